@@ -151,8 +151,30 @@ $(O)/gen/syscalls.def: $(O)/flags
 $(O)/obj/lib/codes/syscalls.o $(O)/fuzz/lib/codes/syscalls.o: $(O)/gen/syscalls.def
 $(O)/obj/lib/codes/syscalls.o: ALL_CFLAGS += -I$(O)/gen
 
-# Scripts and styles are embedded as they are.
+# Scripts and styles are embedded as they are: those of pictures a file each, those of pages as one script and
+# one style, whose checksums the page names, so that a browser runs nothing else that gets into it.
 $(O)/obj/lib/flamegraph/flamegraph_web.o: web/flame.js web/flame.css
+
+PAGE_JS	 := $(sort $(wildcard web/page/*.js))
+PAGE_CSS := $(sort $(wildcard web/page/*.css))
+$(O)/gen/page.js: $(PAGE_JS) Makefile
+	@mkdir -p $(@D)
+	$(call say,GEN,$@){ echo '(function () {'; echo '"use strict";'; cat $(PAGE_JS); echo '})();'; } >$@
+$(O)/gen/page.css: $(PAGE_CSS) Makefile
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)cat $(PAGE_CSS) >$@
+$(O)/gen/page_hashes.h: $(O)/gen/page.js $(O)/gen/page.css
+	$(Q){ for kind in js css; do \
+		sum=$$(sha256sum <$(O)/gen/page.$$kind | tr -d ' -' | tr a-f A-F | basenc --base16 -d -i | base64 -w 0) && \
+		echo "#define PAGE_$$(echo $$kind | tr a-z A-Z)_HASH \"sha256-$$sum\"" || exit 1; done; } >$@
+$(O)/gen/page_paths.h: Makefile
+	@mkdir -p $(@D)
+	@printf '#define PAGE_JS_PATH "%s"\n#define PAGE_CSS_PATH "%s"\n' $(O)/gen/page.js $(O)/gen/page.css >$@
+page_gen := $(O)/gen/page_hashes.h $(O)/gen/page_paths.h
+$(O)/obj/lib/page/page.o $(O)/fuzz/lib/page/page.o $(O)/obj/lib/page/page_web.o $(O)/fuzz/lib/page/page_web.o: $(page_gen)
+$(O)/obj/lib/page/page.o $(O)/obj/lib/page/page_web.o: ALL_CFLAGS += -I$(O)/gen
+$(O)/fuzz/lib/page/page.o $(O)/fuzz/lib/page/page_web.o: FUZZ_CFLAGS += -I$(O)/gen
+$(O)/obj/lib/page/page_web.o $(O)/fuzz/lib/page/page_web.o: $(O)/gen/page.js $(O)/gen/page.css
 
 $(LIBA): $(LIB_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJ)
@@ -301,7 +323,11 @@ $(MOCK)/app: tests/inject/mock/app.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.1
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -lrt
 $(MOCK)/ranges: tests/inject/mock/ranges.c tests/inject/mock/nvtx.h $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
-inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/libcupti.so.13 $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
+$(MOCK)/steps: tests/inject/mock/steps.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread
+$(MOCK)/timed: tests/inject/mock/timed.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread
+inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/steps $(MOCK)/timed $(MOCK)/libcupti.so.13 $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
 
 unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN) $(INJECT)

@@ -14,6 +14,7 @@
 #include "cmd.h"
 #include "live.h"
 #include "outfile.h"
+#include "terminal.h"
 #include "lines/annotate.h"
 
 #define SOURCE "ioctl"
@@ -128,6 +129,8 @@ static int annotate_recording(struct annotating *run)
 
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
+	if (!opt.output)
+		terminal_page();
 	ret = outfile_open(&run->out, opt.output, &err);
 	status = ret ? cmd_error(EXIT_FAILED, &err) : start_lines(run);
 	if (status == EXIT_DONE) {

@@ -15,6 +15,7 @@
 #include "base/escape.h"
 #include "cmd.h"
 #include "outfile.h"
+#include "terminal.h"
 
 volatile int cmd_signal;
 volatile int cmd_signal_sent;
@@ -197,7 +198,7 @@ bool cmd_colour(void)
 	const char *no_color = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
 
-	return isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb");
+	return terminal_is() && !(no_color && *no_color) && term && strcmp(term, "dumb");
 }
 
 static int output_failed(const char *why, int code)

@@ -31,6 +31,7 @@ static void complete_commands(const char *prefix)
 	candidate(prefix, "", "help");
 	candidate(prefix, "--", "version");
 	candidate(prefix, "--", "help");
+	candidate(prefix, "--", "no-pager");
 }
 
 static void complete_options(const struct cmd *cmd, const char *prefix)
@@ -40,6 +41,7 @@ static void complete_options(const struct cmd *cmd, const char *prefix)
 	for (unsigned int n = 0; (o = cmd_opt_at(cmd, n)); n++)
 		candidate(prefix, "--", o->name);
 	candidate(prefix, "--", "help");
+	candidate(prefix, "--", "no-pager");
 }
 
 /* The option whose value comes next, NULL where none does. */

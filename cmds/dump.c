@@ -20,6 +20,7 @@
 #include "lines/event_text.h"
 #include "trace/packet.h"
 #include "reading.h"
+#include "terminal.h"
 
 #define NOT_GIVEN UINT64_MAX
 /* Between two looks at a live stream. */
@@ -236,6 +237,7 @@ static int dump_path(struct dump *d, const char *path)
 
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
+	terminal_page();
 	ret = reading_gpu(s, opt_gpu, false);
 	if (ret == EXIT_DONE)
 		ret = run_session(d, s, path);

@@ -59,6 +59,9 @@ static int find_format(const struct grt_export_row **row)
 		return EXIT_DONE;
 	if (opt.format)
 		return no_format("no such format", opt.format);
+	if (opt.output && strcmp(opt.output, "-") != 0)
+		return cmd_usage_error("--output %s: its ending is of no format: -f FORMAT says which",
+				       opt.output);
 	return no_format("-f FORMAT is needed", NULL);
 }
 

@@ -15,9 +15,11 @@
 #include <unistd.h>
 
 #include "analyses.h"
+#include "base/units.h"
 #include "cuda/seeds.h"
 #include "outfile.h"
 #include "reading.h"
+#include "terminal.h"
 #include "stack/folded_in.h"
 #include "flamegraph/flamegraph.h"
 
@@ -60,14 +62,14 @@ static const struct cmd_opt options[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input,
 	 "a trace, or folded stacks, also - (default: " DEFAULT_INPUT ")"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output,
-	 "write here: .svg a picture, .html a page, else folded stacks (default: standard output)"},
+	 "write here: .svg a picture, .html a page, .folded or .txt folded stacks (default: standard output)"},
 	{"from", 0, OPT_TIME, "T", &opt.from,
 	 "begin here: seconds as printed, +T from the start, -T from the end"},
 	{"to", 0, OPT_TIME, "T", &opt.to, "end here"},
 	{"by", 0, OPT_STR, by_words + 1, &opt.by, "group by this: it is the root frame"},
 	{"weight", 0, OPT_STR, weight_words + 1, &opt.weight, "the weight of a frame (default: time)"},
 	{"only", 0, OPT_STR, only_words + 1, &opt.only, "keep only work of this kind"},
-	{"min", 0, OPT_STR, "PIXELS", &opt.min, "draw no frames narrower than this (default: 0.1)"},
+	{"min", 0, OPT_STR, "PIXELS", &opt.min, "SVG: draw no frames narrower than this (default: 0.1)"},
 	{"title", 0, OPT_TEXT, "TEXT", &opt.title, "the picture's heading"},
 	{"unit", 0, OPT_STR, "WORD", &opt.unit,
 	 "unit of the weights of folded stacks: ns, us, B, or any word"},
@@ -83,12 +85,16 @@ static const struct cmd_opt options[] = {
 /**
  * struct graph - what is made
  * @folded: the input was folded stacks; their unit is unknown
+ * @about: program, host and time of the first recording
+ * @notes: what the graph does not show, of all inputs
  */
 struct graph {
 	struct grt_stacks *tree;
 	struct grt_flame_shape shape;
 	struct grt_flamegraph_look look;
 	bool folded;
+	char about[1024];
+	struct grt_notes notes;
 };
 
 static double percent(uint64_t part, uint64_t whole)
@@ -100,9 +106,9 @@ static double percent(uint64_t part, uint64_t whole)
 
 /* What the picture does not show is said beside it; a note that begins with spaces belongs to the one before.
  */
-static void flame_tell(const struct grt_notes *notes)
+static void flame_tell(const struct grt_notes *notes, unsigned int first)
 {
-	for (unsigned int i = 0; i < notes->n; i++) {
+	for (unsigned int i = first; i < notes->n; i++) {
 		fputs(notes->text[i][0] == ' ' ? "" : "grtrace flame: ", stderr);
 		cmd_put_text(stderr, notes->text[i]);
 		fputc('\n', stderr);
@@ -121,14 +127,14 @@ static int no_tree(int code, const char *path)
 }
 
 /* What was read before a fault is shown, and then the fault. */
-static int flame_take_events(struct grt_analyses *a, struct grt_session *s, const char *path,
+static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt_session *s, const char *path,
 			     const struct reading_span *span)
 {
-	struct grt_notes notes = {.n = 0};
+	unsigned int told = g->notes.n;
 	struct grt_err err = {0};
 	int ret, code;
 
-	a->pass.notes = &notes;
+	a->pass.notes = &g->notes;
 	a->pass.first = opt.from.set ? span->first : 0;
 	a->pass.last = opt.to.set ? span->last : UINT64_MAX;
 	if (grt_analyses_begin(a))
@@ -140,8 +146,30 @@ static int flame_take_events(struct grt_analyses *a, struct grt_session *s, cons
 		return no_tree(code, path);
 	if (ret >= 0)
 		grt_analyses_notes(a);
-	flame_tell(&notes);
+	flame_tell(&g->notes, told);
 	return reading_faults(s, path, 0, ret, &err);
+}
+
+static void flame_add_about(struct graph *g, const char *before, const char *text)
+{
+	size_t used = strlen(g->about);
+
+	if (text && *text)
+		snprintf(g->about + used, sizeof(g->about) - used, "%s%s", used ? before : "", text);
+}
+
+/* Of two that are compared the first one. */
+static void flame_set_about(struct graph *g, const struct grt_session *s, const struct reading_span *span)
+{
+	char text[GRT_UNITS_MAX];
+
+	if (*g->about)
+		return;
+	flame_add_about(g, "", grt_session_env(s, "command"));
+	flame_add_about(g, " on ", grt_session_env(s, "hostname"));
+	flame_add_about(g, ", Linux ", grt_session_env(s, "kernel"));
+	grt_units_ns(text, span->last - span->first);
+	flame_add_about(g, ", ", span->known ? text : NULL);
 }
 
 static int check_shape(const struct grt_flame_shape *shape)
@@ -171,7 +199,8 @@ static int take_recording(struct graph *g, struct grt_session *s, const char *pa
 	if (status != EXIT_DONE)
 		return status;
 	grt_analyses_want(&a, grt_part_find(weight, GRT_PART_FLAME));
-	status = flame_take_events(&a, s, path, &span);
+	flame_set_about(g, s, &span);
+	status = flame_take_events(g, &a, s, path, &span);
 	grt_analyses_free(&a);
 	return status;
 }
@@ -383,6 +412,19 @@ static void tell_drawn(const struct graph *g, const struct grt_flamegraph_count 
 			percent(n->gone_weight, grt_stacks_total(g->tree, GRT_STACKS_BEFORE)));
 }
 
+/* What the outermost frames are, where nothing was requested. */
+static const char *flame_levels(const struct graph *g)
+{
+	const struct grt_flame_shape *shape = &g->shape;
+
+	if (g->folded || opt.cpu || opt.gpu)
+		return NULL;
+	if (shape->weight == GRT_FLAME_WEIGHT_WALL)
+		return shape->by == GRT_FLAME_BY_PROCESS ? "process" : "process thread";
+	return !shape->by || shape->by == GRT_FLAME_BY_PROCESS ? "process"
+							       : grt_flame_by_words[shape->by - 1];
+}
+
 static int flame_write_out(struct graph *g)
 {
 	enum grt_flamegraph_form form = grt_flamegraph_form(opt.output);
@@ -391,9 +433,14 @@ static int flame_write_out(struct graph *g)
 	struct grt_err err;
 	int ret;
 
+	if (!opt.output)
+		terminal_page();
 	grt_stacks_seal(g->tree);
 	if (opt.unit || !g->look.unit)
 		g->look.unit = opt.unit ? opt.unit : g->folded ? "" : grt_flame_unit(&g->shape);
+	g->look.about = g->about;
+	g->look.levels = flame_levels(g);
+	g->look.notes = &g->notes;
 	if (outfile_open(&out, opt.output, &err))
 		return cmd_error(EXIT_FAILED, &err);
 	ret = grt_flamegraph_write(g->tree, form, &g->look, out.fd, &count);
@@ -471,7 +518,9 @@ static int cmd_flame_run(struct graph *g, const char *path)
 static int output_usage(const char *path)
 {
 	const char *const input[] = {path, opt.diff, opt.cpu, opt.gpu};
-	int status = EXIT_DONE;
+	int status = outfile_ending_usage(
+		opt.output, ".svg .html .htm .folded .txt .out",
+		".svg for a picture, .html for a page, .folded and .txt for folded stacks");
 
 	for (size_t i = 0; i < sizeof(input) / sizeof(input[0]) && status == EXIT_DONE; i++)
 		status = outfile_usage(opt.output, input[i]);

@@ -10,6 +10,7 @@
 
 #include "cmd.h"
 #include "reading.h"
+#include "terminal.h"
 
 #define GRT_GROUP(title) {.group = (title)},
 #define GRT_COMMAND(cname, text) {.name = #cname, .help = (text), .cmd = &cmd_##cname},
@@ -155,14 +156,20 @@ static void hold_standard_files(void)
 
 int main(int argc, char **argv)
 {
-	const char *word = argc > 1 ? argv[1] : "--help";
 	const struct cmd_row *row = command_of_program(argv[0]);
+	const char *word;
 
 	hold_standard_files();
 	/* a message in one write, so that those of several programs do not mix */
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 	if (row)
 		return run_command(row, argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "--no-pager")) {
+		terminal_no_pager();
+		argc--;
+		argv++;
+	}
+	word = argc > 1 ? argv[1] : "--help";
 	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
 		return main_show_commands();
 	if (!strcmp(word, "--version") || !strcmp(word, "-V"))

@@ -14,6 +14,7 @@
 
 #include "inputs.h"
 #include "merge.h"
+#include "terminal.h"
 
 static struct {
 	const char *cpu;
@@ -26,6 +27,7 @@ static struct {
 	bool pretty;
 	bool json;
 	bool verbose;
+	bool wide;
 } opt;
 
 static const struct cmd_opt opts[] = {
@@ -42,6 +44,7 @@ static const struct cmd_opt opts[] = {
 	{"pretty", 0, OPT_FLAG, NULL, &opt.pretty, "readable lines, with an explanation of each event"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "JSON: an object per event, or the statistics as one"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "print how many events were read and skipped"},
+	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -269,7 +272,7 @@ static int merge_finish(struct merging *run, int ret, struct grt_err *err)
 		return merge_no_memory();
 	if (ret < 0)
 		return cmd_error(EXIT_FAILED, err);
-	if (opt.stats_only && merge_stats(run, opt.json))
+	if (opt.stats_only && merge_stats(run, opt.json, opt.wide))
 		return merge_no_memory();
 	status = opt.stats_only ? cmd_close_stdout() : EXIT_DONE;
 	if (status == EXIT_DONE)
@@ -282,7 +285,11 @@ static int merge_finish(struct merging *run, int ret, struct grt_err *err)
 static int merge_merge(struct merging *run)
 {
 	struct grt_err err = {.what = ""};
-	int ret = opt.stats_only ? 0 : outfile_open(&run->file, opt.output, &err);
+	int ret;
+
+	if (!opt.output)
+		terminal_page();
+	ret = opt.stats_only ? 0 : outfile_open(&run->file, opt.output, &err);
 
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);

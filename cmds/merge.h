@@ -32,7 +32,7 @@ struct merging {
 };
 
 /** merge_stats - prints what there is by input and type. Return: 0 or -ENOMEM */
-int merge_stats(struct merging *run, bool json);
+int merge_stats(struct merging *run, bool json, bool wide);
 
 /** merge_tell_input - tells what was wrong with an input on standard error; @verbose: and what was read */
 void merge_tell_input(struct merging *run, unsigned int input, bool verbose);

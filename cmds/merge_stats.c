@@ -9,6 +9,7 @@
 
 #include "table/cells.h"
 #include "merge.h"
+#include "terminal.h"
 #include "table/table.h"
 
 /* ----------------------------------------------------------------- tables */
@@ -154,13 +155,15 @@ static int merge_stats_put_rows(const struct merging *run, struct grt_writer *w,
 	return ret;
 }
 
-int merge_stats(struct merging *run, bool json)
+int merge_stats(struct merging *run, bool json, bool wide)
 {
-	const struct grt_writer_options o = {.out = stdout, .colour = !json && cmd_colour()};
+	struct grt_writer_options o = {.out = stdout, .colour = !json && cmd_colour()};
 	const struct sums s = merge_stats_sum_up(run);
 	struct grt_writer *w;
-	int ret = grt_writer_new(&w, json ? &writer_json : &writer_text, &o);
+	int ret;
 
+	terminal_fit(&o, wide);
+	ret = grt_writer_new(&w, json ? &writer_json : &writer_text, &o);
 	if (ret)
 		return ret;
 	grt_writer_begin(w);

@@ -14,6 +14,7 @@
 #include "kmod/kmod.h"
 #include "sources/source.h"
 #include "cmd.h"
+#include "terminal.h"
 
 /* More than one command line has of different ones. */
 #define GIVEN_MAX 64
@@ -381,6 +382,8 @@ int cmd_parse(const struct cmd *cmd, int *argc, char **argv, bool *help)
 		}
 		if (!strcmp(argv[i], "--help"))
 			*help = true;
+		else if (!strcmp(argv[i], "--no-pager"))
+			terminal_no_pager();
 		else if (!strncmp(argv[i], "--", 2))
 			status = long_option(cmd, argv + i, &used);
 		else if (argv[i][0] == '-' && argv[i][1])

@@ -206,6 +206,21 @@ int outfile_usage(const char *output, const char *input)
 			       input);
 }
 
+int outfile_ending_usage(const char *output, const char *known, const char *are)
+{
+	const char *slash = output ? strrchr(output, '/') : NULL, *name = slash ? slash + 1 : output;
+	const char *end = name && *name ? strrchr(name + 1, '.') : NULL;
+	size_t length = end ? strlen(end) : 0;
+	struct stat st;
+
+	if (!end || (!stat(output, &st) && !S_ISREG(st.st_mode)))
+		return EXIT_DONE;
+	for (; *known; known += strcspn(known, " "), known += *known == ' ')
+		if (strcspn(known, " ") == length && !strncmp(known, end, length))
+			return EXIT_DONE;
+	return cmd_usage_error("--output %s: the ending %s is unknown; there are %s", output, end, are);
+}
+
 void outfile_drop(struct outfile *o)
 {
 	if (o->path && o->fd >= 0)

@@ -59,6 +59,15 @@ void outfile_drop_all(void);
  */
 int outfile_usage(const char *output, const char *input);
 
+/**
+ * outfile_ending_usage - says so where the ending of @output is none of @known
+ * @known: words with spaces between, like ".svg .html"; a name without ending is right, and so is what exists
+ *	and is no regular file
+ * @are: what they are, for the message
+ * Return: EXIT_USAGE, or EXIT_DONE
+ */
+int outfile_ending_usage(const char *output, const char *known, const char *are);
+
 /** outfile_failed - fills in the error of a write. Return: @code */
 int outfile_failed(const struct outfile *o, int code, struct grt_err *err);
 

@@ -209,6 +209,34 @@ static const char *accounted(const struct grt_health *h, uint64_t unread)
 					 : "some events are not accounted for";
 }
 
+/* Nothing but events that were emitted, delivered and read. */
+static bool balance_is_plain(const struct balance *b)
+{
+	const struct grt_health *h = &b->h;
+	uint64_t rest = b->unread | h->before_start | h->after_end | h->unwritten_events | h->missing_events |
+			h->unknown | h->of_others | h->of_no_gpu;
+
+	for (unsigned int i = 0; i < GRT_FATES; i++)
+		if (i != GRT_FATE_DELIVERED)
+			rest |= h->balance.fate[i];
+	for (unsigned int i = 0; i < GRT_FAULTS; i++)
+		rest |= h->fault[i];
+	return !rest && (b->closes || h->text.form);
+}
+
+/* A title without pairs is a line. */
+static void write_plain_balance(struct grt_writer *w, const struct balance *b)
+{
+	char line[128], events[GRT_UNITS_MAX];
+
+	grt_units_count(events, b->emitted);
+	snprintf(line, sizeof(line),
+		 b->h.text.form ? "%s events; text does not say how many were lost"
+				: "every event is accounted for: %s emitted, 0 lost",
+		 events);
+	grt_writer_fields(w, NULL, line, (const struct grt_field_value[]){{.name = NULL}});
+}
+
 void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread)
 {
 	const struct balance b = {
@@ -219,7 +247,10 @@ void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t 
 		.h = *h,
 	};
 
-	grt_writer_pairs(w, &reading_balance_pairs, NULL, &b);
+	if (w->ops == &writer_text && !w->options.verbose && balance_is_plain(&b))
+		write_plain_balance(w, &b);
+	else
+		grt_writer_pairs(w, &reading_balance_pairs, NULL, &b);
 }
 
 void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs)

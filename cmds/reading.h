@@ -38,7 +38,8 @@ void reading_span_fields(struct grt_fields *f, const struct reading_span *span);
 
 extern const struct grt_table reading_health_pairs, reading_join_pairs, reading_balance_pairs;
 
-/** reading_health, reading_joins, reading_balance - write these */
+/** reading_health, reading_joins, reading_balance - write these; a balance with nothing but delivered events
+ * is one line of text, unless the writer is verbose */
 void reading_health(struct grt_writer *w, const struct grt_health *h);
 void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs);
 void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread);

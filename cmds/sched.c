@@ -15,6 +15,7 @@
 #include "nvidia/tsg.h"
 #include "live.h"
 #include "sched.h"
+#include "terminal.h"
 
 /* Lines are written in pieces of this size, and when no event waits. */
 #define OUTPUT_BUFFER 65536
@@ -199,6 +200,7 @@ static int sched_replay(struct sched *s, const char *path)
 	ret = grt_session_open(&s->session, path, &err);
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
+	terminal_page();
 	s->input = path;
 	sched_take_clock(s);
 	ret = grt_session_run(s->session, &s->c, 0, UINT64_MAX, &err);

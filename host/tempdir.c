@@ -79,6 +79,14 @@ static void remove_tree(int above, const char *name, unsigned int depth)
 	unlinkat(above, name, AT_REMOVEDIR);
 }
 
+bool tempdir_has(const char *path)
+{
+	for (size_t i = 0; i < DIRS_MAX; i++)
+		if (dirs[i].there && !strncmp(path, dirs[i].path, strlen(dirs[i].path)))
+			return true;
+	return false;
+}
+
 static struct tempdir *free_place(void)
 {
 	for (size_t i = 0; i < DIRS_MAX; i++)

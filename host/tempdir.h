@@ -5,6 +5,7 @@
 #ifndef GRTRACE_TEMPDIR_H
 #define GRTRACE_TEMPDIR_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /**
@@ -14,6 +15,9 @@
  * Return: 0, or -1 with errno set
  */
 int tempdir_make(char *path, size_t room, const char *name, uid_t uid, gid_t gid);
+
+/** tempdir_has - whether a path is in one of them, and gone at the end */
+bool tempdir_has(const char *path);
 
 /** tempdir_remove - removes it with all that is in it; "" is allowed */
 void tempdir_remove(const char *path);

@@ -36,6 +36,7 @@ enum {
 	CUPTI_RESOURCE_GRAPH_NODE_CREATED = 13,
 	CUPTI_RESOURCE_GRAPH_EXEC_CREATING = 17,
 	CUPTI_RESOURCE_GRAPH_EXEC_CREATED = 18,
+	CUPTI_RESOURCE_GRAPH_NODE_CLONED = 20,
 };
 
 /* CUpti_ActivityKind */
@@ -75,6 +76,23 @@ struct cupti_callback {
 	uint32_t context_uid;
 	uint64_t *data;
 	uint32_t correlation;
+};
+
+/* CUpti_ResourceData, what a callback of the domain of resources gets */
+struct cupti_resource {
+	void *context;
+	void *handle;
+	const void *descriptor;
+};
+
+/* CUpti_GraphData (CUDA 11.0), the descriptor of callbacks about graphs; what CUDA 12.x and later have more
+ * is behind it */
+struct cupti_graph {
+	void *graph;
+	void *original_graph;
+	void *node;
+	void *original_node;
+	int kind;
 };
 
 /* CUpti_ActivityKernel5, the part that CUDA 11.1 and all later ones have; CUpti_ActivityKernel10's last is
@@ -228,6 +246,7 @@ typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffe
 	MAY(enable_domain, cuptiEnableDomain, (uint32_t enable, void *subscriber, int domain))              \
 	MAY(finalize, cuptiFinalize, (void))                                                                \
 	MAY(stream_id, cuptiGetStreamIdEx, (void *context, void *stream, uint8_t per_thread, uint32_t *id)) \
+	MAY(graph_node_id, cuptiGetGraphNodeId, (void *node, uint64_t *id))                                 \
 	MAY(register_clock, cuptiActivityRegisterTimestampCallback, (uint64_t(*clock)(void)))               \
 	MAY(set_thread_ids, cuptiSetThreadIdType, (int type))
 

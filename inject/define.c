@@ -349,6 +349,19 @@ void define_process(uint32_t what, const char *text)
 		define_string(text);
 }
 
+void define_graph_node(uint64_t id, uint64_t source, uint32_t stack, uint32_t tid, uint32_t kind)
+{
+	struct grt_ev_graph_node n;
+
+	event_init(&n.e, GRT_EV_GRAPH_NODE, sizeof(n), round_before);
+	n.e.tid = tid;
+	n.id = id;
+	n.source = source;
+	n.node = stack;
+	n.kind = kind;
+	packets_put(&define_packets, &n.e);
+}
+
 void define_clock(const struct grt_ev_clock *clock)
 {
 	struct grt_ev_clock c = *clock;

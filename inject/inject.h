@@ -47,6 +47,7 @@ enum stack_mode { STACK_NONE, STACK_INPROC, STACK_BPF };
  * @running: kernels that CUPTI reported without an end; the writer's
  * @last_call: when the last launch that is written returned; the writer's
  * @homeless: launches of threads that got no ring
+ * @nodes_lost: nodes of graphs that found no room
  */
 struct inject {
 	_Atomic bool on;
@@ -72,6 +73,7 @@ struct inject {
 	uint64_t running;
 	uint64_t last_call;
 	_Atomic uint64_t homeless;
+	_Atomic uint64_t nodes_lost;
 };
 
 extern struct inject inject;
@@ -251,6 +253,9 @@ uint32_t define_name(const char *name);
 
 /** define_process - writes a PROCESS record; @text may be NULL */
 void define_process(uint32_t what, const char *text);
+
+/** define_graph_node - writes a GRAPH_NODE record, of the thread @tid */
+void define_graph_node(uint64_t id, uint64_t source, uint32_t stack, uint32_t tid, uint32_t kind);
 
 /** define_clock - writes a CLOCK record */
 void define_clock(const struct grt_ev_clock *clock);

@@ -43,6 +43,10 @@
 /* Calls within calls. */
 #define OPEN_MAX 8
 
+/* The @call of an entry that is no call but a node of a graph: @correlation is its id, @begin that of the
+ * node that it was cloned from, @context its kind. */
+#define GRAPH_NODE UINT16_MAX
+
 /**
  * struct entry - a launch in a ring, or where @call is an enum nvtx_kind what it was
  * @stream: that it waits for, or makes wait
@@ -412,26 +416,9 @@ static void launch_capture(struct thread *t)
 		t->open[t->depth - 1].captured = true;
 }
 
-static void launch_see_resource(struct thread *t, uint32_t number)
-{
-	if (number == CUPTI_RESOURCE_CONTEXT_CREATED) {
-		detach_context();
-		return;
-	}
-	detach_graph();
-	if (number == CUPTI_RESOURCE_GRAPH_NODE_CREATED)
-		launch_capture(t);
-}
-
 static bool launch_is_on(void)
 {
 	return atomic_load_explicit(&inject.on, memory_order_relaxed);
-}
-
-static bool launch_is_recorded(int site)
-{
-	return launch_is_on() ||
-	       (site == CUPTI_SITE_EXIT && atomic_load_explicit(&inject.leaving, memory_order_relaxed));
 }
 
 /* A thread's first launch makes system calls. */
@@ -482,6 +469,75 @@ uint32_t nvtx_thread_id(void)
 	return self->tid;
 }
 
+/* ---------------------------------------------------------------- graphs */
+
+/* The stack of the code that makes a node: of the call that is captured, else where the program is. */
+static uint32_t launch_node_stack(struct thread *t)
+{
+	const struct open *o = t->depth && t->depth <= OPEN_MAX ? &t->open[t->depth - 1] : NULL;
+
+	if (o && o->node)
+		return o->node;
+	return inject.stack == STACK_INPROC ? grt_unwind(t->unwind) : 0;
+}
+
+/* Work of an executable graph has the id of a clone, which leads to the node that the program made. */
+static void launch_put_node(struct thread *t, const struct cupti_graph *g, bool cloned)
+{
+	struct entry *e = launch_entry(t);
+	uint64_t id, source = 0;
+
+	if (!inject.cupti.graph_node_id || !g->node || inject.cupti.graph_node_id(g->node, &id) ||
+	    (cloned && (!g->original_node || inject.cupti.graph_node_id(g->original_node, &source))))
+		return;
+	if (!e) {
+		atomic_fetch_add(&inject.nodes_lost, 1);
+		return;
+	}
+	*e = (struct entry){.begin = source,
+			    .correlation = id,
+			    .tid = t->tid,
+			    .context = (uint32_t)g->kind,
+			    .call = GRAPH_NODE};
+	if (!cloned)
+		e->node = launch_node_stack(t);
+	e->end = clock_monotonic();
+	launch_commit(t);
+}
+
+/* As launch_record(): CUPTI is asked for the ids only while it is certain that it stays. */
+static void launch_see_node(struct thread *t, const struct cupti_resource *r, bool cloned)
+{
+	if (!r || !r->descriptor || !launch_is_on() || !(t = t ?: launch_join_quietly()))
+		return;
+	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (launch_is_on())
+		launch_put_node(t, r->descriptor, cloned);
+	atomic_store_explicit(&t->inside, false, memory_order_release);
+}
+
+static void launch_see_resource(struct thread *t, uint32_t number, const void *data)
+{
+	if (number == CUPTI_RESOURCE_CONTEXT_CREATED) {
+		detach_context();
+		return;
+	}
+	detach_graph();
+	if (number == CUPTI_RESOURCE_GRAPH_NODE_CREATED)
+		launch_capture(t);
+	if (number == CUPTI_RESOURCE_GRAPH_NODE_CREATED || number == CUPTI_RESOURCE_GRAPH_NODE_CLONED)
+		launch_see_node(t, data, number == CUPTI_RESOURCE_GRAPH_NODE_CLONED);
+}
+
+/* ----------------------------------------------------------------- calls */
+
+static bool launch_is_recorded(int site)
+{
+	return launch_is_on() ||
+	       (site == CUPTI_SITE_EXIT && atomic_load_explicit(&inject.leaving, memory_order_relaxed));
+}
+
 /* The thread says that it is here before it looks whether it may be, see launch_in_callback(). */
 static bool launch_record(struct thread *t, int domain, uint32_t number, const struct cupti_callback *data)
 {
@@ -505,7 +561,7 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 
 	(void)user;
 	if (domain == CUPTI_DOMAIN_RESOURCE)
-		launch_see_resource(t, number);
+		launch_see_resource(t, number, data);
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		return;
 	if (!t && launch_is_on()) {
@@ -569,7 +625,8 @@ static void launch_enable_resources(uint32_t enable, void *subscriber)
 {
 	static const uint32_t resources[] = {
 		CUPTI_RESOURCE_CONTEXT_CREATED, CUPTI_RESOURCE_GRAPH_NODE_CREATED,
-		CUPTI_RESOURCE_GRAPH_EXEC_CREATING, CUPTI_RESOURCE_GRAPH_EXEC_CREATED};
+		CUPTI_RESOURCE_GRAPH_NODE_CLONED, CUPTI_RESOURCE_GRAPH_EXEC_CREATING,
+		CUPTI_RESOURCE_GRAPH_EXEC_CREATED};
 
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
 		inject.cupti.enable_callback(enable, subscriber, CUPTI_DOMAIN_RESOURCE, resources[i]);
@@ -749,8 +806,13 @@ static void launch_write_sync(struct packets *p, const struct entry *e)
 
 static void launch_write_entry(const struct entry *e)
 {
-	struct packets *p = launch_lane_at(e->end);
+	struct packets *p;
 
+	if (e->call == GRAPH_NODE) {
+		define_graph_node(e->correlation, e->begin, e->node, e->tid, e->context);
+		return;
+	}
+	p = launch_lane_at(e->end);
 	if (e->call >= NVTX_PUSHED) {
 		nvtx_write(p, e->call, &e->range, e->end, e->tid);
 		return;

@@ -145,7 +145,7 @@ static void inject_write_end(void)
 	launch_write_ranges();
 	inject.launches += atomic_load(&inject.homeless);
 	inject.launches_lost += atomic_load(&inject.homeless);
-	define_packets.lost += atomic_load(&inject.homeless);
+	define_packets.lost += atomic_load(&inject.homeless) + atomic_load(&inject.nodes_lost);
 	clock_snapshot();
 	launch_close();
 	activity_close();

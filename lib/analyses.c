@@ -93,8 +93,7 @@ static void add_taker(struct grt_taker *taker, const struct grt_analysis *analys
 
 	while (taker[n].analysis)
 		n++;
-	if (n < GRT_TAKERS_MAX)
-		taker[n] = (struct grt_taker){analysis, state};
+	taker[n] = (struct grt_taker){analysis, state};
 }
 
 static void add_takers(struct grt_analyses *a, const struct grt_analysis *analysis, void *state)

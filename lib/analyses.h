@@ -23,9 +23,6 @@ enum {
 	GRT_ANALYSES,
 };
 
-/* Analyses that want one class of events. */
-#define GRT_TAKERS_MAX 8
-
 /** struct grt_taker - an analysis that takes events of a class */
 struct grt_taker {
 	const struct grt_analysis *analysis;
@@ -52,8 +49,8 @@ struct grt_analyses {
 	unsigned int parts[GRT_ANALYSES];
 	bool on[GRT_ANALYSES];
 	struct grt_taker all[GRT_ANALYSES + 1];
-	struct grt_taker taker[GRT_CLASSES + 1][GRT_TAKERS_MAX + 1];
-	struct grt_taker of_jobs[GRT_TAKERS_MAX + 1];
+	struct grt_taker taker[GRT_CLASSES + 1][GRT_ANALYSES + 1];
+	struct grt_taker of_jobs[GRT_ANALYSES + 1];
 };
 
 /** grt_analysis_rows - all of them, in the order of their rows */

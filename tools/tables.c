@@ -266,17 +266,33 @@ static void print_exports(void)
 	end();
 }
 
+static void print_idle_causes(void)
+{
+	puts(".Bl -tag -width \"scheduler\" -compact");
+#define GRT_IDLE_CAUSE(NAME, name, phrase, help) item(#name, help);
+#include "../lib/idle/idle_causes.def"
+	end();
+}
+
 static const struct block {
 	const char *name;
 	void (*print)(void);
 } blocks[] = {
-	{"packet", print_packet},   {"record", print_record},
-	{"events", print_events},   {"engines", print_engines},
-	{"flags", print_flags},	    {"fates", print_fates},
-	{"files", print_files},	    {"keys", print_keys},
-	{"aliases", print_aliases}, {"profiles", print_profiles},
-	{"stages", print_stages},   {"commands", print_commands},
-	{"exports", print_exports}, {"frame_kinds", print_frame_kinds},
+	{"packet", print_packet},
+	{"record", print_record},
+	{"events", print_events},
+	{"engines", print_engines},
+	{"flags", print_flags},
+	{"fates", print_fates},
+	{"files", print_files},
+	{"keys", print_keys},
+	{"aliases", print_aliases},
+	{"profiles", print_profiles},
+	{"stages", print_stages},
+	{"commands", print_commands},
+	{"exports", print_exports},
+	{"frame_kinds", print_frame_kinds},
+	{"idle_causes", print_idle_causes},
 };
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What a flame graph does in a browser, as a file of its own (SVG) and in a
- * page (HTML): hover, zoom, search, reset, by mouse and by keys. Frames stand
+ * What the picture of a flame graph (SVG) does in a browser: hover, zoom,
+ * search, reset, by mouse and by keys. Frames stand
  * in the document as they are walked, parents first, so that all that is below
  * one follows it. Text of the graph only ever enters the document as text.
  */
@@ -229,31 +229,6 @@
 		event.preventDefault();
 		keys[event.key]();
 	}
-
-	/* -------------------------------------------------- the table */
-
-	function quoted(text) {
-		return "^" + text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&") + "$";
-	}
-
-	function sort(table, column, head) {
-		const value = row => row.cells[column].dataset.v === undefined ?
-			row.cells[column].textContent : Number(row.cells[column].dataset.v);
-		const rows = Array.from(table.tBodies[0].rows), up = head.dataset.order === "down" ? 1 : -1;
-		rows.sort((a, b) => value(a) < value(b) ? -up : value(a) > value(b) ? up : 0);
-		head.dataset.order = up > 0 ? "up" : "down";
-		rows.forEach(row => table.tBodies[0].appendChild(row));
-	}
-
-	const table = document.getElementById("heaviest");
-	if (table)
-		table.addEventListener("click", event => {
-			const cell = event.target.closest("td, th");
-			if (cell && cell.tagName === "TH")
-				sort(table, cell.cellIndex, cell);
-			else if (cell && cell.classList.contains("name"))
-				show(quoted(cell.textContent));
-		});
 
 	/* ------------------------------------------------------ events */
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sources/source.h"
+#include "cmds/source_list.h"
+#include "cmds/terminal.h"
 #include "doctor.h"
 
 static struct {
@@ -23,31 +24,6 @@ static const struct cmd_opt options[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-static const struct source_row {
-	const char *name;
-	const char *help;
-	const struct source *source;
-} sources[] = {
-#define GRT_SOURCE(sname, text) {#sname, text, &source_##sname},
-#include "sources/sources.def"
-#undef GRT_SOURCE
-};
-
-static const char *const state_names[PROBE_STATES] = {
-	[PROBE_WORKS] = "works",
-	[PROBE_FAILS] = "fails",
-	[PROBE_UNKNOWN] = "unknown",
-	[PROBE_ABSENT] = "absent",
-};
-
-/* As a column of the text. */
-static const char *const state_words[PROBE_STATES] = {
-	[PROBE_WORKS] = "works",
-	[PROBE_FAILS] = "NO",
-	[PROBE_UNKNOWN] = "unknown",
-	[PROBE_ABSENT] = "-",
-};
-
 static const char *const state_colours[PROBE_STATES] = {
 	[PROBE_WORKS] = "\033[32m",
 	[PROBE_FAILS] = "\033[31m",
@@ -55,21 +31,16 @@ static const char *const state_colours[PROBE_STATES] = {
 	[PROBE_ABSENT] = "\033[2m",
 };
 
-/* Return: what the source's probe returned */
-static int ask_source(const struct source_row *row, struct probe_result *r)
+/* What a source records stands where its probe has nothing to say. Return: what the probe returned */
+static int ask_source(size_t n, struct probe_result *r)
 {
-	struct grt_err err = {0};
-	int ret = row->source->probe ? row->source->probe(&err) : 0;
-	bool for_root = (ret == -EACCES || ret == -EPERM) && !probe_root();
+	struct source_answer a;
 
-	if (!row->source->probe)
-		probe_set(r, PROBE_UNKNOWN, NULL, "only known while recording");
-	else if (!ret)
-		probe_set(r, PROBE_WORKS, NULL, "%s", row->help);
-	else
-		probe_set(r, for_root ? PROBE_UNKNOWN : PROBE_FAILS, err.fix, "%s%s%s%s",
-			  for_root ? "needs root: " : "", err.what, *err.why ? ": " : "", err.why);
-	return ret;
+	source_answer(&a, n);
+	*r = a.r;
+	if (r->state == PROBE_WORKS)
+		probe_set(r, PROBE_WORKS, NULL, "%s", a.help);
+	return a.code;
 }
 
 static bool doctor_wanted(const struct probe_row *row, const char *source)
@@ -81,8 +52,8 @@ static bool doctor_wanted(const struct probe_row *row, const char *source)
 
 static void doctor_text_line(FILE *f, bool colour, const char *name, const struct probe_result *r)
 {
-	fprintf(f, "  %-19s %s%-8s%s", name, colour ? state_colours[r->state] : "", state_words[r->state],
-		colour ? "\033[0m" : "");
+	fprintf(f, "  %-19s %s%-8s%s", name, colour ? state_colours[r->state] : "",
+		probe_state_words[r->state], colour ? "\033[0m" : "");
 	cmd_put_text(f, r->detail);
 	if (*r->fix) {
 		fputs(*r->detail ? "; try: " : "try: ", f);
@@ -106,10 +77,10 @@ static void text_sources(FILE *f, bool colour, const char *source)
 
 	text_title(f, colour, "Sources", NULL);
 	for (i = 0; i < SOURCES; i++) {
-		if (source && strcmp(source, sources[i].name))
+		if (source && strcmp(source, all_sources[i]->name))
 			continue;
-		ask_source(&sources[i], &r);
-		doctor_text_line(f, colour, sources[i].name, &r);
+		ask_source(i, &r);
+		doctor_text_line(f, colour, all_sources[i]->name, &r);
 	}
 }
 
@@ -160,7 +131,7 @@ static void json_finding(const char *comma, const char *group, const char *name,
 	printf("%s{", comma);
 	if (group)
 		printf("\"group\":\"%s\",", group);
-	printf("\"name\":\"%s\",\"state\":\"%s\",\"detail\":", name, state_names[r->state]);
+	printf("\"name\":\"%s\",\"state\":\"%s\",\"detail\":", name, probe_state_names[r->state]);
 	cmd_put_json(stdout, r->detail);
 	fputs(",\"fix\":", stdout);
 	cmd_put_json(stdout, r->fix);
@@ -175,10 +146,10 @@ static void json_sources(const char *source)
 
 	fputs("\"sources\":[", stdout);
 	for (i = 0; i < SOURCES; i++) {
-		if (source && strcmp(source, sources[i].name))
+		if (source && strcmp(source, all_sources[i]->name))
 			continue;
-		ask_source(&sources[i], &r);
-		json_finding(comma, NULL, sources[i].name, &r);
+		ask_source(i, &r);
+		json_finding(comma, NULL, all_sources[i]->name, &r);
 		comma = ",";
 	}
 	putchar(']');
@@ -222,13 +193,11 @@ static void json_trace(const struct diagnosis *d)
 
 /* ----------------------------------------------------------------- run */
 
-static const struct source_row *doctor_find_source(const char *name)
+static const struct source *doctor_find_source(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < SOURCES; i++)
-		if (!strcmp(sources[i].name, name))
-			return &sources[i];
+	for (size_t i = 0; i < SOURCES; i++)
+		if (!strcmp(all_sources[i]->name, name))
+			return all_sources[i];
 	return NULL;
 }
 
@@ -239,28 +208,16 @@ static int doctor_unknown_source(const char *name)
 	size_t i, used;
 
 	for (i = 0; i < SOURCES; i++) {
-		cmd_nearest(&best, name, sources[i].name);
+		cmd_nearest(&best, name, all_sources[i]->name);
 		used = strlen(all);
-		snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", sources[i].name);
+		snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", all_sources[i]->name);
 	}
 	if (best.name)
 		return cmd_usage_error("unknown source '%s' (did you mean %s?)", name, best.name);
 	return cmd_usage_error("unknown source '%s' (there are: %s)", name, all);
 }
 
-/* A prefix for all paths holds for the module's directory too. */
-static void set_module_directory(void)
-{
-	const char *given = getenv("GRTRACE_DEBUGFS");
-	char path[PROBE_PATH], dir[256] = "/sys/kernel/debug";
-
-	if (!*probe_sysroot() || (given && *given))
-		return;
-	probe_mount("debugfs", dir, sizeof(dir));
-	setenv("GRTRACE_DEBUGFS", probe_path(path, "%s/grtrace", dir), 1);
-}
-
-static int doctor_show(const struct source_row *source, const struct diagnosis *trace)
+static int doctor_show(const struct source *source, const struct diagnosis *trace)
 {
 	const char *name = source ? source->name : NULL;
 	bool all = !opt.input || source;
@@ -282,7 +239,7 @@ static int doctor_show(const struct source_row *source, const struct diagnosis *
 	return cmd_close_stdout();
 }
 
-static int check_arguments(int argc, char **argv, const struct source_row **source)
+static int check_arguments(int argc, char **argv, const struct source **source)
 {
 	if (argc > 1)
 		return cmd_usage_error("more than one source: '%s'", argv[1]);
@@ -297,14 +254,14 @@ static int check_arguments(int argc, char **argv, const struct source_row **sour
 static int doctor_run(int argc, char **argv)
 {
 	static struct diagnosis trace;
-	const struct source_row *source = NULL;
+	const struct source *source = NULL;
 	struct grt_err err = {0};
-	struct probe_result r;
 	int status = check_arguments(argc, argv, &source), ret = 0;
 
 	if (status != EXIT_DONE)
 		return status;
-	set_module_directory();
+	terminal_page();
+	source_list_look();
 	if (opt.input)
 		ret = doctor_recording(&trace, opt.input, &err);
 	else if (!source || !strcmp(source->name, "kmod"))
@@ -314,7 +271,7 @@ static int doctor_run(int argc, char **argv)
 	if (opt.bug_report)
 		return doctor_bug_report(opt.bug_report, &trace);
 	status = doctor_show(source, &trace);
-	if (status == EXIT_DONE && source && ask_source(source, &r))
+	if (status == EXIT_DONE && source && source->probe && source->probe(&err))
 		return EXIT_MISSING;
 	return status;
 }

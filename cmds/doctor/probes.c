@@ -16,6 +16,20 @@ const struct probe_row probe_rows[] = {
 };
 #undef GRT_PROBE
 
+const char *const probe_state_names[PROBE_STATES] = {
+	[PROBE_WORKS] = "works",
+	[PROBE_FAILS] = "fails",
+	[PROBE_UNKNOWN] = "unknown",
+	[PROBE_ABSENT] = "absent",
+};
+
+const char *const probe_state_words[PROBE_STATES] = {
+	[PROBE_WORKS] = "works",
+	[PROBE_FAILS] = "NO",
+	[PROBE_UNKNOWN] = "unknown",
+	[PROBE_ABSENT] = "-",
+};
+
 bool probe_needed(const struct probe_row *row, const char *source)
 {
 	size_t length = strlen(source);

@@ -19,6 +19,10 @@ enum probe_state {
 	PROBE_STATES,
 };
 
+/* For programs, and as a column of text. */
+extern const char *const probe_state_names[PROBE_STATES];
+extern const char *const probe_state_words[PROBE_STATES];
+
 /**
  * struct probe_result - what a probe found
  * @detail: the cause, or what works

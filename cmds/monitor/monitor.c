@@ -18,6 +18,7 @@
 #include "trace/job_record.h"
 #include "trace/packet.h"
 #include "cmds/live.h"
+#include "cmds/terminal.h"
 #include "monitor.h"
 
 /* Lines are written in pieces of this size, and when no event waits. */
@@ -33,6 +34,8 @@ static struct {
 	bool json;
 	bool quiet;
 	bool probes;
+	bool verbose;
+	bool wide;
 } opt = {.sample = 1};
 
 static const struct cmd_opt opts[] = {
@@ -46,6 +49,9 @@ static const struct cmd_opt opts[] = {
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources, "live: take the events from these sources"},
 	{"probes", 0, OPT_FLAG, NULL, &opt.probes,
 	 "nvidia, live: functions of its kernel modules: interrupts, faults, P2P, power"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
+	 "more columns, and what became of the events by cause"},
+	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -297,6 +303,7 @@ static int monitor_replay(struct monitor *m, const char *path)
 	ret = grt_session_open(&m->session, path, &err);
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
+	terminal_page();
 	m->input = path;
 	if (!m->driver)
 		m->driver = m->row->driver;
@@ -448,6 +455,8 @@ static int monitor_run(int argc, char **argv)
 		.sample = opt.sample,
 		.json = opt.json,
 		.quiet = opt.quiet,
+		.verbose = opt.verbose,
+		.wide = opt.wide,
 	};
 	int status;
 

@@ -78,6 +78,8 @@ struct monitor {
 	uint64_t ioctls;
 	bool json;
 	bool quiet;
+	bool verbose;
+	bool wide;
 	bool live;
 	uint32_t classes;
 	struct grt_session *session;

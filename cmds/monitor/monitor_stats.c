@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memfile.h"
+#include "cmds/terminal.h"
 #include "monitor.h"
 #include "cmds/report/report_text.h"
 #include "table/rows.h"
@@ -143,9 +144,11 @@ static void print_one_line(const char *text)
 
 static int write_to(struct monitor *m, FILE *out)
 {
-	const struct grt_writer_options o = {.out = out, .colour = !m->json && cmd_colour()};
-	int ret = grt_writer_new(&m->a.pass.writer, m->json ? &writer_json : &writer_text, &o);
+	struct grt_writer_options o = {.out = out, .verbose = m->verbose, .colour = !m->json && cmd_colour()};
+	int ret;
 
+	terminal_fit(&o, m->wide);
+	ret = grt_writer_new(&m->a.pass.writer, m->json ? &writer_json : &writer_text, &o);
 	if (!ret)
 		ret = monitor_stats_write_all(m);
 	grt_writer_free(m->a.pass.writer);

@@ -18,12 +18,14 @@
 #include <unistd.h>
 
 #include "host/drm_cards.h"
+#include "host/tempdir.h"
 #include "kmod/kmod.h"
 #include "sources/source.h"
 #include "trace/cut.h"
 #include "child.h"
 #include "cmds/cmd.h"
 #include "cmds/privileges.h"
+#include "cmds/source_list.h"
 #include "record_files.h"
 #include "recording.h"
 
@@ -70,6 +72,7 @@ static struct {
 	uint64_t pid;
 	uint64_t buffer;
 	bool verbose;
+	bool json;
 	const char *comm;
 	const char *ring;
 	const char *device;
@@ -85,7 +88,7 @@ static const struct cmd_opt options[] = {
 	{"output", 'o', OPT_STR, "DIR", &opt.output,
 	 "write the recording here (default: " DEFAULT_OUTPUT ")"},
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
-	 "sources of the events (default: auto, all that work here)"},
+	 "sources of the events (default: auto, all that work here); list prints them"},
 	{"driver", 0, OPT_STR, "NAME", &opt.driver,
 	 "BPF sources: only jobs of this driver; required for fence"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
@@ -103,6 +106,7 @@ static const struct cmd_opt options[] = {
 	 "run PROG as this user, who owns the recording and all files (root only)"},
 	{"no-command-line", 0, OPT_FLAG, NULL, &opt.no_command,
 	 "do not keep the command line, which may hold secrets"},
+	{"json", 0, OPT_FLAG, NULL, &opt.json, "with -e list: one JSON object"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "print which sources are left out, and why"},
 	{"chrome", 0, OPT_STR, "FILE", &opt.files.chrome, "at the end, the timeline as Trace Event Format"},
 	{"cpu-folded", 0, OPT_STR, "FILE", &opt.files.cpu_folded,
@@ -639,6 +643,41 @@ static void show_progress(struct run *run, uint64_t now)
 	fprintf(stderr, "\r%s, %llu s \033[K", text, (unsigned long long)((now - run->begun) / NS_PER_S));
 }
 
+/* A path as a shell takes it. */
+static void put_path(const char *path)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=+@%-";
+	bool quoted = path[strspn(path, plain)] || *path == '-';
+
+	char part[PATH_ROOM];
+
+	fputs(quoted ? "'" : "", stderr);
+	while (*path) {
+		size_t length = strcspn(path, "'");
+
+		snprintf(part, sizeof(part), "%.*s", (int)length, path);
+		cmd_put_text(stderr, part);
+		path += length;
+		if (*path && *path++)
+			fputs("'\\''", stderr);
+	}
+	fputs(quoted ? "'" : "", stderr);
+}
+
+/* What to type now: report reads the default recording without its name. */
+static void show_next(const char *path)
+{
+	if (!strcmp(path, "-") || tempdir_has(path))
+		return;
+	fputs("  next: grtrace report", stderr);
+	if (strcmp(path, DEFAULT_OUTPUT) != 0) {
+		fputs(" -i ", stderr);
+		put_path(path);
+	}
+	fputc('\n', stderr);
+}
+
 static void show_end(const struct run *run)
 {
 	char text[128];
@@ -649,9 +688,11 @@ static void show_end(const struct run *run)
 	fputc('\n', stderr);
 	if (run->rec.lost)
 		fputs("  try: a larger --buffer, so that nothing is lost\n", stderr);
-	else if (!run->rec.events && recording_counted(&run->rec))
+	if (!run->rec.events && recording_counted(&run->rec))
 		fputs("  try: grtrace doctor, which shows what was recorded and what can be recorded\n",
 		      stderr);
+	else
+		show_next(run->rec.path);
 }
 
 /* --------------------------------------------------------------- loop */
@@ -1172,9 +1213,16 @@ static int record_check_options(char **argv)
 static int record_run(int argc, char **argv)
 {
 	struct run run = {.rec.dir = -1, .child = {.go = -1, .failed = -1, .pidfd = -1}};
-	int status = record_check_options(argv), closed;
+	bool list = opt.sources && !strcmp(opt.sources, "list");
+	int status, closed;
 
-	(void)argc;
+	if (list && argc)
+		return cmd_usage_error("-e list only prints the sources, and runs no program");
+	if (list)
+		return source_list(opt.json);
+	if (opt.json)
+		return cmd_usage_error("--json is for -e list: a recording is read by report --json");
+	status = record_check_options(argv);
 	if (status == EXIT_DONE)
 		status = record_open_target(&run);
 	if (status == EXIT_DONE && opt.user)
@@ -1206,4 +1254,5 @@ const struct cmd cmd_record = {
 	.run = record_run,
 	.sources = true,
 	.stop_at_operand = true,
+	.json = &source_list_json,
 };

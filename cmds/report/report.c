@@ -13,13 +13,16 @@
 
 #include "kmod/kmod.h"
 #include "trace/packet.h"
+#include "cmds/terminal.h"
 #include "report.h"
+#include "report_page.h"
 
 #define NOT_GIVEN UINT64_MAX
 
 /* Rows of the job table where the command line does not say. */
 #define TOP_SUMMARY 10
 #define TOP_JOBS 20
+#define TOP_WORST 10
 /* 136 MiB of sorted jobs. */
 #define TOP_MAX 1000000
 /* Between two looks at a live stream. */
@@ -37,6 +40,7 @@ static const char *view_name(unsigned int n)
 
 static struct {
 	const char *input;
+	const char *output;
 	struct opt_word by;
 	const char *gpu;
 	const char *sort;
@@ -45,16 +49,20 @@ static struct {
 	struct opt_time to;
 	double duration;
 	double interval;
+	bool path;
 	bool json;
 	bool csv;
 	bool verbose;
+	bool wide;
 } opt = {.by.word = view_name, .top = NOT_GIVEN};
 
 static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input,
 	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
 	 ", else the live module)"},
+	{"output", 'o', OPT_STR, "FILE", &opt.output, "write a page for a browser here: FILE.html"},
 	{"by", 'b', OPT_WORD, "WHAT", &opt.by, "one table in place of the summary"},
+	{"path", 0, OPT_FLAG, NULL, &opt.path, "the critical path, short for --by path"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column of the table; for jobs also time: the order of completion"},
 	{"top", 't', OPT_U64, "N", &opt.top, "number of rows of the table, 0: all (jobs as text: 20)"},
@@ -67,15 +75,28 @@ static const struct cmd_opt opts[] = {
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.duration, "live: end after this time"},
 	{"interval", 'n', OPT_SECONDS, "SEC", &opt.interval,
 	 "live: every SEC, the report of what happened since the one before"},
-	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "more columns, and event counts of each CPU"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
+	 "more columns, and what became of events, by cause and by CPU"},
+	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
 static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
-	((struct report *)c)->elsewhere[grt_class_of[e->type]]++;
-	return 0;
+	struct report *r = (struct report *)c;
+	enum grt_class class = grt_class_of[e->type];
+
+	r->elsewhere[class]++;
+	return r->besides[class] ? r->besides[class](c, e, cpu) : 0;
+}
+
+/* Whether none of the analyses that take events of a class in has a table of them. */
+static bool report_is_elsewhere(const struct report *r, enum grt_class class)
+{
+	for (const struct grt_taker *t = r->a.taker[class]; t->analysis; t++)
+		if (!(t->analysis->besides >> class & 1))
+			return false;
+	return true;
 }
 
 /* Records of what was before or is after the time looked at are not part of it. */
@@ -114,13 +135,15 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	return ret;
 }
 
-/* Where no analysis takes a class in, the summary counts its events. */
+/* Where no analysis has a table of a class, the summary counts its events. */
 static void set_consumer(struct report *r)
 {
 	grt_analyses_consume(&r->a);
-#define GRT_CLASS(name, help, see)              \
-	if (!r->by && !r->a.c.name && (see)[0]) \
-		r->a.c.name = on_elsewhere;
+#define GRT_CLASS(name, help, see)                                            \
+	if (!r->by && (see)[0] && report_is_elsewhere(r, GRT_CLASS_##name)) { \
+		r->besides[GRT_CLASS_##name] = r->a.c.name;                   \
+		r->a.c.name = on_elsewhere;                                   \
+	}
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 	if (r->a.c.event || r->live)
@@ -280,13 +303,27 @@ static int no_view(const char *word)
 			       cmd_words(view_name, all, sizeof(all)));
 }
 
+/* A page has room for these beside the summary. */
+static void report_want_more(struct report *r)
+{
+	static const char *const more[] = {"thread", "frame", "step", "rank", "wait", "path"};
+	const struct grt_part *part;
+
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		if ((part = grt_part_find(more[i], GRT_PART_BY)))
+			grt_analyses_want(&r->a, part);
+}
+
 /* What is wanted: with CSV one table, else what goes with it, too. */
 static int set_view(struct report *r)
 {
-	r->by = opt.by.value || opt.csv ? grt_part_find(opt.by.value ? opt.by.value : "job", GRT_PART_BY)
-					: NULL;
-	if (opt.by.value && !r->by)
-		return no_view(opt.by.value);
+	const char *by = opt.by.value ?: opt.path ? "path" : opt.csv ? "job" : NULL;
+
+	if (opt.path && opt.by.value && strcmp(opt.by.value, "path"))
+		return cmd_usage_error("--path is --by path, and --by %s is another table", opt.by.value);
+	r->by = by ? grt_part_find(by, GRT_PART_BY) : NULL;
+	if (by && !r->by)
+		return no_view(by);
 	r->a.pass.asked = r->by ? r->by : grt_part_find("job", GRT_PART_BY);
 	r->a.pass.summary = !r->by;
 	grt_analyses_always(&r->a);
@@ -298,6 +335,8 @@ static int set_view(struct report *r)
 		grt_analyses_want(&r->a, grt_part_find(r->by->with, ~0U));
 	if (opt.verbose)
 		grt_analyses_want_all(&r->a, GRT_PART_VERBOSE);
+	if (r->page && !r->by)
+		report_want_more(r);
 	return EXIT_DONE;
 }
 
@@ -328,7 +367,9 @@ static int set_top(struct report *r)
 	bool of_jobs = pass->asked == grt_part_find("job", GRT_PART_BY);
 	uint64_t top = !r->by ? TOP_SUMMARY : pass->sort || !(opt.json || opt.csv) ? TOP_JOBS : 0;
 
-	pass->top = opt.top != NOT_GIVEN ? opt.top : of_jobs ? top : 0;
+	if (!of_jobs)
+		top = r->by && r->by->where & GRT_PART_WORST && !opt.json && !opt.csv ? TOP_WORST : 0;
+	pass->top = opt.top != NOT_GIVEN ? opt.top : top;
 	if (!of_jobs || !pass->sort)
 		return EXIT_DONE;
 	if (!pass->top)
@@ -344,6 +385,8 @@ static int report_check_options(struct report *r)
 
 	if (opt.json && opt.csv)
 		return cmd_usage_error("--json and --csv exclude each other");
+	if (opt.output && (opt.json || opt.csv))
+		return cmd_usage_error("-o writes a page: for --json and --csv use > FILE");
 	status = set_view(r);
 	if (status == EXIT_DONE)
 		status = set_sort(r);
@@ -370,10 +413,35 @@ static int report_recording(struct report *r, const char *path)
 	ret = grt_session_open(&r->session, path, &err);
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
+	terminal_page();
 	r->input = path;
 	if (reading_gpu(r->session, opt.gpu, false) != EXIT_DONE)
 		return EXIT_FAILED;
 	return report_begin_analyses(r) ? report_no_memory() : run_recording(r);
+}
+
+/* The tables first, as they are in JSON; the page with the rest when they are whole. */
+static int report_page(struct report *r, const char *path)
+{
+	int status = report_page_usage(opt.output, path), written;
+	size_t length = 0;
+	char *tables = NULL;
+
+	if (status != EXIT_DONE)
+		return status;
+	r->out = open_memstream(&tables, &length);
+	if (!r->out)
+		return report_no_memory();
+	status = report_recording(r, path);
+	fclose(r->out);
+	r->out = NULL;
+	/* a trace with a fault in it is shown as far as it goes */
+	if (status == EXIT_DONE || r->a.pass.jobs_seen) {
+		written = report_page_write(r, opt.output, tables, length, opt.gpu);
+		status = status != EXIT_DONE ? status : written;
+	}
+	free(tables);
+	return status;
 }
 
 static int no_input(int ret, const struct grt_err *live)
@@ -414,8 +482,11 @@ static int report_run(int argc, char **argv)
 	const char *path = opt.input ? opt.input : argc ? argv[0] : NULL;
 	struct report r = {
 		.input = "live module",
-		.a.pass = {.json = opt.json, .csv = opt.csv},
+		.a.pass = {.json = opt.json || opt.output, .csv = opt.csv, .verbose = opt.verbose},
+		.out = stdout,
+		.page = opt.output,
 		.verbose = opt.verbose,
+		.wide = opt.wide,
 		.asked = {0, UINT64_MAX},
 		.narrowed = opt.from.set || opt.to.set,
 	};
@@ -427,7 +498,7 @@ static int report_run(int argc, char **argv)
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
 	if (!path && !access(DEFAULT_INPUT, F_OK))
 		path = DEFAULT_INPUT;
-	status = path ? report_recording(&r, path) : report_live(&r);
+	status = opt.output ? report_page(&r, path) : path ? report_recording(&r, path) : report_live(&r);
 	end_analyses(&r);
 	return status;
 }
@@ -435,7 +506,7 @@ static int report_run(int argc, char **argv)
 const struct cmd cmd_report = {
 	.reads = true,
 	.usage =
-		"[PATH] [-i PATH] [--by WHAT] [--sort KEY] [--top N] [--from T] [--to T] [--device GPU] [--json|--csv]",
+		"[PATH] [-i PATH] [--by WHAT|--path] [--sort KEY] [--top N] [--from T] [--to T] [--device GPU] [--json|--csv|-o FILE.html]",
 	.opts = opts,
 	.run = report_run,
 	.json = &report_json,

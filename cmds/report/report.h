@@ -16,6 +16,7 @@
  * @input: its name for people
  * @by: the part requested by --by, or by --csv; NULL: the summary
  * @elsewhere: events that the summary has no table for, by class; classes.def says where to look
+ * @besides: the callbacks of analyses that take these in and have no table of them
  * @asked: by --from and --to, all there is without them
  * @span: the time that is looked at (live: known with the first event)
  * @live: input is the live module
@@ -23,7 +24,9 @@
  * @narrowed: --from or --to were given
  * @health: what the run met; with --interval, since the report before this one
  * @before: what it had met then
- * @verbose: as asked for
+ * @verbose, @wide: as asked for
+ * @out: where to
+ * @page: it gets the tables of a page
  */
 struct report {
 	struct grt_analyses a;
@@ -31,12 +34,16 @@ struct report {
 	struct grt_session *session;
 	const struct grt_part *by;
 	uint64_t elsewhere[GRT_CLASSES];
+	int (*besides[GRT_CLASSES])(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	struct grt_interval asked;
 	struct reading_span span;
 	bool live;
 	bool piped;
 	bool narrowed;
 	bool verbose;
+	bool wide;
+	FILE *out;
+	bool page;
 	struct grt_health health;
 	struct grt_health before;
 	struct grt_notes notes;

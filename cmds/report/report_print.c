@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmds/terminal.h"
 #include "report.h"
 #include "report_text.h"
 #include "base/units.h"
@@ -140,23 +141,39 @@ static void report_print_write_notes(struct report *r, const struct grt_health *
 
 static const struct grt_writer_ops *chosen_writer(const struct report *r)
 {
-	return r->a.pass.json ? &writer_json : r->a.pass.csv ? &writer_csv : &writer_text;
+	return r->page		? &writer_columns
+	       : r->a.pass.json ? &writer_json
+	       : r->a.pass.csv	? &writer_csv
+				: &writer_text;
+}
+
+/* What people are told first. */
+static bool is_first(void *arg, const struct grt_part *part, const void *state)
+{
+	const struct report *r = arg;
+
+	(void)state;
+	return part->where & GRT_PART_FIRST && !r->by;
 }
 
 static int begin_output(struct report *r)
 {
-	const struct grt_writer_options o = {
-		.out = stdout,
+	struct grt_writer_options o = {
+		.out = r->out,
 		.verbose = r->verbose,
 		.colour = !r->a.pass.json && !r->a.pass.csv && cmd_colour(),
 	};
-	int ret = grt_writer_new(&r->a.pass.writer, chosen_writer(r), &o);
+	int ret;
 
+	if (!r->page)
+		terminal_fit(&o, r->wide);
+	ret = grt_writer_new(&r->a.pass.writer, chosen_writer(r), &o);
 	if (ret)
 		return ret;
 	grt_writer_begin(r->a.pass.writer);
+	ret = grt_analyses_write(&r->a, is_first, r);
 	report_print_write_recording(r);
-	return 0;
+	return ret;
 }
 
 int report_begin(struct report *r)
@@ -173,7 +190,8 @@ static bool report_print_is_shown(void *arg, const struct grt_part *part, const 
 	const struct report *r = arg;
 
 	(void)state;
-	return part != r->by && !(r->a.pass.no_jobs && part->where & GRT_PART_JOBS) && !r->a.pass.csv;
+	return part != r->by && !(part->where & GRT_PART_FIRST) &&
+	       !(r->a.pass.no_jobs && part->where & GRT_PART_JOBS) && !r->a.pass.csv;
 }
 
 /* What was requested comes first; CSV is nothing else. */
@@ -207,12 +225,13 @@ int report_print(struct report *r)
 {
 	const struct grt_health *h = &r->health;
 	struct grt_pass *pass = &r->a.pass;
-	int ret = report_streams(r) ? 0 : begin_output(r);
+	int ret;
 
-	if (ret)
-		return ret;
 	report_look(r);
 	end_pass(r);
+	ret = report_streams(r) ? 0 : begin_output(r);
+	if (ret)
+		return ret;
 	ret = report_print_write_tables(r);
 	report_print_write_notes(r, h);
 	/* behind the tables, since a live one is known at its end only */

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "cmds/terminal.h"
 #include "rocm.h"
 
 #define LEVEL_MAX 5
@@ -38,6 +39,7 @@ static const struct cmd_opt options[] = {
 	{"json", 'j', OPT_FLAG, NULL, &opt.json,
 	 "report: as JSON; with --timeline an object per event, the report as the last one"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "report: all columns and rows"},
+	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 

@@ -32,6 +32,7 @@ struct rocm_options {
 	bool relative;
 	bool json;
 	bool verbose;
+	bool wide;
 	bool recorded;
 };
 

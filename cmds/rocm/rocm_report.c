@@ -15,6 +15,7 @@
 
 #include "inputs.h"
 #include "rocm/rocm_table.h"
+#include "cmds/terminal.h"
 #include "rocm.h"
 
 #define RECORDING "recording"
@@ -494,13 +495,15 @@ static int write_passed(const struct rocm_run *run, struct grt_writer *w, struct
 
 static int rocm_report_write_report(struct rocm_run *run)
 {
-	const struct grt_writer_options options = {
+	struct grt_writer_options options = {
 		.out = run->out, .verbose = run->opt->verbose, .colour = cmd_colour()};
 	struct grt_writer *w = NULL;
 	struct grt_notes n = {.n = 0};
 	uint64_t over = 0;
-	int ret = grt_writer_new(&w, run->opt->json ? &writer_json : &writer_text, &options);
+	int ret;
 
+	terminal_fit(&options, run->opt->wide);
+	ret = grt_writer_new(&w, run->opt->json ? &writer_json : &writer_text, &options);
 	if (ret)
 		return ret;
 	grt_writer_begin(w);
@@ -578,6 +581,7 @@ static int report(struct rocm_run *run)
 		status = rocm_report_set_offset(run);
 	if (status != EXIT_DONE)
 		return status;
+	terminal_page();
 	ret = grt_merge_run(run->merge, &sink, 0, UINT64_MAX, &err);
 	if (ret)
 		return err.what[0] ? cmd_error(EXIT_FAILED, &err)

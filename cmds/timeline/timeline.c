@@ -7,13 +7,11 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cmds/terminal.h"
 #include "timeline.h"
 
 #define NOT_GIVEN UINT64_MAX
@@ -34,6 +32,7 @@ static struct {
 	bool latency_only;
 	bool ascii;
 	bool json;
+	bool verbose;
 } opt = {.width = NOT_GIVEN, .pid = NOT_GIVEN};
 
 static const struct cmd_opt opts[] = {
@@ -49,6 +48,8 @@ static const struct cmd_opt opts[] = {
 	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only jobs of this process"},
 	{"ascii", 'a', OPT_FLAG, NULL, &opt.ascii, "bars of ASCII characters (default: by the locale)"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
+	 "more columns, and what became of the events by cause"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -87,47 +88,16 @@ static bool width_fits(uint64_t width)
 	return width >= WIDTH_MIN && width <= WIDTH_MAX;
 }
 
-static unsigned int default_width(void)
-{
-	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	uint64_t width;
-
-	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
-		return size.ws_col < WIDTH_MIN	 ? WIDTH_MIN
-		       : size.ws_col > WIDTH_MAX ? WIDTH_MAX
-						 : size.ws_col;
-	if (columns && timeline_is_number(columns) && strlen(columns) < 8) {
-		width = strtoull(columns, NULL, 10);
-		if (width_fits(width))
-			return (unsigned int)width;
-	}
-	return WIDTH_DEFAULT;
-}
-
-/* Asked of the locale alone: the program's own stays "C", so that nothing else depends on it. */
-static bool locale_is_utf8(void)
-{
-	locale_t here = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-	bool utf8;
-
-	if (!here)
-		return false;
-	utf8 = !strcmp(nl_langinfo_l(CODESET, here), "UTF-8");
-	freelocale(here);
-	return utf8;
-}
-
 /* What is not the label, nor the share, nor the two bars around it is the bar. */
 static void set_look(struct timeline_look *look)
 {
-	look->width = opt.width == NOT_GIVEN ? default_width() : (unsigned int)opt.width;
+	look->width = opt.width != NOT_GIVEN ? (unsigned int)opt.width : terminal_width() ?: WIDTH_DEFAULT;
 	look->label = look->width / 4 - 1;
 	if (look->label > 27)
 		look->label = 27;
 	look->shares = look->width >= WIDTH_SHARES;
 	look->columns = look->width - look->label - 2 - (look->shares ? SHARE_WIDTH : 0);
-	look->utf8 = !opt.ascii && locale_is_utf8();
+	look->utf8 = !opt.ascii && terminal_utf8();
 	look->colour = !opt.json && cmd_colour();
 }
 
@@ -231,6 +201,7 @@ static int run_path(struct timeline *tl)
 
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
+	terminal_page();
 	ret = reading_gpu(tl->session, opt.gpu, false);
 	if (ret == EXIT_DONE)
 		ret = cmd_timeline_run(tl);
@@ -250,6 +221,7 @@ static int timeline_run(int argc, char **argv)
 		.pid = opt.pid,
 		.by_pid = opt.pid != NOT_GIVEN,
 		.latency_only = opt.latency_only,
+		.verbose = opt.verbose,
 		.a.pass = {.whole = !opt.from.set && !opt.to.set, .json = opt.json},
 	};
 	int status = timeline_check_options(&tl);

@@ -54,6 +54,7 @@ struct timeline {
 	bool by_pid;
 	bool selected;
 	bool latency_only;
+	bool verbose;
 	int failed;
 	struct grt_notes notes;
 };

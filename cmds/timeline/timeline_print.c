@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmds/terminal.h"
 #include "timeline.h"
 #include "base/units.h"
 
@@ -80,7 +81,11 @@ static bool timeline_print_is_shown(void *arg, const struct grt_part *part, cons
 
 int timeline_print(struct timeline *tl)
 {
-	const struct grt_writer_options o = {.out = stdout, .colour = tl->look.colour};
+	const struct grt_writer_options o = {.out = stdout,
+					     .verbose = tl->verbose,
+					     .colour = tl->look.colour,
+					     .width = terminal_width() ? tl->look.width : 0,
+					     .utf8 = tl->look.utf8};
 	struct grt_pass *pass = &tl->a.pass;
 	int ret = grt_writer_new(&pass->writer, pass->json ? &writer_json : &writer_text, &o);
 

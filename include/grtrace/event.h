@@ -172,6 +172,14 @@ enum grt_slice_edge {
 #define GRT_FUNC_TOOK 1U
 #define GRT_FUNC_RET 2U
 
+/* Numbers of the DRM ioctls that show something, in the low byte of grt_ev_ioctl_enter.cmd */
+#define GRT_DRM_PAGE_FLIP 0xb0
+#define GRT_DRM_ATOMIC 0xbc
+/* grt_ev_ioctl_exit.about of these: the flags are known; and what they are */
+#define GRT_FLIP_FLAGS 0x80000000U
+#define GRT_FLIP_EVENT 1U
+#define GRT_FLIP_TEST_ONLY 0x100U
+
 /* grt_event.ring where the event belongs to no ring */
 #define GRT_RING_NONE 0xffffffffU
 

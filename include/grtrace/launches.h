@@ -32,6 +32,7 @@ const char *grt_image_string(const struct grt_image *i, uint32_t number);
  * @begin: when it was made, ns
  * @failed: it returned an error
  * @captured: it became a node of a graph, and did not run
+ * @origin: of work of a graph: the stack of the code that made the node, as @node; 0: none, or unknown
  */
 struct grt_launch {
 	const struct grt_image *image;
@@ -45,6 +46,7 @@ struct grt_launch {
 	uint8_t kind;
 	bool failed;
 	bool captured;
+	uint32_t origin;
 };
 
 /** enum grt_launched_how - how a record of the GPU got its launch */

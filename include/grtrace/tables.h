@@ -68,6 +68,9 @@ struct grt_cell {
 #define GRT_COLUMN_MACHINE 4U /* in JSON and CSV */
 #define GRT_COLUMN_ALL 7U
 #define GRT_COLUMN_MORE 6U
+/* Text that does not fit leaves the least important columns out first, and the rightmost of these. */
+#define GRT_COLUMN_LESS 64U
+#define GRT_COLUMN_LEAST 128U
 
 /**
  * struct grt_column - one column
@@ -123,11 +126,18 @@ struct grt_field_value {
  * @out: where to; errors stay in its error flag. Only one thread uses it: it is not locked
  * @verbose: text shows the columns of GRT_COLUMN_VERBOSE too
  * @colour: text may be coloured
+ * @width: tables of text are at most so many characters wide: columns are left out, and names cut in the
+ *	middle; 0: as wide as they are
+ * @wide: names are not cut, however long
+ * @utf8: what is cut has an ellipsis in it, else dots
  */
 struct grt_writer_options {
 	FILE *out;
 	bool verbose;
 	bool colour;
+	uint64_t width;
+	bool wide;
+	bool utf8;
 };
 
 struct grt_writer;

@@ -168,6 +168,19 @@ void grt_units_amount(char *text, size_t room, int64_t thousandths, const char *
 		snprintf(text, room, "%s%" PRIu64 " %s", minus, size / 1000, unit);
 }
 
+void grt_units_count(char text[GRT_UNITS_MAX], uint64_t n)
+{
+	char digits[24], *to = text;
+	int left = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+
+	for (const char *from = digits; left; left--) {
+		*to++ = *from++;
+		if (left > 1 && left % 3 == 1)
+			*to++ = ',';
+	}
+	*to = '\0';
+}
+
 void grt_units_time(char text[GRT_UNITS_MAX], uint64_t ns)
 {
 	snprintf(text, GRT_UNITS_MAX, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);

@@ -36,6 +36,9 @@ void grt_units_amount(char *text, size_t room, int64_t thousandths, const char *
 /** grt_units_ns - a duration with three significant digits: "870 ns", "12.3 us", "1.25 ms", "34.0 s" */
 void grt_units_ns(char text[GRT_UNITS_MAX], uint64_t ns);
 
+/** grt_units_count - a count within a sentence: 1,234,567 */
+void grt_units_count(char text[GRT_UNITS_MAX], uint64_t n);
+
 /** grt_units_time - a stamp in seconds with nine digits: "12.345678901" */
 void grt_units_time(char text[GRT_UNITS_MAX], uint64_t ns);
 

@@ -7,6 +7,7 @@
 #include "launch_flame.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,12 +22,14 @@
 /**
  * struct row - work of one kind
  * @node: the launch's stack, 0: none
+ * @origin: of work of a graph: the stack of the code that made its node, 0: unknown
  * @call: the launch's function where it has no stack
  * @name: string of a kernel, kind of a copy
  */
 struct row {
 	uint32_t image;
 	uint32_t node;
+	uint32_t origin;
 	uint32_t name;
 	uint32_t device;
 	uint32_t stream;
@@ -56,9 +59,9 @@ struct grt_launch_flame {
 
 static bool launch_flame_is_same(const struct row *a, const struct row *b)
 {
-	return a->node == b->node && a->name == b->name && a->stream == b->stream && a->image == b->image &&
-	       a->device == b->device && a->graph == b->graph && a->call == b->call && a->leaf == b->leaf &&
-	       a->how == b->how;
+	return a->node == b->node && a->origin == b->origin && a->name == b->name && a->stream == b->stream &&
+	       a->image == b->image && a->device == b->device && a->graph == b->graph && a->call == b->call &&
+	       a->leaf == b->leaf && a->how == b->how;
 }
 
 static bool launch_flame_same_row(const void *owner, uint32_t id, const void *key)
@@ -84,7 +87,8 @@ static void add_to(struct row *row, const struct row *r)
 static int launch_flame_add_row(struct grt_launch_flame *f, const struct row *r)
 {
 	uint32_t tag = grt_hash(&f->key, (uint64_t)r->node << 32 | r->name,
-				(uint64_t)r->stream << 32 | (r->graph ^ r->image << 16 ^ r->device << 8));
+				(uint64_t)r->stream << 32 |
+					(r->graph ^ r->image << 16 ^ r->device << 8 ^ r->origin << 12));
 	uint32_t *recent = &f->recent[tag % RECENT], at;
 
 	if (*recent && launch_flame_is_same(&f->row[*recent - 1], r)) {
@@ -133,6 +137,7 @@ static void launch_flame_take_launch(struct row *r, const struct grt_launch *lau
 {
 	r->node = launch->node;
 	r->call = launch->node ? 0 : launch->call;
+	r->origin = launch->origin;
 }
 
 static int launch_flame_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
@@ -197,12 +202,26 @@ int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e
 
 /* -------------------------------------------------------------- stacks */
 
+/* Work of a graph is under the code that made its node, and the launch of the graph is a frame there. */
+static int launch_flame_put_replay(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i,
+				   struct grt_stacks *tree, uint32_t *node)
+{
+	char at[GRT_IMAGE_FRAMES_LINE], text[sizeof(at) + 24];
+	int ret = grt_image_frames_put(f->frames, i, r->origin, tree, node)
+			  ?: grt_image_frames_line(f->frames, i, r->node, at);
+
+	snprintf(text, sizeof(text), at[0] ? "[graph replay at %s]" : "[graph replay]", at);
+	return ret ?: grt_stacks_word(tree, text, node);
+}
+
 /* What stands for the stack of work: it, or why there is none. */
-static int put_stack(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i,
+static int put_stack(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i, bool replays,
 		     struct grt_stacks *tree, uint32_t *node)
 {
 	const struct grt_cuda_call *call = r->call ? grt_cuda_call(r->call) : NULL;
 
+	if (r->origin && !replays)
+		return launch_flame_put_replay(f, r, i, tree, node);
 	if (r->node)
 		return grt_image_frames_put(f->frames, i, r->node, tree, node);
 	if (r->how == GRT_LAUNCHED_BY_GPU)
@@ -263,7 +282,7 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 		return 0;
 	ret = put_base(tree, shape, &op, &node);
 	if (!ret)
-		ret = put_stack(f, r, i, tree, &node);
+		ret = put_stack(f, r, i, shape->by == GRT_FLAME_BY_GRAPH, tree, &node);
 	/* the function itself is the innermost frame */
 	if (!ret && r->leaf != GRT_FLAME_LEAF_CALL)
 		ret = launch_flame_put_leaf(f, r, i, tree, &node);

@@ -149,15 +149,15 @@ static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, 
 	{"total", launch_table_get_sum, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time on the GPU, ns"}, \
 	{"share", launch_table_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the GPU time of all rows, percent"}, \
 	TIME("avg", mean, exec, GRT_COLUMN_ALL, "time of one, mean, ns"), \
-	TIME("min", min, exec, GRT_COLUMN_ALL, "the least, ns"), \
-	TIME("p50", p50, exec, GRT_COLUMN_ALL, "the median, ns"), \
-	TIME("p99", p99, exec, GRT_COLUMN_ALL, "of 99 %, ns"), \
+	TIME("min", min, exec, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "the least, ns"), \
+	TIME("p50", p50, exec, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "the median, ns"), \
+	TIME("p99", p99, exec, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "of 99 %, ns"), \
 	TIME("max", max, exec, GRT_COLUMN_ALL, "the most, ns")
 
 #define LATENCY \
 	TIME("latency_avg", mean, latency, GRT_COLUMN_MORE, "from the call to its beginning, mean, ns"), \
-	TIME("latency_p50", p50, latency, GRT_COLUMN_ALL, "the same, median, ns"), \
-	TIME("latency_p99", p99, latency, GRT_COLUMN_ALL, "the same, of 99 %, ns"), \
+	TIME("latency_p50", p50, latency, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "the same, median, ns"), \
+	TIME("latency_p99", p99, latency, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "the same, of 99 %, ns"), \
 	TIME("latency_max", max, latency, GRT_COLUMN_MORE, "the same, the most, ns")
 
 #define REST \
@@ -185,14 +185,14 @@ static const struct grt_column stack_columns[] = {
 static const struct grt_column stream_columns[] = {
 	PROCESS(GRT_COLUMN_ALL),
 	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
-	SMALL("context", context, GRT_COLUMN_ALL, "number of the CUDA context"),
+	SMALL("context", context, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "number of the CUDA context"),
 	SMALL("stream", stream, GRT_COLUMN_ALL, "number of the stream"),
 	BUSY,
 	NUMBER("kernels", kernels, GRT_COLUMN_ALL, "kernels that ran"),
 	NUMBER("copies", copies, GRT_COLUMN_ALL, "copies and fills"),
 	TIMES, LATENCY,
 	{"depth_avg", launch_table_get_depth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "work not over when a call was made, mean"},
-	{"depth_max", launch_table_get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the most of it"},
+	{"depth_max", launch_table_get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "the most of it"},
 	BYTES(GRT_COLUMN_MORE), REST,
 };
 

@@ -13,6 +13,7 @@
 #include "codes/cuda_codes.h"
 #include "base/grow.h"
 #include "base/sized.h"
+#include "graph_nodes.h"
 
 #define PAGE_BITS 8
 #define PAGE_IDS (1U << PAGE_BITS)
@@ -73,6 +74,7 @@ struct grt_launches {
 	struct caller *caller;
 	uint32_t callers;
 	struct grt_index caller_index;
+	struct grt_graph_nodes graph_nodes;
 	struct waiting *waiting;
 	uint32_t waits;
 	struct grt_launches_count count;
@@ -90,6 +92,7 @@ int grt_launches_new_sized(struct grt_launches **out, const struct grt_launches_
 	grt_launches_within(l, 0, UINT64_MAX);
 	l->key = grt_hash_key_new();
 	grt_images_init(&l->images);
+	grt_graph_nodes_init(&l->graph_nodes);
 	return 0;
 }
 
@@ -244,6 +247,17 @@ static uint64_t correlation_of(const struct grt_event *e)
 	return ((const struct grt_ev_gpu_sync *)e)->correlation;
 }
 
+static uint64_t launches_graph_node_of(const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_GPU_KERNEL:
+		return ((const struct grt_ev_gpu_kernel *)e)->graph_node;
+	case GRT_EV_GPU_COPY:
+		return ((const struct grt_ev_gpu_copy *)e)->graph_node;
+	}
+	return 0;
+}
+
 static bool is_by_gpu(const struct grt_event *e)
 {
 	return e->type == GRT_EV_GPU_KERNEL && ((const struct grt_ev_gpu_kernel *)e)->by_gpu;
@@ -328,6 +342,7 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 	if (!l->sink.work)
 		return 0;
 	launch = launch_of(l, p, correlation_of(e), place);
+	launch.origin = grt_graph_nodes_stack(&l->graph_nodes, p->image, launches_graph_node_of(e));
 	return l->sink.work(l->sink.arg, e, launch.image, &launch, GRT_LAUNCHED_MATCHED);
 }
 
@@ -452,12 +467,22 @@ static bool is_work(uint16_t type)
 	return type == GRT_EV_GPU_KERNEL || type == GRT_EV_GPU_COPY || type == GRT_EV_GPU_SYNC;
 }
 
+static int launches_take_node(struct grt_launches *l, const struct grt_event *e)
+{
+	const struct grt_image *i = grt_images_of(&l->images, e);
+
+	return i ? grt_graph_nodes_event(&l->graph_nodes, i->number, (const struct grt_ev_graph_node *)e)
+		 : -ENOMEM;
+}
+
 int grt_launches_event(struct grt_launches *l, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_LAUNCH)
 		return launches_take_launch(l, (const struct grt_ev_launch *)e);
 	if (is_work(e->type))
 		return take_work(l, e);
+	if (e->type == GRT_EV_GRAPH_NODE)
+		return launches_take_node(l, e);
 	return grt_images_event(&l->images, e);
 }
 
@@ -551,5 +576,6 @@ void grt_launches_free(struct grt_launches *l)
 	grt_index_free(&l->page_index);
 	grt_index_free(&l->caller_index);
 	grt_images_free(&l->images);
+	grt_graph_nodes_free(&l->graph_nodes);
 	free(l);
 }

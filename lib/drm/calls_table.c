@@ -11,13 +11,14 @@ static const struct grt_column call_columns[] = {
 	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
 	{"opens", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "opens of device files"},
 	{"failed_opens", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, failed"},
-	{"closes", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "closes"},
+	{"closes", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "closes"},
 	{"open_now", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "opened in the trace and not closed"},
 	{"ioctls", grt_row_get, 6, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "ioctls"},
 	{"failed_ioctls", grt_row_get, 7, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, failed"},
 	{"ioctl_ns", grt_row_get, 8, GRT_CELL_NS, GRT_COLUMN_ALL, "time in ioctls, ns"},
-	{"mmaps", grt_row_get, 9, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "mappings"},
-	{"polls", grt_row_get, 10, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "polls, without those through epoll"},
+	{"mmaps", grt_row_get, 9, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "mappings"},
+	{"polls", grt_row_get, 10, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST,
+	 "polls, without those through epoll"},
 	{.name = NULL},
 };
 

@@ -169,7 +169,7 @@ static int flamegraph_write_folded(struct flamegraph *f)
 		return ret;
 	l->f = f;
 	l->inner = calloc(nodes, sizeof(*l->inner));
-	if (l->inner) {
+	if (l->inner && !grt_stacks_sums(f->s, GRT_STACKS_NOW, &f->sum[GRT_STACKS_NOW])) {
 		for (uint32_t i = 1; i < nodes; i++)
 			l->inner[grt_stacks_node(f->s, i)->parent] = true;
 		ret = grt_stacks_walk(f->s, f->sum[GRT_STACKS_NOW], 0, put_folded, l);
@@ -238,26 +238,38 @@ static void count_gone(struct flamegraph *f)
 
 		if (!now[i] && before[i]) {
 			f->count->gone_weight += now[parent] || !parent ? before[i] : 0;
-			f->count->narrow--;
+			f->count->narrow -= f->count->narrow > 0;
 		}
 	}
 }
 
+int flamegraph_prepare(struct flamegraph *f, uint64_t least)
+{
+	int ret = grt_stacks_sums(f->s, GRT_STACKS_NOW, &f->sum[GRT_STACKS_NOW]);
+
+	if (!ret && grt_stacks_compared(f->s))
+		ret = grt_stacks_sums(f->s, GRT_STACKS_BEFORE, &f->sum[GRT_STACKS_BEFORE]);
+	return ret ? ret : grt_stacks_walk(f->s, f->sum[GRT_STACKS_NOW], least, flamegraph_keep_frame, f);
+}
+
+void flamegraph_free(struct flamegraph *f)
+{
+	free(f->sum[GRT_STACKS_NOW]);
+	free(f->sum[GRT_STACKS_BEFORE]);
+	free(f->frame);
+}
+
 static int flamegraph_draw(struct flamegraph *f, enum grt_flamegraph_form form)
 {
-	int ret = 0;
+	int ret = flamegraph_prepare(f, form == GRT_FLAMEGRAPH_HTML ? 0 : least_drawn(f));
 
-	if (grt_stacks_compared(f->s))
-		ret = grt_stacks_sums(f->s, GRT_STACKS_BEFORE, &f->sum[GRT_STACKS_BEFORE]);
-	if (!ret)
-		ret = grt_stacks_walk(f->s, f->sum[GRT_STACKS_NOW], least_drawn(f), flamegraph_keep_frame, f);
 	if (ret)
 		return ret;
 	count_drawn(f);
 	count_gone(f);
 	if (form == GRT_FLAMEGRAPH_HTML)
 		return flamegraph_html(f);
-	flamegraph_svg(f, true);
+	flamegraph_svg(f);
 	return 0;
 }
 
@@ -285,14 +297,10 @@ int grt_flamegraph_write(const struct grt_stacks *s, enum grt_flamegraph_form fo
 
 	*count = (struct grt_flamegraph_count){0};
 	if (!ret)
-		ret = grt_stacks_sums(s, GRT_STACKS_NOW, &f.sum[GRT_STACKS_NOW]);
-	if (!ret)
 		ret = form == GRT_FLAMEGRAPH_FOLDED ? flamegraph_write_folded(&f) : flamegraph_draw(&f, form);
 	if (!ret)
 		ret = grt_outbuf_flush(&f.out);
 	grt_outbuf_fini(&f.out);
-	free(f.sum[GRT_STACKS_NOW]);
-	free(f.sum[GRT_STACKS_BEFORE]);
-	free(f.frame);
+	flamegraph_free(&f);
 	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * A tree of stacks as a file: folded lines, an interactive picture (SVG), or a
- * page with that picture and a table (HTML). The files need nothing but
+ * page that draws all of it (HTML). The files need nothing but
  * themselves; the same tree always gives the same bytes.
  *
  * Colours are rows of frame_kinds.def. Where the tree has a side BEFORE, they
@@ -12,6 +12,7 @@
 #define GRT_FLAMEGRAPH_FLAMEGRAPH_H
 
 #include "stack/stacks.h"
+#include "table/notes.h"
 
 /* Pixels that the picture is wide until a script fits it to its window. */
 #define GRT_FLAMEGRAPH_WIDTH 1200U
@@ -22,13 +23,19 @@
  * @unit: of the weights: "ns", "us", "B" are scaled, any other word is put behind the number; "" for none
  * @divide: FOLDED divides weights by this, and carries what is left to the next line, so that the sum
  *	is exact to one; 0: as they are
- * @min: frames narrower than so many thousandths of a pixel are not drawn, but counted
+ * @min: SVG: frames narrower than so many thousandths of a pixel are not drawn, but counted
+ * @about: HTML: program, host, time; untrusted text, NULL: unknown
+ * @levels: HTML: what the outermost frames are: "process", "process thread"; NULL: unknown
+ * @notes: HTML: what the graph does not show; NULL: nothing
  */
 struct grt_flamegraph_look {
 	const char *title;
 	const char *unit;
 	uint64_t divide;
 	uint64_t min;
+	const char *about;
+	const char *levels;
+	const struct grt_notes *notes;
 };
 
 /**
@@ -62,5 +69,18 @@ enum grt_flamegraph_form grt_flamegraph_form(const char *path);
  */
 int grt_flamegraph_write(const struct grt_stacks *s, enum grt_flamegraph_form form,
 			 const struct grt_flamegraph_look *look, int fd, struct grt_flamegraph_count *count);
+
+/** grt_flamegraph_colour - the colour of frames of this frame's kind: red, green, blue, up to 255 */
+void grt_flamegraph_colour(const char *frame, unsigned int rgb[3]);
+
+struct grt_page;
+
+/**
+ * grt_flamegraph_put - a sealed tree as blocks of a page that has more than one graph
+ * @graph: what the scripts of the page call it; the names of its blocks begin so
+ * Return: 0 or -ENOMEM
+ */
+int grt_flamegraph_put(const struct grt_stacks *s, const struct grt_flamegraph_look *look, const char *graph,
+		       struct grt_page *p);
 
 #endif /* GRT_FLAMEGRAPH_FLAMEGRAPH_H */

@@ -1,136 +1,177 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A flame graph as a page: the picture, and below it the frames that weigh
- * most, by name. A name weighs once for each stack that it is in, however often
- * it calls itself there.
+ * A flame graph as a page: every frame of the tree, as columns in the order of
+ * the walk, parents first. What a browser does with them is in web/page.
  */
-#include <stdio.h>
-
 #include "flamegraph_parts.h"
 
-/* Rows of the table. */
-#define HEAVIEST 100U
+/* Opens the block NAME of a graph, which begins with what the graph is called. */
+static void flamegraph_html_block(struct grt_page *p, const char *graph, const char *name)
+{
+	char text[64];
 
-/** struct row - a name: what its frames weigh themselves, and with all that they call */
-struct row {
-	uint64_t self;
-	uint64_t all;
-	uint64_t before;
-	uint32_t name;
+	snprintf(text, sizeof(text), "%s%s", graph, name);
+	grt_page_block(p, text);
+}
+
+/* What a column has of a frame. */
+typedef void flamegraph_html_column(const struct flamegraph *f, struct grt_page *p,
+				    const struct grt_stacks_step *at);
+
+static void flamegraph_html_name(const struct flamegraph *f, struct grt_page *p,
+				 const struct grt_stacks_step *at)
+{
+	/* the root has none */
+	grt_page_u32(p, at->depth ? grt_stacks_node(f->s, at->node)->name : UINT32_MAX);
+}
+
+static void flamegraph_html_depth(const struct flamegraph *f, struct grt_page *p,
+				  const struct grt_stacks_step *at)
+{
+	(void)f;
+	grt_page_u16(p, (uint16_t)at->depth);
+}
+
+static void flamegraph_html_now_low(const struct flamegraph *f, struct grt_page *p,
+				    const struct grt_stacks_step *at)
+{
+	grt_page_u32(p, (uint32_t)grt_stacks_weight(f->s, at->node, GRT_STACKS_NOW));
+}
+
+static void flamegraph_html_now_high(const struct flamegraph *f, struct grt_page *p,
+				     const struct grt_stacks_step *at)
+{
+	grt_page_u32(p, (uint32_t)(grt_stacks_weight(f->s, at->node, GRT_STACKS_NOW) >> 32));
+}
+
+static void flamegraph_html_before_low(const struct flamegraph *f, struct grt_page *p,
+				       const struct grt_stacks_step *at)
+{
+	grt_page_u32(p, (uint32_t)grt_stacks_weight(f->s, at->node, GRT_STACKS_BEFORE));
+}
+
+static void flamegraph_html_before_high(const struct flamegraph *f, struct grt_page *p,
+					const struct grt_stacks_step *at)
+{
+	grt_page_u32(p, (uint32_t)(grt_stacks_weight(f->s, at->node, GRT_STACKS_BEFORE) >> 32));
+}
+
+/* @compared: of comparisons alone */
+static const struct column {
+	const char *name;
+	flamegraph_html_column *put;
+	bool compared;
+} columns[] = {
+	{"-name", flamegraph_html_name, false},
+	{"-depth", flamegraph_html_depth, false},
+	{"-low", flamegraph_html_now_low, false},
+	{"-high", flamegraph_html_now_high, false},
+	{"-before-low", flamegraph_html_before_low, true},
+	{"-before-high", flamegraph_html_before_high, true},
 };
 
-static int by_self(const void *a, const void *b)
+static void flamegraph_html_put_columns(const struct flamegraph *f, const char *graph, struct grt_page *p)
 {
-	const struct row *x = a, *y = b;
-
-	if (x->self != y->self)
-		return x->self < y->self ? 1 : -1;
-	if (x->all != y->all)
-		return x->all < y->all ? 1 : -1;
-	return (x->name > y->name) - (x->name < y->name);
-}
-
-/* Whether the same name stands further out in the stack, which counts it already. */
-static bool flamegraph_html_is_nested(const struct grt_stacks *s, uint32_t node)
-{
-	uint32_t name = grt_stacks_node(s, node)->name;
-
-	while (node != GRT_STACKS_ROOT) {
-		node = grt_stacks_node(s, node)->parent;
-		if (node != GRT_STACKS_ROOT && grt_stacks_node(s, node)->name == name)
-			return true;
-	}
-	return false;
-}
-
-static void flamegraph_html_sum_up(const struct flamegraph *f, struct row *row)
-{
-	for (uint32_t i = 0; i < grt_stacks_names(f->s); i++)
-		row[i].name = i;
-	for (uint32_t i = 1; i < grt_stacks_nodes(f->s); i++) {
-		struct row *r = &row[grt_stacks_node(f->s, i)->name];
-
-		r->self += grt_stacks_node(f->s, i)->weight;
-		if (flamegraph_html_is_nested(f->s, i))
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		if (columns[i].compared && !f->sum[GRT_STACKS_BEFORE])
 			continue;
-		r->all += f->sum[GRT_STACKS_NOW][i];
-		if (f->sum[GRT_STACKS_BEFORE])
-			r->before += f->sum[GRT_STACKS_BEFORE][i];
+		flamegraph_html_block(p, graph, columns[i].name);
+		for (uint32_t k = 0; k < f->frames; k++)
+			columns[i].put(f, p, &f->frame[k]);
+		grt_page_block_end(p);
 	}
 }
 
-static void flamegraph_html_put_cell(struct flamegraph *f, uint64_t weight)
+/* Text of frames has no line breaks: grt_stacks_name() escapes them. */
+static void flamegraph_html_put_names(const struct flamegraph *f, const char *graph, struct grt_page *p)
 {
-	char text[128];
-
-	flamegraph_weight(f, weight, text, sizeof(text));
-	flamegraph_printf(f, "<td data-v=\"%llu\">", (unsigned long long)weight);
-	flamegraph_escaped(f, text, strlen(text));
-	flamegraph_printf(f, "</td><td data-v=\"%llu\">%.2f %%</td>", (unsigned long long)weight,
-			  flamegraph_share(f, GRT_STACKS_NOW, weight));
-}
-
-static void flamegraph_html_put_row(struct flamegraph *f, const struct row *r)
-{
+	uint32_t names = grt_stacks_names(f->s);
+	const char *text;
 	size_t len;
-	const char *text = grt_stacks_text(f->s, r->name, &len);
-	double change = flamegraph_share(f, GRT_STACKS_NOW, r->all) -
-			flamegraph_share(f, GRT_STACKS_BEFORE, r->before);
 
-	flamegraph_put(f, "<tr>");
-	flamegraph_html_put_cell(f, r->self);
-	flamegraph_html_put_cell(f, r->all);
-	if (f->sum[GRT_STACKS_BEFORE])
-		flamegraph_printf(f, "<td data-v=\"%.6f\">%+.2f</td>", change, change);
-	flamegraph_put(f, "<td class=\"name\">");
-	flamegraph_escaped(f, text, len);
-	flamegraph_put(f, "</td></tr>\n");
+	flamegraph_html_block(p, graph, "-names");
+	for (uint32_t i = 0; i < names; i++) {
+		text = grt_stacks_text(f->s, i, &len);
+		if (i)
+			grt_page_text(p, "\n");
+		grt_page_put(p, text, len);
+	}
+	grt_page_block_end(p);
+	flamegraph_html_block(p, graph, "-kinds");
+	for (uint32_t i = 0; i < names; i++) {
+		text = grt_stacks_text(f->s, i, &len);
+		grt_page_u8(p, (uint8_t)flamegraph_kind_of(text, len));
+	}
+	grt_page_block_end(p);
 }
 
-static void put_table(struct flamegraph *f, const struct row *row, uint32_t rows)
+static void flamegraph_html_put_member(struct grt_page *p, const char *name, const char *text)
 {
-	flamegraph_put(f, "<table id=\"heaviest\">\n<thead><tr><th>itself</th><th>%</th><th>with callees</th>"
-			  "<th>%</th>");
-	if (f->sum[GRT_STACKS_BEFORE])
-		flamegraph_put(f, "<th>change</th>");
-	flamegraph_put(f, "<th class=\"name\">frame</th></tr></thead>\n<tbody>\n");
-	for (uint32_t i = 0; i < rows && i < HEAVIEST; i++)
-		flamegraph_html_put_row(f, &row[i]);
-	flamegraph_put(f, "</tbody>\n</table>\n");
-	if (rows > HEAVIEST)
-		flamegraph_printf(f, "<p>%u more frames have less.</p>\n", rows - HEAVIEST);
+	grt_page_printf(p, ",\n\"%s\": ", name);
+	grt_page_string(p, text ? text : "", text ? strlen(text) : 0);
 }
 
-static void put_page(struct flamegraph *f, const struct row *row, uint32_t rows)
+static void flamegraph_html_put_kinds(struct grt_page *p)
 {
-	const char *title = f->look->title ? f->look->title : "Flame graph";
+	grt_page_text(p, ",\n\"kinds\": [");
+	for (const struct flamegraph_kind *k = flamegraph_kinds; k->name; k++)
+		grt_page_printf(p, "%s\n{\"name\": \"%s\", \"colour\": [%u, %u, %u], \"help\": \"%s\"}",
+				k == flamegraph_kinds ? "" : ",", k->name, k->colour[0], k->colour[1],
+				k->colour[2], k->help);
+	grt_page_text(p, "]");
+}
 
-	flamegraph_put(f, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-			  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-			  "script-src 'unsafe-inline'; style-src 'unsafe-inline'\">\n<title>");
-	flamegraph_escaped(f, title, strlen(title));
-	flamegraph_put(f, "</title>\n<style>\n");
-	flamegraph_put(f, flamegraph_css);
-	flamegraph_put(f, "</style>\n</head>\n<body>\n");
-	flamegraph_svg(f, false);
-	put_table(f, row, rows);
-	flamegraph_put(f, "<script>\n");
-	flamegraph_put(f, flamegraph_js);
-	flamegraph_put(f, "</script>\n</body>\n</html>\n");
+static void flamegraph_html_put_notes(struct grt_page *p, const struct grt_notes *notes)
+{
+	grt_page_text(p, ",\n\"notes\": [");
+	for (unsigned int i = 0; notes && i < notes->n; i++) {
+		grt_page_text(p, i ? ",\n" : "\n");
+		grt_page_string(p, notes->text[i], strlen(notes->text[i]));
+	}
+	grt_page_text(p, "]");
+}
+
+static void flamegraph_html_put_look(const struct flamegraph *f, const char *graph, struct grt_page *p)
+{
+	flamegraph_html_block(p, graph, "");
+	grt_page_printf(p, "{\"frames\": %u,\n\"weight\": %llu,\n\"before\": %llu", f->frames,
+			(unsigned long long)grt_stacks_total(f->s, GRT_STACKS_NOW),
+			(unsigned long long)grt_stacks_total(f->s, GRT_STACKS_BEFORE));
+	flamegraph_html_put_member(p, "title", f->look->title);
+	flamegraph_html_put_member(p, "unit", f->look->unit);
+	flamegraph_html_put_member(p, "about", f->look->about);
+	flamegraph_html_put_member(p, "levels", f->look->levels);
+	flamegraph_html_put_kinds(p);
+	flamegraph_html_put_notes(p, f->look->notes);
+	grt_page_text(p, "}\n");
+	grt_page_block_end(p);
+}
+
+static void flamegraph_html_put_data(const struct flamegraph *f, const char *graph, struct grt_page *p)
+{
+	flamegraph_html_put_look(f, graph, p);
+	flamegraph_html_put_names(f, graph, p);
+	flamegraph_html_put_columns(f, graph, p);
 }
 
 int flamegraph_html(struct flamegraph *f)
 {
-	uint32_t names = grt_stacks_names(f->s), rows = 0;
-	struct row *row = calloc(names, sizeof(*row));
+	struct grt_page p;
 
-	if (!row)
-		return -ENOMEM;
-	flamegraph_html_sum_up(f, row);
-	qsort(row, names, sizeof(*row), by_self);
-	while (rows < names && row[rows].all)
-		rows++;
-	put_page(f, row, rows);
-	free(row);
-	return 0;
+	grt_page_begin(&p, &f->out, f->look->title ? f->look->title : "Flame graph");
+	flamegraph_html_put_data(f, "flame", &p);
+	return grt_page_end(&p);
+}
+
+int grt_flamegraph_put(const struct grt_stacks *s, const struct grt_flamegraph_look *look, const char *graph,
+		       struct grt_page *p)
+{
+	struct grt_flamegraph_count count;
+	struct flamegraph f = {.s = s, .look = look, .count = &count};
+	int ret = flamegraph_prepare(&f, 0);
+
+	if (!ret)
+		flamegraph_html_put_data(&f, graph, p);
+	flamegraph_free(&f);
+	return ret;
 }

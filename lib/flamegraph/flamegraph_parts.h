@@ -5,6 +5,7 @@
 
 #include "flamegraph.h"
 #include "base/outbuf.h"
+#include "page/page.h"
 
 /** struct flamegraph - a picture while it is made; @sum by node and side, @sum[BEFORE] NULL without one */
 struct flamegraph {
@@ -37,11 +38,35 @@ void flamegraph_weight(const struct flamegraph *f, uint64_t weight, char *text, 
 /** flamegraph_share - of the whole side, in percent; 0 of nothing */
 double flamegraph_share(const struct flamegraph *f, enum grt_stacks_side side, uint64_t weight);
 
-/** flamegraph_svg - the picture as an element; @alone: as a file of its own, with style and script */
-void flamegraph_svg(struct flamegraph *f, bool alone);
+/** struct flamegraph_kind - a row of frame_kinds.def */
+struct flamegraph_kind {
+	const char *name;
+	const char *pattern;
+	uint8_t colour[3];
+	const char *help;
+};
 
-/** flamegraph_html - the page. Return: 0 or -ENOMEM */
+/* Ended by a row without a name. */
+extern const struct flamegraph_kind flamegraph_kinds[];
+
+/** flamegraph_kind_of - the row of a frame */
+unsigned int flamegraph_kind_of(const char *text, size_t len);
+
+/** flamegraph_svg - the picture, a file of its own with style and script */
+void flamegraph_svg(struct flamegraph *f);
+
+/** flamegraph_html - the page, of all frames. Return: 0, -ENOMEM, or -errno of a failed write */
 int flamegraph_html(struct flamegraph *f);
+
+/**
+ * flamegraph_prepare - sums, and the frames to draw
+ * @least: frames that weigh less are left out
+ * Return: 0 or -ENOMEM
+ */
+int flamegraph_prepare(struct flamegraph *f, uint64_t least);
+
+/** flamegraph_free - what that made */
+void flamegraph_free(struct flamegraph *f);
 
 /* The files of web/, each ended by NUL. */
 extern const char flamegraph_js[], flamegraph_css[];

@@ -3,7 +3,6 @@
  * The picture of a flame graph: an element for each frame, outermost ones at
  * the bottom. It is complete as it stands; web/flame.js makes it answer.
  */
-#include <fnmatch.h>
 #include <stdio.h>
 
 #include "flamegraph_parts.h"
@@ -15,35 +14,10 @@
 /* Of the font that web/flame.css names, in tenths of a pixel. */
 #define CHARACTER 72U
 
-/** struct kind - a row of frame_kinds.def */
-static const struct kind {
-	const char *pattern;
-	uint8_t colour[3];
-} kinds[] = {
-#define GRT_FRAME_KIND(name, pattern, red, green, blue, help) {pattern, {red, green, blue}},
-#include "frame_kinds.def"
-};
-
-static const struct kind *flamegraph_svg_kind_of(const char *text, size_t len)
-{
-	char name[256];
-	size_t i;
-
-	/* the end counts, too: suffixes distinguish kinds */
-	if (len < sizeof(name))
-		snprintf(name, sizeof(name), "%.*s", (int)len, text);
-	else
-		snprintf(name, sizeof(name), "%.127s%.127s", text, text + len - 127);
-	for (i = 0; i + 1 < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!fnmatch(kinds[i].pattern, name, 0))
-			break;
-	return &kinds[i];
-}
-
 /* The same name is the same colour in every picture. */
 static void colour_by_name(const char *text, size_t len, unsigned int rgb[3])
 {
-	const struct kind *kind = flamegraph_svg_kind_of(text, len);
+	const struct flamegraph_kind *kind = &flamegraph_kinds[flamegraph_kind_of(text, len)];
 	uint32_t h = 2166136261U;
 
 	for (size_t i = 0; i < len; i++)
@@ -204,30 +178,25 @@ static void put_foot(struct flamegraph *f, uint32_t height)
 	flamegraph_put(f, "</text>\n<g id=\"flame-frames\">\n");
 }
 
-void flamegraph_svg(struct flamegraph *f, bool alone)
+void flamegraph_svg(struct flamegraph *f)
 {
 	uint32_t height = TOP + (f->depth + 1) * ROW + BOTTOM;
 
-	if (alone)
-		flamegraph_put(f, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n");
+	flamegraph_put(f, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n");
 	flamegraph_printf(f,
 			  "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"flame\" width=\"%u\" height=\"%u\""
 			  " data-margin=\"%u\" data-character=\"%u.%u\">\n",
 			  GRT_FLAMEGRAPH_WIDTH, height, MARGIN, CHARACTER / 10, CHARACTER % 10);
 	flamegraph_svg_put_head(f, height);
-	if (alone) {
-		flamegraph_put(f, "<style><![CDATA[\n");
-		flamegraph_put(f, flamegraph_css);
-		flamegraph_put(f, "]]></style>\n");
-	}
+	flamegraph_put(f, "<style><![CDATA[\n");
+	flamegraph_put(f, flamegraph_css);
+	flamegraph_put(f, "]]></style>\n");
 	put_foot(f, height);
 	for (uint32_t i = 0; i < f->frames; i++)
 		flamegraph_svg_put_frame(f, &f->frame[i]);
 	flamegraph_put(f, "</g>\n");
-	if (alone) {
-		flamegraph_put(f, "<script><![CDATA[\n");
-		flamegraph_put(f, flamegraph_js);
-		flamegraph_put(f, "]]></script>\n");
-	}
+	flamegraph_put(f, "<script><![CDATA[\n");
+	flamegraph_put(f, flamegraph_js);
+	flamegraph_put(f, "]]></script>\n");
 	flamegraph_put(f, "</svg>\n");
 }

@@ -181,19 +181,19 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 	{"jobs", group_table_get_jobs, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs"},                                \
 	{"busy", group_table_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"},        \
 	SUM("exec_sum", 0, GRT_COLUMN_ALL, "sum of t_exec, ns"),                                       \
-	PERCENTILE("exec_p50", EXEC(500), GRT_COLUMN_ALL, "t_exec"),                                   \
-	PERCENTILE("exec_p95", EXEC(950), GRT_COLUMN_ALL, "t_exec"),                                   \
+	PERCENTILE("exec_p50", EXEC(500), GRT_COLUMN_ALL | GRT_COLUMN_LESS, "t_exec"),                                   \
+	PERCENTILE("exec_p95", EXEC(950), GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "t_exec"),                                   \
 	PERCENTILE("exec_p99", EXEC(990), rest, "t_exec"),                                             \
 	PERCENTILE("exec_max", EXEC(1000), GRT_COLUMN_ALL, "t_exec"),                                  \
 	SUM("queue_sum", 1, GRT_COLUMN_MACHINE, "sum of t_queue, ns"),                                 \
-	PERCENTILE("queue_p50", QUEUE(500), GRT_COLUMN_ALL, "t_queue"),                                \
+	PERCENTILE("queue_p50", QUEUE(500), GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "t_queue"),                                \
 	PERCENTILE("queue_p95", QUEUE(950), rest, "t_queue"),                                          \
 	PERCENTILE("queue_p99", QUEUE(990), rest, "t_queue"),                                          \
-	PERCENTILE("queue_max", QUEUE(1000), GRT_COLUMN_ALL, "t_queue"),                               \
-	{"gpu_wait", group_table_get_gpu_wait, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "sum of t_gpu_wait, ns"},           \
-	{"waits", get_waits, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "waits in gpu_wait"},                 \
+	PERCENTILE("queue_max", QUEUE(1000), GRT_COLUMN_ALL | GRT_COLUMN_LESS, "t_queue"),                               \
+	{"gpu_wait", group_table_get_gpu_wait, 0, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "sum of t_gpu_wait, ns"},           \
+	{"waits", get_waits, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "waits in gpu_wait"},                 \
 	{"errors", get_errors, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "failed jobs, errors without job"}, \
-	COUNT("commands", commands, GRT_COLUMN_ALL, "commands without a fence"),                       \
+	COUNT("commands", commands, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "commands without a fence"),                       \
 	COUNT("incomplete", incomplete, GRT_COLUMN_MORE, "jobs without SUBMIT or COMPLETE"),           \
 	COUNT("job_records", job_records, GRT_COLUMN_MACHINE, "jobs in the trace"),                    \
 	COUNT("cut_waits", cut_waits, GRT_COLUMN_MACHINE, "jobs with a wait without end"),             \

@@ -121,7 +121,8 @@ static void get_weight(struct grt_cell *cell, const void *view, const void *row,
 	{"ring", phase_table_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},    \
 		{"ring_name", phase_table_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},  \
 		{"device", phase_table_get_device, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "device number"}, \
-		{"engine", phase_table_get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"},            \
+		{"engine", phase_table_get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL | GRT_COLUMN_LEAST,    \
+		 "engine"},                                                                                  \
 	{                                                                                                    \
 		"phase", phase_table_get_phase, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "phase of a job"           \
 	}

@@ -297,8 +297,7 @@ int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i,
 	return ret;
 }
 
-/* A frame of CUDA's own libraries: below every launch. */
-static bool is_cuda(const struct grt_image *image, const struct grt_image_node *n)
+bool grt_image_is_cuda(const struct grt_image *image, const struct grt_image_node *n)
 {
 	const struct grt_image_mapping *m = grt_image_mapping(image, n->module);
 	const char *path = m ? grt_image_string(image, m->path) : NULL,
@@ -333,7 +332,7 @@ int grt_image_frames_brief(struct grt_image_frames *frames, const struct grt_ima
 	int ret = 0;
 
 	*out = strdup("");
-	for (; n && n->caller && is_cuda(image, n); n = grt_image_node(image, node))
+	for (; n && n->caller && grt_image_is_cuda(image, n); n = grt_image_node(image, node))
 		node = n->caller;
 	for (; n && shown < FRAMES_SHOWN && *out && !ret; n = grt_image_node(image, node), shown++) {
 		ret = image_frames_add_frame(out, frames, image, node, " < ");
@@ -346,6 +345,51 @@ int grt_image_frames_brief(struct grt_image_frames *frames, const struct grt_ima
 	if (n && *out && !ret)
 		ret = image_frames_add_frame(out, frames, image, node, " < ... < ");
 	return *out ? ret : -ENOMEM;
+}
+
+/* The innermost line of an interpreter. @own: outside of installed packages; 0: there is none */
+static uint32_t image_frames_told_line(const struct grt_image *i, uint32_t node, bool own)
+{
+	const struct grt_image_node *n = grt_image_node(i, node);
+	const char *file;
+
+	for (; n; node = n->caller, n = grt_image_node(i, node)) {
+		file = grt_image_string(i, n->file);
+		if (file && !(own && (strstr(file, "-packages/") || file[0] == '<')))
+			return node;
+	}
+	return 0;
+}
+
+static int image_frames_put_function(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+				     char out[GRT_IMAGE_FRAMES_LINE])
+{
+	const struct grt_image_node *n = grt_image_node(i, node);
+	const char *text;
+	size_t len;
+	int ret;
+
+	for (; n && n->caller && grt_image_is_cuda(i, n); n = grt_image_node(i, node))
+		node = n->caller;
+	ret = n ? grt_image_frames_text(f, i, node, &text, &len) : 0;
+	if (n && !ret)
+		snprintf(out, GRT_IMAGE_FRAMES_LINE, "%.*s", (int)(len > BRIEF_MAX ? BRIEF_MAX : len), text);
+	return ret;
+}
+
+int grt_image_frames_line(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+			  char out[GRT_IMAGE_FRAMES_LINE])
+{
+	uint32_t at = image_frames_told_line(i, node, true) ?: image_frames_told_line(i, node, false);
+	const struct grt_image_node *n = grt_image_node(i, at);
+	const char *file = n ? grt_image_string(i, n->file) : NULL, *base = file ? strrchr(file, '/') : NULL;
+
+	out[0] = '\0';
+	if (!file)
+		return image_frames_put_function(f, i, node, out);
+	snprintf(out, GRT_IMAGE_FRAMES_LINE, n->line ? "%s:%u" : "%s", base && base[1] ? base + 1 : file,
+		 n->line);
+	return 0;
 }
 
 /* -------------------------------------------------------------- kernels */

@@ -53,6 +53,19 @@ int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *
  */
 int grt_image_frames_brief(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, char **out);
 
+/* Bytes of grt_image_frames_line()'s text. */
+#define GRT_IMAGE_FRAMES_LINE 128U
+
+/**
+ * grt_image_frames_line - where in the program's own code a stack is: the innermost line that an interpreter
+ * reported outside of installed packages, else the innermost one, else the innermost function outside of
+ * CUDA's libraries
+ * @out: gets "serve.py:88" or a function, cut to its room; "": there is no frame
+ * Return: 0 or -ENOMEM
+ */
+int grt_image_frames_line(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+			  char out[GRT_IMAGE_FRAMES_LINE]);
+
 /**
  * grt_image_kernel_name - a GPU function's name, demangled
  * @number: of a string of @i
@@ -61,6 +74,9 @@ int grt_image_frames_brief(struct grt_image_frames *f, const struct grt_image *i
  */
 int grt_image_kernel_name(struct grt_image_frames *f, const struct grt_image *i, uint32_t number,
 			  const char **text, size_t *len);
+
+/** grt_image_is_cuda - a frame of CUDA's own libraries: such are below every launch */
+bool grt_image_is_cuda(const struct grt_image *image, const struct grt_image_node *n);
 
 /** grt_image_process_name - the program's file without its directories, or "pid N" */
 const char *grt_image_process_name(const struct grt_image *i, char room[24]);

@@ -33,7 +33,9 @@ struct grt_stacks;
 #define GRT_PART_NO_TIME 64U  /* it shows no times */
 #define GRT_PART_LATENCY 128U /* timeline, with --latency-only, too */
 #define GRT_PART_BARS 256U    /* timeline without it */
+#define GRT_PART_FIRST 1024U  /* of the summary: in front of everything else, once the trace is over */
 #define GRT_PART_FLAME 512U   /* flame --weight NAME: finish fills @pass->tree */
+#define GRT_PART_WORST 1024U  /* its worst rows come first: text shows ten unless more are asked for */
 
 /**
  * struct grt_part - a part of what an analysis shows: tables, pairs and notes
@@ -65,6 +67,7 @@ struct grt_part {
  * struct grt_analysis - operations; what is NULL it does not need
  * @name: its row's
  * @classes: of events that it takes in, bits GRT_IN_CLASS()
+ * @besides: of these, the classes that its tables are not of
  * @beyond, @late: it takes these in, too, see struct grt_consumer
  * @always: a report needs its notes whatever it shows
  * @parts: what it shows
@@ -84,6 +87,7 @@ struct grt_part {
 struct grt_analysis {
 	const char *name;
 	uint32_t classes;
+	uint32_t besides;
 	bool beyond;
 	bool late;
 	bool always;
@@ -141,7 +145,7 @@ struct grt_analysis {
  * @columns: of a timeline's bars, at most; how many there are, once it has begun
  * @shape, @tree, @side: what a flame graph adds up, and where to
  * @writer, @notes: where parts are written
- * @csv, @json: its form
+ * @csv, @json, @verbose: its form
  */
 struct grt_pass {
 	struct grt_jobs *jobs;
@@ -170,6 +174,7 @@ struct grt_pass {
 	struct grt_notes *notes;
 	bool csv;
 	bool json;
+	bool verbose;
 };
 
 /** grt_pass_span - length of what is looked at, 0: unknown */

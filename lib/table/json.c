@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "table.h"
+#include "json_cells.h"
 #include "base/units.h"
 
 struct json {
@@ -15,7 +15,7 @@ struct json {
 	bool row;    /* the open table has one */
 };
 
-static void json_put_string(FILE *out, const char *text)
+void grt_json_put_string(FILE *out, const char *text)
 {
 	fputc('"', out);
 	grt_escape_print(GRT_ESCAPE_JSON, out, text, strlen(text));
@@ -33,12 +33,12 @@ static void put_list(FILE *out, const struct grt_cell *c)
 	fputc(']', out);
 }
 
-static void json_put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *c)
+void grt_json_put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *c)
 {
 	if (c->absent)
 		fputs("null", out);
 	else if (grt_cell_is_text(kind))
-		json_put_string(out, grt_cell_text(kind, c));
+		grt_json_put_string(out, grt_cell_text(kind, c));
 	else if (kind == GRT_CELL_BOOL)
 		fputs(c->number ? "true" : "false", out);
 	else if (kind == GRT_CELL_PERCENT)
@@ -57,7 +57,7 @@ static void json_put_key(struct json *j, const char *name)
 {
 	fputs(j->member ? ",\n" : "\n", j->w.options.out);
 	j->member = true;
-	json_put_string(j->w.options.out, name);
+	grt_json_put_string(j->w.options.out, name);
 	fputs(": ", j->w.options.out);
 }
 
@@ -70,7 +70,7 @@ static void put_members(struct json *j, const struct grt_field_value *f)
 {
 	for (; f->name; f++) {
 		json_put_key(j, f->name);
-		json_put_cell(j->w.options.out, f->kind, &f->cell);
+		grt_json_put_cell(j->w.options.out, f->kind, &f->cell);
 	}
 }
 
@@ -87,9 +87,9 @@ static void json_fields(struct grt_writer *w, const char *name, const char *titl
 	fputc('{', out);
 	for (const char *comma = ""; f->name; f++, comma = ", ") {
 		fputs(comma, out);
-		json_put_string(out, f->name);
+		grt_json_put_string(out, f->name);
 		fputs(": ", out);
-		json_put_cell(out, f->kind, &f->cell);
+		grt_json_put_cell(out, f->kind, &f->cell);
 	}
 	fputc('}', out);
 }
@@ -113,7 +113,7 @@ static void json_put_marks(struct grt_writer *w, const char *name, const struct 
 		if (cells[i].absent || !(estimated ? cells[i].estimated : cells[i].inferred))
 			continue;
 		fputs(comma, w->options.out);
-		json_put_string(w->options.out, w->key[i]);
+		grt_json_put_string(w->options.out, w->key[i]);
 		comma = ", ";
 	}
 	fputc(']', w->options.out);
@@ -130,7 +130,7 @@ static int json_row(struct grt_writer *w, const struct grt_cell *cells)
 		fputs(i ? ", \"" : "\"", out);
 		fputs(w->key[i], out);
 		fputs("\": ", out);
-		json_put_cell(out, w->column[i]->kind, &cells[i]);
+		grt_json_put_cell(out, w->column[i]->kind, &cells[i]);
 	}
 	if (w->table->marks & GRT_MARK_INFERRED)
 		json_put_marks(w, "inferred", cells, false);
@@ -151,7 +151,7 @@ static void json_notes(struct grt_writer *w, const char *const *notes, unsigned 
 	fputc('[', w->options.out);
 	for (unsigned int i = 0; i < n; i++) {
 		fputs(i ? ",\n  " : "\n  ", w->options.out);
-		json_put_string(w->options.out, notes[i]);
+		grt_json_put_string(w->options.out, notes[i]);
 	}
 	fputs(n ? "\n]" : "]", w->options.out);
 }

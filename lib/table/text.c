@@ -16,7 +16,13 @@
 /* Rows that decide the widths. */
 #define KEPT_ROWS 256
 /* The longest name is 32 bytes, each of which can become \xNN. */
-#define CELL_MAX 160
+#define NAME_MAX_LONG 160
+/* Of what is cut, the end must be there as well. */
+#define CELL_MAX 4096
+/* Names that are longer give way before columns do; no name gets shorter than the other. */
+#define NAME_WANTED 32U
+#define NAME_LEAST 12U
+#define BETWEEN 2U
 /* A number and its unit. */
 #define UNIT_MAX 80
 #define AMOUNT_MAX (GRT_UNITS_MAX + UNIT_MAX)
@@ -33,6 +39,10 @@ struct text {
 	unsigned int rows;
 	bool flowing; /* widths are settled */
 	unsigned int width[GRT_COLUMNS_MAX];
+	bool out[GRT_COLUMNS_MAX]; /* left out, since it does not fit */
+	unsigned int last;	   /* column that is not */
+	unsigned int left_out;	   /* columns of all tables */
+	bool cut;		   /* names are */
 	bool any_inferred;
 	bool any_estimated;
 };
@@ -93,7 +103,7 @@ static void format_amount(char *text, const struct grt_cell *c)
 	grt_units_amount(text, AMOUNT_MAX, (int64_t)c->number, unit);
 }
 
-static void format_cell(char text[CELL_MAX], enum grt_cell_kind kind, const struct grt_cell *c)
+static void format_cell(char *text, size_t room, enum grt_cell_kind kind, const struct grt_cell *c)
 {
 	char number[AMOUNT_MAX];
 	const char *name;
@@ -104,14 +114,14 @@ static void format_cell(char text[CELL_MAX], enum grt_cell_kind kind, const stru
 	}
 	if (grt_cell_is_text(kind) || (kind == GRT_CELL_NAMED && c->text)) {
 		name = grt_cell_text(kind, c);
-		grt_escape(GRT_ESCAPE_TERM, text, CELL_MAX, name, strlen(name));
+		grt_escape(GRT_ESCAPE_TERM, text, room, name, strlen(name));
 		return;
 	}
 	if (kind == GRT_CELL_AMOUNT)
 		format_amount(number, c);
 	else
 		format_value[kind](number, c->number);
-	snprintf(text, CELL_MAX, "%s%s%s", c->estimated ? "~" : "", number, c->inferred ? "*" : "");
+	snprintf(text, room, "%s%s%s", c->estimated ? "~" : "", number, c->inferred ? "*" : "");
 }
 
 static void put_padding(FILE *out, unsigned int n)
@@ -119,18 +129,46 @@ static void put_padding(FILE *out, unsigned int n)
 	fprintf(out, "%*s", (int)n, "");
 }
 
-static void put_aligned(struct text *t, unsigned int i, const char *cell, bool last)
+/* The text behind its first @n characters. */
+static const char *skip_characters(const char *s, unsigned int n)
+{
+	for (; *s && n; n--)
+		do
+			s++;
+		while (((unsigned char)*s & 0xc0) == 0x80);
+	return s;
+}
+
+/* In the middle: names that have much in common differ at their ends. */
+static void put_cut(struct text *t, const char *cell, unsigned int width, unsigned int room)
+{
+	const char *dots = t->w.options.utf8 ? "…" : "..";
+	unsigned int rest = room - text_width_of(dots), tail = rest / 2;
+
+	fwrite(cell, 1, (size_t)(skip_characters(cell, rest - tail) - cell), t->w.options.out);
+	fputs(dots, t->w.options.out);
+	fputs(skip_characters(cell, width - tail), t->w.options.out);
+	t->cut = true;
+}
+
+static void put_aligned(struct text *t, unsigned int i, const char *cell)
 {
 	FILE *out = t->w.options.out;
 	unsigned int width = text_width_of(cell), pad = t->width[i] > width ? t->width[i] - width : 0;
 	bool left = to_the_left(t->w.column[i]);
 
+	if (t->out[i])
+		return;
+	if (i)
+		put_padding(out, BETWEEN);
 	if (!left)
 		put_padding(out, pad);
-	fputs(cell, out);
-	if (left && !last)
+	if (left && t->w.options.width && width > t->width[i])
+		put_cut(t, cell, width, t->width[i]);
+	else
+		fputs(cell, out);
+	if (left && i < t->last)
 		put_padding(out, pad);
-	fputs(last ? "\n" : "  ", out);
 }
 
 static void text_put_header(struct text *t)
@@ -140,9 +178,84 @@ static void text_put_header(struct text *t)
 	if (t->w.options.colour)
 		fputs(BOLD, out);
 	for (unsigned int i = 0; i < t->w.columns; i++)
-		put_aligned(t, i, t->w.column[i]->name, i + 1 == t->w.columns);
+		put_aligned(t, i, t->w.column[i]->name);
+	fputc('\n', out);
 	if (t->w.options.colour)
 		fputs(PLAIN, out);
+}
+
+/* ------------------------------------------------------ tables that fit */
+
+/* How wide the table is with names of at most @name characters. */
+static uint64_t width_with(const struct text *t, unsigned int name)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < t->w.columns; i++) {
+		unsigned int width = t->width[i], title = text_width_of(t->w.column[i]->name);
+
+		if (t->out[i])
+			continue;
+		if (to_the_left(t->w.column[i]) && width > name)
+			width = title > name ? title : name;
+		sum += width + (i ? BETWEEN : 0);
+	}
+	return sum;
+}
+
+/* The rightmost of the least important columns goes; the first one stays. Return: whether there was one */
+static bool leave_one_out(struct text *t, unsigned int importance)
+{
+	for (unsigned int i = t->w.columns; i-- > 1;)
+		if (!t->out[i] && (t->w.column[i]->where & importance) == importance) {
+			t->out[i] = true;
+			t->left_out++;
+			return true;
+		}
+	return false;
+}
+
+/* Long names give way first, then columns by importance, then names again, then columns from the right. */
+static void leave_out(struct text *t)
+{
+	static const struct {
+		unsigned int importance;
+		unsigned int name;
+	} steps[] = {{GRT_COLUMN_LEAST, NAME_WANTED}, {GRT_COLUMN_LESS, NAME_WANTED}, {0, NAME_LEAST}};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		while (width_with(t, steps[i].name) > t->w.options.width &&
+		       leave_one_out(t, steps[i].importance))
+			;
+}
+
+/* The widest names become as long as there is room. */
+static void shorten_names(struct text *t)
+{
+	unsigned int name = 0;
+
+	for (unsigned int i = 0; i < t->w.columns; i++)
+		if (t->width[i] > name)
+			name = t->width[i];
+	while (name > NAME_LEAST && width_with(t, name) > t->w.options.width)
+		name--;
+	for (unsigned int i = 0; i < t->w.columns; i++) {
+		unsigned int title = text_width_of(t->w.column[i]->name);
+
+		if (to_the_left(t->w.column[i]) && t->width[i] > name)
+			t->width[i] = title > name ? title : name;
+	}
+}
+
+static void fit(struct text *t)
+{
+	if (t->w.options.width && width_with(t, CELL_MAX) > t->w.options.width) {
+		leave_out(t);
+		shorten_names(t);
+	}
+	for (unsigned int i = 0; i < t->w.columns; i++)
+		if (!t->out[i])
+			t->last = i;
 }
 
 static void let_flow(struct text *t)
@@ -150,10 +263,13 @@ static void let_flow(struct text *t)
 	const char *cell = t->kept;
 
 	t->flowing = true;
+	fit(t);
 	text_put_header(t);
-	for (unsigned int r = 0; r < t->rows; r++)
+	for (unsigned int r = 0; r < t->rows; r++) {
 		for (unsigned int i = 0; i < t->w.columns; i++, cell += strlen(cell) + 1)
-			put_aligned(t, i, cell, i + 1 == t->w.columns);
+			put_aligned(t, i, cell);
+		fputc('\n', t->w.options.out);
+	}
 	t->used = 0;
 }
 
@@ -168,13 +284,14 @@ static int text_keep(struct text *t, const char *cell)
 	return 0;
 }
 
-static void text_put_title(struct text *t, const char *title)
+static void text_put_title(struct text *t, const char *title, bool heads)
 {
 	if (t->begun)
 		fputc('\n', t->w.options.out);
 	t->begun = true;
 	if (title)
-		fprintf(t->w.options.out, t->w.options.colour ? BOLD "%s" PLAIN "\n" : "%s\n", title);
+		fprintf(t->w.options.out, heads && t->w.options.colour ? BOLD "%s" PLAIN "\n" : "%s\n",
+			title);
 }
 
 static void text_nothing(struct grt_writer *w)
@@ -194,13 +311,13 @@ static unsigned int longest_name(const struct grt_field_value *f)
 /* Numbers to the right, so that a sum can be read off. */
 static unsigned int widest_number(const struct grt_field_value *f)
 {
-	char text[CELL_MAX];
+	char text[NAME_MAX_LONG];
 	unsigned int widest = 0;
 
 	for (; f->name; f++) {
 		if (f->kind != GRT_CELL_NUMBER)
 			continue;
-		format_cell(text, f->kind, &f->cell);
+		format_cell(text, sizeof(text), f->kind, &f->cell);
 		if (text_width_of(text) > widest)
 			widest = text_width_of(text);
 	}
@@ -210,13 +327,13 @@ static unsigned int widest_number(const struct grt_field_value *f)
 static void text_put_field(FILE *out, const struct grt_field_value *f, unsigned int names,
 			   unsigned int numbers)
 {
-	char text[CELL_MAX];
+	char text[NAME_MAX_LONG];
 
 	fprintf(out, "  %-*s  ", (int)names, f->name);
 	if (f->kind == GRT_CELL_TEXT && !f->cell.absent) {
 		grt_escape_print(GRT_ESCAPE_TERM, out, f->cell.text, strlen(f->cell.text));
 	} else {
-		format_cell(text, f->kind, &f->cell);
+		format_cell(text, sizeof(text), f->kind, &f->cell);
 		fprintf(out, "%*s", f->kind == GRT_CELL_NUMBER ? (int)numbers : 0, text);
 	}
 	if (f->note)
@@ -231,7 +348,7 @@ static void text_fields(struct grt_writer *w, const char *name, const char *titl
 
 	if (!title)
 		return;
-	text_put_title((struct text *)w, title);
+	text_put_title((struct text *)w, title, f->name);
 	for (; f->name; f++)
 		text_put_field(w->options.out, f, names, numbers);
 }
@@ -240,10 +357,11 @@ static void text_table(struct grt_writer *w)
 {
 	struct text *t = (struct text *)w;
 
-	text_put_title(t, w->table->title);
+	text_put_title(t, w->table->title, true);
 	t->rows = 0;
 	t->used = 0;
 	t->flowing = false;
+	memset(t->out, 0, sizeof(t->out));
 	for (unsigned int i = 0; i < w->columns; i++)
 		t->width[i] = text_width_of(w->column[i]->name);
 }
@@ -260,16 +378,16 @@ static int keep_cell(struct text *t, unsigned int i, const char *cell)
 static int text_row(struct grt_writer *w, const struct grt_cell *cells)
 {
 	struct text *t = (struct text *)w;
-	size_t rows_before = t->used;
+	size_t rows_before = t->used, room = w->options.width || w->options.wide ? CELL_MAX : NAME_MAX_LONG;
 	char cell[CELL_MAX];
 	int r = 0;
 
 	for (unsigned int i = 0; i < w->columns && !r; i++) {
-		format_cell(cell, w->column[i]->kind, &cells[i]);
+		format_cell(cell, room, w->column[i]->kind, &cells[i]);
 		t->any_inferred |= !cells[i].absent && cells[i].inferred;
 		t->any_estimated |= !cells[i].absent && cells[i].estimated;
 		if (t->flowing)
-			put_aligned(t, i, cell, i + 1 == w->columns);
+			put_aligned(t, i, cell);
 		else
 			r = keep_cell(t, i, cell);
 	}
@@ -278,6 +396,8 @@ static int text_row(struct grt_writer *w, const struct grt_cell *cells)
 		t->used = rows_before;
 		return r;
 	}
+	if (t->flowing)
+		fputc('\n', w->options.out);
 	t->rows++;
 	if (!t->flowing && t->rows == KEPT_ROWS)
 		let_flow(t);
@@ -299,7 +419,7 @@ static void text_notes(struct grt_writer *w, const char *const *notes, unsigned 
 	struct text *t = (struct text *)w;
 
 	if (n || t->any_inferred || t->any_estimated)
-		text_put_title(t, NULL);
+		text_put_title(t, NULL, false);
 	if (t->any_inferred)
 		fputs("* inferred, not observed\n", w->options.out);
 	if (t->any_estimated)
@@ -308,6 +428,22 @@ static void text_notes(struct grt_writer *w, const char *const *notes, unsigned 
 		grt_escape_print(GRT_ESCAPE_TERM, w->options.out, notes[i], strlen(notes[i]));
 		fputc('\n', w->options.out);
 	}
+}
+
+/* What does not fit is somewhere else. */
+static void text_end(struct grt_writer *w)
+{
+	struct text *t = (struct text *)w;
+
+	if (!t->left_out && !t->cut)
+		return;
+	text_put_title(t, NULL, false);
+	if (t->left_out)
+		fprintf(w->options.out, "%u columns are left out%s to fit %llu characters: -w shows all\n",
+			t->left_out, t->cut ? " and names cut" : "", (unsigned long long)w->options.width);
+	else
+		fprintf(w->options.out, "names are cut to fit %llu characters: -w shows all\n",
+			(unsigned long long)w->options.width);
 }
 
 static void text_free(struct grt_writer *w)
@@ -325,6 +461,6 @@ const struct grt_writer_ops writer_text = {
 	.row = text_row,
 	.table_end = text_table_end,
 	.notes = text_notes,
-	.end = text_nothing,
+	.end = text_end,
 	.free = text_free,
 };

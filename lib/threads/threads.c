@@ -133,6 +133,10 @@ static int threads_advance(struct grt_threads *s, struct life *l, uint64_t end, 
 		p.user = stacks->user;
 		p.kernel = stacks->kernel;
 	}
+	if (stacks && stacks->e.type == GRT_EV_ASLEEP && state != GRT_THREAD_RUNNABLE) {
+		p.waker = ((const struct grt_ev_asleep *)stacks)->waker;
+		p.waker_pid = ((const struct grt_ev_asleep *)stacks)->waker_pid;
+	}
 	l->t.last = end;
 	return threads_put(s, l, &p);
 }
@@ -335,10 +339,12 @@ static uint8_t in_wait(const struct grt_thread_piece *p, bool polls)
 	return p->state == GRT_THREAD_RUNNABLE || p->state == GRT_THREAD_UNKNOWN ? p->state : GRT_THREAD_GPU;
 }
 
-/* Cuts the piece in which the call begins. Return: 0 or -ENOMEM */
+/* Cuts the piece in which the call begins; they stay in the order of time. Return: 0 or -ENOMEM */
 static int cut_at(struct grt_threads *s, struct life *l, uint64_t begin)
 {
 	struct grt_thread_piece *p = l->waiting, tail;
+	uint32_t behind;
+	int ret;
 
 	while (p < l->waiting + l->waits &&
 	       (p->sample || p->state != GRT_THREAD_RUNNING || p->start >= begin || p->end <= begin))
@@ -348,7 +354,16 @@ static int cut_at(struct grt_threads *s, struct life *l, uint64_t begin)
 	tail = *p;
 	tail.start = begin;
 	p->end = begin;
-	return threads_keep(s, l, &tail);
+	behind = (uint32_t)(l->waiting + l->waits - p) - 1;
+	ret = threads_keep(s, l, &tail);
+	if (ret)
+		return ret;
+	/* the older half may have been settled, but nothing behind that is within */
+	behind = behind < l->waits ? behind : l->waits - 1;
+	p = l->waiting + l->waits - 1 - behind;
+	memmove(p + 1, p, behind * sizeof(*p));
+	*p = tail;
+	return 0;
 }
 
 /*

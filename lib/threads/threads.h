@@ -64,12 +64,15 @@ struct grt_thread {
  * @start, @end: ns, the same for a sample
  * @sample: it tells what ran at a moment, and is no time
  * @user, @kernel: ids of the stacks, 0: none; running pieces have none
+ * @waker, @waker_pid: the thread that ended a sleep, 0: none did, or it is unknown
  */
 struct grt_thread_piece {
 	uint64_t start;
 	uint64_t end;
 	uint32_t user;
 	uint32_t kernel;
+	uint32_t waker;
+	uint32_t waker_pid;
 	uint8_t state;
 	bool sample;
 };

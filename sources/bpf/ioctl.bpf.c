@@ -39,7 +39,22 @@ int ioctl_enter(struct syscall_enter *ctx)
 	return 0;
 }
 
-static __always_inline int left(__u32 fd, __u32 cmd, __s64 ret)
+/*
+ * Where the flags of a page flip and of an atomic commit are in their arguments
+ * (include/uapi/drm/drm_mode.h): whether it asks for an event, or only for a test.
+ */
+static __always_inline __u32 flip_flags(__u32 cmd, __u64 arg)
+{
+	__u32 number = cmd & 0xff, flags;
+
+	if (number != GRT_DRM_PAGE_FLIP && number != GRT_DRM_ATOMIC)
+		return 0;
+	if (bpf_probe_read_user(&flags, sizeof(flags), (void *)(arg + (number == GRT_DRM_PAGE_FLIP ? 8 : 0))))
+		return 0;
+	return flags | GRT_FLIP_FLAGS;
+}
+
+static __always_inline int left(__u32 fd, __u32 cmd, __u64 arg, __s64 ret)
 {
 	struct out_ioctl_exit *at;
 	struct grt_bpf_counts *c;
@@ -62,6 +77,7 @@ static __always_inline int left(__u32 fd, __u32 cmd, __s64 ret)
 	set_current(&at->ev.e, pid_tgid);
 	at->ev.cmd = cmd;
 	at->ev.ret = ret;
+	at->ev.about = flip_flags(cmd, arg);
 	event_submit(at, c);
 	return 0;
 }
@@ -72,7 +88,7 @@ int ioctl_exit(struct syscall_exit *ctx)
 {
 	struct pt_regs *regs = my_regs();
 
-	return left(regs->di, regs->si, ctx->ret);
+	return left(regs->di, regs->si, regs->dx, ctx->ret);
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -6,7 +6,8 @@ browser, without a window, and runs the lines of CHECKS; prints TAP. A line is
     # NAME                  what the checks that follow are about
     is EXPRESSION           passes when this JavaScript gives true, at once or after
                             what was done before it has reached the page
-    move SELECTOR           the mouse goes to the middle of an element
+    move SELECTOR           the mouse goes to the middle of an element, or to the place [X, Y] that
+                            JavaScript in brackets, (...), gives
     click SELECTOR          and is pressed there
     key NAME                a key: a character, Enter, Escape, ArrowUp ...
     type TEXT               its characters as keys
@@ -69,6 +70,7 @@ class Chromium:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.call("Page.enable")
         self.call("Runtime.enable")
+        self.call("Log.enable")
 
     def message(self):
         while b"\0" not in self.pending:
@@ -99,8 +101,9 @@ class Chromium:
             self.events.append(self.message())
 
     def faults(self):
-        """Exceptions, and what was fetched besides the file."""
-        return [e["params"] for e in self.events if e.get("method") == "Runtime.exceptionThrown"]
+        """Exceptions, and what the browser says against the page: what it must not run or fetch."""
+        return [e["params"] for e in self.events if e.get("method") == "Runtime.exceptionThrown" or
+                (e.get("method") == "Log.entryAdded" and e["params"]["entry"]["level"] == "error")]
 
     def eval(self, text):
         result = self.call("Runtime.evaluate", expression=text, returnByValue=True)
@@ -223,7 +226,7 @@ class Run:
             print(f"# {why!r}", flush=True)
 
     def point(self, selector, press):
-        place = self.browser.eval(MIDDLE % json.dumps(selector))
+        place = self.browser.eval(selector if selector.startswith("(") else MIDDLE % json.dumps(selector))
         if isinstance(place, list):
             self.browser.mouse(*place, press)
         else:

@@ -115,6 +115,19 @@ run doctor kmdo
 expect "a misspelt source is suggested" 2 "unknown source 'kmdo' \(did you mean kmod\?\)"
 run doctor kmod drm
 expect "one source at a time" 2 "more than one source"
+run record -e list
+check "record -e list has every source" test "$(sed -n 's/^  \([a-z]\S*\) .*/\1/p' <<<"$output" | xargs)" = \
+	"$(sed -n 's/^GRT_SOURCE(\([a-z0-9]*\),.*/\1/p' "$GRTRACE_SRC/sources/sources.def" | xargs)"
+expect "what works" 0 '^  kmod +works +jobs from submit to complete'
+check "and what is missing is as doctor says it" test "$(grep -A1 '^  amdgpu ' <<<"$output" | sed -n '2s/^ *//p')" = \
+	"$("$GRTRACE" doctor amdgpu | sed -n 's/^  amdgpu *NO *//p' | head -n 1)"
+run record -e list --json
+check "as JSON" test "$(jq -r '.sources[] | select(.state == "works") | .name' <<<"$output" | xargs)" = \
+	"$("$GRTRACE" doctor --json | jq -r '.sources[] | select(.state == "works") | .name' | xargs)"
+run record -e list true
+expect "-e list runs no program" 2 'only prints the sources'
+run record --json true
+expect "record --json without it" 2 'report --json'
 run doctor --json kmod
 expect "--json with a source" 0 '^\{"sources":\[\{"name":"kmod","state":"works"'
 if command -v python3 >/dev/null; then

@@ -142,12 +142,26 @@ expect "--min leaves out what is narrow, and says so" 0 '^  6 frames drawn; 4 wi
 run flame in.folded -o out.html --title '</title><script>x</script>'
 expect "a page" 0 'frames drawn'
 check "with a title that is text" grep -qF '<title>&#60;/title&#62;&#60;script&#62;' out.html
-check "with a table" grep -qF '<td class="name">d(x, y)</td>' out.html
+check "it runs its own script alone, and fetches nothing" test -z "$(python3 "$GRTRACE_SRC/tests/cli/_page.py" out.html heads)"
+check "no byte of a name stands in it as it came" test "$(grep -c -F 'd(x, y)' out.html)" = 0
+check "it has every stack, to the last one" diff <("$GRTRACE" flame in.folded 2>err) \
+	<(python3 "$GRTRACE_SRC/tests/cli/_page.py" out.html folded)
+"$GRTRACE" flame in.folded -o again.html --title '</title><script>x</script>' 2>err
+check "the same input gives the same page" cmp out.html again.html
+run flame stacks.grt -o stacks.html
+check "a recording's page has its stacks to the ns" diff <("$GRTRACE" flame stacks.grt 2>err) \
+	<(python3 "$GRTRACE_SRC/tests/cli/_page.py" stacks.html folded)
+check "and the losses that are told" grep -q '1 jobs are left out' <(python3 "$GRTRACE_SRC/tests/cli/_page.py" stacks.html block flame)
 run flame stacks.grt -o out.svg
 expect "a recording's" 0 'under a stack'
 check "in units of time" grep -qF '1.00 us, ' out.svg
 run flame want -o out.svg --unit us
 check "--unit scales the weights of folded stacks" grep -qF '22.0 us in all' out.svg
+run flame in.folded -o x.png
+expect "an ending that is no form's" 2 '--output x.png: the ending .png is unknown; there are .svg'
+check "and no file" test ! -e x.png
+run flame in.folded -o some.dir/x
+expect "a directory's dot is no ending" 1 'cannot create'
 run flame in.folded -o no/such.svg
 expect "a picture that cannot be written" 1 'cannot create no/such.svg'
 check "nothing is left half written" test "$(find . -name '*.svg.*' | wc -l)" = 0

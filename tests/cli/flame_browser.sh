@@ -19,6 +19,15 @@ sed 's/500$/100/; s/load/store/' in.folded >before.folded
 "$GRTRACE" flame in.folded --unit us --title 'A <b> & "title"' -o in.svg || exit 1
 "$GRTRACE" flame in.folded --unit us --title 'A <b> & "title"' -o in.html || exit 1
 "$GRTRACE" flame in.folded --diff before.folded -o diff.svg || exit 1
+"$GRTRACE" flame in.folded --diff before.folded -o diff.html || exit 1
+"$GRTRACE" flame -o short.html - <<'END' || exit 1
+void at::native::elementwise<4, at::Add<float> >(int, at::Add<float>) 1
+std::operator<<(std::ostream&, char) 1
+(anonymous namespace)::run(int)::{lambda()#1}::operator()(int) const;a::operator->() const 10
+worker (4711);Py_RunMain;_PyEval_EvalFrameDefault;train.py:8 main;_PyEval_EvalFrameDefault;PyObject_Call;ioctl;[lock] 20
+worker (4711);Py_RunMain;_PyEval_EvalFrameDefault;train.py:8 main;_PyEval_EvalFrameDefault;[runnable] 10
+worker (4711);Py_RunMain;_PyEval_EvalFrameDefault 80
+END
 
 cat >common <<'END'
 # the document
@@ -88,20 +97,119 @@ key Escape
 is document.querySelectorAll("#flame-frames > g.above, #flame-frames > g.hidden, #flame-frames > g.current").length === 0
 END
 
-{
-	cat common
-	cat <<'END'
+# Frames stand on a canvas: at(NAME) is the middle of a frame's place, seen the number of those drawn.
+cat >page <<'END'
+# the document
+is (window.graph = () => grtrace.view.shown(), window.boxes = () => graph().rows.flatMap((row, y) => row.map(b => [...b, y])), window.at = name => { const g = graph(), b = boxes().find(b => g.tree.names.whole(g.tree.name[b[0]]) === name), r = g.canvas.getBoundingClientRect(), y = g.flipped ? g.rows.length - 1 - b[b.length - 1] : b[b.length - 1]; return [r.x + b[1] + b[2] / 2, r.y + 18 * y + 9]; }, true)
+is boxes().length === 15
+is typeof window.bad === "undefined"
+is document.querySelector("h1").textContent === 'A <b> & "title"'
+is document.title === 'A <b> & "title"'
+is grtrace.view.tree.names.text.includes("a<b>&\"c\"'d'")
+is grtrace.view.tree.names.text.includes("</title><script>window.bad=1</script>")
+is performance.getEntriesByType("resource").length === 0
+is document.getElementById("flame-about").textContent.startsWith("1.00 ms in all")
+is Math.abs(graph().width - graph().box.clientWidth) < 1
+is graph().rowAt(1) === 0
+is [...document.querySelectorAll("#flame-legend li")].some(l => l.textContent === "kernels on a GPU")
+screenshot whole
+# hover
+move (at("forward"))
+is document.getElementById("flame-details").textContent.startsWith("forward 600 us, 60.00 %")
+move (at("a<b>&\"c\"'d'"))
+is document.getElementById("flame-details").textContent.startsWith("a<b>&\"c\"'d' 10.0 us, 1.00 %")
+# zoom by a click
+click (at("forward"))
+is boxes().length === 7
+is graph().above === 3
+is Math.abs(boxes().find(b => graph().tree.names.whole(graph().tree.name[b[0]]) === "[GPU_Kernel]matmul")[2] / graph().width - 5 / 6) < 0.01
+screenshot zoomed
+# out
+key Backspace
+is graph().above === 2
+key Escape
+is boxes().length === 15
+# search by /
+key /
+is document.activeElement === document.getElementById("flame-input")
+type mat[m]ul$
+is document.getElementById("flame-matched").textContent === "2 matched: 80.00 %"
+key Enter
+is document.activeElement === graph().canvas
+screenshot found
+# a match below a match counts once
+key Escape
+is document.getElementById("flame-matched").textContent === ""
+key /
+type ward|cudaLaunch
+is document.getElementById("flame-matched").textContent === "4 matched: 95.00 %"
+key (
+is document.getElementById("flame-matched").textContent === "no regular expression"
+key Escape
+is document.getElementById("flame-matched").textContent === ""
+# keys
+key ArrowDown
+key ArrowDown
+key ArrowDown
+is document.getElementById("flame-details").textContent.startsWith("train 950 us")
+key ArrowRight
+is document.getElementById("flame-details").textContent.startsWith("load 40")
+key Enter
+is boxes().length === 5
+key Escape
+# flipped, the root is at the bottom
+key f
+is graph().rowAt(1) === 5
+move (at("forward"))
+is document.getElementById("flame-details").textContent.startsWith("forward 600 us, 60.00 %")
+key f
+# inverted
+key i
+is graph().tree.names.whole(graph().tree.name[graph().tree.kids(0)[0]]) === "[GPU_Kernel]matmul"
+is graph().tree.total[graph().tree.kids(0)[0]] === 800
+is graph().tree.kids(0).reduce((sum, kid) => sum + graph().tree.total[kid], 0) === 1000
+screenshot inverted
+key i
+# callers and callees
+click (at("cudaLaunchKernel"))
+key s
+is !grtrace.view.double.hidden
+is grtrace.view.callers.tree.total[0] === 900
+is grtrace.view.callers.tree.kids(0).map(k => grtrace.view.tree.names.whole(grtrace.view.callers.tree.name[k])).join() === "forward,backward"
+is grtrace.view.callees.tree.kids(0).map(k => grtrace.view.callees.tree.total[k]).join() === "800,100"
+screenshot callers
+key Escape
+is grtrace.view.double.hidden
 # the table
 is document.querySelector("#heaviest tbody tr td.name").textContent === "[GPU_Kernel]matmul"
 is document.querySelector("#heaviest tbody tr td").textContent === "800 us"
-click #heaviest th:nth-child(3)
+click #heaviest th:nth-child(3) button
 is document.querySelector("#heaviest tbody tr td.name").textContent === "main"
-click #heaviest tbody tr:nth-child(2) td.name
-is document.querySelectorAll("#flame-frames > g.found").length === 1
-is document.getElementById("flame-matched").textContent === "1 matched: 95.00 %"
+click #heaviest tbody tr:nth-child(2) td.name button
+is grtrace.view.title.textContent === "train"
 screenshot table
 END
-} >page
+
+cat >short <<'END'
+# labels are short, names whole
+is (window.label = text => { const n = grtrace.view.whole.names; return n.label(n.text.indexOf(text)); }, true)
+is label("void at::native::elementwise<4, at::Add<float> >(int, at::Add<float>)") === "at::native::elementwise<\u2026>(\u2026)"
+is label("std::operator<<(std::ostream&, char)") === "std::operator<<(\u2026)"
+is label("(anonymous namespace)::run(int)::{lambda()#1}::operator()(int) const") === "(anonymous namespace)::run(\u2026)::{lambda()#1}::operator()(\u2026) const"
+is label("a::operator->() const") === "a::operator->() const"
+is label("worker (4711)") === "worker (4711)"
+# the interpreter stands behind the Python function unless one wants it
+is grtrace.view.tree.names.text.includes("_PyEval_EvalFrameDefault")
+is !Array.from(grtrace.view.tree.name).some(n => grtrace.view.tree.names.text[n] === "_PyEval_EvalFrameDefault")
+is grtrace.view.tree.total[0] === 122
+click #flame-interpreter
+is Array.from(grtrace.view.tree.name).some(n => grtrace.view.tree.names.text[n] === "_PyEval_EvalFrameDefault")
+is grtrace.view.tree.total[0] === 122
+# by state
+is [...document.querySelectorAll("select option")].some(o => o.value === "state")
+is (grtrace.view.group = "state", grtrace.view.rebuild(), grtrace.view.tree.kids(0).map(k => grtrace.view.tree.names.whole(grtrace.view.tree.name[k])).join() === "[no state],[lock],[runnable]")
+is grtrace.view.tree.total[0] === 122
+END
 
 cat >change <<'END'
 # colours of a comparison
@@ -109,6 +217,16 @@ is [...document.querySelectorAll("#flame-frames > g")].find(g => g.textContent.s
 is [...document.querySelectorAll("#flame-frames > g")].find(g => g.textContent.startsWith("backward\n")).querySelector("rect").getAttribute("fill").endsWith("f5")
 is document.querySelector("#flame-frames > g rect").getAttribute("fill") === "#f5f5f5"
 is [...document.querySelectorAll("#flame .note")].some(n => n.textContent.includes("6.67 % of before is gone"))
+screenshot diff
+END
+
+cat >change_page <<'END'
+# colours of a comparison
+is (window.of = name => Array.from(grtrace.view.tree.name).findIndex(n => grtrace.view.tree.names.text[n] === name), true)
+is grtrace.view.graph.colour(of("forward")).startsWith("rgb(245,")
+is grtrace.view.graph.colour(of("backward")).endsWith(",245)")
+is grtrace.view.graph.colour(0) === "rgb(245,245,245)"
+is grtrace.view.tree.before[0] === 600
 screenshot diff
 END
 
@@ -130,5 +248,7 @@ for browser in chromium firefox; do
 	show $browser in.svg common
 	show $browser in.html page
 	show $browser diff.svg change
+	show $browser diff.html change_page
+	show $browser short.html short
 done
 echo "1..$total"

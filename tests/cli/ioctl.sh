@@ -22,7 +22,7 @@ check "on /dev/null, by its device number" test "$("$GRTRACE" dump --type ioctl_
 	grep -c 'cmd=0x6400 ret=-25 about=0x0 status=0x0 device=1048579 flags=bpf')" = 5045
 check "by the program" test "$("$GRTRACE" dump --type ioctl_enter run.grt | grep -c '(bench_ioctl)')" = 5045
 run report -i run.grt
-expect "the balance closes" 0 'accounted +yes'
+expect "the balance closes" 0 'every event is accounted for'
 if command -v babeltrace2 >/dev/null; then
 	run dump run.grt
 	dumped=$(grep -c . <<<"$output")

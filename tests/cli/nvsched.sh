@@ -60,7 +60,7 @@ check "the timeslice asked for" test "$(count tsg_set 'tsg=0x5c000010 .*timeslic
 check "a channel that was scheduled alone" test "$(count tsg_schedule 'tsg=0x5c000200 .*channels=1 channel=0x5c000200 ')" = 1
 check "all go with the process" test "$(count tsg_destroy 'cause=4 .*flags=inferred')" = 4
 run report -i run.grt
-expect "the balance closes" 0 'accounted +yes'
+expect "the balance closes" 0 'every event is accounted for'
 
 cause_of() { # END
 	case $1 in

@@ -135,11 +135,11 @@ check "and how many samples it took" grep -qE 'power_samples = "period_ms=100 sa
 run report p.grt
 check "text has units that people read" says '^card0 +- +- +power PPT +[0-9]+ +95.0 W +95.0 W'
 check "the node is named" says '^card0 .* clock sclk .* 1.35 GHz'
-check "the balance closes" says 'accounted +yes'
+check "the balance closes" says 'every event is accounted for'
 run monitor power -d 0.4
 expect "monitor power, live" 0 ' counter=power PPT value=95.0 W'
 check "at the end it has each counter" says '^card0 +- +- +power PPT +[0-9]+ +95.0 W +95.0 W +95.0 W +95.0 W'
-check "and its balance closes" says 'accounted +yes'
+check "and its balance closes" says 'every event is accounted for'
 run report --by ring p.grt
 check "other views have no counters" test -z "$(grep 'power PPT' <<<"$output")"
 if command -v babeltrace2 >/dev/null; then

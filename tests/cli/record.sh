@@ -15,6 +15,7 @@ sum() { # DIR: events that dump sees
 fake_start 2 40 100
 run record -e kmod sleep 0.5
 expect "a recording of a program" 0 '^grtrace record: [0-9.]+ MB, 8000 events, 6 lost in grtrace.out.grt$'
+check "it ends with what to type next" test "$(tail -n 1 <<<"$output")" = '  next: grtrace report'
 check "losses come with advice" says 'larger --buffer'
 check "the directory is private" test "$(stat -c %a grtrace.out.grt)" = 700
 check "so are the files" test "$(stat -c %a grtrace.out.grt/* | sort -u)" = 600
@@ -90,6 +91,9 @@ check "nor a file" exits 1
 mkdir empty.grt
 run record -e kmod -o empty.grt sleep 0.3
 expect "an empty directory is used" 0 'in empty.grt'
+run record -e kmod -o "it's ä \$run.grt" sleep 0.3
+check "what to type next is a word of the shell" test "$(eval "printf '%s|' $(sed -n 's/^  next: grtrace//p' <<<"$output")")" = \
+	"report|-i|it's ä \$run.grt|"
 run record -e kmod -o no/such/dir true
 expect "a directory that cannot be made" 1 'cannot make the directory no/such/dir: No such file'
 check "the module is as it was" settled control stopped

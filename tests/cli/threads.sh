@@ -111,7 +111,7 @@ expect "the summary says where threads are" 0 '^[0-9]+ records of what threads d
 check "and has no empty tables" test "$(grep -c '^  none' <<<"$output")" = 0
 run report --by thread run.grt
 expect "report --by thread" 0 'locked .* spinning|spinning .* [0-9]+ ms'
-check "the balance closes" says 'accounted +yes'
+check "the balance closes" says 'every event is accounted for'
 if command -v babeltrace2 >/dev/null; then
 	dumped=$("$GRTRACE" dump run.grt | wc -l)
 	check "babeltrace2 sees as many events" test "$(babeltrace2 run.grt | wc -l)" = "$dumped"

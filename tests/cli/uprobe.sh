@@ -86,7 +86,7 @@ for limit in 8 24; do
 done
 check "the balance" grep -q 'uprobe_balance = "emitted=1495 filtered=0 lost=0 late=0 missed=0 unmatched=0 no_stack=0 unnumbered=0 packed=[0-9]*"' u.grt/metadata
 run report -i u.grt
-check "closes" says 'accounted +yes'
+check "closes" says 'every event is accounted for'
 address=$(nm libcuda.so.1 | awk '/ cuLaunchKernel$/ { print "0x" $1 }')
 objdump -d libcuda.so.1 --start-address="$address" 2>/dev/null | grep -m 1 -q endbr64
 offset=$((address + (PIPESTATUS[1] == 0 ? 5 : 1)))

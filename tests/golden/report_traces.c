@@ -270,6 +270,51 @@ static void rounds(void)
 	tm_close(tm);
 }
 
+#define FLIP 0xc01864b0
+#define SHOWS .e.pid = 70, .e.tid = 71
+#define FRAMES_JOB .e.ring = 0, .e.ctx = 100, .e.engine = GRT_ENGINE_GRAPHICS
+
+/* A frame of the game, for which it computes for @work and waits for its loader for @wait, in us. */
+static void frame(struct trace_maker *tm, uint64_t at, uint32_t n, uint32_t vseq, uint64_t work,
+		  uint64_t wait, uint64_t exec)
+{
+	uint64_t submit = at + work + wait, end = submit + 200 + exec, shown = 16000 * (uint64_t)vseq;
+
+	tm_emit(tm, 0, asleep, AT(at + work + wait), SHOWS, .start = 10000 * MS + (at + work) * 1000,
+		.woken = 10000 * MS + (at + work + wait) * 1000, .number = n, .state = 1,
+		.reason = GRT_THREAD_LOCK, .over = 1, .call = 202, .fd = UINT32_MAX, .waker = 75,
+		.waker_pid = 70, .by = GRT_WAKER_THREAD, .waker_comm = "loader");
+	tm_emit(tm, 0, submit, AT(submit), FRAMES_JOB, SHOWS, .e.seqno = n, .e.flags = GRT_FLAG_COMMIT);
+	tm_emit(tm, 0, ioctl_enter, AT(submit + 100), SHOWS, .cmd = FLIP, .fd = 5);
+	tm_emit(tm, 0, ioctl_exit, AT(submit + 150), SHOWS, .cmd = FLIP,
+		.about = GRT_FLIP_FLAGS | GRT_FLIP_EVENT);
+	tm_emit(tm, 0, end, AT(end), FRAMES_JOB, SHOWS, .e.seqno = n);
+	tm_emit(tm, 0, complete, AT(end), FRAMES_JOB, SHOWS, .e.seqno = n);
+	tm_emit(tm, 0, vblank_delivered, AT(shown), .e.pid = 70, .vseq = vseq, .file = 0x70);
+	tm_emit(tm, 0, vblank, AT(shown + 5), .vseq = vseq, .stamp = 10000 * MS + shown * 1000,
+		.high_prec = 1);
+}
+
+/* Flips at 62.5 Hz, each begun when the one before was shown: one misses two vertical blanks, one a single
+ * one. */
+static void frames(void)
+{
+	struct trace_maker *tm = tm_dir("frames.grt", 1);
+
+	names(tm);
+	tm_emit(tm, 0, thread, AT(0), SHOWS, .what = GRT_THREAD_SEEN_ON);
+	frame(tm, 1000, 1, 1, 2000, 1000, 3000);
+	frame(tm, 16000, 2, 2, 2000, 1000, 3000);
+	frame(tm, 32000, 3, 3, 2000, 1000, 3000);
+	/* it waited for its loader for 40 ms */
+	frame(tm, 48000, 4, 6, 2000, 40000, 3000);
+	frame(tm, 96000, 5, 7, 2000, 1000, 3000);
+	/* its job took 20 ms */
+	frame(tm, 112000, 6, 9, 2000, 1000, 20000);
+	frame(tm, 144000, 7, 10, 2000, 1000, 3000);
+	tm_close(tm);
+}
+
 int main(void)
 {
 	virtio();
@@ -283,6 +328,7 @@ int main(void)
 	slow();
 	huge();
 	rounds();
+	frames();
 	tm_close(tm_dir("empty.grt", 1));
 	return 0;
 }

@@ -45,7 +45,7 @@ for pair in open:13 ioctl_enter:101 ioctl_exit:101 poll:7 close:13; do
 	check "${pair%:*}: ${pair#*:}" test "$(seen "${pair%:*}")" = "${pair#*:}"
 done
 run report -i run.grt
-expect "the balance closes" 0 'accounted +yes'
+expect "the balance closes" 0 'every event is accounted for'
 run monitor nvidia -q -i run.grt
 expect "monitor shows the process" 0 'python3'
 

@@ -54,6 +54,27 @@ check "a page" grep -q '</html>' x.html
 run flame c.grt --diff c.grt -o x.svg
 check "compared with itself" exits 0
 
+# Work of graphs: under the code that made the node, and the launch of the graph is a frame there.
+record inproc graphs
+run flame c.grt --weight launches -o g.folded
+# name, replayed by: launches, by the program's text: 3 or 2 nodes by 7, 100 and 20 replays
+while read -r maker kernel by n; do
+	check "$kernel, made by $maker, replayed by $by" test "$n" = "$(weights g.folded \
+		"^app;.*;main;.*;graphs;$maker;.*\[graph replay at $by\];\[GPU_Kernel\]$kernel")"
+done <<-'NODES'
+	capture_forward forward warm_up 21
+	capture_forward forward serve 360
+	add_loss loss warm_up 14
+	add_loss loss serve 240
+NODES
+check "a node that was made before has the launch's stack" test 3 = "$(weights g.folded ';graphs;serve;.*\[GPU_Kernel\]old')"
+check "nothing else is there" test 638 = "$(weights g.folded)"
+run flame c.grt --weight launches --by graph -o b.folded
+check "--by graph has the stack of the launch" test 600 = "$(weights b.folded ';graphs;serve;.*\[GPU_Kernel\](forward|loss)')"
+"$GRTRACE" dump c.grt --json | jq -r 'select(.type == "GRAPH_NODE") | if .source == 0 then "made" else "cloned" end' |
+	sort | uniq -c | awk '{ print $2, $1 }' >nodes
+check "5 nodes were made and 15 cloned" test "$(tr '\n' ' ' <nodes)" = "cloned 15 made 5 "
+
 record inproc calls
 work=$(($(joined kernels) + $(joined copies)))
 run flame c.grt --weight launches -o l.folded

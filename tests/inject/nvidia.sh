@@ -53,7 +53,7 @@ check "kernels" test "$(count gpu_kernel " pid=$pid/")" -ge 20
 check "groups of the same process" test "$(count tsg_init " pid=$pid/") $(count tsg_destroy cause=4)" = "3 3"
 check "one Xid, of it" test "$(count xid) $(count xid "pid=$pid/.* code=31 bus=0xc600")" = "1 1"
 run report -i run.grt
-expect "the balance closes" 0 'accounted +yes'
+expect "the balance closes" 0 'every event is accounted for'
 
 cat >look.py <<'END'
 import re, sys

@@ -38,4 +38,43 @@ run flame -o g.folded w.grt
 expect "the GPU's time is in the same recording" 0 '100\.00 %'
 run export -f chrome -o w.json w.grt
 check "so are both in a timeline" jq -e '[.traceEvents[] | select(.name == "sleep")] | length > 0' w.json
+
+# What the program did between two launches, for how long by the clocks and the scheduler's own count.
+MOCK_LOG=$PWD/log "$GRTRACE_PLAIN/grtrace" record -e cuda,sched -o c.grt -- "$MOCK/app" causes >truth 2>said
+status=$?
+output=$(<said)
+expect "record of the causes" 0 ' 0 lost'
+"$GRTRACE" report --json c.grt >idle.json
+idle() { # FILTER: of idle rows; us
+	jq "[.idle[] | select($1) | .time] | add // 0 | . / 1000 | floor" idle.json
+}
+# Within 2 ms and 5 % of the truth, us.
+near() { # TRUTH REPORTED
+	test $(($2 - $1 < 2000 + $1 / 20 && $1 - $2 < 2000 + $1 / 20)) = 1
+}
+asleep() { # PHASE
+	awk -v phase="$1" '$1 == phase {ns += $2 - $3 - $4} END {print int(ns / 1000)}' truth
+}
+for cause in sleep lock io child; do
+	check "the GPU waited for $cause as long as the program did" near "$(asleep $cause)" \
+		"$(idle ".cause == \"$cause\" and .place == \"cause_$cause\"")"
+done
+# The scheduler's count of the time without a CPU is not the tracepoints' where a host is busy, their sum is.
+of_all() { # COLUMN...: us
+	awk -v columns="$*" '$1 == "all" {for (n = split(columns, c, " "); n; n--) ns += $c[n]; print int(ns / 1000)}' truth
+}
+check "while it ran, or was ready to" near "$(of_all 3 4)" \
+	"$(idle '.cause == "running" or .cause == "call" or .cause == "set_up" or .cause == "runnable"')"
+check "it ran for as long at least" test $(($(of_all 3) - 2000)) -le "$(idle '.cause == "running" or .cause == "call" or .cause == "set_up"')"
+check "beside another thread it lost its CPU" test "$(idle '.cause == "runnable" and .place == "cause_runnable"')" -ge 10000
+for waker in lock:holder io:feeder; do
+	check "${waker%:*} was ended by the ${waker#*:}" test \
+		"$(idle ".cause == \"${waker%:*}\" and .place == \"cause_${waker%:*}\" and .waker != \"${waker#*:}\"")" = 0
+done
+check "before that it was set up" test "$(idle '.cause == "start"')" -ge 30000
+check "idle and busy time are the window" jq -e 'all(.idle_devices[]; .busy + .idle == .window) and
+	([.idle[].time] | add) == ([.idle_devices[].idle] | add)' idle.json
+check "another program computes the same" python3 "$GRTRACE_SRC/tests/golden/_idle.py" "$GRTRACE" c.grt
+run report c.grt
+check "the report begins with it" test "$(grep -cE '^GPU 0 was busy [0-9.]+ % of .*idle, .* passed ' <<<"${output%%$'\n'*}")" = 1
 plan

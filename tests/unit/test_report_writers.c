@@ -369,6 +369,16 @@ static void times_and_percents(void **state)
 	assert_string_equal(text, "12.345678901");
 	grt_units_time(text, UINT64_MAX);
 	assert_string_equal(text, "18446744073.709551615");
+	grt_units_count(text, 0);
+	assert_string_equal(text, "0");
+	grt_units_count(text, 999);
+	assert_string_equal(text, "999");
+	grt_units_count(text, 1000);
+	assert_string_equal(text, "1,000");
+	grt_units_count(text, 123456);
+	assert_string_equal(text, "123,456");
+	grt_units_count(text, UINT64_MAX);
+	assert_string_equal(text, "18,446,744,073,709,551,615");
 	grt_units_percent(text, 12345);
 	assert_string_equal(text, "12.3 %");
 	grt_units_percent(text, 99950);

@@ -60,6 +60,6 @@ check "what is allowed says so" says 'SCHEDULE .*channels=7 .* allowed=yes$'
 play groups hostile
 check "pointers that lead nowhere fail in the driver, and change nothing" test "$(count tsg_destroy 'tsg=0x5c00001[048]')" = 3
 run report -i run.grt
-expect "the balance closes" 0 'accounted +yes'
+expect "the balance closes" 0 'every event is accounted for'
 rmmod nvidiactl
 plan

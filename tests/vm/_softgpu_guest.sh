@@ -132,7 +132,7 @@ sync_waits() { # SOURCES LIMIT_NS: of one wait
 		d > limit * $3 { print "job", $1, $2, "waited for", $4, "ns, the report has", $8 }')
 	if [ -z "$busy" ]; then check "$name: for as long as the program says" silent; fi
 	output=$("$GRTRACE" report waits.grt 2>&1)
-	check "$name: the balance closes" says 'accounted +yes'
+	check "$name: the balance closes" says 'every event is accounted for'
 	check "$name: no wait is without its job" says 'unjoined_waits +0 '
 }
 

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # What tests/vm/waits.sh runs in the guest, with the seconds of each program and
-# whether it is the long form: recordings of programs that render, and of
-# tests/vm/wakers; their tables go to /out.
+# whether it is the long form: recordings of programs that render, of
+# tests/vm/wakers and of tests/vm/frames; their tables go to /out.
 
 seconds=$1 long=${2:-}
 export PATH=/mnt/build:$PATH XDG_RUNTIME_DIR=/tmp
 cd /tmp || exit 1
 
 look() { # NAME PROGRAM...
-	grtrace record -e sched -F 0 --stack=none -o "$1.grt" -- "${@:2}" >"/out/$1.said" 2>"/out/$1.err"
+	grtrace record -e "${sources:-sched}" -F 0 --stack=none -o "$1.grt" -- "${@:2}" >"/out/$1.said" 2>"/out/$1.err"
 	grtrace report "$1.grt" --by wait --json --top 0 >"/out/$1.json"
 }
 
@@ -24,11 +24,14 @@ look_at_loop() { # NAME THREAD
 modprobe gpu_sched
 insmod "$GRTRACE_MODULES/grtrace_softgpu.ko"
 look wakers /mnt/build/tests/vm/wakers gpu
+sources=sched,drm,vblank,ioctl look frames /mnt/build/tests/vm/frames "${long:+10}4"
+grtrace report frames.grt --by frame --json --top 0 >/out/frames.json
 rmmod grtrace_softgpu
 
 # They render so long, or so much; kmscube would end with its standard input.
 mkfifo input
-look kmscube sh -c "kmscube -c $((20 * seconds)) <>input >/dev/null 2>&1"
+sources=sched,drm,vblank,ioctl look kmscube sh -c "kmscube -c $((20 * seconds)) <>input 2>&1 | grep Rendered >/out/kmscube.frames"
+grtrace report kmscube.grt --by frame --json --top 0 >/out/kmscube.shown
 look_at_loop kmscube kmscube
 look glmark2 glmark2-es2-drm --off-screen -b "build:duration=$seconds"
 look_at_loop glmark2 glmark2-es2-drm

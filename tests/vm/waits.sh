@@ -4,6 +4,8 @@
 # Waits by who ended them: tests/vm/wakers on the software GPU, and what the render
 # loops of kmscube and glmark2 sleep for, which is the GPU or the display. In soak
 # weston, too, which waits for a client that has no hardware to render on.
+# Frames, and what is to blame for late ones: tests/vm/frames, whose delays are on
+# purpose, and kmscube, which counts its frames.
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
@@ -47,6 +49,21 @@ all_named() {
 	[ "$said" = "36 waits" ]
 }
 
+blamed() {
+	python3 "$GRTRACE_SRC/tests/vm/_frames.py" "$work/out/frames.said" "$work/out/frames.json"
+}
+
+# It does not count the frame that set the mode, which was no flip.
+each_frame() {
+	python3 - "$work/out/kmscube.frames" "$work/out/kmscube.shown" <<-'PY'
+		import json, re, sys
+		rendered = int(re.match(r"Rendered (\d+) frames", open(sys.argv[1]).read())[1])
+		client = json.load(open(sys.argv[2]))["frame_clients"][0]
+		print(rendered, "rendered,", client["frames"], "shown,", client["chained"], "with flip and job")
+		sys.exit(not rendered <= client["chained"] == client["frames"] <= rendered + 1)
+	PY
+}
+
 n=0
 {
 	guest --timeout 400 --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" ${GRTRACE_SOAK:+long} >&2
@@ -54,6 +71,8 @@ n=0
 	check "waits are named by who ended them, as the program says" all_named
 	check "kmscube sleeps for the GPU or the display" asleep kmscube gpu
 	check "glmark2 does" asleep glmark2-es2-drm gpu
+	check "each frame is there, and late ones are blamed on what delayed them" blamed
+	check "each frame of kmscube is there" each_frame
 	if [ -n "${GRTRACE_SOAK:-}" ]; then
 		check "weston is woken by its client, the display, or in time for it" asleep weston named
 		check "its client by weston, the GPU, or to look at it again" asleep weston-simple-e named

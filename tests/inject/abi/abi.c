@@ -27,6 +27,7 @@ IS(CUPTI_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 IS(CUPTI_RESOURCE_GRAPH_NODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 IS(CUPTI_RESOURCE_GRAPH_EXEC_CREATING, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING);
 IS(CUPTI_RESOURCE_GRAPH_EXEC_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED);
+IS(CUPTI_RESOURCE_GRAPH_NODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
 IS(CUPTI_SITE_ENTER, CUPTI_API_ENTER);
 IS(CUPTI_SITE_EXIT, CUPTI_API_EXIT);
 IS(CUPTI_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
@@ -130,6 +131,16 @@ OVERHEAD(overhead_kind, overheadKind);
 OVERHEAD(object_kind, objectKind);
 OVERHEAD(start, start);
 OVERHEAD(end, end);
+
+AT(cupti_resource, context, CUpti_ResourceData, context);
+AT(cupti_resource, descriptor, CUpti_ResourceData, resourceDescriptor);
+
+#define GRAPH(a, b) AT(cupti_graph, a, CUpti_GraphData, b)
+GRAPH(graph, graph);
+GRAPH(original_graph, originalGraph);
+GRAPH(node, node);
+GRAPH(original_node, originalNode);
+GRAPH(kind, nodeType);
 
 /* The functions are there: their arguments are pointers and numbers of the same sizes, by other names. */
 #define NEED(name, symbol, args) _Static_assert(sizeof(symbol) > 0, #symbol);

@@ -10,6 +10,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -508,6 +509,51 @@ static void launch_graph(void)
 	pause_ms(1);
 }
 
+/* Three nodes by capture, two by functions of graphs, and what is done with them. */
+static __attribute__((noipa)) void capture_forward(struct mock_nodes *g)
+{
+	for (int i = 0; i < 3; i++)
+		mock_add_node(g, "forward", 211, 307);
+	__asm__ volatile("");
+}
+
+static __attribute__((noipa)) void add_loss(struct mock_nodes *g)
+{
+	for (int i = 0; i < 2; i++)
+		mock_add_node(g, "loss", 0, 0);
+	__asm__ volatile(""); /* the last call is none that replaces this function */
+}
+
+static __attribute__((noipa)) void serve(const struct mock_nodes *exec, int n)
+{
+	while (n--)
+		mock_replay(exec);
+}
+
+static __attribute__((noipa)) void warm_up(const struct mock_nodes *exec, int n)
+{
+	while (n--)
+		mock_replay(exec);
+}
+
+/* Of a graph, of a clone of it, and of one that was made before the recording. */
+static void graphs(void)
+{
+	static struct mock_nodes graph, clone, exec, exec_of_clone,
+		unknown = {.nodes = 1, .node = {{9, NULL, "old"}}};
+
+	capture_forward(&graph);
+	add_loss(&graph);
+	mock_clone(&exec, &graph);
+	mock_clone(&clone, &graph);
+	mock_clone(&exec_of_clone, &clone);
+	warm_up(&exec, 7);
+	serve(&exec, 100);
+	serve(&exec_of_clone, 20);
+	serve(&unknown, 3);
+	mock_sync(CUPTI_DOMAIN_RUNTIME, 165, 17, 4);
+}
+
 static void launch_and_wait_slowly(void)
 {
 	launch_and_wait();
@@ -656,6 +702,195 @@ static void waits(void)
 	launches(1);
 }
 
+/* ---- what a program may do between two launches, each of which it measures, see causes.sh ---- */
+
+#define CAUSE_MS 30
+
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+static int pipe_ends[2];
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* How long this thread was ready to run without a CPU, as the scheduler counts it. */
+static uint64_t run_delay(void)
+{
+	unsigned long long ran, delay = 0;
+	FILE *f = fopen("/proc/thread-self/schedstat", "r");
+
+	if (!f || fscanf(f, "%llu %llu", &ran, &delay) != 2)
+		abort();
+	fclose(f);
+	return delay;
+}
+
+static void spin_ms(long ms)
+{
+	uint64_t until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)ms * 1000000;
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		;
+}
+
+/* In the function itself, whose frame is not gone by then. */
+#define LAUNCH_HERE()                                                 \
+	do {                                                          \
+		mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, KERNEL); \
+		__asm__ volatile("" ::: "memory");                    \
+	} while (0)
+
+static __attribute__((noinline)) void cause_sleep(void)
+{
+	pause_ms(CAUSE_MS);
+	LAUNCH_HERE();
+}
+
+static __attribute__((noinline)) void cause_running(void)
+{
+	spin_ms(CAUSE_MS);
+	LAUNCH_HERE();
+}
+
+static void *hold(void *arg)
+{
+	prctl(PR_SET_NAME, "holder");
+	pthread_mutex_lock(&held);
+	pthread_barrier_wait(&both);
+	pause_ms(CAUSE_MS);
+	pthread_mutex_unlock(&held);
+	return arg;
+}
+
+static __attribute__((noinline)) void cause_lock(void)
+{
+	pthread_mutex_lock(&held);
+	pthread_mutex_unlock(&held);
+	LAUNCH_HERE();
+}
+
+static void *feed(void *arg)
+{
+	prctl(PR_SET_NAME, "feeder");
+	pthread_barrier_wait(&both);
+	pause_ms(CAUSE_MS);
+	if (write(pipe_ends[1], "", 1) != 1)
+		abort();
+	return arg;
+}
+
+static __attribute__((noinline)) void cause_io(void)
+{
+	char byte;
+
+	if (read(pipe_ends[0], &byte, 1) != 1)
+		abort();
+	LAUNCH_HERE();
+}
+
+static __attribute__((noinline)) void cause_child(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		pause_ms(CAUSE_MS), _exit(0);
+	waitpid(child, NULL, 0);
+	LAUNCH_HERE();
+}
+
+static atomic_bool hogged;
+
+static void *hog(void *arg)
+{
+	pthread_barrier_wait(&both);
+	while (atomic_load(&hogged))
+		;
+	return arg;
+}
+
+/* With others on its CPU. */
+static __attribute__((noinline)) void cause_runnable(void)
+{
+	spin_ms(CAUSE_MS);
+	LAUNCH_HERE();
+}
+
+/* What the clocks and the scheduler say: time, time on a CPU, time ready to run without one. */
+static void look(uint64_t at[3])
+{
+	at[0] = clock_ns(CLOCK_MONOTONIC);
+	at[1] = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	at[2] = run_delay();
+}
+
+static void say(const char *name, const uint64_t before[3], const uint64_t after[3])
+{
+	printf("%s", name);
+	for (int i = 0; i < 3; i++)
+		printf(" %llu", (unsigned long long)(after[i] - before[i]));
+	puts("");
+}
+
+/* @beside: a thread that is there meanwhile; NULL: none */
+static void cause(const char *name, void (*call)(void), void *(*beside)(void *arg))
+{
+	uint64_t before[3], after[3];
+	pthread_t thread;
+
+	if (beside && pthread_create(&thread, NULL, beside, NULL))
+		abort();
+	if (beside)
+		pthread_barrier_wait(&both);
+	launch();
+	look(before);
+	call();
+	look(after);
+	launch();
+	say(name, before, after);
+	atomic_store(&hogged, false);
+	if (beside)
+		pthread_join(thread, NULL);
+}
+
+static void one_cpu(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		abort();
+}
+
+static void causes(void)
+{
+	uint64_t before[3], after[3];
+
+	if (pipe(pipe_ends) || pthread_barrier_init(&both, NULL, 2))
+		abort();
+	pause_ms(CAUSE_MS);
+	launch();
+	look(before);
+	for (int i = 0; i < 3; i++) {
+		cause("sleep", cause_sleep, NULL);
+		cause("running", cause_running, NULL);
+		cause("lock", cause_lock, hold);
+		cause("io", cause_io, feed);
+		cause("child", cause_child, NULL);
+	}
+	one_cpu();
+	atomic_store(&hogged, true);
+	cause("runnable", cause_runnable, hog);
+	look(after);
+	launch();
+	say("all", before, after);
+}
+
 /* What a launch costs with nothing behind it, ns. */
 static void speed(void)
 {
@@ -725,6 +960,8 @@ static void play(const char *scene)
 {
 	if (!strcmp(scene, "plain"))
 		launches(number);
+	else if (!strcmp(scene, "graphs"))
+		graphs();
 	else if (!strcmp(scene, "calls"))
 		all_calls();
 	else if (!strcmp(scene, "names"))
@@ -769,6 +1006,8 @@ static void play(const char *scene)
 		asked();
 	else if (!strcmp(scene, "waits"))
 		waits();
+	else if (!strcmp(scene, "causes"))
+		causes();
 	else if (!strcmp(scene, "speed"))
 		speed();
 	else

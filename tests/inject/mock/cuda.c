@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct mock mock = {.version = 130001, .next = 1};
+struct mock mock = {.version = 130001, .next = 1, .stream = 7};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -32,12 +32,18 @@ struct out {
 static struct out current, held[HELD];
 static unsigned int n_held;
 
-static void tell_resource(uint32_t number)
+static void tell_resource_of(uint32_t number, const struct cupti_graph *graph)
 {
+	const struct cupti_resource r = {.context = &mock, .descriptor = graph};
 	cupti_callback_fn fn = mock.callback;
 
 	if (fn && mock.wanted[CUPTI_DOMAIN_RESOURCE][number])
-		fn(NULL, CUPTI_DOMAIN_RESOURCE, number, NULL);
+		fn(NULL, CUPTI_DOMAIN_RESOURCE, number, (const void *)&r);
+}
+
+static void tell_resource(uint32_t number)
+{
+	tell_resource_of(number, NULL);
 }
 
 int cuInit(unsigned int flags)
@@ -295,7 +301,7 @@ static void tell_gpu(const char *what, uint64_t correlation, uint64_t start, uin
 	     (unsigned long long)start, (unsigned long long)end, name, (unsigned long long)more);
 }
 
-static void run_kernel(const char *name, uint64_t correlation, unsigned int node)
+static void run_kernel(const char *name, uint64_t correlation, uint64_t node)
 {
 	union {
 		struct cupti_kernel k;
@@ -304,19 +310,23 @@ static void run_kernel(const char *name, uint64_t correlation, unsigned int node
 	uint64_t start, finish;
 
 	stamps(&start, &finish);
+	if (mock.in_kernel) {
+		mock.in_kernel();
+		finish = stamp();
+	}
 	r.k = (struct cupti_kernel){
 		.kind = CUPTI_KIND_CONCURRENT_KERNEL,
 		.registers = 32,
 		.start = start,
 		.end = finish,
-		.device = 0,
+		.device = mock.device,
 		.context = 1,
-		.stream = 7,
+		.stream = mock.stream,
 		.grid = {2, 3, 4},
 		.block = {32, 2, 1},
 		.correlation = (uint32_t)correlation,
 		.name = name,
-		.graph_node = node ? 5ULL << 32 | node : 0,
+		.graph_node = node,
 		.graph = node ? 5 : 0,
 	};
 	tell_gpu("kernel", correlation, start, finish, name, r.k.graph_node);
@@ -332,7 +342,106 @@ void mock_call(int domain, uint32_t number, uint32_t inner, unsigned int kernels
 	/* an executable graph of more kernels than one */
 	__atomic_fetch_add(&mock.faults, mock.broken && kernels > 1, __ATOMIC_RELAXED);
 	for (i = 0; i < kernels; i++)
-		run_kernel(name, c.correlation, kernels > 1 ? i + 1 : 0);
+		run_kernel(name, c.correlation, kernels > 1 ? 5ULL << 32 | (i + 1) : 0);
+	end(&c);
+}
+
+/* ------------------------------------------------------ a GPU that takes its time */
+
+/* From a launch to the earliest begin of its work. */
+#define MOCK_LATENCY 3000
+
+/* By stream, [0] of all: when what it was given is over. */
+static uint64_t busy_until[MOCK_STREAMS];
+
+static void sleep_until(uint64_t ns)
+{
+	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL))
+		;
+}
+
+void (*mock_until)(uint64_t ns) = sleep_until;
+
+static void give_stream(unsigned int stream, uint64_t ns, uint64_t *start, uint64_t *finish)
+{
+	uint64_t now = clock_now(CLOCK_MONOTONIC) + MOCK_LATENCY;
+
+	*start = busy_until[stream] > now ? busy_until[stream] : now;
+	*finish = busy_until[stream] = *start + ns;
+	busy_until[0] = *finish > busy_until[0] ? *finish : busy_until[0];
+}
+
+static void record_work(const struct mock_work *w, uint64_t correlation)
+{
+	union {
+		struct cupti_kernel k;
+		struct cupti_memcpy m;
+		uint8_t bytes[216];
+	} r = {.bytes = {0}};
+	uint64_t start, finish;
+
+	give_stream(w->stream, w->ns, &start, &finish);
+	if (w->name)
+		r.k = (struct cupti_kernel){.kind = CUPTI_KIND_CONCURRENT_KERNEL,
+					    .start = start,
+					    .end = finish,
+					    .context = 1,
+					    .stream = w->stream,
+					    .correlation = (uint32_t)correlation,
+					    .name = w->name};
+	else
+		r.m = (struct cupti_memcpy){.kind = CUPTI_KIND_MEMCPY,
+					    .copy_kind = 2,
+					    .bytes = 1,
+					    .start = start,
+					    .end = finish,
+					    .context = 1,
+					    .stream = w->stream,
+					    .correlation = (uint32_t)correlation};
+	put(&r, w->name ? CUPTI_KIND_CONCURRENT_KERNEL : CUPTI_KIND_MEMCPY);
+}
+
+void mock_launch(const struct mock_work *w)
+{
+	struct call c = {
+		.number = w->name ? 211 : 41, .inner = w->name ? 307 : 0, .domain = CUPTI_DOMAIN_RUNTIME};
+
+	c.stream = MOCK_STREAM(w->stream, false);
+	begin(&c);
+	record_work(w, c.correlation);
+	end(&c);
+}
+
+void mock_copy_and_wait(const struct mock_work *w)
+{
+	struct call c = {.number = 31, .domain = CUPTI_DOMAIN_RUNTIME};
+
+	begin(&c);
+	record_work(w, c.correlation);
+	mock_until(busy_until[w->stream]);
+	end(&c);
+}
+
+void mock_order(unsigned int stream, unsigned int of)
+{
+	struct call c = {.number = 147, .domain = CUPTI_DOMAIN_RUNTIME};
+
+	c.stream = MOCK_STREAM(stream, false);
+	begin(&c);
+	if (busy_until[of] > busy_until[stream])
+		busy_until[stream] = busy_until[of];
+	end(&c);
+}
+
+void mock_sync_stream(unsigned int stream)
+{
+	struct call c = {.number = stream ? 131 : 165, .domain = CUPTI_DOMAIN_RUNTIME};
+
+	c.stream = MOCK_STREAM(stream, false);
+	begin(&c);
+	mock_until(busy_until[stream]);
 	end(&c);
 }
 
@@ -342,6 +451,51 @@ void mock_capture(uint32_t number, uint32_t inner)
 
 	begin(&c);
 	tell_resource(CUPTI_RESOURCE_GRAPH_NODE_CREATED);
+	end(&c);
+}
+
+static struct mock_node *new_node(struct mock_nodes *g, const char *name, const struct mock_node *origin)
+{
+	static uint64_t last = 7ULL << 32;
+	struct mock_node *n = &g->node[g->nodes++];
+
+	*n = (struct mock_node){.id = ++last, .origin = origin, .name = name};
+	return n;
+}
+
+void mock_add_node(struct mock_nodes *g, const char *name, uint32_t call, uint32_t inner)
+{
+	struct call c = {.domain = CUPTI_DOMAIN_RUNTIME, .number = call, .inner = inner};
+	struct cupti_graph data = {.graph = g, .node = new_node(g, name, NULL)};
+
+	if (call)
+		begin(&c);
+	tell_resource_of(CUPTI_RESOURCE_GRAPH_NODE_CREATED, &data);
+	if (call)
+		end(&c);
+}
+
+void mock_clone(struct mock_nodes *out, const struct mock_nodes *g)
+{
+	struct cupti_graph data = {.graph = out, .original_graph = (void *)g};
+	unsigned int i;
+
+	out->nodes = 0;
+	for (i = 0; i < g->nodes; i++) {
+		data.original_node = (void *)&g->node[i];
+		data.node = new_node(out, g->node[i].name, &g->node[i]);
+		tell_resource_of(CUPTI_RESOURCE_GRAPH_NODE_CLONED, &data);
+	}
+}
+
+void mock_replay(const struct mock_nodes *exec)
+{
+	struct call c = {.domain = CUPTI_DOMAIN_RUNTIME, .number = 311, .inner = 514};
+	unsigned int i;
+
+	begin(&c);
+	for (i = 0; i < exec->nodes; i++)
+		run_kernel(exec->node[i].name, c.correlation, exec->node[i].id);
 	end(&c);
 }
 
@@ -382,7 +536,8 @@ void mock_copy(int domain, uint32_t number, uint32_t inner, uint64_t bytes)
 				    .copy_kind = 1,
 				    .bytes = bytes,
 				    .context = 1,
-				    .stream = 7,
+				    .device = mock.device,
+				    .stream = mock.stream,
 				    .correlation = (uint32_t)c.correlation};
 	r.m.start = stamp();
 	r.m.end = r.m.start + 500;

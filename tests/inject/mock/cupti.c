@@ -24,6 +24,7 @@ int cuptiActivityFlushAll(uint32_t flags);
 int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void));
 int cuptiSetThreadIdType(int type);
 int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id);
+int cuptiGetGraphNodeId(void *node, uint64_t *id);
 int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain);
 int cuptiFinalize(void);
 
@@ -174,6 +175,13 @@ int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void))
 int cuptiSetThreadIdType(int type)
 {
 	return type != CUPTI_THREAD_ID_SYSTEM;
+}
+
+int cuptiGetGraphNodeId(void *node, uint64_t *id)
+{
+	attach();
+	*id = ((const struct mock_node *)node)->id;
+	return 0;
 }
 
 int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id)

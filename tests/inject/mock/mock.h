@@ -39,6 +39,8 @@
  * @kernel_waits: kernels do not end: calls that wait for the GPU, and finalizing, do not return meanwhile
  * @sync_result: what calls that wait for the GPU return
  * @in_sync: what a call that waits does meanwhile; NULL: nothing
+ * @in_kernel: what happens while a kernel runs; NULL: it takes 1 us, and nobody waits for it
+ * @device, @stream: that kernels and copies run on
  */
 struct mock {
 	uint32_t version;
@@ -61,6 +63,9 @@ struct mock {
 	bool kernel_waits;
 	int sync_result;
 	void (*in_sync)(void);
+	void (*in_kernel)(void);
+	uint32_t device;
+	uint32_t stream;
 	cupti_callback_fn callback;
 	bool wanted[4][CALL_MAX];
 	bool kinds[64];
@@ -100,6 +105,56 @@ void mock_capture(uint32_t number, uint32_t inner);
 /** mock_graph - makes a graph executable; mock_context - makes another context */
 void mock_graph(void);
 void mock_context(void);
+
+/** struct mock_node - of a graph; @name: of its kernel */
+struct mock_node {
+	uint64_t id;
+	const struct mock_node *origin;
+	const char *name;
+};
+
+/** struct mock_nodes - a graph */
+struct mock_nodes {
+	struct mock_node node[16];
+	unsigned int nodes;
+};
+
+/** mock_add_node - the program makes a node; @call: it is a launch into a stream that is captured, by this
+ * function of the runtime and this one of the driver, else a function that is no launch */
+void mock_add_node(struct mock_nodes *g, const char *name, uint32_t call, uint32_t inner);
+
+/** mock_clone - makes a graph like @g; an executable one is a clone, too */
+void mock_clone(struct mock_nodes *out, const struct mock_nodes *g);
+
+/** mock_replay - launches an executable graph */
+void mock_replay(const struct mock_nodes *exec);
+
+/**
+ * struct mock_work - a kernel, or a copy where @name is NULL, of a GPU that takes its time: it begins behind
+ * what its stream has been given before, and what that was told to wait for
+ * @ns: how long it takes
+ */
+struct mock_work {
+	const char *name;
+	unsigned int stream;
+	uint64_t ns;
+};
+
+/* Streams of such a GPU: 1 and more. */
+#define MOCK_STREAMS 16
+
+/** mock_launch - launches it; mock_copy_and_wait - a copy that its call waits for */
+void mock_launch(const struct mock_work *w);
+void mock_copy_and_wait(const struct mock_work *w);
+
+/** mock_order - a stream waits for what another one has been given */
+void mock_order(unsigned int stream, unsigned int of);
+
+/** mock_sync_stream - the thread waits for a stream, 0: for all */
+void mock_sync_stream(unsigned int stream);
+
+/* How a thread waits for a moment of the clock: by sleeping, where the program does not set another way. */
+extern void (*mock_until)(uint64_t ns);
 
 /** mock_wait - until the GPU has done all its work */
 void mock_wait(void);

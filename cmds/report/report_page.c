@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/* See report_page.h. */
+#include "report_page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmds/outfile.h"
+#include "export/lanes.h"
+#include "flamegraph/flamegraph.h"
+#include "stack/flame_shapes.h"
+
+/**
+ * struct graph - a flame graph of the page
+ * @name: of its blocks
+ * @part: of the analysis that makes it
+ */
+static const struct graph {
+	const char *name;
+	const char *part;
+	enum grt_flame_weight weight;
+	const char *title;
+	const char *levels;
+} graphs[] = {
+	{"gpu", "time", GRT_FLAME_WEIGHT_TIME, "GPU time", "process"},
+	{"wall", "wall", GRT_FLAME_WEIGHT_WALL, "time of threads", "process thread"},
+};
+
+/* A pass of its own over the recording. Return: 0 or a negative errno, with @err */
+static int report_page_run(const struct report *r, const char *gpu, struct grt_consumer *c,
+			   int (*done)(struct grt_session *s, void *arg), void *arg, struct grt_err *err)
+{
+	struct grt_session *s;
+	int ret = grt_session_open(&s, r->input, err);
+
+	if (ret)
+		return ret;
+	if (gpu)
+		ret = grt_session_gpu(s, gpu, NULL, err);
+	if (!ret)
+		ret = grt_session_run(s, c, r->span.known ? r->span.first : 0,
+				      r->span.known ? r->span.last : UINT64_MAX, err);
+	/* faults were reported by the first pass */
+	ret = ret < 0 ? ret : done(s, arg);
+	grt_session_close(s);
+	return ret;
+}
+
+/** struct lanes_out - what report_page_put_lanes() needs */
+struct lanes_out {
+	struct grt_lanes *lanes;
+	struct grt_page *page;
+};
+
+static int report_page_put_lanes(struct grt_session *s, void *arg)
+{
+	struct lanes_out *out = arg;
+	int ret = grt_lanes_end(out->lanes);
+
+	if (!ret)
+		grt_lanes_put(out->lanes, s, out->page);
+	return ret;
+}
+
+static int report_page_lanes(const struct report *r, const char *gpu, struct grt_page *p, struct grt_err *err)
+{
+	struct lanes_out out = {.page = p};
+	int ret = grt_lanes_new(&out.lanes, r->span.first, r->span.last);
+
+	if (!ret)
+		ret = report_page_run(r, gpu, grt_lanes_consumer(out.lanes), report_page_put_lanes, &out,
+				      err);
+	grt_lanes_free(out.lanes);
+	return ret;
+}
+
+/** struct graph_out - what report_page_put_graph() needs */
+struct graph_out {
+	const struct graph *graph;
+	struct grt_analyses a;
+	struct grt_notes notes;
+	struct grt_page *page;
+};
+
+static int report_page_put_graph(struct grt_session *s, void *arg)
+{
+	struct graph_out *out = arg;
+	struct grt_flamegraph_look look = {
+		.title = out->graph->title, .unit = "ns", .levels = out->graph->levels, .notes = &out->notes};
+	int ret = grt_analyses_finish(&out->a);
+
+	(void)s;
+	/* there is nothing of this weight */
+	if (ret == -ENODATA)
+		return 0;
+	if (!ret)
+		grt_analyses_notes(&out->a);
+	grt_stacks_seal(out->a.pass.tree);
+	if (!ret && grt_stacks_total(out->a.pass.tree, GRT_STACKS_NOW))
+		ret = grt_flamegraph_put(out->a.pass.tree, &look, out->graph->name, out->page);
+	return ret;
+}
+
+static int report_page_graph(const struct report *r, const char *gpu, const struct graph *graph,
+			     struct grt_page *p, struct grt_err *err)
+{
+	struct grt_flame_shape shape = {.weight = graph->weight};
+	struct graph_out out = {.graph = graph, .a.pass = {.shape = &shape}, .page = p};
+	struct grt_pass *pass = &out.a.pass;
+	struct grt_stacks *tree;
+	int ret = grt_stacks_new(&tree);
+
+	pass->tree = tree;
+	pass->notes = &out.notes;
+	pass->first = r->narrowed ? r->span.first : 0;
+	pass->last = r->narrowed ? r->span.last : UINT64_MAX;
+	grt_analyses_want(&out.a, grt_part_find(graph->part, GRT_PART_FLAME));
+	if (!ret)
+		ret = grt_analyses_begin(&out.a);
+	if (!ret) {
+		grt_analyses_consume(&out.a);
+		ret = report_page_run(r, gpu, &out.a.c, report_page_put_graph, &out, err);
+	}
+	grt_analyses_free(&out.a);
+	grt_stacks_free(tree);
+	return ret;
+}
+
+static int report_page_fill(const struct report *r, const char *gpu, const char *tables, size_t length,
+			    struct grt_page *p, struct grt_err *err)
+{
+	int ret;
+
+	grt_page_block(p, "report");
+	grt_page_put(p, tables, length);
+	grt_page_block_end(p);
+	ret = report_page_lanes(r, gpu, p, err);
+	for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]) && !ret; i++)
+		ret = report_page_graph(r, gpu, &graphs[i], p, err);
+	return ret ? ret : grt_page_end(p);
+}
+
+int report_page_usage(const char *output, const char *input)
+{
+	struct stat st;
+
+	if (grt_flamegraph_form(output) != GRT_FLAMEGRAPH_HTML)
+		return cmd_usage_error("-o %s: it writes a page, whose name ends in .html; for text: > %s",
+				       output, output);
+	if (!input || !strcmp(input, "-") || (!stat(input, &st) && S_ISFIFO(st.st_mode)))
+		return cmd_usage_error(
+			"-o writes a page of a recording, which is read several times: no pipe, "
+			"and not the live module");
+	return outfile_usage(output, input);
+}
+
+int report_page_write(const struct report *r, const char *output, const char *tables, size_t length,
+		      const char *gpu)
+{
+	struct grt_err err = {.what = ""};
+	struct grt_outbuf buf;
+	struct grt_page page;
+	struct outfile out;
+	int ret;
+
+	if (outfile_open(&out, output, &err))
+		return cmd_error(EXIT_FAILED, &err);
+	ret = grt_outbuf_init(&buf, out.fd);
+	if (!ret) {
+		grt_page_begin(&page, &buf, "grtrace report");
+		ret = report_page_fill(r, gpu, tables, length, &page, &err) ?: grt_outbuf_flush(&buf);
+		grt_outbuf_fini(&buf);
+	}
+	if (ret && !*err.what)
+		outfile_failed(&out, ret, &err);
+	else if (!ret)
+		ret = outfile_keep(&out, &err);
+	outfile_drop(&out);
+	return ret ? cmd_error(EXIT_FAILED, &err) : EXIT_DONE;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The sources of `record` as rows: what each records, whether it works here, and
+ * what is missing. `record -e list` and `doctor` show them.
+ */
+#ifndef GRTRACE_SOURCE_LIST_H
+#define GRTRACE_SOURCE_LIST_H
+
+#include "cmds/doctor/probes.h"
+#include "sources/source.h"
+#include "table/table.h"
+
+/**
+ * struct source_answer - a source, and what it says of this system
+ * @code: what its probe returned
+ * @r: the detail is why it does not work, "" where it does
+ */
+struct source_answer {
+	const struct source *source;
+	const char *help;
+	int code;
+	struct probe_result r;
+};
+
+/** source_answer - asks the n-th source; nothing is changed for it */
+void source_answer(struct source_answer *a, size_t n);
+
+/** source_list_look - a prefix for all paths (of tests) is one of the module's directory, too */
+void source_list_look(void);
+
+/** source_list - prints all. Return: exit status */
+int source_list(bool json);
+
+extern const struct cmd_json source_list_json;
+
+#endif /* GRTRACE_SOURCE_LIST_H */

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Streams that communicate are lanes. A lane and those of other ranks that go with it
+ * become a communicator; where a recording begins late on some rank, they are shifted
+ * against each other by a few kernels.
+ */
+#include "collectives.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+/* Lanes of a recording, and kernels by which two of them may be shifted. */
+#define LANES_MAX 512U
+#define SHIFT_MAX 8
+
+/** struct lane - a stream of a rank; @work: indices of its kernels; @taken: it has a communicator */
+struct lane {
+	uint32_t rank;
+	uint16_t context;
+	uint16_t stream;
+	uint32_t *work;
+	uint32_t works, room;
+	int32_t shift;
+	bool taken;
+};
+
+/** struct name - of a kernel: a string of a process image */
+struct name {
+	uint32_t image;
+	uint32_t number;
+	char *text;
+};
+
+struct grt_collectives {
+	struct grt_steps *steps;
+	struct name *name;
+	uint32_t names, name_room;
+	struct grt_collective_rank *rank;
+	struct lane *lane;
+	uint32_t lanes, lane_room;
+	struct grt_collective *list;
+	uint32_t n, room;
+	uint32_t communicators;
+};
+
+/* ---------------------------------------------------------------- lanes */
+
+static const struct grt_step_process *process_of(const struct grt_collectives *c, uint32_t rank)
+{
+	return grt_step_log_process(grt_steps_log(c->steps), grt_steps_rank(c->steps, rank)->process);
+}
+
+static const struct grt_step_work *work_of(const struct grt_collectives *c, const struct lane *l, uint32_t at)
+{
+	return &process_of(c, l->rank)->work[l->work[at]];
+}
+
+/* NULL: no memory, or too many. */
+static struct lane *collectives_lane(struct grt_collectives *c, uint32_t rank, uint32_t first,
+				     const struct grt_step_work *w)
+{
+	struct lane *l;
+
+	for (uint32_t i = first; i < c->lanes; i++)
+		if (c->lane[i].context == w->context && c->lane[i].stream == w->stream)
+			return &c->lane[i];
+	if (c->lanes == LANES_MAX || grt_grow_zeroed(&c->lane, &c->lane_room, c->lanes + 1, 8))
+		return NULL;
+	l = &c->lane[c->lanes++];
+	*l = (struct lane){.rank = rank, .context = w->context, .stream = w->stream};
+	return l;
+}
+
+static int find_lanes(struct grt_collectives *c, uint32_t rank)
+{
+	const struct grt_step_process *p = process_of(c, rank);
+	uint32_t gpu = grt_steps_rank(c->steps, rank)->gpu, first = c->lanes;
+
+	for (uint32_t i = grt_step_log_first_work(p, gpu, 0); i < p->works && p->work[i].gpu == gpu; i++) {
+		struct lane *l;
+
+		if (p->work[i].class != GRT_STEP_COMMUNICATES)
+			continue;
+		c->rank[rank].kernels++;
+		c->rank[rank].alone++;
+		l = collectives_lane(c, rank, first, &p->work[i]);
+		if (!l && c->lanes == LANES_MAX)
+			continue;
+		if (!l || grt_grow(&l->work, &l->room, l->works + 1, 64))
+			return -ENOMEM;
+		l->work[l->works++] = i;
+	}
+	return 0;
+}
+
+/* -------------------------------------------------------- communicators */
+
+static const char *name_of(const struct grt_collectives *c, const struct lane *l, uint32_t at)
+{
+	return grt_image_string(process_of(c, l->rank)->image, work_of(c, l, at)->name) ?: "";
+}
+
+/* Whether the kernels run at the same time, as those of a collective do, and have one name. */
+static bool is_one(const struct grt_collectives *c, const struct lane *a, uint32_t i, const struct lane *b,
+		   uint32_t k)
+{
+	const struct grt_step_work *x = work_of(c, a, i), *y = work_of(c, b, k);
+
+	return x->start < y->end && y->start < x->end && !strcmp(name_of(c, a, i), name_of(c, b, k));
+}
+
+/* At least four in five of the pairs that a shift makes are one collective, and most kernels are in pairs. */
+static bool fits(const struct grt_collectives *c, const struct lane *a, const struct lane *b, int32_t shift)
+{
+	uint32_t from = shift < 0 ? (uint32_t)-shift : 0, to = a->works, misses = 0, most;
+
+	if ((int64_t)b->works - shift < (int64_t)to)
+		to = (int64_t)b->works > shift ? (uint32_t)((int64_t)b->works - shift) : 0;
+	if (to <= from || 2ULL * (to - from) < (a->works < b->works ? a->works : b->works))
+		return false;
+	most = (to - from) / 5;
+	for (uint32_t i = from; i < to && misses <= most; i++)
+		misses += !is_one(c, a, i, b, (uint32_t)((int64_t)i + shift));
+	return misses <= most;
+}
+
+static bool goes_with(const struct grt_collectives *c, const struct lane *a, struct lane *b)
+{
+	for (int32_t off = 0; off <= SHIFT_MAX; off++)
+		for (int32_t shift = -off; shift <= off; shift += off ? 2 * off : 1)
+			if (fits(c, a, b, shift)) {
+				b->shift = shift;
+				return true;
+			}
+	return false;
+}
+
+static uint32_t step_at(const struct grt_steps *s, uint32_t rank, uint64_t time)
+{
+	const struct grt_step_rank *r = grt_steps_rank(s, rank);
+	uint32_t low = r->first, high = r->first + r->steps;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (grt_steps_step(s, mid)->to <= time)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < r->first + r->steps && grt_steps_step(s, low)->from <= time ? low : UINT32_MAX;
+}
+
+static int collectives_by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/** struct members - the lanes of a communicator; of one collective their starts, and which was @last */
+struct members {
+	struct lane *lane[LANES_MAX];
+	uint64_t start[LANES_MAX];
+	uint64_t sorted[LANES_MAX];
+	uint32_t n;
+	uint32_t last;
+};
+
+static uint32_t place_in(const struct members *m, uint32_t member, uint32_t at)
+{
+	return (uint32_t)((int64_t)at + m->lane[member]->shift);
+}
+
+/* The kernel's name as people know it. NULL: no memory */
+static const char *collective_name(struct grt_collectives *c, const struct lane *l, uint32_t at)
+{
+	const struct grt_image *image = process_of(c, l->rank)->image;
+	uint32_t number = work_of(c, l, at)->name;
+	const char *text, *end;
+	struct name *n;
+	size_t len;
+
+	for (uint32_t i = 0; i < c->names; i++)
+		if (c->name[i].image == image->number && c->name[i].number == number)
+			return c->name[i].text;
+	if (grt_grow(&c->name, &c->name_room, c->names + 1, 8) ||
+	    grt_image_kernel_name(grt_steps_frames(c->steps), image, number, &text, &len))
+		return NULL;
+	end = memchr(text, '(', len);
+	n = &c->name[c->names];
+	*n = (struct name){image->number, number, strndup(text, end ? (size_t)(end - text) : len)};
+	c->names += n->text != NULL;
+	return n->text;
+}
+
+/* The last of the lanes to come, and the times of all. @at: in the first lane */
+static void find_last(struct grt_collectives *c, struct members *m, uint32_t at, struct grt_collective *k)
+{
+	uint64_t earliest = UINT64_MAX;
+
+	for (uint32_t i = 0; i < m->n; i++) {
+		const struct grt_step_work *w = work_of(c, m->lane[i], place_in(m, i, at));
+
+		m->start[i] = w->start;
+		c->rank[m->lane[i]->rank].alone--;
+		if (!i || w->start > k->begin) {
+			m->last = i;
+			k->begin = w->start;
+		}
+		if (w->start < earliest) {
+			earliest = w->start;
+			k->first = m->lane[i]->rank;
+		}
+		k->end = w->end > k->end ? w->end : k->end;
+	}
+	k->wait = k->begin - earliest;
+}
+
+static bool is_steady(const struct grt_collectives *c, const struct grt_collective *k)
+{
+	const struct grt_step_rank *r = grt_steps_rank(c->steps, k->last);
+
+	if (!r->steps)
+		return k->number > 0;
+	return k->step != UINT32_MAX && grt_steps_step(c->steps, k->step)->number > 0;
+}
+
+static void count_one(struct grt_collectives *c, const struct members *m, const struct grt_collective *k)
+{
+	struct grt_collective_rank *r = &c->rank[k->last];
+
+	if (!k->steady)
+		return;
+	for (uint32_t i = 0; i < m->n; i++) {
+		c->rank[m->lane[i]->rank].steady++;
+		c->rank[m->lane[i]->rank].waited += k->begin - m->start[i];
+	}
+	r->last++;
+	r->late += k->late;
+	r->late_max = k->late > r->late_max ? k->late : r->late_max;
+}
+
+/* One collective: @at in the first lane; all have it. */
+static int take_one(struct grt_collectives *c, struct members *m, uint32_t at, uint32_t number)
+{
+	struct grt_collective k = {.communicator = c->communicators, .number = number, .ranks = m->n};
+	const struct lane *last;
+	uint32_t place;
+
+	find_last(c, m, at, &k);
+	last = m->lane[m->last];
+	place = place_in(m, m->last, at);
+	k.last = last->rank;
+	k.work = last->work[place];
+	k.before = place ? last->work[place - 1] : UINT32_MAX;
+	k.name = collective_name(c, last, place);
+	k.step = step_at(c->steps, k.last, k.begin);
+	k.steady = is_steady(c, &k);
+	memcpy(m->sorted, m->start, m->n * sizeof(*m->start));
+	qsort(m->sorted, m->n, sizeof(*m->sorted), collectives_by_number);
+	/* the last one is the latest start itself; of the others the middle one */
+	k.late = k.begin - m->sorted[(m->n - 1) / 2];
+	count_one(c, m, &k);
+	if (!k.name || grt_grow(&c->list, &c->room, c->n + 1, 64))
+		return -ENOMEM;
+	c->list[c->n++] = k;
+	return 0;
+}
+
+static bool all_have(const struct members *m, uint32_t at)
+{
+	for (uint32_t i = 0; i < m->n; i++) {
+		int64_t mine = (int64_t)at + m->lane[i]->shift;
+
+		if (mine < 0 || mine >= (int64_t)m->lane[i]->works)
+			return false;
+	}
+	return true;
+}
+
+/* The lanes that go with the one at @first, of each rank one. */
+static void find_members(struct grt_collectives *c, uint32_t first, struct members *m)
+{
+	struct lane *a = &c->lane[first];
+
+	m->n = 0;
+	m->lane[m->n++] = a;
+	a->shift = 0;
+	for (uint32_t i = first + 1; i < c->lanes; i++) {
+		struct lane *b = &c->lane[i];
+
+		if (b->taken || b->rank == m->lane[m->n - 1]->rank || !goes_with(c, a, b))
+			continue;
+		b->taken = true;
+		m->lane[m->n++] = b;
+	}
+}
+
+static int find_communicators(struct grt_collectives *c)
+{
+	struct members *m = malloc(sizeof(*m));
+	int ret = m ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < c->lanes && !ret; i++) {
+		uint32_t number = 0;
+
+		if (c->lane[i].taken)
+			continue;
+		find_members(c, i, m);
+		if (m->n < 2)
+			continue;
+		for (uint32_t at = 0; at < c->lane[i].works && !ret; at++)
+			if (all_have(m, at))
+				ret = take_one(c, m, at, number++);
+		c->communicators++;
+	}
+	free(m);
+	return ret;
+}
+
+/* ------------------------------------------------------------------ why */
+
+int grt_collectives_explain(struct grt_collectives *c, uint32_t at)
+{
+	struct grt_collective *k = &c->list[at];
+	const struct grt_step_process *p = process_of(c, k->last);
+	struct grt_step_window w = {.rank = k->last, .to = p->work[k->work].start};
+
+	if (k->why || !p->calls)
+		return 0;
+	w.from = k->before != UINT32_MAX ? p->work[k->before].end : p->call[0].begin;
+	return grt_steps_why_late(c->steps, &w, k->late, &k->why);
+}
+
+/* --------------------------------------------------------------- in, out */
+
+int grt_collectives_new(struct grt_collectives **out, struct grt_steps *s)
+{
+	struct grt_collectives *c = calloc(1, sizeof(*c));
+	int ret = 0;
+
+	*out = c;
+	if (!c)
+		return -ENOMEM;
+	c->steps = s;
+	c->rank = calloc((size_t)grt_steps_ranks(s) + 1, sizeof(*c->rank));
+	if (!c->rank)
+		ret = -ENOMEM;
+	for (uint32_t i = 0; i < grt_steps_ranks(s) && !ret; i++)
+		ret = find_lanes(c, i);
+	ret = ret ?: find_communicators(c);
+	if (!ret)
+		return 0;
+	grt_collectives_free(c);
+	*out = NULL;
+	return ret;
+}
+
+uint32_t grt_collectives_count(const struct grt_collectives *c)
+{
+	return c->n;
+}
+
+const struct grt_collective *grt_collectives_at(const struct grt_collectives *c, uint32_t at)
+{
+	return &c->list[at];
+}
+
+const struct grt_collective_rank *grt_collectives_rank(const struct grt_collectives *c, uint32_t rank)
+{
+	return &c->rank[rank];
+}
+
+struct grt_steps *grt_collectives_steps(const struct grt_collectives *c)
+{
+	return c->steps;
+}
+
+void grt_collectives_free(struct grt_collectives *c)
+{
+	if (!c)
+		return;
+	for (uint32_t i = 0; i < c->lanes; i++)
+		free(c->lane[i].work);
+	for (uint32_t i = 0; i < c->n; i++)
+		free(c->list[i].why);
+	for (uint32_t i = 0; i < c->names; i++)
+		free(c->name[i].text);
+	free(c->name);
+	free(c->lane);
+	free(c->list);
+	free(c->rank);
+	free(c);
+}

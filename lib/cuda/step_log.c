@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Calls are taken as they come, work once its launch is known. Both come about in
+ * the order of time, but not quite: they are sorted when the trace is over.
+ */
+#include "step_log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codes/cuda_codes.h"
+#include "base/grow.h"
+
+struct grt_step_log {
+	struct grt_launches *launches;
+	uint64_t from, to;
+	struct grt_step_process *process; /* by number of the image */
+	uint32_t processes;
+	bool sorted;
+};
+
+/* What kernels that communicate have in their names. */
+static const char *const communicates[] = {"ncclDevKernel", "ncclKernel", "ncclSymDevKernel",
+					   "ncclSymkDevKernel", "ncclDevFunc"};
+
+static struct grt_step_process *step_log_process_of(struct grt_step_log *l, const struct grt_image *image)
+{
+	struct grt_step_process *p;
+
+	if (grt_grow_zeroed(&l->process, &l->processes, image->number + 1, 8))
+		return NULL;
+	p = &l->process[image->number];
+	p->image = image;
+	return p;
+}
+
+/* ---------------------------------------------------------------- calls */
+
+static int step_log_add_call(struct grt_step_log *l, const struct grt_ev_launch *e)
+{
+	const struct grt_image *image = grt_launches_image(l->launches, &e->e);
+	struct grt_step_process *p = image ? step_log_process_of(l, image) : NULL;
+
+	if (e->call == GRT_CUDA_PROBED || e->e.time < l->from || e->begin > l->to)
+		return image ? 0 : -ENOMEM;
+	if (!p)
+		return -ENOMEM;
+	if (p->calls == GRT_STEP_LOG_MAX) {
+		p->over++;
+		return 0;
+	}
+	if (grt_grow(&p->call, &p->call_room, p->calls + 1, 64))
+		return -ENOMEM;
+	p->call[p->calls++] = (struct grt_step_call){
+		.begin = e->begin, .end = e->e.time, .tid = e->e.tid, .node = e->node, .call = e->call};
+	return 0;
+}
+
+/* ----------------------------------------------------------------- work */
+
+static int step_log_add_work(struct grt_step_process *p, const struct grt_step_work *w)
+{
+	if (!w->start || w->end < w->start)
+		return 0;
+	if (p->works == GRT_STEP_LOG_MAX) {
+		p->over++;
+		return 0;
+	}
+	if (grt_grow(&p->work, &p->work_room, p->works + 1, 64))
+		return -ENOMEM;
+	p->work[p->works++] = *w;
+	return 0;
+}
+
+static int step_log_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+			    const struct grt_launch *launch, enum grt_launched_how how)
+{
+	const struct grt_ev_gpu_kernel *k = (const void *)e;
+	const struct grt_ev_gpu_copy *c = (const void *)e;
+	struct grt_step_process *p = step_log_process_of(arg, image);
+	struct grt_step_work w = {.launched = launch ? launch->begin : 0,
+				  .node = launch ? launch->node : 0,
+				  .call = UINT32_MAX};
+
+	(void)how;
+	if (!p)
+		return -ENOMEM;
+	if (e->type == GRT_EV_GPU_KERNEL) {
+		w.start = k->start;
+		w.end = k->end;
+		w.name = k->name;
+		w.gpu = k->gpu;
+		w.context = (uint16_t)k->context;
+		w.stream = (uint16_t)k->cuda_stream;
+	} else if (e->type == GRT_EV_GPU_COPY) {
+		w.start = c->start;
+		w.end = c->end;
+		w.gpu = c->gpu;
+		w.context = (uint16_t)c->context;
+		w.stream = (uint16_t)c->cuda_stream;
+		w.class = GRT_STEP_COPIES;
+	}
+	return step_log_add_work(p, &w);
+}
+
+/* --------------------------------------------------------------- in, out */
+
+int grt_step_log_new(struct grt_step_log **out)
+{
+	struct grt_step_log *l = calloc(1, sizeof(*l));
+	struct grt_launches_sink sink = {.work = step_log_on_work, .arg = l};
+
+	*out = l;
+	if (!l)
+		return -ENOMEM;
+	l->to = UINT64_MAX;
+	if (!grt_launches_new(&l->launches, &sink))
+		return 0;
+	grt_step_log_free(l);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+void grt_step_log_within(struct grt_step_log *l, uint64_t from, uint64_t to)
+{
+	l->from = from;
+	l->to = to;
+	grt_launches_within(l->launches, from, to);
+}
+
+int grt_step_log_event(struct grt_step_log *l, const struct grt_event *e)
+{
+	int ret = e->type == GRT_EV_LAUNCH ? step_log_add_call(l, (const struct grt_ev_launch *)e) : 0;
+
+	return ret ? ret : grt_launches_event(l->launches, e);
+}
+
+/* ------------------------------------------------------------------ sort */
+
+static int step_log_by_begin(const void *a, const void *b)
+{
+	const struct grt_step_call *x = a, *y = b;
+
+	return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) : (x->end > y->end) - (x->end < y->end);
+}
+
+static int step_log_by_start(const void *a, const void *b)
+{
+	const struct grt_step_work *x = a, *y = b;
+
+	if (x->gpu != y->gpu)
+		return x->gpu < y->gpu ? -1 : 1;
+	return x->start != y->start ? (x->start < y->start ? -1 : 1) : (x->end > y->end) - (x->end < y->end);
+}
+
+/* They often are in order. */
+static void step_log_order(void *array, uint32_t n, size_t size, int (*compare)(const void *a, const void *b))
+{
+	const char *at = array;
+
+	for (uint32_t i = 1; i < n; i++, at += size)
+		if (compare(at, at + size) > 0) {
+			qsort(array, n, size, compare);
+			return;
+		}
+}
+
+uint32_t grt_step_log_first_call(const struct grt_step_process *p, uint64_t from)
+{
+	uint32_t low = 0, high = p->calls;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (p->call[mid].begin < from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+uint32_t grt_step_log_first_work(const struct grt_step_process *p, uint32_t gpu, uint64_t from)
+{
+	uint32_t low = 0, high = p->works;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct grt_step_work *w = &p->work[mid];
+
+		if (w->gpu < gpu || (w->gpu == gpu && w->start < from))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static bool step_log_communicates(const char *name)
+{
+	for (size_t i = 0; name && i < sizeof(communicates) / sizeof(communicates[0]); i++)
+		if (strstr(name, communicates[i]))
+			return true;
+	return false;
+}
+
+/* What @known has of a name: 0 nothing, else its class, plus 1. */
+static uint8_t step_log_class(const struct grt_image *image, uint32_t name, uint8_t *known)
+{
+	uint8_t *at = name && name <= image->strings ? &known[name - 1] : NULL;
+	uint8_t class = at && *at					       ? *at - 1
+			: step_log_communicates(grt_image_string(image, name)) ? GRT_STEP_COMMUNICATES
+									       : GRT_STEP_COMPUTES;
+
+	if (at)
+		*at = class + 1;
+	return class;
+}
+
+/* Kernels of a graph are many, and have no name in common. */
+static void step_log_join(struct grt_step_process *p, struct grt_step_work *w, uint32_t *near)
+{
+	/* mostly that of the work before, or the next one */
+	uint32_t at = *near;
+	const struct grt_cuda_call *row;
+
+	for (; at < p->calls && at < *near + 2 && p->call[at].begin != w->launched; at++)
+		;
+	if (w->launched && (at >= p->calls || p->call[at].begin != w->launched))
+		at = grt_step_log_first_call(p, w->launched);
+	if (!w->launched || at == p->calls || p->call[at].begin != w->launched)
+		return;
+	*near = at;
+	w->call = at;
+	p->call[at].works = true;
+	/* BPF's stacks come behind their launches */
+	p->call[at].node = p->call[at].node ?: w->node;
+	row = grt_cuda_call(p->call[at].call);
+	if (row && row->kind == GRT_CUDA_KIND_KERNEL && !p->call[at].name)
+		p->call[at].name = w->name;
+}
+
+static int step_log_sort_process(struct grt_step_process *p)
+{
+	uint8_t *known = calloc((size_t)p->image->strings + 1, 1);
+	uint32_t near = 0;
+
+	if (!known)
+		return -ENOMEM;
+	step_log_order(p->call, p->calls, sizeof(*p->call), step_log_by_begin);
+	step_log_order(p->work, p->works, sizeof(*p->work), step_log_by_start);
+	for (uint32_t i = 0; i < p->works; i++) {
+		if (p->work[i].class != GRT_STEP_COPIES)
+			p->work[i].class = step_log_class(p->image, p->work[i].name, known);
+		step_log_join(p, &p->work[i], &near);
+	}
+	free(known);
+	return 0;
+}
+
+int64_t grt_step_log_sort(struct grt_step_log *l)
+{
+	int ret = l->sorted ? 0 : grt_launches_flush(l->launches);
+
+	for (uint32_t i = 0; i < l->processes && !ret && !l->sorted; i++)
+		if (l->process[i].image)
+			ret = step_log_sort_process(&l->process[i]);
+	l->sorted = true;
+	return ret ? (int64_t)ret : (int64_t)l->processes;
+}
+
+const struct grt_step_process *grt_step_log_process(const struct grt_step_log *l, uint32_t number)
+{
+	return &l->process[number];
+}
+
+struct grt_launches_count grt_step_log_count(const struct grt_step_log *l)
+{
+	return grt_launches_count(l->launches);
+}
+
+void grt_step_log_free(struct grt_step_log *l)
+{
+	if (!l)
+		return;
+	for (uint32_t i = 0; i < l->processes; i++) {
+		free(l->process[i].call);
+		free(l->process[i].work);
+	}
+	free(l->process);
+	grt_launches_free(l->launches);
+	free(l);
+}

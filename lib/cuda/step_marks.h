@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Where the steps of a process begin. Nothing in a recording says it, so it is
+ * inferred from its launches:
+ *
+ * - a step ends with the launches that were made in an optimizer's step(), where
+ *   that is in their Python stacks;
+ * - else a step begins with a launch (by its kernel and the line that makes it, or by
+ *   its kernel alone where that finds more) that comes again after about the same
+ *   number of launches, over most of the run; at least nine in ten launches between
+ *   are such as come as often, or more often.
+ *
+ * Where neither is there, the process has no steps.
+ */
+#ifndef GRT_CUDA_STEP_MARKS_H
+#define GRT_CUDA_STEP_MARKS_H
+
+#include "step_log.h"
+
+/* Launches by different code that are told apart in a process; of those beyond, none begins a step. */
+#define GRT_STEP_SYMBOLS_MAX 65536U
+
+/** enum grt_step_how - how the steps of a process were found */
+enum grt_step_how {
+	GRT_STEP_NONE,
+	GRT_STEP_BY_OPTIMIZER,
+	GRT_STEP_BY_LAUNCH,
+};
+
+/**
+ * struct grt_step_marks - the steps of a process
+ * @node, @name: the launch they were found by; @node of the caller of the optimizer's step()
+ * @launch: indices of the calls that work came of, in order
+ * @cut: places in @launch: step i is from @cut[i] up to @cut[i + 1]; @cuts: one more than there are steps
+ * @first: number of the first step; those before it are not whole
+ * @cut_off: steps at the beginning and the end that are not whole
+ */
+struct grt_step_marks {
+	enum grt_step_how how;
+	uint32_t node;
+	uint32_t name;
+	uint32_t *launch;
+	uint32_t launches;
+	uint32_t *cut;
+	uint32_t cuts;
+	uint32_t first;
+	uint32_t cut_off;
+};
+
+/** grt_step_marks_find - looks for the steps of a process whose log is in order. Return: 0 or -ENOMEM */
+int grt_step_marks_find(struct grt_step_marks *m, const struct grt_step_process *p);
+
+/** grt_step_marks_free - frees and empties it */
+void grt_step_marks_free(struct grt_step_marks *m);
+
+#endif /* GRT_CUDA_STEP_MARKS_H */

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The columns of steps and of the ranks that made them, and what is said about them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "table/analysis.h"
+#include "table/cells.h"
+#include "rank_table.h"
+#include "steps.h"
+
+/* Steps that text shows: the slowest. */
+#define TEXT_ROWS 20
+
+#define R(member) offsetof(struct grt_step_rank, member)
+#define S(member) offsetof(struct grt_step, member)
+
+static const struct grt_step_rank *rank_of(const void *view, const void *row)
+{
+	return grt_steps_rank(view, ((const struct grt_step *)row)->rank);
+}
+
+static void get_rank(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_step_rank *)row)->number;
+	cell->inferred = !((const struct grt_step_rank *)row)->told;
+}
+
+static void get_rank_of_step(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	get_rank(cell, view, rank_of(view, row), arg);
+}
+
+/* A number of the step's rank. */
+static void get_of_rank(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	grt_cell_u32(cell, view, rank_of(view, row), offset);
+}
+
+static void get_name_of_rank(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	grt_cell_pointed(cell, view, rank_of(view, row), offset);
+}
+
+static void get_number(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_step *)row)->number;
+	cell->inferred = true;
+}
+
+static uint64_t time_of(const struct grt_step *s)
+{
+	return s->to - s->from;
+}
+
+static void step_table_get_time(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = time_of(row);
+}
+
+static void get_over(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	uint64_t p50 = rank_of(view, row)->p50;
+
+	(void)arg;
+	cell->number = time_of(row) - p50;
+	cell->absent = time_of(row) < p50;
+}
+
+/* Which part made it longer than the median; none where it is not. */
+static void get_grew(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_step *s = row;
+
+	(void)arg;
+	cell->absent = time_of(s) <= rank_of(view, row)->p50;
+	cell->text = grt_step_part_name(s->grew);
+}
+
+static void get_slowest(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_step_rank *r = row;
+
+	(void)arg;
+	cell->absent = !r->steps;
+	cell->number = r->steps ? grt_steps_step(view, r->slowest)->number : 0;
+}
+
+static void step_table_get_max(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_step_rank *r = row;
+
+	(void)arg;
+	cell->absent = !r->steps;
+	cell->number = r->steps ? time_of(grt_steps_step(view, r->slowest)) : 0;
+}
+
+/* A time of a rank that has steps. */
+static void get_time_of_rank(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	grt_cell_u64(cell, view, row, offset);
+	cell->absent = !((const struct grt_step_rank *)row)->steps;
+}
+
+/* clang-format off */
+
+#define PARTS(get, type, member) \
+	{"compute", get, offsetof(struct type, member.ns[GRT_STEP_COMPUTE]), GRT_CELL_NS, GRT_COLUMN_ALL, "a kernel ran that does not communicate, ns"}, \
+	{"comm", get, offsetof(struct type, member.ns[GRT_STEP_COMM]), GRT_CELL_NS, GRT_COLUMN_ALL, "exposed communication: a kernel of NCCL ran, and none that computes, ns"}, \
+	{"copy", get, offsetof(struct type, member.ns[GRT_STEP_COPY]), GRT_CELL_NS, GRT_COLUMN_ALL, "exposed copies: memory was copied, and no kernel ran, ns"}, \
+	{"idle", get, offsetof(struct type, member.ns[GRT_STEP_IDLE]), GRT_CELL_NS, GRT_COLUMN_ALL, "the device did nothing for this process, ns"}, \
+	{"comm_hidden", get, offsetof(struct type, member.ns[GRT_STEP_COMM_HIDDEN]), GRT_CELL_NS, GRT_COLUMN_ALL, "communication while a kernel computed, ns"}, \
+	{"copy_hidden", get, offsetof(struct type, member.ns[GRT_STEP_COPY_HIDDEN]), GRT_CELL_NS, GRT_COLUMN_MORE, "copies while a kernel ran, ns"}
+
+static const struct grt_column rank_columns[] = {
+	{"rank", get_rank, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the process's device: as its environment says, else inferred"},
+	{"pid", grt_cell_u32, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
+	{"gpu", grt_cell_u32, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"},
+	{"steps", grt_cell_u32, R(steps), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "steps that are whole"},
+	{"p50", get_time_of_rank, R(p50), GRT_CELL_NS, GRT_COLUMN_ALL, "time of a step, median, ns"},
+	{"p99", get_time_of_rank, R(p99), GRT_CELL_NS, GRT_COLUMN_ALL, "the same, of 99 %, ns"},
+	{"max", step_table_get_max, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "the same, the most, ns"},
+	{"slowest", get_slowest, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of that step"},
+	PARTS(get_time_of_rank, grt_step_rank, total),
+	{.name = NULL},
+};
+
+static const struct grt_column step_columns[] = {
+	{"step", get_number, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "its number, from 0"},
+	{"rank", get_rank_of_step, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "see the table of ranks"},
+	{"pid", get_of_rank, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", get_name_of_rank, R(name), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
+	{"gpu", get_of_rank, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number of the device in its process"},
+	{"begin", grt_cell_u64, S(from), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the step before had ended"},
+	{"time", step_table_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "its time, ns: compute, comm, copy and idle"},
+	{"over", get_over, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "above the median of its rank, ns"},
+	PARTS(grt_cell_u64, grt_step, parts),
+	{"grew", get_grew, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the part that is most above its own median"},
+	{"why", grt_cell_pointed, S(why), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the slowest: what took more time, or ran while the device was idle"},
+	{.name = NULL},
+};
+
+static const struct grt_table rank_table = {"step_ranks", "ranks", rank_columns, GRT_MARK_INFERRED};
+static const struct grt_table step_table = {"steps", "steps", step_columns, GRT_MARK_INFERRED};
+
+/* clang-format on */
+
+/* -------------------------------------------------------------- sentences */
+
+/* How the steps of the first process that has some were found. */
+static int note_how(struct grt_steps *s, struct grt_pass *pass)
+{
+	const struct grt_step_rank *r = NULL;
+	const struct grt_step_marks *m;
+	char *text = NULL;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < grt_steps_ranks(s) && (!r || !r->steps); i++)
+		r = grt_steps_rank(s, i);
+	if (!r || !r->steps)
+		return 0;
+	m = grt_steps_marks(s, r->process);
+	if (m->node)
+		ret = grt_image_frames_brief(grt_steps_frames(s), grt_steps_image(s, r->process), m->node,
+					     &text);
+	if (!ret)
+		grt_note(pass->notes, "the steps are inferred: %s %s",
+			 m->how == GRT_STEP_BY_OPTIMIZER
+				 ? "each ends with the optimizer's step() that is called by"
+				 : "each begins with the launch by",
+			 text ? text : "the same function");
+	free(text);
+	return ret;
+}
+
+/* What a step took above the median, but for longer communication: with that it waited for another rank. */
+static uint64_t own_excess(const struct grt_steps *s, const struct grt_step *k)
+{
+	const struct grt_step_rank *r = grt_steps_rank(s, k->rank);
+	uint64_t over = time_of(k) > r->p50 ? time_of(k) - r->p50 : 0,
+		 comm = k->parts.ns[GRT_STEP_COMM] > r->median.ns[GRT_STEP_COMM]
+				? k->parts.ns[GRT_STEP_COMM] - r->median.ns[GRT_STEP_COMM]
+				: 0;
+
+	return over > comm ? over - comm : 0;
+}
+
+/** struct slow - the steps of a rank that took about as much more as the one that took the most more */
+struct slow {
+	const struct grt_step *worst;
+	uint64_t most;
+	uint64_t sum;
+	uint32_t n;
+	char list[80];
+};
+
+static void list_slow(const struct grt_steps *s, struct slow *slow)
+{
+	const struct grt_step_rank *r = grt_steps_rank(s, slow->worst->rank);
+
+	for (uint32_t i = r->first; i < r->first + r->steps; i++) {
+		const struct grt_step *k = grt_steps_step(s, i);
+
+		if (own_excess(s, k) < slow->most / 2)
+			continue;
+		slow->n++;
+		slow->sum += time_of(k) - r->p50;
+		grt_step_numbers(slow->list, sizeof(slow->list), k->number);
+	}
+}
+
+static void note_slowest(const struct grt_steps *s, struct grt_pass *pass)
+{
+	struct slow slow = {.worst = NULL};
+	const struct grt_step_rank *r;
+	char over[GRT_UNITS_MAX];
+
+	for (uint32_t i = 0; i < grt_steps_count(s); i++)
+		if (own_excess(s, grt_steps_step(s, i)) > slow.most) {
+			slow.worst = grt_steps_step(s, i);
+			slow.most = own_excess(s, slow.worst);
+		}
+	if (!slow.worst)
+		return;
+	list_slow(s, &slow);
+	r = grt_steps_rank(s, slow.worst->rank);
+	grt_units_ns(over, slow.sum / slow.n);
+	grt_note(pass->notes,
+		 "rank %u (PID %u): %u of %u steps (%s) took %s more than the median%s, mostly %s%s%.100s",
+		 r->number, r->pid, slow.n, r->steps, slow.list, over, slow.n > 1 ? " on average" : "",
+		 grt_step_part_name(slow.worst->grew), slow.worst->why ? ": " : "", slow.worst->why ?: "");
+}
+
+/* @steps: they are what was requested */
+static void note_missing(const struct grt_steps *s, struct grt_pass *pass, bool steps)
+{
+	struct grt_launches_count n = grt_step_log_count(grt_steps_log((struct grt_steps *)s));
+	uint64_t without = 0, over = grt_steps_over(s);
+
+	for (uint32_t i = 0; i < grt_steps_ranks(s); i++)
+		without += !grt_steps_rank(s, i)->steps;
+	if (!n.kernels && !n.copies)
+		grt_note(pass->notes, "the trace has no CUDA events: grtrace record -e cuda -- PROG");
+	else if (steps && without == grt_steps_ranks(s))
+		grt_note(
+			pass->notes,
+			"no steps found: no optimizer's step() is in the stacks, and no sequence of launches repeats over most of the run");
+	else if (steps && without)
+		grt_note(pass->notes, "no steps found in %" PRIu64 " of the ranks", without);
+	if (over)
+		grt_note(pass->notes,
+			 "%" PRIu64 " calls and records are in no step (limit of %u in a process)", over,
+			 GRT_STEP_LOG_MAX);
+	if (n.gpu_lost || n.launches_lost)
+		grt_note(pass->notes, "lost: %" PRIu64 " launches, %" PRIu64 " records of the GPU",
+			 n.launches_lost, n.gpu_lost);
+}
+
+/* ----------------------------------------------------------------- tables */
+
+static int steps_by_time(const void *a, const void *b)
+{
+	const struct grt_step *x = a, *y = b;
+
+	if (time_of(x) != time_of(y))
+		return time_of(x) > time_of(y) ? -1 : 1;
+	return x->from != y->from ? (x->from < y->from ? -1 : 1) : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int steps_by_moment(const void *a, const void *b)
+{
+	const struct grt_step *x = a, *y = b;
+
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int write_steps_rows(struct grt_steps *s, const struct grt_part *part, struct grt_pass *pass, bool all)
+{
+	uint32_t n = grt_steps_count(s);
+	uint64_t shown = grt_pass_shown(pass, part, n);
+	const struct grt_step **row = calloc((size_t)n + 1, sizeof(*row));
+	int ret;
+
+	if (!row)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		row[i] = grt_steps_step(s, i);
+	shown = !all && shown > TEXT_ROWS ? TEXT_ROWS : shown;
+	if (pass->sort)
+		grt_rows_sort(row, n, pass->sort, s, steps_by_moment);
+	else
+		grt_rows_sort(row, n, NULL, s, shown < n ? steps_by_time : steps_by_moment);
+	ret = grt_writer_list(pass->writer, part->table, s, row, shown);
+	if (shown < n)
+		grt_note(pass->notes, "%" PRIu64 " more steps: -v and --json show all", n - shown);
+	free(row);
+	return ret;
+}
+
+/* The steps that text shows, and the slowest of each rank. */
+static int explain(struct grt_steps *s)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < grt_steps_count(s) && !ret; i++) {
+		const struct grt_step *k = grt_steps_step(s, i);
+		const struct grt_step_rank *r = grt_steps_rank(s, k->rank);
+
+		if (r->slowest == i || own_excess(s, k) > r->p50 / 5)
+			ret = grt_steps_explain(s, i);
+	}
+	return ret;
+}
+
+static int write_steps(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_steps *s = state;
+	bool all = pass->json || pass->csv || pass->verbose;
+	uint32_t ranks = 0;
+	int ret = grt_steps_find(s) ?: explain(s);
+
+	if (ret)
+		return ret;
+	note_slowest(s, pass);
+	ret = note_how(s, pass);
+	ranks = grt_steps_ranks(s);
+	if (!ret && !pass->csv)
+		ret = grt_writer_rows(pass->writer, &rank_table, s, ranks ? grt_steps_rank(s, 0) : NULL,
+				      sizeof(struct grt_step_rank), ranks);
+	if (!ret)
+		ret = write_steps_rows(s, part, pass, all);
+	note_missing(s, pass, true);
+	return ret;
+}
+
+static int write_ranks(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_steps *s = state;
+	int ret = grt_steps_find(s) ?: grt_rank_table_write(s, part, pass);
+
+	if (!ret)
+		note_missing(s, pass, false);
+	return ret;
+}
+
+/* What the summary says of them: nothing where there are none. */
+static int write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_steps *s = state;
+	int ret = grt_steps_find(s);
+
+	(void)part;
+	if (ret || !grt_steps_count(s))
+		return ret;
+	ret = grt_rank_table_note(s, pass->notes) ?: explain(s);
+	if (!ret)
+		note_slowest(s, pass);
+	return ret;
+}
+
+/* --------------------------------------------------------------- analysis */
+
+static const struct grt_part step_parts[] = {
+	{"step", "steps of training and the like, and what each rank did in them",
+	 GRT_PART_BY | GRT_PART_NO_JOBS, 0, &step_table, .tables = GRT_TABLES(&rank_table),
+	 .write = write_steps},
+	{"rank", "ranks of one job, and who was late to its collectives", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
+	 &grt_rank_table, .tables = GRT_TABLES(&grt_collective_table), .write = write_ranks},
+	{"slow_steps", "the slowest steps and the latest rank, in a sentence each",
+	 GRT_PART_SUMMARY | GRT_PART_NO_JOBS, .write = write_sentences},
+	{.name = NULL},
+};
+
+static int new_steps(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	(void)pass;
+	(void)parts;
+	return grt_steps_new((struct grt_steps **)state);
+}
+
+static void step_table_set_within(void *state, uint64_t from, uint64_t to)
+{
+	grt_step_log_within(grt_steps_log(state), from, to);
+}
+
+static int step_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	(void)pass;
+	return grt_step_log_event(grt_steps_log(state), e);
+}
+
+GRT_ANALYSIS_FREE(free_steps, grt_steps_free)
+
+const struct grt_analysis grt_analysis_steps = {
+	.name = "steps",
+	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
+	.beyond = true,
+	.late = true,
+	.parts = step_parts,
+	.begin = new_steps,
+	.within = step_table_set_within,
+	.event = step_table_take_event,
+	.free = free_steps,
+};

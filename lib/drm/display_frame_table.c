@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The tables of frames: clients, and each frame with its cause. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "display_frames.h"
+#include "table/analysis.h"
+#include "table/cells.h"
+#include "table/rows.h"
+
+#define F(member) offsetof(struct grt_frame, member)
+#define C(member) offsetof(struct grt_frame_client, member)
+
+static const char *const cause_names[GRT_FRAME_PARTS] = {
+	[GRT_THREAD_RUNNING] = "CPU-bound",	    [GRT_THREAD_POLLING] = "CPU-bound",
+	[GRT_THREAD_RUNNABLE] = "no CPU",	    [GRT_THREAD_GPU] = "GPU-bound",
+	[GRT_THREAD_DISPLAY] = "display",	    [GRT_THREAD_IO] = "waited: io",
+	[GRT_THREAD_LOCK] = "waited: lock",	    [GRT_THREAD_SLEEP] = "waited: sleep",
+	[GRT_THREAD_CHILD] = "waited: child",	    [GRT_THREAD_OTHER] = "waited: other",
+	[GRT_FRAME_COMPOSITOR] = "compositor late",
+};
+
+/* What a thread waits for that is neither the GPU nor the display. */
+static const uint8_t waits[] = {GRT_THREAD_IO, GRT_THREAD_LOCK, GRT_THREAD_SLEEP, GRT_THREAD_CHILD,
+				GRT_THREAD_OTHER};
+
+static const struct grt_frame_client *frame_client_of(const void *view, const void *row)
+{
+	return grt_display_frames_client(view, ((const struct grt_frame *)row)->client);
+}
+
+static void frame_process(struct grt_cell *cell, const struct grt_display_frames *d,
+			  const struct grt_frame_client *c)
+{
+	grt_cell_owner(cell, grt_display_frames_names(d), c->name);
+}
+
+static void frame_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	frame_process(cell, view, frame_client_of(view, row));
+}
+
+static void frame_get_pid(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	cell->number = frame_client_of(view, row)->pid;
+}
+
+static void frame_get_crtc(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	cell->number = frame_client_of(view, row)->crtc;
+}
+
+static void frame_get_time(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_frame *f = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = grt_frame_time(f);
+	cell->absent = !f->begin;
+}
+
+static void frame_get_stamp(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	grt_cell_u64(cell, view, row, arg);
+	cell->absent = !cell->number;
+}
+
+static void frame_get_flip(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	frame_get_stamp(cell, view, row, arg);
+	cell->inferred = ((const struct grt_frame *)row)->inferred;
+}
+
+/* What is known of its job. */
+static void frame_get_job(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	frame_get_stamp(cell, view, row, arg);
+	cell->inferred = ((const struct grt_frame *)row)->job_inferred;
+}
+
+static void frame_get_missed(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_frame *f = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = f->missed;
+	cell->absent = !f->counted;
+}
+
+static void frame_get_late(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_frame *f = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = f->late;
+	cell->absent = !f->begin;
+}
+
+static void frame_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->text = cause_names[((const struct grt_frame *)row)->cause];
+	cell->absent = !cell->text;
+}
+
+/* A part is unknown where nothing is known of the thread. */
+static void frame_get_part(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_frame *f = row;
+
+	(void)view;
+	cell->number = f->part[arg];
+	cell->absent = !f->begin;
+}
+
+static void frame_get_waited(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_frame *f = row;
+
+	(void)view;
+	(void)arg;
+	for (unsigned int i = 0; i < sizeof(waits); i++)
+		cell->number += f->part[waits[i]];
+	cell->absent = !f->begin;
+}
+
+static void frame_get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_frame *f = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = f->busy;
+	cell->absent = !f->begin || !f->submit;
+}
+
+static void frame_get_waker(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	grt_cell_chars(cell, view, row, arg);
+}
+
+static void frame_get_wait(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_frame *)row)->wait;
+	cell->absent = !cell->number;
+}
+
+/* clang-format off */
+
+static const struct grt_column frame_columns[] = {
+	{"process", frame_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the client's name"},
+	{"pid", frame_get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "its process id"},
+	{"crtc", frame_get_crtc, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "index of the CRTC that showed it"},
+	{"frame", grt_cell_u64, F(number), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number among the client's frames, from 1"},
+	{"shown", grt_cell_u64, F(shown), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the event of its flip came"},
+	{"time", frame_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "since the client's frame before it was shown, ns"},
+	{"late", frame_get_late, 0, GRT_CELL_BOOL, GRT_COLUMN_ALL, "whether that is 1.5 times its client's median, or more"},
+	{"missed", frame_get_missed, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "vertical blanks since then at which nothing new was shown"},
+	{"cause", frame_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "of a late frame the part that is longest beyond its median, else the longest"},
+	{"gpu_busy", frame_get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "that the process's jobs ran, ns; several rings add up"},
+	{"running", frame_get_part, GRT_THREAD_RUNNING, GRT_CELL_NS, GRT_COLUMN_ALL, "of its time, the thread was on a CPU, ns"},
+	{"runnable", frame_get_part, GRT_THREAD_RUNNABLE, GRT_CELL_NS, GRT_COLUMN_ALL, "of its time, the thread had no CPU, ns"},
+	{"gpu", frame_get_part, GRT_THREAD_GPU, GRT_CELL_NS, GRT_COLUMN_ALL, "of its time, the thread or the flip waited for the GPU, ns"},
+	{"waited", frame_get_waited, 0, GRT_CELL_NS, GRT_COLUMN_BRIEF, "of its time, the thread waited for something else, ns"},
+	{"io", frame_get_part, GRT_THREAD_IO, GRT_CELL_NS, GRT_COLUMN_MORE, "of its time, the thread waited for input or output, ns"},
+	{"lock", frame_get_part, GRT_THREAD_LOCK, GRT_CELL_NS, GRT_COLUMN_MORE, "of its time, the thread waited for a lock, ns"},
+	{"sleep", frame_get_part, GRT_THREAD_SLEEP, GRT_CELL_NS, GRT_COLUMN_MORE, "of its time, the thread slept for a time that it asked for, ns"},
+	{"child", frame_get_part, GRT_THREAD_CHILD, GRT_CELL_NS, GRT_COLUMN_MORE, "of its time, the thread waited for a child process, ns"},
+	{"other", frame_get_part, GRT_THREAD_OTHER, GRT_CELL_NS, GRT_COLUMN_MORE, "of its time, the thread waited for something else, ns"},
+	{"compositor", frame_get_part, GRT_FRAME_COMPOSITOR, GRT_CELL_NS, GRT_COLUMN_ALL, "of its time, the compositor had its job and did not flip, or the thread waited for it, ns"},
+	{"display", frame_get_part, GRT_THREAD_DISPLAY, GRT_CELL_NS, GRT_COLUMN_ALL, "of its time, the flip, or the thread before it, waited for the display, ns"},
+	{"unknown", frame_get_part, GRT_THREAD_UNKNOWN, GRT_CELL_NS, GRT_COLUMN_ALL, "of its time, what the thread did is unknown, ns"},
+	{"wait", frame_get_wait, 0, GRT_CELL_NS, GRT_COLUMN_MORE, "longest sleep of the thread in it, ns"},
+	{"waker", frame_get_waker, F(waker_comm), GRT_CELL_TEXT, GRT_COLUMN_MORE, "the thread that ended this sleep"},
+	{"waker_tid", grt_cell_id, F(waker), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "its thread id"},
+	{"submit", frame_get_job, F(submit), GRT_CELL_TIME, GRT_COLUMN_MORE, "when its job was submitted"},
+	{"job_ctx", frame_get_job, F(job_ctx), GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "fence context of this job"},
+	{"job_seqno", frame_get_job, F(job_seqno), GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "its sequence number"},
+	{"job_end", frame_get_job, F(job_end), GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was complete"},
+	{"flip", frame_get_flip, F(flip), GRT_CELL_TIME, GRT_COLUMN_MORE, "when the page flip or atomic commit was requested"},
+	{"flipper", grt_cell_id, F(flipper), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id of who requested it"},
+	{"vseq", grt_cell_id, F(vseq), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the CRTC's frame number"},
+	{.name = NULL},
+};
+
+static const struct grt_table frame_table = {"frames", "frames", frame_columns, GRT_MARK_INFERRED};
+
+/* clang-format on */
+
+static void client_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	frame_process(cell, view, row);
+}
+
+/* Frames in 1000 s. */
+static uint64_t client_fps(const struct grt_frame_client *c)
+{
+	uint64_t span = c->last - c->first;
+
+	return span ? (uint64_t)((unsigned __int128)(c->frames - 1) * 1000000000000ULL / span) : 0;
+}
+
+static void client_get_fps(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	static __thread char text[32];
+
+	(void)view;
+	(void)arg;
+	cell->number = client_fps(row);
+	cell->absent = !cell->number;
+	grt_decimal(text, cell->number, 2);
+	cell->text = text;
+}
+
+static void client_get_fps_milli(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = client_fps(row);
+	cell->absent = !cell->number;
+}
+
+static void client_get_ns(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	grt_cell_u64(cell, view, row, arg);
+	cell->absent = !((const struct grt_frame_client *)row)->max;
+}
+
+static void client_get_missed(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	grt_cell_u64(cell, view, row, arg);
+	cell->absent = !((const struct grt_frame_client *)row)->counted;
+}
+
+/* What most late frames are late for. */
+static void client_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_frame_client *c = row;
+	unsigned int most = 0;
+
+	(void)view;
+	(void)arg;
+	for (unsigned int i = 0; i < GRT_FRAME_PARTS; i++)
+		most = c->blamed[i] > c->blamed[most] ? i : most;
+	cell->text = cause_names[most];
+	cell->absent = !c->late || !cell->text;
+}
+
+/* clang-format off */
+
+static const struct grt_column client_columns[] = {
+	{"process", client_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the client's name"},
+	{"pid", grt_cell_u32, C(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "its process id"},
+	{"crtc", grt_cell_u32, C(crtc), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "index of the CRTC"},
+	{"compositor", grt_cell_id, C(compositor), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id of who flips for it; none: it flips itself"},
+	{"frames", grt_cell_u64, C(frames), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "frames shown"},
+	{"chained", grt_cell_u64, C(chained), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, with flip, and job from submit to end where it has one"},
+	{"fps", client_get_fps, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "frames per second"},
+	{"fps_milli", client_get_fps_milli, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "frames per 1000 s"},
+	{"p50", client_get_ns, C(p50), GRT_CELL_NS, GRT_COLUMN_ALL, "median of the times of frames, ns"},
+	{"p95", client_get_ns, C(p95), GRT_CELL_NS, GRT_COLUMN_ALL, "95 of 100 are not longer, ns"},
+	{"p99", client_get_ns, C(p99), GRT_CELL_NS, GRT_COLUMN_ALL, "99 of 100 are not longer, ns"},
+	{"max", client_get_ns, C(max), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest, ns"},
+	{"late", client_get_ns, C(late), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "frames of 1.5 times the median, or more"},
+	{"missed", client_get_missed, C(missed), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "vertical blanks at which nothing new was shown"},
+	{"cause", client_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what most late frames were late for"},
+	{.name = NULL},
+};
+
+static const struct grt_table client_table = {"frame_clients", "clients of displays", client_columns, 0};
+
+/* clang-format on */
+
+/* --------------------------------------------------------------- analysis */
+
+/* The longest first. */
+static int frame_by_time(const void *a, const void *b)
+{
+	const struct grt_frame *x = *(void *const *)a, *y = *(void *const *)b;
+	uint64_t tx = grt_frame_time(x), ty = grt_frame_time(y);
+
+	if (tx != ty)
+		return tx > ty ? -1 : 1;
+	return (x->shown > y->shown) - (x->shown < y->shown);
+}
+
+static uint64_t display_frames_kept(const struct grt_display_frames *d)
+{
+	const struct grt_frame_client *c;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; (c = grt_display_frames_client(d, i)); i++)
+		n += c->n;
+	return n;
+}
+
+static int write_clients(const struct grt_display_frames *d, struct grt_pass *pass)
+{
+	const struct grt_frame_client *c;
+	int ret = 0;
+
+	grt_writer_table(pass->writer, &client_table, d);
+	for (uint32_t i = 0; (c = grt_display_frames_client(d, i)) && !ret; i++)
+		ret = grt_writer_row(pass->writer, c);
+	grt_writer_table_end(pass->writer);
+	return ret;
+}
+
+static void note_frames(const struct grt_display_frames *d, struct grt_pass *pass, uint64_t kept,
+			uint64_t shown)
+{
+	const struct grt_display_frames_count n = grt_display_frames_count(d);
+
+	if (!n.frames)
+		grt_note(pass->notes,
+			 "the trace has no frames: grtrace record -e drm,vblank,ioctl,sched -- PROG");
+	if (kept > shown)
+		grt_note(pass->notes, "the longest of %" PRIu64 " frames: --top 0 shows all", kept);
+	if (n.job_inferred)
+		grt_note(pass->notes,
+			 "%" PRIu64 " frames: their job is the last one before the flip (inferred)",
+			 n.job_inferred);
+	if (n.inferred)
+		grt_note(pass->notes, "%" PRIu64 " frames: no identity leads to their flip (inferred)",
+			 n.inferred);
+	if (n.no_flip)
+		grt_note(pass->notes, "%" PRIu64 " frames: their flip is not in the trace: record -e ioctl",
+			 n.no_flip);
+	if (n.lost)
+		grt_note(pass->notes, "%" PRIu64 " flips have no event in the trace, and are no frames",
+			 n.lost);
+	if (n.over)
+		grt_note(pass->notes, "%" PRIu64 " frames are not in the table (limit of %u)", n.over,
+			 GRT_FRAMES_MAX);
+}
+
+static int write_frame_rows(const struct grt_display_frames *d, const struct grt_part *part,
+			    struct grt_pass *pass, uint64_t n, uint64_t shown)
+{
+	const struct grt_frame **row = calloc((size_t)n + 1, sizeof(*row));
+	const struct grt_column *sort = grt_pass_sort(pass, part, NULL);
+	const struct grt_frame_client *c;
+	uint64_t at = 0;
+	int ret;
+
+	if (!row)
+		return -ENOMEM;
+	for (uint32_t i = 0; (c = grt_display_frames_client(d, i)); i++)
+		for (uint32_t k = 0; k < c->n; k++)
+			row[at++] = &c->frame[k];
+	qsort(row, n, sizeof(*row), frame_by_time);
+	if (sort)
+		grt_rows_sort(row, n, sort, d, NULL);
+	ret = grt_writer_list(pass->writer, &frame_table, d, (void **)row, shown);
+	free(row);
+	return ret;
+}
+
+static int write_display_frames(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	uint64_t n = display_frames_kept(state), shown = grt_pass_shown(pass, part, n);
+	int ret = pass->csv ? 0 : write_clients(state, pass);
+
+	if (!ret)
+		ret = write_frame_rows(state, part, pass, n, shown);
+	if (!ret)
+		note_frames(state, pass, n, shown);
+	return ret;
+}
+
+static int new_display_frames(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	(void)pass;
+	(void)parts;
+	return grt_display_frames_new((struct grt_display_frames **)state);
+}
+
+static int finish_display_frames(void *state, struct grt_pass *pass)
+{
+	(void)pass;
+	return grt_display_frames_finish(state);
+}
+
+GRT_ANALYSIS_EVENT(display_frame_table_take_event, grt_display_frames_event)
+GRT_ANALYSIS_JOB(display_frame_table_take_job, grt_display_frames_job)
+GRT_ANALYSIS_FREE(free_display_frames, grt_display_frames_free)
+
+static const struct grt_part display_frame_parts[] = {
+	{"frame", "frames of displays: when they were shown, and what was to blame for late ones",
+	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_WORST, 0, &frame_table,
+	 .tables = GRT_TABLES(&client_table), .write = write_display_frames},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_display_frames = {
+	.name = "display_frames",
+	.classes = GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(dep) | GRT_IN_CLASS(vblank) |
+		   GRT_IN_CLASS(call) | GRT_IN_CLASS(thread) | GRT_IN_CLASS(name),
+	.parts = display_frame_parts,
+	.begin = new_display_frames,
+	.event = display_frame_table_take_event,
+	.job = display_frame_table_take_job,
+	.finish = finish_display_frames,
+	.free = free_display_frames,
+};

@@ -1,0 +1,955 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Frames of display_frames.h. A flip waits in a list for its event; what the
+ * event finds there becomes a frame, and a frame of each client whose work the
+ * flip shows. What is known only later - when a job was complete, the medians -
+ * is filled in while the frame is kept.
+ */
+#include "display_frames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/keyed.h"
+#include "jobs/jobs.h"
+#include "threads/sleeps.h"
+
+/* Vertical blanks that were requested and are awaited. */
+#define ASKED 4096U
+/* A jump beyond this is no gap between frames: the counter began anew. */
+#define JUMP_MAX (1U << 30)
+
+/** struct work - a job, as a client's or a flip's; @submit 0: none */
+struct work {
+	uint64_t ctx;
+	uint64_t seqno;
+	uint64_t submit;
+	uint32_t tid;
+	bool exact;
+};
+
+/** struct known_job - a job's submitter, and its end: 0, it is not complete */
+struct known_job {
+	uint64_t submit;
+	uint64_t end;
+	uint32_t pid;
+	uint32_t tid;
+};
+
+/**
+ * struct process - one that submits or flips
+ * @last: its last job
+ * @shown: the job at its last flip
+ * @flips: flips so far
+ * @crtcs: on which it has shown frames
+ * @told: events of its flips have its file
+ * @picked: what its next flip shows is settled
+ */
+struct process {
+	struct work last;
+	uint64_t shown;
+	uint64_t flips;
+	uint32_t crtcs;
+	bool told;
+	bool picked;
+};
+
+/**
+ * struct flip - a page flip or an atomic commit that waits for its event
+ * @time: when it was requested; 0: the place is free
+ * @flags: GRT_FLIP_*, 0: unknown
+ * @crtcs: on which its event came
+ * @over: the call has returned
+ * @work: the job that it shows
+ */
+struct flip {
+	uint64_t time;
+	uint64_t serial;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t cmd;
+	uint32_t flags;
+	uint32_t crtcs;
+	bool over;
+	struct work work;
+};
+
+/**
+ * struct pair - a client and the compositor that shows it
+ * @next: the client's job that the compositor's next flip shows; @flipped: that of the flip @serial
+ * @shown: when the job was submitted that was shown last
+ */
+struct pair {
+	uint32_t client;
+	uint32_t compositor;
+	struct work next;
+	struct work flipped;
+	uint64_t serial;
+	uint64_t shown;
+};
+
+/** struct awaited - frames that a job's end is missing in */
+struct awaited {
+	uint32_t client[2];
+	uint32_t frame[2];
+	uint32_t n;
+};
+
+struct grt_display_frames {
+	struct grt_sleeps sleeps;
+	struct grt_names names;
+	struct grt_keyed asked;
+	struct grt_keyed jobs;
+	struct grt_keyed awaited;
+	struct grt_keyed processes;
+	struct grt_keyed by_identity; /* elements are numbers of clients */
+	struct grt_frame_client client[GRT_FRAME_CLIENTS];
+	struct flip flip[GRT_FRAME_FLIPS];
+	struct pair pair[GRT_FRAME_PAIRS];
+	uint32_t clients;
+	uint32_t pairs;
+	uint32_t kept;
+	uint64_t serial;
+	struct grt_display_frames_count count;
+};
+
+static struct grt_key job_key(uint64_t ctx, uint64_t seqno)
+{
+	return (struct grt_key){{ctx, seqno}};
+}
+
+static struct known_job *find_job(const struct grt_display_frames *d, uint64_t ctx, uint64_t seqno)
+{
+	struct grt_key key = job_key(ctx, seqno);
+
+	return ctx ? grt_keyed_find(&d->jobs, &key) : NULL;
+}
+
+static struct process *find_process(const struct grt_display_frames *d, uint32_t pid)
+{
+	return pid ? grt_keyed_find(&d->processes, &(struct grt_key){{pid}}) : NULL;
+}
+
+/* Return: 0 or -ENOMEM */
+static int get_process(struct grt_display_frames *d, uint32_t pid, struct process **out)
+{
+	return grt_keyed_get_or_replace(&d->processes, &(struct grt_key){{pid}}, NULL, (void **)out);
+}
+
+static struct work work_of(const struct known_job *job, uint64_t ctx, uint64_t seqno)
+{
+	return (struct work){ctx, seqno, job->submit, job->tid, true};
+}
+
+/* ------------------------------------------------------------- pairs */
+
+/* A compositor shows what this client does. NULL: they are too many, or it is none. */
+static struct pair *get_pair(struct grt_display_frames *d, uint32_t client, uint32_t compositor)
+{
+	const struct process *c = find_process(d, client), *by = find_process(d, compositor);
+
+	for (uint32_t i = 0; i < d->pairs; i++)
+		if (d->pair[i].client == client && d->pair[i].compositor == compositor)
+			return &d->pair[i];
+	if (!c || !by || client == compositor || c->flips || !by->flips || !c->last.submit ||
+	    d->pairs == GRT_FRAME_PAIRS)
+		return NULL;
+	d->pair[d->pairs] = (struct pair){.client = client, .compositor = compositor};
+	return &d->pair[d->pairs++];
+}
+
+/* The compositor begins its next frame: it shows what its clients have submitted so far. */
+static void pick(struct grt_display_frames *d, uint32_t compositor, struct process *p)
+{
+	const struct process *c;
+
+	if (p->picked)
+		return;
+	p->picked = true;
+	for (uint32_t i = 0; i < d->pairs; i++) {
+		if (d->pair[i].compositor != compositor || d->pair[i].next.exact)
+			continue;
+		c = find_process(d, d->pair[i].client);
+		if (c)
+			d->pair[i].next = c->last;
+	}
+}
+
+/* The compositor depends on this job, or waits for it. */
+static void pick_exactly(struct grt_display_frames *d, uint32_t compositor, uint64_t ctx, uint64_t seqno)
+{
+	const struct known_job *job = find_job(d, ctx, seqno);
+	struct pair *pair = job && job->pid != compositor ? get_pair(d, job->pid, compositor) : NULL;
+
+	if (pair && job->submit > pair->shown)
+		pair->next = work_of(job, ctx, seqno);
+}
+
+/* The flip waits for this job. */
+static void pick_for_flip(struct grt_display_frames *d, const struct flip *f, const struct known_job *job,
+			  uint64_t ctx, uint64_t seqno)
+{
+	struct pair *pair = job->pid != f->pid ? get_pair(d, job->pid, f->pid) : NULL;
+
+	if (!pair || job->submit <= pair->shown)
+		return;
+	pair->flipped = work_of(job, ctx, seqno);
+	pair->serial = f->serial;
+}
+
+/* A compositor that does nothing on the GPU shows the last job of its clients. */
+static void take_picks(struct grt_display_frames *d, struct flip *f)
+{
+	bool own = f->work.submit;
+
+	for (uint32_t i = 0; i < d->pairs; i++) {
+		struct pair *pair = &d->pair[i];
+
+		if (pair->compositor != f->pid)
+			continue;
+		pair->flipped = pair->next;
+		pair->serial = f->serial;
+		if (!own && pair->next.submit > pair->shown && pair->next.submit > f->work.submit)
+			f->work = pair->next;
+	}
+}
+
+static void forget_picks(struct grt_display_frames *d, uint32_t compositor)
+{
+	for (uint32_t i = 0; i < d->pairs; i++)
+		if (d->pair[i].compositor == compositor)
+			d->pair[i].next = (struct work){.ctx = 0};
+}
+
+/* ------------------------------------------------------------- clients and frames */
+
+/* Return: 0 with *out NULL when there are too many; or -ENOMEM */
+static int frame_client(struct grt_display_frames *d, uint32_t pid, uint32_t crtc,
+			struct grt_frame_client **out)
+{
+	struct grt_key key = {{pid, crtc}};
+	uint32_t *number = grt_keyed_find(&d->by_identity, &key);
+	void *found;
+
+	*out = number ? &d->client[*number] : NULL;
+	if (number || d->clients == GRT_FRAME_CLIENTS)
+		return 0;
+	if (grt_keyed_get(&d->by_identity, &key, &found))
+		return -ENOMEM;
+	*(uint32_t *)found = d->clients;
+	*out = &d->client[d->clients];
+	**out = (struct grt_frame_client){.pid = pid, .crtc = crtc, .number = d->clients++};
+	return 0;
+}
+
+static int await_end(struct grt_display_frames *d, const struct grt_frame *f, uint32_t place)
+{
+	struct grt_key key = job_key(f->job_ctx, f->job_seqno);
+	struct awaited *a;
+	int ret;
+
+	if (!f->submit || f->job_end)
+		return 0;
+	ret = grt_keyed_get_or_replace(&d->awaited, &key, NULL, (void **)&a);
+	if (ret || a->n == 2)
+		return ret;
+	a->client[a->n] = f->client;
+	a->frame[a->n++] = place;
+	return 0;
+}
+
+static int frame_keep(struct grt_display_frames *d, struct grt_frame_client *c, struct grt_frame *f)
+{
+	f->client = c->number;
+	f->number = ++c->frames;
+	c->missed += f->missed;
+	c->counted += f->counted;
+	c->chained += f->flip && (!f->submit || f->job_end);
+	c->first = c->first ?: f->shown;
+	c->last = f->shown;
+	d->count.frames++;
+	d->count.inferred += f->inferred;
+	d->count.job_inferred += f->job_inferred;
+	d->count.no_flip += !f->flip;
+	if (d->kept == GRT_FRAMES_MAX) {
+		d->count.over++;
+		return 0;
+	}
+	if (grt_grow(&c->frame, &c->room, c->n + 1, 64))
+		return -ENOMEM;
+	d->kept++;
+	c->frame[c->n] = *f;
+	return await_end(d, f, c->n++);
+}
+
+/* Goes on along the frame's way: what is between here and there is of this part. */
+static void frame_go_on(struct grt_frame *f, uint64_t *at, uint64_t to, unsigned int part)
+{
+	to = to < f->shown ? to : f->shown;
+	if (to <= *at)
+		return;
+	f->part[part] += to - *at;
+	*at = to;
+}
+
+/* What the thread did from the frame before to there. */
+static void frame_go_on_thread(const struct grt_display_frames *d, struct grt_frame *f, uint64_t *at,
+			       uint64_t to, uint32_t compositor)
+{
+	struct grt_spent spent = {.apart = compositor};
+
+	to = to < f->shown ? to : f->shown;
+	if (to <= *at)
+		return;
+	grt_sleeps_divide(&d->sleeps, f->tid, *at, to, &spent);
+	for (unsigned int i = 0; i < GRT_THREAD_STATES; i++)
+		f->part[i] += spent.ns[i];
+	f->part[GRT_FRAME_COMPOSITOR] += spent.apart_ns;
+	f->wait = spent.longest;
+	f->waker = spent.waker;
+	f->waker_pid = spent.waker_pid;
+	memcpy(f->waker_comm, spent.waker_comm, sizeof(f->waker_comm));
+	*at = to;
+}
+
+static void frame_set_work(const struct grt_display_frames *d, struct grt_frame *f, const struct work *w)
+{
+	const struct known_job *job = find_job(d, w->ctx, w->seqno);
+
+	if (!w->submit)
+		return;
+	f->submit = w->submit;
+	f->job_ctx = w->ctx;
+	f->job_seqno = w->seqno;
+	f->job_end = job ? job->end : 0;
+	f->job_inferred = !w->exact;
+}
+
+static void frame_count_missed(struct grt_frame_client *c, struct grt_frame *f)
+{
+	uint32_t since = f->vseq - c->last_vseq;
+
+	f->counted = f->vseq && c->last_vseq && since && since < JUMP_MAX;
+	f->missed = f->counted ? since - 1 : 0;
+	c->last_vseq = f->vseq;
+}
+
+/* The end of the job that the flip waited for: nothing else is between the flip and the display. */
+static uint64_t flip_ready(const struct grt_display_frames *d, const struct flip *flip)
+{
+	const struct known_job *job = find_job(d, flip->work.ctx, flip->work.seqno);
+
+	return job && job->end > flip->time ? job->end : flip->time;
+}
+
+static int add_own(struct grt_display_frames *d, uint32_t pid, const struct flip *flip, bool inferred,
+		   const struct grt_ev_vblank_delivered *ev)
+{
+	struct grt_frame f = {.shown = ev->e.time, .vseq = ev->vseq, .flipper = pid, .inferred = inferred};
+	struct grt_frame_client *c;
+	uint64_t at;
+	int ret = frame_client(d, pid, ev->crtc, &c);
+
+	if (!c) {
+		d->count.over += !ret;
+		return ret;
+	}
+	at = f.begin = c->last;
+	frame_count_missed(c, &f);
+	if (flip) {
+		f.tid = flip->tid;
+		f.flip = flip->time;
+		frame_set_work(d, &f, &flip->work);
+		if (f.begin)
+			frame_go_on_thread(d, &f, &at, flip->time, 0);
+	}
+	if (f.begin) {
+		if (flip)
+			frame_go_on(&f, &at, flip_ready(d, flip), GRT_THREAD_GPU);
+		frame_go_on(&f, &at, f.shown, flip ? GRT_THREAD_DISPLAY : GRT_THREAD_UNKNOWN);
+	}
+	c->name = grt_names_find(&d->names, GRT_NAME_THREAD, flip ? flip->tid : pid) ?: c->name;
+	return frame_keep(d, c, &f);
+}
+
+static int add_composed(struct grt_display_frames *d, struct pair *p, const struct flip *flip, bool inferred,
+			const struct grt_ev_vblank_delivered *ev)
+{
+	struct grt_frame f = {.shown = ev->e.time,
+			      .vseq = ev->vseq,
+			      .flipper = flip->pid,
+			      .flip = flip->time,
+			      .tid = p->flipped.tid,
+			      .inferred = inferred};
+	struct grt_frame_client *c;
+	uint64_t at;
+	int ret = frame_client(d, p->client, ev->crtc, &c);
+
+	if (!c) {
+		d->count.over += !ret;
+		return ret;
+	}
+	at = f.begin = c->last;
+	frame_count_missed(c, &f);
+	frame_set_work(d, &f, &p->flipped);
+	if (f.begin) {
+		frame_go_on_thread(d, &f, &at, f.submit, flip->pid);
+		frame_go_on(&f, &at, f.job_end ?: flip->time, GRT_THREAD_GPU);
+		frame_go_on(&f, &at, flip->time, GRT_FRAME_COMPOSITOR);
+		frame_go_on(&f, &at, flip_ready(d, flip), GRT_THREAD_GPU);
+		frame_go_on(&f, &at, f.shown, GRT_THREAD_DISPLAY);
+	}
+	c->compositor = flip->pid;
+	c->name = grt_names_find(&d->names, GRT_NAME_THREAD, f.tid) ?: c->name;
+	p->shown = f.submit;
+	return frame_keep(d, c, &f);
+}
+
+/* ------------------------------------------------------------- flips */
+
+static bool is_flip(uint32_t cmd)
+{
+	return (cmd >> 8 & 0xff) == 'd' &&
+	       ((cmd & 0xff) == GRT_DRM_PAGE_FLIP || (cmd & 0xff) == GRT_DRM_ATOMIC);
+}
+
+static void drop_flip(struct flip *f)
+{
+	f->time = 0;
+}
+
+/* A place for a new flip: a free one, else the oldest. */
+static struct flip *flip_place(struct grt_display_frames *d)
+{
+	struct flip *oldest = &d->flip[0];
+
+	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++)
+		if (d->flip[i].time < oldest->time)
+			oldest = &d->flip[i];
+	d->count.lost += !!oldest->time;
+	return oldest;
+}
+
+/* Recordings without flags: a commit that the thread made before this one was a test. */
+static void drop_tests(struct grt_display_frames *d, uint32_t tid)
+{
+	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++)
+		if (d->flip[i].tid == tid && d->flip[i].over && !d->flip[i].flags &&
+		    (d->flip[i].cmd & 0xff) == GRT_DRM_ATOMIC)
+			drop_flip(&d->flip[i]);
+}
+
+static int on_ioctl_enter(struct grt_display_frames *d, const struct grt_event *e)
+{
+	const struct grt_ev_ioctl_enter *ev = (const struct grt_ev_ioctl_enter *)e;
+	struct process *p;
+	struct flip *f;
+
+	if (!is_flip(ev->cmd))
+		return 0;
+	if (get_process(d, e->pid, &p))
+		return -ENOMEM;
+	drop_tests(d, e->tid);
+	f = flip_place(d);
+	*f = (struct flip){
+		.time = e->time, .serial = ++d->serial, .pid = e->pid, .tid = e->tid, .cmd = ev->cmd};
+	if (p->last.submit > p->shown)
+		f->work = p->last;
+	pick(d, e->pid, p);
+	take_picks(d, f);
+	return 0;
+}
+
+static struct flip *flip_in_call(struct grt_display_frames *d, uint32_t tid)
+{
+	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++)
+		if (d->flip[i].time && !d->flip[i].over && d->flip[i].tid == tid)
+			return &d->flip[i];
+	return NULL;
+}
+
+/* The flip stands: what comes now is for the next one. */
+static void flip_was_made(struct grt_display_frames *d, uint32_t pid)
+{
+	struct process *p = find_process(d, pid);
+
+	if (!p)
+		return;
+	p->flips++;
+	p->shown = p->last.submit;
+	p->picked = false;
+	forget_picks(d, pid);
+}
+
+static int on_ioctl_exit(struct grt_display_frames *d, const struct grt_event *e)
+{
+	const struct grt_ev_ioctl_exit *ev = (const struct grt_ev_ioctl_exit *)e;
+	struct flip *f = is_flip(ev->cmd) ? flip_in_call(d, e->tid) : NULL;
+	bool test = ev->about & GRT_FLIP_FLAGS && (ev->cmd & 0xff) == GRT_DRM_ATOMIC &&
+		    ev->about & GRT_FLIP_TEST_ONLY;
+	struct process *p;
+
+	if (!is_flip(ev->cmd))
+		return 0;
+	if (ev->ret >= 0 && !test)
+		flip_was_made(d, e->pid);
+	else if ((p = find_process(d, e->pid)))
+		p->picked = false;
+	if (!f)
+		return 0;
+	f->over = true;
+	f->flags = ev->about & GRT_FLIP_FLAGS ? ev->about : 0;
+	if (ev->ret < 0 || test)
+		drop_flip(f);
+	return 0;
+}
+
+/* Whether an event with or without a file can be this flip's. */
+static bool flip_fits(const struct grt_display_frames *d, const struct flip *f, uint32_t pid)
+{
+	const struct process *p = find_process(d, f->pid);
+
+	if (!f->time)
+		return false;
+	if (pid)
+		return f->pid == pid && (!f->flags || f->flags & GRT_FLIP_EVENT);
+	return f->flags ? !(f->flags & GRT_FLIP_EVENT) : !(p && p->told);
+}
+
+/* Of a process with one CRTC the last flip, since it can have only one that waits; a call that goes on is a
+ * later one. */
+static struct flip *only_flip(struct grt_display_frames *d, uint32_t pid)
+{
+	struct flip *best = NULL;
+
+	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++) {
+		struct flip *f = &d->flip[i];
+
+		if (!flip_fits(d, f, pid))
+			continue;
+		if (!best || f->over > best->over || (f->over == best->over && f->serial > best->serial))
+			best = f;
+	}
+	return best;
+}
+
+/* Of several the first whose event has not come on this one. */
+static struct flip *first_flip(struct grt_display_frames *d, uint32_t pid, uint32_t crtc)
+{
+	struct flip *best = NULL;
+
+	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++) {
+		struct flip *f = &d->flip[i];
+
+		if (flip_fits(d, f, pid) && !(f->crtcs >> crtc & 1) && (!best || f->serial < best->serial))
+			best = f;
+	}
+	return best;
+}
+
+/* A flip that was made before this one, and has no event, will have none. */
+static void drop_older(struct grt_display_frames *d, const struct flip *than)
+{
+	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++) {
+		struct flip *f = &d->flip[i];
+
+		if (!f->time || f->pid != than->pid || f->serial >= than->serial)
+			continue;
+		d->count.lost += !f->crtcs;
+		drop_flip(f);
+	}
+}
+
+static int show_flip(struct grt_display_frames *d, struct flip *f, bool several, bool inferred,
+		     const struct grt_ev_vblank_delivered *ev)
+{
+	int ret = add_own(d, f->pid, f, inferred, ev);
+
+	for (uint32_t i = 0; i < d->pairs && !ret; i++)
+		if (d->pair[i].compositor == f->pid && d->pair[i].serial == f->serial &&
+		    d->pair[i].flipped.submit > d->pair[i].shown)
+			ret = add_composed(d, &d->pair[i], f, inferred, ev);
+	f->crtcs |= 1U << (ev->crtc & 31);
+	if (!several) {
+		drop_older(d, f);
+		drop_flip(f);
+	}
+	return ret;
+}
+
+/* ------------------------------------------------------------- events of displays */
+
+static struct grt_key asked_key(uint64_t file, uint32_t crtc, uint32_t vseq)
+{
+	return (struct grt_key){{file, crtc, vseq}};
+}
+
+static int display_frames_on_queued(struct grt_display_frames *d, const struct grt_event *e)
+{
+	const struct grt_ev_vblank_queued *ev = (const struct grt_ev_vblank_queued *)e;
+	struct grt_key key = asked_key(ev->file, ev->crtc, ev->vseq);
+	void *at;
+
+	return grt_keyed_get_or_replace(&d->asked, &key, NULL, &at);
+}
+
+/* Of a vertical blank that was requested without a flip. */
+static bool was_asked(struct grt_display_frames *d, const struct grt_ev_vblank_delivered *ev)
+{
+	struct grt_key key = asked_key(ev->file, ev->crtc, ev->vseq);
+	void *asked = grt_keyed_find(&d->asked, &key);
+
+	if (asked)
+		grt_keyed_remove(&d->asked, asked);
+	return asked;
+}
+
+static int display_frames_on_delivered(struct grt_display_frames *d, const struct grt_event *e)
+{
+	const struct grt_ev_vblank_delivered *ev = (const struct grt_ev_vblank_delivered *)e;
+	uint32_t bit = 1U << (ev->crtc & 31);
+	struct process *p;
+	struct flip *f;
+	bool several;
+
+	if (was_asked(d, ev))
+		return 0;
+	f = only_flip(d, e->pid);
+	if (!f && !e->pid) {
+		d->count.kernel++;
+		return 0;
+	}
+	if (get_process(d, f ? f->pid : e->pid, &p))
+		return -ENOMEM;
+	p->crtcs |= bit;
+	p->told |= !!e->pid;
+	several = p->crtcs != bit;
+	if (several)
+		f = first_flip(d, e->pid, ev->crtc & 31);
+	if (f)
+		return show_flip(d, f, several, several || !e->pid, ev);
+	/* where its flips are known it is of something else, such as a vertical blank that came late */
+	return !e->pid || p->flips ? 0 : add_own(d, e->pid, NULL, false, ev);
+}
+
+/* ------------------------------------------------------------- jobs */
+
+static int display_frames_on_submit(struct grt_display_frames *d, const struct grt_event *e)
+{
+	struct grt_key key = job_key(e->ctx, e->seqno);
+	struct known_job *job;
+	struct process *p;
+
+	if (!e->ctx || !e->pid)
+		return 0;
+	if (grt_keyed_get_or_replace(&d->jobs, &key, NULL, (void **)&job) || get_process(d, e->pid, &p))
+		return -ENOMEM;
+	/* two sources may have recorded it */
+	if (job->submit && !job->end)
+		return 0;
+	*job = (struct known_job){.submit = e->time, .pid = e->pid, .tid = e->tid};
+	p->last = work_of(job, e->ctx, e->seqno);
+	p->last.exact = false;
+	if (p->flips)
+		pick(d, e->pid, p);
+	return 0;
+}
+
+static void fill_end(struct grt_display_frames *d, const struct awaited *a, uint64_t time)
+{
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct grt_frame_client *c = &d->client[a->client[i]];
+
+		c->frame[a->frame[i]].job_end = time;
+		c->chained += !!c->frame[a->frame[i]].flip;
+	}
+}
+
+static int display_frames_on_complete(struct grt_display_frames *d, const struct grt_event *e)
+{
+	struct known_job *job = find_job(d, e->ctx, e->seqno);
+	struct grt_key key = job_key(e->ctx, e->seqno);
+	struct awaited *a = grt_keyed_find(&d->awaited, &key);
+
+	if (job && !job->end)
+		job->end = e->time;
+	if (a) {
+		fill_end(d, a, e->time);
+		grt_keyed_remove(&d->awaited, a);
+	}
+	return 0;
+}
+
+/* The kernel's own wait for a fence is that of the flip that was made last. */
+static struct flip *waiting_flip(struct grt_display_frames *d)
+{
+	struct flip *best = NULL;
+
+	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++)
+		if (d->flip[i].time && (!best || d->flip[i].serial > best->serial))
+			best = &d->flip[i];
+	return best;
+}
+
+/* Of several fences the one counts that was not signalled yet. */
+static void flip_waits(struct flip *f, const struct known_job *job, const struct grt_event *e)
+{
+	if (f->work.exact && job->end)
+		return;
+	f->work = work_of(job, e->ctx, e->seqno);
+}
+
+static int display_frames_on_wait(struct grt_display_frames *d, const struct grt_event *e)
+{
+	const struct known_job *job = find_job(d, e->ctx, e->seqno);
+	struct flip *f = flip_in_call(d, e->tid);
+	struct process *p = find_process(d, e->pid);
+
+	if (!job)
+		return 0;
+	/* a thread of the kernel, or the flip's own call */
+	if (!f && !p && !(e->flags & GRT_FLAG_CALL))
+		f = waiting_flip(d);
+	if (f) {
+		pick_for_flip(d, f, job, e->ctx, e->seqno);
+		flip_waits(f, job, e);
+	} else if (p && p->flips) {
+		pick_exactly(d, e->pid, e->ctx, e->seqno);
+	}
+	return 0;
+}
+
+static int display_frames_on_dep(struct grt_display_frames *d, const struct grt_event *e)
+{
+	const struct grt_ev_wait_dep *ev = (const struct grt_ev_wait_dep *)e;
+	const struct known_job *job = find_job(d, e->ctx, e->seqno);
+
+	if (e->pid || job)
+		pick_exactly(d, e->pid ?: job->pid, ev->dep_ctx, ev->dep_seqno);
+	return 0;
+}
+
+/* A client that wakes the thread that flips has something to be shown. */
+static void see_wake(struct grt_display_frames *d, const struct grt_event *e)
+{
+	const struct grt_ev_asleep *ev = (const struct grt_ev_asleep *)e;
+	const struct process *p = e->type == GRT_EV_ASLEEP ? find_process(d, e->pid) : NULL;
+
+	if (p && p->flips && ev->waker_pid && ev->waker_pid != e->pid)
+		get_pair(d, ev->waker_pid, e->pid);
+}
+
+int grt_display_frames_event(struct grt_display_frames *d, const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_IOCTL_ENTER:
+		return on_ioctl_enter(d, e);
+	case GRT_EV_IOCTL_EXIT:
+		return on_ioctl_exit(d, e);
+	case GRT_EV_VBLANK_QUEUED:
+		return display_frames_on_queued(d, e);
+	case GRT_EV_VBLANK_DELIVERED:
+		return display_frames_on_delivered(d, e);
+	case GRT_EV_SUBMIT:
+		return display_frames_on_submit(d, e);
+	case GRT_EV_COMPLETE:
+		return display_frames_on_complete(d, e);
+	case GRT_EV_SYNC_WAIT_ENTER:
+		return display_frames_on_wait(d, e);
+	case GRT_EV_WAIT_DEP:
+		return display_frames_on_dep(d, e);
+	case GRT_EV_NAME:
+		return grt_names_add(&d->names, (const struct grt_ev_name *)e);
+	default:
+		see_wake(d, e);
+		return grt_sleeps_event(&d->sleeps, e);
+	}
+}
+
+/* ------------------------------------------------------------- when the jobs ran */
+
+/* The first frame that was shown after a moment. */
+static uint32_t frame_after(const struct grt_frame_client *c, uint64_t time)
+{
+	uint32_t low = 0, high = c->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (c->frame[middle].shown > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static void frames_ran(struct grt_frame_client *c, uint64_t start, uint64_t end)
+{
+	for (uint32_t i = frame_after(c, start); i < c->n && c->frame[i].begin < end; i++) {
+		struct grt_frame *f = &c->frame[i];
+		uint64_t first = start > f->begin ? start : f->begin, last = end < f->shown ? end : f->shown;
+
+		if (!f->begin || last <= first)
+			continue;
+		f->busy += last - first;
+	}
+}
+
+int grt_display_frames_job(struct grt_display_frames *d, const struct grt_job *job)
+{
+	const unsigned int both = 1U << GRT_STAMP_START | 1U << GRT_STAMP_END;
+
+	if ((job->seen & both) != both || job->time[GRT_STAMP_END] <= job->time[GRT_STAMP_START])
+		return 0;
+	for (uint32_t i = 0; i < d->clients; i++)
+		if (d->client[i].pid == job->pid)
+			frames_ran(&d->client[i], job->time[GRT_STAMP_START], job->time[GRT_STAMP_END]);
+	return 0;
+}
+
+/* ------------------------------------------------------------- medians and causes */
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The least value that @permille of all are not above. */
+static uint64_t rank(const uint64_t *value, uint32_t n, uint32_t permille)
+{
+	uint64_t at = ((uint64_t)n * permille + 999) / 1000;
+
+	return value[at ? at - 1 : 0];
+}
+
+/* Sorts what each frame but a first one has. Return: how many */
+static uint32_t sorted(const struct grt_frame_client *c, uint64_t *value, int part)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->frame[i].begin)
+			value[n++] = part < 0 ? grt_frame_time(&c->frame[i]) : c->frame[i].part[part];
+	qsort(value, n, sizeof(*value), compare_u64);
+	return n;
+}
+
+/* Of a late frame the part that is longest beyond the usual one; else the longest. */
+static uint8_t frame_cause(const struct grt_frame_client *c, const struct grt_frame *f)
+{
+	unsigned int cause = GRT_THREAD_UNKNOWN;
+	uint64_t most = 0;
+
+	for (unsigned int i = 0; i < GRT_FRAME_PARTS; i++) {
+		uint64_t usual = f->late ? c->typical[i] : 0,
+			 beyond = f->part[i] > usual ? f->part[i] - usual : 0;
+
+		if (beyond <= most)
+			continue;
+		most = beyond;
+		cause = i;
+	}
+	return (uint8_t)cause;
+}
+
+static void client_blame(struct grt_frame_client *c)
+{
+	c->late = 0;
+	memset(c->blamed, 0, sizeof(c->blamed));
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct grt_frame *f = &c->frame[i];
+
+		if (!f->begin)
+			continue;
+		f->late = grt_frame_time(f) >= c->p50 + c->p50 / 2;
+		f->cause = frame_cause(c, f);
+		c->late += f->late;
+		c->blamed[f->cause] += f->late;
+	}
+}
+
+static int client_finish(struct grt_frame_client *c)
+{
+	uint64_t *value = calloc((size_t)c->n + 1, sizeof(*value));
+	uint32_t n;
+
+	if (!value)
+		return -ENOMEM;
+	for (int i = 0; i < (int)GRT_FRAME_PARTS; i++) {
+		n = sorted(c, value, i);
+		c->typical[i] = n ? rank(value, n, 500) : 0;
+	}
+	n = sorted(c, value, -1);
+	if (n) {
+		c->p50 = rank(value, n, 500);
+		c->p95 = rank(value, n, 950);
+		c->p99 = rank(value, n, 990);
+		c->max = value[n - 1];
+		client_blame(c);
+	}
+	free(value);
+	return 0;
+}
+
+int grt_display_frames_finish(struct grt_display_frames *d)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < d->clients && !ret; i++)
+		ret = client_finish(&d->client[i]);
+	return ret;
+}
+
+/* ------------------------------------------------------------- the rest */
+
+int grt_display_frames_new(struct grt_display_frames **out)
+{
+	struct grt_display_frames *d = calloc(1, sizeof(*d));
+
+	*out = d;
+	if (!d)
+		return -ENOMEM;
+	grt_sleeps_init(&d->sleeps);
+	grt_keyed_init(&d->asked, 0, ASKED);
+	grt_keyed_init(&d->jobs, sizeof(struct known_job), GRT_FRAME_JOBS);
+	grt_keyed_init(&d->awaited, sizeof(struct awaited), GRT_FRAME_JOBS);
+	grt_keyed_init(&d->processes, sizeof(struct process), GRT_FRAME_PROCESSES);
+	grt_keyed_init(&d->by_identity, sizeof(uint32_t), GRT_FRAME_CLIENTS);
+	return 0;
+}
+
+const struct grt_frame_client *grt_display_frames_client(const struct grt_display_frames *d, uint32_t number)
+{
+	return number < d->clients ? &d->client[number] : NULL;
+}
+
+const struct grt_names *grt_display_frames_names(const struct grt_display_frames *d)
+{
+	return &d->names;
+}
+
+struct grt_display_frames_count grt_display_frames_count(const struct grt_display_frames *d)
+{
+	return d->count;
+}
+
+void grt_display_frames_free(struct grt_display_frames *d)
+{
+	if (!d)
+		return;
+	for (uint32_t i = 0; i < d->clients; i++)
+		free(d->client[i].frame);
+	grt_sleeps_free(&d->sleeps);
+	grt_names_free(&d->names);
+	grt_keyed_free(&d->asked);
+	grt_keyed_free(&d->jobs);
+	grt_keyed_free(&d->awaited);
+	grt_keyed_free(&d->processes);
+	grt_keyed_free(&d->by_identity);
+	free(d);
+}

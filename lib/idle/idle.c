@@ -1,0 +1,777 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Work of a device waits in a heap, the earliest on top, until there is much of it
+ * or the trace is over; then it is taken in order. What is between the end of all
+ * that was taken and the beginning of the next is a gap.
+ */
+#include "idle_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/heap.h"
+#include "codes/cuda_codes.h"
+
+#define WAITING_MAX 32768U
+#define IN_FLIGHT_MAX 65536U
+#define PROCESSES_MAX 65536U
+#define KERNELS_MAX 65536U
+/* And for each device one of each cause, which take what finds no place: sums stay whole. */
+#define ROWS_ALL (GRT_IDLE_ROWS_MAX + GRT_IDLE_CAUSES * GRT_IDLE_DEVICES_MAX)
+
+static const char *const cause_names[GRT_IDLE_CAUSES] = {
+#define GRT_IDLE_CAUSE(NAME, name, phrase, help) #name,
+#include "idle_causes.def"
+};
+
+/* Of these the submitter's stack says where. */
+static const bool has_place[GRT_IDLE_CAUSES] = {
+	[GRT_IDLE_CODE] = true,	   [GRT_IDLE_RUNNING] = true, [GRT_IDLE_CALL] = true,
+	[GRT_IDLE_POLLING] = true, [GRT_IDLE_GPU] = true,     [GRT_IDLE_DISPLAY] = true,
+	[GRT_IDLE_LOCK] = true,	   [GRT_IDLE_IO] = true,      [GRT_IDLE_SLEEP] = true,
+	[GRT_IDLE_CHILD] = true,   [GRT_IDLE_OTHER] = true,   [GRT_IDLE_RUNNABLE] = true,
+	[GRT_IDLE_SET_UP] = true,
+};
+
+static const uint8_t cause_of_state[GRT_THREAD_STATES] = {
+	[GRT_THREAD_UNKNOWN] = GRT_IDLE_UNKNOWN, [GRT_THREAD_RUNNING] = GRT_IDLE_RUNNING,
+	[GRT_THREAD_POLLING] = GRT_IDLE_POLLING, [GRT_THREAD_RUNNABLE] = GRT_IDLE_RUNNABLE,
+	[GRT_THREAD_GPU] = GRT_IDLE_GPU,	 [GRT_THREAD_DISPLAY] = GRT_IDLE_DISPLAY,
+	[GRT_THREAD_IO] = GRT_IDLE_IO,		 [GRT_THREAD_LOCK] = GRT_IDLE_LOCK,
+	[GRT_THREAD_SLEEP] = GRT_IDLE_SLEEP,	 [GRT_THREAD_CHILD] = GRT_IDLE_CHILD,
+	[GRT_THREAD_OTHER] = GRT_IDLE_OTHER,
+};
+
+const char *grt_idleness_cause_name(unsigned int cause)
+{
+	return cause < GRT_IDLE_CAUSES ? cause_names[cause] : "?";
+}
+
+uint64_t grt_idleness_ns(const struct grt_idleness_device *d)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < GRT_IDLE_CAUSES; i++)
+		ns += d->cause[i];
+	return ns;
+}
+
+int grt_idleness_between(const struct grt_idleness *x, uint32_t device, uint64_t from, uint64_t to,
+			 int (*put)(void *arg, const struct grt_idleness_part *p), void *arg)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < x->kept && !ret; i++) {
+		struct grt_idleness_part p = x->part[i];
+
+		p.from = p.from > from ? p.from : from;
+		p.to = p.to < to ? p.to : to;
+		if (p.device == device && p.from < p.to)
+			ret = put(arg, &p);
+	}
+	return ret;
+}
+
+/* ------------------------------------------------------------------ parts */
+
+static int idle_hand_out(struct grt_idleness *x, const struct grt_idleness_part *p)
+{
+	if (x->kept == x->options.keep)
+		x->count.unkept++;
+	else if (grt_grow(&x->part, &x->part_room, x->kept + 1, 256))
+		return -ENOMEM;
+	else
+		x->part[x->kept++] = *p;
+	return x->options.part ? x->options.part(x->options.arg, p) : 0;
+}
+
+/* The open part of a device is over. */
+static int idle_close(struct grt_idleness *x, struct idle_device *d)
+{
+	struct grt_idleness_row *r;
+	uint64_t ns = d->open.to - d->open.from;
+
+	if (!ns)
+		return 0;
+	r = &x->row[d->open.row]->row;
+	r->parts++;
+	r->ns += ns;
+	r->max = ns > r->max ? ns : r->max;
+	d->device.cause[r->cause] += ns;
+	d->open.from = d->open.to;
+	return idle_hand_out(x, &(struct grt_idleness_part){.from = d->open.to - ns,
+							    .to = d->open.to,
+							    .device = d->open.device,
+							    .row = d->open.row});
+}
+
+static int idle_new_row(struct grt_idleness *x, const struct idle_at *at, const struct grt_key *key)
+{
+	struct idle_row *r = calloc(1, sizeof(*r));
+	void *found;
+
+	if (!r || grt_grow(&x->row, &x->row_room, x->rows + 1, 64) ||
+	    grt_keyed_get(&x->by_key, key, &found)) {
+		free(r);
+		return -ENOMEM;
+	}
+	*(uint32_t *)found = x->rows;
+	r->row.number = x->rows;
+	r->row.device = at->device->device.number;
+	r->row.cause = at->cause;
+	r->row.pid = at->work->pid;
+	r->row.waker = at->waker;
+	r->row.waker_pid = at->waker_pid;
+	r->row.inferred = at->cause == GRT_IDLE_SET_UP;
+	r->call = at->call;
+	r->stack = at->stack;
+	r->slept = at->slept;
+	r->image = at->work->image;
+	r->name = at->work->name;
+	x->row[x->rows++] = r;
+	return 0;
+}
+
+/* The row of a part: without its place where there are too many. */
+static int idle_row_of(struct grt_idleness *x, struct idle_at *at, uint32_t *number)
+{
+	struct grt_key key = {
+		{(uint64_t)at->device->device.number << 40 | (uint64_t)at->slept << 8 | at->cause,
+		 (uint64_t)at->work->image << 32 | at->stack, (uint64_t)at->waker_pid << 32 | at->waker,
+		 (uint64_t)at->work->pid << 32 | at->call}};
+	uint32_t *found = grt_keyed_find(&x->by_key, &key);
+
+	if (!found && x->rows >= GRT_IDLE_ROWS_MAX) {
+		x->count.unplaced++;
+		at->stack = at->slept = at->call = at->waker = at->waker_pid = 0;
+		key = (struct grt_key){{(uint64_t)at->device->device.number << 40 | at->cause}};
+		found = grt_keyed_find(&x->by_key, &key);
+	}
+	if (found) {
+		*number = *found;
+		return 0;
+	}
+	*number = x->rows;
+	return idle_new_row(x, at, &key);
+}
+
+/* A part of a gap; what goes on for the same reason is one with the part before. */
+static int idle_add(struct grt_idleness *x, struct idle_at *at, uint64_t from, uint64_t to)
+{
+	struct idle_device *d = at->device;
+	uint32_t row;
+	int ret = from < to ? idle_row_of(x, at, &row) : 0;
+
+	if (ret || from >= to)
+		return ret;
+	if (d->open.row == row && d->open.to == from && d->open.from < from) {
+		d->open.to = to;
+		return 0;
+	}
+	ret = idle_close(x, d);
+	d->open = (struct grt_idleness_part){from, to, d->device.number, row};
+	return ret;
+}
+
+static int add_plain(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w,
+		     enum grt_idle_cause cause, uint64_t from, uint64_t to)
+{
+	struct idle_at at = {.device = d, .work = w, .cause = cause};
+
+	return idle_add(x, &at, from, to);
+}
+
+/* ------------------------------------------------------------- submitters */
+
+/** struct dividing - a gap whose submitter is looked at; @launched: the call that asked for the work returned
+ */
+struct dividing {
+	struct grt_idleness *x;
+	struct idle_device *d;
+	const struct idle_work *w;
+	bool launched;
+};
+
+static enum grt_idle_cause cause_of(const struct grt_submitter_piece *p, bool cuda)
+{
+	bool waits = cuda && p->call && grt_cuda_waits(grt_cuda_call(p->call));
+
+	if (p->state == GRT_SUBMITTER_NOT_FOLLOWED || (p->state == GRT_THREAD_UNKNOWN && p->call))
+		return waits ? GRT_IDLE_GPU : p->call ? GRT_IDLE_CALL : GRT_IDLE_CODE;
+	if (p->state == GRT_THREAD_RUNNING && p->call)
+		return waits ? GRT_IDLE_POLLING : GRT_IDLE_CALL;
+	return cause_of_state[p->state];
+}
+
+/* What the submitter was in, and where: the stack of its sleep says it, or else that of the work. */
+static struct idle_at at_of_piece(const struct dividing *v, const struct grt_submitter_piece *p)
+{
+	struct idle_at at = {
+		.device = v->d,
+		.work = v->w,
+		.cause = cause_of(p, v->d->device.cuda),
+		.call = p->call,
+		.waker = p->waker,
+		.waker_pid = p->waker_pid,
+	};
+
+	if (!has_place[at.cause])
+		return at;
+	at.stack = v->w->stack;
+	at.slept = v->w->interpreted ? 0 : p->user;
+	return at;
+}
+
+static int put_piece(void *arg, const struct grt_submitter_piece *p)
+{
+	struct dividing *v = arg;
+	struct idle_at at = at_of_piece(v, p);
+
+	if (p->state == GRT_SUBMITTER_NOT_FOLLOWED)
+		v->x->count.not_followed += p->to - p->from;
+	return idle_add(v->x, &at, p->from, p->to);
+}
+
+static enum grt_submitter_calls calls_of(const struct idle_device *d)
+{
+	return d->device.cuda ? GRT_SUBMITTER_CUDA : GRT_SUBMITTER_IOCTLS;
+}
+
+/* The work is asked for: first by the call, in which code is loaded where a kernel runs for the first time.
+ */
+static int put_launched(void *arg, const struct grt_submitter_piece *p)
+{
+	struct dividing *v = arg;
+	struct idle_at at = at_of_piece(v, p);
+
+	v->launched |= !p->call;
+	if (v->launched)
+		at = (struct idle_at){.device = v->d, .work = v->w, .cause = GRT_IDLE_QUEUED};
+	else if (v->w->fresh)
+		at.cause = GRT_IDLE_SET_UP;
+	return idle_add(v->x, &at, p->from, p->to);
+}
+
+/* ------------------------------------------------------------------- gaps */
+
+static uint64_t idle_between(uint64_t low, uint64_t value, uint64_t high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+/* Before the first work of a device. */
+static int divide_first(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w,
+			uint64_t from, uint64_t asked)
+{
+	uint64_t began = w->began >= x->first ? idle_between(from, w->began, asked) : asked;
+	int ret = add_plain(x, d, w, GRT_IDLE_FIRST, from, began);
+
+	return ret ?: add_plain(x, d, w, GRT_IDLE_START, began, asked);
+}
+
+static int divide_gap(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w, uint64_t from,
+		      uint64_t to)
+{
+	struct dividing v = {x, d, w, false};
+	uint64_t asked = idle_between(from, w->asked, to), handed = idle_between(asked, w->handed, to);
+	int ret;
+
+	if (!d->any)
+		ret = divide_first(x, d, w, from, w->known ? asked : to);
+	else if (w->known)
+		ret = grt_submitters_divide(&x->submitters, w->pid, w->tid, calls_of(d), from, asked,
+					    put_piece, &v);
+	else
+		ret = add_plain(x, d, w, GRT_IDLE_UNKNOWN, from, to);
+	if (ret || !w->known)
+		return ret;
+	if (d->device.cuda)
+		return grt_submitters_divide(&x->submitters, w->pid, w->tid, GRT_SUBMITTER_CUDA, asked, to,
+					     put_launched, &v);
+	return add_plain(x, d, w, GRT_IDLE_SCHEDULER, asked, handed)
+		       ?: add_plain(x, d, w, GRT_IDLE_QUEUED, handed, to);
+}
+
+/* The device was idle up to @to; @w: the work that ended it, NULL: none did. */
+static int idle_advance(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w, uint64_t to)
+{
+	static const struct idle_work nothing;
+	uint64_t unsure = idle_between(d->reached, d->unsure, to);
+	int ret = 0;
+
+	if (to <= d->reached)
+		return 0;
+	if (unsure > d->reached)
+		ret = add_plain(x, d, &nothing, GRT_IDLE_UNSURE, d->reached, unsure);
+	if (!ret && to > unsure)
+		ret = w ? divide_gap(x, d, w, unsure, to)
+			: add_plain(x, d, &nothing, GRT_IDLE_END, unsure, to);
+	d->reached = to;
+	return ret ?: idle_close(x, d);
+}
+
+/* Of a job whose stamps are missing it is known only that it was there. One that never ended, as far as is
+ * known, had ended when the next one of its ring began. */
+static int take_unsure(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w)
+{
+	int ret = idle_advance(x, d, w, idle_between(x->first, w->from, x->last));
+
+	if (w->to == UINT64_MAX)
+		d->endless = true;
+	else if (w->to > d->unsure)
+		d->unsure = w->to;
+	return ret;
+}
+
+static int idle_take(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w)
+{
+	uint64_t from = idle_between(x->first, w->from, x->last), to = idle_between(from, w->to, x->last);
+	int ret;
+
+	if (w->from < d->taken) {
+		x->count.late++;
+		if (w->unsure)
+			return 0;
+	}
+	d->taken = w->from > d->taken ? w->from : d->taken;
+	if (d->endless)
+		d->unsure = from > d->unsure ? from : d->unsure;
+	d->endless = false;
+	if (w->unsure) {
+		ret = take_unsure(x, d, w);
+	} else {
+		ret = idle_advance(x, d, w, from);
+		if (to > d->reached) {
+			d->device.busy += to - (from > d->reached ? from : d->reached);
+			d->reached = to;
+		}
+		d->device.inferred |= w->inferred;
+	}
+	d->any = true;
+	return ret;
+}
+
+/* ------------------------------------------------------------------- heap */
+
+static bool idle_before(const struct idle_device *d, const struct idle_work *a, const struct idle_work *b)
+{
+	return a->from < b->from;
+}
+
+GRT_HEAP(idle, struct idle_work, struct idle_device, idle_before)
+
+static int idle_take_first(struct grt_idleness *x, struct idle_device *d)
+{
+	struct idle_work top = d->heap[0];
+
+	d->heap[0] = d->heap[--d->used];
+	if (d->used)
+		idle_sink(d, d->heap, d->used, 0);
+	return idle_take(x, d, &top);
+}
+
+/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
+static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t number, struct idle_device **out)
+{
+	uint32_t before = x->devices.used;
+	struct grt_key key = {{image, number}};
+	void *found;
+	int ret = grt_keyed_get_or_count(&x->devices, &key, &x->count.over, &found);
+
+	*out = NULL;
+	if (ret || !found)
+		return ret;
+	if (x->devices.used == before) {
+		*out = *(struct idle_device **)found;
+		return 0;
+	}
+	*out = calloc(1, sizeof(**out));
+	if (!*out || grt_grow(&x->device, &x->device_room, before + 1, 8)) {
+		free(*out);
+		grt_keyed_remove(&x->devices, found);
+		return -ENOMEM;
+	}
+	*(struct idle_device **)found = x->device[before] = *out;
+	(*out)->device.number = before;
+	(*out)->device.first = (*out)->reached = x->first;
+	return 0;
+}
+
+static int idle_put(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w)
+{
+	int ret = d->used == WAITING_MAX ? idle_take_first(x, d) : 0;
+
+	ret = ret ?: grt_grow(&d->heap, &d->room, d->used + 1, 64);
+	if (ret)
+		return ret;
+	d->heap[d->used] = *w;
+	idle_rise(d, d->heap, d->used++);
+	return 0;
+}
+
+/* ------------------------------------------------------------------- jobs */
+
+static uint64_t idle_stamp(const struct grt_job *job, enum grt_stamp stamp, uint64_t otherwise)
+{
+	return job->seen >> stamp & 1 ? job->time[stamp] : otherwise;
+}
+
+/* When its stamps say that it ran, else when it was there. */
+static void idle_job_times(const struct grt_job *job, struct idle_work *w)
+{
+	uint64_t ns, end = idle_stamp(job, GRT_STAMP_END, UINT64_MAX);
+
+	w->asked = idle_stamp(job, GRT_STAMP_SUBMIT, idle_stamp(job, GRT_STAMP_COMMIT, 0));
+	w->known = w->asked && job->tid;
+	w->handed = idle_stamp(job, GRT_STAMP_COMMIT, w->asked);
+	w->from = job->time[GRT_STAMP_START];
+	w->to = end;
+	if (grt_job_phase(job, GRT_PHASE_EXEC, &ns, &w->inferred))
+		return;
+	w->unsure = true;
+	w->from = idle_stamp(job, GRT_STAMP_START, w->handed);
+	w->to = idle_stamp(job, GRT_STAMP_COMPLETE, end);
+}
+
+static uint32_t idle_take_stack(struct grt_idleness *x, const struct grt_job *job)
+{
+	uint32_t *stack = grt_keyed_find(&x->stacks, &(struct grt_key){{job->ctx, job->seqno}});
+	uint32_t id = stack ? *stack : 0;
+
+	if (stack)
+		grt_keyed_remove(&x->stacks, stack);
+	return id;
+}
+
+int grt_idleness_job(struct grt_idleness *x, const struct grt_job *job)
+{
+	struct idle_work w = {.pid = job->pid, .tid = job->tid, .name = job->name};
+	struct idle_device *d;
+	const uint64_t *began;
+	int ret;
+
+	w.stack = idle_take_stack(x, job);
+	if (job->ring == GRT_RING_NONE)
+		return 0;
+	ret = idle_get_device(x, 0, job->ring, &d);
+	if (ret || !d)
+		return ret;
+	idle_job_times(job, &w);
+	d->device.work++;
+	d->device.untimed += w.unsure;
+	d->device.sampled += job->sample > 0;
+	d->device.ring = job->ring;
+	d->device.card = job->device;
+	d->device.engine = job->engine;
+	began = grt_keyed_find(&x->processes, &(struct grt_key){{job->pid}});
+	w.began = began ? *began : 0;
+	return w.from || w.to != UINT64_MAX ? idle_put(x, d, &w) : 0;
+}
+
+/* ------------------------------------------------------------------- CUDA */
+
+/* Whether its stacks have frames of an interpreter: those say more than the stacks of its sleeps. */
+static bool idle_is_interpreted(struct grt_idleness *x, const struct grt_image *i)
+{
+	struct idle_image *m;
+
+	if (grt_grow_zeroed(&x->image, &x->images, i->number + 1, 4))
+		return false;
+	m = &x->image[i->number];
+	for (; m->nodes < i->nodes && !m->interpreted; m->nodes++)
+		m->interpreted = i->node[m->nodes].file;
+	return m->interpreted;
+}
+
+static bool idle_is_fresh(struct grt_idleness *x, const struct idle_device *d, const struct grt_event *e)
+{
+	struct grt_key key = {{d->device.number, ((const struct grt_ev_gpu_kernel *)e)->name}};
+	uint32_t before = x->kernels.used;
+	void *known;
+
+	return e->type == GRT_EV_GPU_KERNEL && !grt_keyed_get(&x->kernels, &key, &known) &&
+	       x->kernels.used > before;
+}
+
+static void idle_take_launch(struct grt_idleness *x, const struct grt_launch *launch, struct idle_work *w)
+{
+	w->known = launch;
+	if (!launch)
+		return;
+	w->asked = launch->begin;
+	w->tid = launch->tid;
+	w->stack = launch->node;
+	w->interpreted = launch->node && idle_is_interpreted(x, launch->image);
+}
+
+static int idle_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+			const struct grt_launch *launch, enum grt_launched_how how)
+{
+	const struct grt_ev_gpu_kernel *k = (const void *)e;
+	const struct grt_ev_gpu_copy *c = (const void *)e;
+	bool kernel = e->type == GRT_EV_GPU_KERNEL;
+	struct idle_work w = {.from = kernel ? k->start : c->start,
+			      .to = kernel ? k->end : c->end,
+			      .pid = image->pid,
+			      .image = image->number + 1,
+			      .began = image->began > 0 ? (uint64_t)image->began : 0};
+	struct grt_idleness *x = arg;
+	struct idle_device *d;
+	int ret;
+
+	(void)how;
+	if (e->type == GRT_EV_GPU_SYNC)
+		return 0;
+	ret = idle_get_device(x, image->number + 1, kernel ? k->gpu : c->gpu, &d);
+	if (ret || !d)
+		return ret;
+	d->device.cuda = true;
+	d->device.image = image->number;
+	d->device.gpu = kernel ? k->gpu : c->gpu;
+	d->device.pid = image->pid;
+	d->device.work++;
+	w.fresh = idle_is_fresh(x, d, e);
+	idle_take_launch(x, launch, &w);
+	if (w.from && w.to >= w.from)
+		return idle_put(x, d, &w);
+	d->device.untimed++;
+	return 0;
+}
+
+static int idle_see_launch(struct grt_idleness *x, const struct grt_ev_launch *e)
+{
+	const struct grt_submitter_piece p = {.from = e->begin, .to = e->e.time, .call = e->call};
+	struct grt_image *image = grt_launches_image(x->launches, &e->e);
+
+	if (!image)
+		return -ENOMEM;
+	return e->call ? grt_submitters_call(&x->submitters, image->pid, e->e.tid, GRT_SUBMITTER_CUDA, &p)
+		       : 0;
+}
+
+/* ----------------------------------------------------------------- events */
+
+static int idle_on_piece(void *arg, const struct grt_thread *t, const struct grt_thread_piece *p)
+{
+	struct grt_idleness *x = arg;
+
+	return p->sample ? 0 : grt_submitters_piece(&x->submitters, t->pid, t->tid, p);
+}
+
+static int idle_see_thread(struct grt_idleness *x, const struct grt_ev_thread *e)
+{
+	void *began;
+	int ret;
+
+	if (e->what == GRT_THREAD_MADE && e->e.pid == e->e.tid) {
+		ret = grt_keyed_get_or_replace(&x->processes, &(struct grt_key){{e->e.pid}}, NULL, &began);
+		if (ret)
+			return ret;
+		*(uint64_t *)began = e->e.time;
+	}
+	if (e->what != GRT_THREAD_MADE && e->what != GRT_THREAD_SEEN_ON && e->what != GRT_THREAD_SEEN_OFF)
+		return 0;
+	return grt_submitters_follow(&x->submitters, e->e.pid, e->e.tid, e->e.time);
+}
+
+/* Names of wakers that are no threads of the trace. */
+static int idle_see_asleep(struct grt_idleness *x, const struct grt_ev_asleep *e)
+{
+	void *comm;
+	int ret;
+
+	if (!e->waker)
+		return 0;
+	ret = grt_keyed_get_or_replace(&x->wakers, &(struct grt_key){{e->waker}}, NULL, &comm);
+	if (!ret)
+		memcpy(comm, e->waker_comm, sizeof(e->waker_comm));
+	return ret;
+}
+
+static int idle_see_ioctl(struct grt_idleness *x, const struct grt_event *e)
+{
+	struct grt_submitter_piece p = {.to = e->time};
+	struct grt_key key = {{(uint64_t)e->pid << 32 | e->tid}};
+	void *begin;
+	int ret;
+
+	if (e->type == GRT_EV_IOCTL_ENTER) {
+		ret = grt_keyed_get_or_replace(&x->inside, &key, NULL, &begin);
+		if (!ret)
+			*(uint64_t *)begin = e->time;
+		return ret;
+	}
+	begin = grt_keyed_find(&x->inside, &key);
+	if (!begin)
+		return 0;
+	p.from = *(uint64_t *)begin;
+	p.call = ((const struct grt_ev_ioctl_exit *)e)->cmd;
+	grt_keyed_remove(&x->inside, begin);
+	return p.call ? grt_submitters_call(&x->submitters, e->pid, e->tid, GRT_SUBMITTER_IOCTLS, &p) : 0;
+}
+
+static int idle_see_stack(struct grt_idleness *x, const struct grt_ev_stack *e)
+{
+	void *id;
+	int ret = grt_keyed_get_or_replace(&x->stacks, &(struct grt_key){{e->e.ctx, e->e.seqno}}, NULL, &id);
+
+	if (!ret)
+		*(uint32_t *)id = e->user;
+	return ret;
+}
+
+static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_THREAD:
+		return idle_see_thread(x, (const struct grt_ev_thread *)e);
+	case GRT_EV_ASLEEP:
+		return idle_see_asleep(x, (const struct grt_ev_asleep *)e);
+	case GRT_EV_LAUNCH:
+		return idle_see_launch(x, (const struct grt_ev_launch *)e);
+	case GRT_EV_IOCTL_ENTER:
+	case GRT_EV_IOCTL_EXIT:
+		return idle_see_ioctl(x, e);
+	case GRT_EV_STACK:
+		return idle_see_stack(x, (const struct grt_ev_stack *)e);
+	case GRT_EV_FRAME:
+		return grt_frames_event(&x->frames, (const struct grt_ev_frame *)e);
+	}
+	return 0;
+}
+
+/* Threads before launches: what a launch ends may be a gap, and its thread's pieces are to be known. */
+int grt_idleness_event(struct grt_idleness *x, const struct grt_event *e)
+{
+	return idle_see_own(x, e) ?: grt_threads_event(x->threads, e) ?: grt_launches_event(x->launches, e);
+}
+
+/* --------------------------------------------------------------- in, out */
+
+int grt_idleness_new(struct grt_idleness **out, const struct grt_idleness_options *options)
+{
+	struct grt_idleness *x = calloc(1, sizeof(*x));
+	struct grt_threads_sink threads = {.piece = idle_on_piece, .arg = x};
+	struct grt_launches_sink launches = {.work = idle_on_work, .arg = x};
+
+	*out = x;
+	if (!x)
+		return -ENOMEM;
+	if (options)
+		x->options = *options;
+	x->last = UINT64_MAX;
+	grt_submitters_init(&x->submitters);
+	grt_keyed_init(&x->devices, sizeof(struct idle_device *), GRT_IDLE_DEVICES_MAX);
+	grt_keyed_init(&x->by_key, sizeof(uint32_t), ROWS_ALL);
+	grt_keyed_init(&x->stacks, sizeof(uint32_t), IN_FLIGHT_MAX);
+	grt_keyed_init(&x->inside, sizeof(uint64_t), IN_FLIGHT_MAX);
+	grt_keyed_init(&x->processes, sizeof(uint64_t), PROCESSES_MAX);
+	grt_keyed_init(&x->wakers, 17, PROCESSES_MAX);
+	grt_keyed_init(&x->kernels, 1, KERNELS_MAX);
+	if (!grt_frames_init(&x->frames) && !grt_threads_new(&x->threads, &threads) &&
+	    !grt_launches_new(&x->launches, &launches) && !grt_image_frames_new(&x->image_frames))
+		return 0;
+	grt_idleness_free(x);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+void grt_idleness_within(struct grt_idleness *x, uint64_t first, uint64_t last)
+{
+	x->first = first;
+	x->last = last;
+	grt_threads_from(x->threads, first);
+}
+
+static int idle_end_device(struct grt_idleness *x, struct idle_device *d)
+{
+	int ret = 0;
+
+	while (d->used && !ret)
+		ret = idle_take_first(x, d);
+	if (d->endless)
+		d->unsure = x->last;
+	ret = ret ?: idle_advance(x, d, NULL, x->last);
+	d->device.last = x->last;
+	return ret;
+}
+
+int grt_idleness_end(struct grt_idleness *x, const struct grt_names *names, uint64_t last)
+{
+	int ret = grt_threads_flush(x->threads) ?: grt_launches_flush(x->launches);
+
+	x->last = last > x->first ? last : x->first;
+	for (uint32_t i = 0; i < x->devices.used && !ret; i++)
+		ret = idle_end_device(x, x->device[i]);
+	return ret ?: idle_name_all(x, names);
+}
+
+const struct grt_idleness_device *grt_idleness_device(const struct grt_idleness *x, uint32_t number)
+{
+	return number < x->devices.used ? &x->device[number]->device : NULL;
+}
+
+const struct grt_idleness_row *grt_idleness_row(const struct grt_idleness *x, uint32_t number)
+{
+	return number < x->rows ? &x->row[x->row[number]->as]->row : NULL;
+}
+
+const struct grt_idleness_device *grt_idleness_find(const struct grt_idleness *x, uint32_t image,
+						    uint32_t number)
+{
+	struct idle_device **d = grt_keyed_find(&x->devices, &(struct grt_key){{image, number}});
+
+	return d ? &(*d)->device : NULL;
+}
+
+uint32_t grt_idleness_rows(const struct grt_idleness *x, const struct grt_idleness_row *const **out)
+{
+	*out = x->listed;
+	return x->listed_rows;
+}
+
+struct grt_idleness_count grt_idleness_count(const struct grt_idleness *x)
+{
+	struct grt_idleness_count n = x->count;
+
+	n.threads_over = x->submitters.over;
+	n.unkept = x->options.keep ? n.unkept : 0;
+	return n;
+}
+
+void grt_idleness_free(struct grt_idleness *x)
+{
+	if (!x)
+		return;
+	for (uint32_t i = 0; i < x->devices.used; i++) {
+		free(x->device[i]->heap);
+		free(x->device[i]);
+	}
+	for (uint32_t i = 0; i < x->rows; i++) {
+		free(x->row[i]->row.place);
+		free(x->row[i]->row.function);
+		free(x->row[i]->row.stack);
+		free(x->row[i]->row.process);
+		free(x->row[i]);
+	}
+	free(x->device);
+	free(x->row);
+	free(x->part);
+	free(x->image);
+	free(x->listed);
+	grt_submitters_free(&x->submitters);
+	grt_keyed_free(&x->devices);
+	grt_keyed_free(&x->by_key);
+	grt_keyed_free(&x->stacks);
+	grt_keyed_free(&x->inside);
+	grt_keyed_free(&x->processes);
+	grt_keyed_free(&x->wakers);
+	grt_keyed_free(&x->kernels);
+	grt_frames_free(&x->frames);
+	grt_image_frames_free(x->image_frames);
+	grt_launches_free(x->launches);
+	grt_threads_free(x->threads);
+	free(x);
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * What devices and rows are called, once the trace is over: frames may be reported
+ * after their first use. Rows that read the same become one.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memfile.h"
+#include "codes/cuda_codes.h"
+#include "codes/ioctl_names.h"
+#include "idle_parts.h"
+#include "stack/own_code.h"
+#include "stack/stacks.h"
+
+/* Bytes of all stacks' texts; of stacks of less time than those that take them up, some frames are left. */
+#define TEXT_MAX (32U << 20)
+#define TEXT_LEAST 512U
+#define FRESH "first run of a kernel"
+
+/** struct place - what is found in a stack, texts for free(); @whole: it reaches the beginning of its thread;
+ * @set_up: what its frames say that it is */
+struct place {
+	bool whole;
+	char *text;
+	char *function;
+	char *stack;
+	const char *set_up;
+};
+
+static const char *idle_base_of(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return base ? base + 1 : path;
+}
+
+/* --------------------------------------------------- stacks of an image's nodes */
+
+/* Of a frame that addresses name: the innermost of the functions there. Return: 0 or -ENOMEM */
+static int frame_of_node(struct grt_idleness *x, const struct grt_image *i, uint32_t node, char **text,
+			 struct grt_code_frame *f)
+{
+	const struct grt_image_node *n = grt_image_node(i, node);
+	const struct grt_image_mapping *m = grt_image_mapping(i, n->module);
+	const char *found;
+	size_t len;
+
+	*text = NULL;
+	*f = (struct grt_code_frame){.source = grt_image_string(i, n->file),
+				     .module = m ? grt_image_string(i, m->path) : NULL,
+				     .function = grt_image_string(i, n->function)};
+	if (!n->ip)
+		return 0;
+	if (grt_image_frames_text(x->image_frames, i, node, &found, &len))
+		return -ENOMEM;
+	f->function = *text = strndup(found, len);
+	return *text ? 0 : -ENOMEM;
+}
+
+static int name_own_node(struct grt_idleness *x, const struct grt_image *i, uint32_t node, struct place *out)
+{
+	struct grt_code_frame f;
+	char *text;
+	int n;
+
+	if (frame_of_node(x, i, node, &text, &f))
+		return -ENOMEM;
+	n = f.source ? asprintf(&out->text, "%s:%u", idle_base_of(f.source), grt_image_node(i, node)->line)
+		     : asprintf(&out->text, "%s", f.function ? f.function : "?");
+	if (n < 0)
+		out->text = NULL;
+	else if (f.function)
+		out->function = strdup(f.function);
+	free(text);
+	return n < 0 || (f.function && !out->function) ? -ENOMEM : 0;
+}
+
+static int place_of_node(struct grt_idleness *x, const struct grt_image *i, uint32_t node, struct place *out)
+{
+	uint32_t path[GRT_STACKS_DEPTH_MAX], depth = 0;
+	const struct grt_image_node *n = grt_image_node(i, node);
+	struct grt_own_place own = {.found = false};
+	struct grt_code_frame f;
+	char *text;
+	int ret;
+
+	ret = grt_image_frames_folded(x->image_frames, i, node,
+				      x->text < TEXT_MAX ? GRT_IMAGE_FRAMES_FOLDED_MAX : TEXT_LEAST,
+				      &out->stack);
+	if (ret)
+		return ret;
+	for (uint32_t at = node; n && depth < GRT_STACKS_DEPTH_MAX; at = n->caller, n = grt_image_node(i, at))
+		path[depth++] = at;
+	while (depth-- > 0) {
+		if (frame_of_node(x, i, path[depth], &text, &f))
+			return -ENOMEM;
+		grt_own_place_see(&own, &f, path[depth]);
+		out->set_up = out->set_up ?: grt_code_set_up(&f);
+		free(text);
+	}
+	return own.found ? name_own_node(x, i, own.at, out) : 0;
+}
+
+/* ------------------------------------------------------- stacks of FRAME records */
+
+/* The text of a node of a tree, for free(); NULL: no memory. */
+static char *text_in_tree(const struct grt_stacks *tree, uint32_t node)
+{
+	size_t len;
+	const char *text = grt_stacks_text(tree, grt_stacks_node(tree, node)->name, &len);
+
+	return strndup(text, len);
+}
+
+/* @path: nodes of @tree, the innermost first. */
+static int place_in_tree(const struct grt_stacks *tree, const uint32_t *path, uint32_t depth,
+			 struct place *out)
+{
+	struct grt_own_place own = {.found = false};
+	struct grt_code_frame f = {.source = NULL};
+	struct grt_memfile m;
+	FILE *file = grt_memfile_open(&m);
+	char *text = NULL;
+	size_t len;
+
+	for (uint32_t i = depth; file && i-- > 0;) {
+		free(text);
+		text = text_in_tree(tree, path[i]);
+		if (!text)
+			break;
+		f.function = text;
+		grt_own_place_see(&own, &f, path[i]);
+		out->set_up = out->set_up ?: grt_code_set_up(&f);
+		fprintf(file, "%s%s", i + 1 == depth ? "" : ";", text);
+	}
+	out->stack = grt_memfile_close(&m, file, &len);
+	out->whole = own.whole;
+	if (own.found)
+		out->text = text_in_tree(tree, own.at);
+	free(text);
+	return out->stack && (!own.found || out->text) ? 0 : -ENOMEM;
+}
+
+static int place_of_frames(struct grt_idleness *x, uint32_t id, struct place *out)
+{
+	uint32_t path[GRT_STACKS_DEPTH_MAX], depth = 0, node = GRT_STACKS_ROOT;
+	struct grt_stacks *tree;
+	int ret;
+
+	if (!grt_frames_has(&x->frames, id))
+		return 0;
+	ret = grt_stacks_new(&tree);
+	if (ret)
+		return ret;
+	ret = grt_frames_put(&x->frames, id, tree, &node);
+	for (; !ret && node != GRT_STACKS_ROOT && depth < GRT_STACKS_DEPTH_MAX;
+	     node = grt_stacks_node(tree, node)->parent)
+		path[depth++] = node;
+	if (!ret && depth)
+		ret = place_in_tree(tree, path, depth, out);
+	grt_stacks_free(tree);
+	return ret;
+}
+
+/* ------------------------------------------------------------------- rows */
+
+static const struct grt_image *image_of_row(const struct grt_idleness *x, const struct idle_row *r)
+{
+	return r->image ? grt_launches_images(x->launches)->image[r->image - 1] : NULL;
+}
+
+static const char *call_of_row(const struct grt_idleness *x, const struct idle_row *r,
+			       const struct grt_names *names)
+{
+	const struct grt_idleness_device *d = grt_idleness_device(x, r->row.device);
+	const struct grt_cuda_call *call = d->cuda && r->call ? grt_cuda_call(r->call) : NULL;
+	const char *driver = grt_names_owner(names, grt_names_find(names, GRT_NAME_RING, d->ring));
+
+	if (call || d->cuda || !r->call)
+		return call ? call->name : NULL;
+	return grt_ioctl_name(driver ? driver : "", r->call) ?: "ioctl";
+}
+
+/* What its stack says of a part whose submitter was busy with set-up. */
+static void idle_take_set_up(struct grt_idleness *x, struct idle_row *r, const char *set_up)
+{
+	struct grt_idleness_device *d = &x->device[r->row.device]->device;
+
+	if (r->row.cause == GRT_IDLE_SET_UP)
+		r->row.set_up = set_up ?: FRESH;
+	if (!set_up || r->row.cause == GRT_IDLE_SET_UP)
+		return;
+	d->cause[r->row.cause] -= r->row.ns;
+	d->cause[GRT_IDLE_SET_UP] += r->row.ns;
+	r->row.cause = GRT_IDLE_SET_UP;
+	r->row.inferred = true;
+	r->row.set_up = set_up;
+}
+
+static int name_process(const struct grt_idleness *x, struct idle_row *r, const struct grt_names *names)
+{
+	const struct grt_image *i = image_of_row(x, r);
+	char room[24];
+	const char *name = i ? grt_image_process_name(i, room) : grt_names_owner(names, r->name);
+
+	if (!r->row.pid)
+		return 0;
+	snprintf(room, sizeof(room), "pid %u", r->row.pid);
+	r->row.process = strdup(name ? name : room);
+	return r->row.process ? 0 : -ENOMEM;
+}
+
+static void name_waker(const struct grt_idleness *x, struct idle_row *r)
+{
+	const char *comm = grt_keyed_find(&x->wakers, &(struct grt_key){{r->row.waker}});
+
+	if (r->row.waker && comm)
+		memcpy(r->row.waker_comm, comm, sizeof(r->row.waker_comm) - 1);
+}
+
+static void idle_free_place(struct place *p)
+{
+	free(p->text);
+	free(p->function);
+	free(p->stack);
+	*p = (struct place){.text = NULL};
+}
+
+/* Where the submitter slept; if that is unknown, or no part of the user's own code, where it asked for the
+ * work. */
+static int place_of_row(struct grt_idleness *x, const struct idle_row *r, struct place *out)
+{
+	int ret = r->slept ? place_of_frames(x, r->slept, out) : 0;
+
+	if (ret || (out->text && out->whole) || !r->stack)
+		return ret;
+	idle_free_place(out);
+	return r->image ? place_of_node(x, image_of_row(x, r), r->stack, out)
+			: place_of_frames(x, r->stack, out);
+}
+
+static int name_row(struct grt_idleness *x, struct idle_row *r, const struct grt_names *names)
+{
+	struct place p = {.text = NULL};
+	int ret = place_of_row(x, r, &p);
+
+	r->row.place = p.text;
+	r->row.function = p.function;
+	r->row.stack = p.stack;
+	x->text += p.stack ? strlen(p.stack) : 0;
+	r->row.call = call_of_row(x, r, names);
+	idle_take_set_up(x, r, p.set_up);
+	name_waker(x, r);
+	return ret ?: name_process(x, r, names);
+}
+
+/* ------------------------------------------------------------------- list */
+
+static int idle_texts_compare(const char *a, const char *b)
+{
+	return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b);
+}
+
+static int idle_numbers_compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Threads of one name, such as those of a pool, are one. */
+static int idle_wakers_compare(const struct grt_idleness_row *x, const struct grt_idleness_row *y)
+{
+	int order = strcmp(x->waker_comm, y->waker_comm);
+
+	return order || *x->waker_comm ? order : idle_numbers_compare(x->waker, y->waker);
+}
+
+/* 0: they read the same. */
+static int idle_reads_as(const struct grt_idleness_row *x, const struct grt_idleness_row *y)
+{
+	return idle_numbers_compare(x->device, y->device) ?: idle_numbers_compare(x->cause, y->cause)
+	       ?: idle_numbers_compare(x->pid, y->pid) ?: idle_wakers_compare(x, y)
+	       ?: idle_texts_compare(x->place, y->place) ?: idle_texts_compare(x->call, y->call)
+	       ?: idle_texts_compare(x->set_up, y->set_up);
+}
+
+static int idle_by_text(const void *a, const void *b)
+{
+	const struct grt_idleness_row *x = *(const struct grt_idleness_row *const *)a,
+				      *y = *(const struct grt_idleness_row *const *)b;
+
+	return idle_reads_as(x, y) ?: idle_numbers_compare(y->ns, x->ns)
+	       ?: idle_numbers_compare(x->number, y->number);
+}
+
+static int idle_by_time(const void *a, const void *b)
+{
+	const struct grt_idleness_row *x = *(const struct grt_idleness_row *const *)a,
+				      *y = *(const struct grt_idleness_row *const *)b;
+
+	return idle_numbers_compare(x->device, y->device) ?: idle_numbers_compare(y->ns, x->ns)
+	       ?: idle_reads_as(x, y);
+}
+
+/* Those that read the same are added to the one of most time. */
+static void idle_merge(struct grt_idleness *x)
+{
+	struct grt_idleness_row *first = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->rows; i++) {
+		struct grt_idleness_row *r = &x->row[x->listed[i]->number]->row;
+
+		if (!first || idle_reads_as(first, r)) {
+			first = r;
+			x->listed[n++] = r;
+		} else {
+			first->parts += r->parts;
+			first->ns += r->ns;
+			first->max = r->max > first->max ? r->max : first->max;
+			first->inferred |= r->inferred;
+			first->waker = first->waker == r->waker ? r->waker : 0;
+			first->waker_pid = first->waker_pid == r->waker_pid ? r->waker_pid : 0;
+		}
+		x->row[r->number]->as = first->number;
+	}
+	x->listed_rows = n;
+}
+
+static int idle_list(struct grt_idleness *x)
+{
+	x->listed = calloc((size_t)x->rows + 1, sizeof(*x->listed));
+	if (!x->listed)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < x->rows; i++)
+		x->listed[i] = &x->row[i]->row;
+	qsort(x->listed, x->rows, sizeof(*x->listed), idle_by_text);
+	idle_merge(x);
+	qsort(x->listed, x->listed_rows, sizeof(*x->listed), idle_by_time);
+	return 0;
+}
+
+/* ---------------------------------------------------------------- devices */
+
+/* GPUs of CUDA's are numbered in each process. */
+static bool of_several_processes(const struct grt_idleness *x)
+{
+	const struct grt_idleness_device *first = grt_idleness_device(x, 0), *d;
+
+	for (uint32_t i = 1; (d = grt_idleness_device(x, i)); i++)
+		if (d->cuda && first->cuda && d->image != first->image)
+			return true;
+	return false;
+}
+
+static void name_gpu(const struct grt_idleness *x, struct grt_idleness_device *d)
+{
+	const struct grt_image *i = grt_launches_images(x->launches)->image[d->image];
+	char room[24];
+
+	if (of_several_processes(x))
+		snprintf(d->name, sizeof(d->name), "GPU %u of %s (%u)", d->gpu,
+			 grt_image_process_name(i, room), d->pid);
+	else
+		snprintf(d->name, sizeof(d->name), "GPU %u", d->gpu);
+}
+
+/* With the driver's name, and of several GPUs with that of the card. */
+static void name_ring(struct grt_idleness_device *d, const struct grt_names *names)
+{
+	uint32_t ring = grt_names_find(names, GRT_NAME_RING, d->ring);
+	const char *name = grt_names_name(names, ring), *driver = grt_names_owner(names, ring),
+		   *gpu = grt_names_gpus(names)
+				  ? grt_names_name(names, grt_names_find(names, GRT_NAME_RING_GPU, d->ring))
+				  : NULL;
+	size_t used =
+		(size_t)snprintf(d->name, sizeof(d->name), "%s%s", driver ? driver : "", driver ? " " : "");
+
+	if (name)
+		used += (size_t)snprintf(d->name + used, sizeof(d->name) - used, "%s", name);
+	else
+		used += (size_t)snprintf(d->name + used, sizeof(d->name) - used, "ring %u", d->ring);
+	if (gpu)
+		snprintf(d->name + used, sizeof(d->name) - used, " of %s", gpu);
+}
+
+int idle_name_all(struct grt_idleness *x, const struct grt_names *names)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < x->devices.used; i++)
+		if (x->device[i]->device.cuda)
+			name_gpu(x, &x->device[i]->device);
+		else
+			name_ring(&x->device[i]->device, names);
+	for (uint32_t i = 0; i < x->rows && !ret; i++)
+		ret = name_row(x, x->row[i], names);
+	return ret ?: idle_list(x);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What the files of idle.h share.
+ */
+#ifndef GRT_IDLE_IDLE_PARTS_H
+#define GRT_IDLE_IDLE_PARTS_H
+
+#include "cuda/launches.h"
+#include "idle.h"
+#include "stack/frames.h"
+#include "stack/image_frames.h"
+#include "submitters.h"
+
+/**
+ * struct idle_work - a job, a kernel or a copy
+ * @asked: when its submitter asked for it, @handed: when it was handed to the device; with @known
+ * @began: when its process did, 0: not in the trace
+ * @stack: id of the stack that submitted it, or node of @image; 0: none
+ * @image: of a process plus 1, 0: a job
+ * @name: of its thread
+ * @unsure: it ran some time between @from and @to, where UINT64_MAX is unknown
+ * @inferred: one of its stamps is
+ * @fresh: the first kernel of its name on the device
+ * @interpreted: the stack says more than the stacks of its thread's sleeps
+ */
+struct idle_work {
+	uint64_t from;
+	uint64_t to;
+	uint64_t asked;
+	uint64_t handed;
+	uint64_t began;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t stack;
+	uint32_t image;
+	uint32_t name;
+	bool known;
+	bool unsure;
+	bool inferred;
+	bool fresh;
+	bool interpreted;
+};
+
+/**
+ * struct idle_device - a device
+ * @heap: work that waits for earlier work
+ * @reached: all up to here is told; @taken: begin of the last work that was taken
+ * @unsure: up to here a job was there of which it is unknown when it ran; @endless: and no end of it is known
+ * @any: there was work
+ * @open: the last part, which may go on
+ */
+struct idle_device {
+	struct grt_idleness_device device;
+	struct idle_work *heap;
+	uint32_t used, room;
+	uint64_t reached;
+	uint64_t taken;
+	uint64_t unsure;
+	bool endless;
+	bool any;
+	struct grt_idleness_part open;
+};
+
+/**
+ * struct idle_row - a row; @as: the one that it is shown as
+ * @call, @stack, @slept, @image, @name: what its texts are made of
+ */
+struct idle_row {
+	struct grt_idleness_row row;
+	uint32_t as;
+	uint32_t call;
+	uint32_t stack;
+	uint32_t slept;
+	uint32_t image;
+	uint32_t name;
+};
+
+/** struct idle_at - what a part is; @stack: of the work; @slept: that the submitter slept in, of FRAME
+ * records */
+struct idle_at {
+	struct idle_device *device;
+	const struct idle_work *work;
+	enum grt_idle_cause cause;
+	uint32_t call;
+	uint32_t stack;
+	uint32_t waker;
+	uint32_t waker_pid;
+	uint32_t slept;
+};
+
+/** struct idle_image - @nodes: that were looked at; @interpreted: one of them is of an interpreter */
+struct idle_image {
+	uint32_t nodes;
+	bool interpreted;
+};
+
+struct grt_idleness {
+	struct grt_idleness_options options;
+	uint64_t first, last;
+	struct grt_submitters submitters;
+	struct grt_threads *threads;
+	struct grt_launches *launches;
+	struct grt_frames frames;
+	struct grt_image_frames *image_frames;
+	struct grt_keyed devices; /* numbers of @device by image and number */
+	struct idle_device **device;
+	uint32_t device_room;
+	struct grt_keyed by_key; /* numbers of @row */
+	struct idle_row **row;
+	uint32_t rows, row_room;
+	struct grt_keyed stacks;    /* of jobs in flight, by (ctx, seqno) */
+	struct grt_keyed inside;    /* when threads entered an ioctl */
+	struct grt_keyed processes; /* when they began */
+	struct grt_keyed wakers;    /* their names */
+	struct grt_keyed kernels;   /* by device and name */
+	struct idle_image *image;
+	uint32_t images;
+	struct grt_idleness_part *part;
+	uint32_t kept, part_room;
+	const struct grt_idleness_row **listed;
+	uint32_t listed_rows;
+	size_t text;
+	struct grt_idleness_count count;
+};
+
+/** idle_name_all - the texts of devices and rows, and the list of rows. Return: 0 or -ENOMEM */
+int idle_name_all(struct grt_idleness *x, const struct grt_names *names);
+
+#endif /* GRT_IDLE_IDLE_PARTS_H */

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* What a person should know first of a device, in words. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memfile.h"
+#include "base/units.h"
+#include "idle.h"
+
+/* Reasons in a sentence; the least share of the idle time that one has, of the first excepted, percent. */
+#define REASONS_MAX 4U
+#define REASON_LEAST 1U
+/* Share of the idle time from which on it is said which source is missing, percent. */
+#define CODE_LEAST 5U
+
+static const char *const phrases[GRT_IDLE_CAUSES] = {
+#define GRT_IDLE_CAUSE(NAME, name, phrase, help) phrase,
+#include "idle_causes.def"
+};
+
+static void put_ns(FILE *out, uint64_t ns)
+{
+	char text[GRT_UNITS_MAX];
+
+	grt_units_ns(text, ns);
+	fputs(text, out);
+}
+
+/* Down to a tenth: nothing is 100 % that is not all. */
+static void put_share(FILE *out, uint64_t part, uint64_t whole)
+{
+	char text[GRT_UNITS_MAX];
+
+	grt_units_percent(text, whole ? (uint64_t)((unsigned __int128)part * 1000 / whole) * 100 : 0);
+	fputs(text, out);
+}
+
+static void put_place(FILE *out, const struct grt_idleness_row *r)
+{
+	if (r->place)
+		fputs(r->place, out);
+	else
+		fprintf(out, "code of %s", r->process ? r->process : "an unknown process");
+}
+
+static void put_reason(FILE *out, const struct grt_idleness_device *d, const struct grt_idleness_row *r)
+{
+	for (const char *at = phrases[r->cause]; *at; at++)
+		if (*at == '%')
+			put_place(out, r);
+		else if (!strcmp(at, "launch") && !d->cuda)
+			at += fprintf(out, "submit") - 1;
+		else
+			fputc(*at, out);
+	if (r->set_up)
+		fprintf(out, ": %s", r->set_up);
+	if (r->call)
+		fprintf(out, " (%s)", r->call);
+	if (*r->waker_comm)
+		fprintf(out, " (ended by %s)", r->waker_comm);
+}
+
+static bool is_shown(const struct grt_idleness_row *r, uint64_t idle, unsigned int shown)
+{
+	return r->ns && (!shown || (shown < REASONS_MAX && r->ns >= idle / 100 * REASON_LEAST));
+}
+
+static void put_reasons(FILE *out, const struct grt_idleness *x, const struct grt_idleness_device *d,
+			uint64_t idle)
+{
+	const struct grt_idleness_row *const *row;
+	uint32_t n = grt_idleness_rows(x, &row), rest = 0;
+	unsigned int shown = 0;
+	uint64_t left = idle;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (row[i]->device != d->number)
+			continue;
+		if (!is_shown(row[i], idle, shown)) {
+			rest += row[i]->ns > 0;
+			continue;
+		}
+		fputs(shown ? ", " : " ", out);
+		put_ns(out, row[i]->ns);
+		fputs(shown++ ? " " : " passed ", out);
+		put_reason(out, d, row[i]);
+		left -= row[i]->ns;
+	}
+	if (rest && left >= idle / 100 * REASON_LEAST) {
+		fputs(", ", out);
+		put_ns(out, left);
+		fprintf(out, " for %u other reason%s (report --by idle)", rest, rest > 1 ? "s" : "");
+	}
+}
+
+static void put_idle(FILE *out, const struct grt_idleness *x, const struct grt_idleness_device *d,
+		     uint64_t idle)
+{
+	uint64_t code = d->cause[GRT_IDLE_CODE];
+
+	fputs(" Of ", out);
+	put_ns(out, idle);
+	fputs(" idle,", out);
+	put_reasons(out, x, d, idle);
+	fputc('.', out);
+	if (code && code >= idle / 100 * CODE_LEAST)
+		fputs(" What that code did meanwhile was not recorded: record -e sched, too.", out);
+}
+
+static void idle_sentence_put(FILE *out, const struct grt_idleness *x, const struct grt_idleness_device *d)
+{
+	uint64_t idle = grt_idleness_ns(d), span = d->busy + idle;
+
+	fprintf(out, "%s was busy ", d->name);
+	if (d->untimed || d->sampled)
+		fputs("at least ", out);
+	put_share(out, d->busy, span);
+	fputs(" of ", out);
+	put_ns(out, span);
+	fputc('.', out);
+	if (d->sampled)
+		fputs(" Jobs were sampled: when it was idle is unknown.", out);
+	else if (idle)
+		put_idle(out, x, d, idle);
+}
+
+char *grt_idleness_sentence(const struct grt_idleness *x, const struct grt_idleness_device *d)
+{
+	struct grt_memfile m;
+	FILE *out = grt_memfile_open(&m);
+
+	if (out)
+		idle_sentence_put(out, x, d);
+	return grt_memfile_close(&m, out, NULL);
+}

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The columns of idle time, and the analysis. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "idle.h"
+#include "table/analysis.h"
+#include "table/cells.h"
+
+/* Rows and sentences that the summary has. */
+#define SUMMARY_ROWS 10U
+
+#define D(member) offsetof(struct grt_idleness_device, member)
+#define R(member) offsetof(struct grt_idleness_row, member)
+
+/** struct idle_analysis - @ended: the trace is over, as grt_idleness_end() says */
+struct idle_analysis {
+	struct grt_idleness *idle;
+	bool ended;
+};
+
+/** struct idle_device_view - a device as a row; @sentence: for free() */
+struct idle_device_view {
+	const struct grt_idleness_device *device;
+	char *sentence;
+};
+
+static const struct grt_idleness_device *device_of(const void *row)
+{
+	return ((const struct idle_device_view *)row)->device;
+}
+
+static uint64_t thousandths(uint64_t part, uint64_t whole)
+{
+	return whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
+}
+
+static void idle_table_get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->text = device_of(row)->name;
+}
+
+static void idle_table_get_kind(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->text = device_of(row)->cuda ? "cuda" : "drm";
+}
+
+/* Of a GPU of CUDA's, or of a ring. */
+static void idle_table_get_id(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_idleness_device *d = device_of(row);
+
+	(void)view;
+	cell->number = arg ? d->ring : d->gpu;
+	cell->absent = d->cuda == arg;
+}
+
+static void idle_table_get_pid(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = device_of(row)->pid;
+	cell->absent = !device_of(row)->cuda;
+}
+
+static void idle_table_get_window(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_idleness_device *d = device_of(row);
+
+	(void)view;
+	(void)arg;
+	cell->number = d->last - d->first;
+}
+
+static void idle_table_get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_idleness_device *d = device_of(row);
+
+	(void)view;
+	cell->number = arg ? thousandths(d->busy, d->last - d->first) : d->busy;
+	cell->inferred = d->inferred;
+	cell->estimated = d->untimed || d->sampled;
+}
+
+static void idle_table_get_idle(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = grt_idleness_ns(device_of(row));
+}
+
+static void idle_table_get_device_u64(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	grt_cell_u64(cell, view, device_of(row), offset);
+}
+
+static void idle_table_get_sentence(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->text = ((const struct idle_device_view *)row)->sentence;
+}
+
+/* clang-format off */
+
+static const struct grt_column device_columns[] = {
+	{"device", idle_table_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "a ring, or a GPU of CUDA's"},
+	{"kind", idle_table_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "drm or cuda"},
+	{"ring", idle_table_get_id, 1, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "the ring"},
+	{"gpu", idle_table_get_id, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "number of the GPU in its process"},
+	{"pid", idle_table_get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "that process"},
+	{"window", idle_table_get_window, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time that is looked at: busy and idle, ns"},
+	{"busy", idle_table_get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which some of its work ran, ns"},
+	{"busy_share", idle_table_get_busy, 1, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the window, percent"},
+	{"idle", idle_table_get_idle, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "the rest of the window, ns"},
+	{"work", idle_table_get_device_u64, D(work), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs, or kernels and copies"},
+	{"sampled", idle_table_get_device_u64, D(sampled), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "jobs that stand for more than themselves: what is idle is unknown"},
+	{"untimed", idle_table_get_device_u64, D(untimed), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, those of which it is unknown when they ran"},
+#define GRT_IDLE_CAUSE(NAME, name, phrase, help) \
+	{"idle_" #name, idle_table_get_device_u64, D(cause[GRT_IDLE_##NAME]), GRT_CELL_NS, GRT_COLUMN_MORE, help ", ns"},
+#include "idle_causes.def"
+	{"sentence", idle_table_get_sentence, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "the same in words"},
+	{.name = NULL},
+};
+
+/* clang-format on */
+
+const struct grt_table grt_idleness_device_table = {"idle_devices", "busy and idle time", device_columns,
+						    GRT_MARK_INFERRED | GRT_MARK_ESTIMATED};
+
+static const struct grt_idleness_device *idle_table_device(const void *view, const void *row)
+{
+	return grt_idleness_device(view, ((const struct grt_idleness_row *)row)->device);
+}
+
+static void idle_table_get_row_device(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	cell->text = idle_table_device(view, row)->name;
+}
+
+static void idle_table_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->text = grt_idleness_cause_name(((const struct grt_idleness_row *)row)->cause);
+}
+
+static void idle_table_get_time(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_idleness_row *r = row;
+
+	cell->number = arg ? thousandths(r->ns, grt_idleness_ns(idle_table_device(view, row))) : r->ns;
+	cell->inferred = r->inferred;
+}
+
+/* clang-format off */
+
+static const struct grt_column row_columns[] = {
+	{"device", idle_table_get_row_device, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "a ring, or a GPU of CUDA's"},
+	{"cause", idle_table_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "why it was idle, see the manual"},
+	{"time", idle_table_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "that passed so, ns"},
+	{"share", idle_table_get_time, 1, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the device's idle time, percent"},
+	{"parts", grt_cell_u64, R(parts), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "parts of gaps"},
+	{"max", grt_cell_u64, R(max), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest of these, ns"},
+	{"place", grt_cell_pointed, R(place), GRT_CELL_TEXT, GRT_COLUMN_ALL, "where in the user's own code the submitter was, or asked for the work"},
+	{"call", grt_cell_pointed, R(call), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the call of the driver that it was in"},
+	{"set_up", grt_cell_pointed, R(set_up), GRT_CELL_TEXT, GRT_COLUMN_MORE, "what it set up"},
+	{"waker", grt_cell_chars, R(waker_comm), GRT_CELL_TEXT, GRT_COLUMN_ALL, "who ended its sleep"},
+	{"waker_tid", grt_cell_id, R(waker), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "that thread's id"},
+	{"waker_pid", grt_cell_id, R(waker_pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "its process id"},
+	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the submitter's process"},
+	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
+	{"function", grt_cell_pointed, R(function), GRT_CELL_TEXT, GRT_COLUMN_MORE, "function of the place"},
+	{"stack", grt_cell_pointed, R(stack), GRT_CELL_TEXT, GRT_COLUMN_MORE, "the whole stack, outermost frame first"},
+	{.name = NULL},
+};
+
+/* clang-format on */
+
+const struct grt_table grt_idleness_table = {"idle", "idle time by cause", row_columns, GRT_MARK_INFERRED};
+
+/* --------------------------------------------------------------- analysis */
+
+static int idle_table_end(struct idle_analysis *a, struct grt_pass *pass)
+{
+	if (a->ended)
+		return 0;
+	a->ended = true;
+	return grt_idleness_end(a->idle, pass->names, pass->known ? pass->last : 0);
+}
+
+/* The one that was busy most comes first. */
+static int idle_table_by_busy(const void *a, const void *b)
+{
+	const struct grt_idleness_device *x = ((const struct idle_device_view *)a)->device,
+					 *y = ((const struct idle_device_view *)b)->device;
+
+	if (x->busy != y->busy)
+		return x->busy > y->busy ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* To be freed. Return: how many, or -ENOMEM */
+static int64_t idle_table_devices(const struct grt_idleness *x, struct idle_device_view **out)
+{
+	uint32_t n = 0;
+	bool failed = false;
+
+	while (grt_idleness_device(x, n))
+		n++;
+	*out = calloc((size_t)n + 1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		(*out)[i].device = grt_idleness_device(x, i);
+		(*out)[i].sentence = grt_idleness_sentence(x, (*out)[i].device);
+		failed |= !(*out)[i].sentence;
+	}
+	qsort(*out, n, sizeof(**out), idle_table_by_busy);
+	return failed ? -ENOMEM : (int64_t)n;
+}
+
+static void idle_table_free_devices(struct idle_device_view *device)
+{
+	for (uint32_t i = 0; device && device[i].device; i++)
+		free(device[i].sentence);
+	free(device);
+}
+
+/* Events that would have shown a device busy. */
+static uint64_t idle_table_missing(const struct grt_pass *pass)
+{
+	const struct grt_balance *b = &pass->health->balance;
+
+	return b->fate[GRT_FATE_FILTERED] + b->fate[GRT_FATE_WATCH_DENIED] + b->fate[GRT_FATE_RATE_LIMITED] +
+	       b->fate[GRT_FATE_LOST] + b->fate[GRT_FATE_UNHELD] + pass->health->missing_events;
+}
+
+static void note_idle(const struct grt_idleness *x, struct grt_pass *pass)
+{
+	struct grt_idleness_count n = grt_idleness_count(x);
+	uint64_t missing = grt_idleness_device(x, 0) ? idle_table_missing(pass) : 0;
+
+	if (missing)
+		grt_note(pass->notes,
+			 "idle time: %" PRIu64 " events are not in the trace: it may be too high", missing);
+
+	if (n.late)
+		grt_note(pass->notes,
+			 "idle time: %" PRIu64
+			 " records came more than 32768 records late: it may be too high",
+			 n.late);
+	if (n.unplaced)
+		grt_note(pass->notes, "idle time: %" PRIu64 " parts have no place (limit of %u rows)",
+			 n.unplaced, GRT_IDLE_ROWS_MAX);
+	if (n.over)
+		grt_note(pass->notes, "idle time: %" PRIu64 " jobs and records ignored (limit of %u devices)",
+			 n.over, GRT_IDLE_DEVICES_MAX);
+	if (n.threads_over)
+		grt_note(pass->notes, "idle time: %" PRIu64 " records of threads ignored (limit of threads)",
+			 n.threads_over);
+}
+
+/* In words, where people read; the tables have them for machines. */
+static void write_sentences(struct grt_pass *pass, const struct idle_device_view *device, uint64_t n)
+{
+	const char *text[SUMMARY_ROWS];
+	uint64_t shown = 0;
+
+	for (; shown < n && shown < SUMMARY_ROWS; shown++)
+		text[shown] = device[shown].sentence;
+	if (shown)
+		grt_writer_notes(pass->writer, text, (unsigned int)shown);
+}
+
+static int write_rows(struct idle_analysis *a, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_idleness_row *const *list;
+	uint64_t n = grt_idleness_rows(a->idle, &list), shown = grt_pass_shown(pass, part, n);
+	const struct grt_column *sort = grt_pass_sort(pass, part, NULL);
+	const struct grt_idleness_row **row = calloc((size_t)n + 1, sizeof(*row));
+	int ret;
+
+	if (!row)
+		return -ENOMEM;
+	memcpy(row, list, n * sizeof(*row));
+	if (sort)
+		grt_rows_sort(row, n, sort, a->idle, NULL);
+	ret = grt_writer_list(pass->writer, &grt_idleness_table, a->idle, row, shown);
+	free(row);
+	if (n > shown)
+		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", n - shown);
+	return ret;
+}
+
+static int write_devices(struct idle_analysis *a, const struct grt_part *part, struct grt_pass *pass,
+			 struct idle_device_view *device, uint64_t n)
+{
+	if (!n && pass->asked == part)
+		grt_note(
+			pass->notes,
+			"no device had work: jobs or CUDA's launches are wanted, grtrace record -e drm,sched");
+	return grt_writer_rows(pass->writer, &grt_idleness_device_table, a->idle, device, sizeof(*device), n);
+}
+
+/* The summary has it in words. */
+static int write_idle(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct idle_analysis *a = state;
+	struct idle_device_view *device = NULL;
+	int64_t n = idle_table_end(a, pass) ?: idle_table_devices(a->idle, &device);
+	int ret = n < 0 ? (int)n : 0;
+
+	if (!ret && pass->summary && !pass->json)
+		write_sentences(pass, device, (uint64_t)n);
+	if (!ret && !pass->csv && (!pass->summary || pass->json))
+		ret = write_devices(a, part, pass, device, (uint64_t)n);
+	if (!ret && (!pass->summary || pass->json))
+		ret = write_rows(a, part, pass);
+	if (!ret)
+		note_idle(a->idle, pass);
+	idle_table_free_devices(device);
+	return ret;
+}
+
+static int begin_idle(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	struct idle_analysis *a = calloc(1, sizeof(*a));
+
+	(void)pass;
+	(void)parts;
+	*state = a;
+	return a ? grt_idleness_new(&a->idle, NULL) : -ENOMEM;
+}
+
+static void idle_table_span(void *state, uint64_t first, uint64_t last)
+{
+	grt_idleness_within(((struct idle_analysis *)state)->idle, first, last);
+}
+
+static int idle_table_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	(void)pass;
+	return grt_idleness_event(((struct idle_analysis *)state)->idle, e);
+}
+
+static int idle_table_job(void *state, const struct grt_job *job)
+{
+	return grt_idleness_job(((struct idle_analysis *)state)->idle, job);
+}
+
+static bool any_idle(const void *state)
+{
+	return grt_idleness_device(((const struct idle_analysis *)state)->idle, 0);
+}
+
+static void free_idle(void *state)
+{
+	struct idle_analysis *a = state;
+
+	if (a)
+		grt_idleness_free(a->idle);
+	free(a);
+}
+
+static const struct grt_part idle_parts[] = {
+	{"idle", "when GPUs were idle, and why",
+	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, 0, &grt_idleness_table,
+	 .tables = GRT_TABLES(&grt_idleness_device_table), .any = any_idle, .write = write_idle},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_idle = {
+	.name = "idle",
+	.classes = GRT_IN_CLASS(job) | GRT_IN_CLASS(call) | GRT_IN_CLASS(thread) | GRT_IN_CLASS(stack) |
+		   GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(name),
+	.besides = GRT_IN_CLASS(call) | GRT_IN_CLASS(thread),
+	.beyond = true,
+	.late = true,
+	.parts = idle_parts,
+	.begin = begin_idle,
+	.span = idle_table_span,
+	.event = idle_table_event,
+	.job = idle_table_job,
+	.free = free_idle,
+};

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Pieces and calls of a thread stand in two rings, each in the order of time. To
+ * divide a time both are walked at once.
+ */
+#include "submitters.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/** struct ring - the last of @n elements, at n - 1 modulo @room and before; @forgot: there were more */
+struct ring {
+	struct grt_submitter_piece *at;
+	uint32_t room;
+	uint64_t n;
+	bool forgot;
+};
+
+/**
+ * struct submitter - a thread
+ * @piece: times in one state, @call: calls; of both the other half is unused
+ * @from: it is followed from here on, UINT64_MAX: it is not
+ * @submits: it has submitted something
+ */
+struct submitter {
+	struct ring piece;
+	struct ring call[GRT_SUBMITTER_CALLS];
+	uint64_t from;
+	bool submits;
+};
+
+void grt_submitters_init(struct grt_submitters *s)
+{
+	*s = (struct grt_submitters){.pieces = 0};
+	grt_keyed_init(&s->threads, sizeof(struct submitter), GRT_SUBMITTERS_MAX);
+}
+
+static struct grt_key submitters_key(uint32_t pid, uint32_t tid)
+{
+	return (struct grt_key){{(uint64_t)pid << 32 | tid}};
+}
+
+/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
+static int submitters_get(struct grt_submitters *s, uint32_t pid, uint32_t tid, struct submitter **out)
+{
+	uint32_t before = s->threads.used;
+	struct grt_key key = submitters_key(pid, tid);
+	void *found;
+	int ret = grt_keyed_get_or_count(&s->threads, &key, &s->over, &found);
+
+	*out = found;
+	if (!ret && s->threads.used > before)
+		(*out)->from = UINT64_MAX;
+	return ret;
+}
+
+int grt_submitters_follow(struct grt_submitters *s, uint32_t pid, uint32_t tid, uint64_t time)
+{
+	struct submitter *t = NULL;
+	int ret = submitters_get(s, pid, tid, &t);
+
+	if (t && time < t->from)
+		t->from = time;
+	return ret;
+}
+
+/* ---------------------------------------------------------------- rings */
+
+static uint64_t oldest(const struct ring *r)
+{
+	return r->n > r->room ? r->n - r->room : 0;
+}
+
+static int submitters_grow(struct grt_submitters *s, struct ring *r)
+{
+	uint32_t room = r->room ? 2 * r->room : 32;
+	struct grt_submitter_piece *at = malloc(room * sizeof(*at));
+	uint64_t first = oldest(r);
+
+	if (!at)
+		return -ENOMEM;
+	for (uint64_t i = first; i < r->n; i++)
+		at[i - first] = r->at[i % r->room];
+	free(r->at);
+	s->pieces += room - r->room;
+	*r = (struct ring){at, room, r->n - first, r->forgot || first};
+	return 0;
+}
+
+static int submitters_put(struct grt_submitters *s, const struct submitter *t, struct ring *r,
+			  const struct grt_submitter_piece *p)
+{
+	uint32_t most = t->submits ? GRT_SUBMITTER_PIECES : GRT_SUBMITTER_PIECES_BEFORE;
+
+	if (r->n >= r->room && r->room < most && s->pieces < GRT_SUBMITTERS_PIECES && submitters_grow(s, r))
+		return -ENOMEM;
+	/* no room for all threads together */
+	if (!r->room) {
+		r->forgot = true;
+		return 0;
+	}
+	r->at[r->n++ % r->room] = *p;
+	return 0;
+}
+
+int grt_submitters_piece(struct grt_submitters *s, uint32_t pid, uint32_t tid,
+			 const struct grt_thread_piece *p)
+{
+	const struct grt_submitter_piece piece = {
+		.from = p->start,
+		.to = p->end,
+		.user = p->user,
+		.waker = p->waker,
+		.waker_pid = p->waker_pid,
+		.state = p->state,
+	};
+	struct submitter *t = NULL;
+	int ret = submitters_get(s, pid, tid, &t);
+
+	if (!t)
+		return ret;
+	if (p->start < t->from)
+		t->from = p->start;
+	return submitters_put(s, t, &t->piece, &piece);
+}
+
+int grt_submitters_call(struct grt_submitters *s, uint32_t pid, uint32_t tid, enum grt_submitter_calls kind,
+			const struct grt_submitter_piece *p)
+{
+	struct submitter *t = NULL;
+	int ret = submitters_get(s, pid, tid, &t);
+
+	if (!t)
+		return ret;
+	t->submits |= kind == GRT_SUBMITTER_CUDA;
+	return submitters_put(s, t, &t->call[kind], p);
+}
+
+/* The first that ends behind a moment; r->n: none does. */
+static uint64_t submitters_first(const struct ring *r, uint64_t moment)
+{
+	uint64_t low = oldest(r), high = r->n;
+
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if (r->at[mid % r->room].to > moment)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/* --------------------------------------------------------------- divide */
+
+/* Where nothing is reported of a time up to @end: it ran, if all of its sleeps are known. */
+static void submitters_between(const struct submitter *t, uint64_t at, uint64_t end, bool forgotten,
+			       struct grt_submitter_piece *out)
+{
+	*out = (struct grt_submitter_piece){.to = end, .state = GRT_THREAD_RUNNING};
+	if (t->from == UINT64_MAX)
+		out->state = GRT_SUBMITTER_NOT_FOLLOWED;
+	else if (t->from > at || forgotten)
+		out->state = GRT_THREAD_UNKNOWN;
+	if (t->from != UINT64_MAX && t->from > at && t->from < end)
+		out->to = t->from;
+}
+
+/* In which state the thread was at @at, and up to when. @i: the first piece that ends behind it */
+static void state_at(const struct submitter *t, uint64_t *i, uint64_t at, struct grt_submitter_piece *out)
+{
+	const struct ring *r = &t->piece;
+	const struct grt_submitter_piece *p;
+
+	while (*i < r->n && r->at[*i % r->room].to <= at)
+		++*i;
+	p = *i < r->n ? &r->at[*i % r->room] : NULL;
+	if (p && p->from <= at)
+		*out = *p;
+	else
+		submitters_between(t, at, p ? p->from : UINT64_MAX,
+				   (r->forgot || oldest(r)) && *i == oldest(r), out);
+}
+
+/* In which call it was, and up to when. */
+static void call_at(const struct ring *r, uint64_t *i, uint64_t at, struct grt_submitter_piece *out)
+{
+	const struct grt_submitter_piece *c;
+
+	while (*i < r->n && r->at[*i % r->room].to <= at)
+		++*i;
+	c = *i < r->n ? &r->at[*i % r->room] : NULL;
+	out->call = c && c->from <= at ? c->call : 0;
+	out->to = !c ? UINT64_MAX : c->from <= at ? c->to : c->from;
+}
+
+int grt_submitters_divide(struct grt_submitters *s, uint32_t pid, uint32_t tid, enum grt_submitter_calls kind,
+			  uint64_t from, uint64_t to,
+			  int (*put)(void *arg, const struct grt_submitter_piece *p), void *arg)
+{
+	struct grt_key key = submitters_key(pid, tid);
+	struct submitter *t = grt_keyed_find(&s->threads, &key);
+	struct grt_submitter_piece p = {.from = from, .to = to, .state = GRT_SUBMITTER_NOT_FOLLOWED}, call;
+	uint64_t in_state, in_call;
+	int ret = 0;
+
+	if (!t)
+		return from < to ? put(arg, &p) : 0;
+	t->submits = true;
+	in_state = submitters_first(&t->piece, from);
+	in_call = submitters_first(&t->call[kind], from);
+	for (uint64_t at = from; at < to && !ret; at = p.to) {
+		state_at(t, &in_state, at, &p);
+		call_at(&t->call[kind], &in_call, at, &call);
+		p.from = at;
+		p.call = call.call;
+		p.to = p.to < call.to ? p.to : call.to;
+		p.to = p.to < to ? p.to : to;
+		ret = put(arg, &p);
+	}
+	return ret;
+}
+
+void grt_submitters_free(struct grt_submitters *s)
+{
+	for (struct submitter *t = grt_keyed_oldest(&s->threads); t; t = grt_keyed_next(&s->threads, t)) {
+		free(t->piece.at);
+		for (unsigned int i = 0; i < GRT_SUBMITTER_CALLS; i++)
+			free(t->call[i].at);
+	}
+	grt_keyed_free(&s->threads);
+}

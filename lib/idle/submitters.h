@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What the threads that submit work to devices did between two moments: from the
+ * pieces of their time (threads/threads.h), and from their calls of the driver.
+ *
+ * The last GRT_SUBMITTER_PIECES pieces and calls of a thread are remembered, of one
+ * that never submitted anything far fewer, and of all threads together
+ * GRT_SUBMITTERS_PIECES; what is further back is unknown, and counted.
+ */
+#ifndef GRT_IDLE_SUBMITTERS_H
+#define GRT_IDLE_SUBMITTERS_H
+
+#include "base/keyed.h"
+#include "threads/threads.h"
+
+/* Threads; of further ones nothing is known. */
+#define GRT_SUBMITTERS_MAX 65536U
+#define GRT_SUBMITTER_PIECES 131072U
+#define GRT_SUBMITTER_PIECES_BEFORE 1024U
+#define GRT_SUBMITTERS_PIECES 4194304U
+
+/** enum grt_submitter_calls - whose calls; those of one kind do not overlap */
+enum grt_submitter_calls {
+	GRT_SUBMITTER_IOCTLS,
+	GRT_SUBMITTER_CUDA,
+	GRT_SUBMITTER_CALLS,
+};
+
+/* What a thread is known to have been in where nobody followed it. */
+#define GRT_SUBMITTER_NOT_FOLLOWED GRT_THREAD_STATES
+
+/**
+ * struct grt_submitter_piece - a part of a thread's time
+ * @state: enum grt_thread_state, or GRT_SUBMITTER_NOT_FOLLOWED
+ * @user: stack id of the user stack it slept in, 0: none
+ * @waker, @waker_pid: who ended its sleep, 0: nobody, or unknown
+ * @call: number of the call that it was in, 0: in none
+ */
+struct grt_submitter_piece {
+	uint64_t from;
+	uint64_t to;
+	uint32_t user;
+	uint32_t waker;
+	uint32_t waker_pid;
+	uint32_t call;
+	uint32_t state;
+};
+
+/**
+ * struct grt_submitters - set up by grt_submitters_init(), to be given to grt_submitters_free()
+ * @threads: by pid and tid
+ * @pieces: room of all rings
+ * @over: records of threads beyond GRT_SUBMITTERS_MAX
+ */
+struct grt_submitters {
+	struct grt_keyed threads;
+	uint32_t pieces;
+	uint64_t over;
+};
+
+/** grt_submitters_init - nothing is known */
+void grt_submitters_init(struct grt_submitters *s);
+
+/** grt_submitters_follow - from @time on all of a thread's sleeps are reported. Return: 0 or -ENOMEM */
+int grt_submitters_follow(struct grt_submitters *s, uint32_t pid, uint32_t tid, uint64_t time);
+
+/** grt_submitters_piece - the next piece of a thread. Return: 0 or -ENOMEM */
+int grt_submitters_piece(struct grt_submitters *s, uint32_t pid, uint32_t tid,
+			 const struct grt_thread_piece *p);
+
+/** grt_submitters_call - a thread's next call of a kind, which has returned; @p.call: not 0. Return: 0 or
+ * -ENOMEM */
+int grt_submitters_call(struct grt_submitters *s, uint32_t pid, uint32_t tid, enum grt_submitter_calls kind,
+			const struct grt_submitter_piece *p);
+
+/**
+ * grt_submitters_divide - what a thread did, without gap or overlap
+ * @put: gets each part, in their order; a result other than 0 ends it
+ * Return: 0, or what @put returned
+ */
+int grt_submitters_divide(struct grt_submitters *s, uint32_t pid, uint32_t tid, enum grt_submitter_calls kind,
+			  uint64_t from, uint64_t to,
+			  int (*put)(void *arg, const struct grt_submitter_piece *p), void *arg);
+
+/** grt_submitters_free - frees and empties it */
+void grt_submitters_free(struct grt_submitters *s);
+
+#endif /* GRT_IDLE_SUBMITTERS_H */

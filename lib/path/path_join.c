@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * In the order of time each point is joined to the one before it in its lane, and to
+ * what it waited for, which has come before it.
+ */
+#include "path_run.h"
+
+typedef void path_joins(struct grt_path *s, uint32_t at, struct grt_path_point *p);
+
+static struct grt_path_point *point_of(struct grt_path *s, uint32_t at)
+{
+	return &s->graph.point[at];
+}
+
+static uint64_t time_of(const struct grt_path *s, uint32_t at)
+{
+	return s->graph.point[at].time;
+}
+
+static void path_chain(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	struct path_lane *l = &s->lane[p->lane];
+
+	p->prev = l->last;
+	l->last = at;
+	if (l->kind == PATH_THREAD && !l->followed)
+		p->inferred = true;
+	if (l->call != GRT_PATH_NONE && s->act[p->act].kind == PATH_IS_RUNNING)
+		p->act = l->in_call;
+}
+
+/* What is waited for has come: it stands before the point in the order. */
+static void path_wait(struct grt_path *s, struct grt_path_point *p, uint32_t dep, bool inferred)
+{
+	p->how = GRT_PATH_WAITS;
+	p->dep = dep;
+	p->inferred |= inferred;
+	point_of(s, dep)->used = true;
+}
+
+/* ---------------------------------------------------------------- threads */
+
+static void join_seen(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	if (s->lane[p->lane].last == GRT_PATH_NONE)
+		path_chain(s, at, p);
+}
+
+static void join_ran(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	p->dep = GRT_PATH_NONE;
+	path_chain(s, at, p);
+}
+
+/* Whether a point says nothing of what ran up to it; where the thread was taken off the CPU, it went on. */
+static bool says_nothing(const struct grt_path *s, const struct grt_path_point *p)
+{
+	const struct path_act *a = &s->act[p->act];
+
+	if (p->mark == PATH_ON)
+		return p->prev != GRT_PATH_NONE && s->graph.point[p->prev].mark == PATH_RAN;
+	return p->mark == PATH_RAN && a->kind == PATH_IS_RUNNING && !a->stack && !a->name;
+}
+
+/* What ran before such points is what ran up to this one. */
+static void join_ran_up_to(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	struct grt_path_point *q;
+
+	path_chain(s, at, p);
+	for (uint32_t i = p->prev; i != GRT_PATH_NONE && says_nothing(s, point_of(s, i)); i = q->prev) {
+		q = point_of(s, i);
+		if (q->mark == PATH_ON)
+			continue;
+		q->act = p->act;
+		q->inferred |= p->inferred;
+	}
+}
+
+static bool is_followed(const struct grt_path *s, uint32_t point)
+{
+	return s->lane[s->graph.point[point].lane].followed;
+}
+
+static void join_woken(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	uint32_t by = p->dep;
+
+	p->dep = GRT_PATH_NONE;
+	path_chain(s, at, p);
+	if (by == GRT_PATH_NONE)
+		return;
+	if (is_followed(s, by))
+		path_wait(s, p, by, false);
+	else
+		s->count.unfollowed++;
+}
+
+/* The last work of its process that was over: it is inferred that this was waited for. */
+static void join_woken_gpu(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	uint32_t work = s->lane[s->lane[p->lane].in].last;
+
+	p->dep = GRT_PATH_NONE;
+	path_chain(s, at, p);
+	if (work != GRT_PATH_NONE && p->prev != GRT_PATH_NONE && time_of(s, work) >= time_of(s, p->prev))
+		path_wait(s, p, work, true);
+}
+
+/* Whether a fence was signalled before, by the order of all points. */
+static uint32_t done_before(struct grt_path *s, uint32_t fence, uint32_t at)
+{
+	uint32_t done = fence == GRT_PATH_NONE ? GRT_PATH_NONE : s->fence[fence].done;
+
+	if (done == GRT_PATH_NONE || grt_path_graph_before(&s->graph, done, at))
+		return done;
+	s->count.backwards++;
+	return GRT_PATH_NONE;
+}
+
+static void join_woken_fence(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	uint32_t done = done_before(s, p->dep, at);
+
+	if (done == GRT_PATH_NONE) {
+		join_woken_gpu(s, at, p);
+		return;
+	}
+	p->dep = GRT_PATH_NONE;
+	path_chain(s, at, p);
+	path_wait(s, p, done, false);
+}
+
+/* ------------------------------------------------------------------ calls */
+
+static void join_call(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	struct path_lane *l = &s->lane[p->lane];
+	uint32_t in = p->dep;
+
+	p->dep = GRT_PATH_NONE;
+	l->call = GRT_PATH_NONE;
+	join_ran_up_to(s, at, p);
+	l->call = at;
+	l->in_call = in;
+	l->launched = GRT_PATH_NONE;
+	l->target = PATH_NOBODY;
+	l->inferred = false;
+}
+
+/*
+ * A call that ended at @at has waited for @work. What the thread did until that was
+ * over, polling and sleeping, took as long as the wait: the wait ends with the first
+ * point behind it. Where the work was over when the call was made, the call would have
+ * waited if it had been made earlier.
+ */
+static void join_waited(struct grt_path *s, uint32_t at, uint32_t call, uint32_t work, bool inferred)
+{
+	struct grt_path_point *p = point_of(s, at);
+
+	if (work == GRT_PATH_NONE || call == GRT_PATH_NONE)
+		return;
+	while (p->prev != call && p->prev != GRT_PATH_NONE && grt_path_graph_before(&s->graph, work, p->prev))
+		p = point_of(s, p->prev);
+	if ((p->how == GRT_PATH_WAITS && !p->inferred) || !grt_path_graph_before(&s->graph, work, at))
+		return;
+	path_wait(s, p, work, inferred);
+	for (uint32_t i = p->prev; i != call && i != GRT_PATH_NONE; i = p->prev) {
+		p = point_of(s, i);
+		if (!p->used)
+			p->how = GRT_PATH_SHRINKS;
+	}
+}
+
+/* Ends the call that the thread is in. Return: where it began */
+static uint32_t end_call(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	uint32_t call = s->lane[p->lane].call;
+
+	path_chain(s, at, p);
+	s->lane[p->lane].call = GRT_PATH_NONE;
+	return call;
+}
+
+static void join_call_end(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	p->dep = GRT_PATH_NONE;
+	end_call(s, at, p);
+}
+
+static void join_copy_call_end(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	uint32_t work = s->lane[p->lane].launched;
+
+	p->dep = GRT_PATH_NONE;
+	join_waited(s, at, end_call(s, at, p), work, false);
+}
+
+/* Whether work was launched before a call; where that is unknown, it is taken for it. */
+static bool launched_before(struct grt_path *s, uint32_t work, uint32_t call)
+{
+	const struct grt_path_point *p = point_of(s, work);
+	bool one = p->mark == PATH_WORK_END || p->mark == PATH_SHORT_WORK_END;
+	uint32_t launch = one ? point_of(s, p->prev)->dep : GRT_PATH_NONE;
+
+	return launch == GRT_PATH_NONE || call == GRT_PATH_NONE || time_of(s, launch) <= time_of(s, call);
+}
+
+/* Where it is not known which stream it waits for, the last work of the process is taken. */
+static void join_sync_call_end(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	struct path_lane *l = &s->lane[p->lane];
+	uint32_t work = s->lane[l->target && !l->inferred ? l->target : l->in].last, call;
+	bool inferred = l->inferred || !l->target;
+
+	p->dep = GRT_PATH_NONE;
+	call = end_call(s, at, p);
+	if (work != GRT_PATH_NONE && launched_before(s, work, call))
+		join_waited(s, at, call, work, inferred);
+}
+
+/* Where it waits for several streams, the point at which all are over comes with the call's end in the order.
+ */
+static void join_context_call_end(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	bool several = s->lane[p->dep].streams > 1;
+	uint32_t work = s->lane[p->dep].last, call;
+
+	p->dep = GRT_PATH_NONE;
+	call = end_call(s, at, p);
+	if (several && call != GRT_PATH_NONE)
+		p->prev = call;
+	join_waited(s, at, call, work, false);
+}
+
+static void join_wait_end(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	uint32_t done = done_before(s, p->dep, at);
+
+	p->dep = GRT_PATH_NONE;
+	join_waited(s, at, end_call(s, at, p), done, false);
+}
+
+static void join_sync(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	struct path_lane *l = &s->lane[p->lane];
+
+	if (l->call != GRT_PATH_NONE) {
+		l->target = p->dep;
+		l->inferred = p->inferred;
+	}
+	p->dep = GRT_PATH_NONE;
+}
+
+/* ------------------------------------------------------------------- CUDA */
+
+static void order_behind(struct grt_path *s, struct path_lane *stream, uint32_t work)
+{
+	for (unsigned int i = 0; i < PATH_ORDERED; i++)
+		if (stream->ordered[i] == GRT_PATH_NONE || stream->ordered[i] == work) {
+			stream->ordered[i] = work;
+			return;
+		}
+	s->count.over++;
+}
+
+/* The last work of the context's other streams which is not over yet: a recording does not say which is
+ * meant. */
+static void join_order(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	struct path_lane *stream = &s->lane[p->dep], *l;
+
+	p->dep = GRT_PATH_NONE;
+	for (uint32_t i = 0; i < s->lanes; i++) {
+		l = &s->lane[i];
+		if (l->kind == PATH_STREAM && l != stream && l->in == stream->in &&
+		    l->launched != GRT_PATH_NONE && grt_path_graph_before(&s->graph, at, l->launched + 1))
+			order_behind(s, stream, l->launched + 1);
+	}
+}
+
+/* A point that may only be reached when others were; itself it takes no time. */
+static void join_after(struct grt_path *s, uint32_t at, struct grt_path_point *p, uint32_t dep, bool inferred)
+{
+	path_chain(s, at, p);
+	path_wait(s, p, dep, inferred);
+	p->time = time_of(s, dep);
+	if (p->prev != GRT_PATH_NONE && time_of(s, p->prev) > p->time)
+		p->time = time_of(s, p->prev);
+}
+
+static void join_after_order(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	struct path_lane *l = &s->lane[p->lane];
+	uint32_t last = GRT_PATH_NONE;
+
+	p->dep = GRT_PATH_NONE;
+	for (unsigned int i = 0; i < PATH_ORDERED; i++) {
+		uint32_t one = l->ordered[i];
+
+		l->ordered[i] = GRT_PATH_NONE;
+		if (one != GRT_PATH_NONE && grt_path_graph_before(&s->graph, one, at) &&
+		    (last == GRT_PATH_NONE || time_of(s, one) > time_of(s, last)))
+			last = one;
+	}
+	if (last != GRT_PATH_NONE)
+		join_after(s, at, p, last, true);
+}
+
+static void join_launch(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	uint32_t work = p->dep, by = s->lane[p->lane].last;
+
+	p->dep = GRT_PATH_NONE;
+	if (by == GRT_PATH_NONE || time_of(s, by) != p->time) {
+		p->mark = PATH_RAN;
+		path_chain(s, at, p);
+		by = at;
+	}
+	s->lane[point_of(s, work)->lane].launched = work;
+	if (grt_path_graph_before(&s->graph, by, work))
+		path_wait(s, point_of(s, work), by, false);
+	else
+		s->count.backwards++;
+}
+
+static void join_work(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	(void)at;
+	p->prev = s->lane[p->lane].last;
+	p->how = GRT_PATH_WAITS;
+}
+
+static void join_ends(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	p->prev = at - 1;
+	s->lane[p->lane].last = at;
+}
+
+static void join_work_end(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	uint32_t by = point_of(s, at - 1)->dep, in = s->lane[p->lane].in;
+
+	join_ends(s, at, p);
+	s->lane[s->lane[in].in].last = at;
+	if (s->lane[in].streams == 1)
+		s->lane[in].last = at;
+	/* of the call that its thread is still in */
+	if (by != GRT_PATH_NONE && s->lane[point_of(s, by)->lane].call == by)
+		s->lane[point_of(s, by)->lane].launched = at;
+}
+
+/* One stream after the other: at the last of these points all are over. */
+static void join_stream_done(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	uint32_t work = s->lane[p->dep].last;
+
+	p->dep = GRT_PATH_NONE;
+	if (work != GRT_PATH_NONE)
+		join_after(s, at, p, work, false);
+}
+
+/* ------------------------------------------------------------------- jobs */
+
+static void join_after_fence(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	uint32_t done = done_before(s, p->dep, at);
+
+	p->dep = GRT_PATH_NONE;
+	if (done != GRT_PATH_NONE)
+		join_after(s, at, p, done, false);
+}
+
+static void join_job(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	uint32_t submit = p->dep;
+
+	p->dep = GRT_PATH_NONE;
+	join_work(s, at, p);
+	if (submit == GRT_PATH_NONE)
+		return;
+	if (grt_path_graph_before(&s->graph, submit, at))
+		path_wait(s, p, submit, false);
+	else
+		s->count.backwards++;
+}
+
+static void join_job_done(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	s->lane[p->dep].last = at;
+	p->dep = GRT_PATH_NONE;
+	p->prev = at - 1;
+}
+
+static void join_fence(struct grt_path *s, uint32_t at, struct grt_path_point *p)
+{
+	(void)s;
+	(void)at;
+	p->dep = GRT_PATH_NONE;
+}
+
+static path_joins *const joins[] = {
+	[PATH_WORK_END] = join_work_end,
+	[PATH_JOB_END] = join_ends,
+	[PATH_JOB_DONE] = join_job_done,
+	[PATH_STREAM_DONE] = join_stream_done,
+	[PATH_FENCE] = join_fence,
+	[PATH_SEEN] = join_seen,
+	[PATH_MADE] = join_woken,
+	[PATH_RAN] = join_ran,
+	[PATH_OFF] = join_ran_up_to,
+	[PATH_WOKEN] = join_woken,
+	[PATH_WOKEN_FENCE] = join_woken_fence,
+	[PATH_WOKEN_GPU] = join_woken_gpu,
+	[PATH_ON] = join_ran,
+	[PATH_GONE] = join_ran_up_to,
+	[PATH_CALL] = join_call,
+	[PATH_CALL_END] = join_call_end,
+	[PATH_COPY_CALL_END] = join_copy_call_end,
+	[PATH_SYNC_CALL_END] = join_sync_call_end,
+	[PATH_CONTEXT_CALL_END] = join_context_call_end,
+	[PATH_WAIT_END] = join_wait_end,
+	[PATH_SYNC] = join_sync,
+	[PATH_ORDER] = join_order,
+	[PATH_LAUNCH] = join_launch,
+	[PATH_AFTER_ORDER] = join_after_order,
+	[PATH_AFTER_FENCE] = join_after_fence,
+	[PATH_WORK] = join_work,
+	[PATH_JOB] = join_job,
+	[PATH_SHORT_WORK_END] = join_work_end,
+	[PATH_SHORT_JOB_END] = join_ends,
+	[PATH_SHORT_JOB_DONE] = join_job_done,
+};
+
+void path_join(struct grt_path *s)
+{
+	for (uint32_t i = 0; i < s->graph.points; i++) {
+		uint32_t at = s->graph.order[i];
+
+		joins[s->graph.point[at].mark](s, at, point_of(s, at));
+	}
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Cells as JSON, for the writers that write it. */
+#ifndef GRT_TABLE_JSON_CELLS_H
+#define GRT_TABLE_JSON_CELLS_H
+
+#include "table.h"
+
+/** grt_json_put_string - a text, in quotes */
+void grt_json_put_string(FILE *out, const char *text);
+
+/** grt_json_put_cell - a value, null where it is absent */
+void grt_json_put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *c);
+
+#endif /* GRT_TABLE_JSON_CELLS_H */

@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# grtrace report -o FILE.html: the page's figures are those of report --json, read by another program and as a
+# browser shows them; its lanes add up to them; what a trace says is text in it. With SCREENSHOTS=DIR what was
+# seen is kept there.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+here=$GRTRACE_SRC/tests/cli
+page() {
+	python3 "$here/_page.py" "$@"
+}
+command -v python3 >/dev/null || { echo "no python3: apt-get install python3" && exit 4; }
+
+"$GRTRACE_BUILD/tests/golden/timeline_traces" || exit 1
+"$GRTRACE_BUILD/tests/golden/report_traces" || exit 1
+for name in rounds virtio hostile; do
+	"$GRTRACE" report $name.grt -o $name.html >out 2>&1
+	code=$?
+	"$GRTRACE" report $name.grt --json >$name.json 2>err
+	outputs=($name.json)
+	for by in wait thread; do
+		"$GRTRACE" report $name.grt --by $by --json >$name-$by.json 2>err && outputs+=($name-$by.json)
+	done
+	output=$(page $name.html same "${outputs[@]}" 2>&1 | grep -v '^notes: ')
+	check "$name: the tables are those of --json" test "$code,$output" = 0,
+	output=$(page $name.html heads)
+	check "$name: the page runs its own script alone" test -z "$output"
+done
+gpu_busy() {
+	page "$1" lanes | awk -F'\t' '$1 == "gpu" { sub("busy=", "", $6); n += $6 } END { print n + 0 }'
+}
+check "lanes of rings: what the jobs ran, to the ns" test "$(gpu_busy virtio.html)" = "$(jq '[.rings[].exec_sum] | add' virtio.json)"
+check "lanes of streams: what the kernels and copies ran" \
+	test "$(gpu_busy rounds.html)" = "$(jq '[.kernels[].total] | add' rounds.json)"
+
+# ------------------------------------------------------------------- usage
+run report virtio.grt -o page.svg
+expect "another ending" 2 '^grtrace report: -o page.svg: it writes a page, whose name ends in .html; for text: > page.svg$'
+run report -o page.html -
+expect "a pipe" 2 'no pipe, and not the live module'
+run report virtio.grt -o page.html --json
+expect "--json" 2 'for --json and --csv use > FILE'
+check "nothing is written then" test ! -e page.html
+run report no.grt -o page.html
+expect "no recording" 1 '^grtrace report: no.grt: cannot open'
+check "nothing is written then, too" test "$(find . -name 'page.html*' | wc -l)" = 0
+check "the page is its owner's alone" test "$(stat -c %a virtio.html)" = 600
+"$GRTRACE" report virtio.grt -o again.html
+check "the same recording gives the same page" cmp virtio.html again.html
+
+# ---------------------------------------------------------------- browsers
+page virtio.html checks virtio.json >virtio.checks
+cat >>virtio.checks <<'END'
+# the page
+is document.querySelectorAll("main > section").length >= 4
+is performance.getEntriesByType("resource").length === 0
+is document.documentElement.scrollWidth <= innerWidth
+is (window.t = grtrace.report.timeline, true)
+is t.from === 0 && t.to === t.all.span
+screenshot whole
+# a row zooms the time axis
+is (document.querySelector(".report-table[data-table=jobs]").scrollIntoView(), true)
+click .report-table[data-table=jobs] tbody tr:nth-child(2)
+is t.to - t.from < t.all.span
+is (window.before = t.to - t.from, true)
+# keys
+is (scrollTo(0, 0), document.querySelector("canvas.timeline").focus(), true)
+key +
+is t.to - t.from < before || t.to - t.from === 100
+key 0
+is t.from === 0 && t.to === t.all.span
+screenshot zoomed
+END
+cat >hostile.checks <<'END'
+# text of a trace is text
+is typeof window.bad === "undefined"
+is document.querySelectorAll("main script, main i:not(.legend i)").length === 0
+is [...document.querySelectorAll("td")].some(td => td.textContent.includes("</script>")) || grtrace.report.lanes.names.some(n => n.includes("</script>"))
+is performance.getEntriesByType("resource").length === 0
+screenshot hostile
+END
+for browser in chromium firefox; do
+	if ! command -v "${browser/firefox/firefox-esr}" >/dev/null; then
+		ok "$browser # SKIP no $browser: apt-get install ${browser/firefox/firefox-esr}"
+		continue
+	fi
+	for name in virtio $([ $browser = firefox ] || echo hostile); do
+		python3 "$here/_browser.py" $browser $name.html $name.checks ${SCREENSHOTS:+"$SCREENSHOTS/page-$browser-$name"} >tap
+		status=$?
+		output=$(cat tap)
+		check "$browser, $name: the checks have run" exits 0
+		while read -r result; do
+			case $result in
+			"ok "*) ok "$browser: ${result#*- }" ;;
+			"not ok "*) not_ok "$browser: ${result#*- }" ;;
+			esac
+		done <tap
+	done
+done
+echo "1..$checks"

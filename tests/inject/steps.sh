@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# report --by step and --by rank of programs that keep a record of what they did, with a mock CUDA.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+unset CUDA_INJECTION64_PATH
+PLAIN=$GRTRACE_PLAIN/grtrace
+
+record() { # PROGRAM ARGS...
+	rm -rf c.grt log notes
+	MOCK_LOG=$PWD/log STEPS_LOG=$PWD/notes "$PLAIN" record -e cuda -o c.grt -- "$MOCK/$1" "${@:2}" >record.out 2>&1
+}
+
+as_it_was() { # STEPS
+	"$GRTRACE" report c.grt --by step --json >steps.json && "$GRTRACE" report c.grt --by rank --json >ranks.json &&
+		output=$(python3 "$GRTRACE_SRC/tests/inject/_steps.py" steps.json ranks.json log notes "$1")
+}
+
+# What sentences name is the longest delay: on a busy machine that may be another than the one that was made, so a
+# run may be repeated.
+sentences() { # STEPS RANKS LATE EVERY MS STEP_SENTENCE RANK_SENTENCE
+	for _ in 1 2 3 4 5; do
+		record steps "${@:1:5}"
+		pid=$(awk -v r="$3" '$3 == r { print $2; exit }' notes)
+		output=$("$GRTRACE" report c.grt --by step 2>&1; "$GRTRACE" report c.grt --by rank 2>&1)
+		says "^rank $3 \(PID $pid\): $6" && says "^rank $3 \(PID $pid\) $7" && return
+	done
+	return 1
+}
+
+check "two ranks: rank, steps, and time are named" sentences 50 2 1 10 30 \
+	'5 of 50 steps \(9, 19, 29, 39, 49\) took [34][0-9]\.[0-9] ms more than the median on average, mostly idle time: code before a launch in train_step' \
+	'arrived last in 5 of 49 collectives, [34][0-9]\.[0-9] ms late on average, in steps 9, 19, 29, 39, 49: code before a launch in train_step'
+check "and how the steps were found" says 'the steps are inferred: each begins with the launch by train_step'
+check "all steps, what each went to, and all arrivals, to the ns" as_it_was 50
+check "CSV has one row for each step of each rank" test "$("$GRTRACE" report c.grt --by step --csv 2>/dev/null | grep -c .)" = 101
+check "four ranks: the same" sentences 20 4 2 5 20 \
+	'4 of 20 steps \(4, 9, 14, 19\) took ' \
+	'arrived last in 4 of 19 collectives, [23][0-9]\.[0-9]* ms late on average, in steps 4, 9, 14, 19: '
+check "their steps and arrivals" as_it_was 20
+
+for scene in plain calls paths threads names; do
+	record app "$scene"
+	run report c.grt --by step
+	expect "$scene: no steps are found" 0 'no steps found: '
+	run report c.grt --by rank
+	expect "$scene: and no collectives" 0 'the trace has no kernels of NCCL'
+done
+plan

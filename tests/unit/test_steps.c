@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Steps that are found in launches, and what a device did in each: by an optimizer's
+ * step() in the stacks, by a launch that comes again, and none where nothing repeats.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "codes/cuda_codes.h"
+#include "cuda/steps.h"
+
+#define LAUNCH_KERNEL 211
+#define PID 7
+
+/* Nodes of the stacks: the program's lines, and what they call. */
+enum { TRAIN_FORWARD = 1, FORWARD, TRAIN_BACKWARD, BACKWARD, TRAIN_STEP, STEP, FUSED, OTHER };
+/* Strings. */
+enum {
+	APP = 1,
+	TRAIN,
+	TRAIN_PY,
+	NET,
+	ADAM_STEP,
+	ADAM_PY,
+	FUSED_ADAM,
+	K_FORWARD,
+	K_BACKWARD,
+	K_ADAM,
+	K_NCCL,
+	K_LOG
+};
+
+/** struct run - a recording in the making; @now: ns */
+struct run {
+	struct grt_steps *steps;
+	uint64_t now;
+	uint64_t id;
+};
+
+static void put(struct run *r, const struct grt_event *e)
+{
+	assert_int_equal(grt_step_log_event(grt_steps_log(r->steps), e), 0);
+}
+
+#define PUT(r, NAME, record, ...)                                                                 \
+	do {                                                                                      \
+		struct grt_ev_##record ev = {                                                     \
+			.e = {.type = GRT_EV_##NAME, .size = sizeof(ev), .pid = PID, .tid = PID}, \
+			##__VA_ARGS__};                                                           \
+		put(r, &ev.e);                                                                    \
+	} while (0)
+
+static void string(struct run *r, uint32_t number, const char *text)
+{
+	struct grt_ev_string s = {.e = {.type = GRT_EV_STRING, .size = sizeof(s), .pid = PID}};
+
+	s.number = number;
+	s.length = s.part = (uint32_t)strlen(text);
+	memcpy(s.text, text, s.part);
+	put(r, &s.e);
+}
+
+static void begin(struct run *r)
+{
+	static const char *const text[] = {"app",
+					   "train",
+					   "/home/me/train.py",
+					   "Net.forward",
+					   "Adam.step",
+					   "/lib/torch/optim/adam.py",
+					   "_fused_adam",
+					   "forward",
+					   "backward",
+					   "adam",
+					   "_Z40ncclDevKernel_AllReduce",
+					   "log"};
+
+	*r = (struct run){.now = 1000000};
+	assert_int_equal(grt_steps_new(&r->steps), 0);
+	PUT(r, PROCESS, process, .what = 1, .text = APP);
+	for (uint32_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		string(r, i + 1, text[i]);
+	PUT(r, NODE, node, .node = TRAIN_FORWARD, .function = TRAIN, .file = TRAIN_PY, .line = 10);
+	PUT(r, NODE, node, .node = FORWARD, .caller = TRAIN_FORWARD, .function = NET, .file = TRAIN_PY,
+	    .line = 3);
+	PUT(r, NODE, node, .node = TRAIN_BACKWARD, .function = TRAIN, .file = TRAIN_PY, .line = 11);
+	PUT(r, NODE, node, .node = BACKWARD, .caller = TRAIN_BACKWARD, .ip = 0x1000);
+	PUT(r, NODE, node, .node = TRAIN_STEP, .function = TRAIN, .file = TRAIN_PY, .line = 12);
+	PUT(r, NODE, node, .node = STEP, .caller = TRAIN_STEP, .function = ADAM_STEP, .file = ADAM_PY,
+	    .line = 90);
+	PUT(r, NODE, node, .node = FUSED, .caller = STEP, .function = FUSED_ADAM, .file = ADAM_PY,
+	    .line = 400);
+	PUT(r, NODE, node, .node = OTHER, .function = TRAIN, .file = TRAIN_PY, .line = 5);
+}
+
+/* A launch of 10 ns, and its kernel, which runs 10 ns later for @ns; the device is free again at r->now. */
+static void launch(struct run *r, uint32_t node, uint32_t name, uint64_t ns)
+{
+	PUT(r, LAUNCH, launch, .e.time = r->now + 10, .begin = r->now, .correlation = ++r->id,
+	    .call = LAUNCH_KERNEL, .node = node);
+	PUT(r, GPU_KERNEL, gpu_kernel, .correlation = r->id, .start = r->now + 20, .end = r->now + 20 + ns,
+	    .name = name);
+	r->now += 20 + ns;
+}
+
+static void find(struct run *r, uint32_t steps)
+{
+	assert_int_equal(grt_steps_find(r->steps), 0);
+	assert_int_equal(grt_steps_ranks(r->steps), 1);
+	assert_int_equal(grt_steps_count(r->steps), steps);
+	assert_int_equal(grt_steps_rank(r->steps, 0)->steps, steps);
+}
+
+/* Forward by two lines in a loop of four layers, backward, an optimizer of three launches. */
+static void train(struct run *r, unsigned int sleep)
+{
+	r->now += sleep;
+	for (int i = 0; i < 4; i++)
+		launch(r, FORWARD, K_FORWARD, 100);
+	launch(r, BACKWARD, K_BACKWARD, 300);
+	launch(r, STEP, K_ADAM, 50);
+	launch(r, FUSED, K_ADAM, 50);
+	launch(r, FUSED, K_ADAM, 50);
+}
+
+/* Of 11 steps the fifth begins 5000 ns later; the first begins where the launches are as those of the second.
+ */
+static void by_optimizer(void **state)
+{
+	const struct grt_step *s;
+	const struct grt_step_rank *k;
+	struct run r;
+
+	(void)state;
+	begin(&r);
+	for (int i = 0; i < 3; i++)
+		launch(&r, OTHER, K_LOG, 1000);
+	for (int i = 0; i < 11; i++)
+		train(&r, i == 4 ? 5000 : 0);
+	launch(&r, OTHER, K_LOG, 1000);
+	find(&r, 11);
+	assert_int_equal(grt_steps_marks(r.steps, 0)->how, GRT_STEP_BY_OPTIMIZER);
+	assert_int_equal(grt_steps_marks(r.steps, 0)->node, TRAIN_STEP);
+	k = grt_steps_rank(r.steps, 0);
+	assert_int_equal(k->p50, 8 * 20 + 4 * 100 + 300 + 150);
+	assert_int_equal(k->total.ns[GRT_STEP_COMPUTE], 11 * 850);
+	assert_int_equal(k->total.ns[GRT_STEP_IDLE], 11 * 160 + 5000);
+	s = grt_steps_step(r.steps, k->slowest);
+	assert_int_equal(s->number, 4);
+	assert_int_equal(s->to - s->from, k->p50 + 5000);
+	assert_int_equal(s->grew, GRT_STEP_IDLE);
+	assert_int_equal(grt_steps_explain(r.steps, k->slowest), 0);
+	assert_string_equal(s->why, "code between train.py:12 and train.py:10 (train)");
+	assert_int_equal(grt_steps_step(r.steps, 0)->number, 0);
+	assert_int_equal(grt_steps_step(r.steps, 0)->from, 1000000 + 3 * 1020);
+	grt_steps_free(r.steps);
+}
+
+/* No optimizer: a loop of layers in a step, and something else in every third step. */
+static void by_launch(void **state)
+{
+	const struct grt_step_marks *m;
+	struct run r;
+
+	(void)state;
+	begin(&r);
+	for (int i = 0; i < 20; i++)
+		launch(&r, OTHER, K_LOG, 1000);
+	for (int i = 0; i < 30; i++) {
+		launch(&r, TRAIN_FORWARD, K_FORWARD, 10);
+		for (int layer = 0; layer < 24; layer++)
+			launch(&r, FORWARD, K_FORWARD, 100);
+		if (i % 3 == 1)
+			launch(&r, OTHER, K_ADAM, 10);
+		launch(&r, TRAIN_BACKWARD, K_BACKWARD, 300);
+	}
+	find(&r, 30);
+	m = grt_steps_marks(r.steps, 0);
+	assert_int_equal(m->how, GRT_STEP_BY_LAUNCH);
+	assert_int_equal(m->node, TRAIN_FORWARD);
+	assert_int_equal(grt_steps_step(r.steps, 29)->to, r.now);
+	grt_steps_free(r.steps);
+}
+
+/* One launch again and again, launches without an order, and ones that come twice have no steps. */
+static void no_steps(void **state)
+{
+	uint32_t seed = 1;
+	struct run r;
+
+	(void)state;
+	begin(&r);
+	for (int i = 0; i < 1000; i++)
+		launch(&r, FORWARD, K_FORWARD, 100);
+	find(&r, 0);
+	grt_steps_free(r.steps);
+	begin(&r);
+	for (int i = 0; i < 1000; i++) {
+		seed = seed * 1664525 + 1013904223;
+		launch(&r, 0, K_FORWARD + (seed >> 24) % 5, 100);
+	}
+	find(&r, 0);
+	grt_steps_free(r.steps);
+	begin(&r);
+	train(&r, 0);
+	train(&r, 0);
+	find(&r, 0);
+	grt_steps_free(r.steps);
+}
+
+static void kernel(struct run *r, uint32_t name, uint64_t from, uint64_t to)
+{
+	PUT(r, GPU_KERNEL, gpu_kernel, .start = from, .end = to, .name = name, .cuda_stream = name);
+}
+
+/*
+ * Computes 100 to 200 and 300 to 500, communicates 150 to 350, copies 340 to 360 and 600 to 620, in windows
+ * 0 to 250, to 400, to 1000.
+ */
+static void parts(void **state)
+{
+	const uint64_t cut[] = {1, 250, 400, 1000};
+	const uint64_t want[3][GRT_STEP_PARTS] = {
+		/* compute, comm, copy, idle, comm_hidden, copy_hidden */
+		{100, 50, 0, 99, 50, 0},
+		{100, 50, 0, 0, 50, 20},
+		{100, 0, 20, 480, 0, 0},
+	};
+	struct grt_step_parts out[3];
+	struct run r;
+
+	(void)state;
+	begin(&r);
+	kernel(&r, K_FORWARD, 100, 200);
+	kernel(&r, K_NCCL, 150, 350);
+	kernel(&r, K_BACKWARD, 300, 500);
+	PUT(&r, GPU_COPY, gpu_copy, .start = 340, .end = 360, .kind = 1);
+	PUT(&r, GPU_COPY, gpu_copy, .start = 600, .end = 620, .kind = 1);
+	/* of another device */
+	PUT(&r, GPU_KERNEL, gpu_kernel, .start = 1, .end = 1000, .gpu = 1);
+	assert_int_equal(grt_steps_find(r.steps), 0);
+	grt_step_parts_between(grt_step_log_process(grt_steps_log(r.steps), 0), 0, cut, 4, out);
+	for (int i = 0; i < 3; i++)
+		for (int p = 0; p < GRT_STEP_PARTS; p++)
+			assert_int_equal(out[i].ns[p], want[i][p]);
+	grt_steps_free(r.steps);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_optimizer),
+		cmocka_unit_test(by_launch),
+		cmocka_unit_test(no_steps),
+		cmocka_unit_test(parts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The lanes of a recording: what GPUs ran, the states of threads, counters, Xids, losses, and each source's
+ * window, on one time axis. Times are nanoseconds from the begin of what the page shows.
+ */
+function numbersOf(bytes)
+{
+	const out = [];
+	let number = 0, scale = 1;
+	for (const byte of bytes) {
+		number += (byte & 127) * scale;
+		scale *= 128;
+		if (byte < 128) {
+			out.push(number);
+			number = 0;
+			scale = 1;
+		}
+	}
+	return out;
+}
+
+/* Numbers with a sign: 0, -1, 1, -2 ... are written 0, 1, 2, 3 ... */
+const signed = number => number % 2 ? -(number + 1) / 2 : number / 2;
+
+async function loadLanes()
+{
+	const all = await unpackJson("lanes");
+	const [start, length, busy, name] = (await Promise.all([ "start", "length", "busy", "name" ].map(
+						     column => unpackU8("lane-" + column))))
+						    .map(numbersOf);
+	let at = 0;
+	for (const lane of all.lanes) {
+		const n = lane.items;
+		lane.start = new Float64Array(n);
+		lane.end = new Float64Array(n);
+		lane.ran = new Float64Array(n);
+		lane.text = Uint32Array.from(name.slice(at, at + n));
+		for (let i = 0, time = 0, value = 0; i < n; i++, at++) {
+			time += signed(start[at]);
+			lane.start[i] = time;
+			lane.end[i] = time + length[at];
+			value += lane.kind === "value" ? signed(busy[at]) : 0;
+			lane.ran[i] = lane.kind === "value" ? value : length[at] - busy[at];
+		}
+	}
+	for (const w of all.windows)
+		all.lanes.push({
+			kind : "window",
+			name : w.source,
+			group : "sources",
+			items : 1,
+			text : [ 0 ],
+			ran : [ 0 ],
+			busy : 0,
+			start : [ w.from - all.from ],
+			end : [ (w.to ?? all.to) - all.from ],
+			window : w
+		});
+	all.span = all.to - all.from;
+	return all;
+}
+
+/* The first item that ends behind a moment. */
+function firstBehind(lane, time)
+{
+	let low = 0, high = lane.items;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (lane.end[middle] < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Time in a range in which something ran; of items that cross its borders, and of such that are several, the
+ * share. */
+function busyWithin(lane, from, to)
+{
+	let sum = 0;
+	for (let i = firstBehind(lane, from); i < lane.items && lane.start[i] < to; i++) {
+		const length = lane.end[i] - lane.start[i];
+		const inside = Math.min(lane.end[i], to) - Math.max(lane.start[i], from);
+		sum += length > 0 ? lane.ran[i] * Math.max(inside, 0) / length : 0;
+	}
+	return sum;
+}
+
+/* The same by name, for states. */
+function namesWithin(lane, from, to)
+{
+	const out = new Map();
+	for (let i = firstBehind(lane, from); i < lane.items && lane.start[i] < to; i++) {
+		const inside = Math.min(lane.end[i], to) - Math.max(lane.start[i], from);
+		out.set(lane.text[i], (out.get(lane.text[i]) || 0) + inside);
+	}
+	return out;
+}
