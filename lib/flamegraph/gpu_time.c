@@ -28,6 +28,8 @@ static int gpu_time_begin(void **state, struct grt_pass *pass, unsigned int part
 	(void)parts;
 	if (!ret)
 		grt_flame_within(f, pass->first, pass->last);
+	if (!ret && pass->shape)
+		grt_flame_ranges(f, pass->shape->ranges);
 	*state = f;
 	return ret;
 }
