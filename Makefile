@@ -323,11 +323,13 @@ $(MOCK)/libcupti.so.13: tests/inject/mock/cupti.c $(MOCK)/libcuda.so.1
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $^
 $(MOCK)/app: tests/inject/mock/app.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13 include/grtrace/cuda_calls.def
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -lrt
+$(MOCK)/ranges: tests/inject/mock/ranges.c tests/inject/mock/nvtx.h $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
 $(MOCK)/steps: tests/inject/mock/steps.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread
 $(MOCK)/timed: tests/inject/mock/timed.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread
-inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/steps $(MOCK)/timed $(MOCK)/libcupti.so.13 $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
+inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/steps $(MOCK)/timed $(MOCK)/libcupti.so.13 $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
 
 unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN) $(INJECT)

@@ -38,6 +38,8 @@ static struct {
 	const char *weight;
 	const char *only;
 	const char *min;
+	const char *ranges;
+	bool no_ranges;
 	const char *title;
 	const char *unit;
 	const char *diff;
@@ -68,6 +70,9 @@ static const struct cmd_opt options[] = {
 	{"weight", 0, OPT_STR, weight_words + 1, &opt.weight, "the weight of a frame (default: time)"},
 	{"only", 0, OPT_STR, only_words + 1, &opt.only, "keep only work of this kind"},
 	{"min", 0, OPT_STR, "PIXELS", &opt.min, "SVG: draw no frames narrower than this (default: 0.1)"},
+	{"ranges", 0, OPT_STR, "folded|full", &opt.ranges,
+	 "NVTX ranges: keep the numbers in their names, or fold them (default: folded)"},
+	{"no-ranges", 0, OPT_FLAG, NULL, &opt.no_ranges, "no frames of NVTX ranges"},
 	{"title", 0, OPT_TEXT, "TEXT", &opt.title, "the picture's heading"},
 	{"unit", 0, OPT_STR, "WORD", &opt.unit,
 	 "unit of the weights of folded stacks: ns, us, B, or any word"},
@@ -476,16 +481,26 @@ static int flame_take_word(const char *option, const char *word, const char *con
 	return word ? cmd_usage_error("--%s: '%s' is not one of: %s", option, word, all) : EXIT_DONE;
 }
 
+/* enum grt_flame_ranges, by number from 1 */
+static const char *const range_words[] = {"folded", "full", NULL};
+
 static int take_shape(struct grt_flame_shape *shape)
 {
-	unsigned int by = 0, weight = 0, only = 0;
+	unsigned int by = 0, weight = 0, only = 0, ranges = 0;
 	int status = flame_take_word("by", opt.by, grt_flame_by_words, &by);
 
 	if (status == EXIT_DONE)
 		status = flame_take_word("weight", opt.weight, grt_flame_weight_words, &weight);
 	if (status == EXIT_DONE)
 		status = flame_take_word("only", opt.only, grt_flame_only_words, &only);
-	*shape = (struct grt_flame_shape){by, weight, only};
+	if (status == EXIT_DONE)
+		status = flame_take_word("ranges", opt.ranges, range_words, &ranges);
+	if (status == EXIT_DONE && ranges && opt.no_ranges)
+		status = cmd_usage_error("--ranges and --no-ranges: one of them");
+	*shape = (struct grt_flame_shape){by, weight, only,
+					  opt.no_ranges ? GRT_FLAME_RANGES_NONE
+					  : ranges == 2 ? GRT_FLAME_RANGES_FULL
+							: GRT_FLAME_RANGES_FOLDED};
 	return status;
 }
 

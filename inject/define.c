@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "inject.h"
+#include "nvtx.h"
 #include "python.h"
 #include "unwind.h"
 
@@ -56,11 +57,7 @@ static struct {
 	uint32_t number;
 } by_address[NAMES];
 
-static uint32_t nodes_done, modules_done;
-
-/* Nodes that a thread was still making when those behind them were written. */
-#define LATE_MAX 64U
-static uint32_t late[LATE_MAX], lates;
+static uint32_t modules_done;
 
 void define_round(void)
 {
@@ -237,28 +234,46 @@ static bool define_node(uint32_t id)
 }
 
 /*
- * A thread may be preempted while it makes a node. What waits for it is this node
- * alone: its children and the launches that use them come after it, so after all
+ * A thread may be preempted while it makes one. What waits for it is this one
+ * alone: its children and the records that use them come after it, so after all
  * that is written here.
  */
+void define_row(struct define_row *r, uint32_t known, bool (*define)(uint32_t number))
+{
+	uint32_t waiting = 0, i;
+
+	for (i = 0; i < r->lates; i++)
+		if (!define(r->late[i]))
+			r->late[waiting++] = r->late[i];
+	for (r->lates = waiting; r->done < known; r->done++) {
+		if (define(r->done + 1))
+			continue;
+		if (r->lates == DEFINE_LATE_MAX)
+			break;
+		r->late[r->lates++] = r->done + 1;
+	}
+}
+
 void define_nodes(void)
 {
-	uint32_t known, waiting = 0, i;
+	static struct define_row nodes;
 
 	if (inject.stack != STACK_INPROC)
 		return;
-	known = grt_unwind_nodes();
-	for (i = 0; i < lates; i++)
-		if (!define_node(late[i]))
-			late[waiting++] = late[i];
-	for (lates = waiting; nodes_done < known; nodes_done++) {
-		if (define_node(nodes_done + 1))
-			continue;
-		if (lates == LATE_MAX)
-			break;
-		late[lates++] = nodes_done + 1;
-	}
+	define_row(&nodes, grt_unwind_nodes(), define_node);
 	define_modules();
+}
+
+void define_range_node(uint32_t node, uint32_t outer, uint32_t domain, uint32_t name)
+{
+	struct grt_ev_range_node n;
+
+	event_init(&n.e, GRT_EV_RANGE_NODE, sizeof(n), round_before);
+	n.node = node;
+	n.outer = outer;
+	n.domain = domain;
+	n.name = name;
+	packets_put(&define_packets, &n.e);
 }
 
 /* -------------------------------------------------------------- process */
@@ -353,6 +368,10 @@ void define_process(uint32_t what, const char *text)
 	p.stacks_cut = define_stacks_cut();
 	p.version = inject.version;
 	p.gpu_clock = inject.realtime ? 2 : 1;
+	p.ranges = inject.ranges;
+	p.ranges_lost = inject.ranges_lost;
+	p.ranges_cut = nvtx_cut();
+	p.ranges_stray = nvtx_stray();
 	p.age = what == 1 ? define_age_of_process() : 0;
 	/* numbers begin anew with the first one, so its text comes behind it and is the first */
 	if (what == 1)

@@ -5,9 +5,9 @@
  * CUPTI. What fails turns tracing off, not the program.
  *
  * Who runs what:
- *	the program's threads	launch.c: one entry in the thread's own ring for
- *				each launch; no lock, no allocation, no system call
- *				but for a thread's first launch
+ *	the program's threads	launch.c, nvtx.c: one entry in the thread's own ring
+ *				for each launch and range; no lock, no allocation, no
+ *				system call but for a thread's first one
  *	CUPTI's threads		activity.c: hand buffers in and out
  *	the writer		all the rest: it alone makes records and writes files
  */
@@ -43,6 +43,7 @@ enum stack_mode { STACK_NONE, STACK_INPROC, STACK_BPF };
  * @launches, @launches_lost, @gpu_records, @gpu_lost, @gpu_unknown, @no_stamps: as
  *	in PROCESS; the writer's, and complete with its rounds
  * @kernels, @kernel_calls: records of kernels, and calls that launch kernels or graphs; the writer's
+ * @ranges, @ranges_lost: as in PROCESS, of NVTX; the writer's
  * @running: kernels that CUPTI reported without an end; the writer's
  * @last_call: when the last launch that is written returned; the writer's
  * @homeless: launches of threads that got no ring
@@ -67,6 +68,8 @@ struct inject {
 	uint64_t no_stamps;
 	uint64_t kernels;
 	uint64_t kernel_calls;
+	uint64_t ranges;
+	uint64_t ranges_lost;
 	uint64_t running;
 	uint64_t last_call;
 	_Atomic uint64_t homeless;
@@ -109,6 +112,10 @@ bool recording_may_open(void);
 uint64_t recording_random(void);
 
 /* ---------------------------------------------------------------- main.c */
+
+/** inject_begin_ranges - the recording begins, also without CUDA. Return: whether the program's ranges are
+ * wanted */
+bool inject_begin_ranges(void);
 
 /** program_goes_on - 10 ms later; the writer's. Return: false: at once, because it ends */
 bool program_goes_on(void);
@@ -222,6 +229,22 @@ void define_round(void);
 /** define_nodes - writes the nodes and modules that stacks have got since the last time */
 void define_nodes(void);
 
+/* Numbers whose thread was still making them when those behind them were written. */
+#define DEFINE_LATE_MAX 64U
+
+/** struct define_row - definitions by number, from 1: what is written so far */
+struct define_row {
+	uint32_t done;
+	uint32_t lates;
+	uint32_t late[DEFINE_LATE_MAX];
+};
+
+/** define_row - writes those up to @known by a function: whether it is made */
+void define_row(struct define_row *r, uint32_t known, bool (*define)(uint32_t number));
+
+/** define_range_node - writes a RANGE_NODE record; its texts are strings */
+void define_range_node(uint32_t node, uint32_t outer, uint32_t domain, uint32_t name);
+
 /** define_string - the number of a text, which is written when it is new; 0: none (NULL, or no room) */
 uint32_t define_string(const char *text);
 
@@ -288,11 +311,19 @@ bool launch_check(void *subscriber);
 /** launch_refill - rings for the next threads, made where it costs the program nothing */
 void launch_refill(void);
 
+/** launch_write_ranges - ranges of NVTX that are open at the end; no thread records any more */
+void launch_write_ranges(void);
+
 /** launch_close - the last packets */
 void launch_close(void);
 
 /** launch_correlation - CUPTI's 32 bit number, in 64 bits that do not wrap */
 uint64_t launch_correlation(uint32_t correlation);
+
+/* ---------------------------------------------------------------- nvtx.c */
+
+/** nvtx_init - Return: 0, or not: there is no memory for ranges */
+int nvtx_init(void);
 
 /* ------------------------------------------------------------ activity.c */
 

@@ -2,7 +2,8 @@
 /*
  * The launches. The callback is the hot path, in the program's own threads: it
  * reads the clock twice, requests the stack's number and puts an entry into its
- * thread's ring, which no other thread writes. The writer empties the rings.
+ * thread's ring, which no other thread writes. The writer empties the rings. Ranges
+ * of NVTX are entries, too.
  *
  * A call of the runtime contains one of the driver (or several) with the same
  * correlation id: the outer one that is seen is the launch. One that waits is written as a
@@ -19,6 +20,7 @@
 #include "base/heap.h"
 #include "codes/cuda_codes.h"
 #include "inject.h"
+#include "nvtx.h"
 #include "unwind.h"
 
 /* 32768 launches: at 3 us each the writer has 100 ms to come, and it comes every 10 ms. */
@@ -45,31 +47,45 @@
  * node that it was cloned from, @context its kind. */
 #define GRAPH_NODE UINT16_MAX
 
-/* struct entry - a launch in a ring; @stream: that it waits for, or makes wait */
+/**
+ * struct entry - a launch in a ring, or where @call is an enum nvtx_kind what it was
+ * @stream: that it waits for, or makes wait
+ * @chain, @ranges: of NVTX, that are open
+ */
 struct entry {
-	uint64_t begin;
 	uint64_t end;
-	uint64_t correlation;
-	uint32_t node;
 	uint32_t tid;
-	uint32_t context;
-	int32_t result;
-	uint32_t stream;
 	uint16_t call;
-	uint8_t stack;
-	bool captured;
+	uint16_t ranges;
+	union {
+		struct {
+			uint64_t begin;
+			uint64_t correlation;
+			uint32_t node;
+			uint32_t context;
+			int32_t result;
+			uint32_t stream;
+			uint32_t chain;
+			uint8_t stack;
+			bool captured;
+		};
+		struct nvtx_range range;
+	};
 };
 
 /**
  * struct open - a call that has not returned
  * @inner: calls of the same correlation in it
  * @captured: a node of a graph was made in it
+ * @chain, @ranges: of NVTX, that were open
  */
 struct open {
 	uint64_t begin;
 	uint32_t correlation;
 	uint32_t node;
 	uint32_t context;
+	uint32_t chain;
+	uint16_t ranges;
 	uint16_t call;
 	uint16_t inner;
 	bool captured;
@@ -90,6 +106,7 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
  * @mark, @lost_mark: @head and @lost when the writer's round began
  * @next: the entry that the writer takes next in this round
  * @resident: entries up to which the ring is in memory, or has been once around
+ * @nvtx: its ranges
  */
 struct thread {
 	_Atomic uint64_t head;
@@ -107,6 +124,7 @@ struct thread {
 	uint64_t lost_told;
 	uint64_t next;
 	uint64_t resident;
+	struct nvtx_thread nvtx;
 	/* pages of its own */
 	struct entry ring[RING] __attribute__((aligned(4096)));
 };
@@ -238,6 +256,8 @@ static struct thread *launch_join(void)
 		return NULL;
 	t->tid = (uint32_t)syscall(SYS_gettid);
 	t->depth = 0;
+	t->nvtx.depth = 0;
+	memset(t->nvtx.over, 0, sizeof(t->nvtx.over));
 	if (t->unwind)
 		grt_unwind_thread_reset(t->unwind);
 	if (pthread_setspecific(key, t))
@@ -246,12 +266,50 @@ static struct thread *launch_join(void)
 	return t;
 }
 
+/* The next entry of a ring, for launch_commit(); NULL: it is full. */
+static struct entry *launch_entry(struct thread *t)
+{
+	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
+
+	if (head - atomic_load_explicit(&t->tail, memory_order_acquire) >= RING)
+		return NULL;
+	return &t->ring[head % RING];
+}
+
+static void launch_commit(struct thread *t)
+{
+	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
+
+	atomic_store_explicit(&t->head, head + 1, memory_order_release);
+}
+
+static void launch_put_range(struct thread *t, uint16_t kind, const struct nvtx_range *r, uint32_t tid)
+{
+	struct entry *e = launch_entry(t);
+
+	if (!e) {
+		nvtx_lose();
+		return;
+	}
+	e->tid = tid;
+	e->call = kind;
+	e->range = *r;
+	e->end = kind == NVTX_MARKED ? r->begin : clock_monotonic();
+	/* a clock that was tuned in between */
+	if (e->end < e->begin)
+		e->end = e->begin;
+	launch_commit(t);
+}
+
 static void launch_leave_thread(void *arg)
 {
 	struct thread *t = arg;
 
 	if (inject.pid != getpid())
 		return;
+	for (struct nvtx_thread *n = nvtx_thread_enter(); n && n->depth; n->depth--)
+		launch_put_range(t, NVTX_UNENDED, &n->open[n->depth - 1], t->tid);
+	nvtx_thread_leave();
 	self = NULL;
 	atomic_store(&t->state, THREAD_LEFT);
 }
@@ -273,23 +331,6 @@ static uint32_t launch_stream_of(uint16_t number, const struct cupti_callback *d
 	return id;
 }
 
-/* The next entry of a ring, for launch_commit(); NULL: it is full. */
-static struct entry *launch_entry(struct thread *t)
-{
-	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
-
-	if (head - atomic_load_explicit(&t->tail, memory_order_acquire) >= RING)
-		return NULL;
-	return &t->ring[head % RING];
-}
-
-static void launch_commit(struct thread *t)
-{
-	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
-
-	atomic_store_explicit(&t->head, head + 1, memory_order_release);
-}
-
 static void launch_put(struct thread *t, const struct open *o, int32_t result, const struct cupti_callback *d)
 {
 	struct entry *e = launch_entry(t);
@@ -307,6 +348,8 @@ static void launch_put(struct thread *t, const struct open *o, int32_t result, c
 	e->call = o->call;
 	e->stack = (uint8_t)inject.stack;
 	e->captured = o->captured;
+	e->chain = o->chain;
+	e->ranges = o->ranges;
 	e->end = clock_monotonic();
 	/* after a failure the stream may not be one */
 	e->stream = result ? CUPTI_NONE : launch_stream_of(o->call, d);
@@ -333,6 +376,8 @@ static void launch_enter(struct thread *t, uint16_t call, const struct cupti_cal
 	o->call = call;
 	o->inner = 0;
 	o->captured = false;
+	o->chain = nvtx_chain(&t->nvtx);
+	o->ranges = nvtx_ranges(&t->nvtx);
 	o->node = 0;
 	if (inject.stack == STACK_INPROC)
 		o->node = grt_unwind(t->unwind);
@@ -384,6 +429,44 @@ static struct thread *launch_join_quietly(void)
 
 	errno = saved;
 	return t;
+}
+
+/* The calling thread's, where anything is recorded. */
+struct nvtx_thread *nvtx_thread_enter(void)
+{
+	struct thread *t = self;
+
+	if (!launch_is_on())
+		return NULL;
+	if (!t) {
+		t = launch_join_quietly();
+		if (!t)
+			nvtx_lose();
+		if (!t)
+			return NULL;
+	}
+	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (launch_is_on())
+		return &t->nvtx;
+	nvtx_thread_leave();
+	return NULL;
+}
+
+void nvtx_thread_leave(void)
+{
+	if (self)
+		atomic_store_explicit(&self->inside, false, memory_order_release);
+}
+
+void nvtx_thread_put(uint16_t kind, const struct nvtx_range *r, uint32_t tid)
+{
+	launch_put_range(self, kind, r, tid ?: self->tid);
+}
+
+uint32_t nvtx_thread_id(void)
+{
+	return self->tid;
 }
 
 /* ---------------------------------------------------------------- graphs */
@@ -691,6 +774,8 @@ static void write_launch(struct packets *p, const struct entry *e)
 	r.stack = e->stack;
 	r.result = e->result;
 	r.context = e->context;
+	r.range = e->chain;
+	r.ranges = e->ranges;
 	inject.kernel_calls += row && (row->kind == GRT_CUDA_KIND_KERNEL || row->kind == GRT_CUDA_KIND_GRAPH);
 	if (e->end > inject.last_call)
 		inject.last_call = e->end;
@@ -728,6 +813,10 @@ static void launch_write_entry(const struct entry *e)
 		return;
 	}
 	p = launch_lane_at(e->end);
+	if (e->call >= NVTX_PUSHED) {
+		nvtx_write(p, e->call, &e->range, e->end, e->tid);
+		return;
+	}
 	inject.launches++;
 	write_launch(p, e);
 	launch_write_sync(p, e);
@@ -777,6 +866,15 @@ static void launch_count_thread(struct thread *t)
 	inject.launches_lost += t->lost_mark - t->lost_told;
 	lane[0].lost += t->lost_mark - t->lost_told;
 	t->lost_told = t->lost_mark;
+}
+
+static void launch_count_ranges(void)
+{
+	uint64_t n = nvtx_lost();
+
+	inject.ranges += n;
+	inject.ranges_lost += n;
+	lane[0].lost += n;
 }
 
 static void launch_heap_threads(uint32_t n, uint64_t last)
@@ -842,6 +940,7 @@ void launch_write(bool all)
 	uint32_t n = launch_thread_count();
 	struct thread *t;
 
+	launch_count_ranges();
 	launch_heap_threads(n, last);
 	while (heaped) {
 		t = heap[0];
@@ -855,6 +954,33 @@ void launch_write(bool all)
 	for (int i = 0; i < LANES; i++)
 		packets_flush(&lane[i]);
 	launch_end_round(n);
+}
+
+/* Of a thread that still is in a function of ours the stack of ranges is not read. */
+static void launch_write_open(struct thread *t)
+{
+	uint64_t now = clock_monotonic();
+
+	if (atomic_load(&t->state) != THREAD_USED)
+		return;
+	if (atomic_load_explicit(&t->inside, memory_order_acquire))
+		return;
+	for (; t->nvtx.depth; t->nvtx.depth--)
+		nvtx_write(launch_lane_at(now), NVTX_UNENDED, &t->nvtx.open[t->nvtx.depth - 1], now, t->tid);
+}
+
+void launch_write_ranges(void)
+{
+	uint32_t n = launch_thread_count();
+	struct thread *t;
+
+	for (uint32_t i = 0; i < n; i++) {
+		t = atomic_load(&thread[i]);
+		if (t)
+			launch_write_open(t);
+	}
+	nvtx_write_started(launch_lane_at);
+	launch_count_ranges();
 }
 
 void launch_close(void)

@@ -2,7 +2,8 @@
 /*
  * libgrtrace-cuda.so: CUDA's driver loads it into a program by
  * CUDA_INJECTION64_PATH and calls InitializeInjection() within the first call of
- * CUDA. From the environment:
+ * CUDA; libraries with NVTX do so by NVTX_INJECTION64_PATH (nvtx.c). Whoever comes
+ * first begins the recording; CUPTI joins it with CUDA. From the environment:
  *	GRTRACE_OUTPUT	the recording's directory; without it nothing is done
  *	GRTRACE_STACK	inproc (default), bpf or none
  *	GRTRACE_CUPTI	the libcupti.so to use, where the one that is found is wrong
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "inject.h"
+#include "nvtx.h"
 #include "python.h"
 #include "unwind.h"
 
@@ -32,12 +34,22 @@
 
 struct inject inject;
 
+/* The recording: BEGINS for the time of that, and where the process forked in it for good. */
+enum { STATE_NONE, STATE_BEGINS, STATE_ON, STATE_FAILED };
+
 /**
  * The writer:
+ * @lock: held while records are written, by it or by who begins CUPTI
+ * @state: of the recording
  * @told: a futex; not 0: it shall end
  * @ended: it has, and all is written
+ * @cupti: CUPTI is ours; @over: the recording ends, CUPTI is not begun any more; both with @lock
  */
 static struct {
+	pthread_mutex_t lock;
+	_Atomic int state;
+	bool cupti;
+	bool over;
 	pthread_t thread;
 	_Atomic uint32_t told;
 	_Atomic bool ended;
@@ -47,7 +59,7 @@ static struct {
 	uint64_t counted;
 	const char *python;
 	void *subscriber;
-} writer;
+} writer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 int InitializeInjection(void) __attribute__((visibility("default")));
 
@@ -68,16 +80,17 @@ static void inject_note_python(void)
 static void inject_write_round(bool all)
 {
 	define_round();
-	if (inject.stack == STACK_INPROC) {
+	if (inject.stack == STACK_INPROC && writer.cupti) {
 		grt_unwind_refresh();
 		inject_note_python();
 	}
 	launch_mark();
 	define_nodes();
+	nvtx_define();
 	activity_write();
 	define_flush();
 	launch_write(all);
-	if (launch_check(writer.subscriber))
+	if (writer.cupti && launch_check(writer.subscriber))
 		define_process(
 			5,
 			"kernels ran for which the driver reported no launch: launches are taken from the runtime, too");
@@ -85,7 +98,7 @@ static void inject_write_round(bool all)
 
 static void inject_write_counts(uint64_t now)
 {
-	uint64_t n = inject.launches + inject.gpu_records + inject.gpu_unknown;
+	uint64_t n = inject.launches + inject.gpu_records + inject.gpu_unknown + inject.ranges;
 
 	if (now - writer.last_counts < COUNTS_NS || n == writer.counted)
 		return;
@@ -106,7 +119,8 @@ static void inject_tick(void)
 		return;
 	}
 	writer.last_round = now;
-	inject.cupti.flush_all(0);
+	if (writer.cupti)
+		inject.cupti.flush_all(0);
 	if (inject.realtime)
 		clock_snapshot();
 	inject_write_round(false);
@@ -123,10 +137,12 @@ static void inject_write_end(void)
 	atomic_store(&inject.leaving, true);
 	atomic_store(&inject.on, false);
 	inject.running = 0;
-	inject.cupti.flush_all(CUPTI_FLUSH_FORCED);
+	if (writer.cupti)
+		inject.cupti.flush_all(CUPTI_FLUSH_FORCED);
 	nanosleep(&moment, NULL);
 	atomic_store(&inject.leaving, false);
 	inject_write_round(true);
+	launch_write_ranges();
 	inject.launches += atomic_load(&inject.homeless);
 	inject.launches_lost += atomic_load(&inject.homeless);
 	define_packets.lost += atomic_load(&inject.homeless) + atomic_load(&inject.nodes_lost);
@@ -158,11 +174,21 @@ bool program_goes_on(void)
  */
 static void inject_end_before_program(bool over)
 {
-	detach_begin();
-	activity_stop();
+	bool cupti;
+
+	pthread_mutex_lock(&writer.lock);
+	writer.over = true;
+	cupti = writer.cupti;
+	if (cupti) {
+		detach_begin();
+		activity_stop();
+	}
 	if (over)
 		packets_mute();
 	inject_write_end();
+	pthread_mutex_unlock(&writer.lock);
+	if (!cupti)
+		return;
 	detach(writer.subscriber);
 	activity_empty();
 }
@@ -173,7 +199,9 @@ static void *inject_write_all(void *arg)
 
 	(void)arg;
 	prctl(PR_SET_NAME, "grtrace");
+	pthread_mutex_lock(&writer.lock);
 	define_process(6, NULL);
+	pthread_mutex_unlock(&writer.lock);
 	while (!atomic_load(&writer.told)) {
 		inject_wait_tick();
 		if (atomic_load(&writer.told))
@@ -183,7 +211,9 @@ static void *inject_write_all(void *arg)
 			inject_end_before_program(asks == RECORDING_IS_OVER);
 			break;
 		}
+		pthread_mutex_lock(&writer.lock);
 		inject_tick();
+		pthread_mutex_unlock(&writer.lock);
 	}
 	return NULL;
 }
@@ -234,8 +264,16 @@ static void inject_at_end(void)
 			return;
 		nanosleep(&moment, NULL);
 	}
+	/* another thread begins CUPTI, which takes its time */
+	while (pthread_mutex_trylock(&writer.lock)) {
+		if (now_ns(CLOCK_MONOTONIC) >= limit)
+			return;
+		nanosleep(&moment, NULL);
+	}
+	writer.over = true;
 	if (!atomic_load(&writer.ended))
 		inject_write_end_quietly();
+	pthread_mutex_unlock(&writer.lock);
 }
 
 /* CUDA does not work in the child of a process that uses it; where it runs another program, that one is
@@ -262,8 +300,14 @@ static const char *inject_exe_name(void)
 	return path;
 }
 
+/* Without CUPTI there may still be ranges. */
 static void inject_give_up(const char *why)
 {
+	if (writer.runs) {
+		define_process(4, why);
+		return;
+	}
+	atomic_store(&writer.state, STATE_FAILED);
 	define_process(4, why);
 	define_close();
 	recording_end();
@@ -293,7 +337,6 @@ static enum stack_mode inject_stack_mode(void)
 
 static void inject_init_stacks(void)
 {
-	const void *driver;
 	int ret;
 
 	inject.stack = inject_stack_mode();
@@ -307,6 +350,14 @@ static void inject_init_stacks(void)
 		return;
 	}
 	grt_unwind_hide((const void *)(uintptr_t)InitializeInjection);
+}
+
+static void inject_hide_cupti(void)
+{
+	const void *driver;
+
+	if (inject.stack != STACK_INPROC)
+		return;
 	grt_unwind_hide((const void *)(uintptr_t)inject.cupti.subscribe);
 	/* between the runtime's functions and the callback */
 	driver = cupti_driver_symbol("cuDriverGetVersion");
@@ -331,11 +382,10 @@ static void inject_leave_cupti(void)
 }
 
 /* The clock comes first of all: CUPTI does not take it later. */
-static bool inject_init_cupti(void)
+static bool inject_subscribe(void)
 {
 	int ret;
 
-	clock_init();
 	inject_init_clock();
 	if (inject.cupti.set_thread_ids)
 		inject.cupti.set_thread_ids(CUPTI_THREAD_ID_SYSTEM);
@@ -353,44 +403,107 @@ static bool inject_init_cupti(void)
 	return true;
 }
 
-static void inject_begin(const char *output)
+static bool inject_init_cupti(void)
 {
 	char why[512] = "";
 
+	if (cupti_load(&inject.cupti, why, sizeof(why))) {
+		inject_give_up(why);
+		return false;
+	}
+	inject.cupti.get_version(&inject.version);
+	inject_hide_cupti();
+	if (!inject_subscribe())
+		return false;
+	clock_snapshot();
+	writer.cupti = true;
+	return true;
+}
+
+/* Return: whether records may be written; nothing makes any so far */
+static bool inject_begin_recording(const char *output)
+{
 	inject.pid = getpid();
 	inject.image = recording_random();
 	if (!recording_open(output))
-		return;
+		return false;
 	define_process(1, inject_exe_name());
 	/* A recorder that ends now waits for the processes it sees; the others must see its end. */
 	define_flush();
 	if (recording_asks() != RECORDING_GOES_ON) {
 		define_close();
-		return;
+		return false;
 	}
-	if (cupti_load(&inject.cupti, why, sizeof(why))) {
-		inject_give_up(why);
-		return;
-	}
-	inject.cupti.get_version(&inject.version);
+	clock_init();
 	inject_init_stacks();
-	if (launch_init()) {
+	if (launch_init() || nvtx_init()) {
 		inject_give_up("no memory");
-		return;
+		return false;
 	}
-	if (!inject_init_cupti())
-		return;
-	clock_snapshot();
+	return true;
+}
+
+/* From now on threads record. */
+static bool inject_start(void)
+{
 	pthread_atfork(NULL, NULL, inject_in_child);
 	atomic_store(&inject.on, true);
 	if (!inject_start_writer()) {
 		atomic_store(&inject.on, false);
-		inject_leave_cupti();
+		if (writer.cupti)
+			inject_leave_cupti();
 		inject_give_up("no thread could be made");
-		return;
+		return false;
 	}
 	atexit(inject_at_end);
 	at_quick_exit(inject_at_end);
+	atomic_store(&writer.state, STATE_ON);
+	return true;
+}
+
+/* Return: whether the caller is the first one, and is to begin */
+static bool inject_is_first(const char *output)
+{
+	int none = STATE_NONE;
+
+	return output && *output && atomic_compare_exchange_strong(&writer.state, &none, STATE_BEGINS);
+}
+
+bool inject_begin_ranges(void)
+{
+	const char *output = secure_getenv("GRTRACE_OUTPUT");
+	int saved = errno, state;
+
+	if (inject_is_first(output) && (!inject_begin_recording(output) || !inject_start()))
+		atomic_store(&writer.state, STATE_FAILED);
+	errno = saved;
+	state = atomic_load(&writer.state);
+	/* while it begins on another thread, functions do nothing */
+	return (state == STATE_ON && inject.pid == getpid()) || state == STATE_BEGINS;
+}
+
+/* Ranges were there first, or begin on another thread now. */
+static void inject_join_ranges(void)
+{
+	uint64_t limit = now_ns(CLOCK_MONOTONIC) + END_NS;
+	struct timespec moment = {.tv_nsec = 500000};
+
+	while (atomic_load(&writer.state) == STATE_BEGINS && now_ns(CLOCK_MONOTONIC) < limit)
+		nanosleep(&moment, NULL);
+	if (atomic_load(&writer.state) != STATE_ON || inject.pid != getpid())
+		return;
+	pthread_mutex_lock(&writer.lock);
+	if (!writer.over)
+		inject_init_cupti();
+	pthread_mutex_unlock(&writer.lock);
+}
+
+static void inject_begin(const char *output)
+{
+	if (!inject_is_first(output))
+		inject_join_ranges();
+	else if (!inject_begin_recording(output) || !inject_init_cupti() || !inject_start())
+		atomic_store(&writer.state, STATE_FAILED);
 }
 
 int InitializeInjection(void)

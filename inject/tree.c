@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-struct grt_tree grt_tree;
-
 /* Two slots a node, so that a probe ends soon; never more nodes than slots. */
 static uint32_t tree_slots_for(uint32_t max)
 {
@@ -32,10 +30,8 @@ static void *tree_reserve(size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-int grt_tree_init(uint32_t max, uint32_t roots)
+int grt_tree_init(struct grt_tree *t, uint32_t max, uint32_t roots)
 {
-	struct grt_tree *t = &grt_tree;
-
 	if (max < roots)
 		max = roots;
 	/* Ids are counted up before they are compared with the limit, by each thread once. */
@@ -93,9 +89,8 @@ static uint32_t tree_new_node(struct grt_tree *t, uint32_t parent, uint64_t fram
  * child meanwhile: then its node is the one, and ours stays in the array, where
  * a writer stores it and nothing refers to it.
  */
-uint32_t grt_tree_far(uint32_t parent, uint64_t frame)
+uint32_t grt_tree_far(struct grt_tree *t, uint32_t parent, uint64_t frame)
 {
-	struct grt_tree *t = &grt_tree;
 	_Atomic uint32_t *place = &t->node[parent].near[grt_tree_near(frame)];
 	uint32_t at = tree_hash(parent, frame), mine = 0, there;
 
@@ -112,9 +107,8 @@ uint32_t grt_tree_far(uint32_t parent, uint64_t frame)
 	}
 }
 
-void grt_tree_forked(void)
+void grt_tree_forked(struct grt_tree *t)
 {
-	struct grt_tree *t = &grt_tree;
 	uint32_t used = atomic_load(&t->used);
 
 	for (uint32_t id = 1; id <= used; id++)
@@ -125,10 +119,8 @@ void grt_tree_forked(void)
 		}
 }
 
-bool grt_tree_get(uint32_t id, uint64_t *frame, uint32_t *parent)
+bool grt_tree_get(const struct grt_tree *t, uint32_t id, uint64_t *frame, uint32_t *parent)
 {
-	struct grt_tree *t = &grt_tree;
-
 	if (!t->node || !id || id > atomic_load_explicit(&t->used, memory_order_relaxed) ||
 	    !atomic_load_explicit(&t->node[id].ready, memory_order_acquire))
 		return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The tree of call paths: (parent, frame) -> node, for the whole process,
+ * A tree of paths, as of calls: (parent, frame) -> node, for the whole process,
  * without locks.
  */
 #ifndef GRT_INJECT_TREE_H
@@ -37,19 +37,17 @@ struct grt_tree {
 	_Atomic uint32_t used;
 };
 
-extern struct grt_tree grt_tree;
-
 /** grt_tree_init - for @max nodes, the roots 1..@roots among them; 0 or -ENOMEM */
-int grt_tree_init(uint32_t max, uint32_t roots);
+int grt_tree_init(struct grt_tree *t, uint32_t max, uint32_t roots);
 
 /** grt_tree_far - a child that its parent does not name, found or made; 0 when the tree is full */
-uint32_t grt_tree_far(uint32_t parent, uint64_t frame);
+uint32_t grt_tree_far(struct grt_tree *t, uint32_t parent, uint64_t frame);
 
 /** grt_tree_forked - in the child: nodes that another thread of the parent was making are given up */
-void grt_tree_forked(void);
+void grt_tree_forked(struct grt_tree *t);
 
 /** grt_tree_get - a node's @frame and @parent; false where @id is not there (yet) */
-bool grt_tree_get(uint32_t id, uint64_t *frame, uint32_t *parent);
+bool grt_tree_get(const struct grt_tree *t, uint32_t id, uint64_t *frame, uint32_t *parent);
 
 static inline unsigned int grt_tree_near(uint64_t frame)
 {
@@ -57,14 +55,14 @@ static inline unsigned int grt_tree_near(uint64_t frame)
 }
 
 /** grt_tree_child - the node of a frame under a parent; 0 when the tree is full */
-static inline uint32_t grt_tree_child(uint32_t parent, uint64_t frame)
+static inline uint32_t grt_tree_child(struct grt_tree *t, uint32_t parent, uint64_t frame)
 {
-	const struct grt_tree_node *node = grt_tree.node;
+	const struct grt_tree_node *node = t->node;
 	uint32_t id = atomic_load_explicit(&node[parent].near[grt_tree_near(frame)], memory_order_acquire);
 
 	if (id && node[id].frame == frame)
 		return id;
-	return grt_tree_far(parent, frame);
+	return grt_tree_far(t, parent, frame);
 }
 
 #endif /* GRT_INJECT_TREE_H */

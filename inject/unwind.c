@@ -116,6 +116,8 @@ static struct {
 	bool python;
 } state;
 
+static struct grt_tree tree;
+
 static const char *const root_names[] = {NULL,
 #define X(name, text, meaning) text,
 					 GRT_ROOTS(X)
@@ -537,7 +539,7 @@ static uint32_t unwind_python_nodes(struct grt_unwind_thread *t, const struct fr
 		++*at;
 		for (; node && *at < t->items && !unwind_is_entry(t->item[*at]); ++*at)
 			if (t->item[*at] != (GRT_FRAME_PYTHON | GRT_PYTHON_SKIP))
-				node = grt_tree_child(node, t->item[*at]);
+				node = grt_tree_child(&tree, node, t->item[*at]);
 	}
 	return node;
 }
@@ -559,7 +561,7 @@ static uint32_t unwind_find_nodes(struct grt_unwind_thread *t)
 		before = node;
 		node = unwind_python_nodes(t, f, &python, node);
 		if (node == before)
-			node = grt_tree_child(node, f->word);
+			node = grt_tree_child(&tree, node, f->word);
 		if (!node)
 			break;
 		f->node = node;
@@ -676,7 +678,7 @@ int grt_unwind_init(uint32_t max_nodes, bool python)
 #endif
 	grt_stack_init();
 	err = grt_rules_init();
-	err = err ? err : grt_tree_init(max_nodes ? max_nodes : MAX_NODES, GRT_ROOT_COUNT - 1);
+	err = err ? err : grt_tree_init(&tree, max_nodes ? max_nodes : MAX_NODES, GRT_ROOT_COUNT - 1);
 	state.python = python && !err;
 	if (state.python)
 		grt_python_init();
@@ -729,12 +731,12 @@ void grt_unwind_refresh(void)
 
 void grt_unwind_forked(void)
 {
-	grt_tree_forked();
+	grt_tree_forked(&tree);
 }
 
 uint32_t grt_unwind_nodes(void)
 {
-	return atomic_load_explicit(&grt_tree.used, memory_order_acquire);
+	return atomic_load_explicit(&tree.used, memory_order_acquire);
 }
 
 bool grt_unwind_node(uint32_t id, struct grt_unode *node)
@@ -742,7 +744,7 @@ bool grt_unwind_node(uint32_t id, struct grt_unode *node)
 	uint64_t frame;
 	uint32_t parent;
 
-	if (!grt_tree_get(id, &frame, &parent))
+	if (!grt_tree_get(&tree, id, &frame, &parent))
 		return false;
 	*node = (struct grt_unode){.id = id, .parent = parent, .kind = GRT_UNODE_NATIVE};
 	if (id < GRT_ROOT_COUNT) {
@@ -771,7 +773,7 @@ void grt_unwind_stats(struct grt_unwind_stats *stats)
 	grt_rules_stats(stats);
 	for (unsigned int i = 0; i < GRT_ROOT_COUNT; i++)
 		stats->roots[i] = atomic_load(&state.roots[i]);
-	stats->nodes = atomic_load(&grt_tree.used);
+	stats->nodes = atomic_load(&tree.used);
 	stats->python_texts = grt_python_texts(&no_memory);
 	stats->no_memory += no_memory;
 }

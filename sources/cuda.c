@@ -34,6 +34,8 @@
 #define STOP_NAME GRT_CUDA_STOP
 #define STOP_MS 3000
 #define NOTES_MAX 8
+/* Libraries with NVTX load what this names. */
+#define NVTX_ENV "NVTX_INJECTION64_PATH"
 /* It calls this function with the number of a launch, for --stack=bpf. */
 #define MARKER "grtrace_cuda_launch"
 
@@ -46,6 +48,7 @@
  *	recording is over does not take another one of the same path for it
  * @event: readable once capture has stopped
  * @processes, @silent: that were traced; of these, without an end
+ * @cuda: of these, with CUDA
  * @marker: the capture by BPF, of stacks alone or of launches, too; NULL: there is none; @kind, @point: what
  * it is made of
  * @outside: a process that runs is watched from outside; @uprobes: where
@@ -60,6 +63,7 @@ struct capture {
 	bool ended;
 	unsigned int processes;
 	unsigned int silent;
+	unsigned int cuda;
 	unsigned int notes;
 	void (*note)(const char *text);
 	char processes_text[64];
@@ -68,6 +72,13 @@ struct capture {
 	struct grt_bpf_point point;
 	pid_t outside;
 	struct uprobes uprobes;
+};
+
+static bool no_nvtx;
+
+static const struct cmd_opt options[] = {
+	{"no-nvtx", 0, OPT_FLAG, NULL, &no_nvtx, "-e cuda: without the program's NVTX ranges"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
 /* ------------------------------------------------------------- what is here */
@@ -306,6 +317,22 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	return strcmp(c->stack, "bpf") ? 0 : open_marker(c, setup, err);
 }
 
+/* Ranges of NVTX go to one library only: one that is there already stays. Return: 0 or not */
+static int cuda_set_nvtx(struct capture *c)
+{
+	const char *other = getenv(NVTX_ENV);
+	char text[PATH_MAX + 128];
+
+	if (no_nvtx)
+		return 0;
+	if (!other || !*other)
+		return setenv(NVTX_ENV, c->library, 1);
+	snprintf(text, sizeof(text), "cuda: no NVTX ranges: " NVTX_ENV " is set, to %s", other);
+	if (c->note)
+		c->note(text);
+	return 0;
+}
+
 /* The program gets it with the environment. */
 static int cuda_attach(void *state, int dir, const char *path, struct grt_err *err)
 {
@@ -319,7 +346,7 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot find %s", path);
 	snprintf(given, sizeof(given), "%s:%s", c->number, c->path);
 	if (setenv(GRT_CUDA_RECORDING_ENV, given, 1) || setenv("CUDA_INJECTION64_PATH", c->library, 1) ||
-	    setenv("GRTRACE_OUTPUT", c->path, 1) || setenv("GRTRACE_STACK", c->stack, 1))
+	    setenv("GRTRACE_OUTPUT", c->path, 1) || setenv("GRTRACE_STACK", c->stack, 1) || cuda_set_nvtx(c))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
 	return 0;
 }
@@ -428,6 +455,7 @@ struct reading {
 	struct capture *capture;
 	bool begun;
 	bool ended;
+	bool cuda;
 	uint32_t number;
 	char string[512];
 };
@@ -461,6 +489,8 @@ static int cuda_on_image(struct grt_consumer *consumer, const struct grt_event *
 		return 0;
 	r->begun = true;
 	r->ended |= p->what == 3 || p->what == 4;
+	/* one with NVTX alone has no CUPTI */
+	r->cuda |= p->version || p->what == 4;
 	/* a note's text precedes it, and is new */
 	if (p->what == 4 || p->what == 5)
 		cuda_tell(r, p);
@@ -497,6 +527,7 @@ static bool read_notes(struct capture *c, const char *name)
 	grt_session_close(s);
 	c->processes += r.begun;
 	c->silent += r.begun && !r.ended;
+	c->cuda += r.cuda;
 	return false;
 }
 
@@ -508,7 +539,7 @@ static void told(void *state)
 	each_file(c, read_notes);
 	if (!c->note || c->outside)
 		return;
-	if (!c->processes)
+	if (!c->cuda)
 		c->note("cuda: no process of the program has used CUDA");
 	if (c->silent) {
 		snprintf(
@@ -559,6 +590,7 @@ static int cuda_close(void *state, struct grt_err *err)
 const struct source source_cuda = {
 	.name = "cuda",
 	.program = true,
+	.options = options,
 	.probe = cuda_probe,
 	.open = cuda_open,
 	.attach = cuda_attach,

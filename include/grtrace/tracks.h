@@ -113,7 +113,8 @@ enum grt_track_item_kind {
 	GRT_TRACK_CATEGORY(OVERHEAD, overhead)    \
 	GRT_TRACK_CATEGORY(HIP, hip)              \
 	GRT_TRACK_CATEGORY(FUNC, func)            \
-	GRT_TRACK_CATEGORY(CONTEXT, context)
+	GRT_TRACK_CATEGORY(CONTEXT, context)      \
+	GRT_TRACK_CATEGORY(RANGE, user_annotation)
 
 enum grt_track_category {
 #define GRT_TRACK_CATEGORY(NAME, name) GRT_CATEGORY_##NAME,

@@ -15,6 +15,7 @@
 #include "base/grow.h"
 #include "stack/image_frames.h"
 #include "base/index.h"
+#include "range_paths.h"
 
 /* Rows that were looked for last, by a simple hash: most work is like some work just before. */
 #define RECENT 4096U
@@ -23,6 +24,7 @@
  * struct row - work of one kind
  * @node: the launch's stack, 0: none
  * @origin: of work of a graph: the stack of the code that made its node, 0: unknown
+ * @range: the path of its ranges, 0: none
  * @call: the launch's function where it has no stack
  * @name: string of a kernel, kind of a copy
  */
@@ -30,6 +32,7 @@ struct row {
 	uint32_t image;
 	uint32_t node;
 	uint32_t origin;
+	uint32_t range;
 	uint32_t name;
 	uint32_t device;
 	uint32_t stream;
@@ -50,6 +53,8 @@ struct grt_launch_flame {
 	uint32_t rows, room;
 	struct grt_index index;
 	uint32_t recent[RECENT]; /* number of a row, plus 1 */
+	struct grt_range_paths ranges;
+	bool no_ranges;
 	uint32_t device_first;
 	bool any_device;
 	bool several_devices;
@@ -59,9 +64,9 @@ struct grt_launch_flame {
 
 static bool launch_flame_is_same(const struct row *a, const struct row *b)
 {
-	return a->node == b->node && a->origin == b->origin && a->name == b->name && a->stream == b->stream &&
-	       a->image == b->image && a->device == b->device && a->graph == b->graph && a->call == b->call &&
-	       a->leaf == b->leaf && a->how == b->how;
+	return a->node == b->node && a->origin == b->origin && a->range == b->range && a->name == b->name &&
+	       a->stream == b->stream && a->image == b->image && a->device == b->device &&
+	       a->graph == b->graph && a->call == b->call && a->leaf == b->leaf && a->how == b->how;
 }
 
 static bool launch_flame_same_row(const void *owner, uint32_t id, const void *key)
@@ -87,8 +92,8 @@ static void add_to(struct row *row, const struct row *r)
 static int launch_flame_add_row(struct grt_launch_flame *f, const struct row *r)
 {
 	uint32_t tag = grt_hash(&f->key, (uint64_t)r->node << 32 | r->name,
-				(uint64_t)r->stream << 32 |
-					(r->graph ^ r->image << 16 ^ r->device << 8 ^ r->origin << 12));
+				(uint64_t)r->stream << 32 | (r->graph ^ r->image << 16 ^ r->device << 8 ^
+							     r->origin << 12 ^ r->range << 4));
 	uint32_t *recent = &f->recent[tag % RECENT], at;
 
 	if (*recent && launch_flame_is_same(&f->row[*recent - 1], r)) {
@@ -154,6 +159,9 @@ static int launch_flame_on_work(void *arg, const struct grt_event *e, const stru
 		launch_flame_take_copy(&r, (const struct grt_ev_gpu_copy *)e);
 	if (launch)
 		launch_flame_take_launch(&r, launch);
+	if (launch && launch->range && !f->no_ranges &&
+	    grt_range_paths_get(&f->ranges, image, launch->range, &r.range))
+		return -ENOMEM;
 	if (!f->any_device)
 		f->device_first = r.device;
 	f->any_device = true;
@@ -163,6 +171,7 @@ static int launch_flame_on_work(void *arg, const struct grt_event *e, const stru
 
 static int launch_flame_on_nothing(void *arg, const struct grt_launch *launch)
 {
+	struct grt_launch_flame *f = arg;
 	struct row r = {.image = launch->image->number,
 			.leaf = launch->call == GRT_CUDA_PROBED ? GRT_FLAME_LEAF_CALL
 								: GRT_FLAME_LEAF_PENDING,
@@ -170,7 +179,10 @@ static int launch_flame_on_nothing(void *arg, const struct grt_launch *launch)
 
 	r.launches = 1;
 	launch_flame_take_launch(&r, launch);
-	return launch_flame_add_row(arg, &r);
+	if (launch->range && !f->no_ranges &&
+	    grt_range_paths_get(&f->ranges, launch->image, launch->range, &r.range))
+		return -ENOMEM;
+	return launch_flame_add_row(f, &r);
 }
 
 int grt_launch_flame_new(struct grt_launch_flame **out)
@@ -183,7 +195,8 @@ int grt_launch_flame_new(struct grt_launch_flame **out)
 	if (!f)
 		return -ENOMEM;
 	f->key = grt_hash_key_new();
-	if (!grt_launches_new(&f->launches, &sink) && !grt_image_frames_new(&f->frames))
+	if (!grt_launches_new(&f->launches, &sink) && !grt_image_frames_new(&f->frames) &&
+	    !grt_range_paths_init(&f->ranges, false))
 		return 0;
 	grt_launch_flame_free(f);
 	*out = NULL;
@@ -193,6 +206,12 @@ int grt_launch_flame_new(struct grt_launch_flame **out)
 void grt_launch_flame_within(struct grt_launch_flame *f, uint64_t from, uint64_t to)
 {
 	grt_launches_within(f->launches, from, to);
+}
+
+void grt_launch_flame_ranges(struct grt_launch_flame *f, enum grt_flame_ranges how)
+{
+	f->ranges.full = how == GRT_FLAME_RANGES_FULL;
+	f->no_ranges = how == GRT_FLAME_RANGES_NONE;
 }
 
 int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e)
@@ -282,6 +301,8 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 		return 0;
 	ret = put_base(tree, shape, &op, &node);
 	if (!ret)
+		ret = grt_range_paths_put(&f->ranges, r->range, tree, &node);
+	if (!ret)
 		ret = put_stack(f, r, i, shape->by == GRT_FLAME_BY_GRAPH, tree, &node);
 	/* the function itself is the innermost frame */
 	if (!ret && r->leaf != GRT_FLAME_LEAF_CALL)
@@ -350,6 +371,7 @@ void grt_launch_flame_free(struct grt_launch_flame *f)
 		return;
 	grt_launches_free(f->launches);
 	grt_image_frames_free(f->frames);
+	grt_range_paths_free(&f->ranges);
 	grt_index_free(&f->index);
 	free(f->row);
 	free(f);

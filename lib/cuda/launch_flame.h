@@ -23,13 +23,17 @@ int grt_launch_flame_new(struct grt_launch_flame **out);
 /** grt_launch_flame_within - as grt_launches_within() */
 void grt_launch_flame_within(struct grt_launch_flame *f, uint64_t from, uint64_t to);
 
+/** grt_launch_flame_ranges - how frames of NVTX's ranges are shown; to be called before the first event */
+void grt_launch_flame_ranges(struct grt_launch_flame *f, enum grt_flame_ranges how);
+
 /** grt_launch_flame_event - takes in an event; of use are classes image and launch. Return: 0 or -ENOMEM */
 int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e);
 
 /**
  * grt_launch_flame_tree - the trace is over: its stacks, outermost frame first
  *	python3;main;Model.forward (model.py:42);cudaLaunchKernel;[GPU_Kernel]gemm
- * A kernel that another one launched stands on [device launch], one whose launch is
+ * Ranges of NVTX that the launch was made in are frames "[nvtx] NAME" around the
+ * stack. A kernel that another one launched stands on [device launch], one whose launch is
  * not in the trace on [unmatched]; a launch without a stack is named by its
  * function. With launches as the weight, [GPU_Launch_Pending] is what came to
  * nothing and [lost] what CUPTI lost; neither has a time.

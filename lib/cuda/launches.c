@@ -22,6 +22,7 @@
 struct caller {
 	uint32_t tid;
 	uint32_t context;
+	uint32_t range;
 	uint16_t call;
 	uint8_t kind;
 	bool failed;
@@ -188,14 +189,15 @@ static bool same_caller(const void *owner, uint32_t id, const void *key)
 {
 	const struct caller *c = &((const struct grt_launches *)owner)->caller[id], *k = key;
 
-	return c->tid == k->tid && c->context == k->context && c->call == k->call && c->failed == k->failed &&
+	return c->tid == k->tid && c->context == k->context && c->range == k->range &&
+	       c->call == k->call && c->failed == k->failed &&
 	       c->captured == k->captured;
 }
 
 static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_t *number)
 {
 	uint32_t tag = grt_hash(&l->key, (uint64_t)k->tid << 32 | k->context,
-				(uint64_t)k->call << 2 | k->failed << 1 | k->captured);
+				(uint64_t)k->range << 18 | (uint64_t)k->call << 2 | k->failed << 1 | k->captured);
 
 	*number = grt_index_find(&l->caller_index, tag, same_caller, l, k);
 	if (*number != GRT_NOWHERE)
@@ -221,6 +223,7 @@ static struct grt_launch launch_by(const struct grt_launches *l, uint32_t image,
 		.kind = c->kind,
 		.failed = c->failed,
 		.captured = c->captured,
+		.range = c->range,
 	};
 }
 
@@ -434,6 +437,7 @@ static int launches_take_launch(struct grt_launches *l, const struct grt_ev_laun
 	const struct grt_cuda_call *row = grt_cuda_call(e->call);
 	struct caller c = {.tid = e->e.tid,
 			   .context = e->context,
+			   .range = e->range,
 			   .call = e->call,
 			   .kind = row ? row->kind : GRT_CUDA_KIND_NONE,
 			   .failed = e->result != 0,

@@ -22,6 +22,7 @@ enum {
 	OF_WAITS,
 	OF_OVERHEAD,
 	OF_STREAM,
+	OF_RANGES,
 };
 
 /* Elements of @kernels are numbers of names. */
@@ -203,6 +204,49 @@ static int on_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 	return tracks_draw_in_process(t, e, &key, waits ? "CUDA waits" : "CUDA overhead", &i, a);
 }
 
+/* Ranges come by their ends, so that an inner one is drawn before the one around it, on a lane of its own. */
+static int on_range(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_range *x = (const struct grt_ev_range *)e;
+	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
+	const char *name = image ? grt_image_string(image, x->name) ?: "range" : "";
+	const char *domain = image ? grt_image_string(image, x->domain) ?: "" : "";
+	bool started = x->kind == 2;
+	struct grt_track_item i = {.category = GRT_CATEGORY_RANGE, .time = x->begin, .end = e->time};
+	struct grt_key key = tracks_key_of(OF_RANGES, e->pid, started ? 0 : e->tid, e->ctx ^ x->domain);
+	struct tracks_args *a = tracks_no_args(t);
+	char text[96];
+
+	if (!image || grt_texts_add(&t->texts, name, strlen(name), &i.name))
+		return -ENOMEM;
+	if (i.end < i.time) {
+		t->count.back++;
+		return 0;
+	}
+	add_work_fields(t, a, e);
+	if (started)
+		snprintf(text, sizeof(text), "NVTX ranges %.40s", domain);
+	else
+		snprintf(text, sizeof(text), "NVTX ranges of thread %u %.40s", e->tid, domain);
+	text[strlen(text) - (text[strlen(text) - 1] == ' ')] = '\0';
+	return tracks_draw_in_process(t, e, &key, text, &i, a);
+}
+
+static int on_mark(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_mark *x = (const struct grt_ev_mark *)e;
+	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
+	const char *text = image ? grt_image_string(image, x->name) ?: "mark" : "";
+	struct track *k;
+	uint32_t name;
+	int ret;
+
+	if (!image || grt_texts_add(&t->texts, text, strlen(text), &name))
+		return -ENOMEM;
+	ret = tracks_thread(t, e->pid, e->tid, &k);
+	return ret ?: tracks_draw_instant(t, k, e, name, GRT_CATEGORY_RANGE);
+}
+
 /* Of what a process defines, names are needed. */
 static int tracks_on_image(struct grt_tracks *t, const struct grt_event *e)
 {
@@ -243,6 +287,9 @@ static const struct tracks_draw cuda_draws[] = {
 	{GRT_EV_CLOCK, tracks_nothing},
 	{GRT_EV_RANK, tracks_nothing},
 	{GRT_EV_LAUNCH, on_launch},
+	{GRT_EV_RANGE_NODE, tracks_nothing},
+	{GRT_EV_RANGE, on_range},
+	{GRT_EV_MARK, on_mark},
 	{GRT_EV_GPU_KERNEL, on_gpu_kernel},
 	{GRT_EV_GPU_COPY, on_gpu_copy},
 	{GRT_EV_GPU_SYNC, on_cuda_time},

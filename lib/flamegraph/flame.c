@@ -223,6 +223,11 @@ void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to)
 	grt_launch_flame_within(f->launches, from, to);
 }
 
+void grt_flame_ranges(struct grt_flame *f, enum grt_flame_ranges how)
+{
+	grt_launch_flame_ranges(f->launches, how);
+}
+
 int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_STACK)

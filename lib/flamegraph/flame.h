@@ -56,6 +56,9 @@ void grt_flame_filter(struct grt_flame *f, const struct grt_filter *filter);
 /** grt_flame_within - CUDA's part: as grt_launches_within(). Of jobs, events outside must not come */
 void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to);
 
+/** grt_flame_ranges - how frames of NVTX's ranges are shown; to be called before the first event */
+void grt_flame_ranges(struct grt_flame *f, enum grt_flame_ranges how);
+
 /** grt_flame_event - takes in an event of any type. Return: 0 or -ENOMEM */
 int grt_flame_event(struct grt_flame *f, const struct grt_event *e);
 

@@ -53,6 +53,7 @@ struct grt_merge {
 	const struct grt_merge_sink *sink;
 	uint64_t from;
 	uint64_t width;
+	uint64_t whole[GRT_RECORD_MAX / 8];
 };
 
 /* Rings of different inputs have the same numbers, threads and devices are the same. */
@@ -262,7 +263,7 @@ static inline __attribute__((always_inline)) int hand_out_item(void *arg, struct
 		return 0;
 	}
 	st->ptr += e->size;
-	return merge_hand_out(m, &m->lane[st->index], e);
+	return merge_hand_out(m, &m->lane[st->index], grt_record_whole(e, m->whole));
 }
 
 static int64_t merge_offset(const void *arg, const struct grt_stream *st)

@@ -21,6 +21,9 @@ enum grt_flame_weight {
 #include "flame_shapes.def"
 };
 
+/** enum grt_flame_ranges - frames of NVTX's ranges: by name without numbers, with them, or none */
+enum grt_flame_ranges { GRT_FLAME_RANGES_FOLDED, GRT_FLAME_RANGES_FULL, GRT_FLAME_RANGES_NONE };
+
 enum grt_flame_only {
 	GRT_FLAME_ONLY_ALL,
 #define GRT_FLAME_ONLY(NAME, name, help) GRT_FLAME_ONLY_##NAME,
@@ -39,6 +42,7 @@ struct grt_flame_shape {
 	enum grt_flame_by by;
 	enum grt_flame_weight weight;
 	enum grt_flame_only only;
+	enum grt_flame_ranges ranges;
 };
 
 /* Not known, in struct grt_flame_op. */

@@ -218,6 +218,17 @@ static int take_mapping(struct grt_images *m, struct grt_image *i, const struct 
 	return 0;
 }
 
+static int take_range(struct grt_images *m, struct grt_image *i, const struct grt_ev_range_node *n)
+{
+	int ret = n->outer >= n->node ? -ERANGE : make_room(m, &i->range, &i->ranges, n->node);
+
+	if (ret)
+		return ret;
+	i->range[n->node - 1] = (struct grt_image_range){
+		.outer = n->outer, .domain = n->domain, .name = n->name, .defined = true};
+	return 0;
+}
+
 static int images_take_process(struct grt_images *m, struct grt_image *i, const struct grt_ev_process *p)
 {
 	/* one that nothing is known of was made by a record before its beginning, or is it */
@@ -249,6 +260,9 @@ static int images_take(struct grt_images *m, struct grt_image *i, const struct g
 		return take_mapping(m, i, (const struct grt_ev_mapping *)e);
 	case GRT_EV_RANK:
 		i->rank = ((const struct grt_ev_rank *)e)->rank;
+		break;
+	case GRT_EV_RANGE_NODE:
+		return take_range(m, i, (const struct grt_ev_range_node *)e);
 	}
 	return 0;
 }
@@ -269,7 +283,8 @@ int grt_images_event(struct grt_images *m, const struct grt_event *e)
 
 	if (e->type == GRT_EV_CLOCK)
 		images_take_clock(m, (const struct grt_ev_clock *)e);
-	if ((e->type < GRT_EV_PROCESS || e->type > GRT_EV_MAPPING) && e->type != GRT_EV_RANK)
+	if ((e->type < GRT_EV_PROCESS || e->type > GRT_EV_MAPPING) && e->type != GRT_EV_RANK &&
+	    e->type != GRT_EV_RANGE_NODE)
 		return 0;
 	i = grt_images_of(m, e);
 	ret = i ? images_take(m, i, e) : -ENOMEM;
@@ -326,6 +341,11 @@ enum grt_stack_reach grt_image_reach(struct grt_image *i, uint32_t number)
 	return n->reach;
 }
 
+const struct grt_image_range *grt_image_range(const struct grt_image *i, uint32_t number)
+{
+	return number && number <= i->ranges && i->range[number - 1].defined ? &i->range[number - 1] : NULL;
+}
+
 const struct grt_image_mapping *grt_image_mapping(const struct grt_image *i, uint32_t number)
 {
 	return number && number <= i->mappings && i->mapping[number - 1].end ? &i->mapping[number - 1] : NULL;
@@ -344,6 +364,7 @@ void grt_images_free(struct grt_images *m)
 		free(i->recorder_string);
 		free(i->node);
 		free(i->mapping);
+		free(i->range);
 		free(i);
 	}
 	free(m->image);

@@ -60,6 +60,14 @@ struct grt_image_mapping {
 	char build_id[73];
 };
 
+/** struct grt_image_range - ranges that are open together, see RANGE_NODE; @outer: a smaller number */
+struct grt_image_range {
+	uint32_t outer;
+	uint32_t domain;
+	uint32_t name;
+	bool defined;
+};
+
 /**
  * struct grt_image - a process image
  * @number: of it, from 0
@@ -90,6 +98,8 @@ struct grt_image {
 	uint32_t nodes;
 	struct grt_image_mapping *mapping;
 	uint32_t mappings;
+	struct grt_image_range *range;
+	uint32_t ranges;
 };
 
 /* Strings from this number on are the recorder's, which does not know those of the program. */
@@ -126,6 +136,9 @@ struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e)
 
 /** grt_image_node - a frame; NULL where it is not defined, and for 0. Its callers end: their numbers fall */
 const struct grt_image_node *grt_image_node(const struct grt_image *i, uint32_t number);
+
+/** grt_image_range - ranges that are open together; NULL where it is not defined, and for 0 */
+const struct grt_image_range *grt_image_range(const struct grt_image *i, uint32_t number);
 
 /** grt_image_reach - how much of the stack is known whose innermost frame is a node; also for 0 */
 enum grt_stack_reach grt_image_reach(struct grt_image *i, uint32_t number);

@@ -15,6 +15,13 @@ const uint16_t grt_record_size[GRT_EV_MAX] = {
 #undef GRT_EVENT
 };
 
+const uint16_t grt_record_grew[GRT_EV_MAX] = {
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)
+#define GRT_GREW(NAME, bytes) [GRT_EV_##NAME] = (bytes),
+#include <grtrace/events.def>
+#undef GRT_EVENT
+};
+
 const uint8_t grt_class_of[GRT_EV_MAX] = {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = GRT_CLASS_##CLASS,
 #include <grtrace/events.def>

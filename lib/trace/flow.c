@@ -41,6 +41,7 @@ struct flow {
 	struct grt_filter *filter;
 	const char *cards;
 	struct grt_ev_name named;
+	uint64_t whole[GRT_RECORD_MAX / 8];
 	struct grt_linkage **linkage;
 	event_fn event;
 	event_fn by_type[GRT_EV_MAX];
@@ -140,6 +141,7 @@ static inline __attribute__((always_inline)) int flow_hand_out(void *arg, struct
 	if (st->at == GRT_AT_PACKET)
 		return hand_out_packet(f, st);
 	st->ptr += e->size;
+	e = grt_record_whole(e, f->whole);
 	if (e->type == GRT_EV_FRAME && grt_linkage_see(f->linkage, st->index, &e))
 		return -ENOMEM;
 	if (e->type == GRT_EV_NAME && f->cards)

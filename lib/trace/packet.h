@@ -6,6 +6,8 @@
 #ifndef GRT_TRACE_PACKET_H
 #define GRT_TRACE_PACKET_H
 
+#include <string.h>
+
 #include <grtrace/grtrace.h>
 
 /* More CPUs than any kernel is built for: a larger number is garbage. */
@@ -20,8 +22,12 @@ enum grt_packet_look {
 	GRT_LOOK_GARBAGE,
 };
 
-/* The least size of a record by type, 0 for types that this program does not know. */
+/* The size of a record by type, 0 for types that this program does not know. Newer programs' may be larger.
+ */
 extern const uint16_t grt_record_size[GRT_EV_MAX];
+
+/* What older programs' are at least, of types that got fields later; 0: the same. */
+extern const uint16_t grt_record_grew[GRT_EV_MAX];
 
 /* enum grt_class by type. */
 extern const uint8_t grt_class_of[GRT_EV_MAX];
@@ -81,9 +87,25 @@ static inline uint64_t grt_packet_fate(const struct grt_packet *p, unsigned int 
 /** grt_record_least - the least size of a record of this type, bytes */
 static inline uint32_t grt_record_least(uint16_t type)
 {
-	uint32_t size = type < GRT_EV_MAX ? grt_record_size[type] : 0;
+	uint32_t size = type < GRT_EV_MAX ? grt_record_grew[type] ?: grt_record_size[type] : 0;
 
 	return size ? size : sizeof(struct grt_event);
+}
+
+/**
+ * grt_record_whole - a record as this program knows it: fields that an older one did not have are 0
+ * @room: for GRT_RECORD_MAX bytes
+ */
+static inline const struct grt_event *grt_record_whole(const struct grt_event *e, void *room)
+{
+	uint32_t size = e->type < GRT_EV_MAX ? grt_record_size[e->type] : 0;
+
+	if (__builtin_expect(e->size >= size, 1))
+		return e;
+	memcpy(room, e, e->size);
+	memset((char *)room + e->size, 0, size - e->size);
+	((struct grt_event *)room)->size = (uint16_t)size;
+	return room;
 }
 
 /**

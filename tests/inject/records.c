@@ -13,7 +13,7 @@
 #include "codes/cuda_codes.h"
 
 #define PIDS 64
-#define STRINGS 65536
+#define STRINGS (1 << 20)
 #define NODES 65536
 /* From here on strings are the recorder's, which are kept behind those of the process. */
 #define RECORDER 0x80000000U
@@ -23,6 +23,8 @@ struct image {
 	uint32_t pid;
 	char *string[2 * STRINGS];
 	bool node[NODES];
+	struct grt_ev_range_node *chain;
+	uint32_t chains;
 	uint32_t nodes;
 	uint32_t deepest;
 	uint32_t depth[NODES];
@@ -62,6 +64,7 @@ static void forget(struct image *m)
 
 	for (i = 0; i < 2 * STRINGS; i++)
 		free(m->string[i]);
+	free(m->chain);
 	memset(m, 0, sizeof(*m));
 	m->pid = pid;
 }
@@ -114,15 +117,106 @@ static void take_node(struct print *p, const struct grt_ev_node *n)
 	p->stacks += n->e.seqno != 0;
 }
 
+/* Bytes that would not be one word of a line, as mock/ranges.c writes them. */
+static void print_word(const char *text)
+{
+	printf("%s", *text ? "" : "-");
+	for (unsigned int n = 0; *text && n < 500; text++, n++)
+		if (*text > ' ' && *text < 0x7f && *text != '%' && *text != '/')
+			putchar(*text);
+		else
+			printf("%%%02x", (unsigned char)*text), n += 2;
+}
+
+static void take_chain(struct print *p, const struct grt_ev_range_node *n)
+{
+	struct image *m = image_of(p, n->e.pid);
+
+	if (n->outer >= n->node || n->node > 1U << 20)
+		abort();
+	if (n->node > m->chains) {
+		m->chain = realloc(m->chain, 2 * n->node * sizeof(*m->chain));
+		memset(m->chain + m->chains, 0, (2 * n->node - m->chains) * sizeof(*m->chain));
+		m->chains = 2 * n->node;
+	}
+	p->undefined += n->outer && !m->chain[n->outer - 1].node;
+	m->chain[n->node - 1] = *n;
+}
+
+/* Return: how many ranges it is */
+static unsigned int print_chain(struct print *p, uint32_t pid, uint32_t node)
+{
+	struct image *m = image_of(p, pid);
+	unsigned int n;
+
+	if (!node)
+		return 0;
+	if (node > m->chains || !m->chain[node - 1].node) {
+		p->undefined++;
+		return 0;
+	}
+	n = print_chain(p, pid, m->chain[node - 1].outer);
+	putchar('/');
+	print_word(text_of(p, pid, m->chain[node - 1].domain));
+	putchar(':');
+	print_word(text_of(p, pid, m->chain[node - 1].name));
+	return n + 1;
+}
+
+static void print_name(struct print *p, uint32_t pid, uint32_t domain, uint32_t name)
+{
+	print_word(text_of(p, pid, domain));
+	putchar(' ');
+	print_word(text_of(p, pid, name));
+}
+
+static void print_range(struct print *p, const struct grt_ev_range *r)
+{
+	if (r->begin > r->e.time || (r->end && r->end != r->e.time))
+		abort();
+	printf("%c %u %u %u ", r->end ? 'R' : 'O', r->e.pid, r->e.tid, r->kind);
+	print_name(p, r->e.pid, r->domain, r->name);
+	printf(" %u ", r->depth);
+	if (!print_chain(p, r->e.pid, r->node))
+		putchar('-');
+	printf(" %u:", r->category);
+	print_word(text_of(p, r->e.pid, r->category_name));
+	printf(" %x %u:%llx\n", r->colour, r->payload_type, (unsigned long long)r->payload);
+}
+
+static void print_mark(struct print *p, const struct grt_ev_mark *m)
+{
+	printf("M %u %u ", m->e.pid, m->e.tid);
+	print_name(p, m->e.pid, m->domain, m->name);
+	putchar(' ');
+	if (!print_chain(p, m->e.pid, m->node))
+		putchar('-');
+	putchar('\n');
+}
+
+static int on_range(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct print *p = (struct print *)c;
+
+	(void)cpu;
+	if (e->type == GRT_EV_RANGE)
+		print_range(p, (const void *)e);
+	else
+		print_mark(p, (const void *)e);
+	return 0;
+}
+
 static void take_process(struct print *p, const struct grt_ev_process *r)
 {
 	if (r->what == 1)
 		forget(image_of(p, r->e.pid));
-	printf("# process %u what=%u launches=%llu launches_lost=%llu gpu=%llu gpu_lost=%llu unknown=%llu no_stamps=%llu version=%u clock=%u age=%u %s\n",
+	printf("# process %u what=%u launches=%llu launches_lost=%llu gpu=%llu gpu_lost=%llu unknown=%llu no_stamps=%llu version=%u clock=%u age=%u ranges=%llu ranges_lost=%llu cut=%llu stray=%llu %s\n",
 	       r->e.pid, r->what, (unsigned long long)r->launches, (unsigned long long)r->launches_lost,
 	       (unsigned long long)r->gpu_records, (unsigned long long)r->gpu_lost,
 	       (unsigned long long)r->gpu_unknown, (unsigned long long)r->no_stamps, r->version, r->gpu_clock,
-	       r->age, r->what == 1 ? "" : text_of(p, r->e.pid, r->text));
+	       r->age, (unsigned long long)r->ranges, (unsigned long long)r->ranges_lost,
+	       (unsigned long long)r->ranges_cut, (unsigned long long)r->ranges_stray,
+	       r->what == 1 ? "" : text_of(p, r->e.pid, r->text));
 }
 
 static int on_image(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -138,6 +232,8 @@ static int on_image(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 		take_process(p, (const struct grt_ev_process *)e);
 	else if (e->type == GRT_EV_CLOCK)
 		p->clocks++;
+	else if (e->type == GRT_EV_RANGE_NODE)
+		take_chain(p, (const struct grt_ev_range_node *)e);
 	else
 		p->mappings++;
 	return 0;
@@ -172,6 +268,11 @@ static void print_launch(struct print *p, const struct grt_ev_launch *l)
 	if (l->begin > l->e.time || !grt_cuda_call(l->call))
 		abort();
 	printf("L %u %u %u %llu\n", l->e.pid, l->e.tid, l->call, (unsigned long long)l->correlation);
+	if (!l->range)
+		return;
+	printf("X %u %u ", l->e.pid, l->e.tid);
+	print_chain(p, l->e.pid, l->range);
+	printf(" %u\n", l->ranges);
 }
 
 static int on_launch(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -217,7 +318,8 @@ static void print_health(const struct grt_health *h)
 
 int main(int argc, char **argv)
 {
-	struct print p = {.c = {.image = on_image, .launch = on_launch}, .stamps = argc < 3};
+	struct print p = {.c = {.image = on_image, .launch = on_launch, .range = on_range},
+			  .stamps = argc < 3};
 	struct grt_session *s;
 	struct grt_err err = {0};
 	unsigned int i;

@@ -101,6 +101,48 @@ static void every_class_has_its_callback(void **state)
 	assert_int_equal(grt_session_health(f->s)->events, types + 1);
 }
 
+/* struct launches - those that came */
+struct launches {
+	struct grt_consumer c;
+	struct grt_ev_launch launch[4];
+	unsigned int n;
+};
+
+static int keep_launch(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct launches *l = (struct launches *)c;
+
+	(void)cpu;
+	memcpy(&l->launch[l->n++], e, sizeof(l->launch[0]));
+	return 0;
+}
+
+/* Records of programs that did not have a type's last fields. */
+static void fields_that_came_later_are_0(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 1);
+	struct launches l = {.c = {.launch = keep_launch}};
+	struct grt_ev_launch old = {
+		.e = {.time = 1, .type = GRT_EV_LAUNCH, .size = 80}, .context = 5, .range = 9};
+
+	tm_event(tm, 0, &old.e);
+	tm_emit(tm, 0, launch, .e.time = 2, .range = 7);
+	/* one that nobody ever wrote */
+	old.e.time = 3;
+	old.e.size = 72;
+	tm_event(tm, 0, &old.e);
+	tm_close(tm);
+	assert_int_equal(grt_session_open(&f->s, f->path, NULL), 0);
+	assert_int_equal(grt_session_run(f->s, &l.c, 0, UINT64_MAX, NULL), 0);
+	assert_int_equal(l.n, 2);
+	assert_int_equal(l.launch[0].context, 5);
+	assert_int_equal(l.launch[0].range, 0);
+	assert_int_equal(l.launch[0].e.size, sizeof(old));
+	assert_int_equal(l.launch[1].range, 7);
+	assert_int_equal(grt_session_health(f->s)->fault[GRT_FAULT_RECORD], 1);
+}
+
 static void unknown_types_are_skipped_by_their_size(void **state)
 {
 	struct fixture *f = *state;
@@ -239,12 +281,13 @@ static void what_defines_comes_from_beyond(void **state)
 	collect_reset(&f->k);
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
 	h = grt_session_health(f->s);
-	/* PROCESS, STRING, NODE, MAPPING, CLOCK, GRAPH_NODE, RANK, FRAME and LOG_TEXT */
-	assert_int_equal(f->k.calls.beyond, 2 * 9);
-	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD and GPU_SLICE */
-	assert_int_equal(f->k.calls.late, 2 * 6);
+	/* PROCESS, STRING, NODE, MAPPING, CLOCK, GRAPH_NODE, RANK, RANGE_NODE, FRAME and LOG_TEXT */
+	assert_int_equal(f->k.calls.beyond, 2 * 10);
+	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD, RANGE, MARK and GPU_SLICE */
+	assert_int_equal(f->k.calls.late, 2 * 8);
 	assert_int_equal(f->k.calls.launch, 5);
-	assert_int_equal(f->k.calls.image, 7);
+	assert_int_equal(f->k.calls.image, 8);
+	assert_int_equal(f->k.calls.range, 2);
 	assert_int_equal(f->k.calls.stack, 2);
 	assert_int_equal(f->k.calls.name, 3);
 	assert_int_equal(h->before, h->events / 3 - 1);
@@ -253,8 +296,8 @@ static void what_defines_comes_from_beyond(void **state)
 	/* who does not ask for it */
 	f->k.c.beyond = f->k.c.late = NULL;
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
-	assert_int_equal(f->k.calls.beyond, 2 * 9);
-	assert_int_equal(f->k.calls.late, 2 * 6);
+	assert_int_equal(f->k.calls.beyond, 2 * 10);
+	assert_int_equal(f->k.calls.late, 2 * 8);
 }
 
 static void span_and_second_run(void **state)
@@ -791,6 +834,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(streams_are_merged_by_time),
 		CASE(every_class_has_its_callback),
+		CASE(fields_that_came_later_are_0),
 		CASE(unknown_types_are_skipped_by_their_size),
 		CASE(records_may_be_as_large_as_16_bits_say),
 		CASE(a_longer_header_and_padding_are_skipped),

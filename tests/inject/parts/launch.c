@@ -23,6 +23,7 @@ struct inject inject = {.on = true, .stack = STACK_INPROC};
 struct packets define_packets;
 static struct grt_ev_launch last;
 static unsigned int written;
+static unsigned int ranges, ranges_lost;
 
 void packets_put(struct packets *p, struct grt_event *e)
 {
@@ -68,6 +69,30 @@ void detach_graph(void)
 
 void detach_context(void)
 {
+}
+
+void nvtx_write(struct packets *p, uint16_t kind, const struct nvtx_range *r, uint64_t end, uint32_t tid)
+{
+	(void)p, (void)kind, (void)r, (void)end, (void)tid;
+	ranges++;
+}
+
+void nvtx_write_started(struct packets *(*to)(uint64_t time))
+{
+	(void)to;
+}
+
+void nvtx_lose(void)
+{
+	ranges_lost++;
+}
+
+uint64_t nvtx_lost(void)
+{
+	uint64_t n = ranges_lost;
+
+	ranges_lost = 0;
+	return n;
 }
 
 uint64_t clock_monotonic(void)
@@ -212,6 +237,23 @@ static void too_many(void)
 	threads = made;
 }
 
+/* More than a ring holds: what has no room is counted. */
+static void many_ranges(void)
+{
+	struct nvtx_range r = {.name = 1};
+	unsigned int i;
+
+	write_all();
+	ranges = 0;
+	for (i = 0; i < RING + 1000 && nvtx_thread_enter(); i++) {
+		nvtx_thread_put(NVTX_PUSHED, &r, 0);
+		nvtx_thread_leave();
+	}
+	write_all();
+	must(i == RING + 1000 && ranges + inject.ranges_lost == i && inject.ranges_lost == 1000,
+	     "ranges of a full ring are counted");
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -221,5 +263,6 @@ int main(void)
 	many_stacks();
 	smaller_stack();
 	too_many();
+	many_ranges();
 	return 0;
 }

@@ -1,0 +1,622 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The functions of NVTX, which the program calls through tables: each library that
+ * was built with NVTX has some, loads the library of NVTX_INJECTION64_PATH at its
+ * first call, and has its tables filled by InitializeInjectionNvtx2(), also from
+ * several threads at once. Until a table is filled, and where nothing is recorded, its
+ * functions do nothing. Layouts are NVTX's (version 3), as documented.
+ *
+ * A push is the hot path: it reads the clock, finds its name and its chain, and keeps
+ * them on the thread's own stack; a pop puts them into the thread's ring.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <wchar.h>
+
+#include "inject.h"
+#include "nvtx.h"
+
+/* What a function returns that does not know: NVTX_NO_PUSH_POP_TRACKING. */
+#define NO_DEPTH (-2)
+/* Bytes that are looked at of a text, which has no length. */
+#define TEXT_ROOM 4097U
+/* Ranges that are started and not ended, at once. */
+#define STARTED_MAX 65536U
+
+enum { TABLES = 1, MODULE_CORE = 1, MODULE_CORE2 = 5 };
+enum { MESSAGE_ASCII = 1, MESSAGE_WIDE, MESSAGE_REGISTERED };
+enum { PAYLOAD_LAST = 6, COLOUR_ARGB = 1 };
+
+/* nvtxEventAttributes: as many bytes of it are there as @size says */
+struct attributes {
+	uint16_t version;
+	uint16_t size;
+	uint32_t category;
+	int32_t colour_type;
+	uint32_t colour;
+	int32_t payload_type;
+	int32_t reserved;
+	uint64_t payload;
+	int32_t message_type;
+	union {
+		const char *ascii;
+		const wchar_t *wide;
+		uintptr_t registered;
+	} message;
+};
+
+_Static_assert(sizeof(struct attributes) == 48 && offsetof(struct attributes, message) == 40,
+	       "nvtxEventAttributes");
+
+/* nvtxExportTableCallbacks */
+struct callbacks {
+	size_t size;
+	int (*table)(uint32_t module, void (***table[])(void), unsigned int *size);
+};
+
+int InitializeInjectionNvtx2(const void *(*get)(uint32_t id)) __attribute__((visibility("default")));
+
+static _Atomic uint64_t lost, cuts, strays;
+
+static void nvtx_count(_Atomic uint64_t *n)
+{
+	atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
+}
+
+void nvtx_lose(void)
+{
+	nvtx_count(&lost);
+}
+
+uint64_t nvtx_lost(void)
+{
+	return atomic_exchange(&lost, 0);
+}
+
+uint64_t nvtx_cut(void)
+{
+	return atomic_load(&cuts);
+}
+
+uint64_t nvtx_stray(void)
+{
+	return atomic_load(&strays);
+}
+
+/* ----------------------------------------------------------------- texts */
+
+/* Of a text that is at its place again there is only to see whether it is the same. */
+static uint32_t nvtx_ascii(struct nvtx_thread *t, const char *text, bool *cut)
+{
+	unsigned int at = (unsigned int)((uintptr_t)text ^ (uintptr_t)text >> 6) % NVTX_RECENT;
+	uint32_t name;
+
+	if (!text)
+		return 0;
+	if (t && t->recent[at].at == text && nvtx_name_is(t->recent[at].name, text))
+		return t->recent[at].name;
+	name = nvtx_name(text, strnlen(text, TEXT_ROOM), cut);
+	if (t && name && !*cut) {
+		t->recent[at].at = text;
+		t->recent[at].name = name;
+	}
+	return name;
+}
+
+static size_t nvtx_utf8(char *to, uint32_t c)
+{
+	size_t n = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+
+	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return nvtx_utf8(to, 0xfffd);
+	to[0] = (char)(lead[n] | c >> 6 * n);
+	for (size_t i = 1; i <= n; i++)
+		to[i] = (char)(0x80 | (c >> 6 * (n - i) & 0x3f));
+	return n + 1;
+}
+
+static uint32_t nvtx_wide(const wchar_t *text, bool *cut)
+{
+	char room[TEXT_ROOM + 4];
+	size_t n = 0;
+
+	if (!text)
+		return 0;
+	while (*text && n < TEXT_ROOM - 1)
+		n += nvtx_utf8(room + n, (uint32_t)*text++);
+	*cut = *text;
+	return nvtx_name(room, n, cut);
+}
+
+/* A handle is what we returned: a name's number. Anything else is none. */
+static uint32_t nvtx_handle(uintptr_t handle)
+{
+	return nvtx_name_known(handle) ? (uint32_t)handle : 0;
+}
+
+/* ------------------------------------------------------------ attributes */
+
+#define HAS(a, member) ((a)->size >= offsetof(struct attributes, member) + sizeof((a)->member))
+
+static uint32_t nvtx_message(struct nvtx_thread *t, const struct attributes *a, bool *cut)
+{
+	if (!HAS(a, message))
+		return 0;
+	switch (a->message_type) {
+	case MESSAGE_ASCII:
+		return nvtx_ascii(t, a->message.ascii, cut);
+	case MESSAGE_WIDE:
+		return nvtx_wide(a->message.wide, cut);
+	case MESSAGE_REGISTERED:
+		return nvtx_handle(a->message.registered);
+	}
+	return 0;
+}
+
+static void nvtx_take_attributes(struct nvtx_range *r, struct nvtx_thread *t, const struct attributes *a)
+{
+	r->category = HAS(a, category) ? a->category : 0;
+	r->colour = HAS(a, colour) && a->colour_type == COLOUR_ARGB ? a->colour : 0;
+	if (HAS(a, payload) && a->payload_type > 0 && a->payload_type <= PAYLOAD_LAST) {
+		r->payload_type = (uint8_t)a->payload_type;
+		/* what is behind the shorter types is nobody's */
+		r->payload = a->payload_type > 3 ? (uint32_t)a->payload : a->payload;
+	}
+	r->name = nvtx_message(t, a, &r->cut);
+}
+
+/** struct said - how a function was given a name; all NULL: it was not */
+struct said {
+	const char *ascii;
+	const wchar_t *wide;
+	const struct attributes *attributes;
+};
+
+static struct nvtx_range nvtx_begin(struct nvtx_thread *t, uintptr_t domain, const struct said *s)
+{
+	struct nvtx_range r = {.domain = nvtx_handle(domain)};
+
+	if (s->attributes)
+		nvtx_take_attributes(&r, t, s->attributes);
+	else
+		r.name = s->ascii ? nvtx_ascii(t, s->ascii, &r.cut) : nvtx_wide(s->wide, &r.cut);
+	return r;
+}
+
+/* ---------------------------------------------------------- push and pop */
+
+/* The innermost open range of a domain, from 1; 0: none */
+static uint32_t nvtx_innermost(const struct nvtx_thread *t, uint32_t domain)
+{
+	uint32_t at = t->depth;
+
+	while (at && t->open[at - 1].domain != domain)
+		at--;
+	return at;
+}
+
+static int nvtx_push(uintptr_t domain, struct said s)
+{
+	struct nvtx_thread *t = nvtx_thread_enter();
+	struct nvtx_range *r;
+	uint32_t around;
+	int depth;
+
+	if (!t)
+		return NO_DEPTH;
+	if (t->depth == NVTX_OPEN_MAX) {
+		depth = (int)(NVTX_OPEN_MAX + t->over[nvtx_handle(domain) % NVTX_DOMAINS]++);
+		nvtx_lose();
+		nvtx_thread_leave();
+		return depth;
+	}
+	r = &t->open[t->depth];
+	*r = nvtx_begin(t, domain, &s);
+	around = nvtx_innermost(t, r->domain);
+	depth = around ? t->open[around - 1].depth + 1 : 0;
+	r->depth = (uint16_t)depth;
+	r->node = nvtx_chain_of(nvtx_chain(t), r->domain, r->name, &r->cut);
+	r->begin = clock_monotonic();
+	t->depth++;
+	nvtx_thread_leave();
+	return depth;
+}
+
+/* One of the middle: another domain has pushed since. What is inside of it stays, in a chain without it. */
+static void nvtx_take_out(struct nvtx_thread *t, uint32_t at)
+{
+	struct nvtx_range *r;
+
+	t->depth--;
+	memmove(&t->open[at], &t->open[at + 1], (t->depth - at) * sizeof(*r));
+	for (r = &t->open[at]; r < &t->open[t->depth]; r++)
+		r->node = nvtx_chain_of(r == t->open ? 0 : r[-1].node, r->domain, r->name, &r->cut);
+}
+
+static int nvtx_pop(uintptr_t handle)
+{
+	struct nvtx_thread *t = nvtx_thread_enter();
+	uint32_t domain, at;
+	int depth = -1;
+
+	if (!t)
+		return NO_DEPTH;
+	domain = nvtx_handle(handle);
+	at = nvtx_innermost(t, domain);
+	if (t->over[domain % NVTX_DOMAINS]) {
+		depth = (int)(NVTX_OPEN_MAX + --t->over[domain % NVTX_DOMAINS]);
+	} else if (at) {
+		depth = t->open[at - 1].depth;
+		nvtx_thread_put(NVTX_PUSHED, &t->open[at - 1], 0);
+		nvtx_take_out(t, at - 1);
+	} else {
+		nvtx_count(&strays);
+	}
+	nvtx_thread_leave();
+	return depth;
+}
+
+static void nvtx_mark(uintptr_t domain, struct said s)
+{
+	struct nvtx_thread *t = nvtx_thread_enter();
+	struct nvtx_range r;
+
+	if (!t)
+		return;
+	r = nvtx_begin(t, domain, &s);
+	r.node = nvtx_chain(t);
+	r.depth = (uint16_t)t->depth;
+	r.begin = clock_monotonic();
+	nvtx_thread_put(NVTX_MARKED, &r, 0);
+	nvtx_thread_leave();
+}
+
+/* --------------------------------------------------------- start and end */
+
+/**
+ * struct started - @turn: twice how often the place was used, and 1: it is in use
+ * @next: of those that are free, plus 1
+ */
+struct started {
+	struct nvtx_range range;
+	uint32_t tid;
+	uint32_t next;
+	_Atomic uint32_t turn;
+};
+
+static struct started *started;
+/* Places that were ever used; the first that is free, plus 1, and above it a number that changes. */
+static _Atomic uint32_t started_used;
+static _Atomic uint64_t started_free;
+
+static struct started *started_take(void)
+{
+	uint64_t head = atomic_load(&started_free), next;
+	uint32_t at = atomic_load(&started_used);
+
+	while ((uint32_t)head) {
+		next = ((head >> 32) + 1) << 32 | started[(uint32_t)head - 1].next;
+		if (atomic_compare_exchange_weak(&started_free, &head, next))
+			return &started[(uint32_t)head - 1];
+	}
+	do {
+		if (at == STARTED_MAX)
+			return NULL;
+	} while (!atomic_compare_exchange_weak(&started_used, &at, at + 1));
+	return &started[at];
+}
+
+static void started_give(struct started *s)
+{
+	uint64_t head = atomic_load(&started_free), next;
+
+	do {
+		s->next = (uint32_t)head;
+		next = ((head >> 32) + 1) << 32 | (uint32_t)(s - started + 1);
+	} while (!atomic_compare_exchange_weak(&started_free, &head, next));
+}
+
+static uint64_t nvtx_start(uintptr_t domain, struct said s)
+{
+	struct nvtx_thread *t = nvtx_thread_enter();
+	struct started *place = t ? started_take() : NULL;
+	uint32_t turn;
+
+	if (!place) {
+		if (t) {
+			nvtx_lose();
+			nvtx_thread_leave();
+		}
+		return 0;
+	}
+	place->range = nvtx_begin(t, domain, &s);
+	place->tid = nvtx_thread_id();
+	place->range.begin = clock_monotonic();
+	turn = atomic_load_explicit(&place->turn, memory_order_relaxed) + 1;
+	atomic_store_explicit(&place->turn, turn, memory_order_release);
+	nvtx_thread_leave();
+	return (uint64_t)turn << 32 | (uint32_t)(place - started + 1);
+}
+
+/* Return: whether it was the one that is in use there, and is not any more */
+static bool started_end(uint32_t at, uint32_t turn)
+{
+	return turn & 1 && at - 1 < atomic_load(&started_used) &&
+	       atomic_compare_exchange_strong(&started[at - 1].turn, &turn, turn + 1);
+}
+
+static void nvtx_end(uint64_t id)
+{
+	struct nvtx_thread *t = nvtx_thread_enter();
+	struct started *place;
+
+	if (!t)
+		return;
+	if (started_end((uint32_t)id, (uint32_t)(id >> 32))) {
+		place = &started[(uint32_t)id - 1];
+		place->range.node = nvtx_thread_id();
+		nvtx_thread_put(NVTX_STARTED, &place->range, place->tid);
+		started_give(place);
+	} else {
+		nvtx_count(&strays);
+	}
+	nvtx_thread_leave();
+}
+
+/* --------------------------------------------------- the client's tables */
+
+static void core_mark_ex(const struct attributes *a)
+{
+	nvtx_mark(0, (struct said){.attributes = a});
+}
+
+static void core_mark_a(const char *text)
+{
+	nvtx_mark(0, (struct said){.ascii = text});
+}
+
+static void core_mark_w(const wchar_t *text)
+{
+	nvtx_mark(0, (struct said){.wide = text});
+}
+
+static uint64_t core_start_ex(const struct attributes *a)
+{
+	return nvtx_start(0, (struct said){.attributes = a});
+}
+
+static uint64_t core_start_a(const char *text)
+{
+	return nvtx_start(0, (struct said){.ascii = text});
+}
+
+static uint64_t core_start_w(const wchar_t *text)
+{
+	return nvtx_start(0, (struct said){.wide = text});
+}
+
+static int core_push_ex(const struct attributes *a)
+{
+	return nvtx_push(0, (struct said){.attributes = a});
+}
+
+static int core_push_a(const char *text)
+{
+	return nvtx_push(0, (struct said){.ascii = text});
+}
+
+static int core_push_w(const wchar_t *text)
+{
+	return nvtx_push(0, (struct said){.wide = text});
+}
+
+static int core_pop(void)
+{
+	return nvtx_pop(0);
+}
+
+/* What a program calls something, outside of a range. */
+static uintptr_t nvtx_register(struct said s)
+{
+	bool cut = false;
+
+	if (!atomic_load_explicit(&inject.on, memory_order_relaxed))
+		return 0;
+	return s.ascii ? nvtx_ascii(NULL, s.ascii, &cut) : nvtx_wide(s.wide, &cut);
+}
+
+static void core_category_a(uint32_t category, const char *text)
+{
+	nvtx_name_category(0, category, (uint32_t)nvtx_register((struct said){.ascii = text}));
+}
+
+static void core_category_w(uint32_t category, const wchar_t *text)
+{
+	nvtx_name_category(0, category, (uint32_t)nvtx_register((struct said){.wide = text}));
+}
+
+static void domain_mark_ex(uintptr_t domain, const struct attributes *a)
+{
+	nvtx_mark(domain, (struct said){.attributes = a});
+}
+
+static uint64_t domain_start_ex(uintptr_t domain, const struct attributes *a)
+{
+	return nvtx_start(domain, (struct said){.attributes = a});
+}
+
+static void domain_end(uintptr_t domain, uint64_t id)
+{
+	(void)domain;
+	nvtx_end(id);
+}
+
+static int domain_push_ex(uintptr_t domain, const struct attributes *a)
+{
+	return nvtx_push(domain, (struct said){.attributes = a});
+}
+
+static void domain_category_a(uintptr_t domain, uint32_t category, const char *text)
+{
+	nvtx_name_category(nvtx_handle(domain), category,
+			   (uint32_t)nvtx_register((struct said){.ascii = text}));
+}
+
+static void domain_category_w(uintptr_t domain, uint32_t category, const wchar_t *text)
+{
+	nvtx_name_category(nvtx_handle(domain), category,
+			   (uint32_t)nvtx_register((struct said){.wide = text}));
+}
+
+static uintptr_t domain_register_a(uintptr_t domain, const char *text)
+{
+	(void)domain;
+	return nvtx_register((struct said){.ascii = text});
+}
+
+static uintptr_t domain_register_w(uintptr_t domain, const wchar_t *text)
+{
+	(void)domain;
+	return nvtx_register((struct said){.wide = text});
+}
+
+static uintptr_t domain_create_a(const char *text)
+{
+	return nvtx_register((struct said){.ascii = text});
+}
+
+static uintptr_t domain_create_w(const wchar_t *text)
+{
+	return nvtx_register((struct said){.wide = text});
+}
+
+/** struct row - a function, by its number in a table */
+struct row {
+	unsigned int number;
+	void (*function)(void);
+};
+
+#define ROW(number, function)                      \
+	{                                          \
+		number, (void (*)(void))(function) \
+	}
+
+/* What is missing here (resources, names of threads) stays without effect. */
+static const struct row core[] = {
+	ROW(1, core_mark_ex),	  ROW(2, core_mark_a),
+	ROW(3, core_mark_w),	  ROW(4, core_start_ex),
+	ROW(5, core_start_a),	  ROW(6, core_start_w),
+	ROW(7, nvtx_end),	  ROW(8, core_push_ex),
+	ROW(9, core_push_a),	  ROW(10, core_push_w),
+	ROW(11, core_pop),	  ROW(12, core_category_a),
+	ROW(13, core_category_w), {0, NULL},
+};
+
+static const struct row core2[] = {
+	ROW(1, domain_mark_ex),	   ROW(2, domain_start_ex),    ROW(3, domain_end),
+	ROW(4, domain_push_ex),	   ROW(5, nvtx_pop),	       ROW(8, domain_category_a),
+	ROW(9, domain_category_w), ROW(10, domain_register_a), ROW(11, domain_register_w),
+	ROW(12, domain_create_a),  ROW(13, domain_create_w),   {0, NULL},
+};
+
+static bool nvtx_fill(const struct callbacks *c, uint32_t module, const struct row *rows)
+{
+	void (***table)(void) = NULL;
+	unsigned int size = 0;
+
+	if (!c->table(module, &table, &size) || !table)
+		return false;
+	for (; rows->function; rows++)
+		if (rows->number < size && table[rows->number])
+			*table[rows->number] = rows->function;
+	return true;
+}
+
+int InitializeInjectionNvtx2(const void *(*get)(uint32_t id))
+{
+	const struct callbacks *c = get ? get(TABLES) : NULL;
+
+	if (!c || c->size < sizeof(*c) || !c->table || !inject_begin_ranges())
+		return 0;
+	return nvtx_fill(c, MODULE_CORE, core) | nvtx_fill(c, MODULE_CORE2, core2);
+}
+
+int nvtx_init(void)
+{
+	void *at = mmap(NULL, STARTED_MAX * sizeof(*started), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (at == MAP_FAILED)
+		return -1;
+	started = at;
+	return nvtx_names_init();
+}
+
+/* ------------------------------------------------------------ the writer */
+
+static void nvtx_write_mark(struct packets *p, const struct nvtx_range *r, uint64_t end, uint32_t tid)
+{
+	struct grt_ev_mark m;
+
+	event_init(&m.e, GRT_EV_MARK, sizeof(m), end);
+	m.e.tid = tid;
+	m.payload = r->payload;
+	m.node = r->node;
+	m.domain = nvtx_string(r->domain);
+	m.name = nvtx_string(r->name);
+	m.category = r->category;
+	m.category_name = nvtx_string(nvtx_category_name(r->domain, r->category));
+	m.colour = r->colour;
+	m.payload_type = r->payload_type;
+	m.cut = r->cut;
+	m.ranges = r->depth;
+	packets_put(p, &m.e);
+}
+
+static void nvtx_write_range(struct packets *p, uint16_t kind, const struct nvtx_range *r, uint64_t end,
+			     uint32_t tid)
+{
+	bool began = kind == NVTX_STARTED;
+	struct grt_ev_range v;
+
+	event_init(&v.e, GRT_EV_RANGE, sizeof(v), end);
+	v.e.tid = tid;
+	v.begin = r->begin;
+	v.end = kind == NVTX_UNENDED || (began && !r->node) ? 0 : end;
+	v.payload = r->payload;
+	v.node = began ? 0 : r->node;
+	v.domain = nvtx_string(r->domain);
+	v.name = nvtx_string(r->name);
+	v.category = r->category;
+	v.category_name = nvtx_string(nvtx_category_name(r->domain, r->category));
+	v.colour = r->colour;
+	v.depth = r->depth;
+	v.ended_by = began ? r->node : kind == NVTX_UNENDED ? 0 : tid;
+	v.payload_type = r->payload_type;
+	v.kind = began ? 2 : 1;
+	v.cut = r->cut;
+	packets_put(p, &v.e);
+}
+
+void nvtx_write(struct packets *p, uint16_t kind, const struct nvtx_range *r, uint64_t end, uint32_t tid)
+{
+	inject.ranges++;
+	if (r->cut)
+		nvtx_count(&cuts);
+	if (kind == NVTX_MARKED)
+		nvtx_write_mark(p, r, end, tid);
+	else
+		nvtx_write_range(p, kind, r, end, tid);
+}
+
+void nvtx_write_started(struct packets *(*to)(uint64_t time))
+{
+	uint32_t n = started ? atomic_load(&started_used) : 0;
+	uint64_t now = clock_monotonic();
+
+	for (uint32_t i = 1; i <= n; i++)
+		if (started_end(i, atomic_load(&started[i - 1].turn)))
+			nvtx_write(to(now), NVTX_STARTED, &started[i - 1].range, now, started[i - 1].tid);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A chain's path is looked for once: the outer chains of one that is known are known.
+ */
+#include "range_paths.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+/* Ranges of a path; a broken trace may have more, of which the outer ones are left out. */
+#define DEPTH_MAX 1024U
+
+/** struct grt_range_places - of an image: its paths by chain, 0 that of the image; 0: not known */
+struct grt_range_places {
+	uint32_t *path;
+	uint32_t paths;
+};
+
+int grt_range_paths_init(struct grt_range_paths *p, bool full)
+{
+	*p = (struct grt_range_paths){.full = full};
+	return grt_stacks_new(&p->tree);
+}
+
+static bool range_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* What may stand before a number that is none of the name's letters. */
+static bool range_is_gap(const char *text, size_t at)
+{
+	return !at || strchr(" #=:_-([,", text[at - 1]);
+}
+
+static bool range_is_end(char c)
+{
+	return strchr(" ,;:)]", c);
+}
+
+/* Without the numbers that stand alone: each is a #, behind a # nothing. @to: room for the text */
+static size_t range_fold(char *to, const char *text)
+{
+	size_t n = 0, at = 0, digits;
+
+	while (text[at]) {
+		digits = 0;
+		while (range_is_digit(text[at + digits]))
+			digits++;
+		if (digits && range_is_gap(text, at) && range_is_end(text[at + digits])) {
+			if (!n || to[n - 1] != '#')
+				to[n++] = '#';
+			at += digits;
+			continue;
+		}
+		do
+			to[n++] = text[at++];
+		while (digits && --digits);
+	}
+	return n;
+}
+
+int grt_range_paths_name(struct grt_range_paths *p, const struct grt_image *i, uint32_t domain, uint32_t name,
+			 uint32_t *number)
+{
+	const char *text = grt_image_string(i, name), *of = grt_image_string(i, domain);
+	size_t room = (text ? strlen(text) : 0) + (of ? strlen(of) : 0) + 32, n;
+	char *to = malloc(room);
+	int ret;
+
+	if (!to)
+		return -ENOMEM;
+	if (!text)
+		n = (size_t)snprintf(to, room, "%s", name ? "[undefined]" : "[unnamed]");
+	else if (p->full)
+		n = (size_t)snprintf(to, room, "%s", text);
+	else
+		n = range_fold(to, text);
+	if (of)
+		n += (size_t)snprintf(to + n, room - n, " [%s]", of);
+	ret = grt_stacks_name(p->tree, to, n, number);
+	free(to);
+	return ret;
+}
+
+static uint32_t *range_place(struct grt_range_paths *p, const struct grt_image *i, uint32_t chain)
+{
+	struct grt_range_places *of;
+
+	if (grt_grow_zeroed(&p->place, &p->places, i->number + 1, 1))
+		return NULL;
+	of = &p->place[i->number];
+	if (grt_grow_zeroed(&of->path, &of->paths, chain + 1, 16))
+		return NULL;
+	return &of->path[chain];
+}
+
+static int range_path_of_image(struct grt_range_paths *p, const struct grt_image *i, uint32_t *path)
+{
+	char text[16];
+	uint32_t *at = range_place(p, i, 0);
+	int ret = at ? 0 : -ENOMEM;
+
+	*path = GRT_STACKS_ROOT;
+	if (!ret && !*at) {
+		snprintf(text, sizeof(text), "%u", i->number);
+		ret = grt_stacks_word(p->tree, text, path);
+		*at = *path;
+	}
+	*path = at ? *at : 0;
+	return ret;
+}
+
+int grt_range_paths_get(struct grt_range_paths *p, const struct grt_image *i, uint32_t chain, uint32_t *path)
+{
+	uint32_t inner[DEPTH_MAX], depth = 0, name, *at = NULL;
+	const struct grt_image_range *r;
+	int ret = range_path_of_image(p, i, path);
+
+	/* numbers of outer ones fall, so it ends */
+	for (r = grt_image_range(i, chain); r && depth < DEPTH_MAX && !ret;
+	     chain = r->outer, r = grt_image_range(i, chain)) {
+		at = range_place(p, i, chain);
+		if (!at)
+			return -ENOMEM;
+		if (*at) {
+			*path = *at;
+			break;
+		}
+		inner[depth++] = chain;
+	}
+	while (depth-- > 0 && !ret) {
+		r = grt_image_range(i, inner[depth]);
+		ret = grt_range_paths_name(p, i, r->domain, r->name, &name)
+			      ?: grt_stacks_child(p->tree, *path, name, path);
+		at = ret ? NULL : range_place(p, i, inner[depth]);
+		if (at)
+			*at = *path;
+	}
+	return ret;
+}
+
+int grt_range_paths_put(const struct grt_range_paths *p, uint32_t path, struct grt_stacks *tree, uint32_t *at)
+{
+	const struct grt_stacks_node *node = grt_stacks_node(p->tree, path);
+	const char *name;
+	char *text;
+	size_t len;
+	int ret;
+
+	if (path == GRT_STACKS_ROOT || node->parent == GRT_STACKS_ROOT)
+		return 0;
+	ret = grt_range_paths_put(p, node->parent, tree, at);
+	name = grt_stacks_text(p->tree, node->name, &len);
+	if (ret || asprintf(&text, "[nvtx] %.*s", (int)len, name) < 0)
+		return -ENOMEM;
+	ret = grt_stacks_word(tree, text, at);
+	free(text);
+	return ret;
+}
+
+void grt_range_paths_free(struct grt_range_paths *p)
+{
+	for (uint32_t i = 0; i < p->places; i++)
+		free(p->place[i].path);
+	free(p->place);
+	grt_stacks_free(p->tree);
+	*p = (struct grt_range_paths){.tree = NULL};
+}
