@@ -189,15 +189,15 @@ static bool same_caller(const void *owner, uint32_t id, const void *key)
 {
 	const struct caller *c = &((const struct grt_launches *)owner)->caller[id], *k = key;
 
-	return c->tid == k->tid && c->context == k->context && c->range == k->range &&
-	       c->call == k->call && c->failed == k->failed &&
-	       c->captured == k->captured;
+	return c->tid == k->tid && c->context == k->context && c->range == k->range && c->call == k->call &&
+	       c->failed == k->failed && c->captured == k->captured;
 }
 
 static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_t *number)
 {
-	uint32_t tag = grt_hash(&l->key, (uint64_t)k->tid << 32 | k->context,
-				(uint64_t)k->range << 18 | (uint64_t)k->call << 2 | k->failed << 1 | k->captured);
+	uint32_t tag =
+		grt_hash(&l->key, (uint64_t)k->tid << 32 | k->context,
+			 (uint64_t)k->range << 18 | (uint64_t)k->call << 2 | k->failed << 1 | k->captured);
 
 	*number = grt_index_find(&l->caller_index, tag, same_caller, l, k);
 	if (*number != GRT_NOWHERE)
