@@ -20,6 +20,8 @@ INCDIR	?= $(PREFIX)/include
 MANDIR	?= $(PREFIX)/share/man
 DOCDIR	?= $(PREFIX)/share/doc/grtrace
 COMPDIR	?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR	?= $(PREFIX)/share/zsh/vendor-completions
+FISHDIR	?= $(PREFIX)/share/fish/vendor_completions.d
 SCHEMADIR ?= $(PREFIX)/share/grtrace
 
 CC	?= cc
@@ -388,6 +390,7 @@ bench: all test-tools bench-modules
 	bench/text.sh $(O)
 	bench/merge.sh $(O)
 	bench/launches.sh $(O)
+	bench/path.sh $(O)
 	bench/flame.sh $(O)
 	bench/export.sh $(O)
 	bench/rocm.sh $(O)
@@ -432,6 +435,9 @@ install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(O)/install/libgrtrace.a $(LIBSO) $(O)
 	install -m 644 $(filter %.5,$(MANUALS)) $(DESTDIR)$(MANDIR)/man5/
 	install -m 644 $(EXAMPLES) CHANGELOG.md $(DESTDIR)$(DOCDIR)/
 	install -m 644 completion/grtrace $(DESTDIR)$(COMPDIR)/grtrace
+	install -d $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
+	install -m 644 completion/grtrace.zsh $(DESTDIR)$(ZSHDIR)/_grtrace
+	install -m 644 completion/grtrace.fish $(DESTDIR)$(FISHDIR)/grtrace.fish
 	install -d $(DESTDIR)$(SCHEMADIR)
 	install -m 644 $(wildcard schema/*.json) $(DESTDIR)$(SCHEMADIR)/
 
@@ -439,6 +445,7 @@ uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/grtrace $(DESTDIR)$(BINDIR)/softgpu-run $(addprefix $(DESTDIR)$(BINDIR)/,$(ALIASES)) \
 		$(DESTDIR)$(LIBDIR)/libgrtrace.a $(DESTDIR)$(LIBDIR)/libgrtrace.so* \
 		$(DESTDIR)$(LIBDIR)/pkgconfig/grtrace.pc $(DESTDIR)$(COMPDIR)/grtrace \
+		$(DESTDIR)$(ZSHDIR)/_grtrace $(DESTDIR)$(FISHDIR)/grtrace.fish \
 		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(filter %.1,$(MANUALS)))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man3/,$(notdir $(filter %.3,$(MANUALS)))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man5/,$(notdir $(filter %.5,$(MANUALS))))

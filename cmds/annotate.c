@@ -12,6 +12,7 @@
 
 #include "kmod/kmod.h"
 #include "cmd.h"
+#include "filter.h"
 #include "live.h"
 #include "outfile.h"
 #include "terminal.h"
@@ -20,7 +21,7 @@
 #define SOURCE "ioctl"
 
 static struct {
-	uint64_t pid;
+	struct filter filter;
 	const char *output;
 	double seconds;
 	const char *input;
@@ -30,7 +31,7 @@ static struct {
 } opt;
 
 static const struct cmd_opt opts[] = {
-	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only this process; live: end when it ends"},
+	FILTER_OPTIONS(opt.filter, 't'),
 	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "live: end after this time"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "a recording or text instead of this system"},
@@ -114,7 +115,7 @@ static int start_lines(struct annotating *run)
 {
 	if (grt_annotate_init(&run->a, opt.json ? GRT_LINE_OUT_JSON : GRT_LINE_OUT_ANNOTATE, run->out.fd))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
-	run->a.pid = (uint32_t)opt.pid;
+	run->a.pid = (uint32_t)opt.filter.pid;
 	run->a.all = opt.all;
 	return EXIT_DONE;
 }
@@ -125,18 +126,27 @@ static int annotate_recording(struct annotating *run)
 {
 	struct grt_session *s = NULL;
 	struct grt_err err = {.what = ""};
+	struct reading_span span;
 	int status, ret = grt_session_open(&s, opt.input, &err);
 
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
 	if (!opt.output)
 		terminal_page();
+	status = filter_session(&opt.filter, s, false);
+	if (status == EXIT_DONE)
+		status = reading_span(s, &opt.filter.from, &opt.filter.to, &span);
+	if (status != EXIT_DONE) {
+		grt_session_close(s);
+		return status;
+	}
 	ret = outfile_open(&run->out, opt.output, &err);
 	status = ret ? cmd_error(EXIT_FAILED, &err) : start_lines(run);
 	if (status == EXIT_DONE) {
 		cmd_catch_signals();
 		run->a.stop = &cmd_signal;
-		ret = grt_session_run(s, &run->a.c, 0, UINT64_MAX, &err);
+		ret = grt_session_run(s, &run->a.c, opt.filter.from.set ? span.first : 0,
+				      opt.filter.to.set ? span.last : UINT64_MAX, &err);
 		status = annotate_finish(run, grt_session_health(s), ret, &err);
 	}
 	grt_session_close(s);
@@ -160,6 +170,8 @@ static int annotate_run_live(struct annotating *run, struct live *l)
 		return cmd_error(kmod_exit_status(ret), &err);
 	if (isatty(STDERR_FILENO))
 		annotate_note("tracing the ioctls of GPU device files; Ctrl-C ends it");
+	if (filter_session(&opt.filter, live_session(l), true) != EXIT_DONE)
+		return EXIT_FAILED;
 	ret = live_run(l, &run->a.c, &limits, &err);
 	status = annotate_finish(run, grt_session_health(live_session(l)), ret, &err);
 	return status;
@@ -167,8 +179,10 @@ static int annotate_run_live(struct annotating *run, struct live *l)
 
 static int annotate_live(struct annotating *run)
 {
-	const struct live_setup setup = {
-		.sources = SOURCE, .pid = (pid_t)opt.pid, .buffer_size = opt.buffer, .note = annotate_note};
+	const struct live_setup setup = {.sources = SOURCE,
+					 .pid = (pid_t)opt.filter.pid,
+					 .buffer_size = opt.buffer,
+					 .note = annotate_note};
 	struct grt_err err = {.what = ""};
 	struct live *l = NULL;
 	int status, ret;
@@ -199,7 +213,9 @@ static int annotate_run(int argc, char **argv)
 		return cmd_usage_error("--all works only with -i: live events are only ioctls");
 	if (opt.input && opt.buffer)
 		return cmd_usage_error("--buffer works only on live events, not with -i");
-	status = cmd_buffer_usage(opt.buffer);
+	status = filter_check(&opt.filter, opt.input ? 0 : FILTER_TIME, "it works only with recordings");
+	if (status == EXIT_DONE)
+		status = cmd_buffer_usage(opt.buffer);
 	if (status == EXIT_DONE)
 		status = outfile_usage(opt.output, opt.input);
 	if (status != EXIT_DONE)
@@ -208,12 +224,14 @@ static int annotate_run(int argc, char **argv)
 	status = opt.input ? annotate_recording(&run) : annotate_live(&run);
 	grt_annotate_fini(&run.a);
 	outfile_drop(&run.out);
+	filter_free(&opt.filter);
 	return status;
 }
 
 const struct cmd cmd_annotate = {
 	.reads = true,
-	.usage = "[-p PID] [-o FILE] [-d SECONDS] [--buffer SIZE] [-i PATH [--all]] [--json]",
+	.usage =
+		"[-p PID] [-o FILE] [-d SECONDS] [--buffer SIZE] [-i PATH [--all]] [--from T] [--to T] [--comm NAME] [--json]",
 	.opts = opts,
 	.run = annotate_run,
 };

@@ -90,6 +90,16 @@ struct cmd_row {
 /* Ended by an empty row. */
 extern const struct cmd_row cmd_rows[];
 
+/** struct cmd_example - a row of examples.def */
+struct cmd_example {
+	const char *command;
+	const char *line;
+	const char *help;
+};
+
+/* Ended by an empty row. */
+extern const struct cmd_example cmd_examples[];
+
 /** cmd_find - the row of a command, NULL for an unknown one */
 const struct cmd_row *cmd_find(const char *name);
 

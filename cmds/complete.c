@@ -79,12 +79,44 @@ static void complete_rows(const char *(*word)(unsigned int n), const char *prefi
 		candidate(prefix, "", word(n));
 }
 
+/* Of several words with commas between, the last one is completed. */
+static void candidate_behind_comma(const char *prefix, const char *word)
+{
+	const char *comma = strrchr(prefix, ',');
+	char whole[320];
+
+	snprintf(whole, sizeof(whole), "%.*s%s", comma ? (int)(comma + 1 - prefix) : 0, prefix, word);
+	candidate(prefix, "", whole);
+}
+
 static void complete_sources(const char *prefix)
 {
-#define GRT_SOURCE(name, help) candidate(prefix, "", #name);
+#define GRT_SOURCE(name, help) candidate_behind_comma(prefix, #name);
 #include "sources/sources.def"
 #undef GRT_SOURCE
-	candidate(prefix, "", "auto");
+	candidate(prefix, "", "list");
+	candidate_behind_comma(prefix, "auto");
+}
+
+static void complete_types(const char *prefix)
+{
+#define GRT_EVENT(id, NAME, name, ...) candidate_behind_comma(prefix, #name);
+#include <grtrace/events.def>
+#undef GRT_EVENT
+}
+
+/* The columns of the table that --by chooses; without it that of jobs. */
+static void complete_columns(int argc, char **argv, const char *prefix)
+{
+	const struct grt_part *part = grt_part_find("job", GRT_PART_BY);
+
+	for (int i = 1; i + 1 < argc; i++)
+		if (!strcmp(argv[i], "--by") || !strcmp(argv[i], "-b"))
+			part = grt_part_find(argv[i + 1], GRT_PART_BY) ?: part;
+	for (const struct grt_column *column = part->table->columns; column->name; column++)
+		candidate(prefix, "", column->name);
+	if (part == grt_part_find("job", GRT_PART_BY))
+		candidate(prefix, "", "time");
 }
 
 /* The words of a key; of several with commas between, the last one is completed. */
@@ -102,7 +134,7 @@ static void complete_words_of(const struct kmod_key *key, const char *prefix)
 	}
 }
 
-static void complete_value(const struct cmd_opt *opt, const char *prefix)
+static void complete_value(int argc, char **argv, const struct cmd_opt *opt, const char *prefix)
 {
 	if (opt->kind == OPT_KEY)
 		complete_words_of(((const struct opt_key *)opt->target)->key, prefix);
@@ -112,6 +144,10 @@ static void complete_value(const struct cmd_opt *opt, const char *prefix)
 		complete_words(opt->arg, prefix);
 	else if (!strncmp(opt->arg, "SRC", 3))
 		complete_sources(prefix);
+	else if (!strcmp(opt->name, "type"))
+		complete_types(prefix);
+	else if (!strcmp(opt->name, "sort"))
+		complete_columns(argc, argv, prefix);
 }
 
 static void complete_keys(const char *prefix)
@@ -144,7 +180,7 @@ int cmd_complete(int argc, char **argv)
 	else if (!row)
 		return EXIT_DONE;
 	else if ((wanting = option_wanting(row->cmd, argv[argc - 2])))
-		complete_value(wanting, last);
+		complete_value(argc, argv, wanting, last);
 	else if (last[0] == '-')
 		complete_options(row->cmd, last);
 	else if (!strcmp(row->name, "config"))
@@ -206,6 +242,8 @@ int cmd_tables(void)
 			printf("option\t%s\t%s\t%c\t%s\t%s\n", r->name, o->name, o->letter ? o->letter : '-',
 			       o->arg ? o->arg : "-", cmd_opt_help(o));
 	}
+	for (const struct cmd_example *e = cmd_examples; e->command; e++)
+		printf("example\t%s\t%s\n", e->command, e->line);
 	print_parts();
 	return cmd_close_stdout();
 }

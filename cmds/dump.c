@@ -19,6 +19,7 @@
 #include "lines/event_json.h"
 #include "lines/event_text.h"
 #include "trace/packet.h"
+#include "filter.h"
 #include "reading.h"
 #include "terminal.h"
 
@@ -27,19 +28,15 @@
 #define LIVE_PERIOD_NS 100000000
 
 static const char *opt_input;
-static const char *opt_types;
-static const char *opt_gpu;
+static struct filter opt_filter;
 static uint64_t opt_count = NOT_GIVEN;
-static uint64_t opt_ring = NOT_GIVEN;
 static bool opt_json;
 
 static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt_input,
 	 "recording, raw file or text (default: ./" DEFAULT_INPUT ", else the live module)"},
 	{"count", 'n', OPT_U64, "N", &opt_count, "stop after N events"},
-	{"type", 't', OPT_STR, "T[,T]", &opt_types, "only events of these types (submit,complete)"},
-	{"ring", 'r', OPT_U64, "R", &opt_ring, "only events of the ring with this id"},
-	READING_GPU_OPTION(&opt_gpu),
+	FILTER_OPTIONS(opt_filter, 't'),
 	{"json", 'j', OPT_FLAG, NULL, &opt_json, "a JSON object per line"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -47,7 +44,6 @@ static const struct cmd_opt opts[] = {
 /**
  * struct dump - one run
  * @c: what the session drives
- * @types: bit per event id that is printed
  * @left: events still to print
  * @write_error: errno of a failed write, 0: none
  * @json, @text: one of them prints events
@@ -55,7 +51,6 @@ static const struct cmd_opt opts[] = {
  */
 struct dump {
 	struct grt_consumer c;
-	struct grt_type_set types;
 	uint64_t left;
 	int write_error;
 	struct grt_event_json *json;
@@ -157,9 +152,7 @@ static int dump_event(struct grt_consumer *c, const struct grt_event *e, uint32_
 
 	if (ret)
 		return ret;
-	if (opt_types && !grt_types_has(&d->types, e->type))
-		return 0;
-	if (opt_ring != NOT_GIVEN && e->ring != opt_ring)
+	if (grt_filter_any(&opt_filter.f) && !opt_filter.f.shown)
 		return 0;
 	if (!d->left)
 		return 1;
@@ -215,11 +208,16 @@ static int close_output(struct dump *d, bool *quiet)
 
 static int run_session(struct dump *d, struct grt_session *s, const char *path)
 {
+	struct reading_span span;
 	struct grt_err err;
-	int ret = grt_session_run(s, &d->c, 0, UINT64_MAX, &err);
 	bool quiet;
-	int status = close_output(d, &quiet);
+	int ret, status = reading_span(s, &opt_filter.from, &opt_filter.to, &span);
 
+	if (status != EXIT_DONE)
+		return status;
+	ret = grt_session_run(s, &d->c, opt_filter.from.set ? span.first : 0,
+			      opt_filter.to.set ? span.last : UINT64_MAX, &err);
+	status = close_output(d, &quiet);
 	if (quiet || status != EXIT_DONE)
 		return status;
 	if (ret < 0)
@@ -238,7 +236,7 @@ static int dump_path(struct dump *d, const char *path)
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
 	terminal_page();
-	ret = reading_gpu(s, opt_gpu, false);
+	ret = filter_session(&opt_filter, s, false);
 	if (ret == EXIT_DONE)
 		ret = run_session(d, s, path);
 	grt_session_close(s);
@@ -289,7 +287,7 @@ static int dump_live(struct dump *d)
 		return cmd_no_input(DEFAULT_INPUT);
 	if (!ret)
 		ret = kmod_live_session(&k, &s, &err);
-	ret = ret ? cmd_error(kmod_exit_status(ret), &err) : reading_gpu(s, opt_gpu, true);
+	ret = ret ? cmd_error(kmod_exit_status(ret), &err) : filter_session(&opt_filter, s, true);
 	if (ret == EXIT_DONE)
 		ret = dump_run_live(d, &k, s);
 	grt_session_close(s);
@@ -300,13 +298,12 @@ static int dump_live(struct dump *d)
 static int dump_run(int argc, char **argv)
 {
 	const char *path = opt_input ? opt_input : argc ? argv[0] : NULL;
-	struct grt_type_set types = {};
 	struct dump *d;
 	int ret;
 
 	if (argc > 1 || (argc && opt_input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
-	if (opt_types && cmd_event_types(opt_types, &types) != EXIT_DONE)
+	if (filter_check(&opt_filter, 0, NULL) != EXIT_DONE)
 		return EXIT_USAGE;
 	d = calloc(1, sizeof(*d));
 	if (!d || (opt_json ? grt_event_json_new(&d->json)
@@ -315,11 +312,14 @@ static int dump_run(int argc, char **argv)
 	grt_joins_init(&d->joins, GRT_ESCAPE_TERM);
 	d->c.event = dump_event;
 	d->c.name = d->text ? dump_name : NULL;
-	d->types = types;
 	d->left = opt_count;
 	if (!path && !access(DEFAULT_INPUT, F_OK))
 		path = DEFAULT_INPUT;
-	ret = path ? dump_path(d, path) : dump_live(d);
+	if (!path && (opt_filter.from.set || opt_filter.to.set))
+		ret = cmd_usage_error("--from and --to work only with recordings");
+	else
+		ret = path ? dump_path(d, path) : dump_live(d);
+	filter_free(&opt_filter);
 	grt_event_json_free(d->json);
 	grt_event_text_free(d->text);
 	grt_joins_fini(&d->joins);
@@ -329,7 +329,8 @@ static int dump_run(int argc, char **argv)
 
 const struct cmd cmd_dump = {
 	.reads = true,
-	.usage = "[PATH] [-i PATH] [-n N] [--type T[,T]] [--ring R] [--device GPU] [--json]",
+	.usage =
+		"[PATH] [-i PATH] [-n N] [--type T[,T]] [--pid PID] [--ring R] [--device GPU] [--from T] [--to T] [--json]",
 	.opts = opts,
 	.run = dump_run,
 };

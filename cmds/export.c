@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "outfile.h"
+#include "filter.h"
 #include "reading.h"
 #include "export/export.h"
 
@@ -16,9 +17,7 @@ static struct {
 	const char *input;
 	const char *output;
 	const char *format;
-	const char *gpu;
-	struct opt_time from;
-	struct opt_time to;
+	struct filter filter;
 } opt;
 
 static const char format_words[] = ""
@@ -32,10 +31,7 @@ static const struct cmd_opt options[] = {
 	 "the other program's form (default: by the ending of FILE)"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "the trace (default: ./" DEFAULT_INPUT ")"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
-	{"from", 0, OPT_TIME, "T", &opt.from,
-	 "begin here: seconds as printed, +T from the start, -T from the end"},
-	{"to", 0, OPT_TIME, "T", &opt.to, "end here"},
-	READING_GPU_OPTION(&opt.gpu),
+	FILTER_OPTIONS(opt.filter, 't'),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -111,7 +107,8 @@ static int run_export(struct grt_export *x, struct grt_session *s, const struct 
 		      const struct reading_span *span, struct outfile *out, struct grt_err *err)
 {
 	int ret = grt_export_init(x, row, s, out->fd);
-	uint64_t from = opt.from.set ? span->first : 0, to = opt.to.set ? span->last : UINT64_MAX;
+	uint64_t from = opt.filter.from.set ? span->first : 0,
+		 to = opt.filter.to.set ? span->last : UINT64_MAX;
 
 	if (!ret) {
 		*err = (struct grt_err){0};
@@ -134,7 +131,7 @@ static int export_session(struct grt_session *s, const char *path, const struct 
 	struct grt_err err = {0};
 	struct grt_export x;
 	struct outfile out;
-	int ret, status = reading_span(s, &opt.from, &opt.to, &span);
+	int ret, status = reading_span(s, &opt.filter.from, &opt.filter.to, &span);
 
 	if (status != EXIT_DONE)
 		return status;
@@ -160,7 +157,9 @@ static int export_run(int argc, char **argv)
 
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
-	status = find_format(&row);
+	status = filter_check(&opt.filter, 0, NULL);
+	if (status == EXIT_DONE)
+		status = find_format(&row);
 	if (status == EXIT_DONE)
 		status = outfile_usage(opt.output, path);
 	if (status != EXIT_DONE)
@@ -172,16 +171,18 @@ static int export_run(int argc, char **argv)
 				"cannot open %s", path);
 	if (grt_session_open(&s, path, &err))
 		return cmd_error(EXIT_FAILED, &err);
-	status = reading_gpu(s, opt.gpu, false);
+	status = filter_session(&opt.filter, s, false);
 	if (status == EXIT_DONE)
 		status = export_session(s, path, row);
 	grt_session_close(s);
+	filter_free(&opt.filter);
 	return status;
 }
 
 const struct cmd cmd_export = {
 	.reads = true,
-	.usage = "[-f FORMAT] [PATH] [-i PATH] [-o FILE] [--from T] [--to T] [--device GPU]",
+	.usage =
+		"[-f FORMAT] [PATH] [-i PATH] [-o FILE] [--from T] [--to T] [--device GPU] [--pid PID] [--comm NAME] [--ring R] [--type T[,T]]",
 	.opts = options,
 	.run = export_run,
 };

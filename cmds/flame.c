@@ -18,6 +18,7 @@
 #include "base/units.h"
 #include "cuda/seeds.h"
 #include "outfile.h"
+#include "filter.h"
 #include "reading.h"
 #include "terminal.h"
 #include "stack/folded_in.h"
@@ -32,8 +33,7 @@
 static struct {
 	const char *input;
 	const char *output;
-	struct opt_time from;
-	struct opt_time to;
+	struct filter filter;
 	const char *by;
 	const char *weight;
 	const char *only;
@@ -65,9 +65,7 @@ static const struct cmd_opt options[] = {
 	 "a trace, or folded stacks, also - (default: " DEFAULT_INPUT ")"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output,
 	 "write here: .svg a picture, .html a page, .folded or .txt folded stacks (default: standard output)"},
-	{"from", 0, OPT_TIME, "T", &opt.from,
-	 "begin here: seconds as printed, +T from the start, -T from the end"},
-	{"to", 0, OPT_TIME, "T", &opt.to, "end here"},
+	FILTER_OPTIONS(opt.filter, 0),
 	{"by", 0, OPT_STR, by_words + 1, &opt.by, "group by this: it is the root frame"},
 	{"weight", 0, OPT_STR, weight_words + 1, &opt.weight, "the weight of a frame (default: time)"},
 	{"only", 0, OPT_STR, only_words + 1, &opt.only, "keep only work of this kind"},
@@ -139,9 +137,10 @@ static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt
 	struct grt_err err = {0};
 	int ret, code;
 
+	a->pass.filter = grt_filter_any(&opt.filter.f) ? &opt.filter.f : NULL;
 	a->pass.notes = &g->notes;
-	a->pass.first = opt.from.set ? span->first : 0;
-	a->pass.last = opt.to.set ? span->last : UINT64_MAX;
+	a->pass.first = opt.filter.from.set ? span->first : 0;
+	a->pass.last = opt.filter.to.set ? span->last : UINT64_MAX;
 	if (grt_analyses_begin(a))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	grt_analyses_consume(a);
@@ -200,12 +199,15 @@ static int take_recording(struct graph *g, struct grt_session *s, const char *pa
 	int status = check_shape(&g->shape);
 
 	if (status == EXIT_DONE)
-		status = reading_span(s, &opt.from, &opt.to, &span);
+		status = filter_session(&opt.filter, s, false);
+	if (status == EXIT_DONE)
+		status = reading_span(s, &opt.filter.from, &opt.filter.to, &span);
 	if (status != EXIT_DONE)
 		return status;
 	grt_analyses_want(&a, grt_part_find(weight, GRT_PART_FLAME));
 	flame_set_about(g, s, &span);
 	status = flame_take_events(g, &a, s, path, &span);
+	filter_free(&opt.filter);
 	grt_analyses_free(&a);
 	return status;
 }
@@ -232,7 +234,7 @@ static int take_folded(struct graph *g, int fd, const char *path, enum grt_stack
 	struct grt_folded_count n = {0};
 	struct grt_err err;
 
-	if (g->shape.by || g->shape.weight || g->shape.only || opt.from.set || opt.to.set)
+	if (g->shape.by || g->shape.weight || g->shape.only || opt.filter.from.set || opt.filter.to.set)
 		return cmd_usage_error(
 			"%s is folded stacks: they have no --by, --weight, --only, --from and --to", path);
 	g->folded = true;
@@ -383,8 +385,8 @@ static int take_seeds(struct graph *g)
 	struct grt_seeds *s;
 	int status;
 
-	if (opt.from.set || opt.to.set)
-		return cmd_usage_error("--cpu and --gpu have no --from and --to");
+	if (filter_check(&opt.filter, ~0U, "files of --cpu and --gpu are taken as a whole") != EXIT_DONE)
+		return EXIT_USAGE;
 	if (g->shape.weight == GRT_FLAME_WEIGHT_WALL || g->shape.by == GRT_FLAME_BY_THREAD)
 		return cmd_usage_error(
 			"--weight wall needs a recording with threads: --cpu and --gpu have none");
@@ -550,6 +552,10 @@ static int flame_run(int argc, char **argv)
 
 	if (status == EXIT_DONE)
 		status = take_look(&g.look);
+	opt.filter.f.joins = true;
+	if (status == EXIT_DONE)
+		status = filter_check(&opt.filter, FILTER_TYPE,
+				      "its weights are joined from events of several types");
 	if (status != EXIT_DONE)
 		return status;
 	if (argc > 1 || (argc && opt.input))
@@ -565,7 +571,7 @@ static int flame_run(int argc, char **argv)
 
 const struct cmd cmd_flame = {
 	.reads = true,
-	.usage = "[PATH] [-i PATH] [-o FILE] [--by WORD] [--diff OTHER]",
+	.usage = "[PATH] [-i PATH] [-o FILE] [--by WORD] [--diff OTHER] [--pid PID] [--device GPU]",
 	.opts = options,
 	.run = flame_run,
 };

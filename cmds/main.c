@@ -21,6 +21,12 @@ const struct cmd_row cmd_rows[] = {
 #undef GRT_COMMAND
 #undef GRT_GROUP
 
+#define GRT_EXAMPLE(command, line, help) {#command, line, help},
+const struct cmd_example cmd_examples[] = {
+#include "examples.def"
+	{.command = NULL},
+};
+
 /* Programs of other names that are a command: links to this one. */
 static const struct alias {
 	const char *program;
@@ -81,6 +87,7 @@ static void show_option(char letter, const char *name, const char *arg, const ch
 
 static int show_command(const struct cmd_row *row)
 {
+	const struct cmd_example *e;
 	const struct cmd_opt *o;
 
 	printf("grtrace %s: %s\n\nusage: grtrace %s %s\n\n", row->name, row->help, row->name,
@@ -88,6 +95,10 @@ static int show_command(const struct cmd_row *row)
 	for (unsigned int n = 0; (o = cmd_opt_at(row->cmd, n)); n++)
 		show_option(o->letter, o->name, o->arg, cmd_opt_help(o));
 	show_option('h', "help", NULL, "this text");
+	puts("\nExamples:");
+	for (e = cmd_examples; e->command; e++)
+		if (!strcmp(e->command, row->name))
+			printf("  %s\n      %s\n", e->line, e->help);
 	printf("\nManual: man grtrace-%s\n", row->name);
 	return cmd_close_stdout();
 }

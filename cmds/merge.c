@@ -14,6 +14,7 @@
 
 #include "inputs.h"
 #include "merge.h"
+#include "filter.h"
 #include "terminal.h"
 
 static struct {
@@ -21,8 +22,7 @@ static struct {
 	const char *gpu;
 	const char *output;
 	const char *offset;
-	struct opt_time from;
-	struct opt_time to;
+	struct filter filter;
 	bool stats_only;
 	bool pretty;
 	bool json;
@@ -38,9 +38,7 @@ static const struct cmd_opt opts[] = {
 	 "added to the stamps of --gpu; auto: from jobs and the ioctls that submitted them"},
 	{"stats-only", 0, OPT_FLAG, NULL, &opt.stats_only,
 	 "only counts of events by input and type, no timeline"},
-	{"from", 0, OPT_TIME, "T", &opt.from,
-	 "only events from here: seconds, +T after the start, -T before the end"},
-	{"to", 0, OPT_TIME, "T", &opt.to, "only events up to here"},
+	FILTER_OPTIONS(opt.filter, 't'),
 	{"pretty", 0, OPT_FLAG, NULL, &opt.pretty, "readable lines, with an explanation of each event"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "JSON: an object per event, or the statistics as one"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "print how many events were read and skipped"},
@@ -179,10 +177,10 @@ static int merge_set_span(struct merging *run)
 	uint64_t first = 0, last = 0;
 	int ret = grt_merge_span(run->merge, &first, &last);
 
-	if (ret == -ESPIPE && (opt.from.rel || opt.to.rel))
+	if (ret == -ESPIPE && (opt.filter.from.rel || opt.filter.to.rel))
 		return cmd_usage_error("--from and --to relative to the start or end need files, not pipes");
-	run->from = cmd_time(&opt.from, first, last, 0);
-	run->to = cmd_time(&opt.to, first, last, UINT64_MAX);
+	run->from = cmd_time(&opt.filter.from, first, last, 0);
+	run->to = cmd_time(&opt.filter.to, first, last, UINT64_MAX);
 	if (run->from > run->to)
 		return cmd_usage_error("--from is after --to");
 	if (!ret && (run->from > last || run->to < first))
@@ -246,7 +244,7 @@ static int merge_judge(struct merging *run)
 	if (events_of(run) || status != EXIT_DONE)
 		return status;
 	return cmd_fail(EXIT_FAILED,
-			opt.from.set || opt.to.set
+			opt.filter.from.set || opt.filter.to.set
 				? "none is between --from and --to"
 				: "the CPU input has no CPU events, and the GPU input has no GPU events",
 			"grtrace merge --stats-only -v ..., which shows what was read", "no events to merge");
@@ -317,7 +315,10 @@ static int merge_run(int argc, char **argv)
 			"--stats-only prints no timeline: --output and --pretty do not work with it");
 	if (opt.json && opt.pretty)
 		return cmd_usage_error("--json and --pretty exclude each other");
-	status = offset_usage(argc);
+	status = filter_check(&opt.filter, ~FILTER_TIME,
+			      "an ioctl and its job are joined from all events of the inputs");
+	if (status == EXIT_DONE)
+		status = offset_usage(argc);
 	if (status != EXIT_DONE)
 		return status;
 	if (grt_merge_new(&run.merge))

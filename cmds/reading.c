@@ -105,6 +105,15 @@ static void get_of_gpu(struct grt_cell *cell, const void *view, const void *row,
 	cell->absent = !b->h.of_others && !b->h.of_no_gpu;
 }
 
+static void get_left_out(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct balance *b = row;
+
+	(void)view;
+	(void)arg;
+	*cell = (struct grt_cell){.number = b->h.left_out, .absent = !b->h.left_out};
+}
+
 static void get_closes(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct balance *b = row;
@@ -136,6 +145,8 @@ static const struct grt_column balance_columns[] = {
 	 "read, but of another GPU than --device"},
 	{"of_no_gpu", get_of_gpu, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_OPTIONAL,
 	 "read, but the trace does not say of which GPU"},
+	{"left_out", get_left_out, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_OPTIONAL,
+	 "read, but left out by --pid, --comm, --ring or --type"},
 	BALANCE("unread", unread, NONZERO, "in open packets, after the end"),
 	BALANCE("missing", h.missing_events, NONZERO, "delivered, but their packets are not in the recording"),
 	BALANCE("unknown", h.unknown, NONZERO, "of types unknown to this version"),
@@ -214,7 +225,7 @@ static bool balance_is_plain(const struct balance *b)
 {
 	const struct grt_health *h = &b->h;
 	uint64_t rest = b->unread | h->before_start | h->after_end | h->unwritten_events | h->missing_events |
-			h->unknown | h->of_others | h->of_no_gpu;
+			h->unknown | h->left_out | h->of_others | h->of_no_gpu;
 
 	for (unsigned int i = 0; i < GRT_FATES; i++)
 		if (i != GRT_FATE_DELIVERED)

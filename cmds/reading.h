@@ -68,7 +68,7 @@ void reading_note_window(struct grt_notes *n, const struct grt_session *s, const
 int reading_faults(const struct grt_session *s, const char *input, uint64_t unread, int ret,
 		   const struct grt_err *err);
 
-/* Of the GPU's events alone, for every command that reads a trace; @target gets its name as typed. */
+/* Of the GPU's events alone; @target gets its name as typed. */
 #define READING_GPU_OPTION(target)                                                                   \
 	{                                                                                            \
 		"device", 0, OPT_STR, "GPU", target,                                                 \

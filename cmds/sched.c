@@ -13,6 +13,7 @@
 
 #include "kmod/kmod.h"
 #include "nvidia/tsg.h"
+#include "filter.h"
 #include "live.h"
 #include "sched.h"
 #include "terminal.h"
@@ -22,7 +23,7 @@
 
 static struct {
 	const char *input;
-	uint64_t pid;
+	struct filter filter;
 	double seconds;
 	bool verbose;
 	bool json;
@@ -31,7 +32,7 @@ static struct {
 
 static const struct cmd_opt opts[] = {
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "tokens and channels, too"},
-	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only this process; live: end when it ends"},
+	FILTER_OPTIONS(opt.filter, 't'),
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "live: end after this time"},
 	{"include-failed", 0, OPT_FLAG, NULL, &opt.refused,
 	 "record failed calls, too, and calls on files that are not NVIDIA's"},
@@ -193,6 +194,7 @@ static void sched_take_clock(struct sched *s)
 static int sched_replay(struct sched *s, const char *path)
 {
 	struct grt_err err = {.what = ""};
+	struct reading_span span;
 	int ret, status;
 
 	if (opt.seconds > 0)
@@ -203,8 +205,14 @@ static int sched_replay(struct sched *s, const char *path)
 	terminal_page();
 	s->input = path;
 	sched_take_clock(s);
-	ret = grt_session_run(s->session, &s->c, 0, UINT64_MAX, &err);
-	status = sched_finish(s, ret, &err);
+	status = filter_session(&opt.filter, s->session, false);
+	if (status == EXIT_DONE)
+		status = reading_span(s->session, &opt.filter.from, &opt.filter.to, &span);
+	if (status == EXIT_DONE) {
+		ret = grt_session_run(s->session, &s->c, opt.filter.from.set ? span.first : 0,
+				      opt.filter.to.set ? span.last : UINT64_MAX, &err);
+		status = sched_finish(s, ret, &err);
+	}
 	grt_session_close(s->session);
 	return status;
 }
@@ -233,6 +241,8 @@ static int sched_run_live(struct sched *s, struct live *l)
 	if (isatty(STDERR_FILENO))
 		fputs("grtrace sched: Ctrl-C ends and prints the counts\n", stderr);
 	s->session = live_session(l);
+	if (filter_session(&opt.filter, s->session, true) != EXIT_DONE)
+		return EXIT_FAILED;
 	ret = live_run(l, &s->c, &limits, &err);
 	return sched_finish(s, ret, &err);
 }
@@ -241,7 +251,7 @@ static int sched_watch(struct sched *s)
 {
 	const struct live_setup setup = {
 		.sources = "nvsched",
-		.pid = (pid_t)opt.pid,
+		.pid = (pid_t)opt.filter.pid,
 		.flag = opt.refused ? "include-failed" : NULL,
 		.note = sched_tell,
 	};
@@ -263,7 +273,7 @@ static int sched_sched_run(int argc, char **argv)
 {
 	struct sched s = {
 		.c = {.tsg = sched_on_tsg, .name = sched_on_name},
-		.pid = (uint32_t)opt.pid,
+		.pid = (uint32_t)opt.filter.pid,
 		.as_json = opt.json,
 		.verbose = opt.verbose,
 		.refused = opt.refused,
@@ -273,6 +283,11 @@ static int sched_sched_run(int argc, char **argv)
 
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
+	status = filter_check(&opt.filter, path ? FILTER_RING : FILTER_RING | FILTER_TIME,
+			      path ? "channel groups are on runlists, and no event says on which ring"
+				   : "it works only with recordings");
+	if (status != EXIT_DONE)
+		return status;
 	if (sched_line_new(&s))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	s.c.event = s.json ? sched_on_event : NULL;
@@ -283,6 +298,7 @@ static int sched_sched_run(int argc, char **argv)
 	grt_names_free(&s.names);
 	grt_event_json_free(s.json);
 	grt_event_text_free(s.text);
+	filter_free(&opt.filter);
 	return status;
 }
 
@@ -295,7 +311,8 @@ static const struct cmd_json sched_json = {
 
 const struct cmd cmd_sched = {
 	.reads = true,
-	.usage = "[-v] [-p PID] [-d SECONDS] [--include-failed] [--json] [-i PATH]",
+	.usage =
+		"[-v] [-p PID] [-d SECONDS] [--include-failed] [--json] [-i PATH] [--from T] [--to T] [--type T[,T]]",
 	.opts = opts,
 	.run = sched_sched_run,
 	.json = &sched_json,

@@ -10,6 +10,7 @@
 
 #include "kmod/kmod.h"
 #include "cmd.h"
+#include "table/table.h"
 
 #define BAR 20
 
@@ -337,4 +338,58 @@ static int status_run(int argc, char **argv)
 	return ret ? cmd_error(kmod_exit_status(ret), &err) : cmd_close_stdout();
 }
 
-const struct cmd cmd_status = {.usage = "[--json]", .opts = options, .run = status_run};
+#define IS(name, kind, help)                                             \
+	{                                                                \
+		name, NULL, 0, GRT_CELL_##kind, GRT_COLUMN_MACHINE, help \
+	}
+#define MAYBE(name, kind, help)                                                                \
+	{                                                                                      \
+		name, NULL, 0, GRT_CELL_##kind, GRT_COLUMN_MACHINE | GRT_COLUMN_OPTIONAL, help \
+	}
+#define GRT_FATE(NAME, name, help) IS(#name, NUMBER, help),
+
+static const struct grt_column module_columns[] = {
+	IS("version", TEXT, "of the module"),
+	IS("format", NUMBER, "of its stream"),
+	IS("state", TEXT, "running or stopped"),
+	IS("reader_pid", NUMBER, "the process that reads the stream"),
+	IS("balance_closes", BOOL, "every event is accounted for, in total and on each CPU"),
+	{.name = NULL},
+};
+
+static const struct grt_column cpu_columns[] = {
+	IS("cpu", NUMBER, "CPU"),
+	MAYBE("used", NUMBER, "of its buffer, bytes"),
+	MAYBE("size", NUMBER, "of its buffer, bytes"),
+	IS("emitted", NUMBER, "events that the sources made"),
+#include <grtrace/fates.def>
+	{.name = NULL},
+};
+
+static const struct grt_column status_balance_columns[] = {
+	IS("emitted", NUMBER, "events that the sources made"),
+#include <grtrace/fates.def>
+	{.name = NULL},
+};
+#undef GRT_FATE
+
+static const struct grt_column adapter_columns[] = {
+	IS("name", TEXT, "of its module"),
+	IS("driver", TEXT, "whose jobs it records"),
+	IS("bound", BOOL, "the driver is here"),
+	IS("tracepoints", TEXT, "that it uses"),
+	IS("missing", TEXT, "tracepoints that the driver does not have"),
+	{.name = NULL},
+};
+
+static const struct cmd_json status_json = {
+	.title = "what grtrace status --json prints",
+	.tables = GRT_TABLES(
+		&(const struct grt_table){NULL, NULL, module_columns, GRT_TABLE_PAIRS},
+		&(const struct grt_table){"cpus", NULL, cpu_columns, 0},
+		&(const struct grt_table){"limits", NULL, NULL, GRT_TABLE_PAIRS},
+		&(const struct grt_table){"adapters", NULL, adapter_columns, 0},
+		&(const struct grt_table){"balance", NULL, status_balance_columns, GRT_TABLE_PAIRS}),
+};
+
+const struct cmd cmd_status = {.usage = "[--json]", .opts = options, .run = status_run, .json = &status_json};

@@ -23,9 +23,9 @@ bool terminal_utf8(void);
 void terminal_fit(struct grt_writer_options *o, bool wide);
 
 /* For commands with tables that may be wider than the terminal. */
-#define TERMINAL_WIDE_OPTION(target)                                                             \
-	{                                                                                       \
-		"wide", 'w', OPT_FLAG, NULL, target,                                            \
+#define TERMINAL_WIDE_OPTION(target)                                                       \
+	{                                                                                  \
+		"wide", 'w', OPT_FLAG, NULL, target,                                       \
 			"all columns and whole names, also where the terminal is narrower" \
 	}
 

@@ -7,6 +7,7 @@
  * merges the streams by time knows a number when it meets it.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -315,6 +316,39 @@ static uint32_t define_age_of_process(void)
 	return age < UINT32_MAX ? (uint32_t)age : UINT32_MAX;
 }
 
+/* What launchers put into the environment; the first that is a number counts. */
+static uint32_t define_number_in(const char *const *name)
+{
+	unsigned long number;
+	const char *text;
+	char *end;
+
+	for (; *name; name++) {
+		text = secure_getenv(*name);
+		number = text && *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : ULONG_MAX;
+		if (number < UINT32_MAX && !*end)
+			return (uint32_t)number;
+	}
+	return UINT32_MAX;
+}
+
+static void define_rank(void)
+{
+	static const char *const rank[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL},
+				 *const local[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+						   "MPI_LOCALRANKID", "SLURM_LOCALID", NULL},
+				 *const world[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+						   "SLURM_NTASKS", NULL};
+	struct grt_ev_rank r;
+
+	event_init(&r.e, GRT_EV_RANK, sizeof(r), round_before);
+	r.rank = define_number_in(rank);
+	r.local_rank = define_number_in(local);
+	r.world = define_number_in(world);
+	if (r.rank != UINT32_MAX)
+		packets_put(&define_packets, &r.e);
+}
+
 void define_process(uint32_t what, const char *text)
 {
 	struct grt_ev_process p;
@@ -345,8 +379,10 @@ void define_process(uint32_t what, const char *text)
 	else
 		p.text = define_string(text);
 	packets_put(&define_packets, &p.e);
-	if (what == 1)
+	if (what == 1) {
 		define_string(text);
+		define_rank();
+	}
 }
 
 void define_graph_node(uint64_t id, uint64_t source, uint32_t stack, uint32_t tid, uint32_t kind)

@@ -176,11 +176,7 @@ static int uprobe_in_dirs(const char *dirs, const char *name, char *path)
 	return fd < 0 ? -ENOENT : fd;
 }
 
-/*
- * A path as it is; a name is that of a file of the process, else a library or program of this system.
- * Return: a descriptor, or -errno with *err
- */
-static int uprobe_find_file(pid_t pid, const char *name, char *path, struct grt_err *err)
+int uprobes_find(pid_t pid, const char *name, char *path, struct grt_err *err)
 {
 	static const char dirs[] =
 		"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/usr/lib:/usr/local/lib:"
@@ -222,7 +218,7 @@ static int uprobe_add_word(pid_t pid, const char *word, struct grt_err *err)
 				   "grtrace record -e uprobe:libc.so.6:malloc -- PROG",
 				   "cannot put a uprobe at '%s'", word);
 	snprintf(name, sizeof(name), "%.*s", (int)(colon - word), word);
-	fd = uprobe_find_file(pid, name, path, err);
+	fd = uprobes_find(pid, name, path, err);
 	if (fd < 0)
 		return fd;
 	ret = uprobes_add(&uprobes, fd, path, colon + 1, GRT_CUDA_PROBED, err);

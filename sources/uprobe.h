@@ -42,6 +42,14 @@ int uprobes_open(struct uprobes *u, const char *name, void **state, const struct
  */
 int uprobes_mapped(pid_t pid, const char *name, char *path, struct grt_err *err);
 
+/**
+ * uprobes_find - opens a file
+ * @name: a path as it is; else that of a file of the process, or of a library or program of this system
+ * @path: gets where it is; PATH_MAX bytes
+ * Return: a descriptor, or -errno with *err
+ */
+int uprobes_find(pid_t pid, const char *name, char *path, struct grt_err *err);
+
 /** uprobes_free - what uprobes_add() took */
 void uprobes_free(struct uprobes *u);
 

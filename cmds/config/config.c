@@ -9,6 +9,7 @@
 
 #include "cmds/cmd.h"
 #include "config.h"
+#include "table/table.h"
 
 /* Room for a value as the module prints it. */
 #define VALUE_ROOM 4096
@@ -317,7 +318,37 @@ static int config_run(int argc, char **argv)
 	return status;
 }
 
+#define IS(name, kind, help)                                                          \
+	{                                                                             \
+		name, NULL, GRT_LIST_TEXTS, GRT_CELL_##kind, GRT_COLUMN_MACHINE, help \
+	}
+
+static const struct grt_column setting_columns[] = {
+	IS("value", TEXT, "now"),
+	IS("default", TEXT, "what it is after loading"),
+	IS("min", TEXT, "least value"),
+	IS("max", TEXT, "largest value"),
+	IS("unit", TEXT, "of the value"),
+	IS("module", TEXT, "that obeys it"),
+	IS("when_stopped", BOOL, "it can be changed only while tracing is stopped"),
+	IS("help", TEXT, "one line"),
+	IS("aliases", LIST, "other names"),
+	{.name = NULL},
+};
+
+#define GRT_KEY(name, ...) &(const struct grt_table){#name, NULL, setting_columns, GRT_TABLE_PAIRS},
+static const struct cmd_json config_json = {
+	.title = "what grtrace config --json prints: the settings of modules that are loaded",
+	.tables =
+		(const struct grt_table *const[]){
+#include <grtrace/control.def>
+			NULL,
+		},
+};
+#undef GRT_KEY
+
 const struct cmd cmd_config = {
+	.json = &config_json,
 	.usage = "[--json] [--profile NAME | --save FILE | --restore FILE] [KEY[=VALUE]...]",
 	.opts = options,
 	.run = config_run,

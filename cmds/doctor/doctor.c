@@ -276,7 +276,36 @@ static int doctor_run(int argc, char **argv)
 	return status;
 }
 
+#define IS(name, help)                                                 \
+	{                                                              \
+		name, NULL, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, help \
+	}
+#define FINDING                                                                                 \
+	IS("name", "of the source, the feature or the cause"),                                  \
+		IS("state", "works, fails, unknown, or absent: this system has no use for it"), \
+		IS("detail", "what works, or why it does not"), IS("fix", "what to type"),      \
+	{                                                                                       \
+		.name = NULL                                                                    \
+	}
+
+static const struct grt_column finding_columns[] = {FINDING};
+static const struct grt_column feature_columns[] = {IS("group", "of features"), FINDING};
+static const struct grt_column trace_columns[] = {
+	IS("input", "its name"),
+	{"findings", NULL, GRT_LIST_OBJECTS, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "as those of sources"},
+	{.name = NULL},
+};
+
+static const struct cmd_json doctor_json = {
+	.title = "what grtrace doctor --json prints",
+	.tables = GRT_TABLES(
+		&(const struct grt_table){"sources", NULL, finding_columns, 0},
+		&(const struct grt_table){"features", NULL, feature_columns, 0},
+		&(const struct grt_table){"trace", NULL, trace_columns, GRT_TABLE_PAIRS | GRT_TABLE_MAYBE}),
+};
+
 const struct cmd cmd_doctor = {
+	.json = &doctor_json,
 	.reads = true,
 	.usage = "[SOURCE] [-i PATH] [--json] [--bug-report FILE]",
 	.opts = options,

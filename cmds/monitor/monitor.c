@@ -17,6 +17,7 @@
 #include "host/tracefs.h"
 #include "trace/job_record.h"
 #include "trace/packet.h"
+#include "cmds/filter.h"
 #include "cmds/live.h"
 #include "cmds/terminal.h"
 #include "monitor.h"
@@ -28,7 +29,7 @@ static struct {
 	const char *input;
 	const char *sources;
 	const char *driver;
-	uint64_t pid;
+	struct filter filter;
 	uint64_t sample;
 	double seconds;
 	bool json;
@@ -39,7 +40,7 @@ static struct {
 } opt = {.sample = 1};
 
 static const struct cmd_opt opts[] = {
-	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only events of this process; live: end when it ends"},
+	FILTER_OPTIONS(opt.filter, 't'),
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "live: end after this time"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "a JSON object per event, the statistics as the last one"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "a recording, raw file or text, in place of live events"},
@@ -296,6 +297,7 @@ static int monitor_finish(struct monitor *m, const struct grt_err *err, int ret)
 static int monitor_replay(struct monitor *m, const char *path)
 {
 	struct grt_err err = {.what = ""};
+	struct reading_span span;
 	int ret, status;
 
 	if (opt.seconds > 0 || opt.sources)
@@ -307,8 +309,14 @@ static int monitor_replay(struct monitor *m, const char *path)
 	m->input = path;
 	if (!m->driver)
 		m->driver = m->row->driver;
-	ret = grt_session_run(m->session, &m->a.c, 0, UINT64_MAX, &err);
-	status = monitor_finish(m, &err, ret);
+	status = filter_session(&opt.filter, m->session, false);
+	if (status == EXIT_DONE)
+		status = reading_span(m->session, &opt.filter.from, &opt.filter.to, &span);
+	if (status == EXIT_DONE) {
+		ret = grt_session_run(m->session, &m->a.c, opt.filter.from.set ? span.first : 0,
+				      opt.filter.to.set ? span.last : UINT64_MAX, &err);
+		status = monitor_finish(m, &err, ret);
+	}
 	grt_session_close(m->session);
 	return status;
 }
@@ -375,6 +383,8 @@ static int monitor_run_live(struct monitor *m, struct live *l)
 	if (isatty(STDERR_FILENO))
 		fputs("grtrace monitor: Ctrl-C ends and prints the statistics\n", stderr);
 	m->session = live_session(l);
+	if (filter_session(&opt.filter, m->session, true) != EXIT_DONE)
+		return EXIT_FAILED;
 	m->first = grt_now();
 	ret = live_run(l, &m->a.c, &limits, &err);
 	m->last = grt_now();
@@ -387,7 +397,7 @@ static int monitor_watch(struct monitor *m)
 	const char *own = m->row->sources[0] ? m->row->sources : every_source();
 	const struct live_setup setup = {
 		.sources = opt.sources ? opt.sources : own,
-		.pid = (pid_t)opt.pid,
+		.pid = (pid_t)opt.filter.pid,
 		.driver = opt.driver,
 		.flag = opt.probes ? "probes" : NULL,
 		.any = !opt.sources && !m->row->sources[0],
@@ -449,7 +459,7 @@ static int monitor_run(int argc, char **argv)
 {
 	struct monitor m = {
 		.row = monitor_find_row(argv[0]),
-		.pid = (uint32_t)opt.pid,
+		.pid = (uint32_t)opt.filter.pid,
 		.driver = opt.driver,
 		.sure = opt.driver,
 		.sample = opt.sample,
@@ -468,18 +478,24 @@ static int monitor_run(int argc, char **argv)
 		return cmd_usage_error("fence: name the driver, for example --driver nouveau");
 	if (opt.probes && (strcmp(m.row->name, "nvidia") || opt.input))
 		return cmd_usage_error("--probes works only with `monitor nvidia` on live events");
+	status = filter_check(&opt.filter, opt.input ? 0 : FILTER_TIME, "it works only with recordings");
+	if (status != EXIT_DONE)
+		return status;
+	/* the monitor knows processes better: by the contexts of fences, and it counts whom it leaves out */
+	opt.filter.f.pid = 0;
 	if (monitor_begin(&m))
 		status = monitor_no_memory();
 	else
 		status = opt.input ? monitor_replay(&m, opt.input) : monitor_watch(&m);
 	monitor_end(&m);
+	filter_free(&opt.filter);
 	return status;
 }
 
 const struct cmd cmd_monitor = {
 	.reads = true,
 	.usage =
-		"WHAT [-p PID] [-d SECONDS] [--json] [-i PATH] [-q] [--ioctl-sample N] [--driver NAME] [-e SRC,...] [--probes]",
+		"WHAT [-p PID] [-d SECONDS] [--json] [-i PATH] [-q] [--ioctl-sample N] [--driver NAME] [-e SRC,...] [--probes] [--device GPU] [--ring R] [--type T[,T]]",
 	.opts = opts,
 	.operand = monitor_name,
 	.run = monitor_run,

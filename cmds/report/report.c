@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "kmod/kmod.h"
+#include "table/counts.h"
 #include "trace/packet.h"
 #include "cmds/terminal.h"
 #include "report.h"
@@ -42,11 +43,9 @@ static struct {
 	const char *input;
 	const char *output;
 	struct opt_word by;
-	const char *gpu;
 	const char *sort;
 	uint64_t top;
-	struct opt_time from;
-	struct opt_time to;
+	struct filter filter;
 	double duration;
 	double interval;
 	bool path;
@@ -66,10 +65,7 @@ static const struct cmd_opt opts[] = {
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column of the table; for jobs also time: the order of completion"},
 	{"top", 't', OPT_U64, "N", &opt.top, "number of rows of the table, 0: all (jobs as text: 20)"},
-	{"from", 0, OPT_TIME, "T", &opt.from,
-	 "only events from here: seconds, +T after the start, -T before the end"},
-	{"to", 0, OPT_TIME, "T", &opt.to, "only events up to here"},
-	READING_GPU_OPTION(&opt.gpu),
+	FILTER_OPTIONS(opt.filter, 0),
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
 	{"csv", 'c', OPT_FLAG, NULL, &opt.csv, "the table of --by (job) as CSV"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.duration, "live: end after this time"},
@@ -158,15 +154,15 @@ static int report_no_memory(void)
 static int report_set_span(struct report *r)
 {
 	uint64_t first, last;
-	int status = reading_span(r->session, &opt.from, &opt.to, &r->span);
+	int status = reading_span(r->session, &opt.filter.from, &opt.filter.to, &r->span);
 
 	/* what a pipe spans shows when it has been read */
 	r->piped = grt_session_span(r->session, &first, &last) == -ESPIPE;
 	if (r->piped)
 		r->a.c.event = on_any_event;
-	if (opt.from.set)
+	if (opt.filter.from.set)
 		r->asked.from = r->span.first;
-	if (opt.to.set || grt_session_short(r->session))
+	if (opt.filter.to.set || grt_session_short(r->session))
 		r->asked.to = r->span.last;
 	return status;
 }
@@ -193,8 +189,14 @@ static int run_recording(struct report *r)
 	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
 }
 
+static bool report_wants(struct grt_analyses *a, const struct grt_job *job)
+{
+	return grt_filter_wants_job(&opt.filter.f, a->pass.names, job->pid, job->tid, job->ring);
+}
+
 static int report_begin_analyses(struct report *r)
 {
+	r->a.wants = report_wants;
 	if (grt_analyses_join(&r->a))
 		return -ENOMEM;
 	r->a.pass.notes = &r->notes;
@@ -379,6 +381,18 @@ static int set_top(struct report *r)
 	return EXIT_DONE;
 }
 
+/* Jobs are chosen when they are joined; where nothing is, events are. */
+static int set_filter(struct report *r)
+{
+	bool by_type = r->by && r->by->table == &grt_type_table;
+
+	opt.filter.f.joins = !by_type;
+	opt.filter.f.strict = by_type;
+	return filter_check(
+		&opt.filter, by_type ? 0 : FILTER_TYPE,
+		"jobs, threads and kernels are joined from events of several types; --by type takes it");
+}
+
 static int report_check_options(struct report *r)
 {
 	int status;
@@ -388,6 +402,8 @@ static int report_check_options(struct report *r)
 	if (opt.output && (opt.json || opt.csv))
 		return cmd_usage_error("-o writes a page: for --json and --csv use > FILE");
 	status = set_view(r);
+	if (status == EXIT_DONE)
+		status = set_filter(r);
 	if (status == EXIT_DONE)
 		status = set_sort(r);
 	if (status == EXIT_DONE)
@@ -415,7 +431,7 @@ static int report_recording(struct report *r, const char *path)
 		return cmd_error(cmd_open_status(ret), &err);
 	terminal_page();
 	r->input = path;
-	if (reading_gpu(r->session, opt.gpu, false) != EXIT_DONE)
+	if (filter_session(&opt.filter, r->session, false) != EXIT_DONE)
 		return EXIT_FAILED;
 	return report_begin_analyses(r) ? report_no_memory() : run_recording(r);
 }
@@ -429,6 +445,8 @@ static int report_page(struct report *r, const char *path)
 
 	if (status != EXIT_DONE)
 		return status;
+	if (opt.filter.pid || opt.filter.comm || opt.filter.ring)
+		return cmd_usage_error("a page has the lanes of all processes: use --from, --to or --device");
 	r->out = open_memstream(&tables, &length);
 	if (!r->out)
 		return report_no_memory();
@@ -437,7 +455,7 @@ static int report_page(struct report *r, const char *path)
 	r->out = NULL;
 	/* a trace with a fault in it is shown as far as it goes */
 	if (status == EXIT_DONE || r->a.pass.jobs_seen) {
-		written = report_page_write(r, opt.output, tables, length, opt.gpu);
+		written = report_page_write(r, opt.output, tables, length, opt.filter.gpu);
 		status = status != EXIT_DONE ? status : written;
 	}
 	free(tables);
@@ -461,7 +479,7 @@ static int report_live(struct report *r)
 	ret = kmod_open(&k, &err);
 	if (ret)
 		return no_input(ret, &err);
-	if (opt.from.set || opt.to.set)
+	if (opt.filter.from.set || opt.filter.to.set)
 		status = cmd_usage_error(
 			"--from and --to work only with recordings: use -d and -n on the live module");
 	else if (opt.interval > 0 && report_streams(r))
@@ -469,7 +487,7 @@ static int report_live(struct report *r)
 			"-n repeats tables of sums; --by job --sort time prints jobs as they complete");
 	else if ((ret = kmod_live_session(&k, &r->session, &err)))
 		status = cmd_error(kmod_exit_status(ret), &err);
-	else if ((status = reading_gpu(r->session, opt.gpu, true)) == EXIT_DONE)
+	else if ((status = filter_session(&opt.filter, r->session, true)) == EXIT_DONE)
 		status = report_begin_analyses(r) ? report_no_memory() : report_run_live(r, &k);
 	grt_session_close(r->session);
 	r->session = NULL;
@@ -488,7 +506,8 @@ static int report_run(int argc, char **argv)
 		.verbose = opt.verbose,
 		.wide = opt.wide,
 		.asked = {0, UINT64_MAX},
-		.narrowed = opt.from.set || opt.to.set,
+		.filtered = opt.filter.pid || opt.filter.comm || opt.filter.ring,
+		.narrowed = opt.filter.from.set || opt.filter.to.set,
 	};
 	int status = report_check_options(&r);
 
@@ -500,13 +519,14 @@ static int report_run(int argc, char **argv)
 		path = DEFAULT_INPUT;
 	status = opt.output ? report_page(&r, path) : path ? report_recording(&r, path) : report_live(&r);
 	end_analyses(&r);
+	filter_free(&opt.filter);
 	return status;
 }
 
 const struct cmd cmd_report = {
 	.reads = true,
 	.usage =
-		"[PATH] [-i PATH] [--by WHAT|--path] [--sort KEY] [--top N] [--from T] [--to T] [--device GPU] [--json|--csv|-o FILE.html]",
+		"[PATH] [-i PATH] [--by WHAT|--path] [--sort KEY] [--top N] [--from T] [--to T] [--device GPU] [--pid PID] [--comm NAME] [--ring R] [--json|--csv|-o FILE.html]",
 	.opts = opts,
 	.run = report_run,
 	.json = &report_json,

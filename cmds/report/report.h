@@ -8,7 +8,7 @@
 
 #include "analyses.h"
 #include "base/busy.h"
-#include "cmds/reading.h"
+#include "cmds/filter.h"
 
 /**
  * struct report - one run
@@ -22,6 +22,7 @@
  * @live: input is the live module
  * @piped: input is a pipe: the time is known when it has been read
  * @narrowed: --from or --to were given
+ * @filtered: only some processes, threads or rings are looked at
  * @health: what the run met; with --interval, since the report before this one
  * @before: what it had met then
  * @verbose, @wide: as asked for
@@ -40,6 +41,7 @@ struct report {
 	bool live;
 	bool piped;
 	bool narrowed;
+	bool filtered;
 	bool verbose;
 	bool wide;
 	FILE *out;

@@ -11,6 +11,10 @@
 #include "export/lanes.h"
 #include "flamegraph/flamegraph.h"
 #include "stack/flame_shapes.h"
+#include "stack/slots.h"
+
+/* Into so many the time is cut of which the graph can be seen apart. */
+#define SLOTS 200
 
 /**
  * struct graph - a flame graph of the page
@@ -81,6 +85,7 @@ struct graph_out {
 	const struct graph *graph;
 	struct grt_analyses a;
 	struct grt_notes notes;
+	struct grt_slots slots;
 	struct grt_page *page;
 };
 
@@ -99,7 +104,7 @@ static int report_page_put_graph(struct grt_session *s, void *arg)
 		grt_analyses_notes(&out->a);
 	grt_stacks_seal(out->a.pass.tree);
 	if (!ret && grt_stacks_total(out->a.pass.tree, GRT_STACKS_NOW))
-		ret = grt_flamegraph_put(out->a.pass.tree, &look, out->graph->name, out->page);
+		ret = grt_flamegraph_put(out->a.pass.tree, &look, out->graph->name, &out->slots, out->page);
 	return ret;
 }
 
@@ -113,6 +118,8 @@ static int report_page_graph(const struct report *r, const char *gpu, const stru
 	int ret = grt_stacks_new(&tree);
 
 	pass->tree = tree;
+	out.slots = (struct grt_slots){.from = r->span.first, .to = r->span.last, .n = SLOTS};
+	pass->slots = r->span.known ? &out.slots : NULL;
 	pass->notes = &out.notes;
 	pass->first = r->narrowed ? r->span.first : 0;
 	pass->last = r->narrowed ? r->span.last : UINT64_MAX;
@@ -125,6 +132,7 @@ static int report_page_graph(const struct report *r, const char *gpu, const stru
 	}
 	grt_analyses_free(&out.a);
 	grt_stacks_free(tree);
+	free(out.slots.at);
 	return ret;
 }
 

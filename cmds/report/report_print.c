@@ -64,6 +64,7 @@ void report_look(struct report *r)
 
 	*h = *grt_session_health(r->session);
 	h->events -= b->events;
+	h->left_out -= b->left_out;
 	h->unknown -= b->unknown;
 	h->packets -= b->packets;
 	h->bytes -= b->bytes;
@@ -124,6 +125,10 @@ static void note_health(struct report *r, const struct grt_health *h)
 	report_text_notes(&r->notes, h);
 	reading_note_window(&r->notes, r->session, &r->span);
 	reading_note_health(&r->notes, h, r->live ? NULL : &r->span, report_unread(r));
+	if (r->filtered)
+		grt_note(
+			&r->notes,
+			"tables cover what --pid, --comm and --ring leave; jobs and waits, and the balance, cover all");
 	if (r->narrowed)
 		grt_note(&r->notes, "the balance covers the whole recording, also outside --from and --to");
 }
@@ -172,6 +177,9 @@ static int begin_output(struct report *r)
 		return ret;
 	grt_writer_begin(r->a.pass.writer);
 	ret = grt_analyses_write(&r->a, is_first, r);
+	/* in JSON they are notes */
+	if (r->page && r->notes.n)
+		grt_notes_write(&r->notes, r->a.pass.writer);
 	report_print_write_recording(r);
 	return ret;
 }

@@ -23,29 +23,21 @@
 
 static struct {
 	const char *input;
-	struct opt_time from;
-	struct opt_time to;
+	struct filter filter;
 	uint64_t width;
-	const char *ring;
-	const char *gpu;
-	uint64_t pid;
 	bool latency_only;
 	bool ascii;
 	bool json;
 	bool verbose;
-} opt = {.width = NOT_GIVEN, .pid = NOT_GIVEN};
+} opt = {.width = NOT_GIVEN};
 
 static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "the trace (default: ./" DEFAULT_INPUT ")"},
 	{"latency-only", 'l', OPT_FLAG, NULL, &opt.latency_only,
 	 "only latencies: no bars, gaps and overlaps"},
-	{"from", 0, OPT_TIME, "T", &opt.from, "begin here: seconds, +T after the start, -T before the end"},
-	{"to", 0, OPT_TIME, "T", &opt.to, "end here"},
+	FILTER_OPTIONS(opt.filter, 0),
 	{"width", 'w', OPT_U64, "N", &opt.width,
 	 "characters of a line, 20 to 1000 (default: the terminal's, else $COLUMNS, else 80)"},
-	{"ring", 'r', OPT_STR, "RING", &opt.ring, "only jobs of this ring, by id or name"},
-	READING_GPU_OPTION(&opt.gpu),
-	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only jobs of this process"},
 	{"ascii", 'a', OPT_FLAG, NULL, &opt.ascii, "bars of ASCII characters (default: by the locale)"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
@@ -53,34 +45,13 @@ static const struct cmd_opt opts[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-/* Names are records of the trace: a ring has its name before a job of it is settled. */
-static bool is_selected(const struct timeline *tl, const struct grt_job *job)
-{
-	const struct grt_names *names = tl->a.pass.names;
-	const char *name;
-
-	if (tl->by_pid && job->pid != tl->pid)
-		return false;
-	if (!tl->ring)
-		return true;
-	if (tl->ring_by_id)
-		return job->ring == tl->ring_id;
-	name = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, job->ring));
-	return name && !strcmp(name, tl->ring);
-}
-
 static bool timeline_wants(struct grt_analyses *a, const struct grt_job *job)
 {
 	struct timeline *tl = (struct timeline *)a;
-	bool selected = is_selected(tl, job);
+	bool selected = grt_filter_wants_job(&opt.filter.f, tl->a.pass.names, job->pid, job->tid, job->ring);
 
 	tl->selected |= selected;
 	return selected && (a->pass.whole || grt_job_touches(job, a->pass.first, a->pass.last));
-}
-
-static bool timeline_is_number(const char *text)
-{
-	return *text && !text[strspn(text, "0123456789")];
 }
 
 static bool width_fits(uint64_t width)
@@ -101,23 +72,13 @@ static void set_look(struct timeline_look *look)
 	look->colour = !opt.json && cmd_colour();
 }
 
-static int timeline_check_options(struct timeline *tl)
+static int timeline_check_options(void)
 {
-	char *end;
-
 	if (opt.width != NOT_GIVEN && !width_fits(opt.width))
 		return cmd_usage_error("--width %" PRIu64 ": from %d to %d", opt.width, WIDTH_MIN, WIDTH_MAX);
-	if (opt.pid != NOT_GIVEN && opt.pid > UINT32_MAX)
-		return cmd_usage_error("--pid %" PRIu64 ": process ids are smaller than that", opt.pid);
-	if (opt.ring && !*opt.ring)
-		return cmd_usage_error("--ring: empty");
-	errno = 0;
-	tl->ring_by_id = opt.ring && timeline_is_number(opt.ring);
-	if (tl->ring_by_id)
-		tl->ring_id = strtoull(opt.ring, &end, 10);
-	if (errno)
-		return cmd_usage_error("--ring %s: ring ids are smaller than that", opt.ring);
-	return EXIT_DONE;
+	opt.filter.f.joins = true;
+	return filter_check(&opt.filter, FILTER_TYPE,
+			    "bars are of jobs, which are joined from all their events");
 }
 
 static int timeline_no_memory(const struct timeline *tl)
@@ -145,20 +106,22 @@ static int timeline_begin_analyses(struct timeline *tl)
 
 static int nothing_selected(const struct timeline *tl)
 {
-	char what[64] = "";
+	bool rest = opt.filter.ring || opt.filter.comm;
+	char pid[64] = "";
 
-	if (tl->by_pid)
-		snprintf(what, sizeof(what), "--pid %" PRIu64 "%s", tl->pid, tl->ring ? ", " : "");
+	if (opt.filter.pid)
+		snprintf(pid, sizeof(pid), " --pid %" PRIu64 "%s", opt.filter.pid, rest ? "," : "");
 	return cmd_fail(EXIT_FAILED, NULL, "grtrace report --by ring PATH, or --by process",
-			"%s: %s%s%s: the trace has no such job", tl->input, what, tl->ring ? "--ring " : "",
-			tl->ring ? tl->ring : "");
+			"%s:%s%s%s%s%s: the trace has no such job", tl->input, pid,
+			opt.filter.ring ? " --ring " : "", opt.filter.ring ?: "",
+			opt.filter.comm ? " --comm " : "", opt.filter.comm ?: "");
 }
 
 /* Columns are filled while the trace is read, so what they span must be known before. */
 static int timeline_set_span(struct timeline *tl)
 {
 	uint64_t first, last;
-	int status = reading_span(tl->session, &opt.from, &opt.to, &tl->span);
+	int status = reading_span(tl->session, &opt.filter.from, &opt.filter.to, &tl->span);
 
 	if (status != EXIT_DONE || tl->span.known)
 		return status;
@@ -166,7 +129,7 @@ static int timeline_set_span(struct timeline *tl)
 		tl->span.first = tl->span.last = 0;
 		return EXIT_DONE;
 	}
-	tl->span.known = opt.from.set && opt.to.set;
+	tl->span.known = opt.filter.from.set && opt.filter.to.set;
 	if (tl->span.known)
 		return EXIT_DONE;
 	return cmd_fail(EXIT_FAILED, "the begin and end of a pipe are unknown until it has been read",
@@ -187,7 +150,7 @@ static int cmd_timeline_run(struct timeline *tl)
 		return timeline_no_memory(tl);
 	ret = grt_session_run(tl->session, &tl->a.c, 0, UINT64_MAX, &err);
 	done = grt_analyses_finish(&tl->a);
-	if (!done && (tl->ring || tl->by_pid) && !tl->selected)
+	if (!done && tl->filtered && !tl->selected)
 		return ret < 0 ? reading_judge(tl->session, tl->input, 0, ret, &err) : nothing_selected(tl);
 	if (!done)
 		done = timeline_print(tl);
@@ -202,7 +165,7 @@ static int run_path(struct timeline *tl)
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
 	terminal_page();
-	ret = reading_gpu(tl->session, opt.gpu, false);
+	ret = filter_session(&opt.filter, tl->session, false);
 	if (ret == EXIT_DONE)
 		ret = cmd_timeline_run(tl);
 	grt_writer_free(tl->a.pass.writer);
@@ -217,14 +180,11 @@ static int timeline_run(int argc, char **argv)
 		.input = opt.input ? opt.input
 			 : argc	   ? argv[0]
 				   : DEFAULT_INPUT,
-		.ring = opt.ring,
-		.pid = opt.pid,
-		.by_pid = opt.pid != NOT_GIVEN,
 		.latency_only = opt.latency_only,
 		.verbose = opt.verbose,
-		.a.pass = {.whole = !opt.from.set && !opt.to.set, .json = opt.json},
+		.a.pass = {.whole = !opt.filter.from.set && !opt.filter.to.set, .json = opt.json},
 	};
-	int status = timeline_check_options(&tl);
+	int status = timeline_check_options();
 
 	if (status != EXIT_DONE)
 		return status;
@@ -233,8 +193,12 @@ static int timeline_run(int argc, char **argv)
 	if (!argc && !opt.input && access(DEFAULT_INPUT, F_OK))
 		return cmd_fail(EXIT_FAILED, NULL, "grtrace record -- PROGRAM, or grtrace timeline PATH",
 				"no ./" DEFAULT_INPUT " here");
+	tl.filter = &opt.filter;
+	tl.filtered = grt_filter_any(&opt.filter.f);
 	set_look(&tl.look);
-	return run_path(&tl);
+	status = run_path(&tl);
+	filter_free(&opt.filter);
+	return status;
 }
 
 const struct cmd cmd_timeline = {

@@ -9,7 +9,7 @@
 
 #include "analyses.h"
 #include "jobs/jobs.h"
-#include "cmds/reading.h"
+#include "cmds/filter.h"
 
 /* ">100.0 %*" behind a bar. */
 #define SHARE_WIDTH 9
@@ -36,8 +36,7 @@ struct timeline_look {
  * struct timeline - one run
  * @a: the analyses that have parts of a timeline
  * @input: its name for people
- * @ring: only jobs of this one, by its name or, where @ring_by_id, @ring_id; NULL: of all
- * @pid: only jobs of this process, where @by_pid
+ * @filter: as requested, @filtered: only some jobs are
  * @failed: -ENOMEM while it was drawn
  * @selected: there are jobs that were not left out by these
  */
@@ -47,11 +46,8 @@ struct timeline {
 	struct grt_session *session;
 	struct reading_span span;
 	struct timeline_look look;
-	const char *ring;
-	uint64_t ring_id;
-	bool ring_by_id;
-	uint64_t pid;
-	bool by_pid;
+	const struct filter *filter;
+	bool filtered;
 	bool selected;
 	bool latency_only;
 	bool verbose;

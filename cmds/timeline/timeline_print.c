@@ -28,10 +28,14 @@ static void timeline_print_write_recording(struct timeline *tl)
 
 	reading_recording(&f, tl->session, tl->input);
 	reading_span_fields(&f, &tl->span);
-	if (tl->ring)
-		grt_field_add(&f, "only_ring", GRT_CELL_TEXT, (struct grt_cell){.text = tl->ring}, NULL);
-	if (tl->by_pid)
-		grt_field_number(&f, "only_pid", tl->pid, NULL);
+	if (tl->filter->ring)
+		grt_field_add(&f, "only_ring", GRT_CELL_TEXT, (struct grt_cell){.text = tl->filter->ring},
+			      NULL);
+	if (tl->filter->comm)
+		grt_field_add(&f, "only_comm", GRT_CELL_TEXT, (struct grt_cell){.text = tl->filter->comm},
+			      NULL);
+	if (tl->filter->pid)
+		grt_field_number(&f, "only_pid", tl->filter->pid, NULL);
 	if (!tl->latency_only)
 		grt_field_number(&f, "columns", columns, NULL);
 	if (columns && !tl->a.pass.json)
@@ -45,7 +49,7 @@ static void timeline_print_write_recording(struct timeline *tl)
 
 static void note_selection(struct timeline *tl)
 {
-	if (tl->ring || tl->by_pid)
+	if (tl->filtered)
 		grt_note(
 			&tl->notes,
 			"bars, gaps and latencies cover the selected jobs only; other jobs may have run in the gaps");

@@ -18,6 +18,9 @@ extern "C" {
 /* grt_ev_launch.call where a uprobe was asked for: its node has the function */
 #define GRT_CUDA_PROBED 0U
 
+/* grt_ev_launch.call of a function of presents.def: the number with this */
+#define GRT_PRESENT_CALL 0x4000U
+
 /* grt_ev_gpu_copy.kind where memory was set */
 #define GRT_CUDA_SET 100U
 
@@ -42,7 +45,7 @@ struct grt_cuda_call {
 	const char *name;
 };
 
-/** grt_cuda_call - the row of a grt_ev_launch.call, NULL where it has none */
+/** grt_cuda_call - the row of a grt_ev_launch.call, of presents.def, too; NULL where it has none */
 const struct grt_cuda_call *grt_cuda_call(uint32_t call);
 
 /** grt_cuda_copy_name - of a grt_ev_gpu_copy.kind ("HtoD"), "?" where the number has none */

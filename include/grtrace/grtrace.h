@@ -179,6 +179,7 @@ struct grt_health_text {
  * @text: where the input is text
  * @before_start, @after_end: events that the recorder dropped, since not all of its sources had begun, or the
  *	recording had ended; in no packet's balance
+ * @left_out: of @events, by filters of the caller
  */
 struct grt_health {
 	uint64_t size;
@@ -200,6 +201,7 @@ struct grt_health {
 	struct grt_health_text text;
 	uint64_t before_start;
 	uint64_t after_end;
+	uint64_t left_out;
 };
 
 /**

@@ -19,6 +19,19 @@ static const struct grt_cuda_call calls[2 * NUMBERS] = {
 #undef GRT_CUDA_CALL
 };
 
+static const struct grt_cuda_call presents[] = {
+#define GRT_PRESENT(number, library, name) \
+	[number] = {GRT_PRESENT_CALL | (number), GRT_CUDA_KIND_NONE, #name},
+#include <grtrace/presents.def>
+#undef GRT_PRESENT
+};
+
+static const struct grt_cuda_call *present_call(uint32_t number)
+{
+	return number < sizeof(presents) / sizeof(presents[0]) && presents[number].name ? &presents[number]
+											: NULL;
+}
+
 static const char *const copies[] = {"?",    "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
 				     "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
 
@@ -26,6 +39,8 @@ const struct grt_cuda_call *grt_cuda_call(uint32_t call)
 {
 	uint32_t number = call & ~GRT_CUDA_DRIVER, at = number + (call & GRT_CUDA_DRIVER ? NUMBERS : 0);
 
+	if (call & GRT_PRESENT_CALL)
+		return present_call(call & ~GRT_PRESENT_CALL);
 	return number < NUMBERS && calls[at].name ? &calls[at] : NULL;
 }
 

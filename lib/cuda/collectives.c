@@ -240,7 +240,7 @@ static void count_one(struct grt_collectives *c, const struct members *m, const 
 		c->rank[m->lane[i]->rank].steady++;
 		c->rank[m->lane[i]->rank].waited += k->begin - m->start[i];
 	}
-	r->last++;
+	r->last += k->late > 0;
 	r->late += k->late;
 	r->late_max = k->late > r->late_max ? k->late : r->late_max;
 }
@@ -331,7 +331,7 @@ int grt_collectives_explain(struct grt_collectives *c, uint32_t at)
 	const struct grt_step_process *p = process_of(c, k->last);
 	struct grt_step_window w = {.rank = k->last, .to = p->work[k->work].start};
 
-	if (k->why || !p->calls)
+	if (k->why || !k->late || !p->calls)
 		return 0;
 	w.from = k->before != UINT32_MAX ? p->work[k->before].end : p->call[0].begin;
 	return grt_steps_why_late(c->steps, &w, k->late, &k->why);

@@ -25,7 +25,7 @@
  * @first: the rank that came first, by @wait ns before the last one
  * @begin: when the last one arrived; @end: when the last one had done
  * @step: step of @last in which that was, of grt_steps_step(); UINT32_MAX: none
- * @why: what delayed it, for people; NULL: it was not looked for
+ * @why: what delayed it, for people; NULL: nothing did, or it was not looked for
  */
 struct grt_collective {
 	uint32_t communicator;

@@ -196,7 +196,8 @@ static uint32_t *sort_by_late(struct grt_collectives *c)
 }
 
 /**
- * struct late - the collectives that make nine tenths of the time by which a rank was late
+ * struct late - the collectives by which a rank was late most: down to the first that is less than half as
+ * late as the one before, or until they make nine tenths of the time
  * @why: what most of that time was lost by, of those that are explained
  */
 struct late {
@@ -248,13 +249,16 @@ static const char *most_lost(const struct grt_collectives *c, const uint32_t *or
 /* @order: latest first; its beginning becomes those of the rank. */
 static void find_late(const struct grt_collectives *c, uint32_t *order, struct late *late)
 {
-	uint64_t all = grt_collectives_rank(c, late->rank)->late;
+	uint64_t all = grt_collectives_rank(c, late->rank)->late, before = 0;
 
 	for (uint32_t i = 0; i < grt_collectives_count(c) && 10 * late->ns < 9 * all; i++) {
 		const struct grt_collective *k = grt_collectives_at(c, order[i]);
 
 		if (k->last != late->rank || !k->steady)
 			continue;
+		if (2 * k->late < before)
+			break;
+		before = k->late;
 		late->ns += k->late;
 		order[late->n++] = order[i];
 	}
@@ -279,17 +283,24 @@ static void rank_table_note(struct grt_collectives *c, uint32_t *order, struct g
 	struct late late = {.rank = latest_rank(c)};
 	const struct grt_step_rank *r = grt_steps_rank(grt_collectives_steps(c), late.rank);
 	const struct grt_collective_rank *k = grt_collectives_rank(c, late.rank);
-	char avg[GRT_UNITS_MAX];
+	char avg[GRT_UNITS_MAX], more[GRT_UNITS_MAX + 32] = "";
 
 	if (!k->steady || !k->late)
 		return;
 	find_late(c, order, &late);
+	if (k->last > late.n) {
+		grt_units_ns(avg, (k->late - late.ns) / (k->last - late.n));
+		snprintf(more, sizeof(more), " (in %" PRIu64 " more by %s)", k->last - late.n, avg);
+	}
 	grt_units_ns(avg, late.ns / late.n);
 	grt_note(notes,
 		 "rank %u (PID %u) arrived last in %u of %" PRIu64
-		 " collectives, %s late on average%s%s%s%.100s",
-		 r->number, r->pid, late.n, k->steady, avg, *late.steps ? ", in steps " : "", late.steps,
-		 late.why ? ": " : "", late.why ?: "");
+		 " collectives, %s late on average%s%s%s%.100s%s",
+		 r->number, r->pid, late.n, k->steady, avg,
+		 !*late.steps		   ? ""
+		 : strchr(late.steps, ',') ? ", in steps "
+					   : ", in step ",
+		 late.steps, late.why ? ": " : "", late.why ?: "", more);
 }
 
 /* ---------------------------------------------------------------- tables */

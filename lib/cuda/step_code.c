@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "codes/cuda_codes.h"
+#include "stack/own_code.h"
 
 /* Frames of the program's own that are compared, and calls that are looked at for one of the same thread. */
 #define OWN_MAX 256U
@@ -62,8 +63,7 @@ bool grt_step_quiet(const struct grt_step_process *p, uint64_t from, uint64_t to
 
 static bool is_own(const char *file)
 {
-	return file && file[0] != '<' && !strstr(file, "/site-packages/") &&
-	       !strstr(file, "/dist-packages/") && !strstr(file, "/lib/python");
+	return file && grt_code_of(&(struct grt_code_frame){.source = file}) == GRT_CODE_OWN;
 }
 
 /** struct own - the frames of Python that are of the program itself, innermost first */

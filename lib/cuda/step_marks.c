@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "base/keyed.h"
 #include "stack/image_frames.h"
+#include "stack/own_code.h"
 
 /* Steps of a process, at least: what came twice may be chance. */
 #define STEPS_MIN 3U
@@ -190,19 +191,23 @@ static bool is_step_of_optimizer(const struct grt_image *i, const struct grt_ima
 	       (strstr(file, "/optim") || strstr(function, "ptim"));
 }
 
-/* The line of Python, outside of optimizers and what they are wrapped in, that a frame was called from; 0:
- * none. */
+/* The line of Python that calls an optimizer: of the program's own code, else outside of optimizers; 0: none.
+ */
 static uint32_t python_caller(const struct grt_image *i, uint32_t node)
 {
 	const struct grt_image_node *n = grt_image_node(i, node);
+	uint32_t other = 0;
 	const char *file;
 
-	do {
-		node = n ? n->caller : 0;
-		n = grt_image_node(i, node);
-		file = n ? grt_image_string(i, n->file) : NULL;
-	} while (n && (!file || strstr(file, "/optim")));
-	return n ? node : 0;
+	for (node = n->caller; (n = grt_image_node(i, node)); node = n->caller) {
+		file = grt_image_string(i, n->file);
+		if (!file || strstr(file, "/optim"))
+			continue;
+		if (grt_code_of(&(struct grt_code_frame){.source = file}) == GRT_CODE_OWN)
+			return node;
+		other = other ?: node;
+	}
+	return other;
 }
 
 /** struct sites - lines that call step(); @of: by node, which of them it is under, plus 1 */

@@ -11,9 +11,6 @@
 #include "rank_table.h"
 #include "steps.h"
 
-/* Steps that text shows: the slowest. */
-#define TEXT_ROWS 20
-
 #define R(member) offsetof(struct grt_step_rank, member)
 #define S(member) offsetof(struct grt_step, member)
 
@@ -182,7 +179,10 @@ static int note_how(struct grt_steps *s, struct grt_pass *pass)
 	return ret;
 }
 
-/* What a step took above the median, but for longer communication: with that it waited for another rank. */
+/*
+ * What a step took above the median, but for longer communication: with that it waited for another rank.
+ * The first step of all has things to set up.
+ */
 static uint64_t own_excess(const struct grt_steps *s, const struct grt_step *k)
 {
 	const struct grt_step_rank *r = grt_steps_rank(s, k->rank);
@@ -191,17 +191,45 @@ static uint64_t own_excess(const struct grt_steps *s, const struct grt_step *k)
 				? k->parts.ns[GRT_STEP_COMM] - r->median.ns[GRT_STEP_COMM]
 				: 0;
 
-	return over > comm ? over - comm : 0;
+	return k->number && over > comm ? over - comm : 0;
 }
 
-/** struct slow - the steps of a rank that took about as much more as the one that took the most more */
+/** struct slow - the steps of a rank that took the most more: down to the first that took less than half as
+ * much more as the one before; @least: what the last of them took more */
 struct slow {
 	const struct grt_step *worst;
 	uint64_t most;
+	uint64_t least;
 	uint64_t sum;
 	uint32_t n;
 	char list[80];
 };
+
+static int largest_first(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x < *y) - (*x > *y);
+}
+
+static int find_least(const struct grt_steps *s, struct slow *slow)
+{
+	const struct grt_step_rank *r = grt_steps_rank(s, slow->worst->rank);
+	uint64_t *over = calloc(r->steps, sizeof(*over));
+	uint32_t n = 1;
+
+	if (!over)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->steps; i++)
+		over[i] = own_excess(s, grt_steps_step(s, r->first + i));
+	qsort(over, r->steps, sizeof(*over), largest_first);
+	while (n < r->steps && 2 * over[n] >= over[n - 1])
+		n++;
+	/* no step stands out */
+	slow->least = 2 * n > r->steps ? slow->most / 2 : over[n - 1];
+	free(over);
+	return 0;
+}
 
 static void list_slow(const struct grt_steps *s, struct slow *slow)
 {
@@ -210,7 +238,7 @@ static void list_slow(const struct grt_steps *s, struct slow *slow)
 	for (uint32_t i = r->first; i < r->first + r->steps; i++) {
 		const struct grt_step *k = grt_steps_step(s, i);
 
-		if (own_excess(s, k) < slow->most / 2)
+		if (own_excess(s, k) < slow->least)
 			continue;
 		slow->n++;
 		slow->sum += time_of(k) - r->p50;
@@ -218,7 +246,7 @@ static void list_slow(const struct grt_steps *s, struct slow *slow)
 	}
 }
 
-static void note_slowest(const struct grt_steps *s, struct grt_pass *pass)
+static int note_slowest(const struct grt_steps *s, struct grt_notes *notes)
 {
 	struct slow slow = {.worst = NULL};
 	const struct grt_step_rank *r;
@@ -230,14 +258,17 @@ static void note_slowest(const struct grt_steps *s, struct grt_pass *pass)
 			slow.most = own_excess(s, slow.worst);
 		}
 	if (!slow.worst)
-		return;
+		return 0;
+	if (find_least(s, &slow))
+		return -ENOMEM;
 	list_slow(s, &slow);
 	r = grt_steps_rank(s, slow.worst->rank);
 	grt_units_ns(over, slow.sum / slow.n);
-	grt_note(pass->notes,
+	grt_note(notes,
 		 "rank %u (PID %u): %u of %u steps (%s) took %s more than the median%s, mostly %s%s%.100s",
 		 r->number, r->pid, slow.n, r->steps, slow.list, over, slow.n > 1 ? " on average" : "",
 		 grt_step_part_name(slow.worst->grew), slow.worst->why ? ": " : "", slow.worst->why ?: "");
+	return 0;
 }
 
 /* @steps: they are what was requested */
@@ -285,7 +316,7 @@ static int steps_by_moment(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static int write_steps_rows(struct grt_steps *s, const struct grt_part *part, struct grt_pass *pass, bool all)
+static int write_steps_rows(struct grt_steps *s, const struct grt_part *part, struct grt_pass *pass)
 {
 	uint32_t n = grt_steps_count(s);
 	uint64_t shown = grt_pass_shown(pass, part, n);
@@ -296,14 +327,13 @@ static int write_steps_rows(struct grt_steps *s, const struct grt_part *part, st
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		row[i] = grt_steps_step(s, i);
-	shown = !all && shown > TEXT_ROWS ? TEXT_ROWS : shown;
 	if (pass->sort)
 		grt_rows_sort(row, n, pass->sort, s, steps_by_moment);
 	else
 		grt_rows_sort(row, n, NULL, s, shown < n ? steps_by_time : steps_by_moment);
 	ret = grt_writer_list(pass->writer, part->table, s, row, shown);
 	if (shown < n)
-		grt_note(pass->notes, "%" PRIu64 " more steps: -v and --json show all", n - shown);
+		grt_note(pass->notes, "%" PRIu64 " more steps: --top 0 shows all", n - shown);
 	free(row);
 	return ret;
 }
@@ -326,20 +356,18 @@ static int explain(struct grt_steps *s)
 static int write_steps(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_steps *s = state;
-	bool all = pass->json || pass->csv || pass->verbose;
 	uint32_t ranks = 0;
 	int ret = grt_steps_find(s) ?: explain(s);
 
 	if (ret)
 		return ret;
-	note_slowest(s, pass);
-	ret = note_how(s, pass);
+	ret = note_slowest(s, pass->notes) ?: note_how(s, pass);
 	ranks = grt_steps_ranks(s);
 	if (!ret && !pass->csv)
 		ret = grt_writer_rows(pass->writer, &rank_table, s, ranks ? grt_steps_rank(s, 0) : NULL,
 				      sizeof(struct grt_step_rank), ranks);
 	if (!ret)
-		ret = write_steps_rows(s, part, pass, all);
+		ret = write_steps_rows(s, part, pass);
 	note_missing(s, pass, true);
 	return ret;
 }
@@ -354,18 +382,20 @@ static int write_ranks(void *state, const struct grt_part *part, struct grt_pass
 	return ret;
 }
 
-/* What the summary says of them: nothing where there are none. */
+/* The sentences of the summary: none where there are no steps. People read them first. */
 static int write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_steps *s = state;
+	struct grt_notes first = {.n = 0}, *notes = pass->json ? pass->notes : &first;
 	int ret = grt_steps_find(s);
 
 	(void)part;
 	if (ret || !grt_steps_count(s))
 		return ret;
-	ret = grt_rank_table_note(s, pass->notes) ?: explain(s);
+	ret = grt_rank_table_note(s, notes) ?: explain(s);
 	if (!ret)
-		note_slowest(s, pass);
+		ret = note_slowest(s, notes);
+	grt_notes_write(&first, pass->writer);
 	return ret;
 }
 
@@ -373,12 +403,12 @@ static int write_sentences(void *state, const struct grt_part *part, struct grt_
 
 static const struct grt_part step_parts[] = {
 	{"step", "steps of training and the like, and what each rank did in them",
-	 GRT_PART_BY | GRT_PART_NO_JOBS, 0, &step_table, .tables = GRT_TABLES(&rank_table),
+	 GRT_PART_BY | GRT_PART_WORST | GRT_PART_NO_JOBS, 0, &step_table, .tables = GRT_TABLES(&rank_table),
 	 .write = write_steps},
 	{"rank", "ranks of one job, and who was late to its collectives", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
 	 &grt_rank_table, .tables = GRT_TABLES(&grt_collective_table), .write = write_ranks},
 	{"slow_steps", "the slowest steps and the latest rank, in a sentence each",
-	 GRT_PART_SUMMARY | GRT_PART_NO_JOBS, .write = write_sentences},
+	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, .write = write_sentences},
 	{.name = NULL},
 };
 

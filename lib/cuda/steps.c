@@ -222,7 +222,11 @@ static int add_rank(struct grt_steps *s, uint32_t process, uint32_t gpu, const u
 	if (grt_grow(&s->rank, &s->rank_room, s->ranks + 1, 8))
 		return -ENOMEM;
 	r = &s->rank[s->ranks++];
-	*r = (struct grt_step_rank){.process = process, .gpu = gpu, .pid = image->pid};
+	*r = (struct grt_step_rank){.process = process,
+				    .gpu = gpu,
+				    .pid = image->pid,
+				    .number = image->rank,
+				    .told = image->rank != UINT32_MAX};
 	return moment ? add_steps(s, r, moment) : 0;
 }
 

@@ -13,6 +13,8 @@
 
 #include "base/grow.h"
 #include "base/keyed.h"
+#include "codes/cuda_codes.h"
+#include "frame_blame.h"
 #include "jobs/jobs.h"
 #include "threads/sleeps.h"
 
@@ -20,12 +22,15 @@
 #define ASKED 4096U
 /* A jump beyond this is no gap between frames: the counter began anew. */
 #define JUMP_MAX (1U << 30)
+/* See codes/virtio_gpu.def. */
+#define VIRTIO_GPU_SUBMIT_3D 0x207
 
 /** struct work - a job, as a client's or a flip's; @submit 0: none */
 struct work {
 	uint64_t ctx;
 	uint64_t seqno;
 	uint64_t submit;
+	uint64_t present;
 	uint32_t tid;
 	bool exact;
 };
@@ -41,6 +46,7 @@ struct known_job {
 /**
  * struct process - one that submits or flips
  * @last: its last job
+ * @present: its last call that shows a frame, 0: a job has come since
  * @shown: the job at its last flip
  * @flips: flips so far
  * @crtcs: on which it has shown frames
@@ -49,6 +55,7 @@ struct known_job {
  */
 struct process {
 	struct work last;
+	uint64_t present;
 	uint64_t shown;
 	uint64_t flips;
 	uint32_t crtcs;
@@ -140,7 +147,8 @@ static int get_process(struct grt_display_frames *d, uint32_t pid, struct proces
 
 static struct work work_of(const struct known_job *job, uint64_t ctx, uint64_t seqno)
 {
-	return (struct work){ctx, seqno, job->submit, job->tid, true};
+	return (struct work){
+		.ctx = ctx, .seqno = seqno, .submit = job->submit, .tid = job->tid, .exact = true};
 }
 
 /* ------------------------------------------------------------- pairs */
@@ -148,13 +156,15 @@ static struct work work_of(const struct known_job *job, uint64_t ctx, uint64_t s
 /* A compositor shows what this client does. NULL: they are too many, or it is none. */
 static struct pair *get_pair(struct grt_display_frames *d, uint32_t client, uint32_t compositor)
 {
-	const struct process *c = find_process(d, client), *by = find_process(d, compositor);
+	const struct process *c, *by = find_process(d, compositor);
 
+	if (!by || !by->flips || !client || client == compositor)
+		return NULL;
 	for (uint32_t i = 0; i < d->pairs; i++)
 		if (d->pair[i].client == client && d->pair[i].compositor == compositor)
 			return &d->pair[i];
-	if (!c || !by || client == compositor || c->flips || !by->flips || !c->last.submit ||
-	    d->pairs == GRT_FRAME_PAIRS)
+	c = find_process(d, client);
+	if ((c && c->flips) || d->pairs == GRT_FRAME_PAIRS)
 		return NULL;
 	d->pair[d->pairs] = (struct pair){.client = client, .compositor = compositor};
 	return &d->pair[d->pairs++];
@@ -321,6 +331,7 @@ static void frame_set_work(const struct grt_display_frames *d, struct grt_frame 
 	if (!w->submit)
 		return;
 	f->submit = w->submit;
+	f->present = w->present;
 	f->job_ctx = w->ctx;
 	f->job_seqno = w->seqno;
 	f->job_end = job ? job->end : 0;
@@ -361,13 +372,14 @@ static int add_own(struct grt_display_frames *d, uint32_t pid, const struct flip
 	if (flip) {
 		f.tid = flip->tid;
 		f.flip = flip->time;
+		f.ready = flip_ready(d, flip);
 		frame_set_work(d, &f, &flip->work);
 		if (f.begin)
 			frame_go_on_thread(d, &f, &at, flip->time, 0);
 	}
 	if (f.begin) {
 		if (flip)
-			frame_go_on(&f, &at, flip_ready(d, flip), GRT_THREAD_GPU);
+			frame_go_on(&f, &at, f.ready, GRT_THREAD_GPU);
 		frame_go_on(&f, &at, f.shown, flip ? GRT_THREAD_DISPLAY : GRT_THREAD_UNKNOWN);
 	}
 	c->name = grt_names_find(&d->names, GRT_NAME_THREAD, flip ? flip->tid : pid) ?: c->name;
@@ -381,6 +393,7 @@ static int add_composed(struct grt_display_frames *d, struct pair *p, const stru
 			      .vseq = ev->vseq,
 			      .flipper = flip->pid,
 			      .flip = flip->time,
+			      .ready = flip_ready(d, flip),
 			      .tid = p->flipped.tid,
 			      .inferred = inferred};
 	struct grt_frame_client *c;
@@ -398,7 +411,7 @@ static int add_composed(struct grt_display_frames *d, struct pair *p, const stru
 		frame_go_on_thread(d, &f, &at, f.submit, flip->pid);
 		frame_go_on(&f, &at, f.job_end ?: flip->time, GRT_THREAD_GPU);
 		frame_go_on(&f, &at, flip->time, GRT_FRAME_COMPOSITOR);
-		frame_go_on(&f, &at, flip_ready(d, flip), GRT_THREAD_GPU);
+		frame_go_on(&f, &at, f.ready, GRT_THREAD_GPU);
 		frame_go_on(&f, &at, f.shown, GRT_THREAD_DISPLAY);
 	}
 	c->compositor = flip->pid;
@@ -428,7 +441,7 @@ static struct flip *flip_place(struct grt_display_frames *d)
 	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++)
 		if (d->flip[i].time < oldest->time)
 			oldest = &d->flip[i];
-	d->count.lost += !!oldest->time;
+	d->count.lost += oldest->time && !oldest->crtcs;
 	return oldest;
 }
 
@@ -535,7 +548,10 @@ static struct flip *only_flip(struct grt_display_frames *d, uint32_t pid)
 	return best;
 }
 
-/* Of several the first whose event has not come on this one. */
+/*
+ * Of several the first that has no event yet; else the first without one on this
+ * CRTC, which is a commit on several.
+ */
 static struct flip *first_flip(struct grt_display_frames *d, uint32_t pid, uint32_t crtc)
 {
 	struct flip *best = NULL;
@@ -543,19 +559,24 @@ static struct flip *first_flip(struct grt_display_frames *d, uint32_t pid, uint3
 	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++) {
 		struct flip *f = &d->flip[i];
 
-		if (flip_fits(d, f, pid) && !(f->crtcs >> crtc & 1) && (!best || f->serial < best->serial))
+		if (!flip_fits(d, f, pid) || f->crtcs >> crtc & 1)
+			continue;
+		if (!best || !f->crtcs > !best->crtcs ||
+		    (!f->crtcs == !best->crtcs && f->serial < best->serial))
 			best = f;
 	}
 	return best;
 }
 
-/* A flip that was made before this one, and has no event, will have none. */
-static void drop_older(struct grt_display_frames *d, const struct flip *than)
+/* Of the flips before this one those get no event any more that could be on this CRTC alone, or had one
+ * there. */
+static void drop_older(struct grt_display_frames *d, const struct flip *than, bool several, uint32_t crtc)
 {
 	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++) {
 		struct flip *f = &d->flip[i];
 
-		if (!f->time || f->pid != than->pid || f->serial >= than->serial)
+		if (!f->time || f->pid != than->pid || f->serial >= than->serial ||
+		    (several && !(f->crtcs >> crtc & 1)))
 			continue;
 		d->count.lost += !f->crtcs;
 		drop_flip(f);
@@ -572,10 +593,9 @@ static int show_flip(struct grt_display_frames *d, struct flip *f, bool several,
 		    d->pair[i].flipped.submit > d->pair[i].shown)
 			ret = add_composed(d, &d->pair[i], f, inferred, ev);
 	f->crtcs |= 1U << (ev->crtc & 31);
-	if (!several) {
-		drop_older(d, f);
+	drop_older(d, f, several, ev->crtc & 31);
+	if (!several)
 		drop_flip(f);
-	}
 	return ret;
 }
 
@@ -636,13 +656,21 @@ static int display_frames_on_delivered(struct grt_display_frames *d, const struc
 
 /* ------------------------------------------------------------- jobs */
 
+/* What virtio_gpu does with a fence is a job, too: it renders with this command alone. */
+static bool is_rendering(const struct grt_display_frames *d, const struct grt_ev_submit *ev)
+{
+	const char *driver = grt_names_owner(&d->names, grt_names_find(&d->names, GRT_NAME_RING, ev->e.ring));
+
+	return !driver || strcmp(driver, "virtio_gpu") != 0 || ev->cmd == VIRTIO_GPU_SUBMIT_3D;
+}
+
 static int display_frames_on_submit(struct grt_display_frames *d, const struct grt_event *e)
 {
 	struct grt_key key = job_key(e->ctx, e->seqno);
 	struct known_job *job;
 	struct process *p;
 
-	if (!e->ctx || !e->pid)
+	if (!e->ctx || !e->pid || !is_rendering(d, (const struct grt_ev_submit *)e))
 		return 0;
 	if (grt_keyed_get_or_replace(&d->jobs, &key, NULL, (void **)&job) || get_process(d, e->pid, &p))
 		return -ENOMEM;
@@ -652,6 +680,8 @@ static int display_frames_on_submit(struct grt_display_frames *d, const struct g
 	*job = (struct known_job){.submit = e->time, .pid = e->pid, .tid = e->tid};
 	p->last = work_of(job, e->ctx, e->seqno);
 	p->last.exact = false;
+	p->last.present = p->present;
+	p->present = 0;
 	if (p->flips)
 		pick(d, e->pid, p);
 	return 0;
@@ -731,14 +761,28 @@ static int display_frames_on_dep(struct grt_display_frames *d, const struct grt_
 	return 0;
 }
 
-/* A client that wakes the thread that flips has something to be shown. */
+static int on_present(struct grt_display_frames *d, const struct grt_event *e)
+{
+	const struct grt_ev_launch *ev = (const struct grt_ev_launch *)e;
+	struct process *p;
+
+	if (!(ev->call & GRT_PRESENT_CALL) || ev->call & GRT_CUDA_DRIVER)
+		return 0;
+	if (get_process(d, e->pid, &p))
+		return -ENOMEM;
+	p->present = ev->begin;
+	return 0;
+}
+
+/* Who wakes the process that flips, or is woken by it, may be its client. */
 static void see_wake(struct grt_display_frames *d, const struct grt_event *e)
 {
 	const struct grt_ev_asleep *ev = (const struct grt_ev_asleep *)e;
-	const struct process *p = e->type == GRT_EV_ASLEEP ? find_process(d, e->pid) : NULL;
 
-	if (p && p->flips && ev->waker_pid && ev->waker_pid != e->pid)
-		get_pair(d, ev->waker_pid, e->pid);
+	if (e->type != GRT_EV_ASLEEP || !ev->waker_pid || ev->waker_pid == e->pid)
+		return;
+	get_pair(d, ev->waker_pid, e->pid);
+	get_pair(d, e->pid, ev->waker_pid);
 }
 
 int grt_display_frames_event(struct grt_display_frames *d, const struct grt_event *e)
@@ -760,6 +804,8 @@ int grt_display_frames_event(struct grt_display_frames *d, const struct grt_even
 		return display_frames_on_wait(d, e);
 	case GRT_EV_WAIT_DEP:
 		return display_frames_on_dep(d, e);
+	case GRT_EV_LAUNCH:
+		return on_present(d, e);
 	case GRT_EV_NAME:
 		return grt_names_add(&d->names, (const struct grt_ev_name *)e);
 	default:
@@ -768,35 +814,7 @@ int grt_display_frames_event(struct grt_display_frames *d, const struct grt_even
 	}
 }
 
-/* ------------------------------------------------------------- when the jobs ran */
-
-/* The first frame that was shown after a moment. */
-static uint32_t frame_after(const struct grt_frame_client *c, uint64_t time)
-{
-	uint32_t low = 0, high = c->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (c->frame[middle].shown > time)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
-
-static void frames_ran(struct grt_frame_client *c, uint64_t start, uint64_t end)
-{
-	for (uint32_t i = frame_after(c, start); i < c->n && c->frame[i].begin < end; i++) {
-		struct grt_frame *f = &c->frame[i];
-		uint64_t first = start > f->begin ? start : f->begin, last = end < f->shown ? end : f->shown;
-
-		if (!f->begin || last <= first)
-			continue;
-		f->busy += last - first;
-	}
-}
+/* ------------------------------------------------------------- jobs that ran, and the end */
 
 int grt_display_frames_job(struct grt_display_frames *d, const struct grt_job *job)
 {
@@ -806,93 +824,8 @@ int grt_display_frames_job(struct grt_display_frames *d, const struct grt_job *j
 		return 0;
 	for (uint32_t i = 0; i < d->clients; i++)
 		if (d->client[i].pid == job->pid)
-			frames_ran(&d->client[i], job->time[GRT_STAMP_START], job->time[GRT_STAMP_END]);
-	return 0;
-}
-
-/* ------------------------------------------------------------- medians and causes */
-
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The least value that @permille of all are not above. */
-static uint64_t rank(const uint64_t *value, uint32_t n, uint32_t permille)
-{
-	uint64_t at = ((uint64_t)n * permille + 999) / 1000;
-
-	return value[at ? at - 1 : 0];
-}
-
-/* Sorts what each frame but a first one has. Return: how many */
-static uint32_t sorted(const struct grt_frame_client *c, uint64_t *value, int part)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < c->n; i++)
-		if (c->frame[i].begin)
-			value[n++] = part < 0 ? grt_frame_time(&c->frame[i]) : c->frame[i].part[part];
-	qsort(value, n, sizeof(*value), compare_u64);
-	return n;
-}
-
-/* Of a late frame the part that is longest beyond the usual one; else the longest. */
-static uint8_t frame_cause(const struct grt_frame_client *c, const struct grt_frame *f)
-{
-	unsigned int cause = GRT_THREAD_UNKNOWN;
-	uint64_t most = 0;
-
-	for (unsigned int i = 0; i < GRT_FRAME_PARTS; i++) {
-		uint64_t usual = f->late ? c->typical[i] : 0,
-			 beyond = f->part[i] > usual ? f->part[i] - usual : 0;
-
-		if (beyond <= most)
-			continue;
-		most = beyond;
-		cause = i;
-	}
-	return (uint8_t)cause;
-}
-
-static void client_blame(struct grt_frame_client *c)
-{
-	c->late = 0;
-	memset(c->blamed, 0, sizeof(c->blamed));
-	for (uint32_t i = 0; i < c->n; i++) {
-		struct grt_frame *f = &c->frame[i];
-
-		if (!f->begin)
-			continue;
-		f->late = grt_frame_time(f) >= c->p50 + c->p50 / 2;
-		f->cause = frame_cause(c, f);
-		c->late += f->late;
-		c->blamed[f->cause] += f->late;
-	}
-}
-
-static int client_finish(struct grt_frame_client *c)
-{
-	uint64_t *value = calloc((size_t)c->n + 1, sizeof(*value));
-	uint32_t n;
-
-	if (!value)
-		return -ENOMEM;
-	for (int i = 0; i < (int)GRT_FRAME_PARTS; i++) {
-		n = sorted(c, value, i);
-		c->typical[i] = n ? rank(value, n, 500) : 0;
-	}
-	n = sorted(c, value, -1);
-	if (n) {
-		c->p50 = rank(value, n, 500);
-		c->p95 = rank(value, n, 950);
-		c->p99 = rank(value, n, 990);
-		c->max = value[n - 1];
-		client_blame(c);
-	}
-	free(value);
+			grt_frame_client_ran(&d->client[i], job->time[GRT_STAMP_START],
+					     job->time[GRT_STAMP_END]);
 	return 0;
 }
 
@@ -901,7 +834,7 @@ int grt_display_frames_finish(struct grt_display_frames *d)
 	int ret = 0;
 
 	for (uint32_t i = 0; i < d->clients && !ret; i++)
-		ret = client_finish(&d->client[i]);
+		ret = grt_frame_client_finish(&d->client[i]);
 	return ret;
 }
 

@@ -40,8 +40,8 @@
 #define GRT_FRAME_PROCESSES 4096U
 /* Flips whose events are awaited; the oldest gives way. */
 #define GRT_FRAME_FLIPS 64U
-/* Pairs of a client and its compositor; the work of further ones is not seen. */
-#define GRT_FRAME_PAIRS 64U
+/* Pairs of a process that flips and one that wakes it, or is woken by it; further ones are no clients. */
+#define GRT_FRAME_PAIRS 256U
 
 /* The parts of a frame's time are those of a thread's, see thread_states.def, and one more. */
 #define GRT_FRAME_COMPOSITOR GRT_THREAD_STATES
@@ -54,9 +54,12 @@
  * @flipper: process that flipped, 0: unknown
  * @number: among those of its client, from 1
  * @begin: when the frame before it was shown, 0: it is the first one
+ * @present: the call that shows a frame after which the job came; 0: none is known
  * @submit, @job_ctx, @job_seqno, @job_end: the job that it shows, and when that was complete; 0: none, or
  * unknown
  * @flip: when the flip was requested, 0: unknown
+ * @ready: when nothing but the display was missing any more: @flip, or the end of a fence that it waited for;
+ * 0: unknown
  * @shown: when its event was delivered
  * @vseq: the CRTC's frame number, 0: the driver counts none
  * @missed: frame numbers since the frame before it in which nothing new was shown; valid with @counted
@@ -74,11 +77,13 @@ struct grt_frame {
 	uint32_t vseq;
 	uint64_t number;
 	uint64_t begin;
+	uint64_t present;
 	uint64_t submit;
 	uint64_t job_ctx;
 	uint64_t job_seqno;
 	uint64_t job_end;
 	uint64_t flip;
+	uint64_t ready;
 	uint64_t shown;
 	uint32_t missed;
 	bool counted;
@@ -157,8 +162,9 @@ struct grt_job;
 int grt_display_frames_new(struct grt_display_frames **out);
 
 /**
- * grt_display_frames_event - takes in an event; of use are classes vblank, call, job, wait, dep, thread and
- * name Return: 0 or -ENOMEM
+ * grt_display_frames_event - takes in an event; of use are classes vblank, call, job, wait, dep, thread,
+ * launch and name
+ * Return: 0 or -ENOMEM
  */
 int grt_display_frames_event(struct grt_display_frames *d, const struct grt_event *e);
 

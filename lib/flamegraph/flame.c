@@ -14,6 +14,7 @@
 #include "base/hist.h"
 #include "base/index.h"
 #include "jobs/jobs.h"
+#include "trace/filter.h"
 #include "trace/packet.h"
 
 /** struct owner - the stacks of a job in flight */
@@ -39,6 +40,7 @@ struct row {
 
 struct grt_flame {
 	struct grt_jobs *jobs;
+	const struct grt_filter *filter;
 	struct grt_launch_flame *launches;
 	struct grt_hash_key key;
 	/* names of processes and rings only */
@@ -171,6 +173,9 @@ static int flame_on_job(void *arg, const struct grt_job *job)
 	int ret;
 
 	take_owner(f, job, &stacks);
+	if (f->filter &&
+	    !grt_filter_wants_job(f->filter, grt_jobs_names(f->jobs), job->pid, job->tid, job->ring))
+		return 0;
 	if (!grt_job_phase(job, GRT_PHASE_EXEC, &r.ns, &inferred)) {
 		f->count.untimed += weight;
 		return 0;
@@ -206,6 +211,11 @@ int grt_flame_new(struct grt_flame **out)
 	grt_flame_free(f);
 	*out = NULL;
 	return -ENOMEM;
+}
+
+void grt_flame_filter(struct grt_flame *f, const struct grt_filter *filter)
+{
+	f->filter = filter;
 }
 
 void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to)
@@ -290,11 +300,18 @@ int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, str
 /* What is drawn under a stack has frames: that a job's STACK has an id is not enough. */
 static void flame_count_stack(const struct grt_flame *f, const struct row *r, struct grt_flame_count *count)
 {
-	if (grt_frames_has(&f->frames, r->user) || grt_frames_has(&f->frames, r->kernel))
+	bool user = grt_frames_has(&f->frames, r->user), call = grt_frames_is_call_only(&f->frames, r->user);
+
+	if (grt_frames_from_entry(&f->frames, r->user)) {
+		count->entry += r->jobs;
+		count->entry_ns += r->ns;
+	}
+	if ((user && !call) || grt_frames_has(&f->frames, r->kernel))
 		return;
 	count->no_stack += r->jobs;
 	count->no_stack_ns += r->ns;
-	count->lost_stack += r->user || r->kernel ? r->jobs : 0;
+	count->call_only += call ? r->jobs : 0;
+	count->lost_stack += !call && (r->user || r->kernel) ? r->jobs : 0;
 }
 
 struct grt_flame_count grt_flame_count(const struct grt_flame *f)
@@ -307,6 +324,8 @@ struct grt_flame_count grt_flame_count(const struct grt_flame *f)
 	count.dropped = f->frames.dropped;
 	count.jobs = grt_weight_count(count.jobs);
 	count.no_stack = grt_weight_count(count.no_stack);
+	count.entry = grt_weight_count(count.entry);
+	count.call_only = grt_weight_count(count.call_only);
 	count.lost_stack = grt_weight_count(count.lost_stack);
 	count.untimed = grt_weight_count(count.untimed);
 	count.sampled = joined.sample_min;

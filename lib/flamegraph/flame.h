@@ -21,7 +21,9 @@
  * @sampled: some of the jobs were
  * @jobs: with a time on the hardware
  * @ns: of these, in all
- * @no_stack, @no_stack_ns: of these, jobs without a frame of a stack
+ * @no_stack, @no_stack_ns: of these, jobs without a frame of a stack besides that of the system call
+ * @entry, @entry_ns: of the jobs, those whose stack reaches the program's entry or that of a thread
+ * @call_only: of those without a stack, jobs of whose stack there is only the frame of the system call
  * @lost_stack: of these, jobs whose stack was taken, and whose frames are not in the trace
  * @inferred_ns: of @ns, where START was inferred
  * @untimed: jobs without a known time on the hardware, which have no place here
@@ -33,16 +35,23 @@ struct grt_flame_count {
 	uint64_t ns;
 	uint64_t no_stack;
 	uint64_t no_stack_ns;
+	uint64_t entry;
+	uint64_t entry_ns;
+	uint64_t call_only;
 	uint64_t lost_stack;
 	uint64_t inferred_ns;
 	uint64_t untimed;
 	uint64_t dropped;
 };
 
+struct grt_filter;
 struct grt_flame;
 
 /** grt_flame_new - begins. Return: 0 or -ENOMEM */
 int grt_flame_new(struct grt_flame **out);
+
+/** grt_flame_filter - only these jobs; NULL: all */
+void grt_flame_filter(struct grt_flame *f, const struct grt_filter *filter);
 
 /** grt_flame_within - CUDA's part: as grt_launches_within(). Of jobs, events outside must not come */
 void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to);

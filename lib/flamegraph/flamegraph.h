@@ -74,13 +74,15 @@ int grt_flamegraph_write(const struct grt_stacks *s, enum grt_flamegraph_form fo
 void grt_flamegraph_colour(const char *frame, unsigned int rgb[3]);
 
 struct grt_page;
+struct grt_slots;
 
 /**
  * grt_flamegraph_put - a sealed tree as blocks of a page that has more than one graph
+ * @slots: when its weights came; NULL: unknown
  * @graph: what the scripts of the page call it; the names of its blocks begin so
  * Return: 0 or -ENOMEM
  */
 int grt_flamegraph_put(const struct grt_stacks *s, const struct grt_flamegraph_look *look, const char *graph,
-		       struct grt_page *p);
+		       const struct grt_slots *slots, struct grt_page *p);
 
 #endif /* GRT_FLAMEGRAPH_FLAMEGRAPH_H */

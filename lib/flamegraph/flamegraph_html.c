@@ -4,6 +4,7 @@
  * the walk, parents first. What a browser does with them is in web/page.
  */
 #include "flamegraph_parts.h"
+#include "stack/slots.h"
 
 /* Opens the block NAME of a graph, which begins with what the graph is called. */
 static void flamegraph_html_block(struct grt_page *p, const char *graph, const char *name)
@@ -163,8 +164,38 @@ int flamegraph_html(struct flamegraph *f)
 	return grt_page_end(&p);
 }
 
+/* A slot's node is told by its place in the walk. */
+static int flamegraph_html_put_slots(const struct flamegraph *f, const char *graph,
+				     const struct grt_slots *slots, struct grt_page *p)
+{
+	static const char *const names[] = {"-slot-frame", "-slot-number", "-slot-low", "-slot-high"};
+	uint32_t *place = calloc(grt_stacks_nodes(f->s), sizeof(*place));
+
+	if (!place)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < f->frames; i++)
+		place[f->frame[i].node] = i;
+	for (unsigned int column = 0; column < 4; column++) {
+		flamegraph_html_block(p, graph, names[column]);
+		for (uint32_t i = 0; i < slots->used; i++) {
+			const struct grt_slot *at = &slots->at[i];
+			const uint32_t value[] = {place[at->node], at->slot, (uint32_t)at->weight,
+						  (uint32_t)(at->weight >> 32)};
+
+			grt_page_u32(p, value[column]);
+		}
+		grt_page_block_end(p);
+	}
+	free(place);
+	flamegraph_html_block(p, graph, "-slots");
+	grt_page_printf(p, "{\"from\": %llu, \"to\": %llu, \"n\": %u}\n", (unsigned long long)slots->from,
+			(unsigned long long)slots->to, slots->n);
+	grt_page_block_end(p);
+	return 0;
+}
+
 int grt_flamegraph_put(const struct grt_stacks *s, const struct grt_flamegraph_look *look, const char *graph,
-		       struct grt_page *p)
+		       const struct grt_slots *slots, struct grt_page *p)
 {
 	struct grt_flamegraph_count count;
 	struct flamegraph f = {.s = s, .look = look, .count = &count};
@@ -172,6 +203,8 @@ int grt_flamegraph_put(const struct grt_stacks *s, const struct grt_flamegraph_l
 
 	if (!ret)
 		flamegraph_html_put_data(&f, graph, p);
+	if (!ret && slots && slots->used)
+		ret = flamegraph_html_put_slots(&f, graph, slots, p);
 	flamegraph_free(&f);
 	return ret;
 }

@@ -26,10 +26,12 @@ static int gpu_time_begin(void **state, struct grt_pass *pass, unsigned int part
 	int ret = grt_flame_new(&f);
 
 	(void)parts;
-	if (!ret)
+	if (!ret) {
 		grt_flame_within(f, pass->first, pass->last);
-	if (!ret && pass->shape)
-		grt_flame_ranges(f, pass->shape->ranges);
+		grt_flame_filter(f, pass->filter);
+		if (pass->shape)
+			grt_flame_ranges(f, pass->shape->ranges);
+	}
 	*state = f;
 	return ret;
 }
@@ -138,6 +140,10 @@ static void note_jobs(struct grt_notes *notes, const struct grt_flame_count *n)
 {
 	grt_note(notes, "%" PRIu64 " jobs, %.3f ms of GPU time, %.1f %% of it under a stack", n->jobs,
 		 (double)n->ns / 1e6, n->ns ? 100 - gpu_time_percent(n->no_stack_ns, n->ns) : 0);
+	if (n->jobs > n->no_stack)
+		grt_note(notes,
+			 "  the stacks of %" PRIu64 " jobs, %.1f %% of the time, reach the program's entry",
+			 n->entry, gpu_time_percent(n->entry_ns, n->ns));
 	if (n->sampled)
 		grt_note(notes, "  jobs were sampled: counts and times are estimates for all jobs");
 	if (n->inferred_ns)
@@ -147,6 +153,11 @@ static void note_jobs(struct grt_notes *notes, const struct grt_flame_count *n)
 	if (n->untimed)
 		grt_note(notes, "  %" PRIu64 " jobs are left out: their time on the GPU is unknown",
 			 n->untimed);
+	if (n->call_only)
+		grt_note(notes,
+			 "  the stacks of %" PRIu64
+			 " jobs end in the C library's ioctl: not counted as under a stack",
+			 n->call_only);
 	if (n->lost_stack)
 		grt_note(notes,
 			 "  the stacks of %" PRIu64 " jobs are not in the trace, or have too many frames",

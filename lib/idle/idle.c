@@ -14,7 +14,9 @@
 #include "base/heap.h"
 #include "codes/cuda_codes.h"
 
-#define WAITING_MAX 32768U
+/* Jobs come about in the order of their ends; CUPTI's records a buffer at a time. */
+#define WAITING_JOBS 4096U
+#define WAITING_RECORDS 32768U
 #define IN_FLIGHT_MAX 65536U
 #define PROCESSES_MAX 65536U
 #define KERNELS_MAX 65536U
@@ -401,7 +403,8 @@ static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t numb
 
 static int idle_put(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w)
 {
-	int ret = d->used == WAITING_MAX ? idle_take_first(x, d) : 0;
+	uint32_t most = d->device.cuda ? WAITING_RECORDS : WAITING_JOBS;
+	int ret = d->used == most ? idle_take_first(x, d) : 0;
 
 	ret = ret ?: grt_grow(&d->heap, &d->room, d->used + 1, 64);
 	if (ret)
@@ -467,7 +470,9 @@ int grt_idleness_job(struct grt_idleness *x, const struct grt_job *job)
 	d->device.engine = job->engine;
 	began = grt_keyed_find(&x->processes, &(struct grt_key){{job->pid}});
 	w.began = began ? *began : 0;
-	return w.from || w.to != UINT64_MAX ? idle_put(x, d, &w) : 0;
+	if (w.known)
+		ret = grt_submitters_submits(&x->submitters, w.pid, w.tid);
+	return ret || (!w.from && w.to == UINT64_MAX) ? ret : idle_put(x, d, &w);
 }
 
 /* ------------------------------------------------------------------- CUDA */
@@ -625,6 +630,8 @@ static int idle_see_stack(struct grt_idleness *x, const struct grt_ev_stack *e)
 static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
 {
 	switch (e->type) {
+	case GRT_EV_SUBMIT:
+		return grt_submitters_submits(&x->submitters, e->pid, e->tid);
 	case GRT_EV_THREAD:
 		return idle_see_thread(x, (const struct grt_ev_thread *)e);
 	case GRT_EV_ASLEEP:

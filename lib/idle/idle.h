@@ -7,8 +7,8 @@
  * began. Busy and idle time of a device add up to the time that is looked at, and the
  * parts to the idle time, to the nanosecond.
  *
- * Work comes in about the order of time: up to 32768 pieces of work of a device wait
- * for earlier ones. Memory is that of submitters.h, of cuda/launches.h, and 160 bytes
+ * Work comes in about the order of time: up to 4096 jobs of a ring and 32768 records of
+ * a GPU of CUDA's wait for earlier ones. Memory is that of submitters.h, of cuda/launches.h, and 160 bytes
  * for each row.
  *
  * Who wants each part, and not sums alone, has a sink; or lets parts be kept and asks

@@ -254,9 +254,7 @@ static void note_idle(const struct grt_idleness *x, struct grt_pass *pass)
 			 "idle time: %" PRIu64 " events are not in the trace: it may be too high", missing);
 
 	if (n.late)
-		grt_note(pass->notes,
-			 "idle time: %" PRIu64
-			 " records came more than 32768 records late: it may be too high",
+		grt_note(pass->notes, "idle time: %" PRIu64 " jobs and records came late: it may be too high",
 			 n.late);
 	if (n.unplaced)
 		grt_note(pass->notes, "idle time: %" PRIu64 " parts have no place (limit of %u rows)",

@@ -64,6 +64,16 @@ int grt_submitters_follow(struct grt_submitters *s, uint32_t pid, uint32_t tid, 
 	return ret;
 }
 
+int grt_submitters_submits(struct grt_submitters *s, uint32_t pid, uint32_t tid)
+{
+	struct submitter *t = NULL;
+	int ret = submitters_get(s, pid, tid, &t);
+
+	if (t)
+		t->submits = true;
+	return ret;
+}
+
 /* ---------------------------------------------------------------- rings */
 
 static uint64_t oldest(const struct ring *r)

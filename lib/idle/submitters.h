@@ -64,6 +64,10 @@ void grt_submitters_init(struct grt_submitters *s);
 /** grt_submitters_follow - from @time on all of a thread's sleeps are reported. Return: 0 or -ENOMEM */
 int grt_submitters_follow(struct grt_submitters *s, uint32_t pid, uint32_t tid, uint64_t time);
 
+/** grt_submitters_submits - a thread submits work: what it does is remembered for long. Return: 0 or -ENOMEM
+ */
+int grt_submitters_submits(struct grt_submitters *s, uint32_t pid, uint32_t tid);
+
 /** grt_submitters_piece - the next piece of a thread. Return: 0 or -ENOMEM */
 int grt_submitters_piece(struct grt_submitters *s, uint32_t pid, uint32_t tid,
 			 const struct grt_thread_piece *p);

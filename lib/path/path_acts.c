@@ -31,6 +31,10 @@ static const struct {
 
 static uint32_t path_new_lane(struct grt_path *s, const struct path_lane *key)
 {
+	if (s->lanes == GRT_PATH_LANES_MAX) {
+		s->count.over++;
+		return PATH_NOBODY;
+	}
 	if (grt_grow(&s->lane, &s->lane_room, s->lanes + 1, 64)) {
 		s->error = -ENOMEM;
 		return PATH_NOBODY;
@@ -93,13 +97,25 @@ static bool path_same_act(const void *owner, uint32_t id, const void *key)
 	       a->stack == k->stack && a->image == k->image && a->waker == k->waker;
 }
 
-uint32_t path_act_of(struct grt_path *s, const struct path_act *key)
+/* Code of a process is one activity, whichever of its threads is in it: who changes it, changes it for all.
+ */
+static uint32_t lane_of_code(const struct grt_path *s, const struct path_act *a)
 {
-	uint32_t tag = grt_hash(
-		&s->key, (uint64_t)key->lane << 32 | (uint64_t)key->kind << 24 | key->image << 8 | key->state,
-		(uint64_t)key->name << 32 | (key->stack ^ key->waker * 0x9e3779b9U));
-	uint32_t found = grt_index_find(&s->act_index, tag, path_same_act, s, key);
+	bool code = a->stack || a->name, thread = s->lanes && s->lane[a->lane].kind == PATH_THREAD;
 
+	return code && thread ? s->lane[a->lane].in : a->lane;
+}
+
+uint32_t path_act_of(struct grt_path *s, const struct path_act *act)
+{
+	struct path_act at = *act, *key = &at;
+	uint32_t tag, found;
+
+	at.lane = lane_of_code(s, act);
+	tag = grt_hash(&s->key,
+		       (uint64_t)key->lane << 32 | (uint64_t)key->kind << 24 | key->image << 8 | key->state,
+		       (uint64_t)key->name << 32 | (key->stack ^ key->waker * 0x9e3779b9U));
+	found = grt_index_find(&s->act_index, tag, path_same_act, s, key);
 	if (found != GRT_NOWHERE)
 		return found;
 	if (s->acts == ACTS_MAX) {

@@ -206,6 +206,16 @@ static bool launched_before(struct grt_path *s, uint32_t work, uint32_t call)
 	return launch == GRT_PATH_NONE || call == GRT_PATH_NONE || time_of(s, launch) <= time_of(s, call);
 }
 
+/* Whether the last work that a stream was given before a call was over after the call had returned. */
+static bool is_over_later(struct grt_path *s, const struct path_lane *stream, uint32_t call, uint32_t at)
+{
+	uint32_t work = stream->kind == PATH_STREAM ? stream->launched : GRT_PATH_NONE;
+
+	return work != GRT_PATH_NONE && call != GRT_PATH_NONE && point_of(s, work)->dep != GRT_PATH_NONE &&
+	       time_of(s, point_of(s, work)->dep) <= time_of(s, call) &&
+	       grt_path_graph_before(&s->graph, at, work + 1);
+}
+
 /* Where it is not known which stream it waits for, the last work of the process is taken. */
 static void join_sync_call_end(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
@@ -215,6 +225,8 @@ static void join_sync_call_end(struct grt_path *s, uint32_t at, struct grt_path_
 
 	p->dep = GRT_PATH_NONE;
 	call = end_call(s, at, p);
+	if (l->target && !l->inferred && is_over_later(s, &s->lane[l->target], call, at))
+		s->count.backwards++;
 	if (work != GRT_PATH_NONE && launched_before(s, work, call))
 		join_waited(s, at, call, work, inferred);
 }
@@ -269,14 +281,16 @@ static void order_behind(struct grt_path *s, struct path_lane *stream, uint32_t 
 static void join_order(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
 	struct path_lane *stream = &s->lane[p->dep], *l;
+	unsigned int left = PATH_LOOKED_AT;
 
 	p->dep = GRT_PATH_NONE;
-	for (uint32_t i = 0; i < s->lanes; i++) {
+	for (uint32_t i = s->lane[stream->in].stream; i && left; i = l->stream, left--) {
 		l = &s->lane[i];
-		if (l->kind == PATH_STREAM && l != stream && l->in == stream->in &&
-		    l->launched != GRT_PATH_NONE && grt_path_graph_before(&s->graph, at, l->launched + 1))
+		if (l != stream && l->launched != GRT_PATH_NONE &&
+		    grt_path_graph_before(&s->graph, at, l->launched + 1))
 			order_behind(s, stream, l->launched + 1);
 	}
+	s->count.over += !left;
 }
 
 /* A point that may only be reached when others were; itself it takes no time. */

@@ -48,13 +48,15 @@ enum path_lane_kind {
 	PATH_RING,
 };
 
-/* Streams that another stream is told to wait for at a time. */
+/* Streams that another stream is told to wait for at a time, and of a context that are looked at for that. */
 #define PATH_ORDERED 4U
+#define PATH_LOOKED_AT 256U
 
 /**
  * struct path_lane - what has an order of its own
  * @id: of the process, thread, context, stream or ring
- * @device: a ring's; @context, @gpu: a stream's; @streams: how many a context has
+ * @device: a ring's; @context, @gpu: a stream's
+ * @streams: how many a context has, of which @stream is the last; of a stream @stream is the one before
  * @image: number of the process image, of contexts and streams
  * @in: the lane that it is part of
  * @followed: a thread's records say when it ran; @tracer: it is grtrace's own
@@ -78,6 +80,7 @@ struct path_lane {
 	uint32_t context;
 	uint32_t gpu;
 	uint32_t streams;
+	uint32_t stream;
 	uint32_t image;
 	uint32_t in;
 	uint64_t end;

@@ -121,7 +121,7 @@ static void path_table_get_time(struct grt_cell *cell, const void *view, const v
 
 /* clang-format off */
 
-#define WHO {"who", path_table_get_who, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "thread, stream, ring, or the process of CUDA work"}
+#define WHO {"who", path_table_get_who, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process or thread, stream, ring"}
 #define KIND {"kind", path_table_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "kernel, copy, job, running, call, asleep; or what passes between them"}
 #define WHAT {"what", path_table_get_what, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name, or where the thread was"}
 
@@ -181,8 +181,8 @@ static const struct grt_column path_pair_columns[] = {
 	{"first", grt_cell_u64, P(first), GRT_CELL_TIME, GRT_COLUMN_MACHINE, "when the path begins, ns"},
 	{"end", grt_cell_u64, P(end), GRT_CELL_TIME, GRT_COLUMN_MACHINE, "when it ends, ns"},
 	{"pieces", grt_cell_u64, P(segments), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "segments of the path"},
-	{"points", get_points, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of the graph"},
-	{"edges", get_points, 1, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "between them"},
+	{"points", get_points, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the graph"},
+	{"edges", get_points, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "between them"},
 	{.name = NULL},
 };
 

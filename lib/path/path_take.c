@@ -204,8 +204,11 @@ static uint32_t lane_stream(struct grt_path *s, const struct grt_image *image, u
 						   .context = context,
 						   .id = stream,
 						   .in = in});
-	if (in && s->lanes > lanes)
+	if (in && lane && s->lanes > lanes) {
+		s->lane[lane].stream = s->lane[in].stream;
+		s->lane[in].stream = lane;
 		s->lane[in].streams++;
+	}
 	return lane;
 }
 
@@ -632,9 +635,8 @@ static int path_add_streams(struct grt_path *s, uint32_t call)
 	const struct grt_path_point p = s->graph.point[call];
 	int room = path_room(s, s->lane[p.dep].streams, p.time);
 
-	for (uint32_t i = 0; room > 0 && i < s->lanes; i++)
-		if (s->lane[i].kind == PATH_STREAM && s->lane[i].in == p.dep)
-			path_put(s, PATH_STREAM_DONE, p.dep, p.time, 0, i);
+	for (uint32_t i = s->lane[p.dep].stream; room > 0 && i; i = s->lane[i].stream)
+		path_put(s, PATH_STREAM_DONE, p.dep, p.time, 0, i);
 	return room < 0 ? room : 0;
 }
 

@@ -83,6 +83,50 @@ bool grt_frames_has(const struct grt_frames *f, uint32_t id)
 	return false;
 }
 
+bool grt_frames_is_call_only(const struct grt_frames *f, uint32_t id)
+{
+	static const char call[] = "ioctl";
+	const struct grt_frames_stack *s = id ? frames_find_stack(f, id) : NULL;
+	const size_t n = sizeof(call) - 1;
+	const char *text;
+	size_t len;
+
+	if (!s || s->depth != 1 || !s->symbol[0])
+		return false;
+	text = grt_stacks_text(f->text, s->symbol[0] - 1, &len);
+	return len >= n && !memcmp(text + len - n, call, n) && (len == n || text[len - n - 1] == '_');
+}
+
+/* Without what follows it: a version, or the place in the function. */
+static size_t frames_function_length(const char *text, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && text[i] != '@' && text[i] != '+' && text[i] != '.')
+		i++;
+	return i;
+}
+
+bool grt_frames_from_entry(const struct grt_frames *f, uint32_t id)
+{
+	static const char *const entries[] = {
+		"_start",  "__libc_start_main", "__libc_start_call_main", "main",	  "clone", "clone3",
+		"__clone", "__clone3",		"start_thread",		  "thread_start",
+	};
+	const struct grt_frames_stack *s = id ? frames_find_stack(f, id) : NULL;
+	const char *text;
+	size_t len;
+
+	if (!s || !s->symbol[s->depth - 1])
+		return false;
+	text = grt_stacks_text(f->text, s->symbol[s->depth - 1] - 1, &len);
+	len = frames_function_length(text, len);
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+		if (strlen(entries[i]) == len && !memcmp(entries[i], text, len))
+			return true;
+	return false;
+}
+
 int grt_frames_put(const struct grt_frames *f, uint32_t id, struct grt_stacks *tree, uint32_t *node)
 {
 	const struct grt_frames_stack *s = id ? frames_find_stack(f, id) : NULL;

@@ -36,6 +36,13 @@ int grt_frames_event(struct grt_frames *f, const struct grt_ev_frame *e);
 /** grt_frames_has - whether there are frames of a stack, named or not; an id alone is none */
 bool grt_frames_has(const struct grt_frames *f, uint32_t id);
 
+/** grt_frames_is_call_only - whether all there is of a stack is the C library's frame of the ioctl: that says
+ * nothing of the program */
+bool grt_frames_is_call_only(const struct grt_frames *f, uint32_t id);
+
+/** grt_frames_from_entry - whether a stack's outermost frame is where programs or threads begin */
+bool grt_frames_from_entry(const struct grt_frames *f, uint32_t id);
+
 /**
  * grt_frames_put - the frames of a stack in a tree, outermost first; none where it has none
  * @id: of the stack, 0: none

@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "base/memfile.h"
 #include "base/demangle.h"
+#include "own_code.h"
 #include "symbols.h"
 
 /* Frames of a stack that a brief text shows, innermost first, and bytes of each. */
@@ -347,7 +348,7 @@ int grt_image_frames_brief(struct grt_image_frames *frames, const struct grt_ima
 	return *out ? ret : -ENOMEM;
 }
 
-/* The innermost line of an interpreter. @own: outside of installed packages; 0: there is none */
+/* The innermost line of an interpreter. @own: of the user's own code; 0: there is none */
 static uint32_t image_frames_told_line(const struct grt_image *i, uint32_t node, bool own)
 {
 	const struct grt_image_node *n = grt_image_node(i, node);
@@ -355,7 +356,7 @@ static uint32_t image_frames_told_line(const struct grt_image *i, uint32_t node,
 
 	for (; n; node = n->caller, n = grt_image_node(i, node)) {
 		file = grt_image_string(i, n->file);
-		if (file && !(own && (strstr(file, "-packages/") || file[0] == '<')))
+		if (file && (!own || grt_code_of(&(struct grt_code_frame){.source = file}) == GRT_CODE_OWN))
 			return node;
 	}
 	return 0;

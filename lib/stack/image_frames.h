@@ -57,8 +57,8 @@ int grt_image_frames_brief(struct grt_image_frames *f, const struct grt_image *i
 #define GRT_IMAGE_FRAMES_LINE 128U
 
 /**
- * grt_image_frames_line - where in the program's own code a stack is: the innermost line that an interpreter
- * reported outside of installed packages, else the innermost one, else the innermost function outside of
+ * grt_image_frames_line - where in the program's own code a stack is: the innermost line of own code
+ * (own_code.h) that an interpreter reported, else the innermost one, else the innermost function outside of
  * CUDA's libraries
  * @out: gets "serve.py:88" or a function, cut to its room; "": there is no frame
  * Return: 0 or -ENOMEM

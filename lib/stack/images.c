@@ -71,6 +71,7 @@ static struct grt_image *new_image(struct grt_images *m, uint32_t pid, uint64_t 
 		return NULL;
 	}
 	i->pid = pid;
+	i->rank = UINT32_MAX;
 	i->number = m->images;
 	m->image[m->images++] = i;
 	if (at != GRT_NOWHERE)
@@ -257,6 +258,9 @@ static int images_take(struct grt_images *m, struct grt_image *i, const struct g
 		return take_node(m, i, (const struct grt_ev_node *)e);
 	case GRT_EV_MAPPING:
 		return take_mapping(m, i, (const struct grt_ev_mapping *)e);
+	case GRT_EV_RANK:
+		i->rank = ((const struct grt_ev_rank *)e)->rank;
+		break;
 	case GRT_EV_RANGE_NODE:
 		return take_range(m, i, (const struct grt_ev_range_node *)e);
 	}
@@ -279,7 +283,8 @@ int grt_images_event(struct grt_images *m, const struct grt_event *e)
 
 	if (e->type == GRT_EV_CLOCK)
 		images_take_clock(m, (const struct grt_ev_clock *)e);
-	if ((e->type < GRT_EV_PROCESS || e->type > GRT_EV_MAPPING) && e->type != GRT_EV_RANGE_NODE)
+	if ((e->type < GRT_EV_PROCESS || e->type > GRT_EV_MAPPING) && e->type != GRT_EV_RANK &&
+	    e->type != GRT_EV_RANGE_NODE)
 		return 0;
 	i = grt_images_of(m, e);
 	ret = i ? images_take(m, i, e) : -ENOMEM;

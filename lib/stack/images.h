@@ -76,6 +76,7 @@ struct grt_image_range {
  * @process: its last PROCESS record; what is 0 where none was seen
  * @began: when its process began, in the trace's time; 0: unknown. May be before the system's start
  * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: unknown
+ * @rank: in its job; UINT32_MAX: unknown
  * @why: string: why it is not traced, or the last note; 0: none
  */
 struct grt_image {
@@ -84,6 +85,7 @@ struct grt_image {
 	uint64_t id;
 	uint32_t exe;
 	uint32_t why;
+	uint32_t rank;
 	bool refused;
 	int64_t began;
 	uint64_t ahead;

@@ -12,10 +12,12 @@
 
 struct grt_call_end;
 struct grt_deps;
+struct grt_filter;
 struct grt_flame_shape;
 struct grt_job;
 struct grt_jobs;
 struct grt_pass;
+struct grt_slots;
 struct grt_stacks;
 
 /* A class of events, in sets of classes. */
@@ -33,7 +35,7 @@ struct grt_stacks;
 #define GRT_PART_NO_TIME 64U  /* it shows no times */
 #define GRT_PART_LATENCY 128U /* timeline, with --latency-only, too */
 #define GRT_PART_BARS 256U    /* timeline without it */
-#define GRT_PART_FIRST 1024U  /* of the summary: in front of everything else, once the trace is over */
+#define GRT_PART_FIRST 2048U  /* of the summary: in front of everything else, once the trace is over */
 #define GRT_PART_FLAME 512U   /* flame --weight NAME: finish fills @pass->tree */
 #define GRT_PART_WORST 1024U  /* its worst rows come first: text shows ten unless more are asked for */
 
@@ -129,6 +131,7 @@ struct grt_analysis {
  * struct grt_pass - one pass over a trace: what its analyses know of it and of what is wanted
  * @jobs, @deps: jobs, and waits for fences; NULL: nobody follows them
  * @names: what things are called
+ * @filter: which jobs are wanted, for who joins them himself; NULL: all
  * @health: of the session
  * @call: what is known of the call that the event at hand ends; NULL: nobody asks
  * @first, @last: the time looked at, ns; valid with @known
@@ -144,6 +147,7 @@ struct grt_analysis {
  * @completed_again: COMPLETE of jobs that were complete
  * @columns: of a timeline's bars, at most; how many there are, once it has begun
  * @shape, @tree, @side: what a flame graph adds up, and where to
+ * @slots: gets when the weights came, where the analysis knows; NULL: nobody asks
  * @writer, @notes: where parts are written
  * @csv, @json, @verbose: its form
  */
@@ -151,6 +155,7 @@ struct grt_pass {
 	struct grt_jobs *jobs;
 	struct grt_deps *deps;
 	const struct grt_names *names;
+	const struct grt_filter *filter;
 	const struct grt_health *health;
 	struct grt_call_end *call;
 	uint64_t first;
@@ -169,6 +174,7 @@ struct grt_pass {
 	uint32_t columns;
 	const struct grt_flame_shape *shape;
 	struct grt_stacks *tree;
+	struct grt_slots *slots;
 	unsigned int side;
 	struct grt_writer *writer;
 	struct grt_notes *notes;

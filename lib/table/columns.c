@@ -5,7 +5,8 @@
  * which columns text would show.
  *
  *	{"table": NAME, "title": ..., "columns": [{"key", "name", "kind", "help", "brief"}],
- *	 "rows": [[value, ..., [inferred columns], [estimated columns]], ...]}
+ *	 "rows": [[value, ..., [inferred columns], [estimated columns]], ...],
+ *	 "more": how many rows it has beside these}
  *	{"fields": NAME, "title": ..., "fields": [{"name", "kind", "value", "note", "inferred"}]}
  *	{"notes": [...]}
  */
@@ -13,10 +14,14 @@
 
 #include "json_cells.h"
 
+/* Rows of a table that a page has room for; they come in the order in which they matter. */
+#define ROWS_MAX 8000U
+
+/** struct columns - @section: there is one; @rows: of the open table */
 struct columns {
 	struct grt_writer w;
-	bool section; /* there is one */
-	bool row;     /* the open table has one */
+	bool section;
+	uint64_t rows;
 };
 
 static const char *const kind_names[GRT_CELL_KINDS] = {
@@ -92,7 +97,7 @@ static void columns_table(struct grt_writer *w)
 	FILE *out = w->options.out;
 
 	columns_begin_section(w);
-	((struct columns *)w)->row = false;
+	((struct columns *)w)->rows = 0;
 	fputc('{', out);
 	columns_put_member(out, "table", w->table->name);
 	fputs(", ", out);
@@ -133,8 +138,9 @@ static int columns_row(struct grt_writer *w, const struct grt_cell *cells)
 	struct columns *c = (struct columns *)w;
 	FILE *out = w->options.out;
 
-	fputs(c->row ? ",\n[" : "\n[", out);
-	c->row = true;
+	if (c->rows++ >= ROWS_MAX)
+		return 0;
+	fputs(c->rows > 1 ? ",\n[" : "\n[", out);
 	for (unsigned int i = 0; i < w->columns; i++) {
 		fputs(i ? ", " : "", out);
 		columns_put_value(out, w->column[i]->kind, &cells[i]);
@@ -147,7 +153,10 @@ static int columns_row(struct grt_writer *w, const struct grt_cell *cells)
 
 static void columns_table_end(struct grt_writer *w)
 {
-	fputs("]}", w->options.out);
+	uint64_t rows = ((struct columns *)w)->rows;
+
+	fprintf(w->options.out, "], \"more\": %llu}",
+		(unsigned long long)(rows > ROWS_MAX ? rows - ROWS_MAX : 0));
 }
 
 static void columns_notes(struct grt_writer *w, const char *const *notes, unsigned int n)

@@ -39,7 +39,10 @@ static void schema_put_column(FILE *out, const char *key, const struct grt_colum
 		c->where & GRT_COLUMN_OPTIONAL ? ": {\"type\": \"%s\"" : ": {\"type\": [\"%s\", \"null\"]",
 		type);
 	if (c->kind == GRT_CELL_LIST)
-		fputs(", \"items\": {\"type\": \"integer\"}", out);
+		fprintf(out, ", \"items\": {\"type\": \"%s\"}",
+			c->get			     ? "integer"
+			: c->arg == GRT_LIST_OBJECTS ? "object"
+						     : "string");
 	if (c->help) {
 		fputs(", \"description\": ", out);
 		schema_put_string(out, c->help);
@@ -114,6 +117,8 @@ static void schema_put_tables(FILE *out, const struct grt_schema *s, unsigned in
 		schema_put_object(out, s->table[i]);
 		comma = ",\n  ";
 	}
+	if (t->marks & GRT_TABLE_MAYBE)
+		fputs(",\n  {\"type\": \"null\"}", out);
 	fputs(t->marks & GRT_TABLE_PAIRS ? "]}" : "]}}", out);
 }
 

@@ -17,6 +17,12 @@
 /* struct grt_table.marks: its one row is written by grt_writer_pairs(). Without @name the pairs are members
  * of the whole; without @columns they are not known beforehand */
 #define GRT_TABLE_PAIRS 4U
+/* These may be null as a whole. */
+#define GRT_TABLE_MAYBE 8U
+
+/* struct grt_column.arg of GRT_CELL_LIST in a schema: what is in the list */
+#define GRT_LIST_TEXTS 1
+#define GRT_LIST_OBJECTS 2
 
 /* Tables ended by NULL. */
 #define GRT_TABLES(...) ((const struct grt_table *const[]){__VA_ARGS__, NULL})

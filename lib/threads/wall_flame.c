@@ -12,13 +12,15 @@
 
 #include "base/grow.h"
 #include "stack/frames.h"
+#include "stack/slots.h"
 
-/** struct row - @ns off the CPU, @samples of what ran; one of them is 0 */
+/** struct row - @ns off the CPU, @samples of what ran; one of them is 0; @slot: when, 0 where nobody asks */
 struct row {
 	uint32_t thread;
 	uint32_t state;
 	uint32_t user;
 	uint32_t kernel;
+	uint16_t slot;
 	uint64_t ns;
 	uint64_t samples;
 };
@@ -36,6 +38,7 @@ struct ran {
 struct grt_wall_flame {
 	struct grt_threads *threads;
 	struct grt_frames frames;
+	struct grt_slots *slots;
 	struct grt_hash_key key;
 	struct row *row;
 	uint32_t rows, room;
@@ -55,7 +58,8 @@ static bool wall_flame_same_row(const void *owner, uint32_t id, const void *key)
 {
 	const struct row *r = &((const struct grt_wall_flame *)owner)->row[id], *k = key;
 
-	return r->thread == k->thread && r->state == k->state && r->user == k->user && r->kernel == k->kernel;
+	return r->thread == k->thread && r->state == k->state && r->user == k->user &&
+	       r->kernel == k->kernel && r->slot == k->slot;
 }
 
 static int wall_flame_new_row(struct grt_wall_flame *f, const struct row *r, uint32_t tag)
@@ -66,25 +70,44 @@ static int wall_flame_new_row(struct grt_wall_flame *f, const struct row *r, uin
 	return grt_index_add(&f->index, tag, f->rows++);
 }
 
+static int wall_flame_add(struct grt_wall_flame *f, const struct row *r)
+{
+	uint32_t tag = grt_hash(&f->key, (uint64_t)r->thread << 32 | (uint32_t)r->slot << 16 | r->state,
+				(uint64_t)r->user << 32 | r->kernel);
+	uint32_t at = grt_index_find(&f->index, tag, wall_flame_same_row, f, r);
+
+	if (at == GRT_NOWHERE)
+		return wall_flame_new_row(f, r, tag);
+	f->row[at].ns += r->ns;
+	f->row[at].samples += r->samples;
+	return 0;
+}
+
+/* A piece is cut where slots begin. */
 static int on_piece(void *arg, const struct grt_thread *t, const struct grt_thread_piece *p)
 {
-	struct row r = {t->number, p->state, p->user, p->kernel, p->end - p->start, p->sample};
+	struct row r = {t->number, p->state, p->user, p->kernel, 0, p->end - p->start, p->sample};
 	struct grt_wall_flame *f = arg;
-	uint32_t tag, at;
+	uint64_t start = p->start, end;
+	uint16_t last;
+	int ret = 0;
 
 	/* where the time goes that it ran, its samples say */
 	if (on_cpu(p->state) && !p->sample)
 		return 0;
-	tag = grt_hash(&f->key, (uint64_t)r.thread << 32 | r.state, (uint64_t)r.user << 32 | r.kernel);
-	at = grt_index_find(&f->index, tag, wall_flame_same_row, f, &r);
-	if (at == GRT_NOWHERE)
-		return wall_flame_new_row(f, &r, tag);
-	f->row[at].ns += r.ns;
-	f->row[at].samples += r.samples;
-	return 0;
+	if (!f->slots)
+		return wall_flame_add(f, &r);
+	r.slot = grt_slots_of(f->slots, start);
+	last = p->end > start ? grt_slots_of(f->slots, p->end - 1) : r.slot;
+	for (; !ret && r.slot <= last; r.slot++, start = end) {
+		end = r.slot < last ? grt_slots_begin(f->slots, (uint16_t)(r.slot + 1)) : p->end;
+		r.ns = end - start;
+		ret = wall_flame_add(f, &r);
+	}
+	return ret;
 }
 
-int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from)
+int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_slots *slots)
 {
 	struct grt_wall_flame *f = calloc(1, sizeof(*f));
 	struct grt_threads_sink sink = {.piece = on_piece, .arg = f};
@@ -93,6 +116,7 @@ int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from)
 	if (!f)
 		return -ENOMEM;
 	f->key = grt_hash_key_new();
+	f->slots = slots;
 	if (!grt_frames_init(&f->frames) && !grt_threads_new(&f->threads, &sink)) {
 		grt_threads_from(f->threads, from);
 		return 0;
@@ -167,6 +191,8 @@ static int wall_flame_put_row(struct grt_wall_flame *f, const struct row *row, e
 		ret = grt_frames_put(&f->frames, row->kernel, tree, &node);
 	if (!ret)
 		ret = put_state(tree, &node, row->state);
+	if (!ret && f->slots)
+		ret = grt_slots_add(f->slots, node, row->slot, ns);
 	return ret ? ret : grt_stacks_add(tree, node, side, ns);
 }
 
@@ -185,6 +211,8 @@ static int put_not_sampled(struct grt_wall_flame *f, const struct grt_thread *t,
 		ret = grt_stacks_word(tree, "[not sampled]", &node);
 	if (!ret)
 		ret = put_state(tree, &node, state);
+	if (!ret && f->slots)
+		ret = grt_slots_add(f->slots, node, GRT_SLOTS_NEVER, t->ns[state]);
 	return ret ? ret : grt_stacks_add(tree, node, side, t->ns[state]);
 }
 

@@ -17,7 +17,7 @@ static const struct grt_part wall_time_parts[] = {
 static int wall_time_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	(void)parts;
-	return grt_wall_flame_new((struct grt_wall_flame **)state, pass->first);
+	return grt_wall_flame_new((struct grt_wall_flame **)state, pass->first, pass->slots);
 }
 
 GRT_ANALYSIS_EVENT(wall_time_event, grt_wall_flame_event)

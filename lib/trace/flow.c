@@ -27,7 +27,7 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
  * @on: the callbacks, as this version has them
  * @by_type: the callback for each type; [0] for types that are unknown
  * @written: what traced programs have made
- * @gpus: whose events are wanted; NULL: all
+ * @gpus, @filter: whose events are wanted; NULL: all
  * @cards: device files of GPUs as the recording has them, @named: a record that was completed from them
  * @linkage: parts of names
  * @from, @width: of the time that is wanted; width is last - first
@@ -38,6 +38,7 @@ struct flow {
 	struct grt_health *h;
 	struct grt_written *written;
 	struct grt_gpus *gpus;
+	struct grt_filter *filter;
 	const char *cards;
 	struct grt_ev_name named;
 	uint64_t whole[GRT_RECORD_MAX / 8];
@@ -68,6 +69,7 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 	f->h = &s->health;
 	f->written = &s->written;
 	f->gpus = s->gpus;
+	f->filter = s->filter;
 	f->cards = grt_session_env(s, "gpus");
 	f->linkage = &s->linkage;
 	f->event = f->on.event;
@@ -105,6 +107,12 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 	}
 	if (f->gpus) {
 		ret = grt_gpus_wants(f->gpus, e, f->h);
+		if (ret <= 0)
+			return ret;
+	}
+	if (f->filter) {
+		ret = grt_filter_wants(f->filter, e);
+		f->h->left_out += !ret;
 		if (ret <= 0)
 			return ret;
 	}

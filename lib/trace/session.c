@@ -359,6 +359,11 @@ static void drop_gpus(struct grt_session *s)
 	s->gpus = NULL;
 }
 
+void grt_session_filter(struct grt_session *s, struct grt_filter *filter)
+{
+	s->filter = filter;
+}
+
 int grt_session_gpu(struct grt_session *s, const char *gpu, const char *cards, struct grt_err *err)
 {
 	drop_gpus(s);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "env.h"
+#include "filter.h"
 #include "gpus.h"
 #include "kway.h"
 #include "linkage.h"
@@ -25,6 +26,7 @@
  *	packets lie in those of many CPUs (one each)
  * @env: of the recording
  * @gpus: of one GPU, whose events alone are handed out; NULL: all are
+ * @filter: what else is not handed out; NULL: nothing
  * @head, @head_len: the first bytes of the input; of a pipe they have been read
  * @is_pipe: it can be read once, and what it spans is known then
  * @skipped: what the run passed over; NULL: the input is no text
@@ -49,6 +51,7 @@ struct grt_session {
 	unsigned int fds;
 	struct grt_env_list env;
 	struct grt_gpus *gpus;
+	struct grt_filter *filter;
 	char *head;
 	size_t head_len;
 	bool is_pipe;
@@ -60,6 +63,9 @@ struct grt_session {
 	bool is_live;
 	struct grt_live live;
 };
+
+/** grt_session_filter - from now on it hands out only what @filter wants, which lives as long */
+void grt_session_filter(struct grt_session *s, struct grt_filter *filter);
 
 /**
  * struct grt_reader - a kind of input: a row in lib/readers.def, and a

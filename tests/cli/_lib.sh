@@ -32,6 +32,30 @@ run() { # ARGS...
 	idle
 	output=$("$GRTRACE" "$@" 2>&1 </dev/null)
 	status=$?
+	keep_json "$@"
+}
+
+json_dir=
+json_kept=0
+
+# What a command wrote with --json is held against its schema by plan(), without what it said beside it.
+keep_json() { # ARGS...
+	[ "$status" = 0 ] && [[ " $* " == *" --json "* ]] && [ "${output:0:1}" = '{' ] || return 0
+	[ -n "$json_dir" ] || json_dir=$(mktemp -d "${TMPDIR:-/tmp}/grtrace-json.XXXXXX")
+	json_kept=$((json_kept + 1))
+	grep -vE '^(grtrace|monitor)[: ]|^  (try|next): ' <<<"$output" >"$json_dir/$json_kept.$1"
+}
+
+check_json() {
+	local why
+	[ $json_kept -gt 0 ] || return 0
+	why=$(cd "$json_dir" && for file in *; do echo "${file##*.}:$file"; done | xargs "$GRTRACE_SRC/tests/cli/_schema.py" 2>&1)
+	case $? in
+	0) ok "each of $json_kept outputs of --json is as its schema says" ;;
+	4) ok "outputs of --json # SKIP $why" ;;
+	*) not_ok "each of $json_kept outputs of --json is as its schema says" "$why" ;;
+	esac
+	rm -rf -- "$json_dir"
 }
 
 exits() { # STATUS
@@ -76,6 +100,7 @@ need_bpf() {
 }
 
 plan() {
+	check_json
 	echo "1..$checks"
 }
 

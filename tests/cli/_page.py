@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""_page.py FILE folded|heads|block NAME|same JSON|checks JSON|lanes: what is in a page that grtrace wrote, read
+"""_page.py FILE folded|heads|block NAME|same JSON|checks JSON|slots GRAPH|lanes: what is in a page that grtrace wrote, read
 by another program than its own script:
 
     folded       the stacks of its flame graph as folded lines (both weights of a comparison)
@@ -9,6 +9,7 @@ by another program than its own script:
     same JSON... where its tables differ from the outputs of `grtrace report --json`, also with --by: nothing is
                  printed of the same
     checks JSON  lines for _browser.py: that the browser shows the figures of that output
+    slots GRAPH  where a graph's weights by time do not add up to those of all time: nothing is printed where they do
     lanes        each lane: kind, group, name, how long it was busy; of a thread by state"""
 
 import array
@@ -127,7 +128,7 @@ def same(page, outputs):
     for name in sorted(set(got) | set(wanted)):
         a, b = got.get(name), wanted.get(name)
         if isinstance(b, list) and b and isinstance(b[0], dict):
-            b = [{k: v for k, v in row.items() if k not in MARKS} for row in b]
+            b = [{k: v for k, v in row.items() if k not in MARKS or not isinstance(v, list)} for row in b]
         if a != b and (a or b):
             print(f"{name}: the page has {a}, --json has {b}")
 
@@ -162,6 +163,17 @@ def numbers(data):
     return out
 
 
+def slots(page, graph):
+    """What a graph's frames got in each part of the time is what they have."""
+    own = [low | high << 32 for low, high in zip(column(page, graph + "-low", "I"), column(page, graph + "-high", "I"))]
+    got = [0] * len(own)
+    for frame, low, high in zip(*(column(page, f"{graph}-slot-{c}", "I") for c in ("frame", "low", "high"))):
+        got[frame] += low | high << 32
+    for i, (a, b) in enumerate(zip(own, got)):
+        if a != b:
+            print(f"frame {i} has {a}, its parts {b}")
+
+
 def lanes(page):
     look = json.loads(page.blocks["lanes"])
     length, lost, name = (iter(numbers(page.blocks["lane-" + c])) for c in ("length", "busy", "name"))
@@ -184,6 +196,8 @@ def main():
         folded(page)
     elif sys.argv[2] == "heads":
         heads(page)
+    elif sys.argv[2] == "slots":
+        slots(page, sys.argv[3])
     elif sys.argv[2] == "lanes":
         lanes(page)
     elif sys.argv[2] in ("same", "checks"):

@@ -21,6 +21,10 @@ except ImportError:
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
+def has_schema(name):
+    return os.path.exists(os.path.join(root, f"schema/{name}.schema.json"))
+
+
 def load(name):
     schema = json.load(open(os.path.join(root, f"schema/{name}.schema.json"), encoding="utf-8"))
     Draft7Validator.check_schema(schema)
@@ -37,8 +41,8 @@ of_command = {}
 def check(value, name):
     if "type" not in value and "time" not in value:
         if name and name not in of_command:
-            of_command[name] = Draft7Validator(load(name))
-        return of_command[name].iter_errors(value) if name else None
+            of_command[name] = Draft7Validator(load(name)) if has_schema(name) else None
+        return of_command[name].iter_errors(value) if name and of_command[name] else None
     kind = value.get("type")
     if kind in of_type:
         return of_type[kind].iter_errors(value)

@@ -27,6 +27,21 @@ run --complete flame --weight wa
 check "weights" test "$output" = wall
 run --complete report --by k
 check "views of report, of their rows" test "$output" = kernel
+run --complete record -e kmod,dr
+check "sources, behind a comma" test "$output" = kmod,drm
+run --complete dump --type submit,comp
+check "types, behind a comma" test "$output" = submit,complete
+run --complete report --sort t_e
+check "columns of jobs" test "$output" = t_exec
+run --complete report --by process --sort ''
+check "columns of the table of --by" test "$output" = "$("$GRTRACE" --schema report | python3 -c '
+import json, sys
+s = json.load(sys.stdin)["properties"]["processes"]["items"]["anyOf"][0]["properties"]
+print("\n".join(k for k in s if k not in ("inferred", "estimated")))')"
+run --complete flame --by th
+check "words of flame --by" test "$output" = thread
+run --complete report --by process --sort exec_p5
+check "one of them" test "$output" = exec_p50
 run --complete monitor ''
 check "monitors" test "$output" = "$(sed -n 's/^GRT_MONITOR(\([a-z0-9]*\),.*/\1/p' "$GRTRACE_SRC/cmds/monitor/monitors.def")"
 run --complete monitor power ''
@@ -49,4 +64,25 @@ complete_line grtrace record --raw = "fi"
 touch file
 complete_line grtrace record -o "fi"
 check "bash completes a file" test "${COMPREPLY[*]}" = file
+
+# zsh and fish: the files are what the program's tables make, and the shells read them.
+for shell in zsh fish; do
+	file=$GRTRACE_SRC/completion/grtrace.$shell
+	if command -v $shell >/dev/null; then
+		check "$shell reads its file" $shell -n "$file"
+	else
+		checks=$((checks + 1))
+		echo "ok $checks - $shell reads its file # SKIP no $shell: apt-get install $shell"
+	fi
+done
+if command -v fish >/dev/null; then
+	check "fish completes a command" test "$(HOME=$PWD fish --no-config -c "set PATH $(dirname "$GRTRACE") \$PATH; source $GRTRACE_SRC/completion/grtrace.fish; complete -C 'grtrace stat'" |
+		cut -f1)" = status
+	check "fish completes a value" test "$(HOME=$PWD fish --no-config -c "set PATH $(dirname "$GRTRACE") \$PATH; source $GRTRACE_SRC/completion/grtrace.fish; complete -C 'grtrace report --by pro'" |
+		cut -f1)" = process
+fi
+if command -v zsh >/dev/null; then
+	check "zsh asks the program" test "$(zsh -f -c "compdef() { :; }; compadd() { shift; print -l -- \"\$@\"; }
+		words=(grtrace report --by pro) CURRENT=4; source $GRTRACE_SRC/completion/grtrace.zsh; _grtrace")" = process
+fi
 plan

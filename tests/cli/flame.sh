@@ -19,6 +19,8 @@ check "the lines are all, and sorted" test "$(wc -l <<<"$output") $(LC_ALL=C sor
 	"5 $(md5sum <<<"$output")"
 output=$(cat err)
 check "what is in it is told" says '^grtrace flame: 7 jobs, 0.001 ms of GPU time, 99.6 % of it under a stack$'
+# 1000, 300 and 70 of 1386 ns
+check "how much of it from where programs begin, too" says "^  the stacks of 5 jobs, 98.8 % of the time, reach the program's entry\$"
 check "what is not, too" says '^  1 jobs are left out: their time on the GPU is unknown$'
 
 run flame -i stacks.grt -o out.folded

@@ -27,6 +27,7 @@ while IFS=$'\t' read -r kind command rest; do
 	run "$command" --help
 	expect "$command --help begins with its line" 0 "^grtrace $command: "
 	text=$output
+	check "$command --help has examples" test "$(sed -n '/^Examples:/,/^Manual/p' <<<"$output" | grep -cE '^  (sudo )?(grtrace|gpuperf) ')" -ge 2
 	run help "$command"
 	check "help $command is the same" test "$text" = "$output"
 	run "$command" --frobnicate

@@ -19,9 +19,9 @@ for name in rounds virtio hostile; do
 	"$GRTRACE" report $name.grt -o $name.html >out 2>&1
 	code=$?
 	"$GRTRACE" report $name.grt --json >$name.json 2>err
-	outputs=($name.json)
-	for by in wait thread; do
-		"$GRTRACE" report $name.grt --by $by --json >$name-$by.json 2>err && outputs+=($name-$by.json)
+	outputs=("$name.json")
+	for by in wait thread frame step rank path; do
+		"$GRTRACE" report $name.grt --by $by --json >$name-$by.json 2>err && outputs+=("$name-$by.json")
 	done
 	output=$(page $name.html same "${outputs[@]}" 2>&1 | grep -v '^notes: ')
 	check "$name: the tables are those of --json" test "$code,$output" = 0,
@@ -87,7 +87,7 @@ for browser in chromium firefox; do
 		continue
 	fi
 	for name in virtio $([ $browser = firefox ] || echo hostile); do
-		python3 "$here/_browser.py" $browser $name.html $name.checks ${SCREENSHOTS:+"$SCREENSHOTS/page-$browser-$name"} >tap
+		python3 "$here/_browser.py" $browser "$name.html" "$name.checks" ${SCREENSHOTS:+"$SCREENSHOTS/page-$browser-$name"} >tap
 		status=$?
 		output=$(cat tap)
 		check "$browser, $name: the checks have run" exits 0

@@ -44,7 +44,8 @@ check "if it is one" test "$output" = "$whole"
 check "CSV and JSON are never cut" cmp -s <(COLUMNS=20 "$GRTRACE" report --by job --csv drm.grt) <("$GRTRACE" report --by job --csv drm.grt)
 
 # Tables of each view, at several widths: a section with a title, a line of columns and rows.
-check "every table fits" python3 - "$GRTRACE" $("$GRTRACE" --tables | awk -F'\t' '$1 == "view" { print $2 }') <<-'PY'
+mapfile -t views < <("$GRTRACE" --tables | awk -F'\t' '$1 == "view" { print $2 }')
+check "every table fits" python3 - "$GRTRACE" "${views[@]}" <<-'PY'
 	import os, re, subprocess, sys
 	grtrace, *views = sys.argv[1:]
 	seen = 0

@@ -97,6 +97,14 @@ check_times() {
 look -- "$threads" 300
 expect "a program with threads" 0 '0 lost'
 check_times
+"$GRTRACE" report -o run.html run.grt
+check "the lanes of the page have each state to the ns" diff \
+	<(python3 "$GRTRACE_SRC/tests/cli/_page.py" run.html lanes |
+		awk -F'\t' '$1 == "thread" { for (i = 6; i <= NF; i++) print $5, $i }' | sort) \
+	<(jq -r '.threads[] | . as $t | ["running", "polling", "runnable", "gpu", "display", "io", "lock", "sleep",
+		"child", "other", "unknown"][] | select($t[.] > 0) | "\($t.tid) \(.)=\($t[.])"' threads.json | sort)
+check "the graph of the page by time adds up to the whole" \
+	test -z "$(python3 "$GRTRACE_SRC/tests/cli/_page.py" run.html slots wall 2>&1)"
 "$GRTRACE" flame --weight wall -o graph.folded run.grt 2>err
 check "the graph's weights are the threads' lives" graph_is_whole
 check "the sleeper's stack" grep -qE ';asleep \([0-9]+\);.*nanosleep;\[sleep\] ' graph.folded

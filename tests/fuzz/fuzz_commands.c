@@ -92,6 +92,8 @@ static const struct command_line {
 	{JSON_LINES, {"dump", "--json", "IN"}},
 	{TEXT, {"annotate", "--all", "-i", "IN"}},
 	{JSON_LINES, {"annotate", "--json", "-i", "IN"}},
+	{JSON, {"report", "--json", "--path", "IN"}},
+	{TEXT, {"report", "--by", "segment", "--from", "+1us", "IN"}},
 };
 #define COMMAND_LINES (sizeof(command_lines) / sizeof(command_lines[0]))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""_idle.py GRTRACE TRACE...: busy time, idle time and its causes, computed from `dump --json` without any of the
+"""_idle.py GRTRACE TRACE..., or _idle.py --files DUMP REPORT: busy time, idle time and its causes, computed from `dump --json` without any of the
 library's joins, compared with `report --by idle --json`. Every gap is cut at all moments at which anything is known
 to change, and each piece gets its cause by looking through all records."""
 
@@ -12,9 +12,8 @@ import sys
 WAITS = ("Synchronize",)
 
 
-def dump(grtrace, trace):
-    out = subprocess.run([grtrace, "dump", "--json", trace], stdout=subprocess.PIPE, text=True, check=False).stdout
-    return [json.loads(line) for line in out.splitlines()]
+def read(grtrace, *args):
+    return subprocess.run([grtrace, *args], stdout=subprocess.PIPE, text=True, check=False).stdout
 
 
 class Work:
@@ -26,7 +25,7 @@ class Work:
         self.__dict__.update(kw)
 
 
-def drm_work(events, last):
+def drm_work(events, began):
     """By ring: jobs of (ctx, seqno); a START that is missing is the later of COMMIT and the END before it."""
     jobs, rings = {}, collections.defaultdict(list)
     for e in events:
@@ -47,7 +46,7 @@ def drm_work(events, last):
             commit, end = j.get("COMMIT"), j.get("END")
             start = j.get("START", max(commit, reached) if commit else None)
             w = Work(asked=j.get("SUBMIT", commit), pid=j.get("pid"), tid=j.get("tid"),
-                     handed=commit or j.get("SUBMIT"))
+                     handed=commit or j.get("SUBMIT"), began=began.get(j.get("pid"), 0))
             if start is None or end is None or end < start:
                 return None
             w.start, w.end = start, end
@@ -125,6 +124,11 @@ class Thread:
         return out
 
 
+def began_of(events):
+    return {e["pid"]: e["time"] for e in events
+            if e["type"] == "THREAD" and e["what"] == "made" and e["pid"] == e["tid"]}
+
+
 def threads_of(events):
     threads, inside = collections.defaultdict(Thread), {}
     for e in events:
@@ -133,7 +137,7 @@ def threads_of(events):
         if e["type"] in ("OFF_CPU", "ASLEEP"):
             t.off.append((e["start"], e.get("woken") or 0, e["time"], e["reason"]))
             t.known = e["start"] if t.known is None else min(t.known, e["start"])
-        elif e["type"] == "THREAD" and e["what"] in ("created", "seen first, running", "seen first, off the CPU"):
+        elif e["type"] == "THREAD" and e["what"] in ("made", "seen_on", "seen_off"):
             t.known = e["time"] if t.known is None else min(t.known, e["time"])
         elif e["type"] == "LAUNCH":
             t.calls.append((e["begin"], e["time"], e["call"]))
@@ -183,13 +187,12 @@ def causes(kind, threads, works, first, last):
     return busy, {c: ns for c, ns in sums.items() if ns}
 
 
-def compare(grtrace, trace):
-    report = json.loads(subprocess.run([grtrace, "report", "--by", "idle", "--json", trace], stdout=subprocess.PIPE,
-                                       text=True, check=False).stdout)
-    events = dump(grtrace, trace)
+def compare(trace, dump, report):
+    report = json.loads(report)
+    events = [json.loads(line) for line in dump.splitlines()]
     first, last = report["recording"]["from"], report["recording"]["to"]
     first_of_trace[0] = first
-    works = drm_work(events, last)
+    works = drm_work(events, began_of(events))
     assert works is not None, "jobs of this trace have no known times"
     works.update(cuda_work(events))
     threads, bad = threads_of(events), 0
@@ -214,5 +217,12 @@ def compare(grtrace, trace):
     return bad
 
 
+def main(program, *traces):
+    if program == "--files":
+        return compare(traces[1], *(open(name, encoding="utf-8").read() for name in traces))
+    return max(compare(t, read(program, "dump", "--json", t), read(program, "report", "--by", "idle", "--json", t))
+               for t in traces)
+
+
 if __name__ == "__main__":
-    sys.exit(max(compare(sys.argv[1], t) for t in sys.argv[2:]))
+    sys.exit(main(*sys.argv[1:]))

@@ -3,6 +3,8 @@
  * Writes the traces of tests/golden/report into the working directory. Small
  * ones, so that each number of the expected reports can be checked by hand.
  */
+#include <string.h>
+
 #include "../unit/trace_maker.h"
 #include "trace/job_record.h"
 
@@ -270,6 +272,81 @@ static void rounds(void)
 	tm_close(tm);
 }
 
+/* Strings and nodes of a rank's process; its pid is 70 + 10 * rank. */
+enum { S_FORWARD = 1, S_NCCL, S_ADAM, S_TRAIN, S_TRAIN_PY, S_STEP, S_ADAM_PY };
+enum { N_FORWARD = 1, N_TRAIN, N_STEP };
+
+#define RANK(r) .e.pid = 70 + 10 * (r), .e.tid = 70 + 10 * (r)
+
+static void ranks_define(struct trace_maker *tm, uint32_t r)
+{
+	static const char *const text[] = {
+		"forward",   "ncclDevKernel_AllReduce", "adam", "train", "/home/me/train.py",
+		"Adam.step", "/torch/optim/adam.py"};
+
+	tm_emit(tm, r, process, AT(0), RANK(r), .what = 1);
+	tm_emit(tm, r, rank, AT(0), RANK(r), .rank = r, .world = 2, .local_rank = UINT32_MAX);
+	for (uint32_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		struct grt_ev_string s = {.e.type = GRT_EV_STRING, .e.size = sizeof(s), RANK(r), AT(0)};
+
+		s.number = i + 1;
+		s.length = s.part = (uint32_t)strlen(text[i]);
+		memcpy(s.text, text[i], s.part);
+		tm_event(tm, r, &s.e);
+	}
+	tm_emit(tm, r, node, AT(0), RANK(r), .node = N_FORWARD, .function = S_TRAIN, .file = S_TRAIN_PY,
+		.line = 10);
+	tm_emit(tm, r, node, AT(0), RANK(r), .node = N_TRAIN, .function = S_TRAIN, .file = S_TRAIN_PY,
+		.line = 12);
+	tm_emit(tm, r, node, AT(0), RANK(r), .node = N_STEP, .caller = N_TRAIN, .function = S_STEP,
+		.file = S_ADAM_PY, .line = 90);
+}
+
+static void ranks_launch(struct trace_maker *tm, uint32_t r, uint64_t at, uint64_t id, uint32_t node)
+{
+	tm_emit(tm, r, launch, AT(at + 1), RANK(r), .begin = 10000 * MS + at * 1000, .correlation = id,
+		.node = node, .call = 211);
+}
+
+static void ranks_kernel(struct trace_maker *tm, uint32_t r, uint64_t from, uint64_t to, uint64_t id,
+			 uint32_t name)
+{
+	tm_emit(tm, r, gpu_kernel, AT(1000), RANK(r), .start = 10000 * MS + from * 1000,
+		.end = 10000 * MS + to * 1000, .correlation = id, .name = name, .gpu = r,
+		.cuda_stream = name == S_NCCL ? 9 : 7);
+}
+
+/*
+ * Two ranks, six steps of 77 us: 5 us until the first launch, 2 until its kernel, which takes 40; a
+ * collective of 10 from when the last one comes, 20 us in an optimizer. Rank 1 begins step 3 by 30 us late.
+ */
+static void ranks(void)
+{
+	struct trace_maker *tm = tm_dir("ranks.grt", 2);
+	const uint64_t begin[] = {5, 82, 159, 236, 343, 420};
+
+	for (uint32_t r = 0; r < 2; r++) {
+		ranks_define(tm, r);
+		for (uint64_t i = 0; i < 6; i++) {
+			uint64_t at = begin[i] + (r && i == 3 ? 30 : 0);
+
+			ranks_launch(tm, r, at, 3 * i + 1, N_FORWARD);
+			ranks_launch(tm, r, at + 2, 3 * i + 2, N_FORWARD);
+			ranks_launch(tm, r, at + 4, 3 * i + 3, N_STEP);
+		}
+		for (uint64_t i = 0; i < 6; i++) {
+			uint64_t at = begin[i] + (r && i == 3 ? 30 : 0),
+				 all = begin[i] + (i == 3 ? 30 : 0) + 42;
+
+			ranks_kernel(tm, r, at + 2, at + 42, 3 * i + 1, S_FORWARD);
+			ranks_kernel(tm, r, at + 42, all + 10, 3 * i + 2, S_NCCL);
+			ranks_kernel(tm, r, all + 10, all + 30, 3 * i + 3, S_ADAM);
+		}
+		tm_emit(tm, r, process, AT(1001), RANK(r), .what = 3, .launches = 18, .gpu_records = 18);
+	}
+	tm_close(tm);
+}
+
 #define FLIP 0xc01864b0
 #define SHOWS .e.pid = 70, .e.tid = 71
 #define FRAMES_JOB .e.ring = 0, .e.ctx = 100, .e.engine = GRT_ENGINE_GRAPHICS
@@ -284,7 +361,8 @@ static void frame(struct trace_maker *tm, uint64_t at, uint32_t n, uint32_t vseq
 		.woken = 10000 * MS + (at + work + wait) * 1000, .number = n, .state = 1,
 		.reason = GRT_THREAD_LOCK, .over = 1, .call = 202, .fd = UINT32_MAX, .waker = 75,
 		.waker_pid = 70, .by = GRT_WAKER_THREAD, .waker_comm = "loader");
-	tm_emit(tm, 0, submit, AT(submit), FRAMES_JOB, SHOWS, .e.seqno = n, .e.flags = GRT_FLAG_COMMIT);
+	tm_emit(tm, 0, submit, AT(submit), FRAMES_JOB, SHOWS, .e.seqno = n, .e.flags = GRT_FLAG_COMMIT,
+		.cmd = 0x207);
 	tm_emit(tm, 0, ioctl_enter, AT(submit + 100), SHOWS, .cmd = FLIP, .fd = 5);
 	tm_emit(tm, 0, ioctl_exit, AT(submit + 150), SHOWS, .cmd = FLIP,
 		.about = GRT_FLIP_FLAGS | GRT_FLIP_EVENT);
@@ -328,6 +406,7 @@ int main(void)
 	slow();
 	huge();
 	rounds();
+	ranks();
 	frames();
 	tm_close(tm_dir("empty.grt", 1));
 	return 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# graphs.py WHAT REPLAYS: a CUDA graph of two modules with PyTorch: captured (torch.cuda.graph) or compiled
+# graphs.py WHAT REPLAYS: a CUDA graph of two modules with PyTorch: torch (torch.cuda.graph) or compiled
 # (torch.compile, reduce-overhead). Prints how often it was replayed.
 import sys
 
@@ -62,7 +62,7 @@ def main():
     what, n = sys.argv[1], int(sys.argv[2])
     model, x = Both().cuda().half().eval(), torch.randn(8, 256, device="cuda", dtype=torch.half)
     with torch.no_grad():
-        step = (captured if what == "captured" else compiled)(model, x)
+        step = (captured if what == "torch" else compiled)(model, x)
         torch.cuda.synchronize()
         serve(step, n)
     print("replays %d" % n)

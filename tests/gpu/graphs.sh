@@ -3,7 +3,7 @@
 # record -e cuda on a machine with an NVIDIA GPU: kernels of CUDA graphs under the code that made their nodes.
 #
 # By hand: GRTRACE_PLAIN=build tests/gpu/graphs.sh. Needs nvcc; PyTorch is used where it is there. GRTRACE_KEEP:
-# a directory for the folded stacks.
+# a directory for recordings and folded stacks.
 
 GRTRACE_SRC=${GRTRACE_SRC:-$(dirname -- "$(dirname -- "$(dirname -- "$(realpath -- "$0")")")")}
 GRTRACE_PLAIN=$(realpath -- "${GRTRACE_PLAIN:-$GRTRACE_SRC/build}")
@@ -24,24 +24,26 @@ launches() { # FILE REGEX
 flame() { # NAME
 	"$GRTRACE" flame run.grt --weight launches -o run.folded 2>said
 	sed 's/^/# /' said
-	[ -z "${GRTRACE_KEEP:-}" ] || cp run.folded "$GRTRACE_KEEP/graphs-$1.folded"
+	[ -z "${GRTRACE_KEEP:-}" ] || { cp run.folded "$GRTRACE_KEEP/graphs-$1.folded" && cp -r run.grt "$GRTRACE_KEEP/graphs-$1.grt"; }
 	# kernels and copies of graphs, by the records
 	"$GRTRACE" dump run.grt --json >dump.json
 	of_graphs=$(grep -cE '"type":"GPU_(KERNEL|COPY)".*"graph_node":[1-9]' dump.json)
 }
 
-run record -e cuda -o run.grt ./graphs 1000
-grep -E '^(capture|add)' <<<"$output" >ran
-flame program
-check "the program ran" test "$(wc -l <ran)" = 3
-while read -r maker n; do
-	check "$maker: $n kernels are under it, and where they were launched" test "$n" = \
-		"$(launches run.folded ";$maker;.*\[graph replay at replay_graphs\];\[GPU_Kernel\]step")"
-done <ran
-check "all work of graphs is" test "$of_graphs" = "$(launches run.folded '\[graph replay at ')"
+for how in captured explicit clone children; do
+	run record -e cuda -o run.grt ./graphs $how 1000
+	grep -E '^(capture|add)' <<<"$output" >ran
+	flame $how
+	check "$how: the program ran" test -s ran
+	while read -r maker n; do
+		check "$how: $n kernels are under $maker, and where they were launched" test "$n" = \
+			"$(launches run.folded ";$maker;.*\[graph replay at replay_graphs\];\[GPU_Kernel\]step")"
+	done <ran
+	check "$how: all work of graphs is" test "$of_graphs" = "$(launches run.folded '\[graph replay at ')"
+done
 
 python3 -c 'import torch' 2>/dev/null || plan_and_exit=1
-for what in captured compiled; do
+for what in torch compiled; do
 	[ -z "${plan_and_exit:-}" ] || break
 	run record -e cuda -o run.grt python3 "$GRTRACE_SRC/tests/gpu/graphs.py" $what 500
 	flame "$what"
@@ -50,7 +52,7 @@ for what in captured compiled; do
 	check "PyTorch, $what: all $of_graphs of it is under the code that was captured" test "$of_graphs" = \
 		"$(launches run.folded '\[graph replay at graphs.py:')"
 	grep -a '\[graph replay' run.folded | sed 's/ [0-9]*$//; s/.*;\([^;]*graphs.py[^;]*\);/\1 ... /' | cut -c1-160 | sort -u | head -12 | sed 's/^/# /'
-	if [ $what = captured ]; then
+	if [ $what = torch ]; then
 		both=$(launches run.folded 'Both.forward.*\[graph replay')
 		check "PyTorch: the modules are in the stacks" test \
 			"$(($(launches run.folded 'First.forward.*\[graph replay') + $(launches run.folded 'Second.forward.*\[graph replay')))" = "$both"

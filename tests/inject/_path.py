@@ -109,7 +109,7 @@ def row_of(rows, text, name, real):
     elif real and word == "sleep":
         found = [r for r in rows if r["kind"] == "asleep" and r["what"].startswith("sleep")]
     elif real and word == "hand":
-        found = [r for r in rows if r["kind"] == "running" and r["who"] not in {x["who"] for x in rows if "before" in x["what"]}]
+        found = [r for r in rows if r["kind"] == "running" and "before" not in r["what"]]
     else:
         call = next_call(text, name)
         found = [r for r in rows if r["kind"] == "running" and call and ("before %s " % call) in r["what"] + " "]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""_steps.py REPORT RANKS LOG NOTES STEPS: steps and ranks of reports (--by step --json, --by rank
+"""_steps.py REPORT RANKS LOG NOTES STEPS [ranked]: steps and ranks of reports (--by step --json, --by rank
 --json) against what mock/steps.c did: its own notes, and the mock device's log of what ran from when to when.
 Prints what differs."""
 import json
@@ -61,18 +61,20 @@ for pid in notes:
 
 # The n-th collective of each process is one: the last to begin keeps the others waiting.
 arrivals = [sorted(w[0] for w in work[pid] if w[2] == "comm") for pid in sorted(notes, key=lambda p: notes[p][0])]
+numbers = sorted(next(iter(n.values()))[0] for n in notes.values())
 sums = [dict(last=0, late=0, waited=0) for _ in arrivals]
 expect("collectives", len(ranks["collectives"]), count)
 for number, (c, starts) in enumerate(zip(ranks["collectives"], zip(*arrivals))):
     last = starts.index(max(starts))
     late = max(starts) - sorted(starts)[(len(starts) - 1) // 2 if len(starts) > 2 else 0]
     expect(f"collective {number}", (c["number"], c["last"], c["late"], c["step"], c["steady"]),
-           (number, last, late, number, number > 0))
+           (number, numbers[last], late, number, number > 0))
     for rank, start in enumerate(starts if number else ()):
         sums[rank]["waited"] += max(starts) - start
     sums[last]["last"] += number > 0
     sums[last]["late"] += late if number else 0
 for r in ranks["ranks"]:
-    expect(f"sums of rank {r['rank']}", {k: r[k] for k in sums[0]}, sums[r["rank"]])
+    expect(f"sums of rank {r['rank']}", {k: r[k] for k in sums[0]}, sums[numbers.index(r["rank"])])
+    expect(f"rank {r['rank']} is inferred", "rank" in r["inferred"], len(sys.argv) == 6)
 print("\n".join(bad))
 sys.exit(bool(bad))

@@ -17,8 +17,8 @@ check "to 0.1 % of the run" test -z "$(grep -E ' (0\.[1-9][0-9]|[1-9][0-9]*\.[0-
 run report path.grt --path
 expect "as text" 0 'segments of the critical path'
 check "what the graph cannot know is said" grep -q "shares the GPU's cores" <<<"$output"
-check "as CSV" test "$("$GRTRACE" report path.grt --path --csv 2>/dev/null | head -n 1)" = \
-	who,kind,time,share,segments,inferred,total,times,half_saves,half_share,what
+"$GRTRACE" report path.grt --path --csv >path.csv 2>err
+check "as CSV" grep -q '^who,kind,time,share,segments,inferred,total,times,half_saves,half_share,what' path.csv
 run report path.grt --path --by kernel
 expect "--path is one view" 2 'path is --by path, and --by kernel is another table'
 if [ -n "${GRTRACE_SOAK:-}" ]; then

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codes/cuda_codes.h"
 #include "drm/display_frames.h"
 #include "jobs/jobs.h"
 
@@ -201,6 +202,40 @@ static void events_without_file(void **state)
 	assert_false(frame(GAME, 0)->inferred);
 }
 
+/* Two CRTCs: commits on both, then flips of each in turn; which flip an event is of is inferred. */
+static void two_crtcs(void **state)
+{
+	uint64_t at = 10;
+
+	(void)state;
+	/* until the second CRTC is seen */
+	flip(at * MS, GAME);
+	EVENT((at + 1) * MS, GAME, .crtc = 0);
+	flip((at + 2) * MS, GAME);
+	EVENT((at + 3) * MS, GAME, .crtc = 1);
+	for (at = 20; at < 20 + 10 * 2 * GRT_FRAME_FLIPS; at += 10) {
+		flip(at * MS, GAME);
+		EVENT((at + 1) * MS, GAME, .crtc = 1);
+		EVENT((at + 2) * MS, GAME, .crtc = 0);
+		flip((at + 4) * MS, GAME);
+		EVENT((at + 5) * MS, GAME, .crtc = 0);
+		flip((at + 6) * MS, GAME);
+		EVENT((at + 7) * MS, GAME, .crtc = 1);
+	}
+	for (uint32_t crtc = 0; crtc < 2; crtc++) {
+		const struct grt_frame_client *c = grt_display_frames_client(d, crtc);
+
+		assert_int_equal(c->n, 1 + 2 * 2 * GRT_FRAME_FLIPS);
+		for (uint32_t i = 1; i < c->n; i += 2) {
+			at = 20 + 10 * (i / 2);
+			assert_int_equal(c->frame[i].flip, at * MS);
+			assert_int_equal(c->frame[i + 1].flip, (at + (crtc ? 6 : 4)) * MS);
+			assert_true(c->frame[i].inferred);
+		}
+	}
+	assert_int_equal(grt_display_frames_count(d).lost, 0);
+}
+
 /* Older recordings have no flags: the commit before the last one was a test. */
 static void recordings_without_flags(void **state)
 {
@@ -346,6 +381,88 @@ static void frames_that_are_not_shown(void **state)
 	assert_int_equal(client(GAME)->chained, 1);
 }
 
+/* A compositor that never sleeps is woken by nobody; it wakes its clients. */
+static void client_that_is_woken(void **state)
+{
+	(void)state;
+	flip(50 * MS, DESK);
+	EVENT(51 * MS, DESK);
+	ASLEEP(GAME, 40 * MS, 52 * MS, 53 * MS, 1, IO, .waker = DESK, .waker_pid = DESK);
+	SUBMIT(60 * MS, GAME, 1);
+	flip(70 * MS, DESK);
+	EVENT(71 * MS, DESK);
+	assert_non_null(client(GAME));
+	assert_int_equal(frame(GAME, 0)->job_seqno, 1);
+}
+
+/* Commands of virtio_gpu that make buffers have fences, and show nothing. */
+static void commands_that_do_not_render(void **state)
+{
+	(void)state;
+	PUT(NAME, name, 1, 0, .kind = GRT_NAME_RING, .id = 3, .name = "control", .owner = "virtio_gpu");
+	flip(50 * MS, DESK);
+	EVENT(51 * MS, DESK);
+	PUT(SUBMIT, submit, 60 * MS, DESK, .e.ctx = 1, .e.seqno = 1, .e.ring = 3, .cmd = 0x207);
+	PUT(SUBMIT, submit, 61 * MS, DESK, .e.ctx = 1, .e.seqno = 2, .e.ring = 3, .cmd = 0x204);
+	flip(70 * MS, DESK);
+	EVENT(71 * MS, DESK);
+	assert_int_equal(frame(DESK, 1)->job_seqno, 1);
+}
+
+/* The job that comes after a call that shows a frame has its stamp; a client may have other ways to show the
+ * next one. */
+static void calls_that_present(void **state)
+{
+	(void)state;
+	flip(50 * MS, DESK);
+	EVENT(51 * MS, DESK);
+	ASLEEP(GAME, 40 * MS, 52 * MS, 53 * MS, 1, IO, .waker = DESK, .waker_pid = DESK);
+	SUBMIT(60 * MS, GAME, 1);
+	PUT(LAUNCH, launch, 61 * MS, GAME, .begin = 61 * MS, .call = GRT_PRESENT_CALL | 1);
+	SUBMIT(62 * MS, GAME, 2);
+	flip(70 * MS, DESK);
+	EVENT(71 * MS, DESK);
+	/* a call of CUDA is none */
+	PUT(LAUNCH, launch, 74 * MS, GAME, .begin = 74 * MS, .call = 211);
+	SUBMIT(75 * MS, GAME, 3);
+	flip(80 * MS, DESK);
+	EVENT(81 * MS, DESK);
+	assert_int_equal(client(GAME)->n, 2);
+	assert_int_equal(frame(GAME, 0)->job_seqno, 2);
+	assert_int_equal(frame(GAME, 0)->present, 61 * MS);
+	assert_int_equal(frame(GAME, 1)->job_seqno, 3);
+	assert_int_equal(frame(GAME, 1)->present, 0);
+}
+
+/*
+ * A display of 16 ms: work of 17 ms in place of 13 makes a frame wait for the second vertical blank, and is
+ * to blame for that, though most of its time beyond the usual is the wait. A flip that was ready, and missed
+ * one, is the display's.
+ */
+static void overruns_of_a_period(void **state)
+{
+	uint64_t at = 16 * MS;
+	uint32_t vseq = 1;
+
+	(void)state;
+	SEEN(GAME);
+	flip(at - MS, GAME);
+	EVENT(at, GAME, .vseq = vseq);
+	for (unsigned int i = 1; i <= 20; i++) {
+		unsigned int periods = i % 10 ? 1 : 2;
+
+		flip(at + (i == 10 ? 17 : 13) * MS, GAME);
+		at += 16 * MS * periods;
+		EVENT(at, GAME, .vseq = vseq += periods);
+	}
+	assert_int_equal(grt_display_frames_finish(d), 0);
+	assert_int_equal(client(GAME)->late, 2);
+	TOOK(frame(GAME, 10), [GRT_THREAD_RUNNING] = 17 * MS, [GRT_THREAD_DISPLAY] = 15 * MS);
+	assert_int_equal(frame(GAME, 10)->cause, GRT_THREAD_RUNNING);
+	TOOK(frame(GAME, 20), [GRT_THREAD_RUNNING] = 13 * MS, [GRT_THREAD_DISPLAY] = 19 * MS);
+	assert_int_equal(frame(GAME, 20)->cause, GRT_THREAD_DISPLAY);
+}
+
 /* Without flips in the trace there are frames, and nothing is known of their ways. */
 static void events_alone(void **state)
 {
@@ -407,11 +524,16 @@ int main(void)
 		TEST(what_is_no_frame),
 		TEST(lost_event),
 		TEST(events_without_file),
+		TEST(two_crtcs),
 		TEST(recordings_without_flags),
 		TEST(fence_of_the_flip),
 		TEST(fence_that_the_flipper_waits_for),
 		TEST(blame_of_clients),
 		TEST(frames_that_are_not_shown),
+		TEST(client_that_is_woken),
+		TEST(commands_that_do_not_render),
+		TEST(calls_that_present),
+		TEST(overruns_of_a_period),
 		TEST(events_alone),
 		TEST(busy),
 		TEST(bounds),

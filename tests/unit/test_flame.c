@@ -81,9 +81,43 @@ static void an_id_is_no_stack(void **state)
 	grt_flame_free(f);
 }
 
+/* A stack that only says ioctl is none; where one begins at the program's entry is counted. */
+static void the_call_is_no_stack(void **state)
+{
+	struct grt_flame_shape shape = {0};
+	struct grt_flame_count n;
+	struct grt_stacks *tree;
+
+	(void)state;
+	assert_int_equal(grt_flame_new(&f), 0);
+	assert_int_equal(grt_stacks_new(&tree), 0);
+	frame(5, 0, 2, "ioctl");
+	frame(5, 1, 2, "__libc_start_main@@GLIBC_2.34");
+	frame(6, 0, 1, "__GI___ioctl");
+	frame(7, 0, 2, "ioctl");
+	frame(7, 1, 2, "mainly_drawn");
+	frame(8, 0, 1, "my_drmioctls");
+	job(1, 100, 5);
+	job(2, 200, 6);
+	job(3, 400, 7);
+	job(4, 800, 8);
+	assert_int_equal(grt_flame_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
+	n = grt_flame_count(f);
+	assert_int_equal(n.jobs, 4);
+	assert_int_equal(n.no_stack, 1);
+	assert_int_equal(n.no_stack_ns, 200);
+	assert_int_equal(n.call_only, 1);
+	assert_int_equal(n.lost_stack, 0);
+	assert_int_equal(n.entry, 1);
+	assert_int_equal(n.entry_ns, 100);
+	grt_stacks_free(tree);
+	grt_flame_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_call_is_no_stack),
 		cmocka_unit_test(an_id_is_no_stack),
 	};
 

@@ -221,6 +221,25 @@ static void context(void **state)
 	grt_path_free(s);
 }
 
+/* By two clocks the kernel ended after the call that waited for it: that is counted, and nothing is joined.
+ */
+static void backwards(void **state)
+{
+	struct grt_path *s = begin();
+
+	(void)state;
+	CALL(s, 1000, 1010, 1, LAUNCH_KERNEL);
+	CALL(s, 1020, 1900, 2, STREAM_SYNC);
+	SYNC(s, 1020, 1900, 2, STREAM, 13);
+	KERNEL(s, 1050, 1903, 1, 13, 1);
+	CALL(s, 1950, 2000, 3, STREAM_SYNC);
+	SYNC(s, 1950, 2000, 3, STREAM, 13);
+	IS(s, {10, PATH_IS_CALL, 7}, {10, PATH_IS_RUNNING, 7}, {880, PATH_IS_CALL, 7},
+	   {50, PATH_IS_RUNNING, 7}, {50, PATH_IS_CALL, 7});
+	assert_int_equal(s->count.backwards, 1);
+	grt_path_free(s);
+}
+
 /* A stream that is told to wait for an event waits for what another one had been given. */
 static void events(void **state)
 {
@@ -454,9 +473,11 @@ static void sorted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads), cmocka_unit_test(unknown), cmocka_unit_test(streams),
-		cmocka_unit_test(polls),   cmocka_unit_test(context), cmocka_unit_test(events),
-		cmocka_unit_test(jobs),	   cmocka_unit_test(sorted),  cmocka_unit_test(random_schedules),
+		cmocka_unit_test(threads), cmocka_unit_test(unknown),
+		cmocka_unit_test(streams), cmocka_unit_test(polls),
+		cmocka_unit_test(context), cmocka_unit_test(backwards),
+		cmocka_unit_test(events),  cmocka_unit_test(jobs),
+		cmocka_unit_test(sorted),  cmocka_unit_test(random_schedules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

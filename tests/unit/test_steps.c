@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "codes/cuda_codes.h"
+#include "cuda/collectives.h"
 #include "cuda/steps.h"
 
 #define LAUNCH_KERNEL 211
@@ -251,13 +252,82 @@ static void parts(void **state)
 	grt_steps_free(r.steps);
 }
 
+/* A kernel of a stream of a process that nothing else is known of. */
+static void communicate(struct run *r, uint32_t pid, uint32_t stream, uint64_t from, uint64_t to)
+{
+	struct grt_ev_gpu_kernel k = {
+		.e = {.type = GRT_EV_GPU_KERNEL, .size = sizeof(k), .pid = pid, .tid = pid},
+		.start = from,
+		.end = to,
+		.name = 1,
+		.gpu = pid,
+		.cuda_stream = stream};
+
+	put(r, &k.e);
+}
+
+/*
+ * Ranks 0 and 1, 2 and 3 are pairs, on stream 5; 0 and 2, 1 and 3 are, on stream 6. Of rank 3's first pair's
+ * first kernel there is no record. In the n-th of 20 collectives of a pair the rank with the odd number is
+ * 100 + n late; across, that with the larger one is 7 late.
+ */
+static void communicators(void **state)
+{
+	const struct grt_collective_rank *k;
+	struct grt_collectives *c;
+	struct run r = {.now = 0};
+
+	(void)state;
+	assert_int_equal(grt_steps_new(&r.steps), 0);
+	for (uint32_t pid = 0; pid < 4; pid++) {
+		struct grt_ev_string s = {.e = {.type = GRT_EV_STRING, .size = sizeof(s), .pid = pid},
+					  .number = 1,
+					  .length = 23,
+					  .part = 23,
+					  .text = "ncclDevKernel_AllReduce"};
+
+		put(&r, &s.e);
+		for (uint32_t n = 0; n < 20; n++) {
+			uint64_t pair = 1000000 + 10000 * n + 2000 * (pid / 2), across = pair + 5000;
+
+			if (pid != 3 || n)
+				communicate(&r, pid, 5, pair + (pid & 1 ? 100 + n : 0), pair + 500);
+			communicate(&r, pid, 6, across + (pid & 1) * 1500 - 2000 * (pid / 2) + (pid / 2) * 7,
+				    across + (pid & 1) * 1500 - 2000 * (pid / 2) + 300);
+		}
+	}
+	assert_int_equal(grt_steps_find(r.steps), 0);
+	assert_int_equal(grt_collectives_new(&c, r.steps), 0);
+	assert_int_equal(grt_collectives_count(c), 20 + 20 + 20 + 19);
+	for (uint32_t rank = 0; rank < 4; rank++) {
+		assert_int_equal(grt_steps_rank(r.steps, rank)->pid, rank);
+		k = grt_collectives_rank(c, rank);
+		assert_int_equal(k->kernels, rank == 3 ? 39 : 40);
+		assert_int_equal(k->alone, rank == 2);
+		/* the first of a communicator waits for what has to be started */
+		assert_int_equal(k->steady, rank < 2 ? 38 : 37);
+	}
+	k = grt_collectives_rank(c, 0);
+	assert_int_equal(k->last, 0);
+	assert_int_equal(k->waited, 19 * 100 + 190 + 19 * 7);
+	k = grt_collectives_rank(c, 1);
+	assert_int_equal(k->last, 19);
+	assert_int_equal(k->late, 19 * 100 + 190);
+	assert_int_equal(k->late_max, 119);
+	k = grt_collectives_rank(c, 2);
+	assert_int_equal(k->late, 19 * 7);
+	/* of its pair's collectives the second is the first that both have */
+	k = grt_collectives_rank(c, 3);
+	assert_int_equal(k->late, 18 * 100 + 189 + 19 * 7);
+	grt_collectives_free(c);
+	grt_steps_free(r.steps);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_optimizer),
-		cmocka_unit_test(by_launch),
-		cmocka_unit_test(no_steps),
-		cmocka_unit_test(parts),
+		cmocka_unit_test(by_optimizer), cmocka_unit_test(by_launch),	 cmocka_unit_test(no_steps),
+		cmocka_unit_test(parts),	cmocka_unit_test(communicators),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,6 +188,9 @@ rings_come_and_go() { # SOURCE
 	check "$1, each ring is of its GPU" test "$(csv_columns again.csv gpu | sort -u)" = grtrace_softgpu
 }
 
+# shellcheck source=tests/vm/_softgpu_paths.sh
+. "$GRTRACE_SRC/tests/vm/_softgpu_paths.sh"
+
 # ------------------------------------------------------------- go
 
 echo mono >$tracefs/trace_clock
@@ -202,6 +205,8 @@ for pattern in steady burst contended dependency-chain hang; do
 	done
 	of_all $pattern
 done
+# on a clock of instructions a workload takes as long each time
+[ $strict = 0 ] || paths drm rounds ${GRTRACE_SOAK:+one chain beside hidden}
 sync_waits drm $((strict ? 200000 : 20000000))
 sync_waits kmod,drm $((strict ? 200000 : 20000000))
 workloads

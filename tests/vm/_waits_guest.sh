@@ -3,7 +3,7 @@
 #
 # What tests/vm/waits.sh runs in the guest, with the seconds of each program and
 # whether it is the long form: recordings of programs that render, of
-# tests/vm/wakers and of tests/vm/frames; their tables go to /out.
+# tests/vm/wakers, of tests/vm/frames and of tests/vm/idle_causes; their tables go to /out.
 
 seconds=$1 long=${2:-}
 export PATH=/mnt/build:$PATH XDG_RUNTIME_DIR=/tmp
@@ -26,11 +26,15 @@ insmod "$GRTRACE_MODULES/grtrace_softgpu.ko"
 look wakers /mnt/build/tests/vm/wakers gpu
 sources=sched,drm,vblank,ioctl look frames /mnt/build/tests/vm/frames "${long:+10}4"
 grtrace report frames.grt --by frame --json --top 0 >/out/frames.json
+sources=sched,drm look idle /mnt/build/tests/vm/idle_causes
+grtrace report idle.grt --by idle --json >/out/idle.json
+grtrace dump --json idle.grt >/out/idle.dump
+grtrace report idle.grt >/out/idle.txt
 rmmod grtrace_softgpu
 
 # They render so long, or so much; kmscube would end with its standard input.
 mkfifo input
-sources=sched,drm,vblank,ioctl look kmscube sh -c "kmscube -c $((20 * seconds)) <>input 2>&1 | grep Rendered >/out/kmscube.frames"
+sources=sched,drm,vblank,ioctl,present look kmscube sh -c "kmscube -c $((20 * seconds)) <>input 2>&1 | grep Rendered >/out/kmscube.frames"
 grtrace report kmscube.grt --by frame --json --top 0 >/out/kmscube.shown
 look_at_loop kmscube kmscube
 look glmark2 glmark2-es2-drm --off-screen -b "build:duration=$seconds"
@@ -38,14 +42,19 @@ look_at_loop glmark2 glmark2-es2-drm
 if [ -n "$long" ]; then
 	# without input devices, whose clients only take time to start
 	printf '[core]\nrequire-input=false\n[input-method]\npath=/bin/false\n[shell]\npanel-position=none\nlocking=false\n' >weston.ini
-	look weston sh -c "
+	sources=sched,drm,vblank,ioctl,present look weston sh -c "
 		weston --backend=drm-backend.so --tty=1 --config=/tmp/weston.ini --idle-time=0 --log=/out/weston.log &
 		weston=\$!
 		while [ ! -S /tmp/wayland-1 ] && kill -0 \$weston; do sleep 0.3; done
 		sleep 6
-		WAYLAND_DISPLAY=wayland-1 timeout $((seconds + 4)) weston-simple-egl >/dev/null 2>&1
+		for i in 1 2; do
+			WAYLAND_DISPLAY=wayland-1 WAYLAND_DEBUG=client timeout $((seconds + 4)) weston-simple-egl >/dev/null 2>/out/client\$i &
+			clients=\"\$clients \$!\"
+		done
+		wait \$clients
 		kill \$weston
 		wait"
+	grtrace report weston.grt --by frame --json --top 0 >/out/weston.shown
 	look_at_loop weston weston
 	look_at_loop weston weston-simple-e
 fi

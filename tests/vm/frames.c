@@ -8,8 +8,9 @@
  * WHO: "flipper", or "client" of it, which is another process; FRAME: number of the frame among
  * those that WHO showed; CAUSE: of the delay, "-": none; CTX, SEQNO: the job that it shows, as
  * the software GPU names it, 0: none; BEFORE, AFTER: around the call that flipped, or submitted
- * the client's job; EVENT: when the event had come, client: when the flipper had answered;
- * DELAY, TOTAL: what the delay took, and the frame, all in ns by the program's own clock. Causes:
+ * the client's job; EVENT: the stamp in the flip's event;
+ * DELAY, TOTAL: what the delay took, and all since the frame before, in ns by the program's own clock.
+ *Causes:
  *
  *	cpu		it computes before it submits
  *	sleep		it sleeps before it submits
@@ -370,12 +371,12 @@ static void await_event(struct note *n)
 
 	if (read(card, &e, sizeof(e)) != sizeof(e) || e.user != n_flips)
 		fail("an event");
-	n->event = now();
+	n->event = (uint64_t)e.sec * 1000000000 + (uint64_t)e.usec * 1000;
 }
 
-static void end_frame(struct note *n, uint64_t began)
+static void end_frame(struct note *n)
 {
-	n->total = n->event - began;
+	n->total = n_flips ? n->event - flips[n_flips - 1].event : 0;
 	flips[n_flips++] = *n;
 	if (n_flips == FRAMES_MAX)
 		exit(1);
@@ -440,8 +441,8 @@ static void delay(struct note *n)
 
 static void show_own(enum cause cause, bool by_fence)
 {
-	uint64_t began = now(), job;
 	struct note n = {.cause = cause};
+	uint64_t job;
 	bool slow = cause == GPU || cause == FENCE;
 	int fence;
 
@@ -459,7 +460,7 @@ static void show_own(enum cause cause, bool by_fence)
 		close(fence);
 	await_event(&n);
 	n.delay = slow && by_fence ? n.event - job : n.delay;
-	end_frame(&n, began);
+	end_frame(&n);
 }
 
 static void flip_for_itself(int delays)
@@ -501,9 +502,6 @@ static enum cause client_cause(int k)
 
 static void be_client(int to, int from, int frames)
 {
-	uint64_t began = now();
-	char byte;
-
 	for (int k = 0; k < frames; k++) {
 		struct note n = {.cause = client_cause(k)};
 		struct message m = {.cause = n.cause};
@@ -520,12 +518,10 @@ static void be_client(int to, int from, int frames)
 		m.ctx = n.ctx;
 		m.seqno = n.seqno;
 		at = now();
-		if (write(to, &m, sizeof(m)) != sizeof(m) || read(from, &byte, 1) != 1)
+		if (write(to, &m, sizeof(m)) != sizeof(m) || read(from, &n.event, sizeof(n.event)) < 1)
 			fail("the flipper");
 		n.delay = n.cause == COMPOSITOR || n.cause == GPU ? now() - at : n.delay;
-		n.event = now();
-		n.total = n.event - began;
-		began = n.event;
+		n.total = n_shown ? n.event - shown[n_shown - 1].event : 0;
 		shown[n_shown++] = n;
 	}
 }
@@ -545,8 +541,8 @@ static void show_client(int from, int to)
 	n.delay = now() - began;
 	flip_now(&n, -1);
 	await_event(&n);
-	end_frame(&n, began);
-	if (write(to, "", 1) != 1)
+	end_frame(&n);
+	if (write(to, &n.event, sizeof(n.event)) != sizeof(n.event))
 		fail("the client");
 }
 

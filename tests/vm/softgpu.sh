@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Ground truth: what BPF, the kernel module and ftrace's text say of jobs of the
-# software GPU, against what it says itself; then what it makes of bad callers.
+# software GPU, against what it says itself; what report --path says would be shorter,
+# against workloads that are; then what it makes of bad callers.
 # With --icount time is a count of instructions, so the limit is near what the
 # tracer costs. Without it, in soak, the host takes time away in between, so
 # there the best of eight runs counts, and none where the host has much else to do.
@@ -18,7 +19,7 @@ busy=$(awk -v cpus="$(nproc)" '$1 > 2 * cpus { print "load " $1 " on " cpus " CP
 truth() { # NAME LIMIT_NS TRIES OPTIONS OF tools/vm...
 	echo "TAP version 13"
 	guest --no-gpu --timeout 1800 "${@:4}" -- env GRTRACE_SRC=/mnt/host GRTRACE_BUILD=/mnt/build \
-		GRTRACE=/mnt/build/grtrace bash /mnt/host/tests/vm/_softgpu_guest.sh "$1" "$2" "$3" "$([ "$1" = icount ] || echo "$busy")"
+		GRTRACE=/mnt/build/grtrace ${GRTRACE_SOAK:+GRTRACE_SOAK=1} bash /mnt/host/tests/vm/_softgpu_guest.sh "$1" "$2" "$3" "$([ "$1" = icount ] || echo "$busy")"
 }
 
 {

@@ -5,7 +5,8 @@
 # loops of kmscube and glmark2 sleep for, which is the GPU or the display. In soak
 # weston, too, which waits for a client that has no hardware to render on.
 # Frames, and what is to blame for late ones: tests/vm/frames, whose delays are on
-# purpose, and kmscube, which counts its frames.
+# purpose, and kmscube, which counts its frames. Idle time of the software GPU by its
+# cause: tests/vm/idle_causes, which measures what it does between two jobs.
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
@@ -53,28 +54,65 @@ blamed() {
 	python3 "$GRTRACE_SRC/tests/vm/_frames.py" "$work/out/frames.said" "$work/out/frames.json"
 }
 
-# It does not count the frame that set the mode, which was no flip.
+# It prints its count now and then, and at the end without the last one.
 each_frame() {
 	python3 - "$work/out/kmscube.frames" "$work/out/kmscube.shown" <<-'PY'
 		import json, re, sys
-		rendered = int(re.match(r"Rendered (\d+) frames", open(sys.argv[1]).read())[1])
-		client = json.load(open(sys.argv[2]))["frame_clients"][0]
-		print(rendered, "rendered,", client["frames"], "shown,", client["chained"], "with flip and job")
-		sys.exit(not rendered <= client["chained"] == client["frames"] <= rendered + 1)
+		rendered = int(re.findall(r"Rendered (\d+) frames", open(sys.argv[1]).read())[-1])
+		report = json.load(open(sys.argv[2]))
+		client = report["frame_clients"][0]
+		presented = sum(frame["present"] is not None for frame in report["frames"])
+		print(rendered, "rendered,", client["frames"], "shown,", client["chained"], "with flip and job,", presented, "presented")
+		sys.exit(not rendered <= presented <= client["chained"] == client["frames"] <= rendered + 1)
 	PY
+}
+
+# What clients of weston attached by the protocol's own log, but for the last one, which may not be shown any more.
+each_frame_of_clients() {
+	python3 - "$work/out" <<-'PY'
+		import json, re, sys
+		out = sys.argv[1]
+		attached = sorted(len(re.findall(r"wl_surface@\d+\.attach\(wl_buffer", open(f"{out}/client{i}").read())) for i in (1, 2))
+		clients = [c for c in json.load(open(out + "/weston.shown"))["frame_clients"] if c["compositor"]]
+		shown = sorted(c["frames"] for c in clients)
+		print(attached, "attached,", shown, "shown,", [c["chained"] for c in clients], "with flip and job")
+		sys.exit(len(shown) != 2 or any(not a - 1 <= s <= a for a, s in zip(attached, shown)))
+	PY
+}
+
+# Each cause for as long as the program did that, to 2 ms and a twentieth, and those that it does nothing else for
+# not longer; in all, what the dump says.
+idle_causes() {
+	python3 - "$work/out/idle.said" "$work/out/idle.json" <<-'PY' &&
+		import json, sys
+		said = {n: list(map(int, v)) for n, *v in (line.split() for line in open(sys.argv[1]) if line[0].islower())}
+		report = json.load(open(sys.argv[2]))
+		device = max(report["idle_devices"], key=lambda d: d["work"])
+		idle = {k[5:]: ns for k, ns in device.items() if k.startswith("idle_")}
+		want = {c: wall - cpu - ready for c, (wall, cpu, ready) in said.items() if c not in ("running", "runnable")}
+		want["running"] = said["running"][1] + said["runnable"][1]
+		far = {c: (ns, idle[c]) for c, ns in want.items() if idle[c] < 0.95 * ns - 2e6 or
+		       (c in ("sleep", "io", "child") and idle[c] > 1.05 * ns + 2e6)}
+		print(device["sentence"], len(want), "causes", far)
+		sys.exit(bool(far) or idle["runnable"] < 5e6 or device["busy"] + device["idle"] != device["window"] or
+		         len(want) != 7)
+	PY
+		python3 "$GRTRACE_SRC/tests/golden/_idle.py" --files "$work/out/idle.dump" "$work/out/idle.json"
 }
 
 n=0
 {
-	guest --timeout 400 --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" ${GRTRACE_SOAK:+long} >&2
+	guest --timeout "${GRTRACE_SOAK:+1}400" --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" ${GRTRACE_SOAK:+long} >&2
 	echo "TAP version 13"
 	check "waits are named by who ended them, as the program says" all_named
 	check "kmscube sleeps for the GPU or the display" asleep kmscube gpu
 	check "glmark2 does" asleep glmark2-es2-drm gpu
 	check "each frame is there, and late ones are blamed on what delayed them" blamed
 	check "each frame of kmscube is there" each_frame
+	check "idle time is blamed on what the program did" idle_causes
 	if [ -n "${GRTRACE_SOAK:-}" ]; then
 		check "weston is woken by its client, the display, or in time for it" asleep weston named
+		check "each frame of two clients of weston is there" each_frame_of_clients
 		check "its client by weston, the GPU, or to look at it again" asleep weston-simple-e named
 	fi
 	check "no complaint of the kernel" test ! -s "$work/out/dmesg"

@@ -304,13 +304,11 @@ function calleesOf(tree, name) {
 }
 
 /* The tree of a graph of the page. */
-async function loadTree(look, graph)
-{
+async function loadTree(look, graph) {
 	const [text, kind, name, depth, self, before] = await Promise.all([
 		unpackText(graph + "-names"), unpackU8(graph + "-kinds"), unpackU32(graph + "-name"),
 		unpackU16(graph + "-depth"), unpackU64(graph + "-"),
-		hasBlock(graph + "-before-low") ? unpackU64(graph + "-before-") : null
-	]);
+		hasBlock(graph + "-before-low") ? unpackU64(graph + "-before-") : null]);
 	const names = new FrameNames(text ? text.split("\n") : [], kind, look.kinds);
 	const parent = new Int32Array(name.length), path = [];
 	for (let i = 0; i < name.length; i++) {

@@ -144,6 +144,14 @@ class FlameView {
 		return grouped(tree, finders[this.group.split(" ")[0]]);
 	}
 
+	/* Of another time: the same frames with other weights. */
+	reweigh(self) {
+		const { names, name, parent } = this.first || this.whole;
+		this.first = this.first || this.whole;
+		this.whole = self ? new Tree(names, name, parent, self, null) : this.first;
+		this.rebuild();
+	}
+
 	rebuild() {
 		let tree = this.hide ? withoutInterpreter(this.whole) : this.whole;
 		if (this.group)
@@ -248,27 +256,15 @@ class FlameView {
 		const names = Array.from(self.keys()).filter(i => total[i] || (before && before[i]));
 		names.sort((a, b) => by[b] - by[a] || total[b] - total[a] || a - b);
 		const most = this.every ? HEAVIEST : HEAVIEST_FIRST;
-		this.table.replaceChildren(...names.slice(0, most).map(
-			i => element(
-				"tr", {}, element("td", {}, formatWeight(self[i], unit)),
-				element("td", {class : "muted"}, formatShare(self[i], all)),
-				element("td", {}, formatWeight(total[i], unit)),
-				element("td", {class : "muted"}, formatShare(total[i], all)),
-				change ? element("td", {}, (change[i] < 0 ? "" : "+") + change[i].toFixed(2))
-				       : null,
-				element("td", {class : "name"},
-					button(this.tree.names.whole(i), "", () => this.sandwich(i))))));
+		this.table.replaceChildren(...names.slice(0, most).map(i => element("tr", {},
+			element("td", {}, formatWeight(self[i], unit)), element("td", { class: "muted" }, formatShare(self[i], all)),
+			element("td", {}, formatWeight(total[i], unit)), element("td", { class: "muted" }, formatShare(total[i], all)),
+			change ? element("td", {}, (change[i] < 0 ? "" : "+") + change[i].toFixed(2)) : null,
+			element("td", { class: "name" }, button(this.tree.names.whole(i), "", () => this.sandwich(i))))));
 		if (names.length > most)
-			this.table.append(element(
-				"tr", {},
-				element("td", {class : "muted name", colspan : change ? 6 : 5},
-					`${names.length - most} more frames have less. `,
-					this.every ? null
-						   : button(`Show ${Math.min(HEAVIEST, names.length)}`, "",
-							    () => {
-								    this.every = true;
-								    this.fillTable(order);
-							    }))));
+			this.table.append(element("tr", {}, element("td", { class: "muted name", colspan: change ? 6 : 5 },
+				`${names.length - most} more frames have less. `, this.every ? null :
+					button(`Show ${Math.min(HEAVIEST, names.length)}`, "", () => { this.every = true; this.fillTable(order); }))));
 	}
 
 	/* ------------------------------------------------------ keyboard */

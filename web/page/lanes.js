@@ -3,8 +3,7 @@
  * The lanes of a recording: what GPUs ran, the states of threads, counters, Xids, losses, and each source's
  * window, on one time axis. Times are nanoseconds from the begin of what the page shows.
  */
-function numbersOf(bytes)
-{
+function numbersOf(bytes) {
 	const out = [];
 	let number = 0, scale = 1;
 	for (const byte of bytes) {
@@ -22,12 +21,10 @@ function numbersOf(bytes)
 /* Numbers with a sign: 0, -1, 1, -2 ... are written 0, 1, 2, 3 ... */
 const signed = number => number % 2 ? -(number + 1) / 2 : number / 2;
 
-async function loadLanes()
-{
+async function loadLanes() {
 	const all = await unpackJson("lanes");
-	const [start, length, busy, name] = (await Promise.all([ "start", "length", "busy", "name" ].map(
-						     column => unpackU8("lane-" + column))))
-						    .map(numbersOf);
+	const [start, length, busy, name] = (await Promise.all(["start", "length", "busy", "name"].map(
+		column => unpackU8("lane-" + column)))).map(numbersOf);
 	let at = 0;
 	for (const lane of all.lanes) {
 		const n = lane.items;
@@ -44,25 +41,14 @@ async function loadLanes()
 		}
 	}
 	for (const w of all.windows)
-		all.lanes.push({
-			kind : "window",
-			name : w.source,
-			group : "sources",
-			items : 1,
-			text : [ 0 ],
-			ran : [ 0 ],
-			busy : 0,
-			start : [ w.from - all.from ],
-			end : [ (w.to ?? all.to) - all.from ],
-			window : w
-		});
+		all.lanes.push({ kind: "window", name: w.source, group: "sources", items: 1, text: [0], ran: [0], busy: 0,
+			start: [w.from - all.from], end: [(w.to ?? all.to) - all.from], window: w });
 	all.span = all.to - all.from;
 	return all;
 }
 
 /* The first item that ends behind a moment. */
-function firstBehind(lane, time)
-{
+function firstBehind(lane, time) {
 	let low = 0, high = lane.items;
 	while (low < high) {
 		const middle = (low + high) >> 1;
@@ -74,10 +60,8 @@ function firstBehind(lane, time)
 	return low;
 }
 
-/* Time in a range in which something ran; of items that cross its borders, and of such that are several, the
- * share. */
-function busyWithin(lane, from, to)
-{
+/* Time in a range in which something ran; of items that cross its borders, and of such that are several, the share. */
+function busyWithin(lane, from, to) {
 	let sum = 0;
 	for (let i = firstBehind(lane, from); i < lane.items && lane.start[i] < to; i++) {
 		const length = lane.end[i] - lane.start[i];
@@ -88,12 +72,42 @@ function busyWithin(lane, from, to)
 }
 
 /* The same by name, for states. */
-function namesWithin(lane, from, to)
-{
+function namesWithin(lane, from, to) {
 	const out = new Map();
 	for (let i = firstBehind(lane, from); i < lane.items && lane.start[i] < to; i++) {
 		const inside = Math.min(lane.end[i], to) - Math.max(lane.start[i], from);
 		out.set(lane.text[i], (out.get(lane.text[i]) || 0) + inside);
 	}
 	return out;
+}
+
+/* Frames and steps of the report's tables, a lane for each display's client and each rank. */
+function lanesOfTables(tables, lanes) {
+	const found = new Map();
+	for (const table of tables.filter(t => t.section.table === "frames" || t.section.table === "steps")) {
+		const steps = table.section.table === "steps";
+		for (const row of table.section.rows) {
+			const value = key => {
+				const i = table.columns.findIndex(c => c.key === key);
+				return i < 0 || row[i] === null ? "" : plain(row[i]);
+			};
+			const time = table.timeOf(row), name = steps ? `rank ${value("rank")}` : `${value("process")} ${value("pid")}`;
+			if (!time)
+				continue;
+			if (!found.has(name))
+				found.set(name, { kind: "frame", group: steps ? "steps" : "frames", name, unit: "", list: [] });
+			found.get(name).list.push([...time, steps ? `step ${value("step")} ${value("why") || value("grew")}` :
+				`frame ${value("frame")}: ${value("cause")}`, steps ? value("over") > 0 && value("why") : value("late")]);
+		}
+	}
+	for (const lane of found.values()) {
+		lane.list.sort((a, b) => a[0] - b[0]);
+		lane.items = lane.list.length;
+		lane.start = lane.list.map(i => i[0]);
+		lane.end = lane.list.map(i => i[1]);
+		lane.ran = lane.list.map(i => i[1] - i[0]);
+		lane.text = lane.list.map(i => lanes.names.push(i[2]) - 1);
+		lane.bad = lane.list.map(i => Boolean(i[3]));
+	}
+	return [...found.values()];
 }

@@ -5,8 +5,7 @@
  */
 const ROWS_AT_FIRST = 12;
 
-function cellText(kind, value)
-{
+function cellText(kind, value) {
 	if (value === null)
 		return "-";
 	switch (kind) {
@@ -26,8 +25,6 @@ function cellText(kind, value)
 		return Array.isArray(value) ? formatAmount(value[0], value[1]) : String(value);
 	case "list":
 		return String(value.length);
-	case "number":
-		return value.toLocaleString("en");
 	default:
 		return String(value);
 	}
@@ -36,11 +33,9 @@ function cellText(kind, value)
 const plain = value => Array.isArray(value) ? value[0] : value;
 const isText = kind => kind === "text" || kind === "named";
 
-class ReportTable
-{
+class ReportTable {
 	/* @origin: the moment from which the page counts; @zoom: gets the time of a row that has one */
-	constructor(section, origin, zoom)
-	{
+	constructor(section, origin, zoom) {
 		this.section = section;
 		this.origin = origin;
 		this.zoom = zoom;
@@ -51,32 +46,24 @@ class ReportTable
 		this.order = null;
 		this.head = element("thead", {});
 		this.body = element("tbody", {});
-		this.more = button("", "", () => {
-			this.all = true;
-			this.fill();
-		});
-		this.detail = button("All columns", "also those that only machines get", () => {
-			this.wide = !this.wide;
-			this.fill();
-		});
-		this.element =
-			element("div", {class : "report-table", "data-table" : section.table},
-				element("div", {class : "table-head"},
-					element("h3", {}, section.title || section.table),
-					this.columns.some(c => !c.brief) ? this.detail : null),
-				element("div", {class : "wide"}, element("table", {}, this.head, this.body)),
-				this.more);
+		this.more = button("", "", () => { this.all = true; this.fill(); });
+		this.detail = button("All columns", "also those that only machines get", () => { this.wide = !this.wide; this.fill(); });
+		this.element = element("div", { class: "report-table", "data-table": section.table },
+			element("div", { class: "table-head" }, element("h3", {}, section.title || section.table),
+				this.columns.some(c => !c.brief) ? this.detail : null),
+			element("div", { class: "wide" }, element("table", {}, this.head, this.body)), this.more,
+			section.more ? element("p", { class: "muted" }, `${section.more.toLocaleString("en")} more rows are not in the page: ` +
+				"grtrace report --json has them.") : null);
 		this.fill();
 	}
 
-	sort(i)
-	{
+	sort(i) {
 		const kind = this.columns[i].kind, text = isText(kind);
 		const down = this.order === i ? !this.down : !text;
 		this.order = i;
 		this.down = down;
 		this.rows.sort((a, b) => {
-			const [x, y] = [ plain(a[i]), plain(b[i]) ];
+			const [x, y] = [plain(a[i]), plain(b[i])];
 			if (x === null || y === null)
 				return (x === null) - (y === null);
 			return (text ? String(x).localeCompare(String(y)) : x - y) * (down ? -1 : 1);
@@ -85,8 +72,7 @@ class ReportTable
 	}
 
 	/* When a row was: what it says of its begin and end. */
-	timeOf(row)
-	{
+	timeOf(row) {
 		const at = key => {
 			const i = this.columns.findIndex(c => c.key === key && c.kind === "time");
 			return i >= 0 ? plain(row[i]) : null;
@@ -95,33 +81,24 @@ class ReportTable
 			const i = this.columns.findIndex(c => c.key === key && c.kind === "ns");
 			return i >= 0 ? plain(row[i]) : null;
 		};
-		for (const [from, to] of [[ "submit", "end" ], [ "start", "end" ], [ "from", "to" ],
-					  [ "submit", "complete" ]])
+		for (const [from, to] of [["submit", "end"], ["start", "end"], ["from", "to"], ["submit", "complete"]])
 			if (at(from) && at(to))
-				return [ at(from) - this.origin, at(to) - this.origin ];
-		for (const from of ["start", "from", "at", "begin"])
-			for (const length of ["time_ns", "length", "took", "duration", "span"])
-				if (at(from) && lasted(length))
-					return [
-						at(from) - this.origin,
-						at(from) + lasted(length) - this.origin
-					];
+				return [at(from) - this.origin, at(to) - this.origin];
+		for (const from of ["begin", "start", "from"])
+			if (at(from) && lasted("time"))
+				return [at(from) - this.origin, at(from) + lasted("time") - this.origin];
+		if (at("shown") && lasted("time"))
+			return [at("shown") - lasted("time") - this.origin, at("shown") - this.origin];
 		return null;
 	}
 
-	fill()
-	{
+	fill() {
 		const shown = this.columns.map((c, i) => i).filter(i => this.wide || this.columns[i].brief);
 		this.head.replaceChildren(element("tr", {}, shown.map(i => {
 			const c = this.columns[i];
-			return element("th", {
-				scope : "col",
-				class : isText(c.kind) ? "name" : "",
-				title : c.help || "",
-				"aria-sort" : this.order === i ? (this.down ? "descending" : "ascending")
-							       : undefined
-			},
-				       button(c.name.replace(/_/g, " "), c.help || "", () => this.sort(i)));
+			return element("th", { scope: "col", class: isText(c.kind) ? "name" : "", title: c.help || "",
+				"aria-sort": this.order === i ? (this.down ? "descending" : "ascending") : undefined },
+			button(c.name.replace(/_/g, " "), c.help || "", () => this.sort(i)));
 		})));
 		const rows = this.all ? this.rows : this.rows.slice(0, ROWS_AT_FIRST);
 		this.body.replaceChildren(...rows.map(row => this.row(row, shown)));
@@ -130,28 +107,19 @@ class ReportTable
 		this.detail.textContent = this.wide ? "Fewer columns" : "All columns";
 	}
 
-	row(row, shown)
-	{
-		const time = this.timeOf(row), [ inferred, estimated ] = row.slice(this.columns.length);
-		const tr = element("tr", time ? {class : "link", tabindex : "0", title : "zoom to it"} : {},
-				   shown.map((i, n) => {
-					   const c = this.columns[i], mark = inferred.includes(i)    ? "*"
-									     : estimated.includes(i) ? "~"
-												     : "";
-					   const td = element("td", {
-						   class : isText(c.kind) ? "text" : "",
-						   "data-key" : c.key,
-						   "data-value" : row[i] === null ? "" : String(plain(row[i]))
-					   },
-							      cellText(c.kind, row[i]),
-							      mark ? element("sup", {}, mark) : null);
-					   if (c.kind === "percent" && row[i] !== null) {
-						   td.classList.add("share");
-						   td.style.setProperty("--share",
-									Math.min(plain(row[i]), 100) + "%");
-					   }
-					   return td;
-				   }));
+	row(row, shown) {
+		const time = this.timeOf(row), [inferred, estimated] = row.slice(this.columns.length);
+		const tr = element("tr", time ? { class: "link", tabindex: "0", title: "zoom to it" } : {}, shown.map((i, n) => {
+			const c = this.columns[i], mark = inferred.includes(i) ? "*" : estimated.includes(i) ? "~" : "";
+			const td = element("td", { class: isText(c.kind) ? "text" : "", "data-key": c.key,
+				"data-value": row[i] === null ? "" : String(plain(row[i])) },
+			cellText(c.kind, row[i]), mark ? element("sup", {}, mark) : null);
+			if (c.kind === "percent" && row[i] !== null) {
+				td.classList.add("share");
+				td.style.setProperty("--share", Math.min(plain(row[i]), 100) + "%");
+			}
+			return td;
+		}));
 		if (time) {
 			const go = () => this.zoom(...time);
 			tr.addEventListener("click", go);
@@ -162,20 +130,11 @@ class ReportTable
 }
 
 /* Pairs, as a list of terms. */
-function reportPairs(section)
-{
-	return element(
-		"div", {class : "pairs", "data-fields" : section.fields},
-		element("h3", {}, section.title || section.fields || "span"),
-		element("dl", {},
-			section.list.map(
-				f => [element("dt", {}, f.name.replace(/_/g, " ")),
-				      element("dd", {
-					      "data-key" : f.name,
-					      "data-value" : f.value === null ? "" : String(plain(f.value))
-				      },
-					      element("b", {}, cellText(f.kind, f.value)),
-					      f.inferred ? "*" : "",
-					      f.note ? element("span", {class : "muted"}, " " + f.note)
-						     : null)])));
+function reportPairs(section) {
+	return element("div", { class: "pairs", "data-fields": section.fields },
+		element("h3", {}, section.title || section.fields || "span"), element("dl", {}, section.list.map(f => [
+			element("dt", {}, f.name.replace(/_/g, " ")),
+			element("dd", { "data-key": f.name, "data-value": f.value === null ? "" : String(plain(f.value)) },
+				element("b", {}, cellText(f.kind, f.value)), f.inferred ? "*" : "",
+				f.note ? element("span", { class: "muted" }, " " + f.note) : null)])));
 }

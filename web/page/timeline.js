@@ -1,51 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The time axis of a report: all lanes on one canvas. A drag zooms, for whatever else of the page listens;
- * keys do the same. What is narrower than two pixels is drawn by its share of each pixel, so that nothing
- * gets lost.
+ * The time axis of a report: all lanes on one canvas. A drag zooms, for whatever else of the page listens; keys do
+ * the same. What is narrower than two pixels is drawn by its share of each pixel, so that nothing gets lost.
  */
-const LANE = {
-	gpu : 22,
-	thread : 16,
-	value : 34,
-	xid : 16,
-	loss : 16,
-	window : 10
-};
+const LANE = { frame: 16, gpu: 22, thread: 16, value: 34, xid: 16, loss: 16, window: 10 };
 const GAP = 3, HEAD = 15, AXIS = 22, FEW_THREADS = 6;
-const PALETTE = [ "#5f9e2f", "#2f86c1", "#c08022", "#8f60bb", "#249a8d", "#c2567f", "#7c8a22", "#6877c6" ];
+const PALETTE = ["#5f9e2f", "#2f86c1", "#c08022", "#8f60bb", "#249a8d", "#c2567f", "#7c8a22", "#6877c6"];
 
-class Timeline
-{
-	constructor(lanes, listener)
-	{
+class Timeline {
+	constructor(lanes, listener) {
 		this.all = lanes;
 		this.listener = listener;
 		this.from = 0;
 		this.to = lanes.span;
 		this.states = new Map(lanes.states.map(s => [s.name, `rgb(${s.colour.join()})`]));
-		this.canvas = element("canvas", {
-			class : "timeline",
-			tabindex : "0",
-			role : "img",
-			"aria-label" :
-				"time axis: drag or use plus, minus and the arrow keys to zoom and move"
-		});
-		this.details =
-			element("div", {class : "details", id : "timeline-details", "aria-live" : "polite"});
-		this.range = element("span", {class : "muted", id : "timeline-range", role : "status"});
-		this.more = button("", "", () => {
-			this.open = !this.open;
-			this.arrange();
-		});
-		this.element =
-			element("div", {class : "timeline-view"},
-				element("div", {class : "bar"}, this.range,
-					button("Whole", "all of the recording (0)",
-					       () => this.zoom(0, this.all.span)),
-					button("+", "zoom in (+)", () => this.scale(0.5)),
-					button("\u2212", "zoom out (-)", () => this.scale(2)), this.more),
-				this.legend(), this.canvas, this.details);
+		this.canvas = element("canvas", { class: "timeline", tabindex: "0", role: "img",
+			"aria-label": "time axis: drag or use plus, minus and the arrow keys to zoom and move" });
+		this.details = element("div", { class: "details", id: "timeline-details", "aria-live": "polite" });
+		this.range = element("span", { class: "muted", id: "timeline-range", role: "status" });
+		this.more = button("", "", () => { this.open = !this.open; this.arrange(); });
+		this.element = element("div", { class: "timeline-view" },
+			element("div", { class: "bar" }, this.range,
+				button("Whole", "all of the recording (0)", () => this.zoom(0, this.all.span)),
+				button("+", "zoom in (+)", () => this.scale(0.5)), button("\u2212", "zoom out (-)", () => this.scale(2)),
+				button("\u2190", "back (arrow left)", () => this.move(-0.5)), button("\u2192", "on (arrow right)", () => this.move(0.5)),
+				this.more),
+			this.legend(), this.canvas, this.details);
 		this.draw = onceAFrame(() => this.drawNow());
 		this.listen();
 		this.arrange();
@@ -54,8 +34,7 @@ class Timeline
 		onColours(this.draw);
 	}
 
-	legend()
-	{
+	legend() {
 		const names = this.all.names, seen = new Set();
 		for (const lane of this.all.lanes)
 			if (lane.kind === "thread")
@@ -64,29 +43,22 @@ class Timeline
 		const item = (background, text, help) => {
 			const swatch = element("i", {});
 			swatch.style.background = background;
-			return element("li", {title : help}, swatch, text);
+			return element("li", { title: help }, swatch, text);
 		};
-		return element(
-			"ul", {class : "legend"},
-			this.all.states.filter(s => seen.has(s.name))
-				.map(s => item(this.states.get(s.name), s.name, s.help)),
-			this.all.lanes.some(l => l.kind === "loss")
-				? item("repeating-linear-gradient(45deg, #b3261e 0 2px, transparent 2px 4px)",
-				       "events lost", "the trace has not all events of this time")
-				: null);
+		return element("ul", { class: "legend" },
+			this.all.states.filter(s => seen.has(s.name)).map(s => item(this.states.get(s.name), s.name, s.help)),
+			this.all.lanes.some(l => l.kind === "frame") ? [item("var(--odd)", "frame, step", "in time"),
+				item("var(--bad)", "late", "a frame that missed its time, or a step that took longer")] : null,
+			this.all.lanes.some(l => l.kind === "loss") ? item("repeating-linear-gradient(45deg, #b3261e 0 2px, transparent 2px 4px)",
+				"events lost", "the trace has not all events of this time") : null);
 	}
 
 	/* Threads that asked for work come first; the others can be opened. */
-	arrange()
-	{
-		const order = [ "loss", "xid", "gpu", "value", "thread", "window" ];
+	arrange() {
+		const order = ["loss", "xid", "frame", "gpu", "value", "thread", "window"];
 		const rank = l => order.indexOf(l.kind) * 2 + (l.kind === "thread" && !l.submits ? 1 : 0);
-		const lanes = this.all.lanes.map((lane, i) => ({lane, i}))
-				      .sort((a, b) => rank(a.lane) - rank(b.lane) ||
-						      (a.lane.kind === "thread" ? b.lane.items - a.lane.items
-										: 0) ||
-						      a.i - b.i)
-				      .map(l => l.lane);
+		const lanes = this.all.lanes.map((lane, i) => ({ lane, i })).sort((a, b) => rank(a.lane) - rank(b.lane) ||
+			(a.lane.kind === "thread" ? b.lane.items - a.lane.items : 0) || a.i - b.i).map(l => l.lane);
 		let threads = 0, left = 0;
 		const submitters = lanes.filter(l => l.kind === "thread" && l.submits).length;
 		this.shown = lanes.filter(lane => {
@@ -100,10 +72,9 @@ class Timeline
 		this.more.textContent = this.open ? "Fewer threads" : `${left} more threads`;
 		let y = AXIS, group = null;
 		for (const lane of this.shown) {
-			const title = lane.kind === "thread" ? lane.group : lane.group || "";
-			lane.head = title !== group ? title : "";
-			y += title !== group && title ? HEAD : 0;
-			group = title;
+			lane.head = lane.group && lane.group !== group && lane.group !== lane.name ? lane.group : "";
+			y += lane.head ? HEAD : 0;
+			group = lane.group;
 			lane.y = y;
 			lane.height = LANE[lane.kind];
 			y += lane.height + GAP;
@@ -114,47 +85,36 @@ class Timeline
 
 	/* ------------------------------------------------------ drawing */
 
-	get left()
-	{
+	get left() {
 		return this.width < 560 ? 78 : 150;
 	}
 
-	get right()
-	{
+	get right() {
 		return this.width < 560 ? 0 : 62;
 	}
 
-	x(time)
-	{
-		return this.left +
-		       (time - this.from) / (this.to - this.from) * (this.width - this.left - this.right);
+	x(time) {
+		return this.left + (time - this.from) / (this.to - this.from) * (this.width - this.left - this.right);
 	}
 
-	timeAt(x)
-	{
+	timeAt(x) {
 		const share = (x - this.left) / (this.width - this.left - this.right);
 		return this.from + Math.max(0, Math.min(1, share)) * (this.to - this.from);
 	}
 
-	drawNow()
-	{
+	drawNow() {
 		this.width = this.element.clientWidth;
 		if (!this.width)
 			return;
 		const g = this.g = fitCanvas(this.canvas, this.width, this.height);
-		this.colours = {
-			text : theme("text"),
-			muted : theme("muted"),
-			line : theme("line"),
-			card : theme("card"),
-			bad : theme("bad")
-		};
+		this.colours = { text: theme("text"), muted: theme("muted"), line: theme("line"), card: theme("card"), bad: theme("bad"),
+			odd: theme("odd"), even: theme("even") };
 		g.textBaseline = "middle";
 		this.drawAxis();
 		for (const lane of this.shown)
 			this.drawLane(lane);
 		if (this.drag) {
-			const [a, b] = [ this.x(this.drag.from), this.x(this.drag.to) ].sort((p, q) => p - q);
+			const [a, b] = [this.x(this.drag.from), this.x(this.drag.to)].sort((p, q) => p - q);
 			g.fillStyle = theme("focus");
 			g.globalAlpha = 0.18;
 			g.fillRect(a, 0, b - a, this.height);
@@ -163,12 +123,10 @@ class Timeline
 	}
 
 	/* Steps of 1, 2, 5 times a power of ten, some 90 pixels wide. */
-	drawAxis()
-	{
-		const {g, colours} = this, span = this.to - this.from;
+	drawAxis() {
+		const { g, colours } = this, span = this.to - this.from;
 		const wanted = span / Math.max(2, (this.width - this.left - this.right) / 90);
-		const power = 10 ** Math.floor(Math.log10(wanted)),
-		      step = [ 1, 2, 5, 10 ].map(n => n * power).find(n => n >= wanted);
+		const power = 10 ** Math.floor(Math.log10(wanted)), step = [1, 2, 5, 10].map(n => n * power).find(n => n >= wanted);
 		g.font = "11px system-ui, sans-serif";
 		for (let t = Math.ceil(this.from / step) * step; t <= this.to; t += step) {
 			const x = Math.round(this.x(t)) + 0.5, text = this.formatTime(t, step);
@@ -183,16 +141,14 @@ class Timeline
 		}
 	}
 
-	formatTime(t, step)
-	{
-		const [unit, name] = step >= 1e8 ? [ 1e9, "s" ] : step >= 1e5 ? [ 1e6, "ms" ] : [ 1e3, "us" ];
+	formatTime(t, step) {
+		const [unit, name] = step >= 1e8 ? [1e9, "s"] : step >= 1e5 ? [1e6, "ms"] : [1e3, "us"];
 		const digits = Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9));
 		return (t / unit).toFixed(digits) + " " + name;
 	}
 
-	drawLane(lane)
-	{
-		const {g, colours} = this, middle = lane.y + lane.height / 2;
+	drawLane(lane) {
+		const { g, colours } = this, middle = lane.y + lane.height / 2;
 		g.font = "11px system-ui, sans-serif";
 		if (lane.head) {
 			g.fillStyle = colours.muted;
@@ -214,14 +170,12 @@ class Timeline
 	}
 
 	/* What a lane was in the time that is seen. */
-	figure(lane)
-	{
+	figure(lane) {
 		const span = this.to - this.from;
 		if (lane.kind === "gpu")
 			return (100 * busyWithin(lane, this.from, this.to) / span).toFixed(1) + " %";
 		if (lane.kind === "thread") {
-			const running = [...namesWithin(lane, this.from, this.to) ].find(
-				([ n ]) => this.all.names[n] === "running");
+			const running = [...namesWithin(lane, this.from, this.to)].find(([n]) => this.all.names[n] === "running");
 			return "CPU " + (100 * (running ? running[1] : 0) / span).toFixed(0) + " %";
 		}
 		if (lane.kind === "value") {
@@ -231,8 +185,7 @@ class Timeline
 		return "";
 	}
 
-	fit(text, width)
-	{
+	fit(text, width) {
 		if (this.g.measureText(text).width <= width)
 			return text;
 		while (text.length > 1 && this.g.measureText(text + "\u2026").width > width)
@@ -240,8 +193,7 @@ class Timeline
 		return text + "\u2026";
 	}
 
-	colourOf(lane, i)
-	{
+	colourOf(lane, i) {
 		const text = this.all.names[lane.text[i]] || "";
 		if (lane.kind === "thread")
 			return this.states.get(text) || "#888";
@@ -249,20 +201,19 @@ class Timeline
 			return this.colours.bad;
 		if (lane.kind === "window")
 			return this.colours.muted;
+		if (lane.kind === "frame")
+			return lane.bad[i] ? this.colours.bad : i % 2 ? this.colours.even : this.colours.odd;
 		let hash = 7;
 		for (const c of text)
 			hash = (Math.imul(hash, 31) + c.codePointAt(0)) >>> 0;
 		return PALETTE[hash % PALETTE.length];
 	}
 
-	drawItems(lane)
-	{
-		const {g} = this, end = this.width - this.right,
-		      scale = (end - this.left) / (this.to - this.from);
+	drawItems(lane) {
+		const { g } = this, end = this.width - this.right, scale = (end - this.left) / (this.to - this.from);
 		const narrow = new Map(); /* by colour: the share of each pixel */
 		for (let i = firstBehind(lane, this.from); i < lane.items && lane.start[i] <= this.to; i++) {
-			const a = Math.max(this.x(lane.start[i]), this.left),
-			      b = Math.min(this.x(lane.end[i]), end);
+			const a = Math.max(this.x(lane.start[i]), this.left), b = Math.min(this.x(lane.end[i]), end);
 			const colour = this.colourOf(lane, i);
 			if (lane.kind === "xid") {
 				g.fillStyle = colour;
@@ -280,9 +231,8 @@ class Timeline
 		this.drawNarrow(lane, narrow);
 	}
 
-	drawWide(lane, i, a, b, colour)
-	{
-		const {g} = this, text = this.all.names[lane.text[i]] || "";
+	drawWide(lane, i, a, b, colour) {
+		const { g } = this, text = this.all.names[lane.text[i]] || "";
 		g.fillStyle = lane.kind === "loss" ? this.hatch(colour) : colour;
 		g.fillRect(a, lane.y, b - a - (b - a > 4 ? 0.5 : 0), lane.height);
 		if (lane.kind === "gpu" && b - a > 34) {
@@ -292,8 +242,7 @@ class Timeline
 		}
 	}
 
-	hatch(colour)
-	{
+	hatch(colour) {
 		const tile = document.createElement("canvas");
 		tile.width = tile.height = 6;
 		const t = tile.getContext("2d");
@@ -307,25 +256,22 @@ class Timeline
 	}
 
 	/* @pixels that ran, over the pixels from a to b. */
-	spread(share, a, b, pixels)
-	{
-		const first = Math.floor(a), last = Math.max(Math.floor(Math.max(b, a) - 1e-9), first),
-		      each = pixels / (last - first + 1);
+	spread(share, a, b, pixels) {
+		const first = Math.floor(a), last = Math.max(Math.floor(Math.max(b, a) - 1e-9), first), each = pixels / (last - first + 1);
 		for (let x = first; x <= last; x++)
 			share[x] += each;
 	}
 
 	/* One above the other: of each pixel as much as it was. */
-	drawNarrow(lane, narrow)
-	{
-		const {g} = this, base = new Float32Array(Math.ceil(this.width) + 2);
+	drawNarrow(lane, narrow) {
+		const { g } = this, base = new Float32Array(Math.ceil(this.width) + 2);
 		const single = narrow.size === 1 || lane.kind === "gpu";
 		for (const [colour, share] of narrow) {
 			g.fillStyle = lane.kind === "loss" ? this.hatch(colour) : colour;
 			for (let x = Math.floor(this.left); x < share.length; x++) {
 				if (!share[x])
 					continue;
-				const part = Math.min(share[x], 1 - base[x]), high = part * lane.height;
+				const part = Math.min(share[x], 1 - base[x]) , high = part * lane.height;
 				g.globalAlpha = single ? 0.9 : 1;
 				g.fillRect(x, lane.y + lane.height - base[x] * lane.height - high, 1, high);
 				base[x] += part;
@@ -335,15 +281,13 @@ class Timeline
 	}
 
 	/* A step line from 0 or the least to the greatest value of the recording. */
-	drawValues(lane)
-	{
-		const {g} = this;
+	drawValues(lane) {
+		const { g } = this;
 		if (lane.low === undefined) {
 			lane.high = lane.ran.reduce((a, b) => Math.max(a, b), 0);
 			lane.low = Math.min(0, lane.ran.reduce((a, b) => Math.min(a, b), 0));
 		}
-		const y = v => lane.y + lane.height - 1 -
-			       (v - lane.low) / ((lane.high - lane.low) || 1) * (lane.height - 3);
+		const y = v => lane.y + lane.height - 1 - (v - lane.low) / ((lane.high - lane.low) || 1) * (lane.height - 3);
 		let i = Math.max(firstBehind(lane, this.from) - 1, 0), last = null;
 		g.strokeStyle = PALETTE[1];
 		g.lineWidth = 1.25;
@@ -368,8 +312,7 @@ class Timeline
 
 	/* ------------------------------------------------ what is done */
 
-	zoom(from, to)
-	{
+	zoom(from, to) {
 		const least = 100, span = this.all.span;
 		const length = Math.min(Math.max(to - from, least), span);
 		this.from = Math.max(0, Math.min(from, span - length));
@@ -379,99 +322,66 @@ class Timeline
 		this.listener(this.from, this.to);
 	}
 
-	scale(factor, at)
-	{
-		const middle = at ?? (this.from + this.to) / 2,
-		      share = (middle - this.from) / (this.to - this.from);
+	scale(factor, at) {
+		const middle = at ?? (this.from + this.to) / 2, share = (middle - this.from) / (this.to - this.from);
 		const length = (this.to - this.from) * factor;
 		this.zoom(middle - share * length, middle + (1 - share) * length);
 	}
 
-	move(share)
-	{
+	move(share) {
 		const by = share * (this.to - this.from);
 		this.zoom(this.from + by, this.to + by);
 	}
 
-	itemAt(event)
-	{
-		const place = this.canvas.getBoundingClientRect(), x = event.clientX - place.left,
-		      y = event.clientY - place.top;
+	itemAt(event) {
+		const place = this.canvas.getBoundingClientRect(), x = event.clientX - place.left, y = event.clientY - place.top;
 		const lane = this.shown.find(l => y >= l.y && y < l.y + l.height);
 		if (!lane || x < this.left)
-			return lane ? [ lane, -1 ] : null;
+			return lane ? [lane, -1] : null;
 		const time = this.timeAt(x), slack = (this.to - this.from) / this.width;
 		let i = firstBehind(lane, time - slack);
 		if (lane.kind === "value")
-			return [ lane, Math.max(0, lane.start[i] > time || i >= lane.items ? i - 1 : i) ];
-		return [ lane, i < lane.items && lane.start[i] <= time + slack ? i : -1 ];
+			return [lane, Math.max(0, lane.start[i] > time || i >= lane.items ? i - 1 : i)];
+		return [lane, i < lane.items && lane.start[i] <= time + slack ? i : -1];
 	}
 
-	tell(found)
-	{
+	tell(found) {
 		const zoomed = this.from > 0 || this.to < this.all.span;
-		this.range.textContent =
-			zoomed ? `${this.formatTime(this.from, (this.to - this.from) / 100)} to ` +
-					 `${this.formatTime(this.to, (this.to - this.from) / 100)}: ${
-						 formatNs(this.to - this.from)}`
-			       : `all ${formatNs(this.all.span)}`;
+		this.range.textContent = zoomed ? `${this.formatTime(this.from, (this.to - this.from) / 100)} to ` +
+			`${this.formatTime(this.to, (this.to - this.from) / 100)}: ${formatNs(this.to - this.from)}` :
+			`all ${formatNs(this.all.span)}`;
 		this.details.replaceChildren(...this.words(found));
 	}
 
-	words(found)
-	{
-		const muted = text => element("span", {class : "muted"}, text);
+	words(found) {
+		const muted = text => element("span", { class: "muted" }, text);
 		if (!found)
-			return [
-				muted("drag: zoom \u00b7 double click or 0: all \u00b7 + and -: zoom \u00b7 arrows: move")
-			];
-		const [lane, i] = found,
-			     name = element("span", {class : "frame"},
-					    [ lane.group, lane.name ].filter(Boolean).join(" \u00b7 "));
+			return [muted("drag: zoom \u00b7 double click or 0: all \u00b7 + and -: zoom \u00b7 arrows: move")];
+		const [lane, i] = found, name = element("span", { class: "frame" }, [lane.group, lane.name].filter(Boolean).join(" \u00b7 "));
 		if (lane.kind === "thread") {
-			const states =
-				[...namesWithin(lane, this.from, this.to) ].sort((a, b) => b[1] - a[1]);
-			return [
-				name,
-				i < 0 ? ""
-				      : `${this.all.names[lane.text[i]]} ${
-						formatNs(lane.end[i] - lane.start[i])} `,
-				muted(states.map(([ n, ns ]) => `${this.all.names[n]} ${formatNs(ns)}`)
-					      .join(", "))
-			];
+			const states = [...namesWithin(lane, this.from, this.to)].sort((a, b) => b[1] - a[1]);
+			return [name, i < 0 ? "" : `${this.all.names[lane.text[i]]} ${formatNs(lane.end[i] - lane.start[i])} `,
+				muted(states.map(([n, ns]) => `${this.all.names[n]} ${formatNs(ns)}`).join(", "))];
 		}
 		if (lane.kind === "window")
-			return [
-				name,
-				muted(`saw everything for ${
-					      formatNs(lane.end[0] - lane.start[0])}; dropped before it ` +
-				      `${lane.window.before_start}, after it ${lane.window.after_end}`)
-			];
+			return [name, muted(`saw everything for ${formatNs(lane.end[0] - lane.start[0])}; dropped before it ` +
+				`${lane.window.before_start}, after it ${lane.window.after_end}`)];
 		if (i < 0)
-			return [ name ];
+			return [name];
 		if (lane.kind === "value")
-			return [
-				name, formatAmount(lane.ran[i], lane.unit) + " ",
-				muted(`since ${formatNs(lane.start[i])}`)
-			];
+			return [name, formatAmount(lane.ran[i], lane.unit) + " ", muted(`since ${formatNs(lane.start[i])}`)];
 		const several = lane.ran[i] < lane.end[i] - lane.start[i];
-		return [
-			name, (this.all.names[lane.text[i]] || "") + " ",
-			muted(`at ${formatNs(lane.start[i])}, ` +
-			      (several ? `several: ${formatNs(lane.ran[i])} in ` : "") +
-			      formatNs(lane.end[i] - lane.start[i]))
-		];
+		return [name, (this.all.names[lane.text[i]] || "") + " ", muted(`at ${formatNs(lane.start[i])}, ` +
+			(several ? `several: ${formatNs(lane.ran[i])} in ` : "") + formatNs(lane.end[i] - lane.start[i]))];
 	}
 
-	listen()
-	{
-		const {canvas} = this,
-		      time = e => this.timeAt(e.clientX - canvas.getBoundingClientRect().left);
+	listen() {
+		const { canvas } = this, time = e => this.timeAt(e.clientX - canvas.getBoundingClientRect().left);
 		canvas.addEventListener("pointerdown", e => {
 			if (e.button || e.pointerType === "touch")
 				return;
 			canvas.setPointerCapture(e.pointerId);
-			this.drag = {from : time(e), to : time(e), x : e.clientX};
+			this.drag = { from: time(e), to: time(e), x: e.clientX };
 		});
 		canvas.addEventListener("pointermove", e => {
 			if (this.drag) {
@@ -497,19 +407,12 @@ class Timeline
 				return;
 			e.preventDefault();
 			this.scale(e.deltaY > 0 ? 1.25 : 0.8, time(e));
-		}, {passive : false});
-		const keys = {
-			"+" : () => this.scale(0.5),
-			"=" : () => this.scale(0.5),
-			"-" : () => this.scale(2),
-			0 : () => this.zoom(0, this.all.span),
-			Escape : () => this.zoom(0, this.all.span),
-			ArrowLeft : () => this.move(-0.25),
-			ArrowRight : () => this.move(0.25)
-		};
+		}, { passive: false });
+		const keys = { "+": () => this.scale(0.5), "=": () => this.scale(0.5), "-": () => this.scale(2),
+			0: () => this.zoom(0, this.all.span), Escape: () => this.zoom(0, this.all.span),
+			ArrowLeft: () => this.move(-0.25), ArrowRight: () => this.move(0.25) };
 		canvas.addEventListener("keydown", e => {
-			if (e.ctrlKey || e.altKey || e.metaKey ||
-			    !Object.prototype.hasOwnProperty.call(keys, e.key))
+			if (e.ctrlKey || e.altKey || e.metaKey || !Object.prototype.hasOwnProperty.call(keys, e.key))
 				return;
 			keys[e.key]();
 			e.preventDefault();

@@ -16,7 +16,7 @@ function formatNs(ns) {
 }
 
 function formatBytes(bytes) {
-	const names = [ "B", "KiB", "MiB", "GiB", "TiB", "PiB" ];
+	const names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 	let i = 0;
 	for (; bytes >= 1023.5 && i + 1 < names.length; i++)
 		bytes /= 1024;
@@ -24,8 +24,7 @@ function formatBytes(bytes) {
 }
 
 /* A counter's value in its unit; those that the kernel reports in millionths or thousandths are scaled. */
-function formatAmount(value, unit)
-{
+function formatAmount(value, unit) {
 	if (unit === "B")
 		return formatBytes(value);
 	const small = /^([um])(W|J|V|A|C)$/.exec(unit);

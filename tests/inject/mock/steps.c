@@ -4,6 +4,7 @@
  * four layers forward and backward by one line each, a collective that ends when all
  * ranks have come, an optimizer; every seventh step has one more kernel. Rank LATE
  * sleeps MS ms at the beginning of the EVERY-th step and of those EVERY further on.
+ * With STEPS_RANKED their environment has ranks from 10 on, in the other order.
  * What each did is in the file of STEPS_LOG: `step PID RANK NUMBER SLEPT_NS` when it ends.
  */
 #include "mock.h"
@@ -89,13 +90,17 @@ static void start_up(void)
 	launch("init");
 }
 
-static int train(int rank, int steps, bool late, int every, long ms)
+static int train(int rank, uint32_t gpu, int steps, bool late, int every, long ms)
 {
 	int version;
+	char told[16];
 
+	snprintf(told, sizeof(told), "%d", rank);
+	if (getenv("STEPS_RANKED"))
+		setenv("RANK", told, 1);
 	if (cudaRuntimeGetVersion(&version) || cuInit(0))
 		return 1;
-	mock.device = (uint32_t)rank;
+	mock.device = gpu;
 	mock.in_kernel = compute;
 	start_up();
 	for (int i = 0; i < steps; i++) {
@@ -112,6 +117,7 @@ static int train(int rank, int steps, bool late, int every, long ms)
 int main(int argc, char **argv)
 {
 	int ranks = argc == 6 ? atoi(argv[2]) : 0, failed = 0, status;
+	bool ranked = getenv("STEPS_RANKED");
 	pthread_barrierattr_t shared;
 
 	all_there = mmap(NULL, sizeof(*all_there), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -122,7 +128,8 @@ int main(int argc, char **argv)
 	pthread_barrier_init(all_there, &shared, (unsigned int)ranks);
 	for (int i = 0; i < ranks; i++)
 		if (!fork())
-			exit(train(i, atoi(argv[1]), i == atoi(argv[3]), atoi(argv[4]), atol(argv[5])));
+			exit(train(ranked ? 9 + ranks - i : i, (uint32_t)i, atoi(argv[1]), i == atoi(argv[3]),
+				   atoi(argv[4]), atol(argv[5])));
 	while (wait(&status) > 0)
 		failed += status != 0;
 	return failed ? 1 : 0;

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* What is said of a client's frames when all of them are there, see frame_blame.h. */
+#include "frame_blame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first frame that was shown after a moment. */
+static uint32_t frame_after(const struct grt_frame_client *c, uint64_t time)
+{
+	uint32_t low = 0, high = c->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (c->frame[middle].shown > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+void grt_frame_client_ran(struct grt_frame_client *c, uint64_t start, uint64_t end)
+{
+	for (uint32_t i = frame_after(c, start); i < c->n && c->frame[i].begin < end; i++) {
+		struct grt_frame *f = &c->frame[i];
+		uint64_t first = start > f->begin ? start : f->begin, last = end < f->shown ? end : f->shown;
+
+		if (!f->begin || last <= first)
+			continue;
+		f->busy += last - first;
+	}
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The least value that @permille of all are not above. */
+static uint64_t rank(const uint64_t *value, uint32_t n, uint32_t permille)
+{
+	uint64_t at = ((uint64_t)n * permille + 999) / 1000;
+
+	return value[at ? at - 1 : 0];
+}
+
+/* Sorts what each frame but a first one has. Return: how many */
+static uint32_t sorted(const struct grt_frame_client *c, uint64_t *value, int part)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->frame[i].begin)
+			value[n++] = part < 0 ? grt_frame_time(&c->frame[i]) : c->frame[i].part[part];
+	qsort(value, n, sizeof(*value), compare_u64);
+	return n;
+}
+
+/*
+ * How much longer than usual. A frame that is ready too late for a vertical blank waits for the next one,
+ * which is not the display's doing: that is what it waits beyond a period.
+ */
+static uint64_t frame_beyond(const struct grt_frame_client *c, const struct grt_frame *f, unsigned int part)
+{
+	bool periodic = part == GRT_THREAD_DISPLAY && f->counted && f->ready;
+	uint64_t usual = f->late ? c->typical[part] : 0, ns = f->part[part];
+
+	if (f->late && periodic) {
+		usual = grt_frame_time(f) / (f->missed + 1);
+		ns = f->shown > f->ready ? f->shown - f->ready : 0;
+	}
+	return ns > usual ? ns - usual : 0;
+}
+
+/* Of a late frame the part that is longest beyond the usual one; else the longest. */
+static uint8_t frame_cause(const struct grt_frame_client *c, const struct grt_frame *f)
+{
+	unsigned int cause = GRT_THREAD_UNKNOWN;
+	uint64_t most = 0;
+
+	for (unsigned int i = 0; i < GRT_FRAME_PARTS; i++) {
+		uint64_t beyond = frame_beyond(c, f, i);
+
+		if (beyond <= most)
+			continue;
+		most = beyond;
+		cause = i;
+	}
+	return (uint8_t)cause;
+}
+
+static void client_blame(struct grt_frame_client *c)
+{
+	c->late = 0;
+	memset(c->blamed, 0, sizeof(c->blamed));
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct grt_frame *f = &c->frame[i];
+
+		if (!f->begin)
+			continue;
+		f->late = grt_frame_time(f) >= c->p50 + c->p50 / 2;
+		f->cause = frame_cause(c, f);
+		c->late += f->late;
+		c->blamed[f->cause] += f->late;
+	}
+}
+
+int grt_frame_client_finish(struct grt_frame_client *c)
+{
+	uint64_t *value = calloc((size_t)c->n + 1, sizeof(*value));
+	uint32_t n;
+
+	if (!value)
+		return -ENOMEM;
+	for (int i = 0; i < (int)GRT_FRAME_PARTS; i++) {
+		n = sorted(c, value, i);
+		c->typical[i] = n ? rank(value, n, 500) : 0;
+	}
+	n = sorted(c, value, -1);
+	if (n) {
+		c->p50 = rank(value, n, 500);
+		c->p95 = rank(value, n, 950);
+		c->p99 = rank(value, n, 990);
+		c->max = value[n - 1];
+		client_blame(c);
+	}
+	free(value);
+	return 0;
+}

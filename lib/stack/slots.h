@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * When the weights of a tree of stacks came: the time that is looked at in slots
+ * of the same length, and how much each node got in each.
+ */
+#ifndef GRT_STACK_SLOTS_H
+#define GRT_STACK_SLOTS_H
+
+#include <errno.h>
+
+#include "base/grow.h"
+#include "stacks.h"
+
+/* The slot of what has a weight and no time. */
+#define GRT_SLOTS_NEVER UINT16_MAX
+
+/** struct grt_slot - what the stacks that end in @node got */
+struct grt_slot {
+	uint32_t node;
+	uint16_t slot;
+	uint64_t weight;
+};
+
+/** struct grt_slots - @n slots from @from to @to, ns; @at: to be freed */
+struct grt_slots {
+	uint64_t from;
+	uint64_t to;
+	uint16_t n;
+	struct grt_slot *at;
+	uint32_t used, room;
+};
+
+/** grt_slots_of - the slot of a moment */
+static inline uint16_t grt_slots_of(const struct grt_slots *s, uint64_t time)
+{
+	uint64_t span = s->to - s->from + 1;
+
+	if (time <= s->from)
+		return 0;
+	return time > s->to ? (uint16_t)(s->n - 1)
+			    : (uint16_t)((unsigned __int128)(time - s->from) * s->n / span);
+}
+
+/** grt_slots_begin - the first moment of a slot */
+static inline uint64_t grt_slots_begin(const struct grt_slots *s, uint16_t slot)
+{
+	uint64_t span = s->to - s->from + 1;
+
+	return s->from + (uint64_t)(((unsigned __int128)slot * span + s->n - 1) / s->n);
+}
+
+/** grt_slots_add - a node got more. Return: 0 or -ENOMEM */
+static inline int grt_slots_add(struct grt_slots *s, uint32_t node, uint16_t slot, uint64_t weight)
+{
+	if (grt_grow(&s->at, &s->room, s->used + 1, 256))
+		return -ENOMEM;
+	s->at[s->used++] = (struct grt_slot){node, slot, weight};
+	return 0;
+}
+
+#endif /* GRT_STACK_SLOTS_H */

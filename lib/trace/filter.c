@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* What an event says of its process and ring, and what its job says, see filter.h. */
+#include "filter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packet.h"
+
+/* Jobs whose submitter is remembered; the oldest give way. */
+#define JOBS_MAX 65536U
+
+/** struct owner - who submitted a job, and its ring */
+struct owner {
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t ring;
+};
+
+bool grt_filter_any(const struct grt_filter *f)
+{
+	return f->pid || f->comm || f->ring || f->by_type;
+}
+
+static bool has_name(const struct grt_names *names, uint32_t tid, const char *comm)
+{
+	uint32_t number = tid ? grt_names_find(names, GRT_NAME_THREAD, tid) : GRT_NAME_UNKNOWN;
+	const char *thread = grt_names_name(names, number), *process = grt_names_owner(names, number);
+
+	return (thread && !strcmp(thread, comm)) || (process && !strcmp(process, comm));
+}
+
+static bool is_ring(const struct grt_names *names, uint32_t ring, const char *asked)
+{
+	bool number = *asked && !asked[strspn(asked, "0123456789")];
+	const char *name;
+
+	if (ring == GRT_RING_NONE)
+		return false;
+	if (number)
+		return strtoull(asked, NULL, 10) == ring;
+	name = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, ring));
+	return name && !strcmp(name, asked);
+}
+
+bool grt_filter_wants_job(const struct grt_filter *f, const struct grt_names *names, uint32_t pid,
+			  uint32_t tid, uint32_t ring)
+{
+	if (f->pid && pid != f->pid)
+		return false;
+	if (f->comm && !has_name(names, tid ? tid : pid, f->comm))
+		return false;
+	return !f->ring || is_ring(names, ring, f->ring);
+}
+
+/* Interrupts and kernel threads report later events of a job: it belongs to who submitted it. */
+static int job_owner(struct grt_filter *f, const struct grt_event *e, struct owner *out)
+{
+	const struct grt_key key = {{e->ctx, e->seqno}};
+	struct owner *known = grt_keyed_find(&f->jobs, &key);
+	void *made;
+
+	if (!known && (e->type == GRT_EV_SUBMIT || e->pid)) {
+		if (grt_keyed_get_or_replace(&f->jobs, &key, NULL, &made))
+			return -ENOMEM;
+		known = made;
+		*known = *out;
+	}
+	if (!known)
+		return 0;
+	if (e->type == GRT_EV_SUBMIT || !known->pid)
+		*known = (struct owner){out->pid, out->tid,
+					out->ring == GRT_RING_NONE ? known->ring : out->ring};
+	if (known->ring == GRT_RING_NONE)
+		known->ring = out->ring;
+	*out = *known;
+	return 0;
+}
+
+/* Return: 1, 0 or -ENOMEM */
+static int is_wanted(struct grt_filter *f, const struct grt_event *e)
+{
+	struct owner owner = {e->pid, e->tid, e->ring};
+
+	if (grt_has_job(e) && grt_class_of[e->type] == GRT_CLASS_job && job_owner(f, e, &owner))
+		return -ENOMEM;
+	if (f->by_type && !grt_types_has(&f->types, e->type))
+		return 0;
+	return grt_filter_wants_job(f, &f->names, owner.pid, owner.tid, owner.ring);
+}
+
+/* What others refer to, and what jobs are joined from. */
+static bool is_needed(const struct grt_filter *f, const struct grt_event *e)
+{
+	unsigned int class = grt_class_of[e->type];
+
+	return e->type == GRT_EV_NAME || grt_has_trait(e, GRT_TRAIT_DEFINING) || class == GRT_CLASS_image ||
+	       e->type == GRT_EV_FRAME || e->type == GRT_EV_LOG_TEXT ||
+	       (f->joins && (class == GRT_CLASS_job || class == GRT_CLASS_wait));
+}
+
+int grt_filter_wants(struct grt_filter *f, const struct grt_event *e)
+{
+	int ret;
+
+	if (e->type >= GRT_EV_MAX)
+		return f->shown = !grt_filter_any(f);
+	if (!f->ready)
+		grt_keyed_init(&f->jobs, sizeof(struct owner), JOBS_MAX);
+	f->ready = true;
+	if (e->type == GRT_EV_NAME && grt_names_add(&f->names, (const struct grt_ev_name *)e))
+		return -ENOMEM;
+	ret = is_wanted(f, e);
+	if (ret < 0)
+		return ret;
+	f->shown = ret;
+	return ret || (!f->strict && is_needed(f, e));
+}
+
+void grt_filter_free(struct grt_filter *f)
+{
+	grt_names_free(&f->names);
+	if (f->ready)
+		grt_keyed_free(&f->jobs);
+	f->ready = false;
+}

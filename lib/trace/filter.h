@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Which events of a trace are wanted: of a process, of threads of a name, of a
+ * ring, of some types. What an event does not say of itself is that of its job.
+ */
+#ifndef GRT_TRACE_FILTER_H
+#define GRT_TRACE_FILTER_H
+
+#include <grtrace/grtrace.h>
+
+#include "base/keyed.h"
+#include "names.h"
+
+/**
+ * struct grt_filter - all zero wants everything; to be given to grt_filter_free()
+ * @pid: 0: of every process
+ * @comm: the name of threads or of their process; NULL: every one
+ * @ring: the name or number of a ring; NULL: every one
+ * @types: where @by_type
+ * @joins: events of jobs and waits pass, since the jobs that are joined from them are chosen by
+ *	grt_filter_wants_job()
+ * @strict: what only names or defines something is not handed out
+ * @shown: the event that was handed out last is wanted itself: it does not only name or define something
+ * @names, @jobs: what was learned
+ */
+struct grt_filter {
+	uint32_t pid;
+	const char *comm;
+	const char *ring;
+	struct grt_type_set types;
+	bool by_type;
+	bool joins;
+	bool strict;
+	bool shown;
+	bool ready;
+	struct grt_names names;
+	struct grt_keyed jobs;
+};
+
+/** grt_filter_any - whether something is not wanted */
+bool grt_filter_any(const struct grt_filter *f);
+
+/** grt_filter_wants - whether an event is to be handed out. Return: 1, 0 or -ENOMEM */
+int grt_filter_wants(struct grt_filter *f, const struct grt_event *e);
+
+/** grt_filter_wants_job - whether a job is wanted, by who submitted it and its ring */
+bool grt_filter_wants_job(const struct grt_filter *f, const struct grt_names *names, uint32_t pid,
+			  uint32_t tid, uint32_t ring);
+
+/** grt_filter_free - frees what was learned */
+void grt_filter_free(struct grt_filter *f);
+
+#endif /* GRT_TRACE_FILTER_H */

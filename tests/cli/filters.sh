@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The filters that all reading commands have: the same events in each, and a reason where one cannot obey.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+if ! command -v jq >/dev/null; then
+	echo "1..0 # SKIP no jq: apt-get install jq"
+	exit
+fi
+"$GRTRACE_BUILD/tests/golden/report_traces" || exit 1
+g=$GRTRACE
+
+# Jobs of process 70, by hand: those of which an event names it (the SUBMIT of one is before the trace).
+"$g" dump --json virtio.grt >all
+jobs=$(jq -c 'select((.type | IN("SUBMIT", "START", "END")) and .pid == 70) | [.ctx, .seqno]' all | sort -u)
+events=$(jq -c --argjson jobs "[$(paste -sd, <<<"$jobs")]" 'select(.ctx and ([.ctx, .seqno] as $j | $jobs | index([$j])) and
+	(.type | IN("SUBMIT", "COMMIT", "START", "END", "COMPLETE"))) | [.time, .type, .ctx, .seqno]' all | sort)
+check "there are some" test "$(wc -l <<<"$jobs") $(wc -l <<<"$events" | awk '{ print ($1 > 5) }')" = "4 1"
+
+of_jobs() { # JSON LINES
+	jq -c 'select(.type | IN("SUBMIT", "COMMIT", "START", "END", "COMPLETE")) | [.time, .type, .ctx, .seqno]' | sort
+}
+for command in "dump --json" "monitor drm --json -i" "annotate --all --json -i" "export -f jsonl"; do
+	# shellcheck disable=SC2086
+	check "${command%% *} --pid: the events of its jobs" test "$("$g" $command virtio.grt --pid 70 2>/dev/null | of_jobs)" = "$events"
+done
+check "report --pid: its jobs" test "$("$g" report --by job --json --pid 70 virtio.grt | jq -c '.jobs[] | [.ctx, .seqno]' | sort)" = "$jobs"
+check "with the times that they have among all" test "$("$g" report --by job --json --pid 70 virtio.grt | jq -c '.jobs')" = \
+	"$("$g" report --by job --json virtio.grt | jq -c '[.jobs[] | select(.pid == 70)]')"
+check "timeline --pid: their time" test "$("$g" timeline --json --pid 70 virtio.grt | jq -c '[.processes[] | [.pid, .busy_ns]]')" = \
+	"$("$g" timeline --json virtio.grt | jq -c '[.processes[] | select(.pid == 70) | [.pid, .busy_ns]]')"
+
+# By name, of a thread or of its process, and by the ring's number or name.
+for filter in "--comm game" "--comm render"; do
+	# shellcheck disable=SC2086
+	check "report $filter" test "$("$g" report --by job --json $filter virtio.grt | jq -c '.jobs[] | [.ctx, .seqno]' | sort)" = "$jobs"
+done
+for filter in "--ring 1" "--ring cursor"; do
+	# shellcheck disable=SC2086
+	for command in "dump --json" "export -f jsonl"; do
+		check "${command%% *} $filter" test "$("$g" $command $filter virtio.grt 2>/dev/null |
+			jq -c 'select(.type != "NAME") | [.time, .type]')" = "$(jq -c 'select(.ring == 1 and .type != "NAME") | [.time, .type]' all)"
+	done
+	# shellcheck disable=SC2086
+	check "report $filter" test "$("$g" report --by ring --json $filter virtio.grt | jq -c '[.rings[].ring]')" = '[1]'
+done
+
+# By type and by time.
+for command in "dump --json" "export -f jsonl" "annotate --all --json -i"; do
+	# shellcheck disable=SC2086
+	check "${command%% *} --type" test "$("$g" $command virtio.grt --type submit,complete 2>/dev/null | of_jobs)" = \
+		"$(jq -c 'select(.type == "SUBMIT" or .type == "COMPLETE")' all | of_jobs)"
+	# shellcheck disable=SC2086
+	check "${command%% *} --from and --to" test "$("$g" $command virtio.grt --from +100us --to +500us 2>/dev/null | of_jobs)" = \
+		"$(jq -c 'select(.time >= 10000100000 and .time <= 10000500000)' all | of_jobs)"
+done
+check "report --by type --type" test "$("$g" report --by type --csv --type submit virtio.grt | cut -d, -f1,3 | tr -d '\r' | xargs)" = \
+	"type,events SUBMIT,$(jq -r 'select(.type == "SUBMIT") | .type' all | wc -l)"
+
+# What is left out is counted.
+run report --by type --pid 70 virtio.grt
+check "the balance says how many were left out" test "$(awk '$1 == "left_out" { print $2 }' <<<"$output")" = \
+	"$(($(wc -l <all) - $("$g" report --by type --pid 70 --csv virtio.grt | awk -F, 'NR > 1 { n += $3 } END { print n }')))"
+
+# Who cannot obey says why.
+refused() { # WHY COMMAND...
+	run "${@:2}"
+	expect "${*:2}: refused" 2 "$1"
+}
+refused '--type: jobs, threads and kernels are joined' report --type submit virtio.grt
+refused '--type: bars are of jobs' timeline --type submit virtio.grt
+refused '--type: its weights are joined' flame --type submit virtio.grt
+refused '--pid: an ioctl and its job are joined' merge --pid 70 virtio.grt
+refused '--ring: channel groups are on runlists' sched --ring gfx -i virtio.grt
+refused '--from: it works only with recordings' monitor drm --from 1
+refused "'frob' is not an event type" monitor drm -i virtio.grt --type frob
+run monitor drm --device 0000:09:00.0 -i virtio.grt
+expect "monitor --device" 1 'no events of the GPU 0000:09:00.0'
+run flame --device 0000:09:00.0 virtio.grt
+expect "flame --device" 1 'no events of the GPU 0000:09:00.0'
+plan

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Idle time by cause, with gaps made by hand, to the nanosecond; and whose code the
+ * frames of a stack are.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "idle/idle.h"
+#include "stack/own_code.h"
+
+#define LAUNCH_KERNEL 211
+
+#define PUT(x, NAME, record, when, thread, ...)                           \
+	do {                                                              \
+		struct grt_ev_##record ev = {.e = {.time = (when),        \
+						   .type = GRT_EV_##NAME, \
+						   .size = sizeof(ev),    \
+						   .pid = 7,              \
+						   .tid = (thread)},      \
+					     ##__VA_ARGS__};              \
+		assert_int_equal(grt_idleness_event(x, &ev.e), 0);        \
+	} while (0)
+#define ASLEEP(x, tid, from, until, to, n, why, ...)                                                 \
+	PUT(x, ASLEEP, asleep, to, tid, .start = (from), .woken = (until), .number = (n), .over = 1, \
+	    .state = 1, .reason = GRT_THREAD_##why, ##__VA_ARGS__)
+
+/* A stamp that is 0 was not seen. */
+static void job(struct grt_idleness *x, uint64_t submit, uint64_t commit, uint64_t start, uint64_t end)
+{
+	static uint64_t seqno;
+	const uint64_t time[GRT_STAMPS] = {submit, commit, start, end, end};
+	struct grt_job j = {.ctx = 1, .seqno = ++seqno, .pid = 7, .tid = 7, .ring = 3};
+
+	for (unsigned int i = 0; i < GRT_STAMPS; i++) {
+		j.time[i] = time[i];
+		j.seen |= (uint8_t)((time[i] > 0) << i);
+	}
+	assert_int_equal(grt_idleness_job(x, &j), 0);
+}
+
+static struct grt_idleness *begin(uint32_t keep)
+{
+	const struct grt_idleness_options options = {.keep = keep};
+	struct grt_idleness *x;
+
+	assert_int_equal(grt_idleness_new(&x, &options), 0);
+	grt_idleness_within(x, 1000, UINT64_MAX);
+	return x;
+}
+
+/* @cause: ns of each, all others are 0. */
+static const struct grt_idleness_device *ended(struct grt_idleness *x, uint64_t busy,
+					       const uint64_t cause[GRT_IDLE_CAUSES])
+{
+	const struct grt_names names = {.used = 0};
+	const struct grt_idleness_device *d;
+
+	assert_int_equal(grt_idleness_end(x, &names, 10000), 0);
+	d = grt_idleness_device(x, 0);
+	assert_non_null(d);
+	assert_null(grt_idleness_device(x, 1));
+	for (unsigned int i = 0; i < GRT_IDLE_CAUSES; i++)
+		assert_int_equal(d->cause[i], cause[i]);
+	assert_int_equal(d->busy, busy);
+	assert_int_equal(d->busy + grt_idleness_ns(d), 9000);
+	return d;
+}
+
+#define ENDED(x, busy, ...) ended(x, busy, (const uint64_t[GRT_IDLE_CAUSES]){__VA_ARGS__})
+
+/* The next part begins where the one before ended. */
+static int follows(void *arg, const struct grt_idleness_part *p)
+{
+	uint64_t *at = arg;
+
+	assert_int_equal(p->from, *at);
+	*at = p->to;
+	return 0;
+}
+
+/* What the submitter did, in the order of time, then where the work was. */
+static void submitters(void **state)
+{
+	struct grt_idleness *x = begin(100);
+	const struct grt_idleness_device *d;
+	uint64_t at = 2500;
+
+	(void)state;
+	PUT(x, THREAD, thread, 1100, 7, .what = GRT_THREAD_MADE);
+	job(x, 2000, 2010, 2100, 2500);
+	ASLEEP(x, 7, 2600, 2900, 3000, 1, LOCK, .waker = 8, .waker_pid = 7, .waker_comm = "holder");
+	ASLEEP(x, 7, 3100, 3200, 3200, 2, SLEEP);
+	/* taken off the CPU */
+	ASLEEP(x, 7, 3300, 0, 3350, 3, RUNNABLE);
+	job(x, 3400, 3450, 3500, 4500);
+	/* overlaps, and is within the one before */
+	job(x, 3500, 3500, 3600, 4000);
+	ASLEEP(x, 7, 4400, 4600, 4600, 4, GPU);
+	job(x, 5000, 5600, 5600, 10000);
+	d = ENDED(x, 400 + 1000 + 4400, [GRT_IDLE_FIRST] = 100, [GRT_IDLE_START] = 900,
+		  [GRT_IDLE_SCHEDULER] = 10 + 50 + 600, [GRT_IDLE_QUEUED] = 90 + 50,
+		  [GRT_IDLE_RUNNING] = 100 + 100 + 100 + 50 + 400, [GRT_IDLE_LOCK] = 300,
+		  [GRT_IDLE_RUNNABLE] = 100 + 50, [GRT_IDLE_SLEEP] = 100, [GRT_IDLE_GPU] = 100);
+	assert_ptr_equal(grt_idleness_find(x, 0, 3), d);
+	assert_int_equal(grt_idleness_between(x, 0, 2500, 3500, follows, &at), 0);
+	assert_int_equal(at, 3500);
+	grt_idleness_free(x);
+}
+
+/* Rows: the waker is that of the record; where nobody followed the thread, code is all that is known. */
+static void rows(void **state)
+{
+	const struct grt_idleness_row *const *row;
+	struct grt_idleness *x = begin(0);
+	char *sentence;
+
+	(void)state;
+	job(x, 1000, 1000, 1000, 2000);
+	job(x, 3000, 3000, 3000, 9000);
+	ENDED(x, 7000, [GRT_IDLE_CODE] = 1000, [GRT_IDLE_END] = 1000);
+	assert_int_equal(grt_idleness_rows(x, &row), 2);
+	sentence = grt_idleness_sentence(x, grt_idleness_device(x, 0));
+	assert_string_equal(sentence,
+			    "ring 3 was busy 77.7 % of 9.00 us. Of 2.00 us idle, 1.00 us passed in code of "
+			    "pid 7 before a submit, 1.00 us after its last work. What that code did "
+			    "meanwhile was not recorded: record -e sched, too.");
+	free(sentence);
+	grt_idleness_free(x);
+}
+
+/* Of a job without a start it is known only that it was there; one without an end had ended when the next
+ * began. */
+static void unsure(void **state)
+{
+	struct grt_idleness *x = begin(0);
+
+	(void)state;
+	job(x, 1000, 1000, 1000, 2000);
+	job(x, 2500, 2600, 0, 3000);
+	job(x, 4000, 4100, 4100, 0);
+	job(x, 5000, 5000, 5000, 6000);
+	job(x, 7000, 7000, 0, 0);
+	ENDED(x, 2000, [GRT_IDLE_CODE] = 500 + 1000 + 1000, [GRT_IDLE_SCHEDULER] = 100 + 100,
+	      [GRT_IDLE_UNSURE] = 400 + 900 + 3000);
+	assert_int_equal(grt_idleness_device(x, 0)->untimed, 3);
+	grt_idleness_free(x);
+}
+
+/* The first run of a kernel loads its code; what came in another order is put in order. */
+static void launches(void **state)
+{
+	struct grt_idleness *x = begin(0);
+
+	(void)state;
+	PUT(x, LAUNCH, launch, 2100, 7, .begin = 2000, .correlation = 1, .call = LAUNCH_KERNEL);
+	PUT(x, LAUNCH, launch, 3100, 7, .begin = 3000, .correlation = 2, .call = LAUNCH_KERNEL);
+	PUT(x, LAUNCH, launch, 4050, 7, .begin = 4000, .correlation = 3, .call = LAUNCH_KERNEL);
+	PUT(x, GPU_KERNEL, gpu_kernel, 9000, 7, .start = 4080, .end = 5000, .correlation = 3, .name = 2);
+	PUT(x, GPU_KERNEL, gpu_kernel, 9000, 7, .start = 3200, .end = 3300, .correlation = 2, .name = 1);
+	PUT(x, GPU_KERNEL, gpu_kernel, 9000, 7, .start = 2500, .end = 2600, .correlation = 1, .name = 1);
+	PUT(x, GPU_KERNEL, gpu_kernel, 9000, 7, .start = 6000, .end = 7000, .correlation = 9, .name = 1);
+	ENDED(x, 920 + 100 + 100 + 1000, [GRT_IDLE_FIRST] = 1000, [GRT_IDLE_QUEUED] = 400 + 100 + 30,
+	      [GRT_IDLE_CALL] = 100, [GRT_IDLE_SET_UP] = 100 + 50, [GRT_IDLE_CODE] = 400 + 700,
+	      [GRT_IDLE_UNKNOWN] = 1000, [GRT_IDLE_END] = 3000);
+	grt_idleness_free(x);
+}
+
+/* More than waits to be sorted, of a thread that sleeps in each gap. */
+static void many(void **state)
+{
+	const struct grt_names names = {.used = 0};
+	const struct grt_idleness_device *d;
+	struct grt_idleness *x = begin(0);
+
+	(void)state;
+	for (uint64_t i = 1; i <= 200000; i++) {
+		ASLEEP(x, 7, 1000 * i + 300, 1000 * i + 800, 1000 * i + 900, i, SLEEP);
+		job(x, 1000 * i + 950, 1000 * i + 960, 1000 * i + 970, 1000 * i + 1100);
+	}
+	assert_int_equal(grt_idleness_end(x, &names, 1000 * 200001 + 100), 0);
+	d = grt_idleness_device(x, 0);
+	assert_int_equal(d->busy, 200000 * 130);
+	assert_int_equal(d->cause[GRT_IDLE_SLEEP], 199999 * 500);
+	assert_int_equal(d->cause[GRT_IDLE_RUNNABLE], 199999 * 100);
+	assert_int_equal(d->cause[GRT_IDLE_RUNNING], 199999 * (200 + 50));
+	assert_int_equal(grt_idleness_count(x).late, 0);
+	grt_idleness_free(x);
+}
+
+static void place_is(const struct grt_code_frame *frame, uint32_t n, int64_t at)
+{
+	struct grt_own_place p = {.seen = false};
+
+	for (uint32_t i = 0; i < n; i++)
+		grt_own_place_see(&p, &frame[i], i);
+	assert_int_equal(p.found ? (int64_t)p.at : -1, at);
+}
+
+/* The outermost code that is the user's own, and in it the frame that left it. */
+static void own_code(void **state)
+{
+	static const struct grt_code_frame python[] = {
+		{.function = "__libc_start_main", .module = "/usr/lib/libc.so.6"},
+		{.function = "main", .module = "/usr/bin/python3.13"},
+		{.function = "<module>", .source = "/home/u/train.py"},
+		{.function = "_PyEval_EvalFrameDefault", .module = "/usr/lib/libpython3.13.so.1.0"},
+		{.function = "main", .source = "/home/u/train.py"},
+		{.function = "_call_impl",
+		 .source = "/home/u/v/lib/python3.13/site-packages/torch/nn/module.py"},
+		{.function = "forward", .source = "/home/u/model.py"},
+		{.function = "at::native::mm", .module = "/x/site-packages/torch/lib/libtorch_cpu.so"},
+	};
+	static const struct grt_code_frame c[] = {
+		{.function = "_start"}, {.function = "__libc_start_call_main"}, {.function = "main"},
+		{.function = "draw"},	{.function = "libGL.so+0x7"},		{.function = "callback"},
+	};
+	static const struct grt_code_frame none[] = {{.function = "start_thread"}, {.function = "poll"}};
+
+	(void)state;
+	place_is(python, 8, 4);
+	place_is(c, 6, 3);
+	place_is(none, 2, -1);
+	assert_string_equal(grt_code_set_up(&(struct grt_code_frame){.function = "ncclCommInitRankDev"}),
+			    "NCCL set-up");
+	assert_null(grt_code_set_up(&python[4]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(submitters), cmocka_unit_test(rows), cmocka_unit_test(unsure),
+		cmocka_unit_test(launches),   cmocka_unit_test(many), cmocka_unit_test(own_code),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
