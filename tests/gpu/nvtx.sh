@@ -15,7 +15,7 @@ dir=$(mktemp -d) && cd "$dir" || exit 1
 trap 'rm -rf -- "$dir"' EXIT
 steps=20
 
-# One line of JSON for each range, with its name: the records name strings.
+# Lines of the recording by kind: ranges, marks, and the ranges of launches.
 ranges() {
 	"$GRTRACE_PLAIN/tests/inject/records" run.grt >all 2>&1
 	grep -a '^R ' all >ranges

@@ -67,4 +67,63 @@ lost=$(told ranges_lost)
 check "530,000 names: all ranges are there, or counted" test $(($(grep -c '^R' got) + lost)) = 530000
 check "from a number on, names have no digits" test "$(told cut)" -ge 9800 -a "$(grep -c '^R.*op%20#%20of%20#' got)" = "$(told cut)"
 check "the others are whole" test "$(grep '^R' got | grep -vc '#')" = "$(grep '^R' got | grep -v '#' | sort -u | wc -l)"
+
+# What is read from it: sums by hand, of the lines that the program wrote.
+RANGES_CUDA=1 ranges basic
+range() { # NAME COLUMN
+	"$GRTRACE" report --by range --json out.grt | jq -r ".ranges[] | select(.range == \"$1\") | .$2"
+}
+run report --by range out.grt
+check "report --by range" exits 0
+check "a range has the launches in it and in what is inside of it" test \
+	"$(range 'step #' launches) $(range 'step #' launches_self) $(range forward launches)" = "2 1 1"
+check "and the GPU time of these, of the mock's 1 us" test \
+	"$(range 'step #' gpu) $(range 'step #' gpu_self) $(range outer gpu) $(range outer gpu_self)" = "2000 1000 2000 0"
+check "of a domain that pushed inside of another one" test "$(range 'registered [two]' gpu_self) $(range 'a [one]' gpu)" = "2000 1000"
+check "ranges that are started have none" test "$(range there launches)" = null
+check "as many ranges as there are" test "$("$GRTRACE" report --by range --json out.grt | jq '[.ranges[].count] | add')" = \
+	"$(grep -c '^[RO]' want)"
+run report --by range -v out.grt
+check "-v: names with their numbers" says '^step 1 +pushed'
+run flame out.grt --weight launches -o f.folded
+check "frames of ranges" grep -q ';\[nvtx\] step #;\[nvtx\] forward;.*;launch;.*\[GPU_Kernel\]kernel 1$' f.folded
+check "a launch outside of ranges has none" grep -qE '^ranges;[^[]*;launch;.*kernel 1$' f.folded
+run flame out.grt --ranges=full --weight launches -o full.folded
+check "--ranges=full" grep -q '\[nvtx\] step 1;' full.folded
+run flame out.grt --no-ranges --weight launches -o none.folded
+check "--no-ranges" test "$(grep -c nvtx none.folded)" = 0
+check "each has all launches" test "$(cat f.folded full.folded none.folded | awk '{ n += $NF } END { print n }')" = 15
+run export -f chrome -o x.json out.grt
+check "ranges are slices of an export, marks are instants" test \
+	"$(jq '[.traceEvents[] | select(.cat == "user_annotation") | .ph] | sort | group_by(.) | map(length) | join(" ")' -r x.json)" = \
+	"$(grep -c '^[RO]' want) $(grep -c '^M' want)" -o \
+	"$(jq '[.traceEvents[] | select(.cat == "user_annotation")] | length' x.json)" = "$(grep -c '^[ROM]' want)"
+run export -f perfetto -o x.perfetto out.grt
+check "a trace of Perfetto's" exits 0
+check "babeltrace2 opens it" babeltrace2 out.grt -o dummy
+
+RANGES_CUDA=1 ranges hostile
+run report --by range out.grt
+check "hostile names: no control characters in text" test "$(tr -d '\n' <<<"$output" | LC_ALL=C grep -c '[[:cntrl:]]')" = 0
+"$GRTRACE" report --by range --json out.grt | jq -e '.ranges | length == 8' >count
+check "JSON is valid, and has all" test "$(<count)" = true
+run flame out.grt -o x.html
+check "no element of theirs in a page" test "$(grep -c '<script>alert\|</style><b>' x.html)" = 0
+run flame out.grt -o x.svg
+check "nor in a picture" test "$(grep -c '<script>alert\|</style><b>' x.svg)" = 0
+
+# record sets the environment.
+GRTRACE=$GRTRACE_PLAIN/grtrace
+unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
+rm -f log ranges.log
+run record -e cuda -o r.grt "$MOCK/ranges" open
+records r.grt
+check "record -e cuda: a process without CUDA" test "$(grep -c '^O' got)" = 3
+check "that it has no CUDA is said" says 'no process of the program has used CUDA'
+run record -e cuda --no-nvtx -o r.grt "$MOCK/ranges" open
+check "--no-nvtx" test "$("$GRTRACE" dump --type range r.grt 2>/dev/null | wc -l)" = 0
+NVTX_INJECTION64_PATH=/other/tool.so run record -e cuda -o r.grt true
+check "another tool has the ranges" says 'no NVTX ranges: NVTX_INJECTION64_PATH is set, to /other/tool.so'
+run record --no-nvtx -e drm true
+check "--no-nvtx without cuda" exits 2
 plan
