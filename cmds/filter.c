@@ -32,7 +32,7 @@ static int check_ring(const char *ring)
 {
 	if (!ring || ring[strspn(ring, "0123456789")] || strtoull(ring, NULL, 10) <= UINT32_MAX)
 		return EXIT_DONE;
-	return cmd_usage_error("--ring %s: ring ids are smaller than that", ring);
+	return cmd_usage_error("--ring %s: out of range, ring ids are at most 4294967295", ring);
 }
 
 int filter_check(struct filter *x, unsigned int refused, const char *why)

@@ -537,10 +537,12 @@ static bool nvtx_fill(const struct callbacks *c, uint32_t module, const struct r
 int InitializeInjectionNvtx2(const void *(*get)(uint32_t id))
 {
 	const struct callbacks *c = get ? get(TABLES) : NULL;
+	bool filled;
 
 	if (!c || c->size < sizeof(*c) || !c->table || !inject_begin_ranges())
 		return 0;
-	return nvtx_fill(c, MODULE_CORE, core) | nvtx_fill(c, MODULE_CORE2, core2);
+	filled = nvtx_fill(c, MODULE_CORE, core);
+	return nvtx_fill(c, MODULE_CORE2, core2) || filled;
 }
 
 int nvtx_init(void)

@@ -246,4 +246,16 @@ _Static_assert(sizeof(struct grt_event) == 48, "the common part is 48 bytes");
 #include "events.def"
 #undef GRT_EVENT
 
+/* What describes a record field by field, as CTF does, knows no bytes between them or behind the last. */
+#define GRT_U(bits, name, base, help) +(bits) / 8
+#define GRT_I(bits, name, help) +(bits) / 8
+#define GRT_STR(size, name, help) +(size)
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
+	_Static_assert(sizeof(struct grt_ev_##name) == sizeof(struct grt_event) fields, #name ": add a reserved field");
+#include "events.def"
+#undef GRT_EVENT
+#undef GRT_STR
+#undef GRT_I
+#undef GRT_U
+
 #endif /* GRTRACE_EVENT_H */

@@ -46,13 +46,16 @@ static void put_place(FILE *out, const struct grt_idleness_row *r)
 
 static void put_reason(FILE *out, const struct grt_idleness_device *d, const struct grt_idleness_row *r)
 {
-	for (const char *at = phrases[r->cause]; *at; at++)
-		if (*at == '%')
+	for (const char *at = phrases[r->cause]; *at; at++) {
+		if (*at == '%') {
 			put_place(out, r);
-		else if (!strcmp(at, "launch") && !d->cuda)
-			at += fprintf(out, "submit") - 1;
-		else
+		} else if (!strcmp(at, "launch") && !d->cuda) {
+			fputs("submit", out);
+			break;
+		} else {
 			fputc(*at, out);
+		}
+	}
 	if (r->set_up)
 		fprintf(out, ": %s", r->set_up);
 	if (r->call)

@@ -6,6 +6,7 @@
  */
 #include "image_frames.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -362,19 +363,31 @@ static uint32_t image_frames_told_line(const struct grt_image *i, uint32_t node,
 	return 0;
 }
 
+/* A function of CUDA's runtime or driver that is linked into the program: by its name. */
+static bool image_frames_is_api(const char *name, size_t len)
+{
+	return (len > 4 && !strncmp(name, "cuda", 4) && isupper((unsigned char)name[4])) ||
+	       (len > 2 && !strncmp(name, "cu", 2) && isupper((unsigned char)name[2])) ||
+	       (len > 16 && !strncmp(name, "libcudart_static", 16));
+}
+
 static int image_frames_put_function(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
 				     char out[GRT_IMAGE_FRAMES_LINE])
 {
 	const struct grt_image_node *n = grt_image_node(i, node);
 	const char *text;
 	size_t len;
-	int ret;
+	int ret = 0;
 
-	for (; n && n->caller && grt_image_is_cuda(i, n); n = grt_image_node(i, node))
-		node = n->caller;
-	ret = n ? grt_image_frames_text(f, i, node, &text, &len) : 0;
-	if (n && !ret)
+	for (; n && !ret; node = n->caller, n = grt_image_node(i, node)) {
+		if (grt_image_is_cuda(i, n))
+			continue;
+		ret = grt_image_frames_text(f, i, node, &text, &len);
+		if (ret || image_frames_is_api(text, len))
+			continue;
 		snprintf(out, GRT_IMAGE_FRAMES_LINE, "%.*s", (int)(len > BRIEF_MAX ? BRIEF_MAX : len), text);
+		break;
+	}
 	return ret;
 }
 
