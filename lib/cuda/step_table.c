@@ -386,7 +386,7 @@ static int write_ranks(void *state, const struct grt_part *part, struct grt_pass
 static int write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_steps *s = state;
-	struct grt_notes first = {.n = 0}, *notes = pass->json ? pass->notes : &first;
+	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
 	int ret = grt_steps_find(s);
 
 	(void)part;

@@ -149,7 +149,7 @@ struct grt_analysis {
  * @shape, @tree, @side: what a flame graph adds up, and where to
  * @slots: gets when the weights came, where the analysis knows; NULL: nobody asks
  * @writer, @notes: where parts are written
- * @csv, @json, @verbose: its form
+ * @csv, @json, @verbose: its form; @page: JSON, of which people read the sentences first
  */
 struct grt_pass {
 	struct grt_jobs *jobs;
@@ -180,6 +180,7 @@ struct grt_pass {
 	struct grt_notes *notes;
 	bool csv;
 	bool json;
+	bool page;
 	bool verbose;
 };
 

@@ -81,21 +81,52 @@ static void check_folded(const struct grt_stacks *s, const struct grt_folded_cou
 	free(text_again);
 }
 
-static void check_picture(const struct grt_stacks *s, enum grt_flamegraph_form form)
+static void check_text(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		CHECK((unsigned char)text[i] >= ' ' || text[i] == '\n' || text[i] == '\t');
+}
+
+static void check_picture(const struct grt_stacks *s)
 {
 	size_t len, markup = 0;
-	char *text = written(s, form, &len);
+	char *text = written(s, GRT_FLAMEGRAPH_SVG, &len);
 	const char *from = strstr(text, "<g id=\"flame-frames\">"),
 		   *to = from ? strstr(from, "\n</g>") : NULL;
 
-	for (size_t i = 0; i < len; i++)
-		CHECK((unsigned char)text[i] >= ' ' || text[i] == '\n' || text[i] == '\t');
+	check_text(text, len);
 	CHECK(from && to);
 	/* <g> <title> </title> <rect/> <text> </text> </g> */
 	for (const char *p = from + 21; p < to + 5; p++)
 		markup += *p == '<';
 	CHECK(markup % 7 == 1);
 	free(text);
+}
+
+static size_t markup_of(const struct grt_stacks *s)
+{
+	size_t len, markup = 0;
+	char *text = written(s, GRT_FLAMEGRAPH_HTML, &len);
+
+	check_text(text, len);
+	for (size_t i = 0; i < len; i++)
+		markup += text[i] == '<';
+	free(text);
+	return markup;
+}
+
+/* Stacks are data of a page and never markup: any has as much as one without stacks. */
+static void check_page(const struct grt_stacks *s)
+{
+	static size_t markup;
+	struct grt_stacks *none;
+
+	if (!markup) {
+		CHECK(!grt_stacks_new(&none));
+		markup = markup_of(none);
+		grt_stacks_free(none);
+	}
+	CHECK(markup && markup_of(s) == markup);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -109,8 +140,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	grt_folded_takes((const char *)data, size);
 	check_folded(s, &count);
-	check_picture(s, GRT_FLAMEGRAPH_SVG);
-	check_picture(s, GRT_FLAMEGRAPH_HTML);
+	check_picture(s);
+	check_page(s);
 	grt_stacks_free(s);
 	return 0;
 }

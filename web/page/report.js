@@ -72,12 +72,12 @@ class ReportPage {
 
 	/* The report's own, one for each device. */
 	sentence() {
-		const sentences = this.tables.flatMap(s => {
+		const sentences = (this.sections[0].notes || []).map(text => text.trim());
+
+		sentences.push(...this.tables.flatMap(s => {
 			const i = s.columns.findIndex(c => c.key === "sentence");
 			return i < 0 ? [] : s.rows.map(row => row[i]).filter(Boolean);
-		});
-		/* what comes before everything else */
-		sentences.push(...(this.sections[0].notes || []).map(text => text.trim()));
+		}));
 		return sentences.length ? element("div", { class: "sentence", id: "report-sentence" },
 			sentences.slice(0, 4).map(text => element("p", {}, text))) : null;
 	}
@@ -126,7 +126,8 @@ class ReportPage {
 				all[all.length - 1] += " " + note.trim();
 			else
 				all.push(note);
-		const notes = [...new Set(all)].filter(n => /^(the trace has no|no steps found)/.test(n) === absent);
+		const led = new Set((this.sections[0].notes || []).map(text => text.trim()));
+		const notes = [...new Set(all)].filter(n => !led.has(n) && /^(the trace has no|no steps found)/.test(n) === absent);
 		return notes.length ? element("ul", { class: "notes", id: absent ? "report-absent" : "report-notes" },
 			notes.map(n => element("li", {}, n))) : null;
 	}
