@@ -464,7 +464,7 @@ int grt_idleness_job(struct grt_idleness *x, const struct grt_job *job)
 	idle_job_times(job, &w);
 	d->device.work++;
 	d->device.untimed += w.unsure;
-	d->device.sampled += job->sample > 0;
+	d->device.sampled += job->sample && job->sample < 100;
 	d->device.ring = job->ring;
 	d->device.card = job->device;
 	d->device.engine = job->engine;

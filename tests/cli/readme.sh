@@ -8,10 +8,10 @@
 
 inside='/^<!-- begin: make readme -->$/,/^<!-- end: make readme -->$/'
 
-# Titles, columns and sentences; no rows of processes and jobs. The recording of the tests has drops, whose rows
+# Titles, columns and sentences; no rows of processes and jobs, and not why the GPU was idle. The recording of the tests has drops, whose rows
 # stand where the sample has a line.
 form() { # FILE
-	sed -n "${inside}p" "$1" | sed -E '/^ *[0-9]/d' |
+	sed -n "${inside}p" "$1" | sed -E '/ was busy /,/^$/c it was busy' | sed -E '/^ *[0-9]/d' |
 		sed '/^balance$/,/^  accounted /c every event is accounted for: 1 emitted, 0 lost' |
 		tr -s ' \n' '  ' | sed -E 's/[0-9][0-9,]*(\.[0-9]+)?/N/g'
 }

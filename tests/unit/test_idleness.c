@@ -38,6 +38,8 @@ static void job(struct grt_idleness *x, uint64_t submit, uint64_t commit, uint64
 	const uint64_t time[GRT_STAMPS] = {submit, commit, start, end, end};
 	struct grt_job j = {.ctx = 1, .seqno = ++seqno, .pid = 7, .tid = 7, .ring = 3};
 
+	/* 100 % of them are kept, as a module says that can sample */
+	j.sample = 100;
 	for (unsigned int i = 0; i < GRT_STAMPS; i++) {
 		j.time[i] = time[i];
 		j.seen |= (uint8_t)((time[i] > 0) << i);
@@ -69,6 +71,7 @@ static const struct grt_idleness_device *ended(struct grt_idleness *x, uint64_t 
 	for (unsigned int i = 0; i < GRT_IDLE_CAUSES; i++)
 		assert_int_equal(d->cause[i], cause[i]);
 	assert_int_equal(d->busy, busy);
+	assert_int_equal(d->sampled, 0);
 	assert_int_equal(d->busy + grt_idleness_ns(d), 9000);
 	return d;
 }
