@@ -7,8 +7,8 @@
  *
  * Memory is bounded by the number of different stacks and of jobs in flight.
  */
-#ifndef GRT_JOBS_JOB_FLAME_H
-#define GRT_JOBS_JOB_FLAME_H
+#ifndef GRT_FLAMEGRAPH_FLAME_H
+#define GRT_FLAMEGRAPH_FLAME_H
 
 #include <grtrace/grtrace.h>
 
@@ -82,4 +82,4 @@ const struct grt_launch_flame *grt_flame_launches(const struct grt_flame *f);
 /** grt_flame_free - frees it; NULL is allowed */
 void grt_flame_free(struct grt_flame *f);
 
-#endif /* GRT_JOBS_JOB_FLAME_H */
+#endif /* GRT_FLAMEGRAPH_FLAME_H */

@@ -273,7 +273,7 @@ static void order_behind(struct grt_path *s, struct path_lane *stream, uint32_t 
 			stream->ordered[i] = work;
 			return;
 		}
-	s->count.over++;
+	s->count.unordered++;
 }
 
 /* The last work of the context's other streams which is not over yet: a recording does not say which is
@@ -290,7 +290,7 @@ static void join_order(struct grt_path *s, uint32_t at, struct grt_path_point *p
 		    grt_path_graph_before(&s->graph, at, l->launched + 1))
 			order_behind(s, stream, l->launched + 1);
 	}
-	s->count.over += !left;
+	s->count.unordered += !left;
 }
 
 /* A point that may only be reached when others were; itself it takes no time. */

@@ -49,7 +49,7 @@ enum path_lane_kind {
 };
 
 /* Streams that another stream is told to wait for at a time, and of a context that are looked at for that. */
-#define PATH_ORDERED 4U
+#define PATH_ORDERED 16U
 #define PATH_LOOKED_AT 256U
 
 /**
@@ -131,6 +131,7 @@ struct path_fence {
  * @unfollowed: threads that woke others and are not followed: what these did is unknown
  * @untimed: kernels, copies and jobs without stamps, or without an end
  * @backwards: what waited had ended before what it waited for, by stamps of two clocks
+ * @unordered: waits of streams for others, too many of them to follow
  * @over: lanes, activities, fences and dependencies beyond their limits
  * @lost: intervals of threads whose records are missing
  */
@@ -138,6 +139,7 @@ struct grt_path_count {
 	uint64_t unfollowed;
 	uint64_t untimed;
 	uint64_t backwards;
+	uint64_t unordered;
 	uint64_t over;
 	uint64_t lost;
 };

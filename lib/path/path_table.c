@@ -328,6 +328,11 @@ static void note_limits(const struct grt_path *s, struct grt_pass *pass)
 	if (n->lost)
 		grt_note(pass->notes,
 			 "%" PRIu64 " off-CPU intervals are lost: what the threads did is unknown", n->lost);
+	if (n->unordered)
+		grt_note(pass->notes,
+			 "%" PRIu64
+			 " waits of streams for other streams are left out: more than %u at a time",
+			 n->unordered, PATH_ORDERED);
 	if (n->over || s->graph.over)
 		grt_note(pass->notes,
 			 "the graph is too large: %" PRIu64 " points and %" PRIu64
