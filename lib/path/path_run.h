@@ -49,7 +49,7 @@ enum path_lane_kind {
 };
 
 /* Streams that another stream is told to wait for at a time, and of a context that are looked at for that. */
-#define PATH_ORDERED 16U
+#define PATH_ORDERED 4U
 #define PATH_LOOKED_AT 256U
 
 /**
