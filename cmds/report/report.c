@@ -500,7 +500,10 @@ static int report_run(int argc, char **argv)
 	const char *path = opt.input ? opt.input : argc ? argv[0] : NULL;
 	struct report r = {
 		.input = "live module",
-		.a.pass = {.json = opt.json || opt.output, .page = opt.output, .csv = opt.csv, .verbose = opt.verbose},
+		.a.pass = {.json = opt.json || opt.output,
+			   .page = opt.output,
+			   .csv = opt.csv,
+			   .verbose = opt.verbose},
 		.out = stdout,
 		.page = opt.output,
 		.verbose = opt.verbose,
