@@ -48,7 +48,8 @@ keep_json() { # ARGS...
 
 check_json() {
 	local why
-	[ $json_kept -gt 0 ] || return 0
+	# a guest has no Python
+	[ $json_kept -gt 0 ] && command -v python3 >/dev/null || return 0
 	why=$(cd "$json_dir" && for file in *; do echo "${file##*.}:$file"; done | xargs "$GRTRACE_SRC/tests/cli/_schema.py" 2>&1)
 	case $? in
 	0) ok "each of $json_kept outputs of --json is as its schema says" ;;
