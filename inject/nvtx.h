@@ -12,7 +12,7 @@
 
 /* Ranges that are open on a thread; what is pushed deeper is counted. */
 #define NVTX_OPEN_MAX 128U
-/* Domains are told apart by so many numbers where a thread has pushed deeper than that. */
+/* Where a thread has pushed deeper than the limit, its domains share this many counters. */
 #define NVTX_DOMAINS 16U
 /* Places of texts that a thread has just used. */
 #define NVTX_RECENT 64U

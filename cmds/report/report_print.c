@@ -152,7 +152,7 @@ static const struct grt_writer_ops *chosen_writer(const struct report *r)
 				: &writer_text;
 }
 
-/* What people are told first. */
+/* The sentences that a report begins with: parts that are written before all tables. */
 static bool is_first(void *arg, const struct grt_part *part, const void *state)
 {
 	const struct report *r = arg;

@@ -17,7 +17,7 @@
 
 /* Steps of a process, at least: what came twice may be chance. */
 #define STEPS_MIN 3U
-/* Calls of optimizers' step() in a program that are told apart. */
+/* The most calls of optimizers' step() in a program that are counted one by one. */
 #define SITES_MAX 64U
 
 /** struct symbol - @first: place of the first of its launches; @at: of its places in row.place */

@@ -17,7 +17,8 @@
 
 #include "step_log.h"
 
-/* Launches by different code that are told apart in a process; of those beyond, none begins a step. */
+/* The most different places in the code of a process whose launches are counted; a launch of any other place
+ * begins no step. */
 #define GRT_STEP_SYMBOLS_MAX 65536U
 
 /** enum grt_step_how - how the steps of a process were found */

@@ -403,7 +403,7 @@ static void lanes_put_column(const struct grt_lanes *l, struct grt_page *p, unsi
 			const struct lane_item *it = &k->item[n];
 			const int64_t value = (int64_t)(it->busy - before.busy),
 				      back = (int64_t)(it->start - before.start);
-			/* lengths are told less what ran, which is mostly nothing */
+			/* a length is stored without the time that ran, which is mostly 0 */
 			const uint64_t number[] = {
 				(uint64_t)back << 1 ^ (uint64_t)(back >> 63), it->end - it->start,
 				k->kind == LANE_VALUE ? (uint64_t)value << 1 ^ (uint64_t)(value >> 63)

@@ -164,7 +164,7 @@ int flamegraph_html(struct flamegraph *f)
 	return grt_page_end(&p);
 }
 
-/* A slot's node is told by its place in the walk. */
+/* The number of a slot's node is its place in the walk. */
 static int flamegraph_html_put_slots(const struct flamegraph *f, const char *graph,
 				     const struct grt_slots *slots, struct grt_page *p)
 {

@@ -44,7 +44,7 @@ struct idle_work {
 /**
  * struct idle_device - a device
  * @heap: work that waits for earlier work
- * @reached: all up to here is told; @taken: begin of the last work that was taken
+ * @reached: the causes of all time up to here are known; @taken: begin of the last work that was taken
  * @unsure: up to here a job was there of which it is unknown when it ran; @endless: and no end of it is known
  * @any: there was work
  * @open: the last part, which may go on

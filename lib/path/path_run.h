@@ -48,7 +48,8 @@ enum path_lane_kind {
 	PATH_RING,
 };
 
-/* Streams that another stream is told to wait for at a time, and of a context that are looked at for that. */
+/* The most streams that one stream waits for at a time, and the most streams of a context that are searched
+ * for them. */
 #define PATH_ORDERED 4U
 #define PATH_LOOKED_AT 256U
 
