@@ -26,6 +26,10 @@ MODULE_PARM_DESC(sdma, "copy rings (0 to 8, default 1)");
 module_param_named(video, rings_of[GRTRACE_SOFTGPU_VIDEO], uint, 0444);
 MODULE_PARM_DESC(video, "video rings (0 to 8, default 1)");
 
+static unsigned int first;
+module_param(first, uint, 0444);
+MODULE_PARM_DESC(first, "number in the name of the first ring of each kind (default 0)");
+
 static unsigned int cards = 1;
 module_param(cards, uint, 0444);
 MODULE_PARM_DESC(cards, "GPUs, each with these rings (1 to 8, default 1)");
@@ -125,7 +129,7 @@ static int device_start_rings(struct softgpu *gpu, struct device *dev)
 
 	for (type = 0; type < GRTRACE_SOFTGPU_TYPES; type++) {
 		for (number = 0; number < rings_of[type]; number++) {
-			err = softgpu_ring_init(gpu, &gpu->rings[gpu->started], type, number, dev);
+			err = softgpu_ring_init(gpu, &gpu->rings[gpu->started], type, first + number, dev);
 			if (err)
 				return err;
 			gpu->started++;

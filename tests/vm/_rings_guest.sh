@@ -77,12 +77,13 @@ two_gpus() { # SOURCE
 	rmmod grtrace_softgpu
 }
 
-# 1,088 rings, 256 at a time, then 64.
+# 1,088 rings, 256 at a time, then 64. No two have a name in common: a ring at the address of an
+# earlier one is told from it by its device and its name.
 cards_come_and_go() {
 	local round
 	for round in 1 2 3 4 5; do
 		insmod "$GRTRACE_MODULES/grtrace_softgpu.ko" \
-			cards=$((round < 5 ? 8 : 2)) gfx=8 compute=8 sdma=8 video=8
+			cards=$((round < 5 ? 8 : 2)) gfx=8 compute=8 sdma=8 video=8 first=$((8 * round))
 		play_all "many$round" -j 32 -r 4000 -t 20us --rings gfx,compute,sdma,video
 		rmmod grtrace_softgpu
 	done
