@@ -32,8 +32,8 @@ struct caller {
 /* Of its caller there are at most entry.caller holds. */
 #define CALLERS_MAX (1U << 29)
 
-/** struct entry - a launch; @seen: something came of it; @handed: and was handed out; @outside: of the time that
- * counts */
+/** struct entry - a launch; @seen: something came of it; @handed: and was handed out; @outside: of the time
+ * that counts */
 struct entry {
 	uint32_t node;
 	uint32_t caller : 29;

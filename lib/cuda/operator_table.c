@@ -108,7 +108,8 @@ static void operator_note(const struct grt_operators *o, struct grt_pass *pass, 
 		grt_note(pass->notes, "lost: %" PRIu64 " launches, %" PRIu64 " records of the GPU",
 			 n.launches_lost, n.gpu_lost);
 	if (n.stack_cut)
-		grt_note(pass->notes, "%" PRIu64 " stacks do not reach the start of their thread", n.stack_cut);
+		grt_note(pass->notes, "%" PRIu64 " stacks do not reach the start of their thread",
+			 n.stack_cut);
 	if (s->unnamed)
 		grt_note(pass->notes,
 			 "%" PRIu64 " of %" PRIu64 " addresses have no function (of %" PRIu64
@@ -147,8 +148,8 @@ static int operator_write(void *state, const struct grt_part *part, struct grt_p
 #define BY(VIEW) GRT_PART_BY | GRT_PART_NO_JOBS, GRT_OPERATOR_##VIEW, &operator_table[GRT_OPERATOR_##VIEW]
 
 static const struct grt_part operator_parts[] = {
-	{"op", "CUDA work by operator of PyTorch and Triton, as the stacks of its launches show", BY(OPERATOR),
-	 .write = operator_write},
+	{"op", "CUDA work by operator of PyTorch and Triton, as the stacks of its launches show",
+	 BY(OPERATOR), .write = operator_write},
 	{"library-call", "CUDA work by call of cuBLAS, cuDNN, NCCL and the like", BY(LIBRARY),
 	 .write = operator_write},
 	{"module", "CUDA work by module of PyTorch and the line that called it", BY(MODULE),

@@ -216,10 +216,10 @@ static size_t operators_put_name(const struct operator_row *r, const struct func
 
 	for (const char *c = r->name; *c; c++) {
 		part = *c == '*'   ? *star
-			: *c == '%' ? (struct function){.text = operators_base(f->file),
-							.len = strlen(operators_base(f->file))}
-			: *c == '@' ? (struct function){.text = at, .len = strlen(at)}
-				    : (struct function){.text = c, .len = 1};
+		       : *c == '%' ? (struct function){.text = operators_base(f->file),
+						       .len = strlen(operators_base(f->file))}
+		       : *c == '@' ? (struct function){.text = at, .len = strlen(at)}
+				   : (struct function){.text = c, .len = 1};
 		if (part.len > NAME_ROOM - used)
 			part.len = NAME_ROOM - used;
 		memcpy(out + used, part.text, part.len);

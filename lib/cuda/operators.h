@@ -29,7 +29,8 @@ enum grt_operator_phase {
 	GRT_OPERATOR_OPTIMIZER,
 };
 
-/** struct grt_operator_sums - @launches: calls that it came of; not of graphs' replays, which are made elsewhere */
+/** struct grt_operator_sums - @launches: calls that it came of; not of graphs' replays, which are made
+ * elsewhere */
 struct grt_operator_sums {
 	uint64_t launches;
 	uint64_t kernels;

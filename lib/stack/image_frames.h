@@ -34,8 +34,8 @@ int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i,
 			  const char **text, size_t *len);
 
 /**
- * grt_image_frames_inlined - the functions of a frame one by one, outermost first: those behind the first were
- * put into it by the compiler
+ * grt_image_frames_inlined - the functions of a frame one by one, outermost first: those behind the first
+ * were put into it by the compiler
  * @text: as above; empty behind the last
  * Return: 0 or -ENOMEM
  */
