@@ -578,10 +578,9 @@ static int no_form(const struct grt_text *t, const struct grt_session *s, uint64
 		return grt_err_set(err, -ENODATA, "nothing came through it", "", "%s: the input is empty",
 				   t->label);
 	if (t->lines.json.on && !t->lines.json.found)
-		return grt_err_set(
-			err, -EINVAL, "JSON has it as the string \"systemTraceEvents\"",
-			"cat /sys/kernel/tracing/trace > FILE; for a trace of CUDA, grtrace flame --gpu PATH",
-			"%s: a JSON trace without ftrace text", t->label);
+		return grt_err_set(err, -EINVAL, "JSON has it as the string \"systemTraceEvents\"",
+				   "cat /sys/kernel/tracing/trace > FILE",
+				   "%s: a JSON trace without ftrace text", t->label);
 	if (!t->lines.json.on && s->head && grt_foreign_text(s->head, s->head_len, &what, &fix))
 		return grt_err_set(err, -EINVAL, what, fix, "%s: not a trace", t->label);
 	return grt_err_set(err, -EINVAL, "none of its lines is of a form that can be read",

@@ -74,7 +74,7 @@ foreign trace.dat 'it is a recording of trace-cmd' 'trace-cmd report PATH'
 foreign run.sqlite 'it is a database' 'sqlite3'
 foreign run.nsys-rep 'it is a report of Nsight Systems' 'grtrace record -e cuda'
 foreign run.pftrace 'it is a trace for Perfetto' 'ui.perfetto.dev'
-foreign run.json 'it is JSON' 'grtrace flame --gpu PATH'
+foreign run.json 'it is JSON' 'jq keys PATH'
 foreign run.folded 'its lines are folded stacks' 'grtrace flame PATH'
 foreign /bin/true 'it is a program' 'grtrace record -- PROGRAM'
 run report plain.txt
