@@ -34,8 +34,8 @@ void grt_slots_fit(struct grt_slots *s, uint32_t most)
 	while (s->used > most && s->n > 1) {
 		s->n /= 2;
 		for (uint32_t i = 0; i < s->used; i++)
-			s->at[i].slot = s->at[i].slot == GRT_SLOTS_NEVER ? GRT_SLOTS_NEVER
-									 : s->at[i].slot / 2;
+			s->at[i].slot =
+				s->at[i].slot == GRT_SLOTS_NEVER ? GRT_SLOTS_NEVER : s->at[i].slot / 2;
 		slots_merge(s);
 	}
 }
