@@ -145,6 +145,9 @@ static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	grt_analyses_consume(a);
 	ret = grt_session_run(s, &a->c, a->pass.first, a->pass.last, &err);
+	code = ret < 0 ? EXIT_DONE : filter_found(&opt.filter, path);
+	if (code != EXIT_DONE)
+		return code;
 	code = ret < 0 ? 0 : grt_analyses_finish(a);
 	if (code)
 		return no_tree(code, path);

@@ -185,6 +185,9 @@ static int run_recording(struct report *r)
 	ret = grt_session_run(r->session, &r->a.c, r->asked.from, r->asked.to, &err);
 	if (r->piped && grt_session_health(r->session)->after)
 		r->span.last = r->asked.to;
+	status = ret < 0 || report_streams(r) ? EXIT_DONE : filter_found(&opt.filter, r->input);
+	if (status != EXIT_DONE)
+		return status;
 	written = grt_analyses_finish(&r->a) ?: report_print(r);
 	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
 }

@@ -13,8 +13,10 @@
 #include "stack/flame_shapes.h"
 #include "stack/slots.h"
 
-/* Into so many the time is cut of which the graph can be seen apart. */
-#define SLOTS 200
+/* Into so many the time is cut of which the graph can be seen apart: a power of two. Fewer where their
+ * weights are more than this, so that the page stays small. */
+#define SLOTS 256
+#define SLOT_WEIGHTS_MAX 50000U
 
 /**
  * struct graph - a flame graph of the page
@@ -99,6 +101,7 @@ static int report_page_put_graph(struct grt_session *s, void *arg)
 	if (!ret)
 		grt_analyses_notes(&out->a);
 	grt_stacks_seal(out->a.pass.tree);
+	grt_slots_fit(&out->slots, SLOT_WEIGHTS_MAX);
 	if (!ret && grt_stacks_total(out->a.pass.tree, GRT_STACKS_NOW))
 		ret = grt_flamegraph_put(out->a.pass.tree, &look, out->graph->name, &out->slots, out->page);
 	return ret;

@@ -141,8 +141,8 @@ static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, 
 #define TIME(name, what, member, where, help) {name, get_##what, G(member), GRT_CELL_NS, where, help}
 
 #define PROCESS(where) \
-	SMALL("pid", pid, where, "process id"), \
-	{"process", grt_cell_pointed, G(process), GRT_CELL_TEXT, where, "its program"}
+	SMALL("pid", pid, GRT_COLUMN_ALL | (where), "process id"), \
+	{"process", grt_cell_pointed, G(process), GRT_CELL_TEXT, (where) & GRT_COLUMN_TELLS ? GRT_COLUMN_MORE : GRT_COLUMN_ALL, "its program"}
 
 #define TIMES \
 	{"calls", get_calls, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels, copies, and calls of functions that were probed"}, \
@@ -170,11 +170,11 @@ static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, 
 
 static const struct grt_column kernel_columns[] = {
 	{"kernel", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
-	PROCESS(GRT_COLUMN_MORE), TIMES, LATENCY, REST,
+	PROCESS(GRT_COLUMN_TELLS), TIMES, LATENCY, REST,
 };
 
 static const struct grt_column stack_columns[] = {
-	PROCESS(GRT_COLUMN_MORE),
+	PROCESS(GRT_COLUMN_TELLS),
 	SMALL("node", number, GRT_COLUMN_MORE, "number of the stack in its process, 0: none"),
 	TIMES, LATENCY,
 	{"stack", grt_cell_pointed, G(brief), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the launch: frames that say most, innermost first"},
@@ -183,7 +183,7 @@ static const struct grt_column stack_columns[] = {
 };
 
 static const struct grt_column stream_columns[] = {
-	PROCESS(GRT_COLUMN_ALL),
+	PROCESS(0),
 	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
 	SMALL("context", context, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "number of the CUDA context"),
 	SMALL("stream", stream, GRT_COLUMN_ALL, "number of the stream"),
@@ -197,7 +197,7 @@ static const struct grt_column stream_columns[] = {
 };
 
 static const struct grt_column device_columns[] = {
-	PROCESS(GRT_COLUMN_ALL),
+	PROCESS(0),
 	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
 	BUSY,
 	NUMBER("kernels", kernels, GRT_COLUMN_ALL, "kernels that ran"),
@@ -207,7 +207,7 @@ static const struct grt_column device_columns[] = {
 
 static const struct grt_column copy_columns[] = {
 	{"copy", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "from where to where: Host, Device, Array, Peer"},
-	PROCESS(GRT_COLUMN_MORE),
+	PROCESS(GRT_COLUMN_TELLS),
 	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
 	BYTES(GRT_COLUMN_ALL),
 	{"bandwidth", get_bandwidth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "while it copied, B/s"},

@@ -304,7 +304,7 @@ static void range_get_kind(struct grt_cell *cell, const void *view, const void *
 static const struct grt_column range_columns[] = {
 	{"range", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name, and its domain in brackets"},
 	{"kind", range_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "pushed: of one thread, or started: no launches are attributed"},
-	{"pid", grt_cell_u32, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
+	{"pid", grt_cell_u32, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
 	{"count", grt_cell_u64, R(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "ranges"},
 	{"open", grt_cell_u64, R(open), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, without an end: their time is in no column"},

@@ -177,7 +177,7 @@ static const struct grt_column row_columns[] = {
 	{"waker_tid", grt_cell_id, R(waker), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "that thread's id"},
 	{"waker_pid", grt_cell_id, R(waker_pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "its process id"},
 	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the submitter's process"},
-	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
+	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"function", grt_cell_pointed, R(function), GRT_CELL_TEXT, GRT_COLUMN_MORE, "function of the place"},
 	{"stack", grt_cell_pointed, R(stack), GRT_CELL_TEXT, GRT_COLUMN_MORE, "the whole stack, outermost frame first"},
 	{.name = NULL},

@@ -39,7 +39,7 @@ static void thread_table_get_life(struct grt_cell *cell, const void *view, const
 static const struct grt_column columns[] = {
 	{"process", thread_table_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its process's name"},
 	{"thread", thread_table_get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
-	{"pid", grt_cell_u32, T(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
+	{"pid", grt_cell_u32, T(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"tid", grt_cell_u32, T(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread id"},
 	{"first", grt_cell_u64, T(first), GRT_CELL_TIME, GRT_COLUMN_MORE, "it is known from here on"},
 	{"life", thread_table_get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "known lifetime, the sum of the states, ns"},

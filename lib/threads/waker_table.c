@@ -67,7 +67,7 @@ static void waker_table_get_behind(struct grt_cell *cell, const void *view, cons
 static const struct grt_column columns[] = {
 	{"process", waker_table_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the process's name"},
 	{"thread", waker_table_get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the thread's name"},
-	{"pid", grt_cell_u32, W(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
+	{"pid", grt_cell_u32, W(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"tid", grt_cell_u32, W(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "thread id"},
 	{"state", waker_table_get_state, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what it waited for"},
 	{"by", waker_table_get_by, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "who woke it: thread, kernel (one of its threads), interrupt"},

@@ -34,6 +34,9 @@ gpu_busy() {
 check "lanes of rings: what the jobs ran, to the ns" test "$(gpu_busy virtio.html)" = "$(jq '[.rings[].exec_sum] | add' virtio.json)"
 check "lanes of streams: what the kernels and copies ran" \
 	test "$(gpu_busy rounds.html)" = "$(jq '[.kernels[].total] | add' rounds.json)"
+for name in rounds virtio; do
+	check "$name: parts of the graph of GPU time add up to it" test -z "$(page $name.html slots gpu)"
+done
 idle_by_cause() {
 	page "$1" lanes | awk -F'\t' '$1 == "idle" { for (i = 6; i <= NF; i++) { split($i, k, "="); n[k[1]] += k[2] } }
 		END { for (cause in n) print cause, n[cause] }' | sort
@@ -77,6 +80,12 @@ is (window.devices = grtrace.report.tables.find(s => s.table === "idle_devices")
 is t.all.causes.every(c => idle.reduce((sum, l) => sum + (t.namesOf(l).get(c.name) || 0), 0) === devices.rows.reduce((sum, row) => sum + row[has("idle_" + c.name)], 0))
 is [...document.querySelectorAll("[data-table=idle] [data-key=cause]")].every(td => td.querySelector(".swatch").style.background.replace(/ /g, "") === t.causes.get(td.dataset.value))
 is [...document.querySelectorAll("#timeline-causes li:not(.title)")].map(l => l.textContent).join() === "first,code,end,unsure"
+# the graph follows the time axis: of 250 us, 10 to 250 are of jobs; a slot begins with the nanosecond behind
+is grtrace.report.view.tree.total[0] === 390000
+is (t.zoom(0, 250000), grtrace.report.view.tree.total[0] === 240001)
+is document.getElementById("flame-range").textContent === "of 0 ns to 250 us, in steps of 3.91 us"
+is (t.zoom(500000, 1000000), grtrace.report.view.tree.total[0] === 0)
+is (t.zoom(0, t.all.span), grtrace.report.view.tree.total[0] === 390000)
 # a row zooms the time axis
 is (document.querySelector(".report-table[data-table=jobs]").scrollIntoView(), true)
 click .report-table[data-table=jobs] tbody tr:nth-child(2)

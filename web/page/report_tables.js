@@ -41,8 +41,11 @@ class ReportTable {
 		this.origin = origin;
 		this.zoom = zoom;
 		this.causes = section.table === "idle" ? causes : new Map();
-		this.columns = section.columns;
 		this.rows = section.rows.slice();
+		this.columns = section.columns;
+		/* what only tells rows apart is shown where they differ in it */
+		for (const [i, c] of this.columns.entries())
+			c.brief = c.brief && (!c.tells || new Set(this.rows.map(r => plain(r[i])).filter(v => v !== null)).size > 1);
 		this.all = this.rows.length <= ROWS_AT_FIRST + 3;
 		this.wide = false;
 		this.order = null;
