@@ -10,6 +10,7 @@
 #include "trace/names.h"
 #include "notes.h"
 
+struct grt_bar;
 struct grt_call_end;
 struct grt_deps;
 struct grt_filter;
@@ -51,6 +52,8 @@ struct grt_stacks;
  * @types: `monitor all` leaves it out where the trace has none of these; ended by 0, NULL: see @any
  * @any: where types do not decide that; NULL: @types
  * @write: writes it, as often as it is called. Return: 0 or -ENOMEM
+ * @bar: GRT_PART_BARS: its @i-th row as a picture, see bars.h; @help is their title. Return: whether there is
+ *	one; NULL: it is no picture
  */
 struct grt_part {
 	const char *name;
@@ -63,6 +66,7 @@ struct grt_part {
 	const uint16_t *types;
 	bool (*any)(const void *state);
 	int (*write)(void *state, const struct grt_part *part, struct grt_pass *pass);
+	bool (*bar)(const void *state, const struct grt_pass *pass, uint32_t i, struct grt_bar *bar);
 };
 
 /**
