@@ -91,10 +91,11 @@ static void get_last_pid(struct grt_cell *cell, const void *view, const void *ro
 static void get_step(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	uint32_t step = ((const struct grt_collective *)row)->step;
+	const struct grt_step_rank *last = step_rank_of(view, ((const struct grt_collective *)row)->last);
 
 	(void)arg;
 	cell->absent = step == UINT32_MAX;
-	cell->inferred = true;
+	cell->inferred = !grt_step_told(grt_steps_marks(grt_collectives_steps(view), last->process)->how);
 	cell->number = cell->absent ? 0 : grt_steps_step(grt_collectives_steps(view), step)->number;
 }
 

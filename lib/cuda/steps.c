@@ -21,6 +21,7 @@ struct grt_steps {
 	struct grt_step_log *log;
 	struct grt_image_frames *frames;
 	struct grt_step_marks *marks; /* by process */
+	const char *range;
 	uint32_t processes;
 	struct grt_step_rank *rank;
 	uint32_t ranks, rank_room;
@@ -125,7 +126,8 @@ static uint64_t *find_moments(const struct grt_step_process *p, const struct grt
 	for (uint32_t i = 0; moment && end && i < m->cuts; i++) {
 		uint32_t at = m->cut[i];
 
-		moment[i] = !at || (!i && !m->first) ? p->call[m->launch[at]].begin : end[m->launch[at - 1]];
+		moment[i] = !at || (!i && (!m->first || grt_step_told(m->how))) ? p->call[m->launch[at]].begin
+										: end[m->launch[at - 1]];
 		if (i && moment[i] < moment[i - 1])
 			moment[i] = moment[i - 1];
 	}
@@ -252,7 +254,7 @@ static int find_in_process(struct grt_steps *s, uint32_t process)
 	const struct grt_step_process *p = grt_step_log_process(s->log, process);
 	struct grt_step_marks *m = &s->marks[process];
 	uint64_t *moment = NULL;
-	int ret = p->image ? grt_step_marks_find(m, p) : 0;
+	int ret = p->image ? grt_step_marks_find(m, p, s->range) : 0;
 
 	if (ret || !p->image)
 		return ret;
@@ -460,6 +462,11 @@ int grt_steps_new(struct grt_steps **out)
 	grt_steps_free(s);
 	*out = NULL;
 	return -ENOMEM;
+}
+
+void grt_steps_range(struct grt_steps *s, const char *name)
+{
+	s->range = name;
 }
 
 struct grt_step_log *grt_steps_log(struct grt_steps *s)

@@ -85,6 +85,9 @@ struct grt_steps;
 /** grt_steps_new - begins. Return: 0 or -ENOMEM */
 int grt_steps_new(struct grt_steps **out);
 
+/** grt_steps_range - the range of NVTX that steps are; @name: outlives @s. Before grt_steps_find() */
+void grt_steps_range(struct grt_steps *s, const char *name);
+
 /** grt_steps_log - what events go to; see step_log.h */
 struct grt_step_log *grt_steps_log(struct grt_steps *s);
 

@@ -146,6 +146,7 @@ struct grt_analysis {
  * @streams: rows of @asked are written while the trace is read
  * @sort: order of @asked, NULL: its own
  * @top: rows of @asked, 0: all
+ * @step_range: the range of NVTX that steps are; NULL: what is found
  * @jobs_seen: jobs so far
  * @seen: events taken in by type, all in [0]; NULL: nobody counts them
  * @completed_again: COMPLETE of jobs that were complete
@@ -172,6 +173,7 @@ struct grt_pass {
 	bool streams;
 	const struct grt_column *sort;
 	uint64_t top;
+	const char *step_range;
 	uint64_t jobs_seen;
 	const uint64_t *seen;
 	uint64_t completed_again;

@@ -43,6 +43,20 @@ check "four ranks with numbers in their environments: the same" sentences 20 4 2
 check "their steps and arrivals" as_it_was 20 ranked
 check "dump has the ranks" test "$("$GRTRACE" dump c.grt | grep -c ' RANK .*rank=1[0-3]')" = 4
 
+unset STEPS_RANKED
+STEPS_NVTX="train step" record steps 12 2 1 4 5
+run report c.grt --by step
+expect "ranges of NVTX name the steps" 0 'the steps are the ranges "train step #" of NVTX; --step-range NAME takes others'
+check "which is not inferred" says '^ +7 +0[*] '
+check "they are what they were" as_it_was 12
+check "and JSON does not call the step inferred" eval '! grep -q "\"inferred\": \[\"step\"" steps.json'
+run report c.grt --by step --step-range backward
+expect "another range" 0 'the steps are the ranges "backward" of NVTX'
+run report c.grt --by step --step-range forwards
+expect "one that is not there" 0 'no range or mark "forwards" of NVTX comes three times'
+run report c.grt --by kernel --step-range backward
+expect "a table without steps" 2 -- '--step-range is of --by step and --by rank, not of --by kernel'
+
 for scene in plain calls paths threads names; do
 	record app "$scene"
 	run report c.grt --by step

@@ -188,6 +188,124 @@ static void by_launch(void **state)
 	grt_steps_free(r.steps);
 }
 
+/* A range on the thread; @name: a string of its own. */
+static void range(struct run *r, const char *name, uint64_t from, uint64_t to)
+{
+	static uint32_t strings = 100;
+
+	string(r, ++strings, name);
+	PUT(r, RANGE, range, .e.time = to, .begin = from, .end = to, .name = strings, .kind = 1);
+}
+
+static void number_of_range(struct run *r, const char *what, int i, uint64_t from, uint64_t to)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), what, i);
+	range(r, text, from, to);
+}
+
+/*
+ * Two epochs of 15 iterations each, of two batches: the iterations are named, in no regular order of
+ * launches; a launch in ten is between them. Numbers of names are those of the steps, unless they do not
+ * count them.
+ */
+static void iterations(struct run *r, const char *range, const char *name)
+{
+	uint64_t from, half, epoch;
+	uint32_t seed = 7;
+
+	begin(r);
+	grt_steps_range(r->steps, range);
+	launch(r, OTHER, K_LOG, 500);
+	epoch = r->now;
+	for (int i = 0; i < 30; i++) {
+		from = half = r->now;
+		for (int k = 0; k < 10; k++) {
+			seed = seed * 1664525 + 1013904223;
+			launch(r, FORWARD, K_FORWARD + (seed >> 24) % 5, 100);
+			if (k % 5 != 4)
+				continue;
+			number_of_range(r, "batch %d", k / 5, half, r->now);
+			half = r->now;
+		}
+		number_of_range(r, name, 100 + i, from, r->now);
+		launch(r, OTHER, K_LOG, 10);
+		if (i % 15 != 14)
+			continue;
+		number_of_range(r, "epoch %d", i / 15, epoch, r->now);
+		epoch = r->now;
+	}
+}
+
+static void by_range(void **state)
+{
+	const struct grt_step_marks *m;
+	struct run r;
+
+	(void)state;
+	/* its name says that it is a step, though there are more batches */
+	iterations(&r, NULL, "Iteration %d");
+	find(&r, 30);
+	m = grt_steps_marks(r.steps, 0);
+	assert_int_equal(m->how, GRT_STEP_BY_RANGE);
+	assert_string_equal(m->range, "Iteration #");
+	for (uint32_t i = 0; i < 30; i++) {
+		const struct grt_step *s = grt_steps_step(r.steps, i);
+
+		assert_int_equal(s->number, 100 + i);
+		assert_int_equal(s->from, 1000000 + 520 + i * (10 * 120 + 30));
+		/* what is launched between belongs to the step before */
+		assert_int_equal(s->to - s->from, 10 * 120 + (i < 29 ? 30 : 0));
+	}
+	grt_steps_free(r.steps);
+	/* nothing says that it is one: the range that comes most often */
+	iterations(&r, NULL, "pass %d");
+	find(&r, 60);
+	assert_string_equal(grt_steps_marks(r.steps, 0)->range, "batch #");
+	assert_int_equal(grt_steps_step(r.steps, 0)->number, 0);
+	grt_steps_free(r.steps);
+	iterations(&r, "pass 3", "pass %d");
+	find(&r, 30);
+	assert_string_equal(grt_steps_marks(r.steps, 0)->range, "pass #");
+	grt_steps_free(r.steps);
+	/* two of them are no steps, and nothing else was wanted */
+	iterations(&r, "epoch", "pass %d");
+	find(&r, 0);
+	grt_steps_free(r.steps);
+	/* three ranges in which little is launched are none; the optimizer's step() is */
+	begin(&r);
+	for (int i = 0; i < 11; i++) {
+		train(&r, 0);
+		number_of_range(&r, "log step %d", i, r.now, r.now + 10);
+		r.now += 10;
+	}
+	find(&r, 11);
+	assert_int_equal(grt_steps_marks(r.steps, 0)->how, GRT_STEP_BY_OPTIMIZER);
+	grt_steps_free(r.steps);
+}
+
+/* Each mark begins a step; the one behind the last mark has no end. */
+static void by_mark(void **state)
+{
+	char text[32];
+	struct run r;
+
+	(void)state;
+	begin(&r);
+	for (uint32_t i = 0; i < 11; i++) {
+		snprintf(text, sizeof(text), "ProfilerStep#%u", i + 5);
+		string(&r, 50 + i, text);
+		PUT(&r, MARK, mark, .e.time = r.now, .name = 50 + i);
+		train(&r, 10);
+	}
+	find(&r, 10);
+	assert_int_equal(grt_steps_marks(r.steps, 0)->how, GRT_STEP_BY_MARK);
+	assert_int_equal(grt_steps_step(r.steps, 0)->number, 5);
+	assert_int_equal(grt_steps_step(r.steps, 9)->number, 14);
+	grt_steps_free(r.steps);
+}
+
 /* One launch again and again, launches without an order, and ones that come twice have no steps. */
 static void no_steps(void **state)
 {
@@ -326,8 +444,9 @@ static void communicators(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_optimizer), cmocka_unit_test(by_launch),	 cmocka_unit_test(no_steps),
-		cmocka_unit_test(parts),	cmocka_unit_test(communicators),
+		cmocka_unit_test(by_optimizer),	 cmocka_unit_test(by_launch), cmocka_unit_test(by_range),
+		cmocka_unit_test(by_mark),	 cmocka_unit_test(no_steps),  cmocka_unit_test(parts),
+		cmocka_unit_test(communicators),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
