@@ -196,7 +196,7 @@ static uint64_t own_excess(const struct grt_steps *s, const struct grt_step *k)
 				? k->parts.ns[GRT_STEP_COMM] - r->median.ns[GRT_STEP_COMM]
 				: 0;
 
-	return k->number && over > comm ? over - comm : 0;
+	return !grt_steps_starts(s, k) && over > comm ? over - comm : 0;
 }
 
 /** struct slow - the steps of a rank that took the most more: down to the first that took less than half as
@@ -436,19 +436,23 @@ static int new_steps(void **state, struct grt_pass *pass, unsigned int parts)
 static void step_table_set_within(void *state, uint64_t from, uint64_t to)
 {
 	grt_step_log_within(grt_steps_log(state), from, to);
+	grt_rank_threads_within(grt_steps_threads(state), from);
 }
 
 static int step_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	(void)pass;
-	return grt_step_log_event(grt_steps_log(state), e);
+	return grt_step_log_event(grt_steps_log(state), e)
+		       ?: grt_rank_threads_event(grt_steps_threads(state), e);
 }
 
 GRT_ANALYSIS_FREE(free_steps, grt_steps_free)
 
 const struct grt_analysis grt_analysis_steps = {
 	.name = "steps",
-	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(range),
+	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(range) | GRT_IN_CLASS(thread) |
+		   GRT_IN_CLASS(name),
+	.besides = GRT_IN_CLASS(thread) | GRT_IN_CLASS(name),
 	.beyond = true,
 	.late = true,
 	.parts = step_parts,

@@ -9,7 +9,7 @@ PLAIN=$GRTRACE_PLAIN/grtrace
 
 record() { # PROGRAM ARGS...
 	rm -rf c.grt log notes
-	MOCK_LOG=$PWD/log STEPS_LOG=$PWD/notes "$PLAIN" record -e cuda -o c.grt -- "$MOCK/$1" "${@:2}" >record.out 2>&1
+	MOCK_LOG=$PWD/log STEPS_LOG=$PWD/notes "$PLAIN" record -e "${EVENTS:-cuda}" -o c.grt -- "$MOCK/$1" "${@:2}" >record.out 2>&1
 }
 
 as_it_was() { # STEPS [ranked]
@@ -36,6 +36,16 @@ check "two ranks: rank, steps, and time are named" sentences 50 2 1 10 30 \
 check "and how the steps were found" says 'the steps are inferred: each begins with the launch by train_step'
 check "all steps, what each went to, and all arrivals, to the ns" as_it_was 50
 check "CSV has one row for each step of each rank" test "$("$GRTRACE" report c.grt --by step --csv 2>/dev/null | grep -c .)" = 101
+if "$PLAIN" record -e sched -o sched.grt true >/dev/null 2>&1; then
+	EVENTS=cuda,sched
+	check "with -e sched: what the late rank's main thread did" sentences 20 2 1 10 30 \
+		'2 of 20 steps \(9, 19\) took ' \
+		'arrived last in 2 of 19 collectives, .*; its main thread meanwhile: sleep [5-9][0-9] %'
+	check "which adds up to the time by which ranks were late" as_it_was 20
+	unset EVENTS
+else
+	ok "what the late rank's main thread did # SKIP the kernel gives no scheduler events"
+fi
 export STEPS_RANKED=1
 check "four ranks with numbers in their environments: the same" sentences 20 4 2 5 50 \
 	'4 of 20 steps \(4, 9, 14, 19\) took ' \

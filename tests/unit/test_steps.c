@@ -384,6 +384,37 @@ static void communicate(struct run *r, uint32_t pid, uint32_t stream, uint64_t f
 	put(r, &k.e);
 }
 
+/* Rank 1's main thread: in each of its pair's collectives 50 ns in a lock, 10 without a CPU, and on it else.
+ */
+static void main_thread(struct run *r)
+{
+	struct grt_ev_thread seen = {
+		.e = {.type = GRT_EV_THREAD, .size = sizeof(seen), .time = 1000, .pid = 1, .tid = 1},
+		.what = GRT_THREAD_SEEN_ON};
+	struct grt_ev_asleep a = {.e = {.type = GRT_EV_ASLEEP, .size = sizeof(a), .pid = 1, .tid = 1},
+				  .state = 1,
+				  .over = 1,
+				  .reason = GRT_THREAD_LOCK};
+	struct grt_ev_thread other = seen;
+
+	/* a thread that is not the main one sleeps all the time */
+	other.e.tid = 9;
+	other.what = GRT_THREAD_SEEN_OFF;
+	assert_int_equal(grt_rank_threads_event(grt_steps_threads(r->steps), &seen.e), 0);
+	assert_int_equal(grt_rank_threads_event(grt_steps_threads(r->steps), &other.e), 0);
+	for (uint32_t n = 0; n < 20; n++) {
+		a.start = 1000000 + 10000 * n + 10;
+		a.woken = a.start + 50;
+		a.e.time = a.woken + 10;
+		a.number = n + 1;
+		assert_int_equal(grt_rank_threads_event(grt_steps_threads(r->steps), &a.e), 0);
+	}
+	seen.what = 6;
+	seen.e.time = 10000000;
+	seen.number = 20;
+	assert_int_equal(grt_rank_threads_event(grt_steps_threads(r->steps), &seen.e), 0);
+}
+
 /*
  * Ranks 0 and 1, 2 and 3 are pairs, on stream 5; 0 and 2, 1 and 3 are, on stream 6. Of rank 3's first pair's
  * first kernel there is no record. In the n-th of 20 collectives of a pair the rank with the odd number is
@@ -414,6 +445,7 @@ static void communicators(void **state)
 				    across + (pid & 1) * 1500 - 2000 * (pid / 2) + 300);
 		}
 	}
+	main_thread(&r);
 	assert_int_equal(grt_steps_find(r.steps), 0);
 	assert_int_equal(grt_collectives_new(&c, r.steps), 0);
 	assert_int_equal(grt_collectives_count(c), 20 + 20 + 20 + 19);
@@ -432,7 +464,15 @@ static void communicators(void **state)
 	assert_int_equal(k->last, 19);
 	assert_int_equal(k->late, 19 * 100 + 190);
 	assert_int_equal(k->late_max, 119);
+	assert_int_equal(k->meanwhile.ns[GRT_THREAD_LOCK], 19 * 50);
+	assert_int_equal(k->meanwhile.ns[GRT_THREAD_RUNNABLE], 19 * 10);
+	assert_int_equal(k->meanwhile.ns[GRT_THREAD_RUNNING], 19 * 40 + 190);
+	assert_int_equal(k->meanwhile.all, k->late);
+	/* 950, 950 and 190 of 2090 */
+	assert_string_equal(k->told, "running 45 %, lock 45 %, runnable 9 %");
 	k = grt_collectives_rank(c, 2);
+	assert_int_equal(k->meanwhile.all, 0);
+	assert_string_equal(k->told, "");
 	assert_int_equal(k->late, 19 * 7);
 	/* of its pair's collectives the second is the first that both have */
 	k = grt_collectives_rank(c, 3);
