@@ -44,6 +44,7 @@ static struct {
 	const char *output;
 	struct opt_word by;
 	const char *sort;
+	const char *step_range;
 	uint64_t top;
 	struct filter filter;
 	double duration;
@@ -65,6 +66,8 @@ static const struct cmd_opt opts[] = {
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column of the table; for jobs also time: the order of completion"},
 	{"top", 't', OPT_U64, "N", &opt.top, "number of rows of the table, 0: all (jobs as text: 20)"},
+	{"step-range", 0, OPT_STR, "NAME", &opt.step_range,
+	 "steps are the NVTX ranges, or marks, of this name (default: those that look like steps)"},
 	FILTER_OPTIONS(opt.filter, 0),
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
 	{"csv", 'c', OPT_FLAG, NULL, &opt.csv, "the table of --by (job) as CSV"},
@@ -404,6 +407,11 @@ static int report_check_options(struct report *r)
 		return cmd_usage_error("--json and --csv exclude each other");
 	if (opt.output && (opt.json || opt.csv))
 		return cmd_usage_error("-o writes a page: for --json and --csv use > FILE");
+	if (opt.step_range && !*opt.step_range)
+		return cmd_usage_error("--step-range '': the name of a range, see report --by range");
+	if (opt.step_range && opt.by.value && strcmp(opt.by.value, "step") && strcmp(opt.by.value, "rank"))
+		return cmd_usage_error("--step-range is of --by step and --by rank, not of --by %s",
+				       opt.by.value);
 	status = set_view(r);
 	if (status == EXIT_DONE)
 		status = set_filter(r);
@@ -509,6 +517,7 @@ static int report_run(int argc, char **argv)
 		.a.pass = {.json = opt.json || opt.output,
 			   .page = opt.output,
 			   .csv = opt.csv,
+			   .step_range = opt.step_range,
 			   .verbose = opt.verbose},
 		.out = stdout,
 		.page = opt.output,

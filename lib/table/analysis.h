@@ -10,6 +10,7 @@
 #include "trace/names.h"
 #include "notes.h"
 
+struct grt_bar;
 struct grt_call_end;
 struct grt_deps;
 struct grt_filter;
@@ -52,6 +53,8 @@ struct grt_stacks;
  * @types: `monitor all` leaves it out where the trace has none of these; ended by 0, NULL: see @any
  * @any: where types do not decide that; NULL: @types
  * @write: writes it, as often as it is called. Return: 0 or -ENOMEM
+ * @bar: GRT_PART_BARS: its @i-th row as a picture, see bars.h; @help is their title. Return: whether there is
+ *	one; NULL: it is no picture
  */
 struct grt_part {
 	const char *name;
@@ -64,6 +67,7 @@ struct grt_part {
 	const uint16_t *types;
 	bool (*any)(const void *state);
 	int (*write)(void *state, const struct grt_part *part, struct grt_pass *pass);
+	bool (*bar)(const void *state, const struct grt_pass *pass, uint32_t i, struct grt_bar *bar);
 };
 
 /**
@@ -143,6 +147,7 @@ struct grt_analysis {
  * @streams: rows of @asked are written while the trace is read
  * @sort: order of @asked, NULL: its own
  * @top: rows of @asked, 0: all
+ * @step_range: the range of NVTX that steps are; NULL: what is found
  * @jobs_seen: jobs so far
  * @seen: events taken in by type, all in [0]; NULL: nobody counts them
  * @completed_again: COMPLETE of jobs that were complete
@@ -170,6 +175,7 @@ struct grt_pass {
 	bool streams;
 	const struct grt_column *sort;
 	uint64_t top;
+	const char *step_range;
 	uint64_t jobs_seen;
 	const uint64_t *seen;
 	uint64_t completed_again;
