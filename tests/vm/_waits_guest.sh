@@ -23,7 +23,18 @@ look_at_loop() { # NAME THREAD
 
 modprobe gpu_sched
 insmod "$GRTRACE_MODULES/grtrace_softgpu.ko"
+# The kernel's own text of its switches, beside ours.
+mount | grep -q ' /sys/kernel/tracing ' || mount -t tracefs tracefs /sys/kernel/tracing
+kernels=/sys/kernel/tracing/instances/switches
+mkdir $kernels
+echo mono >$kernels/trace_clock
+for event in sched_switch sched_waking; do echo 1 >$kernels/events/sched/$event/enable; done
 look wakers /mnt/build/tests/vm/wakers gpu
+echo 0 >$kernels/tracing_on
+cat $kernels/trace >/out/wakers.ftrace
+grep -hE '^(overrun|commit overrun|dropped events):' $kernels/per_cpu/cpu*/stats >/out/wakers.lost
+rmdir $kernels
+grtrace dump --json wakers.grt >/out/wakers.dump
 sources=sched,drm,vblank,ioctl look frames /mnt/build/tests/vm/frames "${long:+10}4"
 grtrace report frames.grt --by frame --json --top 0 >/out/frames.json
 sources=sched,drm look idle /mnt/build/tests/vm/idle_causes

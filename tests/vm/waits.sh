@@ -45,9 +45,17 @@ check() { # NAME COMMAND...
 
 all_named() {
 	local said
-	said=$(python3 "$GRTRACE_SRC/tests/vm/_wakers.py" "$work/out/wakers.said" "$work/out/wakers.json" 2>&1)
+	said=$(python3 "$GRTRACE_SRC/tests/vm/_wakers.py" "$work/out/wakers.said" "$work/out/wakers.json" "$work/out/wakers.dump" 2>&1)
 	echo "$said"
 	[ "$said" = "36 waits" ]
+}
+
+all_switches() {
+	local said
+	said=$(grep -v ': 0$' "$work/out/wakers.lost"
+		python3 "$GRTRACE_SRC/tests/vm/_switches.py" "$work/out/wakers.ftrace" "$work/out/wakers.dump" 2>&1)
+	echo "$said"
+	[[ $said =~ ^[0-9]{3,}\ switches$ ]]
 }
 
 blamed() {
@@ -105,6 +113,7 @@ n=0
 	guest --timeout "${GRTRACE_SOAK:+1}400" --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" ${GRTRACE_SOAK:+long} >&2
 	echo "TAP version 13"
 	check "waits are named by who ended them, as the program says" all_named
+	check "threads come and go as the kernel's own trace says" all_switches
 	check "kmscube sleeps for the GPU or the display" asleep kmscube gpu
 	check "glmark2 does" asleep glmark2-es2-drm gpu
 	check "each frame is there, and late ones are blamed on what delayed them" blamed
