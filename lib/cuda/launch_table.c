@@ -423,6 +423,7 @@ const struct grt_analysis grt_analysis_launch_groups = {
 	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
 	.beyond = true,
 	.late = true,
+	.waits = true,
 	.parts = launch_parts,
 	.begin = new_launches,
 	.within = set_within,

@@ -437,6 +437,7 @@ const struct grt_analysis grt_analysis_steps = {
 	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
 	.beyond = true,
 	.late = true,
+	.waits = true,
 	.parts = step_parts,
 	.begin = new_steps,
 	.within = step_table_set_within,

@@ -326,6 +326,7 @@ static const struct grt_part counter_parts[] = {
 const struct grt_analysis grt_analysis_counters = {
 	.name = "counters",
 	.classes = GRT_IN_CLASS(counter),
+	.waits = true,
 	.parts = counter_parts,
 	.size = sizeof(struct grt_counters),
 	.begin = new_counters,

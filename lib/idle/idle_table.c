@@ -383,6 +383,7 @@ const struct grt_analysis grt_analysis_idle = {
 	.besides = GRT_IN_CLASS(call) | GRT_IN_CLASS(thread),
 	.beyond = true,
 	.late = true,
+	.waits = true,
 	.parts = idle_parts,
 	.begin = begin_idle,
 	.span = idle_table_span,

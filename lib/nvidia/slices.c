@@ -461,6 +461,7 @@ const struct grt_analysis grt_analysis_slices = {
 	.name = "slices",
 	.classes = GRT_IN_CLASS(slice),
 	.late = true,
+	.waits = true,
 	.parts = slice_parts,
 	.begin = slices_begin,
 	.within = slices_within,

@@ -72,6 +72,8 @@ struct grt_part {
  * @besides: of these, the classes that its tables are not of
  * @beyond, @late: it takes these in, too, see struct grt_consumer
  * @always: a report needs its notes whatever it shows
+ * @waits: without an event of @classes other than names it shows nothing in a summary: there it begins with
+ *	the first one
  * @parts: what it shows
  * @size: of the state, which begins as zeroes; 0: @begin makes it
  * @begin: prepares the state; @parts has bit 1 << i for each part that is wanted. Return: 0 or -ENOMEM
@@ -93,6 +95,7 @@ struct grt_analysis {
 	bool beyond;
 	bool late;
 	bool always;
+	bool waits;
 	const struct grt_part *parts;
 	size_t size;
 	int (*begin)(void **state, struct grt_pass *pass, unsigned int parts);
