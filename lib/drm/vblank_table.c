@@ -85,7 +85,6 @@ static int show_frames(void *state, const struct grt_part *part, struct grt_pass
 	uint64_t unasked = 0;
 	int ret = 0;
 
-	(void)part;
 	grt_writer_table(pass->writer, &crtc_table, NULL);
 	for (crtc = grt_vblank_each(state, NULL); crtc && !ret; crtc = grt_vblank_each(state, crtc)) {
 		ret = write_crtc(pass, crtc);
@@ -112,8 +111,6 @@ static int show_frames(void *state, const struct grt_part *part, struct grt_pass
 
 static int new_vblank(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	(void)pass;
-	(void)parts;
 	return grt_vblank_new((struct grt_vblank **)state, 0);
 }
 

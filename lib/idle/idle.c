@@ -528,7 +528,6 @@ static int idle_on_work(void *arg, const struct grt_event *e, const struct grt_i
 	struct idle_device *d;
 	int ret;
 
-	(void)how;
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
 	ret = idle_get_device(x, image->number + 1, kernel ? k->gpu : c->gpu, &d);

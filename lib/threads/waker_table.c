@@ -14,35 +14,27 @@
 
 static void waker_table_get_thread(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_name(cell, view, ((const struct grt_waker_row *)row)->name);
 }
 
 static void waker_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_owner(cell, view, ((const struct grt_waker_row *)row)->name);
 }
 
 static void waker_table_get_state(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = grt_thread_state_name(((const struct grt_waker_row *)row)->state);
 }
 
 static void waker_table_get_by(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = grt_waker_name(((const struct grt_waker_row *)row)->by);
 	cell->absent = !cell->text;
 }
 
 static void waker_table_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = grt_wake_cause_name(((const struct grt_waker_row *)row)->cause);
 	cell->absent = !cell->text;
 }
@@ -53,8 +45,6 @@ static void waker_table_get_behind(struct grt_cell *cell, const void *view, cons
 	const struct grt_waker_row *r = row;
 	unsigned int most = r->state;
 
-	(void)view;
-	(void)arg;
 	for (unsigned int i = 0; i < GRT_THREAD_STATES; i++)
 		if (r->behind[i] > r->behind[most])
 			most = i;
@@ -139,8 +129,6 @@ static int write_wakers(void *state, const struct grt_part *part, struct grt_pas
 
 static int new_wakers(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	(void)pass;
-	(void)parts;
 	*state = malloc(sizeof(struct grt_wakers));
 	if (!*state)
 		return -ENOMEM;
@@ -150,13 +138,11 @@ static int new_wakers(void **state, struct grt_pass *pass, unsigned int parts)
 
 static void waker_table_within(void *state, uint64_t from, uint64_t to)
 {
-	(void)to;
 	((struct grt_wakers *)state)->from = from;
 }
 
 static int waker_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
-	(void)pass;
 	return grt_wakers_event(state, e);
 }
 
