@@ -116,6 +116,14 @@ static int analyses_begin_one(const struct grt_analysis *analysis, struct grt_an
 	return analysis->begin ? analysis->begin(&a->state[row], &a->pass, a->parts[row]) : 0;
 }
 
+static void analyses_free_one(const struct grt_analysis *analysis, void *state)
+{
+	if (state && analysis->free)
+		analysis->free(state);
+	if (analysis->size)
+		free(state);
+}
+
 /* The analysis itself takes the place of what stood in for it. */
 static void analyses_replace(struct grt_taker *taker, const struct grt_analysis *old, struct grt_taker by)
 {
@@ -158,7 +166,7 @@ static int analyses_on_first(void *state, const struct grt_event *e, struct grt_
 	ret = analyses_begin_one(by.analysis, a, waits->row);
 	by.state = a->state[waits->row];
 	if (ret) {
-		by.analysis->free(by.state);
+		analyses_free_one(by.analysis, by.state);
 		a->state[waits->row] = NULL;
 		return ret;
 	}
@@ -441,8 +449,7 @@ void grt_analyses_notes(struct grt_analyses *a)
 void grt_analyses_free(struct grt_analyses *a)
 {
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
-		if (t->analysis->free)
-			t->analysis->free(t->state);
+		analyses_free_one(t->analysis, t->state);
 	grt_jobs_free(a->jobs);
 	*a = (struct grt_analyses){.pass = {.jobs = NULL}};
 }

@@ -356,10 +356,7 @@ static int write_display_frames(void *state, const struct grt_part *part, struct
 	return ret;
 }
 
-static int new_display_frames(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	return grt_display_frames_new((struct grt_display_frames **)state);
-}
+GRT_ANALYSIS_NEW(new_display_frames, struct grt_display_frames, grt_display_frames_new)
 
 static int finish_display_frames(void *state, struct grt_pass *pass)
 {

@@ -66,11 +66,7 @@ static int show_irqs(void *state, const struct grt_part *part, struct grt_pass *
 
 /* --------------------------------------------------------------- analysis */
 
-static int new_irqs(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	grt_tally_init(*state, GRT_TALLY_ROWS);
-	return 0;
-}
+GRT_ANALYSIS_INIT(new_irqs, grt_tally_init, GRT_TALLY_ROWS)
 
 static int irqs_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
@@ -81,12 +77,7 @@ static int irqs_take_event(void *state, const struct grt_event *e, struct grt_pa
 		e->time);
 }
 
-static void free_irqs(void *state)
-{
-	if (state)
-		grt_tally_free(state);
-	free(state);
-}
+GRT_ANALYSIS_FREE(free_irqs, grt_tally_free)
 
 static const uint16_t irq_types[] = {GRT_EV_IRQ, 0};
 static const struct grt_part irq_parts[] = {

@@ -314,10 +314,7 @@ static int write_idle(void *state, const struct grt_part *part, struct grt_pass 
 
 static int begin_idle(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	struct idle_analysis *a = calloc(1, sizeof(*a));
-
-	*state = a;
-	return a ? grt_idleness_new(&a->idle, NULL) : -ENOMEM;
+	return grt_idleness_new(&((struct idle_analysis *)*state)->idle, NULL);
 }
 
 static void idle_table_span(void *state, uint64_t first, uint64_t last)
@@ -342,11 +339,7 @@ static bool any_idle(const void *state)
 
 static void free_idle(void *state)
 {
-	struct idle_analysis *a = state;
-
-	if (a)
-		grt_idleness_free(a->idle);
-	free(a);
+	grt_idleness_free(((struct idle_analysis *)state)->idle);
 }
 
 static const struct grt_part idle_parts[] = {
@@ -365,6 +358,7 @@ const struct grt_analysis grt_analysis_idle = {
 	.late = true,
 	.waits = true,
 	.parts = idle_parts,
+	.size = sizeof(struct idle_analysis),
 	.begin = begin_idle,
 	.span = idle_table_span,
 	.event = idle_table_event,

@@ -196,12 +196,7 @@ const struct grt_table grt_aggregate_table = {"aggregates", "aggregated rings", 
 
 /* --------------------------------------------------------------- analysis */
 
-static int new_aggregates(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	grt_aggregates_init(*state);
-	return 0;
-}
-
+GRT_ANALYSIS_INIT(new_aggregates, grt_aggregates_init)
 GRT_ANALYSIS_EVENT(aggregates_take_event, grt_aggregates_event)
 
 /* A trace without any has no such table. */
@@ -247,12 +242,7 @@ static void note_aggregated(void *state, struct grt_pass *pass)
 			aggregated - told);
 }
 
-static void free_aggregates(void *state)
-{
-	if (state)
-		grt_aggregates_free(state);
-	free(state);
-}
+GRT_ANALYSIS_FREE(free_aggregates, grt_aggregates_free)
 
 static const struct grt_part aggregate_parts[] = {
 	{"aggregates", "sums of AGGREGATE records by ring", GRT_PART_SUMMARY,

@@ -403,13 +403,10 @@ static void free_stats(void *state)
 {
 	struct job_stats *s = state;
 
-	if (!s)
-		return;
 	grt_phases_free(s->phases);
 	grt_tally_free(&s->ibs);
 	grt_tally_free(&s->commands);
 	grt_tally_free(&s->answers);
-	free(s);
 }
 
 static bool any_submits(const void *state)

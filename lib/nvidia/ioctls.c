@@ -101,11 +101,8 @@ static void free_ioctls(void *state)
 {
 	struct nv_calls *n = state;
 
-	if (!n)
-		return;
 	grt_tally_free(&n->all);
 	grt_tally_free(&n->refused);
-	free(n);
 }
 
 static bool any_ioctls(const void *state)

@@ -173,11 +173,7 @@ const struct grt_table grt_tsg_runlist_table = {"runlists", "runlists", runlist_
 
 /* --------------------------------------------------------------- analysis */
 
-static int new_tsgs(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	grt_tsgs_init(*state);
-	return 0;
-}
+GRT_ANALYSIS_INIT(new_tsgs, grt_tsgs_init)
 
 static int tsg_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
@@ -273,12 +269,7 @@ static int write_tsgs(void *state, const struct grt_part *part, struct grt_pass 
 	return ret;
 }
 
-static void free_tsgs(void *state)
-{
-	if (state)
-		grt_tsgs_free(state);
-	free(state);
-}
+GRT_ANALYSIS_FREE(free_tsgs, grt_tsgs_free)
 
 static const struct grt_part tsg_parts[] = {
 	{"tsg", "NVIDIA's channel groups, their channels and runlists", GRT_PART_BY, 0, &grt_tsg_table,

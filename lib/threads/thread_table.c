@@ -126,10 +126,7 @@ static int write_threads(void *state, const struct grt_part *part, struct grt_pa
 	return ret;
 }
 
-static int new_threads(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	return grt_threads_new((struct grt_threads **)state, NULL);
-}
+GRT_ANALYSIS_NEW(new_threads, struct grt_threads, grt_threads_new, NULL)
 
 static void begin_within(void *state, uint64_t from, uint64_t to)
 {

@@ -127,31 +127,15 @@ static int write_wakers(void *state, const struct grt_part *part, struct grt_pas
 	return ret;
 }
 
-static int new_wakers(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	*state = malloc(sizeof(struct grt_wakers));
-	if (!*state)
-		return -ENOMEM;
-	grt_wakers_init(*state);
-	return 0;
-}
+GRT_ANALYSIS_INIT(new_wakers, grt_wakers_init)
 
 static void waker_table_within(void *state, uint64_t from, uint64_t to)
 {
 	((struct grt_wakers *)state)->from = from;
 }
 
-static int waker_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
-{
-	return grt_wakers_event(state, e);
-}
-
-static void free_wakers(void *state)
-{
-	if (state)
-		grt_wakers_free(state);
-	free(state);
-}
+GRT_ANALYSIS_EVENT(waker_table_take_event, grt_wakers_event)
+GRT_ANALYSIS_FREE(free_wakers, grt_wakers_free)
 
 static const struct grt_part waker_parts[] = {
 	{"wait", "what threads waited for, and who ended it", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
@@ -164,6 +148,7 @@ const struct grt_analysis grt_analysis_wakers = {
 	.classes = GRT_IN_CLASS(thread) | GRT_IN_CLASS(name),
 	.beyond = true,
 	.parts = waker_parts,
+	.size = sizeof(struct grt_wakers),
 	.begin = new_wakers,
 	.within = waker_table_within,
 	.event = waker_table_take_event,
