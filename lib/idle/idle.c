@@ -13,7 +13,6 @@
 #include "base/grow.h"
 #include "base/heap.h"
 #include "codes/cuda_codes.h"
-#include "table/analysis.h"
 #include "trace/packet.h"
 
 /* Jobs come about in the order of their ends; CUPTI's records a buffer at a time. */
@@ -658,19 +657,21 @@ static int idle_begin_cuda(struct grt_idleness *x)
 {
 	struct grt_launches_sink sink = {.work = idle_on_work, .arg = x};
 
-	return x->launches ? 0 : grt_launches_new(&x->launches, &sink) ?: grt_image_frames_new(&x->image_frames);
+	return grt_launches_new(&x->launches, &sink) ?: grt_image_frames_new(&x->image_frames);
 }
 
 /* Threads before launches: what a launch ends may be a gap, and its thread's pieces are to be known. */
 int grt_idleness_event(struct grt_idleness *x, const struct grt_event *e)
 {
-	uint32_t class = 1U << grt_class_of[e->type], cuda = GRT_IN_CLASS(launch) | GRT_IN_CLASS(image);
-	int ret = class & cuda ? idle_begin_cuda(x) : 0;
+	enum grt_class class = grt_class_of[e->type];
+	bool cuda = class == GRT_CLASS_launch || class == GRT_CLASS_image;
+	int ret = cuda && !x->launches ? idle_begin_cuda(x) : 0;
 
 	ret = ret ?: idle_see_own(x, e);
-	if (!ret && class & (cuda | GRT_IN_CLASS(thread) | GRT_IN_CLASS(name)))
-		ret = grt_threads_event(x->threads, e);
-	return ret || !(class & cuda) ? ret : grt_launches_event(x->launches, e);
+	if (ret || !(cuda || class == GRT_CLASS_thread || class == GRT_CLASS_name))
+		return ret;
+	ret = grt_threads_event(x->threads, e);
+	return ret || !cuda ? ret : grt_launches_event(x->launches, e);
 }
 
 /* --------------------------------------------------------------- in, out */
