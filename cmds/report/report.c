@@ -440,8 +440,10 @@ static int report_page(struct report *r, const char *path)
 	if (opt.filter.pid || opt.filter.comm || opt.filter.ring)
 		return cmd_usage_error("a page has the lanes of all processes: use --from, --to or --device");
 	r->out = open_memstream(&tables, &length);
-	if (!r->out)
+	if (!r->out || grt_lanes_new(&r->lanes))
 		return report_no_memory();
+	r->idle = grt_lanes_idle(r->lanes);
+	r->a.pass.idle = &r->idle;
 	status = report_recording(r, path);
 	fclose(r->out);
 	r->out = NULL;
@@ -450,6 +452,7 @@ static int report_page(struct report *r, const char *path)
 		written = report_page_write(r, opt.output, tables, length, opt.filter.gpu);
 		status = status != EXIT_DONE ? status : written;
 	}
+	grt_lanes_free(r->lanes);
 	free(tables);
 	return status;
 }

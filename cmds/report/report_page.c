@@ -70,14 +70,10 @@ static int report_page_put_lanes(struct grt_session *s, void *arg)
 
 static int report_page_lanes(const struct report *r, const char *gpu, struct grt_page *p, struct grt_err *err)
 {
-	struct lanes_out out = {.page = p};
-	int ret = grt_lanes_new(&out.lanes, r->span.first, r->span.last);
+	struct lanes_out out = {r->lanes, p};
 
-	if (!ret)
-		ret = report_page_run(r, gpu, grt_lanes_consumer(out.lanes), report_page_put_lanes, &out,
-				      err);
-	grt_lanes_free(out.lanes);
-	return ret;
+	grt_lanes_within(r->lanes, r->span.first, r->span.last);
+	return report_page_run(r, gpu, grt_lanes_consumer(r->lanes), report_page_put_lanes, &out, err);
 }
 
 /** struct graph_out - what report_page_put_graph() needs */

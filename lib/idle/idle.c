@@ -25,7 +25,7 @@
 #define ROWS_ALL (GRT_IDLE_ROWS_MAX + GRT_IDLE_CAUSES * GRT_IDLE_DEVICES_MAX)
 
 static const char *const cause_names[GRT_IDLE_CAUSES] = {
-#define GRT_IDLE_CAUSE(NAME, name, phrase, help) #name,
+#define GRT_IDLE_CAUSE(NAME, name, colour, phrase, help) #name,
 #include "idle_causes.def"
 };
 

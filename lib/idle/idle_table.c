@@ -109,7 +109,7 @@ static const struct grt_column device_columns[] = {
 	{"work", idle_table_get_device_u64, D(work), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs, or kernels and copies"},
 	{"sampled", idle_table_get_device_u64, D(sampled), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "jobs that stand for more than themselves: what is idle is unknown"},
 	{"untimed", idle_table_get_device_u64, D(untimed), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, those of which it is unknown when they ran"},
-#define GRT_IDLE_CAUSE(NAME, name, phrase, help) \
+#define GRT_IDLE_CAUSE(NAME, name, colour, phrase, help) \
 	{"idle_" #name, idle_table_get_device_u64, D(cause[GRT_IDLE_##NAME]), GRT_CELL_NS, GRT_COLUMN_MORE, help ", ns"},
 #include "idle_causes.def"
 	{"sentence", idle_table_get_sentence, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "the same in words"},
@@ -174,10 +174,13 @@ const struct grt_table grt_idleness_table = {"idle", "idle time by cause", row_c
 
 static int idle_table_end(struct idle_analysis *a, struct grt_pass *pass)
 {
+	int ret;
+
 	if (a->ended)
 		return 0;
 	a->ended = true;
-	return grt_idleness_end(a->idle, pass->names, pass->known ? pass->last : 0);
+	ret = grt_idleness_end(a->idle, pass->names, pass->known ? pass->last : 0);
+	return ret || !pass->idle ? ret : pass->idle->end(pass->idle->arg, a->idle);
 }
 
 /* The one that was busy most comes first. */
@@ -314,7 +317,11 @@ static int write_idle(void *state, const struct grt_part *part, struct grt_pass 
 
 static int begin_idle(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	return grt_idleness_new(&((struct idle_analysis *)*state)->idle, NULL);
+	struct grt_idleness_options options = {0};
+
+	if (pass->idle)
+		options = (struct grt_idleness_options){.part = pass->idle->part, .arg = pass->idle->arg};
+	return grt_idleness_new(&((struct idle_analysis *)*state)->idle, &options);
 }
 
 static void idle_table_span(void *state, uint64_t first, uint64_t last)

@@ -18,6 +18,7 @@ struct grt_job;
 struct grt_jobs;
 struct grt_pass;
 struct grt_slots;
+struct grt_idleness_sink;
 struct grt_stacks;
 
 /* A class of events, in sets of classes. */
@@ -162,6 +163,7 @@ struct grt_analysis {
  * @columns: of a timeline's bars, at most; how many there are, once it has begun
  * @shape, @tree, @side: what a flame graph adds up, and where to
  * @slots: gets when the weights came, where the analysis knows; NULL: nobody asks
+ * @idle: gets each part of the idle time; NULL: nobody asks
  * @writer, @notes: where parts are written
  * @csv, @json, @verbose: its form; @page: JSON, of which people read the sentences first
  */
@@ -189,6 +191,7 @@ struct grt_pass {
 	const struct grt_flame_shape *shape;
 	struct grt_stacks *tree;
 	struct grt_slots *slots;
+	const struct grt_idleness_sink *idle;
 	unsigned int side;
 	struct grt_writer *writer;
 	struct grt_notes *notes;

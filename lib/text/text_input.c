@@ -20,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/foreign.h"
 #include "trace/session.h"
 #include "base/scan.h"
 #include "base/lines_in.h"
@@ -578,8 +579,9 @@ static const struct grt_text_format *elected(const struct votes *v)
 	return v->of[best] ? formats[best] : NULL;
 }
 
-static int no_form(const struct grt_text *t, uint64_t lines, struct grt_err *err)
+static int no_form(const struct grt_text *t, const struct grt_session *s, uint64_t lines, struct grt_err *err)
 {
+	const char *what, *fix;
 	char forms[200] = "";
 
 	for (size_t i = 0; i < FORMATS; i++)
@@ -589,15 +591,18 @@ static int no_form(const struct grt_text *t, uint64_t lines, struct grt_err *err
 		return grt_err_set(err, -ENODATA, "nothing came through it", "", "%s: the input is empty",
 				   t->label);
 	if (t->lines.json.on && !t->lines.json.found)
-		return grt_err_set(err, -EINVAL, "JSON has it as the string \"systemTraceEvents\"",
-				   "cat /sys/kernel/tracing/trace > FILE",
-				   "%s: a JSON trace without ftrace text", t->label);
+		return grt_err_set(
+			err, -EINVAL, "JSON has it as the string \"systemTraceEvents\"",
+			"cat /sys/kernel/tracing/trace > FILE; for a trace of CUDA, grtrace flame --gpu PATH",
+			"%s: a JSON trace without ftrace text", t->label);
+	if (!t->lines.json.on && s->head && grt_foreign_text(s->head, s->head_len, &what, &fix))
+		return grt_err_set(err, -EINVAL, what, fix, "%s: not a trace", t->label);
 	return grt_err_set(err, -EINVAL, "none of its lines is of a form that can be read",
 			   "trace-cmd report > FILE, or cat /sys/kernel/tracing/trace > FILE",
 			   "%s: line 1 to %llu: no events (%s)", t->label, (unsigned long long)lines, forms);
 }
 
-static int choose_form(struct grt_text *t, struct grt_err *err)
+static int choose_form(struct grt_text *t, const struct grt_session *s, struct grt_err *err)
 {
 	struct votes v = {.lines = 0};
 	int ret;
@@ -609,7 +614,7 @@ static int choose_form(struct grt_text *t, struct grt_err *err)
 				   (unsigned long long)v.lines + 1);
 	t->format = elected(&v);
 	if (!t->format)
-		return no_form(t, v.lines, err);
+		return no_form(t, s, v.lines, err);
 	if (t->lines.is_pipe)
 		grt_lines_unpin(&t->lines);
 	else
@@ -659,7 +664,7 @@ static int text_input_prepare(struct grt_text *t, struct grt_session *s, struct 
 	t->label = strdup(strcmp(s->path, "-") ? s->path : "standard input");
 	if (!t->label || grt_lines_init(&t->lines, s->is_pipe ? s->head : NULL, s->is_pipe ? s->head_len : 0))
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", s->path);
-	ret = choose_form(t, err);
+	ret = choose_form(t, s, err);
 	if (!ret && !s->is_pipe)
 		ret = read_stamps(t, s, err);
 	s->found.text.form = t->format ? t->format->name : NULL;

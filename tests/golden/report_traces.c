@@ -347,6 +347,112 @@ static void ranks(void)
 	tm_close(tm);
 }
 
+/* Stacks of a training program, by the function: the number of each is its place, from 1. */
+static const struct {
+	const char *function;
+	const char *file;
+	uint32_t line;
+	uint32_t caller;
+} ops_node[] = {
+	{"<module>", "/home/me/train.py", 5, 0},
+	{"Model.forward", "/home/me/model.py", 10, 1},
+	{"Module._call_impl", "/opt/torch/nn/modules/module.py", 1786, 2},
+	{"Linear.forward", "/opt/torch/nn/modules/linear.py", 125, 3},
+	{"at::_ops::linear::call", NULL, 0, 4},
+	{"at::_ops::addmm::call", NULL, 0, 5},
+	{"at::_ops::addmm::redispatch", NULL, 0, 6},
+	{"cublasSgemm_v2", NULL, 0, 7},
+	{"cublasLtSSSMatmul", NULL, 0, 8},
+	{"at::_ops::add_Tensor::call", NULL, 0, 4},
+	{"torch::autograd::Engine::thread_main", NULL, 0, 0},
+	{"torch::autograd::generated::AddmmBackward0::apply", NULL, 0, 11},
+	{"at::_ops::mm::call", NULL, 0, 12},
+	{"cublasSgemm_v2", NULL, 0, 13},
+	{"Adam.step", "/opt/torch/optim/adam.py", 200, 1},
+	{"at::_ops::_foreach_add__List::call", NULL, 0, 15},
+	{"call", "/tmp/torchinductor_me/ab/cab.py", 40, 2},
+	{"CachingAutotuner.run", "/opt/torch/_inductor/runtime/triton_heuristics.py", 1200, 17},
+	{"at::_ops::mm_out::call", NULL, 0, 17},
+	{"JITFunction.run", "/opt/triton/runtime/jit.py", 700, 1},
+	{"torch::autograd::Function<Mine>::apply", NULL, 0, 1},
+	{"at::_ops::sum_dim_IntList::call", NULL, 0, 21},
+	{"at::_ops::copy_::call", NULL, 0, 1},
+};
+
+/* What the GPU did: kernel or, without a name, a copy, of 1, 2, 4, ... us: a sum of times says of which they
+ * are. */
+static const struct {
+	uint32_t node;
+	const char *kernel;
+} ops_work[] = {
+	{9, "gemm"},  {9, "gemm"},	 {9, "splitk"},	       {10, "add"},
+	{14, "gemm"}, {12, "sum"},	 {16, "multi_tensor"}, {18, "triton_poi_fused_add_0"},
+	{19, "gemm"}, {20, "my_kernel"}, {22, "reduce"},       {23, NULL},
+	{1, "mine"},
+};
+
+#define OPS_NODES (sizeof(ops_node) / sizeof(ops_node[0]))
+#define OPS_WORKS (sizeof(ops_work) / sizeof(ops_work[0]))
+
+static void ops_string(struct trace_maker *tm, size_t number, const char *text)
+{
+	struct grt_ev_string s = {.e.type = GRT_EV_STRING, .e.size = sizeof(s), GAME, AT(0)};
+
+	s.number = (uint32_t)number;
+	s.length = s.part = (uint32_t)strlen(text);
+	memcpy(s.text, text, s.part);
+	tm_event(tm, 0, &s.e);
+}
+
+static void ops_define(struct trace_maker *tm)
+{
+	for (size_t i = 0; i < OPS_NODES; i++) {
+		ops_string(tm, 2 * i + 1, ops_node[i].function);
+		if (ops_node[i].file)
+			ops_string(tm, 2 * i + 2, ops_node[i].file);
+		tm_emit(tm, 0, node, AT(0), GAME, .node = (uint32_t)i + 1, .caller = ops_node[i].caller,
+			.function = (uint32_t)(2 * i + 1),
+			.file = ops_node[i].file ? (uint32_t)(2 * i + 2) : 0, .line = ops_node[i].line);
+	}
+	for (size_t i = 0; i < OPS_WORKS; i++)
+		if (ops_work[i].kernel)
+			ops_string(tm, 100 + i, ops_work[i].kernel);
+	/* the node of a graph that is launched is a clone of one that was captured in an operator */
+	tm_emit(tm, 0, graph_node, AT(0), GAME, .id = 50, .node = 10);
+	tm_emit(tm, 0, graph_node, AT(0), GAME, .id = 51, .source = 50);
+}
+
+static void ops(void)
+{
+	struct trace_maker *tm = tm_dir("ops.grt", 1);
+	uint64_t end = 10000 * MS;
+
+#define WORK(id) .start = end, .end = end + (1000ULL << (id)), .correlation = (id) + 1, .cuda_stream = 7
+	ops_define(tm);
+	for (uint32_t i = 0; i < OPS_WORKS; i++)
+		tm_emit(tm, 0, launch, AT(i + 1), GAME, .begin = 10000 * MS + 1000 * i, .correlation = i + 1,
+			.node = ops_work[i].node, .call = ops_work[i].kernel ? 211 : 31);
+	/* of a graph; of a call that failed; and one work nobody has launched */
+	tm_emit(tm, 0, launch, AT(20), GAME, .begin = 10000 * MS + 19000, .correlation = 14, .node = 1,
+		.call = 311);
+	tm_emit(tm, 0, launch, AT(21), GAME, .begin = 10000 * MS + 20000, .correlation = 15, .node = 10,
+		.call = 211, .result = 1);
+	for (uint32_t i = 0; i < OPS_WORKS; end += 1000ULL << i++)
+		if (ops_work[i].kernel)
+			tm_emit(tm, 0, gpu_kernel, AT(70000), GAME, WORK(i), .name = 100 + i);
+		else
+			tm_emit(tm, 0, gpu_copy, AT(70000), GAME, WORK(i), .kind = 1, .bytes = 4096);
+	tm_emit(tm, 0, gpu_kernel, AT(70000), GAME, .start = end, .end = end + 8192000, .correlation = 14,
+		.name = 103, .graph = 2, .graph_node = 51, .cuda_stream = 7);
+	tm_emit(tm, 0, gpu_kernel, AT(70000), GAME, .start = end, .end = end + 16384000, .correlation = 14,
+		.name = 103, .graph = 2, .graph_node = 77, .cuda_stream = 7);
+	tm_emit(tm, 0, gpu_kernel, AT(70000), GAME, .start = end, .end = end + 32768000, .correlation = 99,
+		.name = 103, .cuda_stream = 7);
+#undef WORK
+	tm_emit(tm, 0, process, AT(70001), GAME, .what = 3, .launches = 15, .gpu_records = 16);
+	tm_close(tm);
+}
+
 #define FLIP 0xc01864b0
 #define SHOWS .e.pid = 70, .e.tid = 71
 #define FRAMES_JOB .e.ring = 0, .e.ctx = 100, .e.engine = GRT_ENGINE_GRAPHICS
@@ -407,6 +513,7 @@ int main(void)
 	huge();
 	rounds();
 	ranks();
+	ops();
 	frames();
 	tm_close(tm_dir("empty.grt", 1));
 	return 0;

@@ -29,7 +29,8 @@ class ReportPage {
 		this.tables = sections.filter(s => s.table && s.rows.length);
 		this.lanes = lanes;
 		this.origin = lanes.from;
-		this.views = this.tables.map(s => new ReportTable(s, this.origin, (from, to) => this.zoomTo(from, to)));
+		this.views = this.tables.map(s => new ReportTable(s, this.origin, (from, to) => this.zoomTo(from, to),
+			coloursOf(lanes.causes)));
 		lanes.lanes.push(...lanesOfTables(this.views, lanes));
 		this.timeline = new Timeline(lanes, (from, to) => this.zoomed(from, to));
 		this.listeners = [];

@@ -34,11 +34,13 @@ const plain = value => Array.isArray(value) ? value[0] : value;
 const isText = kind => kind === "text" || kind === "named";
 
 class ReportTable {
-	/* @origin: the moment from which the page counts; @zoom: gets the time of a row that has one */
-	constructor(section, origin, zoom) {
+	/* @origin: the moment from which the page counts; @zoom: gets the time of a row that has one; @causes: colours of
+	 * those for which devices were idle */
+	constructor(section, origin, zoom, causes) {
 		this.section = section;
 		this.origin = origin;
 		this.zoom = zoom;
+		this.causes = section.table === "idle" ? causes : new Map();
 		this.columns = section.columns;
 		this.rows = section.rows.slice();
 		this.all = this.rows.length <= ROWS_AT_FIRST + 3;
@@ -113,6 +115,7 @@ class ReportTable {
 			const c = this.columns[i], mark = inferred.includes(i) ? "*" : estimated.includes(i) ? "~" : "";
 			const td = element("td", { class: isText(c.kind) ? "text" : "", "data-key": c.key,
 				"data-value": row[i] === null ? "" : String(plain(row[i])) },
+			c.key === "cause" && this.causes.has(row[i]) ? swatch(this.causes.get(row[i])) : null,
 			cellText(c.kind, row[i]), mark ? element("sup", {}, mark) : null);
 			if (c.kind === "percent" && row[i] !== null) {
 				td.classList.add("share");
