@@ -214,19 +214,11 @@ static int report_begin_analyses(struct report *r)
 }
 
 /* What was called how before a report is known in it, as packets of a recording would say it again. */
-static int report_take_names(struct report *r, const struct grt_names *names)
+static int report_take_name(void *arg, const struct grt_event *e)
 {
-	struct grt_ev_name e = {.e = {.type = GRT_EV_NAME, .size = sizeof(e), .ring = GRT_RING_NONE}};
-	int ret = 0;
+	struct report *r = arg;
 
-	for (uint32_t i = 1; i < names->used && !ret; i++) {
-		e.kind = names->name[i].kind;
-		e.id = names->name[i].id;
-		memcpy(e.name, names->name[i].name, sizeof(e.name));
-		memcpy(e.owner, names->name[i].owner, sizeof(e.owner));
-		ret = r->a.c.name(&r->a.c, &e.e, 0);
-	}
-	return ret;
+	return r->a.c.name(&r->a.c, e, 0);
 }
 
 /* The next report is of what comes from now on alone. What was read of open packets is counted there. */
@@ -247,7 +239,7 @@ static int report_begin_again(struct report *r)
 	r->before.balance.emitted -= report_unread(r);
 	r->before.balance.fate[GRT_FATE_DELIVERED] -= report_unread(r);
 	report_look(r);
-	ret = report_begin_analyses(r) ?: report_take_names(r, grt_jobs_names(before));
+	ret = report_begin_analyses(r) ?: grt_names_tell(grt_jobs_names(before), report_take_name, r);
 	grt_jobs_free(before);
 	r->span = (struct reading_span){.first = r->span.last, .last = r->span.last, .known = true};
 	set_busy_span(r, r->span.first, r->asked.to);

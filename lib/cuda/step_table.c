@@ -455,6 +455,7 @@ const struct grt_analysis grt_analysis_steps = {
 	.besides = GRT_IN_CLASS(thread) | GRT_IN_CLASS(name),
 	.beyond = true,
 	.late = true,
+	.waits = true,
 	.parts = step_parts,
 	.begin = new_steps,
 	.within = step_table_set_within,

@@ -24,6 +24,9 @@
 #define JUMP_MAX (1U << 30)
 /* See codes/virtio_gpu.def. */
 #define VIRTIO_GPU_SUBMIT_3D 0x207
+/* Sleeps of a thread that are kept, and threads that have some, of 24 KB each. */
+#define SLEEPS 512U
+#define SLEEPERS 1024U
 
 /** struct work - a job, as a client's or a flip's; @submit 0: none */
 struct work {
@@ -847,7 +850,7 @@ int grt_display_frames_new(struct grt_display_frames **out)
 	*out = d;
 	if (!d)
 		return -ENOMEM;
-	grt_sleeps_init(&d->sleeps);
+	grt_sleeps_init(&d->sleeps, SLEEPS, SLEEPERS);
 	grt_keyed_init(&d->asked, 0, ASKED);
 	grt_keyed_init(&d->jobs, sizeof(struct known_job), GRT_FRAME_JOBS);
 	grt_keyed_init(&d->awaited, sizeof(struct awaited), GRT_FRAME_JOBS);

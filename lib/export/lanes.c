@@ -411,7 +411,6 @@ static int lanes_on_event(struct grt_consumer *c, const struct grt_event *e, uin
 	struct grt_lanes *l = (struct grt_lanes *)c;
 	int ret = grt_tracks_event(l->tracks, e);
 
-	(void)cpu;
 	if (!ret)
 		ret = grt_threads_event(l->threads, e);
 	if (!ret && e->type == GRT_EV_XID)

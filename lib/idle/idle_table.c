@@ -40,15 +40,11 @@ static uint64_t thousandths(uint64_t part, uint64_t whole)
 
 static void idle_table_get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = device_of(row)->name;
 }
 
 static void idle_table_get_kind(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = device_of(row)->cuda ? "cuda" : "drm";
 }
 
@@ -57,15 +53,12 @@ static void idle_table_get_id(struct grt_cell *cell, const void *view, const voi
 {
 	const struct grt_idleness_device *d = device_of(row);
 
-	(void)view;
 	cell->number = arg ? d->ring : d->gpu;
 	cell->absent = d->cuda == arg;
 }
 
 static void idle_table_get_pid(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = device_of(row)->pid;
 	cell->absent = !device_of(row)->cuda;
 }
@@ -74,8 +67,6 @@ static void idle_table_get_window(struct grt_cell *cell, const void *view, const
 {
 	const struct grt_idleness_device *d = device_of(row);
 
-	(void)view;
-	(void)arg;
 	cell->number = d->last - d->first;
 }
 
@@ -83,7 +74,6 @@ static void idle_table_get_busy(struct grt_cell *cell, const void *view, const v
 {
 	const struct grt_idleness_device *d = device_of(row);
 
-	(void)view;
 	cell->number = arg ? thousandths(d->busy, d->last - d->first) : d->busy;
 	cell->inferred = d->inferred;
 	cell->estimated = d->untimed || d->sampled;
@@ -91,8 +81,6 @@ static void idle_table_get_busy(struct grt_cell *cell, const void *view, const v
 
 static void idle_table_get_idle(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = grt_idleness_ns(device_of(row));
 }
 
@@ -103,8 +91,6 @@ static void idle_table_get_device_u64(struct grt_cell *cell, const void *view, c
 
 static void idle_table_get_sentence(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = ((const struct idle_device_view *)row)->sentence;
 }
 
@@ -142,14 +128,11 @@ static const struct grt_idleness_device *idle_table_device(const void *view, con
 
 static void idle_table_get_row_device(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	cell->text = idle_table_device(view, row)->name;
 }
 
 static void idle_table_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = grt_idleness_cause_name(((const struct grt_idleness_row *)row)->cause);
 }
 
@@ -334,14 +317,11 @@ static int write_idle(void *state, const struct grt_part *part, struct grt_pass 
 
 static int begin_idle(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	struct idle_analysis *a = calloc(1, sizeof(*a));
 	struct grt_idleness_options options = {0};
 
-	(void)parts;
-	*state = a;
 	if (pass->idle)
 		options = (struct grt_idleness_options){.part = pass->idle->part, .arg = pass->idle->arg};
-	return a ? grt_idleness_new(&a->idle, &options) : -ENOMEM;
+	return grt_idleness_new(&((struct idle_analysis *)*state)->idle, &options);
 }
 
 static void idle_table_span(void *state, uint64_t first, uint64_t last)
@@ -351,7 +331,6 @@ static void idle_table_span(void *state, uint64_t first, uint64_t last)
 
 static int idle_table_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
-	(void)pass;
 	return grt_idleness_event(((struct idle_analysis *)state)->idle, e);
 }
 
@@ -367,11 +346,7 @@ static bool any_idle(const void *state)
 
 static void free_idle(void *state)
 {
-	struct idle_analysis *a = state;
-
-	if (a)
-		grt_idleness_free(a->idle);
-	free(a);
+	grt_idleness_free(((struct idle_analysis *)state)->idle);
 }
 
 static const struct grt_part idle_parts[] = {
@@ -388,7 +363,9 @@ const struct grt_analysis grt_analysis_idle = {
 	.besides = GRT_IN_CLASS(call) | GRT_IN_CLASS(thread),
 	.beyond = true,
 	.late = true,
+	.waits = true,
 	.parts = idle_parts,
+	.size = sizeof(struct idle_analysis),
 	.begin = begin_idle,
 	.span = idle_table_span,
 	.event = idle_table_event,

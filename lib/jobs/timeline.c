@@ -162,7 +162,6 @@ static int close_overlap(void *arg, const struct grt_stretches *s, const struct 
 	const struct closing *c = arg;
 	struct grt_idle overlap = {st->from, st->to, st->first, st->last};
 
-	(void)s;
 	return append_wide(c->t, c->to, &overlap);
 }
 

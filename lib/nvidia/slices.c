@@ -89,7 +89,6 @@ static int slices_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	struct slices *s = calloc(1, sizeof(*s));
 
-	(void)pass, (void)parts;
 	*state = s;
 	if (!s)
 		return -ENOMEM;
@@ -214,7 +213,6 @@ static int slices_event(void *state, const struct grt_event *e, struct grt_pass 
 	void *gpu = NULL;
 	int ret;
 
-	(void)pass;
 	if (e->type != GRT_EV_GPU_SLICE || ev->start > e->time || e->time < s->from || ev->start > s->to)
 		return 0;
 	ret = grt_keyed_get_or_count(&s->gpu, &key, &s->over, &gpu);
@@ -258,7 +256,6 @@ static void slices_get_device(struct grt_cell *cell, const void *view, const voi
 	const struct grt_names *names = ((const struct slices_view *)view)->names;
 	const struct owner *o = row;
 
-	(void)arg;
 	cell->number = o->device;
 	cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, o->device));
 }
@@ -272,7 +269,6 @@ static void slices_get_name(struct grt_cell *cell, const void *view, const void 
 static void slices_get_instance(struct grt_cell *cell, const void *view, const void *row, int shift)
 {
 	cell->number = ((const struct owner *)row)->instance >> shift & 0xff;
-	(void)view;
 	cell->absent = cell->number == GRT_NOT_DIVIDED;
 }
 
@@ -280,7 +276,6 @@ static void slices_get_process(struct grt_cell *cell, const void *view, const vo
 {
 	const struct owner *o = row;
 
-	(void)arg;
 	cell->text = o->kind == SLICE_PROCESS
 			     ? grt_process_name(((const struct slices_view *)view)->names, o->pid)
 			     : kind_names[o->kind];
@@ -289,7 +284,6 @@ static void slices_get_process(struct grt_cell *cell, const void *view, const vo
 
 static void slices_get_kind(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view, (void)arg;
 	cell->text = kind_names[((const struct owner *)row)->kind];
 }
 
@@ -298,7 +292,6 @@ static void slices_get_share(struct grt_cell *cell, const void *view, const void
 	const struct owner *o = row;
 	uint64_t wall = wall_of(view, o);
 
-	(void)arg;
 	cell->absent = !wall;
 	if (wall)
 		cell->number = (uint64_t)(((unsigned __int128)o->residency * 100000 + wall / 2) / wall);
@@ -309,7 +302,6 @@ static void slices_get_rate(struct grt_cell *cell, const void *view, const void 
 	const struct owner *o = row;
 	uint64_t wall = wall_of(view, o);
 
-	(void)arg;
 	cell->text = "/s";
 	cell->absent = !wall;
 	if (wall)
@@ -320,7 +312,6 @@ static void slices_get_mean(struct grt_cell *cell, const void *view, const void 
 {
 	const struct grt_hist *h = &((const struct owner *)row)->whole;
 
-	(void)view, (void)arg;
 	cell->absent = !h->weight;
 	if (h->weight)
 		cell->number = (uint64_t)((h->sum + h->weight / 2) / h->weight);
@@ -330,7 +321,6 @@ static void slices_get_percentile(struct grt_cell *cell, const void *view, const
 {
 	const struct grt_hist *h = &((const struct owner *)row)->whole;
 
-	(void)view;
 	cell->absent = !h->weight;
 	if (permille == 1000)
 		cell->number = h->max;
@@ -461,6 +451,7 @@ const struct grt_analysis grt_analysis_slices = {
 	.name = "slices",
 	.classes = GRT_IN_CLASS(slice),
 	.late = true,
+	.waits = true,
 	.parts = slice_parts,
 	.begin = slices_begin,
 	.within = slices_within,

@@ -77,6 +77,8 @@ struct grt_part {
  * @besides: of these, the classes that its tables are not of
  * @beyond, @late: it takes these in, too, see struct grt_consumer
  * @always: a report needs its notes whatever it shows
+ * @waits: without an event of @classes other than names it shows nothing in a summary: there it begins with
+ *	the first one
  * @parts: what it shows
  * @size: of the state, which begins as zeroes; 0: @begin makes it
  * @begin: prepares the state; @parts has bit 1 << i for each part that is wanted. Return: 0 or -ENOMEM
@@ -89,7 +91,7 @@ struct grt_part {
  * @finish: the trace is over; may come again after further events. Return: 0, -ENOMEM, or with
  *	GRT_PART_FLAME -EOVERFLOW (see grt_stacks_add()) or -ENODATA (nothing has such a weight)
  * @notes: sentences about all of it
- * @free: frees the state; NULL is allowed
+ * @free: frees the state; where it has a @size, what it points to
  */
 struct grt_analysis {
 	const char *name;
@@ -98,6 +100,7 @@ struct grt_analysis {
 	bool beyond;
 	bool late;
 	bool always;
+	bool waits;
 	const struct grt_part *parts;
 	size_t size;
 	int (*begin)(void **state, struct grt_pass *pass, unsigned int parts);
@@ -114,11 +117,22 @@ struct grt_analysis {
 	void (*free)(void *state);
 };
 
-/* Operations that call a function with the type of the state, and nothing else. */
+/* Operations that call a function with the type of the state, and nothing else: NEW makes the state, INIT
+ * sets up one of @size. */
+#define GRT_ANALYSIS_NEW(name, type, function, ...)                              \
+	static int name(void **state, struct grt_pass *pass, unsigned int parts) \
+	{                                                                        \
+		return function((type **)state __VA_OPT__(, ) __VA_ARGS__);      \
+	}
+#define GRT_ANALYSIS_INIT(name, function, ...)                                   \
+	static int name(void **state, struct grt_pass *pass, unsigned int parts) \
+	{                                                                        \
+		function(*state __VA_OPT__(, ) __VA_ARGS__);                     \
+		return 0;                                                        \
+	}
 #define GRT_ANALYSIS_EVENT(name, function)                                             \
 	static int name(void *state, const struct grt_event *e, struct grt_pass *pass) \
 	{                                                                              \
-		(void)pass;                                                            \
 		return function(state, e);                                             \
 	}
 #define GRT_ANALYSIS_JOB(name, function)                        \

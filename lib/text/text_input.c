@@ -527,11 +527,24 @@ struct votes {
 	bool any;
 };
 
+/* Whether the first character of a line says that it is of another form. */
+static bool is_of_another(const struct grt_text_format *format, char first)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (formats[i]->mark == first && formats[i] != format)
+			return true;
+	return false;
+}
+
 static void vote(struct votes *v, const char *line, const char *end)
 {
+	const char *first = line;
+
 	v->lines++;
+	grt_scan_blanks(&first, end);
 	for (size_t i = 0; i < FORMATS; i++) {
-		bool takes = formats[i]->takes(line, end);
+		bool takes =
+			first < end && !is_of_another(formats[i], *first) && formats[i]->takes(line, end);
 
 		v->of[i] += takes;
 		v->any = v->any || takes;

@@ -13,13 +13,11 @@
 
 static void thread_table_get_thread(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_name(cell, view, ((const struct grt_thread *)row)->name);
 }
 
 static void thread_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_owner(cell, view, ((const struct grt_thread *)row)->name);
 }
 
@@ -27,8 +25,6 @@ static void thread_table_get_life(struct grt_cell *cell, const void *view, const
 {
 	const struct grt_thread *t = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = t->last - t->first;
 }
 
@@ -130,16 +126,10 @@ static int write_threads(void *state, const struct grt_part *part, struct grt_pa
 	return ret;
 }
 
-static int new_threads(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	(void)pass;
-	(void)parts;
-	return grt_threads_new((struct grt_threads **)state, NULL);
-}
+GRT_ANALYSIS_NEW(new_threads, struct grt_threads, grt_threads_new, NULL)
 
 static void begin_within(void *state, uint64_t from, uint64_t to)
 {
-	(void)to;
 	grt_threads_from(state, from);
 }
 

@@ -483,7 +483,6 @@ static void nvctxsw_ends(void *state, uint64_t to)
 /* What root was allowed is bound to the client: the rest needs no privilege. */
 static int nvctxsw_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
-	(void)state, (void)keep, (void)err;
 	return 0;
 }
 
@@ -617,7 +616,6 @@ static int nvctxsw_close(void *state, struct grt_err *err)
 	struct capture *c = state;
 	unsigned int i;
 
-	(void)err;
 	if (!c)
 		return 0;
 	for (i = 0; i < c->gpus; i++)
