@@ -133,7 +133,7 @@ static void gpu_process_get_share(struct grt_cell *cell, const void *view, const
 
 	(void)arg;
 	gpu_process_mark(cell, o);
-	cell->absent = !wall;
+	cell->absent = !wall || o->unknown;
 	if (wall)
 		cell->number = (uint64_t)(((unsigned __int128)o->residency * 100000 + wall / 2) / wall);
 }
@@ -143,6 +143,7 @@ static void gpu_process_get_residency(struct grt_cell *cell, const void *view, c
 	(void)view, (void)arg;
 	gpu_process_mark(cell, row);
 	cell->number = ((const struct grt_gpu_process *)row)->residency;
+	cell->absent = ((const struct grt_gpu_process *)row)->unknown;
 }
 
 /* What was not counted: gaps between jobs, and all of counters. */

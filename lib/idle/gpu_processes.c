@@ -217,11 +217,13 @@ int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job
 		return 0;
 	}
 	ring->timed++;
+	ring->sampled |= job->sample;
 	ret = gpu_processes_row(g, ring, job->pid ? GRT_GPU_PROCESS : GRT_GPU_UNKNOWN, job->pid, &o);
 	if (ret || !o)
 		return ret;
 	o->name = job->name ?: o->name;
-	o->inferred |= job->inferred & both;
+	o->inferred |= !!(job->inferred & both);
+	o->least |= job->sample;
 	o->came++;
 	grt_hist_add(&o->whole, end - start, GRT_WEIGHT_ONE, job->inferred & both, &g->budget);
 	return grt_busy_within(&o->busy, &within, start, end)
@@ -261,6 +263,7 @@ static int gpu_processes_take_counter(struct grt_gpu_processes *g, const struct 
 	value = (uint64_t)ev->value;
 	if (o->counted || !g->from)
 		o->residency += value >= o->last ? value - o->last : value;
+	o->unknown = !o->counted && g->from;
 	o->last = value;
 	o->counted = true;
 	o->inferred |= !!(ev->e.flags & GRT_FLAG_INFERRED);
@@ -279,8 +282,8 @@ int grt_gpu_processes_event(struct grt_gpu_processes *g, const struct grt_event 
 
 /* -------------------------------------------------------------- the end */
 
-/* Time of the processes at a place: what each had, or the union of all of it. */
-static uint64_t gpu_processes_had(struct grt_gpu_processes *g, const struct grt_gpu_place *at)
+/* Time of the processes at a place: what each had, or the union of all of it; UINT64_MAX: unknown. */
+static uint64_t gpu_processes_had(const struct grt_gpu_processes *g, const struct grt_gpu_place *at)
 {
 	uint64_t sum = 0;
 
@@ -289,7 +292,7 @@ static uint64_t gpu_processes_had(struct grt_gpu_processes *g, const struct grt_
 	for (const struct grt_gpu_process *o = grt_keyed_oldest(&g->rows); o; o = grt_keyed_next(&g->rows, o))
 		if (o->source == at->source && o->device == at->device && o->place == at->place &&
 		    o->kind == GRT_GPU_PROCESS)
-			sum += o->residency;
+			sum = o->unknown || sum == UINT64_MAX ? UINT64_MAX : sum + o->residency;
 	return sum;
 }
 
@@ -309,8 +312,7 @@ static int gpu_processes_end_place(struct grt_gpu_processes *g, struct grt_gpu_p
 	if (ret || !o)
 		return ret;
 	o->residency = wall - had;
-	o->least = at->source == GRT_GPU_COUNTERS;
-	o->inferred = false;
+	o->least = at->source == GRT_GPU_COUNTERS || at->untimed || at->sampled || at->busy.cut;
 	return 0;
 }
 
@@ -323,7 +325,7 @@ int grt_gpu_processes_finish(struct grt_gpu_processes *g, const struct grt_pass 
 	for (o = grt_keyed_oldest(&g->rows); o; o = grt_keyed_next(&g->rows, o))
 		if (o->source == GRT_GPU_JOBS && o->kind != GRT_GPU_NOBODY) {
 			o->residency = grt_busy_sum(&o->busy);
-			o->least = o->busy.cut;
+			o->least |= o->busy.cut;
 		}
 	for (at = grt_keyed_oldest(&g->places); at && !ret; at = grt_keyed_next(&g->places, at))
 		ret = at->source == GRT_GPU_SLICES ? gpu_processes_end_slices(g, at, pass)

@@ -49,8 +49,9 @@ enum grt_gpu_whose {
  * @whole: slices and jobs of which both ends are known
  * @busy: of jobs: when at least one ran
  * @last: of counters: the value before; @counted: there is one
+ * @unknown: @residency is: there is one value in the time looked at
  * @inferred: the beginning of some jobs, or the unit of the counter
- * @least: @residency may be more
+ * @least: @residency may be more; of what is nobody's, it may be less, too
  */
 struct grt_gpu_process {
 	uint32_t device;
@@ -61,6 +62,7 @@ struct grt_gpu_process {
 	uint8_t source;
 	uint8_t kind;
 	bool counted;
+	bool unknown;
 	bool inferred;
 	bool least;
 	uint64_t residency;
@@ -79,12 +81,14 @@ struct grt_gpu_process {
  * @busy: when any job ran
  * @untimed: jobs without a beginning or an end
  * @timed: jobs with both
+ * @sampled: not all jobs are in the trace
  */
 struct grt_gpu_place {
 	uint32_t device;
 	uint32_t instance;
 	uint32_t place;
 	uint8_t source;
+	bool sampled;
 	uint16_t over;
 	uint64_t from;
 	uint64_t to;
