@@ -291,6 +291,17 @@ check "what is no client is nothing" test -z "$(rows | grep -E '\|10[45]\|')"
 run report p.grt
 check "processes have their names" says '^card0 +100 +game +busy gfx '
 check "concluded values are marked" says '^card1 +103 +xegame +busy rcs .*[0-9] %\*'
+"$GRTRACE" report p.grt --by gpu-process --json >shares.json
+share() { # PID COLUMN
+	jq -r --arg pid "$1" ".gpu_processes[] | select(.pid == (\$pid | tonumber) and .kind == \"process\" and .source == \"counters\") | .$2" shares.json
+}
+check "report --by gpu-process: what the driver counted for a process" test "$(share 100 residency)" = "$(cat grown)"
+check "of which the share is that of the time" test "$(share 100 'share | floor')" -ge 10 -a "$(share 100 'share | floor')" -le 69
+check "by engine" test "$(share 103 ring_name)" = "busy rcs"
+check "time of clock cycles is concluded" test "$(share 103 'inferred | index("residency") != null')" = true
+check "no jobs are counted" test "$(share 100 slices)" = null
+check "what is left is at least nobody's" test "$(jq -r '[.gpu_processes[] | select(.ring_name == "busy gfx") | .residency] | add' shares.json)" = \
+	"$(jq -r .span_ns shares.json)"
 run record -e power -p $$ -o p.grt -d 0.3
 check "-p leaves out other processes" test -z "$(rows | grep '|100|')"
 

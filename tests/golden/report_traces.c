@@ -347,6 +347,64 @@ static void ranks(void)
 	tm_close(tm);
 }
 
+#define BUSY(at, card, id, who, ns)                                                                \
+	tm_emit(tm, 0, counter, AT(at), .e.device = 226 << 20 | (card), .e.pid = (who), .e.tid = (who), \
+		.e.ring = GRT_RING_NONE, .counter = (id), .instance = (who), .value = (ns))
+
+static void shares_name(struct trace_maker *tm, uint32_t kind, uint32_t id, const char *name, const char *owner)
+{
+	struct grt_ev_name e = {.e.type = GRT_EV_NAME, .e.size = sizeof(e), .e.ring = GRT_RING_NONE, AT(0),
+				.kind = kind, .id = id};
+
+	strcpy(e.name, name);
+	strcpy(e.owner, owner);
+	tm_event(tm, 0, &e.e);
+}
+
+/*
+ * Who had the GPUs in 1 ms. card0 has two rings with jobs, one of which runs two at a time: 70 has control from 100
+ * to 400 and from 600 to 700, 80 from 300 to 500; cursor is 80's from 0 to 250. Its counters say the same again.
+ * Of card1 there are only counters: 70 gets to 300 us in the engine, 80 to 200, and begins anew.
+ */
+static void shares(void)
+{
+	struct trace_maker *tm = tm_dir("shares.grt", 1);
+
+	names(tm);
+	shares_name(tm, GRT_NAME_THREAD, 70, "game", "game");
+	shares_name(tm, GRT_NAME_RING_GPU, 0, "0000:03:00.0", "card0");
+	shares_name(tm, GRT_NAME_RING_GPU, 1, "0000:03:00.0", "card0");
+	shares_name(tm, GRT_NAME_DEVICE, 226 << 20, "card0", "softgpu");
+	shares_name(tm, GRT_NAME_DEVICE, 226 << 20 | 1, "card1", "other");
+	shares_name(tm, GRT_NAME_COUNTER, 1, "busy gfx", "total ns");
+	shares_name(tm, GRT_NAME_COUNTER, 2, "busy render", "total ns");
+	shares_name(tm, GRT_NAME_COUNTER, 3, "memory vram", "B");
+	tm_emit(tm, 0, submit, AT(0), JOB(0, 1), GAME);
+	tm_emit(tm, 0, submit, AT(0), JOB(0, 2), DESK);
+	tm_emit(tm, 0, submit, AT(0), JOB(0, 3), GAME);
+	tm_emit(tm, 0, submit, AT(0), JOB(1, 1), DESK);
+	tm_emit(tm, 0, start, AT(0), JOB(1, 1), DESK);
+	tm_emit(tm, 0, start, AT(100), JOB(0, 1), GAME);
+	BUSY(200, 1, 2, 70, 100000);
+	tm_emit(tm, 0, end, AT(250), JOB(1, 1), DESK);
+	tm_emit(tm, 0, complete, AT(250), JOB(1, 1), DESK);
+	BUSY(260, 1, 2, 80, 150000);
+	tm_emit(tm, 0, start, AT(300), JOB(0, 2), DESK);
+	tm_emit(tm, 0, end, AT(400), JOB(0, 1), GAME);
+	tm_emit(tm, 0, complete, AT(400), JOB(0, 1), GAME);
+	BUSY(450, 0, 1, 70, 300000);
+	tm_emit(tm, 0, end, AT(500), JOB(0, 2), DESK);
+	tm_emit(tm, 0, complete, AT(500), JOB(0, 2), DESK);
+	tm_emit(tm, 0, start, AT(600), JOB(0, 3), GAME);
+	tm_emit(tm, 0, end, AT(700), JOB(0, 3), GAME);
+	tm_emit(tm, 0, complete, AT(700), JOB(0, 3), GAME);
+	BUSY(800, 1, 2, 80, 50000);
+	BUSY(800, 1, 3, 80, 4096);
+	BUSY(900, 1, 2, 70, 300000);
+	BUSY(1000, 0, 1, 70, 400000);
+	tm_close(tm);
+}
+
 /* Stacks of a training program, by the function: the number of each is its place, from 1. */
 static const struct {
 	const char *function;
@@ -514,6 +572,7 @@ int main(void)
 	rounds();
 	ranks();
 	ops();
+	shares();
 	frames();
 	tm_close(tm_dir("empty.grt", 1));
 	return 0;
