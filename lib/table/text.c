@@ -41,9 +41,9 @@ struct text {
 	unsigned int width[GRT_COLUMNS_MAX];
 	bool out[GRT_COLUMNS_MAX]; /* left out, since it does not fit */
 	unsigned int first;
-	unsigned int last;	   /* column that is not */
-	unsigned int left_out;	   /* columns of all tables */
-	bool cut;		   /* names are */
+	unsigned int last;     /* column that is not */
+	unsigned int left_out; /* columns of all tables */
+	bool cut;	       /* names are */
 	bool any_inferred;
 	bool any_estimated;
 };
