@@ -261,7 +261,9 @@ static int lanes_on_item(void *arg, const struct grt_track_item *i)
 	int ret = 0;
 
 	k->submits |= lanes_submits(i);
-	if (kind == LANE_KINDS)
+	/* records come late: what they tell of may be outside of the time looked at, and has no lane for that
+	 */
+	if (kind == LANE_KINDS || i->time > l->to || (kind != LANE_VALUE && i->end < l->from))
 		return 0;
 	if (k->lane == NO_LANE) {
 		struct lane like = {.kind = kind,
@@ -432,8 +434,10 @@ int grt_lanes_new(struct grt_lanes **out)
 	*out = l;
 	if (!l)
 		return -ENOMEM;
-	l->c = (struct grt_consumer){
-		.event = lanes_on_event, .beyond = lanes_on_event, .packet = lanes_on_packet};
+	l->c = (struct grt_consumer){.event = lanes_on_event,
+				     .beyond = lanes_on_event,
+				     .late = lanes_on_event,
+				     .packet = lanes_on_packet};
 	l->to = UINT64_MAX;
 	l->resolution = 1;
 	l->xids = NO_LANE;

@@ -147,7 +147,7 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 #define COLUMN_DRIVER  {"driver", get_driver, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its driver"}
 #define COLUMN_DEVICE(where) \
 	{"device", group_table_get_device, 0, GRT_CELL_NAMED, where, "GPU: address or name in text, else number"}
-#define COLUMN_GPU     {"gpu", group_table_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "address of its GPU on the bus"}
+#define COLUMN_GPU     {"gpu", group_table_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF | GRT_COLUMN_MACHINE | GRT_COLUMN_TELLS, "address of its GPU on the bus"}
 #define COLUMN_CARD    {"card", get_card, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "DRM device of its GPU"}
 #define COLUMN_ENGINE  {"engine", grt_cell_u8, offsetof(struct grt_group, engine), GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"}
 #define COLUMN_PID     {"pid", grt_cell_id, offsetof(struct grt_group, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"}

@@ -165,7 +165,7 @@ static const struct grt_column columns[] = {
 	{"start", job_table_get_stamp, GRT_STAMP_START, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
 	{"end", job_table_get_stamp, GRT_STAMP_END, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
 	{"complete", job_table_get_stamp, GRT_STAMP_COMPLETE, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
-	{"gpu", job_table_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS,
+	{"gpu", job_table_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF | GRT_COLUMN_MACHINE | GRT_COLUMN_TELLS,
 	 "address of its GPU on the bus"},
 	{.name = NULL},
 };

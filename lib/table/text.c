@@ -41,9 +41,9 @@ struct text {
 	unsigned int width[GRT_COLUMNS_MAX];
 	bool out[GRT_COLUMNS_MAX]; /* left out, since it does not fit */
 	unsigned int first;
-	unsigned int last;	   /* column that is not */
-	unsigned int left_out;	   /* columns of all tables */
-	bool cut;		   /* names are */
+	unsigned int last;     /* column that is not */
+	unsigned int left_out; /* columns of all tables */
+	bool cut;	       /* names are */
 	bool any_inferred;
 	bool any_estimated;
 };
@@ -266,12 +266,13 @@ static void fit(struct text *t)
  */
 static bool text_tells(const struct text *t, unsigned int column)
 {
+	bool detail = t->w.options.verbose && t->w.column[column]->where & GRT_COLUMN_VERBOSE;
 	const char *cell = t->kept, *first = NULL;
 
 	for (unsigned int i = 0; i < t->rows * t->w.columns; i++, cell += strlen(cell) + 1) {
 		if (i % t->w.columns != column || !strcmp(cell, "-"))
 			continue;
-		if (t->w.options.verbose || (first && strcmp(first, cell)))
+		if (detail || (first && strcmp(first, cell)))
 			return true;
 		first = cell;
 	}

@@ -34,6 +34,9 @@ gpu_busy() {
 check "lanes of rings: what the jobs ran, to the ns" test "$(gpu_busy virtio.html)" = "$(jq '[.rings[].exec_sum] | add' virtio.json)"
 check "lanes of streams: what the kernels and copies ran" \
 	test "$(gpu_busy rounds.html)" = "$(jq '[.kernels[].total] | add' rounds.json)"
+"$GRTRACE" report rounds.grt --to +25us -o cut.html
+check "of a part of the time, too, whenever the records of it came" test "$(gpu_busy cut.html)" -eq 8000 -a \
+	"$("$GRTRACE" report rounds.grt --to +25us --by idle --json | jq '.idle_devices[0].busy')" = 8000
 for name in rounds virtio; do
 	check "$name: parts of the graph of GPU time add up to it" test -z "$(page $name.html slots gpu)"
 done
