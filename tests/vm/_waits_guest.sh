@@ -66,6 +66,7 @@ if [ -n "$long" ]; then
 		kill \$weston
 		wait"
 	grtrace report weston.grt --by frame --json --top 0 >/out/weston.shown
+	grtrace dump --json --type launch weston.grt | grep '"comm":"weston-simple-e"' | grep -c wl_surface_commit >/out/weston.commits
 	look_at_loop weston weston
 	look_at_loop weston weston-simple-e
 fi
