@@ -119,7 +119,7 @@ idle_causes() {
 
 n=0
 {
-	guest --timeout "${GRTRACE_SOAK:+1}400" --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" ${GRTRACE_SOAK:+long} >&2
+	guest --timeout "${GRTRACE_SOAK:+2}400" --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" ${GRTRACE_SOAK:+long} >&2
 	echo "TAP version 13"
 	check "waits are named by who ended them, as the program says" all_named
 	check "threads come and go as the kernel's own trace says" all_switches
