@@ -14,10 +14,12 @@ look() { # NAME PROGRAM...
 	grtrace report "$1.grt" --by wait --json --top 0 >"/out/$1.json"
 }
 
-# From its 10th wait for the GPU or the display to its last a thread of this name renders: before and
-# after it reads and frees what it needs.
-look_at_loop() { # NAME THREAD
-	grtrace dump --type asleep "$1.grt" | grep "($2)" | grep -E 'reason=(4|9) ' | awk '{ print $1 }' >stamps
+# From its 10th wait for the GPU or the display to its last a thread of this name renders, or from its 10th
+# call that shows a frame, where a busy machine lets it wait for neither: before and after it reads
+# and frees what it needs.
+look_at_loop() { # NAME THREAD [launch]
+	grtrace dump --type "${3:-asleep}" "$1.grt" | grep "($2)" |
+		if [ -n "${3:-}" ]; then cat; else grep -E 'reason=(4|9) '; fi | awk '{ print $1 }' >stamps
 	grtrace report "$1.grt" --from "$(sed -n 10p stamps)" --to "$(tail -n 1 stamps)" --by wait --json --top 0 >"/out/$2.json"
 }
 
@@ -43,9 +45,12 @@ grtrace dump --json idle.grt >/out/idle.dump
 grtrace report idle.grt >/out/idle.txt
 rmmod grtrace_softgpu
 
-# They render so long, or so much; kmscube would end with its standard input.
+# They render so much, however slow the machine is, and glmark2 for so long; kmscube would
+# end with its standard input.
+frames=$((20 * seconds))
+[ -z "$long" ] || frames=5000
 mkfifo input
-sources=sched,drm,vblank,ioctl,present look kmscube sh -c "kmscube -c $((20 * seconds)) <>input 2>&1 | grep Rendered >/out/kmscube.frames"
+sources=sched,drm,vblank,ioctl,present look kmscube sh -c "kmscube -c $frames <>input 2>&1 | grep Rendered >/out/kmscube.frames"
 grtrace report kmscube.grt --by frame --json --top 0 >/out/kmscube.shown
 look_at_loop kmscube kmscube
 look glmark2 glmark2-es2-drm --off-screen -b "build:duration=$seconds"
@@ -59,15 +64,20 @@ if [ -n "$long" ]; then
 		while [ ! -S /tmp/wayland-1 ] && kill -0 \$weston; do sleep 0.3; done
 		sleep 6
 		for i in 1 2; do
-			WAYLAND_DISPLAY=wayland-1 WAYLAND_DEBUG=client timeout $((seconds + 4)) weston-simple-egl >/dev/null 2>/out/client\$i &
+			WAYLAND_DISPLAY=wayland-1 WAYLAND_DEBUG=client weston-simple-egl >/dev/null 2>/out/client\$i &
 			clients=\"\$clients \$!\"
 		done
+		for i in 1 2; do
+			while kill -0 \$clients && [ \$(grep -c 'attach(wl_buffer' /out/client\$i) -lt $((frames / 2)) ]; do sleep 0.5; done
+		done
+		kill \$clients
 		wait \$clients
 		kill \$weston
 		wait"
 	grtrace report weston.grt --by frame --json --top 0 >/out/weston.shown
-	look_at_loop weston weston
-	look_at_loop weston weston-simple-e
+	grtrace dump --json --type launch weston.grt | grep '"comm":"weston-simple-e"' | grep -c wl_surface_commit >/out/weston.commits
+	look_at_loop weston weston launch
+	look_at_loop weston weston-simple-e launch
 fi
 dmesg | grep -E 'BUG|WARNING|Oops|Call Trace' >/out/dmesg
 true
