@@ -12,10 +12,15 @@
 /* Of /proc/PID/status, up to the line of the users; of a path of control groups, which may be 4096 bytes. */
 #define TEXT_ROOM 8192
 
-void owners_forget(struct owners *o, uint32_t pid)
+void owners_name(struct owners *o, uint32_t pid, const char *comm)
 {
-	if (o->pid[pid % OWNERS_MAX] == pid)
-		o->pid[pid % OWNERS_MAX] = 0;
+	__auto_type met = &o->met[pid % OWNERS_MAX];
+
+	if (met->pid != pid)
+		return;
+	if (met->comm[0] && strncmp(met->comm, comm, sizeof(met->comm) - 1))
+		met->pid = 0;
+	snprintf(met->comm, sizeof(met->comm), "%s", met->pid ? comm : "");
 }
 
 /* The effective one of "Uid: real effective saved file". */
@@ -63,7 +68,7 @@ int owners_meet(struct owners *o, struct grt_packer *p, unsigned int cpu, uint64
 					.ring = GRT_RING_NONE}};
 	int ret;
 
-	if (!pid || o->pid[pid % OWNERS_MAX] == pid)
+	if (!pid || o->met[pid % OWNERS_MAX].pid == pid)
 		return 0;
 	ev.uid = owners_read_user(pid);
 	owners_read_group(pid, &ev);
@@ -72,6 +77,7 @@ int owners_meet(struct owners *o, struct grt_packer *p, unsigned int cpu, uint64
 	ret = grt_packer_add(p, cpu, &ev.e);
 	if (ret == -ERANGE)
 		return 0;
-	o->pid[pid % OWNERS_MAX] = pid;
+	o->met[pid % OWNERS_MAX].pid = pid;
+	o->met[pid % OWNERS_MAX].comm[0] = '\0';
 	return ret;
 }

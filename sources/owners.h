@@ -12,13 +12,17 @@
 /* Processes that are known at a time; of one that has given way a record is written again. */
 #define OWNERS_MAX 1024U
 
-/** struct owners - all zero: none was met; @pid: by the number modulo OWNERS_MAX */
+/** struct owners - all zero: none was met; @met: by the number modulo OWNERS_MAX; @comm: empty: unknown so
+ * far */
 struct owners {
-	uint32_t pid[OWNERS_MAX];
+	struct {
+		uint32_t pid;
+		char comm[16];
+	} met[OWNERS_MAX];
 };
 
-/** owners_forget - the number may be of another process now, or of another program */
-void owners_forget(struct owners *o, uint32_t pid);
+/** owners_name - what a process is called: where that is something else now, the number is met anew */
+void owners_name(struct owners *o, uint32_t pid, const char *comm);
 
 /**
  * owners_meet - a process has to do with a GPU at @time, in the stream of @cpu

@@ -524,7 +524,7 @@ static int grt_bpf_name_thread(struct capture *c, unsigned int cpu, const struct
 
 	memcpy(comm, n->comm, BPF_COMM);
 	memcpy(owner, n->owner[0] ? n->owner : n->comm, BPF_COMM);
-	owners_forget(&c->owners, e->pid);
+	owners_name(&c->owners, e->pid, owner);
 	return grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, owner);
 }
 
