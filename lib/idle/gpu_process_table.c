@@ -29,6 +29,7 @@ static const char *const source_names[] = {
 struct process_view {
 	const struct grt_gpu_processes *g;
 	const struct grt_names *names;
+	char (*room)[64];
 };
 
 static const struct grt_names *gpu_process_names(const void *view)
@@ -197,41 +198,133 @@ static void gpu_process_get_percentile(struct grt_cell *cell, const void *view, 
 		cell->absent |= !grt_hist_percentile(h, (unsigned int)permille, &cell->number);
 }
 
+static void gpu_process_get_uid(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_gpu_process *o = row;
+
+	(void)view, (void)arg;
+	cell->number = o->pid;
+	cell->absent = o->kind != GRT_GPU_PROCESS;
+}
+
+static const char *gpu_process_cgroup(const void *view, const struct grt_gpu_process *o)
+{
+	return o->kind == GRT_GPU_PROCESS
+		       ? grt_texts_get(&((const struct process_view *)view)->g->cgroups, o->pid)
+		       : NULL;
+}
+
+static void gpu_process_get_cgroup(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const char *path = gpu_process_cgroup(view, row);
+
+	(void)arg;
+	cell->text = path ?: whose_names[((const struct grt_gpu_process *)row)->kind];
+}
+
+/*
+ * The part of a path that has this in front: ID of "pod<ID>.slice" and "docker-<ID>.scope". As Kubernetes,
+ * containerd, CRI-O, Docker and Podman call control groups.
+ */
+static const char *gpu_process_part(const char *path, const char *const *fronts, size_t *len)
+{
+	const char *found = NULL, *at;
+
+	for (; *fronts; fronts++)
+		for (at = strstr(path, *fronts); at; at = strstr(at + 1, *fronts)) {
+			found = at + strlen(*fronts);
+			*len = strcspn(found, "./");
+			if (*len < 32)
+				found = NULL;
+			else
+				return found;
+		}
+	return found;
+}
+
+/* The view has room for one text, which the writer copies before the next cell is made. */
+static void gpu_process_get_part(struct grt_cell *cell, const void *view, const void *row, int container)
+{
+	static const char *const pods[] = {"-pod", "/pod", NULL};
+	static const char *const containers[] = {"cri-containerd-", "crio-",   "docker-",
+						 "/docker/",	    "libpod-", NULL};
+	const char *path = gpu_process_cgroup(view, row), *part;
+	char *room = ((const struct process_view *)view)->room[container];
+	size_t len;
+
+	part = path ? gpu_process_part(path, container ? containers : pods, &len) : NULL;
+	cell->absent = !part;
+	if (!part)
+		return;
+	/* of a container the short form, as its tools print it */
+	snprintf(room, 64, "%.*s", (int)(container ? 12 : len < 63 ? len : 63), part);
+	cell->text = room;
+}
+
 #define P(member) offsetof(struct grt_gpu_process, member)
 
+/* clang-format off */
+
+#define FRONT \
+	{"device", gpu_process_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, \
+	 "device number of the GPU, major << 20 | minor"}, \
+	{"device_name", gpu_process_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"}, \
+	{"mig_gpu", gpu_process_get_instance, 8, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "MIG GPU instance"}, \
+	{"mig_compute", gpu_process_get_instance, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, \
+	 "MIG compute instance"}, \
+	{"kind", gpu_process_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, \
+	 "process; switching: at most 1 ms between two contexts; nobody: no context was on the GPU, no job ran, no process used the engine; unknown: records are missing, or no switch was seen, or nothing says whose job it was"}
+
+#define REST \
+	{"share", gpu_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, \
+	 "of the time of the GPU, ring or engine that it had it, percent"}, \
+	{"residency", gpu_process_get_residency, 0, GRT_CELL_NS, GRT_COLUMN_ALL, \
+	 "that time, ns: its context was on the GPU, a job of it ran, or the driver counted it"}, \
+	{"slices", gpu_process_get_came, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, \
+	 "times that its context came onto the GPU, or its jobs"}, \
+	{"rate", gpu_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "of these, in a second"}, \
+	{"mean", gpu_process_get_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "of slices or jobs seen whole, ns"}, \
+	{"p50", gpu_process_get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median, ns"}, \
+	{"p99", gpu_process_get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile, ns"}, \
+	{"max", gpu_process_get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "longest, ns"}, \
+	{"ring", gpu_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, \
+	 "ring of the jobs, or number of the counter"}, \
+	{"ring_name", gpu_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, \
+	 "its name: ring, or counter of the engine"}, \
+	{"source", gpu_process_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, \
+	 "how it is known: slices: from NVIDIA's log; jobs: from the beginning and end of each; counters: from samples of the driver's counters of the process"}, \
+	{.name = NULL}
+
 static const struct grt_column gpu_process_columns[] = {
-	{"device", gpu_process_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL,
-	 "device number of the GPU, major << 20 | minor"},
-	{"device_name", gpu_process_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
-	{"mig_gpu", gpu_process_get_instance, 8, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "MIG GPU instance"},
-	{"mig_compute", gpu_process_get_instance, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE,
-	 "MIG compute instance"},
-	{"kind", gpu_process_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE,
-	 "process; switching: at most 1 ms between two contexts; nobody: no context was on the GPU, no job ran, no process used the engine; unknown: records are missing, or no switch was seen, or nothing says whose job it was"},
+	FRONT,
 	{"pid", grt_cell_id, P(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", gpu_process_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name, or the kind"},
-	{"share", gpu_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL,
-	 "of the time of the GPU, ring or engine that it had it, percent"},
-	{"residency", gpu_process_get_residency, 0, GRT_CELL_NS, GRT_COLUMN_ALL,
-	 "that time, ns: its context was on the GPU, a job of it ran, or the driver counted it"},
-	{"slices", gpu_process_get_came, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
-	 "times that its context came onto the GPU, or its jobs"},
-	{"rate", gpu_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "of these, in a second"},
-	{"mean", gpu_process_get_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "of slices or jobs seen whole, ns"},
-	{"p50", gpu_process_get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median, ns"},
-	{"p99", gpu_process_get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile, ns"},
-	{"max", gpu_process_get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "longest, ns"},
-	{"ring", gpu_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL,
-	 "ring of the jobs, or number of the counter"},
-	{"ring_name", gpu_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE,
-	 "its name: ring, or counter of the engine"},
-	{"source", gpu_process_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL,
-	 "how it is known: slices: from NVIDIA's log; jobs: from the beginning and end of each; counters: from samples of the driver's counters of the process"},
-	{.name = NULL},
+	REST,
+};
+static const struct grt_column gpu_cgroup_columns[] = {
+	FRONT,
+	{"cgroup", gpu_process_get_cgroup, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "path of the control group, or the kind"},
+	{"pod", gpu_process_get_part, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "id of the pod of Kubernetes that it is of"},
+	{"container", gpu_process_get_part, 1, GRT_CELL_TEXT, GRT_COLUMN_MORE, "short id of the container that it is of"},
+	REST,
+};
+static const struct grt_column gpu_user_columns[] = {
+	FRONT,
+	{"uid", gpu_process_get_uid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the user"},
+	{"whose", gpu_process_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the kind"},
+	REST,
 };
 
-static const struct grt_table gpu_process_table = {
-	"gpu_processes", "GPU time by process", gpu_process_columns, GRT_MARK_ESTIMATED | GRT_MARK_INFERRED};
+static const struct grt_table gpu_process_table[GRT_GPU_BYS] = {
+	[GRT_GPU_BY_PROCESS] = {"gpu_processes", "GPU time by process", gpu_process_columns,
+				GRT_MARK_ESTIMATED | GRT_MARK_INFERRED},
+	[GRT_GPU_BY_CGROUP] = {"gpu_cgroups", "GPU time by control group", gpu_cgroup_columns,
+			       GRT_MARK_ESTIMATED | GRT_MARK_INFERRED},
+	[GRT_GPU_BY_USER] = {"gpu_users", "GPU time by user", gpu_user_columns,
+			     GRT_MARK_ESTIMATED | GRT_MARK_INFERRED},
+};
+
+/* clang-format on */
 
 /* --------------------------------------------------------------- parts */
 
@@ -319,7 +412,8 @@ static void gpu_process_notes(const struct grt_gpu_processes *g, struct grt_pass
 static int gpu_process_write(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_gpu_processes *g = state;
-	const struct process_view view = {g, pass->names};
+	char room[2][64];
+	const struct process_view view = {g, pass->names, room};
 	const struct grt_column *sort = grt_pass_sort(pass, part, NULL);
 	uint64_t n, shown;
 	void **rows;
@@ -333,7 +427,7 @@ static int gpu_process_write(void *state, const struct grt_part *part, struct gr
 	if (sort)
 		grt_rows_sort(rows, n, sort, &view, gpu_process_tie);
 	shown = grt_pass_shown(pass, part, n);
-	ret = grt_writer_list(pass->writer, &gpu_process_table, &view, rows, shown);
+	ret = grt_writer_list(pass->writer, part->table, &view, rows, shown);
 	gpu_process_notes(g, pass, n, shown);
 	free(rows);
 	return ret;
@@ -342,16 +436,23 @@ static int gpu_process_write(void *state, const struct grt_part *part, struct gr
 static const uint16_t gpu_process_types[] = {GRT_EV_GPU_SLICE, 0};
 static const struct grt_part gpu_process_parts[] = {
 	{"gpu-process", "which process had the GPU: residency, share, slices or jobs",
-	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_MONITOR, .table = &gpu_process_table,
-	 .types = gpu_process_types, .write = gpu_process_write},
+	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_MONITOR, GRT_GPU_BY_PROCESS,
+	 &gpu_process_table[GRT_GPU_BY_PROCESS], .types = gpu_process_types, .write = gpu_process_write},
+	{"gpu-cgroup", "which control group, pod or container had the GPU", GRT_PART_BY, GRT_GPU_BY_CGROUP,
+	 &gpu_process_table[GRT_GPU_BY_CGROUP], .write = gpu_process_write},
+	{"gpu-user", "which user had the GPU", GRT_PART_BY, GRT_GPU_BY_USER,
+	 &gpu_process_table[GRT_GPU_BY_USER], .write = gpu_process_write},
 	{.name = NULL},
 };
 
 /* Jobs and counters have tables of their own in a summary. */
 static int gpu_process_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	(void)parts;
-	return grt_gpu_processes_new((struct grt_gpu_processes **)state, !pass->summary);
+	enum grt_gpu_by by = GRT_GPU_BY_PROCESS;
+
+	while (!(parts >> by & 1))
+		by++;
+	return grt_gpu_processes_new((struct grt_gpu_processes **)state, by, !pass->summary);
 }
 
 static void gpu_process_within(void *state, uint64_t from, uint64_t to)
@@ -380,8 +481,9 @@ GRT_ANALYSIS_FREE(gpu_process_free, grt_gpu_processes_free)
 
 const struct grt_analysis grt_analysis_gpu_processes = {
 	.name = "gpu_processes",
-	.classes = GRT_IN_CLASS(slice) | GRT_IN_CLASS(counter),
-	.besides = GRT_IN_CLASS(counter),
+	.classes = GRT_IN_CLASS(slice) | GRT_IN_CLASS(counter) | GRT_IN_CLASS(owner),
+	.besides = GRT_IN_CLASS(counter) | GRT_IN_CLASS(owner),
+	.beyond = true,
 	.late = true,
 	.parts = gpu_process_parts,
 	.begin = gpu_process_begin,

@@ -22,7 +22,21 @@
 #define BUSY_NAME "busy "
 #define BUSY_UNIT "total ns"
 
-int grt_gpu_processes_new(struct grt_gpu_processes **out, bool jobs)
+/** struct owner - whose a process is; @cgroup: number of its path */
+struct owner {
+	uint32_t uid;
+	uint32_t cgroup;
+};
+
+/** struct value - of a counter of a process: the one before; @counted: there is one, @more: and one before
+ * that */
+struct value {
+	uint64_t last;
+	bool counted;
+	bool more;
+};
+
+int grt_gpu_processes_new(struct grt_gpu_processes **out, enum grt_gpu_by by, bool jobs)
 {
 	struct grt_gpu_processes *g = calloc(1, sizeof(*g));
 
@@ -31,6 +45,10 @@ int grt_gpu_processes_new(struct grt_gpu_processes **out, bool jobs)
 		return -ENOMEM;
 	grt_keyed_init(&g->places, sizeof(struct grt_gpu_place), GRT_GPU_PLACES_MAX);
 	grt_keyed_init(&g->rows, sizeof(struct grt_gpu_process), GRT_GPU_PROCESSES_MAX);
+	grt_keyed_init(&g->owners, sizeof(struct owner), GRT_GPU_PROCESSES_MAX);
+	grt_keyed_init(&g->values, sizeof(struct value), GRT_GPU_PROCESSES_MAX);
+	grt_texts_init(&g->cgroups, GRT_GPU_PROCESSES_MAX);
+	g->by = by;
 	g->to = g->last = UINT64_MAX;
 	g->budget = HIST_BUDGET;
 	g->jobs = jobs;
@@ -80,6 +98,40 @@ static int gpu_processes_row(struct grt_gpu_processes *g, const struct grt_gpu_p
 	(*out)->kind = (uint8_t)kind;
 	(*out)->pid = pid;
 	return 0;
+}
+
+/* The row of a process, or of whose it is. */
+static int gpu_processes_of(struct grt_gpu_processes *g, const struct grt_gpu_place *at, uint32_t pid,
+			    struct grt_gpu_process **out)
+{
+	struct grt_key key = {{pid}};
+	const struct owner *o = g->by == GRT_GPU_BY_PROCESS ? NULL : grt_keyed_find(&g->owners, &key);
+	bool known = pid;
+	uint32_t id = pid;
+
+	if (g->by == GRT_GPU_BY_CGROUP) {
+		known = o && o->cgroup != GRT_TEXT_NONE;
+		id = known ? o->cgroup : 0;
+	} else if (g->by == GRT_GPU_BY_USER) {
+		known = o && o->uid != UINT32_MAX;
+		id = known ? o->uid : 0;
+	}
+	return gpu_processes_row(g, at, known ? GRT_GPU_PROCESS : GRT_GPU_UNKNOWN, id, out);
+}
+
+static int gpu_processes_take_owner(struct grt_gpu_processes *g, const struct grt_ev_owner *ev)
+{
+	struct grt_key key = {{ev->e.pid}};
+	struct owner *o;
+	void *found;
+	int ret = grt_keyed_get_or_count(&g->owners, &key, &g->over, &found);
+
+	o = found;
+	if (ret || !o)
+		return ret;
+	o->uid = ev->uid;
+	o->cgroup = GRT_TEXT_NONE;
+	return ev->length ? grt_texts_add(&g->cgroups, ev->cgroup, sizeof(ev->cgroup), &o->cgroup) : 0;
 }
 
 const struct grt_gpu_place *grt_gpu_processes_place(const struct grt_gpu_processes *g,
@@ -159,7 +211,7 @@ static int gpu_processes_slice(struct grt_gpu_processes *g, struct grt_gpu_place
 	}
 	ret = gpu_processes_account(g, gpu, gpu_processes_gap(gpu, ev, start - gpu->to), start);
 	if (!ret)
-		ret = gpu_processes_row(g, gpu, ev->e.pid ? GRT_GPU_PROCESS : GRT_GPU_UNKNOWN, ev->e.pid, &o);
+		ret = gpu_processes_of(g, gpu, ev->e.pid, &o);
 	if (ret || !o)
 		return ret;
 	if (end > start)
@@ -218,7 +270,7 @@ int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job
 	}
 	ring->timed++;
 	ring->sampled |= job->sample;
-	ret = gpu_processes_row(g, ring, job->pid ? GRT_GPU_PROCESS : GRT_GPU_UNKNOWN, job->pid, &o);
+	ret = gpu_processes_of(g, ring, job->pid, &o);
 	if (ret || !o)
 		return ret;
 	o->name = job->name ?: o->name;
@@ -244,12 +296,34 @@ static const char *gpu_processes_engine(const struct grt_names *names, uint32_t 
 
 /* It counts from the first sample, so that the first value is an amount, unless samples before are not looked
  * at. */
+static int gpu_processes_grow(struct grt_gpu_processes *g, struct grt_gpu_process *o,
+			      const struct grt_ev_counter *ev)
+{
+	struct grt_key key = {{ev->e.device, ev->counter, ev->instance}};
+	uint64_t value = (uint64_t)ev->value;
+	struct value *v;
+	void *found;
+	int ret = grt_keyed_get_or_count(&g->values, &key, &g->over, &found);
+
+	v = found;
+	if (ret || !v)
+		return ret;
+	if (v->counted || !g->from)
+		o->residency += value >= v->last ? value - v->last : value;
+	o->unknown += !v->counted && g->from;
+	if (v->counted && !v->more && g->from)
+		o->unknown--;
+	v->more = v->counted;
+	v->counted = true;
+	v->last = value;
+	return 0;
+}
+
 static int gpu_processes_take_counter(struct grt_gpu_processes *g, const struct grt_ev_counter *ev,
 				      const struct grt_names *names)
 {
 	struct grt_gpu_process *o;
 	struct grt_gpu_place *engine;
-	uint64_t value;
 	int ret;
 
 	if (!g->jobs || !ev->instance || ev->value < 0 || ev->e.time < g->from || ev->e.time > g->to ||
@@ -257,17 +331,11 @@ static int gpu_processes_take_counter(struct grt_gpu_processes *g, const struct 
 		return 0;
 	ret = gpu_processes_at(g, GRT_GPU_COUNTERS, ev->e.device, 0, ev->counter, &engine);
 	if (!ret && engine)
-		ret = gpu_processes_row(g, engine, GRT_GPU_PROCESS, ev->instance, &o);
+		ret = gpu_processes_of(g, engine, ev->instance, &o);
 	if (ret || !engine || !o)
 		return ret;
-	value = (uint64_t)ev->value;
-	if (o->counted || !g->from)
-		o->residency += value >= o->last ? value - o->last : value;
-	o->unknown = !o->counted && g->from;
-	o->last = value;
-	o->counted = true;
 	o->inferred |= !!(ev->e.flags & GRT_FLAG_INFERRED);
-	return 0;
+	return gpu_processes_grow(g, o, ev);
 }
 
 int grt_gpu_processes_event(struct grt_gpu_processes *g, const struct grt_event *e,
@@ -275,6 +343,8 @@ int grt_gpu_processes_event(struct grt_gpu_processes *g, const struct grt_event 
 {
 	if (e->type == GRT_EV_GPU_SLICE)
 		return gpu_processes_take_slice(g, (const struct grt_ev_gpu_slice *)e);
+	if (e->type == GRT_EV_OWNER)
+		return gpu_processes_take_owner(g, (const struct grt_ev_owner *)e);
 	if (e->type == GRT_EV_COUNTER)
 		return gpu_processes_take_counter(g, (const struct grt_ev_counter *)e, names);
 	return 0;
@@ -291,7 +361,7 @@ static uint64_t gpu_processes_had(const struct grt_gpu_processes *g, const struc
 		return grt_busy_sum(&at->busy);
 	for (const struct grt_gpu_process *o = grt_keyed_oldest(&g->rows); o; o = grt_keyed_next(&g->rows, o))
 		if (o->source == at->source && o->device == at->device && o->place == at->place &&
-		    o->kind == GRT_GPU_PROCESS)
+		    (o->kind == GRT_GPU_PROCESS || o->kind == GRT_GPU_UNKNOWN))
 			sum = o->unknown || sum == UINT64_MAX ? UINT64_MAX : sum + o->residency;
 	return sum;
 }
@@ -348,5 +418,8 @@ void grt_gpu_processes_free(struct grt_gpu_processes *g)
 		grt_busy_free(&at->busy);
 	grt_keyed_free(&g->rows);
 	grt_keyed_free(&g->places);
+	grt_keyed_free(&g->owners);
+	grt_keyed_free(&g->values);
+	grt_texts_free(&g->cgroups);
 	free(g);
 }

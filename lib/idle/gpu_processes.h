@@ -21,10 +21,19 @@
 #include "base/busy.h"
 #include "base/hist.h"
 #include "base/keyed.h"
+#include "base/texts.h"
 #include "table/analysis.h"
 
 #define GRT_GPU_PLACES_MAX 512U
 #define GRT_GPU_PROCESSES_MAX 65536U
+
+/** enum grt_gpu_by - whose time is put together: of a process, or of all of a control group or user */
+enum grt_gpu_by {
+	GRT_GPU_BY_PROCESS,
+	GRT_GPU_BY_CGROUP,
+	GRT_GPU_BY_USER,
+	GRT_GPU_BYS,
+};
 
 /** enum grt_gpu_source - how the trace knows it */
 enum grt_gpu_source {
@@ -43,13 +52,13 @@ enum grt_gpu_whose {
 
 /**
  * struct grt_gpu_process - a row: a process at a place, or time that is no process's
+ * @pid: of the process; of a control group the number in @cgroups, of a user its uid
  * @name: number of its name, of jobs; 0: look for it by @pid
  * @residency: ns
  * @came: how often its context came onto the GPU, or its jobs
  * @whole: slices and jobs of which both ends are known
  * @busy: of jobs: when at least one ran
- * @last: of counters: the value before; @counted: there is one
- * @unknown: @residency is: there is one value in the time looked at
+ * @unknown: counters of which one value alone is in the time looked at: @residency is unknown
  * @inferred: the beginning of some jobs, or the unit of the counter
  * @least: @residency may be more; of what is nobody's, it may be less, too
  */
@@ -61,15 +70,13 @@ struct grt_gpu_process {
 	uint32_t place;
 	uint8_t source;
 	uint8_t kind;
-	bool counted;
-	bool unknown;
 	bool inferred;
 	bool least;
 	uint64_t residency;
 	uint64_t came;
 	struct grt_hist whole;
 	struct grt_busy busy;
-	uint64_t last;
+	uint32_t unknown;
 };
 
 /**
@@ -100,6 +107,8 @@ struct grt_gpu_place {
 
 /**
  * struct grt_gpu_processes - all there is; set up by grt_gpu_processes_new()
+ * @owners: whose a process is, by pid; @values: of counters, the one before
+ * @cgroups: their paths
  * @jobs: they are wanted
  * @from, @to: nothing else counts; @first, @last: the time looked at
  * @backwards: slices that began before the one before had ended
@@ -108,6 +117,10 @@ struct grt_gpu_place {
 struct grt_gpu_processes {
 	struct grt_keyed places;
 	struct grt_keyed rows;
+	struct grt_keyed owners;
+	struct grt_keyed values;
+	struct grt_texts cgroups;
+	enum grt_gpu_by by;
 	bool jobs;
 	uint64_t from;
 	uint64_t to;
@@ -119,9 +132,10 @@ struct grt_gpu_processes {
 };
 
 /** grt_gpu_processes_new - begins; @jobs: jobs and counters are wanted, too. Return: 0 or -ENOMEM */
-int grt_gpu_processes_new(struct grt_gpu_processes **out, bool jobs);
+int grt_gpu_processes_new(struct grt_gpu_processes **out, enum grt_gpu_by by, bool jobs);
 
-/** grt_gpu_processes_event - takes in a GPU_SLICE or COUNTER; others are ignored. Return: 0 or -ENOMEM */
+/** grt_gpu_processes_event - takes in a GPU_SLICE, COUNTER or OWNER; others are ignored. Return: 0 or -ENOMEM
+ */
 int grt_gpu_processes_event(struct grt_gpu_processes *g, const struct grt_event *e,
 			    const struct grt_names *names);
 

@@ -347,24 +347,43 @@ static void ranks(void)
 	tm_close(tm);
 }
 
-#define BUSY(at, card, id, who, ns)                                                                \
+#define BUSY(at, card, id, who, ns)                                                                     \
 	tm_emit(tm, 0, counter, AT(at), .e.device = 226 << 20 | (card), .e.pid = (who), .e.tid = (who), \
 		.e.ring = GRT_RING_NONE, .counter = (id), .instance = (who), .value = (ns))
 
-static void shares_name(struct trace_maker *tm, uint32_t kind, uint32_t id, const char *name, const char *owner)
+static void shares_name(struct trace_maker *tm, uint32_t kind, uint32_t id, const char *name,
+			const char *owner)
 {
-	struct grt_ev_name e = {.e.type = GRT_EV_NAME, .e.size = sizeof(e), .e.ring = GRT_RING_NONE, AT(0),
-				.kind = kind, .id = id};
+	struct grt_ev_name e = {.e.type = GRT_EV_NAME,
+				.e.size = sizeof(e),
+				.e.ring = GRT_RING_NONE,
+				AT(0),
+				.kind = kind,
+				.id = id};
 
 	strcpy(e.name, name);
 	strcpy(e.owner, owner);
 	tm_event(tm, 0, &e.e);
 }
 
+static void shares_owner(struct trace_maker *tm, uint32_t pid, uint32_t uid, const char *cgroup)
+{
+	struct grt_ev_owner e = {.e.type = GRT_EV_OWNER,
+				 .e.size = sizeof(e),
+				 .e.ring = GRT_RING_NONE,
+				 .e.pid = pid,
+				 AT(0),
+				 .uid = uid};
+
+	e.length = (uint32_t)strlen(cgroup);
+	memcpy(e.cgroup, cgroup, e.length);
+	tm_event(tm, 0, &e.e);
+}
+
 /*
- * Who had the GPUs in 1 ms. card0 has two rings with jobs, one of which runs two at a time: 70 has control from 100
- * to 400 and from 600 to 700, 80 from 300 to 500; cursor is 80's from 0 to 250. Its counters say the same again.
- * Of card1 there are only counters: 70 gets to 300 us in the engine, 80 to 200, and begins anew.
+ * Who had the GPUs in 1 ms. card0 has two rings with jobs, one of which runs two at a time: 70 has control
+ * from 100 to 400 and from 600 to 700, 80 from 300 to 500; cursor is 80's from 0 to 250. Its counters say the
+ * same again. Of card1 there are only counters: 70 gets to 300 us in the engine, 80 to 200, and begins anew.
  */
 static void shares(void)
 {
@@ -372,6 +391,10 @@ static void shares(void)
 
 	names(tm);
 	shares_name(tm, GRT_NAME_THREAD, 70, "game", "game");
+	shares_owner(tm, 70, 1000,
+		     "/kubepods.slice/kubepods-pod01234567_89ab_cdef_0123_456789abcdef.slice/"
+		     "cri-containerd-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope");
+	shares_owner(tm, 80, 0, "/system.slice/desk.service");
 	shares_name(tm, GRT_NAME_RING_GPU, 0, "0000:03:00.0", "card0");
 	shares_name(tm, GRT_NAME_RING_GPU, 1, "0000:03:00.0", "card0");
 	shares_name(tm, GRT_NAME_DEVICE, 226 << 20, "card0", "softgpu");
