@@ -276,7 +276,6 @@ static void stream_bars_free(void *state)
 		grt_timescale_free(&x->scale);
 		free(x->list);
 	}
-	free(x);
 }
 
 static const struct grt_part stream_bars_parts[] = {

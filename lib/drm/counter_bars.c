@@ -246,7 +246,6 @@ static void counter_bars_free(void *state)
 		grt_timescale_free(&x->scale);
 		free(x->list);
 	}
-	free(x);
 }
 
 static const struct grt_part counter_bars_parts[] = {

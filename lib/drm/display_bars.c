@@ -241,7 +241,6 @@ static void display_bars_free(void *state)
 		grt_timescale_free(&x->scale);
 		free(x->list);
 	}
-	free(x);
 }
 
 static const struct grt_part display_bars_parts[] = {

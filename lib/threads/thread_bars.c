@@ -245,7 +245,6 @@ static void thread_bars_free(void *state)
 		grt_threads_free(x->threads);
 		grt_timescale_free(&x->scale);
 	}
-	free(x);
 }
 
 static const struct grt_part thread_bars_parts[] = {
