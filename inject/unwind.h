@@ -86,7 +86,7 @@ struct grt_unode {
  * @bias: address - @bias is the address in the file
  * @start, @end: its loaded part
  * @build_id, @build_id_len: 0 bytes where it has none
- * @path: as the dynamic linker knows it, "" for the program itself; NUL terminated, cut where too long
+ * @path: as the dynamic linker knows it, "" for the program itself; never freed
  *
  * An object that was closed and another one loaded in its place are two modules.
  */
@@ -96,7 +96,7 @@ struct grt_umodule {
 	uint64_t end;
 	uint8_t build_id_len;
 	uint8_t build_id[GRT_BUILD_ID_MAX];
-	char path[256];
+	const char *path;
 };
 
 /** struct grt_unwind_stats - since grt_unwind_init(), all threads */

@@ -339,6 +339,52 @@ static void without_sizes(void **state)
 	grt_symbols_free(s);
 }
 
+/* The name that perf would show: one that is not weak, then global, with few underscores, then the longest.
+ */
+static void aliases(void **state)
+{
+	static const char code[] = "\t.macro alias bind, name\n\t.\\bind \\name\n\t.type \\name, %function\n"
+				   "\t.size \\name, 16\n\\name:\n\t.endm\n"
+				   "\t.text\n\talias globl malloc\n\talias local __GI___libc_malloc\n"
+				   "\talias globl __libc_malloc\n\t.zero 16\n"
+				   "\talias weak ioctl\n\talias globl __ioctl\n\t.zero 16\n"
+				   "\talias local longer_local\n\talias weak longest_and_weak\n\t.zero 16\n"
+				   "\talias globl abcd\n\talias globl ab\n\t.zero 16\n"
+				   "\t.symver named, write@@@GRT_1.0\n\talias globl named\n\t.zero 16\n";
+	static const char *const expected[] = {"malloc", "__ioctl", "longer_local", "abcd", "write"};
+	struct grt_symbols *s = begin_objects();
+	uint64_t first;
+
+	(void)state;
+	write_file("aliases.s", code, sizeof(code) - 1);
+	write_file("aliases.map", "GRT_1.0 { };\n", 13);
+	sh("cc -shared -nostdlib -Wl,--version-script=aliases.map -o aliases.so aliases.s");
+	first = address_of("aliases.so", "malloc");
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_string_equal(at(s, in_dir("aliases.so"), NULL, first + 16 * i + 3).frame[0].function,
+				    expected[i]);
+	grt_symbols_free(s);
+}
+
+/* As glibc: DWARF has the name of an alias that only the library itself sees. */
+static void alias_of_dwarf(void **state)
+{
+	static const char text[] =
+		"extern int work(int x) __asm__(\"__GI_work\");\n"
+		"int work(int x) { return 3 * x; }\n"
+		"extern int shown(int x) __asm__(\"work\") __attribute__((alias(\"__GI_work\")));\n"
+		"__asm__(\".local __GI_work\");\n";
+	struct grt_symbols *s = begin_objects();
+
+	(void)state;
+	write_file("alias.c", text, sizeof(text) - 1);
+	sh("cc -O2 -g -fPIC -S alias.c && sed -i '/globl.*__GI_work/d' alias.s && cc -g -shared -o alias.so alias.s");
+	assert_string_equal(
+		at(s, in_dir("alias.so"), NULL, address_of("alias.so", "__GI_work")).frame[0].function,
+		"work");
+	grt_symbols_free(s);
+}
+
 static void templates(void **state)
 {
 	static const char text[] = "namespace shop {\n"
@@ -947,6 +993,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_units_table, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(symbols_only, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(without_sizes, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(aliases, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(alias_of_dwarf, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(templates, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(mangled, make_dir, remove_dir),
 		cmocka_unit_test(bombs),
