@@ -148,6 +148,7 @@ enum grt_stack_end {
 #define GRT_STACK_END(number, NAME, name, help) GRT_STACK_END_##NAME = (number),
 #include "stack_ends.def"
 #undef GRT_STACK_END
+	GRT_STACK_ENDS,
 };
 
 /** enum grt_slice_edge - the rows of slice_edges.def: grt_ev_gpu_slice.begin and .over */

@@ -644,7 +644,8 @@ static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
 	case GRT_EV_STACK:
 		return idle_see_stack(x, (const struct grt_ev_stack *)e);
 	case GRT_EV_FRAME:
-		return grt_frames_event(&x->frames, (const struct grt_ev_frame *)e);
+	case GRT_EV_STACK_END:
+		return grt_frames_event(&x->frames, e);
 	}
 	return 0;
 }

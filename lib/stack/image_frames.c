@@ -15,7 +15,9 @@
 #include "base/grow.h"
 #include "base/memfile.h"
 #include "base/demangle.h"
+#include "frames.h"
 #include "own_code.h"
+#include "stack_ends.h"
 #include "symbols.h"
 
 /* Frames of a stack that a brief text shows, innermost first, and bytes of each. */
@@ -296,6 +298,31 @@ int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i,
 	*len = 0;
 	if (!ret && p.frames)
 		*text = grt_stacks_text(f->names, f->list[p.at - 2 + p.frames], len);
+	return ret;
+}
+
+int grt_image_frames_end(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+			 enum grt_stack_end *end)
+{
+	const struct grt_image_node *n = grt_image_node(i, node), *caller;
+	const char *text;
+	size_t len;
+	int ret;
+
+	*end = GRT_STACK_END_UNKNOWN;
+	for (; n && n->caller; n = caller) {
+		caller = grt_image_node(i, n->caller);
+		if (!caller || !caller->defined)
+			return 0;
+		node = n->caller;
+	}
+	if (!n || !n->ip) {
+		*end = n && !n->file ? grt_stack_end_of_root(grt_image_string(i, n->function)) : *end;
+		return 0;
+	}
+	ret = grt_image_frames_text(f, i, node, &text, &len);
+	if (!ret && grt_frames_is_entry(text, len))
+		*end = GRT_STACK_END_ENTRY;
 	return ret;
 }
 

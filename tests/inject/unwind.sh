@@ -11,7 +11,7 @@ set -u
 src=${GRTRACE_SRC:?}
 programs=$src/tests/inject/unwind
 unwinder=("$src"/inject/{cfi,python,rules,stack,tree,unwind}.c)
-flags=(-D_GNU_SOURCE=1 -g -w)
+flags=(-D_GNU_SOURCE=1 -g -w -I"$src/include")
 checks=0
 
 report() { # NAME STATUS LOG
