@@ -592,6 +592,7 @@ const struct source source_cuda = {
 	.program = true,
 	.options = options,
 	.probe = cuda_probe,
+	.addresses = true,
 	.open = cuda_open,
 	.attach = cuda_attach,
 	.start = cuda_start,

@@ -27,6 +27,7 @@
 #include "cmds/privileges.h"
 #include "cmds/source_list.h"
 #include "record_files.h"
+#include "record_names.h"
 #include "recording.h"
 
 #define DEFAULT_OUTPUT "grtrace.out.grt"
@@ -81,6 +82,7 @@ static struct {
 	uint32_t device_number;
 	const char *stack;
 	bool kernel_stack;
+	bool no_symbols;
 	struct record_files files;
 } opt;
 
@@ -102,6 +104,8 @@ static const struct cmd_opt options[] = {
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "with --stack: kernel frames, too"},
+	{"no-symbols", 0, OPT_FLAG, NULL, &opt.no_symbols,
+	 "do not store the functions and lines of frames in the recording"},
 	{"user", 0, OPT_STR, "NAME", &opt.user,
 	 "run PROG as this user, who owns the recording and all files (root only)"},
 	{"no-command-line", 0, OPT_FLAG, NULL, &opt.no_command,
@@ -1060,6 +1064,16 @@ static int run_prog(struct run *run, char **argv)
 	return cmd_fail(128 + cmd_signal, strsignal(cmd_signal), NULL, "%s was not started", argv[0]);
 }
 
+/* Whose stacks are addresses in the recording: those of CUDA's library, and of uprobes. */
+static bool record_has_addresses(const struct run *run)
+{
+	bool any = false;
+
+	for (const struct input *in = run->inputs; in < run->inputs + run->n_inputs; in++)
+		any |= in->source->addresses;
+	return any && !opt.raw && !opt.no_symbols;
+}
+
 /* Everything is set up. Return: an exit status */
 static int record_record(struct run *run, char **argv, struct grt_err *err)
 {
@@ -1076,6 +1090,8 @@ static int record_record(struct run *run, char **argv, struct grt_err *err)
 	run->fds[run->streams].fd = run->child.pidfd;
 	ret = failed ? 0 : record_capture(run, err);
 	record_finish(run, ret, err);
+	if (!ret && !failed && record_has_addresses(run) && record_names_write(&run->rec, err))
+		record_note_error(err);
 	if (!ret && !failed && record_files_any(&opt.files) &&
 	    record_files_write(&opt.files, run->rec.path) != EXIT_DONE)
 		run->status = EXIT_FAILED;

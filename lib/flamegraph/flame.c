@@ -338,8 +338,7 @@ struct grt_flame_count grt_flame_count(const struct grt_flame *f)
 static void flame_add_end(const struct grt_flame *f, const struct row *r, struct grt_stack_ends *ends)
 {
 	bool stack = grt_frames_has(&f->frames, r->user) && !grt_frames_is_call_only(&f->frames, r->user);
-	struct grt_stack_end_sum *sum =
-		stack ? &ends->end[grt_frames_end(&f->frames, r->user)] : &ends->none;
+	struct grt_stack_end_sum *sum = stack ? &ends->end[grt_frames_end(&f->frames, r->user)] : &ends->none;
 
 	sum->ns += r->ns;
 	sum->works += grt_weight_count(r->jobs);

@@ -161,12 +161,30 @@ static int image_frames_look_up(struct grt_image_frames *f, struct image *m, con
 	return ret ? ret : grt_symbols_in_process(f->symbols, i->pid, n->ip - 1, found);
 }
 
-/* Outermost first, as it will be put. */
+/* A function's name of the recording, as its source has it. */
+static int image_frames_list_linked(struct grt_image_frames *f, struct place *p, const char *linked)
+{
+	char *clean = grt_demangle(linked);
+	int ret = list(f, p, clean ? clean : linked);
+
+	free(clean);
+	return ret;
+}
+
+/* Outermost first, as it will be put. Names that the recording has were found in the files that ran. */
 static int list_code(struct grt_image_frames *f, struct image *m, struct place *p, const struct grt_image *i,
 		     const struct grt_image_node *n)
 {
+	uint32_t codes;
+	const struct grt_image_code *code = grt_image_code((struct grt_image *)i, n->ip, n->module, &codes);
 	struct grt_symbols_found found;
-	int ret = image_frames_look_up(f, m, i, n, &found);
+	int ret = 0;
+
+	for (uint32_t k = 0; code && k < codes && !ret; k++)
+		ret = image_frames_list_linked(f, p, grt_image_string(i, code[k].function) ?: "?");
+	if (code)
+		return ret;
+	ret = image_frames_look_up(f, m, i, n, &found);
 
 	for (unsigned int k = ret ? 0 : found.frames; k-- > 0 && !ret;)
 		ret = list(f, p, found.frame[k].function);

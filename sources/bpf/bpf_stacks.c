@@ -394,14 +394,14 @@ static int write_frames(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned
 static int grt_bpf_stacks_write_end(struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t id,
 				    const struct grt_bpf_stack_text *text)
 {
-	const struct grt_ev_stack_end e = {
-		.e = {.time = time,
-		      .type = GRT_EV_STACK_END,
-		      .size = sizeof(e),
-		      .flags = GRT_FLAG_BPF,
-		      .ring = GRT_RING_NONE},
-		.stack = id,
-		.end = text->depth < BPF_STACK_DEPTH ? GRT_STACK_END_FRAME_POINTERS : GRT_STACK_END_CUT};
+	const struct grt_ev_stack_end e = {.e = {.time = time,
+						 .type = GRT_EV_STACK_END,
+						 .size = sizeof(e),
+						 .flags = GRT_FLAG_BPF,
+						 .ring = GRT_RING_NONE},
+					   .stack = id,
+					   .end = text->depth < BPF_STACK_DEPTH ? GRT_STACK_END_FRAME_POINTERS
+										: GRT_STACK_END_CUT};
 	int ret = grt_packer_add(p, cpu, &e.e);
 
 	return ret == -ERANGE ? 0 : ret;

@@ -649,10 +649,12 @@ static void no_time(void **state)
 /* A file that its owner cuts off while names are looked up, in a unit that was not read before. */
 static void cut_off(void **state)
 {
-	static const char first[] = "volatile int sink;\n__attribute__((noinline)) void one(void)\n{\n"
-				    "	sink++;\n}\nvoid two(void);\nint main(void)\n{\n	one();\n	two();\n}\n";
-	static const char second[] = "extern volatile int sink;\n__attribute__((noinline)) void two(void)\n{\n"
-				     "	sink--;\n}\n";
+	static const char first[] =
+		"volatile int sink;\n__attribute__((noinline)) void one(void)\n{\n"
+		"	sink++;\n}\nvoid two(void);\nint main(void)\n{\n	one();\n	two();\n}\n";
+	static const char second[] =
+		"extern volatile int sink;\n__attribute__((noinline)) void two(void)\n{\n"
+		"	sink--;\n}\n";
 	struct grt_symbols *s = begin_objects();
 	struct grt_symbols_found f;
 	uint64_t one, two;
