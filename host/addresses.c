@@ -46,6 +46,7 @@
 struct object {
 	char *name;
 	int fd;
+	int debug_fd;
 	uint32_t first;
 	uint32_t wants;
 	bool bad;
@@ -139,12 +140,12 @@ struct addresses *addresses_new(void)
 	return a;
 }
 
-static void close_object(struct object *o)
+static void addresses_close(int *fd)
 {
-	if (o->fd < 0)
+	if (*fd < 0)
 		return;
-	close(o->fd);
-	o->fd = -1;
+	close(*fd);
+	*fd = -1;
 	open_now--;
 }
 
@@ -154,7 +155,8 @@ void addresses_free(struct addresses *a)
 		return;
 	apart_end(&a->apart);
 	for (uint32_t i = 1; i < a->objects; i++) {
-		close_object(&a->object[i]);
+		addresses_close(&a->object[i].fd);
+		addresses_close(&a->object[i].debug_fd);
 		free(a->object[i].name);
 	}
 	grt_keyed_free(&a->known);
@@ -180,7 +182,7 @@ int addresses_object(struct addresses *a, const char *name, uint32_t *object)
 		free(copy);
 		return -ENOMEM;
 	}
-	a->object[a->objects] = (struct object){.name = copy, .fd = -1};
+	a->object[a->objects] = (struct object){.name = copy, .fd = -1, .debug_fd = -1};
 	*object = a->objects++;
 	return 0;
 }
@@ -202,6 +204,16 @@ bool addresses_open(struct addresses *a, uint32_t object, int fd)
 	o->fd = fd;
 	open_now++;
 	return true;
+}
+
+void addresses_debug(struct addresses *a, uint32_t object, int fd)
+{
+	if (open_now >= open_most() || a->object[object].debug_fd >= 0) {
+		close(fd);
+		return;
+	}
+	a->object[object].debug_fd = fd;
+	open_now++;
 }
 
 bool addresses_is_open(const struct addresses *a, uint32_t object)
@@ -290,8 +302,10 @@ static int addresses_open_file(struct grt_symbols *s, const struct object *o, ui
 /* One at a time is in memory. */
 static void name_object(int out, const struct addresses *a, const struct object *o)
 {
-	const struct grt_symbols_options options = {
-		.debug_max = DEBUG_MAX, .no_separate = true, .linkage = true};
+	const struct grt_symbols_options options = {.debug_max = DEBUG_MAX,
+						    .no_separate = true,
+						    .debug_fd = o->debug_fd > 0 ? o->debug_fd : 0,
+						    .linkage = true};
 	struct grt_symbols_found found;
 	struct grt_symbols *s;
 	uint32_t number = 0;
@@ -343,12 +357,15 @@ static int addresses_begin_process(struct addresses *a)
 		.fn = name_objects, .arg = &job, .memory = MEMORY_MAX, .cpu_seconds = CPU_SECONDS};
 	int ret;
 
-	work.keep = calloc(a->objects, sizeof(*work.keep));
+	work.keep = calloc(2 * a->objects, sizeof(*work.keep));
 	if (!work.keep)
 		return -ENOMEM;
 	for (uint32_t i = a->current; i < a->objects; i++)
-		if (has_work(&a->object[i]))
+		if (has_work(&a->object[i])) {
 			work.keep[work.n++] = a->object[i].fd;
+			if (a->object[i].debug_fd >= 0)
+				work.keep[work.n++] = a->object[i].debug_fd;
+		}
 	work.n++;
 	ret = apart_begin(&a->apart, &work);
 	free(work.keep);

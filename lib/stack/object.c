@@ -71,6 +71,7 @@ struct grt_object {
 	bool symbols_read;
 	bool debug_read;
 	bool no_debug;
+	bool debug_given;
 };
 
 bool grt_can_objects(void)
@@ -141,10 +142,17 @@ static int find_separate(Dwfl_Module *module, void **user, const char *name, Dwa
 	return fd < 0 ? -1 : fd;
 }
 
+/* The one that was given, once: what is requested next is what that file refers to. */
 static int no_separate_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 			    const char *file, const char *link, GElf_Word crc, char **out)
 {
-	return -1;
+	struct grt_object *o = *user;
+
+	if (!o || !o->options->debug_fd || o->debug_given)
+		return -1;
+	o->debug_given = true;
+	*out = strdup(o->path);
+	return *out ? o->options->debug_fd : -1;
 }
 
 /* Whether the file's own DWARF is larger than the caller has time for. */

@@ -278,6 +278,32 @@ static void no_units_table(void **state)
 	grt_symbols_free(s);
 }
 
+/* For who may open nothing: the file with the DWARF is open already, and is not mistaken for another one's.
+ */
+static void given_debug_file(void **state)
+{
+	struct grt_symbols_options options = {.no_separate = true};
+	struct grt_symbols_found f;
+	struct grt_symbols *s;
+	uint64_t mark;
+
+	(void)state;
+	need_objects();
+	write_file("inline.c", inline_c, sizeof(inline_c) - 1);
+	sh("cc -O2 -g -o inline inline.c && objcopy --only-keep-debug inline away && strip -o bare inline");
+	mark = address_of("inline", "mark");
+	for (int given = 0; given < 2; given++) {
+		options.debug_fd = given ? open(in_dir("away"), O_RDONLY | O_CLOEXEC) : 0;
+		assert_int_equal(grt_symbols_new(&s, &options), 0);
+		f = at(s, in_dir("bare"), NULL, mark);
+		if (given)
+			check_inlined(&f);
+		else
+			assert_int_equal(f.how, GRT_SYMBOLS_NOWHERE);
+		grt_symbols_free(s);
+	}
+}
+
 static void symbols_only(void **state)
 {
 	struct grt_symbols *s = begin_objects();
@@ -993,6 +1019,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(inlined, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(inlined_across_files, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(no_units_table, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(given_debug_file, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(symbols_only, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(without_sizes, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(aliases, make_dir, remove_dir),
