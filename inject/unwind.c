@@ -118,7 +118,8 @@ static struct {
 
 static struct grt_tree tree;
 
-static const char *const root_names[] = {NULL,
+static const char *const root_names[] = {
+	NULL,
 #define GRT_STACK_ROOT(NAME, text, END, meaning) text,
 #include <grtrace/stack_roots.def>
 #undef GRT_STACK_ROOT

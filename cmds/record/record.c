@@ -1015,6 +1015,16 @@ static void record_check_missed(struct run *run, bool tell)
 	}
 }
 
+/* Whose stacks are addresses in the recording: those of CUDA's library, and of uprobes. */
+static bool record_has_addresses(const struct run *run)
+{
+	bool any = false;
+
+	for (const struct input *in = run->inputs; in < run->inputs + run->n_inputs; in++)
+		any |= in->source->addresses;
+	return any && !opt.raw && !opt.no_symbols;
+}
+
 /* A write error leaves a readable recording of what came before it. */
 static void record_finish(struct run *run, int captured, struct grt_err *err)
 {
@@ -1030,6 +1040,8 @@ static void record_finish(struct run *run, int captured, struct grt_err *err)
 	clock_text(run->clock_end, sizeof(run->clock_end));
 	if (record_write_metadata(run, ret < 0 ? "failed" : "complete", &other) && ret >= 0)
 		run->status = cmd_error(EXIT_FAILED, &other);
+	if (ret >= 0 && record_has_addresses(run) && record_names_write(&run->rec, &other))
+		record_note_error(&other);
 	show_end(run);
 }
 
@@ -1064,16 +1076,6 @@ static int run_prog(struct run *run, char **argv)
 	return cmd_fail(128 + cmd_signal, strsignal(cmd_signal), NULL, "%s was not started", argv[0]);
 }
 
-/* Whose stacks are addresses in the recording: those of CUDA's library, and of uprobes. */
-static bool record_has_addresses(const struct run *run)
-{
-	bool any = false;
-
-	for (const struct input *in = run->inputs; in < run->inputs + run->n_inputs; in++)
-		any |= in->source->addresses;
-	return any && !opt.raw && !opt.no_symbols;
-}
-
 /* Everything is set up. Return: an exit status */
 static int record_record(struct run *run, char **argv, struct grt_err *err)
 {
@@ -1090,8 +1092,6 @@ static int record_record(struct run *run, char **argv, struct grt_err *err)
 	run->fds[run->streams].fd = run->child.pidfd;
 	ret = failed ? 0 : record_capture(run, err);
 	record_finish(run, ret, err);
-	if (!ret && !failed && record_has_addresses(run) && record_names_write(&run->rec, err))
-		record_note_error(err);
 	if (!ret && !failed && record_files_any(&opt.files) &&
 	    record_files_write(&opt.files, run->rec.path) != EXIT_DONE)
 		run->status = EXIT_FAILED;
