@@ -40,6 +40,7 @@ static struct {
 	const char *min;
 	const char *ranges;
 	bool no_ranges;
+	bool verbose;
 	const char *title;
 	const char *unit;
 	const char *diff;
@@ -82,6 +83,7 @@ static const struct cmd_opt options[] = {
 	 "CPU stacks of another tool: lines of ts_ns comm pid tid cpu f1;f2;..."},
 	{"gpu", 0, OPT_STR, "FILE", &opt.gpu,
 	 "GPU records of another tool: text of CUPTI records, or a trace in JSON (PyTorch's; .gz too); joined with --cpu"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say why stacks end that do not reach the entry"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -139,6 +141,7 @@ static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt
 
 	a->pass.filter = grt_filter_any(&opt.filter.f) ? &opt.filter.f : NULL;
 	a->pass.notes = &g->notes;
+	a->pass.verbose = opt.verbose;
 	a->pass.first = opt.filter.from.set ? span->first : 0;
 	a->pass.last = opt.filter.to.set ? span->last : UINT64_MAX;
 	if (grt_analyses_begin(a))

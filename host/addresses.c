@@ -46,36 +46,50 @@
 struct object {
 	char *name;
 	int fd;
+	int debug_fd;
 	uint32_t first;
 	uint32_t wants;
 	bool bad;
 	bool refused;
+	bool by_address;
 };
 
-/** struct address - @next: of the same file; @name: the first of its @names, whose numbers follow each other
- * in addresses.name */
+/** struct address - @next: of the same file; @name: the first of its @names, which follow each other in
+ * addresses.name; @nameless: the answer is that it has none */
 struct address {
 	uint64_t at;
 	uint32_t object;
 	uint32_t next;
 	uint32_t name;
 	uint32_t names;
+	bool nameless;
 };
 
-/** struct answer - what a process apart says of an address: behind it @size bytes of names, each with its NUL
+/** struct name - a function at an address: numbers of texts */
+struct name {
+	uint32_t function;
+	uint32_t file;
+	uint32_t line;
+};
+
+/**
+ * struct answer - what a process apart says of an address: behind it @size bytes of texts, each with its NUL,
+ * for each function its name and its file
  */
 struct answer {
 	uint32_t address;
 	uint32_t size;
+	uint32_t nameless;
+	uint32_t line[GRT_SYMBOLS_FRAMES_MAX];
 };
 
-#define ANSWER_MAX (sizeof(struct answer) + GRT_SYMBOLS_FRAMES_MAX * NAME_MAX_BYTES)
+#define ANSWER_MAX (sizeof(struct answer) + 2 * GRT_SYMBOLS_FRAMES_MAX * NAME_MAX_BYTES)
 
 /**
  * struct addresses - see there
  * @object, @address: by number, which begins with 1
  * @known: numbers of addresses by (file, place)
- * @name: numbers of texts
+ * @name: functions at addresses
  * @current: the file that the process is at
  * @heard: when it said something last
  * @in: what it said and has not been taken yet, @used bytes
@@ -86,7 +100,7 @@ struct addresses {
 	struct address *address;
 	uint32_t n, room;
 	struct grt_keyed known;
-	uint32_t *name;
+	struct name *name;
 	uint32_t names, name_room;
 	struct grt_texts texts;
 	struct addresses_unnamed unnamed;
@@ -126,12 +140,12 @@ struct addresses *addresses_new(void)
 	return a;
 }
 
-static void close_object(struct object *o)
+static void addresses_close(int *fd)
 {
-	if (o->fd < 0)
+	if (*fd < 0)
 		return;
-	close(o->fd);
-	o->fd = -1;
+	close(*fd);
+	*fd = -1;
 	open_now--;
 }
 
@@ -141,7 +155,8 @@ void addresses_free(struct addresses *a)
 		return;
 	apart_end(&a->apart);
 	for (uint32_t i = 1; i < a->objects; i++) {
-		close_object(&a->object[i]);
+		addresses_close(&a->object[i].fd);
+		addresses_close(&a->object[i].debug_fd);
 		free(a->object[i].name);
 	}
 	grt_keyed_free(&a->known);
@@ -167,9 +182,14 @@ int addresses_object(struct addresses *a, const char *name, uint32_t *object)
 		free(copy);
 		return -ENOMEM;
 	}
-	a->object[a->objects] = (struct object){.name = copy, .fd = -1};
+	a->object[a->objects] = (struct object){.name = copy, .fd = -1, .debug_fd = -1};
 	*object = a->objects++;
 	return 0;
+}
+
+void addresses_by_address(struct addresses *a, uint32_t object)
+{
+	a->object[object].by_address = true;
 }
 
 bool addresses_open(struct addresses *a, uint32_t object, int fd)
@@ -184,6 +204,16 @@ bool addresses_open(struct addresses *a, uint32_t object, int fd)
 	o->fd = fd;
 	open_now++;
 	return true;
+}
+
+void addresses_debug(struct addresses *a, uint32_t object, int fd)
+{
+	if (open_now >= open_most() || a->object[object].debug_fd >= 0) {
+		close(fd);
+		return;
+	}
+	a->object[object].debug_fd = fd;
+	open_now++;
 }
 
 bool addresses_is_open(const struct addresses *a, uint32_t object)
@@ -236,19 +266,28 @@ static void addresses_write_all(int out, const char *bytes, size_t size)
 	}
 }
 
+static size_t addresses_put_text(char *to, const char *text)
+{
+	size_t length = strnlen(text, NAME_MAX_BYTES - 1);
+
+	memcpy(to, text, length);
+	to[length] = '\0';
+	return length + 1;
+}
+
 static void addresses_tell(int out, uint32_t address, const struct grt_symbols_found *found)
 {
-	static char bytes[ANSWER_MAX];
+	static _Alignas(struct answer) char bytes[ANSWER_MAX];
 	struct answer *answer = (struct answer *)bytes;
-	size_t used = sizeof(*answer), length;
+	size_t used = sizeof(*answer);
 
+	*answer = (struct answer){.address = address, .nameless = found->how == GRT_SYMBOLS_NOWHERE};
 	for (unsigned int i = 0; i < found->frames; i++) {
-		length = strnlen(found->frame[i].function, NAME_MAX_BYTES - 1);
-		memcpy(bytes + used, found->frame[i].function, length);
-		bytes[used + length] = '\0';
-		used += length + 1;
+		used += addresses_put_text(bytes + used, found->frame[i].function);
+		used += addresses_put_text(bytes + used, found->frame[i].file);
+		answer->line[i] = found->frame[i].line;
 	}
-	*answer = (struct answer){address, (uint32_t)(used - sizeof(*answer))};
+	answer->size = (uint32_t)(used - sizeof(*answer));
 	addresses_write_all(out, bytes, used);
 }
 
@@ -263,8 +302,10 @@ static int addresses_open_file(struct grt_symbols *s, const struct object *o, ui
 /* One at a time is in memory. */
 static void name_object(int out, const struct addresses *a, const struct object *o)
 {
-	const struct grt_symbols_options options = {
-		.debug_max = DEBUG_MAX, .no_separate = true, .linkage = true};
+	const struct grt_symbols_options options = {.debug_max = DEBUG_MAX,
+						    .no_separate = true,
+						    .debug_fd = o->debug_fd > 0 ? o->debug_fd : 0,
+						    .linkage = true};
 	struct grt_symbols_found found;
 	struct grt_symbols *s;
 	uint32_t number = 0;
@@ -275,8 +316,9 @@ static void name_object(int out, const struct addresses *a, const struct object 
 	for (uint32_t i = o->first; i && !ret; i = a->address[i].next) {
 		if (a->address[i].names)
 			continue;
-		ret = o->name ? grt_symbols_at_offset(s, number, a->address[i].at, &found)
-			      : grt_symbols_in_process(s, 1, a->address[i].at, &found);
+		ret = !o->name	      ? grt_symbols_in_process(s, 1, a->address[i].at, &found)
+		      : o->by_address ? grt_symbols_at(s, number, a->address[i].at, &found)
+				      : grt_symbols_at_offset(s, number, a->address[i].at, &found);
 		if (!ret)
 			addresses_tell(out, i, &found);
 	}
@@ -315,12 +357,15 @@ static int addresses_begin_process(struct addresses *a)
 		.fn = name_objects, .arg = &job, .memory = MEMORY_MAX, .cpu_seconds = CPU_SECONDS};
 	int ret;
 
-	work.keep = calloc(a->objects, sizeof(*work.keep));
+	work.keep = calloc(2 * a->objects, sizeof(*work.keep));
 	if (!work.keep)
 		return -ENOMEM;
 	for (uint32_t i = a->current; i < a->objects; i++)
-		if (has_work(&a->object[i]))
+		if (has_work(&a->object[i])) {
 			work.keep[work.n++] = a->object[i].fd;
+			if (a->object[i].debug_fd >= 0)
+				work.keep[work.n++] = a->object[i].debug_fd;
+		}
 	work.n++;
 	ret = apart_begin(&a->apart, &work);
 	free(work.keep);
@@ -330,18 +375,26 @@ static int addresses_begin_process(struct addresses *a)
 	return ret;
 }
 
-static int add_names(struct addresses *a, struct address *at, const char *names, size_t size)
+static int add_names(struct addresses *a, const struct answer *answer, const char *names)
 {
-	const char *end = names + size;
+	struct address *at = &a->address[answer->address];
+	const char *end = names + answer->size, *file;
 	uint32_t n = 0;
 
 	if (grt_grow(&a->name, &a->name_room, a->names + GRT_SYMBOLS_FRAMES_MAX, 4096))
 		return -ENOMEM;
-	for (; names < end; names += strlen(names) + 1, n++)
-		if (grt_texts_add(&a->texts, names, NAME_MAX_BYTES, &a->name[a->names + n]))
+	for (; names < end; names = file + strlen(file) + 1, n++) {
+		struct name *name = &a->name[a->names + n];
+
+		file = names + strlen(names) + 1;
+		name->line = answer->line[n];
+		if (grt_texts_add(&a->texts, names, NAME_MAX_BYTES, &name->function) ||
+		    grt_texts_add(&a->texts, file, NAME_MAX_BYTES, &name->file))
 			return -ENOMEM;
+	}
 	at->name = a->names;
 	at->names = n;
+	at->nameless = answer->nameless;
 	a->names += n;
 	return 0;
 }
@@ -355,7 +408,7 @@ static bool is_sound(const struct addresses *a, const struct answer *answer, con
 		return false;
 	for (uint32_t i = 0; i < answer->size; i++)
 		n += !names[i];
-	return n <= GRT_SYMBOLS_FRAMES_MAX;
+	return n <= 2 * GRT_SYMBOLS_FRAMES_MAX && !(n % 2);
 }
 
 /* Takes an answer that is whole. Return: its bytes, 0: none is, or -errno where it is not sound */
@@ -377,7 +430,7 @@ static ssize_t take_answer(struct addresses *a, const char *bytes, size_t size)
 		return -EPROTO;
 	a->object[a->current].wants--;
 	if (a->texts.arena_used < NAME_BYTES_MAX)
-		ret = add_names(a, &a->address[answer.address], names, answer.size);
+		ret = add_names(a, &answer, names);
 	else
 		a->address[answer.address].object = GRT_SYMBOLS_NO_OBJECT;
 	return ret ?: (ssize_t)(sizeof(answer) + answer.size);
@@ -476,11 +529,21 @@ void addresses_found(struct addresses *a, uint32_t number, uint64_t ip, struct g
 	*found = (struct grt_symbols_found){.frames = number && at->names ? at->names : 1, .object = ""};
 	if (!number || !at->names) {
 		without_name(a, at, o, ip);
-		found->frame[0].function = a->text;
+		found->frame[0] = (struct grt_symbol){.function = a->text, .file = ""};
 		return;
 	}
-	for (uint32_t i = 0; i < at->names; i++)
-		found->frame[i].function = grt_texts_get(&a->texts, a->name[at->name + i]);
+	for (uint32_t i = 0; i < at->names; i++) {
+		const struct name *n = &a->name[at->name + i];
+
+		found->frame[i] =
+			(struct grt_symbol){grt_texts_get(&a->texts, n->function),
+					    grt_texts_get(&a->texts, n->file), n->line, i + 1 < at->names};
+	}
+}
+
+bool addresses_has_name(const struct addresses *a, uint32_t number)
+{
+	return number && a->address[number].names && !a->address[number].nameless;
 }
 
 const struct addresses_unnamed *addresses_unnamed(const struct addresses *a)

@@ -43,8 +43,14 @@ struct addresses *addresses_new(void);
  */
 int addresses_object(struct addresses *a, const char *name, uint32_t *object);
 
+/** addresses_by_address - its addresses are as the file itself counts them, and not places in it */
+void addresses_by_address(struct addresses *a, uint32_t object);
+
 /** addresses_open - gives it its descriptor, which is taken over. Return: whether there was room for one */
 bool addresses_open(struct addresses *a, uint32_t object, int fd);
+
+/** addresses_debug - the descriptor of the file with its DWARF, which is taken over */
+void addresses_debug(struct addresses *a, uint32_t object, int fd);
 
 /** addresses_is_open - whether it has one, or cannot have one because there was no room */
 bool addresses_is_open(const struct addresses *a, uint32_t object);
@@ -69,6 +75,9 @@ int addresses_name(struct addresses *a, int ms);
  * @at: what it is called without a name, where it has no number either
  */
 void addresses_found(struct addresses *a, uint32_t number, uint64_t at, struct grt_symbols_found *found);
+
+/** addresses_has_name - whether addresses_found() has a function */
+bool addresses_has_name(const struct addresses *a, uint32_t number);
 
 /** addresses_count - counts a frame at an address, where it has no name since a bound was met */
 void addresses_count(struct addresses *a, uint32_t number);

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #define LONG_MAX_RULES 4096
+/* Bytes of the paths of all modules. */
+#define PATHS_SIZE ((size_t)16 << 20)
 #define HIDES 8
 #define KEY_BUSY 1ULL /* generation 0: never looked for */
 
@@ -37,6 +39,8 @@ static struct {
 	struct grt_umodule *module;
 	_Atomic uint64_t *module_key; /* identity of module[i], 0 while it is written */
 	_Atomic uint32_t module_used;
+	char *path; /* of all modules */
+	_Atomic size_t path_used;
 	uintptr_t hide[HIDES];
 	unsigned int hides;
 	_Atomic uint64_t adds;
@@ -244,12 +248,8 @@ static bool rules_in_spans(const struct grt_cfi_object *o, uintptr_t start, size
 static void rules_describe(struct grt_umodule *m, const struct dl_phdr_info *info,
 			   const struct grt_cfi_object *o)
 {
-	const char *name = info->dlpi_name ? info->dlpi_name : "";
-	size_t length = strlen(name);
-
 	m->bias = info->dlpi_addr;
-	length = length < sizeof(m->path) ? length : sizeof(m->path) - 1;
-	memcpy(m->path, name, length);
+	m->path = info->dlpi_name ? info->dlpi_name : "";
 	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		uintptr_t at = info->dlpi_addr + p->p_vaddr;
@@ -265,6 +265,47 @@ static void rules_describe(struct grt_umodule *m, const struct dl_phdr_info *inf
 	}
 }
 
+/* What two modules differ in: their paths by the text, the linker's copy may lie elsewhere next time. */
+static uint64_t rules_module_key(const struct grt_umodule *module)
+{
+	uint64_t key = rules_mix(0xcbf29ce484222325ULL, module->path, strlen(module->path));
+	struct grt_umodule m = *module;
+
+	m.path = NULL;
+	return rules_mix(key, &m, sizeof(m)) | 1;
+}
+
+/* NULL: no room. */
+static const char *rules_keep_path(const char *path)
+{
+	size_t size = strlen(path) + 1, at = atomic_load(&state.path_used);
+
+	do {
+		if (size > PATHS_SIZE - at)
+			return NULL;
+	} while (!atomic_compare_exchange_weak(&state.path_used, &at, at + size));
+	return memcpy(state.path + at, path, size);
+}
+
+/* A new one, its number; 0 without room. */
+static uint32_t rules_add_module(struct grt_umodule *m, uint64_t key)
+{
+	uint32_t i;
+
+	if (atomic_load(&state.module_used) >= GRT_RULE_MODULE_MAX)
+		return 0;
+	m->path = rules_keep_path(m->path);
+	i = m->path ? atomic_fetch_add(&state.module_used, 1) + 1 : GRT_RULE_MODULE_MAX + 1;
+	if (i <= GRT_RULE_MODULE_MAX) {
+		state.module[i] = *m;
+		atomic_store_explicit(&state.module_key[i], key, memory_order_release);
+		return i;
+	}
+	if (m->path)
+		atomic_fetch_sub(&state.module_used, 1);
+	return 0;
+}
+
 /* The module's number, a new one for a new object; 0 without room. */
 static uint64_t rules_module_number(const struct dl_phdr_info *info, const struct grt_cfi_object *o,
 				    bool *hidden)
@@ -277,21 +318,14 @@ static uint64_t rules_module_number(const struct dl_phdr_info *info, const struc
 	rules_describe(&m, info, o);
 	for (i = 0; i < state.hides; i++)
 		*hidden |= state.hide[i] - m.start < m.end - m.start;
-	key = rules_mix(0xcbf29ce484222325ULL, &m, sizeof(m)) | 1;
+	key = rules_module_key(&m);
 	for (i = 1; i <= used; i++)
 		if (atomic_load_explicit(&state.module_key[i], memory_order_relaxed) == key)
 			return i;
-	if (used < GRT_RULE_MODULE_MAX) {
-		i = atomic_fetch_add(&state.module_used, 1) + 1;
-		if (i <= GRT_RULE_MODULE_MAX) {
-			state.module[i] = m;
-			atomic_store_explicit(&state.module_key[i], key, memory_order_release);
-			return i;
-		}
-		atomic_fetch_sub(&state.module_used, 1);
-	}
-	rules_count(&state.no_memory);
-	return 0;
+	i = rules_add_module(&m, key);
+	if (!i)
+		rules_count(&state.no_memory);
+	return i;
 }
 
 bool grt_rules_module(unsigned int number, struct grt_umodule *module)
@@ -576,7 +610,8 @@ int grt_rules_init(void)
 	state.long_rule = rules_reserve(LONG_MAX_RULES * sizeof(*state.long_rule));
 	state.module = rules_reserve((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module));
 	state.module_key = rules_reserve((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module_key));
-	if (!grt_rules.slot || !state.long_rule || !state.module || !state.module_key)
+	state.path = rules_reserve(PATHS_SIZE);
+	if (!grt_rules.slot || !state.long_rule || !state.module || !state.module_key || !state.path)
 		return -ENOMEM;
 	c = rules_linker_counts();
 	atomic_store(&state.adds, c.adds);

@@ -118,10 +118,11 @@ static struct {
 
 static struct grt_tree tree;
 
-static const char *const root_names[] = {NULL,
-#define X(name, text, meaning) text,
-					 GRT_ROOTS(X)
-#undef X
+static const char *const root_names[] = {
+	NULL,
+#define GRT_STACK_ROOT(NAME, text, END, meaning) text,
+#include <grtrace/stack_roots.def>
+#undef GRT_STACK_ROOT
 };
 
 const char *grt_root_name(uint32_t id)

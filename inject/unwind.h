@@ -33,21 +33,12 @@
 #define GRT_UNWIND_MAX 1024
 
 /* The first nodes: how far out a stack is known. */
-#define GRT_ROOTS(X)                                                                                     \
-	X(START, NULL, "the stack is complete: the frame below it began the thread")                     \
-	X(TRUNCATED, "[stack truncated]", "deeper than GRT_UNWIND_MAX")                                  \
-	X(NO_RULE, "[no unwind rule]", "code without unwind tables, and no frame pointer that leads on") \
-	X(BAD_STACK, "[stack left]", "a rule led out of the stack")                                      \
-	X(FOREIGN, "[unknown stack]", "the thread runs on a stack that cannot be read")                  \
-	X(FULL, "[stack table full]", "no node was left, the stack is lost")                             \
-	X(NESTED, "[stack in a stack walk]", "a signal handler came while the thread's stack was walked")
-
 enum grt_root {
 	GRT_ROOT_NONE,
-#define X(name, text, meaning) GRT_ROOT_##name,
-	GRT_ROOTS(X)
-#undef X
-		GRT_ROOT_COUNT,
+#define GRT_STACK_ROOT(NAME, text, END, meaning) GRT_ROOT_##NAME,
+#include <grtrace/stack_roots.def>
+#undef GRT_STACK_ROOT
+	GRT_ROOT_COUNT,
 };
 
 /** grt_root_name - "[stack truncated]" and so on; NULL for GRT_ROOT_START, which needs no frame */
@@ -86,7 +77,7 @@ struct grt_unode {
  * @bias: address - @bias is the address in the file
  * @start, @end: its loaded part
  * @build_id, @build_id_len: 0 bytes where it has none
- * @path: as the dynamic linker knows it, "" for the program itself; NUL terminated, cut where too long
+ * @path: as the dynamic linker knows it, "" for the program itself; never freed
  *
  * An object that was closed and another one loaded in its place are two modules.
  */
@@ -96,7 +87,7 @@ struct grt_umodule {
 	uint64_t end;
 	uint8_t build_id_len;
 	uint8_t build_id[GRT_BUILD_ID_MAX];
-	char path[256];
+	const char *path;
 };
 
 /** struct grt_unwind_stats - since grt_unwind_init(), all threads */

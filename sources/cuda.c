@@ -591,6 +591,7 @@ const struct source source_cuda = {
 	.program = true,
 	.options = options,
 	.probe = cuda_probe,
+	.addresses = true,
 	.open = cuda_open,
 	.attach = cuda_attach,
 	.start = cuda_start,

@@ -68,6 +68,7 @@ struct source_setup {
  *	to look at, or its events are many and of no job
  * @program: it sees nothing but the program that is started for the recording: not part of `monitor all`
  * @background: `auto` takes it only beside another one: alone it tells of no job
+ * @addresses: the frames of its stacks are addresses, which get their names when the recording is over
  * @uncut: the program's own runtime makes its stamps, by whatever clock: no event is cut off at the ends of
  *the recording, and it has no window
  * @alone: where one of its options was given, `auto` is it alone
@@ -114,6 +115,7 @@ struct source {
 	bool program;
 	bool background;
 	bool uncut;
+	bool addresses;
 	bool alone;
 	const struct cmd_opt *options;
 	const char *(*word)(const char *text);

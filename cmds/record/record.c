@@ -27,6 +27,7 @@
 #include "cmds/privileges.h"
 #include "cmds/source_list.h"
 #include "record_files.h"
+#include "record_names.h"
 #include "recording.h"
 
 #define DEFAULT_OUTPUT "grtrace.out.grt"
@@ -81,6 +82,7 @@ static struct {
 	uint32_t device_number;
 	const char *stack;
 	bool kernel_stack;
+	bool no_symbols;
 	struct record_files files;
 } opt;
 
@@ -102,6 +104,8 @@ static const struct cmd_opt options[] = {
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "with --stack: kernel frames, too"},
+	{"no-symbols", 0, OPT_FLAG, NULL, &opt.no_symbols,
+	 "do not store the functions and lines of frames in the recording"},
 	{"user", 0, OPT_STR, "NAME", &opt.user,
 	 "run PROG as this user, who owns the recording and all files (root only)"},
 	{"no-command-line", 0, OPT_FLAG, NULL, &opt.no_command,
@@ -1011,6 +1015,16 @@ static void record_check_missed(struct run *run, bool tell)
 	}
 }
 
+/* Whose stacks are addresses in the recording: those of CUDA's library, and of uprobes. */
+static bool record_has_addresses(const struct run *run)
+{
+	bool any = false;
+
+	for (const struct input *in = run->inputs; in < run->inputs + run->n_inputs; in++)
+		any |= in->source->addresses;
+	return any && !opt.raw && !opt.no_symbols;
+}
+
 /* A write error leaves a readable recording of what came before it. */
 static void record_finish(struct run *run, int captured, struct grt_err *err)
 {
@@ -1026,6 +1040,8 @@ static void record_finish(struct run *run, int captured, struct grt_err *err)
 	clock_text(run->clock_end, sizeof(run->clock_end));
 	if (record_write_metadata(run, ret < 0 ? "failed" : "complete", &other) && ret >= 0)
 		run->status = cmd_error(EXIT_FAILED, &other);
+	if (ret >= 0 && record_has_addresses(run) && record_names_write(&run->rec, &other))
+		record_note_error(&other);
 	show_end(run);
 }
 

@@ -142,6 +142,15 @@ enum grt_wake_cause {
 #undef GRT_WAKE_CAUSE
 };
 
+/** enum grt_stack_end - the rows of stack_ends.def; 0: nobody knows */
+enum grt_stack_end {
+	GRT_STACK_END_UNKNOWN,
+#define GRT_STACK_END(number, NAME, name, help) GRT_STACK_END_##NAME = (number),
+#include "stack_ends.def"
+#undef GRT_STACK_END
+	GRT_STACK_ENDS,
+};
+
 /** enum grt_slice_edge - the rows of slice_edges.def: grt_ev_gpu_slice.begin and .over */
 enum grt_slice_edge {
 #define GRT_SLICE_EDGE(number, NAME, name, help) GRT_SLICE_##NAME = (number),

@@ -364,11 +364,16 @@ static int launch_flame_put_lost(const struct grt_image *i, const struct grt_fla
 	return ret ? ret : grt_stacks_add(tree, node, side, i->process.gpu_lost);
 }
 
+int grt_launch_flame_flush(struct grt_launch_flame *f)
+{
+	return grt_launches_flush(f->launches);
+}
+
 int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_shape *shape,
 			  struct grt_stacks *tree, enum grt_stacks_side side)
 {
 	const struct grt_images *images = grt_launches_images(f->launches);
-	int ret = grt_launches_flush(f->launches);
+	int ret = grt_launch_flame_flush(f);
 
 	for (uint32_t i = 0; i < f->rows && !ret; i++)
 		ret = launch_flame_put_row(f, &f->row[i], shape, tree, side);
@@ -378,6 +383,32 @@ int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_sha
 }
 
 /* -------------------------------------------------------------- counts */
+
+static int launch_flame_add_end(struct grt_launch_flame *f, const struct row *r, struct grt_stack_ends *ends)
+{
+	struct grt_image *i = grt_launches_images(f->launches)->image[r->image];
+	enum grt_stack_end end;
+	struct grt_stack_end_sum *sum = &ends->none;
+	int ret = 0;
+
+	if (grt_image_reach(i, r->node) > GRT_STACK_NONE) {
+		ret = grt_image_frames_end(f->frames, i, r->node, &end);
+		sum = &ends->end[end];
+	}
+	sum->ns += r->ns;
+	sum->works += r->launches;
+	return ret;
+}
+
+int grt_launch_flame_ends(struct grt_launch_flame *f, struct grt_stack_ends *ends)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < f->rows && !ret; i++)
+		if (f->row[i].leaf != GRT_FLAME_LEAF_PENDING && f->row[i].leaf != GRT_FLAME_LEAF_CALL)
+			ret = launch_flame_add_end(f, &f->row[i], ends);
+	return ret;
+}
 
 struct grt_launches_count grt_launch_flame_count(const struct grt_launch_flame *f)
 {

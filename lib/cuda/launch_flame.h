@@ -12,6 +12,7 @@
 #include <grtrace/grtrace.h>
 
 #include "stack/flame_shapes.h"
+#include "stack/stack_ends.h"
 #include "launches.h"
 
 struct grt_slots;
@@ -47,7 +48,13 @@ int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e
 int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_shape *shape,
 			  struct grt_stacks *tree, enum grt_stacks_side side);
 
-/** grt_launch_flame_count - what was joined; complete after grt_launch_flame_tree() */
+/** grt_launch_flame_flush - the trace is over. Return: 0 or -ENOMEM */
+int grt_launch_flame_flush(struct grt_launch_flame *f);
+
+/** grt_launch_flame_ends - adds GPU time by where its stacks end. Return: 0 or -ENOMEM */
+int grt_launch_flame_ends(struct grt_launch_flame *f, struct grt_stack_ends *ends);
+
+/** grt_launch_flame_count - what was joined; complete after grt_launch_flame_flush() */
 struct grt_launches_count grt_launch_flame_count(const struct grt_launch_flame *f);
 
 /** grt_launch_flame_symbols - how naming the frames went */

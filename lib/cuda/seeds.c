@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/demangle.h"
 #include "base/grow.h"
 #include "base/index.h"
 #include "gpu_json.h"
@@ -132,6 +133,9 @@ struct grt_seeds {
 	uint32_t rows, row_room;
 	struct grt_index row_index;
 	uint32_t device_first;
+	/* by name: its number as the source has it, plus 1 */
+	uint32_t *clean;
+	uint32_t cleans;
 	bool several_devices;
 	struct grt_seeds_count count;
 };
@@ -699,6 +703,34 @@ static const char *process_of(const struct grt_seeds *s, uint32_t node, size_t *
 	return node ? grt_stacks_text(s->cpu, grt_stacks_node(s->cpu, node)->name, len) : "";
 }
 
+/* The number of a name as its source has it, each demangled once: other tools print names as the linker has
+ * them. */
+static int seeds_clean_name(struct grt_seeds *s, uint32_t name, uint32_t *out)
+{
+	size_t len;
+	const char *text = grt_stacks_text(s->cpu, name, &len);
+	char *copy, *clean;
+	int ret = 0;
+
+	*out = name;
+	if (len < 2 || text[0] != '_')
+		return 0;
+	copy = strndup(text, len);
+	if (!copy || grt_grow_zeroed(&s->clean, &s->cleans, name + 1, 64)) {
+		free(copy);
+		return -ENOMEM;
+	}
+	clean = s->clean[name] ? NULL : grt_demangle(copy);
+	if (clean)
+		ret = grt_stacks_name(s->cpu, clean, strlen(clean), out);
+	if (!s->clean[name])
+		s->clean[name] = *out + 1;
+	*out = s->clean[name] - 1;
+	free(clean);
+	free(copy);
+	return ret;
+}
+
 static int seeds_put_leaf(struct grt_seeds *s, const struct row *r, uint32_t *node)
 {
 	static const enum grt_flame_leaf leaf[] = {
@@ -707,11 +739,15 @@ static int seeds_put_leaf(struct grt_seeds *s, const struct row *r, uint32_t *no
 		[GRT_CUPTI_SET] = GRT_FLAME_LEAF_SET,
 		[GRT_CUPTI_OTHER] = GRT_FLAME_LEAF_PENDING,
 	};
+	uint32_t number = r->name;
+	int ret = r->kind == GRT_CUPTI_KERNEL ? seeds_clean_name(s, r->name, &number) : 0;
 	size_t len;
-	const char *name = grt_stacks_text(s->cpu, r->name, &len);
+	const char *name = grt_stacks_text(s->cpu, number, &len);
 
-	return grt_flame_put_leaf(s->tree, leaf[r->kind],
-				  s->several_devices ? r->device : GRT_FLAME_NO_DEVICE, name, len, node);
+	return ret
+		       ?: grt_flame_put_leaf(s->tree, leaf[r->kind],
+					     s->several_devices ? r->device : GRT_FLAME_NO_DEVICE, name, len,
+					     node);
 }
 
 static int seeds_put_row(struct grt_seeds *s, const struct row *r)
@@ -987,6 +1023,7 @@ void grt_seeds_free(struct grt_seeds *s)
 	grt_stacks_free(s->cpu);
 	grt_stacks_free(s->tree);
 	grt_texts_free(&s->line);
+	free(s->clean);
 	free(s->node_of);
 	free(s->thread);
 	free(s->page);

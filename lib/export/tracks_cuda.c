@@ -284,6 +284,7 @@ static const struct tracks_draw cuda_draws[] = {
 	{GRT_EV_STRING, tracks_on_image},
 	{GRT_EV_NODE, tracks_nothing},
 	{GRT_EV_MAPPING, tracks_nothing},
+	{GRT_EV_CODE, tracks_nothing},
 	{GRT_EV_CLOCK, tracks_nothing},
 	{GRT_EV_RANK, tracks_nothing},
 	{GRT_EV_LAUNCH, on_launch},

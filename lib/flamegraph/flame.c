@@ -260,8 +260,8 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_STACK)
 		return stack_event(f, (const struct grt_ev_stack *)e);
-	if (e->type == GRT_EV_FRAME)
-		return grt_frames_event(&f->frames, (const struct grt_ev_frame *)e);
+	if (e->type == GRT_EV_FRAME || e->type == GRT_EV_STACK_END)
+		return grt_frames_event(&f->frames, e);
 	if (grt_has_trait(e, GRT_TRAIT_OF_IMAGE))
 		return grt_launch_flame_event(f->launches, e);
 	return grt_jobs_event(f->jobs, e);
@@ -310,6 +310,13 @@ static int flame_put_row(const struct grt_flame *f, const struct grt_flame_shape
 	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
 }
 
+int grt_flame_flush(struct grt_flame *f)
+{
+	int ret = grt_jobs_flush(f->jobs);
+
+	return ret ?: grt_launch_flame_flush(f->launches);
+}
+
 int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
 		   enum grt_stacks_side side)
 {
@@ -332,10 +339,6 @@ static void flame_count_stack(const struct grt_flame *f, const struct row *r, st
 {
 	bool user = grt_frames_has(&f->frames, r->user), call = grt_frames_is_call_only(&f->frames, r->user);
 
-	if (grt_frames_from_entry(&f->frames, r->user)) {
-		count->entry += r->jobs;
-		count->entry_ns += r->ns;
-	}
 	if ((user && !call) || grt_frames_has(&f->frames, r->kernel))
 		return;
 	count->no_stack += r->jobs;
@@ -354,12 +357,29 @@ struct grt_flame_count grt_flame_count(const struct grt_flame *f)
 	count.dropped = f->frames.dropped;
 	count.jobs = grt_weight_count(count.jobs);
 	count.no_stack = grt_weight_count(count.no_stack);
-	count.entry = grt_weight_count(count.entry);
 	count.call_only = grt_weight_count(count.call_only);
 	count.lost_stack = grt_weight_count(count.lost_stack);
 	count.untimed = grt_weight_count(count.untimed);
 	count.sampled = joined.sample_min;
 	return count;
+}
+
+/* A stack of the kernel alone, or of the system call alone, says nothing of the program. */
+static void flame_add_end(const struct grt_flame *f, const struct row *r, struct grt_stack_ends *ends)
+{
+	bool stack = grt_frames_has(&f->frames, r->user) && !grt_frames_is_call_only(&f->frames, r->user);
+	struct grt_stack_end_sum *sum = stack ? &ends->end[grt_frames_end(&f->frames, r->user)] : &ends->none;
+
+	sum->ns += r->ns;
+	sum->works += grt_weight_count(r->jobs);
+}
+
+int grt_flame_ends(const struct grt_flame *f, struct grt_stack_ends *ends)
+{
+	*ends = (struct grt_stack_ends){.none = {0, 0}};
+	for (uint32_t i = 0; i < f->rows; i++)
+		flame_add_end(f, &f->row[i], ends);
+	return grt_launch_flame_ends(f->launches, ends);
 }
 
 const struct grt_launch_flame *grt_flame_launches(const struct grt_flame *f)

@@ -14,6 +14,7 @@
 
 #include "stack/flame_shapes.h"
 #include "stack/frames.h"
+#include "stack/stack_ends.h"
 #include "cuda/launch_flame.h"
 
 /**
@@ -22,7 +23,6 @@
  * @jobs: with a time on the hardware
  * @ns: of these, in all
  * @no_stack, @no_stack_ns: of these, jobs without a frame of a stack besides that of the system call
- * @entry, @entry_ns: of the jobs, those whose stack reaches the program's entry or that of a thread
  * @call_only: of those without a stack, jobs of whose stack there is only the frame of the system call
  * @lost_stack: of these, jobs whose stack was taken, and whose frames are not in the trace
  * @inferred_ns: of @ns, where START was inferred
@@ -35,8 +35,6 @@ struct grt_flame_count {
 	uint64_t ns;
 	uint64_t no_stack;
 	uint64_t no_stack_ns;
-	uint64_t entry;
-	uint64_t entry_ns;
 	uint64_t call_only;
 	uint64_t lost_stack;
 	uint64_t inferred_ns;
@@ -80,6 +78,13 @@ int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, str
 
 /** grt_flame_count - what was met; complete after grt_flame_tree() */
 struct grt_flame_count grt_flame_count(const struct grt_flame *f);
+
+/** grt_flame_ends - GPU time by where its stacks end, of jobs and of CUDA's work, after grt_flame_tree() or
+ * grt_flame_flush(). Return: 0 or -ENOMEM */
+int grt_flame_ends(const struct grt_flame *f, struct grt_stack_ends *ends);
+
+/** grt_flame_flush - the trace is over, and no tree is wanted. Return: 0 or -ENOMEM */
+int grt_flame_flush(struct grt_flame *f);
 
 /** grt_flame_launches - CUDA's part */
 const struct grt_launch_flame *grt_flame_launches(const struct grt_flame *f);

@@ -141,10 +141,6 @@ static void note_jobs(struct grt_notes *notes, const struct grt_flame_count *n)
 {
 	grt_note(notes, "%" PRIu64 " jobs, %.3f ms of GPU time, %.1f %% of it under a stack", n->jobs,
 		 (double)n->ns / 1e6, n->ns ? 100 - gpu_time_percent(n->no_stack_ns, n->ns) : 0);
-	if (n->jobs > n->no_stack)
-		grt_note(notes,
-			 "  the stacks of %" PRIu64 " jobs, %.1f %% of the time, reach the program's entry",
-			 n->entry, gpu_time_percent(n->entry_ns, n->ns));
 	if (n->sampled)
 		grt_note(notes, "  jobs were sampled: counts and times are estimates for all jobs");
 	if (n->inferred_ns)
@@ -170,6 +166,40 @@ static void note_jobs(struct grt_notes *notes, const struct grt_flame_count *n)
 		grt_note(notes, "  try: grtrace record --stack=bpf, which takes the stack of each submit");
 }
 
+/* In tenths of a percent, never 100.0 of what is not all. */
+static double gpu_time_tenths(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)(uint64_t)((unsigned __int128)part * 1000 / whole) / 10 : 0;
+}
+
+static void note_end(struct grt_notes *notes, const struct grt_stack_end_sum *sum, uint64_t ns,
+		     const char *name, const char *help)
+{
+	if (sum->works)
+		grt_note(notes, "  %.1f %%, of %" PRIu64 " jobs, kernels and copies: %s: %s",
+			 gpu_time_percent(sum->ns, ns), sum->works, name, help);
+}
+
+static void note_ends(struct grt_pass *pass, const struct grt_flame *f)
+{
+	struct grt_stack_ends ends;
+	uint64_t ns;
+
+	if (grt_flame_ends(f, &ends))
+		return;
+	ns = grt_stack_ends_ns(&ends);
+	if (!ns)
+		return;
+	grt_note(pass->notes, "%.1f %% of GPU time under a stack that reaches the program's entry",
+		 gpu_time_tenths(ends.end[GRT_STACK_END_ENTRY].ns, ns));
+	for (unsigned int i = 0; i < GRT_STACK_ENDS && pass->verbose; i++)
+		if (i != GRT_STACK_END_ENTRY)
+			note_end(pass->notes, &ends.end[i], ns, grt_stack_end_name(i), grt_stack_end_help(i));
+	if (pass->verbose)
+		note_end(pass->notes, &ends.none, ns, "no stack",
+			 "none was taken, or it only says the system call");
+}
+
 /* What the picture does not show. */
 static void gpu_time_notes(void *state, struct grt_pass *pass)
 {
@@ -177,6 +207,7 @@ static void gpu_time_notes(void *state, struct grt_pass *pass)
 
 	if (!note_launches(pass->notes, grt_flame_launches(state)) || n.jobs || n.untimed)
 		note_jobs(pass->notes, &n);
+	note_ends(pass, state);
 }
 
 GRT_ANALYSIS_FREE(gpu_time_free, grt_flame_free)

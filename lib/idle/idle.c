@@ -646,8 +646,9 @@ static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
 	case GRT_EV_STACK:
 		return idle_see_stack(x, (const struct grt_ev_stack *)e);
 	case GRT_EV_FRAME:
+	case GRT_EV_STACK_END:
 		ret = x->frames.text ? 0 : grt_frames_init(&x->frames);
-		return ret ?: grt_frames_event(&x->frames, (const struct grt_ev_frame *)e);
+		return ret ?: grt_frames_event(&x->frames, e);
 	}
 	return 0;
 }

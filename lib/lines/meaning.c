@@ -205,6 +205,8 @@ static const struct grt_meaning meanings[] = {
 	{.type = GRT_EV_NODE, .field = "function", .show = STRING, .absent = ZERO},
 	{.type = GRT_EV_NODE, .field = "file", .show = STRING, .absent = ZERO},
 	{.type = GRT_EV_MAPPING, .field = "path", .show = STRING, .absent = ZERO},
+	{.type = GRT_EV_CODE, .field = "function", .show = STRING, .absent = ZERO},
+	{.type = GRT_EV_CODE, .field = "file", .show = STRING, .absent = ZERO},
 	{.type = GRT_EV_LAUNCH, .field = "node", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_LAUNCH, .field = "call", .show = WORD, .absent = ZERO, .word = word_cuda_call},
 	{.type = GRT_EV_LAUNCH, .field = "stack", .show = WORD, .word = word_stack},

@@ -504,7 +504,8 @@ int grt_path_event(struct grt_path *s, const struct grt_event *e)
 	case GRT_EV_OFF_CPU:
 		return take_off_cpu_short(s, e);
 	case GRT_EV_FRAME:
-		return grt_frames_event(&s->frames, (const struct grt_ev_frame *)e);
+	case GRT_EV_STACK_END:
+		return grt_frames_event(&s->frames, e);
 	case GRT_EV_SYNC_WAIT_ENTER:
 	case GRT_EV_SYNC_WAIT_EXIT:
 		return take_wait(s, e);

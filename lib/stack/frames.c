@@ -9,11 +9,12 @@
 
 #define DEPTH_MAX 1024U
 
-/** struct grt_frames_stack - @symbol: one for each frame, innermost first: number of its text plus 1, 0: not
- * told */
+/** struct grt_frames_stack - @symbol: one for each of the @depth frames, innermost first: number of its text
+ * plus 1, 0: not told; @end: enum grt_stack_end */
 struct grt_frames_stack {
 	uint32_t id;
 	uint32_t depth;
+	uint32_t end;
 	uint32_t *symbol;
 };
 
@@ -35,42 +36,67 @@ static struct grt_frames_stack *frames_find_stack(const struct grt_frames *f, ui
 	return at == GRT_NOWHERE ? NULL : &f->stack[at];
 }
 
-/* Return: 0 with *out NULL when there are too many */
-static int add_stack(struct grt_frames *f, const struct grt_ev_frame *e, struct grt_frames_stack **out)
+/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
+static int frames_get_stack(struct grt_frames *f, uint32_t id, struct grt_frames_stack **out)
 {
-	struct grt_frames_stack s = {.id = e->stack, .depth = e->depth};
-
-	*out = NULL;
+	*out = frames_find_stack(f, id);
+	if (*out)
+		return 0;
 	if (f->stacks == GRT_FRAMES_STACKS_MAX) {
 		f->dropped++;
 		return 0;
 	}
 	if (grt_grow(&f->stack, &f->room, f->stacks + 1, 64))
 		return -ENOMEM;
-	s.symbol = calloc(e->depth, sizeof(*s.symbol));
-	if (!s.symbol)
-		return -ENOMEM;
 	*out = &f->stack[f->stacks];
-	**out = s;
-	return grt_index_add(&f->index, grt_hash(&f->key, e->stack, 1), f->stacks++);
+	**out = (struct grt_frames_stack){.id = id};
+	return grt_index_add(&f->index, grt_hash(&f->key, id, 1), f->stacks++);
 }
 
-int grt_frames_event(struct grt_frames *f, const struct grt_ev_frame *e)
+/* The first of its records says how deep it is. */
+static int frames_set_depth(struct grt_frames_stack *s, uint32_t depth)
 {
-	struct grt_frames_stack *s = frames_find_stack(f, e->stack);
+	if (s->symbol)
+		return 0;
+	s->symbol = calloc(depth, sizeof(*s->symbol));
+	s->depth = s->symbol ? depth : 0;
+	return s->symbol ? 0 : -ENOMEM;
+}
+
+static int frames_take_frame(struct grt_frames *f, const struct grt_ev_frame *e)
+{
+	struct grt_frames_stack *s;
 	uint32_t number;
-	int ret = 0;
+	int ret;
 
 	if (!e->depth || e->depth > DEPTH_MAX)
 		return 0;
-	if (!s)
-		ret = add_stack(f, e, &s);
+	ret = frames_get_stack(f, e->stack, &s);
+	if (!ret && s)
+		ret = frames_set_depth(s, e->depth);
 	if (ret || !s || e->index >= s->depth)
 		return ret;
 	ret = grt_stacks_name(f->text, e->symbol, strnlen(e->symbol, sizeof(e->symbol)), &number);
 	if (!ret)
 		s->symbol[e->index] = number + 1;
 	return ret;
+}
+
+static int frames_take_end(struct grt_frames *f, const struct grt_ev_stack_end *e)
+{
+	struct grt_frames_stack *s;
+	int ret = frames_get_stack(f, e->stack, &s);
+
+	if (!ret && s)
+		s->end = e->end < GRT_STACK_ENDS ? e->end : GRT_STACK_END_UNKNOWN;
+	return ret;
+}
+
+int grt_frames_event(struct grt_frames *f, const struct grt_event *e)
+{
+	if (e->type == GRT_EV_FRAME)
+		return frames_take_frame(f, (const struct grt_ev_frame *)e);
+	return e->type == GRT_EV_STACK_END ? frames_take_end(f, (const struct grt_ev_stack_end *)e) : 0;
 }
 
 bool grt_frames_has(const struct grt_frames *f, uint32_t id)
@@ -107,24 +133,32 @@ static size_t frames_function_length(const char *text, size_t len)
 	return i;
 }
 
-bool grt_frames_from_entry(const struct grt_frames *f, uint32_t id)
+bool grt_frames_is_entry(const char *text, size_t len)
 {
 	static const char *const entries[] = {
 		"_start",  "__libc_start_main", "__libc_start_call_main", "main",	  "clone", "clone3",
 		"__clone", "__clone3",		"start_thread",		  "thread_start",
 	};
-	const struct grt_frames_stack *s = id ? frames_find_stack(f, id) : NULL;
-	const char *text;
-	size_t len;
 
-	if (!s || !s->symbol[s->depth - 1])
-		return false;
-	text = grt_stacks_text(f->text, s->symbol[s->depth - 1] - 1, &len);
 	len = frames_function_length(text, len);
 	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
 		if (strlen(entries[i]) == len && !memcmp(entries[i], text, len))
 			return true;
 	return false;
+}
+
+enum grt_stack_end grt_frames_end(const struct grt_frames *f, uint32_t id)
+{
+	const struct grt_frames_stack *s = id ? frames_find_stack(f, id) : NULL;
+	const char *text;
+	size_t len;
+
+	if (!s)
+		return GRT_STACK_END_UNKNOWN;
+	if (!s->depth || !s->symbol[s->depth - 1])
+		return s->end;
+	text = grt_stacks_text(f->text, s->symbol[s->depth - 1] - 1, &len);
+	return grt_frames_is_entry(text, len) ? GRT_STACK_END_ENTRY : s->end;
 }
 
 int grt_frames_put(const struct grt_frames *f, uint32_t id, struct grt_stacks *tree, uint32_t *node)

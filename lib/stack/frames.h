@@ -30,8 +30,8 @@ struct grt_frames {
 /** grt_frames_init - none. Return: 0 or -ENOMEM */
 int grt_frames_init(struct grt_frames *f);
 
-/** grt_frames_event - takes in a FRAME. Return: 0 or -ENOMEM */
-int grt_frames_event(struct grt_frames *f, const struct grt_ev_frame *e);
+/** grt_frames_event - takes in an event; of use are FRAME and STACK_END. Return: 0 or -ENOMEM */
+int grt_frames_event(struct grt_frames *f, const struct grt_event *e);
 
 /** grt_frames_has - whether there are frames of a stack, named or not; an id alone is none */
 bool grt_frames_has(const struct grt_frames *f, uint32_t id);
@@ -40,8 +40,12 @@ bool grt_frames_has(const struct grt_frames *f, uint32_t id);
  * nothing of the program */
 bool grt_frames_is_call_only(const struct grt_frames *f, uint32_t id);
 
-/** grt_frames_from_entry - whether a stack's outermost frame is where programs or threads begin */
-bool grt_frames_from_entry(const struct grt_frames *f, uint32_t id);
+/** grt_frames_is_entry - whether programs or threads begin in a function of this name */
+bool grt_frames_is_entry(const char *text, size_t len);
+
+/** grt_frames_end - why a stack ends. One whose outermost frame has such a name reaches the entry, whatever
+ * the walk knew of it */
+enum grt_stack_end grt_frames_end(const struct grt_frames *f, uint32_t id);
 
 /**
  * grt_frames_put - the frames of a stack in a tree, outermost first; none where it has none

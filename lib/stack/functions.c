@@ -11,9 +11,22 @@
 /* Functions looked at behind the nearest one, where they overlap. */
 #define BEHIND_MAX 32U
 
-static int functions_add(struct grt_functions *f, struct grt_function function, const char *name,
-			 size_t length)
+uint32_t grt_function_rank(enum grt_function_binding binding, const char *name, size_t length)
 {
+	uint32_t underscores = 0, most = 255;
+
+	while (underscores < length && underscores < most && name[underscores] == '_')
+		underscores++;
+	if (length > GRT_FUNCTION_NAME_MAX)
+		length = GRT_FUNCTION_NAME_MAX;
+	return (uint32_t)binding << 24 | (most - underscores) << 16 | (uint32_t)length;
+}
+
+int grt_functions_add(struct grt_functions *f, const struct grt_function *function, const char *name,
+		      size_t length)
+{
+	struct grt_function *added;
+
 	if (length > GRT_FUNCTION_NAME_MAX)
 		length = GRT_FUNCTION_NAME_MAX;
 	if (f->used == GRT_FUNCTIONS_MAX)
@@ -23,27 +36,16 @@ static int functions_add(struct grt_functions *f, struct grt_function function, 
 		return -ENOMEM;
 	memcpy(f->names + f->names_used, name, length);
 	f->names[f->names_used + length] = '\0';
-	function.name = f->names_used;
-	function.order = f->used;
-	f->at[f->used++] = function;
+	added = &f->at[f->used];
+	*added = *function;
+	added->name = f->names_used;
+	added->order = f->used++ & 0x7fffffff;
 	f->names_used += length + 1;
 	f->sorted = false;
 	return 0;
 }
 
-int grt_functions_add(struct grt_functions *f, uint64_t start, uint64_t size, const char *name, size_t length)
-{
-	return functions_add(f, (struct grt_function){.start = start, .size = size}, name, length);
-}
-
-int grt_functions_add_unsized(struct grt_functions *f, uint64_t start, uint64_t most, const char *name,
-			      size_t length)
-{
-	return functions_add(f, (struct grt_function){.start = start, .size = most, .unsized = true}, name,
-			     length);
-}
-
-/* By address; of those at the same one, those without a size first, and the latest last. */
+/* By address; of those at the same one, those without a size first, and the best last. */
 static int functions_by_start(const void *a, const void *b)
 {
 	const struct grt_function *x = a, *y = b;
@@ -52,6 +54,8 @@ static int functions_by_start(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->unsized != y->unsized)
 		return x->unsized ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 

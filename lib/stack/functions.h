@@ -15,14 +15,26 @@
 /* Longer names are cut. */
 #define GRT_FUNCTION_NAME_MAX 8192U
 
-/** struct grt_function - @unsized: it ends where the next one begins, @size is the most; @name: place in the
- * names */
+/** enum grt_function_binding - how the linker sees a name, in the order of preference */
+enum grt_function_binding {
+	GRT_FUNCTION_WEAK,
+	GRT_FUNCTION_LOCAL,
+	GRT_FUNCTION_GLOBAL,
+};
+
+/**
+ * struct grt_function - a function
+ * @name: place in the names
+ * @rank: of several at one address, the one with the highest counts, then the one that was added last
+ * @unsized: it ends where the next one begins, @size is the most
+ */
 struct grt_function {
 	uint64_t start;
 	uint64_t size;
 	size_t name;
-	uint32_t order;
-	bool unsized;
+	uint32_t rank;
+	uint32_t order : 31;
+	uint32_t unsized : 1;
 };
 
 /** struct grt_functions - all zero is empty; to be given to grt_functions_free() */
@@ -36,17 +48,19 @@ struct grt_functions {
 	bool sorted;
 };
 
-/** grt_functions_add - adds one; where two are the same, the later one counts. Return: 0, -ENOSPC or -ENOMEM
+/**
+ * grt_functions_add - adds one
+ * @function: its start, size and rank
+ * Return: 0, -ENOSPC or -ENOMEM
  */
-int grt_functions_add(struct grt_functions *f, uint64_t start, uint64_t size, const char *name,
+int grt_functions_add(struct grt_functions *f, const struct grt_function *function, const char *name,
 		      size_t length);
 
 /**
- * grt_functions_add_unsized - the same for one of which only the start is known
- * @most: bytes that it has at most
+ * grt_function_rank - of a symbol: perf's order of aliases. A name that is not weak comes first, then a
+ * global one, then the one with the fewest underscores in front, then the longest one
  */
-int grt_functions_add_unsized(struct grt_functions *f, uint64_t start, uint64_t most, const char *name,
-			      size_t length);
+uint32_t grt_function_rank(enum grt_function_binding binding, const char *name, size_t length);
 
 /** grt_functions_find - the name of the function at an address, NULL: there is none */
 const char *grt_functions_find(struct grt_functions *f, uint64_t address);

@@ -15,7 +15,9 @@
 #include "base/grow.h"
 #include "base/memfile.h"
 #include "base/demangle.h"
+#include "frames.h"
 #include "own_code.h"
+#include "stack_ends.h"
 #include "symbols.h"
 
 /* Frames of a stack that a brief text shows, innermost first, and bytes of each. */
@@ -159,12 +161,30 @@ static int image_frames_look_up(struct grt_image_frames *f, struct image *m, con
 	return ret ? ret : grt_symbols_in_process(f->symbols, i->pid, n->ip - 1, found);
 }
 
-/* Outermost first, as it will be put. */
+/* A function's name of the recording, as its source has it. */
+static int image_frames_list_linked(struct grt_image_frames *f, struct place *p, const char *linked)
+{
+	char *clean = grt_demangle(linked);
+	int ret = list(f, p, clean ? clean : linked);
+
+	free(clean);
+	return ret;
+}
+
+/* Outermost first, as it will be put. Names that the recording has were found in the files that ran. */
 static int list_code(struct grt_image_frames *f, struct image *m, struct place *p, const struct grt_image *i,
 		     const struct grt_image_node *n)
 {
+	uint32_t codes;
+	const struct grt_image_code *code = grt_image_code((struct grt_image *)i, n->ip, n->module, &codes);
 	struct grt_symbols_found found;
-	int ret = image_frames_look_up(f, m, i, n, &found);
+	int ret = 0;
+
+	for (uint32_t k = 0; code && k < codes && !ret; k++)
+		ret = image_frames_list_linked(f, p, grt_image_string(i, code[k].function) ?: "?");
+	if (code)
+		return ret;
+	ret = image_frames_look_up(f, m, i, n, &found);
 
 	for (unsigned int k = ret ? 0 : found.frames; k-- > 0 && !ret;)
 		ret = list(f, p, found.frame[k].function);
@@ -309,6 +329,31 @@ int grt_image_frames_inlined(struct grt_image_frames *f, const struct grt_image 
 	*len = 0;
 	if (!ret && k < p.frames)
 		*text = grt_stacks_text(f->names, f->list[p.at - 1 + k], len);
+	return ret;
+}
+
+int grt_image_frames_end(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+			 enum grt_stack_end *end)
+{
+	const struct grt_image_node *n = grt_image_node(i, node), *caller;
+	const char *text;
+	size_t len;
+	int ret;
+
+	*end = GRT_STACK_END_UNKNOWN;
+	for (; n && n->caller; n = caller) {
+		caller = grt_image_node(i, n->caller);
+		if (!caller || !caller->defined)
+			return 0;
+		node = n->caller;
+	}
+	if (!n || !n->ip) {
+		*end = n && !n->file ? grt_stack_end_of_root(grt_image_string(i, n->function)) : *end;
+		return 0;
+	}
+	ret = grt_image_frames_text(f, i, node, &text, &len);
+	if (!ret && grt_frames_is_entry(text, len))
+		*end = GRT_STACK_END_ENTRY;
 	return ret;
 }
 

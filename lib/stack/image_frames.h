@@ -42,6 +42,14 @@ int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i,
 int grt_image_frames_inlined(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, uint32_t k,
 			     const char **text, size_t *len);
 
+/**
+ * grt_image_frames_end - why a stack ends, by its outermost node. One that says nothing of it reaches the
+ * entry if it has the name of a function that programs begin in
+ * Return: 0 or -ENOMEM
+ */
+int grt_image_frames_end(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+			 enum grt_stack_end *end);
+
 /* Bytes of a stack's text: a stack of a few bytes in the trace may stand for 256 MiB. */
 #define GRT_IMAGE_FRAMES_FOLDED_MAX (256U << 10)
 

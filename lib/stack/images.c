@@ -6,6 +6,7 @@
 #include "images.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -229,6 +230,49 @@ static int take_range(struct grt_images *m, struct grt_image *i, const struct gr
 	return 0;
 }
 
+/* A record of its own pays for each. */
+static int images_take_code(struct grt_image *i, const struct grt_ev_code *e)
+{
+	if (grt_grow(&i->code, &i->code_room, i->codes + 1, 64))
+		return -ENOMEM;
+	i->code[i->codes++] = (struct grt_image_code){.ip = e->ip,
+						      .module = e->module,
+						      .function = e->function,
+						      .file = e->file,
+						      .line = e->line,
+						      .index = e->index,
+						      .frames = e->frames};
+	i->codes_sorted = false;
+	return 0;
+}
+
+static int images_code_order(const void *a, const void *b)
+{
+	const struct grt_image_code *x = a, *y = b;
+
+	if (x->ip != y->ip)
+		return x->ip < y->ip ? -1 : 1;
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+const struct grt_image_code *grt_image_code(struct grt_image *i, uint64_t ip, uint32_t module, uint32_t *n)
+{
+	const struct grt_image_code key = {.ip = ip, .module = module};
+	const struct grt_image_code *at;
+
+	if (i->codes && !i->codes_sorted)
+		qsort(i->code, i->codes, sizeof(*i->code), images_code_order);
+	i->codes_sorted = true;
+	at = i->codes ? bsearch(&key, i->code, i->codes, sizeof(*i->code), images_code_order) : NULL;
+	/* one of several that is lost: what is left would be another stack */
+	for (*n = 0; at && *n < at->frames && at + *n < i->code + i->codes; ++*n)
+		if (at[*n].ip != ip || at[*n].module != module || at[*n].index != *n)
+			return NULL;
+	return at && *n == at->frames && *n ? at : NULL;
+}
+
 static int images_take_process(struct grt_images *m, struct grt_image *i, const struct grt_ev_process *p)
 {
 	/* one that nothing is known of was made by a record before its beginning, or is it */
@@ -263,6 +307,8 @@ static int images_take(struct grt_images *m, struct grt_image *i, const struct g
 		break;
 	case GRT_EV_RANGE_NODE:
 		return take_range(m, i, (const struct grt_ev_range_node *)e);
+	case GRT_EV_CODE:
+		return images_take_code(i, (const struct grt_ev_code *)e);
 	}
 	return 0;
 }
@@ -284,7 +330,7 @@ int grt_images_event(struct grt_images *m, const struct grt_event *e)
 	if (e->type == GRT_EV_CLOCK)
 		images_take_clock(m, (const struct grt_ev_clock *)e);
 	if ((e->type < GRT_EV_PROCESS || e->type > GRT_EV_MAPPING) && e->type != GRT_EV_RANK &&
-	    e->type != GRT_EV_RANGE_NODE)
+	    e->type != GRT_EV_RANGE_NODE && e->type != GRT_EV_CODE)
 		return 0;
 	i = grt_images_of(m, e);
 	ret = i ? images_take(m, i, e) : -ENOMEM;
@@ -365,6 +411,7 @@ void grt_images_free(struct grt_images *m)
 		free(i->node);
 		free(i->mapping);
 		free(i->range);
+		free(i->code);
 		free(i);
 	}
 	free(m->image);

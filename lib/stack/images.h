@@ -60,6 +60,17 @@ struct grt_image_mapping {
 	char build_id[73];
 };
 
+/** struct grt_image_code - a function at an address, see CODE */
+struct grt_image_code {
+	uint64_t ip;
+	uint32_t module;
+	uint32_t function;
+	uint32_t file;
+	uint32_t line;
+	uint32_t index;
+	uint32_t frames;
+};
+
 /** struct grt_image_range - ranges that are open together, see RANGE_NODE; @outer: a smaller number */
 struct grt_image_range {
 	uint32_t outer;
@@ -100,6 +111,9 @@ struct grt_image {
 	uint32_t mappings;
 	struct grt_image_range *range;
 	uint32_t ranges;
+	struct grt_image_code *code; /* sorted where @codes_sorted */
+	uint32_t codes, code_room;
+	bool codes_sorted;
 };
 
 /* Strings from this number on are the recorder's, which does not know those of the program. */
@@ -145,6 +159,13 @@ enum grt_stack_reach grt_image_reach(struct grt_image *i, uint32_t number);
 
 /** grt_image_mapping - an object file; NULL where it is not defined, and for 0 */
 const struct grt_image_mapping *grt_image_mapping(const struct grt_image *i, uint32_t number);
+
+/**
+ * grt_image_code - the functions at an address, as far as the recording has them
+ * @n: how many; the innermost is the last
+ * Return: the first of them; NULL: the recording does not say
+ */
+const struct grt_image_code *grt_image_code(struct grt_image *i, uint64_t ip, uint32_t module, uint32_t *n);
 
 /** grt_images_stack - the node of a launch that BPF took the stack of, once; 0: there is none (yet) */
 uint32_t grt_images_stack(struct grt_images *m, uint32_t image, uint64_t correlation);

@@ -71,6 +71,7 @@ struct grt_object {
 	bool symbols_read;
 	bool debug_read;
 	bool no_debug;
+	bool debug_given;
 };
 
 bool grt_can_objects(void)
@@ -141,10 +142,17 @@ static int find_separate(Dwfl_Module *module, void **user, const char *name, Dwa
 	return fd < 0 ? -1 : fd;
 }
 
+/* The one that was given, once: what is requested next is what that file refers to. */
 static int no_separate_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 			    const char *file, const char *link, GElf_Word crc, char **out)
 {
-	return -1;
+	struct grt_object *o = *user;
+
+	if (!o || !o->options->debug_fd || o->debug_given)
+		return -1;
+	o->debug_given = true;
+	*out = strdup(o->path);
+	return *out ? o->options->debug_fd : -1;
 }
 
 /* Whether the file's own DWARF is larger than the caller has time for. */
@@ -262,16 +270,30 @@ static uint64_t left_in_section(const struct grt_object *o, Elf *elf, const GElf
 	return 0;
 }
 
-/* Hand-written code has no sizes, as _init of crti.o: else it would be all that follows. */
+static enum grt_function_binding binding_of(const GElf_Sym *sym)
+{
+	switch (GELF_ST_BIND(sym->st_info)) {
+	case STB_GLOBAL:
+		return GRT_FUNCTION_GLOBAL;
+	case STB_WEAK:
+		return GRT_FUNCTION_WEAK;
+	}
+	return GRT_FUNCTION_LOCAL;
+}
+
+/* Hand-written code has no sizes, as _init of crti.o: else it would be all that follows. A table of symbols
+ * that is not the dynamic one has versions in its names. */
 static int add_symbol(struct grt_object *o, Elf *elf, const GElf_Sym *sym, GElf_Word section, uint64_t start,
 		      const char *name)
 {
-	uint64_t most;
+	const char *version = strchr(name + 1, '@');
+	size_t length = version ? (size_t)(version - name) : strlen(name);
+	struct grt_function f = {.start = start, .size = sym->st_size, .unsized = !sym->st_size};
 
-	if (sym->st_size)
-		return grt_functions_add(&o->functions, start, sym->st_size, name, strlen(name));
-	most = left_in_section(o, elf, sym, section);
-	return most ? grt_functions_add_unsized(&o->functions, start, most, name, strlen(name)) : 0;
+	if (f.unsized)
+		f.size = left_in_section(o, elf, sym, section);
+	f.rank = grt_function_rank(binding_of(sym), name, length);
+	return f.size ? grt_functions_add(&o->functions, &f, name, length) : 0;
 }
 
 static void read_symbols(struct grt_object *o)

@@ -378,12 +378,20 @@ static void symbols_tell(const struct grt_symbols *s, const struct answer *a, co
 
 /* ------------------------------------------------------------- looking */
 
+/* What a compiler made of a name; other linkage names are local aliases, as glibc's __GI_malloc. */
+static bool symbols_is_mangled(const char *name)
+{
+	return name && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+}
+
 /* The function that the frame is of: the outermost one has the name that the linker knows, also without
  * DWARF's. */
 static const char *symbols_function_of(struct grt_object *elf, const struct grt_object_frame *f,
 				       uint64_t address)
 {
-	return f->linkage ?: f->inlined ? f->name : grt_object_symbol(elf, address) ?: f->name;
+	if (symbols_is_mangled(f->linkage))
+		return f->linkage;
+	return f->inlined ? f->name : grt_object_symbol(elf, address) ?: f->linkage ?: f->name;
 }
 
 static int symbols_look(struct grt_symbols *s, struct object *o, struct grt_object *elf, uint64_t address,

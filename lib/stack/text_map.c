@@ -54,27 +54,38 @@ static int perf_line(struct grt_functions *out, struct rest r)
 	if (!take_hex(&r, &start) || !take_blank(&r) || !take_hex(&r, &size) || !take_blank(&r) ||
 	    r.at == r.end || start + size < start)
 		return -EINVAL;
-	return size ? grt_functions_add(out, start, size, r.at, (size_t)(r.end - r.at)) : -ENODATA;
+	return size ? grt_functions_add(out, &(struct grt_function){.start = start, .size = size}, r.at,
+					(size_t)(r.end - r.at))
+		    : -ENODATA;
+}
+
+/* Its code is T, t where it is local, W or w where it is weak. */
+static bool kallsyms_binding(char type, enum grt_function_binding *binding)
+{
+	*binding = type == 'T' ? GRT_FUNCTION_GLOBAL : type == 't' ? GRT_FUNCTION_LOCAL : GRT_FUNCTION_WEAK;
+	return *binding != GRT_FUNCTION_WEAK || type == 'W' || type == 'w';
 }
 
 static int kallsyms_line(struct grt_functions *out, struct rest r)
 {
-	uint64_t start;
+	struct grt_function f = {.size = UINT64_MAX, .unsized = true};
+	enum grt_function_binding binding;
 	const char *name;
 	char type;
 
-	if (!take_hex(&r, &start) || !take_blank(&r) || r.at == r.end)
+	if (!take_hex(&r, &f.start) || !take_blank(&r) || r.at == r.end)
 		return -EINVAL;
-	type = (char)(*r.at++ | 32);
+	type = *r.at++;
 	if (!take_blank(&r))
 		return -EINVAL;
 	for (name = r.at; r.at < r.end && *r.at != '\t' && *r.at != ' '; r.at++)
 		;
 	if (r.at == name)
 		return -EINVAL;
-	if (!start || (type != 't' && type != 'w'))
+	if (!f.start || !kallsyms_binding(type, &binding))
 		return -ENODATA;
-	return grt_functions_add_unsized(out, start, UINT64_MAX, name, (size_t)(r.at - name));
+	f.rank = grt_function_rank(binding, name, (size_t)(r.at - name));
+	return grt_functions_add(out, &f, name, (size_t)(r.at - name));
 }
 
 static int text_map_parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors,

@@ -127,7 +127,7 @@ int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_sl
 int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_FRAME)
-		return grt_frames_event(&f->frames, (const struct grt_ev_frame *)e);
+		return grt_frames_event(&f->frames, e);
 	return grt_threads_event(f->threads, e);
 }
 

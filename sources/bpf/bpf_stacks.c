@@ -390,6 +390,23 @@ static int write_frames(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned
 	return ret == -ERANGE ? 0 : ret;
 }
 
+/* A walk by frame pointers does not say why it ended, unless it filled the record. */
+static int grt_bpf_stacks_write_end(struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t id,
+				    const struct grt_bpf_stack_text *text)
+{
+	const struct grt_ev_stack_end e = {.e = {.time = time,
+						 .type = GRT_EV_STACK_END,
+						 .size = sizeof(e),
+						 .flags = GRT_FLAG_BPF,
+						 .ring = GRT_RING_NONE},
+					   .stack = id,
+					   .end = text->depth < BPF_STACK_DEPTH ? GRT_STACK_END_FRAME_POINTERS
+										: GRT_STACK_END_CUT};
+	int ret = grt_packer_add(p, cpu, &e.e);
+
+	return ret == -ERANGE ? 0 : ret;
+}
+
 /* Where the frames are is found out while the process is there; their names come when all is over. Return: 0
  * or -ENOMEM */
 static int take_frames(struct grt_bpf_stacks *s, unsigned int cpu, pid_t pid, uint32_t id, uint32_t text,
@@ -428,7 +445,8 @@ int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t
 
 		for (unsigned int i = 0; i < w->depth; i++)
 			addresses_count(symbols_addresses(s->symbols), all.number[i]);
-		ret = write_frames(s, p, w->cpu, time, w->id, &all);
+		ret = write_frames(s, p, w->cpu, time, w->id, &all)
+			      ?: grt_bpf_stacks_write_end(p, w->cpu, time, w->id, &s->text[w->text]);
 	}
 	return ret ?: s->written == s->waits;
 }

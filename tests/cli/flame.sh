@@ -20,8 +20,14 @@ check "the lines are all, and sorted" test "$(wc -l <<<"$output") $(LC_ALL=C sor
 output=$(cat err)
 check "what is in it is told" says '^grtrace flame: 7 jobs, 0.001 ms of GPU time, 99.6 % of it under a stack$'
 # 1000, 300 and 70 of 1386 ns
-check "how much of it from where programs begin, too" says "^  the stacks of 5 jobs, 98.8 % of the time, reach the program's entry\$"
+check "how much of it from where programs begin, too" says "^grtrace flame: 98.8 % of GPU time under a stack that reaches the program's entry\$"
 check "what is not, too" says '^  1 jobs are left out: their time on the GPU is unknown$'
+
+run flame -v stacks.grt
+check "and with -v why the rest does not" says '^  0.4 %, of 1 jobs, kernels and copies: no stack: '
+run report stacks.grt --by ends --json
+check "report has the same sums" test "$(jq -c '[.stack_ends[] | [.end, .gpu_ns, .works]]' <<<"$output")" = \
+	'[["unknown",11,1],["entry",1370,5],["none",5,1]]'
 
 run flame -i stacks.grt -o out.folded
 expect "-o" 0 'under a stack'

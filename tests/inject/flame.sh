@@ -54,6 +54,23 @@ check "a page" grep -q '</html>' x.html
 run flame c.grt --diff c.grt -o x.svg
 check "compared with itself" exits 0
 
+# The recording has the names, inlined functions and lines: the program may be gone.
+cp "$MOCK/app" app
+for names in "" --no-symbols; do
+	LD_LIBRARY_PATH=$MOCK MOCK_LOG=$PWD/log "$GRTRACE_PLAIN/grtrace" record $names -e cuda --stack=inproc \
+		-o "names$names.grt" -- ./app plain >said 2>&1
+done
+run flame names--no-symbols.grt -o with.folded
+rm app
+run flame names.grt -o without.folded
+check "with the program gone, its frames are as with it" cmp with.folded without.folded
+check "and these have names" grep -q ';main;play;launches;launch;\[GPU_Kernel\]' without.folded
+run flame names--no-symbols.grt
+expect "not with --no-symbols" 0 '^app;app\+0x'
+line=$(grep -n 'mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, KERNEL)' "$GRTRACE_SRC/tests/inject/mock/app.c" | head -n 1 | cut -d: -f1)
+check "each function has its line" test "$("$GRTRACE" dump names.grt --json |
+	jq -r 'select(.type == "CODE" and .function == "launch") | .line' | sort -u | head -n 1)" = "$line"
+
 # Work of graphs: under the code that made the node, and the launch of the graph is a frame there.
 record inproc graphs
 run flame c.grt --weight launches -o g.folded

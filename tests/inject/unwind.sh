@@ -11,7 +11,7 @@ set -u
 src=${GRTRACE_SRC:?}
 programs=$src/tests/inject/unwind
 unwinder=("$src"/inject/{cfi,python,rules,stack,tree,unwind}.c)
-flags=(-D_GNU_SOURCE=1 -g -w)
+flags=(-D_GNU_SOURCE=1 -g -w -I"$src/include")
 checks=0
 
 report() { # NAME STATUS LOG
@@ -47,7 +47,7 @@ native() { # NAME COMPILER FLAGS...
 		return
 	fi
 	"$compiler" -std=gnu11 "${flags[@]}" "$@" -o native "$programs/native.c" "${unwinder[@]}" -lpthread \
-		>log 2>&1 && passes ./native "$PWD/libfunction_a.so" "$PWD/libfunction_b.so"
+		>log 2>&1 && passes ./native "$PWD/libfunction_a.so" "$far/libfunction_b.so"
 	report "$name" $? log
 }
 
@@ -89,6 +89,9 @@ small() {
 
 library function_a 40
 library function_b 600
+# a path of more than 255 bytes
+far=$PWD/$(printf 'd%.0s' {1..200})/$(printf 'e%.0s' {1..200})
+mkdir -p "$far" && mv libfunction_b.so "$far" || exit 1
 for compiler in gcc clang; do
 	native "$compiler -O3 without frame pointers" $compiler -O3 -fomit-frame-pointer -rdynamic
 	native "$compiler -O2 with frame pointers, at a fixed address" $compiler -O2 -fno-omit-frame-pointer \

@@ -84,6 +84,7 @@ static void an_id_is_no_stack(void **state)
 /* A stack that only says ioctl is none; where one begins at the program's entry is counted. */
 static void the_call_is_no_stack(void **state)
 {
+	struct grt_stack_ends ends;
 	struct grt_flame_shape shape = {0};
 	struct grt_flame_count n;
 	struct grt_stacks *tree;
@@ -108,8 +109,57 @@ static void the_call_is_no_stack(void **state)
 	assert_int_equal(n.no_stack_ns, 200);
 	assert_int_equal(n.call_only, 1);
 	assert_int_equal(n.lost_stack, 0);
-	assert_int_equal(n.entry, 1);
-	assert_int_equal(n.entry_ns, 100);
+	assert_int_equal(grt_flame_ends(f, &ends), 0);
+	assert_int_equal(ends.end[GRT_STACK_END_ENTRY].works, 1);
+	assert_int_equal(ends.end[GRT_STACK_END_ENTRY].ns, 100);
+	assert_int_equal(ends.end[GRT_STACK_END_UNKNOWN].ns, 400 + 800);
+	assert_int_equal(ends.none.ns, 200);
+	grt_stacks_free(tree);
+	grt_flame_free(f);
+}
+
+static void stack_end(uint32_t stack, uint32_t why)
+{
+	struct grt_ev_stack_end e = {.stack = stack, .end = why};
+
+	give(&e.e, GRT_EV_STACK_END, 0, 1);
+}
+
+/* Time by why stacks end: 1000 ns of jobs, each in one row. What is no row of the table is unknown. */
+static void stacks_say_why_they_end(void **state)
+{
+	struct grt_flame_shape shape = {0};
+	struct grt_stack_ends ends;
+	struct grt_stacks *tree;
+
+	(void)state;
+	assert_int_equal(grt_flame_new(&f), 0);
+	assert_int_equal(grt_stacks_new(&tree), 0);
+	/* before and behind its frames */
+	stack_end(5, GRT_STACK_END_ENTRY);
+	frame(5, 0, 1, "go_entry");
+	frame(6, 0, 1, "draw");
+	stack_end(6, GRT_STACK_END_NO_TABLE);
+	/* no frames of it */
+	stack_end(7, GRT_STACK_END_UNREADABLE);
+	frame(8, 0, 1, "draw");
+	stack_end(8, 4711);
+	/* the walk does not know that this is the entry */
+	frame(9, 0, 1, "_start");
+	stack_end(9, GRT_STACK_END_FRAME_POINTERS);
+	/* only the system call, whatever is behind it */
+	frame(10, 0, 1, "ioctl");
+	stack_end(10, GRT_STACK_END_NO_TABLE);
+	for (uint32_t i = 0; i < 6; i++)
+		job(i + 1, 1U << i, 5 + i);
+	assert_int_equal(grt_flame_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
+	assert_int_equal(grt_flame_ends(f, &ends), 0);
+	assert_int_equal(ends.end[GRT_STACK_END_ENTRY].ns, 1 + 16);
+	assert_int_equal(ends.end[GRT_STACK_END_ENTRY].works, 2);
+	assert_int_equal(ends.end[GRT_STACK_END_NO_TABLE].ns, 2);
+	assert_int_equal(ends.end[GRT_STACK_END_UNKNOWN].ns, 8);
+	assert_int_equal(ends.none.ns, 4 + 32);
+	assert_int_equal(grt_stack_ends_ns(&ends), 63);
 	grt_stacks_free(tree);
 	grt_flame_free(f);
 }
@@ -117,6 +167,7 @@ static void the_call_is_no_stack(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_say_why_they_end),
 		cmocka_unit_test(the_call_is_no_stack),
 		cmocka_unit_test(an_id_is_no_stack),
 	};

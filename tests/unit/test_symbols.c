@@ -278,6 +278,32 @@ static void no_units_table(void **state)
 	grt_symbols_free(s);
 }
 
+/* For who may open nothing: the file with the DWARF is open already, and is not mistaken for another one's.
+ */
+static void given_debug_file(void **state)
+{
+	struct grt_symbols_options options = {.no_separate = true};
+	struct grt_symbols_found f;
+	struct grt_symbols *s;
+	uint64_t mark;
+
+	(void)state;
+	need_objects();
+	write_file("inline.c", inline_c, sizeof(inline_c) - 1);
+	sh("cc -O2 -g -o inline inline.c && objcopy --only-keep-debug inline away && strip -o bare inline");
+	mark = address_of("inline", "mark");
+	for (int given = 0; given < 2; given++) {
+		options.debug_fd = given ? open(in_dir("away"), O_RDONLY | O_CLOEXEC) : 0;
+		assert_int_equal(grt_symbols_new(&s, &options), 0);
+		f = at(s, in_dir("bare"), NULL, mark);
+		if (given)
+			check_inlined(&f);
+		else
+			assert_int_equal(f.how, GRT_SYMBOLS_NOWHERE);
+		grt_symbols_free(s);
+	}
+}
+
 static void symbols_only(void **state)
 {
 	struct grt_symbols *s = begin_objects();
@@ -336,6 +362,52 @@ static void without_sizes(void **state)
 		else
 			assert_memory_equal(f.frame[0].function, "sizes.so+0x", 11);
 	}
+	grt_symbols_free(s);
+}
+
+/* The name that perf would show: one that is not weak, then global, with few underscores, then the longest.
+ */
+static void aliases(void **state)
+{
+	static const char code[] = "\t.macro alias bind, name\n\t.\\bind \\name\n\t.type \\name, %function\n"
+				   "\t.size \\name, 16\n\\name:\n\t.endm\n"
+				   "\t.text\n\talias globl malloc\n\talias local __GI___libc_malloc\n"
+				   "\talias globl __libc_malloc\n\t.zero 16\n"
+				   "\talias weak ioctl\n\talias globl __ioctl\n\t.zero 16\n"
+				   "\talias local longer_local\n\talias weak longest_and_weak\n\t.zero 16\n"
+				   "\talias globl abcd\n\talias globl ab\n\t.zero 16\n"
+				   "\t.symver named, write@@@GRT_1.0\n\talias globl named\n\t.zero 16\n";
+	static const char *const expected[] = {"malloc", "__ioctl", "longer_local", "abcd", "write"};
+	struct grt_symbols *s = begin_objects();
+	uint64_t first;
+
+	(void)state;
+	write_file("aliases.s", code, sizeof(code) - 1);
+	write_file("aliases.map", "GRT_1.0 { };\n", 13);
+	sh("cc -shared -nostdlib -Wl,--version-script=aliases.map -o aliases.so aliases.s");
+	first = address_of("aliases.so", "malloc");
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_string_equal(at(s, in_dir("aliases.so"), NULL, first + 16 * i + 3).frame[0].function,
+				    expected[i]);
+	grt_symbols_free(s);
+}
+
+/* As glibc: DWARF has the name of an alias that only the library itself sees. */
+static void alias_of_dwarf(void **state)
+{
+	static const char text[] =
+		"extern int work(int x) __asm__(\"__GI_work\");\n"
+		"int work(int x) { return 3 * x; }\n"
+		"extern int shown(int x) __asm__(\"work\") __attribute__((alias(\"__GI_work\")));\n"
+		"__asm__(\".local __GI_work\");\n";
+	struct grt_symbols *s = begin_objects();
+
+	(void)state;
+	write_file("alias.c", text, sizeof(text) - 1);
+	sh("cc -O2 -g -fPIC -S alias.c && sed -i '/globl.*__GI_work/d' alias.s && cc -g -shared -o alias.so alias.s");
+	assert_string_equal(
+		at(s, in_dir("alias.so"), NULL, address_of("alias.so", "__GI_work")).frame[0].function,
+		"work");
 	grt_symbols_free(s);
 }
 
@@ -603,10 +675,12 @@ static void no_time(void **state)
 /* A file that its owner cuts off while names are looked up, in a unit that was not read before. */
 static void cut_off(void **state)
 {
-	static const char first[] = "volatile int sink;\n__attribute__((noinline)) void one(void)\n{\n"
-				    "	sink++;\n}\nvoid two(void);\nint main(void)\n{\n	one();\n	two();\n}\n";
-	static const char second[] = "extern volatile int sink;\n__attribute__((noinline)) void two(void)\n{\n"
-				     "	sink--;\n}\n";
+	static const char first[] =
+		"volatile int sink;\n__attribute__((noinline)) void one(void)\n{\n"
+		"	sink++;\n}\nvoid two(void);\nint main(void)\n{\n	one();\n	two();\n}\n";
+	static const char second[] =
+		"extern volatile int sink;\n__attribute__((noinline)) void two(void)\n{\n"
+		"	sink--;\n}\n";
 	struct grt_symbols *s = begin_objects();
 	struct grt_symbols_found f;
 	uint64_t one, two;
@@ -945,8 +1019,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(inlined, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(inlined_across_files, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(no_units_table, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(given_debug_file, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(symbols_only, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(without_sizes, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(aliases, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(alias_of_dwarf, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(templates, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(mangled, make_dir, remove_dir),
 		cmocka_unit_test(bombs),

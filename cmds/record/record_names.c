@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Names of frames, see record_names.h: a pass over the recording collects the
+ * addresses, then each different one is named once for each process image.
+ */
+#include "record_names.h"
+
+#ifdef GRT_HAVE_BPF
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "base/texts.h"
+#include "host/addresses.h"
+#include "host/elf_file.h"
+#include "stack/debug_file.h"
+#include "stack/functions.h"
+#include "stack/images.h"
+#include "trace/packer.h"
+
+#define FILES_MAX 16384U
+/* Bytes of a debug file; of larger ones only the symbols of the object itself are taken. */
+#define DEBUG_FILE_MAX (64ULL << 20)
+#define PATIENCE_MS 20
+/* Addresses whose records leave in one go. */
+#define AT_A_TIME 4096U
+#define PART ((size_t)256 << 10)
+
+/** struct place - an address of an image; @number: in the addresses */
+struct place {
+	uint32_t image;
+	uint32_t module;
+	uint64_t ip;
+	uint32_t number;
+};
+
+/**
+ * struct names - what is known on the way
+ * @last: stamp of the last event
+ * @files: paths with build ids; the number of one is the place of its object
+ * @texts: of the image at hand, behind the @before that it had
+ */
+struct names {
+	struct grt_consumer c;
+	struct grt_images images;
+	uint64_t last;
+	struct addresses *addresses;
+	struct grt_texts files;
+	uint32_t *object;
+	uint32_t objects;
+	struct place *place;
+	uint32_t places, room;
+	struct grt_texts texts;
+	uint32_t before;
+	struct grt_packer *packer;
+	struct recording *r;
+	int file;
+	char *part;
+	uint64_t written;
+};
+
+static int names_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct names *n = (struct names *)c;
+
+	(void)cpu;
+	n->last = e->time > n->last ? e->time : n->last;
+	return grt_images_event(&n->images, e);
+}
+
+/* ------------------------------------------------------------- addresses */
+
+/* Debug files of the distribution, by build id: only root puts them there. */
+static void names_open_debug(struct names *n, uint32_t object, const char *build_id)
+{
+	char path[128];
+	int fd;
+
+	if (strlen(build_id) < 3)
+		return;
+	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + 2);
+	fd = grt_open_regular(path, DEBUG_FILE_MAX);
+	if (fd >= 0)
+		addresses_debug(n->addresses, object, fd);
+}
+
+/* Only the build that was mapped; a file without a build id is taken by its path. */
+static void names_open(struct names *n, uint32_t object, const char *path, const char *build_id)
+{
+	char own[2 * ELF_BUILD_ID_MAX + 1], name[32];
+	int fd = grt_open_regular(path, GRT_SYMBOLS_FILE_MAX);
+	uint64_t address;
+
+	if (fd < 0)
+		return;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	elf_describe(name, 0, &address, own);
+	if (strcmp(own, build_id)) {
+		close(fd);
+		return;
+	}
+	if (addresses_open(n->addresses, object, fd))
+		names_open_debug(n, object, build_id);
+}
+
+static int names_object(struct names *n, const struct grt_image *i, const struct grt_image_mapping *m,
+			uint32_t *object)
+{
+	const char *path = grt_image_string(i, m->path), *base = path ? strrchr(path, '/') : NULL;
+	char key[4500];
+	uint32_t file, before = n->files.used;
+
+	*object = GRT_SYMBOLS_NO_OBJECT;
+	if (!base || !base[1])
+		return 0;
+	snprintf(key, sizeof(key), "%s:%s", m->build_id, path);
+	if (grt_grow_zeroed(&n->object, &n->objects, before + 1, 64) ||
+	    grt_texts_add(&n->files, key, sizeof(key), &file))
+		return -ENOMEM;
+	if (n->files.used > before) {
+		if (addresses_object(n->addresses, base + 1, &n->object[file]))
+			return -ENOMEM;
+		if (n->object[file]) {
+			addresses_by_address(n->addresses, n->object[file]);
+			names_open(n, n->object[file], path, m->build_id);
+		}
+	}
+	*object = file ? n->object[file] : GRT_SYMBOLS_NO_OBJECT;
+	return 0;
+}
+
+static int names_take_node(struct names *n, const struct grt_image *i, const struct grt_image_node *node)
+{
+	const struct grt_image_mapping *m = grt_image_mapping(i, node->module);
+	struct place p = {.image = i->number, .module = node->module, .ip = node->ip};
+	uint32_t object;
+	int ret;
+
+	if (!node->defined || !node->ip || !m)
+		return 0;
+	ret = names_object(n, i, m, &object);
+	if (ret || !object)
+		return ret;
+	/* a return address is behind its call */
+	ret = addresses_get(n->addresses, object, node->ip - 1 - m->bias, &p.number);
+	if (ret || !p.number)
+		return ret;
+	if (grt_grow(&n->place, &n->room, n->places + 1, 1024))
+		return -ENOMEM;
+	n->place[n->places++] = p;
+	return 0;
+}
+
+static int names_by_image(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	if (x->ip != y->ip)
+		return x->ip < y->ip ? -1 : 1;
+	return x->module < y->module ? -1 : x->module > y->module;
+}
+
+static int names_collect(struct names *n)
+{
+	int ret = 0;
+
+	for (uint32_t k = 0; k < n->images.images && !ret; k++) {
+		const struct grt_image *i = n->images.image[k];
+
+		for (uint32_t j = 0; j < i->nodes && !ret; j++)
+			ret = names_take_node(n, i, &i->node[j]);
+	}
+	if (n->places)
+		qsort(n->place, n->places, sizeof(*n->place), names_by_image);
+	return ret;
+}
+
+/* --------------------------------------------------------------- writing */
+
+static struct grt_event names_head(const struct names *n, const struct grt_image *i, uint16_t type,
+				   size_t size)
+{
+	return (struct grt_event){.time = n->last,
+				  .type = type,
+				  .size = (uint16_t)size,
+				  .pid = i->pid,
+				  .ctx = i->id,
+				  .ring = GRT_RING_NONE};
+}
+
+static int names_put_string(struct names *n, const struct grt_image *i, uint32_t number, const char *text)
+{
+	struct grt_ev_string s = {.e = names_head(n, i, GRT_EV_STRING, sizeof(s)), .number = number};
+	size_t length = strlen(text), offset = 0;
+	int ret;
+
+	s.length = (uint32_t)length;
+	do {
+		s.offset = (uint32_t)offset;
+		s.part = (uint32_t)(length - offset < sizeof(s.text) ? length - offset : sizeof(s.text));
+		memset(s.text, 0, sizeof(s.text));
+		memcpy(s.text, text + offset, s.part);
+		ret = grt_packer_add(n->packer, 0, &s.e);
+		offset += s.part;
+	} while (!ret && offset < length);
+	return ret;
+}
+
+/* The number of a text in an image, which gets it where it has not. */
+static int names_text(struct names *n, const struct grt_image *i, const char *text, uint32_t *number)
+{
+	uint32_t before = n->texts.used;
+
+	*number = 0;
+	if (!*text)
+		return 0;
+	if (grt_texts_add(&n->texts, text, GRT_FUNCTION_NAME_MAX, number))
+		return -ENOMEM;
+	*number += GRT_IMAGE_RECORDER + n->before;
+	return n->texts.used > before ? names_put_string(n, i, *number, text) : 0;
+}
+
+static int names_put_place(struct names *n, const struct grt_image *i, const struct place *p)
+{
+	struct grt_ev_code e = {
+		.e = names_head(n, i, GRT_EV_CODE, sizeof(e)), .ip = p->ip, .module = p->module};
+	struct grt_symbols_found found;
+	int ret = 0;
+
+	addresses_found(n->addresses, p->number, p->ip, &found);
+	e.frames = found.frames;
+	for (unsigned int k = found.frames; k-- > 0 && !ret; e.index++) {
+		ret = names_text(n, i, found.frame[k].function, &e.function)
+			      ?: names_text(n, i, found.frame[k].file, &e.file);
+		e.line = found.frame[k].line;
+		ret = ret ?: grt_packer_add(n->packer, 0, &e.e);
+	}
+	return ret;
+}
+
+static int names_flush(struct names *n, enum grt_pack pack, struct grt_err *err)
+{
+	const struct grt_packer_counts none = {0, 0};
+	int ret = 0;
+	size_t got;
+
+	while (!ret && (got = grt_packer_read(n->packer, 0, n->part, PART, UINT64_MAX, pack, &none)) > 0)
+		ret = recording_write(n->r, (unsigned int)n->file, n->part, got, err);
+	return ret;
+}
+
+static void names_begin_image(struct names *n, const struct grt_image *i)
+{
+	grt_texts_free(&n->texts);
+	grt_texts_init(&n->texts, UINT32_MAX / 4);
+	n->before = i->recorder_strings;
+}
+
+static int names_put_all(struct names *n, struct grt_err *err)
+{
+	const struct place *last = NULL;
+	int ret = 0;
+
+	for (const struct place *p = n->place; p < n->place + n->places && !ret; p++) {
+		if ((last && !names_by_image(last, p)) || !addresses_has_name(n->addresses, p->number))
+			continue;
+		if (!last || last->image != p->image)
+			names_begin_image(n, n->images.image[p->image]);
+		ret = names_put_place(n, n->images.image[p->image], p);
+		last = p;
+		if (!ret && ++n->written % AT_A_TIME == 0)
+			ret = names_flush(n, GRT_PACK_NOW, err);
+	}
+	return ret ?: names_flush(n, GRT_PACK_ALL, err);
+}
+
+/* Only a recording with something to name gets the file. */
+static int names_write(struct names *n, struct grt_err *err)
+{
+	n->part = malloc(PART);
+	if (!n->part || grt_packer_new(&n->packer, 1))
+		return -ENOMEM;
+	while (!addresses_name(n->addresses, PATIENCE_MS))
+		;
+	n->file = recording_add_file(n->r, "names", 0, err);
+	return n->file < 0 ? n->file : names_put_all(n, err);
+}
+
+static int names_read(struct names *n, struct grt_err *err)
+{
+	struct grt_session *s;
+	int ret = grt_session_open(&s, n->r->path, err);
+
+	if (ret)
+		return ret;
+	ret = grt_session_run(s, &n->c, 0, UINT64_MAX, err);
+	grt_session_close(s);
+	return ret < 0 ? ret : 0;
+}
+
+int record_names_write(struct recording *r, struct grt_err *err)
+{
+	struct names n = {.c.event = names_on_event, .r = r, .addresses = addresses_new()};
+	int ret;
+
+	grt_images_init(&n.images);
+	grt_texts_init(&n.files, FILES_MAX);
+	grt_texts_init(&n.texts, 1);
+	ret = n.addresses ? names_read(&n, err) : -ENOMEM;
+	if (!ret)
+		ret = names_collect(&n);
+	if (!ret && n.places)
+		ret = names_write(&n, err);
+	grt_packer_free(n.packer);
+	addresses_free(n.addresses);
+	grt_images_free(&n.images);
+	grt_texts_free(&n.files);
+	grt_texts_free(&n.texts);
+	free(n.object);
+	free(n.place);
+	free(n.part);
+	return ret && !err->what[0]
+		       ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot name frames in %s", r->path)
+		       : ret;
+}
+
+#else
+
+int record_names_write(struct recording *r, struct grt_err *err)
+{
+	(void)r;
+	(void)err;
+	return 0;
+}
+
+#endif /* GRT_HAVE_BPF */
