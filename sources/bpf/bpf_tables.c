@@ -37,6 +37,8 @@
 /* Beyond the file itself: sorting. */
 #define BUILD_MEMORY (256ULL << 20)
 #define BUILD_SECONDS 20
+/* Larger files, and all that are not root's, are read apart. */
+#define FIRM_BYTES_MAX (3 << 20)
 /* A place is free for the next text of a process that has one. */
 #define PROCESSES_KEPT (UNWIND_PROCESSES - 16)
 
@@ -279,6 +281,15 @@ static void tables_build_apart(int out, const void *arg)
 		unwind_build(tables.out, file, o->size);
 }
 
+static void reset_out(void)
+{
+	/* gives the pages back, too */
+	madvise(tables.out, sizeof(*tables.out), MADV_REMOVE);
+	tables.out->ret = 0;
+	tables.out->rows = tables.out->longs = tables.out->segments = 0;
+	tables.out->dropped = 0;
+}
+
 static void begin_build(uint32_t file, int fd, size_t size)
 {
 	struct order order = {fd, size};
@@ -292,10 +303,8 @@ static void begin_build(uint32_t file, int fd, size_t size)
 					.cpu_seconds = BUILD_SECONDS};
 	struct epoll_event over = {.events = EPOLLIN};
 
-	/* gives the pages back, too */
-	madvise(tables.out, sizeof(*tables.out), MADV_REMOVE);
+	reset_out();
 	tables.out->ret = -EFAULT;
-	tables.out->rows = tables.out->longs = tables.out->segments = 0;
 	tables.begun = grt_now();
 	if (apart_begin(&tables.builder, &work) ||
 	    epoll_ctl(tables.epoll, EPOLL_CTL_ADD, tables.builder.in, &over)) {
@@ -364,6 +373,35 @@ static void build_file(uint32_t file, int pid, const struct maps_row *m)
 	}
 	begin_build(file, fd, (size_t)st.st_size);
 	close(fd);
+}
+
+/* Root's, which nobody else may write or cut off; it takes a few milliseconds, no process apart needs less.
+ */
+static bool is_small_and_firm(const struct stat *st)
+{
+	return !st->st_uid && !(st->st_mode & 022) && st->st_size <= FIRM_BYTES_MAX;
+}
+
+/* Builds the table at once, where that may be. */
+static void build_now(struct table_file *f, int pid, const struct maps_row *m)
+{
+	void *file = MAP_FAILED;
+	struct stat st;
+	int fd = f->inode == VDSO_INODE ? -1 : open_mapped(pid, m, &st);
+
+	if (fd >= 0 && is_small_and_firm(&st))
+		file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (file == MAP_FAILED)
+		return;
+	tables.begun = grt_now();
+	reset_out();
+	unwind_build(tables.out, file, (size_t)st.st_size);
+	munmap(file, (size_t)st.st_size);
+	f->why = take_table(f, tables.out);
+	tables.refused += !f->rows;
+	tables.build_ns += grt_now() - tables.begun;
 }
 
 /* The file of a mapping, a new one where it is new. Return: its index, tables.files: there is none */
@@ -478,6 +516,8 @@ static bool read_process(const struct unwind_ask *ask, struct unwind_process *p)
 				    &(struct unwind_mapping){.end = m.end, .why = GRT_STACK_END_NO_TABLE});
 			continue;
 		}
+		if (tables.file[file].why == GRT_STACK_END_PENDING && !tables.building)
+			build_now(&tables.file[file], (int)ask->number, &m);
 		if (tables.file[file].why == GRT_STACK_END_PENDING)
 			prefer(&next, file, &m);
 		add_mapped(p, &m, &tables.file[file]);

@@ -25,6 +25,8 @@
  * @at: the mapping of the last frame
  * @exact: the instruction at @pc is the frame's; else it stands behind a call
  * @why: it ended
+ * @lacks: code without table on the way, and why it has none: it may have led astray
+ * @stale: what is mapped has changed
  */
 struct walk {
 	struct walked out;
@@ -37,7 +39,7 @@ struct walk {
 	__u32 why;
 	__u32 busy;
 	__u32 stale;
-	__u32 pad;
+	__u32 lacks;
 };
 
 struct {
@@ -299,7 +301,7 @@ static long one_frame(__u32 i, struct walk_arg *arg)
 		/* where no code is, the last step led astray, or it is new */
 		w->stale = 1;
 		if (w->out.depth)
-			return end_walk(w, GRT_STACK_END_NO_TABLE);
+			return end_walk(w, w->lacks ? w->lacks : GRT_STACK_END_NO_TABLE);
 		note_frame(w);
 		return frame_pointer_step(w, GRT_STACK_END_NO_TABLE);
 	}
@@ -315,6 +317,8 @@ static long one_frame(__u32 i, struct walk_arg *arg)
 		return long_step(w, rule);
 	if (kind == ROW_END)
 		return end_walk(w, GRT_STACK_END_ENTRY);
+	if (m->why != GRT_STACK_END_NO_TABLE)
+		w->lacks = m->why;
 	return frame_pointer_step(w, m->why);
 }
 
@@ -353,7 +357,7 @@ static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __
 	w->rbp = rbp;
 	w->exact = 1;
 	w->why = GRT_STACK_END_CUT;
-	w->stale = w->at = 0;
+	w->stale = w->at = w->lacks = 0;
 	w->out.hash = w->out.depth = 0;
 	bpf_loop(BPF_STACK_DEPTH + 1, one_frame, &arg, 0);
 	place = w->seq == seq ? walked_place(&w->out) : 0;
