@@ -57,7 +57,11 @@ has_iberty := $(shell printf \
 has_z	 := $(shell printf \
 	   '\043include <zlib.h>\nint main(void) { return !zlibVersion(); }' | \
 	   $(CC) -x c -o /dev/null - -l:libz.a 2>/dev/null && echo yes)
-LIB_LIBS := $(if $(has_iberty),-l:libiberty.a) $(if $(has_dw),$(DW_LIBS)) $(if $(has_z),-l:libz.a) -lm
+# The same by zstd.
+has_zstd := $(shell printf \
+	   '\043include <zstd.h>\nint main(void) { return !ZSTD_versionNumber(); }' | \
+	   $(CC) -x c -o /dev/null - -l:libzstd.a 2>/dev/null && echo yes)
+LIB_LIBS := $(if $(has_iberty),-l:libiberty.a) $(if $(has_dw),$(DW_LIBS)) $(if $(has_z),-l:libz.a) $(if $(has_zstd),-l:libzstd.a) -lm
 # Program names that stand for a command.
 ALIASES	 := $(shell awk -F'"' '/^GRT_ALIAS/ { print $$2 }' cmds/commands.def)
 HEADERS	 := $(wildcard include/grtrace/*.h include/grtrace/*.def)
@@ -72,7 +76,7 @@ HARDEN	:= -fstack-protector-strong -fstack-clash-protection $(if $(findstring x8
 	$(if $(SANITIZE),,$(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
 HARDEN_LD := -Wl,-z,relro,-z,now,-z,noexecstack
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -iquote . -Iinclude -Ilib -fPIC -fvisibility=default $(HARDEN) $(CFLAGS) \
-	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) \
+	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(HARDEN_LD) $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
 
@@ -226,7 +230,7 @@ EXPORTS := lib/libgrtrace.map
 $(LIBSO): $(LIB_OBJ) $(EXPORTS)
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libgrtrace.so.$(SOVER) \
 		-Wl,--version-script=$(EXPORTS) -Wl,-z,defs -o $@ $(LIB_OBJ) \
-		$(if $(has_iberty),-liberty) $(if $(has_dw),-ldw -lelf) $(if $(has_z),-lz) -lm
+		$(if $(has_iberty),-liberty) $(if $(has_dw),-ldw -lelf) $(if $(has_z),-lz) $(if $(has_zstd),-lzstd) -lm
 
 $(O)/install/libgrtrace.a: $(LIB_OBJ) $(EXPORTS)
 	@mkdir -p $(@D)
@@ -340,7 +344,7 @@ vm-tools: test-tools $(if $(has_kernel),test-modules)
 # A line of text may be 4 MiB long; here 64 KiB are, which inputs reach.
 FUZZ_SANITIZE ?= -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 -O1 -g -iquote . -Iinclude -Ilib -Itests/unit -DGRT_LINE_MAX='(64U << 10)' \
-	$(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(FUZZ_SANITIZE)
+	$(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) $(FUZZ_SANITIZE)
 FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(LIB_SRC) $(UNIT_AUX) $(CMD_SRC))
 FUZZ_LIB := $(O)/fuzz/libfuzz.a
 # The fuzzer has the main function.

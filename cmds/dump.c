@@ -73,7 +73,6 @@ static const struct grt_event_desc *dump_describe(const struct grt_event *e)
 
 static int dump_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
 	return grt_joins_name(&((struct dump *)c)->joins, (const struct grt_ev_name *)e, 0);
 }
 

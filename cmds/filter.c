@@ -2,7 +2,9 @@
 /* The filters of commands that read, see filter.h. */
 #include "filter.h"
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +57,45 @@ int filter_session(struct filter *x, struct grt_session *s, bool live)
 	if (grt_filter_any(&x->f))
 		grt_session_filter(s, &x->f);
 	return reading_gpu(s, x->gpu, live);
+}
+
+/* "gfx (0), sdma0 (1)" */
+static void filter_put_seen(const struct filter *x, FILE *out)
+{
+	for (uint32_t i = 0; i < x->f.seens; i++) {
+		const char *name = grt_filter_named(&x->f, &x->f.seen[i]);
+
+		fputs(i ? ", " : "", out);
+		cmd_put_text(out, name ?: x->ring ? "ring" : "pid");
+		fprintf(out, name ? " (%u)" : " %u", x->f.seen[i].id);
+	}
+	if (x->f.more)
+		fputs(" and more", out);
+}
+
+int filter_found(const struct filter *x, const char *input)
+{
+	const char *const what = x->ring ? "ring" : "process";
+	char *seen = NULL, pid[32] = "";
+	size_t length;
+	FILE *out;
+
+	if ((!x->pid && !x->comm && !x->ring) || x->f.found)
+		return EXIT_DONE;
+	out = open_memstream(&seen, &length);
+	if (out) {
+		filter_put_seen(x, out);
+		fclose(out);
+	}
+	if (x->pid)
+		snprintf(pid, sizeof(pid), " --pid %" PRIu64, x->pid);
+	cmd_fail(EXIT_FAILED, NULL,
+		 x->ring ? "grtrace report --by ring PATH" : "grtrace report --by process PATH",
+		 "%s:%s%s%s%s%s: the trace has no such %s%s%s", input, pid, x->comm ? " --comm " : "",
+		 x->comm ?: "", x->ring ? " --ring " : "", x->ring ?: "", what,
+		 seen && *seen ? "; it has " : "", seen ?: "");
+	free(seen);
+	return EXIT_FAILED;
 }
 
 void filter_free(struct filter *x)

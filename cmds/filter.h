@@ -63,6 +63,12 @@ int filter_check(struct filter *x, unsigned int refused, const char *why);
  */
 int filter_session(struct filter *x, struct grt_session *s, bool live);
 
+/**
+ * filter_found - a trace was read: says so where it has nothing of what --pid, --comm and --ring ask for
+ * Return: EXIT_DONE or EXIT_FAILED
+ */
+int filter_found(const struct filter *x, const char *input);
+
 /** filter_free - frees what was learned */
 void filter_free(struct filter *x);
 

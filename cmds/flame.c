@@ -64,7 +64,7 @@ static const struct cmd_opt options[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input,
 	 "a trace, or folded stacks, also - (default: " DEFAULT_INPUT ")"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output,
-	 "write here: .svg a picture, .html a page, .folded or .txt folded stacks (default: standard output)"},
+	 "write here: .svg a picture, .html a page, .folded folded stacks, .pprof or .speedscope.json a profile (default: standard output)"},
 	FILTER_OPTIONS(opt.filter, 0),
 	{"by", 0, OPT_STR, by_words + 1, &opt.by, "group by this: it is the root frame"},
 	{"weight", 0, OPT_STR, weight_words + 1, &opt.weight, "the weight of a frame (default: time)"},
@@ -145,6 +145,9 @@ static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	grt_analyses_consume(a);
 	ret = grt_session_run(s, &a->c, a->pass.first, a->pass.last, &err);
+	code = ret < 0 ? EXIT_DONE : filter_found(&opt.filter, path);
+	if (code != EXIT_DONE)
+		return code;
 	code = ret < 0 ? 0 : grt_analyses_finish(a);
 	if (code)
 		return no_tree(code, path);
@@ -432,6 +435,14 @@ static const char *flame_levels(const struct graph *g)
 							       : grt_flame_by_words[shape->by - 1];
 }
 
+/* Of folded stacks it is unknown. */
+static const char *flame_weight(const struct graph *g)
+{
+	if (g->folded)
+		return NULL;
+	return grt_flame_weight_words[g->shape.weight ? g->shape.weight - 1 : GRT_FLAME_WEIGHT_TIME - 1];
+}
+
 static int flame_write_out(struct graph *g)
 {
 	enum grt_flamegraph_form form = grt_flamegraph_form(opt.output);
@@ -447,6 +458,7 @@ static int flame_write_out(struct graph *g)
 		g->look.unit = opt.unit ? opt.unit : g->folded ? "" : grt_flame_unit(&g->shape);
 	g->look.about = g->about;
 	g->look.levels = flame_levels(g);
+	g->look.weight = flame_weight(g);
 	g->look.notes = &g->notes;
 	if (outfile_open(&out, opt.output, &err))
 		return cmd_error(EXIT_FAILED, &err);
@@ -458,7 +470,7 @@ static int flame_write_out(struct graph *g)
 	outfile_drop(&out);
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
-	if (form != GRT_FLAMEGRAPH_FOLDED)
+	if (grt_flamegraph_drawn(form))
 		tell_drawn(g, &count);
 	return cmd_close_stdout();
 }
@@ -532,12 +544,19 @@ static int cmd_flame_run(struct graph *g, const char *path)
 	return status != EXIT_DONE ? status : fault;
 }
 
+static const char endings[] = ""
+#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, help) " " endings
+#include "flamegraph/forms.def"
+	;
+static const char ending_help[] = ""
+#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, help) ", " help
+#include "flamegraph/forms.def"
+	;
+
 static int output_usage(const char *path)
 {
 	const char *const input[] = {path, opt.diff, opt.cpu, opt.gpu};
-	int status = outfile_ending_usage(
-		opt.output, ".svg .html .htm .folded .txt .out",
-		".svg for a picture, .html for a page, .folded and .txt for folded stacks");
+	int status = outfile_ending_usage(opt.output, endings + 1, ending_help + 2);
 
 	for (size_t i = 0; i < sizeof(input) / sizeof(input[0]) && status == EXIT_DONE; i++)
 		status = outfile_usage(opt.output, input[i]);

@@ -94,7 +94,6 @@ static int merge_add_inputs(struct merging *run, int argc, char **argv)
 
 static int on_offset_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
-	(void)cpu;
 	return grt_offset_event(arg, e, input);
 }
 

@@ -24,15 +24,11 @@ struct row {
 
 static void get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = grt_line_out_is_cpu(((const struct row *)row)->type) ? "CPU" : "GPU";
 }
 
 static void merge_stats_get_type(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = ((const struct row *)row)->type;
 }
 
@@ -45,8 +41,6 @@ static void get_rate(struct grt_cell *cell, const void *view, const void *row, i
 {
 	const struct row *r = row;
 
-	(void)view;
-	(void)arg;
 	cell->absent = !r->span;
 	cell->number = r->span ? per_second(r->events, r->span) : 0;
 }

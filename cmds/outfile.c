@@ -210,14 +210,16 @@ int outfile_ending_usage(const char *output, const char *known, const char *are)
 {
 	const char *slash = output ? strrchr(output, '/') : NULL, *name = slash ? slash + 1 : output;
 	const char *end = name && *name ? strrchr(name + 1, '.') : NULL;
-	size_t length = end ? strlen(end) : 0;
+	size_t length = name ? strlen(name) : 0, n;
 	struct stat st;
 
 	if (!end || (!stat(output, &st) && !S_ISREG(st.st_mode)))
 		return EXIT_DONE;
-	for (; *known; known += strcspn(known, " "), known += *known == ' ')
-		if (strcspn(known, " ") == length && !strncmp(known, end, length))
+	for (; *known; known += n, known += *known == ' ') {
+		n = strcspn(known, " ");
+		if (n < length && !strncmp(known, name + length - n, n))
 			return EXIT_DONE;
+	}
 	return cmd_usage_error("--output %s: the ending %s is unknown; there are %s", output, end, are);
 }
 

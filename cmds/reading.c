@@ -100,7 +100,6 @@ static void get_of_gpu(struct grt_cell *cell, const void *view, const void *row,
 {
 	const struct balance *b = row;
 
-	(void)view;
 	cell->number = arg ? b->h.of_no_gpu : b->h.of_others;
 	cell->absent = !b->h.of_others && !b->h.of_no_gpu;
 }
@@ -109,8 +108,6 @@ static void get_left_out(struct grt_cell *cell, const void *view, const void *ro
 {
 	const struct balance *b = row;
 
-	(void)view;
-	(void)arg;
 	*cell = (struct grt_cell){.number = b->h.left_out, .absent = !b->h.left_out};
 }
 
@@ -118,8 +115,6 @@ static void get_closes(struct grt_cell *cell, const void *view, const void *row,
 {
 	const struct balance *b = row;
 
-	(void)view;
-	(void)arg;
 	*cell = (struct grt_cell){.text = b->accounted, .number = b->closes, .absent = b->h.text.form};
 }
 

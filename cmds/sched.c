@@ -119,13 +119,11 @@ static int sched_on_tsg(struct grt_consumer *c, const struct grt_event *e, uint3
 
 static int sched_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
 	return grt_event_json_see(((struct sched *)c)->json, e, 0);
 }
 
 static int sched_on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
 	return grt_names_add(&((struct sched *)c)->names, (const struct grt_ev_name *)e);
 }
 

@@ -54,7 +54,6 @@ static void get_source(struct grt_cell *cell, const void *view, const void *row,
 {
 	const struct source_answer *a = row;
 
-	(void)view;
 	if (by_name)
 		cell->number = !a->source->by_name;
 	else
@@ -63,8 +62,6 @@ static void get_source(struct grt_cell *cell, const void *view, const void *row,
 
 static void get_state(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = probe_state_names[((const struct source_answer *)row)->r.state];
 }
 

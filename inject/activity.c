@@ -94,7 +94,6 @@ static void activity_complete(void *context, uint32_t stream, uint8_t *at, size_
 {
 	struct buffer *b = activity_find(at);
 
-	(void)size;
 	if (!b)
 		return;
 	b->valid = valid;

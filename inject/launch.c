@@ -559,7 +559,6 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 {
 	struct thread *t = self;
 
-	(void)user;
 	if (domain == CUPTI_DOMAIN_RESOURCE)
 		launch_see_resource(t, number, data);
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
@@ -833,7 +832,6 @@ static uint64_t launch_next_end(const struct thread *t)
 
 static bool launch_before(const void *none, struct thread *const *a, struct thread *const *b)
 {
-	(void)none;
 	return launch_next_end(*a) < launch_next_end(*b);
 }
 

@@ -197,7 +197,6 @@ static void *inject_write_all(void *arg)
 {
 	enum recording_asks asks;
 
-	(void)arg;
 	prctl(PR_SET_NAME, "grtrace");
 	pthread_mutex_lock(&writer.lock);
 	define_process(6, NULL);

@@ -449,7 +449,6 @@ static uint64_t domain_start_ex(uintptr_t domain, const struct attributes *a)
 
 static void domain_end(uintptr_t domain, uint64_t id)
 {
-	(void)domain;
 	nvtx_end(id);
 }
 
@@ -472,13 +471,11 @@ static void domain_category_w(uintptr_t domain, uint32_t category, const wchar_t
 
 static uintptr_t domain_register_a(uintptr_t domain, const char *text)
 {
-	(void)domain;
 	return nvtx_register((struct said){.ascii = text});
 }
 
 static uintptr_t domain_register_w(uintptr_t domain, const wchar_t *text)
 {
-	(void)domain;
 	return nvtx_register((struct said){.wide = text});
 }
 

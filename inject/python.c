@@ -889,7 +889,6 @@ static int is_libpython(struct dl_phdr_info *info, size_t size, void *data)
 	const char *base = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
 	struct library *l = data;
 
-	(void)size;
 	if (!base || strncmp(base, "/libpython3.", 12) || strlen(info->dlpi_name) >= sizeof(l->name))
 		return 0;
 	strcpy(l->name, info->dlpi_name);

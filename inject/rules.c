@@ -164,7 +164,6 @@ static int rules_see_change(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct counts c = {0, 0};
 
-	(void)data;
 	rules_take_counts(info, size, &c);
 	if (atomic_load(&state.subs) != c.subs)
 		rules_next_generation();
@@ -499,7 +498,6 @@ static int rules_search_object(struct dl_phdr_info *info, size_t size, void *dat
 	struct grt_cfi_rule rule;
 	struct search *s = data;
 
-	(void)size;
 	if (!rules_object_has(info, s->pc))
 		return 0;
 	rules_load_object(&o, info);
@@ -557,7 +555,6 @@ uint64_t grt_rules_work_out(uint64_t pc, uint64_t generation)
 
 static int rules_has_address(struct dl_phdr_info *info, size_t size, void *data)
 {
-	(void)size;
 	return rules_object_has(info, (uintptr_t)data);
 }
 

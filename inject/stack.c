@@ -60,7 +60,6 @@ bool grt_stack_readable(uint64_t address)
 			 : "rcx", "r11", "memory");
 	return ret == -EINVAL;
 #else
-	(void)address;
 	return false;
 #endif
 }

@@ -207,9 +207,6 @@ static void set_all(struct kmod *k, const char *lines, void (*note)(const char *
 
 static int be_quiet(enum libbpf_print_level level, const char *fmt, va_list args)
 {
-	(void)level;
-	(void)fmt;
-	(void)args;
 	return 0;
 }
 

@@ -116,19 +116,108 @@ static int analyses_begin_one(const struct grt_analysis *analysis, struct grt_an
 	return analysis->begin ? analysis->begin(&a->state[row], &a->pass, a->parts[row]) : 0;
 }
 
+static void analyses_free_one(const struct grt_analysis *analysis, void *state)
+{
+	if (state && analysis->free)
+		analysis->free(state);
+	if (analysis->size)
+		free(state);
+}
+
+/* The analysis itself takes the place of what stood in for it. */
+static void analyses_replace(struct grt_taker *taker, const struct grt_analysis *old, struct grt_taker by)
+{
+	for (; taker->analysis; taker++)
+		if (taker->analysis == old)
+			*taker = by;
+}
+
+static int analyses_take_name(void *arg, const struct grt_event *e)
+{
+	const struct grt_analysis_waits *waits = arg;
+
+	return grt_analysis_rows[waits->row]->event(waits->a->state[waits->row], e, &waits->a->pass);
+}
+
+/* Tells an analysis that begins late what the others know. */
+static int analyses_tell(struct grt_analyses *a, struct grt_analysis_waits *waits, struct grt_taker by)
+{
+	if (a->bounded && by.analysis->within)
+		by.analysis->within(by.state, a->from, a->to);
+	if (a->spans && by.analysis->span)
+		by.analysis->span(by.state, a->first, a->last);
+	if (by.analysis->job)
+		add_taker(a->of_jobs, by.analysis, by.state);
+	return by.analysis->classes & GRT_IN_CLASS(name)
+		       ? grt_names_tell(a->pass.names, analyses_take_name, waits)
+		       : 0;
+}
+
+/* The first event of an analysis that waited for one. Names are kept for all. */
+static int analyses_on_first(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	struct grt_analysis_waits *waits = state;
+	struct grt_analyses *a = waits->a;
+	struct grt_taker by = {.analysis = grt_analysis_rows[waits->row]};
+	int ret;
+
+	if (e->type == GRT_EV_NAME)
+		return 0;
+	ret = analyses_begin_one(by.analysis, a, waits->row);
+	by.state = a->state[waits->row];
+	if (ret) {
+		analyses_free_one(by.analysis, by.state);
+		a->state[waits->row] = NULL;
+		return ret;
+	}
+	analyses_replace(a->all, &waits->stand_in, by);
+	for (unsigned int i = 0; i < GRT_CLASSES; i++)
+		analyses_replace(a->taker[i], &waits->stand_in, by);
+	return analyses_tell(a, waits, by) ?: by.analysis->event(by.state, e, pass);
+}
+
+/* Text leaves out what saw nothing; machines find every key. */
+static bool analyses_may_wait(const struct grt_analyses *a, int row)
+{
+	return grt_analysis_rows[row]->waits && a->pass.summary && !a->pass.json && !a->pass.csv && a->jobs;
+}
+
+static struct grt_taker analyses_wait(struct grt_analyses *a, int row)
+{
+	const struct grt_analysis *analysis = grt_analysis_rows[row];
+	struct grt_analysis_waits *waits = &a->waits[row];
+
+	*waits = (struct grt_analysis_waits){
+		.stand_in = {.classes = analysis->classes,
+			     .besides = analysis->besides,
+			     .beyond = analysis->beyond,
+			     .late = analysis->late,
+			     .event = analyses_on_first},
+		.a = a,
+		.row = row,
+	};
+	return (struct grt_taker){&waits->stand_in, waits};
+}
+
 int grt_analyses_begin(struct grt_analyses *a)
 {
+	struct grt_taker taker;
 	unsigned int n = 0;
 	int ret = 0;
 
 	for (int i = 0; i < GRT_ANALYSES && !ret; i++) {
 		if (!a->on[i])
 			continue;
-		ret = analyses_begin_one(grt_analysis_rows[i], a, i);
+		if (analyses_may_wait(a, i)) {
+			taker = analyses_wait(a, i);
+		} else {
+			ret = analyses_begin_one(grt_analysis_rows[i], a, i);
+			taker = (struct grt_taker){grt_analysis_rows[i], a->state[i]};
+		}
 		/* also where it failed: its state is to be freed */
-		a->all[n++] = (struct grt_taker){grt_analysis_rows[i], a->state[i]};
+		a->all[n++] = taker;
 		if (!ret)
-			add_takers(a, grt_analysis_rows[i], a->state[i]);
+			add_takers(a, taker.analysis, taker.state);
 	}
 	return ret;
 }
@@ -145,6 +234,9 @@ uint32_t grt_analyses_classes(const struct grt_analyses *a)
 
 void grt_analyses_within(struct grt_analyses *a, uint64_t from, uint64_t to)
 {
+	a->from = from;
+	a->to = to;
+	a->bounded = true;
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->within)
 			t->analysis->within(t->state, from, to);
@@ -152,6 +244,9 @@ void grt_analyses_within(struct grt_analyses *a, uint64_t from, uint64_t to)
 
 void grt_analyses_span(struct grt_analyses *a, uint64_t first, uint64_t last)
 {
+	a->first = first;
+	a->last = last;
+	a->spans = true;
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->span)
 			t->analysis->span(t->state, first, last);
@@ -317,7 +412,7 @@ bool grt_analyses_any(const struct grt_analyses *a, unsigned int mask, unsigned 
 		const struct grt_part *p = grt_analysis_rows[i]->parts;
 
 		for (unsigned int n = 0; p[n].name; n++)
-			if (a->parts[i] >> n & 1 && (p[n].where & mask) == where && p[n].any &&
+			if (a->state[i] && a->parts[i] >> n & 1 && (p[n].where & mask) == where && p[n].any &&
 			    p[n].any(a->state[i]))
 				return true;
 	}
@@ -338,7 +433,7 @@ int grt_analyses_write(struct grt_analyses *a,
 		const struct grt_part *p = grt_analysis_rows[i]->parts;
 
 		for (unsigned int n = 0; p[n].name && !ret; n++)
-			if (a->parts[i] >> n & 1 && (!shown || shown(arg, &p[n], a->state[i])))
+			if (a->state[i] && a->parts[i] >> n & 1 && (!shown || shown(arg, &p[n], a->state[i])))
 				ret = p[n].write(a->state[i], &p[n], &a->pass);
 	}
 	return ret;
@@ -354,8 +449,7 @@ void grt_analyses_notes(struct grt_analyses *a)
 void grt_analyses_free(struct grt_analyses *a)
 {
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
-		if (t->analysis->free)
-			t->analysis->free(t->state);
+		analyses_free_one(t->analysis, t->state);
 	grt_jobs_free(a->jobs);
 	*a = (struct grt_analyses){.pass = {.jobs = NULL}};
 }

@@ -29,6 +29,18 @@ struct grt_taker {
 	void *state;
 };
 
+struct grt_analyses;
+
+/**
+ * struct grt_analysis_waits - an analysis that begins with its first event, see struct grt_analysis.waits
+ * @stand_in: takes that event
+ */
+struct grt_analysis_waits {
+	struct grt_analysis stand_in;
+	struct grt_analyses *a;
+	int row;
+};
+
 /**
  * struct grt_analyses - those of a pass
  * @c: what a session drives, see grt_analyses_consume(); first, so that a callback finds the rest
@@ -39,6 +51,9 @@ struct grt_taker {
  * @all: those that have a state, in the order of their rows, ended by an empty one
  * @taker: by class, ended by an empty one; [GRT_CLASSES]: those of every event
  * @of_jobs: the analyses that take jobs, ended the same way
+ * @waits: by row
+ * @from, @to: see grt_analyses_within(), where @bounded
+ * @first, @last: see grt_analyses_span(), where @spans
  */
 struct grt_analyses {
 	struct grt_consumer c;
@@ -51,6 +66,13 @@ struct grt_analyses {
 	struct grt_taker all[GRT_ANALYSES + 1];
 	struct grt_taker taker[GRT_CLASSES + 1][GRT_ANALYSES + 1];
 	struct grt_taker of_jobs[GRT_ANALYSES + 1];
+	struct grt_analysis_waits waits[GRT_ANALYSES];
+	uint64_t from;
+	uint64_t to;
+	uint64_t first;
+	uint64_t last;
+	bool bounded;
+	bool spans;
 };
 
 /** grt_analysis_rows - all of them, in the order of their rows */

@@ -477,7 +477,6 @@ static int cuda_on_image(struct grt_consumer *consumer, const struct grt_event *
 	const struct grt_ev_process *p = (const void *)e;
 	const struct grt_ev_string *s = (const void *)e;
 
-	(void)cpu;
 	/* the file is the program's: the sum of two of its numbers may wrap */
 	if (e->type == GRT_EV_STRING && s->part <= sizeof(s->text) && s->offset < sizeof(r->string) &&
 	    s->part < sizeof(r->string) - s->offset) {

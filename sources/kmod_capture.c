@@ -238,7 +238,6 @@ static int capture_start(void *state, struct grt_err *err)
 
 static int capture_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
-	(void)keep;
 	return kmod_hold(&((struct capture *)state)->kmod, err);
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "codes/cuda_codes.h"
+#include "sources/bpf/shared.h"
 
 #ifdef GRT_HAVE_BPF
 
@@ -25,6 +26,14 @@ static const struct present {
 #undef GRT_PRESENT
 };
 
+_Static_assert(BPF_PRESENT_COMMIT == GRT_PRESENT_COMMIT, "the programs know it by its number");
+
+/* Requests to a Wayland compositor all go through this (libwayland 1.20). */
+static const char *present_symbol(const struct present *p)
+{
+	return p->number == GRT_PRESENT_COMMIT ? "wl_proxy_marshal_array_flags" : p->name;
+}
+
 /* A library that is not here has no such function; a name that is too many is the one before. */
 static void present_add(pid_t pid, const struct present *p)
 {
@@ -33,7 +42,7 @@ static void present_add(pid_t pid, const struct present *p)
 
 	if (fd < 0)
 		return;
-	uprobes_add(&uprobes, fd, path, p->name, p->number, NULL);
+	uprobes_add(&uprobes, fd, path, present_symbol(p), p->number, NULL);
 	close(fd);
 }
 
@@ -43,10 +52,11 @@ static int present_open(void **state, const struct source_setup *setup, struct g
 	for (unsigned int i = 0; i < sizeof(presents) / sizeof(presents[0]); i++)
 		present_add(setup->pid, &presents[i]);
 	if (!uprobes.n)
-		return grt_err_set(err, -ENOENT,
-				   "neither libEGL.so.1 nor libvulkan.so.1 nor libGLX.so.0 is here",
-				   "grtrace record -e uprobe:/PATH/TO/LIB:FUNCTION -- PROG",
-				   "no function that shows frames can be probed");
+		return grt_err_set(
+			err, -ENOENT,
+			"libEGL.so.1, libvulkan.so.1, libGLX.so.0 and libwayland-client.so.0 are not here",
+			"grtrace record -e uprobe:/PATH/TO/LIB:FUNCTION -- PROG",
+			"no function that shows frames can be probed");
 	return uprobes_open(&uprobes, "present", state, setup, err);
 }
 

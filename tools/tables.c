@@ -269,7 +269,7 @@ static void print_exports(void)
 static void print_idle_causes(void)
 {
 	puts(".Bl -tag -width \"scheduler\" -compact");
-#define GRT_IDLE_CAUSE(NAME, name, phrase, help) item(#name, help);
+#define GRT_IDLE_CAUSE(NAME, name, colour, phrase, help) item(#name, help);
 #include "../lib/idle/idle_causes.def"
 	end();
 }

@@ -309,7 +309,6 @@ static int config_run(int argc, char **argv)
 	struct grt_err err = {0};
 	int status = config_check_options(argv);
 
-	(void)argc;
 	if (status == EXIT_DONE && opt.restore && config_load(&s, opt.restore, &err))
 		status = cmd_error(EXIT_FAILED, &err);
 	if (status == EXIT_DONE)

@@ -397,7 +397,6 @@ static int count_event(struct grt_consumer *c, const struct grt_event *e, uint32
 {
 	struct facts *f = ((struct counter *)c)->f;
 
-	(void)cpu;
 	if (e->type < GRT_EV_MAX)
 		f->types[e->type]++;
 	return 0;

@@ -217,7 +217,6 @@ static int monitor_on_name(struct grt_consumer *c, const struct grt_event *e, ui
 {
 	struct monitor *m = (struct monitor *)c;
 
-	(void)cpu;
 	return grt_names_add(&m->names, (const struct grt_ev_name *)e);
 }
 

@@ -120,7 +120,6 @@ static void column_time(struct line *l, const struct monitor *m, const struct gr
 	char digits[11] = ".000000000";
 	uint64_t ns = e->time % NS_PER_S;
 
-	(void)m;
 	for (unsigned int i = 9; i; i--, ns /= 10)
 		digits[i] = (char)('0' + ns % 10);
 	monitor_line_put_u64(l, e->time / NS_PER_S);
@@ -136,7 +135,6 @@ static const char *monitor_line_title_of(const struct grt_event *e)
 
 static void column_event(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
-	(void)m;
 	monitor_line_put_text(l, monitor_line_title_of(e));
 }
 
@@ -149,7 +147,6 @@ static void put_fence(struct line *l, const struct grt_event *e)
 
 static void column_job(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
-	(void)m;
 	if (grt_has_job(e) && e->type != GRT_EV_FENCE)
 		put_fence(l, e);
 }
@@ -166,7 +163,6 @@ static void column_ring(struct line *l, const struct monitor *m, const struct gr
 
 static void column_queued(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
-	(void)m;
 	if (e->type == GRT_EV_COMMIT)
 		monitor_line_put_u64(l, ((const struct grt_ev_commit *)e)->sw_depth);
 }
@@ -181,7 +177,6 @@ static void column_comm(struct line *l, const struct monitor *m, const struct gr
 
 static void column_pid(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
-	(void)m;
 	if (e->pid)
 		monitor_line_put_u64(l, e->pid);
 }
@@ -216,7 +211,6 @@ static void column_gpu(struct line *l, const struct monitor *m, const struct grt
 
 static void column_crtc(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
-	(void)m;
 	if (e->type == GRT_EV_VBLANK)
 		monitor_line_put_u64(l, ((const struct grt_ev_vblank *)e)->crtc);
 	else
@@ -225,7 +219,6 @@ static void column_crtc(struct line *l, const struct monitor *m, const struct gr
 
 static void column_vseq(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
-	(void)m;
 	if (e->type == GRT_EV_VBLANK)
 		monitor_line_put_u64(l, ((const struct grt_ev_vblank *)e)->vseq);
 	else
@@ -354,7 +347,6 @@ static void monitor_line_put_ns(struct line *l, const char *name, uint64_t ns)
 static void more_released(struct line *l, const struct monitor *m, const struct grt_event *e,
 			  const struct monitor_did *did)
 {
-	(void)m;
 	monitor_line_put_key(l, "fence");
 	put_fence(l, e);
 	if (did->ended > 0) {
@@ -382,8 +374,6 @@ static void more_whole(struct line *l, const struct monitor *m, const struct grt
 static void more_dep(struct line *l, const struct monitor *m, const struct grt_event *e,
 		     const struct monitor_did *did)
 {
-	(void)m;
-	(void)did;
 	if (e->flags & GRT_FLAG_SIGNALLED)
 		monitor_line_put_text(l, " signalled");
 }
@@ -397,7 +387,6 @@ static void more_command(struct line *l, const struct monitor *m, const struct g
 	uint32_t cmd = ((const struct grt_ev_command *)e)->cmd;
 	const char *name = driver && !strcmp(driver, "virtio_gpu") ? grt_virtio_gpu_name(cmd) : NULL;
 
-	(void)did;
 	if (!cmd)
 		return;
 	if (driver && !strcmp(driver, "amdgpu"))
@@ -424,8 +413,6 @@ static void more_irq(struct line *l, const struct monitor *m, const struct grt_e
 	uint32_t source = ((const struct grt_ev_irq *)e)->source, client = source >> 16;
 	const char *name = grt_amdgpu_client_name(client);
 
-	(void)m;
-	(void)did;
 	monitor_line_put_text(l, " client=");
 	client == GRT_IRQ_CLIENT_UNKNOWN ? monitor_line_put_text(l, "-") : monitor_line_put_u64(l, client);
 	if (name)
@@ -509,8 +496,6 @@ static void more_create(struct line *l, const struct monitor *m, const struct gr
 {
 	const struct grt_ev_mem_create *ev = (const struct grt_ev_mem_create *)e;
 
-	(void)m;
-	(void)did;
 	if ((ev->wanted || ev->placed != UINT32_MAX))
 		monitor_line_put_memory(l, "placed", ev->placed);
 }
@@ -520,8 +505,6 @@ static void more_move(struct line *l, const struct monitor *m, const struct grt_
 {
 	const struct grt_ev_mem_move *ev = (const struct grt_ev_mem_move *)e;
 
-	(void)m;
-	(void)did;
 	monitor_line_put_memory(l, "from", ev->from);
 	monitor_line_put_memory(l, "to", ev->to);
 }
@@ -531,8 +514,6 @@ static void more_fault(struct line *l, const struct monitor *m, const struct grt
 {
 	const struct grt_ev_mem_fault *ev = (const struct grt_ev_mem_fault *)e;
 
-	(void)m;
-	(void)did;
 	monitor_line_put(l, " %s %s", ev->gtt ? "GTT" : "CPU", ev->writing ? "write" : "read");
 }
 
@@ -541,8 +522,6 @@ static void more_vblank(struct line *l, const struct monitor *m, const struct gr
 {
 	const struct grt_ev_vblank *ev = (const struct grt_ev_vblank *)e;
 
-	(void)m;
-	(void)did;
 	if (e->time >= ev->stamp)
 		monitor_line_put_ns(l, "late", e->time - ev->stamp);
 }
@@ -552,8 +531,6 @@ static void more_function(struct line *l, const struct monitor *m, const struct 
 {
 	const struct grt_ev_func *ev = (const struct grt_ev_func *)e;
 
-	(void)m;
-	(void)did;
 	monitor_line_put_text(l, " ");
 	put_escaped(l, ev->function, sizeof(ev->function));
 	monitor_line_put_text(l, ev->text[0] ? " " : "");
@@ -576,7 +553,6 @@ static void more_counter(struct line *l, const struct monitor *m, const struct g
 	bool fits = ev->value >= -GRT_COUNTER_VALUE_MAX && ev->value <= GRT_COUNTER_VALUE_MAX;
 	char amount[64];
 
-	(void)did;
 	monitor_line_put_name(l, "counter", name ? name : "-");
 	if (e->flags & GRT_FLAG_ENDED) {
 		monitor_line_put_text(l, " ended");
@@ -595,8 +571,6 @@ static void more_xid(struct line *l, const struct monitor *m, const struct grt_e
 	const struct grt_ev_xid *ev = (const struct grt_ev_xid *)e;
 	const struct grt_xid_info *info = grt_xid_info(ev->code);
 
-	(void)m;
-	(void)did;
 	monitor_line_put(l, " %s", info ? info->name : "unknown");
 	if (ev->text[0]) {
 		monitor_line_put_text(l, " \"");
@@ -619,8 +593,6 @@ static void more_slice(struct line *l, const struct monitor *m, const struct grt
 	const struct grt_ev_gpu_slice *ev = (const struct grt_ev_gpu_slice *)e;
 	const unsigned int n = sizeof(edges) / sizeof(edges[0]);
 
-	(void)m;
-	(void)did;
 	monitor_line_put_ns(l, "lasted", e->time > ev->start ? e->time - ev->start : 0);
 	if (ev->begin != GRT_SLICE_SWITCH && ev->begin < n && edges[ev->begin])
 		monitor_line_put(l, " begin=%s", edges[ev->begin]);

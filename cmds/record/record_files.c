@@ -71,7 +71,6 @@ struct merged {
 
 static int record_files_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
 	return grt_flame_event(((struct merged *)c)->flame, e);
 }
 

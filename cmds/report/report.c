@@ -44,6 +44,7 @@ static struct {
 	const char *output;
 	struct opt_word by;
 	const char *sort;
+	const char *step_range;
 	uint64_t top;
 	struct filter filter;
 	double duration;
@@ -65,6 +66,8 @@ static const struct cmd_opt opts[] = {
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column of the table; for jobs also time: the order of completion"},
 	{"top", 't', OPT_U64, "N", &opt.top, "number of rows of the table, 0: all (jobs as text: 20)"},
+	{"step-range", 0, OPT_STR, "NAME", &opt.step_range,
+	 "steps are the NVTX ranges, or marks, of this name (default: those that look like steps)"},
 	FILTER_OPTIONS(opt.filter, 0),
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
 	{"csv", 'c', OPT_FLAG, NULL, &opt.csv, "the table of --by (job) as CSV"},
@@ -185,6 +188,9 @@ static int run_recording(struct report *r)
 	ret = grt_session_run(r->session, &r->a.c, r->asked.from, r->asked.to, &err);
 	if (r->piped && grt_session_health(r->session)->after)
 		r->span.last = r->asked.to;
+	status = ret < 0 || report_streams(r) ? EXIT_DONE : filter_found(&opt.filter, r->input);
+	if (status != EXIT_DONE)
+		return status;
 	written = grt_analyses_finish(&r->a) ?: report_print(r);
 	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
 }
@@ -208,19 +214,11 @@ static int report_begin_analyses(struct report *r)
 }
 
 /* What was called how before a report is known in it, as packets of a recording would say it again. */
-static int report_take_names(struct report *r, const struct grt_names *names)
+static int report_take_name(void *arg, const struct grt_event *e)
 {
-	struct grt_ev_name e = {.e = {.type = GRT_EV_NAME, .size = sizeof(e), .ring = GRT_RING_NONE}};
-	int ret = 0;
+	struct report *r = arg;
 
-	for (uint32_t i = 1; i < names->used && !ret; i++) {
-		e.kind = names->name[i].kind;
-		e.id = names->name[i].id;
-		memcpy(e.name, names->name[i].name, sizeof(e.name));
-		memcpy(e.owner, names->name[i].owner, sizeof(e.owner));
-		ret = r->a.c.name(&r->a.c, &e.e, 0);
-	}
-	return ret;
+	return r->a.c.name(&r->a.c, e, 0);
 }
 
 /* The next report is of what comes from now on alone. What was read of open packets is counted there. */
@@ -241,7 +239,7 @@ static int report_begin_again(struct report *r)
 	r->before.balance.emitted -= report_unread(r);
 	r->before.balance.fate[GRT_FATE_DELIVERED] -= report_unread(r);
 	report_look(r);
-	ret = report_begin_analyses(r) ?: report_take_names(r, grt_jobs_names(before));
+	ret = report_begin_analyses(r) ?: grt_names_tell(grt_jobs_names(before), report_take_name, r);
 	grt_jobs_free(before);
 	r->span = (struct reading_span){.first = r->span.last, .last = r->span.last, .known = true};
 	set_busy_span(r, r->span.first, r->asked.to);
@@ -401,6 +399,11 @@ static int report_check_options(struct report *r)
 		return cmd_usage_error("--json and --csv exclude each other");
 	if (opt.output && (opt.json || opt.csv))
 		return cmd_usage_error("-o writes a page: for --json and --csv use > FILE");
+	if (opt.step_range && !*opt.step_range)
+		return cmd_usage_error("--step-range '': the name of a range, see report --by range");
+	if (opt.step_range && opt.by.value && strcmp(opt.by.value, "step") && strcmp(opt.by.value, "rank"))
+		return cmd_usage_error("--step-range is of --by step and --by rank, not of --by %s",
+				       opt.by.value);
 	status = set_view(r);
 	if (status == EXIT_DONE)
 		status = set_filter(r);
@@ -448,8 +451,10 @@ static int report_page(struct report *r, const char *path)
 	if (opt.filter.pid || opt.filter.comm || opt.filter.ring)
 		return cmd_usage_error("a page has the lanes of all processes: use --from, --to or --device");
 	r->out = open_memstream(&tables, &length);
-	if (!r->out)
+	if (!r->out || grt_lanes_new(&r->lanes))
 		return report_no_memory();
+	r->idle = grt_lanes_idle(r->lanes);
+	r->a.pass.idle = &r->idle;
 	status = report_recording(r, path);
 	fclose(r->out);
 	r->out = NULL;
@@ -458,6 +463,7 @@ static int report_page(struct report *r, const char *path)
 		written = report_page_write(r, opt.output, tables, length, opt.filter.gpu);
 		status = status != EXIT_DONE ? status : written;
 	}
+	grt_lanes_free(r->lanes);
 	free(tables);
 	return status;
 }
@@ -503,6 +509,7 @@ static int report_run(int argc, char **argv)
 		.a.pass = {.json = opt.json || opt.output,
 			   .page = opt.output,
 			   .csv = opt.csv,
+			   .step_range = opt.step_range,
 			   .verbose = opt.verbose},
 		.out = stdout,
 		.page = opt.output,

@@ -8,6 +8,7 @@
 
 #include "analyses.h"
 #include "base/busy.h"
+#include "export/lanes.h"
 #include "cmds/filter.h"
 
 /**
@@ -27,7 +28,7 @@
  * @before: what it had met then
  * @verbose, @wide: as asked for
  * @out: where to
- * @page: it gets the tables of a page
+ * @page: it gets the tables of a page; @lanes: of it; @idle: these, as they get idle time
  */
 struct report {
 	struct grt_analyses a;
@@ -46,6 +47,8 @@ struct report {
 	bool wide;
 	FILE *out;
 	bool page;
+	struct grt_lanes *lanes;
+	struct grt_idleness_sink idle;
 	struct grt_health health;
 	struct grt_health before;
 	struct grt_notes notes;

@@ -13,8 +13,10 @@
 #include "stack/flame_shapes.h"
 #include "stack/slots.h"
 
-/* Into so many the time is cut of which the graph can be seen apart. */
-#define SLOTS 200
+/* Into so many the time is cut of which the graph can be seen apart: a power of two. Fewer where their
+ * weights are more than this, so that the page stays small. */
+#define SLOTS 256
+#define SLOT_WEIGHTS_MAX 50000U
 
 /**
  * struct graph - a flame graph of the page
@@ -70,14 +72,10 @@ static int report_page_put_lanes(struct grt_session *s, void *arg)
 
 static int report_page_lanes(const struct report *r, const char *gpu, struct grt_page *p, struct grt_err *err)
 {
-	struct lanes_out out = {.page = p};
-	int ret = grt_lanes_new(&out.lanes, r->span.first, r->span.last);
+	struct lanes_out out = {r->lanes, p};
 
-	if (!ret)
-		ret = report_page_run(r, gpu, grt_lanes_consumer(out.lanes), report_page_put_lanes, &out,
-				      err);
-	grt_lanes_free(out.lanes);
-	return ret;
+	grt_lanes_within(r->lanes, r->span.first, r->span.last);
+	return report_page_run(r, gpu, grt_lanes_consumer(r->lanes), report_page_put_lanes, &out, err);
 }
 
 /** struct graph_out - what report_page_put_graph() needs */
@@ -103,6 +101,7 @@ static int report_page_put_graph(struct grt_session *s, void *arg)
 	if (!ret)
 		grt_analyses_notes(&out->a);
 	grt_stacks_seal(out->a.pass.tree);
+	grt_slots_fit(&out->slots, SLOT_WEIGHTS_MAX);
 	if (!ret && grt_stacks_total(out->a.pass.tree, GRT_STACKS_NOW))
 		ret = grt_flamegraph_put(out->a.pass.tree, &look, out->graph->name, &out->slots, out->page);
 	return ret;

@@ -114,7 +114,6 @@ struct row {
 
 static void get_text(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
 	memcpy(&cell->text, (const char *)row + arg, sizeof(cell->text));
 }
 
@@ -122,7 +121,6 @@ static void get_words(struct grt_cell *cell, const void *view, const void *row, 
 {
 	const struct row *r = row;
 
-	(void)view;
 	cell->number = arg ? r->changed : r->d->n;
 }
 
@@ -180,7 +178,6 @@ static void get_base(struct grt_cell *cell, const void *view, const void *row, i
 {
 	uint32_t low = 0, high = 0;
 
-	(void)view, (void)arg;
 	cell->absent = !rocm_debugfs_known(row, CP_HQD_PQ_BASE, &low) ||
 		       !rocm_debugfs_known(row, CP_HQD_PQ_BASE_HI, &high);
 	/* it is kept without its low eight bits */
@@ -192,7 +189,6 @@ static void get_control(struct grt_cell *cell, const void *view, const void *row
 {
 	uint32_t v = 0;
 
-	(void)view, (void)arg;
 	cell->absent = !rocm_debugfs_known(row, CP_HQD_PQ_CONTROL, &v);
 	if (!cell->absent)
 		rocm_debugfs_put_hex(cell, v);
@@ -202,7 +198,6 @@ static void rocm_debugfs_get_ring(struct grt_cell *cell, const void *view, const
 {
 	uint32_t v = 0;
 
-	(void)view, (void)arg;
 	cell->absent = !rocm_debugfs_known(row, CP_HQD_PQ_CONTROL, &v) || (v & QUEUE_SIZE) > 40;
 	cell->number = cell->absent ? 0 : UINT64_C(8) << (v & QUEUE_SIZE);
 }
@@ -211,7 +206,6 @@ static void get_vmid(struct grt_cell *cell, const void *view, const void *row, i
 {
 	uint32_t v = 0;
 
-	(void)view, (void)arg;
 	cell->absent = !rocm_debugfs_known(row, CP_HQD_VMID, &v);
 	cell->number = v & 0xf;
 }

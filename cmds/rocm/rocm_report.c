@@ -66,8 +66,6 @@ static int rocm_report_add_inputs(struct rocm_run *run)
 
 static int on_clock_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
-	(void)cpu;
-	(void)input;
 	grt_rocm_clock_event(arg, e);
 	return 0;
 }
@@ -447,7 +445,6 @@ static void get_passed(struct grt_cell *cell, const void *view, const void *row,
 {
 	const struct passed *p = row;
 
-	(void)view;
 	cell->text = arg ? p->of->name : p->form;
 	cell->number = p->of->events;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace timeline: when the rings, engines and processes of a trace were busy,
- * as text. Takes the command line and lets the session drive the analyses that
- * have parts of a timeline (lib/analyses.def); how they look is in
- * timeline_print.c and timeline_bars.c.
+ * grtrace timeline: what the rings, engines, processes, CUDA devices, threads,
+ * displays and counters of a trace did over time, as text. Takes the command line and lets the session drive
+ * the analyses that have parts of a timeline (lib/analyses.def); how they look is in timeline_print.c and
+ * timeline_bars.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -150,7 +150,7 @@ static int cmd_timeline_run(struct timeline *tl)
 		return timeline_no_memory(tl);
 	ret = grt_session_run(tl->session, &tl->a.c, 0, UINT64_MAX, &err);
 	done = grt_analyses_finish(&tl->a);
-	if (!done && tl->filtered && !tl->selected)
+	if (!done && tl->filtered && !tl->selected && !timeline_others(tl))
 		return ret < 0 ? reading_judge(tl->session, tl->input, 0, ret, &err) : nothing_selected(tl);
 	if (!done)
 		done = timeline_print(tl);

@@ -66,6 +66,12 @@ int timeline_print(struct timeline *tl);
  */
 bool timeline_draw(struct timeline *tl, const struct grt_part *part, const void *state, int *ret);
 
+/** timeline_others - whether there are bars of something else than jobs */
+static inline bool timeline_others(const struct timeline *tl)
+{
+	return grt_analyses_any(&tl->a, GRT_PART_BARS, GRT_PART_BARS);
+}
+
 extern const struct cmd_json timeline_json;
 
 #endif /* GRTRACE_TIMELINE_H */

@@ -12,6 +12,7 @@
 #include "base/escape.h"
 #include "jobs/phase_table.h"
 #include "jobs/timeline_table.h"
+#include "table/bars.h"
 #include "timeline.h"
 #include "base/units.h"
 
@@ -34,17 +35,6 @@ static const char *const heights[2][9] = {
 static const char *const lengths[2][9] = {
 	{"", ".", ".", ".", ".", ":", ":", ":", "#"},
 	{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"},
-};
-
-/* A row as it is drawn: one of the timeline, or the sum of several. */
-struct bar {
-	char label[256];
-	const uint64_t *column;
-	uint64_t busy;
-	bool drawn;
-	bool inferred;
-	bool sampled;
-	bool least;
 };
 
 static void put_colour(const struct timeline *tl, const char *colour)
@@ -97,7 +87,7 @@ static unsigned int eighths(uint64_t busy, uint64_t width)
 	return twice ? (unsigned int)twice : 1;
 }
 
-static void put_share(const struct timeline *tl, const struct bar *b)
+static void put_share(const struct timeline *tl, const struct grt_bar *b)
 {
 	uint64_t span = grt_pass_span(&tl->a.pass);
 	char text[GRT_UNITS_MAX], marked[GRT_UNITS_MAX + 4];
@@ -116,23 +106,57 @@ static void put_share(const struct timeline *tl, const struct bar *b)
 	printf("%*s", b->inferred ? SHARE_WIDTH : SHARE_WIDTH - 1, marked);
 }
 
-static void put_bar(const struct timeline *tl, const struct grt_timeline *t, const struct bar *b)
+static void put_behind(const struct timeline *tl, const struct grt_bar *b)
+{
+	char text[4 * sizeof(b->behind)];
+
+	if (!*b->behind) {
+		put_share(tl, b);
+		return;
+	}
+	grt_escape(GRT_ESCAPE_TERM, text, sizeof(text), b->behind, strlen(b->behind));
+	printf("%*.*s", SHARE_WIDTH - 1, SHARE_WIDTH - 1, text);
+}
+
+/* What a column is full with. */
+static uint64_t timeline_bars_full(const struct grt_bar *b, const struct grt_timeline *t, uint32_t columns,
+				   uint32_t c)
+{
+	uint64_t most = 0;
+
+	if (b->look == GRT_BAR_TIME)
+		return grt_timeline_border(t, c + 1) - grt_timeline_border(t, c);
+	for (uint32_t i = 0; i < columns; i++)
+		most = b->column[i] > most ? b->column[i] : most;
+	return most;
+}
+
+static void put_columns(const struct timeline *tl, const struct grt_timeline *t, const struct grt_bar *b)
 {
 	const char *const *glyph = heights[tl->look.utf8];
 	uint32_t columns = tl->a.pass.columns;
+	uint64_t full = 0;
 
+	for (uint32_t c = 0; c < columns; c++) {
+		if (b->drawn && (!c || b->look == GRT_BAR_TIME))
+			full = timeline_bars_full(b, t, columns, c);
+		fputs(glyph[b->drawn ? eighths(b->column[c], full) : 0], stdout);
+	}
+}
+
+static void put_bar(const struct timeline *tl, const struct grt_timeline *t, const struct grt_bar *b)
+{
 	timeline_bars_put_label(b->label, tl->look.label);
 	putchar('|');
 	put_colour(tl, GREEN);
-	for (uint32_t c = 0; c < columns; c++)
-		fputs(glyph[b->drawn ? eighths(b->column[c],
-					       grt_timeline_border(t, c + 1) - grt_timeline_border(t, c))
-				     : 0],
-		      stdout);
+	if (b->look == GRT_BAR_STATES)
+		printf("%.*s", (int)tl->a.pass.columns, b->states);
+	else
+		put_columns(tl, t, b);
 	put_colour(tl, PLAIN);
 	putchar('|');
 	if (tl->look.shares)
-		put_share(tl, b);
+		put_behind(tl, b);
 	putchar('\n');
 }
 
@@ -239,7 +263,7 @@ static const struct {
 static void timeline_bars_put_row(const struct timeline *tl, const struct grt_timeline *t,
 				  enum grt_group_by by, const struct grt_timeline_row *row)
 {
-	struct bar b = {
+	struct grt_bar b = {
 		.column = row->column,
 		.busy = row->busy,
 		.drawn = row->drawn && row->column,
@@ -260,7 +284,7 @@ static int put_others(struct timeline *tl, const struct grt_timeline *t, enum gr
 {
 	uint32_t columns = tl->a.pass.columns;
 	uint64_t *sum = calloc(columns + 1, sizeof(*sum));
-	struct bar b = {.column = sum};
+	struct grt_bar b = {.column = sum};
 
 	if (!sum)
 		return -ENOMEM;
@@ -303,10 +327,14 @@ static int timeline_bars_put_rows(struct timeline *tl, const struct grt_timeline
 	return ret;
 }
 
+/* "None" is said where nothing else is drawn, either. */
 static int put_bars(struct timeline *tl, const void *state)
 {
-	int ret = timeline_bars_put_rows(tl, state, GRT_BY_RING);
+	int ret;
 
+	if (!grt_timeline_rows(state, GRT_BY_RING)->used && timeline_others(tl))
+		return 0;
+	ret = timeline_bars_put_rows(tl, state, GRT_BY_RING);
 	if (!ret)
 		ret = timeline_bars_put_rows(tl, state, GRT_BY_ENGINE);
 	return ret ? ret : timeline_bars_put_rows(tl, state, GRT_BY_PROCESS);
@@ -389,6 +417,30 @@ static int put_histograms(struct timeline *tl, const void *state)
 	return 0;
 }
 
+/* Rows of other analyses: of more than fit, the first ones are the most important. */
+static int put_rows_of(struct timeline *tl, const struct grt_part *part, const void *state)
+{
+	const struct grt_timeline *t = grt_analyses_state(&tl->a, GRT_ANALYSIS_ROW_timeline);
+	struct grt_bar b = {.label = ""};
+	char escaped[sizeof(b.label)];
+	uint32_t n = 0;
+
+	for (; part->bar(state, &tl->a.pass, n, &b); b = (struct grt_bar){.label = ""}) {
+		if (!n)
+			putchar('\n');
+		if (!n)
+			put_axis(tl, t, part->help);
+		if (n++ >= ROWS_SHOWN)
+			continue;
+		grt_escape(GRT_ESCAPE_TERM, escaped, sizeof(escaped), b.label, strlen(b.label));
+		strcpy(b.label, escaped);
+		put_bar(tl, t, &b);
+	}
+	if (n > ROWS_SHOWN)
+		grt_note(&tl->notes, "%" PRIu32 " more rows of %s are in --json", n - ROWS_SHOWN, part->help);
+	return 0;
+}
+
 bool timeline_draw(struct timeline *tl, const struct grt_part *part, const void *state, int *ret)
 {
 	static const struct {
@@ -396,6 +448,10 @@ bool timeline_draw(struct timeline *tl, const struct grt_part *part, const void 
 		int (*draw)(struct timeline *tl, const void *state);
 	} drawn[] = {{"bars", put_bars}, {"histograms", put_histograms}};
 
+	if (part->bar) {
+		*ret = put_rows_of(tl, part, state);
+		return true;
+	}
 	for (size_t i = 0; i < sizeof(drawn) / sizeof(drawn[0]); i++) {
 		if (strcmp(part->name, drawn[i].part))
 			continue;

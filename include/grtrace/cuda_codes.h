@@ -21,6 +21,9 @@ extern "C" {
 /* grt_ev_launch.call of a function of presents.def: the number with this */
 #define GRT_PRESENT_CALL 0x4000U
 
+/* That of wl_surface_commit: programs have it inline, so that it is met in what it calls. */
+#define GRT_PRESENT_COMMIT (GRT_PRESENT_CALL | 6U)
+
 /* grt_ev_gpu_copy.kind where memory was set */
 #define GRT_CUDA_SET 100U
 

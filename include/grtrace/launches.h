@@ -34,6 +34,7 @@ const char *grt_image_string(const struct grt_image *i, uint32_t number);
  * @captured: it became a node of a graph, and did not run
  * @origin: of work of a graph: the stack of the code that made the node, as @node; 0: none, or unknown
  * @range: ranges of NVTX that it was made in, see RANGE_NODE in events.def; 0: none
+ * @first: for a sink's @work: this is the first work that is handed out of it
  */
 struct grt_launch {
 	const struct grt_image *image;
@@ -49,6 +50,7 @@ struct grt_launch {
 	bool captured;
 	uint32_t origin;
 	uint32_t range;
+	bool first;
 };
 
 /** enum grt_launched_how - how a record of the GPU got its launch */

@@ -68,6 +68,9 @@ struct grt_cell {
 #define GRT_COLUMN_MACHINE 4U /* in JSON and CSV */
 #define GRT_COLUMN_ALL 7U
 #define GRT_COLUMN_MORE 6U
+/* In text only where rows differ in it, or have it and detail is asked for: it tells rows of one name apart.
+ */
+#define GRT_COLUMN_TELLS 8U
 /* Text that does not fit leaves the least important columns out first, and the rightmost of these. */
 #define GRT_COLUMN_LESS 64U
 #define GRT_COLUMN_LEAST 128U

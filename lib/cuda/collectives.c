@@ -227,7 +227,7 @@ static bool is_steady(const struct grt_collectives *c, const struct grt_collecti
 
 	if (!r->steps)
 		return k->number > 0;
-	return k->step != UINT32_MAX && grt_steps_step(c->steps, k->step)->number > 0;
+	return k->step != UINT32_MAX && !grt_steps_starts(c->steps, grt_steps_step(c->steps, k->step));
 }
 
 static void count_one(struct grt_collectives *c, const struct members *m, const struct grt_collective *k)
@@ -243,6 +243,9 @@ static void count_one(struct grt_collectives *c, const struct members *m, const 
 	r->last += k->late > 0;
 	r->late += k->late;
 	r->late_max = k->late > r->late_max ? k->late : r->late_max;
+	for (unsigned int s = 0; s < GRT_THREAD_STATES; s++)
+		r->meanwhile.ns[s] += k->meanwhile.ns[s];
+	r->meanwhile.all += k->meanwhile.all;
 }
 
 /* One collective: @at in the first lane; all have it. */
@@ -265,6 +268,9 @@ static int take_one(struct grt_collectives *c, struct members *m, uint32_t at, u
 	qsort(m->sorted, m->n, sizeof(*m->sorted), collectives_by_number);
 	/* the last one is the latest start itself; of the others the middle one */
 	k.late = k.begin - m->sorted[(m->n - 1) / 2];
+	grt_rank_threads_add(grt_steps_threads(c->steps), grt_steps_rank(c->steps, k.last)->pid,
+			     k.begin - k.late, k.begin, &k.meanwhile);
+	grt_rank_spent_text(&k.meanwhile, k.told, sizeof(k.told));
 	count_one(c, m, &k);
 	if (!k.name || grt_grow(&c->list, &c->room, c->n + 1, 64))
 		return -ENOMEM;
@@ -354,6 +360,8 @@ int grt_collectives_new(struct grt_collectives **out, struct grt_steps *s)
 	for (uint32_t i = 0; i < grt_steps_ranks(s) && !ret; i++)
 		ret = find_lanes(c, i);
 	ret = ret ?: find_communicators(c);
+	for (uint32_t i = 0; i < grt_steps_ranks(s) && !ret; i++)
+		grt_rank_spent_text(&c->rank[i].meanwhile, c->rank[i].told, sizeof(c->rank[i].told));
 	if (!ret)
 		return 0;
 	grt_collectives_free(c);

@@ -25,6 +25,7 @@
  * @first: the rank that came first, by @wait ns before the last one
  * @begin: when the last one arrived; @end: when the last one had done
  * @step: step of @last in which that was, of grt_steps_step(); UINT32_MAX: none
+ * @meanwhile: what its main thread did in the time by which it was late; @told: the same as text
  * @why: what delayed it, for people; NULL: nothing did, or it was not looked for
  */
 struct grt_collective {
@@ -42,6 +43,8 @@ struct grt_collective {
 	uint64_t end;
 	uint32_t step;
 	bool steady;
+	struct grt_rank_spent meanwhile;
+	char told[80];
 	char *why;
 };
 
@@ -51,6 +54,7 @@ struct grt_collective {
  * @steady: collectives that are; of these
  * @last: to which it came last; @late: the time by which it did, @late_max: the most
  * @waited: from its arrivals to those of the last ones
+ * @meanwhile: what its main thread did in @late, as far as that is known; @told: the same as text
  */
 struct grt_collective_rank {
 	uint64_t kernels;
@@ -60,6 +64,8 @@ struct grt_collective_rank {
 	uint64_t late;
 	uint64_t late_max;
 	uint64_t waited;
+	struct grt_rank_spent meanwhile;
+	char told[80];
 };
 
 struct grt_collectives;

@@ -18,6 +18,8 @@ enum grt_cupti_kind {
 	GRT_CUPTI_KERNEL,
 	GRT_CUPTI_COPY,
 	GRT_CUPTI_SET,
+	GRT_CUPTI_RANGE,   /* a range of the program's time, of JSON where they are wanted */
+	GRT_CUPTI_PROCESS, /* the name of a process, the same */
 	GRT_CUPTI_OTHER,
 };
 
@@ -27,7 +29,8 @@ enum grt_cupti_kind {
  * @start, @end: ns, in whatever clock the tool had, less @base of the file
  * @correlation: joins work to its call; 0: unknown
  * @tid: of a call, 0 where it is unknown; often no system thread id
- * @name: of the call, the kernel or the kind of copy; not terminated
+ * @pid, @context, @registers, @shared, @grid, @block: of JSON; 0: unknown
+ * @name: of the call, the kernel, the kind of copy, the range or the process; not terminated
  */
 struct grt_cupti_record {
 	unsigned int kind;
@@ -39,6 +42,12 @@ struct grt_cupti_record {
 	uint64_t device;
 	uint64_t stream;
 	uint64_t graph;
+	uint64_t pid;
+	uint64_t context;
+	uint64_t registers;
+	uint64_t shared;
+	uint64_t grid[3];
+	uint64_t block[3];
 	struct grt_span name;
 };
 
@@ -48,6 +57,7 @@ struct grt_cupti_record {
  * @bad: lines that begin like a record and cannot be read; @first_bad: number of the first
  * @other: lines of no record
  * @base: ns to be added to all stamps; known when all was read
+ * @ranked: JSON reports the process's @rank in its job, and of how many (@world, 0: unknown)
  * @cut: JSON that ends before its trace does; events count that are whole
  */
 struct grt_cupti_count {
@@ -57,6 +67,9 @@ struct grt_cupti_count {
 	uint64_t first_bad;
 	uint64_t other;
 	uint64_t base;
+	uint64_t rank;
+	uint64_t world;
+	bool ranked;
 	bool cut;
 };
 

@@ -29,7 +29,8 @@ struct text {
 	size_t room;
 };
 
-/** struct reader - @gz: zlib's, NULL: @fd is read as it is; @error: of reading */
+/** struct reader - @label: of args, of an event that names something; @all: ranges and names are wanted; @gz:
+ * zlib's, NULL: @fd is read as it is; @error: of reading */
 struct reader {
 	int fd;
 	void *gz;
@@ -40,6 +41,8 @@ struct reader {
 	int (*record)(void *arg, const struct grt_cupti_record *r);
 	void *arg;
 	struct text name;
+	struct text label;
+	bool all;
 };
 
 /** struct event - what matters of one; @timed, @lasting: it has ts, dur */
@@ -48,6 +51,8 @@ struct event {
 	char phase[4];
 	uint64_t ts, dur, tid;
 	uint64_t correlation, device, stream, graph, bytes;
+	uint64_t pid, context, registers, shared;
+	uint64_t grid[3], block[3];
 	bool timed, lasting;
 };
 
@@ -338,6 +343,10 @@ static const struct number {
 	{"ts", false, 3, offsetof(struct event, ts), offsetof(struct event, timed)},
 	{"dur", false, 3, offsetof(struct event, dur), offsetof(struct event, lasting)},
 	{"tid", false, 0, offsetof(struct event, tid), 0},
+	{"pid", false, 0, offsetof(struct event, pid), 0},
+	{"context", true, 0, offsetof(struct event, context), 0},
+	{"registers per thread", true, 0, offsetof(struct event, registers), 0},
+	{"shared memory", true, 0, offsetof(struct event, shared), 0},
 	{"correlation", true, 0, offsetof(struct event, correlation), 0},
 	{"device", true, 0, offsetof(struct event, device), 0},
 	{"stream", true, 0, offsetof(struct event, stream), 0},
@@ -355,12 +364,35 @@ static const struct number {
 	{"size", true, 0, offsetof(struct event, bytes), 0},
 };
 
+/* [x, y, z] */
+static bool take_sizes(struct reader *r, uint64_t size[3])
+{
+	unsigned int i = 0;
+
+	if (!take_char(r, '['))
+		return false;
+	do {
+		if (i < 3 ? !take_u64(r, 0, &size[i], NULL) : !skip_value(r))
+			return false;
+		i++;
+	} while (take_char(r, ','));
+	return take_char(r, ']');
+}
+
 static bool take_member(struct reader *r, struct event *e, const char *key, bool in_args)
 {
 	const struct number *n = numbers;
 
 	if (!in_args && !strcmp(key, "args") && peek_word(r) == '{')
 		return take_char(r, '{') && take_object(r, e, true);
+	if (in_args && !strcmp(key, "grid") && peek_word(r) == '[')
+		return take_sizes(r, e->grid);
+	if (in_args && !strcmp(key, "block") && peek_word(r) == '[')
+		return take_sizes(r, e->block);
+	if (in_args && !strcmp(key, "name") && peek_word(r) == '"') {
+		r->label.len = 0;
+		return gpu_json_take_string(r, &r->label);
+	}
 	if (!in_args && peek_word(r) == '"') {
 		r->name.len = strcmp(key, "name") ? r->name.len : 0;
 		if (!strcmp(key, "name"))
@@ -423,8 +455,12 @@ static struct grt_span direction(struct grt_span name)
 	return name;
 }
 
-static const struct category *category_of(const struct event *e)
+static const struct category *category_of(const struct reader *r, const struct event *e)
 {
+	static const struct category range = {"user_annotation", GRT_CUPTI_RANGE, NULL};
+
+	if (r->all && !strcasecmp(e->category, range.name))
+		return &range;
 	for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++)
 		if (!strcasecmp(e->category, categories[i].name))
 			return &categories[i];
@@ -433,7 +469,7 @@ static const struct category *category_of(const struct event *e)
 
 static int gpu_json_hand_out(struct reader *r, const struct event *e)
 {
-	const struct category *c = category_of(e);
+	const struct category *c = category_of(r, e);
 	struct grt_cupti_record rec = {.start = e->ts,
 				       .correlation = e->correlation,
 				       .tid = e->tid,
@@ -441,9 +477,23 @@ static int gpu_json_hand_out(struct reader *r, const struct event *e)
 				       .device = e->device,
 				       .stream = e->stream,
 				       .graph = e->graph,
+				       .pid = e->pid,
+				       .context = e->context,
+				       .registers = e->registers,
+				       .shared = e->shared,
 				       .name = {r->name.at, r->name.len}};
 
 	r->count->lines++;
+	memcpy(rec.grid, e->grid, sizeof(rec.grid));
+	memcpy(rec.block, e->block, sizeof(rec.block));
+	if (r->all && !strcmp(e->phase, "M") && r->name.len == 12 &&
+	    !memcmp(r->name.at, "process_name", 12)) {
+		rec.kind = GRT_CUPTI_PROCESS;
+		rec.end = rec.start;
+		rec.name = (struct grt_span){r->label.at, r->label.len};
+		r->count->other++;
+		return r->record(r->arg, &rec);
+	}
 	if (!c || strcmp(e->phase, "X")) {
 		r->count->other++;
 		return 0;
@@ -492,7 +542,7 @@ static int gpu_json_take_events(struct reader *r, bool bare)
 			continue;
 		}
 		e = (struct event){.phase = ""};
-		r->name.len = 0;
+		r->name.len = r->label.len = 0;
 		if (!take_char(r, '{') || !take_object(r, &e, false))
 			return -EPROTO;
 		ret = gpu_json_hand_out(r, &e);
@@ -500,6 +550,27 @@ static int gpu_json_take_events(struct reader *r, bool bare)
 	if (ret)
 		return ret;
 	return take_char(r, ']') || (bare && peek_word(r) < 0 && gpu_json_is_whole(r)) ? 0 : -EPROTO;
+}
+
+/* The members of distributedInfo, whose brace is behind. */
+static bool take_rank(struct reader *r)
+{
+	char key[KEY_MAX];
+	bool good;
+
+	if (take_char(r, '}'))
+		return true;
+	do {
+		if (!take_short(r, key, sizeof(key)) || !take_char(r, ':'))
+			return false;
+		if (!strcmp(key, "rank"))
+			good = take_u64(r, 0, &r->count->rank, &r->count->ranked);
+		else if (!strcmp(key, "world_size"))
+			good = take_u64(r, 0, &r->count->world, NULL);
+		else
+			good = skip_value(r);
+	} while (good && take_char(r, ','));
+	return good && take_char(r, '}');
 }
 
 static int take_trace(struct reader *r)
@@ -518,6 +589,8 @@ static int take_trace(struct reader *r)
 			return -EPROTO;
 		if (!strcmp(key, "traceEvents") && take_char(r, '['))
 			ret = gpu_json_take_events(r, false);
+		else if (!strcmp(key, "distributedInfo") && take_char(r, '{'))
+			ret = take_rank(r) ? 0 : -EPROTO;
 		else if (!strcmp(key, "baseTimeNanoseconds"))
 			ret = take_u64(r, 0, &r->count->base, NULL) ? 0 : -EPROTO;
 		else if (!skip_value(r))
@@ -568,15 +641,16 @@ static int forgive_end(struct reader *r, int ret)
 	return r->count->cut ? 0 : ret;
 }
 
-int grt_gpu_json_read(int fd, struct grt_cupti_count *count,
-		      int (*record)(void *arg, const struct grt_cupti_record *r), void *arg)
+static int gpu_json_read(int fd, struct grt_cupti_count *count,
+			 int (*record)(void *arg, const struct grt_cupti_record *r), void *arg, bool all)
 {
-	struct reader r = {.fd = fd, .count = count, .record = record, .arg = arg};
+	struct reader r = {.fd = fd, .count = count, .record = record, .arg = arg, .all = all};
 	int ret;
 
 	r.buf = malloc(CHUNK);
 	r.name = (struct text){.at = malloc(GRT_GPU_JSON_NAME_MAX), .room = GRT_GPU_JSON_NAME_MAX};
-	ret = r.buf && r.name.at ? open_gzip(&r) : -ENOMEM;
+	r.label = (struct text){.at = malloc(GRT_GPU_JSON_NAME_MAX), .room = GRT_GPU_JSON_NAME_MAX};
+	ret = r.buf && r.name.at && r.label.at ? open_gzip(&r) : -ENOMEM;
 	if (!ret)
 		ret = forgive_end(&r, take_trace(&r));
 	if (r.error)
@@ -587,5 +661,18 @@ int grt_gpu_json_read(int fd, struct grt_cupti_count *count,
 #endif
 	free(r.buf);
 	free(r.name.at);
+	free(r.label.at);
 	return ret;
+}
+
+int grt_gpu_json_read(int fd, struct grt_cupti_count *count,
+		      int (*record)(void *arg, const struct grt_cupti_record *r), void *arg)
+{
+	return gpu_json_read(fd, count, record, arg, false);
+}
+
+int grt_gpu_json_read_all(int fd, struct grt_cupti_count *count,
+			  int (*record)(void *arg, const struct grt_cupti_record *r), void *arg)
+{
+	return gpu_json_read(fd, count, record, arg, true);
 }

@@ -29,4 +29,8 @@ bool grt_gpu_json_takes(const char *head, size_t len);
 int grt_gpu_json_read(int fd, struct grt_cupti_count *count,
 		      int (*record)(void *arg, const struct grt_cupti_record *r), void *arg);
 
+/** grt_gpu_json_read_all - the same, with ranges and the names of processes */
+int grt_gpu_json_read_all(int fd, struct grt_cupti_count *count,
+			  int (*record)(void *arg, const struct grt_cupti_record *r), void *arg);
+
 #endif /* GRT_CUDA_GPU_JSON_H */

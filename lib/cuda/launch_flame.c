@@ -14,6 +14,7 @@
 #include "codes/cuda_codes.h"
 #include "base/grow.h"
 #include "stack/image_frames.h"
+#include "stack/slots.h"
 #include "base/index.h"
 #include "range_paths.h"
 
@@ -27,6 +28,7 @@
  * @range: the path of its ranges, 0: none
  * @call: the launch's function where it has no stack
  * @name: string of a kernel, kind of a copy
+ * @slot: when, 0 where nobody asks
  */
 struct row {
 	uint32_t image;
@@ -40,6 +42,7 @@ struct row {
 	uint16_t call;
 	uint8_t leaf;
 	uint8_t how;
+	uint16_t slot;
 	uint64_t ns;
 	uint64_t launches;
 	uint64_t bytes;
@@ -54,6 +57,7 @@ struct grt_launch_flame {
 	struct grt_index index;
 	uint32_t recent[RECENT]; /* number of a row, plus 1 */
 	struct grt_range_paths ranges;
+	struct grt_slots *slots;
 	bool no_ranges;
 	uint32_t device_first;
 	bool any_device;
@@ -66,7 +70,8 @@ static bool launch_flame_is_same(const struct row *a, const struct row *b)
 {
 	return a->node == b->node && a->origin == b->origin && a->range == b->range && a->name == b->name &&
 	       a->stream == b->stream && a->image == b->image && a->device == b->device &&
-	       a->graph == b->graph && a->call == b->call && a->leaf == b->leaf && a->how == b->how;
+	       a->graph == b->graph && a->call == b->call && a->leaf == b->leaf && a->how == b->how &&
+	       a->slot == b->slot;
 }
 
 static bool launch_flame_same_row(const void *owner, uint32_t id, const void *key)
@@ -92,8 +97,9 @@ static void add_to(struct row *row, const struct row *r)
 static int launch_flame_add_row(struct grt_launch_flame *f, const struct row *r)
 {
 	uint32_t tag = grt_hash(&f->key, (uint64_t)r->node << 32 | r->name,
-				(uint64_t)r->stream << 32 | (r->graph ^ r->image << 16 ^ r->device << 8 ^
-							     r->origin << 12 ^ r->range << 4));
+				(uint64_t)r->stream << 32 |
+					(r->graph ^ r->image << 16 ^ r->device << 8 ^ r->origin << 12 ^
+					 r->range << 4 ^ (uint32_t)r->slot << 20));
 	uint32_t *recent = &f->recent[tag % RECENT], at;
 
 	if (*recent && launch_flame_is_same(&f->row[*recent - 1], r)) {
@@ -108,6 +114,24 @@ static int launch_flame_add_row(struct grt_launch_flame *f, const struct row *r)
 	*recent = at + 1;
 	add_to(&f->row[at], r);
 	return 0;
+}
+
+/* Work from @start on, cut where slots begin; what has no length has its moment. */
+static int launch_flame_add_work(struct grt_launch_flame *f, struct row *r, uint64_t start)
+{
+	uint64_t to = start + r->ns, end;
+	int ret;
+
+	if (!f->slots)
+		return launch_flame_add_row(f, r);
+	do {
+		end = grt_slots_part(f->slots, start, to, &r->slot);
+		r->ns = end - start;
+		ret = launch_flame_add_row(f, r);
+		r->launches = r->bytes = 0;
+		start = end;
+	} while (!ret && start < to);
+	return ret;
 }
 
 /* -------------------------------------------------------------- events */
@@ -150,10 +174,11 @@ static int launch_flame_on_work(void *arg, const struct grt_event *e, const stru
 {
 	struct grt_launch_flame *f = arg;
 	struct row r = {.image = image->number, .how = (uint8_t)how, .launches = 1};
+	bool kernel = e->type == GRT_EV_GPU_KERNEL;
 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
-	if (e->type == GRT_EV_GPU_KERNEL)
+	if (kernel)
 		launch_flame_take_kernel(&r, (const struct grt_ev_gpu_kernel *)e);
 	else
 		launch_flame_take_copy(&r, (const struct grt_ev_gpu_copy *)e);
@@ -166,7 +191,9 @@ static int launch_flame_on_work(void *arg, const struct grt_event *e, const stru
 		f->device_first = r.device;
 	f->any_device = true;
 	f->several_devices |= r.device != f->device_first;
-	return launch_flame_add_row(f, &r);
+	return launch_flame_add_work(f, &r,
+				     kernel ? ((const struct grt_ev_gpu_kernel *)e)->start
+					    : ((const struct grt_ev_gpu_copy *)e)->start);
 }
 
 static int launch_flame_on_nothing(void *arg, const struct grt_launch *launch)
@@ -212,6 +239,11 @@ void grt_launch_flame_ranges(struct grt_launch_flame *f, enum grt_flame_ranges h
 {
 	f->ranges.full = how == GRT_FLAME_RANGES_FULL;
 	f->no_ranges = how == GRT_FLAME_RANGES_NONE;
+}
+
+void grt_launch_flame_slots(struct grt_launch_flame *f, struct grt_slots *slots)
+{
+	f->slots = slots;
 }
 
 int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e)
@@ -307,6 +339,8 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 	/* the function itself is the innermost frame */
 	if (!ret && r->leaf != GRT_FLAME_LEAF_CALL)
 		ret = launch_flame_put_leaf(f, r, i, tree, &node);
+	if (!ret && f->slots)
+		ret = grt_slots_add(f->slots, node, r->slot, grt_flame_weight_of(shape, &op));
 	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
 }
 

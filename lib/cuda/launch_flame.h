@@ -14,6 +14,7 @@
 #include "stack/flame_shapes.h"
 #include "launches.h"
 
+struct grt_slots;
 struct grt_launch_flame;
 struct grt_symbols_count;
 
@@ -25,6 +26,9 @@ void grt_launch_flame_within(struct grt_launch_flame *f, uint64_t from, uint64_t
 
 /** grt_launch_flame_ranges - how frames of NVTX's ranges are shown; to be called before the first event */
 void grt_launch_flame_ranges(struct grt_launch_flame *f, enum grt_flame_ranges how);
+
+/** grt_launch_flame_slots - they get when the weights came; to be called before the first event */
+void grt_launch_flame_slots(struct grt_launch_flame *f, struct grt_slots *slots);
 
 /** grt_launch_flame_event - takes in an event; of use are classes image and launch. Return: 0 or -ENOMEM */
 int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e);

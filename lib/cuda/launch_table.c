@@ -16,8 +16,6 @@ static void get_calls(struct grt_cell *cell, const void *view, const void *row, 
 {
 	const struct grt_launch_group *g = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = g->kernels + g->copies + g->probed;
 }
 
@@ -25,8 +23,6 @@ static void launch_table_get_sum(struct grt_cell *cell, const void *view, const 
 {
 	const struct grt_launch_group *g = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = grt_hist_sum(&g->exec);
 	cell->absent = !g->exec.weight;
 }
@@ -41,7 +37,6 @@ static void launch_table_get_share(struct grt_cell *cell, const void *view, cons
 {
 	uint64_t total = ((const struct grt_launch_view *)view)->total;
 
-	(void)arg;
 	cell->number = launch_table_share(grt_hist_sum(&((const struct grt_launch_group *)row)->exec), total);
 	cell->absent = !total;
 }
@@ -51,7 +46,6 @@ static void launch_table_get_busy(struct grt_cell *cell, const void *view, const
 	const struct grt_launch_group *g = row;
 	uint64_t span = ((const struct grt_launch_view *)view)->span;
 
-	(void)arg;
 	cell->number = launch_table_share(grt_busy_sum(&g->busy), span);
 	cell->absent = !g->exec.weight || !span;
 	cell->estimated = g->busy.cut;
@@ -66,7 +60,6 @@ static void get_mean(struct grt_cell *cell, const void *view, const void *row, i
 {
 	const struct grt_hist *h = hist_at(row, offset);
 
-	(void)view;
 	cell->absent = !h->weight;
 	if (!cell->absent)
 		cell->number = (uint64_t)((h->sum + h->weight / 2) / h->weight);
@@ -74,27 +67,23 @@ static void get_mean(struct grt_cell *cell, const void *view, const void *row, i
 
 static void get_min(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	(void)view;
 	cell->number = hist_at(row, offset)->min;
 	cell->absent = !hist_at(row, offset)->weight;
 }
 
 static void get_max(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	(void)view;
 	cell->number = hist_at(row, offset)->max;
 	cell->absent = !hist_at(row, offset)->weight;
 }
 
 static void get_p50(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	(void)view;
 	cell->absent = !grt_hist_percentile(hist_at(row, offset), 500, &cell->number);
 }
 
 static void get_p99(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	(void)view;
 	cell->absent = !grt_hist_percentile(hist_at(row, offset), 990, &cell->number);
 }
 
@@ -105,8 +94,6 @@ static void get_bandwidth(struct grt_cell *cell, const void *view, const void *r
 	uint64_t ns = grt_hist_sum(&g->exec);
 	unsigned __int128 rate = ns ? (unsigned __int128)g->timed_bytes * 1000000000000ULL / ns : 0;
 
-	(void)view;
-	(void)arg;
 	cell->text = "B/s";
 	cell->absent = !ns;
 	cell->estimated = rate > INT64_MAX;
@@ -118,8 +105,6 @@ static void launch_table_get_depth(struct grt_cell *cell, const void *view, cons
 {
 	const struct grt_launch_group *g = row;
 
-	(void)view;
-	(void)arg;
 	cell->text = "";
 	cell->absent = !g->depths;
 	if (g->depths)
@@ -128,8 +113,6 @@ static void launch_table_get_depth(struct grt_cell *cell, const void *view, cons
 
 static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = ((const struct grt_launch_group *)row)->depth_max;
 	cell->absent = !((const struct grt_launch_group *)row)->depths;
 }
@@ -141,8 +124,8 @@ static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, 
 #define TIME(name, what, member, where, help) {name, get_##what, G(member), GRT_CELL_NS, where, help}
 
 #define PROCESS(where) \
-	SMALL("pid", pid, where, "process id"), \
-	{"process", grt_cell_pointed, G(process), GRT_CELL_TEXT, where, "its program"}
+	SMALL("pid", pid, GRT_COLUMN_ALL | (where), "process id"), \
+	{"process", grt_cell_pointed, G(process), GRT_CELL_TEXT, (where) & GRT_COLUMN_TELLS ? GRT_COLUMN_MORE : GRT_COLUMN_ALL, "its program"}
 
 #define TIMES \
 	{"calls", get_calls, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels, copies, and calls of functions that were probed"}, \
@@ -170,11 +153,11 @@ static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, 
 
 static const struct grt_column kernel_columns[] = {
 	{"kernel", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
-	PROCESS(GRT_COLUMN_MORE), TIMES, LATENCY, REST,
+	PROCESS(GRT_COLUMN_TELLS), TIMES, LATENCY, REST,
 };
 
 static const struct grt_column stack_columns[] = {
-	PROCESS(GRT_COLUMN_MORE),
+	PROCESS(GRT_COLUMN_TELLS),
 	SMALL("node", number, GRT_COLUMN_MORE, "number of the stack in its process, 0: none"),
 	TIMES, LATENCY,
 	{"stack", grt_cell_pointed, G(brief), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the launch: frames that say most, innermost first"},
@@ -183,7 +166,7 @@ static const struct grt_column stack_columns[] = {
 };
 
 static const struct grt_column stream_columns[] = {
-	PROCESS(GRT_COLUMN_ALL),
+	PROCESS(0),
 	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
 	SMALL("context", context, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "number of the CUDA context"),
 	SMALL("stream", stream, GRT_COLUMN_ALL, "number of the stream"),
@@ -197,7 +180,7 @@ static const struct grt_column stream_columns[] = {
 };
 
 static const struct grt_column device_columns[] = {
-	PROCESS(GRT_COLUMN_ALL),
+	PROCESS(0),
 	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
 	BUSY,
 	NUMBER("kernels", kernels, GRT_COLUMN_ALL, "kernels that ran"),
@@ -207,7 +190,7 @@ static const struct grt_column device_columns[] = {
 
 static const struct grt_column copy_columns[] = {
 	{"copy", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "from where to where: Host, Device, Array, Peer"},
-	PROCESS(GRT_COLUMN_MORE),
+	PROCESS(GRT_COLUMN_TELLS),
 	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
 	BYTES(GRT_COLUMN_ALL),
 	{"bandwidth", get_bandwidth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "while it copied, B/s"},
@@ -399,7 +382,6 @@ static int new_launches(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	enum grt_launch_by by = GRT_LAUNCH_BY_KERNEL;
 
-	(void)pass;
 	while (!(parts >> by & 1))
 		by++;
 	return grt_launch_groups_new((struct grt_launch_groups **)state, by);
@@ -423,6 +405,7 @@ const struct grt_analysis grt_analysis_launch_groups = {
 	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
 	.beyond = true,
 	.late = true,
+	.waits = true,
 	.parts = launch_parts,
 	.begin = new_launches,
 	.within = set_within,

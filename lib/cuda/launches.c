@@ -30,13 +30,15 @@ struct caller {
 };
 
 /* Of its caller there are at most entry.caller holds. */
-#define CALLERS_MAX (1U << 30)
+#define CALLERS_MAX (1U << 29)
 
-/** struct entry - a launch; @seen: something came of it; @outside: of the time that counts */
+/** struct entry - a launch; @seen: something came of it; @handed: and was handed out; @outside: of the time
+ * that counts */
 struct entry {
 	uint32_t node;
-	uint32_t caller : 30;
+	uint32_t caller : 29;
 	uint32_t seen : 1;
+	uint32_t handed : 1;
 	uint32_t outside : 1;
 };
 
@@ -345,6 +347,8 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 	if (!l->sink.work)
 		return 0;
 	launch = launch_of(l, p, correlation_of(e), place);
+	launch.first = !p->entry[place].handed;
+	p->entry[place].handed = true;
 	launch.origin = grt_graph_nodes_stack(&l->graph_nodes, p->image, launches_graph_node_of(e));
 	return l->sink.work(l->sink.arg, e, launch.image, &launch, GRT_LAUNCHED_MATCHED);
 }

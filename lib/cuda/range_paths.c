@@ -64,6 +64,15 @@ static size_t range_fold(char *to, const char *text)
 	return n;
 }
 
+char *grt_range_fold(const char *name)
+{
+	char *to = malloc(strlen(name) + 2);
+
+	if (to)
+		to[range_fold(to, name)] = '\0';
+	return to;
+}
+
 int grt_range_paths_name(struct grt_range_paths *p, const struct grt_image *i, uint32_t domain, uint32_t name,
 			 uint32_t *number)
 {

@@ -34,6 +34,9 @@ int grt_range_paths_get(struct grt_range_paths *p, const struct grt_image *i, ui
 int grt_range_paths_name(struct grt_range_paths *p, const struct grt_image *i, uint32_t domain, uint32_t name,
 			 uint32_t *number);
 
+/** grt_range_fold - a name without its numbers, for free(); NULL: no memory */
+char *grt_range_fold(const char *name);
+
 /** grt_range_paths_put - a path as frames "[nvtx] NAME" below *@at, which becomes the innermost. Return: 0 or
  * -ENOMEM */
 int grt_range_paths_put(const struct grt_range_paths *p, uint32_t path, struct grt_stacks *tree,

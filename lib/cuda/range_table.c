@@ -112,7 +112,6 @@ static int range_table_on_work(void *arg, const struct grt_event *e, const struc
 	struct sums *s;
 	int ret;
 
-	(void)how;
 	if (!launch || !launch->range || e->type == GRT_EV_GPU_SYNC)
 		return 0;
 	ret = sums_of(t, image, launch->range, &s);
@@ -240,7 +239,6 @@ static int range_table_finish(void *state, struct grt_pass *pass)
 	int ret = grt_launches_flush(t->launches);
 	void **list;
 
-	(void)pass;
 	/* may come again */
 	for (row = grt_keyed_oldest(&t->rows); row; row = grt_keyed_next(&t->rows, row)) {
 		row->own = row->all = (struct sums){0};
@@ -264,7 +262,6 @@ static void range_get_wall(struct grt_cell *cell, const void *view, const void *
 {
 	const struct grt_hist *h = &((const struct row *)row)->wall;
 
-	(void)view;
 	cell->absent = !h->weight;
 	if (cell->absent)
 		return;
@@ -286,15 +283,12 @@ static void range_get_wall(struct grt_cell *cell, const void *view, const void *
 /* Of one that was started nobody knows what was launched in it. */
 static void range_get_sum(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
 	cell->absent = ((const struct row *)row)->started;
 	cell->number = *(const uint64_t *)((const char *)row + arg);
 }
 
 static void range_get_kind(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = ((const struct row *)row)->started ? "started" : "pushed";
 }
 
@@ -304,7 +298,7 @@ static void range_get_kind(struct grt_cell *cell, const void *view, const void *
 static const struct grt_column range_columns[] = {
 	{"range", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name, and its domain in brackets"},
 	{"kind", range_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "pushed: of one thread, or started: no launches are attributed"},
-	{"pid", grt_cell_u32, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
+	{"pid", grt_cell_u32, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
 	{"count", grt_cell_u64, R(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "ranges"},
 	{"open", grt_cell_u64, R(open), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, without an end: their time is in no column"},
@@ -398,7 +392,6 @@ static int range_table_begin(void **state, struct grt_pass *pass, unsigned int p
 	struct range_table *t = calloc(1, sizeof(*t));
 	struct grt_launches_sink sink = {.work = range_table_on_work, .arg = t, .no_begin = true};
 
-	(void)parts;
 	*state = t;
 	if (!t)
 		return -ENOMEM;

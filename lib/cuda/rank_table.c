@@ -74,6 +74,29 @@ static void get_late_avg(struct grt_cell *cell, const void *view, const void *ro
 	cell->number = k->last ? k->late / k->last : 0;
 }
 
+static void get_told(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	grt_cell_chars(cell, view, collective_rank_of(view, row), arg);
+}
+
+/* Time of a rank's main thread in a state. */
+static void get_meanwhile(struct grt_cell *cell, const void *view, const void *row, int state)
+{
+	const struct grt_rank_spent *spent = &collective_rank_of(view, row)->meanwhile;
+
+	cell->number = spent->ns[state];
+	cell->absent = !spent->all;
+}
+
+static void get_meanwhile_of(struct grt_cell *cell, const void *view, const void *row, int state)
+{
+	const struct grt_rank_spent *spent = &((const struct grt_collective *)row)->meanwhile;
+
+	(void)view;
+	cell->number = spent->ns[state];
+	cell->absent = !spent->all;
+}
+
 /* A rank of a collective, by its number; @offset: of the member that says which. */
 static void get_rank_at(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
@@ -91,10 +114,11 @@ static void get_last_pid(struct grt_cell *cell, const void *view, const void *ro
 static void get_step(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	uint32_t step = ((const struct grt_collective *)row)->step;
+	const struct grt_step_rank *last = step_rank_of(view, ((const struct grt_collective *)row)->last);
 
 	(void)arg;
 	cell->absent = step == UINT32_MAX;
-	cell->inferred = true;
+	cell->inferred = !grt_step_told(grt_steps_marks(grt_collectives_steps(view), last->process)->how);
 	cell->number = cell->absent ? 0 : grt_steps_step(grt_collectives_steps(view), step)->number;
 }
 
@@ -129,6 +153,11 @@ static const struct grt_column rank_columns[] = {
 	{"late_avg", get_late_avg, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "the same, mean, ns"},
 	{"late_max", get_rank_time, C(late_max), GRT_CELL_NS, GRT_COLUMN_ALL, "the same, the most, ns"},
 	{"waited", get_rank_time, C(waited), GRT_CELL_NS, GRT_COLUMN_ALL, "time in which it waited for the last one, ns"},
+	{"meanwhile", get_told, C(told), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "with record -e sched: what its main thread did in the time by which it was late"},
+#define GRT_THREAD_STATE(number, NAME, name, help) \
+	{"main_" #name, get_meanwhile, number, GRT_CELL_NS, GRT_COLUMN_MACHINE, "in that time, its main thread: " help ", ns"},
+#include <grtrace/thread_states.def>
+#undef GRT_THREAD_STATE
 	{.name = NULL},
 };
 
@@ -146,6 +175,11 @@ static const struct grt_column collective_columns[] = {
 	{"wait", grt_cell_u64, K(wait), GRT_CELL_NS, GRT_COLUMN_MORE, "after the first one, ns"},
 	{"begin", grt_cell_u64, K(begin), GRT_CELL_TIME, GRT_COLUMN_ALL, "when all were there"},
 	{"time", get_ran, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from then to its end, ns"},
+	{"meanwhile", grt_cell_chars, K(told), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "with record -e sched: what the main thread of the last one did in the time by which it was late"},
+#define GRT_THREAD_STATE(number, NAME, name, help) \
+	{"main_" #name, get_meanwhile_of, number, GRT_CELL_NS, GRT_COLUMN_MACHINE, "in that time, that thread: " help ", ns"},
+#include <grtrace/thread_states.def>
+#undef GRT_THREAD_STATE
 	{"why", grt_cell_pointed, K(why), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of those that waited longest: what delayed the last one"},
 	{.name = NULL},
 };
@@ -199,6 +233,7 @@ static uint32_t *sort_by_late(struct grt_collectives *c)
  * struct late - the collectives by which a rank was late most: down to the first that is less than half as
  * late as the one before, or until they make nine tenths of the time
  * @why: what most of that time was lost by, of those that are explained
+ * @meanwhile: what the rank's main thread did in that time
  */
 struct late {
 	uint32_t rank;
@@ -206,6 +241,7 @@ struct late {
 	uint64_t ns;
 	char steps[64];
 	const char *why;
+	struct grt_rank_spent meanwhile;
 };
 
 static void list_steps(const struct grt_collectives *c, uint32_t *order, struct late *late)
@@ -260,6 +296,9 @@ static void find_late(const struct grt_collectives *c, uint32_t *order, struct l
 			break;
 		before = k->late;
 		late->ns += k->late;
+		for (unsigned int s = 0; s < GRT_THREAD_STATES; s++)
+			late->meanwhile.ns[s] += k->meanwhile.ns[s];
+		late->meanwhile.all += k->meanwhile.all;
 		order[late->n++] = order[i];
 	}
 	late->why = most_lost(c, order, late->n);
@@ -283,6 +322,7 @@ static void rank_table_note(struct grt_collectives *c, uint32_t *order, struct g
 	struct late late = {.rank = latest_rank(c)};
 	const struct grt_step_rank *r = grt_steps_rank(grt_collectives_steps(c), late.rank);
 	const struct grt_collective_rank *k = grt_collectives_rank(c, late.rank);
+	char meanwhile[80];
 	char avg[GRT_UNITS_MAX], more[GRT_UNITS_MAX + 32] = "";
 
 	if (!k->steady || !k->late)
@@ -293,14 +333,16 @@ static void rank_table_note(struct grt_collectives *c, uint32_t *order, struct g
 		snprintf(more, sizeof(more), " (in %" PRIu64 " more by %s)", k->last - late.n, avg);
 	}
 	grt_units_ns(avg, late.ns / late.n);
+	grt_rank_spent_text(&late.meanwhile, meanwhile, sizeof(meanwhile));
 	grt_note(notes,
 		 "rank %u (PID %u) arrived last in %u of %" PRIu64
-		 " collectives, %s late on average%s%s%s%.100s%s",
+		 " collectives, %s late on average%s%s%s%.100s%s%s%s",
 		 r->number, r->pid, late.n, k->steady, avg,
 		 !*late.steps		   ? ""
 		 : strchr(late.steps, ',') ? ", in steps "
 					   : ", in step ",
-		 late.steps, late.why ? ": " : "", late.why ?: "", more);
+		 late.steps, late.why ? ": " : "", late.why ?: "", more,
+		 *meanwhile ? "; its main thread meanwhile: " : "", meanwhile);
 }
 
 /* ---------------------------------------------------------------- tables */

@@ -104,6 +104,43 @@ static int step_log_on_work(void *arg, const struct grt_event *e, const struct g
 	return step_log_add_work(p, &w);
 }
 
+/* --------------------------------------------------------------- ranges */
+
+static int step_log_add_range(struct grt_step_log *l, const struct grt_event *e,
+			      const struct grt_step_range *range)
+{
+	const struct grt_image *image = grt_launches_image(l->launches, e);
+	struct grt_step_process *p = image ? step_log_process_of(l, image) : NULL;
+
+	if (!p)
+		return -ENOMEM;
+	if (range->begin < l->from || range->end > l->to || range->end < range->begin)
+		return 0;
+	if (p->ranges == GRT_STEP_LOG_MAX) {
+		p->over++;
+		return 0;
+	}
+	if (grt_grow(&p->range, &p->range_room, p->ranges + 1, 64))
+		return -ENOMEM;
+	p->range[p->ranges++] = *range;
+	return 0;
+}
+
+/* One that was open when the recording ended is not whole. */
+static int step_log_on_range(struct grt_step_log *l, const struct grt_event *e)
+{
+	const struct grt_ev_range *r = (const void *)e;
+	const struct grt_ev_mark *m = (const void *)e;
+
+	if (e->type == GRT_EV_RANGE)
+		return r->end ? step_log_add_range(l, e,
+						   &(struct grt_step_range){r->begin, r->end, e->tid,
+									    r->domain, r->name, false})
+			      : 0;
+	return step_log_add_range(
+		l, e, &(struct grt_step_range){e->time, e->time, e->tid, m->domain, m->name, true});
+}
+
 /* --------------------------------------------------------------- in, out */
 
 int grt_step_log_new(struct grt_step_log **out)
@@ -131,7 +168,9 @@ void grt_step_log_within(struct grt_step_log *l, uint64_t from, uint64_t to)
 
 int grt_step_log_event(struct grt_step_log *l, const struct grt_event *e)
 {
-	int ret = e->type == GRT_EV_LAUNCH ? step_log_add_call(l, (const struct grt_ev_launch *)e) : 0;
+	int ret = e->type == GRT_EV_LAUNCH ? step_log_add_call(l, (const struct grt_ev_launch *)e)
+		  : e->type == GRT_EV_RANGE || e->type == GRT_EV_MARK ? step_log_on_range(l, e)
+								      : 0;
 
 	return ret ? ret : grt_launches_event(l->launches, e);
 }
@@ -152,6 +191,13 @@ static int step_log_by_start(const void *a, const void *b)
 	if (x->gpu != y->gpu)
 		return x->gpu < y->gpu ? -1 : 1;
 	return x->start != y->start ? (x->start < y->start ? -1 : 1) : (x->end > y->end) - (x->end < y->end);
+}
+
+static int step_log_by_range(const void *a, const void *b)
+{
+	const struct grt_step_range *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
 /* They often are in order. */
@@ -250,6 +296,7 @@ static int step_log_sort_process(struct grt_step_process *p)
 		return -ENOMEM;
 	step_log_order(p->call, p->calls, sizeof(*p->call), step_log_by_begin);
 	step_log_order(p->work, p->works, sizeof(*p->work), step_log_by_start);
+	step_log_order(p->range, p->ranges, sizeof(*p->range), step_log_by_range);
 	for (uint32_t i = 0; i < p->works; i++) {
 		if (p->work[i].class != GRT_STEP_COPIES)
 			p->work[i].class = step_log_class(p->image, p->work[i].name, known);
@@ -287,6 +334,7 @@ void grt_step_log_free(struct grt_step_log *l)
 	for (uint32_t i = 0; i < l->processes; i++) {
 		free(l->process[i].call);
 		free(l->process[i].work);
+		free(l->process[i].range);
 	}
 	free(l->process);
 	grt_launches_free(l->launches);

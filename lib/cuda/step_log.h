@@ -3,7 +3,7 @@
  * What each process of a CUDA recording called, and what the GPU did for it, in the
  * order of time: what steps and collectives are looked for in.
  *
- * Memory is 80 bytes for a call with its work, and for no more than
+ * Memory is 80 bytes for a call with its work, 32 for a range of NVTX, and for no more than
  * GRT_STEP_LOG_MAX of each in a process; those beyond are counted.
  */
 #ifndef GRT_CUDA_STEP_LOG_H
@@ -57,12 +57,24 @@ struct grt_step_work {
 	uint8_t class;
 };
 
+/** struct grt_step_range - a range of NVTX that has ended, or a mark, which is a moment; @domain, @name:
+ * strings */
+struct grt_step_range {
+	uint64_t begin;
+	uint64_t end;
+	uint32_t tid;
+	uint32_t domain;
+	uint32_t name;
+	bool mark;
+};
+
 /**
  * struct grt_step_process - a process image; its arrays are in order after grt_step_log_sort()
  * @image: NULL: nothing is known of it
  * @call: by begin
  * @work: by device, then start
- * @over: calls and work beyond GRT_STEP_LOG_MAX
+ * @range: by begin; those of which all is in the time that counts
+ * @over: calls, work and ranges beyond GRT_STEP_LOG_MAX
  */
 struct grt_step_process {
 	const struct grt_image *image;
@@ -70,6 +82,8 @@ struct grt_step_process {
 	uint32_t calls, call_room;
 	struct grt_step_work *work;
 	uint32_t works, work_room;
+	struct grt_step_range *range;
+	uint32_t ranges, range_room;
 	uint64_t over;
 };
 

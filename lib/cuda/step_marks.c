@@ -14,6 +14,7 @@
 #include "base/keyed.h"
 #include "stack/image_frames.h"
 #include "stack/own_code.h"
+#include "step_ranges.h"
 
 /* Steps of a process, at least: what came twice may be chance. */
 #define STEPS_MIN 3U
@@ -495,10 +496,14 @@ static void add_last(struct grt_step_marks *m, const struct grt_step_process *p)
 		m->cut_off++;
 }
 
-int grt_step_marks_find(struct grt_step_marks *m, const struct grt_step_process *p)
+int grt_step_marks_find(struct grt_step_marks *m, const struct grt_step_process *p, const char *range)
 {
 	int ret = p->calls ? list_launches(m, p) : 0;
 
+	if (!ret && m->launches && p->ranges)
+		ret = grt_step_ranges_cut(m, p, range);
+	if (ret || m->how || range)
+		return ret;
 	if (!ret && m->launches)
 		ret = cut_by_optimizer(m, p);
 	if (!ret && m->launches && m->how != GRT_STEP_BY_OPTIMIZER)
@@ -516,5 +521,6 @@ void grt_step_marks_free(struct grt_step_marks *m)
 {
 	free(m->launch);
 	free(m->cut);
+	free(m->range);
 	*m = (struct grt_step_marks){.how = GRT_STEP_NONE};
 }

@@ -45,10 +45,9 @@ static void get_name_of_rank(struct grt_cell *cell, const void *view, const void
 
 static void get_number(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
 	(void)arg;
 	cell->number = ((const struct grt_step *)row)->number;
-	cell->inferred = true;
+	cell->inferred = !grt_step_told(grt_steps_marks(view, rank_of(view, row)->process)->how);
 }
 
 static uint64_t time_of(const struct grt_step *s)
@@ -166,6 +165,12 @@ static int note_how(struct grt_steps *s, struct grt_pass *pass)
 	if (!r || !r->steps)
 		return 0;
 	m = grt_steps_marks(s, r->process);
+	if (grt_step_told(m->how)) {
+		grt_note(pass->notes,
+			 "the steps are the %s \"%.200s\" of NVTX; --step-range NAME takes others",
+			 m->how == GRT_STEP_BY_RANGE ? "ranges" : "marks", m->range);
+		return 0;
+	}
 	if (m->node)
 		ret = grt_image_frames_brief(grt_steps_frames(s), grt_steps_image(s, r->process), m->node,
 					     &text);
@@ -191,7 +196,7 @@ static uint64_t own_excess(const struct grt_steps *s, const struct grt_step *k)
 				? k->parts.ns[GRT_STEP_COMM] - r->median.ns[GRT_STEP_COMM]
 				: 0;
 
-	return k->number && over > comm ? over - comm : 0;
+	return !grt_steps_starts(s, k) && over > comm ? over - comm : 0;
 }
 
 /** struct slow - the steps of a rank that took the most more: down to the first that took less than half as
@@ -281,10 +286,16 @@ static void note_missing(const struct grt_steps *s, struct grt_pass *pass, bool 
 		without += !grt_steps_rank(s, i)->steps;
 	if (!n.kernels && !n.copies)
 		grt_note(pass->notes, "the trace has no CUDA events: grtrace record -e cuda -- PROG");
+	else if (steps && without == grt_steps_ranks(s) && pass->step_range)
+		grt_note(
+			pass->notes,
+			"no steps found: no range or mark \"%.200s\" of NVTX comes three times or more on one "
+			"thread, one after the other: grtrace report --by range lists all",
+			pass->step_range);
 	else if (steps && without == grt_steps_ranks(s))
 		grt_note(
 			pass->notes,
-			"no steps found: no optimizer's step() is in the stacks, and no sequence of launches repeats over most of the run");
+			"no steps found: no ranges of NVTX name them, no optimizer's step() is in the stacks, and no sequence of launches repeats over most of the run");
 	else if (steps && without)
 		grt_note(pass->notes, "no steps found in %" PRIu64 " of the ranks", without);
 	if (over)
@@ -414,29 +425,37 @@ static const struct grt_part step_parts[] = {
 
 static int new_steps(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	(void)pass;
+	int ret = grt_steps_new((struct grt_steps **)state);
+
 	(void)parts;
-	return grt_steps_new((struct grt_steps **)state);
+	if (!ret)
+		grt_steps_range(*state, pass->step_range);
+	return ret;
 }
 
 static void step_table_set_within(void *state, uint64_t from, uint64_t to)
 {
 	grt_step_log_within(grt_steps_log(state), from, to);
+	grt_rank_threads_within(grt_steps_threads(state), from);
 }
 
 static int step_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	(void)pass;
-	return grt_step_log_event(grt_steps_log(state), e);
+	return grt_step_log_event(grt_steps_log(state), e)
+		       ?: grt_rank_threads_event(grt_steps_threads(state), e);
 }
 
 GRT_ANALYSIS_FREE(free_steps, grt_steps_free)
 
 const struct grt_analysis grt_analysis_steps = {
 	.name = "steps",
-	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
+	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(range) | GRT_IN_CLASS(thread) |
+		   GRT_IN_CLASS(name),
+	.besides = GRT_IN_CLASS(thread) | GRT_IN_CLASS(name),
 	.beyond = true,
 	.late = true,
+	.waits = true,
 	.parts = step_parts,
 	.begin = new_steps,
 	.within = step_table_set_within,

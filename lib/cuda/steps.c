@@ -20,7 +20,9 @@
 struct grt_steps {
 	struct grt_step_log *log;
 	struct grt_image_frames *frames;
+	struct grt_rank_threads *threads;
 	struct grt_step_marks *marks; /* by process */
+	const char *range;
 	uint32_t processes;
 	struct grt_step_rank *rank;
 	uint32_t ranks, rank_room;
@@ -125,7 +127,8 @@ static uint64_t *find_moments(const struct grt_step_process *p, const struct grt
 	for (uint32_t i = 0; moment && end && i < m->cuts; i++) {
 		uint32_t at = m->cut[i];
 
-		moment[i] = !at || (!i && !m->first) ? p->call[m->launch[at]].begin : end[m->launch[at - 1]];
+		moment[i] = !at || (!i && (!m->first || grt_step_told(m->how))) ? p->call[m->launch[at]].begin
+										: end[m->launch[at - 1]];
 		if (i && moment[i] < moment[i - 1])
 			moment[i] = moment[i - 1];
 	}
@@ -252,7 +255,7 @@ static int find_in_process(struct grt_steps *s, uint32_t process)
 	const struct grt_step_process *p = grt_step_log_process(s->log, process);
 	struct grt_step_marks *m = &s->marks[process];
 	uint64_t *moment = NULL;
-	int ret = p->image ? grt_step_marks_find(m, p) : 0;
+	int ret = p->image ? grt_step_marks_find(m, p, s->range) : 0;
 
 	if (ret || !p->image)
 		return ret;
@@ -455,11 +458,17 @@ int grt_steps_new(struct grt_steps **out)
 	*out = s;
 	if (!s)
 		return -ENOMEM;
-	if (!grt_step_log_new(&s->log) && !grt_image_frames_new(&s->frames))
+	if (!grt_step_log_new(&s->log) && !grt_image_frames_new(&s->frames) &&
+	    !grt_rank_threads_new(&s->threads))
 		return 0;
 	grt_steps_free(s);
 	*out = NULL;
 	return -ENOMEM;
+}
+
+void grt_steps_range(struct grt_steps *s, const char *name)
+{
+	s->range = name;
 }
 
 struct grt_step_log *grt_steps_log(struct grt_steps *s)
@@ -467,10 +476,15 @@ struct grt_step_log *grt_steps_log(struct grt_steps *s)
 	return s->log;
 }
 
+struct grt_rank_threads *grt_steps_threads(struct grt_steps *s)
+{
+	return s->threads;
+}
+
 int grt_steps_find(struct grt_steps *s)
 {
 	int64_t n = s->found ? 0 : grt_step_log_sort(s->log);
-	int ret = n < 0 ? -ENOMEM : 0;
+	int ret = n < 0 ? -ENOMEM : s->found ? 0 : grt_rank_threads_end(s->threads);
 
 	if (s->found || ret)
 		return ret;
@@ -503,6 +517,14 @@ uint32_t grt_steps_count(const struct grt_steps *s)
 const struct grt_step *grt_steps_step(const struct grt_steps *s, uint32_t at)
 {
 	return &s->step[at];
+}
+
+/* Of steps that the program names, there may have been some before the first one. */
+bool grt_steps_starts(const struct grt_steps *s, const struct grt_step *step)
+{
+	const struct grt_step_rank *r = &s->rank[step->rank];
+
+	return grt_step_told(s->marks[r->process].how) ? step == &s->step[r->first] : !step->number;
 }
 
 const struct grt_step_marks *grt_steps_marks(const struct grt_steps *s, uint32_t process)
@@ -538,6 +560,7 @@ void grt_steps_free(struct grt_steps *s)
 	for (uint32_t i = 0; i < s->steps; i++)
 		free(s->step[i].why);
 	grt_step_log_free(s->log);
+	grt_rank_threads_free(s->threads);
 	grt_image_frames_free(s->frames);
 	free(s->marks);
 	free(s->rank);

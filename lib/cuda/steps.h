@@ -12,6 +12,7 @@
 #define GRT_CUDA_STEPS_H
 
 #include "stack/image_frames.h"
+#include "rank_threads.h"
 #include "step_log.h"
 #include "step_marks.h"
 
@@ -85,8 +86,14 @@ struct grt_steps;
 /** grt_steps_new - begins. Return: 0 or -ENOMEM */
 int grt_steps_new(struct grt_steps **out);
 
+/** grt_steps_range - the range of NVTX that steps are; @name: outlives @s. Before grt_steps_find() */
+void grt_steps_range(struct grt_steps *s, const char *name);
+
 /** grt_steps_log - what events go to; see step_log.h */
 struct grt_step_log *grt_steps_log(struct grt_steps *s);
+
+/** grt_steps_threads - what the main threads of the ranks did; events go to it, too */
+struct grt_rank_threads *grt_steps_threads(struct grt_steps *s);
 
 /** grt_steps_find - the trace is over: finds ranks and steps. May be called again. Return: 0 or -ENOMEM */
 int grt_steps_find(struct grt_steps *s);
@@ -109,6 +116,9 @@ const struct grt_step_rank *grt_steps_rank(const struct grt_steps *s, uint32_t a
 /** grt_steps_count, grt_steps_step - the steps, those of a rank one after the other */
 uint32_t grt_steps_count(const struct grt_steps *s);
 const struct grt_step *grt_steps_step(const struct grt_steps *s, uint32_t at);
+
+/** grt_steps_starts - whether it is the first step of all, which has things to set up */
+bool grt_steps_starts(const struct grt_steps *s, const struct grt_step *step);
 
 /** grt_steps_marks - how the steps of a process were found */
 const struct grt_step_marks *grt_steps_marks(const struct grt_steps *s, uint32_t process);

@@ -98,10 +98,7 @@ static int show_calls(void *state, const struct grt_part *part, struct grt_pass 
 
 /* --------------------------------------------------------------- analysis */
 
-static int new_calls(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	return grt_calls_new((struct grt_calls **)state);
-}
+GRT_ANALYSIS_NEW(new_calls, struct grt_calls, grt_calls_new)
 
 static int calls_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {

@@ -279,13 +279,7 @@ const struct grt_table grt_counter_table = {"counters", "counters", counter_colu
 
 /* --------------------------------------------------------------- analysis */
 
-static int new_counters(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	(void)parts;
-	grt_counters_init(*state, pass->names);
-	return 0;
-}
-
+GRT_ANALYSIS_INIT(new_counters, grt_counters_init, pass->names)
 GRT_ANALYSIS_EVENT(counters_take_event, grt_counters_event)
 
 /* A trace without any has no such table, but where it was requested. */
@@ -309,12 +303,7 @@ static int write_counters(void *state, const struct grt_part *part, struct grt_p
 	return ret;
 }
 
-static void free_counters(void *state)
-{
-	if (state)
-		grt_counters_free(state);
-	free(state);
-}
+GRT_ANALYSIS_FREE(free_counters, grt_counters_free)
 
 static const uint16_t counter_types[] = {GRT_EV_COUNTER, 0};
 static const struct grt_part counter_parts[] = {
@@ -326,6 +315,7 @@ static const struct grt_part counter_parts[] = {
 const struct grt_analysis grt_analysis_counters = {
 	.name = "counters",
 	.classes = GRT_IN_CLASS(counter),
+	.waits = true,
 	.parts = counter_parts,
 	.size = sizeof(struct grt_counters),
 	.begin = new_counters,

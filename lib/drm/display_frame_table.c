@@ -39,19 +39,16 @@ static void frame_process(struct grt_cell *cell, const struct grt_display_frames
 
 static void frame_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	frame_process(cell, view, frame_client_of(view, row));
 }
 
 static void frame_get_pid(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	cell->number = frame_client_of(view, row)->pid;
 }
 
 static void frame_get_crtc(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	cell->number = frame_client_of(view, row)->crtc;
 }
 
@@ -59,8 +56,6 @@ static void frame_get_time(struct grt_cell *cell, const void *view, const void *
 {
 	const struct grt_frame *f = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = grt_frame_time(f);
 	cell->absent = !f->begin;
 }
@@ -88,8 +83,6 @@ static void frame_get_missed(struct grt_cell *cell, const void *view, const void
 {
 	const struct grt_frame *f = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = f->missed;
 	cell->absent = !f->counted;
 }
@@ -98,16 +91,12 @@ static void frame_get_late(struct grt_cell *cell, const void *view, const void *
 {
 	const struct grt_frame *f = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = f->late;
 	cell->absent = !f->begin;
 }
 
 static void frame_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = cause_names[((const struct grt_frame *)row)->cause];
 	cell->absent = !cell->text;
 }
@@ -117,7 +106,6 @@ static void frame_get_part(struct grt_cell *cell, const void *view, const void *
 {
 	const struct grt_frame *f = row;
 
-	(void)view;
 	cell->number = f->part[arg];
 	cell->absent = !f->begin;
 }
@@ -126,8 +114,6 @@ static void frame_get_waited(struct grt_cell *cell, const void *view, const void
 {
 	const struct grt_frame *f = row;
 
-	(void)view;
-	(void)arg;
 	for (unsigned int i = 0; i < sizeof(waits); i++)
 		cell->number += f->part[waits[i]];
 	cell->absent = !f->begin;
@@ -137,8 +123,6 @@ static void frame_get_busy(struct grt_cell *cell, const void *view, const void *
 {
 	const struct grt_frame *f = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = f->busy;
 	cell->absent = !f->begin || !f->submit;
 }
@@ -150,8 +134,6 @@ static void frame_get_waker(struct grt_cell *cell, const void *view, const void 
 
 static void frame_get_wait(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = ((const struct grt_frame *)row)->wait;
 	cell->absent = !cell->number;
 }
@@ -201,7 +183,6 @@ static const struct grt_table frame_table = {"frames", "frames", frame_columns, 
 
 static void client_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	frame_process(cell, view, row);
 }
 
@@ -217,8 +198,6 @@ static void client_get_fps(struct grt_cell *cell, const void *view, const void *
 {
 	static __thread char text[32];
 
-	(void)view;
-	(void)arg;
 	cell->number = client_fps(row);
 	cell->absent = !cell->number;
 	grt_decimal(text, cell->number, 2);
@@ -227,8 +206,6 @@ static void client_get_fps(struct grt_cell *cell, const void *view, const void *
 
 static void client_get_fps_milli(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = client_fps(row);
 	cell->absent = !cell->number;
 }
@@ -251,8 +228,6 @@ static void client_get_cause(struct grt_cell *cell, const void *view, const void
 	const struct grt_frame_client *c = row;
 	unsigned int most = 0;
 
-	(void)view;
-	(void)arg;
 	for (unsigned int i = 0; i < GRT_FRAME_PARTS; i++)
 		most = c->blamed[i] > c->blamed[most] ? i : most;
 	cell->text = cause_names[most];
@@ -381,16 +356,10 @@ static int write_display_frames(void *state, const struct grt_part *part, struct
 	return ret;
 }
 
-static int new_display_frames(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	(void)pass;
-	(void)parts;
-	return grt_display_frames_new((struct grt_display_frames **)state);
-}
+GRT_ANALYSIS_NEW(new_display_frames, struct grt_display_frames, grt_display_frames_new)
 
 static int finish_display_frames(void *state, struct grt_pass *pass)
 {
-	(void)pass;
 	return grt_display_frames_finish(state);
 }
 

@@ -24,20 +24,24 @@
 #define JUMP_MAX (1U << 30)
 /* See codes/virtio_gpu.def. */
 #define VIRTIO_GPU_SUBMIT_3D 0x207
+/* Sleeps of a thread that are kept, and threads that have some, of 24 KB each. */
+#define SLEEPS 512U
+#define SLEEPERS 1024U
 
 /** struct work - a job, as a client's or a flip's; @submit 0: none */
 struct work {
 	uint64_t ctx;
 	uint64_t seqno;
 	uint64_t submit;
-	uint64_t present;
 	uint32_t tid;
 	bool exact;
 };
 
-/** struct known_job - a job's submitter, and its end: 0, it is not complete */
+/** struct known_job - a job's submitter; @end, 0: it is not complete; @present: the call that shows it, 0:
+ * unknown */
 struct known_job {
 	uint64_t submit;
+	uint64_t present;
 	uint64_t end;
 	uint32_t pid;
 	uint32_t tid;
@@ -331,7 +335,7 @@ static void frame_set_work(const struct grt_display_frames *d, struct grt_frame 
 	if (!w->submit)
 		return;
 	f->submit = w->submit;
-	f->present = w->present;
+	f->present = job ? job->present : 0;
 	f->job_ctx = w->ctx;
 	f->job_seqno = w->seqno;
 	f->job_end = job ? job->end : 0;
@@ -677,10 +681,9 @@ static int display_frames_on_submit(struct grt_display_frames *d, const struct g
 	/* two sources may have recorded it */
 	if (job->submit && !job->end)
 		return 0;
-	*job = (struct known_job){.submit = e->time, .pid = e->pid, .tid = e->tid};
+	*job = (struct known_job){.submit = e->time, .present = p->present, .pid = e->pid, .tid = e->tid};
 	p->last = work_of(job, e->ctx, e->seqno);
 	p->last.exact = false;
-	p->last.present = p->present;
 	p->present = 0;
 	if (p->flips)
 		pick(d, e->pid, p);
@@ -764,13 +767,21 @@ static int display_frames_on_dep(struct grt_display_frames *d, const struct grt_
 static int on_present(struct grt_display_frames *d, const struct grt_event *e)
 {
 	const struct grt_ev_launch *ev = (const struct grt_ev_launch *)e;
+	struct known_job *job;
 	struct process *p;
 
 	if (!(ev->call & GRT_PRESENT_CALL) || ev->call & GRT_CUDA_DRIVER)
 		return 0;
 	if (get_process(d, e->pid, &p))
 		return -ENOMEM;
-	p->present = ev->begin;
+	if (ev->call != GRT_PRESENT_COMMIT) {
+		p->present = ev->begin;
+		return 0;
+	}
+	/* it comes when the frame is submitted; within eglSwapBuffers or the like that call is known */
+	job = find_job(d, p->last.ctx, p->last.seqno);
+	if (job && !job->present)
+		job->present = ev->begin;
 	return 0;
 }
 
@@ -847,7 +858,7 @@ int grt_display_frames_new(struct grt_display_frames **out)
 	*out = d;
 	if (!d)
 		return -ENOMEM;
-	grt_sleeps_init(&d->sleeps);
+	grt_sleeps_init(&d->sleeps, SLEEPS, SLEEPERS);
 	grt_keyed_init(&d->asked, 0, ASKED);
 	grt_keyed_init(&d->jobs, sizeof(struct known_job), GRT_FRAME_JOBS);
 	grt_keyed_init(&d->awaited, sizeof(struct awaited), GRT_FRAME_JOBS);

@@ -47,7 +47,6 @@ static int write_irq(struct grt_pass *pass, const struct grt_tally_row *row, con
 	struct grt_row_cells c = {.n = 0};
 	char rate[32];
 
-	(void)arg;
 	number_or_absent(&c, client, GRT_IRQ_CLIENT_UNKNOWN);
 	c.cell[0].text = grt_amdgpu_client_name(client);
 	grt_row_number(&c, source & 0xffff);
@@ -62,36 +61,23 @@ static int write_irq(struct grt_pass *pass, const struct grt_tally_row *row, con
 
 static int show_irqs(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	(void)part;
 	return grt_tally_write(pass, &irq_table, state, "interrupts", write_irq, NULL);
 }
 
 /* --------------------------------------------------------------- analysis */
 
-static int new_irqs(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	(void)pass;
-	(void)parts;
-	grt_tally_init(*state, GRT_TALLY_ROWS);
-	return 0;
-}
+GRT_ANALYSIS_INIT(new_irqs, grt_tally_init, GRT_TALLY_ROWS)
 
 static int irqs_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	const struct grt_ev_irq *ev = (const struct grt_ev_irq *)e;
 
-	(void)pass;
 	return grt_tally_add(
 		state, &(struct grt_key){{ev->source, (uint64_t)ev->hw_ring << 16 | ev->vmid, ev->pasid}}, 0,
 		e->time);
 }
 
-static void free_irqs(void *state)
-{
-	if (state)
-		grt_tally_free(state);
-	free(state);
-}
+GRT_ANALYSIS_FREE(free_irqs, grt_tally_free)
 
 static const uint16_t irq_types[] = {GRT_EV_IRQ, 0};
 static const struct grt_part irq_parts[] = {

@@ -324,11 +324,7 @@ static int show_faults(void *state, const struct grt_part *part, struct grt_pass
 
 /* --------------------------------------------------------------- analysis */
 
-static int new_memory(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	return grt_memory_new((struct grt_memory **)state, 0);
-}
-
+GRT_ANALYSIS_NEW(new_memory, struct grt_memory, grt_memory_new, 0)
 GRT_ANALYSIS_EVENT(memory_table_take_event, grt_memory_event)
 GRT_ANALYSIS_FREE(free_memory, grt_memory_free)
 

@@ -85,7 +85,6 @@ static int show_frames(void *state, const struct grt_part *part, struct grt_pass
 	uint64_t unasked = 0;
 	int ret = 0;
 
-	(void)part;
 	grt_writer_table(pass->writer, &crtc_table, NULL);
 	for (crtc = grt_vblank_each(state, NULL); crtc && !ret; crtc = grt_vblank_each(state, crtc)) {
 		ret = write_crtc(pass, crtc);
@@ -110,13 +109,7 @@ static int show_frames(void *state, const struct grt_part *part, struct grt_pass
 
 /* --------------------------------------------------------------- analysis */
 
-static int new_vblank(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	(void)pass;
-	(void)parts;
-	return grt_vblank_new((struct grt_vblank **)state, 0);
-}
-
+GRT_ANALYSIS_NEW(new_vblank, struct grt_vblank, grt_vblank_new, 0)
 GRT_ANALYSIS_EVENT(vblank_table_take_event, grt_vblank_event)
 GRT_ANALYSIS_FREE(free_vblank, grt_vblank_free)
 

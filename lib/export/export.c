@@ -38,13 +38,17 @@ const struct grt_export_row *grt_export_find(const char *name)
 
 const struct grt_export_row *grt_export_find_ending(const char *path)
 {
-	const struct grt_export_row *row;
-	size_t n = strlen(path);
+	const struct grt_export_row *row, *found = NULL;
+	size_t n = strlen(path), len;
 
-	for (row = grt_export_rows; row->name; row++)
-		if (n > strlen(row->ending) && !strcmp(path + n - strlen(row->ending), row->ending))
-			return row;
-	return NULL;
+	/* the longest: .speedscope.json is no .json */
+	for (row = grt_export_rows; row->name; row++) {
+		len = strlen(row->ending);
+		if (n > len && !strcmp(path + n - len, row->ending) &&
+		    (!found || len > strlen(found->ending)))
+			found = row;
+	}
+	return found;
 }
 
 static int export_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)

@@ -20,6 +20,7 @@
 /** enum lane_kind - what a lane shows; the names are in kind_names */
 enum lane_kind {
 	LANE_GPU,    /* what ran on a ring, a queue, a stream */
+	LANE_IDLE,   /* why a device was idle */
 	LANE_THREAD, /* states */
 	LANE_VALUE,  /* of a counter */
 	LANE_LOSS,   /* where events are missing */
@@ -27,7 +28,7 @@ enum lane_kind {
 	LANE_KINDS,
 };
 
-static const char *const kind_names[LANE_KINDS] = {"gpu", "thread", "value", "loss", "xid"};
+static const char *const kind_names[LANE_KINDS] = {"gpu", "idle", "thread", "value", "loss", "xid"};
 
 /**
  * struct lane_item - a slice, or neighbours that became one
@@ -50,6 +51,7 @@ struct lane {
 	uint32_t unit;
 	uint32_t pid;
 	uint32_t tid;
+	uint32_t gpu;
 	bool submits;
 	uint64_t busy;
 	struct lane_item *item;
@@ -79,6 +81,8 @@ struct grt_lanes {
 	uint32_t lanes, lane_room;
 	uint32_t *of_thread; /* by its number: its lane + 1 */
 	uint32_t of_thread_room;
+	uint32_t *of_device; /* by its number: its lane of idle time + 1 */
+	uint32_t of_device_room;
 	uint32_t xids;
 	uint64_t items;
 	uint64_t resolution;
@@ -87,28 +91,63 @@ struct grt_lanes {
 
 /* --------------------------------------------------------------- items */
 
-/* Short neighbours in one step of the resolution become one. */
+/* Where an item goes to of those that a step of the resolution already has; NULL: none of them. */
+static struct lane_item *lane_same(const struct lane *k, const struct lane_item *it, uint32_t first,
+				   uint32_t kept)
+{
+	bool any = k->kind == LANE_GPU || k->kind == LANE_VALUE;
+
+	for (uint32_t i = kept; i-- > first;)
+		if (any || k->item[i].name == it->name)
+			return &k->item[i];
+	return NULL;
+}
+
+static void lane_add_to(const struct lane *k, struct lane_item *to, const struct lane_item *it)
+{
+	if (it->end - it->start > to->end - to->start)
+		to->name = it->name;
+	if (k->kind != LANE_VALUE)
+		to->busy += it->busy;
+	else if ((int64_t)it->busy > (int64_t)to->busy)
+		to->busy = it->busy;
+}
+
+/* What a step became has the same time, so that items stay in order by begin and by end. */
+static void lane_close_step(struct lane *k, uint32_t first, uint32_t kept, uint64_t end)
+{
+	for (uint32_t i = first; i < kept; i++) {
+		k->item[i].start = k->item[first].start;
+		k->item[i].end = end;
+	}
+}
+
+/* Short items in one step of the resolution become one for each name, and of a GPU one. */
 static void lane_thin(struct lane *k, uint64_t resolution)
 {
-	uint32_t kept = 0;
+	uint32_t first = 0, kept = 0;
+	bool open = false;
+	uint64_t end = 0;
 
 	for (uint32_t i = 0; i < k->items; i++) {
-		struct lane_item *it = &k->item[i], *last = kept ? &k->item[kept - 1] : NULL;
+		struct lane_item it = k->item[i], *same;
+		bool is_short = it.end - it.start < resolution;
+		bool joins = open && is_short && k->item[first].start / resolution == it.start / resolution;
 
-		if (last && last->start / resolution == it->start / resolution &&
-		    it->end - it->start < resolution && last->end - last->start < resolution &&
-		    (k->kind == LANE_GPU || last->name == it->name || k->kind == LANE_VALUE)) {
-			if (it->end - it->start > last->end - last->start)
-				last->name = it->name;
-			last->end = it->end > last->end ? it->end : last->end;
-			if (k->kind != LANE_VALUE)
-				last->busy += it->busy;
-			else if ((int64_t)it->busy > (int64_t)last->busy)
-				last->busy = it->busy;
-			continue;
+		same = joins ? lane_same(k, &it, first, kept) : NULL;
+		if (!joins) {
+			lane_close_step(k, first, kept, end);
+			first = kept;
+			end = it.end;
 		}
-		k->item[kept++] = *it;
+		open = is_short;
+		end = it.end > end ? it.end : end;
+		if (same)
+			lane_add_to(k, same, &it);
+		else
+			k->item[kept++] = it;
 	}
+	lane_close_step(k, first, kept, end);
 	k->items = kept;
 }
 
@@ -222,7 +261,9 @@ static int lanes_on_item(void *arg, const struct grt_track_item *i)
 	int ret = 0;
 
 	k->submits |= lanes_submits(i);
-	if (kind == LANE_KINDS)
+	/* records come late: what they tell of may be outside of the time looked at, and has no lane for that
+	 */
+	if (kind == LANE_KINDS || i->time > l->to || (kind != LANE_VALUE && i->end < l->from))
 		return 0;
 	if (k->lane == NO_LANE) {
 		struct lane like = {.kind = kind,
@@ -294,6 +335,61 @@ static int lanes_on_piece(void *arg, const struct grt_thread *t, const struct gr
 	return lanes_put(l, l->of_thread[t->number] - 1, &it);
 }
 
+/* ----------------------------------------------------------- idle time */
+
+/* Until the rows have their causes, an item is called by the number of its row. */
+static int lanes_on_idle(void *arg, const struct grt_idleness_part *p)
+{
+	struct lane_item it = {.start = p->from, .end = p->to, .name = p->row};
+	struct lane like = {.kind = LANE_IDLE};
+	struct grt_lanes *l = arg;
+	uint32_t lane;
+
+	if (grt_grow_zeroed(&l->of_device, &l->of_device_room, p->device + 1, 8))
+		return -ENOMEM;
+	if (!l->of_device[p->device]) {
+		if (lanes_new_lane(l, &like, &lane))
+			return -ENOMEM;
+		l->of_device[p->device] = lane + 1;
+	}
+	return lanes_put(l, l->of_device[p->device] - 1, &it);
+}
+
+/* The cause, behind a blank the place. */
+static int lanes_name_idle(struct grt_lanes *l, const struct grt_idleness_row *r, uint32_t *name)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s%s%s", grt_idleness_cause_name(r->cause), r->place ? " " : "",
+		 r->place ?: "");
+	return lanes_text(l, text, name);
+}
+
+static int lanes_on_idle_end(void *arg, const struct grt_idleness *x)
+{
+	const struct grt_idleness_device *d;
+	struct grt_lanes *l = arg;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < l->of_device_room && !ret && (d = grt_idleness_device(x, i)); i++) {
+		struct lane *k = &l->lane[l->of_device[i] - 1];
+
+		if (!l->of_device[i])
+			continue;
+		k->pid = d->pid;
+		k->gpu = d->cuda ? d->gpu : d->ring;
+		ret = lanes_text(l, d->name, &k->name);
+		for (uint32_t n = 0; n < k->items && !ret; n++)
+			ret = lanes_name_idle(l, grt_idleness_row(x, k->item[n].name), &k->item[n].name);
+	}
+	return ret;
+}
+
+struct grt_idleness_sink grt_lanes_idle(struct grt_lanes *l)
+{
+	return (struct grt_idleness_sink){.part = lanes_on_idle, .end = lanes_on_idle_end, .arg = l};
+}
+
 /* -------------------------------------------------------------- events */
 
 static int lanes_on_xid(struct grt_lanes *l, const struct grt_ev_xid *e)
@@ -317,7 +413,6 @@ static int lanes_on_event(struct grt_consumer *c, const struct grt_event *e, uin
 	struct grt_lanes *l = (struct grt_lanes *)c;
 	int ret = grt_tracks_event(l->tracks, e);
 
-	(void)cpu;
 	if (!ret)
 		ret = grt_threads_event(l->threads, e);
 	if (!ret && e->type == GRT_EV_XID)
@@ -330,7 +425,7 @@ static int lanes_on_packet(struct grt_consumer *c, const struct grt_packet *p)
 	return grt_tracks_packet(((struct grt_lanes *)c)->tracks, p);
 }
 
-int grt_lanes_new(struct grt_lanes **out, uint64_t from, uint64_t to)
+int grt_lanes_new(struct grt_lanes **out)
 {
 	struct grt_lanes *l = calloc(1, sizeof(*l));
 	struct grt_tracks_sink tracks = {.track = lanes_on_track, .item = lanes_on_item, .arg = l};
@@ -339,20 +434,26 @@ int grt_lanes_new(struct grt_lanes **out, uint64_t from, uint64_t to)
 	*out = l;
 	if (!l)
 		return -ENOMEM;
-	l->c = (struct grt_consumer){
-		.event = lanes_on_event, .beyond = lanes_on_event, .packet = lanes_on_packet};
-	l->from = from;
-	l->to = to;
+	l->c = (struct grt_consumer){.event = lanes_on_event,
+				     .beyond = lanes_on_event,
+				     .late = lanes_on_event,
+				     .packet = lanes_on_packet};
+	l->to = UINT64_MAX;
 	l->resolution = 1;
 	l->xids = NO_LANE;
 	grt_texts_init(&l->texts, NAMES_MAX);
-	if (!grt_tracks_new(&l->tracks, &tracks) && !grt_threads_new(&l->threads, &threads)) {
-		grt_threads_from(l->threads, from);
+	if (!grt_tracks_new(&l->tracks, &tracks) && !grt_threads_new(&l->threads, &threads))
 		return 0;
-	}
 	grt_lanes_free(l);
 	*out = NULL;
 	return -ENOMEM;
+}
+
+void grt_lanes_within(struct grt_lanes *l, uint64_t from, uint64_t to)
+{
+	l->from = from;
+	l->to = to;
+	grt_threads_from(l->threads, from);
 }
 
 struct grt_consumer *grt_lanes_consumer(struct grt_lanes *l)
@@ -426,8 +527,8 @@ static void lanes_put_lane(const struct grt_lanes *l, struct grt_page *p, const 
 {
 	grt_page_printf(p,
 			"{\"kind\": \"%s\", \"items\": %u, \"busy\": %" PRIu64 ", \"pid\": %u, \"tid\": %u, "
-			"\"submits\": %s",
-			kind_names[k->kind], k->items, k->busy, k->pid, k->tid,
+			"\"gpu\": %u, \"submits\": %s",
+			kind_names[k->kind], k->items, k->busy, k->pid, k->tid, k->gpu,
 			k->submits ? "true" : "false");
 	lanes_put_string(l, p, "name", k->name);
 	lanes_put_string(l, p, "group", k->group);
@@ -435,26 +536,39 @@ static void lanes_put_lane(const struct grt_lanes *l, struct grt_page *p, const 
 	grt_page_text(p, "}");
 }
 
-/* In the colours that they have in flame graphs. */
-static void lanes_put_states(struct grt_page *p)
-{
-	static const struct {
-		const char *name;
-		const char *help;
-	} states[] = {
-#define GRT_THREAD_STATE(number, NAME, name, help) {#name, help},
+/** struct lane_legend - a state or a cause; @colour: 0xRRGGBB, 0: as in flame graphs */
+struct lane_legend {
+	const char *name;
+	const char *help;
+	uint32_t colour;
+};
+
+static const struct lane_legend legend_states[] = {
+#define GRT_THREAD_STATE(number, NAME, name, help) {#name, help, 0},
 #include <grtrace/thread_states.def>
 #undef GRT_THREAD_STATE
-	};
+	{.name = NULL},
+};
+
+static const struct lane_legend legend_causes[] = {
+#define GRT_IDLE_CAUSE(NAME, name, colour, phrase, help) {#name, help, colour},
+#include "idle/idle_causes.def"
+	{.name = NULL},
+};
+
+static void lanes_put_legend(struct grt_page *p, const char *list, const struct lane_legend *k)
+{
 	unsigned int rgb[3];
 	char frame[32];
 
-	grt_page_text(p, "],\n\"states\": [");
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		snprintf(frame, sizeof(frame), "[%s]", states[i].name);
+	grt_page_printf(p, "],\n\"%s\": [", list);
+	for (const char *comma = ""; k->name; k++, comma = ",") {
+		snprintf(frame, sizeof(frame), "[%s]", k->name);
 		grt_flamegraph_colour(frame, rgb);
+		for (int i = 0; i < 3 && k->colour; i++)
+			rgb[i] = k->colour >> (16 - 8 * i) & 255;
 		grt_page_printf(p, "%s\n{\"name\": \"%s\", \"help\": \"%s\", \"colour\": [%u, %u, %u]}",
-				i ? "," : "", states[i].name, states[i].help, rgb[0], rgb[1], rgb[2]);
+				comma, k->name, k->help, rgb[0], rgb[1], rgb[2]);
 	}
 }
 
@@ -495,7 +609,8 @@ void grt_lanes_put(const struct grt_lanes *l, const struct grt_session *s, struc
 		grt_page_text(p, i ? ",\n" : "\n");
 		grt_page_string(p, grt_texts_get(&l->texts, i), grt_texts_length(&l->texts, i));
 	}
-	lanes_put_states(p);
+	lanes_put_legend(p, "states", legend_states);
+	lanes_put_legend(p, "causes", legend_causes);
 	grt_page_text(p, "],\n\"lanes\": [");
 	for (uint32_t i = 0; i < l->lanes; i++) {
 		grt_page_text(p, i ? ",\n" : "\n");
@@ -519,5 +634,6 @@ void grt_lanes_free(struct grt_lanes *l)
 	free(l->lane);
 	free(l->track);
 	free(l->of_thread);
+	free(l->of_device);
 	free(l);
 }

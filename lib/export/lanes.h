@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * A trace as the lanes of a page: what each ring, queue and stream ran, the
- * states of the threads, counters, Xids, and where events were lost, all on one
+ * A trace as the lanes of a page: what each ring, queue and stream ran, why each
+ * device was idle, the states of the threads, counters, Xids, and where events were lost, all on one
  * time axis. They are the tracks of tracks.h and the pieces of threads.h.
  *
- * Memory is bounded: beyond GRT_LANES_ITEMS_MAX items a lane's neighbours that
- * are shorter than the resolution become one, which keeps how long both ran. The
+ * Memory is bounded: beyond GRT_LANES_ITEMS_MAX items those of a lane that are shorter
+ * than the resolution, and begin in one step of it, become one for each state, cause or text, and
+ * of a ring one, which keeps how long they ran. The
  * resolution doubles until there is room. Sums stay exact, to the nanosecond; of a
  * counter's neighbours the largest value stays.
  */
@@ -14,14 +15,21 @@
 
 #include <grtrace/grtrace.h>
 
+#include "idle/idle.h"
 #include "page/page.h"
 
 #define GRT_LANES_ITEMS_MAX 200000U
 
 struct grt_lanes;
 
-/** grt_lanes_new - begins; @from, @to: what lies outside is cut off. Return: 0 or -ENOMEM */
-int grt_lanes_new(struct grt_lanes **out, uint64_t from, uint64_t to);
+/** grt_lanes_new - begins. Return: 0 or -ENOMEM */
+int grt_lanes_new(struct grt_lanes **out);
+
+/** grt_lanes_idle - what a pass of its own, before that of grt_lanes_consumer(), hands idle time to */
+struct grt_idleness_sink grt_lanes_idle(struct grt_lanes *l);
+
+/** grt_lanes_within - before grt_lanes_consumer() is driven: what lies outside is cut off */
+void grt_lanes_within(struct grt_lanes *l, uint64_t from, uint64_t to);
 
 /** grt_lanes_consumer - what a session drives */
 struct grt_consumer *grt_lanes_consumer(struct grt_lanes *l);

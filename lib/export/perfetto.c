@@ -14,7 +14,7 @@
 #include "base/grow.h"
 #include "export.h"
 #include "base/outbuf.h"
-#include "protobuf.h"
+#include "base/protobuf.h"
 
 /* trace.proto, trace_packet.proto */
 enum {

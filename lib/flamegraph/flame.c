@@ -11,6 +11,7 @@
 
 #include "base/grow.h"
 #include "stack/frames.h"
+#include "stack/slots.h"
 #include "base/hist.h"
 #include "base/index.h"
 #include "jobs/jobs.h"
@@ -26,7 +27,8 @@ struct owner {
 	uint32_t next_free;
 };
 
-/** struct row - jobs of one kind: @name of the process, @ring and both stacks; @jobs times GRT_WEIGHT_ONE */
+/** struct row - jobs of one kind: @name of the process, @ring and both stacks; @jobs times GRT_WEIGHT_ONE;
+ * @slot: when, 0 where nobody asks */
 struct row {
 	uint32_t name;
 	uint32_t ring;
@@ -34,6 +36,7 @@ struct row {
 	uint32_t kernel;
 	uint32_t device;
 	bool copy;
+	uint16_t slot;
 	uint64_t ns;
 	uint64_t jobs;
 };
@@ -41,6 +44,7 @@ struct row {
 struct grt_flame {
 	struct grt_jobs *jobs;
 	const struct grt_filter *filter;
+	struct grt_slots *slots;
 	struct grt_launch_flame *launches;
 	struct grt_hash_key key;
 	/* names of processes and rings only */
@@ -118,13 +122,13 @@ static bool flame_same_row(const void *owner, uint32_t id, const void *key)
 	const struct row *r = &((const struct grt_flame *)owner)->row[id], *k = key;
 
 	return r->name == k->name && r->ring == k->ring && r->user == k->user && r->kernel == k->kernel &&
-	       r->device == k->device && r->copy == k->copy;
+	       r->device == k->device && r->copy == k->copy && r->slot == k->slot;
 }
 
 static int flame_add_time(struct grt_flame *f, const struct row *k)
 {
-	uint32_t tag =
-		grt_hash(&f->key, (uint64_t)k->user << 32 | k->kernel, (uint64_t)k->name << 32 | k->ring);
+	uint32_t tag = grt_hash(&f->key, (uint64_t)k->user << 32 | k->kernel,
+				(uint64_t)k->name << 32 | (k->ring ^ (uint32_t)k->slot << 16));
 	uint32_t at = grt_index_find(&f->row_index, tag, flame_same_row, f, k);
 
 	if (at != GRT_NOWHERE) {
@@ -163,6 +167,24 @@ static uint64_t flame_scaled(uint64_t ns, uint64_t weight)
 	return (uint64_t)(((unsigned __int128)ns * weight + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE);
 }
 
+/* Cut where slots begin; a sampled job's parts add up to what it stands for. */
+static int flame_add_job(struct grt_flame *f, const struct grt_job *job, struct row *r, uint64_t weight)
+{
+	uint64_t start = job->time[GRT_STAMP_START], to = job->time[GRT_STAMP_END], end = start, given = 0;
+	int ret;
+
+	if (!f->slots)
+		return flame_add_time(f, r);
+	do {
+		end = grt_slots_part(f->slots, end, to, &r->slot);
+		r->ns = flame_scaled(end - start, weight) - given;
+		given += r->ns;
+		ret = flame_add_time(f, r);
+		r->jobs = 0;
+	} while (!ret && end < to);
+	return ret;
+}
+
 static int flame_on_job(void *arg, const struct grt_job *job)
 {
 	struct grt_flame *f = arg;
@@ -190,7 +212,7 @@ static int flame_on_job(void *arg, const struct grt_job *job)
 	f->count.jobs += weight;
 	f->count.ns += r.ns;
 	f->count.inferred_ns += inferred ? r.ns : 0;
-	return ret ? ret : flame_add_time(f, &r);
+	return ret ? ret : flame_add_job(f, job, &r, weight);
 }
 
 /* ------------------------------------------------------------ in, out */
@@ -221,6 +243,12 @@ void grt_flame_filter(struct grt_flame *f, const struct grt_filter *filter)
 void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to)
 {
 	grt_launch_flame_within(f->launches, from, to);
+}
+
+void grt_flame_slots(struct grt_flame *f, struct grt_slots *slots)
+{
+	f->slots = slots;
+	grt_launch_flame_slots(f->launches, slots);
 }
 
 void grt_flame_ranges(struct grt_flame *f, enum grt_flame_ranges how)
@@ -277,6 +305,8 @@ static int flame_put_row(const struct grt_flame *f, const struct grt_flame_shape
 		ret = grt_frames_put(&f->frames, r->kernel, tree, &node);
 	if (!ret)
 		ret = flame_put_frame(f, tree, r->ring, &node);
+	if (!ret && f->slots)
+		ret = grt_slots_add(f->slots, node, r->slot, grt_flame_weight_of(shape, &op));
 	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
 }
 

@@ -45,6 +45,7 @@ struct grt_flame_count {
 };
 
 struct grt_filter;
+struct grt_slots;
 struct grt_flame;
 
 /** grt_flame_new - begins. Return: 0 or -ENOMEM */
@@ -58,6 +59,10 @@ void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to);
 
 /** grt_flame_ranges - how frames of NVTX's ranges are shown; to be called before the first event */
 void grt_flame_ranges(struct grt_flame *f, enum grt_flame_ranges how);
+
+/** grt_flame_slots - they get when the weights came, NULL: nobody asks; to be called before the first event
+ */
+void grt_flame_slots(struct grt_flame *f, struct grt_slots *slots);
 
 /** grt_flame_event - takes in an event of any type. Return: 0 or -ENOMEM */
 int grt_flame_event(struct grt_flame *f, const struct grt_event *e);

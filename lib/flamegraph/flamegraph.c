@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Flame graphs: what their forms have in common, and the folded one. What is
- * drawn is decided here; the picture is in flamegraph_svg.c, the page in
- * flamegraph_html.c.
+ * Flame graphs: what their forms have in common. What is drawn is decided here;
+ * a form is a row of forms.def and flamegraph_NAME.c.
  */
 #include "flamegraph.h"
 
@@ -79,107 +78,6 @@ double flamegraph_share(const struct flamegraph *f, enum grt_stacks_side side, u
 	return total ? 100.0 * (double)weight / (double)total : 0;
 }
 
-/* ------------------------------------------------------------- folded */
-
-/* Bytes of a line's stack: what reads it has a bound, too. */
-#define FOLDED_MAX (1U << 20)
-
-/**
- * struct folded - the line while it is made
- * @end: of each depth's frames in it
- * @inner: by node: has others below it
- * @left: of the weights so far, below look->divide
- */
-struct folded {
-	struct flamegraph *f;
-	bool *inner;
-	char *line;
-	size_t room;
-	uint64_t left[GRT_STACKS_SIDES];
-	size_t end[GRT_STACKS_DEPTH_MAX + 2];
-};
-
-/* The frames of a node's stack. Return: their length, 0 without memory */
-static size_t spell(struct folded *l, const struct grt_stacks_step *at)
-{
-	size_t len, begin = at->depth > 1 ? l->end[at->depth - 1] : 0;
-	const char *text = grt_stacks_text(l->f->s, grt_stacks_node(l->f->s, at->node)->name, &len);
-
-	if (grt_grow(&l->line, &l->room, begin + len + 1, 1024))
-		return 0;
-	if (begin)
-		l->line[begin++] = ';';
-	memcpy(l->line + begin, text, len);
-	return l->end[at->depth] = begin + len;
-}
-
-/* Of a longer stack the outermost frames; "[cut]" stands for the others. */
-static void flamegraph_put_line(struct folded *l, uint32_t depth, size_t len)
-{
-	uint32_t shown = depth;
-
-	while (shown > 1 && l->end[shown] > FOLDED_MAX)
-		shown--;
-	flamegraph_put_n(l->f, l->line, shown < depth ? l->end[shown] : len);
-	if (shown < depth)
-		flamegraph_put(l->f, ";[cut]");
-}
-
-static void put_weight(struct folded *l, enum grt_stacks_side side, uint64_t weight)
-{
-	uint64_t divide = l->f->look->divide;
-
-	if (divide) {
-		weight += l->left[side];
-		l->left[side] = weight % divide;
-		weight /= divide;
-	}
-	flamegraph_printf(l->f, " %llu", (unsigned long long)weight);
-}
-
-/* A stack whose weight is 0 was there, too: a launch may have taken no time. */
-static int put_folded(void *arg, const struct grt_stacks_step *at)
-{
-	struct folded *l = arg;
-	struct flamegraph *f = l->f;
-	uint64_t weight = grt_stacks_node(f->s, at->node)->weight, before = 0;
-	size_t len = at->depth ? spell(l, at) : 0;
-
-	if (at->depth && !len)
-		return -ENOMEM;
-	if (grt_stacks_compared(f->s))
-		before = grt_stacks_weight(f->s, at->node, GRT_STACKS_BEFORE);
-	if (!at->depth || (!weight && !before && l->inner[at->node]))
-		return 0;
-	flamegraph_put_line(l, at->depth, len);
-	if (grt_stacks_compared(f->s))
-		put_weight(l, GRT_STACKS_BEFORE, before);
-	put_weight(l, GRT_STACKS_NOW, weight);
-	flamegraph_put(f, "\n");
-	return f->out.error;
-}
-
-static int flamegraph_write_folded(struct flamegraph *f)
-{
-	struct folded *l = calloc(1, sizeof(*l));
-	uint32_t nodes = grt_stacks_nodes(f->s);
-	int ret = -ENOMEM;
-
-	if (!l)
-		return ret;
-	l->f = f;
-	l->inner = calloc(nodes, sizeof(*l->inner));
-	if (l->inner && !grt_stacks_sums(f->s, GRT_STACKS_NOW, &f->sum[GRT_STACKS_NOW])) {
-		for (uint32_t i = 1; i < nodes; i++)
-			l->inner[grt_stacks_node(f->s, i)->parent] = true;
-		ret = grt_stacks_walk(f->s, f->sum[GRT_STACKS_NOW], 0, put_folded, l);
-	}
-	free(l->inner);
-	free(l->line);
-	free(l);
-	return ret;
-}
-
 /* ------------------------------------------------------------ picture */
 
 static int flamegraph_keep_frame(void *arg, const struct grt_stacks_step *at)
@@ -195,7 +93,7 @@ static int flamegraph_keep_frame(void *arg, const struct grt_stacks_step *at)
 }
 
 /* The least weight that is as wide as wanted. */
-static uint64_t least_drawn(const struct flamegraph *f)
+uint64_t flamegraph_least_drawn(const struct flamegraph *f)
 {
 	const uint64_t whole = GRT_FLAMEGRAPH_WIDTH * 1000;
 	unsigned __int128 wanted = (unsigned __int128)grt_stacks_total(f->s, GRT_STACKS_NOW) *
@@ -259,34 +157,53 @@ void flamegraph_free(struct flamegraph *f)
 	free(f->frame);
 }
 
-static int flamegraph_draw(struct flamegraph *f, enum grt_flamegraph_form form)
+int flamegraph_draw(struct flamegraph *f, uint64_t least)
 {
-	int ret = flamegraph_prepare(f, form == GRT_FLAMEGRAPH_HTML ? 0 : least_drawn(f));
+	int ret = flamegraph_prepare(f, least);
 
 	if (ret)
 		return ret;
 	count_drawn(f);
 	count_gone(f);
-	if (form == GRT_FLAMEGRAPH_HTML)
-		return flamegraph_html(f);
-	flamegraph_svg(f);
 	return 0;
 }
 
+/* ------------------------------------------------------------- forms */
+
+/* @endings: of its files' names, with spaces between */
 static const struct form_row {
-	const char *end;
-	enum grt_flamegraph_form form;
-} form_rows[] = {{".svg", GRT_FLAMEGRAPH_SVG}, {".html", GRT_FLAMEGRAPH_HTML}, {".htm", GRT_FLAMEGRAPH_HTML}};
+	const char *endings;
+	bool drawn;
+	int (*write)(struct flamegraph *f);
+} form_rows[] = {
+#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, help) \
+	[GRT_FLAMEGRAPH_##NAME] = {endings, drawn, flamegraph_##name},
+#include "forms.def"
+};
+
+static bool form_ends(const char *path, const char *endings)
+{
+	size_t len = strlen(path), n;
+
+	for (; *endings; endings += n, endings += *endings == ' ') {
+		n = strcspn(endings, " ");
+		if (len > n && !strncmp(path + len - n, endings, n))
+			return true;
+	}
+	return false;
+}
 
 enum grt_flamegraph_form grt_flamegraph_form(const char *path)
 {
-	size_t len = path ? strlen(path) : 0;
-
-	for (size_t i = 0; i < sizeof(form_rows) / sizeof(form_rows[0]); i++)
-		if (len > strlen(form_rows[i].end) &&
-		    !strcmp(path + len - strlen(form_rows[i].end), form_rows[i].end))
-			return form_rows[i].form;
+	for (size_t i = 0; path && i < sizeof(form_rows) / sizeof(form_rows[0]); i++)
+		if (form_ends(path, form_rows[i].endings))
+			return (enum grt_flamegraph_form)i;
 	return GRT_FLAMEGRAPH_FOLDED;
+}
+
+bool grt_flamegraph_drawn(enum grt_flamegraph_form form)
+{
+	return form_rows[form].drawn;
 }
 
 int grt_flamegraph_write(const struct grt_stacks *s, enum grt_flamegraph_form form,
@@ -297,7 +214,7 @@ int grt_flamegraph_write(const struct grt_stacks *s, enum grt_flamegraph_form fo
 
 	*count = (struct grt_flamegraph_count){0};
 	if (!ret)
-		ret = form == GRT_FLAMEGRAPH_FOLDED ? flamegraph_write_folded(&f) : flamegraph_draw(&f, form);
+		ret = form_rows[form].write(&f);
 	if (!ret)
 		ret = grt_outbuf_flush(&f.out);
 	grt_outbuf_fini(&f.out);

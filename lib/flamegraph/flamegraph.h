@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * A tree of stacks as a file: folded lines, an interactive picture (SVG), or a
- * page that draws all of it (HTML). The files need nothing but
+ * A tree of stacks as a file: folded lines, an interactive picture (SVG), a
+ * page that draws all of it (HTML), or in the form of another program. The files need nothing but
  * themselves; the same tree always gives the same bytes.
  *
  * Colours are rows of frame_kinds.def. Where the tree has a side BEFORE, they
@@ -24,9 +24,10 @@
  * @divide: FOLDED divides weights by this, and carries what is left to the next line, so that the sum
  *	is exact to one; 0: as they are
  * @min: SVG: frames narrower than so many thousandths of a pixel are not drawn, but counted
- * @about: HTML: program, host, time; untrusted text, NULL: unknown
- * @levels: HTML: what the outermost frames are: "process", "process thread"; NULL: unknown
- * @notes: HTML: what the graph does not show; NULL: nothing
+ * @about: HTML, PPROF, SPEEDSCOPE: program, host, time; untrusted text, NULL: unknown
+ * @levels: HTML, PPROF: what the outermost frames are: "process", "process thread"; NULL: unknown
+ * @weight: PPROF, SPEEDSCOPE: what the weights are: "time", "launches"; NULL: "weight"
+ * @notes: HTML, PPROF: what the graph does not show; NULL: nothing
  */
 struct grt_flamegraph_look {
 	const char *title;
@@ -35,6 +36,7 @@ struct grt_flamegraph_look {
 	uint64_t min;
 	const char *about;
 	const char *levels;
+	const char *weight;
 	const struct grt_notes *notes;
 };
 
@@ -53,13 +55,15 @@ struct grt_flamegraph_count {
 
 /** enum grt_flamegraph_form - the forms of file */
 enum grt_flamegraph_form {
-	GRT_FLAMEGRAPH_FOLDED,
-	GRT_FLAMEGRAPH_SVG,
-	GRT_FLAMEGRAPH_HTML,
+#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, help) GRT_FLAMEGRAPH_##NAME,
+#include "forms.def"
 };
 
 /** grt_flamegraph_form - the form for a file of this name, by its end; NULL: FOLDED */
 enum grt_flamegraph_form grt_flamegraph_form(const char *path);
+
+/** grt_flamegraph_drawn - the form is a picture: struct grt_flamegraph_count is of it */
+bool grt_flamegraph_drawn(enum grt_flamegraph_form form);
 
 /**
  * grt_flamegraph_write - writes a sealed tree

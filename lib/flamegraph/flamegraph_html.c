@@ -158,7 +158,10 @@ static void flamegraph_html_put_data(const struct flamegraph *f, const char *gra
 int flamegraph_html(struct flamegraph *f)
 {
 	struct grt_page p;
+	int ret = flamegraph_draw(f, 0);
 
+	if (ret)
+		return ret;
 	grt_page_begin(&p, &f->out, f->look->title ? f->look->title : "Flame graph");
 	flamegraph_html_put_data(f, "flame", &p);
 	return grt_page_end(&p);

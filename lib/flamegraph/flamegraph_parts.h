@@ -52,11 +52,39 @@ extern const struct flamegraph_kind flamegraph_kinds[];
 /** flamegraph_kind_of - the row of a frame */
 unsigned int flamegraph_kind_of(const char *text, size_t len);
 
-/** flamegraph_svg - the picture, a file of its own with style and script */
-void flamegraph_svg(struct flamegraph *f);
+/* Each form writes the file. Return: 0, -ENOMEM, or -errno of a failed write */
+#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, help) int flamegraph_##name(struct flamegraph *f);
+#include "forms.def"
 
-/** flamegraph_html - the page, of all frames. Return: 0, -ENOMEM, or -errno of a failed write */
-int flamegraph_html(struct flamegraph *f);
+/**
+ * struct flamegraph_place - a frame's text in its parts: `train (ddp.py:46)`
+ * @file: not terminated; NULL: unknown
+ */
+struct flamegraph_place {
+	const char *function;
+	size_t function_len;
+	const char *file;
+	size_t file_len;
+	uint32_t line;
+};
+
+/** flamegraph_place - the parts of a frame's text, by the number of the text */
+struct flamegraph_place flamegraph_place(const struct grt_stacks *s, uint32_t name);
+
+/**
+ * flamegraph_each_stack - calls @take for every stack that has a weight or no others below it
+ * @frame: texts by number, outermost first
+ * Return: 0, -ENOMEM, or what @take returned
+ */
+int flamegraph_each_stack(struct flamegraph *f,
+			  int (*take)(void *arg, uint32_t node, const uint32_t *frame, uint32_t depth),
+			  void *arg);
+
+/** flamegraph_least_drawn - the least weight that is as wide as wanted */
+uint64_t flamegraph_least_drawn(const struct flamegraph *f);
+
+/** flamegraph_draw - flamegraph_prepare(), and the counts. Return: 0 or -ENOMEM */
+int flamegraph_draw(struct flamegraph *f, uint64_t least);
 
 /**
  * flamegraph_prepare - sums, and the frames to draw

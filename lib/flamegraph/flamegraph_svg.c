@@ -178,10 +178,13 @@ static void put_foot(struct flamegraph *f, uint32_t height)
 	flamegraph_put(f, "</text>\n<g id=\"flame-frames\">\n");
 }
 
-void flamegraph_svg(struct flamegraph *f)
+int flamegraph_svg(struct flamegraph *f)
 {
+	int ret = flamegraph_draw(f, flamegraph_least_drawn(f));
 	uint32_t height = TOP + (f->depth + 1) * ROW + BOTTOM;
 
+	if (ret)
+		return ret;
 	flamegraph_put(f, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n");
 	flamegraph_printf(f,
 			  "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"flame\" width=\"%u\" height=\"%u\""
@@ -199,4 +202,5 @@ void flamegraph_svg(struct flamegraph *f)
 	flamegraph_put(f, flamegraph_js);
 	flamegraph_put(f, "]]></script>\n");
 	flamegraph_put(f, "</svg>\n");
+	return 0;
 }

@@ -29,6 +29,7 @@ static int gpu_time_begin(void **state, struct grt_pass *pass, unsigned int part
 	if (!ret) {
 		grt_flame_within(f, pass->first, pass->last);
 		grt_flame_filter(f, pass->filter);
+		grt_flame_slots(f, pass->slots);
 		if (pass->shape)
 			grt_flame_ranges(f, pass->shape->ranges);
 	}

@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "base/heap.h"
 #include "codes/cuda_codes.h"
+#include "trace/packet.h"
 
 /* Jobs come about in the order of their ends; CUPTI's records a buffer at a time. */
 #define WAITING_JOBS 4096U
@@ -24,7 +25,7 @@
 #define ROWS_ALL (GRT_IDLE_ROWS_MAX + GRT_IDLE_CAUSES * GRT_IDLE_DEVICES_MAX)
 
 static const char *const cause_names[GRT_IDLE_CAUSES] = {
-#define GRT_IDLE_CAUSE(NAME, name, phrase, help) #name,
+#define GRT_IDLE_CAUSE(NAME, name, colour, phrase, help) #name,
 #include "idle_causes.def"
 };
 
@@ -526,7 +527,6 @@ static int idle_on_work(void *arg, const struct grt_event *e, const struct grt_i
 	struct idle_device *d;
 	int ret;
 
-	(void)how;
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
 	ret = idle_get_device(x, image->number + 1, kernel ? k->gpu : c->gpu, &d);
@@ -629,6 +629,8 @@ static int idle_see_stack(struct grt_idleness *x, const struct grt_ev_stack *e)
 
 static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
 {
+	int ret;
+
 	switch (e->type) {
 	case GRT_EV_SUBMIT:
 		return grt_submitters_submits(&x->submitters, e->pid, e->tid);
@@ -644,15 +646,32 @@ static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
 	case GRT_EV_STACK:
 		return idle_see_stack(x, (const struct grt_ev_stack *)e);
 	case GRT_EV_FRAME:
-		return grt_frames_event(&x->frames, (const struct grt_ev_frame *)e);
+		ret = x->frames.text ? 0 : grt_frames_init(&x->frames);
+		return ret ?: grt_frames_event(&x->frames, (const struct grt_ev_frame *)e);
 	}
 	return 0;
+}
+
+/* What a trace of DRM jobs alone does not need. */
+static int idle_begin_cuda(struct grt_idleness *x)
+{
+	struct grt_launches_sink sink = {.work = idle_on_work, .arg = x};
+
+	return grt_launches_new(&x->launches, &sink) ?: grt_image_frames_new(&x->image_frames);
 }
 
 /* Threads before launches: what a launch ends may be a gap, and its thread's pieces are to be known. */
 int grt_idleness_event(struct grt_idleness *x, const struct grt_event *e)
 {
-	return idle_see_own(x, e) ?: grt_threads_event(x->threads, e) ?: grt_launches_event(x->launches, e);
+	enum grt_class class = grt_class_of[e->type];
+	bool cuda = class == GRT_CLASS_launch || class == GRT_CLASS_image;
+	int ret = cuda && !x->launches ? idle_begin_cuda(x) : 0;
+
+	ret = ret ?: idle_see_own(x, e);
+	if (ret || !(cuda || class == GRT_CLASS_thread || class == GRT_CLASS_name))
+		return ret;
+	ret = grt_threads_event(x->threads, e);
+	return ret || !cuda ? ret : grt_launches_event(x->launches, e);
 }
 
 /* --------------------------------------------------------------- in, out */
@@ -661,7 +680,6 @@ int grt_idleness_new(struct grt_idleness **out, const struct grt_idleness_option
 {
 	struct grt_idleness *x = calloc(1, sizeof(*x));
 	struct grt_threads_sink threads = {.piece = idle_on_piece, .arg = x};
-	struct grt_launches_sink launches = {.work = idle_on_work, .arg = x};
 
 	*out = x;
 	if (!x)
@@ -677,8 +695,7 @@ int grt_idleness_new(struct grt_idleness **out, const struct grt_idleness_option
 	grt_keyed_init(&x->processes, sizeof(uint64_t), PROCESSES_MAX);
 	grt_keyed_init(&x->wakers, 17, PROCESSES_MAX);
 	grt_keyed_init(&x->kernels, 1, KERNELS_MAX);
-	if (!grt_frames_init(&x->frames) && !grt_threads_new(&x->threads, &threads) &&
-	    !grt_launches_new(&x->launches, &launches) && !grt_image_frames_new(&x->image_frames))
+	if (!grt_threads_new(&x->threads, &threads))
 		return 0;
 	grt_idleness_free(x);
 	*out = NULL;
@@ -707,7 +724,7 @@ static int idle_end_device(struct grt_idleness *x, struct idle_device *d)
 
 int grt_idleness_end(struct grt_idleness *x, const struct grt_names *names, uint64_t last)
 {
-	int ret = grt_threads_flush(x->threads) ?: grt_launches_flush(x->launches);
+	int ret = grt_threads_flush(x->threads) ?: x->launches ? grt_launches_flush(x->launches) : 0;
 
 	x->last = last > x->first ? last : x->first;
 	for (uint32_t i = 0; i < x->devices.used && !ret; i++)
@@ -776,9 +793,12 @@ void grt_idleness_free(struct grt_idleness *x)
 	grt_keyed_free(&x->processes);
 	grt_keyed_free(&x->wakers);
 	grt_keyed_free(&x->kernels);
-	grt_frames_free(&x->frames);
-	grt_image_frames_free(x->image_frames);
-	grt_launches_free(x->launches);
+	if (x->frames.text)
+		grt_frames_free(&x->frames);
+	if (x->launches) {
+		grt_image_frames_free(x->image_frames);
+		grt_launches_free(x->launches);
+	}
 	grt_threads_free(x->threads);
 	free(x);
 }

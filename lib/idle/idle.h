@@ -30,7 +30,7 @@
 
 /** enum grt_idle_cause - why; rows of idle_causes.def */
 enum grt_idle_cause {
-#define GRT_IDLE_CAUSE(NAME, name, phrase, help) GRT_IDLE_##NAME,
+#define GRT_IDLE_CAUSE(NAME, name, colour, phrase, help) GRT_IDLE_##NAME,
 #include "idle_causes.def"
 	GRT_IDLE_CAUSES,
 };
@@ -151,6 +151,18 @@ struct grt_idleness_count {
 };
 
 struct grt_idleness;
+
+/**
+ * struct grt_idleness_sink - what the analysis of reports hands its parts to, beside its tables; results
+ * other than 0 end the run
+ * @part: as of struct grt_idleness_options
+ * @end: devices and rows are known
+ */
+struct grt_idleness_sink {
+	int (*part)(void *arg, const struct grt_idleness_part *p);
+	int (*end)(void *arg, const struct grt_idleness *x);
+	void *arg;
+};
 
 /** grt_idleness_new - begins; @options is copied, NULL: only sums are wanted. Return: 0 or -ENOMEM */
 int grt_idleness_new(struct grt_idleness **out, const struct grt_idleness_options *options);

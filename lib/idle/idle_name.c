@@ -150,7 +150,7 @@ static int place_of_frames(struct grt_idleness *x, uint32_t id, struct place *ou
 	struct grt_stacks *tree;
 	int ret;
 
-	if (!grt_frames_has(&x->frames, id))
+	if (!x->frames.text || !grt_frames_has(&x->frames, id))
 		return 0;
 	ret = grt_stacks_new(&tree);
 	if (ret)

@@ -15,7 +15,7 @@
 #define CODE_LEAST 5U
 
 static const char *const phrases[GRT_IDLE_CAUSES] = {
-#define GRT_IDLE_CAUSE(NAME, name, phrase, help) phrase,
+#define GRT_IDLE_CAUSE(NAME, name, colour, phrase, help) phrase,
 #include "idle_causes.def"
 };
 

@@ -40,15 +40,11 @@ static uint64_t thousandths(uint64_t part, uint64_t whole)
 
 static void idle_table_get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = device_of(row)->name;
 }
 
 static void idle_table_get_kind(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = device_of(row)->cuda ? "cuda" : "drm";
 }
 
@@ -57,15 +53,12 @@ static void idle_table_get_id(struct grt_cell *cell, const void *view, const voi
 {
 	const struct grt_idleness_device *d = device_of(row);
 
-	(void)view;
 	cell->number = arg ? d->ring : d->gpu;
 	cell->absent = d->cuda == arg;
 }
 
 static void idle_table_get_pid(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = device_of(row)->pid;
 	cell->absent = !device_of(row)->cuda;
 }
@@ -74,8 +67,6 @@ static void idle_table_get_window(struct grt_cell *cell, const void *view, const
 {
 	const struct grt_idleness_device *d = device_of(row);
 
-	(void)view;
-	(void)arg;
 	cell->number = d->last - d->first;
 }
 
@@ -83,7 +74,6 @@ static void idle_table_get_busy(struct grt_cell *cell, const void *view, const v
 {
 	const struct grt_idleness_device *d = device_of(row);
 
-	(void)view;
 	cell->number = arg ? thousandths(d->busy, d->last - d->first) : d->busy;
 	cell->inferred = d->inferred;
 	cell->estimated = d->untimed || d->sampled;
@@ -91,8 +81,6 @@ static void idle_table_get_busy(struct grt_cell *cell, const void *view, const v
 
 static void idle_table_get_idle(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = grt_idleness_ns(device_of(row));
 }
 
@@ -103,8 +91,6 @@ static void idle_table_get_device_u64(struct grt_cell *cell, const void *view, c
 
 static void idle_table_get_sentence(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = ((const struct idle_device_view *)row)->sentence;
 }
 
@@ -123,7 +109,7 @@ static const struct grt_column device_columns[] = {
 	{"work", idle_table_get_device_u64, D(work), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs, or kernels and copies"},
 	{"sampled", idle_table_get_device_u64, D(sampled), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "jobs that stand for more than themselves: what is idle is unknown"},
 	{"untimed", idle_table_get_device_u64, D(untimed), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, those of which it is unknown when they ran"},
-#define GRT_IDLE_CAUSE(NAME, name, phrase, help) \
+#define GRT_IDLE_CAUSE(NAME, name, colour, phrase, help) \
 	{"idle_" #name, idle_table_get_device_u64, D(cause[GRT_IDLE_##NAME]), GRT_CELL_NS, GRT_COLUMN_MORE, help ", ns"},
 #include "idle_causes.def"
 	{"sentence", idle_table_get_sentence, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "the same in words"},
@@ -142,14 +128,11 @@ static const struct grt_idleness_device *idle_table_device(const void *view, con
 
 static void idle_table_get_row_device(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	cell->text = idle_table_device(view, row)->name;
 }
 
 static void idle_table_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = grt_idleness_cause_name(((const struct grt_idleness_row *)row)->cause);
 }
 
@@ -177,7 +160,7 @@ static const struct grt_column row_columns[] = {
 	{"waker_tid", grt_cell_id, R(waker), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "that thread's id"},
 	{"waker_pid", grt_cell_id, R(waker_pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "its process id"},
 	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the submitter's process"},
-	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
+	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"function", grt_cell_pointed, R(function), GRT_CELL_TEXT, GRT_COLUMN_MORE, "function of the place"},
 	{"stack", grt_cell_pointed, R(stack), GRT_CELL_TEXT, GRT_COLUMN_MORE, "the whole stack, outermost frame first"},
 	{.name = NULL},
@@ -191,10 +174,13 @@ const struct grt_table grt_idleness_table = {"idle", "idle time by cause", row_c
 
 static int idle_table_end(struct idle_analysis *a, struct grt_pass *pass)
 {
+	int ret;
+
 	if (a->ended)
 		return 0;
 	a->ended = true;
-	return grt_idleness_end(a->idle, pass->names, pass->known ? pass->last : 0);
+	ret = grt_idleness_end(a->idle, pass->names, pass->known ? pass->last : 0);
+	return ret || !pass->idle ? ret : pass->idle->end(pass->idle->arg, a->idle);
 }
 
 /* The one that was busy most comes first. */
@@ -331,12 +317,11 @@ static int write_idle(void *state, const struct grt_part *part, struct grt_pass 
 
 static int begin_idle(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	struct idle_analysis *a = calloc(1, sizeof(*a));
+	struct grt_idleness_options options = {0};
 
-	(void)pass;
-	(void)parts;
-	*state = a;
-	return a ? grt_idleness_new(&a->idle, NULL) : -ENOMEM;
+	if (pass->idle)
+		options = (struct grt_idleness_options){.part = pass->idle->part, .arg = pass->idle->arg};
+	return grt_idleness_new(&((struct idle_analysis *)*state)->idle, &options);
 }
 
 static void idle_table_span(void *state, uint64_t first, uint64_t last)
@@ -346,7 +331,6 @@ static void idle_table_span(void *state, uint64_t first, uint64_t last)
 
 static int idle_table_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
-	(void)pass;
 	return grt_idleness_event(((struct idle_analysis *)state)->idle, e);
 }
 
@@ -362,11 +346,7 @@ static bool any_idle(const void *state)
 
 static void free_idle(void *state)
 {
-	struct idle_analysis *a = state;
-
-	if (a)
-		grt_idleness_free(a->idle);
-	free(a);
+	grt_idleness_free(((struct idle_analysis *)state)->idle);
 }
 
 static const struct grt_part idle_parts[] = {
@@ -383,7 +363,9 @@ const struct grt_analysis grt_analysis_idle = {
 	.besides = GRT_IN_CLASS(call) | GRT_IN_CLASS(thread),
 	.beyond = true,
 	.late = true,
+	.waits = true,
 	.parts = idle_parts,
+	.size = sizeof(struct idle_analysis),
 	.begin = begin_idle,
 	.span = idle_table_span,
 	.event = idle_table_event,

@@ -105,13 +105,11 @@ void grt_aggregates_free(struct grt_aggregates *a)
 
 static void aggregates_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_ring(cell, view, ((const struct grt_aggregate_row *)row)->ring);
 }
 
 static void aggregates_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_ring_name(cell, view, ((const struct grt_aggregate_row *)row)->ring);
 }
 
@@ -134,8 +132,6 @@ static void get_latency_mean(struct grt_cell *cell, const void *view, const void
 {
 	const struct grt_aggregate_row *r = row;
 
-	(void)view;
-	(void)arg;
 	cell->absent = !aggregates_mean(&cell->number, r->latency, r->jobs);
 }
 
@@ -143,8 +139,6 @@ static void get_depth_mean(struct grt_cell *cell, const void *view, const void *
 {
 	const struct grt_aggregate_row *r = row;
 
-	(void)view;
-	(void)arg;
 	cell->text = "jobs";
 	cell->absent = !aggregates_mean(&cell->number, r->depth * 1000, r->submits);
 }
@@ -153,8 +147,6 @@ static void aggregates_get_depth_max(struct grt_cell *cell, const void *view, co
 {
 	const struct grt_aggregate_row *r = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = r->depth_max;
 	cell->absent = !r->submits;
 }
@@ -163,8 +155,6 @@ static void aggregates_get_length(struct grt_cell *cell, const void *view, const
 {
 	const struct grt_aggregate_row *r = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = r->length > UINT64_MAX ? UINT64_MAX : (uint64_t)r->length;
 }
 
@@ -206,14 +196,7 @@ const struct grt_table grt_aggregate_table = {"aggregates", "aggregated rings", 
 
 /* --------------------------------------------------------------- analysis */
 
-static int new_aggregates(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	(void)pass;
-	(void)parts;
-	grt_aggregates_init(*state);
-	return 0;
-}
-
+GRT_ANALYSIS_INIT(new_aggregates, grt_aggregates_init)
 GRT_ANALYSIS_EVENT(aggregates_take_event, grt_aggregates_event)
 
 /* A trace without any has no such table. */
@@ -223,7 +206,6 @@ static int write_aggregates(void *state, const struct grt_part *part, struct grt
 	const struct grt_aggregate_row **rows;
 	int ret;
 
-	(void)part;
 	if (!a->rows.used)
 		return 0;
 	if (grt_aggregates_list(a, &rows))
@@ -260,12 +242,7 @@ static void note_aggregated(void *state, struct grt_pass *pass)
 			aggregated - told);
 }
 
-static void free_aggregates(void *state)
-{
-	if (state)
-		grt_aggregates_free(state);
-	free(state);
-}
+GRT_ANALYSIS_FREE(free_aggregates, grt_aggregates_free)
 
 static const struct grt_part aggregate_parts[] = {
 	{"aggregates", "sums of AGGREGATE records by ring", GRT_PART_SUMMARY,

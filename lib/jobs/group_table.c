@@ -20,19 +20,16 @@ static const struct grt_names *group_table_names_of(const void *view)
 
 static void group_table_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_ring(cell, group_table_names_of(view), ((const struct grt_group *)row)->ring);
 }
 
 static void group_table_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_ring_name(cell, group_table_names_of(view), ((const struct grt_group *)row)->ring);
 }
 
 static void get_driver(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_driver(cell, group_table_names_of(view), ((const struct grt_group *)row)->ring);
 }
 
@@ -41,7 +38,6 @@ static void group_table_get_device(struct grt_cell *cell, const void *view, cons
 	const struct grt_group *g = row;
 	const struct grt_names *names = group_table_names_of(view);
 
-	(void)arg;
 	grt_cell_gpu(cell, names, g->ring);
 	if (!cell->text)
 		grt_cell_name(cell, names, grt_names_find(names, GRT_NAME_DEVICE, g->device));
@@ -51,7 +47,6 @@ static void group_table_get_device(struct grt_cell *cell, const void *view, cons
 
 static void group_table_get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_gpu(cell, group_table_names_of(view), ((const struct grt_group *)row)->ring);
 }
 
@@ -59,14 +54,12 @@ static void get_card(struct grt_cell *cell, const void *view, const void *row, i
 {
 	const struct grt_names *names = group_table_names_of(view);
 
-	(void)arg;
 	grt_cell_owner(cell, names,
 		       grt_names_find(names, GRT_NAME_RING_GPU, ((const struct grt_group *)row)->ring));
 }
 
 static void group_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_owner(cell, group_table_names_of(view), ((const struct grt_group *)row)->name);
 }
 
@@ -74,8 +67,6 @@ static void group_table_get_jobs(struct grt_cell *cell, const void *view, const 
 {
 	const struct grt_group *g = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = grt_weight_count(g->jobs);
 	cell->estimated = grt_group_sampled(g);
 }
@@ -86,7 +77,6 @@ static void group_table_get_busy(struct grt_cell *cell, const void *view, const 
 	const struct grt_group *g = row;
 	uint64_t span = ((const struct grt_group_view *)view)->span;
 
-	(void)arg;
 	cell->absent = grt_group_sampled(g) || !g->exec.weight || !span;
 	if (!cell->absent)
 		cell->number = (uint64_t)((unsigned __int128)grt_busy_sum(&g->busy) * 100000 / span);
@@ -107,7 +97,6 @@ static void group_table_get_percentile(struct grt_cell *cell, const void *view, 
 	const struct grt_hist *h = hist_of(row, arg < 0);
 	unsigned int permille = (unsigned int)(arg < 0 ? -arg : arg);
 
-	(void)view;
 	cell->inferred = h->inferred;
 	cell->number = h->max;
 	cell->absent = permille == 1000 ? !h->weight : !grt_hist_percentile(h, permille, &cell->number);
@@ -117,7 +106,6 @@ static void group_table_get_sum(struct grt_cell *cell, const void *view, const v
 {
 	const struct grt_hist *h = hist_of(row, queue);
 
-	(void)view;
 	cell->absent = !h->weight;
 	cell->number = grt_hist_sum(h);
 	cell->inferred = h->inferred;
@@ -129,8 +117,6 @@ static void group_table_get_gpu_wait(struct grt_cell *cell, const void *view, co
 	const struct grt_group *g = row;
 	unsigned __int128 ns = (g->wait_ns + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE;
 
-	(void)view;
-	(void)arg;
 	cell->absent = !g->waits;
 	cell->number = ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 	cell->estimated = grt_group_sampled(g);
@@ -140,8 +126,6 @@ static void get_waits(struct grt_cell *cell, const void *view, const void *row, 
 {
 	const struct grt_group *g = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = grt_weight_count(g->waits);
 	cell->estimated = grt_group_sampled(g);
 }
@@ -150,8 +134,6 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 {
 	const struct grt_group *g = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = g->failed + g->errors;
 }
 
@@ -165,7 +147,7 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 #define COLUMN_DRIVER  {"driver", get_driver, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its driver"}
 #define COLUMN_DEVICE(where) \
 	{"device", group_table_get_device, 0, GRT_CELL_NAMED, where, "GPU: address or name in text, else number"}
-#define COLUMN_GPU     {"gpu", group_table_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "address of its GPU on the bus"}
+#define COLUMN_GPU     {"gpu", group_table_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF | GRT_COLUMN_MACHINE | GRT_COLUMN_TELLS, "address of its GPU on the bus"}
 #define COLUMN_CARD    {"card", get_card, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "DRM device of its GPU"}
 #define COLUMN_ENGINE  {"engine", grt_cell_u8, offsetof(struct grt_group, engine), GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"}
 #define COLUMN_PID     {"pid", grt_cell_id, offsetof(struct grt_group, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"}
@@ -319,7 +301,6 @@ static int new_groups(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	unsigned int kinds = 0;
 
-	(void)pass;
 	for (unsigned int i = 0; group_parts[i].name; i++)
 		if (parts >> i & 1)
 			kinds |= 1U << group_parts[i].arg;

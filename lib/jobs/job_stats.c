@@ -249,7 +249,6 @@ static int show_jobs(void *state, const struct grt_part *part, struct grt_pass *
 	struct job_stats *s = state;
 	int ret = write_rings(s, pass);
 
-	(void)part;
 	if (!ret)
 		ret = job_stats_write_latencies(s, pass);
 	write_totals(s, pass);
@@ -321,7 +320,6 @@ static int show_submits(void *state, const struct grt_part *part, struct grt_pas
 	const struct grt_ring_phases *r;
 	int ret = 0;
 
-	(void)part;
 	grt_writer_table(pass->writer, &submit_table, NULL);
 	for (r = grt_phases_each(s->phases, NULL); r && !ret; r = grt_phases_each(s->phases, r))
 		if (r->phase[GRT_PHASE_SCHED].weight)
@@ -349,7 +347,6 @@ static int job_stats_show_commands(void *state, const struct grt_part *part, str
 	static const struct coded by_name = {grt_virtio_gpu_name};
 	int ret = grt_tally_write(pass, &command_table, &s->commands, "commands", write_code, &by_name);
 
-	(void)part;
 	return ret ? ret : grt_tally_write(pass, &error_table, &s->answers, "errors", write_code, &by_name);
 }
 
@@ -359,8 +356,6 @@ static int new_stats(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	struct job_stats *s = *state;
 
-	(void)pass;
-	(void)parts;
 	grt_tally_init(&s->ibs, GRT_TALLY_ROWS);
 	grt_tally_init(&s->commands, GRT_TALLY_ROWS);
 	grt_tally_init(&s->answers, GRT_TALLY_ROWS);
@@ -408,13 +403,10 @@ static void free_stats(void *state)
 {
 	struct job_stats *s = state;
 
-	if (!s)
-		return;
 	grt_phases_free(s->phases);
 	grt_tally_free(&s->ibs);
 	grt_tally_free(&s->commands);
 	grt_tally_free(&s->answers);
-	free(s);
 }
 
 static bool any_submits(const void *state)

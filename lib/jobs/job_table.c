@@ -63,7 +63,6 @@ static void get_member(struct grt_cell *cell, const void *view, const void *row,
 {
 	const struct grt_job *job = row;
 
-	(void)view;
 	memcpy(&cell->number, (const char *)row + members[arg].offset, members[arg].size);
 	cell->absent = (members[arg].unknown == ZERO && !cell->number) ||
 		       (members[arg].unknown == NO_SUBMIT && !(job->seen >> GRT_STAMP_SUBMIT & 1)) ||
@@ -72,37 +71,31 @@ static void get_member(struct grt_cell *cell, const void *view, const void *row,
 
 static void job_table_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_ring(cell, job_table_names_of(view), ((const struct grt_job *)row)->ring);
 }
 
 static void job_table_get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_gpu(cell, job_table_names_of(view), ((const struct grt_job *)row)->ring);
 }
 
 static void job_table_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_ring_name(cell, job_table_names_of(view), ((const struct grt_job *)row)->ring);
 }
 
 static void get_comm(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_name(cell, job_table_names_of(view), ((const struct grt_job *)row)->name);
 }
 
 static void job_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_owner(cell, job_table_names_of(view), ((const struct grt_job *)row)->name);
 }
 
 static void job_table_get_phase(struct grt_cell *cell, const void *view, const void *row, int phase)
 {
-	(void)view;
 	cell->absent = !grt_job_phase(row, (enum grt_phase)phase, &cell->number, &cell->inferred);
 }
 
@@ -111,8 +104,6 @@ static void job_table_get_gpu_wait(struct grt_cell *cell, const void *view, cons
 {
 	const struct grt_job *job = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = job->wait_ns;
 	cell->absent = !job->waits || job->cut_waits;
 }
@@ -121,7 +112,6 @@ static void job_table_get_stamp(struct grt_cell *cell, const void *view, const v
 {
 	const struct grt_job *job = row;
 
-	(void)view;
 	cell->number = job->time[stamp];
 	cell->absent = !(job->seen >> stamp & 1);
 	cell->inferred = job->inferred >> stamp & 1;
@@ -129,8 +119,6 @@ static void job_table_get_stamp(struct grt_cell *cell, const void *view, const v
 
 static void job_table_get_time(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = grt_job_first(row);
 	cell->absent = !((const struct grt_job *)row)->seen;
 }
@@ -141,8 +129,6 @@ static void get_status(struct grt_cell *cell, const void *view, const void *row,
 {
 	const struct grt_job *job = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = (uint64_t)(int64_t)job->status;
 	cell->absent =
 		job->status == GRT_STATUS_UNKNOWN || (!job->failed && !(job->seen >> GRT_STAMP_COMPLETE & 1));
@@ -179,7 +165,8 @@ static const struct grt_column columns[] = {
 	{"start", job_table_get_stamp, GRT_STAMP_START, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
 	{"end", job_table_get_stamp, GRT_STAMP_END, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
 	{"complete", job_table_get_stamp, GRT_STAMP_COMPLETE, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
-	{"gpu", job_table_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "address of its GPU on the bus"},
+	{"gpu", job_table_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF | GRT_COLUMN_MACHINE | GRT_COLUMN_TELLS,
+	 "address of its GPU on the bus"},
 	{.name = NULL},
 };
 

@@ -216,11 +216,7 @@ static const struct grt_part phase_parts[] = {
 	{.name = NULL},
 };
 
-static int phase_table_begin(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	return grt_phases_new((struct grt_phases **)state, UINT64_MAX);
-}
-
+GRT_ANALYSIS_NEW(phase_table_begin, struct grt_phases, grt_phases_new, UINT64_MAX)
 GRT_ANALYSIS_JOB(phase_table_job, grt_phases_job)
 
 static void phase_table_notes(void *state, struct grt_pass *pass)

@@ -10,14 +10,11 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/timescale.h"
 
 struct grt_timeline {
 	struct grt_keyed rows[GRT_BYS];
-	uint64_t first;
-	uint64_t last;
-	uint32_t columns;
-	double per_ns; /* columns, to guess with */
-	uint64_t *border;
+	struct grt_timescale scale;
 	struct grt_timeline_count count;
 	bool whole;
 };
@@ -44,30 +41,10 @@ static inline uint64_t greatest(uint64_t a, uint64_t b)
 
 /* Columns */
 
-/* @time is in [first, last). The guess is a column or two off at most: borders decide. */
-static inline uint32_t timeline_column_of(const struct grt_timeline *t, uint64_t time)
-{
-	uint32_t c = (uint32_t)((double)(time - t->first) * t->per_ns);
-
-	if (c >= t->columns)
-		c = t->columns - 1;
-	while (t->border[c] > time)
-		c--;
-	while (t->border[c + 1] <= time)
-		c++;
-	return c;
-}
-
 static void timeline_fill(const struct grt_timeline *t, struct grt_timeline_row *row, uint64_t from,
 			  uint64_t to)
 {
-	row->busy += to - from;
-	for (uint32_t c = timeline_column_of(t, from); from < to; c++) {
-		uint64_t end = timeline_least(t->border[c + 1], to);
-
-		row->column[c] += end - from;
-		from = end;
-	}
+	row->busy += grt_timescale_fill(&t->scale, row->column, from, to);
 }
 
 /* What is kept of the row's stretches up to @end; they begin at or after the floor. */
@@ -83,8 +60,9 @@ static uint64_t kept_before(const struct grt_timeline_row *row, uint64_t end)
 /* The column's part below the floor is known by its sum only. */
 static void fill_late(const struct grt_timeline *t, struct grt_timeline_row *row, uint32_t c, uint64_t part)
 {
-	uint64_t above = row->once.floor < t->border[c + 1] ? kept_before(row, t->border[c + 1]) : 0;
-	uint64_t room = timeline_least(t->border[c + 1], row->once.floor) - t->border[c];
+	uint64_t above =
+		row->once.floor < t->scale.border[c + 1] ? kept_before(row, t->scale.border[c + 1]) : 0;
+	uint64_t room = timeline_least(t->scale.border[c + 1], row->once.floor) - t->scale.border[c];
 	uint64_t had = row->column[c] - above;
 	uint64_t low = greatest(had, part), high = timeline_least(room, had + part);
 
@@ -97,7 +75,8 @@ static void fill_late(const struct grt_timeline *t, struct grt_timeline_row *row
 
 static bool is_wide(const struct grt_timeline *t, const struct grt_idle *g)
 {
-	return g->to > g->from && (unsigned __int128)(g->to - g->from) * t->columns > t->last - t->first;
+	return g->to > g->from &&
+	       (unsigned __int128)(g->to - g->from) * t->scale.columns > t->scale.last - t->scale.first;
 }
 
 static int insert_idle(struct grt_idles *l, uint32_t i, const struct grt_idle *g)
@@ -169,7 +148,7 @@ static int close_gap(void *arg, const struct grt_stretches *s, const struct grt_
 {
 	const struct closing *c = arg;
 	struct grt_idle gap = {
-		.from = s->closed ? s->floor : c->t->first,
+		.from = s->closed ? s->floor : c->t->scale.first,
 		.to = st->from,
 		.first = s->last,
 		.last = st->first,
@@ -183,7 +162,6 @@ static int close_overlap(void *arg, const struct grt_stretches *s, const struct 
 	const struct closing *c = arg;
 	struct grt_idle overlap = {st->from, st->to, st->first, st->last};
 
-	(void)s;
 	return append_wide(c->t, c->to, &overlap);
 }
 
@@ -241,8 +219,8 @@ static int add_late(const struct grt_timeline *t, struct grt_timeline_row *row, 
 
 	run->late = true;
 	row->late++;
-	for (uint32_t c = timeline_column_of(t, from); from < to; c++) {
-		uint64_t end = timeline_least(t->border[c + 1], to);
+	for (uint32_t c = grt_timescale_column(&t->scale, from); from < to; c++) {
+		uint64_t end = timeline_least(t->scale.border[c + 1], to);
 
 		fill_late(t, row, c, end - from);
 		from = end;
@@ -298,7 +276,7 @@ static int timeline_add_run(const struct grt_timeline *t, struct grt_timeline_ro
 	row->drawn++;
 	row->inferred += run->inferred;
 	row->cut += run->cut;
-	return t->columns && run->from < run->to ? timeline_add_time(t, row, run) : 0;
+	return t->scale.columns && run->from < run->to ? timeline_add_time(t, row, run) : 0;
 }
 
 /* When the job was first heard of before it ran, UINT64_MAX where it was not. */
@@ -316,13 +294,14 @@ static bool run_of(const struct grt_timeline *t, const struct grt_job *job, stru
 	uint64_t ns, start = job->time[GRT_STAMP_START], end = job->time[GRT_STAMP_END];
 
 	*run = (struct run){
-		.from = greatest(start, t->first),
-		.to = timeline_least(end, t->last),
+		.from = greatest(start, t->scale.first),
+		.to = timeline_least(end, t->scale.last),
 		.job = {job->ctx, job->seqno, asked_for(job), job->ring, job->pid, job->tid, job->name},
 	};
 	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &run->inferred))
 		return false;
-	run->cut = start < end && (t->whole || run->from < run->to) && (start < t->first || end > t->last);
+	run->cut = start < end && (t->whole || run->from < run->to) &&
+		   (start < t->scale.first || end > t->scale.last);
 	return true;
 }
 
@@ -330,7 +309,7 @@ static bool run_of(const struct grt_timeline *t, const struct grt_job *job, stru
 
 static bool timeline_touches(const struct grt_timeline *t, const struct grt_job *job)
 {
-	return t->whole || grt_job_touches(job, t->first, t->last);
+	return t->whole || grt_job_touches(job, t->scale.first, t->scale.last);
 }
 
 static struct grt_key timeline_key_of(enum grt_group_by by, const struct grt_job *job)
@@ -348,9 +327,9 @@ static int begin_row(const struct grt_timeline *t, enum grt_group_by by, struct 
 	row->pid = job->pid;
 	row->engine = job->engine;
 	row->twice.pairs = true;
-	if (!t->columns)
+	if (!t->scale.columns)
 		return 0;
-	row->column = calloc(t->columns, sizeof(*row->column));
+	row->column = calloc(t->scale.columns, sizeof(*row->column));
 	if (by == GRT_BY_RING)
 		row->recent = calloc(GRT_TIMELINE_RECENT, sizeof(*row->recent));
 	return row->column && (row->recent || by != GRT_BY_RING) ? 0 : -ENOMEM;
@@ -442,7 +421,7 @@ void grt_timeline_whole(struct grt_timeline *t)
 static int end_row(const struct grt_timeline *t, enum grt_group_by by, struct grt_timeline_row *row)
 {
 	int ret = close_once(t, row, row->once.used);
-	struct grt_idle rest = {.from = row->once.floor, .to = t->last, .first = row->once.last};
+	struct grt_idle rest = {.from = row->once.floor, .to = t->scale.last, .first = row->once.last};
 
 	if (!ret)
 		ret = close_twice(t, row, row->twice.used);
@@ -464,21 +443,6 @@ int grt_timeline_end(struct grt_timeline *t)
 	return ret;
 }
 
-static int set_borders(struct grt_timeline *t, uint32_t columns)
-{
-	uint64_t span = t->last - t->first;
-
-	t->columns = (uint32_t)timeline_least(timeline_least(columns, GRT_TIMELINE_COLUMNS_MAX), span);
-	t->border = calloc(t->columns + 1, sizeof(*t->border));
-	if (!t->border)
-		return -ENOMEM;
-	t->border[0] = t->first;
-	for (uint32_t i = 1; i <= t->columns; i++)
-		t->border[i] = t->first + (uint64_t)((unsigned __int128)span * i / t->columns);
-	t->per_ns = span ? (double)t->columns / (double)span : 0;
-	return 0;
-}
-
 int grt_timeline_new(struct grt_timeline **out, uint64_t first, uint64_t last, uint32_t columns)
 {
 	struct grt_timeline *t = calloc(1, sizeof(*t));
@@ -486,11 +450,10 @@ int grt_timeline_new(struct grt_timeline **out, uint64_t first, uint64_t last, u
 	*out = t;
 	if (!t)
 		return -ENOMEM;
-	t->first = first;
-	t->last = greatest(first, last);
 	for (unsigned int by = 0; by < GRT_BYS; by++)
 		grt_keyed_init(&t->rows[by], sizeof(struct grt_timeline_row), GRT_TIMELINE_ROWS_MAX);
-	if (!set_borders(t, columns))
+	if (!grt_timescale_init(&t->scale, first, last,
+				(uint32_t)timeline_least(columns, GRT_TIMELINE_COLUMNS_MAX)))
 		return 0;
 	grt_timeline_free(t);
 	*out = NULL;
@@ -499,12 +462,12 @@ int grt_timeline_new(struct grt_timeline **out, uint64_t first, uint64_t last, u
 
 uint32_t grt_timeline_columns(const struct grt_timeline *t)
 {
-	return t->columns;
+	return t->scale.columns;
 }
 
 uint64_t grt_timeline_border(const struct grt_timeline *t, uint32_t i)
 {
-	return t->border[i];
+	return t->scale.border[i];
 }
 
 const struct grt_keyed *grt_timeline_rows(const struct grt_timeline *t, enum grt_group_by by)
@@ -536,6 +499,6 @@ void grt_timeline_free(struct grt_timeline *t)
 			free_row(r);
 		grt_keyed_free(&t->rows[by]);
 	}
-	free(t->border);
+	grt_timescale_free(&t->scale);
 	free(t);
 }

@@ -309,7 +309,6 @@ static const char *name_of_command(const struct grt_event_json *x, const struct 
 	uint32_t cmd = e->type == GRT_EV_JOB ? ((const struct grt_ev_job *)e)->cmd
 					     : ((const struct grt_ev_command *)e)->cmd;
 
-	(void)room;
 	return ring && is_driver(&ring->as_told, "virtio_gpu") ? grt_virtio_gpu_name(cmd) : NULL;
 }
 
@@ -335,7 +334,6 @@ static const char *name_of_about(const struct grt_event_json *x, const struct gr
 	enum grt_nv_about kind = grt_nv_about(ev->cmd);
 	const char *name = NULL;
 
-	(void)room;
 	if (!is_nvidia(&x->joined) || !ev->about || ev->about == UINT32_MAX)
 		return NULL;
 	if (kind == GRT_NV_ABOUT_CLASS || kind == GRT_NV_ABOUT_EITHER)
@@ -398,13 +396,11 @@ static uint32_t counter_of(const struct grt_event_json *x, const struct grt_even
 
 static const char *counter_name(const struct grt_event_json *x, const struct grt_event *e, char *room)
 {
-	(void)room;
 	return grt_names_name(&x->counters, counter_of(x, e));
 }
 
 static const char *counter_unit(const struct grt_event_json *x, const struct grt_event *e, char *room)
 {
-	(void)room;
 	return grt_names_owner(&x->counters, counter_of(x, e));
 }
 

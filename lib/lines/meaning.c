@@ -85,7 +85,6 @@ static const char *word_overhead(char *room, uint64_t n)
 	static const char *const words[] = {NULL,      "flush",	  "instrumentation",	 "resource",
 					    "loading", "loading", "full_command_buffer", "buffer_request"};
 
-	(void)room;
 	if (n == 1)
 		return "compiler";
 	return n % 0x10000 || n / 0x10000 >= sizeof(words) / sizeof(words[0]) ? NULL : words[n / 0x10000];
@@ -95,7 +94,6 @@ static const char *word_copy(char *room, uint64_t n)
 {
 	const char *name = n == GRT_CUDA_SET ? "set" : grt_cuda_copy_name((uint32_t)n);
 
-	(void)room;
 	return strcmp(name, "?") ? name : NULL;
 }
 
@@ -103,13 +101,11 @@ static const char *word_cuda_call(char *room, uint64_t n)
 {
 	const struct grt_cuda_call *call = grt_cuda_call((uint32_t)n);
 
-	(void)room;
 	return call ? call->name : NULL;
 }
 
 static const char *word_syscall(char *room, uint64_t n)
 {
-	(void)room;
 	return grt_syscall_name(n);
 }
 
@@ -133,7 +129,6 @@ static const char *word_bus(char *room, uint64_t n)
 
 static const char *word_interleave(char *room, uint64_t n)
 {
-	(void)room;
 	return grt_nv_interleave_name((uint32_t)n);
 }
 
@@ -177,6 +172,9 @@ static const struct grt_meaning meanings[] = {
 	{.field = "bus", .show = WORD, .word = word_bus},
 	{.type = GRT_EV_ERROR, .field = "status", .show = SIGNED, .absent = ZERO},
 	{.type = GRT_EV_NAME, .field = "kind", .show = WORD, .word = word_name_kind},
+	{.type = GRT_EV_OWNER, .field = "uid", .show = NUMBER, .absent = ONES},
+	{.type = GRT_EV_OWNER, .field = "length", .show = NEVER},
+	{.type = GRT_EV_OWNER, .field = "cgroup", .show = STRING},
 	{.type = GRT_EV_IOCTL_ENTER, .field = "fd", .show = SIGNED, .absent = ONES},
 	{.type = GRT_EV_IOCTL_EXIT, .field = "about", .show = NUMBER, .absent = ZERO},
 	/* that it agreed is in its name, of drivers that answer */

@@ -83,7 +83,6 @@ static int show_ioctls(void *state, const struct grt_part *part, struct grt_pass
 {
 	const struct nv_calls *n = state;
 
-	(void)part;
 	return grt_tally_write(pass, &table, &n->all, "ioctls of NVIDIA's driver", ioctls_write_row, n);
 }
 
@@ -93,8 +92,6 @@ static int new_ioctls(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	struct nv_calls *n = *state;
 
-	(void)pass;
-	(void)parts;
 	grt_tally_init(&n->all, GRT_TALLY_ROWS);
 	grt_tally_init(&n->refused, GRT_TALLY_ROWS);
 	return 0;
@@ -104,11 +101,8 @@ static void free_ioctls(void *state)
 {
 	struct nv_calls *n = state;
 
-	if (!n)
-		return;
 	grt_tally_free(&n->all);
 	grt_tally_free(&n->refused);
-	free(n);
 }
 
 static bool any_ioctls(const void *state)

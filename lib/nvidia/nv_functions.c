@@ -125,9 +125,8 @@ static void free_functions(void *state)
 {
 	struct functions *m = state;
 
-	while (m && m->n)
+	while (m->n)
 		grt_hist_free(&m->one[--m->n].took);
-	free(m);
 }
 
 static const uint16_t function_types[] = {GRT_EV_FUNC, 0};

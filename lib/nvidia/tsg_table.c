@@ -17,7 +17,6 @@ static void get_u32(struct grt_cell *cell, const void *view, const void *row, in
 {
 	uint32_t value = *(const uint32_t *)((const char *)row + offset);
 
-	(void)view;
 	cell->number = value;
 	cell->absent = value == UINT32_MAX;
 }
@@ -34,7 +33,6 @@ static void tsg_table_get_process(struct grt_cell *cell, const void *view, const
 	const struct grt_tsg *g = row;
 	uint32_t present = grt_names_find(view, GRT_NAME_THREAD, g->tid);
 
-	(void)arg;
 	cell->text = grt_names_owner(view, g->process);
 	if (!cell->text)
 		cell->text = grt_names_owner(view, present);
@@ -47,8 +45,6 @@ static void tsg_table_get_process(struct grt_cell *cell, const void *view, const
 
 static void get_schedules(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = ((const struct grt_tsg *)row)->schedules;
 	cell->inferred = ((const struct grt_tsg *)row)->inferred;
 }
@@ -61,24 +57,18 @@ static void get_channels(struct grt_cell *cell, const void *view, const void *ro
 
 static void get_interleave(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = grt_nv_interleave_name(((const struct grt_tsg *)row)->interleave);
 	cell->absent = !cell->text;
 }
 
 static void get_birth(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = ((const struct grt_tsg *)row)->first;
 	cell->absent = !((const struct grt_tsg *)row)->born;
 }
 
 static void get_death(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = ((const struct grt_tsg *)row)->last;
 	cell->absent = !((const struct grt_tsg *)row)->died;
 	cell->inferred = ((const struct grt_tsg *)row)->inferred;
@@ -88,8 +78,6 @@ static void tsg_table_get_life(struct grt_cell *cell, const void *view, const vo
 {
 	const struct grt_tsg *g = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = g->last - g->first;
 	cell->absent = !g->born || !g->died;
 	cell->inferred = g->inferred;
@@ -99,8 +87,6 @@ static void get_cause(struct grt_cell *cell, const void *view, const void *row, 
 {
 	const struct grt_tsg *g = row;
 
-	(void)view;
-	(void)arg;
 	cell->text = g->died && g->cause < sizeof(causes) / sizeof(causes[0]) ? causes[g->cause] : NULL;
 	cell->absent = !cell->text;
 }
@@ -141,16 +127,12 @@ static const struct grt_column tsg_columns[] = {
 
 static void get_came(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = ((const struct grt_tsg_channel *)row)->first;
 	cell->absent = !((const struct grt_tsg_channel *)row)->came;
 }
 
 static void get_went(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = ((const struct grt_tsg_channel *)row)->last;
 	cell->absent = !((const struct grt_tsg_channel *)row)->went;
 }
@@ -191,13 +173,7 @@ const struct grt_table grt_tsg_runlist_table = {"runlists", "runlists", runlist_
 
 /* --------------------------------------------------------------- analysis */
 
-static int new_tsgs(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	(void)pass;
-	(void)parts;
-	grt_tsgs_init(*state);
-	return 0;
-}
+GRT_ANALYSIS_INIT(new_tsgs, grt_tsgs_init)
 
 static int tsg_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
@@ -293,12 +269,7 @@ static int write_tsgs(void *state, const struct grt_part *part, struct grt_pass 
 	return ret;
 }
 
-static void free_tsgs(void *state)
-{
-	if (state)
-		grt_tsgs_free(state);
-	free(state);
-}
+GRT_ANALYSIS_FREE(free_tsgs, grt_tsgs_free)
 
 static const struct grt_part tsg_parts[] = {
 	{"tsg", "NVIDIA's channel groups, their channels and runlists", GRT_PART_BY, 0, &grt_tsg_table,

@@ -64,20 +64,9 @@ static int show_xids(void *state, const struct grt_part *part, struct grt_pass *
 
 /* --------------------------------------------------------------- analysis */
 
-static int new_xids(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	grt_xids_init(*state);
-	return 0;
-}
-
+GRT_ANALYSIS_INIT(new_xids, grt_xids_init)
 GRT_ANALYSIS_EVENT(xid_table_take_event, grt_xids_event)
-
-static void free_xids(void *state)
-{
-	if (state)
-		grt_xids_free(state);
-	free(state);
-}
+GRT_ANALYSIS_FREE(free_xids, grt_xids_free)
 
 static const uint16_t xid_types[] = {GRT_EV_XID, 0};
 static const struct grt_part xid_parts[] = {

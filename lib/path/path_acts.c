@@ -41,7 +41,6 @@ static uint32_t path_new_lane(struct grt_path *s, const struct path_lane *key)
 	}
 	s->lane[s->lanes] = *key;
 	s->lane[s->lanes].last = s->lane[s->lanes].call = s->lane[s->lanes].launched = GRT_PATH_NONE;
-	memset(s->lane[s->lanes].ordered, 0xff, sizeof(key->ordered));
 	return s->lanes++;
 }
 

@@ -3,6 +3,9 @@
  * In the order of time each point is joined to the one before it in its lane, and to
  * what it waited for, which has come before it.
  */
+#include <errno.h>
+
+#include "base/grow.h"
 #include "path_run.h"
 
 typedef void path_joins(struct grt_path *s, uint32_t at, struct grt_path_point *p);
@@ -266,14 +269,34 @@ static void join_sync(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 
 /* ------------------------------------------------------------------- CUDA */
 
+/* What a stream waits for; NULL where there is no memory. */
+static struct path_ordered *path_ordered_of(struct grt_path *s, struct path_lane *stream)
+{
+	if (!stream->ordered) {
+		if (grt_grow_zeroed(&s->ordered, &s->ordered_room, s->ordereds + 1, 16)) {
+			s->error = -ENOMEM;
+			return NULL;
+		}
+		stream->ordered = ++s->ordereds;
+	}
+	return &s->ordered[stream->ordered - 1];
+}
+
+/* Of one stream the last work is enough: what is before it is over earlier. */
 static void order_behind(struct grt_path *s, struct path_lane *stream, uint32_t work)
 {
-	for (unsigned int i = 0; i < PATH_ORDERED; i++)
-		if (stream->ordered[i] == GRT_PATH_NONE || stream->ordered[i] == work) {
-			stream->ordered[i] = work;
-			return;
-		}
-	s->count.unordered++;
+	struct path_ordered *o = path_ordered_of(s, stream);
+	uint32_t i;
+
+	for (i = 0; o && i < o->used; i++)
+		if (s->graph.point[o->work[i]].lane == s->graph.point[work].lane)
+			break;
+	if (o && i < PATH_ORDERED) {
+		o->work[i] = work;
+		o->used += i == o->used;
+	} else {
+		s->count.unordered++;
+	}
 }
 
 /* The last work of the context's other streams which is not over yet: a recording does not say which is
@@ -303,22 +326,26 @@ static void join_after(struct grt_path *s, uint32_t at, struct grt_path_point *p
 		p->time = time_of(s, p->prev);
 }
 
+/*
+ * There is such a point for each time that the stream was told to wait: each takes what came last of what is
+ * left, so that if that comes earlier, the next one counts.
+ */
 static void join_after_order(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
 	struct path_lane *l = &s->lane[p->lane];
-	uint32_t last = GRT_PATH_NONE;
+	struct path_ordered *o = l->ordered ? &s->ordered[l->ordered - 1] : NULL;
+	uint32_t last = PATH_ORDERED, work;
 
 	p->dep = GRT_PATH_NONE;
-	for (unsigned int i = 0; i < PATH_ORDERED; i++) {
-		uint32_t one = l->ordered[i];
-
-		l->ordered[i] = GRT_PATH_NONE;
-		if (one != GRT_PATH_NONE && grt_path_graph_before(&s->graph, one, at) &&
-		    (last == GRT_PATH_NONE || time_of(s, one) > time_of(s, last)))
-			last = one;
-	}
-	if (last != GRT_PATH_NONE)
-		join_after(s, at, p, last, true);
+	for (uint32_t i = 0; o && i < o->used; i++)
+		if (grt_path_graph_before(&s->graph, o->work[i], at) &&
+		    (last == PATH_ORDERED || time_of(s, o->work[i]) > time_of(s, o->work[last])))
+			last = i;
+	if (last == PATH_ORDERED)
+		return;
+	work = o->work[last];
+	o->work[last] = o->work[--o->used];
+	join_after(s, at, p, work, true);
 }
 
 static void join_launch(struct grt_path *s, uint32_t at, struct grt_path_point *p)

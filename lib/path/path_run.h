@@ -50,7 +50,7 @@ enum path_lane_kind {
 
 /* The most streams that one stream waits for at a time, and the most streams of a context that are searched
  * for them. */
-#define PATH_ORDERED 4U
+#define PATH_ORDERED 64U
 #define PATH_LOOKED_AT 256U
 
 /**
@@ -68,7 +68,7 @@ enum path_lane_kind {
  * @call: the call that a thread is in, @in_call: which is this activity; @target: the lane that it waits for;
  *	@inferred: which is not sure
  * @launched: the last work of a stream; the end of the work of the call that a thread is in
- * @ordered: work of others that the next work of a stream is to wait for
+ * @ordered: number of the work of others that the next work of a stream is to wait for, plus 1; 0: none yet
  */
 struct path_lane {
 	uint8_t kind;
@@ -91,7 +91,13 @@ struct path_lane {
 	uint32_t in_call;
 	uint32_t target;
 	uint32_t launched;
-	uint32_t ordered[PATH_ORDERED];
+	uint32_t ordered;
+};
+
+/** struct path_ordered - the end of such work, of each stream the last; @used: how many there are */
+struct path_ordered {
+	uint32_t work[PATH_ORDERED];
+	uint32_t used;
 };
 
 /**
@@ -166,6 +172,8 @@ struct grt_path {
 	struct path_lane *lane;
 	uint32_t lanes, lane_room;
 	struct grt_hash_key key;
+	struct path_ordered *ordered;
+	uint32_t ordereds, ordered_room;
 	struct path_act *act;
 	uint32_t acts, act_room;
 	struct grt_index act_index;

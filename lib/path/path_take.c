@@ -764,6 +764,7 @@ void grt_path_free(struct grt_path *s)
 	grt_index_free(&s->act_index);
 	grt_index_free(&s->fence_index);
 	free(s->lane);
+	free(s->ordered);
 	free(s->act);
 	free(s->fence);
 	free(s->segment);

@@ -350,7 +350,7 @@ static void get_kernel_queue(struct grt_cell *cell, const void *view, const void
 #define KERNEL(member) AT(struct grt_rocm_kernel, member)
 static const struct grt_column kernel_columns[] = {
 	{"kernel", get_kernel_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name, else its address"},
-	{"pid", grt_cell_id, KERNEL(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the process"},
+	{"pid", grt_cell_id, KERNEL(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "the process"},
 	{"dispatches", get_u64, KERNEL(dispatches), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "times it was written into a queue"},
 	{"only_named", get_u64, KERNEL(shaders), GRT_CELL_NUMBER, GRT_COLUMN_ALL,

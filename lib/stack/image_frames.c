@@ -299,6 +299,19 @@ int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i,
 	return ret;
 }
 
+int grt_image_frames_inlined(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, uint32_t k,
+			     const char **text, size_t *len)
+{
+	struct place p;
+	int ret = image_frames_place_of(f, i, node, &p);
+
+	*text = "";
+	*len = 0;
+	if (!ret && k < p.frames)
+		*text = grt_stacks_text(f->names, f->list[p.at - 1 + k], len);
+	return ret;
+}
+
 bool grt_image_is_cuda(const struct grt_image *image, const struct grt_image_node *n)
 {
 	const struct grt_image_mapping *m = grt_image_mapping(image, n->module);

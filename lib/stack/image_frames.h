@@ -33,6 +33,15 @@ int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, 
 int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
 			  const char **text, size_t *len);
 
+/**
+ * grt_image_frames_inlined - the functions of a frame one by one, outermost first: those behind the first
+ * were put into it by the compiler
+ * @text: as above; empty behind the last
+ * Return: 0 or -ENOMEM
+ */
+int grt_image_frames_inlined(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, uint32_t k,
+			     const char **text, size_t *len);
+
 /* Bytes of a stack's text: a stack of a few bytes in the trace may stand for 256 MiB. */
 #define GRT_IMAGE_FRAMES_FOLDED_MAX (256U << 10)
 

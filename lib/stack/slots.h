@@ -49,6 +49,18 @@ static inline uint64_t grt_slots_begin(const struct grt_slots *s, uint16_t slot)
 	return s->from + (uint64_t)(((unsigned __int128)slot * span + s->n - 1) / s->n);
 }
 
+/** grt_slots_part - where the slot of @from ends, if that is before @to: the end of the part that is in it */
+static inline uint64_t grt_slots_part(const struct grt_slots *s, uint64_t from, uint64_t to, uint16_t *slot)
+{
+	uint64_t end;
+
+	*slot = grt_slots_of(s, from);
+	if (*slot + 1 == s->n)
+		return to;
+	end = grt_slots_begin(s, (uint16_t)(*slot + 1));
+	return end < to ? end : to;
+}
+
 /** grt_slots_add - a node got more. Return: 0 or -ENOMEM */
 static inline int grt_slots_add(struct grt_slots *s, uint32_t node, uint16_t slot, uint64_t weight)
 {
@@ -57,5 +69,12 @@ static inline int grt_slots_add(struct grt_slots *s, uint32_t node, uint16_t slo
 	s->at[s->used++] = (struct grt_slot){node, slot, weight};
 	return 0;
 }
+
+/**
+ * grt_slots_fit - makes of pairs of slots one until there are at most so many weights, or one slot; all are
+ * in the order of nodes and slots then
+ * @s: its number of slots is a power of two
+ */
+void grt_slots_fit(struct grt_slots *s, uint32_t most);
 
 #endif /* GRT_STACK_SLOTS_H */

@@ -10,6 +10,7 @@
 #include "trace/names.h"
 #include "notes.h"
 
+struct grt_bar;
 struct grt_call_end;
 struct grt_deps;
 struct grt_filter;
@@ -18,6 +19,7 @@ struct grt_job;
 struct grt_jobs;
 struct grt_pass;
 struct grt_slots;
+struct grt_idleness_sink;
 struct grt_stacks;
 
 /* A class of events, in sets of classes. */
@@ -51,6 +53,8 @@ struct grt_stacks;
  * @types: `monitor all` leaves it out where the trace has none of these; ended by 0, NULL: see @any
  * @any: where types do not decide that; NULL: @types
  * @write: writes it, as often as it is called. Return: 0 or -ENOMEM
+ * @bar: GRT_PART_BARS: its @i-th row as a picture, see bars.h; @help is their title. Return: whether there is
+ *	one; NULL: it is no picture
  */
 struct grt_part {
 	const char *name;
@@ -63,6 +67,7 @@ struct grt_part {
 	const uint16_t *types;
 	bool (*any)(const void *state);
 	int (*write)(void *state, const struct grt_part *part, struct grt_pass *pass);
+	bool (*bar)(const void *state, const struct grt_pass *pass, uint32_t i, struct grt_bar *bar);
 };
 
 /**
@@ -72,6 +77,8 @@ struct grt_part {
  * @besides: of these, the classes that its tables are not of
  * @beyond, @late: it takes these in, too, see struct grt_consumer
  * @always: a report needs its notes whatever it shows
+ * @waits: without an event of @classes other than names it shows nothing in a summary: there it begins with
+ *	the first one
  * @parts: what it shows
  * @size: of the state, which begins as zeroes; 0: @begin makes it
  * @begin: prepares the state; @parts has bit 1 << i for each part that is wanted. Return: 0 or -ENOMEM
@@ -84,7 +91,7 @@ struct grt_part {
  * @finish: the trace is over; may come again after further events. Return: 0, -ENOMEM, or with
  *	GRT_PART_FLAME -EOVERFLOW (see grt_stacks_add()) or -ENODATA (nothing has such a weight)
  * @notes: sentences about all of it
- * @free: frees the state; NULL is allowed
+ * @free: frees the state; where it has a @size, what it points to
  */
 struct grt_analysis {
 	const char *name;
@@ -93,6 +100,7 @@ struct grt_analysis {
 	bool beyond;
 	bool late;
 	bool always;
+	bool waits;
 	const struct grt_part *parts;
 	size_t size;
 	int (*begin)(void **state, struct grt_pass *pass, unsigned int parts);
@@ -109,11 +117,22 @@ struct grt_analysis {
 	void (*free)(void *state);
 };
 
-/* Operations that call a function with the type of the state, and nothing else. */
+/* Operations that call a function with the type of the state, and nothing else: NEW makes the state, INIT
+ * sets up one of @size. */
+#define GRT_ANALYSIS_NEW(name, type, function, ...)                              \
+	static int name(void **state, struct grt_pass *pass, unsigned int parts) \
+	{                                                                        \
+		return function((type **)state __VA_OPT__(, ) __VA_ARGS__);      \
+	}
+#define GRT_ANALYSIS_INIT(name, function, ...)                                   \
+	static int name(void **state, struct grt_pass *pass, unsigned int parts) \
+	{                                                                        \
+		function(*state __VA_OPT__(, ) __VA_ARGS__);                     \
+		return 0;                                                        \
+	}
 #define GRT_ANALYSIS_EVENT(name, function)                                             \
 	static int name(void *state, const struct grt_event *e, struct grt_pass *pass) \
 	{                                                                              \
-		(void)pass;                                                            \
 		return function(state, e);                                             \
 	}
 #define GRT_ANALYSIS_JOB(name, function)                        \
@@ -142,12 +161,14 @@ struct grt_analysis {
  * @streams: rows of @asked are written while the trace is read
  * @sort: order of @asked, NULL: its own
  * @top: rows of @asked, 0: all
+ * @step_range: the range of NVTX that steps are; NULL: what is found
  * @jobs_seen: jobs so far
  * @seen: events taken in by type, all in [0]; NULL: nobody counts them
  * @completed_again: COMPLETE of jobs that were complete
  * @columns: of a timeline's bars, at most; how many there are, once it has begun
  * @shape, @tree, @side: what a flame graph adds up, and where to
  * @slots: gets when the weights came, where the analysis knows; NULL: nobody asks
+ * @idle: gets each part of the idle time; NULL: nobody asks
  * @writer, @notes: where parts are written
  * @csv, @json, @verbose: its form; @page: JSON, of which people read the sentences first
  */
@@ -168,6 +189,7 @@ struct grt_pass {
 	bool streams;
 	const struct grt_column *sort;
 	uint64_t top;
+	const char *step_range;
 	uint64_t jobs_seen;
 	const uint64_t *seen;
 	uint64_t completed_again;
@@ -175,6 +197,7 @@ struct grt_pass {
 	const struct grt_flame_shape *shape;
 	struct grt_stacks *tree;
 	struct grt_slots *slots;
+	const struct grt_idleness_sink *idle;
 	unsigned int side;
 	struct grt_writer *writer;
 	struct grt_notes *notes;

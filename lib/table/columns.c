@@ -112,8 +112,9 @@ static void columns_table(struct grt_writer *w)
 		columns_put_member(out, "name", c->name);
 		fprintf(out, ", \"kind\": \"%s\", ", kind_names[c->kind]);
 		columns_put_member(out, "help", c->help);
-		fprintf(out, ", \"brief\": %s, \"machine\": %s}",
+		fprintf(out, ", \"brief\": %s, \"tells\": %s, \"machine\": %s}",
 			c->where & GRT_COLUMN_BRIEF ? "true" : "false",
+			c->where & GRT_COLUMN_TELLS ? "true" : "false",
 			c->where & GRT_COLUMN_MACHINE ? "true" : "false");
 	}
 	fputs("], \"rows\": [", out);

@@ -127,7 +127,6 @@ const struct grt_analysis grt_analysis_types = {
 	.parts = type_parts,
 	.size = sizeof(struct grt_counts),
 	.event = counts_take_event,
-	.free = free,
 };
 
 static const struct grt_part cpu_parts[] = {
@@ -142,5 +141,4 @@ const struct grt_analysis grt_analysis_cpus = {
 	.size = sizeof(struct grt_counts),
 	.packet = take_packet,
 	.notes = note_far,
-	.free = free,
 };

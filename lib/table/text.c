@@ -40,9 +40,10 @@ struct text {
 	bool flowing; /* widths are settled */
 	unsigned int width[GRT_COLUMNS_MAX];
 	bool out[GRT_COLUMNS_MAX]; /* left out, since it does not fit */
-	unsigned int last;	   /* column that is not */
-	unsigned int left_out;	   /* columns of all tables */
-	bool cut;		   /* names are */
+	unsigned int first;
+	unsigned int last;     /* column that is not */
+	unsigned int left_out; /* columns of all tables */
+	bool cut;	       /* names are */
 	bool any_inferred;
 	bool any_estimated;
 };
@@ -159,7 +160,7 @@ static void put_aligned(struct text *t, unsigned int i, const char *cell)
 
 	if (t->out[i])
 		return;
-	if (i)
+	if (i > t->first)
 		put_padding(out, BETWEEN);
 	if (!left)
 		put_padding(out, pad);
@@ -256,6 +257,33 @@ static void fit(struct text *t)
 	for (unsigned int i = 0; i < t->w.columns; i++)
 		if (!t->out[i])
 			t->last = i;
+	t->first = 0;
+	while (t->first < t->last && t->out[t->first])
+		t->first++;
+}
+
+/* Whether the rows have several values of a column, or where detail is asked for one; what is absent is none.
+ */
+static bool text_tells(const struct text *t, unsigned int column)
+{
+	bool detail = t->w.options.verbose && t->w.column[column]->where & GRT_COLUMN_VERBOSE;
+	const char *cell = t->kept, *first = NULL;
+
+	for (unsigned int i = 0; i < t->rows * t->w.columns; i++, cell += strlen(cell) + 1) {
+		if (i % t->w.columns != column || !strcmp(cell, "-"))
+			continue;
+		if (detail || (first && strcmp(first, cell)))
+			return true;
+		first = cell;
+	}
+	return false;
+}
+
+/* Of more rows than are kept it is not known what the others have. */
+static void leave_same_out(struct text *t)
+{
+	for (unsigned int i = 0; i < t->w.columns && t->rows < KEPT_ROWS; i++)
+		t->out[i] = t->w.column[i]->where & GRT_COLUMN_TELLS && !text_tells(t, i);
 }
 
 static void let_flow(struct text *t)
@@ -263,6 +291,7 @@ static void let_flow(struct text *t)
 	const char *cell = t->kept;
 
 	t->flowing = true;
+	leave_same_out(t);
 	fit(t);
 	text_put_header(t);
 	for (unsigned int r = 0; r < t->rows; r++) {

@@ -611,6 +611,7 @@ static bool amd_log_takes(const char *line, const char *end)
 const struct grt_text_format grt_text_amd_log = {
 	.name = "amd_log",
 	.takes = amd_log_takes,
+	.mark = ':',
 	.time = amd_log_time,
 	.learned_size = sizeof(struct amd_log_clocks),
 	.span = amd_log_span,

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/foreign.h"
 #include "trace/session.h"
 #include "base/scan.h"
 #include "base/lines_in.h"
@@ -526,11 +527,24 @@ struct votes {
 	bool any;
 };
 
+/* Whether the first character of a line says that it is of another form. */
+static bool is_of_another(const struct grt_text_format *format, char first)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (formats[i]->mark == first && formats[i] != format)
+			return true;
+	return false;
+}
+
 static void vote(struct votes *v, const char *line, const char *end)
 {
+	const char *first = line;
+
 	v->lines++;
+	grt_scan_blanks(&first, end);
 	for (size_t i = 0; i < FORMATS; i++) {
-		bool takes = formats[i]->takes(line, end);
+		bool takes =
+			first < end && !is_of_another(formats[i], *first) && formats[i]->takes(line, end);
 
 		v->of[i] += takes;
 		v->any = v->any || takes;
@@ -565,8 +579,9 @@ static const struct grt_text_format *elected(const struct votes *v)
 	return v->of[best] ? formats[best] : NULL;
 }
 
-static int no_form(const struct grt_text *t, uint64_t lines, struct grt_err *err)
+static int no_form(const struct grt_text *t, const struct grt_session *s, uint64_t lines, struct grt_err *err)
 {
+	const char *what, *fix;
 	char forms[200] = "";
 
 	for (size_t i = 0; i < FORMATS; i++)
@@ -579,12 +594,14 @@ static int no_form(const struct grt_text *t, uint64_t lines, struct grt_err *err
 		return grt_err_set(err, -EINVAL, "JSON has it as the string \"systemTraceEvents\"",
 				   "cat /sys/kernel/tracing/trace > FILE",
 				   "%s: a JSON trace without ftrace text", t->label);
+	if (!t->lines.json.on && s->head && grt_foreign_text(s->head, s->head_len, &what, &fix))
+		return grt_err_set(err, -EINVAL, what, fix, "%s: not a trace", t->label);
 	return grt_err_set(err, -EINVAL, "none of its lines is of a form that can be read",
 			   "trace-cmd report > FILE, or cat /sys/kernel/tracing/trace > FILE",
 			   "%s: line 1 to %llu: no events (%s)", t->label, (unsigned long long)lines, forms);
 }
 
-static int choose_form(struct grt_text *t, struct grt_err *err)
+static int choose_form(struct grt_text *t, const struct grt_session *s, struct grt_err *err)
 {
 	struct votes v = {.lines = 0};
 	int ret;
@@ -596,7 +613,7 @@ static int choose_form(struct grt_text *t, struct grt_err *err)
 				   (unsigned long long)v.lines + 1);
 	t->format = elected(&v);
 	if (!t->format)
-		return no_form(t, v.lines, err);
+		return no_form(t, s, v.lines, err);
 	if (t->lines.is_pipe)
 		grt_lines_unpin(&t->lines);
 	else
@@ -646,7 +663,7 @@ static int text_input_prepare(struct grt_text *t, struct grt_session *s, struct 
 	t->label = strdup(strcmp(s->path, "-") ? s->path : "standard input");
 	if (!t->label || grt_lines_init(&t->lines, s->is_pipe ? s->head : NULL, s->is_pipe ? s->head_len : 0))
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", s->path);
-	ret = choose_form(t, err);
+	ret = choose_form(t, s, err);
 	if (!ret && !s->is_pipe)
 		ret = read_stamps(t, s, err);
 	s->found.text.form = t->format ? t->format->name : NULL;

@@ -37,6 +37,7 @@ enum grt_text_place {
  * struct grt_text_format - a form of text
  * @name: as in text.def
  * @takes: whether a line is certainly of this form; decides which form reads a file
+ * @mark: lines that begin with this character, behind blanks, are of no other form; 0: there is none
  * @time: its stamp in ns, without looking at the rest; false: it has none.
  *	Called for every line of a file before it is read, to learn how far out of
  *	order it is; so it must be fast. @hint is its own, for all lines of a file, and 0 before the first:
@@ -62,6 +63,7 @@ enum grt_text_place {
 struct grt_text_format {
 	const char *name;
 	bool (*takes)(const char *line, const char *end);
+	char mark;
 	bool (*time)(const char *line, const char *end, uint64_t *ns, size_t *hint);
 	size_t learned_size;
 	void (*span)(void *learned, uint64_t *first, uint64_t *last);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/tempfile.h"
 #include "base/heap.h"
 #include "base/scan.h"
 #include "base/lines_in.h"
@@ -343,36 +344,11 @@ static int text_order_sort(struct grt_order *o)
 
 /* Runs in a file */
 
-static const char *temp_dir(void)
-{
-	const char *dir = getenv("TMPDIR");
-
-	return dir && *dir ? dir : "/tmp";
-}
-
 static int text_order_failed(struct grt_order *o, int code, const char *what)
 {
 	return grt_err_set(&o->err, code, strerror(-code),
 			   "TMPDIR=DIR with room for it, before the command's name",
-			   "%s: cannot %s a temporary file to sort the text", temp_dir(), what);
-}
-
-/* Without a name from the start where the filesystem can do that. */
-static int open_temp(void)
-{
-	char path[4096];
-	int fd = open(temp_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-
-	if (fd >= 0)
-		return fd;
-	if (snprintf(path, sizeof(path), "%s/grtrace.XXXXXX", temp_dir()) >= (int)sizeof(path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
+			   "%s: cannot %s a temporary file to sort the text", grt_tempfile_dir(), what);
 }
 
 static void free_merge(struct grt_order_merge *m)
@@ -395,7 +371,7 @@ static int new_merge(struct grt_order *o)
 
 	if (!m)
 		return text_order_failed(o, -ENOMEM, "make");
-	m->fd = open_temp();
+	m->fd = grt_tempfile_open();
 	m->write_buf = malloc(WRITE_BUFFER);
 	o->merge = m;
 	if (m->fd < 0)

@@ -5,34 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
-/** struct sleep - off the CPU from @start to @end, asleep until @woken */
-struct sleep {
-	uint64_t start;
-	uint64_t woken;
-	uint64_t end;
-	uint32_t waker;
-	uint32_t waker_pid;
-	char waker_comm[15];
-	uint8_t state;
-};
-
-/**
- * struct lately - a thread
- * @n: sleeps so far, of which the last are at n - 1 and before, modulo GRT_SLEEPS_KEPT
- * @first: all is known from here on
- * @number: of its last time off the CPU
- */
-struct lately {
-	uint32_t pid;
-	uint32_t n;
-	uint64_t first;
-	uint64_t number;
-	struct sleep sleep[GRT_SLEEPS_KEPT];
-};
-
-void grt_sleeps_init(struct grt_sleeps *s)
+void grt_sleeps_init(struct grt_sleeps *s, uint32_t kept, uint32_t threads)
 {
-	grt_keyed_init(&s->threads, sizeof(struct lately), GRT_SLEEPS_THREADS);
+	s->kept = kept;
+	grt_keyed_init(&s->threads, sizeof(struct grt_sleeper) + kept * sizeof(struct grt_sleep), threads);
 }
 
 void grt_sleeps_free(struct grt_sleeps *s)
@@ -41,7 +17,8 @@ void grt_sleeps_free(struct grt_sleeps *s)
 }
 
 /* @first: where it is new, it is known from here on. Return: 0 or -ENOMEM */
-static int sleeps_thread(struct grt_sleeps *s, const struct grt_event *e, uint64_t first, struct lately **out)
+static int sleeps_thread(struct grt_sleeps *s, const struct grt_event *e, uint64_t first,
+			 struct grt_sleeper **out)
 {
 	int ret = grt_keyed_get_or_replace(&s->threads, &(struct grt_key){{e->tid}}, NULL, (void **)out);
 
@@ -56,7 +33,7 @@ static int sleeps_thread(struct grt_sleeps *s, const struct grt_event *e, uint64
 
 static int sleeps_see_thread(struct grt_sleeps *s, const struct grt_ev_thread *e)
 {
-	struct lately *l;
+	struct grt_sleeper *l;
 	int ret;
 
 	if (e->what != GRT_THREAD_MADE && e->what != GRT_THREAD_SEEN_ON && e->what != GRT_THREAD_SEEN_OFF)
@@ -70,22 +47,27 @@ static int sleeps_see_thread(struct grt_sleeps *s, const struct grt_ev_thread *e
 	return 0;
 }
 
-static void sleeps_remember(struct lately *l, const struct sleep *s, uint64_t number)
+static void sleeps_remember(const struct grt_sleeps *s, struct grt_sleeper *l, const struct grt_sleep *one,
+			    uint64_t number)
 {
 	/* records are missing in front of it */
 	if (number != l->number + 1) {
 		l->n = 0;
-		l->first = s->start;
+		l->first = one->start;
 	}
 	l->number = number;
-	if (l->n >= GRT_SLEEPS_KEPT)
-		l->first = l->sleep[l->n % GRT_SLEEPS_KEPT].end;
-	l->sleep[l->n++ % GRT_SLEEPS_KEPT] = *s;
+	if (l->n >= s->kept)
+		l->first = l->sleep[l->n % s->kept].end;
+	l->sleep[l->n++ % s->kept] = *one;
 }
 
-static int sleeps_see_off_cpu(struct grt_sleeps *s, const struct grt_ev_asleep *e)
+bool grt_sleeps_read(const struct grt_event *event, struct grt_ev_asleep *e, struct grt_sleep *out)
 {
-	struct sleep one = {
+	if (event->type != GRT_EV_ASLEEP && event->type != GRT_EV_OFF_CPU)
+		return false;
+	*e = (struct grt_ev_asleep){.waker = 0};
+	memcpy(e, event, event->type == GRT_EV_ASLEEP ? sizeof(*e) : sizeof(struct grt_ev_off_cpu));
+	*out = (struct grt_sleep){
 		.start = e->start,
 		.woken = e->woken > e->start && e->woken < e->e.time ? e->woken : e->e.time,
 		.end = e->e.time,
@@ -93,47 +75,55 @@ static int sleeps_see_off_cpu(struct grt_sleeps *s, const struct grt_ev_asleep *
 		.waker_pid = e->waker_pid,
 		.state = e->reason < GRT_THREAD_STATES ? (uint8_t)e->reason : GRT_THREAD_UNKNOWN,
 	};
-	struct lately *l;
-	int ret;
-
-	if (one.start > one.end)
-		return 0;
-	if (one.state == GRT_THREAD_RUNNABLE)
-		one.woken = one.start;
+	memcpy(out->waker_comm, e->waker_comm, sizeof(out->waker_comm));
 	/* nobody saw when it returned */
 	if (!e->over && e->e.flags & GRT_FLAG_INFERRED)
-		one.end = one.woken;
-	memcpy(one.waker_comm, e->waker_comm, sizeof(one.waker_comm));
-	ret = sleeps_thread(s, &e->e, one.start, &l);
-	if (!ret)
-		sleeps_remember(l, &one, e->number);
-	return ret;
+		out->end = out->woken;
+	if (out->state == GRT_THREAD_RUNNABLE)
+		out->woken = out->start;
+	return out->start <= out->end;
 }
 
-int grt_sleeps_event(struct grt_sleeps *s, const struct grt_event *e)
+int grt_sleeps_event(struct grt_sleeps *s, const struct grt_event *event)
 {
-	struct grt_ev_asleep runnable = {.waker = 0};
+	struct grt_ev_asleep e;
+	struct grt_sleep one;
+	struct grt_sleeper *l;
+	int ret;
 
-	if (e->type == GRT_EV_ASLEEP)
-		return sleeps_see_off_cpu(s, (const struct grt_ev_asleep *)e);
-	if (e->type == GRT_EV_THREAD)
-		return sleeps_see_thread(s, (const struct grt_ev_thread *)e);
-	if (e->type != GRT_EV_OFF_CPU)
+	if (event->type == GRT_EV_THREAD)
+		return sleeps_see_thread(s, (const struct grt_ev_thread *)event);
+	if (!grt_sleeps_read(event, &e, &one))
 		return 0;
-	memcpy(&runnable, e, sizeof(struct grt_ev_off_cpu));
-	return sleeps_see_off_cpu(s, &runnable);
+	ret = sleeps_thread(s, event, one.start, &l);
+	if (!ret)
+		sleeps_remember(s, l, &one, e.number);
+	return ret;
 }
 
 /* ------------------------------------------------------------- spans */
 
-static uint64_t sleeps_overlap(uint64_t from, uint64_t to, uint64_t start, uint64_t end)
+const struct grt_sleeper *grt_sleeps_find(const struct grt_sleeps *s, uint32_t tid)
+{
+	return tid ? grt_keyed_find(&s->threads, &(struct grt_key){{tid}}) : NULL;
+}
+
+const struct grt_sleep *grt_sleeps_last(const struct grt_sleeps *s, const struct grt_sleeper *l, uint32_t i,
+					uint64_t known)
+{
+	const struct grt_sleep *one = i <= s->kept && i <= l->n ? &l->sleep[(l->n - i) % s->kept] : NULL;
+
+	return one && one->end > known ? one : NULL;
+}
+
+uint64_t grt_sleeps_overlap(uint64_t from, uint64_t to, uint64_t start, uint64_t end)
 {
 	uint64_t first = start > from ? start : from, last = end < to ? end : to;
 
 	return last > first ? last - first : 0;
 }
 
-static void sleeps_longest(struct grt_spent *spent, const struct sleep *s, uint64_t ns)
+static void sleeps_longest(struct grt_spent *spent, const struct grt_sleep *s, uint64_t ns)
 {
 	if (ns <= spent->longest)
 		return;
@@ -145,10 +135,10 @@ static void sleeps_longest(struct grt_spent *spent, const struct sleep *s, uint6
 }
 
 /* Return: of the span, what this time off the CPU took */
-static uint64_t sleeps_add(struct grt_spent *spent, const struct sleep *s, uint64_t from, uint64_t to)
+static uint64_t sleeps_add(struct grt_spent *spent, const struct grt_sleep *s, uint64_t from, uint64_t to)
 {
-	uint64_t asleep = sleeps_overlap(from, to, s->start, s->woken);
-	uint64_t runnable = sleeps_overlap(from, to, s->woken, s->end);
+	uint64_t asleep = grt_sleeps_overlap(from, to, s->start, s->woken);
+	uint64_t runnable = grt_sleeps_overlap(from, to, s->woken, s->end);
 
 	spent->ns[GRT_THREAD_RUNNABLE] += runnable;
 	if (spent->apart && s->waker_pid == spent->apart)
@@ -162,7 +152,8 @@ static uint64_t sleeps_add(struct grt_spent *spent, const struct sleep *s, uint6
 void grt_sleeps_divide(const struct grt_sleeps *s, uint32_t tid, uint64_t from, uint64_t to,
 		       struct grt_spent *spent)
 {
-	const struct lately *l = tid ? grt_keyed_find(&s->threads, &(struct grt_key){{tid}}) : NULL;
+	const struct grt_sleeper *l = grt_sleeps_find(s, tid);
+	const struct grt_sleep *one;
 	uint64_t known = !l ? to : l->first > from ? l->first : from, left;
 
 	if (to <= from)
@@ -170,12 +161,7 @@ void grt_sleeps_divide(const struct grt_sleeps *s, uint32_t tid, uint64_t from, 
 	known = known < to ? known : to;
 	left = to - known;
 	spent->ns[GRT_THREAD_UNKNOWN] += known - from;
-	for (uint32_t i = 1; l && i <= GRT_SLEEPS_KEPT && i <= l->n; i++) {
-		const struct sleep *one = &l->sleep[(l->n - i) % GRT_SLEEPS_KEPT];
-
-		if (one->end <= known)
-			break;
+	for (uint32_t i = 1; l && (one = grt_sleeps_last(s, l, i, known)); i++)
 		left -= sleeps_add(spent, one, known, to);
-	}
 	spent->ns[GRT_THREAD_RUNNING] += left;
 }

@@ -10,14 +10,38 @@
 
 #include "base/keyed.h"
 
-/* Of a thread; what was before them is unknown. A power of two. */
-#define GRT_SLEEPS_KEPT 512U
-/* Threads that are remembered, of 24 KB each; the oldest gives way. */
-#define GRT_SLEEPS_THREADS 1024U
+/** struct grt_sleep - off the CPU from @start to @end, asleep until @woken; @waker 0: no thread */
+struct grt_sleep {
+	uint64_t start;
+	uint64_t woken;
+	uint64_t end;
+	uint32_t waker;
+	uint32_t waker_pid;
+	char waker_comm[15];
+	uint8_t state;
+};
 
-/** struct grt_sleeps - set up by grt_sleeps_init(), to be given to grt_sleeps_free() */
+/**
+ * struct grt_sleeper - a thread
+ * @n: sleeps so far, for grt_sleeps_last()
+ * @first: all is known from here on
+ * @number: of its last time off the CPU
+ */
+struct grt_sleeper {
+	uint32_t pid;
+	uint32_t n;
+	uint64_t first;
+	uint64_t number;
+	struct grt_sleep sleep[];
+};
+
+/**
+ * struct grt_sleeps - set up by grt_sleeps_init(), to be given to grt_sleeps_free()
+ * @kept: sleeps of a thread; what was before them is unknown
+ */
 struct grt_sleeps {
 	struct grt_keyed threads;
+	uint32_t kept;
 };
 
 /**
@@ -38,11 +62,33 @@ struct grt_spent {
 	uint64_t longest;
 };
 
-/** grt_sleeps_init - an empty one */
-void grt_sleeps_init(struct grt_sleeps *s);
+/**
+ * grt_sleeps_init - an empty one
+ * @kept: sleeps of a thread, of 48 bytes each; a power of two
+ * @threads: those that are remembered; the oldest gives way
+ */
+void grt_sleeps_init(struct grt_sleeps *s, uint32_t kept, uint32_t threads);
+
+/**
+ * grt_sleeps_read - what an event says about a sleep
+ * @e: gets records of older programs, and of threads that were ready to run, as ASLEEP
+ * Return: false where it says nothing
+ */
+bool grt_sleeps_read(const struct grt_event *event, struct grt_ev_asleep *e, struct grt_sleep *out);
 
 /** grt_sleeps_event - takes in an event; of use is class thread. Return: 0 or -ENOMEM */
 int grt_sleeps_event(struct grt_sleeps *s, const struct grt_event *e);
+
+/** grt_sleeps_find - a thread, NULL where it is not followed */
+const struct grt_sleeper *grt_sleeps_find(const struct grt_sleeps *s, uint32_t tid);
+
+/** grt_sleeps_last - the sleep that was the @i th from the last one, from 1; NULL: it is not kept, or ended
+ * before @known */
+const struct grt_sleep *grt_sleeps_last(const struct grt_sleeps *s, const struct grt_sleeper *l, uint32_t i,
+					uint64_t known);
+
+/** grt_sleeps_overlap - ns that two spans have in common */
+uint64_t grt_sleeps_overlap(uint64_t from, uint64_t to, uint64_t start, uint64_t end);
 
 /** grt_sleeps_divide - adds what a thread did from one moment to another, at which it ran, to @spent */
 void grt_sleeps_divide(const struct grt_sleeps *s, uint32_t tid, uint64_t from, uint64_t to,

@@ -13,13 +13,11 @@
 
 static void thread_table_get_thread(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_name(cell, view, ((const struct grt_thread *)row)->name);
 }
 
 static void thread_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_owner(cell, view, ((const struct grt_thread *)row)->name);
 }
 
@@ -27,8 +25,6 @@ static void thread_table_get_life(struct grt_cell *cell, const void *view, const
 {
 	const struct grt_thread *t = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = t->last - t->first;
 }
 
@@ -39,7 +35,7 @@ static void thread_table_get_life(struct grt_cell *cell, const void *view, const
 static const struct grt_column columns[] = {
 	{"process", thread_table_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its process's name"},
 	{"thread", thread_table_get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
-	{"pid", grt_cell_u32, T(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
+	{"pid", grt_cell_u32, T(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"tid", grt_cell_u32, T(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread id"},
 	{"first", grt_cell_u64, T(first), GRT_CELL_TIME, GRT_COLUMN_MORE, "it is known from here on"},
 	{"life", thread_table_get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "known lifetime, the sum of the states, ns"},
@@ -130,16 +126,10 @@ static int write_threads(void *state, const struct grt_part *part, struct grt_pa
 	return ret;
 }
 
-static int new_threads(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	(void)pass;
-	(void)parts;
-	return grt_threads_new((struct grt_threads **)state, NULL);
-}
+GRT_ANALYSIS_NEW(new_threads, struct grt_threads, grt_threads_new, NULL)
 
 static void begin_within(void *state, uint64_t from, uint64_t to)
 {
-	(void)to;
 	grt_threads_from(state, from);
 }
 

@@ -14,35 +14,27 @@
 
 static void waker_table_get_thread(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_name(cell, view, ((const struct grt_waker_row *)row)->name);
 }
 
 static void waker_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_owner(cell, view, ((const struct grt_waker_row *)row)->name);
 }
 
 static void waker_table_get_state(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = grt_thread_state_name(((const struct grt_waker_row *)row)->state);
 }
 
 static void waker_table_get_by(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = grt_waker_name(((const struct grt_waker_row *)row)->by);
 	cell->absent = !cell->text;
 }
 
 static void waker_table_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = grt_wake_cause_name(((const struct grt_waker_row *)row)->cause);
 	cell->absent = !cell->text;
 }
@@ -53,8 +45,6 @@ static void waker_table_get_behind(struct grt_cell *cell, const void *view, cons
 	const struct grt_waker_row *r = row;
 	unsigned int most = r->state;
 
-	(void)view;
-	(void)arg;
 	for (unsigned int i = 0; i < GRT_THREAD_STATES; i++)
 		if (r->behind[i] > r->behind[most])
 			most = i;
@@ -67,7 +57,7 @@ static void waker_table_get_behind(struct grt_cell *cell, const void *view, cons
 static const struct grt_column columns[] = {
 	{"process", waker_table_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the process's name"},
 	{"thread", waker_table_get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the thread's name"},
-	{"pid", grt_cell_u32, W(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
+	{"pid", grt_cell_u32, W(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"tid", grt_cell_u32, W(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "thread id"},
 	{"state", waker_table_get_state, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what it waited for"},
 	{"by", waker_table_get_by, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "who woke it: thread, kernel (one of its threads), interrupt"},
@@ -137,35 +127,15 @@ static int write_wakers(void *state, const struct grt_part *part, struct grt_pas
 	return ret;
 }
 
-static int new_wakers(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	(void)pass;
-	(void)parts;
-	*state = malloc(sizeof(struct grt_wakers));
-	if (!*state)
-		return -ENOMEM;
-	grt_wakers_init(*state);
-	return 0;
-}
+GRT_ANALYSIS_INIT(new_wakers, grt_wakers_init)
 
 static void waker_table_within(void *state, uint64_t from, uint64_t to)
 {
-	(void)to;
 	((struct grt_wakers *)state)->from = from;
 }
 
-static int waker_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
-{
-	(void)pass;
-	return grt_wakers_event(state, e);
-}
-
-static void free_wakers(void *state)
-{
-	if (state)
-		grt_wakers_free(state);
-	free(state);
-}
+GRT_ANALYSIS_EVENT(waker_table_take_event, grt_wakers_event)
+GRT_ANALYSIS_FREE(free_wakers, grt_wakers_free)
 
 static const struct grt_part waker_parts[] = {
 	{"wait", "what threads waited for, and who ended it", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
@@ -178,6 +148,7 @@ const struct grt_analysis grt_analysis_wakers = {
 	.classes = GRT_IN_CLASS(thread) | GRT_IN_CLASS(name),
 	.beyond = true,
 	.parts = waker_parts,
+	.size = sizeof(struct grt_wakers),
 	.begin = new_wakers,
 	.within = waker_table_within,
 	.event = waker_table_take_event,

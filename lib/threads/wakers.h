@@ -18,6 +18,7 @@
 #include "base/keyed.h"
 #include "table/table.h"
 #include "trace/names.h"
+#include "sleeps.h"
 
 /* Rows; waits that would be in further ones are counted. */
 #define GRT_WAKERS_MAX 65536U
@@ -62,7 +63,7 @@ struct grt_wakers {
 	uint64_t from;
 	struct grt_names names;
 	struct grt_keyed rows;
-	struct grt_keyed lives;
+	struct grt_sleeps sleeps;
 	uint64_t over;
 	uint64_t inferred;
 };

@@ -89,21 +89,19 @@ static int on_piece(void *arg, const struct grt_thread *t, const struct grt_thre
 	struct row r = {t->number, p->state, p->user, p->kernel, 0, p->end - p->start, p->sample};
 	struct grt_wall_flame *f = arg;
 	uint64_t start = p->start, end;
-	uint16_t last;
-	int ret = 0;
+	int ret;
 
 	/* where the time goes that it ran, its samples say */
 	if (on_cpu(p->state) && !p->sample)
 		return 0;
 	if (!f->slots)
 		return wall_flame_add(f, &r);
-	r.slot = grt_slots_of(f->slots, start);
-	last = p->end > start ? grt_slots_of(f->slots, p->end - 1) : r.slot;
-	for (; !ret && r.slot <= last; r.slot++, start = end) {
-		end = r.slot < last ? grt_slots_begin(f->slots, (uint16_t)(r.slot + 1)) : p->end;
+	do {
+		end = grt_slots_part(f->slots, start, p->end, &r.slot);
 		r.ns = end - start;
 		ret = wall_flame_add(f, &r);
-	}
+		start = end;
+	} while (!ret && start < p->end);
 	return ret;
 }
 

@@ -16,7 +16,6 @@ static const struct grt_part wall_time_parts[] = {
 
 static int wall_time_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	(void)parts;
 	return grt_wall_flame_new((struct grt_wall_flame **)state, pass->first, pass->slots);
 }
 

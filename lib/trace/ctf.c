@@ -43,8 +43,6 @@ struct ctf_dir {
 
 static bool ctf_takes(const struct stat *st, const char *head, size_t len)
 {
-	(void)head;
-	(void)len;
 	return S_ISDIR(st->st_mode);
 }
 

@@ -78,16 +78,41 @@ static int job_owner(struct grt_filter *f, const struct grt_event *e, struct own
 	return 0;
 }
 
+static void filter_see(struct grt_filter *f, const struct owner *o)
+{
+	struct grt_filter_seen new = {f->ring ? o->ring : o->pid, o->tid};
+
+	if (f->ring ? o->ring == GRT_RING_NONE : !o->pid)
+		return;
+	for (uint32_t i = 0; i < f->seens; i++)
+		if (f->seen[i].id == new.id)
+			return;
+	if (f->seens < GRT_FILTER_SEEN_MAX)
+		f->seen[f->seens++] = new;
+	else
+		f->more = true;
+}
+
+const char *grt_filter_named(const struct grt_filter *f, const struct grt_filter_seen *seen)
+{
+	if (f->ring)
+		return grt_names_name(&f->names, grt_names_find(&f->names, GRT_NAME_RING, seen->id));
+	return grt_names_owner(&f->names, grt_names_find(&f->names, GRT_NAME_THREAD, seen->tid));
+}
+
 /* Return: 1, 0 or -ENOMEM */
 static int is_wanted(struct grt_filter *f, const struct grt_event *e)
 {
 	struct owner owner = {e->pid, e->tid, e->ring};
+	bool wanted;
 
 	if (grt_has_job(e) && grt_class_of[e->type] == GRT_CLASS_job && job_owner(f, e, &owner))
 		return -ENOMEM;
-	if (f->by_type && !grt_types_has(&f->types, e->type))
-		return 0;
-	return grt_filter_wants_job(f, &f->names, owner.pid, owner.tid, owner.ring);
+	wanted = grt_filter_wants_job(f, &f->names, owner.pid, owner.tid, owner.ring);
+	f->found |= wanted;
+	if (!f->found)
+		filter_see(f, &owner);
+	return wanted && (!f->by_type || grt_types_has(&f->types, e->type));
 }
 
 /* What others refer to, and what jobs are joined from. */
@@ -123,5 +148,6 @@ void grt_filter_free(struct grt_filter *f)
 	grt_names_free(&f->names);
 	if (f->ready)
 		grt_keyed_free(&f->jobs);
-	f->ready = false;
+	f->ready = f->found = f->more = false;
+	f->seens = 0;
 }

@@ -11,6 +11,15 @@
 #include "base/keyed.h"
 #include "names.h"
 
+/* Rings or processes that can be named where the one asked for is not there. */
+#define GRT_FILTER_SEEN_MAX 16U
+
+/** struct grt_filter_seen - @id: of a ring or a process; @tid: of its thread */
+struct grt_filter_seen {
+	uint32_t id;
+	uint32_t tid;
+};
+
 /**
  * struct grt_filter - all zero wants everything; to be given to grt_filter_free()
  * @pid: 0: of every process
@@ -22,6 +31,9 @@
  * @strict: what only names or defines something is not handed out
  * @shown: the event that was handed out last is wanted itself: it does not only name or define something
  * @names, @jobs: what was learned
+ * @found: there was an event of @pid, @comm and @ring; until then @seen has those that are there: rings where
+ *a ring was asked for, else threads, one for each process
+ * @more: they are not all
  */
 struct grt_filter {
 	uint32_t pid;
@@ -35,7 +47,14 @@ struct grt_filter {
 	bool ready;
 	struct grt_names names;
 	struct grt_keyed jobs;
+	bool found;
+	bool more;
+	struct grt_filter_seen seen[GRT_FILTER_SEEN_MAX];
+	uint32_t seens;
 };
+
+/** grt_filter_named - how it is called: of a ring, or of a process; NULL: unknown */
+const char *grt_filter_named(const struct grt_filter *f, const struct grt_filter_seen *seen);
 
 /** grt_filter_any - whether something is not wanted */
 bool grt_filter_any(const struct grt_filter *f);

@@ -89,6 +89,21 @@ const char *grt_names_owner(const struct grt_names *n, uint32_t number)
 	return number < n->used && n->name[number].owner[0] ? n->name[number].owner : NULL;
 }
 
+int grt_names_tell(const struct grt_names *n, int (*take)(void *arg, const struct grt_event *e), void *arg)
+{
+	struct grt_ev_name e = {.e = {.type = GRT_EV_NAME, .size = sizeof(e), .ring = GRT_RING_NONE}};
+	int ret = 0;
+
+	for (uint32_t i = 1; i < n->used && !ret; i++) {
+		e.kind = n->name[i].kind;
+		e.id = n->name[i].id;
+		memcpy(e.name, n->name[i].name, sizeof(e.name));
+		memcpy(e.owner, n->name[i].owner, sizeof(e.owner));
+		ret = take(arg, &e.e);
+	}
+	return ret;
+}
+
 bool grt_names_gpus(const struct grt_names *n)
 {
 	const struct grt_name *first = NULL;

@@ -40,6 +40,12 @@ struct grt_names {
 /** grt_names_add - takes in a NAME record. Return: 0 or -ENOMEM */
 int grt_names_add(struct grt_names *n, const struct grt_ev_name *e);
 
+/**
+ * grt_names_tell - says all names again, as NAME records in the order in which they came
+ * Return: 0, or what @take returned otherwise
+ */
+int grt_names_tell(const struct grt_names *n, int (*take)(void *arg, const struct grt_event *e), void *arg);
+
 /** grt_names_gpus - whether the rings named so far are of several GPUs */
 bool grt_names_gpus(const struct grt_names *n);
 

@@ -6,6 +6,8 @@
 #include "base/grow.h"
 #include "base/lines_in.h"
 #include "base/sized.h"
+#include "foreign.h"
+#include "unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -201,18 +203,39 @@ static int session_read_head(struct grt_session *s, int fd, const struct stat *s
 	return 0;
 }
 
-static int session_open_input(struct grt_session *s, int fd, const struct grt_reader *const *readers,
+/* A packed input is replaced by what is in it, which may not be packed again. */
+static int session_unpack(struct grt_session *s, int *fd, struct stat *st, struct grt_err *err)
+{
+	const struct grt_packed packed = {*fd, s->path, s->head, s->head_len, s->is_pipe};
+	int plain, ret = grt_unpack(&packed, &plain, err);
+
+	if (ret || plain < 0)
+		return ret;
+	close(*fd);
+	*fd = plain;
+	free(s->head);
+	s->head = NULL;
+	if (fstat(plain, st))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "%s: cannot unpack", s->path);
+	return session_read_head(s, plain, st, err);
+}
+
+static int session_open_input(struct grt_session *s, int *fd, const struct grt_reader *const *readers,
 			      size_t n, struct grt_err *err)
 {
 	struct stat st;
 	int ret;
 
-	if (fstat(fd, &st))
+	if (fstat(*fd, &st))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "%s: cannot open", s->path);
-	ret = session_read_head(s, fd, &st, err);
+	ret = session_read_head(s, *fd, &st, err);
+	if (!ret)
+		ret = grt_foreign_refuse(s->path, s->head, s->head_len, err);
+	if (!ret)
+		ret = session_unpack(s, fd, &st, err);
 	for (size_t i = 0; i < n && !ret; i++)
 		if (readers[i]->takes(&st, s->head, s->head_len))
-			return readers[i]->open(s, fd, err);
+			return readers[i]->open(s, *fd, err);
 	if (ret)
 		return ret;
 	return grt_err_set(err, -EINVAL,
@@ -241,7 +264,7 @@ static int session_open_path(struct grt_session *s, const struct grt_reader *con
 
 	if (fd < 0)
 		return grt_err_set(err, -errno, strerror(errno), fix, "%s: cannot open", s->path);
-	ret = session_open_input(s, fd, readers, n, err);
+	ret = session_open_input(s, &fd, readers, n, err);
 	close(fd);
 	free(s->head);
 	s->head = NULL;

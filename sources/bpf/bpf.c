@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "bpf.h"
+#include "sources/owners.h"
 
 #ifdef GRT_HAVE_BPF
 
@@ -121,6 +122,7 @@ struct capture {
 	struct grt_bpf_stacks stacks;
 	struct grt_bpf_samples samples;
 	struct grt_bpf_rings numbered;
+	struct owners owners;
 	uint32_t ring_base;
 	struct cpu_tally tally[BPF_CPUS_MAX];
 	struct grt_bpf_counts count[BPF_CPUS_MAX];
@@ -522,6 +524,8 @@ static int grt_bpf_complete_event(struct capture *c, unsigned int cpu, struct gr
 	if (c->kind->complete)
 		c->kind->complete(e);
 	ret = grt_bpf_rings_see(&c->numbered, c->packer, cpu, e);
+	if (!ret && e->type == GRT_EV_SUBMIT && grt_types_has(&c->config.types, GRT_EV_OWNER))
+		ret = owners_meet(&c->owners, c->packer, cpu, e->time, e->pid);
 	if (!ret && c->config.stacks)
 		ret = grt_bpf_stacks_see(&c->stacks, c->packer, cpu, e);
 	return ret ? ret : grt_bpf_devices_see(&c->devices, c->packer, cpu, e);
@@ -534,6 +538,7 @@ static int grt_bpf_name_thread(struct capture *c, unsigned int cpu, const struct
 
 	memcpy(comm, n->comm, BPF_COMM);
 	memcpy(owner, n->owner[0] ? n->owner : n->comm, BPF_COMM);
+	owners_name(&c->owners, e->pid, owner);
 	return grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, owner);
 }
 

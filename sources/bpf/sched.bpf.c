@@ -349,7 +349,7 @@ static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __
 	__u32 tid = task->pid, state = state_of(ctx, task);
 	struct grt_bpf_thread *t = thread_of(tid);
 
-	/* the kernel left out the event of its coming, as it does now and then: it ran after its sleep */
+	/* its coming was missed, which is counted: it ran after its sleep */
 	if (t && !t->on && t->state)
 		came_back(t, task, tid, GRT_FLAG_INFERRED);
 	if (state & TASK_DEAD) {

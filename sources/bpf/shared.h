@@ -221,6 +221,9 @@ struct grt_bpf_hit {
 	__u32 cpu;
 };
 
+/* GRT_PRESENT_COMMIT: which requests to a Wayland compositor are that, the programs find out. */
+#define BPF_PRESENT_COMMIT 0x4006U
+
 /**
  * struct grt_bpf_ring_key - it is this ring as long as all three agree: addresses are used again
  * @address: of its scheduler or queue, or a number that stands for it

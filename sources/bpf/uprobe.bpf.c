@@ -1,14 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Functions of programs and libraries entered, with their stacks. Which one it
- * was is given by the number that its uprobe was attached with (Linux 5.15).
+ * was is given by the number that its uprobe was attached with (Linux 5.15); a Wayland
+ * client's request counts where it is a commit of a surface.
  */
 #include "hits.h"
+
+/* As in Wayland's protocol, and for all versions of it. */
+#define WL_SURFACE_COMMIT 6
+
+/* Its first member of libwayland's struct wl_proxy and wl_interface: what it is of, and that one's name. */
+struct wl_named {
+	const void *first;
+};
+
+/* Return: whether the request is a commit; -1: its object cannot be read */
+static __always_inline int is_commit(struct pt_regs *regs)
+{
+	struct wl_named proxy, interface;
+	char name[sizeof("wl_surface")];
+
+	if ((__u32)regs->si != WL_SURFACE_COMMIT)
+		return 0;
+	if (bpf_probe_read_user(&proxy, sizeof(proxy), (void *)regs->di) ||
+	    bpf_probe_read_user(&interface, sizeof(interface), proxy.first) ||
+	    bpf_probe_read_user(name, sizeof(name), interface.first))
+		return -1;
+	return same_text(name, "wl_surface", sizeof(name));
+}
+
+/* One that may have been a commit is lost. */
+static __always_inline int lose_hit(void)
+{
+	__u32 cpu;
+	struct grt_bpf_counts *c = my_counts(&cpu);
+
+	if (!c || !hit_wanted(my_numbers()))
+		return 0;
+	COUNT(c->wanted);
+	COUNT(c->lost);
+	return 0;
+}
 
 SEC("uprobe")
 int function_entered(struct pt_regs *regs)
 {
-	return hit(regs, 0, bpf_get_attach_cookie(regs));
+	__u64 number = bpf_get_attach_cookie(regs);
+	int commit = number == BPF_PRESENT_COMMIT ? is_commit(regs) : 1;
+
+	if (commit < 0)
+		return lose_hit();
+	return commit ? hit(regs, 0, number) : 0;
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -20,6 +20,7 @@
 #include "host/probe.h"
 #include "sources/source.h"
 #include "trace/packer.h"
+#include "sources/owners.h"
 
 #define PERIOD_NS 20000000ULL
 #define FLUSH_NS GRT_NS_PER_S
@@ -100,6 +101,7 @@ struct capture {
 	uint64_t from;
 	uint64_t to;
 	struct comm comm[COMMS];
+	struct owners owners;
 	struct grt_packer *packer;
 	uint64_t filtered[NV_RM_GPUS];
 	char driver[64];
@@ -206,7 +208,7 @@ static int name_slice(struct gpu *g, unsigned int cpu, const struct nv_slice *s,
 
 	if (!ret && comm[0])
 		ret = grt_packer_name(p, cpu, s->until, GRT_NAME_THREAD, s->pid, comm, comm);
-	return ret;
+	return ret ?: owners_meet(&g->capture->owners, p, cpu, s->until, s->pid);
 }
 
 /* ---------------------------------------------------------------- slices */
@@ -483,7 +485,6 @@ static void nvctxsw_ends(void *state, uint64_t to)
 /* What root was allowed is bound to the client: the rest needs no privilege. */
 static int nvctxsw_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
-	(void)state, (void)keep, (void)err;
 	return 0;
 }
 
@@ -617,7 +618,6 @@ static int nvctxsw_close(void *state, struct grt_err *err)
 	struct capture *c = state;
 	unsigned int i;
 
-	(void)err;
 	if (!c)
 		return 0;
 	for (i = 0; i < c->gpus; i++)

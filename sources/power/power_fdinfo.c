@@ -19,6 +19,7 @@
 #include "codes/engine.h"
 #include "power.h"
 #include "host/probe.h"
+#include "sources/owners.h"
 
 #define PROCESSES 256
 #define CLIENTS 1024
@@ -114,6 +115,7 @@ struct fdinfo {
 	uint64_t round;
 	struct process process[PROCESSES];
 	struct client client[CLIENTS];
+	struct owners owners;
 };
 
 /* What is being read: a client of a process. */
@@ -602,6 +604,9 @@ static void put_totals(struct power *p, struct fdinfo *f, struct process *proces
 	if (!p->looking && process->totals && process->comm[0] &&
 	    grt_packer_name(p->packer, 0, grt_now(), GRT_NAME_THREAD, (uint32_t)process->pid, process->comm,
 			    process->comm))
+		p->failed = -ENOMEM;
+	if (!p->looking && process->totals &&
+	    owners_meet(&f->owners, p->packer, 0, grt_now(), (uint32_t)process->pid))
 		p->failed = -ENOMEM;
 	for (t = process->total; t < process->total + process->totals; t++) {
 		if (t->round == f->round && t->amount <= INT64_MAX)

@@ -248,7 +248,6 @@ static int hostlog_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
-	(void)err;
 	hostlog_tell_empty(c);
 	textlog_stop(&c->log, 0);
 	return 1;

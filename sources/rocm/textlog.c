@@ -177,7 +177,6 @@ static int textlog_on_event(struct grt_consumer *c, const struct grt_event *e, u
 	_Alignas(8) char copy[GRT_RECORD_MAX];
 	int ret;
 
-	(void)cpu;
 	if (r->t->edit && e->type != GRT_EV_NAME) {
 		e = memcpy(copy, e, e->size);
 		r->t->edit(r->t, (struct grt_event *)copy);

@@ -10,7 +10,7 @@ by another program than its own script:
                  printed of the same
     checks JSON  lines for _browser.py: that the browser shows the figures of that output
     slots GRAPH  where a graph's weights by time do not add up to those of all time: nothing is printed where they do
-    lanes        each lane: kind, group, name, how long it was busy; of a thread by state"""
+    lanes        each lane: kind, group, name, how long it was busy; of a thread by state, of idle time by cause"""
 
 import array
 import base64
@@ -181,7 +181,7 @@ def lanes(page):
         sums = {}
         for _ in range(lane["items"]):
             busy, text = next(length) - next(lost), look["names"][next(name)]
-            key = text if lane["kind"] == "thread" else "busy"
+            key = text if lane["kind"] == "thread" else text.split(" ")[0] if lane["kind"] == "idle" else "busy"
             sums[key] = sums.get(key, 0) + busy
         if lane["kind"] != "value":
             assert sum(sums.values()) == lane["busy"], lane

@@ -183,7 +183,7 @@ check "is that of -f" cmp -s trace.pftrace all.perfetto
 check "the file is the user's alone" test "$(stat -c %a trace.pftrace)" = 600
 check "standard output" test "$("$GRTRACE" export -f chrome all.grt 2>/dev/null | md5sum)" = "$(md5sum <all.chrome)"
 run export all.grt
-expect "no format" 2 '-f FORMAT is needed; there are: perfetto, chrome, folded, extended_folded, cupti_text, csv, jsonl'
+expect "no format" 2 '-f FORMAT is needed; there are: perfetto, chrome, folded, pprof, speedscope, extended_folded, cupti_text, csv, jsonl'
 run export all.grt -o x.png
 expect "an ending of none" 2 '--output x.png: its ending is of no format'
 run export -f svg all.grt

@@ -47,6 +47,19 @@ for filter in "--ring 1" "--ring cursor"; do
 	check "report $filter" test "$("$g" report --by ring --json $filter virtio.grt | jq -c '[.rings[].ring]')" = '[1]'
 done
 
+# What is not there: which are.
+for command in report "report --by thread" "report --json" flame; do
+	# shellcheck disable=SC2086
+	run $command virtio.grt --ring gfx
+	expect "$command --ring of no ring there is" 1 '^grtrace [a-z]*: virtio.grt: --ring gfx: the trace has no such ring; it has control \(0\), cursor \(1\)$'
+done
+run report virtio.grt --pid 75
+expect "report --pid of no process there is" 1 ': --pid 75: the trace has no such process; it has game \(70\), desk \(80\)$'
+run report virtio.grt --comm gam
+expect "report --comm of none" 1 ': --comm gam: the trace has no such process; it has game'
+run report virtio.grt --pid 75 -o nothing.html
+check "and no page is written of nothing" test ! -e nothing.html
+
 # By type and by time.
 for command in "dump --json" "export -f jsonl" "annotate --all --json -i"; do
 	# shellcheck disable=SC2086

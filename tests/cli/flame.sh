@@ -160,7 +160,7 @@ check "in units of time" grep -qF '1.00 us, ' out.svg
 run flame want -o out.svg --unit us
 check "--unit scales the weights of folded stacks" grep -qF '22.0 us in all' out.svg
 run flame in.folded -o x.png
-expect "an ending that is no form's" 2 '--output x.png: the ending .png is unknown; there are .svg'
+expect "an ending that is no form's" 2 '--output x.png: the ending .png is unknown; there are .folded'
 check "and no file" test ! -e x.png
 run flame in.folded -o some.dir/x
 expect "a directory's dot is no ending" 1 'cannot create'

@@ -251,6 +251,8 @@ client 103 3 renderD129 xegame 'drm-driver:\txe\ndrm-client-id:\t7\ndrm-pdev:\t0
 client 104 3 renderD128 liar 'drm-client-id:\tx\ndrm-engine-gfx:\t1 ns'
 client 105 3 renderD128 odd 'drm-client-id:\t9\ndrm-engine-gfx:\t99999999999999999999 ns\ndrm-engine-:\t5 ns\ndrm-total-vram:\t17 parsecs\ndrm-total-gtt:\t-5 KiB\n:::\ndrm-engine'
 client 106 3 renderD128 editor 'drm-client-id:\t10\ndrm-engine-gfx:\t10 ns'
+put /proc/100/status 'Name:\tgame\nUid:\t1000\t1001\t1000\t1000\nGid:\t5'
+put /proc/100/cgroup '0::/user.slice/game.scope'
 put /proc/107/comm shell
 mkdir -p sys/proc/107/fd && ln -s /dev/pts/0 sys/proc/107/fd/0
 ln -s /nowhere sys/proc/self
@@ -291,6 +293,22 @@ check "what is no client is nothing" test -z "$(rows | grep -E '\|10[45]\|')"
 run report p.grt
 check "processes have their names" says '^card0 +100 +game +busy gfx '
 check "concluded values are marked" says '^card1 +103 +xegame +busy rcs .*[0-9] %\*'
+"$GRTRACE" report p.grt --by gpu-process --json >shares.json
+share() { # PID COLUMN
+	jq -r --arg pid "$1" ".gpu_processes[] | select(.pid == (\$pid | tonumber) and .kind == \"process\" and .source == \"counters\") | .$2" shares.json
+}
+check "report --by gpu-process: what the driver counted for a process" test "$(share 100 residency)" = "$(cat grown)"
+check "of which the share is that of the time" test "$(share 100 'share | floor')" -ge 10 -a "$(share 100 'share | floor')" -le 69
+check "by engine" test "$(share 103 ring_name)" = "busy rcs"
+check "time of clock cycles is concluded" test "$(share 103 'inferred | index("residency") != null')" = true
+check "no jobs are counted" test "$(share 100 slices)" = null
+whose() { # VIEW TABLE COLUMN
+	"$GRTRACE" report p.grt --by "$1" --json | jq -r ".$2[] | select(.ring_name == \"busy gfx\" and .kind == \"process\") | [.$3, .residency] | join(\" \")"
+}
+check "report --by gpu-cgroup" test "$(whose gpu-cgroup gpu_cgroups cgroup)" = "/user.slice/game.scope $(cat grown)"
+check "report --by gpu-user: the effective one" test "$(whose gpu-user gpu_users uid)" = "1001 $(cat grown)"
+check "what is left is at least nobody's" test "$(jq -r '[.gpu_processes[] | select(.ring_name == "busy gfx") | .residency] | add' shares.json)" = \
+	"$(jq -r .span_ns shares.json)"
 run record -e power -p $$ -o p.grt -d 0.3
 check "-p leaves out other processes" test -z "$(rows | grep '|100|')"
 

@@ -34,6 +34,23 @@ gpu_busy() {
 check "lanes of rings: what the jobs ran, to the ns" test "$(gpu_busy virtio.html)" = "$(jq '[.rings[].exec_sum] | add' virtio.json)"
 check "lanes of streams: what the kernels and copies ran" \
 	test "$(gpu_busy rounds.html)" = "$(jq '[.kernels[].total] | add' rounds.json)"
+"$GRTRACE" report rounds.grt --to +25us -o cut.html
+check "of a part of the time, too, whenever the records of it came" test "$(gpu_busy cut.html)" -eq 8000 -a \
+	"$("$GRTRACE" report rounds.grt --to +25us --by idle --json | jq '.idle_devices[0].busy')" = 8000
+for name in rounds virtio; do
+	check "$name: parts of the graph of GPU time add up to it" test -z "$(page $name.html slots gpu)"
+done
+idle_by_cause() {
+	page "$1" lanes | awk -F'\t' '$1 == "idle" { for (i = 6; i <= NF; i++) { split($i, k, "="); n[k[1]] += k[2] } }
+		END { for (cause in n) print cause, n[cause] }' | sort
+}
+for name in rounds virtio; do
+	"$GRTRACE" report $name.grt --by idle --json |
+		jq -r '[.idle_devices[] | to_entries[] | select(.key | startswith("idle_")) | {cause: .key[5:], ns: .value}] | group_by(.cause)[]
+			| (map(.ns) | add) as $ns | select($ns > 0) | "\(.[0].cause) \($ns)"' | sort >wanted
+	check "$name: lanes of idle time have what report --by idle has of each cause" \
+		test -s wanted -a "$(idle_by_cause $name.html)" = "$(cat wanted)"
+done
 
 # ------------------------------------------------------------------- usage
 run report virtio.grt -o page.svg
@@ -60,6 +77,18 @@ is document.documentElement.scrollWidth <= innerWidth
 is (window.t = grtrace.report.timeline, true)
 is t.from === 0 && t.to === t.all.span
 screenshot whole
+# idle time: the colours of the time axis are those of the table, its sums those of the devices
+is (window.idle = t.shown.filter(l => l.kind === "idle"), idle.length === 2)
+is (window.devices = grtrace.report.tables.find(s => s.table === "idle_devices"), window.has = key => devices.columns.findIndex(c => c.key === key), true)
+is t.all.causes.every(c => idle.reduce((sum, l) => sum + (t.namesOf(l).get(c.name) || 0), 0) === devices.rows.reduce((sum, row) => sum + row[has("idle_" + c.name)], 0))
+is [...document.querySelectorAll("[data-table=idle] [data-key=cause]")].every(td => td.querySelector(".swatch").style.background.replace(/ /g, "") === t.causes.get(td.dataset.value))
+is [...document.querySelectorAll("#timeline-causes li:not(.title)")].map(l => l.textContent).join() === "first,code,end,unsure"
+# the graph follows the time axis: of 250 us, 10 to 250 are of jobs; a slot begins with the nanosecond behind
+is grtrace.report.view.tree.total[0] === 390000
+is (t.zoom(0, 250000), grtrace.report.view.tree.total[0] === 240001)
+is document.getElementById("flame-range").textContent === "of 0 ns to 250 us, in steps of 3.91 us"
+is (t.zoom(500000, 1000000), grtrace.report.view.tree.total[0] === 0)
+is (t.zoom(0, t.all.span), grtrace.report.view.tree.total[0] === 390000)
 # a row zooms the time axis
 is (document.querySelector(".report-table[data-table=jobs]").scrollIntoView(), true)
 click .report-table[data-table=jobs] tbody tr:nth-child(2)

@@ -103,6 +103,20 @@ static void check_picture(const struct grt_stacks *s)
 	free(text);
 }
 
+/* A profile has a frame for each text: nothing of a stack ends a string. */
+static void check_profiles(const struct grt_stacks *s)
+{
+	size_t len, names = 0;
+	char *text = written(s, GRT_FLAMEGRAPH_SPEEDSCOPE, &len);
+
+	check_text(text, len);
+	for (const char *p = text; (p = strstr(p, "\n{\"name\": \"")); p++)
+		names++;
+	CHECK(names == grt_stacks_names(s));
+	free(text);
+	free(written(s, GRT_FLAMEGRAPH_PPROF, &len));
+}
+
 static size_t markup_of(const struct grt_stacks *s)
 {
 	size_t len, markup = 0;
@@ -141,6 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	grt_folded_takes((const char *)data, size);
 	check_folded(s, &count);
 	check_picture(s);
+	check_profiles(s);
 	check_page(s);
 	grt_stacks_free(s);
 	return 0;

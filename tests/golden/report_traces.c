@@ -347,6 +347,193 @@ static void ranks(void)
 	tm_close(tm);
 }
 
+#define BUSY(at, card, id, who, ns)                                                                     \
+	tm_emit(tm, 0, counter, AT(at), .e.device = 226 << 20 | (card), .e.pid = (who), .e.tid = (who), \
+		.e.ring = GRT_RING_NONE, .counter = (id), .instance = (who), .value = (ns))
+
+static void shares_name(struct trace_maker *tm, uint32_t kind, uint32_t id, const char *name,
+			const char *owner)
+{
+	struct grt_ev_name e = {.e.type = GRT_EV_NAME,
+				.e.size = sizeof(e),
+				.e.ring = GRT_RING_NONE,
+				AT(0),
+				.kind = kind,
+				.id = id};
+
+	strcpy(e.name, name);
+	strcpy(e.owner, owner);
+	tm_event(tm, 0, &e.e);
+}
+
+static void shares_owner(struct trace_maker *tm, uint32_t pid, uint32_t uid, const char *cgroup)
+{
+	struct grt_ev_owner e = {.e.type = GRT_EV_OWNER,
+				 .e.size = sizeof(e),
+				 .e.ring = GRT_RING_NONE,
+				 .e.pid = pid,
+				 AT(0),
+				 .uid = uid};
+
+	e.length = (uint32_t)strlen(cgroup);
+	memcpy(e.cgroup, cgroup, e.length);
+	tm_event(tm, 0, &e.e);
+}
+
+/*
+ * Who had the GPUs in 1 ms. card0 has two rings with jobs, one of which runs two at a time: 70 has control
+ * from 100 to 400 and from 600 to 700, 80 from 300 to 500; cursor is 80's from 0 to 250. Its counters say the
+ * same again. Of card1 there are only counters: 70 gets to 300 us in the engine, 80 to 200, and begins anew.
+ */
+static void shares(void)
+{
+	struct trace_maker *tm = tm_dir("shares.grt", 1);
+
+	names(tm);
+	shares_name(tm, GRT_NAME_THREAD, 70, "game", "game");
+	shares_owner(tm, 70, 1000,
+		     "/kubepods.slice/kubepods-pod01234567_89ab_cdef_0123_456789abcdef.slice/"
+		     "cri-containerd-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope");
+	shares_owner(tm, 80, 0, "/system.slice/desk.service");
+	shares_name(tm, GRT_NAME_RING_GPU, 0, "0000:03:00.0", "card0");
+	shares_name(tm, GRT_NAME_RING_GPU, 1, "0000:03:00.0", "card0");
+	shares_name(tm, GRT_NAME_DEVICE, 226 << 20, "card0", "softgpu");
+	shares_name(tm, GRT_NAME_DEVICE, 226 << 20 | 1, "card1", "other");
+	shares_name(tm, GRT_NAME_COUNTER, 1, "busy gfx", "total ns");
+	shares_name(tm, GRT_NAME_COUNTER, 2, "busy render", "total ns");
+	shares_name(tm, GRT_NAME_COUNTER, 3, "memory vram", "B");
+	tm_emit(tm, 0, submit, AT(0), JOB(0, 1), GAME);
+	tm_emit(tm, 0, submit, AT(0), JOB(0, 2), DESK);
+	tm_emit(tm, 0, submit, AT(0), JOB(0, 3), GAME);
+	tm_emit(tm, 0, submit, AT(0), JOB(1, 1), DESK);
+	tm_emit(tm, 0, start, AT(0), JOB(1, 1), DESK);
+	tm_emit(tm, 0, start, AT(100), JOB(0, 1), GAME);
+	BUSY(200, 1, 2, 70, 100000);
+	tm_emit(tm, 0, end, AT(250), JOB(1, 1), DESK);
+	tm_emit(tm, 0, complete, AT(250), JOB(1, 1), DESK);
+	BUSY(260, 1, 2, 80, 150000);
+	tm_emit(tm, 0, start, AT(300), JOB(0, 2), DESK);
+	tm_emit(tm, 0, end, AT(400), JOB(0, 1), GAME);
+	tm_emit(tm, 0, complete, AT(400), JOB(0, 1), GAME);
+	BUSY(450, 0, 1, 70, 300000);
+	tm_emit(tm, 0, end, AT(500), JOB(0, 2), DESK);
+	tm_emit(tm, 0, complete, AT(500), JOB(0, 2), DESK);
+	tm_emit(tm, 0, start, AT(600), JOB(0, 3), GAME);
+	tm_emit(tm, 0, end, AT(700), JOB(0, 3), GAME);
+	tm_emit(tm, 0, complete, AT(700), JOB(0, 3), GAME);
+	BUSY(800, 1, 2, 80, 50000);
+	BUSY(800, 1, 3, 80, 4096);
+	BUSY(900, 1, 2, 70, 300000);
+	BUSY(1000, 0, 1, 70, 400000);
+	tm_close(tm);
+}
+
+/* Stacks of a training program, by the function: the number of each is its place, from 1. */
+static const struct {
+	const char *function;
+	const char *file;
+	uint32_t line;
+	uint32_t caller;
+} ops_node[] = {
+	{"<module>", "/home/me/train.py", 5, 0},
+	{"Model.forward", "/home/me/model.py", 10, 1},
+	{"Module._call_impl", "/opt/torch/nn/modules/module.py", 1786, 2},
+	{"Linear.forward", "/opt/torch/nn/modules/linear.py", 125, 3},
+	{"at::_ops::linear::call", NULL, 0, 4},
+	{"at::_ops::addmm::call", NULL, 0, 5},
+	{"at::_ops::addmm::redispatch", NULL, 0, 6},
+	{"cublasSgemm_v2", NULL, 0, 7},
+	{"cublasLtSSSMatmul", NULL, 0, 8},
+	{"at::_ops::add_Tensor::call", NULL, 0, 4},
+	{"torch::autograd::Engine::thread_main", NULL, 0, 0},
+	{"torch::autograd::generated::AddmmBackward0::apply", NULL, 0, 11},
+	{"at::_ops::mm::call", NULL, 0, 12},
+	{"cublasSgemm_v2", NULL, 0, 13},
+	{"Adam.step", "/opt/torch/optim/adam.py", 200, 1},
+	{"at::_ops::_foreach_add__List::call", NULL, 0, 15},
+	{"call", "/tmp/torchinductor_me/ab/cab.py", 40, 2},
+	{"CachingAutotuner.run", "/opt/torch/_inductor/runtime/triton_heuristics.py", 1200, 17},
+	{"at::_ops::mm_out::call", NULL, 0, 17},
+	{"JITFunction.run", "/opt/triton/runtime/jit.py", 700, 1},
+	{"torch::autograd::Function<Mine>::apply", NULL, 0, 1},
+	{"at::_ops::sum_dim_IntList::call", NULL, 0, 21},
+	{"at::_ops::copy_::call", NULL, 0, 1},
+};
+
+/* What the GPU did: kernel or, without a name, a copy, of 1, 2, 4, ... us: a sum of times says of which they
+ * are. */
+static const struct {
+	uint32_t node;
+	const char *kernel;
+} ops_work[] = {
+	{9, "gemm"},  {9, "gemm"},	 {9, "splitk"},	       {10, "add"},
+	{14, "gemm"}, {12, "sum"},	 {16, "multi_tensor"}, {18, "triton_poi_fused_add_0"},
+	{19, "gemm"}, {20, "my_kernel"}, {22, "reduce"},       {23, NULL},
+	{1, "mine"},
+};
+
+#define OPS_NODES (sizeof(ops_node) / sizeof(ops_node[0]))
+#define OPS_WORKS (sizeof(ops_work) / sizeof(ops_work[0]))
+
+static void ops_string(struct trace_maker *tm, size_t number, const char *text)
+{
+	struct grt_ev_string s = {.e.type = GRT_EV_STRING, .e.size = sizeof(s), GAME, AT(0)};
+
+	s.number = (uint32_t)number;
+	s.length = s.part = (uint32_t)strlen(text);
+	memcpy(s.text, text, s.part);
+	tm_event(tm, 0, &s.e);
+}
+
+static void ops_define(struct trace_maker *tm)
+{
+	for (size_t i = 0; i < OPS_NODES; i++) {
+		ops_string(tm, 2 * i + 1, ops_node[i].function);
+		if (ops_node[i].file)
+			ops_string(tm, 2 * i + 2, ops_node[i].file);
+		tm_emit(tm, 0, node, AT(0), GAME, .node = (uint32_t)i + 1, .caller = ops_node[i].caller,
+			.function = (uint32_t)(2 * i + 1),
+			.file = ops_node[i].file ? (uint32_t)(2 * i + 2) : 0, .line = ops_node[i].line);
+	}
+	for (size_t i = 0; i < OPS_WORKS; i++)
+		if (ops_work[i].kernel)
+			ops_string(tm, 100 + i, ops_work[i].kernel);
+	/* the node of a graph that is launched is a clone of one that was captured in an operator */
+	tm_emit(tm, 0, graph_node, AT(0), GAME, .id = 50, .node = 10);
+	tm_emit(tm, 0, graph_node, AT(0), GAME, .id = 51, .source = 50);
+}
+
+static void ops(void)
+{
+	struct trace_maker *tm = tm_dir("ops.grt", 1);
+	uint64_t end = 10000 * MS;
+
+#define WORK(id) .start = end, .end = end + (1000ULL << (id)), .correlation = (id) + 1, .cuda_stream = 7
+	ops_define(tm);
+	for (uint32_t i = 0; i < OPS_WORKS; i++)
+		tm_emit(tm, 0, launch, AT(i + 1), GAME, .begin = 10000 * MS + 1000 * i, .correlation = i + 1,
+			.node = ops_work[i].node, .call = ops_work[i].kernel ? 211 : 31);
+	/* of a graph; of a call that failed; and one work nobody has launched */
+	tm_emit(tm, 0, launch, AT(20), GAME, .begin = 10000 * MS + 19000, .correlation = 14, .node = 1,
+		.call = 311);
+	tm_emit(tm, 0, launch, AT(21), GAME, .begin = 10000 * MS + 20000, .correlation = 15, .node = 10,
+		.call = 211, .result = 1);
+	for (uint32_t i = 0; i < OPS_WORKS; end += 1000ULL << i++)
+		if (ops_work[i].kernel)
+			tm_emit(tm, 0, gpu_kernel, AT(70000), GAME, WORK(i), .name = 100 + i);
+		else
+			tm_emit(tm, 0, gpu_copy, AT(70000), GAME, WORK(i), .kind = 1, .bytes = 4096);
+	tm_emit(tm, 0, gpu_kernel, AT(70000), GAME, .start = end, .end = end + 8192000, .correlation = 14,
+		.name = 103, .graph = 2, .graph_node = 51, .cuda_stream = 7);
+	tm_emit(tm, 0, gpu_kernel, AT(70000), GAME, .start = end, .end = end + 16384000, .correlation = 14,
+		.name = 103, .graph = 2, .graph_node = 77, .cuda_stream = 7);
+	tm_emit(tm, 0, gpu_kernel, AT(70000), GAME, .start = end, .end = end + 32768000, .correlation = 99,
+		.name = 103, .cuda_stream = 7);
+#undef WORK
+	tm_emit(tm, 0, process, AT(70001), GAME, .what = 3, .launches = 15, .gpu_records = 16);
+	tm_close(tm);
+}
+
 #define FLIP 0xc01864b0
 #define SHOWS .e.pid = 70, .e.tid = 71
 #define FRAMES_JOB .e.ring = 0, .e.ctx = 100, .e.engine = GRT_ENGINE_GRAPHICS
@@ -407,6 +594,8 @@ int main(void)
 	huge();
 	rounds();
 	ranks();
+	ops();
+	shares();
 	frames();
 	tm_close(tm_dir("empty.grt", 1));
 	return 0;

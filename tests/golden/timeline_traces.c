@@ -144,6 +144,54 @@ static void late(void)
 	tm_close(tm);
 }
 
+#define FLIP 0xc01864b0
+
+/*
+ * 40 ms of everything but jobs. A thread runs for 10 ms, sleeps until the display is ready for 9, waits for a
+ * CPU for 1, and runs for 20. Two streams overlap for 1 ms of 8, in records that come late and in no order. A
+ * counter is 10 W, then 30 W. Of seven frames the last one is late.
+ */
+static void sources(void)
+{
+	static const uint64_t shown[] = {2000, 4000, 6000, 8000, 10000, 12000, 30000, UINT64_MAX};
+	const struct trace_maker_work {
+		uint64_t from, to;
+		uint32_t stream;
+	} kernel[] = {{8000, 12000, 8}, {5000, 9000, 7}};
+	struct trace_maker *tm = named("sources.grt");
+	unsigned int n = 0;
+
+	tm_emit(tm, 0, thread, AT(0), GAME, .what = GRT_THREAD_SEEN_ON);
+	tm_emit(tm, 0, counter, AT(0), .e.device = 226, .counter = 1, .value = 10);
+	for (uint64_t us = 1; us <= 40000; us++) {
+		if (us == shown[n] - 900) {
+			tm_emit(tm, 0, ioctl_enter, AT(us), GAME, .cmd = FLIP);
+			tm_emit(tm, 0, ioctl_exit, AT(us + 1), GAME, .cmd = FLIP,
+				.about = GRT_FLIP_FLAGS | GRT_FLIP_EVENT);
+		}
+		if (us == 16000 || us == 32000)
+			tm_emit(tm, 0, vblank, AT(us), .vseq = (uint32_t)(us / 16000),
+				.stamp = us * US + 20000000 * US);
+		if (us == shown[n])
+			tm_emit(tm, 0, vblank_delivered, AT(us), GAME, .file = 70, .vseq = ++n);
+		if (us == 20000)
+			tm_emit(tm, 0, asleep, AT(us), GAME, .start = (20000000 + 10000) * US,
+				.woken = (20000000 + 19000) * US, .number = 1, .state = 1, .over = 1,
+				.reason = GRT_THREAD_DISPLAY);
+		if (us == 20000)
+			tm_emit(tm, 0, counter, AT(us), .e.device = 226, .counter = 1, .value = 30);
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		tm_emit(tm, 1, gpu_kernel, AT(39000), GAME, .e.ctx = 5,
+			.start = (20000000 + kernel[i].from) * US, .end = (20000000 + kernel[i].to) * US,
+			.cuda_stream = kernel[i].stream, .context = 1);
+	tm_emit(tm, 1, gpu_copy, AT(39000), GAME, .e.ctx = 5, .start = (20000000 + 3000) * US,
+		.end = (20000000 + 4000) * US, .cuda_stream = 8, .context = 1, .kind = 1);
+	tm_emit(tm, 0, thread, AT(40000), GAME, .what = 6, .number = 1);
+	tm_emit(tm, 0, counter, AT(40000), .e.device = 226, .counter = 1, .value = 30);
+	tm_close(tm);
+}
+
 /* Names as an attacker would choose them, as long as they can be. */
 static void hostile(void)
 {
@@ -165,6 +213,7 @@ static void hostile(void)
 int main(void)
 {
 	hostile();
+	sources();
 	frames();
 	many();
 	days();

@@ -25,6 +25,10 @@ SCRIPTS = {
     "two_streams": (["a", "b"], "repeat 5\ncpu x 200\nkernel a 1 2000\nkernel b 2 1600\nsync 0\nend\n"),
     # a stream that waits for another one
     "dependency": (["a", "b", "c"], "repeat 5\ncpu x 200\nkernel a 1 1500\nwait 2 1\nkernel b 2 900\nkernel c 1 1000\nsync 2\nsync 1\nend\n"),
+    # one that waits for twelve, of which another is the slowest when the slowest takes half the time
+    "gathers": (["a", "b", "z"], "repeat 5\ncpu x 100\nkernel a 1 2500\nkernel b 2 2300\n" +
+                "".join("kernel c %d 600\n" % i for i in range(3, 13)) + "".join("wait 13 %d\n" % i for i in range(1, 13)) +
+                "kernel z 13 900\nsync 13\nend\n"),
     # a sleep beside the GPU
     "sleeps": (["z", "a"], "repeat 5\nkernel a 1 1000\nsleep z 2500\nkernel b 1 300\nsync 1\nend\n"),
     # another thread, with nothing of CUDA; one of the sleeps is beside it

@@ -75,6 +75,9 @@ for number, (c, starts) in enumerate(zip(ranks["collectives"], zip(*arrivals))):
     sums[last]["late"] += late if number else 0
 for r in ranks["ranks"]:
     expect(f"sums of rank {r['rank']}", {k: r[k] for k in sums[0]}, sums[numbers.index(r["rank"])])
+    states = [ns for key, ns in r.items() if key.startswith("main_")]
+    if states[0] is not None and r["late"]:
+        expect(f"what rank {r['rank']} did while it was late", sum(states), r["late"])
     expect(f"rank {r['rank']} is inferred", "rank" in r["inferred"], len(sys.argv) == 6)
 print("\n".join(bad))
 sys.exit(bool(bad))

@@ -6,9 +6,9 @@
 . "$GRTRACE_SRC/tests/inject/_lib.sh"
 
 # The recording is made by what is installed, read by the program under the sanitizers.
-record() { # STACK SCENE
+record() { # STACK SCENE [NUMBER]
 	rm -f log
-	MOCK_LOG=$PWD/log "$GRTRACE_PLAIN/grtrace" record -e cuda --stack="$1" -o c.grt -- "$MOCK/app" "$2" >said 2>&1
+	MOCK_LOG=$PWD/log "$GRTRACE_PLAIN/grtrace" record -e cuda --stack="$1" -o c.grt -- "$MOCK/app" "$2" ${3+"$3"} >said 2>&1
 	"$GRTRACE_BUILD/tests/inject/joined" c.grt >joined
 }
 
@@ -74,6 +74,38 @@ check "--by graph has the stack of the launch" test 600 = "$(weights b.folded ';
 "$GRTRACE" dump c.grt --json | jq -r 'select(.type == "GRAPH_NODE") | if .source == 0 then "made" else "cloned" end' |
 	sort | uniq -c | awk '{ print $2, $1 }' >nodes
 check "5 nodes were made and 15 cloned" test "$(tr '\n' ' ' <nodes)" = "cloned 15 made 5 "
+
+# By operator: what a step of the program launches, by its text, 100 times; a kernel takes 1 us.
+record inproc operators 100
+rows() { # VIEW TABLE COLUMN
+	"$GRTRACE" report c.grt --by "$1" --json |
+		jq -r ".$2[] | [.$3 // \"-\", .phase // \"-\", .launches, .launches_self, .kernels, .kernels_self] | join(\" \")" | sort
+}
+cat >ops.want <<-'ROWS'
+	- - 100 100 100 100
+	AddmmBackward0 backward 400 100 400 100
+	aten::add - 100 100 100 100
+	aten::addmm - 300 300 300 300
+	aten::copy_ - 100 100 0 0
+	aten::linear - 300 0 300 0
+	aten::mm backward 200 200 200 200
+	aten::sum backward 100 100 100 100
+ROWS
+rows op operators op >ops.got
+check "report --by op: functions of a real stack" diff ops.want ops.got
+cat >ops.want <<-'ROWS'
+	- - 400 400 300 300
+	- backward 200 200 200 200
+	cublasLtSSSMatmul - 200 200 200 200
+	cublasLtSSSMatmul backward 200 200 200 200
+	cublasSgemm_v2 - 200 0 200 0
+	cublasSgemm_v2 backward 200 0 200 0
+ROWS
+rows library-call library_calls call >ops.got
+check "report --by library-call" diff ops.want ops.got
+check "all GPU time is in it" test "$(sum_of op operators gpu_self)" = \
+	$(($(sum_of kernel kernels total) + $(sum_of copy copies total)))
+check "another program computes the same" python3 "$GRTRACE_SRC/tests/golden/_ops.py" "$GRTRACE" c.grt
 
 record inproc calls
 work=$(($(joined kernels) + $(joined copies)))

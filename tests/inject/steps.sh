@@ -9,7 +9,7 @@ PLAIN=$GRTRACE_PLAIN/grtrace
 
 record() { # PROGRAM ARGS...
 	rm -rf c.grt log notes
-	MOCK_LOG=$PWD/log STEPS_LOG=$PWD/notes "$PLAIN" record -e cuda -o c.grt -- "$MOCK/$1" "${@:2}" >record.out 2>&1
+	MOCK_LOG=$PWD/log STEPS_LOG=$PWD/notes "$PLAIN" record -e "${EVENTS:-cuda}" -o c.grt -- "$MOCK/$1" "${@:2}" >record.out 2>&1
 }
 
 as_it_was() { # STEPS [ranked]
@@ -36,12 +36,36 @@ check "two ranks: rank, steps, and time are named" sentences 50 2 1 10 30 \
 check "and how the steps were found" says 'the steps are inferred: each begins with the launch by train_step'
 check "all steps, what each went to, and all arrivals, to the ns" as_it_was 50
 check "CSV has one row for each step of each rank" test "$("$GRTRACE" report c.grt --by step --csv 2>/dev/null | grep -c .)" = 101
+if "$PLAIN" record -e sched -o sched.grt true >/dev/null 2>&1; then
+	EVENTS=cuda,sched
+	check "with -e sched: what the late rank's main thread did" sentences 20 2 1 10 30 \
+		'2 of 20 steps \(9, 19\) took ' \
+		'arrived last in 2 of 19 collectives, .*; its main thread meanwhile: sleep [5-9][0-9] %'
+	check "which adds up to the time by which ranks were late" as_it_was 20
+	unset EVENTS
+else
+	ok "what the late rank's main thread did # SKIP the kernel gives no scheduler events"
+fi
 export STEPS_RANKED=1
 check "four ranks with numbers in their environments: the same" sentences 20 4 2 5 50 \
 	'4 of 20 steps \(4, 9, 14, 19\) took ' \
 	'arrived last in 4 of 19 collectives, [5-9][0-9]\.[0-9]* ms late on average, in steps 4, 9, 14, 19: '
 check "their steps and arrivals" as_it_was 20 ranked
 check "dump has the ranks" test "$("$GRTRACE" dump c.grt | grep -c ' RANK .*rank=1[0-3]')" = 4
+
+unset STEPS_RANKED
+STEPS_NVTX="train step" record steps 12 2 1 4 5
+run report c.grt --by step
+expect "ranges of NVTX name the steps" 0 'the steps are the ranges "train step #" of NVTX; --step-range NAME takes others'
+check "which is not inferred" says '^ +7 +0[*] '
+check "they are what they were" as_it_was 12
+check "and JSON does not call the step inferred" eval '! grep -q "\"inferred\": \[\"step\"" steps.json'
+run report c.grt --by step --step-range backward
+expect "another range" 0 'the steps are the ranges "backward" of NVTX'
+run report c.grt --by step --step-range forwards
+expect "one that is not there" 0 'no range or mark "forwards" of NVTX comes three times'
+run report c.grt --by kernel --step-range backward
+expect "a table without steps" 2 -- '--step-range is of --by step and --by rank, not of --by kernel'
 
 for scene in plain calls paths threads names; do
 	record app "$scene"

@@ -119,11 +119,14 @@ struct job {
 	uint64_t end;
 	uint64_t complete;
 	uint64_t between; /* the stamps of two who tell of it */
+	uint64_t told;	  /* COMPLETE was emitted: the next event of one who emits them one by one */
 };
 
+/* @commit, @start: the first of each ring, 0: none */
 struct truth {
 	struct job job[JOBS_MAX];
-	size_t jobs;
+	uint64_t commit[RINGS];
+	uint64_t start[RINGS];
 	struct play_record *all;
 	size_t n;
 };
@@ -165,6 +168,19 @@ static int by_begin(const void *a, const void *b)
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
+static void learn_next(struct truth *t, const struct grt_event *e, uint64_t next)
+{
+	struct job *j = &t->job[e->seqno % JOBS_MAX];
+
+	learn(j, e);
+	if (e->type == GRT_EV_COMPLETE)
+		j->told = next;
+	if (e->type == GRT_EV_COMMIT && !t->commit[j->ring])
+		t->commit[j->ring] = e->time;
+	if (e->type == GRT_EV_START && !t->start[j->ring])
+		t->start[j->ring] = e->time;
+}
+
 /* Sequence numbers are those of play(): different for all jobs of all rings. */
 static struct truth *make_truth(const struct capture *c)
 {
@@ -176,7 +192,7 @@ static struct truth *make_truth(const struct capture *c)
 	t->all = play_records(c, &t->n);
 	for (i = 0; i < t->n; i++)
 		if (t->all[i].e->ctx)
-			learn(&t->job[t->all[i].e->seqno % JOBS_MAX], t->all[i].e);
+			learn_next(t, t->all[i].e, i + 1 < t->n ? t->all[i + 1].e->time : UINT64_MAX);
 	qsort(t->job, JOBS_MAX, sizeof(t->job[0]), by_begin);
 	return t;
 }
@@ -236,18 +252,24 @@ static bool near(const char *what, const struct window *w, unsigned int ring, do
 #define EDGE 5000000ULL
 #define EDGES_MAX 64U
 
-/* Moments close to one at which the set of jobs that completed before changes. */
+/*
+ * Moments close to one at which the set of jobs that completed before changes. A job
+ * has its stamp before it is counted: one that completes at that moment may be of the
+ * next window, too.
+ */
 static unsigned int edges_of(const struct truth *t, uint64_t moment, uint32_t ring, uint64_t *edge)
 {
 	unsigned int n = 0;
 
 	edge[n++] = moment;
-	for (size_t i = 0; i < JOBS_MAX && n < EDGES_MAX; i++) {
+	for (size_t i = 0; i < JOBS_MAX && n + 1 < EDGES_MAX; i++) {
 		const struct job *j = &t->job[i];
 
-		if (j->ring == ring && j->submit && j->complete + EDGE > moment &&
-		    j->complete < moment + EDGE)
-			edge[n++] = j->complete + 1;
+		if (j->ring != ring || !j->submit || j->complete >= moment + EDGE ||
+		    (j->complete + EDGE <= moment && j->told <= moment))
+			continue;
+		edge[n++] = j->complete;
+		edge[n++] = j->complete + 1;
 	}
 	return n;
 }
@@ -271,13 +293,25 @@ static bool latency_is(const struct truth *t, const struct window *w, unsigned i
 	return near("avg_latency", w, ring, is, true_latency(t, w, ring), 0.002);
 }
 
+/* Until its first START a ring looks as if it had none, and jobs began with COMMIT. */
+static bool is_unsure(const struct truth *t, uint64_t moment, unsigned int ring)
+{
+	return t->start[ring] && t->commit[ring] && moment + EDGE > t->commit[ring] &&
+	       moment < t->start[ring] + EDGE;
+}
+
+static bool utilization_is(const struct truth *t, const struct window *w, unsigned int ring, double is)
+{
+	return is_unsure(t, w->from, ring) || is_unsure(t, w->to, ring) ||
+	       near("utilization", w, ring, is, true_utilization(t, w, ring), 0.1);
+}
+
 /* What is printed is rounded down to 0.01 % and 1 ns. */
 static bool window_is(const struct truth *t, const struct window *w, unsigned int ring)
 {
 	const struct row *r = &w->ring[ring];
 
-	return near("utilization", w, ring, r->utilization, true_utilization(t, w, ring), 0.1) &&
-	       latency_is(t, w, ring, r->latency);
+	return utilization_is(t, w, ring, r->utilization) && latency_is(t, w, ring, r->latency);
 }
 
 /* ---------------------------------------------------------------- the cases */
@@ -692,7 +726,7 @@ static struct truth *soft_truth(const struct capture *c, unsigned int jobs, cons
 		const struct grtrace_softgpu_result *r = &soft_results[i];
 		uint64_t submit = stamp_of(t, r, GRT_EV_SUBMIT), complete = stamp_of(t, r, GRT_EV_COMPLETE);
 
-		t->job[i] = (struct job){id[r->ring], r->submit, r->start, r->end, complete, 0};
+		t->job[i] = (struct job){id[r->ring], r->submit, r->start, r->end, complete, 0, 0};
 		if (submit > r->submit && complete > r->end)
 			t->job[i].between = submit - r->submit + complete - r->end;
 	}

@@ -283,6 +283,7 @@ static void fence_that_the_flipper_waits_for(void **state)
 	(void)state;
 	flip(5 * MS, DESK);
 	EVENT(6 * MS, DESK);
+	PUT(LAUNCH, launch, 7 * MS - 1, GAME, .begin = 7 * MS - 1, .call = GRT_PRESENT_CALL | 1);
 	SUBMIT(7 * MS, GAME, 1);
 	PUT(SYNC_WAIT_ENTER, sync_wait_enter, 8 * MS, DESK, .e.ctx = 1, .e.seqno = 1,
 	    .e.flags = GRT_FLAG_CALL);
@@ -293,6 +294,7 @@ static void fence_that_the_flipper_waits_for(void **state)
 	assert_false(frame(DESK, 1)->job_inferred);
 	assert_int_equal(frame(GAME, 0)->job_seqno, 1);
 	assert_false(frame(GAME, 0)->job_inferred);
+	assert_int_equal(frame(GAME, 0)->present, 7 * MS - 1);
 	/* the same job again is no new frame of the client */
 	flip(20 * MS, DESK);
 	EVENT(21 * MS, DESK);
@@ -432,6 +434,19 @@ static void calls_that_present(void **state)
 	assert_int_equal(frame(GAME, 0)->present, 61 * MS);
 	assert_int_equal(frame(GAME, 1)->job_seqno, 3);
 	assert_int_equal(frame(GAME, 1)->present, 0);
+	/* a commit is of the job before it, unless that has been shown by a call already */
+	SUBMIT(85 * MS, GAME, 4);
+	PUT(LAUNCH, launch, 86 * MS, GAME, .begin = 86 * MS, .call = GRT_PRESENT_COMMIT);
+	PUT(LAUNCH, launch, 87 * MS, GAME, .begin = 87 * MS, .call = GRT_PRESENT_COMMIT);
+	flip(90 * MS, DESK);
+	EVENT(91 * MS, DESK);
+	PUT(LAUNCH, launch, 94 * MS, GAME, .begin = 94 * MS, .call = GRT_PRESENT_CALL | 1);
+	SUBMIT(95 * MS, GAME, 5);
+	PUT(LAUNCH, launch, 96 * MS, GAME, .begin = 96 * MS, .call = GRT_PRESENT_COMMIT);
+	flip(100 * MS, DESK);
+	EVENT(101 * MS, DESK);
+	assert_int_equal(frame(GAME, 2)->present, 86 * MS);
+	assert_int_equal(frame(GAME, 3)->present, 94 * MS);
 }
 
 /*

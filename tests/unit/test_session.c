@@ -281,8 +281,8 @@ static void what_defines_comes_from_beyond(void **state)
 	collect_reset(&f->k);
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
 	h = grt_session_health(f->s);
-	/* PROCESS, STRING, NODE, MAPPING, CLOCK, GRAPH_NODE, RANK, RANGE_NODE, FRAME and LOG_TEXT */
-	assert_int_equal(f->k.calls.beyond, 2 * 10);
+	/* PROCESS, STRING, NODE, MAPPING, CLOCK, GRAPH_NODE, RANK, RANGE_NODE, FRAME, OWNER and LOG_TEXT */
+	assert_int_equal(f->k.calls.beyond, 2 * 11);
 	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD, RANGE, MARK and GPU_SLICE */
 	assert_int_equal(f->k.calls.late, 2 * 8);
 	assert_int_equal(f->k.calls.launch, 5);
@@ -296,7 +296,7 @@ static void what_defines_comes_from_beyond(void **state)
 	/* who does not ask for it */
 	f->k.c.beyond = f->k.c.late = NULL;
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
-	assert_int_equal(f->k.calls.beyond, 2 * 10);
+	assert_int_equal(f->k.calls.beyond, 2 * 11);
 	assert_int_equal(f->k.calls.late, 2 * 8);
 }
 

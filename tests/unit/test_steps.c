@@ -188,6 +188,124 @@ static void by_launch(void **state)
 	grt_steps_free(r.steps);
 }
 
+/* A range on the thread; @name: a string of its own. */
+static void range(struct run *r, const char *name, uint64_t from, uint64_t to)
+{
+	static uint32_t strings = 100;
+
+	string(r, ++strings, name);
+	PUT(r, RANGE, range, .e.time = to, .begin = from, .end = to, .name = strings, .kind = 1);
+}
+
+static void number_of_range(struct run *r, const char *what, int i, uint64_t from, uint64_t to)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), what, i);
+	range(r, text, from, to);
+}
+
+/*
+ * Two epochs of 15 iterations each, of two batches: the iterations are named, in no regular order of
+ * launches; a launch in ten is between them. Numbers of names are those of the steps, unless they do not
+ * count them.
+ */
+static void iterations(struct run *r, const char *range, const char *name)
+{
+	uint64_t from, half, epoch;
+	uint32_t seed = 7;
+
+	begin(r);
+	grt_steps_range(r->steps, range);
+	launch(r, OTHER, K_LOG, 500);
+	epoch = r->now;
+	for (int i = 0; i < 30; i++) {
+		from = half = r->now;
+		for (int k = 0; k < 10; k++) {
+			seed = seed * 1664525 + 1013904223;
+			launch(r, FORWARD, K_FORWARD + (seed >> 24) % 5, 100);
+			if (k % 5 != 4)
+				continue;
+			number_of_range(r, "batch %d", k / 5, half, r->now);
+			half = r->now;
+		}
+		number_of_range(r, name, 100 + i, from, r->now);
+		launch(r, OTHER, K_LOG, 10);
+		if (i % 15 != 14)
+			continue;
+		number_of_range(r, "epoch %d", i / 15, epoch, r->now);
+		epoch = r->now;
+	}
+}
+
+static void by_range(void **state)
+{
+	const struct grt_step_marks *m;
+	struct run r;
+
+	(void)state;
+	/* its name says that it is a step, though there are more batches */
+	iterations(&r, NULL, "Iteration %d");
+	find(&r, 30);
+	m = grt_steps_marks(r.steps, 0);
+	assert_int_equal(m->how, GRT_STEP_BY_RANGE);
+	assert_string_equal(m->range, "Iteration #");
+	for (uint32_t i = 0; i < 30; i++) {
+		const struct grt_step *s = grt_steps_step(r.steps, i);
+
+		assert_int_equal(s->number, 100 + i);
+		assert_int_equal(s->from, 1000000 + 520 + i * (10 * 120 + 30));
+		/* what is launched between belongs to the step before */
+		assert_int_equal(s->to - s->from, 10 * 120 + (i < 29 ? 30 : 0));
+	}
+	grt_steps_free(r.steps);
+	/* nothing says that it is one: the range that comes most often */
+	iterations(&r, NULL, "pass %d");
+	find(&r, 60);
+	assert_string_equal(grt_steps_marks(r.steps, 0)->range, "batch #");
+	assert_int_equal(grt_steps_step(r.steps, 0)->number, 0);
+	grt_steps_free(r.steps);
+	iterations(&r, "pass 3", "pass %d");
+	find(&r, 30);
+	assert_string_equal(grt_steps_marks(r.steps, 0)->range, "pass #");
+	grt_steps_free(r.steps);
+	/* two of them are no steps, and nothing else was wanted */
+	iterations(&r, "epoch", "pass %d");
+	find(&r, 0);
+	grt_steps_free(r.steps);
+	/* three ranges in which little is launched are none; the optimizer's step() is */
+	begin(&r);
+	for (int i = 0; i < 11; i++) {
+		train(&r, 0);
+		number_of_range(&r, "log step %d", i, r.now, r.now + 10);
+		r.now += 10;
+	}
+	find(&r, 11);
+	assert_int_equal(grt_steps_marks(r.steps, 0)->how, GRT_STEP_BY_OPTIMIZER);
+	grt_steps_free(r.steps);
+}
+
+/* Each mark begins a step; the one behind the last mark has no end. */
+static void by_mark(void **state)
+{
+	char text[32];
+	struct run r;
+
+	(void)state;
+	begin(&r);
+	for (uint32_t i = 0; i < 11; i++) {
+		snprintf(text, sizeof(text), "ProfilerStep#%u", i + 5);
+		string(&r, 50 + i, text);
+		PUT(&r, MARK, mark, .e.time = r.now, .name = 50 + i);
+		train(&r, 10);
+	}
+	find(&r, 10);
+	assert_int_equal(grt_steps_marks(r.steps, 0)->how, GRT_STEP_BY_MARK);
+	assert_int_equal(grt_steps_step(r.steps, 0)->number, 5);
+	assert_int_equal(grt_steps_step(r.steps, 9)->number, 14);
+	grt_steps_free(r.steps);
+}
+
 /* One launch again and again, launches without an order, and ones that come twice have no steps. */
 static void no_steps(void **state)
 {
@@ -266,6 +384,37 @@ static void communicate(struct run *r, uint32_t pid, uint32_t stream, uint64_t f
 	put(r, &k.e);
 }
 
+/* Rank 1's main thread: in each of its pair's collectives 50 ns in a lock, 10 without a CPU, and on it else.
+ */
+static void main_thread(struct run *r)
+{
+	struct grt_ev_thread seen = {
+		.e = {.type = GRT_EV_THREAD, .size = sizeof(seen), .time = 1000, .pid = 1, .tid = 1},
+		.what = GRT_THREAD_SEEN_ON};
+	struct grt_ev_asleep a = {.e = {.type = GRT_EV_ASLEEP, .size = sizeof(a), .pid = 1, .tid = 1},
+				  .state = 1,
+				  .over = 1,
+				  .reason = GRT_THREAD_LOCK};
+	struct grt_ev_thread other = seen;
+
+	/* a thread that is not the main one sleeps all the time */
+	other.e.tid = 9;
+	other.what = GRT_THREAD_SEEN_OFF;
+	assert_int_equal(grt_rank_threads_event(grt_steps_threads(r->steps), &seen.e), 0);
+	assert_int_equal(grt_rank_threads_event(grt_steps_threads(r->steps), &other.e), 0);
+	for (uint32_t n = 0; n < 20; n++) {
+		a.start = 1000000 + 10000 * n + 10;
+		a.woken = a.start + 50;
+		a.e.time = a.woken + 10;
+		a.number = n + 1;
+		assert_int_equal(grt_rank_threads_event(grt_steps_threads(r->steps), &a.e), 0);
+	}
+	seen.what = 6;
+	seen.e.time = 10000000;
+	seen.number = 20;
+	assert_int_equal(grt_rank_threads_event(grt_steps_threads(r->steps), &seen.e), 0);
+}
+
 /*
  * Ranks 0 and 1, 2 and 3 are pairs, on stream 5; 0 and 2, 1 and 3 are, on stream 6. Of rank 3's first pair's
  * first kernel there is no record. In the n-th of 20 collectives of a pair the rank with the odd number is
@@ -296,6 +445,7 @@ static void communicators(void **state)
 				    across + (pid & 1) * 1500 - 2000 * (pid / 2) + 300);
 		}
 	}
+	main_thread(&r);
 	assert_int_equal(grt_steps_find(r.steps), 0);
 	assert_int_equal(grt_collectives_new(&c, r.steps), 0);
 	assert_int_equal(grt_collectives_count(c), 20 + 20 + 20 + 19);
@@ -314,7 +464,15 @@ static void communicators(void **state)
 	assert_int_equal(k->last, 19);
 	assert_int_equal(k->late, 19 * 100 + 190);
 	assert_int_equal(k->late_max, 119);
+	assert_int_equal(k->meanwhile.ns[GRT_THREAD_LOCK], 19 * 50);
+	assert_int_equal(k->meanwhile.ns[GRT_THREAD_RUNNABLE], 19 * 10);
+	assert_int_equal(k->meanwhile.ns[GRT_THREAD_RUNNING], 19 * 40 + 190);
+	assert_int_equal(k->meanwhile.all, k->late);
+	/* 950, 950 and 190 of 2090 */
+	assert_string_equal(k->told, "running 45 %, lock 45 %, runnable 9 %");
 	k = grt_collectives_rank(c, 2);
+	assert_int_equal(k->meanwhile.all, 0);
+	assert_string_equal(k->told, "");
 	assert_int_equal(k->late, 19 * 7);
 	/* of its pair's collectives the second is the first that both have */
 	k = grt_collectives_rank(c, 3);
@@ -326,8 +484,9 @@ static void communicators(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_optimizer), cmocka_unit_test(by_launch),	 cmocka_unit_test(no_steps),
-		cmocka_unit_test(parts),	cmocka_unit_test(communicators),
+		cmocka_unit_test(by_optimizer),	 cmocka_unit_test(by_launch), cmocka_unit_test(by_range),
+		cmocka_unit_test(by_mark),	 cmocka_unit_test(no_steps),  cmocka_unit_test(parts),
+		cmocka_unit_test(communicators),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

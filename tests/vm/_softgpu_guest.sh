@@ -158,6 +158,27 @@ workloads() {
 		test "$(cut -d, -f 4,11,16,17 again.csv | md5sum)" = "$("$player" -q -p hang -j 60 | cut -d, -f 4,11,16,17 | md5sum)"
 }
 
+# Two processes at once: the time that each had each ring, by what the GPU says of its jobs, and the whole.
+two_processes() { # LIMIT_NS: of a job
+	"$GRTRACE" record -e drm -o two.grt -- sh -c '"$0" -q -p contended -j 60 -o a.csv & "$0" -q -p burst -j 60 -o b.csv; wait' "$player" 2>err
+	"$GRTRACE" report two.grt --by gpu-process --csv >two.csv 2>report.err
+	{ csv_columns a.csv ring pid start end && csv_columns b.csv ring pid start end; } | awk '$4 > $3' | sort -k 1,2 -k 3n |
+		awk '{ key = $1 " " $2; from = $3 > to[key] ? $3 : to[key]; jobs[key]++
+			if ($4 > from) { ns[key] += $4 - from; to[key] = $4 } }
+			END { for (key in ns) printf "%s %d %.0f\n", key, jobs[key], ns[key] }' | sort >two.truth
+	awk -F, '$5 == "process" { print $17, $6, $10, $9 }' two.csv | sort >two.told
+	output=$(cat err report.err two.truth two.told)
+	check "$mode, two processes: two have rings" test "$(cut -d ' ' -f 2 two.truth | sort -u | wc -l)" = 2
+	check "$mode, two processes: each ring, process and number of jobs" cmp -s <(cut -d ' ' -f 1-3 two.truth) <(cut -d ' ' -f 1-3 two.told)
+	output=$(paste -d ' ' two.truth two.told | awk -v limit="$1" '{ d = $4 - $8; if (d < 0) d = -d }
+		d > limit * $3 { print $1, $2, "had it for", $4, "ns, the report has", $8 }')
+	if [ -z "$busy" ]; then check "$mode, two processes: for as long as the GPU says" silent; fi
+	output=$(cat two.csv)
+	check "$mode, two processes: with nobody's time it is the whole, within 0.1 %" awk -F, 'NR > 1 { n[$17] += $8 }
+		END { for (ring in n) bad += n[ring] < 99.9 || n[ring] > 100.1; exit bad > 0 }' two.csv
+	check "$mode, two processes: by jobs" test "$(tail -n +2 two.csv | cut -d, -f 18 | sort -u)" = jobs
+}
+
 # Schedulers that come and go, at addresses of others: each job is of the ring that it was of.
 cat >come_and_go.sh <<'END'
 for round in 1 2 3; do
@@ -209,6 +230,7 @@ done
 [ $strict = 0 ] || paths drm rounds ${GRTRACE_SOAK:+one chain beside hidden}
 sync_waits drm $((strict ? 200000 : 20000000))
 sync_waits kmod,drm $((strict ? 200000 : 20000000))
+two_processes "$limit"
 workloads
 rmmod grtrace_softgpu
 rings_come_and_go drm

@@ -23,55 +23,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <grtrace/softgpu.h>
+#include "gpu_calls.h"
 
 #define MS 1000000UL
 #define CAUSE_MS 40
 #define JOB_NS 100000UL
 
-/* As in include/uapi/drm/drm.h. */
-struct version {
-	int major, minor, patch;
-	size_t name_len;
-	char *name;
-	size_t date_len;
-	char *date;
-	size_t desc_len;
-	char *desc;
-};
-
-struct create {
-	uint32_t handle, flags;
-};
-
-struct sync_wait {
-	uint64_t handles;
-	int64_t until;
-	uint32_t count, flags, first, pad;
-};
-
-#define DRM_VERSION _IOWR('d', 0x00, struct version)
-#define SYNCOBJ_CREATE _IOWR('d', 0xbf, struct create)
-#define SYNCOBJ_WAIT _IOWR('d', 0xc3, struct sync_wait)
-
-static int gpu, pipe_ends[2];
+static int pipe_ends[2];
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t both;
 static atomic_bool hogged;
-
-static void fail(const char *what)
-{
-	fprintf(stderr, "idle_causes: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void pause_ms(long ms)
 {
@@ -87,36 +48,6 @@ static uint64_t run_delay(void)
 		fail("schedstat");
 	fclose(f);
 	return delay;
-}
-
-static int open_gpu(void)
-{
-	char path[64], name[32];
-
-	for (int i = 128; i < 192; i++) {
-		struct version v = {.name = name, .name_len = sizeof(name) - 1};
-		int fd;
-
-		snprintf(path, sizeof(path), "/dev/dri/renderD%d", i);
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		memset(name, 0, sizeof(name));
-		if (fd >= 0 && !ioctl(fd, DRM_VERSION, &v) && !strcmp(name, GRTRACE_SOFTGPU_DRIVER))
-			return fd;
-		if (fd >= 0)
-			close(fd);
-	}
-	errno = ENODEV;
-	fail("no software GPU");
-	return -1;
-}
-
-static uint32_t sync_object(void)
-{
-	struct create c = {0};
-
-	if (ioctl(gpu, SYNCOBJ_CREATE, &c))
-		fail("SYNCOBJ_CREATE");
-	return c.handle;
 }
 
 /* @in, @out: sync objects that it waits for and signals, 0: none */
@@ -144,7 +75,7 @@ static void await(uint32_t sync)
 /* One that is over. */
 static void job(void)
 {
-	uint32_t sync = sync_object();
+	uint32_t sync = new_sync();
 
 	submit(0, JOB_NS, 0, sync);
 	await(sync);
@@ -207,7 +138,7 @@ static void cause_child(void)
 /* A job of another ring. */
 static void cause_gpu(void)
 {
-	uint32_t sync = sync_object();
+	uint32_t sync = new_sync();
 
 	submit(1, CAUSE_MS * MS, 0, sync);
 	await(sync);
@@ -254,7 +185,7 @@ static void cause(const char *name, void (*call)(void), void *(*beside)(void *ar
 /* The next job waits for one of another ring, for the rest of that one's time. */
 static void cause_scheduler(void)
 {
-	uint32_t first = sync_object(), second = sync_object();
+	uint32_t first = new_sync(), second = new_sync();
 	uint64_t before = clock_ns(CLOCK_MONOTONIC);
 
 	submit(1, CAUSE_MS * MS, 0, first);

@@ -26,39 +26,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <grtrace/softgpu.h>
+#include "gpu_calls.h"
 
 /* As in include/uapi/drm/drm.h and include/uapi/linux/sync_file.h. */
-struct version {
-	int major, minor, patch;
-	size_t name_len;
-	char *name;
-	size_t date_len;
-	char *date;
-	size_t desc_len;
-	char *desc;
-};
-
-struct create {
-	uint32_t handle, flags;
-};
-
-struct to_fd {
-	uint32_t handle, flags;
-	int32_t fd;
-	uint32_t pad;
-};
-
 struct transfer {
 	uint32_t from, to;
 	uint64_t from_point, to_point;
 	uint32_t flags, pad;
-};
-
-struct sync_wait {
-	uint64_t handles;
-	int64_t until;
-	uint32_t count, flags, first, pad;
 };
 
 struct timeline_wait {
@@ -73,10 +47,6 @@ struct merge {
 	uint32_t flags, pad;
 };
 
-#define DRM_VERSION _IOWR('d', 0x00, struct version)
-#define SYNCOBJ_CREATE _IOWR('d', 0xbf, struct create)
-#define SYNCOBJ_TO_FD _IOWR('d', 0xc1, struct to_fd)
-#define SYNCOBJ_WAIT _IOWR('d', 0xc3, struct sync_wait)
 #define SYNCOBJ_TIMELINE_WAIT _IOWR('d', 0xca, struct timeline_wait)
 #define SYNCOBJ_TRANSFER _IOWR('d', 0xcc, struct transfer)
 #define SYNC_MERGE _IOWR('>', 3, struct merge)
@@ -99,16 +69,9 @@ struct told {
 	bool several;
 };
 
-static int gpu;
 static uint64_t length;
 static struct told told[64];
 static unsigned int n_told;
-
-static void fail(const char *what)
-{
-	fprintf(stderr, "sync_waits: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static uint64_t now(void)
 {
@@ -116,37 +79,6 @@ static uint64_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-/* The render node of the software GPU. */
-static int open_gpu(void)
-{
-	char path[64], name[32];
-
-	for (int i = 128; i < 192; i++) {
-		struct version v = {.name = name, .name_len = sizeof(name) - 1};
-		int fd;
-
-		snprintf(path, sizeof(path), "/dev/dri/renderD%d", i);
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		memset(name, 0, sizeof(name));
-		if (fd >= 0 && !ioctl(fd, DRM_VERSION, &v) && !strcmp(name, GRTRACE_SOFTGPU_DRIVER))
-			return fd;
-		if (fd >= 0)
-			close(fd);
-	}
-	errno = ENODEV;
-	fail("no software GPU");
-	return -1;
-}
-
-static uint32_t new_sync(void)
-{
-	struct create c = {0};
-
-	if (ioctl(gpu, SYNCOBJ_CREATE, &c))
-		fail("SYNCOBJ_CREATE");
-	return c.handle;
 }
 
 static void submit(struct job *job, uint32_t ring, uint64_t duration)

@@ -45,9 +45,17 @@ check() { # NAME COMMAND...
 
 all_named() {
 	local said
-	said=$(python3 "$GRTRACE_SRC/tests/vm/_wakers.py" "$work/out/wakers.said" "$work/out/wakers.json" 2>&1)
+	said=$(python3 "$GRTRACE_SRC/tests/vm/_wakers.py" "$work/out/wakers.said" "$work/out/wakers.json" "$work/out/wakers.dump" 2>&1)
 	echo "$said"
 	[ "$said" = "36 waits" ]
+}
+
+all_switches() {
+	local said
+	said=$(grep -v ': 0$' "$work/out/wakers.lost"
+		python3 "$GRTRACE_SRC/tests/vm/_switches.py" "$work/out/wakers.ftrace" "$work/out/wakers.dump" 2>&1)
+	echo "$said"
+	[[ $said =~ ^[0-9]{3,}\ switches$ ]]
 }
 
 blamed() {
@@ -80,6 +88,15 @@ each_frame_of_clients() {
 	PY
 }
 
+# What two clients of weston committed by the protocol's own log; each may have ended within one.
+each_commit() {
+	local recorded logged
+	recorded=$(cat "$work/out/weston.commits")
+	logged=$(cat "$work"/out/client[12] | grep -c 'wl_surface@[0-9]*\.commit()')
+	echo "$recorded recorded, $logged by the clients"
+	[ "$logged" -gt 0 ] && [ "$recorded" -ge "$logged" ] && [ "$recorded" -le $((logged + 2)) ]
+}
+
 # Each cause for as long as the program did that, to 2 ms and a twentieth, and those that it does nothing else for
 # not longer; in all, what the dump says.
 idle_causes() {
@@ -102,9 +119,10 @@ idle_causes() {
 
 n=0
 {
-	guest --timeout "${GRTRACE_SOAK:+1}400" --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" ${GRTRACE_SOAK:+long} >&2
+	guest --timeout "${GRTRACE_SOAK:+2}400" --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" ${GRTRACE_SOAK:+long} >&2
 	echo "TAP version 13"
 	check "waits are named by who ended them, as the program says" all_named
+	check "threads come and go as the kernel's own trace says" all_switches
 	check "kmscube sleeps for the GPU or the display" asleep kmscube gpu
 	check "glmark2 does" asleep glmark2-es2-drm gpu
 	check "each frame is there, and late ones are blamed on what delayed them" blamed
@@ -113,6 +131,7 @@ n=0
 	if [ -n "${GRTRACE_SOAK:-}" ]; then
 		check "weston is woken by its client, the display, or in time for it" asleep weston named
 		check "each frame of two clients of weston is there" each_frame_of_clients
+		check "each commit of their surfaces is there" each_commit
 		check "its client by weston, the GPU, or to look at it again" asleep weston-simple-e named
 	fi
 	check "no complaint of the kernel" test ! -s "$work/out/dmesg"

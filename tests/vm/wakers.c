@@ -39,57 +39,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <grtrace/softgpu.h>
+#include "gpu_calls.h"
 
 #define MS 1000000L
 #define PAUSE_MS 12
 #define JOB_MS 40
 #define TRIES 20
 
-/* As in include/uapi/drm/drm.h. */
-struct version {
-	int major, minor, patch;
-	size_t name_len;
-	char *name;
-	size_t date_len;
-	char *date;
-	size_t desc_len;
-	char *desc;
-};
-
-struct create {
-	uint32_t handle, flags;
-};
-
-struct to_fd {
-	uint32_t handle, flags;
-	int32_t fd;
-	uint32_t pad;
-};
-
-struct sync_wait {
-	uint64_t handles;
-	int64_t until;
-	uint32_t count, flags, first, pad;
-};
-
-#define DRM_VERSION _IOWR('d', 0x00, struct version)
-#define SYNCOBJ_CREATE _IOWR('d', 0xbf, struct create)
-#define SYNCOBJ_TO_FD _IOWR('d', 0xc1, struct to_fd)
-#define SYNCOBJ_WAIT _IOWR('d', 0xc3, struct sync_wait)
-
-static int gpu = -1, epoll_fd, uring_fd, child;
+static int epoll_fd, uring_fd, child;
 static pthread_mutex_t mutex;
 static char *sq_ring, *cq_ring;
 static struct io_uring_params uring;
 static struct io_uring_sqe *sqes;
 static uint32_t sync_object;
-
-static void fail(const char *what)
-{
-	fprintf(stderr, "wakers: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static uint64_t now(void)
 {
@@ -252,28 +214,6 @@ static void by_ioctl(int fd, int ms)
 }
 
 /* ------------------------------------------------------------- causes */
-
-/* The render node of the software GPU. */
-static int open_gpu(void)
-{
-	char path[64], name[32];
-
-	for (int i = 128; i < 192; i++) {
-		struct version v = {.name = name, .name_len = sizeof(name) - 1};
-		int fd;
-
-		snprintf(path, sizeof(path), "/dev/dri/renderD%d", i);
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		memset(name, 0, sizeof(name));
-		if (fd >= 0 && !ioctl(fd, DRM_VERSION, &v) && !strcmp(name, GRTRACE_SOFTGPU_DRIVER))
-			return fd;
-		if (fd >= 0)
-			close(fd);
-	}
-	errno = ENODEV;
-	fail("no software GPU");
-	return -1;
-}
 
 /* Return: a sync file of a job that runs */
 static int submit_job(void)

@@ -18,6 +18,12 @@ function button(text, title, click) {
 	return element("button", { type: "button", title, onclick: click }, text);
 }
 
+function swatch(colour) {
+	const node = element("span", { class: "swatch" });
+	node.style.background = colour;
+	return node;
+}
+
 /* An option is [value, text]. */
 function choice(label, options, change) {
 	const select = element("select", { onchange: () => change(select.value) },

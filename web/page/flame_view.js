@@ -54,11 +54,8 @@ class FlameView {
 			return element("ul", { class: "legend" },
 				element("li", {}, element("i", { class: "grown" }), "share has grown"),
 				element("li", {}, element("i", { class: "shrunk" }), "share has shrunk"));
-		return element("ul", { class: "legend", id: "flame-legend" }, kinds.map((k, i) => {
-			const swatch = element("i", {});
-			swatch.style.background = `rgb(${k.colour.join()})`;
-			return seen.has(i) ? element("li", {}, swatch, k.help) : null;
-		}));
+		return element("ul", { class: "legend", id: "flame-legend" }, kinds.map((k, i) =>
+			seen.has(i) ? element("li", {}, swatch(`rgb(${k.colour.join()})`), k.help) : null));
 	}
 
 	panes() {

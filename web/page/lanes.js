@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The lanes of a recording: what GPUs ran, the states of threads, counters, Xids, losses, and each source's
+ * The lanes of a recording: what GPUs ran, why they were idle, the states of threads, counters, Xids, losses, and each source's
  * window, on one time axis. Times are nanoseconds from the begin of what the page shows.
  */
 function numbersOf(bytes) {
@@ -44,8 +44,32 @@ async function loadLanes() {
 		all.lanes.push({ kind: "window", name: w.source, group: "sources", items: 1, text: [0], ran: [0], busy: 0,
 			start: [w.from - all.from], end: [(w.to ?? all.to) - all.from], window: w });
 	all.span = all.to - all.from;
+	for (const lane of all.lanes.filter(l => l.kind === "idle"))
+		takeDevice(lane, all.lanes.filter(l => l.kind === "gpu" && !l.why && isOfDevice(l, lane)));
 	return all;
 }
+
+/* A stream of a process's GPU, or a ring: devices of idle time have the driver's name before that of the ring, and
+ * behind it that of the GPU where there are several. */
+function isOfDevice(lane, idle) {
+	if (idle.pid || lane.pid)
+		return lane.pid === idle.pid && lane.name.startsWith(`CUDA device ${idle.gpu}, `);
+	const [, ring, gpu] = /^(.*?)(?: of (\S+))?$/s.exec(idle.name);
+	return ` ${ring}`.endsWith(` ${lane.name}`) && (!gpu || lane.group.includes(gpu));
+}
+
+/* Lanes of a device stand together, above the reasons for which it was idle. */
+function takeDevice(idle, lanes) {
+	for (const lane of lanes) {
+		lane.why = idle;
+		if (idle.pid)
+			Object.assign(lane, { group: idle.name, name: lane.name.replace(/^CUDA device \d+, /, "") });
+	}
+	Object.assign(idle, { of: lanes, group: lanes.length ? lanes[0].group : idle.name, name: "idle" });
+}
+
+/* A cause of idle time stands before the place. */
+const causeOf = text => text.split(" ", 1)[0];
 
 /* The first item that ends behind a moment. */
 function firstBehind(lane, time) {
@@ -66,17 +90,18 @@ function busyWithin(lane, from, to) {
 	for (let i = firstBehind(lane, from); i < lane.items && lane.start[i] < to; i++) {
 		const length = lane.end[i] - lane.start[i];
 		const inside = Math.min(lane.end[i], to) - Math.max(lane.start[i], from);
-		sum += length > 0 ? lane.ran[i] * Math.max(inside, 0) / length : 0;
+		sum += inside === length ? lane.ran[i] : length > 0 ? lane.ran[i] * Math.max(inside, 0) / length : 0;
 	}
 	return sum;
 }
 
-/* The same by name, for states. */
-function namesWithin(lane, from, to) {
+/* The same by what @named makes of the number of a name, for states and causes. */
+function namesWithin(lane, from, to, named) {
 	const out = new Map();
 	for (let i = firstBehind(lane, from); i < lane.items && lane.start[i] < to; i++) {
+		const length = lane.end[i] - lane.start[i], name = named(lane.text[i]);
 		const inside = Math.min(lane.end[i], to) - Math.max(lane.start[i], from);
-		out.set(lane.text[i], (out.get(lane.text[i]) || 0) + inside);
+		out.set(name, (out.get(name) || 0) + (inside === length ? lane.ran[i] : length > 0 ? lane.ran[i] * inside / length : 0));
 	}
 	return out;
 }

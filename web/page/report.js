@@ -29,7 +29,8 @@ class ReportPage {
 		this.tables = sections.filter(s => s.table && s.rows.length);
 		this.lanes = lanes;
 		this.origin = lanes.from;
-		this.views = this.tables.map(s => new ReportTable(s, this.origin, (from, to) => this.zoomTo(from, to)));
+		this.views = this.tables.map(s => new ReportTable(s, this.origin, (from, to) => this.zoomTo(from, to),
+			coloursOf(lanes.causes)));
 		lanes.lanes.push(...lanesOfTables(this.views, lanes));
 		this.timeline = new Timeline(lanes, (from, to) => this.zoomed(from, to));
 		this.listeners = [];
@@ -99,11 +100,14 @@ class ReportPage {
 		};
 		const named = (section, row, key) => row ? row[section.columns.findIndex(c => c.key === key)] : "";
 		const [clients, client] = most("frame_clients", "frames"), [rings, ring] = most("rings", "exec_sum");
-		const [ranks, rank] = most("step_ranks", "p50"), [kernels, kernel] = most("kernels", "total");
+		const [kernels, kernel] = most("kernels", "total");
+		let [ranks, rank] = most("step_ranks", "p50");
 		add(clients, "frames", `frames of ${named(clients, client, "process")}`, client);
 		add(clients, "p50", "a frame, median", client);
 		add(clients, "p99", "99th percentile", client);
 		add(clients, "late", "late", client);
+		if (rank && !plain(rank[ranks.columns.findIndex(c => c.key === "steps")]))
+			rank = null;
 		add(ranks, "steps", `steps of rank ${named(ranks, rank, "rank")}`, rank);
 		add(ranks, "p50", "a step, median", rank);
 		add(ranks, "p99", "99th percentile", rank);

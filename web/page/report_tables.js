@@ -34,13 +34,18 @@ const plain = value => Array.isArray(value) ? value[0] : value;
 const isText = kind => kind === "text" || kind === "named";
 
 class ReportTable {
-	/* @origin: the moment from which the page counts; @zoom: gets the time of a row that has one */
-	constructor(section, origin, zoom) {
+	/* @origin: the moment from which the page counts; @zoom: gets the time of a row that has one; @causes: colours of
+	 * those for which devices were idle */
+	constructor(section, origin, zoom, causes) {
 		this.section = section;
 		this.origin = origin;
 		this.zoom = zoom;
-		this.columns = section.columns;
+		this.causes = section.table === "idle" ? causes : new Map();
 		this.rows = section.rows.slice();
+		this.columns = section.columns;
+		/* what only tells rows apart is shown where they differ in it */
+		for (const [i, c] of this.columns.entries())
+			c.brief = c.brief && (!c.tells || new Set(this.rows.map(r => plain(r[i])).filter(v => v !== null)).size > 1);
 		this.all = this.rows.length <= ROWS_AT_FIRST + 3;
 		this.wide = false;
 		this.order = null;
@@ -113,6 +118,7 @@ class ReportTable {
 			const c = this.columns[i], mark = inferred.includes(i) ? "*" : estimated.includes(i) ? "~" : "";
 			const td = element("td", { class: isText(c.kind) ? "text" : "", "data-key": c.key,
 				"data-value": row[i] === null ? "" : String(plain(row[i])) },
+			c.key === "cause" && this.causes.has(row[i]) ? swatch(this.causes.get(row[i])) : null,
 			cellText(c.kind, row[i]), mark ? element("sup", {}, mark) : null);
 			if (c.kind === "percent" && row[i] !== null) {
 				td.classList.add("share");

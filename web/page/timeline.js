@@ -3,9 +3,11 @@
  * The time axis of a report: all lanes on one canvas. A drag zooms, for whatever else of the page listens; keys do
  * the same. What is narrower than two pixels is drawn by its share of each pixel, so that nothing gets lost.
  */
-const LANE = { frame: 16, gpu: 22, thread: 16, value: 34, xid: 16, loss: 16, window: 10 };
+const LANE = { frame: 16, gpu: 22, idle: 12, thread: 16, value: 34, xid: 16, loss: 16, window: 10 };
 const GAP = 3, HEAD = 15, AXIS = 22, FEW_THREADS = 6;
 const PALETTE = ["#5f9e2f", "#2f86c1", "#c08022", "#8f60bb", "#249a8d", "#c2567f", "#7c8a22", "#6877c6"];
+
+const coloursOf = rows => new Map(rows.map(r => [r.name, `rgb(${r.colour.join()})`]));
 
 class Timeline {
 	constructor(lanes, listener) {
@@ -13,7 +15,8 @@ class Timeline {
 		this.listener = listener;
 		this.from = 0;
 		this.to = lanes.span;
-		this.states = new Map(lanes.states.map(s => [s.name, `rgb(${s.colour.join()})`]));
+		this.states = coloursOf(lanes.states);
+		this.causes = coloursOf(lanes.causes);
 		this.canvas = element("canvas", { class: "timeline", tabindex: "0", role: "img",
 			"aria-label": "time axis: drag or use plus, minus and the arrow keys to zoom and move" });
 		this.details = element("div", { class: "details", id: "timeline-details", "aria-live": "polite" });
@@ -35,30 +38,34 @@ class Timeline {
 	}
 
 	legend() {
-		const names = this.all.names, seen = new Set();
+		const names = this.all.names, seen = new Set(), why = new Set();
 		for (const lane of this.all.lanes)
-			if (lane.kind === "thread")
-				for (const text of lane.text)
+			for (const text of lane.text)
+				if (lane.kind === "thread")
 					seen.add(names[text]);
-		const item = (background, text, help) => {
-			const swatch = element("i", {});
-			swatch.style.background = background;
-			return element("li", { title: help }, swatch, text);
-		};
-		return element("ul", { class: "legend" },
-			this.all.states.filter(s => seen.has(s.name)).map(s => item(this.states.get(s.name), s.name, s.help)),
+				else if (lane.kind === "idle")
+					why.add(causeOf(names[text]));
+		const item = (background, text, help) => element("li", { title: help }, swatch(background), text);
+		const list = (title, rows, has, colours) => has.size ? [element("li", { class: "title" }, title),
+			rows.filter(r => has.has(r.name)).map(r => item(colours.get(r.name), r.name.replace(/_/g, " "), r.help))] : null;
+		return [why.size ? element("ul", { class: "legend", id: "timeline-causes" }, list("idle:", this.all.causes, why, this.causes)) : null,
+			element("ul", { class: "legend" }, list(why.size ? "threads:" : "", this.all.states, seen, this.states),
 			this.all.lanes.some(l => l.kind === "frame") ? [item("var(--odd)", "frame, step", "in time"),
 				item("var(--bad)", "late", "a frame that missed its time, or a step that took longer")] : null,
 			this.all.lanes.some(l => l.kind === "loss") ? item("repeating-linear-gradient(45deg, #b3261e 0 2px, transparent 2px 4px)",
-				"events lost", "the trace has not all events of this time") : null);
+				"events lost", "the trace has not all events of this time") : null)].filter(Boolean);
 	}
 
 	/* Threads that asked for work come first; the others can be opened. */
 	arrange() {
-		const order = ["loss", "xid", "frame", "gpu", "value", "thread", "window"];
-		const rank = l => order.indexOf(l.kind) * 2 + (l.kind === "thread" && !l.submits ? 1 : 0);
-		const lanes = this.all.lanes.map((lane, i) => ({ lane, i })).sort((a, b) => rank(a.lane) - rank(b.lane) ||
-			(a.lane.kind === "thread" ? b.lane.items - a.lane.items : 0) || a.i - b.i).map(l => l.lane);
+		const order = ["loss", "xid", "frame", "gpu", "idle", "value", "thread", "window"];
+		const rank = l => order.indexOf(l.kind === "idle" ? "gpu" : l.kind) * 2 + (l.kind === "thread" && !l.submits ? 1 : 0);
+		/* lanes of a device stand where its first one does */
+		const place = new Map(this.all.lanes.map((lane, i) => [lane, i]));
+		const device = l => place.get(((l.why || l).of || [])[0] || l);
+		const lanes = this.all.lanes.slice().sort((a, b) => rank(a) - rank(b) ||
+			(a.kind === "thread" ? b.items - a.items : device(a) - device(b)) || (a.kind === "idle") - (b.kind === "idle") ||
+			place.get(a) - place.get(b));
 		let threads = 0, left = 0;
 		const submitters = lanes.filter(l => l.kind === "thread" && l.submits).length;
 		this.shown = lanes.filter(lane => {
@@ -169,15 +176,22 @@ class Timeline {
 		}
 	}
 
+	/* States of a thread, or causes for which a device was idle, in the time that is seen. */
+	namesOf(lane) {
+		return namesWithin(lane, this.from, this.to, text => causeOf(this.all.names[text]));
+	}
+
 	/* What a lane was in the time that is seen. */
 	figure(lane) {
 		const span = this.to - this.from;
 		if (lane.kind === "gpu")
 			return (100 * busyWithin(lane, this.from, this.to) / span).toFixed(1) + " %";
 		if (lane.kind === "thread") {
-			const running = [...namesWithin(lane, this.from, this.to)].find(([n]) => this.all.names[n] === "running");
-			return "CPU " + (100 * (running ? running[1] : 0) / span).toFixed(0) + " %";
+			const running = this.namesOf(lane).get("running");
+			return "CPU " + (100 * (running || 0) / span).toFixed(0) + " %";
 		}
+		if (lane.kind === "idle")
+			return (100 * [...this.namesOf(lane).values()].reduce((a, b) => a + b, 0) / span).toFixed(1) + " %";
 		if (lane.kind === "value") {
 			const last = Math.min(firstBehind(lane, this.to), lane.items - 1);
 			return last >= 0 ? formatAmount(lane.ran[last], lane.unit) : "";
@@ -197,6 +211,8 @@ class Timeline {
 		const text = this.all.names[lane.text[i]] || "";
 		if (lane.kind === "thread")
 			return this.states.get(text) || "#888";
+		if (lane.kind === "idle")
+			return this.causes.get(causeOf(text)) || "#888";
 		if (lane.kind === "loss" || lane.kind === "xid")
 			return this.colours.bad;
 		if (lane.kind === "window")
@@ -358,10 +374,10 @@ class Timeline {
 		if (!found)
 			return [muted("drag: zoom \u00b7 double click or 0: all \u00b7 + and -: zoom \u00b7 arrows: move")];
 		const [lane, i] = found, name = element("span", { class: "frame" }, [lane.group, lane.name].filter(Boolean).join(" \u00b7 "));
-		if (lane.kind === "thread") {
-			const states = [...namesWithin(lane, this.from, this.to)].sort((a, b) => b[1] - a[1]);
-			return [name, i < 0 ? "" : `${this.all.names[lane.text[i]]} ${formatNs(lane.end[i] - lane.start[i])} `,
-				muted(states.map(([n, ns]) => `${this.all.names[n]} ${formatNs(ns)}`).join(", "))];
+		if (lane.kind === "thread" || lane.kind === "idle") {
+			const states = [...this.namesOf(lane)].sort((a, b) => b[1] - a[1]);
+			return [name, i < 0 ? "" : `${this.all.names[lane.text[i]].replace(" ", ": ")} ${formatNs(lane.ran[i])} `,
+				muted((lane.kind === "idle" ? "idle here: " : "") + states.map(([n, ns]) => `${n} ${formatNs(ns)}`).join(", "))];
 		}
 		if (lane.kind === "window")
 			return [name, muted(`saw everything for ${formatNs(lane.end[0] - lane.start[0])}; dropped before it ` +

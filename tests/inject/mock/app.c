@@ -98,6 +98,42 @@ static void all_calls(void)
 	mock_overhead();
 }
 
+/*
+ * Functions with the names that PyTorch's and cuBLAS's have: a step of a training program, whose kernels are
+ * of 1 us each. Calls at their ends would be jumps.
+ */
+#define OPERATOR(name, symbol, ...)                \
+	void name(void) __asm__(symbol);           \
+	__attribute__((noinline)) void name(void)  \
+	{                                          \
+		__VA_ARGS__;                       \
+		__asm__ volatile("" ::: "memory"); \
+	}
+OPERATOR(op_lt, "cublasLtSSSMatmul", launches(2))
+OPERATOR(op_gemm, "cublasSgemm_v2", op_lt())
+OPERATOR(op_addmm_redispatch, "_ZN2at4_ops5addmm10redispatchEN3c1014DispatchKeySetERKNS_6TensorE", op_gemm())
+OPERATOR(op_addmm, "_ZN2at4_ops5addmm4callERKNS_6TensorES4_", op_addmm_redispatch(), launch())
+OPERATOR(op_linear, "_ZN2at4_ops6linear4callERKNS_6TensorES4_", op_addmm())
+OPERATOR(op_add, "_ZN2at4_ops10add_Tensor4callERKNS_6TensorES4_", launch())
+OPERATOR(op_mm, "_ZN2at4_ops2mm4callERKNS_6TensorES4_", op_gemm())
+OPERATOR(op_sum, "_ZN2at4_ops15sum_dim_IntList4callERKNS_6TensorE", launch())
+OPERATOR(op_backward, "_ZN5torch8autograd9generated14AddmmBackward05applyEOSt6vectorIN2at6TensorESaIS4_EE",
+	 op_mm(), op_sum(), launch())
+OPERATOR(op_engine, "_ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEE",
+	 op_backward())
+OPERATOR(op_copy, "_ZN2at4_ops5copy_4callERNS_6TensorERKS2_b", mock_copy(CUPTI_DOMAIN_RUNTIME, 41, 279, 4096))
+
+static void operators(void)
+{
+	for (unsigned long i = 0; i < number; i++) {
+		op_copy();
+		op_linear();
+		op_add();
+		op_engine();
+		launch();
+	}
+}
+
 /* Names that do not fit a record, and ones that come again at another address. */
 static void names(void)
 {
@@ -962,6 +998,8 @@ static void play(const char *scene)
 		launches(number);
 	else if (!strcmp(scene, "graphs"))
 		graphs();
+	else if (!strcmp(scene, "operators"))
+		operators();
 	else if (!strcmp(scene, "calls"))
 		all_calls();
 	else if (!strcmp(scene, "names"))

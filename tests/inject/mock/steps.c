@@ -5,9 +5,11 @@
  * ranks have come, an optimizer; every seventh step has one more kernel. Rank LATE
  * sleeps MS ms at the beginning of the EVERY-th step and of those EVERY further on.
  * With STEPS_RANKED their environment has ranks from 10 on, in the other order.
+ * With STEPS_NVTX each step is a range of NVTX of that name and its number, with ranges in it.
  * What each did is in the file of STEPS_LOG: `step PID RANK NUMBER SLEPT_NS` when it ends.
  */
 #include "mock.h"
+#include "nvtx.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -61,11 +63,27 @@ static __attribute__((noinline)) void all_reduce(void)
 	mock.in_kernel = compute;
 }
 
+static void push(const char *name)
+{
+	if (getenv("STEPS_NVTX"))
+		NVTX(push_a, name);
+}
+
+static void pop(void)
+{
+	if (getenv("STEPS_NVTX"))
+		NVTX(pop);
+}
+
 static __attribute__((noinline)) void train_step(int number)
 {
 	mock_copy(CUPTI_DOMAIN_RUNTIME, 41, 279, 4096);
+	push("forward");
 	layers("forward");
+	pop();
+	push("backward");
 	layers("backward");
+	pop();
 	all_reduce();
 	if (number % 7 == 0)
 		launch("norm");
@@ -100,15 +118,21 @@ static int train(int rank, uint32_t gpu, int steps, bool late, int every, long m
 		setenv("RANK", told, 1);
 	if (cudaRuntimeGetVersion(&version) || cuInit(0))
 		return 1;
+	if (getenv("STEPS_NVTX"))
+		nvtx_load();
 	mock.device = gpu;
 	mock.in_kernel = compute;
 	start_up();
 	for (int i = 0; i < steps; i++) {
 		bool sleeps = late && i % every == every - 1;
+		char name[64];
 
+		snprintf(name, sizeof(name), "%s %d", getenv("STEPS_NVTX") ?: "", i);
+		push(name);
 		if (sleeps)
 			nap(ms * 1000000);
 		train_step(i);
+		pop();
 		tell_step(rank, i, sleeps ? ms * 1000000 : 0);
 	}
 	return 0;

@@ -4,8 +4,8 @@
  * (https://protobuf.dev/programming-guides/encoding/). Each function writes at
  * @p, where there must be room, and returns the place behind.
  */
-#ifndef GRT_EXPORT_PROTOBUF_H
-#define GRT_EXPORT_PROTOBUF_H
+#ifndef GRT_BASE_PROTOBUF_H
+#define GRT_BASE_PROTOBUF_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -77,4 +77,4 @@ static inline uint8_t *grt_pb_close(uint8_t *start, uint8_t *end)
 	return end + more;
 }
 
-#endif /* GRT_EXPORT_PROTOBUF_H */
+#endif /* GRT_BASE_PROTOBUF_H */

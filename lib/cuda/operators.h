@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * GPU work by the operators of the frameworks, the calls of the libraries or the modules
+ * that its launch was made in, as the frames of the launch's stack show them. Work of a
+ * graph is under the code that made its node. Nothing is joined by time.
+ *
+ * Memory is that of cuda/launches.h, 8 bytes for each node of the stacks, and 100 for each
+ * different stack and kernel; there are at most 2^20 of these, and work beyond is counted.
+ */
+#ifndef GRT_CUDA_OPERATORS_H
+#define GRT_CUDA_OPERATORS_H
+
+#include "launches.h"
+#include "stack/image_frames.h"
+
+/** enum grt_operator_view - what work is summed up by; rows of operators.def */
+enum grt_operator_view {
+	GRT_OPERATOR_OPERATOR,
+	GRT_OPERATOR_LIBRARY,
+	GRT_OPERATOR_MODULE,
+	GRT_OPERATOR_VIEWS,
+};
+
+/** enum grt_operator_phase - of a training step */
+enum grt_operator_phase {
+	GRT_OPERATOR_NONE,
+	GRT_OPERATOR_FORWARD,
+	GRT_OPERATOR_BACKWARD,
+	GRT_OPERATOR_OPTIMIZER,
+};
+
+/** struct grt_operator_sums - @launches: calls that it came of; not of graphs' replays, which are made
+ * elsewhere */
+struct grt_operator_sums {
+	uint64_t launches;
+	uint64_t kernels;
+	uint64_t copies;
+	uint64_t gpu;
+};
+
+/**
+ * struct grt_operator - a row
+ * @name: NULL: work of launches in none
+ * @kind: NULL: none
+ * @own: of launches in it and in none inside of it; @all: in those inside of it, too
+ * @seen: the work, plus 1, that was added last
+ */
+struct grt_operator {
+	uint32_t image;
+	uint32_t pid;
+	const char *process;
+	char pid_text[24];
+	char *name;
+	const char *kind;
+	uint8_t phase;
+	struct grt_operator_sums own;
+	struct grt_operator_sums all;
+	uint32_t seen;
+};
+
+struct grt_operators;
+
+/** grt_operators_new - begins. Return: 0 or -ENOMEM */
+int grt_operators_new(struct grt_operators **out, enum grt_operator_view view);
+
+/** grt_operators_within - as grt_launches_within() */
+void grt_operators_within(struct grt_operators *o, uint64_t from, uint64_t to);
+
+/** grt_operators_event - takes in an event; of use are classes image and launch. Return: 0 or -ENOMEM */
+int grt_operators_event(struct grt_operators *o, const struct grt_event *e);
+
+/** grt_operators_finish - the trace is over; may come again after further events. Return: 0 or -ENOMEM */
+int grt_operators_finish(struct grt_operators *o);
+
+/**
+ * grt_operators_list - its rows, the one of most time of its own first
+ * @out: gets an array, which the caller frees
+ * Return: how many, or -ENOMEM
+ */
+int64_t grt_operators_list(const struct grt_operators *o, const struct grt_operator ***out);
+
+/** grt_operators_count - what was joined; complete after grt_operators_finish() */
+struct grt_launches_count grt_operators_count(const struct grt_operators *o);
+
+/** grt_operators_symbols - how looking up functions went */
+const struct grt_symbols_count *grt_operators_symbols(const struct grt_operators *o);
+
+/** grt_operators_over - work in no row: of too many stacks */
+uint64_t grt_operators_over(const struct grt_operators *o);
+
+/** grt_operators_free - frees it; NULL is allowed */
+void grt_operators_free(struct grt_operators *o);
+
+#endif /* GRT_CUDA_OPERATORS_H */

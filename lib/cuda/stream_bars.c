@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * When CUDA's devices and streams were busy, as a part of a timeline. A device is
+ * that of a process image, which numbers them for itself. Busy is the union of the
+ * kernels and copies, to the ns: records come when CUPTI hands them over, in no
+ * order, so they are kept until the trace is over, in 16 bytes each for the
+ * device and for the stream.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/busy.h"
+#include "base/grow.h"
+#include "base/keyed.h"
+#include "base/timescale.h"
+#include "table/bars.h"
+#include "table/rows.h"
+
+/* Devices and streams; work of further ones is counted. */
+#define STREAMS_MAX 1024U
+#define NO_STREAM UINT32_MAX
+
+struct stream_bar {
+	uint32_t pid;
+	uint32_t gpu;
+	uint32_t context;
+	uint32_t stream; /* NO_STREAM: the device */
+	uint64_t kernels;
+	uint64_t copies;
+	uint64_t busy;
+	uint64_t *column;
+	struct grt_interval *ran;
+	uint64_t used, room;
+};
+
+struct stream_bars {
+	struct grt_timescale scale;
+	struct grt_keyed rows;
+	const struct stream_bar **list;
+	uint64_t over;
+	uint64_t untimed;
+};
+
+static int stream_bars_begin(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	struct stream_bars *x = *state;
+
+	(void)parts;
+	grt_keyed_init(&x->rows, sizeof(struct stream_bar), STREAMS_MAX);
+	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns);
+}
+
+/* What a kernel or copy says of itself. */
+struct stream_work {
+	uint64_t start, end;
+	uint32_t gpu, context, stream;
+	bool copy;
+};
+
+static int stream_bars_add(struct stream_bars *x, const struct grt_event *e, const struct stream_work *w,
+			   uint32_t context, uint32_t stream)
+{
+	const struct grt_key key = {
+		{e->ctx, (uint64_t)e->pid << 32 | w->gpu, (uint64_t)context << 32 | stream}};
+	struct stream_bar *row;
+	void *found;
+	int ret = grt_keyed_get_or_count(&x->rows, &key, &x->over, &found);
+
+	row = found;
+	if (!row)
+		return ret;
+	row->pid = e->pid;
+	row->gpu = w->gpu;
+	row->context = context;
+	row->stream = stream;
+	row->copies += w->copy;
+	row->kernels += !w->copy;
+	if (grt_grow(&row->ran, &row->room, row->used + 1, 64))
+		return -ENOMEM;
+	row->ran[row->used++] = (struct grt_interval){w->start, w->end};
+	return 0;
+}
+
+static int stream_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	const struct grt_ev_gpu_kernel *k = (const void *)e;
+	const struct grt_ev_gpu_copy *c = (const void *)e;
+	struct stream_bars *x = state;
+	struct stream_work w;
+
+	(void)pass;
+	if (e->type == GRT_EV_GPU_KERNEL)
+		w = (struct stream_work){k->start, k->end, k->gpu, k->context, k->cuda_stream, false};
+	else if (e->type == GRT_EV_GPU_COPY)
+		w = (struct stream_work){c->start, c->end, c->gpu, c->context, c->cuda_stream, true};
+	else
+		return 0;
+	if (!w.start || w.end < w.start) {
+		x->untimed++;
+		return 0;
+	}
+	if (w.end < x->scale.first || w.start > x->scale.last)
+		return 0;
+	return stream_bars_add(x, e, &w, 0, NO_STREAM) ?: stream_bars_add(x, e, &w, w.context, w.stream);
+}
+
+/* ------------------------------------------------------------------- rows */
+
+static int stream_bars_by_start(const void *a, const void *b)
+{
+	const struct grt_interval *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* The union, column by column. */
+static int stream_bars_sum(const struct stream_bars *x, struct stream_bar *row)
+{
+	uint64_t done = 0;
+
+	row->column = calloc(x->scale.columns + 1, sizeof(*row->column));
+	if (!row->column)
+		return -ENOMEM;
+	qsort(row->ran, row->used, sizeof(*row->ran), stream_bars_by_start);
+	for (uint64_t i = 0; i < row->used; i++) {
+		const struct grt_interval *r = &row->ran[i];
+
+		if (r->to <= done)
+			continue;
+		row->busy +=
+			grt_timescale_fill(&x->scale, row->column, r->from > done ? r->from : done, r->to);
+		done = r->to;
+	}
+	free(row->ran);
+	row->ran = NULL;
+	return 0;
+}
+
+/* A device is in front of its streams, of which the busiest is the first. */
+static int stream_bars_compare(const void *a, const void *b)
+{
+	const struct stream_bar *x = *(void *const *)a, *y = *(void *const *)b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->gpu != y->gpu)
+		return x->gpu < y->gpu ? -1 : 1;
+	if ((x->stream == NO_STREAM) != (y->stream == NO_STREAM))
+		return x->stream == NO_STREAM ? -1 : 1;
+	if (x->busy != y->busy)
+		return x->busy < y->busy ? 1 : -1;
+	return (x->stream > y->stream) - (x->stream < y->stream);
+}
+
+static int stream_bars_finish(void *state, struct grt_pass *pass)
+{
+	struct stream_bars *x = state;
+	int ret = 0;
+
+	(void)pass;
+	for (void *r = grt_keyed_oldest(&x->rows); r && !ret; r = grt_keyed_next(&x->rows, r))
+		ret = stream_bars_sum(x, r);
+	return ret ?: grt_keyed_list(&x->rows, stream_bars_compare, (void ***)&x->list);
+}
+
+static bool stream_bars_bar(const void *state, const struct grt_pass *pass, uint32_t i, struct grt_bar *bar)
+{
+	const struct stream_bars *x = state;
+	const struct stream_bar *row;
+	const char *name;
+
+	if (i >= x->rows.used)
+		return false;
+	row = x->list[i];
+	name = grt_process_name(pass->names, row->pid);
+	if (row->stream == NO_STREAM)
+		snprintf(bar->label, sizeof(bar->label), "GPU %" PRIu32 " %s(%" PRIu32 ")", row->gpu,
+			 name ?: "pid", row->pid);
+	else
+		snprintf(bar->label, sizeof(bar->label), "  stream %" PRIu32 ", %s", row->stream,
+			 !row->copies	 ? "kernels"
+			 : !row->kernels ? "copies"
+					 : "both");
+	bar->column = row->column;
+	bar->busy = row->busy;
+	bar->drawn = true;
+	return true;
+}
+
+#define NUMBER(name, n, help)                                               \
+	{                                                                   \
+		name, grt_row_get, n, GRT_CELL_NUMBER, GRT_COLUMN_ALL, help \
+	}
+
+static const struct grt_column stream_bars_columns[] = {
+	NUMBER("pid", 0, "process id"),
+	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
+	NUMBER("gpu", 2, "number of the device in its process"),
+	NUMBER("context", 3, "number of the CUDA context; none: the row is of the device"),
+	NUMBER("stream", 4, "number of the stream; none: the row is of the device"),
+	NUMBER("kernels", 5, "kernels that touch the span"),
+	NUMBER("copies", 6, "copies, and memory that was set, that touch the span"),
+	{"busy", grt_row_get, 7, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which one or more ran, ns"},
+	{"share", grt_row_get, 8, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "busy share of the span, percent"},
+	{"columns", grt_row_get, 9, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "busy time by column, ns"},
+	{.name = NULL},
+};
+
+static const struct grt_table stream_bars_table = {"streams", "CUDA devices and streams", stream_bars_columns,
+						   0};
+
+static int stream_bars_write_row(const struct stream_bars *x, const struct stream_bar *row,
+				 struct grt_pass *pass)
+{
+	uint64_t span = grt_pass_span(pass);
+	struct grt_row_cells c = {.n = 0};
+	bool device = row->stream == NO_STREAM;
+
+	grt_row_number(&c, row->pid);
+	grt_row_text(&c, grt_process_name(pass->names, row->pid));
+	grt_row_number(&c, row->gpu);
+	grt_row_add(&c, (struct grt_cell){.number = row->context, .absent = device});
+	grt_row_add(&c, (struct grt_cell){.number = row->stream, .absent = device});
+	grt_row_number(&c, row->kernels);
+	grt_row_number(&c, row->copies);
+	grt_row_number(&c, row->busy);
+	grt_row_number(&c, span ? (uint64_t)((unsigned __int128)row->busy * 100000 / span) : 0);
+	c.cell[c.n - 1].absent = !span;
+	grt_row_add(&c, (struct grt_cell){.list = row->column, .number = x->scale.columns});
+	return grt_writer_row(pass->writer, &c);
+}
+
+static int stream_bars_write(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct stream_bars *x = state;
+	int ret = 0;
+
+	(void)part;
+	grt_writer_table(pass->writer, &stream_bars_table, NULL);
+	for (uint32_t i = 0; i < x->rows.used && !ret; i++)
+		ret = stream_bars_write_row(x, x->list[i], pass);
+	grt_writer_table_end(pass->writer);
+	return ret;
+}
+
+static void stream_bars_notes(void *state, struct grt_pass *pass)
+{
+	const struct stream_bars *x = state;
+
+	if (x->untimed)
+		grt_note(pass->notes, "%" PRIu64 " kernels and copies without stamps or an end are not drawn",
+			 x->untimed);
+	if (x->over)
+		grt_note(pass->notes,
+			 "%" PRIu64 " kernels and copies are of streams without a row (limit of %u rows)",
+			 x->over, STREAMS_MAX);
+}
+
+static bool stream_bars_any(const void *state)
+{
+	return ((const struct stream_bars *)state)->rows.used;
+}
+
+static void stream_bars_free(void *state)
+{
+	struct stream_bars *x = state;
+
+	for (struct stream_bar *r = x ? grt_keyed_oldest(&x->rows) : NULL; r;
+	     r = grt_keyed_next(&x->rows, r)) {
+		free(r->column);
+		free(r->ran);
+	}
+	if (x) {
+		grt_keyed_free(&x->rows);
+		grt_timescale_free(&x->scale);
+		free(x->list);
+	}
+	free(x);
+}
+
+static const struct grt_part stream_bars_parts[] = {
+	{"streams", "CUDA", GRT_PART_BARS, .tables = GRT_TABLES(&stream_bars_table), .any = stream_bars_any,
+	 .write = stream_bars_write, .bar = stream_bars_bar},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_stream_bars = {
+	.name = "stream_bars",
+	.classes = GRT_IN_CLASS(launch),
+	.beyond = true,
+	.late = true,
+	.parts = stream_bars_parts,
+	.size = sizeof(struct stream_bars),
+	.begin = stream_bars_begin,
+	.event = stream_bars_event,
+	.finish = stream_bars_finish,
+	.notes = stream_bars_notes,
+	.free = stream_bars_free,
+};

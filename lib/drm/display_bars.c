@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Displays as a part of a timeline: vertical blanks, and the frames of each
+ * client and how many of these were late, by column. What a frame is, whose it
+ * is, and when it is late, is decided in display_frames.h.
+ *
+ * Memory: that of display_frames.h, and 8 bytes for each column and row.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/keyed.h"
+#include "base/timescale.h"
+#include "display_frames.h"
+#include "table/bars.h"
+#include "table/rows.h"
+#include "vblank.h"
+
+/** enum display_bar_what - what is counted in a row */
+enum display_bar_what {
+	BAR_VBLANKS,
+	BAR_FRAMES,
+	BAR_LATE,
+};
+
+static const char *const display_bar_names[] = {
+	[BAR_VBLANKS] = "vblanks", [BAR_FRAMES] = "frames", [BAR_LATE] = "late"};
+
+/** struct display_bar - a row; @client: of frames */
+struct display_bar {
+	const struct grt_frame_client *client;
+	uint32_t device;
+	uint32_t crtc;
+	enum display_bar_what what;
+	uint64_t count;
+	uint64_t *column;
+};
+
+struct display_bars {
+	struct grt_timescale scale;
+	struct grt_display_frames *frames;
+	struct grt_keyed rows;
+	const struct display_bar **list;
+	uint64_t over;
+};
+
+static int display_bars_begin(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	struct display_bars *x = *state;
+
+	(void)parts;
+	grt_keyed_init(&x->rows, sizeof(struct display_bar), GRT_VBLANK_CRTCS_MAX + 2 * GRT_FRAME_CLIENTS);
+	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns)
+		       ?: grt_display_frames_new(&x->frames);
+}
+
+/* A row is made with the first that would be counted, also if that is not in the span. */
+static int display_bars_count(struct display_bars *x, const struct display_bar *like, uint64_t time)
+{
+	const struct grt_key key = {
+		{like->what, (uint64_t)like->device << 32 | like->crtc, (uintptr_t)like->client}};
+	struct display_bar *row;
+	void *found;
+	int ret = grt_keyed_get_or_count(&x->rows, &key, &x->over, &found);
+
+	row = found;
+	if (!row)
+		return ret;
+	if (!row->column) {
+		*row = *like;
+		row->column = calloc(x->scale.columns + 1, sizeof(*row->column));
+	}
+	if (!row->column)
+		return -ENOMEM;
+	if (!time || !grt_timescale_has(&x->scale, time))
+		return 0;
+	row->count++;
+	row->column[grt_timescale_column(&x->scale, time)]++;
+	return 0;
+}
+
+static int display_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	const struct grt_ev_vblank *v = (const void *)e;
+	struct display_bars *x = state;
+	int ret = 0;
+
+	(void)pass;
+	if (e->type == GRT_EV_VBLANK)
+		ret = display_bars_count(
+			x, &(struct display_bar){.device = e->device, .crtc = v->crtc, .what = BAR_VBLANKS},
+			v->stamp);
+	return ret ?: grt_display_frames_event(x->frames, e);
+}
+
+static int display_bars_job(void *state, const struct grt_job *job)
+{
+	return grt_display_frames_job(((struct display_bars *)state)->frames, job);
+}
+
+/* ------------------------------------------------------------------- rows */
+
+static int display_bars_client(struct display_bars *x, const struct grt_frame_client *client)
+{
+	struct display_bar row = {.client = client, .crtc = client->crtc};
+	int ret = 0;
+
+	for (uint32_t i = 0; i < client->n && !ret; i++) {
+		row.what = BAR_FRAMES;
+		ret = display_bars_count(x, &row, client->frame[i].shown);
+		row.what = BAR_LATE;
+		/* without a late one the row says that there was none */
+		ret = ret ?: display_bars_count(x, &row, client->frame[i].late ? client->frame[i].shown : 0);
+	}
+	return ret;
+}
+
+static int display_bars_compare(const void *a, const void *b)
+{
+	const struct display_bar *x = *(void *const *)a, *y = *(void *const *)b;
+	uint32_t p = x->client ? x->client->number + 1 : 0, q = y->client ? y->client->number + 1 : 0;
+
+	if (x->crtc != y->crtc)
+		return x->crtc < y->crtc ? -1 : 1;
+	if (p != q)
+		return p < q ? -1 : 1;
+	if (x->what != y->what)
+		return x->what < y->what ? -1 : 1;
+	return (x->device > y->device) - (x->device < y->device);
+}
+
+static int display_bars_finish(void *state, struct grt_pass *pass)
+{
+	const struct grt_frame_client *client;
+	struct display_bars *x = state;
+	int ret = grt_display_frames_finish(x->frames);
+
+	(void)pass;
+	for (uint32_t i = 0; !ret && (client = grt_display_frames_client(x->frames, i)); i++)
+		ret = display_bars_client(x, client);
+	return ret ?: grt_keyed_list(&x->rows, display_bars_compare, (void ***)&x->list);
+}
+
+static const char *display_bars_process(const struct display_bars *x, const struct display_bar *row)
+{
+	return row->client ? grt_names_owner(grt_display_frames_names(x->frames), row->client->name) : NULL;
+}
+
+static bool display_bars_bar(const void *state, const struct grt_pass *pass, uint32_t i, struct grt_bar *bar)
+{
+	const struct display_bars *x = state;
+	const struct display_bar *row;
+
+	(void)pass;
+	if (i >= x->rows.used)
+		return false;
+	row = x->list[i];
+	if (row->client)
+		snprintf(bar->label, sizeof(bar->label), "  %s %s(%" PRIu32 ")", display_bar_names[row->what],
+			 display_bars_process(x, row) ?: "pid", row->client->pid);
+	else
+		snprintf(bar->label, sizeof(bar->label), "CRTC %" PRIu32 " %s", row->crtc,
+			 display_bar_names[row->what]);
+	snprintf(bar->behind, sizeof(bar->behind), "%" PRIu64, row->count);
+	bar->look = GRT_BAR_AMOUNT;
+	bar->column = row->column;
+	bar->drawn = true;
+	return true;
+}
+
+static const struct grt_column display_bars_columns[] = {
+	{"crtc", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "index of the CRTC"},
+	{"device", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "device number, of vertical blanks"},
+	{"pid", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process whose frames these are"},
+	{"process", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"what", grt_row_get, 4, GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "what is counted: vblanks, frames, or frames that were late"},
+	{"count", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many there are in the span"},
+	{"columns", grt_row_get, 6, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "of these, by column"},
+	{.name = NULL},
+};
+
+static const struct grt_table display_bars_table = {"displays", "displays", display_bars_columns, 0};
+
+static int display_bars_write_row(const struct display_bars *x, const struct display_bar *row,
+				  struct grt_pass *pass)
+{
+	struct grt_row_cells c = {.n = 0};
+
+	grt_row_number(&c, row->crtc);
+	grt_row_add(&c, (struct grt_cell){.number = row->device, .absent = row->client});
+	grt_row_add(&c,
+		    (struct grt_cell){.number = row->client ? row->client->pid : 0, .absent = !row->client});
+	grt_row_text(&c, display_bars_process(x, row));
+	grt_row_text(&c, display_bar_names[row->what]);
+	grt_row_number(&c, row->count);
+	grt_row_add(&c, (struct grt_cell){.list = row->column, .number = x->scale.columns});
+	return grt_writer_row(pass->writer, &c);
+}
+
+static int display_bars_write(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct display_bars *x = state;
+	int ret = 0;
+
+	(void)part;
+	grt_writer_table(pass->writer, &display_bars_table, NULL);
+	for (uint32_t i = 0; i < x->rows.used && !ret; i++)
+		ret = display_bars_write_row(x, x->list[i], pass);
+	grt_writer_table_end(pass->writer);
+	return ret;
+}
+
+static void display_bars_notes(void *state, struct grt_pass *pass)
+{
+	const struct display_bars *x = state;
+	struct grt_display_frames_count count = grt_display_frames_count(x->frames);
+
+	if (x->over || count.over)
+		grt_note(pass->notes,
+			 "%" PRIu64 " vertical blanks and %" PRIu64 " frames are in no row of the displays",
+			 x->over, count.over);
+}
+
+static bool display_bars_any(const void *state)
+{
+	return ((const struct display_bars *)state)->rows.used;
+}
+
+static void display_bars_free(void *state)
+{
+	struct display_bars *x = state;
+
+	for (struct display_bar *r = x ? grt_keyed_oldest(&x->rows) : NULL; r;
+	     r = grt_keyed_next(&x->rows, r))
+		free(r->column);
+	if (x) {
+		grt_keyed_free(&x->rows);
+		grt_display_frames_free(x->frames);
+		grt_timescale_free(&x->scale);
+		free(x->list);
+	}
+	free(x);
+}
+
+static const struct grt_part display_bars_parts[] = {
+	{"displays", "displays", GRT_PART_BARS, .tables = GRT_TABLES(&display_bars_table),
+	 .any = display_bars_any, .write = display_bars_write, .bar = display_bars_bar},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_display_bars = {
+	.name = "display_bars",
+	.classes = GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(dep) | GRT_IN_CLASS(vblank) |
+		   GRT_IN_CLASS(call) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(thread) | GRT_IN_CLASS(name),
+	.parts = display_bars_parts,
+	.size = sizeof(struct display_bars),
+	.begin = display_bars_begin,
+	.event = display_bars_event,
+	.job = display_bars_job,
+	.finish = display_bars_finish,
+	.notes = display_bars_notes,
+	.free = display_bars_free,
+};

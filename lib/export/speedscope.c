@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* Profiles for speedscope.app: GPU time by CPU stack. */
+#include "flame_export.h"
+
+GRT_FLAME_EXPORT(speedscope, SPEEDSCOPE);

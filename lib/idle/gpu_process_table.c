@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* report --by gpu-process: the columns of gpu_processes.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu_processes.h"
+#include "table/cells.h"
+#include "table/rows.h"
+
+#define DRM_MAJOR 226U
+
+static const char *const whose_names[] = {
+	[GRT_GPU_PROCESS] = "process",
+	[GRT_GPU_SWITCHING] = "switching",
+	[GRT_GPU_NOBODY] = "nobody",
+	[GRT_GPU_UNKNOWN] = "unknown",
+};
+
+static const char *const source_names[] = {
+	[GRT_GPU_SLICES] = "slices",
+	[GRT_GPU_JOBS] = "jobs",
+	[GRT_GPU_COUNTERS] = "counters",
+};
+
+/** struct process_view - what rows are seen with */
+struct process_view {
+	const struct grt_gpu_processes *g;
+	const struct grt_names *names;
+	char (*room)[64];
+};
+
+static const struct grt_names *gpu_process_names(const void *view)
+{
+	return ((const struct process_view *)view)->names;
+}
+
+static uint64_t gpu_process_wall(const void *view, const void *row)
+{
+	return grt_gpu_processes_wall(((const struct process_view *)view)->g, row);
+}
+
+/* A ring's GPU has an address, and a DRM device that may have a number. */
+static void gpu_process_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_names *names = gpu_process_names(view);
+	const struct grt_gpu_process *o = row;
+	uint32_t gpu = grt_names_find(names, GRT_NAME_RING_GPU, o->place);
+	const char *card = grt_names_owner(names, gpu);
+	unsigned int minor;
+
+	(void)arg;
+	if (o->source != GRT_GPU_JOBS) {
+		cell->number = o->device;
+		cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, o->device));
+		return;
+	}
+	cell->number = card && sscanf(card, "card%u", &minor) == 1 ? DRM_MAJOR << 20 | minor : 0;
+	cell->text = grt_names_name(names, gpu);
+	cell->absent = !cell->text;
+}
+
+static void gpu_process_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	gpu_process_get_device(cell, view, row, arg);
+	cell->absent = !cell->text;
+}
+
+static void gpu_process_get_instance(struct grt_cell *cell, const void *view, const void *row, int shift)
+{
+	const struct grt_gpu_process *o = row;
+
+	(void)view;
+	cell->number = o->instance >> shift & 0xff;
+	cell->absent = o->source != GRT_GPU_SLICES || cell->number == GRT_NOT_DIVIDED;
+}
+
+static void gpu_process_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_names *names = gpu_process_names(view);
+	const struct grt_gpu_process *o = row;
+
+	(void)arg;
+	cell->number = o->place;
+	cell->absent = o->source == GRT_GPU_SLICES;
+	if (o->source == GRT_GPU_JOBS)
+		cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, o->place));
+	else if (o->source == GRT_GPU_COUNTERS)
+		cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_COUNTER, o->place));
+}
+
+static void gpu_process_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	gpu_process_get_ring(cell, view, row, arg);
+	cell->absent = !cell->text;
+}
+
+static void gpu_process_get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view, (void)arg;
+	cell->text = source_names[((const struct grt_gpu_process *)row)->source];
+}
+
+static void gpu_process_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_names *names = gpu_process_names(view);
+	const struct grt_gpu_process *o = row;
+
+	(void)arg;
+	cell->text = o->kind == GRT_GPU_PROCESS ? grt_process_name(names, o->pid) : whose_names[o->kind];
+	if (!cell->text && o->name)
+		cell->text = grt_names_owner(names, o->name);
+	cell->absent = !cell->text;
+}
+
+static void gpu_process_get_kind(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view, (void)arg;
+	cell->text = whose_names[((const struct grt_gpu_process *)row)->kind];
+}
+
+static void gpu_process_mark(struct grt_cell *cell, const struct grt_gpu_process *o)
+{
+	cell->inferred = o->inferred;
+	cell->estimated = o->least;
+}
+
+static void gpu_process_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_gpu_process *o = row;
+	uint64_t wall = gpu_process_wall(view, o);
+
+	(void)arg;
+	gpu_process_mark(cell, o);
+	cell->absent = !wall || o->unknown;
+	if (wall)
+		cell->number = (uint64_t)(((unsigned __int128)o->residency * 100000 + wall / 2) / wall);
+}
+
+static void gpu_process_get_residency(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view, (void)arg;
+	gpu_process_mark(cell, row);
+	cell->number = ((const struct grt_gpu_process *)row)->residency;
+	cell->absent = ((const struct grt_gpu_process *)row)->unknown;
+}
+
+/* What was not counted: gaps between jobs, and all of counters. */
+static bool gpu_process_came(const struct grt_gpu_process *o)
+{
+	return o->source == GRT_GPU_SLICES || (o->source == GRT_GPU_JOBS && o->kind != GRT_GPU_NOBODY);
+}
+
+static void gpu_process_get_came(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_gpu_process *o = row;
+
+	(void)view, (void)arg;
+	cell->number = o->came;
+	cell->absent = !gpu_process_came(o);
+}
+
+static void gpu_process_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_gpu_process *o = row;
+	uint64_t wall = gpu_process_wall(view, o);
+
+	(void)arg;
+	cell->text = "/s";
+	cell->absent = !wall || !gpu_process_came(o);
+	if (wall)
+		cell->number = (uint64_t)((unsigned __int128)o->came * 1000 * 1000000000 / wall);
+}
+
+static void gpu_process_get_mean(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_hist *h = &((const struct grt_gpu_process *)row)->whole;
+
+	(void)view, (void)arg;
+	cell->absent = !h->weight;
+	cell->inferred = ((const struct grt_gpu_process *)row)->inferred;
+	if (h->weight)
+		cell->number = (uint64_t)((h->sum + h->weight / 2) / h->weight);
+}
+
+static void gpu_process_get_percentile(struct grt_cell *cell, const void *view, const void *row, int permille)
+{
+	const struct grt_hist *h = &((const struct grt_gpu_process *)row)->whole;
+
+	(void)view;
+	cell->absent = !h->weight;
+	cell->inferred = ((const struct grt_gpu_process *)row)->inferred;
+	if (permille == 1000)
+		cell->number = h->max;
+	else
+		cell->absent |= !grt_hist_percentile(h, (unsigned int)permille, &cell->number);
+}
+
+static void gpu_process_get_uid(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_gpu_process *o = row;
+
+	(void)view, (void)arg;
+	cell->number = o->pid;
+	cell->absent = o->kind != GRT_GPU_PROCESS;
+}
+
+static const char *gpu_process_cgroup(const void *view, const struct grt_gpu_process *o)
+{
+	return o->kind == GRT_GPU_PROCESS
+		       ? grt_texts_get(&((const struct process_view *)view)->g->cgroups, o->pid)
+		       : NULL;
+}
+
+static void gpu_process_get_cgroup(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const char *path = gpu_process_cgroup(view, row);
+
+	(void)arg;
+	cell->text = path ?: whose_names[((const struct grt_gpu_process *)row)->kind];
+}
+
+/*
+ * The part of a path that has this in front: ID of "pod<ID>.slice" and "docker-<ID>.scope". As Kubernetes,
+ * containerd, CRI-O, Docker and Podman call control groups.
+ */
+static const char *gpu_process_part(const char *path, const char *const *fronts, size_t *len)
+{
+	const char *found = NULL, *at;
+
+	for (; *fronts; fronts++)
+		for (at = strstr(path, *fronts); at; at = strstr(at + 1, *fronts)) {
+			found = at + strlen(*fronts);
+			*len = strcspn(found, "./");
+			if (*len < 32)
+				found = NULL;
+			else
+				return found;
+		}
+	return found;
+}
+
+/* The view has room for one text, which the writer copies before the next cell is made. */
+static void gpu_process_get_part(struct grt_cell *cell, const void *view, const void *row, int container)
+{
+	static const char *const pods[] = {"-pod", "/pod", NULL};
+	static const char *const containers[] = {"cri-containerd-", "crio-",   "docker-",
+						 "/docker/",	    "libpod-", NULL};
+	const char *path = gpu_process_cgroup(view, row), *part;
+	char *room = ((const struct process_view *)view)->room[container];
+	size_t len;
+
+	part = path ? gpu_process_part(path, container ? containers : pods, &len) : NULL;
+	cell->absent = !part;
+	if (!part)
+		return;
+	/* of a container the short form, as its tools print it */
+	snprintf(room, 64, "%.*s", (int)(container ? 12 : len < 63 ? len : 63), part);
+	cell->text = room;
+}
+
+#define P(member) offsetof(struct grt_gpu_process, member)
+
+/* clang-format off */
+
+#define FRONT \
+	{"device", gpu_process_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, \
+	 "device number of the GPU, major << 20 | minor"}, \
+	{"device_name", gpu_process_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"}, \
+	{"mig_gpu", gpu_process_get_instance, 8, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "MIG GPU instance"}, \
+	{"mig_compute", gpu_process_get_instance, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, \
+	 "MIG compute instance"}, \
+	{"kind", gpu_process_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, \
+	 "process; switching: at most 1 ms between two contexts; nobody: no context was on the GPU, no job ran, no process used the engine; unknown: records are missing, or no switch was seen, or nothing says whose job it was"}
+
+#define REST \
+	{"share", gpu_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, \
+	 "of the time of the GPU, ring or engine that it had it, percent"}, \
+	{"residency", gpu_process_get_residency, 0, GRT_CELL_NS, GRT_COLUMN_ALL, \
+	 "that time, ns: its context was on the GPU, a job of it ran, or the driver counted it"}, \
+	{"slices", gpu_process_get_came, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, \
+	 "times that its context came onto the GPU, or its jobs"}, \
+	{"rate", gpu_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "of these, in a second"}, \
+	{"mean", gpu_process_get_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "of slices or jobs seen whole, ns"}, \
+	{"p50", gpu_process_get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median, ns"}, \
+	{"p99", gpu_process_get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile, ns"}, \
+	{"max", gpu_process_get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "longest, ns"}, \
+	{"ring", gpu_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, \
+	 "ring of the jobs, or number of the counter"}, \
+	{"ring_name", gpu_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, \
+	 "its name: ring, or counter of the engine"}, \
+	{"source", gpu_process_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, \
+	 "how it is known: slices: from NVIDIA's log; jobs: from the beginning and end of each; counters: from samples of the driver's counters of the process"}, \
+	{.name = NULL}
+
+static const struct grt_column gpu_process_columns[] = {
+	FRONT,
+	{"pid", grt_cell_id, P(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", gpu_process_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name, or the kind"},
+	REST,
+};
+static const struct grt_column gpu_cgroup_columns[] = {
+	FRONT,
+	{"cgroup", gpu_process_get_cgroup, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "path of the control group, or the kind"},
+	{"pod", gpu_process_get_part, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "id of the pod of Kubernetes that it is of"},
+	{"container", gpu_process_get_part, 1, GRT_CELL_TEXT, GRT_COLUMN_MORE, "short id of the container that it is of"},
+	REST,
+};
+static const struct grt_column gpu_user_columns[] = {
+	FRONT,
+	{"uid", gpu_process_get_uid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the user"},
+	{"whose", gpu_process_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the kind"},
+	REST,
+};
+
+static const struct grt_table gpu_process_table[GRT_GPU_BYS] = {
+	[GRT_GPU_BY_PROCESS] = {"gpu_processes", "GPU time by process", gpu_process_columns,
+				GRT_MARK_ESTIMATED | GRT_MARK_INFERRED},
+	[GRT_GPU_BY_CGROUP] = {"gpu_cgroups", "GPU time by control group", gpu_cgroup_columns,
+			       GRT_MARK_ESTIMATED | GRT_MARK_INFERRED},
+	[GRT_GPU_BY_USER] = {"gpu_users", "GPU time by user", gpu_user_columns,
+			     GRT_MARK_ESTIMATED | GRT_MARK_INFERRED},
+};
+
+/* clang-format on */
+
+/* --------------------------------------------------------------- parts */
+
+static int gpu_process_compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By GPU and ring; processes before the rest, the one with most time first. */
+static int gpu_process_by_place(const void *a, const void *b)
+{
+	const struct grt_gpu_process *x = *(void *const *)a, *y = *(void *const *)b;
+
+	return gpu_process_compare(x->source, y->source) ?: gpu_process_compare(x->device, y->device)
+		?: gpu_process_compare(x->instance, y->instance) ?: gpu_process_compare(x->place, y->place)
+		?: gpu_process_compare(x->kind, y->kind)
+		?: gpu_process_compare(y->residency, x->residency) ?: gpu_process_compare(x->pid, y->pid);
+}
+
+static int gpu_process_tie(const void *a, const void *b)
+{
+	return gpu_process_by_place(&a, &b);
+}
+
+/* Counters of a GPU whose jobs are known say nothing more. */
+static bool gpu_process_is_doubled(const struct grt_gpu_processes *g, const struct grt_names *names,
+				   const struct grt_gpu_process *o)
+{
+	const char *card, *node;
+
+	if (o->source != GRT_GPU_COUNTERS)
+		return false;
+	node = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, o->device));
+	for (const struct grt_gpu_place *at = grt_keyed_oldest(&g->places); at && node;
+	     at = grt_keyed_next(&g->places, at)) {
+		card = at->source == GRT_GPU_JOBS && at->timed
+			       ? grt_names_owner(names, grt_names_find(names, GRT_NAME_RING_GPU, at->place))
+			       : NULL;
+		if (card && !strcmp(card, node))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t gpu_process_leave_doubled(const struct process_view *view, void **rows, uint64_t n)
+{
+	uint64_t left = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		if (!gpu_process_is_doubled(view->g, view->names, rows[i]))
+			rows[left++] = rows[i];
+	return left;
+}
+
+static void gpu_process_notes(const struct grt_gpu_processes *g, struct grt_pass *pass, uint64_t n,
+			      uint64_t shown)
+{
+	uint64_t untimed = 0;
+
+	for (const struct grt_gpu_place *at = grt_keyed_oldest(&g->places); at;
+	     at = grt_keyed_next(&g->places, at))
+		untimed += at->untimed;
+	if (!n && !pass->summary)
+		grt_note(
+			pass->notes,
+			"the trace does not say which process had the GPU: grtrace record -e nvctxsw, -e drm or -e power");
+	if (untimed)
+		grt_note(pass->notes,
+			 "GPU time by process: %" PRIu64
+			 " jobs have no beginning or end: their time is nobody's here",
+			 untimed);
+	if (n > shown)
+		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", n - shown);
+	if (g->over)
+		grt_note(pass->notes,
+			 "GPU time by process: %" PRIu64
+			 " slices, jobs and values ignored (limit of %u rows)",
+			 g->over, GRT_GPU_PROCESSES_MAX);
+	if (g->backwards)
+		grt_note(pass->notes,
+			 "GPU time by process: %" PRIu64 " slices began before the one before had ended",
+			 g->backwards);
+}
+
+static int gpu_process_write(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_gpu_processes *g = state;
+	char room[2][64];
+	const struct process_view view = {g, pass->names, room};
+	const struct grt_column *sort = grt_pass_sort(pass, part, NULL);
+	uint64_t n, shown;
+	void **rows;
+	int ret = grt_gpu_processes_finish(g, pass);
+
+	if (ret || (!g->places.used && pass->summary))
+		return ret;
+	if (grt_keyed_list(&g->rows, gpu_process_by_place, &rows))
+		return -ENOMEM;
+	n = gpu_process_leave_doubled(&view, rows, g->rows.used);
+	if (sort)
+		grt_rows_sort(rows, n, sort, &view, gpu_process_tie);
+	shown = grt_pass_shown(pass, part, n);
+	ret = grt_writer_list(pass->writer, part->table, &view, rows, shown);
+	gpu_process_notes(g, pass, n, shown);
+	free(rows);
+	return ret;
+}
+
+static const uint16_t gpu_process_types[] = {GRT_EV_GPU_SLICE, 0};
+static const struct grt_part gpu_process_parts[] = {
+	{"gpu-process", "which process had the GPU: residency, share, slices or jobs",
+	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_MONITOR, GRT_GPU_BY_PROCESS,
+	 &gpu_process_table[GRT_GPU_BY_PROCESS], .types = gpu_process_types, .write = gpu_process_write},
+	{"gpu-cgroup", "which control group, pod or container had the GPU", GRT_PART_BY, GRT_GPU_BY_CGROUP,
+	 &gpu_process_table[GRT_GPU_BY_CGROUP], .write = gpu_process_write},
+	{"gpu-user", "which user had the GPU", GRT_PART_BY, GRT_GPU_BY_USER,
+	 &gpu_process_table[GRT_GPU_BY_USER], .write = gpu_process_write},
+	{.name = NULL},
+};
+
+/* Jobs and counters have tables of their own in a summary. */
+static int gpu_process_begin(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	enum grt_gpu_by by = GRT_GPU_BY_PROCESS;
+
+	while (!(parts >> by & 1))
+		by++;
+	return grt_gpu_processes_new((struct grt_gpu_processes **)state, by, !pass->summary);
+}
+
+static void gpu_process_within(void *state, uint64_t from, uint64_t to)
+{
+	struct grt_gpu_processes *g = state;
+
+	g->from = from;
+	g->to = to;
+}
+
+static void gpu_process_span(void *state, uint64_t first, uint64_t last)
+{
+	struct grt_gpu_processes *g = state;
+
+	g->first = first;
+	g->last = last;
+}
+
+static int gpu_process_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	return grt_gpu_processes_event(state, e, pass->names);
+}
+
+GRT_ANALYSIS_JOB(gpu_process_job, grt_gpu_processes_job)
+GRT_ANALYSIS_FREE(gpu_process_free, grt_gpu_processes_free)
+
+const struct grt_analysis grt_analysis_gpu_processes = {
+	.name = "gpu_processes",
+	.classes = GRT_IN_CLASS(slice) | GRT_IN_CLASS(counter) | GRT_IN_CLASS(owner),
+	.besides = GRT_IN_CLASS(counter) | GRT_IN_CLASS(owner),
+	.beyond = true,
+	.late = true,
+	.parts = gpu_process_parts,
+	.begin = gpu_process_begin,
+	.within = gpu_process_within,
+	.span = gpu_process_span,
+	.event = gpu_process_event,
+	.job = gpu_process_job,
+	.free = gpu_process_free,
+};

@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# grtrace flame for pprof and speedscope: the same stacks as folded ones, by readers that are not ours.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+# The part of pprof's profile.proto that is written.
+cat >profile.proto <<'END'
+syntax = "proto3";
+message Profile {
+  repeated ValueType sample_type = 1; repeated Sample sample = 2; repeated Location location = 4;
+  repeated Function function = 5; repeated string string_table = 6; repeated int64 comment = 13;
+  int64 default_sample_type = 14;
+}
+message ValueType { int64 type = 1; int64 unit = 2; }
+message Sample { repeated uint64 location_id = 1; repeated int64 value = 2; repeated Label label = 3; }
+message Label { int64 key = 1; int64 str = 2; }
+message Location { uint64 id = 1; repeated Line line = 4; }
+message Line { uint64 function_id = 1; int64 line = 2; }
+message Function { uint64 id = 1; int64 name = 2; int64 filename = 4; }
+END
+
+# A profile of either program as folded stacks; with a place, a frame is `function (file:line)`.
+cat >folded.py <<'END'
+import gzip, json, re, subprocess, sys
+
+def place(name, file, line):
+    return f"{name} ({file}:{line})" if file else name
+
+def speedscope(path):
+    d = json.load(open(path))
+    names = [place(f["name"], f.get("file"), f.get("line")) for f in d["shared"]["frames"]]
+    for p in d["profiles"]:
+        assert p["type"] == "sampled" and len(p["samples"]) == len(p["weights"])
+        assert p["endValue"] - p["startValue"] == sum(p["weights"])
+        yield p["name"], p["unit"], [([names[i] for i in s], w, []) for s, w in zip(p["samples"], p["weights"])]
+
+def pprof(path):
+    raw = gzip.open(path).read()
+    text = subprocess.run(["protoc", "--decode=Profile", "profile.proto"], input=raw, stdout=subprocess.PIPE,
+                          check=True).stdout.decode()
+    stack = [{}]
+    for line in text.splitlines():
+        word = line.strip()
+        if word.endswith("{"):
+            stack.append({})
+            stack[-2].setdefault(word[:-2], []).append(stack[-1])
+        elif word == "}":
+            stack.pop()
+        else:
+            key, value = word.split(": ", 1)
+            value = re.sub(rb"\\([0-7]{3})", lambda m: bytes([int(m[1], 8)]), value.encode()).decode()
+            stack[-1].setdefault(key, []).append(json.loads(value.replace("\\'", "'")))
+    one = lambda m, key: m.get(key, [0])[0]
+    p = stack[0]
+    strings = p["string_table"]
+    assert strings[0] == ""
+    functions = {one(f, "id"): (strings[one(f, "name")], strings[one(f, "filename")]) for f in p["function"]}
+    names = {}
+    for l in p["location"]:
+        line = l["line"][0]
+        names[one(l, "id")] = place(*functions[one(line, "function_id")], one(line, "line"))
+    for i, t in enumerate(p["sample_type"]):
+        rows = [([names[n] for n in reversed(s["location_id"])], s["value"][i],
+                 [strings[one(l, "key")] + "=" + strings[one(l, "str")] for l in s.get("label", [])])
+                for s in p["sample"]]
+        yield strings[one(t, "type")], strings[one(t, "unit")], rows
+
+for name, unit, rows in {"pprof": pprof, "speedscope": speedscope}[sys.argv[1]](sys.argv[2]):
+    if len(sys.argv) > 3:
+        print(name, unit, *sorted({l for r in rows for l in r[2]}))
+    else:
+        print(*sorted(";".join(frames) + f" {weight}" for frames, weight, _ in rows), sep="\n")
+END
+
+same() { # WHAT NAME INPUT OPTIONS...
+	local form
+	"$GRTRACE" flame "${@:3}" -o want.folded 2>/dev/null
+	LC_ALL=C sort want.folded >want
+	for form in pprof speedscope; do
+		"$GRTRACE" flame "${@:3}" -o "$2.$form" 2>err
+		output=$(cat err; python3 folded.py $form "$2.$form" | LC_ALL=C sort | tee got | diff want - | head -n 5)
+		check "$1: $form has the stacks of the folded ones" cmp -s want got
+	done
+}
+
+"$GRTRACE_BUILD/tests/cli/stacks" stacks.grt && "$GRTRACE_BUILD/tests/golden/report_traces" || exit 1
+# a frame with a line, one that only looks so, a weight of 0, quotes, and what would be a line of its own
+cat >odd.folded <<'END'
+app;train (my "file".py:46);forward (model.py:7);[GPU_Kernel]gemm 9000000000
+app;train (my "file".py:46);odd (:3);x(y.py:1) 2
+app;train (my "file".py:46);odd2 (a.py:) 3
+app;späße\x0a;</script> 0
+END
+same "jobs" jobs stacks.grt
+same "kernels" kernels rounds.grt
+same "kernels by stream, launches" streams rounds.grt --by stream --weight launches
+same "folded stacks" odd odd.folded
+check "a frame's line is a field" grep -q '"name": "train", "file": "my \\"file\\".py", "line": 46' odd.speedscope
+output=$(python3 folded.py pprof jobs.pprof names; python3 folded.py speedscope jobs.speedscope names)
+check "of jobs: time of the processes" says '^time nanoseconds process=app process=other$'
+check "the same for speedscope" says '^time nanoseconds$'
+output=$(python3 folded.py pprof streams.pprof names; python3 folded.py speedscope streams.speedscope names)
+check "of launches: their number, by stream" says '^launches count stream='
+check "speedscope has no unit for them" says '^launches none$'
+"$GRTRACE" export -f pprof stacks.grt >export.pprof 2>err
+"$GRTRACE" export -f speedscope stacks.grt >export.speedscope 2>>err
+for form in pprof speedscope; do
+	"$GRTRACE" flame odd.folded --diff odd.folded -o "two.$form" 2>err
+	output=$(python3 folded.py $form two.$form names)
+	check "$form: two that are compared" test "$(wc -l <<<"$output")" = 2
+	check "export -f $form has the same stacks" test "$(python3 folded.py $form export.$form)" = \
+		"$(python3 folded.py $form jobs.$form)"
+done
+"$GRTRACE" export -o by_ending.speedscope.json stacks.grt 2>err
+check "export: the longer ending counts" grep -q speedscope.app by_ending.speedscope.json
+run flame stacks.grt -o out.png
+expect "an ending that is none" 2 '\.png is unknown; there are \.folded and \.txt for folded stacks, .*pprof'
+plan

@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Inputs that are packed by gzip and zstd, and files of other tools, in the commands that read traces.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+# As dump prints the plain text, from a file and from a pipe.
+same() { # WHAT FILE
+	"$GRTRACE" dump --json "$2" >got 2>err
+	output=$(cat err; diff want got | head -n 3)
+	check "$1" cmp -s want got
+	"$GRTRACE" dump --json - <"$2" >got 2>err
+	output=$(cat err; diff want got | head -n 3)
+	check "$1, standard input" cmp -s want got
+	cat "$2" | "$GRTRACE" dump --json - >got 2>err
+	output=$(cat err; diff want got | head -n 3)
+	check "$1, a pipe" cmp -s want got
+}
+
+for i in $(seq 4000); do
+	echo "            Xorg-900   [001] ....   $((100 + i)).000000: i915_request_queue: dev=0, engine=0:0, ctx=1, seqno=$i, flags=0x0"
+done >plain.txt
+"$GRTRACE" dump --json plain.txt >want
+check "there are events" test "$(grep -c . want)" -ge 4000
+gzip -k plain.txt
+zstd -q -k plain.txt
+same gzip plain.txt.gz
+same zstd plain.txt.zst
+head -n 2000 plain.txt | gzip >members.gz
+tail -n +2001 plain.txt | gzip >>members.gz
+head -c 512 /dev/zero >>members.gz
+same "gzip, two members and padding" members.gz
+{ head -n 10 plain.txt | zstd -q; tail -n +11 plain.txt | zstd -q; } >frames.zst
+same "zstd, two frames" frames.zst
+
+for how in gz zst; do
+	head -c 3000 plain.txt.$how >cut.$how
+	run dump cut.$how
+	expect "$how that is cut" 1 "cut.$how: byte 3000: cannot unpack: the file ends before its data"
+	check "$how that is cut: and what to type" says 'try: (zcat|zstdcat) PATH'
+	{ head -c 2000 plain.txt.$how; printf 'damaged damaged damaged'; tail -c +2100 plain.txt.$how; } >bad.$how
+	run dump bad.$how
+	expect "$how that is damaged" 1 "bad.$how: byte [0-9]+: cannot unpack"
+done
+printf '\x1f\x8b\x08' >short.gz
+run dump short.gz
+expect "gzip of three bytes" 1 'short.gz: byte 3: cannot unpack: the file ends'
+gzip -c plain.txt.gz >twice.gz
+run dump twice.gz
+expect "packed twice" 1 'twice.gz'
+check "nothing is left in the directory for temporary files" \
+	test -z "$(mkdir tmp; TMPDIR=$PWD/tmp "$GRTRACE" dump plain.txt.gz >/dev/null; ls tmp)"
+
+output=$(TMPDIR=$PWD/none "$GRTRACE" dump plain.txt.gz 2>&1)
+status=$?
+expect "no such directory" 1 'plain.txt.gz: cannot unpack it into a temporary file in .*none: No such file'
+
+# Files of other tools, by what they begin with or are called.
+foreign() { # FILE WHAT TRY
+	run report "$1"
+	expect "$1" 1 "$1: not a trace: $2"
+	check "$1: what to type" says "try: .*$3"
+}
+printf 'PERFILE2\x68\0\0\0\0\0\0\0' >perf.data
+printf '\x17\x08\x44tracing6\0' >trace.dat
+printf 'SQLite format 3\0' >run.sqlite
+printf 'nsys' >run.nsys-rep
+printf '\x0a\x10\x0a\x05hello' >run.pftrace
+printf '{\n "schemaVersion": 1\n}\n' >run.json
+printf 'main;draw;ioctl 17\nmain 3\n' >run.folded
+foreign perf.data 'it is a recording of perf' 'perf script -i PATH'
+foreign trace.dat 'it is a recording of trace-cmd' 'trace-cmd report PATH'
+foreign run.sqlite 'it is a database' 'sqlite3'
+foreign run.nsys-rep 'it is a report of Nsight Systems' 'grtrace record -e cuda'
+foreign run.pftrace 'it is a trace for Perfetto' 'ui.perfetto.dev'
+foreign run.json 'it is JSON' 'jq keys PATH'
+foreign run.folded 'its lines are folded stacks' 'grtrace flame PATH'
+foreign /bin/true 'it is a program' 'grtrace record -- PROGRAM'
+run report plain.txt
+check "and text that is a trace is read" exits 0
+plan

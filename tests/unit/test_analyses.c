@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* A pass with the analyses of a summary: those that see none of their events are not begun. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "analyses.h"
+#include "jobs/jobs.h"
+#include "trace/packet.h"
+
+static void begin(struct grt_analyses *a, bool json)
+{
+	const struct grt_part *jobs = grt_part_find("job", GRT_PART_BY);
+
+	*a = (struct grt_analyses){.pass = {.summary = true, .json = json, .asked = jobs, .top = 10}};
+	a->pass.sort = grt_column_find(jobs->table, "t_exec");
+	grt_analyses_want_all(a, GRT_PART_SUMMARY);
+	assert_int_equal(grt_analyses_join(a), 0);
+	assert_int_equal(grt_analyses_begin(a), 0);
+	grt_analyses_consume(a);
+	grt_analyses_span(a, 0, 1000);
+}
+
+static void take_job(struct grt_analyses *a)
+{
+	struct grt_ev_submit e = {.e = {.type = GRT_EV_SUBMIT, .size = sizeof(e), .ctx = 1, .seqno = 1}};
+
+	assert_int_equal(a->c.job(&a->c, &e.e, 0), 0);
+}
+
+static void take_name(struct grt_analyses *a)
+{
+	struct grt_ev_name e = {.e = {.type = GRT_EV_NAME, .size = sizeof(e), .ring = GRT_RING_NONE},
+				.kind = GRT_NAME_THREAD,
+				.id = 7,
+				.name = "worker"};
+
+	assert_int_equal(a->c.name(&a->c, &e.e, 0), 0);
+}
+
+static void take_launch(struct grt_analyses *a)
+{
+	struct grt_ev_launch e = {.e = {.type = GRT_EV_LAUNCH, .size = sizeof(e), .pid = 5, .tid = 7}};
+
+	assert_int_equal(a->c.launch(&a->c, &e.e, 0), 0);
+}
+
+static bool has(const struct grt_analyses *a, unsigned int row)
+{
+	return grt_analyses_state(a, row);
+}
+
+static void test_names_begin_none(void **state)
+{
+	struct grt_analyses a;
+
+	begin(&a, false);
+	take_name(&a);
+	assert_false(has(&a, GRT_ANALYSIS_ROW_idle));
+	assert_true(has(&a, GRT_ANALYSIS_ROW_groups));
+	assert_int_equal(grt_analyses_finish(&a), 0);
+	grt_analyses_free(&a);
+}
+
+static void test_jobs_begin_theirs(void **state)
+{
+	struct grt_analyses a;
+
+	begin(&a, false);
+	take_job(&a);
+	assert_true(has(&a, GRT_ANALYSIS_ROW_idle));
+	assert_false(has(&a, GRT_ANALYSIS_ROW_launch_groups));
+	assert_false(has(&a, GRT_ANALYSIS_ROW_steps));
+	assert_false(has(&a, GRT_ANALYSIS_ROW_counters));
+	assert_int_equal(grt_analyses_finish(&a), 0);
+	grt_analyses_free(&a);
+}
+
+static void test_launches_begin_theirs(void **state)
+{
+	struct grt_analyses a;
+
+	begin(&a, false);
+	take_name(&a);
+	take_job(&a);
+	take_launch(&a);
+	assert_true(has(&a, GRT_ANALYSIS_ROW_launch_groups));
+	assert_true(has(&a, GRT_ANALYSIS_ROW_steps));
+	assert_false(has(&a, GRT_ANALYSIS_ROW_slices));
+	assert_int_equal(grt_analyses_finish(&a), 0);
+	grt_analyses_free(&a);
+}
+
+/* Tables without rows are in JSON. */
+static void test_json_begins_all(void **state)
+{
+	struct grt_analyses a;
+
+	begin(&a, true);
+	assert_true(has(&a, GRT_ANALYSIS_ROW_launch_groups));
+	assert_true(has(&a, GRT_ANALYSIS_ROW_slices));
+	grt_analyses_free(&a);
+}
+
+/* Names from before its first event are known to one that began late. */
+static int on_name(void *arg, const struct grt_event *e)
+{
+	return grt_names_add(arg, (const struct grt_ev_name *)e);
+}
+
+static void test_names_are_told_again(void **state)
+{
+	const struct grt_names *told;
+	struct grt_names names = {.used = 0};
+	struct grt_analyses a;
+	uint32_t number;
+
+	begin(&a, false);
+	take_name(&a);
+	told = grt_jobs_names(a.jobs);
+	assert_int_equal(grt_names_tell(told, on_name, &names), 0);
+	number = grt_names_find(&names, GRT_NAME_THREAD, 7);
+	assert_int_equal(number, grt_names_find(told, GRT_NAME_THREAD, 7));
+	assert_string_equal(grt_names_name(&names, number), "worker");
+	grt_names_free(&names);
+	grt_analyses_free(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_begin_none),      cmocka_unit_test(test_jobs_begin_theirs),
+		cmocka_unit_test(test_launches_begin_theirs), cmocka_unit_test(test_json_begins_all),
+		cmocka_unit_test(test_names_are_told_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
