@@ -87,7 +87,7 @@ LIB_SRC	 := $(wildcard lib/*.c lib/*/*.c)
 # What is loaded into programs: with what it needs of the library, and no sanitizer.
 INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/,codes/cuda_codes.c base/error.c base/escape.c base/memfile.c trace/event_table.c trace/metadata.c)
 # What this machine is and has, the module's control files, the inputs of record, the commands.
-CMD_SRC	 := $(filter-out %.bpf.c,$(wildcard $(foreach d,host kmod sources cmds,$(d)/*.c $(d)/*/*.c)))
+CMD_SRC	 := $(filter-out %.bpf.c,$(wildcard $(foreach d,host kmod sources cmds,$(d)/*.c $(d)/*/*.c))) inject/cfi.c
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_AUX := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)

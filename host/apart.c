@@ -189,6 +189,8 @@ static void apart_be_child(const struct apart_work *w, int out)
 	int ret;
 
 	signal(SIGPIPE, SIG_IGN);
+	if (w->name)
+		prctl(PR_SET_NAME, w->name);
 	ret = apart_confine(w);
 	if (!ret)
 		w->fn(out, w->arg);

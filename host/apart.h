@@ -36,6 +36,7 @@ struct apart {
  * struct apart_work - what it does
  * @fn: gets @arg and writes to @out; the process ends when it returns
  * @keep: descriptors that stay open, in any order, and behind them a place for @out: @n in all; it is changed
+ * @name: of the process, NULL: this one's
  * @memory: bytes beyond what this process has already
  * @cpu_seconds: of its time on the CPU
  */
@@ -44,6 +45,7 @@ struct apart_work {
 	const void *arg;
 	int *keep;
 	size_t n;
+	const char *name;
 	uint64_t memory;
 	unsigned int cpu_seconds;
 };

@@ -660,28 +660,33 @@ static void cfi_extended(struct program *p, uint8_t op, struct cursor *c, const 
 	}
 }
 
-/* Runs until the row for @pc is complete. */
-static int cfi_run(struct program *p, struct cursor c, uint64_t pc, const struct grt_cfi_object *o)
+/* Runs until the row for @pc is complete; it holds up to @p->location, or the end where @c is empty. */
+static int cfi_run_on(struct program *p, struct cursor *c, uint64_t pc, const struct grt_cfi_object *o)
 {
 	uint8_t op;
 
-	while (c.at < c.end && !c.bad && !p->error && p->location <= pc) {
-		op = (uint8_t)cfi_take(&c, 1);
+	while (c->at < c->end && !c->bad && !p->error && p->location <= pc) {
+		op = (uint8_t)cfi_take(c, 1);
 		switch (op & 0xc0) {
 		case 0x40: /* advance_loc */
 			p->location += (op & 0x3f) * p->cie->code_align;
 			break;
 		case 0x80: /* offset */
-			cfi_set_saved(p, op & 0x3f, AT_CFA, cfi_scaled((int64_t)cfi_uleb(&c), p), NULL);
+			cfi_set_saved(p, op & 0x3f, AT_CFA, cfi_scaled((int64_t)cfi_uleb(c), p), NULL);
 			break;
 		case 0xc0:
 			cfi_restore(p, op & 0x3f);
 			break;
 		default:
-			cfi_extended(p, op, &c, o);
+			cfi_extended(p, op, c, o);
 		}
 	}
-	return p->error ? p->error : c.bad ? -EBADMSG : 0;
+	return p->error ? p->error : c->bad ? -EBADMSG : 0;
+}
+
+static int cfi_run(struct program *p, struct cursor c, uint64_t pc, const struct grt_cfi_object *o)
+{
+	return cfi_run_on(p, &c, pc, o);
 }
 
 static int cfi_place_of(const struct saved *s, const uint8_t *end, uint64_t pc, struct grt_cfi_place *place)
@@ -722,15 +727,19 @@ static int cfi_finish(const struct row *row, const uint8_t *end, uint64_t pc, st
 
 /* ------------------------------------------------------------- search */
 
-/* The FDE at @at: its rule for @pc, -ENOENT where it is about other addresses. */
-static int cfi_rule_of_fde(const struct grt_cfi_object *o, const uint8_t *at, uint64_t pc,
-			   struct grt_cfi_rule *rule)
-{
-	struct program p = {.error = 0};
-	uint64_t back, begin, size;
-	const uint8_t *place;
+/** struct fde - what it is about, and its instructions */
+struct fde {
 	struct cie cie;
+	struct cursor program;
+	uint64_t begin;
+	uint64_t size;
+};
+
+static int cfi_read_fde(const struct grt_cfi_object *o, const uint8_t *at, struct fde *f)
+{
 	struct cursor c;
+	const uint8_t *place;
+	uint64_t back;
 	int err = cfi_entry_at(o, at, &c);
 
 	place = c.at;
@@ -739,26 +748,59 @@ static int cfi_rule_of_fde(const struct grt_cfi_object *o, const uint8_t *at, ui
 	back = cfi_take(&c, 4);
 	if (c.bad || !back) /* a CIE */
 		return -EBADMSG;
-	err = cfi_read_cie(o, (const uint8_t *)((uintptr_t)place - back), &cie);
+	err = cfi_read_cie(o, (const uint8_t *)((uintptr_t)place - back), &f->cie);
 	if (err)
 		return err;
-	begin = cfi_take_pointer(&c, cie.fde_encoding, o);
-	size = cfi_take_form(&c, cie.fde_encoding);
-	if (cie.has_length)
+	f->begin = cfi_take_pointer(&c, f->cie.fde_encoding, o);
+	f->size = cfi_take_form(&c, f->cie.fde_encoding);
+	if (f->cie.has_length)
 		cfi_skip(&c, cfi_uleb(&c));
-	if (c.bad)
-		return -EBADMSG;
-	if (pc - begin >= size)
+	f->program = c;
+	return c.bad ? -EBADMSG : 0;
+}
+
+/* The CIE's part of an FDE's program. */
+static int cfi_begin(struct program *p, const struct fde *f, const struct grt_cfi_object *o)
+{
+	int err;
+
+	/* what is remembered is written before it is read */
+	memset(p, 0, offsetof(struct program, remembered));
+	p->depth = 0;
+	p->error = 0;
+	p->cie = &f->cie;
+	p->location = 0;
+	err = cfi_run(p, f->cie.program, ~0ULL, o);
+	p->initial = p->row;
+	p->location = f->begin;
+	return err;
+}
+
+/* The expressions of the CIE's program end where it ends; those of the FDE's where that does. */
+static int cfi_rule_of_row(const struct program *p, const struct fde *f, uint64_t pc,
+			   struct grt_cfi_rule *rule)
+{
+	const uint8_t *end = f->program.end > f->cie.program.end ? f->program.end : f->cie.program.end;
+
+	*rule = (struct grt_cfi_rule){.signal = f->cie.signal};
+	return cfi_finish(&p->row, end, pc, rule);
+}
+
+/* The FDE at @at: its rule for @pc, -ENOENT where it is about other addresses. */
+static int cfi_rule_of_fde(const struct grt_cfi_object *o, const uint8_t *at, uint64_t pc,
+			   struct grt_cfi_rule *rule)
+{
+	struct program p;
+	struct fde f;
+	int err = cfi_read_fde(o, at, &f);
+
+	if (err)
+		return err;
+	if (pc - f.begin >= f.size)
 		return -ENOENT;
-	*rule = (struct grt_cfi_rule){.signal = cie.signal};
-	p.cie = &cie;
-	p.location = 0;
-	err = cfi_run(&p, cie.program, ~0ULL, o);
-	p.initial = p.row;
-	p.location = begin;
-	err = err ? err : cfi_run(&p, c, pc, o);
-	/* The expressions of the CIE's program end where it ends; those of the FDE's where that does. */
-	return err ? err : cfi_finish(&p.row, c.end > cie.program.end ? c.end : cie.program.end, pc, rule);
+	err = cfi_begin(&p, &f, o);
+	err = err ? err : cfi_run(&p, f.program, pc, o);
+	return err ? err : cfi_rule_of_row(&p, &f, pc, rule);
 }
 
 /* Without a table: every FDE from the start of the section to its terminating 0. */
@@ -809,22 +851,106 @@ static int cfi_search_table(const struct grt_cfi_object *o, struct cursor c, uin
 	return cfi_rule_of_fde(o, (const uint8_t *)(uintptr_t)(base + pair[1]), pc, rule);
 }
 
+/* Its first bytes: where the section is, and what else there is. */
+static int cfi_read_header(const struct grt_cfi_object *o, struct cursor *c, uint64_t *section,
+			   uint8_t *count, uint8_t *table)
+{
+	uint8_t version, frame;
+
+	*c = (struct cursor){o->header.start, o->header.end, false};
+	version = (uint8_t)cfi_take(c, 1);
+	frame = (uint8_t)cfi_take(c, 1);
+	*count = (uint8_t)cfi_take(c, 1);
+	*table = (uint8_t)cfi_take(c, 1);
+	if (c->bad || version != 1)
+		return -EBADMSG;
+	*section = cfi_take_pointer(c, frame, o);
+	return c->bad ? -EBADMSG : 0;
+}
+
 int grt_cfi_find(const struct grt_cfi_object *o, uint64_t pc, struct grt_cfi_rule *rule)
 {
-	struct cursor c = {o->header.start, o->header.end, false};
-	uint8_t version = (uint8_t)cfi_take(&c, 1), frame = (uint8_t)cfi_take(&c, 1),
-		count = (uint8_t)cfi_take(&c, 1), table = (uint8_t)cfi_take(&c, 1);
 	uint64_t section, entries;
+	uint8_t count, table;
+	struct cursor c;
+	int err = cfi_read_header(o, &c, &section, &count, &table);
 
-	if (c.bad || version != 1)
-		return -EBADMSG;
-	section = cfi_take_pointer(&c, frame, o);
-	if (c.bad)
-		return -EBADMSG;
+	if (err)
+		return err;
 	if (count == PE_OMIT || table != (PE_DATAREL | 0xb))
 		return cfi_search_all(o, (const uint8_t *)(uintptr_t)section, pc, rule);
 	entries = cfi_take_pointer(&c, count, o);
 	if (c.bad)
 		return -EBADMSG;
 	return cfi_search_table(o, c, entries, pc, rule);
+}
+
+/* ---------------------------------------------------------------- all rows */
+
+/* Bytes of rows whose expression may have another value at each instruction, as a PLT's has: of all. */
+#define ROW_BYTES_MAX (8U << 20)
+
+static bool cfi_has_code(const struct row *row)
+{
+	return row->cfa_code || row->ra.kind == AT_EXPR || row->rbp.kind == AT_EXPR;
+}
+
+/* From @pc to @end the same row holds; with an expression it may be another rule at each byte. */
+static void cfi_show_row(const struct program *p, const struct fde *f, uint64_t pc, uint64_t end,
+			 const struct grt_cfi_visit *visit, uint64_t *left)
+{
+	bool each = cfi_has_code(&p->row) && end - pc <= *left;
+	struct grt_cfi_rule rule, last;
+	int err, was = 1;
+
+	*left -= each ? end - pc : 0;
+	do {
+		err = cfi_rule_of_row(p, f, pc, &rule);
+		if (err != was || (!err && memcmp(&rule, &last, sizeof(rule))))
+			visit->row(visit->arg, pc, err ? NULL : &rule);
+		memcpy(&last, &rule, sizeof(last));
+		was = err;
+	} while (each && ++pc < end);
+}
+
+static void cfi_show_fde(const struct grt_cfi_object *o, const struct fde *f,
+			 const struct grt_cfi_visit *visit, uint64_t *left)
+{
+	uint64_t pc = f->begin, end = f->begin + f->size, next;
+	struct cursor c = f->program;
+	struct program p;
+
+	if (end < pc || cfi_begin(&p, f, o))
+		return;
+	while (pc < end) {
+		if (cfi_run_on(&p, &c, pc, o)) {
+			visit->row(visit->arg, pc, NULL);
+			break;
+		}
+		next = p.location > pc && p.location < end ? p.location : end;
+		cfi_show_row(&p, f, pc, next, visit, left);
+		pc = next;
+	}
+	visit->row(visit->arg, end, NULL);
+}
+
+int grt_cfi_all(const struct grt_cfi_object *o, const struct grt_cfi_visit *visit)
+{
+	const uint8_t *at;
+	uint8_t count, table;
+	uint64_t section, left = ROW_BYTES_MAX;
+	struct cursor c;
+	struct fde f;
+	uint32_t id;
+	int err = cfi_read_header(o, &c, &section, &count, &table);
+
+	for (at = (const uint8_t *)(uintptr_t)section; !err; at = c.end) {
+		err = cfi_entry_at(o, at, &c);
+		if (err || c.end - c.at < 4)
+			break;
+		memcpy(&id, c.at, 4);
+		if (id && !cfi_read_fde(o, at, &f) && f.size)
+			cfi_show_fde(o, &f, visit, &left);
+	}
+	return err;
 }

@@ -69,4 +69,16 @@ struct grt_cfi_object {
  */
 int grt_cfi_find(const struct grt_cfi_object *object, uint64_t pc, struct grt_cfi_rule *rule);
 
+/** struct grt_cfi_visit - gets rules: @row that from @pc on one holds, NULL: none that can be followed */
+struct grt_cfi_visit {
+	void (*row)(void *arg, uint64_t pc, const struct grt_cfi_rule *rule);
+	void *arg;
+};
+
+/**
+ * grt_cfi_all - the rules of all functions, in the order of the section, each function's in that of
+ * addresses; behind a function there is none Return: 0, or -EBADMSG: the tables are broken from there on
+ */
+int grt_cfi_all(const struct grt_cfi_object *object, const struct grt_cfi_visit *visit);
+
 #endif /* GRT_INJECT_CFI_H */

@@ -38,6 +38,7 @@
 #include "bpf_rings.h"
 #include "bpf_samples.h"
 #include "bpf_stacks.h"
+#include "bpf_tables.h"
 #include "bpf_xid.h"
 #include "base/clock.h"
 #include "trace/packer.h"
@@ -89,6 +90,7 @@ struct cpu_tally {
  * @missed: times that a program was not run, since one was running already on that CPU
  * @without: objects left out, since a module has no BTF
  * @refused: objects left out, since the kernel does not take them: what the others report is whole without
+ * @tables: the programs walk by unwind tables
  * @covered: another source has jobs that objects left out would report
  * @note: tells the user
  * @own: the decoder's
@@ -132,12 +134,13 @@ struct capture {
 	char without[128];
 	char refused[64];
 	bool covered;
+	bool tables;
 	void *own;
 	const char *positions;
 	struct {
 		char key[32];
 		char value[4096];
-	} text[7];
+	} text[9];
 };
 
 /* ------------------------------------------------------------- programs */
@@ -337,8 +340,8 @@ int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct 
 	return grt_err_set(err, -ENODEV, "its driver is not loaded", fix, "no GPU of %s here", driver);
 }
 
-static const char *const shared_maps[] = {"events", "counts", "jobs",	  "rings", "ring_names",
-					  "deps",   "waits",  "commands", "stacks"};
+static const char *const shared_maps[] = {"events", "counts", "jobs",	  "rings",  "ring_names",
+					  "deps",   "waits",  "commands", "stacks", "walked"};
 
 /* The maps of the first object that has them serve all. */
 static int share_maps(struct capture *c, struct bpf_object *o)
@@ -358,7 +361,7 @@ static int share_maps(struct capture *c, struct bpf_object *o)
 		else if (mine && !strcmp(shared_maps[i], "stacks") && !c->config.stacks)
 			ret = bpf_map__set_max_entries(mine, 1);
 	}
-	return ret;
+	return ret ? ret : grt_bpf_tables_share(o, c->config.stacks & BPF_STACK_TABLES);
 }
 
 static struct bpf_map *constants(struct bpf_object *o, const char *name)
@@ -470,6 +473,15 @@ static int choose_object(struct capture *c, const char *name, struct bpf_object 
 	return other ? choose_object(c, other, found, programs, err) : 0;
 }
 
+/* Of a source, the first object that walks. */
+static int adopt_tables(struct capture *c, struct bpf_object *o)
+{
+	int ret = c->tables || !bpf_object__find_map_by_name(o, "walked") ? 0 : grt_bpf_tables_adopt(o);
+
+	c->tables |= !ret && bpf_object__find_map_by_name(o, "walked");
+	return ret;
+}
+
 static int grt_bpf_load_object(struct capture *c, const char *name, struct grt_err *err)
 {
 	struct bpf_object *o;
@@ -484,6 +496,8 @@ static int grt_bpf_load_object(struct capture *c, const char *name, struct grt_e
 		ret = share_maps(c, o);
 		if (!ret)
 			ret = bpf_object__load(o);
+		if (!ret && c->config.stacks & BPF_STACK_TABLES)
+			ret = adopt_tables(c, o);
 		if (ret)
 			ret = grt_bpf_open_failed(name, ret, err);
 	}
@@ -761,7 +775,8 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	c->config.tree = setup->program;
 	c->config.pid_ns = pid_ns_inner();
 	c->config.stacks =
-		(setup->user_stack ? BPF_STACK_USER : 0) | (setup->kernel_stack ? BPF_STACK_KERNEL : 0);
+		(setup->user_stack ? BPF_STACK_USER | (c->kind->points ? 0 : BPF_STACK_TABLES) : 0) |
+		(setup->kernel_stack ? BPF_STACK_KERNEL : 0);
 	if (getrandom(&c->config.secret, sizeof(c->config.secret), 0) < 0)
 		c->config.secret = grt_now() * 0x9e3779b97f4a7c15ULL;
 	if (c->kind->configure)
@@ -797,14 +812,16 @@ static int make_reader(struct capture *c, struct grt_err *err)
 {
 	struct itimerspec tick = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS};
 	/* edge: data that waits is no reason to wake up before the programs call or the timer ticks */
-	struct epoll_event called = {.events = EPOLLIN | EPOLLET}, ticked = {.events = EPOLLIN};
+	struct epoll_event called = {.events = EPOLLIN | EPOLLET}, ticked = {.events = EPOLLIN},
+			   asked = {.events = EPOLLIN};
 	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
 
 	c->counts = bpf_object__find_map_fd_by_name(c->object[0], "counts");
 	grt_bpf_rings_init(&c->numbered, bpf_object__find_map_fd_by_name(c->object[0], "ring_names"),
 			   c->ring_base);
 	if (c->config.stacks &&
-	    grt_bpf_stacks_init(&c->stacks, bpf_object__find_map_fd_by_name(c->object[0], "stacks"),
+	    grt_bpf_stacks_init(&c->stacks, grt_bpf_own_map(c, "stacks"),
+				c->config.stacks & BPF_STACK_TABLES ? grt_bpf_own_map(c, "walked") : -1,
 				c->ring_base))
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for stacks");
 	c->reader = ring_buffer__new(ring, grt_bpf_on_record, c, NULL);
@@ -812,7 +829,8 @@ static int make_reader(struct capture *c, struct grt_err *err)
 	c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (!c->reader || c->epoll < 0 || c->timer < 0 || timerfd_settime(c->timer, 0, &tick, NULL) ||
 	    epoll_ctl(c->epoll, EPOLL_CTL_ADD, ring, &called) ||
-	    epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->timer, &ticked))
+	    epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->timer, &ticked) ||
+	    (c->tables && epoll_ctl(c->epoll, EPOLL_CTL_ADD, grt_bpf_tables_fd(), &asked)))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot read the BPF ring buffer");
 	return 0;
 }
@@ -1002,6 +1020,11 @@ int grt_bpf_start(void *state, struct grt_err *err)
 	struct capture *c = state;
 	int ret = 0;
 
+	if (c->tables) {
+		grt_bpf_tables_begin(0);
+		if (c->config.pid)
+			grt_bpf_tables_begin((int)c->config.pid);
+	}
 	for (unsigned int i = 0; !ret && i < c->objects; i++)
 		ret = attach_object(c, c->object[i], err);
 	if (!ret)
@@ -1051,6 +1074,9 @@ int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 	(void)err;
 	if (maps_need_privilege())
 		*keep |= 1ULL << CAP_BPF;
+	/* tables are maps that are made when they are needed */
+	if (c->tables)
+		*keep |= 1ULL << CAP_BPF;
 	if (c->config.stacks & BPF_STACK_USER)
 		*keep |= 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH;
 	if (c->config.stacks & BPF_STACK_KERNEL)
@@ -1073,11 +1099,13 @@ unsigned int grt_bpf_streams(void *state, struct pollfd *fds)
 /* All streams are woken by one descriptor; whichever is read first empties the ring buffer for all. */
 static int refresh(struct capture *c)
 {
-	struct epoll_event ready[2];
+	struct epoll_event ready[3];
 	uint64_t ticks, before;
 
-	if (c->ended || epoll_wait(c->epoll, ready, 2, 0) <= 0)
+	if (c->ended || epoll_wait(c->epoll, ready, 3, 0) <= 0)
 		return 0;
+	if (c->tables)
+		grt_bpf_tables_look();
 	if (read(c->timer, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
 		return -errno;
 	before = grt_now();
@@ -1325,8 +1353,8 @@ static void grt_bpf_counts_text(const struct capture *c, char *text, size_t room
 
 int grt_bpf_describe(void *state, struct grt_env *env, int room)
 {
-	static const char *const keys[] = {"programs", "buffer_size", "balance", "without_btf",
-					   "decoder",  "samples",     "refused"};
+	static const char *const keys[] = {"programs", "buffer_size", "balance", "without_btf", "decoder",
+					   "samples",  "refused",     "tables",	 "stack_ends"};
 	struct capture *c = state;
 	int n = 0;
 
@@ -1338,6 +1366,11 @@ int grt_bpf_describe(void *state, struct grt_env *env, int room)
 		c->kind->decoder->describe(c->own, c->text[4].value, sizeof(c->text[4].value));
 	grt_bpf_samples_text(&c->samples, c->text[5].value, sizeof(c->text[5].value));
 	snprintf(c->text[6].value, sizeof(c->text[6].value), "%s", c->refused);
+	c->text[7].value[0] = c->text[8].value[0] = '\0';
+	if (c->tables) {
+		grt_bpf_tables_text(c->text[7].value, sizeof(c->text[7].value));
+		grt_bpf_stacks_ends_text(&c->stacks, c->text[8].value, sizeof(c->text[8].value));
+	}
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && n < room; i++) {
 		if (!c->text[i].value[0])
 			continue;
@@ -1365,6 +1398,8 @@ int grt_bpf_close(void *state, struct grt_err *err)
 	grt_packer_free(c->packer);
 	grt_bpf_stacks_fini(&c->stacks);
 	grt_bpf_rings_fini(&c->numbered);
+	if (c->tables)
+		grt_bpf_tables_leave();
 	if (c->epoll >= 0)
 		close(c->epoll);
 	if (c->timer >= 0)

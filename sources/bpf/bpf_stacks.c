@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "shared.h"
+#include "unwind_rows.h"
 #include "base/clock.h"
 #include "base/grow.h"
 #include "trace/linkage.h"
@@ -63,10 +64,12 @@ static uint32_t places_of(int map)
 	return places;
 }
 
-int grt_bpf_stacks_init(struct grt_bpf_stacks *s, int map, uint32_t base)
+int grt_bpf_stacks_init(struct grt_bpf_stacks *s, int map, int walked, uint32_t base)
 {
-	*s = (struct grt_bpf_stacks){.map = map, .base = base * IDS_RATIO, .room = 1024, .hash_room = 1024};
-	s->places = places_of(map);
+	*s = (struct grt_bpf_stacks){
+		.map = map, .walked = walked, .base = base * IDS_RATIO, .room = 1024, .hash_room = 1024};
+	s->kernels = places_of(map);
+	s->places = walked < 0 ? s->kernels : 2 * s->kernels;
 	s->held = calloc(s->places ?: 1, sizeof(*s->held));
 	s->older = calloc(s->places ?: 1, sizeof(*s->older));
 	s->by_hash = calloc(s->hash_room, sizeof(*s->by_hash));
@@ -160,11 +163,42 @@ static int find_text(struct grt_bpf_stacks *s, const uint64_t *ip, unsigned int 
 
 /* ---------------------------------------------------------------- places */
 
+bool grt_bpf_stacks_look_up(int map, int walked, uint32_t kernels, uint32_t place, uint64_t *ip,
+			    unsigned int *depth)
+{
+	struct walked w;
+
+	*depth = 0;
+	memset(ip, 0, BPF_STACK_DEPTH * sizeof(*ip));
+	if (walked >= 0 && place >= kernels) {
+		place -= kernels;
+		if (bpf_map_lookup_elem(walked, &place, &w))
+			return false;
+		*depth = w.depth < BPF_STACK_DEPTH ? w.depth : BPF_STACK_DEPTH;
+		memcpy(ip, w.ip, *depth * sizeof(*ip));
+		return true;
+	}
+	if (bpf_map_lookup_elem(map, &place, ip))
+		return false;
+	while (*depth < BPF_STACK_DEPTH && ip[*depth])
+		++*depth;
+	return true;
+}
+
+/* Makes the place free. Return: whether it is */
+static bool free_place(const struct grt_bpf_stacks *s, uint32_t place)
+{
+	bool walked = s->walked >= 0 && place >= s->kernels;
+
+	place -= walked ? s->kernels : 0;
+	return !bpf_map_delete_elem(walked ? s->walked : s->map, &place);
+}
+
 /* What the place holds now; NO_TEXT: nothing. Return: 0 or -ENOMEM */
 static int read_place(struct grt_bpf_stacks *s, uint32_t place, uint32_t *number)
 {
-	uint64_t ip[BPF_STACK_DEPTH] = {0};
-	unsigned int depth = 0;
+	uint64_t ip[BPF_STACK_DEPTH];
+	unsigned int depth;
 	int ret;
 
 	*number = NO_TEXT;
@@ -172,10 +206,8 @@ static int read_place(struct grt_bpf_stacks *s, uint32_t place, uint32_t *number
 		*number = s->held[place] - 1;
 		return 0;
 	}
-	if (bpf_map_lookup_elem(s->map, &place, ip))
+	if (!grt_bpf_stacks_look_up(s->map, s->walked, s->kernels, place, ip, &depth))
 		return 0;
-	while (depth < BPF_STACK_DEPTH && ip[depth])
-		depth++;
 	ret = find_text(s, ip, depth, number);
 	if (!ret && *number != NO_TEXT && place < s->places) {
 		s->held[place] = *number + 1;
@@ -270,7 +302,7 @@ void grt_bpf_stacks_make_room(struct grt_bpf_stacks *s)
 		forget_epoch(s, e);
 	*e = (struct grt_bpf_stack_epoch){.before = grt_now(), .held = s->held};
 	for (uint32_t i = 0; i < s->places; i++)
-		if (s->held[i] && bpf_map_delete_elem(s->map, &i))
+		if (s->held[i] && !free_place(s, i))
 			e->held[i] = 0;
 	e->after = grt_now();
 	s->held = held;
@@ -410,7 +442,7 @@ static int grt_bpf_stacks_write_end(struct grt_packer *p, unsigned int cpu, uint
 /* Where the frames are is found out while the process is there; their names come when all is over. Return: 0
  * or -ENOMEM */
 static int take_frames(struct grt_bpf_stacks *s, unsigned int cpu, pid_t pid, uint32_t id, uint32_t text,
-		       unsigned int depth)
+		       unsigned int depth, uint32_t end)
 {
 	int ret = grt_grow(&s->waiting, &s->waiting_room, s->waits + 1, 64);
 
@@ -424,7 +456,7 @@ static int take_frames(struct grt_bpf_stacks *s, unsigned int cpu, pid_t pid, ui
 				   &s->number[s->numbers + i]);
 	if (ret)
 		return ret;
-	s->waiting[s->waits++] = (struct grt_bpf_stack_waiting){id, cpu, text, depth, s->numbers};
+	s->waiting[s->waits++] = (struct grt_bpf_stack_waiting){id, cpu, text, depth, s->numbers, end};
 	s->numbers += depth;
 	return 0;
 }
@@ -497,7 +529,7 @@ static unsigned int cut_astray(struct grt_bpf_stacks *s, pid_t pid, const uint64
 static int grt_bpf_stacks_give_id(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 				  const struct grt_event *e, uint64_t time, bool kernel, uint32_t *stack)
 {
-	uint32_t number, at, place = *stack - 1;
+	uint32_t number, at, place = STACK_PLACE(*stack), end = STACK_END(*stack);
 	unsigned int depth, skip = 0;
 	struct frames all;
 	const uint64_t *ip;
@@ -507,10 +539,11 @@ static int grt_bpf_stacks_give_id(struct grt_bpf_stacks *s, struct grt_packer *p
 	if (!*stack)
 		return 0;
 	*stack = 0;
+	s->ends[end] += !kernel;
 	ret = grt_bpf_stacks_text_of(s, place, time, &number);
 	if (ret)
 		return ret;
-	key = (kernel ? KERNEL_PID : e->pid) << 32 | (number + 1);
+	key = (kernel ? KERNEL_PID : e->pid) << 32 | end << STACK_END_SHIFT | (number + 1);
 	at = grt_bpf_stacks_find_place(s, key);
 	if (number == NO_TEXT || (!s->seen[at].key && s->used == IDS - 1)) {
 		s->lost++;
@@ -523,13 +556,15 @@ static int grt_bpf_stacks_give_id(struct grt_bpf_stacks *s, struct grt_packer *p
 	depth = s->text[number].depth;
 	if (kernel)
 		skip = skip_ours(s, ip, depth);
-	else if (depth)
+	else if (depth && end != GRT_STACK_END_ENTRY)
 		depth = cut_astray(s, (pid_t)e->pid, ip, depth);
+	if (!kernel && depth < s->text[number].depth && end != GRT_STACK_END_PENDING)
+		end = GRT_STACK_END_NO_TABLE;
 	s->seen[at].key = key;
 	*stack = s->seen[at].id = s->base + ++s->used;
 	all = (struct frames){ip + skip, NULL, depth - skip};
 	ret = kernel ? write_frames(s, p, cpu, e->time, *stack, &all)
-		     : take_frames(s, cpu, (pid_t)e->pid, *stack, number, depth);
+		     : take_frames(s, cpu, (pid_t)e->pid, *stack, number, depth, end);
 	return ret ?: 2 * s->used > s->room ? grow_seen(s) : 0;
 }
 
@@ -570,6 +605,21 @@ int grt_bpf_stacks_see(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned 
 		return 0;
 	ret = grt_bpf_stacks_give_id(s, p, cpu, e, time, false, at.user);
 	return ret ?: grt_bpf_stacks_give_id(s, p, cpu, e, time, true, at.kernel);
+}
+
+void grt_bpf_stacks_ends_text(const struct grt_bpf_stacks *s, char *text, size_t room)
+{
+	static const char *const names[] = {
+#define GRT_STACK_END(number, NAME, name, help) [number] = #name,
+#include <grtrace/stack_ends.def>
+#undef GRT_STACK_END
+	};
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t i = 1; i < sizeof(names) / sizeof(names[0]) && used < room; i++)
+		used += (size_t)snprintf(text + used, room - used, "%s%s=%llu", used ? " " : "", names[i],
+					 (unsigned long long)s->ends[i]);
 }
 
 #endif /* GRT_HAVE_BPF */

@@ -37,18 +37,20 @@ struct grt_bpf_stack_epoch {
 
 /** struct grt_bpf_stack_waiting - a program's stack whose frames are not written yet: of @text, the numbers
  * of
- * @depth addresses from @first on */
+ * @depth addresses from @first on; @end: enum grt_stack_end */
 struct grt_bpf_stack_waiting {
 	uint32_t id;
 	uint32_t cpu;
 	uint32_t text;
 	uint32_t depth;
 	uint32_t first;
+	uint32_t end;
 };
 
 /**
  * struct grt_bpf_stacks - set up by grt_bpf_stacks_init(), to be given to grt_bpf_stacks_fini()
- * @map: the programs' table of stacks, with @places
+ * @map: the kernel's table of the programs' stacks, with the first @kernels of @places
+ * @walked: the table of those that the programs have walked, with the rest of them; -1: there is none
  * @base: the trace's ids begin behind it
  * @held: by place: which text is there, plus 1; 0: it has not been read. Of these there are @n_held
  * @epoch: a ring, of @epochs so far
@@ -60,11 +62,14 @@ struct grt_bpf_stack_waiting {
  * @waiting: @waits of them, of which the first @written are written
  * @number: of addresses of @symbols, @numbers of them
  * @nameless: frames for which there was no room there
+ * @ends: stacks of programs' events, by enum grt_stack_end
  * @lost: events whose stack is unknown any more, or for which there was no room
  */
 struct grt_bpf_stacks {
 	int map;
+	int walked;
 	uint32_t base;
+	uint32_t kernels;
 	uint32_t places;
 	struct symbols *symbols;
 	uint32_t *held;
@@ -79,7 +84,7 @@ struct grt_bpf_stacks {
 	uint32_t *by_hash;
 	uint32_t hash_room;
 	struct {
-		uint64_t key; /* pid << 32 | text + 1, 0: free */
+		uint64_t key; /* pid << 32 | end << 28 | text + 1, 0: free */
 		uint32_t id;
 	} * seen;
 	uint32_t room;
@@ -90,10 +95,19 @@ struct grt_bpf_stacks {
 	uint32_t numbers, number_room;
 	uint64_t nameless;
 	uint64_t lost;
+	uint64_t ends[16];
 };
 
-/** grt_bpf_stacks_init - @map is the programs' table, @base as in the struct. Return: 0 or -ENOMEM */
-int grt_bpf_stacks_init(struct grt_bpf_stacks *s, int map, uint32_t base);
+/** grt_bpf_stacks_init - @map, @walked and @base as in the struct. Return: 0 or -ENOMEM */
+int grt_bpf_stacks_init(struct grt_bpf_stacks *s, int map, int walked, uint32_t base);
+
+/**
+ * grt_bpf_stacks_look_up - a stack by its place, @map, @walked and @kernels as in the struct
+ * @ip: gets its addresses, BPF_STACK_DEPTH at most; the rest is 0
+ * Return: whether one is there
+ */
+bool grt_bpf_stacks_look_up(int map, int walked, uint32_t kernels, uint32_t place, uint64_t *ip,
+			    unsigned int *depth);
 
 /**
  * grt_bpf_stacks_see - gives an event with stacks the trace's ids, and writes frames of the kernel that are
@@ -117,6 +131,9 @@ void grt_bpf_stacks_unnamed(const struct grt_bpf_stacks *s, struct addresses_unn
  * two stacks with one place cannot both be in it
  */
 void grt_bpf_stacks_make_room(struct grt_bpf_stacks *s);
+
+/** grt_bpf_stacks_ends_text - how many stacks of programs' events ended why */
+void grt_bpf_stacks_ends_text(const struct grt_bpf_stacks *s, char *text, size_t room);
 
 /** grt_bpf_stacks_fini - frees what it holds */
 void grt_bpf_stacks_fini(struct grt_bpf_stacks *s);

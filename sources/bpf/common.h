@@ -159,6 +159,12 @@ static __always_inline __u64 opaque(__u64 address)
 	return address ? (address ^ config.secret) * 0x9e3779b97f4a7c15ULL : 0;
 }
 
+/* The arguments of the system call that the running thread is in; x86-64: in rdi, rsi, rdx, r10, r8. */
+static __always_inline struct pt_regs *my_regs(void)
+{
+	return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+}
+
 /* An event that a filter rejects. */
 static __always_inline int count_filtered(struct grt_bpf_counts *c)
 {

@@ -48,12 +48,6 @@ static __always_inline __u32 device_of(struct task_struct *task, __u32 fd)
 	return device;
 }
 
-/* The arguments of the system call that the running thread is in; x86-64: in rdi, rsi, rdx, r10, r8. */
-static __always_inline struct pt_regs *my_regs(void)
-{
-	return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-}
-
 /* Whether a device is of a major number that user space names in the settings. */
 static __always_inline int has_major(__u32 device)
 {

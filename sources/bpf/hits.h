@@ -10,6 +10,7 @@
 #define GRTRACE_BPF_HITS_H
 
 #include "common.h"
+#define STACKS_BY_FRAME_POINTERS
 #include "stacks.h"
 
 #define PROCESSES_MAX 65536

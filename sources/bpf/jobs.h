@@ -58,7 +58,7 @@ static __always_inline void job_stack(void *ctx, const struct job_key *key, cons
 	struct out_stack *at;
 
 	if (config.stacks & BPF_STACK_USER)
-		user = take_stack(ctx, c, BPF_F_USER_STACK);
+		user = take_user_stack(ctx, c);
 	if (config.stacks & BPF_STACK_KERNEL)
 		kernel = take_stack(ctx, c, 0);
 	at = begin_stack(c, cpu);

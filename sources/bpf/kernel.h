@@ -36,8 +36,14 @@ struct signal_struct {
 	atomic_t live;
 };
 
+struct mm_struct {
+	unsigned long exec_vm; /* pages of code */
+	unsigned long start_stack;
+};
+
 struct task_struct {
 	void *stack;
+	struct mm_struct *mm;
 	unsigned int flags;
 	unsigned int __state;
 	unsigned in_iowait : 1;
@@ -85,6 +91,7 @@ struct bpf_iter__task_file {
 
 /* x86-64 */
 struct pt_regs {
+	unsigned long bp;
 	unsigned long r10;
 	unsigned long r8;
 	unsigned long cx;
@@ -94,6 +101,7 @@ struct pt_regs {
 	unsigned long ax;
 	unsigned long orig_ax;
 	unsigned long ip;
+	unsigned long cs;
 	unsigned long sp;
 };
 

@@ -338,7 +338,7 @@ static __always_inline void take_stacks(struct bpf_raw_tracepoint_args *ctx, str
 	if (!c)
 		return;
 	if (config.stacks & BPF_STACK_USER)
-		t->user = take_stack(ctx, c, BPF_F_USER_STACK);
+		t->user = take_user_stack(ctx, c);
 	if (config.stacks & BPF_STACK_KERNEL)
 		t->kernel = take_stack(ctx, c, 0);
 }
@@ -440,7 +440,7 @@ int sampled(struct bpf_perf_event_data *ctx)
 	if (!c)
 		return 0;
 	if (config.stacks & BPF_STACK_USER)
-		user = take_stack(ctx, c, BPF_F_USER_STACK);
+		user = take_user_stack_of(ctx, c, my_regs(), WALK_INTERRUPT);
 	if (config.stacks & BPF_STACK_KERNEL)
 		kernel = take_stack(ctx, c, 0);
 	at = begin_sample(c, cpu);

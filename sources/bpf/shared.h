@@ -85,6 +85,7 @@ struct grt_bpf_config {
 /* grt_bpf_config.stacks */
 #define BPF_STACK_USER 1U
 #define BPF_STACK_KERNEL 2U
+#define BPF_STACK_TABLES 4U /* the programs' by unwind tables */
 
 #define BPF_STACK_DEPTH 127
 #define BPF_STACKS_MAX 16384

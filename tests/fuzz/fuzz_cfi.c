@@ -37,6 +37,23 @@ static void ask(const struct grt_cfi_object *o, uint64_t pc)
 	CHECK(rule.ra.base != GRT_CFI_NONE);
 }
 
+static void check_row(void *arg, uint64_t pc, const struct grt_cfi_rule *rule)
+{
+	(void)arg, (void)pc;
+	if (!rule || rule->end)
+		return;
+	check_place(&rule->cfa);
+	check_place(&rule->ra);
+	check_place(&rule->rbp);
+}
+
+static void ask_for_all(const struct grt_cfi_object *o)
+{
+	int err = grt_cfi_all(o, &(struct grt_cfi_visit){.row = check_row});
+
+	CHECK(!err || err == -EBADMSG);
+}
+
 /* This program's own tables, header and all, as one block. */
 struct tables {
 	const uint8_t *start;
@@ -71,7 +88,7 @@ static void changed_tables(const uint8_t *data, size_t size)
 	struct tables t = {NULL, 0};
 	struct grt_cfi_object o = {.spans = 1};
 	uint8_t *copy;
-	uint32_t where, pair[2];
+	uint32_t where = 0, pair[2];
 
 	dl_iterate_phdr(find_tables, &t);
 	if (t.size > BLOCK_MAX)
@@ -87,6 +104,8 @@ static void changed_tables(const uint8_t *data, size_t size)
 		memcpy(pair, copy + 12 + 8 * (size_t)(i * 7), sizeof(pair));
 		ask(&o, (uint64_t)((int64_t)(uintptr_t)copy + (int32_t)pair[0] + (int32_t)i));
 	}
+	if (where % 64 == 0)
+		ask_for_all(&o);
 	free(copy);
 }
 
@@ -106,6 +125,7 @@ static void raw_tables(const uint8_t *data, size_t size)
 	}
 	ask(&o, (uintptr_t)copy);
 	ask(&o, 0);
+	ask_for_all(&o);
 	free(copy);
 }
 

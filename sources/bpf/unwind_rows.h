@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Unwind tables, as the loader builds them and the BPF programs read them.
+ *
+ * A row is a word: from this address of its file on, this rule holds.
+ *
+ *	0..2	ROW_*
+ *	3	the frame is a signal handler's: its caller was interrupted
+ *	4..10	words from the CFA down to where rbp was saved, 0: it was not
+ *	11..31	words from the register to the CFA, or number of a long rule
+ *	32..63	address
+ */
+#ifndef GRTRACE_UNWIND_ROWS_H
+#define GRTRACE_UNWIND_ROWS_H
+
+#include <linux/types.h>
+
+#include "shared.h"
+
+#define ROW_NONE 0U /* no table has the address */
+#define ROW_RSP 1U
+#define ROW_RBP 2U
+#define ROW_LONG 3U
+#define ROW_END 4U /* the outermost frame */
+
+#define ROW_KIND(rule) ((rule)&7U)
+#define ROW_SIGNAL 8U
+#define ROW_RBP_WORDS(rule) ((rule) >> 4 & 0x7fU)
+#define ROW_WORDS(rule) ((rule) >> 11)
+#define ROW_RBP_WORDS_MAX 0x7fU
+#define ROW_WORDS_MAX 0x1fffffU
+
+/* Of a shard, of which there are so many at most: 64 MiB. */
+#define SHARD_ROWS 262144U
+#define SHARD_BITS 18
+#define SHARDS_MAX 32U
+
+#define LONG_RULES_MAX 16384U
+
+/* unwind_long.*_base: what an address is counted from */
+#define LONG_NONE 0U
+#define LONG_RSP 1U
+#define LONG_RBP 2U
+#define LONG_CFA 3U
+
+/** struct unwind_place - @base + @offset or, with @deref, what lies there + @after */
+struct unwind_place {
+	__u16 base;
+	__u16 deref;
+	__s32 offset;
+	__s32 after;
+};
+
+/** struct unwind_long - a rule that is no word: as struct grt_cfi_rule */
+struct unwind_long {
+	struct unwind_place cfa;
+	struct unwind_place ra;
+	struct unwind_place rbp;
+};
+
+/**
+ * struct unwind_mapping - code of a process
+ * @end: behind it
+ * @base: what is taken off an address to have the file's
+ * @shard, @first, @rows: its rows; 0 of them: by frame pointers
+ * @why: enum grt_stack_end of a stack whose walk ends here because of that
+ */
+struct unwind_mapping {
+	__u64 end;
+	__u64 base;
+	__u32 shard;
+	__u32 first;
+	__u32 rows;
+	__u32 why;
+};
+
+#define UNWIND_MAPPINGS 1024U
+
+/**
+ * struct unwind_process - what a process has mapped
+ * @image: of which program this is
+ * @code_pages: it had so many pages of code then
+ * @start: of each mapping, sorted
+ */
+struct unwind_process {
+	__u64 image;
+	__u64 code_pages;
+	__u32 n;
+	__u32 pad;
+	__u64 start[UNWIND_MAPPINGS];
+	struct unwind_mapping mapping[UNWIND_MAPPINGS];
+};
+
+#define UNWIND_PROCESSES 128U
+
+/** struct unwind_ask - a process whose mappings are not known, or have changed; @number: its own where we are
+ */
+struct unwind_ask {
+	__u64 image;
+	__u64 code_pages;
+	__u32 pid;
+	__u32 number;
+};
+
+/** struct walked - a stack: @depth addresses */
+struct walked {
+	__u64 hash;
+	__u32 depth;
+	__u32 pad;
+	__u64 ip[BPF_STACK_DEPTH + 1];
+};
+
+/* A number of a stack: its place, plus 1, and enum grt_stack_end. */
+#define STACK_END_SHIFT 28
+#define STACK_PLACE(stack) (((stack) & ((1U << STACK_END_SHIFT) - 1)) - 1)
+#define STACK_END(stack) ((stack) >> STACK_END_SHIFT)
+
+/* Places of walked stacks stand behind those of the kernel's table; another one of the same hash is tried
+ * next. */
+#define WALKED_PROBES 4U
+
+#endif /* GRTRACE_UNWIND_ROWS_H */

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Walks the stack of the running thread's program by unwind tables, which the
+ * loader builds (bpf_tables.c); where code has none, by frame pointers. Needs
+ * bpf_loop() (Linux 5.17); the kernel's own walk is used without.
+ */
+#ifndef GRTRACE_BPF_WALK_H
+#define GRTRACE_BPF_WALK_H
+
+#include "common.h"
+#include "unwind_rows.h"
+
+/* Programs of the perf_event kind interrupt the others of their CPU. */
+#define WALK_PLAIN 0U
+#define WALK_INTERRUPT 1U
+
+#define ASK_AGAIN_NS 20000000ULL
+#define USER_CS 0x33
+#define HASH_FACTOR 0x9e3779b97f4a7c15ULL
+
+/**
+ * struct walk - one on its way
+ * @out: what is found
+ * @seq: changes with each walk
+ * @at: the mapping of the last frame
+ * @exact: the instruction at @pc is the frame's; else it stands behind a call
+ * @why: it ended
+ * @lacks: code without table on the way, and why it has none: it may have led astray
+ * @stale: what is mapped has changed
+ */
+struct walk {
+	struct walked out;
+	__u64 pc;
+	__u64 sp;
+	__u64 rbp;
+	__u64 seq;
+	__u32 at;
+	__u32 exact;
+	__u32 why;
+	__u32 busy;
+	__u32 stale;
+	__u32 lacks;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct walk);
+} walks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STACKS_MAX);
+	__type(key, __u32);
+	__type(value, struct walked);
+} walked SEC(".maps");
+
+struct shard {
+	__u64 row[SHARD_ROWS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, SHARDS_MAX);
+	__type(key, __u32);
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(map_flags, BPF_F_MMAPABLE);
+			__uint(max_entries, 1);
+			__uint(key_size, sizeof(__u32));
+			__uint(value_size, sizeof(struct shard));
+		});
+} unwind_shards SEC(".maps");
+
+/* By process: its place in unwind_slots. What is in a place stays for a while after it has another one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, UNWIND_PROCESSES);
+	__type(key, __u32);
+	__type(value, __u32);
+} unwind_processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, UNWIND_PROCESSES);
+	__type(key, __u32);
+	__type(value, struct unwind_process);
+} unwind_slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LONG_RULES_MAX);
+	__type(key, __u32);
+	__type(value, struct unwind_long);
+} unwind_longs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 16);
+} unwind_asks SEC(".maps");
+
+/* When the loader was asked last, by process. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, __u32);
+	__type(value, __u64);
+} unwind_asked SEC(".maps");
+
+/* ------------------------------------------------------------- the process */
+
+/* Another program in the same process has another address space, at other addresses. */
+static __always_inline __u64 walk_image(struct mm_struct *mm)
+{
+	return (__u64)mm ^ BPF_CORE_READ(mm, start_stack) << 16;
+}
+
+static __always_inline void walk_ask(struct task_struct *task, struct mm_struct *mm, __u32 pid)
+{
+	__u64 now = bpf_ktime_get_ns(), *last = bpf_map_lookup_elem(&unwind_asked, &pid);
+	struct unwind_ask *ask;
+
+	if (last && now - *last < ASK_AGAIN_NS)
+		return;
+	bpf_map_update_elem(&unwind_asked, &pid, &now, BPF_ANY);
+	ask = bpf_ringbuf_reserve(&unwind_asks, sizeof(*ask), 0);
+	if (!ask)
+		return;
+	ask->image = walk_image(mm);
+	ask->code_pages = BPF_CORE_READ(mm, exec_vm);
+	ask->pid = pid;
+	ask->number = config.pid_ns ? number_of(BPF_CORE_READ(task, group_leader)) : pid;
+	bpf_ringbuf_submit(ask, BPF_RB_FORCE_WAKEUP);
+}
+
+/* ------------------------------------------------------------- searching */
+
+/* 1 where @value is at most @limit, without a jump: searches do not make more paths for the verifier. */
+static __always_inline __u32 at_most(__u64 value, __u64 limit)
+{
+	__u64 less = limit - value;
+
+	asm volatile("" : "+r"(less));
+	return 1 - (__u32)(less >> 63);
+}
+
+/* Places in front of the one that is found are halved so often that one is left. */
+#define SEARCH(base, n, row_at, limit, steps)                 \
+	for (int step = 0; step < (steps); step++) {          \
+		__u32 half = (n) / 2;                         \
+		__u32 middle = (base) + half;                 \
+                                                              \
+		(base) += half & -at_most((row_at), (limit)); \
+		(n) -= half;                                  \
+	}
+
+static __always_inline int is_in(const struct unwind_process *p, __u32 at, __u64 pc)
+{
+	at &= UNWIND_MAPPINGS - 1;
+	return pc >= p->start[at] && pc < p->mapping[at].end;
+}
+
+/* The mapping of an address. Return: whether there is one */
+static __always_inline int find_mapping(struct walk *w, const struct unwind_process *p, __u64 pc)
+{
+	__u32 base = 0, n = p->n;
+
+	if (is_in(p, w->at, pc))
+		return 1;
+#pragma unroll
+	SEARCH(base, n, p->start[middle & (UNWIND_MAPPINGS - 1)], pc, 10)
+	w->at = base;
+	return is_in(p, base, pc);
+}
+
+static __always_inline __u32 find_rule(const struct unwind_mapping *m, __u64 pc)
+{
+	__u64 address = pc - m->base, limit = address << 32 | 0xffffffff, row;
+	__u32 base = m->first, n = m->rows, shard = m->shard, zero = 0;
+	struct shard *s;
+	void *inner;
+
+	if (!n || address >> 31)
+		return ROW_NONE;
+	inner = bpf_map_lookup_elem(&unwind_shards, &shard);
+	s = inner ? bpf_map_lookup_elem(inner, &zero) : 0;
+	if (!s)
+		return ROW_NONE;
+#pragma unroll
+	SEARCH(base, n, s->row[middle & (SHARD_ROWS - 1)], limit, SHARD_BITS + 1)
+	row = s->row[base & (SHARD_ROWS - 1)];
+	return row <= limit ? (__u32)row : ROW_NONE;
+}
+
+/* ------------------------------------------------------------- a step */
+
+static __always_inline int read_word(__u64 *to, __u64 at)
+{
+	return bpf_probe_read_user(to, sizeof(*to), (void *)at);
+}
+
+static __always_inline int end_walk(struct walk *w, __u32 why)
+{
+	w->why = why;
+	return 1;
+}
+
+/* Goes to the caller, whose stack begins at @cfa. */
+static __always_inline int go_to(struct walk *w, __u64 pc, __u64 cfa, __u64 rbp, int interrupted)
+{
+	if (pc + 1 <= 1)
+		return end_walk(w, GRT_STACK_END_ENTRY);
+	if (!interrupted && cfa <= w->sp)
+		return end_walk(w, GRT_STACK_END_UNREADABLE);
+	w->pc = pc;
+	w->sp = cfa;
+	w->rbp = rbp;
+	w->exact = interrupted;
+	return 0;
+}
+
+static __always_inline int short_step(struct walk *w, __u32 rule)
+{
+	__u64 from = ROW_KIND(rule) == ROW_RSP ? w->sp : w->rbp, cfa = from + 8 * (__u64)ROW_WORDS(rule), pc;
+	__u64 rbp = w->rbp;
+
+	if (read_word(&pc, cfa - 8))
+		return end_walk(w, GRT_STACK_END_UNREADABLE);
+	if (ROW_RBP_WORDS(rule) && read_word(&rbp, cfa - 8 * (__u64)ROW_RBP_WORDS(rule)))
+		return end_walk(w, GRT_STACK_END_UNREADABLE);
+	return go_to(w, pc, cfa, rbp, rule & ROW_SIGNAL);
+}
+
+static __always_inline int find_place(const struct walk *w, const struct unwind_place *p, __u64 cfa,
+				      __u64 *at)
+{
+	*at = (p->base == LONG_RSP ? w->sp : p->base == LONG_RBP ? w->rbp : cfa) + (__s64)p->offset;
+	if (!p->deref)
+		return 0;
+	if (read_word(at, *at))
+		return -1;
+	*at += (__s64)p->after;
+	return 0;
+}
+
+static __always_inline int long_step(struct walk *w, __u32 rule)
+{
+	__u32 number = ROW_WORDS(rule);
+	const struct unwind_long *l = bpf_map_lookup_elem(&unwind_longs, &number);
+	__u64 cfa, pc, at, rbp = w->rbp;
+
+	if (!l)
+		return end_walk(w, GRT_STACK_END_NO_TABLE);
+	if (find_place(w, &l->cfa, 0, &cfa) || find_place(w, &l->ra, cfa, &at) || read_word(&pc, at))
+		return end_walk(w, GRT_STACK_END_UNREADABLE);
+	if (l->rbp.base != LONG_NONE && (find_place(w, &l->rbp, cfa, &at) || read_word(&rbp, at)))
+		return end_walk(w, GRT_STACK_END_UNREADABLE);
+	return go_to(w, pc, cfa, rbp, rule & ROW_SIGNAL);
+}
+
+/* What has no rule keeps its frame by rbp, or leads nowhere; the outermost frame's is 0 by the ABI. */
+static __always_inline int frame_pointer_step(struct walk *w, __u32 why)
+{
+	__u64 pc, rbp;
+
+	if (!w->rbp && why == GRT_STACK_END_NO_TABLE && !w->stale)
+		return end_walk(w, GRT_STACK_END_ENTRY);
+	if (w->rbp < w->sp || w->rbp & 7 || read_word(&rbp, w->rbp) || read_word(&pc, w->rbp + 8))
+		return end_walk(w, why);
+	return go_to(w, pc, w->rbp + 16, rbp, 0);
+}
+
+static __always_inline void note_frame(struct walk *w)
+{
+	__u64 hash = w->out.hash ^ w->pc;
+
+	w->out.ip[w->out.depth & 127] = w->pc;
+	w->out.depth++;
+	w->out.hash = hash * HASH_FACTOR ^ hash >> 29;
+}
+
+struct walk_arg {
+	struct walk *w;
+	struct unwind_process *p;
+};
+
+/* Return: whether the walk is over */
+static long one_frame(__u32 i, struct walk_arg *arg)
+{
+	struct walk *w = arg->w;
+	const struct unwind_process *p = arg->p;
+	__u64 pc = w->pc - !w->exact;
+	const struct unwind_mapping *m;
+	__u32 rule, kind;
+
+	(void)i;
+	if (!find_mapping(w, p, pc)) {
+		/* where no code is, the last step led astray, or it is new */
+		w->stale = 1;
+		if (w->out.depth)
+			return end_walk(w, w->lacks ? w->lacks : GRT_STACK_END_NO_TABLE);
+		note_frame(w);
+		return frame_pointer_step(w, GRT_STACK_END_NO_TABLE);
+	}
+	if (w->out.depth >= BPF_STACK_DEPTH)
+		return end_walk(w, GRT_STACK_END_CUT);
+	note_frame(w);
+	m = &p->mapping[w->at & (UNWIND_MAPPINGS - 1)];
+	rule = find_rule(m, pc);
+	kind = ROW_KIND(rule);
+	if (kind == ROW_RSP || kind == ROW_RBP)
+		return short_step(w, rule);
+	if (kind == ROW_LONG)
+		return long_step(w, rule);
+	if (kind == ROW_END)
+		return end_walk(w, GRT_STACK_END_ENTRY);
+	if (m->why != GRT_STACK_END_NO_TABLE)
+		w->lacks = m->why;
+	return frame_pointer_step(w, m->why);
+}
+
+/* ------------------------------------------------------------- the whole */
+
+/* The place of a stack that is known or new. Return: it, plus 1, 0: there is none */
+static __always_inline __u32 walked_place(const struct walked *s)
+{
+	__u32 place, i;
+	struct walked *old;
+
+	for (i = 0; i < WALKED_PROBES; i++) {
+		place = ((__u32)(s->hash >> 32) + i) & (STACKS_MAX - 1);
+		old = bpf_map_lookup_elem(&walked, &place);
+		if (!old && !bpf_map_update_elem(&walked, &place, s, BPF_NOEXIST))
+			return place + 1;
+		if (!old)
+			old = bpf_map_lookup_elem(&walked, &place);
+		if (old && old->hash == s->hash && old->depth == s->depth)
+			return place + 1;
+	}
+	return 0;
+}
+
+static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __u64 pc, __u64 sp, __u64 rbp)
+{
+	struct walk_arg arg = {w, p};
+	__u64 seq;
+	__u32 place;
+
+	if (!w || !p)
+		return 0;
+	seq = ++w->seq;
+	w->pc = pc;
+	w->sp = sp;
+	w->rbp = rbp;
+	w->exact = 1;
+	w->why = GRT_STACK_END_CUT;
+	w->stale = w->at = w->lacks = 0;
+	w->out.hash = w->out.depth = 0;
+	bpf_loop(BPF_STACK_DEPTH + 1, one_frame, &arg, 0);
+	place = w->seq == seq ? walked_place(&w->out) : 0;
+	return place ? place + STACKS_MAX : 0;
+}
+
+/**
+ * walk_user - the number of the running thread's stack
+ * @regs: of its program
+ * @level: WALK_*
+ * @why: gets enum grt_stack_end: as far as the walk came; where there is none, the reason
+ * Return: its place, plus 1, 0: there was no walk, or no room
+ */
+static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 level, __u32 *why)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	__u32 pid = bpf_get_current_pid_tgid() >> 32, place, *slot;
+	struct unwind_process *p;
+	struct walk *w;
+
+	*why = GRT_STACK_END_FRAME_POINTERS;
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop) || !mm || regs->cs != USER_CS)
+		return 0;
+	*why = GRT_STACK_END_PENDING;
+	slot = bpf_map_lookup_elem(&unwind_processes, &pid);
+	p = slot ? bpf_map_lookup_elem(&unwind_slots, slot) : 0;
+	if (!p || p->image != walk_image(mm)) {
+		walk_ask(task, mm, pid);
+		return 0;
+	}
+	w = bpf_map_lookup_elem(&walks, &level);
+	if (!w || w->busy)
+		return 0;
+	w->busy = 1;
+	place = walk_frames(w, p, regs->ip, regs->sp, regs->bp);
+	*why = w->why;
+	if (w->stale || p->code_pages != BPF_CORE_READ(mm, exec_vm))
+		walk_ask(task, mm, pid);
+	w->busy = 0;
+	return place;
+}
+
+#endif /* GRTRACE_BPF_WALK_H */

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0
+"""In gdb: prints the addresses of each different stack at clock_nanosleep, a line each; without frames that gdb
+only infers, of calls that were jumps."""
+import gdb
+
+gdb.execute("set pagination off")
+for setting in ("backtrace past-main on", "backtrace past-entry on"):
+    gdb.execute("set " + setting)
+gdb.execute("handle SIGUSR1 nostop noprint pass")
+gdb.execute("catch syscall clock_nanosleep")
+gdb.execute("run")
+seen = set()
+for i in range(40):
+    frame, ips = gdb.newest_frame(), []
+    while frame is not None:
+        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
+            ips.append("%x" % frame.pc())
+        frame = frame.older()
+    seen.add(" ".join(ips))
+    try:
+        gdb.execute("continue")
+    except gdb.error:
+        break
+print("\n".join("STACK " + s for s in sorted(seen)))
+gdb.execute("kill")
