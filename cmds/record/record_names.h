@@ -9,7 +9,8 @@
 #include "recording.h"
 
 /**
- * record_names_write - adds the functions and lines at all addresses of its stacks to a recording that is whole
+ * record_names_write - adds the functions and lines at all addresses of its stacks to a recording that is
+ * whole
  *
  * The object files are opened here and read by processes apart (host/apart.h), for a minute at most. What has
  * no name then is looked up by who reads the recording.

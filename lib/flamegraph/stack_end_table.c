@@ -6,8 +6,8 @@
 
 static const struct grt_column stack_end_columns[] = {
 	{"end", grt_row_get, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "why the stack ends; none: there is no stack"},
-	{"gpu_ns", grt_row_get, 1, GRT_CELL_NS, GRT_COLUMN_ALL, "GPU time under such stacks"},
-	{"percent", grt_row_get, 2, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of all GPU time"},
+	{"gpu", grt_row_get, 1, GRT_CELL_NS, GRT_COLUMN_ALL, "GPU time under such stacks"},
+	{"share", grt_row_get, 2, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of all GPU time"},
 	{"works", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs, kernels and copies"},
 	{"meaning", grt_row_get, 4, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the word means"},
 	{.name = NULL},
@@ -38,8 +38,8 @@ static int stack_end_show(void *state, const struct grt_part *part, struct grt_p
 	int ret = grt_flame_flush(state) ?: grt_flame_ends(state, &ends);
 	uint64_t ns = ret ? 0 : grt_stack_ends_ns(&ends);
 
-	(void)part;
-	if (ret)
+	/* beside other tables it has its place where stacks were taken */
+	if (ret || (!pass->json && !pass->page && pass->asked != part && ns == ends.none.ns))
 		return ret;
 	grt_writer_table(pass->writer, &stack_end_table, NULL);
 	for (unsigned int i = 0; i < GRT_STACK_ENDS && !ret; i++)

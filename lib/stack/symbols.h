@@ -73,7 +73,8 @@ struct grt_symbols_found {
  *	or under their whole paths; NULL: that of GRTRACE_SYMBOLS in the environment, if any
  * @debug_max: DWARF of more bytes is not read; 0: any. While one records, parsing must not take long
  * @no_separate: separate debug files are not looked for
- * @debug_fd: that of all objects, open already; 0: none. It is taken over by the first that has no DWARF itself
+ * @debug_fd: that of all objects, open already; 0: none. It is taken over by the first that has no DWARF
+ *itself
  * @servers: they are requested on debuginfod servers, which DEBUGINFOD_URLS names, where they are not here;
  *	also where GRTRACE_DEBUGINFOD in the environment is 1
  * @linkage: functions have their linkage names; nothing is demangled

@@ -423,18 +423,19 @@ static int write_frames(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned
 }
 
 /* A walk by frame pointers does not say why it ended, unless it filled the record. */
-static int grt_bpf_stacks_write_end(struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t id,
-				    const struct grt_bpf_stack_text *text)
+/* A walk by unwind tables says why it ended, the kernel's by frame pointers does not. */
+static int grt_bpf_stacks_write_end(struct grt_packer *p, uint64_t time,
+				    const struct grt_bpf_stack_waiting *w)
 {
+	uint32_t by_kernel = w->depth < BPF_STACK_DEPTH ? GRT_STACK_END_FRAME_POINTERS : GRT_STACK_END_CUT;
 	const struct grt_ev_stack_end e = {.e = {.time = time,
 						 .type = GRT_EV_STACK_END,
 						 .size = sizeof(e),
 						 .flags = GRT_FLAG_BPF,
 						 .ring = GRT_RING_NONE},
-					   .stack = id,
-					   .end = text->depth < BPF_STACK_DEPTH ? GRT_STACK_END_FRAME_POINTERS
-										: GRT_STACK_END_CUT};
-	int ret = grt_packer_add(p, cpu, &e.e);
+					   .stack = w->id,
+					   .end = w->end ?: by_kernel};
+	int ret = grt_packer_add(p, w->cpu, &e.e);
 
 	return ret == -ERANGE ? 0 : ret;
 }
@@ -477,8 +478,7 @@ int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t
 
 		for (unsigned int i = 0; i < w->depth; i++)
 			addresses_count(symbols_addresses(s->symbols), all.number[i]);
-		ret = write_frames(s, p, w->cpu, time, w->id, &all)
-			      ?: grt_bpf_stacks_write_end(p, w->cpu, time, w->id, &s->text[w->text]);
+		ret = write_frames(s, p, w->cpu, time, w->id, &all) ?: grt_bpf_stacks_write_end(p, time, w);
 	}
 	return ret ?: s->written == s->waits;
 }

@@ -35,9 +35,11 @@ struct grt_bpf_stack_epoch {
 	uint32_t *held;
 };
 
-/** struct grt_bpf_stack_waiting - a program's stack whose frames are not written yet: of @text, the numbers
- * of
- * @depth addresses from @first on; @end: enum grt_stack_end */
+/**
+ * struct grt_bpf_stack_waiting - a program's stack whose frames are not written yet: of @text, the numbers of
+ * @depth addresses from @first on
+ * @end: enum grt_stack_end
+ */
 struct grt_bpf_stack_waiting {
 	uint32_t id;
 	uint32_t cpu;

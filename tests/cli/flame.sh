@@ -26,7 +26,7 @@ check "what is not, too" says '^  1 jobs are left out: their time on the GPU is 
 run flame -v stacks.grt
 check "and with -v why the rest does not" says '^  0.4 %, of 1 jobs, kernels and copies: no stack: '
 run report stacks.grt --by ends --json
-check "report has the same sums" test "$(jq -c '[.stack_ends[] | [.end, .gpu_ns, .works]]' <<<"$output")" = \
+check "report has the same sums" test "$(jq -c '[.stack_ends[] | [.end, .gpu, .works]]' <<<"$output")" = \
 	'[["unknown",11,1],["entry",1370,5],["none",5,1]]'
 
 run flame -i stacks.grt -o out.folded
