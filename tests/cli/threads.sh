@@ -145,7 +145,8 @@ check "which is the one of this name" grep -q '(spinning)' dumped
 # Every system call to wait in, by everything that ends one: state, waker, and what was behind it.
 look -F 0 --stack=none -- "$GRTRACE_BUILD/tests/vm/wakers"
 "$GRTRACE" report --by wait --json --top 0 run.grt >waits.json
-output=$(python3 "$GRTRACE_SRC/tests/vm/_wakers.py" told waits.json 2>&1)
+"$GRTRACE" dump --json run.grt >waits.dump
+output=$(python3 "$GRTRACE_SRC/tests/vm/_wakers.py" told waits.json waits.dump 2>&1)
 check "waits are named by who ended them, as the program says ($output)" grep -qxE '(24|27) waits' <<<"$output"
 
 # A process that is there already, and one that the recording ends before.

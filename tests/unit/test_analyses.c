@@ -89,7 +89,7 @@ static void test_launches_begin_theirs(void **state)
 	take_launch(&a);
 	assert_true(has(&a, GRT_ANALYSIS_ROW_launch_groups));
 	assert_true(has(&a, GRT_ANALYSIS_ROW_steps));
-	assert_false(has(&a, GRT_ANALYSIS_ROW_slices));
+	assert_false(has(&a, GRT_ANALYSIS_ROW_counters));
 	assert_int_equal(grt_analyses_finish(&a), 0);
 	grt_analyses_free(&a);
 }
@@ -101,7 +101,7 @@ static void test_json_begins_all(void **state)
 
 	begin(&a, true);
 	assert_true(has(&a, GRT_ANALYSIS_ROW_launch_groups));
-	assert_true(has(&a, GRT_ANALYSIS_ROW_slices));
+	assert_true(has(&a, GRT_ANALYSIS_ROW_counters));
 	grt_analyses_free(&a);
 }
 
