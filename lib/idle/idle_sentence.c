@@ -27,12 +27,13 @@ static void put_ns(FILE *out, uint64_t ns)
 	fputs(text, out);
 }
 
-/* Down to a tenth: nothing is 100 % that is not all. */
+/* As tables have it, but that nothing is 100 % that is not all. */
 static void put_share(FILE *out, uint64_t part, uint64_t whole)
 {
+	uint64_t thousandths = whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
 	char text[GRT_UNITS_MAX];
 
-	grt_units_percent(text, whole ? (uint64_t)((unsigned __int128)part * 1000 / whole) * 100 : 0);
+	grt_units_percent(text, part < whole && thousandths > 99900 ? 99900 : thousandths);
 	fputs(text, out);
 }
 

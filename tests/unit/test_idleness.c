@@ -131,7 +131,7 @@ static void rows(void **state)
 	assert_int_equal(grt_idleness_rows(x, &row), 2);
 	sentence = grt_idleness_sentence(x, grt_idleness_device(x, 0));
 	assert_string_equal(sentence,
-			    "ring 3 was busy 77.7 % of 9.00 us. Of 2.00 us idle, 1.00 us passed in code of "
+			    "ring 3 was busy 77.8 % of 9.00 us. Of 2.00 us idle, 1.00 us passed in code of "
 			    "pid 7 before a submit, 1.00 us after its last work. What that code did "
 			    "meanwhile was not recorded: record -e sched, too.");
 	free(sentence);
