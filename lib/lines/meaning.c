@@ -173,7 +173,6 @@ static const struct grt_meaning meanings[] = {
 	{.type = GRT_EV_ERROR, .field = "status", .show = SIGNED, .absent = ZERO},
 	{.type = GRT_EV_NAME, .field = "kind", .show = WORD, .word = word_name_kind},
 	{.type = GRT_EV_OWNER, .field = "uid", .show = NUMBER, .absent = ONES},
-	{.type = GRT_EV_OWNER, .field = "length", .show = NEVER},
 	{.type = GRT_EV_OWNER, .field = "cgroup", .show = STRING},
 	{.type = GRT_EV_IOCTL_ENTER, .field = "fd", .show = SIGNED, .absent = ONES},
 	{.type = GRT_EV_IOCTL_EXIT, .field = "about", .show = NUMBER, .absent = ZERO},

@@ -101,6 +101,7 @@ struct tables {
 	bool used[UNWIND_PROCESSES];
 	uint32_t turn;
 	uint64_t refused;
+	uint32_t version;
 	uint64_t dropped;
 	uint64_t build_ns;
 	uint64_t begun;
@@ -507,6 +508,7 @@ static bool read_process(const struct unwind_ask *ask, struct unwind_process *p)
 	p->n = 0;
 	p->image = ask->image;
 	p->code_pages = ask->code_pages;
+	p->version = ++tables.version;
 	while (maps.from && maps_next(&maps, &m)) {
 		if (!m.code || m.start >> 63)
 			continue;

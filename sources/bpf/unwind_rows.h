@@ -80,13 +80,14 @@ struct unwind_mapping {
  * struct unwind_process - what a process has mapped
  * @image: of which program this is
  * @code_pages: it had so many pages of code then
+ * @version: a number that nothing else that was written here has, from 1
  * @start: of each mapping, sorted
  */
 struct unwind_process {
 	__u64 image;
 	__u64 code_pages;
 	__u32 n;
-	__u32 pad;
+	__u32 version;
 	__u64 start[UNWIND_MAPPINGS];
 	struct unwind_mapping mapping[UNWIND_MAPPINGS];
 };

@@ -18,6 +18,19 @@
 #define USER_CS 0x33
 #define HASH_FACTOR 0x9e3779b97f4a7c15ULL
 
+/* Frames whose rule is remembered: most stacks are like others before them. */
+#define SEEN_BITS 10
+#define SEEN (1U << SEEN_BITS)
+
+/** struct walk_seen - the rule at @pc, and its mapping @at, in a process as it was written with @version */
+struct walk_seen {
+	__u64 pc;
+	__u32 version;
+	__u32 rule;
+	__u32 at;
+	__u32 pad;
+};
+
 /**
  * struct walk - one on its way
  * @out: what is found
@@ -27,6 +40,7 @@
  * @why: it ended
  * @lacks: code without table on the way, and why it has none: it may have led astray
  * @stale: what is mapped has changed
+ * @seen: by hash of the address; stays from walk to walk
  */
 struct walk {
 	struct walked out;
@@ -40,6 +54,7 @@ struct walk {
 	__u32 busy;
 	__u32 stale;
 	__u32 lacks;
+	struct walk_seen seen[SEEN];
 };
 
 struct {
@@ -287,6 +302,23 @@ struct walk_arg {
 	struct unwind_process *p;
 };
 
+/* The rule of an address, and its mapping as @w->at. Return: whether it is in one */
+static __always_inline int find_seen(struct walk *w, const struct unwind_process *p, __u64 pc, __u32 *rule)
+{
+	struct walk_seen *seen = &w->seen[pc * HASH_FACTOR >> (64 - SEEN_BITS)];
+
+	if (seen->pc == pc && seen->version == p->version) {
+		w->at = seen->at;
+		*rule = seen->rule;
+		return 1;
+	}
+	if (!find_mapping(w, p, pc))
+		return 0;
+	*rule = find_rule(&p->mapping[w->at & (UNWIND_MAPPINGS - 1)], pc);
+	*seen = (struct walk_seen){pc, p->version, *rule, w->at, 0};
+	return 1;
+}
+
 /* Return: whether the walk is over */
 static long one_frame(__u32 i, struct walk_arg *arg)
 {
@@ -297,7 +329,7 @@ static long one_frame(__u32 i, struct walk_arg *arg)
 	__u32 rule, kind;
 
 	(void)i;
-	if (!find_mapping(w, p, pc)) {
+	if (!find_seen(w, p, pc, &rule)) {
 		/* where no code is, the last step led astray, or it is new */
 		w->stale = 1;
 		if (w->out.depth)
@@ -309,7 +341,6 @@ static long one_frame(__u32 i, struct walk_arg *arg)
 		return end_walk(w, GRT_STACK_END_CUT);
 	note_frame(w);
 	m = &p->mapping[w->at & (UNWIND_MAPPINGS - 1)];
-	rule = find_rule(m, pc);
 	kind = ROW_KIND(rule);
 	if (kind == ROW_RSP || kind == ROW_RBP)
 		return short_step(w, rule);
