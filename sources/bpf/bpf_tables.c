@@ -383,6 +383,17 @@ static bool is_small_and_firm(const struct stat *st)
 	return !st->st_uid && !(st->st_mode & 022) && st->st_size <= FIRM_BYTES_MAX;
 }
 
+/* Root of a container is not the host's: what it owns is read apart. */
+static bool has_our_files(int pid)
+{
+	char path[40];
+	struct stat st, ours;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	return !stat(path, &st) && !stat("/proc/self/ns/mnt", &ours) && st.st_ino == ours.st_ino &&
+	       st.st_dev == ours.st_dev;
+}
+
 /* Builds the table at once, where that may be. */
 static void build_now(struct table_file *f, int pid, const struct maps_row *m)
 {
@@ -390,7 +401,7 @@ static void build_now(struct table_file *f, int pid, const struct maps_row *m)
 	struct stat st;
 	int fd = f->inode == VDSO_INODE ? -1 : open_mapped(pid, m, &st);
 
-	if (fd >= 0 && is_small_and_firm(&st))
+	if (fd >= 0 && is_small_and_firm(&st) && has_our_files(pid))
 		file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (fd >= 0)
 		close(fd);
