@@ -22,6 +22,10 @@
 #define SEEN_BITS 10
 #define SEEN (1U << SEEN_BITS)
 
+/* Of the stack that are read at once; in no walk are they those at NO_WORDS. */
+#define WORDS 64U
+#define NO_WORDS (1ULL << 63)
+
 /** struct walk_seen - the rule at @pc, and its mapping @at, in a process as it was written with @version */
 struct walk_seen {
 	__u64 pc;
@@ -40,6 +44,7 @@ struct walk_seen {
  * @why: it ended
  * @lacks: code without table on the way, and why it has none: it may have led astray
  * @stale: what is mapped has changed
+ * @words: of the stack, from @words_at on
  * @seen: by hash of the address; stays from walk to walk
  */
 struct walk {
@@ -54,6 +59,8 @@ struct walk {
 	__u32 busy;
 	__u32 stale;
 	__u32 lacks;
+	__u64 words_at;
+	__u64 words[WORDS];
 	struct walk_seen seen[SEEN];
 };
 
@@ -212,9 +219,25 @@ static __always_inline __u32 find_rule(const struct unwind_mapping *m, __u64 pc)
 
 /* ------------------------------------------------------------- a step */
 
-static __always_inline int read_word(__u64 *to, __u64 at)
+/* Words of the stack are read together: those of most frames are close to each other. */
+static __always_inline int read_word(struct walk *w, __u64 *to, __u64 at)
 {
-	return bpf_probe_read_user(to, sizeof(*to), (void *)at);
+	__u64 word = at - w->words_at;
+
+	if (word & 7 || word >= sizeof(w->words)) {
+		word = at - w->sp;
+		if (word & 7 || word >= sizeof(w->words) ||
+		    bpf_probe_read_user(w->words, sizeof(w->words), (void *)w->sp)) {
+			w->words_at = NO_WORDS;
+			return bpf_probe_read_user(to, sizeof(*to), (void *)at);
+		}
+		w->words_at = w->sp;
+	}
+	/* the verifier does not see the bound that the compiler knows */
+	word /= 8;
+	asm volatile("" : "+r"(word));
+	*to = w->words[word & (WORDS - 1)];
+	return 0;
 }
 
 static __always_inline int end_walk(struct walk *w, __u32 why)
@@ -242,20 +265,19 @@ static __always_inline int short_step(struct walk *w, __u32 rule)
 	__u64 from = ROW_KIND(rule) == ROW_RSP ? w->sp : w->rbp, cfa = from + 8 * (__u64)ROW_WORDS(rule), pc;
 	__u64 rbp = w->rbp;
 
-	if (read_word(&pc, cfa - 8))
+	if (read_word(w, &pc, cfa - 8))
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
-	if (ROW_RBP_WORDS(rule) && read_word(&rbp, cfa - 8 * (__u64)ROW_RBP_WORDS(rule)))
+	if (ROW_RBP_WORDS(rule) && read_word(w, &rbp, cfa - 8 * (__u64)ROW_RBP_WORDS(rule)))
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
 	return go_to(w, pc, cfa, rbp, rule & ROW_SIGNAL);
 }
 
-static __always_inline int find_place(const struct walk *w, const struct unwind_place *p, __u64 cfa,
-				      __u64 *at)
+static __always_inline int find_place(struct walk *w, const struct unwind_place *p, __u64 cfa, __u64 *at)
 {
 	*at = (p->base == LONG_RSP ? w->sp : p->base == LONG_RBP ? w->rbp : cfa) + (__s64)p->offset;
 	if (!p->deref)
 		return 0;
-	if (read_word(at, *at))
+	if (read_word(w, at, *at))
 		return -1;
 	*at += (__s64)p->after;
 	return 0;
@@ -269,9 +291,9 @@ static __always_inline int long_step(struct walk *w, __u32 rule)
 
 	if (!l)
 		return end_walk(w, GRT_STACK_END_NO_TABLE);
-	if (find_place(w, &l->cfa, 0, &cfa) || find_place(w, &l->ra, cfa, &at) || read_word(&pc, at))
+	if (find_place(w, &l->cfa, 0, &cfa) || find_place(w, &l->ra, cfa, &at) || read_word(w, &pc, at))
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
-	if (l->rbp.base != LONG_NONE && (find_place(w, &l->rbp, cfa, &at) || read_word(&rbp, at)))
+	if (l->rbp.base != LONG_NONE && (find_place(w, &l->rbp, cfa, &at) || read_word(w, &rbp, at)))
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
 	return go_to(w, pc, cfa, rbp, rule & ROW_SIGNAL);
 }
@@ -283,7 +305,7 @@ static __always_inline int frame_pointer_step(struct walk *w, __u32 why)
 
 	if (!w->rbp && why == GRT_STACK_END_NO_TABLE && !w->stale)
 		return end_walk(w, GRT_STACK_END_ENTRY);
-	if (w->rbp < w->sp || w->rbp & 7 || read_word(&rbp, w->rbp) || read_word(&pc, w->rbp + 8))
+	if (w->rbp < w->sp || w->rbp & 7 || read_word(w, &rbp, w->rbp) || read_word(w, &pc, w->rbp + 8))
 		return end_walk(w, why);
 	return go_to(w, pc, w->rbp + 16, rbp, 0);
 }
@@ -389,6 +411,7 @@ static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __
 	w->exact = 1;
 	w->why = GRT_STACK_END_CUT;
 	w->stale = w->at = w->lacks = 0;
+	w->words_at = NO_WORDS;
 	w->out.hash = w->out.depth = 0;
 	bpf_loop(BPF_STACK_DEPTH + 1, one_frame, &arg, 0);
 	place = w->seq == seq ? walked_place(&w->out) : 0;
