@@ -422,7 +422,6 @@ static int write_frames(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned
 	return ret == -ERANGE ? 0 : ret;
 }
 
-/* A walk by frame pointers does not say why it ended, unless it filled the record. */
 /* A walk by unwind tables says why it ended, the kernel's by frame pointers does not. */
 static int grt_bpf_stacks_write_end(struct grt_packer *p, uint64_t time,
 				    const struct grt_bpf_stack_waiting *w)

@@ -9,7 +9,7 @@ set -u
 
 src=${GRTRACE_SRC:?}
 unwinder=("$src"/inject/{cfi,python,rules,stack,tree,unwind}.c)
-flags=(-std=gnu11 -D_GNU_SOURCE=1 -g -O2 -Wall -Wextra -Werror
+flags=(-std=gnu11 -D_GNU_SOURCE=1 -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror
 	-I"$src/include" -I"$src/lib" -I"$src/inject" -fno-omit-frame-pointer)
 checks=0
 

@@ -11,6 +11,7 @@
 #include <grtrace/grtrace.h>
 
 #include "codes/cuda_codes.h"
+#include "stack/images.h"
 
 #define PIDS 64
 #define STRINGS (1 << 20)
@@ -89,11 +90,19 @@ static const char *text_of(struct print *p, uint32_t pid, uint32_t number)
 	return "[undefined]";
 }
 
+/* Of the recorder's texts those of CODE records say which image they are of; they are not printed. */
+static bool is_of_code(const struct grt_ev_string *s)
+{
+	return s->number > GRT_IMAGE_RECORDER && s->e.ctx;
+}
+
 static void take_string(struct print *p, const struct grt_ev_string *s)
 {
 	struct image *m = image_of(p, s->e.pid);
 	uint32_t number = place_of(s->number);
 
+	if (is_of_code(s))
+		return;
 	if (number == UINT32_MAX || s->part > sizeof(s->text) || s->offset + s->part > s->length)
 		abort();
 	if (!m->string[number])

@@ -55,9 +55,12 @@ near() { # TRUTH REPORTED
 asleep() { # PHASE
 	awk -v phase="$1" '$1 == phase {ns += $2 - $3 - $4} END {print int(ns / 1000)}' truth
 }
+# The place is the program's innermost function: what sleeps, and what is interrupted, is called by the cause's.
 for cause in sleep lock io child; do
+	place=cause_$cause
+	[ $cause != sleep ] || place=pause_ms
 	check "the GPU waited for $cause as long as the program did" near "$(asleep $cause)" \
-		"$(idle ".cause == \"$cause\" and .place == \"cause_$cause\"")"
+		"$(idle ".cause == \"$cause\" and .place == \"$place\"")"
 done
 # The scheduler's count of the time without a CPU is not the tracepoints' where a host is busy, their sum is.
 of_all() { # COLUMN...: us
@@ -66,7 +69,7 @@ of_all() { # COLUMN...: us
 check "while it ran, or was ready to" near "$(of_all 3 4)" \
 	"$(idle '.cause == "running" or .cause == "call" or .cause == "set_up" or .cause == "runnable"')"
 check "it ran for as long at least" test $(($(of_all 3) - 2000)) -le "$(idle '.cause == "running" or .cause == "call" or .cause == "set_up"')"
-check "beside another thread it lost its CPU" test "$(idle '.cause == "runnable" and .place == "cause_runnable"')" -ge 10000
+check "beside another thread it lost its CPU" test "$(idle '.cause == "runnable" and (.place == "cause_runnable" or .place == "spin_ms" or .place == "clock_ns")')" -ge 10000
 for waker in lock:holder io:feeder; do
 	check "${waker%:*} was ended by the ${waker#*:}" test \
 		"$(idle ".cause == \"${waker%:*}\" and .place == \"cause_${waker%:*}\" and .waker != \"${waker#*:}\"")" = 0
