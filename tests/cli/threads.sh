@@ -244,13 +244,14 @@ reader() { # RECORDER
 # Records it; COMMAND is done while its files are read, with the reader's number in $child.
 hostile() { # MAP-BYTES COMMAND...
 	local program recorder child
-	"$alone" ./hostile ./good.so ./bad.so 100 "$1" &
+	"$alone" ./hostile ./good.so ./bad.so 10000 "$1" &
 	program=$!
 	sleep 0.2
 	"$GRTRACE" record -e sched -F 0 -p $program -d 0.5 -o run.grt >out 2>&1 &
 	recorder=$!
 	child=$(reader $recorder)
-	wait $program
+	kill $program
+	wait $program 2>/dev/null
 	caps=$(sed -n 's/^Cap\(Prm\|Eff\):\s*//p' "/proc/$child/status" 2>/dev/null | sort -u)
 	"${@:2}" "$child"
 	wait $recorder
