@@ -261,8 +261,7 @@ static int lanes_on_item(void *arg, const struct grt_track_item *i)
 	int ret = 0;
 
 	k->submits |= lanes_submits(i);
-	/* records come late: what they tell of may be outside of the time looked at, and has no lane for that
-	 */
+	/* A record may come in the time looked at, and its work have been before: that work has no lane. */
 	if (kind == LANE_KINDS || i->time > l->to || (kind != LANE_VALUE && i->end < l->from))
 		return 0;
 	if (k->lane == NO_LANE) {
