@@ -246,7 +246,8 @@ static int place_of_row(struct grt_idleness *x, const struct idle_row *r, struct
 static int name_since(struct grt_idleness *x, struct idle_row *r)
 {
 	struct place p = {.text = NULL};
-	int ret = r->since && r->row.place && !r->call ? place_of_node(x, image_of_row(x, r), r->since, &p) : 0;
+	int ret =
+		r->since && r->row.place && !r->call ? place_of_node(x, image_of_row(x, r), r->since, &p) : 0;
 
 	if (!ret && p.text && strcmp(p.text, r->row.place)) {
 		r->row.since = p.text;
