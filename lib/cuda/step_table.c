@@ -452,7 +452,8 @@ static int write_sentences(void *state, const struct grt_part *part, struct grt_
 	ret = grt_rank_table_note(s, notes) ?: explain(s);
 	if (!ret)
 		ret = note_slowest(s, notes) ?: note_most_idle(s, notes);
-	grt_notes_write(&first, pass->writer);
+	if (first.n)
+		grt_notes_write(&first, pass->writer);
 	return ret;
 }
 
