@@ -56,7 +56,7 @@ static void operator_get_mean(struct grt_cell *cell, const void *view, const voi
 	{title, operator_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, help}, \
 	{"phase", operator_get_phase, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "backward: in a node of autograd or its engine; optimizer: in a step of torch.optim; forward: in a forward method of Python; by the outermost of these"}, \
 	{"kind", grt_cell_pointed, O(kind), GRT_CELL_TEXT, GRT_COLUMN_MORE, "aten, autograd, optimizer, inductor, triton; or the library"}, \
-	{"pid", grt_cell_u32, O(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"}, \
+	{"pid", grt_cell_u32, O(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"}, \
 	{"process", grt_cell_pointed, O(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"}, \
 	{"launches", grt_cell_u64, O(all.launches), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls of CUDA in it that work came of, but for replays of graphs"}, \
 	{"launches_self", grt_cell_u64, O(own.launches), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the same, in none inside of it"}, \
