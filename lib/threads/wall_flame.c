@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "gpu_waits.h"
 #include "stack/frames.h"
+#include "stack/process_names.h"
 #include "stack/slots.h"
 #include "trace/packet.h"
 
@@ -50,6 +51,7 @@ struct grt_wall_flame {
 	uint32_t rows, room;
 	struct grt_index index;
 	struct ran *ran;
+	struct grt_process_names processes;
 	struct grt_wall_count count;
 };
 
@@ -136,7 +138,7 @@ static int on_piece(void *arg, const struct grt_thread *t, const struct grt_thre
 	return wall_flame_add_piece(f, &r, p->start, p->end);
 }
 
-int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_slots *slots)
+int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_slots *slots, bool compared)
 {
 	struct grt_wall_flame *f = calloc(1, sizeof(*f));
 	struct grt_threads_sink sink = {.piece = on_piece, .arg = f};
@@ -147,7 +149,8 @@ int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_sl
 	f->key = grt_hash_key_new();
 	f->slots = slots;
 	if (!grt_frames_init(&f->frames) && !grt_threads_new(&f->threads, &sink) &&
-	    !grt_gpu_waits_new(&f->waits, on_wait_part, f)) {
+	    !grt_gpu_waits_new(&f->waits, on_wait_part, f) &&
+	    !grt_process_names_init(&f->processes, compared)) {
 		grt_threads_from(f->threads, from);
 		return 0;
 	}
@@ -169,21 +172,44 @@ int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e)
 
 /* -------------------------------------------------------------- stacks */
 
+/* Of its process, in @room where it has none. */
+static const char *process_name(const struct grt_wall_flame *f, const struct grt_thread *t, char room[24])
+{
+	const char *name = grt_names_owner(grt_threads_names(f->threads), t->name);
+
+	snprintf(room, 24, "pid %u", t->pid);
+	return name ?: room;
+}
+
 static int wall_flame_put_thread(const struct grt_wall_flame *f, const struct grt_thread *t,
 				 enum grt_flame_by by, struct grt_stacks *tree, uint32_t *node)
 {
-	const struct grt_names *names = grt_threads_names(f->threads);
-	const char *name = grt_names_name(names, t->name), *process = grt_names_owner(names, t->name);
-	char text[64];
-	int ret;
+	const char *name = grt_names_name(grt_threads_names(f->threads), t->name), *text;
+	char pid[24], room[320], thread[64];
+	const char *process = process_name(f, t, pid);
+	int ret = grt_process_names_text(&f->processes, process, strlen(process), t->pid, room, &text);
 
 	*node = GRT_STACKS_ROOT;
-	snprintf(text, sizeof(text), "pid %u", t->pid);
-	ret = grt_stacks_word(tree, process ? process : text, node);
+	ret = ret < 0 ? ret : grt_stacks_word(tree, text, node);
 	if (ret || by == GRT_FLAME_BY_PROCESS)
 		return ret;
-	snprintf(text, sizeof(text), "%s (%u)", name ? name : "tid", t->tid);
-	return grt_stacks_word(tree, text, node);
+	snprintf(thread, sizeof(thread), "%s (%u)", name ? name : "tid", t->tid);
+	return grt_stacks_word(tree, thread, node);
+}
+
+static int wall_flame_see_processes(struct grt_wall_flame *f)
+{
+	const struct grt_thread *t;
+	char pid[24];
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && (t = grt_threads_at(f->threads, i)); i++) {
+		const char *name = process_name(f, t, pid);
+
+		if (!t->tracer && t->last > t->first)
+			ret = grt_process_names_see(&f->processes, name, strlen(name), t->pid);
+	}
+	return ret;
 }
 
 static int put_state(struct grt_stacks *tree, uint32_t *node, unsigned int state)
@@ -283,7 +309,7 @@ static int count_samples(struct grt_wall_flame *f)
 int grt_wall_flame_tree(struct grt_wall_flame *f, enum grt_flame_by by, struct grt_stacks *tree,
 			enum grt_stacks_side side)
 {
-	int ret = grt_threads_flush(f->threads) ?: grt_gpu_waits_flush(f->waits) ?: count_samples(f);
+	int ret = grt_threads_flush(f->threads) ?: grt_gpu_waits_flush(f->waits) ?: count_samples(f) ?: wall_flame_see_processes(f);
 	const struct grt_thread *t;
 
 	for (uint32_t i = 0; i < f->rows && !ret; i++)
@@ -309,6 +335,7 @@ void grt_wall_flame_free(struct grt_wall_flame *f)
 		return;
 	grt_threads_free(f->threads);
 	grt_gpu_waits_free(f->waits);
+	grt_process_names_free(&f->processes);
 	grt_frames_free(&f->frames);
 	grt_index_free(&f->index);
 	free(f->row);

@@ -42,8 +42,8 @@ struct grt_slots;
 struct grt_wall_flame;
 
 /** grt_wall_flame_new - begins; @from as of grt_threads_from(); @slots: get when the weights came, NULL:
- * nobody asks. Return: 0 or -ENOMEM */
-int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_slots *slots);
+ * nobody asks; @compared: as of struct grt_flame_shape. Return: 0 or -ENOMEM */
+int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_slots *slots, bool compared);
 
 /** grt_wall_flame_event - takes in an event of any type. Return: 0 or -ENOMEM */
 int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e);

@@ -16,7 +16,8 @@ static const struct grt_part wall_time_parts[] = {
 
 static int wall_time_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	return grt_wall_flame_new((struct grt_wall_flame **)state, pass->first, pass->slots);
+	return grt_wall_flame_new((struct grt_wall_flame **)state, pass->first, pass->slots,
+				  pass->shape && pass->shape->compared);
 }
 
 /* Of calls that returned beyond the time that is looked at nothing is known of their threads; work of GPUs

@@ -184,10 +184,15 @@ static int64_t weight(struct grt_stacks *t, uint32_t depth, const char *const *f
 
 static struct grt_stacks *tree_of(struct both *b, const struct grt_flame_shape *shape)
 {
+	struct grt_process_names processes;
 	struct grt_stacks *t;
 
 	assert_int_equal(grt_stacks_new(&t), 0);
-	assert_int_equal(grt_launch_flame_tree(b->flame, shape, t, GRT_STACKS_NOW), 0);
+	assert_int_equal(grt_process_names_init(&processes, shape->compared), 0);
+	assert_int_equal(grt_launch_flame_flush(b->flame), 0);
+	assert_int_equal(grt_launch_flame_processes(b->flame, &processes), 0);
+	assert_int_equal(grt_launch_flame_tree(b->flame, shape, &processes, t, GRT_STACKS_NOW), 0);
+	grt_process_names_free(&processes);
 	return t;
 }
 

@@ -31,7 +31,7 @@ static void begin(struct both *b, uint64_t from)
 {
 	assert_int_equal(grt_threads_new(&b->threads, NULL), 0);
 	grt_threads_from(b->threads, from);
-	assert_int_equal(grt_wall_flame_new(&b->flame, from, NULL), 0);
+	assert_int_equal(grt_wall_flame_new(&b->flame, from, NULL, false), 0);
 }
 
 static void end(struct both *b)
