@@ -449,8 +449,6 @@ static int report_page(struct report *r, const char *path)
 
 	if (status != EXIT_DONE)
 		return status;
-	if (opt.filter.pid || opt.filter.comm || opt.filter.ring)
-		return cmd_usage_error("a page has the lanes of all processes: use --from, --to or --device");
 	r->out = open_memstream(&tables, &length);
 	if (!r->out || grt_lanes_new(&r->lanes))
 		return report_no_memory();

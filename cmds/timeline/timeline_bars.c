@@ -197,8 +197,8 @@ static void ring_label(const struct timeline *tl, const struct grt_timeline_row 
 	snprintf(id, sizeof(id), "ring %" PRIu32, row->ring);
 	if (row->ring == GRT_RING_NONE)
 		strcpy(id, "no ring");
-	snprintf(text, room, "%s%s%s%s%s", name ? name : id, card ? " of " : "", card ?: "",
-		 *engine ? " " : "", engine);
+	snprintf(text, room, "%s%s%s%s%s", card ?: "", card ? " " : "", name ?: id, *engine ? " " : "",
+		 engine);
 }
 
 static void engine_label(const struct timeline *tl, const struct grt_timeline_row *row, char *text,
