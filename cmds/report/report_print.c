@@ -197,8 +197,7 @@ static bool report_print_is_shown(void *arg, const struct grt_part *part, const 
 {
 	const struct report *r = arg;
 
-	(void)state;
-	return part != r->by && !(part->where & GRT_PART_FIRST) &&
+	return part != r->by && !is_first(arg, part, state) &&
 	       !(r->a.pass.no_jobs && part->where & GRT_PART_JOBS) && !r->a.pass.csv;
 }
 

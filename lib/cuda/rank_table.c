@@ -184,7 +184,7 @@ static const struct grt_column collective_columns[] = {
 	{.name = NULL},
 };
 
-const struct grt_table grt_rank_table = {"ranks", "ranks", rank_columns, GRT_MARK_INFERRED};
+const struct grt_table grt_rank_table = {"ranks", "ranks in collectives", rank_columns, GRT_MARK_INFERRED};
 const struct grt_table grt_collective_table = {"collectives", "late at collectives", collective_columns, GRT_MARK_INFERRED};
 
 /* clang-format on */

@@ -398,7 +398,8 @@ static void name_ring(struct grt_idleness_device *d, const struct grt_names *nam
 		used += (size_t)snprintf(d->name + used, sizeof(d->name) - used, "%s", name);
 	else
 		used += (size_t)snprintf(d->name + used, sizeof(d->name) - used, "ring %u", d->ring);
-	if (gpu)
+	/* one that is on no bus has the name of its driver */
+	if (gpu && (!driver || strcmp(gpu, driver)))
 		snprintf(d->name + used, sizeof(d->name) - used, " of %s", gpu);
 }
 

@@ -54,9 +54,14 @@ whole() {
 graph_is_whole() {
 	python3 - <<-'PY'
 		import collections, json
-		lives = collections.Counter()
-		for r in json.load(open("threads.json"))["threads"]:
-		    lives["%s;%s (%d)" % (r["process"], r["thread"], r["tid"])] += r["life"]
+		lives, pids = collections.Counter(), collections.defaultdict(set)
+		rows = json.load(open("threads.json"))["threads"]
+		for r in rows:
+		    pids[r["process"]].add(r["pid"])
+		for r in rows:
+		    # of several processes of a name each has its pid
+		    process = r["process"] if len(pids[r["process"]]) == 1 else "%s (%d)" % (r["process"], r["pid"])
+		    lives["%s;%s (%d)" % (process, r["thread"], r["tid"])] += r["life"]
 		graph = collections.Counter()
 		for line in open("graph.folded"):
 		    stack, weight = line.rsplit(" ", 1)
