@@ -13,6 +13,8 @@
 
 #define R(member) offsetof(struct grt_step_rank, member)
 #define S(member) offsetof(struct grt_step, member)
+/* Share of a step from which on it is said that a device is idle, percent. */
+#define IDLE_LEAST 5U
 
 static const struct grt_step_rank *rank_of(const void *view, const void *row)
 {
@@ -277,6 +279,50 @@ static int note_slowest(const struct grt_steps *s, struct grt_notes *notes)
 	return 0;
 }
 
+/* How much of an ordinary step a device is idle, percent. */
+static unsigned int idle_share(const struct grt_step_rank *r)
+{
+	uint64_t idle = r->median.ns[GRT_STEP_IDLE];
+
+	return r->p50 ? (unsigned int)(((unsigned __int128)idle * 100 + r->p50 / 2) / r->p50) : 0;
+}
+
+/* What the device that is idle most waits for in an ordinary step. */
+static int note_most_idle(struct grt_steps *s, struct grt_notes *notes)
+{
+	char idle[GRT_UNITS_MAX], gap[GRT_UNITS_MAX], step[GRT_UNITS_MAX], *why;
+	const struct grt_step_rank *r;
+	unsigned int most = 0;
+	uint32_t rank = 0;
+	uint64_t ns;
+
+	for (uint32_t i = 0; i < grt_steps_ranks(s); i++)
+		if (idle_share(grt_steps_rank(s, i)) > most) {
+			rank = i;
+			most = idle_share(grt_steps_rank(s, i));
+		}
+	if (most < IDLE_LEAST)
+		return 0;
+	if (grt_steps_usual_idle(s, rank, &ns, &why))
+		return -ENOMEM;
+	r = grt_steps_rank(s, rank);
+	grt_units_ns(step, r->p50);
+	grt_units_ns(idle, r->median.ns[GRT_STEP_IDLE]);
+	grt_units_ns(gap, ns);
+	if (2 * ns >= r->median.ns[GRT_STEP_IDLE])
+		grt_note(
+			notes,
+			"rank %u (PID %u): in an ordinary step of %s the GPU is idle for %s (%u %%), %s of it in one gap%s%.200s",
+			r->number, r->pid, step, idle, most, gap, why ? ": " : "", why ?: "");
+	else
+		grt_note(
+			notes,
+			"rank %u (PID %u): in an ordinary step of %s the GPU is idle for %s (%u %%), in gaps of %s and less",
+			r->number, r->pid, step, idle, most, gap);
+	free(why);
+	return 0;
+}
+
 /* @steps: they are what was requested */
 static void note_missing(const struct grt_steps *s, struct grt_pass *pass, bool steps)
 {
@@ -373,7 +419,7 @@ static int write_steps(void *state, const struct grt_part *part, struct grt_pass
 
 	if (ret)
 		return ret;
-	ret = note_slowest(s, pass->notes) ?: note_how(s, pass);
+	ret = note_slowest(s, pass->notes) ?: note_most_idle(s, pass->notes) ?: note_how(s, pass);
 	ranks = grt_steps_ranks(s);
 	if (!ret && !pass->csv)
 		ret = grt_writer_rows(pass->writer, &rank_table, s, ranks ? grt_steps_rank(s, 0) : NULL,
@@ -406,8 +452,9 @@ static int write_sentences(void *state, const struct grt_part *part, struct grt_
 		return ret;
 	ret = grt_rank_table_note(s, notes) ?: explain(s);
 	if (!ret)
-		ret = note_slowest(s, notes);
-	grt_notes_write(&first, pass->writer);
+		ret = note_slowest(s, notes) ?: note_most_idle(s, notes);
+	if (first.n)
+		grt_notes_write(&first, pass->writer);
 	return ret;
 }
 
