@@ -138,7 +138,7 @@ static const struct grt_column step_columns[] = {
 	{"pid", get_of_rank, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", get_name_of_rank, R(name), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
 	{"gpu", get_of_rank, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number of the device in its process"},
-	{"begin", grt_cell_u64, S(from), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the step before had ended"},
+	{"begin", grt_cell_u64, S(from), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the work of the step before had ended on the GPU"},
 	{"time", step_table_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "its time, ns: compute, comm, copy and idle"},
 	{"over", get_over, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "above the median of its rank, ns"},
 	PARTS(grt_cell_u64, grt_step, parts),
@@ -148,7 +148,8 @@ static const struct grt_column step_columns[] = {
 };
 
 static const struct grt_table rank_table = {"step_ranks", "ranks", rank_columns, GRT_MARK_INFERRED};
-static const struct grt_table step_table = {"steps", "steps", step_columns, GRT_MARK_INFERRED};
+static const struct grt_table step_table = {"steps", "steps, each up to the end of its work on the GPU",
+					    step_columns, GRT_MARK_INFERRED};
 
 /* clang-format on */
 
