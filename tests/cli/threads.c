@@ -116,8 +116,9 @@ static int run_all(void)
 	for (struct job *j = jobs; j < jobs + JOBS; j++)
 		pthread_join(j->thread, NULL);
 	for (struct job *j = jobs; j < jobs + JOBS; j++)
-		printf("%s %d wall=%llu cpu=%llu wait=%llu\n", j->name, (int)j->tid, (unsigned long long)j->wall,
-		       (unsigned long long)j->cpu, (unsigned long long)j->waited);
+		printf("%s %d wall=%llu cpu=%llu wait=%llu\n", j->name, (int)j->tid,
+		       (unsigned long long)j->wall, (unsigned long long)j->cpu,
+		       (unsigned long long)j->waited);
 	fflush(stdout);
 	return 0;
 }
