@@ -25,7 +25,6 @@ static int gpu_time_begin(void **state, struct grt_pass *pass, unsigned int part
 	struct grt_flame *f;
 	int ret = grt_flame_new(&f);
 
-	(void)parts;
 	if (!ret) {
 		grt_flame_within(f, pass->first, pass->last);
 		grt_flame_filter(f, pass->filter);
