@@ -471,6 +471,7 @@ const struct grt_analysis grt_analysis_gpu_processes = {
 	.besides = GRT_IN_CLASS(counter) | GRT_IN_CLASS(owner),
 	.beyond = true,
 	.late = true,
+	.waits = true,
 	.parts = gpu_process_parts,
 	.begin = gpu_process_begin,
 	.within = gpu_process_within,
