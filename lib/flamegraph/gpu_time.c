@@ -100,7 +100,7 @@ static void note_symbols(struct grt_notes *notes, const struct grt_symbols_count
 			 "  %" PRIu64 " of %" PRIu64 " addresses have no function (of %" PRIu64
 			 " files, %" PRIu64 " are not here, %" PRIu64 " are others now)",
 			 n->unnamed, n->asked, n->objects, n->missing, n->other);
-	if (!grt_symbols_can())
+	if (n->asked && !grt_symbols_can())
 		grt_note(notes, "  this grtrace was built without elfutils: functions have no names");
 }
 
