@@ -123,7 +123,6 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	struct report *r = (struct report *)c;
 	int ret = 0;
 
-	(void)cpu;
 	if (report_is_asked_for(r, e))
 		ret = grt_analyses_event(&r->a, e, GRT_CLASSES);
 	/* What a live stream begins with may be older than this program. */

@@ -113,7 +113,6 @@ static int report_page_put_graph(struct grt_session *s, void *arg)
 		.title = out->graph->title, .unit = "ns", .levels = out->graph->levels, .notes = &out->notes};
 	int ret = grt_analyses_finish(&out->a);
 
-	(void)s;
 	/* there is nothing of this weight */
 	if (ret == -ENODATA)
 		return 0;

@@ -20,8 +20,6 @@ static void get_span(struct grt_cell *cell, const void *view, const void *row, i
 {
 	const struct reading_span *span = row;
 
-	(void)view;
-	(void)arg;
 	*cell = (struct grt_cell){.number = span->last - span->first, .absent = !span->known};
 }
 
@@ -157,7 +155,6 @@ static bool is_first(void *arg, const struct grt_part *part, const void *state)
 {
 	const struct report *r = arg;
 
-	(void)state;
 	return part->where & GRT_PART_FIRST && !r->by;
 }
 

@@ -23,8 +23,6 @@ static const struct grt_step_rank *rank_of(const void *view, const void *row)
 
 static void get_rank(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = ((const struct grt_step_rank *)row)->number;
 	cell->inferred = !((const struct grt_step_rank *)row)->told;
 }
@@ -47,7 +45,6 @@ static void get_name_of_rank(struct grt_cell *cell, const void *view, const void
 
 static void get_number(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	cell->number = ((const struct grt_step *)row)->number;
 	cell->inferred = !grt_step_told(grt_steps_marks(view, rank_of(view, row)->process)->how);
 }
@@ -59,8 +56,6 @@ static uint64_t time_of(const struct grt_step *s)
 
 static void step_table_get_time(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = time_of(row);
 }
 
@@ -68,7 +63,6 @@ static void get_over(struct grt_cell *cell, const void *view, const void *row, i
 {
 	uint64_t p50 = rank_of(view, row)->p50;
 
-	(void)arg;
 	cell->number = time_of(row) - p50;
 	cell->absent = time_of(row) < p50;
 }
@@ -78,7 +72,6 @@ static void get_grew(struct grt_cell *cell, const void *view, const void *row, i
 {
 	const struct grt_step *s = row;
 
-	(void)arg;
 	cell->absent = time_of(s) <= rank_of(view, row)->p50;
 	cell->text = grt_step_part_name(s->grew);
 }
@@ -87,7 +80,6 @@ static void get_slowest(struct grt_cell *cell, const void *view, const void *row
 {
 	const struct grt_step_rank *r = row;
 
-	(void)arg;
 	cell->absent = !r->steps;
 	cell->number = r->steps ? grt_steps_step(view, r->slowest)->number : 0;
 }
@@ -96,7 +88,6 @@ static void step_table_get_max(struct grt_cell *cell, const void *view, const vo
 {
 	const struct grt_step_rank *r = row;
 
-	(void)arg;
 	cell->absent = !r->steps;
 	cell->number = r->steps ? time_of(grt_steps_step(view, r->slowest)) : 0;
 }
@@ -447,7 +438,6 @@ static int write_sentences(void *state, const struct grt_part *part, struct grt_
 	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
 	int ret = grt_steps_find(s);
 
-	(void)part;
 	if (ret || !grt_steps_count(s))
 		return ret;
 	ret = grt_rank_table_note(s, notes) ?: explain(s);
@@ -475,7 +465,6 @@ static int new_steps(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	int ret = grt_steps_new((struct grt_steps **)state);
 
-	(void)parts;
 	if (!ret)
 		grt_steps_range(*state, pass->step_range);
 	return ret;
@@ -489,7 +478,6 @@ static void step_table_set_within(void *state, uint64_t from, uint64_t to)
 
 static int step_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
-	(void)pass;
 	return grt_step_log_event(grt_steps_log(state), e)
 		       ?: grt_rank_threads_event(grt_steps_threads(state), e);
 }
