@@ -606,7 +606,7 @@ int grt_bpf_stacks_see(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned 
 	return ret ?: grt_bpf_stacks_give_id(s, p, cpu, e, time, true, at.kernel);
 }
 
-void grt_bpf_stacks_ends_text(const struct grt_bpf_stacks *s, char *text, size_t room)
+void grt_bpf_stacks_ends_text(const uint64_t *ends, char *text, size_t room)
 {
 	static const char *const names[] = {
 #define GRT_STACK_END(number, NAME, name, help) [number] = #name,
@@ -618,7 +618,7 @@ void grt_bpf_stacks_ends_text(const struct grt_bpf_stacks *s, char *text, size_t
 	*text = '\0';
 	for (size_t i = 1; i < sizeof(names) / sizeof(names[0]) && used < room; i++)
 		used += (size_t)snprintf(text + used, room - used, "%s%s=%llu", used ? " " : "", names[i],
-					 (unsigned long long)s->ends[i]);
+					 (unsigned long long)ends[i]);
 }
 
 #endif /* GRT_HAVE_BPF */

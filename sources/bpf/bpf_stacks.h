@@ -17,6 +17,9 @@
 
 #define BPF_STACKS_VARIED UINT32_MAX
 
+/* More than enum grt_stack_end has: what the top bits of a number of a stack can say. */
+#define GRT_BPF_STACK_ENDS 16
+
 /** struct grt_bpf_stack_text - a stack's addresses, of which there are @depth */
 struct grt_bpf_stack_text {
 	uint64_t hash;
@@ -97,7 +100,7 @@ struct grt_bpf_stacks {
 	uint32_t numbers, number_room;
 	uint64_t nameless;
 	uint64_t lost;
-	uint64_t ends[16];
+	uint64_t ends[GRT_BPF_STACK_ENDS];
 };
 
 /** grt_bpf_stacks_init - @map, @walked and @base as in the struct. Return: 0 or -ENOMEM */
@@ -134,8 +137,9 @@ void grt_bpf_stacks_unnamed(const struct grt_bpf_stacks *s, struct addresses_unn
  */
 void grt_bpf_stacks_make_room(struct grt_bpf_stacks *s);
 
-/** grt_bpf_stacks_ends_text - how many stacks of programs' events ended why */
-void grt_bpf_stacks_ends_text(const struct grt_bpf_stacks *s, char *text, size_t room);
+/** grt_bpf_stacks_ends_text - how many stacks of programs' events ended why; @ends: GRT_BPF_STACK_ENDS of
+ * them */
+void grt_bpf_stacks_ends_text(const uint64_t *ends, char *text, size_t room);
 
 /** grt_bpf_stacks_fini - frees what it holds */
 void grt_bpf_stacks_fini(struct grt_bpf_stacks *s);
