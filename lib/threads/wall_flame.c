@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "stack/frames.h"
 #include "stack/slots.h"
+#include "trace/packet.h"
 
 /** struct row - @ns off the CPU, @samples of what ran; one of them is 0; @slot: when, 0 where nobody asks */
 struct row {
@@ -126,7 +127,7 @@ int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_sl
 
 int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e)
 {
-	if (e->type == GRT_EV_FRAME)
+	if (grt_class_of[e->type] == GRT_CLASS_stack)
 		return grt_frames_event(&f->frames, e);
 	return grt_threads_event(f->threads, e);
 }

@@ -92,6 +92,7 @@ struct cpu_tally {
  * @without: objects left out, since a module has no BTF
  * @refused: objects left out, since the kernel does not take them: what the others report is whole without
  * @tables: the programs walk by unwind tables
+ * @no_names: frames get none
  * @covered: another source has jobs that objects left out would report
  * @note: tells the user
  * @own: the decoder's
@@ -134,6 +135,7 @@ struct capture {
 	void (*note)(const char *text);
 	char without[128];
 	char refused[64];
+	bool no_names;
 	bool covered;
 	bool tables;
 	void *own;
@@ -841,6 +843,7 @@ static int make_reader(struct capture *c, struct grt_err *err)
 				c->config.stacks & BPF_STACK_TABLES ? grt_bpf_own_map(c, "walked") : -1,
 				c->ring_base))
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for stacks");
+	c->stacks.no_names = c->no_names;
 	c->reader = ring_buffer__new(ring, grt_bpf_on_record, c, NULL);
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -893,6 +896,7 @@ static int grt_bpf_prepare(struct capture *c, const struct source_setup *setup, 
 	c->merged = setup->merged;
 	c->note = setup->note;
 	c->ring_base = setup->ring_base;
+	c->no_names = setup->no_names;
 	for (const char *const *name = objects; !ret && *name; name++)
 		if (setup->covered && setup->covered(setup->arg, *name)) {
 			c->covered = true;

@@ -9,6 +9,7 @@
 
 #include <grtrace/grtrace.h>
 
+#include "base/texts.h"
 #include "trace/packer.h"
 #include "host/symbols.h"
 
@@ -66,6 +67,8 @@ struct grt_bpf_stack_waiting {
  * @seen: open hash of @room places: which texts have an id in which process
  * @waiting: @waits of them, of which the first @written are written
  * @number: of addresses of @symbols, @numbers of them
+ * @paths: of object files and sources of frames; their numbers in the trace begin behind @base
+ * @no_names: the frames get none
  * @nameless: frames for which there was no room there
  * @ends: stacks of programs' events, by enum grt_stack_end
  * @lost: events whose stack is unknown any more, or for which there was no room
@@ -98,6 +101,8 @@ struct grt_bpf_stacks {
 	uint32_t waits, waiting_room, written;
 	uint32_t *number;
 	uint32_t numbers, number_room;
+	struct grt_texts paths;
+	bool no_names;
 	uint64_t nameless;
 	uint64_t lost;
 	uint64_t ends[GRT_BPF_STACK_ENDS];

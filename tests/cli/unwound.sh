@@ -10,6 +10,8 @@ need_bpf
 for program in g++ gdb setarch; do
 	command -v $program >/dev/null || skip_all "no $program: apt-get install g++ gdb util-linux"
 done
+command -v addr2line >/dev/null || skip_all "no addr2line: apt-get install binutils"
+g++ -g -O3 -fomit-frame-pointer -no-pie -o lined "$GRTRACE_SRC/tests/cli/unwound/ways.cc"
 g++ -O3 -fomit-frame-pointer -o dynamic "$GRTRACE_SRC/tests/cli/unwound/ways.cc"
 g++ -O2 -fomit-frame-pointer -static-pie -o static "$GRTRACE_SRC/tests/cli/unwound/ways.cc"
 
@@ -29,9 +31,16 @@ compare() { # PROGRAM WAY SOURCE [FUNCTION]
 	check "$1, $2, $3: gdb has stacks" test -s theirs
 	check "ours are these, with all $(wc -w <theirs) addresses" cmp ours theirs
 }
-for way in deep tail throw signal sort; do
+for way in deep tail signal sort; do
 	compare dynamic $way sched
 done
+compare lined throw sched
+"$GRTRACE" dump run.grt | python3 "$GRTRACE_SRC/tests/cli/unwound/places.py" lined ours theirs
+check "functions, inlined ones and lines as addr2line has them" cmp ours theirs
+check "of all functions that called" test "$(wc -l <ours)" -ge 7
+run record --no-symbols -e sched -F 0 -o run.grt -- sleep 0.1
+check "--no-symbols: no frame of the program has a name" test -z \
+	"$("$GRTRACE" dump --type frame --json run.grt | jq -r 'select(.symbol | test("[+]0x|^0x") | not) | .symbol')"
 compare static signal sched
 check "it says how they end" grep -q 'sched_stack_ends = "entry=[1-9]' run.grt/metadata
 nap=_ZL3napv

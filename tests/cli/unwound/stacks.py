@@ -7,13 +7,15 @@ import re
 import sys
 
 frames = collections.defaultdict(dict)
-by_kernel = set()
+by_kernel, inlined = set(), set()
 node = {}
 seen = set()
 slept, called = [], []
 for line in sys.stdin:
     if m := re.search(r" FRAME +stack=(\d+) index=(\d+) .*?ip=0x([0-9a-f]+)", line):
         frames[m[1]][int(m[2])] = m[3]
+    elif m := re.search(r" FRAME_PLACE +stack=(\d+) index=(\d+) .*inlined=1", line):
+        inlined.add((m[1], int(m[2])))
     elif m := re.search(r" STACK_END +stack=(\d+) end=(\d+)", line):
         if m[2] in ("3", "7"):
             by_kernel.add(m[1])
@@ -24,7 +26,7 @@ for line in sys.stdin:
     elif m := re.search(r" LAUNCH +pid=(\d+).* node=(\d+)", line):
         called.append((m[1], m[2]))
 for user in set(slept) - by_kernel:
-    seen.add(" ".join(frames[user][i] for i in sorted(frames[user])))
+    seen.add(" ".join(frames[user][i] for i in sorted(frames[user]) if (user, i) not in inlined))
 for pid, at in set(called):
     ips = []
     while at != "0" and node[pid, at][1]:
