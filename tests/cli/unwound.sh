@@ -14,6 +14,7 @@ command -v addr2line >/dev/null || skip_all "no addr2line: apt-get install binut
 g++ -g -O3 -fomit-frame-pointer -no-pie -o lined "$GRTRACE_SRC/tests/cli/unwound/ways.cc"
 g++ -O3 -fomit-frame-pointer -o dynamic "$GRTRACE_SRC/tests/cli/unwound/ways.cc"
 g++ -O2 -fomit-frame-pointer -static-pie -o static "$GRTRACE_SRC/tests/cli/unwound/ways.cc"
+g++ -O2 -fomit-frame-pointer -static -o whole "$GRTRACE_SRC/tests/cli/unwound/ways.cc"
 
 # Of a recording, each different stack; before the tables are there, they are by frame pointers.
 ours() {
@@ -42,6 +43,8 @@ run record --no-symbols -e sched -F 0 -o run.grt -- sleep 0.1
 check "--no-symbols: no frame of the program has a name" test -z \
 	"$("$GRTRACE" dump --type frame --json run.grt | jq -r 'select(.symbol | test("[+]0x|^0x") | not) | .symbol')"
 compare static signal sched
+# linked statically: the table has no header
+compare whole sort sched
 check "it says how they end" grep -q 'sched_stack_ends = "entry=[1-9]' run.grt/metadata
 nap=_ZL3napv
 for way in tail signal; do
