@@ -323,6 +323,7 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		.user_stack = wants_stack(),
 		.kernel_stack = opt.kernel_stack,
 		.stack = opt.stack,
+		.no_names = opt.no_symbols,
 		.program = run->program,
 		.uid = (uid_t)-1,
 		.gid = (gid_t)-1,

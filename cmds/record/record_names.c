@@ -120,7 +120,7 @@ static int names_object(struct names *n, const struct grt_image *i, const struct
 	    grt_texts_add(&n->files, key, sizeof(key), &file))
 		return -ENOMEM;
 	if (n->files.used > before) {
-		if (addresses_object(n->addresses, base + 1, &n->object[file]))
+		if (addresses_object(n->addresses, path, &n->object[file]))
 			return -ENOMEM;
 		if (n->object[file]) {
 			addresses_by_address(n->addresses, n->object[file]);

@@ -266,7 +266,7 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_STACK)
 		return stack_event(f, (const struct grt_ev_stack *)e);
-	if (e->type == GRT_EV_FRAME || e->type == GRT_EV_STACK_END)
+	if (grt_class_of[e->type] == GRT_CLASS_stack)
 		return grt_frames_event(&f->frames, e);
 	if (grt_has_trait(e, GRT_TRAIT_OF_IMAGE))
 		return grt_launch_flame_event(f->launches, e);

@@ -656,6 +656,8 @@ static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
 		return idle_see_stack(x, (const struct grt_ev_stack *)e);
 	case GRT_EV_FRAME:
 	case GRT_EV_STACK_END:
+	case GRT_EV_FRAME_PLACE:
+	case GRT_EV_FRAME_TEXT:
 		ret = x->frames.text ? 0 : grt_frames_init(&x->frames);
 		return ret ?: grt_frames_event(&x->frames, e);
 	}

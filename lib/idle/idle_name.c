@@ -115,9 +115,9 @@ static char *text_in_tree(const struct grt_stacks *tree, uint32_t node)
 	return strndup(text, len);
 }
 
-/* @path: nodes of @tree, the innermost first. */
-static int place_in_tree(const struct grt_stacks *tree, const uint32_t *path, uint32_t depth,
-			 struct place *out)
+/* @path: nodes of @tree, the innermost first, of the stack @id. */
+static int place_in_tree(const struct grt_frames *frames, uint32_t id, const struct grt_stacks *tree,
+			 const uint32_t *path, uint32_t depth, struct place *out)
 {
 	struct grt_own_place own = {.found = false};
 	struct grt_code_frame f = {.source = NULL};
@@ -132,6 +132,7 @@ static int place_in_tree(const struct grt_stacks *tree, const uint32_t *path, ui
 		if (!text)
 			break;
 		f.function = text;
+		f.module = grt_frames_place(frames, id, i).module;
 		grt_own_place_see(&own, &f, path[i]);
 		out->set_up = out->set_up ?: grt_code_set_up(&f);
 		fprintf(file, "%s%s", i + 1 == depth ? "" : ";", text);
@@ -160,7 +161,7 @@ static int place_of_frames(struct grt_idleness *x, uint32_t id, struct place *ou
 	     node = grt_stacks_node(tree, node)->parent)
 		path[depth++] = node;
 	if (!ret && depth)
-		ret = place_in_tree(tree, path, depth, out);
+		ret = place_in_tree(&x->frames, id, tree, path, depth, out);
 	grt_stacks_free(tree);
 	return ret;
 }

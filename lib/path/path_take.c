@@ -504,6 +504,8 @@ int grt_path_event(struct grt_path *s, const struct grt_event *e)
 		return take_off_cpu_short(s, e);
 	case GRT_EV_FRAME:
 	case GRT_EV_STACK_END:
+	case GRT_EV_FRAME_PLACE:
+	case GRT_EV_FRAME_TEXT:
 		return grt_frames_event(&s->frames, e);
 	case GRT_EV_SYNC_WAIT_ENTER:
 	case GRT_EV_SYNC_WAIT_EXIT:

@@ -163,7 +163,7 @@ int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e)
 {
 	int ret = 0;
 
-	if (e->type == GRT_EV_FRAME)
+	if (grt_class_of[e->type] == GRT_CLASS_stack)
 		return grt_frames_event(&f->frames, e);
 	if (grt_has_trait(e, GRT_TRAIT_OF_IMAGE))
 		ret = grt_gpu_waits_event(f->waits, e);

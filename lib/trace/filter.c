@@ -121,7 +121,7 @@ static bool is_needed(const struct grt_filter *f, const struct grt_event *e)
 	unsigned int class = grt_class_of[e->type];
 
 	return e->type == GRT_EV_NAME || grt_has_trait(e, GRT_TRAIT_DEFINING) || class == GRT_CLASS_image ||
-	       e->type == GRT_EV_FRAME || e->type == GRT_EV_LOG_TEXT ||
+	       e->type == GRT_EV_LOG_TEXT ||
 	       (f->joins && (class == GRT_CLASS_job || class == GRT_CLASS_wait));
 }
 

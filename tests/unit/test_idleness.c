@@ -330,11 +330,28 @@ static void own_code(void **state)
 		{.function = "_start"}, {.function = "__libc_start_call_main"}, {.function = "main"},
 		{.function = "draw"},	{.function = "libGL.so+0x7"},		{.function = "callback"},
 	};
+	/* The C library is a file of its own: names say nothing of code in other files. */
+	static const struct grt_code_frame dynamic[] = {
+		{.function = "_start", .module = "/home/u/app"},
+		{.function = "__libc_start_main", .module = "/usr/lib/libc.so.6"},
+		{.function = "main", .module = "/home/u/app"},
+		{.function = "poll_events", .module = "/home/u/app"},
+		{.function = "read", .module = "/home/u/app"},
+		{.function = "read", .module = "/usr/lib/libc.so.6"},
+	};
+	static const struct grt_code_frame linked[] = {
+		{.function = "_start", .module = "/home/u/app"},
+		{.function = "__libc_start_main", .module = "/home/u/app"},
+		{.function = "main", .module = "/home/u/app"},
+		{.function = "read", .module = "/home/u/app"},
+	};
 	static const struct grt_code_frame none[] = {{.function = "start_thread"}, {.function = "poll"}};
 
 	(void)state;
 	place_is(python, 8, 4);
 	place_is(c, 6, 3);
+	place_is(dynamic, 6, 4);
+	place_is(linked, 4, 2);
 	place_is(none, 2, -1);
 	assert_string_equal(grt_code_set_up(&(struct grt_code_frame){.function = "ncclCommInitRankDev"}),
 			    "NCCL set-up");
