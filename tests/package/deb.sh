@@ -65,7 +65,7 @@ independent=(dpkg-buildpackage -d -us -uc -A)
 check "packages without compiled code are built" as_first one/grtrace "${independent[@]}"
 check "and by somebody else" as_second another/directory/grt "${independent[@]}"
 check "they are equal" equal one another/directory '*.deb' 2
-check "the documents are in one" has_files "one/grtrace-doc_${version}_all.deb" usr/share/doc/grtrace/{README.md.gz,docs/install.md,docs/page-cuda.png,examples/follow.c,examples/transformer.cu}
+check "the documents are in one" has_files "one/grtrace-doc_${version}_all.deb" usr/share/doc/grtrace/{README.md,docs/install.md,docs/page-cuda.png,examples/follow.c,examples/transformer.cu}
 check "the source of the modules in the other" has_files "one/grtrace-dkms_${version}_all.deb" \
 	"usr/src/grtrace-$version/"{dkms.conf,Kbuild,core/main.c,include/grtrace/version.h}
 check "dkms gets the version" grep -qx "PACKAGE_VERSION=\"$version\"" one/grtrace/debian/dkms.conf
