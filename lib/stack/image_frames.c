@@ -49,8 +49,8 @@ struct grt_image_frames {
 	uint32_t images;
 	uint32_t *list;
 	uint32_t listed, room;
-	const struct grt_stacks *tree; /* that stacks were last put into */
-	uint32_t *in_tree;	       /* number there of a name here, plus 1 */
+	uint64_t tree;	   /* that stacks were last put into: grt_stacks_id() */
+	uint32_t *in_tree; /* number there of a name here, plus 1 */
 	uint32_t in_trees;
 };
 
@@ -264,9 +264,9 @@ int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, 
 {
 	struct tree t = {tree, at};
 
-	if (f->tree != tree && f->in_tree)
+	if (f->tree != grt_stacks_id(tree) && f->in_tree)
 		memset(f->in_tree, 0, f->in_trees * sizeof(*f->in_tree));
-	f->tree = tree;
+	f->tree = grt_stacks_id(tree);
 	return each_frame(f, i, node, put_in_tree, &t);
 }
 
