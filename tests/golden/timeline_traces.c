@@ -3,6 +3,8 @@
  * Writes the traces of tests/golden/timeline into the working directory. Small
  * ones, so that each bar of the expected timelines can be checked by hand.
  */
+#include <string.h>
+
 #include "../unit/trace_maker.h"
 
 #define US 1000ULL
