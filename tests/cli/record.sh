@@ -150,6 +150,7 @@ made() { # FILE
 idle
 "$GRTRACE" record -e kmod -o sig.grt sh -c 'trap "exit 5" TERM; echo >trap5; while :; do sleep 0.05; done' 2>err &
 pid=$!
+settled control running
 made trap5
 kill -TERM $pid
 wait $pid
@@ -159,6 +160,7 @@ check "a signal sent to record reaches the program" exits 5
 idle
 "$GRTRACE" record -e kmod -o sig.grt sh -c 'trap "" TERM; echo >trap6; sleep 6' 2>err &
 pid=$!
+settled control running
 made trap6
 kill -TERM $pid
 begun=$SECONDS
@@ -174,6 +176,7 @@ for ((try = 1; try <= 10; try++)); do
 	rm -f stays asked
 	"$GRTRACE" record -e kmod -o sig.grt sh -c 'trap "echo >asked" TERM; echo $$ >stays; while :; do sleep 0.05; done' 2>err &
 	pid=$!
+	settled control running
 	made stays
 	begun=$(date +%s%N)
 	kill -TERM $pid
