@@ -8,7 +8,7 @@
 # tracer costs. Without it, in soak, the host takes time away in between, so
 # there the best of eight runs counts, and none where the host has much else to do.
 # kernels in soak: trixie sid
-# alone
+# long
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

@@ -7,6 +7,7 @@
 # Frames, and what is to blame for late ones: tests/vm/frames, whose delays are on
 # purpose, and kmscube, which counts its frames. Idle time of the software GPU by its
 # cause: tests/vm/idle_causes, which measures what it does between two jobs.
+# long
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
