@@ -555,7 +555,6 @@ static int grt_bpf_nodes_take_it(void *own, const void *record, size_t size)
 	struct image *i;
 	int ret = grt_bpf_nodes_find_image(n, hit, &i);
 
-	(void)size;
 	n->ends[hit->end % GRT_BPF_STACK_ENDS]++;
 	if (ret || grt_bpf_nodes_is_nested(n, i, hit))
 		return ret;
@@ -573,13 +572,11 @@ static int grt_bpf_nodes_take_it(void *own, const void *record, size_t size)
 /* Nothing outside is asked. */
 static bool look_it(void *own)
 {
-	(void)own;
 	return false;
 }
 
 static int grt_bpf_nodes_settle_it(void *own)
 {
-	(void)own;
 	return 0;
 }
 

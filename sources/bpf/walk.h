@@ -358,7 +358,6 @@ static long one_frame(__u32 i, struct walk_arg *arg)
 	const struct unwind_mapping *m;
 	__u32 rule, kind;
 
-	(void)i;
 	if (w->entered) {
 		w->entered = 0;
 		note_frame(w);
