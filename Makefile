@@ -411,6 +411,7 @@ bench: all test-tools bench-modules
 	bench/ioctl.sh $(O)
 	bench/nvsched.sh $(O)
 	bench/sched.sh $(O)
+	bench/stacks.sh $(O)
 	$(O)/bench/bench_unwind
 	bench/vm/emit.sh $(O)
 	bench/vm/idle.sh $(O)

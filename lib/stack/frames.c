@@ -266,7 +266,7 @@ struct grt_frame_place grt_frames_place(const struct grt_frames *f, uint32_t id,
 int grt_frames_put(const struct grt_frames *f, uint32_t id, struct grt_stacks *tree, uint32_t *node)
 {
 	const struct grt_frames_stack *s = id ? frames_find_stack(f, id) : NULL;
-	const char *text;
+	const char *text, *file;
 	size_t len;
 	int ret = 0;
 
@@ -274,6 +274,10 @@ int grt_frames_put(const struct grt_frames *f, uint32_t id, struct grt_stacks *t
 		len = 0;
 		text = s->symbol[i] ? grt_stacks_text(f->text, s->symbol[i] - 1, &len) : "";
 		ret = grt_stacks_frame(tree, *node, text, len, node);
+		file = s->place && s->place[i].line ? frames_path(f, s->place[i].file) : NULL;
+		if (!ret && file)
+			ret = grt_stacks_lines(tree, grt_stacks_node(tree, *node)->name, file,
+					       s->place[i].line);
 	}
 	return ret;
 }

@@ -39,6 +39,10 @@ compare lined throw sched
 "$GRTRACE" dump run.grt | python3 "$GRTRACE_SRC/tests/cli/unwound/places.py" lined ours theirs
 check "functions, inlined ones and lines as addr2line has them" cmp ours theirs
 check "of all functions that called" test "$(wc -l <ours)" -ge 7
+lines=$(grep -o '\<deep ways.cc:[0-9]*' theirs | sed 's/.*://' | sort -nu | sed -n '1p;$p' | paste -sd-)
+"$GRTRACE" flame --weight wall -o lined.svg run.grt
+check "a frame of a picture has its lines, for the mouse: $lines" test -n \
+	"$(tr '\n' ' ' <lined.svg | grep -o "<title>deep ways.cc:$lines ")"
 run record --no-symbols -e sched -F 0 -o run.grt -- sleep 0.1
 check "--no-symbols: no frame of the program has a name" test -z \
 	"$("$GRTRACE" dump --type frame --json run.grt | jq -r 'select(.symbol | test("[+]0x|^0x") | not) | .symbol')"

@@ -204,6 +204,7 @@ class FlameView {
 				`${formatWeight(at.weight, unit)}, ${formatShare(at.weight, all)}. Zoom in to see them.`);
 		}
 		const tree = canvas.tree, self = tree.selfOf(at), zoomed = tree.total[canvas.zoomed];
+		const source = tree.names.source[tree.name[at]];
 		parts.push(`${formatWeight(tree.total[at], unit)}, ${formatShare(tree.total[at], all)}`);
 		if (canvas.zoomed && at !== canvas.zoomed)
 			parts.push(`${formatShare(tree.total[at], zoomed)} of the frame zoomed into`);
@@ -215,7 +216,7 @@ class FlameView {
 				formatShare(tree.before[at], tree.before[0]));
 		}
 		this.details.append(element("span", { class: "frame" }, tree.names.whole(tree.name[at])), " ",
-			element("span", { class: "muted" }, parts.join("; ")));
+			...(source ? [source, " "] : []), element("span", { class: "muted" }, parts.join("; ")));
 	}
 
 	/* -------------------------------------------------- search, table */
