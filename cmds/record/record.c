@@ -820,7 +820,7 @@ static bool record_should_end(struct run *run, uint64_t now)
 static int poll_timeout(const struct run *run, uint64_t now)
 {
 	double left = opt.seconds * 1e3 - (double)(now - run->begun) / 1e6;
-	bool ticks = run->asked || (run->child.pid && run->child.pidfd < 0);
+	bool ticks = !run->told_begin || run->asked || (run->child.pid && run->child.pidfd < 0);
 
 	if (opt.seconds > 0 && left < TICK_MS)
 		return left > 0 ? (int)left + 1 : 0;

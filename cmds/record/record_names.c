@@ -66,7 +66,6 @@ static int names_on_event(struct grt_consumer *c, const struct grt_event *e, uin
 {
 	struct names *n = (struct names *)c;
 
-	(void)cpu;
 	n->last = e->time > n->last ? e->time : n->last;
 	return grt_images_event(&n->images, e);
 }
@@ -333,8 +332,6 @@ int record_names_write(struct recording *r, struct grt_err *err)
 
 int record_names_write(struct recording *r, struct grt_err *err)
 {
-	(void)r;
-	(void)err;
 	return 0;
 }
 

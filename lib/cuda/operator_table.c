@@ -11,7 +11,6 @@
 
 static void operator_get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view, (void)arg;
 	cell->text = ((const struct grt_operator *)row)->name;
 	cell->absent = !cell->text;
 }
@@ -24,7 +23,6 @@ static void operator_get_phase(struct grt_cell *cell, const void *view, const vo
 		[GRT_OPERATOR_OPTIMIZER] = "optimizer",
 	};
 
-	(void)view, (void)arg;
 	cell->text = names[((const struct grt_operator *)row)->phase];
 	cell->absent = !cell->text;
 }
@@ -43,7 +41,6 @@ static void operator_get_mean(struct grt_cell *cell, const void *view, const voi
 	const struct grt_operator_sums *s = &((const struct grt_operator *)row)->all;
 	uint64_t n = s->kernels + s->copies;
 
-	(void)view, (void)arg;
 	cell->absent = !n;
 	cell->number = n ? (s->gpu + n / 2) / n : 0;
 }
@@ -161,7 +158,6 @@ static int operator_begin(void **state, struct grt_pass *pass, unsigned int part
 {
 	enum grt_operator_view view = GRT_OPERATOR_OPERATOR;
 
-	(void)pass;
 	while (!(parts >> view & 1))
 		view++;
 	return grt_operators_new((struct grt_operators **)state, view);
@@ -174,7 +170,6 @@ static void operator_within(void *state, uint64_t from, uint64_t to)
 
 static int operator_finish(void *state, struct grt_pass *pass)
 {
-	(void)pass;
 	return grt_operators_finish(state);
 }
 

@@ -348,7 +348,6 @@ static int take_copy(struct grt_path *s, const struct grt_ev_gpu_copy *e, const 
 static int path_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
 			const struct grt_launch *launch, enum grt_launched_how how)
 {
-	(void)how;
 	if (e->type == GRT_EV_GPU_KERNEL)
 		return take_kernel(arg, (const struct grt_ev_gpu_kernel *)e, image, launch);
 	if (e->type == GRT_EV_GPU_COPY)

@@ -43,7 +43,7 @@ struct image {
 };
 
 struct grt_image_frames {
-	struct grt_symbols *symbols;
+	struct grt_symbols *symbols; /* NULL: no address was looked up */
 	struct grt_stacks *names;
 	struct image *image;
 	uint32_t images;
@@ -61,7 +61,7 @@ int grt_image_frames_new(struct grt_image_frames **out)
 	*out = f;
 	if (!f)
 		return -ENOMEM;
-	if (!grt_stacks_new(&f->names) && !grt_symbols_new(&f->symbols, NULL))
+	if (!grt_stacks_new(&f->names))
 		return 0;
 	grt_image_frames_free(f);
 	*out = NULL;
@@ -149,8 +149,9 @@ static int image_frames_look_up(struct grt_image_frames *f, struct image *m, con
 {
 	const struct grt_image_mapping *map = grt_image_mapping(i, n->module);
 	uint32_t object;
-	int ret = object_of(f, m, i, n->module, &object);
+	int ret = f->symbols ? 0 : grt_symbols_new(&f->symbols, NULL);
 
+	ret = ret ?: object_of(f, m, i, n->module, &object);
 	if (ret)
 		return ret;
 	/* a return address is behind its call */
@@ -510,7 +511,9 @@ const char *grt_image_process_name(const struct grt_image *i, char room[24])
 
 const struct grt_symbols_count *grt_image_frames_count(const struct grt_image_frames *f)
 {
-	return grt_symbols_count(f->symbols);
+	static const struct grt_symbols_count none;
+
+	return f->symbols ? grt_symbols_count(f->symbols) : &none;
 }
 
 void grt_image_frames_free(struct grt_image_frames *f)

@@ -1071,7 +1071,6 @@ int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	struct capture *c = state;
 
-	(void)err;
 	if (maps_need_privilege())
 		*keep |= 1ULL << CAP_BPF;
 	/* tables are maps that are made when they are needed */
@@ -1384,7 +1383,6 @@ int grt_bpf_close(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
-	(void)err;
 	if (!c)
 		return 0;
 	grt_bpf_detach(c);
@@ -1422,97 +1420,81 @@ static int not_built(struct grt_err *err)
 int grt_bpf_open(void **state, const struct source_setup *setup, const struct grt_bpf_kind *kind,
 		 struct grt_err *err)
 {
-	(void)setup, (void)kind;
 	*state = NULL;
 	return not_built(err);
 }
 
 int grt_bpf_probe(const char *const *objects, struct grt_err *err)
 {
-	(void)objects;
 	return not_built(err);
 }
 
 int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
 {
-	(void)objects, (void)driver;
 	return not_built(err);
 }
 
 int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 {
-	(void)capture, (void)e, (void)cpu;
 	return -ENOSYS;
 }
 
 ssize_t grt_bpf_rows(void *capture, const char *program, void **rows)
 {
-	(void)capture, (void)program, (void)rows;
 	return -ENOSYS;
 }
 
 int grt_bpf_own_map(void *capture, const char *name)
 {
-	(void)capture, (void)name;
 	return -ENOSYS;
 }
 
 /* grt_bpf_open() never succeeds, so the rest is only called to close what is not there. */
 int grt_bpf_start(void *state, struct grt_err *err)
 {
-	(void)state;
 	return not_built(err);
 }
 
 void grt_bpf_begins(void *state, uint64_t from)
 {
-	(void)state, (void)from;
 }
 
 void grt_bpf_ends(void *state, uint64_t to)
 {
-	(void)state, (void)to;
 }
 
 int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
-	(void)state, (void)keep;
 	return not_built(err);
 }
 
 unsigned int grt_bpf_streams(void *state, struct pollfd *fds)
 {
-	(void)state, (void)fds;
 	return 0;
 }
 
 int grt_bpf_flush(void *state, struct grt_err *err)
 {
-	(void)state;
 	return not_built(err);
 }
 
 ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len)
 {
-	(void)state, (void)i, (void)buf, (void)len;
 	return -ENOSYS;
 }
 
 int grt_bpf_stop(void *state, struct grt_err *err)
 {
-	(void)state;
 	return not_built(err);
 }
 
 int grt_bpf_describe(void *state, struct grt_env *env, int room)
 {
-	(void)state, (void)env, (void)room;
 	return 0;
 }
 
 int grt_bpf_close(void *state, struct grt_err *err)
 {
-	(void)state, (void)err;
 	return 0;
 }
 

@@ -514,7 +514,6 @@ static int grt_bpf_nodes_take_it(void *own, const void *record, size_t size)
 	struct image *i;
 	int ret = grt_bpf_nodes_find_image(n, hit, &i);
 
-	(void)size;
 	if (ret || grt_bpf_nodes_is_nested(n, i, hit))
 		return ret;
 	if (hit->depth)
@@ -531,13 +530,11 @@ static int grt_bpf_nodes_take_it(void *own, const void *record, size_t size)
 /* Nothing outside is asked. */
 static bool look_it(void *own)
 {
-	(void)own;
 	return false;
 }
 
 static int grt_bpf_nodes_settle_it(void *own)
 {
-	(void)own;
 	return 0;
 }
 

@@ -350,7 +350,6 @@ static long one_frame(__u32 i, struct walk_arg *arg)
 	const struct unwind_mapping *m;
 	__u32 rule, kind;
 
-	(void)i;
 	if (!find_seen(w, p, pc, &rule)) {
 		/* where no code is, the last step led astray, or it is new */
 		w->stale = 1;
