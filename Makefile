@@ -430,9 +430,8 @@ readme: $(BIN)
 
 # ------------------------------------------------------------------ install
 
-EXAMPLES := $(wildcard examples/*)
 # Documents name each other, so they lie as they do here.
-DOCUMENTS := $(wildcard docs/*.md docs/*.png docs/*.svg)
+DOCUMENTS := $(wildcard *.md $(foreach d,docs docs/*,$(d)/*.md $(d)/*.png $(d)/*.svg)) $(sort $(shell find examples -type f))
 
 install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(O)/install/libgrtrace.a $(LIBSO) $(O)/grtrace.pc install-doc
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INJECTDIR) $(INCDIR)/grtrace/events \
@@ -457,10 +456,8 @@ install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(O)/install/libgrtrace.a $(LIBSO) $(O)
 	install -m 644 $(wildcard schema/*.json) $(DESTDIR)$(SCHEMADIR)/
 
 install-doc:
-	install -d $(addprefix $(DESTDIR)$(DOCDIR)/,docs examples)
-	install -m 644 README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md $(DESTDIR)$(DOCDIR)/
-	install -m 644 $(DOCUMENTS) $(DESTDIR)$(DOCDIR)/docs/
-	install -m 644 $(EXAMPLES) $(DESTDIR)$(DOCDIR)/examples/
+	install -d $(addprefix $(DESTDIR)$(DOCDIR)/,$(sort $(dir $(DOCUMENTS))))
+	for file in $(DOCUMENTS); do install -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file || exit 1; done
 
 # Names of functions that others look up stay: dynamic ones, and those of the static library.
 install-strip: install

@@ -135,7 +135,7 @@ lintian_says_nothing() {
 	in_root "$build_root" sh -c "cd /one && lintian --allow-root --fail-on error,warning --pedantic *.changes"
 }
 check "lintian finds no error and no warning" lintian_says_nothing
-check "each package is there" test "$(cd "$build_root/one" && ls -- *.deb | sed 's/_.*//' | grep -v dbgsym | xargs)" = "${packages[*]}"
+check "each package is there" test "$(cd "$build_root/one" && ls -- *.deb | sed 's/_.*//' | grep -v dbgsym | LC_ALL=C sort | xargs)" = "${packages[*]}"
 
 files_of() { # ROOT: what is there and what dpkg knows; not caches, logs and lists
 	(cd "$1" && find . -xdev \( -path ./debs -o -path ./tmp -o -path ./var/log -o -path ./var/cache -o -path ./var/lib/apt \
