@@ -148,9 +148,10 @@ made() { # FILE
 }
 
 idle
+rm -rf sig.grt
 "$GRTRACE" record -e kmod -o sig.grt sh -c 'trap "exit 5" TERM; echo >trap5; while :; do sleep 0.05; done' 2>err &
 pid=$!
-settled control running
+window_begun sig.grt
 made trap5
 kill -TERM $pid
 wait $pid
@@ -158,9 +159,10 @@ status=$?
 check "a signal sent to record reaches the program" exits 5
 
 idle
+rm -rf sig.grt
 "$GRTRACE" record -e kmod -o sig.grt sh -c 'trap "" TERM; echo >trap6; sleep 6' 2>err &
 pid=$!
-settled control running
+window_begun sig.grt
 made trap6
 kill -TERM $pid
 begun=$SECONDS
@@ -173,10 +175,10 @@ check "the recording is complete" grep -q 'state = "complete"' sig.grt/metadata
 # One that waits for the program takes twice GRACE_NS each time; one that does not may on a busy machine.
 for ((try = 1; try <= 10; try++)); do
 	idle
-	rm -f stays asked
+	rm -rf stays asked sig.grt
 	"$GRTRACE" record -e kmod -o sig.grt sh -c 'trap "echo >asked" TERM; echo $$ >stays; while :; do sleep 0.05; done' 2>err &
 	pid=$!
-	settled control running
+	window_begun sig.grt
 	made stays
 	begun=$(date +%s%N)
 	kill -TERM $pid
