@@ -22,6 +22,7 @@
 
 #include "sources/bpf/bpf.h"
 #include "codes/cuda_codes.h"
+#include "cuda_ask.h"
 #include "trace/cuda_recording.h"
 #include "sources/bpf/bpf_nodes.h"
 #include "host/elf_file.h"
@@ -34,6 +35,8 @@
 #define STOP_NAME GRT_CUDA_STOP
 #define STOP_MS 3000
 #define NOTES_MAX 8
+/* Processes that are asked at once. */
+#define ASKS_MAX 64
 /* Libraries with NVTX load what this names. */
 #define NVTX_ENV "NVTX_INJECTION64_PATH"
 /* It calls this function with the number of a launch, for --stack=bpf. */
@@ -52,6 +55,7 @@
  * @marker: the capture by BPF, of stacks alone or of launches, too; NULL: there is none; @kind, @point: what
  * it is made of
  * @outside: a process that runs is watched from outside; @uprobes: where
+ * @ask: processes that run with the library, and record for us; @asks: how many
  */
 struct capture {
 	char library[PATH_MAX];
@@ -72,6 +76,8 @@ struct capture {
 	struct grt_bpf_point point;
 	pid_t outside;
 	struct uprobes uprobes;
+	struct cuda_ask ask[ASKS_MAX];
+	unsigned int asks;
 };
 
 static bool no_nvtx;
@@ -160,20 +166,26 @@ static int cuda_probe(struct grt_err *err)
 
 /* -------------------------------------------------------------- set-up */
 
+/* As `grtrace start --cuda` has it set. */
+static bool cuda_is_ours(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	return !strcmp(name ? name + 1 : path, LIBRARY);
+}
+
 static int cuda_check(const struct source_setup *setup, struct grt_err *err)
 {
 	const char *other = getenv("CUDA_INJECTION64_PATH");
 
-	if (!setup->program)
-		return grt_err_set(err, -ENODEV, "a program is traced from its start",
-				   setup->pid
-					   ? "grtrace record -e cuda --stack=bpf -p PID, for launches alone"
-					   : "grtrace record -e cuda -- PROG",
+	if (!setup->program && !setup->pid)
+		return grt_err_set(err, -ENODEV, "neither a program nor a process is given",
+				   "grtrace record -e cuda -- PROG, or grtrace record -e cuda -p PID",
 				   "CUDA cannot be traced without a program");
 	if (setup->merged)
 		return grt_err_set(err, -EINVAL, "each process of the program writes files of its own",
 				   "-o DIR", "--raw cannot hold CUDA's launches");
-	if (other && *other)
+	if (setup->program && other && *other && !cuda_is_ours(other))
 		return grt_err_set(err, -EBUSY, "CUDA_INJECTION64_PATH is set, by another tool",
 				   "unset CUDA_INJECTION64_PATH", "CUDA cannot be traced");
 	return 0;
@@ -273,6 +285,14 @@ static int open_outside(struct capture *c, const struct source_setup *setup, str
 
 #endif
 
+static int cuda_ask_process(struct capture *c, pid_t pid, struct grt_err *err)
+{
+	int ret = cuda_ask_find(&c->ask[c->asks], pid, err);
+
+	c->asks += !ret;
+	return ret;
+}
+
 static int open_event(struct capture *c, struct grt_err *err)
 {
 	c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -312,6 +332,8 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 		return no_library(err);
 	/* the metadata, which is written next, has it */
 	ret = choose_number(c, err) ?: open_event(c, err);
+	if (!ret && setup->pid)
+		ret = cuda_ask_process(c, setup->pid, err);
 	if (ret)
 		return ret;
 	return strcmp(c->stack, "bpf") ? 0 : open_marker(c, setup, err);
@@ -342,6 +364,8 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 	c->dir = dir;
 	if (c->outside)
 		return 0;
+	if (c->asks)
+		return realpath(path, c->path) ? 0 : -errno;
 	if (!realpath(path, c->path))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot find %s", path);
 	snprintf(given, sizeof(given), "%s:%s", c->number, c->path);
@@ -351,11 +375,22 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 	return 0;
 }
 
+/* As the library counts them. */
+static uint32_t cuda_stack_number(const struct capture *c)
+{
+	return !strcmp(c->stack, "none") ? GRT_CUDA_STACK_NONE
+	       : !strcmp(c->stack, "bpf") ? GRT_CUDA_STACK_BPF
+					  : GRT_CUDA_STACK_INPROC;
+}
+
 static int cuda_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
+	int ret = c->marker ? grt_bpf_start(c->marker, err) : 0;
 
-	return c->marker ? grt_bpf_start(c->marker, err) : 0;
+	for (unsigned int i = 0; i < c->asks && !ret; i++)
+		ret = cuda_ask_start(&c->ask[i], cuda_stack_number(c), err);
+	return ret;
 }
 
 /* The program's files are its own until the end, when they are taken in. */
@@ -372,7 +407,9 @@ static unsigned int cuda_streams(void *state, struct pollfd *fds)
 	struct capture *c = state;
 
 	fds[0] = (struct pollfd){.fd = c->event, .events = POLLIN};
-	return 1 + (c->marker ? grt_bpf_streams(c->marker, fds + 1) : 0);
+	for (unsigned int i = 0; i < c->asks; i++)
+		fds[1 + i] = (struct pollfd){.fd = c->ask[i].pipe, .events = POLLIN};
+	return 1 + c->asks + (c->marker ? grt_bpf_streams(c->marker, fds + 1 + c->asks) : 0);
 }
 
 static int cuda_flush(void *state, struct grt_err *err)
@@ -387,9 +424,14 @@ static ssize_t cuda_read(void *state, unsigned int i, void *buf, size_t len)
 {
 	struct capture *c = state;
 
-	if (i)
-		return grt_bpf_read(c->marker, i - 1, buf, len);
-	return c->ended ? 0 : -EAGAIN;
+	ssize_t n;
+
+	if (i > c->asks)
+		return grt_bpf_read(c->marker, i - 1 - c->asks, buf, len);
+	if (!i)
+		return c->ended ? 0 : -EAGAIN;
+	n = cuda_ask_read(&c->ask[i - 1], c->dir);
+	return n > 0 ? -EAGAIN : n;
 }
 
 /* ------------------------------------------------------------ the end */
@@ -425,7 +467,9 @@ static void wait_for_writers(struct capture *c)
 	struct timespec moment = {.tv_nsec = 10000000};
 	int fd, ms;
 
-	if (c->dir < 0 || c->outside)
+	for (unsigned int i = 0; i < c->asks; i++)
+		cuda_ask_stop(&c->ask[i]);
+	if (c->dir < 0 || c->outside || c->asks)
 		return;
 	/* it stays for as long as we do: a process that begins now must not write into what has ended */
 	fd = openat(c->dir, STOP_NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -530,6 +574,22 @@ static bool read_notes(struct capture *c, const char *name)
 	return false;
 }
 
+/* How it was let go, where that is worth a word. */
+static void cuda_note_left(struct capture *c, struct cuda_ask *a)
+{
+	int left = cuda_ask_wait(a);
+	char text[256];
+
+	if (left == GRT_CUDA_ATTACHED)
+		snprintf(text, sizeof(text),
+			 "cuda: CUPTI stays in process %d, whose launches stay some percent slower: it has CUDA graphs or several contexts, or made no call that waits for the device",
+			 (int)a->pid);
+	else if (left == -ETIMEDOUT)
+		snprintf(text, sizeof(text), "cuda: process %d has not let CUPTI go yet", (int)a->pid);
+	if (left == GRT_CUDA_ATTACHED || left == -ETIMEDOUT)
+		c->note(text);
+}
+
 static void told(void *state)
 {
 	struct capture *c = state;
@@ -538,8 +598,11 @@ static void told(void *state)
 	each_file(c, read_notes);
 	if (!c->note || c->outside)
 		return;
+	for (unsigned int i = 0; i < c->asks; i++)
+		cuda_note_left(c, &c->ask[i]);
 	if (!c->cuda)
-		c->note("cuda: no process of the program has used CUDA");
+		c->note(c->asks ? "cuda: no process has used CUDA"
+				: "cuda: no process of the program has used CUDA");
 	if (c->silent) {
 		snprintf(
 			text, sizeof(text),
@@ -572,6 +635,8 @@ static int cuda_close(void *state, struct grt_err *err)
 
 	if (!c)
 		return 0;
+	for (unsigned int i = 0; i < c->asks; i++)
+		cuda_ask_close(&c->ask[i]);
 	if (c->dir >= 0 && !c->outside)
 		unlinkat(c->dir, STOP_NAME, 0);
 	grt_bpf_close(c->marker, err);

@@ -32,6 +32,7 @@
  * @user_stack, @kernel_stack: CPU stacks are wanted at each SUBMIT
  * @stack: how, as the option says; NULL: without it
  * @program: a program will be started
+ * @named: the user has named this source
  * @uid, @gid: the owner of the files that it creates beside the recording, and our user once
  *	capture runs; (uid_t)-1: the present user
  * @ring_base: numbers of rings begin here, so that sources do not share them
@@ -53,6 +54,7 @@ struct source_setup {
 	bool kernel_stack;
 	const char *stack;
 	bool program;
+	bool named;
 	uid_t uid;
 	gid_t gid;
 	uint32_t ring_base;

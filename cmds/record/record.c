@@ -324,6 +324,7 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		.kernel_stack = opt.kernel_stack,
 		.stack = opt.stack,
 		.program = run->program,
+		.named = wish == WISH_NAMED,
 		.uid = (uid_t)-1,
 		.gid = (gid_t)-1,
 		.covered = wants_stack() || opt.kernel_stack ? NULL : record_is_covered,
