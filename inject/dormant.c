@@ -82,6 +82,11 @@ bool dormant_wait_for_room(void)
 	return false;
 }
 
+void dormant_awake(void)
+{
+	atomic_store(&page->state, GRT_CUDA_AWAKE);
+}
+
 void dormant_close_pipe(void)
 {
 	if (inject.pipe >= 0)
@@ -134,7 +139,6 @@ static void dormant_record(void)
 		return;
 	}
 	close(ends[0]);
-	atomic_store(&page->state, GRT_CUDA_AWAKE);
 	atomic_store(&page->left, inject_record_asked(atomic_load(&page->stack)));
 }
 

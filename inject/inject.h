@@ -152,6 +152,9 @@ enum recording_asks dormant_asks(void);
 /** dormant_wait_for_room - until the pipe takes more. Return: false: it will not */
 bool dormant_wait_for_room(void);
 
+/** dormant_awake - what happens from now on is recorded */
+void dormant_awake(void);
+
 /** dormant_close_pipe - all is written */
 void dormant_close_pipe(void);
 

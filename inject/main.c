@@ -564,9 +564,12 @@ uint32_t inject_record_asked(uint32_t stack)
 	writer.thread = pthread_self();
 	writer.runs = ready;
 	atomic_store(&inject.on, ready);
-	if (!ready)
+	if (ready)
+		inject_join_driver();
+	else
 		inject_give_up("no memory");
 	pthread_mutex_unlock(&writer.lock);
+	dormant_awake();
 	if (ready)
 		inject_write_until_end();
 	if (!inject_is_told())

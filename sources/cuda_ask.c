@@ -195,9 +195,12 @@ int cuda_ask_start(struct cuda_ask *a, uint32_t stack, struct grt_err *err)
 	if (!ask_until(a, &a->page->answer, a->number, ANSWER_MS))
 		return ask_no_answer(a, err);
 	ret = ask_open_pipe(a, err);
-	if (!ret)
-		atomic_store(&a->page->taken, a->number);
-	return ret;
+	if (ret)
+		return ret;
+	atomic_store(&a->page->taken, a->number);
+	/* from now on all is recorded; one that has ended by then says why */
+	ask_until(a, &a->page->state, GRT_CUDA_AWAKE, ANSWER_MS);
+	return 0;
 }
 
 /* ------------------------------------------------------------ packets */
