@@ -142,6 +142,15 @@ static void dormant_record(void)
 	atomic_store(&page->left, inject_record_asked(atomic_load(&page->stack)));
 }
 
+/* What the library was loaded with. */
+static void dormant_free_scrap(void)
+{
+	uint64_t at = atomic_exchange(&page->scrap, 0);
+
+	if (at && munmap((void *)(uintptr_t)at, atomic_load(&page->scrap_bytes)))
+		errno = 0;
+}
+
 static void *dormant_wait(void *arg)
 {
 	uint32_t word;
@@ -154,6 +163,7 @@ static void *dormant_wait(void *arg)
 			continue;
 		}
 		answered = atomic_load(&page->ask);
+		dormant_free_scrap();
 		atomic_store(&page->state, GRT_CUDA_WAKING);
 		dormant_record();
 		atomic_store(&page->state, GRT_CUDA_ASLEEP);

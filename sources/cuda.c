@@ -23,6 +23,7 @@
 #include "sources/bpf/bpf.h"
 #include "codes/cuda_codes.h"
 #include "cuda_ask.h"
+#include "cuda_attach.h"
 #include "trace/cuda_recording.h"
 #include "sources/bpf/bpf_nodes.h"
 #include "host/elf_file.h"
@@ -285,10 +286,37 @@ static int open_outside(struct capture *c, const struct source_setup *setup, str
 
 #endif
 
-static int cuda_ask_process(struct capture *c, pid_t pid, struct grt_err *err)
+/* A process that runs without the library gets it. */
+static int cuda_load_into(struct capture *c, struct cuda_ask *a, pid_t pid, struct grt_err *err)
 {
-	int ret = cuda_ask_find(&c->ask[c->asks], pid, err);
+	struct timespec moment = {.tv_nsec = 1000000};
+	struct cuda_attach attach;
+	char text[128];
+	int ret = cuda_attach_load(&attach, pid, c->library, err);
 
+	if (ret)
+		return ret;
+	/* its thread makes the page when it begins */
+	for (int ms = 0; ms < 2000 && (ret = cuda_ask_find(a, pid, err)) == -ENOENT; ms++)
+		nanosleep(&moment, NULL);
+	if (ret)
+		return ret;
+	atomic_store(&a->page->scrap_bytes, attach.bytes);
+	atomic_store(&a->page->scrap, attach.at);
+	snprintf(text, sizeof(text), "cuda: the library was loaded into process %d, a thread of which stood still for %.1f ms at most",
+		 (int)pid, (double)attach.longest / 1e6);
+	if (c->note)
+		c->note(text);
+	return 0;
+}
+
+static int cuda_ask_process(struct capture *c, pid_t pid, bool named, struct grt_err *err)
+{
+	struct cuda_ask *a = &c->ask[c->asks];
+	int ret = cuda_ask_find(a, pid, err);
+
+	if (ret == -ENOENT && named)
+		ret = cuda_load_into(c, a, pid, err);
 	c->asks += !ret;
 	return ret;
 }
@@ -333,7 +361,7 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	/* the metadata, which is written next, has it */
 	ret = choose_number(c, err) ?: open_event(c, err);
 	if (!ret && setup->pid)
-		ret = cuda_ask_process(c, setup->pid, err);
+		ret = cuda_ask_process(c, setup->pid, setup->named, err);
 	if (ret)
 		return ret;
 	return strcmp(c->stack, "bpf") ? 0 : open_marker(c, setup, err);

@@ -34,6 +34,7 @@ enum grt_cuda_left { GRT_CUDA_UNUSED, GRT_CUDA_DETACHED, GRT_CUDA_ATTACHED };
  * @word: a futex: changes when the recorder has written
  * @ask, @taken, @end: the recorder's: the number of the recording that it wants; it has the pipe of; that ends
  * @stack: the recorder's: enum grt_cuda_stack
+ * @scrap, @scrap_bytes: the recorder's: memory of the process that nobody needs
  * @state: the library's: enum grt_cuda_asleep
  * @answer: the library's: the recording that @pipe, a descriptor, or -1 and @why are about
  * @left: the library's: enum grt_cuda_left
@@ -47,6 +48,8 @@ struct grt_cuda_ask {
 	_Atomic uint32_t taken;
 	_Atomic uint32_t end;
 	_Atomic uint32_t stack;
+	_Atomic uint64_t scrap;
+	_Atomic uint64_t scrap_bytes;
 	_Atomic uint32_t state;
 	_Atomic uint32_t answer;
 	_Atomic int32_t pipe;
