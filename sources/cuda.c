@@ -179,7 +179,7 @@ static int cuda_check(const struct source_setup *setup, struct grt_err *err)
 {
 	const char *other = getenv("CUDA_INJECTION64_PATH");
 
-	if (!setup->program && !setup->pid)
+	if (!setup->program && !setup->pid && !setup->gpu_users)
 		return grt_err_set(err, -ENODEV, "neither a program nor a process is given",
 				   "grtrace record -e cuda -- PROG, or grtrace record -e cuda -p PID",
 				   "CUDA cannot be traced without a program");
@@ -321,6 +321,27 @@ static int cuda_ask_process(struct capture *c, pid_t pid, bool named, struct grt
 	return ret;
 }
 
+/* One that refuses is named, and the others are recorded. */
+static int cuda_ask_users(struct capture *c, struct grt_err *err)
+{
+	char text[sizeof(err->what) + sizeof(err->why) + 16];
+	pid_t pids[ASKS_MAX];
+	unsigned int n = cuda_ask_gpu(pids, ASKS_MAX);
+	struct grt_err why = {0};
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (!cuda_ask_process(c, pids[i], true, &why))
+			continue;
+		snprintf(text, sizeof(text), "cuda: %s: %s", why.what, why.why);
+		if (c->note)
+			c->note(text);
+	}
+	if (c->asks)
+		return 0;
+	return grt_err_set(err, -ENOENT, n ? "each of them refuses" : "none that we may look into has libcuda.so",
+			   "sudo grtrace record -e cuda -p gpu", "no process that uses CUDA can be recorded");
+}
+
 static int open_event(struct capture *c, struct grt_err *err)
 {
 	c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -362,6 +383,8 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	ret = choose_number(c, err) ?: open_event(c, err);
 	if (!ret && setup->pid)
 		ret = cuda_ask_process(c, setup->pid, setup->named, err);
+	if (!ret && setup->gpu_users)
+		ret = cuda_ask_users(c, err);
 	if (ret)
 		return ret;
 	return strcmp(c->stack, "bpf") ? 0 : open_marker(c, setup, err);

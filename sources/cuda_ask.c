@@ -22,6 +22,8 @@
 
 #include <grtrace/stream.h>
 
+#include "host/maps.h"
+
 #define ANSWER_MS 5000
 #define SLEEP_MS 6000
 /* More than the library makes of one. */
@@ -129,6 +131,68 @@ int cuda_ask_find(struct cuda_ask *a, pid_t pid, struct grt_err *err)
 		     : grt_err_set(err, -ENOENT, "it was started without libgrtrace-cuda.so",
 				   "grtrace start --cuda, and start it again",
 				   "process %d cannot be asked to record", (int)pid);
+}
+
+/* The next process of /proc, 0: that was the last. */
+static pid_t ask_next_process(DIR *proc)
+{
+	struct dirent *e;
+	pid_t pid;
+
+	while (proc && (e = readdir(proc))) {
+		pid = (pid_t)atoi(e->d_name);
+		if (pid > 0)
+			return pid;
+	}
+	return 0;
+}
+
+unsigned int cuda_ask_each(void (*fn)(pid_t pid, pid_t held))
+{
+	DIR *proc = opendir("/proc");
+	struct cuda_ask a;
+	unsigned int n = 0;
+	pid_t pid;
+
+	while ((pid = ask_next_process(proc))) {
+		if (cuda_ask_find(&a, pid, NULL))
+			continue;
+		fn(pid, cuda_ask_holder(&a));
+		cuda_ask_close(&a);
+		n++;
+	}
+	if (proc)
+		closedir(proc);
+	return n;
+}
+
+static bool ask_has_driver(pid_t pid)
+{
+	struct maps maps = {.from = maps_open(pid)};
+	struct maps_row row;
+	const char *name;
+	bool has = false;
+
+	while (!has && maps_next(&maps, &row)) {
+		name = strrchr(row.path, '/');
+		has = name && !strncmp(name, "/libcuda.so", strlen("/libcuda.so"));
+	}
+	maps_close(&maps);
+	return has;
+}
+
+unsigned int cuda_ask_gpu(pid_t *pids, unsigned int room)
+{
+	DIR *proc = opendir("/proc");
+	unsigned int n = 0;
+	pid_t pid;
+
+	while (n < room && (pid = ask_next_process(proc)))
+		if (pid != getpid() && ask_has_driver(pid))
+			pids[n++] = pid;
+	if (proc)
+		closedir(proc);
+	return n;
 }
 
 static void ask_tell(struct cuda_ask *a)

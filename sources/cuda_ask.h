@@ -52,6 +52,16 @@ int cuda_ask_start(struct cuda_ask *a, uint32_t stack, struct grt_err *err);
 /** cuda_ask_read - what there is, into files of the directory. Return: > 0, 0: the end, or -errno */
 ssize_t cuda_ask_read(struct cuda_ask *a, int dir);
 
+/**
+ * cuda_ask_each - calls @fn for each process that may be asked, by its number
+ * @held: who records it, 0: nobody
+ * Return: how many there are
+ */
+unsigned int cuda_ask_each(void (*fn)(pid_t pid, pid_t held));
+
+/** cuda_ask_gpu - processes that have the driver of CUDA in them; @pids gets at most @room. Return: how many */
+unsigned int cuda_ask_gpu(pid_t *pids, unsigned int room);
+
 /** cuda_ask_stop - its recording ends; the rest can be read */
 void cuda_ask_stop(struct cuda_ask *a);
 

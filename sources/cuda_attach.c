@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
@@ -633,13 +634,12 @@ static int attach_load(struct attach *a, const char *library)
 	return ret ?: attach_wait_loaded(a, at);
 }
 
-int cuda_attach_load(struct cuda_attach *out, pid_t pid, const char *library, struct grt_err *err)
+static int attach_try(struct cuda_attach *out, pid_t pid, const char *library, struct grt_err *err)
 {
 	struct attach a = {.pid = pid, .out = out, .err = err};
 	char path[64];
 	int ret;
 
-	*out = (struct cuda_attach){0};
 	ret = attach_check(&a);
 	if (ret)
 		return ret;
@@ -650,6 +650,48 @@ int cuda_attach_load(struct cuda_attach *out, pid_t pid, const char *library, st
 	ret = attach_load(&a, library);
 	close(a.mem);
 	return ret;
+}
+
+/** struct attach_result - of the process that traces */
+struct attach_result {
+	struct cuda_attach out;
+	struct grt_err err;
+	int ret;
+};
+
+/* It is not in the session, so that what ends the recorder leaves it: the thread is put back. */
+static void attach_in_helper(struct attach_result *r, pid_t pid, const char *library)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid();
+	r->ret = attach_try(&r->out, pid, library, &r->err);
+	_exit(0);
+}
+
+int cuda_attach_load(struct cuda_attach *out, pid_t pid, const char *library, struct grt_err *err)
+{
+	struct attach_result *r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t helper;
+	int ret;
+
+	if (r == MAP_FAILED)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory to trace process %d", (int)pid);
+	r->ret = -ECHILD;
+	helper = fork();
+	if (!helper)
+		attach_in_helper(r, pid, library);
+	while (helper > 0 && waitpid(helper, NULL, 0) < 0 && errno == EINTR)
+		;
+	*out = r->out;
+	*err = r->err;
+	ret = r->ret;
+	munmap(r, sizeof(*r));
+	return ret != -ECHILD ? ret
+			      : grt_err_set(err, ret, "the process that does it was ended", "try again",
+					    "cannot load the library into process %d", (int)pid);
 }
 
 #else

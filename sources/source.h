@@ -22,6 +22,7 @@
 /**
  * struct source_setup - what `record` asks of a source
  * @pid: only events of this process, 0: of all
+ * @gpu_users: all processes that use CUDA, instead of @pid
  * @comm: only threads of this name; NULL: all
  * @ring: only rings of this name; NULL: all
  * @driver: the driver whose fences are jobs, for sources that need one
@@ -43,6 +44,7 @@
  */
 struct source_setup {
 	pid_t pid;
+	bool gpu_users;
 	const char *comm;
 	const char *ring;
 	const char *driver;

@@ -29,13 +29,13 @@ whole() {
 		END { for (i = lo; i <= hi; i += 2) if (k[i] != 1) bad++; print n + 0, bad + 0 }'
 }
 
-begin ask 100000
+begin ask 2000
 check "it is loaded, and has one thread more" grep -qx grtrace /proc/$pid/task/*/comm
 finish
 check "nobody asks: no callback, no client" says '^sum [0-9a-f]+, 0 windows, 0 unclean, finalized 0 times, 0 faults, 0 callbacks, 0 asked, 0 disturbed$'
 sum=$(sed -n 's/^sum \([0-9a-f]*\),.*/\1/p' <<<"$output")
 
-begin ask 100000
+begin ask 2000
 missing=0 empty=0 failed=0
 for ((i = 0; i < ${cycles:=8}; i++)); do
 	run record -e cuda -p $pid -d 0.05 -o c.grt
