@@ -338,7 +338,9 @@ static void status_print_process(pid_t pid, pid_t held)
 	headed = true;
 	printf("  %-8d ", (int)pid);
 	cmd_put_text(stdout, comm);
-	if (held)
+	if (held < 0)
+		puts("  recorded by a process of another namespace");
+	else if (held)
 		printf("  recorded by process %d\n", (int)held);
 	else
 		puts("  asleep");

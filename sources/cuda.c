@@ -27,10 +27,9 @@
 #include "trace/cuda_recording.h"
 #include "sources/bpf/bpf_nodes.h"
 #include "host/elf_file.h"
-#include "host/links.h"
 #include "uprobe.h"
 
-#define LIBRARY "libgrtrace-cuda.so"
+#define LIBRARY GRT_CUDA_LIBRARY
 #define PREFIX "cuda_"
 /* Its writers look for this file, and end what they write. */
 #define STOP_NAME GRT_CUDA_STOP
@@ -132,21 +131,12 @@ static bool has_cuda(void)
 		       "libcuda.so.1");
 }
 
-/* Beside the program, as it is built, or where it is installed. */
-static bool find_library(struct capture *c)
+/* As `grtrace start --cuda` has it set. */
+static bool cuda_is_ours(const char *path)
 {
-	static const char *const places[] = {"", "../lib/grtrace/", "../lib64/grtrace/"};
-	char dir[PATH_MAX], path[2 * PATH_MAX];
-	size_t i;
+	const char *name = strrchr(path, '/');
 
-	if (!link_program_dir(dir))
-		return false;
-	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s" LIBRARY, dir, places[i]);
-		if (realpath(path, c->library))
-			return true;
-	}
-	return false;
+	return !strcmp(name ? name + 1 : path, LIBRARY);
 }
 
 static int no_library(struct grt_err *err)
@@ -162,18 +152,10 @@ static int cuda_probe(struct grt_err *err)
 	if (!has_cuda())
 		return grt_err_set(err, -ENODEV, "there is no libcuda.so.1", "install NVIDIA's driver",
 				   "CUDA is not installed");
-	return find_library(&c) ? 0 : no_library(err);
+	return cuda_ask_library(c.library) ? 0 : no_library(err);
 }
 
 /* -------------------------------------------------------------- set-up */
-
-/* As `grtrace start --cuda` has it set. */
-static bool cuda_is_ours(const char *path)
-{
-	const char *name = strrchr(path, '/');
-
-	return !strcmp(name ? name + 1 : path, LIBRARY);
-}
 
 static int cuda_check(const struct source_setup *setup, struct grt_err *err)
 {
@@ -377,7 +359,7 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	ret = cuda_check(setup, err);
 	if (ret)
 		return ret;
-	if (!find_library(c))
+	if (!cuda_ask_library(c->library))
 		return no_library(err);
 	/* the metadata, which is written next, has it */
 	ret = choose_number(c, err) ?: open_event(c, err);
@@ -398,7 +380,7 @@ static int cuda_set_nvtx(struct capture *c)
 
 	if (no_nvtx)
 		return 0;
-	if (!other || !*other)
+	if (!other || !*other || cuda_is_ours(other))
 		return setenv(NVTX_ENV, c->library, 1);
 	snprintf(text, sizeof(text), "cuda: no NVTX ranges: " NVTX_ENV " is set, to %s", other);
 	if (c->note)

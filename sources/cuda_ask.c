@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 
 #include <grtrace/stream.h>
 
+#include "host/links.h"
 #include "host/maps.h"
 
 #define ANSWER_MS 5000
@@ -29,6 +31,22 @@
 /* More than the library makes of one. */
 #define PACKET_MAX ((size_t)64 << 20)
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+
+bool cuda_ask_library(char *library)
+{
+	static const char *const places[] = {"", "../lib/grtrace/", "../lib64/grtrace/"};
+	char dir[PATH_MAX], path[2 * PATH_MAX];
+	size_t i;
+
+	if (!link_program_dir(dir))
+		return false;
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s" GRT_CUDA_LIBRARY, dir, places[i]);
+		if (realpath(path, library))
+			return true;
+	}
+	return false;
+}
 
 static int ask_unreadable(pid_t pid, int code, struct grt_err *err)
 {
@@ -93,7 +111,10 @@ pid_t cuda_ask_holder(const struct cuda_ask *a)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-	return !fcntl(a->fd, F_GETLK, &lock) && lock.l_type != F_UNLCK ? lock.l_pid : 0;
+	if (fcntl(a->fd, F_GETLK, &lock) || lock.l_type == F_UNLCK)
+		return 0;
+	/* one of another namespace has no number here */
+	return lock.l_pid > 0 ? lock.l_pid : -1;
 }
 
 static int ask_lock(struct cuda_ask *a, struct grt_err *err)

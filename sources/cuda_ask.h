@@ -43,7 +43,12 @@ struct cuda_ask {
  */
 int cuda_ask_find(struct cuda_ask *a, pid_t pid, struct grt_err *err);
 
-/** cuda_ask_holder - who records it, 0: nobody */
+#define GRT_CUDA_LIBRARY "libgrtrace-cuda.so"
+
+/** cuda_ask_library - its path, PATH_MAX bytes: beside this program, or where it is installed. Return: whether it is there */
+bool cuda_ask_library(char *path);
+
+/** cuda_ask_holder - who records it, 0: nobody, -1: a process that is not seen here */
 pid_t cuda_ask_holder(const struct cuda_ask *a);
 
 /** cuda_ask_start - wakes it. Return: 0 or -errno with *err */

@@ -74,6 +74,49 @@ check "is let go within 2 s" test $SECONDS -le 3
 finish
 check "and CUPTI is out of it" says '1 windows, 0 unclean, finalized 1 times, 0 faults,'
 
+# Which can be asked, and who has one; all that use CUDA, also one without the library. Alone, for others may use CUDA here.
+if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
+	cat >all.sh <<-'END'
+		export HOME=$PWD/home XDG_CONFIG_HOME= MOCK_GO=$PWD/go
+		mkdir -p home
+		rm -f go
+		"$GRTRACE" start --cuda >started || echo "start failed"
+		set -a
+		. home/.config/environment.d/50-grtrace.conf
+		set +a
+		"$MOCK/app" ask 100 >one & one=$!
+		env -u CUDA_INJECTION64_PATH "$MOCK/app" ask 100 >two & two=$!
+		until grep -q ready one && grep -q ready two; do sleep 0.01; done
+		"$GRTRACE" status --cuda | sed "s/ $one / ONE /"
+		"$GRTRACE" record -e cuda -p gpu -d 0.3 -o all.grt
+		"$GRTRACE" record -e cuda -o program.grt -- "$MOCK/app" plain 100
+		"$GRTRACE" stop --cuda
+		"$GRTRACE" stop --cuda >/dev/null && echo "twice is fine"
+		touch go
+		wait
+		cat one two
+		find home -type f
+	END
+	output=$(GRTRACE=$GRTRACE MOCK=$MOCK timeout 60 unshare -mpf --mount-proc bash all.sh 2>&1)
+	status=$?
+	check "start --cuda: the program that it made ask-able is listed" says '^  ONE +app +asleep$'
+	check "and no other" test "$(grep -c asleep <<<"$output")" = 1
+	check "-p gpu: each of the two is recorded once" test "$(grep -c ' 1 windows, 0 unclean, .* 0 asked, 0 disturbed$' <<<"$output")" = 2
+	output+=$("$GRTRACE_BUILD/tests/inject/joined" all.grt)
+	check "into one recording" says ' processes=2$'
+	output+=$("$GRTRACE_BUILD/tests/inject/joined" program.grt)
+	check "a program is recorded as ever where the library is the default" says '^launches=100 .* matched=100 '
+	check "stop --cuda: the file is gone" test ! -e home/.config/environment.d
+	check "twice" says '^twice is fine$'
+	mkdir -p home/.config/environment.d
+	echo 'MINE=1' >home/.config/environment.d/50-grtrace.conf
+	output=$(HOME=$PWD/home XDG_CONFIG_HOME= "$GRTRACE" start --cuda 2>&1)
+	status=$?
+	check "a file of another is left alone" test "$status$(<home/.config/environment.d/50-grtrace.conf)" = 1MINE=1
+else
+	echo "# all processes: needs root"
+fi
+
 # Its own user's, and root's.
 if [ "$(id -u)" = 0 ]; then
 	begin ask 1000
