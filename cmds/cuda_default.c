@@ -23,8 +23,7 @@ static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION
 
 static int default_service_usage(const char *service)
 {
-	static const char good[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.@-\\";
+	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.@-\\";
 
 	if (!service || (*service && *service != '.' && !service[strspn(service, good)]))
 		return EXIT_DONE;
@@ -49,8 +48,9 @@ static int default_dir(const char *service, char *dir)
 	else
 		return cmd_fail(EXIT_FAILED, "HOME is not set", "HOME=... grtrace start --cuda",
 				"cannot find this user's environment.d");
-	return n < PATH_MAX - 32 ? EXIT_DONE
-				 : cmd_fail(EXIT_FAILED, "its path is too long", NULL, "cannot use %.60s...", dir);
+	return n < PATH_MAX - 32
+		       ? EXIT_DONE
+		       : cmd_fail(EXIT_FAILED, "its path is too long", NULL, "cannot use %.60s...", dir);
 }
 
 static int default_make_dirs(char *dir)

@@ -11,7 +11,8 @@ static bool opt_cuda;
 static const char *opt_service;
 
 static const struct cmd_opt options[] = {
-	{"cuda", 0, OPT_FLAG, NULL, &opt_cuda, "CUDA programs run with the library that record -e cuda -p wakes"},
+	{"cuda", 0, OPT_FLAG, NULL, &opt_cuda,
+	 "CUDA programs run with the library that record -e cuda -p wakes"},
 	{"service", 0, OPT_STR, "NAME", &opt_service, "--cuda: for this systemd service, not for this user"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };

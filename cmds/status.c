@@ -433,4 +433,5 @@ static const struct cmd_json status_json = {
 		&(const struct grt_table){"balance", NULL, status_balance_columns, GRT_TABLE_PAIRS}),
 };
 
-const struct cmd cmd_status = {.usage = "[--json | --cuda]", .opts = options, .run = status_run, .json = &status_json};
+const struct cmd cmd_status = {
+	.usage = "[--json | --cuda]", .opts = options, .run = status_run, .json = &status_json};

@@ -32,7 +32,10 @@ struct buffer {
 static struct buffer buffer[BUFFERS_MAX];
 static _Atomic unsigned int buffers;
 static struct buffer *_Atomic completed;
-#define PACKETS {.fd = -1, .told = true, .before = &define_packets}
+#define PACKETS                                                   \
+	{                                                         \
+		.fd = -1, .told = true, .before = &define_packets \
+	}
 static struct packets packets = PACKETS;
 static _Atomic bool over;
 

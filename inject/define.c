@@ -31,7 +31,10 @@
 #define ROOM_BYTES ((size_t)32 << 20)
 #define RESERVE_BYTES ((size_t)64 << 10)
 
-#define PACKETS {.fd = -1, .room = ROOM_BYTES, .reserve = RESERVE_BYTES}
+#define PACKETS                                                        \
+	{                                                              \
+		.fd = -1, .room = ROOM_BYTES, .reserve = RESERVE_BYTES \
+	}
 struct packets define_packets = PACKETS;
 static uint64_t round_now, round_before;
 

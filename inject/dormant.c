@@ -109,7 +109,8 @@ static bool dormant_is_taken(void)
 	struct timespec moment = {.tv_nsec = 500000};
 
 	while (atomic_load(&page->taken) != answered) {
-		if (now_ns(CLOCK_MONOTONIC) >= limit || atomic_load(&page->ask) != answered || inject_is_told())
+		if (now_ns(CLOCK_MONOTONIC) >= limit || atomic_load(&page->ask) != answered ||
+		    inject_is_told())
 			return false;
 		nanosleep(&moment, NULL);
 	}

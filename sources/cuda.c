@@ -285,8 +285,10 @@ static int cuda_load_into(struct capture *c, struct cuda_ask *a, pid_t pid, stru
 		return ret;
 	atomic_store(&a->page->scrap_bytes, attach.bytes);
 	atomic_store(&a->page->scrap, attach.at);
-	snprintf(text, sizeof(text), "cuda: the library was loaded into process %d, a thread of which stood still for %.1f ms at most",
-		 (int)pid, (double)attach.longest / 1e6);
+	snprintf(
+		text, sizeof(text),
+		"cuda: the library was loaded into process %d, a thread of which stood still for %.1f ms at most",
+		(int)pid, (double)attach.longest / 1e6);
 	if (c->note)
 		c->note(text);
 	return 0;
@@ -320,7 +322,8 @@ static int cuda_ask_users(struct capture *c, struct grt_err *err)
 	}
 	if (c->asks)
 		return 0;
-	return grt_err_set(err, -ENOENT, n ? "each of them refuses" : "none that we may look into has libcuda.so",
+	return grt_err_set(err, -ENOENT,
+			   n ? "each of them refuses" : "none that we may look into has libcuda.so",
 			   "sudo grtrace record -e cuda -p gpu", "no process that uses CUDA can be recorded");
 }
 
@@ -411,7 +414,7 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 /* As the library counts them. */
 static uint32_t cuda_stack_number(const struct capture *c)
 {
-	return !strcmp(c->stack, "none") ? GRT_CUDA_STACK_NONE
+	return !strcmp(c->stack, "none")  ? GRT_CUDA_STACK_NONE
 	       : !strcmp(c->stack, "bpf") ? GRT_CUDA_STACK_BPF
 					  : GRT_CUDA_STACK_INPROC;
 }
@@ -614,9 +617,10 @@ static void cuda_note_left(struct capture *c, struct cuda_ask *a)
 	char text[256];
 
 	if (left == GRT_CUDA_ATTACHED)
-		snprintf(text, sizeof(text),
-			 "cuda: CUPTI stays in process %d, whose launches stay some percent slower: it has CUDA graphs or several contexts, or made no call that waits for the device",
-			 (int)a->pid);
+		snprintf(
+			text, sizeof(text),
+			"cuda: CUPTI stays in process %d, whose launches stay some percent slower: it has CUDA graphs or several contexts, or made no call that waits for the device",
+			(int)a->pid);
 	else if (left == -ETIMEDOUT)
 		snprintf(text, sizeof(text), "cuda: process %d has not let CUPTI go yet", (int)a->pid);
 	if (left == GRT_CUDA_ATTACHED || left == -ETIMEDOUT)

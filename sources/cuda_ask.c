@@ -51,10 +51,10 @@ bool cuda_ask_library(char *library)
 static int ask_unreadable(pid_t pid, int code, struct grt_err *err)
 {
 	if (code == -ESRCH || code == -ENOENT)
-		return grt_err_set(err, -ESRCH, "there is no such process", "ps -e",
-				   "cannot ask process %d", (int)pid);
-	return grt_err_set(err, code, strerror(-code), "sudo grtrace record ...",
-			   "cannot ask process %d", (int)pid);
+		return grt_err_set(err, -ESRCH, "there is no such process", "ps -e", "cannot ask process %d",
+				   (int)pid);
+	return grt_err_set(err, code, strerror(-code), "sudo grtrace record ...", "cannot ask process %d",
+			   (int)pid);
 }
 
 /* The last of the process's numbers: as it knows itself. */

@@ -45,7 +45,8 @@ int cuda_ask_find(struct cuda_ask *a, pid_t pid, struct grt_err *err);
 
 #define GRT_CUDA_LIBRARY "libgrtrace-cuda.so"
 
-/** cuda_ask_library - its path, PATH_MAX bytes: beside this program, or where it is installed. Return: whether it is there */
+/** cuda_ask_library - its path, PATH_MAX bytes: beside this program, or where it is installed. Return:
+ * whether it is there */
 bool cuda_ask_library(char *path);
 
 /** cuda_ask_holder - who records it, 0: nobody, -1: a process that is not seen here */
@@ -64,7 +65,8 @@ ssize_t cuda_ask_read(struct cuda_ask *a, int dir);
  */
 unsigned int cuda_ask_each(void (*fn)(pid_t pid, pid_t held));
 
-/** cuda_ask_gpu - processes that have the driver of CUDA in them; @pids gets at most @room. Return: how many */
+/** cuda_ask_gpu - processes that have the driver of CUDA in them; @pids gets at most @room. Return: how many
+ */
 unsigned int cuda_ask_gpu(pid_t *pids, unsigned int room);
 
 /** cuda_ask_stop - its recording ends; the rest can be read */

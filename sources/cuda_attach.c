@@ -182,7 +182,8 @@ static int attach_no_right(struct attach *a, int code)
 
 static int attach_check(struct attach *a)
 {
-	long tracer = attach_status(a->pid, "TracerPid:", 10), seccomp = attach_status(a->pid, "Seccomp:", 10);
+	long tracer = attach_status(a->pid, "TracerPid:", 10),
+	     seccomp = attach_status(a->pid, "Seccomp:", 10);
 	char why[96], path[64];
 	unsigned char head[5] = {0};
 	int fd;
@@ -271,7 +272,8 @@ static int attach_find(struct attach *a)
 	}
 	maps_close(&maps);
 	if (!libc[0])
-		return attach_refuse(a, -ENOEXEC, "it is a static program, or has another C library than glibc",
+		return attach_refuse(a, -ENOEXEC,
+				     "it is a static program, or has another C library than glibc",
 				     "trace it from its start");
 	a->dlopen = attach_function(a, libc, "dlopen");
 	a->dlerror = attach_function(a, libc, "dlerror");
@@ -295,9 +297,9 @@ static int attach_find(struct attach *a)
  */
 static int attach_rank(long call)
 {
-	static const long calls[] = {SYS_clock_nanosleep, SYS_nanosleep, SYS_poll,     SYS_ppoll,
-				     SYS_select,	  SYS_pselect6,	 SYS_read,     SYS_recvfrom,
-				     SYS_recvmsg,	  SYS_accept,	 SYS_accept4,  SYS_wait4,
+	static const long calls[] = {SYS_clock_nanosleep, SYS_nanosleep, SYS_poll,	    SYS_ppoll,
+				     SYS_select,	  SYS_pselect6,	 SYS_read,	    SYS_recvfrom,
+				     SYS_recvmsg,	  SYS_accept,	 SYS_accept4,	    SYS_wait4,
 				     SYS_waitid,	  SYS_pause,	 SYS_rt_sigsuspend, SYS_futex};
 	const int n = sizeof(calls) / sizeof(calls[0]);
 
@@ -518,13 +520,18 @@ static int attach_make_room(struct attach *a, uint64_t *at, int *fd)
 		return ret;
 	room = attach_make_call(a, SYS_mmap, 0, ATTACH_BYTES, 7, 0x22 /* private, anonymous */, -1);
 	if (room > 0 && pwrite(a->mem, name, sizeof(name), (off_t)room + ATTACH_DATA) == sizeof(name))
-		file = attach_make_call(a, SYS_memfd_create, room + ATTACH_DATA, 1 /* close on exec */, 0, 0, 0);
+		file = attach_make_call(a, SYS_memfd_create, room + ATTACH_DATA, 1 /* close on exec */, 0, 0,
+					0);
 	ret = attach_let_go(a, &a->regs, a->mask);
 	a->out->at = room > 0 ? (uint64_t)room : 0;
 	a->out->bytes = ATTACH_BYTES;
 	if (ret || room <= 0 || file < 0)
-		return attach_refuse(a, ret ?: room <= 0 ? (int)room : (int)file,
-				     "it cannot make memory or a file for it", "ulimit -n, -v of the process");
+		return attach_refuse(a,
+				     ret
+					     ?: room <= 0 ? (int)room
+							  : (int)file,
+				     "it cannot make memory or a file for it",
+				     "ulimit -n, -v of the process");
 	*at = (uint64_t)room;
 	*fd = (int)file;
 	return 0;
@@ -673,7 +680,8 @@ static void attach_in_helper(struct attach_result *r, pid_t pid, const char *lib
 
 int cuda_attach_load(struct cuda_attach *out, pid_t pid, const char *library, struct grt_err *err)
 {
-	struct attach_result *r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct attach_result *r =
+		mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t helper;
 	int ret;
 

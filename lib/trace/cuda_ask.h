@@ -32,7 +32,8 @@ enum grt_cuda_left { GRT_CUDA_UNUSED, GRT_CUDA_DETACHED, GRT_CUDA_ATTACHED };
  * struct grt_cuda_ask - the page
  * @pid: of the library's process, as that knows it: a page that a child has inherited is its parent's
  * @word: a futex: changes when the recorder has written
- * @ask, @taken, @end: the recorder's: the number of the recording that it wants; it has the pipe of; that ends
+ * @ask, @taken, @end: the recorder's: the number of the recording that it wants; it has the pipe of; that
+ * ends
  * @stack: the recorder's: enum grt_cuda_stack
  * @scrap, @scrap_bytes: the recorder's: memory of the process that nobody needs
  * @state: the library's: enum grt_cuda_asleep

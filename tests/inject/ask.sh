@@ -86,7 +86,10 @@ if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
 		set +a
 		"$MOCK/app" ask 100 >one & one=$!
 		env -u CUDA_INJECTION64_PATH "$MOCK/app" ask 100 >two & two=$!
-		until grep -q ready one && grep -q ready two; do sleep 0.01; done
+		for ((i = 0; i < 1000; i++)); do
+			grep -q ready one && grep -q ready two && break
+			sleep 0.01
+		done
 		"$GRTRACE" status --cuda | sed "s/ $one / ONE /"
 		"$GRTRACE" record -e cuda -p gpu -d 0.3 -o all.grt
 		"$GRTRACE" record -e cuda -o program.grt -- "$MOCK/app" plain 100
@@ -97,14 +100,14 @@ if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
 		cat one two
 		find home -type f
 	END
-	output=$(GRTRACE=$GRTRACE MOCK=$MOCK timeout 60 unshare -mpf --mount-proc bash all.sh 2>&1)
+	output=$(timeout 60 unshare -mpf --kill-child --mount-proc env "GRTRACE=$GRTRACE" "MOCK=$MOCK" bash all.sh 2>&1)
 	status=$?
 	check "start --cuda: the program that it made ask-able is listed" says '^  ONE +app +asleep$'
 	check "and no other" test "$(grep -c asleep <<<"$output")" = 1
 	check "-p gpu: each of the two is recorded once" test "$(grep -c ' 1 windows, 0 unclean, .* 0 asked, 0 disturbed$' <<<"$output")" = 2
-	output+=$("$GRTRACE_BUILD/tests/inject/joined" all.grt)
+	output=$("$GRTRACE_BUILD/tests/inject/joined" all.grt)
 	check "into one recording" says ' processes=2$'
-	output+=$("$GRTRACE_BUILD/tests/inject/joined" program.grt)
+	output=$("$GRTRACE_BUILD/tests/inject/joined" program.grt)
 	check "a program is recorded as ever where the library is the default" says '^launches=100 .* matched=100 '
 	check "stop --cuda: the file is gone" test ! -e home/.config/environment.d
 	check "twice" says '^twice is fine$'
