@@ -30,6 +30,10 @@ whole() {
 }
 
 begin ask 2000
+for ((waited = 0; waited < 500; waited++)); do
+	! grep -qx grtrace /proc/$pid/task/*/comm || break
+	sleep 0.01
+done
 check "it is loaded, and has one thread more" grep -qx grtrace /proc/$pid/task/*/comm
 finish
 check "nobody asks: no callback, no client" says '^sum [0-9a-f]+, 0 windows, 0 unclean, finalized 0 times, 0 faults, 0 callbacks, 0 asked, 0 disturbed$'
@@ -105,12 +109,12 @@ if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
 	check "start --cuda: the program that it made ask-able is listed" says '^  ONE +app +asleep$'
 	check "and no other" test "$(grep -c asleep <<<"$output")" = 1
 	check "-p gpu: each of the two is recorded once" test "$(grep -c ' 1 windows, 0 unclean, .* 0 asked, 0 disturbed$' <<<"$output")" = 2
+	check "stop --cuda twice is fine" says '^twice is fine$'
 	output=$("$GRTRACE_BUILD/tests/inject/joined" all.grt)
 	check "into one recording" says ' processes=2$'
 	output=$("$GRTRACE_BUILD/tests/inject/joined" program.grt)
 	check "a program is recorded as ever where the library is the default" says '^launches=100 .* matched=100 '
 	check "stop --cuda: the file is gone" test ! -e home/.config/environment.d
-	check "twice" says '^twice is fine$'
 	mkdir -p home/.config/environment.d
 	echo 'MINE=1' >home/.config/environment.d/50-grtrace.conf
 	output=$(HOME=$PWD/home XDG_CONFIG_HOME= "$GRTRACE" start --cuda 2>&1)
