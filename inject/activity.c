@@ -17,7 +17,7 @@
 #define BUFFERS_MAX 2048
 #define CUPTI_VERSION_12_9 28
 
-enum { BUFFER_NONE, BUFFER_FREE, BUFFER_OUT, BUFFER_FULL };
+enum { BUFFER_NONE, BUFFER_FREE, BUFFER_OUT, BUFFER_FULL, BUFFER_EMPTY };
 
 /** struct buffer - @next: in the queue of completed ones, the one that came before */
 struct buffer {
@@ -45,11 +45,10 @@ static _Atomic bool over;
 static unsigned int activity_take_empty(void)
 {
 	unsigned int n = atomic_load(&buffers), i;
-	int state = BUFFER_NONE;
+	int state = BUFFER_EMPTY;
 
-	for (i = 0; i < n; i++, state = BUFFER_NONE)
-		if (atomic_load(&buffer[i].state) == BUFFER_NONE && !buffer[i].at &&
-		    atomic_compare_exchange_strong(&buffer[i].state, &state, BUFFER_OUT))
+	for (i = 0; i < n; i++, state = BUFFER_EMPTY)
+		if (atomic_compare_exchange_strong(&buffer[i].state, &state, BUFFER_OUT))
 			return i;
 	return BUFFERS_MAX;
 }
@@ -67,7 +66,7 @@ static struct buffer *activity_make_buffer(void)
 		      -1, 0);
 	if (memory == MAP_FAILED) {
 		if (empty < BUFFERS_MAX)
-			atomic_store(&buffer[empty].state, BUFFER_NONE);
+			atomic_store(&buffer[empty].state, BUFFER_EMPTY);
 		return NULL;
 	}
 	if (empty < BUFFERS_MAX) {
@@ -349,7 +348,7 @@ void activity_empty(void)
 		if (atomic_compare_exchange_strong(&buffer[i].state, &state, BUFFER_OUT)) {
 			munmap(buffer[i].at, BUFFER_BYTES);
 			buffer[i].at = NULL;
-			atomic_store(&buffer[i].state, BUFFER_NONE);
+			atomic_store(&buffer[i].state, BUFFER_EMPTY);
 		}
 }
 

@@ -77,7 +77,7 @@ for ((i = 0; i < ${kills:=6}; i++)); do
 	sleep "0.0$((RANDOM % 90 + 10))"
 	kill -KILL $recorder 2>/dev/null
 	wait $recorder 2>/dev/null
-	sleep 0.05
+	sleep 0.5
 	finish
 	[ $status = 0 ] && says ' 0 faults, .* 0 asked, 0 disturbed$' && alive=$((alive + 1))
 done
