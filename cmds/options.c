@@ -83,6 +83,14 @@ static int parse_pid(const char *text, void *target)
 	return ret;
 }
 
+static int options_parse_pid_gpu(const char *text, void *target)
+{
+	if (strcmp(text, "gpu"))
+		return parse_pid(text, target);
+	*(uint64_t *)target = OPT_GPU_USERS;
+	return 0;
+}
+
 static int options_parse_size(const char *text, void *target)
 {
 	static const char units[] = "KMG";
@@ -207,6 +215,7 @@ static const struct opt_type {
 	[OPT_TEXT] = {parse_text, "a text"},
 	[OPT_U64] = {parse_u64, "a number, decimal or 0x.."},
 	[OPT_PID] = {parse_pid, "a process id, from 1"},
+	[OPT_PID_GPU] = {options_parse_pid_gpu, "a process id, from 1, or gpu"},
 	[OPT_SIZE] = {options_parse_size, "bytes, or with K, M or G"},
 	[OPT_SECONDS] = {parse_seconds, "seconds above 0, like 10 or 0.5"},
 	[OPT_TIME] = {parse_time, "a time like 12.5, +3s from the start, -200ms from the end"},

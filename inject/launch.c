@@ -107,6 +107,7 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
  * @next: the entry that the writer takes next in this round
  * @resident: entries up to which the ring is in memory, or has been once around
  * @nvtx: its ranges
+ * @window: the process's recording that its calls and ranges are of
  */
 struct thread {
 	_Atomic uint64_t head;
@@ -115,6 +116,7 @@ struct thread {
 	_Atomic bool inside;
 	bool was_outside;
 	uint32_t tid;
+	uint32_t window;
 	struct open open[OPEN_MAX];
 	struct grt_unwind_thread *unwind;
 	_Atomic uint64_t tail __attribute__((aligned(64)));
@@ -136,6 +138,9 @@ static struct thread *_Atomic spare[SPARES];
 static __thread struct thread *self __attribute__((tls_model("initial-exec")));
 static pthread_key_t key;
 static _Atomic uint64_t correlations;
+/* Rounds in which the driver reported no launch; whether it is known who does. */
+static unsigned int rounds_silent;
+static bool told_by_runtime;
 
 void grtrace_cuda_launch(uint64_t correlation);
 
@@ -189,7 +194,7 @@ static struct thread *launch_make_thread(void)
 		return NULL;
 	t->resident = atomic_load(&threads) < RINGS_WHOLE ? RING : CHUNK;
 	memset(t->ring, 0, t->resident * sizeof(t->ring[0]));
-	if (inject.stack == STACK_INPROC) {
+	if (inject.stack == STACK_INPROC || inject.asked) {
 		t->unwind = grt_unwind_thread_new();
 		if (!t->unwind) {
 			munmap(at, sizeof(*t));
@@ -246,6 +251,17 @@ static struct thread *launch_take_new(void)
 	return t;
 }
 
+/* What was open is of another thread, or its end was not seen. */
+static void launch_begin_anew(struct thread *t)
+{
+	t->window = inject.window;
+	t->depth = 0;
+	t->nvtx.depth = 0;
+	memset(t->nvtx.over, 0, sizeof(t->nvtx.over));
+	if (t->unwind)
+		grt_unwind_thread_reset(t->unwind);
+}
+
 /* The calling thread's, at its first launch. */
 static struct thread *launch_join(void)
 {
@@ -255,11 +271,7 @@ static struct thread *launch_join(void)
 	if (!t)
 		return NULL;
 	t->tid = (uint32_t)syscall(SYS_gettid);
-	t->depth = 0;
-	t->nvtx.depth = 0;
-	memset(t->nvtx.over, 0, sizeof(t->nvtx.over));
-	if (t->unwind)
-		grt_unwind_thread_reset(t->unwind);
+	launch_begin_anew(t);
 	if (pthread_setspecific(key, t))
 		errno = 0;
 	self = t;
@@ -447,6 +459,8 @@ struct nvtx_thread *nvtx_thread_enter(void)
 	}
 	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
+	if (launch_is_on() && t->window != inject.window)
+		launch_begin_anew(t);
 	if (launch_is_on())
 		return &t->nvtx;
 	nvtx_thread_leave();
@@ -546,6 +560,8 @@ static bool launch_record(struct thread *t, int domain, uint32_t number, const s
 	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	recorded = launch_is_recorded(data->site);
+	if (recorded && t->window != inject.window)
+		launch_begin_anew(t);
 	if (data->site == CUPTI_SITE_EXIT)
 		launch_leave(t, data, recorded);
 	else if (recorded)
@@ -654,18 +670,34 @@ void launch_disable(void *subscriber)
 #undef GRT_CUDA_CALL
 }
 
+void launch_reset(void)
+{
+	uint32_t n = launch_thread_count(), i;
+	struct thread *t;
+
+	for (i = 0; i < n; i++) {
+		t = atomic_load(&thread[i]);
+		if (!t)
+			continue;
+		atomic_store(&t->tail, atomic_load(&t->head));
+		t->mark = t->next = atomic_load(&t->head);
+		t->lost_mark = t->lost_told = atomic_load(&t->lost);
+		t->was_outside = false;
+	}
+	atomic_store(&correlations, 0);
+	rounds_silent = 0;
+	told_by_runtime = false;
+}
+
 /* A call returns after its kernel may have run, and is written a round later. */
 #define ROUNDS_SILENT 3
 
 bool launch_check(void *subscriber)
 {
-	static unsigned int silent;
-	static bool over;
-
-	if (over || !inject.kernels || inject.stack == STACK_BPF)
+	if (told_by_runtime || !inject.kernels || inject.stack == STACK_BPF)
 		return false;
-	over = inject.kernel_calls || ++silent == ROUNDS_SILENT;
-	if (inject.kernel_calls || !over)
+	told_by_runtime = inject.kernel_calls || ++rounds_silent == ROUNDS_SILENT;
+	if (inject.kernel_calls || !told_by_runtime)
 		return false;
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                  \
 	if (launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
@@ -689,10 +721,12 @@ static void launch_make_resident(struct thread *t)
 
 int launch_init(void)
 {
-	int ret = pthread_key_create(&key, launch_leave_thread);
+	static bool keyed;
+	int ret = keyed ? 0 : pthread_key_create(&key, launch_leave_thread);
 
 	if (ret)
 		return -ret;
+	keyed = true;
 	for (int i = 0; i < LANES; i++)
 		lane[i] = (struct packets){.fd = -1, .told = true, .before = &define_packets};
 	packets_open(&lane[0]);
@@ -807,6 +841,9 @@ static void launch_write_entry(const struct entry *e)
 {
 	struct packets *p;
 
+	/* of the recording before, by a thread that was late */
+	if (e->end < inject.since)
+		return;
 	if (e->call == GRAPH_NODE) {
 		define_graph_node(e->correlation, e->begin, e->node, e->tid, e->context);
 		return;

@@ -22,6 +22,7 @@
 /**
  * struct source_setup - what `record` asks of a source
  * @pid: only events of this process, 0: of all
+ * @gpu_users: all processes that use CUDA, instead of @pid
  * @comm: only threads of this name; NULL: all
  * @ring: only rings of this name; NULL: all
  * @driver: the driver whose fences are jobs, for sources that need one
@@ -33,6 +34,7 @@
  * @stack: how, as the option says; NULL: without it
  * @no_names: their frames get no names
  * @program: a program will be started
+ * @named: the user has named this source
  * @uid, @gid: the owner of the files that it creates beside the recording, and our user once
  *	capture runs; (uid_t)-1: the present user
  * @ring_base: numbers of rings begin here, so that sources do not share them
@@ -43,6 +45,7 @@
  */
 struct source_setup {
 	pid_t pid;
+	bool gpu_users;
 	const char *comm;
 	const char *ring;
 	const char *driver;
@@ -55,6 +58,7 @@ struct source_setup {
 	const char *stack;
 	bool no_names;
 	bool program;
+	bool named;
 	uid_t uid;
 	gid_t gid;
 	uint32_t ring_base;

@@ -94,7 +94,8 @@ static const struct cmd_opt options[] = {
 	{"driver", 0, OPT_STR, "NAME", &opt.driver,
 	 "BPF sources: only jobs of this driver; required for fence"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
-	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only events of this process; end when it ends"},
+	{"pid", 'p', OPT_PID_GPU, "PID", &opt.pid,
+	 "only events of this process; end when it ends. gpu: -e cuda in all that use CUDA"},
 	{"comm", 0, OPT_STR, "NAME", &opt.comm, "only events of threads of this name"},
 	{"ring", 'r', OPT_STR, "RING", &opt.ring, "only jobs of rings of this name"},
 	{"device", 0, OPT_STR, "GPU", &opt.device,
@@ -311,7 +312,8 @@ static int record_open_source(struct run *run, const struct source *source, enum
 			      struct grt_err *err)
 {
 	struct source_setup setup = {
-		.pid = (pid_t)opt.pid,
+		.pid = opt.pid == OPT_GPU_USERS ? 0 : (pid_t)opt.pid,
+		.gpu_users = opt.pid == OPT_GPU_USERS,
 		.comm = opt.comm,
 		.ring = opt.ring,
 		.driver = opt.driver,
@@ -325,6 +327,7 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		.stack = opt.stack,
 		.no_names = opt.no_symbols,
 		.program = run->program,
+		.named = wish == WISH_NAMED,
 		.uid = (uid_t)-1,
 		.gid = (gid_t)-1,
 		.covered = wants_stack() || opt.kernel_stack ? NULL : record_is_covered,
@@ -1087,7 +1090,7 @@ static int record_record(struct run *run, char **argv, struct grt_err *err)
 		return cmd_error(kmod_exit_status(ret), err);
 	record_confine(run);
 	begin_window(run);
-	if (!run->child.pid && opt.seconds == 0 && !opt.pid)
+	if (!run->child.pid && opt.seconds == 0 && (!opt.pid || opt.pid == OPT_GPU_USERS))
 		record_note("recording; Ctrl-C ends it");
 	failed = run_prog(run, argv);
 	run->fds[run->streams].fd = run->child.pidfd;
@@ -1132,7 +1135,7 @@ static int setup(struct run *run, char **argv)
 static int record_open_target(struct run *run)
 {
 	run->target = -1;
-	if (!opt.pid)
+	if (!opt.pid || opt.pid == OPT_GPU_USERS)
 		return EXIT_DONE;
 	run->target = (int)syscall(SYS_pidfd_open, (pid_t)opt.pid, 0);
 	if (run->target >= 0)
@@ -1165,7 +1168,8 @@ static int record_find_device(void)
 /* Options of sources that do not take part, or do not go with the others. */
 static int record_check_source_options(void)
 {
-	const struct source_setup setup = {.pid = (pid_t)opt.pid, .types = opt.types};
+	const struct source_setup setup = {.pid = opt.pid == OPT_GPU_USERS ? 0 : (pid_t)opt.pid,
+					   .types = opt.types};
 	const struct source *const *s;
 	const struct cmd_opt *o;
 	bool unknown = false;
@@ -1221,6 +1225,8 @@ static int record_check_options(char **argv)
 		return cmd_usage_error(
 			"--stack=%s: not a way to take stacks (there are: auto, inproc, bpf, none)",
 			opt.stack);
+	if (opt.pid == OPT_GPU_USERS && (!opt.sources || strcmp(opt.sources, "cuda")))
+		return cmd_usage_error("-p gpu is for -e cuda alone");
 	status = record_take_words();
 	if (status == EXIT_DONE)
 		status = check_sources();

@@ -510,8 +510,24 @@ void mock_graph(void)
 	site(CUPTI_SITE_EXIT, c.domain, c.number, &c);
 }
 
+static int contexts;
+
+int cuDeviceGetCount(int *count)
+{
+	*count = 1;
+	return 0;
+}
+
+int cuDevicePrimaryCtxGetState(int device, unsigned int *flags, int *active)
+{
+	*flags = 0;
+	*active = contexts > 0;
+	return device != 0;
+}
+
 void mock_context(void)
 {
+	contexts++;
 	tell_resource(CUPTI_RESOURCE_CONTEXT_CREATED);
 }
 
