@@ -40,12 +40,21 @@
  */
 #define CHUNK ((size_t)1 << 20)
 
+/* Of these the bound is made, and what a segment has at least and at most. */
+#define SEGMENTS 16U
+#define SEGMENT_MIN (1ULL << 20)
+#define SEGMENT_MAX (256ULL << 20)
+#define SIZE_MIN (4 * SEGMENT_MIN)
+
 /* How often the loop looks at the clock and at signals, ms. */
 #define TICK_MS 200
 
 /* How long PROG may take to end after Ctrl-C before it gets SIGTERM, and after that before it is left alone.
  */
 #define GRACE_NS (2 * NS_PER_S)
+
+/* Reads of a stream until it is taken as empty: a busy one never is. */
+#define READS_MAX 16U
 
 /* All sources learn of the end before it comes. */
 #define END_AHEAD_NS 1000000ULL
@@ -83,6 +92,10 @@ static struct {
 	const char *stack;
 	bool kernel_stack;
 	bool no_symbols;
+	uint64_t max_size;
+	double max_time;
+	uint64_t segment;
+	bool compress;
 	struct record_files files;
 } opt;
 
@@ -104,6 +117,12 @@ static const struct cmd_opt options[] = {
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "with --stack: kernel frames, too"},
+	{"max-size", 0, OPT_SIZE, "SIZE", &opt.max_size,
+	 "keep at most so many bytes on disk: the oldest segments are deleted"},
+	{"max-time", 0, OPT_SECONDS, "TIME", &opt.max_time, "delete segments that are older than this"},
+	{"segment", 0, OPT_SIZE, "SIZE", &opt.segment,
+	 "with --max-size or --max-time: bytes of a segment (default: a 16th of --max-size, 256M)"},
+	{"compress", 0, OPT_FLAG, NULL, &opt.compress, "with --max-size or --max-time: pack the packets by zstd"},
 	{"no-symbols", 0, OPT_FLAG, NULL, &opt.no_symbols,
 	 "do not store the functions and lines of frames in the recording"},
 	{"user", 0, OPT_STR, "NAME", &opt.user,
@@ -150,6 +169,7 @@ struct input {
  * @left: of these, not at their end
  * @cut: of each stream
  * @buffer: CHUNK bytes
+ * @segments: those of @rec, where it is bounded
  * @target: pidfd of the process of --pid
  * @asked: when PROG was last asked to end
  * @gave_up: it was asked twice
@@ -168,6 +188,7 @@ struct run {
 	struct grt_cut_stream *cut;
 	char *buffer;
 	struct recording rec;
+	struct segments segments;
 	struct child child;
 	int target;
 	uint64_t asked;
@@ -529,34 +550,66 @@ static char *command_text(void)
 	return strdup(text);
 }
 
+/**
+ * struct about - of what metadata is
+ * @dir: where it stands
+ * @part: a part of the recording, which the counts of the sources are not about
+ * @from, @to: it is whole between these
+ * @gone: what was deleted of it, by source; NULL: nothing
+ */
+struct about {
+	int dir;
+	const char *state;
+	bool part;
+	uint64_t from;
+	uint64_t to;
+	const struct segment_events *gone;
+	const struct input *inputs;
+};
+
 /* Until then, a source has seen everything, and what came from it is in the recording. Return: entries
  * written */
-static int record_window(struct input *in, struct grt_env *env)
+static int record_window(struct input *in, const struct about *about, struct grt_env *env)
 {
 	struct grt_window w = in->cut.window;
 
 	if (in->source->uncut)
 		return 0;
 	w.to = in->ended ? in->ended : w.to;
+	w.from = about->from > w.from ? about->from : w.from;
+	w.to = about->to < w.to ? about->to : w.to;
+	w.deleted = about->gone ? about->gone[in - about->inputs].emitted : 0;
+	w.counted += about->gone ? about->gone[in - about->inputs].counted : 0;
+	if (about->part)
+		w.before = w.after = w.counted = 0;
 	snprintf(in->key, sizeof(in->key), "%s_window", in->source->name);
 	grt_window_text(&w, in->window);
 	*env = (struct grt_env){in->key, in->window};
 	return 1;
 }
 
-static int record_write_metadata(struct run *run, const char *state, struct grt_err *err)
+/* Counts are of the whole recording. */
+static int record_leave_out_counts(struct grt_env *env, int n)
+{
+	int kept = 0;
+
+	for (int i = 0; i < n; i++)
+		if (!strstr(env[i].key, "_balance") && !strstr(env[i].key, "_unread"))
+			env[kept++] = env[i];
+	return kept;
+}
+
+static int record_describe(struct run *run, const struct about *about, struct grt_err *err)
 {
 	struct utsname u;
 	unsigned int i;
-	int n, ret;
+	int n, from;
 
-	if (run->rec.dir < 0)
-		return 0;
 	uname(&u);
 	/* those that come, too; those that went stay */
 	drm_nodes(run->gpus, sizeof(run->gpus));
 	struct grt_env env[ENV_ROOM + 1] = {
-		{"state", state},
+		{"state", about->state},
 		{"hostname", u.nodename},
 		{"kernel", u.release},
 		{"kernel_version", u.version},
@@ -570,14 +623,54 @@ static int record_write_metadata(struct run *run, const char *state, struct grt_
 		;
 	if (run->clock_end[0])
 		env[n++] = (struct grt_env){"clock_end", run->clock_end};
+	if (run->rec.segments && !about->part)
+		env[n++] = (struct grt_env){"segments", segments_text(&run->segments)};
 	for (i = 0; run->begun && i < run->n_inputs; i++)
-		n += record_window(&run->inputs[i], env + n);
-	for (i = 0; i < run->n_inputs; i++)
+		n += record_window(&run->inputs[i], about, env + n);
+	for (i = 0; i < run->n_inputs; i++) {
+		from = n;
 		n += run->inputs[i].source->describe(run->inputs[i].state, env + n, ENV_ROOM - n);
-	ret = grt_metadata_write(run->rec.dir, env, run->realtime_offset, err);
+		if (about->part)
+			n = from + record_leave_out_counts(env + from, n - from);
+	}
+	env[n] = (struct grt_env){NULL, NULL};
+	return grt_metadata_write(about->dir, env, run->realtime_offset, err);
+}
+
+static int record_write_metadata(struct run *run, const char *state, struct grt_err *err)
+{
+	struct about about = {.dir = run->rec.dir, .state = state, .to = UINT64_MAX, .inputs = run->inputs};
+	int ret;
+
+	if (run->rec.dir < 0)
+		return 0;
+	if (run->rec.segments && run->segments.n) {
+		about.from = segments_from(&run->segments);
+		about.gone = run->segments.gone;
+	}
+	ret = record_describe(run, &about, err);
 	if (!ret)
 		recording_give(&run->rec, "metadata");
 	return ret;
+}
+
+/* Of a segment; what is open has no end. */
+static int record_segment_metadata(void *arg, int dir, uint64_t from, uint64_t to, struct grt_err *err)
+{
+	struct run *run = arg;
+	const struct about about = {.dir = dir,
+				    .state = to == UINT64_MAX ? "recording" : "complete",
+				    .part = true,
+				    .from = from,
+				    .to = to,
+				    .inputs = run->inputs};
+
+	return record_describe(run, &about, err);
+}
+
+static int record_segments_changed(void *arg, struct grt_err *err)
+{
+	return record_write_metadata(arg, "recording", err);
 }
 
 /* ------------------------------------------------------------- output */
@@ -595,8 +688,13 @@ static int begin_directory(struct run *run, const char *path, struct grt_err *er
 	clock_text(run->clock_start, sizeof(run->clock_start));
 	ret = record_write_metadata(run, "recording", err);
 	for (i = 0; ret >= 0 && i < run->n_inputs; i++)
-		for (k = 0; ret >= 0 && k < run->inputs[i].streams; k++)
+		for (k = 0; ret >= 0 && k < run->inputs[i].streams; k++) {
 			ret = recording_add_file(&run->rec, run->inputs[i].source->name, k, err);
+			if (ret >= 0)
+				run->rec.files[ret].source = i;
+		}
+	if (ret >= 0 && run->rec.segments)
+		ret = segments_begin(&run->rec, err);
 	if (ret < 0)
 		return ret;
 	for (i = 0; i < run->n_inputs; i++) {
@@ -609,6 +707,27 @@ static int begin_directory(struct run *run, const char *path, struct grt_err *er
 	return 0;
 }
 
+/* A segment is a part of the bound, so that what is deleted at once is. */
+static void record_set_bounds(struct run *run)
+{
+	uint64_t segment = opt.max_size / SEGMENTS < SEGMENT_MAX && opt.max_size ? opt.max_size / SEGMENTS : SEGMENT_MAX;
+
+	if (!opt.max_size && opt.max_time == 0)
+		return;
+	segment = segment > SEGMENT_MIN ? segment : SEGMENT_MIN;
+	run->segments.bounds = (struct segment_bounds){
+		.bytes = opt.max_size,
+		.ns = (uint64_t)(opt.max_time * NS_PER_S),
+		.segment_bytes = opt.segment ?: segment,
+		.segment_ns = (uint64_t)(opt.max_time * NS_PER_S / SEGMENTS),
+		.pack = opt.compress,
+	};
+	run->segments.metadata = record_segment_metadata;
+	run->segments.changed = record_segments_changed;
+	run->segments.arg = run;
+	run->rec.segments = &run->segments;
+}
+
 /* A directory without metadata would be no recording that the next one may replace. Return: 0 or -errno */
 static int open_output(struct run *run, struct grt_err *err)
 {
@@ -617,6 +736,7 @@ static int open_output(struct run *run, struct grt_err *err)
 
 	if (opt.raw)
 		return recording_open_raw(&run->rec, opt.raw, err);
+	record_set_bounds(run);
 	ret = recording_open_dir(&run->rec, path, err);
 	if (ret < 0)
 		return ret;
@@ -824,6 +944,7 @@ static int poll_timeout(const struct run *run, uint64_t now)
 
 	if (opt.seconds > 0 && left < TICK_MS)
 		return left > 0 ? (int)left + 1 : 0;
+	ticks |= run->rec.segments && run->segments.bounds.segment_ns;
 	if (ticks || isatty(STDERR_FILENO))
 		return TICK_MS;
 	return opt.seconds > 0 ? (int)(left < INT_MAX ? left : INT_MAX) : -1;
@@ -838,6 +959,43 @@ static void record_tell_begin(struct run *run, uint64_t now)
 	record_write_metadata(run, "recording", NULL);
 }
 
+/* Everything that was captured so far comes into the files. Return: until when, ns; or 0 with *code set */
+static uint64_t record_take_all(struct run *run, int *code, struct grt_err *err)
+{
+	uint64_t until = grt_now();
+	struct input *in;
+	ssize_t n;
+
+	*code = 0;
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++) {
+		if (in->source->flush)
+			in->source->flush(in->state, NULL);
+		for (unsigned int i = in->first; i < in->first + in->streams; i++)
+			for (unsigned int k = 0; k < READS_MAX && run->fds[i].fd >= 0; k++) {
+				n = move(run, i, err);
+				*code = n < 0 ? (int)n : *code;
+				if (n <= 0)
+					break;
+			}
+	}
+	return *code ? 0 : until;
+}
+
+/* Full segments are closed with all that belongs to them; old ones go. */
+static int record_look_at_segments(struct run *run, uint64_t now, struct grt_err *err)
+{
+	uint64_t until;
+	int ret = 0;
+
+	if (!run->rec.segments)
+		return 0;
+	if (segments_due(&run->segments, now)) {
+		until = record_take_all(run, &ret, err);
+		ret = ret ?: segments_next(&run->rec, until, err);
+	}
+	return ret ?: segments_age(&run->rec, now, err);
+}
+
 static int record_capture(struct run *run, struct grt_err *err)
 {
 	uint64_t now = run->begun;
@@ -849,6 +1007,7 @@ static int record_capture(struct run *run, struct grt_err *err)
 		if (cmd_poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
 			ret = move_ready(run, err);
 		now = grt_now();
+		ret = ret ?: record_look_at_segments(run, now, err);
 	}
 	return ret;
 }
@@ -1022,7 +1181,7 @@ static bool record_has_addresses(const struct run *run)
 
 	for (const struct input *in = run->inputs; in < run->inputs + run->n_inputs; in++)
 		any |= in->source->addresses;
-	return any && !opt.raw && !opt.no_symbols;
+	return any && !opt.raw && !opt.no_symbols && !run->rec.segments;
 }
 
 /* A write error leaves a readable recording of what came before it. */
@@ -1034,6 +1193,8 @@ static void record_finish(struct run *run, int captured, struct grt_err *err)
 	if (ret < 0)
 		run->status = cmd_error(EXIT_FAILED, err);
 	adopt_files(run);
+	if (run->rec.segments && segments_end(&run->rec, run->end, &other) && !ret)
+		run->status = cmd_error(EXIT_FAILED, &other);
 	if (recording_finish(&run->rec, &other) && !ret)
 		run->status = cmd_error(EXIT_FAILED, &other);
 	record_check_missed(run, ret >= 0);
@@ -1198,6 +1359,23 @@ static int check_filters(void)
 	return status;
 }
 
+static int record_check_bounds(void)
+{
+	bool bounded = opt.max_size || opt.max_time > 0;
+
+	if (bounded && opt.raw)
+		return cmd_usage_error("--raw: segments need a directory (--output)");
+	if (!bounded && (opt.segment || opt.compress))
+		return cmd_usage_error("--segment and --compress are for --max-size or --max-time: add one of them");
+	if (opt.max_size && opt.max_size < SIZE_MIN)
+		return cmd_usage_error("--max-size: at least %lluM", SIZE_MIN >> 20);
+	if (opt.segment && opt.segment < SEGMENT_MIN / 4)
+		return cmd_usage_error("--segment: at least %lluK", SEGMENT_MIN >> 12);
+	if (opt.max_size && opt.segment > opt.max_size / 4)
+		return cmd_usage_error("--segment: at most a quarter of --max-size");
+	return EXIT_DONE;
+}
+
 static int record_check_options(char **argv)
 {
 	int status = check_filters();
@@ -1209,6 +1387,9 @@ static int record_check_options(char **argv)
 			"--raw: --chrome, --folded and the other files need a directory (--output)");
 	if (opt.raw && opt.output)
 		return cmd_usage_error("--raw and --output: use only one of them");
+	status = record_check_bounds();
+	if (status != EXIT_DONE)
+		return status;
 	if (opt.pid && argv[0])
 		return cmd_usage_error("--pid and a program to run: use only one of them");
 	if (opt.raw && !strcmp(opt.raw, "-") && argv[0])
@@ -1228,7 +1409,7 @@ static int record_check_options(char **argv)
 
 static int record_run(int argc, char **argv)
 {
-	struct run run = {.rec.dir = -1, .child = {.go = -1, .failed = -1, .pidfd = -1}};
+	struct run run = {.rec = {.dir = -1, .at = -1}, .child = {.go = -1, .failed = -1, .pidfd = -1}};
 	bool list = opt.sources && !strcmp(opt.sources, "list");
 	int status, closed;
 
@@ -1257,6 +1438,7 @@ static int record_run(int argc, char **argv)
 	closed = close_inputs(&run);
 	child_close(&run.child);
 	recording_close(&run.rec);
+	segments_free(&run.segments);
 	if (run.target >= 0)
 		close(run.target);
 	free_tables(&run);

@@ -46,13 +46,12 @@ struct grt_walk {
 
 /**
  * grt_walk - walks over a file of packets
- * @size: of the file, bytes; what is behind is not looked at
  * @label: its name in messages
  * @h: faults between packets are counted here
  * Return: 0, -EPROTO for another format, -EINVAL for a file without any
  * packet, or another negative errno
  */
-int grt_walk(struct grt_walk *w, int fd, uint64_t size, const char *label, struct grt_health *h,
+int grt_walk(struct grt_walk *w, const struct grt_parts *parts, const char *label, struct grt_health *h,
 	     struct grt_err *err);
 
 #endif /* GRT_TRACE_WALK_H */
