@@ -28,6 +28,7 @@
 #include "cmds/source_list.h"
 #include "record_files.h"
 #include "record_names.h"
+#include "record_box.h"
 #include "recording.h"
 
 #define DEFAULT_OUTPUT "grtrace.out.grt"
@@ -46,6 +47,14 @@
 #define SEGMENT_MAX (256ULL << 20)
 #define SIZE_MIN (4 * SEGMENT_MIN)
 
+/* The same while frames get their names. */
+#define NAMING_MS 5
+
+/* Of a black box, where nobody says: bytes, and seconds. */
+#define LAST_SIZE (64ULL << 20)
+#define LAST_AFTER 5
+#define LAST_PAUSE 60
+
 /* How often the loop looks at the clock and at signals, ms. */
 #define TICK_MS 200
 
@@ -55,6 +64,9 @@
 
 /* Reads of a stream until it is taken as empty: a busy one never is. */
 #define READS_MAX 16U
+
+/* How long a part that is closed waits for the names of its frames. */
+#define NAMING_NS NS_PER_S
 
 /* All sources learn of the end before it comes. */
 #define END_AHEAD_NS 1000000ULL
@@ -96,6 +108,11 @@ static struct {
 	double max_time;
 	uint64_t segment;
 	bool compress;
+	double last;
+	uint64_t last_size;
+	double after;
+	double pause;
+	const char *on;
 	struct record_files files;
 } opt;
 
@@ -123,6 +140,14 @@ static const struct cmd_opt options[] = {
 	{"segment", 0, OPT_SIZE, "SIZE", &opt.segment,
 	 "with --max-size or --max-time: bytes of a segment (default: a 16th of --max-size, 256M)"},
 	{"compress", 0, OPT_FLAG, NULL, &opt.compress, "with --max-size or --max-time: pack the packets by zstd"},
+	{"last", 0, OPT_SECONDS, "TIME", &opt.last,
+	 "black box: keep so much in memory; incidents and grtrace snapshot write it to DIR/snapshot_N"},
+	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size, "with --last: keep at most so many bytes (default: 64M)"},
+	{"on", 0, OPT_STR, "TRIGGER,...", &opt.on,
+	 "with --last: the incidents: job>TIME, frame>TIME, frame>3x, fence-error, xid, exit-by-signal, devcoredump, signal (default: signal)"},
+	{"after", 0, OPT_SECONDS, "TIME", &opt.after, "with --last: a snapshot goes on for so long (default: 5)"},
+	{"pause", 0, OPT_SECONDS, "TIME", &opt.pause,
+	 "with --last: so long after an incident, others are only counted (default: 60)"},
 	{"no-symbols", 0, OPT_FLAG, NULL, &opt.no_symbols,
 	 "do not store the functions and lines of frames in the recording"},
 	{"user", 0, OPT_STR, "NAME", &opt.user,
@@ -170,12 +195,14 @@ struct input {
  * @cut: of each stream
  * @buffer: CHUNK bytes
  * @segments: those of @rec, where it is bounded
+ * @box: the black box, where there is one
  * @target: pidfd of the process of --pid
  * @asked: when PROG was last asked to end
  * @gave_up: it was asked twice
  * @begun, @shown: when capture began, when the progress line was last printed
  * @end: the moment at which all sources end, 0: it is not known yet
  * @told_begin: the metadata says when capture began
+ * @naming: since when a part of it waits for the names of its frames, ns; 0: none does
  * @program: PROG is given
  * @status: exit status so far; once PROG runs it no longer stops anything
  */
@@ -189,6 +216,7 @@ struct run {
 	char *buffer;
 	struct recording rec;
 	struct segments segments;
+	struct box box;
 	struct child child;
 	int target;
 	uint64_t asked;
@@ -197,6 +225,7 @@ struct run {
 	uint64_t shown;
 	uint64_t end;
 	bool told_begin;
+	uint64_t naming;
 	bool program;
 	int status;
 	char *command;
@@ -354,6 +383,10 @@ static int record_open_source(struct run *run, const struct source *source, enum
 	struct input *in = &run->inputs[run->n_inputs];
 	int ret = wish == WISH_AUTO && source->probe ? source->probe(err) : 0;
 
+	if (!ret && source->adopted && (run->rec.segments || run->box.on))
+		ret = grt_err_set(err, -EOPNOTSUPP, "the traced program itself writes its files",
+				  "grtrace record -e cuda -d SECONDS, without --max-size, --max-time and --last",
+				  "the files of %s cannot be bounded", source->name);
 	if (ret)
 		return ret;
 	if (opt.raw)
@@ -556,6 +589,7 @@ static char *command_text(void)
  * @part: a part of the recording, which the counts of the sources are not about
  * @from, @to: it is whole between these
  * @gone: what was deleted of it, by source; NULL: nothing
+ * @incident: why it was written; NULL: it is no snapshot
  */
 struct about {
 	int dir;
@@ -565,6 +599,7 @@ struct about {
 	uint64_t to;
 	const struct segment_events *gone;
 	const struct input *inputs;
+	const struct incident *incident;
 };
 
 /* Until then, a source has seen everything, and what came from it is in the recording. Return: entries
@@ -578,6 +613,7 @@ static int record_window(struct input *in, const struct about *about, struct grt
 	w.to = in->ended ? in->ended : w.to;
 	w.from = about->from > w.from ? about->from : w.from;
 	w.to = about->to < w.to ? about->to : w.to;
+	w.from = w.from < w.to ? w.from : w.to;
 	w.deleted = about->gone ? about->gone[in - about->inputs].emitted : 0;
 	w.counted += about->gone ? about->gone[in - about->inputs].counted : 0;
 	if (about->part)
@@ -599,8 +635,16 @@ static int record_leave_out_counts(struct grt_env *env, int n)
 	return kept;
 }
 
+static int record_describe_segments(struct segments *s, struct grt_env *env)
+{
+	env[0] = (struct grt_env){"segments", segments_text(s)};
+	env[1] = (struct grt_env){"deleted_fates", segments_fates(s)};
+	return 2;
+}
+
 static int record_describe(struct run *run, const struct about *about, struct grt_err *err)
 {
+	struct record_box_texts box;
 	struct utsname u;
 	unsigned int i;
 	int n, from;
@@ -623,8 +667,12 @@ static int record_describe(struct run *run, const struct about *about, struct gr
 		;
 	if (run->clock_end[0])
 		env[n++] = (struct grt_env){"clock_end", run->clock_end};
+	if (about->incident)
+		n += record_box_describe(&box, &run->box, about->incident, env + n);
+	else if (run->box.on)
+		n += record_box_describe_box(&box, env + n);
 	if (run->rec.segments && !about->part)
-		env[n++] = (struct grt_env){"segments", segments_text(&run->segments)};
+		n += record_describe_segments(&run->segments, env + n);
 	for (i = 0; run->begun && i < run->n_inputs; i++)
 		n += record_window(&run->inputs[i], about, env + n);
 	for (i = 0; i < run->n_inputs; i++) {
@@ -668,6 +716,21 @@ static int record_segment_metadata(void *arg, int dir, uint64_t from, uint64_t t
 	return record_describe(run, &about, err);
 }
 
+/* Of a snapshot. */
+static int record_snapshot_metadata(void *arg, int dir, uint64_t from, uint64_t to, struct grt_err *err)
+{
+	struct run *run = arg;
+	const struct about about = {.dir = dir,
+				    .state = to == UINT64_MAX ? "recording" : "complete",
+				    .part = true,
+				    .from = from,
+				    .to = to,
+				    .inputs = run->inputs,
+				    .incident = &run->box.incident};
+
+	return record_describe(run, &about, err);
+}
+
 static int record_segments_changed(void *arg, struct grt_err *err)
 {
 	return record_write_metadata(arg, "recording", err);
@@ -675,24 +738,37 @@ static int record_segments_changed(void *arg, struct grt_err *err)
 
 /* ------------------------------------------------------------- output */
 
+/* A file for each stream. Return: 0 or -errno */
+static int record_add_files(void *arg, struct recording *r, struct grt_err *err)
+{
+	struct run *run = arg;
+	int ret = 0;
+
+	for (unsigned int i = 0; ret >= 0 && i < run->n_inputs; i++)
+		for (unsigned int k = 0; ret >= 0 && k < run->inputs[i].streams; k++) {
+			ret = recording_add_file(r, run->inputs[i].source->name, k, err);
+			if (ret >= 0)
+				r->files[ret].source = i;
+		}
+	return ret < 0 ? ret : 0;
+}
+
 /*
  * The metadata comes first: killed at any time, the recorder leaves a recording, or a directory that the next
  * one takes. Return: 0 or -errno
  */
 static int begin_directory(struct run *run, const char *path, struct grt_err *err)
 {
-	unsigned int i, k;
+	unsigned int i;
 	int ret;
 
 	run->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
 	clock_text(run->clock_start, sizeof(run->clock_start));
 	ret = record_write_metadata(run, "recording", err);
-	for (i = 0; ret >= 0 && i < run->n_inputs; i++)
-		for (k = 0; ret >= 0 && k < run->inputs[i].streams; k++) {
-			ret = recording_add_file(&run->rec, run->inputs[i].source->name, k, err);
-			if (ret >= 0)
-				run->rec.files[ret].source = i;
-		}
+	if (!ret && run->box.on)
+		run->box.number = recording_snapshots(&run->rec);
+	else if (!ret)
+		ret = record_add_files(run, &run->rec, err);
 	if (ret >= 0 && run->rec.segments)
 		ret = segments_begin(&run->rec, err);
 	if (ret < 0)
@@ -728,6 +804,29 @@ static void record_set_bounds(struct run *run)
 	run->rec.segments = &run->segments;
 }
 
+/* Return: an exit status */
+static int record_set_box(struct run *run)
+{
+	const struct box_bounds bounds = {
+		.bytes = opt.last_size ?: LAST_SIZE,
+		.ns = (uint64_t)(opt.last * NS_PER_S) + NAMING_NS,
+		.after = (uint64_t)((opt.after > 0 ? opt.after : LAST_AFTER) * NS_PER_S),
+		.pause = (uint64_t)((opt.pause > 0 ? opt.pause : LAST_PAUSE) * NS_PER_S),
+	};
+	const struct box_ops ops = {record_add_files, record_snapshot_metadata, run};
+	char word[64];
+
+	if (!(opt.last > 0))
+		return EXIT_DONE;
+	triggers_init(&run->box.triggers);
+	if (triggers_parse(&run->box.triggers, opt.on ?: "signal", word))
+		return cmd_usage_error("--on %s: not an incident; there are:\n%s", word, triggers_help());
+	box_init(&run->box, &bounds, &ops);
+	run->rec.box = true;
+	record_box_catch();
+	return EXIT_DONE;
+}
+
 /* A directory without metadata would be no recording that the next one may replace. Return: 0 or -errno */
 static int open_output(struct run *run, struct grt_err *err)
 {
@@ -736,7 +835,6 @@ static int open_output(struct run *run, struct grt_err *err)
 
 	if (opt.raw)
 		return recording_open_raw(&run->rec, opt.raw, err);
-	record_set_bounds(run);
 	ret = recording_open_dir(&run->rec, path, err);
 	if (ret < 0)
 		return ret;
@@ -754,13 +852,15 @@ static void record_counts_text(const struct run *run, char *text, size_t room)
 		snprintf(counts, sizeof(counts), "%llu events, %llu lost",
 			 (unsigned long long)run->rec.events, (unsigned long long)run->rec.lost);
 	snprintf(text, room, "%.1f MB, %s", (double)recording_bytes(&run->rec) / 1e6, counts);
+	if (run->rec.segments && run->segments.deleted)
+		snprintf(text + strlen(text), room - strlen(text), "; %.1f MB kept", (double)segments_bytes(&run->segments) / 1e6);
 }
 
 static void show_progress(struct run *run, uint64_t now)
 {
 	char text[128];
 
-	if (!isatty(STDERR_FILENO) || now - run->shown < NS_PER_S)
+	if (run->box.on || !isatty(STDERR_FILENO) || now - run->shown < NS_PER_S)
 		return;
 	run->shown = now;
 	record_counts_text(run, text, sizeof(text));
@@ -806,6 +906,11 @@ static void show_end(const struct run *run)
 {
 	char text[128];
 
+	if (run->box.on) {
+		record_box_tell_all(&run->box, run->rec.path);
+		return;
+	}
+
 	record_counts_text(run, text, sizeof(text));
 	fprintf(stderr, "%sgrtrace record: %s in ", run->shown ? "\r\033[K" : "", text);
 	cmd_put_text(stderr, strcmp(run->rec.path, "-") ? run->rec.path : "standard output");
@@ -850,6 +955,8 @@ static int record_put(void *arg, const char *data, size_t len)
 {
 	struct moving *m = arg;
 
+	if (m->run->box.on)
+		return box_take(&m->run->box, m->stream, (unsigned int)(m->in - m->run->inputs), data, len, m->err);
 	return recording_write(&m->run->rec, opt.raw ? 0 : m->stream, data, len, m->err);
 }
 
@@ -945,6 +1052,9 @@ static int poll_timeout(const struct run *run, uint64_t now)
 	if (opt.seconds > 0 && left < TICK_MS)
 		return left > 0 ? (int)left + 1 : 0;
 	ticks |= run->rec.segments && run->segments.bounds.segment_ns;
+	if (run->naming)
+		return NAMING_MS;
+	ticks |= run->box.on;
 	if (ticks || isatty(STDERR_FILENO))
 		return TICK_MS;
 	return opt.seconds > 0 ? (int)(left < INT_MAX ? left : INT_MAX) : -1;
@@ -981,6 +1091,20 @@ static uint64_t record_take_all(struct run *run, int *code, struct grt_err *err)
 	return *code ? 0 : until;
 }
 
+/* Of a part that is to be read by itself; what is not named in time has its name in the next one. */
+static bool record_is_named(struct run *run, uint64_t now)
+{
+	bool all = true;
+
+	run->naming = run->naming ?: now;
+	for (struct input *in = run->inputs; in < run->inputs + run->n_inputs; in++)
+		all &= !in->source->name_frames || in->source->name_frames(in->state);
+	if (!all && now - run->naming < NAMING_NS && !(run->rec.segments && segments_over(&run->segments)))
+		return false;
+	run->naming = 0;
+	return true;
+}
+
 /* Full segments are closed with all that belongs to them; old ones go. */
 static int record_look_at_segments(struct run *run, uint64_t now, struct grt_err *err)
 {
@@ -989,11 +1113,98 @@ static int record_look_at_segments(struct run *run, uint64_t now, struct grt_err
 
 	if (!run->rec.segments)
 		return 0;
-	if (segments_due(&run->segments, now)) {
+	if (segments_due(&run->segments, now) && record_is_named(run, now)) {
 		until = record_take_all(run, &ret, err);
 		ret = ret ?: segments_next(&run->rec, until, err);
 	}
 	return ret ?: segments_age(&run->rec, now, err);
+}
+
+/* What is kept is written with all that was captured up to now, and the names of its frames. */
+static int record_begin_snapshot(struct run *run, const struct incident *i, struct grt_err *err)
+{
+	uint64_t now = grt_now();
+	int ret = 0;
+
+	while (!ret && !record_is_named(run, grt_now())) {
+		poll(NULL, 0, NAMING_MS);
+		record_take_all(run, &ret, err);
+	}
+	if (!ret)
+		record_take_all(run, &ret, err);
+	ret = ret ?: box_begin(&run->box, run->rec.path, i, now, err);
+	if (!ret)
+		record_box_tell(&run->box);
+	return ret;
+}
+
+static int record_end_snapshot(struct run *run, uint64_t to, struct grt_err *err)
+{
+	struct box *b = &run->box;
+	uint64_t events = b->snapshot.events;
+	int ret = box_end(b, to, err);
+
+	if (!ret)
+		record_box_tell_end(b, events);
+	return ret;
+}
+
+/* A job counts as late once everything up to now was taken, and its end was not among it. */
+static bool record_has_late_job(struct run *run, struct incident *i, int *code, struct grt_err *err)
+{
+	uint64_t until;
+
+	if (!triggers_late_job(&run->box.triggers, grt_now(), false, i))
+		return false;
+	until = record_take_all(run, code, err);
+	return !*code && triggers_late_job(&run->box.triggers, until, true, i);
+}
+
+/* Return: whether there is an incident; with an error *code is set */
+static bool record_meets_incident(struct run *run, uint64_t now, struct incident *i, int *code, struct grt_err *err)
+{
+	struct triggers *t = &run->box.triggers;
+
+	if (triggers_take(t, i) || record_box_signalled(now, i) || triggers_dump(t, now, i))
+		return true;
+	return record_has_late_job(run, i, code, err);
+}
+
+static int record_look_at_box(struct run *run, uint64_t now, struct grt_err *err)
+{
+	struct box *b = &run->box;
+	struct incident incident;
+	uint64_t until;
+	int ret = 0;
+
+	if (!b->on)
+		return 0;
+	if (b->writing && now >= b->until && record_is_named(run, now)) {
+		until = record_take_all(run, &ret, err);
+		ret = ret ?: record_end_snapshot(run, until, err);
+	}
+	if (!ret && record_meets_incident(run, now, &incident, &ret, err) && box_may_begin(b, now))
+		ret = record_begin_snapshot(run, &incident, err);
+	return ret;
+}
+
+/* The sources have ended: an incident may be the program's own end. */
+static int record_end_box(struct run *run, struct grt_err *err)
+{
+	struct box *b = &run->box;
+	struct incident incident;
+	uint64_t end = run->end ?: grt_now();
+	int ret = 0;
+
+	if (!b->on)
+		return 0;
+	if ((record_box_died(&run->child, &b->triggers, &incident) || triggers_take(&b->triggers, &incident)) &&
+	    box_may_begin(b, end)) {
+		ret = box_begin(b, run->rec.path, &incident, end, err);
+		if (!ret)
+			record_box_tell(b);
+	}
+	return ret ?: b->writing ? record_end_snapshot(run, end, err) : 0;
 }
 
 static int record_capture(struct run *run, struct grt_err *err)
@@ -1008,6 +1219,7 @@ static int record_capture(struct run *run, struct grt_err *err)
 			ret = move_ready(run, err);
 		now = grt_now();
 		ret = ret ?: record_look_at_segments(run, now, err);
+		ret = ret ?: record_look_at_box(run, now, err);
 	}
 	return ret;
 }
@@ -1181,7 +1393,7 @@ static bool record_has_addresses(const struct run *run)
 
 	for (const struct input *in = run->inputs; in < run->inputs + run->n_inputs; in++)
 		any |= in->source->addresses;
-	return any && !opt.raw && !opt.no_symbols && !run->rec.segments;
+	return any && !opt.raw && !opt.no_symbols && !run->rec.segments && !run->box.on;
 }
 
 /* A write error leaves a readable recording of what came before it. */
@@ -1193,6 +1405,8 @@ static void record_finish(struct run *run, int captured, struct grt_err *err)
 	if (ret < 0)
 		run->status = cmd_error(EXIT_FAILED, err);
 	adopt_files(run);
+	if (record_end_box(run, &other) && !ret)
+		run->status = cmd_error(EXIT_FAILED, &other);
 	if (run->rec.segments && segments_end(&run->rec, run->end, &other) && !ret)
 		run->status = cmd_error(EXIT_FAILED, &other);
 	if (recording_finish(&run->rec, &other) && !ret)
@@ -1363,6 +1577,12 @@ static int record_check_bounds(void)
 {
 	bool bounded = opt.max_size || opt.max_time > 0;
 
+	if ((opt.last_size || opt.after > 0 || opt.pause > 0 || opt.on) && !(opt.last > 0))
+		return cmd_usage_error("--last-size, --on, --after and --pause are for --last: add it");
+	if (opt.last > 0 && (opt.raw || bounded || record_files_any(&opt.files)))
+		return cmd_usage_error("--last keeps packets in memory: it does not go with --raw, --max-size, --max-time, --chrome and the like");
+	if (opt.last_size && opt.last_size < SEGMENT_MIN)
+		return cmd_usage_error("--last-size: at least %lluM", SEGMENT_MIN >> 20);
 	if (bounded && opt.raw)
 		return cmd_usage_error("--raw: segments need a directory (--output)");
 	if (!bounded && (opt.segment || opt.compress))
@@ -1434,11 +1654,16 @@ static int record_run(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	run.command = opt.no_command ? NULL : command_text();
 	run.program = argv[0];
+	record_set_bounds(&run);
+	status = record_set_box(&run);
+	if (status != EXIT_DONE)
+		return status;
 	status = setup(&run, argv);
 	closed = close_inputs(&run);
 	child_close(&run.child);
 	recording_close(&run.rec);
 	segments_free(&run.segments);
+	box_free(&run.box);
 	if (run.target >= 0)
 		close(run.target);
 	free_tables(&run);

@@ -23,6 +23,9 @@
 
 #define PATH_ROOM 4096
 
+/* A segment that has no metadata yet. */
+#define SEGMENT_NEW ".segment.new"
+
 static int remove_segment(int dir, const char *name);
 
 /* What is in a directory that we are asked to replace. */
@@ -33,7 +36,11 @@ static bool is_our_name(const char *name)
 {
 	const char *number = strrchr(name, '_');
 
-	if (!strcmp(name, "metadata") || grt_metadata_is_new(name) || !strcmp(name, ".stop"))
+	/* what a black box has seen is replaced by nothing */
+	if (!strncmp(name, GRT_SNAPSHOT "_", strlen(GRT_SNAPSHOT "_")))
+		return false;
+	if (!strcmp(name, "metadata") || grt_metadata_is_new(name) || !strcmp(name, ".stop") ||
+	    !strcmp(name, SEGMENT_NEW))
 		return true;
 	return number && number[1] && strspn(number + 1, "0123456789") == strcspn(number + 1, ".") &&
 	       (!strchr(number, '.') || !strcmp(strchr(number, '.'), GRT_PACKED_SUFFIX));
@@ -69,6 +76,11 @@ static bool is_begun(int dir, const char *name)
 	return n >= 0 && !strncmp(text, GRT_METADATA_HEAD, (size_t)n);
 }
 
+static bool is_segment(const char *name)
+{
+	return grt_segment_number(name) || !strcmp(name, SEGMENT_NEW);
+}
+
 static int open_segment(int dir, const char *name)
 {
 	return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -77,7 +89,7 @@ static int open_segment(int dir, const char *name)
 /* One that holds what is not ours makes the recording a foreign directory. */
 static bool is_our_segment(int dir, const char *name)
 {
-	int fd = grt_segment_number(name) ? open_segment(dir, name) : -1;
+	int fd = is_segment(name) ? open_segment(dir, name) : -1;
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	bool ours = true;
 	struct dirent *e;
@@ -86,7 +98,7 @@ static bool is_our_segment(int dir, const char *name)
 		return true;
 	while (ours && (e = readdir(d)))
 		ours = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
-		       (is_our_name(e->d_name) && !grt_segment_number(e->d_name));
+		       (is_our_name(e->d_name) && !is_segment(e->d_name));
 	closedir(d);
 	return ours;
 }
@@ -152,7 +164,7 @@ static void remove_files(int dir)
 	struct dirent *e;
 
 	while (d && (e = readdir(d)))
-		if (is_our_name(e->d_name) && unlinkat(dir, e->d_name, 0) && grt_segment_number(e->d_name))
+		if (is_our_name(e->d_name) && unlinkat(dir, e->d_name, 0) && is_segment(e->d_name))
 			remove_segment(dir, e->d_name);
 	if (d)
 		closedir(d);
@@ -266,6 +278,7 @@ static void set_path(struct recording *r, const char *path)
 				.at = -1,
 				.uid = (uid_t)-1,
 				.gid = (gid_t)-1,
+				.box = r->box,
 				.segments = r->segments};
 	/* Under sudo it belongs to the calling user, who can then read it without sudo. */
 	privileges_user(&r->uid, &r->gid);
@@ -300,11 +313,43 @@ void recording_owner(const char *path, uid_t *uid, gid_t *gid)
 		close(dir);
 }
 
+/* Also a directory in which a black box was before. Return: as recording_make_room() */
+static int recording_enter_box(const char *path, struct grt_err *err)
+{
+	char text[8192];
+	int dir = open_dir(path), ret;
+
+	if (dir < 0)
+		return errno == ENOENT ? 0 : recording_not_ours(path, err);
+	ret = dir_kind(dir) == DIR_EMPTY || (recording_read_head(dir, "metadata", text, sizeof(text)) > 0 &&
+					     strstr(text, "black_box = "))
+		      ? 1
+		      : recording_not_ours(path, err);
+	close(dir);
+	return ret;
+}
+
+unsigned long recording_snapshots(const struct recording *r)
+{
+	DIR *d = fdopendir(openat(r->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	const char *prefix = GRT_SNAPSHOT "_";
+	unsigned long most = 0, number;
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		number = strncmp(e->d_name, prefix, strlen(prefix)) ? 0 : strtoul(e->d_name + strlen(prefix), NULL, 10);
+		most = number > most ? number : most;
+	}
+	if (d)
+		closedir(d);
+	return most;
+}
+
 /* Creates it, or takes an empty one, as the user who called sudo. Return: 0 or -errno */
 static int make_dir(struct recording *r, const char *name, struct grt_err *err)
 {
 	bool as_user = as_user_begin_at(r->uid, r->gid, name);
-	int ret = recording_make_room(name, err);
+	int ret = r->box ? recording_enter_box(name, err) : recording_make_room(name, err);
 
 	if (!ret && mkdir(name, 0700))
 		ret = grt_err_set(err, -errno, strerror(errno), NULL, "cannot make the directory %s", name);
@@ -460,13 +505,18 @@ int recording_create(const struct recording *r, const char *name)
 	return fd;
 }
 
-int recording_enter_dir(struct recording *r, const char *name)
+int recording_name_dir(struct recording *r, const char *name)
+{
+	return renameat(r->dir, SEGMENT_NEW, r->dir, name);
+}
+
+int recording_enter_dir(struct recording *r)
 {
 	int fd;
 
-	if (mkdirat(r->dir, name, 0700))
+	if (mkdirat(r->dir, SEGMENT_NEW, 0700))
 		return -errno;
-	fd = open_segment(r->dir, name);
+	fd = open_segment(r->dir, SEGMENT_NEW);
 	if (fd < 0)
 		return -errno;
 	give(r, fd, "", AT_EMPTY_PATH);

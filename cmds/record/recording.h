@@ -41,6 +41,7 @@ struct recording_file {
  * @events, @lost: from the packets' balances
  * @adopted: bytes of files that others have written
  * @made: the directory was not there before
+ * @box: it is the directory of a black box, which is not replaced
  * @segments: it is bounded; NULL: it is not
  */
 struct recording {
@@ -56,6 +57,7 @@ struct recording {
 	uint64_t lost;
 	uint64_t adopted;
 	bool made;
+	bool box;
 	struct segments *segments;
 };
 
@@ -74,6 +76,9 @@ int recording_open_raw(struct recording *r, const char *path, struct grt_err *er
 /** recording_add_file - a file SOURCE_INDEX in the directory. Return: its number, or -errno */
 int recording_add_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err);
 
+/** recording_snapshots - the largest number of a snapshot in the directory of a black box */
+unsigned long recording_snapshots(const struct recording *r);
+
 /** recording_discard - removes what recording_open_dir() and what followed it made: it did not begin */
 void recording_discard(struct recording *r);
 
@@ -83,8 +88,11 @@ void recording_give(struct recording *r, const char *name);
 /** recording_create - a new file in @at, of the owner of the others. Return: a descriptor or -errno */
 int recording_create(const struct recording *r, const char *name);
 
-/** recording_enter_dir - makes a directory for the files from now on. Return: 0 or -errno */
-int recording_enter_dir(struct recording *r, const char *name);
+/** recording_enter_dir - makes a directory for the files from now on, which has no name yet. Return: 0 or -errno */
+int recording_enter_dir(struct recording *r);
+
+/** recording_name_dir - gives it its name: now it has metadata. Return: 0, or -1 with errno set */
+int recording_name_dir(struct recording *r, const char *name);
 
 /** recording_remove_dir - removes such a directory. Return: 0 or -errno */
 int recording_remove_dir(struct recording *r, const char *name);

@@ -28,7 +28,7 @@ static struct segment *segments_open_one(const struct segments *s)
 	return &s->segment[s->n - 1];
 }
 
-static uint64_t segments_bytes(const struct segments *s)
+uint64_t segments_bytes(const struct segments *s)
 {
 	uint64_t bytes = s->base;
 
@@ -41,13 +41,38 @@ static uint64_t segments_bytes(const struct segments *s)
 
 uint64_t segments_from(const struct segments *s)
 {
-	return s->deleted ? s->segment[0].from : 0;
+	if (!s->deleted)
+		return 0;
+	return s->n ? s->segment[0].from : s->next_from;
 }
 
 const char *segments_text(struct segments *s)
 {
-	snprintf(s->text, sizeof(s->text), "first=%lu deleted=%lu", s->n ? s->segment[0].number : s->made, s->deleted);
+	snprintf(s->text, sizeof(s->text), "first=%lu deleted=%lu repeated=%llu carried_lost=%llu",
+		 s->n ? s->segment[0].number : s->made + 1, s->deleted,
+		 (unsigned long long)(s->n ? s->segment[0].repeated : 0), (unsigned long long)s->carried.lost);
 	return s->text;
+}
+
+const char *segments_fates(struct segments *s)
+{
+	static const char *const names[GRT_FATES] = {
+#define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
+#include <grtrace/fates.def>
+#undef GRT_FATE
+	};
+	size_t used = 0;
+
+	for (unsigned int k = 0; k < GRT_FATES; k++) {
+		uint64_t n = 0;
+
+		for (unsigned int i = 0; i < SOURCES; i++)
+			n += s->gone[i].fate[k];
+		if (k != GRT_FATE_DELIVERED && used < sizeof(s->fates))
+			used += (size_t)snprintf(s->fates + used, sizeof(s->fates) - used, "%s%s=%llu",
+						 used ? " " : "", names[k], (unsigned long long)n);
+	}
+	return s->fates;
 }
 
 /* The metadata first: a reader that comes between reads nothing of what goes. Return: 0 or -errno */
@@ -61,6 +86,8 @@ static int segments_delete_oldest(struct recording *r, struct grt_err *err)
 	for (unsigned int i = 0; i < SOURCES; i++) {
 		s->gone[i].emitted += old.of[i].emitted;
 		s->gone[i].counted += old.of[i].counted;
+		for (unsigned int k = 0; k < GRT_FATES; k++)
+			s->gone[i].fate[k] += old.of[i].fate[k];
 	}
 	s->deleted++;
 	memmove(s->segment, s->segment + 1, --s->n * sizeof(*s->segment));
@@ -72,7 +99,7 @@ static int segments_delete_oldest(struct recording *r, struct grt_err *err)
 	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot delete %s/%s", r->path, name) : 0;
 }
 
-/* Room for so many bytes more. @closed: segments at the end that stay. Return: 0, -EFBIG where there is none, or
+/* Room for so many bytes more. @stay: segments at the end that stay. Return: 0, -EFBIG where there is none, or
  * -errno */
 static int segments_make_room(struct recording *r, uint64_t bytes, unsigned int stay, struct grt_err *err)
 {
@@ -150,15 +177,14 @@ static int segments_put(struct recording *r, struct recording_file *f, const str
 	struct segments *s = r->segments;
 	const void *data;
 	ssize_t len = segments_pack(s, p, &data);
-	int ret;
+	int ret = 0;
 
 	if (len < 0)
 		return segments_failed(r, f->name, (int)len, err);
-	ret = segments_make_room(r, (uint64_t)len + BLOCK, 1, err);
-	if (ret == -EFBIG && !s->changing) {
+	/* a burst leaves no time to close it as one that can be read by itself should be */
+	if (!s->changing && segments_open_one(s)->bytes >= 2 * s->bounds.segment_bytes)
 		ret = segments_next(r, 0, err);
-		ret = ret ?: segments_make_room(r, (uint64_t)len + BLOCK, 1, err);
-	}
+	ret = ret ?: segments_make_room(r, (uint64_t)len + BLOCK, 1, err);
 	if (ret == -EFBIG)
 		segments_too_small(r, (uint64_t)len, err);
 	return ret ?: segments_append(r, f, data, (size_t)len, err);
@@ -172,6 +198,8 @@ static int segments_count(struct recording *r, struct recording_file *f, const s
 
 	g->of[f->source].emitted += grt_packet_emitted(p);
 	g->of[f->source].counted += seen.counted;
+	for (unsigned int k = 0; k < GRT_FATES; k++)
+		g->of[f->source].fate[k] += grt_packet_fate(p, k);
 	g->last = p->timestamp_end > g->last ? p->timestamp_end : g->last;
 	f->last = p->timestamp_end;
 	recording_count_packet(r, p);
@@ -266,16 +294,19 @@ static int segments_tell(struct recording *r, uint64_t to, struct grt_err *err)
 static int segments_make(struct recording *r, uint64_t from, struct grt_err *err)
 {
 	struct segments *s = r->segments;
-	struct segment g = {.number = s->made + 1, .from = from, .opened = grt_now(), .last = from};
+	struct segment g = {.number = s->made + 1, .from = from, .opened = grt_now(), .last = from, .repeated = s->carried.records};
 	/* its metadata is written twice for a moment */
 	uint64_t least = BLOCK + 2 * s->metadata_bytes;
 	char name[GRT_SEGMENT_NAME_MAX];
-	int ret = segments_make_room(r, least + carried_bytes(&s->carried), 0, err);
+	int ret;
+
+	s->next_from = from;
+	ret = segments_make_room(r, least + carried_bytes(&s->carried), 0, err);
 
 	if (ret)
 		return ret == -EFBIG ? segments_too_small(r, least + carried_bytes(&s->carried), err) : ret;
 	grt_segment_name(name, g.number);
-	ret = recording_enter_dir(r, name);
+	ret = recording_enter_dir(r);
 	if (ret)
 		return segments_failed(r, name, ret, err);
 	g.bytes = least;
@@ -283,7 +314,10 @@ static int segments_make(struct recording *r, uint64_t from, struct grt_err *err
 		return segments_failed(r, name, -ENOMEM, err);
 	s->segment[s->n++] = g;
 	s->made++;
-	ret = segments_tell(r, UINT64_MAX, err) ?: segments_carry(r, from, err) ?: segments_open_files(r, err);
+	ret = segments_tell(r, UINT64_MAX, err);
+	if (!ret && recording_name_dir(r, name))
+		ret = segments_failed(r, name, -errno, err);
+	ret = ret ?: segments_carry(r, from, err) ?: segments_open_files(r, err);
 	return ret;
 }
 
@@ -333,11 +367,16 @@ int segments_next(struct recording *r, uint64_t to, struct grt_err *err)
 	return ret;
 }
 
+bool segments_over(const struct segments *s)
+{
+	return segments_open_one(s)->bytes >= s->bounds.segment_bytes + s->bounds.segment_bytes / 2;
+}
+
 bool segments_due(const struct segments *s, uint64_t now)
 {
 	const struct segment *g = segments_open_one(s);
 
-	return (s->bounds.segment_bytes && g->bytes >= s->bounds.segment_bytes) ||
+	return g->bytes >= s->bounds.segment_bytes ||
 	       (s->bounds.segment_ns && now - g->opened >= s->bounds.segment_ns);
 }
 

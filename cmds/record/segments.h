@@ -27,9 +27,11 @@ struct segment_bounds {
 	bool pack;
 };
 
-/** struct segment_events - of a source: events that were offered, and those that their programs count, too */
+/** struct segment_events - of a source: events that were offered, by fate, and those that their programs count, too
+ */
 struct segment_events {
 	uint64_t emitted;
+	uint64_t fate[GRT_FATES];
 	uint64_t counted;
 };
 
@@ -39,6 +41,7 @@ struct segment_events {
  * @opened, @closed: CLOCK_MONOTONIC ns
  * @from: it is whole from then on
  * @last: stamp of its latest packet's end
+ * @repeated: definitions at its begin that older ones had
  * @of: by the number of the source
  */
 struct segment {
@@ -48,6 +51,7 @@ struct segment {
 	uint64_t closed;
 	uint64_t from;
 	uint64_t last;
+	uint64_t repeated;
 	struct segment_events of[SOURCES];
 };
 
@@ -56,6 +60,7 @@ struct segment {
  * @segment: of which there are @n, the oldest first; the last one is open
  * @made: so far
  * @deleted: of these; @gone: their events
+ * @next_from: the one that is being made is whole from then on
  * @metadata: writes a segment's metadata into @dir: it is whole from @from to @to, ns, UINT64_MAX: open.
  *	Return: 0 or -errno
  * @changed: the oldest that is kept has changed: writes the recording's metadata
@@ -68,6 +73,7 @@ struct segments {
 	unsigned int n;
 	unsigned long made;
 	unsigned long deleted;
+	uint64_t next_from;
 	struct segment_events gone[SOURCES];
 	int (*metadata)(void *arg, int dir, uint64_t from, uint64_t to, struct grt_err *err);
 	int (*changed)(void *arg, struct grt_err *err);
@@ -78,7 +84,8 @@ struct segments {
 	char *packed;
 	size_t packed_room;
 	bool changing;
-	char text[64];
+	char text[96];
+	char fates[256];
 };
 
 /** segments_begin - makes the first segment. Return: 0 or -errno */
@@ -89,6 +96,9 @@ int segments_write(struct recording *r, unsigned int i, const void *data, size_t
 
 /** segments_due - whether the open segment is full, or old enough, at @now */
 bool segments_due(const struct segments *s, uint64_t now);
+
+/** segments_over - whether it is so full that it is closed without waiting for anything */
+bool segments_over(const struct segments *s);
 
 /**
  * segments_next - closes the open segment and begins one
@@ -105,8 +115,12 @@ int segments_end(struct recording *r, uint64_t to, struct grt_err *err);
 /** segments_from - the recording is whole from then on, ns; 0: nothing was deleted */
 uint64_t segments_from(const struct segments *s);
 
-/** segments_text - as it stands in the metadata */
+/** segments_bytes - on disk, with the metadata */
+uint64_t segments_bytes(const struct segments *s);
+
+/** segments_text, segments_fates - as they stand in the metadata: what was deleted, and what of it had been lost */
 const char *segments_text(struct segments *s);
+const char *segments_fates(struct segments *s);
 
 /** segments_free - frees what it holds */
 void segments_free(struct segments *s);

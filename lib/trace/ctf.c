@@ -374,7 +374,8 @@ static int add_stream_file(struct ctf_dir *d, struct ctf_file *f, struct grt_err
 	ret = grt_session_add_parts(d->s, parts, label, &w, err);
 	if (ret)
 		return ret;
-	if (note_source(d, f->name, w.emitted))
+	/* what was deleted has a count of its own */
+	if (note_source(d, f->name, d->segments ? w.emitted - w.earlier : w.emitted))
 		return ctf_no_memory(d, err);
 	if (d->recording)
 		forgive_cut(d->s, &before);
@@ -399,18 +400,18 @@ static int add_stream_files(struct ctf_dir *d, struct grt_err *err)
 }
 
 /* What the recorder has found missing: `name=count` with blanks between. */
-static void ctf_take_missed(struct grt_session *s)
+static uint64_t ctf_take_missed(struct grt_session *s, const char *key)
 {
 	static const char *const names[GRT_FATES] = {
 #define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
 #include <grtrace/fates.def>
 #undef GRT_FATE
 	};
-	const char *text = grt_env_get(&s->env, "kmod_unread");
+	const char *text = grt_env_get(&s->env, key);
 	struct grt_balance missed = {0};
 
 	if (!text || !*text)
-		return;
+		return 0;
 	for (unsigned int i = 0; i < GRT_FATES; i++) {
 		missed.fate[i] = count_of(text, names[i]);
 		missed.emitted += missed.fate[i];
@@ -418,6 +419,7 @@ static void ctf_take_missed(struct grt_session *s)
 	s->health = s->found;
 	grt_session_missed(s, &missed, s->path);
 	s->found = s->health;
+	return missed.emitted;
 }
 
 /* Events of a source that its packets no longer account for. */
@@ -425,19 +427,25 @@ static uint64_t cut_of(const struct grt_session *s, const char *name, size_t len
 {
 	struct grt_window w;
 
-	return grt_window_of(&w, &s->env, name, len) ? w.before + w.after : 0;
+	return grt_window_of(&w, &s->env, name, len) ? w.before + w.after + w.deleted : 0;
 }
 
 /* A recording that was interrupted says when it began, and ends where its packets do. */
 static void ctf_take_window(struct grt_session *s)
 {
+	uint64_t repeated;
+
 	if (!grt_window_common(&s->window, &s->env, &s->shortest)) {
 		s->window = (struct grt_window){.from = UINT64_MAX};
 		return;
 	}
 	s->found.before_start = s->window.before;
 	s->found.after_end = s->window.after;
-	s->found.deleted = s->window.deleted;
+	/* what is repeated is read, and not gone */
+	repeated = count_of(grt_env_get(&s->env, "segments") ?: "", "repeated");
+	/* so does what had been lost before it was deleted */
+	repeated += ctf_take_missed(s, "deleted_fates");
+	s->found.deleted = s->window.deleted > repeated ? s->window.deleted - repeated : 0;
 	if (s->window.to == UINT64_MAX && s->first > s->last)
 		return;
 	s->first = s->window.from;
@@ -497,6 +505,9 @@ static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
 	const char *state;
 	int ret = read_metadata(&d, err);
 
+	if (!ret && grt_env_get(&s->env, "black_box"))
+		ret = grt_err_set(err, -EINVAL, "a black box has a recording for each incident",
+				  "ls PATH, and the path of one, PATH/" GRT_SNAPSHOT "_000001", "%s: not a recording", s->path);
 	if (ret)
 		return ret;
 	d.recording = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
@@ -504,7 +515,7 @@ static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
 	flock(fd, LOCK_UN);
 	state = grt_env_get(&s->env, "state");
 	s->found.finished = state && !strcmp(state, "complete");
-	ctf_take_missed(s);
+	ctf_take_missed(s, "kmod_unread");
 	ctf_take_window(s);
 	if (s->found.finished)
 		take_counted(&d);

@@ -14,6 +14,8 @@
 #define GRT_SEGMENT "segment"
 /* The file with what is repeated; where segments before it are here, it is not read. */
 #define GRT_CARRIED "carried"
+/* A black box's directory has a recording of this name and a number for each incident. */
+#define GRT_SNAPSHOT "snapshot"
 /* Behind the name of a file that is packed, see packed.h. */
 #define GRT_PACKED_SUFFIX ".zst"
 

@@ -57,8 +57,10 @@ static int note_packet(struct walk_state *ws)
 
 	if (!c)
 		return -ENOMEM;
-	if (c->start == UINT64_MAX)
+	if (c->start == UINT64_MAX) {
 		c->start = start;
+		ws->w->earlier += p->begin.emitted;
+	}
 	c->end = ws->st.packet_end;
 	if (c->content < p->content_size / 8)
 		c->content = p->content_size / 8;

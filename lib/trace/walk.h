@@ -30,7 +30,7 @@ struct grt_walk_cpu {
  * @end: where the last whole packet ends
  * @cut: what lies behind @end is the beginning of a packet, or zeros, as a
  *	crash leaves them
- * @emitted: events that were offered up to the last packet of each CPU
+ * @emitted: events that were offered up to the last packet of each CPU; @earlier: of these, before the first one
  * @first, @last: stamps; @first > @last: there is no packet
  */
 struct grt_walk {
@@ -40,6 +40,7 @@ struct grt_walk {
 	uint64_t end;
 	bool cut;
 	uint64_t emitted;
+	uint64_t earlier;
 	uint64_t first;
 	uint64_t last;
 };
