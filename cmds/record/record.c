@@ -1105,6 +1105,17 @@ static bool record_is_named(struct run *run, uint64_t now)
 	return true;
 }
 
+/* The same with the names of all frames in it. */
+static uint64_t record_take_named(struct run *run, int *code, struct grt_err *err)
+{
+	record_take_all(run, code, err);
+	while (!*code && !record_is_named(run, grt_now())) {
+		poll(NULL, 0, NAMING_MS);
+		record_take_all(run, code, err);
+	}
+	return *code ? 0 : record_take_all(run, code, err);
+}
+
 /* Full segments are closed with all that belongs to them; old ones go. */
 static int record_look_at_segments(struct run *run, uint64_t now, struct grt_err *err)
 {
@@ -1114,7 +1125,7 @@ static int record_look_at_segments(struct run *run, uint64_t now, struct grt_err
 	if (!run->rec.segments)
 		return 0;
 	if (segments_due(&run->segments, now) && record_is_named(run, now)) {
-		until = record_take_all(run, &ret, err);
+		until = record_take_named(run, &ret, err);
 		ret = ret ?: segments_next(&run->rec, until, err);
 	}
 	return ret ?: segments_age(&run->rec, now, err);
@@ -1126,15 +1137,12 @@ static int record_begin_snapshot(struct run *run, const struct incident *i, stru
 	uint64_t now = grt_now();
 	int ret = 0;
 
-	while (!ret && !record_is_named(run, grt_now())) {
-		poll(NULL, 0, NAMING_MS);
-		record_take_all(run, &ret, err);
-	}
-	if (!ret)
-		record_take_all(run, &ret, err);
+	record_take_named(run, &ret, err);
 	ret = ret ?: box_begin(&run->box, run->rec.path, i, now, err);
-	if (!ret)
+	if (!ret) {
 		record_box_tell(&run->box);
+		record_box_keep_dump(&run->box);
+	}
 	return ret;
 }
 
@@ -1180,7 +1188,7 @@ static int record_look_at_box(struct run *run, uint64_t now, struct grt_err *err
 	if (!b->on)
 		return 0;
 	if (b->writing && now >= b->until && record_is_named(run, now)) {
-		until = record_take_all(run, &ret, err);
+		until = record_take_named(run, &ret, err);
 		ret = ret ?: record_end_snapshot(run, until, err);
 	}
 	if (!ret && record_meets_incident(run, now, &incident, &ret, err) && box_may_begin(b, now))
@@ -1356,6 +1364,9 @@ static void adopt_files(struct run *run)
 static void record_confine(struct run *run)
 {
 	uint64_t keep = run->child.pid ? 1ULL << CAP_KILL : 0;
+	/* dumps of devices are root's */
+	uint64_t dumps = run->box.on && run->box.triggers.limit[TRIGGER_devcoredump].on ? 1ULL << CAP_DAC_READ_SEARCH
+											: 0;
 	struct grt_err err = {0};
 	struct input *in;
 	int ret = 0;
@@ -1363,7 +1374,7 @@ static void record_confine(struct run *run)
 	for (in = run->inputs; !ret && in < run->inputs + run->n_inputs; in++)
 		ret = in->source->confine ? in->source->confine(in->state, &keep, &err) : 0;
 	if (!ret)
-		ret = privileges_drop(keep, run->rec.uid, run->rec.gid, &err);
+		ret = privileges_drop(keep | dumps, run->rec.uid, run->rec.gid, &err);
 	for (in = run->inputs; in < run->inputs + run->n_inputs; in++)
 		if (in->source->confined)
 			ret = in->source->confined(in->state, ret ? NULL : &err) ?: ret;

@@ -2,6 +2,8 @@
 /* What is said of a black box, see record_box.h. */
 #include "record_box.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +35,44 @@ bool record_box_signalled(uint64_t now, struct incident *i)
 	*i = (struct incident){.trigger = TRIGGER_signal, .time = now, .ring = GRT_RING_NONE};
 	snprintf(i->text, sizeof(i->text), "somebody asked for a snapshot");
 	return true;
+}
+
+/* At most so much of it. */
+#define DUMP_MAX ((size_t)256 << 20)
+
+static int record_box_copy(int from, int to)
+{
+	size_t done = 0;
+	char buf[65536];
+	ssize_t n = 0;
+
+	while (done < DUMP_MAX && (n = read(from, buf, sizeof(buf))) > 0) {
+		if (write(to, buf, (size_t)n) != n)
+			return errno ? -errno : -ENOSPC;
+		done += (size_t)n;
+	}
+	return n < 0 ? -errno : 0;
+}
+
+int record_box_keep_dump(const struct box *b)
+{
+	char from[128], to[sizeof(b->path) + 16];
+	int in, out, ret;
+
+	if (!b->incident.dump[0])
+		return 0;
+	snprintf(from, sizeof(from), "/sys/class/devcoredump/%s/data", b->incident.dump);
+	snprintf(to, sizeof(to), "%s.devcoredump", b->path);
+	in = open(from, O_RDONLY | O_CLOEXEC);
+	out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	ret = in < 0 || out < 0 ? -errno : record_box_copy(in, out);
+	if (ret)
+		fprintf(stderr, "grtrace record: cannot copy %s: %s\n", from, strerror(-ret));
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return ret;
 }
 
 bool record_box_died(const struct child *c, const struct triggers *t, struct incident *i)
