@@ -809,7 +809,7 @@ static int record_set_box(struct run *run)
 {
 	const struct box_bounds bounds = {
 		.bytes = opt.last_size ?: LAST_SIZE,
-		.ns = (uint64_t)(opt.last * NS_PER_S) + NAMING_NS,
+		.ns = (uint64_t)(opt.last * NS_PER_S) + NAMING_NS / 4,
 		.after = (uint64_t)((opt.after > 0 ? opt.after : LAST_AFTER) * NS_PER_S),
 		.pause = (uint64_t)((opt.pause > 0 ? opt.pause : LAST_PAUSE) * NS_PER_S),
 	};
@@ -819,8 +819,8 @@ static int record_set_box(struct run *run)
 	if (!(opt.last > 0))
 		return EXIT_DONE;
 	triggers_init(&run->box.triggers);
-	if (triggers_parse(&run->box.triggers, opt.on ?: "signal", word))
-		return cmd_usage_error("--on %s: not an incident; there are:\n%s", word, triggers_help());
+	if (triggers_parse(&run->box.triggers, opt.on ?: TRIGGERS_DEFAULT, word))
+		return cmd_usage_error("--on %s: not an incident; there are %s", word, triggers_names);
 	box_init(&run->box, &bounds, &ops);
 	run->rec.box = true;
 	record_box_catch();
@@ -1657,6 +1657,9 @@ static int record_run(int argc, char **argv)
 		status = be_for_user(opt.user, argv[0]);
 	if (status == EXIT_DONE && argv[0])
 		status = child_find(argv);
+	record_set_bounds(&run);
+	if (status == EXIT_DONE)
+		status = record_set_box(&run);
 	if (status != EXIT_DONE)
 		return status;
 	cmd_catch_signals();
@@ -1665,10 +1668,6 @@ static int record_run(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	run.command = opt.no_command ? NULL : command_text();
 	run.program = argv[0];
-	record_set_bounds(&run);
-	status = record_set_box(&run);
-	if (status != EXIT_DONE)
-		return status;
 	status = setup(&run, argv);
 	closed = close_inputs(&run);
 	child_close(&run.child);

@@ -55,14 +55,14 @@ const char *trigger_name(enum trigger trigger)
 	return rows[trigger].name;
 }
 
-const char *triggers_help(void)
-{
-	return
-#define GRT_TRIGGER(symbol, name, LIMIT, help) name ": " help "\n"
+#define LIMIT_TEXT_NONE ""
+#define LIMIT_TEXT_TIME ">TIME"
+#define LIMIT_TEXT_TIMES ">TIME|Nx"
+const char triggers_names[] =
+#define GRT_TRIGGER(symbol, name, LIMIT, help) name LIMIT_TEXT_##LIMIT " "
 #include "triggers.def"
 #undef GRT_TRIGGER
-		;
-}
+	"";
 
 void triggers_init(struct triggers *t)
 {

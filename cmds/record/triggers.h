@@ -89,8 +89,11 @@ bool triggers_take(struct triggers *t, struct incident *found);
 /** trigger_name - as typed */
 const char *trigger_name(enum trigger trigger);
 
-/** triggers_help - all of them, as a text */
-const char *triggers_help(void);
+/* All of them, with what follows their names. */
+extern const char triggers_names[];
+
+/* Where nobody says. */
+#define TRIGGERS_DEFAULT "signal"
 
 /** triggers_free - frees what it holds */
 void triggers_free(struct triggers *t);
