@@ -221,8 +221,8 @@ static const char *accounted(const struct grt_health *h, uint64_t unread)
 static bool balance_is_plain(const struct balance *b)
 {
 	const struct grt_health *h = &b->h;
-	uint64_t rest = b->unread | h->before_start | h->after_end | h->deleted | h->unwritten_events | h->missing_events |
-			h->unknown | h->left_out | h->of_others | h->of_no_gpu;
+	uint64_t rest = b->unread | h->before_start | h->after_end | h->deleted | h->unwritten_events |
+			h->missing_events | h->unknown | h->left_out | h->of_others | h->of_no_gpu;
 
 	for (unsigned int i = 0; i < GRT_FATES; i++)
 		if (i != GRT_FATE_DELIVERED)

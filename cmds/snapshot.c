@@ -28,7 +28,8 @@
 static double wait_seconds;
 
 static const struct cmd_opt options[] = {
-	{"wait", 'w', OPT_SECONDS, "TIME", &wait_seconds, "with DIR: wait at most so long for it to be complete (default: 60)"},
+	{"wait", 'w', OPT_SECONDS, "TIME", &wait_seconds,
+	 "with DIR: longest wait until it is complete (default: 60)"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -47,7 +48,8 @@ static bool snapshot_status(int pid, const char *key, char *value, size_t room)
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		found = !strncmp(line, key, length) && line[length] == ':';
 		if (found)
-			snprintf(value, room, "%.*s", (int)strcspn(line + length + 2, "\n"), line + length + 2);
+			snprintf(value, room, "%.*s", (int)strcspn(line + length + 2, "\n"),
+				 line + length + 2);
 	}
 	if (f)
 		fclose(f);
@@ -71,7 +73,8 @@ static int snapshot_parent(int pid)
 	return snapshot_status(pid, "PPid", value, sizeof(value)) ? atoi(value) : 0;
 }
 
-/* The only one here, without what it started for itself. Return: its pid, 0: there is none, -1: there are several */
+/* The only one here, without what it started for itself. Return: its pid, 0: there is none, -1: there are
+ * several */
 static int snapshot_find(void)
 {
 	DIR *d = opendir("/proc");
@@ -154,7 +157,8 @@ static bool snapshot_is_complete(int dir, unsigned long number)
 	bool complete;
 
 	snprintf(path, sizeof(path), GRT_SNAPSHOT "_%06lu/metadata", number);
-	complete = !snapshot_env(dir, path, &env) && (state = grt_env_get(&env, "state")) && !strcmp(state, "complete");
+	complete = !snapshot_env(dir, path, &env) && (state = grt_env_get(&env, "state")) &&
+		   !strcmp(state, "complete");
 	grt_env_free(&env);
 	return complete;
 }
@@ -179,8 +183,8 @@ static int snapshot_of_directory(int dir, const char *path)
 	int pid = snapshot_owner(dir), status;
 
 	if (!pid)
-		return cmd_fail(EXIT_FAILED, "no recorder with a black box writes to it", "grtrace record --last 60 -o DIR",
-				"cannot ask %s for a snapshot", path);
+		return cmd_fail(EXIT_FAILED, "no recorder with a black box writes to it",
+				"grtrace record --last 60 -o DIR", "cannot ask %s for a snapshot", path);
 	status = snapshot_ask(pid);
 	if (status != EXIT_DONE)
 		return status;
@@ -222,8 +226,9 @@ static int snapshot_run(int argc, char **argv)
 	if (dir < 0 && argv[0][0] && strspn(argv[0], "0123456789") == strlen(argv[0]))
 		return snapshot_of_process(atoi(argv[0]));
 	if (dir < 0)
-		return cmd_fail(EXIT_FAILED, strerror(errno), "the directory of record --last, or its process's number",
-				"cannot open %s", argv[0]);
+		return cmd_fail(EXIT_FAILED, strerror(errno),
+				"the directory of record --last, or its process's number", "cannot open %s",
+				argv[0]);
 	cmd_catch_signals();
 	status = snapshot_of_directory(dir, argv[0]);
 	close(dir);

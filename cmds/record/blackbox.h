@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The black box: packets of the last while are kept in memory, packed, the oldest dropped. At an incident (triggers.h)
- * they become a recording, snapshot_N in the box's directory, which goes on for a while; the box does so, too.
- * What was dropped is before a snapshot's window, which begins where all streams are whole. Memory: --last-size for
- * packets, as much as a quarter of it for definitions that outlive theirs (carried.h), and a packet.
+ * The black box: packets of the last while are kept in memory, packed, the oldest dropped. At an incident
+ * (triggers.h) they become a recording, snapshot_N in the box's directory, which goes on for a while; the box
+ * does so, too. What was dropped is before a snapshot's window, which begins where all streams are whole.
+ * Memory: --last-size for packets, as much as a quarter of it for definitions that outlive theirs
+ * (carried.h), and a packet.
  */
 #ifndef GRTRACE_BLACKBOX_H
 #define GRTRACE_BLACKBOX_H
@@ -79,7 +80,8 @@ struct box {
 /** box_init - an empty one */
 void box_init(struct box *b, const struct box_bounds *bounds, const struct box_ops *ops);
 
-/** box_take - keeps whole packets of a stream, and writes them where a snapshot goes on. Return: 0 or -errno */
+/** box_take - keeps whole packets of a stream, and writes them where a snapshot goes on. Return: 0 or -errno
+ */
 int box_take(struct box *b, unsigned int stream, unsigned int source, const void *data, size_t len,
 	     struct grt_err *err);
 

@@ -135,19 +135,22 @@ static const struct cmd_opt options[] = {
 	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "with --stack: kernel frames, too"},
 	{"max-size", 0, OPT_SIZE, "SIZE", &opt.max_size,
-	 "keep at most so many bytes on disk: the oldest segments are deleted"},
+	 "bytes on disk: before there are more, the oldest segments are deleted"},
 	{"max-time", 0, OPT_SECONDS, "TIME", &opt.max_time, "delete segments that are older than this"},
 	{"segment", 0, OPT_SIZE, "SIZE", &opt.segment,
 	 "with --max-size or --max-time: bytes of a segment (default: a 16th of --max-size, 256M)"},
-	{"compress", 0, OPT_FLAG, NULL, &opt.compress, "with --max-size or --max-time: pack the packets by zstd"},
+	{"compress", 0, OPT_FLAG, NULL, &opt.compress,
+	 "with --max-size or --max-time: pack the packets by zstd"},
 	{"last", 0, OPT_SECONDS, "TIME", &opt.last,
-	 "black box: keep so much in memory; incidents and grtrace snapshot write it to DIR/snapshot_N"},
-	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size, "with --last: keep at most so many bytes (default: 64M)"},
+	 "black box: keep the last TIME in memory; incidents and grtrace snapshot write it to DIR/snapshot_N"},
+	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
+	 "with --last: bytes of memory for them (default: 64M)"},
 	{"on", 0, OPT_STR, "TRIGGER,...", &opt.on,
 	 "with --last: the incidents: job>TIME, frame>TIME, frame>3x, fence-error, xid, exit-by-signal, devcoredump, signal (default: signal)"},
-	{"after", 0, OPT_SECONDS, "TIME", &opt.after, "with --last: a snapshot goes on for so long (default: 5)"},
+	{"after", 0, OPT_SECONDS, "TIME", &opt.after,
+	 "with --last: how long a snapshot goes on (default: 5)"},
 	{"pause", 0, OPT_SECONDS, "TIME", &opt.pause,
-	 "with --last: so long after an incident, others are only counted (default: 60)"},
+	 "with --last: how long after an incident others are only counted (default: 60)"},
 	{"no-symbols", 0, OPT_FLAG, NULL, &opt.no_symbols,
 	 "do not store the functions and lines of frames in the recording"},
 	{"user", 0, OPT_STR, "NAME", &opt.user,
@@ -384,9 +387,10 @@ static int record_open_source(struct run *run, const struct source *source, enum
 	int ret = wish == WISH_AUTO && source->probe ? source->probe(err) : 0;
 
 	if (!ret && source->adopted && (run->rec.segments || run->box.on))
-		ret = grt_err_set(err, -EOPNOTSUPP, "the traced program itself writes its files",
-				  "grtrace record -e cuda -d SECONDS, without --max-size, --max-time and --last",
-				  "the files of %s cannot be bounded", source->name);
+		ret = grt_err_set(
+			err, -EOPNOTSUPP, "the traced program itself writes its files",
+			"grtrace record -e cuda -d SECONDS, without --max-size, --max-time and --last",
+			"the files of %s cannot be bounded", source->name);
 	if (ret)
 		return ret;
 	if (opt.raw)
@@ -786,7 +790,8 @@ static int begin_directory(struct run *run, const char *path, struct grt_err *er
 /* A segment is a part of the bound, so that what is deleted at once is. */
 static void record_set_bounds(struct run *run)
 {
-	uint64_t segment = opt.max_size / SEGMENTS < SEGMENT_MAX && opt.max_size ? opt.max_size / SEGMENTS : SEGMENT_MAX;
+	uint64_t segment =
+		opt.max_size / SEGMENTS < SEGMENT_MAX && opt.max_size ? opt.max_size / SEGMENTS : SEGMENT_MAX;
 
 	if (!opt.max_size && opt.max_time == 0)
 		return;
@@ -853,7 +858,8 @@ static void record_counts_text(const struct run *run, char *text, size_t room)
 			 (unsigned long long)run->rec.events, (unsigned long long)run->rec.lost);
 	snprintf(text, room, "%.1f MB, %s", (double)recording_bytes(&run->rec) / 1e6, counts);
 	if (run->rec.segments && run->segments.deleted)
-		snprintf(text + strlen(text), room - strlen(text), "; %.1f MB kept", (double)segments_bytes(&run->segments) / 1e6);
+		snprintf(text + strlen(text), room - strlen(text), "; %.1f MB kept",
+			 (double)segments_bytes(&run->segments) / 1e6);
 }
 
 static void show_progress(struct run *run, uint64_t now)
@@ -956,7 +962,8 @@ static int record_put(void *arg, const char *data, size_t len)
 	struct moving *m = arg;
 
 	if (m->run->box.on)
-		return box_take(&m->run->box, m->stream, (unsigned int)(m->in - m->run->inputs), data, len, m->err);
+		return box_take(&m->run->box, m->stream, (unsigned int)(m->in - m->run->inputs), data, len,
+				m->err);
 	return recording_write(&m->run->rec, opt.raw ? 0 : m->stream, data, len, m->err);
 }
 
@@ -1169,7 +1176,8 @@ static bool record_has_late_job(struct run *run, struct incident *i, int *code, 
 }
 
 /* Return: whether there is an incident; with an error *code is set */
-static bool record_meets_incident(struct run *run, uint64_t now, struct incident *i, int *code, struct grt_err *err)
+static bool record_meets_incident(struct run *run, uint64_t now, struct incident *i, int *code,
+				  struct grt_err *err)
 {
 	struct triggers *t = &run->box.triggers;
 
@@ -1206,7 +1214,8 @@ static int record_end_box(struct run *run, struct grt_err *err)
 
 	if (!b->on)
 		return 0;
-	if ((record_box_died(&run->child, &b->triggers, &incident) || triggers_take(&b->triggers, &incident)) &&
+	if ((record_box_died(&run->child, &b->triggers, &incident) ||
+	     triggers_take(&b->triggers, &incident)) &&
 	    box_may_begin(b, end)) {
 		ret = box_begin(b, run->rec.path, &incident, end, err);
 		if (!ret)
@@ -1365,8 +1374,9 @@ static void record_confine(struct run *run)
 {
 	uint64_t keep = run->child.pid ? 1ULL << CAP_KILL : 0;
 	/* dumps of devices are root's */
-	uint64_t dumps = run->box.on && run->box.triggers.limit[TRIGGER_devcoredump].on ? 1ULL << CAP_DAC_READ_SEARCH
-											: 0;
+	uint64_t dumps = run->box.on && run->box.triggers.limit[TRIGGER_devcoredump].on
+				 ? 1ULL << CAP_DAC_READ_SEARCH
+				 : 0;
 	struct grt_err err = {0};
 	struct input *in;
 	int ret = 0;
@@ -1591,13 +1601,15 @@ static int record_check_bounds(void)
 	if ((opt.last_size || opt.after > 0 || opt.pause > 0 || opt.on) && !(opt.last > 0))
 		return cmd_usage_error("--last-size, --on, --after and --pause are for --last: add it");
 	if (opt.last > 0 && (opt.raw || bounded || record_files_any(&opt.files)))
-		return cmd_usage_error("--last keeps packets in memory: it does not go with --raw, --max-size, --max-time, --chrome and the like");
+		return cmd_usage_error(
+			"--last keeps packets in memory: it does not go with --raw, --max-size, --max-time, --chrome and the like");
 	if (opt.last_size && opt.last_size < SEGMENT_MIN)
 		return cmd_usage_error("--last-size: at least %lluM", SEGMENT_MIN >> 20);
 	if (bounded && opt.raw)
 		return cmd_usage_error("--raw: segments need a directory (--output)");
 	if (!bounded && (opt.segment || opt.compress))
-		return cmd_usage_error("--segment and --compress are for --max-size or --max-time: add one of them");
+		return cmd_usage_error(
+			"--segment and --compress are for --max-size or --max-time: add one of them");
 	if (opt.max_size && opt.max_size < SIZE_MIN)
 		return cmd_usage_error("--max-size: at least %lluM", SIZE_MIN >> 20);
 	if (opt.segment && opt.segment < SEGMENT_MIN / 4)

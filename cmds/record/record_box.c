@@ -86,7 +86,8 @@ bool record_box_died(const struct child *c, const struct triggers *t, struct inc
 			       .pid = (uint32_t)c->pid,
 			       .tid = (uint32_t)c->pid,
 			       .ring = GRT_RING_NONE};
-	snprintf(i->text, sizeof(i->text), "the program was ended by signal %d (%s)", number, strsignal(number));
+	snprintf(i->text, sizeof(i->text), "the program was ended by signal %d (%s)", number,
+		 strsignal(number));
 	return true;
 }
 
@@ -97,7 +98,8 @@ int record_box_describe(struct record_box_texts *t, const struct box *b, const s
 		 (unsigned long long)i->time, i->pid, i->tid, (unsigned long long)i->ctx,
 		 (unsigned long long)i->seqno, i->ring);
 	snprintf(t->dropped, sizeof(t->dropped), "packets=%llu events=%llu carried_lost=%llu",
-		 (unsigned long long)b->dropped, (unsigned long long)b->gone, (unsigned long long)b->carried.lost);
+		 (unsigned long long)b->dropped, (unsigned long long)b->gone,
+		 (unsigned long long)b->carried.lost);
 	env[0] = (struct grt_env){"incident", trigger_name(i->trigger)};
 	env[1] = (struct grt_env){"incident_text", i->text};
 	env[2] = (struct grt_env){"incident_of", t->job};
@@ -150,7 +152,8 @@ void record_box_tell_end(const struct box *b, uint64_t events)
 {
 	fputs("grtrace record: ", stderr);
 	cmd_put_text(stderr, b->path);
-	fprintf(stderr, " is complete: %llu events\n  next: grtrace report --incident ", (unsigned long long)events);
+	fprintf(stderr, " is complete: %llu events\n  next: grtrace report --incident ",
+		(unsigned long long)events);
 	cmd_put_text(stderr, b->path);
 	fputc('\n', stderr);
 }
@@ -161,7 +164,8 @@ void record_box_tell_all(const struct box *b, const char *path)
 	cmd_put_text(stderr, path);
 	fprintf(stderr, "; %llu incidents within a pause have none", (unsigned long long)b->quiet);
 	if (b->triggers.doubted + b->triggers.forgotten)
-		fprintf(stderr, "; jobs were not watched: %llu that were too many, %llu times all, since events were lost",
+		fprintf(stderr,
+			"; jobs were not watched: %llu that were too many, %llu times all, since events were lost",
 			(unsigned long long)b->triggers.forgotten, (unsigned long long)b->triggers.doubted);
 	fputc('\n', stderr);
 }

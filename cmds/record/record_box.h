@@ -29,7 +29,8 @@ void record_box_catch(void);
 /** record_box_signalled - whether one was requested since the last call */
 bool record_box_signalled(uint64_t now, struct incident *i);
 
-/** record_box_keep_dump - copies a device's dump beside the snapshot. Return: 0, or -errno after saying why */
+/** record_box_keep_dump - copies a device's dump beside the snapshot. Return: 0, or -errno after saying why
+ */
 int record_box_keep_dump(const struct box *b);
 
 /** record_box_died - whether the program has ended by a signal, and that is waited for */

@@ -117,7 +117,7 @@ static enum dir_kind dir_kind(int dir)
 	while (kind != DIR_FOREIGN && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
 			kind = is_our_name(e->d_name) && is_our_segment(dir, e->d_name) ? DIR_RECORDING
-											 : DIR_FOREIGN;
+											: DIR_FOREIGN;
 			others |= !is_begun(dir, e->d_name);
 		}
 	closedir(d);
@@ -337,7 +337,9 @@ unsigned long recording_snapshots(const struct recording *r)
 	struct dirent *e;
 
 	while (d && (e = readdir(d))) {
-		number = strncmp(e->d_name, prefix, strlen(prefix)) ? 0 : strtoul(e->d_name + strlen(prefix), NULL, 10);
+		number = strncmp(e->d_name, prefix, strlen(prefix))
+				 ? 0
+				 : strtoul(e->d_name + strlen(prefix), NULL, 10);
 		most = number > most ? number : most;
 	}
 	if (d)
@@ -491,7 +493,8 @@ int recording_add_file(struct recording *r, const char *source, unsigned int ind
 	/* those of segments are made with each of them */
 	f->fd = r->segments ? -1 : recording_create(r, f->name);
 	if (f->fd < 0 && !r->segments)
-		return grt_err_set(err, f->fd, strerror(-f->fd), NULL, "cannot write %s/%s", r->path, f->name);
+		return grt_err_set(err, f->fd, strerror(-f->fd), NULL, "cannot write %s/%s", r->path,
+				   f->name);
 	return (int)r->count - 1;
 }
 

@@ -88,7 +88,8 @@ void recording_give(struct recording *r, const char *name);
 /** recording_create - a new file in @at, of the owner of the others. Return: a descriptor or -errno */
 int recording_create(const struct recording *r, const char *name);
 
-/** recording_enter_dir - makes a directory for the files from now on, which has no name yet. Return: 0 or -errno */
+/** recording_enter_dir - makes a directory for the files from now on, which has no name yet. Return: 0 or
+ * -errno */
 int recording_enter_dir(struct recording *r);
 
 /** recording_name_dir - gives it its name: now it has metadata. Return: 0, or -1 with errno set */

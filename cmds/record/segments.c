@@ -50,7 +50,8 @@ const char *segments_text(struct segments *s)
 {
 	snprintf(s->text, sizeof(s->text), "first=%lu deleted=%lu repeated=%llu carried_lost=%llu",
 		 s->n ? s->segment[0].number : s->made + 1, s->deleted,
-		 (unsigned long long)(s->n ? s->segment[0].repeated : 0), (unsigned long long)s->carried.lost);
+		 (unsigned long long)(s->n ? s->segment[0].repeated : 0),
+		 (unsigned long long)s->carried.lost);
 	return s->text;
 }
 
@@ -99,8 +100,8 @@ static int segments_delete_oldest(struct recording *r, struct grt_err *err)
 	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot delete %s/%s", r->path, name) : 0;
 }
 
-/* Room for so many bytes more. @stay: segments at the end that stay. Return: 0, -EFBIG where there is none, or
- * -errno */
+/* Room for so many bytes more. @stay: segments at the end that stay. Return: 0, -EFBIG where there is none,
+ * or -errno */
 static int segments_make_room(struct recording *r, uint64_t bytes, unsigned int stay, struct grt_err *err)
 {
 	struct segments *s = r->segments;
@@ -128,7 +129,8 @@ int segments_age(struct recording *r, uint64_t now, struct grt_err *err)
 
 static int segments_failed(const struct recording *r, const char *name, int code, struct grt_err *err)
 {
-	return grt_err_set(err, code, strerror(-code), code == -ENOSPC ? "a smaller --max-size, or free space" : NULL,
+	return grt_err_set(err, code, strerror(-code),
+			   code == -ENOSPC ? "a smaller --max-size, or free space" : NULL,
 			   "cannot write %s/%s", r->path, name);
 }
 
@@ -218,7 +220,8 @@ int segments_write(struct recording *r, unsigned int i, const void *data, size_t
 		if ((size_t)(end - at) < sizeof(*p) || grt_packet_look(p) != GRT_LOOK_PACKET ||
 		    p->packet_size / 8 > (size_t)(end - at))
 			return grt_err_set(err, -EPROTO, "its source wrote bytes that are no packet",
-					   "grtrace doctor --bug-report FILE", "cannot write %s/%s", r->path, f->name);
+					   "grtrace doctor --bug-report FILE", "cannot write %s/%s", r->path,
+					   f->name);
 		ret = segments_put(r, f, p, err) ?: segments_count(r, f, p);
 		at += p->packet_size / 8;
 	}
@@ -294,7 +297,11 @@ static int segments_tell(struct recording *r, uint64_t to, struct grt_err *err)
 static int segments_make(struct recording *r, uint64_t from, struct grt_err *err)
 {
 	struct segments *s = r->segments;
-	struct segment g = {.number = s->made + 1, .from = from, .opened = grt_now(), .last = from, .repeated = s->carried.records};
+	struct segment g = {.number = s->made + 1,
+			    .from = from,
+			    .opened = grt_now(),
+			    .last = from,
+			    .repeated = s->carried.records};
 	/* its metadata is written twice for a moment */
 	uint64_t least = BLOCK + 2 * s->metadata_bytes;
 	char name[GRT_SEGMENT_NAME_MAX];
@@ -351,7 +358,8 @@ int segments_end(struct recording *r, uint64_t to, struct grt_err *err)
 
 	g->closed = grt_now();
 	to = to ?: segments_whole_to(r);
-	return ret ? segments_failed(r, "segment", ret, err) : segments_tell(r, to > g->from ? to : g->from, err);
+	return ret ? segments_failed(r, "segment", ret, err)
+		   : segments_tell(r, to > g->from ? to : g->from, err);
 }
 
 int segments_next(struct recording *r, uint64_t to, struct grt_err *err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A recording that is bounded: a directory of segments (lib/trace/segment.h), each a recording by itself. The
- * oldest are deleted before what comes would pass the bound. Memory: what is carried (carried.h), at most half a
- * segment's bytes and 64 MiB, and 300 bytes for each segment.
+ * oldest are deleted before what comes would pass the bound. Memory: what is carried (carried.h), at most
+ * half a segment's bytes and 64 MiB, and 300 bytes for each segment.
  */
 #ifndef GRTRACE_SEGMENTS_H
 #define GRTRACE_SEGMENTS_H
@@ -27,7 +27,8 @@ struct segment_bounds {
 	bool pack;
 };
 
-/** struct segment_events - of a source: events that were offered, by fate, and those that their programs count, too
+/** struct segment_events - of a source: events that were offered, by fate, and those that their programs
+ * count, too
  */
 struct segment_events {
 	uint64_t emitted;
@@ -118,7 +119,8 @@ uint64_t segments_from(const struct segments *s);
 /** segments_bytes - on disk, with the metadata */
 uint64_t segments_bytes(const struct segments *s);
 
-/** segments_text, segments_fates - as they stand in the metadata: what was deleted, and what of it had been lost */
+/** segments_text, segments_fates - as they stand in the metadata: what was deleted, and what of it had been
+ * lost */
 const char *segments_text(struct segments *s);
 const char *segments_fates(struct segments *s);
 

@@ -134,7 +134,8 @@ const char *triggers_parse(struct triggers *t, const char *list, char word[64])
 /* -------------------------------------------------------------- events */
 
 /* The first of several that come together. */
-static void triggers_found(struct triggers *t, enum trigger trigger, const struct grt_event *e, const char *text)
+static void triggers_found(struct triggers *t, enum trigger trigger, const struct grt_event *e,
+			   const char *text)
 {
 	if (t->found || !t->limit[trigger].on)
 		return;
@@ -153,8 +154,9 @@ static int triggers_see_submit(struct triggers *t, const struct grt_event *e)
 {
 	const struct grt_key key = {{e->ctx, e->seqno}};
 	struct job *job;
-	int ret = t->limit[TRIGGER_job].on ? grt_keyed_get_or_replace(&t->jobs, &key, &t->forgotten, (void **)&job)
-					   : 1;
+	int ret = t->limit[TRIGGER_job].on
+			  ? grt_keyed_get_or_replace(&t->jobs, &key, &t->forgotten, (void **)&job)
+			  : 1;
 
 	if (ret)
 		return ret < 0 ? ret : 0;
@@ -237,7 +239,8 @@ static int triggers_see_frame(struct triggers *t, const struct grt_event *e)
 	if (took > most) {
 		grt_units_ns(a, took);
 		grt_units_ns(b, median);
-		snprintf(text, sizeof(text), "a frame took %s; the median of its client is %s", a, median ? b : "-");
+		snprintf(text, sizeof(text), "a frame took %s; the median of its client is %s", a,
+			 median ? b : "-");
 		triggers_found(t, TRIGGER_frame, e, text);
 	}
 	if (took)
@@ -262,7 +265,8 @@ static int triggers_see_event(struct triggers *t, const struct grt_event *e)
 	case GRT_EV_COMPLETE:
 		return triggers_see_complete(t, e);
 	case GRT_EV_FENCE:
-		triggers_see_error(t, e, ((const struct grt_ev_fence *)e)->status, "a fence that jobs waited for ended");
+		triggers_see_error(t, e, ((const struct grt_ev_fence *)e)->status,
+				   "a fence that jobs waited for ended");
 		return 0;
 	case GRT_EV_ERROR:
 		triggers_see_error(t, e, ((const struct grt_ev_error *)e)->status, "a job failed");
@@ -318,7 +322,8 @@ bool triggers_take(struct triggers *t, struct incident *found)
 
 /* ------------------------------------------------------------- looking */
 
-static void triggers_tell_job(const struct triggers *t, const struct job *job, uint64_t now, struct incident *found)
+static void triggers_tell_job(const struct triggers *t, const struct job *job, uint64_t now,
+			      struct incident *found)
 {
 	const struct grt_key *key = grt_keyed_key(job);
 	char age[GRT_UNITS_MAX];
@@ -364,16 +369,19 @@ bool triggers_dump(struct triggers *t, uint64_t now, struct incident *found)
 	t->looked = now;
 	d = opendir(DUMPS);
 	while (d && !any && (e = readdir(d))) {
-		const struct grt_key key = {{strtoull(e->d_name + strcspn(e->d_name, "0123456789"), NULL, 10), 1}};
+		const struct grt_key key = {
+			{strtoull(e->d_name + strcspn(e->d_name, "0123456789"), NULL, 10), 1}};
 
 		if (strncmp(e->d_name, "devcd", 5) || grt_keyed_find(&t->dumps, &key) ||
 		    grt_keyed_get_or_replace(&t->dumps, &key, NULL, &seen))
 			continue;
 		/* those of before the recording are known */
 		any = !first;
-		*found = (struct incident){.trigger = TRIGGER_devcoredump, .time = now, .ring = GRT_RING_NONE};
+		*found =
+			(struct incident){.trigger = TRIGGER_devcoredump, .time = now, .ring = GRT_RING_NONE};
 		snprintf(found->dump, sizeof(found->dump), "%.*s", (int)sizeof(found->dump) - 1, e->d_name);
-		snprintf(found->text, sizeof(found->text), "the kernel has a dump of a device, %.40s", e->d_name);
+		snprintf(found->text, sizeof(found->text), "the kernel has a dump of a device, %.40s",
+			 e->d_name);
 	}
 	if (d)
 		closedir(d);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What makes a black box write what it keeps: a row of triggers.def each. Events are looked at as their packets
- * come. Memory: 65,536 jobs in flight, 1,024 clients with frames; of more, the oldest are forgotten and counted.
+ * What makes a black box write what it keeps: a row of triggers.def each. Events are looked at as their
+ * packets come. Memory: 65,536 jobs in flight, 1,024 clients with frames; of more, the oldest are forgotten
+ * and counted.
  */
 #ifndef GRTRACE_TRIGGERS_H
 #define GRTRACE_TRIGGERS_H
@@ -37,7 +38,8 @@ struct incident {
 	char dump[64];
 };
 
-/** struct trigger_limit - of a trigger: @ns, or @times the median; both 0: it is not waited for or has none */
+/** struct trigger_limit - of a trigger: @ns, or @times the median; both 0: it is not waited for or has none
+ */
 struct trigger_limit {
 	bool on;
 	uint64_t ns;

@@ -536,7 +536,9 @@ static int report_run(int argc, char **argv)
 	if (opt.incident)
 		status = path ? report_incident(path) : cmd_usage_error("--incident: the path of a snapshot");
 	else
-		status = opt.output ? report_page(&r, path) : path ? report_recording(&r, path) : report_live(&r);
+		status = opt.output ? report_page(&r, path)
+			 : path	    ? report_recording(&r, path)
+				    : report_live(&r);
 	end_analyses(&r);
 	filter_free(&opt.filter);
 	return status;

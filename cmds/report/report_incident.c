@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * report --incident: the recorder says in the metadata of a snapshot which trigger it was, and which process
- * and job; what became of the job, its stacks, what it waited for and what else was there come from the events. Two
- * passes: the frames of a stack may stand before the event that names it.
+ * and job; what became of the job, its stacks, what it waited for and what else was there come from the
+ * events. Two passes: the frames of a stack may stand before the event that names it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,8 +29,8 @@ static const struct {
 	uint16_t type;
 	const char *what;
 } steps[] = {
-	{GRT_EV_SUBMIT, "submitted"},	{GRT_EV_COMMIT, "handed to the ring"}, {GRT_EV_START, "started"},
-	{GRT_EV_END, "ended"},		{GRT_EV_COMPLETE, "complete"},
+	{GRT_EV_SUBMIT, "submitted"}, {GRT_EV_COMMIT, "handed to the ring"}, {GRT_EV_START, "started"},
+	{GRT_EV_END, "ended"},	      {GRT_EV_COMPLETE, "complete"},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
@@ -261,7 +261,8 @@ static void incident_print_stacks(const struct incident_report *r)
 /* Of each process the number and the oldest of its jobs that were not complete. */
 static int incident_count_open(struct incident_report *r)
 {
-	for (const struct open_job *job = grt_keyed_oldest(&r->jobs); job; job = grt_keyed_next(&r->jobs, job)) {
+	for (const struct open_job *job = grt_keyed_oldest(&r->jobs); job;
+	     job = grt_keyed_next(&r->jobs, job)) {
 		const struct grt_key key = {{job->pid}};
 		struct process *p = grt_keyed_find(&r->processes, &key);
 
@@ -291,15 +292,15 @@ static int incident_print_processes(struct incident_report *r)
 	if (ret)
 		return ret;
 	if (r->processes.used)
-		printf("\njobs up to then\n  %9s %9s %9s %9s %12s  process\n", "submitted", "complete", "failed",
-		       "open", "oldest open");
+		printf("\njobs up to then\n  %9s %9s %9s %9s %12s  process\n", "submitted", "complete",
+		       "failed", "open", "oldest open");
 	for (uint32_t i = 0; i < r->processes.used && i < SHOWN; i++) {
 		const struct process *p = list[i];
 		uint32_t pid = (uint32_t)grt_keyed_key(p)->w[0];
 
 		grt_units_ns(oldest, p->oldest ? r->at - p->oldest : 0);
-		printf("  %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %12s  %u", p->submitted, p->complete,
-		       p->failed, p->open, p->oldest ? oldest : "-", pid);
+		printf("  %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %12s  %u", p->submitted,
+		       p->complete, p->failed, p->open, p->oldest ? oldest : "-", pid);
 		incident_put_name(r, GRT_NAME_THREAD, p->tid, true);
 		putchar('\n');
 	}
@@ -411,8 +412,8 @@ int report_incident(const char *path)
 	grt_keyed_init(&r.jobs, sizeof(struct open_job), JOBS_MAX);
 	grt_keyed_init(&r.processes, sizeof(struct process), PROCESSES_MAX);
 	if (!grt_session_env(s, "incident")) {
-		status = cmd_fail(EXIT_FAILED, "no black box has written it", "grtrace report without --incident",
-				  "%s: it has no incident", path);
+		status = cmd_fail(EXIT_FAILED, "no black box has written it",
+				  "grtrace report without --incident", "%s: it has no incident", path);
 	} else {
 		ret = incident_read(&r, s, &err);
 		status = ret ? cmd_error(EXIT_FAILED, &err) : incident_print(&r, path, s);

@@ -507,7 +507,8 @@ static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
 
 	if (!ret && grt_env_get(&s->env, "black_box"))
 		ret = grt_err_set(err, -EINVAL, "a black box has a recording for each incident",
-				  "ls PATH, and the path of one, PATH/" GRT_SNAPSHOT "_000001", "%s: not a recording", s->path);
+				  "ls PATH, and the path of one, PATH/" GRT_SNAPSHOT "_000001",
+				  "%s: not a recording", s->path);
 	if (ret)
 		return ret;
 	d.recording = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;

@@ -36,7 +36,8 @@ bool grt_packed_looks(const struct grt_packed_head *h);
 /** grt_packed_room - bytes that a packet of @len bytes takes at most */
 size_t grt_packed_room(size_t len);
 
-/** grt_pack_packet - packs a whole packet into @out. Return: bytes there, -ENOSYS: built without zstd, -ENOMEM */
+/** grt_pack_packet - packs a whole packet into @out. Return: bytes there, -ENOSYS: built without zstd,
+ * -ENOMEM */
 ssize_t grt_pack_packet(const struct grt_packet *p, void *out, size_t room);
 
 /**

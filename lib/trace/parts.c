@@ -143,8 +143,8 @@ static int parts_unpack(struct grt_parts_cursor *c, const struct grt_part *part,
 	return 0;
 }
 
-static ssize_t parts_read_packed(const struct grt_part *part, struct grt_parts_cursor *c, char *buf, size_t len,
-				 uint64_t at)
+static ssize_t parts_read_packed(const struct grt_part *part, struct grt_parts_cursor *c, char *buf,
+				 size_t len, uint64_t at)
 {
 	uint32_t number = parts_place_at(part, at);
 	const struct grt_packed_place *place = &part->place[number];
@@ -164,7 +164,8 @@ static ssize_t parts_read_packed(const struct grt_part *part, struct grt_parts_c
 	return (ssize_t)len;
 }
 
-ssize_t grt_parts_read(const struct grt_parts *p, struct grt_parts_cursor *c, void *buf, size_t len, uint64_t at)
+ssize_t grt_parts_read(const struct grt_parts *p, struct grt_parts_cursor *c, void *buf, size_t len,
+		       uint64_t at)
 {
 	const struct grt_part *part;
 

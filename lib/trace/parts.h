@@ -12,7 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** struct grt_packed_place - a packet of a packed file: @at in what was packed, @file in the file; bytes of both */
+/** struct grt_packed_place - a packet of a packed file: @at in what was packed, @file in the file; bytes of
+ * both */
 struct grt_packed_place {
 	uint64_t at;
 	uint64_t file;
@@ -45,7 +46,8 @@ struct grt_parts {
 };
 
 /**
- * struct grt_parts_cursor - what one reader has unpacked: packet @place of @part, NULL: none; in @buf, of @room
+ * struct grt_parts_cursor - what one reader has unpacked: packet @place of @part, NULL: none; in @buf, of
+ * @room
  */
 struct grt_parts_cursor {
 	const struct grt_part *part;

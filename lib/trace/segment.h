@@ -32,7 +32,8 @@ static inline unsigned long grt_segment_number(const char *name)
 {
 	size_t prefix = strlen(GRT_SEGMENT "_");
 
-	if (strncmp(name, GRT_SEGMENT "_", prefix) || !name[prefix] || name[prefix + strspn(name + prefix, "0123456789")])
+	if (strncmp(name, GRT_SEGMENT "_", prefix) || !name[prefix] ||
+	    name[prefix + strspn(name + prefix, "0123456789")])
 		return 0;
 	return strtoul(name + prefix, NULL, 10);
 }

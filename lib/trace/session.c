@@ -95,8 +95,8 @@ static void session_tell_tails(struct grt_session *s, const struct grt_parts *pa
 				  (unsigned long long)p->tail);
 }
 
-int grt_session_add_parts(struct grt_session *s, struct grt_parts *parts, const char *label, struct grt_walk *w,
-			  struct grt_err *err)
+int grt_session_add_parts(struct grt_session *s, struct grt_parts *parts, const char *label,
+			  struct grt_walk *w, struct grt_err *err)
 {
 	int ret = keep_file(s, parts, label);
 

@@ -93,8 +93,8 @@ int grt_session_open_by(struct grt_session **out, const char *path, const struct
  * @label: their name in messages; copied
  * @w: gets what was found; @w->cpu and @w->skips are not for the caller
  */
-int grt_session_add_parts(struct grt_session *s, struct grt_parts *parts, const char *label, struct grt_walk *w,
-			  struct grt_err *err);
+int grt_session_add_parts(struct grt_session *s, struct grt_parts *parts, const char *label,
+			  struct grt_walk *w, struct grt_err *err);
 
 /**
  * grt_session_add_file - the same with one file

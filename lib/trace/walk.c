@@ -97,7 +97,8 @@ static int no_trace(const char *label, struct grt_err *err)
 }
 
 /* The first header is judged alone: its format decides whether the rest can be understood. */
-static int judge_first(struct grt_stream *st, const char *label, enum grt_packet_look *look, struct grt_err *err)
+static int judge_first(struct grt_stream *st, const char *label, enum grt_packet_look *look,
+		       struct grt_err *err)
 {
 	struct grt_packet p = {.magic = 0};
 	ssize_t n = grt_parts_read(st->parts, &st->cursor, &p, sizeof(p), 0);

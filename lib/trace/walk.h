@@ -30,7 +30,8 @@ struct grt_walk_cpu {
  * @end: where the last whole packet ends
  * @cut: what lies behind @end is the beginning of a packet, or zeros, as a
  *	crash leaves them
- * @emitted: events that were offered up to the last packet of each CPU; @earlier: of these, before the first one
+ * @emitted: events that were offered up to the last packet of each CPU; @earlier: of these, before the first
+ *one
  * @first, @last: stamps; @first > @last: there is no packet
  */
 struct grt_walk {

@@ -61,7 +61,8 @@ struct grt_bpf_stack_waiting {
  * @text: each once, @texts of them, with @bytes of addresses
  * @by_hash: open hash of @hash_room places: number of the text, plus 1
  * @seen: open hash of @room places: which texts have an id in which process
- * @waiting: @waits of them, of which the first @written are written; those before @until are being named, 0: none is
+ * @waiting: @waits of them, of which the first @written are written; those before @until are being named, 0:
+ *none is
  * @number: of addresses of @symbols, @numbers of them
  * @nameless: frames for which there was no room there
  * @ends: stacks of programs' events, by enum grt_stack_end
