@@ -51,38 +51,39 @@ check "a steady run triggers nothing" test "$status" = 0 -a -z "$(compgen -G 'bo
 check "which is said" says '^grtrace record: 0 snapshots in box.grt; 0 incidents within a pause have none$'
 
 box 'job>400ms' "$many
-+2ms gfx_0 1ms hang"
++420ms gfx_0 1ms hang"
 right "lost completion" job state timeout
+run report --incident box.grt/snapshot_000001
 check "lost completion: before the driver's own timeout" says 'complete +-$|complete .* after'
 
 box 'job>400ms' "$many
-+2ms gfx_0 1ms hang
++420ms gfx_0 1ms hang
 +1ms gfx_0 300us count=5"
 right "stuck ring" job state timeout
 run report --incident box.grt/snapshot_000001
 check "stuck ring: those behind it are counted" says ' 6 +[0-9.]+ m?s +[0-9]+ softgpu-run'
 
 box 'job>400ms' "$many
-+2ms gfx_0 900ms"
++420ms gfx_0 900ms"
 right "slow job" job duration 900000000
 
 box 'fence-error' "$many
-+2ms gfx_0 300us error=EIO"
++420ms gfx_0 300us error=EIO"
 right "error fence" fence-error status -5
 
 box 'fence-error' "$many
-+2ms gfx_0 300us refuse=ENOSPC"
++420ms gfx_0 300us refuse=ENOSPC"
 right "refused job" fence-error state refused
 
 box 'job>400ms' "$many
-+2ms gfx_0 1ms hang id=a
++420ms gfx_0 1ms hang id=a
 +1ms comp_0 300us after=a client=0"
 right "a job that others wait for" job state timeout
 
 # The time from the incident to the bundle: the truth has when the job was submitted, the file system when the last
 # file was made.
 rm -rf box.grt
-printf '%s\n' "$many" '+2ms gfx_0 1ms hang' >workload
+printf '%s\n' "$many" '+420ms gfx_0 1ms hang' >workload
 "$GRTRACE" record -e drm --last 5 --after 0.2 --on 'job>400ms' -o box.grt -- "$player" -q -o truth.csv workload >/dev/null 2>&1
 at=$(sed -nE 's/.*incident_of = "time=([0-9]+) .*/\1/p' box.grt/snapshot_000001/metadata)
 made=$(stat -c %.9W box.grt/snapshot_000001/drm_0)
