@@ -1585,6 +1585,11 @@ static int check_filters(void)
 
 	if (opt.comm && (!*opt.comm || strlen(opt.comm) > 15))
 		return cmd_usage_error("--comm='%s': a thread's name has 1 to 15 bytes", opt.comm);
+	if (opt.ring && strspn(opt.ring, "0123456789") &&
+	    !strcmp(opt.ring + strspn(opt.ring, "0123456789"), "s"))
+		return cmd_usage_error(
+			"--ring is the name of a GPU's ring; what keeps the last seconds is --last=%s",
+			opt.ring);
 	if (opt.ring && (!*opt.ring || strlen(opt.ring) > 31))
 		return cmd_usage_error("--ring='%s': a ring's name has 1 to 31 bytes", opt.ring);
 	if (status == EXIT_DONE && opt.type_names)

@@ -103,6 +103,10 @@ for word in 'xid>3' 'job>3x' 'frame>0.5x' 'nonsense' 'job>0'; do
 	run record --last 1 --on "$word" true
 	expect "--on $word" 2 'not an incident'
 done
+run record --ring 60s true
+expect "--ring is about something else" 2 'what keeps the last seconds is --last=60s'
+run record --last 60z true
+expect "a time without a unit that there is" 2 'or with ms, s, min, h or d'
 run record --on xid true
 expect "--on alone" 2 'are for --last'
 run record --last 1 --max-size 8M true
