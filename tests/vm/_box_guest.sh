@@ -68,11 +68,13 @@ box 'job>400ms' "$many
 right "slow job" job duration 900000000
 
 box 'fence-error' "$many
-+420ms gfx_0 300us error=EIO"
++420ms gfx_0 300us error=EIO
++50ms gfx_0 300us count=100 every=2ms"
 right "error fence" fence-error status -5
 
 box 'fence-error' "$many
-+420ms gfx_0 300us refuse=ENOSPC"
++420ms gfx_0 300us refuse=ENOSPC
++50ms gfx_0 300us count=100 every=2ms"
 right "refused job" fence-error state refused
 
 box 'job>400ms' "$many
