@@ -63,8 +63,11 @@ bool addresses_is_open(const struct addresses *a, uint32_t object);
  */
 int addresses_get(struct addresses *a, uint32_t object, uint64_t at, uint32_t *number);
 
+/** addresses_again - the next addresses_name() begins anew, with all that have no name yet */
+void addresses_again(struct addresses *a);
+
 /**
- * addresses_name - gets names for all, a little further with each call; then there are no new addresses
+ * addresses_name - gets names for all that were there at its first call, a little further with each one
  * @ms: most that it waits
  * Return: 1 when it is done, 0: not yet
  */

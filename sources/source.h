@@ -100,6 +100,8 @@ struct source_setup {
  *	So are now those of threads that the source has made. NULL: it has none
  * @streams: number of streams; @fds gets a descriptor for poll() of each
  * @flush: makes everything captured so far readable; NULL: it always is
+ * @name_frames: names the frames of stacks that came so far, a little further with each call, while capture
+ *goes on. Return: 1: all have what name there is; 0: not yet, or -errno. NULL: no stack waits for it
  * @read: packets of stream @i, whole ones where @len allows; > 0 bytes, 0 end of stream, -EAGAIN
  *	nothing yet, or another negative errno
  * @took: a packet of it is where it is meant to be; NULL: it does not want to know
@@ -139,6 +141,7 @@ struct source {
 	int (*confined)(void *state, struct grt_err *err);
 	unsigned int (*streams)(void *state, struct pollfd *fds);
 	int (*flush)(void *state, struct grt_err *err);
+	int (*name_frames)(void *state);
 	ssize_t (*read)(void *state, unsigned int i, void *buf, size_t len);
 	void (*took)(void *state, const struct grt_packet *p);
 	int (*stop)(void *state, struct grt_err *err);

@@ -59,6 +59,9 @@
 /* An event that an interrupt has overtaken is not later than this. */
 #define WINDOW_NS 2000000ULL
 
+/* How long the naming of frames may take at a time, once capture is over. */
+#define PATIENCE_MS 20
+
 #define RING_BYTES_CPU ((uint64_t)1 << 20)
 #define RING_BYTES_MIN ((uint64_t)4 << 20)
 #define RING_BYTES_MAX ((uint64_t)1 << 30)
@@ -68,11 +71,12 @@
 #define RING_BYTES_SHARE_MAX ((uint64_t)128 << 20)
 
 /** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their
- * place, @filtered: events of a decoder that are not requested */
+ * place, @filtered: events of a decoder that are not requested; @flushed: see @flushes */
 struct cpu_tally {
 	uint64_t events;
 	uint64_t late;
 	uint64_t filtered;
+	uint64_t flushed;
 };
 
 /**
@@ -84,7 +88,7 @@ struct cpu_tally {
  * @reader, @counts: the shared maps
  * @epoll: ready when the timer ticked or the programs called
  * @horizon: events up to this stamp are all here
- * @force: up to @horizon, everything leaves now
+ * @flushes: so far; up to @horizon everything leaves, of each CPU until its @flushed is this
  * @end: when the recording ends, 0: nobody has said
  * @ended: capture is over, what is left is all
  * @whole: so are the frames of stacks
@@ -114,7 +118,7 @@ struct capture {
 	int timer;
 	unsigned int cpus;
 	bool merged;
-	bool force;
+	uint64_t flushes;
 	bool ended;
 	bool whole;
 	uint64_t end;
@@ -1146,9 +1150,13 @@ static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t le
 		.filtered = c->count[cpu].filtered + c->tally[cpu].filtered,
 		.lost = c->count[cpu].lost + c->tally[cpu].late + (cpu ? 0 : c->missed),
 	};
-	enum grt_pack pack = c->whole ? GRT_PACK_ALL : c->force || c->ended ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
+	bool now = c->ended || c->tally[cpu].flushed != c->flushes;
+	enum grt_pack pack = c->whole ? GRT_PACK_ALL : now ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
+	size_t n = grt_packer_read(c->packer, cpu, buf, len, c->horizon, pack, &counts);
 
-	return grt_packer_read(c->packer, cpu, buf, len, c->horizon, pack, &counts);
+	if (!n)
+		c->tally[cpu].flushed = c->flushes;
+	return n;
 }
 
 static void tell_unnamed(const struct capture *c)
@@ -1175,7 +1183,7 @@ static int name_stacks(struct capture *c)
 
 	if (!c->ended || c->whole)
 		return 0;
-	ret = c->config.stacks ? grt_bpf_stacks_name(&c->stacks, c->packer, c->horizon) : 1;
+	ret = c->config.stacks ? grt_bpf_stacks_name(&c->stacks, c->packer, c->horizon, PATIENCE_MS) : 1;
 	c->whole = ret > 0;
 	if (ret > 0)
 		tell_unnamed(c);
@@ -1214,9 +1222,17 @@ int grt_bpf_flush(void *state, struct grt_err *err)
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	c->horizon = before;
-	c->force = true;
+	c->flushes++;
 	grt_bpf_read_counts(c);
 	return 0;
+}
+
+/* Frames are records that the next flush brings. */
+int grt_bpf_name(void *state)
+{
+	struct capture *c = state;
+
+	return c->config.stacks ? grt_bpf_stacks_name(&c->stacks, c->packer, c->horizon, 0) : 1;
 }
 
 /* The kernel counts them by program and not by CPU (from 5.12): they are put down to the first one. */
@@ -1504,6 +1520,12 @@ int grt_bpf_flush(void *state, struct grt_err *err)
 ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len)
 {
 	return -ENOSYS;
+}
+
+int grt_bpf_name(void *state)
+{
+	(void)state;
+	return 1;
 }
 
 int grt_bpf_stop(void *state, struct grt_err *err)

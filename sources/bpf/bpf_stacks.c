@@ -44,9 +44,8 @@
 /* Frames of users' stacks. */
 #define NUMBERS_MAX ((uint32_t)16 << 20)
 
-/* Stacks whose frames are written in one go, and how long it waits for their names. */
+/* Stacks whose frames are written in one go. */
 #define AT_A_TIME 256U
-#define PATIENCE_MS 20
 
 #define NO_TEXT UINT32_MAX
 
@@ -507,16 +506,19 @@ static int take_frames(struct grt_bpf_stacks *s, unsigned int cpu, pid_t pid, ui
 	return 0;
 }
 
-int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t time)
+int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t time, int ms)
 {
 	uint32_t end;
 	int ret = 0;
 
 	if (s->written == s->waits)
 		return 1;
-	if (!s->no_names && !addresses_name(symbols_addresses(s->symbols), PATIENCE_MS))
+	if (!s->until)
+		addresses_again(symbols_addresses(s->symbols));
+	s->until = s->until ?: s->waits;
+	if (!s->no_names && !addresses_name(symbols_addresses(s->symbols), ms))
 		return 0;
-	end = s->waits - s->written < AT_A_TIME ? s->waits : s->written + AT_A_TIME;
+	end = s->until - s->written < AT_A_TIME ? s->until : s->written + AT_A_TIME;
 	for (; s->written < end && !ret; s->written++) {
 		const struct grt_bpf_stack_waiting *w = &s->waiting[s->written];
 		const struct frames all = {s->text[w->text].ip, s->number + w->first, w->depth};
@@ -525,6 +527,8 @@ int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t
 			addresses_count(symbols_addresses(s->symbols), all.number[i]);
 		ret = write_frames(s, p, w->cpu, time, w->id, &all) ?: grt_bpf_stacks_write_end(p, time, w);
 	}
+	if (s->written == s->until)
+		s->until = 0;
 	return ret ?: s->written == s->waits;
 }
 

@@ -65,7 +65,8 @@ struct grt_bpf_stack_waiting {
  * @text: each once, @texts of them, with @bytes of addresses
  * @by_hash: open hash of @hash_room places: number of the text, plus 1
  * @seen: open hash of @room places: which texts have an id in which process
- * @waiting: @waits of them, of which the first @written are written
+ * @waiting: @waits of them, of which the first @written are written; those before @until are being named, 0:
+ *none is
  * @number: of addresses of @symbols, @numbers of them
  * @paths: of object files and sources of frames; their numbers in the trace begin behind @base
  * @no_names: the frames get none
@@ -98,7 +99,7 @@ struct grt_bpf_stacks {
 	uint32_t room;
 	uint32_t used;
 	struct grt_bpf_stack_waiting *waiting;
-	uint32_t waits, waiting_room, written;
+	uint32_t waits, waiting_room, written, until;
 	uint32_t *number;
 	uint32_t numbers, number_room;
 	struct grt_texts paths;
@@ -126,12 +127,12 @@ bool grt_bpf_stacks_look_up(int map, int walked, uint32_t kernels, uint32_t plac
 int grt_bpf_stacks_see(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
 
 /**
- * grt_bpf_stacks_name - writes the programs' frames, a little further with each call; then no events come any
- * more
+ * grt_bpf_stacks_name - writes the programs' frames, a little further with each call
  * @time: of the records: not before any other one's
+ * @ms: that it may wait
  * Return: 1 when they are all there, 0: not yet, or -ENOMEM
  */
-int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t time);
+int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t time, int ms);
 
 /** grt_bpf_stacks_unnamed - which of those have no name, so far */
 void grt_bpf_stacks_unnamed(const struct grt_bpf_stacks *s, struct addresses_unnamed *unnamed);
