@@ -529,10 +529,18 @@ void addresses_count(struct addresses *a, uint32_t number)
 		a->unnamed.late++;
 }
 
+static const char *addresses_base_of(const struct object *o)
+{
+	const char *slash = strrchr(o->name, '/');
+
+	return slash && slash[1] ? slash + 1 : o->name;
+}
+
 static void without_name(struct addresses *a, const struct address *at, const struct object *o, uint64_t ip)
 {
 	if (o && o->name)
-		snprintf(a->text, sizeof(a->text), "%.255s+0x%llx", o->name, (unsigned long long)at->at);
+		snprintf(a->text, sizeof(a->text), "%.255s+0x%llx", addresses_base_of(o),
+			 (unsigned long long)at->at);
 	else
 		snprintf(a->text, sizeof(a->text), "0x%llx", (unsigned long long)ip);
 }
@@ -542,7 +550,8 @@ void addresses_found(struct addresses *a, uint32_t number, uint64_t ip, struct g
 	const struct address *at = &a->address[number];
 	const struct object *o = number && at->object ? &a->object[at->object] : NULL;
 
-	*found = (struct grt_symbols_found){.frames = number && at->names ? at->names : 1, .object = ""};
+	*found = (struct grt_symbols_found){.frames = number && at->names ? at->names : 1,
+					    .object = o && o->name ? o->name : ""};
 	if (!number || !at->names) {
 		without_name(a, at, o, ip);
 		found->frame[0] = (struct grt_symbol){.function = a->text, .file = ""};

@@ -37,7 +37,7 @@ struct addresses *addresses_new(void);
 
 /**
  * addresses_object - a file, which is not open yet
- * @name: of an object file; NULL: the perf-PID.map of a process
+ * @name: path of an object file; NULL: the perf-PID.map of a process
  * @object: gets its number, GRT_SYMBOLS_NO_OBJECT: there are too many
  * Return: 0 or -ENOMEM
  */
@@ -74,7 +74,8 @@ void addresses_again(struct addresses *a);
 int addresses_name(struct addresses *a, int ms);
 
 /**
- * addresses_found - the functions at an address, after that; its text is good until the next call
+ * addresses_found - the functions at an address, after that, and the path of its file; its text is good until
+ * the next call
  * @at: what it is called without a name, where it has no number either
  */
 void addresses_found(struct addresses *a, uint32_t number, uint64_t at, struct grt_symbols_found *found);

@@ -31,6 +31,7 @@
  * @merged: one stream of whole packets instead of one per CPU
  * @user_stack, @kernel_stack: CPU stacks are wanted at each SUBMIT
  * @stack: how, as the option says; NULL: without it
+ * @no_names: their frames get no names
  * @program: a program will be started
  * @uid, @gid: the owner of the files that it creates beside the recording, and our user once
  *	capture runs; (uid_t)-1: the present user
@@ -52,6 +53,7 @@ struct source_setup {
 	bool user_stack;
 	bool kernel_stack;
 	const char *stack;
+	bool no_names;
 	bool program;
 	uid_t uid;
 	gid_t gid;

@@ -376,6 +376,7 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		.user_stack = wants_stack(),
 		.kernel_stack = opt.kernel_stack,
 		.stack = opt.stack,
+		.no_names = opt.no_symbols,
 		.program = run->program,
 		.uid = (uid_t)-1,
 		.gid = (gid_t)-1,
@@ -1054,7 +1055,7 @@ static bool record_should_end(struct run *run, uint64_t now)
 static int poll_timeout(const struct run *run, uint64_t now)
 {
 	double left = opt.seconds * 1e3 - (double)(now - run->begun) / 1e6;
-	bool ticks = run->asked || (run->child.pid && run->child.pidfd < 0);
+	bool ticks = !run->told_begin || run->asked || (run->child.pid && run->child.pidfd < 0);
 
 	if (opt.seconds > 0 && left < TICK_MS)
 		return left > 0 ? (int)left + 1 : 0;

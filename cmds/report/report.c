@@ -89,7 +89,7 @@ static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint3
 	struct report *r = (struct report *)c;
 	enum grt_class class = grt_class_of[e->type];
 
-	r->elsewhere[class]++;
+	r->elsewhere[class] += !opt.filter.f.beside;
 	return r->besides[class] ? r->besides[class](c, e, cpu) : 0;
 }
 
@@ -127,7 +127,6 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	struct report *r = (struct report *)c;
 	int ret = 0;
 
-	(void)cpu;
 	if (report_is_asked_for(r, e))
 		ret = grt_analyses_event(&r->a, e, GRT_CLASSES);
 	/* What a live stream begins with may be older than this program. */
@@ -207,6 +206,7 @@ static bool report_wants(struct grt_analyses *a, const struct grt_job *job)
 static int report_begin_analyses(struct report *r)
 {
 	r->a.wants = report_wants;
+	r->a.pass.filter = grt_filter_any(&opt.filter.f) ? &opt.filter.f : NULL;
 	if (grt_analyses_join(&r->a))
 		return -ENOMEM;
 	r->a.pass.notes = &r->notes;
@@ -454,8 +454,6 @@ static int report_page(struct report *r, const char *path)
 
 	if (status != EXIT_DONE)
 		return status;
-	if (opt.filter.pid || opt.filter.comm || opt.filter.ring)
-		return cmd_usage_error("a page has the lanes of all processes: use --from, --to or --device");
 	r->out = open_memstream(&tables, &length);
 	if (!r->out || grt_lanes_new(&r->lanes))
 		return report_no_memory();

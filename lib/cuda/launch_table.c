@@ -205,59 +205,12 @@ const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
 	[GRT_LAUNCH_BY_COPY] = {"copies", "copies", copy_columns, GRT_MARK_ESTIMATED},
 };
 
-#define K(member) offsetof(struct grt_launch_gap, member)
-
-static const struct grt_column gap_columns[] = {
-	{"pid", grt_cell_u32, K(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", grt_cell_pointed, K(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
-	{"gpu", grt_cell_u32, K(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"},
-	{"idle", grt_cell_u64, K(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "idle time, ns"},
-	{"gaps", grt_cell_u64, K(gaps), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "gaps that it is part of"},
-	{"max", grt_cell_u64, K(max), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest part, ns"},
-	{"cpu", grt_cell_pointed, K(text), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the CPU was in, of the thread whose launch ended the gap"},
-	{.name = NULL},
-};
-
-const struct grt_table grt_launch_gap_table = {"idle", "GPU idle while the CPU was in", gap_columns, 0};
-
 /* clang-format on */
 
 /* --------------------------------------------------------------- analysis */
 
 /* Kernels of the summary. */
 #define SUMMARY_ROWS 10
-
-static void note_gaps(struct grt_launch_groups *g, struct grt_pass *pass)
-{
-	struct grt_launch_gaps_count n = grt_launch_groups_gaps_count(g);
-
-	if (n.late)
-		grt_note(pass->notes,
-			 "%" PRIu64 " records came more than 32768 records late: idle time may be too high",
-			 n.late);
-	if (n.unnamed)
-		grt_note(pass->notes,
-			 "GPU idle time: %" PRIu64 " parts have no stack or function (limit of 65536 parts)",
-			 n.unnamed);
-	if (n.work_over)
-		grt_note(pass->notes, "GPU idle time: %" PRIu64 " records ignored (limit of 4096 devices)",
-			 n.work_over);
-	if (n.calls_over)
-		grt_note(pass->notes,
-			 "GPU idle time: %" PRIu64 " calls ignored (limit of 65536 launching threads)",
-			 n.calls_over);
-}
-
-static int write_gaps(struct grt_launch_groups *g, struct grt_pass *pass)
-{
-	const struct grt_launch_gap *const *row;
-	int64_t n = grt_launch_groups_gaps(g, &row);
-	int ret = n < 0 ? -ENOMEM
-			: grt_writer_list(pass->writer, &grt_launch_gap_table, NULL, row, (uint64_t)n);
-
-	note_gaps(g, pass);
-	return ret;
-}
 
 /* What is missing from the rows, or was not joined. */
 static void note_unjoined(struct grt_launch_groups *g, struct grt_pass *pass,
@@ -341,11 +294,8 @@ static int write_launches(void *state, const struct grt_part *part, struct grt_p
 
 	if (n < 0)
 		return -ENOMEM;
-	if (n || !pass->summary) {
+	if (n || !pass->summary)
 		ret = launch_table_write_rows(part, pass, list, (uint64_t)n);
-		if (!ret && !pass->csv && part->arg == GRT_LAUNCH_BY_DEVICE)
-			ret = write_gaps(state, pass);
-	}
 	if (n || !pass->summary || (pass->no_jobs && grt_launch_groups_any(state)))
 		note_launches(state, part, pass);
 	if (!ret)
@@ -369,11 +319,12 @@ static bool any_launches(const void *state)
 
 static const struct grt_part launch_parts[] = {
 	{"kernel", "CUDA kernels by name", GRT_PART_SUMMARY | BY(KERNEL), .any = any_launches,
-	 .tables = GRT_TABLES(&grt_launch_gap_table), .write = write_launches},
+	 .write = write_launches},
 	{"stack", "CUDA kernels, copies and probed calls by the stack of their launch", BY(STACK),
 	 .write = write_launches},
 	{"stream", "CUDA work by stream, with how much was queued", BY(STREAM), .write = write_launches},
-	{"device", "CUDA work by device, and when it was idle", BY(DEVICE), .write = write_launches},
+	{"device", "CUDA work by device, and when it was idle", BY(DEVICE), .with = "idle",
+	 .write = write_launches},
 	{"copy", "CUDA copies by direction, with their bandwidth", BY(COPY), .write = write_launches},
 	{.name = NULL},
 };

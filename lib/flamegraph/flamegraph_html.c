@@ -29,7 +29,6 @@ static void flamegraph_html_name(const struct flamegraph *f, struct grt_page *p,
 static void flamegraph_html_depth(const struct flamegraph *f, struct grt_page *p,
 				  const struct grt_stacks_step *at)
 {
-	(void)f;
 	grt_page_u16(p, (uint16_t)at->depth);
 }
 

@@ -25,6 +25,7 @@ struct text {
 
 struct grt_stacks {
 	struct grt_hash_key key;
+	uint64_t id;
 	char *arena;
 	size_t arena_used, arena_room;
 	struct text *text;
@@ -447,6 +448,8 @@ int grt_stacks_walk(const struct grt_stacks *s, const uint64_t *sum, uint64_t le
 
 /* ------------------------------------------------------ life of a tree */
 
+static uint64_t stacks_made;
+
 int grt_stacks_new(struct grt_stacks **out)
 {
 	struct grt_stacks *s = calloc(1, sizeof(*s));
@@ -456,12 +459,18 @@ int grt_stacks_new(struct grt_stacks **out)
 	if (!s)
 		return -ENOMEM;
 	s->key = grt_hash_key_new();
+	s->id = __atomic_add_fetch(&stacks_made, 1, __ATOMIC_RELAXED);
 	if (grt_stacks_name(s, "all", 3, &root.name) || stacks_add_node(s, &root)) {
 		grt_stacks_free(s);
 		return -ENOMEM;
 	}
 	*out = s;
 	return 0;
+}
+
+uint64_t grt_stacks_id(const struct grt_stacks *s)
+{
+	return s->id;
 }
 
 void grt_stacks_seal(struct grt_stacks *s)

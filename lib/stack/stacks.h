@@ -40,6 +40,9 @@ struct grt_stacks;
 /** grt_stacks_new - an empty tree. Return: 0 or -ENOMEM */
 int grt_stacks_new(struct grt_stacks **out);
 
+/** grt_stacks_id - a number, not 0, of this tree alone: another one may be at its address later */
+uint64_t grt_stacks_id(const struct grt_stacks *s);
+
 /**
  * grt_stacks_name - the number of a frame's text
  * Control characters and the like are kept as \xNN and `;` as `:`, see

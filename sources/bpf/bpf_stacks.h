@@ -9,6 +9,7 @@
 
 #include <grtrace/grtrace.h>
 
+#include "base/texts.h"
 #include "trace/packer.h"
 #include "host/symbols.h"
 
@@ -16,6 +17,9 @@
 #define BPF_STACKS_EPOCHS 32
 
 #define BPF_STACKS_VARIED UINT32_MAX
+
+/* More than enum grt_stack_end has: what the top bits of a number of a stack can say. */
+#define GRT_BPF_STACK_ENDS 16
 
 /** struct grt_bpf_stack_text - a stack's addresses, of which there are @depth */
 struct grt_bpf_stack_text {
@@ -64,6 +68,8 @@ struct grt_bpf_stack_waiting {
  * @waiting: @waits of them, of which the first @written are written; those before @until are being named, 0:
  *none is
  * @number: of addresses of @symbols, @numbers of them
+ * @paths: of object files and sources of frames; their numbers in the trace begin behind @base
+ * @no_names: the frames get none
  * @nameless: frames for which there was no room there
  * @ends: stacks of programs' events, by enum grt_stack_end
  * @lost: events whose stack is unknown any more, or for which there was no room
@@ -96,9 +102,11 @@ struct grt_bpf_stacks {
 	uint32_t waits, waiting_room, written, until;
 	uint32_t *number;
 	uint32_t numbers, number_room;
+	struct grt_texts paths;
+	bool no_names;
 	uint64_t nameless;
 	uint64_t lost;
-	uint64_t ends[16];
+	uint64_t ends[GRT_BPF_STACK_ENDS];
 };
 
 /** grt_bpf_stacks_init - @map, @walked and @base as in the struct. Return: 0 or -ENOMEM */
@@ -135,8 +143,9 @@ void grt_bpf_stacks_unnamed(const struct grt_bpf_stacks *s, struct addresses_unn
  */
 void grt_bpf_stacks_make_room(struct grt_bpf_stacks *s);
 
-/** grt_bpf_stacks_ends_text - how many stacks of programs' events ended why */
-void grt_bpf_stacks_ends_text(const struct grt_bpf_stacks *s, char *text, size_t room);
+/** grt_bpf_stacks_ends_text - how many stacks of programs' events ended why; @ends: GRT_BPF_STACK_ENDS of
+ * them */
+void grt_bpf_stacks_ends_text(const uint64_t *ends, char *text, size_t room);
 
 /** grt_bpf_stacks_fini - frees what it holds */
 void grt_bpf_stacks_fini(struct grt_bpf_stacks *s);

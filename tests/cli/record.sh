@@ -125,10 +125,10 @@ check "and says that it waits" says 'waiting for the program to end'
 
 for signal in INT TERM HUP; do
 	idle
+	rm -rf sig.grt
 	"$GRTRACE" record -e kmod -o sig.grt 2>err &
 	pid=$!
-	settled control running
-	sleep 0.3
+	check "before SIG$signal it says from when on it records, while nothing happens" window_begun sig.grt
 	kill -$signal $pid
 	wait $pid
 	status=$?

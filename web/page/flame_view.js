@@ -257,7 +257,7 @@ class FlameView {
 			element("td", {}, formatWeight(self[i], unit)), element("td", { class: "muted" }, formatShare(self[i], all)),
 			element("td", {}, formatWeight(total[i], unit)), element("td", { class: "muted" }, formatShare(total[i], all)),
 			change ? element("td", {}, (change[i] < 0 ? "" : "+") + change[i].toFixed(2)) : null,
-			element("td", { class: "name" }, button(this.tree.names.whole(i), "", () => this.sandwich(i))))));
+			element("td", { class: "name" }, button(shortName(this.tree.names.whole(i)), this.tree.names.whole(i), () => this.sandwich(i))))));
 		if (names.length > most)
 			this.table.append(element("tr", {}, element("td", { class: "muted name", colspan: change ? 6 : 5 },
 				`${names.length - most} more frames have less. `, this.every ? null :
