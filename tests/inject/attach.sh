@@ -50,7 +50,8 @@ read -r kernels bad < <(whole c.grt)
 check "its kernels are there" test "${kernels:-0}" -gt 10
 check "none is missing between the first and the last" test "$bad" = 0
 output=$("$GRTRACE_BUILD/tests/inject/joined" c.grt)
-check "with launches and whole stacks" says 'unknown=0 .* with_stack=[1-9]'
+# What was launched while the window began has its kernel alone: one for each thread at most.
+check "with launches and whole stacks" says 'unknown=[0-4] .* with_stack=[1-9]'
 cycles=${GRTRACE_SOAK:+1000}
 failed=0 missing=0
 for ((i = 0; i < ${cycles:=5}; i++)); do
@@ -92,7 +93,7 @@ if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
 	run record -e cuda -p "$inner" -d 0.2 -o c.grt
 	expect "a process of another mount and PID namespace" 0 'the library was loaded into'
 	output=$("$GRTRACE_BUILD/tests/inject/joined" c.grt)
-	check "its kernels have their launches" says '^launches=[1-9].* kernels=[1-9].* unknown=0 '
+	check "its kernels have their launches" says '^launches=[1-9].* kernels=[1-9].* unknown=[0-4] '
 	finish
 	check "and it ends as without it" says ' 1 windows, 0 unclean, .* 0 disturbed$'
 else
