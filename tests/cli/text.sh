@@ -118,9 +118,9 @@ cat >errors.log <<'END'
 END
 run report -i errors.log
 check "errors of a driver that has no jobs are told beside the jobs of another" \
-	says "^2 errors of NVIDIA's driver: monitor nvidia$"
+	says "^2 errors of NVIDIA's driver: report --by xid$"
 run report --json -i errors.log
-check "to machines, too" says "2 errors of NVIDIA's driver: monitor nvidia"
+check "to machines, too" says "2 errors of NVIDIA's driver: report --by xid"
 
 # A recording of more files than the soft limit allows.
 mkdir many.grt
