@@ -214,7 +214,7 @@ static void dormant_begin(void)
 /* As soon as it is loaded; a program with more rights than its user's is not asked. */
 static void __attribute__((constructor)) dormant_load(void)
 {
-	const char *output = getenv("GRTRACE_OUTPUT");
+	const char *output = secure_getenv("GRTRACE_OUTPUT");
 	int saved = errno;
 
 	if ((!output || !*output) && secure_getenv("PATH") == getenv("PATH"))

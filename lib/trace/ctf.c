@@ -251,9 +251,11 @@ static struct ctf_file *ctf_file_of(struct ctf_dir *d, const char *segment, cons
 	size_t len = ctf_stem(name);
 	struct ctf_file *f;
 
-	for (f = d->file; f < d->file + d->files; f++)
+	for (unsigned int i = 0; i < d->files; i++) {
+		f = &d->file[i];
 		if (!strncmp(f->name, name, len) && !f->name[len])
 			return f;
+	}
 	if (grt_grow_one(&d->file, d->files))
 		return NULL;
 	f = &d->file[d->files];
