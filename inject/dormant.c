@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -217,7 +218,7 @@ static void __attribute__((constructor)) dormant_load(void)
 	const char *output = secure_getenv("GRTRACE_OUTPUT");
 	int saved = errno;
 
-	if ((!output || !*output) && secure_getenv("PATH") == getenv("PATH"))
+	if ((!output || !*output) && !getauxval(AT_SECURE))
 		dormant_begin();
 	errno = saved;
 }
