@@ -317,7 +317,7 @@ static void free_entries(struct dirent **entry, int n)
 	free(entry);
 }
 
-/* What an older segment defined stands in the older one: what is repeated of it is for who has no other. */
+/* A segment repeats definitions of older segments, for a reader that has this segment alone. */
 static bool ctf_is_repeated(const struct ctf_dir *d, const char *name)
 {
 	return d->segments && !strncmp(name, GRT_CARRIED "_", strlen(GRT_CARRIED) + 1);

@@ -13,24 +13,8 @@ if [ "$(uname -m)" != x86_64 ] || { [ "$(id -u)" != 0 ] && [ "$(cat /proc/sys/ke
 fi
 
 as=()
-begin() { # PROGRAM...: $pid, with its output in `said`
-	rm -f go said
-	MOCK_GO=$PWD/go "${as[@]}" "$@" >said 2>&1 &
-	pid=$!
-	for ((waited = 0; waited < 1000; waited++)); do
-		! grep -q ready said 2>/dev/null || break
-		sleep 0.01
-	done
-}
-finish() {
-	touch go
-	wait $pid
-	status=$?
-	output=$(<said)
-}
-whole() {
-	"$GRTRACE_BUILD/tests/inject/records" "$1" | awk '$1 == "G" && $3 == "kernel" { n++; k[$4]++; if (!lo || $4 < lo) lo = $4; if ($4 > hi) hi = $4 }
-		END { for (i = lo; i <= hi; i += 2) if (k[i] != 1) bad++; print n + 0, bad + 0 }'
+begin() { # PROGRAM...
+	begin_waiting "${as[@]}" "$@"
 }
 # Files that a process has mapped, but for the library's and CUPTI's, which it loads.
 mapped() { # PID
