@@ -78,8 +78,7 @@ int triggers_see(struct triggers *t, const struct grt_packet *p);
 
 /**
  * triggers_late_job - the oldest job that is too old at @now
- * @sure: its end cannot be on the way any more: the job is reported, and not again. Else nothing changes, and
- *the next call finds the same job
+ * @sure: its end can no longer arrive: it is reported, and not again. Else the next call finds it again
  */
 bool triggers_late_job(struct triggers *t, uint64_t now, bool sure, struct incident *found);
 
