@@ -261,6 +261,7 @@ void activity_write(void)
 {
 	struct buffer *b = atomic_exchange(&completed, NULL), *in_order = NULL, *next;
 
+	device_write();
 	for (; b; b = next) {
 		next = b->next;
 		b->next = in_order;

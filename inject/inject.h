@@ -138,6 +138,9 @@ void detach_graph(void);
 /** detach_context - the program has made a context */
 void detach_context(void);
 
+/** detach_has_context - whether it has made one since CUDA was there */
+bool detach_has_context(void);
+
 /** detach_forked - in a child, which leaves CUPTI alone */
 void detach_forked(void);
 
@@ -257,6 +260,9 @@ void define_process(uint32_t what, const char *text);
 /** define_graph_node - writes a GRAPH_NODE record, of the thread @tid */
 void define_graph_node(uint64_t id, uint64_t source, uint32_t stack, uint32_t tid, uint32_t kind);
 
+/** define_device - writes a DEVICE record, all but @name of which is in @device; NULL: it has none */
+void define_device(const struct grt_ev_device *device, const char *name);
+
 /** define_clock - writes a CLOCK record */
 void define_clock(const struct grt_ev_clock *clock);
 
@@ -319,6 +325,12 @@ void launch_close(void);
 
 /** launch_correlation - CUPTI's 32 bit number, in 64 bits that do not wrap */
 uint64_t launch_correlation(uint32_t correlation);
+
+/* -------------------------------------------------------------- device.c */
+
+/** device_write - defines the devices, once the driver can be asked about them; the writer, before records
+ * that have their numbers */
+void device_write(void);
 
 /* ---------------------------------------------------------------- nvtx.c */
 

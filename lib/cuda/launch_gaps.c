@@ -27,21 +27,24 @@
 /* Number of the calls that have no name: one for all, as they are one row. */
 #define NO_NAME UINT32_MAX
 
-/** struct interval - @known: its launch is: @begin, @tid, @node */
+/** struct interval - @image: the process whose work it is; @known: its launch is: @begin, @tid, @node */
 struct interval {
 	uint64_t from;
 	uint64_t to;
 	uint64_t begin;
+	uint32_t image;
+	uint32_t pid;
 	uint32_t tid;
 	uint32_t node;
 	bool known;
 };
 
-/** struct device - @reached: end of all that was taken; @taken: begin of the last that was; @gaps: so far */
+/** struct device - @gpu: in the process that was the first to name it; @reached: end of all that was taken;
+ * @taken: begin of the last that was; @gaps: so far */
 struct device {
 	struct interval *heap;
 	uint32_t used, room;
-	uint32_t pid;
+	uint32_t gpu;
 	uint64_t reached;
 	uint64_t taken;
 	uint64_t gaps;
@@ -112,9 +115,9 @@ int grt_launch_gaps_call(struct grt_launch_gaps *g, uint32_t image, const struct
 
 /* The kind of a part; when there are too many, what is left of it without its stack or function. */
 static int launch_gaps_find_kind(struct grt_launch_gaps *g, const struct grt_key *device,
-				 enum grt_gap_why why, uint32_t number, void **out)
+				 const struct interval *i, enum grt_gap_why why, uint32_t number, void **out)
 {
-	struct grt_key key = {{device->w[0], device->w[1], why, number}};
+	struct grt_key key = {{device->w[0], i->image, why, number}};
 	uint32_t rest = why == GRT_GAP_CALL ? NO_NAME : 0;
 
 	*out = grt_keyed_find(&g->kinds, &key);
@@ -129,20 +132,21 @@ static int launch_gaps_find_kind(struct grt_launch_gaps *g, const struct grt_key
 }
 
 static int launch_gaps_add(struct grt_launch_gaps *g, const struct grt_key *device, const struct device *d,
-			   enum grt_gap_why why, uint32_t number, uint64_t ns)
+			   const struct interval *i, enum grt_gap_why why, uint32_t number, uint64_t ns)
 {
 	struct grt_launch_gap *k;
 	struct kind *kind;
 	void *found = NULL;
-	int ret = ns ? launch_gaps_find_kind(g, device, why, number, &found) : 0;
+	int ret = ns ? launch_gaps_find_kind(g, device, i, why, number, &found) : 0;
 
 	kind = found;
 	if (!kind)
 		return ret;
 	k = &kind->gap;
-	k->image = (uint32_t)device->w[0];
-	k->gpu = (uint32_t)device->w[1];
-	k->pid = d->pid;
+	k->device = (uint32_t)device->w[0];
+	k->image = i->image;
+	k->gpu = d->gpu;
+	k->pid = i->pid;
 	k->why = why;
 	k->number = (uint32_t)grt_keyed_key(kind)->w[3];
 	/* calls cut a gap into many pieces of few kinds */
@@ -174,7 +178,7 @@ static int launch_gaps_add_thread(struct grt_launch_gaps *g, const struct grt_ke
 				  const struct device *d, const struct interval *i, uint64_t from,
 				  uint64_t to)
 {
-	struct grt_key key = {{device->w[0], i->tid}};
+	struct grt_key key = {{i->image, i->tid}};
 	const struct thread *t = grt_keyed_find(&g->threads, &key);
 	uint64_t at = from, n = t ? first_behind(t, from) : 0;
 	uint64_t oldest = t && t->calls > t->room ? t->calls - t->room : 0;
@@ -182,11 +186,11 @@ static int launch_gaps_add_thread(struct grt_launch_gaps *g, const struct grt_ke
 
 	/* its calls are not remembered: too many threads */
 	if (!t)
-		return launch_gaps_add(g, device, d, GRT_GAP_UNKNOWN, 0, to - from);
+		return launch_gaps_add(g, device, d, i, GRT_GAP_UNKNOWN, 0, to - from);
 	/* further back than what is remembered */
 	if (oldest && n == oldest && t->call[n % t->room].begin > from) {
 		at = t->call[n % t->room].begin < to ? t->call[n % t->room].begin : to;
-		ret = launch_gaps_add(g, device, d, GRT_GAP_UNKNOWN, 0, at - from);
+		ret = launch_gaps_add(g, device, d, i, GRT_GAP_UNKNOWN, 0, at - from);
 	}
 	for (; n < t->calls && at < to && !ret; n++) {
 		const struct call *c = &t->call[n % t->room];
@@ -194,13 +198,13 @@ static int launch_gaps_add_thread(struct grt_launch_gaps *g, const struct grt_ke
 
 		if (c->begin >= to)
 			break;
-		ret = launch_gaps_add(g, device, d, GRT_GAP_CODE, i->node, begin - at);
+		ret = launch_gaps_add(g, device, d, i, GRT_GAP_CODE, i->node, begin - at);
 		if (!ret && end > begin)
-			ret = launch_gaps_add(g, device, d, GRT_GAP_CALL,
+			ret = launch_gaps_add(g, device, d, i, GRT_GAP_CALL,
 					      grt_cuda_call(c->call) ? c->call : NO_NAME, end - begin);
 		at = end > at ? end : at;
 	}
-	return ret || at >= to ? ret : launch_gaps_add(g, device, d, GRT_GAP_CODE, i->node, to - at);
+	return ret || at >= to ? ret : launch_gaps_add(g, device, d, i, GRT_GAP_CODE, i->node, to - at);
 }
 
 static int add_gap(struct grt_launch_gaps *g, const struct grt_key *device, struct device *d,
@@ -211,11 +215,11 @@ static int add_gap(struct grt_launch_gaps *g, const struct grt_key *device, stru
 
 	d->gaps++;
 	if (!i->known)
-		return launch_gaps_add(g, device, d, GRT_GAP_UNKNOWN, 0, i->from - from);
+		return launch_gaps_add(g, device, d, i, GRT_GAP_UNKNOWN, 0, i->from - from);
 	launched = i->begin < from ? from : i->begin < i->from ? i->begin : i->from;
 	if (launched > from)
 		ret = launch_gaps_add_thread(g, device, d, i, from, launched);
-	return ret ? ret : launch_gaps_add(g, device, d, GRT_GAP_LAUNCHED, 0, i->from - launched);
+	return ret ? ret : launch_gaps_add(g, device, d, i, GRT_GAP_LAUNCHED, 0, i->from - launched);
 }
 
 static int launch_gaps_take(struct grt_launch_gaps *g, const struct grt_key *device, struct device *d,
@@ -251,11 +255,17 @@ static struct interval launch_gaps_pop(struct device *d)
 	return top;
 }
 
-int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *image, uint32_t gpu,
-			 uint64_t from, uint64_t to, const struct grt_launch *launch)
+int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *image,
+			 const struct grt_device *device, uint64_t from, uint64_t to,
+			 const struct grt_launch *launch)
 {
-	struct grt_key key = {{image->number, gpu}};
-	struct interval i = {.from = from, .to = to, .known = launch}, first;
+	struct grt_key key = {{device->number}};
+	struct interval i = {.from = from,
+			     .to = to,
+			     .image = image->number,
+			     .pid = image->pid,
+			     .known = launch},
+			first;
 	struct device *d;
 	void *found;
 	int ret = grt_keyed_get_or_count(&g->devices, &key, &g->count.work_over, &found);
@@ -263,7 +273,7 @@ int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *imag
 	d = found;
 	if (!d)
 		return ret;
-	d->pid = image->pid;
+	d->gpu = device->gpu;
 	if (launch) {
 		i.begin = launch->begin;
 		i.tid = launch->tid;
@@ -292,6 +302,8 @@ static int name_gap(struct grt_launch_gap *k, const struct grt_images *images,
 	int n = 0, ret = 0;
 
 	k->process = grt_image_process_name(image, k->pid_text);
+	k->uuid =
+		images->devices.device[k->device]->known ? images->devices.device[k->device]->is.uuid : NULL;
 	if (k->why == GRT_GAP_CODE && k->number)
 		ret = grt_image_frames_brief(frames, image, k->number, &stack);
 	if (ret)
@@ -311,10 +323,10 @@ static int launch_gaps_compare(const void *a, const void *b)
 	const struct grt_launch_gap *x = *(const struct grt_launch_gap *const *)a,
 				    *y = *(const struct grt_launch_gap *const *)b;
 
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
 	if (x->image != y->image)
 		return x->image < y->image ? -1 : 1;
-	if (x->gpu != y->gpu)
-		return x->gpu < y->gpu ? -1 : 1;
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
 	return x->why != y->why ? (int)x->why - (int)y->why
@@ -326,10 +338,10 @@ static int launch_gaps_by_text(const void *a, const void *b)
 	const struct grt_launch_gap *x = *(const struct grt_launch_gap *const *)a,
 				    *y = *(const struct grt_launch_gap *const *)b;
 
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
 	if (x->image != y->image)
 		return x->image < y->image ? -1 : 1;
-	if (x->gpu != y->gpu)
-		return x->gpu < y->gpu ? -1 : 1;
 	return strcmp(x->text, y->text) ?: launch_gaps_compare(a, b);
 }
 
@@ -344,7 +356,8 @@ static uint32_t launch_gaps_merge(struct grt_launch_gap **list, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		struct grt_launch_gap *k = used ? list[used - 1] : NULL, *next = list[i];
 
-		if (!k || k->image != next->image || k->gpu != next->gpu || strcmp(k->text, next->text)) {
+		if (!k || k->device != next->device || k->image != next->image ||
+		    strcmp(k->text, next->text)) {
 			list[used++] = next;
 			continue;
 		}

@@ -27,6 +27,8 @@ enum grt_gap_why {
 
 /**
  * struct grt_launch_gap - idle time of one kind
+ * @device: see struct grt_device; @gpu: its number in the first process that named it; @uuid: NULL: unknown
+ * @image, @pid: the process whose work ended the gap
  * @process, @text: for people; by grt_launch_gaps_list()
  * @number: GRT_GAP_CALL: the function, see codes/cuda_codes.h, UINT32_MAX: one of those without a name;
  * GRT_GAP_CODE: the stack of the launch
@@ -36,8 +38,10 @@ enum grt_gap_why {
 struct grt_launch_gap {
 	uint32_t image;
 	uint32_t pid;
+	uint32_t device;
 	uint32_t gpu;
 	uint32_t number;
+	const char *uuid;
 	enum grt_gap_why why;
 	const char *process;
 	char pid_text[24];
@@ -72,12 +76,13 @@ int grt_launch_gaps_call(struct grt_launch_gaps *g, uint32_t image, const struct
 
 /**
  * grt_launch_gaps_work - takes in what a device did
- * @gpu: of the process @image; @from, @to: ns
+ * @device: that it was on; @from, @to: ns
  * @launch: NULL: unknown
  * Return: 0 or -ENOMEM
  */
-int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *image, uint32_t gpu,
-			 uint64_t from, uint64_t to, const struct grt_launch *launch);
+int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *image,
+			 const struct grt_device *device, uint64_t from, uint64_t to,
+			 const struct grt_launch *launch);
 
 /**
  * grt_launch_gaps_list - the trace is over: its gaps, by device, the longest first; to be called once

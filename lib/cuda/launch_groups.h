@@ -33,6 +33,8 @@ enum grt_launch_by {
 /**
  * struct grt_launch_group - a row; what its kind does not have is 0
  * @image: number of the process image
+ * @several: by device: it is the work of several processes, @image and @pid are the first of them
+ * @device: of its first work; NULL: of calls that were probed
  * @name: kernel, stack or direction; by grt_launch_groups_list()
  * @brief: the stack's frames that say most
  * @process: by the same
@@ -42,6 +44,8 @@ enum grt_launch_by {
  * @untimed: of these, without stamps or an end
  * @bytes: copied or set
  * @timed_bytes: of these, with a time
+ * @fits, @fits_sum, @waves_sum: kernels whose occupancy is known, and the sums of theirs: warps of 100 000,
+ *and thousandths of waves; @limits: all that limited them
  * @exec: time on the GPU; @latency: from the call to the beginning
  * @before_call: records that began before their call did, by their stamps; in no latency
  * @busy: union of the times on the GPU, in the span; streams and devices
@@ -50,6 +54,8 @@ enum grt_launch_by {
 struct grt_launch_group {
 	uint32_t image;
 	uint32_t pid;
+	bool several;
+	const struct grt_device *device;
 	const char *process;
 	char pid_text[24];
 	char *name;
@@ -66,6 +72,10 @@ struct grt_launch_group {
 	uint64_t untimed;
 	uint64_t bytes;
 	uint64_t timed_bytes;
+	uint64_t fits;
+	uint64_t fits_sum;
+	unsigned __int128 waves_sum;
+	uint32_t limits;
 	struct grt_hist exec;
 	struct grt_hist latency;
 	uint64_t before_call;

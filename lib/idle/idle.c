@@ -524,17 +524,20 @@ static int idle_on_work(void *arg, const struct grt_event *e, const struct grt_i
 			      .image = image->number + 1,
 			      .began = image->began > 0 ? (uint64_t)image->began : 0};
 	struct grt_idleness *x = arg;
+	const struct grt_device *device;
 	struct idle_device *d;
 	int ret;
 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
-	ret = idle_get_device(x, image->number + 1, kernel ? k->gpu : c->gpu, &d);
+	device = grt_launches_device(x->launches, image, kernel ? k->gpu : c->gpu);
+	ret = device ? idle_get_device(x, 1, device->number, &d) : -ENOMEM;
 	if (ret || !d)
 		return ret;
 	d->device.cuda = true;
-	d->device.image = image->number;
-	d->device.gpu = kernel ? k->gpu : c->gpu;
+	d->device.of = device->number;
+	d->device.image = device->image;
+	d->device.gpu = device->gpu;
 	d->device.pid = image->pid;
 	d->device.work++;
 	w.fresh = idle_is_fresh(x, d, e);

@@ -43,7 +43,9 @@ const char *grt_idleness_cause_name(unsigned int cause);
  * @number: of it, from 0, in the order of their first work
  * @cuda: it is a GPU of CUDA's
  * @ring, @card, @engine: of a ring
- * @image, @gpu, @pid: of a GPU of CUDA's
+ * @of, @image, @gpu: of a GPU of CUDA's, as in struct grt_device; @pid: of its process, of several the last
+ * one
+ * @processes: how many; @uuid: "": unknown; by grt_idleness_end()
  * @name: for people; by grt_idleness_end()
  * @work: jobs, or kernels and copies; @untimed: of these, those of which it is unknown when they ran
  * @sampled: jobs that stand for more than themselves: what is idle is unknown
@@ -59,7 +61,10 @@ struct grt_idleness_device {
 	uint32_t card;
 	uint32_t image;
 	uint32_t gpu;
+	uint32_t of;
 	uint32_t pid;
+	uint32_t processes;
+	const char *uuid;
 	char name[160];
 	uint64_t work;
 	uint64_t untimed;

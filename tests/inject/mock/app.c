@@ -1065,6 +1065,8 @@ int main(int argc, char **argv)
 		mock.version = (uint32_t)strtoul(version, NULL, 10);
 	if (next)
 		mock.next = strtoull(next, NULL, 0);
+	if (getenv("MOCK_DEVICE"))
+		mock.device = (uint32_t)strtoul(getenv("MOCK_DEVICE"), NULL, 10);
 	mock.silent_driver = getenv("MOCK_SILENT_DRIVER");
 	mock.taken = getenv("MOCK_TAKEN");
 	mock.reverse = getenv("MOCK_REVERSE");
