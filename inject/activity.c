@@ -285,7 +285,6 @@ int activity_init(void)
 {
 	struct buffer *ready[BUFFERS_READY];
 	unsigned int i;
-	int ret;
 
 	for (i = 0; i < BUFFERS_READY; i++)
 		ready[i] = activity_make_buffer();
@@ -293,7 +292,14 @@ int activity_init(void)
 		if (ready[i])
 			atomic_store(&ready[i]->state, BUFFER_FREE);
 	packets_open(&packets);
-	ret = inject.cupti.register_buffers(activity_request, activity_complete);
+	return inject.cupti.register_buffers(activity_request, activity_complete);
+}
+
+int activity_start(void)
+{
+	unsigned int i;
+	int ret = 0;
+
 	for (i = 0; i < KINDS && !ret; i++) {
 		/* it would make kernels run one by one; it is only understood */
 		if (kinds[i].kind == CUPTI_KIND_KERNEL)

@@ -408,6 +408,17 @@ void define_device(const struct grt_ev_device *device, const char *name)
 	packets_put(&define_packets, &d.e);
 }
 
+void define_window(uint32_t number, uint64_t begin, uint64_t end)
+{
+	struct grt_ev_capture c;
+
+	event_init(&c.e, GRT_EV_CAPTURE, sizeof(c), round_before);
+	c.number = number;
+	c.begin = begin;
+	c.end = end;
+	packets_put(&define_packets, &c.e);
+}
+
 void define_clock(const struct grt_ev_clock *clock)
 {
 	struct grt_ev_clock c = *clock;

@@ -95,7 +95,7 @@ static void device_measure(const struct driver *d, int device, struct grt_ev_dev
 
 	r->memory = d->memory(&bytes, device) ? 0 : bytes;
 	r->sms = device_attribute(d, ATTRIBUTE_SMS, device);
-	r->clock = device_attribute(d, ATTRIBUTE_CLOCK, device);
+	r->sm_clock = device_attribute(d, ATTRIBUTE_CLOCK, device);
 	r->memory_clock = device_attribute(d, ATTRIBUTE_MEMORY_CLOCK, device);
 	r->l2 = device_attribute(d, ATTRIBUTE_L2, device);
 	r->major = (uint16_t)device_attribute(d, ATTRIBUTE_MAJOR, device);

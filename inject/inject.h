@@ -263,6 +263,9 @@ void define_graph_node(uint64_t id, uint64_t source, uint32_t stack, uint32_t ti
 /** define_device - writes a DEVICE record, all but @name of which is in @device; NULL: it has none */
 void define_device(const struct grt_ev_device *device, const char *name);
 
+/** define_window - writes a CAPTURE record; @end 0: it has begun */
+void define_window(uint32_t number, uint64_t begin, uint64_t end);
+
 /** define_clock - writes a CLOCK record */
 void define_clock(const struct grt_ev_clock *clock);
 
@@ -282,9 +285,6 @@ int launch_init(void);
 
 /** launch_callback - CUPTI's callback for all calls of cuda_calls.def */
 void launch_callback(void *user, int domain, uint32_t number, const struct cupti_callback *data);
-
-/** launch_enable - asks CUPTI for the calls of cuda_calls.def. Return: how many it knows */
-unsigned int launch_enable(void *subscriber);
 
 /** launch_disable - CUPTI does not call any more */
 void launch_disable(void *subscriber);
@@ -332,6 +332,65 @@ uint64_t launch_correlation(uint32_t correlation);
  * that have their numbers */
 void device_write(void);
 
+/** launch_enable_calls, launch_disable_calls - the calls alone. Return: how many CUPTI knows */
+unsigned int launch_enable_calls(void *subscriber);
+void launch_disable_calls(void *subscriber);
+
+/** launch_enable_resources - contexts and graphs, which is wanted at all times */
+void launch_enable_resources(uint32_t enable, void *subscriber);
+
+/* ------------------------------------------------------------- capture.c */
+
+enum capture_how { CAPTURE_ALL, CAPTURE_PROFILER, CAPTURE_NVTX, CAPTURE_DELAY };
+
+/**
+ * struct capture - which time is recorded
+ * @inside: this moment is
+ * @turn: another one in each window; calls that were open in an earlier one did not return in it
+ * @name: CAPTURE_NVTX: number of the name of the ranges that are windows
+ */
+struct capture {
+	enum capture_how how;
+	_Atomic bool inside;
+	uint32_t turn;
+	uint32_t name;
+};
+
+extern struct capture capture;
+
+/** capture_is_on - whether what happens now is recorded */
+static inline bool capture_is_on(void)
+{
+	return atomic_load_explicit(&capture.inside, memory_order_relaxed);
+}
+
+/** capture_init - what the environment wants */
+void capture_init(void);
+
+/** capture_name - the name, once names can be known */
+void capture_name(void);
+
+/** capture_range - a range of NVTX with the name began, or ended; not in a function that records */
+void capture_range(bool begins);
+
+/** capture_call - in CUPTI's callback. Return: whether it was for windows */
+bool capture_call(int domain, uint32_t number, int site);
+
+/** capture_join - CUPTI is there, and does what is wanted now. Return: 0 or not */
+int capture_join(void *client);
+
+/** capture_leave - it is given back */
+void capture_leave(void *client);
+
+/** capture_write - windows that have ended; the writer */
+void capture_write(void);
+
+/** capture_close - the recording ends */
+void capture_close(void);
+
+/** capture_forked - in a child: nothing is recorded */
+void capture_forked(void);
+
 /* ---------------------------------------------------------------- nvtx.c */
 
 /** nvtx_init - Return: 0, or not: there is no memory for ranges */
@@ -339,7 +398,7 @@ int nvtx_init(void);
 
 /* ------------------------------------------------------------ activity.c */
 
-/** activity_init - buffers, and the kinds that are wanted. Return: 0 or CUPTI's result */
+/** activity_init - buffers. Return: 0 or CUPTI's result */
 int activity_init(void);
 
 /** activity_write - records of the buffers that CUPTI has completed */
@@ -347,6 +406,9 @@ void activity_write(void);
 
 /** activity_close - the last packets */
 void activity_close(void);
+
+/** activity_start - CUPTI makes records from now on. Return: 0 or CUPTI's result */
+int activity_start(void);
 
 /** activity_stop - CUPTI makes no records any more */
 void activity_stop(void);

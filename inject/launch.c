@@ -98,6 +98,7 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
  * @head: entries written; the thread's
  * @lost: launches that found no room; the thread's
  * @depth: of @open that are in use; more are counted and not kept
+ * @turn: that of struct capture when it made its last call
  * @inside: it is in a callback that records; the thread's
  * @was_outside: it was seen not to be, after tracing had ended; the writer's
  * @tail: entries that the writer has taken, which it tells the thread
@@ -112,6 +113,7 @@ struct thread {
 	_Atomic uint64_t head;
 	_Atomic uint64_t lost;
 	unsigned int depth;
+	uint32_t turn;
 	_Atomic bool inside;
 	bool was_outside;
 	uint32_t tid;
@@ -285,7 +287,11 @@ static void launch_commit(struct thread *t)
 
 static void launch_put_range(struct thread *t, uint16_t kind, const struct nvtx_range *r, uint32_t tid)
 {
-	struct entry *e = launch_entry(t);
+	struct entry *e;
+
+	if (!capture_is_on())
+		return;
+	e = launch_entry(t);
 
 	if (!e) {
 		nvtx_lose();
@@ -361,7 +367,13 @@ static void launch_put(struct thread *t, const struct open *o, int32_t result, c
 
 static void launch_enter(struct thread *t, uint16_t call, const struct cupti_callback *d)
 {
-	struct open *o = t->depth && t->depth <= OPEN_MAX ? &t->open[t->depth - 1] : NULL;
+	struct open *o;
+
+	if (t->turn != capture.turn) {
+		t->turn = capture.turn;
+		t->depth = 0;
+	}
+	o = t->depth && t->depth <= OPEN_MAX ? &t->open[t->depth - 1] : NULL;
 
 	if (o && o->correlation == d->correlation) {
 		o->inner++;
@@ -534,7 +546,7 @@ static void launch_see_resource(struct thread *t, uint32_t number, const void *d
 
 static bool launch_is_recorded(int site)
 {
-	return launch_is_on() ||
+	return (launch_is_on() && capture_is_on()) ||
 	       (site == CUPTI_SITE_EXIT && atomic_load_explicit(&inject.leaving, memory_order_relaxed));
 }
 
@@ -559,6 +571,9 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 {
 	struct thread *t = self;
 
+	if (capture.how == CAPTURE_PROFILER && domain != CUPTI_DOMAIN_RESOURCE &&
+	    capture_call(domain, number, data->site))
+		return;
 	if (domain == CUPTI_DOMAIN_RESOURCE)
 		launch_see_resource(t, number, data);
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
@@ -620,7 +635,7 @@ static bool launch_is_told_by_driver(int domain, enum grt_cuda_kind kind)
 	return domain == CUPTI_DOMAIN_RUNTIME && kind == GRT_CUDA_KIND_KERNEL && inject.stack != STACK_BPF;
 }
 
-static void launch_enable_resources(uint32_t enable, void *subscriber)
+void launch_enable_resources(uint32_t enable, void *subscriber)
 {
 	static const uint32_t resources[] = {
 		CUPTI_RESOURCE_CONTEXT_CREATED, CUPTI_RESOURCE_GRAPH_NODE_CREATED,
@@ -631,11 +646,10 @@ static void launch_enable_resources(uint32_t enable, void *subscriber)
 		inject.cupti.enable_callback(enable, subscriber, CUPTI_DOMAIN_RESOURCE, resources[i]);
 }
 
-unsigned int launch_enable(void *subscriber)
+unsigned int launch_enable_calls(void *subscriber)
 {
 	unsigned int n = 0;
 
-	launch_enable_resources(1, subscriber);
 	/* those that came later than this CUPTI are refused */
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                   \
 	if (!launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
@@ -647,7 +661,13 @@ unsigned int launch_enable(void *subscriber)
 
 void launch_disable(void *subscriber)
 {
+	capture_leave(subscriber);
 	launch_enable_resources(0, subscriber);
+	launch_disable_calls(subscriber);
+}
+
+void launch_disable_calls(void *subscriber)
+{
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name) \
 	inject.cupti.enable_callback(0, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
 #include <grtrace/cuda_calls.def>
@@ -662,7 +682,7 @@ bool launch_check(void *subscriber)
 	static unsigned int silent;
 	static bool over;
 
-	if (over || !inject.kernels || inject.stack == STACK_BPF)
+	if (over || !inject.kernels || !capture_is_on() || inject.stack == STACK_BPF)
 		return false;
 	over = inject.kernel_calls || ++silent == ROUNDS_SILENT;
 	if (inject.kernel_calls || !over)
@@ -959,7 +979,7 @@ static void launch_write_open(struct thread *t)
 {
 	uint64_t now = clock_monotonic();
 
-	if (atomic_load(&t->state) != THREAD_USED)
+	if (atomic_load(&t->state) != THREAD_USED || !capture_is_on())
 		return;
 	if (atomic_load_explicit(&t->inside, memory_order_acquire))
 		return;

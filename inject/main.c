@@ -6,6 +6,7 @@
  * first begins the recording; CUPTI joins it with CUDA. From the environment:
  *	GRTRACE_OUTPUT	the recording's directory; without it nothing is done
  *	GRTRACE_STACK	inproc (default), bpf or none
+ *	GRTRACE_CAPTURE, GRTRACE_DELAY	which time is recorded, see capture.c
  *	GRTRACE_CUPTI	the libcupti.so to use, where the one that is found is wrong
  *
  * Here: the beginning, the end, and the writer's rounds between them.
@@ -85,6 +86,7 @@ static void inject_write_round(bool all)
 		inject_note_python();
 	}
 	launch_mark();
+	capture_write();
 	define_nodes();
 	nvtx_define();
 	activity_write();
@@ -143,6 +145,7 @@ static void inject_write_end(void)
 	atomic_store(&inject.leaving, false);
 	inject_write_round(true);
 	launch_write_ranges();
+	capture_close();
 	inject.launches += atomic_load(&inject.homeless);
 	inject.launches_lost += atomic_load(&inject.homeless);
 	define_packets.lost += atomic_load(&inject.homeless) + atomic_load(&inject.nodes_lost);
@@ -282,6 +285,7 @@ static void inject_in_child(void)
 	atomic_store(&inject.on, false);
 	atomic_store(&inject.leaving, false);
 	detach_forked();
+	capture_forked();
 	clock_forked();
 	packets_forked();
 	if (inject.dir >= 0)
@@ -393,7 +397,7 @@ static bool inject_subscribe(void)
 		inject_give_way();
 		return false;
 	}
-	if (ret || activity_init() || !launch_enable(writer.subscriber)) {
+	if (ret || capture_join(writer.subscriber)) {
 		if (!ret)
 			inject_leave_cupti();
 		inject_give_up("CUPTI refused to trace this process (is a debugger or MPS in the way?)");
@@ -434,11 +438,13 @@ static bool inject_begin_recording(const char *output)
 		return false;
 	}
 	clock_init();
+	capture_init();
 	inject_init_stacks();
 	if (launch_init() || nvtx_init()) {
 		inject_give_up("no memory");
 		return false;
 	}
+	capture_name();
 	return true;
 }
 

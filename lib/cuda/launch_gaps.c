@@ -71,6 +71,7 @@ struct thread {
 };
 
 struct grt_launch_gaps {
+	const struct grt_windows *windows;
 	struct grt_keyed devices;
 	struct grt_keyed threads;
 	struct grt_keyed kinds;
@@ -90,6 +91,11 @@ int grt_launch_gaps_new(struct grt_launch_gaps **out)
 	grt_keyed_init(&g->threads, sizeof(struct thread), THREADS_MAX);
 	grt_keyed_init(&g->kinds, sizeof(struct kind), KINDS_ALL);
 	return 0;
+}
+
+void grt_launch_gaps_windows(struct grt_launch_gaps *g, const struct grt_windows *windows)
+{
+	g->windows = windows;
 }
 
 /* ---------------------------------------------------------------- calls */
@@ -225,8 +231,12 @@ static int add_gap(struct grt_launch_gaps *g, const struct grt_key *device, stru
 static int launch_gaps_take(struct grt_launch_gaps *g, const struct grt_key *device, struct device *d,
 			    const struct interval *i)
 {
+	struct grt_interval hole;
 	int ret = 0;
 
+	/* no launch ended what was idle when a window ended */
+	while (g->windows && d->any && grt_windows_hole(g->windows, d->reached, i->from, &hole))
+		d->reached = hole.to;
 	g->count.late += d->any && i->from < d->taken;
 	if (d->any && i->from > d->reached)
 		ret = add_gap(g, device, d, i);

@@ -67,9 +67,13 @@ struct grt_launch_gaps_count {
 
 struct grt_launch_gaps;
 struct grt_image_frames;
+struct grt_windows;
 
 /** grt_launch_gaps_new - begins. Return: 0 or -ENOMEM */
 int grt_launch_gaps_new(struct grt_launch_gaps **out);
+
+/** grt_launch_gaps_windows - times between which nothing is a gap; they live as long as @g */
+void grt_launch_gaps_windows(struct grt_launch_gaps *g, const struct grt_windows *windows);
 
 /** grt_launch_gaps_call - takes in a LAUNCH record of an image. Return: 0 or -ENOMEM */
 int grt_launch_gaps_call(struct grt_launch_gaps *g, uint32_t image, const struct grt_ev_launch *e);

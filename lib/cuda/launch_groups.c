@@ -320,8 +320,11 @@ int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
 	grt_keyed_init(&g->groups, sizeof(struct grt_launch_group), GRT_LAUNCH_GROUPS_MAX);
 	grt_keyed_init(&g->queues, sizeof(struct queue), STREAMS_MAX);
 	if (!grt_launches_new(&g->launches, &sink) && !grt_image_frames_new(&g->frames) &&
-	    (by != GRT_LAUNCH_BY_DEVICE || !grt_launch_gaps_new(&g->gaps)))
+	    (by != GRT_LAUNCH_BY_DEVICE || !grt_launch_gaps_new(&g->gaps))) {
+		if (g->gaps)
+			grt_launch_gaps_windows(g->gaps, &grt_launches_images(g->launches)->windows);
 		return 0;
+	}
 	grt_launch_groups_free(g);
 	*out = NULL;
 	return -ENOMEM;
@@ -445,6 +448,11 @@ int64_t grt_launch_groups_gaps(struct grt_launch_groups *g, const struct grt_lau
 {
 	*out = NULL;
 	return g->gaps ? grt_launch_gaps_list(g->gaps, grt_launches_images(g->launches), g->frames, out) : 0;
+}
+
+uint64_t grt_launch_groups_recorded(const struct grt_launch_groups *g, uint64_t from, uint64_t to)
+{
+	return grt_windows_sum(&grt_launches_images(g->launches)->windows, from, to);
 }
 
 struct grt_launches_count grt_launch_groups_count(const struct grt_launch_groups *g)

@@ -113,6 +113,9 @@ int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_lau
  */
 int64_t grt_launch_groups_gaps(struct grt_launch_groups *g, const struct grt_launch_gap *const **out);
 
+/** grt_launch_groups_recorded - how much of a time was recorded, see stack/windows.h */
+uint64_t grt_launch_groups_recorded(const struct grt_launch_groups *g, uint64_t from, uint64_t to);
+
 /** grt_launch_groups_count - what was joined; complete after grt_launch_groups_list() */
 struct grt_launches_count grt_launch_groups_count(const struct grt_launch_groups *g);
 

@@ -307,7 +307,7 @@ static const struct grt_column device_columns[] = {
 	UUID,
 	{"bus", launch_table_get_device_bus, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "where it is plugged in"},
 	OF_DEVICE("sms", sms, "its multiprocessors"),
-	OF_DEVICE("clock", clock, "their clock, kHz"),
+	OF_DEVICE("sm_clock", sm_clock, "their clock, kHz"),
 	OF_DEVICE("memory_clock", memory_clock, "that of its memory, kHz"),
 	{"memory", launch_table_get_memory, 0, GRT_CELL_BYTES, GRT_COLUMN_MORE, "its memory, B"},
 	{"capability", launch_table_get_capability, 0, GRT_CELL_AMOUNT, GRT_COLUMN_MORE, "its compute capability"},
@@ -437,12 +437,12 @@ static void note_undefined(struct grt_launch_groups *g, struct grt_pass *pass)
 			 n.undefined);
 }
 
-static int launch_table_write_rows(const struct grt_part *part, struct grt_pass *pass,
+static int launch_table_write_rows(const struct grt_launch_groups *g, const struct grt_part *part, struct grt_pass *pass,
 				   const struct grt_launch_group *const *list, uint64_t n)
 {
 	uint64_t shown = pass->summary && n > SUMMARY_ROWS ? SUMMARY_ROWS : grt_pass_shown(pass, part, n);
 	const struct grt_launch_group **row = calloc((size_t)n + 1, sizeof(*row));
-	struct grt_launch_view view = {.span = grt_pass_span(pass)};
+	struct grt_launch_view view = {.span = pass->known ? grt_launch_groups_recorded(g, pass->first, pass->last) : 0};
 	int ret;
 
 	if (!row)
@@ -472,7 +472,7 @@ static int write_launches(void *state, const struct grt_part *part, struct grt_p
 	if (n < 0)
 		return -ENOMEM;
 	if (n || !pass->summary) {
-		ret = launch_table_write_rows(part, pass, list, (uint64_t)n);
+		ret = launch_table_write_rows(state, part, pass, list, (uint64_t)n);
 		if (!ret && !pass->csv && part->arg == GRT_LAUNCH_BY_DEVICE)
 			ret = write_gaps(state, pass);
 	}

@@ -251,7 +251,7 @@ static const struct grt_table stream_bars_table = {"streams", "CUDA devices and 
 static int stream_bars_write_row(const struct stream_bars *x, const struct stream_bar *row,
 				 struct grt_pass *pass)
 {
-	uint64_t span = grt_pass_span(pass);
+	uint64_t span = pass->known ? grt_windows_sum(&x->images.windows, pass->first, pass->last) : 0;
 	struct grt_row_cells c = {.n = 0};
 	bool device = row->stream == NO_STREAM;
 

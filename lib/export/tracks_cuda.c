@@ -296,6 +296,7 @@ static const struct tracks_draw cuda_draws[] = {
 	{GRT_EV_CLOCK, tracks_nothing},
 	{GRT_EV_RANK, tracks_nothing},
 	{GRT_EV_DEVICE, tracks_on_image},
+	{GRT_EV_CAPTURE, tracks_on_image},
 	{GRT_EV_LAUNCH, on_launch},
 	{GRT_EV_GRAPH_NODE, tracks_nothing},
 	{GRT_EV_RANGE_NODE, tracks_nothing},

@@ -297,15 +297,35 @@ static int divide_gap(struct grt_idleness *x, struct idle_device *d, const struc
 		       ?: add_plain(x, d, w, GRT_IDLE_QUEUED, handed, to);
 }
 
+/* What was not recorded is neither busy nor idle: the window ends before it, and there is nothing in it. */
+static int idle_advance(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w,
+			uint64_t to);
+
+static int idle_leave_out(struct grt_idleness *x, struct idle_device *d, uint64_t to)
+{
+	const struct grt_windows *all = x->launches ? &grt_launches_images(x->launches)->windows : NULL;
+	struct grt_interval hole;
+	int ret = 0;
+
+	while (all && d->device.cuda && !ret && d->reached < to &&
+	       grt_windows_hole(all, d->reached, to, &hole)) {
+		if (hole.from > d->reached)
+			ret = idle_advance(x, d, NULL, hole.from);
+		d->device.left_out += hole.to - hole.from;
+		d->reached = hole.to;
+	}
+	return ret;
+}
+
 /* The device was idle up to @to; @w: the work that ended it, NULL: none did. */
 static int idle_advance(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w, uint64_t to)
 {
 	static const struct idle_work nothing;
+	int ret = idle_leave_out(x, d, to);
 	uint64_t unsure = idle_between(d->reached, d->unsure, to);
-	int ret = 0;
 
-	if (to <= d->reached)
-		return 0;
+	if (ret || to <= d->reached)
+		return ret;
 	if (unsure > d->reached)
 		ret = add_plain(x, d, &nothing, GRT_IDLE_UNSURE, d->reached, unsure);
 	if (!ret && to > unsure)

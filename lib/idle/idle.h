@@ -49,7 +49,7 @@ const char *grt_idleness_cause_name(unsigned int cause);
  * @name: for people; by grt_idleness_end()
  * @work: jobs, or kernels and copies; @untimed: of these, those of which it is unknown when they ran
  * @sampled: jobs that stand for more than themselves: what is idle is unknown
- * @first, @last: the time that is looked at, ns
+ * @first, @last: the time that is looked at, ns; @left_out: of it, not recorded, see stack/windows.h
  * @busy: ns in which some of its work ran; @inferred: it rests on stamps that were not observed
  * @cause: the other ns by cause
  */
@@ -71,6 +71,7 @@ struct grt_idleness_device {
 	uint64_t sampled;
 	uint64_t first;
 	uint64_t last;
+	uint64_t left_out;
 	uint64_t busy;
 	bool inferred;
 	uint64_t cause[GRT_IDLE_CAUSES];

@@ -29,7 +29,7 @@ check "programs run" test ! -s out
 "$GRTRACE" dump d.grt >dump
 check "a record for each device that a process sees" test "$(grep -c ' DEVICE ' dump)" = 5
 check "with its place" grep -q 'bus="0000:22:00.0" uuid="'$two'"' dump
-check "and its numbers" grep -q 'memory=85899345920 .* sms=132 clock=1980000 memory_clock=2619000 major=9' dump
+check "and its numbers" grep -q 'memory=85899345920 .* sms=132 sm_clock=1980000 memory_clock=2619000 major=9' dump
 check "two numbers of one GPU are one row, one number of two GPUs two" test \
 	"$(rows device devices "r['uuid'], r['kernels'], r['pid'] is None, r['gpu'], r['process']" | tr '\n' ' ')" = \
 	"$one 160 True None 2 processes $two 40 False 0 app "

@@ -992,6 +992,26 @@ static void gated(void)
 	launches(number);
 }
 
+/* Four ranges for the profiler, with waits between them that are not theirs, and how often CUPTI was wanted outside. */
+static void windows(void)
+{
+	unsigned int outside = 0;
+
+	for (unsigned long i = 0; i < 4; i++) {
+		mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "outside");
+		pause_ms(30);
+		outside += mock_asked() != 0;
+		mock_profiler(true);
+		for (unsigned long k = 0; k < number; k++)
+			mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "inside");
+		pause_ms(10);
+		mock_profiler(false);
+	}
+	mock_profiler(false);
+	mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "outside");
+	printf("asked outside: %u\n", outside);
+}
+
 static void play(const char *scene)
 {
 	if (!strcmp(scene, "plain"))
@@ -1002,6 +1022,8 @@ static void play(const char *scene)
 		operators();
 	else if (!strcmp(scene, "calls"))
 		all_calls();
+	else if (!strcmp(scene, "windows"))
+		windows();
 	else if (!strcmp(scene, "names"))
 		names();
 	else if (!strcmp(scene, "threads"))

@@ -734,6 +734,27 @@ void mock_overhead(void)
 	put(&r, 52);
 }
 
+void mock_profiler(bool start)
+{
+	struct call c = {.domain = CUPTI_DOMAIN_RUNTIME, .number = start ? 171 : 172};
+	uint32_t inner = start ? 308 : 309;
+
+	c.correlation = __atomic_fetch_add(&mock.next, 1, __ATOMIC_RELAXED);
+	site(CUPTI_SITE_ENTER, c.domain, c.number, &c);
+	site(CUPTI_SITE_ENTER, CUPTI_DOMAIN_DRIVER, inner, &c);
+	site(CUPTI_SITE_EXIT, CUPTI_DOMAIN_DRIVER, inner, &c);
+	site(CUPTI_SITE_EXIT, c.domain, c.number, &c);
+}
+
+unsigned int mock_asked(void)
+{
+	unsigned int n = mock.wanted[CUPTI_DOMAIN_DRIVER][307] + mock.wanted[CUPTI_DOMAIN_RUNTIME][31];
+
+	for (size_t i = 0; i < sizeof(mock.kinds) / sizeof(mock.kinds[0]); i++)
+		n += mock.kinds[i];
+	return n;
+}
+
 void mock_drop(size_t n)
 {
 	__atomic_fetch_add(&mock.dropped, n, __ATOMIC_RELAXED);
