@@ -169,6 +169,9 @@ static void activity_put_copy(const union cupti_record *c, uint64_t now)
 
 	BEGIN_COPY(r, m, now);
 	r.kind = m->copy_kind;
+	r.from_memory = m->src_kind;
+	r.to_memory = m->dst_kind;
+	r.asynchronous = m->flags & 1;
 	packets_put(&packets, &r.e);
 }
 
@@ -179,6 +182,9 @@ static void activity_put_peer(const union cupti_record *c, uint64_t now)
 
 	BEGIN_COPY(r, m, now);
 	r.kind = m->copy_kind;
+	r.from_memory = m->src_kind;
+	r.to_memory = m->dst_kind;
+	r.asynchronous = m->flags & 1;
 	r.from_gpu = m->src_device;
 	r.to_gpu = m->dst_device;
 	packets_put(&packets, &r.e);
@@ -192,6 +198,8 @@ static void activity_put_set(const union cupti_record *c, uint64_t now)
 	BEGIN_COPY(r, m, now);
 	r.kind = GRT_CUDA_SET;
 	r.value = m->value;
+	r.to_memory = m->memory_kind;
+	r.asynchronous = m->flags & 1;
 	packets_put(&packets, &r.e);
 }
 

@@ -339,6 +339,27 @@ void launch_disable_calls(void *subscriber);
 /** launch_enable_resources - contexts and graphs, which is wanted at all times */
 void launch_enable_resources(uint32_t enable, void *subscriber);
 
+/* --------------------------------------------------------------- alloc.c */
+
+/** struct alloc - memory was allocated, or freed; as in an ALLOC record */
+struct alloc {
+	uint64_t address;
+	uint64_t bytes;
+	uint32_t call;
+	uint32_t gpu;
+	uint8_t kind;
+	bool freed;
+};
+
+/** alloc_enable - asks CUPTI for the calls, or not any more */
+void alloc_enable(uint32_t enable, void *subscriber);
+
+/** alloc_is - whether it is one of the driver's functions that allocate or free */
+bool alloc_is(uint32_t number);
+
+/** alloc_take - in a callback of the driver's. Return: whether memory was allocated or freed */
+bool alloc_take(uint32_t number, const struct cupti_callback *d, struct alloc *a);
+
 /* ------------------------------------------------------------- capture.c */
 
 enum capture_how { CAPTURE_ALL, CAPTURE_PROFILER, CAPTURE_NVTX, CAPTURE_DELAY };

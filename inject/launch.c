@@ -46,6 +46,9 @@
 /* The @call of an entry that is no call but a node of a graph: @correlation is its id, @begin that of the
  * node that it was cloned from, @context its kind. */
 #define GRAPH_NODE UINT16_MAX
+/* The same for memory: @begin is its address, @correlation its size, @chain the function, @stream the device,
+ * @ranges the kind, @captured: it was freed. */
+#define ALLOC (UINT16_MAX - 1)
 
 /**
  * struct entry - a launch in a ring, or where @call is an enum nvtx_kind what it was
@@ -542,6 +545,48 @@ static void launch_see_resource(struct thread *t, uint32_t number, const void *d
 		launch_see_node(t, data, number == CUPTI_RESOURCE_GRAPH_NODE_CLONED);
 }
 
+/* ---------------------------------------------------------------- memory */
+
+static void launch_put_alloc(struct thread *t, const struct alloc *a, uint32_t context)
+{
+	struct entry *e = launch_entry(t);
+
+	if (!e) {
+		atomic_fetch_add_explicit(&t->lost, 1, memory_order_relaxed);
+		return;
+	}
+	*e = (struct entry){.begin = a->address,
+			    .correlation = a->bytes,
+			    .tid = t->tid,
+			    .context = context,
+			    .chain = a->call,
+			    .stream = a->gpu,
+			    .ranges = a->kind,
+			    .captured = a->freed,
+			    .call = ALLOC};
+	if (inject.stack == STACK_INPROC)
+		e->node = grt_unwind(t->unwind);
+	e->end = clock_monotonic();
+	launch_commit(t);
+}
+
+/* In the middle of a call of the runtime, which may be one of cuda_calls.def. */
+static bool launch_see_alloc(struct thread *t, uint32_t number, const struct cupti_callback *d)
+{
+	struct alloc a;
+
+	if (!alloc_is(number))
+		return false;
+	if (d->site != CUPTI_SITE_EXIT || !launch_is_on() || !(t = t ?: launch_join_quietly()))
+		return true;
+	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (launch_is_on() && alloc_take(number, d, &a))
+		launch_put_alloc(t, &a, d->context_uid);
+	atomic_store_explicit(&t->inside, false, memory_order_release);
+	return true;
+}
+
 /* ----------------------------------------------------------------- calls */
 
 static bool launch_is_recorded(int site)
@@ -576,6 +621,8 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 		return;
 	if (domain == CUPTI_DOMAIN_RESOURCE)
 		launch_see_resource(t, number, data);
+	if (domain == CUPTI_DOMAIN_DRIVER && launch_see_alloc(t, number, data))
+		return;
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		return;
 	if (!t && launch_is_on()) {
@@ -644,6 +691,7 @@ void launch_enable_resources(uint32_t enable, void *subscriber)
 
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
 		inject.cupti.enable_callback(enable, subscriber, CUPTI_DOMAIN_RESOURCE, resources[i]);
+	alloc_enable(enable, subscriber);
 }
 
 unsigned int launch_enable_calls(void *subscriber)
@@ -823,12 +871,33 @@ static void launch_write_sync(struct packets *p, const struct entry *e)
 	packets_put(p, &r.e);
 }
 
+static void launch_write_alloc(const struct entry *e)
+{
+	struct grt_ev_alloc r;
+
+	event_init(&r.e, GRT_EV_ALLOC, sizeof(r), e->end);
+	r.e.tid = e->tid;
+	r.address = e->begin;
+	r.bytes = e->correlation;
+	r.node = e->node;
+	r.gpu = e->stream;
+	r.context = e->context;
+	r.call = e->chain;
+	r.kind = e->ranges;
+	r.what = e->captured ? 2 : 1;
+	packets_put(launch_lane_at(e->end), &r.e);
+}
+
 static void launch_write_entry(const struct entry *e)
 {
 	struct packets *p;
 
 	if (e->call == GRAPH_NODE) {
 		define_graph_node(e->correlation, e->begin, e->node, e->tid, e->context);
+		return;
+	}
+	if (e->call == ALLOC) {
+		launch_write_alloc(e);
 		return;
 	}
 	p = launch_lane_at(e->end);

@@ -304,6 +304,7 @@ static const struct tracks_draw cuda_draws[] = {
 	{GRT_EV_MARK, on_mark},
 	{GRT_EV_GPU_KERNEL, on_gpu_kernel},
 	{GRT_EV_GPU_COPY, on_gpu_copy},
+	{GRT_EV_ALLOC, tracks_nothing},
 	{GRT_EV_GPU_SYNC, on_cuda_time},
 	{GRT_EV_GPU_OVERHEAD, on_cuda_time},
 	{0},

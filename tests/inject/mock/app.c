@@ -992,7 +992,81 @@ static void gated(void)
 	launches(number);
 }
 
-/* Four ranges for the profiler, with waits between them that are not theirs, and how often CUPTI was wanted outside. */
+/*
+ * Memory by call site, and what is true of it in the end: the program keeps its own books. Addresses are used
+ * again. A call that fails allocates nothing.
+ */
+static uint64_t books_live, books_peak, site_live[4], site_at_peak[4];
+
+static void book(int at, int64_t bytes)
+{
+	site_live[at] += (uint64_t)bytes;
+	books_live += (uint64_t)bytes;
+	if (books_live <= books_peak)
+		return;
+	books_peak = books_live;
+	memcpy(site_at_peak, site_live, sizeof(site_live));
+}
+
+static void driver_alloc(uint32_t call, uint64_t address, uint64_t bytes, int result)
+{
+	uint64_t out = address;
+	struct {
+		uint64_t *out;
+		uint64_t bytes;
+		uint64_t more[2];
+	} params = {&out, bytes, {0}};
+
+	mock_driver_call(call, &params, result);
+}
+
+static void driver_free(uint32_t call, uint64_t address)
+{
+	uint64_t params[2] = {address};
+
+	mock_driver_call(call, params, 0);
+}
+
+#define SITE(name, at, call)                                                      \
+	static __attribute__((noipa)) void name(uint64_t address, uint64_t bytes) \
+	{                                                                         \
+		driver_alloc(call, address, bytes, 0);                            \
+		book(at, (int64_t)bytes);                                         \
+		__asm__ volatile("# " #name ::: "memory");                        \
+	}
+SITE(alloc_weights, 0, 243)
+SITE(alloc_activations, 1, 598)
+SITE(alloc_segment, 2, 549)
+SITE(alloc_managed, 3, 371)
+
+static void memory(void)
+{
+	static const char *const names[] = {"alloc_weights", "alloc_activations", "alloc_segment",
+					    "alloc_managed"};
+
+	for (unsigned long i = 0; i < 8; i++)
+		alloc_weights(0x10000000 + i * 0x1000000, 1000003 * (i + 1));
+	alloc_segment(77, 2 << 20);
+	for (unsigned long i = 0; i < number; i++) {
+		alloc_activations(0x90000000, 4096 + i * 13);
+		alloc_activations(0xa0000000, 7777);
+		launch();
+		driver_free(600, 0x90000000), book(1, -(int64_t)(4096 + i * 13));
+		driver_free(245, 0xa0000000), book(1, -7777);
+	}
+	alloc_managed(0xb0000000, 12345);
+	driver_free(550, 77), book(2, -(2 << 20));
+	driver_free(245, 0x10000000), book(0, -1000003);
+	driver_alloc(243, 0xdead0000, 1 << 30, 2);
+	driver_free(245, 0xcafe0000);
+	for (int i = 0; i < 4; i++)
+		printf("%s %llu %llu\n", names[i], (unsigned long long)site_live[i],
+		       (unsigned long long)site_at_peak[i]);
+	printf("all %llu %llu\n", (unsigned long long)books_live, (unsigned long long)books_peak);
+}
+
+/* Four ranges for the profiler, with waits between them that are not theirs, and how often CUPTI was wanted
+ * outside. */
 static void windows(void)
 {
 	unsigned int outside = 0;
@@ -1022,6 +1096,8 @@ static void play(const char *scene)
 		operators();
 	else if (!strcmp(scene, "calls"))
 		all_calls();
+	else if (!strcmp(scene, "memory"))
+		memory();
 	else if (!strcmp(scene, "windows"))
 		windows();
 	else if (!strcmp(scene, "names"))

@@ -734,6 +734,24 @@ void mock_overhead(void)
 	put(&r, 52);
 }
 
+/* A call of the driver's with its arguments, once it has done its work. */
+void mock_driver_call(uint32_t number, const void *params, int result)
+{
+	struct call c = {.domain = CUPTI_DOMAIN_DRIVER, .number = number};
+	cupti_callback_fn fn = mock.callback;
+	struct cupti_callback d = {.site = CUPTI_SITE_EXIT,
+				   .function = "mock",
+				   .params = params,
+				   .context = &mock,
+				   .result = &result,
+				   .context_uid = 1};
+
+	site(CUPTI_SITE_ENTER, c.domain, number, &c);
+	if (fn && mock.wanted[CUPTI_DOMAIN_DRIVER][number])
+		fn(NULL, CUPTI_DOMAIN_DRIVER, number, &d);
+	depth--;
+}
+
 void mock_profiler(bool start)
 {
 	struct call c = {.domain = CUPTI_DOMAIN_RUNTIME, .number = start ? 171 : 172};

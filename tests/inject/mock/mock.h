@@ -167,6 +167,9 @@ void mock_overhead(void);
 void mock_profiler(bool start);
 unsigned int mock_asked(void);
 
+/** mock_driver_call - a call of the driver's with these arguments and this result */
+void mock_driver_call(uint32_t number, const void *params, int result);
+
 /** mock_drop - CUPTI loses @n records */
 void mock_drop(size_t n);
 
