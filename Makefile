@@ -6,6 +6,7 @@
 #   O=DIR           build directory (default: build)
 #   V=1             show commands            WERROR=1   warnings are errors
 #   SANITIZE=a,b    as -fsanitize=a,b        STATIC=1   a program without shared libraries
+#   SHARED=1        elfutils, libbpf and compressors as shared libraries, as packages want them
 #   KDIR=DIR        kernel to build the modules for
 #   PREFIX= DESTDIR= for install
 #
@@ -17,6 +18,8 @@ PREFIX	?= /usr/local
 BINDIR	?= $(PREFIX)/bin
 LIBDIR	?= $(PREFIX)/lib
 INCDIR	?= $(PREFIX)/include
+# Where the program looks for the injected library: here, or in ../lib64/grtrace from its own directory.
+INJECTDIR ?= $(PREFIX)/lib/grtrace
 MANDIR	?= $(PREFIX)/share/man
 DOCDIR	?= $(PREFIX)/share/doc/grtrace
 COMPDIR	?= $(PREFIX)/share/bash-completion/completions
@@ -29,6 +32,7 @@ AR	?= ar
 CFLAGS	?= -O2 -g
 JOBS	?= $(shell nproc 2>/dev/null || echo 1)
 CLANG	?= clang
+STRIP	?= strip
 
 VERSION	:= $(shell sed -n 's/^\#define GRT_VERSION "\(.*\)"/\1/p' include/grtrace/version.h)
 SOVER	:= $(firstword $(subst ., ,$(VERSION)))
@@ -38,32 +42,34 @@ KDIR	?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build/Makefile) \
 	   $(shell ls -d /lib/modules/*/build/Makefile /usr/src/linux-headers-*-amd64/Makefile 2>/dev/null | sort -V -r))
 override KDIR := $(patsubst %/Makefile,%,$(KDIR))
 
-# BPF programs need clang and bpftool, their loader libbpf. It goes in whole, so that the program runs where
-# none of it is installed.
+# Libraries go into programs whole, so that they run where none of them is installed, unless SHARED says otherwise.
+lib	= $(if $(SHARED),-l$(1),-l:lib$(1).a)
+
+# BPF programs need clang and bpftool, their loader libbpf.
 BPFTOOL	 ?= $(firstword $(shell command -v bpftool 2>/dev/null) $(wildcard /usr/sbin/bpftool))
-BPF_LIBS := -l:libbpf.a -l:libelf.a -l:libz.a
+BPF_LIBS := $(foreach l,bpf elf z,$(call lib,$(l)))
 has_bpf	 := $(and $(BPFTOOL),$(shell command -v $(CLANG) 2>/dev/null),$(shell printf \
 	   '\043include <bpf/libbpf.h>\nint main(void) { return libbpf_major_version() < 1; }' | \
 	   $(CC) -x c -o /dev/null - $(BPF_LIBS) 2>/dev/null && echo yes))
-# Names of addresses need elfutils, those of C++ and Rust libiberty. Programs get them whole, too.
-DW_LIBS	 := -l:libdw.a -l:libelf.a -l:liblzma.a -l:libbz2.a -l:libz.a
+# Names of addresses need elfutils, those of C++ and Rust libiberty.
+DW_LIBS	 := $(foreach l,dw elf lzma bz2 z,$(call lib,$(l)))
 has_dw	 := $(shell printf \
 	   '\043include <elfutils/libdwfl.h>\nint main(void) { return !dwfl_version(0); }' | \
 	   $(CC) -x c -o /dev/null - $(DW_LIBS) 2>/dev/null && echo yes)
 has_iberty := $(shell printf \
 	   '\043include <libiberty/demangle.h>\nint main(void) { return !cplus_demangle("_Z1fv", 0); }' | \
-	   $(CC) -x c -o /dev/null - -l:libiberty.a 2>/dev/null && echo yes)
+	   $(CC) -x c -o /dev/null - $(call lib,iberty) 2>/dev/null && echo yes)
 # Traces that are packed by gzip need zlib.
 has_z	 := $(shell printf \
 	   '\043include <zlib.h>\nint main(void) { return !zlibVersion(); }' | \
-	   $(CC) -x c -o /dev/null - -l:libz.a 2>/dev/null && echo yes)
+	   $(CC) -x c -o /dev/null - $(call lib,z) 2>/dev/null && echo yes)
 # The same by zstd.
 has_zstd := $(shell printf \
 	   '\043include <zstd.h>\nint main(void) { return !ZSTD_versionNumber(); }' | \
-	   $(CC) -x c -o /dev/null - -l:libzstd.a 2>/dev/null && echo yes)
-LIB_LIBS := $(if $(has_iberty),-l:libiberty.a) $(if $(has_dw),$(DW_LIBS)) $(if $(has_z),-l:libz.a) $(if $(has_zstd),-l:libzstd.a) -lm
-# Program names that stand for a command.
-ALIASES	 := $(shell awk -F'"' '/^GRT_ALIAS/ { print $$2 }' cmds/commands.def)
+	   $(CC) -x c -o /dev/null - $(call lib,zstd) 2>/dev/null && echo yes)
+LIB_LIBS := $(if $(has_iberty),$(call lib,iberty)) $(if $(has_dw),$(DW_LIBS)) $(if $(has_z),$(call lib,z)) $(if $(has_zstd),$(call lib,zstd)) -lm
+# Program names that stand for a command, each with the command.
+ALIASES	 := $(shell sed -n 's/^GRT_ALIAS("\([^"]*\)", \([a-z]*\))/\1 \2/p' cmds/commands.def)
 HEADERS	 := $(wildcard include/grtrace/*.h include/grtrace/*.def)
 EVENT_ROWS := $(wildcard include/grtrace/events/*.def)
 BPF_SRC	 := $(wildcard sources/bpf/*.bpf.c)
@@ -74,8 +80,10 @@ WARN	:= -Wall -Wextra -Wno-unused-parameter -Wstrict-prototypes -Wmissing-protot
 # sanitizers check more than it does; -fcf-protection is of x86.
 HARDEN	:= -fstack-protector-strong -fstack-clash-protection $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-fcf-protection) \
 	$(if $(SANITIZE),,$(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
+# Files are named as they lie below the tree: builds in two directories are equal.
+PREFIX_MAP := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(O)=build
 HARDEN_LD := -Wl,-z,relro,-z,now,-z,noexecstack
-ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -iquote . -Iinclude -Ilib -fPIC -fvisibility=default $(HARDEN) $(CFLAGS) \
+ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -iquote . -Iinclude -Ilib -fPIC -fvisibility=default $(HARDEN) $(PREFIX_MAP) $(CFLAGS) \
 	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(HARDEN_LD) $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
@@ -108,13 +116,11 @@ INJECT	:= $(O)/libgrtrace-cuda.so
 # Plays workloads on kernel/softgpu: of use to others, so it is installed, too.
 SOFTGPU_RUN := $(O)/tools/softgpu-run
 MANUALS	:= $(wildcard docs/*.1 docs/*.3 docs/*.5)
-# Programs that use the library.
-EXAMPLES := $(wildcard examples/*.c)
 
 has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
 modules_of = $(wildcard $(1)/*.ko)
 
-.PHONY: all help features check-deps modules modules_install dkms kernel-tree bench-modules test-modules install uninstall check check-built soak demo readme fuzz fuzz-coverage \
+.PHONY: all help features check-deps modules modules_install modules_uninstall dkms kernel-tree bench-modules test-modules install install-doc install-strip uninstall check check-built soak demo readme fuzz fuzz-coverage \
 	fuzzers unit-tests inject-tests test-tools vm-tools bench tests clean
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -124,9 +130,9 @@ all: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)
 	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
 
 help:
-	@sed -n '3,11s/^# \{0,1\}//p' Makefile
+	@sed -n '3,12s/^# \{0,1\}//p' Makefile
 	@echo
-	@echo 'Targets: all modules check check-deps demo readme soak fuzz fuzz-coverage bench install uninstall modules_install dkms kernel-tree clean'
+	@echo 'Targets: all modules check check-deps demo readme soak fuzz fuzz-coverage bench install install-strip uninstall modules_install modules_uninstall dkms kernel-tree clean'
 
 features:
 	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
@@ -191,7 +197,7 @@ $(BIN): $(CMD_OBJ) $(LIBA)
 # ------------------------------------------------------- the injected library
 
 INJECT_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -Iinject -fPIC -fvisibility=hidden \
-	-fno-omit-frame-pointer $(HARDEN) $(CFLAGS)
+	-fno-omit-frame-pointer $(HARDEN) $(PREFIX_MAP) $(CFLAGS)
 INJECT_OBJ := $(patsubst %.c,$(O)/inject/%.o,$(INJECT_SRC))
 
 $(O)/inject/%.o: %.c $(O)/flags
@@ -205,7 +211,7 @@ $(INJECT): $(INJECT_OBJ)
 # ------------------------------------------------------------- BPF programs
 
 # What bpf_helpers.h and the kernel's uapi headers need of the machine.
-BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -Wno-unused-function -Iinclude \
+BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -Wno-unused-function -Iinclude $(PREFIX_MAP) \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 
 $(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(filter-out sources/bpf/bpf%,$(wildcard sources/bpf/*.h)) $(wildcard lib/nvidia/*.h lib/codes/*.h) $(HEADERS) $(EVENT_ROWS)
@@ -271,6 +277,10 @@ modules:
 modules_install: modules
 	$(Q)tools/install-modules "$(O)" "$(KDIR)" "$(DESTDIR)" "$(SIGN_KEY)" "$(SIGN_CERT)"
 
+modules_uninstall:
+	$(if $(has_kernel),,$(error no kernel headers: apt-get install linux-headers-amd64, or give KDIR=))
+	$(Q)tools/install-modules --remove "$(KDIR)" "$(DESTDIR)"
+
 # The modules' source, complete in itself, where dkms looks for it; and built for every kernel by dkms.
 dkms:
 	@command -v dkms >/dev/null || [ -n "$(DESTDIR)" ] || { \
@@ -315,7 +325,7 @@ $(O)/bench/bench_unwind: $(UNWIND_OBJ)
 
 # A CUDA without a GPU for the injected library, see tests/inject/mock/mock.h.
 MOCK	:= $(O)/tests/inject/mock
-MOCK_CFLAGS = $(INJECT_CFLAGS) -fvisibility=default -Itests/inject/mock -Wl,-rpath,'$$ORIGIN'
+MOCK_CFLAGS = $(filter-out $(PREFIX_MAP),$(INJECT_CFLAGS)) -fvisibility=default -Itests/inject/mock -Wl,-rpath,'$$ORIGIN'
 $(MOCK)/%: tests/inject/mock/mock.h inject/cupti_abi.h $(O)/flags
 $(MOCK)/libcuda.so.1: tests/inject/mock/cuda.c
 	@mkdir -p $(@D)
@@ -401,6 +411,7 @@ bench: all test-tools bench-modules
 	bench/ioctl.sh $(O)
 	bench/nvsched.sh $(O)
 	bench/sched.sh $(O)
+	bench/stacks.sh $(O)
 	$(O)/bench/bench_unwind
 	bench/vm/emit.sh $(O)
 	bench/vm/idle.sh $(O)
@@ -419,15 +430,15 @@ readme: $(BIN)
 
 # ------------------------------------------------------------------ install
 
-install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(O)/install/libgrtrace.a $(LIBSO) $(O)/grtrace.pc
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR)/grtrace/events \
-		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(COMPDIR) \
-		$(DESTDIR)$(DOCDIR)
+# Documents name each other, so they lie as they do here.
+DOCUMENTS := $(wildcard *.md $(foreach d,docs docs/*,$(d)/*.md $(d)/*.png $(d)/*.svg)) $(sort $(shell find examples -type f))
+
+install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(O)/install/libgrtrace.a $(LIBSO) $(O)/grtrace.pc install-doc
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INJECTDIR) $(INCDIR)/grtrace/events \
+		$(foreach n,1 3 5,$(MANDIR)/man$(n)) $(COMPDIR) $(ZSHDIR) $(FISHDIR) $(SCHEMADIR))
 	install -m 755 $(BIN) $(SOFTGPU_RUN) $(DESTDIR)$(BINDIR)/
-	for alias in $(ALIASES); do ln -sfn grtrace $(DESTDIR)$(BINDIR)/$$alias || exit 1; done
 	install -m 644 $(O)/install/libgrtrace.a $(DESTDIR)$(LIBDIR)/libgrtrace.a
-	install -d $(DESTDIR)$(LIBDIR)/grtrace
-	install -m 755 $(INJECT) $(DESTDIR)$(LIBDIR)/grtrace/
+	install -m 755 $(INJECT) $(DESTDIR)$(INJECTDIR)/
 	install -m 755 $(LIBSO) $(DESTDIR)$(LIBDIR)/libgrtrace.so.$(VERSION)
 	ln -sfn libgrtrace.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libgrtrace.so.$(SOVER)
 	ln -sfn libgrtrace.so.$(SOVER) $(DESTDIR)$(LIBDIR)/libgrtrace.so
@@ -437,23 +448,33 @@ install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(O)/install/libgrtrace.a $(LIBSO) $(O)
 	install -m 644 $(filter %.1,$(MANUALS)) $(DESTDIR)$(MANDIR)/man1/
 	install -m 644 $(filter %.3,$(MANUALS)) $(DESTDIR)$(MANDIR)/man3/
 	install -m 644 $(filter %.5,$(MANUALS)) $(DESTDIR)$(MANDIR)/man5/
-	install -m 644 $(EXAMPLES) CHANGELOG.md $(DESTDIR)$(DOCDIR)/
+	set -- $(ALIASES); while [ $$# -gt 0 ]; do ln -sfn grtrace $(DESTDIR)$(BINDIR)/$$1 && \
+		ln -sfn grtrace-$$2.1 $(DESTDIR)$(MANDIR)/man1/$$1.1 && shift 2 || exit 1; done
 	install -m 644 completion/grtrace $(DESTDIR)$(COMPDIR)/grtrace
-	install -d $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
 	install -m 644 completion/grtrace.zsh $(DESTDIR)$(ZSHDIR)/_grtrace
 	install -m 644 completion/grtrace.fish $(DESTDIR)$(FISHDIR)/grtrace.fish
-	install -d $(DESTDIR)$(SCHEMADIR)
 	install -m 644 $(wildcard schema/*.json) $(DESTDIR)$(SCHEMADIR)/
 
+install-doc:
+	install -d $(addprefix $(DESTDIR)$(DOCDIR)/,$(sort $(dir $(DOCUMENTS))))
+	for file in $(DOCUMENTS); do install -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file || exit 1; done
+
+# Names of functions that others look up stay: dynamic ones, and those of the static library.
+install-strip: install
+	$(STRIP) $(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(BIN) $(SOFTGPU_RUN)))
+	$(STRIP) --strip-unneeded $(DESTDIR)$(LIBDIR)/libgrtrace.so.$(VERSION) $(DESTDIR)$(INJECTDIR)/$(notdir $(INJECT))
+	$(STRIP) --strip-debug --enable-deterministic-archives $(DESTDIR)$(LIBDIR)/libgrtrace.a
+
 uninstall:
-	rm -f $(DESTDIR)$(BINDIR)/grtrace $(DESTDIR)$(BINDIR)/softgpu-run $(addprefix $(DESTDIR)$(BINDIR)/,$(ALIASES)) \
-		$(DESTDIR)$(LIBDIR)/libgrtrace.a $(DESTDIR)$(LIBDIR)/libgrtrace.so* \
+	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(BIN) $(SOFTGPU_RUN))) \
+		$(DESTDIR)$(LIBDIR)/libgrtrace.a $(DESTDIR)$(LIBDIR)/libgrtrace.so* $(DESTDIR)$(INJECTDIR)/$(notdir $(INJECT)) \
 		$(DESTDIR)$(LIBDIR)/pkgconfig/grtrace.pc $(DESTDIR)$(COMPDIR)/grtrace \
 		$(DESTDIR)$(ZSHDIR)/_grtrace $(DESTDIR)$(FISHDIR)/grtrace.fish \
-		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(filter %.1,$(MANUALS)))) \
-		$(addprefix $(DESTDIR)$(MANDIR)/man3/,$(notdir $(filter %.3,$(MANUALS)))) \
-		$(addprefix $(DESTDIR)$(MANDIR)/man5/,$(notdir $(filter %.5,$(MANUALS))))
-	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(INCDIR)/grtrace $(DESTDIR)$(LIBDIR)/grtrace $(DESTDIR)$(SCHEMADIR)
+		$(foreach n,1 3 5,$(addprefix $(DESTDIR)$(MANDIR)/man$(n)/,$(notdir $(filter %.$(n),$(MANUALS)))))
+	set -- $(ALIASES); while [ $$# -gt 0 ]; do \
+		rm -f $(DESTDIR)$(BINDIR)/$$1 $(DESTDIR)$(MANDIR)/man1/$$1.1 && shift 2 || exit 1; done
+	rm -rf $(addprefix $(DESTDIR),$(DOCDIR) $(INCDIR)/grtrace $(SCHEMADIR))
+	rmdir $(DESTDIR)$(INJECTDIR) 2>/dev/null || true
 
 # Only what this file made: O= may be any directory.
 clean:

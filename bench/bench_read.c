@@ -27,15 +27,12 @@ struct sum {
 
 static int count_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	(void)e;
-	(void)cpu;
 	((struct sum *)c)->events++;
 	return 0;
 }
 
 static int sum_job(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
 	((struct sum *)c)->jobs += e->seqno;
 	return 0;
 }

@@ -70,7 +70,6 @@ static int reading_event(struct grt_consumer *c, const struct grt_event *e, uint
 {
 	struct reading_count *k = (struct reading_count *)c;
 
-	(void)cpu;
 	if (e->time < k->last) {
 		fputs("out of order\n", stderr);
 		exit(1);

@@ -515,7 +515,8 @@ static int take_shape(struct grt_flame_shape *shape)
 	*shape = (struct grt_flame_shape){by, weight, only,
 					  opt.no_ranges ? GRT_FLAME_RANGES_NONE
 					  : ranges == 2 ? GRT_FLAME_RANGES_FULL
-							: GRT_FLAME_RANGES_FOLDED};
+							: GRT_FLAME_RANGES_FOLDED,
+					  .compared = opt.diff};
 	return status;
 }
 

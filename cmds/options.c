@@ -83,6 +83,14 @@ static int parse_pid(const char *text, void *target)
 	return ret;
 }
 
+static int options_parse_pid_gpu(const char *text, void *target)
+{
+	if (strcmp(text, "gpu"))
+		return parse_pid(text, target);
+	*(uint64_t *)target = OPT_GPU_USERS;
+	return 0;
+}
+
 static int options_parse_size(const char *text, void *target)
 {
 	static const char units[] = "KMG";
@@ -112,16 +120,21 @@ static int options_parse_size(const char *text, void *target)
 
 static int parse_seconds(const char *text, void *target)
 {
+	static const struct {
+		const char *suffix;
+		double seconds;
+	} units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+	size_t digits = strspn(text, "0123456789."), i = 0;
 	char *end;
-	double s;
+	double s = strtod(text, &end);
 
-	if (!isdigit((unsigned char)*text) && *text != '.')
+	if (!digits || end != text + digits)
 		return -EINVAL;
-	if (strspn(text, "0123456789.") != strlen(text))
+	while (i < sizeof(units) / sizeof(units[0]) && strcmp(end, units[i].suffix))
+		i++;
+	if (i == sizeof(units) / sizeof(units[0]))
 		return -EINVAL;
-	s = strtod(text, &end);
-	if (*end || end == text)
-		return -EINVAL;
+	s *= units[i].seconds;
 	if (!(s > 0) || s > 1e9)
 		return -ERANGE;
 	*(double *)target = s;
@@ -207,8 +220,9 @@ static const struct opt_type {
 	[OPT_TEXT] = {parse_text, "a text"},
 	[OPT_U64] = {parse_u64, "a number, decimal or 0x.."},
 	[OPT_PID] = {parse_pid, "a process id, from 1"},
+	[OPT_PID_GPU] = {options_parse_pid_gpu, "a process id, from 1, or gpu"},
 	[OPT_SIZE] = {options_parse_size, "bytes, or with K, M or G"},
-	[OPT_SECONDS] = {parse_seconds, "seconds above 0, like 10 or 0.5"},
+	[OPT_SECONDS] = {parse_seconds, "a time above 0 in seconds, like 10 or 0.5, or with ms, s, min, h or d"},
 	[OPT_TIME] = {parse_time, "a time like 12.5, +3s from the start, -200ms from the end"},
 	[OPT_KEY] = {parse_key, NULL},
 	[OPT_WORD] = {options_parse_word, "a word"},

@@ -133,6 +133,8 @@ static const struct grt_column balance_columns[] = {
 #undef GRT_FATE
 	BALANCE("before_start", h.before_start, NONZERO, "dropped: earlier than the start of the last source"),
 	BALANCE("after_end", h.after_end, NONZERO, "dropped: later than the end of the recording"),
+	BALANCE("deleted", h.deleted, NONZERO, "deleted by --max-size, --max-time or --last: the oldest of them"),
+	BALANCE("deleted_segments", h.deleted_segments, NONZERO, "segments that they were in"),
 	BALANCE("unwritten", h.unwritten_events, NONZERO,
 		"dropped: the traced program could not write them (full disk, limit)"),
 	BALANCE("read", h.events, GRT_COLUMN_ALL, "events read by this command, including NAME records"),
@@ -219,8 +221,8 @@ static const char *accounted(const struct grt_health *h, uint64_t unread)
 static bool balance_is_plain(const struct balance *b)
 {
 	const struct grt_health *h = &b->h;
-	uint64_t rest = b->unread | h->before_start | h->after_end | h->unwritten_events | h->missing_events |
-			h->unknown | h->left_out | h->of_others | h->of_no_gpu;
+	uint64_t rest = b->unread | h->before_start | h->after_end | h->deleted | h->unwritten_events |
+			h->missing_events | h->unknown | h->left_out | h->of_others | h->of_no_gpu;
 
 	for (unsigned int i = 0; i < GRT_FATES; i++)
 		if (i != GRT_FATE_DELIVERED)
@@ -246,7 +248,8 @@ static void write_plain_balance(struct grt_writer *w, const struct balance *b)
 void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread)
 {
 	const struct balance b = {
-		.emitted = h->balance.emitted + h->unwritten_events + h->before_start + h->after_end,
+		.emitted = h->balance.emitted + h->unwritten_events + h->before_start + h->after_end +
+			   h->deleted,
 		.unread = unread,
 		.closes = reading_closes(h, unread),
 		.accounted = accounted(h, unread),

@@ -5,6 +5,17 @@
  */
 #include "kmod/kmod.h"
 #include "cmd.h"
+#include "cuda_default.h"
+
+static bool opt_cuda;
+static const char *opt_service;
+
+static const struct cmd_opt options[] = {
+	{"cuda", 0, OPT_FLAG, NULL, &opt_cuda,
+	 "CUDA programs run with the library that record -e cuda -p wakes"},
+	{"service", 0, OPT_STR, "NAME", &opt_service, "--cuda: for this systemd service, not for this user"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
 
 static void start_note(const char *text)
 {
@@ -20,6 +31,10 @@ static int start_start_run(int argc, char **argv)
 
 	if (argc)
 		return cmd_usage_error("unexpected argument '%s'", argv[0]);
+	if (opt_service && !opt_cuda)
+		return cmd_usage_error("--service is for --cuda");
+	if (opt_cuda)
+		return cuda_default_set(opt_service);
 	ret = kmod_load(start_note, &err);
 	if (!ret)
 		ret = kmod_open(&kmod, &err);
@@ -34,4 +49,4 @@ static int start_start_run(int argc, char **argv)
 	return cmd_close_stdout();
 }
 
-const struct cmd cmd_start = {.usage = "", .run = start_start_run};
+const struct cmd cmd_start = {.usage = "[--cuda [--service NAME]]", .opts = options, .run = start_start_run};

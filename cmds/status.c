@@ -10,14 +10,17 @@
 
 #include "kmod/kmod.h"
 #include "cmd.h"
+#include "sources/cuda_ask.h"
 #include "table/table.h"
 
 #define BAR 20
 
 static bool opt_json;
+static bool opt_cuda;
 
 static const struct cmd_opt options[] = {
 	{"json", 'j', OPT_FLAG, NULL, &opt_json, "one JSON object"},
+	{"cuda", 0, OPT_FLAG, NULL, &opt_cuda, "only the processes that record -e cuda -p can wake"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -318,6 +321,38 @@ static int status_collect(struct state *s, struct grt_err *err)
 	return ret;
 }
 
+static void status_print_process(pid_t pid, pid_t held)
+{
+	static bool headed;
+	char path[64], comm[64] = "-";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (f && fgets(comm, sizeof(comm), f))
+		comm[strcspn(comm, "\n")] = '\0';
+	if (f)
+		fclose(f);
+	if (!headed)
+		puts("processes with the CUDA library");
+	headed = true;
+	printf("  %-8d ", (int)pid);
+	cmd_put_text(stdout, comm);
+	if (held < 0)
+		puts("  recorded by a process of another namespace");
+	else if (held)
+		printf("  recorded by process %d\n", (int)held);
+	else
+		puts("  asleep");
+}
+
+static int status_run_cuda(void)
+{
+	if (!cuda_ask_each(status_print_process))
+		puts("no process of ours has the CUDA library: grtrace start --cuda, or grtrace record -e cuda -p PID");
+	return cmd_close_stdout();
+}
+
 static int status_run(int argc, char **argv)
 {
 	struct state s = {.kmod.dir = -1};
@@ -326,11 +361,17 @@ static int status_run(int argc, char **argv)
 
 	if (argc)
 		return cmd_usage_error("unexpected argument '%s'", argv[0]);
+	if (opt_cuda && opt_json)
+		return cmd_usage_error("--cuda and --json: use only one of them");
+	if (opt_cuda)
+		return status_run_cuda();
 	ret = status_collect(&s, &err);
 	if (!ret && opt_json)
 		print_json(&s);
 	else if (!ret)
 		status_print_text(&s);
+	if (!opt_json)
+		cuda_ask_each(status_print_process);
 	kmod_close(&s.kmod);
 	free(s.stats.lines);
 	free(s.config);
@@ -392,4 +433,5 @@ static const struct cmd_json status_json = {
 		&(const struct grt_table){"balance", NULL, status_balance_columns, GRT_TABLE_PAIRS}),
 };
 
-const struct cmd cmd_status = {.usage = "[--json]", .opts = options, .run = status_run, .json = &status_json};
+const struct cmd cmd_status = {
+	.usage = "[--json | --cuda]", .opts = options, .run = status_run, .json = &status_json};

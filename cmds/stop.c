@@ -5,6 +5,16 @@
  */
 #include "kmod/kmod.h"
 #include "cmd.h"
+#include "cuda_default.h"
+
+static bool opt_cuda;
+static const char *opt_service;
+
+static const struct cmd_opt options[] = {
+	{"cuda", 0, OPT_FLAG, NULL, &opt_cuda, "CUDA programs run without the library again"},
+	{"service", 0, OPT_STR, "NAME", &opt_service, "--cuda: for this systemd service, not for this user"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
 
 static int stop_run(int argc, char **argv)
 {
@@ -14,6 +24,10 @@ static int stop_run(int argc, char **argv)
 
 	if (argc)
 		return cmd_usage_error("unexpected argument '%s'", argv[0]);
+	if (opt_service && !opt_cuda)
+		return cmd_usage_error("--service is for --cuda");
+	if (opt_cuda)
+		return cuda_default_unset(opt_service);
 	ret = kmod_open(&kmod, &err);
 	if (ret)
 		return cmd_error(kmod_exit_status(ret), &err);
@@ -26,4 +40,4 @@ static int stop_run(int argc, char **argv)
 	return cmd_close_stdout();
 }
 
-const struct cmd cmd_stop = {.usage = "", .run = stop_run};
+const struct cmd cmd_stop = {.usage = "[--cuda [--service NAME]]", .opts = options, .run = stop_run};

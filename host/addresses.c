@@ -42,13 +42,14 @@
 #define PROCESSES_MAX 16U
 
 /** struct object - a file; @name is NULL for a map; @first: of its addresses; @wants: of these, those without
- * an answer; @refused: it found no room */
+ * an answer; @asked: that the process apart was asked for and has not answered; @refused: it found no room */
 struct object {
 	char *name;
 	int fd;
 	int debug_fd;
 	uint32_t first;
 	uint32_t wants;
+	uint32_t asked;
 	bool bad;
 	bool refused;
 	bool by_address;
@@ -330,7 +331,7 @@ static void name_object(int out, const struct addresses *a, const struct object 
 
 static bool has_work(const struct object *o)
 {
-	return o->wants && o->fd >= 0 && !o->bad;
+	return o->asked && o->fd >= 0 && !o->bad;
 }
 
 static void name_objects(int out, const void *arg)
@@ -429,6 +430,7 @@ static ssize_t take_answer(struct addresses *a, const char *bytes, size_t size)
 	if (!is_sound(a, &answer, names))
 		return -EPROTO;
 	a->object[a->current].wants--;
+	a->object[a->current].asked--;
 	if (a->texts.arena_used < NAME_BYTES_MAX)
 		ret = add_names(a, &answer, names);
 	else
@@ -476,13 +478,27 @@ static bool has_process(struct addresses *a)
 	return a->processes < PROCESSES_MAX && !addresses_begin_process(a);
 }
 
+/* What comes from now on is not asked for. */
+static void addresses_begin(struct addresses *a)
+{
+	a->begun = grt_now();
+	a->current = 1;
+	a->in = a->in ?: malloc(2 * ANSWER_MAX);
+	for (uint32_t i = 1; i < a->objects; i++)
+		a->object[i].asked = a->object[i].wants;
+}
+
+void addresses_again(struct addresses *a)
+{
+	a->begun = 0;
+	a->processes = 0;
+	a->done = false;
+}
+
 int addresses_name(struct addresses *a, int ms)
 {
-	if (!a->begun) {
-		a->begun = grt_now();
-		a->current = 1;
-		a->in = malloc(2 * ANSWER_MAX);
-	}
+	if (!a->begun)
+		addresses_begin(a);
 	a->done |= !a->in || !has_process(a);
 	if (!a->done && addresses_listen(a, ms) <= 0) {
 		find_current(a);
@@ -513,10 +529,18 @@ void addresses_count(struct addresses *a, uint32_t number)
 		a->unnamed.late++;
 }
 
+static const char *addresses_base_of(const struct object *o)
+{
+	const char *slash = strrchr(o->name, '/');
+
+	return slash && slash[1] ? slash + 1 : o->name;
+}
+
 static void without_name(struct addresses *a, const struct address *at, const struct object *o, uint64_t ip)
 {
 	if (o && o->name)
-		snprintf(a->text, sizeof(a->text), "%.255s+0x%llx", o->name, (unsigned long long)at->at);
+		snprintf(a->text, sizeof(a->text), "%.255s+0x%llx", addresses_base_of(o),
+			 (unsigned long long)at->at);
 	else
 		snprintf(a->text, sizeof(a->text), "0x%llx", (unsigned long long)ip);
 }
@@ -526,7 +550,8 @@ void addresses_found(struct addresses *a, uint32_t number, uint64_t ip, struct g
 	const struct address *at = &a->address[number];
 	const struct object *o = number && at->object ? &a->object[at->object] : NULL;
 
-	*found = (struct grt_symbols_found){.frames = number && at->names ? at->names : 1, .object = ""};
+	*found = (struct grt_symbols_found){.frames = number && at->names ? at->names : 1,
+					    .object = o && o->name ? o->name : ""};
 	if (!number || !at->names) {
 		without_name(a, at, o, ip);
 		found->frame[0] = (struct grt_symbol){.function = a->text, .file = ""};

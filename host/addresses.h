@@ -37,7 +37,7 @@ struct addresses *addresses_new(void);
 
 /**
  * addresses_object - a file, which is not open yet
- * @name: of an object file; NULL: the perf-PID.map of a process
+ * @name: path of an object file; NULL: the perf-PID.map of a process
  * @object: gets its number, GRT_SYMBOLS_NO_OBJECT: there are too many
  * Return: 0 or -ENOMEM
  */
@@ -63,15 +63,19 @@ bool addresses_is_open(const struct addresses *a, uint32_t object);
  */
 int addresses_get(struct addresses *a, uint32_t object, uint64_t at, uint32_t *number);
 
+/** addresses_again - the next addresses_name() begins anew, with all that have no name yet */
+void addresses_again(struct addresses *a);
+
 /**
- * addresses_name - gets names for all, a little further with each call; then there are no new addresses
+ * addresses_name - gets names for all that were there at its first call, a little further with each one
  * @ms: most that it waits
  * Return: 1 when it is done, 0: not yet
  */
 int addresses_name(struct addresses *a, int ms);
 
 /**
- * addresses_found - the functions at an address, after that; its text is good until the next call
+ * addresses_found - the functions at an address, after that, and the path of its file; its text is good until
+ * the next call
  * @at: what it is called without a name, where it has no number either
  */
 void addresses_found(struct addresses *a, uint32_t number, uint64_t at, struct grt_symbols_found *found);

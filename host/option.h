@@ -16,6 +16,7 @@ enum opt_kind {
 	OPT_TEXT,    /* const char *, also empty */
 	OPT_U64,     /* uint64_t below UINT64_MAX, which is "not given"; decimal or 0x */
 	OPT_PID,     /* uint64_t, a process: 1 to INT32_MAX; 0 is "not given" */
+	OPT_PID_GPU, /* the same, or OPT_GPU_USERS: all that use a GPU */
 	OPT_SIZE,    /* uint64_t, with K, M or G (powers of 1024) */
 	OPT_SECONDS, /* double, > 0 */
 	OPT_TIME,    /* struct opt_time */
@@ -34,6 +35,9 @@ struct opt_time {
 	char rel;
 	uint64_t ns;
 };
+
+/* What `gpu` stands for as a process. */
+#define OPT_GPU_USERS ((uint64_t)INT32_MAX + 1)
 
 struct kmod_key;
 

@@ -113,7 +113,6 @@ struct addresses *symbols_addresses(struct symbols *s)
 /* The number of a mapped file, GRT_SYMBOLS_NO_OBJECT: it is none. Return: 0 or -ENOMEM */
 static int symbols_find_file(struct symbols *s, const struct maps_row *row, uint32_t *file)
 {
-	const char *slash = strrchr(row->path, '/');
 	uint32_t before = s->files.used;
 	char key[4500];
 	int ret;
@@ -127,7 +126,7 @@ static int symbols_find_file(struct symbols *s, const struct maps_row *row, uint
 		      ?: grt_texts_add(&s->files, key, sizeof(key), file);
 	if (ret || *file < before || s->files.used == before)
 		return ret;
-	return addresses_object(s->addresses, slash[1] ? slash + 1 : row->path, &s->object[*file]);
+	return addresses_object(s->addresses, row->path, &s->object[*file]);
 }
 
 static int source_symbols_add_mapping(struct symbols *s, pid_t pid, const struct maps_row *row)

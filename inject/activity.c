@@ -17,7 +17,7 @@
 #define BUFFERS_MAX 2048
 #define CUPTI_VERSION_12_9 28
 
-enum { BUFFER_NONE, BUFFER_FREE, BUFFER_OUT, BUFFER_FULL };
+enum { BUFFER_NONE, BUFFER_FREE, BUFFER_OUT, BUFFER_FULL, BUFFER_EMPTY };
 
 /** struct buffer - @next: in the queue of completed ones, the one that came before */
 struct buffer {
@@ -32,23 +32,47 @@ struct buffer {
 static struct buffer buffer[BUFFERS_MAX];
 static _Atomic unsigned int buffers;
 static struct buffer *_Atomic completed;
-static struct packets packets = {.fd = -1, .told = true, .before = &define_packets};
+#define PACKETS                                                   \
+	{                                                         \
+		.fd = -1, .told = true, .before = &define_packets \
+	}
+static struct packets packets = PACKETS;
 static _Atomic bool over;
 
 /* -------------------------------------------------------------- buffers */
+
+/* A place whose memory has gone back, BUFFERS_MAX: there is none. */
+static unsigned int activity_take_empty(void)
+{
+	unsigned int n = atomic_load(&buffers), i;
+	int state = BUFFER_EMPTY;
+
+	for (i = 0; i < n; i++, state = BUFFER_EMPTY)
+		if (atomic_compare_exchange_strong(&buffer[i].state, &state, BUFFER_OUT))
+			return i;
+	return BUFFERS_MAX;
+}
 
 static struct buffer *activity_make_buffer(void)
 {
 	unsigned int limit = inject.version < CUPTI_VERSION_12_9 ? BUFFERS_MAX : BUFFERS_ENOUGH;
 	unsigned int at = atomic_load(&buffers);
+	unsigned int empty = activity_take_empty();
 	void *memory;
 
-	if (at >= limit)
+	if (empty == BUFFERS_MAX && at >= limit)
 		return NULL;
 	memory = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
 		      -1, 0);
-	if (memory == MAP_FAILED)
+	if (memory == MAP_FAILED) {
+		if (empty < BUFFERS_MAX)
+			atomic_store(&buffer[empty].state, BUFFER_EMPTY);
 		return NULL;
+	}
+	if (empty < BUFFERS_MAX) {
+		buffer[empty].at = memory;
+		return &buffer[empty];
+	}
 	/* with memory only: a place is never given back */
 	do {
 		if (at >= limit) {
@@ -142,6 +166,7 @@ static void activity_put_kernel(const union cupti_record *c, uint64_t now)
 	if (inject.version >= CUPTI_VERSION_13_0)
 		r.by_gpu = ((const uint8_t *)c)[CUPTI_KERNEL_BY_GPU] != 0;
 	inject.kernels++;
+	detach_see_context(k->context);
 	inject.running += !k->end;
 	if (k->graph)
 		detach_graph();
@@ -269,7 +294,7 @@ void activity_write(void)
 {
 	struct buffer *b = atomic_exchange(&completed, NULL), *in_order = NULL, *next;
 
-	device_write();
+	device_write(b);
 	for (; b; b = next) {
 		next = b->next;
 		b->next = in_order;
@@ -335,6 +360,20 @@ void activity_empty(void)
 
 	atomic_store(&over, true);
 	for (i = 0; i < n; i++, state = BUFFER_FREE)
-		if (atomic_compare_exchange_strong(&buffer[i].state, &state, BUFFER_NONE))
+		if (atomic_compare_exchange_strong(&buffer[i].state, &state, BUFFER_OUT)) {
 			munmap(buffer[i].at, BUFFER_BYTES);
+			buffer[i].at = NULL;
+			atomic_store(&buffer[i].state, BUFFER_EMPTY);
+		}
+}
+
+void activity_reset(void)
+{
+	struct buffer *b = atomic_exchange(&completed, NULL);
+
+	/* of the recording before: CUPTI has handed it back late */
+	for (; b; b = b->next)
+		atomic_store(&b->state, BUFFER_FREE);
+	packets = (struct packets)PACKETS;
+	atomic_store(&over, false);
 }

@@ -938,13 +938,13 @@ int grt_cfi_all(const struct grt_cfi_object *o, const struct grt_cfi_visit *visi
 {
 	const uint8_t *at;
 	uint8_t count, table;
-	uint64_t section, left = ROW_BYTES_MAX;
+	uint64_t section = (uintptr_t)o->frames.start, left = ROW_BYTES_MAX;
 	struct cursor c;
 	struct fde f;
 	uint32_t id;
-	int err = cfi_read_header(o, &c, &section, &count, &table);
+	int err = section ? 0 : cfi_read_header(o, &c, &section, &count, &table);
 
-	for (at = (const uint8_t *)(uintptr_t)section; !err; at = c.end) {
+	for (at = (const uint8_t *)(uintptr_t)section; !err && at != o->frames.end; at = c.end) {
 		err = cfi_entry_at(o, at, &c);
 		if (err || c.end - c.at < 4)
 			break;

@@ -54,9 +54,13 @@ struct grt_cfi_span {
 
 #define GRT_CFI_SPANS 8
 
-/** struct grt_cfi_object - an object file in memory: its PT_GNU_EH_FRAME and its loaded segments */
+/**
+ * struct grt_cfi_object - an object file in memory: its PT_GNU_EH_FRAME and its loaded segments
+ * @frames: for grt_cfi_all(): .eh_frame itself, where the file has no header for it
+ */
 struct grt_cfi_object {
 	struct grt_cfi_span header;
+	struct grt_cfi_span frames;
 	struct grt_cfi_span span[GRT_CFI_SPANS];
 	unsigned int spans;
 };

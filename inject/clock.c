@@ -118,6 +118,13 @@ void clock_give_back(void)
 	atomic_store(&given_back, true);
 }
 
+void clock_reset(void)
+{
+	snapshots = 0;
+	atomic_store(&counter.used, false);
+	atomic_store(&given_back, false);
+}
+
 /* The best of a few. */
 static struct moment clock_moment_now(void)
 {

@@ -31,7 +31,11 @@
 #define ROOM_BYTES ((size_t)32 << 20)
 #define RESERVE_BYTES ((size_t)64 << 10)
 
-struct packets define_packets = {.fd = -1, .room = ROOM_BYTES, .reserve = RESERVE_BYTES};
+#define PACKETS                                                        \
+	{                                                              \
+		.fd = -1, .room = ROOM_BYTES, .reserve = RESERVE_BYTES \
+	}
+struct packets define_packets = PACKETS;
 static uint64_t round_now, round_before;
 
 /**
@@ -58,6 +62,9 @@ static struct {
 } by_address[NAMES];
 
 static uint32_t modules_done;
+static struct define_row nodes;
+/* Stacks that were cut before this recording. */
+static uint64_t cut_before;
 
 void define_round(void)
 {
@@ -256,8 +263,6 @@ void define_row(struct define_row *r, uint32_t known, bool (*define)(uint32_t nu
 
 void define_nodes(void)
 {
-	static struct define_row nodes;
-
 	if (inject.stack != STACK_INPROC)
 		return;
 	define_row(&nodes, grt_unwind_nodes(), define_node);
@@ -290,6 +295,18 @@ static uint64_t define_stacks_cut(void)
 	for (i = 0; i < GRT_ROOT_COUNT; i++)
 		n += i == GRT_ROOT_START ? 0 : stats.roots[i];
 	return n;
+}
+
+void define_reset(void)
+{
+	if (bucket && madvise(bucket, STRINGS_MAX * sizeof(*bucket), MADV_DONTNEED))
+		memset(bucket, 0, STRINGS_MAX * sizeof(*bucket));
+	memset(by_address, 0, sizeof(by_address));
+	arena_used = strings = modules_done = 0;
+	nodes = (struct define_row){0};
+	round_now = round_before = 0;
+	cut_before = inject.window > 1 ? define_stacks_cut() : 0;
+	define_packets = (struct packets)PACKETS;
 }
 
 /* Whole seconds since this process was made, also where it has become another program since; UINT32_MAX: not
@@ -365,7 +382,7 @@ void define_process(uint32_t what, const char *text)
 	p.gpu_lost = inject.gpu_lost;
 	p.gpu_unknown = inject.gpu_unknown;
 	p.no_stamps = inject.no_stamps;
-	p.stacks_cut = define_stacks_cut();
+	p.stacks_cut = define_stacks_cut() - cut_before;
 	p.version = inject.version;
 	p.gpu_clock = inject.realtime ? 2 : 1;
 	p.ranges = inject.ranges;

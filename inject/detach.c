@@ -47,10 +47,16 @@ static void *client;
 static uint64_t began;
 static _Atomic bool called;
 static _Atomic bool graphs;
+/* CUPTI was left in the process: what the program made since was not seen. */
+static bool left_attached;
+/* That the GPU's work ran in last. */
+static uint32_t context_seen;
 static _Atomic unsigned int contexts;
 /* Calls of the runtime, and of the driver, that the thread is in. */
 static __thread unsigned int runtime_calls __attribute__((tls_model("initial-exec")));
 static __thread unsigned int driver_calls __attribute__((tls_model("initial-exec")));
+/* The recording that they were counted in. */
+static __thread uint32_t counted_in __attribute__((tls_model("initial-exec")));
 /* The thread is the writer, in a call of its own. */
 static __thread bool own_call __attribute__((tls_model("initial-exec")));
 
@@ -79,6 +85,44 @@ static bool detach_is_harmless(void)
 	return !atomic_load(&graphs) && atomic_load(&contexts) <= 1;
 }
 
+void detach_see_context(uint32_t context)
+{
+	if (context_seen && context != context_seen)
+		atomic_fetch_add(&contexts, 1);
+	context_seen = context;
+}
+
+/* The devices' own contexts: those that are there. */
+static unsigned int detach_primary_contexts(void)
+{
+	int (*count)(int *devices) = NULL, (*state_of)(int device, unsigned int *flags, int *active) = NULL;
+	unsigned int flags, there = 0;
+	int devices = 0, active;
+
+	*(void **)&count = cupti_driver_symbol("cuDeviceGetCount");
+	*(void **)&state_of = cupti_driver_symbol("cuDevicePrimaryCtxGetState");
+	if (!count || !state_of || count(&devices))
+		return 0;
+	for (int i = 0; i < devices; i++)
+		there += !state_of(i, &flags, &active) && active;
+	return there;
+}
+
+void detach_reset(void)
+{
+	atomic_store(&contexts, detach_primary_contexts());
+	context_seen = 0;
+	if (left_attached)
+		atomic_store(&graphs, true);
+	atomic_store(&called, false);
+	atomic_store(&state, DETACH_NONE);
+}
+
+bool detach_is_done(void)
+{
+	return atomic_load(&state) == DETACH_DONE;
+}
+
 /* By one thread: the one that changes the state. */
 static void detach_finalize(int from)
 {
@@ -96,6 +140,9 @@ static void detach_count_call(int domain, int site)
 {
 	unsigned int *calls = domain == CUPTI_DOMAIN_RUNTIME ? &runtime_calls : &driver_calls;
 
+	if (counted_in != inject.window)
+		runtime_calls = driver_calls = 0;
+	counted_in = inject.window;
 	if (site == CUPTI_SITE_ENTER)
 		++*calls;
 	else if (*calls)
@@ -198,11 +245,13 @@ static bool detach_make_call(void)
 	own_call = true;
 	atomic_store(&state, DETACH_AT_OWN);
 	get_version(&version);
+	own_call = false;
 	return detach_change_state(DETACH_AT_OWN, DETACH_PAUSED) || detach_is_attached(true);
 }
 
 static void detach_unsubscribe(void)
 {
+	left_attached = true;
 	launch_disable(client);
 	if (atomic_load(&state) == DETACH_PAUSED) {
 		inject.cupti.enable_domain(0, client, CUPTI_DOMAIN_RUNTIME);

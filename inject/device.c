@@ -34,6 +34,9 @@ enum {
 	ATTRIBUTE_SHARED_RESERVED = 111,
 };
 
+/* They are written, or cannot be asked. */
+static bool done;
+
 struct driver {
 	int (*count)(int *n);
 	int (*get)(int *device, int ordinal);
@@ -126,13 +129,17 @@ static void device_describe(const struct driver *d, int ordinal)
 	define_device(&r, name[0] ? name : NULL);
 }
 
-void device_write(void)
+void device_reset(void)
 {
-	static bool done;
+	done = false;
+}
+
+void device_write(bool work)
+{
 	struct driver d;
 	int n = 0;
 
-	if (done || !detach_has_context())
+	if (done || (!work && !detach_has_context()))
 		return;
 	if (!device_bind(&d)) {
 		done = true;

@@ -23,19 +23,27 @@
 #include <grtrace/stream.h>
 
 #include "cupti_abi.h"
+#include "trace/cuda_ask.h"
 
 #define NS_PER_S 1000000000ULL
 
 /** enum stack_mode - what takes the CPU's stack of a launch */
-enum stack_mode { STACK_NONE, STACK_INPROC, STACK_BPF };
+enum stack_mode {
+	STACK_NONE = GRT_CUDA_STACK_NONE,
+	STACK_INPROC = GRT_CUDA_STACK_INPROC,
+	STACK_BPF = GRT_CUDA_STACK_BPF,
+};
 
 /**
  * struct inject - what the parts share
- * @on: launches are recorded; cleared for good when tracing ends. What has begun by
+ * @on: launches are recorded; cleared when tracing ends. What has begun by
  *	then is recorded when it ends: @leaving, until all is written
  * @pid: of this process image; a fork's child has another one and stays silent
  * @image: a random number in its records: another process with the same pid has another one
  * @dir: the recording
+ * @asked: a recorder has asked the program, which ran already; @pipe: where its records go instead of @dir
+ * @window: which of the program's recordings it is
+ * @since: when it began
  * @recorder: `grtrace record` made it and closes it
  * @stack: how stacks are taken
  * @version: of CUPTI
@@ -55,6 +63,10 @@ struct inject {
 	int pid;
 	uint64_t image;
 	int dir;
+	bool asked;
+	int pipe;
+	uint32_t window;
+	uint64_t since;
 	bool recorder;
 	enum stack_mode stack;
 	uint32_t version;
@@ -120,7 +132,48 @@ bool inject_begin_ranges(void);
 /** program_goes_on - 10 ms later; the writer's. Return: false: at once, because it ends */
 bool program_goes_on(void);
 
+/** inject_record_asked - a recording from its beginning to its end, into @pipe. Return: enum grt_cuda_left */
+uint32_t inject_record_asked(uint32_t stack);
+
+/** inject_be_asked - once, before there may be one */
+void inject_be_asked(void);
+
+/** inject_is_told - the program ends */
+bool inject_is_told(void);
+
+/* ------------------------------------------------------------- dormant.c */
+
+/** dormant_is - whether the program may be asked */
+bool dormant_is(void);
+
+/** dormant_asks - as recording_asks(), of the recorder that has asked */
+enum recording_asks dormant_asks(void);
+
+/** dormant_wait_for_room - until the pipe takes more. Return: false: it will not */
+bool dormant_wait_for_room(void);
+
+/** dormant_awake - what happens from now on is recorded */
+void dormant_awake(void);
+
+/** dormant_close_pipe - all is written */
+void dormant_close_pipe(void);
+
+/** dormant_wake - the thread that waits looks what is to be done */
+void dormant_wake(void);
+
+/** dormant_forked - in a child, which is not asked */
+void dormant_forked(void);
+
 /* -------------------------------------------------------------- detach.c */
+
+/** detach_reset - before another recording: what the program has made by now */
+void detach_reset(void);
+
+/** detach_is_done - CUPTI was taken out of the process */
+bool detach_is_done(void);
+
+/** detach_see_context - work ran in this context; the writer */
+void detach_see_context(uint32_t context);
 
 /** detach_begin - from now on the program may start GPU work that is not recorded; called by the writer */
 void detach_begin(void);
@@ -215,6 +268,9 @@ const char *packets_unwritten(void);
 /** packets_mute - nothing is written any more */
 void packets_mute(void);
 
+/** packets_reset - for another recording of the process */
+void packets_reset(void);
+
 /** packets_forked - in a child, which has inherited the files and does not write them */
 void packets_forked(void);
 
@@ -225,6 +281,9 @@ void event_init(struct grt_event *e, uint16_t type, uint16_t size, uint64_t time
 
 /** define_packets - the stream of definitions, as @before of others */
 extern struct packets define_packets;
+
+/** define_reset - nothing is defined, for another recording */
+void define_reset(void);
 
 /** define_round - the writer begins a round: all that is defined in it is not later than what uses it */
 void define_round(void);
@@ -283,6 +342,9 @@ void define_close(void);
 /** launch_init - rings for the first threads. Return: 0 or -errno */
 int launch_init(void);
 
+/** launch_reset - nothing is in the rings, for another recording */
+void launch_reset(void);
+
 /** launch_callback - CUPTI's callback for all calls of cuda_calls.def */
 void launch_callback(void *user, int domain, uint32_t number, const struct cupti_callback *data);
 
@@ -329,8 +391,11 @@ uint64_t launch_correlation(uint32_t correlation);
 /* -------------------------------------------------------------- device.c */
 
 /** device_write - defines the devices, once the driver can be asked about them; the writer, before records
- * that have their numbers */
-void device_write(void);
+ * that have their numbers; @work: such ones are there */
+void device_write(bool work);
+
+/** device_reset - none is defined, for another recording */
+void device_reset(void);
 
 /** launch_enable_calls, launch_disable_calls - the calls alone. Return: how many CUPTI knows */
 unsigned int launch_enable_calls(void *subscriber);
@@ -417,10 +482,16 @@ void capture_forked(void);
 /** nvtx_init - Return: 0, or not: there is no memory for ranges */
 int nvtx_init(void);
 
+/** nvtx_reset - nothing is counted or defined, for another recording */
+void nvtx_reset(void);
+
 /* ------------------------------------------------------------ activity.c */
 
 /** activity_init - buffers. Return: 0 or CUPTI's result */
 int activity_init(void);
+
+/** activity_reset - before activity_init() of another recording */
+void activity_reset(void);
 
 /** activity_write - records of the buffers that CUPTI has completed */
 void activity_write(void);
@@ -447,6 +518,9 @@ uint64_t clock_convert(uint64_t stamp);
 
 /** clock_init - measures the clocks, some ms */
 void clock_init(void);
+
+/** clock_reset - without snapshots, for another recording */
+void clock_reset(void);
 
 /** clock_forked - in a child, which has no writer: the counter is not tuned any more */
 void clock_forked(void);

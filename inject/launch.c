@@ -111,6 +111,7 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
  * @next: the entry that the writer takes next in this round
  * @resident: entries up to which the ring is in memory, or has been once around
  * @nvtx: its ranges
+ * @window: the process's recording that its calls and ranges are of
  */
 struct thread {
 	_Atomic uint64_t head;
@@ -120,6 +121,7 @@ struct thread {
 	_Atomic bool inside;
 	bool was_outside;
 	uint32_t tid;
+	uint32_t window;
 	struct open open[OPEN_MAX];
 	struct grt_unwind_thread *unwind;
 	_Atomic uint64_t tail __attribute__((aligned(64)));
@@ -141,6 +143,9 @@ static struct thread *_Atomic spare[SPARES];
 static __thread struct thread *self __attribute__((tls_model("initial-exec")));
 static pthread_key_t key;
 static _Atomic uint64_t correlations;
+/* Rounds in which the driver reported no launch; whether it is known who does. */
+static unsigned int rounds_silent;
+static bool told_by_runtime;
 
 void grtrace_cuda_launch(uint64_t correlation);
 
@@ -194,7 +199,7 @@ static struct thread *launch_make_thread(void)
 		return NULL;
 	t->resident = atomic_load(&threads) < RINGS_WHOLE ? RING : CHUNK;
 	memset(t->ring, 0, t->resident * sizeof(t->ring[0]));
-	if (inject.stack == STACK_INPROC) {
+	if (inject.stack == STACK_INPROC || inject.asked) {
 		t->unwind = grt_unwind_thread_new();
 		if (!t->unwind) {
 			munmap(at, sizeof(*t));
@@ -251,6 +256,17 @@ static struct thread *launch_take_new(void)
 	return t;
 }
 
+/* What was open is of another thread, or its end was not seen. */
+static void launch_begin_anew(struct thread *t)
+{
+	t->window = inject.window;
+	t->depth = 0;
+	t->nvtx.depth = 0;
+	memset(t->nvtx.over, 0, sizeof(t->nvtx.over));
+	if (t->unwind)
+		grt_unwind_thread_reset(t->unwind);
+}
+
 /* The calling thread's, at its first launch. */
 static struct thread *launch_join(void)
 {
@@ -260,11 +276,7 @@ static struct thread *launch_join(void)
 	if (!t)
 		return NULL;
 	t->tid = (uint32_t)syscall(SYS_gettid);
-	t->depth = 0;
-	t->nvtx.depth = 0;
-	memset(t->nvtx.over, 0, sizeof(t->nvtx.over));
-	if (t->unwind)
-		grt_unwind_thread_reset(t->unwind);
+	launch_begin_anew(t);
 	if (pthread_setspecific(key, t))
 		errno = 0;
 	self = t;
@@ -446,6 +458,21 @@ static struct thread *launch_join_quietly(void)
 	return t;
 }
 
+/* What it has of an earlier recording is not for this one. Return: whether there is one; it is inside then */
+static bool launch_come_in(struct thread *t)
+{
+	bool on;
+
+	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	on = launch_is_on();
+	if (on && t->window != inject.window)
+		launch_begin_anew(t);
+	if (!on)
+		atomic_store_explicit(&t->inside, false, memory_order_release);
+	return on;
+}
+
 /* The calling thread's, where anything is recorded. */
 struct nvtx_thread *nvtx_thread_enter(void)
 {
@@ -460,12 +487,7 @@ struct nvtx_thread *nvtx_thread_enter(void)
 		if (!t)
 			return NULL;
 	}
-	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
-	if (launch_is_on())
-		return &t->nvtx;
-	nvtx_thread_leave();
-	return NULL;
+	return launch_come_in(t) ? &t->nvtx : NULL;
 }
 
 void nvtx_thread_leave(void)
@@ -523,12 +545,10 @@ static void launch_put_node(struct thread *t, const struct cupti_graph *g, bool 
 /* As launch_record(): CUPTI is asked for the ids only while it is certain that it stays. */
 static void launch_see_node(struct thread *t, const struct cupti_resource *r, bool cloned)
 {
-	if (!r || !r->descriptor || !launch_is_on() || !(t = t ?: launch_join_quietly()))
+	if (!r || !r->descriptor || !launch_is_on() || !(t = t ?: launch_join_quietly()) ||
+	    !launch_come_in(t))
 		return;
-	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
-	if (launch_is_on())
-		launch_put_node(t, r->descriptor, cloned);
+	launch_put_node(t, r->descriptor, cloned);
 	atomic_store_explicit(&t->inside, false, memory_order_release);
 }
 
@@ -571,20 +591,23 @@ static void launch_put_alloc(struct thread *t, const struct alloc *a, uint32_t c
 }
 
 /* In the middle of a call of the runtime, which may be one of cuda_calls.def. */
-static bool launch_see_alloc(struct thread *t, uint32_t number, const struct cupti_callback *d)
+static void launch_see_alloc(struct thread *t, uint32_t number, const struct cupti_callback *d)
 {
 	struct alloc a;
 
-	if (!alloc_is(number))
-		return false;
-	if (d->site != CUPTI_SITE_EXIT || !launch_is_on() || !(t = t ?: launch_join_quietly()))
-		return true;
-	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
-	if (launch_is_on() && alloc_take(number, d, &a))
-		launch_put_alloc(t, &a, d->context_uid);
+	if (!launch_is_on()) {
+		detach_callback(CUPTI_DOMAIN_DRIVER, number, d);
+		return;
+	}
+	if (!alloc_take(number, d, &a))
+		return;
+	t = t ?: launch_join_quietly();
+	if (!t)
+		atomic_fetch_add(&inject.homeless, 1);
+	if (!t || !launch_come_in(t))
+		return;
+	launch_put_alloc(t, &a, d->context_uid);
 	atomic_store_explicit(&t->inside, false, memory_order_release);
-	return true;
 }
 
 /* ----------------------------------------------------------------- calls */
@@ -603,6 +626,8 @@ static bool launch_record(struct thread *t, int domain, uint32_t number, const s
 	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	recorded = launch_is_recorded(data->site);
+	if (recorded && t->window != inject.window)
+		launch_begin_anew(t);
 	if (data->site == CUPTI_SITE_EXIT)
 		launch_leave(t, data, recorded);
 	else if (recorded)
@@ -621,8 +646,10 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 		return;
 	if (domain == CUPTI_DOMAIN_RESOURCE)
 		launch_see_resource(t, number, data);
-	if (domain == CUPTI_DOMAIN_DRIVER && launch_see_alloc(t, number, data))
+	if (domain == CUPTI_DOMAIN_DRIVER && alloc_is(number)) {
+		launch_see_alloc(t, number, data);
 		return;
+	}
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		return;
 	if (!t && launch_is_on()) {
@@ -722,18 +749,34 @@ void launch_disable_calls(void *subscriber)
 #undef GRT_CUDA_CALL
 }
 
+void launch_reset(void)
+{
+	uint32_t n = launch_thread_count(), i;
+	struct thread *t;
+
+	for (i = 0; i < n; i++) {
+		t = atomic_load(&thread[i]);
+		if (!t)
+			continue;
+		atomic_store(&t->tail, atomic_load(&t->head));
+		t->mark = t->next = atomic_load(&t->head);
+		t->lost_mark = t->lost_told = atomic_load(&t->lost);
+		t->was_outside = false;
+	}
+	atomic_store(&correlations, 0);
+	rounds_silent = 0;
+	told_by_runtime = false;
+}
+
 /* A call returns after its kernel may have run, and is written a round later. */
 #define ROUNDS_SILENT 3
 
 bool launch_check(void *subscriber)
 {
-	static unsigned int silent;
-	static bool over;
-
-	if (over || !inject.kernels || !capture_is_on() || inject.stack == STACK_BPF)
+	if (told_by_runtime || !inject.kernels || !capture_is_on() || inject.stack == STACK_BPF)
 		return false;
-	over = inject.kernel_calls || ++silent == ROUNDS_SILENT;
-	if (inject.kernel_calls || !over)
+	told_by_runtime = inject.kernel_calls || ++rounds_silent == ROUNDS_SILENT;
+	if (inject.kernel_calls || !told_by_runtime)
 		return false;
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                  \
 	if (launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
@@ -757,10 +800,12 @@ static void launch_make_resident(struct thread *t)
 
 int launch_init(void)
 {
-	int ret = pthread_key_create(&key, launch_leave_thread);
+	static bool keyed;
+	int ret = keyed ? 0 : pthread_key_create(&key, launch_leave_thread);
 
 	if (ret)
 		return -ret;
+	keyed = true;
 	for (int i = 0; i < LANES; i++)
 		lane[i] = (struct packets){.fd = -1, .told = true, .before = &define_packets};
 	packets_open(&lane[0]);
@@ -892,6 +937,9 @@ static void launch_write_entry(const struct entry *e)
 {
 	struct packets *p;
 
+	/* of the recording before, by a thread that was late */
+	if (e->end < inject.since)
+		return;
 	if (e->call == GRAPH_NODE) {
 		define_graph_node(e->correlation, e->begin, e->node, e->tid, e->context);
 		return;

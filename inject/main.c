@@ -4,7 +4,8 @@
  * CUDA_INJECTION64_PATH and calls InitializeInjection() within the first call of
  * CUDA; libraries with NVTX do so by NVTX_INJECTION64_PATH (nvtx.c). Whoever comes
  * first begins the recording; CUPTI joins it with CUDA. From the environment:
- *	GRTRACE_OUTPUT	the recording's directory; without it nothing is done
+ *	GRTRACE_OUTPUT	the recording's directory; without it nothing is done until a
+ *			recorder asks (dormant.c)
  *	GRTRACE_STACK	inproc (default), bpf or none
  *	GRTRACE_CAPTURE, GRTRACE_DELAY	which time is recorded, see capture.c
  *	GRTRACE_CUPTI	the libcupti.so to use, where the one that is found is wrong
@@ -33,7 +34,7 @@
 /* How long the end of the program waits for the writer. */
 #define END_NS (2 * NS_PER_S)
 
-struct inject inject;
+struct inject inject = {.dir = -1, .pipe = -1};
 
 /* The recording: BEGINS for the time of that, and where the process forked in it for good. */
 enum { STATE_NONE, STATE_BEGINS, STATE_ON, STATE_FAILED };
@@ -44,6 +45,7 @@ enum { STATE_NONE, STATE_BEGINS, STATE_ON, STATE_FAILED };
  * @state: of the recording
  * @told: a futex; not 0: it shall end
  * @ended: it has, and all is written
+ * @tried: it was begun in a program that has been asked
  * @cupti: CUPTI is ours; @over: the recording ends, CUPTI is not begun any more; both with @lock
  */
 static struct {
@@ -51,6 +53,7 @@ static struct {
 	_Atomic int state;
 	bool cupti;
 	bool over;
+	bool tried;
 	pthread_t thread;
 	_Atomic uint32_t told;
 	_Atomic bool ended;
@@ -196,11 +199,12 @@ static void inject_end_before_program(bool over)
 	activity_empty();
 }
 
-static void *inject_write_all(void *arg)
+static void inject_join_driver(void);
+
+static void inject_write_until_end(void)
 {
 	enum recording_asks asks;
 
-	prctl(PR_SET_NAME, "grtrace");
 	pthread_mutex_lock(&writer.lock);
 	define_process(6, NULL);
 	pthread_mutex_unlock(&writer.lock);
@@ -214,10 +218,18 @@ static void *inject_write_all(void *arg)
 			break;
 		}
 		pthread_mutex_lock(&writer.lock);
+		if (inject.asked)
+			inject_join_driver();
 		inject_tick();
 		pthread_mutex_unlock(&writer.lock);
 	}
-	return NULL;
+}
+
+static void *inject_write_all(void *arg)
+{
+	prctl(PR_SET_NAME, "grtrace");
+	inject_write_until_end();
+	return arg;
 }
 
 static bool inject_start_writer(void)
@@ -242,6 +254,8 @@ static void inject_write_end_quietly(void)
 
 	sigemptyset(&full);
 	sigaddset(&full, SIGXFSZ);
+	if (inject.asked)
+		sigaddset(&full, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &full, &old);
 	inject_write_end();
 	while (!sigismember(&old, SIGXFSZ) && sigtimedwait(&full, NULL, &none) > 0)
@@ -260,6 +274,7 @@ static void inject_at_end(void)
 	writer.runs = false;
 	atomic_store(&writer.told, 1);
 	syscall(SYS_futex, &writer.told, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	dormant_wake();
 	/* not pthread_timedjoin_np(): its clock may be set meanwhile */
 	for (limit = now_ns(CLOCK_MONOTONIC) + END_NS; pthread_tryjoin_np(writer.thread, NULL);) {
 		if (now_ns(CLOCK_MONOTONIC) >= limit)
@@ -286,11 +301,15 @@ static void inject_in_child(void)
 	atomic_store(&inject.leaving, false);
 	detach_forked();
 	capture_forked();
+	dormant_forked();
 	clock_forked();
 	packets_forked();
 	if (inject.dir >= 0)
 		close(inject.dir);
 	inject.dir = -1;
+	if (inject.pipe >= 0)
+		close(inject.pipe);
+	inject.pipe = -1;
 	writer.runs = false;
 }
 
@@ -324,7 +343,8 @@ static void inject_give_way(void)
 			 "grtrace: CUDA is not traced in process %d: another tool uses CUPTI in it\n",
 			 inject.pid);
 
-	if (write(STDERR_FILENO, why, (size_t)n) < 0)
+	/* who has asked reads the note */
+	if (!inject.asked && write(STDERR_FILENO, why, (size_t)n) < 0)
 		errno = 0;
 	inject_give_up("another tool uses CUPTI in it (torch.profiler, nsys, ncu): one at a time");
 }
@@ -340,12 +360,19 @@ static enum stack_mode inject_stack_mode(void)
 
 static void inject_init_stacks(void)
 {
+	static bool there;
 	int ret;
 
-	inject.stack = inject_stack_mode();
-	if (inject.stack != STACK_INPROC)
+	if (!inject.asked)
+		inject.stack = inject_stack_mode();
+	if (inject.stack != STACK_INPROC && !inject.asked)
 		return;
-	ret = grt_unwind_init(0, true);
+	ret = there ? 0 : grt_unwind_init(0, true);
+	if (there)
+		grt_unwind_refresh();
+	if (there)
+		return;
+	there = !ret;
 	if (ret) {
 		inject.stack = STACK_NONE;
 		define_process(5, ret == -ENOSYS ? "no CPU stacks: this machine's are not understood"
@@ -359,7 +386,7 @@ static void inject_hide_cupti(void)
 {
 	const void *driver;
 
-	if (inject.stack != STACK_INPROC)
+	if (inject.stack != STACK_INPROC && !inject.asked)
 		return;
 	grt_unwind_hide((const void *)(uintptr_t)inject.cupti.subscribe);
 	/* between the runtime's functions and the callback */
@@ -371,7 +398,9 @@ static void inject_hide_cupti(void)
 /* From CUDA 12.6 on stamps of 0 were seen with a clock of ours, until 13.0. */
 static void inject_init_clock(void)
 {
-	bool good = inject.version < CUPTI_VERSION_12_6 || inject.version >= CUPTI_VERSION_13_0;
+	/* where there is a context already, stamps stay the system's */
+	bool good = !inject.asked &&
+		    (inject.version < CUPTI_VERSION_12_6 || inject.version >= CUPTI_VERSION_13_0);
 
 	inject.realtime =
 		!good || !inject.cupti.register_clock || inject.cupti.register_clock(clock_cupti) != CUPTI_OK;
@@ -409,13 +438,15 @@ static bool inject_subscribe(void)
 static bool inject_init_cupti(void)
 {
 	char why[512] = "";
+	bool there = inject.cupti.subscribe;
 
-	if (cupti_load(&inject.cupti, why, sizeof(why))) {
+	if (!there && cupti_load(&inject.cupti, why, sizeof(why))) {
 		inject_give_up(why);
 		return false;
 	}
 	inject.cupti.get_version(&inject.version);
-	inject_hide_cupti();
+	if (!there)
+		inject_hide_cupti();
 	if (!inject_subscribe())
 		return false;
 	clock_snapshot();
@@ -474,10 +505,104 @@ static bool inject_is_first(const char *output)
 	return output && *output && atomic_compare_exchange_strong(&writer.state, &none, STATE_BEGINS);
 }
 
+/* ---------------------------------------------------- a program that is asked */
+
+/* The program may use CUDA later than it is asked. With the lock. */
+static void inject_join_driver(void)
+{
+	if (writer.tried || !cupti_driver_symbol("cuDriverGetVersion"))
+		return;
+	writer.tried = true;
+	detach_reset();
+	inject_init_cupti();
+}
+
+static void inject_reset(uint32_t stack)
+{
+	const struct inject fresh = {.pid = getpid(),
+				     .image = recording_random(),
+				     .dir = -1,
+				     .asked = true,
+				     .pipe = inject.pipe,
+				     .window = inject.window + 1,
+				     .stack = stack,
+				     .version = inject.version,
+				     .cupti = inject.cupti};
+
+	inject = fresh;
+	packets_reset();
+	define_reset();
+	clock_reset();
+	launch_reset();
+	activity_reset();
+	nvtx_reset();
+	device_reset();
+	detach_reset();
+	writer.cupti = writer.over = writer.tried = false;
+	writer.last_round = writer.last_counts = writer.counted = 0;
+	writer.python = NULL;
+	atomic_store(&writer.ended, false);
+}
+
+static bool inject_asked_is_ready(void)
+{
+	define_process(1, inject_exe_name());
+	define_flush();
+	clock_init();
+	inject_init_stacks();
+	return !launch_init();
+}
+
+uint32_t inject_record_asked(uint32_t stack)
+{
+	static bool at_end;
+	bool ready;
+
+	/* late, so that it is done before CUDA's own end */
+	if (!at_end) {
+		atexit(inject_at_end);
+		at_quick_exit(inject_at_end);
+	}
+	at_end = true;
+	pthread_mutex_lock(&writer.lock);
+	inject_reset(stack);
+	ready = inject_asked_is_ready();
+	inject.since = now_ns(CLOCK_MONOTONIC);
+	writer.thread = pthread_self();
+	writer.runs = ready;
+	atomic_store(&inject.on, ready);
+	if (ready)
+		inject_join_driver();
+	else
+		inject_give_up("no memory");
+	pthread_mutex_unlock(&writer.lock);
+	dormant_awake();
+	if (ready)
+		inject_write_until_end();
+	if (!inject_is_told())
+		writer.runs = false;
+	return !writer.cupti ? GRT_CUDA_UNUSED : detach_is_done() ? GRT_CUDA_DETACHED : GRT_CUDA_ATTACHED;
+}
+
+bool inject_is_told(void)
+{
+	return atomic_load(&writer.told);
+}
+
+void inject_be_asked(void)
+{
+	if (nvtx_init())
+		return;
+	pthread_atfork(NULL, NULL, inject_in_child);
+}
+
 bool inject_begin_ranges(void)
 {
 	const char *output = secure_getenv("GRTRACE_OUTPUT");
 	int saved = errno, state;
+
+	if (dormant_is())
+		return true;
 
 	if (inject_is_first(output) && (!inject_begin_recording(output) || !inject_start()))
 		atomic_store(&writer.state, STATE_FAILED);

@@ -436,7 +436,7 @@ static uintptr_t nvtx_register(struct said s)
 {
 	bool cut = false;
 
-	if (!atomic_load_explicit(&inject.on, memory_order_relaxed))
+	if (!atomic_load_explicit(&inject.on, memory_order_relaxed) && !dormant_is())
 		return 0;
 	return s.ascii ? nvtx_ascii(NULL, s.ascii, &cut) : nvtx_wide(s.wide, &cut);
 }
@@ -565,6 +565,14 @@ int nvtx_init(void)
 		return -1;
 	started = at;
 	return nvtx_names_init();
+}
+
+void nvtx_reset(void)
+{
+	atomic_store(&lost, 0);
+	atomic_store(&cuts, 0);
+	atomic_store(&strays, 0);
+	nvtx_names_reset();
 }
 
 /* ------------------------------------------------------------ the writer */

@@ -85,6 +85,9 @@ struct packets;
 /** nvtx_names_init - Return: 0 or -ENOMEM */
 int nvtx_names_init(void);
 
+/** nvtx_names_reset - none is written, for another recording of the process */
+void nvtx_names_reset(void);
+
 /** nvtx_name - the number of a text; @cut: set where it is not the whole text, or 0 for there is no room */
 uint32_t nvtx_name(const char *text, size_t length, bool *cut);
 

@@ -260,9 +260,16 @@ static bool chains_define(uint32_t number)
 	return true;
 }
 
+static struct define_row of_names, of_chains;
+
+void nvtx_names_reset(void)
+{
+	memset(names.string, 0, (atomic_load(&names.used) + 1) * sizeof(*names.string));
+	of_names = of_chains = (struct define_row){0};
+}
+
 void nvtx_define(void)
 {
-	static struct define_row of_names, of_chains;
 	uint32_t used;
 
 	if (!names.name)

@@ -76,7 +76,7 @@ static void packets_note_file(int fd)
 /* Beyond the end of the file, so that readers do not see it. */
 static void packets_reserve(struct packets *p)
 {
-	if (!p->reserve || p->size + p->reserve / 2 < p->reserved)
+	if (inject.asked || !p->reserve || p->size + p->reserve / 2 < p->reserved)
 		return;
 	p->reserved = p->size + p->reserve;
 	if (fallocate(p->fd, FALLOC_FL_KEEP_SIZE, (off_t)p->size, (off_t)p->reserve))
@@ -92,6 +92,10 @@ void packets_open(struct packets *p)
 		return;
 	if (!p->number)
 		p->number = ++streams;
+	if (inject.asked) {
+		p->fd = inject.pipe;
+		return;
+	}
 	for (n = (int)p->number - 1; n < NAMES_MAX; n++) {
 		snprintf(name, sizeof(name), "cuda_%d_%d", inject.pid, n);
 		p->fd = openat(inject.dir, name,
@@ -160,7 +164,7 @@ static bool packets_write_all(struct packets *p)
 
 	while (done < p->at) {
 		n = write(p->fd, p->buf + done, p->at - done);
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && (errno == EINTR || (errno == EAGAIN && inject.asked && dormant_wait_for_room())))
 			continue;
 		if (n <= 0)
 			break;
@@ -171,8 +175,10 @@ static bool packets_write_all(struct packets *p)
 		return true;
 	}
 	error = errno;
-	/* a full disk: what precedes it stays whole, and it is tried again */
-	if (done && ftruncate(p->fd, (off_t)p->size))
+	/* a full disk: what precedes it stays whole, and it is tried again; what is in a pipe stays there */
+	if (done && inject.asked)
+		packets_mute();
+	else if (done && ftruncate(p->fd, (off_t)p->size))
 		errno = 0;
 	p->reserved = 0;
 	p->failed = now_ns(CLOCK_MONOTONIC);
@@ -232,6 +238,14 @@ void packets_give_up(struct packets *p)
 	if (!p->told)
 		p->lost += p->records;
 	packets_empty(p);
+}
+
+void packets_reset(void)
+{
+	streams = 0;
+	muted = false;
+	memset(&unwritten, 0, sizeof(unwritten));
+	atomic_store(&n_files, 0);
 }
 
 void packets_mute(void)
@@ -370,9 +384,9 @@ bool packets_close(struct packets *p)
 	all = !p->records;
 	packets_give_up(p);
 	/* what was reserved goes back */
-	if (p->fd >= 0 && p->reserve && !muted && ftruncate(p->fd, (off_t)p->size))
+	if (p->fd >= 0 && p->reserve && !muted && !inject.asked && ftruncate(p->fd, (off_t)p->size))
 		errno = 0;
-	if (p->fd >= 0)
+	if (p->fd >= 0 && !inject.asked)
 		packets_close_file(p->fd);
 	if (p->buf)
 		munmap(p->buf, packets_room_of(p));

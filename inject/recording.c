@@ -227,6 +227,8 @@ enum recording_asks recording_asks(void)
 {
 	struct stat st;
 
+	if (inject.asked)
+		return dormant_asks();
 	if (!inject.recorder)
 		return RECORDING_GOES_ON;
 	/* another file has taken its place, or none: what it says may have changed */
@@ -240,6 +242,8 @@ enum recording_asks recording_asks(void)
 
 void recording_end(void)
 {
+	if (inject.asked)
+		dormant_close_pipe();
 	if (!recording.own)
 		return;
 	if (recording.alive[0] && recording_may_open())

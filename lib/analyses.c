@@ -334,15 +334,6 @@ static int analyses_on_taken(struct grt_consumer *c, const struct grt_event *e, 
 	return grt_analyses_event((struct grt_analyses *)c, e, grt_class_of[e->type]);
 }
 
-/* Most classes are wanted by one analysis. */
-static int analyses_on_sole(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
-{
-	struct grt_analyses *a = (struct grt_analyses *)c;
-	const struct grt_taker *t = a->taker[grt_class_of[e->type]];
-
-	return t->analysis->event(t->state, e, &a->pass);
-}
-
 static int analyses_on_joined(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	return grt_jobs_event(((struct grt_analyses *)c)->jobs, e);
@@ -386,8 +377,6 @@ static event_fn analyses_callback(const struct grt_analyses *a, enum grt_class c
 
 	if (taken->analysis && joined)
 		return analyses_on_both;
-	if (taken->analysis && !taken[1].analysis)
-		return analyses_on_sole;
 	return taken->analysis ? analyses_on_taken : joined ? analyses_on_joined : NULL;
 }
 

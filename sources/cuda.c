@@ -22,18 +22,21 @@
 
 #include "sources/bpf/bpf.h"
 #include "codes/cuda_codes.h"
+#include "cuda_ask.h"
+#include "cuda_attach.h"
 #include "trace/cuda_recording.h"
 #include "sources/bpf/bpf_nodes.h"
 #include "host/elf_file.h"
-#include "host/links.h"
 #include "uprobe.h"
 
-#define LIBRARY "libgrtrace-cuda.so"
+#define LIBRARY GRT_CUDA_LIBRARY
 #define PREFIX "cuda_"
 /* Its writers look for this file, and end what they write. */
 #define STOP_NAME GRT_CUDA_STOP
 #define STOP_MS 3000
 #define NOTES_MAX 8
+/* Processes that are asked at once. */
+#define ASKS_MAX 64
 /* Libraries with NVTX load what this names. */
 #define NVTX_ENV "NVTX_INJECTION64_PATH"
 /* It calls this function with the number of a launch, for --stack=bpf. */
@@ -52,6 +55,7 @@
  * @marker: the capture by BPF, of stacks alone or of launches, too; NULL: there is none; @kind, @point: what
  * it is made of
  * @outside: a process that runs is watched from outside; @uprobes: where
+ * @ask: processes that run with the library, and record for us; @asks: how many
  */
 struct capture {
 	char library[PATH_MAX];
@@ -72,6 +76,8 @@ struct capture {
 	struct grt_bpf_point point;
 	pid_t outside;
 	struct uprobes uprobes;
+	struct cuda_ask ask[ASKS_MAX];
+	unsigned int asks;
 };
 
 static bool no_nvtx;
@@ -96,7 +102,8 @@ static bool cuda_is_count(const char *text)
 
 static const char *cuda_refuse(const struct source_setup *setup)
 {
-	(void)setup;
+	if ((capture_range || delay > 0) && !setup->program)
+		return "--capture-range and --delay are for a program that grtrace starts: grtrace record -e cuda --delay 1 -- PROGRAM";
 	if (capture_range && delay > 0)
 		return "--capture-range and --delay do not go together: either says when to begin";
 	if (!capture_range)
@@ -152,21 +159,12 @@ static bool has_cuda(void)
 		       "libcuda.so.1");
 }
 
-/* Beside the program, as it is built, or where it is installed. */
-static bool find_library(struct capture *c)
+/* As `grtrace start --cuda` has it set. */
+static bool cuda_is_ours(const char *path)
 {
-	static const char *const places[] = {"", "../lib/grtrace/", "../lib64/grtrace/"};
-	char dir[PATH_MAX], path[2 * PATH_MAX];
-	size_t i;
+	const char *name = strrchr(path, '/');
 
-	if (!link_program_dir(dir))
-		return false;
-	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s" LIBRARY, dir, places[i]);
-		if (realpath(path, c->library))
-			return true;
-	}
-	return false;
+	return !strcmp(name ? name + 1 : path, LIBRARY);
 }
 
 static int no_library(struct grt_err *err)
@@ -182,7 +180,7 @@ static int cuda_probe(struct grt_err *err)
 	if (!has_cuda())
 		return grt_err_set(err, -ENODEV, "there is no libcuda.so.1", "install NVIDIA's driver",
 				   "CUDA is not installed");
-	return find_library(&c) ? 0 : no_library(err);
+	return cuda_ask_library(c.library) ? 0 : no_library(err);
 }
 
 /* -------------------------------------------------------------- set-up */
@@ -191,16 +189,14 @@ static int cuda_check(const struct source_setup *setup, struct grt_err *err)
 {
 	const char *other = getenv("CUDA_INJECTION64_PATH");
 
-	if (!setup->program)
-		return grt_err_set(err, -ENODEV, "a program is traced from its start",
-				   setup->pid
-					   ? "grtrace record -e cuda --stack=bpf -p PID, for launches alone"
-					   : "grtrace record -e cuda -- PROG",
+	if (!setup->program && !setup->pid && !setup->gpu_users)
+		return grt_err_set(err, -ENODEV, "neither a program nor a process is given",
+				   "grtrace record -e cuda -- PROG, or grtrace record -e cuda -p PID",
 				   "CUDA cannot be traced without a program");
 	if (setup->merged)
 		return grt_err_set(err, -EINVAL, "each process of the program writes files of its own",
 				   "-o DIR", "--raw cannot hold CUDA's launches");
-	if (other && *other)
+	if (setup->program && other && *other && !cuda_is_ours(other))
 		return grt_err_set(err, -EBUSY, "CUDA_INJECTION64_PATH is set, by another tool",
 				   "unset CUDA_INJECTION64_PATH", "CUDA cannot be traced");
 	return 0;
@@ -300,6 +296,65 @@ static int open_outside(struct capture *c, const struct source_setup *setup, str
 
 #endif
 
+/* A process that runs without the library gets it. */
+static int cuda_load_into(struct capture *c, struct cuda_ask *a, pid_t pid, struct grt_err *err)
+{
+	struct timespec moment = {.tv_nsec = 1000000};
+	struct cuda_attach attach;
+	char text[128];
+	int ret = cuda_attach_load(&attach, pid, c->library, err);
+
+	if (ret)
+		return ret;
+	/* its thread makes the page when it begins */
+	for (int ms = 0; ms < 2000 && (ret = cuda_ask_find(a, pid, err)) == -ENOENT; ms++)
+		nanosleep(&moment, NULL);
+	if (ret)
+		return ret;
+	atomic_store(&a->page->scrap_bytes, attach.bytes);
+	atomic_store(&a->page->scrap, attach.at);
+	snprintf(
+		text, sizeof(text),
+		"cuda: the library was loaded into process %d, a thread of which stood still for %.1f ms at most",
+		(int)pid, (double)attach.longest / 1e6);
+	if (c->note)
+		c->note(text);
+	return 0;
+}
+
+static int cuda_ask_process(struct capture *c, pid_t pid, bool named, struct grt_err *err)
+{
+	struct cuda_ask *a = &c->ask[c->asks];
+	int ret = cuda_ask_find(a, pid, err);
+
+	if (ret == -ENOENT && named)
+		ret = cuda_load_into(c, a, pid, err);
+	c->asks += !ret;
+	return ret;
+}
+
+/* One that refuses is named, and the others are recorded. */
+static int cuda_ask_users(struct capture *c, struct grt_err *err)
+{
+	char text[sizeof(err->what) + sizeof(err->why) + 16];
+	pid_t pids[ASKS_MAX];
+	unsigned int n = cuda_ask_gpu(pids, ASKS_MAX);
+	struct grt_err why = {0};
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (!cuda_ask_process(c, pids[i], true, &why))
+			continue;
+		snprintf(text, sizeof(text), "cuda: %s: %s", why.what, why.why);
+		if (c->note)
+			c->note(text);
+	}
+	if (c->asks)
+		return 0;
+	return grt_err_set(err, -ENOENT,
+			   n ? "each of them refuses" : "none that we may look into has libcuda.so",
+			   "sudo grtrace record -e cuda -p gpu", "no process that uses CUDA can be recorded");
+}
+
 static int open_event(struct capture *c, struct grt_err *err)
 {
 	c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -335,10 +390,14 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	ret = cuda_check(setup, err);
 	if (ret)
 		return ret;
-	if (!find_library(c))
+	if (!cuda_ask_library(c->library))
 		return no_library(err);
 	/* the metadata, which is written next, has it */
 	ret = choose_number(c, err) ?: open_event(c, err);
+	if (!ret && setup->pid)
+		ret = cuda_ask_process(c, setup->pid, setup->named, err);
+	if (!ret && setup->gpu_users)
+		ret = cuda_ask_users(c, err);
 	if (ret)
 		return ret;
 	return strcmp(c->stack, "bpf") ? 0 : open_marker(c, setup, err);
@@ -352,7 +411,7 @@ static int cuda_set_nvtx(struct capture *c)
 
 	if (no_nvtx)
 		return 0;
-	if (!other || !*other)
+	if (!other || !*other || cuda_is_ours(other))
 		return setenv(NVTX_ENV, c->library, 1);
 	snprintf(text, sizeof(text), "cuda: no NVTX ranges: " NVTX_ENV " is set, to %s", other);
 	if (c->note)
@@ -381,6 +440,8 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 	c->dir = dir;
 	if (c->outside)
 		return 0;
+	if (c->asks)
+		return realpath(path, c->path) ? 0 : -errno;
 	if (!realpath(path, c->path))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot find %s", path);
 	snprintf(given, sizeof(given), "%s:%s", c->number, c->path);
@@ -391,11 +452,22 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 	return 0;
 }
 
+/* As the library counts them. */
+static uint32_t cuda_stack_number(const struct capture *c)
+{
+	return !strcmp(c->stack, "none")  ? GRT_CUDA_STACK_NONE
+	       : !strcmp(c->stack, "bpf") ? GRT_CUDA_STACK_BPF
+					  : GRT_CUDA_STACK_INPROC;
+}
+
 static int cuda_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
+	int ret = c->marker ? grt_bpf_start(c->marker, err) : 0;
 
-	return c->marker ? grt_bpf_start(c->marker, err) : 0;
+	for (unsigned int i = 0; i < c->asks && !ret; i++)
+		ret = cuda_ask_start(&c->ask[i], cuda_stack_number(c), err);
+	return ret;
 }
 
 /* The program's files are its own until the end, when they are taken in. */
@@ -412,7 +484,9 @@ static unsigned int cuda_streams(void *state, struct pollfd *fds)
 	struct capture *c = state;
 
 	fds[0] = (struct pollfd){.fd = c->event, .events = POLLIN};
-	return 1 + (c->marker ? grt_bpf_streams(c->marker, fds + 1) : 0);
+	for (unsigned int i = 0; i < c->asks; i++)
+		fds[1 + i] = (struct pollfd){.fd = c->ask[i].pipe, .events = POLLIN};
+	return 1 + c->asks + (c->marker ? grt_bpf_streams(c->marker, fds + 1 + c->asks) : 0);
 }
 
 static int cuda_flush(void *state, struct grt_err *err)
@@ -427,9 +501,14 @@ static ssize_t cuda_read(void *state, unsigned int i, void *buf, size_t len)
 {
 	struct capture *c = state;
 
-	if (i)
-		return grt_bpf_read(c->marker, i - 1, buf, len);
-	return c->ended ? 0 : -EAGAIN;
+	ssize_t n;
+
+	if (i > c->asks)
+		return grt_bpf_read(c->marker, i - 1 - c->asks, buf, len);
+	if (!i)
+		return c->ended ? 0 : -EAGAIN;
+	n = cuda_ask_read(&c->ask[i - 1], c->dir);
+	return n > 0 ? -EAGAIN : n;
 }
 
 /* ------------------------------------------------------------ the end */
@@ -465,7 +544,9 @@ static void wait_for_writers(struct capture *c)
 	struct timespec moment = {.tv_nsec = 10000000};
 	int fd, ms;
 
-	if (c->dir < 0 || c->outside)
+	for (unsigned int i = 0; i < c->asks; i++)
+		cuda_ask_stop(&c->ask[i]);
+	if (c->dir < 0 || c->outside || c->asks)
 		return;
 	/* it stays for as long as we do: a process that begins now must not write into what has ended */
 	fd = openat(c->dir, STOP_NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -570,6 +651,23 @@ static bool read_notes(struct capture *c, const char *name)
 	return false;
 }
 
+/* How it was let go, where that is worth a word. */
+static void cuda_note_left(struct capture *c, struct cuda_ask *a)
+{
+	int left = cuda_ask_wait(a);
+	char text[256];
+
+	if (left == GRT_CUDA_ATTACHED)
+		snprintf(
+			text, sizeof(text),
+			"cuda: CUPTI stays in process %d, whose launches stay some percent slower: it has CUDA graphs or several contexts, or made no call that waits for the device",
+			(int)a->pid);
+	else if (left == -ETIMEDOUT)
+		snprintf(text, sizeof(text), "cuda: process %d has not let CUPTI go yet", (int)a->pid);
+	if (left == GRT_CUDA_ATTACHED || left == -ETIMEDOUT)
+		c->note(text);
+}
+
 static void told(void *state)
 {
 	struct capture *c = state;
@@ -578,8 +676,11 @@ static void told(void *state)
 	each_file(c, read_notes);
 	if (!c->note || c->outside)
 		return;
+	for (unsigned int i = 0; i < c->asks; i++)
+		cuda_note_left(c, &c->ask[i]);
 	if (!c->cuda)
-		c->note("cuda: no process of the program has used CUDA");
+		c->note(c->asks ? "cuda: no process has used CUDA"
+				: "cuda: no process of the program has used CUDA");
 	if (c->silent) {
 		snprintf(
 			text, sizeof(text),
@@ -612,6 +713,8 @@ static int cuda_close(void *state, struct grt_err *err)
 
 	if (!c)
 		return 0;
+	for (unsigned int i = 0; i < c->asks; i++)
+		cuda_ask_close(&c->ask[i]);
 	if (c->dir >= 0 && !c->outside)
 		unlinkat(c->dir, STOP_NAME, 0);
 	grt_bpf_close(c->marker, err);

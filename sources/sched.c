@@ -37,7 +37,6 @@ static const struct cmd_opt options[] = {
 
 static const char *sched_refuse(const struct source_setup *setup)
 {
-	(void)setup;
 	return sched_frequency > FREQUENCY_MAX ? "--frequency: at most 100000 samples a second" : NULL;
 }
 
@@ -434,12 +433,10 @@ static int over(void *capture, const struct grt_bpf_config *config, uint64_t end
 
 static void begun(void *capture, const struct grt_bpf_config *config, uint64_t from)
 {
-	(void)capture, (void)config, (void)from;
 }
 
 static int over(void *capture, const struct grt_bpf_config *config, uint64_t end)
 {
-	(void)capture, (void)config, (void)end;
 	return 0;
 }
 

@@ -22,6 +22,7 @@
 /**
  * struct source_setup - what `record` asks of a source
  * @pid: only events of this process, 0: of all
+ * @gpu_users: all processes that use CUDA, instead of @pid
  * @comm: only threads of this name; NULL: all
  * @ring: only rings of this name; NULL: all
  * @driver: the driver whose fences are jobs, for sources that need one
@@ -31,7 +32,9 @@
  * @merged: one stream of whole packets instead of one per CPU
  * @user_stack, @kernel_stack: CPU stacks are wanted at each SUBMIT
  * @stack: how, as the option says; NULL: without it
+ * @no_names: their frames get no names
  * @program: a program will be started
+ * @named: the user has named this source
  * @uid, @gid: the owner of the files that it creates beside the recording, and our user once
  *	capture runs; (uid_t)-1: the present user
  * @ring_base: numbers of rings begin here, so that sources do not share them
@@ -42,6 +45,7 @@
  */
 struct source_setup {
 	pid_t pid;
+	bool gpu_users;
 	const char *comm;
 	const char *ring;
 	const char *driver;
@@ -52,7 +56,9 @@ struct source_setup {
 	bool user_stack;
 	bool kernel_stack;
 	const char *stack;
+	bool no_names;
 	bool program;
+	bool named;
 	uid_t uid;
 	gid_t gid;
 	uint32_t ring_base;
@@ -94,6 +100,8 @@ struct source_setup {
  *	So are now those of threads that the source has made. NULL: it has none
  * @streams: number of streams; @fds gets a descriptor for poll() of each
  * @flush: makes everything captured so far readable; NULL: it always is
+ * @name_frames: names the frames of stacks that came so far, a little further with each call, while capture
+ *goes on. Return: 1: all have what name there is; 0: not yet, or -errno. NULL: no stack waits for it
  * @read: packets of stream @i, whole ones where @len allows; > 0 bytes, 0 end of stream, -EAGAIN
  *	nothing yet, or another negative errno
  * @took: a packet of it is where it is meant to be; NULL: it does not want to know
@@ -133,6 +141,7 @@ struct source {
 	int (*confined)(void *state, struct grt_err *err);
 	unsigned int (*streams)(void *state, struct pollfd *fds);
 	int (*flush)(void *state, struct grt_err *err);
+	int (*name_frames)(void *state);
 	ssize_t (*read)(void *state, unsigned int i, void *buf, size_t len);
 	void (*took)(void *state, const struct grt_packet *p);
 	int (*stop)(void *state, struct grt_err *err);

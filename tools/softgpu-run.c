@@ -1225,7 +1225,6 @@ static void parse_options(struct options *o, int argc, char **argv)
 
 static void on_signal(int number)
 {
-	(void)number;
 	interrupted++;
 }
 

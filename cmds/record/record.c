@@ -28,6 +28,7 @@
 #include "cmds/source_list.h"
 #include "record_files.h"
 #include "record_names.h"
+#include "record_box.h"
 #include "recording.h"
 
 #define DEFAULT_OUTPUT "grtrace.out.grt"
@@ -40,12 +41,32 @@
  */
 #define CHUNK ((size_t)1 << 20)
 
+/* Of these the bound is made, and what a segment has at least and at most. */
+#define SEGMENTS 16U
+#define SEGMENT_MIN (1ULL << 20)
+#define SEGMENT_MAX (256ULL << 20)
+#define SIZE_MIN (4 * SEGMENT_MIN)
+
+/* The same while frames get their names. */
+#define NAMING_MS 5
+
+/* Of a black box, where nobody says: bytes, and seconds. */
+#define LAST_SIZE (64ULL << 20)
+#define LAST_AFTER 5
+#define LAST_PAUSE 60
+
 /* How often the loop looks at the clock and at signals, ms. */
 #define TICK_MS 200
 
 /* How long PROG may take to end after Ctrl-C before it gets SIGTERM, and after that before it is left alone.
  */
 #define GRACE_NS (2 * NS_PER_S)
+
+/* Reads of a stream until it is taken as empty: a busy one never is. */
+#define READS_MAX 16U
+
+/* How long a part that is closed waits for the names of its frames. */
+#define NAMING_NS NS_PER_S
 
 /* All sources learn of the end before it comes. */
 #define END_AHEAD_NS 1000000ULL
@@ -83,6 +104,15 @@ static struct {
 	const char *stack;
 	bool kernel_stack;
 	bool no_symbols;
+	uint64_t max_size;
+	double max_time;
+	uint64_t segment;
+	bool compress;
+	double last;
+	uint64_t last_size;
+	double after;
+	double pause;
+	const char *on;
 	struct record_files files;
 } opt;
 
@@ -94,7 +124,8 @@ static const struct cmd_opt options[] = {
 	{"driver", 0, OPT_STR, "NAME", &opt.driver,
 	 "BPF sources: only jobs of this driver; required for fence"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
-	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only events of this process; end when it ends"},
+	{"pid", 'p', OPT_PID_GPU, "PID", &opt.pid,
+	 "only events of this process; end when it ends. gpu: -e cuda in all that use CUDA"},
 	{"comm", 0, OPT_STR, "NAME", &opt.comm, "only events of threads of this name"},
 	{"ring", 'r', OPT_STR, "RING", &opt.ring, "only jobs of rings of this name"},
 	{"device", 0, OPT_STR, "GPU", &opt.device,
@@ -104,6 +135,23 @@ static const struct cmd_opt options[] = {
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "with --stack: kernel frames, too"},
+	{"max-size", 0, OPT_SIZE, "SIZE", &opt.max_size,
+	 "bytes on disk: before there are more, the oldest segments are deleted"},
+	{"max-time", 0, OPT_SECONDS, "TIME", &opt.max_time, "delete segments that are older than this"},
+	{"segment", 0, OPT_SIZE, "SIZE", &opt.segment,
+	 "with --max-size or --max-time: bytes of a segment (default: a 16th of --max-size, 256M)"},
+	{"compress", 0, OPT_FLAG, NULL, &opt.compress,
+	 "with --max-size or --max-time: pack the packets by zstd"},
+	{"last", 0, OPT_SECONDS, "TIME", &opt.last,
+	 "black box: keep the last TIME in memory; incidents and grtrace snapshot write it to DIR/snapshot_N"},
+	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
+	 "with --last: bytes of memory for them (default: 64M)"},
+	{"on", 0, OPT_STR, "TRIGGER,...", &opt.on,
+	 "with --last: the incidents: job>TIME, frame>TIME, frame>3x, fence-error, xid, exit-by-signal, devcoredump, signal (default: signal)"},
+	{"after", 0, OPT_SECONDS, "TIME", &opt.after,
+	 "with --last: how long a snapshot goes on (default: 5)"},
+	{"pause", 0, OPT_SECONDS, "TIME", &opt.pause,
+	 "with --last: how long after an incident others are only counted (default: 60)"},
 	{"no-symbols", 0, OPT_FLAG, NULL, &opt.no_symbols,
 	 "do not store the functions and lines of frames in the recording"},
 	{"user", 0, OPT_STR, "NAME", &opt.user,
@@ -150,12 +198,15 @@ struct input {
  * @left: of these, not at their end
  * @cut: of each stream
  * @buffer: CHUNK bytes
+ * @segments: those of @rec, where it is bounded
+ * @box: the black box, where there is one
  * @target: pidfd of the process of --pid
  * @asked: when PROG was last asked to end
  * @gave_up: it was asked twice
  * @begun, @shown: when capture began, when the progress line was last printed
  * @end: the moment at which all sources end, 0: it is not known yet
  * @told_begin: the metadata says when capture began
+ * @naming: since when a part of it waits for the names of its frames, ns; 0: none does
  * @program: PROG is given
  * @status: exit status so far; once PROG runs it no longer stops anything
  */
@@ -168,6 +219,8 @@ struct run {
 	struct grt_cut_stream *cut;
 	char *buffer;
 	struct recording rec;
+	struct segments segments;
+	struct box box;
 	struct child child;
 	int target;
 	uint64_t asked;
@@ -176,6 +229,7 @@ struct run {
 	uint64_t shown;
 	uint64_t end;
 	bool told_begin;
+	uint64_t naming;
 	bool program;
 	int status;
 	char *command;
@@ -311,7 +365,8 @@ static int record_open_source(struct run *run, const struct source *source, enum
 			      struct grt_err *err)
 {
 	struct source_setup setup = {
-		.pid = (pid_t)opt.pid,
+		.pid = opt.pid == OPT_GPU_USERS ? 0 : (pid_t)opt.pid,
+		.gpu_users = opt.pid == OPT_GPU_USERS,
 		.comm = opt.comm,
 		.ring = opt.ring,
 		.driver = opt.driver,
@@ -323,7 +378,9 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		.user_stack = wants_stack(),
 		.kernel_stack = opt.kernel_stack,
 		.stack = opt.stack,
+		.no_names = opt.no_symbols,
 		.program = run->program,
+		.named = wish == WISH_NAMED,
 		.uid = (uid_t)-1,
 		.gid = (gid_t)-1,
 		.covered = wants_stack() || opt.kernel_stack ? NULL : record_is_covered,
@@ -333,6 +390,11 @@ static int record_open_source(struct run *run, const struct source *source, enum
 	struct input *in = &run->inputs[run->n_inputs];
 	int ret = wish == WISH_AUTO && source->probe ? source->probe(err) : 0;
 
+	if (!ret && source->adopted && (run->rec.segments || run->box.on))
+		ret = grt_err_set(
+			err, -EOPNOTSUPP, "the traced program itself writes its files",
+			"grtrace record -e cuda -d SECONDS, without --max-size, --max-time and --last",
+			"the files of %s cannot be bounded", source->name);
 	if (ret)
 		return ret;
 	if (opt.raw)
@@ -529,34 +591,77 @@ static char *command_text(void)
 	return strdup(text);
 }
 
+/**
+ * struct about - of what metadata is
+ * @dir: where it stands
+ * @part: a part of the recording, which the counts of the sources are not about
+ * @from, @to: it is whole between these
+ * @gone: what was deleted of it, by source; NULL: nothing
+ * @incident: why it was written; NULL: it is no snapshot
+ */
+struct about {
+	int dir;
+	const char *state;
+	bool part;
+	uint64_t from;
+	uint64_t to;
+	const struct segment_events *gone;
+	const struct input *inputs;
+	const struct incident *incident;
+};
+
 /* Until then, a source has seen everything, and what came from it is in the recording. Return: entries
  * written */
-static int record_window(struct input *in, struct grt_env *env)
+static int record_window(struct input *in, const struct about *about, struct grt_env *env)
 {
 	struct grt_window w = in->cut.window;
 
 	if (in->source->uncut)
 		return 0;
 	w.to = in->ended ? in->ended : w.to;
+	w.from = about->from > w.from ? about->from : w.from;
+	w.to = about->to < w.to ? about->to : w.to;
+	w.from = w.from < w.to ? w.from : w.to;
+	w.deleted = about->gone ? about->gone[in - about->inputs].emitted : 0;
+	w.counted += about->gone ? about->gone[in - about->inputs].counted : 0;
+	if (about->part)
+		w.before = w.after = w.counted = 0;
 	snprintf(in->key, sizeof(in->key), "%s_window", in->source->name);
 	grt_window_text(&w, in->window);
 	*env = (struct grt_env){in->key, in->window};
 	return 1;
 }
 
-static int record_write_metadata(struct run *run, const char *state, struct grt_err *err)
+/* Counts are of the whole recording. */
+static int record_leave_out_counts(struct grt_env *env, int n)
 {
+	int kept = 0;
+
+	for (int i = 0; i < n; i++)
+		if (!strstr(env[i].key, "_balance") && !strstr(env[i].key, "_unread"))
+			env[kept++] = env[i];
+	return kept;
+}
+
+static int record_describe_segments(struct segments *s, struct grt_env *env)
+{
+	env[0] = (struct grt_env){"segments", segments_text(s)};
+	env[1] = (struct grt_env){"deleted_fates", segments_fates(s)};
+	return 2;
+}
+
+static int record_describe(struct run *run, const struct about *about, struct grt_err *err)
+{
+	struct record_box_texts box;
 	struct utsname u;
 	unsigned int i;
-	int n, ret;
+	int n, from;
 
-	if (run->rec.dir < 0)
-		return 0;
 	uname(&u);
 	/* those that come, too; those that went stay */
 	drm_nodes(run->gpus, sizeof(run->gpus));
 	struct grt_env env[ENV_ROOM + 1] = {
-		{"state", state},
+		{"state", about->state},
 		{"hostname", u.nodename},
 		{"kernel", u.release},
 		{"kernel_version", u.version},
@@ -570,17 +675,91 @@ static int record_write_metadata(struct run *run, const char *state, struct grt_
 		;
 	if (run->clock_end[0])
 		env[n++] = (struct grt_env){"clock_end", run->clock_end};
+	if (about->incident)
+		n += record_box_describe(&box, &run->box, about->incident, env + n);
+	else if (run->box.on)
+		n += record_box_describe_box(&box, env + n);
+	if (run->rec.segments && !about->part)
+		n += record_describe_segments(&run->segments, env + n);
 	for (i = 0; run->begun && i < run->n_inputs; i++)
-		n += record_window(&run->inputs[i], env + n);
-	for (i = 0; i < run->n_inputs; i++)
+		n += record_window(&run->inputs[i], about, env + n);
+	for (i = 0; i < run->n_inputs; i++) {
+		from = n;
 		n += run->inputs[i].source->describe(run->inputs[i].state, env + n, ENV_ROOM - n);
-	ret = grt_metadata_write(run->rec.dir, env, run->realtime_offset, err);
+		if (about->part)
+			n = from + record_leave_out_counts(env + from, n - from);
+	}
+	env[n] = (struct grt_env){NULL, NULL};
+	return grt_metadata_write(about->dir, env, run->realtime_offset, err);
+}
+
+static int record_write_metadata(struct run *run, const char *state, struct grt_err *err)
+{
+	struct about about = {.dir = run->rec.dir, .state = state, .to = UINT64_MAX, .inputs = run->inputs};
+	int ret;
+
+	if (run->rec.dir < 0)
+		return 0;
+	if (run->rec.segments && run->segments.n) {
+		about.from = segments_from(&run->segments);
+		about.gone = run->segments.gone;
+	}
+	ret = record_describe(run, &about, err);
 	if (!ret)
 		recording_give(&run->rec, "metadata");
 	return ret;
 }
 
+/* Of a segment; what is open has no end. */
+static int record_segment_metadata(void *arg, int dir, uint64_t from, uint64_t to, struct grt_err *err)
+{
+	struct run *run = arg;
+	const struct about about = {.dir = dir,
+				    .state = to == UINT64_MAX ? "recording" : "complete",
+				    .part = true,
+				    .from = from,
+				    .to = to,
+				    .inputs = run->inputs};
+
+	return record_describe(run, &about, err);
+}
+
+/* Of a snapshot. */
+static int record_snapshot_metadata(void *arg, int dir, uint64_t from, uint64_t to, struct grt_err *err)
+{
+	struct run *run = arg;
+	const struct about about = {.dir = dir,
+				    .state = to == UINT64_MAX ? "recording" : "complete",
+				    .part = true,
+				    .from = from,
+				    .to = to,
+				    .inputs = run->inputs,
+				    .incident = &run->box.incident};
+
+	return record_describe(run, &about, err);
+}
+
+static int record_segments_changed(void *arg, struct grt_err *err)
+{
+	return record_write_metadata(arg, "recording", err);
+}
+
 /* ------------------------------------------------------------- output */
+
+/* A file for each stream. Return: 0 or -errno */
+static int record_add_files(void *arg, struct recording *r, struct grt_err *err)
+{
+	struct run *run = arg;
+	int ret = 0;
+
+	for (unsigned int i = 0; ret >= 0 && i < run->n_inputs; i++)
+		for (unsigned int k = 0; ret >= 0 && k < run->inputs[i].streams; k++) {
+			ret = recording_add_file(r, run->inputs[i].source->name, k, err);
+			if (ret >= 0)
+				r->files[ret].source = i;
+		}
+	return ret < 0 ? ret : 0;
+}
 
 /*
  * The metadata comes first: killed at any time, the recorder leaves a recording, or a directory that the next
@@ -588,15 +767,18 @@ static int record_write_metadata(struct run *run, const char *state, struct grt_
  */
 static int begin_directory(struct run *run, const char *path, struct grt_err *err)
 {
-	unsigned int i, k;
+	unsigned int i;
 	int ret;
 
 	run->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
 	clock_text(run->clock_start, sizeof(run->clock_start));
 	ret = record_write_metadata(run, "recording", err);
-	for (i = 0; ret >= 0 && i < run->n_inputs; i++)
-		for (k = 0; ret >= 0 && k < run->inputs[i].streams; k++)
-			ret = recording_add_file(&run->rec, run->inputs[i].source->name, k, err);
+	if (!ret && run->box.on)
+		run->box.number = recording_snapshots(&run->rec);
+	else if (!ret)
+		ret = record_add_files(run, &run->rec, err);
+	if (ret >= 0 && run->rec.segments)
+		ret = segments_begin(&run->rec, err);
 	if (ret < 0)
 		return ret;
 	for (i = 0; i < run->n_inputs; i++) {
@@ -607,6 +789,51 @@ static int begin_directory(struct run *run, const char *path, struct grt_err *er
 			return ret;
 	}
 	return 0;
+}
+
+/* A segment is a part of the bound, so that what is deleted at once is. */
+static void record_set_bounds(struct run *run)
+{
+	uint64_t segment =
+		opt.max_size / SEGMENTS < SEGMENT_MAX && opt.max_size ? opt.max_size / SEGMENTS : SEGMENT_MAX;
+
+	if (!opt.max_size && opt.max_time == 0)
+		return;
+	segment = segment > SEGMENT_MIN ? segment : SEGMENT_MIN;
+	run->segments.bounds = (struct segment_bounds){
+		.bytes = opt.max_size,
+		.ns = (uint64_t)(opt.max_time * NS_PER_S),
+		.segment_bytes = opt.segment ?: segment,
+		.segment_ns = (uint64_t)(opt.max_time * NS_PER_S / SEGMENTS),
+		.pack = opt.compress,
+	};
+	run->segments.metadata = record_segment_metadata;
+	run->segments.changed = record_segments_changed;
+	run->segments.arg = run;
+	run->rec.segments = &run->segments;
+}
+
+/* Return: an exit status */
+static int record_set_box(struct run *run)
+{
+	const struct box_bounds bounds = {
+		.bytes = opt.last_size ?: LAST_SIZE,
+		.ns = (uint64_t)(opt.last * NS_PER_S) + NAMING_NS / 4,
+		.after = (uint64_t)((opt.after > 0 ? opt.after : LAST_AFTER) * NS_PER_S),
+		.pause = (uint64_t)((opt.pause > 0 ? opt.pause : LAST_PAUSE) * NS_PER_S),
+	};
+	const struct box_ops ops = {record_add_files, record_snapshot_metadata, run};
+	char word[64];
+
+	if (!(opt.last > 0))
+		return EXIT_DONE;
+	triggers_init(&run->box.triggers);
+	if (triggers_parse(&run->box.triggers, opt.on ?: TRIGGERS_DEFAULT, word))
+		return cmd_usage_error("--on %s: not an incident; there are %s", word, triggers_names);
+	box_init(&run->box, &bounds, &ops);
+	run->rec.box = true;
+	record_box_catch();
+	return EXIT_DONE;
 }
 
 /* A directory without metadata would be no recording that the next one may replace. Return: 0 or -errno */
@@ -634,13 +861,16 @@ static void record_counts_text(const struct run *run, char *text, size_t room)
 		snprintf(counts, sizeof(counts), "%llu events, %llu lost",
 			 (unsigned long long)run->rec.events, (unsigned long long)run->rec.lost);
 	snprintf(text, room, "%.1f MB, %s", (double)recording_bytes(&run->rec) / 1e6, counts);
+	if (run->rec.segments && run->segments.deleted)
+		snprintf(text + strlen(text), room - strlen(text), "; %.1f MB kept",
+			 (double)segments_bytes(&run->segments) / 1e6);
 }
 
 static void show_progress(struct run *run, uint64_t now)
 {
 	char text[128];
 
-	if (!isatty(STDERR_FILENO) || now - run->shown < NS_PER_S)
+	if (run->box.on || !isatty(STDERR_FILENO) || now - run->shown < NS_PER_S)
 		return;
 	run->shown = now;
 	record_counts_text(run, text, sizeof(text));
@@ -686,6 +916,11 @@ static void show_end(const struct run *run)
 {
 	char text[128];
 
+	if (run->box.on) {
+		record_box_tell_all(&run->box, run->rec.path);
+		return;
+	}
+
 	record_counts_text(run, text, sizeof(text));
 	fprintf(stderr, "%sgrtrace record: %s in ", run->shown ? "\r\033[K" : "", text);
 	cmd_put_text(stderr, strcmp(run->rec.path, "-") ? run->rec.path : "standard output");
@@ -730,6 +965,9 @@ static int record_put(void *arg, const char *data, size_t len)
 {
 	struct moving *m = arg;
 
+	if (m->run->box.on)
+		return box_take(&m->run->box, m->stream, (unsigned int)(m->in - m->run->inputs), data, len,
+				m->err);
 	return recording_write(&m->run->rec, opt.raw ? 0 : m->stream, data, len, m->err);
 }
 
@@ -820,10 +1058,14 @@ static bool record_should_end(struct run *run, uint64_t now)
 static int poll_timeout(const struct run *run, uint64_t now)
 {
 	double left = opt.seconds * 1e3 - (double)(now - run->begun) / 1e6;
-	bool ticks = run->asked || (run->child.pid && run->child.pidfd < 0);
+	bool ticks = !run->told_begin || run->asked || (run->child.pid && run->child.pidfd < 0);
 
 	if (opt.seconds > 0 && left < TICK_MS)
 		return left > 0 ? (int)left + 1 : 0;
+	ticks |= run->rec.segments && run->segments.bounds.segment_ns;
+	if (run->naming)
+		return NAMING_MS;
+	ticks |= run->box.on;
 	if (ticks || isatty(STDERR_FILENO))
 		return TICK_MS;
 	return opt.seconds > 0 ? (int)(left < INT_MAX ? left : INT_MAX) : -1;
@@ -838,6 +1080,154 @@ static void record_tell_begin(struct run *run, uint64_t now)
 	record_write_metadata(run, "recording", NULL);
 }
 
+/* Everything that was captured so far comes into the files. Return: until when, ns; or 0 with *code set */
+static uint64_t record_take_all(struct run *run, int *code, struct grt_err *err)
+{
+	uint64_t until = grt_now();
+	struct input *in;
+	ssize_t n;
+
+	*code = 0;
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++) {
+		if (in->source->flush)
+			in->source->flush(in->state, NULL);
+		for (unsigned int i = in->first; i < in->first + in->streams; i++)
+			for (unsigned int k = 0; k < READS_MAX && run->fds[i].fd >= 0; k++) {
+				n = move(run, i, err);
+				*code = n < 0 ? (int)n : *code;
+				if (n <= 0)
+					break;
+			}
+	}
+	return *code ? 0 : until;
+}
+
+/* Of a part that is to be read by itself; what is not named in time has its name in the next one. */
+static bool record_is_named(struct run *run, uint64_t now)
+{
+	bool all = true;
+
+	run->naming = run->naming ?: now;
+	for (struct input *in = run->inputs; in < run->inputs + run->n_inputs; in++)
+		all &= !in->source->name_frames || in->source->name_frames(in->state);
+	if (!all && now - run->naming < NAMING_NS && !(run->rec.segments && segments_over(&run->segments)))
+		return false;
+	run->naming = 0;
+	return true;
+}
+
+/* The same with the names of all frames in it. */
+static uint64_t record_take_named(struct run *run, int *code, struct grt_err *err)
+{
+	record_take_all(run, code, err);
+	while (!*code && !record_is_named(run, grt_now())) {
+		poll(NULL, 0, NAMING_MS);
+		record_take_all(run, code, err);
+	}
+	return *code ? 0 : record_take_all(run, code, err);
+}
+
+/* Full segments are closed with all that belongs to them; old ones go. */
+static int record_look_at_segments(struct run *run, uint64_t now, struct grt_err *err)
+{
+	uint64_t until;
+	int ret = 0;
+
+	if (!run->rec.segments)
+		return 0;
+	if (segments_due(&run->segments, now) && record_is_named(run, now)) {
+		until = record_take_named(run, &ret, err);
+		ret = ret ?: segments_next(&run->rec, until, err);
+	}
+	return ret ?: segments_age(&run->rec, now, err);
+}
+
+/* What is kept is written with all that was captured up to now, and the names of its frames. */
+static int record_begin_snapshot(struct run *run, const struct incident *i, struct grt_err *err)
+{
+	uint64_t now = grt_now();
+	int ret = 0;
+
+	record_take_named(run, &ret, err);
+	ret = ret ?: box_begin(&run->box, run->rec.path, i, now, err);
+	if (!ret) {
+		record_box_tell(&run->box);
+		record_box_keep_dump(&run->box);
+	}
+	return ret;
+}
+
+static int record_end_snapshot(struct run *run, uint64_t to, struct grt_err *err)
+{
+	struct box *b = &run->box;
+	uint64_t events = b->snapshot.events;
+	int ret = box_end(b, to, err);
+
+	if (!ret)
+		record_box_tell_end(b, events);
+	return ret;
+}
+
+/* A job counts as late once everything up to now was taken, and its end was not among it. */
+static bool record_has_late_job(struct run *run, struct incident *i, int *code, struct grt_err *err)
+{
+	uint64_t until;
+
+	if (!triggers_late_job(&run->box.triggers, grt_now(), false, i))
+		return false;
+	until = record_take_all(run, code, err);
+	return !*code && triggers_late_job(&run->box.triggers, until, true, i);
+}
+
+/* Return: whether there is an incident; with an error *code is set */
+static bool record_meets_incident(struct run *run, uint64_t now, struct incident *i, int *code,
+				  struct grt_err *err)
+{
+	struct triggers *t = &run->box.triggers;
+
+	if (triggers_take(t, i) || record_box_signalled(now, i) || triggers_dump(t, now, i))
+		return true;
+	return record_has_late_job(run, i, code, err);
+}
+
+static int record_look_at_box(struct run *run, uint64_t now, struct grt_err *err)
+{
+	struct box *b = &run->box;
+	struct incident incident;
+	uint64_t until;
+	int ret = 0;
+
+	if (!b->on)
+		return 0;
+	if (b->writing && now >= b->until && record_is_named(run, now)) {
+		until = record_take_named(run, &ret, err);
+		ret = ret ?: record_end_snapshot(run, until, err);
+	}
+	if (!ret && record_meets_incident(run, now, &incident, &ret, err) && box_may_begin(b, now))
+		ret = record_begin_snapshot(run, &incident, err);
+	return ret;
+}
+
+/* The sources have ended: an incident may be the program's own end. */
+static int record_end_box(struct run *run, struct grt_err *err)
+{
+	struct box *b = &run->box;
+	struct incident incident;
+	uint64_t end = run->end ?: grt_now();
+	int ret = 0;
+
+	if (!b->on)
+		return 0;
+	if ((record_box_died(&run->child, &b->triggers, &incident) ||
+	     triggers_take(&b->triggers, &incident)) &&
+	    box_may_begin(b, end)) {
+		ret = box_begin(b, run->rec.path, &incident, end, err);
+		if (!ret)
+			record_box_tell(b);
+	}
+	return ret ?: b->writing ? record_end_snapshot(run, end, err) : 0;
+}
+
 static int record_capture(struct run *run, struct grt_err *err)
 {
 	uint64_t now = run->begun;
@@ -849,6 +1239,8 @@ static int record_capture(struct run *run, struct grt_err *err)
 		if (cmd_poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
 			ret = move_ready(run, err);
 		now = grt_now();
+		ret = ret ?: record_look_at_segments(run, now, err);
+		ret = ret ?: record_look_at_box(run, now, err);
 	}
 	return ret;
 }
@@ -985,6 +1377,10 @@ static void adopt_files(struct run *run)
 static void record_confine(struct run *run)
 {
 	uint64_t keep = run->child.pid ? 1ULL << CAP_KILL : 0;
+	/* dumps of devices are root's */
+	uint64_t dumps = run->box.on && run->box.triggers.limit[TRIGGER_devcoredump].on
+				 ? 1ULL << CAP_DAC_READ_SEARCH
+				 : 0;
 	struct grt_err err = {0};
 	struct input *in;
 	int ret = 0;
@@ -992,7 +1388,7 @@ static void record_confine(struct run *run)
 	for (in = run->inputs; !ret && in < run->inputs + run->n_inputs; in++)
 		ret = in->source->confine ? in->source->confine(in->state, &keep, &err) : 0;
 	if (!ret)
-		ret = privileges_drop(keep, run->rec.uid, run->rec.gid, &err);
+		ret = privileges_drop(keep | dumps, run->rec.uid, run->rec.gid, &err);
 	for (in = run->inputs; in < run->inputs + run->n_inputs; in++)
 		if (in->source->confined)
 			ret = in->source->confined(in->state, ret ? NULL : &err) ?: ret;
@@ -1022,7 +1418,7 @@ static bool record_has_addresses(const struct run *run)
 
 	for (const struct input *in = run->inputs; in < run->inputs + run->n_inputs; in++)
 		any |= in->source->addresses;
-	return any && !opt.raw && !opt.no_symbols;
+	return any && !opt.raw && !opt.no_symbols && !run->rec.segments && !run->box.on;
 }
 
 /* A write error leaves a readable recording of what came before it. */
@@ -1034,6 +1430,10 @@ static void record_finish(struct run *run, int captured, struct grt_err *err)
 	if (ret < 0)
 		run->status = cmd_error(EXIT_FAILED, err);
 	adopt_files(run);
+	if (record_end_box(run, &other) && !ret)
+		run->status = cmd_error(EXIT_FAILED, &other);
+	if (run->rec.segments && segments_end(&run->rec, run->end, &other) && !ret)
+		run->status = cmd_error(EXIT_FAILED, &other);
 	if (recording_finish(&run->rec, &other) && !ret)
 		run->status = cmd_error(EXIT_FAILED, &other);
 	record_check_missed(run, ret >= 0);
@@ -1086,7 +1486,7 @@ static int record_record(struct run *run, char **argv, struct grt_err *err)
 		return cmd_error(kmod_exit_status(ret), err);
 	record_confine(run);
 	begin_window(run);
-	if (!run->child.pid && opt.seconds == 0 && !opt.pid)
+	if (!run->child.pid && opt.seconds == 0 && (!opt.pid || opt.pid == OPT_GPU_USERS))
 		record_note("recording; Ctrl-C ends it");
 	failed = run_prog(run, argv);
 	run->fds[run->streams].fd = run->child.pidfd;
@@ -1131,7 +1531,7 @@ static int setup(struct run *run, char **argv)
 static int record_open_target(struct run *run)
 {
 	run->target = -1;
-	if (!opt.pid)
+	if (!opt.pid || opt.pid == OPT_GPU_USERS)
 		return EXIT_DONE;
 	run->target = (int)syscall(SYS_pidfd_open, (pid_t)opt.pid, 0);
 	if (run->target >= 0)
@@ -1164,7 +1564,8 @@ static int record_find_device(void)
 /* Options of sources that do not take part, or do not go with the others. */
 static int record_check_source_options(void)
 {
-	const struct source_setup setup = {.pid = (pid_t)opt.pid, .types = opt.types};
+	const struct source_setup setup = {.pid = opt.pid == OPT_GPU_USERS ? 0 : (pid_t)opt.pid,
+					   .types = opt.types};
 	const struct source *const *s;
 	const struct cmd_opt *o;
 	bool unknown = false;
@@ -1189,6 +1590,11 @@ static int check_filters(void)
 
 	if (opt.comm && (!*opt.comm || strlen(opt.comm) > 15))
 		return cmd_usage_error("--comm='%s': a thread's name has 1 to 15 bytes", opt.comm);
+	if (opt.ring && strspn(opt.ring, "0123456789") &&
+	    !strcmp(opt.ring + strspn(opt.ring, "0123456789"), "s"))
+		return cmd_usage_error(
+			"--ring is the name of a GPU's ring; what keeps the last seconds is --last=%s",
+			opt.ring);
 	if (opt.ring && (!*opt.ring || strlen(opt.ring) > 31))
 		return cmd_usage_error("--ring='%s': a ring's name has 1 to 31 bytes", opt.ring);
 	if (status == EXIT_DONE && opt.type_names)
@@ -1196,6 +1602,31 @@ static int check_filters(void)
 	if (status == EXIT_DONE && opt.device)
 		status = record_find_device();
 	return status;
+}
+
+static int record_check_bounds(void)
+{
+	bool bounded = opt.max_size || opt.max_time > 0;
+
+	if ((opt.last_size || opt.after > 0 || opt.pause > 0 || opt.on) && !(opt.last > 0))
+		return cmd_usage_error("--last-size, --on, --after and --pause are for --last: add it");
+	if (opt.last > 0 && (opt.raw || bounded || record_files_any(&opt.files)))
+		return cmd_usage_error(
+			"--last keeps packets in memory: it does not go with --raw, --max-size, --max-time, --chrome and the like");
+	if (opt.last_size && opt.last_size < SEGMENT_MIN)
+		return cmd_usage_error("--last-size: at least %lluM", SEGMENT_MIN >> 20);
+	if (bounded && opt.raw)
+		return cmd_usage_error("--raw: segments need a directory (--output)");
+	if (!bounded && (opt.segment || opt.compress))
+		return cmd_usage_error(
+			"--segment and --compress are for --max-size or --max-time: add one of them");
+	if (opt.max_size && opt.max_size < SIZE_MIN)
+		return cmd_usage_error("--max-size: at least %lluM", SIZE_MIN >> 20);
+	if (opt.segment && opt.segment < SEGMENT_MIN / 4)
+		return cmd_usage_error("--segment: at least %lluK", SEGMENT_MIN >> 12);
+	if (opt.max_size && opt.segment > opt.max_size / 4)
+		return cmd_usage_error("--segment: at most a quarter of --max-size");
+	return EXIT_DONE;
 }
 
 static int record_check_options(char **argv)
@@ -1209,6 +1640,9 @@ static int record_check_options(char **argv)
 			"--raw: --chrome, --folded and the other files need a directory (--output)");
 	if (opt.raw && opt.output)
 		return cmd_usage_error("--raw and --output: use only one of them");
+	status = record_check_bounds();
+	if (status != EXIT_DONE)
+		return status;
 	if (opt.pid && argv[0])
 		return cmd_usage_error("--pid and a program to run: use only one of them");
 	if (opt.raw && !strcmp(opt.raw, "-") && argv[0])
@@ -1220,6 +1654,8 @@ static int record_check_options(char **argv)
 		return cmd_usage_error(
 			"--stack=%s: not a way to take stacks (there are: auto, inproc, bpf, none)",
 			opt.stack);
+	if (opt.pid == OPT_GPU_USERS && (!opt.sources || strcmp(opt.sources, "cuda")))
+		return cmd_usage_error("-p gpu is for -e cuda alone");
 	status = record_take_words();
 	if (status == EXIT_DONE)
 		status = check_sources();
@@ -1228,7 +1664,7 @@ static int record_check_options(char **argv)
 
 static int record_run(int argc, char **argv)
 {
-	struct run run = {.rec.dir = -1, .child = {.go = -1, .failed = -1, .pidfd = -1}};
+	struct run run = {.rec = {.dir = -1, .at = -1}, .child = {.go = -1, .failed = -1, .pidfd = -1}};
 	bool list = opt.sources && !strcmp(opt.sources, "list");
 	int status, closed;
 
@@ -1245,6 +1681,9 @@ static int record_run(int argc, char **argv)
 		status = be_for_user(opt.user, argv[0]);
 	if (status == EXIT_DONE && argv[0])
 		status = child_find(argv);
+	record_set_bounds(&run);
+	if (status == EXIT_DONE)
+		status = record_set_box(&run);
 	if (status != EXIT_DONE)
 		return status;
 	cmd_catch_signals();
@@ -1257,6 +1696,8 @@ static int record_run(int argc, char **argv)
 	closed = close_inputs(&run);
 	child_close(&run.child);
 	recording_close(&run.rec);
+	segments_free(&run.segments);
+	box_free(&run.box);
 	if (run.target >= 0)
 		close(run.target);
 	free_tables(&run);

@@ -66,7 +66,6 @@ static int names_on_event(struct grt_consumer *c, const struct grt_event *e, uin
 {
 	struct names *n = (struct names *)c;
 
-	(void)cpu;
 	n->last = e->time > n->last ? e->time : n->last;
 	return grt_images_event(&n->images, e);
 }
@@ -121,7 +120,7 @@ static int names_object(struct names *n, const struct grt_image *i, const struct
 	    grt_texts_add(&n->files, key, sizeof(key), &file))
 		return -ENOMEM;
 	if (n->files.used > before) {
-		if (addresses_object(n->addresses, base + 1, &n->object[file]))
+		if (addresses_object(n->addresses, path, &n->object[file]))
 			return -ENOMEM;
 		if (n->object[file]) {
 			addresses_by_address(n->addresses, n->object[file]);
@@ -333,8 +332,6 @@ int record_names_write(struct recording *r, struct grt_err *err)
 
 int record_names_write(struct recording *r, struct grt_err *err)
 {
-	(void)r;
-	(void)err;
 	return 0;
 }
 

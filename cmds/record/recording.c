@@ -17,10 +17,16 @@
 #include "base/grow.h"
 #include "trace/metadata.h"
 #include "trace/packet.h"
+#include "trace/segment.h"
 #include "cmds/privileges.h"
 #include "recording.h"
 
 #define PATH_ROOM 4096
+
+/* A segment that has no metadata yet. */
+#define SEGMENT_NEW ".segment.new"
+
+static int remove_segment(int dir, const char *name);
 
 /* What is in a directory that we are asked to replace. */
 enum dir_kind { DIR_EMPTY, DIR_RECORDING, DIR_FOREIGN };
@@ -30,9 +36,14 @@ static bool is_our_name(const char *name)
 {
 	const char *number = strrchr(name, '_');
 
-	if (!strcmp(name, "metadata") || grt_metadata_is_new(name) || !strcmp(name, ".stop"))
+	/* what a black box has seen is replaced by nothing */
+	if (!strncmp(name, GRT_SNAPSHOT "_", strlen(GRT_SNAPSHOT "_")))
+		return false;
+	if (!strcmp(name, "metadata") || grt_metadata_is_new(name) || !strcmp(name, ".stop") ||
+	    !strcmp(name, SEGMENT_NEW))
 		return true;
-	return number && number[1] && strspn(number + 1, "0123456789") == strlen(number + 1);
+	return number && number[1] && strspn(number + 1, "0123456789") == strcspn(number + 1, ".") &&
+	       (!strchr(number, '.') || !strcmp(strchr(number, '.'), GRT_PACKED_SUFFIX));
 }
 
 /* The beginning of a regular file. Return: its length, or -1 */
@@ -65,6 +76,33 @@ static bool is_begun(int dir, const char *name)
 	return n >= 0 && !strncmp(text, GRT_METADATA_HEAD, (size_t)n);
 }
 
+static bool is_segment(const char *name)
+{
+	return grt_segment_number(name) || !strcmp(name, SEGMENT_NEW);
+}
+
+static int open_segment(int dir, const char *name)
+{
+	return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* One that holds what is not ours makes the recording a foreign directory. */
+static bool is_our_segment(int dir, const char *name)
+{
+	int fd = is_segment(name) ? open_segment(dir, name) : -1;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	bool ours = true;
+	struct dirent *e;
+
+	if (!d)
+		return true;
+	while (ours && (e = readdir(d)))
+		ours = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+		       (is_our_name(e->d_name) && !is_segment(e->d_name));
+	closedir(d);
+	return ours;
+}
+
 static enum dir_kind dir_kind(int dir)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -78,7 +116,8 @@ static enum dir_kind dir_kind(int dir)
 	errno = 0;
 	while (kind != DIR_FOREIGN && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
-			kind = is_our_name(e->d_name) ? DIR_RECORDING : DIR_FOREIGN;
+			kind = is_our_name(e->d_name) && is_our_segment(dir, e->d_name) ? DIR_RECORDING
+											: DIR_FOREIGN;
 			others |= !is_begun(dir, e->d_name);
 		}
 	closedir(d);
@@ -125,10 +164,22 @@ static void remove_files(int dir)
 	struct dirent *e;
 
 	while (d && (e = readdir(d)))
-		if (is_our_name(e->d_name))
-			unlinkat(dir, e->d_name, 0);
+		if (is_our_name(e->d_name) && unlinkat(dir, e->d_name, 0) && is_segment(e->d_name))
+			remove_segment(dir, e->d_name);
 	if (d)
 		closedir(d);
+}
+
+/* It has no segments of its own. Return: 0 or -errno */
+static int remove_segment(int dir, const char *name)
+{
+	int fd = open_segment(dir, name);
+
+	if (fd < 0)
+		return -errno;
+	remove_files(fd);
+	close(fd);
+	return unlinkat(dir, name, AT_REMOVEDIR) ? -errno : 0;
 }
 
 /* Metadata that others began; with the lock, so nobody writes it. */
@@ -222,7 +273,13 @@ void recording_give(struct recording *r, const char *name)
 
 static void set_path(struct recording *r, const char *path)
 {
-	*r = (struct recording){.path = path, .dir = -1, .uid = (uid_t)-1, .gid = (gid_t)-1};
+	*r = (struct recording){.path = path,
+				.dir = -1,
+				.at = -1,
+				.uid = (uid_t)-1,
+				.gid = (gid_t)-1,
+				.box = r->box,
+				.segments = r->segments};
 	/* Under sudo it belongs to the calling user, who can then read it without sudo. */
 	privileges_user(&r->uid, &r->gid);
 }
@@ -256,17 +313,51 @@ void recording_owner(const char *path, uid_t *uid, gid_t *gid)
 		close(dir);
 }
 
+/* Also a directory in which a black box was before. Return: as recording_make_room() */
+static int recording_enter_box(const char *path, struct grt_err *err)
+{
+	char text[8192];
+	int dir = open_dir(path), ret;
+
+	if (dir < 0)
+		return errno == ENOENT ? 0 : recording_not_ours(path, err);
+	ret = dir_kind(dir) == DIR_EMPTY || (recording_read_head(dir, "metadata", text, sizeof(text)) > 0 &&
+					     strstr(text, "black_box = "))
+		      ? 1
+		      : recording_not_ours(path, err);
+	close(dir);
+	return ret;
+}
+
+unsigned long recording_snapshots(const struct recording *r)
+{
+	DIR *d = fdopendir(openat(r->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	const char *prefix = GRT_SNAPSHOT "_";
+	unsigned long most = 0, number;
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		number = strncmp(e->d_name, prefix, strlen(prefix))
+				 ? 0
+				 : strtoul(e->d_name + strlen(prefix), NULL, 10);
+		most = number > most ? number : most;
+	}
+	if (d)
+		closedir(d);
+	return most;
+}
+
 /* Creates it, or takes an empty one, as the user who called sudo. Return: 0 or -errno */
 static int make_dir(struct recording *r, const char *name, struct grt_err *err)
 {
 	bool as_user = as_user_begin_at(r->uid, r->gid, name);
-	int ret = recording_make_room(name, err);
+	int ret = r->box ? recording_enter_box(name, err) : recording_make_room(name, err);
 
 	if (!ret && mkdir(name, 0700))
 		ret = grt_err_set(err, -errno, strerror(errno), NULL, "cannot make the directory %s", name);
 	if (ret >= 0) {
 		r->made = !ret;
-		r->dir = open_dir(name);
+		r->dir = r->at = open_dir(name);
 		if (r->dir < 0)
 			ret = grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
 	}
@@ -399,15 +490,56 @@ int recording_add_file(struct recording *r, const char *source, unsigned int ind
 	if (!f)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for %s", r->path);
 	snprintf(f->name, sizeof(f->name), "%s_%u", source, index);
-	f->fd = openat(r->dir, f->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (f->fd < 0)
-		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s/%s", r->path,
+	/* those of segments are made with each of them */
+	f->fd = r->segments ? -1 : recording_create(r, f->name);
+	if (f->fd < 0 && !r->segments)
+		return grt_err_set(err, f->fd, strerror(-f->fd), NULL, "cannot write %s/%s", r->path,
 				   f->name);
-	give(r, f->fd, "", AT_EMPTY_PATH);
 	return (int)r->count - 1;
 }
 
-static void recording_count_packet(void *arg, const struct grt_packet *p)
+int recording_create(const struct recording *r, const char *name)
+{
+	int fd = openat(r->at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	give(r, fd, "", AT_EMPTY_PATH);
+	return fd;
+}
+
+int recording_name_dir(struct recording *r, const char *name)
+{
+	return renameat(r->dir, SEGMENT_NEW, r->dir, name);
+}
+
+int recording_enter_dir(struct recording *r)
+{
+	int fd;
+
+	if (mkdirat(r->dir, SEGMENT_NEW, 0700))
+		return -errno;
+	fd = open_segment(r->dir, SEGMENT_NEW);
+	if (fd < 0)
+		return -errno;
+	give(r, fd, "", AT_EMPTY_PATH);
+	if (r->at != r->dir)
+		close(r->at);
+	r->at = fd;
+	return 0;
+}
+
+int recording_remove_dir(struct recording *r, const char *name)
+{
+	return remove_segment(r->dir, name);
+}
+
+void recording_give_at(struct recording *r, const char *name)
+{
+	give(r, r->at, name, 0);
+}
+
+void recording_count_packet(void *arg, const struct grt_packet *p)
 {
 	struct recording *r = arg;
 
@@ -435,6 +567,8 @@ int recording_write(struct recording *r, unsigned int i, const void *data, size_
 	size_t done = 0, whole;
 	ssize_t n = 0;
 
+	if (r->segments)
+		return segments_write(r, i, data, len, err);
 	while (done < len) {
 		n = write(f->fd, (const char *)data + done, len - done);
 		if (n < 0 && errno == EINTR)
@@ -571,10 +705,22 @@ bool recording_counted(const struct recording *r)
 /* Bytes that are no packets are left for the reader to judge; a packet's beginning without its end is not. */
 static int cut_to_whole(struct recording *r, struct recording_file *f)
 {
-	if (!r->seekable || f->meter.lost_track || f->whole == f->bytes)
+	if (!r->seekable || r->segments || f->meter.lost_track || f->whole == f->bytes)
 		return 0;
 	f->bytes = f->whole;
 	return ftruncate(f->fd, (off_t)f->whole) ? errno : 0;
+}
+
+int recording_close_files(struct recording *r)
+{
+	int code = 0;
+
+	for (unsigned int i = 0; i < r->count; i++) {
+		if (r->files[i].fd >= 0 && close(r->files[i].fd))
+			code = -errno;
+		r->files[i].fd = -1;
+	}
+	return code;
 }
 
 int recording_finish(struct recording *r, struct grt_err *err)
@@ -600,9 +746,11 @@ int recording_finish(struct recording *r, struct grt_err *err)
 void recording_close(struct recording *r)
 {
 	recording_finish(r, NULL);
+	if (r->at >= 0 && r->at != r->dir)
+		close(r->at);
 	if (r->dir >= 0)
 		close(r->dir);
 	r->dir = -1;
 	free(r->files);
-	*r = (struct recording){.dir = -1};
+	*r = (struct recording){.dir = -1, .at = -1};
 }

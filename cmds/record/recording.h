@@ -10,35 +10,44 @@
 #include "host/meter.h"
 #include "trace/cut.h"
 #include "cmds/cmd.h"
+#include "segments.h"
 
 /**
  * struct recording_file - a file of packets
  * @fd: -1 where closed
  * @bytes: written
  * @whole: of these, in whole packets
+ * @source: number of its source
+ * @in_segment: bytes in the open segment; @last: stamp of the end of its last packet
  */
 struct recording_file {
 	int fd;
 	char name[32];
 	uint64_t bytes;
 	uint64_t whole;
+	unsigned int source;
+	uint64_t in_segment;
+	uint64_t last;
 	struct meter meter;
 };
 
 /**
  * struct recording - all of it
  * @path: as given
- * @dir: descriptor, -1 for a raw file
+ * @dir: descriptor, -1 for a raw file; @at: of the directory of its files, which is @dir or a segment
  * @seekable: whole packets can be restored by cutting
  * @uid, @gid: the owner of its files, set by root; (uid_t)-1: root
  * @files: of which there are @count
  * @events, @lost: from the packets' balances
  * @adopted: bytes of files that others have written
  * @made: the directory was not there before
+ * @box: it is the directory of a black box, which is not replaced
+ * @segments: it is bounded; NULL: it is not
  */
 struct recording {
 	const char *path;
 	int dir;
+	int at;
 	bool seekable;
 	uid_t uid;
 	gid_t gid;
@@ -48,6 +57,8 @@ struct recording {
 	uint64_t lost;
 	uint64_t adopted;
 	bool made;
+	bool box;
+	struct segments *segments;
 };
 
 /**
@@ -65,11 +76,36 @@ int recording_open_raw(struct recording *r, const char *path, struct grt_err *er
 /** recording_add_file - a file SOURCE_INDEX in the directory. Return: its number, or -errno */
 int recording_add_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err);
 
+/** recording_snapshots - the largest number of a snapshot in the directory of a black box */
+unsigned long recording_snapshots(const struct recording *r);
+
 /** recording_discard - removes what recording_open_dir() and what followed it made: it did not begin */
 void recording_discard(struct recording *r);
 
 /** recording_give - gives a file of the directory to the owner of the others */
 void recording_give(struct recording *r, const char *name);
+
+/** recording_create - a new file in @at, of the owner of the others. Return: a descriptor or -errno */
+int recording_create(const struct recording *r, const char *name);
+
+/** recording_enter_dir - makes a directory for the files from now on, which has no name yet. Return: 0 or
+ * -errno */
+int recording_enter_dir(struct recording *r);
+
+/** recording_name_dir - gives it its name: now it has metadata. Return: 0, or -1 with errno set */
+int recording_name_dir(struct recording *r, const char *name);
+
+/** recording_remove_dir - removes such a directory. Return: 0 or -errno */
+int recording_remove_dir(struct recording *r, const char *name);
+
+/** recording_give_at - gives a file of @at to the owner of the others */
+void recording_give_at(struct recording *r, const char *name);
+
+/** recording_count_packet - counts its events; @arg is the struct recording */
+void recording_count_packet(void *arg, const struct grt_packet *p);
+
+/** recording_close_files - closes those that are open. Return: 0 or -errno */
+int recording_close_files(struct recording *r);
 
 /** recording_write - appends bytes to file @i. Return: 0 or -errno; then the file ends with its last whole
  * packet */

@@ -16,6 +16,7 @@
 #include "trace/packet.h"
 #include "cmds/terminal.h"
 #include "report.h"
+#include "report_incident.h"
 #include "report_page.h"
 
 #define NOT_GIVEN UINT64_MAX
@@ -50,6 +51,7 @@ static struct {
 	double duration;
 	double interval;
 	bool path;
+	bool incident;
 	bool json;
 	bool csv;
 	bool verbose;
@@ -63,6 +65,8 @@ static const struct cmd_opt opts[] = {
 	{"output", 'o', OPT_STR, "FILE", &opt.output, "write a page for a browser here: FILE.html"},
 	{"by", 'b', OPT_WORD, "WHAT", &opt.by, "one table in place of the summary"},
 	{"path", 0, OPT_FLAG, NULL, &opt.path, "the critical path, short for --by path"},
+	{"incident", 0, OPT_FLAG, NULL, &opt.incident,
+	 "of a black box's snapshot: why it was written, the process, job and stack, what else was there"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column of the table; for jobs also time: the order of completion"},
 	{"top", 't', OPT_U64, "N", &opt.top, "number of rows of the table, 0: all (jobs as text: 20)"},
@@ -85,7 +89,7 @@ static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint3
 	struct report *r = (struct report *)c;
 	enum grt_class class = grt_class_of[e->type];
 
-	r->elsewhere[class]++;
+	r->elsewhere[class] += !opt.filter.f.beside;
 	return r->besides[class] ? r->besides[class](c, e, cpu) : 0;
 }
 
@@ -123,7 +127,6 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	struct report *r = (struct report *)c;
 	int ret = 0;
 
-	(void)cpu;
 	if (report_is_asked_for(r, e))
 		ret = grt_analyses_event(&r->a, e, GRT_CLASSES);
 	/* What a live stream begins with may be older than this program. */
@@ -203,6 +206,7 @@ static bool report_wants(struct grt_analyses *a, const struct grt_job *job)
 static int report_begin_analyses(struct report *r)
 {
 	r->a.wants = report_wants;
+	r->a.pass.filter = grt_filter_any(&opt.filter.f) ? &opt.filter.f : NULL;
 	if (grt_analyses_join(&r->a))
 		return -ENOMEM;
 	r->a.pass.notes = &r->notes;
@@ -404,6 +408,8 @@ static int report_check_options(struct report *r)
 	if (opt.step_range && opt.by.value && strcmp(opt.by.value, "step") && strcmp(opt.by.value, "rank"))
 		return cmd_usage_error("--step-range is of --by step and --by rank, not of --by %s",
 				       opt.by.value);
+	if (opt.incident && (opt.json || opt.csv || opt.output || opt.by.value || opt.path))
+		return cmd_usage_error("--incident is text, and all of it: it takes no other form or table");
 	status = set_view(r);
 	if (status == EXIT_DONE)
 		status = set_filter(r);
@@ -448,8 +454,6 @@ static int report_page(struct report *r, const char *path)
 
 	if (status != EXIT_DONE)
 		return status;
-	if (opt.filter.pid || opt.filter.comm || opt.filter.ring)
-		return cmd_usage_error("a page has the lanes of all processes: use --from, --to or --device");
 	r->out = open_memstream(&tables, &length);
 	if (!r->out || grt_lanes_new(&r->lanes))
 		return report_no_memory();
@@ -527,7 +531,12 @@ static int report_run(int argc, char **argv)
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
 	if (!path && !access(DEFAULT_INPUT, F_OK))
 		path = DEFAULT_INPUT;
-	status = opt.output ? report_page(&r, path) : path ? report_recording(&r, path) : report_live(&r);
+	if (opt.incident)
+		status = path ? report_incident(path) : cmd_usage_error("--incident: the path of a snapshot");
+	else
+		status = opt.output ? report_page(&r, path)
+			 : path	    ? report_recording(&r, path)
+				    : report_live(&r);
 	end_analyses(&r);
 	filter_free(&opt.filter);
 	return status;

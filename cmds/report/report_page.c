@@ -12,6 +12,7 @@
 #include "flamegraph/flamegraph.h"
 #include "stack/flame_shapes.h"
 #include "stack/slots.h"
+#include "trace/session.h"
 
 /* Into so many the time is cut of which the graph can be seen apart: a power of two. Fewer where their
  * weights are more than this, so that the page stays small. */
@@ -34,15 +35,30 @@ static const struct graph {
 	{"wall", "wall", GRT_FLAME_WEIGHT_WALL, "time of threads", "process thread"},
 };
 
+/* As requested, for a pass that has learned nothing yet; @joins: it chooses jobs when they are joined. */
+static struct grt_filter report_page_filter(const struct report *r, bool joins)
+{
+	const struct grt_filter *asked = r->a.pass.filter;
+
+	return asked ? (struct grt_filter){.pid = asked->pid,
+					   .comm = asked->comm,
+					   .ring = asked->ring,
+					   .joins = joins}
+		     : (struct grt_filter){.pid = 0};
+}
+
 /* A pass of its own over the recording. Return: 0 or a negative errno, with @err */
-static int report_page_run(const struct report *r, const char *gpu, struct grt_consumer *c,
-			   int (*done)(struct grt_session *s, void *arg), void *arg, struct grt_err *err)
+static int report_page_run(const struct report *r, const char *gpu, struct grt_filter *filter,
+			   struct grt_consumer *c, int (*done)(struct grt_session *s, void *arg), void *arg,
+			   struct grt_err *err)
 {
 	struct grt_session *s;
 	int ret = grt_session_open(&s, r->input, err);
 
 	if (ret)
 		return ret;
+	if (grt_filter_any(filter))
+		grt_session_filter(s, filter);
 	if (gpu)
 		ret = grt_session_gpu(s, gpu, NULL, err);
 	if (!ret)
@@ -51,6 +67,7 @@ static int report_page_run(const struct report *r, const char *gpu, struct grt_c
 	/* faults were reported by the first pass */
 	ret = ret < 0 ? ret : done(s, arg);
 	grt_session_close(s);
+	grt_filter_free(filter);
 	return ret;
 }
 
@@ -72,10 +89,12 @@ static int report_page_put_lanes(struct grt_session *s, void *arg)
 
 static int report_page_lanes(const struct report *r, const char *gpu, struct grt_page *p, struct grt_err *err)
 {
+	struct grt_filter filter = report_page_filter(r, false);
 	struct lanes_out out = {r->lanes, p};
 
 	grt_lanes_within(r->lanes, r->span.first, r->span.last);
-	return report_page_run(r, gpu, grt_lanes_consumer(r->lanes), report_page_put_lanes, &out, err);
+	return report_page_run(r, gpu, &filter, grt_lanes_consumer(r->lanes), report_page_put_lanes, &out,
+			       err);
 }
 
 /** struct graph_out - what report_page_put_graph() needs */
@@ -94,7 +113,6 @@ static int report_page_put_graph(struct grt_session *s, void *arg)
 		.title = out->graph->title, .unit = "ns", .levels = out->graph->levels, .notes = &out->notes};
 	int ret = grt_analyses_finish(&out->a);
 
-	(void)s;
 	/* there is nothing of this weight */
 	if (ret == -ENODATA)
 		return 0;
@@ -111,6 +129,7 @@ static int report_page_graph(const struct report *r, const char *gpu, const stru
 			     struct grt_page *p, struct grt_err *err)
 {
 	struct grt_flame_shape shape = {.weight = graph->weight};
+	struct grt_filter filter = report_page_filter(r, true);
 	struct graph_out out = {.graph = graph, .a.pass = {.shape = &shape}, .page = p};
 	struct grt_pass *pass = &out.a.pass;
 	struct grt_stacks *tree;
@@ -120,6 +139,7 @@ static int report_page_graph(const struct report *r, const char *gpu, const stru
 	out.slots = (struct grt_slots){.from = r->span.first, .to = r->span.last, .n = SLOTS};
 	pass->slots = r->span.known ? &out.slots : NULL;
 	pass->notes = &out.notes;
+	pass->filter = grt_filter_any(&filter) ? &filter : NULL;
 	pass->first = r->narrowed ? r->span.first : 0;
 	pass->last = r->narrowed ? r->span.last : UINT64_MAX;
 	grt_analyses_want(&out.a, grt_part_find(graph->part, GRT_PART_FLAME));
@@ -127,7 +147,7 @@ static int report_page_graph(const struct report *r, const char *gpu, const stru
 		ret = grt_analyses_begin(&out.a);
 	if (!ret) {
 		grt_analyses_consume(&out.a);
-		ret = report_page_run(r, gpu, &out.a.c, report_page_put_graph, &out, err);
+		ret = report_page_run(r, gpu, &filter, &out.a.c, report_page_put_graph, &out, err);
 	}
 	grt_analyses_free(&out.a);
 	grt_stacks_free(tree);

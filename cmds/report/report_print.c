@@ -20,8 +20,6 @@ static void get_span(struct grt_cell *cell, const void *view, const void *row, i
 {
 	const struct reading_span *span = row;
 
-	(void)view;
-	(void)arg;
 	*cell = (struct grt_cell){.number = span->last - span->first, .absent = !span->known};
 }
 
@@ -157,7 +155,6 @@ static bool is_first(void *arg, const struct grt_part *part, const void *state)
 {
 	const struct report *r = arg;
 
-	(void)state;
 	return part->where & GRT_PART_FIRST && !r->by;
 }
 
@@ -197,8 +194,7 @@ static bool report_print_is_shown(void *arg, const struct grt_part *part, const 
 {
 	const struct report *r = arg;
 
-	(void)state;
-	return part != r->by && !(part->where & GRT_PART_FIRST) &&
+	return part != r->by && !is_first(arg, part, state) &&
 	       !(r->a.pass.no_jobs && part->where & GRT_PART_JOBS) && !r->a.pass.csv;
 }
 

@@ -48,10 +48,9 @@ static const struct cmd_opt opts[] = {
 static bool timeline_wants(struct grt_analyses *a, const struct grt_job *job)
 {
 	struct timeline *tl = (struct timeline *)a;
-	bool selected = grt_filter_wants_job(&opt.filter.f, tl->a.pass.names, job->pid, job->tid, job->ring);
 
-	tl->selected |= selected;
-	return selected && (a->pass.whole || grt_job_touches(job, a->pass.first, a->pass.last));
+	return grt_filter_wants_job(&opt.filter.f, tl->a.pass.names, job->pid, job->tid, job->ring) &&
+	       (a->pass.whole || grt_job_touches(job, a->pass.first, a->pass.last));
 }
 
 static bool width_fits(uint64_t width)
@@ -95,6 +94,7 @@ static int timeline_begin_analyses(struct timeline *tl)
 	pass->last = tl->span.last;
 	pass->known = tl->span.known;
 	pass->notes = &tl->notes;
+	pass->filter = tl->filtered ? &opt.filter.f : NULL;
 	if (!tl->latency_only)
 		pass->columns = tl->look.columns;
 	grt_analyses_want_all(&tl->a, tl->latency_only ? GRT_PART_LATENCY : GRT_PART_LATENCY | GRT_PART_BARS);
@@ -102,19 +102,6 @@ static int timeline_begin_analyses(struct timeline *tl)
 		return -ENOMEM;
 	grt_analyses_consume(&tl->a);
 	return 0;
-}
-
-static int nothing_selected(const struct timeline *tl)
-{
-	bool rest = opt.filter.ring || opt.filter.comm;
-	char pid[64] = "";
-
-	if (opt.filter.pid)
-		snprintf(pid, sizeof(pid), " --pid %" PRIu64 "%s", opt.filter.pid, rest ? "," : "");
-	return cmd_fail(EXIT_FAILED, NULL, "grtrace report --by ring PATH, or --by process",
-			"%s:%s%s%s%s%s: the trace has no such job", tl->input, pid,
-			opt.filter.ring ? " --ring " : "", opt.filter.ring ?: "",
-			opt.filter.comm ? " --comm " : "", opt.filter.comm ?: "");
 }
 
 /* Columns are filled while the trace is read, so what they span must be known before. */
@@ -150,8 +137,10 @@ static int cmd_timeline_run(struct timeline *tl)
 		return timeline_no_memory(tl);
 	ret = grt_session_run(tl->session, &tl->a.c, 0, UINT64_MAX, &err);
 	done = grt_analyses_finish(&tl->a);
-	if (!done && tl->filtered && !tl->selected && !timeline_others(tl))
-		return ret < 0 ? reading_judge(tl->session, tl->input, 0, ret, &err) : nothing_selected(tl);
+	if (!done && ret >= 0)
+		status = filter_found(&opt.filter, tl->input);
+	if (status != EXIT_DONE)
+		return status;
 	if (!done)
 		done = timeline_print(tl);
 	return reading_judge(tl->session, tl->input, 0, ret < 0 ? ret : done, &err);

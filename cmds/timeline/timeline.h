@@ -38,7 +38,6 @@ struct timeline_look {
  * @input: its name for people
  * @filter: as requested, @filtered: only some jobs are
  * @failed: -ENOMEM while it was drawn
- * @selected: there are jobs that were not left out by these
  */
 struct timeline {
 	struct grt_analyses a;
@@ -48,7 +47,6 @@ struct timeline {
 	struct timeline_look look;
 	const struct filter *filter;
 	bool filtered;
-	bool selected;
 	bool latency_only;
 	bool verbose;
 	int failed;

@@ -189,12 +189,16 @@ static void ring_label(const struct timeline *tl, const struct grt_timeline_row 
 	const struct grt_names *names = tl->a.pass.names;
 	const char *name = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, row->ring));
 	const char *engine = row->engine ? grt_engine_name(row->engine) : "";
+	uint32_t gpu = grt_names_gpus(names) ? grt_names_find(names, GRT_NAME_RING_GPU, row->ring)
+					     : GRT_NAME_UNKNOWN;
+	const char *card = grt_names_owner(names, gpu) ?: grt_names_name(names, gpu);
 	char id[32];
 
 	snprintf(id, sizeof(id), "ring %" PRIu32, row->ring);
 	if (row->ring == GRT_RING_NONE)
 		strcpy(id, "no ring");
-	snprintf(text, room, "%s%s%s", name ? name : id, *engine ? " " : "", engine);
+	snprintf(text, room, "%s%s%s%s%s", card ?: "", card ? " " : "", name ?: id, *engine ? " " : "",
+		 engine);
 }
 
 static void engine_label(const struct timeline *tl, const struct grt_timeline_row *row, char *text,

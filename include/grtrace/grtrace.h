@@ -180,6 +180,8 @@ struct grt_health_text {
  * @before_start, @after_end: events that the recorder dropped, since not all of its sources had begun, or the
  *	recording had ended; in no packet's balance
  * @left_out: of @events, by filters of the caller
+ * @deleted: events of segments that the recorder deleted, since the recording is bounded; in no packet's balance
+ * @deleted_segments: how many segments
  */
 struct grt_health {
 	uint64_t size;
@@ -202,6 +204,8 @@ struct grt_health {
 	uint64_t before_start;
 	uint64_t after_end;
 	uint64_t left_out;
+	uint64_t deleted;
+	uint64_t deleted_segments;
 };
 
 /**

@@ -84,8 +84,6 @@ static int allocations_begin(void **state, struct grt_pass *pass, unsigned int p
 {
 	struct allocations *a = *state;
 
-	(void)pass;
-	(void)parts;
 	grt_images_init(&a->images);
 	grt_keyed_init(&a->sites, sizeof(struct site), SITES_MAX);
 	grt_keyed_init(&a->live, sizeof(struct block), LIVE_MAX);
@@ -189,7 +187,6 @@ static int allocations_event(void *state, const struct grt_event *e, struct grt_
 	struct grt_key key;
 	struct block *b;
 
-	(void)pass;
 	if (e->type != GRT_EV_ALLOC)
 		return grt_images_event(&a->images, e);
 	i = grt_images_of(&a->images, e);
@@ -233,7 +230,6 @@ static int allocations_finish(void *state, struct grt_pass *pass)
 	struct allocations *a = state;
 	int ret = 0;
 
-	(void)pass;
 	for (uint32_t i = 0; i < a->changes; i++)
 		if (i < a->change[i].memory->peak_at)
 			a->change[i].site->at_peak += (uint64_t)a->change[i].bytes;

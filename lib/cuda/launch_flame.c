@@ -346,21 +346,37 @@ static void launch_flame_name_device(const struct grt_launch_flame *f, const str
 	op->gpu = grt_device_label(all, d, label)[3] == '-' ? label : NULL;
 }
 
+static int launch_flame_name_process(const struct grt_process_names *processes, const struct grt_image *i,
+				     char room[320], struct grt_flame_op *op)
+{
+	char pid[24];
+	const char *name = grt_image_process_name(i, pid), *text;
+	int ret = grt_process_names_text(processes, name, strlen(name), i->pid, room, &text);
+
+	/* "pid N" is in @pid */
+	if (ret >= 0 && text != room)
+		snprintf(room, 320, "%s", name);
+	op->process = room;
+	op->process_len = strlen(room);
+	return ret < 0 ? ret : 0;
+}
+
 static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
-				const struct grt_flame_shape *shape, struct grt_stacks *tree,
+				const struct grt_flame_shape *shape,
+				const struct grt_process_names *processes, struct grt_stacks *tree,
 				enum grt_stacks_side side)
 {
 	const struct grt_image *i = grt_launches_images(f->launches)->image[r->image];
 	struct grt_flame_op op = {.device = GRT_FLAME_NO_DEVICE, .graph = r->graph, .ns = r->ns};
-	char pid[24], queue[64], label[GRT_DEVICE_LABEL];
+	char process[320], queue[64], label[GRT_DEVICE_LABEL];
 	uint32_t node;
-	int ret;
+	int ret = launch_flame_name_process(processes, i, process, &op);
 
+	if (ret)
+		return ret;
 	op.copy = r->leaf == GRT_FLAME_LEAF_COPY || r->leaf == GRT_FLAME_LEAF_SET;
 	op.launches = r->launches;
 	op.bytes = r->bytes;
-	op.process = grt_image_process_name(i, pid);
-	op.process_len = strlen(op.process);
 	op.queue = "[no stream]";
 	op.queue_len = strlen(op.queue);
 	if (r->leaf != GRT_FLAME_LEAF_PENDING && r->leaf != GRT_FLAME_LEAF_CALL) {
@@ -387,19 +403,18 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 
 /* What CUPTI lost is only known by number. */
 static int launch_flame_put_lost(const struct grt_image *i, const struct grt_flame_shape *shape,
-				 struct grt_stacks *tree, enum grt_stacks_side side)
+				 const struct grt_process_names *processes, struct grt_stacks *tree,
+				 enum grt_stacks_side side)
 {
 	struct grt_flame_op op = {.device = GRT_FLAME_NO_DEVICE, .queue = "[no stream]"};
-	char pid[24];
+	char process[320];
 	uint32_t node;
 	int ret;
 
 	if (shape->weight != GRT_FLAME_WEIGHT_LAUNCHES || !i->process.gpu_lost)
 		return 0;
-	op.process = grt_image_process_name(i, pid);
-	op.process_len = strlen(op.process);
 	op.queue_len = strlen(op.queue);
-	ret = put_base(tree, shape, &op, &node);
+	ret = launch_flame_name_process(processes, i, process, &op) ?: put_base(tree, shape, &op, &node);
 	if (!ret)
 		ret = grt_stacks_word(tree, "[lost]", &node);
 	return ret ? ret : grt_stacks_add(tree, node, side, i->process.gpu_lost);
@@ -411,15 +426,38 @@ int grt_launch_flame_flush(struct grt_launch_flame *f)
 }
 
 int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_shape *shape,
-			  struct grt_stacks *tree, enum grt_stacks_side side)
+			  const struct grt_process_names *processes, struct grt_stacks *tree,
+			  enum grt_stacks_side side)
 {
 	const struct grt_images *images = grt_launches_images(f->launches);
-	int ret = grt_launch_flame_flush(f);
+	int ret = 0;
 
 	for (uint32_t i = 0; i < f->rows && !ret; i++)
-		ret = launch_flame_put_row(f, &f->row[i], shape, tree, side);
+		ret = launch_flame_put_row(f, &f->row[i], shape, processes, tree, side);
 	for (uint32_t i = 0; i < images->images && !ret; i++)
-		ret = launch_flame_put_lost(images->image[i], shape, tree, side);
+		ret = launch_flame_put_lost(images->image[i], shape, processes, tree, side);
+	return ret;
+}
+
+static int launch_flame_see_process(const struct grt_image *i, struct grt_process_names *processes)
+{
+	char pid[24];
+	const char *name = grt_image_process_name(i, pid);
+
+	return grt_process_names_see(processes, name, strlen(name), i->pid);
+}
+
+int grt_launch_flame_processes(const struct grt_launch_flame *f, struct grt_process_names *processes)
+{
+	const struct grt_images *images = grt_launches_images(f->launches);
+	int ret = 0;
+
+	for (uint32_t i = 0; i < f->rows && !ret; i++)
+		ret = launch_flame_see_process(images->image[f->row[i].image], processes);
+	for (uint32_t i = 0; i < images->images && !ret; i++)
+		ret = images->image[i]->process.gpu_lost
+			      ? launch_flame_see_process(images->image[i], processes)
+			      : 0;
 	return ret;
 }
 

@@ -12,6 +12,7 @@
 #include <grtrace/grtrace.h>
 
 #include "stack/flame_shapes.h"
+#include "stack/process_names.h"
 #include "stack/stack_ends.h"
 #include "launches.h"
 
@@ -35,20 +36,26 @@ void grt_launch_flame_slots(struct grt_launch_flame *f, struct grt_slots *slots)
 int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e);
 
 /**
- * grt_launch_flame_tree - the trace is over: its stacks, outermost frame first
+ * grt_launch_flame_tree - after grt_launch_flame_flush(): its stacks, outermost frame first
  *	python3;main;Model.forward (model.py:42);cudaLaunchKernel;[GPU_Kernel]gemm
  * Ranges of NVTX that the launch was made in are frames "[nvtx] NAME" around the
  * stack. A kernel that another one launched stands on [device launch], one whose launch is
  * not in the trace on [unmatched]; a launch without a stack is named by its
  * function. With launches as the weight, [GPU_Launch_Pending] is what came to
  * nothing and [lost] what CUPTI lost; neither has a time.
+ * @processes: all that are in the picture
  * @side: of the tree they are added to
  * Return: 0, -ENOMEM or -EOVERFLOW (see grt_stacks_add())
  */
 int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_shape *shape,
-			  struct grt_stacks *tree, enum grt_stacks_side side);
+			  const struct grt_process_names *processes, struct grt_stacks *tree,
+			  enum grt_stacks_side side);
 
-/** grt_launch_flame_flush - the trace is over. Return: 0 or -ENOMEM */
+/** grt_launch_flame_processes - sees those that launched, after grt_launch_flame_flush(). Return: 0 or
+ * -ENOMEM */
+int grt_launch_flame_processes(const struct grt_launch_flame *f, struct grt_process_names *processes);
+
+/** grt_launch_flame_flush - the trace is over; once. Return: 0 or -ENOMEM */
 int grt_launch_flame_flush(struct grt_launch_flame *f);
 
 /** grt_launch_flame_ends - adds GPU time by where its stacks end. Return: 0 or -ENOMEM */

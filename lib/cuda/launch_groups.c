@@ -54,7 +54,6 @@ struct queue {
 struct grt_launch_groups {
 	enum grt_launch_by by;
 	struct grt_launches *launches;
-	struct grt_launch_gaps *gaps;
 	struct grt_image_frames *frames;
 	struct grt_keyed groups;
 	struct grt_keyed queues;
@@ -63,7 +62,6 @@ struct grt_launch_groups {
 	uint32_t octaves;
 	uint64_t over;
 	struct grt_interval span;
-	struct grt_interval within;
 };
 
 /* ----------------------------------------------------------------- keys */
@@ -191,10 +189,6 @@ static int add_times(struct grt_launch_groups *g, struct grt_launch_group *group
 		ret = grt_busy_within(&group->busy, &g->span, w->start, w->end);
 	if (!ret && kinds[g->by].queue && w->launch)
 		ret = launch_groups_add_depth(g, group, w);
-	if (!ret && g->gaps)
-		ret = grt_launch_gaps_work(g->gaps, w->image, w->device,
-					   w->start < g->within.from ? g->within.from : w->start,
-					   w->end > g->within.to ? g->within.to : w->end, w->launch);
 	return ret;
 }
 
@@ -316,15 +310,10 @@ int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
 	g->by = by;
 	g->octaves = OCTAVES_MAX;
 	grt_launch_groups_span(g, 0, UINT64_MAX);
-	g->within = g->span;
 	grt_keyed_init(&g->groups, sizeof(struct grt_launch_group), GRT_LAUNCH_GROUPS_MAX);
 	grt_keyed_init(&g->queues, sizeof(struct queue), STREAMS_MAX);
-	if (!grt_launches_new(&g->launches, &sink) && !grt_image_frames_new(&g->frames) &&
-	    (by != GRT_LAUNCH_BY_DEVICE || !grt_launch_gaps_new(&g->gaps))) {
-		if (g->gaps)
-			grt_launch_gaps_windows(g->gaps, &grt_launches_images(g->launches)->windows);
+	if (!grt_launches_new(&g->launches, &sink) && !grt_image_frames_new(&g->frames))
 		return 0;
-	}
 	grt_launch_groups_free(g);
 	*out = NULL;
 	return -ENOMEM;
@@ -337,20 +326,12 @@ void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_
 
 void grt_launch_groups_within(struct grt_launch_groups *g, uint64_t from, uint64_t to)
 {
-	g->within = (struct grt_interval){from, to};
 	grt_launches_within(g->launches, from, to);
 }
 
 int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e)
 {
-	struct grt_image *image;
-	int ret = grt_launches_event(g->launches, e);
-
-	if (ret || !g->gaps || e->type != GRT_EV_LAUNCH)
-		return ret;
-	image = grt_launches_image(g->launches, e);
-	return image ? grt_launch_gaps_call(g->gaps, image->number, (const struct grt_ev_launch *)e)
-		     : -ENOMEM;
+	return grt_launches_event(g->launches, e);
 }
 
 /* ----------------------------------------------------------------- names */
@@ -444,12 +425,6 @@ int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_lau
 	return g->groups.used;
 }
 
-int64_t grt_launch_groups_gaps(struct grt_launch_groups *g, const struct grt_launch_gap *const **out)
-{
-	*out = NULL;
-	return g->gaps ? grt_launch_gaps_list(g->gaps, grt_launches_images(g->launches), g->frames, out) : 0;
-}
-
 uint64_t grt_launch_groups_recorded(const struct grt_launch_groups *g, uint64_t from, uint64_t to)
 {
 	return grt_windows_sum(&grt_launches_images(g->launches)->windows, from, to);
@@ -463,11 +438,6 @@ struct grt_launches_count grt_launch_groups_count(const struct grt_launch_groups
 uint64_t grt_launch_groups_over(const struct grt_launch_groups *g)
 {
 	return g->over;
-}
-
-struct grt_launch_gaps_count grt_launch_groups_gaps_count(const struct grt_launch_groups *g)
-{
-	return g->gaps ? grt_launch_gaps_count(g->gaps) : (struct grt_launch_gaps_count){.late = 0};
 }
 
 void grt_launch_groups_free(struct grt_launch_groups *g)
@@ -486,7 +456,6 @@ void grt_launch_groups_free(struct grt_launch_groups *g)
 		free(q->end);
 	grt_keyed_free(&g->groups);
 	grt_keyed_free(&g->queues);
-	grt_launch_gaps_free(g->gaps);
 	grt_launches_free(g->launches);
 	grt_image_frames_free(g->frames);
 	free(g->list);

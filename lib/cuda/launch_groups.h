@@ -13,7 +13,6 @@
 
 #include "base/busy.h"
 #include "base/hist.h"
-#include "launch_gaps.h"
 #include "launches.h"
 #include "table/table.h"
 
@@ -93,7 +92,7 @@ int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
 /** grt_launch_groups_span - as grt_groups_span() */
 void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_t last);
 
-/** grt_launch_groups_within - as grt_launches_within(); gaps are those inside */
+/** grt_launch_groups_within - as grt_launches_within() */
 void grt_launch_groups_within(struct grt_launch_groups *g, uint64_t from, uint64_t to);
 
 /** grt_launch_groups_event - takes in an event; of use are classes image and launch. Return: 0 or -ENOMEM */
@@ -105,13 +104,6 @@ int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event 
  * Return: how many, or -ENOMEM
  */
 int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_launch_group *const **out);
-
-/**
- * grt_launch_groups_gaps - GRT_LAUNCH_BY_DEVICE: when devices were idle, see launch_gaps.h
- * @out: as above
- * Return: how many rows, or -ENOMEM; 0 for other kinds
- */
-int64_t grt_launch_groups_gaps(struct grt_launch_groups *g, const struct grt_launch_gap *const **out);
 
 /** grt_launch_groups_recorded - how much of a time was recorded, see stack/windows.h */
 uint64_t grt_launch_groups_recorded(const struct grt_launch_groups *g, uint64_t from, uint64_t to);
@@ -125,9 +117,6 @@ bool grt_launch_groups_any(const struct grt_launch_groups *g);
 /** grt_launch_groups_over - records in no group; they were too many */
 uint64_t grt_launch_groups_over(const struct grt_launch_groups *g);
 
-/** grt_launch_groups_gaps_count - what the gaps leave open; complete after grt_launch_groups_gaps() */
-struct grt_launch_gaps_count grt_launch_groups_gaps_count(const struct grt_launch_groups *g);
-
 /** grt_launch_groups_free - frees it; NULL is allowed */
 void grt_launch_groups_free(struct grt_launch_groups *g);
 
@@ -138,8 +127,7 @@ struct grt_launch_view {
 	uint64_t span;
 };
 
-/* Rows are struct grt_launch_group, the view is a struct grt_launch_view; and struct grt_launch_gap. */
+/* Rows are struct grt_launch_group, the view is a struct grt_launch_view. */
 extern const struct grt_table grt_launch_table[GRT_LAUNCH_BYS];
-extern const struct grt_table grt_launch_gap_table;
 
 #endif /* GRT_CUDA_LAUNCH_GROUPS_H */

@@ -114,12 +114,6 @@ static void launch_table_get_waves(struct grt_cell *cell, const void *view, cons
 	cell->absent = !g->fits;
 }
 
-static void launch_table_get_gap_uuid(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->text = ((const struct grt_launch_gap *)row)->uuid;
-	cell->absent = !cell->text;
-}
-
 /* Thousandths: 9000 is 9.0. */
 static void launch_table_get_capability(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
@@ -334,60 +328,12 @@ const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
 	[GRT_LAUNCH_BY_COPY] = {"copies", "copies", copy_columns, GRT_MARK_ESTIMATED},
 };
 
-#define K(member) offsetof(struct grt_launch_gap, member)
-
-static const struct grt_column gap_columns[] = {
-	{"pid", grt_cell_u32, K(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", grt_cell_pointed, K(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
-	{"gpu", grt_cell_u32, K(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in the first process that named it"},
-	{"uuid", launch_table_get_gap_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its identity, for all processes"},
-	{"idle", grt_cell_u64, K(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "idle time, ns"},
-	{"gaps", grt_cell_u64, K(gaps), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "gaps that it is part of"},
-	{"max", grt_cell_u64, K(max), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest part, ns"},
-	{"cpu", grt_cell_pointed, K(text), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the CPU was in, of the thread whose launch ended the gap"},
-	{.name = NULL},
-};
-
-const struct grt_table grt_launch_gap_table = {"idle", "GPU idle while the CPU was in", gap_columns, 0};
-
 /* clang-format on */
 
 /* --------------------------------------------------------------- analysis */
 
 /* Kernels of the summary. */
 #define SUMMARY_ROWS 10
-
-static void note_gaps(struct grt_launch_groups *g, struct grt_pass *pass)
-{
-	struct grt_launch_gaps_count n = grt_launch_groups_gaps_count(g);
-
-	if (n.late)
-		grt_note(pass->notes,
-			 "%" PRIu64 " records came more than 32768 records late: idle time may be too high",
-			 n.late);
-	if (n.unnamed)
-		grt_note(pass->notes,
-			 "GPU idle time: %" PRIu64 " parts have no stack or function (limit of 65536 parts)",
-			 n.unnamed);
-	if (n.work_over)
-		grt_note(pass->notes, "GPU idle time: %" PRIu64 " records ignored (limit of 4096 devices)",
-			 n.work_over);
-	if (n.calls_over)
-		grt_note(pass->notes,
-			 "GPU idle time: %" PRIu64 " calls ignored (limit of 65536 launching threads)",
-			 n.calls_over);
-}
-
-static int write_gaps(struct grt_launch_groups *g, struct grt_pass *pass)
-{
-	const struct grt_launch_gap *const *row;
-	int64_t n = grt_launch_groups_gaps(g, &row);
-	int ret = n < 0 ? -ENOMEM
-			: grt_writer_list(pass->writer, &grt_launch_gap_table, NULL, row, (uint64_t)n);
-
-	note_gaps(g, pass);
-	return ret;
-}
 
 /* What is missing from the rows, or was not joined. */
 static void note_unjoined(struct grt_launch_groups *g, struct grt_pass *pass,
@@ -437,12 +383,14 @@ static void note_undefined(struct grt_launch_groups *g, struct grt_pass *pass)
 			 n.undefined);
 }
 
-static int launch_table_write_rows(const struct grt_launch_groups *g, const struct grt_part *part, struct grt_pass *pass,
-				   const struct grt_launch_group *const *list, uint64_t n)
+static int launch_table_write_rows(const struct grt_launch_groups *g, const struct grt_part *part,
+				   struct grt_pass *pass, const struct grt_launch_group *const *list,
+				   uint64_t n)
 {
 	uint64_t shown = pass->summary && n > SUMMARY_ROWS ? SUMMARY_ROWS : grt_pass_shown(pass, part, n);
 	const struct grt_launch_group **row = calloc((size_t)n + 1, sizeof(*row));
-	struct grt_launch_view view = {.span = pass->known ? grt_launch_groups_recorded(g, pass->first, pass->last) : 0};
+	struct grt_launch_view view = {
+		.span = pass->known ? grt_launch_groups_recorded(g, pass->first, pass->last) : 0};
 	int ret;
 
 	if (!row)
@@ -471,11 +419,8 @@ static int write_launches(void *state, const struct grt_part *part, struct grt_p
 
 	if (n < 0)
 		return -ENOMEM;
-	if (n || !pass->summary) {
+	if (n || !pass->summary)
 		ret = launch_table_write_rows(state, part, pass, list, (uint64_t)n);
-		if (!ret && !pass->csv && part->arg == GRT_LAUNCH_BY_DEVICE)
-			ret = write_gaps(state, pass);
-	}
 	if (n || !pass->summary || (pass->no_jobs && grt_launch_groups_any(state)))
 		note_launches(state, part, pass);
 	if (!ret)
@@ -499,11 +444,12 @@ static bool any_launches(const void *state)
 
 static const struct grt_part launch_parts[] = {
 	{"kernel", "CUDA kernels by name", GRT_PART_SUMMARY | BY(KERNEL), .any = any_launches,
-	 .tables = GRT_TABLES(&grt_launch_gap_table), .write = write_launches},
+	 .write = write_launches},
 	{"stack", "CUDA kernels, copies and probed calls by the stack of their launch", BY(STACK),
 	 .write = write_launches},
 	{"stream", "CUDA work by stream, with how much was queued", BY(STREAM), .write = write_launches},
-	{"device", "CUDA work by device, and when it was idle", BY(DEVICE), .write = write_launches},
+	{"device", "CUDA work by device, and when it was idle", BY(DEVICE), .with = "idle",
+	 .write = write_launches},
 	{"copy", "CUDA copies by direction, with their bandwidth", BY(COPY), .write = write_launches},
 	{.name = NULL},
 };

@@ -11,7 +11,6 @@
 
 static void operator_get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view, (void)arg;
 	cell->text = ((const struct grt_operator *)row)->name;
 	cell->absent = !cell->text;
 }
@@ -24,7 +23,6 @@ static void operator_get_phase(struct grt_cell *cell, const void *view, const vo
 		[GRT_OPERATOR_OPTIMIZER] = "optimizer",
 	};
 
-	(void)view, (void)arg;
 	cell->text = names[((const struct grt_operator *)row)->phase];
 	cell->absent = !cell->text;
 }
@@ -43,7 +41,6 @@ static void operator_get_mean(struct grt_cell *cell, const void *view, const voi
 	const struct grt_operator_sums *s = &((const struct grt_operator *)row)->all;
 	uint64_t n = s->kernels + s->copies;
 
-	(void)view, (void)arg;
 	cell->absent = !n;
 	cell->number = n ? (s->gpu + n / 2) / n : 0;
 }
@@ -56,7 +53,7 @@ static void operator_get_mean(struct grt_cell *cell, const void *view, const voi
 	{title, operator_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, help}, \
 	{"phase", operator_get_phase, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "backward: in a node of autograd or its engine; optimizer: in a step of torch.optim; forward: in a forward method of Python; by the outermost of these"}, \
 	{"kind", grt_cell_pointed, O(kind), GRT_CELL_TEXT, GRT_COLUMN_MORE, "aten, autograd, optimizer, inductor, triton; or the library"}, \
-	{"pid", grt_cell_u32, O(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"}, \
+	{"pid", grt_cell_u32, O(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"}, \
 	{"process", grt_cell_pointed, O(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"}, \
 	{"launches", grt_cell_u64, O(all.launches), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls of CUDA in it that work came of, but for replays of graphs"}, \
 	{"launches_self", grt_cell_u64, O(own.launches), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the same, in none inside of it"}, \
@@ -161,7 +158,6 @@ static int operator_begin(void **state, struct grt_pass *pass, unsigned int part
 {
 	enum grt_operator_view view = GRT_OPERATOR_OPERATOR;
 
-	(void)pass;
 	while (!(parts >> view & 1))
 		view++;
 	return grt_operators_new((struct grt_operators **)state, view);
@@ -174,7 +170,6 @@ static void operator_within(void *state, uint64_t from, uint64_t to)
 
 static int operator_finish(void *state, struct grt_pass *pass)
 {
-	(void)pass;
 	return grt_operators_finish(state);
 }
 

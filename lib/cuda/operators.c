@@ -104,7 +104,6 @@ static int operators_on_work(void *arg, const struct grt_event *e, const struct 
 	void *found;
 	int ret;
 
-	(void)how;
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
 	ret = grt_keyed_get_or_count(&o->works, &key, &o->over, &found);

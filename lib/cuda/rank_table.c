@@ -37,8 +37,6 @@ static const struct grt_collective_rank *collective_rank_of(const void *view, co
 
 static void rank_table_get_rank(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = ((const struct grt_step_rank *)row)->number;
 	cell->inferred = !((const struct grt_step_rank *)row)->told;
 }
@@ -61,7 +59,6 @@ static void get_in_all(struct grt_cell *cell, const void *view, const void *row,
 {
 	const struct grt_collective_rank *k = collective_rank_of(view, row);
 
-	(void)arg;
 	cell->number = k->kernels - k->alone;
 }
 
@@ -69,7 +66,6 @@ static void get_late_avg(struct grt_cell *cell, const void *view, const void *ro
 {
 	const struct grt_collective_rank *k = collective_rank_of(view, row);
 
-	(void)arg;
 	cell->absent = !k->last;
 	cell->number = k->last ? k->late / k->last : 0;
 }
@@ -92,7 +88,6 @@ static void get_meanwhile_of(struct grt_cell *cell, const void *view, const void
 {
 	const struct grt_rank_spent *spent = &((const struct grt_collective *)row)->meanwhile;
 
-	(void)view;
 	cell->number = spent->ns[state];
 	cell->absent = !spent->all;
 }
@@ -107,7 +102,6 @@ static void get_rank_at(struct grt_cell *cell, const void *view, const void *row
 
 static void get_last_pid(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	cell->number = step_rank_of(view, ((const struct grt_collective *)row)->last)->pid;
 }
 
@@ -116,7 +110,6 @@ static void get_step(struct grt_cell *cell, const void *view, const void *row, i
 	uint32_t step = ((const struct grt_collective *)row)->step;
 	const struct grt_step_rank *last = step_rank_of(view, ((const struct grt_collective *)row)->last);
 
-	(void)arg;
 	cell->absent = step == UINT32_MAX;
 	cell->inferred = !grt_step_told(grt_steps_marks(grt_collectives_steps(view), last->process)->how);
 	cell->number = cell->absent ? 0 : grt_steps_step(grt_collectives_steps(view), step)->number;
@@ -124,8 +117,6 @@ static void get_step(struct grt_cell *cell, const void *view, const void *row, i
 
 static void get_steady(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = ((const struct grt_collective *)row)->steady;
 }
 
@@ -133,8 +124,6 @@ static void get_ran(struct grt_cell *cell, const void *view, const void *row, in
 {
 	const struct grt_collective *k = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = k->end - k->begin;
 }
 
@@ -185,7 +174,7 @@ static const struct grt_column collective_columns[] = {
 	{.name = NULL},
 };
 
-const struct grt_table grt_rank_table = {"ranks", "ranks", rank_columns, GRT_MARK_INFERRED};
+const struct grt_table grt_rank_table = {"ranks", "ranks in collectives", rank_columns, GRT_MARK_INFERRED};
 const struct grt_table grt_collective_table = {"collectives", "late at collectives", collective_columns, GRT_MARK_INFERRED};
 
 /* clang-format on */

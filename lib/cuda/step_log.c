@@ -83,7 +83,6 @@ static int step_log_on_work(void *arg, const struct grt_event *e, const struct g
 				  .node = launch ? launch->node : 0,
 				  .call = UINT32_MAX};
 
-	(void)how;
 	if (!p)
 		return -ENOMEM;
 	if (e->type == GRT_EV_GPU_KERNEL) {

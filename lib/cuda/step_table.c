@@ -13,6 +13,8 @@
 
 #define R(member) offsetof(struct grt_step_rank, member)
 #define S(member) offsetof(struct grt_step, member)
+/* Share of a step from which on it is said that a device is idle, percent. */
+#define IDLE_LEAST 5U
 
 static const struct grt_step_rank *rank_of(const void *view, const void *row)
 {
@@ -21,8 +23,6 @@ static const struct grt_step_rank *rank_of(const void *view, const void *row)
 
 static void get_rank(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = ((const struct grt_step_rank *)row)->number;
 	cell->inferred = !((const struct grt_step_rank *)row)->told;
 }
@@ -45,7 +45,6 @@ static void get_name_of_rank(struct grt_cell *cell, const void *view, const void
 
 static void get_number(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	cell->number = ((const struct grt_step *)row)->number;
 	cell->inferred = !grt_step_told(grt_steps_marks(view, rank_of(view, row)->process)->how);
 }
@@ -57,8 +56,6 @@ static uint64_t time_of(const struct grt_step *s)
 
 static void step_table_get_time(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = time_of(row);
 }
 
@@ -66,7 +63,6 @@ static void get_over(struct grt_cell *cell, const void *view, const void *row, i
 {
 	uint64_t p50 = rank_of(view, row)->p50;
 
-	(void)arg;
 	cell->number = time_of(row) - p50;
 	cell->absent = time_of(row) < p50;
 }
@@ -76,7 +72,6 @@ static void get_grew(struct grt_cell *cell, const void *view, const void *row, i
 {
 	const struct grt_step *s = row;
 
-	(void)arg;
 	cell->absent = time_of(s) <= rank_of(view, row)->p50;
 	cell->text = grt_step_part_name(s->grew);
 }
@@ -85,7 +80,6 @@ static void get_slowest(struct grt_cell *cell, const void *view, const void *row
 {
 	const struct grt_step_rank *r = row;
 
-	(void)arg;
 	cell->absent = !r->steps;
 	cell->number = r->steps ? grt_steps_step(view, r->slowest)->number : 0;
 }
@@ -94,7 +88,6 @@ static void step_table_get_max(struct grt_cell *cell, const void *view, const vo
 {
 	const struct grt_step_rank *r = row;
 
-	(void)arg;
 	cell->absent = !r->steps;
 	cell->number = r->steps ? time_of(grt_steps_step(view, r->slowest)) : 0;
 }
@@ -137,7 +130,7 @@ static const struct grt_column step_columns[] = {
 	{"pid", get_of_rank, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", get_name_of_rank, R(name), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
 	{"gpu", get_of_rank, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number of the device in its process"},
-	{"begin", grt_cell_u64, S(from), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the step before had ended"},
+	{"begin", grt_cell_u64, S(from), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the work of the step before had ended on the GPU"},
 	{"time", step_table_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "its time, ns: compute, comm, copy and idle"},
 	{"over", get_over, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "above the median of its rank, ns"},
 	PARTS(grt_cell_u64, grt_step, parts),
@@ -147,7 +140,8 @@ static const struct grt_column step_columns[] = {
 };
 
 static const struct grt_table rank_table = {"step_ranks", "ranks", rank_columns, GRT_MARK_INFERRED};
-static const struct grt_table step_table = {"steps", "steps", step_columns, GRT_MARK_INFERRED};
+static const struct grt_table step_table = {"steps", "steps, each up to the end of its work on the GPU",
+					    step_columns, GRT_MARK_INFERRED};
 
 /* clang-format on */
 
@@ -277,6 +271,50 @@ static int note_slowest(const struct grt_steps *s, struct grt_notes *notes)
 	return 0;
 }
 
+/* How much of an ordinary step a device is idle, percent. */
+static unsigned int idle_share(const struct grt_step_rank *r)
+{
+	uint64_t idle = r->median.ns[GRT_STEP_IDLE];
+
+	return r->p50 ? (unsigned int)(((unsigned __int128)idle * 100 + r->p50 / 2) / r->p50) : 0;
+}
+
+/* What the device that is idle most waits for in an ordinary step. */
+static int note_most_idle(struct grt_steps *s, struct grt_notes *notes)
+{
+	char idle[GRT_UNITS_MAX], gap[GRT_UNITS_MAX], step[GRT_UNITS_MAX], *why;
+	const struct grt_step_rank *r;
+	unsigned int most = 0;
+	uint32_t rank = 0;
+	uint64_t ns;
+
+	for (uint32_t i = 0; i < grt_steps_ranks(s); i++)
+		if (idle_share(grt_steps_rank(s, i)) > most) {
+			rank = i;
+			most = idle_share(grt_steps_rank(s, i));
+		}
+	if (most < IDLE_LEAST)
+		return 0;
+	if (grt_steps_usual_idle(s, rank, &ns, &why))
+		return -ENOMEM;
+	r = grt_steps_rank(s, rank);
+	grt_units_ns(step, r->p50);
+	grt_units_ns(idle, r->median.ns[GRT_STEP_IDLE]);
+	grt_units_ns(gap, ns);
+	if (2 * ns >= r->median.ns[GRT_STEP_IDLE])
+		grt_note(
+			notes,
+			"rank %u (PID %u): in an ordinary step of %s the GPU is idle for %s (%u %%), %s of it in one gap%s%.200s",
+			r->number, r->pid, step, idle, most, gap, why ? ": " : "", why ?: "");
+	else
+		grt_note(
+			notes,
+			"rank %u (PID %u): in an ordinary step of %s the GPU is idle for %s (%u %%), in gaps of %s and less",
+			r->number, r->pid, step, idle, most, gap);
+	free(why);
+	return 0;
+}
+
 /* @steps: they are what was requested */
 static void note_missing(const struct grt_steps *s, struct grt_pass *pass, bool steps)
 {
@@ -373,7 +411,7 @@ static int write_steps(void *state, const struct grt_part *part, struct grt_pass
 
 	if (ret)
 		return ret;
-	ret = note_slowest(s, pass->notes) ?: note_how(s, pass);
+	ret = note_slowest(s, pass->notes) ?: note_most_idle(s, pass->notes) ?: note_how(s, pass);
 	ranks = grt_steps_ranks(s);
 	if (!ret && !pass->csv)
 		ret = grt_writer_rows(pass->writer, &rank_table, s, ranks ? grt_steps_rank(s, 0) : NULL,
@@ -401,13 +439,13 @@ static int write_sentences(void *state, const struct grt_part *part, struct grt_
 	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
 	int ret = grt_steps_find(s);
 
-	(void)part;
 	if (ret || !grt_steps_count(s))
 		return ret;
 	ret = grt_rank_table_note(s, notes) ?: explain(s);
 	if (!ret)
-		ret = note_slowest(s, notes);
-	grt_notes_write(&first, pass->writer);
+		ret = note_slowest(s, notes) ?: note_most_idle(s, notes);
+	if (first.n)
+		grt_notes_write(&first, pass->writer);
 	return ret;
 }
 
@@ -428,7 +466,6 @@ static int new_steps(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	int ret = grt_steps_new((struct grt_steps **)state);
 
-	(void)parts;
 	if (!ret)
 		grt_steps_range(*state, pass->step_range);
 	return ret;
@@ -442,7 +479,6 @@ static void step_table_set_within(void *state, uint64_t from, uint64_t to)
 
 static int step_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
-	(void)pass;
 	return grt_step_log_event(grt_steps_log(state), e)
 		       ?: grt_rank_threads_event(grt_steps_threads(state), e);
 }

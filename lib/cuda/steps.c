@@ -358,6 +358,19 @@ static const struct grt_step *median_step(const struct grt_steps *s, const struc
 	return &s->step[r->first];
 }
 
+int grt_steps_usual_idle(struct grt_steps *s, uint32_t rank, uint64_t *ns, char **out)
+{
+	const struct grt_step_rank *r = &s->rank[rank];
+	const struct grt_step *k = median_step(s, r, GRT_STEP_IDLE);
+	struct grt_step_window at = {rank, k->from, k->to};
+	uint64_t began = 0;
+	const struct grt_step_work *w =
+		find_idle(grt_step_log_process(s->log, r->process), r->gpu, k->from, k->to, &began);
+
+	*ns = w ? w->start - began : 0;
+	return why_idle(s, &at, out);
+}
+
 static int name_kernel(struct grt_steps *s, const struct grt_step_process *p, uint32_t name, int64_t ns,
 		       char **out)
 {

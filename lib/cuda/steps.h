@@ -111,6 +111,14 @@ int grt_steps_explain(struct grt_steps *s, uint32_t step);
  */
 int grt_steps_why_late(struct grt_steps *s, const struct grt_step_window *w, uint64_t late, char **out);
 
+/**
+ * grt_steps_usual_idle - the longest idle time of a rank's device in a step whose idle time is the median
+ * @ns: gets how long it is
+ * @out: gets what it passed in, a text for free(), or NULL where nothing is known
+ * Return: 0 or -ENOMEM
+ */
+int grt_steps_usual_idle(struct grt_steps *s, uint32_t rank, uint64_t *ns, char **out);
+
 /** grt_steps_ranks, grt_steps_rank - the ranks in the order of their numbers */
 uint32_t grt_steps_ranks(const struct grt_steps *s);
 const struct grt_step_rank *grt_steps_rank(const struct grt_steps *s, uint32_t at);

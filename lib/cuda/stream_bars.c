@@ -50,7 +50,6 @@ static int stream_bars_begin(void **state, struct grt_pass *pass, unsigned int p
 {
 	struct stream_bars *x = *state;
 
-	(void)parts;
 	grt_images_init(&x->images);
 	grt_keyed_init(&x->rows, sizeof(struct stream_bar), STREAMS_MAX);
 	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns);
@@ -98,7 +97,6 @@ static int stream_bars_event(void *state, const struct grt_event *e, struct grt_
 	const struct grt_image *image;
 	struct stream_work w;
 
-	(void)pass;
 	if (e->type == GRT_EV_GPU_KERNEL)
 		w = (struct stream_work){k->start, k->end, k->gpu, k->context, k->cuda_stream, false};
 	else if (e->type == GRT_EV_GPU_COPY)
@@ -178,7 +176,6 @@ static int stream_bars_finish(void *state, struct grt_pass *pass)
 	struct stream_bars *x = state;
 	int ret = 0;
 
-	(void)pass;
 	for (void *r = grt_keyed_oldest(&x->rows); r && !ret; r = grt_keyed_next(&x->rows, r))
 		ret = stream_bars_sum(x, r);
 	return ret ?: grt_keyed_list(&x->rows, stream_bars_compare, (void ***)&x->list);
@@ -276,7 +273,6 @@ static int stream_bars_write(void *state, const struct grt_part *part, struct gr
 	const struct stream_bars *x = state;
 	int ret = 0;
 
-	(void)part;
 	grt_writer_table(pass->writer, &stream_bars_table, NULL);
 	for (uint32_t i = 0; i < x->rows.used && !ret; i++)
 		ret = stream_bars_write_row(x, x->list[i], pass);

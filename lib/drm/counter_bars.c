@@ -42,7 +42,6 @@ static int counter_bars_begin(void **state, struct grt_pass *pass, unsigned int 
 {
 	struct counter_bars *x = *state;
 
-	(void)parts;
 	grt_counters_init(&x->counters, pass->names);
 	grt_keyed_init(&x->rows, sizeof(struct counter_bar), GRT_COUNTERS_MAX);
 	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns);
@@ -94,7 +93,6 @@ static int counter_bars_event(void *state, const struct grt_event *e, struct grt
 	uint64_t ns;
 	int ret;
 
-	(void)pass;
 	if (e->type != GRT_EV_COUNTER)
 		return 0;
 	ret = grt_counters_event(&x->counters, e);
@@ -115,7 +113,6 @@ static int counter_bars_finish(void *state, struct grt_pass *pass)
 {
 	struct counter_bars *x = state;
 
-	(void)pass;
 	for (struct counter_bar *bar = grt_keyed_oldest(&x->rows); bar; bar = grt_keyed_next(&x->rows, bar)) {
 		bar->row = grt_keyed_find(&x->counters.rows, grt_keyed_key(bar));
 		for (uint32_t c = 0; c < x->scale.columns; c++) {
@@ -204,7 +201,6 @@ static int counter_bars_write(void *state, const struct grt_part *part, struct g
 	const struct counter_bars *x = state;
 	int ret = 0;
 
-	(void)part;
 	grt_writer_table(pass->writer, &counter_bars_table, NULL);
 	for (uint32_t i = 0; i < x->counters.rows.used && !ret; i++)
 		ret = counter_bars_write_row(x, counter_bars_at(x, i), pass);

@@ -177,7 +177,6 @@ static void get_counter(struct grt_cell *cell, const void *view, const void *row
 {
 	const struct grt_counter_row *r = row;
 
-	(void)arg;
 	cell->number = r->counter;
 	cell->text = grt_names_name(view, r->name);
 }
@@ -191,7 +190,6 @@ static void get_name(struct grt_cell *cell, const void *view, const void *row, i
 /* As the trace has it; min to last of a total are in another one. */
 static void get_unit(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_owner(cell, view, ((const struct grt_counter_row *)row)->name);
 }
 
@@ -199,7 +197,6 @@ static void counters_get_device(struct grt_cell *cell, const void *view, const v
 {
 	const struct grt_counter_row *r = row;
 
-	(void)arg;
 	cell->number = r->device;
 	cell->text = grt_names_name(view, grt_names_find(view, GRT_NAME_DEVICE, r->device));
 	cell->absent = !r->device;
@@ -215,7 +212,6 @@ static void counters_get_process(struct grt_cell *cell, const void *view, const 
 {
 	const struct grt_counter_row *r = row;
 
-	(void)arg;
 	cell->text =
 		r->instance ? grt_names_name(view, grt_names_find(view, GRT_NAME_THREAD, r->instance)) : NULL;
 	cell->absent = !cell->text;
@@ -236,7 +232,6 @@ static void get_value(struct grt_cell *cell, const void *view, const void *row, 
 	bool has_mean = grt_counter_mean(r, &mean);
 	const int64_t value[] = {[LEAST] = r->least, [MEAN] = mean, [MOST] = r->most, [LAST] = r->last};
 
-	(void)view;
 	cell->text = r->unit;
 	cell->number = (uint64_t)value[what];
 	cell->absent = what == MEAN ? !has_mean : !r->seen;
@@ -247,8 +242,6 @@ static void get_growth(struct grt_cell *cell, const void *view, const void *row,
 {
 	const struct grt_counter_row *r = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = r->growth;
 	cell->absent = !r->grows || !r->lasted;
 	cell->inferred = r->inferred;
@@ -289,7 +282,6 @@ static int write_counters(void *state, const struct grt_part *part, struct grt_p
 	const struct grt_counter_row **rows;
 	int ret;
 
-	(void)part;
 	if (!c->rows.used && pass->summary)
 		return 0;
 	if (grt_counters_list(c, &rows))

@@ -49,7 +49,6 @@ static int display_bars_begin(void **state, struct grt_pass *pass, unsigned int 
 {
 	struct display_bars *x = *state;
 
-	(void)parts;
 	grt_keyed_init(&x->rows, sizeof(struct display_bar), GRT_VBLANK_CRTCS_MAX + 2 * GRT_FRAME_CLIENTS);
 	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns)
 		       ?: grt_display_frames_new(&x->frames);
@@ -86,7 +85,6 @@ static int display_bars_event(void *state, const struct grt_event *e, struct grt
 	struct display_bars *x = state;
 	int ret = 0;
 
-	(void)pass;
 	if (e->type == GRT_EV_VBLANK)
 		ret = display_bars_count(
 			x, &(struct display_bar){.device = e->device, .crtc = v->crtc, .what = BAR_VBLANKS},
@@ -136,7 +134,6 @@ static int display_bars_finish(void *state, struct grt_pass *pass)
 	struct display_bars *x = state;
 	int ret = grt_display_frames_finish(x->frames);
 
-	(void)pass;
 	for (uint32_t i = 0; !ret && (client = grt_display_frames_client(x->frames, i)); i++)
 		ret = display_bars_client(x, client);
 	return ret ?: grt_keyed_list(&x->rows, display_bars_compare, (void ***)&x->list);
@@ -152,7 +149,6 @@ static bool display_bars_bar(const void *state, const struct grt_pass *pass, uin
 	const struct display_bars *x = state;
 	const struct display_bar *row;
 
-	(void)pass;
 	if (i >= x->rows.used)
 		return false;
 	row = x->list[i];
@@ -204,7 +200,6 @@ static int display_bars_write(void *state, const struct grt_part *part, struct g
 	const struct display_bars *x = state;
 	int ret = 0;
 
-	(void)part;
 	grt_writer_table(pass->writer, &display_bars_table, NULL);
 	for (uint32_t i = 0; i < x->rows.used && !ret; i++)
 		ret = display_bars_write_row(x, x->list[i], pass);

@@ -16,7 +16,6 @@ void grt_flame_export_free(struct grt_export *x);
 #define GRT_FLAME_EXPORT(name, FORM)                                            \
 	static int name##_end(struct grt_export *x, const struct grt_health *h) \
 	{                                                                       \
-		(void)h;                                                        \
 		return grt_flame_export_end(x, GRT_FLAMEGRAPH_##FORM);          \
 	}                                                                       \
 	const struct grt_export_format grt_export_##name = {                    \

@@ -354,13 +354,13 @@ static int lanes_on_idle(void *arg, const struct grt_idleness_part *p)
 	return lanes_put(l, l->of_device[p->device] - 1, &it);
 }
 
-/* The cause, behind a blank the place. */
+/* The cause, behind a blank the place, or the two that the code is between. */
 static int lanes_name_idle(struct grt_lanes *l, const struct grt_idleness_row *r, uint32_t *name)
 {
 	char text[256];
 
-	snprintf(text, sizeof(text), "%s%s%s", grt_idleness_cause_name(r->cause), r->place ? " " : "",
-		 r->place ?: "");
+	snprintf(text, sizeof(text), "%s%s%s%s%s", grt_idleness_cause_name(r->cause), r->place ? " " : "",
+		 r->since ?: "", r->since ? " - " : "", r->place ?: "");
 	return lanes_text(l, text, name);
 }
 

@@ -31,7 +31,9 @@ struct owner {
  * @slot: when, 0 where nobody asks */
 struct row {
 	uint32_t name;
+	uint32_t pid;
 	uint32_t ring;
+	uint32_t gpu;
 	uint32_t user;
 	uint32_t kernel;
 	uint32_t device;
@@ -121,14 +123,16 @@ static bool flame_same_row(const void *owner, uint32_t id, const void *key)
 {
 	const struct row *r = &((const struct grt_flame *)owner)->row[id], *k = key;
 
-	return r->name == k->name && r->ring == k->ring && r->user == k->user && r->kernel == k->kernel &&
-	       r->device == k->device && r->copy == k->copy && r->slot == k->slot;
+	return r->name == k->name && r->pid == k->pid && r->ring == k->ring && r->gpu == k->gpu &&
+	       r->user == k->user && r->kernel == k->kernel && r->device == k->device && r->copy == k->copy &&
+	       r->slot == k->slot;
 }
 
 static int flame_add_time(struct grt_flame *f, const struct row *k)
 {
-	uint32_t tag = grt_hash(&f->key, (uint64_t)k->user << 32 | k->kernel,
-				(uint64_t)k->name << 32 | (k->ring ^ (uint32_t)k->slot << 16));
+	uint32_t tag =
+		grt_hash(&f->key, (uint64_t)k->user << 32 | k->kernel,
+			 (uint64_t)(k->name ^ k->pid << 8) << 32 | (k->ring ^ (uint32_t)k->slot << 16));
 	uint32_t at = grt_index_find(&f->row_index, tag, flame_same_row, f, k);
 
 	if (at != GRT_NOWHERE) {
@@ -147,18 +151,19 @@ static int name_job(struct grt_flame *f, const struct grt_job *job, struct row *
 	const struct grt_names *names = grt_jobs_names(f->jobs);
 	const char *name = grt_names_owner(names, job->name) ?: grt_names_name(names, job->name);
 	const char *ring = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, job->ring));
+	const char *gpu = grt_names_name(names, grt_names_find(names, GRT_NAME_RING_GPU, job->ring));
 	char text[64], pid[24];
 	int ret;
 
 	snprintf(pid, sizeof(pid), job->pid ? "pid %u" : "[unknown]", job->pid);
 	ret = flame_intern(f, name ? name : pid, 64, &r->name);
 	if (ring)
-		snprintf(text, sizeof(text), "[GPU %s]", ring);
-	else if (job->ring != GRT_RING_NONE)
-		snprintf(text, sizeof(text), "[GPU ring %u]", job->ring);
+		snprintf(text, sizeof(text), " %s", ring);
 	else
-		snprintf(text, sizeof(text), "[GPU]");
-	return ret ? ret : flame_intern(f, text, sizeof(text), &r->ring);
+		snprintf(text, sizeof(text), job->ring != GRT_RING_NONE ? " ring %u" : "", job->ring);
+	if (!ret && text[0])
+		ret = flame_intern(f, text, sizeof(text), &r->ring);
+	return ret || !gpu ? ret : flame_intern(f, gpu, 64, &r->gpu);
 }
 
 /* For all jobs that a sampled one stands for. */
@@ -204,6 +209,7 @@ static int flame_on_job(void *arg, const struct grt_job *job)
 	}
 	r.ns = flame_scaled(r.ns, weight);
 	r.jobs = weight;
+	r.pid = job->pid;
 	r.device = job->device;
 	r.copy = job->engine == GRT_ENGINE_COPY;
 	r.user = stacks.user;
@@ -260,51 +266,71 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_STACK)
 		return stack_event(f, (const struct grt_ev_stack *)e);
-	if (e->type == GRT_EV_FRAME || e->type == GRT_EV_STACK_END)
+	if (grt_class_of[e->type] == GRT_CLASS_stack)
 		return grt_frames_event(&f->frames, e);
 	if (grt_has_trait(e, GRT_TRAIT_OF_IMAGE))
 		return grt_launch_flame_event(f->launches, e);
 	return grt_jobs_event(f->jobs, e);
 }
 
-/* Frame @number of the names under @node, which becomes it. */
-static int flame_put_frame(const struct grt_flame *f, struct grt_stacks *tree, uint32_t number,
-			   uint32_t *node)
-{
-	size_t len = 0;
-	const char *text = number ? grt_stacks_text(f->text, number - 1, &len) : "";
+/** struct room - for texts of a row */
+struct room {
+	char process[320];
+	char queue[160];
+};
 
-	return grt_stacks_frame(tree, *node, text, len, node);
+/* The ring as a frame, with its GPU where there are several. Return: its length */
+static size_t flame_put_queue(const struct grt_flame *f, const struct row *r, char room[160])
+{
+	size_t ring_len = 0, gpu_len = 0;
+	const char *ring = r->ring ? grt_stacks_text(f->text, r->ring - 1, &ring_len) : "", *gpu = "",
+		   *of = "";
+
+	if (r->gpu && grt_names_gpus(grt_jobs_names(f->jobs))) {
+		gpu = grt_stacks_text(f->text, r->gpu - 1, &gpu_len);
+		of = " of ";
+	}
+	return (size_t)snprintf(room, 160, "[GPU%.*s%s%.*s]", (int)ring_len, ring, of, (int)gpu_len, gpu);
 }
 
-static struct grt_flame_op op_of(const struct grt_flame *f, const struct row *r)
+/* @room: of its texts. Return: 0 or -ENOMEM */
+static int op_of(const struct grt_flame *f, const struct grt_process_names *processes, const struct row *r,
+		 struct room *room, struct grt_flame_op *op)
 {
-	struct grt_flame_op op = {.device = r->device, .copy = r->copy, .ns = r->ns};
+	size_t len;
+	const char *name = grt_stacks_text(f->text, r->name - 1, &len);
+	int ret = grt_process_names_text(processes, name, len, r->pid, room->process, &op->process);
 
-	op.launches = grt_weight_count(r->jobs);
-	op.process = grt_stacks_text(f->text, r->name - 1, &op.process_len);
-	op.queue = grt_stacks_text(f->text, r->ring - 1, &op.queue_len);
-	return op;
+	op->process_len = ret > 0 ? (size_t)ret : 0;
+	op->device = r->device;
+	op->copy = r->copy;
+	op->ns = r->ns;
+	op->launches = grt_weight_count(r->jobs);
+	op->queue_len = flame_put_queue(f, r, room->queue);
+	op->queue = room->queue;
+	return ret < 0 ? ret : 0;
 }
 
 static int flame_put_row(const struct grt_flame *f, const struct grt_flame_shape *shape,
-			 struct grt_stacks *tree, enum grt_stacks_side side, const struct row *r)
+			 const struct grt_process_names *processes, struct grt_stacks *tree,
+			 enum grt_stacks_side side, const struct row *r)
 {
-	struct grt_flame_op op = op_of(f, r);
+	struct grt_flame_op op = {.graph = 0};
+	struct room room;
 	uint32_t node;
-	int ret;
+	int ret = op_of(f, processes, r, &room, &op);
 
-	if (!grt_flame_wanted(shape, &op))
-		return 0;
+	if (ret || !grt_flame_wanted(shape, &op))
+		return ret;
 	ret = grt_flame_base(tree, shape, &op, &node);
 	if (!ret && shape->by != GRT_FLAME_BY_PROCESS)
-		ret = flame_put_frame(f, tree, r->name, &node);
+		ret = grt_stacks_frame(tree, node, op.process, op.process_len, &node);
 	if (!ret)
 		ret = grt_frames_put(&f->frames, r->user, tree, &node);
 	if (!ret)
 		ret = grt_frames_put(&f->frames, r->kernel, tree, &node);
 	if (!ret)
-		ret = flame_put_frame(f, tree, r->ring, &node);
+		ret = grt_stacks_frame(tree, node, op.queue, op.queue_len, &node);
 	if (!ret && f->slots)
 		ret = grt_slots_add(f->slots, node, r->slot, grt_flame_weight_of(shape, &op));
 	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
@@ -317,20 +343,37 @@ int grt_flame_flush(struct grt_flame *f)
 	return ret ?: grt_launch_flame_flush(f->launches);
 }
 
+static int flame_see_processes(const struct grt_flame *f, struct grt_process_names *processes)
+{
+	int ret = grt_launch_flame_processes(f->launches, processes);
+
+	for (uint32_t i = 0; i < f->rows && !ret; i++) {
+		size_t len;
+		const char *name = grt_stacks_text(f->text, f->row[i].name - 1, &len);
+
+		ret = grt_process_names_see(processes, name, len, f->row[i].pid);
+	}
+	return ret;
+}
+
 int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
 		   enum grt_stacks_side side)
 {
 	bool bytes = shape->weight == GRT_FLAME_WEIGHT_BYTES;
+	struct grt_process_names processes;
 	struct grt_launches_count launched;
-	int ret = grt_jobs_flush(f->jobs);
+	int ret = grt_process_names_init(&processes, shape->compared);
 
 	if (!ret)
-		ret = grt_launch_flame_tree(f->launches, shape, tree, side);
+		ret = grt_flame_flush(f) ?: flame_see_processes(f, &processes);
+	if (!ret)
+		ret = grt_launch_flame_tree(f->launches, shape, &processes, tree, side);
 	launched = grt_launch_flame_count(f->launches);
 	if (!ret && bytes && f->rows && !launched.launches && !launched.copies)
-		return -ENODATA;
+		ret = -ENODATA;
 	for (uint32_t i = 0; i < f->rows && !ret && !bytes; i++)
-		ret = flame_put_row(f, shape, tree, side, &f->row[i]);
+		ret = flame_put_row(f, shape, &processes, tree, side, &f->row[i]);
+	grt_process_names_free(&processes);
 	return ret;
 }
 

@@ -29,7 +29,6 @@ static void flamegraph_html_name(const struct flamegraph *f, struct grt_page *p,
 static void flamegraph_html_depth(const struct flamegraph *f, struct grt_page *p,
 				  const struct grt_stacks_step *at)
 {
-	(void)f;
 	grt_page_u16(p, (uint16_t)at->depth);
 }
 
@@ -87,6 +86,7 @@ static void flamegraph_html_put_columns(const struct flamegraph *f, const char *
 static void flamegraph_html_put_names(const struct flamegraph *f, const char *graph, struct grt_page *p)
 {
 	uint32_t names = grt_stacks_names(f->s);
+	char source[1024];
 	const char *text;
 	size_t len;
 
@@ -96,6 +96,13 @@ static void flamegraph_html_put_names(const struct flamegraph *f, const char *gr
 		if (i)
 			grt_page_text(p, "\n");
 		grt_page_put(p, text, len);
+	}
+	grt_page_block_end(p);
+	flamegraph_html_block(p, graph, "-sources");
+	for (uint32_t i = 0; i < names; i++) {
+		grt_stacks_source(f->s, i, source, sizeof(source));
+		grt_page_text(p, i ? "\n" : "");
+		grt_page_text(p, source);
 	}
 	grt_page_block_end(p);
 	flamegraph_html_block(p, graph, "-kinds");

@@ -90,7 +90,6 @@ static void pprof_pack_end(struct pprof *p)
 #else
 static int pprof_pack_begin(struct pprof *p)
 {
-	(void)p;
 	return 0;
 }
 
@@ -98,7 +97,6 @@ static void pprof_pack(struct pprof *p, bool last)
 {
 	char *to = grt_outbuf_room(&p->f->out, PACK_ROOM);
 
-	(void)last;
 	memcpy(to, p->in, p->used);
 	grt_outbuf_take(&p->f->out, to + p->used);
 	p->used = 0;
@@ -106,7 +104,6 @@ static void pprof_pack(struct pprof *p, bool last)
 
 static void pprof_pack_end(struct pprof *p)
 {
-	(void)p;
 }
 #endif
 

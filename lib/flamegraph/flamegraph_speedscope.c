@@ -54,7 +54,6 @@ static int speedscope_put_sample(void *arg, uint32_t node, const uint32_t *frame
 {
 	struct speedscope *p = arg;
 
-	(void)node;
 	flamegraph_put(p->f, p->rows++ ? ",\n[" : "\n[");
 	for (uint32_t i = 0; i < depth; i++)
 		flamegraph_printf(p->f, i ? ",%u" : "%u", frame[i]);
@@ -66,8 +65,6 @@ static int speedscope_put_weight(void *arg, uint32_t node, const uint32_t *frame
 {
 	struct speedscope *p = arg;
 
-	(void)frame;
-	(void)depth;
 	flamegraph_printf(p->f, p->rows++ ? ",%llu" : "%llu",
 			  (unsigned long long)grt_stacks_weight(p->f->s, node, p->side));
 	return p->f->out.error;

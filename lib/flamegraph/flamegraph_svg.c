@@ -69,10 +69,13 @@ static void flamegraph_svg_put_place(struct flamegraph *f, const char *name, uin
 static void flamegraph_svg_put_title(struct flamegraph *f, uint32_t node, const char *text, size_t len)
 {
 	uint64_t sum = f->sum[GRT_STACKS_NOW][node], self = grt_stacks_node(f->s, node)->weight;
-	char weight[128];
+	char weight[128], source[1024];
 
 	flamegraph_put(f, "<title>");
 	flamegraph_escaped(f, text, len);
+	grt_stacks_source(f->s, grt_stacks_node(f->s, node)->name, source, sizeof(source));
+	flamegraph_put(f, *source ? "\n" : "");
+	flamegraph_escaped(f, source, strlen(source));
 	flamegraph_weight(f, sum, weight, sizeof(weight));
 	flamegraph_put(f, "\n");
 	flamegraph_escaped(f, weight, strlen(weight));

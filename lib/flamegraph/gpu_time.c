@@ -25,7 +25,6 @@ static int gpu_time_begin(void **state, struct grt_pass *pass, unsigned int part
 	struct grt_flame *f;
 	int ret = grt_flame_new(&f);
 
-	(void)parts;
 	if (!ret) {
 		grt_flame_within(f, pass->first, pass->last);
 		grt_flame_filter(f, pass->filter);
@@ -101,7 +100,7 @@ static void note_symbols(struct grt_notes *notes, const struct grt_symbols_count
 			 "  %" PRIu64 " of %" PRIu64 " addresses have no function (of %" PRIu64
 			 " files, %" PRIu64 " are not here, %" PRIu64 " are others now)",
 			 n->unnamed, n->asked, n->objects, n->missing, n->other);
-	if (!grt_symbols_can())
+	if (n->asked && !grt_symbols_can())
 		grt_note(notes, "  this grtrace was built without elfutils: functions have no names");
 }
 

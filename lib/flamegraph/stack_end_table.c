@@ -56,7 +56,6 @@ static int stack_end_begin(void **state, struct grt_pass *pass, unsigned int par
 	struct grt_flame *f;
 	int ret = grt_flame_new(&f);
 
-	(void)parts;
 	if (!ret)
 		grt_flame_filter(f, pass->filter);
 	*state = f;

@@ -51,7 +51,6 @@ static void gpu_process_get_device(struct grt_cell *cell, const void *view, cons
 	const char *card = grt_names_owner(names, gpu);
 	unsigned int minor;
 
-	(void)arg;
 	if (o->source != GRT_GPU_JOBS) {
 		cell->number = o->device;
 		cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, o->device));
@@ -72,7 +71,6 @@ static void gpu_process_get_instance(struct grt_cell *cell, const void *view, co
 {
 	const struct grt_gpu_process *o = row;
 
-	(void)view;
 	cell->number = o->instance >> shift & 0xff;
 	cell->absent = o->source != GRT_GPU_SLICES || cell->number == GRT_NOT_DIVIDED;
 }
@@ -82,7 +80,6 @@ static void gpu_process_get_ring(struct grt_cell *cell, const void *view, const 
 	const struct grt_names *names = gpu_process_names(view);
 	const struct grt_gpu_process *o = row;
 
-	(void)arg;
 	cell->number = o->place;
 	cell->absent = o->source == GRT_GPU_SLICES;
 	if (o->source == GRT_GPU_JOBS)
@@ -99,7 +96,6 @@ static void gpu_process_get_ring_name(struct grt_cell *cell, const void *view, c
 
 static void gpu_process_get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view, (void)arg;
 	cell->text = source_names[((const struct grt_gpu_process *)row)->source];
 }
 
@@ -108,7 +104,6 @@ static void gpu_process_get_process(struct grt_cell *cell, const void *view, con
 	const struct grt_names *names = gpu_process_names(view);
 	const struct grt_gpu_process *o = row;
 
-	(void)arg;
 	cell->text = o->kind == GRT_GPU_PROCESS ? grt_process_name(names, o->pid) : whose_names[o->kind];
 	if (!cell->text && o->name)
 		cell->text = grt_names_owner(names, o->name);
@@ -117,7 +112,6 @@ static void gpu_process_get_process(struct grt_cell *cell, const void *view, con
 
 static void gpu_process_get_kind(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view, (void)arg;
 	cell->text = whose_names[((const struct grt_gpu_process *)row)->kind];
 }
 
@@ -132,7 +126,6 @@ static void gpu_process_get_share(struct grt_cell *cell, const void *view, const
 	const struct grt_gpu_process *o = row;
 	uint64_t wall = gpu_process_wall(view, o);
 
-	(void)arg;
 	gpu_process_mark(cell, o);
 	cell->absent = !wall || o->unknown;
 	if (wall)
@@ -141,7 +134,6 @@ static void gpu_process_get_share(struct grt_cell *cell, const void *view, const
 
 static void gpu_process_get_residency(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view, (void)arg;
 	gpu_process_mark(cell, row);
 	cell->number = ((const struct grt_gpu_process *)row)->residency;
 	cell->absent = ((const struct grt_gpu_process *)row)->unknown;
@@ -157,7 +149,6 @@ static void gpu_process_get_came(struct grt_cell *cell, const void *view, const 
 {
 	const struct grt_gpu_process *o = row;
 
-	(void)view, (void)arg;
 	cell->number = o->came;
 	cell->absent = !gpu_process_came(o);
 }
@@ -167,7 +158,6 @@ static void gpu_process_get_rate(struct grt_cell *cell, const void *view, const 
 	const struct grt_gpu_process *o = row;
 	uint64_t wall = gpu_process_wall(view, o);
 
-	(void)arg;
 	cell->text = "/s";
 	cell->absent = !wall || !gpu_process_came(o);
 	if (wall)
@@ -178,7 +168,6 @@ static void gpu_process_get_mean(struct grt_cell *cell, const void *view, const 
 {
 	const struct grt_hist *h = &((const struct grt_gpu_process *)row)->whole;
 
-	(void)view, (void)arg;
 	cell->absent = !h->weight;
 	cell->inferred = ((const struct grt_gpu_process *)row)->inferred;
 	if (h->weight)
@@ -189,7 +178,6 @@ static void gpu_process_get_percentile(struct grt_cell *cell, const void *view, 
 {
 	const struct grt_hist *h = &((const struct grt_gpu_process *)row)->whole;
 
-	(void)view;
 	cell->absent = !h->weight;
 	cell->inferred = ((const struct grt_gpu_process *)row)->inferred;
 	if (permille == 1000)
@@ -202,7 +190,6 @@ static void gpu_process_get_uid(struct grt_cell *cell, const void *view, const v
 {
 	const struct grt_gpu_process *o = row;
 
-	(void)view, (void)arg;
 	cell->number = o->pid;
 	cell->absent = o->kind != GRT_GPU_PROCESS;
 }
@@ -218,7 +205,6 @@ static void gpu_process_get_cgroup(struct grt_cell *cell, const void *view, cons
 {
 	const char *path = gpu_process_cgroup(view, row);
 
-	(void)arg;
 	cell->text = path ?: whose_names[((const struct grt_gpu_process *)row)->kind];
 }
 
@@ -485,6 +471,7 @@ const struct grt_analysis grt_analysis_gpu_processes = {
 	.besides = GRT_IN_CLASS(counter) | GRT_IN_CLASS(owner),
 	.beyond = true,
 	.late = true,
+	.waits = true,
 	.parts = gpu_process_parts,
 	.begin = gpu_process_begin,
 	.within = gpu_process_within,

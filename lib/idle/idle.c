@@ -21,6 +21,8 @@
 #define IN_FLIGHT_MAX 65536U
 #define PROCESSES_MAX 65536U
 #define KERNELS_MAX 65536U
+/* Calls of CUDA's, the ones that have a stack of their own, have small numbers. */
+#define SINCE_BIT 0x80000000U
 /* And for each device one of each cause, which take what finds no place: sums stay whole. */
 #define ROWS_ALL (GRT_IDLE_ROWS_MAX + GRT_IDLE_CAUSES * GRT_IDLE_DEVICES_MAX)
 
@@ -131,6 +133,7 @@ static int idle_new_row(struct grt_idleness *x, const struct idle_at *at, const 
 	r->call = at->call;
 	r->stack = at->stack;
 	r->slept = at->slept;
+	r->since = at->since;
 	r->image = at->work->image;
 	r->name = at->work->name;
 	x->row[x->rows++] = r;
@@ -143,12 +146,12 @@ static int idle_row_of(struct grt_idleness *x, struct idle_at *at, uint32_t *num
 	struct grt_key key = {
 		{(uint64_t)at->device->device.number << 40 | (uint64_t)at->slept << 8 | at->cause,
 		 (uint64_t)at->work->image << 32 | at->stack, (uint64_t)at->waker_pid << 32 | at->waker,
-		 (uint64_t)at->work->pid << 32 | at->call}};
+		 (uint64_t)at->work->pid << 32 | (at->call ?: SINCE_BIT | at->since)}};
 	uint32_t *found = grt_keyed_find(&x->by_key, &key);
 
 	if (!found && x->rows >= GRT_IDLE_ROWS_MAX) {
 		x->count.unplaced++;
-		at->stack = at->slept = at->call = at->waker = at->waker_pid = 0;
+		at->stack = at->slept = at->since = at->call = at->waker = at->waker_pid = 0;
 		key = (struct grt_key){{(uint64_t)at->device->device.number << 40 | at->cause}};
 		found = grt_keyed_find(&x->by_key, &key);
 	}
@@ -224,6 +227,7 @@ static struct idle_at at_of_piece(const struct dividing *v, const struct grt_sub
 		return at;
 	at.stack = v->w->stack;
 	at.slept = v->w->interpreted ? 0 : p->user;
+	at.since = p->after;
 	return at;
 }
 
@@ -570,7 +574,12 @@ static int idle_on_work(void *arg, const struct grt_event *e, const struct grt_i
 
 static int idle_see_launch(struct grt_idleness *x, const struct grt_ev_launch *e)
 {
-	const struct grt_submitter_piece p = {.from = e->begin, .to = e->e.time, .call = e->call};
+	const struct grt_submitter_piece p = {
+		.from = e->begin,
+		.to = e->e.time,
+		.call = e->call,
+		.after = e->node,
+	};
 	struct grt_image *image = grt_launches_image(x->launches, &e->e);
 
 	if (!image)
@@ -670,6 +679,8 @@ static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
 		return idle_see_stack(x, (const struct grt_ev_stack *)e);
 	case GRT_EV_FRAME:
 	case GRT_EV_STACK_END:
+	case GRT_EV_FRAME_PLACE:
+	case GRT_EV_FRAME_TEXT:
 		ret = x->frames.text ? 0 : grt_frames_init(&x->frames);
 		return ret ?: grt_frames_event(&x->frames, e);
 	}
@@ -799,6 +810,7 @@ void grt_idleness_free(struct grt_idleness *x)
 	}
 	for (uint32_t i = 0; i < x->rows; i++) {
 		free(x->row[i]->row.place);
+		free(x->row[i]->row.since);
 		free(x->row[i]->row.function);
 		free(x->row[i]->row.stack);
 		free(x->row[i]->row.process);

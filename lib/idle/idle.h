@@ -89,6 +89,8 @@ uint64_t grt_idleness_ns(const struct grt_idleness_device *d);
  *	is unknown
  * @call: name of the driver's call; NULL: none
  * @place: where in the user's own code, see stack/own_code.h; NULL: unknown
+ * @since: where in it the submitter's call before was made, if that is another place: what it did between the
+ *	two is not in a stack; NULL: unknown, or the same
  * @function: of that place; NULL: unknown
  * @stack: the whole stack, outermost frame first; NULL: unknown
  * @set_up: GRT_IDLE_SET_UP: what it is
@@ -106,6 +108,7 @@ struct grt_idleness_row {
 	char waker_comm[17];
 	const char *call;
 	char *place;
+	char *since;
 	char *function;
 	char *stack;
 	const char *set_up;

@@ -115,9 +115,9 @@ static char *text_in_tree(const struct grt_stacks *tree, uint32_t node)
 	return strndup(text, len);
 }
 
-/* @path: nodes of @tree, the innermost first. */
-static int place_in_tree(const struct grt_stacks *tree, const uint32_t *path, uint32_t depth,
-			 struct place *out)
+/* @path: nodes of @tree, the innermost first, of the stack @id. */
+static int place_in_tree(const struct grt_frames *frames, uint32_t id, const struct grt_stacks *tree,
+			 const uint32_t *path, uint32_t depth, struct place *out)
 {
 	struct grt_own_place own = {.found = false};
 	struct grt_code_frame f = {.source = NULL};
@@ -132,6 +132,7 @@ static int place_in_tree(const struct grt_stacks *tree, const uint32_t *path, ui
 		if (!text)
 			break;
 		f.function = text;
+		f.module = grt_frames_place(frames, id, i).module;
 		grt_own_place_see(&own, &f, path[i]);
 		out->set_up = out->set_up ?: grt_code_set_up(&f);
 		fprintf(file, "%s%s", i + 1 == depth ? "" : ";", text);
@@ -160,7 +161,7 @@ static int place_of_frames(struct grt_idleness *x, uint32_t id, struct place *ou
 	     node = grt_stacks_node(tree, node)->parent)
 		path[depth++] = node;
 	if (!ret && depth)
-		ret = place_in_tree(tree, path, depth, out);
+		ret = place_in_tree(&x->frames, id, tree, path, depth, out);
 	grt_stacks_free(tree);
 	return ret;
 }
@@ -242,6 +243,21 @@ static int place_of_row(struct grt_idleness *x, const struct idle_row *r, struct
 			: place_of_frames(x, r->stack, out);
 }
 
+/* Of a part between two calls. */
+static int name_since(struct grt_idleness *x, struct idle_row *r)
+{
+	struct place p = {.text = NULL};
+	int ret =
+		r->since && r->row.place && !r->call ? place_of_node(x, image_of_row(x, r), r->since, &p) : 0;
+
+	if (!ret && p.text && strcmp(p.text, r->row.place)) {
+		r->row.since = p.text;
+		p.text = NULL;
+	}
+	idle_free_place(&p);
+	return ret;
+}
+
 static int name_row(struct grt_idleness *x, struct idle_row *r, const struct grt_names *names)
 {
 	struct place p = {.text = NULL};
@@ -254,7 +270,7 @@ static int name_row(struct grt_idleness *x, struct idle_row *r, const struct grt
 	r->row.call = call_of_row(x, r, names);
 	idle_take_set_up(x, r, p.set_up);
 	name_waker(x, r);
-	return ret ?: name_process(x, r, names);
+	return ret ?: name_since(x, r) ?: name_process(x, r, names);
 }
 
 /* ------------------------------------------------------------------- list */
@@ -282,7 +298,8 @@ static int idle_reads_as(const struct grt_idleness_row *x, const struct grt_idle
 {
 	return idle_numbers_compare(x->device, y->device) ?: idle_numbers_compare(x->cause, y->cause)
 	       ?: idle_numbers_compare(x->pid, y->pid) ?: idle_wakers_compare(x, y)
-	       ?: idle_texts_compare(x->place, y->place) ?: idle_texts_compare(x->call, y->call)
+	       ?: idle_texts_compare(x->place, y->place) ?: idle_texts_compare(x->since, y->since)
+	       ?: idle_texts_compare(x->call, y->call)
 	       ?: idle_texts_compare(x->set_up, y->set_up);
 }
 
@@ -388,7 +405,8 @@ static void name_ring(struct grt_idleness_device *d, const struct grt_names *nam
 		used += (size_t)snprintf(d->name + used, sizeof(d->name) - used, "%s", name);
 	else
 		used += (size_t)snprintf(d->name + used, sizeof(d->name) - used, "ring %u", d->ring);
-	if (gpu)
+	/* one that is on no bus has the name of its driver */
+	if (gpu && (!driver || strcmp(gpu, driver)))
 		snprintf(d->name + used, sizeof(d->name) - used, " of %s", gpu);
 }
 

@@ -63,7 +63,7 @@ struct idle_device {
 
 /**
  * struct idle_row - a row; @as: the one that it is shown as
- * @call, @stack, @slept, @image, @name: what its texts are made of
+ * @call, @stack, @slept, @since, @image, @name: what its texts are made of
  */
 struct idle_row {
 	struct grt_idleness_row row;
@@ -71,12 +71,13 @@ struct idle_row {
 	uint32_t call;
 	uint32_t stack;
 	uint32_t slept;
+	uint32_t since;
 	uint32_t image;
 	uint32_t name;
 };
 
 /** struct idle_at - what a part is; @stack: of the work; @slept: that the submitter slept in, of FRAME
- * records */
+ * records; @since: of the call that had returned before */
 struct idle_at {
 	struct idle_device *device;
 	const struct idle_work *work;
@@ -86,6 +87,7 @@ struct idle_at {
 	uint32_t waker;
 	uint32_t waker_pid;
 	uint32_t slept;
+	uint32_t since;
 };
 
 /** struct idle_image - @nodes: that were looked at; @interpreted: one of them is of an interpreter */

@@ -39,7 +39,9 @@ static void put_share(FILE *out, uint64_t part, uint64_t whole)
 
 static void put_place(FILE *out, const struct grt_idleness_row *r)
 {
-	if (r->place)
+	if (r->place && r->since)
+		fprintf(out, "code between %s and %s", r->since, r->place);
+	else if (r->place)
 		fputs(r->place, out);
 	else
 		fprintf(out, "code of %s", r->process ? r->process : "an unknown process");

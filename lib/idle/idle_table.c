@@ -161,6 +161,7 @@ static const struct grt_column row_columns[] = {
 	{"parts", grt_cell_u64, R(parts), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "parts of gaps"},
 	{"max", grt_cell_u64, R(max), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest of these, ns"},
 	{"place", grt_cell_pointed, R(place), GRT_CELL_TEXT, GRT_COLUMN_ALL, "where in the user's own code the submitter was, or asked for the work"},
+	{"since", grt_cell_pointed, R(since), GRT_CELL_TEXT, GRT_COLUMN_ALL, "where its call before was made, if elsewhere: it ran the code between the two places"},
 	{"call", grt_cell_pointed, R(call), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the call of the driver that it was in"},
 	{"set_up", grt_cell_pointed, R(set_up), GRT_CELL_TEXT, GRT_COLUMN_MORE, "what it set up"},
 	{"waker", grt_cell_chars, R(waker_comm), GRT_CELL_TEXT, GRT_COLUMN_ALL, "who ended its sleep"},

@@ -35,6 +35,7 @@ enum grt_submitter_calls {
  * @user: stack id of the user stack it slept in, 0: none
  * @waker, @waker_pid: who ended its sleep, 0: nobody, or unknown
  * @call: number of the call that it was in, 0: in none
+ * @after: node of the stack of the call that returned before, 0: unknown, or it was in a call
  */
 struct grt_submitter_piece {
 	uint64_t from;
@@ -43,6 +44,7 @@ struct grt_submitter_piece {
 	uint32_t waker;
 	uint32_t waker_pid;
 	uint32_t call;
+	uint32_t after;
 	uint32_t state;
 };
 
@@ -72,8 +74,8 @@ int grt_submitters_submits(struct grt_submitters *s, uint32_t pid, uint32_t tid)
 int grt_submitters_piece(struct grt_submitters *s, uint32_t pid, uint32_t tid,
 			 const struct grt_thread_piece *p);
 
-/** grt_submitters_call - a thread's next call of a kind, which has returned; @p.call: not 0. Return: 0 or
- * -ENOMEM */
+/** grt_submitters_call - a thread's next call of a kind, which has returned; @p.call: not 0, @p.after: node of its
+ * own stack. Return: 0 or -ENOMEM */
 int grt_submitters_call(struct grt_submitters *s, uint32_t pid, uint32_t tid, enum grt_submitter_calls kind,
 			const struct grt_submitter_piece *p);
 

@@ -365,7 +365,6 @@ static const char *name_of_answer(const struct grt_event_json *x, const struct g
 #define TSG_STATUS(fn, evt)                                                                          \
 	static const char *fn(const struct grt_event_json *x, const struct grt_event *e, char *room) \
 	{                                                                                            \
-		(void)x;                                                                             \
 		return nv_status(room, ((const struct grt_ev_##evt *)e)->status);                    \
 	}
 
@@ -380,8 +379,6 @@ TSG_STATUS(status_of_destroy, tsg_destroy)
 	{                                                                                             \
 		const struct grt_xid_info *info = grt_xid_info(((const struct grt_ev_xid *)e)->code); \
                                                                                                       \
-		(void)x;                                                                              \
-		(void)room;                                                                           \
 		return info ? info->member : NULL;                                                    \
 	}
 

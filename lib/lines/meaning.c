@@ -28,7 +28,6 @@ enum {
 	{                                                                      \
 		static const char *const words[] = {__VA_ARGS__};              \
                                                                                \
-		(void)room;                                                    \
 		return n < sizeof(words) / sizeof(words[0]) ? words[n] : NULL; \
 	}
 
@@ -45,7 +44,6 @@ WORDS(word_cause, NULL, "freed", "owner", "close", "exit")
 #define ROWS(fn, words)                                                        \
 	static const char *fn(char *room, uint64_t n)                          \
 	{                                                                      \
-		(void)room;                                                    \
 		return n < sizeof(words) / sizeof(words[0]) ? words[n] : NULL; \
 	}
 

@@ -70,7 +70,7 @@ int grt_merge_new(struct grt_merge **out)
 
 static bool is_of_cpu(unsigned int type)
 {
-	return grt_class_of[type] == GRT_CLASS_call || type == GRT_EV_STACK || type == GRT_EV_FRAME;
+	return grt_class_of[type] == GRT_CLASS_call || grt_class_of[type] == GRT_CLASS_stack;
 }
 
 static void set_side(struct input *in, enum grt_merge_side side)

@@ -30,6 +30,7 @@ int grt_xids_event(struct grt_xids *x, const struct grt_event *e)
 		row->first = e->time;
 	row->code = ev->code;
 	row->bus = ev->bus;
+	grt_bus_text(row->gpu, ev->bus);
 	row->pid = e->pid;
 	row->tid = e->tid;
 	row->last = e->time;

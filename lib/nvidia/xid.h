@@ -8,6 +8,7 @@
 
 #include <grtrace/grtrace.h>
 
+#include "base/bus.h"
 #include "base/keyed.h"
 
 /* Numbers and GPUs that are distinguished. */
@@ -15,7 +16,7 @@
 
 /**
  * struct grt_xid_row - a number from a GPU
- * @code, @bus: see XID in events.def
+ * @code, @bus: see XID in events.def; @gpu: the bus as text
  * @pid, @tid: of the last one, 0 where unknown
  * @count: how often
  * @first, @last: stamps, ns
@@ -24,6 +25,7 @@
 struct grt_xid_row {
 	uint32_t code;
 	uint32_t bus;
+	char gpu[GRT_BUS_MAX];
 	uint32_t pid;
 	uint32_t tid;
 	uint64_t count;

@@ -1,65 +1,109 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The table of NVIDIA's errors. */
+/* The table of NVIDIA's errors, and a sentence for each. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "base/bus.h"
+#include "base/units.h"
 #include "codes/codes.h"
+#include "table/cells.h"
 #include "table/rows.h"
 #include "xid.h"
 
+/* Errors that the summary has a sentence for. */
+#define SENTENCES 5U
+
+#define X(member) offsetof(struct grt_xid_row, member)
+
+static void xid_get_info(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	const struct grt_xid_info *info = grt_xid_info(((const struct grt_xid_row *)row)->code);
+
+	cell->text = info ? *(const char *const *)((const char *)info + offset) : NULL;
+	cell->absent = !cell->text;
+}
+
+static void xid_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	cell->text = grt_process_name(view, ((const struct grt_xid_row *)row)->tid);
+	cell->absent = !cell->text;
+}
+
+/* clang-format off */
+
 static const struct grt_column xid_columns[] = {
-	{"xid", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the error's number"},
-	{"name", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the driver's name for it"},
-	{"gpu", grt_row_get, 2, GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address"},
-	{"count", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
-	{"last", grt_row_get, 4, GRT_CELL_TIME, GRT_COLUMN_ALL, "when it came last"},
-	{"pid", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that the last one names"},
-	{"text", grt_row_get, 6, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "beginning of the last message"},
-	{"meaning", grt_row_get, 7, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what it means"},
-	{"what_to_do", grt_row_get, 8, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what to do first"},
+	{"xid", grt_cell_u32, X(code), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the error's number"},
+	{"name", xid_get_info, offsetof(struct grt_xid_info, name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the driver's name for it"},
+	{"gpu", grt_cell_chars, X(gpu), GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address"},
+	{"count", grt_cell_u64, X(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
+	{"last", grt_cell_u64, X(last), GRT_CELL_TIME, GRT_COLUMN_ALL, "when it came last"},
+	{"pid", grt_cell_id, X(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that the last one names"},
+	{"process", xid_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
+	{"text", grt_cell_chars, X(text), GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "beginning of the last message"},
+	{"meaning", xid_get_info, offsetof(struct grt_xid_info, meaning), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what it means"},
+	{"what_to_do", xid_get_info, offsetof(struct grt_xid_info, todo), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what to do first"},
 	{.name = NULL},
 };
 
+/* clang-format on */
+
 static const struct grt_table xid_table = {"xids", "Xid errors", xid_columns, 0};
-
-static int write_xid(struct grt_pass *pass, const struct grt_xid_row *x)
-{
-	const struct grt_xid_info *info = grt_xid_info(x->code);
-	struct grt_row_cells c = {.n = 0};
-	char gpu[GRT_BUS_MAX];
-
-	grt_row_number(&c, x->code);
-	grt_row_text(&c, info ? info->name : NULL);
-	grt_row_text(&c, grt_bus_text(gpu, x->bus));
-	grt_row_number(&c, x->count);
-	grt_row_number(&c, x->last);
-	grt_row_number(&c, x->pid);
-	c.cell[c.n - 1].absent = !x->pid;
-	grt_row_text(&c, x->text[0] ? x->text : NULL);
-	grt_row_text(&c, info ? info->meaning : NULL);
-	grt_row_text(&c, info ? info->todo : NULL);
-	return grt_writer_row(pass->writer, &c);
-}
 
 static int show_xids(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	const struct grt_xids *x = state;
+	uint64_t n = x->rows.used, shown = grt_pass_shown(pass, part, n);
 	const struct grt_xid_row **row;
 	int ret = grt_xids_list(x, &row);
 
 	if (ret)
 		return ret;
-	grt_writer_table(pass->writer, &xid_table, NULL);
-	for (uint32_t i = 0; i < x->rows.used && !ret; i++)
-		ret = write_xid(pass, row[i]);
-	grt_writer_table_end(pass->writer);
+	grt_rows_sort(row, n, grt_pass_sort(pass, part, NULL), pass->names, NULL);
+	ret = grt_writer_list(pass->writer, &xid_table, pass->names, row, shown);
 	free(row);
+	if (n > shown)
+		grt_note(pass->notes, "%" PRIu64 " more errors: --top 0 shows all", n - shown);
 	if (x->over)
 		grt_note(pass->notes, "%" PRIu64 " Xids are not in the table (limit of %u numbers)", x->over,
 			 GRT_XIDS_MAX);
 	return ret;
+}
+
+static void xid_note(const struct grt_xid_row *x, const struct grt_names *names, struct grt_notes *notes)
+{
+	const struct grt_xid_info *info = grt_xid_info(x->code);
+	const char *process = grt_process_name(names, x->tid);
+	char last[GRT_UNITS_MAX], whose[64] = "", often[40] = "";
+
+	grt_units_time(last, x->last);
+	if (x->pid)
+		snprintf(whose, sizeof(whose), " of %.20s%s%u%s", process ?: "", process ? " (PID " : "PID ",
+			 x->pid, process ? ")" : "");
+	if (x->count > 1)
+		snprintf(often, sizeof(often), ", %" PRIu64 " times, last", x->count);
+	grt_note(notes, "Xid %u%s on GPU %s%s at %s%s%s%s%s", x->code, whose, x->gpu, often, last,
+		 info ? ": " : "", info ? info->meaning : "", info ? "; what to do first: " : "",
+		 info ? info->todo : "");
+}
+
+/* In front of all tables, where people read. */
+static int write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
+	const struct grt_xids *x = state;
+	const struct grt_xid_row **row;
+	int ret = grt_xids_list(x, &row);
+
+	(void)part;
+	if (ret)
+		return ret;
+	for (uint32_t i = 0; i < x->rows.used && i < SENTENCES; i++)
+		xid_note(row[i], pass->names, notes);
+	free(row);
+	if (first.n)
+		grt_notes_write(&first, pass->writer);
+	return 0;
 }
 
 /* --------------------------------------------------------------- analysis */
@@ -70,8 +114,10 @@ GRT_ANALYSIS_FREE(free_xids, grt_xids_free)
 
 static const uint16_t xid_types[] = {GRT_EV_XID, 0};
 static const struct grt_part xid_parts[] = {
-	{"xids", "NVIDIA's Xid errors by number and GPU", GRT_PART_MONITOR, .types = xid_types,
-	 .tables = GRT_TABLES(&xid_table), .write = show_xids},
+	{"xid", "NVIDIA's Xid errors by number and GPU", GRT_PART_BY | GRT_PART_MONITOR | GRT_PART_NO_JOBS, 0,
+	 &xid_table, .types = xid_types, .write = show_xids},
+	{"xid_sentences", "a sentence for each Xid error",
+	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, .types = xid_types, .write = write_sentences},
 	{.name = NULL},
 };
 

@@ -109,7 +109,6 @@ static void page_pack_end(struct grt_page_pack *k)
 
 static int page_pack_begin(struct grt_page_pack *k)
 {
-	(void)k;
 	return 0;
 }
 
@@ -118,7 +117,6 @@ static void page_pack_put(struct grt_page *p, bool last)
 	struct grt_page_pack *k = p->pack;
 	size_t n;
 
-	(void)last;
 	for (size_t at = 0; at < k->used; at += n) {
 		n = k->used - at < ROOM - k->left ? k->used - at : ROOM - k->left;
 		memcpy(k->deflated + k->left, k->in + at, n);
@@ -129,7 +127,6 @@ static void page_pack_put(struct grt_page *p, bool last)
 
 static void page_pack_end(struct grt_page_pack *k)
 {
-	(void)k;
 }
 #endif
 

@@ -367,7 +367,6 @@ static void join_launch(struct grt_path *s, uint32_t at, struct grt_path_point *
 
 static void join_work(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
-	(void)at;
 	p->prev = s->lane[p->lane].last;
 	p->how = GRT_PATH_WAITS;
 }
@@ -435,8 +434,6 @@ static void join_job_done(struct grt_path *s, uint32_t at, struct grt_path_point
 
 static void join_fence(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
-	(void)s;
-	(void)at;
 	p->dep = GRT_PATH_NONE;
 }
 

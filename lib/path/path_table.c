@@ -44,8 +44,6 @@ static const struct path_act *path_table_act(const void *row)
 
 static void path_table_get_kind(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = path_act_kind(path_table_act(row));
 }
 
@@ -54,7 +52,6 @@ static void path_table_get_who(struct grt_cell *cell, const void *view, const vo
 	struct view *v = (struct view *)view;
 	uint32_t lane = ((const struct row *)row)->lane;
 
-	(void)arg;
 	free(v->who);
 	v->who = NULL;
 	cell->absent = !lane || path_lane_text(v->path, lane, v->names, &v->who);
@@ -65,7 +62,6 @@ static void path_table_get_what(struct grt_cell *cell, const void *view, const v
 {
 	struct view *v = (struct view *)view;
 
-	(void)arg;
 	free(v->what);
 	v->what = NULL;
 	cell->absent = path_act_text(v->path, path_table_act(row), v->names, &v->what);
@@ -90,7 +86,6 @@ static uint64_t path_share(const struct grt_path *s, uint64_t ns)
 
 static void path_table_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	cell->number = path_share(((const struct view *)view)->path, path_table_act(row)->path_ns);
 }
 
@@ -105,7 +100,6 @@ static void path_table_get_shorter(struct grt_cell *cell, const void *view, cons
 
 static void path_table_get_from(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	cell->number = ((const struct row *)row)->from - ((const struct view *)view)->path->first;
 }
 
@@ -113,8 +107,6 @@ static void path_table_get_time(struct grt_cell *cell, const void *view, const v
 {
 	const struct row *r = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = r->to - r->from;
 	cell->inferred = r->inferred;
 }
@@ -161,8 +153,6 @@ static void get_wall(struct grt_cell *cell, const void *view, const void *row, i
 {
 	const struct grt_path *s = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = path_wall(s);
 	cell->absent = s->last == GRT_PATH_NONE;
 }
@@ -171,7 +161,6 @@ static void get_points(struct grt_cell *cell, const void *view, const void *row,
 {
 	const struct grt_path *s = row;
 
-	(void)view;
 	cell->number = arg ? grt_path_graph_edges(&s->graph) : s->graph.points;
 }
 
@@ -379,8 +368,6 @@ static int write_path(void *state, const struct grt_part *part, struct grt_pass 
 
 static int path_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	(void)pass;
-	(void)parts;
 	return grt_path_new((struct grt_path **)state);
 }
 
@@ -391,7 +378,6 @@ static void path_within(void *state, uint64_t from, uint64_t to)
 
 static int path_finish(void *state, struct grt_pass *pass)
 {
-	(void)pass;
 	return grt_path_finish(state);
 }
 

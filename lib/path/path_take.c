@@ -348,7 +348,6 @@ static int take_copy(struct grt_path *s, const struct grt_ev_gpu_copy *e, const 
 static int path_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
 			const struct grt_launch *launch, enum grt_launched_how how)
 {
-	(void)how;
 	if (e->type == GRT_EV_GPU_KERNEL)
 		return take_kernel(arg, (const struct grt_ev_gpu_kernel *)e, image, launch);
 	if (e->type == GRT_EV_GPU_COPY)
@@ -505,6 +504,8 @@ int grt_path_event(struct grt_path *s, const struct grt_event *e)
 		return take_off_cpu_short(s, e);
 	case GRT_EV_FRAME:
 	case GRT_EV_STACK_END:
+	case GRT_EV_FRAME_PLACE:
+	case GRT_EV_FRAME_TEXT:
 		return grt_frames_event(&s->frames, e);
 	case GRT_EV_SYNC_WAIT_ENTER:
 	case GRT_EV_SYNC_WAIT_EXIT:

@@ -36,13 +36,14 @@ extern const char *const grt_flame_weight_words[];
 extern const char *const grt_flame_only_words[];
 
 /** struct grt_flame_shape - the choices; all zero: time, everything, on the frame that the source has of
- * itself
+ * itself; @compared: with another trace, whose processes have other pids: processes of one name are one frame
  */
 struct grt_flame_shape {
 	enum grt_flame_by by;
 	enum grt_flame_weight weight;
 	enum grt_flame_only only;
 	enum grt_flame_ranges ranges;
+	bool compared;
 };
 
 /* Not known, in struct grt_flame_op. */

@@ -8,14 +8,34 @@
 #include "base/grow.h"
 
 #define DEPTH_MAX 1024U
+/* Paths of object files and sources, and bytes of one. */
+#define PATHS_MAX 131072U
+#define PATH_BYTES_MAX 4096U
 
 /** struct grt_frames_stack - @symbol: one for each of the @depth frames, innermost first: number of its text
- * plus 1, 0: not told; @end: enum grt_stack_end */
+ * plus 1, 0: not told; @place: the same number of them, NULL: none was told; @end: enum grt_stack_end */
 struct grt_frames_stack {
 	uint32_t id;
 	uint32_t depth;
 	uint32_t end;
 	uint32_t *symbol;
+	struct frame_numbers *place;
+};
+
+/** struct frame_numbers - of a FRAME_PLACE record */
+struct frame_numbers {
+	uint32_t module;
+	uint32_t file;
+	uint32_t line;
+	bool inlined;
+};
+
+/** struct grt_frames_path - of FRAME_TEXT records, of whose @length bytes @used are there */
+struct grt_frames_path {
+	uint32_t number;
+	uint32_t length;
+	uint32_t used;
+	char *text;
 };
 
 int grt_frames_init(struct grt_frames *f)
@@ -92,11 +112,75 @@ static int frames_take_end(struct grt_frames *f, const struct grt_ev_stack_end *
 	return ret;
 }
 
+static int frames_take_place(struct grt_frames *f, const struct grt_ev_frame_place *e)
+{
+	struct grt_frames_stack *s = frames_find_stack(f, e->stack);
+
+	if (!s || e->index >= s->depth)
+		return 0;
+	if (!s->place)
+		s->place = calloc(s->depth, sizeof(*s->place));
+	if (!s->place)
+		return -ENOMEM;
+	s->place[e->index] = (struct frame_numbers){e->module, e->file, e->line, e->inlined};
+	return 0;
+}
+
+static bool same_path(const void *owner, uint32_t id, const void *key)
+{
+	return ((const struct grt_frames *)owner)->path[id].number == *(const uint32_t *)key;
+}
+
+static struct grt_frames_path *frames_find_path(const struct grt_frames *f, uint32_t number)
+{
+	uint32_t at = grt_index_find(&f->path_index, grt_hash(&f->key, number, 2), same_path, f, &number);
+
+	return at == GRT_NOWHERE ? NULL : &f->path[at];
+}
+
+/* Return: 0 or -ENOMEM */
+static int frames_begin_path(struct grt_frames *f, const struct grt_ev_frame_text *e)
+{
+	struct grt_frames_path p = {.number = e->number, .length = e->length};
+
+	if (f->paths == PATHS_MAX || e->length > PATH_BYTES_MAX)
+		return 0;
+	p.text = calloc(e->length + 1, 1);
+	if (!p.text || grt_grow(&f->path, &f->path_room, f->paths + 1, 64)) {
+		free(p.text);
+		return -ENOMEM;
+	}
+	f->path[f->paths] = p;
+	return grt_index_add(&f->path_index, grt_hash(&f->key, e->number, 2), f->paths++);
+}
+
+/* Its parts follow each other. */
+static int frames_take_text(struct grt_frames *f, const struct grt_ev_frame_text *e)
+{
+	struct grt_frames_path *p = frames_find_path(f, e->number);
+	int ret = p || e->offset ? 0 : frames_begin_path(f, e);
+
+	p = p ?: frames_find_path(f, e->number);
+	if (ret || !p || e->offset != p->used || e->part > sizeof(e->text) || e->part > p->length - p->used)
+		return ret;
+	memcpy(p->text + p->used, e->text, e->part);
+	p->used += e->part;
+	return 0;
+}
+
 int grt_frames_event(struct grt_frames *f, const struct grt_event *e)
 {
-	if (e->type == GRT_EV_FRAME)
+	switch (e->type) {
+	case GRT_EV_FRAME:
 		return frames_take_frame(f, (const struct grt_ev_frame *)e);
-	return e->type == GRT_EV_STACK_END ? frames_take_end(f, (const struct grt_ev_stack_end *)e) : 0;
+	case GRT_EV_STACK_END:
+		return frames_take_end(f, (const struct grt_ev_stack_end *)e);
+	case GRT_EV_FRAME_PLACE:
+		return frames_take_place(f, (const struct grt_ev_frame_place *)e);
+	case GRT_EV_FRAME_TEXT:
+		return frames_take_text(f, (const struct grt_ev_frame_text *)e);
+	}
+	return 0;
 }
 
 bool grt_frames_has(const struct grt_frames *f, uint32_t id)
@@ -161,10 +245,28 @@ enum grt_stack_end grt_frames_end(const struct grt_frames *f, uint32_t id)
 	return grt_frames_is_entry(text, len) ? GRT_STACK_END_ENTRY : s->end;
 }
 
+static const char *frames_path(const struct grt_frames *f, uint32_t number)
+{
+	const struct grt_frames_path *p = number ? frames_find_path(f, number) : NULL;
+
+	return p && p->length && p->used == p->length ? p->text : NULL;
+}
+
+struct grt_frame_place grt_frames_place(const struct grt_frames *f, uint32_t id, uint32_t index)
+{
+	const struct grt_frames_stack *s = id ? frames_find_stack(f, id) : NULL;
+	const struct frame_numbers *n = s && s->place && index < s->depth ? &s->place[index] : NULL;
+
+	if (!n)
+		return (struct grt_frame_place){.module = NULL};
+	return (struct grt_frame_place){frames_path(f, n->module), frames_path(f, n->file), n->line,
+					n->inlined};
+}
+
 int grt_frames_put(const struct grt_frames *f, uint32_t id, struct grt_stacks *tree, uint32_t *node)
 {
 	const struct grt_frames_stack *s = id ? frames_find_stack(f, id) : NULL;
-	const char *text;
+	const char *text, *file;
 	size_t len;
 	int ret = 0;
 
@@ -172,14 +274,24 @@ int grt_frames_put(const struct grt_frames *f, uint32_t id, struct grt_stacks *t
 		len = 0;
 		text = s->symbol[i] ? grt_stacks_text(f->text, s->symbol[i] - 1, &len) : "";
 		ret = grt_stacks_frame(tree, *node, text, len, node);
+		file = s->place && s->place[i].line ? frames_path(f, s->place[i].file) : NULL;
+		if (!ret && file)
+			ret = grt_stacks_lines(tree, grt_stacks_node(tree, *node)->name, file,
+					       s->place[i].line);
 	}
 	return ret;
 }
 
 void grt_frames_free(struct grt_frames *f)
 {
-	for (uint32_t i = 0; i < f->stacks; i++)
+	for (uint32_t i = 0; i < f->stacks; i++) {
 		free(f->stack[i].symbol);
+		free(f->stack[i].place);
+	}
+	for (uint32_t i = 0; i < f->paths; i++)
+		free(f->path[i].text);
+	free(f->path);
+	grt_index_free(&f->path_index);
 	free(f->stack);
 	grt_index_free(&f->index);
 	grt_stacks_free(f->text);

@@ -23,14 +23,30 @@ struct grt_frames {
 	struct grt_frames_stack *stack;
 	uint32_t stacks, room;
 	struct grt_index index;
+	struct grt_frames_path *path;
+	uint32_t paths, path_room;
+	struct grt_index path_index;
 	struct grt_hash_key key;
 	uint64_t dropped;
+};
+
+/**
+ * struct grt_frame_place - where the code of a frame is; what is unknown is NULL or 0
+ * @module: path of its object file
+ * @file: of its source
+ * @inlined: into the next frame
+ */
+struct grt_frame_place {
+	const char *module;
+	const char *file;
+	uint32_t line;
+	bool inlined;
 };
 
 /** grt_frames_init - none. Return: 0 or -ENOMEM */
 int grt_frames_init(struct grt_frames *f);
 
-/** grt_frames_event - takes in an event; of use are FRAME and STACK_END. Return: 0 or -ENOMEM */
+/** grt_frames_event - takes in an event; of use are those of frames. Return: 0 or -ENOMEM */
 int grt_frames_event(struct grt_frames *f, const struct grt_event *e);
 
 /** grt_frames_has - whether there are frames of a stack, named or not; an id alone is none */
@@ -54,6 +70,9 @@ enum grt_stack_end grt_frames_end(const struct grt_frames *f, uint32_t id);
  * Return: 0 or -ENOMEM
  */
 int grt_frames_put(const struct grt_frames *f, uint32_t id, struct grt_stacks *tree, uint32_t *node);
+
+/** grt_frames_place - of frame @index of a stack, 0: the innermost; valid until the next event */
+struct grt_frame_place grt_frames_place(const struct grt_frames *f, uint32_t id, uint32_t index);
 
 /** grt_frames_free - frees and empties it */
 void grt_frames_free(struct grt_frames *f);

@@ -43,14 +43,14 @@ struct image {
 };
 
 struct grt_image_frames {
-	struct grt_symbols *symbols;
+	struct grt_symbols *symbols; /* NULL: no address was looked up */
 	struct grt_stacks *names;
 	struct image *image;
 	uint32_t images;
 	uint32_t *list;
 	uint32_t listed, room;
-	const struct grt_stacks *tree; /* that stacks were last put into */
-	uint32_t *in_tree;	       /* number there of a name here, plus 1 */
+	uint64_t tree;	   /* that stacks were last put into: grt_stacks_id() */
+	uint32_t *in_tree; /* number there of a name here, plus 1 */
 	uint32_t in_trees;
 };
 
@@ -61,7 +61,7 @@ int grt_image_frames_new(struct grt_image_frames **out)
 	*out = f;
 	if (!f)
 		return -ENOMEM;
-	if (!grt_stacks_new(&f->names) && !grt_symbols_new(&f->symbols, NULL))
+	if (!grt_stacks_new(&f->names))
 		return 0;
 	grt_image_frames_free(f);
 	*out = NULL;
@@ -149,8 +149,9 @@ static int image_frames_look_up(struct grt_image_frames *f, struct image *m, con
 {
 	const struct grt_image_mapping *map = grt_image_mapping(i, n->module);
 	uint32_t object;
-	int ret = object_of(f, m, i, n->module, &object);
+	int ret = f->symbols ? 0 : grt_symbols_new(&f->symbols, NULL);
 
+	ret = ret ?: object_of(f, m, i, n->module, &object);
 	if (ret)
 		return ret;
 	/* a return address is behind its call */
@@ -263,9 +264,9 @@ int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, 
 {
 	struct tree t = {tree, at};
 
-	if (f->tree != tree && f->in_tree)
+	if (f->tree != grt_stacks_id(tree) && f->in_tree)
 		memset(f->in_tree, 0, f->in_trees * sizeof(*f->in_tree));
-	f->tree = tree;
+	f->tree = grt_stacks_id(tree);
 	return each_frame(f, i, node, put_in_tree, &t);
 }
 
@@ -510,7 +511,9 @@ const char *grt_image_process_name(const struct grt_image *i, char room[24])
 
 const struct grt_symbols_count *grt_image_frames_count(const struct grt_image_frames *f)
 {
-	return grt_symbols_count(f->symbols);
+	static const struct grt_symbols_count none;
+
+	return f->symbols ? grt_symbols_count(f->symbols) : &none;
 }
 
 void grt_image_frames_free(struct grt_image_frames *f)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum place { PLACE_MODULE, PLACE_LIBRARY, PLACE_SOURCE, PLACE_FUNCTION, PLACE_NAME };
+enum place { PLACE_MODULE, PLACE_LIBRARY, PLACE_SOURCE, PLACE_FUNCTION, PLACE_PREFIX, PLACE_NAME };
 
 static const struct row {
 	enum grt_code code;
@@ -54,7 +54,9 @@ static bool own_code_fits(const struct row *r, const struct grt_code_frame *f, c
 	case PLACE_SOURCE:
 		return has(f->source, r->text);
 	case PLACE_NAME:
-		return !f->source && f->function && !strcmp(f->function, r->text);
+		return !f->source && !f->by_object && f->function && !strcmp(f->function, r->text);
+	case PLACE_PREFIX:
+		return !f->source && !f->by_object && begins(f->function, r->text);
 	default:
 		return !f->source && begins(f->function, r->text);
 	}
@@ -84,8 +86,12 @@ const char *grt_code_set_up(const struct grt_code_frame *f)
 
 void grt_own_place_see(struct grt_own_place *p, const struct grt_code_frame *f, uint32_t number)
 {
-	enum grt_code code = p->left ? GRT_CODE_FOREIGN : grt_code_of(f);
+	struct grt_code_frame frame = *f;
+	enum grt_code code;
 
+	p->dynamic |= begins(base_of(f->module), "libc.so") || begins(base_of(f->module), "ld-musl");
+	frame.by_object = p->dynamic && f->module;
+	code = p->left ? GRT_CODE_FOREIGN : grt_code_of(&frame);
 	p->whole |= !p->seen && code == GRT_CODE_BEGIN;
 	p->seen = true;
 	if (code == GRT_CODE_OWN) {

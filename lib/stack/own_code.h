@@ -24,11 +24,13 @@ enum grt_code {
  * @function: its name, or file+offset where it has none
  * @module: path of its object file
  * @source: path of an interpreter's file
+ * @by_object: its object file decides: libraries are files of their own
  */
 struct grt_code_frame {
 	const char *function;
 	const char *module;
 	const char *source;
+	bool by_object;
 };
 
 /** grt_code_of - whose a frame is */
@@ -41,10 +43,12 @@ const char *grt_code_set_up(const struct grt_code_frame *f);
 /**
  * struct grt_own_place - all zero: no frame was seen
  * @found: there is own code; @at: the number of its frame
+ * @dynamic: the C library is a file of its own
  * @whole: the outermost frame is one that a thread begins with
  */
 struct grt_own_place {
 	bool seen;
+	bool dynamic;
 	bool whole;
 	bool found;
 	bool left;

@@ -7,12 +7,14 @@
 #include "stacks.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
 #include "base/grow.h"
 #include "base/index.h"
+#include "base/texts.h"
 
 /* Longer frames are cut, and end in "...": a name of the trace may be in thousands of stacks. */
 #define FRAME_MAX 8192U
@@ -23,8 +25,19 @@ struct text {
 	uint32_t length;
 };
 
+/* Of files in grt_stacks_lines(): functions of this name are in several. */
+#define SEVERAL UINT32_MAX
+
+/** struct lines - of a frame: @file of the sources, 0: none is known */
+struct lines {
+	uint32_t file;
+	uint32_t first;
+	uint32_t last;
+};
+
 struct grt_stacks {
 	struct grt_hash_key key;
+	uint64_t id;
 	char *arena;
 	size_t arena_used, arena_room;
 	struct text *text;
@@ -36,6 +49,10 @@ struct grt_stacks {
 	/* of the side BEFORE, by node; NULL until something is added there */
 	uint64_t *before;
 	uint32_t before_room;
+	/* by text, of those that have some */
+	struct lines *lines;
+	uint32_t lines_room;
+	struct grt_texts sources;
 	uint64_t total[GRT_STACKS_SIDES];
 };
 
@@ -290,6 +307,40 @@ const char *grt_stacks_text(const struct grt_stacks *s, uint32_t name, size_t *l
 	return s->arena + s->text[name].at;
 }
 
+int grt_stacks_lines(struct grt_stacks *s, uint32_t name, const char *file, uint32_t line)
+{
+	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+	char safe[GRT_ESCAPED_MAX(256)];
+	struct lines *l;
+	uint32_t number;
+
+	grt_escape(GRT_ESCAPE_FRAME, safe, sizeof(safe), base, strnlen(base, 256));
+	if (grt_grow_zeroed(&s->lines, &s->lines_room, name + 1, 256) ||
+	    grt_texts_add(&s->sources, safe, sizeof(safe), &number))
+		return -ENOMEM;
+	l = &s->lines[name];
+	if (!l->file)
+		*l = (struct lines){number, line, line};
+	else if (l->file != number)
+		l->file = SEVERAL;
+	l->first = line < l->first ? line : l->first;
+	l->last = line > l->last ? line : l->last;
+	return 0;
+}
+
+void grt_stacks_source(const struct grt_stacks *s, uint32_t name, char *out, size_t room)
+{
+	const struct lines *l = name < s->lines_room ? &s->lines[name] : NULL;
+	int n;
+
+	*out = '\0';
+	if (!l || !l->file || l->file == SEVERAL)
+		return;
+	n = snprintf(out, room, "%s:%u", grt_texts_get(&s->sources, l->file), l->first);
+	if (l->last > l->first && n > 0 && (size_t)n < room)
+		snprintf(out + n, room - (size_t)n, "-%u", l->last);
+}
+
 uint32_t grt_stacks_names(const struct grt_stacks *s)
 {
 	return s->texts;
@@ -447,6 +498,8 @@ int grt_stacks_walk(const struct grt_stacks *s, const uint64_t *sum, uint64_t le
 
 /* ------------------------------------------------------ life of a tree */
 
+static uint64_t stacks_made;
+
 int grt_stacks_new(struct grt_stacks **out)
 {
 	struct grt_stacks *s = calloc(1, sizeof(*s));
@@ -456,12 +509,19 @@ int grt_stacks_new(struct grt_stacks **out)
 	if (!s)
 		return -ENOMEM;
 	s->key = grt_hash_key_new();
+	grt_texts_init(&s->sources, SEVERAL / 2);
+	s->id = __atomic_add_fetch(&stacks_made, 1, __ATOMIC_RELAXED);
 	if (grt_stacks_name(s, "all", 3, &root.name) || stacks_add_node(s, &root)) {
 		grt_stacks_free(s);
 		return -ENOMEM;
 	}
 	*out = s;
 	return 0;
+}
+
+uint64_t grt_stacks_id(const struct grt_stacks *s)
+{
+	return s->id;
 }
 
 void grt_stacks_seal(struct grt_stacks *s)
@@ -479,5 +539,7 @@ void grt_stacks_free(struct grt_stacks *s)
 	free(s->text);
 	free(s->node);
 	free(s->before);
+	free(s->lines);
+	grt_texts_free(&s->sources);
 	free(s);
 }

@@ -40,6 +40,9 @@ struct grt_stacks;
 /** grt_stacks_new - an empty tree. Return: 0 or -ENOMEM */
 int grt_stacks_new(struct grt_stacks **out);
 
+/** grt_stacks_id - a number, not 0, of this tree alone: another one may be at its address later */
+uint64_t grt_stacks_id(const struct grt_stacks *s);
+
 /**
  * grt_stacks_name - the number of a frame's text
  * Control characters and the like are kept as \xNN and `;` as `:`, see
@@ -91,6 +94,16 @@ uint64_t grt_stacks_weight(const struct grt_stacks *s, uint32_t node, enum grt_s
 
 /** grt_stacks_text - a frame's text, not terminated */
 const char *grt_stacks_text(const struct grt_stacks *s, uint32_t name, size_t *len);
+
+/**
+ * grt_stacks_lines - a frame's function was met at a line of a source file, of which the base name is kept
+ * Return: 0 or -ENOMEM
+ */
+int grt_stacks_lines(struct grt_stacks *s, uint32_t name, const char *file, uint32_t line);
+
+/** grt_stacks_source - file and lines of a frame, as FILE:FIRST or FILE:FIRST-LAST; "" where these are
+ * unknown, and where functions of one name are in several files */
+void grt_stacks_source(const struct grt_stacks *s, uint32_t name, char *out, size_t room);
 
 /** grt_stacks_names - how many different frames there are; they are numbered from 0 */
 uint32_t grt_stacks_names(const struct grt_stacks *s);

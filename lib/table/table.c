@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * What the writers share: choosing the columns, taking cells from rows, the
- * order of cells. How a cell looks is in the writers.
+ * order of cells and rows, sentences and pairs that are collected (notes.h).
+ * How a cell looks is in the writers.
  */
 #include "table.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis.h"
 #include "base/sized.h"
 #include "base/units.h"
 
@@ -199,4 +203,75 @@ int grt_cell_order(const struct grt_column *c, const struct grt_cell *a, const s
 	if (c->kind == GRT_CELL_SIGNED || c->kind == GRT_CELL_AMOUNT)
 		return ((int64_t)b->number > (int64_t)a->number) - ((int64_t)b->number < (int64_t)a->number);
 	return (b->number > a->number) - (b->number < a->number);
+}
+
+struct order {
+	const struct grt_column *sort;
+	const void *view;
+	int (*tie)(const void *a, const void *b);
+};
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const void *x = *(const void *const *)a, *y = *(const void *const *)b;
+	const struct order *o = arg;
+	struct grt_cell p, q;
+	int order = 0;
+
+	if (o->sort) {
+		p = grt_column_get(o->sort, o->view, x);
+		q = grt_column_get(o->sort, o->view, y);
+		order = grt_cell_order(o->sort, &p, &q);
+	}
+	return order || !o->tie ? order : o->tie(x, y);
+}
+
+void grt_rows_sort(const void *rows, uint64_t n, const struct grt_column *sort, const void *view,
+		   int (*tie)(const void *a, const void *b))
+{
+	struct order o = {sort, view, tie};
+
+	if (sort || tie)
+		qsort_r((void *)rows, n, sizeof(void *), compare_rows, &o);
+}
+
+/* ------------------------------------------------------------------ notes */
+
+void grt_note(struct grt_notes *n, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (n->n == GRT_NOTES_MAX)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(n->text[n->n++], sizeof(n->text[0]), fmt, ap);
+	va_end(ap);
+}
+
+void grt_notes_write(struct grt_notes *n, struct grt_writer *w)
+{
+	const char *lines[GRT_NOTES_MAX];
+
+	for (unsigned int i = 0; i < n->n; i++)
+		lines[i] = n->text[i];
+	grt_writer_notes(w, lines, n->n);
+	n->n = 0;
+}
+
+void grt_field_add(struct grt_fields *f, const char *name, enum grt_cell_kind kind, struct grt_cell cell,
+		   const char *text)
+{
+	if (f->n < GRT_FIELDS_MAX - 1)
+		f->f[f->n++] = (struct grt_field_value){name, kind, cell, text};
+}
+
+void grt_field_number(struct grt_fields *f, const char *name, uint64_t number, const char *text)
+{
+	grt_field_add(f, name, GRT_CELL_NUMBER, (struct grt_cell){.number = number}, text);
+}
+
+void grt_fields_write(struct grt_fields *f, struct grt_writer *w, const char *name, const char *title)
+{
+	f->f[f->n].name = NULL;
+	grt_writer_fields(w, name, title, f->f);
 }

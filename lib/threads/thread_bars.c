@@ -87,14 +87,12 @@ static int thread_bars_begin(void **state, struct grt_pass *pass, unsigned int p
 	struct thread_bars *x = *state;
 	const struct grt_threads_sink sink = {.piece = thread_bars_piece, .arg = x};
 
-	(void)parts;
 	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns)
 		       ?: grt_threads_new(&x->threads, &sink);
 }
 
 static int thread_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
-	(void)pass;
 	return grt_threads_event(((struct thread_bars *)state)->threads, e);
 }
 
@@ -133,7 +131,6 @@ static int thread_bars_finish(void *state, struct grt_pass *pass)
 	struct thread_bars *x = state;
 	int ret = grt_threads_flush(x->threads);
 
-	(void)pass;
 	if (x->used)
 		qsort(x->bar, x->used, sizeof(*x->bar), thread_bars_compare);
 	for (uint32_t i = 0; i < x->used && !ret; i++) {
@@ -152,7 +149,6 @@ static bool thread_bars_bar(const void *state, const struct grt_pass *pass, uint
 	const struct grt_thread *t;
 	const char *name;
 
-	(void)pass;
 	if (i >= x->used)
 		return false;
 	t = grt_threads_at(x->threads, x->bar[i].number);
@@ -201,7 +197,6 @@ static int thread_bars_write(void *state, const struct grt_part *part, struct gr
 	const struct thread_bars *x = state;
 	int ret = 0;
 
-	(void)part;
 	grt_writer_table(pass->writer, &thread_bars_table, NULL);
 	for (uint32_t i = 0; i < x->used; i++)
 		for (unsigned int s = 0; s < GRT_THREAD_STATES && !ret; s++)

@@ -376,13 +376,15 @@ static bool threads_is_within(const struct grt_thread_piece *p, uint64_t begin)
 }
 
 /* A call that waits for the GPU has returned. Nothing of the thread is behind it yet. */
-static int take_wait(struct grt_threads *s, struct life *l, uint64_t begin, bool polls)
+static int take_wait(struct grt_threads *s, struct life *l, const struct grt_ev_launch *e, bool polls)
 {
-	int ret = polls ? cut_at(s, l, begin) : 0;
+	int ret = polls ? cut_at(s, l, e->begin) : 0;
 
 	for (uint32_t i = 0; i < l->waits; i++)
-		if (threads_is_within(&l->waiting[i], begin))
+		if (threads_is_within(&l->waiting[i], e->begin)) {
 			l->waiting[i].state = in_wait(&l->waiting[i], polls);
+			l->waiting[i].call = e->correlation;
+		}
 	return ret;
 }
 
@@ -398,9 +400,9 @@ static int see_launch(struct grt_threads *s, const struct grt_ev_launch *e)
 	/* it has just returned, so it runs */
 	ret = threads_advance(s, l, e->e.time, GRT_THREAD_RUNNING, NULL);
 	if (!ret && grt_cuda_waits(call))
-		ret = take_wait(s, l, e->begin, true);
+		ret = take_wait(s, l, e, true);
 	else if (!ret && call && call->kind == GRT_CUDA_KIND_COPY)
-		ret = take_wait(s, l, e->begin, false);
+		ret = take_wait(s, l, e, false);
 	return ret ? ret : settle_all(s, l);
 }
 

@@ -65,6 +65,7 @@ struct grt_thread {
  * @sample: it tells what ran at a moment, and is no time
  * @user, @kernel: ids of the stacks, 0: none; running pieces have none
  * @waker, @waker_pid: the thread that ended a sleep, 0: none did, or it is unknown
+ * @call: correlation of the call of CUDA that it waited for the GPU in, 0: none
  */
 struct grt_thread_piece {
 	uint64_t start;
@@ -73,6 +74,7 @@ struct grt_thread_piece {
 	uint32_t kernel;
 	uint32_t waker;
 	uint32_t waker_pid;
+	uint64_t call;
 	uint8_t state;
 	bool sample;
 };

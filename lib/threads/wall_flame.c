@@ -11,15 +11,21 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "gpu_waits.h"
 #include "stack/frames.h"
+#include "stack/process_names.h"
 #include "stack/slots.h"
+#include "trace/packet.h"
 
-/** struct row - @ns off the CPU, @samples of what ran; one of them is 0; @slot: when, 0 where nobody asks */
+/** struct row - @ns off the CPU, @samples of what ran; one of them is 0; @work: that it waited for, see
+ * gpu_waits.h;
+ * @slot: when, 0 where nobody asks */
 struct row {
 	uint32_t thread;
 	uint32_t state;
 	uint32_t user;
 	uint32_t kernel;
+	uint32_t work;
 	uint16_t slot;
 	uint64_t ns;
 	uint64_t samples;
@@ -37,6 +43,7 @@ struct ran {
 
 struct grt_wall_flame {
 	struct grt_threads *threads;
+	struct grt_gpu_waits *waits;
 	struct grt_frames frames;
 	struct grt_slots *slots;
 	struct grt_hash_key key;
@@ -44,6 +51,7 @@ struct grt_wall_flame {
 	uint32_t rows, room;
 	struct grt_index index;
 	struct ran *ran;
+	struct grt_process_names processes;
 	struct grt_wall_count count;
 };
 
@@ -59,7 +67,7 @@ static bool wall_flame_same_row(const void *owner, uint32_t id, const void *key)
 	const struct row *r = &((const struct grt_wall_flame *)owner)->row[id], *k = key;
 
 	return r->thread == k->thread && r->state == k->state && r->user == k->user &&
-	       r->kernel == k->kernel && r->slot == k->slot;
+	       r->kernel == k->kernel && r->work == k->work && r->slot == k->slot;
 }
 
 static int wall_flame_new_row(struct grt_wall_flame *f, const struct row *r, uint32_t tag)
@@ -73,7 +81,7 @@ static int wall_flame_new_row(struct grt_wall_flame *f, const struct row *r, uin
 static int wall_flame_add(struct grt_wall_flame *f, const struct row *r)
 {
 	uint32_t tag = grt_hash(&f->key, (uint64_t)r->thread << 32 | (uint32_t)r->slot << 16 | r->state,
-				(uint64_t)r->user << 32 | r->kernel);
+				(uint64_t)r->user << 32 | (r->kernel ^ r->work << 16));
 	uint32_t at = grt_index_find(&f->index, tag, wall_flame_same_row, f, r);
 
 	if (at == GRT_NOWHERE)
@@ -84,28 +92,53 @@ static int wall_flame_add(struct grt_wall_flame *f, const struct row *r)
 }
 
 /* A piece is cut where slots begin. */
+static int wall_flame_add_piece(struct grt_wall_flame *f, struct row *r, uint64_t start, uint64_t to)
+{
+	uint64_t end;
+	int ret;
+
+	r->ns = to - start;
+	if (!f->slots)
+		return wall_flame_add(f, r);
+	do {
+		end = grt_slots_part(f->slots, start, to, &r->slot);
+		r->ns = end - start;
+		ret = wall_flame_add(f, r);
+		start = end;
+	} while (!ret && start < to);
+	return ret;
+}
+
+static int on_wait_part(void *arg, const struct grt_gpu_wait *w, uint32_t work)
+{
+	struct row r = {.thread = w->owner[0],
+			.state = GRT_THREAD_GPU,
+			.user = w->owner[1],
+			.kernel = w->owner[2],
+			.work = work};
+
+	return wall_flame_add_piece(arg, &r, w->from, w->to);
+}
+
 static int on_piece(void *arg, const struct grt_thread *t, const struct grt_thread_piece *p)
 {
-	struct row r = {t->number, p->state, p->user, p->kernel, 0, p->end - p->start, p->sample};
+	struct row r = {.thread = t->number,
+			.state = p->state,
+			.user = p->user,
+			.kernel = p->kernel,
+			.samples = p->sample};
+	struct grt_gpu_wait w = {p->start, p->end, p->call, t->pid, {t->number, p->user, p->kernel}};
 	struct grt_wall_flame *f = arg;
-	uint64_t start = p->start, end;
-	int ret;
 
 	/* where the time goes that it ran, its samples say */
 	if (on_cpu(p->state) && !p->sample)
 		return 0;
-	if (!f->slots)
-		return wall_flame_add(f, &r);
-	do {
-		end = grt_slots_part(f->slots, start, p->end, &r.slot);
-		r.ns = end - start;
-		ret = wall_flame_add(f, &r);
-		start = end;
-	} while (!ret && start < p->end);
-	return ret;
+	if (p->state == GRT_THREAD_GPU && !p->sample)
+		return grt_gpu_waits_add(f->waits, &w);
+	return wall_flame_add_piece(f, &r, p->start, p->end);
 }
 
-int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_slots *slots)
+int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_slots *slots, bool compared)
 {
 	struct grt_wall_flame *f = calloc(1, sizeof(*f));
 	struct grt_threads_sink sink = {.piece = on_piece, .arg = f};
@@ -115,7 +148,9 @@ int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_sl
 		return -ENOMEM;
 	f->key = grt_hash_key_new();
 	f->slots = slots;
-	if (!grt_frames_init(&f->frames) && !grt_threads_new(&f->threads, &sink)) {
+	if (!grt_frames_init(&f->frames) && !grt_threads_new(&f->threads, &sink) &&
+	    !grt_gpu_waits_new(&f->waits, on_wait_part, f) &&
+	    !grt_process_names_init(&f->processes, compared)) {
 		grt_threads_from(f->threads, from);
 		return 0;
 	}
@@ -126,28 +161,55 @@ int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_sl
 
 int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e)
 {
-	if (e->type == GRT_EV_FRAME)
+	int ret = 0;
+
+	if (grt_class_of[e->type] == GRT_CLASS_stack)
 		return grt_frames_event(&f->frames, e);
-	return grt_threads_event(f->threads, e);
+	if (grt_has_trait(e, GRT_TRAIT_OF_IMAGE))
+		ret = grt_gpu_waits_event(f->waits, e);
+	return ret ?: grt_threads_event(f->threads, e);
 }
 
 /* -------------------------------------------------------------- stacks */
 
+/* Of its process, in @room where it has none. */
+static const char *process_name(const struct grt_wall_flame *f, const struct grt_thread *t, char room[24])
+{
+	const char *name = grt_names_owner(grt_threads_names(f->threads), t->name);
+
+	snprintf(room, 24, "pid %u", t->pid);
+	return name ?: room;
+}
+
 static int wall_flame_put_thread(const struct grt_wall_flame *f, const struct grt_thread *t,
 				 enum grt_flame_by by, struct grt_stacks *tree, uint32_t *node)
 {
-	const struct grt_names *names = grt_threads_names(f->threads);
-	const char *name = grt_names_name(names, t->name), *process = grt_names_owner(names, t->name);
-	char text[64];
-	int ret;
+	const char *name = grt_names_name(grt_threads_names(f->threads), t->name), *text;
+	char pid[24], room[320], thread[64];
+	const char *process = process_name(f, t, pid);
+	int ret = grt_process_names_text(&f->processes, process, strlen(process), t->pid, room, &text);
 
 	*node = GRT_STACKS_ROOT;
-	snprintf(text, sizeof(text), "pid %u", t->pid);
-	ret = grt_stacks_word(tree, process ? process : text, node);
+	ret = ret < 0 ? ret : grt_stacks_word(tree, text, node);
 	if (ret || by == GRT_FLAME_BY_PROCESS)
 		return ret;
-	snprintf(text, sizeof(text), "%s (%u)", name ? name : "tid", t->tid);
-	return grt_stacks_word(tree, text, node);
+	snprintf(thread, sizeof(thread), "%s (%u)", name ? name : "tid", t->tid);
+	return grt_stacks_word(tree, thread, node);
+}
+
+static int wall_flame_see_processes(struct grt_wall_flame *f)
+{
+	const struct grt_thread *t;
+	char pid[24];
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && (t = grt_threads_at(f->threads, i)); i++) {
+		const char *name = process_name(f, t, pid);
+
+		if (!t->tracer && t->last > t->first)
+			ret = grt_process_names_see(&f->processes, name, strlen(name), t->pid);
+	}
+	return ret;
 }
 
 static int put_state(struct grt_stacks *tree, uint32_t *node, unsigned int state)
@@ -189,6 +251,9 @@ static int wall_flame_put_row(struct grt_wall_flame *f, const struct row *row, e
 		ret = grt_frames_put(&f->frames, row->kernel, tree, &node);
 	if (!ret)
 		ret = put_state(tree, &node, row->state);
+	if (!ret && row->work)
+		ret = grt_gpu_waits_put(f->waits, row->work, tree, &node);
+	f->count.gpu_work_ns += row->work ? ns : 0;
 	if (!ret && f->slots)
 		ret = grt_slots_add(f->slots, node, row->slot, ns);
 	return ret ? ret : grt_stacks_add(tree, node, side, ns);
@@ -244,11 +309,9 @@ static int count_samples(struct grt_wall_flame *f)
 int grt_wall_flame_tree(struct grt_wall_flame *f, enum grt_flame_by by, struct grt_stacks *tree,
 			enum grt_stacks_side side)
 {
-	int ret = grt_threads_flush(f->threads);
+	int ret = grt_threads_flush(f->threads) ?: grt_gpu_waits_flush(f->waits) ?: count_samples(f) ?: wall_flame_see_processes(f);
 	const struct grt_thread *t;
 
-	if (!ret)
-		ret = count_samples(f);
 	for (uint32_t i = 0; i < f->rows && !ret; i++)
 		ret = wall_flame_put_row(f, &f->row[i], by, tree, side);
 	for (uint32_t i = 0; !ret && (t = grt_threads_at(f->threads, i)); i++)
@@ -262,6 +325,7 @@ struct grt_wall_count grt_wall_flame_count(const struct grt_wall_flame *f)
 
 	count.seen = grt_threads_count(f->threads);
 	count.dropped = f->frames.dropped;
+	count.waits = grt_gpu_waits_count(f->waits);
 	return count;
 }
 
@@ -270,6 +334,8 @@ void grt_wall_flame_free(struct grt_wall_flame *f)
 	if (!f)
 		return;
 	grt_threads_free(f->threads);
+	grt_gpu_waits_free(f->waits);
+	grt_process_names_free(&f->processes);
 	grt_frames_free(&f->frames);
 	grt_index_free(&f->index);
 	free(f->row);

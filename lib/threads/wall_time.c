@@ -16,10 +16,18 @@ static const struct grt_part wall_time_parts[] = {
 
 static int wall_time_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	return grt_wall_flame_new((struct grt_wall_flame **)state, pass->first, pass->slots);
+	return grt_wall_flame_new((struct grt_wall_flame **)state, pass->first, pass->slots,
+				  pass->shape && pass->shape->compared);
 }
 
-GRT_ANALYSIS_EVENT(wall_time_event, grt_wall_flame_event)
+/* Of calls that returned beyond the time that is looked at nothing is known of their threads; work of GPUs
+ * that is reported there may be of inside. */
+static int wall_time_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	bool beyond = e->time < pass->first || e->time > pass->last;
+
+	return e->type == GRT_EV_LAUNCH && beyond ? 0 : grt_wall_flame_event(state, e);
+}
 
 static int wall_time_finish(void *state, struct grt_pass *pass)
 {
@@ -57,6 +65,16 @@ static void wall_time_notes(void *state, struct grt_pass *pass)
 	if (n.not_sampled_ns)
 		grt_note(notes, "  %.3f ms of threads that ran only between two samples: [not sampled]",
 			 (double)n.not_sampled_ns / 1e6);
+	if (n.gpu_work_ns)
+		grt_note(notes,
+			 "  of the time for the GPU, %.3f ms is under [gpu] with what it ran meanwhile",
+			 (double)n.gpu_work_ns / 1e6);
+	if (n.waits.late || n.waits.late_ns)
+		grt_note(notes,
+			 "  %" PRIu64
+			 " kernels and copies, and %.3f ms of waits, came when their time had been"
+			 " divided: some of it is [gpu] itself",
+			 n.waits.late, (double)n.waits.late_ns / 1e6);
 	if (n.no_stack_ns)
 		grt_note(notes, "  %.3f ms have no user stack", (double)n.no_stack_ns / 1e6);
 	if (n.seen.lost)
@@ -82,6 +100,7 @@ const struct grt_analysis grt_analysis_wall_time = {
 	.classes = GRT_IN_CLASS(name) | GRT_IN_CLASS(stack) | GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) |
 		   GRT_IN_CLASS(thread),
 	.beyond = true,
+	.late = true,
 	.parts = wall_time_parts,
 	.begin = wall_time_begin,
 	.event = wall_time_event,

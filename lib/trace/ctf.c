@@ -21,6 +21,8 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "packed.h"
+#include "segment.h"
 
 #define METADATA_MAX (1U << 20)
 
@@ -30,13 +32,27 @@ struct source_sum {
 	uint64_t emitted;
 };
 
+/**
+ * struct ctf_file - a file of packets, or those of this name in all segments
+ * @first, @last: paths of the first and the last one in the recording
+ * @st: of the last one
+ */
+struct ctf_file {
+	char name[NAME_MAX + 1];
+	char first[2 * NAME_MAX + 2];
+	char last[2 * NAME_MAX + 2];
+	struct stat st;
+	struct grt_parts *parts;
+};
+
 /* The directory while it is being opened. */
 struct ctf_dir {
 	struct grt_session *s;
 	int fd;
 	bool recording; /* a process is still writing */
-	struct dirent **entry;
-	int entries;
+	struct ctf_file *file;
+	unsigned int files;
+	unsigned int segments;
 	struct source_sum *source;
 	unsigned int sources;
 };
@@ -204,61 +220,6 @@ static int note_source(struct ctf_dir *d, const char *name, uint64_t emitted)
 	return 0;
 }
 
-static int add_stream_file(struct ctf_dir *d, const char *name, struct grt_err *err)
-{
-	struct grt_health before = d->s->found;
-	char label[PATH_MAX];
-	struct stat st;
-	struct grt_walk w;
-	int ret;
-	int fd = ctf_open_file(d, name, &st, err);
-
-	if (fd < 0)
-		return fd;
-	if (S_ISDIR(st.st_mode)) {
-		close(fd);
-		return 0;
-	}
-	snprintf(label, sizeof(label), "%s/%s", d->s->path, name);
-	if (!S_ISREG(st.st_mode)) {
-		close(fd);
-		return grt_err_set(err, -EINVAL, "it is not a regular file", "move it out of the recording",
-				   "%s: not a file of packets", label);
-	}
-	ret = grt_session_add_file(d->s, fd, label, &w, err);
-	if (ret)
-		return ret;
-	if (note_source(d, name, w.emitted))
-		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", label);
-	if (!w.cut)
-		return 0;
-	if (d->recording)
-		forgive_cut(d->s, &before);
-	else
-		repair(d, name, &st, w.end, !before.first.what[0]);
-	return 0;
-}
-
-static int is_stream_name(const struct dirent *e)
-{
-	return e->d_name[0] != '.' && strcmp(e->d_name, "metadata") != 0;
-}
-
-static int add_stream_files(struct ctf_dir *d, struct grt_err *err)
-{
-	int ret = 0;
-
-	d->entries = scandirat(d->fd, ".", &d->entry, is_stream_name, versionsort);
-	if (d->entries < 0)
-		return ctf_open_failed(d->s, ".", -errno, err);
-	for (int i = 0; i < d->entries && !ret; i++)
-		ret = add_stream_file(d, d->entry[i]->d_name, err);
-	for (int i = 0; i < d->entries; i++)
-		free(d->entry[i]);
-	free(d->entry);
-	return ret;
-}
-
 static uint64_t count_of(const char *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -269,19 +230,188 @@ static uint64_t count_of(const char *text, const char *name)
 	return 0;
 }
 
+/* ------------------------------------------------------------- files */
+
+static int ctf_no_memory(const struct ctf_dir *d, struct grt_err *err)
+{
+	return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", d->s->path);
+}
+
+/* Of a file's name, without what says that it is packed. */
+static size_t ctf_stem(const char *name)
+{
+	size_t len = strlen(name), suffix = strlen(GRT_PACKED_SUFFIX);
+
+	return len > suffix && !strcmp(name + len - suffix, GRT_PACKED_SUFFIX) ? len - suffix : len;
+}
+
+/* The file of this name, which the segments share. Return: NULL without memory */
+static struct ctf_file *ctf_file_of(struct ctf_dir *d, const char *segment, const char *name)
+{
+	size_t len = ctf_stem(name);
+	struct ctf_file *f;
+
+	for (f = d->file; f < d->file + d->files; f++)
+		if (!strncmp(f->name, name, len) && !f->name[len])
+			return f;
+	if (grt_grow_one(&d->file, d->files))
+		return NULL;
+	f = &d->file[d->files];
+	*f = (struct ctf_file){.parts = grt_parts_new()};
+	if (!f->parts || len >= sizeof(f->name)) {
+		grt_parts_free(f->parts);
+		return NULL;
+	}
+	memcpy(f->name, name, len);
+	snprintf(f->first, sizeof(f->first), "%s%s%s", segment, *segment ? "/" : "", name);
+	d->files++;
+	return f;
+}
+
+/* @segment: the directory in which it is, "": the recording's own. Return: 0 or -errno */
+static int ctf_take_file(struct ctf_dir *d, const char *segment, const char *name, struct grt_err *err)
+{
+	struct ctf_file *f;
+	char path[2 * NAME_MAX + 2];
+	struct stat st;
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "%s%s%s", segment, *segment ? "/" : "", name);
+	fd = ctf_open_file(d, path, &st, err);
+	if (fd < 0)
+		return fd;
+	if (!S_ISREG(st.st_mode)) {
+		close(fd);
+		return S_ISDIR(st.st_mode) ? 0
+					   : grt_err_set(err, -EINVAL, "it is not a regular file",
+							 "move it out of the recording",
+							 "%s/%s: not a file of packets", d->s->path, path);
+	}
+	f = ctf_file_of(d, segment, name);
+	if (!f) {
+		close(fd);
+		return ctf_no_memory(d, err);
+	}
+	snprintf(f->last, sizeof(f->last), "%s", path);
+	f->st = st;
+	ret = grt_parts_add(f->parts, fd);
+	return ret ? ctf_open_failed(d->s, path, ret, err) : 0;
+}
+
+static int is_stream_name(const struct dirent *e)
+{
+	return e->d_name[0] != '.' && strcmp(e->d_name, "metadata") != 0;
+}
+
+static int is_segment_name(const struct dirent *e)
+{
+	return grt_segment_number(e->d_name) != 0;
+}
+
+static void free_entries(struct dirent **entry, int n)
+{
+	for (int i = 0; i < n; i++)
+		free(entry[i]);
+	free(entry);
+}
+
+/* What an older segment defined stands in the older one: what is repeated of it is for who has no other. */
+static bool ctf_is_repeated(const struct ctf_dir *d, const char *name)
+{
+	return d->segments && !strncmp(name, GRT_CARRIED "_", strlen(GRT_CARRIED) + 1);
+}
+
+static int ctf_take_files(struct ctf_dir *d, const char *segment, struct grt_err *err)
+{
+	struct dirent **entry;
+	int n = scandirat(d->fd, *segment ? segment : ".", &entry, is_stream_name, versionsort), ret = 0;
+
+	if (n < 0)
+		return ctf_open_failed(d->s, *segment ? segment : ".", -errno, err);
+	for (int i = 0; i < n && !ret; i++)
+		if (!*segment && is_segment_name(entry[i]))
+			continue;
+		else if (!*segment || !ctf_is_repeated(d, entry[i]->d_name))
+			ret = ctf_take_file(d, segment, entry[i]->d_name, err);
+	free_entries(entry, n);
+	return ret;
+}
+
+/* The oldest first; of those that the recorder was about to delete nothing is read. */
+static int ctf_take_segments(struct ctf_dir *d, struct grt_err *err)
+{
+	const char *text = grt_env_get(&d->s->env, "segments") ?: "";
+	uint64_t first = count_of(text, "first");
+	struct dirent **entry;
+	struct stat st;
+	int n = scandirat(d->fd, ".", &entry, is_segment_name, versionsort), ret = 0;
+
+	if (n < 0)
+		return ctf_open_failed(d->s, ".", -errno, err);
+	d->s->found.deleted_segments = count_of(text, "deleted");
+	for (int i = 0; i < n && !ret; i++) {
+		if (grt_segment_number(entry[i]->d_name) < first ||
+		    fstatat(d->fd, entry[i]->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
+			continue;
+		ret = ctf_take_files(d, entry[i]->d_name, err);
+		d->segments++;
+	}
+	free_entries(entry, n);
+	return ret;
+}
+
+static int add_stream_file(struct ctf_dir *d, struct ctf_file *f, struct grt_err *err)
+{
+	struct grt_health before = d->s->found;
+	struct grt_parts *parts = f->parts;
+	const struct grt_part_file *last = &parts->part[parts->n - 1];
+	char label[PATH_MAX];
+	struct grt_walk w;
+	int ret;
+
+	snprintf(label, sizeof(label), "%s/%s", d->s->path, f->first);
+	f->parts = NULL;
+	ret = grt_session_add_parts(d->s, parts, label, &w, err);
+	if (ret)
+		return ret;
+	/* what was deleted has a count of its own */
+	if (note_source(d, f->name, d->segments ? w.emitted - w.earlier : w.emitted))
+		return ctf_no_memory(d, err);
+	if (d->recording)
+		forgive_cut(d->s, &before);
+	else if (w.cut && !last->is_packed && w.end >= last->start)
+		repair(d, f->last, &f->st, w.end - last->start, !before.first.what[0]);
+	return 0;
+}
+
+static int add_stream_files(struct ctf_dir *d, struct grt_err *err)
+{
+	int ret = ctf_take_segments(d, err);
+
+	if (!ret)
+		ret = ctf_take_files(d, "", err);
+	for (unsigned int i = 0; i < d->files && !ret; i++)
+		if (d->file[i].parts->n)
+			ret = add_stream_file(d, &d->file[i], err);
+	for (unsigned int i = 0; i < d->files; i++)
+		grt_parts_free(d->file[i].parts);
+	free(d->file);
+	return ret;
+}
+
 /* What the recorder has found missing: `name=count` with blanks between. */
-static void ctf_take_missed(struct grt_session *s)
+static uint64_t ctf_take_missed(struct grt_session *s, const char *key)
 {
 	static const char *const names[GRT_FATES] = {
 #define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
 #include <grtrace/fates.def>
 #undef GRT_FATE
 	};
-	const char *text = grt_env_get(&s->env, "kmod_unread");
+	const char *text = grt_env_get(&s->env, key);
 	struct grt_balance missed = {0};
 
 	if (!text || !*text)
-		return;
+		return 0;
 	for (unsigned int i = 0; i < GRT_FATES; i++) {
 		missed.fate[i] = count_of(text, names[i]);
 		missed.emitted += missed.fate[i];
@@ -289,6 +419,7 @@ static void ctf_take_missed(struct grt_session *s)
 	s->health = s->found;
 	grt_session_missed(s, &missed, s->path);
 	s->found = s->health;
+	return missed.emitted;
 }
 
 /* Events of a source that its packets no longer account for. */
@@ -296,18 +427,25 @@ static uint64_t cut_of(const struct grt_session *s, const char *name, size_t len
 {
 	struct grt_window w;
 
-	return grt_window_of(&w, &s->env, name, len) ? w.before + w.after : 0;
+	return grt_window_of(&w, &s->env, name, len) ? w.before + w.after + w.deleted : 0;
 }
 
 /* A recording that was interrupted says when it began, and ends where its packets do. */
 static void ctf_take_window(struct grt_session *s)
 {
+	uint64_t repeated;
+
 	if (!grt_window_common(&s->window, &s->env, &s->shortest)) {
 		s->window = (struct grt_window){.from = UINT64_MAX};
 		return;
 	}
 	s->found.before_start = s->window.before;
 	s->found.after_end = s->window.after;
+	/* what is repeated is read, and not gone */
+	repeated = count_of(grt_env_get(&s->env, "segments") ?: "", "repeated");
+	/* so does what had been lost before it was deleted */
+	repeated += ctf_take_missed(s, "deleted_fates");
+	s->found.deleted = s->window.deleted > repeated ? s->window.deleted - repeated : 0;
 	if (s->window.to == UINT64_MAX && s->first > s->last)
 		return;
 	s->first = s->window.from;
@@ -367,6 +505,10 @@ static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
 	const char *state;
 	int ret = read_metadata(&d, err);
 
+	if (!ret && grt_env_get(&s->env, "black_box"))
+		ret = grt_err_set(err, -EINVAL, "a black box has a recording for each incident",
+				  "ls PATH, and the path of one, PATH/" GRT_SNAPSHOT "_000001",
+				  "%s: not a recording", s->path);
 	if (ret)
 		return ret;
 	d.recording = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
@@ -374,7 +516,7 @@ static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
 	flock(fd, LOCK_UN);
 	state = grt_env_get(&s->env, "state");
 	s->found.finished = state && !strcmp(state, "complete");
-	ctf_take_missed(s);
+	ctf_take_missed(s, "kmod_unread");
 	ctf_take_window(s);
 	if (s->found.finished)
 		take_counted(&d);

@@ -121,8 +121,18 @@ static bool is_needed(const struct grt_filter *f, const struct grt_event *e)
 	unsigned int class = grt_class_of[e->type];
 
 	return e->type == GRT_EV_NAME || grt_has_trait(e, GRT_TRAIT_DEFINING) || class == GRT_CLASS_image ||
-	       e->type == GRT_EV_FRAME || e->type == GRT_EV_LOG_TEXT ||
+	       e->type == GRT_EV_LOG_TEXT ||
 	       (f->joins && (class == GRT_CLASS_job || class == GRT_CLASS_wait));
+}
+
+/* What submitters did belongs to no ring. */
+static bool is_beside(const struct grt_filter *f, const struct grt_event *e)
+{
+	unsigned int class = grt_class_of[e->type];
+	struct grt_filter all = {.pid = f->pid, .comm = f->comm};
+
+	return f->joins && f->ring && (class == GRT_CLASS_thread || class == GRT_CLASS_call) &&
+	       e->ring == GRT_RING_NONE && grt_filter_wants_job(&all, &f->names, e->pid, e->tid, e->ring);
 }
 
 int grt_filter_wants(struct grt_filter *f, const struct grt_event *e)
@@ -140,7 +150,8 @@ int grt_filter_wants(struct grt_filter *f, const struct grt_event *e)
 	if (ret < 0)
 		return ret;
 	f->shown = ret;
-	return ret || (!f->strict && is_needed(f, e));
+	f->beside = !ret && is_beside(f, e);
+	return ret || f->beside || (!f->strict && is_needed(f, e));
 }
 
 void grt_filter_free(struct grt_filter *f)

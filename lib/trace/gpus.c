@@ -175,8 +175,8 @@ static int gpus_judge(struct grt_gpus *g, const struct grt_event *e)
 /* Events of every GPU refer to what these define. */
 static bool defines(const struct grt_event *e)
 {
-	return grt_class_of[e->type] == GRT_CLASS_image || e->type == GRT_EV_FRAME ||
-	       e->type == GRT_EV_LOG_TEXT;
+	return grt_class_of[e->type] == GRT_CLASS_image || e->type == GRT_EV_LOG_TEXT ||
+	       (grt_class_of[e->type] == GRT_CLASS_stack && grt_has_trait(e, GRT_TRAIT_DEFINING));
 }
 
 int grt_gpus_wants(struct grt_gpus *g, const struct grt_event *e, struct grt_health *h)

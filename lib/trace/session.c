@@ -33,19 +33,19 @@ static int session_no_memory(const struct grt_session *s, struct grt_err *err)
 	return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", s->path);
 }
 
-static int keep_file(struct grt_session *s, int fd, const char *label)
+static int keep_file(struct grt_session *s, struct grt_parts *parts, const char *label)
 {
 	char *copy = strdup(label);
 
-	if (!copy || grt_grow_one(&s->fd, s->fds) || grt_grow_one(&s->label, s->fds) ||
-	    grt_grow_one(&s->skips, s->fds)) {
+	if (!copy || grt_grow_one(&s->parts, s->files) || grt_grow_one(&s->label, s->files) ||
+	    grt_grow_one(&s->skips, s->files)) {
 		free(copy);
-		close(fd);
+		grt_parts_free(parts);
 		return -ENOMEM;
 	}
-	s->fd[s->fds] = fd;
-	s->skips[s->fds] = NULL;
-	s->label[s->fds++] = copy;
+	s->parts[s->files] = parts;
+	s->skips[s->files] = NULL;
+	s->label[s->files++] = copy;
 	return 0;
 }
 
@@ -68,9 +68,9 @@ static int add_cpu(struct grt_session *s, const struct grt_walk *w, const struct
 
 	if (!st)
 		return -ENOMEM;
-	st->fd = s->fd[s->fds - 1];
-	st->label = s->label[s->fds - 1];
-	st->skips = w->cpus == 1 ? NULL : s->skips[s->fds - 1];
+	st->parts = s->parts[s->files - 1];
+	st->label = s->label[s->files - 1];
+	st->skips = w->cpus == 1 ? NULL : s->skips[s->files - 1];
 	st->read = grt_stream_read_file;
 	st->mode = w->cpus == 1 ? GRT_STREAM_WHOLE : GRT_STREAM_ONE_CPU;
 	st->cpu = c->cpu;
@@ -83,21 +83,31 @@ static int add_cpu(struct grt_session *s, const struct grt_walk *w, const struct
 	return 0;
 }
 
-int grt_session_add_file(struct grt_session *s, int fd, const char *label, struct grt_walk *w,
-			 struct grt_err *err)
+/* A packed file that ends within a packet. */
+static void session_tell_tails(struct grt_session *s, const struct grt_parts *parts, const char *label)
 {
-	struct stat st;
-	int ret = keep_file(s, fd, label);
+	for (const struct grt_part_file *p = parts->part; p < parts->part + parts->n; p++)
+		if (p->tail)
+			grt_fault(&s->found, GRT_FAULT_CUT, p->tail,
+				  "its writer was killed, the disk was full, or the copy is incomplete",
+				  "go on with what is whole, which was read, or grtrace record again",
+				  "%s: the last packed packet is cut after %llu bytes", label,
+				  (unsigned long long)p->tail);
+}
+
+int grt_session_add_parts(struct grt_session *s, struct grt_parts *parts, const char *label,
+			  struct grt_walk *w, struct grt_err *err)
+{
+	int ret = keep_file(s, parts, label);
 
 	*w = (struct grt_walk){.first = UINT64_MAX};
 	if (ret)
 		return session_no_memory(s, err);
-	if (fstat(fd, &st))
-		return grt_err_set(err, -errno, strerror(errno), NULL, "%s: cannot read", label);
-	if (st.st_size == 0)
+	session_tell_tails(s, parts, label);
+	if (parts->size == 0)
 		return 0;
-	ret = grt_walk(w, fd, (uint64_t)st.st_size, label, &s->found, err);
-	s->skips[s->fds - 1] = w->skips;
+	ret = grt_walk(w, parts, label, &s->found, err);
+	s->skips[s->files - 1] = w->skips;
 	for (unsigned int i = 0; i < w->cpus && !ret; i++) {
 		ret = add_cpu(s, w, &w->cpu[i]);
 		if (ret)
@@ -108,6 +118,23 @@ int grt_session_add_file(struct grt_session *s, int fd, const char *label, struc
 	free(w->cpu);
 	w->cpu = NULL;
 	return ret;
+}
+
+int grt_session_add_file(struct grt_session *s, int fd, const char *label, struct grt_walk *w,
+			 struct grt_err *err)
+{
+	struct grt_parts *parts = grt_parts_new();
+	int ret;
+
+	if (!parts) {
+		close(fd);
+		return session_no_memory(s, err);
+	}
+	ret = grt_parts_add(parts, fd);
+	if (!ret)
+		return grt_session_add_parts(s, parts, label, w, err);
+	grt_parts_free(parts);
+	return grt_err_set(err, ret, strerror(-ret), NULL, "%s: cannot read", label);
 }
 
 int grt_session_add_source(struct grt_session *s, const struct grt_stream_source *source, void *owner,
@@ -122,9 +149,9 @@ int grt_session_add_source(struct grt_session *s, const struct grt_stream_source
 	st->source = source;
 	st->owner = owner;
 	st->limit = UINT64_MAX;
-	if (keep_file(s, -1, label))
+	if (keep_file(s, NULL, label))
 		return session_no_memory(s, err);
-	st->label = s->label[s->fds - 1];
+	st->label = s->label[s->files - 1];
 	return 0;
 }
 
@@ -303,11 +330,10 @@ static int add_live(struct grt_session *s, unsigned int i)
 
 	snprintf(label, sizeof(label), "stream %u", i);
 	if (!ret)
-		ret = keep_file(s, -1, label);
+		ret = keep_file(s, NULL, label);
 	if (ret)
 		return ret;
 	st->label = s->label[i];
-	st->fd = -1;
 	st->live = &s->live;
 	st->read = grt_stream_read_live;
 	st->limit = UINT64_MAX;
@@ -428,9 +454,8 @@ void grt_session_close(struct grt_session *s)
 		return;
 	for (unsigned int i = 0; i < s->streams; i++)
 		grt_stream_fini(&s->stream[i]);
-	for (unsigned int i = 0; i < s->fds; i++) {
-		if (s->fd[i] >= 0)
-			close(s->fd[i]);
+	for (unsigned int i = 0; i < s->files; i++) {
+		grt_parts_free(s->parts[i]);
 		free(s->label[i]);
 		grt_skips_free(s->skips[i]);
 	}
@@ -443,7 +468,7 @@ void grt_session_close(struct grt_session *s)
 	free(s->stream);
 	free(s->label);
 	free(s->skips);
-	free(s->fd);
+	free(s->parts);
 	free(s->path);
 	free(s);
 }

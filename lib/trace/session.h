@@ -22,8 +22,8 @@
  * @health: of the present run
  * @found: what opening met; each run starts from it
  * @first, @last: stamps, @first > @last: none
- * @fd, @fds, @label, @skips: the files, their names for messages, and where
- *	packets lie in those of many CPUs (one each)
+ * @parts, @files, @label, @skips: the files, their names for messages, and where
+ *	packets lie in those of many CPUs (one each); @parts is NULL for what is no file
  * @env: of the recording
  * @gpus: of one GPU, whose events alone are handed out; NULL: all are
  * @filter: what else is not handed out; NULL: nothing
@@ -45,10 +45,10 @@ struct grt_session {
 	struct grt_health found;
 	uint64_t first;
 	uint64_t last;
-	int *fd;
+	struct grt_parts **parts;
 	char **label;
 	struct grt_skips **skips;
-	unsigned int fds;
+	unsigned int files;
 	struct grt_env_list env;
 	struct grt_gpus *gpus;
 	struct grt_filter *filter;
@@ -88,10 +88,17 @@ int grt_session_open_by(struct grt_session **out, const char *path, const struct
 			size_t n, struct grt_err *err);
 
 /**
- * grt_session_add_file - walks over a file and adds a stream for each CPU in it
- * @fd: becomes the session's, also when this fails
- * @label: its name in messages; copied
+ * grt_session_add_parts - walks over files that are one, and adds a stream for each CPU in them
+ * @parts: become the session's, also when this fails
+ * @label: their name in messages; copied
  * @w: gets what was found; @w->cpu and @w->skips are not for the caller
+ */
+int grt_session_add_parts(struct grt_session *s, struct grt_parts *parts, const char *label,
+			  struct grt_walk *w, struct grt_err *err);
+
+/**
+ * grt_session_add_file - the same with one file
+ * @fd: becomes the session's, also when this fails
  */
 int grt_session_add_file(struct grt_session *s, int fd, const char *label, struct grt_walk *w,
 			 struct grt_err *err);

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NOWHERE UINT64_MAX
 
@@ -80,16 +79,12 @@ void grt_stream_fini(struct grt_stream *st)
 		st->source->fini(st);
 	free(st->buf);
 	st->buf = NULL;
+	grt_parts_cursor_free(&st->cursor);
 }
 
 ssize_t grt_stream_read_file(struct grt_stream *st, void *buf, size_t len)
 {
-	ssize_t n;
-
-	do
-		n = pread(st->fd, buf, len, (off_t)(st->buf_pos + st->fill));
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
+	return grt_parts_read(st->parts, &st->cursor, buf, len, st->buf_pos + st->fill);
 }
 
 ssize_t grt_stream_read_live(struct grt_stream *st, void *buf, size_t len)

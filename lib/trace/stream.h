@@ -13,6 +13,7 @@
 #define GRT_TRACE_STREAM_H
 
 #include "packet.h"
+#include "parts.h"
 #include "skips.h"
 
 /* Larger than any sound record of ours, small enough that those of many streams stay in a CPU's cache. */
@@ -75,7 +76,7 @@ struct grt_stream_source {
  * @quiet: faults of the layout between packets have been counted already
  * @label: of the input, for messages
  * @read: fills the buffer from position @buf_pos + @fill on, like read(2)
- * @fd, @live: what @read works on
+ * @parts, @cursor, @live: what @read works on
  * @skips: where the CPU's packets lie, for GRT_STREAM_ONE_CPU; may be NULL
  * @skip, @first_skip: numbers in @skips of the CPU's next packet, and its first
  * @source, @owner: NULL, or where records come from instead of packets, and its own data
@@ -113,7 +114,8 @@ struct grt_stream {
 	struct grt_health *health;
 	const char *label;
 	ssize_t (*read)(struct grt_stream *st, void *buf, size_t len);
-	int fd;
+	const struct grt_parts *parts;
+	struct grt_parts_cursor cursor;
 	const struct grt_live *live;
 	const struct grt_skips *skips;
 	uint32_t skip;

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/grow.h"
 
@@ -58,8 +57,10 @@ static int note_packet(struct walk_state *ws)
 
 	if (!c)
 		return -ENOMEM;
-	if (c->start == UINT64_MAX)
+	if (c->start == UINT64_MAX) {
 		c->start = start;
+		ws->w->earlier += p->begin.emitted;
+	}
 	c->end = ws->st.packet_end;
 	if (c->content < p->content_size / 8)
 		c->content = p->content_size / 8;
@@ -96,13 +97,14 @@ static int no_trace(const char *label, struct grt_err *err)
 }
 
 /* The first header is judged alone: its format decides whether the rest can be understood. */
-static int judge_first(int fd, const char *label, enum grt_packet_look *look, struct grt_err *err)
+static int judge_first(struct grt_stream *st, const char *label, enum grt_packet_look *look,
+		       struct grt_err *err)
 {
 	struct grt_packet p = {.magic = 0};
-	ssize_t n = pread(fd, &p, sizeof(p), 0);
+	ssize_t n = grt_parts_read(st->parts, &st->cursor, &p, sizeof(p), 0);
 
 	if (n < 0)
-		return grt_err_set(err, -errno, strerror(errno), NULL, "%s: cannot read", label);
+		return grt_err_set(err, (int)n, strerror((int)-n), NULL, "%s: cannot read", label);
 	*look = grt_packet_look(&p);
 	if (*look != GRT_LOOK_OTHER_FORMAT || n < (ssize_t)offsetof(struct grt_packet, header_size))
 		return 0;
@@ -125,7 +127,7 @@ static int conclude(struct walk_state *ws, const char *label, struct grt_err *er
 static int walk_walk(struct walk_state *ws, uint64_t size, struct grt_err *err)
 {
 	enum grt_packet_look look = GRT_LOOK_GARBAGE;
-	int ret = judge_first(ws->st.fd, ws->st.label, &look, err);
+	int ret = judge_first(&ws->st, ws->st.label, &look, err);
 
 	if (ret)
 		return ret;
@@ -139,7 +141,7 @@ static int walk_walk(struct walk_state *ws, uint64_t size, struct grt_err *err)
 	return conclude(ws, ws->st.label, err);
 }
 
-int grt_walk(struct grt_walk *w, int fd, uint64_t size, const char *label, struct grt_health *h,
+int grt_walk(struct grt_walk *w, const struct grt_parts *parts, const char *label, struct grt_health *h,
 	     struct grt_err *err)
 {
 	struct walk_state *ws = calloc(1, sizeof(*ws));
@@ -154,9 +156,9 @@ int grt_walk(struct grt_walk *w, int fd, uint64_t size, const char *label, struc
 	ws->st.mode = GRT_STREAM_HEADERS;
 	ws->st.health = h;
 	ws->st.label = label;
-	ws->st.fd = fd;
+	ws->st.parts = parts;
 	ws->st.read = grt_stream_read_file;
-	ret = walk_walk(ws, size, err);
+	ret = walk_walk(ws, parts->size, err);
 	grt_stream_fini(&ws->st);
 	free(ws);
 	return ret;

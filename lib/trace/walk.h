@@ -30,7 +30,8 @@ struct grt_walk_cpu {
  * @end: where the last whole packet ends
  * @cut: what lies behind @end is the beginning of a packet, or zeros, as a
  *	crash leaves them
- * @emitted: events that were offered up to the last packet of each CPU
+ * @emitted: events that were offered up to the last packet of each CPU; @earlier: of these, before the first
+ *one
  * @first, @last: stamps; @first > @last: there is no packet
  */
 struct grt_walk {
@@ -40,19 +41,19 @@ struct grt_walk {
 	uint64_t end;
 	bool cut;
 	uint64_t emitted;
+	uint64_t earlier;
 	uint64_t first;
 	uint64_t last;
 };
 
 /**
  * grt_walk - walks over a file of packets
- * @size: of the file, bytes; what is behind is not looked at
  * @label: its name in messages
  * @h: faults between packets are counted here
  * Return: 0, -EPROTO for another format, -EINVAL for a file without any
  * packet, or another negative errno
  */
-int grt_walk(struct grt_walk *w, int fd, uint64_t size, const char *label, struct grt_health *h,
+int grt_walk(struct grt_walk *w, const struct grt_parts *parts, const char *label, struct grt_health *h,
 	     struct grt_err *err);
 
 #endif /* GRT_TRACE_WALK_H */

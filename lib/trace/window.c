@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Windows as text in the metadata: "from=NS to=NS before_start=N after_end=N counted=N". */
+/* Windows as text in the metadata: "from=NS to=NS before_start=N after_end=N counted=N deleted=N". */
 #include "window.h"
 
 #include <inttypes.h>
@@ -8,16 +8,18 @@
 
 #define SUFFIX "_window"
 
-/* The members by their names; @to is left out while it is not known. */
+/* The members by their names; @to is left out while it is not known, and 0 where it is not said always. */
 static const struct {
 	const char *name;
 	size_t offset;
+	bool always;
 } members[] = {
-	{"from", offsetof(struct grt_window, from)},
-	{"to", offsetof(struct grt_window, to)},
-	{"before_start", offsetof(struct grt_window, before)},
-	{"after_end", offsetof(struct grt_window, after)},
-	{"counted", offsetof(struct grt_window, counted)},
+	{"from", offsetof(struct grt_window, from), true},
+	{"to", offsetof(struct grt_window, to), true},
+	{"before_start", offsetof(struct grt_window, before), true},
+	{"after_end", offsetof(struct grt_window, after), true},
+	{"counted", offsetof(struct grt_window, counted), true},
+	{"deleted", offsetof(struct grt_window, deleted), false},
 };
 #define MEMBERS (sizeof(members) / sizeof(members[0]))
 
@@ -28,7 +30,7 @@ void grt_window_text(const struct grt_window *w, char text[GRT_WINDOW_TEXT])
 
 	for (size_t i = 0; i < MEMBERS; i++) {
 		memcpy(&value, (const char *)w + members[i].offset, sizeof(value));
-		if (value != UINT64_MAX)
+		if (value != UINT64_MAX && (value || members[i].always))
 			used += (size_t)snprintf(text + used, GRT_WINDOW_TEXT - used, "%s%s=%" PRIu64,
 						 used ? " " : "", members[i].name, value);
 	}
@@ -87,6 +89,7 @@ bool grt_window_common(struct grt_window *w, const struct grt_env_list *env, con
 		w->before += one.before;
 		w->after += one.after;
 		w->counted += one.counted;
+		w->deleted += one.deleted;
 	}
 	*shortest = differ ? first : NULL;
 	return first && w->from <= w->to;

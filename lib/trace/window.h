@@ -13,17 +13,19 @@
  * struct grt_window - a window, and what a source told of beyond it
  * @from, @to: CLOCK_MONOTONIC ns, both included; @to is UINT64_MAX while it is not known
  * @before, @after: events that were dropped, since they were earlier and later
- * @counted: of these, those whose number the programs that made them tell, too (see written.h)
+ * @deleted: events of the source whose segments were deleted, since the recording is bounded
+ * @counted: of all these, those whose number the programs that made them tell, too (see written.h)
  */
 struct grt_window {
 	uint64_t from;
 	uint64_t to;
 	uint64_t before;
 	uint64_t after;
+	uint64_t deleted;
 	uint64_t counted;
 };
 
-#define GRT_WINDOW_TEXT 160
+#define GRT_WINDOW_TEXT 200
 
 /** grt_window_text - as it stands in the metadata, under SOURCE_window */
 void grt_window_text(const struct grt_window *w, char text[GRT_WINDOW_TEXT]);

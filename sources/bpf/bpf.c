@@ -6,6 +6,7 @@
  * every age.
  */
 #include <errno.h>
+#include <fcntl.h>
 
 #include "bpf.h"
 #include "sources/owners.h"
@@ -58,6 +59,9 @@
 /* An event that an interrupt has overtaken is not later than this. */
 #define WINDOW_NS 2000000ULL
 
+/* How long the naming of frames may take at a time, once capture is over. */
+#define PATIENCE_MS 20
+
 #define RING_BYTES_CPU ((uint64_t)1 << 20)
 #define RING_BYTES_MIN ((uint64_t)4 << 20)
 #define RING_BYTES_MAX ((uint64_t)1 << 30)
@@ -67,11 +71,12 @@
 #define RING_BYTES_SHARE_MAX ((uint64_t)128 << 20)
 
 /** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their
- * place, @filtered: events of a decoder that are not requested */
+ * place, @filtered: events of a decoder that are not requested; @flushed: see @flushes */
 struct cpu_tally {
 	uint64_t events;
 	uint64_t late;
 	uint64_t filtered;
+	uint64_t flushed;
 };
 
 /**
@@ -83,7 +88,7 @@ struct cpu_tally {
  * @reader, @counts: the shared maps
  * @epoll: ready when the timer ticked or the programs called
  * @horizon: events up to this stamp are all here
- * @force: up to @horizon, everything leaves now
+ * @flushes: so far; up to @horizon everything leaves, of each CPU until its @flushed is this
  * @end: when the recording ends, 0: nobody has said
  * @ended: capture is over, what is left is all
  * @whole: so are the frames of stacks
@@ -91,6 +96,7 @@ struct cpu_tally {
  * @without: objects left out, since a module has no BTF
  * @refused: objects left out, since the kernel does not take them: what the others report is whole without
  * @tables: the programs walk by unwind tables
+ * @no_names: frames get none
  * @covered: another source has jobs that objects left out would report
  * @note: tells the user
  * @own: the decoder's
@@ -112,7 +118,7 @@ struct capture {
 	int timer;
 	unsigned int cpus;
 	bool merged;
-	bool force;
+	uint64_t flushes;
 	bool ended;
 	bool whole;
 	uint64_t end;
@@ -133,6 +139,7 @@ struct capture {
 	void (*note)(const char *text);
 	char without[128];
 	char refused[64];
+	bool no_names;
 	bool covered;
 	bool tables;
 	void *own;
@@ -482,6 +489,25 @@ static int adopt_tables(struct capture *c, struct bpf_object *o)
 	return ret;
 }
 
+/* Where libbpf cannot probe for a feature since no descriptor is free, it takes the kernel for one without.
+ */
+static int check_descriptors(struct capture *c, struct bpf_object *o)
+{
+	int fd[PROGRAMS_MAX], n = 0, want = 4, ret = 0;
+	struct bpf_program *prog;
+	struct bpf_map *map;
+
+	bpf_object__for_each_program(prog, o) want += bpf_program__autoload(prog);
+	bpf_object__for_each_map(map, o) want++;
+	for (; n < want && n < PROGRAMS_MAX && !ret; n += !ret) {
+		fd[n] = fcntl(c->tracefs, F_DUPFD_CLOEXEC, 0);
+		ret = fd[n] < 0 ? -errno : 0;
+	}
+	while (n-- > 0)
+		close(fd[n]);
+	return ret;
+}
+
 static int grt_bpf_load_object(struct capture *c, const char *name, struct grt_err *err)
 {
 	struct bpf_object *o;
@@ -493,9 +519,7 @@ static int grt_bpf_load_object(struct capture *c, const char *name, struct grt_e
 		return ret;
 	ret = grt_bpf_configure(c, o, err);
 	if (!ret) {
-		ret = share_maps(c, o);
-		if (!ret)
-			ret = bpf_object__load(o);
+		ret = share_maps(c, o) ?: check_descriptors(c, o) ?: bpf_object__load(o);
 		if (!ret && c->config.stacks & BPF_STACK_TABLES)
 			ret = adopt_tables(c, o);
 		if (ret)
@@ -774,9 +798,8 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	c->config.self = (uint32_t)getpid();
 	c->config.tree = setup->program;
 	c->config.pid_ns = pid_ns_inner();
-	c->config.stacks =
-		(setup->user_stack ? BPF_STACK_USER | (c->kind->points ? 0 : BPF_STACK_TABLES) : 0) |
-		(setup->kernel_stack ? BPF_STACK_KERNEL : 0);
+	c->config.stacks = (setup->user_stack ? BPF_STACK_USER | BPF_STACK_TABLES : 0) |
+			   (setup->kernel_stack ? BPF_STACK_KERNEL : 0);
 	if (getrandom(&c->config.secret, sizeof(c->config.secret), 0) < 0)
 		c->config.secret = grt_now() * 0x9e3779b97f4a7c15ULL;
 	if (c->kind->configure)
@@ -824,6 +847,7 @@ static int make_reader(struct capture *c, struct grt_err *err)
 				c->config.stacks & BPF_STACK_TABLES ? grt_bpf_own_map(c, "walked") : -1,
 				c->ring_base))
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for stacks");
+	c->stacks.no_names = c->no_names;
 	c->reader = ring_buffer__new(ring, grt_bpf_on_record, c, NULL);
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -876,6 +900,7 @@ static int grt_bpf_prepare(struct capture *c, const struct source_setup *setup, 
 	c->merged = setup->merged;
 	c->note = setup->note;
 	c->ring_base = setup->ring_base;
+	c->no_names = setup->no_names;
 	for (const char *const *name = objects; !ret && *name; name++)
 		if (setup->covered && setup->covered(setup->arg, *name)) {
 			c->covered = true;
@@ -1071,7 +1096,6 @@ int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	struct capture *c = state;
 
-	(void)err;
 	if (maps_need_privilege())
 		*keep |= 1ULL << CAP_BPF;
 	/* tables are maps that are made when they are needed */
@@ -1126,9 +1150,13 @@ static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t le
 		.filtered = c->count[cpu].filtered + c->tally[cpu].filtered,
 		.lost = c->count[cpu].lost + c->tally[cpu].late + (cpu ? 0 : c->missed),
 	};
-	enum grt_pack pack = c->whole ? GRT_PACK_ALL : c->force || c->ended ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
+	bool now = c->ended || c->tally[cpu].flushed != c->flushes;
+	enum grt_pack pack = c->whole ? GRT_PACK_ALL : now ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
+	size_t n = grt_packer_read(c->packer, cpu, buf, len, c->horizon, pack, &counts);
 
-	return grt_packer_read(c->packer, cpu, buf, len, c->horizon, pack, &counts);
+	if (!n)
+		c->tally[cpu].flushed = c->flushes;
+	return n;
 }
 
 static void tell_unnamed(const struct capture *c)
@@ -1155,7 +1183,7 @@ static int name_stacks(struct capture *c)
 
 	if (!c->ended || c->whole)
 		return 0;
-	ret = c->config.stacks ? grt_bpf_stacks_name(&c->stacks, c->packer, c->horizon) : 1;
+	ret = c->config.stacks ? grt_bpf_stacks_name(&c->stacks, c->packer, c->horizon, PATIENCE_MS) : 1;
 	c->whole = ret > 0;
 	if (ret > 0)
 		tell_unnamed(c);
@@ -1194,9 +1222,17 @@ int grt_bpf_flush(void *state, struct grt_err *err)
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	c->horizon = before;
-	c->force = true;
+	c->flushes++;
 	grt_bpf_read_counts(c);
 	return 0;
+}
+
+/* Frames are records that the next flush brings. */
+int grt_bpf_name(void *state)
+{
+	struct capture *c = state;
+
+	return c->config.stacks ? grt_bpf_stacks_name(&c->stacks, c->packer, c->horizon, 0) : 1;
 }
 
 /* The kernel counts them by program and not by CPU (from 5.12): they are put down to the first one. */
@@ -1369,7 +1405,9 @@ int grt_bpf_describe(void *state, struct grt_env *env, int room)
 	c->text[7].value[0] = c->text[8].value[0] = '\0';
 	if (c->tables) {
 		grt_bpf_tables_text(c->text[7].value, sizeof(c->text[7].value));
-		grt_bpf_stacks_ends_text(&c->stacks, c->text[8].value, sizeof(c->text[8].value));
+		/* a decoder counts its own */
+		if (!c->kind->decoder)
+			grt_bpf_stacks_ends_text(c->stacks.ends, c->text[8].value, sizeof(c->text[8].value));
 	}
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && n < room; i++) {
 		if (!c->text[i].value[0])
@@ -1384,7 +1422,6 @@ int grt_bpf_close(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
-	(void)err;
 	if (!c)
 		return 0;
 	grt_bpf_detach(c);
@@ -1422,97 +1459,87 @@ static int not_built(struct grt_err *err)
 int grt_bpf_open(void **state, const struct source_setup *setup, const struct grt_bpf_kind *kind,
 		 struct grt_err *err)
 {
-	(void)setup, (void)kind;
 	*state = NULL;
 	return not_built(err);
 }
 
 int grt_bpf_probe(const char *const *objects, struct grt_err *err)
 {
-	(void)objects;
 	return not_built(err);
 }
 
 int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
 {
-	(void)objects, (void)driver;
 	return not_built(err);
 }
 
 int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 {
-	(void)capture, (void)e, (void)cpu;
 	return -ENOSYS;
 }
 
 ssize_t grt_bpf_rows(void *capture, const char *program, void **rows)
 {
-	(void)capture, (void)program, (void)rows;
 	return -ENOSYS;
 }
 
 int grt_bpf_own_map(void *capture, const char *name)
 {
-	(void)capture, (void)name;
 	return -ENOSYS;
 }
 
 /* grt_bpf_open() never succeeds, so the rest is only called to close what is not there. */
 int grt_bpf_start(void *state, struct grt_err *err)
 {
-	(void)state;
 	return not_built(err);
 }
 
 void grt_bpf_begins(void *state, uint64_t from)
 {
-	(void)state, (void)from;
 }
 
 void grt_bpf_ends(void *state, uint64_t to)
 {
-	(void)state, (void)to;
 }
 
 int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
-	(void)state, (void)keep;
 	return not_built(err);
 }
 
 unsigned int grt_bpf_streams(void *state, struct pollfd *fds)
 {
-	(void)state, (void)fds;
 	return 0;
 }
 
 int grt_bpf_flush(void *state, struct grt_err *err)
 {
-	(void)state;
 	return not_built(err);
 }
 
 ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len)
 {
-	(void)state, (void)i, (void)buf, (void)len;
 	return -ENOSYS;
+}
+
+int grt_bpf_name(void *state)
+{
+	(void)state;
+	return 1;
 }
 
 int grt_bpf_stop(void *state, struct grt_err *err)
 {
-	(void)state;
 	return not_built(err);
 }
 
 int grt_bpf_describe(void *state, struct grt_env *env, int room)
 {
-	(void)state, (void)env, (void)room;
 	return 0;
 }
 
 int grt_bpf_close(void *state, struct grt_err *err)
 {
-	(void)state, (void)err;
 	return 0;
 }
 

@@ -133,6 +133,7 @@ int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err);
 unsigned int grt_bpf_streams(void *state, struct pollfd *fds);
 int grt_bpf_flush(void *state, struct grt_err *err);
 ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len);
+int grt_bpf_name(void *state);
 int grt_bpf_stop(void *state, struct grt_err *err);
 int grt_bpf_describe(void *state, struct grt_env *env, int room);
 int grt_bpf_close(void *state, struct grt_err *err);
@@ -151,6 +152,7 @@ int grt_bpf_close(void *state, struct grt_err *err);
 					      .streams = grt_bpf_streams,   \
 					      .flush = grt_bpf_flush,       \
 					      .read = grt_bpf_read,         \
+					      .name_frames = grt_bpf_name,  \
 					      .stop = grt_bpf_stop,         \
 					      .describe = grt_bpf_describe, \
 					      .close = close_,              \

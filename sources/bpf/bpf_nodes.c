@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stacks are walked by the kernel along frame pointers. Code that keeps none
- * leads it astray: what is in no code of the process is no frame, and nothing
- * behind it is believed; such stacks are counted.
+ * Stacks are walked by unwind tables; until a process has its own, and on older
+ * kernels, by the kernel along frame pointers. Code that keeps none leads that one
+ * astray: what is in no code of the process is no frame, and nothing behind it is
+ * believed; such stacks are counted.
  *
  * What lies where is read from /proc when a program is met first, and again when
  * an address is in nothing that is known.
@@ -21,7 +22,9 @@
 
 #include "stack/images.h"
 #include "base/keyed.h"
+#include "bpf_stacks.h"
 #include "shared.h"
+#include "unwind_rows.h"
 #include "base/clock.h"
 #include "codes/cuda_codes.h"
 #include "base/grow.h"
@@ -71,24 +74,28 @@ struct image {
 	uint32_t mappings;
 };
 
-/** struct known - a node, or a stack by its innermost one */
+/** struct known - a node, or a stack by its innermost one; @function: string, of a stack's root */
 struct known {
 	uint64_t ip;
 	uint32_t node;
 	uint32_t caller;
 	uint32_t module;
+	uint32_t function;
 };
 
 /**
  * struct grt_bpf_nodes - the decoder
+ * @map, @walked: tables of stacks, the kernel's and that of walks by unwind tables
  * @early, @early_exe: mappings and file of process @early_pid when capture began
  * @nested: calls of CUDA's driver by its runtime
  * @cut: stacks that led astray
  * @unread: programs whose mappings could not be read: they had ended
+ * @ends: stacks by enum grt_stack_end
  */
 struct grt_bpf_nodes {
 	void *capture;
 	int map;
+	int walked;
 	bool launches;
 	struct grt_keyed image; /* elements are pointers */
 	struct grt_keyed stack;
@@ -101,6 +108,7 @@ struct grt_bpf_nodes {
 	uint64_t nested;
 	uint64_t cut;
 	uint64_t unread;
+	uint64_t ends[GRT_BPF_STACK_ENDS];
 	void (*note)(const char *text);
 };
 
@@ -277,14 +285,15 @@ static const struct mapping *grt_bpf_nodes_find_mapping(const struct image *i, u
 	return NULL;
 }
 
-/* What was loaded since is looked for once more, but not for every stray address. Return: 0 or -ENOMEM */
+/* What was loaded since is looked for once more, but not for every stray address of the kernel's walks.
+ * Return: 0 or -ENOMEM */
 static int grt_bpf_nodes_look_up(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				 uint64_t ip, const struct mapping **out)
 {
 	int ret;
 
 	*out = grt_bpf_nodes_find_mapping(i, ip);
-	if (*out || (i->read && hit->time < i->read + PATIENCE_NS))
+	if (*out || (i->read && hit->time < i->read + (hit->walked ? 0 : PATIENCE_NS)))
 		return 0;
 	ret = grt_bpf_nodes_read_mappings(n, i, hit);
 	*out = grt_bpf_nodes_find_mapping(i, ip);
@@ -365,15 +374,15 @@ static int put_node(struct grt_bpf_nodes *n, const struct grt_bpf_hit *hit, cons
 	e.caller = k->caller;
 	e.ip = k->ip;
 	e.module = k->module;
+	e.function = k->function;
 	return grt_bpf_put(n->capture, &e.e, hit->cpu);
 }
 
-static int grt_bpf_nodes_add_node(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
-				  struct known *k)
+static int grt_bpf_nodes_add_node_as(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				     const struct grt_key *key, struct known *k)
 {
-	struct grt_key key = {{(uint64_t)i->number << 32 | k->caller, k->ip}};
 	void *found;
-	int ret = grt_keyed_get_or_replace(&n->node, &key, NULL, &found);
+	int ret = grt_keyed_get_or_replace(&n->node, key, NULL, &found);
 
 	if (ret)
 		return ret;
@@ -383,6 +392,39 @@ static int grt_bpf_nodes_add_node(struct grt_bpf_nodes *n, struct image *i, cons
 	}
 	*(uint32_t *)found = k->node = ++i->nodes;
 	return put_node(n, hit, k, 0);
+}
+
+static int grt_bpf_nodes_add_node(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				  struct known *k)
+{
+	const struct grt_key key = {{(uint64_t)i->number << 32 | k->caller, k->ip}};
+
+	return grt_bpf_nodes_add_node_as(n, i, hit, &key, k);
+}
+
+static const struct {
+	bool known;
+	const char *text;
+} grt_bpf_nodes_roots[GRT_BPF_STACK_ENDS] = {
+#define GRT_STACK_ROOT(NAME, text, END, meaning) [GRT_STACK_END_##END] = {true, text},
+#include <grtrace/stack_roots.def>
+#undef GRT_STACK_ROOT
+};
+
+/* The node below a walk's outermost frame says why it ended; its address is no frame's. */
+static int grt_bpf_nodes_add_root(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				  struct known *k)
+{
+	struct grt_key key = {{(uint64_t)i->number << 32, hit->end}};
+	const char *text;
+
+	*k = (struct known){.node = 0};
+	if (!hit->walked || !grt_bpf_nodes_roots[hit->end % GRT_BPF_STACK_ENDS].known)
+		return 0;
+	text = grt_bpf_nodes_roots[hit->end % GRT_BPF_STACK_ENDS].text;
+	if (text && !grt_keyed_find(&n->node, &key))
+		k->function = grt_bpf_nodes_put_string(n, i, hit, text);
+	return grt_bpf_nodes_add_node_as(n, i, hit, &key, k);
 }
 
 /** struct walk - a stack on its way: addresses behind calls, innermost first */
@@ -400,13 +442,13 @@ static int grt_bpf_nodes_add_frame(struct grt_bpf_nodes *n, struct image *i, con
 	const struct mapping *m;
 	int ret = grt_bpf_nodes_look_up(n, i, hit, ip, &m);
 
-	if (ret || !m)
+	if (ret || (!m && !hit->walked))
 		return ret;
-	if (m->hidden && !w->shown)
+	if (m && m->hidden && !w->shown)
 		return 1;
 	/* where it stands itself is not behind a call: names are looked up a byte before */
 	w->ip[w->depth] = ip + (hit->correlation || w->depth ? 0 : 1);
-	w->module[w->depth++] = m->module;
+	w->module[w->depth++] = m ? m->module : 0;
 	w->shown = true;
 	return 1;
 }
@@ -415,7 +457,7 @@ static int grt_bpf_nodes_add_frame(struct grt_bpf_nodes *n, struct image *i, con
 static int grt_bpf_nodes_walk_stack(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				    const uint64_t *ip, unsigned int depth, struct walk *w)
 {
-	bool left_out = hit->caller && (depth < 2 || ip[1] != hit->caller);
+	bool left_out = !hit->walked && hit->caller && (depth < 2 || ip[1] != hit->caller);
 	int ret = 1;
 
 	for (unsigned int k = 0; k < depth && ret > 0; k++) {
@@ -433,10 +475,7 @@ static int build_stack(struct grt_bpf_nodes *n, struct image *i, const struct gr
 	struct walk w = {.depth = 0};
 	int ret;
 
-	while (depth && !ip[depth - 1])
-		depth--;
-	ret = grt_bpf_nodes_walk_stack(n, i, hit, ip, depth, &w);
-	*out = (struct known){.node = 0};
+	ret = grt_bpf_nodes_walk_stack(n, i, hit, ip, depth, &w) ?: grt_bpf_nodes_add_root(n, i, hit, out);
 	while (w.depth-- > 0 && !ret) {
 		*out = (struct known){.ip = w.ip[w.depth], .module = w.module[w.depth], .caller = out->node};
 		ret = grt_bpf_nodes_add_node(n, i, hit, out);
@@ -448,10 +487,11 @@ static int build_stack(struct grt_bpf_nodes *n, struct image *i, const struct gr
 static int grt_bpf_nodes_find_stack(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				    struct known *out)
 {
-	struct grt_key key = {{(uint64_t)i->number << 32 | hit->stack, hit->caller}};
+	struct grt_key key = {{(uint64_t)i->number << 32 | hit->stack,
+			       hit->caller + ((uint64_t)hit->end << STACK_END_SHIFT << 32)}};
 	struct known *known = grt_keyed_find(&n->stack, &key);
-	uint64_t ip[BPF_STACK_DEPTH] = {0};
-	uint32_t at = hit->stack - 1;
+	uint64_t ip[BPF_STACK_DEPTH];
+	unsigned int depth;
 	void *found;
 	int ret;
 
@@ -460,9 +500,10 @@ static int grt_bpf_nodes_find_stack(struct grt_bpf_nodes *n, struct image *i, co
 		return 0;
 	}
 	*out = (struct known){.node = 0};
-	if (!hit->stack || bpf_map_lookup_elem(n->map, &at, ip))
+	if (!hit->stack ||
+	    !grt_bpf_stacks_look_up(n->map, n->walked, BPF_STACKS_MAX, hit->stack - 1, ip, &depth))
 		return 0;
-	ret = build_stack(n, i, hit, ip, BPF_STACK_DEPTH, out)
+	ret = build_stack(n, i, hit, ip, depth, out)
 		      ?: grt_keyed_get_or_replace(&n->stack, &key, NULL, &found);
 	if (!ret)
 		*(struct known *)found = *out;
@@ -514,7 +555,7 @@ static int grt_bpf_nodes_take_it(void *own, const void *record, size_t size)
 	struct image *i;
 	int ret = grt_bpf_nodes_find_image(n, hit, &i);
 
-	(void)size;
+	n->ends[hit->end % GRT_BPF_STACK_ENDS]++;
 	if (ret || grt_bpf_nodes_is_nested(n, i, hit))
 		return ret;
 	if (hit->depth)
@@ -531,13 +572,11 @@ static int grt_bpf_nodes_take_it(void *own, const void *record, size_t size)
 /* Nothing outside is asked. */
 static bool look_it(void *own)
 {
-	(void)own;
 	return false;
 }
 
 static int grt_bpf_nodes_settle_it(void *own)
 {
-	(void)own;
 	return 0;
 }
 
@@ -562,9 +601,11 @@ static int end_launches(void *own)
 static void grt_bpf_nodes_describe_it(void *own, char *text, size_t room)
 {
 	const struct grt_bpf_nodes *n = own;
+	size_t used = (size_t)snprintf(text, room, "programs=%u nested=%llu cut=%llu unread=%llu ", n->images,
+				       (unsigned long long)n->nested, (unsigned long long)n->cut,
+				       (unsigned long long)n->unread);
 
-	snprintf(text, room, "programs=%u nested=%llu cut=%llu unread=%llu", n->images,
-		 (unsigned long long)n->nested, (unsigned long long)n->cut, (unsigned long long)n->unread);
+	grt_bpf_stacks_ends_text(n->ends, text + used, room - used);
 }
 
 static void grt_bpf_nodes_close_it(void *own)
@@ -595,6 +636,7 @@ static int grt_bpf_nodes_open_it(void **own, void *capture, bool launches, const
 	n->launches = launches;
 	n->note = setup->note;
 	n->map = grt_bpf_own_map(capture, "stacks");
+	n->walked = grt_bpf_own_map(capture, "walked");
 	grt_keyed_init(&n->image, sizeof(struct image *), IMAGES_MAX);
 	grt_keyed_init(&n->stack, sizeof(struct known), STACKS_MAX);
 	grt_keyed_init(&n->node, sizeof(uint32_t), NODES_MAX);

@@ -44,9 +44,8 @@
 /* Frames of users' stacks. */
 #define NUMBERS_MAX ((uint32_t)16 << 20)
 
-/* Stacks whose frames are written in one go, and how long it waits for their names. */
+/* Stacks whose frames are written in one go. */
 #define AT_A_TIME 256U
-#define PATIENCE_MS 20
 
 #define NO_TEXT UINT32_MAX
 
@@ -75,6 +74,7 @@ int grt_bpf_stacks_init(struct grt_bpf_stacks *s, int map, int walked, uint32_t 
 	s->by_hash = calloc(s->hash_room, sizeof(*s->by_hash));
 	s->seen = calloc(s->room, sizeof(*s->seen));
 	s->symbols = symbols_new();
+	grt_texts_init(&s->paths, IDS);
 	return s->held && s->older && s->by_hash && s->seen && s->symbols ? 0 : -ENOMEM;
 }
 
@@ -85,6 +85,7 @@ void grt_bpf_stacks_fini(struct grt_bpf_stacks *s)
 	for (uint32_t i = 0; i < s->texts; i++)
 		free(s->text[i].ip);
 	symbols_free(s->symbols);
+	grt_texts_free(&s->paths);
 	free(s->waiting);
 	free(s->number);
 	free(s->text);
@@ -358,14 +359,67 @@ static int grt_bpf_stacks_write_function(struct grt_packer *p, unsigned int cpu,
 	return ret;
 }
 
+static struct grt_event grt_bpf_stacks_head(uint64_t time, uint16_t type, size_t size)
+{
+	return (struct grt_event){.time = time,
+				  .type = type,
+				  .size = (uint16_t)size,
+				  .flags = GRT_FLAG_BPF,
+				  .ring = GRT_RING_NONE};
+}
+
+/* The number of a path, whose records come before its first use; 0: it is none, or there is no room. */
+static int grt_bpf_stacks_put_path(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
+				   uint64_t time, const char *path, uint32_t *number)
+{
+	struct grt_ev_frame_text e = {.e = grt_bpf_stacks_head(time, GRT_EV_FRAME_TEXT, sizeof(e))};
+	uint32_t before = s->paths.used, length = (uint32_t)strlen(path);
+	int ret;
+
+	*number = 0;
+	if (!*path || *path == '[')
+		return 0;
+	ret = grt_texts_add(&s->paths, path, length, number);
+	if (ret || !*number)
+		return ret;
+	*number = e.number = s->base + *number;
+	e.length = s->paths.used > before ? length : 0;
+	for (; e.offset < e.length && !ret; e.offset += e.part) {
+		e.part = e.length - e.offset;
+		e.part = e.part < sizeof(e.text) ? e.part : sizeof(e.text);
+		memset(e.text, 0, sizeof(e.text));
+		memcpy(e.text, path + e.offset, e.part);
+		ret = grt_packer_add(p, cpu, &e.e);
+	}
+	return ret;
+}
+
+static int grt_bpf_stacks_write_place(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
+				      const struct grt_ev_frame *f, const struct grt_symbols_found *found,
+				      unsigned int i, uint16_t index)
+{
+	struct grt_ev_frame_place e = {
+		.e = grt_bpf_stacks_head(f->e.time, GRT_EV_FRAME_PLACE, sizeof(e)),
+		.stack = f->stack,
+		.index = index,
+		.line = found->frame[i].line,
+		.inlined = found->frame[i].inlined,
+	};
+	int ret = grt_bpf_stacks_put_path(s, p, cpu, f->e.time, found->object, &e.module)
+			  ?: grt_bpf_stacks_put_path(s, p, cpu, f->e.time, found->frame[i].file, &e.file);
+
+	return ret || !(e.module || e.file) ? ret : grt_packer_add(p, cpu, &e.e);
+}
+
 /* What is inlined into a function is a frame of its own, at the same address. */
-static int write_functions(struct grt_packer *p, unsigned int cpu, struct grt_ev_frame *f,
-			   const struct grt_symbols_found *found, uint16_t *index)
+static int write_functions(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
+			   struct grt_ev_frame *f, const struct grt_symbols_found *found, uint16_t *index)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; i < found->frames && !ret; i++)
-		ret = grt_bpf_stacks_write_function(p, cpu, f, found->frame[i].function, (*index)++);
+	for (unsigned int i = 0; i < found->frames && !ret; i++, ++*index)
+		ret = grt_bpf_stacks_write_function(p, cpu, f, found->frame[i].function, *index)
+			      ?: grt_bpf_stacks_write_place(s, p, cpu, f, found, i, *index);
 	return ret;
 }
 
@@ -398,12 +452,7 @@ static int functions_at(struct grt_bpf_stacks *s, const struct frames *all, unsi
 static int write_frames(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu, uint64_t time,
 			uint32_t id, const struct frames *all)
 {
-	struct grt_ev_frame f = {.e = {.time = time,
-				       .type = GRT_EV_FRAME,
-				       .size = sizeof(f),
-				       .flags = GRT_FLAG_BPF,
-				       .ring = GRT_RING_NONE},
-				 .stack = id};
+	struct grt_ev_frame f = {.e = grt_bpf_stacks_head(time, GRT_EV_FRAME, sizeof(f)), .stack = id};
 	struct grt_symbols_found found;
 	uint16_t index = 0;
 	unsigned int i;
@@ -416,7 +465,7 @@ static int write_frames(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned
 	for (i = 0; i < all->depth && !ret; i++) {
 		f.ip = all->ip[i];
 		ret = functions_at(s, all, i, &found);
-		ret = ret ?: write_functions(p, cpu, &f, &found, &index);
+		ret = ret ?: write_functions(s, p, cpu, &f, &found, &index);
 	}
 	/* too late for its place: the stack stays without frames */
 	return ret == -ERANGE ? 0 : ret;
@@ -427,11 +476,7 @@ static int grt_bpf_stacks_write_end(struct grt_packer *p, uint64_t time,
 				    const struct grt_bpf_stack_waiting *w)
 {
 	uint32_t by_kernel = w->depth < BPF_STACK_DEPTH ? GRT_STACK_END_FRAME_POINTERS : GRT_STACK_END_CUT;
-	const struct grt_ev_stack_end e = {.e = {.time = time,
-						 .type = GRT_EV_STACK_END,
-						 .size = sizeof(e),
-						 .flags = GRT_FLAG_BPF,
-						 .ring = GRT_RING_NONE},
+	const struct grt_ev_stack_end e = {.e = grt_bpf_stacks_head(time, GRT_EV_STACK_END, sizeof(e)),
 					   .stack = w->id,
 					   .end = w->end ?: by_kernel};
 	int ret = grt_packer_add(p, w->cpu, &e.e);
@@ -461,24 +506,29 @@ static int take_frames(struct grt_bpf_stacks *s, unsigned int cpu, pid_t pid, ui
 	return 0;
 }
 
-int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t time)
+int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t time, int ms)
 {
 	uint32_t end;
 	int ret = 0;
 
 	if (s->written == s->waits)
 		return 1;
-	if (!addresses_name(symbols_addresses(s->symbols), PATIENCE_MS))
+	if (!s->until)
+		addresses_again(symbols_addresses(s->symbols));
+	s->until = s->until ?: s->waits;
+	if (!s->no_names && !addresses_name(symbols_addresses(s->symbols), ms))
 		return 0;
-	end = s->waits - s->written < AT_A_TIME ? s->waits : s->written + AT_A_TIME;
+	end = s->until - s->written < AT_A_TIME ? s->until : s->written + AT_A_TIME;
 	for (; s->written < end && !ret; s->written++) {
 		const struct grt_bpf_stack_waiting *w = &s->waiting[s->written];
 		const struct frames all = {s->text[w->text].ip, s->number + w->first, w->depth};
 
-		for (unsigned int i = 0; i < w->depth; i++)
+		for (unsigned int i = 0; i < w->depth && !s->no_names; i++)
 			addresses_count(symbols_addresses(s->symbols), all.number[i]);
 		ret = write_frames(s, p, w->cpu, time, w->id, &all) ?: grt_bpf_stacks_write_end(p, time, w);
 	}
+	if (s->written == s->until)
+		s->until = 0;
 	return ret ?: s->written == s->waits;
 }
 
@@ -606,7 +656,7 @@ int grt_bpf_stacks_see(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned 
 	return ret ?: grt_bpf_stacks_give_id(s, p, cpu, e, time, true, at.kernel);
 }
 
-void grt_bpf_stacks_ends_text(const struct grt_bpf_stacks *s, char *text, size_t room)
+void grt_bpf_stacks_ends_text(const uint64_t *ends, char *text, size_t room)
 {
 	static const char *const names[] = {
 #define GRT_STACK_END(number, NAME, name, help) [number] = #name,
@@ -618,7 +668,7 @@ void grt_bpf_stacks_ends_text(const struct grt_bpf_stacks *s, char *text, size_t
 	*text = '\0';
 	for (size_t i = 1; i < sizeof(names) / sizeof(names[0]) && used < room; i++)
 		used += (size_t)snprintf(text + used, room - used, "%s%s=%llu", used ? " " : "", names[i],
-					 (unsigned long long)s->ends[i]);
+					 (unsigned long long)ends[i]);
 }
 
 #endif /* GRT_HAVE_BPF */

@@ -9,6 +9,7 @@
 
 #include <grtrace/grtrace.h>
 
+#include "base/texts.h"
 #include "trace/packer.h"
 #include "host/symbols.h"
 
@@ -16,6 +17,9 @@
 #define BPF_STACKS_EPOCHS 32
 
 #define BPF_STACKS_VARIED UINT32_MAX
+
+/* More than enum grt_stack_end has: what the top bits of a number of a stack can say. */
+#define GRT_BPF_STACK_ENDS 16
 
 /** struct grt_bpf_stack_text - a stack's addresses, of which there are @depth */
 struct grt_bpf_stack_text {
@@ -61,8 +65,11 @@ struct grt_bpf_stack_waiting {
  * @text: each once, @texts of them, with @bytes of addresses
  * @by_hash: open hash of @hash_room places: number of the text, plus 1
  * @seen: open hash of @room places: which texts have an id in which process
- * @waiting: @waits of them, of which the first @written are written
+ * @waiting: @waits of them, of which the first @written are written; those before @until are being named, 0:
+ *none is
  * @number: of addresses of @symbols, @numbers of them
+ * @paths: of object files and sources of frames; their numbers in the trace begin behind @base
+ * @no_names: the frames get none
  * @nameless: frames for which there was no room there
  * @ends: stacks of programs' events, by enum grt_stack_end
  * @lost: events whose stack is unknown any more, or for which there was no room
@@ -92,12 +99,14 @@ struct grt_bpf_stacks {
 	uint32_t room;
 	uint32_t used;
 	struct grt_bpf_stack_waiting *waiting;
-	uint32_t waits, waiting_room, written;
+	uint32_t waits, waiting_room, written, until;
 	uint32_t *number;
 	uint32_t numbers, number_room;
+	struct grt_texts paths;
+	bool no_names;
 	uint64_t nameless;
 	uint64_t lost;
-	uint64_t ends[16];
+	uint64_t ends[GRT_BPF_STACK_ENDS];
 };
 
 /** grt_bpf_stacks_init - @map, @walked and @base as in the struct. Return: 0 or -ENOMEM */
@@ -118,12 +127,12 @@ bool grt_bpf_stacks_look_up(int map, int walked, uint32_t kernels, uint32_t plac
 int grt_bpf_stacks_see(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
 
 /**
- * grt_bpf_stacks_name - writes the programs' frames, a little further with each call; then no events come any
- * more
+ * grt_bpf_stacks_name - writes the programs' frames, a little further with each call
  * @time: of the records: not before any other one's
+ * @ms: that it may wait
  * Return: 1 when they are all there, 0: not yet, or -ENOMEM
  */
-int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t time);
+int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t time, int ms);
 
 /** grt_bpf_stacks_unnamed - which of those have no name, so far */
 void grt_bpf_stacks_unnamed(const struct grt_bpf_stacks *s, struct addresses_unnamed *unnamed);
@@ -134,8 +143,9 @@ void grt_bpf_stacks_unnamed(const struct grt_bpf_stacks *s, struct addresses_unn
  */
 void grt_bpf_stacks_make_room(struct grt_bpf_stacks *s);
 
-/** grt_bpf_stacks_ends_text - how many stacks of programs' events ended why */
-void grt_bpf_stacks_ends_text(const struct grt_bpf_stacks *s, char *text, size_t room);
+/** grt_bpf_stacks_ends_text - how many stacks of programs' events ended why; @ends: GRT_BPF_STACK_ENDS of
+ * them */
+void grt_bpf_stacks_ends_text(const uint64_t *ends, char *text, size_t room);
 
 /** grt_bpf_stacks_fini - frees what it holds */
 void grt_bpf_stacks_fini(struct grt_bpf_stacks *s);

@@ -277,7 +277,6 @@ static void tables_build_apart(int out, const void *arg)
 	void *file = o->fd >= 0 ? mmap(NULL, o->size, PROT_READ, MAP_PRIVATE, o->fd, 0)
 				: (void *)getauxval(AT_SYSINFO_EHDR);
 
-	(void)out;
 	if (file != MAP_FAILED && file)
 		unwind_build(tables.out, file, o->size);
 }
@@ -320,10 +319,9 @@ static void begin_build(uint32_t file, int fd, size_t size)
 static bool build_is_over(void)
 {
 	struct epoll_event event;
-	int n = epoll_wait(tables.epoll, &event, 1, 0);
 	char c;
 
-	(void)n;
+	epoll_wait(tables.epoll, &event, 1, 0);
 	if (fcntl(tables.builder.in, F_SETFL, O_NONBLOCK))
 		return true;
 	return read(tables.builder.in, &c, 1) >= 0 || errno != EAGAIN;
@@ -616,7 +614,6 @@ static void tables_take_ask(const struct unwind_ask *ask)
 
 static int tables_on_ask(void *arg, void *data, size_t size)
 {
-	(void)arg;
 	if (size >= sizeof(struct unwind_ask))
 		tables_take_ask(data);
 	return 0;

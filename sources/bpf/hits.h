@@ -10,7 +10,6 @@
 #define GRTRACE_BPF_HITS_H
 
 #include "common.h"
-#define STACKS_BY_FRAME_POINTERS
 #include "stacks.h"
 
 #define PROCESSES_MAX 65536
@@ -122,8 +121,10 @@ static __always_inline void hand_over(struct out_hit *at, struct grt_bpf_counts 
 	bpf_ringbuf_submit(at, BPF_RB_FORCE_WAKEUP);
 }
 
+/* @w: the walk, which has found no place; 0: there was none */
 static __always_inline int hit_without_place(struct pt_regs *regs, struct grt_bpf_counts *c, __u64 stamp,
-					     __u64 pid_tgid, __u32 cpu, __u64 correlation, __u32 function)
+					     __u64 pid_tgid, __u32 cpu, __u64 correlation, __u32 function,
+					     struct walk *w, __u32 why)
 {
 	struct out_hit_stack *at = bpf_ringbuf_reserve(&events, sizeof(*at), 0);
 	long n;
@@ -132,8 +133,13 @@ static __always_inline int hit_without_place(struct pt_regs *regs, struct grt_bp
 		COUNT(c->lost);
 		return 0;
 	}
-	n = bpf_get_stack(regs, at->ip, sizeof(at->ip), BPF_F_USER_STACK);
+	if (w && !bpf_probe_read_kernel(at->ip, sizeof(at->ip), w->out.ip))
+		n = w->out.depth * sizeof(__u64);
+	else
+		n = bpf_get_stack(regs, at->ip, sizeof(at->ip), BPF_F_USER_STACK);
 	fill_hit(&at->out, regs, stamp, pid_tgid, cpu, correlation, function);
+	at->out.hit.end = why;
+	at->out.hit.walked = w != 0;
 	at->out.hit.stack = BPF_STACK_NONE;
 	at->out.hit.depth = n > 0 ? n / sizeof(__u64) : 0;
 	if (n <= 0)
@@ -150,10 +156,11 @@ static __always_inline int hit_without_place(struct pt_regs *regs, struct grt_bp
 static __always_inline int hit(struct pt_regs *regs, __u64 correlation, __u32 function)
 {
 	__u64 pid_tgid = my_numbers(), stamp;
+	__u32 cpu, why = GRT_STACK_END_FRAME_POINTERS;
 	struct grt_bpf_counts *c;
+	struct walk *w = 0;
 	struct out_hit *at;
-	__u32 cpu;
-	long id;
+	long id = -1;
 
 	c = my_counts(&cpu);
 	if (!c)
@@ -162,9 +169,16 @@ static __always_inline int hit(struct pt_regs *regs, __u64 correlation, __u32 fu
 		return count_filtered(c);
 	COUNT(c->wanted);
 	stamp = bpf_ktime_get_ns();
-	id = bpf_get_stackid(regs, &stacks, BPF_F_USER_STACK);
-	if (id == STACK_NO_PLACE)
-		return hit_without_place(regs, c, stamp, pid_tgid, cpu, correlation, function);
+	if (config.stacks & BPF_STACK_TABLES)
+		id = (long)walk_user(regs, WALK_ENTERED, &why, &w) - 1;
+	if (!w)
+		id = bpf_get_stackid(regs, &stacks, BPF_F_USER_STACK);
+	if (w ? id < 0 : id == STACK_NO_PLACE) {
+		hit_without_place(regs, c, stamp, pid_tgid, cpu, correlation, function, w, why);
+		walk_done(w);
+		return 0;
+	}
+	walk_done(w);
 	if (id < 0)
 		COUNT(c->no_stack);
 	at = bpf_ringbuf_reserve(&events, sizeof(*at), 0);
@@ -174,6 +188,8 @@ static __always_inline int hit(struct pt_regs *regs, __u64 correlation, __u32 fu
 	}
 	fill_hit(at, regs, stamp, pid_tgid, cpu, correlation, function);
 	at->hit.stack = id < 0 ? BPF_STACK_NONE : id + 1;
+	at->hit.end = why;
+	at->hit.walked = w != 0;
 	at->hit.depth = 0;
 	hand_over(at, c);
 	return 0;

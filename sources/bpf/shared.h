@@ -206,7 +206,9 @@ struct grt_bpf_nv_file {
  * @correlation: of the launch, 0: a function was entered, and it is @function
  * @image: different for each program that a process runs
  * @caller: where the function returns to, which a walk by frame pointers leaves out
- * @stack: number in the table of stacks, plus 1; 0: not there
+ * @stack: number in the tables of stacks, plus 1; 0: not there
+ * @end: enum grt_stack_end
+ * @walked: by unwind tables, else by the kernel
  */
 struct grt_bpf_hit {
 	__u64 time;
@@ -219,6 +221,8 @@ struct grt_bpf_hit {
 	__u32 function;
 	__u32 depth;
 	__u32 cpu;
+	__u32 end;
+	__u32 walked;
 };
 
 /* GRT_PRESENT_COMMIT: which requests to a Wayland compositor are that, the programs find out. */

@@ -35,18 +35,18 @@ static __always_inline __u32 take_stack(void *ctx, struct grt_bpf_counts *c, __u
 	return BPF_STACK_NONE;
 }
 
-/* A source that leaves its stacks to the kernel says so before it includes this. */
-#ifndef STACKS_BY_FRAME_POINTERS
 #include "walk.h"
 
-/* The program's stack, by its registers @regs; @level: WALK_*. */
+/* The program's stack, by its registers @regs; @how: WALK_*. */
 static __always_inline __u32 take_user_stack_of(void *ctx, struct grt_bpf_counts *c, struct pt_regs *regs,
-						__u32 level)
+						__u32 how)
 {
 	__u32 why = GRT_STACK_END_FRAME_POINTERS, stack = 0;
+	struct walk *w = 0;
 
 	if (config.stacks & BPF_STACK_TABLES)
-		stack = walk_user(regs, level, &why);
+		stack = walk_user(regs, how, &why, &w);
+	walk_done(w);
 	if (!stack) {
 		stack = take_stack(ctx, c, BPF_F_USER_STACK);
 		if (why != GRT_STACK_END_PENDING && why != GRT_STACK_END_TABLE_FULL)
@@ -59,7 +59,5 @@ static __always_inline __u32 take_user_stack(void *ctx, struct grt_bpf_counts *c
 {
 	return take_user_stack_of(ctx, c, my_regs(), WALK_PLAIN);
 }
-
-#endif
 
 #endif /* GRTRACE_BPF_STACKS_H */

@@ -110,15 +110,24 @@ static void sort_rows(struct unwind_table *t)
 	t->rows = n;
 }
 
-static bool is_within(const Elf64_Phdr *p, size_t size)
+static bool is_within(uint64_t offset, uint64_t bytes, size_t size)
 {
-	return p->p_offset <= size && p->p_filesz <= size - p->p_offset;
+	return offset <= size && bytes <= size - offset;
 }
 
-/** struct parts - of a file, what its program headers say */
+/** struct part - @size bytes of a file at @offset, which have @address in memory; @size 0: it has none */
+struct part {
+	uint64_t offset;
+	uint64_t address;
+	uint64_t size;
+};
+
+/** struct parts - of a file: .eh_frame_hdr or, where it has none, .eh_frame; @holder: the segment that has it
+ */
 struct parts {
-	const Elf64_Phdr *header; /* .eh_frame_hdr */
-	const Elf64_Phdr *holder; /* the segment that has it */
+	struct part header;
+	struct part frames;
+	const Elf64_Phdr *holder;
 };
 
 static void note_code(struct unwind_table *t, const Elf64_Phdr *p)
@@ -127,9 +136,31 @@ static void note_code(struct unwind_table *t, const Elf64_Phdr *p)
 		t->segment[t->segments++] = (struct unwind_segment){p->p_offset, p->p_vaddr, p->p_filesz};
 }
 
+/* Programs that are linked statically have no header of the table, only the table's section. */
+static void find_section(const uint8_t *file, size_t size, struct parts *parts)
+{
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)file;
+	const Elf64_Shdr *s, *names;
+	static const char name[] = ".eh_frame";
+
+	if (e->e_shentsize != sizeof(*s) || e->e_shoff % 8 || e->e_shoff > size ||
+	    e->e_shnum > (size - e->e_shoff) / sizeof(*s) || e->e_shstrndx >= e->e_shnum)
+		return;
+	s = (const Elf64_Shdr *)(file + e->e_shoff);
+	names = &s[e->e_shstrndx];
+	if (names->sh_offset > size || names->sh_size > size - names->sh_offset)
+		return;
+	for (unsigned int i = 0; i < e->e_shnum; i++)
+		if (s[i].sh_name < names->sh_size && names->sh_size - s[i].sh_name >= sizeof(name) &&
+		    !memcmp(file + names->sh_offset + s[i].sh_name, name, sizeof(name)) &&
+		    s[i].sh_type != SHT_NOBITS && s[i].sh_flags & SHF_ALLOC)
+			parts->frames = (struct part){s[i].sh_offset, s[i].sh_addr, s[i].sh_size};
+}
+
 static int find_parts(struct unwind_table *t, const uint8_t *file, size_t size, struct parts *parts)
 {
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)file;
+	const struct part *part = &parts->header;
 	const Elf64_Phdr *p;
 
 	if (size < sizeof(*e) || memcmp(e->e_ident, ELFMAG, SELFMAG) || e->e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -140,13 +171,26 @@ static int find_parts(struct unwind_table *t, const uint8_t *file, size_t size, 
 	for (unsigned int i = 0; i < e->e_phnum; i++) {
 		note_code(t, &p[i]);
 		if (p[i].p_type == PT_GNU_EH_FRAME)
-			parts->header = &p[i];
+			parts->header = (struct part){p[i].p_offset, p[i].p_vaddr, p[i].p_filesz};
 	}
-	for (unsigned int i = 0; parts->header && i < e->e_phnum; i++)
-		if (p[i].p_type == PT_LOAD && parts->header->p_vaddr - p[i].p_vaddr < p[i].p_filesz)
+	if (!part->size) {
+		find_section(file, size, parts);
+		part = &parts->frames;
+	}
+	for (unsigned int i = 0; part->size && i < e->e_phnum; i++)
+		if (p[i].p_type == PT_LOAD && part->address - p[i].p_vaddr < p[i].p_filesz)
 			parts->holder = &p[i];
-	return parts->holder && is_within(parts->holder, size) && is_within(parts->header, size) ? 0
-												 : -ENODATA;
+	return parts->holder && is_within(parts->holder->p_offset, parts->holder->p_filesz, size) &&
+			       is_within(part->offset, part->size, size)
+		       ? 0
+		       : -ENODATA;
+}
+
+static struct grt_cfi_span span_of(const uint8_t *file, const struct part *p)
+{
+	if (!p->size)
+		return (struct grt_cfi_span){NULL, NULL};
+	return (struct grt_cfi_span){file + p->offset, file + p->offset + p->size};
 }
 
 void unwind_build(struct unwind_table *t, const void *file, size_t size)
@@ -154,13 +198,13 @@ void unwind_build(struct unwind_table *t, const void *file, size_t size)
 	struct grt_cfi_object o = {.spans = 1};
 	const struct grt_cfi_visit visit = {add_row, &(struct build){.t = t}};
 	const uint8_t *bytes = file;
-	struct parts parts = {NULL, NULL};
+	struct parts parts = {.holder = NULL};
 
 	t->ret = find_parts(t, bytes, size, &parts);
 	if (t->ret)
 		return;
-	o.header = (struct grt_cfi_span){bytes + parts.header->p_offset,
-					 bytes + parts.header->p_offset + parts.header->p_filesz};
+	o.header = span_of(bytes, &parts.header);
+	o.frames = span_of(bytes, &parts.frames);
 	o.span[0] = (struct grt_cfi_span){bytes + parts.holder->p_offset,
 					  bytes + parts.holder->p_offset + parts.holder->p_filesz};
 	((struct build *)visit.arg)->shift =

@@ -13,6 +13,11 @@
 /* Programs of the perf_event kind interrupt the others of their CPU. */
 #define WALK_PLAIN 0U
 #define WALK_INTERRUPT 1U
+#define WALK_LEVEL(how) ((how)&1U)
+/* The innermost function has just been entered: its return address is the word at rsp, with or without table.
+ */
+#define WALK_ENTERED 2U
+#define ENTERED_RULE (ROW_RSP | 1U << 11)
 
 #define ASK_AGAIN_NS 20000000ULL
 #define USER_CS 0x33
@@ -41,6 +46,7 @@ struct walk_seen {
  * @seq: changes with each walk
  * @at: the mapping of the last frame
  * @exact: the instruction at @pc is the frame's; else it stands behind a call
+ * @entered: the next frame is a function that has just been entered
  * @why: it ended
  * @lacks: code without table on the way, and why it has none: it may have led astray
  * @stale: what is mapped has changed
@@ -55,10 +61,12 @@ struct walk {
 	__u64 seq;
 	__u32 at;
 	__u32 exact;
+	__u32 entered;
 	__u32 why;
 	__u32 busy;
 	__u32 stale;
 	__u32 lacks;
+	__u32 pad;
 	__u64 words_at;
 	__u64 words[WORDS];
 	struct walk_seen seen[SEEN];
@@ -350,7 +358,11 @@ static long one_frame(__u32 i, struct walk_arg *arg)
 	const struct unwind_mapping *m;
 	__u32 rule, kind;
 
-	(void)i;
+	if (w->entered) {
+		w->entered = 0;
+		note_frame(w);
+		return short_step(w, ENTERED_RULE);
+	}
 	if (!find_seen(w, p, pc, &rule)) {
 		/* where no code is, the last step led astray, or it is new */
 		w->stale = 1;
@@ -421,25 +433,27 @@ static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __
 /**
  * walk_user - the number of the running thread's stack
  * @regs: of its program
- * @level: WALK_*
+ * @how: WALK_*
  * @why: gets enum grt_stack_end: as far as the walk came; where there is none, the reason
+ * @walk: gets the walk, until walk_done(); 0: there was none
  * Return: its place, plus 1, 0: there was no walk, or no room
  */
-static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 level, __u32 *why)
+static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *why, struct walk **walk)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	__u32 pid = bpf_get_current_pid_tgid() >> 32, place, *slot;
+	__u32 pid = bpf_get_current_pid_tgid() >> 32, place, level = WALK_LEVEL(how), *slot, seq;
 	struct unwind_process *p;
 	struct walk *w;
 
+	*walk = 0;
 	*why = GRT_STACK_END_FRAME_POINTERS;
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop) || !mm || regs->cs != USER_CS)
 		return 0;
-	*why = GRT_STACK_END_PENDING;
 	slot = bpf_map_lookup_elem(&unwind_processes, &pid);
 	p = slot ? bpf_map_lookup_elem(&unwind_slots, slot) : 0;
 	if (!p || p->image != walk_image(mm)) {
+		*why = GRT_STACK_END_PENDING;
 		walk_ask(task, mm, pid);
 		return 0;
 	}
@@ -447,12 +461,23 @@ static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 level, __u32 
 	if (!w || w->busy)
 		return 0;
 	w->busy = 1;
+	w->entered = how & WALK_ENTERED;
+	seq = w->seq + 1;
 	place = walk_frames(w, p, regs->ip, regs->sp, regs->bp);
 	*why = w->why;
 	if (w->stale || p->code_pages != BPF_CORE_READ(mm, exec_vm))
 		walk_ask(task, mm, pid);
-	w->busy = 0;
+	if ((__u32)w->seq == seq)
+		*walk = w;
+	else
+		w->busy = 0;
 	return place;
+}
+
+static __always_inline void walk_done(struct walk *w)
+{
+	if (w)
+		w->busy = 0;
 }
 
 #endif /* GRTRACE_BPF_WALK_H */

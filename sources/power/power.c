@@ -377,14 +377,12 @@ static int power_start(void *state, struct grt_err *err)
 
 static void power_begins(void *state, uint64_t from)
 {
-	(void)from;
 	sample(state, false);
 }
 
 /* Other users' processes, and what hwmon shows only to root. */
 static int power_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
-	(void)state, (void)err;
 	*keep |= 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH;
 	return 0;
 }
@@ -405,7 +403,6 @@ static ssize_t power_read(void *state, unsigned int i, void *buf, size_t len)
 	uint64_t ticks;
 	size_t n;
 
-	(void)i;
 	if (!c->ended && read(c->timer, &ticks, sizeof(ticks)) == sizeof(ticks))
 		power_tick(c, ticks);
 	if (c->p.failed)
@@ -420,7 +417,6 @@ static int power_flush(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
-	(void)err;
 	if (c->ended)
 		return 0;
 	sample(c, true);
@@ -495,7 +491,6 @@ static int power_close(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
-	(void)err;
 	if (!c)
 		return 0;
 	close_parts(c);

@@ -658,7 +658,6 @@ static int fdinfo_open(void **state, struct power *p, struct grt_err *err)
 	struct fdinfo *f = calloc(1, sizeof(*f));
 	char path[PROBE_PATH];
 
-	(void)err;
 	*state = f;
 	if (!f)
 		return -ENOMEM;

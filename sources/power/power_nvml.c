@@ -141,7 +141,6 @@ static int value_power(const struct functions *f, struct gpu *g, int arg, int64_
 	unsigned int mw = 0;
 	int ret = f->get_power ? f->get_power(g->handle, &mw) : NVML_FUNCTION_NOT_FOUND;
 
-	(void)arg;
 	*value = (int64_t)mw * 1000;
 	return ret;
 }
@@ -170,7 +169,6 @@ static int value_memory(const struct functions *f, struct gpu *g, int arg, int64
 	struct nvml_memory old = {0};
 	int ret = f->get_memory_v2 ? f->get_memory_v2(g->handle, &m) : NVML_FUNCTION_NOT_FOUND;
 
-	(void)arg;
 	*value = (int64_t)m.used;
 	if (!ret)
 		return 0;

@@ -580,7 +580,6 @@ static int sysfs_open(void **state, struct power *p, struct grt_err *err)
 	unsigned int i;
 	int ret = 0;
 
-	(void)err;
 	*state = s;
 	if (!s)
 		return -ENOMEM;

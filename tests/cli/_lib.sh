@@ -142,3 +142,13 @@ settled() { # FILE REGEX
 	done
 	return 1
 }
+
+# Waits until a recorder has told from when on its recording is whole: what happens now is in it.
+window_begun() { # RECORDING
+	local i
+	for ((i = 0; i < 3000; i++)); do
+		! grep -qs '_window = "from=' "$1/metadata" || return 0
+		sleep 0.02
+	done
+	return 1
+}

@@ -33,10 +33,33 @@ for file in bin/grtrace bin/softgpu-run lib/libgrtrace.a lib/libgrtrace.so lib/p
 	include/grtrace/events.def include/grtrace/events/custom.def include/grtrace/softgpu.h share/man/man1/grtrace-record.1 share/man/man5/grtrace-stream.5 \
 	share/bash-completion/completions/grtrace share/zsh/vendor-completions/_grtrace \
 	share/fish/vendor_completions.d/grtrace.fish share/grtrace/event.schema.json share/grtrace/report.schema.json share/grtrace/monitor.schema.json share/man/man3/libgrtrace.3 \
-	share/doc/grtrace/longest_jobs.c share/doc/grtrace/CHANGELOG.md; do
+	share/doc/grtrace/examples/longest_jobs.c share/doc/grtrace/examples/transformer.cu share/doc/grtrace/docs/install.md \
+	share/doc/grtrace/CHANGELOG.md lib/grtrace/libgrtrace-cuda.so; do
 	check "$file is installed" test -e "root/usr/$file"
 done
 check "the installed program runs" root/usr/bin/grtrace --version
+# `FILE LINK` of all links to files
+links() {
+	(cd root/usr/share/doc/grtrace && grep -oE '\]\([^)#]+' -r --include='*.md' | grep -v '](https*:' | sed 's/:](/ /')
+}
+links_lead_to_files() {
+	local file link
+	while read -r file link; do
+		[ -e "root/usr/share/doc/grtrace/$(dirname "$file")/$link" ] || { echo "# $file: $link"; return 1; }
+	done < <(links)
+}
+check "the documents have links" test "$(links | wc -l)" -gt 3
+check "each leads to a file" links_lead_to_files
+aliases() { sed -n 's/^GRT_ALIAS("\([^"]*\)", \([a-z]*\).*/\1 \2/p' "$GRTRACE_SRC/cmds/commands.def"; }
+aliases_are_installed() {
+	local alias command
+	while read -r alias command; do
+		[ "$(root/usr/bin/"$alias" --help)" = "$(root/usr/bin/grtrace "$command" --help)" ] &&
+			grep -q "^\.Dt GRTRACE-${command^^} 1" "root/usr/share/man/man1/$alias.1" || { echo "# $alias"; return 1; }
+	done < <(aliases)
+	[ "$(aliases | wc -l)" -gt 3 ]
+}
+check "other names of commands are programs with a page of the manual" aliases_are_installed
 
 cat >prog.c <<'EOF'
 #include <grtrace/grtrace.h>
@@ -71,12 +94,19 @@ if command -v c++ >/dev/null; then
 fi
 
 make uninstall DESTDIR="$here/root"
-check "make uninstall leaves nothing" test -z "$(find root -type f -o -type l)"
+check "make uninstall leaves nothing, not in directories of its own either" test -z "$(find root -type f -o -type l -o -name '*grtrace*')"
+make install DESTDIR="$here/multiarch" LIBDIR=/usr/lib/triplet
+check "the injected library is where the program looks, wherever other libraries go" \
+	test -e multiarch/usr/bin/../lib/grtrace/libgrtrace-cuda.so -a -e multiarch/usr/lib/triplet/libgrtrace.so
 
 # ---- the library, where nothing but pkg-config says where it is
 command -v pkg-config >/dev/null || { not_ok "pkg-config is there" "tools/setup check" && plan && exit; }
-make install PREFIX="$here/prefix"
-check "make install PREFIX=" exits 0
+make install-strip PREFIX="$here/prefix"
+check "make install-strip PREFIX=" exits 0
+installed=(prefix/bin/{grtrace,softgpu-run} prefix/lib/{libgrtrace.so,libgrtrace.a,grtrace/libgrtrace-cuda.so})
+check "no file has debug information" test "$(readelf -SW "${installed[@]}" | grep -cE '\.z?debug_|File:')" = $((${#installed[@]}))
+check "a uprobe finds its place in the injected library" grep -q ' T grtrace_cuda_launch$' <(nm -D prefix/lib/grtrace/libgrtrace-cuda.so)
+check "the program runs" prefix/bin/grtrace --version
 export PKG_CONFIG_PATH=$here/prefix/lib/pkgconfig LD_LIBRARY_PATH=$here/prefix/lib
 version=$(sed -n 's/^#define GRT_VERSION "\(.*\)"/\1/p' "$GRTRACE_SRC/include/grtrace/version.h")
 check "pkg-config has the version" test "$(pkg-config --modversion grtrace)" = "$version"
@@ -158,7 +188,7 @@ check "a program with tables of events of its own" cc -std=c11 "${strict[@]}" -s
 check "has their fields" test "$(./fields)" = $'sw_depth 48\nhw_depth 52'
 
 for example in longest_jobs follow; do
-	check "the example $example builds as its first lines say" cc -std=c11 "${strict[@]}" -o $example "prefix/share/doc/grtrace/$example.c" "${flags[@]}"
+	check "the example $example builds as its first lines say" cc -std=c11 "${strict[@]}" -o $example "prefix/share/doc/grtrace/examples/$example.c" "${flags[@]}"
 done
 check "longest_jobs prints the ten longest" diff longest <(./longest_jobs raw)
 output=$(./longest_jobs /no/such/trace 2>&1)

@@ -86,6 +86,13 @@ for what in drm virtio all; do
 done
 run monitor nvidia -i nvidia.grt
 check "a driver's message is escaped" says '"Ch 00000008, \\x1b\[31mfault\\x0a": the GPU used an address'
+run report nvidia.grt
+check "a report begins with the errors: of whom, when, what to do" has_all \
+	'^Xid 31 of python3 \(PID 70\) on GPU 0000:c6:00.0, 2 times, last at 10.000203000: the GPU used an address .*; what to do first: debug' \
+	'^Xid 79 on GPU 0001:c6:00.0 at 10.000201000: the GPU does not answer' '^Xid 9999 on GPU 0000:c6:00.0 at 10.000202000$'
+run report --by xid --sort last --json nvidia.grt
+check "--by xid has them as rows" test "$(jq -r '.xids[] | "\(.code) \(.count) \(.pid) \(.process)"' <<<"$output" | tr '\n' ,)" = \
+	'31 2 70 python3,9999 1 null null,79 1 null null,'
 size=$(stat -c %s many.grt/kmod_1)
 truncate -s $((size - 1000)) many.grt/kmod_1
 run monitor drm -q -i many.grt

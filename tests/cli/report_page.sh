@@ -40,6 +40,24 @@ check "of a part of the time, too, whenever the records of it came" test "$(gpu_
 for name in rounds virtio; do
 	check "$name: parts of the graph of GPU time add up to it" test -z "$(page $name.html slots gpu)"
 done
+# Of one process, or one ring: tables, lanes and graphs.
+for filter in "virtio --pid 70" "virtio --ring control" "frames --comm game"; do
+	read -ra words <<<"$filter"
+	"$GRTRACE" report "${words[0]}.grt" "${words[@]:1}" -o some.html >out 2>&1
+	code=$?
+	"$GRTRACE" report "${words[0]}.grt" "${words[@]:1}" --json >some.json 2>err
+	outputs=(some.json)
+	for by in wait thread frame step rank path; do
+		"$GRTRACE" report "${words[0]}.grt" "${words[@]:1}" --by $by --json >some-$by.json 2>err && outputs+=("some-$by.json")
+	done
+	check "$filter: the tables are those of --json" test \
+		"$code,$(page some.html same "${outputs[@]}" 2>&1 | grep -v '^notes: ')" = 0,
+	check "$filter: so are the lanes of rings" test "$(gpu_busy some.html)" = "$(jq '[.processes[].exec_sum] | add' some.json)"
+	check "$filter: parts of the graph add up to it" test -z "$(page some.html slots gpu)"
+done
+run report rates.grt --pid 4711 -o none.html
+expect "a process that is not there" 1 'the trace has no such process; it has '
+check "there is no page" test ! -e none.html
 idle_by_cause() {
 	page "$1" lanes | awk -F'\t' '$1 == "idle" { for (i = 6; i <= NF; i++) { split($i, k, "="); n[k[1]] += k[2] } }
 		END { for (cause in n) print cause, n[cause] }' | sort

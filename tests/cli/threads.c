@@ -2,7 +2,8 @@
 /*
  * A program whose threads spend known times: asleep, running, waiting for a
  * mutex, waiting for a pipe. It measures each by itself, with the clocks of the
- * kernel, and prints a line for each thread:
+ * kernel, and prints a line for each thread when all have ended, as a stream has a
+ * lock, too:
  *
  *	NAME TID wall=NS cpu=NS wait=NS
  *
@@ -66,11 +67,15 @@ static void wait_reading(void)
 		abort();
 }
 
-/** struct job - what a thread does */
+/** struct job - what a thread does, and what it measures of itself, ns */
 struct job {
 	const char *name;
 	void (*wait)(void);
 	pthread_t thread;
+	pid_t tid;
+	uint64_t wall;
+	uint64_t cpu;
+	uint64_t waited;
 };
 
 static struct job jobs[] = {
@@ -83,16 +88,16 @@ static struct job jobs[] = {
 
 static void *run(void *arg)
 {
-	uint64_t begun = now(CLOCK_MONOTONIC), waited;
+	uint64_t begun = now(CLOCK_MONOTONIC), from;
 	struct job *job = arg;
 
+	job->tid = gettid();
 	pthread_setname_np(pthread_self(), job->name);
-	waited = now(CLOCK_MONOTONIC);
+	from = now(CLOCK_MONOTONIC);
 	job->wait();
-	waited = now(CLOCK_MONOTONIC) - waited;
-	printf("%s %d wall=%llu cpu=%llu wait=%llu\n", job->name, (int)gettid(),
-	       (unsigned long long)(now(CLOCK_MONOTONIC) - begun),
-	       (unsigned long long)now(CLOCK_THREAD_CPUTIME_ID), (unsigned long long)waited);
+	job->waited = now(CLOCK_MONOTONIC) - from;
+	job->cpu = now(CLOCK_THREAD_CPUTIME_ID);
+	job->wall = now(CLOCK_MONOTONIC) - begun;
 	return NULL;
 }
 
@@ -110,6 +115,10 @@ static int run_all(void)
 		return 1;
 	for (struct job *j = jobs; j < jobs + JOBS; j++)
 		pthread_join(j->thread, NULL);
+	for (struct job *j = jobs; j < jobs + JOBS; j++)
+		printf("%s %d wall=%llu cpu=%llu wait=%llu\n", j->name, (int)j->tid,
+		       (unsigned long long)j->wall, (unsigned long long)j->cpu,
+		       (unsigned long long)j->waited);
 	fflush(stdout);
 	return 0;
 }

@@ -66,9 +66,9 @@ expect "an empty ring is refused" 2 "--ring: '' is not understood"
 run timeline frames.grt --ring 99999999999999999999
 expect "a ring beyond all numbers, too" 2 'ring ids are at most 4294967295'
 run timeline frames.grt --ring sdma1
-expect "a ring that the trace does not have" 1 'frames.grt: --ring sdma1: the trace has no such job'
+expect "a ring that the trace does not have" 1 'frames.grt: --ring sdma1: the trace has no such ring; it has '
 run timeline frames.grt --pid 81 --ring 0
-expect "a process that it does not have" 1 'frames.grt: --pid 81, --ring 0: the trace has no such job'
+expect "a process that it does not have" 1 'frames.grt: --pid 81 --ring 0: the trace has no such ring; it has '
 run timeline frames.grt --from 30
 expect "a time outside of the trace" 2 'leave nothing: the trace goes from 20.000000000 to 20.010000000'
 run timeline frames.grt --from -1ms --to +1ms

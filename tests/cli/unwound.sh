@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Stacks of programs without frame pointers: their addresses are those that gdb has at the same system call,
-# to the program's entry.
+# Stacks of programs without frame pointers: their addresses are those that gdb has at the same system call and
+# at the same function, to the program's entry.
 
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
@@ -10,28 +10,50 @@ need_bpf
 for program in g++ gdb setarch; do
 	command -v $program >/dev/null || skip_all "no $program: apt-get install g++ gdb util-linux"
 done
+command -v addr2line >/dev/null || skip_all "no addr2line: apt-get install binutils"
+g++ -g -O3 -fomit-frame-pointer -no-pie -o lined "$GRTRACE_SRC/tests/cli/unwound/ways.cc"
 g++ -O3 -fomit-frame-pointer -o dynamic "$GRTRACE_SRC/tests/cli/unwound/ways.cc"
 g++ -O2 -fomit-frame-pointer -static-pie -o static "$GRTRACE_SRC/tests/cli/unwound/ways.cc"
+g++ -O2 -fomit-frame-pointer -static -o whole "$GRTRACE_SRC/tests/cli/unwound/ways.cc"
 
-# Of the naps of a recording, each different stack; before the tables are there, those by frame pointers.
+# Of a recording, each different stack; before the tables are there, they are by frame pointers.
 ours() {
-	"$GRTRACE" dump run.grt | python3 "$GRTRACE_SRC/tests/cli/unwound/stacks.py" | sort
+	"$GRTRACE" dump run.grt | python3 "$GRTRACE_SRC/tests/cli/unwound/stacks.py" theirs | sort
 }
-theirs() { # PROGRAM WAY
-	gdb -q -batch -x "$GRTRACE_SRC/tests/cli/unwound/in_gdb.py" --args ./"$1" "$2" 2>/dev/null </dev/null |
-		sed -n 's/^STACK //p' | sort
+theirs() { # PROGRAM WAY [FUNCTION]
+	gdb -q -batch ${3:+-ex "set \$at = \"$3\""} -x "$GRTRACE_SRC/tests/cli/unwound/in_gdb.py" \
+		--args ./"$1" "$2" 2>/dev/null </dev/null | sed -n 's/^STACK //p' | sort
 }
 
-compare() { # PROGRAM WAY
-	run record -e sched -F 0 -o run.grt -- setarch -R ./"$1" "$2"
+compare() { # PROGRAM WAY SOURCE [FUNCTION]
+	run record -e "$3" -o run.grt -- setarch -R ./"$1" "$2"
+	theirs "$1" "$2" ${4:+"$4"} >theirs
 	ours >ours
-	theirs "$1" "$2" >theirs
-	check "$1, $2: gdb has stacks" test -s theirs
-	check "ours have them, with all $(wc -w <theirs) addresses" test -z "$(comm -13 ours theirs)"
+	check "$1, $2, $3: gdb has stacks" test -s theirs
+	check "ours are these, with all $(wc -w <theirs) addresses" cmp ours theirs
 }
-for way in deep tail throw signal sort; do
-	compare dynamic $way
+for way in deep tail signal sort; do
+	compare dynamic $way sched
 done
-compare static signal
+compare lined throw sched
+"$GRTRACE" dump run.grt | python3 "$GRTRACE_SRC/tests/cli/unwound/places.py" lined ours theirs
+check "functions, inlined ones and lines as addr2line has them" cmp ours theirs
+check "of all functions that called" test "$(wc -l <ours)" -ge 7
+lines=$(grep -o '\<deep ways.cc:[0-9]*' theirs | sed 's/.*://' | sort -nu | sed -n '1p;$p' | paste -sd-)
+"$GRTRACE" flame --weight wall -o lined.svg run.grt
+check "a frame of a picture has its lines, for the mouse: $lines" test -n \
+	"$(tr '\n' ' ' <lined.svg | grep -o "<title>deep ways.cc:$lines ")"
+run record --no-symbols -e sched -F 0 -o run.grt -- sleep 0.1
+check "--no-symbols: no frame of the program has a name" test -z \
+	"$("$GRTRACE" dump --type frame --json run.grt | jq -r 'select(.symbol | test("[+]0x|^0x") | not) | .symbol')"
+compare static signal sched
+# linked statically: the table has no header
+compare whole sort sched
 check "it says how they end" grep -q 'sched_stack_ends = "entry=[1-9]' run.grt/metadata
+nap=_ZL3napv
+for way in tail signal; do
+	compare dynamic $way uprobe:./dynamic:$nap $nap
+done
+compare static deep uprobe:./static:$nap $nap
+check "it says how they end" grep -q 'uprobe_decoder = ".* entry=[1-9]' run.grt/metadata
 plan

@@ -96,10 +96,7 @@ pid=$!
 sleep 0.1
 "$GRTRACE" record -e "$sources" -p $pid -o run.grt 2>/dev/null &
 recorder=$!
-for _ in $(seq 100); do
-	grep -qs _window run.grt/metadata && break
-	sleep 0.1
-done
+check "one that runs says from when on it is whole" window_begun run.grt
 kill -KILL $recorder
 kill $pid
 wait $pid $recorder 2>/dev/null

@@ -82,31 +82,53 @@ static int find_tables(struct dl_phdr_info *info, size_t size, void *data)
 
 #define BLOCK_MAX (256 << 10)
 
-/* Pairs of (where, what) change bytes of a copy; the tables' addresses are counted from where they lie. */
+/* The tables and a copy of them that is as they are, for all inputs: another copy for each would take most of
+ * the time. */
+static uint8_t *copy_tables(struct tables *t)
+{
+	static struct tables own;
+	static uint8_t *copy;
+
+	if (!copy) {
+		dl_iterate_phdr(find_tables, &own);
+		if (own.size > BLOCK_MAX)
+			own.size = BLOCK_MAX;
+		CHECK(own.size > 1000 && (copy = malloc(own.size)));
+		memcpy(copy, own.start, own.size);
+	}
+	*t = own;
+	return copy;
+}
+
+static uint32_t place_of_change(const uint8_t *data)
+{
+	return data[0] | data[1] << 8 | (data[2] & 3) << 16;
+}
+
+/* Pairs of (where, what) change bytes of the copy; the tables' addresses are counted from where they lie. */
 static void changed_tables(const uint8_t *data, size_t size)
 {
-	struct tables t = {NULL, 0};
+	static unsigned int asked; /* one that is found is tried alone, and then is the first */
 	struct grt_cfi_object o = {.spans = 1};
-	uint8_t *copy;
-	uint32_t where = 0, pair[2];
+	uint32_t where, pair[2];
+	struct tables t;
+	uint8_t *copy = copy_tables(&t);
 
-	dl_iterate_phdr(find_tables, &t);
-	if (t.size > BLOCK_MAX)
-		t.size = BLOCK_MAX;
-	CHECK(t.size > 1000 && (copy = malloc(t.size)));
-	memcpy(copy, t.start, t.size);
-	for (; size >= 4; data += 4, size -= 4) {
-		where = data[0] | data[1] << 8 | (data[2] & 3) << 16;
-		copy[where % t.size] = data[3];
+	for (size_t i = 0; i + 4 <= size; i += 4) {
+		where = place_of_change(data + i);
+		copy[where % t.size] = data[i + 3];
 	}
 	o.header = o.span[0] = (struct grt_cfi_span){copy, copy + t.size};
 	for (uint32_t i = 0; i < 64; i++) {
 		memcpy(pair, copy + 12 + 8 * (size_t)(i * 7), sizeof(pair));
 		ask(&o, (uint64_t)((int64_t)(uintptr_t)copy + (int32_t)pair[0] + (int32_t)i));
 	}
-	if (where % 64 == 0)
+	if (asked++ % 16 == 0)
 		ask_for_all(&o);
-	free(copy);
+	for (size_t i = 0; i + 4 <= size; i += 4) {
+		where = place_of_change(data + i) % t.size;
+		copy[where] = t.start[where];
+	}
 }
 
 static void raw_tables(const uint8_t *data, size_t size)

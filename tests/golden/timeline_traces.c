@@ -3,6 +3,8 @@
  * Writes the traces of tests/golden/timeline into the working directory. Small
  * ones, so that each bar of the expected timelines can be checked by hand.
  */
+#include <string.h>
+
 #include "../unit/trace_maker.h"
 
 #define US 1000ULL
@@ -210,8 +212,39 @@ static void hostile(void)
 	tm_close(tm);
 }
 
+static void name_gpu(struct trace_maker *tm, uint32_t ring, const char *bus, const char *card)
+{
+	struct grt_ev_name e = {.e.type = GRT_EV_NAME,
+				.e.size = sizeof(e),
+				.e.ring = GRT_RING_NONE,
+				AT(0),
+				.kind = GRT_NAME_RING_GPU,
+				.id = ring};
+
+	memcpy(e.name, bus, strlen(bus));
+	memcpy(e.owner, card, strlen(card));
+	tm_event(tm, 0, &e.e);
+}
+
+/* Rings of one name, of two GPUs. */
+static void gpus(void)
+{
+	struct trace_maker *tm = tm_dir("gpus.grt", 2);
+
+	tm_name_ring(tm, 0, "gfx", "amdgpu");
+	tm_name_ring(tm, 1, "gfx", "amdgpu");
+	name_gpu(tm, 0, "0000:03:00.0", "card0");
+	name_gpu(tm, 1, "0000:43:00.0", "card1");
+	tm_emit(tm, 0, start, AT(0), GFX(1), GAME);
+	tm_emit(tm, 0, end, AT(100), GFX(1), GAME);
+	tm_emit(tm, 1, start, AT(100), DMA(1), GAME);
+	tm_emit(tm, 1, end, AT(400), DMA(1), GAME);
+	tm_close(tm);
+}
+
 int main(void)
 {
+	gpus();
 	hostile();
 	sources();
 	frames();

@@ -30,12 +30,32 @@ sentences() { # STEPS RANKS LATE EVERY MS STEP_SENTENCE RANK_SENTENCE
 	return 1
 }
 
+# The sentence of the device that is idle most, from the medians of steps.json, which are those of the program's record.
+idle_said() {
+	python3 - <<-'PY' >said
+		import collections, json
+		ranks = collections.defaultdict(list)
+		for k in json.load(open("steps.json"))["steps"]:
+		    ranks[k["rank"], k["pid"]].append(k)
+		def median(rows, column):
+		    return sorted(k[column] for k in rows)[len(rows) // 2]
+		share = {who: median(rows, "idle") / median(rows, "time") for who, rows in ranks.items()}
+		most = max(share, key=share.get)
+		print("rank %u \\(PID %u\\): in an ordinary step of [0-9.]+ ms the GPU is idle for [0-9.]+ [mu]s \\(%.0f %%\\)" % (*most, share[most] * 100))
+	PY
+	output=$("$GRTRACE" report c.grt 2>&1)
+	says "^$(cat said), [0-9.]+ ms of it in one gap: code before a launch in train_step"
+}
+
 check "two ranks: rank, steps, and time are named" sentences 50 2 1 10 30 \
 	'5 of 50 steps \(9, 19, 29, 39, 49\) took [34][0-9]\.[0-9] ms more than the median on average, mostly idle time: code before a launch in train_step' \
 	'arrived last in 5 of 49 collectives, [34][0-9]\.[0-9] ms late on average, in steps 9, 19, 29, 39, 49: code before a launch in train_step'
 check "and how the steps were found" says 'the steps are inferred: each begins with the launch by train_step'
 check "all steps, what each went to, and all arrivals, to the ns" as_it_was 50
-check "CSV has one row for each step of each rank" test "$("$GRTRACE" report c.grt --by step --csv 2>/dev/null | grep -c .)" = 101
+record steps 21 2 1 1 5
+check "a rank that is late in each step: as it was" as_it_was 21
+check "and how long its GPU is idle in an ordinary step" idle_said
+check "CSV has one row for each step of each rank" test "$("$GRTRACE" report c.grt --by step --csv 2>/dev/null | grep -c .)" = 43
 if "$PLAIN" record -e sched -o sched.grt true >/dev/null 2>&1; then
 	EVENTS=cuda,sched
 	check "with -e sched: what the late rank's main thread did" sentences 20 2 1 10 30 \

@@ -5,6 +5,7 @@
 # of tests/inject/unwind, built by each compiler with and without optimisation
 # and frame pointers, static and at a fixed address; C++ exceptions; the threads
 # under ThreadSanitizer and AddressSanitizer.
+# long
 
 set -u
 

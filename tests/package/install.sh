@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # make modules_install into a directory: where the modules go, with whose
-# signature, and that an older copy which modprobe would take is named.
+# signature, and that an older copy which modprobe would take is named; and
+# make modules_uninstall.
 
 set -u -o pipefail
 number=0
@@ -79,4 +80,19 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 . dest
 	check "who may not write there is told what to type" told_to_be_root
 fi
+
+uninstall_modules() {
+	env -u MAKEFLAGS make -s -C "$GRTRACE_SRC" O="$GRTRACE_PLAIN" KDIR="$headers" DESTDIR="$PWD/dest" \
+		modules_uninstall >messages 2>&1
+	status=$?
+	cat messages
+	return $status
+}
+: >"$top/updates/other.ko"
+check "modules_uninstall" uninstall_modules
+check "it removes our modules, and no others" test "$(cd "$top" && find . -name '*.ko*' | sort | xargs)" = \
+	'./extra/grtrace_gone.ko ./updates/dkms/grtrace.ko ./updates/other.ko'
+check "modprobe does not know them any more" sh -c "! grep '^updates/grtrace' '$top/modules.dep'"
+check "a second time it says that there is nothing" refused uninstall_modules
+check "and what to type" grep -q 'updates: there is no module of grtrace: give KDIR=' messages
 echo "1..$number"

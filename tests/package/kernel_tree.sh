@@ -4,6 +4,7 @@
 # kernel/ in the source tree of a kernel, Debian 12's with Debian's settings: its
 # options are under Graphics support, and it builds there without warnings, as
 # modules and built in.
+# long
 
 set -u -o pipefail
 number=0

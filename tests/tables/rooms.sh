@@ -65,4 +65,16 @@ result "no room holds more than a quarter of the library" "$(cat lib/*/*.[ch] | 
 		[ $((lines * 4)) -le "$(cat "$work/all")" ] || echo "$room: $lines of $(cat "$work/all") lines"
 	done)"
 result "no two files of the rooms have one name" "$(ls lib/*/*.[ch] | sed 's#.*/##' | sort | uniq -d)"
+
+# The page's own rule: a file without a directory is in the one that was named before it.
+result "every file that docs/architecture.md names is where it says" "$(grep -noE '`[^`]+`' docs/architecture.md | tr '` ,(' '\n' |
+	awk '/^[0-9]+:$/ { line = $0 } /^[a-zA-Z0-9_.\/-]+(\.(c|h|def)|\/)$/ && !/foo/ { print line $0 }' |
+	while IFS=: read -r line name; do
+		[[ $name != grtrace/* ]] || name=include/$name
+		if [[ $name == */* && -e $name ]]; then
+			dir=${name%/*}
+		elif [ ! -e "$dir/$name" ]; then
+			echo "line $line: $name is not in ${dir:-the root}"
+		fi
+	done)"
 echo "1..$checks"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Shell scripts have no warnings.
+# long
 if ! command -v shellcheck >/dev/null; then
 	echo "1..0 # SKIP no shellcheck: apt-get install shellcheck"
 	exit

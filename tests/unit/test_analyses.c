@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0
 /* A pass with the analyses of a summary: those that see none of their events are not begun. */
 #include <stdarg.h>
 #include <setjmp.h>

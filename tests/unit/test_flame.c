@@ -13,6 +13,8 @@
 #include "flamegraph/flame.h"
 
 static struct grt_flame *f;
+/* Of the events that are given. */
+static uint32_t process, ring = 1;
 
 static void give(struct grt_event *e, uint16_t type, uint64_t seqno, uint64_t time)
 {
@@ -20,7 +22,8 @@ static void give(struct grt_event *e, uint16_t type, uint64_t seqno, uint64_t ti
 	e->ctx = 7;
 	e->seqno = seqno;
 	e->time = time;
-	e->ring = 1;
+	e->ring = ring;
+	e->pid = e->tid = process;
 	e->size = (uint16_t)sizeof(*e);
 	assert_int_equal(grt_flame_event(f, e), 0);
 }
@@ -79,6 +82,65 @@ static void an_id_is_no_stack(void **state)
 	assert_int_equal(n.lost_stack, 1);
 	grt_stacks_free(tree);
 	grt_flame_free(f);
+}
+
+static void name(uint32_t kind, uint32_t id, const char *text, const char *owner)
+{
+	struct grt_ev_name e = {.kind = (uint16_t)kind, .id = id};
+
+	memcpy(e.name, text, strlen(text));
+	memcpy(e.owner, owner, strlen(owner));
+	give(&e.e, GRT_EV_NAME, 0, 1);
+}
+
+static uint64_t weight_of(struct grt_stacks *tree, const char *who, const char *on)
+{
+	uint32_t node = GRT_STACKS_ROOT;
+
+	assert_int_equal(grt_stacks_word(tree, who, &node), 0);
+	assert_int_equal(grt_stacks_word(tree, on, &node), 0);
+	return grt_stacks_weight(tree, node, GRT_STACKS_NOW);
+}
+
+/* Processes of one name have their pids, one that has its name alone does not; so with GPUs of rings. */
+static void several_of_one_name(void **state)
+{
+	static const char *const who[] = {"app (70)", "app (80)", "app (80)", "game"};
+	static const uint32_t pids[] = {70, 80, 80, 90}, rings[] = {1, 1, 2, 2};
+	struct grt_flame_shape shape = {0};
+	struct grt_stacks *tree;
+
+	(void)state;
+	assert_int_equal(grt_flame_new(&f), 0);
+	name(GRT_NAME_THREAD, 70, "app", "app");
+	name(GRT_NAME_THREAD, 80, "app", "app");
+	name(GRT_NAME_THREAD, 90, "main", "game");
+	name(GRT_NAME_RING, 1, "gfx", "softgpu");
+	name(GRT_NAME_RING, 2, "gfx", "softgpu");
+	name(GRT_NAME_RING_GPU, 1, "0000:03:00.0", "card0");
+	name(GRT_NAME_RING_GPU, 2, "0000:04:00.0", "card1");
+	for (unsigned int i = 0; i < 4; i++) {
+		process = pids[i];
+		ring = rings[i];
+		job(i + 1, 100 << i, 0);
+	}
+	assert_int_equal(grt_stacks_new(&tree), 0);
+	assert_int_equal(grt_flame_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(
+			weight_of(tree, who[i],
+				  rings[i] == 1 ? "[GPU gfx of 0000:03:00.0]" : "[GPU gfx of 0000:04:00.0]"),
+			100 << i);
+	grt_stacks_free(tree);
+	/* what is compared with another trace has no pids */
+	shape.compared = true;
+	assert_int_equal(grt_stacks_new(&tree), 0);
+	assert_int_equal(grt_flame_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
+	assert_int_equal(weight_of(tree, "app", "[GPU gfx of 0000:03:00.0]"), 300);
+	grt_stacks_free(tree);
+	grt_flame_free(f);
+	process = 0;
+	ring = 1;
 }
 
 /* A stack that only says ioctl is none; where one begins at the program's entry is counted. */
@@ -168,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_say_why_they_end),
+		cmocka_unit_test(several_of_one_name),
 		cmocka_unit_test(the_call_is_no_stack),
 		cmocka_unit_test(an_id_is_no_stack),
 	};

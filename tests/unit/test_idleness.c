@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "idle/idle.h"
+#include "idle/submitters.h"
 #include "stack/own_code.h"
 
 #define LAUNCH_KERNEL 211
@@ -197,6 +198,111 @@ static void many(void **state)
 	grt_idleness_free(x);
 }
 
+#define SYNCHRONIZE 165
+
+#define CALL(x, from, to, which, id, ...) \
+	PUT(x, LAUNCH, launch, to, 7, .begin = (from), .correlation = (id), .call = (which), ##__VA_ARGS__)
+#define KERNEL(x, from, to, id, ...)                                                                        \
+	PUT(x, GPU_KERNEL, gpu_kernel, to, 7, .start = (from), .end = (to), .correlation = (id), .name = 1, \
+	    ##__VA_ARGS__)
+
+/*
+ * 1000 to 2000 the GPU works; the CPU waits for it until 2100, computes until 2400, calls; it works at 2450.
+ * Work of another stream at the same time is no gap.
+ */
+static void calls(void **state)
+{
+	struct grt_idleness *x = begin(0);
+
+	(void)state;
+	CALL(x, 900, 910, LAUNCH_KERNEL, 1);
+	KERNEL(x, 1000, 2000, 1);
+	CALL(x, 950, 2100, SYNCHRONIZE, 2);
+	CALL(x, 2400, 2410, LAUNCH_KERNEL, 3);
+	/* out of order: they are sorted */
+	KERNEL(x, 2550, 2600, 4);
+	CALL(x, 2420, 2430, LAUNCH_KERNEL, 4);
+	KERNEL(x, 2450, 2500, 3);
+	/* its launch is not in the trace */
+	KERNEL(x, 2700, 2800, 99);
+	CALL(x, 2431, 2432, LAUNCH_KERNEL, 5);
+	KERNEL(x, 2790, 2900, 5, .cuda_stream = 9);
+	/* of the gap before 2550 the work had been asked for */
+	ENDED(x, 1300, [GRT_IDLE_GPU] = 100, [GRT_IDLE_CODE] = 300, [GRT_IDLE_CALL] = 10,
+	      [GRT_IDLE_QUEUED] = 40 + 50, [GRT_IDLE_UNKNOWN] = 100, [GRT_IDLE_END] = 7100);
+	grt_idleness_free(x);
+}
+
+/* Parts of one call are one row; calls without a name are another one. */
+static void many_calls(void **state)
+{
+	const struct grt_idleness_row *const *row;
+	struct grt_idleness *x = begin(0);
+	uint32_t n, waits = 0, nameless = 0;
+
+	(void)state;
+	CALL(x, 990, 995, LAUNCH_KERNEL, 1);
+	KERNEL(x, 1000, 1100, 1);
+	for (unsigned int i = 0; i < 10; i++)
+		CALL(x, 2000 + 100 * i, 2030 + 100 * i, i % 2 ? SYNCHRONIZE : 2000 + i, 1000 + i);
+	CALL(x, 3500, 3510, LAUNCH_KERNEL, 2);
+	KERNEL(x, 3600, 10000, 2);
+	ENDED(x, 100 + 6400, [GRT_IDLE_CALL] = 5 * 30 + 10, [GRT_IDLE_GPU] = 5 * 30,
+	      [GRT_IDLE_CODE] = 2400 - 300, [GRT_IDLE_QUEUED] = 90);
+	n = grt_idleness_rows(x, &row);
+	for (uint32_t i = 0; i < n; i++) {
+		if (row[i]->parts != 5)
+			continue;
+		assert_int_equal(row[i]->ns, 5 * 30);
+		assert_int_equal(row[i]->max, 30);
+		waits += row[i]->cause == GRT_IDLE_GPU && !strcmp(row[i]->call, "cudaDeviceSynchronize");
+		nameless += row[i]->cause == GRT_IDLE_CALL && !row[i]->call;
+	}
+	assert_int_equal(waits, 1);
+	assert_int_equal(nameless, 1);
+	grt_idleness_free(x);
+}
+
+/* More stacks than have rows: the time of the others is in the row of its cause, and both are counted. */
+static void many_stacks(void **state)
+{
+	const struct grt_names names = {.used = 0};
+	const struct grt_idleness_device *d;
+	struct grt_idleness *x = begin(0);
+
+	(void)state;
+	for (uint32_t i = 1; i <= GRT_IDLE_ROWS_MAX + 4465; i++) {
+		CALL(x, 100ULL * i, 100ULL * i + 1, LAUNCH_KERNEL, i, .node = i);
+		KERNEL(x, 100ULL * i + 10, 100ULL * i + 40, i);
+	}
+	assert_int_equal(grt_idleness_end(x, &names, 100ULL * (GRT_IDLE_ROWS_MAX + 4465) + 40), 0);
+	d = grt_idleness_device(x, 0);
+	assert_int_equal(d->cause[GRT_IDLE_CODE], (GRT_IDLE_ROWS_MAX + 4464 - 9) * 60ULL);
+	assert_true(grt_idleness_count(x).unplaced >= 4000);
+	grt_idleness_free(x);
+}
+
+/* More threads than are remembered: what they did is not known, and counted. */
+static void many_threads(void **state)
+{
+	const struct grt_names names = {.used = 0};
+	const struct grt_idleness_device *d;
+	struct grt_idleness *x = begin(0);
+
+	(void)state;
+	for (uint32_t i = 1; i <= GRT_SUBMITTERS_MAX + 4; i++) {
+		PUT(x, LAUNCH, launch, 1000 + 100ULL * i + 1, 100 + i, .begin = 1000 + 100ULL * i,
+		    .correlation = i, .call = LAUNCH_KERNEL);
+		KERNEL(x, 1000 + 100ULL * i + 10, 1000 + 100ULL * i + 40, i);
+	}
+	assert_int_equal(grt_idleness_end(x, &names, 1000 + 100ULL * (GRT_SUBMITTERS_MAX + 4) + 40), 0);
+	d = grt_idleness_device(x, 0);
+	assert_int_equal(d->cause[GRT_IDLE_CODE] + d->cause[GRT_IDLE_UNKNOWN],
+			 (GRT_SUBMITTERS_MAX + 3) * 60ULL);
+	assert_int_equal(grt_idleness_count(x).threads_over, 4);
+	grt_idleness_free(x);
+}
+
 static void place_is(const struct grt_code_frame *frame, uint32_t n, int64_t at)
 {
 	struct grt_own_place p = {.seen = false};
@@ -224,11 +330,28 @@ static void own_code(void **state)
 		{.function = "_start"}, {.function = "__libc_start_call_main"}, {.function = "main"},
 		{.function = "draw"},	{.function = "libGL.so+0x7"},		{.function = "callback"},
 	};
+	/* The C library is a file of its own: names say nothing of code in other files. */
+	static const struct grt_code_frame dynamic[] = {
+		{.function = "_start", .module = "/home/u/app"},
+		{.function = "__libc_start_main", .module = "/usr/lib/libc.so.6"},
+		{.function = "main", .module = "/home/u/app"},
+		{.function = "poll_events", .module = "/home/u/app"},
+		{.function = "read", .module = "/home/u/app"},
+		{.function = "read", .module = "/usr/lib/libc.so.6"},
+	};
+	static const struct grt_code_frame linked[] = {
+		{.function = "_start", .module = "/home/u/app"},
+		{.function = "__libc_start_main", .module = "/home/u/app"},
+		{.function = "main", .module = "/home/u/app"},
+		{.function = "read", .module = "/home/u/app"},
+	};
 	static const struct grt_code_frame none[] = {{.function = "start_thread"}, {.function = "poll"}};
 
 	(void)state;
 	place_is(python, 8, 4);
 	place_is(c, 6, 3);
+	place_is(dynamic, 6, 4);
+	place_is(linked, 4, 2);
 	place_is(none, 2, -1);
 	assert_string_equal(grt_code_set_up(&(struct grt_code_frame){.function = "ncclCommInitRankDev"}),
 			    "NCCL set-up");
@@ -238,8 +361,10 @@ static void own_code(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(submitters), cmocka_unit_test(rows), cmocka_unit_test(unsure),
-		cmocka_unit_test(launches),   cmocka_unit_test(many), cmocka_unit_test(own_code),
+		cmocka_unit_test(submitters),	cmocka_unit_test(rows),	      cmocka_unit_test(unsure),
+		cmocka_unit_test(launches),	cmocka_unit_test(many),	      cmocka_unit_test(own_code),
+		cmocka_unit_test(calls),	cmocka_unit_test(many_calls), cmocka_unit_test(many_stacks),
+		cmocka_unit_test(many_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

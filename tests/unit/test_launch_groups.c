@@ -169,156 +169,6 @@ static void streams(void **state)
 	end(&b);
 }
 
-static const struct grt_launch_gap *gap(const struct grt_launch_gap *const *row, int64_t n, const char *text)
-{
-	for (int64_t i = 0; i < n; i++)
-		if (!strcmp(row[i]->text, text))
-			return row[i];
-	return NULL;
-}
-
-/* 1000 to 2000 the GPU works; the CPU waits for it until 2100, computes until 2400, calls; it works at 2450.
- */
-static void idle(void **state)
-{
-	const struct grt_launch_gap *const *row;
-	const struct grt_launch_group *g;
-	struct both b;
-	int64_t n;
-
-	(void)state;
-	begin(&b, GRT_LAUNCH_BY_DEVICE);
-	CALL(&b, 7, 1, LAUNCH_KERNEL, 900, 910);
-	KERNEL(&b, 7, 1, 1000, 2000);
-	CALL(&b, 7, 2, SYNCHRONIZE, 950, 2100);
-	CALL(&b, 7, 3, LAUNCH_KERNEL, 2400, 2410);
-	/* out of order: they are sorted */
-	KERNEL(&b, 7, 4, 2550, 2600);
-	CALL(&b, 7, 4, LAUNCH_KERNEL, 2420, 2430);
-	KERNEL(&b, 7, 3, 2450, 2500);
-	/* its launch is not in the trace */
-	KERNEL(&b, 7, 99, 2700, 2800);
-	/* another stream at the same time is no gap */
-	CALL(&b, 7, 5, LAUNCH_KERNEL, 2431, 2432);
-	KERNEL(&b, 7, 5, 2790, 2900, .cuda_stream = 9);
-	g = only(&b, 1, 0);
-	assert_int_equal(grt_busy_sum(&g->busy), 1300);
-	n = grt_launch_groups_gaps(b.groups, &row);
-	assert_int_equal(n, 4);
-	assert_int_equal(gap(row, n, "cudaDeviceSynchronize")->ns, 100);
-	assert_int_equal(gap(row, n, "code before a launch")->ns, 300);
-	assert_int_equal(gap(row, n, "queued behind earlier work")->ns, 50 + 50);
-	assert_int_equal(gap(row, n, "queued behind earlier work")->gaps, 2);
-	assert_int_equal(gap(row, n, "unknown")->ns, 100);
-	assert_int_equal(grt_launch_groups_gaps_count(b.groups).late, 0);
-	end(&b);
-}
-
-/* A gap is one, however many calls are made in it; calls without a name are one kind. */
-static void gaps_with_many_calls(void **state)
-{
-	const struct grt_launch_gap *const *row;
-	struct both b;
-	int64_t n;
-
-	(void)state;
-	begin(&b, GRT_LAUNCH_BY_DEVICE);
-	for (unsigned int gap = 0; gap < 3; gap++) {
-		uint64_t at = 10000ULL * gap;
-
-		for (unsigned int i = 0; gap && i < 10; i++)
-			CALL(&b, 7, 1000 + i, i % 2 ? SYNCHRONIZE : 2000 + i, at - 5000 + 100 * i,
-			     at - 5000 + 100 * i + 30);
-		CALL(&b, 7, gap + 1, LAUNCH_KERNEL, at + 500, at + 510, .node = gap);
-		KERNEL(&b, 7, gap + 1, at + 600, at + 1000);
-	}
-	only(&b, 1, 0);
-	n = grt_launch_groups_gaps(b.groups, &row);
-	assert_int_equal(gap(row, n, "cudaDeviceSynchronize")->gaps, 2);
-	assert_int_equal(gap(row, n, "cudaDeviceSynchronize")->ns, 2 * 5 * 30);
-	assert_int_equal(gap(row, n, "a call")->gaps, 2);
-	assert_int_equal(gap(row, n, "a call")->max, 30);
-	assert_int_equal(gap(row, n, "queued behind earlier work")->gaps, 2);
-	end(&b);
-}
-
-/* More work than waits to be sorted: exact as long as it comes about in order. */
-static void long_idle(void **state)
-{
-	const struct grt_launch_gap *const *row;
-	struct both b;
-	int64_t n;
-
-	(void)state;
-	begin(&b, GRT_LAUNCH_BY_DEVICE);
-	for (unsigned int i = 1; i <= 200000; i++) {
-		CALL(&b, 7, i, LAUNCH_KERNEL, 100ULL * i, 100ULL * i + 1);
-		KERNEL(&b, 7, i, 100ULL * i + 10, 100ULL * i + 40);
-	}
-	only(&b, 1, 0);
-	n = grt_launch_groups_gaps(b.groups, &row);
-	assert_int_equal(gap(row, n, "queued behind earlier work")->ns, 199999ULL * 10);
-	assert_int_equal(gap(row, n, "code before a launch")->ns, 199999ULL * 60);
-	end(&b);
-}
-
-/* More stacks than are told apart: the time of the others is code before a launch, and both are counted. */
-static void idle_of_many_stacks(void **state)
-{
-	const struct grt_launch_gap *const *row;
-	struct grt_launch_gaps_count count;
-	uint64_t code = 0;
-	struct both b;
-	int64_t n;
-
-	(void)state;
-	begin(&b, GRT_LAUNCH_BY_DEVICE);
-	for (unsigned int i = 1; i <= 70001; i++) {
-		CALL(&b, 7, i, LAUNCH_KERNEL, 100ULL * i, 100ULL * i + 1, .node = i);
-		KERNEL(&b, 7, i, 100ULL * i + 10, 100ULL * i + 40);
-	}
-	only(&b, 1, 0);
-	n = grt_launch_groups_gaps(b.groups, &row);
-	for (int64_t i = 0; i < n; i++)
-		code += row[i]->why == GRT_GAP_CODE ? row[i]->ns : 0;
-	assert_int_equal(code, 70000ULL * 60);
-	assert_int_equal(gap(row, n, "queued behind earlier work")->ns, 70000ULL * 10);
-	count = grt_launch_groups_gaps_count(b.groups);
-	assert_int_equal(count.unnamed, 70000 - 65536);
-	assert_int_equal(count.work_over + count.calls_over, 0);
-	end(&b);
-}
-
-/* More threads than calls are remembered of: what ended with their launches is not known. */
-static void idle_of_many_threads(void **state)
-{
-	const struct grt_launch_gap *const *row;
-	struct both b;
-	int64_t n;
-
-	(void)state;
-	begin(&b, GRT_LAUNCH_BY_DEVICE);
-	for (unsigned int i = 1; i <= 65540; i++) {
-		struct grt_ev_launch call = {.e = {.type = GRT_EV_LAUNCH,
-						   .size = sizeof(call),
-						   .pid = 7,
-						   .tid = 100 + i,
-						   .time = 100ULL * i + 1},
-					     .begin = 100ULL * i,
-					     .correlation = i,
-					     .call = LAUNCH_KERNEL};
-
-		put(&b, &call.e);
-		KERNEL(&b, 7, i, 100ULL * i + 10, 100ULL * i + 40);
-	}
-	only(&b, 1, 0);
-	n = grt_launch_groups_gaps(b.groups, &row);
-	assert_int_equal(gap(row, n, "code before a launch")->ns, 65535ULL * 60);
-	assert_int_equal(gap(row, n, "unknown")->ns, 4 * 60);
-	assert_int_equal(grt_launch_groups_gaps_count(b.groups).calls_over, 4);
-	end(&b);
-}
-
 /* Weight of a folded stack, -1: it is not there. */
 static int64_t weight(struct grt_stacks *t, uint32_t depth, const char *const *frame)
 {
@@ -334,10 +184,15 @@ static int64_t weight(struct grt_stacks *t, uint32_t depth, const char *const *f
 
 static struct grt_stacks *tree_of(struct both *b, const struct grt_flame_shape *shape)
 {
+	struct grt_process_names processes;
 	struct grt_stacks *t;
 
 	assert_int_equal(grt_stacks_new(&t), 0);
-	assert_int_equal(grt_launch_flame_tree(b->flame, shape, t, GRT_STACKS_NOW), 0);
+	assert_int_equal(grt_process_names_init(&processes, shape->compared), 0);
+	assert_int_equal(grt_launch_flame_flush(b->flame), 0);
+	assert_int_equal(grt_launch_flame_processes(b->flame, &processes), 0);
+	assert_int_equal(grt_launch_flame_tree(b->flame, shape, &processes, t, GRT_STACKS_NOW), 0);
+	grt_process_names_free(&processes);
 	return t;
 }
 
@@ -492,11 +347,6 @@ int main(void)
 		cmocka_unit_test(kernels),
 		cmocka_unit_test(copies),
 		cmocka_unit_test(streams),
-		cmocka_unit_test(idle),
-		cmocka_unit_test(gaps_with_many_calls),
-		cmocka_unit_test(long_idle),
-		cmocka_unit_test(idle_of_many_stacks),
-		cmocka_unit_test(idle_of_many_threads),
 		cmocka_unit_test(flame),
 		cmocka_unit_test(map_of_another_process),
 		cmocka_unit_test(flame_shapes),

@@ -31,7 +31,7 @@ static void begin(struct both *b, uint64_t from)
 {
 	assert_int_equal(grt_threads_new(&b->threads, NULL), 0);
 	grt_threads_from(b->threads, from);
-	assert_int_equal(grt_wall_flame_new(&b->flame, from, NULL), 0);
+	assert_int_equal(grt_wall_flame_new(&b->flame, from, NULL, false), 0);
 }
 
 static void end(struct both *b)
@@ -400,6 +400,115 @@ static void flame(void **state)
 	end(&b);
 }
 
+#define WORK(b, from, until, in, text)                                                         \
+	PUT(b, GPU_KERNEL, gpu_kernel, 2000, 0, .start = (from), .end = (until), .context = 1, \
+	    .name = (text), .cuda_stream = (in))
+#define SYNC(b, tid, from, to, which, of, ...)                                                            \
+	do {                                                                                              \
+		PUT(b, LAUNCH, launch, to, tid, .begin = (from), .call = SYNCHRONIZE,                     \
+		    .correlation = (which));                                                              \
+		PUT(b, GPU_SYNC, gpu_sync, to, tid, .start = (from), .end = (to), .correlation = (which), \
+		    .kind = (of), .context = 1, ##__VA_ARGS__);                                           \
+	} while (0)
+
+static void kernel_name(struct both *b, uint32_t number, const char *text)
+{
+	struct grt_ev_string s = {.e = {.type = GRT_EV_STRING, .size = sizeof(s), .pid = 7},
+				  .number = number,
+				  .length = (uint32_t)strlen(text),
+				  .part = (uint32_t)strlen(text)};
+
+	snprintf(s.text, sizeof(s.text), "%s", text);
+	put(b, &s.e);
+}
+
+/*
+ * A thread waits for stream 5 from 110 to 190, for its context from 210 to 290, and in no call from 310 to
+ * 340. Stream 5 has a from 100 to 130 and from 150 to 160, and nothing else until 240; stream 6 has b from
+ * 120 to 250; both run at 330. What is asleep in a copy from 410 to 490 waits for the copy, in stream 6, and
+ * for what else is in its context. Work of another process is nobody's.
+ */
+static void gpu_waits(void **state)
+{
+	struct grt_ev_gpu_kernel other = {
+		.e = {.time = 2000, .type = GRT_EV_GPU_KERNEL, .size = sizeof(other), .pid = 70},
+		.start = 1,
+		.end = 1999};
+	struct grt_wall_count n;
+	struct both b;
+
+	(void)state;
+	begin(&b, 0);
+	name(&b, 8, "main");
+	PUT(&b, PROCESS, process, 0, 7, .what = 1);
+	kernel_name(&b, 1, "a");
+	kernel_name(&b, 2, "b");
+	THREAD(&b, 100, 8, MADE);
+	OFF(&b, 8, 110, 190, 1, SLEEP);
+	SYNC(&b, 8, 105, 195, 1, 3, .cuda_stream = 5);
+	OFF(&b, 8, 210, 290, 2, SLEEP);
+	SYNC(&b, 8, 205, 295, 2, 4, .cuda_stream = UINT32_MAX);
+	OFF(&b, 8, 310, 340, 3, GPU);
+	OFF(&b, 8, 410, 490, 4, SLEEP);
+	PUT(&b, LAUNCH, launch, 495, 8, .begin = 405, .call = MEMCPY, .correlation = 3);
+	THREAD(&b, 500, 8, ENDED, .number = 4);
+	WORK(&b, 100, 130, 5, 1);
+	WORK(&b, 150, 160, 5, 1);
+	WORK(&b, 240, 270, 5, 1);
+	WORK(&b, 120, 250, 6, 2);
+	WORK(&b, 325, 330, 5, 1);
+	WORK(&b, 328, 335, 6, 2);
+	WORK(&b, 400, 440, 5, 1);
+	WORK(&b, 430, 450, 6, 2);
+	PUT(&b, GPU_COPY, gpu_copy, 2000, 0, .start = 450, .end = 470, .kind = 2, .context = 1,
+	    .cuda_stream = 6, .correlation = 3);
+	put(&b, &other.e);
+	/* the stream's wait: 20 + 10 of a; the context's: 40 of b, then 20 of a; in no call: 5 of a, 5 of b;
+	 * the copy's: 20 of b and 20 of the copy in its stream, and before them 20 of a */
+	folds_to(&b, GRT_FLAME_BY_PROCESS,
+		 "app;[gpu] 110\n"
+		 "app;[gpu];[GPU_Kernel]a 75\n"
+		 "app;[gpu];[GPU_Kernel]b 65\n"
+		 "app;[gpu];[GPU_Memcpy DtoH] 20\n"
+		 "app;[not sampled];[polling] 20\n"
+		 "app;[not sampled];[running] 110\n");
+	n = grt_wall_flame_count(b.flame);
+	assert_int_equal(n.gpu_work_ns, 160);
+	assert_int_equal(n.waits.late, 0);
+	assert_int_equal(n.ns[GRT_THREAD_GPU], 80 + 80 + 30 + 80);
+	end(&b);
+}
+
+/* More waits and work than are kept: a kernel of 60 ns in each wait of 100; sums are exact. */
+static void many_gpu_waits(void **state)
+{
+	enum { MANY = GRT_GPU_WAITS_MAX + GRT_GPU_WAITS_MAX / 2 };
+	struct grt_wall_count n;
+	struct both b;
+	char text[128];
+
+	(void)state;
+	begin(&b, 0);
+	name(&b, 8, "main");
+	kernel_name(&b, 1, "a");
+	THREAD(&b, 0, 8, MADE);
+	for (uint64_t i = 1; i <= MANY; i++) {
+		OFF(&b, 8, 200 * i, 200 * i + 100, i, GPU);
+		WORK(&b, 200 * i + 20, 200 * i + 80, 5, 1);
+	}
+	/* of what is as old as this, all that waited is divided */
+	WORK(&b, 290, 300, 5, 1);
+	THREAD(&b, 200 * MANY + 200, 8, ENDED, .number = MANY);
+	snprintf(text, sizeof(text),
+		 "app;[gpu] %llu\napp;[gpu];[GPU_Kernel]a %llu\napp;[not sampled];[running] %llu\n",
+		 40ULL * MANY, 60ULL * MANY, 100ULL * MANY + 200);
+	folds_to(&b, GRT_FLAME_BY_PROCESS, text);
+	n = grt_wall_flame_count(b.flame);
+	assert_int_equal(n.waits.late, 1);
+	assert_int_equal(n.waits.late_ns, 0);
+	end(&b);
+}
+
 /* The thread of CUDA's library in the program is in no sum. */
 static void tracer(void **state)
 {
@@ -453,10 +562,11 @@ static void tracer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(life),	 cmocka_unit_test(cut_off),  cmocka_unit_test(from),
-		cmocka_unit_test(lost),	 cmocka_unit_test(broken),   cmocka_unit_test(reused),
-		cmocka_unit_test(cuda),	 cmocka_unit_test(no_calls), cmocka_unit_test(many_processes),
-		cmocka_unit_test(flame), cmocka_unit_test(tracer),
+		cmocka_unit_test(life),	  cmocka_unit_test(cut_off),   cmocka_unit_test(from),
+		cmocka_unit_test(lost),	  cmocka_unit_test(broken),    cmocka_unit_test(reused),
+		cmocka_unit_test(cuda),	  cmocka_unit_test(no_calls),  cmocka_unit_test(many_processes),
+		cmocka_unit_test(flame),  cmocka_unit_test(gpu_waits), cmocka_unit_test(many_gpu_waits),
+		cmocka_unit_test(tracer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

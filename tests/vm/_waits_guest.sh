@@ -41,6 +41,7 @@ sources=sched,drm,vblank,ioctl look frames /mnt/build/tests/vm/frames "${long:+1
 grtrace report frames.grt --by frame --json --top 0 >/out/frames.json
 sources=sched,drm look idle /mnt/build/tests/vm/idle_causes
 grtrace report idle.grt --by idle --json >/out/idle.json
+grtrace report idle.grt --by idle --ring gfx_0 --json >/out/idle_ring.json
 grtrace dump --json idle.grt >/out/idle.dump
 grtrace report idle.grt >/out/idle.txt
 rmmod grtrace_softgpu

@@ -13,7 +13,8 @@ for row in json.load(open(sys.argv[2]))["waits"]:
 for line in open(sys.argv[3]):
     event = json.loads(line)
     if event["type"] == "ASLEEP":
-        asleep[event["tid"]].append((event["start"], event["woken"], event["reason"]))
+        # nothing has woken a thread that still sleeps at the end
+        asleep[event["tid"]].append((event["start"], event.get("woken") or event["time"], event["reason"]))
 
 
 def overlap(one, other):

@@ -9,32 +9,16 @@
  *		event at the next vertical blank, and waits for it
  *	device_calls calls                see calls()
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/dma-buf.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+
+#include "gpu_calls.h"
 
 /* As in include/uapi/drm: drm.h, drm_mode.h, vgem_drm.h. */
-struct version {
-	int major, minor, patch;
-	size_t name_len;
-	char *name;
-	size_t date_len;
-	char *date;
-	size_t desc_len;
-	char *desc;
-};
-
 struct create_dumb {
 	uint32_t height, width, bpp, flags, handle, pitch;
 	uint64_t size;
@@ -64,7 +48,6 @@ struct fence_signal {
 	uint32_t fence, flags;
 };
 
-#define DRM_VERSION _IOWR('d', 0x00, struct version)
 #define DRM_PRIME_TO_FD _IOWR('d', 0x2d, struct prime_handle)
 #define DRM_WAIT_VBLANK _IOWR('d', 0x3a, struct wait_vblank)
 #define VGEM_FENCE_ATTACH _IOWR('d', 0x41, struct fence_attach)
@@ -73,42 +56,10 @@ struct fence_signal {
 #define VGEM_FENCE_WRITE 1U
 #define VBLANK_NEXT_EVENT 0x04000001U /* relative, event */
 
-static void fail(const char *what)
-{
-	fprintf(stderr, "device_calls: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
 static void do_ioctl(int fd, unsigned long cmd, void *arg, const char *what)
 {
 	if (ioctl(fd, cmd, arg))
 		fail(what);
-}
-
-static int is_vgem(int fd)
-{
-	char name[16] = "";
-	struct version v = {.name_len = sizeof(name) - 1, .name = name};
-
-	return !ioctl(fd, DRM_VERSION, &v) && !strcmp(name, "vgem");
-}
-
-static int open_vgem(void)
-{
-	char path[32];
-	int fd;
-
-	for (int i = 0; i < 16; i++) {
-		snprintf(path, sizeof(path), "/dev/dri/card%d", i);
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		if (fd >= 0 && is_vgem(fd))
-			return fd;
-		if (fd >= 0)
-			close(fd);
-	}
-	errno = ENODEV;
-	fail("no card of vgem: modprobe vgem");
-	return -1;
 }
 
 struct signaller {
@@ -142,7 +93,7 @@ static void fences(int count, int waits)
 {
 	struct create_dumb dumb = {.height = 16, .width = 16, .bpp = 32};
 	struct prime_handle prime = {.flags = O_RDWR | O_CLOEXEC};
-	int fd = open_vgem();
+	int fd = open_node("card", 0, "vgem");
 
 	do_ioctl(fd, DRM_CREATE_DUMB, &dumb, "create");
 	prime.handle = dumb.handle;

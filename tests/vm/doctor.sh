@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # doctor in the virtual machine: with and without the modules, as root and as another user, and locked down.
+# long
 
 if ! command -v qemu-system-x86_64 >/dev/null; then
 	echo "1..0 # SKIP no qemu-system-x86_64: tools/setup check"

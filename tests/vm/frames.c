@@ -19,24 +19,15 @@
  *	hog		another process of higher priority takes the CPU
  *	compositor	the flipper sleeps when its client's job is complete
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <grtrace/softgpu.h>
+#include "gpu_calls.h"
 
 #define MS 1000000L
 #define DELAY_MS 40
@@ -46,26 +37,6 @@
 #define PROPS 64
 
 /* As in include/uapi/drm/drm.h and drm_mode.h. */
-struct version {
-	int major, minor, patch;
-	size_t name_len;
-	char *name;
-	size_t date_len;
-	char *date;
-	size_t desc_len;
-	char *desc;
-};
-
-struct create_sync {
-	uint32_t handle, flags;
-};
-
-struct to_fd {
-	uint32_t handle, flags;
-	int32_t fd;
-	uint32_t pad;
-};
-
 struct destroy_sync {
 	uint32_t handle, pad;
 };
@@ -139,7 +110,6 @@ struct event {
 	uint32_t sec, usec, sequence, crtc;
 };
 
-#define DRM_VERSION _IOWR('d', 0x00, struct version)
 #define SET_CLIENT_CAP _IOW('d', 0x0d, struct client_cap)
 #define GETRESOURCES _IOWR('d', 0xa0, struct resources)
 #define SETCRTC _IOWR('d', 0xa2, struct crtc)
@@ -151,9 +121,7 @@ struct event {
 #define GETPLANERESOURCES _IOWR('d', 0xb5, struct planes)
 #define OBJ_GETPROPERTIES _IOWR('d', 0xb9, struct properties)
 #define ATOMIC _IOWR('d', 0xbc, struct atomic)
-#define SYNCOBJ_CREATE _IOWR('d', 0xbf, struct create_sync)
 #define SYNCOBJ_DESTROY _IOWR('d', 0xc0, struct destroy_sync)
-#define SYNCOBJ_TO_FD _IOWR('d', 0xc1, struct to_fd)
 
 #define PLANE_OBJECT 0xeeeeeeeeU
 #define FLIP_EVENT 1
@@ -170,22 +138,8 @@ static struct note {
 } flips[FRAMES_MAX], shown[FRAMES_MAX];
 static uint32_t n_flips, n_shown;
 
-static int gpu, card;
+static int card;
 static uint32_t crtc, fbs[2], plane, prop_fb, prop_fence;
-
-static void fail(const char *what)
-{
-	fprintf(stderr, "frames: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static uint64_t now(void)
 {
@@ -209,27 +163,6 @@ static void compute_ms(long ms)
 }
 
 /* ------------------------------------------------------------- devices */
-
-static int open_node(const char *dir, int first, const char *driver)
-{
-	char path[64], name[32];
-
-	for (int i = first; i < first + 64; i++) {
-		struct version v = {.name = name, .name_len = sizeof(name) - 1};
-		int fd;
-
-		snprintf(path, sizeof(path), "/dev/dri/%s%d", dir, i);
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		memset(name, 0, sizeof(name));
-		if (fd >= 0 && !ioctl(fd, DRM_VERSION, &v) && !strcmp(name, driver))
-			return fd;
-		if (fd >= 0)
-			close(fd);
-	}
-	errno = ENODEV;
-	fail(driver);
-	return -1;
-}
 
 static uint32_t make_fb(const struct mode *m)
 {
@@ -313,7 +246,7 @@ static void open_display(void)
 /* Return: a sync file of a job; @n gets its name */
 static int submit_job(long ms, struct note *n)
 {
-	struct create_sync c = {0};
+	struct create c = {0};
 	struct grtrace_softgpu_job j = {.duration = (uint64_t)(ms * MS)};
 	struct grtrace_softgpu_submit s = {.jobs = (uintptr_t)&j, .count = 1};
 	struct destroy_sync destroy = {0};
@@ -583,7 +516,7 @@ int main(int argc, char **argv)
 {
 	int delays = argc > 1 ? atoi(argv[1]) : 10;
 
-	gpu = open_node("renderD", 128, GRTRACE_SOFTGPU_DRIVER);
+	gpu = open_gpu();
 	open_display();
 	flip_for_itself(delays);
 	compose(delays);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Calls on the software GPU that several programs of this lane make. The structs are
+ * Calls on GPUs that several programs of this lane make. The structs are
  * as in include/uapi/drm/drm.h.
  */
 #ifndef TESTS_VM_GPU_CALLS_H
@@ -66,26 +66,32 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* The render node of the software GPU. */
-static inline int open_gpu(void)
+/* The first node of a driver, as /dev/dri/renderD128. */
+static inline int open_node(const char *kind, int first, const char *driver)
 {
 	char path[64], name[32];
 
-	for (int i = 128; i < 192; i++) {
+	for (int i = first; i < first + 64; i++) {
 		struct version v = {.name = name, .name_len = sizeof(name) - 1};
 		int fd;
 
-		snprintf(path, sizeof(path), "/dev/dri/renderD%d", i);
+		snprintf(path, sizeof(path), "/dev/dri/%s%d", kind, i);
 		fd = open(path, O_RDWR | O_CLOEXEC);
 		memset(name, 0, sizeof(name));
-		if (fd >= 0 && !ioctl(fd, DRM_VERSION, &v) && !strcmp(name, GRTRACE_SOFTGPU_DRIVER))
+		if (fd >= 0 && !ioctl(fd, DRM_VERSION, &v) && !strcmp(name, driver))
 			return fd;
 		if (fd >= 0)
 			close(fd);
 	}
 	errno = ENODEV;
-	fail("no software GPU");
+	fail(driver);
 	return -1;
+}
+
+/* The software GPU. */
+static inline int open_gpu(void)
+{
+	return open_node("renderD", 128, GRTRACE_SOFTGPU_DRIVER);
 }
 
 static inline uint32_t new_sync(void)

@@ -4,7 +4,6 @@
 # tests/kernel/grtrace_load_step in the virtual machine: adaptive sampling when
 # the load is a hundred times as large at once. With --icount a CPU does an
 # instruction in a nanosecond, whatever the host does.
-# alone
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The commands against the real module, driver and program, in the virtual machine; then babeltrace2 on what was recorded.
+# long
 
 if ! command -v qemu-system-x86_64 >/dev/null; then
 	echo "1..0 # SKIP no qemu-system-x86_64: tools/setup check"

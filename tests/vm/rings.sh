@@ -4,6 +4,7 @@
 # Rings in the virtual machine, with the software GPU: the stages that sum up by
 # ring, aggregator and perf_mon; two GPUs of one driver; more than 1,024 rings.
 # kernels in soak: trixie sid
+# long
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

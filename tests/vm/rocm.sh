@@ -5,6 +5,7 @@
 # /dev/kfd, so functions of the real KFD are traced and joined with a log. Not on
 # sid's kernel: 7.2.13 does not open /dev/kfd without a device.
 # kernels in soak: trixie
+# long
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

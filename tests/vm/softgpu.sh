@@ -3,12 +3,12 @@
 #
 # Ground truth: what BPF, the kernel module and ftrace's text say of jobs of the
 # software GPU, against what it says itself; what report --path says would be shorter,
-# against workloads that are; then what it makes of bad callers.
+# against workloads that are; a black box beside jobs that hang, fail and are late; then what it makes of bad callers.
 # With --icount time is a count of instructions, so the limit is near what the
 # tracer costs. Without it, in soak, the host takes time away in between, so
 # there the best of eight runs counts, and none where the host has much else to do.
 # kernels in soak: trixie sid
-# alone
+# long
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
@@ -25,6 +25,8 @@ truth() { # NAME LIMIT_NS TRIES OPTIONS OF tools/vm...
 {
 	truth icount 2000 1 --icount
 	[ -z "${GRTRACE_SOAK:-}" ] || truth plain 20000 8
+	guest --no-gpu --timeout 900 --icount -- env GRTRACE_SRC=/mnt/host GRTRACE_BUILD=/mnt/build \
+		GRTRACE=/mnt/build/grtrace bash /mnt/host/tests/vm/_box_guest.sh
 	guest --no-gpu -- sh -c 'modprobe gpu_sched && modprobe drm_kms_helper &&
 		sh tests/vm/_guest.sh "" /mnt/build/tests/kernel/grtrace_softgpu'
 } | join_tap

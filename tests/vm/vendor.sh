@@ -9,6 +9,7 @@
 # A made-up source brings an option, and a made-up provider draws an event on
 # tracks; each is one file and one row.
 # kernels in soak: trixie sid
+# long
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

@@ -7,6 +7,7 @@
 # Frames, and what is to blame for late ones: tests/vm/frames, whose delays are on
 # purpose, and kmscube, which counts its frames. Idle time of the software GPU by its
 # cause: tests/vm/idle_causes, which measures what it does between two jobs.
+# long
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
@@ -117,6 +118,18 @@ idle_causes() {
 		python3 "$GRTRACE_SRC/tests/golden/_idle.py" --files "$work/out/idle.dump" "$work/out/idle.json"
 }
 
+# What the submitters of one ring did is the same whether the others are looked at or not.
+idle_of_a_ring() {
+	python3 - "$work/out/idle.json" "$work/out/idle_ring.json" <<-'PY'
+		import json, sys
+		every, one = (json.load(open(path)) for path in sys.argv[1:])
+		ring = [d for d in every["idle_devices"] if d["device"].endswith("gfx_0")]
+		rows = [r for r in every["idle"] if r["device"] == ring[0]["device"]]
+		print(len(rows), "rows", {r["cause"] for r in one["idle"]})
+		sys.exit(one["idle_devices"] != ring or one["idle"] != rows or len(rows) < 5)
+	PY
+}
+
 n=0
 {
 	guest --timeout "${GRTRACE_SOAK:+2}400" --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" ${GRTRACE_SOAK:+long} >&2
@@ -128,6 +141,7 @@ n=0
 	check "each frame is there, and late ones are blamed on what delayed them" blamed
 	check "each frame of kmscube is there" each_frame
 	check "idle time is blamed on what the program did" idle_causes
+	check "that of one ring is the same with --ring" idle_of_a_ring
 	if [ -n "${GRTRACE_SOAK:-}" ]; then
 		check "weston is woken by its client, the display, or in time for it" asleep weston named
 		check "each frame of two clients of weston is there" each_frame_of_clients

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * Short forms of names for labels: of C++ and Rust what stands in <> and () becomes one sign. What is whole
- * stays whole: operator<, operator(), (anonymous namespace).
+ * stays whole: operator<, operator(), (anonymous namespace), and the file and line of Python functions.
  */
 const CLOSING = { "<": ">", "(": ")" };
 
@@ -25,7 +25,7 @@ function endOfGroup(name, start) {
 }
 
 function shortName(name) {
-	if (!/::|<|\(/.test(name) || /^\[(?!GPU\d*_Kernel\])/.test(name) || / \(\d+\)$/.test(name))
+	if (!/::|<|\(/.test(name) || /^\[(?!GPU\d*_Kernel\])/.test(name) || / \(([^()]*:)?\d+\)$/.test(name))
 		return name;
 	let out = "", i = 0;
 	while (i < name.length) {

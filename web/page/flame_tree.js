@@ -6,10 +6,11 @@
  */
 const NO_NAME = 0xffffffff;
 
-/* What all trees of a graph share: texts, and the number of the row of frame_kinds.def of each. */
+/* What all trees of a graph share: texts, lines of their sources, and the number of the row of frame_kinds.def of each. */
 class FrameNames {
-	constructor(text, kind, kinds) {
+	constructor(text, source, kind, kinds) {
 		this.text = text;
+		this.source = source;
 		this.kind = kind;
 		this.kinds = kinds;
 		this.short = new Array(text.length);
@@ -305,11 +306,11 @@ function calleesOf(tree, name) {
 
 /* The tree of a graph of the page. */
 async function loadTree(look, graph) {
-	const [text, kind, name, depth, self, before] = await Promise.all([
-		unpackText(graph + "-names"), unpackU8(graph + "-kinds"), unpackU32(graph + "-name"),
-		unpackU16(graph + "-depth"), unpackU64(graph + "-"),
+	const [text, source, kind, name, depth, self, before] = await Promise.all([
+		unpackText(graph + "-names"), unpackText(graph + "-sources"), unpackU8(graph + "-kinds"),
+		unpackU32(graph + "-name"), unpackU16(graph + "-depth"), unpackU64(graph + "-"),
 		hasBlock(graph + "-before-low") ? unpackU64(graph + "-before-") : null]);
-	const names = new FrameNames(text ? text.split("\n") : [], kind, look.kinds);
+	const names = new FrameNames(text ? text.split("\n") : [], source.split("\n"), kind, look.kinds);
 	const parent = new Int32Array(name.length), path = [];
 	for (let i = 0; i < name.length; i++) {
 		parent[i] = depth[i] ? path[depth[i] - 1] : -1;

@@ -204,6 +204,7 @@ class FlameView {
 				`${formatWeight(at.weight, unit)}, ${formatShare(at.weight, all)}. Zoom in to see them.`);
 		}
 		const tree = canvas.tree, self = tree.selfOf(at), zoomed = tree.total[canvas.zoomed];
+		const source = tree.names.source[tree.name[at]];
 		parts.push(`${formatWeight(tree.total[at], unit)}, ${formatShare(tree.total[at], all)}`);
 		if (canvas.zoomed && at !== canvas.zoomed)
 			parts.push(`${formatShare(tree.total[at], zoomed)} of the frame zoomed into`);
@@ -215,7 +216,7 @@ class FlameView {
 				formatShare(tree.before[at], tree.before[0]));
 		}
 		this.details.append(element("span", { class: "frame" }, tree.names.whole(tree.name[at])), " ",
-			element("span", { class: "muted" }, parts.join("; ")));
+			...(source ? [source, " "] : []), element("span", { class: "muted" }, parts.join("; ")));
 	}
 
 	/* -------------------------------------------------- search, table */
@@ -257,7 +258,7 @@ class FlameView {
 			element("td", {}, formatWeight(self[i], unit)), element("td", { class: "muted" }, formatShare(self[i], all)),
 			element("td", {}, formatWeight(total[i], unit)), element("td", { class: "muted" }, formatShare(total[i], all)),
 			change ? element("td", {}, (change[i] < 0 ? "" : "+") + change[i].toFixed(2)) : null,
-			element("td", { class: "name" }, button(this.tree.names.whole(i), "", () => this.sandwich(i))))));
+			element("td", { class: "name" }, button(shortName(this.tree.names.whole(i)), this.tree.names.whole(i), () => this.sandwich(i))))));
 		if (names.length > most)
 			this.table.append(element("tr", {}, element("td", { class: "muted name", colspan: change ? 6 : 5 },
 				`${names.length - most} more frames have less. `, this.every ? null :

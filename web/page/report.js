@@ -23,10 +23,16 @@ function partOf(section) {
 	return PARTS.find(([, , pattern]) => pattern.test(section.table))[0];
 }
 
+/* Ranks of a program without collectives have nothing to be compared by. */
+function saysSomething(section) {
+	const i = section.table === "ranks" ? section.columns.findIndex(c => c.key === "collectives") : -1;
+	return section.rows.length && (i < 0 || section.rows.some(row => Number(plain(row[i]))));
+}
+
 class ReportPage {
 	constructor(sections, lanes) {
 		this.sections = sections;
-		this.tables = sections.filter(s => s.table && s.rows.length);
+		this.tables = sections.filter(s => s.table && saysSomething(s));
 		this.lanes = lanes;
 		this.origin = lanes.from;
 		this.views = this.tables.map(s => new ReportTable(s, this.origin, (from, to) => this.zoomTo(from, to),
@@ -122,7 +128,8 @@ class ReportPage {
 		return out.length ? element("div", { class: "figures" }, out) : null;
 	}
 
-	/* A note that begins with blanks belongs to the one before. What was not recorded is told with the method. */
+	/* A note that begins with blanks belongs to the one before. What was not recorded, and how was
+	 * computed what is not observed, is told with the method. */
 	notes(absent) {
 		const all = [];
 		for (const note of this.sections.slice(1).flatMap(s => s.notes || []))
@@ -131,7 +138,7 @@ class ReportPage {
 			else
 				all.push(note);
 		const led = new Set((this.sections[0].notes || []).map(text => text.trim()));
-		const notes = [...new Set(all)].filter(n => !led.has(n) && /^(the trace has no|no steps found)/.test(n) === absent);
+		const notes = [...new Set(all)].filter(n => !led.has(n) && /^(the trace has no|no steps found|half_saves: )/.test(n) === absent);
 		return notes.length ? element("ul", { class: "notes", id: absent ? "report-absent" : "report-notes" },
 			notes.map(n => element("li", {}, n))) : null;
 	}

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""In gdb: prints the addresses of each different stack at clock_nanosleep, a line each; without frames that gdb
-only infers, of calls that were jumps."""
+"""In gdb: prints the addresses of each different stack at clock_nanosleep or, where $at is a function, at its first
+instruction, a line each; without frames that gdb only infers, of calls that were jumps."""
 import gdb
 
 gdb.execute("set pagination off")
 for setting in ("backtrace past-main on", "backtrace past-entry on"):
     gdb.execute("set " + setting)
 gdb.execute("handle SIGUSR1 nostop noprint pass")
-gdb.execute("catch syscall clock_nanosleep")
+at = gdb.convenience_variable("at")
+gdb.execute("catch syscall clock_nanosleep" if at is None else "break *" + at.string())
 gdb.execute("run")
 seen = set()
 for i in range(40):

@@ -983,6 +983,104 @@ static void asked(void)
 	printf("%s\n", n ? "asked" : "not asked");
 }
 
+/* ------------------------------------------- a program that is asked now and then */
+
+static unsigned long windows, unclean;
+
+/* How each recording leaves CUPTI; the moment between is the library's. */
+static void *watch_windows(void *arg)
+{
+	bool was = false, is;
+
+	while (!__atomic_load_n(&rests, __ATOMIC_RELAXED)) {
+		is = mock.taken || mock.finalizing;
+		windows += !was && is;
+		if (was && !is) {
+			pause_ms(2);
+			unclean += !mock.taken && (asked_of_cupti() || mock.callback || mock.attached);
+		}
+		was = is;
+		pause_ms(1);
+	}
+	return arg;
+}
+
+/* Threads that wait: for time, for bytes, for a lock. What the calls return is as without anybody else. */
+static _Atomic unsigned long disturbed;
+static int quiet[2];
+
+static void *wait_for_time(void *arg)
+{
+	struct timespec t = {.tv_nsec = 300000000}, left;
+	uint64_t begun;
+
+	while (!__atomic_load_n(&rests, __ATOMIC_RELAXED)) {
+		begun = clock_ns(CLOCK_MONOTONIC);
+		disturbed += nanosleep(&t, &left) != 0;
+		disturbed += clock_ns(CLOCK_MONOTONIC) - begun < 300000000;
+	}
+	return arg;
+}
+
+static void *wait_for_bytes(void *arg)
+{
+	char byte;
+
+	disturbed += read(quiet[0], &byte, 1) != 0;
+	return arg;
+}
+
+static void *wait_for_lock(void *arg)
+{
+	int value = 0;
+
+	/* the bare call, which the C library would repeat */
+	while (!__atomic_load_n(&rests, __ATOMIC_RELAXED))
+		if (syscall(SYS_futex, &value, 128, 0, NULL, NULL, 0) && errno == EINTR) {
+			disturbed++;
+			break;
+		}
+	return arg;
+}
+
+/* Until the file of MOCK_GO is there: what it computes, and what became of CUPTI. */
+static void ask_me(bool calls)
+{
+	void *(*const waits[])(void *arg) = {watch_windows, wait_for_time, wait_for_bytes, wait_for_lock};
+	uint64_t sum = 0, steps = 0;
+	pthread_t thread[4];
+
+	mock.owner = true;
+	if (pipe(quiet))
+		abort();
+	for (int i = 0; i < 4; i++)
+		if (pthread_create(&thread[i], NULL, waits[i], NULL))
+			abort();
+	launch_and_wait();
+	printf("ready\n");
+	fflush(stdout);
+	while (access(getenv("MOCK_GO"), F_OK)) {
+		if (calls)
+			launch_and_wait();
+		/* no faster than a busy machine can follow */
+		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+		if (steps < number)
+			sum = (sum ^ ++steps) * 0x9e3779b97f4a7c15ULL;
+		else
+			pause_ms(1);
+	}
+	for (; steps < number;)
+		sum = (sum ^ ++steps) * 0x9e3779b97f4a7c15ULL;
+	__atomic_store_n(&rests, true, __ATOMIC_RELAXED);
+	close(quiet[1]);
+	pthread_join(thread[0], NULL);
+	pthread_join(thread[1], NULL);
+	pthread_join(thread[2], NULL);
+	printf("sum %llx, %lu windows, %lu unclean, finalized %u times, %u faults, %lu callbacks, %u asked, %lu disturbed\n",
+	       (unsigned long long)sum, windows, unclean, mock.finalized, mock.faults, mock.delivered,
+	       asked_of_cupti(), (unsigned long)disturbed);
+}
+
 /* Launches, and as many again once the file of MOCK_GO is there. */
 static void gated(void)
 {
@@ -1067,7 +1165,7 @@ static void memory(void)
 
 /* Four ranges for the profiler, with waits between them that are not theirs, and how often CUPTI was wanted
  * outside. */
-static void windows(void)
+static void profiler_windows(void)
 {
 	unsigned int outside = 0;
 
@@ -1099,7 +1197,7 @@ static void play(const char *scene)
 	else if (!strcmp(scene, "memory"))
 		memory();
 	else if (!strcmp(scene, "windows"))
-		windows();
+		profiler_windows();
 	else if (!strcmp(scene, "names"))
 		names();
 	else if (!strcmp(scene, "threads"))
@@ -1134,6 +1232,8 @@ static void play(const char *scene)
 	else if (!strcmp(scene, "slow"))
 		while (number--)
 			launches(1), pause_ms(10);
+	else if (!strcmp(scene, "ask") || !strcmp(scene, "ask-idle"))
+		ask_me(!scene[3]);
 	else if (!strcmp(scene, "gated"))
 		gated();
 	else if (!strcmp(scene, "paths"))

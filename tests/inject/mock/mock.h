@@ -179,5 +179,7 @@ void mock_drop(size_t n);
 
 int cuInit(unsigned int flags);
 int cuDriverGetVersion(int *version);
+int cuDeviceGetCount(int *count);
+int cuDevicePrimaryCtxGetState(int device, unsigned int *flags, int *active);
 
 #endif /* TESTS_INJECT_MOCK_H */

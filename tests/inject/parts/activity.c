@@ -56,6 +56,11 @@ uint64_t clock_convert(uint64_t stamp)
 	return stamp;
 }
 
+void detach_see_context(uint32_t context)
+{
+	(void)context;
+}
+
 void detach_graph(void)
 {
 }

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The black box, see blackbox.h. */
+#include "blackbox.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "trace/packed.h"
+#include "trace/packet.h"
+#include "trace/segment.h"
+
+/**
+ * struct box_packet - that is kept
+ * @size: bytes of @data, which is a packet of @plain bytes; less where it is packed
+ * @end: stamp of its end
+ */
+struct box_packet {
+	struct box_packet *next;
+	uint64_t end;
+	uint32_t stream;
+	uint32_t source;
+	uint32_t size;
+	uint32_t plain;
+	char data[];
+};
+
+/* With what the allocator adds. */
+#define PACKET_COST (sizeof(struct box_packet) + 16)
+
+void box_init(struct box *b, const struct box_bounds *bounds, const struct box_ops *ops)
+{
+	b->on = true;
+	b->bounds = *bounds;
+	b->ops = *ops;
+	b->carried.most = bounds->bytes / 4;
+	b->snapshot = (struct recording){.dir = -1, .at = -1};
+}
+
+static int box_no_memory(struct grt_err *err)
+{
+	return grt_err_set(err, -ENOMEM, strerror(ENOMEM), "a smaller --last-size", "cannot keep a packet");
+}
+
+/* ------------------------------------------------------------- keeping */
+
+/* A packet as it came, until the next call. Return: NULL without memory */
+static struct grt_packet *box_plain(struct box *b, const struct box_packet *k)
+{
+	const struct grt_packed_head *h = (const struct grt_packed_head *)k->data;
+
+	if (grt_grow(&b->plain, &b->plain_room, k->plain, (size_t)128 << 10))
+		return NULL;
+	if (k->size == k->plain)
+		memcpy(b->plain, k->data, k->size);
+	else if (grt_unpack_packet(k->data + sizeof(*h), h->packed, b->plain, k->plain))
+		return NULL;
+	return (struct grt_packet *)b->plain;
+}
+
+/* What it defined stays. */
+static int box_drop_oldest(struct box *b)
+{
+	struct box_packet *k = b->oldest;
+	const struct grt_packet *p = box_plain(b, k);
+	struct carried_seen seen;
+	int ret = p ? carried_see(&b->carried, p, &seen) : -ENOMEM;
+
+	b->dropped++;
+	b->gone += p ? grt_packet_fate(p, GRT_FATE_DELIVERED) : 0;
+	b->from = k->end + 1 > b->from ? k->end + 1 : b->from;
+	b->bytes -= PACKET_COST + k->size;
+	b->oldest = k->next;
+	if (!b->oldest)
+		b->newest = NULL;
+	free(k);
+	return ret;
+}
+
+/* Packed where that is shorter. */
+static struct box_packet *box_packet_of(struct box *b, const struct grt_packet *p)
+{
+	size_t plain = p->packet_size / 8, room = grt_packed_room(plain);
+	struct box_packet *k;
+	ssize_t n;
+
+	if (grt_grow(&b->packed, &b->packed_room, room, (size_t)128 << 10))
+		return NULL;
+	n = grt_pack_packet(p, b->packed, b->packed_room);
+	n = n > 0 && (size_t)n < plain ? n : (ssize_t)plain;
+	k = malloc(sizeof(*k) + (size_t)n);
+	if (!k)
+		return NULL;
+	*k = (struct box_packet){.end = p->timestamp_end, .size = (uint32_t)n, .plain = (uint32_t)plain};
+	memcpy(k->data, (size_t)n == plain ? (const void *)p : b->packed, (size_t)n);
+	return k;
+}
+
+static int box_keep(struct box *b, unsigned int stream, unsigned int source, const struct grt_packet *p)
+{
+	struct box_packet *k = box_packet_of(b, p);
+	int ret = 0;
+
+	if (!k)
+		return -ENOMEM;
+	k->stream = stream;
+	k->source = source;
+	if (b->newest)
+		b->newest->next = k;
+	else
+		b->oldest = k;
+	b->newest = k;
+	b->bytes += PACKET_COST + k->size;
+	while (!ret && b->oldest != b->newest &&
+	       (b->bytes > b->bounds.bytes || b->oldest->end + b->bounds.ns < k->end))
+		ret = box_drop_oldest(b);
+	return ret;
+}
+
+/* ------------------------------------------------------------- writing */
+
+/* @p may be changed. */
+static int box_write(struct box *b, unsigned int stream, unsigned int source, struct grt_packet *p,
+		     struct grt_err *err)
+{
+	ssize_t left = grt_cut_packet(&b->window[source], p);
+
+	return left < 0 ? box_no_memory(err) : recording_write(&b->snapshot, stream, p, (size_t)left, err);
+}
+
+static int box_write_copy(struct box *b, unsigned int stream, unsigned int source, const struct grt_packet *p,
+			  struct grt_err *err)
+{
+	size_t len = p->packet_size / 8;
+
+	if (grt_grow(&b->plain, &b->plain_room, len, (size_t)128 << 10))
+		return box_no_memory(err);
+	memcpy(b->plain, p, len);
+	return box_write(b, stream, source, (struct grt_packet *)b->plain, err);
+}
+
+int box_take(struct box *b, unsigned int stream, unsigned int source, const void *data, size_t len,
+	     struct grt_err *err)
+{
+	const char *at = data, *end = at + len;
+	int ret = 0;
+
+	while (!ret && (size_t)(end - at) >= sizeof(struct grt_packet)) {
+		const struct grt_packet *p = (const struct grt_packet *)at;
+
+		if (grt_packet_look(p) != GRT_LOOK_PACKET || p->packet_size / 8 > (size_t)(end - at))
+			return grt_err_set(err, -EPROTO, "its source wrote bytes that are no packet",
+					   "grtrace doctor --bug-report FILE", "cannot keep a packet");
+		if (b->writing)
+			ret = box_write_copy(b, stream, source, p, err);
+		if (!ret && (triggers_see(&b->triggers, p) || box_keep(b, stream, source, p)))
+			ret = box_no_memory(err);
+		at += p->packet_size / 8;
+	}
+	return ret;
+}
+
+/** struct carrying - definitions on their way into a snapshot */
+struct carrying {
+	struct box *b;
+	unsigned int file;
+	struct grt_err *err;
+};
+
+static int box_carry_packet(void *arg, const struct grt_packet *p)
+{
+	struct carrying *c = arg;
+
+	return recording_write(&c->b->snapshot, c->file, p, p->packet_size / 8, c->err);
+}
+
+static int box_carry(struct box *b, struct grt_err *err)
+{
+	struct carrying c = {.b = b, .err = err};
+	int file = b->carried.records ? recording_add_file(&b->snapshot, GRT_CARRIED, 0, err) : 0;
+
+	if (file < 0 || !b->carried.records)
+		return file;
+	c.file = (unsigned int)file;
+	return carried_write(&b->carried, b->from, box_carry_packet, &c);
+}
+
+static int box_write_kept(struct box *b, struct grt_err *err)
+{
+	struct grt_packet *p;
+	int ret = 0;
+
+	for (const struct box_packet *k = b->oldest; k && !ret; k = k->next) {
+		p = box_plain(b, k);
+		ret = p ? box_write(b, k->stream, k->source, p, err) : box_no_memory(err);
+	}
+	return ret;
+}
+
+bool box_may_begin(struct box *b, uint64_t now)
+{
+	if (!b->writing && (!b->began || now - b->began >= b->bounds.pause))
+		return true;
+	b->quiet++;
+	return false;
+}
+
+static int box_fill(struct box *b, struct grt_err *err)
+{
+	int ret = b->ops.metadata(b->ops.arg, b->snapshot.dir, b->from, UINT64_MAX, err);
+
+	if (ret)
+		return ret;
+	recording_give(&b->snapshot, "metadata");
+	ret = b->ops.files(b->ops.arg, &b->snapshot, err);
+	return ret ?: box_carry(b, err) ?: box_write_kept(b, err);
+}
+
+int box_begin(struct box *b, const char *dir, const struct incident *i, uint64_t now, struct grt_err *err)
+{
+	int ret;
+
+	snprintf(b->path, sizeof(b->path), "%s/" GRT_SNAPSHOT "_%06lu", dir, ++b->number);
+	b->incident = *i;
+	for (struct grt_cut *w = b->window; w < b->window + SOURCES; w++) {
+		grt_cut_free(w);
+		w->window = (struct grt_window){.from = b->from, .to = UINT64_MAX};
+	}
+	b->snapshot.segments = NULL;
+	ret = recording_open_dir(&b->snapshot, b->path, err) ?: box_fill(b, err);
+	b->writing = !ret;
+	b->began = now;
+	b->until = now + b->bounds.after;
+	if (ret)
+		recording_close(&b->snapshot);
+	else
+		b->written++;
+	return ret;
+}
+
+int box_end(struct box *b, uint64_t to, struct grt_err *err)
+{
+	int ret = recording_finish(&b->snapshot, err);
+
+	b->writing = false;
+	if (!ret)
+		ret = b->ops.metadata(b->ops.arg, b->snapshot.dir, b->window[0].window.from, to, err);
+	if (!ret)
+		recording_give(&b->snapshot, "metadata");
+	recording_close(&b->snapshot);
+	return ret;
+}
+
+void box_free(struct box *b)
+{
+	struct box_packet *next;
+
+	for (struct box_packet *k = b->oldest; k; k = next) {
+		next = k->next;
+		free(k);
+	}
+	for (struct grt_cut *w = b->window; w < b->window + SOURCES; w++)
+		grt_cut_free(w);
+	if (b->on)
+		recording_close(&b->snapshot);
+	triggers_free(&b->triggers);
+	carried_free(&b->carried);
+	free(b->plain);
+	free(b->packed);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What events of any time refer to (strings, frames, processes), kept while the packets that brought it are
+ * deleted or dropped. Its memory is bounded: the oldest definitions give way, and are counted.
+ */
+#ifndef GRTRACE_CARRIED_H
+#define GRTRACE_CARRIED_H
+
+#include <grtrace/grtrace.h>
+
+/**
+ * struct carried - records, one behind the other
+ * @data: @used bytes of @room, of which the first @dropped are given up
+ * @most: bytes that they may take
+ * @records: there now
+ * @lost: definitions that gave way
+ */
+struct carried {
+	char *data;
+	size_t used;
+	size_t room;
+	size_t dropped;
+	size_t most;
+	uint64_t records;
+	uint64_t lost;
+};
+
+/** struct carried_seen - of the records of a packet: @counted: those that their programs count, too */
+struct carried_seen {
+	uint64_t counted;
+};
+
+/** carried_see - keeps the definitions of a sound packet. Return: 0 or -ENOMEM */
+int carried_see(struct carried *c, const struct grt_packet *p, struct carried_seen *seen);
+
+/**
+ * carried_write - hands out packets with all of them
+ * @time: their stamp
+ * @write: gets a whole packet. Return: 0 or -errno, which ends it
+ */
+int carried_write(const struct carried *c, uint64_t time, int (*write)(void *arg, const struct grt_packet *p),
+		  void *arg);
+
+/** carried_bytes - that carried_write() hands out at most */
+uint64_t carried_bytes(const struct carried *c);
+
+/** carried_free - frees it */
+void carried_free(struct carried *c);
+
+#endif /* GRTRACE_CARRIED_H */

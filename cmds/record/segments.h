@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A recording that is bounded: a directory of segments (lib/trace/segment.h), each a recording by itself. The
+ * oldest are deleted before what comes would pass the bound. Memory: what is carried (carried.h), at most
+ * half a segment's bytes and 64 MiB, and 300 bytes for each segment.
+ */
+#ifndef GRTRACE_SEGMENTS_H
+#define GRTRACE_SEGMENTS_H
+
+#include "carried.h"
+#include "sources/source.h"
+
+struct recording;
+
+/**
+ * struct segment_bounds - what was requested
+ * @bytes: on disk, 0: any number
+ * @ns: a segment that is older is deleted; 0: none is
+ * @segment_bytes, @segment_ns: when a segment is full
+ * @pack: packets are packed
+ */
+struct segment_bounds {
+	uint64_t bytes;
+	uint64_t ns;
+	uint64_t segment_bytes;
+	uint64_t segment_ns;
+	bool pack;
+};
+
+/** struct segment_events - of a source: events that were offered, by fate, and those that their programs
+ * count, too
+ */
+struct segment_events {
+	uint64_t emitted;
+	uint64_t fate[GRT_FATES];
+	uint64_t counted;
+};
+
+/**
+ * struct segment - one on disk
+ * @bytes: of it on disk
+ * @opened, @closed: CLOCK_MONOTONIC ns
+ * @from: it is whole from then on
+ * @last: stamp of its latest packet's end
+ * @repeated: definitions at its begin that older ones had
+ * @of: by the number of the source
+ */
+struct segment {
+	unsigned long number;
+	uint64_t bytes;
+	uint64_t opened;
+	uint64_t closed;
+	uint64_t from;
+	uint64_t last;
+	uint64_t repeated;
+	struct segment_events of[SOURCES];
+};
+
+/**
+ * struct segments - those of a recording
+ * @segment: of which there are @n, the oldest first; the last one is open
+ * @made: so far
+ * @deleted: of these; @gone: their events
+ * @next_from: the one that is being made is whole from then on
+ * @metadata: writes a segment's metadata into @dir: it is whole from @from to @to, ns, UINT64_MAX: open.
+ *	Return: 0 or -errno
+ * @changed: the oldest that is kept has changed: writes the recording's metadata
+ * @base: bytes on disk beside the segments; @metadata_bytes: of a segment's metadata
+ * @changing: a segment is being closed
+ */
+struct segments {
+	struct segment_bounds bounds;
+	struct segment *segment;
+	unsigned int n;
+	unsigned long made;
+	unsigned long deleted;
+	uint64_t next_from;
+	struct segment_events gone[SOURCES];
+	int (*metadata)(void *arg, int dir, uint64_t from, uint64_t to, struct grt_err *err);
+	int (*changed)(void *arg, struct grt_err *err);
+	void *arg;
+	struct carried carried;
+	uint64_t base;
+	uint64_t metadata_bytes;
+	char *packed;
+	size_t packed_room;
+	bool changing;
+	char text[96];
+	char fates[256];
+};
+
+/** segments_begin - makes the first segment. Return: 0 or -errno */
+int segments_begin(struct recording *r, struct grt_err *err);
+
+/** segments_write - appends whole packets to file @i. Return: 0 or -errno */
+int segments_write(struct recording *r, unsigned int i, const void *data, size_t len, struct grt_err *err);
+
+/** segments_due - whether the open segment is full, or old enough, at @now */
+bool segments_due(const struct segments *s, uint64_t now);
+
+/** segments_over - whether it is so full that it is closed without waiting for anything */
+bool segments_over(const struct segments *s);
+
+/**
+ * segments_next - closes the open segment and begins one
+ * @to: the sources' events up to then are in it, 0: that is not known
+ */
+int segments_next(struct recording *r, uint64_t to, struct grt_err *err);
+
+/** segments_age - deletes what is too old at @now. Return: 0 or -errno */
+int segments_age(struct recording *r, uint64_t now, struct grt_err *err);
+
+/** segments_end - closes the last one. Return: 0 or -errno */
+int segments_end(struct recording *r, uint64_t to, struct grt_err *err);
+
+/** segments_from - the recording is whole from then on, ns; 0: nothing was deleted */
+uint64_t segments_from(const struct segments *s);
+
+/** segments_bytes - on disk, with the metadata */
+uint64_t segments_bytes(const struct segments *s);
+
+/** segments_text, segments_fates - as they stand in the metadata: what was deleted, and what of it had been
+ * lost */
+const char *segments_text(struct segments *s);
+const char *segments_fates(struct segments *s);
+
+/** segments_free - frees what it holds */
+void segments_free(struct segments *s);
+
+#endif /* GRTRACE_SEGMENTS_H */

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Triggers of a black box, see triggers.h. */
+#include "triggers.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "trace/packet.h"
+
+#define JOBS_MAX 65536U
+#define CLIENTS_MAX 1024U
+#define DUMPS_MAX 256U
+#define DUMPS "/sys/class/devcoredump"
+#define DUMPS_NS 200000000ULL
+/* Of a client; the median is known from so many on. */
+#define FRAMES 63U
+#define FRAMES_LEAST 8U
+
+enum limit { LIMIT_NONE, LIMIT_TIME, LIMIT_TIMES };
+
+static const struct {
+	const char *name;
+	enum limit limit;
+} rows[TRIGGERS] = {
+#define GRT_TRIGGER(symbol, name, LIMIT, help) [TRIGGER_##symbol] = {name, LIMIT_##LIMIT},
+#include "triggers.def"
+#undef GRT_TRIGGER
+};
+
+/** struct job - in flight; @ended: its end came, and its SUBMIT is still to come; @told: it is reported */
+struct job {
+	uint64_t time;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t ring;
+	bool ended;
+	bool told;
+};
+
+/** struct client - of a display; @took: its last frames, the oldest gives way, ns */
+struct client {
+	uint64_t last;
+	uint32_t n;
+	uint64_t took[FRAMES];
+};
+
+const char *trigger_name(enum trigger trigger)
+{
+	return rows[trigger].name;
+}
+
+#define LIMIT_TEXT_NONE ""
+#define LIMIT_TEXT_TIME ">TIME"
+#define LIMIT_TEXT_TIMES ">TIME|Nx"
+const char triggers_names[] =
+#define GRT_TRIGGER(symbol, name, LIMIT, help) name LIMIT_TEXT_##LIMIT " "
+#include "triggers.def"
+#undef GRT_TRIGGER
+	"";
+
+void triggers_init(struct triggers *t)
+{
+	*t = (struct triggers){.found = false};
+	grt_keyed_init(&t->jobs, sizeof(struct job), JOBS_MAX);
+	grt_keyed_init(&t->clients, sizeof(struct client), CLIENTS_MAX);
+	grt_keyed_init(&t->dumps, 16, DUMPS_MAX);
+}
+
+void triggers_free(struct triggers *t)
+{
+	grt_keyed_free(&t->jobs);
+	grt_keyed_free(&t->clients);
+	grt_keyed_free(&t->dumps);
+}
+
+/* ------------------------------------------------------------- parsing */
+
+/* "2s", "500ms" or "3x". */
+static bool triggers_parse_limit(const char *text, enum limit kind, struct trigger_limit *limit)
+{
+	static const struct {
+		const char *suffix;
+		double ns;
+	} units[] = {{"ms", 1e6}, {"us", 1e3}, {"s", 1e9}, {"", 1e9}};
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || !(value > 0) || value > 1e6)
+		return false;
+	if (kind == LIMIT_TIMES && !strcmp(end, "x")) {
+		limit->times = value;
+		return value >= 1;
+	}
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(end, units[i].suffix)) {
+			limit->ns = (uint64_t)(value * units[i].ns);
+			return true;
+		}
+	return false;
+}
+
+static bool triggers_parse_word(struct triggers *t, const char *word)
+{
+	size_t length = strcspn(word, ">");
+
+	for (unsigned int i = 0; i < TRIGGERS; i++) {
+		if (strlen(rows[i].name) != length || strncmp(rows[i].name, word, length))
+			continue;
+		t->limit[i].on = true;
+		if (rows[i].limit == LIMIT_NONE)
+			return !word[length];
+		return word[length] && triggers_parse_limit(word + length + 1, rows[i].limit, &t->limit[i]);
+	}
+	return false;
+}
+
+const char *triggers_parse(struct triggers *t, const char *list, char word[64])
+{
+	for (size_t length; *list; list += length + (list[length] == ',')) {
+		length = strcspn(list, ",");
+		snprintf(word, 64, "%.*s", (int)length, list);
+		if (!triggers_parse_word(t, word))
+			return word;
+	}
+	return NULL;
+}
+
+/* -------------------------------------------------------------- events */
+
+/* The first of several that come together. */
+static void triggers_found(struct triggers *t, enum trigger trigger, const struct grt_event *e,
+			   const char *text)
+{
+	if (t->found || !t->limit[trigger].on)
+		return;
+	t->found = true;
+	t->incident = (struct incident){.trigger = trigger,
+					.time = e->time,
+					.pid = e->pid,
+					.tid = e->tid,
+					.ctx = grt_has_job(e) ? e->ctx : 0,
+					.seqno = e->seqno,
+					.ring = e->ring};
+	snprintf(t->incident.text, sizeof(t->incident.text), "%s", text);
+}
+
+static int triggers_see_submit(struct triggers *t, const struct grt_event *e)
+{
+	const struct grt_key key = {{e->ctx, e->seqno}};
+	struct job *job;
+	int ret = t->limit[TRIGGER_job].on
+			  ? grt_keyed_get_or_replace(&t->jobs, &key, &t->forgotten, (void **)&job)
+			  : 1;
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (job->ended)
+		grt_keyed_remove(&t->jobs, job);
+	else
+		*job = (struct job){.time = e->time, .pid = e->pid, .tid = e->tid, .ring = e->ring};
+	return 0;
+}
+
+static void triggers_see_error(struct triggers *t, const struct grt_event *e, int status, const char *what)
+{
+	char text[128];
+
+	if (status >= 0)
+		return;
+	snprintf(text, sizeof(text), "%s with error %d (%s)", what, status, strerror(-status));
+	triggers_found(t, TRIGGER_fence_error, e, text);
+}
+
+static int triggers_see_complete(struct triggers *t, const struct grt_event *e)
+{
+	const struct grt_key key = {{e->ctx, e->seqno}};
+	struct job *job = t->limit[TRIGGER_job].on ? grt_keyed_find(&t->jobs, &key) : NULL;
+	int ret = 0;
+
+	triggers_see_error(t, e, ((const struct grt_ev_complete *)e)->status, "a job ended");
+	if (!t->limit[TRIGGER_job].on)
+		return 0;
+	if (job) {
+		grt_keyed_remove(&t->jobs, job);
+		return 0;
+	}
+	/* the CPU that submitted it may come later */
+	ret = grt_keyed_get_or_replace(&t->jobs, &key, &t->forgotten, (void **)&job);
+	if (!ret)
+		*job = (struct job){.time = e->time, .ended = true};
+	return ret;
+}
+
+static int triggers_order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* 0: too few are known. */
+static uint64_t triggers_median(const struct client *c)
+{
+	uint64_t sorted[FRAMES];
+	unsigned int n = c->n < FRAMES ? c->n : FRAMES;
+
+	if (n < FRAMES_LEAST)
+		return 0;
+	memcpy(sorted, c->took, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), triggers_order);
+	return sorted[n / 2];
+}
+
+static int triggers_see_frame(struct triggers *t, const struct grt_event *e)
+{
+	const struct grt_ev_vblank_delivered *v = (const struct grt_ev_vblank_delivered *)e;
+	const struct trigger_limit *limit = &t->limit[TRIGGER_frame];
+	const struct grt_key key = {{v->file, v->crtc, e->device}};
+	uint64_t took, median, most;
+	char text[128], a[GRT_UNITS_MAX], b[GRT_UNITS_MAX];
+	struct client *c;
+	int ret;
+
+	if (!limit->on || !v->file)
+		return 0;
+	ret = grt_keyed_get_or_replace(&t->clients, &key, NULL, (void **)&c);
+	if (ret)
+		return ret;
+	took = c->last && e->time > c->last ? e->time - c->last : 0;
+	c->last = e->time;
+	median = triggers_median(c);
+	most = limit->ns ?: median ? (uint64_t)((double)median * limit->times) : UINT64_MAX;
+	if (took > most) {
+		grt_units_ns(a, took);
+		grt_units_ns(b, median);
+		snprintf(text, sizeof(text), "a frame took %s; the median of its client is %s", a,
+			 median ? b : "-");
+		triggers_found(t, TRIGGER_frame, e, text);
+	}
+	if (took)
+		c->took[c->n++ % FRAMES] = took;
+	return 0;
+}
+
+static void triggers_see_xid(struct triggers *t, const struct grt_event *e)
+{
+	const struct grt_ev_xid *x = (const struct grt_ev_xid *)e;
+	char text[192];
+
+	snprintf(text, sizeof(text), "Xid %u: %.*s", x->code, (int)sizeof(x->text) - 1, x->text);
+	triggers_found(t, TRIGGER_xid, e, text);
+}
+
+static int triggers_see_event(struct triggers *t, const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_SUBMIT:
+		return triggers_see_submit(t, e);
+	case GRT_EV_COMPLETE:
+		return triggers_see_complete(t, e);
+	case GRT_EV_FENCE:
+		triggers_see_error(t, e, ((const struct grt_ev_fence *)e)->status,
+				   "a fence that jobs waited for ended");
+		return 0;
+	case GRT_EV_ERROR:
+		triggers_see_error(t, e, ((const struct grt_ev_error *)e)->status, "a job failed");
+		return 0;
+	case GRT_EV_VBLANK_DELIVERED:
+		return triggers_see_frame(t, e);
+	case GRT_EV_XID:
+		triggers_see_xid(t, e);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* The end of a job that is in flight may be among what was lost. */
+static void triggers_doubt(struct triggers *t)
+{
+	void *job;
+
+	t->doubted++;
+	while ((job = grt_keyed_oldest(&t->jobs)))
+		grt_keyed_remove(&t->jobs, job);
+}
+
+int triggers_see(struct triggers *t, const struct grt_packet *p)
+{
+	const char *at = (const char *)p + p->header_size, *end = (const char *)p + p->content_size / 8;
+	int ret = 0;
+
+	if (grt_packet_fate(p, GRT_FATE_LOST))
+		triggers_doubt(t);
+	while (!ret && (size_t)(end - at) >= sizeof(struct grt_event)) {
+		const struct grt_event *e = (const struct grt_event *)at;
+
+		if (!grt_record_sound(e, (uint64_t)(end - at)))
+			break;
+		/* fields that an older program did not write are no errors */
+		if (e->type < GRT_EV_MAX && e->size >= grt_record_size[e->type])
+			ret = triggers_see_event(t, e);
+		at += e->size;
+	}
+	return ret;
+}
+
+bool triggers_take(struct triggers *t, struct incident *found)
+{
+	bool any = t->found;
+
+	*found = t->incident;
+	t->found = false;
+	return any;
+}
+
+/* ------------------------------------------------------------- looking */
+
+static void triggers_tell_job(const struct triggers *t, const struct job *job, uint64_t now,
+			      struct incident *found)
+{
+	const struct grt_key *key = grt_keyed_key(job);
+	char age[GRT_UNITS_MAX];
+
+	grt_units_ns(age, now - job->time);
+	*found = (struct incident){.trigger = TRIGGER_job,
+				   .time = now,
+				   .pid = job->pid,
+				   .tid = job->tid,
+				   .ctx = key->w[0],
+				   .seqno = key->w[1],
+				   .ring = job->ring};
+	snprintf(found->text, sizeof(found->text), "a job is not complete %s after its submit", age);
+}
+
+bool triggers_late_job(struct triggers *t, uint64_t now, bool sure, struct incident *found)
+{
+	uint64_t limit = t->limit[TRIGGER_job].ns;
+	struct job *job = limit ? grt_keyed_oldest(&t->jobs) : NULL, *next;
+
+	for (; job && job->time + limit < now; job = next) {
+		next = grt_keyed_next(&t->jobs, job);
+		if (job->ended) {
+			grt_keyed_remove(&t->jobs, job);
+		} else if (!job->told) {
+			job->told = sure;
+			triggers_tell_job(t, job, now, found);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool triggers_dump(struct triggers *t, uint64_t now, struct incident *found)
+{
+	bool first = !t->looked, any = false;
+	struct dirent *e;
+	void *seen;
+	DIR *d;
+
+	if (!t->limit[TRIGGER_devcoredump].on || now - t->looked < DUMPS_NS)
+		return false;
+	t->looked = now;
+	d = opendir(DUMPS);
+	while (d && !any && (e = readdir(d))) {
+		const struct grt_key key = {
+			{strtoull(e->d_name + strcspn(e->d_name, "0123456789"), NULL, 10), 1}};
+
+		if (strncmp(e->d_name, "devcd", 5) || grt_keyed_find(&t->dumps, &key) ||
+		    grt_keyed_get_or_replace(&t->dumps, &key, NULL, &seen))
+			continue;
+		/* those of before the recording are known */
+		any = !first;
+		*found =
+			(struct incident){.trigger = TRIGGER_devcoredump, .time = now, .ring = GRT_RING_NONE};
+		snprintf(found->dump, sizeof(found->dump), "%.*s", (int)sizeof(found->dump) - 1, e->d_name);
+		snprintf(found->text, sizeof(found->text), "the kernel has a dump of a device, %.40s",
+			 e->d_name);
+	}
+	if (d)
+		closedir(d);
+	return any;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What makes a black box write what it keeps: a row of triggers.def each. Events are looked at as their
+ * packets come. Memory: 65,536 jobs in flight, 1,024 clients with frames; of more, the oldest are forgotten
+ * and counted.
+ */
+#ifndef GRTRACE_TRIGGERS_H
+#define GRTRACE_TRIGGERS_H
+
+#include <grtrace/grtrace.h>
+
+#include "base/keyed.h"
+
+/** enum trigger - the rows of triggers.def */
+enum trigger {
+#define GRT_TRIGGER(symbol, name, LIMIT, help) TRIGGER_##symbol,
+#include "triggers.def"
+#undef GRT_TRIGGER
+	TRIGGERS,
+};
+
+/**
+ * struct incident - what a trigger met
+ * @time: CLOCK_MONOTONIC ns
+ * @pid, @tid, @ctx, @seqno, @ring: of the job or the event, 0 where there is none (GRT_RING_NONE: no ring)
+ * @text: what happened
+ * @dump: of a device: its directory in /sys/class/devcoredump; "": there is none
+ */
+struct incident {
+	enum trigger trigger;
+	uint64_t time;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t ctx;
+	uint64_t seqno;
+	uint32_t ring;
+	char text[192];
+	char dump[64];
+};
+
+/** struct trigger_limit - of a trigger: @ns, or @times the median; both 0: it is not waited for or has none
+ */
+struct trigger_limit {
+	bool on;
+	uint64_t ns;
+	double times;
+};
+
+/**
+ * struct triggers - set up by triggers_init(), to be given to triggers_free()
+ * @jobs: in flight, and those whose end came first
+ * @clients: with frames
+ * @found: an event was one; it waits for triggers_take()
+ * @forgotten: jobs that gave way; @doubted: times that all were forgotten, since events were lost
+ * @dumps: devices' dumps that have been seen
+ * @looked: when those were last looked for
+ */
+struct triggers {
+	struct trigger_limit limit[TRIGGERS];
+	struct grt_keyed jobs;
+	struct grt_keyed clients;
+	struct grt_keyed dumps;
+	bool found;
+	struct incident incident;
+	uint64_t forgotten;
+	uint64_t doubted;
+	uint64_t looked;
+};
+
+/** triggers_init - waits for none */
+void triggers_init(struct triggers *t);
+
+/** triggers_parse - takes a list such as "job>2s,xid". Return: NULL, or the word that is not understood */
+const char *triggers_parse(struct triggers *t, const char *list, char word[64]);
+
+/** triggers_see - looks at the events of a sound packet. Return: 0 or -ENOMEM */
+int triggers_see(struct triggers *t, const struct grt_packet *p);
+
+/**
+ * triggers_late_job - the oldest job that is too old at @now, which is not reported again
+ * @sure: it is told; else it stays as it is
+ */
+bool triggers_late_job(struct triggers *t, uint64_t now, bool sure, struct incident *found);
+
+/** triggers_dump - a dump of a device that was not there before, at most every 0.2 s */
+bool triggers_dump(struct triggers *t, uint64_t now, struct incident *found);
+
+/** triggers_take - what events were, since the last call. Return: whether there was one */
+bool triggers_take(struct triggers *t, struct incident *found);
+
+/** trigger_name - as typed */
+const char *trigger_name(enum trigger trigger);
+
+/* All of them, with what follows their names. */
+extern const char triggers_names[];
+
+/* Where nobody says. */
+#define TRIGGERS_DEFAULT "signal"
+
+/** triggers_free - frees what it holds */
+void triggers_free(struct triggers *t);
+
+#endif /* GRTRACE_TRIGGERS_H */

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * report --incident: the recorder says in the metadata of a snapshot which trigger it was, and which process
+ * and job; what became of the job, its stacks, what it waited for and what else was there come from the
+ * events. Two passes: the frames of a stack may stand before the event that names it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/grow.h"
+#include "base/keyed.h"
+#include "base/units.h"
+#include "trace/names.h"
+#include "trace/packet.h"
+#include "cmds/cmd.h"
+#include "report_incident.h"
+
+#define JOBS_MAX 65536U
+#define PROCESSES_MAX 4096U
+#define FRAMES_MAX 256U
+#define DEPS_MAX 16U
+#define SHOWN 10U
+
+/* Of a job, in their order. */
+static const struct {
+	uint16_t type;
+	const char *what;
+} steps[] = {
+	{GRT_EV_SUBMIT, "submitted"}, {GRT_EV_COMMIT, "handed to the ring"}, {GRT_EV_START, "started"},
+	{GRT_EV_END, "ended"},	      {GRT_EV_COMPLETE, "complete"},
+};
+#define STEPS (sizeof(steps) / sizeof(steps[0]))
+
+/** struct open_job - submitted before the incident, and not complete then */
+struct open_job {
+	uint64_t submit;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t ring;
+	bool ended;
+};
+
+/** struct process - with jobs: @submitted, @complete, @failed up to the incident; @open: not complete then */
+struct process {
+	uint32_t tid;
+	uint64_t submitted;
+	uint64_t complete;
+	uint64_t failed;
+	uint64_t open;
+	uint64_t oldest;
+};
+
+/** struct dep - a fence that the job waited for; @done: signalled before the incident */
+struct dep {
+	uint64_t ctx;
+	uint64_t seqno;
+	bool done;
+};
+
+/**
+ * struct incident_report - what is known
+ * @at, @pid, @tid, @ctx, @seqno, @ring: as the recorder said
+ * @step: when the job did what steps[] says, 0: not seen
+ * @stack: the user's and the kernel's, @frame: their frames by index
+ */
+struct incident_report {
+	struct grt_consumer c;
+	uint64_t at, first, last;
+	uint32_t pid, tid, ring;
+	uint64_t ctx, seqno;
+	uint64_t step[STEPS];
+	int status;
+	struct grt_names names;
+	struct grt_keyed jobs;
+	struct grt_keyed processes;
+	struct dep dep[DEPS_MAX];
+	unsigned int deps;
+	uint32_t stack[2];
+	unsigned int depth[2];
+	char (*frame[2])[sizeof(((struct grt_ev_frame *)0)->symbol)];
+};
+
+/* ------------------------------------------------------------- collecting */
+
+static bool incident_is_job(const struct incident_report *r, const struct grt_event *e)
+{
+	return r->ctx && grt_has_job(e) && e->ctx == r->ctx && e->seqno == r->seqno;
+}
+
+static int incident_process(struct incident_report *r, const struct grt_event *e, struct process **p)
+{
+	const struct grt_key key = {{e->pid}};
+	int ret = grt_keyed_get_or_count(&r->processes, &key, NULL, (void **)p);
+
+	if (*p && e->tid)
+		(*p)->tid = e->tid;
+	return ret;
+}
+
+static int incident_see_submit(struct incident_report *r, const struct grt_event *e)
+{
+	const struct grt_key key = {{e->ctx, e->seqno}};
+	struct open_job *job = NULL;
+	struct process *p;
+	int ret = incident_process(r, e, &p);
+
+	if (p)
+		p->submitted++;
+	ret = ret ?: grt_keyed_get_or_replace(&r->jobs, &key, NULL, (void **)&job);
+	if (job && job->ended)
+		grt_keyed_remove(&r->jobs, job);
+	else if (job)
+		*job = (struct open_job){.submit = e->time, .pid = e->pid, .tid = e->tid, .ring = e->ring};
+	return ret;
+}
+
+static int incident_see_complete(struct incident_report *r, const struct grt_event *e)
+{
+	const struct grt_key key = {{e->ctx, e->seqno}};
+	struct open_job *job = grt_keyed_find(&r->jobs, &key);
+	int status = ((const struct grt_ev_complete *)e)->status;
+	struct process *p;
+	int ret = incident_process(r, e, &p);
+
+	if (p) {
+		p->complete++;
+		p->failed += status < 0;
+	}
+	if (job)
+		grt_keyed_remove(&r->jobs, job);
+	return ret;
+}
+
+static void incident_see_own(struct incident_report *r, const struct grt_event *e)
+{
+	const struct grt_ev_wait_dep *dep = (const struct grt_ev_wait_dep *)e;
+
+	for (size_t i = 0; i < STEPS; i++)
+		if (steps[i].type == e->type)
+			r->step[i] = e->time;
+	if (e->type == GRT_EV_COMPLETE)
+		r->status = ((const struct grt_ev_complete *)e)->status;
+	if (e->type == GRT_EV_WAIT_DEP && r->deps < DEPS_MAX)
+		r->dep[r->deps++] = (struct dep){dep->dep_ctx, dep->dep_seqno, e->flags & GRT_FLAG_SIGNALLED};
+	if (e->type == GRT_EV_STACK) {
+		r->stack[0] = ((const struct grt_ev_stack *)e)->user;
+		r->stack[1] = ((const struct grt_ev_stack *)e)->kernel;
+	}
+	if (e->type == GRT_EV_SUBMIT) {
+		r->pid = e->pid;
+		r->tid = e->tid;
+		r->ring = e->ring;
+	}
+}
+
+static int incident_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct incident_report *r = (struct incident_report *)c;
+
+	(void)cpu;
+	if (e->type == GRT_EV_NAME)
+		return grt_names_add(&r->names, (const struct grt_ev_name *)e);
+	if (incident_is_job(r, e))
+		incident_see_own(r, e);
+	for (struct dep *d = r->dep; d < r->dep + r->deps; d++)
+		d->done |= (e->type == GRT_EV_COMPLETE || e->type == GRT_EV_FENCE) && e->ctx == d->ctx &&
+			   e->seqno >= d->seqno && e->time <= r->at;
+	if (e->time > r->at)
+		return 0;
+	if (e->type == GRT_EV_SUBMIT)
+		return incident_see_submit(r, e);
+	return e->type == GRT_EV_COMPLETE ? incident_see_complete(r, e) : 0;
+}
+
+static int incident_on_frame(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct incident_report *r = (struct incident_report *)c;
+	const struct grt_ev_frame *f = (const struct grt_ev_frame *)e;
+
+	(void)cpu;
+	for (unsigned int i = 0; e->type == GRT_EV_FRAME && i < 2; i++) {
+		if (!r->stack[i] || f->stack != r->stack[i] || f->index >= f->depth || f->index >= FRAMES_MAX)
+			continue;
+		r->frame[i] = r->frame[i] ?: calloc(FRAMES_MAX, sizeof(*r->frame[i]));
+		if (!r->frame[i])
+			return -ENOMEM;
+		r->depth[i] = f->depth < FRAMES_MAX ? f->depth : FRAMES_MAX;
+		memcpy(r->frame[i][f->index], f->symbol, sizeof(f->symbol) - 1);
+	}
+	return 0;
+}
+
+/* --------------------------------------------------------------- printing */
+
+static void incident_put_name(const struct incident_report *r, uint32_t kind, uint32_t id, bool owner)
+{
+	uint32_t number = grt_names_find(&r->names, kind, id);
+	const char *text = owner ? grt_names_owner(&r->names, number) : grt_names_name(&r->names, number);
+
+	if (text && *text) {
+		putchar(' ');
+		cmd_put_text(stdout, text);
+	}
+}
+
+/* Before or after the incident. */
+static void incident_put_when(const struct incident_report *r, const char *what, uint64_t time)
+{
+	char text[GRT_UNITS_MAX];
+
+	if (!time) {
+		printf("  %-20s -\n", what);
+		return;
+	}
+	grt_units_ns(text, time < r->at ? r->at - time : time - r->at);
+	printf("  %-20s %s %s\n", what, text, time < r->at ? "before" : "after");
+}
+
+static void incident_print_job(const struct incident_report *r)
+{
+	if (!r->ctx)
+		return;
+	printf("\njob %" PRIu64 ":%" PRIu64, r->ctx, r->seqno);
+	if (r->ring != GRT_RING_NONE) {
+		fputs(" on ring", stdout);
+		incident_put_name(r, GRT_NAME_RING, r->ring, false);
+		incident_put_name(r, GRT_NAME_RING_GPU, r->ring, false);
+	}
+	putchar('\n');
+	for (size_t i = 0; i < STEPS; i++)
+		incident_put_when(r, steps[i].what, r->step[i]);
+	if (r->step[STEPS - 1] && r->status != GRT_STATUS_UNKNOWN)
+		printf("  %-20s %d%s%s%s\n", "status", r->status, r->status < 0 ? " (" : "",
+		       r->status < 0 ? strerror(-r->status) : "", r->status < 0 ? ")" : "");
+	for (const struct dep *d = r->dep; d < r->dep + r->deps; d++)
+		printf("  %-20s %" PRIu64 ":%" PRIu64 ", %s\n", "waited for fence", d->ctx, d->seqno,
+		       d->done ? "signalled" : "not signalled then");
+}
+
+static void incident_print_stacks(const struct incident_report *r)
+{
+	static const char *const titles[] = {"stack of its submit", "in the kernel"};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		if (!r->depth[i])
+			continue;
+		printf("\n%s\n", titles[i]);
+		for (unsigned int k = 0; k < r->depth[i]; k++) {
+			printf("  %2u ", k);
+			cmd_put_text(stdout, r->frame[i][k][0] ? r->frame[i][k] : "-");
+			putchar('\n');
+		}
+	}
+	if (r->ctx && !r->depth[0] && !r->depth[1])
+		puts("\nstack of its submit: not recorded (record --stack bpf)");
+}
+
+/* Of each process the number and the oldest of its jobs that were not complete. */
+static int incident_count_open(struct incident_report *r)
+{
+	for (const struct open_job *job = grt_keyed_oldest(&r->jobs); job;
+	     job = grt_keyed_next(&r->jobs, job)) {
+		const struct grt_key key = {{job->pid}};
+		struct process *p = grt_keyed_find(&r->processes, &key);
+
+		if (!p)
+			continue;
+		p->open++;
+		p->oldest = p->oldest && p->oldest < job->submit ? p->oldest : job->submit;
+	}
+	return 0;
+}
+
+static int incident_order(const void *a, const void *b)
+{
+	const struct process *x = *(const struct process *const *)a, *y = *(const struct process *const *)b;
+
+	if (x->open != y->open)
+		return x->open < y->open ? 1 : -1;
+	return x->submitted < y->submitted ? 1 : x->submitted > y->submitted ? -1 : 0;
+}
+
+static int incident_print_processes(struct incident_report *r)
+{
+	char oldest[GRT_UNITS_MAX];
+	void **list;
+	int ret = incident_count_open(r) ?: grt_keyed_list(&r->processes, incident_order, &list);
+
+	if (ret)
+		return ret;
+	if (r->processes.used)
+		printf("\njobs up to then\n  %9s %9s %9s %9s %12s  process\n", "submitted", "complete",
+		       "failed", "open", "oldest open");
+	for (uint32_t i = 0; i < r->processes.used && i < SHOWN; i++) {
+		const struct process *p = list[i];
+		uint32_t pid = (uint32_t)grt_keyed_key(p)->w[0];
+
+		grt_units_ns(oldest, p->oldest ? r->at - p->oldest : 0);
+		printf("  %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %12s  %u", p->submitted,
+		       p->complete, p->failed, p->open, p->oldest ? oldest : "-", pid);
+		incident_put_name(r, GRT_NAME_THREAD, p->tid, true);
+		putchar('\n');
+	}
+	if (r->processes.used > SHOWN)
+		printf("  and %u more processes\n", r->processes.used - SHOWN);
+	free(list);
+	return 0;
+}
+
+static void incident_print_head(const struct incident_report *r, const struct grt_session *s)
+{
+	char at[GRT_UNITS_MAX], from[GRT_UNITS_MAX], to[GRT_UNITS_MAX];
+
+	printf("incident: %s\n  ", grt_session_env(s, "incident"));
+	cmd_put_text(stdout, grt_session_env(s, "incident_text") ?: "-");
+	grt_units_time(at, r->at);
+	grt_units_ns(from, r->at > r->first ? r->at - r->first : 0);
+	grt_units_ns(to, r->last > r->at ? r->last - r->at : 0);
+	printf("\n  %-20s %s; the recording begins %s before and ends %s after\n", "time", at, from, to);
+	if (r->pid) {
+		printf("  %-20s %u", "process", r->pid);
+		incident_put_name(r, GRT_NAME_THREAD, r->tid, true);
+		printf(", thread %u", r->tid);
+		incident_put_name(r, GRT_NAME_THREAD, r->tid, false);
+		putchar('\n');
+	}
+}
+
+/* The dump of a device stands beside the snapshot, under its number. */
+static void incident_print_dump(const char *path, const struct grt_session *s)
+{
+	const char *dump = grt_session_env(s, "incident_dump");
+	char file[4200];
+	struct stat st;
+
+	if (!dump || !*dump)
+		return;
+	snprintf(file, sizeof(file), "%.4000s.devcoredump", path);
+	printf("\ndump of the device, ");
+	cmd_put_text(stdout, dump);
+	if (stat(file, &st)) {
+		puts(": not stored");
+		return;
+	}
+	fputs(": ", stdout);
+	cmd_put_text(stdout, file);
+	printf(", %lld bytes\n", (long long)st.st_size);
+}
+
+/* ------------------------------------------------------------------- flow */
+
+static uint64_t incident_value(const char *text, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (; *text; text += strcspn(text, " "), text += *text == ' ')
+		if (!strncmp(text, key, length) && text[length] == '=')
+			return strtoull(text + length + 1, NULL, 10);
+	return 0;
+}
+
+static int incident_read(struct incident_report *r, struct grt_session *s, struct grt_err *err)
+{
+	const char *of = grt_session_env(s, "incident_of") ?: "";
+	int ret;
+
+	r->at = incident_value(of, "time");
+	r->pid = (uint32_t)incident_value(of, "pid");
+	r->tid = (uint32_t)incident_value(of, "tid");
+	r->ctx = incident_value(of, "ctx");
+	r->seqno = incident_value(of, "seqno");
+	r->ring = (uint32_t)incident_value(of, "ring");
+	r->c.event = incident_on_event;
+	grt_session_span(s, &r->first, &r->last);
+	ret = grt_session_run(s, &r->c, 0, UINT64_MAX, err);
+	r->c.event = incident_on_frame;
+	return ret ?: r->stack[0] || r->stack[1] ? grt_session_run(s, &r->c, 0, UINT64_MAX, err) : 0;
+}
+
+static void incident_free(struct incident_report *r)
+{
+	grt_names_free(&r->names);
+	grt_keyed_free(&r->jobs);
+	grt_keyed_free(&r->processes);
+	free(r->frame[0]);
+	free(r->frame[1]);
+}
+
+static int incident_print(struct incident_report *r, const char *path, struct grt_session *s)
+{
+	incident_print_head(r, s);
+	incident_print_job(r);
+	incident_print_stacks(r);
+	incident_print_dump(path, s);
+	if (incident_print_processes(r))
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the report");
+	return cmd_close_stdout();
+}
+
+int report_incident(const char *path)
+{
+	struct incident_report r = {.status = GRT_STATUS_UNKNOWN};
+	struct grt_err err = {.what = ""};
+	struct grt_session *s;
+	int status, ret = grt_session_open(&s, path, &err);
+
+	if (ret)
+		return cmd_error(cmd_open_status(ret), &err);
+	grt_keyed_init(&r.jobs, sizeof(struct open_job), JOBS_MAX);
+	grt_keyed_init(&r.processes, sizeof(struct process), PROCESSES_MAX);
+	if (!grt_session_env(s, "incident")) {
+		status = cmd_fail(EXIT_FAILED, "no black box has written it",
+				  "grtrace report without --incident", "%s: it has no incident", path);
+	} else {
+		ret = incident_read(&r, s, &err);
+		status = ret ? cmd_error(EXIT_FAILED, &err) : incident_print(&r, path, s);
+	}
+	incident_free(&r);
+	grt_session_close(s);
+	return status;
+}

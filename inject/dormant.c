@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A program that is not recorded: a thread waits until a recorder asks, and CUPTI is
+ * not touched before. What the recorder gets is written into a pipe, so that the
+ * program opens no file, whatever its user, its rights and its namespaces are.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "inject.h"
+
+#define PIPE_BYTES (1 << 20)
+/* How long a recorder that has asked may take to open the pipe. */
+#define TAKE_NS (2 * NS_PER_S)
+/* A full pipe is waited for by steps of this, and when the program ends so many of them. */
+#define ROOM_MS 10
+#define ROOM_STEPS_AT_END 100
+
+static struct grt_cuda_ask *page;
+static int page_fd = -1;
+/* The recording that was asked for last. */
+static uint32_t answered;
+
+bool dormant_is(void)
+{
+	return page;
+}
+
+static bool dormant_make_page(void)
+{
+	void *at = MAP_FAILED;
+
+	page_fd = memfd_create(GRT_CUDA_ASK_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	/* a page that is cut off would kill who reads it */
+	if (page_fd >= 0 && !ftruncate(page_fd, GRT_CUDA_ASK_BYTES) && !fchmod(page_fd, 0600) &&
+	    !fcntl(page_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		at = mmap(NULL, GRT_CUDA_ASK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, page_fd, 0);
+	if (at == MAP_FAILED) {
+		if (page_fd >= 0)
+			close(page_fd);
+		page_fd = -1;
+		return false;
+	}
+	madvise(at, GRT_CUDA_ASK_BYTES, MADV_DONTFORK);
+	page = at;
+	page->version = GRT_CUDA_ASK_VERSION;
+	page->pid = (uint32_t)getpid();
+	page->magic = GRT_CUDA_ASK_MAGIC;
+	return true;
+}
+
+/* ------------------------------------------------------------ a recording */
+
+enum recording_asks dormant_asks(void)
+{
+	struct pollfd p = {.fd = inject.pipe};
+
+	if (poll(&p, 1, 0) > 0 && p.revents & POLLERR)
+		return RECORDING_IS_OVER;
+	return atomic_load(&page->end) == answered ? RECORDING_ENDS : RECORDING_GOES_ON;
+}
+
+bool dormant_wait_for_room(void)
+{
+	struct pollfd p = {.fd = inject.pipe, .events = POLLOUT};
+
+	for (int step = 0; !inject_is_told() || step < ROOM_STEPS_AT_END; step++)
+		if (poll(&p, 1, ROOM_MS) > 0)
+			return !(p.revents & POLLERR);
+	return false;
+}
+
+void dormant_awake(void)
+{
+	atomic_store(&page->state, GRT_CUDA_AWAKE);
+}
+
+void dormant_close_pipe(void)
+{
+	if (inject.pipe >= 0)
+		close(inject.pipe);
+	inject.pipe = -1;
+	atomic_store(&page->state, GRT_CUDA_LEAVING);
+}
+
+static void dormant_answer(int pipe, const char *why)
+{
+	snprintf(page->why, sizeof(page->why), "%s", why);
+	atomic_store(&page->pipe, pipe);
+	atomic_store(&page->answer, answered);
+}
+
+/* Return: whether the recorder has opened the pipe, too */
+static bool dormant_is_taken(void)
+{
+	uint64_t limit = now_ns(CLOCK_MONOTONIC) + TAKE_NS;
+	struct timespec moment = {.tv_nsec = 500000};
+
+	while (atomic_load(&page->taken) != answered) {
+		if (now_ns(CLOCK_MONOTONIC) >= limit || atomic_load(&page->ask) != answered ||
+		    inject_is_told())
+			return false;
+		nanosleep(&moment, NULL);
+	}
+	return true;
+}
+
+static void dormant_record(void)
+{
+	int ends[2];
+
+	/* it may be killed for a descriptor */
+	if (!recording_may_open()) {
+		dormant_answer(-1, "it has given up rights since it was started (seccomp)");
+		return;
+	}
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK)) {
+		dormant_answer(-1, "it can open no more files");
+		return;
+	}
+	if (fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES) < 0)
+		errno = 0;
+	dormant_answer(ends[0], "");
+	inject.pipe = ends[1];
+	if (!dormant_is_taken()) {
+		close(ends[0]);
+		dormant_close_pipe();
+		return;
+	}
+	close(ends[0]);
+	atomic_store(&page->left, inject_record_asked(atomic_load(&page->stack)));
+}
+
+/* What the library was loaded with. */
+static void dormant_free_scrap(void)
+{
+	uint64_t at = atomic_exchange(&page->scrap, 0);
+
+	if (at && munmap((void *)(uintptr_t)at, atomic_load(&page->scrap_bytes)))
+		errno = 0;
+}
+
+static void *dormant_wait(void *arg)
+{
+	uint32_t word;
+
+	prctl(PR_SET_NAME, "grtrace");
+	while (!inject_is_told()) {
+		word = atomic_load(&page->word);
+		if (atomic_load(&page->ask) == answered) {
+			syscall(SYS_futex, &page->word, FUTEX_WAIT, word, NULL, NULL, 0);
+			continue;
+		}
+		answered = atomic_load(&page->ask);
+		dormant_free_scrap();
+		atomic_store(&page->state, GRT_CUDA_WAKING);
+		dormant_record();
+		atomic_store(&page->state, GRT_CUDA_ASLEEP);
+	}
+	return arg;
+}
+
+void dormant_wake(void)
+{
+	if (!page)
+		return;
+	atomic_fetch_add(&page->word, 1);
+	syscall(SYS_futex, &page->word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* In a child the page is not there, and nobody asks it. */
+void dormant_forked(void)
+{
+	page = NULL;
+	if (page_fd >= 0)
+		close(page_fd);
+	page_fd = -1;
+}
+
+static void dormant_begin(void)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	pthread_t thread;
+
+	recording_may_open();
+	if (!dormant_make_page())
+		return;
+	inject_be_asked();
+	pthread_attr_init(&attr);
+	/* the program's signals are its own threads' */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	if (pthread_create(&thread, &attr, dormant_wait, NULL)) {
+		munmap(page, GRT_CUDA_ASK_BYTES);
+		dormant_forked();
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+}
+
+/* As soon as it is loaded; a program with more rights than its user's is not asked. */
+static void __attribute__((constructor)) dormant_load(void)
+{
+	const char *output = getenv("GRTRACE_OUTPUT");
+	int saved = errno;
+
+	if ((!output || !*output) && secure_getenv("PATH") == getenv("PATH"))
+		dormant_begin();
+	errno = saved;
+}

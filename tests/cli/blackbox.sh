@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The black box: the last while in memory, a recording at an incident. A stand-in for the module gives packets;
+# what jobs do to it is tested in a guest (tests/vm/softgpu.sh).
+# alone
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+snapshots() {
+	compgen -G 'box.grt/snapshot_*' | wc -l
+}
+
+# Waits for a recorder's box.
+begun() {
+	local i
+	for ((i = 0; i < 500; i++)); do
+		[ -f box.grt/metadata ] && [ "$(cat /proc/$box/comm 2>/dev/null)" = grtrace-box ] && return
+		sleep 0.02
+	done
+}
+
+fake_start 2 400 500
+"$GRTRACE" record -e kmod --last 0.5 --last-size 8M --after 0.2 --pause 1 -o box.grt >box.out 2>&1 </dev/null &
+box=$!
+begun
+sleep 1.2
+check "nothing is on disk until somebody asks" test "$(snapshots)" = 0
+check "but how to ask" test "$(ls -A box.grt)" = metadata
+output=$("$GRTRACE" snapshot box.grt 2>&1)
+status=$?
+expect "snapshot DIR prints the recording" 0 '^box.grt/snapshot_000001$'
+run report box.grt/snapshot_000001
+expect "which is whole" 0 'every event is accounted for'
+check "it is complete" grep -q 'state = "complete"' box.grt/snapshot_000001/metadata
+check "the oldest packets were dropped, and counted" grep -qE 'dropped_oldest = "packets=[1-9][0-9]* events=[1-9]' box.grt/snapshot_000001/metadata
+check "and are before its window" test "$("$GRTRACE" dump --json box.grt/snapshot_000001 2>/dev/null |
+	python3 -c 'import json, sys; print(min(json.loads(l)["time"] for l in sys.stdin))')" -ge \
+	"$(sed -nE 's/.*kmod_window = "from=([0-9]+).*/\1/p' box.grt/snapshot_000001/metadata)"
+if command -v babeltrace2 >/dev/null; then
+	check "babeltrace2 reads it" test "$(babeltrace2 box.grt/snapshot_000001 2>/dev/null | wc -l)" = \
+		"$("$GRTRACE" dump box.grt/snapshot_000001 2>/dev/null | wc -l)"
+fi
+run report --incident box.grt/snapshot_000001
+expect "report --incident says why" 0 '^incident: signal$'
+run report box.grt
+expect "the box is no recording" 1 'a black box has a recording for each incident'
+sleep 1
+output=$("$GRTRACE" snapshot $box 2>&1)
+status=$?
+expect "snapshot PID asks" 0 "^process $box was asked for a snapshot$"
+kill -USR1 $box
+for ((i = 0; i < 200; i++)); do
+	[ "$(snapshots)" = 2 ] && break
+	sleep 0.02
+done
+kill -USR1 $box
+sleep 0.4
+check "within the pause there is none more" test "$(snapshots)" = 2
+kill -INT $box
+wait $box
+output=$(<box.out)
+status=0
+expect "at the end it says what it has seen" 0 '^grtrace record: 2 snapshots in box.grt; [1-9][0-9]* incidents within a pause have none'
+run snapshot box.grt
+expect "nobody writes there any more" 1 'no recorder with a black box writes to it'
+run snapshot $$
+expect "other processes are not signalled" 1 'it is no recorder with a black box'
+
+fake_start 2 40 100
+run record -e kmod --last 1 -o box.grt sleep 0.3
+expect "the next one goes on in the same directory" 0 '^grtrace record: 0 snapshots in box.grt'
+check "with what was there" test "$(snapshots)" = 2
+run record -e kmod -o box.grt sleep 0.1
+expect "which no recording replaces" 1 'cannot replace box.grt'
+run record -e kmod --last 5 --on exit-by-signal -o box.grt sh -c 'sleep 0.3; kill -SEGV $$'
+expect "a program that a signal ends" 139 '^grtrace record: exit-by-signal: the program was ended by signal 11'
+check "gets the next number" test -d box.grt/snapshot_000003
+run report box.grt/snapshot_000003
+check "and has all that was recorded" says 'every event is accounted for'
+run record -e kmod --last 5 --on exit-by-signal -o box.grt sh -c 'exit 3'
+expect "one that ends by itself is no incident" 3 '^grtrace record: 0 snapshots'
+
+# Killed while it writes a snapshot.
+fake_start 2 400 500
+"$GRTRACE" record -e kmod --last 5 --after 5 -o killed.grt >/dev/null 2>&1 </dev/null &
+box=$!
+for ((i = 0; i < 500; i++)); do
+	[ -f killed.grt/snapshot_000001/metadata ] && break
+	[ "$(cat /proc/$box/comm 2>/dev/null)" != grtrace-box ] || kill -USR1 $box
+	sleep 0.05
+done
+kill -9 $box
+wait $box 2>/dev/null
+run report killed.grt/snapshot_000001
+expect "killed: the snapshot is readable" 0 'the recorder did not finish this recording'
+fake_stop
+unset GRTRACE_DEBUGFS
+
+run record --last 1 --on 'job>' true
+expect "a limit is missing" 2 "^grtrace record: --on job>: not an incident; there are job>TIME fence-error "
+for word in 'xid>3' 'job>3x' 'frame>0.5x' 'nonsense' 'job>0'; do
+	run record --last 1 --on "$word" true
+	expect "--on $word" 2 'not an incident'
+done
+run record --ring 60s true
+expect "--ring is about something else" 2 'what keeps the last seconds is --last=60s'
+run record --last 60z true
+expect "a time without a unit that there is" 2 'or with ms, s, min, h or d'
+run record --on xid true
+expect "--on alone" 2 'are for --last'
+run record --last 1 --max-size 8M true
+expect "--last with --max-size" 2 'does not go with'
+run record --last 1 --last-size 1K true
+expect "too little memory" 2 '--last-size: at least 1M'
+
+plan

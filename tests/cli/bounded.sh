@@ -1,0 +1,167 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A recording that is bounded: what its directory takes while a stand-in for the module gives a known number of
+# events, what is left of them, and that each segment can be read by itself.
+# alone
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+# The most that the directory takes until a process has ended, as files have bytes and as the disk has blocks.
+watch_size() { # DIR PID
+	most=0
+	while kill -0 "$2" 2>/dev/null; do
+		for n in $(du -sb "$1" 2>/dev/null | cut -f1) $(du -s -B1 "$1" 2>/dev/null | cut -f1); do
+			[ "$n" -gt "$most" ] && most=$n
+		done
+	done
+	wait "$2"
+	status=$?
+}
+
+# Runs a recording and watches its directory; `most` is the largest size.
+watched() { # DIR ARGS...
+	local dir=$1
+	shift
+	idle
+	rm -rf "$dir"
+	"$GRTRACE" record -o "$dir" "$@" >watched.out 2>&1 </dev/null &
+	watch_size "$dir" $!
+	output=$(<watched.out)
+}
+
+# Of a report in JSON: a field of the loss account.
+account() { # DIR FIELD
+	"$GRTRACE" report --json "$1" 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["balance"]["'"$2"'"] or 0)'
+}
+
+# Deleted and kept are all that the module says it has delivered.
+total_is_right() { # DIR
+	[ $(($(account "$1" deleted) + $("$GRTRACE" dump "$1" 2>/dev/null | wc -l) + $(account "$1" after_end))) = \
+		"$(sed -nE 's/.*kmod_balance = ".* delivered=([0-9]+) .*/\1/p' "$1/metadata")" ]
+}
+
+segments() { # DIR
+	printf '%s\n' "$1"/segment_*
+}
+
+# babeltrace2 reads a segment, with as many events as dump.
+agree_on() { # SEGMENT
+	[ "$(babeltrace2 "$1" 2>/dev/null | wc -l)" = "$("$GRTRACE" dump "$1" 2>/dev/null | wc -l)" ]
+}
+
+# 2 CPUs of 130 packets with 1000 events each: at most 260000 events, 16.6 MB
+fake_start 2 130 1000
+watched run.grt -e kmod --max-size 4M sleep 1.5
+expect "record --max-size" 0 '^grtrace record: [0-9.]+ MB, [0-9]+ events, 6 lost; [0-9.]+ MB kept in run.grt$'
+check "the directory never passes the bound" test "$most" -le $((4 << 20))
+check "and what is kept is most of it" test "$(du -sb run.grt | cut -f1)" -gt $((2 << 20))
+check "segments are private" test "$(stat -c %a run.grt/* run.grt/*/* | sort -u | tr '\n' ' ')" = '600 700 '
+kept=$("$GRTRACE" dump run.grt | wc -l)
+check "deleted and kept are all that the module made" total_is_right run.grt
+check "which the loss account says" test "$(account run.grt closes) $(account run.grt lost)" = 'True 6'
+run report run.grt
+expect "so does report" 0 '^  deleted_segments +[0-9]+  segments that they were in$'
+sum=0
+for s in $(segments run.grt); do
+	sum=$((sum + $("$GRTRACE" dump "$s" | wc -l)))
+done
+check "segments by themselves have as many events as all together" test $sum = "$kept"
+run report "$(segments run.grt | head -n 1)"
+expect "each is a complete recording" 0 '^every event is accounted for'
+if command -v babeltrace2 >/dev/null; then
+	check "babeltrace2 reads the oldest" agree_on "$(segments run.grt | head -n 1)"
+	check "and the latest" agree_on "$(segments run.grt | tail -n 1)"
+fi
+first=$(sed -nE 's/.*kmod_window = "from=([0-9]+).*/\1/p' run.grt/metadata)
+begin=$("$GRTRACE" dump --json run.grt 2>/dev/null | python3 -c 'import json, sys; print(min(json.loads(l)["time"] for l in sys.stdin))')
+check "it says that it is whole from its first event on" test "$first" -le "$begin"
+
+run record -e kmod -o run.grt sleep 0.2
+check "the next recording replaces it" test "$status" = 0 -a -d run.grt.old/"$(basename "$(segments run.grt.old | head -n 1)")"
+run record -e kmod -o run.grt sleep 0.2
+check "and removes it with its segments" test "$status" = 0 -a -z "$(compgen -G 'run.grt.old/segment_*')"
+mkdir -p run.grt/segment_000001 && touch run.grt/segment_000001/notes
+run record -e kmod -o run.grt sleep 0.2
+expect "a segment with other files is not removed" 1 'cannot replace run.grt'
+
+fake_start 2 130 1000
+watched packed.grt -e kmod --max-size 4M --compress sleep 1.5
+expect "record --compress" 0 '[0-9]+ events, 6 lost'
+check "it stays below the bound, too" test "$most" -le $((4 << 20))
+check "and keeps more" test "$("$GRTRACE" dump packed.grt | wc -l)" -gt "$kept"
+check "deleted and kept are all" total_is_right packed.grt
+s=$(segments packed.grt | head -n 1)
+if command -v zstd >/dev/null; then
+	mkdir plain && cp "$s/metadata" plain/
+	for f in "$s"/*.zst; do zstd -qdcf "$f" >"plain/$(basename "$f" .zst)" 2>/dev/null; done
+	check "zstd makes the segment that it would be without" cmp <("$GRTRACE" dump "$s") <("$GRTRACE" dump plain)
+fi
+truncate -s -100 "$s/kmod_1.zst"
+run report "$s"
+expect "a packed file that is cut is read up to there, and reported" 1 'the last packed packet is cut after'
+printf 'x%.0s' {1..4000} | dd of="$s/kmod_0.zst" bs=1 seek=600 conv=notrunc 2>/dev/null
+run report "$s"
+check "one that is damaged ends with an error" test "$status" = 1
+
+# Killed while it writes.
+fake_start 2 130 1000
+rm -rf killed.grt
+"$GRTRACE" record -e kmod --max-size 8M --segment 512K -o killed.grt >/dev/null 2>&1 </dev/null &
+victim=$!
+for ((i = 0; i < 500; i++)); do
+	[ -d killed.grt/segment_000004 ] && break
+	sleep 0.01
+done
+kill -9 $victim
+wait $victim 2>/dev/null
+run report killed.grt
+expect "killed: what is there is a recording" 0 'the recorder did not finish this recording'
+check "whose events are accounted for" says '(accounted +yes|every event is accounted for)'
+for s in $(segments killed.grt); do
+	run report "$s"
+	expect "killed: $(basename "$s") is one" 0 'accounted for'
+done
+
+fake_start 2 60 1000
+run record -e kmod --max-time 0.2 -o aged.grt sleep 1
+expect "record --max-time" 0 '[0-9]+ events, 6 lost; [0-9.]+ MB kept'
+check "deleted and kept are all" total_is_right aged.grt
+fake_stop
+unset GRTRACE_DEBUGFS
+
+run record --max-size 1M true
+expect "a bound that is too small" 2 '--max-size: at least 4M'
+run record --max-size 8M --segment 4M true
+expect "a segment of more than a quarter" 2 'a quarter of --max-size'
+run record --compress true
+expect "--compress alone" 2 'are for --max-size or --max-time'
+run record --max-size 8M --raw x true
+expect "--raw has no segments" 2 'segments need a directory'
+
+# Names: each segment has the frames of the stacks in it.
+run record -e sched -o probe.grt -- true
+if [ "$status" = 0 ]; then
+	# by the program as users have it: naming takes the sanitizers longer than a segment waits for it
+	# shellcheck disable=SC2034 # check() prints it
+	output=$("$GRTRACE_PLAIN/grtrace" record -e sched --stack bpf --max-size 20M --segment 512K -o named.grt -- "$GRTRACE_BUILD/tests/cli/handoff" 2000 500 2>&1)
+	status=$?
+	check "a recording of threads" exits 0
+	for s in $(segments named.grt | head -n 3); do
+		"$GRTRACE" dump "$s" 2>/dev/null | python3 -c '
+import re, sys
+used, framed = set(), set()
+for line in sys.stdin:
+    m = re.search(r" FRAME .* stack=(\d+) ", line)
+    if m: framed.add(m[1])
+    used.update(re.findall(r" user=(\d+)", line))
+used.discard("0")
+missing = sorted(used - framed)
+sys.exit("without frames: %s" % missing[:5] if missing else 0)' 2>named.err
+		named=$?
+		check "$(basename "$s") has the frames of its stacks" test $named = 0
+		sed 's/^/# /' named.err
+	done
+fi
+
+plan

@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What the tutorials show is what their commands print: else tools/tutorials --write PROGRAM examples/tutorials FILE.md...
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+for file in "$GRTRACE_SRC"/docs/tutorials/*.md; do
+	name=${file##*/}
+	output=$("$GRTRACE_SRC/tools/tutorials" "$GRTRACE" "$GRTRACE_SRC/examples/tutorials" "$file" 2>&1)
+	status=$?
+	check "$name: its commands print what it shows" exits 0
+	check "$name: README.md leads to it" grep -qF "(docs/tutorials/$name)" "$GRTRACE_SRC/README.md"
+done
+sed 's/ordinary/strange/' "$GRTRACE_SRC/docs/tutorials/idle-gpu.md" >changed.md
+output=$("$GRTRACE_SRC/tools/tutorials" "$GRTRACE" "$GRTRACE_SRC/examples/tutorials" changed.md 2>&1)
+status=$?
+check "a text that differs is seen" exits 1
+check "and shown" says '^\+rank 0 .PID 556.: in an ordinary step'
+plan

@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# attach.sh BUILD [PYTHON]: a PyTorch loop that runs is recorded many times, with the library from its start
+# (asleep) and without it (attached). It needs a card, CUPTI 12.6 or later, PyTorch, and root or ptrace_scope 0.
+# Prints iterations/s before, in and after the windows, how long a thread stood still at most, and whether the
+# results are bit-identical. Exit status 0: as they should be.
+
+set -u
+build=$(realpath "${1:?attach.sh BUILD [PYTHON]}")
+python=${2:-python3}
+cycles=${CYCLES:-20}
+dir=$(mktemp -d)
+trap 'kill $pid 2>/dev/null; rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+pid=
+failed=0
+
+cat >loop.py <<'END'
+import os, sys, time, torch
+
+# "sync" waits for the device in each step, "item" for a stream alone, "graph" replays a CUDA graph
+how = sys.argv[1]
+torch.manual_seed(1)
+torch.use_deterministic_algorithms(True, warn_only=True)
+net = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(8)]).cuda()
+x = torch.randn(64, 256, device="cuda")
+y = torch.zeros_like(x)
+if how == "graph":
+    with torch.no_grad():
+        for _ in range(3):
+            net(x)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.no_grad(), torch.cuda.graph(graph):
+        y = net(x)
+ends, n, first = open("steps", "w"), 0, None
+while not os.path.exists("go"):
+    if how == "graph":
+        graph.replay()
+    else:
+        with torch.no_grad():
+            y = net(x)
+    if how == "item":
+        y.sum().item()
+    else:
+        torch.cuda.synchronize()
+    n += 1
+    if n % 20 == 0:
+        ends.write(f"{time.monotonic():.6f} {n}\n")
+        ends.flush()
+    if first is None:
+        first = y.clone()
+    elif n % 500 == 0 and not torch.equal(first, y):
+        print("DIFFERENT at", n, flush=True)
+        sys.exit(1)
+print("same", n, y.double().sum().item().hex(), flush=True)
+END
+
+# Steps in a second between two moments of CLOCK_MONOTONIC.
+rate() { # FROM TO
+	awk -v a="$1" -v b="$2" '$1 >= a && $1 <= b { if (!n0) { t0 = $1; n0 = $2 } t = $1; n = $2 } END { if (t > t0) printf "%.1f", (n - n0) / (t - t0); else print "-" }' steps
+}
+now() { "$python" -c 'import time; print(time.monotonic())'; }
+
+scene() { # HOW ASLEEP|ATTACHED
+	local a b c d i before sum=0 longest=0 within after gone
+	rm -f go steps out
+	if [ "$2" = asleep ]; then
+		CUDA_INJECTION64_PATH=$build/libgrtrace-cuda.so NVTX_INJECTION64_PATH=$build/libgrtrace-cuda.so "$python" loop.py "$1" >out 2>&1 &
+	else
+		env -u CUDA_INJECTION64_PATH "$python" loop.py "$1" >out 2>&1 &
+	fi
+	pid=$!
+	until [ -s steps ] || ! kill -0 $pid; do sleep 0.1; done
+	sleep 3
+	a=$(now) && sleep 5 && b=$(now)
+	before=$(rate "$a" "$b")
+	awk '{ print $2, $6 }' /proc/$pid/maps | grep / | grep -vE 'grtrace|cupti|nvperf' | sort -u >maps.before
+	for ((i = 0; i < cycles; i++)); do
+		c=$(now)
+		"$build/grtrace" record -e cuda -p $pid -d 2 -o c.grt >record 2>&1 || { cat record; failed=1; break; }
+		d=$(now)
+		[ $i = 0 ] && cat record && within=$(rate "$c" "$d")
+		longest=$(sed -n 's/.*stood still for \([0-9.]*\) ms.*/\1/p' record | head -n 1)
+		[ -z "$longest" ] || echo "# longest stop: $longest ms"
+	done
+	grep -h 'CUPTI stays' record
+	"$build/grtrace" report c.grt | head -n 3
+	kernels=$("$build/grtrace" report --json c.grt | "$python" -c 'import json,sys; r = json.load(sys.stdin); print(r.get("balance", {}).get("lost"))')
+	sleep 3
+	a=$(now) && sleep 5 && b=$(now)
+	after=$(rate "$a" "$b")
+	awk '{ print $2, $6 }' /proc/$pid/maps | grep / | grep -vE 'grtrace|cupti|nvperf' | sort -u >maps.after
+	touch go
+	wait $pid || failed=1
+	gone=$(awk -v a="$before" -v b="$after" 'BEGIN { printf "%.2f", b / a * 100 }')
+	echo "$1 $2: $before it/s before, $within in the first window, $after after $cycles cycles: $gone %, lost events $kernels, $(cat out)"
+	grep -q '^same' out || failed=1
+	cmp -s maps.before maps.after || { echo "maps differ:"; diff maps.before maps.after; failed=1; }
+	# what waits for a stream alone, and graphs, keep CUPTI: no limit for these
+	[ "$1" != sync ] || awk -v g="$gone" 'BEGIN { exit g < 99.5 }' || { echo "FAILED: below 99.5 %"; failed=1; }
+}
+
+for how in sync item graph; do
+	scene $how asleep
+	scene $how attached
+done
+exit $failed

@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A program that runs with the library and is not recorded: nothing is done until a recorder asks, and after it.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+GRTRACE=$GRTRACE_PLAIN/grtrace
+unset MOCK_LOG
+cycles=${GRTRACE_SOAK:+100}
+
+begin() { # SCENE [NUMBER]: $pid, with its output in `said`
+	rm -f go said log
+	MOCK_GO=$PWD/go CUDA_INJECTION64_PATH=$LIBRARY "$MOCK/app" "$@" >said 2>&1 &
+	pid=$!
+	for ((waited = 0; waited < 1000; waited++)); do
+		! grep -q ready said 2>/dev/null || break
+		sleep 0.01
+	done
+}
+finish() {
+	touch go
+	wait $pid
+	status=$?
+	output=$(<said)
+}
+# Kernels of a recording: how many, and whether one between the first and the last is missing or doubled.
+whole() {
+	"$GRTRACE_BUILD/tests/inject/records" "$1" | awk '$1 == "G" && $3 == "kernel" { n++; k[$4]++; if (!lo || $4 < lo) lo = $4; if ($4 > hi) hi = $4 }
+		END { for (i = lo; i <= hi; i += 2) if (k[i] != 1) bad++; print n + 0, bad + 0 }'
+}
+
+begin ask 2000
+for ((waited = 0; waited < 500; waited++)); do
+	! grep -qx grtrace /proc/$pid/task/*/comm || break
+	sleep 0.01
+done
+check "it is loaded, and has one thread more" grep -qx grtrace /proc/$pid/task/*/comm
+finish
+check "nobody asks: no callback, no client" says '^sum [0-9a-f]+, 0 windows, 0 unclean, finalized 0 times, 0 faults, 0 callbacks, 0 asked, 0 disturbed$'
+sum=$(sed -n 's/^sum \([0-9a-f]*\),.*/\1/p' <<<"$output")
+
+begin ask 2000
+missing=0 empty=0 failed=0
+for ((i = 0; i < ${cycles:=8}; i++)); do
+	run record -e cuda -p $pid -d 0.05 -o c.grt
+	[ $status = 0 ] || failed=$((failed + 1))
+	read -r kernels bad < <(whole c.grt)
+	[ "${kernels:-0}" -gt 0 ] || empty=$((empty + 1))
+	missing=$((missing + ${bad:-1}))
+done
+check "recorded $cycles times" test $failed = 0
+check "each has kernels" test $empty = 0
+check "and none is missing between the first and the last" test $missing = 0
+output=$("$GRTRACE_BUILD/tests/inject/joined" c.grt)
+check "each kernel has its launch, and a stack" says '^launches=([0-9]+) .* unknown=0 '
+check "stacks are whole" says 'whole_stacks=[1-9]'
+"$GRTRACE" record -e cuda -p $pid -o first.grt >/dev/null 2>&1 &
+first=$!
+for ((waited = 0; waited < 500; waited++)); do
+	[ "$(find first.grt -name 'cuda_*_1' 2>/dev/null)" ] && break
+	sleep 0.01
+done
+run record -e cuda -p $pid -d 1 -o second.grt
+expect "a second recorder is refused, with who has it" 3 "process $first, another recorder, has it"
+kill -KILL $first
+wait $first 2>/dev/null
+run record -e cuda -p $pid -d 0.1 -o third.grt
+expect "a recorder that was killed has left it to others" 0 '[1-9][0-9]* events, 0 lost'
+finish
+check "the program ends well" exits 0
+check "as without it, with CUPTI as before each time" says "^sum $sum, $((cycles + 2)) windows, 0 unclean, finalized $((cycles + 2)) times, 0 faults, [0-9]+ callbacks, 0 asked, 0 disturbed$"
+
+begin ask-idle 1000
+SECONDS=0
+run record -e cuda -p $pid -d 0.1 -o c.grt
+expect "a program without a call" 0 'in c.grt'
+check "is let go within 2 s" test $SECONDS -le 3
+finish
+check "and CUPTI is out of it" says '1 windows, 0 unclean, finalized 1 times, 0 faults,'
+
+# Which can be asked, and who has one; all that use CUDA, also one without the library. Alone, for others may use CUDA here.
+if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
+	cat >all.sh <<-'END'
+		export HOME=$PWD/home XDG_CONFIG_HOME= MOCK_GO=$PWD/go
+		mkdir -p home
+		rm -f go
+		"$GRTRACE" start --cuda >started || echo "start failed"
+		set -a
+		. home/.config/environment.d/50-grtrace.conf
+		set +a
+		"$MOCK/app" ask 100 >one & one=$!
+		env -u CUDA_INJECTION64_PATH "$MOCK/app" ask 100 >two & two=$!
+		for ((i = 0; i < 1000; i++)); do
+			grep -q ready one && grep -q ready two && break
+			sleep 0.01
+		done
+		"$GRTRACE" status --cuda | sed "s/ $one / ONE /"
+		"$GRTRACE" record -e cuda -p gpu -d 0.3 -o all.grt
+		"$GRTRACE" record -e cuda -o program.grt -- "$MOCK/app" plain 100
+		"$GRTRACE" stop --cuda
+		"$GRTRACE" stop --cuda >/dev/null && echo "twice is fine"
+		touch go
+		wait
+		cat one two
+		find home -type f
+	END
+	output=$(timeout 60 unshare -mpf --kill-child --mount-proc env "GRTRACE=$GRTRACE" "MOCK=$MOCK" bash all.sh 2>&1)
+	status=$?
+	check "start --cuda: the program that it made ask-able is listed" says '^  ONE +app +asleep$'
+	check "and no other" test "$(grep -c asleep <<<"$output")" = 1
+	check "-p gpu: each of the two is recorded once" test "$(grep -c ' 1 windows, 0 unclean, .* 0 asked, 0 disturbed$' <<<"$output")" = 2
+	check "stop --cuda twice is fine" says '^twice is fine$'
+	output=$("$GRTRACE_BUILD/tests/inject/joined" all.grt)
+	check "into one recording" says ' processes=2$'
+	output=$("$GRTRACE_BUILD/tests/inject/joined" program.grt)
+	check "a program is recorded as ever where the library is the default" says '^launches=100 .* matched=100 '
+	check "stop --cuda: the file is gone" test ! -e home/.config/environment.d
+	mkdir -p home/.config/environment.d
+	echo 'MINE=1' >home/.config/environment.d/50-grtrace.conf
+	output=$(HOME=$PWD/home XDG_CONFIG_HOME= "$GRTRACE" start --cuda 2>&1)
+	status=$?
+	check "a file of another is left alone" test "$status$(<home/.config/environment.d/50-grtrace.conf)" = 1MINE=1
+else
+	echo "# all processes: needs root"
+fi
+
+# Its own user's, and root's.
+if [ "$(id -u)" = 0 ]; then
+	begin ask 1000
+	output=$(setpriv --reuid=65534 --regid=65534 --clear-groups "$GRTRACE" record -e cuda -p $pid -d 1 -o "$(mktemp -u)" 2>&1)
+	status=$?
+	expect "another user's process is not asked" 3 'Permission denied'
+	finish
+	check "and was not" says ' 0 windows,'
+fi
+plan

@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A program that runs without the library gets it: it computes what it would have, and its waits do not end early.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+GRTRACE=$GRTRACE_PLAIN/grtrace
+unset MOCK_LOG
+
+if [ "$(uname -m)" != x86_64 ] || { [ "$(id -u)" != 0 ] && [ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null)" -gt 0 ]; }; then
+	echo "1..0 # SKIP needs x86-64, and root or ptrace_scope 0"
+	exit 4
+fi
+
+as=()
+begin() { # PROGRAM...: $pid, with its output in `said`
+	rm -f go said
+	MOCK_GO=$PWD/go "${as[@]}" "$@" >said 2>&1 &
+	pid=$!
+	for ((waited = 0; waited < 1000; waited++)); do
+		! grep -q ready said 2>/dev/null || break
+		sleep 0.01
+	done
+}
+finish() {
+	touch go
+	wait $pid
+	status=$?
+	output=$(<said)
+}
+whole() {
+	"$GRTRACE_BUILD/tests/inject/records" "$1" | awk '$1 == "G" && $3 == "kernel" { n++; k[$4]++; if (!lo || $4 < lo) lo = $4; if ($4 > hi) hi = $4 }
+		END { for (i = lo; i <= hi; i += 2) if (k[i] != 1) bad++; print n + 0, bad + 0 }'
+}
+# Files that a process has mapped, but for the library's and CUPTI's, which it loads.
+mapped() { # PID
+	awk '{ print $2, $6 }' "/proc/$1/maps" | grep -vE ' $|grtrace|libcupti' | sort
+}
+
+begin "$MOCK/app" ask 2000
+finish
+sum=$(sed -n 's/^sum \([0-9a-f]*\),.*/\1/p' said)
+
+begin "$MOCK/app" ask 2000
+mapped $pid >before
+SECONDS=0
+run record -e cuda -p $pid -d 0.2 -o c.grt
+expect "a program that was started without it" 0 'the library was loaded into process [0-9]+, a thread of which stood still for [0-9.]+ ms at most'
+read -r kernels bad < <(whole c.grt)
+check "its kernels are there" test "${kernels:-0}" -gt 10
+check "none is missing between the first and the last" test "$bad" = 0
+output=$("$GRTRACE_BUILD/tests/inject/joined" c.grt)
+check "with launches and whole stacks" says 'unknown=0 .* with_stack=[1-9]'
+cycles=${GRTRACE_SOAK:+1000}
+failed=0 missing=0
+for ((i = 0; i < ${cycles:=5}; i++)); do
+	run record -e cuda -p $pid -d 0.05 -o c.grt
+	[ $status = 0 ] || failed=$((failed + 1))
+	read -r kernels bad < <(whole c.grt)
+	missing=$((missing + ${bad:-1}))
+done
+check "$cycles times more" test $failed$missing = 00
+mapped $pid >after
+check "what it has mapped is as before, but for the library" cmp before after
+check "memory that was needed to load it is gone" test -z "$(grep rwxp /proc/$pid/maps)"
+finish
+check "it ends well" exits 0
+check "with what it computes, no wait that ended early, and CUPTI as before" says "^sum $sum, $((cycles + 1)) windows, 0 unclean, finalized $((cycles + 1)) times, 0 faults, [0-9]+ callbacks, 0 asked, 0 disturbed$"
+
+# A recorder that is killed at any moment.
+kills=${GRTRACE_SOAK:+200}
+alive=0
+for ((i = 0; i < ${kills:=6}; i++)); do
+	begin "$MOCK/app" ask 1000
+	"$GRTRACE" record -e cuda -p $pid -d 5 -o killed.grt >/dev/null 2>&1 &
+	recorder=$!
+	sleep "0.0$((RANDOM % 90 + 10))"
+	kill -KILL $recorder 2>/dev/null
+	wait $recorder 2>/dev/null
+	sleep 0.5
+	finish
+	[ $status = 0 ] && says ' 0 faults, .* 0 asked, 0 disturbed$' && alive=$((alive + 1))
+done
+check "the recorder is killed $kills times: the program ends as without it" test $alive = $kills
+
+# Another mount and PID namespace, in which the library is not.
+if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
+	as=(unshare -mpf --mount-proc sh -c 'mount --bind /dev/null "$0" && exec "$@"' "$LIBRARY")
+	begin "$MOCK/app" ask 1000
+	as=()
+	inner=$(pgrep -P $pid)
+	run record -e cuda -p "$inner" -d 0.2 -o c.grt
+	expect "a process of another mount and PID namespace" 0 'the library was loaded into'
+	output=$("$GRTRACE_BUILD/tests/inject/joined" c.grt)
+	check "its kernels have their launches" says '^launches=[1-9].* kernels=[1-9].* unknown=0 '
+	finish
+	check "and it ends as without it" says ' 1 windows, 0 unclean, .* 0 disturbed$'
+else
+	echo "# namespaces: needs root"
+fi
+
+# ------------------------------------------------------------- what is refused
+
+refused() { # NAME WHY
+	run record -e cuda -p $pid -d 1 -o refused.grt
+	check "$1: refused" test $status != 0
+	check "$1: why" says "$2"
+	check "$1: what to type" says '^  try: '
+	check "$1: it lives" kill -0 $pid
+}
+cat >traces.py <<-'END'
+	import ctypes, os, sys, time
+	libc = ctypes.CDLL(None)
+	libc.ptrace(0x4206, int(sys.argv[1]), 0, 0)
+	print("traced", flush=True)
+	time.sleep(60)
+END
+begin "$MOCK/app" ask 1000
+if command -v python3 >/dev/null; then
+	python3 traces.py $pid >traced &
+	tracer=$!
+	for ((waited = 0; waited < 500; waited++)); do
+		[ ! -s traced ] || break
+		sleep 0.01
+	done
+	refused "a process that a debugger has" "process $tracer traces it already"
+	kill $tracer
+	wait $tracer 2>/dev/null
+fi
+if [ "$(id -u)" = 0 ]; then
+	output=$(setpriv --reuid=65534 --regid=65534 --clear-groups "$GRTRACE" record -e cuda -p $pid -d 1 -o "$(mktemp -u)" 2>&1)
+	status=$?
+	check "another user's process: refused" test $status = 3
+fi
+finish
+check "and it was not touched" says ' 0 windows, .* 0 disturbed$'
+printf '#include <stdio.h>\n#include <unistd.h>\nint main(void) { puts("ready"); fflush(stdout); for (;;) pause(); }\n' >static.c
+if cc -static -o static static.c 2>/dev/null; then
+	begin ./static
+	refused "a static program" "static program"
+	kill $pid
+	wait $pid 2>/dev/null
+fi
+"$MOCK/app" caged-kill 400 >/dev/null 2>&1 &
+pid=$!
+for ((waited = 0; waited < 500; waited++)); do
+	! grep -q '^Seccomp:.*2' /proc/$pid/status || break
+	sleep 0.01
+done
+refused "seccomp" "seccomp may end it"
+wait $pid
+status=$?
+check "it goes on to its end" exits 0
+plan

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What packages say of the source is so: the version, the licence of each file, the versions of the library's symbols.
+cd "$GRTRACE_SRC" || exit 1
+n=0
+result() { # NAME WHY
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		sed 's/^/# /' <<<"$2"
+	fi
+}
+
+version=$(sed -n 's/^#define GRT_VERSION "\(.*\)"/\1/p' include/grtrace/version.h)
+same() { # NAME VERSION
+	result "$1 has the version $version" "$([ "$2" = "$version" ] || echo "it has $2")"
+}
+same debian/changelog "$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)"
+same packaging/grtrace.spec "$(sed -n 's/^Version: *//p' packaging/grtrace.spec)"
+result "packaging/grtrace.spec describes it" "$(grep -q "^\* .* - ${version//./\\.}-1$" packaging/grtrace.spec || echo "%changelog has no entry of it")"
+
+in_map() { sed -n 's/^\(GRTRACE_[0-9.]*\) {$/\1/p' lib/libgrtrace.map; }
+in_symbols() { sed -n 's/^ (symver)\(GRTRACE_[0-9.]*\) .*/\1/p' debian/libgrtrace0.symbols; }
+result "each version of symbols is in debian/libgrtrace0.symbols" "$(diff <(in_map) <(in_symbols))"
+result "there is one at least" "$([ -n "$(in_map)" ] || echo "lib/libgrtrace.map has none")"
+
+# `FILE: SPDX but COPYRIGHT` for each file whose first lines say another licence than debian/copyright: the last
+# paragraph whose pattern a file's name matches is the one for it.
+licences_differ() {
+	python3 - <<-'END'
+		import fnmatch, os, re
+		names = {"GPL-2": "GPL-2.0", "LGPL-2.1 or BSD-2-clause": "LGPL-2.1 OR BSD-2-Clause"}
+		rules = []
+		for paragraph in open("debian/copyright").read().split("\n\n"):
+		    found = re.search(r"^Files:((?:.|\n )*)\n", paragraph + "\n", re.M)
+		    if found:
+		        licence = re.search(r"^License: *(.*)", paragraph, re.M).group(1)
+		        rules += [(pattern, names[licence]) for pattern in found.group(1).split()]
+		seen = 0
+		for top, dirs, files in os.walk("."):
+		    dirs[:] = [d for d in dirs if top != "." or d not in (".git", "build", "LICENSES", "demo")]
+		    dirs[:] = [d for d in dirs if top != "./debian" or d == "source"]
+		    for file in files:
+		        path = os.path.join(top, file)[2:]
+		        if os.path.islink(path) or not os.path.isfile(path):
+		            continue
+		        text = open(path, errors="replace").read(2000)
+		        spdx = re.search(r"SPDX-License-Identifier: ((?:\S+ OR )?\S+)", text)
+		        given = [licence for pattern, licence in rules if fnmatch.fnmatchcase(path, pattern)]
+		        if not given:
+		            print(path + ": no paragraph of debian/copyright is for it")
+		        elif spdx and spdx.group(1) != given[-1]:
+		            print(path + ": " + spdx.group(1) + ", but debian/copyright has " + given[-1])
+		        seen += bool(spdx)
+		if seen < 500:
+		    print("only", seen, "files were compared")
+	END
+}
+if command -v python3 >/dev/null; then
+	result "the licence in each file is that of debian/copyright" "$(licences_differ 2>&1)"
+else
+	n=$((n + 1))
+	echo "ok $n - licences # SKIP no python3: apt-get install python3"
+fi
+
+if command -v rpmspec >/dev/null; then
+	result "rpmspec reads packaging/grtrace.spec" "$(rpmspec --parse packaging/grtrace.spec 2>&1 >/dev/null)"
+fi
+echo "1..$n"

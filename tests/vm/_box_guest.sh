@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What tests/vm/softgpu.sh runs in the guest: a black box beside the software GPU, whose jobs hang, fail and are
+# late. The truth is what the GPU wrote of itself.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+player=$GRTRACE_BUILD/tools/softgpu-run
+cd /tmp || exit 1
+modprobe gpu_sched
+modprobe drm_kms_helper 2>/dev/null
+insmod "$GRTRACE_MODULES/grtrace_softgpu.ko" timeout_ms=1500 2>/dev/null ||
+	insmod "$GRTRACE_BUILD/kernel/grtrace_softgpu.ko" timeout_ms=1500 || skip_all "no grtrace_softgpu.ko"
+
+# Records a workload under a black box; `output` is what the recorder said.
+box() { # TRIGGERS WORKLOAD [PROGRAM...]
+	rm -rf box.grt truth.csv
+	printf '%s\n' "$2" >workload
+	output=$("$GRTRACE" record -e drm --stack bpf --last 5 --after 0.2 --on "$1" -o box.grt -- "$player" -q -o truth.csv workload 2>&1)
+	status=$?
+}
+
+# Of the job in the truth whose column has a value: ctx:seqno and pid.
+truly() { # COLUMN VALUE
+	awk -F, -v column="$1" -v value="$2" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at[column] == value { print $at["ctx"] ":" $at["seqno"], $at["pid"]; exit }' truth.csv
+}
+
+# What the snapshot says of its incident, as truly().
+told() {
+	sed -nE 's/.*incident_of = "time=[0-9]+ pid=([0-9]+) tid=[0-9]+ ctx=([0-9]+) seqno=([0-9]+) .*/\2:\3 \1/p' box.grt/snapshot_000001/metadata
+}
+
+# The job, its process and its stack are those of the truth's row, and the snapshot stands alone.
+right() { # NAME TRIGGER COLUMN VALUE
+	check "$1: $2 is reported" says "^grtrace record: $2: "
+	check "$1: one snapshot" test "$(echo box.grt/snapshot_*)" = box.grt/snapshot_000001
+	check "$1: of the right job and process" test -n "$(told)" -a "$(told)" = "$(truly "$3" "$4")"
+	run report --incident box.grt/snapshot_000001
+	expect "$1: report --incident" 0 "^job $(truly "$3" "$4" | cut -d' ' -f1) on ring "
+	check "$1: its submit's stack" says '^stack of its submit$'
+	check "$1: names the program's function" says '^ +[0-9]+ (submit|ioctl|drmIoctl|main)'
+	run report box.grt/snapshot_000001
+	expect "$1: the snapshot is a whole recording" 0 '^every event is accounted for'
+}
+
+many='+0 gfx_0 300us count=200 every=2ms'
+box 'job>400ms,fence-error,frame>3x,xid,exit-by-signal,devcoredump,signal' '0 gfx 300us count=1500 every=1ms'
+check "a steady run triggers nothing" test "$status" = 0 -a -z "$(compgen -G 'box.grt/snapshot_*')"
+check "which is said" says '^grtrace record: 0 snapshots in box.grt; 0 incidents within a pause have none$'
+
+box 'job>400ms' "$many
++420ms gfx_0 1ms hang"
+right "lost completion" job state timeout
+run report --incident box.grt/snapshot_000001
+check "lost completion: before the driver's own timeout" says 'complete +-$|complete .* after'
+
+box 'job>400ms' "$many
++420ms gfx_0 1ms hang
++1ms gfx_0 300us count=5"
+right "stuck ring" job state timeout
+run report --incident box.grt/snapshot_000001
+check "stuck ring: those behind it are counted" says ' 6 +[0-9.]+ m?s +[0-9]+ softgpu-run'
+
+box 'job>400ms' "$many
++420ms gfx_0 900ms"
+right "slow job" job duration 900000000
+
+box 'fence-error' "$many
++420ms gfx_0 300us error=EIO
++50ms gfx_0 300us count=100 every=2ms"
+right "error fence" fence-error status -5
+
+box 'fence-error' "$many
++420ms gfx_0 300us refuse=ENOSPC
++50ms gfx_0 300us count=100 every=2ms"
+right "refused job" fence-error state refused
+
+box 'job>400ms' "$many
++420ms gfx_0 1ms hang id=a
++1ms comp_0 300us after=a client=0"
+right "a job that others wait for" job state timeout
+
+# The time from the incident to the bundle: the truth has when the job was submitted, the file system when the last
+# file was made.
+rm -rf box.grt
+printf '%s\n' "$many" '+420ms gfx_0 1ms hang' >workload
+"$GRTRACE" record -e drm --last 5 --after 0.2 --on 'job>400ms' -o box.grt -- "$player" -q -o truth.csv workload >/dev/null 2>&1
+at=$(sed -nE 's/.*incident_of = "time=([0-9]+) .*/\1/p' box.grt/snapshot_000001/metadata)
+made=$(stat -c %.9W box.grt/snapshot_000001/drm_0)
+late=$(sed -nE 's/.*clock_start = "monotonic=([0-9]+) realtime=([0-9]+) .*/\1 \2/p' box.grt/snapshot_000001/metadata |
+	awk -v at="$at" -v made="$made" '{ printf "%d\n", made * 1000 - (at - $1 + $2) / 1000000 }')
+check "the bundle is on disk within 2 s of the incident ($late ms)" test "${late:-9999}" -le 2000
+submit=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["state"] == "timeout" { print $c["submit"] }' truth.csv)
+check "which is at most 0.3 s after the limit ($(((at - submit) / 1000000)) ms after the submit)" \
+	test $((at - submit)) -ge 400000000 -a $((at - submit)) -le 700000000
+
+rm -rf box.grt
+run record -e drm --last 5 --on exit-by-signal -o box.grt -- sh -c "$player -q -p steady -j 100 -o truth.csv; kill -SEGV \$\$"
+expect "a program killed by a signal" 139 '^grtrace record: exit-by-signal: the program was ended by signal 11 \(Segmentation fault\), process [0-9]+'
+run report --incident box.grt/snapshot_000001
+expect "its snapshot" 0 '^  process +[0-9]+'
+check "has the jobs of before" says '^ +100 +100 +0 +0 '
+rm -rf box.grt
+run record -e drm --last 5 --on fence-error --after 0.1 --pause 60 -o box.grt -- "$player" -q -p hang -j 200 -o truth.csv
+check "many errors make one snapshot" test "$(echo box.grt/snapshot_*)" = box.grt/snapshot_000001
+check "and are counted" says '; [1-9][0-9]* incidents within a pause have none$'
+rmmod grtrace_softgpu
+plan
