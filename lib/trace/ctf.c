@@ -364,7 +364,7 @@ static int add_stream_file(struct ctf_dir *d, struct ctf_file *f, struct grt_err
 {
 	struct grt_health before = d->s->found;
 	struct grt_parts *parts = f->parts;
-	const struct grt_part_file *last = &parts->part[parts->n - 1];
+	const struct grt_file_part *last = &parts->part[parts->n - 1];
 	char label[PATH_MAX];
 	struct grt_walk w;
 	int ret;

@@ -27,7 +27,7 @@ static ssize_t parts_pread(int fd, void *buf, size_t len, uint64_t at)
 }
 
 /* Where the packets of a packed file are; what follows the last whole one stays unread. */
-static int parts_find_packets(struct grt_part_file *part, uint64_t size)
+static int parts_find_packets(struct grt_file_part *part, uint64_t size)
 {
 	struct grt_packed_head h;
 	uint32_t room = 0;
@@ -52,7 +52,7 @@ static int parts_find_packets(struct grt_part_file *part, uint64_t size)
 	return n < 0 ? (int)n : 0;
 }
 
-static int parts_open(struct grt_part_file *part)
+static int parts_open(struct grt_file_part *part)
 {
 	uint32_t magic = 0;
 	struct stat st;
@@ -72,7 +72,7 @@ static int parts_open(struct grt_part_file *part)
 
 int grt_parts_add(struct grt_parts *p, int fd)
 {
-	struct grt_part_file part = {.fd = fd, .start = p->size};
+	struct grt_file_part part = {.fd = fd, .start = p->size};
 	int ret = parts_open(&part);
 
 	if (!ret && grt_grow_one(&p->part, p->n))
@@ -88,7 +88,7 @@ int grt_parts_add(struct grt_parts *p, int fd)
 }
 
 /* The last one that begins at a position or before it; one that is empty has no byte. */
-static const struct grt_part_file *parts_at(const struct grt_parts *p, uint64_t at)
+static const struct grt_file_part *parts_at(const struct grt_parts *p, uint64_t at)
 {
 	unsigned int low = 0, high = p->n;
 
@@ -103,7 +103,7 @@ static const struct grt_part_file *parts_at(const struct grt_parts *p, uint64_t 
 	return &p->part[low];
 }
 
-static uint32_t parts_place_at(const struct grt_part_file *part, uint64_t at)
+static uint32_t parts_place_at(const struct grt_file_part *part, uint64_t at)
 {
 	uint32_t low = 0, high = part->places;
 
@@ -119,7 +119,7 @@ static uint32_t parts_place_at(const struct grt_part_file *part, uint64_t at)
 }
 
 /* Unpacks one packet into the cursor. Return: 0 or -errno */
-static int parts_unpack(struct grt_parts_cursor *c, const struct grt_part_file *part, uint32_t number)
+static int parts_unpack(struct grt_parts_cursor *c, const struct grt_file_part *part, uint32_t number)
 {
 	const struct grt_packed_place *place = &part->place[number];
 	size_t need = (size_t)place->bytes + place->packed;
@@ -143,7 +143,7 @@ static int parts_unpack(struct grt_parts_cursor *c, const struct grt_part_file *
 	return 0;
 }
 
-static ssize_t parts_read_packed(const struct grt_part_file *part, struct grt_parts_cursor *c, char *buf,
+static ssize_t parts_read_packed(const struct grt_file_part *part, struct grt_parts_cursor *c, char *buf,
 				 size_t len, uint64_t at)
 {
 	uint32_t number = parts_place_at(part, at);
@@ -167,7 +167,7 @@ static ssize_t parts_read_packed(const struct grt_part_file *part, struct grt_pa
 ssize_t grt_parts_read(const struct grt_parts *p, struct grt_parts_cursor *c, void *buf, size_t len,
 		       uint64_t at)
 {
-	const struct grt_part_file *part;
+	const struct grt_file_part *part;
 
 	if (at >= p->size)
 		return 0;

@@ -22,12 +22,12 @@ struct grt_packed_place {
 };
 
 /**
- * struct grt_part_file - one of the files
+ * struct grt_file_part - one of the files
  * @start, @size: where it lies in the whole, bytes
  * @begin: of a plain one, where in the file
  * @place, @places: the packets of a packed one, which has @tail bytes behind the last whole one
  */
-struct grt_part_file {
+struct grt_file_part {
 	int fd;
 	uint64_t start;
 	uint64_t size;
@@ -40,7 +40,7 @@ struct grt_part_file {
 
 /** struct grt_parts - all of them, @n, with @size bytes */
 struct grt_parts {
-	struct grt_part_file *part;
+	struct grt_file_part *part;
 	unsigned int n;
 	uint64_t size;
 };
@@ -50,7 +50,7 @@ struct grt_parts {
  * @room
  */
 struct grt_parts_cursor {
-	const struct grt_part_file *part;
+	const struct grt_file_part *part;
 	uint32_t place;
 	char *buf;
 	size_t room;

@@ -86,7 +86,7 @@ static int add_cpu(struct grt_session *s, const struct grt_walk *w, const struct
 /* A packed file that ends within a packet. */
 static void session_tell_tails(struct grt_session *s, const struct grt_parts *parts, const char *label)
 {
-	for (const struct grt_part_file *p = parts->part; p < parts->part + parts->n; p++)
+	for (const struct grt_file_part *p = parts->part; p < parts->part + parts->n; p++)
 		if (p->tail)
 			grt_fault(&s->found, GRT_FAULT_CUT, p->tail,
 				  "its writer was killed, the disk was full, or the copy is incomplete",
