@@ -102,7 +102,7 @@ static bool cuda_is_count(const char *text)
 
 static const char *cuda_refuse(const struct source_setup *setup)
 {
-	if ((capture_range || delay > 0) && !setup->program)
+	if ((capture_range || delay > 0) && (setup->pid || setup->gpu_users))
 		return "--capture-range and --delay are for a program that grtrace starts: grtrace record -e cuda --delay 1 -- PROGRAM";
 	if (capture_range && delay > 0)
 		return "--capture-range and --delay do not go together: either says when to begin";
