@@ -5,8 +5,8 @@
  *	GRTRACE_DELAY	from when on, ns of CLOCK_MONOTONIC
  *
  * Between them CUPTI makes no records and calls nothing but cudaProfilerStart() and -Stop(), and what makes
- * nodes of graphs and allocates memory: what comes later needs to know them. The program's thread that begins or
- * ends a window switches itself, so that the first launch behind it is in it, or out of it.
+ * nodes of graphs and allocates memory: what comes later needs to know them. The program's thread that
+ * begins or ends a window switches itself, so that the first launch behind it is in it, or out of it.
  */
 #include <pthread.h>
 #include <stdio.h>
