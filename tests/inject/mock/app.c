@@ -1043,15 +1043,31 @@ static void *wait_for_lock(void *arg)
 	return arg;
 }
 
+static void driver_alloc(uint32_t call, uint64_t address, uint64_t bytes, int result);
+static void driver_free(uint32_t call, uint64_t address);
+
+/* A thread that allocates and frees, and calls nothing else. */
+static void *allocate_alone(void *arg)
+{
+	while (!__atomic_load_n(&rests, __ATOMIC_RELAXED)) {
+		driver_alloc(243, 0x5000000, 4096, 0);
+		driver_free(245, 0x5000000);
+		pause_ms(1);
+	}
+	return arg;
+}
+
 /* Until the file of MOCK_GO is there: what it computes, and what became of CUPTI. */
 static void ask_me(bool calls)
 {
 	void *(*const waits[])(void *arg) = {watch_windows, wait_for_time, wait_for_bytes, wait_for_lock};
 	uint64_t sum = 0, steps = 0;
-	pthread_t thread[4];
+	pthread_t thread[4], allocates;
 
 	mock.owner = true;
 	if (pipe(quiet))
+		abort();
+	if (calls && pthread_create(&allocates, NULL, allocate_alone, NULL))
 		abort();
 	for (int i = 0; i < 4; i++)
 		if (pthread_create(&thread[i], NULL, waits[i], NULL))
@@ -1076,6 +1092,8 @@ static void ask_me(bool calls)
 	pthread_join(thread[0], NULL);
 	pthread_join(thread[1], NULL);
 	pthread_join(thread[2], NULL);
+	if (calls)
+		pthread_join(allocates, NULL);
 	printf("sum %llx, %lu windows, %lu unclean, finalized %u times, %u faults, %lu callbacks, %u asked, %lu disturbed\n",
 	       (unsigned long long)sum, windows, unclean, mock.finalized, mock.faults, mock.delivered,
 	       asked_of_cupti(), (unsigned long)disturbed);
