@@ -30,7 +30,8 @@
 #include "host/elf_file.h"
 #include "host/maps.h"
 
-#ifdef __x86_64__
+/* Functions are found with libelf, which the loader of BPF programs brings along. */
+#if defined(__x86_64__) && defined(GRT_HAVE_BPF)
 
 /* In the process: the code, what it knows, the processor's other registers, and its stack. */
 #define ATTACH_DATA 0x1000
@@ -707,7 +708,8 @@ int cuda_attach_load(struct cuda_attach *out, pid_t pid, const char *library, st
 int cuda_attach_load(struct cuda_attach *out, pid_t pid, const char *library, struct grt_err *err)
 {
 	*out = (struct cuda_attach){0};
-	return grt_err_set(err, -ENOSYS, "that is done on x86-64 only",
+	return grt_err_set(err, -ENOSYS,
+			   "that is done on x86-64 only, by a program that was built with libbpf",
 			   "grtrace start --cuda, and start the program again",
 			   "cannot load the library into process %d", (int)pid);
 }

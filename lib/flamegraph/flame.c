@@ -152,15 +152,15 @@ static int name_job(struct grt_flame *f, const struct grt_job *job, struct row *
 	const char *name = grt_names_owner(names, job->name) ?: grt_names_name(names, job->name);
 	const char *ring = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, job->ring));
 	const char *gpu = grt_names_name(names, grt_names_find(names, GRT_NAME_RING_GPU, job->ring));
-	char text[64], pid[24];
+	char text[64] = "", pid[24];
 	int ret;
 
 	snprintf(pid, sizeof(pid), job->pid ? "pid %u" : "[unknown]", job->pid);
 	ret = flame_intern(f, name ? name : pid, 64, &r->name);
 	if (ring)
 		snprintf(text, sizeof(text), " %s", ring);
-	else
-		snprintf(text, sizeof(text), job->ring != GRT_RING_NONE ? " ring %u" : "", job->ring);
+	else if (job->ring != GRT_RING_NONE)
+		snprintf(text, sizeof(text), " ring %u", job->ring);
 	if (!ret && text[0])
 		ret = flame_intern(f, text, sizeof(text), &r->ring);
 	return ret || !gpu ? ret : flame_intern(f, gpu, 64, &r->gpu);

@@ -165,7 +165,8 @@ sleep 30 &
 run record -e cuda --stack=bpf -p $! -o no.grt
 expect "a process without CUDA" 3 'no launches to see: it has loaded no libcuda.so'
 run record -e cuda -p $! -o no.grt
-check "without --stack=bpf, what to type" says 'try: grtrace record -e cuda --stack=bpf -p PID'
+expect "without --stack=bpf" 3 'cannot load the library into process [0-9]+: '
+check "what to type" says 'try: .*grtrace start --cuda'
 kill $!
 
 # What a process has mapped is what is probed, whatever has its name when one looks.
