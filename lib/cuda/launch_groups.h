@@ -44,7 +44,7 @@ enum grt_launch_by {
  * @bytes: copied or set
  * @timed_bytes: of these, with a time
  * @fits, @fits_sum, @waves_sum: kernels whose occupancy is known, and the sums of theirs: warps of 100 000,
- *and thousandths of waves; @limits: all that limited them
+ * and thousandths of waves; @limits: all that limited them
  * @exec: time on the GPU; @latency: from the call to the beginning
  * @before_call: records that began before their call did, by their stamps; in no latency
  * @busy: union of the times on the GPU, in the span; streams and devices

@@ -298,7 +298,8 @@ int cuDriverGetVersion(int *version)
 
 /*
  * MOCK_DEVICES: of each device that the process sees two hexadecimal digits, which its UUID consists of, and
- * where it is a MIG instance a dot and those of its GPU. Without it there is one, which the driver does not know.
+ * where it is a MIG instance a dot and those of its GPU. Without it there is one, which the driver does not
+ * know.
  */
 static bool device_digits(int device, unsigned int digits[2])
 {

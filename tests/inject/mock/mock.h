@@ -162,8 +162,8 @@ void mock_wait(void);
 /** mock_overhead - a record without a call */
 void mock_overhead(void);
 
-/** mock_profiler - cudaProfilerStart() or -Stop(), which calls the driver's; mock_asked - callbacks of launches and kinds of
- * records that somebody wants */
+/** mock_profiler - cudaProfilerStart() or -Stop(), which calls the driver's; mock_asked - callbacks of
+ * launches and kinds of records that somebody wants */
 void mock_profiler(bool start);
 unsigned int mock_asked(void);
 
