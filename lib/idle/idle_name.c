@@ -121,6 +121,7 @@ static int place_in_tree(const struct grt_frames *frames, uint32_t id, const str
 {
 	struct grt_own_place own = {.found = false};
 	struct grt_code_frame f = {.source = NULL};
+	struct grt_frame_place at;
 	struct grt_memfile m;
 	FILE *file = grt_memfile_open(&m);
 	char *text = NULL;
@@ -132,8 +133,11 @@ static int place_in_tree(const struct grt_frames *frames, uint32_t id, const str
 		if (!text)
 			break;
 		f.function = text;
-		f.module = grt_frames_place(frames, id, i).module;
-		grt_own_place_see(&own, &f, path[i]);
+		at = grt_frames_place(frames, id, i);
+		f.module = at.module;
+		/* what a header of the system has inlined into the user's code is none of it */
+		if (!at.file || strncmp(at.file, "/usr/include/", 13) != 0)
+			grt_own_place_see(&own, &f, path[i]);
 		out->set_up = out->set_up ?: grt_code_set_up(&f);
 		fprintf(file, "%s%s", i + 1 == depth ? "" : ";", text);
 	}

@@ -51,7 +51,7 @@ check "the module, BPF and ftrace end at one moment: the program's rounds are th
 	sure = sum(a >= start and b <= end for a, b in noted)
 	may = sum(b >= start and a <= end for a, b in noted)
 	print("#", sure, may, dict(seen))
-	assert sure > 100
+	assert sure > 10, sure
 	for what in "SUBMIT", "IOCTL_ENTER", "LAUNCH", "FUNC kfd_open":
 	    assert sure <= seen[what] <= may, (what, sure, seen[what], may)
 PY
