@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -214,10 +215,10 @@ static void dormant_begin(void)
 /* As soon as it is loaded; a program with more rights than its user's is not asked. */
 static void __attribute__((constructor)) dormant_load(void)
 {
-	const char *output = getenv("GRTRACE_OUTPUT");
+	const char *output = secure_getenv("GRTRACE_OUTPUT");
 	int saved = errno;
 
-	if ((!output || !*output) && secure_getenv("PATH") == getenv("PATH"))
+	if ((!output || !*output) && !getauxval(AT_SECURE))
 		dormant_begin();
 	errno = saved;
 }

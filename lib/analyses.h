@@ -108,8 +108,8 @@ int grt_analyses_join(struct grt_analyses *a);
 /** grt_analyses_consume - sets @c: each event goes to the analyses of its class, and into @jobs */
 void grt_analyses_consume(struct grt_analyses *a);
 
-/** grt_analyses_event - hands an event to those that want its class; one that the filter has let through beside
- * what is wanted, to those that have no table of it. Return: 0 or -ENOMEM */
+/** grt_analyses_event - hands an event to those that want its class; one that the filter has let through
+ * beside what is wanted, to those that have no table of it. Return: 0 or -ENOMEM */
 static inline int grt_analyses_event(struct grt_analyses *a, const struct grt_event *e, unsigned int class)
 {
 	bool beside = a->pass.filter && a->pass.filter->beside;

@@ -77,8 +77,8 @@ const char *triggers_parse(struct triggers *t, const char *list, char word[64]);
 int triggers_see(struct triggers *t, const struct grt_packet *p);
 
 /**
- * triggers_late_job - the oldest job that is too old at @now, which is not reported again
- * @sure: it is told; else it stays as it is
+ * triggers_late_job - the oldest job that is too old at @now
+ * @sure: its end can no longer arrive: it is reported, and not again. Else the next call finds it again
  */
 bool triggers_late_job(struct triggers *t, uint64_t now, bool sure, struct incident *found);
 

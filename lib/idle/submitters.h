@@ -74,8 +74,8 @@ int grt_submitters_submits(struct grt_submitters *s, uint32_t pid, uint32_t tid)
 int grt_submitters_piece(struct grt_submitters *s, uint32_t pid, uint32_t tid,
 			 const struct grt_thread_piece *p);
 
-/** grt_submitters_call - a thread's next call of a kind, which has returned; @p.call: not 0, @p.after: node of its
- * own stack. Return: 0 or -ENOMEM */
+/** grt_submitters_call - a thread's next call of a kind, which has returned; @p.call: not 0, @p.after: node
+ * of its own stack. Return: 0 or -ENOMEM */
 int grt_submitters_call(struct grt_submitters *s, uint32_t pid, uint32_t tid, enum grt_submitter_calls kind,
 			const struct grt_submitter_piece *p);
 

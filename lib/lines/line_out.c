@@ -533,7 +533,8 @@ int grt_line_out_event(struct grt_line_out *l, const struct grt_event *e, uint32
 	int ret = line_out_see(l, e, input);
 	char *p;
 
-	if (e->type == GRT_EV_NAME || e->type >= GRT_EV_MAX || grt_class_of[e->type] == GRT_CLASS_stack)
+	if (e->type == GRT_EV_NAME || e->type >= GRT_EV_MAX ||
+	    (grt_class_of[e->type] == GRT_CLASS_stack && e->type != GRT_EV_STACK_END))
 		return ret;
 	l->count.events[e->type]++;
 	if (ret || l->out.fd < 0)

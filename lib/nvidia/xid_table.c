@@ -13,6 +13,8 @@
 
 /* Errors that the summary has a sentence for. */
 #define SENTENCES 5U
+/* NVSwitch's numbers, which its driver calls SXid, begin here; a GPU's have three digits. */
+#define SXID_FIRST 10000U
 
 #define X(member) offsetof(struct grt_xid_row, member)
 
@@ -74,6 +76,7 @@ static void xid_note(const struct grt_xid_row *x, const struct grt_names *names,
 {
 	const struct grt_xid_info *info = grt_xid_info(x->code);
 	const char *process = grt_process_name(names, x->tid);
+	bool nvswitch = x->code >= SXID_FIRST;
 	char last[GRT_UNITS_MAX], whose[64] = "", often[40] = "";
 
 	grt_units_time(last, x->last);
@@ -82,9 +85,9 @@ static void xid_note(const struct grt_xid_row *x, const struct grt_names *names,
 			 x->pid, process ? ")" : "");
 	if (x->count > 1)
 		snprintf(often, sizeof(often), ", %" PRIu64 " times, last", x->count);
-	grt_note(notes, "Xid %u%s on GPU %s%s at %s%s%s%s%s", x->code, whose, x->gpu, often, last,
-		 info ? ": " : "", info ? info->meaning : "", info ? "; what to do first: " : "",
-		 info ? info->todo : "");
+	grt_note(notes, "%s %u%s on %s%s%s at %s%s%s%s%s", nvswitch ? "SXid" : "Xid", x->code, whose,
+		 nvswitch ? "" : "GPU ", x->gpu, often, last, info ? ": " : "", info ? info->meaning : "",
+		 info ? "; what to do first: " : "", info ? info->todo : "");
 }
 
 /* In front of all tables, where people read. */

@@ -147,6 +147,8 @@ static int take_off_cpu(struct grt_path *s, const struct grt_ev_asleep *e)
 	uint32_t lane = path_lane_thread(s, e->e.pid, e->e.tid);
 	uint64_t woken = e->woken > e->start && e->woken < e->e.time ? e->woken : e->e.time;
 	bool slept = e->reason != GRT_THREAD_RUNNABLE, seen = e->over || !(e->e.flags & GRT_FLAG_INFERRED);
+	/* of one whose return was not seen the next record reports it, which has no sleep */
+	uint64_t back = seen ? e->e.time : slept ? 0 : woken;
 	int room = path_room(s, 4, e->start);
 
 	if (room <= 0 || !lane || e->start > e->e.time)
@@ -155,8 +157,8 @@ static int take_off_cpu(struct grt_path *s, const struct grt_ev_asleep *e)
 	take_off(s, e, lane);
 	if (slept)
 		take_woken(s, e, lane, woken);
-	if (seen && (!slept || e->e.time > woken))
-		path_put(s, PATH_ON, lane, e->e.time,
+	if (back && (!slept || back > woken))
+		path_put(s, PATH_ON, lane, back,
 			 path_act_of(s, &(struct path_act){.kind = PATH_IS_RUNNABLE, .lane = lane}),
 			 GRT_PATH_NONE);
 	return 0;

@@ -76,6 +76,12 @@ static void note_threads(const struct grt_threads *threads, struct grt_pass *pas
 	if (n.lost)
 		grt_note(pass->notes,
 			 "%" PRIu64 " off-CPU intervals are lost: the time around them is unknown", n.lost);
+	if (n.unseen)
+		grt_note(pass->notes,
+			 "%" PRIu64
+			 " returns of threads to a CPU were not reported by the kernel: when they were is"
+			 " inferred from the time that the threads ran",
+			 n.unseen);
 	if (n.unsure)
 		grt_note(pass->notes, "for %" PRIu64 " waits it is unknown whether they were for the GPU",
 			 n.unsure);

@@ -16,11 +16,20 @@
 /* Processes that CUDA's library reports. */
 #define TRACED_MAX 65536U
 
+/** struct wait - a call that waits for the GPU, and has returned; @polls: what ran in it polled */
+struct wait {
+	uint64_t begin;
+	uint64_t end;
+	uint64_t call;
+	bool polls;
+};
+
 /**
  * struct life - a thread
  * @number: of its last interval off the CPU, from which the next one is counted; valid with @numbered
  * @traced: LAUNCH records of it may come; @asked: how many processes were traced when that was looked up
  * @waiting: pieces since its last call
+ * @wait: its calls since its last record; @called: when its last call of CUDA returned, ns
  */
 struct life {
 	struct grt_thread t;
@@ -31,6 +40,10 @@ struct life {
 	struct grt_thread_piece *waiting;
 	uint32_t waits;
 	uint32_t room;
+	struct wait *wait;
+	uint32_t calls;
+	uint32_t calls_room;
+	uint64_t called;
 };
 
 struct grt_threads {
@@ -141,6 +154,113 @@ static int threads_advance(struct grt_threads *s, struct life *l, uint64_t end, 
 	return threads_put(s, l, &p);
 }
 
+/* ------------------------------------------------------------- calls that wait */
+
+/* In a call that waits for the GPU. */
+static uint8_t in_wait(const struct grt_thread_piece *p, bool polls)
+{
+	if (p->state == GRT_THREAD_RUNNING)
+		return polls ? GRT_THREAD_POLLING : p->state;
+	return p->state == GRT_THREAD_RUNNABLE || p->state == GRT_THREAD_UNKNOWN ? p->state : GRT_THREAD_GPU;
+}
+
+/* Cuts the piece in which the call begins; they stay in the order of time. Return: 0 or -ENOMEM */
+static int cut_at(struct grt_threads *s, struct life *l, uint64_t begin)
+{
+	struct grt_thread_piece *p = l->waiting, tail;
+	uint32_t behind;
+	int ret;
+
+	while (p < l->waiting + l->waits &&
+	       (p->sample || p->state != GRT_THREAD_RUNNING || p->start >= begin || p->end <= begin))
+		p++;
+	if (p == l->waiting + l->waits)
+		return 0;
+	tail = *p;
+	tail.start = begin;
+	p->end = begin;
+	behind = (uint32_t)(l->waiting + l->waits - p) - 1;
+	ret = threads_keep(s, l, &tail);
+	if (ret)
+		return ret;
+	/* the older half may have been settled, but nothing behind that is within */
+	behind = behind < l->waits ? behind : l->waits - 1;
+	p = l->waiting + l->waits - 1 - behind;
+	memmove(p + 1, p, behind * sizeof(*p));
+	*p = tail;
+	return 0;
+}
+
+/*
+ * A thread is on the CPU when a call begins: a piece off the CPU that seems to span
+ * that moment does so because the stamps are of two clocks, microseconds apart.
+ */
+static bool threads_is_within(const struct grt_thread_piece *p, const struct wait *w)
+{
+	return p->start + (p->end - p->start) / 2 >= w->begin && p->start < w->end;
+}
+
+/* Up to the end of a call that waits for the GPU: no piece of the thread is behind it yet. */
+static int take_wait(struct grt_threads *s, struct life *l, const struct wait *w)
+{
+	/* it has just returned, so it runs */
+	int ret = threads_advance(s, l, w->end, GRT_THREAD_RUNNING, NULL);
+
+	if (!ret && w->polls)
+		ret = cut_at(s, l, w->begin);
+	for (uint32_t i = 0; i < l->waits; i++)
+		if (threads_is_within(&l->waiting[i], w)) {
+			l->waiting[i].state = in_wait(&l->waiting[i], w->polls);
+			l->waiting[i].call = w->call;
+		}
+	return ret;
+}
+
+/* The first @n of a thread's calls that wait. */
+static int take_first_waits(struct grt_threads *s, struct life *l, uint32_t n)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < n && !ret; i++)
+		ret = take_wait(s, l, &l->wait[i]);
+	l->calls -= n;
+	memmove(l->wait, l->wait + n, l->calls * sizeof(*l->wait));
+	return ret;
+}
+
+/* A thread's calls that had returned at a moment; all before it are taken. */
+static int take_waits(struct grt_threads *s, struct life *l, uint64_t moment)
+{
+	uint32_t n = 0;
+
+	while (n < l->calls && l->wait[n].end <= moment)
+		n++;
+	return n ? take_first_waits(s, l, n) : 0;
+}
+
+/* Return: 0, -ENOMEM, or what the sink returned */
+static int keep_wait(struct grt_threads *s, struct life *l, const struct wait *w)
+{
+	int ret = 0;
+
+	if (l->calls == GRT_THREADS_CALLS)
+		ret = take_first_waits(s, l, GRT_THREADS_CALLS / 2);
+	else if (grt_grow(&l->wait, &l->calls_room, l->calls + 1, 4))
+		return -ENOMEM;
+	l->wait[l->calls++] = *w;
+	return ret;
+}
+
+/* Nothing more comes of a thread. */
+static int settle_life(struct grt_threads *s, struct life *l)
+{
+	int ret = take_waits(s, l, UINT64_MAX);
+
+	if (!ret && !l->t.ended)
+		ret = threads_advance(s, l, l->called, GRT_THREAD_RUNNING, NULL);
+	return ret ? ret : settle_all(s, l);
+}
+
 /* ------------------------------------------------------------- threads */
 
 /* What was taken for the program's so far is not. */
@@ -201,7 +321,7 @@ static int find_life(struct grt_threads *s, const struct grt_event *e, uint64_t 
 			return 0;
 	}
 	if (*(uint32_t *)number)
-		ret = settle_all(s, &s->life[*(uint32_t *)number - 1]);
+		ret = settle_life(s, &s->life[*(uint32_t *)number - 1]);
 	if (!ret)
 		ret = new_life(s, e, first, out);
 	if (*out)
@@ -248,7 +368,9 @@ static int threads_see_thread(struct grt_threads *s, const struct grt_ev_thread 
 	}
 	if (e->what != GRT_THREAD_ENDED && e->what != GRT_THREAD_LEFT_ON)
 		return 0;
-	ret = run_until(s, l, e->e.time, e->number + 1);
+	ret = take_waits(s, l, UINT64_MAX);
+	if (!ret)
+		ret = run_until(s, l, e->e.time, e->number + 1);
 	l->t.ended = e->what == GRT_THREAD_ENDED;
 	return ret ? ret : settle_all(s, l);
 }
@@ -258,35 +380,43 @@ static bool is_reason(unsigned int reason)
 	return reason < GRT_THREAD_STATES && reason != GRT_THREAD_RUNNING && reason != GRT_THREAD_POLLING;
 }
 
-/* Of one whose return was not seen, it is inferred that it ran as soon as it was woken. */
-static uint8_t state_when_woken(const struct grt_ev_off_cpu *e)
+/* Its return was not seen. Where it had to wait for a CPU, the next record has that time; then it ran. */
+static bool is_unseen(const struct grt_ev_off_cpu *e)
 {
-	return !e->over && e->e.flags & GRT_FLAG_INFERRED ? GRT_THREAD_RUNNING : GRT_THREAD_RUNNABLE;
+	return !e->over && e->e.flags & GRT_FLAG_INFERRED;
 }
 
-/* What it waited for, and then a CPU. */
-static int off_cpu(struct grt_threads *s, struct life *l, const struct grt_ev_off_cpu *e)
+/* What it waited for, and then a CPU. @goes_on: the rest of a time off the CPU that has a record already */
+static int off_cpu(struct grt_threads *s, struct life *l, const struct grt_ev_off_cpu *e, bool goes_on)
 {
 	uint8_t reason = is_reason(e->reason) ? (uint8_t)e->reason : GRT_THREAD_UNKNOWN;
 	bool woken = e->woken > e->start && e->woken < e->e.time;
 	int ret = threads_advance(s, l, woken ? e->woken : e->e.time, reason, e);
 
-	l->t.intervals++;
-	l->t.taken_off += reason == GRT_THREAD_RUNNABLE;
-	if (!ret && woken)
-		ret = threads_advance(s, l, e->e.time, state_when_woken(e), e);
+	l->t.intervals += !goes_on;
+	l->t.taken_off += !goes_on && reason == GRT_THREAD_RUNNABLE;
+	s->count.unseen += !goes_on && is_unseen(e);
+	if (!ret && woken && !is_unseen(e))
+		ret = threads_advance(s, l, e->e.time, GRT_THREAD_RUNNABLE, e);
 	return ret;
 }
 
 static int see_off_cpu(struct grt_threads *s, const struct grt_ev_off_cpu *e)
 {
+	bool goes_on;
 	struct life *l;
 	int ret = find_life(s, &e->e, e->start, false, &l);
 
 	if (ret || !l)
 		return ret;
-	ret = run_until(s, l, e->start, e->number);
-	return ret ? ret : off_cpu(s, l, e);
+	/* the record of a return that was not seen comes behind calls that followed the sleep */
+	ret = take_waits(s, l, is_unseen(e) ? e->start : UINT64_MAX);
+	goes_on = is_unseen(e) && e->start == l->t.last && l->t.intervals;
+	if (!ret)
+		ret = run_until(s, l, e->start, e->number);
+	if (!ret)
+		ret = off_cpu(s, l, e, goes_on);
+	return ret;
 }
 
 static int see_sample(struct grt_threads *s, const struct grt_ev_sample *e)
@@ -331,79 +461,19 @@ static int see_process(struct grt_threads *s, const struct grt_event *e)
 		       ?: grt_keyed_get_or_count(&s->traced, &(struct grt_key){{e->pid}}, NULL, &known);
 }
 
-/* In a call that waits for the GPU. */
-static uint8_t in_wait(const struct grt_thread_piece *p, bool polls)
-{
-	if (p->state == GRT_THREAD_RUNNING)
-		return polls ? GRT_THREAD_POLLING : p->state;
-	return p->state == GRT_THREAD_RUNNABLE || p->state == GRT_THREAD_UNKNOWN ? p->state : GRT_THREAD_GPU;
-}
-
-/* Cuts the piece in which the call begins; they stay in the order of time. Return: 0 or -ENOMEM */
-static int cut_at(struct grt_threads *s, struct life *l, uint64_t begin)
-{
-	struct grt_thread_piece *p = l->waiting, tail;
-	uint32_t behind;
-	int ret;
-
-	while (p < l->waiting + l->waits &&
-	       (p->sample || p->state != GRT_THREAD_RUNNING || p->start >= begin || p->end <= begin))
-		p++;
-	if (p == l->waiting + l->waits)
-		return 0;
-	tail = *p;
-	tail.start = begin;
-	p->end = begin;
-	behind = (uint32_t)(l->waiting + l->waits - p) - 1;
-	ret = threads_keep(s, l, &tail);
-	if (ret)
-		return ret;
-	/* the older half may have been settled, but nothing behind that is within */
-	behind = behind < l->waits ? behind : l->waits - 1;
-	p = l->waiting + l->waits - 1 - behind;
-	memmove(p + 1, p, behind * sizeof(*p));
-	*p = tail;
-	return 0;
-}
-
-/*
- * A thread is on the CPU when a call begins: a piece off the CPU that seems to span
- * that moment does so because the stamps are of two clocks, microseconds apart.
- */
-static bool threads_is_within(const struct grt_thread_piece *p, uint64_t begin)
-{
-	return p->start + (p->end - p->start) / 2 >= begin;
-}
-
-/* A call that waits for the GPU has returned. Nothing of the thread is behind it yet. */
-static int take_wait(struct grt_threads *s, struct life *l, const struct grt_ev_launch *e, bool polls)
-{
-	int ret = polls ? cut_at(s, l, e->begin) : 0;
-
-	for (uint32_t i = 0; i < l->waits; i++)
-		if (threads_is_within(&l->waiting[i], e->begin)) {
-			l->waiting[i].state = in_wait(&l->waiting[i], polls);
-			l->waiting[i].call = e->correlation;
-		}
-	return ret;
-}
-
 static int see_launch(struct grt_threads *s, const struct grt_ev_launch *e)
 {
 	const struct grt_cuda_call *call = grt_cuda_call(e->call);
+	struct wait w = {e->begin, e->e.time, e->correlation, grt_cuda_waits(call)};
 	uint32_t *number = grt_keyed_find(&s->by_tid, &(struct grt_key){{e->e.tid}});
 	struct life *l = number && *number ? &s->life[*number - 1] : NULL;
-	int ret;
 
 	if (!l || l->t.pid != e->e.pid || l->t.ended)
 		return 0;
-	/* it has just returned, so it runs */
-	ret = threads_advance(s, l, e->e.time, GRT_THREAD_RUNNING, NULL);
-	if (!ret && grt_cuda_waits(call))
-		ret = take_wait(s, l, e, true);
-	else if (!ret && call && call->kind == GRT_CUDA_KIND_COPY)
-		ret = take_wait(s, l, e, false);
-	return ret ? ret : settle_all(s, l);
+	l->called = e->e.time;
+	if (w.polls || (call && call->kind == GRT_CUDA_KIND_COPY))
+		return keep_wait(s, l, &w);
+	return l->calls ? 0 : settle_all(s, l);
 }
 
 static int see_name(struct grt_threads *s, const struct grt_ev_name *e)
@@ -459,7 +529,7 @@ int grt_threads_flush(struct grt_threads *s)
 	int ret = 0;
 
 	for (uint32_t i = 0; i < s->lives && !ret; i++)
-		ret = settle_all(s, &s->life[i]);
+		ret = settle_life(s, &s->life[i]);
 	return ret;
 }
 
@@ -482,8 +552,10 @@ void grt_threads_free(struct grt_threads *s)
 {
 	if (!s)
 		return;
-	for (uint32_t i = 0; i < s->lives; i++)
+	for (uint32_t i = 0; i < s->lives; i++) {
 		free(s->life[i].waiting);
+		free(s->life[i].wait);
+	}
 	free(s->life);
 	grt_names_free(&s->names);
 	grt_keyed_free(&s->by_tid);

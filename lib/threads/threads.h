@@ -8,7 +8,9 @@
  * was asleep in it waited for the GPU, whatever for by its system call: LAUNCH
  * records have the calls of each thread, which come after what happened in them.
  * So the pieces since a thread's last call wait for its next one, if its
- * process is one that CUDA's library reports.
+ * process is one that CUDA's library reports. Where nobody saw a thread return
+ * from a sleep, the record of the sleep comes behind such calls: they wait for
+ * the thread's next record.
  *
  * Memory is some 200 bytes for each thread and 32 for each piece that waits.
  */
@@ -26,6 +28,10 @@
 /* Pieces of a thread that wait for its next call of CUDA; the older half of more is taken as in no call, and
  * counted. */
 #define GRT_THREADS_WAITING 65536U
+
+/* Calls that wait, of a thread since its last record; of more, the older half is taken as if the thread had
+ * returned from each of its sleeps in sight. */
+#define GRT_THREADS_CALLS 4096U
 
 /**
  * struct grt_thread - a thread
@@ -91,12 +97,14 @@ struct grt_threads_sink {
 /**
  * struct grt_threads_count - what was met
  * @lost: intervals off the CPU whose records are missing
+ * @unseen: times off the CPU whose end nobody saw
  * @unsure: pieces beyond GRT_THREADS_WAITING
  * @over: records of threads beyond GRT_THREADS_MAX
  * @tracers: threads that are grtrace's own; @tracer_ns: that they ran
  */
 struct grt_threads_count {
 	uint64_t lost;
+	uint64_t unseen;
 	uint64_t unsure;
 	uint64_t over;
 	uint64_t tracers;

@@ -80,6 +80,12 @@ static void wall_time_notes(void *state, struct grt_pass *pass)
 	if (n.seen.lost)
 		grt_note(notes, "  %" PRIu64 " off-CPU intervals are lost: the time around them is [unknown]",
 			 n.seen.lost);
+	if (n.seen.unseen)
+		grt_note(notes,
+			 "  %" PRIu64
+			 " returns of threads to a CPU were not reported by the kernel: when they were is"
+			 " inferred from the time that the threads ran",
+			 n.seen.unseen);
 	if (n.seen.unsure)
 		grt_note(notes, "  for %" PRIu64 " waits it is unknown whether they were for the GPU",
 			 n.seen.unsure);

@@ -251,9 +251,11 @@ static struct ctf_file *ctf_file_of(struct ctf_dir *d, const char *segment, cons
 	size_t len = ctf_stem(name);
 	struct ctf_file *f;
 
-	for (f = d->file; f < d->file + d->files; f++)
+	for (unsigned int i = 0; i < d->files; i++) {
+		f = &d->file[i];
 		if (!strncmp(f->name, name, len) && !f->name[len])
 			return f;
+	}
 	if (grt_grow_one(&d->file, d->files))
 		return NULL;
 	f = &d->file[d->files];
@@ -315,7 +317,7 @@ static void free_entries(struct dirent **entry, int n)
 	free(entry);
 }
 
-/* What an older segment defined stands in the older one: what is repeated of it is for who has no other. */
+/* A segment repeats definitions of older segments, for a reader that has this segment alone. */
 static bool ctf_is_repeated(const struct ctf_dir *d, const char *name)
 {
 	return d->segments && !strncmp(name, GRT_CARRIED "_", strlen(GRT_CARRIED) + 1);

@@ -30,7 +30,8 @@ struct grt_filter_seen {
  *	grt_filter_wants_job()
  * @strict: what only names or defines something is not handed out
  * @shown: the event that was handed out last is wanted itself: it does not only name or define something
- * @beside: nor is it a job's: it is of a thread that is wanted, and of no ring, and may explain the jobs of @ring
+ * @beside: nor is it a job's: it is of a thread that is wanted, and of no ring, and may explain the jobs of
+ *@ring
  * @names, @jobs: what was learned
  * @found: there was an event of @pid, @comm and @ring; until then @seen has those that are there: rings where
  *a ring was asked for, else threads, one for each process

@@ -403,6 +403,16 @@ uint64_t grt_packer_emitted(const struct grt_packer *p)
 	return n;
 }
 
+uint64_t grt_packer_waiting(const struct grt_packer *p)
+{
+	uint64_t n = 0;
+
+	for (const struct cpu *c = p->cpu; c < p->cpu + p->cpus; c++)
+		for (size_t at = c->start; at < c->end; n++)
+			at += ((const struct grt_event *)(c->buf + at))->size;
+	return n;
+}
+
 size_t grt_packer_read(struct grt_packer *p, unsigned int cpu, void *buf, size_t len, uint64_t until,
 		       enum grt_pack pack, const struct grt_packer_counts *counts)
 {

@@ -67,6 +67,9 @@ size_t grt_packer_read(struct grt_packer *p, unsigned int cpu, void *buf, size_t
 /** grt_packer_emitted - events and names that are accounted for in the packets read so far */
 uint64_t grt_packer_emitted(const struct grt_packer *p);
 
+/** grt_packer_waiting - events and changes of name that no packet has taken yet */
+uint64_t grt_packer_waiting(const struct grt_packer *p);
+
 /** grt_packer_free - frees it; NULL is allowed */
 void grt_packer_free(struct grt_packer *p);
 

@@ -135,6 +135,7 @@ int grt_bpf_flush(void *state, struct grt_err *err);
 ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len);
 int grt_bpf_name(void *state);
 int grt_bpf_stop(void *state, struct grt_err *err);
+int grt_bpf_missed(void *state, struct grt_balance *missed, struct grt_err *err);
 int grt_bpf_describe(void *state, struct grt_env *env, int room);
 int grt_bpf_close(void *state, struct grt_err *err);
 
@@ -154,6 +155,7 @@ int grt_bpf_close(void *state, struct grt_err *err);
 					      .read = grt_bpf_read,         \
 					      .name_frames = grt_bpf_name,  \
 					      .stop = grt_bpf_stop,         \
+					      .missed = grt_bpf_missed,     \
 					      .describe = grt_bpf_describe, \
 					      .close = close_,              \
 					      ##__VA_ARGS__}

@@ -41,6 +41,10 @@ struct mm_struct {
 	unsigned long start_stack;
 };
 
+struct sched_entity {
+	__u64 sum_exec_runtime;
+};
+
 struct task_struct {
 	void *stack;
 	struct mm_struct *mm;
@@ -57,6 +61,7 @@ struct task_struct {
 	struct files_struct *files;
 	struct signal_struct *signal;
 	char comm[16];
+	struct sched_entity se;
 };
 
 struct ns_common {

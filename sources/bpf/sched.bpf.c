@@ -268,6 +268,65 @@ static __noinline int came_back(struct grt_bpf_thread *t, struct task_struct *ta
 	return 0;
 }
 
+/* Its wake-up was not seen either: it slept until it ran. */
+static __always_inline void woken_unseen(struct grt_bpf_thread *t, __u64 came)
+{
+	t->woken = came;
+	t->waker = t->waker_pid = t->by = t->cause = 0;
+	t->ctx = t->seqno = 0;
+	t->waker_comm[0] = t->waker_comm[1] = 0;
+}
+
+/* From its wake-up up to @came it was ready to run. */
+static __noinline int was_runnable(struct grt_bpf_thread *t, struct task_struct *task, __u32 tid, __u64 came)
+{
+	struct grt_bpf_counts *c;
+	struct out_off_cpu *at;
+	__u32 cpu;
+
+	if (!t)
+		return 0;
+	t->number++;
+	c = counts_for(task, &cpu);
+	at = c ? begin_off_cpu(c, cpu) : 0;
+	if (!at)
+		return 0;
+	fill_off_cpu(&at->ev, t, tid);
+	at->ev.woken = came;
+	at->ev.over = 0;
+	at->ev.e.flags |= GRT_FLAG_INFERRED;
+	event_submit(at, c);
+	return 0;
+}
+
+/*
+ * It leaves the CPU, and nobody saw it come: where a tracepoint is not called in the context of some thread
+ * (a virtual machine's agent, seen on Linux 6.18), the switch from that one to this is not reported. The
+ * kernel's own count of the time that it ran tells when that was.
+ */
+static __noinline int came_unseen(struct grt_bpf_thread *t, struct task_struct *task, __u32 tid, __u64 now)
+{
+	__u64 came;
+
+	if (!t)
+		return 0;
+	came = now - (BPF_CORE_READ(task, se.sum_exec_runtime) - t->ran);
+	if (t->state) {
+		if (t->woken <= t->since)
+			woken_unseen(t, came > t->since ? came : t->since + 1);
+		came_back(t, task, tid, GRT_FLAG_INFERRED);
+		t->since = t->woken;
+	}
+	t->state = 0;
+	t->reason = GRT_THREAD_RUNNABLE;
+	t->call = -1;
+	t->fd = ~0U;
+	t->device = 0;
+	if (came > t->since && came < now)
+		was_runnable(t, task, tid, came);
+	return 0;
+}
+
 /* ------------------------------------------------------------- leaving the CPU */
 
 static __always_inline __u32 state_of(struct bpf_raw_tracepoint_args *ctx, struct task_struct *task)
@@ -349,9 +408,8 @@ static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __
 	__u32 tid = task->pid, state = state_of(ctx, task);
 	struct grt_bpf_thread *t = thread_of(tid);
 
-	/* its coming was missed, which is counted: it ran after its sleep */
-	if (t && !t->on && t->state)
-		came_back(t, task, tid, GRT_FLAG_INFERRED);
+	if (t && !t->on)
+		came_unseen(t, task, tid, now);
 	if (state & TASK_DEAD) {
 		if (t)
 			put_thread(task, tid, GRT_THREAD_ENDED, 0, 0);
@@ -366,6 +424,7 @@ static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __
 	if (!t)
 		return;
 	t->since = now > t->since ? now : t->since;
+	t->ran = task->se.sum_exec_runtime;
 	t->state = state;
 	t->reason = state ? GRT_THREAD_UNKNOWN : GRT_THREAD_RUNNABLE;
 	t->call = -1;

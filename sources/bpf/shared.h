@@ -161,6 +161,7 @@ struct grt_bpf_text {
  * @waker, @waker_pid, @waker_comm, @by, @cause: who woke it last, see grt_ev_asleep
  * @inferred: @cause is only what the waker did last
  * @ctx, @seqno: the fence that was signalled then
+ * @ran: time on a CPU by the kernel's count, when it left, ns
  */
 struct grt_bpf_thread {
 	__u64 since;
@@ -184,6 +185,7 @@ struct grt_bpf_thread {
 	__u32 inferred;
 	__u32 pad;
 	__u64 waker_comm[2];
+	__u64 ran;
 };
 
 /** struct grt_bpf_xid - what the tracepoint says: the device's address, the beginning of the message */

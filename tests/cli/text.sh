@@ -118,9 +118,10 @@ cat >errors.log <<'END'
 END
 run report -i errors.log
 check "errors of a driver that has no jobs are told beside the jobs of another" \
-	says "^2 errors of NVIDIA's driver: monitor nvidia$"
+	says '^Xid 79 on GPU 0000:01:00.0 at 101.000001000: '
+check "and those of a switch" says '^SXid 20034 on 0000:89:00.0 at 102.000000000$'
 run report --json -i errors.log
-check "to machines, too" says "2 errors of NVIDIA's driver: monitor nvidia"
+check "to machines, too" says '"Xid 79 on GPU 0000:01:00.0 at 101.000001000: '
 
 # A recording of more files than the soft limit allows.
 mkdir many.grt

@@ -135,7 +135,11 @@ def threads_of(events):
         key = e.get("pid"), e.get("tid")
         t = threads[key]
         if e["type"] in ("OFF_CPU", "ASLEEP"):
-            t.off.append((e["start"], e.get("woken") or 0, e["time"], e["reason"]))
+            woken, end = e.get("woken") or 0, e["time"]
+            # its return was not seen: it ran from then on, or up to then it was ready to, by the next record
+            if not e["over"] and "inferred" in e.get("flags", ()):
+                end = woken
+            t.off.append((e["start"], woken, end, e["reason"]))
             t.known = e["start"] if t.known is None else min(t.known, e["start"])
         elif e["type"] == "THREAD" and e["what"] in ("made", "seen_on", "seen_off"):
             t.known = e["time"] if t.known is None else min(t.known, e["time"])

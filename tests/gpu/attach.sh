@@ -81,13 +81,13 @@ scene() { # HOW ASLEEP|ATTACHED
 	awk '{ print $2, $6 }' /proc/$pid/maps | grep / | grep -vE 'grtrace|cupti|nvperf' | sort -u >maps.before
 	for ((i = 0; i < cycles; i++)); do
 		c=$(now)
-		"$build/grtrace" record -e cuda -p $pid -d 2 -o c.grt >record 2>&1 || { cat record; failed=1; break; }
+		"$build/grtrace" record -e cuda -p $pid -d 2 -o c.grt >said 2>&1 || { cat said; failed=1; break; }
 		d=$(now)
-		[ $i = 0 ] && cat record && within=$(rate "$c" "$d")
-		longest=$(sed -n 's/.*stood still for \([0-9.]*\) ms.*/\1/p' record | head -n 1)
+		[ $i = 0 ] && cat said && within=$(rate "$c" "$d")
+		longest=$(sed -n 's/.*stood still for \([0-9.]*\) ms.*/\1/p' said | head -n 1)
 		[ -z "$longest" ] || echo "# longest stop: $longest ms"
 	done
-	grep -h 'CUPTI stays' record
+	grep -h 'CUPTI stays' said
 	"$build/grtrace" report c.grt | head -n 3
 	kernels=$("$build/grtrace" report --json c.grt | "$python" -c 'import json,sys; r = json.load(sys.stdin); print(r.get("balance", {}).get("lost"))')
 	sleep 3
@@ -105,7 +105,7 @@ scene() { # HOW ASLEEP|ATTACHED
 }
 
 for how in ${LOOPS:-sync item graph}; do
-	scene $how asleep
-	scene $how attached
+	scene "$how" asleep
+	scene "$how" attached
 done
 exit $failed

@@ -47,3 +47,25 @@ exact() { # NAME [STATUS]
 		not_ok "$1" "$(wc -l <want) records happened, $(wc -l <got) are there"
 	fi
 }
+
+# A program of the mock that goes on until finish: $pid, with its output in `said`.
+begin_waiting() { # COMMAND...
+	rm -f go said
+	MOCK_GO=$PWD/go "$@" >said 2>&1 &
+	pid=$!
+	for ((waited = 0; waited < 1000; waited++)); do
+		! grep -q ready said 2>/dev/null || break
+		sleep 0.01
+	done
+}
+finish() {
+	touch go
+	wait $pid
+	status=$?
+	output=$(<said)
+}
+# Kernels of a recording: how many, and whether one between the first and the last is missing or doubled.
+whole() {
+	"$GRTRACE_BUILD/tests/inject/records" "$1" | awk '$1 == "G" && $3 == "kernel" { n++; k[$4]++; if (!lo || $4 < lo) lo = $4; if ($4 > hi) hi = $4 }
+		END { for (i = lo; i <= hi; i += 2) if (k[i] != 1) bad++; print n + 0, bad + 0 }'
+}

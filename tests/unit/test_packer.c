@@ -110,6 +110,25 @@ static void what_left_cannot_be_overtaken(void **state)
 	grt_packer_free(p);
 }
 
+static void what_no_packet_has_is_counted(void **state)
+{
+	struct grt_packer *p = new_packer(2);
+
+	(void)state;
+	assert_int_equal(grt_packer_waiting(p), 0);
+	for (unsigned int i = 1; i <= 3; i++)
+		assert_int_equal(add(p, 0, 100 * i, 0), 0);
+	assert_int_equal(add(p, 1, 100, 0), 0);
+	assert_int_equal(grt_packer_waiting(p), 4);
+	assert_int_not_equal(grt_packer_read(p, 0, buf, sizeof(buf), 150, GRT_PACK_NOW, &none), 0);
+	assert_int_equal(grt_packer_waiting(p), 3);
+	read_all(p, 0, &none);
+	assert_int_equal(grt_packer_waiting(p), 1);
+	read_all(p, 1, &none);
+	assert_int_equal(grt_packer_waiting(p), 0);
+	grt_packer_free(p);
+}
+
 static void little_waits_for_more(void **state)
 {
 	struct grt_packer *p = new_packer(1);
@@ -238,6 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_leave_in_order),
 		cmocka_unit_test(what_left_cannot_be_overtaken),
+		cmocka_unit_test(what_no_packet_has_is_counted),
 		cmocka_unit_test(little_waits_for_more),
 		cmocka_unit_test(every_packet_brings_its_names),
 		cmocka_unit_test(a_new_name_begins_where_it_was_given),

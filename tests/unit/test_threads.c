@@ -61,6 +61,9 @@ static void put(struct both *b, const struct grt_event *e)
 #define OFF(b, tid, from, to, n, why, ...)                                           \
 	PUT(b, OFF_CPU, off_cpu, to, tid, .start = (from), .number = (n), .over = 1, \
 	    .reason = GRT_THREAD_##why, ##__VA_ARGS__)
+#define UNSEEN(b, tid, from, back, to, n, why)                                             \
+	PUT(b, OFF_CPU, off_cpu, to, tid, .start = (from), .woken = (back), .number = (n), \
+	    .reason = GRT_THREAD_##why, .e.flags = GRT_FLAG_INFERRED)
 #define SAMPLE(b, tid, when, stack) PUT(b, SAMPLE, sample, when, tid, .user = (stack))
 #define CALL(b, tid, from, to, which) PUT(b, LAUNCH, launch, to, tid, .begin = (from), .call = (which))
 
@@ -257,6 +260,36 @@ static void cuda(void **state)
 	    [GRT_THREAD_RUNNABLE] = 2, [GRT_THREAD_LOCK] = 10 + 10 + 10 + 10 + 6,
 	    [GRT_THREAD_RUNNING] = 10 + 80 + 20 + 10 + 10 + 10 + 10 + 10 + 10 + 3 + 4);
 	assert_int_equal(grt_threads_at(b.threads, 0)->samples, 3);
+	end(&b);
+}
+
+/*
+ * Nobody saw two returns to the CPU: the records come when the thread leaves it again, behind the calls it
+ * made, one of which had begun before the sleep. By hand: 0-50 ran; 50-200 slept, in a call that waits from
+ * 40 to 230; 200-220 waited for a CPU; 220-230 polled; 230-300 ran, with a launch; 300-320 was off, and
+ * 320-400 ran.
+ */
+static void unseen(void **state)
+{
+	struct both b;
+
+	(void)state;
+	begin(&b, 0);
+	THREAD(&b, 0, 8, SEEN_ON);
+	PUT(&b, PROCESS, process, 0, 8, .what = 1);
+	CALL(&b, 8, 20, 25, SYNCHRONIZE);
+	CALL(&b, 8, 40, 230, SYNCHRONIZE);
+	CALL(&b, 8, 240, 245, LAUNCH_KERNEL);
+	UNSEEN(&b, 8, 50, 200, 299, 1, SLEEP);
+	UNSEEN(&b, 8, 200, 220, 299, 2, RUNNABLE);
+	CALL(&b, 8, 350, 360, LAUNCH_KERNEL);
+	UNSEEN(&b, 8, 300, 320, 400, 3, RUNNABLE);
+	THREAD(&b, 400, 8, ENDED, .number = 3);
+	HAS(&b, 0, 0, 400, [GRT_THREAD_GPU] = 150, [GRT_THREAD_RUNNABLE] = 20 + 20,
+	    [GRT_THREAD_POLLING] = 5 + 10 + 10, [GRT_THREAD_RUNNING] = 20 + 15 + 70 + 80);
+	assert_int_equal(grt_threads_at(b.threads, 0)->intervals, 2);
+	assert_int_equal(grt_threads_at(b.threads, 0)->taken_off, 1);
+	assert_int_equal(grt_threads_count(b.threads).unseen, 2);
 	end(&b);
 }
 
@@ -566,7 +599,7 @@ int main(void)
 		cmocka_unit_test(lost),	  cmocka_unit_test(broken),    cmocka_unit_test(reused),
 		cmocka_unit_test(cuda),	  cmocka_unit_test(no_calls),  cmocka_unit_test(many_processes),
 		cmocka_unit_test(flame),  cmocka_unit_test(gpu_waits), cmocka_unit_test(many_gpu_waits),
-		cmocka_unit_test(tracer),
+		cmocka_unit_test(tracer), cmocka_unit_test(unseen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,6 +96,16 @@ submit=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["stat
 check "which is at most 0.3 s after the limit ($(((at - submit) / 1000000)) ms after the submit)" \
 	test $((at - submit)) -ge 400000000 -a $((at - submit)) -le 700000000
 
+# Frames are named by a process beside the recorder, whose first answer comes after its streams were read once.
+rm -rf stacks.grt
+printf '%s\n' '0 gfx_0 300us count=20 every=2ms' '+5ms gfx_0 1ms' >workload
+run record -e drm --stack bpf -o stacks.grt -- "$player" -q -o truth.csv workload
+expect "stacks: a recording" 0 ' 0 lost in stacks.grt$'
+run dump stacks.grt
+for event in SUBMIT STACK COMPLETE; do
+	check "stacks: $event of every job" test "$(grep -c "\] $event " <<<"$output")" = $(($(wc -l <truth.csv) - 1))
+done
+
 rm -rf box.grt
 run record -e drm --last 5 --on exit-by-signal -o box.grt -- sh -c "$player -q -p steady -j 100 -o truth.csv; kill -SEGV \$\$"
 expect "a program killed by a signal" 139 '^grtrace record: exit-by-signal: the program was ended by signal 11 \(Segmentation fault\), process [0-9]+'

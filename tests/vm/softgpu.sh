@@ -25,6 +25,7 @@ truth() { # NAME LIMIT_NS TRIES OPTIONS OF tools/vm...
 {
 	truth icount 2000 1 --icount
 	[ -z "${GRTRACE_SOAK:-}" ] || truth plain 20000 8
+	echo "TAP version 13"
 	guest --no-gpu --timeout 900 --icount -- env GRTRACE_SRC=/mnt/host GRTRACE_BUILD=/mnt/build \
 		GRTRACE=/mnt/build/grtrace bash /mnt/host/tests/vm/_box_guest.sh
 	guest --no-gpu -- sh -c 'modprobe gpu_sched && modprobe drm_kms_helper &&
