@@ -301,15 +301,35 @@ static int divide_gap(struct grt_idleness *x, struct idle_device *d, const struc
 		       ?: add_plain(x, d, w, GRT_IDLE_QUEUED, handed, to);
 }
 
+/* What was not recorded is neither busy nor idle: the window ends before it, and there is nothing in it. */
+static int idle_advance(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w,
+			uint64_t to);
+
+static int idle_leave_out(struct grt_idleness *x, struct idle_device *d, uint64_t to)
+{
+	const struct grt_windows *all = x->launches ? &grt_launches_images(x->launches)->windows : NULL;
+	struct grt_interval hole;
+	int ret = 0;
+
+	while (all && d->device.cuda && !ret && d->reached < to &&
+	       grt_windows_hole(all, d->reached, to, &hole)) {
+		if (hole.from > d->reached)
+			ret = idle_advance(x, d, NULL, hole.from);
+		d->device.left_out += hole.to - hole.from;
+		d->reached = hole.to;
+	}
+	return ret;
+}
+
 /* The device was idle up to @to; @w: the work that ended it, NULL: none did. */
 static int idle_advance(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w, uint64_t to)
 {
 	static const struct idle_work nothing;
+	int ret = idle_leave_out(x, d, to);
 	uint64_t unsure = idle_between(d->reached, d->unsure, to);
-	int ret = 0;
 
-	if (to <= d->reached)
-		return 0;
+	if (ret || to <= d->reached)
+		return ret;
 	if (unsure > d->reached)
 		ret = add_plain(x, d, &nothing, GRT_IDLE_UNSURE, d->reached, unsure);
 	if (!ret && to > unsure)
@@ -528,17 +548,20 @@ static int idle_on_work(void *arg, const struct grt_event *e, const struct grt_i
 			      .image = image->number + 1,
 			      .began = image->began > 0 ? (uint64_t)image->began : 0};
 	struct grt_idleness *x = arg;
+	const struct grt_device *device;
 	struct idle_device *d;
 	int ret;
 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
-	ret = idle_get_device(x, image->number + 1, kernel ? k->gpu : c->gpu, &d);
+	device = grt_launches_device(x->launches, image, kernel ? k->gpu : c->gpu);
+	ret = device ? idle_get_device(x, 1, device->number, &d) : -ENOMEM;
 	if (ret || !d)
 		return ret;
 	d->device.cuda = true;
-	d->device.image = image->number;
-	d->device.gpu = kernel ? k->gpu : c->gpu;
+	d->device.of = device->number;
+	d->device.image = device->image;
+	d->device.gpu = device->gpu;
 	d->device.pid = image->pid;
 	d->device.work++;
 	w.fresh = idle_is_fresh(x, d, e);
