@@ -50,7 +50,7 @@ static const struct cmd_opt *option_wanting(const struct cmd *cmd, const char *w
 	const struct cmd_opt *o;
 
 	for (unsigned int n = 0; (o = cmd_opt_at(cmd, n)); n++) {
-		if (o->kind == OPT_FLAG)
+		if (o->kind == OPT_FLAG || o->kind == OPT_MAYBE)
 			continue;
 		if (!strncmp(word, "--", 2) ? !strcmp(word + 2, o->name)
 					    : (word[0] == '-' && word[1] == o->letter && !word[2]))

@@ -218,6 +218,7 @@ static const struct opt_type {
 	[OPT_FLAG] = {NULL, NULL},
 	[OPT_STR] = {parse_str, "a text that is not empty"},
 	[OPT_TEXT] = {parse_text, "a text"},
+	[OPT_MAYBE] = {parse_text, "a text"},
 	[OPT_U64] = {parse_u64, "a number, decimal or 0x.."},
 	[OPT_PID] = {parse_pid, "a process id, from 1"},
 	[OPT_PID_GPU] = {options_parse_pid_gpu, "a process id, from 1, or gpu"},
@@ -327,8 +328,8 @@ static int long_option(const struct cmd *cmd, char **argv, int *used)
 		return unknown_option(cmd, typed);
 	if (o->kind == OPT_FLAG && equals)
 		return cmd_usage_error("--%s takes no value", o->name);
-	if (o->kind == OPT_FLAG || equals)
-		return set_option(o, equals ? equals + 1 : NULL);
+	if (o->kind == OPT_FLAG || o->kind == OPT_MAYBE || equals)
+		return set_option(o, equals ? equals + 1 : "");
 	if (!argv[1])
 		return cmd_usage_error("--%s needs a value: %s", o->name, o->arg);
 	*used = 2;

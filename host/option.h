@@ -14,6 +14,7 @@ enum opt_kind {
 	OPT_FLAG,    /* bool, no value */
 	OPT_STR,     /* const char *, not empty */
 	OPT_TEXT,    /* const char *, also empty */
+	OPT_MAYBE,   /* the same, behind a = only; "" without one */
 	OPT_U64,     /* uint64_t below UINT64_MAX, which is "not given"; decimal or 0x */
 	OPT_PID,     /* uint64_t, a process: 1 to INT32_MAX; 0 is "not given" */
 	OPT_PID_GPU, /* the same, or OPT_GPU_USERS: all that use a GPU */

@@ -6,7 +6,7 @@
  * depends on the version and is not read, but for what is gated by
  * cuptiGetVersion(). tests/inject/abi.c compares them with NVIDIA's headers.
  *
- * Source: cupti_activity.h, cupti_callbacks.h, cupti_result.h of CUDA 13.0.
+ * Source: cupti_activity.h, cupti_callbacks.h, cupti_result.h, cupti_pcsampling.h of CUDA 13.0.
  */
 #ifndef GRT_INJECT_CUPTI_ABI_H
 #define GRT_INJECT_CUPTI_ABI_H
@@ -17,8 +17,16 @@
 /* CUptiResult */
 enum {
 	CUPTI_OK = 0,
+	CUPTI_OUT_OF_MEMORY = 8,
 	CUPTI_MAX_LIMIT_REACHED = 12,
+	CUPTI_HARDWARE_BUSY = 26,
+	CUPTI_NOT_SUPPORTED = 27,
+	CUPTI_VIRTUALIZED_DEVICE = 33,
+	CUPTI_INSUFFICIENT_PRIVILEGES = 35,
+	CUPTI_OLD_PROFILER = 36,
 	CUPTI_MULTIPLE_SUBSCRIBERS = 39,
+	CUPTI_VIRTUALIZED_DEVICE_PRIVILEGES = 40,
+	CUPTI_CONFIDENTIAL_COMPUTING = 41,
 };
 
 /* CUpti_CallbackDomain and CUpti_ApiCallbackSite */
@@ -33,6 +41,9 @@ enum {
 /* CUpti_CallbackIdResource */
 enum {
 	CUPTI_RESOURCE_CONTEXT_CREATED = 1,
+	CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING = 2,
+	CUPTI_RESOURCE_MODULE_LOADED = 6,
+	CUPTI_RESOURCE_MODULE_UNLOAD_STARTING = 7,
 	CUPTI_RESOURCE_GRAPH_NODE_CREATED = 13,
 	CUPTI_RESOURCE_GRAPH_EXEC_CREATING = 17,
 	CUPTI_RESOURCE_GRAPH_EXEC_CREATED = 18,
@@ -58,6 +69,7 @@ enum {
 /* cuptiGetVersion() of the CUDA that brought or changed something. */
 enum {
 	CUPTI_VERSION_11_1 = 14,
+	CUPTI_VERSION_12_4 = 22,
 	CUPTI_VERSION_12_6 = 24,
 	CUPTI_VERSION_13_0 = 130000,
 };
@@ -221,6 +233,124 @@ union cupti_record {
 	struct cupti_overhead overhead;
 };
 
+/* CUpti_ModuleResourceData, the descriptor of callbacks about modules */
+struct cupti_module {
+	uint32_t id;
+	size_t bytes;
+	const char *cubin;
+};
+
+/*
+ * PC sampling. What CUPTI is given begins with its size, the offset behind its last member; fields of a
+ * union that is as long as its largest member.
+ */
+
+/* CUpti_PCSamplingCollectionMode, CUpti_PCSamplingConfigurationAttributeType */
+enum {
+	CUPTI_PC_CONTINUOUS = 1,
+	CUPTI_PC_PERIOD = 1,
+	CUPTI_PC_MODE = 5,
+	CUPTI_PC_START_STOP = 6,
+	CUPTI_PC_BUFFER = 8,
+};
+
+/* CUpti_PCSamplingStallReason */
+struct cupti_pc_reason {
+	uint32_t number;
+	uint32_t samples;
+} __attribute__((packed, aligned(8)));
+
+/* CUpti_PCSamplingPCData; the last member came with CUDA 12.4 */
+struct cupti_pc {
+	size_t size;
+	uint64_t cubin;
+	uint64_t offset;
+	uint32_t index;
+	uint32_t pad;
+	char *function;
+	size_t reasons;
+	struct cupti_pc_reason *reason;
+	uint32_t correlation;
+} __attribute__((packed, aligned(8)));
+
+/* CUpti_PCSamplingData */
+struct cupti_pc_data {
+	size_t size;
+	size_t room;
+	uint64_t total;
+	uint64_t dropped;
+	size_t pcs;
+	size_t left;
+	uint64_t range;
+	struct cupti_pc *pc;
+	uint64_t other;
+	uint8_t full;
+} __attribute__((packed, aligned(8)));
+
+/* CUpti_PCSamplingConfigurationInfo */
+struct cupti_pc_setting {
+	int attribute;
+	int status;
+	union {
+		uint64_t data[3];
+		uint32_t number;
+		void *buffer;
+	};
+};
+
+/* CUpti_PCSamplingEnableParams, and those of Disable, Start and Stop; the members of the others follow */
+struct cupti_pc_context {
+	size_t size;
+	void *priv;
+	void *context;
+};
+
+/* CUpti_PCSamplingConfigurationInfoParams */
+struct cupti_pc_settings {
+	size_t size;
+	void *priv;
+	void *context;
+	size_t n;
+	struct cupti_pc_setting *setting;
+};
+
+/* CUpti_PCSamplingGetDataParams */
+struct cupti_pc_get {
+	size_t size;
+	void *priv;
+	void *context;
+	struct cupti_pc_data *data;
+};
+
+/* CUpti_PCSamplingGetNumStallReasonsParams */
+struct cupti_pc_count_reasons {
+	size_t size;
+	void *priv;
+	void *context;
+	size_t *n;
+};
+
+/* CUpti_PCSamplingGetStallReasonsParams */
+struct cupti_pc_name_reasons {
+	size_t size;
+	void *priv;
+	void *context;
+	size_t n;
+	uint32_t *number;
+	char **name;
+};
+
+/* Bytes of the text of a name. */
+#define CUPTI_PC_NAME 128
+
+/* CUpti_GetCubinCrcParams */
+struct cupti_crc {
+	size_t size;
+	size_t bytes;
+	const void *cubin;
+	uint64_t crc;
+};
+
 typedef void (*cupti_callback_fn)(void *user, int domain, uint32_t number, const struct cupti_callback *data);
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
@@ -249,7 +379,16 @@ typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffe
 	MAY(device_id, cuptiGetDeviceId, (void *context, uint32_t *device))                                 \
 	MAY(graph_node_id, cuptiGetGraphNodeId, (void *node, uint64_t *id))                                 \
 	MAY(register_clock, cuptiActivityRegisterTimestampCallback, (uint64_t(*clock)(void)))               \
-	MAY(set_thread_ids, cuptiSetThreadIdType, (int type))
+	MAY(set_thread_ids, cuptiSetThreadIdType, (int type))                                               \
+	MAY(pc_enable, cuptiPCSamplingEnable, (struct cupti_pc_context * what))                             \
+	MAY(pc_disable, cuptiPCSamplingDisable, (struct cupti_pc_context * what))                           \
+	MAY(pc_start, cuptiPCSamplingStart, (struct cupti_pc_context * what))                               \
+	MAY(pc_stop, cuptiPCSamplingStop, (struct cupti_pc_context * what))                                 \
+	MAY(pc_set, cuptiPCSamplingSetConfigurationAttribute, (struct cupti_pc_settings * what))            \
+	MAY(pc_get, cuptiPCSamplingGetData, (struct cupti_pc_get * what))                                   \
+	MAY(pc_count_reasons, cuptiPCSamplingGetNumStallReasons, (struct cupti_pc_count_reasons * what))    \
+	MAY(pc_name_reasons, cuptiPCSamplingGetStallReasons, (struct cupti_pc_name_reasons * what))         \
+	MAY(cubin_crc, cuptiGetCubinCrc, (struct cupti_crc * what))
 
 struct cupti {
 #define NEED(name, symbol, args) int(*name) args;

@@ -436,6 +436,27 @@ void define_window(uint32_t number, uint64_t begin, uint64_t end)
 	packets_put(&define_packets, &c.e);
 }
 
+void define_reason(uint32_t number, const char *name)
+{
+	struct grt_ev_stall_reason r;
+
+	event_init(&r.e, GRT_EV_STALL_REASON, sizeof(r), round_before);
+	r.number = number;
+	r.name = define_string(name);
+	packets_put(&define_packets, &r.e);
+}
+
+void define_cubin(uint64_t crc, uint64_t bytes, uint32_t kept)
+{
+	struct grt_ev_cubin c;
+
+	event_init(&c.e, GRT_EV_CUBIN, sizeof(c), round_before);
+	c.crc = crc;
+	c.bytes = bytes;
+	c.kept = kept;
+	packets_put(&define_packets, &c.e);
+}
+
 void define_clock(const struct grt_ev_clock *clock)
 {
 	struct grt_ev_clock c = *clock;

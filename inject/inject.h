@@ -8,6 +8,7 @@
  *	the program's threads	launch.c, nvtx.c: one entry in the thread's own ring
  *				for each launch and range; no lock, no allocation, no
  *				system call but for a thread's first one
+ *				pcsampling.c, cubins.c: where code is loaded and contexts are made
  *	CUPTI's threads		activity.c: hand buffers in and out
  *	the writer		all the rest: it alone makes records and writes files
  */
@@ -325,6 +326,12 @@ void define_device(const struct grt_ev_device *device, const char *name);
 /** define_window - writes a CAPTURE record; @end 0: it has begun */
 void define_window(uint32_t number, uint64_t begin, uint64_t end);
 
+/** define_reason - writes a STALL_REASON record */
+void define_reason(uint32_t number, const char *name);
+
+/** define_cubin - writes a CUBIN record */
+void define_cubin(uint64_t crc, uint64_t bytes, uint32_t kept);
+
 /** define_clock - writes a CLOCK record */
 void define_clock(const struct grt_ev_clock *clock);
 
@@ -476,6 +483,34 @@ void capture_close(void);
 
 /** capture_forked - in a child: nothing is recorded */
 void capture_forked(void);
+
+/* ---------------------------------------------------------- pcsampling.c */
+
+/** pcsampling_join - CUPTI is there, and is to sample where that is wanted; @enable 0: it is given back */
+void pcsampling_join(uint32_t enable, void *subscriber);
+
+/** pcsampling_resource - in CUPTI's callback: contexts and modules come and go */
+void pcsampling_resource(uint32_t number, const void *data);
+
+/** pcsampling_write - what was sampled since the last round; the writer */
+void pcsampling_write(void);
+
+/** pcsampling_end - nothing is sampled any more */
+void pcsampling_end(void);
+
+/** pcsampling_close - the last packets */
+void pcsampling_close(void);
+
+/* -------------------------------------------------------------- cubins.c */
+
+/** cubins_take - in CUPTI's callback: code was loaded */
+void cubins_take(const struct cupti_module *m);
+
+/** cubins_write - files and records of what was loaded; the writer */
+void cubins_write(void);
+
+/** cubins_close - the last of them */
+void cubins_close(void);
 
 /* ---------------------------------------------------------------- nvtx.c */
 

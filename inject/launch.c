@@ -554,10 +554,11 @@ static void launch_see_node(struct thread *t, const struct cupti_resource *r, bo
 
 static void launch_see_resource(struct thread *t, uint32_t number, const void *data)
 {
-	if (number == CUPTI_RESOURCE_CONTEXT_CREATED) {
+	pcsampling_resource(number, data);
+	if (number == CUPTI_RESOURCE_CONTEXT_CREATED)
 		detach_context();
+	if (number < CUPTI_RESOURCE_GRAPH_NODE_CREATED)
 		return;
-	}
 	detach_graph();
 	if (number == CUPTI_RESOURCE_GRAPH_NODE_CREATED)
 		launch_capture(t);
@@ -719,6 +720,7 @@ void launch_enable_resources(uint32_t enable, void *subscriber)
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
 		inject.cupti.enable_callback(enable, subscriber, CUPTI_DOMAIN_RESOURCE, resources[i]);
 	alloc_enable(enable, subscriber);
+	pcsampling_join(enable, subscriber);
 }
 
 unsigned int launch_enable_calls(void *subscriber)

@@ -8,6 +8,7 @@
  *			recorder asks (dormant.c)
  *	GRTRACE_STACK	inproc (default), bpf or none
  *	GRTRACE_CAPTURE, GRTRACE_DELAY	which time is recorded, see capture.c
+ *	GRTRACE_PC_SAMPLING	see pcsampling.c
  *	GRTRACE_CUPTI	the libcupti.so to use, where the one that is found is wrong
  *
  * Here: the beginning, the end, and the writer's rounds between them.
@@ -93,6 +94,7 @@ static void inject_write_round(bool all)
 	define_nodes();
 	nvtx_define();
 	activity_write();
+	pcsampling_write();
 	define_flush();
 	launch_write(all);
 	if (writer.cupti && launch_check(writer.subscriber))
@@ -142,8 +144,10 @@ static void inject_write_end(void)
 	atomic_store(&inject.leaving, true);
 	atomic_store(&inject.on, false);
 	inject.running = 0;
-	if (writer.cupti)
+	if (writer.cupti) {
+		pcsampling_end();
 		inject.cupti.flush_all(CUPTI_FLUSH_FORCED);
+	}
 	nanosleep(&moment, NULL);
 	atomic_store(&inject.leaving, false);
 	inject_write_round(true);
@@ -155,6 +159,7 @@ static void inject_write_end(void)
 	clock_snapshot();
 	launch_close();
 	activity_close();
+	pcsampling_close();
 	define_end();
 	define_close();
 	recording_end();

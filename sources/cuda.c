@@ -83,12 +83,15 @@ struct capture {
 static bool no_nvtx;
 static const char *capture_range;
 static double delay;
+static const char *pc_sampling;
 
 static const struct cmd_opt options[] = {
 	{"no-nvtx", 0, OPT_FLAG, NULL, &no_nvtx, "-e cuda: without the program's NVTX ranges"},
 	{"capture-range", 0, OPT_STR, "RANGE", &capture_range,
 	 "-e cuda: only from cudaProfilerStart() to cudaProfilerStop(), cudaProfilerApi[:N], or in the program's NVTX ranges of a name, nvtx:NAME[:N]; the first N of them"},
 	{"delay", 0, OPT_SECONDS, "SECONDS", &delay, "-e cuda: not before this time has passed"},
+	{"pc-sampling", 0, OPT_MAYBE, "[=PERIOD]", &pc_sampling,
+	 "-e cuda: where kernels stall, by instruction; a sample every 2^PERIOD cycles, 5 to 31, 20 where none is given"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -100,8 +103,22 @@ static bool cuda_is_count(const char *text)
 	return !*text || (digits && digits < 10 && !text[digits + 1] && strtoul(text + 1, NULL, 10));
 }
 
+static bool cuda_is_period(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+	unsigned long n = strtoul(text, NULL, 10);
+
+	return !*text || (!text[digits] && n >= 5 && n <= 31);
+}
+
 static const char *cuda_refuse(const struct source_setup *setup)
 {
+	if (pc_sampling && (setup->pid || setup->gpu_users))
+		return "--pc-sampling is for a program that grtrace starts: grtrace record -e cuda --pc-sampling -- PROGRAM";
+	if (pc_sampling && (capture_range || delay > 0))
+		return "--pc-sampling samples the whole run: leave out --capture-range and --delay";
+	if (pc_sampling && !cuda_is_period(pc_sampling))
+		return "--pc-sampling=PERIOD: a number from 5 to 31, for a sample every 2^PERIOD cycles";
 	if ((capture_range || delay > 0) && (setup->pid || setup->gpu_users))
 		return "--capture-range and --delay are for a program that grtrace starts: grtrace record -e cuda --delay 1 -- PROGRAM";
 	if (capture_range && delay > 0)
@@ -431,6 +448,13 @@ static int cuda_set_window(void)
 	       (delay > 0 ? setenv("GRTRACE_DELAY", until, 1) : unsetenv("GRTRACE_DELAY"));
 }
 
+static int cuda_set_sampling(void)
+{
+	if (!pc_sampling)
+		return unsetenv("GRTRACE_PC_SAMPLING");
+	return setenv("GRTRACE_PC_SAMPLING", *pc_sampling ? pc_sampling : "0", 1);
+}
+
 /* The program gets it with the environment. */
 static int cuda_attach(void *state, int dir, const char *path, struct grt_err *err)
 {
@@ -447,7 +471,7 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 	snprintf(given, sizeof(given), "%s:%s", c->number, c->path);
 	if (setenv(GRT_CUDA_RECORDING_ENV, given, 1) || setenv("CUDA_INJECTION64_PATH", c->library, 1) ||
 	    setenv("GRTRACE_OUTPUT", c->path, 1) || setenv("GRTRACE_STACK", c->stack, 1) ||
-	    cuda_set_nvtx(c) || cuda_set_window())
+	    cuda_set_nvtx(c) || cuda_set_window() || cuda_set_sampling())
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
 	return 0;
 }

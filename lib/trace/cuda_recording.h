@@ -13,5 +13,7 @@
 #define GRT_CUDA_RECORDING_MAX 33
 /* A file in the recording's directory, by the recorder: tracing ends. */
 #define GRT_CUDA_STOP ".stop"
+/* There, too: code of a GPU, and behind it its CRC, decimal. */
+#define GRT_CUDA_CUBIN ".cubin_"
 
 #endif /* GRT_TRACE_CUDA_RECORDING_H */

@@ -9,6 +9,7 @@
 
 #include <cuda.h>
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 
 #include "cupti_abi.h"
 
@@ -141,6 +142,62 @@ GRAPH(original_graph, originalGraph);
 GRAPH(node, node);
 GRAPH(original_node, originalNode);
 GRAPH(kind, nodeType);
+
+AT(cupti_module, id, CUpti_ModuleResourceData, moduleId);
+AT(cupti_module, bytes, CUpti_ModuleResourceData, cubinSize);
+AT(cupti_module, cubin, CUpti_ModuleResourceData, pCubin);
+IS(CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+IS(CUPTI_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+IS(CUPTI_RESOURCE_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
+IS(CUPTI_OUT_OF_MEMORY, CUPTI_ERROR_OUT_OF_MEMORY);
+IS(CUPTI_HARDWARE_BUSY, CUPTI_ERROR_HARDWARE_BUSY);
+IS(CUPTI_NOT_SUPPORTED, CUPTI_ERROR_NOT_SUPPORTED);
+IS(CUPTI_VIRTUALIZED_DEVICE, CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED);
+IS(CUPTI_INSUFFICIENT_PRIVILEGES, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
+IS(CUPTI_OLD_PROFILER, CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED);
+IS(CUPTI_VIRTUALIZED_DEVICE_PRIVILEGES, CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES);
+
+/* PC sampling: the last member is where the size that CUPTI is given ends. */
+IS(CUPTI_PC_CONTINUOUS, CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS);
+IS(CUPTI_PC_PERIOD, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD);
+IS(CUPTI_PC_MODE, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE);
+IS(CUPTI_PC_START_STOP, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL);
+IS(CUPTI_PC_BUFFER, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER);
+IS(CUPTI_PC_NAME, CUPTI_STALL_REASON_STRING_SIZE);
+AT(cupti_pc_reason, number, CUpti_PCSamplingStallReason, pcSamplingStallReasonIndex);
+AT(cupti_pc_reason, samples, CUpti_PCSamplingStallReason, samples);
+AT(cupti_pc, cubin, CUpti_PCSamplingPCData, cubinCrc);
+AT(cupti_pc, offset, CUpti_PCSamplingPCData, pcOffset);
+AT(cupti_pc, function, CUpti_PCSamplingPCData, functionName);
+AT(cupti_pc, reasons, CUpti_PCSamplingPCData, stallReasonCount);
+AT(cupti_pc, reason, CUpti_PCSamplingPCData, stallReason);
+#if CUPTI_API_VERSION >= 22
+AT(cupti_pc, correlation, CUpti_PCSamplingPCData, correlationId);
+_Static_assert(sizeof(struct cupti_pc) == sizeof(CUpti_PCSamplingPCData), "pc");
+#endif
+_Static_assert(sizeof(struct cupti_pc_data) == sizeof(CUpti_PCSamplingData), "data");
+AT(cupti_pc_data, room, CUpti_PCSamplingData, collectNumPcs);
+AT(cupti_pc_data, total, CUpti_PCSamplingData, totalSamples);
+AT(cupti_pc_data, dropped, CUpti_PCSamplingData, droppedSamples);
+AT(cupti_pc_data, pcs, CUpti_PCSamplingData, totalNumPcs);
+AT(cupti_pc_data, left, CUpti_PCSamplingData, remainingNumPcs);
+AT(cupti_pc_data, pc, CUpti_PCSamplingData, pPcData);
+AT(cupti_pc_data, other, CUpti_PCSamplingData, nonUsrKernelsTotalSamples);
+AT(cupti_pc_data, full, CUpti_PCSamplingData, hardwareBufferFull);
+_Static_assert(sizeof(struct cupti_pc_setting) == sizeof(CUpti_PCSamplingConfigurationInfo), "setting");
+AT(cupti_pc_setting, status, CUpti_PCSamplingConfigurationInfo, attributeStatus);
+AT(cupti_pc_setting, number, CUpti_PCSamplingConfigurationInfo, attributeData.samplingPeriodData);
+AT(cupti_pc_setting, buffer, CUpti_PCSamplingConfigurationInfo, attributeData.samplingDataBufferData);
+#define SIZED(ours, theirs) _Static_assert(sizeof(struct ours) == theirs##Size, #ours)
+SIZED(cupti_pc_context, CUpti_PCSamplingEnableParams);
+SIZED(cupti_pc_context, CUpti_PCSamplingDisableParams);
+SIZED(cupti_pc_settings, CUpti_PCSamplingConfigurationInfoParams);
+SIZED(cupti_pc_get, CUpti_PCSamplingGetDataParams);
+SIZED(cupti_pc_count_reasons, CUpti_PCSamplingGetNumStallReasonsParams);
+SIZED(cupti_pc_name_reasons, CUpti_PCSamplingGetStallReasonsParams);
+SIZED(cupti_crc, CUpti_GetCubinCrcParams);
+AT(cupti_crc, bytes, CUpti_GetCubinCrcParams, cubinSize);
+AT(cupti_crc, crc, CUpti_GetCubinCrcParams, cubinCrc);
 
 /* The functions are there: their arguments are pointers and numbers of the same sizes, by other names. */
 #define NEED(name, symbol, args) _Static_assert(sizeof(symbol) > 0, #symbol);

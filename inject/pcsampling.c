@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * PC sampling: the GPU looks where warps are, and why they stand still, and CUPTI counts that by instruction.
+ * In its continuous mode kernels run as they do without it, and a sample is of no launch. From the
+ *environment: GRTRACE_PC_SAMPLING	5 to 31: a sample every 2^N cycles of a multiprocessor; 0: as it is
+ *best
+ *
+ * Contexts are sampled from their beginning to their end. The writer gets what was counted in each round; the
+ * program's threads do so, too, where code is unloaded or a context ends, since CUPTI would mix it up with
+ * what comes later. What they get waits in a list for the writer, who makes the records. CUPTI calls these
+ * threads with locks of its own held, so they wait for ours for a short time only.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "inject.h"
+
+#define CONTEXTS_MAX 32
+#define REASONS_MAX 256
+/* Instructions of an answer, and answers of a round. */
+#define PCS 2048
+#define ANSWERS_MAX 256
+/* Bytes of answers that wait for the writer. */
+#define WAITING_MAX ((size_t)64 << 20)
+#define LOCK_TRIES 200
+#define SIZE_TO(type, member) (offsetof(struct type, member) + sizeof(((struct type *)0)->member))
+
+/* A sample every 2^20 cycles: on an H100 some 100000 a second. CUPTI's own choice is some millions, which
+ * kernels get slow by and its buffer full. */
+#define PERIOD 20U
+
+enum { CONTEXT_NONE, CONTEXT_ON, CONTEXT_OVER };
+
+/** struct buffer - what CUPTI fills: instructions, each with room for all reasons */
+struct buffer {
+	struct cupti_pc_data data;
+	void *memory;
+	size_t bytes;
+};
+
+/**
+ * struct context - one that is sampled
+ * @since: when the last answer ended
+ * @answer: that CUPTI is asked for; @last: that it fills when sampling ends
+ */
+struct context {
+	int state;
+	void *handle;
+	uint32_t gpu;
+	uint64_t since;
+	struct buffer answer;
+	struct buffer last;
+};
+
+/** struct sample - an instruction and a reason; CUPTI keeps the name */
+struct sample {
+	uint64_t cubin;
+	uint64_t offset;
+	const char *function;
+	uint32_t reason;
+	uint32_t samples;
+};
+
+/** struct answer - waits for the writer */
+struct answer {
+	struct answer *next;
+	struct grt_ev_pc_count count;
+	uint32_t n;
+	uint32_t gpu;
+	struct sample sample[];
+};
+
+/**
+ * @lock: for all that follows
+ * @on: it is wanted, and CUPTI has not refused it
+ * @reasons: names by number, of the first context; @reasons_told: of these, written
+ * @why: what is to be noted; @unheard: answers that had no room; @missed: that a thread did not wait for
+ */
+static struct {
+	pthread_mutex_t lock;
+	_Atomic bool on;
+	uint32_t period;
+	struct context context[CONTEXTS_MAX];
+	unsigned int contexts;
+	size_t reasons;
+	uint32_t reason[REASONS_MAX];
+	char name[REASONS_MAX][CUPTI_PC_NAME];
+	size_t reasons_told;
+	struct answer *first, **end;
+	size_t waiting;
+	char why[256];
+	bool why_told;
+	uint64_t unheard;
+	_Atomic uint64_t missed;
+} pc = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &pc.first};
+
+static struct packets packets = {.fd = -1, .before = &define_packets};
+
+/* ----------------------------------------------------------------- refusal */
+
+static const struct {
+	int result;
+	const char *why;
+} refusals[] = {
+	{CUPTI_INSUFFICIENT_PRIVILEGES,
+	 "the driver shows the GPU's counters to root alone: sudo grtrace record, or load nvidia.ko with NVreg_RestrictProfilingToAdminUsers=0"},
+	{CUPTI_VIRTUALIZED_DEVICE_PRIVILEGES,
+	 "the host does not let this virtual GPU's counters be read: enable profiling for it on the host"},
+	{CUPTI_HARDWARE_BUSY,
+	 "another profiler has the GPU's counters (ncu, nsys, DCGM): end it, or record without --pc-sampling"},
+	{CUPTI_OLD_PROFILER,
+	 "the program itself uses an older interface of CUPTI that excludes it: record without --pc-sampling"},
+	{CUPTI_MULTIPLE_SUBSCRIBERS,
+	 "another tool uses CUPTI in the process: end it, or record without --pc-sampling"},
+	{CUPTI_NOT_SUPPORTED,
+	 "this GPU, its driver or its mode does not support it (Volta and later; not under MPS): record without --pc-sampling"},
+	{CUPTI_VIRTUALIZED_DEVICE,
+	 "CUPTI does not support it on this virtual GPU: record without --pc-sampling"},
+	{CUPTI_CONFIDENTIAL_COMPUTING,
+	 "the GPU computes confidentially: turn that off, or record without --pc-sampling"},
+	{0, NULL},
+};
+
+static void pc_refuse(const char *why)
+{
+	if (!pc.why[0])
+		snprintf(pc.why, sizeof(pc.why), "no PC samples: %s", why);
+}
+
+static void pc_refuse_result(int result)
+{
+	char text[96];
+
+	for (size_t i = 0; refusals[i].why; i++)
+		if (refusals[i].result == result) {
+			pc_refuse(refusals[i].why);
+			return;
+		}
+	snprintf(text, sizeof(text), "CUPTI's error %d: record without --pc-sampling", result);
+	pc_refuse(text);
+}
+
+/* ----------------------------------------------------------------- buffers */
+
+/* CUPTI before CUDA 12.4 has a shorter one, and an array of these. */
+static size_t pc_stride(void)
+{
+	return inject.version >= CUPTI_VERSION_12_4 ? sizeof(struct cupti_pc)
+						    : offsetof(struct cupti_pc, correlation);
+}
+
+static struct cupti_pc *pc_at(const struct cupti_pc_data *d, size_t i)
+{
+	return (struct cupti_pc *)((char *)d->pc + i * pc_stride());
+}
+
+static bool pc_make_buffer(struct buffer *b)
+{
+	size_t each = pc_stride() + pc.reasons * sizeof(struct cupti_pc_reason);
+	struct cupti_pc_reason *reason;
+
+	if (b->memory)
+		return true;
+	b->bytes = PCS * each;
+	b->memory = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (b->memory == MAP_FAILED) {
+		b->memory = NULL;
+		return false;
+	}
+	b->data = (struct cupti_pc_data){.size = sizeof(b->data), .room = PCS, .pc = b->memory};
+	reason = (struct cupti_pc_reason *)((char *)b->memory + PCS * pc_stride());
+	for (size_t i = 0; i < PCS; i++, reason += pc.reasons) {
+		pc_at(&b->data, i)->size = pc_stride();
+		pc_at(&b->data, i)->reason = reason;
+	}
+	return true;
+}
+
+static void pc_free_buffer(struct buffer *b)
+{
+	if (b->memory)
+		munmap(b->memory, b->bytes);
+	b->memory = NULL;
+}
+
+/* ----------------------------------------------------------------- answers */
+
+static size_t pc_count_samples(const struct cupti_pc_data *d, size_t pcs)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < pcs; i++)
+		n += pc_at(d, i)->reasons;
+	return n;
+}
+
+static void pc_take_samples(struct answer *a, const struct cupti_pc_data *d, size_t pcs)
+{
+	const struct cupti_pc *p;
+
+	for (size_t i = 0; i < pcs; i++) {
+		p = pc_at(d, i);
+		for (size_t j = 0; j < p->reasons && j < pc.reasons; j++)
+			if (p->reason[j].samples)
+				a->sample[a->n++] =
+					(struct sample){p->cubin, p->offset, p->function, p->reason[j].number,
+							p->reason[j].samples};
+	}
+}
+
+/* What is in a buffer joins the list. With the lock. */
+static void pc_take(struct context *c, const struct cupti_pc_data *d, bool full)
+{
+	size_t pcs = d->pcs < PCS ? d->pcs : PCS, n = full ? 0 : pc_count_samples(d, pcs);
+	size_t bytes = sizeof(struct answer) + n * sizeof(struct sample);
+	uint64_t now = clock_monotonic();
+	struct answer *a;
+
+	if (!full && !d->total && !pcs)
+		return;
+	a = pc.waiting + bytes <= WAITING_MAX ? malloc(bytes) : NULL;
+	if (!a) {
+		pc.unheard++;
+		return;
+	}
+	*a = (struct answer){.gpu = c->gpu,
+			     .count = {.begin = c->since, .end = now, .full = full, .gpu = c->gpu}};
+	if (!full) {
+		a->count.total = d->total;
+		a->count.dropped = d->dropped;
+		a->count.other = d->other;
+		pc_take_samples(a, d, pcs);
+	}
+	*pc.end = a;
+	pc.end = &a->next;
+	pc.waiting += bytes;
+	c->since = now;
+}
+
+/* What CUPTI has not handed out yet comes into the last buffer. */
+static void pc_switch_off(struct context *c)
+{
+	struct cupti_pc_context what = {.size = sizeof(what), .context = c->handle};
+
+	c->last.data.pcs = 0;
+	c->last.data.total = c->last.data.dropped = c->last.data.other = 0;
+	if (!inject.cupti.pc_disable(&what))
+		pc_take(c, &c->last.data, false);
+	c->state = CONTEXT_OVER;
+}
+
+/* All that CUPTI has by now. When its buffer is full, only a new beginning would help, but
+ * cuptiPCSamplingDisable() does not return then (CUDA 13.0), so what is left of the context goes without
+ * samples. */
+static void pc_drain(struct context *c)
+{
+	struct cupti_pc_data *d = &c->answer.data;
+	struct cupti_pc_get what = {.size = sizeof(what), .context = c->handle, .data = d};
+	int ret = 0;
+
+	for (int i = 0; i < ANSWERS_MAX && !ret; i++) {
+		d->pcs = d->left = 0;
+		d->total = d->dropped = d->other = 0;
+		d->full = 0;
+		ret = inject.cupti.pc_get(&what);
+		if (ret == CUPTI_OUT_OF_MEMORY || d->full) {
+			pc_take(c, d, true);
+			c->state = CONTEXT_OVER;
+			return;
+		}
+		if (!ret)
+			pc_take(c, d, false);
+		if (!d->left)
+			break;
+	}
+	if (ret) {
+		c->state = CONTEXT_OVER;
+		pc_refuse_result(ret);
+	}
+}
+
+/* --------------------------------------------------------------- beginning */
+
+/* Names are the same for all devices of a kind; a number that another device has otherwise stays unnamed. */
+static int pc_read_reasons(const struct context *c)
+{
+	struct cupti_pc_count_reasons count = {.size = sizeof(count), .context = c->handle, .n = &pc.reasons};
+	struct cupti_pc_name_reasons names = {
+		.size = sizeof(names), .context = c->handle, .number = pc.reason};
+	char *name[REASONS_MAX];
+	int ret;
+
+	if (pc.reasons)
+		return 0;
+	ret = inject.cupti.pc_count_reasons(&count);
+	if (pc.reasons > REASONS_MAX)
+		pc.reasons = REASONS_MAX;
+	for (size_t i = 0; i < pc.reasons; i++)
+		name[i] = pc.name[i];
+	names.n = pc.reasons;
+	names.name = name;
+	ret = ret ?: inject.cupti.pc_name_reasons(&names);
+	if (ret)
+		pc.reasons = 0;
+	return ret;
+}
+
+static int pc_configure(struct context *c)
+{
+	struct cupti_pc_setting setting[3] = {
+		{.attribute = CUPTI_PC_MODE, .number = CUPTI_PC_CONTINUOUS},
+		{.attribute = CUPTI_PC_BUFFER, .buffer = &c->last.data},
+		{.attribute = CUPTI_PC_PERIOD, .number = pc.period},
+	};
+	struct cupti_pc_settings what = {
+		.size = sizeof(what), .context = c->handle, .n = 3, .setting = setting};
+
+	return inject.cupti.pc_set(&what);
+}
+
+/* Return: whether it is sampled from now on */
+static bool pc_begin(struct context *c)
+{
+	struct cupti_pc_context what = {.size = sizeof(what), .context = c->handle};
+	int ret = inject.cupti.pc_enable(&what);
+
+	if (ret) {
+		pc_refuse_result(ret);
+		return false;
+	}
+	ret = pc_read_reasons(c);
+	if (!ret && (!pc_make_buffer(&c->answer) || !pc_make_buffer(&c->last)))
+		ret = CUPTI_OUT_OF_MEMORY;
+	ret = ret ?: pc_configure(c);
+	if (ret) {
+		inject.cupti.pc_disable(&what);
+		pc_refuse_result(ret);
+		return false;
+	}
+	c->since = clock_monotonic();
+	c->state = CONTEXT_ON;
+	return true;
+}
+
+static struct context *pc_find(const void *handle)
+{
+	for (unsigned int i = 0; i < pc.contexts; i++)
+		if (pc.context[i].handle == handle && pc.context[i].state == CONTEXT_ON)
+			return &pc.context[i];
+	return NULL;
+}
+
+static void pc_add_context(void *handle)
+{
+	struct context *c = NULL;
+
+	for (unsigned int i = 0; i < pc.contexts && !c; i++)
+		if (pc.context[i].state != CONTEXT_ON)
+			c = &pc.context[i];
+	if (!c && pc.contexts < CONTEXTS_MAX)
+		c = &pc.context[pc.contexts++];
+	if (!c) {
+		pc_refuse("there are too many contexts");
+		return;
+	}
+	c->handle = handle;
+	if (!inject.cupti.device_id || inject.cupti.device_id(handle, &c->gpu))
+		c->gpu = CUPTI_NONE;
+	pc_begin(c);
+}
+
+static void pc_end_context(struct context *c)
+{
+	if (c && c->state == CONTEXT_ON)
+		pc_drain(c);
+	if (c && c->state == CONTEXT_ON)
+		pc_switch_off(c);
+	if (!c)
+		return;
+	pc_free_buffer(&c->answer);
+	pc_free_buffer(&c->last);
+}
+
+/* ------------------------------------------------------ the program's threads */
+
+/* The writer may be in CUPTI, and wait for what this thread has locked there. */
+static bool pc_lock_soon(void)
+{
+	struct timespec moment = {.tv_nsec = 500000};
+
+	for (int i = 0; i < LOCK_TRIES; i++, nanosleep(&moment, NULL))
+		if (!pthread_mutex_trylock(&pc.lock))
+			return true;
+	atomic_fetch_add(&pc.missed, 1);
+	return false;
+}
+
+void pcsampling_resource(uint32_t number, const void *data)
+{
+	const struct cupti_resource *r = data;
+	struct context *c;
+
+	if (!atomic_load(&pc.on) || inject.pid != getpid())
+		return;
+	if (number == CUPTI_RESOURCE_MODULE_LOADED)
+		cubins_take(r->descriptor);
+	if (number == CUPTI_RESOURCE_MODULE_LOADED || !pc_lock_soon())
+		return;
+	if (number == CUPTI_RESOURCE_CONTEXT_CREATED)
+		pc_add_context(r->context);
+	c = pc_find(r->context);
+	if (c && number == CUPTI_RESOURCE_MODULE_UNLOAD_STARTING)
+		pc_drain(c);
+	else if (c && number == CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING)
+		pc_end_context(c);
+	pthread_mutex_unlock(&pc.lock);
+}
+
+void pcsampling_join(uint32_t enable, void *subscriber)
+{
+	static const uint32_t resources[] = {CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING,
+					     CUPTI_RESOURCE_MODULE_LOADED,
+					     CUPTI_RESOURCE_MODULE_UNLOAD_STARTING};
+	const char *asked = secure_getenv("GRTRACE_PC_SAMPLING");
+
+	if (enable && asked && *asked && !inject.asked) {
+		pc.period = (uint32_t)strtoul(asked, NULL, 10) ?: PERIOD;
+		if (inject.cupti.pc_enable && inject.cupti.pc_disable && inject.cupti.pc_set &&
+		    inject.cupti.pc_get && inject.cupti.pc_count_reasons && inject.cupti.pc_name_reasons)
+			atomic_store(&pc.on, true);
+		else
+			pc_refuse(
+				"this libcupti.so has no cuptiPCSamplingEnable(): name one of CUDA 11.3 or later in GRTRACE_CUPTI");
+	}
+	if (!atomic_load(&pc.on))
+		return;
+	packets_open(&packets);
+	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
+		inject.cupti.enable_callback(enable, subscriber, CUPTI_DOMAIN_RESOURCE, resources[i]);
+}
+
+/* -------------------------------------------------------------- the writer */
+
+static void pc_put_answer(struct answer *a, uint64_t now)
+{
+	struct grt_ev_pc_sample s;
+	struct grt_ev_pc_count n;
+
+	for (uint32_t i = 0; i < a->n; i++) {
+		event_init(&s.e, GRT_EV_PC_SAMPLE, sizeof(s), now);
+		s.begin = a->count.begin;
+		s.end = a->count.end;
+		s.cubin = a->sample[i].cubin;
+		s.offset = a->sample[i].offset;
+		s.function = define_name(a->sample[i].function);
+		s.reason = a->sample[i].reason;
+		s.samples = a->sample[i].samples;
+		s.gpu = a->gpu;
+		packets_put(&packets, &s.e);
+	}
+	event_init(&n.e, GRT_EV_PC_COUNT, sizeof(n), now);
+	memcpy(&n.e + 1, &a->count.e + 1, sizeof(n) - sizeof(n.e));
+	packets_put(&packets, &n.e);
+}
+
+static void pc_put_waiting(void)
+{
+	uint64_t now = now_ns(CLOCK_MONOTONIC);
+	struct answer *a;
+
+	for (; pc.reasons_told < pc.reasons; pc.reasons_told++)
+		define_reason(pc.reason[pc.reasons_told], pc.name[pc.reasons_told]);
+	if (pc.why[0] && !pc.why_told)
+		define_process(5, pc.why);
+	pc.why_told = pc.why[0];
+	while ((a = pc.first)) {
+		pc.first = a->next;
+		pc_put_answer(a, now);
+		free(a);
+	}
+	pc.end = &pc.first;
+	pc.waiting = 0;
+}
+
+void pcsampling_write(void)
+{
+	if (!atomic_load(&pc.on) && !pc.why[0])
+		return;
+	cubins_write();
+	pthread_mutex_lock(&pc.lock);
+	for (unsigned int i = 0; i < pc.contexts; i++)
+		if (pc.context[i].state == CONTEXT_ON)
+			pc_drain(&pc.context[i]);
+	pc_put_waiting();
+	pthread_mutex_unlock(&pc.lock);
+	packets_flush(&packets);
+}
+
+void pcsampling_end(void)
+{
+	if (!atomic_load(&pc.on))
+		return;
+	if (pc_lock_soon()) {
+		for (unsigned int i = 0; i < pc.contexts; i++)
+			pc_end_context(&pc.context[i]);
+		atomic_store(&pc.on, false);
+		pthread_mutex_unlock(&pc.lock);
+	}
+}
+
+void pcsampling_close(void)
+{
+	char text[128];
+
+	cubins_close();
+	pc_put_waiting();
+	if (pc.unheard || atomic_load(&pc.missed)) {
+		snprintf(text, sizeof(text), "PC samples are missing: %llu answers of CUPTI found no room",
+			 (unsigned long long)(pc.unheard + atomic_load(&pc.missed)));
+		define_process(5, text);
+	}
+	packets_close(&packets);
+}
