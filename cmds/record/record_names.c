@@ -8,44 +8,57 @@
 #ifdef GRT_HAVE_BPF
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/keyed.h"
 #include "base/texts.h"
 #include "host/addresses.h"
 #include "host/elf_file.h"
 #include "stack/debug_file.h"
 #include "stack/functions.h"
 #include "stack/images.h"
+#include "trace/cuda_recording.h"
 #include "trace/packer.h"
 
 #define FILES_MAX 16384U
 /* Bytes of a debug file; of larger ones only the symbols of the object itself are taken. */
 #define DEBUG_FILE_MAX (64ULL << 20)
+/* Instructions of kernels. */
+#define SAMPLED_MAX 1048576U
 #define PATIENCE_MS 20
 /* Addresses whose records leave in one go. */
 #define AT_A_TIME 4096U
 #define PART ((size_t)256 << 10)
 
-/** struct place - an address of an image; @number: in the addresses */
+/** struct place - an address of an image; @number: in the addresses. Of a kernel @ip is the offset in its
+ * @function, a string */
 struct place {
 	uint32_t image;
 	uint32_t module;
 	uint64_t ip;
+	uint64_t cubin;
+	uint32_t function;
 	uint32_t number;
 };
 
 /**
  * struct names - what is known on the way
  * @last: stamp of the last event
+ * @sampled: instructions with PC samples, by image, code, function and offset
  * @files: paths with build ids; the number of one is the place of its object
  * @texts: of the image at hand, behind the @before that it had
  */
 struct names {
 	struct grt_consumer c;
 	struct grt_images images;
+	struct grt_keyed sampled;
 	uint64_t last;
 	struct addresses *addresses;
 	struct grt_texts files;
@@ -62,11 +75,26 @@ struct names {
 	uint64_t written;
 };
 
+static int names_on_sample(struct names *n, const struct grt_ev_pc_sample *s)
+{
+	const struct grt_image *i = grt_images_of(&n->images, &s->e);
+	struct grt_key key;
+	uint64_t over = 0;
+	void *found;
+
+	if (!i)
+		return -ENOMEM;
+	key = (struct grt_key){{i->number, s->cubin, s->function, s->offset}};
+	return grt_keyed_get_or_count(&n->sampled, &key, &over, &found);
+}
+
 static int names_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct names *n = (struct names *)c;
 
 	n->last = e->time > n->last ? e->time : n->last;
+	if (e->type == GRT_EV_PC_SAMPLE)
+		return names_on_sample(n, (const struct grt_ev_pc_sample *)e);
 	return grt_images_event(&n->images, e);
 }
 
@@ -103,6 +131,75 @@ static void names_open(struct names *n, uint32_t object, const char *path, const
 	}
 	if (addresses_open(n->addresses, object, fd))
 		names_open_debug(n, object, build_id);
+}
+
+/* A file of the recording, which a traced program may have put there itself. */
+static void names_open_cubin(struct names *n, uint32_t object, uint64_t crc)
+{
+	char name[40];
+	struct stat st;
+	int fd;
+
+	snprintf(name, sizeof(name), GRT_CUDA_CUBIN "%" PRIu64, crc);
+	fd = openat(n->r->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return;
+	}
+	recording_give(n->r, name);
+	addresses_open(n->addresses, object, fd);
+}
+
+/* A function of a cubin is an object of its own. */
+static int names_kernel(struct names *n, const struct place *p, uint32_t *object)
+{
+	const char *function = grt_image_string(n->images.image[p->image], p->function);
+	uint32_t file, before = n->files.used;
+	char key[4500];
+
+	*object = GRT_SYMBOLS_NO_OBJECT;
+	if (!function || !*function || strchr(function, '/'))
+		return 0;
+	snprintf(key, sizeof(key), GRT_CUDA_CUBIN "%" PRIu64 "/%s", p->cubin, function);
+	if (grt_grow_zeroed(&n->object, &n->objects, before + 1, 64) ||
+	    grt_texts_add(&n->files, key, sizeof(key), &file))
+		return -ENOMEM;
+	if (n->files.used > before) {
+		if (addresses_object(n->addresses, key, &n->object[file]))
+			return -ENOMEM;
+		if (n->object[file]) {
+			addresses_by_address(n->addresses, n->object[file]);
+			names_open_cubin(n, n->object[file], p->cubin);
+		}
+	}
+	*object = file ? n->object[file] : GRT_SYMBOLS_NO_OBJECT;
+	return 0;
+}
+
+static int names_add_place(struct names *n, struct place *p, uint32_t object, uint64_t at)
+{
+	int ret = addresses_get(n->addresses, object, at, &p->number);
+
+	if (ret || !p->number)
+		return ret;
+	if (grt_grow(&n->place, &n->room, n->places + 1, 1024))
+		return -ENOMEM;
+	n->place[n->places++] = *p;
+	return 0;
+}
+
+static int names_take_kernel(struct names *n, const struct grt_key *key)
+{
+	struct place p = {.image = (uint32_t)key->w[0],
+			  .cubin = key->w[1],
+			  .function = (uint32_t)key->w[2],
+			  .ip = key->w[3]};
+	uint32_t object;
+	int ret = names_kernel(n, &p, &object);
+
+	return ret || !object ? ret : names_add_place(n, &p, object, p.ip);
 }
 
 static int names_object(struct names *n, const struct grt_image *i, const struct grt_image_mapping *m,
@@ -144,13 +241,7 @@ static int names_take_node(struct names *n, const struct grt_image *i, const str
 	if (ret || !object)
 		return ret;
 	/* a return address is behind its call */
-	ret = addresses_get(n->addresses, object, node->ip - 1 - m->bias, &p.number);
-	if (ret || !p.number)
-		return ret;
-	if (grt_grow(&n->place, &n->room, n->places + 1, 1024))
-		return -ENOMEM;
-	n->place[n->places++] = p;
-	return 0;
+	return names_add_place(n, &p, object, node->ip - 1 - m->bias);
 }
 
 static int names_by_image(const void *a, const void *b)
@@ -159,6 +250,10 @@ static int names_by_image(const void *a, const void *b)
 
 	if (x->image != y->image)
 		return x->image < y->image ? -1 : 1;
+	if (x->cubin != y->cubin)
+		return x->cubin < y->cubin ? -1 : 1;
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
 	if (x->ip != y->ip)
 		return x->ip < y->ip ? -1 : 1;
 	return x->module < y->module ? -1 : x->module > y->module;
@@ -174,6 +269,8 @@ static int names_collect(struct names *n)
 		for (uint32_t j = 0; j < i->nodes && !ret; j++)
 			ret = names_take_node(n, i, &i->node[j]);
 	}
+	for (void *s = grt_keyed_oldest(&n->sampled); s && !ret; s = grt_keyed_next(&n->sampled, s))
+		ret = names_take_kernel(n, grt_keyed_key(s));
 	if (n->places)
 		qsort(n->place, n->places, sizeof(*n->place), names_by_image);
 	return ret;
@@ -224,6 +321,23 @@ static int names_text(struct names *n, const struct grt_image *i, const char *te
 	return n->texts.used > before ? names_put_string(n, i, *number, text) : 0;
 }
 
+static int names_put_line(struct names *n, const struct grt_image *i, const struct place *p)
+{
+	struct grt_ev_pc_line e = {.e = names_head(n, i, GRT_EV_PC_LINE, sizeof(e)),
+				   .cubin = p->cubin,
+				   .offset = p->ip,
+				   .function = p->function};
+	struct grt_symbols_found found;
+	int ret;
+
+	addresses_found(n->addresses, p->number, p->ip, &found);
+	if (!found.frames || !*found.frame[0].file)
+		return 0;
+	e.line = found.frame[0].line;
+	ret = names_text(n, i, found.frame[0].file, &e.file);
+	return ret ?: grt_packer_add(n->packer, 0, &e.e);
+}
+
 static int names_put_place(struct names *n, const struct grt_image *i, const struct place *p)
 {
 	struct grt_ev_code e = {
@@ -270,7 +384,7 @@ static int names_put_all(struct names *n, struct grt_err *err)
 			continue;
 		if (!last || last->image != p->image)
 			names_begin_image(n, n->images.image[p->image]);
-		ret = names_put_place(n, n->images.image[p->image], p);
+		ret = (p->cubin ? names_put_line : names_put_place)(n, n->images.image[p->image], p);
 		last = p;
 		if (!ret && ++n->written % AT_A_TIME == 0)
 			ret = names_flush(n, GRT_PACK_NOW, err);
@@ -308,6 +422,7 @@ int record_names_write(struct recording *r, struct grt_err *err)
 	int ret;
 
 	grt_images_init(&n.images);
+	grt_keyed_init(&n.sampled, sizeof(uint32_t), SAMPLED_MAX);
 	grt_texts_init(&n.files, FILES_MAX);
 	grt_texts_init(&n.texts, 1);
 	ret = n.addresses ? names_read(&n, err) : -ENOMEM;
@@ -318,6 +433,7 @@ int record_names_write(struct recording *r, struct grt_err *err)
 	grt_packer_free(n.packer);
 	addresses_free(n.addresses);
 	grt_images_free(&n.images);
+	grt_keyed_free(&n.sampled);
 	grt_texts_free(&n.files);
 	grt_texts_free(&n.texts);
 	free(n.object);

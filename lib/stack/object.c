@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "cubin.h"
 #include "debug_file.h"
 #include "functions.h"
 
@@ -56,6 +57,7 @@ struct grt_object {
 	const struct grt_symbols_options *options;
 	char *path;
 	char *nowhere;
+	struct grt_cubin *cubin;
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	Dwarf *dwarf;
@@ -192,6 +194,25 @@ static int object_begin(struct grt_object *o, const char *path, const struct grt
 	return o->dwfl ? 0 : -ENOMEM;
 }
 
+/* Code of a GPU: the path is that of a function in it. */
+static int object_open_cubin(struct grt_object **out, struct grt_object *o, int fd)
+{
+	int ret = grt_cubin_open(&o->cubin, fd);
+
+	close(fd);
+	*out = ret ? NULL : o;
+	if (ret)
+		grt_object_close(o);
+	return ret;
+}
+
+static const char *object_function(const struct grt_object *o)
+{
+	const char *slash = strrchr(o->path, '/');
+
+	return slash ? slash + 1 : o->path;
+}
+
 int grt_object_open(struct grt_object **out, int fd, const char *path, const char *build_id,
 		    const struct grt_symbols_options *options)
 {
@@ -201,6 +222,8 @@ int grt_object_open(struct grt_object **out, int fd, const char *path, const cha
 	Elf *elf;
 
 	*out = NULL;
+	if (!ret && grt_cubin_is(fd))
+		return object_open_cubin(out, o, fd);
 	if (!ret && is_linked_object(fd))
 		o->module = dwfl_report_offline(o->dwfl, path, path, fd);
 	if (!o || !o->module) {
@@ -230,6 +253,7 @@ void grt_object_close(struct grt_object *o)
 {
 	if (!o)
 		return;
+	grt_cubin_close(o->cubin);
 	dwfl_end(o->dwfl);
 	grt_functions_free(&o->functions);
 	free(o->nowhere);
@@ -319,6 +343,8 @@ static void read_symbols(struct grt_object *o)
 
 const char *grt_object_symbol(struct grt_object *o, uint64_t address)
 {
+	if (o->cubin)
+		return grt_cubin_has(o->cubin, object_function(o), address) ? object_function(o) : NULL;
 	if (!o->symbols_read)
 		read_symbols(o);
 	return grt_functions_find(&o->functions, address);
@@ -524,6 +550,12 @@ unsigned int grt_object_frames(struct grt_object *o, uint64_t address, struct gr
 	unsigned int used = 0;
 	struct unit *u;
 
+	if (o->cubin && max) {
+		memset(out, 0, sizeof(*out));
+		out->linkage = object_function(o);
+		out->file = grt_cubin_line(o->cubin, out->linkage, address, &out->line);
+		return out->file ? 1 : 0;
+	}
 	if (!o->debug_read)
 		read_units(o);
 	address += o->elf_bias - o->dwarf_bias;

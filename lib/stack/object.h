@@ -2,7 +2,8 @@
 /*
  * An object file, as elfutils reads it: functions, source lines, what is
  * inlined. Addresses are the file's own. In a program without elfutils opening
- * says -ENOTSUP.
+ * says -ENOTSUP. Of code for a GPU (cubin.h) an object is one function, the last part
+ * of its path, and addresses are offsets in it.
  */
 #ifndef GRT_STACK_OBJECT_H
 #define GRT_STACK_OBJECT_H

@@ -3,7 +3,7 @@
  * libFuzzer target: object files and linkage names, which are other users' and
  * are read by root's recorder. The first byte says which of the two the rest is.
  * A name's text is bounded, whatever stands in it; of an object file every
- * address may be asked.
+ * address may be asked. Code of a GPU is one, too, of which the function is that of the path.
  *
  * Runs without --soak: 12000
  */
@@ -57,7 +57,7 @@ static void object(const uint8_t *data, size_t size)
 
 	CHECK(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	/* the file is the object's, also when it is refused */
-	if (grt_object_open(&o, fd, "/nowhere", NULL, &options))
+	if (grt_object_open(&o, fd, "/nowhere/chain", NULL, &options))
 		return;
 	for (uint64_t at = 0; at < 0x3000; at += 0x3f)
 		ask(o, at);

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Cubins through elfutils, see cubin.h. What the linker would do is done here, in a copy of the file: the
+ * addresses in .debug_line get the number of their function's section in their upper half. Then lines of all
+ * functions are in one order, and elfutils can sort them.
+ */
+#include "cubin.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+
+#ifdef GRT_HAVE_DW
+
+#include <elfutils/libdw.h>
+#include <gelf.h>
+
+/* What <elf.h> has not in all distributions. */
+#define MACHINE_CUDA 190
+#define RELOCATION_64 2
+#define SECTION_SHIFT 32
+#define TEXT ".text."
+
+#define FILE_MAX ((off_t)512 << 20)
+#define TABLES_MAX 65536U
+#define ROWS_MAX 16777216U
+
+/** struct row - from this address on; @file: NULL: no line, the end of a function */
+struct row {
+	uint64_t address;
+	const char *file;
+	uint32_t line;
+	uint32_t order;
+};
+
+struct grt_cubin {
+	char *image;
+	size_t size;
+	Elf *elf;
+	Dwarf *dwarf;
+	struct row *row;
+	uint32_t rows, room;
+};
+
+/* e_ident and e_machine, of a file with 64 bits in this byte order */
+bool grt_cubin_is(int fd)
+{
+	unsigned char head[20];
+
+	return pread(fd, head, sizeof(head), 0) == sizeof(head) && !memcmp(head, ELFMAG, SELFMAG) &&
+	       head[EI_CLASS] == ELFCLASS64 && head[EI_DATA] == ELFDATA2LSB &&
+	       (head[18] | head[19] << 8) == MACHINE_CUDA;
+}
+
+static const char *cubin_section_name(const struct grt_cubin *c, const GElf_Shdr *sh)
+{
+	size_t names;
+
+	return elf_getshdrstrndx(c->elf, &names) ? NULL : elf_strptr(c->elf, names, sh->sh_name);
+}
+
+/* The number of a function's section; 0: there is none */
+static size_t cubin_function(const struct grt_cubin *c, const char *function, uint64_t *size)
+{
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(c->elf, scn))) {
+		name = gelf_getshdr(scn, &sh) ? cubin_section_name(c, &sh) : NULL;
+		if (!name || strncmp(name, TEXT, strlen(TEXT)) || strcmp(name + strlen(TEXT), function))
+			continue;
+		*size = sh.sh_size;
+		return elf_ndxscn(scn);
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------- relocation */
+
+/* In which section a symbol is, and where in it. */
+static uint64_t cubin_symbol(Elf *elf, Elf_Scn *symbols, size_t number)
+{
+	Elf_Data *data = symbols ? elf_getdata(symbols, NULL) : NULL;
+	GElf_Sym sym;
+
+	if (!data || number > INT32_MAX || !gelf_getsym(data, (int)number, &sym) ||
+	    sym.st_shndx >= SHN_LORESERVE)
+		return 0;
+	return (uint64_t)sym.st_shndx << SECTION_SHIFT | (sym.st_value & UINT32_MAX);
+}
+
+static void cubin_write_address(struct grt_cubin *c, const GElf_Shdr *of, uint64_t at, uint64_t address,
+				bool adds)
+{
+	uint64_t was;
+	char *to;
+
+	if (of->sh_type == SHT_NOBITS || of->sh_flags & SHF_COMPRESSED || of->sh_offset > c->size ||
+	    of->sh_size > c->size - of->sh_offset || of->sh_size < sizeof(was) ||
+	    at > of->sh_size - sizeof(was))
+		return;
+	to = c->image + of->sh_offset + at;
+	memcpy(&was, to, sizeof(was));
+	address += adds ? was & UINT32_MAX : 0;
+	memcpy(to, &address, sizeof(address));
+}
+
+static void cubin_relocate_by(struct grt_cubin *c, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	Elf_Scn *of = elf_getscn(elf, sh->sh_info), *symbols = elf_getscn(elf, sh->sh_link);
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t n = sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0;
+	GElf_Shdr target;
+	GElf_Rela r = {0};
+	GElf_Rel rel;
+
+	if (!of || !data || !gelf_getshdr(of, &target))
+		return;
+	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
+		if (sh->sh_type == SHT_RELA ? !gelf_getrela(data, (int)i, &r)
+					    : !gelf_getrel(data, (int)i, &rel))
+			return;
+		if (sh->sh_type == SHT_REL)
+			r = (GElf_Rela){.r_offset = rel.r_offset, .r_info = rel.r_info};
+		if (GELF_R_TYPE(r.r_info) == RELOCATION_64)
+			cubin_write_address(c, &target, r.r_offset,
+					    cubin_symbol(elf, symbols, GELF_R_SYM(r.r_info)) +
+						    ((uint64_t)r.r_addend & UINT32_MAX),
+					    sh->sh_type == SHT_REL);
+	}
+}
+
+/* The file's own view of itself goes after it, since elfutils may have read what is changed. */
+static int cubin_relocate(struct grt_cubin *c)
+{
+	Elf *elf = elf_memory(c->image, c->size);
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr sh;
+	size_t names;
+
+	if (!elf || elf_getshdrstrndx(elf, &names)) {
+		elf_end(elf);
+		return -EBADMSG;
+	}
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) || (sh.sh_type != SHT_RELA && sh.sh_type != SHT_REL))
+			continue;
+		name = elf_strptr(elf, names, sh.sh_name);
+		if (name && (!strcmp(name, ".rela.debug_line") || !strcmp(name, ".rel.debug_line")))
+			cubin_relocate_by(c, elf, scn, &sh);
+	}
+	elf_end(elf);
+	return 0;
+}
+
+/* ------------------------------------------------------------------- lines */
+
+static int cubin_add_row(struct grt_cubin *c, Dwarf_Line *line)
+{
+	struct row r = {.order = c->rows};
+	bool end = true;
+	int number = 0;
+
+	if (dwarf_lineaddr(line, &r.address) || dwarf_lineendsequence(line, &end))
+		return 0;
+	if (!end && !dwarf_lineno(line, &number) && number > 0) {
+		r.line = (uint32_t)number;
+		r.file = dwarf_linesrc(line, NULL, NULL);
+	}
+	if (c->rows == ROWS_MAX || grt_grow(&c->row, &c->room, c->rows + 1, 256))
+		return -ENOMEM;
+	c->row[c->rows++] = r;
+	return 0;
+}
+
+/* Of several rows of an address the last one holds, but for the end of a function where another one begins.
+ */
+static int cubin_row_order(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int cubin_read_lines(struct grt_cubin *c)
+{
+	Dwarf_Off at = 0, next;
+	Dwarf_Files *files;
+	Dwarf_Lines *lines;
+	size_t n, n_files;
+	Dwarf_CU *cu = NULL;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < TABLES_MAX && !ret; i++, at = next) {
+		if (dwarf_next_lines(c->dwarf, at, &next, &cu, &files, &n_files, &lines, &n))
+			break;
+		for (size_t k = 0; k < n && !ret; k++)
+			ret = cubin_add_row(c, dwarf_onesrcline(lines, k));
+	}
+	if (c->rows)
+		qsort(c->row, c->rows, sizeof(*c->row), cubin_row_order);
+	return ret;
+}
+
+int grt_cubin_open(struct grt_cubin **out, int fd)
+{
+	struct grt_cubin *c;
+	struct stat st;
+	int ret;
+
+	*out = NULL;
+	if (fstat(fd, &st) || !grt_cubin_is(fd))
+		return -EBADMSG;
+	if (st.st_size > FILE_MAX)
+		return -EFBIG;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->size = (size_t)st.st_size;
+	c->image = malloc(c->size);
+	ret = !c->image ? -ENOMEM : pread(fd, c->image, c->size, 0) != st.st_size ? -EBADMSG : 0;
+	elf_version(EV_CURRENT);
+	ret = ret ?: cubin_relocate(c);
+	c->elf = ret ? NULL : elf_memory(c->image, c->size);
+	if (!ret && !c->elf)
+		ret = -EBADMSG;
+	/* one without lines is fine */
+	c->dwarf = ret ? NULL : dwarf_begin_elf(c->elf, DWARF_C_READ, NULL);
+	ret = ret ?: c->dwarf ? cubin_read_lines(c) : 0;
+	if (ret)
+		grt_cubin_close(c);
+	else
+		*out = c;
+	return ret;
+}
+
+bool grt_cubin_has(const struct grt_cubin *c, const char *function, uint64_t offset)
+{
+	uint64_t size;
+
+	return cubin_function(c, function, &size) && offset < size;
+}
+
+const char *grt_cubin_line(struct grt_cubin *c, const char *function, uint64_t offset, uint32_t *line)
+{
+	uint32_t low = 0, high = c->rows, middle;
+	uint64_t size, address = cubin_function(c, function, &size);
+	const struct row *r;
+
+	if (!address || offset >= size || offset > UINT32_MAX)
+		return NULL;
+	address = address << SECTION_SHIFT | offset;
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (c->row[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	r = low ? &c->row[low - 1] : NULL;
+	if (!r || r->address >> SECTION_SHIFT != address >> SECTION_SHIFT || !r->file)
+		return NULL;
+	*line = r->line;
+	return r->file;
+}
+
+void grt_cubin_close(struct grt_cubin *c)
+{
+	if (!c)
+		return;
+	dwarf_end(c->dwarf);
+	elf_end(c->elf);
+	free(c->image);
+	free(c->row);
+	free(c);
+}
+
+#else /* without elfutils */
+
+bool grt_cubin_is(int fd)
+{
+	return false;
+}
+
+int grt_cubin_open(struct grt_cubin **out, int fd)
+{
+	*out = NULL;
+	return -ENOTSUP;
+}
+
+bool grt_cubin_has(const struct grt_cubin *c, const char *function, uint64_t offset)
+{
+	return false;
+}
+
+const char *grt_cubin_line(struct grt_cubin *c, const char *function, uint64_t offset, uint32_t *line)
+{
+	return NULL;
+}
+
+void grt_cubin_close(struct grt_cubin *c)
+{
+}
+
+#endif /* GRT_HAVE_DW */
