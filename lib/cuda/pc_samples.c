@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Sums of PC samples, see pc_samples.h: while the trace is read by instruction and reason, and at its end,
+ * when all names are known, by kernel and reason, and by line.
+ */
+#include "pc_samples.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAIRS_MAX 1048576U
+#define REASONS_MAX 65536U
+#define PREFIX "smsp__pcsamp_warps_issue_stalled_"
+#define IDLE "_not_issued"
+
+/* Values by key: image, function and offset in a cubin, and for pairs behind it the reason. */
+struct pair {
+	uint64_t cubin;
+	uint64_t samples;
+};
+
+/** struct source - of an instruction: strings of the image */
+struct source {
+	uint32_t file;
+	uint32_t line;
+};
+
+/** struct kernel - @samples: of cycles with and without an instruction */
+struct kernel {
+	char *name;
+	uint64_t samples;
+};
+
+/** struct reason - @name: of a reason, by its text; @idle: it is the count of cycles without an instruction
+ */
+struct reason {
+	char *name;
+	const char *meaning;
+	bool idle;
+};
+
+/** struct name - of a reason in an image: a string */
+struct name {
+	uint32_t string;
+};
+
+int grt_pc_samples_init(struct grt_pc_samples *p)
+{
+	memset(p, 0, sizeof(*p));
+	grt_images_init(&p->images);
+	grt_keyed_init(&p->pairs, sizeof(struct pair), PAIRS_MAX);
+	grt_keyed_init(&p->names, sizeof(struct name), REASONS_MAX);
+	grt_keyed_init(&p->reasons, sizeof(struct reason), REASONS_MAX);
+	grt_keyed_init(&p->sources, sizeof(struct source), PAIRS_MAX);
+	grt_keyed_init(&p->kernels, sizeof(struct kernel), PAIRS_MAX);
+	grt_keyed_init(&p->stalls, sizeof(struct grt_pc_stall), PAIRS_MAX);
+	grt_keyed_init(&p->lines, sizeof(struct grt_pc_line), PAIRS_MAX);
+	grt_keyed_init(&p->line_reasons, sizeof(uint64_t), PAIRS_MAX);
+	return grt_image_frames_new(&p->frames);
+}
+
+void grt_pc_samples_free(struct grt_pc_samples *p)
+{
+	for (struct kernel *k = grt_keyed_oldest(&p->kernels); k; k = grt_keyed_next(&p->kernels, k))
+		free(k->name);
+	for (struct reason *r = grt_keyed_oldest(&p->reasons); r; r = grt_keyed_next(&p->reasons, r))
+		free(r->name);
+	for (struct grt_pc_line *l = grt_keyed_oldest(&p->lines); l; l = grt_keyed_next(&p->lines, l))
+		free(l->place);
+	grt_keyed_free(&p->pairs);
+	grt_keyed_free(&p->names);
+	grt_keyed_free(&p->reasons);
+	grt_keyed_free(&p->sources);
+	grt_keyed_free(&p->kernels);
+	grt_keyed_free(&p->stalls);
+	grt_keyed_free(&p->lines);
+	grt_keyed_free(&p->line_reasons);
+	grt_images_free(&p->images);
+	grt_image_frames_free(p->frames);
+	free(p->stall);
+	free(p->line);
+}
+
+/* ------------------------------------------------------------------ events */
+
+/* Two cubins may have a function of one name: its string is that of the image, so the CRC goes into the key.
+ */
+static struct grt_key pc_place(uint32_t image, uint64_t cubin, uint32_t function, uint64_t offset)
+{
+	return (struct grt_key){{(uint64_t)image << 32 | function, cubin, offset, 0}};
+}
+
+/* Return: 0, with *out NULL where there is no room; or -ENOMEM */
+static int pc_get(struct grt_pc_samples *p, struct grt_keyed *of, struct grt_key key, void *out)
+{
+	return grt_keyed_get_or_count(of, &key, &p->sums.over, (void **)out);
+}
+
+static int pc_take_sample(struct grt_pc_samples *p, const struct grt_image *i,
+			  const struct grt_ev_pc_sample *e)
+{
+	struct grt_key key = pc_place(i->number, e->cubin, e->function, e->offset);
+	struct pair *pair;
+	int ret;
+
+	key.w[3] = 1 + (uint64_t)e->reason;
+	ret = pc_get(p, &p->pairs, key, &pair);
+	if (pair)
+		pair->samples += e->samples;
+	return ret;
+}
+
+static int pc_take_line(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_ev_pc_line *e)
+{
+	struct source *s;
+	int ret = pc_get(p, &p->sources, pc_place(i->number, e->cubin, e->function, e->offset), &s);
+
+	if (s)
+		*s = (struct source){e->file, e->line};
+	return ret;
+}
+
+static int pc_take_reason(struct grt_pc_samples *p, const struct grt_image *i,
+			  const struct grt_ev_stall_reason *e)
+{
+	struct name *n;
+	int ret = pc_get(p, &p->names, (struct grt_key){{i->number, e->number}}, &n);
+
+	if (n)
+		n->string = e->name;
+	return ret;
+}
+
+static void pc_take_count(struct grt_pc_samples *p, const struct grt_ev_pc_count *e)
+{
+	p->sums.total += e->total;
+	p->sums.dropped += e->dropped;
+	p->sums.other += e->other;
+	p->sums.left += e->left;
+	p->sums.full += e->full;
+}
+
+int grt_pc_samples_event(struct grt_pc_samples *p, const struct grt_event *e)
+{
+	const struct grt_image *i;
+
+	if (e->type < GRT_EV_PC_SAMPLE || e->type > GRT_EV_PC_LINE)
+		return grt_images_event(&p->images, e);
+	i = grt_images_of(&p->images, e);
+	if (!i)
+		return -ENOMEM;
+	switch (e->type) {
+	case GRT_EV_PC_SAMPLE:
+		return pc_take_sample(p, i, (const void *)e);
+	case GRT_EV_PC_COUNT:
+		pc_take_count(p, (const void *)e);
+		return 0;
+	case GRT_EV_STALL_REASON:
+		return pc_take_reason(p, i, (const void *)e);
+	case GRT_EV_PC_LINE:
+		return pc_take_line(p, i, (const void *)e);
+	}
+	return 0;
+}
+
+/* -------------------------------------------------------------------- rows */
+
+static const char *pc_meaning(const char *name, size_t length)
+{
+	static const struct {
+		const char *name;
+		const char *meaning;
+	} stalls[] = {
+#define GRT_STALL(name, meaning) {#name, meaning},
+#include "stalls.def"
+	};
+
+	for (size_t i = 0; i < sizeof(stalls) / sizeof(stalls[0]); i++)
+		if (strlen(stalls[i].name) == length && !strncmp(stalls[i].name, name, length))
+			return stalls[i].meaning;
+	return NULL;
+}
+
+/* Reasons of the same name, and their counts of idle cycles, are one row. @number: of the reason in its image
+ */
+static int pc_reason(struct grt_pc_samples *p, const struct grt_image *i, uint32_t number,
+		     struct reason **out)
+{
+	struct grt_key key = {{i->number, number}};
+	const struct name *n = grt_keyed_find(&p->names, &key);
+	const char *text = n ? grt_image_string(i, n->string) : NULL;
+	size_t length;
+	int ret = pc_get(p, &p->reasons, key, out);
+
+	if (ret || !*out || (*out)->name)
+		return ret;
+	if (text && !strncmp(text, PREFIX, strlen(PREFIX)))
+		text += strlen(PREFIX);
+	length = text ? strlen(text) : 0;
+	if (length > strlen(IDLE) && !strcmp(text + length - strlen(IDLE), IDLE)) {
+		length -= strlen(IDLE);
+		(*out)->idle = true;
+	}
+	if (!text || asprintf(&(*out)->name, "%.*s", (int)length, text) < 0)
+		(*out)->name = NULL;
+	if (!text && asprintf(&(*out)->name, "reason %u", number) < 0)
+		(*out)->name = NULL;
+	if (!(*out)->name)
+		return -ENOMEM;
+	(*out)->meaning = pc_meaning((*out)->name, length);
+	return 0;
+}
+
+static int pc_kernel(struct grt_pc_samples *p, const struct grt_image *i, uint32_t function,
+		     struct kernel **out)
+{
+	const char *text;
+	size_t length;
+	int ret = pc_get(p, &p->kernels, (struct grt_key){{i->number, function}}, out);
+
+	if (ret || !*out || (*out)->name)
+		return ret;
+	ret = grt_image_kernel_name(p->frames, i, function, &text, &length);
+	(*out)->name = ret ? NULL : strndup(text, length);
+	return ret ?: (*out)->name ? 0 : -ENOMEM;
+}
+
+/* Which row a name belongs to: the first one of the image that is equal. */
+static uint32_t pc_name_number(const struct grt_pc_samples *p, const struct grt_image *i,
+			       const struct reason *r)
+{
+	struct grt_key key;
+
+	for (const struct reason *o = grt_keyed_oldest(&p->reasons); o; o = grt_keyed_next(&p->reasons, o)) {
+		key = *grt_keyed_key(o);
+		if (key.w[0] == i->number && !strcmp(o->name, r->name))
+			return (uint32_t)key.w[1];
+	}
+	return UINT32_MAX;
+}
+
+static int pc_add_stall(struct grt_pc_samples *p, const struct grt_image *i, uint32_t function,
+			struct kernel *k, const struct reason *r, uint64_t samples)
+{
+	struct grt_pc_stall *s;
+	uint32_t name = pc_name_number(p, i, r);
+	int ret = pc_get(p, &p->stalls, (struct grt_key){{i->number, function, name}}, &s);
+
+	if (!s)
+		return ret;
+	s->pid = i->pid;
+	s->image = i->number;
+	s->function = function;
+	s->kernel = k->name;
+	s->reason = r->name;
+	s->meaning = r->meaning;
+	s->process = grt_image_process_name(i, s->pid_text);
+	*(r->idle ? &s->idle : &s->samples) += samples;
+	return 0;
+}
+
+/* Which row an instruction belongs to. */
+static struct grt_key pc_line_key(const struct grt_key *place, const struct source *source)
+{
+	if (source)
+		return (struct grt_key){{place->w[0], 0, (uint64_t)source->file << 32 | source->line, 0}};
+	return (struct grt_key){{place->w[0], place->w[1], place->w[2], 1}};
+}
+
+static int pc_name_line(struct grt_pc_line *l, const struct grt_image *i, const struct grt_key *place,
+			const struct source *source)
+{
+	const char *base;
+	int n;
+
+	l->pid = i->pid;
+	l->process = grt_image_process_name(i, l->pid_text);
+	if (!source) {
+		n = asprintf(&l->place, "+0x%" PRIx64, place->w[2]);
+	} else {
+		l->file = grt_image_string(i, source->file) ?: "?";
+		l->line = source->line;
+		base = strrchr(l->file, '/');
+		n = asprintf(&l->place, "%s:%u", base ? base + 1 : l->file, l->line);
+	}
+	if (n < 0)
+		l->place = NULL;
+	return l->place ? 0 : -ENOMEM;
+}
+
+static int pc_add_line(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_key *pair,
+		       const struct kernel *k, const struct reason *r, uint64_t samples)
+{
+	struct grt_key place = {{pair->w[0], pair->w[1], pair->w[2], 0}}, key;
+	const struct source *source = grt_keyed_find(&p->sources, &place);
+	struct grt_pc_line *l;
+	uint64_t *sum;
+	int ret;
+
+	p->sums.unlined += source ? 0 : samples;
+	key = pc_line_key(&place, source);
+	ret = pc_get(p, &p->lines, key, &l);
+	if (!l)
+		return ret;
+	key.w[3] |= (1 + (uint64_t)pc_name_number(p, i, r)) << 1;
+	ret = pc_get(p, &p->line_reasons, key, &sum);
+	if (!sum)
+		return ret;
+	*sum += samples;
+	l->samples += samples;
+	if (*sum > l->reason_samples) {
+		l->reason_samples = *sum;
+		l->reason = r->name;
+		l->meaning = r->meaning;
+	}
+	if (l->kernel)
+		return 0;
+	l->kernel = k->name;
+	return pc_name_line(l, i, &place, source);
+}
+
+static int pc_add(struct grt_pc_samples *p, const struct pair *pair)
+{
+	const struct grt_key *key = grt_keyed_key(pair);
+	const struct grt_image *i = p->images.image[key->w[0] >> 32];
+	uint32_t function = (uint32_t)key->w[0];
+	struct kernel *k;
+	struct reason *r;
+	int ret = pc_kernel(p, i, function, &k) ?: pc_reason(p, i, (uint32_t)(key->w[3] - 1), &r);
+
+	if (ret || !k || !r)
+		return ret;
+	ret = pc_add_stall(p, i, function, k, r, pair->samples);
+	if (ret || r->idle)
+		return ret;
+	k->samples += pair->samples;
+	p->sums.samples += pair->samples;
+	return pc_add_line(p, i, key, k, r, pair->samples);
+}
+
+static int pc_stall_order(const void *a, const void *b)
+{
+	const struct grt_pc_stall *x = *(const struct grt_pc_stall *const *)a,
+				  *y = *(const struct grt_pc_stall *const *)b;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
+}
+
+static int pc_line_order(const void *a, const void *b)
+{
+	const struct grt_pc_line *x = *(const struct grt_pc_line *const *)a,
+				 *y = *(const struct grt_pc_line *const *)b;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
+}
+
+int grt_pc_samples_finish(struct grt_pc_samples *p)
+{
+	struct kernel *k;
+	int ret = 0;
+
+	for (struct pair *x = grt_keyed_oldest(&p->pairs); x && !ret; x = grt_keyed_next(&p->pairs, x))
+		ret = pc_add(p, x);
+	for (struct grt_pc_stall *s = grt_keyed_oldest(&p->stalls); s && !ret;
+	     s = grt_keyed_next(&p->stalls, s)) {
+		k = grt_keyed_find(&p->kernels, &(struct grt_key){{s->image, s->function}});
+		s->of_kernel = k ? k->samples : 0;
+	}
+	return ret ?: grt_keyed_list(&p->stalls, pc_stall_order, (void ***)&p->stall)
+		      ?: grt_keyed_list(&p->lines, pc_line_order, (void ***)&p->line);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * PC samples by instruction and reason, with the source of each instruction where the recording has it.
+ *
+ * CUPTI has two counts of a reason: all its samples, and those of cycles in which no warp of the scheduler
+ * issued an instruction, which are some of the former. So sums are those of the former.
+ *
+ * Memory is bounded: 1048576 pairs of an instruction and a reason.
+ */
+#ifndef GRT_CUDA_PC_SAMPLES_H
+#define GRT_CUDA_PC_SAMPLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/keyed.h"
+#include "stack/image_frames.h"
+#include "stack/images.h"
+
+/**
+ * struct grt_pc_stall - a kernel's samples of a reason
+ * @kernel: demangled; @reason: without what all names begin with; @meaning: a sentence; NULL: unknown
+ * @idle: of these, those of cycles without an instruction
+ * @of_kernel: samples of the kernel in all
+ */
+struct grt_pc_stall {
+	uint32_t pid;
+	const char *process;
+	const char *kernel;
+	const char *reason;
+	const char *meaning;
+	uint64_t samples;
+	uint64_t idle;
+	uint64_t of_kernel;
+	uint32_t image, function;
+	char pid_text[24];
+};
+
+/**
+ * struct grt_pc_line - a kernel's samples of a line of its source, or of an instruction without one
+ * @place: k.cu:12, or +0x40; @file: with directories, NULL: unknown
+ * @stall: its first reason
+ * @reason_samples: of this reason
+ */
+struct grt_pc_line {
+	uint32_t pid;
+	const char *process;
+	const char *kernel;
+	char *place;
+	const char *file;
+	uint32_t line;
+	const char *reason;
+	const char *meaning;
+	uint64_t samples;
+	uint64_t reason_samples;
+	char pid_text[24];
+};
+
+/**
+ * struct grt_pc_sums - as CUPTI counts them
+ * @samples: in instructions; @dropped: by the hardware; @other: in kernels that are not the program's
+ * @full: times without samples, since the hardware's buffer was full
+ * @over: pairs that found no place; @unlined: samples without a line
+ */
+struct grt_pc_sums {
+	uint64_t total;
+	uint64_t samples;
+	uint64_t dropped;
+	uint64_t other;
+	uint64_t full;
+	uint64_t left;
+	uint64_t over;
+	uint64_t unlined;
+};
+
+/** struct grt_pc_samples - @stall, @line: by samples, once it is finished */
+struct grt_pc_samples {
+	struct grt_images images;
+	struct grt_image_frames *frames;
+	struct grt_keyed pairs;
+	struct grt_keyed reasons;
+	struct grt_keyed sources;
+	struct grt_keyed kernels;
+	struct grt_keyed names;
+	struct grt_keyed stalls;
+	struct grt_keyed lines;
+	struct grt_keyed line_reasons;
+	struct grt_pc_stall **stall;
+	struct grt_pc_line **line;
+	struct grt_pc_sums sums;
+};
+
+/** grt_pc_samples_init - none. Return: 0 or -ENOMEM */
+int grt_pc_samples_init(struct grt_pc_samples *p);
+
+/** grt_pc_samples_event - takes in one of classes image and launch. Return: 0 or -ENOMEM */
+int grt_pc_samples_event(struct grt_pc_samples *p, const struct grt_event *e);
+
+/** grt_pc_samples_finish - makes the rows. Return: 0 or -ENOMEM */
+int grt_pc_samples_finish(struct grt_pc_samples *p);
+
+/** grt_pc_samples_free - frees all */
+void grt_pc_samples_free(struct grt_pc_samples *p);
+
+#endif /* GRT_CUDA_PC_SAMPLES_H */

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * report --by stall and --by line: where kernels stand still, and why, by PC samples.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pc_samples.h"
+#include "table/analysis.h"
+#include "table/cells.h"
+#include "table/table.h"
+
+static int pc_table_begin(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	return grt_pc_samples_init(*state);
+}
+
+static int pc_table_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	return grt_pc_samples_event(state, e);
+}
+
+static int pc_table_finish(void *state, struct grt_pass *pass)
+{
+	return grt_pc_samples_finish(state);
+}
+
+static bool pc_table_any(const void *state)
+{
+	return ((const struct grt_pc_samples *)state)->pairs.used;
+}
+
+static void pc_table_free(void *state)
+{
+	if (state)
+		grt_pc_samples_free(state);
+}
+
+static void pc_table_percent(struct grt_cell *cell, uint64_t part, uint64_t all)
+{
+	cell->absent = !all;
+	cell->number = all ? (uint64_t)(((unsigned __int128)part * 100000 + all / 2) / all) : 0;
+}
+
+/* @offset: of the samples in the row; the view is their sum */
+static void pc_table_get_share(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	pc_table_percent(cell, *(const uint64_t *)((const char *)row + offset),
+			 ((const struct grt_pc_sums *)view)->samples);
+}
+
+static void pc_table_get_of_kernel(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_pc_stall *s = row;
+
+	pc_table_percent(cell, s->samples, s->of_kernel);
+}
+
+static void pc_table_get_of_line(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_pc_line *l = row;
+
+	pc_table_percent(cell, l->reason_samples, l->samples);
+}
+
+/* clang-format off */
+
+#define S(member) offsetof(struct grt_pc_stall, member)
+#define L(member) offsetof(struct grt_pc_line, member)
+
+static const struct grt_column stall_columns[] = {
+	{"pid", grt_cell_u32, S(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", grt_cell_pointed, S(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
+	{"kernel", grt_cell_pointed, S(kernel), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"reason", grt_cell_pointed, S(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why its warps issued no instruction, as CUPTI calls it"},
+	{"samples", grt_cell_u64, S(samples), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often a warp was seen so"},
+	{"share", pc_table_get_share, S(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the samples of all rows, percent"},
+	{"of_kernel", pc_table_get_of_kernel, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the samples of the kernel, percent"},
+	{"idle", grt_cell_u64, S(idle), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the samples, those of cycles in which no warp of the scheduler issued an instruction"},
+	{"meaning", grt_cell_pointed, S(meaning), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the reason means, and what usually helps"},
+	{.name = NULL},
+};
+
+static const struct grt_column line_columns[] = {
+	{"pid", grt_cell_u32, L(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", grt_cell_pointed, L(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
+	{"kernel", grt_cell_pointed, L(kernel), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"place", grt_cell_pointed, L(place), GRT_CELL_TEXT, GRT_COLUMN_ALL, "file and line, or the offset of the instruction where its code has no lines"},
+	{"file", grt_cell_pointed, L(file), GRT_CELL_TEXT, GRT_COLUMN_MORE, "the file with its directory"},
+	{"line", grt_cell_id, L(line), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the line in it"},
+	{"samples", grt_cell_u64, L(samples), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often a warp was seen there"},
+	{"share", pc_table_get_share, L(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the samples of all rows, percent"},
+	{"reason", grt_cell_pointed, L(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why most of these issued no instruction"},
+	{"of_line", pc_table_get_of_line, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of that in the samples of the line, percent"},
+	{"meaning", grt_cell_pointed, L(meaning), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the reason means, and what usually helps"},
+	{.name = NULL},
+};
+
+/* clang-format on */
+
+static const struct grt_table stall_table = {"stalls", "why warps of kernels stood still", stall_columns, 0};
+static const struct grt_table line_table = {"lines", "where warps of kernels were", line_columns, 0};
+
+static int pc_table_write(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_pc_samples *p = state;
+	bool lines = part->table == &line_table;
+	uint64_t all = lines ? p->lines.used : p->stalls.used, shown = grt_pass_shown(pass, part, all);
+	const void **row = lines ? (const void **)p->line : (const void **)p->stall;
+
+	if (!all)
+		grt_note(pass->notes,
+			 "the trace has no PC samples: grtrace record -e cuda --pc-sampling -- PROG");
+	grt_rows_sort(row, all, grt_pass_sort(pass, part, NULL), &p->sums, NULL);
+	if (shown < all)
+		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", all - shown);
+	return grt_writer_list(pass->writer, part->table, &p->sums, row, shown);
+}
+
+static void pc_table_notes(void *state, struct grt_pass *pass)
+{
+	const struct grt_pc_samples *p = state;
+	const struct grt_pc_sums *s = &p->sums;
+
+	if (!s->total && !s->full)
+		return;
+	grt_note(pass->notes,
+		 "%" PRIu64 " PC samples: %" PRIu64 " at instructions of the program's kernels, %" PRIu64
+		 " in other kernels, %" PRIu64 " dropped by the hardware",
+		 s->total, s->samples, s->other, s->dropped);
+	if (s->full)
+		grt_note(
+			pass->notes,
+			"the hardware's buffer was full in %" PRIu64
+			" contexts: samples in it are lost, and there are none of later: a longer --pc-sampling=PERIOD",
+			s->full);
+	if (s->samples && s->unlined)
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" samples have no line: nvcc -lineinfo writes them, and PyTorch's own kernels have none",
+			s->unlined);
+	if (s->over)
+		grt_note(pass->notes,
+			 "%" PRIu64 " PC samples are not in the table: there were too many places", s->over);
+}
+
+static const struct grt_part pc_parts[] = {
+	{"stall", "why kernels stall, by PC samples", GRT_PART_BY | GRT_PART_NO_JOBS, 0, &stall_table,
+	 .any = pc_table_any, .write = pc_table_write},
+	{"line", "lines of kernels by PC samples", GRT_PART_BY | GRT_PART_NO_JOBS, 0, &line_table,
+	 .any = pc_table_any, .write = pc_table_write},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_pc_table = {
+	.name = "pc_table",
+	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
+	.beyond = true,
+	.parts = pc_parts,
+	.size = sizeof(struct grt_pc_samples),
+	.begin = pc_table_begin,
+	.event = pc_table_event,
+	.finish = pc_table_finish,
+	.notes = pc_table_notes,
+	.free = pc_table_free,
+};
