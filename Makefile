@@ -327,14 +327,19 @@ $(O)/bench/bench_unwind: $(UNWIND_OBJ)
 MOCK	:= $(O)/tests/inject/mock
 MOCK_CFLAGS = $(filter-out $(PREFIX_MAP),$(INJECT_CFLAGS)) -fvisibility=default -Itests/inject/mock -Wl,-rpath,'$$ORIGIN'
 $(MOCK)/%: tests/inject/mock/mock.h inject/cupti_abi.h $(O)/flags
-$(MOCK)/libcuda.so.1: tests/inject/mock/cuda.c
+$(MOCK)/libcuda.so.1: tests/inject/mock/cuda.c tests/inject/mock/sampling.c
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $< -lpthread -ldl
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -lpthread -ldl
 $(MOCK)/libcudart.so.13: tests/inject/mock/cudart.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $<
-$(MOCK)/libcupti.so.13: tests/inject/mock/cupti.c $(MOCK)/libcuda.so.1
-	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $^
+$(MOCK)/libcupti.so.13: tests/inject/mock/cupti.c tests/inject/mock/pcsampling.c $(MOCK)/libcuda.so.1
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.c %.1,$^)
+# One without PC sampling.
+$(MOCK)/libcupti-old.so: tests/inject/mock/cupti.c $(MOCK)/libcuda.so.1
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.c %.1,$^)
+$(MOCK)/sampled: tests/inject/mock/sampled.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread
 $(MOCK)/app: tests/inject/mock/app.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13 include/grtrace/cuda_calls.def
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -lrt
 $(MOCK)/ranges: tests/inject/mock/ranges.c tests/inject/mock/nvtx.h $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
@@ -343,7 +348,7 @@ $(MOCK)/steps: tests/inject/mock/steps.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread
 $(MOCK)/timed: tests/inject/mock/timed.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread
-inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/steps $(MOCK)/timed $(MOCK)/libcupti.so.13 $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
+inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/steps $(MOCK)/timed $(MOCK)/sampled $(MOCK)/libcupti.so.13 $(MOCK)/libcupti-old.so $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
 
 unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN) $(INJECT)

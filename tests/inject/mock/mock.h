@@ -8,6 +8,7 @@
 #ifndef TESTS_INJECT_MOCK_H
 #define TESTS_INJECT_MOCK_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -181,5 +182,39 @@ int cuInit(unsigned int flags);
 int cuDriverGetVersion(int *version);
 int cuDeviceGetCount(int *count);
 int cuDevicePrimaryCtxGetState(int device, unsigned int *flags, int *active);
+
+/* Reasons of PC samples, and the number of the n-th. */
+#define MOCK_REASONS 4
+#define MOCK_REASON(n) (10U + (n))
+#define MOCK_SAMPLES 65536
+
+struct mock_sample {
+	uint64_t cubin;
+	uint64_t offset;
+	const char *function;
+	uint32_t reason;
+	uint32_t samples;
+};
+
+/** struct mock_samples - that nobody has got yet, and losses that CUPTI has told of */
+struct mock_samples {
+	pthread_mutex_t lock;
+	struct mock_sample sample[MOCK_SAMPLES];
+	size_t n;
+	uint64_t dropped;
+	uint64_t other;
+};
+
+extern struct mock_samples mock_samples;
+
+/** mock_module - code is loaded, or goes; mock_load - from a file. Return: where it is */
+void mock_module(uint32_t number, const void *cubin, size_t bytes);
+const void *mock_load(const char *path, size_t *bytes);
+
+/** mock_crc - of code */
+uint64_t mock_crc(const void *cubin, size_t bytes);
+
+/** mock_sample - the GPU has seen warps at an instruction, for MOCK_REASON() */
+void mock_sample(uint64_t crc, const char *function, uint64_t offset, uint32_t reason, uint32_t samples);
 
 #endif /* TESTS_INJECT_MOCK_H */

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CUPTI's PC sampling over mock/sampling.c. MOCK_PC in the environment: refused, busy, unsupported, full (the
+ * hardware's buffer is, in the second answer), lossy (7 samples of each answer are dropped, 3 are other
+ * kernels'). Where it is full, cuptiPCSamplingDisable() does not return.
+ */
+#include "mock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define INVALID 1
+
+int cuptiPCSamplingEnable(struct cupti_pc_context *what);
+int cuptiPCSamplingSetConfigurationAttribute(struct cupti_pc_settings *what);
+int cuptiPCSamplingGetNumStallReasons(struct cupti_pc_count_reasons *what);
+int cuptiPCSamplingGetStallReasons(struct cupti_pc_name_reasons *what);
+int cuptiPCSamplingGetData(struct cupti_pc_get *what);
+int cuptiPCSamplingDisable(struct cupti_pc_context *what);
+int cuptiGetCubinCrc(struct cupti_crc *what);
+
+static const struct {
+	const char *how;
+	int result;
+} refusals[] = {{"refused", CUPTI_INSUFFICIENT_PRIVILEGES},
+		{"busy", CUPTI_HARDWARE_BUSY},
+		{"unsupported", CUPTI_NOT_SUPPORTED}};
+
+static const char *const reasons[MOCK_REASONS] = {
+	"smsp__pcsamp_warps_issue_stalled_long_scoreboard",
+	"smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued",
+	"smsp__pcsamp_warps_issue_stalled_barrier",
+	"smsp__pcsamp_warps_issue_stalled_barrier_not_issued",
+};
+
+static bool on;
+static struct cupti_pc_data *last;
+static unsigned int answers;
+
+static bool is(const char *how)
+{
+	const char *wanted = getenv("MOCK_PC");
+
+	return wanted && !strcmp(wanted, how);
+}
+
+int cuptiPCSamplingEnable(struct cupti_pc_context *what)
+{
+	if (on || what->size != 24 || what->context != &mock)
+		return INVALID;
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
+		if (is(refusals[i].how))
+			return refusals[i].result;
+	on = true;
+	return 0;
+}
+
+int cuptiPCSamplingSetConfigurationAttribute(struct cupti_pc_settings *what)
+{
+	if (!on || what->size != 40)
+		return INVALID;
+	for (size_t i = 0; i < what->n; i++)
+		if (what->setting[i].attribute == CUPTI_PC_BUFFER)
+			last = what->setting[i].buffer;
+	return 0;
+}
+
+int cuptiPCSamplingGetNumStallReasons(struct cupti_pc_count_reasons *what)
+{
+	*what->n = MOCK_REASONS;
+	return what->size == 32 ? 0 : INVALID;
+}
+
+int cuptiPCSamplingGetStallReasons(struct cupti_pc_name_reasons *what)
+{
+	if (what->size != 48 || what->n != MOCK_REASONS)
+		return INVALID;
+	for (size_t i = 0; i < MOCK_REASONS; i++) {
+		what->number[i] = MOCK_REASON(i);
+		strcpy(what->name[i], reasons[i]);
+	}
+	return 0;
+}
+
+/* Each sample is an instruction of its own; older CUPTI have a shorter one. */
+static void fill(struct cupti_pc_data *d)
+{
+	size_t stride = mock.version >= 22 ? 64 : 56;
+	struct mock_sample *s = mock_samples.sample;
+	struct cupti_pc *pc;
+
+	d->total = d->pcs = 0;
+	pthread_mutex_lock(&mock_samples.lock);
+	for (; mock_samples.n && d->pcs < d->room; d->pcs++, mock_samples.n--, s++) {
+		pc = (struct cupti_pc *)((char *)d->pc + d->pcs * stride);
+		if (pc->size != stride)
+			abort();
+		pc->cubin = s->cubin;
+		pc->offset = s->offset;
+		pc->function = (char *)s->function;
+		pc->reasons = 1;
+		pc->reason[0] = (struct cupti_pc_reason){s->reason, s->samples};
+		/* those of idle cycles are some of the others */
+		d->total += s->reason % 2 == MOCK_REASON(0) % 2 ? s->samples : 0;
+	}
+	memmove(mock_samples.sample, s, mock_samples.n * sizeof(*s));
+	d->left = mock_samples.n;
+	pthread_mutex_unlock(&mock_samples.lock);
+	d->dropped = d->pcs && is("lossy") ? 7 : 0;
+	d->other = d->pcs && is("lossy") ? 3 : 0;
+	d->total += d->dropped + d->other;
+	mock_samples.dropped += d->dropped;
+	mock_samples.other += d->other;
+}
+
+int cuptiPCSamplingGetData(struct cupti_pc_get *what)
+{
+	if (!on || what->size != 32 || what->data->size != 80)
+		return INVALID;
+	if (is("full") && answers > 1) {
+		what->data->full = 1;
+		return CUPTI_OUT_OF_MEMORY;
+	}
+	fill(what->data);
+	answers += what->data->pcs > 0;
+	return 0;
+}
+
+int cuptiPCSamplingDisable(struct cupti_pc_context *what)
+{
+	while (is("full"))
+		sleep(1);
+	if (!on || what->size != 24)
+		return INVALID;
+	on = false;
+	if (last)
+		fill(last);
+	return 0;
+}
+
+int cuptiGetCubinCrc(struct cupti_crc *what)
+{
+	what->crc = mock_crc(what->cubin, what->bytes);
+	return what->size == 32 ? 0 : INVALID;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Of mock/cuda.c: code that is loaded, and the samples that the GPU takes in it.
+ */
+#include "mock.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct mock_samples mock_samples = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void mock_module(uint32_t number, const void *cubin, size_t bytes)
+{
+	const struct cupti_module m = {.id = 1, .bytes = bytes, .cubin = cubin};
+	const struct cupti_resource r = {.context = &mock, .descriptor = &m};
+
+	if (mock.callback && mock.wanted[CUPTI_DOMAIN_RESOURCE][number])
+		mock.callback(NULL, CUPTI_DOMAIN_RESOURCE, number, (const void *)&r);
+}
+
+const void *mock_load(const char *path, size_t *bytes)
+{
+	int fd = open(path, O_RDONLY);
+	struct stat st;
+	void *at;
+
+	if (fd < 0 || fstat(fd, &st))
+		abort();
+	at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	*bytes = (size_t)st.st_size;
+	mock_module(CUPTI_RESOURCE_MODULE_LOADED, at, *bytes);
+	return at;
+}
+
+uint64_t mock_crc(const void *cubin, size_t bytes)
+{
+	const uint8_t *at = cubin;
+	uint32_t h = 2166136261U;
+
+	while (bytes--)
+		h = (h ^ *at++) * 16777619U;
+	return h;
+}
+
+void mock_sample(uint64_t crc, const char *function, uint64_t offset, uint32_t reason, uint32_t samples)
+{
+	pthread_mutex_lock(&mock_samples.lock);
+	if (mock_samples.n == MOCK_SAMPLES)
+		abort();
+	mock_samples.sample[mock_samples.n++] = (struct mock_sample){crc, offset, function, reason, samples};
+	pthread_mutex_unlock(&mock_samples.lock);
+}

@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# record --pc-sampling, with a mock of CUPTI's: what the GPU sampled is what reports show, to the sample, with the
+# lines that NVIDIA's own function gives (cubin/lines.txt), and what cannot be had is said while the rest goes on.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+unset CUDA_INJECTION64_PATH
+GRTRACE=$GRTRACE_PLAIN/grtrace
+CUBIN=$GRTRACE_SRC/tests/inject/cubin
+
+sample() { # [NAME=VALUE...] [-- OPTION]
+	local set=()
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do set+=("$1") && shift; done
+	[ $# = 0 ] || shift
+	rm -rf pc.grt
+	env "${set[@]}" timeout 60 "$GRTRACE" record -e cuda "${1:---pc-sampling}" -o pc.grt "$MOCK/sampled" "$CUBIN/lines.cubin" >happened 2>said
+	status=$?
+	output=$(<said)
+	"$GRTRACE" report --by stall --top 0 --json pc.grt >stall.json 2>&1
+	"$GRTRACE" report --by line --top 0 --json pc.grt >line.json 2>&1
+}
+
+cat >compare.py <<'END'
+import collections, json, sys
+what = sys.argv[1]
+lines = {tuple(l.split()[:2]): int(l.split()[2]) for l in open(sys.argv[2]) if l[0] != "#"}
+reasons, idle, places = (collections.Counter() for i in range(3))
+for l in open("happened"):
+    w = l.split()
+    if len(w) != 4: continue
+    function, offset, reason, n = w[0], w[1], w[2], int(w[3])
+    if reason.endswith("/idle"):
+        idle[function, reason[:-5]] += n
+        continue
+    reasons[function, reason] += n
+    # what no function of its own has no line
+    places[function, lines.get((function, hex(int(offset, 16))))] += n
+if what == "stall":
+    rows = json.load(open("stall.json"))["stalls"]
+    got = {(r["kernel"], r["reason"]): r["samples"] for r in rows}
+    assert got == dict(reasons), (got, reasons)
+    got = {(r["kernel"], r["reason"]): r["idle"] for r in rows if r["idle"]}
+    assert got == dict(idle), (got, idle)
+    assert all(r["meaning"] for r in rows), rows
+else:
+    rows = json.load(open("line.json"))["lines"]
+    got = {(r["kernel"], r["line"] or None): r["samples"] for r in rows}
+    assert got == dict(places), (got, places)
+    assert all(r["file"].endswith("/lines.cu") and r["place"] == "lines.cu:%d" % r["line"] for r in rows), rows
+END
+equal() { # stall|line
+	python3 compare.py "$1" "$CUBIN/lines.txt"
+}
+
+# 20 is that of CUDA 12.2, which has a shorter record of an instruction
+for version in 130000 20; do
+	sample MOCK_VERSION=$version
+	check "CUPTI $version: samples by kernel and reason, also those of idle cycles" equal stall
+	check "CUPTI $version: samples by line, as NVIDIA's function gives it" equal line
+done
+check "the code is kept once" test "$(find pc.grt -name '.cubin_*' | wc -l)" = 1
+check "as it was" cmp -s pc.grt/.cubin_* "$CUBIN/lines.cubin"
+check "kernels and launches are recorded as ever" test "$("$GRTRACE" dump --json pc.grt | grep -c '"type":"GPU_KERNEL"')" = 2
+
+sample MOCK_PC=lossy
+dropped=$(awk '/^losses/ { print $2 }' happened)
+other=$(awk '/^losses/ { print $3 }' happened)
+check "lossy: what is there is exact" equal stall
+# one more answer comes behind the program's end
+check "dropped samples and those of other kernels are counted" grep -q \
+	"$((other + 3)) in other kernels, $((dropped + 7)) dropped by the hardware" stall.json
+
+sample MOCK_PC=full
+check "full: the program and its recording end" test "$status" = 0
+check "that its buffer was full is shown" grep -q "the hardware's buffer was full in 1 contexts" stall.json
+
+refused() { # MOCK_PC TEXT
+	sample MOCK_PC="$1"
+	check "$1: it is said why, and what to do" grep -q "no PC samples: .*$2" said
+	check "$1: the rest is recorded" test "$status:$("$GRTRACE" dump --json pc.grt | grep -c '"type":"GPU_KERNEL"')" = 0:2
+}
+refused refused 'NVreg_RestrictProfilingToAdminUsers=0'
+refused busy 'another profiler has the GPU.s counters'
+refused unsupported 'does not support it'
+sample GRTRACE_CUPTI="$MOCK/libcupti-old.so"
+check "a CUPTI without it: it is said why, and what to do" grep -q 'no PC samples: this libcupti.so has no cuptiPCSamplingEnable(): name one' said
+
+# Lines need no cubin afterwards; without one there are offsets.
+mv pc.grt old.grt
+sample
+rm pc.grt/.cubin_*
+"$GRTRACE" report --by line --top 0 --json pc.grt >line.json
+check "reports need the recording's records only" equal line
+rm pc.grt/names_0
+"$GRTRACE" report --by line pc.grt >text
+check "without lines: offsets, and a note" grep -q 'samples have no line' text
+check "offsets" grep -qE 'barrier  *\+0x40 ' text
+
+for bad in 4 32 x 5x; do
+	run record -e cuda --pc-sampling=$bad -o bad.grt true
+	check "--pc-sampling=$bad is refused" test "$status" = 2
+done
+run record -e cuda --pc-sampling -o bad.grt -p 1
+check "a program that runs already: refused, with what to type" grep -q 'is for a program that grtrace starts' <<<"$output"
+plan
