@@ -41,10 +41,11 @@ static int database_pread(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
 	ssize_t got = 1;
 
 	while (n > 0 && got) {
-		got = pread(database_fd(f), p, (size_t)n, at);
-		if (got < 0 && errno != EINTR)
+		do
+			got = pread(database_fd(f), p, (size_t)n, at);
+		while (got < 0 && errno == EINTR);
+		if (got < 0)
 			return SQLITE_IOERR_READ;
-		got = got < 0 ? 0 : got;
 		p += got;
 		n -= (int)got;
 		at += got;
@@ -111,7 +112,7 @@ static int database_character(sqlite3_file *f)
 	return ((const struct database_file *)f)->is_read ? SQLITE_IOCAP_IMMUTABLE : 0;
 }
 
-static const sqlite3_io_methods methods = {
+static const sqlite3_io_methods database_methods = {
 	.iVersion = 1,
 	.xClose = database_close,
 	.xRead = database_pread,
@@ -128,54 +129,54 @@ static const sqlite3_io_methods methods = {
 };
 
 /* No other file than the database. */
-static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flags, int *out)
+static int database_vfs_open(sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags, int *out)
 {
 	struct database_file *file = (struct database_file *)f;
 
 	*file = (struct database_file){.is_read = flags & SQLITE_OPEN_READONLY};
 	if (!name || !(flags & SQLITE_OPEN_MAIN_DB) || sscanf(name, "%d", &file->fd) != 1)
 		return SQLITE_CANTOPEN;
-	file->base.pMethods = &methods;
+	file->base.pMethods = &database_methods;
 	if (out)
 		*out = flags;
 	return SQLITE_OK;
 }
 
-static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync)
+static int database_vfs_delete(sqlite3_vfs *v, const char *name, int sync)
 {
 	return SQLITE_OK;
 }
 
-static int vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
+static int database_vfs_access(sqlite3_vfs *v, const char *name, int flags, int *out)
 {
 	*out = 0;
 	return SQLITE_OK;
 }
 
-static int vfs_path(sqlite3_vfs *vfs, const char *name, int n, char *out)
+static int database_vfs_path(sqlite3_vfs *v, const char *name, int n, char *out)
 {
 	return snprintf(out, (size_t)n, "%s", name) < n ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
-static sqlite3_vfs vfs;
+static sqlite3_vfs database_vfs;
 
 /* Clocks and random numbers are those of the default one. */
-static void vfs_register(void)
+static void database_register(void)
 {
 	const sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
 
 	if (!usual)
 		return;
-	vfs = *usual;
-	vfs.pNext = NULL;
-	vfs.zName = VFS_NAME;
-	vfs.szOsFile = sizeof(struct database_file);
-	vfs.xOpen = vfs_open;
-	vfs.xDelete = vfs_delete;
-	vfs.xAccess = vfs_access;
-	vfs.xFullPathname = vfs_path;
-	vfs.xDlOpen = NULL;
-	sqlite3_vfs_register(&vfs, 0);
+	database_vfs = *usual;
+	database_vfs.pNext = NULL;
+	database_vfs.zName = VFS_NAME;
+	database_vfs.szOsFile = sizeof(struct database_file);
+	database_vfs.xOpen = database_vfs_open;
+	database_vfs.xDelete = database_vfs_delete;
+	database_vfs.xAccess = database_vfs_access;
+	database_vfs.xFullPathname = database_vfs_path;
+	database_vfs.xDlOpen = NULL;
+	sqlite3_vfs_register(&database_vfs, 0);
 }
 
 static int database_open(sqlite3 **db, int fd, int flags)
@@ -185,7 +186,7 @@ static int database_open(sqlite3 **db, int fd, int flags)
 	int ret;
 
 	*db = NULL;
-	pthread_once(&once, vfs_register);
+	pthread_once(&once, database_register);
 	snprintf(name, sizeof(name), "%d", fd);
 	ret = sqlite3_open_v2(name, db, flags | SQLITE_OPEN_NOMUTEX, VFS_NAME);
 	if (!ret)
@@ -196,8 +197,8 @@ static int database_open(sqlite3 **db, int fd, int flags)
 int grt_database_read(sqlite3 **db, int fd)
 {
 	static const int off[] = {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_DQS_DDL,
-				  SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_ENABLE_TRIGGER,
-				  SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION};
+				  SQLITE_DBCONFIG_DQS_DML,	  SQLITE_DBCONFIG_ENABLE_TRIGGER,
+				  SQLITE_DBCONFIG_ENABLE_VIEW,	  SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION};
 	int ret = database_open(db, fd, SQLITE_OPEN_READONLY);
 
 	if (!*db)

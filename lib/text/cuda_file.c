@@ -242,7 +242,7 @@ static uint16_t cuda_file_call(struct cuda_file *f, struct grt_span name)
 {
 	uint32_t number = GRT_TEXT_NONE;
 
-	if (name.len < CALL_NAME_MAX && grt_texts_add(&f->calls, name.at, name.len, &number))
+	if (name.len && name.len < CALL_NAME_MAX && grt_texts_add(&f->calls, name.at, name.len, &number))
 		f->code = -ENOMEM;
 	return number < CALLS_MAX ? f->call[number] : 0;
 }
