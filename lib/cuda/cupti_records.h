@@ -34,8 +34,8 @@ enum grt_cupti_kind {
  * @pid, @context, @registers, @shared, @grid, @block: of JSON and databases; 0: unknown; of a database's pid
  *	the bits above 24 are the machine
  * @graph_node, @shared_dynamic, @ended_by (the thread that ended a range): of databases; 0: unknown
- * @code: of databases: the result of a call, CUPTI's number of the kind of copy or wait, a rank; 2: a range that
- *	another thread may have ended
+ * @code: of databases: the result of a call, CUPTI's number of the kind of copy or wait, a rank; 2: a range
+ *that another thread may have ended
  * @open: a range that had not ended; @end is not after @start
  * @name: of the call, the kernel, the kind of copy, the range or the process; not terminated
  */
