@@ -48,6 +48,11 @@ check "the first two" test "$(kernels)" = "inside 50 "
 record --capture-range=cudaProfilerApi "$MOCK/app" plain
 expect "none is begun" 0 'nothing is recorded: it has not called cudaProfilerStart\(\)'
 check "and nothing is there" test "$(kernels)" = ""
+for by in "" "--by kernel"; do
+	# shellcheck disable=SC2086
+	run report $by c.grt
+	expect "report ${by:-begins with it}${by:+ has it}" 0 'cuda: process [0-9]+ \(app\): nothing is recorded: it has not called cuda'
+done
 
 export RANGES_CUDA=1
 record --capture-range=nvtx:step "$MOCK/ranges" steps
