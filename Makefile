@@ -67,6 +67,11 @@ has_z	 := $(shell printf \
 has_zstd := $(shell printf \
 	   '\043include <zstd.h>\nint main(void) { return !ZSTD_versionNumber(); }' | \
 	   $(CC) -x c -o /dev/null - $(call lib,zstd) 2>/dev/null && echo yes)
+# The service needs libmicrohttpd: its header here, the library where it runs. That one needs so many others that a
+# program without a service has none of them.
+has_mhd	 := $(if $(STATIC),,$(shell printf \
+	   '\043include <microhttpd.h>\nint main(void) { return MHD_VERSION < 0x00097100; }' | \
+	   $(CC) -x c -c -o /dev/null - 2>/dev/null && echo yes))
 LIB_LIBS := $(if $(has_iberty),$(call lib,iberty)) $(if $(has_dw),$(DW_LIBS)) $(if $(has_z),$(call lib,z)) $(if $(has_zstd),$(call lib,zstd)) -lm
 # Program names that stand for a command, each with the command.
 ALIASES	 := $(shell sed -n 's/^GRT_ALIAS("\([^"]*\)", \([a-z]*\))/\1 \2/p' cmds/commands.def)
@@ -84,7 +89,7 @@ HARDEN	:= -fstack-protector-strong -fstack-clash-protection $(if $(findstring x8
 PREFIX_MAP := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(O)=build
 HARDEN_LD := -Wl,-z,relro,-z,now,-z,noexecstack
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -iquote . -Iinclude -Ilib -fPIC -fvisibility=default $(HARDEN) $(PREFIX_MAP) $(CFLAGS) \
-	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) \
+	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) $(if $(has_mhd),-DGRT_HAVE_MHD) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(HARDEN_LD) $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
 
