@@ -129,7 +129,8 @@ static int live_open_source(struct live *l, const struct source *source, const s
 		.pid = setup->pid,
 		.driver = setup->driver,
 		.buffer_size = setup->buffer_size,
-		.types = setup->types,
+		/* a filter of the module would be one of its other readers, too */
+		.types = source == &source_kmod ? (struct grt_type_set){{0}} : setup->types,
 		/* no line has one */
 		.stack = "none",
 		.ring_base = l->inputs * SOURCE_RINGS,
