@@ -26,6 +26,7 @@ COMPDIR	?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR	?= $(PREFIX)/share/zsh/vendor-completions
 FISHDIR	?= $(PREFIX)/share/fish/vendor_completions.d
 SCHEMADIR ?= $(PREFIX)/share/grtrace
+UNITDIR	?= $(PREFIX)/lib/systemd/system
 
 CC	?= cc
 AR	?= ar
@@ -125,7 +126,7 @@ MANUALS	:= $(wildcard docs/*.1 docs/*.3 docs/*.5)
 has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
 modules_of = $(wildcard $(1)/*.ko)
 
-.PHONY: all help features check-deps modules modules_install modules_uninstall dkms kernel-tree bench-modules test-modules install install-doc install-strip uninstall check check-built soak demo readme fuzz fuzz-coverage \
+.PHONY: all help features check-deps modules modules_install modules_uninstall dkms kernel-tree bench-modules test-modules install install-doc install-service install-strip uninstall check check-built soak demo readme fuzz fuzz-coverage \
 	fuzzers unit-tests inject-tests test-tools vm-tools bench tests clean
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -137,7 +138,7 @@ all: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)
 help:
 	@sed -n '3,12s/^# \{0,1\}//p' Makefile
 	@echo
-	@echo 'Targets: all modules check check-deps demo readme soak fuzz fuzz-coverage bench install install-strip uninstall modules_install modules_uninstall dkms kernel-tree clean'
+	@echo 'Targets: all modules check check-deps demo readme soak fuzz fuzz-coverage bench install install-service install-strip uninstall modules_install modules_uninstall dkms kernel-tree clean'
 
 features:
 	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
@@ -464,6 +465,12 @@ install-doc:
 	install -d $(addprefix $(DESTDIR)$(DOCDIR)/,$(sort $(dir $(DOCUMENTS))))
 	for file in $(DOCUMENTS); do install -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file || exit 1; done
 
+# The unit of `grtrace serve`: nothing enables it.
+install-service:
+	install -d $(DESTDIR)$(UNITDIR)
+	sed 's,@BINDIR@,$(BINDIR),' packaging/grtrace.service >$(DESTDIR)$(UNITDIR)/grtrace.service
+	chmod 644 $(DESTDIR)$(UNITDIR)/grtrace.service
+
 # Names of functions that others look up stay: dynamic ones, and those of the static library.
 install-strip: install
 	$(STRIP) $(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(BIN) $(SOFTGPU_RUN)))
@@ -478,6 +485,7 @@ uninstall:
 		$(foreach n,1 3 5,$(addprefix $(DESTDIR)$(MANDIR)/man$(n)/,$(notdir $(filter %.$(n),$(MANUALS)))))
 	set -- $(ALIASES); while [ $$# -gt 0 ]; do \
 		rm -f $(DESTDIR)$(BINDIR)/$$1 $(DESTDIR)$(MANDIR)/man1/$$1.1 && shift 2 || exit 1; done
+	rm -f $(DESTDIR)$(UNITDIR)/grtrace.service
 	rm -rf $(addprefix $(DESTDIR),$(DOCDIR) $(INCDIR)/grtrace $(SCHEMADIR))
 	rmdir $(DESTDIR)$(INJECTDIR) 2>/dev/null || true
 
