@@ -29,6 +29,8 @@
 #define SERVE_INCIDENTS "fence-error,xid"
 /* Lines about incidents, per second; the rest is counted. */
 #define SERVE_LINES 5U
+/* Incidents of the moment that are looked for at a time. */
+#define SERVE_LOOKS 32U
 
 static struct {
 	const char *listen;
@@ -38,7 +40,8 @@ static struct {
 } opt = {.listen = SERVE_DEFAULT, .incidents = SERVE_INCIDENTS};
 
 static const struct cmd_opt options[] = {
-	{"listen", 'l', OPT_STR, "[ADDRESS:]PORT", &opt.listen, "answer requests here (default: " SERVE_DEFAULT ")"},
+	{"listen", 'l', OPT_STR, "[ADDRESS:]PORT", &opt.listen,
+	 "answer requests here (default: " SERVE_DEFAULT ")"},
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
 	 "take the events from these sources (default: those of " SERVE_SOURCES " that work here)"},
 	{"on", 0, OPT_STR, "INCIDENT,...", &opt.incidents,
@@ -105,7 +108,10 @@ static void serve_look(struct serve *s)
 	uint64_t now = grt_now();
 	struct incident found;
 
-	while (triggers_late_job(&s->triggers, now, true, &found) || triggers_dump(&s->triggers, now, &found))
+	/* those of many jobs that are late together are spread over time */
+	for (unsigned int i = 0; i < SERVE_LOOKS && (triggers_late_job(&s->triggers, now, true, &found) ||
+						     triggers_dump(&s->triggers, now, &found));
+	     i++)
 		serve_incident(s, &found);
 }
 
@@ -242,7 +248,8 @@ static int serve_begin(struct serve *s)
 	if (bad)
 		return cmd_usage_error("--on %s: not an incident; there are %s", bad, triggers_names);
 	if (s->triggers.limit[TRIGGER_signal].on || s->triggers.limit[TRIGGER_exit_by_signal].on)
-		return cmd_usage_error("--on %s: it is an incident of a recording: grtrace record --last", opt.incidents);
+		return cmd_usage_error("--on %s: it is an incident of a recording: grtrace record --last",
+				       opt.incidents);
 	drm_nodes(cards, sizeof(cards));
 	if (grt_metrics_new(&s->metrics) || grt_metrics_cards(s->metrics, cards))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the service");
@@ -261,7 +268,10 @@ static int serve_open(struct serve *s)
 	int ret = serve_http_open(&s->http, opt.listen, serve_page, s, &err);
 
 	if (ret)
-		return cmd_error(ret == -EINVAL ? EXIT_USAGE : ret == -ENOSYS ? EXIT_MISSING : EXIT_FAILED, &err);
+		return cmd_error(ret == -EINVAL	  ? EXIT_USAGE
+				 : ret == -ENOSYS ? EXIT_MISSING
+						  : EXIT_FAILED,
+				 &err);
 	grt_metrics_types(&setup.types);
 	if (s->triggers.limit[TRIGGER_frame].on)
 		grt_types_add(&setup.types, GRT_EV_VBLANK_DELIVERED);

@@ -28,10 +28,11 @@
 /* A page is shown so long to those who come in the meantime. */
 #define HTTP_PAGE_NS 100000000ULL
 
-#define HTTP_FUNCTIONS(X)                                                                           \
-	X(start_daemon) X(stop_daemon) X(run) X(get_daemon_info) X(get_connection_info)             \
-	X(create_response_from_buffer_with_free_callback_cls) X(create_response_from_buffer)        \
-	X(add_response_header) X(queue_response) X(destroy_response)
+#define HTTP_FUNCTIONS(X)                                                                            \
+	X(start_daemon)                                                                              \
+	X(stop_daemon) X(run) X(get_daemon_info) X(get_connection_info)                              \
+		X(create_response_from_buffer_with_free_callback_cls) X(create_response_from_buffer) \
+			X(add_response_header) X(queue_response) X(destroy_response)
 
 /** struct http_library - its functions */
 struct http_library {
@@ -75,7 +76,7 @@ static int http_load(struct serve_http *h, struct grt_err *err)
 	void *library = dlopen(HTTP_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	const char *missing = library ? NULL : dlerror();
 
-#define X(name)                                                          \
+#define X(name)                                                       \
 	if (library && !(h->mhd.name = dlsym(library, "MHD_" #name))) \
 		missing = "MHD_" #name " is not in it";
 	HTTP_FUNCTIONS(X)
@@ -89,7 +90,8 @@ static int http_load(struct serve_http *h, struct grt_err *err)
 
 static int http_bad_address(const char *address, const char *why, struct grt_err *err)
 {
-	return grt_err_set(err, -EINVAL, why, "--listen " SERVE_DEFAULT, "--listen %s is no ADDRESS:PORT", address);
+	return grt_err_set(err, -EINVAL, why, "--listen " SERVE_DEFAULT, "--listen %s is no ADDRESS:PORT",
+			   address);
 }
 
 /* "PORT" is of this machine alone. */
@@ -125,7 +127,8 @@ static int http_bind(const struct addrinfo *at, const char *address, struct grt_
 	if (fd >= 0)
 		close(fd);
 	return grt_err_set(err, ret, strerror(-ret),
-			   ret == -EADDRINUSE ? "ss -ltnp, and another port: --listen PORT" : "--listen " SERVE_DEFAULT,
+			   ret == -EADDRINUSE ? "ss -ltnp, and another port: --listen PORT"
+					      : "--listen " SERVE_DEFAULT,
 			   "cannot listen on %s", address);
 }
 
@@ -154,8 +157,8 @@ static void http_name(struct serve_http *h, int fd)
 	if (!getsockname(fd, (struct sockaddr *)&at, &length))
 		getnameinfo((struct sockaddr *)&at, length, host, sizeof(host), port, sizeof(port),
 			    NI_NUMERICHOST | NI_NUMERICSERV);
-	snprintf(h->url, sizeof(h->url), strchr(host, ':') ? "http://[%s]:%s/metrics" : "http://%s:%s/metrics",
-		 host, port);
+	snprintf(h->url, sizeof(h->url),
+		 strchr(host, ':') ? "http://[%s]:%s/metrics" : "http://%s:%s/metrics", host, port);
 }
 
 /* ------------------------------------------------------------- requests */

@@ -13,7 +13,7 @@
 #define METRICS_KEEP_NS (300 * 1000000000ULL)
 
 const uint64_t metrics_bound[METRICS_BOUNDS] = {
-	1000,	 3000,	  10000,    30000,    100000,	 300000,    1000000,	3000000,
+	1000,	  3000,	    10000,     30000,	  100000,     300000,	  1000000,     3000000,
 	10000000, 30000000, 100000000, 300000000, 1000000000, 3000000000, 10000000000, 30000000000,
 };
 
@@ -144,7 +144,8 @@ static int metrics_process_row(struct grt_metrics *m, uint32_t gpu, uint32_t pid
 {
 	const char *comm = metrics_comm(m, pid, tid);
 	struct metrics_row *row;
-	int ret = grt_keyed_get_or_count(&m->processes, &(struct grt_key){{pid, gpu}}, &m->over, (void **)out);
+	int ret =
+		grt_keyed_get_or_count(&m->processes, &(struct grt_key){{pid, gpu}}, &m->over, (void **)out);
 
 	row = *out;
 	if (ret || !row || (row->met && (!comm[0] || !strcmp(row->name, comm))))
@@ -237,7 +238,8 @@ static int metrics_held(void *arg, const struct grt_job *job)
 
 	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &inferred))
 		return 0;
-	ret = metrics_shares(m, metrics_gpu_of(m, job->ring, job->device), job->pid, job->tid, m->now, &share);
+	ret = metrics_shares(m, metrics_gpu_of(m, job->ring, job->device), job->pid, job->tid, m->now,
+			     &share);
 	return ret ?: metrics_add_busy(&share, job->time[GRT_STAMP_START], job->time[GRT_STAMP_END]);
 }
 
@@ -277,8 +279,8 @@ static int metrics_job(void *arg, const struct grt_job *job)
 static int metrics_slice(struct grt_metrics *m, const struct grt_ev_gpu_slice *e)
 {
 	struct metrics_share share;
-	int ret = metrics_shares(m, metrics_gpu_of(m, GRT_RING_NONE, e->e.device), e->e.pid, e->e.tid, e->e.time,
-				 &share);
+	int ret = metrics_shares(m, metrics_gpu_of(m, GRT_RING_NONE, e->e.device), e->e.pid, e->e.tid,
+				 e->e.time, &share);
 
 	return ret ?: metrics_add_busy(&share, e->start, e->e.time);
 }
@@ -363,7 +365,8 @@ void grt_metrics_types(struct grt_type_set *types)
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++) {
 		enum grt_class class = grt_class_of[i];
 
-		if (takers[i] || class == GRT_CLASS_job || class == GRT_CLASS_wait || class == GRT_CLASS_error)
+		if (takers[i] || class == GRT_CLASS_job || class == GRT_CLASS_wait ||
+		    class == GRT_CLASS_error)
 			grt_types_add(types, i);
 	}
 }

@@ -65,7 +65,8 @@ struct grt_metrics_source {
 /** grt_metrics_losses - writes what was delivered and what was not, by source and cause */
 void grt_metrics_losses(FILE *out, const struct grt_metrics_source *source, unsigned int sources);
 
-/** grt_metrics_write - writes all others. The file's error flag is the caller's to look at. Return: 0 or -ENOMEM */
+/** grt_metrics_write - writes all others. The file's error flag is the caller's to look at. Return: 0 or
+ * -ENOMEM */
 int grt_metrics_write(const struct grt_metrics *m, FILE *out);
 
 /** grt_metrics_free - frees it; NULL is allowed */

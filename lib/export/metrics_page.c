@@ -267,11 +267,11 @@ static void metrics_write_owners(const struct grt_metrics *m, FILE *out)
 	char uid[16];
 
 	if (row)
-		grt_metrics_family(out, "grtrace_process_info", "gauge",
-				   "Whose a process is: its user and control group, as far as they are known.");
+		grt_metrics_family(
+			out, "grtrace_process_info", "gauge",
+			"Whose a process is: its user and control group, as far as they are known.");
 	for (; row; row = grt_keyed_next(&m->processes, row)) {
-		const struct metrics_owner *owner =
-			grt_keyed_find(&m->owners, &(struct grt_key){{row->pid}});
+		const struct metrics_owner *owner = grt_keyed_find(&m->owners, &(struct grt_key){{row->pid}});
 
 		fputs("grtrace_process_info", out);
 		grt_metrics_label(out, "{", "gpu", m->gpu[row->gpu].label);
@@ -301,7 +301,8 @@ static void metrics_write_xids(const struct grt_metrics *m, FILE *out)
 		fprintf(out, ",xid=\"%" PRIu64 "\"} %" PRIu64 "\n", key->w[0], xid->count);
 	}
 	if (m->xids_over)
-		fprintf(out, "grtrace_xids_total{gpu=\"" METRICS_OTHERS "\",xid=\"\"} %" PRIu64 "\n", m->xids_over);
+		fprintf(out, "grtrace_xids_total{gpu=\"" METRICS_OTHERS "\",xid=\"\"} %" PRIu64 "\n",
+			m->xids_over);
 }
 
 /** enum metrics_kind - of a counter, by its unit */
@@ -312,9 +313,12 @@ static const struct {
 	const char *type;
 	const char *help;
 } kinds[METRICS_KINDS] = {
-	[METRICS_MEMORY] = {"grtrace_gpu_memory_bytes", "gauge", "Memory of a GPU, and of a process where it has a pid."},
-	[METRICS_TOTAL] = {"grtrace_gpu_driver_total", "counter", "Counters of the driver that only grow, in their unit."},
-	[METRICS_VALUE] = {"grtrace_gpu_driver_value", "gauge", "Other counters of the driver, in their unit."},
+	[METRICS_MEMORY] = {"grtrace_gpu_memory_bytes", "gauge",
+			    "Memory of a GPU, and of a process where it has a pid."},
+	[METRICS_TOTAL] = {"grtrace_gpu_driver_total", "counter",
+			   "Counters of the driver that only grow, in their unit."},
+	[METRICS_VALUE] = {"grtrace_gpu_driver_value", "gauge",
+			   "Other counters of the driver, in their unit."},
 };
 
 static enum metrics_kind metrics_kind_of(const struct metrics_counter *c)
@@ -378,8 +382,9 @@ static void metrics_write_limits(const struct grt_metrics *m, FILE *out)
 	grt_metrics_family(out, "grtrace_evicted_jobs_total", "counter",
 			   "Jobs that were counted as incomplete because too many were in flight.");
 	fprintf(out, "grtrace_evicted_jobs_total %" PRIu64 "\n", jobs.evicted);
-	grt_metrics_family(out, "grtrace_over_limit_total", "counter",
-			   "Times that something found no row of its own: it is in that of (others), if anywhere.");
+	grt_metrics_family(
+		out, "grtrace_over_limit_total", "counter",
+		"Times that something found no row of its own: it is in that of (others), if anywhere.");
 	fprintf(out, "grtrace_over_limit_total %" PRIu64 "\n", m->over + m->xids_over);
 }
 

@@ -4,7 +4,7 @@
 
 _clients.py slow PORT N SECONDS   N clients that send a request byte by byte and never end it
 _clients.py deaf PORT N SECONDS   N clients that request the page and do not read it
-_clients.py manager PATH          prints what a service tells, a line each, until it stops
+_clients.py manager NAME          prints what a service tells to @NAME, a line each, until it stops
 _clients.py free                  a port that nobody has
 """
 import socket
@@ -38,8 +38,8 @@ elif what == 'deaf':
     time.sleep(float(args[2]))
 elif what == 'manager':
     s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    s.bind(args[0])
-    s.settimeout(60)
+    s.bind('\0' + args[0])
+    s.settimeout(30)
     print('bound', flush=True)
     said = ''
     while said != 'STOPPING=1':
