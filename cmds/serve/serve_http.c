@@ -28,11 +28,12 @@
 /* A page is shown so long to those who come in the meantime. */
 #define HTTP_PAGE_NS 100000000ULL
 
-#define HTTP_FUNCTIONS(X)                                                                            \
-	X(start_daemon)                                                                              \
-	X(stop_daemon) X(run) X(get_daemon_info) X(get_connection_info)                              \
-		X(create_response_from_buffer_with_free_callback_cls) X(create_response_from_buffer) \
-			X(add_response_header) X(queue_response) X(destroy_response)
+/* clang-format off */
+#define HTTP_FUNCTIONS(X) \
+	X(start_daemon) X(stop_daemon) X(run) X(get_daemon_info) X(get_connection_info) \
+	X(create_response_from_buffer_with_free_callback_cls) X(create_response_from_buffer) \
+	X(add_response_header) X(queue_response) X(destroy_response)
+/* clang-format on */
 
 /** struct http_library - its functions */
 struct http_library {

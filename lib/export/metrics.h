@@ -45,7 +45,7 @@ int grt_metrics_flush(struct grt_metrics *m);
 
 /**
  * grt_metrics_forget - removes the rows of processes that have ended and of which no event came for five
- * minutes, and those of control groups that have had no process for so long
+ * minutes, and those of control groups without such processes
  * @gone: whether a process has ended
  */
 void grt_metrics_forget(struct grt_metrics *m, uint64_t now, bool (*gone)(uint32_t pid));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The state of metrics.h, shared by metrics.c, which sums up, and metrics_page.c, which writes.
+ * The state of metrics.h, shared by metrics.c, which sums up, and prometheus.c, which writes.
  */
 #ifndef GRT_EXPORT_METRICS_PARTS_H
 #define GRT_EXPORT_METRICS_PARTS_H

@@ -24,8 +24,8 @@ _Static_assert(sizeof(struct grt_job) == 128, "two cache lines");
 uint64_t grt_jobs_completed_again(const struct grt_jobs *j);
 
 /**
- * grt_jobs_settle - ends the window of jobs that were complete before @time, ns: for those who want jobs while
- * events still come. Return: 0 or what the sink returned
+ * grt_jobs_settle - ends the window of jobs that were complete before @time, ns: for those who want jobs
+ * while events still come. Return: 0 or what the sink returned
  */
 int grt_jobs_settle(struct grt_jobs *j, uint64_t time);
 
