@@ -169,7 +169,7 @@ static int metrics_cgroup_row(struct grt_metrics *m, uint32_t gpu, uint32_t pid,
 	int ret;
 
 	*out = NULL;
-	if (!owner)
+	if (!owner || !owner->cgroup[0])
 		return 0;
 	memcpy(&key.w[1], owner->digest, sizeof(owner->digest));
 	ret = grt_keyed_get_or_count(&m->cgroups, &key, &m->over, (void **)out);

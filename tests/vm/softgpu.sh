@@ -16,6 +16,12 @@ prepare
 
 busy=$(awk -v cpus="$(nproc)" '$1 > 2 * cpus { print "load " $1 " on " cpus " CPUs" }' /proc/loadavg)
 
+# The guest has no libmicrohttpd.
+service=$(ldconfig -p | sed -n 's/.*libmicrohttpd\.so\.12 .*=> //p' | head -1)
+mkdir -p "$GRTRACE_PLAIN/tests/vm/lib"
+[ -z "$service" ] || { echo "$service" && ldd "$service" | sed -nE '/libc\.so|ld-linux/d; s/.* => (.*) \(.*/\1/p'; } |
+	xargs cp -Lt "$GRTRACE_PLAIN/tests/vm/lib"
+
 truth() { # NAME LIMIT_NS TRIES OPTIONS OF tools/vm...
 	echo "TAP version 13"
 	guest --no-gpu --timeout 1800 "${@:4}" -- env GRTRACE_SRC=/mnt/host GRTRACE_BUILD=/mnt/build \
