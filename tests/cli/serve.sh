@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # grtrace serve and export -f prometheus: the sums are those of the report, Prometheus takes the page, and no client
-# stops the service. A stand-in for the module gives events; tests/vm/_box_guest.sh has jobs of the software GPU.
+# stops the service. A stand-in for the module gives events; tests/vm/_serve_guest.sh has jobs of the software GPU.
 
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
