@@ -473,6 +473,17 @@ static bool launch_come_in(struct thread *t)
 	return on;
 }
 
+/* The same for a callback that calls CUPTI, which may be on its way out. */
+static bool launch_come_to_ask(struct thread *t)
+{
+	if (!launch_come_in(t))
+		return false;
+	if (!atomic_load(&inject.detaching))
+		return true;
+	atomic_store_explicit(&t->inside, false, memory_order_release);
+	return false;
+}
+
 /* The calling thread's, where anything is recorded. */
 struct nvtx_thread *nvtx_thread_enter(void)
 {
@@ -546,7 +557,7 @@ static void launch_put_node(struct thread *t, const struct cupti_graph *g, bool 
 static void launch_see_node(struct thread *t, const struct cupti_resource *r, bool cloned)
 {
 	if (!r || !r->descriptor || !launch_is_on() || !(t = t ?: launch_join_quietly()) ||
-	    !launch_come_in(t))
+	    !launch_come_to_ask(t))
 		return;
 	launch_put_node(t, r->descriptor, cloned);
 	atomic_store_explicit(&t->inside, false, memory_order_release);
@@ -595,7 +606,7 @@ static void launch_see_alloc(struct thread *t, uint32_t number, const struct cup
 {
 	struct alloc a;
 
-	if (!launch_is_on()) {
+	if (!launch_is_on() || atomic_load(&inject.detaching)) {
 		detach_callback(CUPTI_DOMAIN_DRIVER, number, d);
 		return;
 	}
@@ -678,6 +689,13 @@ bool launch_in_callback(void)
 		inside = inside || !t->was_outside;
 	}
 	return inside;
+}
+
+void launch_forget_outside(void)
+{
+	for (uint32_t i = 0; i < launch_thread_count(); i++)
+		if (atomic_load(&thread[i]))
+			atomic_load(&thread[i])->was_outside = false;
 }
 
 bool launch_is_outside(void)
