@@ -145,7 +145,9 @@ static void flamegraph_html_put_look(const struct flamegraph *f, const char *gra
 	grt_page_printf(p, "{\"frames\": %u,\n\"weight\": %llu,\n\"before\": %llu", f->frames,
 			(unsigned long long)grt_stacks_total(f->s, GRT_STACKS_NOW),
 			(unsigned long long)grt_stacks_total(f->s, GRT_STACKS_BEFORE));
-	flamegraph_html_put_member(p, "title", f->look->title);
+	flamegraph_html_put_member(p, "title", f->look->estimated ? flamegraph_title(f) : f->look->title);
+	if (f->look->estimated)
+		grt_page_text(p, ",\n\"estimated\": true");
 	flamegraph_html_put_member(p, "unit", f->look->unit);
 	flamegraph_html_put_member(p, "about", f->look->about);
 	flamegraph_html_put_member(p, "levels", f->look->levels);
@@ -169,7 +171,7 @@ int flamegraph_html(struct flamegraph *f)
 
 	if (ret)
 		return ret;
-	grt_page_begin(&p, &f->out, f->look->title ? f->look->title : "Flame graph");
+	grt_page_begin(&p, &f->out, flamegraph_title(f));
 	flamegraph_html_put_data(f, "flame", &p);
 	return grt_page_end(&p);
 }

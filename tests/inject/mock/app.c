@@ -1199,6 +1199,8 @@ static void shares(void)
 	struct timespec t;
 	unsigned int k, steps = 0;
 
+	/* CUPTI comes and goes */
+	mock.owner = true;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	begun = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 	do {
