@@ -84,7 +84,7 @@ struct capture {
 	pid_t outside;
 	struct uprobes uprobes;
 	struct grt_cuda_duty duty;
-	char duty_text[64];
+	char duty_text[128];
 	struct cuda_ask ask[ASKS_MAX];
 	unsigned int asks;
 };
@@ -488,8 +488,9 @@ static int cuda_begin_duty(struct capture *c, struct grt_err *err)
 	if (!duty_text || !cuda_read_duty(duty_text, &c->duty))
 		return 0;
 	c->duty.epoch = cuda_now();
-	snprintf(c->duty_text, sizeof(c->duty_text), "parts=%" PRIu64 " window=%" PRIu64 "ns", c->duty.parts,
-		 c->duty.window);
+	snprintf(c->duty_text, sizeof(c->duty_text),
+		 "CUDA in windows of %g ms, each one of %" PRIu64 " parts: numbers without ~ are of these only",
+		 (double)c->duty.window / 1e6, c->duty.parts);
 	if (getrandom(&c->duty.seed, sizeof(c->duty.seed), 0) != sizeof(c->duty.seed))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot get a random number");
 	return 0;
@@ -779,15 +780,16 @@ static int cuda_describe(void *state, struct grt_env *env, int room)
 	const struct grt_env all[] = {
 		{"cuda_stack", c->stack},
 		{GRT_CUDA_RECORDING_KEY, c->number},
-		{"cuda_duty", c->duty_text},
 		{"cuda_processes", c->processes_text},
 	};
-	int i, n = c->outside ? 1 : c->ended ? 4 : 3;
+	int i, n = c->outside ? 1 : c->ended ? 3 : 2;
 
 	snprintf(c->processes_text, sizeof(c->processes_text), "traced=%u without_end=%u", c->processes,
 		 c->silent);
 	for (i = 0; i < room && i < n; i++)
 		env[i] = all[i];
+	if (c->duty.parts && i < room)
+		env[i++] = (struct grt_env){"cuda_duty", c->duty_text};
 	return i + (c->marker ? grt_bpf_describe(c->marker, env + i, room - i) : 0);
 }
 
