@@ -282,7 +282,8 @@ bool detach_try(void *subscriber)
 	atomic_fetch_add(&attempt, 1);
 	launch_forget_outside();
 	atomic_store(&inject.detaching, true);
-	if (detach_can_finalize() && detach_wait_for_call(DETACH_AT_RUNTIME, CUPTI_DOMAIN_RUNTIME, RUNTIME_NS) &&
+	if (detach_can_finalize() &&
+	    detach_wait_for_call(DETACH_AT_RUNTIME, CUPTI_DOMAIN_RUNTIME, RUNTIME_NS) &&
 	    detach_wait_for_call(DETACH_AT_ANY, CUPTI_DOMAIN_DRIVER, ANY_NS) && !inject_writes_running())
 		detach_make_call();
 	if (!detach_is_done()) {

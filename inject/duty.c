@@ -2,9 +2,10 @@
 /*
  * Windows at random places: GRTRACE_DUTY, or a recorder's page, says where, see trace/cuda_duty.h.
  *
- * Between them CUPTI is not in the process where nothing holds it there (detach.c): with all of its callbacks and
- * records off it still costs each launch some percent, and coming and going costs some 20 ms once, which is less from
- * a second between windows on. Where it is held, or windows are nearer to each other, it stays and all is off.
+ * Between them CUPTI is not in the process where nothing holds it there (detach.c): with all of its callbacks
+ * and records off it still costs each launch some percent, and coming and going costs some 20 ms once, which
+ * is less from a second between windows on. Where it is held, or windows are nearer to each other, it stays
+ * and all is off.
  */
 #include <stdlib.h>
 
@@ -127,6 +128,10 @@ static void duty_end(const struct duty_cupti *cupti)
 		return;
 	duty.there = !cupti->detach();
 	duty.stays = duty.there ? duty.stays + 1 : 0;
+	if (duty.stays == DUTY_TRIES)
+		cupti->note(
+			"CUPTI stays in it between windows, and launches are some percent slower: it has CUDA graphs "
+			"that were created in a window, several contexts, or makes no call that waits for the device");
 }
 
 void duty_tick(const struct duty_cupti *cupti)

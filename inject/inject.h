@@ -134,7 +134,8 @@ bool inject_begin_ranges(void);
 /** program_goes_on - 10 ms later; the writer's. Return: false: at once, because it ends */
 bool program_goes_on(void);
 
-/** inject_record_asked - a recording from its beginning to its end, into @pipe; @duty: in which windows. Return: enum grt_cuda_left */
+/** inject_record_asked - a recording from its beginning to its end, into @pipe; @duty: in which windows.
+ * Return: enum grt_cuda_left */
 uint32_t inject_record_asked(uint32_t stack, const struct grt_cuda_duty *duty);
 
 /** inject_writes_running - all that the GPU has done is written; the writer. Return: whether it does more */
@@ -520,11 +521,13 @@ uint64_t duty_wait_ns(uint64_t ns);
  * @is_wanted: the program uses CUDA
  * @attach: it comes into the process. Return: whether it is there
  * @detach: it goes, where it can. Return: whether it has
+ * @note: writes a note
  */
 struct duty_cupti {
 	bool (*is_wanted)(void);
 	bool (*attach)(void);
 	bool (*detach)(void);
+	void (*note)(const char *text);
 };
 
 /** duty_tick - begins and ends windows; the writer, without its lock */

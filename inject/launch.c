@@ -146,6 +146,7 @@ static _Atomic uint64_t correlations;
 /* Rounds in which the driver reported no launch; whether it is known who does. */
 static unsigned int rounds_silent;
 static bool told_by_runtime;
+static bool driver_is_silent;
 
 void grtrace_cuda_launch(uint64_t correlation);
 
@@ -744,8 +745,8 @@ unsigned int launch_enable_calls(void *subscriber)
 	unsigned int n = 0;
 
 	/* those that came later than this CUPTI are refused */
-#define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                   \
-	if (!launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
+#define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                                       \
+	if (driver_is_silent || !launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
 		n += !inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
 #include <grtrace/cuda_calls.def>
 #undef GRT_CUDA_CALL
@@ -783,7 +784,7 @@ void launch_reset(void)
 	}
 	atomic_store(&correlations, 0);
 	rounds_silent = 0;
-	told_by_runtime = false;
+	told_by_runtime = driver_is_silent = false;
 }
 
 /* A call returns after its kernel may have run, and is written a round later. */
@@ -796,6 +797,7 @@ bool launch_check(void *subscriber)
 	told_by_runtime = inject.kernel_calls || ++rounds_silent == ROUNDS_SILENT;
 	if (inject.kernel_calls || !told_by_runtime)
 		return false;
+	driver_is_silent = true;
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                  \
 	if (launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
 		inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);

@@ -255,7 +255,15 @@ bool inject_writes_running(void)
 	return inject.running;
 }
 
-static const struct duty_cupti duty_cupti = {inject_has_driver, inject_duty_attach, inject_duty_detach};
+static void inject_duty_note(const char *text)
+{
+	pthread_mutex_lock(&writer.lock);
+	define_process(5, text);
+	pthread_mutex_unlock(&writer.lock);
+}
+
+static const struct duty_cupti duty_cupti = {inject_has_driver, inject_duty_attach, inject_duty_detach,
+					     inject_duty_note};
 
 static void inject_write_until_end(void)
 {
@@ -690,8 +698,8 @@ static void inject_begin(const char *output)
 {
 	if (!inject_is_first(output))
 		inject_join_ranges();
-	else if (!inject_begin_recording(output) ||
-		 (capture.how != CAPTURE_DUTY && !inject_init_cupti()) || !inject_start())
+	else if (!inject_begin_recording(output) || (capture.how != CAPTURE_DUTY && !inject_init_cupti()) ||
+		 !inject_start())
 		atomic_store(&writer.state, STATE_FAILED);
 }
 

@@ -489,7 +489,8 @@ static int cuda_begin_duty(struct capture *c, struct grt_err *err)
 		return 0;
 	c->duty.epoch = cuda_now();
 	snprintf(c->duty_text, sizeof(c->duty_text),
-		 "CUDA in windows of %g ms, each one of %" PRIu64 " parts: numbers without ~ are of these only",
+		 "CUDA in windows of %g ms, each one of %" PRIu64
+		 " parts: numbers without ~ are of these only",
 		 (double)c->duty.window / 1e6, c->duty.parts);
 	if (getrandom(&c->duty.seed, sizeof(c->duty.seed), 0) != sizeof(c->duty.seed))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot get a random number");

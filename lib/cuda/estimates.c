@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Sums are taken over all windows as if there were no work in them, and corrected where there is: most have little. */
+/* Sums are taken over all windows as if there were no work in them, and corrected where there is: most have
+ * little. */
 #include "estimates.h"
 
 #include <errno.h>
@@ -114,15 +115,16 @@ static void squares_add_work(struct squares *s, double x, double y)
 }
 
 /*
- * Half of the interval of sum(y) / sum(x); @unseen: part of all windows that were not looked into. Few windows
- * with much of the work make the variance itself uncertain: by the kurtosis of what they differ by, degrees of
- * freedom are fewer then than windows.
+ * Half of the interval of sum(y) / sum(x); @unseen: part of all windows that were not looked into. Few
+ * windows with much of the work make the variance itself uncertain: by the kurtosis of what they differ by,
+ * degrees of freedom are fewer then than windows.
  */
 static double squares_half(const struct squares *s, double unseen)
 {
 	double ratio = s->y / s->x, n = s->n;
 	double d2 = s->d2 + ratio * ratio * s->x2, d4 = s->d4 + ratio * ratio * ratio * ratio * s->x4;
-	double kurtosis = d2 > 0 ? n * d4 / (d2 * d2) : 3, freedom = 2 * n / (kurtosis > 1 ? kurtosis - 1 : 1);
+	double kurtosis = d2 > 0 ? n * d4 / (d2 * d2) : 3,
+	       freedom = 2 * n / (kurtosis > 1 ? kurtosis - 1 : 1);
 
 	if (d2 <= 0)
 		return 0;
@@ -154,8 +156,8 @@ static uint32_t estimate_find(const struct grt_watch *w, uint32_t number, uint32
 	return at;
 }
 
-struct grt_estimate grt_estimate_total(const struct grt_watch *w, const struct grt_estimate_sums *s, uint64_t from,
-				       uint64_t to)
+struct grt_estimate grt_estimate_total(const struct grt_watch *w, const struct grt_estimate_sums *s,
+				       uint64_t from, uint64_t to)
 {
 	struct grt_estimate e = {.known = false};
 	struct squares q = {.n = 0};
@@ -193,7 +195,8 @@ struct grt_estimate grt_estimate_total(const struct grt_watch *w, const struct g
 	return e;
 }
 
-struct grt_estimate grt_estimate_share(const struct grt_estimate_sums *part, const struct grt_estimate_sums *all)
+struct grt_estimate grt_estimate_share(const struct grt_estimate_sums *part,
+				       const struct grt_estimate_sums *all)
 {
 	struct grt_estimate e = {.known = false};
 	struct squares q = {.n = 0};

@@ -192,8 +192,8 @@ static int launch_flame_on_device(struct grt_launch_flame *f, const struct grt_i
 }
 
 /* Windows at random: what counts is in one that has ended. */
-static int launch_flame_add_window(struct grt_launch_flame *f, const struct grt_image *image, const struct row *r,
-				   uint64_t start)
+static int launch_flame_add_window(struct grt_launch_flame *f, const struct grt_image *image,
+				   const struct row *r, uint64_t start)
 {
 	uint32_t number = grt_estimate_window(&image->watch, start, f->within.from, f->within.to);
 	uint32_t had = f->window_room;
@@ -430,7 +430,8 @@ struct grt_launch_estimated grt_launch_flame_estimated(const struct grt_launch_f
 
 		if (!image->watch.parts)
 			continue;
-		out.watched += grt_estimate_watched(&image->watch, f->within.from, f->within.to, &of, &windows);
+		out.watched +=
+			grt_estimate_watched(&image->watch, f->within.from, f->within.to, &of, &windows);
 		out.of += of;
 		out.windows += windows;
 		sum = out.total.value;

@@ -57,8 +57,8 @@ int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_sha
 int grt_launch_flame_processes(const struct grt_launch_flame *f, struct grt_process_names *processes);
 
 /**
- * struct grt_launch_estimated - of processes that were watched in windows at random, whose weights are scaled up
- * to all of their time
+ * struct grt_launch_estimated - of processes that were watched in windows at random, whose weights are scaled
+ * up to all of their time
  * @processes: how many; @windows: of these; @watched, @of: their time, and the time that it stands for
  * @total: GPU time of all of them together, where there is one process; else without an interval
  * @beside: kernels and copies of launches just outside of a window, which have no weight

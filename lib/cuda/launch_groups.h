@@ -129,7 +129,8 @@ struct grt_launch_watched {
 	uint64_t beside;
 };
 
-/** grt_launch_groups_estimate - estimates for all groups, after grt_launch_groups_list(). Return: 0 or -ENOMEM */
+/** grt_launch_groups_estimate - estimates for all groups, after grt_launch_groups_list(). Return: 0 or
+ * -ENOMEM */
 int grt_launch_groups_estimate(struct grt_launch_groups *g, struct grt_launch_watched *out);
 
 /** grt_launch_groups_any - whether there are kernels, copies or calls of probed functions */

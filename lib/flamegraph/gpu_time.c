@@ -77,8 +77,8 @@ void grt_flame_note_estimated(struct grt_notes *notes, const struct grt_launch_f
 	if (!e.processes)
 		return;
 	if (e.total.interval)
-		snprintf(interval, sizeof(interval), "95 %% interval %.3f to %.3f ms", (double)e.total.low / 1e6,
-			 (double)e.total.high / 1e6);
+		snprintf(interval, sizeof(interval), "95 %% interval %.3f to %.3f ms",
+			 (double)e.total.low / 1e6, (double)e.total.high / 1e6);
 	grt_note(notes,
 		 "weights are estimated for all of the time, from %" PRIu32
 		 " windows at random places, %.1f s of %.1f s (%.2f %%): ~%.3f ms of GPU time, %s",
@@ -86,7 +86,8 @@ void grt_flame_note_estimated(struct grt_notes *notes, const struct grt_launch_f
 		 e.of ? 100.0 * (double)e.watched / (double)e.of : 0, (double)e.total.value / 1e6, interval);
 	if (e.beside)
 		grt_note(notes,
-			 "  %" PRIu64 " kernels and copies were launched a moment before or after a window: not in it",
+			 "  %" PRIu64
+			 " kernels and copies were launched a moment before or after a window: not in it",
 			 e.beside);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Windows at random places, for a recording that is left on: time is cut into parts as long as a window, and of
- * so many parts after each other, a period, one is chosen. Each moment is in a window with the same probability,
- * whatever the program's rhythm is. All processes of a recording have the same windows.
+ * Windows at random places, for a recording that is left on: time is cut into parts as long as a window, and
+ * of so many parts after each other, a period, one is chosen. Each moment is in a window with the same
+ * probability, whatever the program's rhythm is. All processes of a recording have the same windows.
  */
 #ifndef GRT_TRACE_CUDA_DUTY_H
 #define GRT_TRACE_CUDA_DUTY_H

@@ -10,10 +10,10 @@ unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH MOCK_LOG
 GRTRACE=$GRTRACE_PLAIN/grtrace
 
 # In the meantime: windows that are so far apart that CUPTI goes.
-"$GRTRACE" record -e cuda --duty 0.6%,15ms -o apart.grt "$MOCK/app" shares 6000 >apart 2>&1 &
+"$GRTRACE" record -e cuda --duty 0.6%,15ms -o apart.grt "$MOCK/app" shares 5000 >apart 2>&1 &
 apart=$!
 
-MOCK_LOG=$PWD/log run record -e cuda --duty 20%,20ms -o c.grt "$MOCK/app" shares 3000
+MOCK_LOG=$PWD/log run record -e cuda --duty 20%,20ms -o c.grt "$MOCK/app" shares 2000
 expect "windows at random" 0 'events, 0 lost in c.grt'
 echo "$output" >said
 check "CUPTI is used as it may be" says ' 0 faults, '
@@ -37,7 +37,7 @@ check "flame: weights are for all of the time ($sum of $all)" test $((sum - all)
 check "with their interval" says 'weights are estimated for all of the time, .* ~[0-9.]+ ms of GPU time, 95 % interval [0-9.]+ to [0-9.]+ ms'
 "$GRTRACE" flame c.grt -o c.svg >/dev/null 2>&1
 check "a picture says so" grep -q '<title>Flame graph (estimated)</title>' c.svg
-check "at each number" grep -q '<title>[^<]*~[0-9.]* [mun]*s' c.svg
+check "at each number" grep -Eq '~[0-9.]+ (s|ms|us)' c.svg
 "$GRTRACE" export -f pprof -o c.pb.gz c.grt >/dev/null 2>&1
 check "pprof: a type of its own" grep -qa estimated_time <(zcat -f c.pb.gz)
 check "with its interval" grep -qa '95 % interval' <(zcat -f c.pb.gz)
@@ -54,7 +54,7 @@ check "without --duty nothing is estimated" says '"estimated_total": null,.*"est
 
 # Recorders that are killed, in windows and between them; the program lives, and another one can record it.
 begin_waiting env CUDA_INJECTION64_PATH="$LIBRARY" "$MOCK/app" ask 500
-readable=0 kills=8
+readable=0 kills=5
 for ((i = 0; i < kills; i++)); do
 	"$GRTRACE" record -e cuda --duty 40%,10ms -p $pid -o "killed$i.grt" >/dev/null 2>&1 &
 	recorder=$!
@@ -76,7 +76,7 @@ check "and CUPTI was used as it may be" says ' 0 unclean, .* 0 faults, .* 0 aske
 
 # Programs that are killed.
 readable=0
-for ((i = 0; i < 6; i++)); do
+for ((i = 0; i < 4; i++)); do
 	"$GRTRACE" record -e cuda --duty 40%,10ms -o "dead$i.grt" "$MOCK/app" shares 20000 >/dev/null 2>&1 &
 	recorder=$!
 	sleep "0.$((21 + i * 9))"
@@ -84,7 +84,7 @@ for ((i = 0; i < 6; i++)); do
 	wait $recorder 2>/dev/null
 	"$GRTRACE" report --by kernel --json "dead$i.grt" 2>/dev/null | python3 -c "import json, sys; json.load(sys.stdin)" && readable=$((readable + 1))
 done
-check "programs were killed: what they left is read" test $readable = 6
+check "programs were killed: what they left is read" test $readable = 4
 
 wait $apart
 output=$(<apart)

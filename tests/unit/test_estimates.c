@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work of known shares that is watched in windows at random: its totals and shares lie in the intervals as often as
- * these say, whatever the rhythm of the work is. The truth is what the work itself adds up.
+ * Work of known shares that is watched in windows at random: its totals and shares lie in the intervals as
+ * often as these say, whatever the rhythm of the work is. The truth is what the work itself adds up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,12 +27,9 @@ static const struct {
 	uint64_t ns;
 	uint64_t every;
 } kinds[KINDS] = {
-	{"many short ones", 4000, 20000},
-	{"some", 30000, 200000},
-	{"few long ones", 9 * MS, 40 * MS},
-	{"longer than a window", 60 * MS, 500 * MS},
-	{"in phases", 20000, 100000},
-	{"in a rhythm", 3 * MS, 97 * MS},
+	{"many short ones", 4000, 20000},   {"some", 30000, 200000},
+	{"few long ones", 9 * MS, 40 * MS}, {"longer than a window", 60 * MS, 500 * MS},
+	{"in phases", 20000, 100000},	    {"in a rhythm", 3 * MS, 97 * MS},
 };
 
 static uint64_t random_state;
@@ -168,9 +165,9 @@ static void intervals(void **state)
 		for (uint64_t seed = 1; seed <= RUNS; seed++)
 			run(hits, seed, parts[p]);
 		for (unsigned int k = 0; k < KINDS; k++) {
-			print_message("1 of %u, %s: share in %u of %u, total in %u of %u, bias %.3f\n", (unsigned int)parts[p],
-				      kinds[k].name, hits[k].share, hits[k].shares, hits[k].total, hits[k].totals,
-				      hits[k].bias);
+			print_message("1 of %u, %s: share in %u of %u, total in %u of %u, bias %.3f\n",
+				      (unsigned int)parts[p], kinds[k].name, hits[k].share, hits[k].shares,
+				      hits[k].total, hits[k].totals, hits[k].bias);
 			in += hits[k].share;
 			all += hits[k].shares;
 			total += hits[k].total;

@@ -1181,11 +1181,10 @@ static void memory(void)
 	printf("all %llu %llu\n", (unsigned long long)books_live, (unsigned long long)books_peak);
 }
 
-/* Four ranges for the profiler, with waits between them that are not theirs, and how often CUPTI was wanted
- * outside. */
 /*
- * Work of known shares for @number ms: kernels of four names, of which some are many and short, some few and long,
- * in an order that has a rhythm of its own, and a wait for the device now and then. Prints what it has done.
+ * Work of known shares for @number ms: kernels of four names, of which some are many and short, some few and
+ * long, in an order that has a rhythm of its own, and a wait for the device now and then. Prints what it has
+ * done.
  */
 static void shares(void)
 {
@@ -1193,7 +1192,8 @@ static void shares(void)
 		const char *name;
 		uint64_t ns;
 		unsigned int of;
-	} kernel[] = {{"short", 20000, 600}, {"middle", 100000, 300}, {"long", 900000, 80}, {"tiny", 2000, 20}};
+	} kernel[] = {
+		{"short", 20000, 600}, {"middle", 100000, 300}, {"long", 900000, 80}, {"tiny", 2000, 20}};
 	unsigned long calls[4] = {0};
 	uint64_t seed = 1, ns[4] = {0}, begun, left;
 	struct timespec t;
@@ -1222,6 +1222,8 @@ static void shares(void)
 	fflush(stdout);
 }
 
+/* Four ranges for the profiler, with waits between them that are not theirs, and how often CUPTI was wanted
+ * outside. */
 static void profiler_windows(void)
 {
 	unsigned int outside = 0;
