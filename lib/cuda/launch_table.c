@@ -274,6 +274,12 @@ static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, 
 	TIME("p99", p99, exec, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "of 99 %, ns"), \
 	TIME("max", max, exec, GRT_COLUMN_ALL, "the most, ns")
 
+#define LATENCY \
+	TIME("latency_avg", mean, latency, GRT_COLUMN_MORE, "from the call to its beginning, mean, ns"), \
+	TIME("latency_p50", p50, latency, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "the same, median, ns"), \
+	TIME("latency_p99", p99, latency, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "the same, of 99 %, ns"), \
+	TIME("latency_max", max, latency, GRT_COLUMN_MORE, "the same, the most, ns")
+
 /* Of a process that was watched in windows at random: all of its time. */
 #define SCALED \
 	{"est_calls", launch_table_get_estimate, offsetof(struct grt_estimate, works), GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "calls in all of the time, estimated from the windows"}, \
@@ -283,15 +289,10 @@ static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, 
 	{"share_from", launch_table_get_low, true, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of the 95 % interval of the share in all of the time, percent"}, \
 	{"share_to", launch_table_get_high, true, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "the same, its end, percent"}
 
-#define LATENCY \
-	TIME("latency_avg", mean, latency, GRT_COLUMN_MORE, "from the call to its beginning, mean, ns"), \
-	TIME("latency_p50", p50, latency, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "the same, median, ns"), \
-	TIME("latency_p99", p99, latency, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "the same, of 99 %, ns"), \
-	TIME("latency_max", max, latency, GRT_COLUMN_MORE, "the same, the most, ns")
-
 #define REST \
 	NUMBER("untimed", untimed, GRT_COLUMN_MORE, "records without stamps or an end"), \
 	NUMBER("before_call", before_call, GRT_COLUMN_MORE, "records whose stamp is before their call's"), \
+	SCALED, \
 	{.name = NULL}
 
 #define UUID {"uuid", launch_table_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "of the device: its identity, for all processes"}
@@ -300,7 +301,7 @@ static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, 
 
 static const struct grt_column kernel_columns[] = {
 	{"kernel", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
-	PROCESS(GRT_COLUMN_TELLS), TIMES, SCALED, LATENCY,
+	PROCESS(GRT_COLUMN_TELLS), TIMES, LATENCY,
 	{"occupancy", launch_table_get_occupancy, 0, GRT_CELL_PERCENT, GRT_COLUMN_MORE, "warps of a multiprocessor that there can be at once, of the most, mean, percent"},
 	{"limited_by", launch_table_get_limits, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "what keeps more out: warps, blocks, registers or shared memory"},
 	{"waves", launch_table_get_waves, 0, GRT_CELL_AMOUNT, GRT_COLUMN_MORE, "its blocks, of those that the device can have at once, mean"},
@@ -310,7 +311,7 @@ static const struct grt_column kernel_columns[] = {
 static const struct grt_column stack_columns[] = {
 	PROCESS(GRT_COLUMN_TELLS),
 	SMALL("node", number, GRT_COLUMN_MORE, "number of the stack in its process, 0: none"),
-	TIMES, SCALED, LATENCY,
+	TIMES, LATENCY,
 	{"stack", grt_cell_pointed, G(brief), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the launch: frames that say most, innermost first"},
 	{"frames", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_MORE, "all of it, outermost first, with ; between"},
 	REST,
@@ -325,7 +326,7 @@ static const struct grt_column stream_columns[] = {
 	BUSY,
 	NUMBER("kernels", kernels, GRT_COLUMN_ALL, "kernels that ran"),
 	NUMBER("copies", copies, GRT_COLUMN_ALL, "copies and fills"),
-	TIMES, SCALED, LATENCY,
+	TIMES, LATENCY,
 	{"depth_avg", launch_table_get_depth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "work not over when a call was made, mean"},
 	{"depth_max", launch_table_get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "the most of it"},
 	BYTES(GRT_COLUMN_MORE), REST,
@@ -349,7 +350,7 @@ static const struct grt_column device_columns[] = {
 	BUSY,
 	NUMBER("kernels", kernels, GRT_COLUMN_ALL, "kernels that ran"),
 	NUMBER("copies", copies, GRT_COLUMN_ALL, "copies and fills"),
-	TIMES, SCALED, LATENCY, BYTES(GRT_COLUMN_ALL), REST,
+	TIMES, LATENCY, BYTES(GRT_COLUMN_ALL), REST,
 };
 
 static const struct grt_column copy_columns[] = {
@@ -358,7 +359,7 @@ static const struct grt_column copy_columns[] = {
 	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
 	BYTES(GRT_COLUMN_ALL),
 	{"bandwidth", get_bandwidth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "while it copied, B/s"},
-	TIMES, SCALED, LATENCY, REST,
+	TIMES, LATENCY, REST,
 };
 
 const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
