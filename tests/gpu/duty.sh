@@ -170,7 +170,7 @@ for loop in ${LOOPS:-eager graph item}; do
 	for ((i = 0; i < PAIRS; i++)); do
 		start "$loop" 10 bare$i X=1 && end
 		start "$loop" 10 asleep$i "${library[@]}" && end
-		files+=(bare$i asleep$i)
+		files+=("bare$i" "asleep$i")
 	done
 	"$python" compare.py "$loop asleep" files "${files[@]}"
 	turns "$loop" complete 5

@@ -91,8 +91,8 @@ output=$(<apart)
 check "far apart: CUPTI goes after a window, and comes again" says '^finalized [1-9][0-9]* times, 0 faults, 0 asked$'
 check "and there are windows" test "$("$GRTRACE" dump -t capture apart.grt | grep -c 'end=[1-9]')" -ge 2
 
-for bad in 0 60% x 1%,1ms 1%,9h 1%, 1%5; do
-	run record -e cuda --duty $bad -o c.grt true
+for bad in 0 60% x 1%,1ms 1%,9h "1%," 1%5; do
+	run record -e cuda --duty "$bad" -o c.grt true
 	expect "--duty $bad" 2 'duty: PERCENT\[,WINDOW\]'
 done
 run record -e cuda --duty 1% --delay 1 -o c.grt true
