@@ -149,6 +149,7 @@ struct grt_idleness_options {
  * @unkept: parts that @keep had no room for
  * @not_followed: ns of gaps in which a submitter was that nobody followed
  * @threads_over: records of threads beyond GRT_SUBMITTERS_MAX
+ * @chosen: CUDA processes that were watched in windows at random places only
  */
 struct grt_idleness_count {
 	uint64_t late;
@@ -157,6 +158,7 @@ struct grt_idleness_count {
 	uint64_t unkept;
 	uint64_t not_followed;
 	uint64_t threads_over;
+	uint64_t chosen;
 };
 
 struct grt_idleness;

@@ -247,6 +247,11 @@ static void note_idle(const struct grt_idleness *x, struct grt_pass *pass)
 		grt_note(pass->notes,
 			 "idle time: %" PRIu64 " events are not in the trace: it may be too high", missing);
 
+	if (n.chosen)
+		grt_note(
+			pass->notes,
+			"idle time is that of windows at random places: it is not scaled up, and work that was launched "
+			"before a window is not seen in it");
 	if (n.late)
 		grt_note(pass->notes, "idle time: %" PRIu64 " jobs and records came late: it may be too high",
 			 n.late);
@@ -359,8 +364,9 @@ static void free_idle(void *state)
 
 static const struct grt_part idle_parts[] = {
 	{"idle", "when GPUs were idle, and why",
-	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, 0, &grt_idleness_table,
-	 .tables = GRT_TABLES(&grt_idleness_device_table), .any = any_idle, .write = write_idle},
+	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0,
+	 &grt_idleness_table, .tables = GRT_TABLES(&grt_idleness_device_table), .any = any_idle,
+	 .write = write_idle},
 	{.name = NULL},
 };
 

@@ -38,6 +38,7 @@ struct grt_stacks;
 #define GRT_PART_LATENCY 128U /* timeline, with --latency-only, too */
 #define GRT_PART_BARS 256U    /* timeline without it */
 #define GRT_PART_FIRST 2048U  /* of the summary: in front of everything else, once the trace is over */
+#define GRT_PART_TABLES 4096U /* exports of tables, with all its rows */
 #define GRT_PART_FLAME 512U   /* flame --weight NAME: finish fills @pass->tree */
 #define GRT_PART_WORST 1024U  /* its worst rows come first: text shows ten unless more are asked for */
 
@@ -166,7 +167,8 @@ struct grt_analysis {
  * @seen: events taken in by type, all in [0]; NULL: nobody counts them
  * @completed_again: COMPLETE of jobs that were complete
  * @columns: of a timeline's bars, at most; how many there are, once it has begun
- * @shape, @tree, @side: what a flame graph adds up, and where to
+ * @shape, @tree, @side: what a flame graph adds up, and where to; @estimated: set where its weights are
+ *	scaled up from windows at random
  * @slots: gets when the weights came, where the analysis knows; NULL: nobody asks
  * @idle: gets each part of the idle time; NULL: nobody asks
  * @writer, @notes: where parts are written
@@ -199,6 +201,7 @@ struct grt_pass {
 	struct grt_slots *slots;
 	const struct grt_idleness_sink *idle;
 	unsigned int side;
+	bool estimated;
 	struct grt_writer *writer;
 	struct grt_notes *notes;
 	bool csv;
