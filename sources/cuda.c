@@ -556,8 +556,7 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 	snprintf(given, sizeof(given), "%s:%s", c->number, c->path);
 	if (setenv(GRT_CUDA_RECORDING_ENV, given, 1) || setenv("CUDA_INJECTION64_PATH", c->library, 1) ||
 	    setenv("GRTRACE_OUTPUT", c->path, 1) || setenv("GRTRACE_STACK", c->stack, 1) ||
-	    cuda_set_nvtx(c) || cuda_set_window() || cuda_set_duty(&c->duty) ||
-	    cuda_set_sampling())
+	    cuda_set_nvtx(c) || cuda_set_window() || cuda_set_duty(&c->duty) || cuda_set_sampling())
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
 	return 0;
 }
