@@ -21,6 +21,7 @@
 #define IN_FLIGHT_MAX 65536U
 #define PROCESSES_MAX 65536U
 #define KERNELS_MAX 65536U
+#define STACKS_MAX 65536U
 /* Calls of CUDA's, the ones that have a stack of their own, have small numbers. */
 #define SINCE_BIT 0x80000000U
 /* And for each device one of each cause, which take what finds no place: sums stay whole. */
@@ -375,6 +376,7 @@ static int idle_take(struct grt_idleness *x, struct idle_device *d, const struct
 			d->reached = to;
 		}
 		d->device.inferred |= w->inferred;
+		ret = ret ?: idle_ends_add(x, d, w, to - from);
 	}
 	d->any = true;
 	return ret;
@@ -730,6 +732,7 @@ int grt_idleness_new(struct grt_idleness **out, const struct grt_idleness_option
 	grt_keyed_init(&x->processes, sizeof(uint64_t), PROCESSES_MAX);
 	grt_keyed_init(&x->wakers, 17, PROCESSES_MAX);
 	grt_keyed_init(&x->kernels, 1, KERNELS_MAX);
+	grt_keyed_init(&x->worked, sizeof(struct grt_stack_end_sum), STACKS_MAX);
 	if (!grt_threads_new(&x->threads, &threads))
 		return 0;
 	grt_idleness_free(x);
@@ -764,7 +767,7 @@ int grt_idleness_end(struct grt_idleness *x, const struct grt_names *names, uint
 	x->last = last > x->first ? last : x->first;
 	for (uint32_t i = 0; i < x->devices.used && !ret; i++)
 		ret = idle_end_device(x, x->device[i]);
-	return ret ?: idle_name_all(x, names);
+	return ret ?: idle_ends_sum(x) ?: idle_name_all(x, names);
 }
 
 const struct grt_idleness_device *grt_idleness_device(const struct grt_idleness *x, uint32_t number)
@@ -825,6 +828,7 @@ void grt_idleness_free(struct grt_idleness *x)
 	grt_keyed_free(&x->devices);
 	grt_keyed_free(&x->by_key);
 	grt_keyed_free(&x->stacks);
+	grt_keyed_free(&x->worked);
 	grt_keyed_free(&x->inside);
 	grt_keyed_free(&x->processes);
 	grt_keyed_free(&x->wakers);

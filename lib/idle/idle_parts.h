@@ -115,6 +115,7 @@ struct grt_idleness {
 	struct grt_keyed processes; /* when they began */
 	struct grt_keyed wakers;    /* their names */
 	struct grt_keyed kernels;   /* by device and name */
+	struct grt_keyed worked;    /* struct grt_stack_end_sum by device, image and stack */
 	struct idle_image *image;
 	uint32_t images;
 	struct grt_idleness_part *part;
@@ -124,6 +125,13 @@ struct grt_idleness {
 	size_t text;
 	struct grt_idleness_count count;
 };
+
+/** idle_ends_add - work of @ns. Return: 0 or -ENOMEM */
+int idle_ends_add(struct grt_idleness *x, const struct idle_device *d, const struct idle_work *w,
+		  uint64_t ns);
+
+/** idle_ends_sum - the trace is over: of each device. Return: 0 or -ENOMEM */
+int idle_ends_sum(struct grt_idleness *x);
 
 /** idle_name_all - the texts of devices and rows, and the list of rows. Return: 0 or -ENOMEM */
 int idle_name_all(struct grt_idleness *x, const struct grt_names *names);

@@ -43,6 +43,11 @@ lines=$(grep -o '\<deep ways.cc:[0-9]*' theirs | sed 's/.*://' | sort -nu | sed 
 "$GRTRACE" flame --weight wall -o lined.svg run.grt
 check "a frame of a picture has its lines, for the mouse: $lines" test -n \
 	"$(tr '\n' ' ' <lined.svg | grep -o "<title>deep ways.cc:$lines ")"
+"$GRTRACE" flame --weight wall -o lined.speedscope.json run.grt
+jq -r '.shared.frames[] | select(.file) | "\(.name) \(.file):\(.line)"' lined.speedscope.json | sed 's/(.*) / /' | sort -u >ours
+cut -d' ' -f2- theirs | sed 's/ < /\n/g' | grep -v '?' | sort -u >all
+output=$(comm -23 all ours)
+check "a profile has all lines that addr2line has" test -s all -a -z "$output"
 run record --no-symbols -e sched -F 0 -o run.grt -- sleep 0.1
 check "--no-symbols: no frame of the program has a name" test -z \
 	"$("$GRTRACE" dump --type frame --json run.grt | jq -r 'select(.symbol | test("[+]0x|^0x") | not) | .symbol')"
@@ -55,5 +60,10 @@ for way in tail signal; do
 	compare dynamic $way uprobe:./dynamic:$nap $nap
 done
 compare static deep uprobe:./static:$nap $nap
+run record -e uprobe:./lined:$nap -o run.grt -- setarch -R ./lined deep
+at=$(objdump -d --no-show-raw-insn lined | sed -n '/<_ZL4deep.*>:$/,/^$/s/^ *\([0-9a-f]*\):.*call.*<_ZL3napv>/\1/p')
+line=$(addr2line -se lined $at | sort -u | paste -sd'|')
+run report --by stack run.grt
+expect "report names the line of the call: $line" 0 "nap \(ways.cc:[0-9]+\) < deep \(($line)\)"
 check "it says how they end" grep -q 'uprobe_decoder = ".* entry=[1-9]' run.grt/metadata
 plan
