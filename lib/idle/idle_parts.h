@@ -90,6 +90,12 @@ struct idle_at {
 	uint32_t since;
 };
 
+/** struct idle_call - an ioctl that a thread is in; @user: stack id of the stack that entered it, 0: none */
+struct idle_call {
+	uint64_t begin;
+	uint32_t user;
+};
+
 /** struct idle_image - @nodes: that were looked at; @interpreted: one of them is of an interpreter */
 struct idle_image {
 	uint32_t nodes;
@@ -111,7 +117,7 @@ struct grt_idleness {
 	struct idle_row **row;
 	uint32_t rows, row_room;
 	struct grt_keyed stacks;    /* of jobs in flight, by (ctx, seqno) */
-	struct grt_keyed inside;    /* when threads entered an ioctl */
+	struct grt_keyed inside;    /* struct idle_call by thread */
 	struct grt_keyed processes; /* when they began */
 	struct grt_keyed wakers;    /* their names */
 	struct grt_keyed kernels;   /* by device and name */

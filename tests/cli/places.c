@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * places DIR: a recording of two jobs whose stacks have lines of a source: one of 600 us, which main() asked
- * for, and one of 400 us, whose stack ends before, in code without unwind table. Between them 1 ms passes.
+ * for, and one of 400 us, whose stack ends before, in code without unwind table. Between them 1 ms passes,
+ * of which the program is in an ioctl for 300 us.
  */
 #include "../unit/trace_maker.h"
 
@@ -29,6 +30,9 @@ static const struct frame whole[] = {{"ioctl", LIBC, 0, 0},
 				     {"main", APP, 50, 0},
 				     {"_start", APP, 0, 0}};
 static const struct frame cut[] = {{"ioctl", LIBC, 0, 0}, {"submit", APP, 14, 1}, {"draw", APP, 35, 0}};
+
+static const struct frame query[] = {
+	{"ioctl", LIBC, 0, 0}, {"query", APP, 60, 0}, {"main", APP, 52, 0}, {"_start", APP, 0, 0}};
 
 static struct trace_maker *tm;
 static uint64_t now = 1000000;
@@ -75,6 +79,17 @@ static void put_job(uint64_t seqno, uint32_t stack, uint64_t ns)
 	tm_emit(tm, 0, complete, .e.time = now, .e.ctx = 1, .e.seqno = seqno, .e.ring = RING_GFX);
 }
 
+static void put_call(uint32_t stack, uint64_t ns)
+{
+	tm_emit(tm, 0, ioctl_enter, .e.time = now, .e.pid = 10, .e.tid = 10, .e.ring = GRT_RING_NONE,
+		.cmd = 0x6400);
+	tm_emit(tm, 0, call_stack, .e.time = now, .e.pid = 10, .e.tid = 10, .e.ring = GRT_RING_NONE,
+		.user = stack);
+	now += ns;
+	tm_emit(tm, 0, ioctl_exit, .e.time = now, .e.pid = 10, .e.tid = 10, .e.ring = GRT_RING_NONE,
+		.cmd = 0x6400);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
@@ -86,8 +101,11 @@ int main(int argc, char **argv)
 		put_text(i);
 	put_stack(1, whole, sizeof(whole) / sizeof(whole[0]), GRT_STACK_END_ENTRY);
 	put_stack(2, cut, sizeof(cut) / sizeof(cut[0]), GRT_STACK_END_NO_TABLE);
+	put_stack(3, query, sizeof(query) / sizeof(query[0]), GRT_STACK_END_ENTRY);
 	put_job(1, 1, 600000);
-	now += 1000000;
+	now += 200000;
+	put_call(3, 300000);
+	now += 500000;
 	put_job(2, 2, 400000);
 	tm_close(tm);
 	return 0;

@@ -22,11 +22,12 @@ ours() {
 }
 theirs() { # PROGRAM WAY [FUNCTION]
 	gdb -q -batch ${3:+-ex "set \$at = \"$3\""} -x "$GRTRACE_SRC/tests/cli/unwound/in_gdb.py" \
-		--args ./"$1" "$2" 2>/dev/null </dev/null | sed -n 's/^STACK //p' | sort
+		--args ./"$1" "$2" $type 2>/dev/null </dev/null | sed -n 's/^STACK //p' | sort
 }
 
+type= # of ioctls that the program makes
 compare() { # PROGRAM WAY SOURCE [FUNCTION]
-	run record -e "$3" -o run.grt -- setarch -R ./"$1" "$2"
+	run record -e "$3" ${type:+--stack=bpf} -o run.grt -- setarch -R ./"$1" "$2" $type
 	theirs "$1" "$2" ${4:+"$4"} >theirs
 	ours >ours
 	check "$1, $2, $3: gdb has stacks" test -s theirs
@@ -55,6 +56,12 @@ compare static signal sched
 # linked statically: the table has no header
 compare whole sort sched
 check "it says how they end" grep -q 'sched_stack_ends = "entry=[1-9]' run.grt/metadata
+# NVIDIA's driver is stood in for by /dev/null
+mkdir -p sys/proc
+printf 'Character devices:\n  1 nvidia-null\n' >sys/proc/devices
+type=d compare dynamic tail ioctl ioctl
+type=F GRTRACE_SYSROOT=$PWD/sys compare lined throw nvidia ioctl
+check "it says how they end" grep -q 'nvidia_stack_ends = "entry=[1-9]' run.grt/metadata
 nap=_ZL3napv
 for way in tail signal; do
 	compare dynamic $way uprobe:./dynamic:$nap $nap
