@@ -301,10 +301,10 @@ int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e
 
 /* Work of a graph is under the code that made its node, and the launch of the graph is a frame there. */
 static int launch_flame_put_replay(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i,
-				   struct grt_stacks *tree, uint32_t *node)
+				   bool places, struct grt_stacks *tree, uint32_t *node)
 {
 	char at[GRT_IMAGE_FRAMES_LINE], text[sizeof(at) + 24];
-	int ret = grt_image_frames_put(f->frames, i, r->origin, tree, node)
+	int ret = grt_image_frames_put(f->frames, i, r->origin, places, tree, node)
 			  ?: grt_image_frames_line(f->frames, i, r->node, at);
 
 	snprintf(text, sizeof(text), at[0] ? "[graph replay at %s]" : "[graph replay]", at);
@@ -313,14 +313,14 @@ static int launch_flame_put_replay(struct grt_launch_flame *f, const struct row 
 
 /* What stands for the stack of work: it, or why there is none. */
 static int put_stack(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i, bool replays,
-		     struct grt_stacks *tree, uint32_t *node)
+		     bool places, struct grt_stacks *tree, uint32_t *node)
 {
 	const struct grt_cuda_call *call = r->call ? grt_cuda_call(r->call) : NULL;
 
 	if (r->origin && !replays)
-		return launch_flame_put_replay(f, r, i, tree, node);
+		return launch_flame_put_replay(f, r, i, places, tree, node);
 	if (r->node)
-		return grt_image_frames_put(f->frames, i, r->node, tree, node);
+		return grt_image_frames_put(f->frames, i, r->node, places, tree, node);
 	if (r->how == GRT_LAUNCHED_BY_GPU)
 		return grt_stacks_word(tree, "[device launch]", node);
 	if (r->how == GRT_LAUNCHED_UNKNOWN)
@@ -475,7 +475,7 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 	if (!ret)
 		ret = grt_range_paths_put(&f->ranges, r->range, tree, &node);
 	if (!ret)
-		ret = put_stack(f, r, i, shape->by == GRT_FLAME_BY_GRAPH, tree, &node);
+		ret = put_stack(f, r, i, shape->by == GRT_FLAME_BY_GRAPH, shape->places, tree, &node);
 	/* the function itself is the innermost frame */
 	if (!ret && r->leaf != GRT_FLAME_LEAF_CALL)
 		ret = launch_flame_put_leaf(f, r, i, tree, &node);

@@ -372,7 +372,7 @@ static int stack_name(struct grt_launch_groups *g, struct grt_launch_group *grou
 
 	group->number = (uint32_t)key->w[1];
 	if (group->number) {
-		ret = grt_image_frames_folded(g->frames, image, group->number,
+		ret = grt_image_frames_folded(g->frames, image, group->number, true,
 					      g->text < STACKS_TEXT_MAX ? GRT_IMAGE_FRAMES_FOLDED_MAX
 									: STACK_TEXT_LEAST,
 					      &group->name);

@@ -24,7 +24,7 @@ void grt_flame_export_within(struct grt_export *x, uint64_t from, uint64_t to)
 
 int grt_flame_export_end(struct grt_export *x, enum grt_flamegraph_form form)
 {
-	const struct grt_flame_shape shape = {0};
+	const struct grt_flame_shape shape = {.places = grt_flamegraph_has_places(form)};
 	const struct grt_launch_flame *launches = grt_flame_launches(x->state);
 	struct grt_notes notes = {.n = 0};
 	struct grt_flamegraph_look look = {

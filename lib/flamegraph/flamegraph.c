@@ -183,10 +183,11 @@ int flamegraph_draw(struct flamegraph *f, uint64_t least)
 static const struct form_row {
 	const char *endings;
 	bool drawn;
+	bool places;
 	int (*write)(struct flamegraph *f);
 } form_rows[] = {
-#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, help) \
-	[GRT_FLAMEGRAPH_##NAME] = {endings, drawn, flamegraph_##name},
+#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, places, help) \
+	[GRT_FLAMEGRAPH_##NAME] = {endings, drawn, places, flamegraph_##name},
 #include "forms.def"
 };
 
@@ -213,6 +214,11 @@ enum grt_flamegraph_form grt_flamegraph_form(const char *path)
 bool grt_flamegraph_drawn(enum grt_flamegraph_form form)
 {
 	return form_rows[form].drawn;
+}
+
+bool grt_flamegraph_has_places(enum grt_flamegraph_form form)
+{
+	return form_rows[form].places;
 }
 
 int grt_flamegraph_write(const struct grt_stacks *s, enum grt_flamegraph_form form,

@@ -56,7 +56,8 @@ extern const struct flamegraph_kind flamegraph_kinds[];
 unsigned int flamegraph_kind_of(const char *text, size_t len);
 
 /* Each form writes the file. Return: 0, -ENOMEM, or -errno of a failed write */
-#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, help) int flamegraph_##name(struct flamegraph *f);
+#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, places, help) \
+	int flamegraph_##name(struct flamegraph *f);
 #include "forms.def"
 
 /**
