@@ -152,6 +152,7 @@ static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt
 	if (code != EXIT_DONE)
 		return code;
 	code = ret < 0 ? 0 : grt_analyses_finish(a);
+	g->look.estimated |= a->pass.estimated;
 	if (code)
 		return no_tree(code, path);
 	if (ret >= 0)

@@ -61,6 +61,10 @@ void flamegraph_weight(const struct flamegraph *f, uint64_t weight, char *text, 
 	const char *unit = f->look->unit;
 	char scaled[GRT_UNITS_MAX];
 
+	if (f->look->estimated && room > 1) {
+		*text++ = '~';
+		room--;
+	}
 	if (!strcmp(unit, "ns") || (!strcmp(unit, "us") && weight < UINT64_MAX / 1000)) {
 		grt_units_ns(scaled, *unit == 'n' ? weight : weight * 1000);
 		snprintf(text, room, "%s", scaled);
@@ -69,6 +73,11 @@ void flamegraph_weight(const struct flamegraph *f, uint64_t weight, char *text, 
 	} else {
 		snprintf(text, room, "%llu%s%.60s", (unsigned long long)weight, *unit ? " " : "", unit);
 	}
+}
+
+const char *flamegraph_title(const struct flamegraph *f)
+{
+	return f->look->title ?: f->look->estimated ? "Flame graph (estimated)" : "Flame graph";
 }
 
 double flamegraph_share(const struct flamegraph *f, enum grt_stacks_side side, uint64_t weight)

@@ -26,6 +26,7 @@
  * @min: SVG: frames narrower than so many thousandths of a pixel are not drawn, but counted
  * @about: HTML, PPROF, SPEEDSCOPE: program, host, time; untrusted text, NULL: unknown
  * @levels: HTML, PPROF: what the outermost frames are: "process", "process thread"; NULL: unknown
+ * @estimated: weights are estimates: they are marked
  * @weight: PPROF, SPEEDSCOPE: what the weights are: "time", "launches"; NULL: "weight"
  * @notes: HTML, PPROF: what the graph does not show; NULL: nothing
  */
@@ -37,6 +38,7 @@ struct grt_flamegraph_look {
 	const char *about;
 	const char *levels;
 	const char *weight;
+	bool estimated;
 	const struct grt_notes *notes;
 };
 

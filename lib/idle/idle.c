@@ -848,8 +848,11 @@ uint32_t grt_idleness_rows(const struct grt_idleness *x, const struct grt_idlene
 
 struct grt_idleness_count grt_idleness_count(const struct grt_idleness *x)
 {
+	const struct grt_images *images = x->launches ? grt_launches_images(x->launches) : NULL;
 	struct grt_idleness_count n = x->count;
 
+	for (uint32_t i = 0; images && i < images->images; i++)
+		n.chosen += images->image[i]->watch.parts != 0;
 	n.threads_over = x->submitters.over;
 	n.unkept = x->options.keep ? n.unkept : 0;
 	return n;

@@ -152,6 +152,7 @@ struct grt_idleness_options {
  * @unkept: parts that @keep had no room for
  * @not_followed: ns of gaps in which a submitter was that nobody followed
  * @threads_over: records of threads beyond GRT_SUBMITTERS_MAX
+ * @chosen: CUDA processes that were watched in windows at random places only
  * @ends_over: work of stacks for which there was no room, and which is not in @ends of its device
  */
 struct grt_idleness_count {
@@ -161,6 +162,7 @@ struct grt_idleness_count {
 	uint64_t unkept;
 	uint64_t not_followed;
 	uint64_t threads_over;
+	uint64_t chosen;
 	uint64_t ends_over;
 };
 

@@ -23,6 +23,12 @@ _Static_assert(sizeof(struct grt_job) == 128, "two cache lines");
 /** grt_jobs_completed_again - COMPLETE events of jobs that were complete: concluded before, or told twice */
 uint64_t grt_jobs_completed_again(const struct grt_jobs *j);
 
+/**
+ * grt_jobs_settle - ends the window of jobs that were complete before @time, ns: for those who want jobs
+ * while events still come. Return: 0 or what the sink returned
+ */
+int grt_jobs_settle(struct grt_jobs *j, uint64_t time);
+
 /** grt_job_touches - whether one of a job's stamps, or what is between them, lies in a span */
 bool grt_job_touches(const struct grt_job *job, uint64_t first, uint64_t last);
 
