@@ -111,6 +111,7 @@ struct grt_gpu_place {
  * @cgroups: their paths
  * @jobs: they are wanted
  * @from, @to: nothing else counts; @first, @last: the time looked at
+ * @follows: what was before @from was looked at, too
  * @backwards: slices that began before the one before had ended
  * @over: slices, jobs and values in no row
  */
@@ -126,6 +127,7 @@ struct grt_gpu_processes {
 	uint64_t to;
 	uint64_t first;
 	uint64_t last;
+	bool follows;
 	uint64_t backwards;
 	uint64_t over;
 	uint32_t budget;
@@ -142,6 +144,18 @@ int grt_gpu_processes_event(struct grt_gpu_processes *g, const struct grt_event 
 /** grt_gpu_processes_job - takes in a job. Return: 0 or -ENOMEM */
 int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job);
 
+/**
+ * grt_gpu_processes_running - takes in a job that has no end so far: it has its ring up to @now
+ * Return: 0 or -ENOMEM
+ */
+int grt_gpu_processes_running(struct grt_gpu_processes *g, const struct grt_job *job, uint64_t now);
+
+/**
+ * grt_gpu_processes_next - what was finished is forgotten: from now on the time behind @from counts. A place
+ * and a counter that is still there stay, with no time so far. Return: 0 or -ENOMEM
+ */
+int grt_gpu_processes_next(struct grt_gpu_processes *g, uint64_t from);
+
 /** grt_gpu_processes_finish - the trace is over; may come again after further events. Return: 0 or -ENOMEM */
 int grt_gpu_processes_finish(struct grt_gpu_processes *g, const struct grt_pass *pass);
 
@@ -149,8 +163,33 @@ int grt_gpu_processes_finish(struct grt_gpu_processes *g, const struct grt_pass 
 const struct grt_gpu_place *grt_gpu_processes_place(const struct grt_gpu_processes *g,
 						    const struct grt_gpu_process *row);
 
+/**
+ * grt_gpu_processes_device - the number of the GPU that a place is of, major << 20 | minor; 0: unknown
+ * @name: gets its name, NULL: it has none
+ */
+uint32_t grt_gpu_processes_device(const struct grt_gpu_place *at, const struct grt_names *names,
+				  const char **name);
+
+/** grt_gpu_processes_is_doubled - counters of a GPU whose jobs are known say nothing more */
+bool grt_gpu_processes_is_doubled(const struct grt_gpu_processes *g, const struct grt_names *names,
+				  const struct grt_gpu_process *row);
+
 /** grt_gpu_processes_wall - the time that a row is a part of, ns */
 uint64_t grt_gpu_processes_wall(const struct grt_gpu_processes *g, const struct grt_gpu_process *row);
+
+/** grt_gpu_processes_cgroup - path of a process's control group, NULL: unknown */
+const char *grt_gpu_processes_cgroup(const struct grt_gpu_processes *g, uint32_t pid);
+
+/** struct grt_gpu_processes_view - what the rows of grt_gpu_processes_table are seen with; @room: for texts of
+ * control groups */
+struct grt_gpu_processes_view {
+	const struct grt_gpu_processes *g;
+	const struct grt_names *names;
+	char (*room)[64];
+};
+
+/* Rows are struct grt_gpu_process. */
+extern const struct grt_table grt_gpu_processes_table[GRT_GPU_BYS];
 
 /** grt_gpu_processes_free - frees it; NULL is allowed */
 void grt_gpu_processes_free(struct grt_gpu_processes *g);

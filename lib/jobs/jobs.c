@@ -1137,6 +1137,25 @@ int grt_jobs_flush(struct grt_jobs *j)
 	return r;
 }
 
+int grt_jobs_hand_over(struct grt_jobs *j)
+{
+	int r = 0;
+
+	while (!r && j->done_used)
+		r = leave_window(j);
+	return r;
+}
+
+int grt_jobs_each_live(const struct grt_jobs *j, int (*fn)(void *arg, const struct grt_job *job), void *arg)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < j->used && !r; i++)
+		if (j->job[i].state == JOB_LIVE)
+			r = fn(arg, &j->job[i]);
+	return r;
+}
+
 /* The sums that are not kept event by event. */
 void grt_jobs_count_sized(const struct grt_jobs *j, struct grt_jobs_count *out, size_t size)
 {

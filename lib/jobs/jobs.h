@@ -23,6 +23,18 @@ _Static_assert(sizeof(struct grt_job) == 128, "two cache lines");
 /** grt_jobs_completed_again - COMPLETE events of jobs that were complete: concluded before, or told twice */
 uint64_t grt_jobs_completed_again(const struct grt_jobs *j);
 
+/**
+ * grt_jobs_hand_over - jobs that are done do not wait for the window: who shows what happens now wants them now.
+ * What a thread still waits for is held. Return: 0 or what the sink returned
+ */
+int grt_jobs_hand_over(struct grt_jobs *j);
+
+/**
+ * grt_jobs_each_live - calls @fn for each job that is not complete, in no order
+ * Return: 0 or what @fn returned, which ends it
+ */
+int grt_jobs_each_live(const struct grt_jobs *j, int (*fn)(void *arg, const struct grt_job *job), void *arg);
+
 /** grt_job_touches - whether one of a job's stamps, or what is between them, lies in a span */
 bool grt_job_touches(const struct grt_job *job, uint64_t first, uint64_t last);
 
