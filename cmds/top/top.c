@@ -56,7 +56,7 @@ static const struct cmd_json top_json = {
 			     &top_share_table),
 };
 
-void top_head(const struct top *t, struct grt_fields *f)
+static void top_head(const struct top *t, struct grt_fields *f)
 {
 	const struct reading_span span = {t->from, t->to, true};
 
@@ -91,11 +91,9 @@ static int top_write_keyed(struct grt_writer *w, const struct top *t, const stru
 	return ret;
 }
 
-static int top_by_device(const void *a, const void *b)
+static int top_list_gpus(const void *a, const void *b)
 {
-	const struct top_gpu *x = *(void *const *)a, *y = *(void *const *)b;
-
-	return (x->device > y->device) - (x->device < y->device) ?: (x->text > y->text) - (x->text < y->text);
+	return top_by_device(*(void *const *)a, *(void *const *)b);
 }
 
 static void top_note(struct top *t)
@@ -125,7 +123,7 @@ static int top_write_to(struct top *t, FILE *out)
 	grt_writer_begin(w);
 	top_head(t, &f);
 	grt_fields_write(&f, w, "update", "update");
-	ret = top_write_keyed(w, t, &top_gpu_table, &t->gpus, top_by_device)
+	ret = top_write_keyed(w, t, &top_gpu_table, &t->gpus, top_list_gpus)
 		      ?: grt_writer_rows(w, &top_engine_table, t, t->engine, sizeof(*t->engine), t->engines)
 		      ?: top_write_keyed(w, t, &top_process_table, &t->processes, top_compare_share)
 		      ?: grt_writer_rows(w, &top_share_table, t, t->share, sizeof(*t->share), t->on_engines);
@@ -157,17 +155,9 @@ static int top_write(struct top *t)
 /* The time up to @to is over. Return: 0, TOP_STOP or -ENOMEM */
 static int top_update(struct top *t, uint64_t to)
 {
-	int ret;
+	int ret = top_figures(t, to) ?: (t->screen ? top_screen_show : top_write)(t);
 
-	t->to = to;
-	t->now.lost = grt_session_health(t->session)->balance.fate[GRT_FATE_LOST];
-	ret = top_figures(t) ?: (t->screen ? top_screen_show : top_write)(t);
-	if (ret)
-		return ret;
-	if (t->left && !--t->left)
-		return TOP_STOP;
-	/* the screen shows the rows of this update until the next one is made */
-	return top_next(t);
+	return ret ?: t->left && !--t->left ? TOP_STOP : 0;
 }
 
 /* ------------------------------------------------------------------------ live */
@@ -207,13 +197,22 @@ static void top_name_sources(struct top *t, const struct live *l, const char *wo
 	t->sees_xids = live_has(l, "nvidia");
 }
 
+/* Events that came after the last update. */
+static uint64_t top_unread(const struct top *t)
+{
+	const struct grt_health *h = grt_session_health(t->session);
+	uint64_t delivered = h->balance.fate[GRT_FATE_DELIVERED];
+
+	return t->sources[0] && delivered > h->events ? delivered - h->events : 0;
+}
+
 static int top_finish(struct top *t, const struct grt_err *err, int ret)
 {
 	if (ret == -ENOMEM)
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the update");
 	if (t->write_error)
 		return cmd_write_failed(t->write_error);
-	return reading_judge(t->session, t->input, 0, ret < 0 ? ret : 0, err);
+	return reading_judge(t->session, t->input, top_unread(t), ret < 0 ? ret : 0, err);
 }
 
 static int top_run_live(struct top *t, struct live *l)
@@ -226,8 +225,7 @@ static int top_run_live(struct top *t, struct live *l)
 	if (ret)
 		return cmd_error(kmod_exit_status(ret), &err);
 	t->session = live_session(l);
-	t->from = grt_now();
-	if (grt_gpu_processes_next(t->shares, t->from))
+	if (top_from(t, grt_now()))
 		return top_finish(t, &err, -ENOMEM);
 	t->screen = !opt.batch && !opt.json;
 	if (t->screen)
@@ -274,8 +272,8 @@ static int top_on_any(struct grt_consumer *c, const struct grt_event *e, uint32_
 	uint64_t step = (uint64_t)(opt.interval * 1e9);
 	int ret = 0;
 
-	while (!ret && e->time >= t->from + step)
-		ret = top_update(t, t->from + step);
+	while (!ret && e->time >= t->to + step)
+		ret = top_update(t, t->to + step);
 	return ret;
 }
 
@@ -296,10 +294,8 @@ static int top_replay(struct top *t, const char *path)
 		status = cmd_fail(EXIT_FAILED, "it is empty, or a pipe", "grtrace report",
 				  "%s: it is unknown when it begins", path);
 	if (status == EXIT_DONE) {
-		t->from = span.first;
-		ret = grt_gpu_processes_next(t->shares, t->from)
-			      ?: grt_session_run(t->session, &t->c, 0, UINT64_MAX, &err);
-		if (!ret && span.last > t->from)
+		ret = top_from(t, span.first) ?: grt_session_run(t->session, &t->c, 0, UINT64_MAX, &err);
+		if (!ret && span.last > t->to)
 			ret = top_update(t, span.last);
 		status = top_finish(t, &err, ret);
 	}

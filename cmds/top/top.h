@@ -134,7 +134,7 @@ struct top_count {
  * @gpus: struct top_gpu by device and name
  * @engine, @share, @processes: of the last update; of these @engines, @on_engines and @processes.used
  * @from, @to: its time, ns
- * @now: up to its end; @before: up to its beginning
+ * @count: so far; @now: up to the end of the last update; @before: up to its beginning
  * @left: updates until the end, 0: there is no end
  * @sources: what is read live; "" with a recording
  * @over: GPUs and processes in no row
@@ -160,6 +160,7 @@ struct top {
 	struct grt_keyed processes;
 	uint64_t from;
 	uint64_t to;
+	struct top_count count;
 	struct top_count now;
 	struct top_count before;
 	uint64_t over;
@@ -177,11 +178,11 @@ struct top {
 /** top_begin - begins. Return: 0 or -ENOMEM */
 int top_begin(struct top *t);
 
-/** top_figures - makes rows of what came from @t->from up to @t->to. Return: 0 or -ENOMEM */
-int top_figures(struct top *t);
+/** top_from - everything before @time is left out: the first update begins there. Return: 0 or -ENOMEM */
+int top_from(struct top *t, uint64_t time);
 
-/** top_next - the next update is of what comes from @t->to on. Return: 0 or -ENOMEM */
-int top_next(struct top *t);
+/** top_figures - makes rows of what came since the update before, up to @to. Return: 0 or -ENOMEM */
+int top_figures(struct top *t, uint64_t to);
 
 /** top_end - frees all of it */
 void top_end(struct top *t);
@@ -195,8 +196,8 @@ extern const struct grt_table top_gpu_table, top_engine_table, top_share_table, 
 /** top_gpu_at - by its number; valid until the next GPU is met */
 struct top_gpu *top_gpu_at(const struct top *t, uint32_t number);
 
-/** top_head - the fields of the update */
-void top_head(const struct top *t, struct grt_fields *f);
+/** top_by_device - the order of two GPUs */
+int top_by_device(const void *a, const void *b);
 
 /** top_screen_usage - whether there is a terminal, and a program that can use it. Return: EXIT_DONE, or an
  * exit status after saying why not */

@@ -22,7 +22,7 @@ static struct top_figure top_figure_known(uint64_t value)
 
 static int top_take_done(struct top *t, const struct grt_job *job)
 {
-	t->now.jobs++;
+	t->count.jobs++;
 	return grt_groups_job(t->groups, job) ?: grt_gpu_processes_job(t->shares, job);
 }
 
@@ -40,7 +40,7 @@ static int top_on_joined(struct grt_consumer *c, const struct grt_event *e, uint
 {
 	struct top *t = (struct top *)c;
 
-	t->now.events++;
+	t->count.events++;
 	return grt_jobs_event(t->jobs, e);
 }
 
@@ -48,7 +48,7 @@ static int top_on_share(struct grt_consumer *c, const struct grt_event *e, uint3
 {
 	struct top *t = (struct top *)c;
 
-	t->now.events++;
+	t->count.events++;
 	return grt_gpu_processes_event(t->shares, e, grt_jobs_names(t->jobs));
 }
 
@@ -59,7 +59,7 @@ static int top_on_counter(struct grt_consumer *c, const struct grt_event *e, uin
 
 static int top_on_xid(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	((struct top *)c)->now.events++;
+	((struct top *)c)->count.events++;
 	return grt_xids_event(&((struct top *)c)->xids, e);
 }
 
@@ -101,13 +101,12 @@ void top_end(struct top *t)
 	free(t->share);
 }
 
-int top_next(struct top *t)
+int top_from(struct top *t, uint64_t time)
 {
 	grt_groups_free(t->groups);
 	t->groups = NULL;
-	t->from = t->to;
-	t->before = t->now;
-	return top_new_groups(t) ?: grt_gpu_processes_next(t->shares, t->from);
+	t->to = time;
+	return top_new_groups(t) ?: grt_gpu_processes_next(t->shares, time);
 }
 
 /* ----------------------------------------------------------------------- GPUs */
@@ -185,6 +184,14 @@ static uint64_t top_share(uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)(((unsigned __int128)part * 100000 + whole / 2) / whole) : 0;
 }
 
+/* Samples of counters are not taken where an update begins and ends. */
+static uint64_t top_share_of(const struct top *t, const struct grt_gpu_process *row)
+{
+	bool measured = row->measured && !row->unmeasured;
+
+	return top_share(row->residency, measured ? row->measured : t->to - t->from);
+}
+
 /* Histograms of an update's jobs: those of a ring or process. */
 static struct top_figure top_queue(const struct top *t, enum grt_group_by by, uint32_t id)
 {
@@ -237,12 +244,12 @@ static uint32_t top_engine_of(const struct top *t, const struct grt_gpu_process 
 }
 
 /* Time that the driver or its log has of processes, one at a time. */
-static void top_add_time(struct top_engine *engine, const struct grt_gpu_process *row, uint64_t wall)
+static void top_add_time(const struct top *t, struct top_engine *engine, const struct grt_gpu_process *row)
 {
 	engine->jobs.value += row->came;
 	if (row->source == GRT_GPU_JOBS)
 		return;
-	engine->busy.value += top_share(row->residency, wall);
+	engine->busy.value += top_share_of(t, row);
 	engine->busy.known &= !row->unknown;
 	engine->busy.inferred |= row->inferred;
 	engine->busy.least |= row->least;
@@ -266,7 +273,7 @@ static int top_process_of(struct top *t, uint32_t gpu, uint32_t pid, struct top_
 
 static int top_add_share(struct top *t, const struct grt_gpu_process *row, uint32_t number)
 {
-	uint64_t share = top_share(row->residency, t->to - t->from);
+	uint64_t share = top_share_of(t, row);
 	struct top_process *p;
 	int ret = top_process_of(t, t->engine[number].gpu, row->pid, &p);
 
@@ -304,7 +311,7 @@ static int top_keep_share(struct top *t, const struct grt_gpu_process *row, uint
 		return -ENOMEM;
 	s = &t->share[t->on_engines++];
 	*s = (struct top_share){.engine = number, .pid = row->pid, .name = row->name};
-	s->share = top_figure_known(top_share(row->residency, t->to - t->from));
+	s->share = top_figure_known(top_share_of(t, row));
 	s->share.known = !row->unknown;
 	s->share.inferred = row->inferred;
 	s->share.least = row->least;
@@ -323,7 +330,7 @@ static int top_add_row(struct top *t, const struct grt_gpu_process *row)
 	/* of slices that is time whose records are missing */
 	if (row->kind == GRT_GPU_UNKNOWN && row->source == GRT_GPU_SLICES && !row->came)
 		return 0;
-	top_add_time(&t->engine[number], row, t->to - t->from);
+	top_add_time(t, &t->engine[number], row);
 	if (grt_gpu_processes_is_doubled(t->shares, grt_jobs_names(t->jobs), row))
 		return 0;
 	return top_keep_share(t, row, number) ?: top_add_share(t, row, number);
@@ -508,23 +515,34 @@ static int top_sum_engines(struct top *t)
 	return ret;
 }
 
-int top_figures(struct top *t)
+static void top_sum_gpus(struct top *t)
 {
 	uint32_t number = 0;
+
+	for (struct top_gpu *gpu = grt_keyed_oldest(&t->gpus); gpu; gpu = grt_keyed_next(&t->gpus, gpu)) {
+		top_sum_gpu(t, gpu, number++);
+		top_count_xids(t, gpu);
+		top_remember(gpu);
+	}
+}
+
+int top_figures(struct top *t, uint64_t to)
+{
 	int ret;
 
+	t->from = t->to;
+	t->to = to;
 	top_clear_gpus(t);
 	grt_keyed_free(&t->processes);
 	grt_keyed_init(&t->processes, sizeof(struct top_process), GRT_GPU_PROCESSES_MAX);
 	ret = top_gather(t) ?: top_sum_engines(t) ?: top_add_counters(t);
 	if (ret)
 		return ret;
+	t->before = t->now;
+	t->count.lost = grt_session_health(t->session)->balance.fate[GRT_FATE_LOST];
+	t->now = t->count;
 	for (struct top_process *p = grt_keyed_oldest(&t->processes); p; p = grt_keyed_next(&t->processes, p))
 		p->queue = p->pid ? top_queue(t, GRT_BY_PROCESS, p->pid) : p->queue;
-	for (struct top_gpu *gpu = grt_keyed_oldest(&t->gpus); gpu; gpu = grt_keyed_next(&t->gpus, gpu)) {
-		top_sum_gpu(t, gpu, number++);
-		top_count_xids(t, gpu);
-		top_remember(gpu);
-	}
-	return 0;
+	top_sum_gpus(t);
+	return top_from(t, to);
 }

@@ -57,7 +57,7 @@ static const struct screen_kind {
 	const char *sort;
 } kinds[SCREEN_TABLES] = {
 	[SCREEN_PROCESSES] = {"processes", &top_process_table, "share"},
-	[SCREEN_GPUS] = {"GPUs", &top_gpu_table, "device"},
+	[SCREEN_GPUS] = {"GPUs", &top_gpu_table, NULL},
 	[SCREEN_RINGS] = {"rings", &top_engine_table, "busy"},
 	[SCREEN_ONE] = {"process", &top_share_table, "share"},
 };
@@ -193,7 +193,7 @@ static int64_t screen_rows(const struct top *t, enum screen_view view, void ***o
 		for (uint64_t i = 0; i < n; i++)
 			if (t->share[i].pid == screen.pid)
 				rows[used++] = &t->share[i];
-	grt_rows_sort(rows, used, screen.sort[view], t, NULL);
+	grt_rows_sort(rows, used, screen.sort[view], t, view == SCREEN_GPUS ? top_by_device : NULL);
 	return (int64_t)used;
 }
 
@@ -288,7 +288,7 @@ static void screen_put_title(int y)
 	char text[160];
 
 	snprintf(text, sizeof(text), "%s by %s%s%s", kinds[screen.view].name,
-		 screen.sort[screen.view] ? screen.sort[screen.view]->name : "time",
+		 screen.sort[screen.view] ? screen.sort[screen.view]->name : "number",
 		 screen.filter[0] ? ", with " : "", screen.filter);
 	screen_put(y, A_BOLD, text);
 }
@@ -465,7 +465,7 @@ void top_screen_open(struct top *t)
 	setlocale(LC_CTYPE, "");
 	screen = (struct screen){.utf8 = terminal_utf8()};
 	for (unsigned int i = 0; i < SCREEN_TABLES; i++)
-		screen.sort[i] = grt_column_find(kinds[i].table, kinds[i].sort);
+		screen.sort[i] = kinds[i].sort ? grt_column_find(kinds[i].table, kinds[i].sort) : NULL;
 	initscr();
 	set_escdelay(25);
 	cbreak();

@@ -160,6 +160,13 @@ const struct grt_table top_gpu_table = {"gpus", "GPUs", gpu_columns, GRT_MARK_ES
 
 /* clang-format on */
 
+int top_by_device(const void *a, const void *b)
+{
+	const struct top_gpu *x = a, *y = b;
+
+	return (x->device > y->device) - (x->device < y->device) ?: (x->text > y->text) - (x->text < y->text);
+}
+
 /* -------------------------------------------------------------------- engines */
 
 static void top_engine_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)

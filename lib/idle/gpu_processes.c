@@ -32,9 +32,10 @@ struct owner {
 };
 
 /** struct value - of a counter of a process: the one before; @counted: there is one, @more: and one before
- * that; @ended: there will be no more */
+ * that; @time: of that one; @ended: there will be no more */
 struct value {
 	uint64_t last;
+	uint64_t time;
 	bool counted;
 	bool more;
 	bool ended;
@@ -398,6 +399,11 @@ static int gpu_processes_grow(struct grt_gpu_processes *g, struct grt_gpu_proces
 	o->unknown += !v->counted && gpu_processes_is_cut(g);
 	if (v->counted && !v->more && gpu_processes_is_cut(g))
 		o->unknown--;
+	if (v->counted)
+		o->measured += ev->e.time - v->time;
+	else
+		o->unmeasured = true;
+	v->time = ev->e.time;
 	v->more = v->counted;
 	v->counted = true;
 	v->ended = ev->e.flags & GRT_FLAG_ENDED;

@@ -59,6 +59,8 @@ enum grt_gpu_whose {
  * @whole: slices and jobs of which both ends are known
  * @busy: of jobs: when at least one ran
  * @unknown: counters of which one value alone is in the time looked at: @residency is unknown
+ * @measured: of counters: ns between the values that @residency is of; 0: unknown
+ * @unmeasured: some of @residency is of an unknown time
  * @inferred: the beginning of some jobs, or the unit of the counter
  * @least: @residency may be more; of what is nobody's, it may be less, too
  */
@@ -77,6 +79,8 @@ struct grt_gpu_process {
 	struct grt_hist whole;
 	struct grt_busy busy;
 	uint32_t unknown;
+	bool unmeasured;
+	uint64_t measured;
 };
 
 /**
