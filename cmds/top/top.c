@@ -288,7 +288,6 @@ static int top_replay(struct top *t, const char *path)
 		return cmd_error(cmd_open_status(ret), &err);
 	t->input = path;
 	t->c.event = top_on_any;
-	t->sees_xids = true;
 	status = reading_span(t->session, &whole, &whole, &span);
 	if (status == EXIT_DONE && !span.known)
 		status = cmd_fail(EXIT_FAILED, "it is empty, or a pipe", "grtrace report",
@@ -311,7 +310,7 @@ static int top_check_options(void)
 		return cmd_usage_error("-e and -p work only on live events, not with -i");
 	if (!cmd_opt_given(&opts[2]))
 		opt.interval = INTERVAL;
-	if (opt.interval < 0.1)
+	if (!opt.input && opt.interval < 0.1)
 		return cmd_usage_error("--interval: at least 0.1 s, which is how often counters are read");
 	if (!opt.batch && !opt.json && !opt.input)
 		return top_screen_usage();

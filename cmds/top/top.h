@@ -139,7 +139,7 @@ struct top_count {
  * @sources: what is read live; "" with a recording
  * @over: GPUs and processes in no row
  * @screen: the terminal is ours
- * @sees_xids: a source, or the recording, has them
+ * @sees_xids: a source has them, so that none is 0
  */
 struct top {
 	struct grt_consumer c;

@@ -209,7 +209,11 @@ static struct top_figure top_queue(const struct top *t, enum grt_group_by by, ui
 static int top_add_engine(struct top *t, const struct grt_gpu_place *at)
 {
 	struct top_engine *engine;
-	int ret = grt_grow(&t->engine, &t->engines_room, t->engines + 1, 16);
+	int ret;
+
+	if (grt_gpu_processes_is_doubled(t->shares, grt_jobs_names(t->jobs), at->source, at->device))
+		return 0;
+	ret = grt_grow(&t->engine, &t->engines_room, t->engines + 1, 16);
 
 	if (ret)
 		return ret;
@@ -331,8 +335,6 @@ static int top_add_row(struct top *t, const struct grt_gpu_process *row)
 	if (row->kind == GRT_GPU_UNKNOWN && row->source == GRT_GPU_SLICES && !row->came)
 		return 0;
 	top_add_time(t, &t->engine[number], row);
-	if (grt_gpu_processes_is_doubled(t->shares, grt_jobs_names(t->jobs), row))
-		return 0;
 	return top_keep_share(t, row, number) ?: top_add_share(t, row, number);
 }
 
@@ -501,6 +503,26 @@ static int top_gather(struct top *t)
 		?: grt_gpu_processes_finish(t->shares, &pass);
 }
 
+/* By GPU, and there by number. */
+static int top_compare_engines(const void *a, const void *b, void *t)
+{
+	const struct top_engine *x = a, *y = b;
+
+	return top_by_device(top_gpu_at(t, x->gpu), top_gpu_at(t, y->gpu))
+		       ?: (x->at.source > y->at.source) - (x->at.source < y->at.source)
+		       ?: (x->at.place > y->at.place) - (x->at.place < y->at.place);
+}
+
+/* By engine, and there from the largest share. */
+static int top_compare_shares(const void *a, const void *b)
+{
+	const struct top_share *x = a, *y = b;
+
+	return (x->engine > y->engine) - (x->engine < y->engine)
+		       ?: (x->share.value < y->share.value) - (x->share.value > y->share.value)
+		       ?: (x->pid > y->pid) - (x->pid < y->pid);
+}
+
 static int top_sum_engines(struct top *t)
 {
 	int ret = 0;
@@ -509,9 +531,13 @@ static int top_sum_engines(struct top *t)
 	for (const struct grt_gpu_place *at = grt_keyed_oldest(&t->shares->places); at && !ret;
 	     at = grt_keyed_next(&t->shares->places, at))
 		ret = top_add_engine(t, at);
+	if (t->engines)
+		qsort_r(t->engine, t->engines, sizeof(*t->engine), top_compare_engines, t);
 	for (const struct grt_gpu_process *row = grt_keyed_oldest(&t->shares->rows); row && !ret;
 	     row = grt_keyed_next(&t->shares->rows, row))
 		ret = top_add_row(t, row);
+	if (t->on_engines)
+		qsort(t->share, t->on_engines, sizeof(*t->share), top_compare_shares);
 	return ret;
 }
 

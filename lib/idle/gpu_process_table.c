@@ -318,11 +318,14 @@ static int gpu_process_tie(const void *a, const void *b)
 
 static uint64_t gpu_process_leave_doubled(const struct grt_gpu_processes_view *view, void **rows, uint64_t n)
 {
+	const struct grt_gpu_process *o;
 	uint64_t left = 0;
 
-	for (uint64_t i = 0; i < n; i++)
-		if (!grt_gpu_processes_is_doubled(view->g, view->names, rows[i]))
+	for (uint64_t i = 0; i < n; i++) {
+		o = rows[i];
+		if (!grt_gpu_processes_is_doubled(view->g, view->names, o->source, o->device))
 			rows[left++] = rows[i];
+	}
 	return left;
 }
 

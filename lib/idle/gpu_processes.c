@@ -172,16 +172,16 @@ uint32_t grt_gpu_processes_device(const struct grt_gpu_place *at, const struct g
 }
 
 bool grt_gpu_processes_is_doubled(const struct grt_gpu_processes *g, const struct grt_names *names,
-				  const struct grt_gpu_process *row)
+				  enum grt_gpu_source source, uint32_t device)
 {
 	const char *card, *node;
 
-	if (row->source != GRT_GPU_COUNTERS)
+	if (source != GRT_GPU_COUNTERS)
 		return false;
-	node = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, row->device));
+	node = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, device));
 	for (const struct grt_gpu_place *at = grt_keyed_oldest(&g->places); at && node;
 	     at = grt_keyed_next(&g->places, at)) {
-		card = at->source == GRT_GPU_JOBS && at->timed
+		card = at->source == GRT_GPU_JOBS && (at->timed || at->was_timed)
 			       ? grt_names_owner(names, grt_names_find(names, GRT_NAME_RING_GPU, at->place))
 			       : NULL;
 		if (card && !strcmp(card, node))
@@ -528,6 +528,7 @@ int grt_gpu_processes_next(struct grt_gpu_processes *g, uint64_t from)
 	     at = grt_keyed_next(&g->places, at)) {
 		grt_busy_free(&at->busy);
 		at->from = at->to = from;
+		at->was_timed |= at->timed > 0;
 		at->timed = at->untimed = 0;
 		at->sampled = false;
 	}

@@ -91,7 +91,7 @@ struct grt_gpu_process {
  * @since: when the context that is on it came, 0: that is not known
  * @busy: when any job ran
  * @untimed: jobs without a beginning or an end
- * @timed: jobs with both
+ * @timed: jobs with both; @was_timed: there were some before the time looked at
  * @sampled: not all jobs are in the trace
  */
 struct grt_gpu_place {
@@ -100,6 +100,7 @@ struct grt_gpu_place {
 	uint32_t place;
 	uint8_t source;
 	bool sampled;
+	bool was_timed;
 	uint16_t over;
 	uint64_t from;
 	uint64_t to;
@@ -176,7 +177,7 @@ uint32_t grt_gpu_processes_device(const struct grt_gpu_place *at, const struct g
 
 /** grt_gpu_processes_is_doubled - counters of a GPU whose jobs are known say nothing more */
 bool grt_gpu_processes_is_doubled(const struct grt_gpu_processes *g, const struct grt_names *names,
-				  const struct grt_gpu_process *row);
+				  enum grt_gpu_source source, uint32_t device);
 
 /** grt_gpu_processes_wall - the time that a row is a part of, ns */
 uint64_t grt_gpu_processes_wall(const struct grt_gpu_processes *g, const struct grt_gpu_process *row);
@@ -184,8 +185,8 @@ uint64_t grt_gpu_processes_wall(const struct grt_gpu_processes *g, const struct 
 /** grt_gpu_processes_cgroup - path of a process's control group, NULL: unknown */
 const char *grt_gpu_processes_cgroup(const struct grt_gpu_processes *g, uint32_t pid);
 
-/** struct grt_gpu_processes_view - what the rows of grt_gpu_processes_table are seen with; @room: for texts of
- * control groups */
+/** struct grt_gpu_processes_view - what the rows of grt_gpu_processes_table are seen with; @room: for texts
+ * of control groups */
 struct grt_gpu_processes_view {
 	const struct grt_gpu_processes *g;
 	const struct grt_names *names;
