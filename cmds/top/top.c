@@ -212,6 +212,9 @@ static int top_finish(struct top *t, const struct grt_err *err, int ret)
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the update");
 	if (t->write_error)
 		return cmd_write_failed(t->write_error);
+	/* what was not read of a recording cannot be accounted for */
+	if (ret == TOP_STOP && !t->sources[0])
+		return cmd_close_stdout();
 	return reading_judge(t->session, t->input, top_unread(t), ret < 0 ? ret : 0, err);
 }
 

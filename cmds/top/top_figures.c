@@ -247,9 +247,19 @@ static uint32_t top_engine_of(const struct top *t, const struct grt_gpu_process 
 	return i < t->engines ? i : WHOLE;
 }
 
+/* Time of slices that is nobody's for want of records. */
+static bool top_is_gap(const struct grt_gpu_process *row)
+{
+	return row->source == GRT_GPU_SLICES && row->kind == GRT_GPU_UNKNOWN;
+}
+
 /* Time that the driver or its log has of processes, one at a time. */
 static void top_add_time(const struct top *t, struct top_engine *engine, const struct grt_gpu_process *row)
 {
+	if (top_is_gap(row)) {
+		engine->busy.least = true;
+		return;
+	}
 	engine->jobs.value += row->came;
 	if (row->source == GRT_GPU_JOBS)
 		return;
@@ -284,7 +294,7 @@ static int top_add_share(struct top *t, const struct grt_gpu_process *row, uint3
 	if (ret || !p)
 		return ret;
 	p->name = row->name ?: p->name;
-	if (row->source != GRT_GPU_COUNTERS) {
+	if (row->source != GRT_GPU_COUNTERS && !top_is_gap(row)) {
 		p->jobs.known = true;
 		p->jobs.value += row->came;
 	}
@@ -319,7 +329,8 @@ static int top_keep_share(struct top *t, const struct grt_gpu_process *row, uint
 	s->share.known = !row->unknown;
 	s->share.inferred = row->inferred;
 	s->share.least = row->least;
-	s->jobs = (struct top_figure){.value = row->came, .known = row->source != GRT_GPU_COUNTERS};
+	s->jobs = (struct top_figure){.value = row->came,
+				      .known = row->source != GRT_GPU_COUNTERS && !top_is_gap(row)};
 	s->middle = top_length(row, 500);
 	s->most = top_length(row, 990);
 	return 0;
@@ -330,9 +341,6 @@ static int top_add_row(struct top *t, const struct grt_gpu_process *row)
 	uint32_t number = top_engine_of(t, row);
 
 	if (number == WHOLE || (row->kind != GRT_GPU_PROCESS && row->kind != GRT_GPU_UNKNOWN))
-		return 0;
-	/* of slices that is time whose records are missing */
-	if (row->kind == GRT_GPU_UNKNOWN && row->source == GRT_GPU_SLICES && !row->came)
 		return 0;
 	top_add_time(t, &t->engine[number], row);
 	return top_keep_share(t, row, number) ?: top_add_share(t, row, number);
