@@ -319,8 +319,7 @@ int grt_gpu_processes_running(struct grt_gpu_processes *g, const struct grt_job 
 	struct grt_gpu_place *ring;
 	int ret;
 
-	if (job->ring == GRT_RING_NONE || !(job->seen >> GRT_STAMP_START & 1) ||
-	    job->seen >> GRT_STAMP_END & 1)
+	if (job->ring == GRT_RING_NONE)
 		return 0;
 	ret = gpu_processes_at(g, GRT_GPU_JOBS, 0, 0, job->ring, &ring);
 	if (!ret && ring)
@@ -328,6 +327,7 @@ int grt_gpu_processes_running(struct grt_gpu_processes *g, const struct grt_job 
 	if (ret || !ring || !o)
 		return ret;
 	o->name = job->name ?: o->name;
+	o->inferred |= job->inferred >> GRT_STAMP_START & 1;
 	ring->sampled |= job->sample;
 	return gpu_processes_have(g, o, ring, job->time[GRT_STAMP_START], now);
 }

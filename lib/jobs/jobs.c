@@ -64,8 +64,9 @@ struct ring_order {
 	uint32_t ring;
 	uint64_t last_end;
 	bool ended;
-	bool gaps;     /* jobs that are not in the trace may have ended after it */
-	bool firmware; /* it is a queue: firmware chooses when a job of it runs */
+	bool gaps;	/* jobs that are not in the trace may have ended after it */
+	bool firmware;	/* it is a queue: firmware chooses when a job of it runs */
+	uint32_t front; /* index of the job that runs plus 1, 0: none is known */
 };
 
 /**
@@ -1146,13 +1147,60 @@ int grt_jobs_hand_over(struct grt_jobs *j)
 	return r;
 }
 
-int grt_jobs_each_live(const struct grt_jobs *j, int (*fn)(void *arg, const struct grt_job *job), void *arg)
+/* Whether a job waits for its ring, or runs: which of them, its ring's order says. */
+static bool jobs_is_on_ring(const struct grt_job *job)
+{
+	const unsigned int stamps =
+		BIT(GRT_STAMP_COMMIT) | BIT(GRT_STAMP_START) | BIT(GRT_STAMP_END) | BIT(GRT_STAMP_COMPLETE);
+
+	return job->state == JOB_LIVE && (job->seen & stamps) == BIT(GRT_STAMP_COMMIT) &&
+	       !jobs_is_sampled(job);
+}
+
+/* The first of those on its ring is noted there. Return: 0 or -ENOMEM */
+static int jobs_note_front(struct grt_jobs *j, const struct grt_job *job)
+{
+	struct ring_order *ring;
+	int r = jobs_ring_of(j, job, &ring);
+
+	if (r)
+		return r < 0 ? r : 0;
+	if (ring->firmware || ring->gaps)
+		return 0;
+	if (!ring->front || job->time[GRT_STAMP_COMMIT] < j->job[ring->front - 1].time[GRT_STAMP_COMMIT])
+		ring->front = (uint32_t)(job - j->job) + 1;
+	return 0;
+}
+
+static int jobs_tell_front(struct grt_jobs *j, struct ring_order *ring,
+			   int (*fn)(void *arg, const struct grt_job *job), void *arg)
+{
+	struct grt_job job;
+
+	if (!ring->front)
+		return 0;
+	job = j->job[ring->front - 1];
+	ring->front = 0;
+	job.time[GRT_STAMP_START] = job.time[GRT_STAMP_COMMIT];
+	if (ring->ended && ring->last_end > job.time[GRT_STAMP_START])
+		job.time[GRT_STAMP_START] = ring->last_end;
+	job.seen |= BIT(GRT_STAMP_START);
+	job.inferred |= BIT(GRT_STAMP_START);
+	return fn(arg, &job);
+}
+
+int grt_jobs_each_running(struct grt_jobs *j, int (*fn)(void *arg, const struct grt_job *job), void *arg)
 {
 	int r = 0;
 
 	for (uint32_t i = 0; i < j->used && !r; i++)
-		if (j->job[i].state == JOB_LIVE)
+		if (jobs_is_on_ring(&j->job[i]))
+			r = jobs_note_front(j, &j->job[i]);
+		else if (j->job[i].state == JOB_LIVE && j->job[i].seen & BIT(GRT_STAMP_START) &&
+			 !(j->job[i].seen & BIT(GRT_STAMP_END)))
 			r = fn(arg, &j->job[i]);
+	for (uint32_t i = 0; i < j->rings && !r; i++)
+		r = jobs_tell_front(j, &j->ring[i], fn, arg);
 	return r;
 }
 
