@@ -261,11 +261,11 @@ static void top_add_time(const struct top *t, struct top_engine *engine, const s
 		return;
 	}
 	engine->jobs.value += row->came;
+	engine->busy.inferred |= row->inferred;
 	if (row->source == GRT_GPU_JOBS)
 		return;
 	engine->busy.value += top_share_of(t, row);
 	engine->busy.known &= !row->unknown;
-	engine->busy.inferred |= row->inferred;
 	engine->busy.least |= row->least;
 }
 

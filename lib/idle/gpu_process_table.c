@@ -37,8 +37,7 @@ static void gpu_process_get_device(struct grt_cell *cell, const void *view, cons
 {
 	const struct grt_gpu_processes_view *v = view;
 
-	cell->number =
-		grt_gpu_processes_device(grt_gpu_processes_place(v->g, row), v->names, &cell->text);
+	cell->number = grt_gpu_processes_device(grt_gpu_processes_place(v->g, row), v->names, &cell->text);
 	cell->absent = ((const struct grt_gpu_process *)row)->source == GRT_GPU_JOBS && !cell->text;
 }
 
@@ -387,7 +386,8 @@ static const uint16_t gpu_process_types[] = {GRT_EV_GPU_SLICE, 0};
 static const struct grt_part gpu_process_parts[] = {
 	{"gpu-process", "which process had the GPU: residency, share, slices or jobs",
 	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_MONITOR, GRT_GPU_BY_PROCESS,
-	 &grt_gpu_processes_table[GRT_GPU_BY_PROCESS], .types = gpu_process_types, .write = gpu_process_write},
+	 &grt_gpu_processes_table[GRT_GPU_BY_PROCESS], .types = gpu_process_types,
+	 .write = gpu_process_write},
 	{"gpu-cgroup", "which control group, pod or container had the GPU", GRT_PART_BY, GRT_GPU_BY_CGROUP,
 	 &grt_gpu_processes_table[GRT_GPU_BY_CGROUP], .write = gpu_process_write},
 	{"gpu-user", "which user had the GPU", GRT_PART_BY, GRT_GPU_BY_USER,

@@ -24,8 +24,8 @@ _Static_assert(sizeof(struct grt_job) == 128, "two cache lines");
 uint64_t grt_jobs_completed_again(const struct grt_jobs *j);
 
 /**
- * grt_jobs_hand_over - jobs that are done do not wait for the window: who shows what happens now wants them now.
- * What a thread still waits for is held. Return: 0 or what the sink returned
+ * grt_jobs_hand_over - jobs that are done do not wait for the window: who shows what happens now wants them
+ * now. What a thread still waits for is held. Return: 0 or what the sink returned
  */
 int grt_jobs_hand_over(struct grt_jobs *j);
 
