@@ -315,11 +315,12 @@ static int gpu_processes_have(const struct grt_gpu_processes *g, struct grt_gpu_
 
 int grt_gpu_processes_running(struct grt_gpu_processes *g, const struct grt_job *job, uint64_t now)
 {
+	uint64_t end = job->seen >> GRT_STAMP_END & 1 ? job->time[GRT_STAMP_END] : now;
 	struct grt_gpu_process *o;
 	struct grt_gpu_place *ring;
 	int ret;
 
-	if (job->ring == GRT_RING_NONE)
+	if (job->ring == GRT_RING_NONE || end <= g->from)
 		return 0;
 	ret = gpu_processes_at(g, GRT_GPU_JOBS, 0, 0, job->ring, &ring);
 	if (!ret && ring)
@@ -329,7 +330,7 @@ int grt_gpu_processes_running(struct grt_gpu_processes *g, const struct grt_job 
 	o->name = job->name ?: o->name;
 	o->inferred |= job->inferred >> GRT_STAMP_START & 1;
 	ring->sampled |= job->sample;
-	return gpu_processes_have(g, o, ring, job->time[GRT_STAMP_START], now);
+	return gpu_processes_have(g, o, ring, job->time[GRT_STAMP_START], end);
 }
 
 int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job)

@@ -150,8 +150,8 @@ int grt_gpu_processes_event(struct grt_gpu_processes *g, const struct grt_event 
 int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job);
 
 /**
- * grt_gpu_processes_running - takes in a job with a START and no END: it has its ring up to @now
- * Return: 0 or -ENOMEM
+ * grt_gpu_processes_running - takes in a job with a START that is not complete: it has its ring up to its
+ * END, or @now Return: 0 or -ENOMEM
  */
 int grt_gpu_processes_running(struct grt_gpu_processes *g, const struct grt_job *job, uint64_t now);
 

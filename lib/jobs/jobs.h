@@ -30,9 +30,9 @@ uint64_t grt_jobs_completed_again(const struct grt_jobs *j);
 int grt_jobs_hand_over(struct grt_jobs *j);
 
 /**
- * grt_jobs_each_running - calls @fn for each job that runs: it has a START and no END. Of a ring in which no
- * START was seen, it is the first job that has a COMMIT, with the START that it would be given, inferred
- * Return: 0, what @fn returned, which ends it, or -ENOMEM
+ * grt_jobs_each_running - calls @fn for each job that runs, or has ended and is not complete: it has a START.
+ * Of a ring in which no START was seen, it is the first job that has a COMMIT, with the START that it would
+ * be given, inferred Return: 0, what @fn returned, which ends it, or -ENOMEM
  */
 int grt_jobs_each_running(struct grt_jobs *j, int (*fn)(void *arg, const struct grt_job *job), void *arg);
 

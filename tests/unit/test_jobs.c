@@ -522,7 +522,7 @@ static void a_record_of_a_job_that_goes_on(void **state)
 }
 
 /* Three jobs on three rings, complete at 2000, 4000 and 6000. */
-/** struct running - the jobs that run, by their number */
+/** struct running - the jobs that run, or are not complete, by their number */
 struct running {
 	uint64_t start[8];
 	bool inferred[8];
@@ -575,6 +575,25 @@ static void the_job_that_runs_now(void **state)
 	assert_false(r.inferred[3]);
 	GIVE(end, 300, 2);
 	GIVE(end, 310, 3, .e.ring = 1);
+	r = running_now(f);
+	assert_int_equal(r.n, 2);
+	assert_int_equal(r.start[2], 200);
+	GIVE(complete, 301, 2);
+	GIVE(complete, 311, 3, .e.ring = 1);
+	assert_int_equal(running_now(f).n, 0);
+}
+
+/* Ends are in the order of the ring: a job before one that has ended has ended, too. */
+static void a_job_whose_end_was_lost_does_not_run(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(submit, 100, 1);
+	GIVE(commit, 110, 1);
+	GIVE(submit, 120, 2);
+	GIVE(commit, 130, 2);
+	GIVE(end, 300, 2);
+	GIVE(complete, 301, 2);
 	assert_int_equal(running_now(f).n, 0);
 }
 
@@ -1676,6 +1695,7 @@ int main(void)
 		TEST(a_record_concludes_no_start),
 		TEST(a_record_of_a_job_that_goes_on),
 		TEST(the_job_that_runs_now),
+		TEST(a_job_whose_end_was_lost_does_not_run),
 		TEST(done_jobs_are_handed_over_when_asked),
 		TEST(waits_of_a_record),
 		TEST(a_wait_of_a_record_without_its_stamp),
