@@ -6,7 +6,7 @@
 #   O=DIR           build directory (default: build)
 #   V=1             show commands            WERROR=1   warnings are errors
 #   SANITIZE=a,b    as -fsanitize=a,b        STATIC=1   a program without shared libraries
-#   SHARED=1        elfutils, libbpf and compressors as shared libraries, as packages want them
+#   SHARED=1        elfutils, libbpf, SQLite and compressors as shared libraries, as packages want them
 #   KDIR=DIR        kernel to build the modules for
 #   PREFIX= DESTDIR= for install
 #
@@ -72,7 +72,11 @@ CURSES_LIBS := $(foreach l,ncursesw tinfo,$(call lib,$(l)))
 has_curses := $(shell printf \
 	   '\043include <curses.h>\nint main(void) { return !initscr(); }' | \
 	   $(CC) -x c -o /dev/null - $(CURSES_LIBS) 2>/dev/null && echo yes)
-LIB_LIBS := $(if $(has_iberty),$(call lib,iberty)) $(if $(has_dw),$(DW_LIBS)) $(if $(has_z),$(call lib,z)) $(if $(has_zstd),$(call lib,zstd)) -lm
+# Databases of SQLite are read and written by its library.
+has_sqlite := $(shell printf \
+	   '\043include <sqlite3.h>\nint main(void) { return !sqlite3_libversion_number(); }' | \
+	   $(CC) -x c -o /dev/null - $(call lib,sqlite3) -lm 2>/dev/null && echo yes)
+LIB_LIBS := $(if $(has_iberty),$(call lib,iberty)) $(if $(has_dw),$(DW_LIBS)) $(if $(has_z),$(call lib,z)) $(if $(has_zstd),$(call lib,zstd)) $(if $(has_sqlite),$(call lib,sqlite3)) -lm
 # Program names that stand for a command, each with the command.
 ALIASES	 := $(shell sed -n 's/^GRT_ALIAS("\([^"]*\)", \([a-z]*\))/\1 \2/p' cmds/commands.def)
 HEADERS	 := $(wildcard include/grtrace/*.h include/grtrace/*.def)
@@ -89,7 +93,7 @@ HARDEN	:= -fstack-protector-strong -fstack-clash-protection $(if $(findstring x8
 PREFIX_MAP := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(O)=build
 HARDEN_LD := -Wl,-z,relro,-z,now,-z,noexecstack
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -iquote . -Iinclude -Ilib -fPIC -fvisibility=default $(HARDEN) $(PREFIX_MAP) $(CFLAGS) \
-	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) $(if $(has_curses),-DGRT_HAVE_CURSES) \
+	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) $(if $(has_sqlite),-DGRT_HAVE_SQLITE) $(if $(has_curses),-DGRT_HAVE_CURSES) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(HARDEN_LD) $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
 
@@ -241,7 +245,7 @@ EXPORTS := lib/libgrtrace.map
 $(LIBSO): $(LIB_OBJ) $(EXPORTS)
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libgrtrace.so.$(SOVER) \
 		-Wl,--version-script=$(EXPORTS) -Wl,-z,defs -o $@ $(LIB_OBJ) \
-		$(if $(has_iberty),-liberty) $(if $(has_dw),-ldw -lelf) $(if $(has_z),-lz) $(if $(has_zstd),-lzstd) -lm
+		$(if $(has_iberty),-liberty) $(if $(has_dw),-ldw -lelf) $(if $(has_z),-lz) $(if $(has_zstd),-lzstd) $(if $(has_sqlite),-lsqlite3) -lm
 
 $(O)/install/libgrtrace.a: $(LIB_OBJ) $(EXPORTS)
 	@mkdir -p $(@D)
@@ -359,7 +363,7 @@ vm-tools: test-tools $(if $(has_kernel),test-modules)
 # A line of text may be 4 MiB long; here 64 KiB are, which inputs reach.
 FUZZ_SANITIZE ?= -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 -O1 -g -iquote . -Iinclude -Ilib -Itests/unit -DGRT_LINE_MAX='(64U << 10)' \
-	$(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) $(FUZZ_SANITIZE)
+	$(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) $(if $(has_sqlite),-DGRT_HAVE_SQLITE) $(FUZZ_SANITIZE)
 FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(LIB_SRC) $(UNIT_AUX) $(CMD_SRC))
 FUZZ_LIB := $(O)/fuzz/libfuzz.a
 # The fuzzer has the main function.

@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "outfile.h"
 #include "filter.h"
 #include "reading.h"
 #include "export/export.h"
+#include "export_tables.h"
 
 static struct {
 	const char *input;
@@ -84,15 +86,17 @@ static void tell_tracks(const struct grt_tracks_count *n)
 	tell_if(n->ended, "counters ended before the trace did: their last value is drawn up to the end");
 }
 
-static void export_tell(const struct grt_export *x, const char *path)
+/* @tracks: NULL: there are none */
+static void export_tell(const struct grt_session *s, struct grt_tracks *tracks, uint64_t events,
+			const char *path)
 {
-	const struct grt_health *h = grt_session_health(x->session);
+	const struct grt_health *h = grt_session_health(s);
 
 	fprintf(stderr, "grtrace export: ");
 	cmd_put_text(stderr, path);
-	fprintf(stderr, ": %" PRIu64 " events", x->events);
-	if (x->tracks)
-		tell_tracks(grt_tracks_count(x->tracks));
+	fprintf(stderr, ": %" PRIu64 " events", events);
+	if (tracks)
+		tell_tracks(grt_tracks_count(tracks));
 	else
 		fputc('\n', stderr);
 	tell_if(h->balance.fate[GRT_FATE_LOST], "events were lost in the recording");
@@ -125,11 +129,22 @@ static int run_export(struct grt_export *x, struct grt_session *s, const struct 
 	return ret;
 }
 
+static int export_run_tables(struct grt_session *s, const char *path, const struct grt_export_row *row,
+			     const struct reading_span *span, struct outfile *out, struct grt_err *err)
+{
+	uint64_t events;
+	int ret = export_tables(s, row->format->tables, &opt.filter, path, span, out, &events, err);
+
+	if (!ret)
+		export_tell(s, NULL, events, path);
+	return ret;
+}
+
 static int export_session(struct grt_session *s, const char *path, const struct grt_export_row *row)
 {
 	struct reading_span span;
 	struct grt_err err = {0};
-	struct grt_export x;
+	struct grt_export x = {.fd = -1};
 	struct outfile out;
 	int ret, status = reading_span(s, &opt.filter.from, &opt.filter.to, &span);
 
@@ -137,14 +152,39 @@ static int export_session(struct grt_session *s, const char *path, const struct 
 		return status;
 	if (outfile_open(&out, opt.output, &err))
 		return cmd_error(EXIT_FAILED, &err);
+	if (row->format->tables)
+		return reading_judge(s, path, 0, export_run_tables(s, path, row, &span, &out, &err), &err);
 	ret = run_export(&x, s, row, &span, &out, &err);
 	if (!ret)
-		export_tell(&x, path);
+		export_tell(s, x.tracks, x.events, path);
 	grt_export_fini(&x);
 	/* a reader that has seen enough */
 	if (ret == -EPIPE)
 		return EXIT_DONE;
 	return reading_judge(s, path, 0, ret, &err);
+}
+
+/* Pages of a database are written and read again, in no order. */
+static int export_check_tables(void)
+{
+	struct stat st;
+
+	if (!opt.output || !strcmp(opt.output, "-") || (!stat(opt.output, &st) && !S_ISREG(st.st_mode)))
+		return cmd_usage_error("a database needs a regular file: use -o FILE");
+	opt.filter.f.joins = true;
+	return filter_check(&opt.filter, FILTER_TYPE,
+			    "rows are joined from events of several types; -f csv takes it");
+}
+
+static int export_check(const struct grt_export_row *row)
+{
+	if (!row->format->tables)
+		return filter_check(&opt.filter, 0, NULL);
+	if (!row->format->tables->size)
+		return cmd_fail(EXIT_MISSING, "this grtrace was built without libsqlite3",
+				"apt-get install libsqlite3-dev, and build grtrace again", "cannot write %s",
+				row->name);
+	return export_check_tables();
 }
 
 static int export_run(int argc, char **argv)
@@ -157,9 +197,9 @@ static int export_run(int argc, char **argv)
 
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
-	status = filter_check(&opt.filter, 0, NULL);
+	status = find_format(&row);
 	if (status == EXIT_DONE)
-		status = find_format(&row);
+		status = export_check(row);
 	if (status == EXIT_DONE)
 		status = outfile_usage(opt.output, path);
 	if (status != EXIT_DONE)

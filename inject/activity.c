@@ -194,6 +194,9 @@ static void activity_put_copy(const union cupti_record *c, uint64_t now)
 
 	BEGIN_COPY(r, m, now);
 	r.kind = m->copy_kind;
+	r.from_memory = m->src_kind;
+	r.to_memory = m->dst_kind;
+	r.asynchronous = m->flags & 1;
 	packets_put(&packets, &r.e);
 }
 
@@ -204,6 +207,9 @@ static void activity_put_peer(const union cupti_record *c, uint64_t now)
 
 	BEGIN_COPY(r, m, now);
 	r.kind = m->copy_kind;
+	r.from_memory = m->src_kind;
+	r.to_memory = m->dst_kind;
+	r.asynchronous = m->flags & 1;
 	r.from_gpu = m->src_device;
 	r.to_gpu = m->dst_device;
 	packets_put(&packets, &r.e);
@@ -217,6 +223,8 @@ static void activity_put_set(const union cupti_record *c, uint64_t now)
 	BEGIN_COPY(r, m, now);
 	r.kind = GRT_CUDA_SET;
 	r.value = m->value;
+	r.to_memory = m->memory_kind;
+	r.asynchronous = m->flags & 1;
 	packets_put(&packets, &r.e);
 }
 
@@ -286,6 +294,7 @@ void activity_write(void)
 {
 	struct buffer *b = atomic_exchange(&completed, NULL), *in_order = NULL, *next;
 
+	device_write(b);
 	for (; b; b = next) {
 		next = b->next;
 		b->next = in_order;
@@ -309,7 +318,6 @@ int activity_init(void)
 {
 	struct buffer *ready[BUFFERS_READY];
 	unsigned int i;
-	int ret;
 
 	for (i = 0; i < BUFFERS_READY; i++)
 		ready[i] = activity_make_buffer();
@@ -317,7 +325,14 @@ int activity_init(void)
 		if (ready[i])
 			atomic_store(&ready[i]->state, BUFFER_FREE);
 	packets_open(&packets);
-	ret = inject.cupti.register_buffers(activity_request, activity_complete);
+	return inject.cupti.register_buffers(activity_request, activity_complete);
+}
+
+int activity_start(void)
+{
+	unsigned int i;
+	int ret = 0;
+
 	for (i = 0; i < KINDS && !ret; i++) {
 		/* it would make kernels run one by one; it is only understood */
 		if (kinds[i].kind == CUPTI_KIND_KERNEL)

@@ -246,6 +246,7 @@ typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffe
 	MAY(enable_domain, cuptiEnableDomain, (uint32_t enable, void *subscriber, int domain))              \
 	MAY(finalize, cuptiFinalize, (void))                                                                \
 	MAY(stream_id, cuptiGetStreamIdEx, (void *context, void *stream, uint8_t per_thread, uint32_t *id)) \
+	MAY(device_id, cuptiGetDeviceId, (void *context, uint32_t *device))                                 \
 	MAY(graph_node_id, cuptiGetGraphNodeId, (void *node, uint64_t *id))                                 \
 	MAY(register_clock, cuptiActivityRegisterTimestampCallback, (uint64_t(*clock)(void)))               \
 	MAY(set_thread_ids, cuptiSetThreadIdType, (int type))

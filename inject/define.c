@@ -415,6 +415,27 @@ void define_graph_node(uint64_t id, uint64_t source, uint32_t stack, uint32_t ti
 	packets_put(&define_packets, &n.e);
 }
 
+void define_device(const struct grt_ev_device *device, const char *name)
+{
+	struct grt_ev_device d;
+
+	event_init(&d.e, GRT_EV_DEVICE, sizeof(d), round_before);
+	memcpy(&d.e + 1, &device->e + 1, sizeof(d) - sizeof(d.e));
+	d.name = define_string(name);
+	packets_put(&define_packets, &d.e);
+}
+
+void define_window(uint32_t number, uint64_t begin, uint64_t end)
+{
+	struct grt_ev_capture c;
+
+	event_init(&c.e, GRT_EV_CAPTURE, sizeof(c), round_before);
+	c.number = number;
+	c.begin = begin;
+	c.end = end;
+	packets_put(&define_packets, &c.e);
+}
+
 void define_clock(const struct grt_ev_clock *clock)
 {
 	struct grt_ev_clock c = *clock;

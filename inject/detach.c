@@ -75,6 +75,11 @@ void detach_context(void)
 	atomic_fetch_add(&contexts, 1);
 }
 
+bool detach_has_context(void)
+{
+	return atomic_load(&contexts);
+}
+
 static bool detach_is_harmless(void)
 {
 	return !atomic_load(&graphs) && atomic_load(&contexts) <= 1;

@@ -191,6 +191,9 @@ void detach_graph(void);
 /** detach_context - the program has made a context */
 void detach_context(void);
 
+/** detach_has_context - whether it has made one since CUDA was there */
+bool detach_has_context(void);
+
 /** detach_forked - in a child, which leaves CUPTI alone */
 void detach_forked(void);
 
@@ -316,6 +319,12 @@ void define_process(uint32_t what, const char *text);
 /** define_graph_node - writes a GRAPH_NODE record, of the thread @tid */
 void define_graph_node(uint64_t id, uint64_t source, uint32_t stack, uint32_t tid, uint32_t kind);
 
+/** define_device - writes a DEVICE record, all but @name of which is in @device; NULL: it has none */
+void define_device(const struct grt_ev_device *device, const char *name);
+
+/** define_window - writes a CAPTURE record; @end 0: it has begun */
+void define_window(uint32_t number, uint64_t begin, uint64_t end);
+
 /** define_clock - writes a CLOCK record */
 void define_clock(const struct grt_ev_clock *clock);
 
@@ -338,9 +347,6 @@ void launch_reset(void);
 
 /** launch_callback - CUPTI's callback for all calls of cuda_calls.def */
 void launch_callback(void *user, int domain, uint32_t number, const struct cupti_callback *data);
-
-/** launch_enable - asks CUPTI for the calls of cuda_calls.def. Return: how many it knows */
-unsigned int launch_enable(void *subscriber);
 
 /** launch_disable - CUPTI does not call any more */
 void launch_disable(void *subscriber);
@@ -382,6 +388,95 @@ void launch_close(void);
 /** launch_correlation - CUPTI's 32 bit number, in 64 bits that do not wrap */
 uint64_t launch_correlation(uint32_t correlation);
 
+/* -------------------------------------------------------------- device.c */
+
+/** device_write - defines the devices, once the driver can be asked about them; the writer, before records
+ * that have their numbers; @work: such ones are there */
+void device_write(bool work);
+
+/** device_reset - none is defined, for another recording */
+void device_reset(void);
+
+/** launch_enable_calls, launch_disable_calls - the calls alone. Return: how many CUPTI knows */
+unsigned int launch_enable_calls(void *subscriber);
+void launch_disable_calls(void *subscriber);
+
+/** launch_enable_resources - contexts and graphs, which is wanted at all times */
+void launch_enable_resources(uint32_t enable, void *subscriber);
+
+/* --------------------------------------------------------------- alloc.c */
+
+/** struct alloc - memory was allocated, or freed; as in an ALLOC record */
+struct alloc {
+	uint64_t address;
+	uint64_t bytes;
+	uint32_t call;
+	uint32_t gpu;
+	uint8_t kind;
+	bool freed;
+};
+
+/** alloc_enable - asks CUPTI for the calls, or not any more */
+void alloc_enable(uint32_t enable, void *subscriber);
+
+/** alloc_is - whether it is one of the driver's functions that allocate or free */
+bool alloc_is(uint32_t number);
+
+/** alloc_take - in a callback of the driver's. Return: whether memory was allocated or freed */
+bool alloc_take(uint32_t number, const struct cupti_callback *d, struct alloc *a);
+
+/* ------------------------------------------------------------- capture.c */
+
+enum capture_how { CAPTURE_ALL, CAPTURE_PROFILER, CAPTURE_NVTX, CAPTURE_DELAY };
+
+/**
+ * struct capture - which time is recorded
+ * @inside: this moment is
+ * @turn: another one in each window; calls that were open in an earlier one did not return in it
+ * @name: CAPTURE_NVTX: number of the name of the ranges that are windows
+ */
+struct capture {
+	enum capture_how how;
+	_Atomic bool inside;
+	uint32_t turn;
+	uint32_t name;
+};
+
+extern struct capture capture;
+
+/** capture_is_on - whether what happens now is recorded */
+static inline bool capture_is_on(void)
+{
+	return atomic_load_explicit(&capture.inside, memory_order_relaxed);
+}
+
+/** capture_init - what the environment wants */
+void capture_init(void);
+
+/** capture_name - the name, once names can be known */
+void capture_name(void);
+
+/** capture_range - a range of NVTX with the name began, or ended; not in a function that records */
+void capture_range(bool begins);
+
+/** capture_call - in CUPTI's callback. Return: whether it was for windows */
+bool capture_call(int domain, uint32_t number, int site);
+
+/** capture_join - CUPTI is there, and does what is wanted now. Return: 0 or not */
+int capture_join(void *client);
+
+/** capture_leave - it is given back */
+void capture_leave(void *client);
+
+/** capture_write - windows that have ended; the writer */
+void capture_write(void);
+
+/** capture_close - the recording ends */
+void capture_close(void);
+
+/** capture_forked - in a child: nothing is recorded */
+void capture_forked(void);
+
 /* ---------------------------------------------------------------- nvtx.c */
 
 /** nvtx_init - Return: 0, or not: there is no memory for ranges */
@@ -392,7 +487,7 @@ void nvtx_reset(void);
 
 /* ------------------------------------------------------------ activity.c */
 
-/** activity_init - buffers, and the kinds that are wanted. Return: 0 or CUPTI's result */
+/** activity_init - buffers. Return: 0 or CUPTI's result */
 int activity_init(void);
 
 /** activity_reset - before activity_init() of another recording */
@@ -403,6 +498,9 @@ void activity_write(void);
 
 /** activity_close - the last packets */
 void activity_close(void);
+
+/** activity_start - CUPTI makes records from now on. Return: 0 or CUPTI's result */
+int activity_start(void);
 
 /** activity_stop - CUPTI makes no records any more */
 void activity_stop(void);

@@ -46,6 +46,9 @@
 /* The @call of an entry that is no call but a node of a graph: @correlation is its id, @begin that of the
  * node that it was cloned from, @context its kind. */
 #define GRAPH_NODE UINT16_MAX
+/* The same for memory: @begin is its address, @correlation its size, @chain the function, @stream the device,
+ * @ranges the kind, @captured: it was freed. */
+#define ALLOC (UINT16_MAX - 1)
 
 /**
  * struct entry - a launch in a ring, or where @call is an enum nvtx_kind what it was
@@ -98,6 +101,7 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
  * @head: entries written; the thread's
  * @lost: launches that found no room; the thread's
  * @depth: of @open that are in use; more are counted and not kept
+ * @turn: that of struct capture when it made its last call
  * @inside: it is in a callback that records; the thread's
  * @was_outside: it was seen not to be, after tracing had ended; the writer's
  * @tail: entries that the writer has taken, which it tells the thread
@@ -113,6 +117,7 @@ struct thread {
 	_Atomic uint64_t head;
 	_Atomic uint64_t lost;
 	unsigned int depth;
+	uint32_t turn;
 	_Atomic bool inside;
 	bool was_outside;
 	uint32_t tid;
@@ -297,7 +302,11 @@ static void launch_commit(struct thread *t)
 
 static void launch_put_range(struct thread *t, uint16_t kind, const struct nvtx_range *r, uint32_t tid)
 {
-	struct entry *e = launch_entry(t);
+	struct entry *e;
+
+	if (!capture_is_on())
+		return;
+	e = launch_entry(t);
 
 	if (!e) {
 		nvtx_lose();
@@ -373,7 +382,13 @@ static void launch_put(struct thread *t, const struct open *o, int32_t result, c
 
 static void launch_enter(struct thread *t, uint16_t call, const struct cupti_callback *d)
 {
-	struct open *o = t->depth && t->depth <= OPEN_MAX ? &t->open[t->depth - 1] : NULL;
+	struct open *o;
+
+	if (t->turn != capture.turn) {
+		t->turn = capture.turn;
+		t->depth = 0;
+	}
+	o = t->depth && t->depth <= OPEN_MAX ? &t->open[t->depth - 1] : NULL;
 
 	if (o && o->correlation == d->correlation) {
 		o->inner++;
@@ -443,6 +458,21 @@ static struct thread *launch_join_quietly(void)
 	return t;
 }
 
+/* What it has of an earlier recording is not for this one. Return: whether there is one; it is inside then */
+static bool launch_come_in(struct thread *t)
+{
+	bool on;
+
+	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	on = launch_is_on();
+	if (on && t->window != inject.window)
+		launch_begin_anew(t);
+	if (!on)
+		atomic_store_explicit(&t->inside, false, memory_order_release);
+	return on;
+}
+
 /* The calling thread's, where anything is recorded. */
 struct nvtx_thread *nvtx_thread_enter(void)
 {
@@ -457,14 +487,7 @@ struct nvtx_thread *nvtx_thread_enter(void)
 		if (!t)
 			return NULL;
 	}
-	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
-	if (launch_is_on() && t->window != inject.window)
-		launch_begin_anew(t);
-	if (launch_is_on())
-		return &t->nvtx;
-	nvtx_thread_leave();
-	return NULL;
+	return launch_come_in(t) ? &t->nvtx : NULL;
 }
 
 void nvtx_thread_leave(void)
@@ -522,12 +545,10 @@ static void launch_put_node(struct thread *t, const struct cupti_graph *g, bool 
 /* As launch_record(): CUPTI is asked for the ids only while it is certain that it stays. */
 static void launch_see_node(struct thread *t, const struct cupti_resource *r, bool cloned)
 {
-	if (!r || !r->descriptor || !launch_is_on() || !(t = t ?: launch_join_quietly()))
+	if (!r || !r->descriptor || !launch_is_on() || !(t = t ?: launch_join_quietly()) ||
+	    !launch_come_in(t))
 		return;
-	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
-	if (launch_is_on())
-		launch_put_node(t, r->descriptor, cloned);
+	launch_put_node(t, r->descriptor, cloned);
 	atomic_store_explicit(&t->inside, false, memory_order_release);
 }
 
@@ -544,11 +565,56 @@ static void launch_see_resource(struct thread *t, uint32_t number, const void *d
 		launch_see_node(t, data, number == CUPTI_RESOURCE_GRAPH_NODE_CLONED);
 }
 
+/* ---------------------------------------------------------------- memory */
+
+static void launch_put_alloc(struct thread *t, const struct alloc *a, uint32_t context)
+{
+	struct entry *e = launch_entry(t);
+
+	if (!e) {
+		atomic_fetch_add_explicit(&t->lost, 1, memory_order_relaxed);
+		return;
+	}
+	*e = (struct entry){.begin = a->address,
+			    .correlation = a->bytes,
+			    .tid = t->tid,
+			    .context = context,
+			    .chain = a->call,
+			    .stream = a->gpu,
+			    .ranges = a->kind,
+			    .captured = a->freed,
+			    .call = ALLOC};
+	if (inject.stack == STACK_INPROC)
+		e->node = grt_unwind(t->unwind);
+	e->end = clock_monotonic();
+	launch_commit(t);
+}
+
+/* In the middle of a call of the runtime, which may be one of cuda_calls.def. */
+static void launch_see_alloc(struct thread *t, uint32_t number, const struct cupti_callback *d)
+{
+	struct alloc a;
+
+	if (!launch_is_on()) {
+		detach_callback(CUPTI_DOMAIN_DRIVER, number, d);
+		return;
+	}
+	if (!alloc_take(number, d, &a))
+		return;
+	t = t ?: launch_join_quietly();
+	if (!t)
+		atomic_fetch_add(&inject.homeless, 1);
+	if (!t || !launch_come_in(t))
+		return;
+	launch_put_alloc(t, &a, d->context_uid);
+	atomic_store_explicit(&t->inside, false, memory_order_release);
+}
+
 /* ----------------------------------------------------------------- calls */
 
 static bool launch_is_recorded(int site)
 {
-	return launch_is_on() ||
+	return (launch_is_on() && capture_is_on()) ||
 	       (site == CUPTI_SITE_EXIT && atomic_load_explicit(&inject.leaving, memory_order_relaxed));
 }
 
@@ -575,8 +641,15 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 {
 	struct thread *t = self;
 
+	if (capture.how == CAPTURE_PROFILER && domain != CUPTI_DOMAIN_RESOURCE &&
+	    capture_call(domain, number, data->site))
+		return;
 	if (domain == CUPTI_DOMAIN_RESOURCE)
 		launch_see_resource(t, number, data);
+	if (domain == CUPTI_DOMAIN_DRIVER && alloc_is(number)) {
+		launch_see_alloc(t, number, data);
+		return;
+	}
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		return;
 	if (!t && launch_is_on()) {
@@ -636,7 +709,7 @@ static bool launch_is_told_by_driver(int domain, enum grt_cuda_kind kind)
 	return domain == CUPTI_DOMAIN_RUNTIME && kind == GRT_CUDA_KIND_KERNEL && inject.stack != STACK_BPF;
 }
 
-static void launch_enable_resources(uint32_t enable, void *subscriber)
+void launch_enable_resources(uint32_t enable, void *subscriber)
 {
 	static const uint32_t resources[] = {
 		CUPTI_RESOURCE_CONTEXT_CREATED, CUPTI_RESOURCE_GRAPH_NODE_CREATED,
@@ -645,13 +718,13 @@ static void launch_enable_resources(uint32_t enable, void *subscriber)
 
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
 		inject.cupti.enable_callback(enable, subscriber, CUPTI_DOMAIN_RESOURCE, resources[i]);
+	alloc_enable(enable, subscriber);
 }
 
-unsigned int launch_enable(void *subscriber)
+unsigned int launch_enable_calls(void *subscriber)
 {
 	unsigned int n = 0;
 
-	launch_enable_resources(1, subscriber);
 	/* those that came later than this CUPTI are refused */
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                   \
 	if (!launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
@@ -663,7 +736,13 @@ unsigned int launch_enable(void *subscriber)
 
 void launch_disable(void *subscriber)
 {
+	capture_leave(subscriber);
 	launch_enable_resources(0, subscriber);
+	launch_disable_calls(subscriber);
+}
+
+void launch_disable_calls(void *subscriber)
+{
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name) \
 	inject.cupti.enable_callback(0, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
 #include <grtrace/cuda_calls.def>
@@ -694,7 +773,7 @@ void launch_reset(void)
 
 bool launch_check(void *subscriber)
 {
-	if (told_by_runtime || !inject.kernels || inject.stack == STACK_BPF)
+	if (told_by_runtime || !inject.kernels || !capture_is_on() || inject.stack == STACK_BPF)
 		return false;
 	told_by_runtime = inject.kernel_calls || ++rounds_silent == ROUNDS_SILENT;
 	if (inject.kernel_calls || !told_by_runtime)
@@ -837,6 +916,23 @@ static void launch_write_sync(struct packets *p, const struct entry *e)
 	packets_put(p, &r.e);
 }
 
+static void launch_write_alloc(const struct entry *e)
+{
+	struct grt_ev_alloc r;
+
+	event_init(&r.e, GRT_EV_ALLOC, sizeof(r), e->end);
+	r.e.tid = e->tid;
+	r.address = e->begin;
+	r.bytes = e->correlation;
+	r.node = e->node;
+	r.gpu = e->stream;
+	r.context = e->context;
+	r.call = e->chain;
+	r.kind = e->ranges;
+	r.what = e->captured ? 2 : 1;
+	packets_put(launch_lane_at(e->end), &r.e);
+}
+
 static void launch_write_entry(const struct entry *e)
 {
 	struct packets *p;
@@ -846,6 +942,10 @@ static void launch_write_entry(const struct entry *e)
 		return;
 	if (e->call == GRAPH_NODE) {
 		define_graph_node(e->correlation, e->begin, e->node, e->tid, e->context);
+		return;
+	}
+	if (e->call == ALLOC) {
+		launch_write_alloc(e);
 		return;
 	}
 	p = launch_lane_at(e->end);
@@ -996,7 +1096,7 @@ static void launch_write_open(struct thread *t)
 {
 	uint64_t now = clock_monotonic();
 
-	if (atomic_load(&t->state) != THREAD_USED)
+	if (atomic_load(&t->state) != THREAD_USED || !capture_is_on())
 		return;
 	if (atomic_load_explicit(&t->inside, memory_order_acquire))
 		return;

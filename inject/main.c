@@ -7,6 +7,7 @@
  *	GRTRACE_OUTPUT	the recording's directory; without it nothing is done until a
  *			recorder asks (dormant.c)
  *	GRTRACE_STACK	inproc (default), bpf or none
+ *	GRTRACE_CAPTURE, GRTRACE_DELAY	which time is recorded, see capture.c
  *	GRTRACE_CUPTI	the libcupti.so to use, where the one that is found is wrong
  *
  * Here: the beginning, the end, and the writer's rounds between them.
@@ -88,6 +89,7 @@ static void inject_write_round(bool all)
 		inject_note_python();
 	}
 	launch_mark();
+	capture_write();
 	define_nodes();
 	nvtx_define();
 	activity_write();
@@ -146,6 +148,7 @@ static void inject_write_end(void)
 	atomic_store(&inject.leaving, false);
 	inject_write_round(true);
 	launch_write_ranges();
+	capture_close();
 	inject.launches += atomic_load(&inject.homeless);
 	inject.launches_lost += atomic_load(&inject.homeless);
 	define_packets.lost += atomic_load(&inject.homeless) + atomic_load(&inject.nodes_lost);
@@ -297,6 +300,7 @@ static void inject_in_child(void)
 	atomic_store(&inject.on, false);
 	atomic_store(&inject.leaving, false);
 	detach_forked();
+	capture_forked();
 	dormant_forked();
 	clock_forked();
 	packets_forked();
@@ -422,7 +426,7 @@ static bool inject_subscribe(void)
 		inject_give_way();
 		return false;
 	}
-	if (ret || activity_init() || !launch_enable(writer.subscriber)) {
+	if (ret || capture_join(writer.subscriber)) {
 		if (!ret)
 			inject_leave_cupti();
 		inject_give_up("CUPTI refused to trace this process (is a debugger or MPS in the way?)");
@@ -465,11 +469,13 @@ static bool inject_begin_recording(const char *output)
 		return false;
 	}
 	clock_init();
+	capture_init();
 	inject_init_stacks();
 	if (launch_init() || nvtx_init()) {
 		inject_give_up("no memory");
 		return false;
 	}
+	capture_name();
 	return true;
 }
 
@@ -530,6 +536,7 @@ static void inject_reset(uint32_t stack)
 	launch_reset();
 	activity_reset();
 	nvtx_reset();
+	device_reset();
 	detach_reset();
 	writer.cupti = writer.over = writer.tried = false;
 	writer.last_round = writer.last_counts = writer.counted = 0;

@@ -197,6 +197,12 @@ static uint32_t nvtx_innermost(const struct nvtx_thread *t, uint32_t domain)
 	return at;
 }
 
+static void nvtx_see_window(uint32_t name, bool begins)
+{
+	if (capture.name && name == capture.name)
+		capture_range(begins);
+}
+
 static int nvtx_push(uintptr_t domain, struct said s)
 {
 	struct nvtx_thread *t = nvtx_thread_enter();
@@ -221,6 +227,7 @@ static int nvtx_push(uintptr_t domain, struct said s)
 	r->begin = clock_monotonic();
 	t->depth++;
 	nvtx_thread_leave();
+	nvtx_see_window(r->name, true);
 	return depth;
 }
 
@@ -238,7 +245,7 @@ static void nvtx_take_out(struct nvtx_thread *t, uint32_t at)
 static int nvtx_pop(uintptr_t handle)
 {
 	struct nvtx_thread *t = nvtx_thread_enter();
-	uint32_t domain, at;
+	uint32_t domain, at, name = 0;
 	int depth = -1;
 
 	if (!t)
@@ -249,12 +256,14 @@ static int nvtx_pop(uintptr_t handle)
 		depth = (int)(NVTX_OPEN_MAX + --t->over[domain % NVTX_DOMAINS]);
 	} else if (at) {
 		depth = t->open[at - 1].depth;
+		name = t->open[at - 1].name;
 		nvtx_thread_put(NVTX_PUSHED, &t->open[at - 1], 0);
 		nvtx_take_out(t, at - 1);
 	} else {
 		nvtx_count(&strays);
 	}
 	nvtx_thread_leave();
+	nvtx_see_window(name, false);
 	return depth;
 }
 
@@ -322,7 +331,7 @@ static uint64_t nvtx_start(uintptr_t domain, struct said s)
 {
 	struct nvtx_thread *t = nvtx_thread_enter();
 	struct started *place = t ? started_take() : NULL;
-	uint32_t turn;
+	uint32_t turn, name;
 
 	if (!place) {
 		if (t) {
@@ -335,8 +344,10 @@ static uint64_t nvtx_start(uintptr_t domain, struct said s)
 	place->tid = nvtx_thread_id();
 	place->range.begin = clock_monotonic();
 	turn = atomic_load_explicit(&place->turn, memory_order_relaxed) + 1;
+	name = place->range.name;
 	atomic_store_explicit(&place->turn, turn, memory_order_release);
 	nvtx_thread_leave();
+	nvtx_see_window(name, true);
 	return (uint64_t)turn << 32 | (uint32_t)(place - started + 1);
 }
 
@@ -351,11 +362,13 @@ static void nvtx_end(uint64_t id)
 {
 	struct nvtx_thread *t = nvtx_thread_enter();
 	struct started *place;
+	uint32_t name = 0;
 
 	if (!t)
 		return;
 	if (started_end((uint32_t)id, (uint32_t)(id >> 32))) {
 		place = &started[(uint32_t)id - 1];
+		name = place->range.name;
 		place->range.node = nvtx_thread_id();
 		nvtx_thread_put(NVTX_STARTED, &place->range, place->tid);
 		started_give(place);
@@ -363,6 +376,7 @@ static void nvtx_end(uint64_t id)
 		nvtx_count(&strays);
 	}
 	nvtx_thread_leave();
+	nvtx_see_window(name, false);
 }
 
 /* --------------------------------------------------- the client's tables */

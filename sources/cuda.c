@@ -81,11 +81,39 @@ struct capture {
 };
 
 static bool no_nvtx;
+static const char *capture_range;
+static double delay;
 
 static const struct cmd_opt options[] = {
 	{"no-nvtx", 0, OPT_FLAG, NULL, &no_nvtx, "-e cuda: without the program's NVTX ranges"},
+	{"capture-range", 0, OPT_STR, "RANGE", &capture_range,
+	 "-e cuda: only from cudaProfilerStart() to cudaProfilerStop(), cudaProfilerApi[:N], or in the program's NVTX ranges of a name, nvtx:NAME[:N]; the first N of them"},
+	{"delay", 0, OPT_SECONDS, "SECONDS", &delay, "-e cuda: not before this time has passed"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
+
+/* Behind a word that has none of its own there may be :N. */
+static bool cuda_is_count(const char *text)
+{
+	size_t digits = *text == ':' ? strspn(text + 1, "0123456789") : 0;
+
+	return !*text || (digits && digits < 10 && !text[digits + 1] && strtoul(text + 1, NULL, 10));
+}
+
+static const char *cuda_refuse(const struct source_setup *setup)
+{
+	if ((capture_range || delay > 0) && (setup->pid || setup->gpu_users))
+		return "--capture-range and --delay are for a program that grtrace starts: grtrace record -e cuda --delay 1 -- PROGRAM";
+	if (capture_range && delay > 0)
+		return "--capture-range and --delay do not go together: either says when to begin";
+	if (!capture_range)
+		return NULL;
+	if (!strncmp(capture_range, "cudaProfilerApi", 15) && cuda_is_count(capture_range + 15))
+		return NULL;
+	if (!strncmp(capture_range, "nvtx:", 5) && capture_range[5] && strlen(capture_range) < 256)
+		return no_nvtx ? "--capture-range=nvtx:NAME and --no-nvtx do not go together" : NULL;
+	return "--capture-range: cudaProfilerApi, cudaProfilerApi:N, nvtx:NAME or nvtx:NAME:N";
+}
 
 /* ------------------------------------------------------------- what is here */
 
@@ -391,6 +419,18 @@ static int cuda_set_nvtx(struct capture *c)
 	return 0;
 }
 
+static int cuda_set_window(void)
+{
+	struct timespec now;
+	char until[32];
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	snprintf(until, sizeof(until), "%" PRIu64,
+		 (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec + (uint64_t)(delay * 1e9));
+	return (capture_range ? setenv("GRTRACE_CAPTURE", capture_range, 1) : unsetenv("GRTRACE_CAPTURE")) ||
+	       (delay > 0 ? setenv("GRTRACE_DELAY", until, 1) : unsetenv("GRTRACE_DELAY"));
+}
+
 /* The program gets it with the environment. */
 static int cuda_attach(void *state, int dir, const char *path, struct grt_err *err)
 {
@@ -406,7 +446,8 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot find %s", path);
 	snprintf(given, sizeof(given), "%s:%s", c->number, c->path);
 	if (setenv(GRT_CUDA_RECORDING_ENV, given, 1) || setenv("CUDA_INJECTION64_PATH", c->library, 1) ||
-	    setenv("GRTRACE_OUTPUT", c->path, 1) || setenv("GRTRACE_STACK", c->stack, 1) || cuda_set_nvtx(c))
+	    setenv("GRTRACE_OUTPUT", c->path, 1) || setenv("GRTRACE_STACK", c->stack, 1) ||
+	    cuda_set_nvtx(c) || cuda_set_window())
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
 	return 0;
 }
@@ -692,6 +733,7 @@ const struct source source_cuda = {
 	.name = "cuda",
 	.program = true,
 	.options = options,
+	.refuse = cuda_refuse,
 	.probe = cuda_probe,
 	.addresses = true,
 	.open = cuda_open,

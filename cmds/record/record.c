@@ -1565,6 +1565,7 @@ static int record_find_device(void)
 static int record_check_source_options(void)
 {
 	const struct source_setup setup = {.pid = opt.pid == OPT_GPU_USERS ? 0 : (pid_t)opt.pid,
+					   .gpu_users = opt.pid == OPT_GPU_USERS,
 					   .types = opt.types};
 	const struct source *const *s;
 	const struct cmd_opt *o;

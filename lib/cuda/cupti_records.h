@@ -20,6 +20,8 @@ enum grt_cupti_kind {
 	GRT_CUPTI_SET,
 	GRT_CUPTI_RANGE,   /* a range of the program's time, of JSON where they are wanted */
 	GRT_CUPTI_PROCESS, /* the name of a process, the same */
+	GRT_CUPTI_RANK,	   /* the number of a process in its job, of databases */
+	GRT_CUPTI_SYNC,	   /* a wait for the GPU, the same */
 	GRT_CUPTI_OTHER,
 };
 
@@ -29,7 +31,12 @@ enum grt_cupti_kind {
  * @start, @end: ns, in whatever clock the tool had, less @base of the file
  * @correlation: joins work to its call; 0: unknown
  * @tid: of a call, 0 where it is unknown; often no system thread id
- * @pid, @context, @registers, @shared, @grid, @block: of JSON; 0: unknown
+ * @pid, @context, @registers, @shared, @grid, @block: of JSON and databases; 0: unknown; of a database's pid
+ *	the bits above 24 are the machine
+ * @graph_node, @shared_dynamic, @ended_by (the thread that ended a range): of databases; 0: unknown
+ * @code: of databases: the result of a call, CUPTI's number of the kind of copy or wait, a rank; 2: a range
+ *that another thread may have ended
+ * @open: a range that had not ended; @end is not after @start
  * @name: of the call, the kernel, the kind of copy, the range or the process; not terminated
  */
 struct grt_cupti_record {
@@ -46,6 +53,11 @@ struct grt_cupti_record {
 	uint64_t context;
 	uint64_t registers;
 	uint64_t shared;
+	uint64_t shared_dynamic;
+	uint64_t graph_node;
+	uint64_t ended_by;
+	uint64_t code;
+	bool open;
 	uint64_t grid[3];
 	uint64_t block[3];
 	struct grt_span name;

@@ -59,7 +59,7 @@ struct grt_launch_flame {
 	struct grt_range_paths ranges;
 	struct grt_slots *slots;
 	bool no_ranges;
-	uint32_t device_first;
+	uint64_t device_first;
 	bool any_device;
 	bool several_devices;
 };
@@ -169,6 +169,24 @@ static void launch_flame_take_launch(struct row *r, const struct grt_launch *lau
 	r->origin = launch->origin;
 }
 
+/* A row's device is from now on that of the trace. One that nothing describes is known by its process's
+ * number. */
+static int launch_flame_on_device(struct grt_launch_flame *f, const struct grt_image *image, struct row *r)
+{
+	const struct grt_device *d = grt_launches_device(f->launches, image, r->device);
+	uint64_t which;
+
+	if (!d)
+		return -ENOMEM;
+	which = d->known ? 1ULL << 32 | d->number : r->device;
+	if (!f->any_device)
+		f->device_first = which;
+	f->any_device = true;
+	f->several_devices |= which != f->device_first;
+	r->device = d->number;
+	return 0;
+}
+
 static int launch_flame_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
 				const struct grt_launch *launch, enum grt_launched_how how)
 {
@@ -187,10 +205,8 @@ static int launch_flame_on_work(void *arg, const struct grt_event *e, const stru
 	if (launch && launch->range && !f->no_ranges &&
 	    grt_range_paths_get(&f->ranges, image, launch->range, &r.range))
 		return -ENOMEM;
-	if (!f->any_device)
-		f->device_first = r.device;
-	f->any_device = true;
-	f->several_devices |= r.device != f->device_first;
+	if (launch_flame_on_device(f, image, &r))
+		return -ENOMEM;
 	return launch_flame_add_work(f, &r,
 				     kernel ? ((const struct grt_ev_gpu_kernel *)e)->start
 					    : ((const struct grt_ev_gpu_copy *)e)->start);
@@ -282,9 +298,22 @@ static int put_stack(struct grt_launch_flame *f, const struct row *r, const stru
 	return grt_stacks_word(tree, call ? call->name : "[unknown]", node);
 }
 
+/* The device of a row in a leaf: its number, or the beginning of its UUID; a launch has none. */
+static const char *launch_flame_gpu(const struct grt_launch_flame *f, const struct row *r,
+				    char label[GRT_DEVICE_LABEL], char gpu[GRT_FLAME_GPU])
+{
+	const struct grt_devices *all = &grt_launches_images(f->launches)->devices;
+
+	if (!f->several_devices || r->device >= all->devices)
+		return grt_flame_gpu(gpu, GRT_FLAME_NO_DEVICE);
+	grt_device_label(all, all->device[r->device], label);
+	return label[3] == '-' ? label : grt_flame_gpu(gpu, all->device[r->device]->gpu);
+}
+
 static int launch_flame_put_leaf(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i,
 				 struct grt_stacks *tree, uint32_t *node)
 {
+	char label[GRT_DEVICE_LABEL], gpu[GRT_FLAME_GPU];
 	const char *name = "";
 	size_t len = 0;
 	int ret = 0;
@@ -294,8 +323,7 @@ static int launch_flame_put_leaf(struct grt_launch_flame *f, const struct row *r
 	else if (r->leaf == GRT_FLAME_LEAF_COPY)
 		len = strlen(name = grt_cuda_copy_name(r->name));
 	return ret ? ret
-		   : grt_flame_put_leaf(tree, r->leaf, f->several_devices ? r->device : GRT_FLAME_NO_DEVICE,
-					name, len, node);
+		   : grt_flame_put_leaf(tree, r->leaf, launch_flame_gpu(f, r, label, gpu), name, len, node);
 }
 
 static int put_base(struct grt_stacks *tree, const struct grt_flame_shape *shape,
@@ -306,6 +334,16 @@ static int put_base(struct grt_stacks *tree, const struct grt_flame_shape *shape
 	if (!ret && shape->by != GRT_FLAME_BY_PROCESS)
 		ret = grt_stacks_frame(tree, *node, op->process, op->process_len, node);
 	return ret;
+}
+
+static void launch_flame_name_device(const struct grt_launch_flame *f, const struct row *r,
+				     struct grt_flame_op *op, char label[GRT_DEVICE_LABEL])
+{
+	const struct grt_devices *all = &grt_launches_images(f->launches)->devices;
+	const struct grt_device *d = all->device[r->device];
+
+	op->device = d->gpu;
+	op->gpu = grt_device_label(all, d, label)[3] == '-' ? label : NULL;
 }
 
 static int launch_flame_name_process(const struct grt_process_names *processes, const struct grt_image *i,
@@ -329,8 +367,8 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 				enum grt_stacks_side side)
 {
 	const struct grt_image *i = grt_launches_images(f->launches)->image[r->image];
-	struct grt_flame_op op = {.device = r->device, .graph = r->graph, .ns = r->ns};
-	char process[320], queue[48];
+	struct grt_flame_op op = {.device = GRT_FLAME_NO_DEVICE, .graph = r->graph, .ns = r->ns};
+	char process[320], queue[64], label[GRT_DEVICE_LABEL];
 	uint32_t node;
 	int ret = launch_flame_name_process(processes, i, process, &op);
 
@@ -342,7 +380,10 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 	op.queue = "[no stream]";
 	op.queue_len = strlen(op.queue);
 	if (r->leaf != GRT_FLAME_LEAF_PENDING && r->leaf != GRT_FLAME_LEAF_CALL) {
-		op.queue_len = grt_flame_put_stream(queue, r->device, r->stream);
+		launch_flame_name_device(f, r, &op, label);
+		op.queue_len =
+			op.gpu ? (size_t)snprintf(queue, sizeof(queue), "[%s stream %u]", op.gpu, r->stream)
+			       : grt_flame_put_stream(queue, op.device, r->stream);
 		op.queue = queue;
 	}
 	if (!grt_flame_wanted(shape, &op) || !grt_flame_weight_of(shape, &op))

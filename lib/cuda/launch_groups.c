@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "codes/cuda_codes.h"
+#include "occupancy.h"
 #include "stack/image_frames.h"
 #include "base/keyed.h"
 
@@ -30,6 +31,7 @@ struct work {
 	uint64_t start;
 	uint64_t end;
 	uint64_t bytes;
+	const struct grt_device *device;
 	uint32_t name;
 	uint32_t gpu;
 	uint32_t context;
@@ -39,6 +41,7 @@ struct work {
 	bool copy;
 	bool probed;
 	bool by_gpu;
+	const struct grt_ev_gpu_kernel *kernel;
 };
 
 /** struct queue - a stream: ends of its work in a ring from @head; @launched: call of the last */
@@ -84,7 +87,7 @@ static bool key_stream(struct grt_key *key, const struct work *w)
 
 static bool key_device(struct grt_key *key, const struct work *w)
 {
-	*key = (struct grt_key){{w->image->number, w->gpu}};
+	*key = (struct grt_key){{w->device->number}};
 	return true;
 }
 
@@ -195,10 +198,23 @@ static void launch_groups_begin(struct grt_launch_group *group, const struct wor
 	group->pid = w->image->pid;
 	group->number = w->name;
 	group->gpu = w->gpu;
+	group->device = w->device;
 	group->context = w->context;
 	group->stream = w->stream;
 	group->from = w->from;
 	group->to = w->to;
+}
+
+static void launch_groups_add_occupancy(struct grt_launch_group *group, const struct work *w)
+{
+	struct grt_occupancy o;
+
+	if (!w->kernel || !w->device->known || !grt_occupancy_of(&w->device->is, w->kernel, &o) || !o.blocks)
+		return;
+	group->fits++;
+	group->fits_sum += (uint64_t)o.warps * 100000 / o.most;
+	group->waves_sum += o.waves;
+	group->limits |= o.limits;
 }
 
 static int launch_groups_add(struct grt_launch_groups *g, const struct work *w)
@@ -216,10 +232,12 @@ static int launch_groups_add(struct grt_launch_groups *g, const struct work *w)
 		return ret;
 	if (!group->kernels && !group->copies && !group->probed)
 		launch_groups_begin(group, w);
+	group->several |= group->image != w->image->number;
 	group->probed += w->probed;
 	group->kernels += !w->copy && !w->probed;
 	group->copies += w->copy;
 	add_bytes(&group->bytes, w->bytes);
+	launch_groups_add_occupancy(group, w);
 	if (w->probed)
 		return 0;
 	if (w->start && w->end >= w->start)
@@ -230,6 +248,7 @@ static int launch_groups_add(struct grt_launch_groups *g, const struct work *w)
 
 static void launch_groups_take_kernel(struct work *w, const struct grt_ev_gpu_kernel *k)
 {
+	w->kernel = k;
 	w->start = k->start;
 	w->end = k->end;
 	w->name = k->name;
@@ -256,6 +275,7 @@ static int launch_groups_on_work(void *arg, const struct grt_event *e, const str
 				 const struct grt_launch *launch, enum grt_launched_how how)
 {
 	struct work w = {.image = image, .launch = launch, .by_gpu = how == GRT_LAUNCHED_BY_GPU};
+	struct grt_launch_groups *g = arg;
 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
@@ -263,7 +283,8 @@ static int launch_groups_on_work(void *arg, const struct grt_event *e, const str
 		launch_groups_take_kernel(&w, (const struct grt_ev_gpu_kernel *)e);
 	else
 		launch_groups_take_copy(&w, (const struct grt_ev_gpu_copy *)e);
-	return launch_groups_add(arg, &w);
+	w.device = grt_launches_device(g->launches, image, w.gpu);
+	return w.device ? launch_groups_add(g, &w) : -ENOMEM;
 }
 
 /* A launch that nothing came of is not what the GPU did; a function that was probed stands for itself. */
@@ -355,6 +376,10 @@ static int launch_groups_name_group(struct grt_launch_groups *g, struct grt_laun
 	int ret;
 
 	group->process = grt_image_process_name(image, group->pid_text);
+	if (group->several) {
+		snprintf(group->pid_text, sizeof(group->pid_text), "%u processes", group->device->users);
+		group->process = group->pid_text;
+	}
 	if (group->name)
 		return 0;
 	if (g->by == GRT_LAUNCH_BY_STACK)
@@ -398,6 +423,11 @@ int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_lau
 		return -ENOMEM;
 	*out = (const struct grt_launch_group *const *)list;
 	return g->groups.used;
+}
+
+uint64_t grt_launch_groups_recorded(const struct grt_launch_groups *g, uint64_t from, uint64_t to)
+{
+	return grt_windows_sum(&grt_launches_images(g->launches)->windows, from, to);
 }
 
 struct grt_launches_count grt_launch_groups_count(const struct grt_launch_groups *g)

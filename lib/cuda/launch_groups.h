@@ -32,6 +32,8 @@ enum grt_launch_by {
 /**
  * struct grt_launch_group - a row; what its kind does not have is 0
  * @image: number of the process image
+ * @several: by device: it is the work of several processes, @image and @pid are the first of them
+ * @device: of its first work; NULL: of calls that were probed
  * @name: kernel, stack or direction; by grt_launch_groups_list()
  * @brief: the stack's frames that say most
  * @process: by the same
@@ -41,6 +43,8 @@ enum grt_launch_by {
  * @untimed: of these, without stamps or an end
  * @bytes: copied or set
  * @timed_bytes: of these, with a time
+ * @fits, @fits_sum, @waves_sum: kernels whose occupancy is known, and the sums of theirs: warps of 100 000,
+ * and thousandths of waves; @limits: all that limited them
  * @exec: time on the GPU; @latency: from the call to the beginning
  * @before_call: records that began before their call did, by their stamps; in no latency
  * @busy: union of the times on the GPU, in the span; streams and devices
@@ -49,6 +53,8 @@ enum grt_launch_by {
 struct grt_launch_group {
 	uint32_t image;
 	uint32_t pid;
+	bool several;
+	const struct grt_device *device;
 	const char *process;
 	char pid_text[24];
 	char *name;
@@ -65,6 +71,10 @@ struct grt_launch_group {
 	uint64_t untimed;
 	uint64_t bytes;
 	uint64_t timed_bytes;
+	uint64_t fits;
+	uint64_t fits_sum;
+	unsigned __int128 waves_sum;
+	uint32_t limits;
 	struct grt_hist exec;
 	struct grt_hist latency;
 	uint64_t before_call;
@@ -94,6 +104,9 @@ int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event 
  * Return: how many, or -ENOMEM
  */
 int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_launch_group *const **out);
+
+/** grt_launch_groups_recorded - how much of a time was recorded, see stack/windows.h */
+uint64_t grt_launch_groups_recorded(const struct grt_launch_groups *g, uint64_t from, uint64_t to);
 
 /** grt_launch_groups_count - what was joined; complete after grt_launch_groups_list() */
 struct grt_launches_count grt_launch_groups_count(const struct grt_launch_groups *g);

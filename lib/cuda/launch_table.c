@@ -4,11 +4,13 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "codes/cuda_codes.h"
 #include "table/analysis.h"
 #include "table/cells.h"
 #include "launch_groups.h"
+#include "occupancy.h"
 
 #define G(member) offsetof(struct grt_launch_group, member)
 
@@ -17,6 +19,109 @@ static void get_calls(struct grt_cell *cell, const void *view, const void *row, 
 	const struct grt_launch_group *g = row;
 
 	cell->number = g->kernels + g->copies + g->probed;
+}
+
+/* A device may be that of several processes. */
+static void launch_table_get_pid(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	cell->number = ((const struct grt_launch_group *)row)->pid;
+	cell->absent = ((const struct grt_launch_group *)row)->several;
+}
+
+/* Its number, where all that use it have the same one for it. */
+static void launch_table_get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_launch_group *g = row;
+
+	cell->number = g->gpu;
+	cell->absent = g->several && g->device->several;
+}
+
+static const struct grt_ev_device *launch_table_device(const void *row)
+{
+	const struct grt_device *d = ((const struct grt_launch_group *)row)->device;
+
+	return d && d->known ? &d->is : NULL;
+}
+
+static void launch_table_get_uuid(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_ev_device *d = launch_table_device(row);
+
+	cell->text = d ? d->uuid : NULL;
+	cell->absent = !d;
+}
+
+static void launch_table_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_device *d = ((const struct grt_launch_group *)row)->device;
+
+	cell->text = d ? d->name : NULL;
+	cell->absent = !cell->text;
+}
+
+static void launch_table_get_device_bus(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_ev_device *d = launch_table_device(row);
+
+	cell->text = d ? d->bus : NULL;
+	cell->absent = !d || !d->bus[0];
+}
+
+/* A number of 32 bits of its DEVICE record; 0: unknown. */
+static void launch_table_get_of_device(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	const struct grt_ev_device *d = launch_table_device(row);
+	uint32_t n = 0;
+
+	if (d)
+		memcpy(&n, (const char *)d + offset, sizeof(n));
+	cell->number = n;
+	cell->absent = !n;
+}
+
+static void launch_table_get_memory(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_ev_device *d = launch_table_device(row);
+
+	cell->number = d ? d->memory : 0;
+	cell->absent = !cell->number;
+}
+
+/* Of the warps that a multiprocessor can have; the mean of its launches. */
+static void launch_table_get_occupancy(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_launch_group *g = row;
+
+	cell->number = g->fits ? g->fits_sum / g->fits : 0;
+	cell->absent = !g->fits;
+}
+
+static void launch_table_get_limits(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_launch_group *g = row;
+
+	cell->text = grt_occupancy_limits(g->limits);
+	cell->absent = !g->fits;
+}
+
+static void launch_table_get_waves(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_launch_group *g = row;
+
+	cell->text = "";
+	cell->number = g->fits ? (uint64_t)(g->waves_sum / g->fits) : 0;
+	cell->absent = !g->fits;
+}
+
+/* Thousandths: 9000 is 9.0. */
+static void launch_table_get_capability(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_ev_device *d = launch_table_device(row);
+
+	cell->text = "";
+	cell->number = d ? d->major * 1000U + d->minor * 100U : 0;
+	cell->absent = !cell->number;
 }
 
 static void launch_table_get_sum(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -148,12 +253,17 @@ static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, 
 	NUMBER("before_call", before_call, GRT_COLUMN_MORE, "records whose stamp is before their call's"), \
 	{.name = NULL}
 
+#define UUID {"uuid", launch_table_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "of the device: its identity, for all processes"}
 #define BUSY {"busy", launch_table_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"}
 #define BYTES(where) {"bytes", grt_cell_u64, G(bytes), GRT_CELL_BYTES, where, "copied or set, B"}
 
 static const struct grt_column kernel_columns[] = {
 	{"kernel", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
-	PROCESS(GRT_COLUMN_TELLS), TIMES, LATENCY, REST,
+	PROCESS(GRT_COLUMN_TELLS), TIMES, LATENCY,
+	{"occupancy", launch_table_get_occupancy, 0, GRT_CELL_PERCENT, GRT_COLUMN_MORE, "warps of a multiprocessor that there can be at once, of the most, mean, percent"},
+	{"limited_by", launch_table_get_limits, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "what keeps more out: warps, blocks, registers or shared memory"},
+	{"waves", launch_table_get_waves, 0, GRT_CELL_AMOUNT, GRT_COLUMN_MORE, "its blocks, of those that the device can have at once, mean"},
+	REST,
 };
 
 static const struct grt_column stack_columns[] = {
@@ -168,6 +278,7 @@ static const struct grt_column stack_columns[] = {
 static const struct grt_column stream_columns[] = {
 	PROCESS(0),
 	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
+	UUID,
 	SMALL("context", context, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "number of the CUDA context"),
 	SMALL("stream", stream, GRT_COLUMN_ALL, "number of the stream"),
 	BUSY,
@@ -179,9 +290,21 @@ static const struct grt_column stream_columns[] = {
 	BYTES(GRT_COLUMN_MORE), REST,
 };
 
+#define OF_DEVICE(name, member, help) \
+	{name, launch_table_get_of_device, offsetof(struct grt_ev_device, member), GRT_CELL_NUMBER, GRT_COLUMN_MORE, help}
+
 static const struct grt_column device_columns[] = {
-	PROCESS(0),
-	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
+	{"pid", launch_table_get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id; none: the device has work of several processes"},
+	{"process", grt_cell_pointed, G(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program, or how many processes have work there"},
+	{"gpu", launch_table_get_gpu, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process; none: each process has another one for it"},
+	{"device", launch_table_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its name"},
+	UUID,
+	{"bus", launch_table_get_device_bus, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "where it is plugged in"},
+	OF_DEVICE("sms", sms, "its multiprocessors"),
+	OF_DEVICE("sm_clock", sm_clock, "their clock, kHz"),
+	OF_DEVICE("memory_clock", memory_clock, "that of its memory, kHz"),
+	{"memory", launch_table_get_memory, 0, GRT_CELL_BYTES, GRT_COLUMN_MORE, "its memory, B"},
+	{"capability", launch_table_get_capability, 0, GRT_CELL_AMOUNT, GRT_COLUMN_MORE, "its compute capability"},
 	BUSY,
 	NUMBER("kernels", kernels, GRT_COLUMN_ALL, "kernels that ran"),
 	NUMBER("copies", copies, GRT_COLUMN_ALL, "copies and fills"),
@@ -260,12 +383,14 @@ static void note_undefined(struct grt_launch_groups *g, struct grt_pass *pass)
 			 n.undefined);
 }
 
-static int launch_table_write_rows(const struct grt_part *part, struct grt_pass *pass,
-				   const struct grt_launch_group *const *list, uint64_t n)
+static int launch_table_write_rows(const struct grt_launch_groups *g, const struct grt_part *part,
+				   struct grt_pass *pass, const struct grt_launch_group *const *list,
+				   uint64_t n)
 {
 	uint64_t shown = pass->summary && n > SUMMARY_ROWS ? SUMMARY_ROWS : grt_pass_shown(pass, part, n);
 	const struct grt_launch_group **row = calloc((size_t)n + 1, sizeof(*row));
-	struct grt_launch_view view = {.span = grt_pass_span(pass)};
+	struct grt_launch_view view = {
+		.span = pass->known ? grt_launch_groups_recorded(g, pass->first, pass->last) : 0};
 	int ret;
 
 	if (!row)
@@ -295,7 +420,7 @@ static int write_launches(void *state, const struct grt_part *part, struct grt_p
 	if (n < 0)
 		return -ENOMEM;
 	if (n || !pass->summary)
-		ret = launch_table_write_rows(part, pass, list, (uint64_t)n);
+		ret = launch_table_write_rows(state, part, pass, list, (uint64_t)n);
 	if (n || !pass->summary || (pass->no_jobs && grt_launch_groups_any(state)))
 		note_launches(state, part, pass);
 	if (!ret)
@@ -320,8 +445,8 @@ static bool any_launches(const void *state)
 static const struct grt_part launch_parts[] = {
 	{"kernel", "CUDA kernels by name", GRT_PART_SUMMARY | BY(KERNEL), .any = any_launches,
 	 .write = write_launches},
-	{"stack", "CUDA kernels, copies and probed calls by the stack of their launch", BY(STACK),
-	 .write = write_launches},
+	{"stack", "CUDA kernels, copies and probed calls by the stack of their launch",
+	 GRT_PART_TABLES | BY(STACK), .write = write_launches},
 	{"stream", "CUDA work by stream, with how much was queued", BY(STREAM), .write = write_launches},
 	{"device", "CUDA work by device, and when it was idle", BY(DEVICE), .with = "idle",
 	 .write = write_launches},

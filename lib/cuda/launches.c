@@ -561,6 +561,12 @@ struct grt_image *grt_launches_image(struct grt_launches *l, const struct grt_ev
 	return grt_images_of(&l->images, e);
 }
 
+const struct grt_device *grt_launches_device(struct grt_launches *l, const struct grt_image *image,
+					     uint32_t gpu)
+{
+	return grt_devices_of(&l->images.devices, image->number, gpu);
+}
+
 void grt_launches_count_sized(const struct grt_launches *l, struct grt_launches_count *out, size_t size)
 {
 	struct grt_launches_count n = l->count;

@@ -15,4 +15,8 @@ const struct grt_images *grt_launches_images(const struct grt_launches *l);
 /** grt_launches_image - the image that an event is of. NULL: no memory */
 struct grt_image *grt_launches_image(struct grt_launches *l, const struct grt_event *e);
 
+/** grt_launches_device - the device that a process has a number for, see stack/devices.h. NULL: no memory */
+const struct grt_device *grt_launches_device(struct grt_launches *l, const struct grt_image *image,
+					     uint32_t gpu);
+
 #endif /* GRT_CUDA_LAUNCHES_H */

@@ -743,11 +743,13 @@ static int seeds_put_leaf(struct grt_seeds *s, const struct row *r, uint32_t *no
 	int ret = r->kind == GRT_CUPTI_KERNEL ? seeds_clean_name(s, r->name, &number) : 0;
 	size_t len;
 	const char *name = grt_stacks_text(s->cpu, number, &len);
+	char gpu[GRT_FLAME_GPU];
 
 	return ret
-		       ?: grt_flame_put_leaf(s->tree, leaf[r->kind],
-					     s->several_devices ? r->device : GRT_FLAME_NO_DEVICE, name, len,
-					     node);
+		       ?: grt_flame_put_leaf(
+				  s->tree, leaf[r->kind],
+				  grt_flame_gpu(gpu, s->several_devices ? r->device : GRT_FLAME_NO_DEVICE),
+				  name, len, node);
 }
 
 static int seeds_put_row(struct grt_seeds *s, const struct row *r)

@@ -321,6 +321,13 @@ const struct grt_step_process *grt_step_log_process(const struct grt_step_log *l
 	return &l->process[number];
 }
 
+const char *grt_step_log_uuid(struct grt_step_log *l, uint32_t process, uint32_t gpu)
+{
+	const struct grt_device *d = grt_launches_device(l->launches, l->process[process].image, gpu);
+
+	return d && d->known ? d->is.uuid : NULL;
+}
+
 struct grt_launches_count grt_step_log_count(const struct grt_step_log *l)
 {
 	return grt_launches_count(l->launches);

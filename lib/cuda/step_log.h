@@ -104,6 +104,9 @@ int64_t grt_step_log_sort(struct grt_step_log *l);
 /** grt_step_log_process - a process by number, from 0; some have neither calls nor work */
 const struct grt_step_process *grt_step_log_process(const struct grt_step_log *l, uint32_t number);
 
+/** grt_step_log_uuid - of the device that a process has a number for; NULL: unknown */
+const char *grt_step_log_uuid(struct grt_step_log *l, uint32_t process, uint32_t gpu);
+
 /** grt_step_log_count - what was met */
 struct grt_launches_count grt_step_log_count(const struct grt_step_log *l);
 

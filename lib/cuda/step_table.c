@@ -114,6 +114,7 @@ static const struct grt_column rank_columns[] = {
 	{"pid", grt_cell_u32, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
 	{"gpu", grt_cell_u32, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"},
+	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_MORE, "of the device: its identity, for all processes"},
 	{"steps", grt_cell_u32, R(steps), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "steps that are whole"},
 	{"p50", get_time_of_rank, R(p50), GRT_CELL_NS, GRT_COLUMN_ALL, "time of a step, median, ns"},
 	{"p99", get_time_of_rank, R(p99), GRT_CELL_NS, GRT_COLUMN_ALL, "the same, of 99 %, ns"},
@@ -452,7 +453,7 @@ static int write_sentences(void *state, const struct grt_part *part, struct grt_
 
 static const struct grt_part step_parts[] = {
 	{"step", "steps of training and the like, and what each rank did in them",
-	 GRT_PART_BY | GRT_PART_WORST | GRT_PART_NO_JOBS, 0, &step_table, .tables = GRT_TABLES(&rank_table),
+	 GRT_PART_BY | GRT_PART_WORST | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &step_table, .tables = GRT_TABLES(&rank_table),
 	 .write = write_steps},
 	{"rank", "ranks of one job, and who was late to its collectives", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
 	 &grt_rank_table, .tables = GRT_TABLES(&grt_collective_table), .write = write_ranks},

@@ -288,6 +288,7 @@ static void number_ranks(struct grt_steps *s)
 	for (uint32_t i = 0; i < s->ranks; i++) {
 		struct grt_step_rank *r = &s->rank[i];
 
+		r->uuid = grt_step_log_uuid(s->log, r->process, r->gpu);
 		r->number = r->told ? r->number : i;
 		r->name =
 			grt_image_process_name(grt_step_log_process(s->log, r->process)->image, r->pid_text);

@@ -36,6 +36,7 @@ struct grt_step_parts {
 /**
  * struct grt_step_rank - a device of a process
  * @number: of the rank; @told: the process had it in its environment, else it is inferred
+ * @uuid: of the device; NULL: unknown
  * @steps: of grt_steps_step(), from @first
  * @p50, @p99: of their times; @slowest: the longest of them
  * @total: of all of them; @median: of each part alone
@@ -48,6 +49,7 @@ struct grt_step_rank {
 	bool told;
 	const char *name;
 	char pid_text[24];
+	const char *uuid;
 	uint32_t first;
 	uint32_t steps;
 	uint32_t slowest;

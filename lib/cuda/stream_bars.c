@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * When CUDA's devices and streams were busy, as a part of a timeline. A device is
- * that of a process image, which numbers them for itself. Busy is the union of the
+ * When CUDA's devices and streams were busy, as a part of a timeline. A device has the
+ * work of all processes, where their records say that it is one. Busy is the union of the
  * kernels and copies, to the ns: records come when CUPTI hands them over, in no
  * order, so they are kept until the trace is over, in 16 bytes each for the
  * device and for the stream.
@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "base/keyed.h"
 #include "base/timescale.h"
+#include "stack/images.h"
 #include "table/bars.h"
 #include "table/rows.h"
 
@@ -22,10 +23,12 @@
 #define NO_STREAM UINT32_MAX
 
 struct stream_bar {
+	const struct grt_device *device;
 	uint32_t pid;
 	uint32_t gpu;
 	uint32_t context;
 	uint32_t stream; /* NO_STREAM: the device */
+	bool several;	 /* processes */
 	uint64_t kernels;
 	uint64_t copies;
 	uint64_t busy;
@@ -36,6 +39,7 @@ struct stream_bar {
 
 struct stream_bars {
 	struct grt_timescale scale;
+	struct grt_images images;
 	struct grt_keyed rows;
 	const struct stream_bar **list;
 	uint64_t over;
@@ -46,6 +50,7 @@ static int stream_bars_begin(void **state, struct grt_pass *pass, unsigned int p
 {
 	struct stream_bars *x = *state;
 
+	grt_images_init(&x->images);
 	grt_keyed_init(&x->rows, sizeof(struct stream_bar), STREAMS_MAX);
 	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns);
 }
@@ -58,10 +63,10 @@ struct stream_work {
 };
 
 static int stream_bars_add(struct stream_bars *x, const struct grt_event *e, const struct stream_work *w,
-			   uint32_t context, uint32_t stream)
+			   const struct grt_device *device, uint32_t context, uint32_t stream)
 {
-	const struct grt_key key = {
-		{e->ctx, (uint64_t)e->pid << 32 | w->gpu, (uint64_t)context << 32 | stream}};
+	const struct grt_key key = {{device->number, stream == NO_STREAM ? 0 : e->ctx,
+				     stream == NO_STREAM ? 0 : e->pid, (uint64_t)context << 32 | stream}};
 	struct stream_bar *row;
 	void *found;
 	int ret = grt_keyed_get_or_count(&x->rows, &key, &x->over, &found);
@@ -69,6 +74,8 @@ static int stream_bars_add(struct stream_bars *x, const struct grt_event *e, con
 	row = found;
 	if (!row)
 		return ret;
+	row->several |= row->device && row->pid != e->pid;
+	row->device = device;
 	row->pid = e->pid;
 	row->gpu = w->gpu;
 	row->context = context;
@@ -85,7 +92,9 @@ static int stream_bars_event(void *state, const struct grt_event *e, struct grt_
 {
 	const struct grt_ev_gpu_kernel *k = (const void *)e;
 	const struct grt_ev_gpu_copy *c = (const void *)e;
+	const struct grt_device *device;
 	struct stream_bars *x = state;
+	const struct grt_image *image;
 	struct stream_work w;
 
 	if (e->type == GRT_EV_GPU_KERNEL)
@@ -93,14 +102,19 @@ static int stream_bars_event(void *state, const struct grt_event *e, struct grt_
 	else if (e->type == GRT_EV_GPU_COPY)
 		w = (struct stream_work){c->start, c->end, c->gpu, c->context, c->cuda_stream, true};
 	else
-		return 0;
+		return grt_images_event(&x->images, e);
 	if (!w.start || w.end < w.start) {
 		x->untimed++;
 		return 0;
 	}
 	if (w.end < x->scale.first || w.start > x->scale.last)
 		return 0;
-	return stream_bars_add(x, e, &w, 0, NO_STREAM) ?: stream_bars_add(x, e, &w, w.context, w.stream);
+	image = grt_images_of(&x->images, e);
+	device = image ? grt_devices_of(&x->images.devices, image->number, w.gpu) : NULL;
+	if (!device)
+		return -ENOMEM;
+	return stream_bars_add(x, e, &w, device, 0, NO_STREAM)
+		       ?: stream_bars_add(x, e, &w, device, w.context, w.stream);
 }
 
 /* ------------------------------------------------------------------- rows */
@@ -140,6 +154,12 @@ static int stream_bars_compare(const void *a, const void *b)
 {
 	const struct stream_bar *x = *(void *const *)a, *y = *(void *const *)b;
 
+	if (x->device != y->device && x->device->known && y->device->known)
+		return x->device->number < y->device->number ? -1 : 1;
+	if (x->device != y->device && x->device->known != y->device->known)
+		return x->device->known ? -1 : 1;
+	if (x->device == y->device && (x->stream == NO_STREAM) != (y->stream == NO_STREAM))
+		return x->stream == NO_STREAM ? -1 : 1;
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
 	if (x->gpu != y->gpu)
@@ -161,18 +181,35 @@ static int stream_bars_finish(void *state, struct grt_pass *pass)
 	return ret ?: grt_keyed_list(&x->rows, stream_bars_compare, (void ***)&x->list);
 }
 
+/* The row of a device is in front of those of its streams. */
+static bool stream_bars_is_shared(const struct stream_bars *x, const struct grt_device *device)
+{
+	uint32_t i = 0;
+
+	while (i < x->rows.used && x->list[i]->device != device)
+		i++;
+	return i < x->rows.used && x->list[i]->several;
+}
+
 static bool stream_bars_bar(const void *state, const struct grt_pass *pass, uint32_t i, struct grt_bar *bar)
 {
 	const struct stream_bars *x = state;
 	const struct stream_bar *row;
+	char label[GRT_DEVICE_LABEL];
 	const char *name;
 
 	if (i >= x->rows.used)
 		return false;
 	row = x->list[i];
 	name = grt_process_name(pass->names, row->pid);
-	if (row->stream == NO_STREAM)
-		snprintf(bar->label, sizeof(bar->label), "GPU %" PRIu32 " %s(%" PRIu32 ")", row->gpu,
+	if (row->stream == NO_STREAM && row->several)
+		snprintf(bar->label, sizeof(bar->label), "%s %" PRIu32 " processes",
+			 grt_device_label(&x->images.devices, row->device, label), row->device->users);
+	else if (row->stream == NO_STREAM)
+		snprintf(bar->label, sizeof(bar->label), "%s %s(%" PRIu32 ")",
+			 grt_device_label(&x->images.devices, row->device, label), name ?: "pid", row->pid);
+	else if (stream_bars_is_shared(x, row->device))
+		snprintf(bar->label, sizeof(bar->label), "  stream %" PRIu32 " %s(%" PRIu32 ")", row->stream,
 			 name ?: "pid", row->pid);
 	else
 		snprintf(bar->label, sizeof(bar->label), "  stream %" PRIu32 ", %s", row->stream,
@@ -191,9 +228,10 @@ static bool stream_bars_bar(const void *state, const struct grt_pass *pass, uint
 	}
 
 static const struct grt_column stream_bars_columns[] = {
-	NUMBER("pid", 0, "process id"),
+	NUMBER("pid", 0, "process id; none: the device has work of several processes"),
 	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
-	NUMBER("gpu", 2, "number of the device in its process"),
+	NUMBER("gpu", 2, "number of the device in its process; none: each process has another one for it"),
+	{"uuid", grt_row_get, 10, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its identity, for all processes"},
 	NUMBER("context", 3, "number of the CUDA context; none: the row is of the device"),
 	NUMBER("stream", 4, "number of the stream; none: the row is of the device"),
 	NUMBER("kernels", 5, "kernels that touch the span"),
@@ -210,13 +248,14 @@ static const struct grt_table stream_bars_table = {"streams", "CUDA devices and 
 static int stream_bars_write_row(const struct stream_bars *x, const struct stream_bar *row,
 				 struct grt_pass *pass)
 {
-	uint64_t span = grt_pass_span(pass);
+	uint64_t span = pass->known ? grt_windows_sum(&x->images.windows, pass->first, pass->last) : 0;
 	struct grt_row_cells c = {.n = 0};
 	bool device = row->stream == NO_STREAM;
 
-	grt_row_number(&c, row->pid);
-	grt_row_text(&c, grt_process_name(pass->names, row->pid));
-	grt_row_number(&c, row->gpu);
+	grt_row_add(&c, (struct grt_cell){.number = row->pid, .absent = row->several});
+	grt_row_text(&c, row->several ? NULL : grt_process_name(pass->names, row->pid));
+	grt_row_add(&c,
+		    (struct grt_cell){.number = row->gpu, .absent = row->several && row->device->several});
 	grt_row_add(&c, (struct grt_cell){.number = row->context, .absent = device});
 	grt_row_add(&c, (struct grt_cell){.number = row->stream, .absent = device});
 	grt_row_number(&c, row->kernels);
@@ -225,6 +264,7 @@ static int stream_bars_write_row(const struct stream_bars *x, const struct strea
 	grt_row_number(&c, span ? (uint64_t)((unsigned __int128)row->busy * 100000 / span) : 0);
 	c.cell[c.n - 1].absent = !span;
 	grt_row_add(&c, (struct grt_cell){.list = row->column, .number = x->scale.columns});
+	grt_row_text(&c, row->device->known ? row->device->is.uuid : NULL);
 	return grt_writer_row(pass->writer, &c);
 }
 
@@ -269,6 +309,7 @@ static void stream_bars_free(void *state)
 	}
 	if (x) {
 		grt_keyed_free(&x->rows);
+		grt_images_free(&x->images);
 		grt_timescale_free(&x->scale);
 		free(x->list);
 	}
@@ -282,7 +323,7 @@ static const struct grt_part stream_bars_parts[] = {
 
 const struct grt_analysis grt_analysis_stream_bars = {
 	.name = "stream_bars",
-	.classes = GRT_IN_CLASS(launch),
+	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
 	.beyond = true,
 	.late = true,
 	.parts = stream_bars_parts,

@@ -11,6 +11,8 @@
 
 #include "tracks.h"
 
+struct grt_writer_ops;
+
 /**
  * struct grt_export_clocks - the same moment on three clocks, ns
  * @known: they are; else only CLOCK_MONOTONIC is
@@ -34,8 +36,10 @@ struct grt_export;
  * @end: what is left; not called after an error
  * @free: of what @begin made; x->state may be NULL
  * All but @free return 0 or a negative errno.
+ * @tables: it is of tables, which this writes, and has nothing else; see GRT_PART_TABLES
  */
 struct grt_export_format {
+	const struct grt_writer_ops *tables;
 	int (*begin)(struct grt_export *x);
 	int (*event)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
 	int (*beyond)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);

@@ -134,6 +134,8 @@ static int draw_work(struct grt_tracks *t, const struct grt_event *e, const stru
 	struct grt_key key = tracks_key_of(OF_STREAM, (uint64_t)e->pid << 32 | place[1],
 					   (uint64_t)place[0] << 32 | place[2], e->ctx);
 	struct tracks_args *a = tracks_no_args(t);
+	const struct grt_device *device =
+		grt_devices_of(&cuda_of(t)->images.devices, image->number, place[0]);
 	char text[64];
 	int first;
 
@@ -147,7 +149,13 @@ static int draw_work(struct grt_tracks *t, const struct grt_event *e, const stru
 		return first;
 	i.flow_in = first ? launch_flow(image, correlation) : 0;
 	add_work_fields(t, a, e);
-	snprintf(text, sizeof(text), "CUDA device %u, stream %u", place[0], place[2]);
+	if (!device)
+		return -ENOMEM;
+	if (device->known)
+		snprintf(text, sizeof(text), "CUDA device %u (%.*s), stream %u", place[0],
+			 GRT_DEVICE_LABEL_LENGTH, device->is.uuid, place[2]);
+	else
+		snprintf(text, sizeof(text), "CUDA device %u, stream %u", place[0], place[2]);
 	return tracks_draw_in_process(t, e, &key, text, &i, a);
 }
 
@@ -287,6 +295,8 @@ static const struct tracks_draw cuda_draws[] = {
 	{GRT_EV_CODE, tracks_nothing},
 	{GRT_EV_CLOCK, tracks_nothing},
 	{GRT_EV_RANK, tracks_nothing},
+	{GRT_EV_DEVICE, tracks_on_image},
+	{GRT_EV_CAPTURE, tracks_on_image},
 	{GRT_EV_LAUNCH, on_launch},
 	{GRT_EV_GRAPH_NODE, tracks_nothing},
 	{GRT_EV_RANGE_NODE, tracks_nothing},
@@ -294,6 +304,7 @@ static const struct tracks_draw cuda_draws[] = {
 	{GRT_EV_MARK, on_mark},
 	{GRT_EV_GPU_KERNEL, on_gpu_kernel},
 	{GRT_EV_GPU_COPY, on_gpu_copy},
+	{GRT_EV_ALLOC, tracks_nothing},
 	{GRT_EV_GPU_SYNC, on_cuda_time},
 	{GRT_EV_GPU_OVERHEAD, on_cuda_time},
 	{0},

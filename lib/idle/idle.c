@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Work of a device waits in a heap, the earliest on top, until there is much of it
- * or the trace is over; then it is taken in order. What is between the end of all
- * that was taken and the beginning of the next is a gap.
+ * Work of a device waits, in a line what comes in order and in a heap what does not,
+ * until there is much of it or the trace is over; then it is taken in order. What is
+ * between the end of all that was taken and the beginning of the next is a gap.
  */
 #include "idle_parts.h"
 
@@ -301,15 +301,35 @@ static int divide_gap(struct grt_idleness *x, struct idle_device *d, const struc
 		       ?: add_plain(x, d, w, GRT_IDLE_QUEUED, handed, to);
 }
 
+/* What was not recorded is neither busy nor idle: the window ends before it, and there is nothing in it. */
+static int idle_advance(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w,
+			uint64_t to);
+
+static int idle_leave_out(struct grt_idleness *x, struct idle_device *d, uint64_t to)
+{
+	const struct grt_windows *all = x->launches ? &grt_launches_images(x->launches)->windows : NULL;
+	struct grt_interval hole;
+	int ret = 0;
+
+	while (all && d->device.cuda && !ret && d->reached < to &&
+	       grt_windows_hole(all, d->reached, to, &hole)) {
+		if (hole.from > d->reached)
+			ret = idle_advance(x, d, NULL, hole.from);
+		d->device.left_out += hole.to - hole.from;
+		d->reached = hole.to;
+	}
+	return ret;
+}
+
 /* The device was idle up to @to; @w: the work that ended it, NULL: none did. */
 static int idle_advance(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w, uint64_t to)
 {
 	static const struct idle_work nothing;
+	int ret = idle_leave_out(x, d, to);
 	uint64_t unsure = idle_between(d->reached, d->unsure, to);
-	int ret = 0;
 
-	if (to <= d->reached)
-		return 0;
+	if (ret || to <= d->reached)
+		return ret;
 	if (unsure > d->reached)
 		ret = add_plain(x, d, &nothing, GRT_IDLE_UNSURE, d->reached, unsure);
 	if (!ret && to > unsure)
@@ -360,7 +380,7 @@ static int idle_take(struct grt_idleness *x, struct idle_device *d, const struct
 	return ret;
 }
 
-/* ------------------------------------------------------------------- heap */
+/* ---------------------------------------------------------------- waiting */
 
 static bool idle_before(const struct idle_device *d, const struct idle_work *a, const struct idle_work *b)
 {
@@ -369,7 +389,12 @@ static bool idle_before(const struct idle_device *d, const struct idle_work *a, 
 
 GRT_HEAP(idle, struct idle_work, struct idle_device, idle_before)
 
-static int idle_take_first(struct grt_idleness *x, struct idle_device *d)
+static struct idle_work *idle_in_line(const struct idle_device *d, uint32_t i)
+{
+	return &d->line[(d->line_first + i) % d->line_room];
+}
+
+static int idle_take_heap(struct grt_idleness *x, struct idle_device *d)
 {
 	struct idle_work top = d->heap[0];
 
@@ -379,28 +404,63 @@ static int idle_take_first(struct grt_idleness *x, struct idle_device *d)
 	return idle_take(x, d, &top);
 }
 
+static int idle_take_first(struct grt_idleness *x, struct idle_device *d)
+{
+	const struct idle_work *first = d->lined ? idle_in_line(d, 0) : NULL;
+
+	if (!first || (d->used && idle_before(d, &d->heap[0], first)))
+		return idle_take_heap(x, d);
+	d->lined--;
+	d->line_first = (d->line_first + 1) % d->line_room;
+	return idle_take(x, d, first);
+}
+
+/* Twice as long. Return: 0 or -ENOMEM */
+static int idle_longer_line(struct idle_device *d)
+{
+	uint32_t room = d->line_room ? 2 * d->line_room : 64;
+	struct idle_work *line = malloc(room * sizeof(*line));
+
+	if (!line)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < d->lined; i++)
+		line[i] = *idle_in_line(d, i);
+	free(d->line);
+	d->line = line;
+	d->line_first = 0;
+	d->line_room = room;
+	return 0;
+}
+
 /* Return: 0 with *out NULL when there are too many, or -ENOMEM */
 static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t number, struct idle_device **out)
 {
 	uint32_t before = x->devices.used;
 	struct grt_key key = {{image, number}};
+	uint64_t packed = (uint64_t)image << 32 | number;
 	void *found;
-	int ret = grt_keyed_get_or_count(&x->devices, &key, &x->count.over, &found);
+	int ret;
 
+	*out = x->last_device;
+	if (x->last_device && x->last_device_key == packed)
+		return 0;
 	*out = NULL;
+	ret = grt_keyed_get_or_count(&x->devices, &key, &x->count.over, &found);
 	if (ret || !found)
 		return ret;
+	x->last_device_key = packed;
 	if (x->devices.used == before) {
-		*out = *(struct idle_device **)found;
+		*out = x->last_device = *(struct idle_device **)found;
 		return 0;
 	}
+	x->last_device = NULL;
 	*out = calloc(1, sizeof(**out));
 	if (!*out || grt_grow(&x->device, &x->device_room, before + 1, 8)) {
 		free(*out);
 		grt_keyed_remove(&x->devices, found);
 		return -ENOMEM;
 	}
-	*(struct idle_device **)found = x->device[before] = *out;
+	*(struct idle_device **)found = x->device[before] = x->last_device = *out;
 	(*out)->device.number = before;
 	(*out)->device.first = (*out)->reached = x->first;
 	return 0;
@@ -409,8 +469,14 @@ static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t numb
 static int idle_put(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w)
 {
 	uint32_t most = d->device.cuda ? WAITING_RECORDS : WAITING_JOBS;
-	int ret = d->used == most ? idle_take_first(x, d) : 0;
+	int ret = d->used + d->lined == most ? idle_take_first(x, d) : 0;
 
+	if (!ret && (!d->lined || !idle_before(d, w, idle_in_line(d, d->lined - 1)))) {
+		ret = d->lined == d->line_room ? idle_longer_line(d) : 0;
+		if (!ret)
+			*idle_in_line(d, d->lined++) = *w;
+		return ret;
+	}
 	ret = ret ?: grt_grow(&d->heap, &d->room, d->used + 1, 64);
 	if (ret)
 		return ret;
@@ -528,17 +594,20 @@ static int idle_on_work(void *arg, const struct grt_event *e, const struct grt_i
 			      .image = image->number + 1,
 			      .began = image->began > 0 ? (uint64_t)image->began : 0};
 	struct grt_idleness *x = arg;
+	const struct grt_device *device;
 	struct idle_device *d;
 	int ret;
 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
-	ret = idle_get_device(x, image->number + 1, kernel ? k->gpu : c->gpu, &d);
+	device = grt_launches_device(x->launches, image, kernel ? k->gpu : c->gpu);
+	ret = device ? idle_get_device(x, 1, device->number, &d) : -ENOMEM;
 	if (ret || !d)
 		return ret;
 	d->device.cuda = true;
-	d->device.image = image->number;
-	d->device.gpu = kernel ? k->gpu : c->gpu;
+	d->device.of = device->number;
+	d->device.image = device->image;
+	d->device.gpu = device->gpu;
 	d->device.pid = image->pid;
 	d->device.work++;
 	w.fresh = idle_is_fresh(x, d, e);
@@ -725,7 +794,7 @@ static int idle_end_device(struct grt_idleness *x, struct idle_device *d)
 {
 	int ret = 0;
 
-	while (d->used && !ret)
+	while ((d->used || d->lined) && !ret)
 		ret = idle_take_first(x, d);
 	if (d->endless)
 		d->unsure = x->last;
@@ -782,6 +851,7 @@ void grt_idleness_free(struct grt_idleness *x)
 	if (!x)
 		return;
 	for (uint32_t i = 0; i < x->devices.used; i++) {
+		free(x->device[i]->line);
 		free(x->device[i]->heap);
 		free(x->device[i]);
 	}

@@ -43,11 +43,13 @@ const char *grt_idleness_cause_name(unsigned int cause);
  * @number: of it, from 0, in the order of their first work
  * @cuda: it is a GPU of CUDA's
  * @ring, @card, @engine: of a ring
- * @image, @gpu, @pid: of a GPU of CUDA's
+ * @of, @image, @gpu: of a GPU of CUDA's, as in struct grt_device; @pid: of its process, of several the last
+ * one
+ * @processes: how many; @uuid: "": unknown; by grt_idleness_end()
  * @name: for people; by grt_idleness_end()
  * @work: jobs, or kernels and copies; @untimed: of these, those of which it is unknown when they ran
  * @sampled: jobs that stand for more than themselves: what is idle is unknown
- * @first, @last: the time that is looked at, ns
+ * @first, @last: the time that is looked at, ns; @left_out: of it, not recorded, see stack/windows.h
  * @busy: ns in which some of its work ran; @inferred: it rests on stamps that were not observed
  * @cause: the other ns by cause
  */
@@ -59,13 +61,17 @@ struct grt_idleness_device {
 	uint32_t card;
 	uint32_t image;
 	uint32_t gpu;
+	uint32_t of;
 	uint32_t pid;
+	uint32_t processes;
+	const char *uuid;
 	char name[160];
 	uint64_t work;
 	uint64_t untimed;
 	uint64_t sampled;
 	uint64_t first;
 	uint64_t last;
+	uint64_t left_out;
 	uint64_t busy;
 	bool inferred;
 	uint64_t cause[GRT_IDLE_CAUSES];

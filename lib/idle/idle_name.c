@@ -365,7 +365,7 @@ static int idle_list(struct grt_idleness *x)
 
 /* ---------------------------------------------------------------- devices */
 
-/* GPUs of CUDA's are numbered in each process. */
+/* GPUs of CUDA's are numbered in each process, where nothing says which they are. */
 static bool of_several_processes(const struct grt_idleness *x)
 {
 	const struct grt_idleness_device *first = grt_idleness_device(x, 0), *d;
@@ -378,10 +378,16 @@ static bool of_several_processes(const struct grt_idleness *x)
 
 static void name_gpu(const struct grt_idleness *x, struct grt_idleness_device *d)
 {
-	const struct grt_image *i = grt_launches_images(x->launches)->image[d->image];
-	char room[24];
+	const struct grt_images *images = grt_launches_images(x->launches);
+	const struct grt_device *is = images->devices.device[d->of];
+	const struct grt_image *i = images->image[d->image];
+	char room[24], label[GRT_DEVICE_LABEL];
 
-	if (of_several_processes(x))
+	d->processes = is->users;
+	d->uuid = is->known ? is->is.uuid : "";
+	if (is->known)
+		snprintf(d->name, sizeof(d->name), "%s", grt_device_label(&images->devices, is, label));
+	else if (of_several_processes(x))
 		snprintf(d->name, sizeof(d->name), "GPU %u of %s (%u)", d->gpu,
 			 grt_image_process_name(i, room), d->pid);
 	else

@@ -43,7 +43,8 @@ struct idle_work {
 
 /**
  * struct idle_device - a device
- * @heap: work that waits for earlier work
+ * @line: work that waits for earlier work, as far as it came in order: @lined from @line_first on, in a ring
+ * @heap: the rest of it
  * @reached: the causes of all time up to here are known; @taken: begin of the last work that was taken
  * @unsure: up to here a job was there of which it is unknown when it ran; @endless: and no end of it is known
  * @any: there was work
@@ -51,6 +52,8 @@ struct idle_work {
  */
 struct idle_device {
 	struct grt_idleness_device device;
+	struct idle_work *line;
+	uint32_t line_first, lined, line_room;
 	struct idle_work *heap;
 	uint32_t used, room;
 	uint64_t reached;
@@ -107,6 +110,8 @@ struct grt_idleness {
 	struct grt_keyed devices; /* numbers of @device by image and number */
 	struct idle_device **device;
 	uint32_t device_room;
+	struct idle_device *last_device; /* the one of the last work, NULL: none, and its key */
+	uint64_t last_device_key;
 	struct grt_keyed by_key; /* numbers of @row */
 	struct idle_row **row;
 	uint32_t rows, row_room;

@@ -60,21 +60,27 @@ static void idle_table_get_id(struct grt_cell *cell, const void *view, const voi
 static void idle_table_get_pid(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->number = device_of(row)->pid;
-	cell->absent = !device_of(row)->cuda;
+	cell->absent = !device_of(row)->cuda || device_of(row)->processes > 1;
+}
+
+static void idle_table_get_uuid(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	cell->text = device_of(row)->uuid;
+	cell->absent = !cell->text || !*cell->text;
 }
 
 static void idle_table_get_window(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_idleness_device *d = device_of(row);
 
-	cell->number = d->last - d->first;
+	cell->number = d->last - d->first - d->left_out;
 }
 
 static void idle_table_get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_idleness_device *d = device_of(row);
 
-	cell->number = arg ? thousandths(d->busy, d->last - d->first) : d->busy;
+	cell->number = arg ? thousandths(d->busy, d->last - d->first - d->left_out) : d->busy;
 	cell->inferred = d->inferred;
 	cell->estimated = d->untimed || d->sampled;
 }
@@ -101,8 +107,9 @@ static const struct grt_column device_columns[] = {
 	{"kind", idle_table_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "drm or cuda"},
 	{"ring", idle_table_get_id, 1, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "the ring"},
 	{"gpu", idle_table_get_id, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "number of the GPU in its process"},
-	{"pid", idle_table_get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "that process"},
-	{"window", idle_table_get_window, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time that is looked at: busy and idle, ns"},
+	{"pid", idle_table_get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "that process; none: there are several"},
+	{"uuid", idle_table_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "the GPU's identity"},
+	{"window", idle_table_get_window, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time that is looked at, as far as it was recorded: busy and idle, ns"},
 	{"busy", idle_table_get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which some of its work ran, ns"},
 	{"busy_share", idle_table_get_busy, 1, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the window, percent"},
 	{"idle", idle_table_get_idle, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "the rest of the window, ns"},
@@ -352,8 +359,9 @@ static void free_idle(void *state)
 
 static const struct grt_part idle_parts[] = {
 	{"idle", "when GPUs were idle, and why",
-	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, 0, &grt_idleness_table,
-	 .tables = GRT_TABLES(&grt_idleness_device_table), .any = any_idle, .write = write_idle},
+	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0,
+	 &grt_idleness_table, .tables = GRT_TABLES(&grt_idleness_device_table), .any = any_idle,
+	 .write = write_idle},
 	{.name = NULL},
 };
 

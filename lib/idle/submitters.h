@@ -19,6 +19,8 @@
 #define GRT_SUBMITTER_PIECES_BEFORE 1024U
 #define GRT_SUBMITTERS_PIECES 4194304U
 
+struct submitter;
+
 /** enum grt_submitter_calls - whose calls; those of one kind do not overlap */
 enum grt_submitter_calls {
 	GRT_SUBMITTER_IOCTLS,
@@ -53,11 +55,16 @@ struct grt_submitter_piece {
  * @threads: by pid and tid
  * @pieces: room of all rings
  * @over: records of threads beyond GRT_SUBMITTERS_MAX
+ * @last: the thread of the last record, NULL: none; @last_key, @last_room: its key, and the room of @threads
+ * then
  */
 struct grt_submitters {
 	struct grt_keyed threads;
 	uint32_t pieces;
 	uint64_t over;
+	struct submitter *last;
+	uint64_t last_key;
+	uint32_t last_room;
 };
 
 /** grt_submitters_init - nothing is known */

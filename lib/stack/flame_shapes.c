@@ -62,6 +62,17 @@ static int numbered(struct grt_stacks *s, const char *what, uint64_t number, boo
 	return grt_stacks_frame(s, GRT_STACKS_ROOT, text, (size_t)n, node);
 }
 
+static int flame_of_device(struct grt_stacks *s, const struct grt_flame_op *op, uint32_t *node)
+{
+	char text[64];
+	int n;
+
+	if (!op->gpu)
+		return numbered(s, "device", op->device, op->device != GRT_FLAME_NO_DEVICE, node);
+	n = snprintf(text, sizeof(text), "[GPU device %s]", op->gpu);
+	return grt_stacks_frame(s, GRT_STACKS_ROOT, text, (size_t)n, node);
+}
+
 int grt_flame_base(struct grt_stacks *s, const struct grt_flame_shape *shape, const struct grt_flame_op *op,
 		   uint32_t *node)
 {
@@ -71,26 +82,33 @@ int grt_flame_base(struct grt_stacks *s, const struct grt_flame_shape *shape, co
 	if (shape->by == GRT_FLAME_BY_STREAM)
 		return grt_stacks_frame(s, *node, op->queue, op->queue_len, node);
 	if (shape->by == GRT_FLAME_BY_DEVICE)
-		return numbered(s, "device", op->device, op->device != GRT_FLAME_NO_DEVICE, node);
+		return flame_of_device(s, op, node);
 	if (shape->by == GRT_FLAME_BY_GRAPH)
 		return numbered(s, "graph", op->graph, op->graph, node);
 	return 0;
 }
 
-int grt_flame_put_leaf(struct grt_stacks *s, enum grt_flame_leaf leaf, uint32_t device, const char *name,
+const char *grt_flame_gpu(char room[GRT_FLAME_GPU], uint32_t device)
+{
+	if (device == GRT_FLAME_NO_DEVICE)
+		snprintf(room, GRT_FLAME_GPU, "GPU");
+	else
+		snprintf(room, GRT_FLAME_GPU, "GPU%u", device);
+	return room;
+}
+
+int grt_flame_put_leaf(struct grt_stacks *s, enum grt_flame_leaf leaf, const char *gpu, const char *name,
 		       size_t len, uint32_t *node)
 {
-	char *text, gpu[16] = "";
+	char *text;
 	int n, ret;
 
-	if (device != GRT_FLAME_NO_DEVICE)
-		snprintf(gpu, sizeof(gpu), "%u", device);
 	if (leaf == GRT_FLAME_LEAF_KERNEL)
-		n = asprintf(&text, "[GPU%s_Kernel]%.*s", gpu, (int)len, name);
+		n = asprintf(&text, "[%s_Kernel]%.*s", gpu, (int)len, name);
 	else if (leaf == GRT_FLAME_LEAF_COPY)
-		n = asprintf(&text, "[GPU%s_Memcpy %.*s]", gpu, (int)len, name);
+		n = asprintf(&text, "[%s_Memcpy %.*s]", gpu, (int)len, name);
 	else if (leaf == GRT_FLAME_LEAF_SET)
-		n = asprintf(&text, "[GPU%s_Memset]", gpu);
+		n = asprintf(&text, "[%s_Memset]", gpu);
 	else
 		n = asprintf(&text, "[GPU_Launch_Pending]");
 	if (n < 0)

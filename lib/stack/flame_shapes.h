@@ -54,6 +54,7 @@ struct grt_flame_shape {
  * @process: name, not terminated; @process_len 0: unknown
  * @queue: the ring or stream as a frame, not terminated
  * @device: number of the GPU, or GRT_FLAME_NO_DEVICE
+ * @gpu: its name, where a number does not say which it is; NULL: none
  * @graph: 0: of none
  * @copy: it is a copy or a fill
  */
@@ -63,6 +64,7 @@ struct grt_flame_op {
 	const char *queue;
 	size_t queue_len;
 	uint32_t device;
+	const char *gpu;
 	uint64_t graph;
 	bool copy;
 	uint64_t ns;
@@ -92,14 +94,20 @@ enum grt_flame_leaf {
 	GRT_FLAME_LEAF_CALL,	/* a function was called: it has no leaf */
 };
 
+/* Room for what a leaf has for its device. */
+#define GRT_FLAME_GPU 24
+
+/** grt_flame_gpu - that of a device by its number; GRT_FLAME_NO_DEVICE: the trace has only one */
+const char *grt_flame_gpu(char room[GRT_FLAME_GPU], uint32_t device);
+
 /**
  * grt_flame_put_leaf - the frame of what CUDA's GPU did: "[GPU_Kernel]name", "[GPU_Memcpy HtoD]"
- * @device: of it, GRT_FLAME_NO_DEVICE where the trace has only one: the frame does not name it
+ * @gpu: what did it: "GPU" where the trace has only one device, "GPU1", "GPU-8f3a04c2"
  * @name: of the kernel, or of the copy's direction; not terminated
  * @node: that it stands on; becomes its own
  * Return: 0 or -ENOMEM
  */
-int grt_flame_put_leaf(struct grt_stacks *s, enum grt_flame_leaf leaf, uint32_t device, const char *name,
+int grt_flame_put_leaf(struct grt_stacks *s, enum grt_flame_leaf leaf, const char *gpu, const char *name,
 		       size_t len, uint32_t *node);
 
 /** grt_flame_put_stream - writes the frame of a stream of CUDA's for struct grt_flame_op.queue. Return: its

@@ -29,6 +29,7 @@ void grt_images_init(struct grt_images *m)
 {
 	*m = (struct grt_images){.key = grt_hash_key_new()};
 	grt_keyed_init(&m->stack, sizeof(uint32_t), STACKS_MAX);
+	grt_devices_init(&m->devices);
 }
 
 /* --------------------------------------------------------------- images */
@@ -273,6 +274,11 @@ const struct grt_image_code *grt_image_code(struct grt_image *i, uint64_t ip, ui
 	return at && *n == at->frames && *n ? at : NULL;
 }
 
+static int images_take_device(struct grt_images *m, const struct grt_image *i, const struct grt_ev_device *e)
+{
+	return grt_devices_take(&m->devices, i->number, e, grt_image_string(i, e->name));
+}
+
 static int images_take_process(struct grt_images *m, struct grt_image *i, const struct grt_ev_process *p)
 {
 	/* one that nothing is known of was made by a record before its beginning, or is it */
@@ -309,6 +315,10 @@ static int images_take(struct grt_images *m, struct grt_image *i, const struct g
 		return take_range(m, i, (const struct grt_ev_range_node *)e);
 	case GRT_EV_CODE:
 		return images_take_code(i, (const struct grt_ev_code *)e);
+	case GRT_EV_CAPTURE:
+		return grt_windows_take(&m->windows, (const struct grt_ev_capture *)e);
+	case GRT_EV_DEVICE:
+		return images_take_device(m, i, (const struct grt_ev_device *)e);
 	}
 	return 0;
 }
@@ -322,6 +332,20 @@ static void images_take_clock(struct grt_images *m, const struct grt_ev_clock *c
 		i->ahead = c->realtime - c->monotonic;
 }
 
+static bool images_defines(const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_PROCESS ... GRT_EV_MAPPING:
+	case GRT_EV_RANK:
+	case GRT_EV_RANGE_NODE:
+	case GRT_EV_CODE:
+	case GRT_EV_DEVICE:
+	case GRT_EV_CAPTURE:
+		return true;
+	}
+	return false;
+}
+
 int grt_images_event(struct grt_images *m, const struct grt_event *e)
 {
 	struct grt_image *i;
@@ -329,8 +353,7 @@ int grt_images_event(struct grt_images *m, const struct grt_event *e)
 
 	if (e->type == GRT_EV_CLOCK)
 		images_take_clock(m, (const struct grt_ev_clock *)e);
-	if ((e->type < GRT_EV_PROCESS || e->type > GRT_EV_MAPPING) && e->type != GRT_EV_RANK &&
-	    e->type != GRT_EV_RANGE_NODE && e->type != GRT_EV_CODE)
+	if (!images_defines(e))
 		return 0;
 	i = grt_images_of(m, e);
 	ret = i ? images_take(m, i, e) : -ENOMEM;
@@ -418,5 +441,7 @@ void grt_images_free(struct grt_images *m)
 	grt_index_free(&m->by_pid);
 	grt_index_free(&m->by_id);
 	grt_keyed_free(&m->stack);
+	grt_devices_free(&m->devices);
+	grt_windows_free(&m->windows);
 	*m = (struct grt_images){.images = 0};
 }

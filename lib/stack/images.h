@@ -16,6 +16,8 @@
 
 #include "base/index.h"
 #include "base/keyed.h"
+#include "devices.h"
+#include "windows.h"
 
 /**
  * struct grt_image_node - a frame, see NODE in events.def
@@ -125,6 +127,7 @@ struct grt_image {
  * @by_pid: the one that began last; @by_id: by pid and id
  * @dropped: definitions that were not taken
  * @room, @defined: bytes of all tables of numbers, and those that definitions have paid for
+ * @devices: of CUDA's, see devices.h; @windows: the times that were recorded, see windows.h
  * @stack: nodes that BPF took, of launches that have not requested them
  */
 struct grt_images {
@@ -136,6 +139,8 @@ struct grt_images {
 	struct grt_hash_key key;
 	struct grt_index by_pid;
 	struct grt_index by_id;
+	struct grt_devices devices;
+	struct grt_windows windows;
 	struct grt_keyed stack;
 };
 

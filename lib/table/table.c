@@ -169,6 +169,26 @@ const char *grt_column_key(const struct grt_table *table, const struct grt_colum
 	return c->name;
 }
 
+int grt_writer_failed(const struct grt_writer *w)
+{
+	return w->ops->failed ? w->ops->failed(w) : ferror(w->options.out) ? -EIO : 0;
+}
+
+void grt_cell_unit_key(enum grt_cell_kind kind, const char *key, char *out, size_t room)
+{
+	static const char *const units[GRT_CELL_KINDS] = {
+		[GRT_CELL_NS] = "ns",
+		[GRT_CELL_TIME] = "ns",
+		[GRT_CELL_PERCENT] = "percent",
+		[GRT_CELL_BYTES] = "bytes",
+	};
+	const char *unit = units[kind];
+
+	if (unit && strstr(key, unit))
+		unit = NULL;
+	snprintf(out, room, "%s%s%s", key, unit ? "_" : "", unit ? unit : "");
+}
+
 const struct grt_column *grt_column_find(const struct grt_table *table, const char *name)
 {
 	for (const struct grt_column *c = table->columns; c->name; c++)

@@ -27,7 +27,8 @@
 /* Tables ended by NULL. */
 #define GRT_TABLES(...) ((const struct grt_table *const[]){__VA_ARGS__, NULL})
 
-/** struct grt_writer_ops - a form; see the functions of the same names */
+/** struct grt_writer_ops - a form; see the functions of the same names; @size 0: this program was built
+ * without it; @failed: NULL: the error flag of the file says it */
 struct grt_writer_ops {
 	const char *name;
 	unsigned int where;
@@ -40,6 +41,7 @@ struct grt_writer_ops {
 	void (*table_end)(struct grt_writer *w);
 	void (*notes)(struct grt_writer *w, const char *const *notes, unsigned int n);
 	void (*end)(struct grt_writer *w);
+	int (*failed)(const struct grt_writer *w);
 	void (*free)(struct grt_writer *w);
 };
 
@@ -66,6 +68,12 @@ struct grt_writer {
  * In text what follows a number or truth is the cell's @text, where it has one, else the column's help.
  */
 void grt_writer_pairs(struct grt_writer *w, const struct grt_table *table, const void *view, const void *row);
+
+/** grt_writer_failed - 0, or a negative errno: what was written is not whole */
+int grt_writer_failed(const struct grt_writer *w);
+
+/** grt_cell_unit_key - a key with the unit of a kind of value: duration_ns, share_percent, bytes */
+void grt_cell_unit_key(enum grt_cell_kind kind, const char *key, char *out, size_t room);
 
 /** grt_column_key - what JSON and CSV call a column: as the JSON of events does, see keys.def */
 const char *grt_column_key(const struct grt_table *table, const struct grt_column *c);

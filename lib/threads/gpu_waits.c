@@ -462,18 +462,17 @@ static bool has_several_devices(const struct grt_gpu_waits *g)
 int grt_gpu_waits_put(struct grt_gpu_waits *g, uint32_t work, struct grt_stacks *tree, uint32_t *node)
 {
 	const struct what *w = &g->what[work - 1];
+	char gpu[GRT_FLAME_GPU];
 	const char *name = "";
 	size_t len = 0;
 	int ret = 0;
 
+	grt_flame_gpu(gpu, has_several_devices(g) ? w->device : GRT_FLAME_NO_DEVICE);
 	if (w->leaf == GRT_FLAME_LEAF_KERNEL)
 		ret = grt_image_kernel_name(g->frames, g->images.image[w->image], w->name, &name, &len);
 	else if (w->leaf == GRT_FLAME_LEAF_COPY)
 		len = strlen(name = grt_cuda_copy_name(w->name));
-	return ret
-		       ?: grt_flame_put_leaf(tree, w->leaf,
-					     has_several_devices(g) ? w->device : GRT_FLAME_NO_DEVICE, name,
-					     len, node);
+	return ret ?: grt_flame_put_leaf(tree, w->leaf, gpu, name, len, node);
 }
 
 struct grt_gpu_waits_count grt_gpu_waits_count(const struct grt_gpu_waits *g)

@@ -20,12 +20,13 @@
 #define GRT_GPU_WAITS_MAX (1U << 19)
 
 /** struct grt_gpu_wait - a wait, or a part of one; @owner: as it was given; @call: correlation of the call,
- * 0: in none */
+ * 0: in none; @samples: of a moment at which it polled, which is 1 ns long and is not divided */
 struct grt_gpu_wait {
 	uint64_t from;
 	uint64_t to;
 	uint64_t call;
 	uint32_t pid;
+	uint32_t samples;
 	uint32_t owner[3];
 };
 

@@ -112,11 +112,14 @@ static int wall_flame_add_piece(struct grt_wall_flame *f, struct row *r, uint64_
 static int on_wait_part(void *arg, const struct grt_gpu_wait *w, uint32_t work)
 {
 	struct row r = {.thread = w->owner[0],
-			.state = GRT_THREAD_GPU,
+			.state = w->samples ? GRT_THREAD_POLLING : GRT_THREAD_GPU,
 			.user = w->owner[1],
 			.kernel = w->owner[2],
-			.work = work};
+			.work = work,
+			.samples = w->samples};
 
+	if (w->samples)
+		return wall_flame_add_piece(arg, &r, w->from, w->from);
 	return wall_flame_add_piece(arg, &r, w->from, w->to);
 }
 
@@ -127,13 +130,18 @@ static int on_piece(void *arg, const struct grt_thread *t, const struct grt_thre
 			.user = p->user,
 			.kernel = p->kernel,
 			.samples = p->sample};
-	struct grt_gpu_wait w = {p->start, p->end, p->call, t->pid, {t->number, p->user, p->kernel}};
+	struct grt_gpu_wait w = {.from = p->start,
+				 .to = p->end + p->sample,
+				 .call = p->call,
+				 .pid = t->pid,
+				 .samples = p->sample,
+				 .owner = {t->number, p->user, p->kernel}};
 	struct grt_wall_flame *f = arg;
 
 	/* where the time goes that it ran, its samples say */
 	if (on_cpu(p->state) && !p->sample)
 		return 0;
-	if (p->state == GRT_THREAD_GPU && !p->sample)
+	if (p->state == (p->sample ? GRT_THREAD_POLLING : GRT_THREAD_GPU))
 		return grt_gpu_waits_add(f->waits, &w);
 	return wall_flame_add_piece(f, &r, p->start, p->end);
 }

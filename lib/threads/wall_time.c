@@ -66,9 +66,10 @@ static void wall_time_notes(void *state, struct grt_pass *pass)
 		grt_note(notes, "  %.3f ms of threads that ran only between two samples: [not sampled]",
 			 (double)n.not_sampled_ns / 1e6);
 	if (n.gpu_work_ns)
-		grt_note(notes,
-			 "  of the time for the GPU, %.3f ms is under [gpu] with what it ran meanwhile",
-			 (double)n.gpu_work_ns / 1e6);
+		grt_note(
+			notes,
+			"  of the time for the GPU, %.3f ms is under [gpu] and [polling] with what it ran meanwhile",
+			(double)n.gpu_work_ns / 1e6);
 	if (n.waits.late || n.waits.late_ns)
 		grt_note(notes,
 			 "  %" PRIu64

@@ -21,6 +21,8 @@
  */
 #define NAME_SETS 2048U
 #define NAME_WAYS 4U
+/* Names of one that are remembered: events of the CPUs are written one CPU after the other. */
+#define NAME_CHANGES 3U
 
 /* One record and the names of its thread, ring, GPU and device. */
 #define RECORD_ROOM (GRT_RECORD_MAX + 4 * sizeof(struct grt_ev_name))
@@ -30,8 +32,7 @@
  * @kind: 0: an unused place
  * @packet: the last packet that said so
  * @used: when it was needed last, in packets
- * @now: as the events said last
- * @shown: as the events that have left say
+ * @was: its names, the last one first, and from when on; unused ones are empty
  */
 struct name {
 	uint32_t kind;
@@ -39,9 +40,10 @@ struct name {
 	uint64_t packet;
 	uint64_t used;
 	struct {
+		uint64_t from;
 		char name[32];
 		char owner[16];
-	} now, shown;
+	} was[NAME_CHANGES];
 };
 
 /**
@@ -129,8 +131,13 @@ static struct name *replace_name(struct grt_packer *p, uint32_t kind, uint32_t i
 	return oldest;
 }
 
-static void name_record(struct grt_ev_name *r, uint64_t time, const struct name *n, bool now)
+/* What was called so at a moment, or as early as is known. */
+static void name_record(struct grt_ev_name *r, uint64_t time, const struct name *n)
 {
+	unsigned int i = 0;
+
+	while (i + 1 < NAME_CHANGES && n->was[i].from > time && n->was[i + 1].name[0])
+		i++;
 	memset(r, 0, sizeof(*r));
 	r->e.time = time;
 	r->e.type = GRT_EV_NAME;
@@ -138,8 +145,8 @@ static void name_record(struct grt_ev_name *r, uint64_t time, const struct name 
 	r->e.ring = GRT_RING_NONE;
 	r->kind = n->kind;
 	r->id = n->id;
-	memcpy(r->name, now ? n->now.name : n->shown.name, sizeof(r->name));
-	memcpy(r->owner, now ? n->now.owner : n->shown.owner, sizeof(r->owner));
+	memcpy(r->name, n->was[i].name, sizeof(r->name));
+	memcpy(r->owner, n->was[i].owner, sizeof(r->owner));
 }
 
 /* As records hold text: padded with NUL, and without one where it is full. */
@@ -158,18 +165,18 @@ int grt_packer_name(struct grt_packer *p, unsigned int cpu, uint64_t time, uint3
 	struct grt_ev_name r;
 	int ret;
 
-	if (n && !strncmp(n->now.name, name, sizeof(n->now.name)) &&
-	    !strncmp(n->now.owner, owner, sizeof(n->now.owner)))
+	if (n && !strncmp(n->was[0].name, name, sizeof(n->was[0].name)) &&
+	    !strncmp(n->was[0].owner, owner, sizeof(n->was[0].owner)))
 		return 0;
 	if (!n)
 		n = replace_name(p, kind, id);
-	packer_put_text(n->now.name, sizeof(n->now.name), name);
-	packer_put_text(n->now.owner, sizeof(n->now.owner), owner);
-	if (!n->shown.name[0]) {
-		n->shown = n->now;
+	memmove(&n->was[1], &n->was[0], sizeof(n->was) - sizeof(n->was[0]));
+	n->was[0].from = time;
+	packer_put_text(n->was[0].name, sizeof(n->was[0].name), name);
+	packer_put_text(n->was[0].owner, sizeof(n->was[0].owner), owner);
+	if (!n->was[1].name[0])
 		return 0;
-	}
-	name_record(&r, time, n, true);
+	name_record(&r, time, n);
 	ret = grt_packer_add(p, cpu, &r.e);
 	return ret == -ERANGE ? 0 : ret;
 }
@@ -261,7 +268,7 @@ static void need_name(struct writer *w, uint64_t time, uint32_t kind, uint32_t i
 		return;
 	n->packet = w->p->packet;
 	n->used = w->p->packet;
-	name_record(&r, time, n, false);
+	name_record(&r, time, n);
 	packer_put_record(w, &r.e);
 }
 
@@ -272,8 +279,6 @@ static void pass_name(struct writer *w, const struct grt_ev_name *r)
 
 	if (!n)
 		return;
-	memcpy(n->shown.name, r->name, sizeof(n->shown.name));
-	memcpy(n->shown.owner, r->owner, sizeof(n->shown.owner));
 	n->packet = w->p->packet;
 	n->used = w->p->packet;
 }

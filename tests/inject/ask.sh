@@ -23,18 +23,22 @@ finish
 check "nobody asks: no callback, no client" says '^sum [0-9a-f]+, 0 windows, 0 unclean, finalized 0 times, 0 faults, 0 callbacks, 0 asked, 0 disturbed$'
 sum=$(sed -n 's/^sum \([0-9a-f]*\),.*/\1/p' <<<"$output")
 
-begin ask 2000
-missing=0 empty=0 failed=0
+MOCK_DEVICES=11,22 begin ask 2000
+missing=0 empty=0 failed=0 devices=0 stacks=0
 for ((i = 0; i < ${cycles:=8}; i++)); do
 	run record -e cuda -p $pid -d 0.05 -o c.grt
 	[ $status = 0 ] || failed=$((failed + 1))
 	read -r kernels bad < <(whole c.grt)
 	[ "${kernels:-0}" -gt 0 ] || empty=$((empty + 1))
 	missing=$((missing + ${bad:-1}))
+	[ "$("$GRTRACE" dump -t device c.grt | grep -c 'uuid="GPU-')" = 2 ] || devices=$((devices + 1))
+	"$GRTRACE" report --by allocation --json c.grt | grep '"kind": "device"' | grep -v '"frees": 0,' | grep -q allocate_alone || stacks=$((stacks + 1))
 done
 check "recorded $cycles times" test $failed = 0
 check "each has kernels" test $empty = 0
 check "and none is missing between the first and the last" test $missing = 0
+check "each has the devices" test $devices = 0
+check "and allocations of a thread that makes no other call, with their stacks" test $stacks = 0
 output=$("$GRTRACE_BUILD/tests/inject/joined" c.grt)
 check "each kernel has its launch, and a stack" says '^launches=([0-9]+) .* unknown=[0-4] '
 check "stacks are whole" says 'whole_stacks=[1-9]'
@@ -58,7 +62,8 @@ begin ask-idle 1000
 SECONDS=0
 run record -e cuda -p $pid -d 0.1 -o c.grt
 expect "a program without a call" 0 'in c.grt'
-check "is let go within 2 s" test $SECONDS -le 3
+# 2 s, and what a busy machine needs
+check "is let go soon" test $SECONDS -le 10
 finish
 check "and CUPTI is out of it" says '1 windows, 0 unclean, finalized 1 times, 0 faults,'
 

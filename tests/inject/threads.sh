@@ -44,7 +44,7 @@ printf '%s\n' 'repeat 5' 'kernel a 1 3000' 'kernel b 2 2000' 'kernel c 1 1000' '
 	'kernel a 1 1000' 'sync 0' 'kernel c 2 1500' 'pull 1 500' 'sleep z 500' end >script
 "$GRTRACE_PLAIN/grtrace" record -e cuda,sched -F 0 -o k.grt -- "$MOCK/timed" script >said 2>&1
 run flame --weight wall -o k.folded k.grt
-expect "a graph of waits for kernels" 0 'under \[gpu\] with what it ran meanwhile'
+expect "a graph of waits for kernels" 0 'under .gpu. and .polling. with what it ran meanwhile'
 "$GRTRACE" dump --json k.grt >k.dump
 check "what the GPU ran while it was waited for is under [gpu], to the ns" python3 \
 	"$GRTRACE_SRC/tests/inject/_gpu_waits.py" k.dump k.folded
@@ -52,13 +52,20 @@ check "what the GPU ran while it was waited for is under [gpu], to the ns" pytho
 check "the graph is the time of the threads all the same" test "$(awk '{ns += $NF} END {print ns}' k.folded)" = \
 	"$(jq '[.threads[].life] | add' k.json)"
 
+# The same where waits poll: samples of the polling thread are under what ran then.
+"$GRTRACE_PLAIN/grtrace" record -e cuda,sched -F 2000 -o p.grt -- "$MOCK/timed" -p script >said 2>&1
+run flame --weight wall -o p.folded p.grt
+"$GRTRACE" dump --json p.grt >p.dump
+check "what it ran while a thread polled is under [polling]" python3 \
+	"$GRTRACE_SRC/tests/inject/_gpu_waits.py" p.dump p.folded polling
+
 # What the program did between two launches, for how long by the clocks and the scheduler's own count.
 MOCK_LOG=$PWD/log "$GRTRACE_PLAIN/grtrace" record -e cuda,sched -o c.grt -- "$MOCK/app" causes >truth 2>said
 status=$?
 output=$(<said)
 expect "record of the causes" 0 ' 0 lost'
 "$GRTRACE" report --json c.grt >idle.json
-idle() { # FILTER: of idle rows; us
+idle_us() { # FILTER: of idle rows; us
 	jq "[.idle[] | select($1) | .time] | add // 0 | . / 1000 | floor" idle.json
 }
 # Within 2 ms and 5 % of the truth, us.
@@ -73,21 +80,21 @@ for cause in sleep lock io child; do
 	place=cause_$cause
 	[ $cause != sleep ] || place=pause_ms
 	check "the GPU waited for $cause as long as the program did" near "$(asleep $cause)" \
-		"$(idle ".cause == \"$cause\" and .place == \"$place\"")"
+		"$(idle_us ".cause == \"$cause\" and .place == \"$place\"")"
 done
 # The scheduler's count of the time without a CPU is not the tracepoints' where a host is busy, their sum is.
 of_all() { # COLUMN...: us
 	awk -v columns="$*" '$1 == "all" {for (n = split(columns, c, " "); n; n--) ns += $c[n]; print int(ns / 1000)}' truth
 }
 check "while it ran, or was ready to" near "$(of_all 3 4)" \
-	"$(idle '.cause == "running" or .cause == "call" or .cause == "set_up" or .cause == "runnable"')"
-check "it ran for as long at least" test $(($(of_all 3) - 2000)) -le "$(idle '.cause == "running" or .cause == "call" or .cause == "set_up"')"
-check "beside another thread it lost its CPU" test "$(idle '.cause == "runnable" and (.place == "cause_runnable" or .place == "spin_ms" or .place == "clock_ns")')" -ge 10000
+	"$(idle_us '.cause == "running" or .cause == "call" or .cause == "set_up" or .cause == "runnable"')"
+check "it ran for as long at least" test $(($(of_all 3) - 2000)) -le "$(idle_us '.cause == "running" or .cause == "call" or .cause == "set_up"')"
+check "beside another thread it lost its CPU" test "$(idle_us '.cause == "runnable" and (.place == "cause_runnable" or .place == "spin_ms" or .place == "clock_ns")')" -ge 10000
 for waker in lock:holder io:feeder; do
 	check "${waker%:*} was ended by the ${waker#*:}" test \
-		"$(idle ".cause == \"${waker%:*}\" and .place == \"cause_${waker%:*}\" and .waker != \"${waker#*:}\"")" = 0
+		"$(idle_us ".cause == \"${waker%:*}\" and .place == \"cause_${waker%:*}\" and .waker != \"${waker#*:}\"")" = 0
 done
-check "before that it was set up" test "$(idle '.cause == "start"')" -ge 30000
+check "before that it was set up" test "$(idle_us '.cause == "start"')" -ge 30000
 check "idle and busy time are the window" jq -e 'all(.idle_devices[]; .busy + .idle == .window) and
 	([.idle[].time] | add) == ([.idle_devices[].idle] | add)' idle.json
 check "another program computes the same" python3 "$GRTRACE_SRC/tests/golden/_idle.py" "$GRTRACE" c.grt

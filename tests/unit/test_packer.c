@@ -186,6 +186,31 @@ static void a_new_name_begins_where_it_was_given(void **state)
 	grt_packer_free(p);
 }
 
+/* The name is that of the moment, whichever CPU is written first. */
+static void a_new_name_is_for_all_cpus(void **state)
+{
+	struct grt_packer *p = new_packer(2);
+
+	(void)state;
+	grt_packer_name(p, 0, 90, GRT_NAME_THREAD, 7, "sh", "sh");
+	grt_packer_name(p, 1, 200, GRT_NAME_THREAD, 7, "app", "app");
+	add(p, 0, 250, 7);
+	read_all(p, 0, &none);
+	assert_string_equal(name_of(record(packet(0), 0)), "app");
+	read_all(p, 1, &none);
+	assert_string_equal(name_of(record(packet(0), 0)), "app");
+	assert_int_equal(record(packet(0), 0)->time, 200);
+	/* another one, written after the change */
+	grt_packer_name(p, 1, 400, GRT_NAME_THREAD, 7, "ls", "ls");
+	add(p, 0, 300, 7);
+	add(p, 1, 450, 7);
+	read_all(p, 1, &none);
+	assert_string_equal(name_of(record(packet(0), 0)), "ls");
+	read_all(p, 0, &none);
+	assert_string_equal(name_of(record(packet(0), 0)), "app");
+	grt_packer_free(p);
+}
+
 static void the_balance_joins_from_packet_to_packet(void **state)
 {
 	struct grt_packer_counts counts = {.filtered = 3, .lost = 2};
@@ -261,6 +286,7 @@ int main(void)
 		cmocka_unit_test(little_waits_for_more),
 		cmocka_unit_test(every_packet_brings_its_names),
 		cmocka_unit_test(a_new_name_begins_where_it_was_given),
+		cmocka_unit_test(a_new_name_is_for_all_cpus),
 		cmocka_unit_test(the_balance_joins_from_packet_to_packet),
 		cmocka_unit_test(a_stream_without_events_is_not_empty),
 		cmocka_unit_test(many_events),

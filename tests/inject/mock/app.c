@@ -1043,15 +1043,31 @@ static void *wait_for_lock(void *arg)
 	return arg;
 }
 
+static void driver_alloc(uint32_t call, uint64_t address, uint64_t bytes, int result);
+static void driver_free(uint32_t call, uint64_t address);
+
+/* A thread that allocates and frees, and calls nothing else. */
+static void *allocate_alone(void *arg)
+{
+	while (!__atomic_load_n(&rests, __ATOMIC_RELAXED)) {
+		driver_alloc(243, 0x5000000, 4096, 0);
+		driver_free(245, 0x5000000);
+		pause_ms(1);
+	}
+	return arg;
+}
+
 /* Until the file of MOCK_GO is there: what it computes, and what became of CUPTI. */
 static void ask_me(bool calls)
 {
 	void *(*const waits[])(void *arg) = {watch_windows, wait_for_time, wait_for_bytes, wait_for_lock};
 	uint64_t sum = 0, steps = 0;
-	pthread_t thread[4];
+	pthread_t thread[4], allocates;
 
 	mock.owner = true;
 	if (pipe(quiet))
+		abort();
+	if (calls && pthread_create(&allocates, NULL, allocate_alone, NULL))
 		abort();
 	for (int i = 0; i < 4; i++)
 		if (pthread_create(&thread[i], NULL, waits[i], NULL))
@@ -1076,6 +1092,8 @@ static void ask_me(bool calls)
 	pthread_join(thread[0], NULL);
 	pthread_join(thread[1], NULL);
 	pthread_join(thread[2], NULL);
+	if (calls)
+		pthread_join(allocates, NULL);
 	printf("sum %llx, %lu windows, %lu unclean, finalized %u times, %u faults, %lu callbacks, %u asked, %lu disturbed\n",
 	       (unsigned long long)sum, windows, unclean, mock.finalized, mock.faults, mock.delivered,
 	       asked_of_cupti(), (unsigned long)disturbed);
@@ -1090,6 +1108,100 @@ static void gated(void)
 	launches(number);
 }
 
+/*
+ * Memory by call site, and what is true of it in the end: the program keeps its own books. Addresses are used
+ * again. A call that fails allocates nothing.
+ */
+static uint64_t books_live, books_peak, site_live[4], site_at_peak[4];
+
+static void book(int at, int64_t bytes)
+{
+	site_live[at] += (uint64_t)bytes;
+	books_live += (uint64_t)bytes;
+	if (books_live <= books_peak)
+		return;
+	books_peak = books_live;
+	memcpy(site_at_peak, site_live, sizeof(site_live));
+}
+
+static void driver_alloc(uint32_t call, uint64_t address, uint64_t bytes, int result)
+{
+	uint64_t out = address;
+	struct {
+		uint64_t *out;
+		uint64_t bytes;
+		uint64_t more[2];
+	} params = {&out, bytes, {0}};
+
+	mock_driver_call(call, &params, result);
+}
+
+static void driver_free(uint32_t call, uint64_t address)
+{
+	uint64_t params[2] = {address};
+
+	mock_driver_call(call, params, 0);
+}
+
+#define SITE(name, at, call)                                                      \
+	static __attribute__((noipa)) void name(uint64_t address, uint64_t bytes) \
+	{                                                                         \
+		driver_alloc(call, address, bytes, 0);                            \
+		book(at, (int64_t)bytes);                                         \
+		__asm__ volatile("# " #name ::: "memory");                        \
+	}
+SITE(alloc_weights, 0, 243)
+SITE(alloc_activations, 1, 598)
+SITE(alloc_segment, 2, 549)
+SITE(alloc_managed, 3, 371)
+
+static void memory(void)
+{
+	static const char *const names[] = {"alloc_weights", "alloc_activations", "alloc_segment",
+					    "alloc_managed"};
+
+	for (unsigned long i = 0; i < 8; i++)
+		alloc_weights(0x10000000 + i * 0x1000000, 1000003 * (i + 1));
+	alloc_segment(77, 2 << 20);
+	for (unsigned long i = 0; i < number; i++) {
+		alloc_activations(0x90000000, 4096 + i * 13);
+		alloc_activations(0xa0000000, 7777);
+		launch();
+		driver_free(600, 0x90000000), book(1, -(int64_t)(4096 + i * 13));
+		driver_free(245, 0xa0000000), book(1, -7777);
+	}
+	alloc_managed(0xb0000000, 12345);
+	driver_free(550, 77), book(2, -(2 << 20));
+	driver_free(245, 0x10000000), book(0, -1000003);
+	driver_alloc(243, 0xdead0000, 1 << 30, 2);
+	driver_free(245, 0xcafe0000);
+	for (int i = 0; i < 4; i++)
+		printf("%s %llu %llu\n", names[i], (unsigned long long)site_live[i],
+		       (unsigned long long)site_at_peak[i]);
+	printf("all %llu %llu\n", (unsigned long long)books_live, (unsigned long long)books_peak);
+}
+
+/* Four ranges for the profiler, with waits between them that are not theirs, and how often CUPTI was wanted
+ * outside. */
+static void profiler_windows(void)
+{
+	unsigned int outside = 0;
+
+	for (unsigned long i = 0; i < 4; i++) {
+		mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "outside");
+		pause_ms(30);
+		outside += mock_asked() != 0;
+		mock_profiler(true);
+		for (unsigned long k = 0; k < number; k++)
+			mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "inside");
+		pause_ms(10);
+		mock_profiler(false);
+	}
+	mock_profiler(false);
+	mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "outside");
+	printf("asked outside: %u\n", outside);
+}
+
 static void play(const char *scene)
 {
 	if (!strcmp(scene, "plain"))
@@ -1100,6 +1212,10 @@ static void play(const char *scene)
 		operators();
 	else if (!strcmp(scene, "calls"))
 		all_calls();
+	else if (!strcmp(scene, "memory"))
+		memory();
+	else if (!strcmp(scene, "windows"))
+		profiler_windows();
 	else if (!strcmp(scene, "names"))
 		names();
 	else if (!strcmp(scene, "threads"))
@@ -1165,6 +1281,8 @@ int main(int argc, char **argv)
 		mock.version = (uint32_t)strtoul(version, NULL, 10);
 	if (next)
 		mock.next = strtoull(next, NULL, 0);
+	if (getenv("MOCK_DEVICE"))
+		mock.device = (uint32_t)strtoul(getenv("MOCK_DEVICE"), NULL, 10);
 	mock.silent_driver = getenv("MOCK_SILENT_DRIVER");
 	mock.taken = getenv("MOCK_TAKEN");
 	mock.reverse = getenv("MOCK_REVERSE");

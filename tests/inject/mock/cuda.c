@@ -294,6 +294,112 @@ int cuDriverGetVersion(int *version)
 	return 0;
 }
 
+/* ------------------------------------------------------------- devices */
+
+/*
+ * MOCK_DEVICES: of each device that the process sees two hexadecimal digits, which its UUID consists of, and
+ * where it is a MIG instance a dot and those of its GPU. Without it there is one, which the driver does not
+ * know.
+ */
+static bool device_digits(int device, unsigned int digits[2])
+{
+	const char *at = getenv("MOCK_DEVICES");
+
+	while (at && device--)
+		at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL;
+	if (!at || sscanf(at, "%2x", &digits[0]) != 1)
+		return false;
+	if (sscanf(at, "%*2x.%2x", &digits[1]) != 1)
+		digits[1] = digits[0];
+	return true;
+}
+
+int cuDeviceGetCount(int *count)
+{
+	unsigned int digits[2];
+
+	for (*count = 0; device_digits(*count, digits); ++*count)
+		;
+	*count += !getenv("MOCK_DEVICES");
+	return 0;
+}
+
+int cuDeviceGet(int *device, int ordinal);
+int cuDeviceGet(int *device, int ordinal)
+{
+	*device = ordinal;
+	return 0;
+}
+
+int cuDeviceGetName(char *name, int room, int device);
+int cuDeviceGetName(char *name, int room, int device)
+{
+	unsigned int digits[2];
+
+	if (!device_digits(device, digits))
+		return 1;
+	snprintf(name, (size_t)room, digits[0] == digits[1] ? "Mock 100" : "Mock 100 MIG 1g.10gb");
+	return 0;
+}
+
+int cuDeviceGetUuid(uint8_t uuid[16], int device);
+int cuDeviceGetUuid(uint8_t uuid[16], int device)
+{
+	unsigned int digits[2];
+
+	if (!device_digits(device, digits))
+		return 1;
+	memset(uuid, (int)digits[1], 16);
+	return 0;
+}
+
+int cuDeviceGetUuid_v2(uint8_t uuid[16], int device);
+int cuDeviceGetUuid_v2(uint8_t uuid[16], int device)
+{
+	unsigned int digits[2];
+
+	if (!device_digits(device, digits))
+		return 1;
+	memset(uuid, (int)digits[0], 16);
+	return 0;
+}
+
+int cuDeviceGetPCIBusId(char *bus, int room, int device);
+int cuDeviceGetPCIBusId(char *bus, int room, int device)
+{
+	unsigned int digits[2];
+
+	if (!device_digits(device, digits))
+		return 1;
+	snprintf(bus, (size_t)room, "0000:%02x:00.0", digits[1]);
+	return 0;
+}
+
+int cuDeviceTotalMem_v2(size_t *bytes, int device);
+int cuDeviceTotalMem_v2(size_t *bytes, int device)
+{
+	(void)device;
+	*bytes = (size_t)80 << 30;
+	return 0;
+}
+
+int cuDeviceGetAttribute(int *value, int attribute, int device);
+int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+	/* those of an H100 */
+	static const int of[][2] = {{10, 32},	    {13, 1980000}, {16, 132}, {36, 2619000},
+				    {38, 52428800}, {39, 2048},	   {75, 9},   {76, 0},
+				    {81, 233472},   {82, 65536},   {106, 32}, {111, 1024}};
+
+	(void)device;
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		if (of[i][0] == attribute) {
+			*value = of[i][1];
+			return 0;
+		}
+	return 1;
+}
+
 static void tell_gpu(const char *what, uint64_t correlation, uint64_t start, uint64_t end, const char *name,
 		     uint64_t more)
 {
@@ -512,12 +618,6 @@ void mock_graph(void)
 
 static int contexts;
 
-int cuDeviceGetCount(int *count)
-{
-	*count = 1;
-	return 0;
-}
-
 int cuDevicePrimaryCtxGetState(int device, unsigned int *flags, int *active)
 {
 	*flags = 0;
@@ -643,6 +743,45 @@ void mock_overhead(void)
 	/* of a kind that nobody asked for */
 	r.o.kind = 52;
 	put(&r, 52);
+}
+
+/* A call of the driver's with its arguments, once it has done its work. */
+void mock_driver_call(uint32_t number, const void *params, int result)
+{
+	struct call c = {.domain = CUPTI_DOMAIN_DRIVER, .number = number};
+	cupti_callback_fn fn = mock.callback;
+	struct cupti_callback d = {.site = CUPTI_SITE_EXIT,
+				   .function = "mock",
+				   .params = params,
+				   .context = &mock,
+				   .result = &result,
+				   .context_uid = 1};
+
+	site(CUPTI_SITE_ENTER, c.domain, number, &c);
+	if (fn && mock.wanted[CUPTI_DOMAIN_DRIVER][number])
+		fn(NULL, CUPTI_DOMAIN_DRIVER, number, &d);
+	depth--;
+}
+
+void mock_profiler(bool start)
+{
+	struct call c = {.domain = CUPTI_DOMAIN_RUNTIME, .number = start ? 171 : 172};
+	uint32_t inner = start ? 308 : 309;
+
+	c.correlation = __atomic_fetch_add(&mock.next, 1, __ATOMIC_RELAXED);
+	site(CUPTI_SITE_ENTER, c.domain, c.number, &c);
+	site(CUPTI_SITE_ENTER, CUPTI_DOMAIN_DRIVER, inner, &c);
+	site(CUPTI_SITE_EXIT, CUPTI_DOMAIN_DRIVER, inner, &c);
+	site(CUPTI_SITE_EXIT, c.domain, c.number, &c);
+}
+
+unsigned int mock_asked(void)
+{
+	unsigned int n = mock.wanted[CUPTI_DOMAIN_DRIVER][307] + mock.wanted[CUPTI_DOMAIN_RUNTIME][31];
+
+	for (size_t i = 0; i < sizeof(mock.kinds) / sizeof(mock.kinds[0]); i++)
+		n += mock.kinds[i];
+	return n;
 }
 
 void mock_drop(size_t n)

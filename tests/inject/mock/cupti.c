@@ -25,6 +25,7 @@ int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void));
 int cuptiSetThreadIdType(int type);
 int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id);
 int cuptiGetGraphNodeId(void *node, uint64_t *id);
+int cuptiGetDeviceId(void *context, uint32_t *device);
 int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain);
 int cuptiFinalize(void);
 
@@ -181,6 +182,15 @@ int cuptiGetGraphNodeId(void *node, uint64_t *id)
 {
 	attach();
 	*id = ((const struct mock_node *)node)->id;
+	return 0;
+}
+
+int cuptiGetDeviceId(void *context, uint32_t *device)
+{
+	attach();
+	if (context != &mock)
+		return INVALID;
+	*device = mock.device;
 	return 0;
 }
 

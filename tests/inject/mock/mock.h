@@ -162,6 +162,14 @@ void mock_wait(void);
 /** mock_overhead - a record without a call */
 void mock_overhead(void);
 
+/** mock_profiler - cudaProfilerStart() or -Stop(), which calls the driver's; mock_asked - callbacks of
+ * launches and kinds of records that somebody wants */
+void mock_profiler(bool start);
+unsigned int mock_asked(void);
+
+/** mock_driver_call - a call of the driver's with these arguments and this result */
+void mock_driver_call(uint32_t number, const void *params, int result);
+
 /** mock_drop - CUPTI loses @n records */
 void mock_drop(size_t n);
 

@@ -491,6 +491,24 @@ static void cost(void)
 	       (double)cost_of(clock_push, clock_pop) / 1000);
 }
 
+/* Steps among other ranges, nested; kernels say by their names whether they are of one. */
+static void steps(void)
+{
+	for (unsigned int i = 0; i < 5; i++) {
+		NVTX(push_a, "warm up");
+		mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "outside");
+		NVTX(push_a, "step");
+		mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "inside");
+		NVTX(push_a, "step");
+		mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "inside");
+		NVTX_DO(pop);
+		mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "inside");
+		NVTX_DO(pop);
+		mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "outside");
+		NVTX_DO(pop);
+	}
+}
+
 static bool is(const char *a, const char *b)
 {
 	return !strcmp(a, b);
@@ -530,6 +548,8 @@ int main(int argc, char **argv)
 		forked();
 	else if (is(scene, "hostile"))
 		hostile();
+	else if (is(scene, "steps"))
+		steps();
 	else if (is(scene, "cost"))
 		cost();
 	else

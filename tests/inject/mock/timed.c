@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * timed [-v] SCRIPT: a program of known times on a GPU that takes its time (mock.h),
+ * timed [-v|-p] SCRIPT: a program of known times on a GPU that takes its time (mock.h),
  * a statement a line, times in us:
  *
  *	kernel NAME STREAM TIME		launches a kernel
@@ -14,7 +14,7 @@
  *	repeat N ... end
  *
  * It prints how long all that took, ns. With -v the thread's clock is the script's: it
- * advances by what the script says, however busy the machine is.
+ * advances by what the script says, however busy the machine is. With -p waits poll.
  */
 #include "mock.h"
 
@@ -59,6 +59,12 @@ static uint64_t now(void)
 static void own_until(uint64_t ns)
 {
 	own = ns > own ? ns : own;
+}
+
+static void poll_until(uint64_t ns)
+{
+	while (now() < ns)
+		;
 }
 
 static void run_for(uint64_t ns)
@@ -216,8 +222,10 @@ int main(int argc, char **argv)
 	if (argc < 2 || cudaRuntimeGetVersion(&runtime))
 		return 2;
 	read_script(argv[argc - 1]);
+	if (argc > 2 && !strcmp(argv[1], "-p"))
+		mock_until = poll_until;
 	/* before the library looks how fast the clock is */
-	if (argc > 2) {
+	if (argc > 2 && !strcmp(argv[1], "-v")) {
 		own = now();
 		mock_until = own_until;
 	}
@@ -226,7 +234,8 @@ int main(int argc, char **argv)
 	begun = now();
 	play(0);
 	printf("%llu\n", (unsigned long long)(now() - begun));
-	/* the recording ends by the system's clock, which may be behind: what comes after its end is none of it */
+	/* the recording ends by the system's clock, which may be behind: what comes after its end is none of
+	 * it */
 	begun = own;
 	for (own = 0; now() < begun;)
 		usleep(1000);

@@ -18,6 +18,10 @@ static void *maybe_mmap(void *at, size_t size, int prot, int flags, int fd, long
 #define mmap maybe_mmap
 #include "../../../inject/activity.c"
 
+void device_write(bool work)
+{
+}
+
 struct inject inject = {.version = CUPTI_VERSION_12_9};
 struct packets define_packets;
 

@@ -71,6 +71,31 @@ void detach_context(void)
 {
 }
 
+struct capture capture = {.inside = true};
+
+bool capture_call(int domain, uint32_t number, int site)
+{
+	return false;
+}
+
+void capture_leave(void *client)
+{
+}
+
+void alloc_enable(uint32_t enable, void *subscriber)
+{
+}
+
+bool alloc_is(uint32_t number)
+{
+	return false;
+}
+
+bool alloc_take(uint32_t number, const struct cupti_callback *d, struct alloc *a)
+{
+	return false;
+}
+
 void define_graph_node(uint64_t id, uint64_t source, uint32_t stack, uint32_t tid, uint32_t kind)
 {
 	(void)id, (void)source, (void)stack, (void)tid, (void)kind;

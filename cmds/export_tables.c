@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One pass with the analyses whose tables are exported, see export_tables.h. The
+ * columns are those that reports have; which form they get is the writer's.
+ */
+#include "export_tables.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <grtrace/version.h>
+
+#include "lib/analyses.h"
+#include "table/cells.h"
+
+/** struct tables - @a: first, so that a callback finds the rest */
+struct tables {
+	struct grt_analyses a;
+	const struct filter *filter;
+	struct grt_session *session;
+	struct grt_notes notes;
+	const struct reading_span *span;
+	const char *path;
+};
+
+/** struct loss - events that are not in the tables; @known: somebody has counted them */
+struct loss {
+	const char *cause;
+	const char *what;
+	uint64_t events;
+	bool known;
+};
+
+static void export_tables_get_lost(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct loss *l = row;
+
+	cell->number = l->events;
+	cell->absent = !l->known;
+}
+
+/* clang-format off */
+static const struct grt_column loss_columns[] = {
+	{"cause", grt_cell_pointed, offsetof(struct loss, cause), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why they are not in the tables"},
+	{"what", grt_cell_pointed, offsetof(struct loss, what), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the same as a sentence"},
+	{"events", export_tables_get_lost, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many"},
+	{.name = NULL},
+};
+/* clang-format on */
+
+static const struct grt_table loss_table = {"losses", "losses", loss_columns, 0};
+
+static int export_tables_losses(struct grt_writer *w, const struct grt_health *h)
+{
+	const bool counted = !h->text.form;
+	const struct loss losses[] = {
+#define GRT_FATE(NAME, name, help)                                                                     \
+	{GRT_FATE_##NAME == GRT_FATE_DELIVERED ? NULL : #name, help, h->balance.fate[GRT_FATE_##NAME], \
+	 counted},
+#include <grtrace/fates.def>
+#undef GRT_FATE
+		{"before_start", "earlier than the start of the last source", h->before_start, counted},
+		{"after_end", "later than the end of the recording", h->after_end, counted},
+		{"deleted", "deleted by --max-size, --max-time or --last", h->deleted, counted},
+		{"unwritten", "the traced program could not write them", h->unwritten_events, counted},
+		{"missing", "delivered, but their packets are not in the recording", h->missing_events,
+		 counted},
+		{"unknown", "of types unknown to this version", h->unknown, true},
+		{"bad", "lines, or events of JSON, that were not understood", h->text.bad, !counted},
+		{"left_out", "left out by --pid, --comm or --ring", h->left_out, true},
+	};
+	int ret = 0;
+
+	grt_writer_table(w, &loss_table, NULL);
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]) && !ret; i++)
+		if (losses[i].cause)
+			ret = grt_writer_row(w, &losses[i]);
+	grt_writer_table_end(w);
+	return ret;
+}
+
+/* What the stamps and the tables are, in a form for programs. */
+static void export_tables_format(struct tables *t)
+{
+	static const char *const env[] = {"clock_start", "clock_end", "hostname", "boot_id", "command"};
+	struct grt_fields f = {.n = 0};
+	const char *value;
+
+	grt_field_number(&f, "format", GRT_FORMAT, NULL);
+	grt_field_add(&f, "version", GRT_CELL_TEXT, (struct grt_cell){.text = GRT_VERSION}, NULL);
+	value = grt_session_health(t->session)->text.form;
+	grt_field_add(&f, "form", GRT_CELL_TEXT, (struct grt_cell){.text = value, .absent = !value}, NULL);
+	for (size_t i = 0; i < sizeof(env) / sizeof(env[0]); i++) {
+		value = grt_session_env(t->session, env[i]);
+		grt_field_add(&f, env[i], GRT_CELL_TEXT, (struct grt_cell){.text = value, .absent = !value},
+			      NULL);
+	}
+	grt_fields_write(&f, t->a.pass.writer, "trace", NULL);
+	f.n = 0;
+	reading_recording(&f, t->session, t->path);
+	reading_span_fields(&f, t->span);
+	grt_fields_write(&f, t->a.pass.writer, "recording", NULL);
+}
+
+static bool export_tables_wants(struct grt_analyses *a, const struct grt_job *job)
+{
+	const struct tables *t = (const struct tables *)a;
+
+	return grt_filter_wants_job(&t->filter->f, a->pass.names, job->pid, job->tid, job->ring);
+}
+
+static int export_tables_begin(struct tables *t, const struct grt_writer_ops *ops, FILE *file)
+{
+	const struct grt_writer_options o = {.out = file};
+	int ret;
+
+	grt_analyses_want_all(&t->a, GRT_PART_TABLES);
+	t->a.wants = export_tables_wants;
+	t->a.pass.json = true;
+	t->a.pass.filter = grt_filter_any(&t->filter->f) ? &t->filter->f : NULL;
+	t->a.pass.notes = &t->notes;
+	t->a.pass.health = grt_session_health(t->session);
+	ret = grt_analyses_join(&t->a) ?: grt_analyses_begin(&t->a);
+	if (!ret)
+		ret = grt_writer_new(&t->a.pass.writer, ops, &o);
+	if (ret)
+		return ret;
+	grt_analyses_consume(&t->a);
+	grt_writer_begin(t->a.pass.writer);
+	grt_analyses_open(&t->a);
+	return grt_writer_failed(t->a.pass.writer);
+}
+
+/* Return: 0 or a negative errno; what failed besides the run is a write, or memory */
+static int export_tables_write(struct tables *t)
+{
+	const struct grt_health *h = grt_session_health(t->session);
+	struct grt_pass *pass = &t->a.pass;
+	int ret = grt_analyses_finish(&t->a);
+
+	pass->first = t->span->first;
+	pass->last = t->span->last;
+	pass->known = t->span->known;
+	if (!ret)
+		ret = grt_analyses_write(&t->a, NULL, NULL);
+	if (!ret)
+		ret = export_tables_losses(pass->writer, h);
+	if (ret)
+		return ret;
+	grt_analyses_notes(&t->a);
+	grt_notes_write(&t->notes, pass->writer);
+	export_tables_format(t);
+	reading_health(pass->writer, h);
+	reading_joins(pass->writer, t->a.jobs);
+	reading_balance(pass->writer, h, 0);
+	grt_writer_end(pass->writer);
+	return grt_writer_failed(pass->writer);
+}
+
+static int export_tables_run(struct tables *t, const struct grt_writer_ops *ops, FILE *file,
+			     struct grt_err *err)
+{
+	uint64_t from = t->filter->from.set ? t->span->first : 0,
+		 to = t->filter->to.set ? t->span->last : UINT64_MAX;
+	int ret = export_tables_begin(t, ops, file);
+
+	if (ret)
+		return ret;
+	grt_analyses_within(&t->a, from, to);
+	if (t->span->known)
+		grt_analyses_span(&t->a, t->span->first, t->span->last);
+	ret = grt_session_run(t->session, &t->a.c, from, to, err);
+	return ret < 0 ? ret : export_tables_write(t);
+}
+
+int export_tables(struct grt_session *s, const struct grt_writer_ops *ops, const struct filter *filter,
+		  const char *path, const struct reading_span *span, struct outfile *out, uint64_t *events,
+		  struct grt_err *err)
+{
+	struct tables t = {.filter = filter, .session = s, .span = span, .path = path};
+	int fd = dup(out->fd), ret;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r+");
+
+	*err = (struct grt_err){0};
+	ret = file ? export_tables_run(&t, ops, file, err) : -errno;
+	grt_writer_free(t.a.pass.writer);
+	grt_analyses_free(&t.a);
+	if (file)
+		fclose(file);
+	else if (fd >= 0)
+		close(fd);
+	if (ret && !err->what[0])
+		outfile_failed(out, ret, err);
+	if (!ret)
+		ret = outfile_keep(out, err);
+	outfile_drop(out);
+	*events = grt_session_health(s)->events;
+	return ret;
+}

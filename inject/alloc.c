@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Memory that the program allocates and frees, from callbacks of the driver's functions where they return:
+ * the runtime's call these. Not CUPTI's memory records: those are made for each allocation besides, have
+ * another layout in each CUDA, no stack, and nothing of physical memory. A launch pays nothing for it.
+ */
+#include "inject.h"
+
+/* enum alloc_how - where a function's arguments have address and size */
+enum alloc_how {
+	OUT,   /* it returns the address by its first one, the second one is the size */
+	PITCH, /* the same, and a pitch: that times the fourth one is the size */
+	IN,    /* the address is the first one, the size the second one */
+	FREE,  /* the address is the first one */
+};
+
+/* The kinds of ALLOC records. */
+enum { ANY, DEVICE, POOL, PHYSICAL, MANAGED, PINNED, REGISTERED };
+
+static const struct alloc_call {
+	uint16_t number;
+	uint8_t how;
+	uint8_t kind;
+} calls[] = {
+	{243, OUT, DEVICE},	 {244, PITCH, DEVICE}, {245, FREE, ANY},      {294, OUT, PINNED},
+	{38, FREE, PINNED},	 {39, OUT, PINNED},    {301, IN, REGISTERED}, {379, IN, REGISTERED},
+	{302, FREE, REGISTERED}, {371, OUT, MANAGED},  {549, OUT, PHYSICAL},  {550, FREE, PHYSICAL},
+	{598, OUT, POOL},	 {599, OUT, POOL},     {600, FREE, ANY},      {601, FREE, ANY},
+	{611, OUT, POOL},	 {612, OUT, POOL},
+};
+
+/* Functions by number that are in @calls. */
+#define NUMBERS 640
+static bool is_alloc[NUMBERS];
+
+#define CALLS (sizeof(calls) / sizeof(calls[0]))
+
+void alloc_enable(uint32_t enable, void *subscriber)
+{
+	for (size_t i = 0; i < CALLS; i++) {
+		is_alloc[calls[i].number] = true;
+		inject.cupti.enable_callback(enable, subscriber, CUPTI_DOMAIN_DRIVER, calls[i].number);
+	}
+}
+
+static const struct alloc_call *alloc_call_of(uint32_t number)
+{
+	for (size_t i = 0; i < CALLS; i++)
+		if (calls[i].number == number)
+			return &calls[i];
+	return NULL;
+}
+
+/* One load: every launch comes here, too. */
+bool alloc_is(uint32_t number)
+{
+	return number < NUMBERS && is_alloc[number];
+}
+
+static bool alloc_read(const struct alloc_call *c, const uint64_t *word, struct alloc *a)
+{
+	const uint64_t *out = (const uint64_t *)(uintptr_t)word[0];
+
+	if (c->how <= PITCH && !out)
+		return false;
+	a->address = c->how <= PITCH ? *out : word[0];
+	a->bytes = c->how == FREE ? 0 : word[1];
+	if (c->how == PITCH)
+		a->bytes = word[1] ? *(const uint64_t *)(uintptr_t)word[1] * word[3] : 0;
+	return a->address;
+}
+
+bool alloc_take(uint32_t number, const struct cupti_callback *d, struct alloc *a)
+{
+	const struct alloc_call *c = alloc_call_of(number);
+
+	if (!c || d->site != CUPTI_SITE_EXIT || !d->params || !d->result || *(const int32_t *)d->result)
+		return false;
+	*a = (struct alloc){.kind = c->kind, .freed = c->how == FREE, .call = number, .gpu = UINT32_MAX};
+	if (!inject.cupti.device_id || !d->context || inject.cupti.device_id(d->context, &a->gpu))
+		a->gpu = UINT32_MAX;
+	return alloc_read(c, d->params, a);
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Windows: the ranges of time that are recorded, where not all is. From the environment:
+ *	GRTRACE_CAPTURE	cudaProfilerApi or nvtx:NAME, and :N, after which there are no more
+ *	GRTRACE_DELAY	from when on, ns of CLOCK_MONOTONIC
+ *
+ * Between them CUPTI makes no records and calls nothing but cudaProfilerStart() and -Stop(), and what makes
+ * nodes of graphs and allocates memory: what comes later needs to know them. The program's thread that
+ * begins or ends a window switches itself, so that the first launch behind it is in it, or out of it.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inject.h"
+#include "nvtx.h"
+
+#define DRIVER_START 308U
+#define DRIVER_STOP 309U
+#define RUNTIME_START 171U
+#define RUNTIME_STOP 172U
+/* Windows that are not written yet. */
+#define WINDOWS_MAX 4096
+
+struct window {
+	uint64_t begin;
+	uint64_t end;
+	uint32_t tid;
+};
+
+/**
+ * @left: windows that may begin
+ * @depth: ranges that are open; the window is that of the outermost
+ * @client: of CUPTI, once it is there
+ * @lost: windows that found no place
+ */
+static struct {
+	pthread_mutex_t lock;
+	uint64_t left;
+	uint32_t depth;
+	uint64_t until;
+	void *client;
+	struct window window[WINDOWS_MAX];
+	uint32_t windows;
+	uint32_t number;
+	uint64_t begin;
+	uint64_t lost;
+	char text[256];
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct capture capture = {.inside = true};
+
+/* NAME[:N], where NAME may have colons. */
+static void capture_read_count(char *text)
+{
+	char *colon = strrchr(text, ':'), *end;
+	unsigned long long n = colon ? strtoull(colon + 1, &end, 10) : 0;
+
+	all.left = UINT64_MAX;
+	if (!n || *end)
+		return;
+	all.left = n;
+	*colon = '\0';
+}
+
+void capture_init(void)
+{
+	const char *how = secure_getenv("GRTRACE_CAPTURE"), *delay = secure_getenv("GRTRACE_DELAY");
+
+	if (delay && *delay) {
+		capture.how = CAPTURE_DELAY;
+		all.until = strtoull(delay, NULL, 10);
+		all.left = 1;
+	} else if (how && *how && strlen(how) < sizeof(all.text)) {
+		memcpy(all.text, how, strlen(how));
+		capture_read_count(all.text);
+		capture.how = strncmp(all.text, "nvtx:", 5) ? CAPTURE_PROFILER : CAPTURE_NVTX;
+	}
+	atomic_store(&capture.inside, !capture.how);
+}
+
+void capture_name(void)
+{
+	bool cut = false;
+
+	if (capture.how == CAPTURE_NVTX)
+		capture.name = nvtx_name(all.text + 5, strlen(all.text + 5), &cut);
+}
+
+/* ---------------------------------------------------------------- windows */
+
+static int capture_switch(bool on)
+{
+	int ret;
+
+	if (!all.client)
+		return 0;
+	if (!on) {
+		launch_disable_calls(all.client);
+		activity_stop();
+		return 0;
+	}
+	ret = activity_start();
+	return ret ?: !launch_enable_calls(all.client);
+}
+
+/* With the lock held. */
+static void capture_begin(void)
+{
+	if (all.depth++ || !all.left || !atomic_load(&inject.on))
+		return;
+	all.left--;
+	all.begin = clock_monotonic();
+	capture.turn++;
+	atomic_store(&capture.inside, true);
+	if (capture_switch(true))
+		all.lost++;
+}
+
+static void capture_keep(uint64_t end)
+{
+	if (all.windows == WINDOWS_MAX) {
+		all.lost++;
+		return;
+	}
+	all.window[all.windows++] = (struct window){.begin = all.begin, .end = end};
+}
+
+static void capture_end(void)
+{
+	if (!all.depth || --all.depth || !atomic_load(&capture.inside))
+		return;
+	atomic_store(&capture.inside, false);
+	capture_switch(false);
+	capture_keep(clock_monotonic());
+}
+
+void capture_range(bool begins)
+{
+	pthread_mutex_lock(&all.lock);
+	if (begins)
+		capture_begin();
+	else
+		capture_end();
+	pthread_mutex_unlock(&all.lock);
+}
+
+/* The runtime's function calls the driver's: the inner one ends first, and is begun last. */
+bool capture_call(int domain, uint32_t number, int site)
+{
+	bool starts = number == (domain == CUPTI_DOMAIN_DRIVER ? DRIVER_START : RUNTIME_START);
+
+	if (!starts && number != (domain == CUPTI_DOMAIN_DRIVER ? DRIVER_STOP : RUNTIME_STOP))
+		return false;
+	pthread_mutex_lock(&all.lock);
+	if (starts && site == CUPTI_SITE_EXIT && !all.depth)
+		capture_begin();
+	else if (!starts && site == CUPTI_SITE_ENTER && all.depth)
+		capture_end();
+	pthread_mutex_unlock(&all.lock);
+	return true;
+}
+
+/* ------------------------------------------------------------------ CUPTI */
+
+static void capture_ask(uint32_t enable, void *client)
+{
+	if (capture.how != CAPTURE_PROFILER)
+		return;
+	inject.cupti.enable_callback(enable, client, CUPTI_DOMAIN_RUNTIME, RUNTIME_START);
+	inject.cupti.enable_callback(enable, client, CUPTI_DOMAIN_RUNTIME, RUNTIME_STOP);
+	inject.cupti.enable_callback(enable, client, CUPTI_DOMAIN_DRIVER, DRIVER_START);
+	inject.cupti.enable_callback(enable, client, CUPTI_DOMAIN_DRIVER, DRIVER_STOP);
+}
+
+int capture_join(void *client)
+{
+	int ret;
+
+	pthread_mutex_lock(&all.lock);
+	all.client = client;
+	capture_ask(1, client);
+	launch_enable_resources(1, client);
+	ret = activity_init() ?: atomic_load(&capture.inside) ? capture_switch(true) : 0;
+	pthread_mutex_unlock(&all.lock);
+	return ret;
+}
+
+void capture_leave(void *client)
+{
+	pthread_mutex_lock(&all.lock);
+	all.client = NULL;
+	capture_ask(0, client);
+	pthread_mutex_unlock(&all.lock);
+}
+
+/* -------------------------------------------------------------- the writer */
+
+void capture_write(void)
+{
+	static uint64_t told;
+
+	if (!capture.how)
+		return;
+	pthread_mutex_lock(&all.lock);
+	if (capture.how == CAPTURE_DELAY && !all.depth && clock_monotonic() >= all.until)
+		capture_begin();
+	if (atomic_load(&capture.inside) && told != all.begin) {
+		define_window(all.number + all.windows + 1, all.begin, 0);
+		told = all.begin;
+	}
+	for (uint32_t i = 0; i < all.windows; i++)
+		define_window(++all.number, all.window[i].begin, all.window[i].end);
+	all.windows = 0;
+	pthread_mutex_unlock(&all.lock);
+}
+
+static const char *capture_why_none(char why[320])
+{
+	if (capture.how == CAPTURE_PROFILER)
+		return "nothing is recorded: it has not called cudaProfilerStart()";
+	if (capture.how == CAPTURE_DELAY)
+		return "nothing is recorded: it ended before the delay was over";
+	snprintf(why, 320, "nothing is recorded: it has begun no NVTX range \"%s\"", all.text + 5);
+	return why;
+}
+
+void capture_close(void)
+{
+	char why[320];
+
+	if (!capture.how)
+		return;
+	pthread_mutex_lock(&all.lock);
+	if (atomic_load(&capture.inside))
+		capture_keep(clock_monotonic());
+	atomic_store(&capture.inside, false);
+	all.left = 0;
+	pthread_mutex_unlock(&all.lock);
+	capture_write();
+	if (!all.number && !all.lost)
+		define_process(5, capture_why_none(why));
+	else if (all.lost)
+		define_process(5, "windows of --capture-range could not be recorded: there were too many");
+}
+
+void capture_forked(void)
+{
+	pthread_mutex_init(&all.lock, NULL);
+	atomic_store(&capture.inside, false);
+	all.left = 0;
+	all.client = NULL;
+}

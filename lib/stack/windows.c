@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* Windows as the union of those of all processes. */
+#include "windows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+/* The first window that ends behind a moment. */
+static uint32_t windows_behind(const struct grt_windows *w, uint64_t moment)
+{
+	uint32_t low = 0, high = w->windows;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (w->window[mid].to > moment)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/* Those that it touches become one with it. */
+int grt_windows_take(struct grt_windows *w, const struct grt_ev_capture *e)
+{
+	struct grt_interval x = {e->begin, e->end && e->end >= e->begin ? e->end : e->begin};
+	uint32_t at = 0, past;
+
+	if (grt_grow(&w->window, &w->room, w->windows + 1, 8))
+		return -ENOMEM;
+	while (at < w->windows && w->window[at].to < x.from)
+		at++;
+	for (past = at; past < w->windows && w->window[past].from <= x.to; past++) {
+		x.from = w->window[past].from < x.from ? w->window[past].from : x.from;
+		x.to = w->window[past].to > x.to ? w->window[past].to : x.to;
+	}
+	memmove(&w->window[at + 1], &w->window[past], (w->windows - past) * sizeof(*w->window));
+	w->window[at] = x;
+	w->windows += 1 + at - past;
+	return 0;
+}
+
+/* The last one may not have ended: without its end it is as long as the recording. */
+static uint64_t windows_end(const struct grt_windows *w, uint32_t at)
+{
+	return at + 1 == w->windows && w->window[at].from == w->window[at].to ? UINT64_MAX : w->window[at].to;
+}
+
+uint64_t grt_windows_sum(const struct grt_windows *w, uint64_t from, uint64_t to)
+{
+	uint64_t sum = 0, begin, end;
+
+	if (!w->windows)
+		return to > from ? to - from : 0;
+	for (uint32_t i = 0; i < w->windows; i++) {
+		begin = w->window[i].from > from ? w->window[i].from : from;
+		end = windows_end(w, i) < to ? windows_end(w, i) : to;
+		sum += end > begin ? end - begin : 0;
+	}
+	return sum;
+}
+
+bool grt_windows_hole(const struct grt_windows *w, uint64_t from, uint64_t to, struct grt_interval *hole)
+{
+	uint32_t at = windows_behind(w, from);
+
+	if (!w->windows || from >= to)
+		return false;
+	if (at == w->windows && windows_end(w, at - 1) == UINT64_MAX && w->window[at - 1].from <= from)
+		return false;
+	hole->from = at < w->windows && w->window[at].from <= from ? windows_end(w, at++) : from;
+	hole->to = at < w->windows && w->window[at].from < to ? w->window[at].from : to;
+	return hole->from < hole->to;
+}
+
+void grt_windows_free(struct grt_windows *w)
+{
+	free(w->window);
+	memset(w, 0, sizeof(*w));
+}
