@@ -6,7 +6,7 @@ _screen.py COLUMNSxLINES [STEP...] -- COMMAND...: runs a command on a terminal o
     wait=REGEX   until the screen has it, for 20 s at most
     key=TEXT     types; \\e, \\t, \\n, \\u and \\d are Esc, Tab, Enter, up and down
     size=CxL     the terminal gets another size
-    show         prints the screen
+    show         prints the screen, of which a wait should have seen head and foot
 
 It ends with the exit status of the command, 128 + N where the signal N ended it; 99 where a wait was in vain,
 and then the screen is printed. Exit status 4: the module that reads the screen is not installed.

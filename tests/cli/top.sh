@@ -125,7 +125,7 @@ screen() { # SIZE STEP... -- COMMAND...
 	output=$(LC_ALL=C.UTF-8 "$GRTRACE_SRC/tests/cli/_screen.py" "$size" "$@" 2>&1)
 	status=$?
 }
-screen 80x24 'wait=^100  game .* [3-6][0-9]\.[0-9] %' show key=q -- "$GRTRACE" top -e power -s 0.3
+screen 80x24 'wait=(?s)\Agrtrace.*^card0  +[^ 0-9].*^100  game [^%]* [3-6][0-9]\.[0-9] %.*^101.*^Tab' show key=q -- "$GRTRACE" top -e power -s 0.3
 if [ $status = 4 ]; then
 	ok "the screen # SKIP ${output##*$'\n'}"
 elif [ $status = 3 ]; then
@@ -145,7 +145,7 @@ else
 	check "rings" says '^card0 +busy gfx +counters '
 	check "what the filter leaves out" test "$(sed -n '/with itor/,/^---/p' <<<"$output" | grep -c game)" = 0
 	screen 80x24 'wait=^100  game' 'key=\n' 'wait=^process by share' 'wait=^card0 +busy gfx +100  game' 'key=\e' 'wait=^processes by' \
-		'size=50x10' 'wait=^pid  process' show 'size=100x30' 'wait=^pid .* source ' key=q -- "$GRTRACE" top -e power -s 0.3
+		'size=50x10' 'wait=(?s)\Agrtrace.*^pid  process.*^101.*^Tab' show 'size=100x30' 'wait=^pid .* source ' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "Enter, Esc and other sizes" exits 0
 	check "ten lines of 50 columns are enough" test "$(sed '/^---/,$d' <<<"$output" | grep -cE '^(grtrace|device|card0|processes|pid|10|Tab|$)')" = 10
 	screen 80x24 'wait=^100  game' -- timeout -s TERM 3 "$GRTRACE" top -e power -s 0.3 -n 2
