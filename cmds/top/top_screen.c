@@ -172,6 +172,13 @@ static int screen_lines(struct screen_lines *l, const struct top *t, const struc
 
 /* ----------------------------------------------------------------------- rows */
 
+static int screen_by_pid(const void *a, const void *b)
+{
+	uint32_t x = ((const struct top_process *)a)->pid, y = ((const struct top_process *)b)->pid;
+
+	return (x > y) - (x < y);
+}
+
 /* Pointers to the rows of a view. Return: how many, or -ENOMEM */
 static int64_t screen_rows(const struct top *t, enum screen_view view, void ***out)
 {
@@ -193,7 +200,10 @@ static int64_t screen_rows(const struct top *t, enum screen_view view, void ***o
 		for (uint64_t i = 0; i < n; i++)
 			if (t->share[i].pid == screen.pid)
 				rows[used++] = &t->share[i];
-	grt_rows_sort(rows, used, screen.sort[view], t, view == SCREEN_GPUS ? top_by_device : NULL);
+	grt_rows_sort(rows, used, screen.sort[view], t,
+		      view == SCREEN_GPUS	 ? top_by_device
+		      : view == SCREEN_PROCESSES ? screen_by_pid
+						 : NULL);
 	return (int64_t)used;
 }
 

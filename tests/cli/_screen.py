@@ -28,7 +28,7 @@ except ImportError:
     print("no pyte: apt-get install python3-pyte")
     sys.exit(4)
 
-KEYS = {"\\e": "\x1b", "\\t": "\t", "\\n": "\r", "\\u": "\x1bOA", "\\d": "\x1bOB"}
+KEYS = {"\\e": "\x1b", "\\t": "\t", "\\n": "\r", "\\u": "\x1b[A", "\\d": "\x1b[B"}
 
 
 def size_of(text):
@@ -43,7 +43,7 @@ class Terminal:
         self.status = None
         self.child, self.fd = pty.fork()
         if not self.child:
-            os.environ["TERM"] = "xterm"
+            os.environ["TERM"] = "linux"  # what pyte understands all of
             os.environ.pop("LINES", None)
             os.environ.pop("COLUMNS", None)
             time.sleep(0.1)

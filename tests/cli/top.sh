@@ -148,6 +148,16 @@ else
 		'size=50x10' 'wait=(?s)\Agrtrace.*^pid  process.*^101.*^Tab' show 'size=100x30' 'wait=^pid .* source ' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "Enter, Esc and other sizes" exits 0
 	check "ten lines of 50 columns are enough" test "$(sed '/^---/,$d' <<<"$output" | grep -cE '^(grtrace|device|card0|processes|pid|10|Tab|$)')" = 10
+	mkdir -p sys/proc/{201..240}/{fd,fdinfo}
+	for pid in {201..240}; do
+		put /proc/$pid/comm worker
+		ln -s /dev/dri/renderD128 "sys/proc/$pid/fd/3"
+		fdinfo $pid 1 >"sys/proc/$pid/fdinfo/3"
+	done
+	screen 80x24 'wait=^201  worker' 'key=\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d' 'wait=(?s)\Agrtrace.*^219  worker.*^Tab' show \
+		'key=\u' 'key=\n' 'wait=^process by' key=q -- "$GRTRACE" top -e power -s 0.3
+	check "a mark below the last line moves the rows" says '^219  worker'
+	check "those above are not there" test -z "$(grep '^100 ' <<<"$output")"
 	screen 80x24 'wait=^100  game' -- timeout -s TERM 3 "$GRTRACE" top -e power -s 0.3 -n 2
 	check "-n ends it, too" exits 0
 fi
