@@ -26,6 +26,7 @@ COMPDIR	?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR	?= $(PREFIX)/share/zsh/vendor-completions
 FISHDIR	?= $(PREFIX)/share/fish/vendor_completions.d
 SCHEMADIR ?= $(PREFIX)/share/grtrace
+UNITDIR	?= $(PREFIX)/lib/systemd/system
 
 CC	?= cc
 AR	?= ar
@@ -72,6 +73,11 @@ CURSES_LIBS := $(foreach l,ncursesw tinfo,$(call lib,$(l)))
 has_curses := $(shell printf \
 	   '\043include <curses.h>\nint main(void) { return !initscr(); }' | \
 	   $(CC) -x c -o /dev/null - $(CURSES_LIBS) 2>/dev/null && echo yes)
+# The service needs libmicrohttpd: its header here, the library where it runs. That one needs so many others that a
+# program without a service has none of them.
+has_mhd	 := $(if $(STATIC),,$(shell printf \
+	   '\043include <microhttpd.h>\nint main(void) { return MHD_VERSION < 0x00097100; }' | \
+	   $(CC) -x c -c -o /dev/null - 2>/dev/null && echo yes))
 # Databases of SQLite are read and written by its library.
 has_sqlite := $(shell printf \
 	   '\043include <sqlite3.h>\nint main(void) { return !sqlite3_libversion_number(); }' | \
@@ -93,7 +99,7 @@ HARDEN	:= -fstack-protector-strong -fstack-clash-protection $(if $(findstring x8
 PREFIX_MAP := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(O)=build
 HARDEN_LD := -Wl,-z,relro,-z,now,-z,noexecstack
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -iquote . -Iinclude -Ilib -fPIC -fvisibility=default $(HARDEN) $(PREFIX_MAP) $(CFLAGS) \
-	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) $(if $(has_sqlite),-DGRT_HAVE_SQLITE) $(if $(has_curses),-DGRT_HAVE_CURSES) \
+	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) $(if $(has_sqlite),-DGRT_HAVE_SQLITE) $(if $(has_mhd),-DGRT_HAVE_MHD) $(if $(has_curses),-DGRT_HAVE_CURSES) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(HARDEN_LD) $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
 
@@ -129,7 +135,7 @@ MANUALS	:= $(wildcard docs/*.1 docs/*.3 docs/*.5)
 has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
 modules_of = $(wildcard $(1)/*.ko)
 
-.PHONY: all help features check-deps modules modules_install modules_uninstall dkms kernel-tree bench-modules test-modules install install-doc install-strip uninstall check check-built soak demo readme fuzz fuzz-coverage \
+.PHONY: all help features check-deps modules modules_install modules_uninstall dkms kernel-tree bench-modules test-modules install install-doc install-service install-strip uninstall check check-built soak demo readme fuzz fuzz-coverage \
 	fuzzers unit-tests inject-tests test-tools vm-tools bench tests clean
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -141,7 +147,7 @@ all: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)
 help:
 	@sed -n '3,12s/^# \{0,1\}//p' Makefile
 	@echo
-	@echo 'Targets: all modules check check-deps demo readme soak fuzz fuzz-coverage bench install install-strip uninstall modules_install modules_uninstall dkms kernel-tree clean'
+	@echo 'Targets: all modules check check-deps demo readme soak fuzz fuzz-coverage bench install install-service install-strip uninstall modules_install modules_uninstall dkms kernel-tree clean'
 
 features:
 	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
@@ -468,6 +474,12 @@ install-doc:
 	install -d $(addprefix $(DESTDIR)$(DOCDIR)/,$(sort $(dir $(DOCUMENTS))))
 	for file in $(DOCUMENTS); do install -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file || exit 1; done
 
+# The unit of `grtrace serve`: nothing enables it.
+install-service:
+	install -d $(DESTDIR)$(UNITDIR)
+	sed 's,@BINDIR@,$(BINDIR),' packaging/grtrace.service >$(DESTDIR)$(UNITDIR)/grtrace.service
+	chmod 644 $(DESTDIR)$(UNITDIR)/grtrace.service
+
 # Names of functions that others look up stay: dynamic ones, and those of the static library.
 install-strip: install
 	$(STRIP) $(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(BIN) $(SOFTGPU_RUN)))
@@ -482,6 +494,7 @@ uninstall:
 		$(foreach n,1 3 5,$(addprefix $(DESTDIR)$(MANDIR)/man$(n)/,$(notdir $(filter %.$(n),$(MANUALS)))))
 	set -- $(ALIASES); while [ $$# -gt 0 ]; do \
 		rm -f $(DESTDIR)$(BINDIR)/$$1 $(DESTDIR)$(MANDIR)/man1/$$1.1 && shift 2 || exit 1; done
+	rm -f $(DESTDIR)$(UNITDIR)/grtrace.service
 	rm -rf $(addprefix $(DESTDIR),$(DOCDIR) $(INCDIR)/grtrace $(SCHEMADIR))
 	rmdir $(DESTDIR)$(INJECTDIR) 2>/dev/null || true
 

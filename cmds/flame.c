@@ -152,6 +152,7 @@ static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt
 	if (code != EXIT_DONE)
 		return code;
 	code = ret < 0 ? 0 : grt_analyses_finish(a);
+	g->look.estimated |= a->pass.estimated;
 	if (code)
 		return no_tree(code, path);
 	if (ret >= 0)
@@ -512,11 +513,15 @@ static int take_shape(struct grt_flame_shape *shape)
 		status = flame_take_word("ranges", opt.ranges, range_words, &ranges);
 	if (status == EXIT_DONE && ranges && opt.no_ranges)
 		status = cmd_usage_error("--ranges and --no-ranges: one of them");
-	*shape = (struct grt_flame_shape){by, weight, only,
-					  opt.no_ranges ? GRT_FLAME_RANGES_NONE
-					  : ranges == 2 ? GRT_FLAME_RANGES_FULL
-							: GRT_FLAME_RANGES_FOLDED,
-					  .compared = opt.diff};
+	*shape = (struct grt_flame_shape){
+		by,
+		weight,
+		only,
+		opt.no_ranges ? GRT_FLAME_RANGES_NONE
+		: ranges == 2 ? GRT_FLAME_RANGES_FULL
+			      : GRT_FLAME_RANGES_FOLDED,
+		.compared = opt.diff,
+		.places = !opt.diff && grt_flamegraph_has_places(grt_flamegraph_form(opt.output))};
 	return status;
 }
 
@@ -549,11 +554,11 @@ static int cmd_flame_run(struct graph *g, const char *path)
 }
 
 static const char endings[] = ""
-#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, help) " " endings
+#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, places, help) " " endings
 #include "flamegraph/forms.def"
 	;
 static const char ending_help[] = ""
-#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, help) ", " help
+#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, places, help) ", " help
 #include "flamegraph/forms.def"
 	;
 

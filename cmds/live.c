@@ -12,6 +12,7 @@
 
 #include "host/meter.h"
 #include "sources/source.h"
+#include "trace/packet.h"
 #include "cmd.h"
 #include "live.h"
 #include "privileges.h"
@@ -28,12 +29,14 @@
 /**
  * struct live_input - a source that takes part
  * @first, @streams: its streams in the session
+ * @balance: of its packets
  */
 struct live_input {
 	const struct source *source;
 	void *state;
 	unsigned int first;
 	unsigned int streams;
+	struct grt_balance balance;
 };
 
 /**
@@ -88,6 +91,14 @@ bool live_has(const struct live *l, const char *source)
 	return false;
 }
 
+const char *live_source(const struct live *l, unsigned int i, struct grt_balance *balance)
+{
+	if (i >= l->inputs)
+		return NULL;
+	*balance = l->input[i].balance;
+	return l->input[i].source->name;
+}
+
 /* What several sources have in common (no privilege) is reported once. */
 static void live_tell(struct live *l, const struct grt_err *err)
 {
@@ -118,6 +129,8 @@ static int live_open_source(struct live *l, const struct source *source, const s
 		.pid = setup->pid,
 		.driver = setup->driver,
 		.buffer_size = setup->buffer_size,
+		/* a filter of the module would be one of its other readers, too */
+		.types = source == &source_kmod ? (struct grt_type_set){{0}} : setup->types,
 		/* no line has one */
 		.stack = "none",
 		.ring_base = l->inputs * SOURCE_RINGS,
@@ -198,8 +211,11 @@ int live_open(struct live **out, const struct live_setup *setup, struct grt_err 
 
 static void took(void *arg, const struct grt_packet *p)
 {
-	const struct live_input *in = arg;
+	struct live_input *in = arg;
 
+	in->balance.emitted += grt_packet_emitted(p);
+	for (unsigned int i = 0; i < GRT_FATES; i++)
+		in->balance.fate[i] += grt_packet_fate(p, i);
 	if (in->source->took)
 		in->source->took(in->state, p);
 }
@@ -381,7 +397,8 @@ static bool live_should_end(const struct live *l, const struct live_limits *limi
 
 static void pause_until_next(const struct live *l, const struct live_limits *limits, uint64_t begun)
 {
-	struct pollfd target = {.fd = l->target, .events = POLLIN};
+	struct pollfd fds[] = {{.fd = l->target, .events = POLLIN},
+			       {.fd = limits->fd ?: -1, .events = POLLIN}};
 	double left = limits->seconds * 1e3 - (double)(grt_now() - begun) / 1e6;
 	int ms = PERIOD_MS;
 
@@ -389,7 +406,7 @@ static void pause_until_next(const struct live *l, const struct live_limits *lim
 		return;
 	if (limits->seconds > 0 && left < ms)
 		ms = left > 0 ? (int)left + 1 : 0;
-	poll(&target, 1, ms);
+	poll(fds, 2, ms);
 }
 
 static int call(int (*fn)(void *arg), const struct live_limits *limits)

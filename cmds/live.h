@@ -28,6 +28,7 @@ struct live;
  * @buffer_size: bytes per CPU, 0: as it is
  * @driver: the driver whose fences are jobs, for the source `fence`; NULL: none
  * @flag: an option of sources that is on, of those that have it; NULL: none
+ * @types: events that are wanted; all zero: all
  * @any: a source that does not work here is told through @note, and the others
  *	go on; otherwise it is an error. None that works is one either way
  * @note: tells the user what was done on the way
@@ -38,6 +39,7 @@ struct live_setup {
 	uint64_t buffer_size;
 	const char *driver;
 	const char *flag;
+	struct grt_type_set types;
 	bool any;
 	void (*note)(const char *text);
 };
@@ -49,6 +51,7 @@ struct live_setup {
  * @tick: called between events; a non-zero result ends the run
  * @idle: called when all events that there are have been handed out, so that
  *	what was printed can be flushed; may be NULL, a non-zero result ends the run
+ * @fd: it is readable when @idle is to be called soon, 0: there is none
  * @arg: handed to both
  */
 struct live_limits {
@@ -56,6 +59,7 @@ struct live_limits {
 	double interval;
 	int (*tick)(void *arg);
 	int (*idle)(void *arg);
+	int fd;
 	void *arg;
 };
 
@@ -69,6 +73,12 @@ int live_open(struct live **out, const struct live_setup *setup, struct grt_err 
 
 /** live_has - whether the source of this name was opened */
 bool live_has(const struct live *l, const char *source);
+
+/**
+ * live_source - the name of the @i-th source that was opened, NULL behind the last
+ * @balance: gets what became of its events, as far as its packets say
+ */
+const char *live_source(const struct live *l, unsigned int i, struct grt_balance *balance);
 
 /**
  * live_start - begins capture; then gives up, for good, privileges that only this needed: what is

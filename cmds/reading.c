@@ -52,8 +52,9 @@ int reading_span(struct grt_session *s, const struct opt_time *opt_from, const s
 void reading_recording(struct grt_fields *f, struct grt_session *s, const char *input)
 {
 	static const char *const env[][2] = {
-		{"host", "hostname"},	    {"kernel", "kernel"},	   {"command", "command"},
-		{"module", "kmod_version"}, {"adapters", "kmod_adapters"}, {"settings", "kmod_settings"},
+		{"host", "hostname"},	       {"kernel", "kernel"},	   {"command", "command"},
+		{"duty", "cuda_duty"},	       {"module", "kmod_version"}, {"adapters", "kmod_adapters"},
+		{"settings", "kmod_settings"},
 	};
 	const char *value;
 

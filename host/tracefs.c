@@ -22,7 +22,7 @@ static int open_mounted(void)
 
 	for (size_t i = 0; fd < 0 && i < sizeof(places) / sizeof(places[0]); i++) {
 		fd = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd >= 0 && faccessat(fd, "events", R_OK, 0)) {
+		if (fd >= 0 && faccessat(fd, "events", R_OK, AT_EACCESS)) {
 			close(fd);
 			fd = -1;
 		}
@@ -63,7 +63,7 @@ static bool has_event(int events, const char *group, const char *event)
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/%s", group, event);
-	return faccessat(events, path, F_OK, 0) == 0;
+	return faccessat(events, path, F_OK, AT_EACCESS) == 0;
 }
 
 bool tracefs_find(int tracefs, const char *group, const char *event, char *found, size_t room)

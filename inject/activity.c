@@ -168,7 +168,9 @@ static void activity_put_kernel(const union cupti_record *c, uint64_t now)
 	inject.kernels++;
 	detach_see_context(k->context);
 	inject.running += !k->end;
-	if (k->graph)
+	/* a graph that was made while CUPTI was not there holds nothing; others are seen when they are made
+	 */
+	if (k->graph && capture.how != CAPTURE_DUTY)
 		detach_graph();
 	packets_put(&packets, &r.e);
 }
@@ -365,6 +367,11 @@ void activity_empty(void)
 			buffer[i].at = NULL;
 			atomic_store(&buffer[i].state, BUFFER_EMPTY);
 		}
+}
+
+void activity_resume(void)
+{
+	atomic_store(&over, false);
 }
 
 void activity_reset(void)

@@ -3,6 +3,7 @@
  * Windows: the ranges of time that are recorded, where not all is. From the environment:
  *	GRTRACE_CAPTURE	cudaProfilerApi or nvtx:NAME, and :N, after which there are no more
  *	GRTRACE_DELAY	from when on, ns of CLOCK_MONOTONIC
+ *	GRTRACE_DUTY	windows at random places, see duty.c
  *
  * Between them CUPTI makes no records and calls nothing but cudaProfilerStart() and -Stop(), and what makes
  * nodes of graphs and allocates memory: what comes later needs to know them. The program's thread that
@@ -22,17 +23,22 @@
 #define RUNTIME_STOP 172U
 /* Windows that are not written yet. */
 #define WINDOWS_MAX 4096
+/* How long calls of a window that has ended are waited for: so often 0.5 ms. */
+#define CALLS_RETURN 20
 
 struct window {
 	uint64_t begin;
 	uint64_t end;
-	uint32_t tid;
+	uint32_t number;
 };
 
 /**
  * @left: windows that may begin
  * @depth: ranges that are open; the window is that of the outermost
  * @client: of CUPTI, once it is there
+ * @number: of the window that is open, or was last; @last: of the last one that is written, 0: none is
+ * @end: when the open one ended, where nothing is recorded any more; 0: it goes on
+ * @told: begin of the last one that is written to have begun
  * @lost: windows that found no place
  */
 static struct {
@@ -44,7 +50,10 @@ static struct {
 	struct window window[WINDOWS_MAX];
 	uint32_t windows;
 	uint32_t number;
+	uint32_t last;
 	uint64_t begin;
+	uint64_t end;
+	uint64_t told;
 	uint64_t lost;
 	char text[256];
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -68,7 +77,9 @@ void capture_init(void)
 {
 	const char *how = secure_getenv("GRTRACE_CAPTURE"), *delay = secure_getenv("GRTRACE_DELAY");
 
-	if (delay && *delay) {
+	if (duty_init())
+		capture.how = CAPTURE_DUTY;
+	else if (delay && *delay) {
 		capture.how = CAPTURE_DELAY;
 		all.until = strtoull(delay, NULL, 10);
 		all.left = 1;
@@ -78,6 +89,17 @@ void capture_init(void)
 		capture.how = strncmp(all.text, "nvtx:", 5) ? CAPTURE_PROFILER : CAPTURE_NVTX;
 	}
 	atomic_store(&capture.inside, !capture.how);
+}
+
+void capture_reset(const struct grt_cuda_duty *duty)
+{
+	pthread_mutex_lock(&all.lock);
+	capture.how = duty_set(duty) ? CAPTURE_DUTY : CAPTURE_ALL;
+	all.depth = all.windows = all.number = all.last = 0;
+	all.begin = all.end = all.told = all.lost = 0;
+	all.client = NULL;
+	atomic_store(&capture.inside, !capture.how);
+	pthread_mutex_unlock(&all.lock);
 }
 
 void capture_name(void)
@@ -111,6 +133,7 @@ static void capture_begin(void)
 	if (all.depth++ || !all.left || !atomic_load(&inject.on))
 		return;
 	all.left--;
+	all.number++;
 	all.begin = clock_monotonic();
 	capture.turn++;
 	atomic_store(&capture.inside, true);
@@ -124,7 +147,7 @@ static void capture_keep(uint64_t end)
 		all.lost++;
 		return;
 	}
-	all.window[all.windows++] = (struct window){.begin = all.begin, .end = end};
+	all.window[all.windows++] = (struct window){.begin = all.begin, .end = end, .number = all.number};
 }
 
 static void capture_end(void)
@@ -134,6 +157,48 @@ static void capture_end(void)
 	atomic_store(&capture.inside, false);
 	capture_switch(false);
 	capture_keep(clock_monotonic());
+}
+
+/* Not the program's thread switches here, so that all is on before the window begins. */
+bool capture_duty_begin(uint32_t number)
+{
+	bool on;
+
+	pthread_mutex_lock(&all.lock);
+	on = !capture_switch(true);
+	if (on) {
+		all.number = number;
+		all.begin = clock_monotonic();
+		capture.turn++;
+		atomic_store(&capture.inside, true);
+	}
+	pthread_mutex_unlock(&all.lock);
+	return on;
+}
+
+void capture_duty_end(void)
+{
+	struct timespec moment = {.tv_nsec = 500000};
+
+	pthread_mutex_lock(&all.lock);
+	atomic_store(&inject.leaving, true);
+	atomic_store(&capture.inside, false);
+	capture_keep(clock_monotonic());
+	pthread_mutex_unlock(&all.lock);
+	/* calls of the window return, and what they give the GPU is recorded */
+	nanosleep(&moment, NULL);
+	for (int n = 0; n < CALLS_RETURN && launch_in_call(); n++)
+		nanosleep(&moment, NULL);
+	pthread_mutex_lock(&all.lock);
+	capture_switch(false);
+	atomic_store(&inject.leaving, false);
+	pthread_mutex_unlock(&all.lock);
+}
+
+void capture_stop(void)
+{
+	if (atomic_load(&capture.inside))
+		all.end = clock_monotonic();
 }
 
 void capture_range(bool begins)
@@ -199,25 +264,27 @@ void capture_leave(void *client)
 
 void capture_write(void)
 {
-	static uint64_t told;
-
 	if (!capture.how)
 		return;
 	pthread_mutex_lock(&all.lock);
 	if (capture.how == CAPTURE_DELAY && !all.depth && clock_monotonic() >= all.until)
 		capture_begin();
-	if (atomic_load(&capture.inside) && told != all.begin) {
-		define_window(all.number + all.windows + 1, all.begin, 0);
-		told = all.begin;
+	for (uint32_t i = 0; i < all.windows; i++) {
+		all.last = all.window[i].number;
+		define_window(all.last, all.window[i].begin, all.window[i].end);
 	}
-	for (uint32_t i = 0; i < all.windows; i++)
-		define_window(++all.number, all.window[i].begin, all.window[i].end);
 	all.windows = 0;
+	if (atomic_load(&capture.inside) && all.told != all.begin) {
+		define_window(all.number, all.begin, 0);
+		all.told = all.begin;
+	}
 	pthread_mutex_unlock(&all.lock);
 }
 
 static const char *capture_why_none(char why[320])
 {
+	if (capture.how == CAPTURE_DUTY)
+		return "nothing is recorded: it ended, or used CUDA, before or after the windows of --duty only";
 	if (capture.how == CAPTURE_PROFILER)
 		return "nothing is recorded: it has not called cudaProfilerStart()";
 	if (capture.how == CAPTURE_DELAY)
@@ -234,12 +301,12 @@ void capture_close(void)
 		return;
 	pthread_mutex_lock(&all.lock);
 	if (atomic_load(&capture.inside))
-		capture_keep(clock_monotonic());
+		capture_keep(all.end ?: clock_monotonic());
 	atomic_store(&capture.inside, false);
 	all.left = 0;
 	pthread_mutex_unlock(&all.lock);
 	capture_write();
-	if (!all.number && !all.lost)
+	if (!all.last && !all.lost)
 		define_process(5, capture_why_none(why));
 	else if (all.lost)
 		define_process(5, "windows of --capture-range could not be recorded: there were too many");

@@ -433,6 +433,7 @@ void define_window(uint32_t number, uint64_t begin, uint64_t end)
 	c.number = number;
 	c.begin = begin;
 	c.end = end;
+	c.parts = duty_parts();
 	packets_put(&define_packets, &c.e);
 }
 

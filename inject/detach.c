@@ -55,7 +55,8 @@ static _Atomic unsigned int contexts;
 /* Calls of the runtime, and of the driver, that the thread is in. */
 static __thread unsigned int runtime_calls __attribute__((tls_model("initial-exec")));
 static __thread unsigned int driver_calls __attribute__((tls_model("initial-exec")));
-/* The recording that they were counted in. */
+/* The attempt to detach that they were counted in, from 1. */
+static _Atomic uint32_t attempt;
 static __thread uint32_t counted_in __attribute__((tls_model("initial-exec")));
 /* The thread is the writer, in a call of its own. */
 static __thread bool own_call __attribute__((tls_model("initial-exec")));
@@ -130,6 +131,9 @@ static void detach_finalize(int from)
 
 	if (!detach_change_state(from, DETACH_RUNS))
 		return;
+	/* the program has waited for all that was recorded last, which is not written yet */
+	if (atomic_load(&inject.detaching))
+		inject.cupti.flush_all(0);
 	inject.cupti.unsubscribe(client);
 	inject.cupti.finalize();
 	atomic_store(&state, DETACH_DONE);
@@ -140,9 +144,9 @@ static void detach_count_call(int domain, int site)
 {
 	unsigned int *calls = domain == CUPTI_DOMAIN_RUNTIME ? &runtime_calls : &driver_calls;
 
-	if (counted_in != inject.window)
+	if (counted_in != atomic_load(&attempt))
 		runtime_calls = driver_calls = 0;
-	counted_in = inject.window;
+	counted_in = atomic_load(&attempt);
 	if (site == CUPTI_SITE_ENTER)
 		++*calls;
 	else if (*calls)
@@ -210,7 +214,8 @@ static bool detach_wait_for_call(int at, int domain, uint64_t ns)
 	atomic_store(&state, at);
 	while (goes_on && atomic_load(&state) == at && detach_is_harmless()) {
 		for_ns = ns > IDLE_NS && detach_is_idle() ? IDLE_NS : ns;
-		if (now_ns(CLOCK_MONOTONIC) - begun >= for_ns)
+		if (now_ns(CLOCK_MONOTONIC) - begun >= for_ns ||
+		    (atomic_load(&inject.detaching) && recording_asks() != RECORDING_GOES_ON))
 			break;
 		goes_on = program_goes_on();
 	}
@@ -249,14 +254,19 @@ static bool detach_make_call(void)
 	return detach_change_state(DETACH_AT_OWN, DETACH_PAUSED) || detach_is_attached(true);
 }
 
+static void detach_disable_domains(void)
+{
+	if (atomic_load(&state) != DETACH_PAUSED)
+		return;
+	inject.cupti.enable_domain(0, client, CUPTI_DOMAIN_RUNTIME);
+	inject.cupti.enable_domain(0, client, CUPTI_DOMAIN_DRIVER);
+}
+
 static void detach_unsubscribe(void)
 {
 	left_attached = true;
 	launch_disable(client);
-	if (atomic_load(&state) == DETACH_PAUSED) {
-		inject.cupti.enable_domain(0, client, CUPTI_DOMAIN_RUNTIME);
-		inject.cupti.enable_domain(0, client, CUPTI_DOMAIN_DRIVER);
-	}
+	detach_disable_domains();
 	inject.cupti.unsubscribe(client);
 }
 
@@ -266,9 +276,29 @@ void detach_begin(void)
 	atomic_store(&called, false);
 }
 
+bool detach_try(void *subscriber)
+{
+	client = subscriber;
+	atomic_fetch_add(&attempt, 1);
+	launch_forget_outside();
+	atomic_store(&inject.detaching, true);
+	if (detach_can_finalize() &&
+	    detach_wait_for_call(DETACH_AT_RUNTIME, CUPTI_DOMAIN_RUNTIME, RUNTIME_NS) &&
+	    detach_wait_for_call(DETACH_AT_ANY, CUPTI_DOMAIN_DRIVER, ANY_NS) && !inject_writes_running())
+		detach_make_call();
+	if (!detach_is_done()) {
+		detach_disable_domains();
+		launch_enable_resources(1, client);
+		atomic_store(&state, DETACH_NONE);
+	}
+	atomic_store(&inject.detaching, false);
+	return detach_is_done();
+}
+
 void detach(void *subscriber)
 {
 	client = subscriber;
+	atomic_fetch_add(&attempt, 1);
 	clock_give_back();
 	if (!detach_can_finalize() ||
 	    (detach_wait_for_call(DETACH_AT_RUNTIME, CUPTI_DOMAIN_RUNTIME, RUNTIME_NS) &&

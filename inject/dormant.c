@@ -58,6 +58,7 @@ static bool dormant_make_page(void)
 	page = at;
 	page->version = GRT_CUDA_ASK_VERSION;
 	page->pid = (uint32_t)getpid();
+	page->duties = true;
 	page->magic = GRT_CUDA_ASK_MAGIC;
 	return true;
 }
@@ -120,6 +121,7 @@ static bool dormant_is_taken(void)
 
 static void dormant_record(void)
 {
+	struct grt_cuda_duty duty;
 	int ends[2];
 
 	/* it may be killed for a descriptor */
@@ -141,7 +143,8 @@ static void dormant_record(void)
 		return;
 	}
 	close(ends[0]);
-	atomic_store(&page->left, inject_record_asked(atomic_load(&page->stack)));
+	duty = page->duty;
+	atomic_store(&page->left, inject_record_asked(atomic_load(&page->stack), &duty));
 }
 
 /* What the library was loaded with. */

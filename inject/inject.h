@@ -38,6 +38,7 @@ enum stack_mode {
  * struct inject - what the parts share
  * @on: launches are recorded; cleared when tracing ends. What has begun by
  *	then is recorded when it ends: @leaving, until all is written
+ * @detaching: no callback may call CUPTI, which is being taken out while the recording goes on
  * @pid: of this process image; a fork's child has another one and stays silent
  * @image: a random number in its records: another process with the same pid has another one
  * @dir: the recording
@@ -60,6 +61,7 @@ enum stack_mode {
 struct inject {
 	_Atomic bool on;
 	_Atomic bool leaving;
+	_Atomic bool detaching;
 	int pid;
 	uint64_t image;
 	int dir;
@@ -132,8 +134,12 @@ bool inject_begin_ranges(void);
 /** program_goes_on - 10 ms later; the writer's. Return: false: at once, because it ends */
 bool program_goes_on(void);
 
-/** inject_record_asked - a recording from its beginning to its end, into @pipe. Return: enum grt_cuda_left */
-uint32_t inject_record_asked(uint32_t stack);
+/** inject_record_asked - a recording from its beginning to its end, into @pipe; @duty: in which windows.
+ * Return: enum grt_cuda_left */
+uint32_t inject_record_asked(uint32_t stack, const struct grt_cuda_duty *duty);
+
+/** inject_writes_running - all that the GPU has done is written; the writer. Return: whether it does more */
+bool inject_writes_running(void);
 
 /** inject_be_asked - once, before there may be one */
 void inject_be_asked(void);
@@ -181,6 +187,10 @@ void detach_begin(void);
 /** detach - CUPTI is given back: the recording has ended, the program goes on; the writer, some 3 s at most
  */
 void detach(void *subscriber);
+
+/** detach_try - CUPTI is taken out of a program that is recorded on, where nothing holds it; the writer, some
+ * 2 s at most. Return: whether it is out */
+bool detach_try(void *subscriber);
 
 /** detach_callback - a call of CUDA begins or returns, and is not recorded */
 void detach_callback(int domain, uint32_t number, const struct cupti_callback *data);
@@ -355,6 +365,9 @@ void launch_disable(void *subscriber);
  * @leaving cleared 2 ms before, for none comes there any more */
 bool launch_in_callback(void);
 
+/** launch_forget_outside - what launch_in_callback() has seen before */
+void launch_forget_outside(void);
+
 /** launch_is_outside - whether the calling thread is in no call of cuda_calls.def */
 bool launch_is_outside(void);
 
@@ -427,7 +440,7 @@ bool alloc_take(uint32_t number, const struct cupti_callback *d, struct alloc *a
 
 /* ------------------------------------------------------------- capture.c */
 
-enum capture_how { CAPTURE_ALL, CAPTURE_PROFILER, CAPTURE_NVTX, CAPTURE_DELAY };
+enum capture_how { CAPTURE_ALL, CAPTURE_PROFILER, CAPTURE_NVTX, CAPTURE_DELAY, CAPTURE_DUTY };
 
 /**
  * struct capture - which time is recorded
@@ -453,6 +466,18 @@ static inline bool capture_is_on(void)
 /** capture_init - what the environment wants */
 void capture_init(void);
 
+/** capture_reset - for another recording of a program that is asked */
+void capture_reset(const struct grt_cuda_duty *duty);
+
+/** capture_duty_begin - a window begins; the writer. Return: whether it does */
+bool capture_duty_begin(uint32_t number);
+
+/** capture_duty_end - it ends, and what its calls have given the GPU will be recorded; the writer */
+void capture_duty_end(void);
+
+/** capture_stop - a window that is open ends now: nothing is recorded any more */
+void capture_stop(void);
+
 /** capture_name - the name, once names can be known */
 void capture_name(void);
 
@@ -477,6 +502,37 @@ void capture_close(void);
 /** capture_forked - in a child: nothing is recorded */
 void capture_forked(void);
 
+/* ---------------------------------------------------------------- duty.c */
+
+/** duty_init - what the environment wants. Return: whether that is windows at random places */
+bool duty_init(void);
+
+/** duty_set - the same, of a recorder that asks */
+bool duty_set(const struct grt_cuda_duty *duty);
+
+/** duty_parts - of a period; 0: there are none */
+uint32_t duty_parts(void);
+
+/** duty_wait_ns - how long there is nothing to be done, at most @ns */
+uint64_t duty_wait_ns(uint64_t ns);
+
+/**
+ * struct duty_cupti - what is done with CUPTI, by the owner of the writer's lock
+ * @is_wanted: the program uses CUDA
+ * @attach: it comes into the process. Return: whether it is there
+ * @detach: it goes, where it can. Return: whether it has
+ * @note: writes a note
+ */
+struct duty_cupti {
+	bool (*is_wanted)(void);
+	bool (*attach)(void);
+	bool (*detach)(void);
+	void (*note)(const char *text);
+};
+
+/** duty_tick - begins and ends windows; the writer, without its lock */
+void duty_tick(const struct duty_cupti *cupti);
+
 /* ---------------------------------------------------------------- nvtx.c */
 
 /** nvtx_init - Return: 0, or not: there is no memory for ranges */
@@ -498,6 +554,9 @@ void activity_write(void);
 
 /** activity_close - the last packets */
 void activity_close(void);
+
+/** activity_resume - CUPTI gets buffers again, after activity_empty() */
+void activity_resume(void);
 
 /** activity_start - CUPTI makes records from now on. Return: 0 or CUPTI's result */
 int activity_start(void);

@@ -146,6 +146,7 @@ static _Atomic uint64_t correlations;
 /* Rounds in which the driver reported no launch; whether it is known who does. */
 static unsigned int rounds_silent;
 static bool told_by_runtime;
+static bool driver_is_silent;
 
 void grtrace_cuda_launch(uint64_t correlation);
 
@@ -473,6 +474,17 @@ static bool launch_come_in(struct thread *t)
 	return on;
 }
 
+/* The same for a callback that calls CUPTI, which may be on its way out. */
+static bool launch_come_to_ask(struct thread *t)
+{
+	if (!launch_come_in(t))
+		return false;
+	if (!atomic_load(&inject.detaching))
+		return true;
+	atomic_store_explicit(&t->inside, false, memory_order_release);
+	return false;
+}
+
 /* The calling thread's, where anything is recorded. */
 struct nvtx_thread *nvtx_thread_enter(void)
 {
@@ -546,7 +558,7 @@ static void launch_put_node(struct thread *t, const struct cupti_graph *g, bool 
 static void launch_see_node(struct thread *t, const struct cupti_resource *r, bool cloned)
 {
 	if (!r || !r->descriptor || !launch_is_on() || !(t = t ?: launch_join_quietly()) ||
-	    !launch_come_in(t))
+	    !launch_come_to_ask(t))
 		return;
 	launch_put_node(t, r->descriptor, cloned);
 	atomic_store_explicit(&t->inside, false, memory_order_release);
@@ -595,7 +607,7 @@ static void launch_see_alloc(struct thread *t, uint32_t number, const struct cup
 {
 	struct alloc a;
 
-	if (!launch_is_on()) {
+	if (!launch_is_on() || atomic_load(&inject.detaching)) {
 		detach_callback(CUPTI_DOMAIN_DRIVER, number, d);
 		return;
 	}
@@ -680,6 +692,13 @@ bool launch_in_callback(void)
 	return inside;
 }
 
+void launch_forget_outside(void)
+{
+	for (uint32_t i = 0; i < launch_thread_count(); i++)
+		if (atomic_load(&thread[i]))
+			atomic_load(&thread[i])->was_outside = false;
+}
+
 bool launch_is_outside(void)
 {
 	return !self || !self->depth;
@@ -726,8 +745,8 @@ unsigned int launch_enable_calls(void *subscriber)
 	unsigned int n = 0;
 
 	/* those that came later than this CUPTI are refused */
-#define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                   \
-	if (!launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
+#define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                                       \
+	if (driver_is_silent || !launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
 		n += !inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
 #include <grtrace/cuda_calls.def>
 #undef GRT_CUDA_CALL
@@ -765,7 +784,7 @@ void launch_reset(void)
 	}
 	atomic_store(&correlations, 0);
 	rounds_silent = 0;
-	told_by_runtime = false;
+	told_by_runtime = driver_is_silent = false;
 }
 
 /* A call returns after its kernel may have run, and is written a round later. */
@@ -778,6 +797,7 @@ bool launch_check(void *subscriber)
 	told_by_runtime = inject.kernel_calls || ++rounds_silent == ROUNDS_SILENT;
 	if (inject.kernel_calls || !told_by_runtime)
 		return false;
+	driver_is_silent = true;
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                  \
 	if (launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
 		inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);

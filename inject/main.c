@@ -7,7 +7,7 @@
  *	GRTRACE_OUTPUT	the recording's directory; without it nothing is done until a
  *			recorder asks (dormant.c)
  *	GRTRACE_STACK	inproc (default), bpf or none
- *	GRTRACE_CAPTURE, GRTRACE_DELAY	which time is recorded, see capture.c
+ *	GRTRACE_CAPTURE, GRTRACE_DELAY, GRTRACE_DUTY	which time is recorded, see capture.c
  *	GRTRACE_CUPTI	the libcupti.so to use, where the one that is found is wrong
  *
  * Here: the beginning, the end, and the writer's rounds between them.
@@ -126,7 +126,7 @@ static void inject_tick(void)
 	writer.last_round = now;
 	if (writer.cupti)
 		inject.cupti.flush_all(0);
-	if (inject.realtime)
+	if (inject.realtime && writer.cupti)
 		clock_snapshot();
 	inject_write_round(false);
 	inject_write_counts(now);
@@ -139,6 +139,7 @@ static void inject_write_end(void)
 	struct timespec moment = {.tv_nsec = 2000000};
 
 	/* calls that have begun return in the meantime */
+	capture_stop();
 	atomic_store(&inject.leaving, true);
 	atomic_store(&inject.on, false);
 	inject.running = 0;
@@ -163,7 +164,7 @@ static void inject_write_end(void)
 
 static void inject_wait_tick(void)
 {
-	struct timespec t = {.tv_nsec = TICK_NS};
+	struct timespec t = {.tv_nsec = (long)duty_wait_ns(TICK_NS)};
 
 	syscall(SYS_futex, &writer.told, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
 }
@@ -201,6 +202,69 @@ static void inject_end_before_program(bool over)
 
 static void inject_join_driver(void);
 
+/* ----------------------------------------------------------- windows at random places */
+
+static bool inject_init_cupti(void);
+
+static bool inject_has_driver(void)
+{
+	return cupti_driver_symbol("cuDriverGetVersion");
+}
+
+/* One that was refused is not tried again. */
+static bool inject_duty_attach(void)
+{
+	bool there = false;
+
+	pthread_mutex_lock(&writer.lock);
+	if (!writer.over && !writer.tried) {
+		detach_reset();
+		activity_resume();
+		there = inject_init_cupti();
+		writer.tried = !there;
+	}
+	pthread_mutex_unlock(&writer.lock);
+	return there;
+}
+
+static bool inject_duty_detach(void)
+{
+	pthread_mutex_lock(&writer.lock);
+	detach_begin();
+	inject.cupti.flush_all(0);
+	inject_write_round(false);
+	pthread_mutex_unlock(&writer.lock);
+	if (!detach_try(writer.subscriber))
+		return false;
+	pthread_mutex_lock(&writer.lock);
+	writer.cupti = false;
+	capture_leave(NULL);
+	inject_write_round(false);
+	pthread_mutex_unlock(&writer.lock);
+	activity_empty();
+	return true;
+}
+
+bool inject_writes_running(void)
+{
+	pthread_mutex_lock(&writer.lock);
+	inject.running = 0;
+	inject.cupti.flush_all(CUPTI_FLUSH_FORCED);
+	inject_write_round(false);
+	pthread_mutex_unlock(&writer.lock);
+	return inject.running;
+}
+
+static void inject_duty_note(const char *text)
+{
+	pthread_mutex_lock(&writer.lock);
+	define_process(5, text);
+	pthread_mutex_unlock(&writer.lock);
+}
+
+static const struct duty_cupti duty_cupti = {inject_has_driver, inject_duty_attach, inject_duty_detach,
+					     inject_duty_note};
+
 static void inject_write_until_end(void)
 {
 	enum recording_asks asks;
@@ -222,6 +286,7 @@ static void inject_write_until_end(void)
 			inject_join_driver();
 		inject_tick();
 		pthread_mutex_unlock(&writer.lock);
+		duty_tick(&duty_cupti);
 	}
 }
 
@@ -399,7 +464,7 @@ static void inject_hide_cupti(void)
 static void inject_init_clock(void)
 {
 	/* where there is a context already, stamps stay the system's */
-	bool good = !inject.asked &&
+	bool good = !inject.asked && capture.how != CAPTURE_DUTY &&
 		    (inject.version < CUPTI_VERSION_12_6 || inject.version >= CUPTI_VERSION_13_0);
 
 	inject.realtime =
@@ -510,14 +575,14 @@ static bool inject_is_first(const char *output)
 /* The program may use CUDA later than it is asked. With the lock. */
 static void inject_join_driver(void)
 {
-	if (writer.tried || !cupti_driver_symbol("cuDriverGetVersion"))
+	if (writer.tried || capture.how == CAPTURE_DUTY || !inject_has_driver())
 		return;
 	writer.tried = true;
 	detach_reset();
 	inject_init_cupti();
 }
 
-static void inject_reset(uint32_t stack)
+static void inject_reset(uint32_t stack, const struct grt_cuda_duty *duty)
 {
 	const struct inject fresh = {.pid = getpid(),
 				     .image = recording_random(),
@@ -536,6 +601,7 @@ static void inject_reset(uint32_t stack)
 	launch_reset();
 	activity_reset();
 	nvtx_reset();
+	capture_reset(duty);
 	device_reset();
 	detach_reset();
 	writer.cupti = writer.over = writer.tried = false;
@@ -553,7 +619,7 @@ static bool inject_asked_is_ready(void)
 	return !launch_init();
 }
 
-uint32_t inject_record_asked(uint32_t stack)
+uint32_t inject_record_asked(uint32_t stack, const struct grt_cuda_duty *duty)
 {
 	static bool at_end;
 	bool ready;
@@ -565,7 +631,7 @@ uint32_t inject_record_asked(uint32_t stack)
 	}
 	at_end = true;
 	pthread_mutex_lock(&writer.lock);
-	inject_reset(stack);
+	inject_reset(stack, duty);
 	ready = inject_asked_is_ready();
 	inject.since = now_ns(CLOCK_MONOTONIC);
 	writer.thread = pthread_self();
@@ -623,7 +689,7 @@ static void inject_join_ranges(void)
 	if (atomic_load(&writer.state) != STATE_ON || inject.pid != getpid())
 		return;
 	pthread_mutex_lock(&writer.lock);
-	if (!writer.over)
+	if (!writer.over && capture.how != CAPTURE_DUTY)
 		inject_init_cupti();
 	pthread_mutex_unlock(&writer.lock);
 }
@@ -632,7 +698,8 @@ static void inject_begin(const char *output)
 {
 	if (!inject_is_first(output))
 		inject_join_ranges();
-	else if (!inject_begin_recording(output) || !inject_init_cupti() || !inject_start())
+	else if (!inject_begin_recording(output) || (capture.how != CAPTURE_DUTY && !inject_init_cupti()) ||
+		 !inject_start())
 		atomic_store(&writer.state, STATE_FAILED);
 }
 

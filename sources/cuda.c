@@ -39,6 +39,12 @@
 #define ASKS_MAX 64
 /* Libraries with NVTX load what this names. */
 #define NVTX_ENV "NVTX_INJECTION64_PATH"
+/* --duty: percent of the time, and ms of a window. */
+#define DUTY_PERCENT_MIN 0.01
+#define DUTY_PERCENT_MAX 50
+#define DUTY_WINDOW_MS 100
+#define DUTY_WINDOW_MS_MIN 5
+#define DUTY_WINDOW_MS_MAX 60000
 /* It calls this function with the number of a launch, for --stack=bpf. */
 #define MARKER "grtrace_cuda_launch"
 
@@ -55,6 +61,7 @@
  * @marker: the capture by BPF, of stacks alone or of launches, too; NULL: there is none; @kind, @point: what
  * it is made of
  * @outside: a process that runs is watched from outside; @uprobes: where
+ * @duty: the windows of --duty
  * @ask: processes that run with the library, and record for us; @asks: how many
  */
 struct capture {
@@ -76,6 +83,8 @@ struct capture {
 	struct grt_bpf_point point;
 	pid_t outside;
 	struct uprobes uprobes;
+	struct grt_cuda_duty duty;
+	char duty_text[128];
 	struct cuda_ask ask[ASKS_MAX];
 	unsigned int asks;
 };
@@ -83,11 +92,14 @@ struct capture {
 static bool no_nvtx;
 static const char *capture_range;
 static double delay;
+static const char *duty_text;
 
 static const struct cmd_opt options[] = {
 	{"no-nvtx", 0, OPT_FLAG, NULL, &no_nvtx, "-e cuda: without the program's NVTX ranges"},
 	{"capture-range", 0, OPT_STR, "RANGE", &capture_range,
 	 "-e cuda: only from cudaProfilerStart() to cudaProfilerStop(), cudaProfilerApi[:N], or in the program's NVTX ranges of a name, nvtx:NAME[:N]; the first N of them"},
+	{"duty", 0, OPT_STR, "PERCENT[,WINDOW]", &duty_text,
+	 "-e cuda: only in windows at random places, so much of the time; reports estimate the rest. A window takes 100ms"},
 	{"delay", 0, OPT_SECONDS, "SECONDS", &delay, "-e cuda: not before this time has passed"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -100,8 +112,51 @@ static bool cuda_is_count(const char *text)
 	return !*text || (digits && digits < 10 && !text[digits + 1] && strtoul(text + 1, NULL, 10));
 }
 
+/* PERCENT[%][,WINDOW[s|ms]]. Return: whether it is understood; @d without seed and epoch */
+static bool cuda_read_duty(const char *text, struct grt_cuda_duty *d)
+{
+	char *end;
+	double percent = strtod(text, &end), window = DUTY_WINDOW_MS, unit = 1000;
+
+	if (end == text || !(percent >= DUTY_PERCENT_MIN && percent <= DUTY_PERCENT_MAX))
+		return false;
+	end += *end == '%';
+	if (*end == ',') {
+		text = end + 1;
+		window = strtod(text, &end);
+		if (!strcmp(end, "ms"))
+			unit = 1;
+		window *= unit;
+		end += end == text ? 0 : strspn(end, unit > 1 ? "s" : "ms");
+	}
+	if (*end || end == text || !(window >= DUTY_WINDOW_MS_MIN && window <= DUTY_WINDOW_MS_MAX))
+		return false;
+	*d = (struct grt_cuda_duty){.parts = (uint64_t)(100 / percent + 0.5),
+				    .window = (uint64_t)(window * 1e6)};
+	return true;
+}
+
+static const char *cuda_refuse_duty(void)
+{
+	struct grt_cuda_duty d;
+
+	if (!duty_text)
+		return NULL;
+	if (capture_range || delay > 0)
+		return "--duty goes together neither with --capture-range nor with --delay: each says when to record";
+	return cuda_read_duty(duty_text, &d)
+		       ? NULL
+		       : "--duty: PERCENT[,WINDOW], 0.01 to 50 % of the time, in windows of 5ms to 60s: --duty 1%, --duty 0.5%,50ms";
+}
+
 static const char *cuda_refuse(const struct source_setup *setup)
 {
+	const char *duty = cuda_refuse_duty();
+
+	if (duty)
+		return duty;
+	if (duty_text && setup->pid && setup->stack && !strcmp(setup->stack, "bpf"))
+		return "--duty and --stack=bpf do not go together for a process that runs: it is watched from outside";
 	if ((capture_range || delay > 0) && (setup->pid || setup->gpu_users))
 		return "--capture-range and --delay are for a program that grtrace starts: grtrace record -e cuda --delay 1 -- PROGRAM";
 	if (capture_range && delay > 0)
@@ -419,14 +474,43 @@ static int cuda_set_nvtx(struct capture *c)
 	return 0;
 }
 
-static int cuda_set_window(void)
+static uint64_t cuda_now(void)
 {
 	struct timespec now;
-	char until[32];
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	snprintf(until, sizeof(until), "%" PRIu64,
-		 (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec + (uint64_t)(delay * 1e9));
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* From now on, the same for all processes. */
+static int cuda_begin_duty(struct capture *c, struct grt_err *err)
+{
+	if (!duty_text || !cuda_read_duty(duty_text, &c->duty))
+		return 0;
+	c->duty.epoch = cuda_now();
+	snprintf(c->duty_text, sizeof(c->duty_text),
+		 "CUDA in windows of %g ms, each one of %" PRIu64
+		 " parts: numbers without ~ are of these only",
+		 (double)c->duty.window / 1e6, c->duty.parts);
+	if (getrandom(&c->duty.seed, sizeof(c->duty.seed), 0) != sizeof(c->duty.seed))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot get a random number");
+	return 0;
+}
+
+static int cuda_set_duty(const struct grt_cuda_duty *d)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, d->parts, d->window,
+		 d->seed, d->epoch);
+	return d->parts ? setenv(GRT_CUDA_DUTY_ENV, text, 1) : unsetenv(GRT_CUDA_DUTY_ENV);
+}
+
+static int cuda_set_window(void)
+{
+	char until[32];
+
+	snprintf(until, sizeof(until), "%" PRIu64, cuda_now() + (uint64_t)(delay * 1e9));
 	return (capture_range ? setenv("GRTRACE_CAPTURE", capture_range, 1) : unsetenv("GRTRACE_CAPTURE")) ||
 	       (delay > 0 ? setenv("GRTRACE_DELAY", until, 1) : unsetenv("GRTRACE_DELAY"));
 }
@@ -436,10 +520,11 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 {
 	struct capture *c = state;
 	char given[sizeof(c->number) + sizeof(c->path)];
+	int ret = cuda_begin_duty(c, err);
 
 	c->dir = dir;
-	if (c->outside)
-		return 0;
+	if (ret || c->outside)
+		return ret;
 	if (c->asks)
 		return realpath(path, c->path) ? 0 : -errno;
 	if (!realpath(path, c->path))
@@ -447,7 +532,7 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 	snprintf(given, sizeof(given), "%s:%s", c->number, c->path);
 	if (setenv(GRT_CUDA_RECORDING_ENV, given, 1) || setenv("CUDA_INJECTION64_PATH", c->library, 1) ||
 	    setenv("GRTRACE_OUTPUT", c->path, 1) || setenv("GRTRACE_STACK", c->stack, 1) ||
-	    cuda_set_nvtx(c) || cuda_set_window())
+	    cuda_set_nvtx(c) || cuda_set_window() || cuda_set_duty(&c->duty))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
 	return 0;
 }
@@ -466,7 +551,7 @@ static int cuda_start(void *state, struct grt_err *err)
 	int ret = c->marker ? grt_bpf_start(c->marker, err) : 0;
 
 	for (unsigned int i = 0; i < c->asks && !ret; i++)
-		ret = cuda_ask_start(&c->ask[i], cuda_stack_number(c), err);
+		ret = cuda_ask_start(&c->ask[i], cuda_stack_number(c), &c->duty, err);
 	return ret;
 }
 
@@ -704,6 +789,8 @@ static int cuda_describe(void *state, struct grt_env *env, int room)
 		 c->silent);
 	for (i = 0; i < room && i < n; i++)
 		env[i] = all[i];
+	if (c->duty.parts && i < room)
+		env[i++] = (struct grt_env){"cuda_duty", c->duty_text};
 	return i + (c->marker ? grt_bpf_describe(c->marker, env + i, room - i) : 0);
 }
 

@@ -264,16 +264,21 @@ static int ask_no_answer(struct cuda_ask *a, struct grt_err *err)
 			   "process %d cannot be recorded", (int)a->pid);
 }
 
-int cuda_ask_start(struct cuda_ask *a, uint32_t stack, struct grt_err *err)
+int cuda_ask_start(struct cuda_ask *a, uint32_t stack, const struct grt_cuda_duty *duty, struct grt_err *err)
 {
 	int ret = ask_lock(a, err);
 
 	if (ret)
 		return ret;
+	if (duty->parts && !a->page->duties)
+		return grt_err_set(err, -ENOTSUP, "it runs with an older " GRT_CUDA_LIBRARY,
+				   "start the program again", "process %d cannot be recorded with --duty",
+				   (int)a->pid);
 	/* a recorder that was killed may have left it awake */
 	if (!ask_until(a, &a->page->state, GRT_CUDA_ASLEEP, SLEEP_MS))
 		return ask_no_answer(a, err);
 	atomic_store(&a->page->stack, stack);
+	a->page->duty = *duty;
 	a->number = atomic_load(&a->page->ask) + 1;
 	atomic_store(&a->page->ask, a->number);
 	ask_tell(a);

@@ -257,7 +257,7 @@ static void triggers_see_xid(struct triggers *t, const struct grt_event *e)
 	triggers_found(t, TRIGGER_xid, e, text);
 }
 
-static int triggers_see_event(struct triggers *t, const struct grt_event *e)
+int triggers_see_event(struct triggers *t, const struct grt_event *e)
 {
 	switch (e->type) {
 	case GRT_EV_SUBMIT:

@@ -73,6 +73,9 @@ void triggers_init(struct triggers *t);
 /** triggers_parse - takes a list such as "job>2s,xid". Return: NULL, or the word that is not understood */
 const char *triggers_parse(struct triggers *t, const char *list, char word[64]);
 
+/** triggers_see_event - looks at an event. Return: 0 or -ENOMEM */
+int triggers_see_event(struct triggers *t, const struct grt_event *e);
+
 /** triggers_see - looks at the events of a sound packet. Return: 0 or -ENOMEM */
 int triggers_see(struct triggers *t, const struct grt_packet *p);
 

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/grow.h"
 #include "base/keyed.h"
 #include "base/units.h"
+#include "stack/frames.h"
 #include "trace/names.h"
 #include "trace/packet.h"
 #include "cmds/cmd.h"
@@ -20,7 +20,6 @@
 
 #define JOBS_MAX 65536U
 #define PROCESSES_MAX 4096U
-#define FRAMES_MAX 256U
 #define DEPS_MAX 16U
 #define SHOWN 10U
 
@@ -64,7 +63,7 @@ struct dep {
  * struct incident_report - what is known
  * @at, @pid, @tid, @ctx, @seqno, @ring: as the recorder said
  * @step: when the job did what steps[] says, 0: not seen
- * @stack: the user's and the kernel's, @frame: their frames by index
+ * @stack: the user's and the kernel's; @frames: of these alone
  */
 struct incident_report {
 	struct grt_consumer c;
@@ -79,8 +78,7 @@ struct incident_report {
 	struct dep dep[DEPS_MAX];
 	unsigned int deps;
 	uint32_t stack[2];
-	unsigned int depth[2];
-	char (*frame[2])[sizeof(((struct grt_ev_frame *)0)->symbol)];
+	struct grt_frames frames;
 };
 
 /* ------------------------------------------------------------- collecting */
@@ -178,19 +176,14 @@ static int incident_on_event(struct grt_consumer *c, const struct grt_event *e, 
 static int incident_on_frame(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct incident_report *r = (struct incident_report *)c;
-	const struct grt_ev_frame *f = (const struct grt_ev_frame *)e;
+	uint32_t stack = e->type == GRT_EV_FRAME	 ? ((const struct grt_ev_frame *)e)->stack
+			 : e->type == GRT_EV_FRAME_PLACE ? ((const struct grt_ev_frame_place *)e)->stack
+							 : 0;
 
 	(void)cpu;
-	for (unsigned int i = 0; e->type == GRT_EV_FRAME && i < 2; i++) {
-		if (!r->stack[i] || f->stack != r->stack[i] || f->index >= f->depth || f->index >= FRAMES_MAX)
-			continue;
-		r->frame[i] = r->frame[i] ?: calloc(FRAMES_MAX, sizeof(*r->frame[i]));
-		if (!r->frame[i])
-			return -ENOMEM;
-		r->depth[i] = f->depth < FRAMES_MAX ? f->depth : FRAMES_MAX;
-		memcpy(r->frame[i][f->index], f->symbol, sizeof(f->symbol) - 1);
-	}
-	return 0;
+	if (e->type != GRT_EV_FRAME_TEXT && (!stack || (stack != r->stack[0] && stack != r->stack[1])))
+		return 0;
+	return grt_frames_event(&r->frames, e);
 }
 
 /* --------------------------------------------------------------- printing */
@@ -240,21 +233,27 @@ static void incident_print_job(const struct incident_report *r)
 		       d->done ? "signalled" : "not signalled then");
 }
 
+static void incident_print_stack(const struct incident_report *r, uint32_t stack, const char *title)
+{
+	uint32_t depth = grt_frames_depth(&r->frames, stack);
+	char *text;
+
+	if (depth)
+		printf("\n%s\n", title);
+	for (uint32_t i = 0; i < depth; i++) {
+		text = grt_frames_text(&r->frames, stack, i);
+		printf("  %2u ", i);
+		cmd_put_text(stdout, text ?: "-");
+		putchar('\n');
+		free(text);
+	}
+}
+
 static void incident_print_stacks(const struct incident_report *r)
 {
-	static const char *const titles[] = {"stack of its submit", "in the kernel"};
-
-	for (unsigned int i = 0; i < 2; i++) {
-		if (!r->depth[i])
-			continue;
-		printf("\n%s\n", titles[i]);
-		for (unsigned int k = 0; k < r->depth[i]; k++) {
-			printf("  %2u ", k);
-			cmd_put_text(stdout, r->frame[i][k][0] ? r->frame[i][k] : "-");
-			putchar('\n');
-		}
-	}
-	if (r->ctx && !r->depth[0] && !r->depth[1])
+	incident_print_stack(r, r->stack[0], "stack of its submit");
+	incident_print_stack(r, r->stack[1], "in the kernel");
+	if (r->ctx && !grt_frames_has(&r->frames, r->stack[0]) && !grt_frames_has(&r->frames, r->stack[1]))
 		puts("\nstack of its submit: not recorded (record --stack bpf)");
 }
 
@@ -377,7 +376,9 @@ static int incident_read(struct incident_report *r, struct grt_session *s, struc
 	grt_session_span(s, &r->first, &r->last);
 	ret = grt_session_run(s, &r->c, 0, UINT64_MAX, err);
 	r->c.event = incident_on_frame;
-	return ret ?: r->stack[0] || r->stack[1] ? grt_session_run(s, &r->c, 0, UINT64_MAX, err) : 0;
+	if (ret || !(r->stack[0] || r->stack[1]))
+		return ret;
+	return grt_frames_init(&r->frames) ?: grt_session_run(s, &r->c, 0, UINT64_MAX, err);
 }
 
 static void incident_free(struct incident_report *r)
@@ -385,8 +386,7 @@ static void incident_free(struct incident_report *r)
 	grt_names_free(&r->names);
 	grt_keyed_free(&r->jobs);
 	grt_keyed_free(&r->processes);
-	free(r->frame[0]);
-	free(r->frame[1]);
+	grt_frames_free(&r->frames);
 }
 
 static int incident_print(struct incident_report *r, const char *path, struct grt_session *s)

@@ -507,7 +507,7 @@ static int top_gather(struct top *t)
 {
 	const struct grt_pass pass = {.first = t->from, .last = t->to, .known = true};
 
-	return grt_jobs_hand_over(t->jobs) ?: grt_jobs_each_running(t->jobs, top_on_running, t)
+	return grt_jobs_settle(t->jobs, UINT64_MAX) ?: grt_jobs_each_running(t->jobs, top_on_running, t)
 		?: grt_gpu_processes_finish(t->shares, &pass);
 }
 

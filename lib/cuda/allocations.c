@@ -221,7 +221,7 @@ static int allocations_name(struct allocations *a, struct site *s)
 	if (!s->node)
 		return 0;
 	return grt_image_frames_brief(a->frames, i, s->node, &s->stack)
-		       ?: grt_image_frames_folded(a->frames, i, s->node, GRT_IMAGE_FRAMES_FOLDED_MAX,
+		       ?: grt_image_frames_folded(a->frames, i, s->node, true, GRT_IMAGE_FRAMES_FOLDED_MAX,
 						  &s->frames);
 }
 

@@ -62,6 +62,10 @@ struct grt_launch_flame {
 	uint64_t device_first;
 	bool any_device;
 	bool several_devices;
+	struct grt_interval within;
+	struct grt_estimate_sums *windows; /* of each image */
+	uint32_t window_room;
+	uint64_t beside;
 };
 
 /* ---------------------------------------------------------------- rows */
@@ -187,12 +191,31 @@ static int launch_flame_on_device(struct grt_launch_flame *f, const struct grt_i
 	return 0;
 }
 
+/* Windows at random: what counts is in one that has ended. */
+static int launch_flame_add_window(struct grt_launch_flame *f, const struct grt_image *image,
+				   const struct row *r, uint64_t start)
+{
+	uint32_t number = grt_estimate_window(&image->watch, start, f->within.from, f->within.to);
+	uint32_t had = f->window_room;
+
+	if (!number || r->how == GRT_LAUNCHED_UNKNOWN) {
+		f->beside++;
+		return 0;
+	}
+	if (grt_grow(&f->windows, &f->window_room, image->number + 1, 4))
+		return -ENOMEM;
+	memset(f->windows + had, 0, (f->window_room - had) * sizeof(*f->windows));
+	return grt_estimate_add(&f->windows[image->number], number, r->ns, r->launches) ?: 1;
+}
+
 static int launch_flame_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
 				const struct grt_launch *launch, enum grt_launched_how how)
 {
 	struct grt_launch_flame *f = arg;
 	struct row r = {.image = image->number, .how = (uint8_t)how, .launches = 1};
 	bool kernel = e->type == GRT_EV_GPU_KERNEL;
+	uint64_t start;
+	int ret;
 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
@@ -200,6 +223,13 @@ static int launch_flame_on_work(void *arg, const struct grt_event *e, const stru
 		launch_flame_take_kernel(&r, (const struct grt_ev_gpu_kernel *)e);
 	else
 		launch_flame_take_copy(&r, (const struct grt_ev_gpu_copy *)e);
+	start = kernel ? ((const struct grt_ev_gpu_kernel *)e)->start
+		       : ((const struct grt_ev_gpu_copy *)e)->start;
+	if (image->watch.parts) {
+		ret = launch_flame_add_window(f, image, &r, start);
+		if (ret <= 0)
+			return ret;
+	}
 	if (launch)
 		launch_flame_take_launch(&r, launch);
 	if (launch && launch->range && !f->no_ranges &&
@@ -207,9 +237,7 @@ static int launch_flame_on_work(void *arg, const struct grt_event *e, const stru
 		return -ENOMEM;
 	if (launch_flame_on_device(f, image, &r))
 		return -ENOMEM;
-	return launch_flame_add_work(f, &r,
-				     kernel ? ((const struct grt_ev_gpu_kernel *)e)->start
-					    : ((const struct grt_ev_gpu_copy *)e)->start);
+	return launch_flame_add_work(f, &r, start);
 }
 
 static int launch_flame_on_nothing(void *arg, const struct grt_launch *launch)
@@ -238,6 +266,7 @@ int grt_launch_flame_new(struct grt_launch_flame **out)
 	if (!f)
 		return -ENOMEM;
 	f->key = grt_hash_key_new();
+	f->within = (struct grt_interval){0, UINT64_MAX};
 	if (!grt_launches_new(&f->launches, &sink) && !grt_image_frames_new(&f->frames) &&
 	    !grt_range_paths_init(&f->ranges, false))
 		return 0;
@@ -248,6 +277,7 @@ int grt_launch_flame_new(struct grt_launch_flame **out)
 
 void grt_launch_flame_within(struct grt_launch_flame *f, uint64_t from, uint64_t to)
 {
+	f->within = (struct grt_interval){from, to};
 	grt_launches_within(f->launches, from, to);
 }
 
@@ -271,10 +301,10 @@ int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e
 
 /* Work of a graph is under the code that made its node, and the launch of the graph is a frame there. */
 static int launch_flame_put_replay(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i,
-				   struct grt_stacks *tree, uint32_t *node)
+				   bool places, struct grt_stacks *tree, uint32_t *node)
 {
 	char at[GRT_IMAGE_FRAMES_LINE], text[sizeof(at) + 24];
-	int ret = grt_image_frames_put(f->frames, i, r->origin, tree, node)
+	int ret = grt_image_frames_put(f->frames, i, r->origin, places, tree, node)
 			  ?: grt_image_frames_line(f->frames, i, r->node, at);
 
 	snprintf(text, sizeof(text), at[0] ? "[graph replay at %s]" : "[graph replay]", at);
@@ -283,14 +313,14 @@ static int launch_flame_put_replay(struct grt_launch_flame *f, const struct row 
 
 /* What stands for the stack of work: it, or why there is none. */
 static int put_stack(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i, bool replays,
-		     struct grt_stacks *tree, uint32_t *node)
+		     bool places, struct grt_stacks *tree, uint32_t *node)
 {
 	const struct grt_cuda_call *call = r->call ? grt_cuda_call(r->call) : NULL;
 
 	if (r->origin && !replays)
-		return launch_flame_put_replay(f, r, i, tree, node);
+		return launch_flame_put_replay(f, r, i, places, tree, node);
 	if (r->node)
-		return grt_image_frames_put(f->frames, i, r->node, tree, node);
+		return grt_image_frames_put(f->frames, i, r->node, places, tree, node);
 	if (r->how == GRT_LAUNCHED_BY_GPU)
 		return grt_stacks_word(tree, "[device launch]", node);
 	if (r->how == GRT_LAUNCHED_UNKNOWN)
@@ -361,13 +391,66 @@ static int launch_flame_name_process(const struct grt_process_names *processes, 
 	return ret < 0 ? ret : 0;
 }
 
+static struct grt_estimate launch_flame_estimate(const struct grt_launch_flame *f, const struct grt_image *i)
+{
+	static const struct grt_estimate_sums none;
+
+	return grt_estimate_total(&i->watch, i->number < f->window_room ? &f->windows[i->number] : &none,
+				  f->within.from, f->within.to);
+}
+
+/* For all of the time that its windows stand for. */
+static uint64_t launch_flame_scaled(uint64_t n, double scale)
+{
+	double all = (double)n * scale + 0.5;
+
+	return scale == 1 ? n : all < (double)INT64_MAX ? (uint64_t)all : INT64_MAX;
+}
+
+static double launch_flame_scale(const struct grt_launch_flame *f, const struct grt_image *i)
+{
+	uint64_t of, watched;
+	uint32_t windows;
+
+	if (!i->watch.parts)
+		return 1;
+	watched = grt_estimate_watched(&i->watch, f->within.from, f->within.to, &of, &windows);
+	return watched ? (double)of / (double)watched : 1;
+}
+
+struct grt_launch_estimated grt_launch_flame_estimated(const struct grt_launch_flame *f)
+{
+	const struct grt_images *images = grt_launches_images(f->launches);
+	struct grt_launch_estimated out = {.beside = f->beside};
+	uint64_t of, sum;
+	uint32_t windows;
+
+	for (uint32_t i = 0; i < images->images; i++) {
+		const struct grt_image *image = images->image[i];
+
+		if (!image->watch.parts)
+			continue;
+		out.watched +=
+			grt_estimate_watched(&image->watch, f->within.from, f->within.to, &of, &windows);
+		out.of += of;
+		out.windows += windows;
+		sum = out.total.value;
+		out.total = launch_flame_estimate(f, image);
+		out.total.value += sum;
+		out.total.interval &= !out.processes++;
+	}
+	return out;
+}
+
 static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 				const struct grt_flame_shape *shape,
 				const struct grt_process_names *processes, struct grt_stacks *tree,
 				enum grt_stacks_side side)
 {
 	const struct grt_image *i = grt_launches_images(f->launches)->image[r->image];
-	struct grt_flame_op op = {.device = GRT_FLAME_NO_DEVICE, .graph = r->graph, .ns = r->ns};
+	double scale = launch_flame_scale(f, i);
+	struct grt_flame_op op = {
+		.device = GRT_FLAME_NO_DEVICE, .graph = r->graph, .ns = launch_flame_scaled(r->ns, scale)};
 	char process[320], queue[64], label[GRT_DEVICE_LABEL];
 	uint32_t node;
 	int ret = launch_flame_name_process(processes, i, process, &op);
@@ -375,8 +458,8 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 	if (ret)
 		return ret;
 	op.copy = r->leaf == GRT_FLAME_LEAF_COPY || r->leaf == GRT_FLAME_LEAF_SET;
-	op.launches = r->launches;
-	op.bytes = r->bytes;
+	op.launches = launch_flame_scaled(r->launches, scale);
+	op.bytes = launch_flame_scaled(r->bytes, scale);
 	op.queue = "[no stream]";
 	op.queue_len = strlen(op.queue);
 	if (r->leaf != GRT_FLAME_LEAF_PENDING && r->leaf != GRT_FLAME_LEAF_CALL) {
@@ -392,7 +475,7 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 	if (!ret)
 		ret = grt_range_paths_put(&f->ranges, r->range, tree, &node);
 	if (!ret)
-		ret = put_stack(f, r, i, shape->by == GRT_FLAME_BY_GRAPH, tree, &node);
+		ret = put_stack(f, r, i, shape->by == GRT_FLAME_BY_GRAPH, shape->places, tree, &node);
 	/* the function itself is the innermost frame */
 	if (!ret && r->leaf != GRT_FLAME_LEAF_CALL)
 		ret = launch_flame_put_leaf(f, r, i, tree, &node);
@@ -513,6 +596,9 @@ void grt_launch_flame_free(struct grt_launch_flame *f)
 {
 	if (!f)
 		return;
+	for (uint32_t i = 0; i < f->window_room; i++)
+		grt_estimate_free(&f->windows[i]);
+	free(f->windows);
 	grt_launches_free(f->launches);
 	grt_image_frames_free(f->frames);
 	grt_range_paths_free(&f->ranges);

@@ -14,6 +14,7 @@
 #include "stack/flame_shapes.h"
 #include "stack/process_names.h"
 #include "stack/stack_ends.h"
+#include "estimates.h"
 #include "launches.h"
 
 struct grt_slots;
@@ -54,6 +55,25 @@ int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_sha
 /** grt_launch_flame_processes - sees those that launched, after grt_launch_flame_flush(). Return: 0 or
  * -ENOMEM */
 int grt_launch_flame_processes(const struct grt_launch_flame *f, struct grt_process_names *processes);
+
+/**
+ * struct grt_launch_estimated - of processes that were watched in windows at random, whose weights are scaled
+ * up to all of their time
+ * @processes: how many; @windows: of these; @watched, @of: their time, and the time that it stands for
+ * @total: GPU time of all of them together, where there is one process; else without an interval
+ * @beside: kernels and copies of launches just outside of a window, which have no weight
+ */
+struct grt_launch_estimated {
+	uint32_t processes;
+	uint32_t windows;
+	uint64_t watched;
+	uint64_t of;
+	struct grt_estimate total;
+	uint64_t beside;
+};
+
+/** grt_launch_flame_estimated - after grt_launch_flame_flush() */
+struct grt_launch_estimated grt_launch_flame_estimated(const struct grt_launch_flame *f);
 
 /** grt_launch_flame_flush - the trace is over; once. Return: 0 or -ENOMEM */
 int grt_launch_flame_flush(struct grt_launch_flame *f);

@@ -62,6 +62,9 @@ struct grt_launch_groups {
 	uint32_t octaves;
 	uint64_t over;
 	struct grt_interval span;
+	struct grt_interval within;
+	struct grt_estimate_sums all;
+	uint64_t beside;
 };
 
 /* ----------------------------------------------------------------- keys */
@@ -217,6 +220,22 @@ static void launch_groups_add_occupancy(struct grt_launch_group *group, const st
 	group->limits |= o.limits;
 }
 
+/* By its launch; that of what a kernel launched is unknown. */
+static int launch_groups_add_window(struct grt_launch_groups *g, struct grt_launch_group *group,
+				    const struct work *w)
+{
+	uint64_t ns = w->start && w->end > w->start ? w->end - w->start : 0;
+	uint32_t number;
+
+	if (!w->image->watch.parts)
+		return 0;
+	number = grt_estimate_window(&w->image->watch, w->launch ? w->launch->begin : w->start,
+				     g->within.from, g->within.to);
+	if (!number)
+		return 0;
+	return grt_estimate_add(&group->windows, number, ns, 1) ?: grt_estimate_add(&g->all, number, ns, 1);
+}
+
 static int launch_groups_add(struct grt_launch_groups *g, const struct work *w)
 {
 	struct grt_launch_group *group;
@@ -240,10 +259,11 @@ static int launch_groups_add(struct grt_launch_groups *g, const struct work *w)
 	launch_groups_add_occupancy(group, w);
 	if (w->probed)
 		return 0;
-	if (w->start && w->end >= w->start)
+	ret = launch_groups_add_window(g, group, w);
+	if (!ret && w->start && w->end >= w->start)
 		return add_times(g, group, w);
-	group->untimed++;
-	return 0;
+	group->untimed += !(w->start && w->end >= w->start);
+	return ret;
 }
 
 static void launch_groups_take_kernel(struct work *w, const struct grt_ev_gpu_kernel *k)
@@ -279,6 +299,11 @@ static int launch_groups_on_work(void *arg, const struct grt_event *e, const str
 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
+	/* launched a moment before or after a window */
+	if (image->watch.parts && how == GRT_LAUNCHED_UNKNOWN) {
+		g->beside++;
+		return 0;
+	}
 	if (e->type == GRT_EV_GPU_KERNEL)
 		launch_groups_take_kernel(&w, (const struct grt_ev_gpu_kernel *)e);
 	else
@@ -310,6 +335,7 @@ int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
 	g->by = by;
 	g->octaves = OCTAVES_MAX;
 	grt_launch_groups_span(g, 0, UINT64_MAX);
+	g->within = g->span;
 	grt_keyed_init(&g->groups, sizeof(struct grt_launch_group), GRT_LAUNCH_GROUPS_MAX);
 	grt_keyed_init(&g->queues, sizeof(struct queue), STREAMS_MAX);
 	if (!grt_launches_new(&g->launches, &sink) && !grt_image_frames_new(&g->frames))
@@ -326,6 +352,7 @@ void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_
 
 void grt_launch_groups_within(struct grt_launch_groups *g, uint64_t from, uint64_t to)
 {
+	g->within = (struct grt_interval){from, to};
 	grt_launches_within(g->launches, from, to);
 }
 
@@ -345,7 +372,7 @@ static int stack_name(struct grt_launch_groups *g, struct grt_launch_group *grou
 
 	group->number = (uint32_t)key->w[1];
 	if (group->number) {
-		ret = grt_image_frames_folded(g->frames, image, group->number,
+		ret = grt_image_frames_folded(g->frames, image, group->number, true,
 					      g->text < STACKS_TEXT_MAX ? GRT_IMAGE_FRAMES_FOLDED_MAX
 									: STACK_TEXT_LEAST,
 					      &group->name);
@@ -425,6 +452,46 @@ int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_lau
 	return g->groups.used;
 }
 
+/* Windows of several processes that are of one period are one. */
+static int launch_groups_add_windows(struct grt_launch_groups *g, const struct grt_watch *w,
+				     struct grt_launch_watched *out)
+{
+	uint64_t of, watched;
+	uint32_t windows;
+	int ret = 0;
+
+	if (!w->parts)
+		return 0;
+	watched = grt_estimate_watched(w, g->within.from, g->within.to, &of, &windows);
+	out->watched += watched;
+	out->of += of;
+	out->windows += windows;
+	for (uint32_t i = 0; i < w->windows && !ret; i++)
+		if (grt_estimate_window(w, w->window[i].begin, g->within.from, g->within.to))
+			ret = grt_estimate_add(&g->all, w->window[i].number, 0, 0);
+	return ret;
+}
+
+int grt_launch_groups_estimate(struct grt_launch_groups *g, struct grt_launch_watched *out)
+{
+	const struct grt_images *images = grt_launches_images(g->launches);
+	int ret = 0;
+
+	*out = (struct grt_launch_watched){.beside = g->beside};
+	for (uint32_t i = 0; i < images->images && !ret; i++)
+		ret = launch_groups_add_windows(g, &images->image[i]->watch, out);
+	for (uint32_t i = 0; i < g->groups.used && !ret && out->windows; i++) {
+		struct grt_launch_group *group = g->list[i];
+		const struct grt_watch *w = &images->image[group->image]->watch;
+
+		if (group->several || !w->parts)
+			continue;
+		group->total = grt_estimate_total(w, &group->windows, g->within.from, g->within.to);
+		group->part = grt_estimate_share(&group->windows, &g->all);
+	}
+	return ret;
+}
+
 uint64_t grt_launch_groups_recorded(const struct grt_launch_groups *g, uint64_t from, uint64_t to)
 {
 	return grt_windows_sum(&grt_launches_images(g->launches)->windows, from, to);
@@ -448,6 +515,7 @@ void grt_launch_groups_free(struct grt_launch_groups *g)
 	     i = grt_keyed_next(&g->groups, i)) {
 		free(i->name);
 		free(i->brief);
+		grt_estimate_free(&i->windows);
 		grt_hist_free(&i->exec);
 		grt_hist_free(&i->latency);
 		grt_busy_free(&i->busy);
@@ -458,6 +526,7 @@ void grt_launch_groups_free(struct grt_launch_groups *g)
 	grt_keyed_free(&g->queues);
 	grt_launches_free(g->launches);
 	grt_image_frames_free(g->frames);
+	grt_estimate_free(&g->all);
 	free(g->list);
 	free(g);
 }

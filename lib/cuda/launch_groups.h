@@ -13,6 +13,7 @@
 
 #include "base/busy.h"
 #include "base/hist.h"
+#include "estimates.h"
 #include "launches.h"
 #include "table/table.h"
 
@@ -48,6 +49,8 @@ enum grt_launch_by {
  * @exec: time on the GPU; @latency: from the call to the beginning
  * @before_call: records that began before their call did, by their stamps; in no latency
  * @busy: union of the times on the GPU, in the span; streams and devices
+ * @windows: of a process that was watched in windows at random, what was in which; @total, @part: what that
+ * says of all of its time, and its part of all work; by grt_launch_groups_estimate()
  * @depths, @depth_sum, @depth_max: work of the stream that was not over when a call was made
  */
 struct grt_launch_group {
@@ -79,6 +82,9 @@ struct grt_launch_group {
 	struct grt_hist latency;
 	uint64_t before_call;
 	struct grt_busy busy;
+	struct grt_estimate_sums windows;
+	struct grt_estimate total;
+	struct grt_estimate part;
 	uint64_t depths;
 	uint64_t depth_sum;
 	uint64_t depth_max;
@@ -110,6 +116,22 @@ uint64_t grt_launch_groups_recorded(const struct grt_launch_groups *g, uint64_t 
 
 /** grt_launch_groups_count - what was joined; complete after grt_launch_groups_list() */
 struct grt_launches_count grt_launch_groups_count(const struct grt_launch_groups *g);
+
+/**
+ * struct grt_launch_watched - windows at random of all processes
+ * @windows: that have ended; @watched: their time; @of: that they stand for
+ * @beside: kernels and copies of launches just outside of a window, which are in no group
+ */
+struct grt_launch_watched {
+	uint32_t windows;
+	uint64_t watched;
+	uint64_t of;
+	uint64_t beside;
+};
+
+/** grt_launch_groups_estimate - estimates for all groups, after grt_launch_groups_list(). Return: 0 or
+ * -ENOMEM */
+int grt_launch_groups_estimate(struct grt_launch_groups *g, struct grt_launch_watched *out);
 
 /** grt_launch_groups_any - whether there are kernels, copies or calls of probed functions */
 bool grt_launch_groups_any(const struct grt_launch_groups *g);

@@ -192,6 +192,38 @@ static void get_p99(struct grt_cell *cell, const void *view, const void *row, in
 	cell->absent = !grt_hist_percentile(hist_at(row, offset), 990, &cell->number);
 }
 
+static const struct grt_estimate *launch_table_estimate(const void *row, bool share)
+{
+	const struct grt_launch_group *g = row;
+
+	return share ? &g->part : &g->total;
+}
+
+/* @arg: of struct grt_estimate; all of a process's time by what was watched of it. */
+static void launch_table_get_estimate(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	const struct grt_estimate *e = launch_table_estimate(row, false);
+
+	memcpy(&cell->number, (const char *)e + offset, sizeof(cell->number));
+	cell->absent = !e->known;
+	cell->estimated = true;
+}
+
+static void launch_table_get_low(struct grt_cell *cell, const void *view, const void *row, int share)
+{
+	const struct grt_estimate *e = launch_table_estimate(row, share);
+
+	cell->number = e->low;
+	cell->absent = !e->interval;
+	cell->estimated = true;
+}
+
+static void launch_table_get_high(struct grt_cell *cell, const void *view, const void *row, int share)
+{
+	launch_table_get_low(cell, view, row, share);
+	cell->number = launch_table_estimate(row, share)->high;
+}
+
 /* What went through while it was copied: thousandths of a byte in a second. */
 static void get_bandwidth(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
@@ -248,9 +280,19 @@ static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, 
 	TIME("latency_p99", p99, latency, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "the same, of 99 %, ns"), \
 	TIME("latency_max", max, latency, GRT_COLUMN_MORE, "the same, the most, ns")
 
+/* Of a process that was watched in windows at random: all of its time. */
+#define SCALED \
+	{"est_calls", launch_table_get_estimate, offsetof(struct grt_estimate, works), GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "calls in all of the time, estimated from the windows"}, \
+	{"est_total", launch_table_get_estimate, offsetof(struct grt_estimate, value), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "time on the GPU in all of the time, estimated from the windows, ns"}, \
+	{"est_from", launch_table_get_low, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of its 95 % interval, ns"}, \
+	{"est_to", launch_table_get_high, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "the same, its end, ns"}, \
+	{"share_from", launch_table_get_low, true, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of the 95 % interval of the share in all of the time, percent"}, \
+	{"share_to", launch_table_get_high, true, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "the same, its end, percent"}
+
 #define REST \
 	NUMBER("untimed", untimed, GRT_COLUMN_MORE, "records without stamps or an end"), \
 	NUMBER("before_call", before_call, GRT_COLUMN_MORE, "records whose stamp is before their call's"), \
+	SCALED, \
 	{.name = NULL}
 
 #define UUID {"uuid", launch_table_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "of the device: its identity, for all processes"}
@@ -321,8 +363,8 @@ static const struct grt_column copy_columns[] = {
 };
 
 const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
-	[GRT_LAUNCH_BY_KERNEL] = {"kernels", "kernels", kernel_columns, 0},
-	[GRT_LAUNCH_BY_STACK] = {"stacks", "launching stacks", stack_columns, 0},
+	[GRT_LAUNCH_BY_KERNEL] = {"kernels", "kernels", kernel_columns, GRT_MARK_ESTIMATED},
+	[GRT_LAUNCH_BY_STACK] = {"stacks", "launching stacks", stack_columns, GRT_MARK_ESTIMATED},
 	[GRT_LAUNCH_BY_STREAM] = {"streams", "streams", stream_columns, GRT_MARK_ESTIMATED},
 	[GRT_LAUNCH_BY_DEVICE] = {"devices", "devices", device_columns, GRT_MARK_ESTIMATED},
 	[GRT_LAUNCH_BY_COPY] = {"copies", "copies", copy_columns, GRT_MARK_ESTIMATED},
@@ -335,13 +377,38 @@ const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
 /* Kernels of the summary. */
 #define SUMMARY_ROWS 10
 
+static void launch_table_note_watched(struct grt_pass *pass, const struct grt_launch_watched *w)
+{
+	if (!w->windows)
+		return;
+	grt_note(pass->notes,
+		 "%" PRIu32
+		 " windows at random places, %.1f s of %.1f s (%.2f %%), were watched: what is marked ~ is "
+		 "estimated for all of the time, the rest is of the windows",
+		 w->windows, (double)w->watched / 1e9, (double)w->of / 1e9,
+		 100.0 * (double)w->watched / (double)w->of);
+	grt_note(
+		pass->notes,
+		w->windows < GRT_ESTIMATE_WINDOWS_MIN
+			? "there is no interval: that takes %u windows"
+			: "intervals of 95 %% are those of the ratio estimator over windows; with fewer than %u windows, "
+			  "or work in fewer than %u of them, there is none",
+		GRT_ESTIMATE_WINDOWS_MIN, GRT_ESTIMATE_CELLS_MIN);
+	if (w->beside)
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" kernels and copies were launched a moment before or after a window: they are in no row",
+			w->beside);
+}
+
 /* What is missing from the rows, or was not joined. */
 static void note_unjoined(struct grt_launch_groups *g, struct grt_pass *pass,
-			  const struct grt_launches_count *n)
+			  const struct grt_launches_count *n, uint64_t beside)
 {
-	if (n->unknown)
+	if (n->unknown > beside)
 		grt_note(pass->notes, "the launch of %" PRIu64 " kernels and copies is not in the trace",
-			 n->unknown);
+			 n->unknown - beside);
 	if (n->by_gpu)
 		grt_note(pass->notes, "%" PRIu64 " kernels were launched by kernels", n->by_gpu);
 	if (n->nothing)
@@ -359,7 +426,8 @@ static void note_unjoined(struct grt_launch_groups *g, struct grt_pass *pass,
 			 grt_launch_groups_over(g), GRT_LAUNCH_GROUPS_MAX);
 }
 
-static void note_launches(struct grt_launch_groups *g, const struct grt_part *part, struct grt_pass *pass)
+static void note_launches(struct grt_launch_groups *g, const struct grt_part *part, struct grt_pass *pass,
+			  const struct grt_launch_watched *w)
 {
 	struct grt_launches_count n = grt_launch_groups_count(g);
 
@@ -370,7 +438,8 @@ static void note_launches(struct grt_launch_groups *g, const struct grt_part *pa
 			 n.probed);
 	else if (!n.kernels && !n.copies && !n.probed)
 		grt_note(pass->notes, "the trace has no CUDA events: grtrace record -e cuda -- PROG");
-	note_unjoined(g, pass, &n);
+	note_unjoined(g, pass, &n, w->beside);
+	launch_table_note_watched(pass, w);
 }
 
 /* Also where nothing is left that could have had them. */
@@ -415,14 +484,15 @@ static int write_launches(void *state, const struct grt_part *part, struct grt_p
 {
 	const struct grt_launch_group *const *list;
 	int64_t n = grt_launch_groups_list(state, &list);
+	struct grt_launch_watched watched;
 	int ret = 0;
 
-	if (n < 0)
+	if (n < 0 || grt_launch_groups_estimate(state, &watched))
 		return -ENOMEM;
 	if (n || !pass->summary)
 		ret = launch_table_write_rows(state, part, pass, list, (uint64_t)n);
 	if (n || !pass->summary || (pass->no_jobs && grt_launch_groups_any(state)))
-		note_launches(state, part, pass);
+		note_launches(state, part, pass, &watched);
 	if (!ret)
 		note_undefined(state, pass);
 	return ret;

@@ -453,8 +453,8 @@ static int write_sentences(void *state, const struct grt_part *part, struct grt_
 
 static const struct grt_part step_parts[] = {
 	{"step", "steps of training and the like, and what each rank did in them",
-	 GRT_PART_BY | GRT_PART_WORST | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &step_table, .tables = GRT_TABLES(&rank_table),
-	 .write = write_steps},
+	 GRT_PART_BY | GRT_PART_WORST | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &step_table,
+	 .tables = GRT_TABLES(&rank_table), .write = write_steps},
 	{"rank", "ranks of one job, and who was late to its collectives", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
 	 &grt_rank_table, .tables = GRT_TABLES(&grt_collective_table), .write = write_ranks},
 	{"slow_steps", "the slowest steps and the latest rank, in a sentence each",

@@ -81,7 +81,7 @@ static int extended_folded_text_of(struct extended_folded *f, const struct grt_i
 		return ret;
 	at = found;
 	if (!*at) {
-		ret = grt_image_frames_folded(f->frames, i, node, GRT_IMAGE_FRAMES_FOLDED_MAX, at);
+		ret = grt_image_frames_folded(f->frames, i, node, false, GRT_IMAGE_FRAMES_FOLDED_MAX, at);
 		f->text_bytes += ret ? 0 : strlen(*at);
 	}
 	*text = *at;

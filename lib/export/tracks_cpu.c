@@ -80,6 +80,7 @@ static const struct tracks_draw cpu_draws[] = {
 	{GRT_EV_STACK_END, tracks_nothing},
 	{GRT_EV_FRAME_PLACE, tracks_nothing},
 	{GRT_EV_FRAME_TEXT, tracks_nothing},
+	{GRT_EV_CALL_STACK, tracks_nothing},
 	{GRT_EV_OFF_CPU, on_off_cpu},
 	{GRT_EV_ASLEEP, on_off_cpu},
 	{GRT_EV_SAMPLE, tracks_nothing},

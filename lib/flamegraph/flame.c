@@ -326,9 +326,9 @@ static int flame_put_row(const struct grt_flame *f, const struct grt_flame_shape
 	if (!ret && shape->by != GRT_FLAME_BY_PROCESS)
 		ret = grt_stacks_frame(tree, node, op.process, op.process_len, &node);
 	if (!ret)
-		ret = grt_frames_put(&f->frames, r->user, tree, &node);
+		ret = grt_frames_put(&f->frames, r->user, shape->places, tree, &node);
 	if (!ret)
-		ret = grt_frames_put(&f->frames, r->kernel, tree, &node);
+		ret = grt_frames_put(&f->frames, r->kernel, shape->places, tree, &node);
 	if (!ret)
 		ret = grt_stacks_frame(tree, node, op.queue, op.queue_len, &node);
 	if (!ret && f->slots)

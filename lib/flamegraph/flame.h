@@ -89,6 +89,11 @@ int grt_flame_flush(struct grt_flame *f);
 /** grt_flame_launches - CUDA's part */
 const struct grt_launch_flame *grt_flame_launches(const struct grt_flame *f);
 
+struct grt_notes;
+
+/** grt_flame_note_estimated - where weights are estimates, of what, and how good they are */
+void grt_flame_note_estimated(struct grt_notes *notes, const struct grt_launch_flame *f);
+
 /** grt_flame_free - frees it; NULL is allowed */
 void grt_flame_free(struct grt_flame *f);
 

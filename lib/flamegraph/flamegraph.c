@@ -61,6 +61,10 @@ void flamegraph_weight(const struct flamegraph *f, uint64_t weight, char *text, 
 	const char *unit = f->look->unit;
 	char scaled[GRT_UNITS_MAX];
 
+	if (f->look->estimated && room > 1) {
+		*text++ = '~';
+		room--;
+	}
 	if (!strcmp(unit, "ns") || (!strcmp(unit, "us") && weight < UINT64_MAX / 1000)) {
 		grt_units_ns(scaled, *unit == 'n' ? weight : weight * 1000);
 		snprintf(text, room, "%s", scaled);
@@ -69,6 +73,11 @@ void flamegraph_weight(const struct flamegraph *f, uint64_t weight, char *text, 
 	} else {
 		snprintf(text, room, "%llu%s%.60s", (unsigned long long)weight, *unit ? " " : "", unit);
 	}
+}
+
+const char *flamegraph_title(const struct flamegraph *f)
+{
+	return f->look->title ?: f->look->estimated ? "Flame graph (estimated)" : "Flame graph";
 }
 
 double flamegraph_share(const struct flamegraph *f, enum grt_stacks_side side, uint64_t weight)
@@ -174,10 +183,11 @@ int flamegraph_draw(struct flamegraph *f, uint64_t least)
 static const struct form_row {
 	const char *endings;
 	bool drawn;
+	bool places;
 	int (*write)(struct flamegraph *f);
 } form_rows[] = {
-#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, help) \
-	[GRT_FLAMEGRAPH_##NAME] = {endings, drawn, flamegraph_##name},
+#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, places, help) \
+	[GRT_FLAMEGRAPH_##NAME] = {endings, drawn, places, flamegraph_##name},
 #include "forms.def"
 };
 
@@ -204,6 +214,11 @@ enum grt_flamegraph_form grt_flamegraph_form(const char *path)
 bool grt_flamegraph_drawn(enum grt_flamegraph_form form)
 {
 	return form_rows[form].drawn;
+}
+
+bool grt_flamegraph_has_places(enum grt_flamegraph_form form)
+{
+	return form_rows[form].places;
 }
 
 int grt_flamegraph_write(const struct grt_stacks *s, enum grt_flamegraph_form form,

@@ -26,6 +26,7 @@
  * @min: SVG: frames narrower than so many thousandths of a pixel are not drawn, but counted
  * @about: HTML, PPROF, SPEEDSCOPE: program, host, time; untrusted text, NULL: unknown
  * @levels: HTML, PPROF: what the outermost frames are: "process", "process thread"; NULL: unknown
+ * @estimated: weights are estimates: they are marked
  * @weight: PPROF, SPEEDSCOPE: what the weights are: "time", "launches"; NULL: "weight"
  * @notes: HTML, PPROF: what the graph does not show; NULL: nothing
  */
@@ -37,6 +38,7 @@ struct grt_flamegraph_look {
 	const char *about;
 	const char *levels;
 	const char *weight;
+	bool estimated;
 	const struct grt_notes *notes;
 };
 
@@ -55,7 +57,7 @@ struct grt_flamegraph_count {
 
 /** enum grt_flamegraph_form - the forms of file */
 enum grt_flamegraph_form {
-#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, help) GRT_FLAMEGRAPH_##NAME,
+#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, places, help) GRT_FLAMEGRAPH_##NAME,
 #include "forms.def"
 };
 
@@ -64,6 +66,10 @@ enum grt_flamegraph_form grt_flamegraph_form(const char *path);
 
 /** grt_flamegraph_drawn - the form is a picture: struct grt_flamegraph_count is of it */
 bool grt_flamegraph_drawn(enum grt_flamegraph_form form);
+
+/** grt_flamegraph_has_places - a frame of the form has a field for its line: for struct
+ * grt_flame_shape.places */
+bool grt_flamegraph_has_places(enum grt_flamegraph_form form);
 
 /**
  * grt_flamegraph_write - writes a sealed tree

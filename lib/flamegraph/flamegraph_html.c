@@ -139,14 +139,18 @@ static void flamegraph_html_put_notes(struct grt_page *p, const struct grt_notes
 	grt_page_text(p, "]");
 }
 
+/* An estimate's unit begins with ~, which units.js puts before the number. */
 static void flamegraph_html_put_look(const struct flamegraph *f, const char *graph, struct grt_page *p)
 {
+	char unit[64];
+
 	flamegraph_html_block(p, graph, "");
 	grt_page_printf(p, "{\"frames\": %u,\n\"weight\": %llu,\n\"before\": %llu", f->frames,
 			(unsigned long long)grt_stacks_total(f->s, GRT_STACKS_NOW),
 			(unsigned long long)grt_stacks_total(f->s, GRT_STACKS_BEFORE));
-	flamegraph_html_put_member(p, "title", f->look->title);
-	flamegraph_html_put_member(p, "unit", f->look->unit);
+	flamegraph_html_put_member(p, "title", f->look->estimated ? flamegraph_title(f) : f->look->title);
+	snprintf(unit, sizeof(unit), "%s%.30s", f->look->estimated ? "~" : "", f->look->unit);
+	flamegraph_html_put_member(p, "unit", unit);
 	flamegraph_html_put_member(p, "about", f->look->about);
 	flamegraph_html_put_member(p, "levels", f->look->levels);
 	flamegraph_html_put_kinds(p);
@@ -169,7 +173,7 @@ int flamegraph_html(struct flamegraph *f)
 
 	if (ret)
 		return ret;
-	grt_page_begin(&p, &f->out, f->look->title ? f->look->title : "Flame graph");
+	grt_page_begin(&p, &f->out, flamegraph_title(f));
 	flamegraph_html_put_data(f, "flame", &p);
 	return grt_page_end(&p);
 }

@@ -32,6 +32,9 @@ void flamegraph_printf(struct flamegraph *f, const char *fmt, ...) __attribute__
 /** flamegraph_escaped - text from outside, in XML or HTML */
 void flamegraph_escaped(struct flamegraph *f, const char *text, size_t len);
 
+/** flamegraph_title - of a picture */
+const char *flamegraph_title(const struct flamegraph *f);
+
 /** flamegraph_weight - a weight in the look's unit */
 void flamegraph_weight(const struct flamegraph *f, uint64_t weight, char *text, size_t room);
 
@@ -53,7 +56,8 @@ extern const struct flamegraph_kind flamegraph_kinds[];
 unsigned int flamegraph_kind_of(const char *text, size_t len);
 
 /* Each form writes the file. Return: 0, -ENOMEM, or -errno of a failed write */
-#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, help) int flamegraph_##name(struct flamegraph *f);
+#define GRT_FLAMEGRAPH_FORM(NAME, name, endings, drawn, places, help) \
+	int flamegraph_##name(struct flamegraph *f);
 #include "forms.def"
 
 /**

@@ -159,7 +159,8 @@ static void pprof_put_type(struct pprof *p, const char *suffix)
 	uint64_t name, unit;
 	uint8_t *at, *message;
 
-	snprintf(type, sizeof(type), "%s%s", p->f->look->weight ? p->f->look->weight : "weight", suffix);
+	snprintf(type, sizeof(type), "%s%s%s", p->f->look->estimated ? "estimated_" : "",
+		 p->f->look->weight ? p->f->look->weight : "weight", suffix);
 	name = pprof_word(p, type);
 	unit = pprof_word(p, pprof_unit(p->f->look->unit));
 	at = pprof_room(p, GRT_PB_MESSAGE_MAX + 2 * GRT_PB_NUMBER_MAX);

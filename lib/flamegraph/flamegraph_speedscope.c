@@ -86,8 +86,8 @@ static int speedscope_put_profile(struct flamegraph *f, enum grt_stacks_side sid
 	int ret;
 
 	flamegraph_put(f, "{\"type\": \"sampled\", \"name\": ");
-	snprintf(name, sizeof(name), "%s%s", f->look->weight ? f->look->weight : "weight",
-		 side == GRT_STACKS_BEFORE ? " before" : "");
+	snprintf(name, sizeof(name), "%s%s%s", f->look->estimated ? "estimated " : "",
+		 f->look->weight ? f->look->weight : "weight", side == GRT_STACKS_BEFORE ? " before" : "");
 	speedscope_put_string(f, name, strlen(name));
 	flamegraph_printf(f, ", \"unit\": \"%s\", \"startValue\": 0, \"endValue\": %llu,\n\"samples\": [",
 			  speedscope_unit(f->look->unit), (unsigned long long)grt_stacks_total(f->s, side));

@@ -151,7 +151,7 @@ static void flamegraph_svg_put_frame(struct flamegraph *f, const struct grt_stac
 
 static void flamegraph_svg_put_head(struct flamegraph *f, uint32_t height)
 {
-	const char *title = f->look->title ? f->look->title : "Flame graph";
+	const char *title = flamegraph_title(f);
 
 	flamegraph_put(f, "<title>");
 	flamegraph_escaped(f, title, strlen(title));

@@ -40,7 +40,10 @@ GRT_ANALYSIS_EVENT(gpu_time_event, grt_flame_event)
 
 static int gpu_time_finish(void *state, struct grt_pass *pass)
 {
-	return grt_flame_tree(state, pass->shape, pass->tree, pass->side);
+	int ret = grt_flame_tree(state, pass->shape, pass->tree, pass->side);
+
+	pass->estimated |= grt_launch_flame_estimated(grt_flame_launches(state)).processes;
+	return ret;
 }
 
 static double gpu_time_percent(uint64_t part, uint64_t whole)
@@ -64,6 +67,28 @@ static void note_whys(struct grt_notes *notes, const struct grt_launch_flame *f)
 			grt_note(notes, "  %s", why);
 	if (n > WHYS_SHOWN)
 		grt_note(notes, "  %" PRIu32 " processes more are not traced", n - WHYS_SHOWN);
+}
+
+void grt_flame_note_estimated(struct grt_notes *notes, const struct grt_launch_flame *f)
+{
+	struct grt_launch_estimated e = grt_launch_flame_estimated(f);
+	char interval[96] = "no interval: that takes one process and 10 windows";
+
+	if (!e.processes)
+		return;
+	if (e.total.interval)
+		snprintf(interval, sizeof(interval), "95 %% interval %.3f to %.3f ms",
+			 (double)e.total.low / 1e6, (double)e.total.high / 1e6);
+	grt_note(notes,
+		 "weights are estimated for all of the time, from %" PRIu32
+		 " windows at random places, %.1f s of %.1f s (%.2f %%): ~%.3f ms of GPU time, %s",
+		 e.windows, (double)e.watched / 1e9, (double)e.of / 1e9,
+		 e.of ? 100.0 * (double)e.watched / (double)e.of : 0, (double)e.total.value / 1e6, interval);
+	if (e.beside)
+		grt_note(notes,
+			 "  %" PRIu64
+			 " kernels and copies were launched a moment before or after a window: not in it",
+			 e.beside);
 }
 
 static void note_missing(struct grt_notes *notes, const struct grt_launches_count *n)
@@ -104,6 +129,13 @@ static void note_symbols(struct grt_notes *notes, const struct grt_symbols_count
 		grt_note(notes, "  this grtrace was built without elfutils: functions have no names");
 }
 
+static uint64_t estimated_beside(const struct grt_launch_flame *f, uint64_t most)
+{
+	uint64_t beside = grt_launch_flame_estimated(f).beside;
+
+	return beside < most ? beside : most;
+}
+
 /* Return: whether there is anything of CUDA in the trace */
 static bool note_launches(struct grt_notes *notes, const struct grt_launch_flame *f)
 {
@@ -131,6 +163,8 @@ static bool note_launches(struct grt_notes *notes, const struct grt_launch_flame
 			 "  %" PRIu64
 			 " calls of probed functions have no GPU time: show them with --weight launches",
 			 n.probed);
+	grt_flame_note_estimated(notes, f);
+	n.unknown -= estimated_beside(f, n.unknown);
 	note_missing(notes, &n);
 	note_symbols(notes, grt_launch_flame_symbols(f));
 	return true;

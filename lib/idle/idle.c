@@ -21,6 +21,7 @@
 #define IN_FLIGHT_MAX 65536U
 #define PROCESSES_MAX 65536U
 #define KERNELS_MAX 65536U
+#define STACKS_MAX 65536U
 /* Calls of CUDA's, the ones that have a stack of their own, have small numbers. */
 #define SINCE_BIT 0x80000000U
 /* And for each device one of each cause, which take what finds no place: sums stay whole. */
@@ -375,6 +376,7 @@ static int idle_take(struct grt_idleness *x, struct idle_device *d, const struct
 			d->reached = to;
 		}
 		d->device.inferred |= w->inferred;
+		ret = ret ?: idle_ends_add(x, d, w, to - from);
 	}
 	d->any = true;
 	return ret;
@@ -677,21 +679,26 @@ static int idle_see_ioctl(struct grt_idleness *x, const struct grt_event *e)
 {
 	struct grt_submitter_piece p = {.to = e->time};
 	struct grt_key key = {{(uint64_t)e->pid << 32 | e->tid}};
-	void *begin;
+	struct idle_call *call;
 	int ret;
 
 	if (e->type == GRT_EV_IOCTL_ENTER) {
-		ret = grt_keyed_get_or_replace(&x->inside, &key, NULL, &begin);
+		ret = grt_keyed_get_or_replace(&x->inside, &key, NULL, (void **)&call);
 		if (!ret)
-			*(uint64_t *)begin = e->time;
+			*call = (struct idle_call){.begin = e->time};
 		return ret;
 	}
-	begin = grt_keyed_find(&x->inside, &key);
-	if (!begin)
+	call = grt_keyed_find(&x->inside, &key);
+	if (!call)
 		return 0;
-	p.from = *(uint64_t *)begin;
+	if (e->type == GRT_EV_CALL_STACK) {
+		call->user = ((const struct grt_ev_call_stack *)e)->user;
+		return 0;
+	}
+	p.from = call->begin;
+	p.user = call->user;
 	p.call = ((const struct grt_ev_ioctl_exit *)e)->cmd;
-	grt_keyed_remove(&x->inside, begin);
+	grt_keyed_remove(&x->inside, call);
 	return p.call ? grt_submitters_call(&x->submitters, e->pid, e->tid, GRT_SUBMITTER_IOCTLS, &p) : 0;
 }
 
@@ -719,6 +726,7 @@ static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
 	case GRT_EV_LAUNCH:
 		return idle_see_launch(x, (const struct grt_ev_launch *)e);
 	case GRT_EV_IOCTL_ENTER:
+	case GRT_EV_CALL_STACK:
 	case GRT_EV_IOCTL_EXIT:
 		return idle_see_ioctl(x, e);
 	case GRT_EV_STACK:
@@ -772,10 +780,11 @@ int grt_idleness_new(struct grt_idleness **out, const struct grt_idleness_option
 	grt_keyed_init(&x->devices, sizeof(struct idle_device *), GRT_IDLE_DEVICES_MAX);
 	grt_keyed_init(&x->by_key, sizeof(uint32_t), ROWS_ALL);
 	grt_keyed_init(&x->stacks, sizeof(uint32_t), IN_FLIGHT_MAX);
-	grt_keyed_init(&x->inside, sizeof(uint64_t), IN_FLIGHT_MAX);
+	grt_keyed_init(&x->inside, sizeof(struct idle_call), IN_FLIGHT_MAX);
 	grt_keyed_init(&x->processes, sizeof(uint64_t), PROCESSES_MAX);
 	grt_keyed_init(&x->wakers, 17, PROCESSES_MAX);
 	grt_keyed_init(&x->kernels, 1, KERNELS_MAX);
+	grt_keyed_init(&x->worked, sizeof(struct grt_stack_end_sum), STACKS_MAX);
 	if (!grt_threads_new(&x->threads, &threads))
 		return 0;
 	grt_idleness_free(x);
@@ -810,7 +819,7 @@ int grt_idleness_end(struct grt_idleness *x, const struct grt_names *names, uint
 	x->last = last > x->first ? last : x->first;
 	for (uint32_t i = 0; i < x->devices.used && !ret; i++)
 		ret = idle_end_device(x, x->device[i]);
-	return ret ?: idle_name_all(x, names);
+	return ret ?: idle_ends_sum(x) ?: idle_name_all(x, names);
 }
 
 const struct grt_idleness_device *grt_idleness_device(const struct grt_idleness *x, uint32_t number)
@@ -839,8 +848,11 @@ uint32_t grt_idleness_rows(const struct grt_idleness *x, const struct grt_idlene
 
 struct grt_idleness_count grt_idleness_count(const struct grt_idleness *x)
 {
+	const struct grt_images *images = x->launches ? grt_launches_images(x->launches) : NULL;
 	struct grt_idleness_count n = x->count;
 
+	for (uint32_t i = 0; images && i < images->images; i++)
+		n.chosen += images->image[i]->watch.parts != 0;
 	n.threads_over = x->submitters.over;
 	n.unkept = x->options.keep ? n.unkept : 0;
 	return n;
@@ -872,6 +884,7 @@ void grt_idleness_free(struct grt_idleness *x)
 	grt_keyed_free(&x->devices);
 	grt_keyed_free(&x->by_key);
 	grt_keyed_free(&x->stacks);
+	grt_keyed_free(&x->worked);
 	grt_keyed_free(&x->inside);
 	grt_keyed_free(&x->processes);
 	grt_keyed_free(&x->wakers);

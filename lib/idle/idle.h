@@ -20,6 +20,7 @@
 #include <grtrace/grtrace.h>
 #include <grtrace/jobs.h>
 
+#include "stack/stack_ends.h"
 #include "table/table.h"
 #include "trace/names.h"
 
@@ -52,6 +53,7 @@ const char *grt_idleness_cause_name(unsigned int cause);
  * @first, @last: the time that is looked at, ns; @left_out: of it, not recorded, see stack/windows.h
  * @busy: ns in which some of its work ran; @inferred: it rests on stamps that were not observed
  * @cause: the other ns by cause
+ * @ends: where the stacks of its work end, by grt_idleness_end()
  */
 struct grt_idleness_device {
 	uint32_t number;
@@ -75,6 +77,7 @@ struct grt_idleness_device {
 	uint64_t busy;
 	bool inferred;
 	uint64_t cause[GRT_IDLE_CAUSES];
+	struct grt_stack_ends ends;
 };
 
 /** grt_idleness_ns - how long it was idle */
@@ -149,6 +152,8 @@ struct grt_idleness_options {
  * @unkept: parts that @keep had no room for
  * @not_followed: ns of gaps in which a submitter was that nobody followed
  * @threads_over: records of threads beyond GRT_SUBMITTERS_MAX
+ * @chosen: CUDA processes that were watched in windows at random places only
+ * @ends_over: work of stacks for which there was no room, and which is not in @ends of its device
  */
 struct grt_idleness_count {
 	uint64_t late;
@@ -157,6 +162,8 @@ struct grt_idleness_count {
 	uint64_t unkept;
 	uint64_t not_followed;
 	uint64_t threads_over;
+	uint64_t chosen;
+	uint64_t ends_over;
 };
 
 struct grt_idleness;

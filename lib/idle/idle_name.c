@@ -12,8 +12,8 @@
 #include "codes/cuda_codes.h"
 #include "codes/ioctl_names.h"
 #include "idle_parts.h"
+#include "stack/frame_text.h"
 #include "stack/own_code.h"
-#include "stack/stacks.h"
 
 /* Bytes of all stacks' texts; of stacks of less time than those that take them up, some frames are left. */
 #define TEXT_MAX (32U << 20)
@@ -29,13 +29,6 @@ struct place {
 	char *stack;
 	const char *set_up;
 };
-
-static const char *idle_base_of(const char *path)
-{
-	const char *base = strrchr(path, '/');
-
-	return base ? base + 1 : path;
-}
 
 /* --------------------------------------------------- stacks of an image's nodes */
 
@@ -54,7 +47,7 @@ static int frame_of_node(struct grt_idleness *x, const struct grt_image *i, uint
 				     .function = grt_image_string(i, n->function)};
 	if (!n->ip)
 		return 0;
-	if (grt_image_frames_text(x->image_frames, i, node, &found, &len))
+	if (grt_image_frames_function(x->image_frames, i, node, &found, &len))
 		return -ENOMEM;
 	f->function = *text = strndup(found, len);
 	return *text ? 0 : -ENOMEM;
@@ -63,19 +56,20 @@ static int frame_of_node(struct grt_idleness *x, const struct grt_image *i, uint
 static int name_own_node(struct grt_idleness *x, const struct grt_image *i, uint32_t node, struct place *out)
 {
 	struct grt_code_frame f;
+	const char *placed;
 	char *text;
-	int n;
+	size_t len;
 
-	if (frame_of_node(x, i, node, &text, &f))
+	if (frame_of_node(x, i, node, &text, &f) ||
+	    grt_image_frames_text(x->image_frames, i, node, &placed, &len))
 		return -ENOMEM;
-	n = f.source ? asprintf(&out->text, "%s:%u", idle_base_of(f.source), grt_image_node(i, node)->line)
-		     : asprintf(&out->text, "%s", f.function ? f.function : "?");
-	if (n < 0)
+	if (!f.source)
+		out->text = len ? strndup(placed, len) : strdup("?");
+	else if (asprintf(&out->text, "%s:%u", grt_frame_base(f.source), grt_image_node(i, node)->line) < 0)
 		out->text = NULL;
-	else if (f.function)
-		out->function = strdup(f.function);
+	out->function = f.function ? strdup(f.function) : NULL;
 	free(text);
-	return n < 0 || (f.function && !out->function) ? -ENOMEM : 0;
+	return !out->text || (f.function && !out->function) ? -ENOMEM : 0;
 }
 
 static int place_of_node(struct grt_idleness *x, const struct grt_image *i, uint32_t node, struct place *out)
@@ -87,7 +81,7 @@ static int place_of_node(struct grt_idleness *x, const struct grt_image *i, uint
 	char *text;
 	int ret;
 
-	ret = grt_image_frames_folded(x->image_frames, i, node,
+	ret = grt_image_frames_folded(x->image_frames, i, node, true,
 				      x->text < TEXT_MAX ? GRT_IMAGE_FRAMES_FOLDED_MAX : TEXT_LEAST,
 				      &out->stack);
 	if (ret)
@@ -106,68 +100,54 @@ static int place_of_node(struct grt_idleness *x, const struct grt_image *i, uint
 
 /* ------------------------------------------------------- stacks of FRAME records */
 
-/* The text of a node of a tree, for free(); NULL: no memory. */
-static char *text_in_tree(const struct grt_stacks *tree, uint32_t node)
+/* The function of a frame, for free(); NULL: no memory. */
+static char *idle_function_of(const struct grt_frames *frames, uint32_t id, uint32_t i)
 {
 	size_t len;
-	const char *text = grt_stacks_text(tree, grt_stacks_node(tree, node)->name, &len);
+	const char *text = grt_frames_function(frames, id, i, &len);
 
 	return strndup(text, len);
 }
 
-/* @path: nodes of @tree, the innermost first, of the stack @id. */
-static int place_in_tree(const struct grt_frames *frames, uint32_t id, const struct grt_stacks *tree,
-			 const uint32_t *path, uint32_t depth, struct place *out)
+/* A frame is seen, and is added to the text of the stack. Return: 0 or -ENOMEM */
+static int idle_see_frame(const struct grt_frames *frames, uint32_t id, uint32_t i, struct grt_own_place *own,
+			  struct place *out, FILE *file)
 {
-	struct grt_own_place own = {.found = false};
-	struct grt_code_frame f = {.source = NULL};
-	struct grt_frame_place at;
-	struct grt_memfile m;
-	FILE *file = grt_memfile_open(&m);
-	char *text = NULL;
-	size_t len;
+	const struct grt_frame_place at = grt_frames_place(frames, id, i);
+	char *function = idle_function_of(frames, id, i), *text = grt_frames_text(frames, id, i);
+	const struct grt_code_frame f = {.function = function, .module = at.module};
+	int ret = function && text ? 0 : -ENOMEM;
 
-	for (uint32_t i = depth; file && i-- > 0;) {
-		free(text);
-		text = text_in_tree(tree, path[i]);
-		if (!text)
-			break;
-		f.function = text;
-		at = grt_frames_place(frames, id, i);
-		f.module = at.module;
-		/* what a header of the system has inlined into the user's code is none of it */
-		if (!at.file || strncmp(at.file, "/usr/include/", 13) != 0)
-			grt_own_place_see(&own, &f, path[i]);
+	/* what a header of the system has inlined into the user's code is none of it */
+	if (!ret && (!at.file || strncmp(at.file, "/usr/include/", 13) != 0))
+		grt_own_place_see(own, &f, i);
+	if (!ret)
 		out->set_up = out->set_up ?: grt_code_set_up(&f);
-		fprintf(file, "%s%s", i + 1 == depth ? "" : ";", text);
-	}
-	out->stack = grt_memfile_close(&m, file, &len);
-	out->whole = own.whole;
-	if (own.found)
-		out->text = text_in_tree(tree, own.at);
+	fprintf(file, "%s%s", i + 1 == grt_frames_depth(frames, id) ? "" : ";", text ?: "");
+	free(function);
 	free(text);
-	return out->stack && (!own.found || out->text) ? 0 : -ENOMEM;
+	return ret;
 }
 
 static int place_of_frames(struct grt_idleness *x, uint32_t id, struct place *out)
 {
-	uint32_t path[GRT_STACKS_DEPTH_MAX], depth = 0, node = GRT_STACKS_ROOT;
-	struct grt_stacks *tree;
-	int ret;
+	struct grt_own_place own = {.found = false};
+	struct grt_memfile m;
+	FILE *file;
+	int ret = 0;
 
 	if (!x->frames.text || !grt_frames_has(&x->frames, id))
 		return 0;
-	ret = grt_stacks_new(&tree);
-	if (ret)
-		return ret;
-	ret = grt_frames_put(&x->frames, id, tree, &node);
-	for (; !ret && node != GRT_STACKS_ROOT && depth < GRT_STACKS_DEPTH_MAX;
-	     node = grt_stacks_node(tree, node)->parent)
-		path[depth++] = node;
-	if (!ret && depth)
-		ret = place_in_tree(&x->frames, id, tree, path, depth, out);
-	grt_stacks_free(tree);
-	return ret;
+	file = grt_memfile_open(&m);
+	for (uint32_t i = grt_frames_depth(&x->frames, id); file && i-- > 0 && !ret;)
+		ret = idle_see_frame(&x->frames, id, i, &own, out, file);
+	out->stack = grt_memfile_close(&m, file, NULL);
+	out->whole = own.whole;
+	if (own.found) {
+		out->text = grt_frames_text(&x->frames, id, own.at);
+		out->function = idle_function_of(&x->frames, id, own.at);
+	}
+	return out->stack && (!own.found || (out->text && out->function)) ? ret : -ENOMEM;
 }
 
 /* ------------------------------------------------------------------- rows */

@@ -93,6 +93,12 @@ struct idle_at {
 	uint32_t since;
 };
 
+/** struct idle_call - an ioctl that a thread is in; @user: stack id of the stack that entered it, 0: none */
+struct idle_call {
+	uint64_t begin;
+	uint32_t user;
+};
+
 /** struct idle_image - @nodes: that were looked at; @interpreted: one of them is of an interpreter */
 struct idle_image {
 	uint32_t nodes;
@@ -116,10 +122,11 @@ struct grt_idleness {
 	struct idle_row **row;
 	uint32_t rows, row_room;
 	struct grt_keyed stacks;    /* of jobs in flight, by (ctx, seqno) */
-	struct grt_keyed inside;    /* when threads entered an ioctl */
+	struct grt_keyed inside;    /* struct idle_call by thread */
 	struct grt_keyed processes; /* when they began */
 	struct grt_keyed wakers;    /* their names */
 	struct grt_keyed kernels;   /* by device and name */
+	struct grt_keyed worked;    /* struct grt_stack_end_sum by device, image and stack */
 	struct idle_image *image;
 	uint32_t images;
 	struct grt_idleness_part *part;
@@ -129,6 +136,13 @@ struct grt_idleness {
 	size_t text;
 	struct grt_idleness_count count;
 };
+
+/** idle_ends_add - work of @ns. Return: 0 or -ENOMEM */
+int idle_ends_add(struct grt_idleness *x, const struct idle_device *d, const struct idle_work *w,
+		  uint64_t ns);
+
+/** idle_ends_sum - the trace is over: of each device. Return: 0 or -ENOMEM */
+int idle_ends_sum(struct grt_idleness *x);
 
 /** idle_name_all - the texts of devices and rows, and the list of rows. Return: 0 or -ENOMEM */
 int idle_name_all(struct grt_idleness *x, const struct grt_names *names);

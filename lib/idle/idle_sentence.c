@@ -19,6 +19,9 @@ static const char *const phrases[GRT_IDLE_CAUSES] = {
 #include "idle_causes.def"
 };
 
+/* From which share of its work on it is said that stacks do not reach the program's entry, percent. */
+#define ENDS_LEAST 5U
+
 static void put_ns(FILE *out, uint64_t ns)
 {
 	char text[GRT_UNITS_MAX];
@@ -114,6 +117,28 @@ static void put_idle(FILE *out, const struct grt_idleness *x, const struct grt_i
 		fputs(" What that code did meanwhile was not recorded: record -e sched, too.", out);
 }
 
+/* Of stacks of which it is known that they end too early, and why most of them do. */
+static void put_ends(FILE *out, const struct grt_stack_ends *e)
+{
+	uint64_t ns = 0, all = grt_stack_ends_ns(e);
+	unsigned int most = GRT_STACK_END_UNKNOWN;
+
+	for (unsigned int i = 0; i < GRT_STACK_ENDS; i++) {
+		if (i == GRT_STACK_END_ENTRY || i == GRT_STACK_END_UNKNOWN)
+			continue;
+		ns += e->end[i].ns;
+		if (most == GRT_STACK_END_UNKNOWN || e->end[i].ns > e->end[most].ns)
+			most = i;
+	}
+	if (!ns || ns < all / 100 * ENDS_LEAST)
+		return;
+	fputs(" The stacks of ", out);
+	put_share(out, ns, all);
+	fprintf(out,
+		" of its work end before the program's entry, most of them for this reason: %s (report --by ends).",
+		grt_stack_end_help(most));
+}
+
 static void idle_sentence_put(FILE *out, const struct grt_idleness *x, const struct grt_idleness_device *d)
 {
 	uint64_t idle = grt_idleness_ns(d), span = d->busy + idle;
@@ -129,6 +154,7 @@ static void idle_sentence_put(FILE *out, const struct grt_idleness *x, const str
 		fputs(" Jobs were sampled: when it was idle is unknown.", out);
 	else if (idle)
 		put_idle(out, x, d, idle);
+	put_ends(out, &d->ends);
 }
 
 char *grt_idleness_sentence(const struct grt_idleness *x, const struct grt_idleness_device *d)

@@ -247,6 +247,11 @@ static void note_idle(const struct grt_idleness *x, struct grt_pass *pass)
 		grt_note(pass->notes,
 			 "idle time: %" PRIu64 " events are not in the trace: it may be too high", missing);
 
+	if (n.chosen)
+		grt_note(
+			pass->notes,
+			"idle time is that of windows at random places: it is not scaled up, and work that was launched "
+			"before a window is not seen in it");
 	if (n.late)
 		grt_note(pass->notes, "idle time: %" PRIu64 " jobs and records came late: it may be too high",
 			 n.late);

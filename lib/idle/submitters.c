@@ -209,6 +209,7 @@ static void call_at(const struct ring *r, uint64_t *i, uint64_t at, struct grt_s
 		++*i;
 	c = *i < r->n ? &r->at[*i % r->room] : NULL;
 	out->call = c && c->from <= at ? c->call : 0;
+	out->user = out->call ? c->user : 0;
 	out->after = !out->call && *i > oldest(r) ? r->at[(*i - 1) % r->room].after : 0;
 	out->to = !c ? UINT64_MAX : c->from <= at ? c->to : c->from;
 }
@@ -233,6 +234,7 @@ int grt_submitters_divide(struct grt_submitters *s, uint32_t pid, uint32_t tid, 
 		call_at(&t->call[kind], &in_call, at, &call);
 		p.from = at;
 		p.call = call.call;
+		p.user = p.user ?: call.user;
 		p.after = call.after;
 		p.to = p.to < call.to ? p.to : call.to;
 		p.to = p.to < to ? p.to : to;

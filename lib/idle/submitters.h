@@ -34,7 +34,7 @@ enum grt_submitter_calls {
 /**
  * struct grt_submitter_piece - a part of a thread's time
  * @state: enum grt_thread_state, or GRT_SUBMITTER_NOT_FOLLOWED
- * @user: stack id of the user stack it slept in, 0: none
+ * @user: stack id of the user stack it slept in, or that entered the call, 0: none
  * @waker, @waker_pid: who ended its sleep, 0: nobody, or unknown
  * @call: number of the call that it was in, 0: in none
  * @after: node of the stack of the call that returned before, 0: unknown, or it was in a call

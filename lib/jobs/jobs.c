@@ -1125,6 +1125,20 @@ bool grt_job_touches(const struct grt_job *job, uint64_t first, uint64_t last)
 	return before && after;
 }
 
+int grt_jobs_settle(struct grt_jobs *j, uint64_t time)
+{
+	const struct grt_job *job;
+	int r = 0;
+
+	while (!r && j->done_used) {
+		job = job_at(j, &j->done[j->done_first]);
+		if (job && job->state == JOB_DONE && job->time[GRT_STAMP_COMPLETE] >= time)
+			break;
+		r = leave_window(j);
+	}
+	return r;
+}
+
 int grt_jobs_flush(struct grt_jobs *j)
 {
 	struct grt_job *job;
@@ -1138,15 +1152,6 @@ int grt_jobs_flush(struct grt_jobs *j)
 	r = r ?: list_oldest(j);
 	while (!r && (job = next_oldest(j)))
 		r = retire(j, job);
-	return r;
-}
-
-int grt_jobs_hand_over(struct grt_jobs *j)
-{
-	int r = 0;
-
-	while (!r && j->done_used)
-		r = leave_window(j);
 	return r;
 }
 

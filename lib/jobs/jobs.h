@@ -24,10 +24,10 @@ _Static_assert(sizeof(struct grt_job) == 128, "two cache lines");
 uint64_t grt_jobs_completed_again(const struct grt_jobs *j);
 
 /**
- * grt_jobs_hand_over - jobs that are done do not wait for the window: who shows what happens now wants them
- * now. What a thread still waits for is held. Return: 0 or what the sink returned
+ * grt_jobs_settle - ends the window of jobs that were complete before @time, ns: for those who want jobs
+ * while events still come. Return: 0 or what the sink returned
  */
-int grt_jobs_hand_over(struct grt_jobs *j);
+int grt_jobs_settle(struct grt_jobs *j, uint64_t time);
 
 /**
  * grt_jobs_each_running - calls @fn for each job that runs, or has ended and is not complete: it has a START.

@@ -185,6 +185,8 @@ static const struct grt_meaning meanings[] = {
 	{.type = GRT_EV_COUNTER, .field = "value", .show = SIGNED, .is_set = has_value},
 	{.type = GRT_EV_STACK, .field = "user", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_STACK, .field = "kernel", .show = NUMBER, .absent = ZERO},
+	{.type = GRT_EV_CALL_STACK, .field = "user", .show = NUMBER, .absent = ZERO},
+	{.type = GRT_EV_CALL_STACK, .field = "kernel", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_SAMPLE, .field = "user", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_SAMPLE, .field = "kernel", .show = NUMBER, .absent = ZERO},
 	{.field = "nv_engine", .show = WORD, .word = word_nv_engine},

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/memfile.h"
 #include "codes/cuda_codes.h"
 #include "path_run.h"
 #include "threads/threads.h"
@@ -170,26 +171,20 @@ uint32_t path_fence_of(struct grt_path *s, uint64_t ctx, uint64_t seqno)
 /* The innermost frames of a stack of FRAME records, innermost first. Return: 0 or -ENOMEM */
 static int path_frames_text(struct grt_path *s, uint32_t stack, char **out)
 {
-	struct grt_stacks *tree;
-	uint32_t node = GRT_STACKS_ROOT;
-	char *text = NULL;
-	size_t room, len;
-	FILE *f = open_memstream(&text, &room);
-	int ret = grt_stacks_new(&tree) ?: f ? 0 : -ENOMEM;
+	uint32_t depth = grt_frames_depth(&s->frames, stack);
+	struct grt_memfile m;
+	FILE *f = grt_memfile_open(&m);
+	char *frame;
+	int ret = f ? 0 : -ENOMEM;
 
-	ret = ret ?: grt_frames_put(&s->frames, stack, tree, &node);
-	for (unsigned int i = 0; !ret && i < FRAMES_SHOWN && node != GRT_STACKS_ROOT; i++) {
-		const struct grt_stacks_node *n = grt_stacks_node(tree, node);
-		const char *name = grt_stacks_text(tree, n->name, &len);
-
-		fprintf(f, "%s%.*s", i ? " < " : "", (int)len, name);
-		node = n->parent;
+	for (uint32_t i = 0; !ret && i < FRAMES_SHOWN && i < depth; i++) {
+		frame = grt_frames_text(&s->frames, stack, i);
+		ret = frame ? 0 : -ENOMEM;
+		fprintf(f, "%s%s", i ? " < " : "", frame ?: "");
+		free(frame);
 	}
-	grt_stacks_free(tree);
-	if (f)
-		fclose(f);
-	*out = text;
-	return text ? ret : -ENOMEM;
+	*out = grt_memfile_close(&m, f, NULL);
+	return *out ? ret : -ENOMEM;
 }
 
 static int act_stack_text(struct grt_path *s, const struct path_act *a, char **out)

@@ -36,7 +36,9 @@ extern const char *const grt_flame_weight_words[];
 extern const char *const grt_flame_only_words[];
 
 /** struct grt_flame_shape - the choices; all zero: time, everything, on the frame that the source has of
- * itself; @compared: with another trace, whose processes have other pids: processes of one name are one frame
+ * itself; @compared: with another trace, whose processes have other pids: processes of one name are one
+ * frame;
+ * @places: the text of a frame has its line, for programs that read it there
  */
 struct grt_flame_shape {
 	enum grt_flame_by by;
@@ -44,6 +46,7 @@ struct grt_flame_shape {
 	enum grt_flame_only only;
 	enum grt_flame_ranges ranges;
 	bool compared;
+	bool places;
 };
 
 /* Not known, in struct grt_flame_op. */

@@ -3,14 +3,18 @@
 #include "frames.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
+#include "frame_text.h"
 
 #define DEPTH_MAX 1024U
 /* Paths of object files and sources, and bytes of one. */
 #define PATHS_MAX 131072U
 #define PATH_BYTES_MAX 4096U
+/* As grt_stacks_name() has it. */
+#define FRAMES_UNNAMED "[unknown]"
 
 /** struct grt_frames_stack - @symbol: one for each of the @depth frames, innermost first: number of its text
  * plus 1, 0: not told; @place: the same number of them, NULL: none was told; @end: enum grt_stack_end */
@@ -263,22 +267,62 @@ struct grt_frame_place grt_frames_place(const struct grt_frames *f, uint32_t id,
 					n->inlined};
 }
 
-int grt_frames_put(const struct grt_frames *f, uint32_t id, struct grt_stacks *tree, uint32_t *node)
+uint32_t grt_frames_depth(const struct grt_frames *f, uint32_t id)
 {
 	const struct grt_frames_stack *s = id ? frames_find_stack(f, id) : NULL;
-	const char *text, *file;
+
+	return s ? s->depth : 0;
+}
+
+const char *grt_frames_function(const struct grt_frames *f, uint32_t id, uint32_t index, size_t *len)
+{
+	uint32_t symbol = frames_find_stack(f, id)->symbol[index];
+
+	*len = strlen(FRAMES_UNNAMED);
+	return symbol ? grt_stacks_text(f->text, symbol - 1, len) : FRAMES_UNNAMED;
+}
+
+char *grt_frames_text(const struct grt_frames *f, uint32_t id, uint32_t index)
+{
+	const struct grt_frame_place at = grt_frames_place(f, id, index);
 	size_t len;
+	const char *function = grt_frames_function(f, id, index, &len);
+
+	return grt_frame_text(function, len, at.line ? at.file : NULL, at.line);
+}
+
+/* The function alone, where the tree has its lines beside it. */
+static int frames_put_function(const struct grt_frames *f, uint32_t id, uint32_t i, struct grt_stacks *tree,
+			       uint32_t *node)
+{
+	const struct grt_frame_place at = grt_frames_place(f, id, i);
+	size_t len;
+	const char *text = grt_frames_function(f, id, i, &len);
+	int ret = grt_stacks_frame(tree, *node, text, len, node);
+
+	if (ret || !at.file || !at.line)
+		return ret;
+	return grt_stacks_lines(tree, grt_stacks_node(tree, *node)->name, at.file, at.line);
+}
+
+static int frames_put_text(const struct grt_frames *f, uint32_t id, uint32_t i, struct grt_stacks *tree,
+			   uint32_t *node)
+{
+	char *text = grt_frames_text(f, id, i);
+	int ret = text ? grt_stacks_word(tree, text, node) : -ENOMEM;
+
+	free(text);
+	return ret;
+}
+
+int grt_frames_put(const struct grt_frames *f, uint32_t id, bool places, struct grt_stacks *tree,
+		   uint32_t *node)
+{
 	int ret = 0;
 
-	for (uint32_t i = s ? s->depth : 0; i-- > 0 && !ret;) {
-		len = 0;
-		text = s->symbol[i] ? grt_stacks_text(f->text, s->symbol[i] - 1, &len) : "";
-		ret = grt_stacks_frame(tree, *node, text, len, node);
-		file = s->place && s->place[i].line ? frames_path(f, s->place[i].file) : NULL;
-		if (!ret && file)
-			ret = grt_stacks_lines(tree, grt_stacks_node(tree, *node)->name, file,
-					       s->place[i].line);
-	}
+	for (uint32_t i = grt_frames_depth(f, id); i-- > 0 && !ret;)
+		ret = places ? frames_put_text(f, id, i, tree, node)
+			     : frames_put_function(f, id, i, tree, node);
 	return ret;
 }
 

@@ -63,13 +63,24 @@ bool grt_frames_is_entry(const char *text, size_t len);
  * the walk knew of it */
 enum grt_stack_end grt_frames_end(const struct grt_frames *f, uint32_t id);
 
+/** grt_frames_depth - how many frames a stack has */
+uint32_t grt_frames_depth(const struct grt_frames *f, uint32_t id);
+
+/** grt_frames_function - that of frame @index < grt_frames_depth(), 0: the innermost; not terminated */
+const char *grt_frames_function(const struct grt_frames *f, uint32_t id, uint32_t index, size_t *len);
+
+/** grt_frames_text - the same with its place, see frame_text.h. Return: a text for free(); NULL: no memory */
+char *grt_frames_text(const struct grt_frames *f, uint32_t id, uint32_t index);
+
 /**
  * grt_frames_put - the frames of a stack in a tree, outermost first; none where it has none
  * @id: of the stack, 0: none
+ * @places: of frames of functions that are at several lines, each line is a frame of its own
  * @node: that they stand on; becomes that of the innermost
  * Return: 0 or -ENOMEM
  */
-int grt_frames_put(const struct grt_frames *f, uint32_t id, struct grt_stacks *tree, uint32_t *node);
+int grt_frames_put(const struct grt_frames *f, uint32_t id, bool places, struct grt_stacks *tree,
+		   uint32_t *node);
 
 /** grt_frames_place - of frame @index of a stack, 0: the innermost; valid until the next event */
 struct grt_frame_place grt_frames_place(const struct grt_frames *f, uint32_t id, uint32_t index);

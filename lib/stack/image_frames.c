@@ -15,6 +15,8 @@
 #include "base/grow.h"
 #include "base/memfile.h"
 #include "base/demangle.h"
+#include "base/texts.h"
+#include "frame_text.h"
 #include "frames.h"
 #include "own_code.h"
 #include "stack_ends.h"
@@ -23,6 +25,18 @@
 /* Frames of a stack that a brief text shows, innermost first, and bytes of each. */
 #define FRAMES_SHOWN 2U
 #define BRIEF_MAX 1024U
+
+/* Paths of sources. */
+#define FILES_MAX 131072U
+
+/** struct listed - a frame: the text of its function, the same with its place, and that place: @file of the
+ * paths, 0: the text of the function has it, or it is unknown */
+struct listed {
+	uint32_t function;
+	uint32_t placed;
+	uint32_t file;
+	uint32_t line;
+};
 
 /** struct place - @at: in the list, plus 1; 0: not looked up */
 struct place {
@@ -47,10 +61,12 @@ struct grt_image_frames {
 	struct grt_stacks *names;
 	struct image *image;
 	uint32_t images;
-	uint32_t *list;
+	struct grt_texts files;
+	struct listed *list;
 	uint32_t listed, room;
 	uint64_t tree;	   /* that stacks were last put into: grt_stacks_id() */
-	uint32_t *in_tree; /* number there of a name here, plus 1 */
+	bool places;	   /* as they were put */
+	uint32_t *in_tree; /* number there of a frame with its place here, plus 1 */
 	uint32_t in_trees;
 };
 
@@ -61,6 +77,7 @@ int grt_image_frames_new(struct grt_image_frames **out)
 	*out = f;
 	if (!f)
 		return -ENOMEM;
+	grt_texts_init(&f->files, FILES_MAX);
 	if (!grt_stacks_new(&f->names))
 		return 0;
 	grt_image_frames_free(f);
@@ -85,29 +102,41 @@ static struct image *image_of(struct grt_image_frames *f, const struct grt_image
 
 /* --------------------------------------------------------------- frames */
 
-static int list(struct grt_image_frames *f, struct place *p, const char *text)
+/* @file, @line: NULL, 0: unknown */
+static int list(struct grt_image_frames *f, struct place *p, const char *function, const char *file,
+		uint32_t line)
 {
-	if (grt_grow(&f->list, &f->room, f->listed + 1, 1024))
+	char *text = grt_frame_text(function, function ? strlen(function) : 0, line ? file : NULL, line);
+	struct listed *l;
+	int ret;
+
+	if (!text || grt_grow(&f->list, &f->room, f->listed + 1, 1024)) {
+		free(text);
 		return -ENOMEM;
+	}
 	p->frames++;
-	return grt_stacks_name(f->names, text, strlen(text), &f->list[f->listed++]);
+	l = &f->list[f->listed++];
+	*l = (struct listed){.line = line};
+	function = function ?: "?";
+	ret = grt_stacks_name(f->names, text, strlen(text), &l->placed)
+		      ?: grt_stacks_name(f->names, function, strlen(function), &l->function)
+		      ?: line && file ? grt_texts_add(&f->files, file, strlen(file), &l->file) : 0;
+	free(text);
+	return ret;
 }
 
-/* A function of an interpreter, or a note. */
+/* A function of an interpreter, whose text always has its place; or a note. */
 static int list_told(struct grt_image_frames *f, struct place *p, const struct grt_image *i,
 		     const struct grt_image_node *n)
 {
-	const char *function = grt_image_string(i, n->function), *file = grt_image_string(i, n->file), *base;
+	const char *function = grt_image_string(i, n->function), *file = grt_image_string(i, n->file);
 	char *text;
 	int ret;
 
 	if (!file)
-		return list(f, p, function ? function : "");
-	base = strrchr(file, '/');
-	if (asprintf(&text, n->line ? "%s (%s:%u)" : "%s (%s)", function ? function : "?",
-		     base ? base + 1 : file, n->line) < 0)
-		return -ENOMEM;
-	ret = list(f, p, text);
+		return list(f, p, function ?: "", NULL, 0);
+	text = grt_frame_text(function, function ? strlen(function) : 0, file, n->line);
+	ret = text ? list(f, p, text, NULL, 0) : -ENOMEM;
 	free(text);
 	return ret;
 }
@@ -163,10 +192,12 @@ static int image_frames_look_up(struct grt_image_frames *f, struct image *m, con
 }
 
 /* A function's name of the recording, as its source has it. */
-static int image_frames_list_linked(struct grt_image_frames *f, struct place *p, const char *linked)
+static int image_frames_list_linked(struct grt_image_frames *f, struct place *p, const struct grt_image *i,
+				    const struct grt_image_code *code)
 {
+	const char *linked = grt_image_string(i, code->function) ?: "?";
 	char *clean = grt_demangle(linked);
-	int ret = list(f, p, clean ? clean : linked);
+	int ret = list(f, p, clean ? clean : linked, grt_image_string(i, code->file), code->line);
 
 	free(clean);
 	return ret;
@@ -182,13 +213,13 @@ static int list_code(struct grt_image_frames *f, struct image *m, struct place *
 	int ret = 0;
 
 	for (uint32_t k = 0; code && k < codes && !ret; k++)
-		ret = image_frames_list_linked(f, p, grt_image_string(i, code[k].function) ?: "?");
+		ret = image_frames_list_linked(f, p, i, &code[k]);
 	if (code)
 		return ret;
 	ret = image_frames_look_up(f, m, i, n, &found);
 
 	for (unsigned int k = ret ? 0 : found.frames; k-- > 0 && !ret;)
-		ret = list(f, p, found.frame[k].function);
+		ret = list(f, p, found.frame[k].function, found.frame[k].file, found.frame[k].line);
 	return ret;
 }
 
@@ -217,9 +248,9 @@ static int image_frames_place_of(struct grt_image_frames *f, const struct grt_im
 	return ret;
 }
 
-/* Calls @put with the name of each frame of a stack, outermost first. */
+/* Calls @put with each frame of a stack, outermost first. */
 static int each_frame(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
-		      int (*put)(struct grt_image_frames *f, void *arg, uint32_t name), void *arg)
+		      int (*put)(struct grt_image_frames *f, void *arg, const struct listed *l), void *arg)
 {
 	uint32_t path[GRT_STACKS_DEPTH_MAX], depth = 0;
 	const struct grt_image_node *n = grt_image_node(i, node);
@@ -231,7 +262,7 @@ static int each_frame(struct grt_image_frames *f, const struct grt_image *i, uin
 	while (depth-- > 0 && !ret) {
 		ret = image_frames_place_of(f, i, path[depth], &p);
 		for (uint32_t k = 0; k < p.frames && !ret; k++)
-			ret = put(f, arg, f->list[p.at - 1 + k]);
+			ret = put(f, arg, &f->list[p.at - 1 + k]);
 	}
 	return ret;
 }
@@ -242,31 +273,41 @@ struct tree {
 	uint32_t *at;
 };
 
-/* A frame's text goes into the tree once: it may be long, and in thousands of stacks thousands of times. */
-static int put_in_tree(struct grt_image_frames *f, void *arg, uint32_t name)
+static int image_frames_name_in_tree(const struct grt_image_frames *f, struct grt_stacks *tree,
+				     const struct listed *l, uint32_t *there)
 {
-	struct tree *t = arg;
-	const char *text;
-	uint32_t there;
 	size_t len;
-	int ret = grt_grow_zeroed(&f->in_tree, &f->in_trees, name + 1, 256);
+	const char *text = grt_stacks_text(f->names, f->places ? l->placed : l->function, &len);
+	int ret = grt_stacks_name(tree, text, len, there);
 
-	if (!ret && !f->in_tree[name]) {
-		text = grt_stacks_text(f->names, name, &len);
-		ret = grt_stacks_name(t->stacks, text, len, &there);
-		f->in_tree[name] = ret ? 0 : there + 1;
-	}
-	return ret ? ret : grt_stacks_child(t->stacks, *t->at, f->in_tree[name] - 1, t->at);
+	if (ret || f->places || !l->file)
+		return ret;
+	return grt_stacks_lines(tree, *there, grt_texts_get(&f->files, l->file), l->line);
 }
 
-int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+/* A frame's text goes into the tree once: it may be long, and in thousands of stacks thousands of times. */
+static int put_in_tree(struct grt_image_frames *f, void *arg, const struct listed *l)
+{
+	struct tree *t = arg;
+	uint32_t there;
+	int ret = grt_grow_zeroed(&f->in_tree, &f->in_trees, l->placed + 1, 256);
+
+	if (!ret && !f->in_tree[l->placed]) {
+		ret = image_frames_name_in_tree(f, t->stacks, l, &there);
+		f->in_tree[l->placed] = ret ? 0 : there + 1;
+	}
+	return ret ? ret : grt_stacks_child(t->stacks, *t->at, f->in_tree[l->placed] - 1, t->at);
+}
+
+int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, bool places,
 			 struct grt_stacks *tree, uint32_t *at)
 {
 	struct tree t = {tree, at};
 
-	if (f->tree != grt_stacks_id(tree) && f->in_tree)
+	if ((f->tree != grt_stacks_id(tree) || f->places != places) && f->in_tree)
 		memset(f->in_tree, 0, f->in_trees * sizeof(*f->in_tree));
 	f->tree = grt_stacks_id(tree);
+	f->places = places;
 	return each_frame(f, i, node, put_in_tree, &t);
 }
 
@@ -274,14 +315,15 @@ int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, 
 struct folded {
 	FILE *out;
 	size_t left;
+	bool places;
 };
 
 /* Return: 0, -ENOMEM, or -E2BIG where it does not fit */
-static int put_in_text(struct grt_image_frames *f, void *arg, uint32_t name)
+static int put_in_text(struct grt_image_frames *f, void *arg, const struct listed *l)
 {
 	struct folded *t = arg;
 	size_t len;
-	const char *text = grt_stacks_text(f->names, name, &len);
+	const char *text = grt_stacks_text(f->names, t->places ? l->placed : l->function, &len);
 
 	if (t->left < len + 1)
 		return fputs("[cut];", t->out) == EOF ? -ENOMEM : -E2BIG;
@@ -289,12 +331,12 @@ static int put_in_text(struct grt_image_frames *f, void *arg, uint32_t name)
 	return fwrite(text, 1, len, t->out) != len || fputc(';', t->out) == EOF ? -ENOMEM : 0;
 }
 
-int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, size_t max,
-			    char **out)
+int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, bool places,
+			    size_t max, char **out)
 {
 	struct grt_memfile m;
 	size_t len;
-	struct folded t = {grt_memfile_open(&m), max};
+	struct folded t = {grt_memfile_open(&m), max, places};
 	int ret = t.out ? each_frame(f, i, node, put_in_text, &t) : -ENOMEM;
 
 	if (ret == -E2BIG)
@@ -307,29 +349,54 @@ int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *
 	return ret;
 }
 
-int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
-			  const char **text, size_t *len)
+/* The @k-th frame of a node from the outermost, GRT_SYMBOLS_FRAMES_MAX: the innermost; NULL: there is none.
+ * Return: 0 or -ENOMEM */
+static int image_frames_at(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, uint32_t k,
+			   const struct listed **out)
 {
 	struct place p;
 	int ret = image_frames_place_of(f, i, node, &p);
 
-	*text = "";
+	if (k == GRT_SYMBOLS_FRAMES_MAX && p.frames)
+		k = p.frames - 1;
+	*out = !ret && k < p.frames ? &f->list[p.at - 1 + k] : NULL;
+	return ret;
+}
+
+static const char *image_frames_get(const struct grt_image_frames *f, const struct listed *l, bool places,
+				    size_t *len)
+{
 	*len = 0;
-	if (!ret && p.frames)
-		*text = grt_stacks_text(f->names, f->list[p.at - 2 + p.frames], len);
+	return l ? grt_stacks_text(f->names, places ? l->placed : l->function, len) : "";
+}
+
+int grt_image_frames_function(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+			      const char **text, size_t *len)
+{
+	const struct listed *l;
+	int ret = image_frames_at(f, i, node, GRT_SYMBOLS_FRAMES_MAX, &l);
+
+	*text = image_frames_get(f, l, false, len);
+	return ret;
+}
+
+int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+			  const char **text, size_t *len)
+{
+	const struct listed *l;
+	int ret = image_frames_at(f, i, node, GRT_SYMBOLS_FRAMES_MAX, &l);
+
+	*text = image_frames_get(f, l, true, len);
 	return ret;
 }
 
 int grt_image_frames_inlined(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, uint32_t k,
 			     const char **text, size_t *len)
 {
-	struct place p;
-	int ret = image_frames_place_of(f, i, node, &p);
+	const struct listed *l;
+	int ret = image_frames_at(f, i, node, k, &l);
 
-	*text = "";
-	*len = 0;
-	if (!ret && k < p.frames)
-		*text = grt_stacks_text(f->names, f->list[p.at - 1 + k], len);
+	*text = image_frames_get(f, l, false, len);
 	return ret;
 }
 
@@ -352,7 +419,7 @@ int grt_image_frames_end(struct grt_image_frames *f, const struct grt_image *i, 
 		*end = n && !n->file ? grt_stack_end_of_root(grt_image_string(i, n->function)) : *end;
 		return 0;
 	}
-	ret = grt_image_frames_text(f, i, node, &text, &len);
+	ret = grt_image_frames_function(f, i, node, &text, &len);
 	if (!ret && grt_frames_is_entry(text, len))
 		*end = GRT_STACK_END_ENTRY;
 	return ret;
@@ -455,13 +522,12 @@ int grt_image_frames_line(struct grt_image_frames *f, const struct grt_image *i,
 {
 	uint32_t at = image_frames_told_line(i, node, true) ?: image_frames_told_line(i, node, false);
 	const struct grt_image_node *n = grt_image_node(i, at);
-	const char *file = n ? grt_image_string(i, n->file) : NULL, *base = file ? strrchr(file, '/') : NULL;
+	const char *file = n ? grt_image_string(i, n->file) : NULL;
 
 	out[0] = '\0';
 	if (!file)
 		return image_frames_put_function(f, i, node, out);
-	snprintf(out, GRT_IMAGE_FRAMES_LINE, n->line ? "%s:%u" : "%s", base && base[1] ? base + 1 : file,
-		 n->line);
+	snprintf(out, GRT_IMAGE_FRAMES_LINE, n->line ? "%s:%u" : "%s", grt_frame_base(file), n->line);
 	return 0;
 }
 
@@ -527,6 +593,7 @@ void grt_image_frames_free(struct grt_image_frames *f)
 	}
 	grt_symbols_free(f->symbols);
 	grt_stacks_free(f->names);
+	grt_texts_free(&f->files);
 	free(f->image);
 	free(f->list);
 	free(f->in_tree);

@@ -19,17 +19,21 @@ int grt_image_frames_new(struct grt_image_frames **out);
 /**
  * grt_image_frames_put - a stack, outermost frame first
  * @node: of @i; 0: nothing is put
+ * @places: as with grt_frames_put()
  * @at: the node of @tree that it stands on; becomes that of its innermost frame
  * Return: 0 or -ENOMEM
  */
-int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, bool places,
 			 struct grt_stacks *tree, uint32_t *at);
 
 /**
- * grt_image_frames_text - the innermost function of a frame
+ * grt_image_frames_function, grt_image_frames_text - the innermost function of a frame, and the same with its
+ * place (frame_text.h), which that of an interpreter always has
  * @text: not terminated; valid until the next call of any kind
  * Return: 0 or -ENOMEM
  */
+int grt_image_frames_function(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+			      const char **text, size_t *len);
 int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
 			  const char **text, size_t *len);
 
@@ -54,13 +58,14 @@ int grt_image_frames_end(struct grt_image_frames *f, const struct grt_image *i, 
 #define GRT_IMAGE_FRAMES_FOLDED_MAX (256U << 10)
 
 /**
- * grt_image_frames_folded - a stack as one text, outermost frame first, with ; between
+ * grt_image_frames_folded - a stack as one text, outermost frame first, with ; between, frames with their
+ * places if these are wanted
  * @max: bytes of it; where there are more, "[cut]" stands for the frames that are left out
  * @out: gets a text for free()
  * Return: 0 or -ENOMEM
  */
-int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, size_t max,
-			    char **out);
+int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, bool places,
+			    size_t max, char **out);
 
 /**
  * grt_image_frames_brief - the frames of a stack that say most, innermost first: those behind CUDA's own

@@ -290,6 +290,8 @@ static int images_take_process(struct grt_images *m, struct grt_image *i, const 
 		i->exe = p->text;
 		i->began = p->age == UINT32_MAX ? 0 : (int64_t)(p->e.time - p->age * 1000000000ULL);
 	}
+	i->watch.first = i->watch.first && i->watch.first < p->e.time ? i->watch.first : p->e.time;
+	i->watch.last = p->e.time > i->watch.last ? p->e.time : i->watch.last;
 	if (p->what == 4 || p->what == 5)
 		i->why = p->text;
 	i->refused |= p->what == 4;
@@ -316,7 +318,8 @@ static int images_take(struct grt_images *m, struct grt_image *i, const struct g
 	case GRT_EV_CODE:
 		return images_take_code(i, (const struct grt_ev_code *)e);
 	case GRT_EV_CAPTURE:
-		return grt_windows_take(&m->windows, (const struct grt_ev_capture *)e);
+		return grt_watch_take(&i->watch, (const struct grt_ev_capture *)e)
+			       ?: grt_windows_take(&m->windows, (const struct grt_ev_capture *)e);
 	case GRT_EV_DEVICE:
 		return images_take_device(m, i, (const struct grt_ev_device *)e);
 	}
@@ -434,6 +437,7 @@ void grt_images_free(struct grt_images *m)
 		free(i->node);
 		free(i->mapping);
 		free(i->range);
+		grt_watch_free(&i->watch);
 		free(i->code);
 		free(i);
 	}

@@ -89,6 +89,7 @@ struct grt_image_range {
  * @process: its last PROCESS record; what is 0 where none was seen
  * @began: when its process began, in the trace's time; 0: unknown. May be before the system's start
  * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: unknown
+ * @watch: in which windows it was watched, where these were chosen at random
  * @rank: in its job; UINT32_MAX: unknown
  * @why: string: why it is not traced, or the last note; 0: none
  */
@@ -103,6 +104,7 @@ struct grt_image {
 	int64_t began;
 	uint64_t ahead;
 	struct grt_ev_process process;
+	struct grt_watch watch;
 	char **string;
 	uint32_t strings;
 	char **recorder_string;

@@ -77,6 +77,47 @@ bool grt_windows_hole(const struct grt_windows *w, uint64_t from, uint64_t to, s
 	return hole->from < hole->to;
 }
 
+/* A window has two records, of its beginning and of its end. */
+int grt_watch_take(struct grt_watch *w, const struct grt_ev_capture *e)
+{
+	uint32_t at = w->windows;
+
+	if (!e->parts)
+		return 0;
+	w->parts = e->parts;
+	w->last = e->end > w->last ? e->end : w->last;
+	while (at && w->window[at - 1].number >= e->number)
+		at--;
+	if (at == w->windows || w->window[at].number != e->number) {
+		if (grt_grow(&w->window, &w->room, w->windows + 1, 16))
+			return -ENOMEM;
+		memmove(&w->window[at + 1], &w->window[at], (w->windows++ - at) * sizeof(*w->window));
+	}
+	w->window[at] = (struct grt_watch_window){e->begin, e->end > e->begin ? e->end : 0, e->number};
+	return 0;
+}
+
+const struct grt_watch_window *grt_watch_at(const struct grt_watch *w, uint64_t moment)
+{
+	uint32_t low = 0, high = w->windows;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (w->window[mid].begin > moment)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low ? &w->window[low - 1] : NULL;
+}
+
+void grt_watch_free(struct grt_watch *w)
+{
+	free(w->window);
+	memset(w, 0, sizeof(*w));
+}
+
 void grt_windows_free(struct grt_windows *w)
 {
 	free(w->window);

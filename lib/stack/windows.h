@@ -16,6 +16,36 @@ struct grt_windows {
 	uint32_t windows, room;
 };
 
+/** struct grt_watch_window - @number: of its period, from 1; @end: 0 where it is unknown */
+struct grt_watch_window {
+	uint64_t begin;
+	uint64_t end;
+	uint32_t number;
+};
+
+/**
+ * struct grt_watch - a process that was watched in windows at random places, which stand for all of its time;
+ * zeroed it is set up
+ * @parts: as in CAPTURE; 0: the process was not
+ * @window: by number
+ * @first, @last: when the process was there, as far as it is known
+ */
+struct grt_watch {
+	uint32_t parts;
+	struct grt_watch_window *window;
+	uint32_t windows, room;
+	uint64_t first, last;
+};
+
+/** grt_watch_take - a CAPTURE record. Return: 0 or -ENOMEM */
+int grt_watch_take(struct grt_watch *w, const struct grt_ev_capture *e);
+
+/** grt_watch_at - the last window that began before a moment; NULL: none did */
+const struct grt_watch_window *grt_watch_at(const struct grt_watch *w, uint64_t moment);
+
+/** grt_watch_free - frees all and empties it */
+void grt_watch_free(struct grt_watch *w);
+
 /** grt_windows_take - a CAPTURE record. Return: 0 or -ENOMEM */
 int grt_windows_take(struct grt_windows *w, const struct grt_ev_capture *e);
 

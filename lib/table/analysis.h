@@ -167,7 +167,8 @@ struct grt_analysis {
  * @seen: events taken in by type, all in [0]; NULL: nobody counts them
  * @completed_again: COMPLETE of jobs that were complete
  * @columns: of a timeline's bars, at most; how many there are, once it has begun
- * @shape, @tree, @side: what a flame graph adds up, and where to
+ * @shape, @tree, @side: what a flame graph adds up, and where to; @estimated: set where its weights are
+ *	scaled up from windows at random
  * @slots: gets when the weights came, where the analysis knows; NULL: nobody asks
  * @idle: gets each part of the idle time; NULL: nobody asks
  * @writer, @notes: where parts are written
@@ -200,6 +201,7 @@ struct grt_pass {
 	struct grt_slots *slots;
 	const struct grt_idleness_sink *idle;
 	unsigned int side;
+	bool estimated;
 	struct grt_writer *writer;
 	struct grt_notes *notes;
 	bool csv;

@@ -2,7 +2,7 @@
 /*
  * Tables as those of a database of SQLite, in a file that is empty at first. Pairs are
  * rows of `meta`, sentences of `notes`. Numbers are integers, those with decimals are
- * real; what is not known is NULL. Names of columns have the unit.
+ * real; what is unknown is NULL. Names of columns have the unit.
  */
 #include <errno.h>
 #include <inttypes.h>

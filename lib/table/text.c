@@ -272,7 +272,8 @@ static bool text_tells(const struct text *t, unsigned int column)
 	for (unsigned int i = 0; i < t->rows * t->w.columns; i++, cell += strlen(cell) + 1) {
 		if (i % t->w.columns != column || !strcmp(cell, "-"))
 			continue;
-		if (detail || (first && strcmp(first, cell)))
+		/* what is estimated is never of no interest */
+		if (detail || *cell == '~' || (first && strcmp(first, cell)))
 			return true;
 		first = cell;
 	}

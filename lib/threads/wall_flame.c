@@ -240,8 +240,9 @@ static uint64_t wall_flame_share(struct ran *r, const struct grt_thread *t, cons
 	return upto;
 }
 
-static int wall_flame_put_row(struct grt_wall_flame *f, const struct row *row, enum grt_flame_by by,
-			      struct grt_stacks *tree, enum grt_stacks_side side)
+static int wall_flame_put_row(struct grt_wall_flame *f, const struct row *row,
+			      const struct grt_flame_shape *shape, struct grt_stacks *tree,
+			      enum grt_stacks_side side)
 {
 	const struct grt_thread *t = grt_threads_at(f->threads, row->thread);
 	uint64_t ns = row->samples ? wall_flame_share(&f->ran[row->thread], t, row) : row->ns;
@@ -252,11 +253,11 @@ static int wall_flame_put_row(struct grt_wall_flame *f, const struct row *row, e
 		return 0;
 	if (!row->user)
 		f->count.no_stack_ns += ns;
-	ret = wall_flame_put_thread(f, t, by, tree, &node);
+	ret = wall_flame_put_thread(f, t, shape->by, tree, &node);
 	if (!ret)
-		ret = grt_frames_put(&f->frames, row->user, tree, &node);
+		ret = grt_frames_put(&f->frames, row->user, shape->places, tree, &node);
 	if (!ret)
-		ret = grt_frames_put(&f->frames, row->kernel, tree, &node);
+		ret = grt_frames_put(&f->frames, row->kernel, shape->places, tree, &node);
 	if (!ret)
 		ret = put_state(tree, &node, row->state);
 	if (!ret && row->work)
@@ -314,16 +315,16 @@ static int count_samples(struct grt_wall_flame *f)
 	return f->ran ? 0 : -ENOMEM;
 }
 
-int grt_wall_flame_tree(struct grt_wall_flame *f, enum grt_flame_by by, struct grt_stacks *tree,
-			enum grt_stacks_side side)
+int grt_wall_flame_tree(struct grt_wall_flame *f, const struct grt_flame_shape *shape,
+			struct grt_stacks *tree, enum grt_stacks_side side)
 {
 	int ret = grt_threads_flush(f->threads) ?: grt_gpu_waits_flush(f->waits) ?: count_samples(f) ?: wall_flame_see_processes(f);
 	const struct grt_thread *t;
 
 	for (uint32_t i = 0; i < f->rows && !ret; i++)
-		ret = wall_flame_put_row(f, &f->row[i], by, tree, side);
+		ret = wall_flame_put_row(f, &f->row[i], shape, tree, side);
 	for (uint32_t i = 0; !ret && (t = grt_threads_at(f->threads, i)); i++)
-		ret = put_thread_rest(f, t, by, tree, side);
+		ret = put_thread_rest(f, t, shape->by, tree, side);
 	return ret;
 }
 

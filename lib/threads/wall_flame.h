@@ -56,12 +56,12 @@ int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e);
  *	app;worker (4711);main;solve;cudaDeviceSynchronize;ioctl;[gpu];[GPU_Kernel]gemm
  * [not sampled] stands where it is unknown what
  * a thread ran.
- * @by: GRT_FLAME_BY_PROCESS adds up threads, else they are apart
+ * @shape: with by GRT_FLAME_BY_PROCESS it adds up threads, else they are apart
  * @side: of the tree they are added to
  * Return: 0, -ENOMEM or -EOVERFLOW (see grt_stacks_add())
  */
-int grt_wall_flame_tree(struct grt_wall_flame *f, enum grt_flame_by by, struct grt_stacks *tree,
-			enum grt_stacks_side side);
+int grt_wall_flame_tree(struct grt_wall_flame *f, const struct grt_flame_shape *shape,
+			struct grt_stacks *tree, enum grt_stacks_side side);
 
 /** grt_wall_flame_count - what was met; complete after grt_wall_flame_tree() */
 struct grt_wall_count grt_wall_flame_count(const struct grt_wall_flame *f);

@@ -31,7 +31,7 @@ static int wall_time_event(void *state, const struct grt_event *e, struct grt_pa
 
 static int wall_time_finish(void *state, struct grt_pass *pass)
 {
-	return grt_wall_flame_tree(state, pass->shape->by, pass->tree, pass->side);
+	return grt_wall_flame_tree(state, pass->shape, pass->tree, pass->side);
 }
 
 static void note_states(struct grt_notes *notes, const struct grt_wall_count *n)

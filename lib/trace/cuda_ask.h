@@ -12,6 +12,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "cuda_duty.h"
+
 /* The name of the memory, and its link in /proc/PID/fd. */
 #define GRT_CUDA_ASK_NAME "grtrace-cuda"
 #define GRT_CUDA_ASK_LINK "/memfd:" GRT_CUDA_ASK_NAME " (deleted)"
@@ -35,6 +37,7 @@ enum grt_cuda_left { GRT_CUDA_UNUSED, GRT_CUDA_DETACHED, GRT_CUDA_ATTACHED };
  * @ask, @taken, @end: the recorder's: the number of the recording that it wants; it has the pipe of; that
  * ends
  * @stack: the recorder's: enum grt_cuda_stack
+ * @duties: the library's: it knows @duty; @duty: the recorder's: windows at random places, with @stack
  * @scrap, @scrap_bytes: the recorder's: memory of the process that nobody needs
  * @state: the library's: enum grt_cuda_asleep
  * @answer: the library's: the recording that @pipe, a descriptor, or -1 and @why are about
@@ -56,6 +59,8 @@ struct grt_cuda_ask {
 	_Atomic int32_t pipe;
 	_Atomic uint32_t left;
 	char why[128];
+	uint32_t duties;
+	struct grt_cuda_duty duty;
 };
 
 #endif /* GRT_TRACE_CUDA_ASK_H */

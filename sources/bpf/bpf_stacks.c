@@ -631,6 +631,8 @@ static struct pair stacks_of(struct grt_event *e)
 		return PAIR(e, grt_ev_stack);
 	if (e->type == GRT_EV_OFF_CPU || e->type == GRT_EV_ASLEEP)
 		return PAIR(e, grt_ev_off_cpu);
+	if (e->type == GRT_EV_CALL_STACK)
+		return PAIR(e, grt_ev_call_stack);
 	return e->type == GRT_EV_SAMPLE ? PAIR(e, grt_ev_sample) : (struct pair){NULL, NULL};
 }
 

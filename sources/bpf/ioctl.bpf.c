@@ -7,7 +7,7 @@
  * result; which ioctl it was is still in the thread's saved registers, so
  * nothing need be remembered between the two, and both filters agree.
  */
-#include "files.h"
+#include "calls.h"
 
 SEC("tp/syscalls/sys_enter_ioctl")
 int ioctl_enter(struct syscall_enter *ctx)
@@ -36,6 +36,7 @@ int ioctl_enter(struct syscall_enter *ctx)
 	at->ev.fd = ctx->args[0];
 	at->ev.arg = ctx->args[2];
 	event_submit(at, c);
+	call_stack(ctx, c, cpu, pid_tgid);
 	return 0;
 }
 

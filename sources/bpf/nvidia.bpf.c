@@ -28,6 +28,7 @@
  * majors in the settings. The first thing that a program for messages does is
  * to compare nine bytes: a kernel that prints much is not slowed down.
  */
+#include "calls.h"
 #include "nv_frame.h"
 
 #define MAP_ANONYMOUS 0x20
@@ -217,6 +218,7 @@ int enter_ioctl(struct syscall_enter *ctx)
 	at->ev.fd = ctx->args[0];
 	at->ev.arg = ctx->args[2];
 	event_submit(at, c);
+	call_stack(ctx, c, cpu, pid_tgid);
 	return 0;
 }
 

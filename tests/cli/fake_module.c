@@ -50,6 +50,7 @@ static unsigned long unread_until;
 static unsigned long unread_each;
 static bool gap;
 static bool running;
+static bool ran;
 /* When what is given now has happened; 0: no reader was seen yet. A flush fixes it up to the next one: a
  * recorder takes what comes later for events after its end. */
 static uint64_t happened;
@@ -307,6 +308,9 @@ static void obey(void)
 	 * follows an order be the end of an older text.
 	 */
 	start = !strncmp(order, "start", 5) || !strncmp(order, "record", 6);
+	/* a flush may have overwritten the first start */
+	start |= !strncmp(order, "flush", 5) && !ran;
+	ran |= start;
 	if (start && !running)
 		clear();
 	if (start && !running)

@@ -113,6 +113,29 @@ for form in pprof speedscope; do
 	check "export -f $form has the same stacks" test "$(python3 folded.py $form export.$form)" = \
 		"$(python3 folded.py $form jobs.$form)"
 done
+
+# Lines that the recording has.
+"$GRTRACE_BUILD/tests/cli/places" places.grt || exit 1
+cat >want <<'END'
+app;_start;main (draw.c:50);draw (draw.c:31);submit (draw.c:12);ioctl;[GPU gfx] 600000
+app;draw (draw.c:35);submit (draw.c:14);ioctl;[GPU gfx] 400000
+END
+for form in pprof speedscope; do
+	"$GRTRACE" flame places.grt -o places.$form 2>err
+	output=$(python3 folded.py $form places.$form)
+	check "$form: file and line of frames are fields" test "$output" = "$(cat want)"
+	output=$("$GRTRACE" export -f $form places.grt | python3 folded.py $form /dev/stdin)
+	check "export -f $form has the same" test "$output" = "$(cat want)"
+done
+run flame places.grt
+expect "folded stacks have none" 0 '^app;_start;main;draw;submit;ioctl;\[GPU gfx\] 600000$'
+run report places.grt
+expect "report names the line" 0 'Of 1.00 ms idle, 700 us passed in submit \(draw.c:14\) before a submit, 300 us in the driver.s call in query \(draw.c:60\)'
+check "it says where stacks end" says ' The stacks of 40.0 % of its work end before the program.s entry, most of them for this reason: code without unwind table'
+run report places.grt --by idle --json
+check "with the whole stack" test "$(jq -c '.idle[0] | [.place, .function, .stack]' <<<"$output")" = \
+	'["submit (draw.c:14)","submit","draw (draw.c:35);submit (draw.c:14);ioctl"]'
+
 "$GRTRACE" export -o by_ending.speedscope.json stacks.grt 2>err
 check "export: the longer ending counts" grep -q speedscope.app by_ending.speedscope.json
 run flame stacks.grt -o out.png

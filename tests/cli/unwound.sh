@@ -22,11 +22,12 @@ ours() {
 }
 theirs() { # PROGRAM WAY [FUNCTION]
 	gdb -q -batch ${3:+-ex "set \$at = \"$3\""} -x "$GRTRACE_SRC/tests/cli/unwound/in_gdb.py" \
-		--args ./"$1" "$2" 2>/dev/null </dev/null | sed -n 's/^STACK //p' | sort
+		--args ./"$1" "$2" $type 2>/dev/null </dev/null | sed -n 's/^STACK //p' | sort
 }
 
+type= # of ioctls that the program makes
 compare() { # PROGRAM WAY SOURCE [FUNCTION]
-	run record -e "$3" -o run.grt -- setarch -R ./"$1" "$2"
+	run record -e "$3" ${type:+--stack=bpf} -o run.grt -- setarch -R ./"$1" "$2" $type
 	theirs "$1" "$2" ${4:+"$4"} >theirs
 	ours >ours
 	check "$1, $2, $3: gdb has stacks" test -s theirs
@@ -43,6 +44,11 @@ lines=$(grep -o '\<deep ways.cc:[0-9]*' theirs | sed 's/.*://' | sort -nu | sed 
 "$GRTRACE" flame --weight wall -o lined.svg run.grt
 check "a frame of a picture has its lines, for the mouse: $lines" test -n \
 	"$(tr '\n' ' ' <lined.svg | grep -o "<title>deep ways.cc:$lines ")"
+"$GRTRACE" flame --weight wall -o lined.speedscope.json run.grt
+jq -r '.shared.frames[] | select(.file) | "\(.name) \(.file):\(.line)"' lined.speedscope.json | sed 's/(.*) / /' | sort -u >ours
+cut -d' ' -f2- theirs | sed 's/ < /\n/g' | grep -v '?' | sort -u >all
+output=$(comm -23 all ours)
+check "a profile has all lines that addr2line has" test -s all -a -z "$output"
 run record --no-symbols -e sched -F 0 -o run.grt -- sleep 0.1
 check "--no-symbols: no frame of the program has a name" test -z \
 	"$("$GRTRACE" dump --type frame --json run.grt | jq -r 'select(.symbol | test("[+]0x|^0x") | not) | .symbol')"
@@ -50,10 +56,21 @@ compare static signal sched
 # linked statically: the table has no header
 compare whole sort sched
 check "it says how they end" grep -q 'sched_stack_ends = "entry=[1-9]' run.grt/metadata
+# NVIDIA's driver is stood in for by /dev/null
+mkdir -p sys/proc
+printf 'Character devices:\n  1 nvidia-null\n' >sys/proc/devices
+type=d compare dynamic tail ioctl ioctl
+type=F GRTRACE_SYSROOT=$PWD/sys compare lined throw nvidia ioctl
+check "it says how they end" grep -q 'nvidia_stack_ends = "entry=[1-9]' run.grt/metadata
 nap=_ZL3napv
 for way in tail signal; do
 	compare dynamic $way uprobe:./dynamic:$nap $nap
 done
 compare static deep uprobe:./static:$nap $nap
+run record -e uprobe:./lined:$nap -o run.grt -- setarch -R ./lined deep
+at=$(objdump -d --no-show-raw-insn lined | sed -n '/<_ZL4deep.*>:$/,/^$/s/^ *\([0-9a-f]*\):.*call.*<_ZL3napv>/\1/p')
+line=$(addr2line -se lined $at | sort -u | paste -sd'|')
+run report --by stack run.grt
+expect "report names the line of the call: $line" 0 "nap \(ways.cc:[0-9]+\) < deep \(($line)\)"
 check "it says how they end" grep -q 'uprobe_decoder = ".* entry=[1-9]' run.grt/metadata
 plan

@@ -607,7 +607,7 @@ static void done_jobs_are_handed_over_when_asked(void **state)
 	GIVE(complete, 201, 1);
 	GIVE(submit, 210, 2);
 	assert_int_equal(f->n, 0);
-	assert_int_equal(grt_jobs_hand_over(f->jobs), 0);
+	assert_int_equal(grt_jobs_settle(f->jobs, UINT64_MAX), 0);
 	assert_int_equal(f->n, 1);
 	assert_int_equal(phase(find(f, 5, 1), GRT_PHASE_EXEC), 90);
 	GIVE(commit, 220, 2);

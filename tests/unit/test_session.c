@@ -289,7 +289,7 @@ static void what_defines_comes_from_beyond(void **state)
 	assert_int_equal(f->k.calls.launch, 6);
 	assert_int_equal(f->k.calls.image, 11);
 	assert_int_equal(f->k.calls.range, 2);
-	assert_int_equal(f->k.calls.stack, 5);
+	assert_int_equal(f->k.calls.stack, 6);
 	assert_int_equal(f->k.calls.name, 3);
 	assert_int_equal(h->before, h->events / 3 - 1);
 	assert_int_equal(h->after, h->before);

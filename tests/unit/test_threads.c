@@ -375,7 +375,9 @@ static void folds_to(struct both *b, enum grt_flame_by by, const char *text)
 	uint64_t *sum;
 
 	assert_int_equal(grt_stacks_new(&out.tree), 0);
-	assert_int_equal(grt_wall_flame_tree(b->flame, by, out.tree, GRT_STACKS_NOW), 0);
+	assert_int_equal(
+		grt_wall_flame_tree(b->flame, &(struct grt_flame_shape){.by = by}, out.tree, GRT_STACKS_NOW),
+		0);
 	assert_int_equal(grt_stacks_sums(out.tree, GRT_STACKS_NOW, &sum), 0);
 	assert_int_equal(grt_stacks_walk(out.tree, sum, 0, print, &out), 0);
 	assert_string_equal(out.text, text);

@@ -3,7 +3,8 @@
 #
 # Ground truth: what BPF, the kernel module and ftrace's text say of jobs of the
 # software GPU, against what it says itself; what report --path says would be shorter,
-# against workloads that are; a black box beside jobs that hang, fail and are late; then what it makes of bad callers.
+# against workloads that are; a black box beside jobs that hang, fail and are late; the service without root; then what
+# it makes of bad callers.
 # With --icount time is a count of instructions, so the limit is near what the
 # tracer costs. Without it, in soak, the host takes time away in between, so
 # there the best of eight runs counts, and none where the host has much else to do.
@@ -15,6 +16,12 @@
 prepare
 
 busy=$(awk -v cpus="$(nproc)" '$1 > 2 * cpus { print "load " $1 " on " cpus " CPUs" }' /proc/loadavg)
+
+# The guest has no libmicrohttpd.
+service=$(ldconfig -p | sed -n 's/.*libmicrohttpd\.so\.12 .*=> //p' | head -1)
+mkdir -p "$GRTRACE_PLAIN/tests/vm/lib"
+[ -z "$service" ] || { echo "$service" && ldd "$service" | sed -nE '/libc\.so|ld-linux/d; s/.* => (.*) \(.*/\1/p'; } |
+	xargs cp -Lt "$GRTRACE_PLAIN/tests/vm/lib"
 
 truth() { # NAME LIMIT_NS TRIES OPTIONS OF tools/vm...
 	echo "TAP version 13"
@@ -28,6 +35,7 @@ truth() { # NAME LIMIT_NS TRIES OPTIONS OF tools/vm...
 	echo "TAP version 13"
 	guest --no-gpu --timeout 900 --icount -- env GRTRACE_SRC=/mnt/host GRTRACE_BUILD=/mnt/build \
 		GRTRACE=/mnt/build/grtrace bash /mnt/host/tests/vm/_box_guest.sh
-	guest --no-gpu -- sh -c 'modprobe gpu_sched && modprobe drm_kms_helper &&
+	guest --no-gpu -- env GRTRACE_SRC=/mnt/host GRTRACE_BUILD=/mnt/build GRTRACE=/mnt/build/grtrace sh -c '
+		modprobe gpu_sched && modprobe drm_kms_helper && bash tests/vm/_serve_guest.sh && echo "TAP version 13" &&
 		sh tests/vm/_guest.sh "" /mnt/build/tests/kernel/grtrace_softgpu'
 } | join_tap

@@ -36,6 +36,8 @@ function formatAmount(value, unit) {
 }
 
 function formatWeight(weight, unit) {
+	if (unit.startsWith("~"))
+		return "~" + formatWeight(weight, unit.slice(1));
 	if (unit === "ns")
 		return formatNs(weight);
 	if (unit === "us")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""In gdb: prints the addresses of each different stack at clock_nanosleep or, where $at is a function, at its first
-instruction, a line each; without frames that gdb only infers, of calls that were jumps."""
+"""In gdb: prints the addresses of each different stack at clock_nanosleep or, where $at is "ioctl", at that call or,
+where it is a function, at its first instruction, a line each; without frames that gdb only infers, of calls that were jumps."""
 import gdb
 
 gdb.execute("set pagination off")
@@ -8,7 +8,8 @@ for setting in ("backtrace past-main on", "backtrace past-entry on"):
     gdb.execute("set " + setting)
 gdb.execute("handle SIGUSR1 nostop noprint pass")
 at = gdb.convenience_variable("at")
-gdb.execute("catch syscall clock_nanosleep" if at is None else "break *" + at.string())
+call = "clock_nanosleep" if at is None else at.string() if at.string() == "ioctl" else None
+gdb.execute("catch syscall " + call if call else "break *" + at.string())
 gdb.execute("run")
 seen = set()
 for i in range(40):

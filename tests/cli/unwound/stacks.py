@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""stacks.py FILE: reads `grtrace dump`: prints the addresses of each different stack that a thread slept with, or
-that a function was called with, a line each; of those by unwind tables only. FILE has the stacks that are right:
+"""stacks.py FILE: reads `grtrace dump`: prints the addresses of each different stack that a thread slept or made an
+ioctl with, or that a function was called with, a line each; of those by unwind tables only. FILE has the stacks that are right:
 printed are those that end where one of these does."""
 import collections
 import re
@@ -19,7 +19,7 @@ for line in sys.stdin:
     elif m := re.search(r" STACK_END +stack=(\d+) end=(\d+)", line):
         if m[2] in ("3", "7"):
             by_kernel.add(m[1])
-    elif m := re.search(r" ASLEEP .*user=(\d+)", line):
+    elif m := re.search(r" (?:ASLEEP|CALL_STACK) .*user=(\d+)", line):
         slept.append(m[1])
     elif m := re.search(r" NODE +pid=(\d+).* node=(\d+) caller=(\d+) ip=(0x[0-9a-f]+|-|0)", line):
         node[m[1], m[2]] = m[3], int(m[4], 16) if m[4] != "-" else 0

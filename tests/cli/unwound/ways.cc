@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * unwound WAY: sleeps again and again at the end of calls of one kind, all of which
+ * unwound WAY [TYPE]: sleeps again and again at the end of calls of one kind, all of which
  * are compiled without frame pointers: deep (frames of many sizes), tail (calls
  * that are jumps), throw (in a handler of an exception, beside a destructor),
  * signal (in a signal handler on a stack of its own, which interrupted a function),
- * sort (called back by the C library).
+ * sort (called back by the C library). With TYPE it makes an ioctl of this type on /dev/null before it
+ * sleeps.
  */
 #include <alloca.h>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/ioctl.h>
 #include <time.h>
 
 #define NOINLINE __attribute__((noinline))
 
 static volatile int sink;
+static int null;
+static unsigned long call;
 
 static NOINLINE void nap()
 {
 	const timespec t = {0, 4000000};
 
+	if (call)
+		ioctl(null, call, 0);
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, nullptr);
 	sink = sink + 1;
 }
@@ -106,6 +113,8 @@ int main(int argc, char **argv)
 	stack_t other = {};
 	struct sigaction act = {};
 
+	null = open("/dev/null", O_RDWR);
+	call = argc > 2 ? static_cast<unsigned long>(argv[2][0]) << 8 : 0;
 	other.ss_sp = stack;
 	other.ss_size = sizeof(stack);
 	act.sa_handler = on_signal;

@@ -1181,6 +1181,47 @@ static void memory(void)
 	printf("all %llu %llu\n", (unsigned long long)books_live, (unsigned long long)books_peak);
 }
 
+/*
+ * Work of known shares for @number ms: kernels of four names, of which some are many and short, some few and
+ * long, in an order that has a rhythm of its own, and a wait for the device now and then. Prints what it has
+ * done.
+ */
+static void shares(void)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+		unsigned int of;
+	} kernel[] = {
+		{"short", 20000, 600}, {"middle", 100000, 300}, {"long", 900000, 80}, {"tiny", 2000, 20}};
+	unsigned long calls[4] = {0};
+	uint64_t seed = 1, ns[4] = {0}, begun, left;
+	struct timespec t;
+	unsigned int k, steps = 0;
+
+	/* CUPTI comes and goes */
+	mock.owner = true;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	begun = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	do {
+		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+		left = (seed >> 33) % 1000;
+		for (k = 0; left >= kernel[k].of; k++)
+			left -= kernel[k].of;
+		calls[k]++;
+		ns[k] += kernel[k].ns;
+		mock_launch(&(struct mock_work){kernel[k].name, 1, kernel[k].ns});
+		if (++steps % 8 == 0)
+			mock_sync_stream(0);
+		clock_gettime(CLOCK_MONOTONIC, &t);
+	} while ((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000 - begun < number);
+	mock_sync_stream(0);
+	for (k = 0; k < 4; k++)
+		printf("truth %s %lu %llu\n", kernel[k].name, calls[k], (unsigned long long)ns[k]);
+	printf("finalized %u times, %u faults, %u asked\n", mock.finalized, mock.faults, mock_asked());
+	fflush(stdout);
+}
+
 /* Four ranges for the profiler, with waits between them that are not theirs, and how often CUPTI was wanted
  * outside. */
 static void profiler_windows(void)
@@ -1262,6 +1303,8 @@ static void play(const char *scene)
 		waits();
 	else if (!strcmp(scene, "causes"))
 		causes();
+	else if (!strcmp(scene, "shares"))
+		shares();
 	else if (!strcmp(scene, "speed"))
 		speed();
 	else

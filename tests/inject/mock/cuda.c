@@ -479,6 +479,12 @@ static void give_stream(unsigned int stream, uint64_t ns, uint64_t *start, uint6
 	busy_until[0] = *finish > busy_until[0] ? *finish : busy_until[0];
 }
 
+/* CUPTI's stamps of a moment of the clock. */
+static uint64_t stamp_of(uint64_t monotonic)
+{
+	return mock.clock ? monotonic : monotonic + stamp() - clock_now(CLOCK_MONOTONIC);
+}
+
 static void record_work(const struct mock_work *w, uint64_t correlation)
 {
 	union {
@@ -489,6 +495,8 @@ static void record_work(const struct mock_work *w, uint64_t correlation)
 	uint64_t start, finish;
 
 	give_stream(w->stream, w->ns, &start, &finish);
+	start = stamp_of(start);
+	finish = start + w->ns;
 	if (w->name)
 		r.k = (struct cupti_kernel){.kind = CUPTI_KIND_CONCURRENT_KERNEL,
 					    .start = start,

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of `grtrace serve` share: serve.c drives capture and metrics, serve_http.c answers
+ * requests, serve_notify.c tells the service manager.
+ */
+#ifndef GRTRACE_SERVE_H
+#define GRTRACE_SERVE_H
+
+#include <grtrace/grtrace.h>
+
+#define SERVE_DEFAULT "127.0.0.1:9738"
+
+struct serve_http;
+
+/**
+ * serve_http_open - listens; nothing is answered before serve_http_run()
+ * @address: "ADDRESS:PORT", "[ADDRESS]:PORT" or "PORT"
+ * @text: makes the page, which is freed; NULL: no memory
+ * Return: 0, -EINVAL for what is no address, -ENOSYS without libmicrohttpd, or another negative errno
+ */
+int serve_http_open(struct serve_http **out, const char *address, char *(*text)(void *arg, size_t *length),
+		    void *arg, struct grt_err *err);
+
+/** serve_http_fd - readable when a request waits */
+int serve_http_fd(const struct serve_http *h);
+
+/** serve_http_url - of the page */
+const char *serve_http_url(const struct serve_http *h);
+
+/** serve_http_run - does what can be done without waiting */
+void serve_http_run(struct serve_http *h);
+
+/** serve_http_close - NULL is allowed */
+void serve_http_close(struct serve_http *h);
+
+/** serve_notify_open - finds the service manager; there may be none */
+void serve_notify_open(void);
+
+/** serve_notify - tells it a state, "READY=1" */
+void serve_notify(const char *state);
+
+/** serve_notify_alive - the same of its watchdog, as often as it wants */
+void serve_notify_alive(void);
+
+#endif /* GRTRACE_SERVE_H */

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Windows at random places: GRTRACE_DUTY, or a recorder's page, says where, see trace/cuda_duty.h.
+ *
+ * Between them CUPTI is not in the process where nothing holds it there (detach.c): with all of its callbacks
+ * and records off it still costs each launch some percent, and coming and going costs some 20 ms once, which
+ * is less from a second between windows on. Where it is held, or windows are nearer to each other, it stays
+ * and all is off.
+ */
+#include <stdlib.h>
+
+#include "inject.h"
+
+/* Between windows that are nearer to each other CUPTI stays: coming and going takes 20 ms, staying 2 %. */
+#define DUTY_APART NS_PER_S
+/* What CUPTI takes to come at first, and at most so much earlier it is begun. */
+#define DUTY_LEAD 20000000ULL
+#define DUTY_LEAD_MAX 500000000ULL
+/* A program whose calls do not let it go so often in turn is not tried any more: trying has a cost, too. */
+#define DUTY_TRIES 3
+#define DUTY_WINDOW_MIN 1000000ULL
+#define DUTY_WINDOW_MAX (3600 * NS_PER_S)
+#define DUTY_PARTS_MAX 1000000U
+
+/**
+ * The windows:
+ * @period: the next one's, or that of the one that is open
+ * @ends: when the open one ends; 0: none is open
+ * @there: CUPTI is
+ * @lead: what it takes to come
+ * @stays: how often in turn it did not go
+ */
+static struct {
+	struct grt_cuda_duty is;
+	uint64_t period;
+	uint64_t ends;
+	bool there;
+	uint64_t lead;
+	unsigned int stays;
+} duty;
+
+bool duty_set(const struct grt_cuda_duty *is)
+{
+	duty.is.parts = 0;
+	if (is->parts < 2 || is->parts > DUTY_PARTS_MAX || is->window < DUTY_WINDOW_MIN ||
+	    is->window > DUTY_WINDOW_MAX || is->epoch > now_ns(CLOCK_MONOTONIC))
+		return false;
+	duty.is = *is;
+	duty.ends = 0;
+	duty.there = false;
+	duty.lead = DUTY_LEAD;
+	duty.stays = 0;
+	duty.period = grt_cuda_duty_period(is, now_ns(CLOCK_MONOTONIC));
+	if (grt_cuda_duty_begin(is, duty.period) < now_ns(CLOCK_MONOTONIC))
+		duty.period++;
+	return true;
+}
+
+bool duty_init(void)
+{
+	const char *text = secure_getenv(GRT_CUDA_DUTY_ENV);
+	uint64_t number[4] = {0};
+	char *end = (char *)text;
+
+	for (unsigned int i = 0; text && i < 4; i++) {
+		number[i] = strtoull(end, &end, 10);
+		end += *end == ':';
+	}
+	return duty_set(&(const struct grt_cuda_duty){number[0], number[1], number[2], number[3]});
+}
+
+uint32_t duty_parts(void)
+{
+	return (uint32_t)duty.is.parts;
+}
+
+/* What is done next, and when. */
+static uint64_t duty_next(void)
+{
+	uint64_t begin = grt_cuda_duty_begin(&duty.is, duty.period);
+
+	return duty.ends ?: duty.there ? begin : begin - duty.lead;
+}
+
+uint64_t duty_wait_ns(uint64_t ns)
+{
+	uint64_t now = now_ns(CLOCK_MONOTONIC), next;
+
+	if (!duty.is.parts)
+		return ns;
+	next = duty_next();
+	return next <= now ? 0 : next - now < ns ? next - now : ns;
+}
+
+/* Before its window begins. */
+static void duty_attach(const struct duty_cupti *cupti)
+{
+	uint64_t begun = now_ns(CLOCK_MONOTONIC), took;
+
+	duty.there = cupti->attach();
+	took = now_ns(CLOCK_MONOTONIC) - begun;
+	if (duty.there && took > duty.lead)
+		duty.lead = took < DUTY_LEAD_MAX ? took : DUTY_LEAD_MAX;
+}
+
+/* A program without CUDA is watched all the same: it does nothing. */
+static void duty_begin(const struct duty_cupti *cupti)
+{
+	uint64_t begin = grt_cuda_duty_begin(&duty.is, duty.period), now = now_ns(CLOCK_MONOTONIC);
+
+	/* one that has gone by meanwhile, as where the machine slept */
+	if ((duty.there || !cupti->is_wanted()) && now < begin + duty.is.window &&
+	    capture_duty_begin((uint32_t)duty.period + 1))
+		duty.ends = begin + duty.is.window;
+	else
+		duty.period++;
+}
+
+static void duty_end(const struct duty_cupti *cupti)
+{
+	uint64_t begin;
+
+	capture_duty_end();
+	duty.ends = 0;
+	duty.period++;
+	begin = grt_cuda_duty_begin(&duty.is, duty.period);
+	if (!duty.there || begin < now_ns(CLOCK_MONOTONIC) + 2 * DUTY_APART || duty.stays >= DUTY_TRIES)
+		return;
+	duty.there = !cupti->detach();
+	duty.stays = duty.there ? duty.stays + 1 : 0;
+	if (duty.stays == DUTY_TRIES)
+		cupti->note(
+			"CUPTI stays in it between windows, and launches are some percent slower: it has CUDA graphs "
+			"that were created in a window, several contexts, or makes no call that waits for the device");
+}
+
+void duty_tick(const struct duty_cupti *cupti)
+{
+	uint64_t now = now_ns(CLOCK_MONOTONIC);
+	/* CUDA has come in a window of a program without it, which is over */
+	bool late = duty.is.parts && duty.ends && !duty.there && cupti->is_wanted();
+
+	if (!duty.is.parts || (!late && now < duty_next()))
+		return;
+	if (duty.ends)
+		duty_end(cupti);
+	else if (!duty.there && cupti->is_wanted())
+		duty_attach(cupti);
+	if (!duty.ends && now_ns(CLOCK_MONOTONIC) >= grt_cuda_duty_begin(&duty.is, duty.period))
+		duty_begin(cupti);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* Sums are taken over all windows as if there were no work in them, and corrected where there is: most have
+ * little. */
+#include "estimates.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+int grt_estimate_add(struct grt_estimate_sums *s, uint32_t number, uint64_t ns, uint64_t works)
+{
+	uint32_t at = s->cells;
+
+	/* work comes in order but at the ends of windows */
+	while (at && s->cell[at - 1].number >= number)
+		at--;
+	if (at == s->cells || s->cell[at].number != number) {
+		if (grt_grow(&s->cell, &s->room, s->cells + 1, 4))
+			return -ENOMEM;
+		memmove(&s->cell[at + 1], &s->cell[at], (s->cells++ - at) * sizeof(*s->cell));
+		s->cell[at] = (struct grt_estimate_cell){.number = number};
+	}
+	s->cell[at].ns += ns;
+	s->cell[at].works += works;
+	return 0;
+}
+
+/* Whether a window counts: one whose end is unknown does not, nor does one that is cut. */
+static bool estimate_counts(const struct grt_watch_window *x, uint64_t from, uint64_t to)
+{
+	return x->end && x->begin >= from && x->end <= to;
+}
+
+uint32_t grt_estimate_window(const struct grt_watch *w, uint64_t moment, uint64_t from, uint64_t to)
+{
+	const struct grt_watch_window *x = grt_watch_at(w, moment);
+
+	return x && estimate_counts(x, from, to) ? x->number : 0;
+}
+
+uint64_t grt_estimate_watched(const struct grt_watch *w, uint64_t from, uint64_t to, uint64_t *of,
+			      uint32_t *windows)
+{
+	uint64_t first = w->first > from ? w->first : from, last = w->last < to ? w->last : to, sum = 0;
+
+	*windows = 0;
+	for (uint32_t i = 0; i < w->windows; i++) {
+		const struct grt_watch_window *x = &w->window[i];
+
+		/* it goes on to where nothing is known any more */
+		if (!x->end && x->begin < last && i + 1 == w->windows)
+			last = x->begin;
+		if (!estimate_counts(x, from, to))
+			continue;
+		sum += x->end - x->begin;
+		++*windows;
+	}
+	*of = last > first && last - first > sum ? last - first : sum;
+	return sum;
+}
+
+/* The expansion in powers of 1 / freedom; for 9 degrees and more it is right to four digits, for 3 to two. */
+double grt_estimate_t(double freedom)
+{
+	const double z = 1.959963985, n = freedom, z2 = z * z;
+
+	return z + z * (z2 + 1) / (4 * n) + z * (5 * z2 * z2 + 16 * z2 + 3) / (96 * n * n) +
+	       z * (3 * z2 * z2 * z2 + 19 * z2 * z2 + 17 * z2 - 15) / (384 * n * n * n);
+}
+
+/**
+ * struct squares - sums over windows
+ * @n, @x, @y: windows, and what is in them
+ * @d2, @d4: of the residuals' powers; of windows without work @x2 and @x4, by powers of the ratio
+ */
+struct squares {
+	uint32_t n;
+	double x, y, d2, d4, x2, x4;
+};
+
+static void squares_begin(struct squares *s, double x)
+{
+	s->n++;
+	s->x += x;
+}
+
+/* How much the ratio changes without a window, where @y - ratio * @x is @d (the jackknife). */
+static double squares_weighed(const struct squares *s, double x, double d)
+{
+	return d / (1 - x / s->x);
+}
+
+static void squares_add_window(struct squares *s, double x)
+{
+	double d = x < s->x ? squares_weighed(s, x, x) : 0;
+
+	s->x2 += d * d;
+	s->x4 += d * d * d * d;
+}
+
+/* A window with work was taken for one without. */
+static void squares_add_work(struct squares *s, double x, double y)
+{
+	double ratio = s->y / s->x, d, none;
+
+	if (x >= s->x)
+		return;
+	d = squares_weighed(s, x, y - ratio * x);
+	none = squares_weighed(s, x, ratio * x);
+	s->d2 += d * d - none * none;
+	s->d4 += d * d * d * d - none * none * none * none;
+}
+
+/*
+ * Half of the interval of sum(y) / sum(x); @unseen: part of all windows that were not looked into. Few
+ * windows with much of the work make the variance itself uncertain: by the kurtosis of what they differ by,
+ * degrees of freedom are fewer then than windows.
+ */
+static double squares_half(const struct squares *s, double unseen)
+{
+	double ratio = s->y / s->x, n = s->n;
+	double d2 = s->d2 + ratio * ratio * s->x2, d4 = s->d4 + ratio * ratio * ratio * ratio * s->x4;
+	double kurtosis = d2 > 0 ? n * d4 / (d2 * d2) : 3,
+	       freedom = 2 * n / (kurtosis > 1 ? kurtosis - 1 : 1);
+
+	if (d2 <= 0)
+		return 0;
+	freedom = freedom > n - 1 ? n - 1 : freedom < 3 ? 3 : freedom;
+	return grt_estimate_t(freedom) * sqrt(unseen * (n - 1) / n * d2) / s->x;
+}
+
+static uint64_t estimate_round(double value)
+{
+	return value <= 0 ? 0 : value >= 1.8e19 ? UINT64_MAX : (uint64_t)(value + 0.5);
+}
+
+static void estimate_bound(struct grt_estimate *e, double value, double half, double least, double most)
+{
+	e->low = estimate_round(value - half > least ? value - half : least);
+	e->high = estimate_round(value + half < most ? value + half : most);
+}
+
+static double estimate_length(const struct grt_watch_window *x)
+{
+	return (double)(x->end - x->begin);
+}
+
+/* From a place on. */
+static uint32_t estimate_find(const struct grt_watch *w, uint32_t number, uint32_t at)
+{
+	while (at < w->windows && w->window[at].number < number)
+		at++;
+	return at;
+}
+
+struct grt_estimate grt_estimate_total(const struct grt_watch *w, const struct grt_estimate_sums *s,
+				       uint64_t from, uint64_t to)
+{
+	struct grt_estimate e = {.known = false};
+	struct squares q = {.n = 0};
+	uint64_t of, watched;
+	uint32_t windows, at = 0;
+	double works = 0, value;
+
+	watched = grt_estimate_watched(w, from, to, &of, &windows);
+	if (!watched)
+		return e;
+	for (uint32_t i = 0; i < w->windows; i++)
+		if (estimate_counts(&w->window[i], from, to))
+			squares_begin(&q, estimate_length(&w->window[i]));
+	for (uint32_t i = 0; i < s->cells; i++) {
+		q.y += (double)s->cell[i].ns;
+		works += (double)s->cell[i].works;
+	}
+	for (uint32_t i = 0; i < w->windows; i++)
+		if (estimate_counts(&w->window[i], from, to))
+			squares_add_window(&q, estimate_length(&w->window[i]));
+	for (uint32_t i = 0; i < s->cells; i++) {
+		at = estimate_find(w, s->cell[i].number, at);
+		if (at < w->windows)
+			squares_add_work(&q, estimate_length(&w->window[at]), (double)s->cell[i].ns);
+	}
+	e.known = true;
+	e.scale = (double)of / (double)watched;
+	value = q.y * e.scale;
+	e.value = estimate_round(value);
+	e.works = estimate_round(works * e.scale);
+	e.interval = windows >= GRT_ESTIMATE_WINDOWS_MIN && s->cells >= GRT_ESTIMATE_CELLS_MIN;
+	/* there is at least what was seen */
+	if (e.interval)
+		estimate_bound(&e, value, squares_half(&q, 1 - 1 / e.scale) * (double)of, q.y, 1.8e19);
+	return e;
+}
+
+struct grt_estimate grt_estimate_share(const struct grt_estimate_sums *part,
+				       const struct grt_estimate_sums *all)
+{
+	struct grt_estimate e = {.known = false};
+	struct squares q = {.n = 0};
+	uint32_t at = 0;
+	double share;
+
+	for (uint32_t i = 0; i < all->cells; i++)
+		squares_begin(&q, (double)all->cell[i].ns);
+	for (uint32_t i = 0; i < part->cells; i++)
+		q.y += (double)part->cell[i].ns;
+	if (q.x <= 0)
+		return e;
+	e.known = true;
+	share = q.y / q.x * 100000;
+	e.value = estimate_round(share);
+	e.interval = q.n >= GRT_ESTIMATE_WINDOWS_MIN && part->cells >= GRT_ESTIMATE_CELLS_MIN;
+	if (!e.interval)
+		return e;
+	for (uint32_t i = 0; i < all->cells; i++)
+		squares_add_window(&q, (double)all->cell[i].ns);
+	for (uint32_t i = 0; i < part->cells; i++) {
+		while (at < all->cells && all->cell[at].number < part->cell[i].number)
+			at++;
+		if (at < all->cells)
+			squares_add_work(&q, (double)all->cell[at].ns, (double)part->cell[i].ns);
+	}
+	estimate_bound(&e, share, squares_half(&q, 1) * 100000, 0, 100000);
+	return e;
+}
+
+void grt_estimate_free(struct grt_estimate_sums *s)
+{
+	free(s->cell);
+	memset(s, 0, sizeof(*s));
+}

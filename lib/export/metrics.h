@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Metrics of GPUs, processes and control groups for Prometheus: sums that only grow, over events that
+ * come in the order of time, also without end.
+ *
+ * Memory is bounded: 64 GPUs, 256 rows of processes, 256 of control groups, 2,048 counters, 256 kinds of
+ * Xids, 4,096 owners, 16,384 names, 65,536 jobs in flight (16 MiB), 24 KiB for the times of a row: 48 MiB at
+ * most. What finds no row is summed up in one that is called "(others)", so the sum over all rows is that of
+ * all jobs, but for rows that grt_metrics_forget() has removed.
+ */
+#ifndef GRT_EXPORT_METRICS_H
+#define GRT_EXPORT_METRICS_H
+
+#include <stdio.h>
+
+#include <grtrace/grtrace.h>
+
+struct grt_metrics;
+
+/** grt_metrics_new - begins. Return: 0 or -ENOMEM */
+int grt_metrics_new(struct grt_metrics **out);
+
+/**
+ * grt_metrics_cards - which GPU a device file is of
+ * @cards: "card0=ADDRESS renderD128=ADDRESS ...", as in the environment of a recording; copied
+ * Return: 0 or -ENOMEM
+ */
+int grt_metrics_cards(struct grt_metrics *m, const char *cards);
+
+/** grt_metrics_types - the types of events that have to do with a metric */
+void grt_metrics_types(struct grt_type_set *types);
+
+/** grt_metrics_event - takes in an event of any type. Return: 0 or -ENOMEM */
+int grt_metrics_event(struct grt_metrics *m, const struct grt_event *e);
+
+/**
+ * grt_metrics_settle - jobs that were complete before @time, ns, are counted now; else each is when some
+ * thousand others have ended
+ * Return: 0 or -ENOMEM
+ */
+int grt_metrics_settle(struct grt_metrics *m, uint64_t time);
+
+/** grt_metrics_flush - the trace is over: all jobs are counted. Return: 0 or -ENOMEM */
+int grt_metrics_flush(struct grt_metrics *m);
+
+/**
+ * grt_metrics_forget - removes the rows of processes that have ended and of which no event came for five
+ * minutes, and those of control groups without such processes
+ * @gone: whether a process has ended
+ */
+void grt_metrics_forget(struct grt_metrics *m, uint64_t now, bool (*gone)(uint32_t pid));
+
+/** grt_metrics_family - writes the two lines that stand before the values of a metric */
+void grt_metrics_family(FILE *out, const char *name, const char *type, const char *help);
+
+/** grt_metrics_label - writes KEY="VALUE", escaped; @before: what stands before it ("{" or ",") */
+void grt_metrics_label(FILE *out, const char *before, const char *key, const char *value);
+
+/** struct grt_metrics_source - what became of the events of a source */
+struct grt_metrics_source {
+	const char *name;
+	struct grt_balance balance;
+};
+
+/** grt_metrics_losses - writes what was delivered and what was not, by source and cause */
+void grt_metrics_losses(FILE *out, const struct grt_metrics_source *source, unsigned int sources);
+
+/** grt_metrics_write - writes all others. The file's error flag is the caller's to look at. Return: 0 or
+ * -ENOMEM */
+int grt_metrics_write(const struct grt_metrics *m, FILE *out);
+
+/** grt_metrics_free - frees it; NULL is allowed */
+void grt_metrics_free(struct grt_metrics *m);
+
+#endif /* GRT_EXPORT_METRICS_H */

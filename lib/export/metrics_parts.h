@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * The state of metrics.h, shared by metrics.c, which sums up, and prometheus.c, which writes.
+ */
+#ifndef GRT_EXPORT_METRICS_PARTS_H
+#define GRT_EXPORT_METRICS_PARTS_H
+
+#include "metrics.h"
+
+#include "base/busy.h"
+#include "base/keyed.h"
+#include "jobs/jobs.h"
+
+#define METRICS_GPUS 64U
+#define METRICS_PROCESSES 256U
+#define METRICS_CGROUPS 256U
+#define METRICS_OTHERS "(others)"
+
+/* Upper bounds of the buckets of histograms, ns; one more bucket has what is above. */
+#define METRICS_BOUNDS 16U
+extern const uint64_t metrics_bound[METRICS_BOUNDS];
+
+/** enum metrics_level - whose sums they are */
+enum metrics_level {
+	METRICS_OF_GPU,
+	METRICS_OF_PROCESS,
+	METRICS_OF_CGROUP,
+	METRICS_LEVELS,
+};
+
+/** struct metrics_hist - @count: by bucket, by weight (see hist.h); @sum: of weight * ns */
+struct metrics_hist {
+	uint64_t count[METRICS_BOUNDS + 1];
+	unsigned __int128 sum;
+};
+
+/** struct metrics_sums - @jobs, @waits, @wait_ns: by weight */
+struct metrics_sums {
+	uint64_t jobs;
+	uint64_t failed;
+	uint64_t incomplete;
+	uint64_t waits;
+	unsigned __int128 wait_ns;
+	struct metrics_hist queue;
+	struct metrics_hist exec;
+	struct grt_busy busy;
+};
+
+/** struct metrics_gpu - @other_processes, @other_cgroups: sums of those that have no row */
+struct metrics_gpu {
+	char label[40];
+	struct metrics_sums sums;
+	struct metrics_sums other_processes;
+	struct metrics_sums other_cgroups;
+};
+
+/** struct metrics_row - a process or control group on a GPU; @name: its comm or path; @last: event of it */
+struct metrics_row {
+	bool met;
+	uint32_t gpu;
+	uint32_t pid;
+	char name[184];
+	uint64_t last;
+	struct metrics_sums sums;
+};
+
+/** struct metrics_owner - whose a process is; @digest: of the path */
+struct metrics_owner {
+	uint32_t uid;
+	char cgroup[184];
+	uint64_t digest[2];
+};
+
+struct metrics_name {
+	char name[33];
+	char owner[17];
+};
+
+struct metrics_counter {
+	uint32_t gpu;
+	uint32_t pid;
+	int64_t value;
+	struct metrics_name name;
+};
+
+struct metrics_xid {
+	uint64_t count;
+};
+
+/**
+ * struct grt_metrics - all there is
+ * @now: stamp of the last event
+ * @gpus: in use
+ * @over: things in no row of their own
+ */
+struct grt_metrics {
+	struct grt_jobs *jobs;
+	struct grt_hash_key secret;
+	uint64_t now;
+	char *cards;
+	struct metrics_gpu gpu[METRICS_GPUS];
+	uint32_t gpus;
+	struct grt_keyed processes;
+	struct grt_keyed cgroups;
+	struct grt_keyed threads;
+	struct grt_keyed names;
+	struct grt_keyed owners;
+	struct grt_keyed counters;
+	struct grt_keyed xids;
+	uint64_t xids_over;
+	uint64_t over;
+};
+
+#endif /* GRT_EXPORT_METRICS_PARTS_H */

@@ -1,0 +1,227 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# grtrace serve and export -f prometheus: the sums are those of the report, Prometheus takes the page, and no client
+# stops the service. A stand-in for the module gives events; tests/vm/_serve_guest.sh has jobs of the software GPU.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+metrics() {
+	"$GRTRACE_SRC/tests/cli/_prometheus.py" "$@" 2>&1
+}
+clients() {
+	"$GRTRACE_SRC/tests/cli/_clients.py" "$@"
+}
+
+# ------------------------------------------------------------- recordings
+
+"$GRTRACE_BUILD/tests/golden/report_traces" .
+"$GRTRACE_BUILD/tests/cli/export_traces" all all.grt
+for kind in shares virtio sampled all; do
+	run export -f prometheus -o $kind.prom $kind.grt
+	"$GRTRACE" report --by process --json $kind.grt >$kind.json 2>/dev/null
+	output=$(metrics check $kind.prom && metrics agree $kind.prom $kind.json)
+	status=$?
+	check "export -f prometheus $kind: the sums are those of the report" exits 0
+done
+# By hand: card0 ran 70's jobs from 100 to 400 us and from 600 to 700, and 80's to 250 and from 300 to 500.
+check "a GPU is busy for the union of its jobs" test \
+	"$(metrics value shares.prom grtrace_gpu_busy_seconds_total gpu=0000:03:00.0)" = 0.0006
+check "jobs of 100 us and less" test \
+	"$(metrics value shares.prom grtrace_process_job_exec_seconds_bucket pid=70 le=0.0001)" = 1
+check "and of 300 us and less" test \
+	"$(metrics value shares.prom grtrace_process_job_exec_seconds_bucket pid=70 le=0.0003)" = 2
+check "by control group" test "$(metrics value shares.prom grtrace_cgroup_jobs_total cgroup=/system.slice/desk.service)" = 2
+check "memory of a process" test "$(metrics value shares.prom grtrace_gpu_memory_bytes pid=80)" = 4096
+check "names are escaped" test "$(metrics value all.prom grtrace_process_jobs_total comm=$'b\u20ac;\nd')" = 2
+if command -v promtool >/dev/null; then
+	for kind in shares all; do
+		output=$(promtool check metrics <$kind.prom 2>&1)
+		status=$?
+		check "promtool has nothing against $kind" exits 0
+	done
+fi
+
+# -------------------------------------------------------------- addresses
+
+run serve -e kmod -l 0 -d 0.01
+if says 'built without libmicrohttpd'; then
+	expect "a program without libmicrohttpd says what to install" 3 'try: apt-get install libmicrohttpd-dev'
+	plan
+	exit
+fi
+for bad in 127.0.0.1:x 127.0.0.1: :80 99999 127.0.0.1:-1 ::1:80 '[::1' somewhere:80; do
+	run serve -l "$bad"
+	expect "--listen $bad" 2 "^grtrace serve: --listen .* is no ADDRESS:PORT: .*"
+	check "--listen $bad: what to type" says '^  try: --listen 127.0.0.1:9738$'
+done
+run serve -l 203.0.113.9:9738
+expect "an address of others" 1 '^grtrace serve: cannot listen on 203.0.113.9:9738: Cannot assign requested address$'
+run serve -l 0 -e nothing
+expect "no source" 2 "'nothing' is not a source of this program"
+run serve -l 0 --on nothing
+expect "no incident" 2 '^grtrace serve: --on nothing: not an incident; there are job>TIME '
+run serve -l 0 --on signal
+expect "an incident of a recording" 2 'it is an incident of a recording: grtrace record --last$'
+
+# ------------------------------------------------------------ the service
+
+page() { # FILE
+	curl -s -S -m 20 -o "$1" "$url"
+}
+
+begin() { # COMMAND...
+	local i
+	"$@" 2>said &
+	pid=$!
+	for ((i = 0; i < 1500; i++)); do
+		url=$(sed -nE 's,^(<5>)?grtrace serve: (http://.*/metrics)$,\2,p' said)
+		[ -z "$url" ] || return 0
+		sleep 0.02
+	done
+	return 1
+}
+
+finish() {
+	kill -TERM $pid
+	wait $pid
+	status=$?
+	output=$(<said)
+}
+
+# Waits until the page counts so many events.
+counts() { # N
+	local i
+	for ((i = 0; i < 500; i++)); do
+		page now.prom && [ "$(metrics value now.prom grtrace_events_total source=kmod)" = "$1" ] && return
+		sleep 0.05
+	done
+	return 1
+}
+
+clients manager "grtrace-test-$$" >told 7>&- &
+manager=$!
+until grep -q bound told; do sleep 0.02; done
+fake_start 2 40 100
+begin env NOTIFY_SOCKET="@grtrace-test-$$" WATCHDOG_USEC=300000 JOURNAL_STREAM=1:2 "$GRTRACE" serve -e kmod -l 0 --on 'job>1s'
+port=${url##*:}
+port=${port%/*}
+check "it listens on this machine alone" test "${url%:*}" = http://127.0.0.1
+if [ "$(id -u)" = 0 ]; then
+	check "it has no privileges left" grep -qE '^CapPrm:.0+$' /proc/$pid/status
+	check "and cannot get any" grep -qE '^NoNewPrivs:.1$' /proc/$pid/status
+fi
+prometheus=
+if command -v prometheus >/dev/null && command -v promtool >/dev/null; then
+	cat >prometheus.yml <<-YML
+		global: {scrape_interval: 200ms, scrape_timeout: 200ms}
+		scrape_configs: [{job_name: grtrace, static_configs: [{targets: ["127.0.0.1:$port"]}]}]
+	YML
+	database=$(clients free)
+	prometheus --config.file=prometheus.yml --storage.tsdb.path=data --web.listen-address="127.0.0.1:$database" \
+		>prometheus.log 2>&1 7>&- &
+	prometheus=$!
+fi
+page first.prom
+check "all events of the source are counted" counts 8000
+check "those that were lost, too" test \
+	"$(metrics value now.prom grtrace_events_not_delivered_total source=kmod cause=lost)" = 6
+# a job that is in flight is in the report, and not yet here; these have all been submitted only
+metrics check now.prom >/dev/null
+check "the page is whole" test $? = 0
+output=$(metrics grow first.prom now.prom)
+status=$?
+check "counters only grow" exits 0
+check "its own memory is in it" test "$(metrics value now.prom process_resident_memory_bytes)" -gt 1000000
+
+run serve -e kmod -l "$port"
+expect "a port in use" 1 "^grtrace serve: cannot listen on $port: Address already in use$"
+check "a port in use: what to type" says '^  try: ss -ltnp, and another port: --listen PORT$'
+
+answer() { # CURL OPTIONS...
+	curl -s -m 20 -o /dev/null -w '%{http_code}' "$@"
+}
+check "another path" test "$(answer "${url}x")" = 404
+check "the root names the page" test "$(answer "${url%metrics}")" = 200
+check "HEAD" test "$(answer -I "$url")" = 200
+check "POST" test "$(head -c 3000000 /dev/zero | answer --data-binary @- "$url")" = 405
+check "a long header" test "$(head -c 20000 /dev/zero | tr '\0' x | sed 's/^/X: /' | answer -H @- "$url")" = 431
+check "an endless header" test "$(yes 'X: y' | head -c 3000000 | timeout 20 bash -c '
+	exec 3<>/dev/tcp/127.0.0.1/'"$port"'; { printf "GET /metrics HTTP/1.1\r\n"; cat; } >&3 2>/dev/null; head -c 12 <&3 2>/dev/null' |
+	grep -c ' 200')" = 0
+
+clients slow "$port" 30 1 >slow 7>&- &
+slow=$!
+clients deaf "$port" 20 1 >deaf 7>&- &
+deaf=$!
+until grep -q connected slow && grep -q connected deaf; do sleep 0.02; done
+page beside.prom
+check "beside slow clients it answers" metrics check beside.prom
+check "many at a time" test "$(curl -s -m 20 -Z --parallel-max 40 -o /dev/null -w '%{http_code}\n' "$url?[1-300]" | sort | uniq -c |
+	tr -s ' ')" = " 300 200"
+wait $slow $deaf
+page after.prom
+check "its memory is bounded" test "$(metrics value after.prom process_resident_memory_bytes)" -lt \
+	$(($(metrics value now.prom process_resident_memory_bytes) + 32000000))
+
+if [ -n "$prometheus" ]; then
+	asked="http://127.0.0.1:$database"
+	for ((i = 0; i < 200; i++)); do
+		output=$(promtool query instant "$asked" 'sum by (source) (grtrace_events_total)' 2>&1)
+		status=$?
+		! says '^\{source="kmod"\} => 8000 @' || break
+		sleep 0.1
+	done
+	expect "Prometheus has it, asked by PromQL" 0 '^\{source="kmod"\} => 8000 @'
+	output=$(promtool query instant "$asked" 'up' 2>&1)
+	check "and the target is up" says '=> 1 @'
+	kill $prometheus
+	wait $prometheus
+fi
+
+for ((i = 0; i < 250; i++)); do
+	page now.prom
+	[ "$(metrics value now.prom grtrace_incidents_total incident=job)" = 0 ] || break
+	sleep 0.02
+done
+finish
+expect "SIGTERM ends it" 0 'grtrace serve: http'
+check "the journal gets an incident's priority" says '^<3>grtrace serve: job: a job is not complete [0-9.]+ m?s after its submit, .*job ctx=7 seqno=[0-9]+'
+check "and a few lines in a second only" test "$(grep -c '<3>' <<<"$output")" -le 60
+check "of the rest it says that they are counted" says 'further ones of this second are only counted$'
+idle
+check "the module is stopped again" settled control stopped
+wait $manager
+check "the service manager is told that it is ready" grep -qx READY=1 told
+check "that it is alive" test "$(grep -cx WATCHDOG=1 told)" -ge 3
+check "and that it stops" test "$(tail -1 told)" = STOPPING=1
+
+if [ "$(id -u)" = 0 ]; then
+	fake_start 2 4 10
+	ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 SUDO_UID=65534 SUDO_GID=65534 begin "$GRTRACE" serve -e kmod -l '[::1]:0' ||
+		begin "$GRTRACE" serve -e kmod -l 127.0.0.1:0
+	page now.prom
+	check "of sudo's user" metrics check now.prom
+	check "who it is then" grep -qE '^Uid:.65534.65534' /proc/$pid/status
+	finish
+	output=$(unshare -m sh -c 'for f in /lib/*/libmicrohttpd.so.12 /usr/lib/*/libmicrohttpd.so.12; do
+		[ ! -e "$f" ] || mount --bind /dev/null "$(readlink -f "$f")"; done; exec "$0" serve -e kmod -l 0 -d 1' "$GRTRACE" 2>&1)
+	status=$?
+	expect "without the library" 3 '^grtrace serve: cannot load libmicrohttpd.so.12, which answers requests: .+'
+	check "without the library: what to type" says '^  try: apt-get install libmicrohttpd12$'
+fi
+fake_stop
+unset GRTRACE_DEBUGFS
+
+# ---------------------------------------------------------------- the unit
+
+env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$GRTRACE_SRC" install-service DESTDIR="$PWD/root" PREFIX=/usr
+unit=root/usr/lib/systemd/system/grtrace.service
+check "make install-service" grep -qx 'ExecStart=/usr/bin/grtrace serve $GRTRACE_SERVE_OPTIONS' $unit
+if command -v systemd-analyze >/dev/null; then
+	mkdir -p units
+	sed "s,/usr/bin/grtrace,$GRTRACE," $unit >units/grtrace.service
+	output=$(systemd-analyze verify --man=no units/grtrace.service 2>&1 | grep -F grtrace.service)
+	check "systemd has nothing against the unit" silent
+fi
+
+plan

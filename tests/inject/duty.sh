@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# record --duty: windows at random places. What is in them is all that happened, what reports say of the rest is what
+# the formula gives and near to the truth, and between them CUPTI is out of the program where it can be.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH MOCK_LOG
+GRTRACE=$GRTRACE_PLAIN/grtrace
+
+# In the meantime: windows that are so far apart that CUPTI goes.
+"$GRTRACE" record -e cuda --duty 0.6%,15ms -o apart.grt "$MOCK/app" shares 5000 >apart 2>&1 &
+apart=$!
+
+MOCK_LOG=$PWD/log run record -e cuda --duty 20%,20ms -o c.grt "$MOCK/app" shares 2000
+expect "windows at random" 0 'events, 0 lost in c.grt'
+echo "$output" >said
+check "CUPTI is used as it may be" says ' 0 faults, '
+"$GRTRACE" dump --json c.grt >dump.json
+"$GRTRACE" report --by kernel --json c.grt >k.json
+output=$(python3 "$GRTRACE_SRC/tests/inject/_duty.py" dump.json k.json log said 2>&1)
+check "nothing that was launched in a window is missing" says '^windows [1-9][0-9] launches [1-9][0-9]{2,} missing 0 without a kernel 0$'
+check "nor there twice" says '^doubled 0$'
+check "estimates are those of the formula, marked, and near to the truth" says '^rows 4$'
+check "nothing is wrong" test "$(grep -c wrong <<<"$output")" = 0
+all=$(sed -n 's/^all_ns //p' <<<"$output")
+run report --by kernel c.grt
+check "they are marked in text, too" says ' ~[0-9.]+ [mun]?s .*~[0-9.]+ %'
+check "with what they are" says 'windows at random places, .* were watched'
+run report --by idle c.grt
+check "idle time is of the windows" says 'idle time is that of windows at random places: it is not scaled up'
+check "and all other numbers" says 'duty +CUDA in windows of 20 ms, each one of 5 parts'
+sum=$("$GRTRACE" flame c.grt 2>told | awk '{ s += $NF } END { printf "%.0f", s }')
+output=$(<told)
+check "flame: weights are for all of the time ($sum of $all)" test $((sum - all)) -lt 1000 -a $((all - sum)) -lt 1000
+check "with their interval" says 'weights are estimated for all of the time, .* ~[0-9.]+ ms of GPU time, 95 % interval [0-9.]+ to [0-9.]+ ms'
+"$GRTRACE" flame c.grt -o c.svg >/dev/null 2>&1
+check "a picture says so" grep -q '<title>Flame graph (estimated)</title>' c.svg
+check "at each number" grep -Eq '~[0-9.]+ (s|ms|us)' c.svg
+"$GRTRACE" export -f pprof -o c.pb.gz c.grt >/dev/null 2>&1
+check "pprof: a type of its own" grep -qa estimated_time <(zcat -f c.pb.gz)
+check "with its interval" grep -qa '95 % interval' <(zcat -f c.pb.gz)
+
+run record -e cuda --duty 50%,20ms -o few.grt "$MOCK/app" shares 200
+"$GRTRACE" report --by kernel --json few.grt >few.json
+output=$(<few.json)
+check "few windows: no interval" says '"estimated_from": null'
+check "which is said" says 'there is no interval: that takes 10 windows'
+run record -e cuda -o whole.grt "$MOCK/app" shares 100
+"$GRTRACE" report --by kernel --json whole.grt >whole.json
+output=$(<whole.json)
+check "without --duty nothing is estimated" says '"estimated_total": null,.*"estimated": \[\]'
+
+# Recorders that are killed, in windows and between them; the program lives, and another one can record it.
+begin_waiting env CUDA_INJECTION64_PATH="$LIBRARY" "$MOCK/app" ask 500
+readable=0 kills=5
+for ((i = 0; i < kills; i++)); do
+	"$GRTRACE" record -e cuda --duty 40%,10ms -p $pid -o "killed$i.grt" >/dev/null 2>&1 &
+	recorder=$!
+	sleep "0.$((15 + i * 7))"
+	kill -KILL $recorder
+	wait $recorder 2>/dev/null
+	"$GRTRACE" report "killed$i.grt" >/dev/null 2>&1 && readable=$((readable + 1))
+done
+check "recorders were killed: what they left is read" test $readable = $kills
+run record -e cuda --duty 40%,10ms -p $pid -d 0.5 -o last.grt
+expect "the program is recorded by another" 0 '[1-9][0-9]* events, 0 lost'
+check "in windows" test "$("$GRTRACE" dump -t capture last.grt | grep -c 'end=[1-9].* parts=[23]')" -ge 5
+run record -e cuda -p $pid -d 0.1 -o whole.grt
+expect "and as a whole" 0 '[1-9][0-9]* events, 0 lost'
+check "without windows" test "$("$GRTRACE" dump -t capture whole.grt | wc -l)" = 0
+finish
+check "it ends as ever" exits 0
+check "and CUPTI was used as it may be" says ' 0 unclean, .* 0 faults, .* 0 asked,'
+
+# Programs that are killed.
+readable=0
+for ((i = 0; i < 4; i++)); do
+	"$GRTRACE" record -e cuda --duty 40%,10ms -o "dead$i.grt" "$MOCK/app" shares 20000 >/dev/null 2>&1 &
+	recorder=$!
+	sleep "0.$((21 + i * 9))"
+	kill -KILL "$(pgrep -P $recorder)" 2>/dev/null
+	wait $recorder 2>/dev/null
+	"$GRTRACE" report --by kernel --json "dead$i.grt" 2>/dev/null | python3 -c "import json, sys; json.load(sys.stdin)" && readable=$((readable + 1))
+done
+check "programs were killed: what they left is read" test $readable = 4
+
+wait $apart
+output=$(<apart)
+check "far apart: CUPTI goes after a window, and comes again" says '^finalized [1-9][0-9]* times, 0 faults, 0 asked$'
+check "and there are windows" test "$("$GRTRACE" dump -t capture apart.grt | grep -c 'end=[1-9]')" -ge 2
+
+for bad in 0 60% x 1%,1ms 1%,9h "1%," 1%5; do
+	run record -e cuda --duty "$bad" -o c.grt true
+	expect "--duty $bad" 2 'duty: PERCENT\[,WINDOW\]'
+done
+run record -e cuda --duty 1% --delay 1 -o c.grt true
+expect "with --delay" 2 'goes together neither'
+plan
