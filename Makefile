@@ -68,6 +68,11 @@ has_z	 := $(shell printf \
 has_zstd := $(shell printf \
 	   '\043include <zstd.h>\nint main(void) { return !ZSTD_versionNumber(); }' | \
 	   $(CC) -x c -o /dev/null - $(call lib,zstd) 2>/dev/null && echo yes)
+# The screen of `top` needs ncurses.
+CURSES_LIBS := $(foreach l,ncursesw tinfo,$(call lib,$(l)))
+has_curses := $(shell printf \
+	   '\043include <curses.h>\nint main(void) { return !initscr(); }' | \
+	   $(CC) -x c -o /dev/null - $(CURSES_LIBS) 2>/dev/null && echo yes)
 # The service needs libmicrohttpd: its header here, the library where it runs. That one needs so many others that a
 # program without a service has none of them.
 has_mhd	 := $(if $(STATIC),,$(shell printf \
@@ -94,7 +99,7 @@ HARDEN	:= -fstack-protector-strong -fstack-clash-protection $(if $(findstring x8
 PREFIX_MAP := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(O)=build
 HARDEN_LD := -Wl,-z,relro,-z,now,-z,noexecstack
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -iquote . -Iinclude -Ilib -fPIC -fvisibility=default $(HARDEN) $(PREFIX_MAP) $(CFLAGS) \
-	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) $(if $(has_sqlite),-DGRT_HAVE_SQLITE) $(if $(has_mhd),-DGRT_HAVE_MHD) \
+	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) $(if $(has_sqlite),-DGRT_HAVE_SQLITE) $(if $(has_mhd),-DGRT_HAVE_MHD) $(if $(has_curses),-DGRT_HAVE_CURSES) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(HARDEN_LD) $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
 
@@ -202,7 +207,7 @@ $(LIBA): $(LIB_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJ)
 
 $(BIN): $(CMD_OBJ) $(LIBA)
-	$(call say,LINK,$@)$(CC) $(if $(STATIC),,-pie) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(LIBA) $(if $(has_bpf),$(BPF_LIBS)) $(LIB_LIBS)
+	$(call say,LINK,$@)$(CC) $(if $(STATIC),,-pie) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(LIBA) $(if $(has_bpf),$(BPF_LIBS)) $(if $(has_curses),$(CURSES_LIBS)) $(LIB_LIBS)
 
 # ------------------------------------------------------- the injected library
 

@@ -202,6 +202,9 @@ void cmd_tell(const char *command, const char *text);
 /** cmd_put_json - prints text as a JSON string with its quotes; bytes that are no UTF-8 become U+FFFD */
 void cmd_put_json(FILE *f, const char *text);
 
+/** cmd_put_one_line - prints a JSON object of the writer as one line: no string of it holds a newline */
+void cmd_put_one_line(const char *text);
+
 /** cmd_colour - whether standard output takes colour: a terminal, and NO_COLOR is not set */
 bool cmd_colour(void);
 

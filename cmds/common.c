@@ -193,6 +193,16 @@ void cmd_put_json(FILE *f, const char *text)
 	fputc('"', f);
 }
 
+void cmd_put_one_line(const char *text)
+{
+	for (; *text; text++)
+		if (*text == '\n')
+			text += strspn(text, "\n ") - 1;
+		else
+			putchar(*text);
+	putchar('\n');
+}
+
 bool cmd_colour(void)
 {
 	const char *no_color = getenv("NO_COLOR");

@@ -888,7 +888,9 @@ int grt_cfi_find(const struct grt_cfi_object *o, uint64_t pc, struct grt_cfi_rul
 /* ---------------------------------------------------------------- all rows */
 
 /* Bytes of rows whose expression may have another value at each instruction, as a PLT's has: of all. */
+#ifndef ROW_BYTES_MAX
 #define ROW_BYTES_MAX (8U << 20)
+#endif
 
 static bool cfi_has_code(const struct row *row)
 {

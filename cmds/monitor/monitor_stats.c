@@ -131,17 +131,6 @@ static int monitor_stats_write_all(struct monitor *m)
 	return ret;
 }
 
-/* The last object is a line as those before it. No string of it holds a newline. */
-static void print_one_line(const char *text)
-{
-	for (; *text; text++)
-		if (*text == '\n')
-			text += strspn(text, "\n ") - 1;
-		else
-			putchar(*text);
-	putchar('\n');
-}
-
 static int write_to(struct monitor *m, FILE *out)
 {
 	struct grt_writer_options o = {.out = out, .verbose = m->verbose, .colour = !m->json && cmd_colour()};
@@ -176,7 +165,7 @@ int monitor_stats(struct monitor *m)
 	if (!text)
 		ret = -ENOMEM;
 	if (!ret)
-		print_one_line(text);
+		cmd_put_one_line(text);
 	free(text);
 	return ret;
 }

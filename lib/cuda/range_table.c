@@ -34,6 +34,7 @@ struct sums {
 
 /**
  * struct row - ranges of one name
+ * @chained: one of them is in a chain of ranges, so that launches can be in it
  * @wall: of those that ended; @open: that did not
  * @own: launches in it and in none inside of it; @all: those in ranges inside of it, too
  * @seen: the path, plus 1, that was added last
@@ -45,6 +46,7 @@ struct row {
 	char pid_text[24];
 	char *name;
 	bool started;
+	bool chained;
 	uint32_t number;
 	uint64_t count;
 	uint64_t open;
@@ -160,6 +162,7 @@ static int range_table_range(struct range_table *t, const struct grt_ev_range *e
 	t->cut += e->cut != 0;
 	row->count++;
 	row->open += !e->end;
+	row->chained |= e->node != 0;
 	if (e->end >= e->begin)
 		grt_hist_add(&row->wall, e->end - e->begin, GRT_WEIGHT_ONE, false, &t->octaves);
 	return 0;
@@ -280,10 +283,12 @@ static void range_get_wall(struct grt_cell *cell, const void *view, const void *
 	}
 }
 
-/* Of one that was started nobody knows what was launched in it. */
+/* Of one that was started, or is in no chain, nobody knows what was launched in it. */
 static void range_get_sum(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	cell->absent = ((const struct row *)row)->started;
+	const struct row *r = row;
+
+	cell->absent = r->started || (!r->chained && !r->all.launches && !r->all.kernels);
 	cell->number = *(const uint64_t *)((const char *)row + arg);
 }
 

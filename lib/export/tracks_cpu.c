@@ -75,16 +75,11 @@ static int on_off_cpu(struct grt_tracks *t, const struct grt_event *e)
 }
 
 static const struct tracks_draw cpu_draws[] = {
-	{GRT_EV_STACK, tracks_nothing},
-	{GRT_EV_FRAME, tracks_nothing},
-	{GRT_EV_STACK_END, tracks_nothing},
-	{GRT_EV_FRAME_PLACE, tracks_nothing},
-	{GRT_EV_FRAME_TEXT, tracks_nothing},
-	{GRT_EV_CALL_STACK, tracks_nothing},
-	{GRT_EV_OFF_CPU, on_off_cpu},
-	{GRT_EV_ASLEEP, on_off_cpu},
-	{GRT_EV_SAMPLE, tracks_nothing},
-	{0},
+	{GRT_EV_STACK, tracks_nothing},	     {GRT_EV_FRAME, tracks_nothing},
+	{GRT_EV_STACK_END, tracks_nothing},  {GRT_EV_FRAME_PLACE, tracks_nothing},
+	{GRT_EV_FRAME_TEXT, tracks_nothing}, {GRT_EV_CALL_STACK, tracks_nothing},
+	{GRT_EV_OFF_CPU, on_off_cpu},	     {GRT_EV_ASLEEP, on_off_cpu},
+	{GRT_EV_SAMPLE, tracks_nothing},     {0},
 };
 
 const struct tracks_provider tracks_cpu = {

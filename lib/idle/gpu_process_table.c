@@ -10,8 +10,6 @@
 #include "table/cells.h"
 #include "table/rows.h"
 
-#define DRM_MAJOR 226U
-
 static const char *const whose_names[] = {
 	[GRT_GPU_PROCESS] = "process",
 	[GRT_GPU_SWITCHING] = "switching",
@@ -25,40 +23,22 @@ static const char *const source_names[] = {
 	[GRT_GPU_COUNTERS] = "counters",
 };
 
-/** struct process_view - what rows are seen with */
-struct process_view {
-	const struct grt_gpu_processes *g;
-	const struct grt_names *names;
-	char (*room)[64];
-};
-
 static const struct grt_names *gpu_process_names(const void *view)
 {
-	return ((const struct process_view *)view)->names;
+	return ((const struct grt_gpu_processes_view *)view)->names;
 }
 
 static uint64_t gpu_process_wall(const void *view, const void *row)
 {
-	return grt_gpu_processes_wall(((const struct process_view *)view)->g, row);
+	return grt_gpu_processes_wall(((const struct grt_gpu_processes_view *)view)->g, row);
 }
 
-/* A ring's GPU has an address, and a DRM device that may have a number. */
 static void gpu_process_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	const struct grt_names *names = gpu_process_names(view);
-	const struct grt_gpu_process *o = row;
-	uint32_t gpu = grt_names_find(names, GRT_NAME_RING_GPU, o->place);
-	const char *card = grt_names_owner(names, gpu);
-	unsigned int minor;
+	const struct grt_gpu_processes_view *v = view;
 
-	if (o->source != GRT_GPU_JOBS) {
-		cell->number = o->device;
-		cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, o->device));
-		return;
-	}
-	cell->number = card && sscanf(card, "card%u", &minor) == 1 ? DRM_MAJOR << 20 | minor : 0;
-	cell->text = grt_names_name(names, gpu);
-	cell->absent = !cell->text;
+	cell->number = grt_gpu_processes_device(grt_gpu_processes_place(v->g, row), v->names, &cell->text);
+	cell->absent = ((const struct grt_gpu_process *)row)->source == GRT_GPU_JOBS && !cell->text;
 }
 
 static void gpu_process_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -197,7 +177,7 @@ static void gpu_process_get_uid(struct grt_cell *cell, const void *view, const v
 static const char *gpu_process_cgroup(const void *view, const struct grt_gpu_process *o)
 {
 	return o->kind == GRT_GPU_PROCESS
-		       ? grt_texts_get(&((const struct process_view *)view)->g->cgroups, o->pid)
+		       ? grt_texts_get(&((const struct grt_gpu_processes_view *)view)->g->cgroups, o->pid)
 		       : NULL;
 }
 
@@ -235,7 +215,7 @@ static void gpu_process_get_part(struct grt_cell *cell, const void *view, const 
 	static const char *const containers[] = {"cri-containerd-", "crio-",   "docker-",
 						 "/docker/",	    "libpod-", NULL};
 	const char *path = gpu_process_cgroup(view, row), *part;
-	char *room = ((const struct process_view *)view)->room[container];
+	char *room = ((const struct grt_gpu_processes_view *)view)->room[container];
 	size_t len;
 
 	part = path ? gpu_process_part(path, container ? containers : pods, &len) : NULL;
@@ -301,7 +281,7 @@ static const struct grt_column gpu_user_columns[] = {
 	REST,
 };
 
-static const struct grt_table gpu_process_table[GRT_GPU_BYS] = {
+const struct grt_table grt_gpu_processes_table[GRT_GPU_BYS] = {
 	[GRT_GPU_BY_PROCESS] = {"gpu_processes", "GPU time by process", gpu_process_columns,
 				GRT_MARK_ESTIMATED | GRT_MARK_INFERRED},
 	[GRT_GPU_BY_CGROUP] = {"gpu_cgroups", "GPU time by control group", gpu_cgroup_columns,
@@ -335,33 +315,16 @@ static int gpu_process_tie(const void *a, const void *b)
 	return gpu_process_by_place(&a, &b);
 }
 
-/* Counters of a GPU whose jobs are known say nothing more. */
-static bool gpu_process_is_doubled(const struct grt_gpu_processes *g, const struct grt_names *names,
-				   const struct grt_gpu_process *o)
+static uint64_t gpu_process_leave_doubled(const struct grt_gpu_processes_view *view, void **rows, uint64_t n)
 {
-	const char *card, *node;
-
-	if (o->source != GRT_GPU_COUNTERS)
-		return false;
-	node = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, o->device));
-	for (const struct grt_gpu_place *at = grt_keyed_oldest(&g->places); at && node;
-	     at = grt_keyed_next(&g->places, at)) {
-		card = at->source == GRT_GPU_JOBS && at->timed
-			       ? grt_names_owner(names, grt_names_find(names, GRT_NAME_RING_GPU, at->place))
-			       : NULL;
-		if (card && !strcmp(card, node))
-			return true;
-	}
-	return false;
-}
-
-static uint64_t gpu_process_leave_doubled(const struct process_view *view, void **rows, uint64_t n)
-{
+	const struct grt_gpu_process *o;
 	uint64_t left = 0;
 
-	for (uint64_t i = 0; i < n; i++)
-		if (!gpu_process_is_doubled(view->g, view->names, rows[i]))
+	for (uint64_t i = 0; i < n; i++) {
+		o = rows[i];
+		if (!grt_gpu_processes_is_doubled(view->g, view->names, o->source, o->device))
 			rows[left++] = rows[i];
+	}
 	return left;
 }
 
@@ -399,7 +362,7 @@ static int gpu_process_write(void *state, const struct grt_part *part, struct gr
 {
 	struct grt_gpu_processes *g = state;
 	char room[2][64];
-	const struct process_view view = {g, pass->names, room};
+	const struct grt_gpu_processes_view view = {g, pass->names, room};
 	const struct grt_column *sort = grt_pass_sort(pass, part, NULL);
 	uint64_t n, shown;
 	void **rows;
@@ -423,11 +386,12 @@ static const uint16_t gpu_process_types[] = {GRT_EV_GPU_SLICE, 0};
 static const struct grt_part gpu_process_parts[] = {
 	{"gpu-process", "which process had the GPU: residency, share, slices or jobs",
 	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_MONITOR, GRT_GPU_BY_PROCESS,
-	 &gpu_process_table[GRT_GPU_BY_PROCESS], .types = gpu_process_types, .write = gpu_process_write},
+	 &grt_gpu_processes_table[GRT_GPU_BY_PROCESS], .types = gpu_process_types,
+	 .write = gpu_process_write},
 	{"gpu-cgroup", "which control group, pod or container had the GPU", GRT_PART_BY, GRT_GPU_BY_CGROUP,
-	 &gpu_process_table[GRT_GPU_BY_CGROUP], .write = gpu_process_write},
+	 &grt_gpu_processes_table[GRT_GPU_BY_CGROUP], .write = gpu_process_write},
 	{"gpu-user", "which user had the GPU", GRT_PART_BY, GRT_GPU_BY_USER,
-	 &gpu_process_table[GRT_GPU_BY_USER], .write = gpu_process_write},
+	 &grt_gpu_processes_table[GRT_GPU_BY_USER], .write = gpu_process_write},
 	{.name = NULL},
 };
 

@@ -3,6 +3,7 @@
 #include "gpu_processes.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@
  */
 #define SWITCH_NS 1000000ULL
 
+#define DRM_MAJOR 226U
+
 /* Counters of processes' busy time: "busy gfx" in this unit. */
 #define BUSY_NAME "busy "
 #define BUSY_UNIT "total ns"
@@ -29,11 +32,13 @@ struct owner {
 };
 
 /** struct value - of a counter of a process: the one before; @counted: there is one, @more: and one before
- * that */
+ * that; @time: of that one; @ended: there will be no more */
 struct value {
 	uint64_t last;
+	uint64_t time;
 	bool counted;
 	bool more;
+	bool ended;
 };
 
 int grt_gpu_processes_new(struct grt_gpu_processes **out, enum grt_gpu_by by, bool jobs)
@@ -119,6 +124,14 @@ static int gpu_processes_of(struct grt_gpu_processes *g, const struct grt_gpu_pl
 	return gpu_processes_row(g, at, known ? GRT_GPU_PROCESS : GRT_GPU_UNKNOWN, id, out);
 }
 
+const char *grt_gpu_processes_cgroup(const struct grt_gpu_processes *g, uint32_t pid)
+{
+	struct grt_key key = {{pid}};
+	const struct owner *o = grt_keyed_find(&g->owners, &key);
+
+	return o && o->cgroup != GRT_TEXT_NONE ? grt_texts_get(&g->cgroups, o->cgroup) : NULL;
+}
+
 static int gpu_processes_take_owner(struct grt_gpu_processes *g, const struct grt_ev_owner *ev)
 {
 	struct grt_key key = {{ev->e.pid}};
@@ -140,6 +153,41 @@ const struct grt_gpu_place *grt_gpu_processes_place(const struct grt_gpu_process
 	struct grt_key key = gpu_processes_key(row->source, row->device, row->instance, row->place);
 
 	return grt_keyed_find(&g->places, &key);
+}
+
+/* A ring's GPU has an address, and a DRM device that may have a number. */
+uint32_t grt_gpu_processes_device(const struct grt_gpu_place *at, const struct grt_names *names,
+				  const char **name)
+{
+	uint32_t gpu = grt_names_find(names, GRT_NAME_RING_GPU, at->place);
+	const char *card = grt_names_owner(names, gpu);
+	unsigned int minor;
+
+	if (at->source != GRT_GPU_JOBS) {
+		*name = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, at->device));
+		return at->device;
+	}
+	*name = grt_names_name(names, gpu);
+	return card && sscanf(card, "card%u", &minor) == 1 ? DRM_MAJOR << 20 | minor : 0;
+}
+
+bool grt_gpu_processes_is_doubled(const struct grt_gpu_processes *g, const struct grt_names *names,
+				  enum grt_gpu_source source, uint32_t device)
+{
+	const char *card, *node;
+
+	if (source != GRT_GPU_COUNTERS)
+		return false;
+	node = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, device));
+	for (const struct grt_gpu_place *at = grt_keyed_oldest(&g->places); at && node;
+	     at = grt_keyed_next(&g->places, at)) {
+		card = at->source == GRT_GPU_JOBS && (at->timed || at->was_timed)
+			       ? grt_names_owner(names, grt_names_find(names, GRT_NAME_RING_GPU, at->place))
+			       : NULL;
+		if (card && !strcmp(card, node))
+			return true;
+	}
+	return false;
 }
 
 uint64_t grt_gpu_processes_wall(const struct grt_gpu_processes *g, const struct grt_gpu_process *row)
@@ -249,12 +297,46 @@ static int gpu_processes_end_slices(struct grt_gpu_processes *g, struct grt_gpu_
 
 /* ----------------------------------------------------------------- jobs */
 
+static struct grt_interval gpu_processes_within(const struct grt_gpu_processes *g)
+{
+	return (struct grt_interval){g->from > g->first ? g->from : g->first,
+				     g->to < g->last ? g->to : g->last};
+}
+
+/* Its part in the time looked at. */
+static int gpu_processes_have(const struct grt_gpu_processes *g, struct grt_gpu_process *o,
+			      struct grt_gpu_place *ring, uint64_t start, uint64_t end)
+{
+	struct grt_interval within = gpu_processes_within(g);
+
+	return grt_busy_within(&o->busy, &within, start, end)
+		       ?: grt_busy_within(&ring->busy, &within, start, end);
+}
+
+int grt_gpu_processes_running(struct grt_gpu_processes *g, const struct grt_job *job, uint64_t now)
+{
+	uint64_t end = job->seen >> GRT_STAMP_END & 1 ? job->time[GRT_STAMP_END] : now;
+	struct grt_gpu_process *o;
+	struct grt_gpu_place *ring;
+	int ret;
+
+	if (job->ring == GRT_RING_NONE || end <= g->from)
+		return 0;
+	ret = gpu_processes_at(g, GRT_GPU_JOBS, 0, 0, job->ring, &ring);
+	if (!ret && ring)
+		ret = gpu_processes_of(g, ring, job->pid, &o);
+	if (ret || !ring || !o)
+		return ret;
+	o->name = job->name ?: o->name;
+	o->inferred |= job->inferred >> GRT_STAMP_START & 1;
+	ring->sampled |= job->sample;
+	return gpu_processes_have(g, o, ring, job->time[GRT_STAMP_START], end);
+}
+
 int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job)
 {
 	const unsigned int both = 1U << GRT_STAMP_START | 1U << GRT_STAMP_END;
 	uint64_t start = job->time[GRT_STAMP_START], end = job->time[GRT_STAMP_END];
-	struct grt_interval within = {g->from > g->first ? g->from : g->first,
-				      g->to < g->last ? g->to : g->last};
 	struct grt_gpu_process *o;
 	struct grt_gpu_place *ring;
 	int ret;
@@ -278,8 +360,7 @@ int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job
 	o->least |= job->sample;
 	o->came++;
 	grt_hist_add(&o->whole, end - start, GRT_WEIGHT_ONE, job->inferred & both, &g->budget);
-	return grt_busy_within(&o->busy, &within, start, end)
-		       ?: grt_busy_within(&ring->busy, &within, start, end);
+	return gpu_processes_have(g, o, ring, start, end);
 }
 
 /* ------------------------------------------------------------- counters */
@@ -292,6 +373,12 @@ static const char *gpu_processes_engine(const struct grt_names *names, uint32_t 
 	if (!name || !unit || strncmp(name, BUSY_NAME, sizeof(BUSY_NAME) - 1) || strcmp(unit, BUSY_UNIT))
 		return NULL;
 	return name + sizeof(BUSY_NAME) - 1;
+}
+
+/* Whether samples before the time looked at may have been left out. */
+static bool gpu_processes_is_cut(const struct grt_gpu_processes *g)
+{
+	return g->from && !g->follows;
 }
 
 /* It counts from the first sample, so that the first value is an amount, unless samples before are not looked
@@ -308,13 +395,19 @@ static int gpu_processes_grow(struct grt_gpu_processes *g, struct grt_gpu_proces
 	v = found;
 	if (ret || !v)
 		return ret;
-	if (v->counted || !g->from)
+	if (v->counted || !gpu_processes_is_cut(g))
 		o->residency += value >= v->last ? value - v->last : value;
-	o->unknown += !v->counted && g->from;
-	if (v->counted && !v->more && g->from)
+	o->unknown += !v->counted && gpu_processes_is_cut(g);
+	if (v->counted && !v->more && gpu_processes_is_cut(g))
 		o->unknown--;
+	if (v->counted)
+		o->measured += ev->e.time - v->time;
+	else
+		o->unmeasured = true;
+	v->time = ev->e.time;
 	v->more = v->counted;
 	v->counted = true;
+	v->ended = ev->e.flags & GRT_FLAG_ENDED;
 	v->last = value;
 	return 0;
 }
@@ -403,20 +496,60 @@ int grt_gpu_processes_finish(struct grt_gpu_processes *g, const struct grt_pass 
 	return ret;
 }
 
-void grt_gpu_processes_free(struct grt_gpu_processes *g)
+static void gpu_processes_free_rows(struct grt_gpu_processes *g)
+{
+	for (struct grt_gpu_process *o = grt_keyed_oldest(&g->rows); o; o = grt_keyed_next(&g->rows, o)) {
+		grt_hist_free(&o->whole);
+		grt_busy_free(&o->busy);
+	}
+	grt_keyed_free(&g->rows);
+}
+
+/* A counter that is not read any more has no row; one that does not change is not written. */
+static int gpu_processes_keep_value(struct grt_gpu_processes *g, struct value *v, const struct grt_key *key)
 {
 	struct grt_gpu_process *o;
+	struct grt_gpu_place *engine;
+	int ret;
+
+	v->more = v->counted;
+	if (v->ended)
+		return 0;
+	ret = gpu_processes_at(g, GRT_GPU_COUNTERS, (uint32_t)key->w[0], 0, (uint32_t)key->w[1], &engine);
+	return ret || !engine ? ret : gpu_processes_of(g, engine, (uint32_t)key->w[2], &o);
+}
+
+int grt_gpu_processes_next(struct grt_gpu_processes *g, uint64_t from)
+{
+	int ret = 0;
+
+	gpu_processes_free_rows(g);
+	grt_keyed_init(&g->rows, sizeof(struct grt_gpu_process), GRT_GPU_PROCESSES_MAX);
+	for (struct grt_gpu_place *at = grt_keyed_oldest(&g->places); at;
+	     at = grt_keyed_next(&g->places, at)) {
+		grt_busy_free(&at->busy);
+		at->from = at->to = from;
+		at->was_timed |= at->timed > 0;
+		at->timed = at->untimed = 0;
+		at->sampled = false;
+	}
+	g->from = g->first = from;
+	g->budget = HIST_BUDGET;
+	g->follows = true;
+	for (struct value *v = grt_keyed_oldest(&g->values); v && !ret; v = grt_keyed_next(&g->values, v))
+		ret = gpu_processes_keep_value(g, v, grt_keyed_key(v));
+	return ret;
+}
+
+void grt_gpu_processes_free(struct grt_gpu_processes *g)
+{
 	struct grt_gpu_place *at;
 
 	if (!g)
 		return;
-	for (o = grt_keyed_oldest(&g->rows); o; o = grt_keyed_next(&g->rows, o)) {
-		grt_hist_free(&o->whole);
-		grt_busy_free(&o->busy);
-	}
+	gpu_processes_free_rows(g);
 	for (at = grt_keyed_oldest(&g->places); at; at = grt_keyed_next(&g->places, at))
 		grt_busy_free(&at->busy);
-	grt_keyed_free(&g->rows);
 	grt_keyed_free(&g->places);
 	grt_keyed_free(&g->owners);
 	grt_keyed_free(&g->values);

@@ -59,6 +59,8 @@ enum grt_gpu_whose {
  * @whole: slices and jobs of which both ends are known
  * @busy: of jobs: when at least one ran
  * @unknown: counters of which one value alone is in the time looked at: @residency is unknown
+ * @measured: of counters: ns between the values that @residency is of; 0: unknown
+ * @unmeasured: some of @residency is of an unknown time
  * @inferred: the beginning of some jobs, or the unit of the counter
  * @least: @residency may be more; of what is nobody's, it may be less, too
  */
@@ -77,6 +79,8 @@ struct grt_gpu_process {
 	struct grt_hist whole;
 	struct grt_busy busy;
 	uint32_t unknown;
+	bool unmeasured;
+	uint64_t measured;
 };
 
 /**
@@ -87,7 +91,7 @@ struct grt_gpu_process {
  * @since: when the context that is on it came, 0: that is not known
  * @busy: when any job ran
  * @untimed: jobs without a beginning or an end
- * @timed: jobs with both
+ * @timed: jobs with both; @was_timed: there were some before the time looked at
  * @sampled: not all jobs are in the trace
  */
 struct grt_gpu_place {
@@ -96,6 +100,7 @@ struct grt_gpu_place {
 	uint32_t place;
 	uint8_t source;
 	bool sampled;
+	bool was_timed;
 	uint16_t over;
 	uint64_t from;
 	uint64_t to;
@@ -111,6 +116,7 @@ struct grt_gpu_place {
  * @cgroups: their paths
  * @jobs: they are wanted
  * @from, @to: nothing else counts; @first, @last: the time looked at
+ * @follows: what was before @from was looked at, too
  * @backwards: slices that began before the one before had ended
  * @over: slices, jobs and values in no row
  */
@@ -126,6 +132,7 @@ struct grt_gpu_processes {
 	uint64_t to;
 	uint64_t first;
 	uint64_t last;
+	bool follows;
 	uint64_t backwards;
 	uint64_t over;
 	uint32_t budget;
@@ -142,6 +149,18 @@ int grt_gpu_processes_event(struct grt_gpu_processes *g, const struct grt_event 
 /** grt_gpu_processes_job - takes in a job. Return: 0 or -ENOMEM */
 int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job);
 
+/**
+ * grt_gpu_processes_running - takes in a job with a START that is not complete: it has its ring up to its
+ * END, or @now Return: 0 or -ENOMEM
+ */
+int grt_gpu_processes_running(struct grt_gpu_processes *g, const struct grt_job *job, uint64_t now);
+
+/**
+ * grt_gpu_processes_next - what was finished is forgotten: from now on the time behind @from counts. A place
+ * and a counter that is still there stay, with no time so far. Return: 0 or -ENOMEM
+ */
+int grt_gpu_processes_next(struct grt_gpu_processes *g, uint64_t from);
+
 /** grt_gpu_processes_finish - the trace is over; may come again after further events. Return: 0 or -ENOMEM */
 int grt_gpu_processes_finish(struct grt_gpu_processes *g, const struct grt_pass *pass);
 
@@ -149,8 +168,33 @@ int grt_gpu_processes_finish(struct grt_gpu_processes *g, const struct grt_pass 
 const struct grt_gpu_place *grt_gpu_processes_place(const struct grt_gpu_processes *g,
 						    const struct grt_gpu_process *row);
 
+/**
+ * grt_gpu_processes_device - the number of the GPU that a place is of, major << 20 | minor; 0: unknown
+ * @name: gets its name, NULL: it has none
+ */
+uint32_t grt_gpu_processes_device(const struct grt_gpu_place *at, const struct grt_names *names,
+				  const char **name);
+
+/** grt_gpu_processes_is_doubled - counters of a GPU whose jobs are known say nothing more */
+bool grt_gpu_processes_is_doubled(const struct grt_gpu_processes *g, const struct grt_names *names,
+				  enum grt_gpu_source source, uint32_t device);
+
 /** grt_gpu_processes_wall - the time that a row is a part of, ns */
 uint64_t grt_gpu_processes_wall(const struct grt_gpu_processes *g, const struct grt_gpu_process *row);
+
+/** grt_gpu_processes_cgroup - path of a process's control group, NULL: unknown */
+const char *grt_gpu_processes_cgroup(const struct grt_gpu_processes *g, uint32_t pid);
+
+/** struct grt_gpu_processes_view - what the rows of grt_gpu_processes_table are seen with; @room: for texts
+ * of control groups */
+struct grt_gpu_processes_view {
+	const struct grt_gpu_processes *g;
+	const struct grt_names *names;
+	char (*room)[64];
+};
+
+/* Rows are struct grt_gpu_process. */
+extern const struct grt_table grt_gpu_processes_table[GRT_GPU_BYS];
 
 /** grt_gpu_processes_free - frees it; NULL is allowed */
 void grt_gpu_processes_free(struct grt_gpu_processes *g);

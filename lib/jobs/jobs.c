@@ -63,9 +63,11 @@ struct ring_order {
 	uint32_t device;
 	uint32_t ring;
 	uint64_t last_end;
+	uint64_t last_commit; /* of the jobs that ended */
 	bool ended;
-	bool gaps;     /* jobs that are not in the trace may have ended after it */
-	bool firmware; /* it is a queue: firmware chooses when a job of it runs */
+	bool gaps;	/* jobs that are not in the trace may have ended after it */
+	bool firmware;	/* it is a queue: firmware chooses when a job of it runs */
+	uint32_t front; /* index of the job that runs plus 1, 0: none is known */
 };
 
 /**
@@ -619,6 +621,8 @@ static int follow_ring(struct grt_jobs *j, struct grt_job *job, uint64_t end)
 	}
 	if (!ring->ended || end > ring->last_end)
 		ring->last_end = end;
+	if (job->seen & BIT(GRT_STAMP_COMMIT) && job->time[GRT_STAMP_COMMIT] > ring->last_commit)
+		ring->last_commit = job->time[GRT_STAMP_COMMIT];
 	ring->ended = true;
 	/*
 	 * The rate of sampling may change from job to job, and a JOB record says
@@ -1148,6 +1152,76 @@ int grt_jobs_flush(struct grt_jobs *j)
 	r = r ?: list_oldest(j);
 	while (!r && (job = next_oldest(j)))
 		r = retire(j, job);
+	return r;
+}
+
+/* Whether a job waits for its ring, or runs: which of them, its ring's order says. */
+static bool jobs_is_on_ring(const struct grt_job *job)
+{
+	const unsigned int stamps =
+		BIT(GRT_STAMP_COMMIT) | BIT(GRT_STAMP_START) | BIT(GRT_STAMP_END) | BIT(GRT_STAMP_COMPLETE);
+
+	return job->state == JOB_LIVE && (job->seen & stamps) == BIT(GRT_STAMP_COMMIT) &&
+	       !jobs_is_sampled(job);
+}
+
+/* The first of those on its ring is noted there. Return: 0 or -ENOMEM */
+static int jobs_note_front(struct grt_jobs *j, const struct grt_job *job)
+{
+	struct ring_order *ring;
+	int r = jobs_ring_of(j, job, &ring);
+
+	if (r)
+		return r < 0 ? r : 0;
+	/* of one that came before a job that has ended, the end was lost */
+	if (ring->firmware || ring->gaps || job->time[GRT_STAMP_COMMIT] < ring->last_commit)
+		return 0;
+	if (!ring->front || job->time[GRT_STAMP_COMMIT] < j->job[ring->front - 1].time[GRT_STAMP_COMMIT])
+		ring->front = (uint32_t)(job - j->job) + 1;
+	return 0;
+}
+
+static int jobs_tell_front(struct grt_jobs *j, struct ring_order *ring,
+			   int (*fn)(void *arg, const struct grt_job *job), void *arg)
+{
+	struct grt_job job;
+
+	if (!ring->front)
+		return 0;
+	job = j->job[ring->front - 1];
+	ring->front = 0;
+	job.time[GRT_STAMP_START] = job.time[GRT_STAMP_COMMIT];
+	if (ring->ended && ring->last_end > job.time[GRT_STAMP_START])
+		job.time[GRT_STAMP_START] = ring->last_end;
+	job.seen |= BIT(GRT_STAMP_START);
+	job.inferred |= BIT(GRT_STAMP_START);
+	return fn(arg, &job);
+}
+
+/* Its START as it will be when it is settled, which is counted then. */
+static int jobs_tell_running(struct grt_jobs *j, const struct grt_job *running,
+			     int (*fn)(void *arg, const struct grt_job *job), void *arg)
+{
+	const struct grt_jobs_count count = j->count;
+	struct grt_job job = *running;
+
+	infer_start(j, &job);
+	j->count = count;
+	return job.seen & BIT(GRT_STAMP_START) ? fn(arg, &job) : 0;
+}
+
+int grt_jobs_each_running(struct grt_jobs *j, int (*fn)(void *arg, const struct grt_job *job), void *arg)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < j->used && !r; i++)
+		if (jobs_is_on_ring(&j->job[i]))
+			r = jobs_note_front(j, &j->job[i]);
+		else if (j->job[i].state == JOB_LIVE &&
+			 j->job[i].seen & (BIT(GRT_STAMP_START) | BIT(GRT_STAMP_END)))
+			r = jobs_tell_running(j, &j->job[i], fn, arg);
+	for (uint32_t i = 0; i < j->rings && !r; i++)
+		r = jobs_tell_front(j, &j->ring[i], fn, arg);
 	return r;
 }
 

@@ -29,6 +29,13 @@ uint64_t grt_jobs_completed_again(const struct grt_jobs *j);
  */
 int grt_jobs_settle(struct grt_jobs *j, uint64_t time);
 
+/**
+ * grt_jobs_each_running - calls @fn for each job that runs, or has ended and is not complete: it has a START.
+ * Of a ring in which no START was seen, it is the first job that has a COMMIT, with the START that it would
+ * be given, inferred Return: 0, what @fn returned, which ends it, or -ENOMEM
+ */
+int grt_jobs_each_running(struct grt_jobs *j, int (*fn)(void *arg, const struct grt_job *job), void *arg);
+
 /** grt_job_touches - whether one of a job's stamps, or what is between them, lies in a span */
 bool grt_job_touches(const struct grt_job *job, uint64_t first, uint64_t last);
 

@@ -203,6 +203,8 @@ check "the session's time is added" says '"time":17000000000'
 gzip -k -c run.sqlite >run.sqlite.gz
 python3 told.py "$GRTRACE" run.sqlite.gz >packed 2>err
 check "packed by gzip it is the same" cmp -s want packed
+run report --by range run.sqlite
+check "what was launched in ranges is unknown, and not 0" says '^step # .* +- +- +-$'
 run export -f perfetto -o run.pftrace run.sqlite
 check "an export" exits 0
 CALLS=40 python3 make.py wal.sqlite wal

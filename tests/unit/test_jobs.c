@@ -522,6 +522,102 @@ static void a_record_of_a_job_that_goes_on(void **state)
 }
 
 /* Three jobs on three rings, complete at 2000, 4000 and 6000. */
+/** struct running - the jobs that run, or are not complete, by their number */
+struct running {
+	uint64_t start[8];
+	bool inferred[8];
+	unsigned int n;
+};
+
+static int take_running(void *arg, const struct grt_job *job)
+{
+	struct running *r = arg;
+
+	assert_true(job->seqno < 8);
+	r->start[job->seqno] = job->time[GRT_STAMP_START];
+	r->inferred[job->seqno] = job->inferred >> GRT_STAMP_START & 1;
+	r->n++;
+	return 0;
+}
+
+static struct running running_now(struct fixture *f)
+{
+	struct running r = {.n = 0};
+
+	assert_int_equal(grt_jobs_each_running(f->jobs, take_running, &r), 0);
+	return r;
+}
+
+/* Of those that were handed to the ring it is the first one, from when the one before it ended. */
+static void the_job_that_runs_now(void **state)
+{
+	struct fixture *f = *state;
+	struct running r;
+
+	GIVE(submit, 100, 1);
+	assert_int_equal(running_now(f).n, 0);
+	GIVE(commit, 110, 1);
+	GIVE(submit, 120, 2);
+	GIVE(commit, 130, 2);
+	r = running_now(f);
+	assert_int_equal(r.n, 1);
+	assert_int_equal(r.start[1], 110);
+	assert_true(r.inferred[1]);
+	GIVE(end, 200, 1);
+	GIVE(complete, 201, 1);
+	GIVE(submit, 210, 3, .e.ring = 1);
+	GIVE(start, 220, 3, .e.ring = 1);
+	r = running_now(f);
+	assert_int_equal(r.n, 2);
+	assert_int_equal(r.start[2], 200);
+	assert_true(r.inferred[2]);
+	assert_int_equal(r.start[3], 220);
+	assert_false(r.inferred[3]);
+	GIVE(end, 300, 2);
+	GIVE(end, 310, 3, .e.ring = 1);
+	r = running_now(f);
+	assert_int_equal(r.n, 2);
+	assert_int_equal(r.start[2], 200);
+	GIVE(complete, 301, 2);
+	GIVE(complete, 311, 3, .e.ring = 1);
+	assert_int_equal(running_now(f).n, 0);
+}
+
+/* Ends are in the order of the ring: a job before one that has ended has ended, too. */
+static void a_job_whose_end_was_lost_does_not_run(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(submit, 100, 1);
+	GIVE(commit, 110, 1);
+	GIVE(submit, 120, 2);
+	GIVE(commit, 130, 2);
+	GIVE(end, 300, 2);
+	GIVE(complete, 301, 2);
+	assert_int_equal(running_now(f).n, 0);
+}
+
+static void done_jobs_are_handed_over_when_asked(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(submit, 100, 1);
+	GIVE(commit, 110, 1);
+	GIVE(end, 200, 1);
+	GIVE(complete, 201, 1);
+	GIVE(submit, 210, 2);
+	assert_int_equal(f->n, 0);
+	assert_int_equal(grt_jobs_settle(f->jobs, UINT64_MAX), 0);
+	assert_int_equal(f->n, 1);
+	assert_int_equal(phase(find(f, 5, 1), GRT_PHASE_EXEC), 90);
+	GIVE(commit, 220, 2);
+	GIVE(end, 300, 2);
+	GIVE(complete, 301, 2);
+	flush(f);
+	assert_int_equal(f->n, 2);
+	assert_int_equal(phase(find(f, 5, 2), GRT_PHASE_EXEC), 80);
+}
+
 static void three_jobs(struct fixture *f)
 {
 	for (uint64_t n = 1; n <= 3; n++)
@@ -1598,6 +1694,9 @@ int main(void)
 		TEST(the_flags_of_a_record_are_those_of_its_submit),
 		TEST(a_record_concludes_no_start),
 		TEST(a_record_of_a_job_that_goes_on),
+		TEST(the_job_that_runs_now),
+		TEST(a_job_whose_end_was_lost_does_not_run),
+		TEST(done_jobs_are_handed_over_when_asked),
 		TEST(waits_of_a_record),
 		TEST(a_wait_of_a_record_without_its_stamp),
 		TEST(a_record_of_a_job_that_had_begun),

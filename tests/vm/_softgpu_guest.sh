@@ -176,6 +176,13 @@ two_processes() { # LIMIT_NS: of a job
 	output=$(cat two.csv)
 	check "$mode, two processes: with nobody's time it is the whole, within 0.1 %" awk -F, 'NR > 1 { n[$17] += $8 }
 		END { for (ring in n) bad += n[ring] < 99.9 || n[ring] > 100.1; exit bad > 0 }' two.csv
+	"$GRTRACE" top -i two.grt -s 0.01 --json 2>top.err |
+		grep -oE '"span": [0-9]+|"ring_name": "[^"]*", "pid": [0-9]+, "process": "[^"]*", "share": [0-9.]+' | tr -d '",' |
+		awk '$1 == "span:" { span = $2; next } { ns[$2 " " $4] += $8 * span / 100 }
+			END { for (key in ns) printf "%s %.0f\n", key, ns[key] }' | sort >two.top
+	output=$(cat top.err; join -j 1 <(awk '{ print $1 ":" $2, $4 }' two.told) <(awk '{ print $1 ":" $2, $3 }' two.top) |
+		awk '{ d = $2 - $3; if (d < 0) d = -d } d > $2 / 1000 { print $1, "had it for", $2, "ns, in top", $3 } END { if (NR < 2) print "no rows" }')
+	check "$mode, two processes: the updates of top add up to that, within 0.1 %" silent
 	check "$mode, two processes: by jobs" test "$(tail -n +2 two.csv | cut -d, -f 18 | sort -u)" = jobs
 }
 

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace top: what the GPUs do now, and for whom. Takes the command line, opens sources or a recording, and
+ * has the figures of each stretch of time shown: on a terminal, or one after the other as text or JSON.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kmod/kmod.h"
+#include "base/memfile.h"
+#include "cmds/live.h"
+#include "cmds/reading.h"
+#include "cmds/terminal.h"
+#include "top.h"
+
+/* What each of them says of a GPU the others do not. */
+#define SOURCES "power,drm,nvctxsw"
+#define INTERVAL 1.0
+/* An event is readable so long after its stamp was taken. */
+#define SLACK_NS 3000000
+
+static struct {
+	const char *input;
+	const char *sources;
+	uint64_t pid;
+	uint64_t updates;
+	double interval;
+	bool batch;
+	bool json;
+	bool wide;
+} opt;
+
+static const struct cmd_opt opts[] = {
+	{"batch", 'b', OPT_FLAG, NULL, &opt.batch, "updates one after the other, without a screen"},
+	{"updates", 'n', OPT_U64, "N", &opt.updates, "end after so many updates"},
+	{"interval", 's', OPT_SECONDS, "SECONDS", &opt.interval, "time of an update (default: 1)"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "as -b, a JSON object in each line"},
+	{"input", 'i', OPT_STR, "PATH", &opt.input, "as -b, of a recording, raw file or text"},
+	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
+	 "live: take the events from these sources (default: those of " SOURCES " that work here)"},
+	{"pid", 'p', OPT_PID, "PID", &opt.pid, "live: only this process; end when it ends"},
+	TERMINAL_WIDE_OPTION(&opt.wide),
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+/* ------------------------------------------------------------------- an update */
+
+static const struct grt_table update_pairs = {"update", "update", NULL, GRT_TABLE_PAIRS};
+
+static const struct cmd_json top_json = {
+	.title = "a line of grtrace top --json",
+	.tables = GRT_TABLES(&update_pairs, &top_gpu_table, &top_engine_table, &top_process_table,
+			     &top_share_table),
+};
+
+static void top_head(const struct top *t, struct grt_fields *f)
+{
+	const struct reading_span span = {t->from, t->to, true};
+
+	grt_field_add(f, "sources", GRT_CELL_TEXT,
+		      (struct grt_cell){.text = t->sources[0] ? t->sources : t->input}, NULL);
+	reading_span_fields(f, &span);
+	grt_field_number(f, "events", t->now.events - t->before.events, NULL);
+	grt_field_number(f, "jobs", t->now.jobs - t->before.jobs, "that ended");
+	grt_field_number(f, "lost", t->now.lost - t->before.lost, "events");
+	grt_field_number(f, "lost_since", t->now.lost, "since the beginning");
+}
+
+static int top_compare_share(const void *a, const void *b)
+{
+	const struct top_process *x = *(void *const *)a, *y = *(void *const *)b;
+	const struct grt_column *share = grt_column_find(&top_process_table, "share");
+	const struct grt_cell p = grt_column_get(share, NULL, x), q = grt_column_get(share, NULL, y);
+
+	return grt_cell_order(share, &p, &q) ?: (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int top_write_keyed(struct grt_writer *w, const struct top *t, const struct grt_table *table,
+			   const struct grt_keyed *k, int (*compare)(const void *a, const void *b))
+{
+	void **rows;
+	int ret = grt_keyed_list(k, compare, &rows);
+
+	if (ret)
+		return ret;
+	ret = grt_writer_list(w, table, t, rows, k->used);
+	free(rows);
+	return ret;
+}
+
+static int top_list_gpus(const void *a, const void *b)
+{
+	return top_by_device(*(void *const *)a, *(void *const *)b);
+}
+
+static void top_note(struct top *t)
+{
+	uint64_t lost = t->now.lost - t->before.lost;
+
+	if (lost)
+		grt_note(&t->notes, "%" PRIu64 " events were lost: what is counted is too little", lost);
+	if (t->over)
+		grt_note(&t->notes, "%" PRIu64 " times a GPU or process was in no row (limit of %u GPUs)",
+			 t->over, TOP_GPUS_MAX);
+	if (!t->gpus.used)
+		grt_note(&t->notes, "no GPU so far: nothing came from the sources");
+}
+
+static int top_write_to(struct top *t, FILE *out)
+{
+	struct grt_writer_options o = {.out = out, .colour = !t->json && cmd_colour()};
+	struct grt_fields f = {.n = 0};
+	struct grt_writer *w;
+	int ret;
+
+	terminal_fit(&o, t->wide);
+	ret = grt_writer_new(&w, t->json ? &writer_json : &writer_text, &o);
+	if (ret)
+		return ret;
+	grt_writer_begin(w);
+	top_head(t, &f);
+	grt_fields_write(&f, w, "update", "update");
+	ret = top_write_keyed(w, t, &top_gpu_table, &t->gpus, top_list_gpus)
+		      ?: grt_writer_rows(w, &top_engine_table, t, t->engine, sizeof(*t->engine), t->engines)
+		      ?: top_write_keyed(w, t, &top_process_table, &t->processes, top_compare_share)
+		      ?: grt_writer_rows(w, &top_share_table, t, t->share, sizeof(*t->share), t->on_engines);
+	top_note(t);
+	grt_notes_write(&t->notes, w);
+	grt_writer_end(w);
+	grt_writer_free(w);
+	return ret;
+}
+
+static int top_write(struct top *t)
+{
+	struct grt_memfile memory;
+	FILE *out = grt_memfile_open(&memory);
+	int ret = out ? top_write_to(t, out) : -ENOMEM;
+	char *text = grt_memfile_close(&memory, out, NULL);
+
+	if (!text)
+		return -ENOMEM;
+	if (!ret && t->json)
+		cmd_put_one_line(text);
+	else if (!ret)
+		puts(text);
+	free(text);
+	t->write_error = cmd_flush();
+	return ret ?: t->write_error ? TOP_STOP : 0;
+}
+
+/* The time up to @to is over. Return: 0, TOP_STOP or -ENOMEM */
+static int top_update(struct top *t, uint64_t to)
+{
+	int ret = top_figures(t, to) ?: (t->screen ? top_screen_show : top_write)(t);
+
+	return ret ?: t->left && !--t->left ? TOP_STOP : 0;
+}
+
+/* ------------------------------------------------------------------------ live */
+
+static struct top *noting;
+
+static void top_tell(const char *text)
+{
+	if (noting && noting->screen)
+		top_screen_say(text);
+	else
+		cmd_tell("top", text);
+}
+
+static int top_tick(void *arg)
+{
+	return top_update(arg, grt_now() - SLACK_NS);
+}
+
+static int top_idle(void *arg)
+{
+	struct top *t = arg;
+
+	return t->screen ? top_screen_keys(t) : 0;
+}
+
+static void top_name_sources(struct top *t, const struct live *l, const char *words)
+{
+	char all[sizeof(t->sources)], *word, *rest = all;
+	size_t used = 0;
+
+	snprintf(all, sizeof(all), "%s", words);
+	while ((word = strsep(&rest, ",")))
+		if (live_has(l, word) && used < sizeof(t->sources))
+			used += (size_t)snprintf(t->sources + used, sizeof(t->sources) - used, "%s%s",
+						 used ? ", " : "", word);
+	t->sees_xids = live_has(l, "nvidia");
+}
+
+/* Events that came after the last update. */
+static uint64_t top_unread(const struct top *t)
+{
+	const struct grt_health *h = grt_session_health(t->session);
+	uint64_t delivered = h->balance.fate[GRT_FATE_DELIVERED];
+
+	return t->sources[0] && delivered > h->events ? delivered - h->events : 0;
+}
+
+static int top_finish(struct top *t, const struct grt_err *err, int ret)
+{
+	if (ret == -ENOMEM)
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the update");
+	if (t->write_error)
+		return cmd_write_failed(t->write_error);
+	/* what was not read of a recording cannot be accounted for */
+	if (ret == TOP_STOP && !t->sources[0])
+		return cmd_close_stdout();
+	return reading_judge(t->session, t->input, top_unread(t), ret < 0 ? ret : 0, err);
+}
+
+static int top_run_live(struct top *t, struct live *l)
+{
+	const struct live_limits limits = {
+		.interval = opt.interval, .tick = top_tick, .idle = top_idle, .arg = t};
+	struct grt_err err = {.what = ""};
+	int ret = live_start(l, &err);
+
+	if (ret)
+		return cmd_error(kmod_exit_status(ret), &err);
+	t->session = live_session(l);
+	if (top_from(t, grt_now()))
+		return top_finish(t, &err, -ENOMEM);
+	t->screen = !opt.batch && !opt.json;
+	if (t->screen)
+		top_screen_open(t);
+	ret = live_run(l, &t->c, &limits, &err);
+	if (t->screen)
+		top_screen_close();
+	return top_finish(t, &err, ret);
+}
+
+static int top_watch(struct top *t)
+{
+	const struct live_setup setup = {
+		.sources = opt.sources ?: SOURCES,
+		.pid = (pid_t)opt.pid,
+		.any = !opt.sources,
+		.note = top_tell,
+	};
+	struct grt_err err = {.what = ""};
+	struct live *l = NULL;
+	int ret, status;
+
+	t->input = "live";
+	noting = t;
+	ret = live_open(&l, &setup, &err);
+	if (ret) {
+		status = cmd_error(ret == -EINVAL && opt.sources ? EXIT_USAGE : kmod_exit_status(ret), &err);
+	} else {
+		top_name_sources(t, l, setup.sources);
+		status = top_run_live(t, l);
+	}
+	ret = live_close(l, &err);
+	if (ret && status == EXIT_DONE)
+		status = cmd_error(kmod_exit_status(ret), &err);
+	return status;
+}
+
+/* ----------------------------------------------------------------- a recording */
+
+/* Updates whose time is over by this event's. */
+static int top_on_any(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct top *t = (struct top *)c;
+	uint64_t step = (uint64_t)(opt.interval * 1e9);
+	int ret = 0;
+
+	while (!ret && e->time >= t->to + step)
+		ret = top_update(t, t->to + step);
+	return ret;
+}
+
+static int top_replay(struct top *t, const char *path)
+{
+	const struct opt_time whole = {.set = false};
+	struct grt_err err = {.what = ""};
+	struct reading_span span;
+	int ret = grt_session_open(&t->session, path, &err), status;
+
+	if (ret)
+		return cmd_error(cmd_open_status(ret), &err);
+	t->input = path;
+	t->c.event = top_on_any;
+	status = reading_span(t->session, &whole, &whole, &span);
+	if (status == EXIT_DONE && !span.known)
+		status = cmd_fail(EXIT_FAILED, "it is empty, or a pipe", "grtrace report",
+				  "%s: it is unknown when it begins", path);
+	if (status == EXIT_DONE) {
+		ret = top_from(t, span.first) ?: grt_session_run(t->session, &t->c, 0, UINT64_MAX, &err);
+		if (!ret && span.last > t->to)
+			ret = top_update(t, span.last);
+		status = top_finish(t, &err, ret);
+	}
+	grt_session_close(t->session);
+	return status;
+}
+
+/* ---------------------------------------------------------------- command line */
+
+static int top_check_options(void)
+{
+	if (opt.input && (opt.sources || opt.pid))
+		return cmd_usage_error("-e and -p work only on live events, not with -i");
+	if (!cmd_opt_given(&opts[2]))
+		opt.interval = INTERVAL;
+	if (!opt.input && opt.interval < 0.1)
+		return cmd_usage_error("--interval: at least 0.1 s, which is how often counters are read");
+	if (!opt.batch && !opt.json && !opt.input)
+		return top_screen_usage();
+	return EXIT_DONE;
+}
+
+static int top_run(int argc, char **argv)
+{
+	const char *path = opt.input ? opt.input : argc ? argv[0] : NULL;
+	struct top t = {.left = opt.updates, .json = opt.json, .wide = opt.wide};
+	int status;
+
+	if (argc > 1 || (argc && opt.input))
+		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
+	opt.input = path;
+	status = top_check_options();
+	if (status != EXIT_DONE)
+		return status;
+	if (top_begin(&t))
+		status = cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
+	else
+		status = path ? top_replay(&t, path) : top_watch(&t);
+	top_end(&t);
+	return status;
+}
+
+const struct cmd cmd_top = {
+	.reads = true,
+	.usage = "[-b] [-n N] [-s SECONDS] [-e SRC,...] [-p PID] [--json] [-i PATH]",
+	.opts = opts,
+	.run = top_run,
+	.json = &top_json,
+};

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One run of `grtrace top`, shared by its files: top.c takes the command line and drives the sources or a
+ * recording, top_figures.c makes GPUs, engines and processes of what the analyses of the library know of a
+ * stretch of time, top_tables.c has their columns, top_screen.c shows them on a terminal.
+ */
+#ifndef GRTRACE_TOP_H
+#define GRTRACE_TOP_H
+
+#include "base/clock.h"
+#include "base/texts.h"
+#include "drm/counters.h"
+#include "idle/gpu_processes.h"
+#include "jobs/groups.h"
+#include "jobs/jobs.h"
+#include "nvidia/xid.h"
+#include "table/notes.h"
+
+/* Ends the run. Not 1, which has a meaning in a live one. */
+#define TOP_STOP 2
+/* Updates that are remembered: a minute of the default interval. */
+#define TOP_HISTORY 60
+#define TOP_GPUS_MAX 64U
+
+/** enum top_value - counters of a GPU that have a column */
+enum top_value {
+	TOP_CLOCK,
+	TOP_POWER,
+	TOP_TEMPERATURE,
+	TOP_MEMORY,
+	TOP_USE,
+	TOP_VALUES,
+};
+
+/**
+ * struct top_figure - a value
+ * @known: there is one
+ * @inferred, @least: see struct grt_cell
+ */
+struct top_figure {
+	uint64_t value;
+	bool known;
+	bool inferred;
+	bool least;
+};
+
+/**
+ * struct top_gpu - a GPU, from its first event on
+ * @device: its number, major << 20 | minor, 0: unknown
+ * @text: number of its name in struct top.texts
+ * @busy: thousandths of a percent; @source: enum top_source
+ * @engine: number of the engine in struct top.engine that @busy is of, UINT32_MAX: it is of the whole GPU
+ * @value: of its counters, by enum top_value, in thousandths of their units
+ * @jobs: that ended, or slices
+ * @xids: since the run began
+ * @history: of @busy in percent, the newest one at @updates - 1 modulo TOP_HISTORY; 255: it was not known
+ */
+struct top_gpu {
+	uint32_t device;
+	uint32_t text;
+	uint32_t engine;
+	uint8_t source;
+	struct top_figure busy;
+	struct top_figure value[TOP_VALUES];
+	struct top_figure jobs;
+	uint64_t xids;
+	uint8_t history[TOP_HISTORY];
+	uint64_t updates;
+};
+
+/** enum top_source - how a busy time is known: that of processes, or the counter of the whole GPU */
+enum top_source {
+	TOP_SLICES = GRT_GPU_SLICES,
+	TOP_JOBS = GRT_GPU_JOBS,
+	TOP_COUNTERS = GRT_GPU_COUNTERS,
+	TOP_SOURCES,
+};
+
+/** struct top_engine - a ring, an engine, or a GPU whose slices are known; @gpu: number in struct top.gpus */
+struct top_engine {
+	struct grt_gpu_place at;
+	uint32_t gpu;
+	struct top_figure busy;
+	struct top_figure jobs;
+	struct top_figure queue;
+};
+
+/**
+ * struct top_process - a process on a GPU
+ * @name: number of its name, of jobs; 0: look for it by @pid
+ * @share: of the engine that it had most of, thousandths of a percent
+ * @engine: number of that one, UINT32_MAX: it is of the whole GPU; valid with @share
+ * @queue: 99th percentile of t_queue of its jobs, ns
+ */
+struct top_process {
+	uint32_t gpu;
+	uint32_t pid;
+	uint32_t name;
+	uint32_t engine;
+	uint8_t source;
+	struct top_figure share;
+	struct top_figure jobs;
+	struct top_figure queue;
+	struct top_figure memory;
+};
+
+/**
+ * struct top_share - a process on a ring, engine or GPU
+ * @engine: number in struct top.engine
+ * @middle, @most: median and 99th percentile of its jobs' or slices' lengths, ns
+ */
+struct top_share {
+	uint32_t engine;
+	uint32_t pid;
+	uint32_t name;
+	struct top_figure share;
+	struct top_figure jobs;
+	struct top_figure middle;
+	struct top_figure most;
+};
+
+/** struct top_count - @jobs: that ended; @lost: events */
+struct top_count {
+	uint64_t events;
+	uint64_t jobs;
+	uint64_t lost;
+};
+
+/**
+ * struct top - one run
+ * @c: what the session drives
+ * @jobs, @shares, @groups, @counters, @xids: of the library; @groups are of this update alone
+ * @texts: names of GPUs
+ * @gpus: struct top_gpu by device and name
+ * @engine, @share, @processes: of the last update; of these @engines, @on_engines and @processes.used
+ * @from, @to: its time, ns
+ * @count: so far; @now: up to the end of the last update; @before: up to its beginning
+ * @left: updates until the end, 0: there is no end
+ * @sources: what is read live; "" with a recording
+ * @over: GPUs and processes in no row
+ * @screen: the terminal is ours
+ * @sees_xids: a source has them, so that none is 0
+ */
+struct top {
+	struct grt_consumer c;
+	struct grt_session *session;
+	struct grt_jobs *jobs;
+	struct grt_gpu_processes *shares;
+	struct grt_groups *groups;
+	struct grt_counters counters;
+	struct grt_xids xids;
+	struct grt_texts texts;
+	struct grt_keyed gpus;
+	struct top_engine *engine;
+	uint32_t engines;
+	uint32_t engines_room;
+	struct top_share *share;
+	uint32_t on_engines;
+	uint32_t share_room;
+	struct grt_keyed processes;
+	uint64_t from;
+	uint64_t to;
+	struct top_count count;
+	struct top_count now;
+	struct top_count before;
+	uint64_t over;
+	uint64_t left;
+	const char *input;
+	char sources[128];
+	bool sees_xids;
+	bool screen;
+	bool json;
+	bool wide;
+	int write_error;
+	struct grt_notes notes;
+};
+
+/** top_begin - begins. Return: 0 or -ENOMEM */
+int top_begin(struct top *t);
+
+/** top_from - everything before @time is left out: the first update begins there. Return: 0 or -ENOMEM */
+int top_from(struct top *t, uint64_t time);
+
+/** top_figures - makes rows of what came since the update before, up to @to. Return: 0 or -ENOMEM */
+int top_figures(struct top *t, uint64_t to);
+
+/** top_end - frees all of it */
+void top_end(struct top *t);
+
+/** top_gpu_name - of a GPU, NULL: it has none */
+const char *top_gpu_name(const struct top *t, const struct top_gpu *gpu);
+
+/* Rows are struct top_gpu, top_engine, top_share and top_process, the view is struct top. */
+extern const struct grt_table top_gpu_table, top_engine_table, top_share_table, top_process_table;
+
+/** top_gpu_at - by its number; valid until the next GPU is met */
+struct top_gpu *top_gpu_at(const struct top *t, uint32_t number);
+
+/** top_by_device - the order of two GPUs */
+int top_by_device(const void *a, const void *b);
+
+/** top_screen_usage - whether there is a terminal, and a program that can use it. Return: EXIT_DONE, or an
+ * exit status after saying why not */
+int top_screen_usage(void);
+
+/** top_screen_open - takes the terminal */
+void top_screen_open(struct top *t);
+
+/** top_screen_keys - what was typed. Return: 0 or TOP_STOP; or -ENOMEM */
+int top_screen_keys(struct top *t);
+
+/** top_screen_show - shows the last update. Return: 0 or -ENOMEM */
+int top_screen_show(struct top *t);
+
+/** top_screen_say - a line at the bottom; untrusted text */
+void top_screen_say(const char *text);
+
+/** top_screen_close - gives the terminal back */
+void top_screen_close(void);
+
+#endif /* GRTRACE_TOP_H */

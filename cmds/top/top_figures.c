@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The figures of an update of `grtrace top`: GPUs, engines and processes, of what the analyses of the library
+ * know of its time. Jobs and slices come before the driver's counters, which say the same with less detail.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "top.h"
+
+#define WHOLE UINT32_MAX
+#define UNKNOWN_PERCENT 255
+
+static struct top_figure top_figure_known(uint64_t value)
+{
+	return (struct top_figure){.value = value, .known = true};
+}
+
+/* ---------------------------------------------------------------- what comes in */
+
+static int top_take_done(struct top *t, const struct grt_job *job)
+{
+	t->count.jobs++;
+	return grt_groups_job(t->groups, job) ?: grt_gpu_processes_job(t->shares, job);
+}
+
+static int top_on_held(void *arg, const struct grt_job *job)
+{
+	return top_take_done(arg, job);
+}
+
+static int top_on_job(void *arg, const struct grt_job *job)
+{
+	return job->held ? 0 : top_take_done(arg, job);
+}
+
+static int top_on_joined(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct top *t = (struct top *)c;
+
+	t->count.events++;
+	return grt_jobs_event(t->jobs, e);
+}
+
+static int top_on_share(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct top *t = (struct top *)c;
+
+	t->count.events++;
+	return grt_gpu_processes_event(t->shares, e, grt_jobs_names(t->jobs));
+}
+
+static int top_on_counter(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	return top_on_share(c, e, cpu) ?: grt_counters_event(&((struct top *)c)->counters, e);
+}
+
+static int top_on_xid(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	((struct top *)c)->count.events++;
+	return grt_xids_event(&((struct top *)c)->xids, e);
+}
+
+static int top_new_groups(struct top *t)
+{
+	return grt_groups_new(&t->groups, 1U << GRT_BY_RING | 1U << GRT_BY_PROCESS);
+}
+
+int top_begin(struct top *t)
+{
+	const struct grt_jobs_sink sink = {.held = top_on_held, .job = top_on_job, .arg = t};
+
+	t->c.job = t->c.wait = t->c.error = t->c.command = t->c.name = top_on_joined;
+	t->c.slice = t->c.owner = top_on_share;
+	t->c.counter = top_on_counter;
+	t->c.xid = top_on_xid;
+	grt_texts_init(&t->texts, TOP_GPUS_MAX);
+	grt_keyed_init(&t->gpus, sizeof(struct top_gpu), TOP_GPUS_MAX);
+	grt_keyed_init(&t->processes, sizeof(struct top_process), GRT_GPU_PROCESSES_MAX);
+	grt_xids_init(&t->xids);
+	if (grt_jobs_new(&t->jobs, &sink, NULL) || top_new_groups(t) ||
+	    grt_gpu_processes_new(&t->shares, GRT_GPU_BY_PROCESS, true))
+		return -ENOMEM;
+	grt_counters_init(&t->counters, grt_jobs_names(t->jobs));
+	return 0;
+}
+
+void top_end(struct top *t)
+{
+	grt_groups_free(t->groups);
+	grt_gpu_processes_free(t->shares);
+	grt_counters_free(&t->counters);
+	grt_xids_free(&t->xids);
+	grt_keyed_free(&t->processes);
+	grt_keyed_free(&t->gpus);
+	grt_texts_free(&t->texts);
+	grt_jobs_free(t->jobs);
+	free(t->engine);
+	free(t->share);
+}
+
+int top_from(struct top *t, uint64_t time)
+{
+	grt_groups_free(t->groups);
+	t->groups = NULL;
+	t->to = time;
+	return top_new_groups(t) ?: grt_gpu_processes_next(t->shares, time);
+}
+
+/* ----------------------------------------------------------------------- GPUs */
+
+const char *top_gpu_name(const struct top *t, const struct top_gpu *gpu)
+{
+	const struct grt_names *names = grt_jobs_names(t->jobs);
+	const char *name =
+		gpu->device ? grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, gpu->device))
+			    : NULL;
+
+	if (!name && gpu->text != GRT_TEXT_NONE)
+		name = grt_texts_get(&t->texts, gpu->text);
+	return name;
+}
+
+struct top_gpu *top_gpu_at(const struct top *t, uint32_t number)
+{
+	struct top_gpu *gpu = grt_keyed_oldest(&t->gpus);
+
+	while (gpu && number--)
+		gpu = grt_keyed_next(&t->gpus, gpu);
+	return gpu;
+}
+
+static uint32_t top_gpu_number(const struct top *t, const struct top_gpu *gpu)
+{
+	uint32_t number = 0;
+
+	for (const struct top_gpu *at = grt_keyed_oldest(&t->gpus); at && at != gpu;
+	     at = grt_keyed_next(&t->gpus, at))
+		number++;
+	return number;
+}
+
+/* One without a number of its own is known by its name. @number: WHOLE where there are too many */
+static int top_find_gpu(struct top *t, uint32_t device, const char *name, uint32_t *number)
+{
+	struct grt_key key = {{device}};
+	uint32_t text = GRT_TEXT_NONE;
+	struct top_gpu *gpu;
+	void *found = NULL;
+	int ret = name ? grt_texts_add(&t->texts, name, strlen(name), &text) : 0;
+
+	*number = WHOLE;
+	key.w[1] = device ? 0 : text;
+	ret = ret ?: grt_keyed_get_or_count(&t->gpus, &key, &t->over, &found);
+	gpu = found;
+	if (ret || !gpu)
+		return ret;
+	if (!gpu->updates && !gpu->text)
+		gpu->engine = WHOLE;
+	gpu->device = device;
+	gpu->text = text ?: gpu->text;
+	*number = top_gpu_number(t, gpu);
+	return 0;
+}
+
+/* A ring's driver is all that is known of a GPU without an address. */
+static int top_gpu_of(struct top *t, const struct grt_gpu_place *at, uint32_t *number)
+{
+	const struct grt_names *names = grt_jobs_names(t->jobs);
+	const char *name;
+	uint32_t device = grt_gpu_processes_device(at, names, &name);
+
+	if (!device && !name && at->source == GRT_GPU_JOBS)
+		name = grt_names_owner(names, grt_names_find(names, GRT_NAME_RING, at->place));
+	return top_find_gpu(t, device, name, number);
+}
+
+/* -------------------------------------------------------------------- engines */
+
+static uint64_t top_share(uint64_t part, uint64_t whole)
+{
+	return whole ? (uint64_t)(((unsigned __int128)part * 100000 + whole / 2) / whole) : 0;
+}
+
+/* Samples of counters are not taken where an update begins and ends. */
+static uint64_t top_share_of(const struct top *t, const struct grt_gpu_process *row)
+{
+	bool measured = row->measured && !row->unmeasured;
+
+	return top_share(row->residency, measured ? row->measured : t->to - t->from);
+}
+
+/* Histograms of an update's jobs: those of a ring or process. */
+static struct top_figure top_queue(const struct top *t, enum grt_group_by by, uint32_t id)
+{
+	struct top_figure f = {.known = false};
+	const struct grt_group *g;
+
+	for (uint32_t i = 0; (g = grt_groups_get(t->groups, by, i)); i++)
+		if ((by == GRT_BY_RING ? g->ring : g->pid) == id) {
+			f.known = g->queue.weight && grt_hist_percentile(&g->queue, 990, &f.value);
+			f.inferred = g->queue.inferred;
+		}
+	return f;
+}
+
+static int top_add_engine(struct top *t, const struct grt_gpu_place *at)
+{
+	struct top_engine *engine;
+	int ret;
+
+	if (grt_gpu_processes_is_doubled(t->shares, grt_jobs_names(t->jobs), at->source, at->device))
+		return 0;
+	ret = grt_grow(&t->engine, &t->engines_room, t->engines + 1, 16);
+
+	if (ret)
+		return ret;
+	engine = &t->engine[t->engines];
+	*engine = (struct top_engine){.at = *at};
+	ret = top_gpu_of(t, at, &engine->gpu);
+	if (ret || engine->gpu == WHOLE)
+		return ret;
+	t->engines++;
+	if (at->source != GRT_GPU_JOBS) {
+		engine->busy = top_figure_known(0);
+		engine->jobs = (struct top_figure){.known = at->source == GRT_GPU_SLICES};
+		return 0;
+	}
+	engine->busy = top_figure_known(top_share(grt_busy_sum(&at->busy), t->to - t->from));
+	engine->busy.known = at->timed || !at->untimed;
+	engine->busy.least = at->untimed || at->sampled || at->busy.cut;
+	engine->jobs = top_figure_known(0);
+	engine->queue = top_queue(t, GRT_BY_RING, at->place);
+	return 0;
+}
+
+static uint32_t top_engine_of(const struct top *t, const struct grt_gpu_process *row)
+{
+	uint32_t i = 0;
+
+	while (i < t->engines &&
+	       (t->engine[i].at.source != row->source || t->engine[i].at.device != row->device ||
+		t->engine[i].at.instance != row->instance || t->engine[i].at.place != row->place))
+		i++;
+	return i < t->engines ? i : WHOLE;
+}
+
+/* Time of slices that is nobody's for want of records. */
+static bool top_is_gap(const struct grt_gpu_process *row)
+{
+	return row->source == GRT_GPU_SLICES && row->kind == GRT_GPU_UNKNOWN;
+}
+
+/* Time that the driver or its log has of processes, one at a time. */
+static void top_add_time(const struct top *t, struct top_engine *engine, const struct grt_gpu_process *row)
+{
+	if (top_is_gap(row)) {
+		engine->busy.least = true;
+		return;
+	}
+	engine->jobs.value += row->came;
+	engine->busy.inferred |= row->inferred;
+	if (row->source == GRT_GPU_JOBS)
+		return;
+	engine->busy.value += top_share_of(t, row);
+	engine->busy.known &= !row->unknown;
+	engine->busy.least |= row->least;
+}
+
+/* ------------------------------------------------------------------ processes */
+
+static int top_process_of(struct top *t, uint32_t gpu, uint32_t pid, struct top_process **out)
+{
+	struct grt_key key = {{gpu, pid}};
+	void *found = NULL;
+	int ret = grt_keyed_get_or_count(&t->processes, &key, &t->over, &found);
+
+	*out = found;
+	if (ret || !found)
+		return ret;
+	(*out)->gpu = gpu;
+	(*out)->pid = pid;
+	return 0;
+}
+
+static int top_add_share(struct top *t, const struct grt_gpu_process *row, uint32_t number)
+{
+	uint64_t share = top_share_of(t, row);
+	struct top_process *p;
+	int ret = top_process_of(t, t->engine[number].gpu, row->pid, &p);
+
+	if (ret || !p)
+		return ret;
+	p->name = row->name ?: p->name;
+	if (row->source != GRT_GPU_COUNTERS && !top_is_gap(row)) {
+		p->jobs.known = true;
+		p->jobs.value += row->came;
+	}
+	if (row->unknown || (p->share.known && p->share.value >= share))
+		return 0;
+	p->share = top_figure_known(share);
+	p->share.inferred = row->inferred;
+	p->share.least = row->least;
+	p->source = row->source;
+	p->engine = number;
+	return 0;
+}
+
+static struct top_figure top_length(const struct grt_gpu_process *row, unsigned int permille)
+{
+	struct top_figure f = {.inferred = row->inferred};
+
+	f.known = row->whole.weight && grt_hist_percentile(&row->whole, permille, &f.value);
+	return f;
+}
+
+/* What is known of it as a process of the engine. */
+static int top_keep_share(struct top *t, const struct grt_gpu_process *row, uint32_t number)
+{
+	struct top_share *s;
+
+	if (grt_grow(&t->share, &t->share_room, t->on_engines + 1, 64))
+		return -ENOMEM;
+	s = &t->share[t->on_engines++];
+	*s = (struct top_share){.engine = number, .pid = row->pid, .name = row->name};
+	s->share = top_figure_known(top_share_of(t, row));
+	s->share.known = !row->unknown;
+	s->share.inferred = row->inferred;
+	s->share.least = row->least;
+	s->jobs = (struct top_figure){.value = row->came,
+				      .known = row->source != GRT_GPU_COUNTERS && !top_is_gap(row)};
+	s->middle = top_length(row, 500);
+	s->most = top_length(row, 990);
+	return 0;
+}
+
+static int top_add_row(struct top *t, const struct grt_gpu_process *row)
+{
+	uint32_t number = top_engine_of(t, row);
+
+	if (number == WHOLE || (row->kind != GRT_GPU_PROCESS && row->kind != GRT_GPU_UNKNOWN))
+		return 0;
+	top_add_time(t, &t->engine[number], row);
+	return top_keep_share(t, row, number) ?: top_add_share(t, row, number);
+}
+
+/* ------------------------------------------------------------------- counters */
+
+/* The largest of those that begin so and have the unit: GPUs have several clocks and sensors. */
+static const struct top_value_row {
+	const char *front;
+	const char *unit;
+	const char * not [2];
+} value_rows[TOP_VALUES] = {
+	[TOP_CLOCK] = {"clock", "Hz", {" asked", " m"}},   [TOP_POWER] = {"power", "uW", {NULL}},
+	[TOP_TEMPERATURE] = {"temp", "mC", {NULL}},	   [TOP_MEMORY] = {"memory vram", "B", {NULL}},
+	[TOP_USE] = {"busy ", "%", {"busy memory", NULL}},
+};
+
+static bool top_is_value(const struct top_value_row *v, const char *name, const char *unit)
+{
+	if (strcmp(unit, v->unit) || strncmp(name, v->front, strlen(v->front)))
+		return false;
+	for (unsigned int i = 0; i < 2 && v->not [i]; i++)
+		if (strstr(name, v->not [i]))
+			return false;
+	return true;
+}
+
+static void top_add_value(struct top_figure *f, const struct grt_counter_row *row)
+{
+	uint64_t value = row->last > 0 ? (uint64_t)row->last : 0;
+
+	if (!f->known || value > f->value)
+		f->value = value;
+	f->known = true;
+	f->inferred |= row->inferred;
+}
+
+static int top_add_device_counter(struct top *t, const struct grt_counter_row *row, const char *name,
+				  const char *unit)
+{
+	const struct grt_names *names = grt_jobs_names(t->jobs);
+	uint32_t number;
+	int ret = top_find_gpu(t, row->device,
+			       grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, row->device)),
+			       &number);
+
+	for (unsigned int i = 0; i < TOP_VALUES && !ret && number != WHOLE; i++)
+		if (top_is_value(&value_rows[i], name, unit))
+			top_add_value(&top_gpu_at(t, number)->value[i], row);
+	return ret;
+}
+
+/* Of memory what is resident, in all places together; of a GPU's use the share of its own counter. */
+static int top_add_process_counter(struct top *t, const struct grt_counter_row *row, const char *name,
+				   const char *unit)
+{
+	bool memory = !strcmp(unit, "B") && (!strncmp(name, "resident ", 9) || !strcmp(name, "memory vram"));
+	bool use = !strcmp(unit, "%") && !strcmp(name, "busy sm");
+	struct top_process *p;
+	uint32_t gpu;
+	int ret = 0;
+
+	if (!memory && !use)
+		return 0;
+	ret = top_find_gpu(t, row->device, NULL, &gpu);
+	if (ret || gpu == WHOLE)
+		return ret;
+	ret = top_process_of(t, gpu, row->instance, &p);
+	if (ret || !p)
+		return ret;
+	if (memory) {
+		p->memory.value += (uint64_t)row->value;
+		p->memory.known = true;
+	} else if (!p->share.known) {
+		p->share = top_figure_known((uint64_t)row->last);
+		p->source = TOP_COUNTERS;
+		p->engine = WHOLE;
+	}
+	return 0;
+}
+
+static int top_add_counters(struct top *t)
+{
+	int ret = 0;
+
+	for (const struct grt_counter_row *row = grt_keyed_oldest(&t->counters.rows); row && !ret;
+	     row = grt_keyed_next(&t->counters.rows, row)) {
+		const char *name = grt_names_name(grt_jobs_names(t->jobs), row->name);
+		const char *unit = grt_names_owner(grt_jobs_names(t->jobs), row->name);
+
+		/* what ended is not known any more */
+		if (!row->known || !row->values || !name || !unit || row->grows || row->value < 0)
+			continue;
+		ret = (row->instance ? top_add_process_counter : top_add_device_counter)(t, row, name, unit);
+	}
+	return ret;
+}
+
+/* ----------------------------------------------------------------- the update */
+
+static void top_clear_gpus(struct top *t)
+{
+	for (struct top_gpu *gpu = grt_keyed_oldest(&t->gpus); gpu; gpu = grt_keyed_next(&t->gpus, gpu)) {
+		memset(&gpu->value, 0, sizeof(gpu->value));
+		gpu->busy = gpu->jobs = (struct top_figure){.known = false};
+		gpu->engine = WHOLE;
+		gpu->xids = 0;
+	}
+}
+
+/* What the GPU counts itself; else the whole GPU's slices; else its busiest engine. */
+static void top_sum_gpu(struct top *t, struct top_gpu *gpu, uint32_t number)
+{
+	for (uint32_t i = 0; i < t->engines; i++) {
+		const struct top_engine *engine = &t->engine[i];
+
+		if (engine->gpu != number)
+			continue;
+		if (engine->jobs.known) {
+			gpu->jobs.value += engine->jobs.value;
+			gpu->jobs.known = true;
+		}
+		if (!engine->busy.known || (gpu->busy.known && engine->busy.value <= gpu->busy.value))
+			continue;
+		gpu->busy = engine->busy;
+		gpu->source = engine->at.source;
+		gpu->engine = i;
+	}
+	if (!gpu->value[TOP_USE].known)
+		return;
+	gpu->busy = gpu->value[TOP_USE];
+	gpu->source = TOP_COUNTERS;
+	gpu->engine = WHOLE;
+}
+
+static void top_count_xids(const struct top *t, struct top_gpu *gpu)
+{
+	const char *name = top_gpu_name(t, gpu);
+
+	for (const struct grt_xid_row *x = grt_keyed_oldest(&t->xids.rows); x && name;
+	     x = grt_keyed_next(&t->xids.rows, x))
+		if (x->gpu[0] && strstr(name, x->gpu))
+			gpu->xids += x->count;
+}
+
+static void top_remember(struct top_gpu *gpu)
+{
+	uint64_t percent = (gpu->busy.value + 500) / 1000;
+
+	gpu->history[gpu->updates++ % TOP_HISTORY] =
+		!gpu->busy.known ? UNKNOWN_PERCENT : (uint8_t)(percent > 100 ? 100 : percent);
+}
+
+static int top_on_running(void *arg, const struct grt_job *job)
+{
+	struct top *t = arg;
+
+	return grt_gpu_processes_running(t->shares, job, t->to);
+}
+
+/* Everything that ended, and what of the jobs that run lies in the update's time. */
+static int top_gather(struct top *t)
+{
+	const struct grt_pass pass = {.first = t->from, .last = t->to, .known = true};
+
+	return grt_jobs_settle(t->jobs, UINT64_MAX) ?: grt_jobs_each_running(t->jobs, top_on_running, t)
+		?: grt_gpu_processes_finish(t->shares, &pass);
+}
+
+/* By GPU, and there by number. */
+static int top_compare_engines(const void *a, const void *b, void *t)
+{
+	const struct top_engine *x = a, *y = b;
+
+	return top_by_device(top_gpu_at(t, x->gpu), top_gpu_at(t, y->gpu))
+		       ?: (x->at.source > y->at.source) - (x->at.source < y->at.source)
+		       ?: (x->at.place > y->at.place) - (x->at.place < y->at.place);
+}
+
+/* By engine, and there from the largest share. */
+static int top_compare_shares(const void *a, const void *b)
+{
+	const struct top_share *x = a, *y = b;
+
+	return (x->engine > y->engine) - (x->engine < y->engine)
+		       ?: (x->share.value < y->share.value) - (x->share.value > y->share.value)
+		       ?: (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int top_sum_engines(struct top *t)
+{
+	int ret = 0;
+
+	t->engines = t->on_engines = 0;
+	for (const struct grt_gpu_place *at = grt_keyed_oldest(&t->shares->places); at && !ret;
+	     at = grt_keyed_next(&t->shares->places, at))
+		ret = top_add_engine(t, at);
+	if (t->engines)
+		qsort_r(t->engine, t->engines, sizeof(*t->engine), top_compare_engines, t);
+	for (const struct grt_gpu_process *row = grt_keyed_oldest(&t->shares->rows); row && !ret;
+	     row = grt_keyed_next(&t->shares->rows, row))
+		ret = top_add_row(t, row);
+	if (t->on_engines)
+		qsort(t->share, t->on_engines, sizeof(*t->share), top_compare_shares);
+	return ret;
+}
+
+static void top_sum_gpus(struct top *t)
+{
+	uint32_t number = 0;
+
+	for (struct top_gpu *gpu = grt_keyed_oldest(&t->gpus); gpu; gpu = grt_keyed_next(&t->gpus, gpu)) {
+		top_sum_gpu(t, gpu, number++);
+		top_count_xids(t, gpu);
+		top_remember(gpu);
+	}
+}
+
+int top_figures(struct top *t, uint64_t to)
+{
+	int ret;
+
+	t->from = t->to;
+	t->to = to;
+	top_clear_gpus(t);
+	grt_keyed_free(&t->processes);
+	grt_keyed_init(&t->processes, sizeof(struct top_process), GRT_GPU_PROCESSES_MAX);
+	ret = top_gather(t) ?: top_sum_engines(t) ?: top_add_counters(t);
+	if (ret)
+		return ret;
+	t->before = t->now;
+	t->count.lost = grt_session_health(t->session)->balance.fate[GRT_FATE_LOST];
+	t->now = t->count;
+	for (struct top_process *p = grt_keyed_oldest(&t->processes); p; p = grt_keyed_next(&t->processes, p))
+		p->queue = p->pid ? top_queue(t, GRT_BY_PROCESS, p->pid) : p->queue;
+	top_sum_gpus(t);
+	return top_from(t, to);
+}

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The screen of `grtrace top`, by ncurses. Tables are those of the text: the writer makes their lines, cuts
+ * them to the width and escapes what is in them; here is where a line goes, and what keys do.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "base/escape.h"
+#include "base/memfile.h"
+#include "base/units.h"
+#include "cmds/cmd.h"
+#include "cmds/terminal.h"
+#include "table/analysis.h"
+#include "top.h"
+
+int top_screen_usage(void)
+{
+	const char *term = getenv("TERM");
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return cmd_usage_error("there is no terminal for the screen: use -b");
+	if (!term || !*term || !strcmp(term, "dumb"))
+		return cmd_usage_error("this terminal has no screen ($TERM): use -b");
+#ifndef GRT_HAVE_CURSES
+	return cmd_fail(EXIT_MISSING, "this program was built without ncurses",
+			"grtrace top -b; or install libncurses-dev and build again", "no screen");
+#endif
+	return EXIT_DONE;
+}
+
+#ifdef GRT_HAVE_CURSES
+
+#include <curses.h>
+
+#define ESCAPE_KEY 27
+#define LINES_LEAST 6
+
+/** enum screen_view - what the large table is of */
+enum screen_view {
+	SCREEN_PROCESSES,
+	SCREEN_GPUS,
+	SCREEN_RINGS,
+	SCREEN_VIEWS,
+	SCREEN_ONE = SCREEN_VIEWS, /* rings and engines of one process */
+	SCREEN_TABLES,
+};
+
+static const struct screen_kind {
+	const char *name;
+	const struct grt_table *table;
+	const char *sort;
+} kinds[SCREEN_TABLES] = {
+	[SCREEN_PROCESSES] = {"processes", &top_process_table, "share"},
+	[SCREEN_GPUS] = {"GPUs", &top_gpu_table, NULL},
+	[SCREEN_RINGS] = {"rings", &top_engine_table, "busy"},
+	[SCREEN_ONE] = {"process", &top_share_table, "share"},
+};
+
+/**
+ * struct screen - what is on the terminal
+ * @view: and @sort, its order by view
+ * @pid: that SCREEN_ONE is of
+ * @chosen: row that is marked, among those shown; @first: the uppermost one that has a line
+ * @rows: shown; @pids: of these, where they have one
+ * @filter: rows have this text; @typing: it is being typed
+ * @said: a line of a source, until the next key
+ */
+static struct screen {
+	SCREEN *terminal;
+	enum screen_view view;
+	const struct grt_column *sort[SCREEN_TABLES];
+	uint32_t pid;
+	uint32_t chosen;
+	uint32_t first;
+	uint32_t rows;
+	uint32_t *pids;
+	char filter[40];
+	bool typing;
+	bool utf8;
+	bool shown;
+	char said[512];
+} screen;
+
+/* ---------------------------------------------------------------------- lines */
+
+/* As much of a text as the screen is wide. */
+static void screen_put(int y, int attributes, const char *text)
+{
+	mbstate_t state = {0};
+	const char *p = text;
+	int width = 0;
+	wchar_t c;
+
+	for (size_t n; *p; p += n) {
+		n = mbrtowc(&c, p, MB_CUR_MAX, &state);
+		if (n == (size_t)-1 || n == (size_t)-2 || width + (wcwidth(c) > 0 ? wcwidth(c) : 0) > COLS)
+			break;
+		width += wcwidth(c) > 0 ? wcwidth(c) : 0;
+	}
+	attrset(attributes);
+	mvaddnstr(y, 0, text, (int)(p - text));
+	if (attributes)
+		mvchgat(y, 0, -1, (attr_t)attributes, 0, NULL);
+	attrset(A_NORMAL);
+}
+
+/** struct screen_lines - those of a table's text: @title and @header; @row points into @text */
+struct screen_lines {
+	char *text;
+	char *header;
+	char **row;
+	uint32_t rows;
+};
+
+static void screen_free_lines(struct screen_lines *l)
+{
+	free(l->text);
+	free(l->row);
+}
+
+/* What stands before the header is the title. */
+static int screen_split(struct screen_lines *l, uint64_t n)
+{
+	char *rest = l->text, *line;
+	bool titled = false;
+
+	l->row = calloc(n + 1, sizeof(*l->row));
+	if (!l->row)
+		return -ENOMEM;
+	while (l->rows < n && (line = strsep(&rest, "\n")))
+		if (!*line)
+			continue;
+		else if (!titled)
+			titled = true;
+		else if (!l->header)
+			l->header = line;
+		else
+			l->row[l->rows++] = line;
+	return 0;
+}
+
+static int screen_lines(struct screen_lines *l, const struct top *t, const struct grt_table *table,
+			void **rows, uint64_t n)
+{
+	struct grt_writer_options o = {.width = (uint64_t)COLS, .utf8 = screen.utf8};
+	struct grt_memfile memory;
+	struct grt_writer *w = NULL;
+	int ret = 0;
+
+	*l = (struct screen_lines){.text = NULL};
+	o.out = grt_memfile_open(&memory);
+	if (!o.out)
+		return -ENOMEM;
+	ret = grt_writer_new(&w, &writer_text, &o);
+	if (!ret) {
+		grt_writer_begin(w);
+		ret = grt_writer_list(w, table, t, rows, n);
+		grt_writer_end(w);
+	}
+	grt_writer_free(w);
+	l->text = grt_memfile_close(&memory, o.out, NULL);
+	if (!l->text)
+		return -ENOMEM;
+	return ret ?: screen_split(l, n);
+}
+
+/* ----------------------------------------------------------------------- rows */
+
+static int screen_by_pid(const void *a, const void *b)
+{
+	uint32_t x = ((const struct top_process *)a)->pid, y = ((const struct top_process *)b)->pid;
+
+	return (x > y) - (x < y);
+}
+
+/* Pointers to the rows of a view. Return: how many, or -ENOMEM */
+static int64_t screen_rows(const struct top *t, enum screen_view view, void ***out)
+{
+	const struct grt_keyed *k = view == SCREEN_PROCESSES ? &t->processes : &t->gpus;
+	uint64_t n = view == SCREEN_RINGS ? t->engines : view == SCREEN_ONE ? t->on_engines : k->used;
+	void **rows = calloc(n + 1, sizeof(*rows));
+	uint64_t used = 0;
+
+	*out = rows;
+	if (!rows)
+		return -ENOMEM;
+	if (view == SCREEN_PROCESSES || view == SCREEN_GPUS)
+		for (void *at = grt_keyed_oldest(k); at; at = grt_keyed_next(k, at))
+			rows[used++] = at;
+	else if (view == SCREEN_RINGS)
+		for (; used < n; used++)
+			rows[used] = &t->engine[used];
+	else
+		for (uint64_t i = 0; i < n; i++)
+			if (t->share[i].pid == screen.pid)
+				rows[used++] = &t->share[i];
+	grt_rows_sort(rows, used, screen.sort[view], t,
+		      view == SCREEN_GPUS	 ? top_by_device
+		      : view == SCREEN_PROCESSES ? screen_by_pid
+						 : NULL);
+	return (int64_t)used;
+}
+
+static uint32_t screen_pid_of(enum screen_view view, const void *row)
+{
+	return view == SCREEN_PROCESSES ? ((const struct top_process *)row)->pid
+	       : view == SCREEN_ONE	? ((const struct top_share *)row)->pid
+					: 0;
+}
+
+/* Rows that do not have what is looked for are left out. Return: 0 or -ENOMEM */
+static int screen_filter(struct screen_lines *l, void **rows)
+{
+	uint32_t left = 0;
+
+	free(screen.pids);
+	screen.pids = calloc(l->rows + 1, sizeof(*screen.pids));
+	if (!screen.pids)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->rows; i++)
+		if (!screen.filter[0] || strcasestr(l->row[i], screen.filter)) {
+			screen.pids[left] = screen_pid_of(screen.view, rows[i]);
+			l->row[left++] = l->row[i];
+		}
+	l->rows = screen.rows = left;
+	return 0;
+}
+
+/* -------------------------------------------------------------------- drawing */
+
+/* The last updates of a GPU, the newest one to the right; a blank: unknown. */
+static void screen_put_history(int y, const struct top *t, const struct top_gpu *gpu)
+{
+	static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char plain[] = "_.:-=+*#";
+	char name[GRT_ESCAPED_MAX(64)], text[512];
+	uint64_t n = gpu->updates < TOP_HISTORY ? gpu->updates : TOP_HISTORY;
+	const char *called = top_gpu_name(t, gpu);
+	int used;
+
+	grt_escape(GRT_ESCAPE_TERM, name, sizeof(name), called ? called : "-", 64);
+	used = snprintf(text, sizeof(text), "%-16.16s ", name);
+	for (uint64_t i = gpu->updates - n; i < gpu->updates; i++) {
+		uint8_t percent = gpu->history[i % TOP_HISTORY];
+		unsigned int bar = percent * 8U / 101;
+
+		if (percent > 100)
+			used += snprintf(text + used, sizeof(text) - (size_t)used, " ");
+		else if (screen.utf8)
+			used += snprintf(text + used, sizeof(text) - (size_t)used, "%s", bars[bar]);
+		else
+			used += snprintf(text + used, sizeof(text) - (size_t)used, "%c", plain[bar]);
+	}
+	screen_put(y, A_NORMAL, text);
+}
+
+static void screen_put_head(const struct top *t)
+{
+	char text[512], span[GRT_UNITS_MAX];
+	uint64_t ns = t->to - t->from, jobs = t->now.jobs - t->before.jobs;
+
+	grt_units_ns(span, ns);
+	snprintf(text, sizeof(text),
+		 "grtrace top: %s | %s | %" PRIu64 " jobs/s | lost %" PRIu64 ", in all %" PRIu64, t->sources,
+		 span, ns ? (uint64_t)((unsigned __int128)jobs * GRT_NS_PER_S / ns) : 0,
+		 t->now.lost - t->before.lost, t->now.lost);
+	screen_put(0, A_BOLD, text);
+}
+
+/* Each GPU with its numbers and its minute. Return: the next free line, or -ENOMEM */
+static int screen_put_gpus(const struct top *t, int y)
+{
+	struct screen_lines l;
+	void **rows;
+	int64_t n = screen_rows(t, SCREEN_GPUS, &rows);
+	int ret = n < 0 ? (int)n : screen_lines(&l, t, &top_gpu_table, rows, (uint64_t)n);
+
+	if (!ret && l.header)
+		screen_put(y++, A_UNDERLINE, l.header);
+	for (uint32_t i = 0; !ret && i < l.rows && y + 1 < LINES / 2; i++)
+		screen_put(y++, A_NORMAL, l.row[i]);
+	for (int64_t i = 0; !ret && i < n && y < LINES / 2; i++)
+		screen_put_history(y++, t, rows[i]);
+	if (!ret)
+		screen_free_lines(&l);
+	free(rows);
+	return ret ?: y;
+}
+
+static void screen_put_title(int y)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "%s by %s%s%s", kinds[screen.view].name,
+		 screen.sort[screen.view] ? screen.sort[screen.view]->name : "number",
+		 screen.filter[0] ? ", with " : "", screen.filter);
+	screen_put(y, A_BOLD, text);
+}
+
+static void screen_put_rows(int y, const struct screen_lines *l)
+{
+	uint32_t room = LINES - 1 > y ? (uint32_t)(LINES - 1 - y) : 0;
+
+	if (screen.chosen >= l->rows)
+		screen.chosen = l->rows ? l->rows - 1 : 0;
+	if (screen.chosen < screen.first)
+		screen.first = screen.chosen;
+	if (room && screen.chosen >= screen.first + room)
+		screen.first = screen.chosen - room + 1;
+	for (uint32_t i = screen.first; i < l->rows && i < screen.first + room; i++)
+		screen_put(y++, i == screen.chosen ? A_REVERSE : A_NORMAL, l->row[i]);
+}
+
+static int screen_put_table(const struct top *t, int y)
+{
+	struct screen_lines l;
+	void **rows;
+	int64_t n = screen_rows(t, screen.view, &rows);
+	int ret = n < 0 ? (int)n : screen_lines(&l, t, kinds[screen.view].table, rows, (uint64_t)n);
+
+	if (ret) {
+		free(rows);
+		return ret;
+	}
+	ret = screen_filter(&l, rows);
+	screen_put_title(y++);
+	if (l.header && l.rows)
+		screen_put(y++, A_UNDERLINE, l.header);
+	if (!ret)
+		screen_put_rows(y, &l);
+	screen_free_lines(&l);
+	free(rows);
+	return ret;
+}
+
+static void screen_put_foot(void)
+{
+	char text[160];
+
+	if (screen.typing)
+		snprintf(text, sizeof(text), "/%s", screen.filter);
+	else
+		snprintf(text, sizeof(text), "%s",
+			 screen.view == SCREEN_ONE
+				 ? "Esc back  s sort  / filter  q quit"
+				 : "Tab view  s sort  / filter  Enter rings of the process  q quit");
+	screen_put(LINES - 1, A_REVERSE, screen.said[0] && !screen.typing ? screen.said : text);
+}
+
+int top_screen_show(struct top *t)
+{
+	int y = 1, ret = 0;
+
+	screen.shown = true;
+	erase();
+	screen_put_head(t);
+	if (LINES >= LINES_LEAST && screen.view != SCREEN_GPUS)
+		y = screen_put_gpus(t, y);
+	if (y >= 0)
+		ret = screen_put_table(t, y);
+	if (LINES > 1)
+		screen_put_foot();
+	refresh();
+	return y < 0 ? y : ret;
+}
+
+/* ----------------------------------------------------------------------- keys */
+
+static bool screen_is_sortable(const struct grt_column *c)
+{
+	return c->where & GRT_COLUMN_BRIEF;
+}
+
+/* The next column of the view that is in the text. */
+static void screen_sort_next(void)
+{
+	const struct grt_table *table = kinds[screen.view].table;
+	const struct grt_column *c = screen.sort[screen.view];
+
+	do
+		c = c && c[1].name ? c + 1 : table->columns;
+	while (!screen_is_sortable(c));
+	screen.sort[screen.view] = c;
+}
+
+static void screen_turn_to(enum screen_view view)
+{
+	screen.view = view;
+	screen.chosen = screen.first = 0;
+}
+
+static void screen_type(int key)
+{
+	size_t length = strlen(screen.filter);
+
+	if (key == '\n' || key == KEY_ENTER || key == ESCAPE_KEY) {
+		screen.typing = false;
+		if (key == ESCAPE_KEY)
+			screen.filter[0] = '\0';
+	} else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && length) {
+		screen.filter[length - 1] = '\0';
+	} else if (key >= ' ' && key < 127 && length + 1 < sizeof(screen.filter)) {
+		screen.filter[length] = (char)key;
+		screen.filter[length + 1] = '\0';
+	}
+}
+
+static void screen_move(int key)
+{
+	int64_t by = key == KEY_UP ? -1 : key == KEY_DOWN ? 1 : key == KEY_PPAGE ? -(LINES / 2) : LINES / 2;
+	int64_t to = key == KEY_HOME ? 0 : key == KEY_END ? (int64_t)screen.rows - 1 : screen.chosen + by;
+
+	if (to >= (int64_t)screen.rows)
+		to = (int64_t)screen.rows - 1;
+	screen.chosen = to < 0 ? 0 : (uint32_t)to;
+}
+
+static void screen_enter(void)
+{
+	if (screen.view != SCREEN_PROCESSES || screen.chosen >= screen.rows)
+		return;
+	screen.pid = screen.pids[screen.chosen];
+	screen.filter[0] = '\0';
+	screen_turn_to(SCREEN_ONE);
+}
+
+/* Return: 0 or TOP_STOP */
+static int screen_key(int key)
+{
+	screen.said[0] = '\0';
+	if (screen.typing)
+		screen_type(key);
+	else if (key == 'q')
+		return TOP_STOP;
+	else if (key == '\t')
+		screen_turn_to(screen.view + 1 < SCREEN_VIEWS ? screen.view + 1 : SCREEN_PROCESSES);
+	else if (key == 's')
+		screen_sort_next();
+	else if (key == '/')
+		screen.typing = true;
+	else if (key == '\n' || key == KEY_ENTER)
+		screen_enter();
+	else if (key == ESCAPE_KEY && screen.view == SCREEN_ONE)
+		screen_turn_to(SCREEN_PROCESSES);
+	else if (key == ESCAPE_KEY)
+		screen.filter[0] = '\0';
+	else if (key == KEY_UP || key == KEY_DOWN || key == KEY_PPAGE || key == KEY_NPAGE ||
+		 key == KEY_HOME || key == KEY_END)
+		screen_move(key);
+	return 0;
+}
+
+int top_screen_keys(struct top *t)
+{
+	bool any = false;
+	int key, ret = 0;
+
+	while (!ret && (key = getch()) != ERR) {
+		ret = screen_key(key);
+		any = true;
+	}
+	return ret ?: any && screen.shown ? top_screen_show(t) : 0;
+}
+
+/* ------------------------------------------------------------------- terminal */
+
+void top_screen_open(struct top *t)
+{
+	setlocale(LC_CTYPE, "");
+	screen = (struct screen){.utf8 = terminal_utf8()};
+	for (unsigned int i = 0; i < SCREEN_TABLES; i++)
+		screen.sort[i] = kinds[i].sort ? grt_column_find(kinds[i].table, kinds[i].sort) : NULL;
+	initscr();
+	set_escdelay(25);
+	cbreak();
+	noecho();
+	curs_set(0);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	screen_put(0, A_BOLD, "grtrace top: the first update comes in a moment");
+	screen_put_foot();
+	refresh();
+}
+
+void top_screen_say(const char *text)
+{
+	grt_escape(GRT_ESCAPE_TERM, screen.said, sizeof(screen.said), text, strlen(text));
+}
+
+void top_screen_close(void)
+{
+	endwin();
+	setlocale(LC_CTYPE, "C");
+	free(screen.pids);
+	screen.pids = NULL;
+}
+
+#else
+
+void top_screen_open(struct top *t)
+{
+}
+
+int top_screen_keys(struct top *t)
+{
+	return TOP_STOP;
+}
+
+int top_screen_show(struct top *t)
+{
+	return 0;
+}
+
+void top_screen_say(const char *text)
+{
+}
+
+void top_screen_close(void)
+{
+}
+
+#endif

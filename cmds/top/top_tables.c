@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The tables of `grtrace top`: GPUs, engines, processes. */
+#include <string.h>
+
+#include "table/cells.h"
+#include "table/rows.h"
+#include "top.h"
+
+static const char *const source_names[TOP_SOURCES] = {
+	[TOP_SLICES] = "slices",
+	[TOP_JOBS] = "jobs",
+	[TOP_COUNTERS] = "counters",
+};
+
+static const struct grt_names *top_names(const struct top *t)
+{
+	return grt_jobs_names(t->jobs);
+}
+
+static void top_put_figure(struct grt_cell *cell, const struct top_figure *f)
+{
+	cell->number = f->value;
+	cell->absent = !f->known;
+	cell->inferred = f->inferred;
+	cell->estimated = f->least;
+}
+
+/* A count in the update's time, by second. */
+static void top_put_rate(struct grt_cell *cell, const struct top *t, const struct top_figure *f)
+{
+	uint64_t ns = t->to - t->from;
+
+	cell->text = "/s";
+	cell->absent = !f->known || !ns;
+	if (!cell->absent)
+		cell->number = (uint64_t)((unsigned __int128)f->value * 1000 * GRT_NS_PER_S / ns);
+}
+
+static void top_put_engine(struct grt_cell *cell, const struct top *t, const struct grt_gpu_place *at)
+{
+	const struct grt_names *names = top_names(t);
+
+	cell->number = at->place;
+	cell->absent = at->source == GRT_GPU_SLICES;
+	if (at->source == GRT_GPU_JOBS)
+		cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, at->place));
+	else if (at->source == GRT_GPU_COUNTERS)
+		cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_COUNTER, at->place));
+}
+
+static void top_put_engine_at(struct grt_cell *cell, const struct top *t, uint32_t number)
+{
+	if (number < t->engines)
+		top_put_engine(cell, t, &t->engine[number].at);
+	else
+		cell->absent = true;
+}
+
+static void top_put_device(struct grt_cell *cell, const struct top *t, const struct top_gpu *gpu)
+{
+	cell->number = gpu->device;
+	cell->text = top_gpu_name(t, gpu);
+	cell->absent = !gpu->device && !cell->text;
+}
+
+static void top_put_process(struct grt_cell *cell, const struct top *t, uint32_t pid, uint32_t name)
+{
+	cell->text = pid ? grt_process_name(top_names(t), pid) : "unknown";
+	if (!cell->text && name)
+		cell->text = grt_names_owner(top_names(t), name);
+	cell->absent = !cell->text;
+}
+
+/* ----------------------------------------------------------------------- GPUs */
+
+static void top_gpu_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_device(cell, view, row);
+}
+
+static void top_gpu_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_device(cell, view, row);
+	cell->absent = !cell->text;
+}
+
+static void top_gpu_get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_figure(cell, &((const struct top_gpu *)row)->busy);
+}
+
+static void top_gpu_get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct top_gpu *gpu = row;
+
+	cell->text = source_names[gpu->source];
+	cell->absent = !gpu->busy.known;
+}
+
+static void top_gpu_get_engine(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct top_gpu *gpu = row;
+
+	top_put_engine_at(cell, view, gpu->engine);
+	cell->absent |= !gpu->busy.known;
+}
+
+static void top_gpu_get_engine_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_gpu_get_engine(cell, view, row, arg);
+	cell->absent |= !cell->text;
+}
+
+static void top_gpu_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_rate(cell, view, &((const struct top_gpu *)row)->jobs);
+}
+
+static void top_gpu_get_value(struct grt_cell *cell, const void *view, const void *row, int value)
+{
+	static const char *const units[TOP_VALUES] = {
+		[TOP_CLOCK] = "Hz",
+		[TOP_POWER] = "uW",
+		[TOP_TEMPERATURE] = "mC",
+		[TOP_MEMORY] = "B",
+	};
+
+	top_put_figure(cell, &((const struct top_gpu *)row)->value[value]);
+	cell->text = units[value];
+}
+
+/* None was seen only where somebody looked. */
+static void top_gpu_get_xids(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct top_gpu *gpu = row;
+
+	cell->number = gpu->xids;
+	cell->absent = !gpu->xids && !((const struct top *)view)->sees_xids;
+}
+
+/* clang-format off */
+
+static const struct grt_column gpu_columns[] = {
+	{"device", top_gpu_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
+	{"device_name", top_gpu_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name, else its address, or its driver"},
+	{"busy", top_gpu_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time that it was in use, percent: by its own counter; else by slices; else that of its busiest ring or engine"},
+	{"source", top_gpu_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "how that is known: slices, jobs or counters"},
+	{"ring", top_gpu_get_engine, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "the ring or engine that it is of; absent: the whole GPU"},
+	{"ring_name", top_gpu_get_engine_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name: ring, or counter of the engine"},
+	{"rate", top_gpu_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, or slices, in a second"},
+	{"clock", top_gpu_get_value, TOP_CLOCK, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "clock, Hz; of several that of the fastest"},
+	{"power", top_gpu_get_value, TOP_POWER, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "power, uW; of several sensors the largest"},
+	{"temperature", top_gpu_get_value, TOP_TEMPERATURE, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "temperature, thousandths of a degree Celsius; of several sensors the largest"},
+	{"memory", top_gpu_get_value, TOP_MEMORY, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "memory of the card in use, B"},
+	{"xids", top_gpu_get_xids, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "Xid errors of NVIDIA's driver since the beginning"},
+	{.name = NULL},
+};
+
+const struct grt_table top_gpu_table = {"gpus", "GPUs", gpu_columns, GRT_MARK_ESTIMATED | GRT_MARK_INFERRED};
+
+/* clang-format on */
+
+int top_by_device(const void *a, const void *b)
+{
+	const struct top_gpu *x = a, *y = b;
+
+	return (x->device > y->device) - (x->device < y->device) ?: (x->text > y->text) - (x->text < y->text);
+}
+
+/* -------------------------------------------------------------------- engines */
+
+static void top_engine_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_device(cell, view, top_gpu_at(view, ((const struct top_engine *)row)->gpu));
+}
+
+static void top_engine_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_engine_get_device(cell, view, row, arg);
+	cell->absent = !cell->text;
+}
+
+static void top_engine_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_engine(cell, view, &((const struct top_engine *)row)->at);
+}
+
+static void top_engine_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_engine_get_ring(cell, view, row, arg);
+	cell->absent |= !cell->text;
+}
+
+static void top_engine_get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	cell->text = source_names[((const struct top_engine *)row)->at.source];
+}
+
+static void top_engine_get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_figure(cell, &((const struct top_engine *)row)->busy);
+}
+
+static void top_engine_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_rate(cell, view, &((const struct top_engine *)row)->jobs);
+}
+
+static void top_engine_get_queue(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_figure(cell, &((const struct top_engine *)row)->queue);
+}
+
+/* clang-format off */
+
+static const struct grt_column engine_columns[] = {
+	{"device", top_engine_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
+	{"device_name", top_engine_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name, else its address, or its driver"},
+	{"ring", top_engine_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, or number of the engine's counter; absent: slices are of the whole GPU"},
+	{"ring_name", top_engine_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
+	{"source", top_engine_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "slices, jobs or counters"},
+	{"busy", top_engine_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time that a job ran, a context was on it, or that the driver counted for processes, percent"},
+	{"rate", top_engine_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, or slices, in a second"},
+	{"queue_p99", top_engine_get_queue, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of t_queue of the jobs that ended, ns"},
+	{.name = NULL},
+};
+
+const struct grt_table top_engine_table = {"engines", "rings and engines", engine_columns, GRT_MARK_ESTIMATED | GRT_MARK_INFERRED};
+
+/* clang-format on */
+
+/* --------------------------------------------------- processes on an engine */
+
+static const struct top_engine *top_share_engine(const void *view, const void *row)
+{
+	return &((const struct top *)view)->engine[((const struct top_share *)row)->engine];
+}
+
+static void top_share_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_engine_get_device(cell, view, top_share_engine(view, row), arg);
+}
+
+static void top_share_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_engine_get_device_name(cell, view, top_share_engine(view, row), arg);
+}
+
+static void top_share_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_engine_get_ring(cell, view, top_share_engine(view, row), arg);
+}
+
+static void top_share_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_engine_get_ring_name(cell, view, top_share_engine(view, row), arg);
+}
+
+static void top_share_get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_engine_get_source(cell, view, top_share_engine(view, row), arg);
+}
+
+static void top_share_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct top_share *s = row;
+
+	top_put_process(cell, view, s->pid, s->name);
+}
+
+static void top_share_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_figure(cell, &((const struct top_share *)row)->share);
+}
+
+static void top_share_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_rate(cell, view, &((const struct top_share *)row)->jobs);
+}
+
+static void top_share_get_middle(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_figure(cell, &((const struct top_share *)row)->middle);
+}
+
+static void top_share_get_most(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_figure(cell, &((const struct top_share *)row)->most);
+}
+
+/* clang-format off */
+
+static const struct grt_column share_columns[] = {
+	{"device", top_share_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
+	{"device_name", top_share_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name, else its address, or its driver"},
+	{"ring", top_share_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, or number of the engine's counter; absent: slices are of the whole GPU"},
+	{"ring_name", top_share_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
+	{"pid", grt_cell_id, offsetof(struct top_share, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", top_share_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name; unknown: nothing says whose jobs they were"},
+	{"share", top_share_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the time of the ring, engine or GPU that it had it, percent"},
+	{"source", top_share_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "slices, jobs or counters"},
+	{"rate", top_share_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, or slices, in a second"},
+	{"p50", top_share_get_middle, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "median of the jobs' or slices' lengths, ns"},
+	{"p99", top_share_get_most, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of these, ns"},
+	{.name = NULL},
+};
+
+const struct grt_table top_share_table = {"shares", "rings and engines by process", share_columns, GRT_MARK_ESTIMATED | GRT_MARK_INFERRED};
+
+/* clang-format on */
+
+/* ------------------------------------------------------------------ processes */
+
+static void top_process_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_device(cell, view, top_gpu_at(view, ((const struct top_process *)row)->gpu));
+}
+
+static void top_process_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_process_get_device(cell, view, row, arg);
+	cell->absent = !cell->text;
+}
+
+static void top_process_get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct top_process *p = row;
+
+	top_put_process(cell, view, p->pid, p->name);
+}
+
+static void top_process_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_figure(cell, &((const struct top_process *)row)->share);
+}
+
+static void top_process_get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct top_process *p = row;
+
+	cell->text = source_names[p->source];
+	cell->absent = !p->share.known;
+}
+
+static void top_process_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct top_process *p = row;
+
+	top_put_engine_at(cell, view, p->engine);
+	cell->absent |= !p->share.known;
+}
+
+static void top_process_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_process_get_ring(cell, view, row, arg);
+	cell->absent |= !cell->text;
+}
+
+static void top_process_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_rate(cell, view, &((const struct top_process *)row)->jobs);
+}
+
+static void top_process_get_queue(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_figure(cell, &((const struct top_process *)row)->queue);
+}
+
+static void top_process_get_memory(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_figure(cell, &((const struct top_process *)row)->memory);
+}
+
+static void top_process_get_cgroup(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	cell->text = grt_gpu_processes_cgroup(((const struct top *)view)->shares,
+					      ((const struct top_process *)row)->pid);
+	cell->absent = !cell->text;
+}
+
+/* clang-format off */
+
+static const struct grt_column process_columns[] = {
+	{"pid", grt_cell_id, offsetof(struct top_process, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", top_process_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name; unknown: nothing says whose jobs they were"},
+	{"device", top_process_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
+	{"device_name", top_process_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name, else its address, or its driver"},
+	{"share", top_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the time of the ring, engine or GPU that it had most of, percent"},
+	{"ring", top_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "that ring or engine; absent: the whole GPU"},
+	{"ring_name", top_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name: ring, or counter of the engine"},
+	{"source", top_process_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "how the share is known: slices, jobs or counters"},
+	{"rate", top_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, or slices, in a second"},
+	{"queue_p99", top_process_get_queue, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of t_queue of all its jobs that ended, ns"},
+	{"memory", top_process_get_memory, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory of the GPU that is resident for it, B"},
+	{"cgroup", top_process_get_cgroup, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "path of its control group"},
+	{.name = NULL},
+};
+
+const struct grt_table top_process_table = {"processes", "processes", process_columns, GRT_MARK_ESTIMATED | GRT_MARK_INFERRED};
+
+/* clang-format on */

@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+_screen.py COLUMNSxLINES [STEP...] -- COMMAND...: runs a command on a terminal of this size and does the steps:
+
+    wait=REGEX   until the screen has it, for 20 s at most
+    key=TEXT     types; \\e, \\t, \\n, \\u and \\d are Esc, Tab, Enter, up and down
+    size=CxL     the terminal gets another size
+    show         prints the screen, of which a wait should have seen head and foot
+
+It ends with the exit status of the command, 128 + N where the signal N ended it; 99 where a wait was in vain,
+and then the screen is printed. Exit status 4: the module that reads the screen is not installed.
+"""
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+
+try:
+    import pyte
+except ImportError:
+    print("no pyte: apt-get install python3-pyte")
+    sys.exit(4)
+
+KEYS = {"\\e": "\x1b", "\\t": "\t", "\\n": "\r", "\\u": "\x1b[A", "\\d": "\x1b[B"}
+
+
+def size_of(text):
+    columns, lines = text.split("x")
+    return int(columns), int(lines)
+
+
+class Terminal:
+    def __init__(self, size, command):
+        self.screen = pyte.Screen(*size)
+        self.stream = pyte.ByteStream(self.screen)
+        self.status = None
+        self.child, self.fd = pty.fork()
+        if not self.child:
+            os.environ["TERM"] = "linux"  # what pyte understands all of
+            os.environ.pop("LINES", None)
+            os.environ.pop("COLUMNS", None)
+            time.sleep(0.1)
+            os.execvp(command[0], command)
+        self.resize(size)
+
+    def resize(self, size):
+        self.screen.resize(size[1], size[0])
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+
+    def read(self, seconds):
+        """What comes in this time. Return: whether the program is still there."""
+        if not select.select([self.fd], [], [], seconds)[0]:
+            return True
+        try:
+            part = os.read(self.fd, 65536)
+        except OSError:
+            part = b""
+        self.stream.feed(part)
+        return bool(part)
+
+    def text(self):
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def wait(self, regex):
+        end = time.monotonic() + 20
+        while not re.search(regex, self.text(), re.MULTILINE):
+            if time.monotonic() > end or not self.read(0.1):
+                return bool(re.search(regex, self.text(), re.MULTILINE))
+        return True
+
+    def end(self):
+        end = time.monotonic() + 20
+        while self.read(0.1):
+            if time.monotonic() > end:
+                os.kill(self.child, signal.SIGKILL)
+        status = os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
+        return status if status >= 0 else 128 - status
+
+
+def main():
+    split = sys.argv.index("--")
+    t = Terminal(size_of(sys.argv[1]), sys.argv[split + 1:])
+    for step in sys.argv[2:split]:
+        what, _, value = step.partition("=")
+        if what == "wait" and not t.wait(value):
+            print(f"in vain: {step}\n{t.text()}")
+            os.kill(t.child, signal.SIGKILL)
+            t.end()
+            return 99
+        if what == "key":
+            for name, key in KEYS.items():
+                value = value.replace(name, key)
+            os.write(t.fd, value.encode())
+        elif what == "size":
+            t.resize(size_of(value))
+        elif what == "show":
+            print(f"{t.text()}\n{'-' * t.screen.columns}")
+    return t.end()
+
+
+sys.exit(main())
