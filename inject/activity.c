@@ -168,9 +168,8 @@ static void activity_put_kernel(const union cupti_record *c, uint64_t now)
 	inject.kernels++;
 	detach_see_context(k->context);
 	inject.running += !k->end;
-	/* a graph that was made while CUPTI was not there holds nothing; others are seen when they are made
-	 */
-	if (k->graph && capture.how != CAPTURE_DUTY)
+	/* one made in the moment before CUPTI reports graphs is not told from one that holds nothing */
+	if (k->graph)
 		detach_graph();
 	packets_put(&packets, &r.e);
 }

@@ -95,7 +95,8 @@ int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain)
 	return 0;
 }
 
-/* It waits for the GPU. Graphs that were made before it fail. Where a call within another one returns CUPTI still has to end the outer one. */
+/* It waits for the GPU. Graphs that were made before it fail. Where a call within another one returns CUPTI
+ * still has to end the outer one. */
 int cuptiFinalize(void)
 {
 	struct timespec takes = {.tv_nsec = 2000000};
