@@ -66,7 +66,7 @@ output=$(<said)
 expect "record of the causes" 0 ' 0 lost'
 "$GRTRACE" report --json c.grt >idle.json
 idle_us() { # FILTER: of idle rows; us
-	jq "[.idle[] | select($1) | .time] | add // 0 | . / 1000 | floor" idle.json
+	jq "[.idle[] | .place |= (. // \"\" | sub(\" \\\\(.*\"; \"\")) | select($1) | .time] | add // 0 | . / 1000 | floor" idle.json
 }
 # Within 2 ms and 5 % of the truth, us.
 near() { # TRUTH REPORTED

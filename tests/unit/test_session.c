@@ -281,13 +281,13 @@ static void what_defines_comes_from_beyond(void **state)
 	collect_reset(&f->k);
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
 	h = grt_session_health(f->s);
-	/* PROCESS, STRING, NODE, MAPPING, CLOCK, GRAPH_NODE, RANK, RANGE_NODE, CODE, DEVICE, CAPTURE, FRAME,
-	 * STACK_END, FRAME_PLACE, FRAME_TEXT, OWNER and LOG_TEXT */
-	assert_int_equal(f->k.calls.beyond, 2 * 17);
-	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD, RANGE, MARK and GPU_SLICE */
-	assert_int_equal(f->k.calls.late, 2 * 8);
-	assert_int_equal(f->k.calls.launch, 6);
-	assert_int_equal(f->k.calls.image, 11);
+	/* PROCESS, STRING, NODE, MAPPING, CLOCK, GRAPH_NODE, RANK, RANGE_NODE, CODE, DEVICE, CAPTURE,
+	 * STALL_REASON, CUBIN, PC_LINE, FRAME, STACK_END, FRAME_PLACE, FRAME_TEXT, OWNER and LOG_TEXT */
+	assert_int_equal(f->k.calls.beyond, 2 * 20);
+	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD, RANGE, MARK, PC_SAMPLE, PC_COUNT and GPU_SLICE */
+	assert_int_equal(f->k.calls.late, 2 * 10);
+	assert_int_equal(f->k.calls.launch, 8);
+	assert_int_equal(f->k.calls.image, 14);
 	assert_int_equal(f->k.calls.range, 2);
 	assert_int_equal(f->k.calls.stack, 6);
 	assert_int_equal(f->k.calls.name, 3);
