@@ -7,7 +7,7 @@
 
 run --complete re
 check "commands" test "$output" = $'record\nreport'
-run --complete record --du
+run --complete record --dur
 check "options" test "$output" = '--duration'
 run --complete record -e ''
 check "sources" test "$(head -n 2 <<<"$output") $(tail -n 1 <<<"$output")" = $'kmod\ndrm auto'

@@ -128,7 +128,8 @@ none = {"0", "-1", "unknown", "65535", "4294967295", "18446744073709551615", "21
 # What says nothing by another field, the numbers of texts that are not there, and what is no value.
 silent = {("COUNTER", "value"), ("TSG_TOKEN", "token"), ("GPU_COPY", "value"), ("GPU_COPY", "from_gpu"),
           ("GPU_COPY", "to_gpu"), ("FUNC", "known"), ("FUNC", "took"), ("FUNC", "ret"), ("PROCESS", "text"),
-          ("NODE", "function"), ("NODE", "file"), ("MAPPING", "path"), ("GPU_KERNEL", "name"), ("DEVICE", "name"), ("CODE", "function"), ("CODE", "file")}
+          ("NODE", "function"), ("NODE", "file"), ("MAPPING", "path"), ("GPU_KERNEL", "name"), ("DEVICE", "name"), ("CODE", "function"), ("CODE", "file"),
+          ("PC_SAMPLE", "function"), ("STALL_REASON", "name"), ("PC_LINE", "function"), ("PC_LINE", "file")}
 words = {}
 for row, line in zip(rows, lines):
     assert None not in row, "a row with too many fields"
