@@ -35,6 +35,7 @@ truth() { # NAME LIMIT_NS TRIES OPTIONS OF tools/vm...
 	echo "TAP version 13"
 	guest --no-gpu --timeout 900 --icount -- env GRTRACE_SRC=/mnt/host GRTRACE_BUILD=/mnt/build \
 		GRTRACE=/mnt/build/grtrace bash /mnt/host/tests/vm/_box_guest.sh
+	echo "TAP version 13"
 	guest --no-gpu -- env GRTRACE_SRC=/mnt/host GRTRACE_BUILD=/mnt/build GRTRACE=/mnt/build/grtrace sh -c '
 		modprobe gpu_sched && modprobe drm_kms_helper && bash tests/vm/_serve_guest.sh && echo "TAP version 13" &&
 		sh tests/vm/_guest.sh "" /mnt/build/tests/kernel/grtrace_softgpu'
