@@ -146,7 +146,7 @@ static void activity_put_kernel(const union cupti_record *c, uint64_t now)
 
 	event_init(&r.e, GRT_EV_GPU_KERNEL, sizeof(r), now);
 	STAMPS(r, k);
-	r.correlation = launch_correlation(k->correlation);
+	r.correlation = launch_gpu_correlation(k->correlation, r.start);
 	r.graph_node = k->graph_node;
 	r.name = define_name(k->name);
 	r.gpu = k->device;
@@ -175,17 +175,17 @@ static void activity_put_kernel(const union cupti_record *c, uint64_t now)
 }
 
 /* CUPTI's three records of memory have these members, each at places of its own. */
-#define BEGIN_COPY(r, m, now)                                           \
-	do {                                                            \
-		event_init(&(r).e, GRT_EV_GPU_COPY, sizeof(r), now);    \
-		STAMPS(r, m);                                           \
-		(r).correlation = launch_correlation((m)->correlation); \
-		(r).graph_node = (m)->graph_node;                       \
-		(r).bytes = (m)->bytes;                                 \
-		(r).gpu = (m)->device;                                  \
-		(r).context = (m)->context;                             \
-		(r).cuda_stream = (m)->stream;                          \
-		(r).graph = (m)->graph;                                 \
+#define BEGIN_COPY(r, m, now)                                                          \
+	do {                                                                           \
+		event_init(&(r).e, GRT_EV_GPU_COPY, sizeof(r), now);                   \
+		STAMPS(r, m);                                                          \
+		(r).correlation = launch_gpu_correlation((m)->correlation, (r).start); \
+		(r).graph_node = (m)->graph_node;                                      \
+		(r).bytes = (m)->bytes;                                                \
+		(r).gpu = (m)->device;                                                 \
+		(r).context = (m)->context;                                            \
+		(r).cuda_stream = (m)->stream;                                         \
+		(r).graph = (m)->graph;                                                \
 	} while (0)
 
 static void activity_put_copy(const union cupti_record *c, uint64_t now)
@@ -237,8 +237,8 @@ static void activity_put_overhead(const union cupti_record *c, uint64_t now)
 	event_init(&r.e, GRT_EV_GPU_OVERHEAD, sizeof(r), now);
 	STAMPS(r, o);
 	if (inject.version >= CUPTI_VERSION_13_0)
-		r.correlation =
-			launch_correlation(*(const uint32_t *)((const char *)c + CUPTI_OVERHEAD_CORRELATION));
+		r.correlation = launch_gpu_correlation(
+			*(const uint32_t *)((const char *)c + CUPTI_OVERHEAD_CORRELATION), r.start);
 	r.kind = o->overhead_kind;
 	r.object = o->object[1];
 	packets_put(&packets, &r.e);

@@ -101,7 +101,7 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
  * @head: entries written; the thread's
  * @lost: launches that found no room; the thread's
  * @depth: of @open that are in use; more are counted and not kept
- * @turn: that of struct capture when it made its last call
+ * @turn: that of struct capture when it made its last call; @last: number of the last one that was recorded
  * @inside: it is in a callback that records; the thread's
  * @was_outside: it was seen not to be, after tracing had ended; the writer's
  * @tail: entries that the writer has taken, which it tells the thread
@@ -118,6 +118,7 @@ struct thread {
 	_Atomic uint64_t lost;
 	unsigned int depth;
 	uint32_t turn;
+	_Atomic uint64_t last;
 	_Atomic bool inside;
 	bool was_outside;
 	uint32_t tid;
@@ -143,6 +144,27 @@ static struct thread *_Atomic spare[SPARES];
 static __thread struct thread *self __attribute__((tls_model("initial-exec")));
 static pthread_key_t key;
 static _Atomic uint64_t correlations;
+
+/* Times at which numbers began anew that are remembered: records of the GPU come somewhat later. */
+#define ANEW_MAX 64U
+
+/**
+ * Where CUPTI is switched off and on again, as between windows, it may count its calls from the beginning:
+ * then they go on in the next range of 2^32.
+ * @begin, @base: of each time that it did
+ * @times: how often
+ * @turn: that of struct capture for which that was decided last; @highest: number of the last call before it
+ */
+static struct {
+	pthread_mutex_t lock;
+	struct {
+		uint64_t begin;
+		uint64_t base;
+	} at[ANEW_MAX];
+	_Atomic uint64_t times;
+	uint32_t turn;
+	uint64_t highest;
+} anew = {.lock = PTHREAD_MUTEX_INITIALIZER};
 /* Rounds in which the driver reported no launch; whether it is known who does. */
 static unsigned int rounds_silent;
 static bool told_by_runtime;
@@ -173,6 +195,58 @@ uint64_t launch_correlation(uint32_t correlation)
 	if ((int64_t)(wide - last) >= 1 << 16 || !atomic_load_explicit(&correlations, memory_order_relaxed))
 		atomic_store_explicit(&correlations, wide, memory_order_relaxed);
 	return wide;
+}
+
+/* The last call that any thread has recorded. */
+static uint64_t launch_highest(void)
+{
+	uint32_t n = atomic_load(&threads) < THREADS_MAX ? atomic_load(&threads) : THREADS_MAX;
+	uint64_t highest = 0, last;
+	struct thread *t;
+
+	for (uint32_t i = 0; i < n; i++) {
+		t = atomic_load(&thread[i]);
+		last = t ? atomic_load_explicit(&t->last, memory_order_relaxed) : 0;
+		highest = last > highest ? last : highest;
+	}
+	return highest;
+}
+
+/* A thread's first call in a window. */
+static void launch_see_anew(uint32_t correlation)
+{
+	uint64_t n, base;
+
+	pthread_mutex_lock(&anew.lock);
+	if (anew.turn != capture.turn) {
+		anew.turn = capture.turn;
+		anew.highest = launch_highest();
+	}
+	if (anew.highest && launch_correlation(correlation) <= anew.highest) {
+		n = atomic_load(&anew.times);
+		base = ((anew.highest >> 32) + 1) << 32;
+		anew.at[n % ANEW_MAX].begin = clock_monotonic();
+		anew.at[n % ANEW_MAX].base = base;
+		atomic_store(&anew.times, n + 1);
+		atomic_store(&correlations, base);
+		/* those of other threads are of the same numbers */
+		anew.highest = 0;
+	}
+	pthread_mutex_unlock(&anew.lock);
+}
+
+uint64_t launch_gpu_correlation(uint32_t correlation, uint64_t start)
+{
+	uint64_t n = atomic_load_explicit(&anew.times, memory_order_acquire), i, base;
+
+	if (!n || !correlation)
+		return launch_correlation(correlation);
+	pthread_mutex_lock(&anew.lock);
+	for (i = n; i && n - i < ANEW_MAX && start && anew.at[(i - 1) % ANEW_MAX].begin > start; i--)
+		;
+	base = i && n - i < ANEW_MAX ? anew.at[(i - 1) % ANEW_MAX].base : 0;
+	pthread_mutex_unlock(&anew.lock);
+	return i == n ? launch_correlation(correlation) : base + correlation;
 }
 
 /* -------------------------------------------------------------- threads */
@@ -363,6 +437,7 @@ static void launch_put(struct thread *t, const struct open *o, int32_t result, c
 	}
 	e->begin = o->begin;
 	e->correlation = launch_correlation(o->correlation);
+	atomic_store_explicit(&t->last, e->correlation, memory_order_relaxed);
 	e->node = o->node;
 	e->tid = t->tid;
 	e->context = o->context;
@@ -388,6 +463,7 @@ static void launch_enter(struct thread *t, uint16_t call, const struct cupti_cal
 	if (t->turn != capture.turn) {
 		t->turn = capture.turn;
 		t->depth = 0;
+		launch_see_anew(d->correlation);
 	}
 	o = t->depth && t->depth <= OPEN_MAX ? &t->open[t->depth - 1] : NULL;
 
@@ -783,8 +859,11 @@ void launch_reset(void)
 		t->mark = t->next = atomic_load(&t->head);
 		t->lost_mark = t->lost_told = atomic_load(&t->lost);
 		t->was_outside = false;
+		atomic_store(&t->last, 0);
 	}
 	atomic_store(&correlations, 0);
+	pthread_mutex_init(&anew.lock, NULL);
+	atomic_store(&anew.times, 0);
 	rounds_silent = 0;
 	told_by_runtime = driver_is_silent = false;
 }

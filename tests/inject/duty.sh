@@ -42,6 +42,24 @@ check "at each number" grep -Eq '~[0-9.]+ (s|ms|us)' c.svg
 check "pprof: a type of its own" grep -qa estimated_time <(zcat -f c.pb.gz)
 check "with its interval" grep -qa '95 % interval' <(zcat -f c.pb.gz)
 
+# CUPTI counts calls from the beginning after each pause: kernels are those of their window's launches all the same.
+MOCK_COUNTS_ANEW=1 run record -e cuda --duty 20%,20ms -o anew.grt "$MOCK/app" shares 1000
+"$GRTRACE" dump --json anew.grt >anew.json
+check "numbers that begin anew are not those of before" python3 - anew.json <<'END'
+import json, sys
+events = [json.loads(line) for line in open(sys.argv[1])]
+launches = sorted((e for e in events if e["type"] == "LAUNCH"), key=lambda e: e["begin"])
+kernels = sorted((e for e in events if e["type"] == "GPU_KERNEL"), key=lambda e: e["start"])
+windows = sum(e["type"] == "CAPTURE" and bool(e.get("end")) for e in events)
+assert windows >= 10 and len(kernels) >= 100, (windows, len(kernels))
+# one thread and one stream: the n-th kernel is that of the n-th launch of one; of a call that the window's end cut only
+# the kernel is there
+numbers = [e["correlation"] for e in launches if e["correlation"] in {k["correlation"] for k in kernels}]
+joined = [k["correlation"] for k in kernels if k["correlation"] in {e["correlation"] for e in launches}]
+assert numbers == joined, (len(numbers), len(joined))
+assert len(set(numbers)) == len(numbers) > 0.9 * len(kernels)
+END
+
 run record -e cuda --duty 50%,20ms -o few.grt "$MOCK/app" shares 200
 "$GRTRACE" report --by kernel --json few.grt >few.json
 output=$(<few.json)
