@@ -106,7 +106,7 @@ static const size_t target_size[] = {
 	[OPT_FLAG] = sizeof(bool),	     [OPT_STR] = sizeof(const char *),
 	[OPT_TEXT] = sizeof(const char *),   [OPT_U64] = sizeof(uint64_t),
 	[OPT_PID] = sizeof(uint64_t),	     [OPT_PID_GPU] = sizeof(uint64_t),
-	[OPT_SIZE] = sizeof(uint64_t),
+	[OPT_SIZE] = sizeof(uint64_t),	     [OPT_MAYBE] = sizeof(const char *),
 	[OPT_SECONDS] = sizeof(double),	     [OPT_TIME] = sizeof(struct opt_time),
 	[OPT_KEY] = sizeof(struct opt_key),   [OPT_WORD] = sizeof(struct opt_word),
 };

@@ -77,7 +77,7 @@ run flame c.grt --weight launches -o g.folded
 # name, replayed by: launches, by the program's text: 3 or 2 nodes by 7, 100 and 20 replays
 while read -r maker kernel by n; do
 	check "$kernel, made by $maker, replayed by $by" test "$n" = "$(weights g.folded \
-		"^app;.*;main;.*;graphs;$maker;.*\[graph replay at $by\];\[GPU_Kernel\]$kernel")"
+		"^app;.*;main;.*;graphs;$maker;.*\[graph replay at $by( \\([a-z.0-9:]+\\))?\\];\[GPU_Kernel\]$kernel")"
 done <<-'NODES'
 	capture_forward forward warm_up 21
 	capture_forward forward serve 360

@@ -69,7 +69,7 @@ void detach_graph(void)
 {
 }
 
-uint64_t launch_correlation(uint32_t correlation)
+uint64_t launch_gpu_correlation(uint32_t correlation, uint64_t start)
 {
 	return correlation;
 }

@@ -96,6 +96,14 @@ bool alloc_take(uint32_t number, const struct cupti_callback *d, struct alloc *a
 	return false;
 }
 
+void pcsampling_join(uint32_t enable, void *subscriber)
+{
+}
+
+void pcsampling_resource(uint32_t number, const void *data)
+{
+}
+
 void define_graph_node(uint64_t id, uint64_t source, uint32_t stack, uint32_t tid, uint32_t kind)
 {
 	(void)id, (void)source, (void)stack, (void)tid, (void)kind;
