@@ -413,6 +413,12 @@ static void note_unjoined(struct grt_launch_groups *g, struct grt_pass *pass,
 		grt_note(pass->notes, "%" PRIu64 " kernels were launched by kernels", n->by_gpu);
 	if (n->nothing)
 		grt_note(pass->notes, "%" PRIu64 " launches have no kernel in the trace", n->nothing);
+	if (n->doubled)
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" launches have the number of an earlier one, which has the work of both: their stacks and latencies are not sure",
+			n->doubled);
 	if (n->open || n->no_stamps)
 		grt_note(pass->notes,
 			 "%" PRIu64 " records had not ended and %" PRIu64
