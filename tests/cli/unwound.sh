@@ -30,6 +30,7 @@ compare() { # PROGRAM WAY SOURCE [FUNCTION]
 	run record -e "$3" ${type:+--stack=bpf} -o run.grt -- setarch -R ./"$1" "$2" $type
 	theirs "$1" "$2" ${4:+"$4"} >theirs
 	ours >ours
+	cmp -s ours theirs || output=$(diff ours theirs; "$GRTRACE" dump --type stack_end run.grt)
 	check "$1, $2, $3: gdb has stacks" test -s theirs
 	check "ours are these, with all $(wc -w <theirs) addresses" cmp ours theirs
 }
