@@ -442,7 +442,7 @@ static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *w
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	__u32 pid = bpf_get_current_pid_tgid() >> 32, place, level = WALK_LEVEL(how), *slot, seq;
+	__u32 pid = bpf_get_current_pid_tgid() >> 32, place, level = WALK_LEVEL(how), *slot, seq, fresh;
 	struct unwind_process *p;
 	struct walk *w;
 
@@ -465,8 +465,12 @@ static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *w
 	seq = w->seq + 1;
 	place = walk_frames(w, p, regs->ip, regs->sp, regs->bp);
 	*why = w->why;
-	if (w->stale || p->code_pages != BPF_CORE_READ(mm, exec_vm))
+	fresh = p->code_pages == BPF_CORE_READ(mm, exec_vm);
+	if (w->stale || !fresh)
 		walk_ask(task, mm, pid);
+	/* code that has come since the tables were built may have one */
+	if (w->stale && !fresh && *why == GRT_STACK_END_NO_TABLE)
+		*why = GRT_STACK_END_PENDING;
 	if ((__u32)w->seq == seq)
 		*walk = w;
 	else
