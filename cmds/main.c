@@ -75,7 +75,7 @@ static int show_version(void)
 
 static void show_option(char letter, const char *name, const char *arg, const char *help)
 {
-	char left[80];
+	char left[512];
 
 	snprintf(left, sizeof(left), "  %c%c%c --%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
 		 letter ? ',' : ' ', name, arg ? " " : "", arg ? arg : "");

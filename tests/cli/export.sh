@@ -240,4 +240,8 @@ expect "a cut recording is an error" 1 'all.grt/kmod_1: .* the last packet is cu
 output=$(shown perfetto cut.pftrace)
 status=$?
 expect "after its intact part" 0 'DRM_IOCTL_AMDGPU_CS'
+run export --help
+while IFS='|' read -r -d '|' format; do
+	check "--help has $format" says "[ |]$format([ |]|$)"
+done < <(sed -n 's/^GRT_EXPORT(\([a-z_]*\),.*/\1/p' "$GRTRACE_SRC/lib/export/exports.def" | tr '\n' '|')
 plan
