@@ -452,8 +452,8 @@ fi
 sed -i '/kmod_/d' empty.grt/metadata
 run doctor -i empty.grt
 check "without the module's part there is less to say" eval 'exits 0 && ! finds adapter NO'
-run doctor -i /nonexistent
-expect "no such recording" 1 '/nonexistent: cannot open'
+run doctor -i none.grt
+expect "no such recording" 1 'none.grt: cannot open'
 echo garbage >garbage
 run doctor -i garbage
 expect "garbage" 1 'garbage: '

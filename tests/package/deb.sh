@@ -38,7 +38,7 @@ as_first() { # DIR COMMAND...
 	(umask 022 && cd "$1" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u WERROR LC_ALL=C.UTF-8 TZ=UTC "${@:2}")
 }
 as_second() {
-	(umask 027 && cd "$1" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u WERROR LC_ALL=C TZ=Asia/Tokyo HOME=/nonexistent "${@:2}")
+	(umask 027 && cd "$1" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u WERROR LC_ALL=C TZ=Asia/Tokyo HOME=/nonexistent CCACHE_DISABLE=1 "${@:2}")
 }
 equal() { # DIR DIR PATTERN LEAST: as many files at least, each as in the other directory
 	local file count=0
