@@ -408,8 +408,8 @@ void launch_close(void);
 /** launch_correlation - CUPTI's 32 bit number, in 64 bits that do not wrap */
 uint64_t launch_correlation(uint32_t correlation);
 
-/** launch_gpu_correlation - the same for a record of what the GPU did from @start on, 0: unknown: CUPTI may have
- * begun to count anew since then */
+/** launch_gpu_correlation - the same for a record of what the GPU did from @start on, 0: unknown: CUPTI may
+ * have begun to count anew since then */
 uint64_t launch_gpu_correlation(uint32_t correlation, uint64_t start);
 
 /* -------------------------------------------------------------- device.c */

