@@ -60,7 +60,7 @@ assert numbers == joined, (len(numbers), len(joined))
 assert len(set(numbers)) == len(numbers) > 0.5 * len(kernels)
 END
 
-run record -e cuda --duty 50%,80ms -o few.grt "$MOCK/app" shares 200
+run record -e cuda --duty 50%,80ms -o few.grt "$MOCK/app" shares 600
 "$GRTRACE" report --by kernel --json few.grt >few.json
 output=$(<few.json)
 check "few windows: no interval" says '"estimated_from": null'
