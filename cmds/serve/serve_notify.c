@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a service of type notify tells its manager: datagrams on the socket that NOTIFY_SOCKET names,
- * sd_notify(3). Without one nothing is told.
+ * sd_notify(3). Without a socket nothing is sent.
  */
 #include <stddef.h>
 #include <stdlib.h>
