@@ -82,6 +82,10 @@ has_mhd	 := $(if $(STATIC),,$(shell printf \
 has_sqlite := $(shell printf \
 	   '\043include <sqlite3.h>\nint main(void) { return !sqlite3_libversion_number(); }' | \
 	   $(CC) -x c -o /dev/null - $(call lib,sqlite3) -lm 2>/dev/null && echo yes)
+# Recordings of trace-cmd are read by its library: a header here, the library where it runs.
+has_tracecmd := $(if $(STATIC),,$(shell printf \
+	   '\043include <traceevent/event-parse.h>\nint main(void) { return TEP_PRINT_PID; }' | \
+	   $(CC) -x c -c -o /dev/null - 2>/dev/null && echo yes))
 LIB_LIBS := $(if $(has_iberty),$(call lib,iberty)) $(if $(has_dw),$(DW_LIBS)) $(if $(has_z),$(call lib,z)) $(if $(has_zstd),$(call lib,zstd)) $(if $(has_sqlite),$(call lib,sqlite3)) -lm
 # Program names that stand for a command, each with the command.
 ALIASES	 := $(shell sed -n 's/^GRT_ALIAS("\([^"]*\)", \([a-z]*\))/\1 \2/p' cmds/commands.def)
@@ -99,7 +103,7 @@ HARDEN	:= -fstack-protector-strong -fstack-clash-protection $(if $(findstring x8
 PREFIX_MAP := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(O)=build
 HARDEN_LD := -Wl,-z,relro,-z,now,-z,noexecstack
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -iquote . -Iinclude -Ilib -fPIC -fvisibility=default $(HARDEN) $(PREFIX_MAP) $(CFLAGS) \
-	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) $(if $(has_sqlite),-DGRT_HAVE_SQLITE) $(if $(has_mhd),-DGRT_HAVE_MHD) $(if $(has_curses),-DGRT_HAVE_CURSES) \
+	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) $(if $(has_sqlite),-DGRT_HAVE_SQLITE) $(if $(has_tracecmd),-DGRT_HAVE_TRACECMD) $(if $(has_mhd),-DGRT_HAVE_MHD) $(if $(has_curses),-DGRT_HAVE_CURSES) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(HARDEN_LD) $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
 
@@ -110,7 +114,7 @@ LIB_SRC	 := $(wildcard lib/*.c lib/*/*.c)
 # What is loaded into programs: with what it needs of the library, and no sanitizer.
 INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/,codes/cuda_codes.c base/error.c base/escape.c base/memfile.c trace/event_table.c trace/metadata.c)
 # What this machine is and has, the module's control files, the inputs of record, the commands.
-CMD_SRC	 := $(filter-out %.bpf.c,$(wildcard $(foreach d,host kmod sources cmds,$(d)/*.c $(d)/*/*.c))) inject/cfi.c
+CMD_SRC	 := $(filter-out %.bpf.c,$(wildcard $(foreach d,host kmod sources cmds,$(d)/*.c $(d)/*/*.c))) inject/cfi.c inject/python_format.c
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_AUX := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -135,7 +139,7 @@ MANUALS	:= $(wildcard docs/*.1 docs/*.3 docs/*.5)
 has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
 modules_of = $(wildcard $(1)/*.ko)
 
-.PHONY: all help features check-deps modules modules_install modules_uninstall dkms kernel-tree bench-modules test-modules install install-doc install-service install-strip uninstall check check-built soak demo readme fuzz fuzz-coverage \
+.PHONY: all help features check-deps modules modules_install modules_uninstall dkms kernel-tree bench-modules test-modules install install-doc install-service install-strip uninstall check check-built soak demo readme tutorials fuzz fuzz-coverage \
 	fuzzers unit-tests inject-tests test-tools vm-tools bench tests clean
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -147,7 +151,7 @@ all: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)
 help:
 	@sed -n '3,12s/^# \{0,1\}//p' Makefile
 	@echo
-	@echo 'Targets: all modules check check-deps demo readme soak fuzz fuzz-coverage bench install install-service install-strip uninstall modules_install modules_uninstall dkms kernel-tree clean'
+	@echo 'Targets: all modules check check-deps demo readme tutorials soak fuzz fuzz-coverage bench install install-service install-strip uninstall modules_install modules_uninstall dkms kernel-tree clean'
 
 features:
 	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
@@ -214,14 +218,17 @@ $(BIN): $(CMD_OBJ) $(LIBA)
 INJECT_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -Iinject -fPIC -fvisibility=hidden \
 	-fno-omit-frame-pointer $(HARDEN) $(PREFIX_MAP) $(CFLAGS)
 INJECT_OBJ := $(patsubst %.c,$(O)/inject/%.o,$(INJECT_SRC))
+# In an older glibc they have what a newer one has in libc.so.6. Their names are all that is left there.
+OLD_LIBS := $(shell for l in dl.so.2 pthread.so.0; do \
+	   [ "$$($(CC) -print-file-name=lib$$l)" = lib$$l ] || echo -l:lib$$l; done)
 
 $(O)/inject/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$@)$(CC) $(INJECT_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$@)$(CC) $(INJECT_CFLAGS) -include inject/old_libc.h -MMD -MP -c -o $@ $<
 
 # It is never unloaded: the program's threads may be in it.
 $(INJECT): $(INJECT_OBJ)
-	$(call say,LINK,$@)$(CC) $(HARDEN_LD) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,nodelete,-z,defs -o $@ $^ -lpthread -ldl
+	$(call say,LINK,$@)$(CC) $(HARDEN_LD) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,nodelete,-z,defs -o $@ $^ -Wl,--no-as-needed $(or $(OLD_LIBS),-lpthread -ldl)
 
 # ------------------------------------------------------------- BPF programs
 
@@ -334,7 +341,7 @@ $(TOOLS): $(O)/%: $(O)/obj/%.o $(AUX_OBJ) $(LIBA)
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(TOOL_OBJ) $(AUX_OBJ) $(LIBA) $(LIB_LIBS)
 
 # The unwinder, of the injected library: what is in it without the rest.
-UNWIND_OBJ := $(call obj,$(addprefix inject/,cfi.c python.c rules.c stack.c tree.c unwind.c))
+UNWIND_OBJ := $(call obj,$(addprefix inject/,cfi.c python.c python_format.c rules.c stack.c tree.c unwind.c))
 $(O)/bench/bench_unwind: TOOL_OBJ := $(UNWIND_OBJ)
 $(O)/bench/bench_unwind: $(UNWIND_OBJ)
 
@@ -363,7 +370,9 @@ $(MOCK)/steps: tests/inject/mock/steps.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread
 $(MOCK)/timed: tests/inject/mock/timed.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread
-inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/steps $(MOCK)/timed $(MOCK)/sampled $(MOCK)/libcupti.so.13 $(MOCK)/libcupti-old.so $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
+$(MOCK)/nccl: tests/inject/mock/nccl.c tests/inject/mock/nccl.h $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
+inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/nccl $(MOCK)/steps $(MOCK)/timed $(MOCK)/sampled $(MOCK)/libcupti.so.13 $(MOCK)/libcupti-old.so $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
 
 unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN) $(INJECT)
@@ -448,6 +457,11 @@ readme: $(BIN)
 	@[ -d $(O)/demo/run.grt ] || { echo "there is no $(O)/demo/run.grt: make demo" >&2; exit 1; }
 	tools/readme $(BIN) $(O)/demo/run.grt README.md docs/demo.svg
 
+# What the tutorials print and draw of their recordings.
+tutorials: $(BIN)
+	tools/tutorials --write $(BIN) examples/tutorials docs/tutorials/*.md
+	tools/pictures $(BIN) examples/tutorials docs/tutorials
+
 # ------------------------------------------------------------------ install
 
 # Documents name each other, so they lie as they do here.
@@ -455,7 +469,7 @@ DOCUMENTS := $(wildcard *.md $(foreach d,docs docs/*,$(d)/*.md $(d)/*.png $(d)/*
 
 install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(O)/install/libgrtrace.a $(LIBSO) $(O)/grtrace.pc install-doc
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INJECTDIR) $(INCDIR)/grtrace/events \
-		$(foreach n,1 3 5,$(MANDIR)/man$(n)) $(COMPDIR) $(ZSHDIR) $(FISHDIR) $(SCHEMADIR))
+		$(foreach n,1 3 5,$(MANDIR)/man$(n)) $(COMPDIR) $(ZSHDIR) $(FISHDIR) $(SCHEMADIR)/sql)
 	install -m 755 $(BIN) $(SOFTGPU_RUN) $(DESTDIR)$(BINDIR)/
 	install -m 644 $(O)/install/libgrtrace.a $(DESTDIR)$(LIBDIR)/libgrtrace.a
 	install -m 755 $(INJECT) $(DESTDIR)$(INJECTDIR)/
@@ -474,6 +488,7 @@ install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(O)/install/libgrtrace.a $(LIBSO) $(O)
 	install -m 644 completion/grtrace.zsh $(DESTDIR)$(ZSHDIR)/_grtrace
 	install -m 644 completion/grtrace.fish $(DESTDIR)$(FISHDIR)/grtrace.fish
 	install -m 644 $(wildcard schema/*.json) $(DESTDIR)$(SCHEMADIR)/
+	install -m 644 $(wildcard sql/*.sql) $(DESTDIR)$(SCHEMADIR)/sql/
 
 install-doc:
 	install -d $(addprefix $(DESTDIR)$(DOCDIR)/,$(sort $(dir $(DOCUMENTS))))

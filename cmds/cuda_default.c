@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * grtrace start --cuda, grtrace stop --cuda: a file that systemd reads, which names
- * the library to CUDA's driver and to NVTX.
+ * the library to CUDA's driver, to NVTX and to NCCL.
  */
 #include "cuda_default.h"
 
@@ -19,7 +19,8 @@
 #define MARK "# grtrace start --cuda made this file, grtrace stop --cuda removes it."
 #define NAME "50-grtrace.conf"
 
-static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
+static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH",
+					"NCCL_PROFILER_PLUGIN"};
 
 static int default_service_usage(const char *service)
 {
@@ -115,8 +116,10 @@ static void default_show(const char *service, const char *path, const char *libr
 		printf("  next: systemctl daemon-reload && systemctl restart %s\n", service);
 		return;
 	}
-	printf("  next: log in again, or in this shell: export %s='%s' %s='%s'\n", variables[0], library,
-	       variables[1], library);
+	fputs("  next: log in again, or in this shell: export", stdout);
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		printf(" %s='%s'", variables[i], library);
+	putchar('\n');
 }
 
 int cuda_default_set(const char *service)
@@ -150,6 +153,7 @@ int cuda_default_unset(const char *service)
 {
 	char dir[PATH_MAX], path[PATH_MAX + 32];
 	int ret = default_service_usage(service);
+	bool there;
 
 	if (ret == EXIT_DONE)
 		ret = default_dir(service, dir);
@@ -158,13 +162,15 @@ int cuda_default_unset(const char *service)
 	snprintf(path, sizeof(path), "%s/" NAME, dir);
 	if (default_is_foreign(path))
 		return default_refuse(path);
-	if (unlink(path) && errno != ENOENT)
+	there = !unlink(path);
+	if (!there && errno != ENOENT)
 		return cmd_fail(EXIT_FAILED, strerror(errno), "sudo grtrace stop --cuda ...",
 				"cannot remove %s", path);
 	/* the directory, where it was ours alone */
 	if (rmdir(dir))
 		errno = 0;
 	cmd_put_text(stdout, path);
-	puts(" is gone: programs that begin from now on run without the library");
+	puts(there ? " is gone: programs that begin from now on run without the library"
+		   : ": there is no such file, so programs begin without the library already");
 	return cmd_close_stdout();
 }

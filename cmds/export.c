@@ -32,7 +32,8 @@ static const struct cmd_opt options[] = {
 	{"format", 'f', OPT_STR, format_words + 1, &opt.format,
 	 "the other program's form (default: by the ending of FILE)"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "the trace (default: ./" DEFAULT_INPUT ")"},
-	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
+	{"output", 'o', OPT_STR, "FILE", &opt.output,
+	 "write here, tables into a directory (default: standard output)"},
 	FILTER_OPTIONS(opt.filter, 't'),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -130,10 +131,10 @@ static int run_export(struct grt_export *x, struct grt_session *s, const struct 
 }
 
 static int export_run_tables(struct grt_session *s, const char *path, const struct grt_export_row *row,
-			     const struct reading_span *span, struct outfile *out, struct grt_err *err)
+			     const struct reading_span *span, struct grt_err *err)
 {
 	uint64_t events;
-	int ret = export_tables(s, row->format->tables, &opt.filter, path, span, out, &events, err);
+	int ret = export_tables(s, row->format, &opt.filter, path, span, opt.output, &events, err);
 
 	if (!ret)
 		export_tell(s, NULL, events, path);
@@ -150,10 +151,10 @@ static int export_session(struct grt_session *s, const char *path, const struct 
 
 	if (status != EXIT_DONE)
 		return status;
+	if (row->format->tables)
+		return reading_judge(s, path, 0, export_run_tables(s, path, row, &span, &err), &err);
 	if (outfile_open(&out, opt.output, &err))
 		return cmd_error(EXIT_FAILED, &err);
-	if (row->format->tables)
-		return reading_judge(s, path, 0, export_run_tables(s, path, row, &span, &out, &err), &err);
 	ret = run_export(&x, s, row, &span, &out, &err);
 	if (!ret)
 		export_tell(s, x.tracks, x.events, path);
@@ -164,12 +165,15 @@ static int export_session(struct grt_session *s, const char *path, const struct 
 	return reading_judge(s, path, 0, ret, &err);
 }
 
-/* Pages of a database are written and read again, in no order. */
-static int export_check_tables(void)
+/* Pages of a database are written and read again, in no order; other tables have files of their own. */
+static int export_check_tables(const struct grt_export_format *format)
 {
+	bool none = !opt.output || !strcmp(opt.output, "-");
 	struct stat st;
 
-	if (!opt.output || !strcmp(opt.output, "-") || (!stat(opt.output, &st) && !S_ISREG(st.st_mode)))
+	if (format->directory && (none || (!stat(opt.output, &st) && !S_ISDIR(st.st_mode))))
+		return cmd_usage_error("tables need a directory: use -o DIR");
+	if (!format->directory && (none || (!stat(opt.output, &st) && !S_ISREG(st.st_mode))))
 		return cmd_usage_error("a database needs a regular file: use -o FILE");
 	opt.filter.f.joins = true;
 	return filter_check(&opt.filter, FILTER_TYPE,
@@ -184,7 +188,18 @@ static int export_check(const struct grt_export_row *row)
 		return cmd_fail(EXIT_MISSING, "this grtrace was built without libsqlite3",
 				"apt-get install libsqlite3-dev, and build grtrace again", "cannot write %s",
 				row->name);
-	return export_check_tables();
+	return export_check_tables(row->format);
+}
+
+/* A directory of tables in a recording would destroy it as a file does. */
+static int export_check_output(const struct grt_export_row *row, const char *path)
+{
+	char inside[4096];
+
+	if (!row->format->directory)
+		return outfile_usage(opt.output, path);
+	snprintf(inside, sizeof(inside), "%s/.", opt.output);
+	return outfile_usage(opt.output, path) ?: outfile_usage(inside, path);
 }
 
 static int export_run(int argc, char **argv)
@@ -201,7 +216,7 @@ static int export_run(int argc, char **argv)
 	if (status == EXIT_DONE)
 		status = export_check(row);
 	if (status == EXIT_DONE)
-		status = outfile_usage(opt.output, path);
+		status = export_check_output(row, path);
 	if (status != EXIT_DONE)
 		return status;
 	if (!strcmp(row->name, "perfetto") && !opt.output && isatty(STDOUT_FILENO))

@@ -13,8 +13,10 @@
 
 #include <grtrace/version.h>
 
+#include "export/export.h"
 #include "lib/analyses.h"
 #include "table/cells.h"
+#include "table_dir.h"
 
 /** struct tables - @a: first, so that a callback finds the rest */
 struct tables {
@@ -112,9 +114,8 @@ static bool export_tables_wants(struct grt_analyses *a, const struct grt_job *jo
 	return grt_filter_wants_job(&t->filter->f, a->pass.names, job->pid, job->tid, job->ring);
 }
 
-static int export_tables_begin(struct tables *t, const struct grt_writer_ops *ops, FILE *file)
+static int export_tables_begin(struct tables *t)
 {
-	const struct grt_writer_options o = {.out = file};
 	int ret;
 
 	grt_analyses_want_all(&t->a, GRT_PART_TABLES);
@@ -124,8 +125,6 @@ static int export_tables_begin(struct tables *t, const struct grt_writer_ops *op
 	t->a.pass.notes = &t->notes;
 	t->a.pass.health = grt_session_health(t->session);
 	ret = grt_analyses_join(&t->a) ?: grt_analyses_begin(&t->a);
-	if (!ret)
-		ret = grt_writer_new(&t->a.pass.writer, ops, &o);
 	if (ret)
 		return ret;
 	grt_analyses_consume(&t->a);
@@ -160,12 +159,12 @@ static int export_tables_write(struct tables *t)
 	return grt_writer_failed(pass->writer);
 }
 
-static int export_tables_run(struct tables *t, const struct grt_writer_ops *ops, FILE *file,
-			     struct grt_err *err)
+/* @t->a.pass.writer is there. */
+static int export_tables_run(struct tables *t, struct grt_err *err)
 {
 	uint64_t from = t->filter->from.set ? t->span->first : 0,
 		 to = t->filter->to.set ? t->span->last : UINT64_MAX;
-	int ret = export_tables_begin(t, ops, file);
+	int ret = export_tables_begin(t);
 
 	if (ret)
 		return ret;
@@ -176,27 +175,64 @@ static int export_tables_run(struct tables *t, const struct grt_writer_ops *ops,
 	return ret < 0 ? ret : export_tables_write(t);
 }
 
-int export_tables(struct grt_session *s, const struct grt_writer_ops *ops, const struct filter *filter,
-		  const char *path, const struct reading_span *span, struct outfile *out, uint64_t *events,
-		  struct grt_err *err)
+/* Pages of a database are written and read again. */
+static int export_tables_file(struct tables *t, const struct grt_export_format *format, const char *output,
+			      struct grt_err *err)
 {
-	struct tables t = {.filter = filter, .session = s, .span = span, .path = path};
-	int fd = dup(out->fd), ret;
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "r+");
+	struct grt_writer_options o = {.out = NULL};
+	struct outfile out;
+	int ret = outfile_open(&out, output, err), fd;
 
-	*err = (struct grt_err){0};
-	ret = file ? export_tables_run(&t, ops, file, err) : -errno;
-	grt_writer_free(t.a.pass.writer);
-	grt_analyses_free(&t.a);
-	if (file)
-		fclose(file);
+	if (ret)
+		return ret;
+	fd = dup(out.fd);
+	o.out = fd < 0 ? NULL : fdopen(fd, "r+");
+	ret = o.out ? grt_writer_new(&t->a.pass.writer, format->tables, &o) : -errno;
+	ret = ret ?: export_tables_run(t, err);
+	grt_writer_free(t->a.pass.writer);
+	if (o.out)
+		fclose(o.out);
 	else if (fd >= 0)
 		close(fd);
 	if (ret && !err->what[0])
-		outfile_failed(out, ret, err);
+		outfile_failed(&out, ret, err);
 	if (!ret)
-		ret = outfile_keep(out, err);
-	outfile_drop(out);
+		ret = outfile_keep(&out, err);
+	outfile_drop(&out);
+	return ret;
+}
+
+static int export_tables_directory(struct tables *t, const struct grt_export_format *format,
+				   const char *output, struct grt_err *err)
+{
+	struct grt_table_files files;
+	struct table_dir d;
+	int ret;
+
+	table_dir_begin(&d, output, format->directory, t->session, t->path, t->span->first, t->span->known);
+	files = table_dir_files(&d);
+	ret = grt_writer_files(&t->a.pass.writer, format->tables, &files) ?: export_tables_run(t, err);
+	grt_writer_free(t->a.pass.writer);
+	if (!ret)
+		ret = table_dir_keep(&d, err);
+	if (ret && !err->what[0])
+		*err = d.err;
+	if (ret && !err->what[0])
+		outfile_failed(&(struct outfile){.path = output}, ret, err);
+	table_dir_drop(&d);
+	return ret;
+}
+
+int export_tables(struct grt_session *s, const struct grt_export_format *format, const struct filter *filter,
+		  const char *path, const struct reading_span *span, const char *output, uint64_t *events,
+		  struct grt_err *err)
+{
+	struct tables t = {.filter = filter, .session = s, .span = span, .path = path};
+	int ret;
+
+	*err = (struct grt_err){0};
+	ret = (format->directory ? export_tables_directory : export_tables_file)(&t, format, output, err);
+	grt_analyses_free(&t.a);
 	*events = grt_session_health(s)->events;
 	return ret;
 }

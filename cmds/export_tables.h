@@ -9,14 +9,17 @@
 #include "outfile.h"
 #include "table/table.h"
 
+struct grt_export_format;
+
 /**
  * export_tables - writes the tables of all parts with GRT_PART_TABLES, and what is known of the recording
  * @path: of the trace, as typed
+ * @output: a file, or where the format has files for tables a directory
  * @events: gets how many were read
- * Return: 0 or a negative errno; @out is kept and closed in either case
+ * Return: 0 or a negative errno; nothing is left half
  */
-int export_tables(struct grt_session *s, const struct grt_writer_ops *ops, const struct filter *filter,
-		  const char *path, const struct reading_span *span, struct outfile *out, uint64_t *events,
+int export_tables(struct grt_session *s, const struct grt_export_format *format, const struct filter *filter,
+		  const char *path, const struct reading_span *span, const char *output, uint64_t *events,
 		  struct grt_err *err);
 
 #endif /* GRTRACE_EXPORT_TABLES_H */

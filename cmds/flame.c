@@ -120,8 +120,12 @@ static void flame_tell(const struct grt_notes *notes, unsigned int first)
 	}
 }
 
-static int no_tree(int code, const char *path)
+static int no_tree(const struct grt_flame_shape *shape, int code, const char *path)
 {
+	if (code == -ENODATA && grt_flame_is_sampled(shape))
+		return cmd_fail(EXIT_FAILED, "it has no PC samples, or none of this weight",
+				"grtrace record -e cuda --pc-sampling -- PROGRAM", "%s: nothing to add up",
+				path);
 	if (code == -ENODATA)
 		return cmd_fail(EXIT_FAILED, "jobs have no size in bytes",
 				"--weight time or --weight launches", "%s: cannot add up bytes", path);
@@ -154,7 +158,7 @@ static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt
 	code = ret < 0 ? 0 : grt_analyses_finish(a);
 	g->look.estimated |= a->pass.estimated;
 	if (code)
-		return no_tree(code, path);
+		return no_tree(&g->shape, code, path);
 	if (ret >= 0)
 		grt_analyses_notes(a);
 	flame_tell(&g->notes, told);
@@ -186,7 +190,15 @@ static void flame_set_about(struct graph *g, const struct grt_session *s, const 
 static int check_shape(const struct grt_flame_shape *shape)
 {
 	bool wall = shape->weight == GRT_FLAME_WEIGHT_WALL;
+	bool memory = shape->weight == GRT_FLAME_WEIGHT_LIVE || shape->weight == GRT_FLAME_WEIGHT_PEAK;
 
+	if (memory && shape->only)
+		return cmd_usage_error("--only selects GPU work: it does not work with --weight %s",
+				       grt_flame_weight_words[shape->weight - 1]);
+	if (memory && shape->by && shape->by != GRT_FLAME_BY_PROCESS && shape->by != GRT_FLAME_BY_DEVICE)
+		return cmd_usage_error("--by %s: --weight %s has process and device",
+				       grt_flame_by_words[shape->by - 1],
+				       grt_flame_weight_words[shape->weight - 1]);
 	if (wall && shape->only)
 		return cmd_usage_error("--only selects GPU work: it does not work with --weight wall");
 	if (wall && shape->by && shape->by != GRT_FLAME_BY_PROCESS && shape->by != GRT_FLAME_BY_THREAD)
@@ -397,6 +409,10 @@ static int take_seeds(struct graph *g)
 	if (g->shape.weight == GRT_FLAME_WEIGHT_WALL || g->shape.by == GRT_FLAME_BY_THREAD)
 		return cmd_usage_error(
 			"--weight wall needs a recording with threads: --cpu and --gpu have none");
+	if (grt_flame_is_sampled(&g->shape))
+		return cmd_usage_error(
+			"--weight %s needs a recording with PC samples: --cpu and --gpu have none",
+			grt_flame_weight_words[g->shape.weight - 1]);
 	if (!opt.gpu && (g->shape.by || g->shape.weight || g->shape.only))
 		return cmd_usage_error("--by, --weight and --only need --gpu");
 	if (grt_seeds_new(&s, &g->shape))

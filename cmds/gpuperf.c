@@ -24,6 +24,7 @@ static struct {
 	const char *merged;
 	bool cpu_only;
 	bool gpu_only;
+	bool no_merge;
 } opt;
 
 static const struct cmd_opt options[] = {
@@ -32,9 +33,13 @@ static const struct cmd_opt options[] = {
 	{"profile", 'p', OPT_STR, "FILE", &opt.cpu, "CPU stacks of the launches, extended folded"},
 	{"merged", 'm', OPT_STR, "FILE", &opt.merged,
 	 "GPU time by CPU stack, folded, in us (default: " MERGED ", if no file is requested)"},
+	{"cpu-profile", 0, OPT_STR, "FILE", &opt.cpu, "the same as -p"},
+	{"no-merge", 0, OPT_FLAG, NULL, &opt.no_merge, "no " MERGED},
 	{"cpu-only", 0, OPT_FLAG, NULL, &opt.cpu_only, "CPU stacks alone (default: -p " STACKS ")"},
 	{"gpu-only", 0, OPT_FLAG, NULL, &opt.gpu_only,
 	 "no CPU stacks: GPU time by the function that launched"},
+	{"no-gpu", 0, OPT_FLAG, NULL, &opt.cpu_only, "the same as --cpu-only"},
+	{"no-cpu", 0, OPT_FLAG, NULL, &opt.gpu_only, "the same as --gpu-only"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -88,8 +93,12 @@ static int gpuperf_check(void)
 		return cmd_usage_error("--cpu-only leaves the GPU out: there is nothing for -o, -c and -m");
 	if (opt.gpu_only && opt.cpu)
 		return cmd_usage_error("--gpu-only takes no CPU stacks: there is nothing for -p");
+	if (opt.no_merge && opt.merged)
+		return cmd_usage_error("--no-merge and -m: use only one of them");
 	if (opt.cpu_only && !opt.cpu)
 		opt.cpu = STACKS;
+	if (!opt.raw && !opt.chrome && !opt.cpu && !opt.merged && opt.no_merge)
+		return cmd_usage_error("--no-merge leaves nothing to write: use -o, -c or -p, too");
 	if (!opt.raw && !opt.chrome && !opt.cpu && !opt.merged)
 		opt.merged = MERGED;
 	return EXIT_DONE;

@@ -169,26 +169,6 @@ static int merge_set_offset(struct merging *run)
 	return status;
 }
 
-/* ------------------------------------------------------------------- span */
-
-static int merge_set_span(struct merging *run)
-{
-	uint64_t first = 0, last = 0;
-	int ret = grt_merge_span(run->merge, &first, &last);
-
-	if (ret == -ESPIPE && (opt.filter.from.rel || opt.filter.to.rel))
-		return cmd_usage_error("--from and --to relative to the start or end need files, not pipes");
-	run->from = cmd_time(&opt.filter.from, first, last, 0);
-	run->to = cmd_time(&opt.filter.to, first, last, UINT64_MAX);
-	if (run->from > run->to)
-		return cmd_usage_error("--from is after --to");
-	if (!ret && (run->from > last || run->to < first))
-		return cmd_usage_error("--from and --to leave nothing: the inputs go from %" PRIu64
-				       ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64,
-				       first / NS_PER_S, first % NS_PER_S, last / NS_PER_S, last % NS_PER_S);
-	return EXIT_DONE;
-}
-
 /* ----------------------------------------------------------------- output */
 
 static const char *const side_names[] = {
@@ -327,7 +307,7 @@ static int merge_run(int argc, char **argv)
 	if (status == EXIT_DONE)
 		status = merge_set_offset(&run);
 	if (status == EXIT_DONE)
-		status = merge_set_span(&run);
+		status = reading_merge_span(run.merge, &opt.filter.from, &opt.filter.to, &run.from, &run.to);
 	if (status == EXIT_DONE)
 		status = merge_merge(&run);
 	outfile_drop(&run.file);

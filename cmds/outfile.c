@@ -15,8 +15,8 @@
 #include "outfile.h"
 #include "privileges.h"
 
-/* A command writes one at a time. */
-#define UNKEPT_MAX 4
+/* A command writes one at a time, or a file for each table. */
+#define UNKEPT_MAX 64
 
 static struct outfile *volatile unkept[UNKEPT_MAX];
 
@@ -143,6 +143,16 @@ int outfile_open(struct outfile *o, const char *path, struct grt_err *err)
 	ret = open_beside(o, path, err);
 	as_user_end();
 	return ret;
+}
+
+int outfile_directory(const char *path, struct grt_err *err)
+{
+	int ret;
+
+	outfile_begin_at(path);
+	ret = mkdir(path, 0700) && errno != EEXIST ? errno : 0;
+	as_user_end();
+	return ret ? outfile_open_failed(path, ret, err) : 0;
 }
 
 int outfile_now(struct outfile *o, const char *path, struct grt_err *err)

@@ -37,6 +37,9 @@ int outfile_open(struct outfile *o, const char *path, struct grt_err *err);
  */
 int outfile_now(struct outfile *o, const char *path, struct grt_err *err);
 
+/** outfile_directory - makes a directory, mode 0700, where there is none. Return: 0 or a negative errno */
+int outfile_directory(const char *path, struct grt_err *err);
+
 /**
  * outfile_keep - puts it into its place and closes it
  * Return: 0 or a negative errno; it is gone then

@@ -49,6 +49,25 @@ int reading_span(struct grt_session *s, const struct opt_time *opt_from, const s
 	return EXIT_DONE;
 }
 
+int reading_merge_span(struct grt_merge *m, const struct opt_time *from, const struct opt_time *to,
+		       uint64_t *begin, uint64_t *end)
+{
+	uint64_t first = 0, last = 0;
+	int ret = grt_merge_span(m, &first, &last);
+
+	if (ret == -ESPIPE && (from->rel || to->rel))
+		return cmd_usage_error("--from and --to relative to the start or end need files, not pipes");
+	*begin = cmd_time(from, first, last, 0);
+	*end = cmd_time(to, first, last, UINT64_MAX);
+	if (*begin > *end)
+		return cmd_usage_error("--from is after --to");
+	if (!ret && (*begin > last || *end < first))
+		return cmd_usage_error("--from and --to leave nothing: the inputs go from %" PRIu64
+				       ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64,
+				       first / NS_PER_S, first % NS_PER_S, last / NS_PER_S, last % NS_PER_S);
+	return EXIT_DONE;
+}
+
 void reading_recording(struct grt_fields *f, struct grt_session *s, const char *input)
 {
 	static const char *const env[][2] = {

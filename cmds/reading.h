@@ -9,6 +9,7 @@
 
 #include "jobs/job_stats.h"
 #include "cmd.h"
+#include "merge/merge.h"
 #include "table/notes.h"
 
 #define DEFAULT_INPUT "grtrace.out.grt"
@@ -29,6 +30,11 @@ struct reading_span {
  * saying why */
 int reading_span(struct grt_session *s, const struct opt_time *from, const struct opt_time *to,
 		 struct reading_span *out);
+
+/** reading_merge_span - the same of several inputs that become one; whatever is not requested is 0 or
+ * UINT64_MAX */
+int reading_merge_span(struct grt_merge *m, const struct opt_time *from, const struct opt_time *to,
+		       uint64_t *begin, uint64_t *end);
 
 /** reading_recording - fields: the input's path and what the recording says of itself */
 void reading_recording(struct grt_fields *f, struct grt_session *s, const char *input);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "apart.h"
+#include "debug_info.h"
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/keyed.h"
@@ -42,11 +43,13 @@
 #define PROCESSES_MAX 16U
 
 /** struct object - a file; @name is NULL for a map; @first: of its addresses; @wants: of these, those without
- * an answer; @asked: that the process apart was asked for and has not answered; @refused: it found no room */
+ * an answer; @asked: that the process apart was asked for and has not answered; @refused: it found no
+ * room; @debug_tried: its DWARF elsewhere was looked for */
 struct object {
 	char *name;
 	int fd;
 	int debug_fd;
+	bool debug_tried;
 	uint32_t first;
 	uint32_t wants;
 	uint32_t asked;
@@ -207,16 +210,6 @@ bool addresses_open(struct addresses *a, uint32_t object, int fd)
 	return true;
 }
 
-void addresses_debug(struct addresses *a, uint32_t object, int fd)
-{
-	if (open_now >= open_most() || a->object[object].debug_fd >= 0) {
-		close(fd);
-		return;
-	}
-	a->object[object].debug_fd = fd;
-	open_now++;
-}
-
 bool addresses_is_open(const struct addresses *a, uint32_t object)
 {
 	return a->object[object].fd >= 0 || a->object[object].refused;
@@ -351,6 +344,21 @@ static void find_current(struct addresses *a)
 		a->current++;
 }
 
+/* The file with its DWARF, where it has none itself. */
+static void find_debug(struct object *o)
+{
+	int fd;
+
+	if (o->debug_tried || !o->name || open_now >= open_most())
+		return;
+	o->debug_tried = true;
+	fd = debug_info_open(o->fd);
+	if (fd < 0)
+		return;
+	o->debug_fd = fd;
+	open_now++;
+}
+
 static int addresses_begin_process(struct addresses *a)
 {
 	const struct job job = {a, a->current};
@@ -363,6 +371,7 @@ static int addresses_begin_process(struct addresses *a)
 		return -ENOMEM;
 	for (uint32_t i = a->current; i < a->objects; i++)
 		if (has_work(&a->object[i])) {
+			find_debug(&a->object[i]);
 			work.keep[work.n++] = a->object[i].fd;
 			if (a->object[i].debug_fd >= 0)
 				work.keep[work.n++] = a->object[i].debug_fd;

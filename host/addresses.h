@@ -49,9 +49,6 @@ void addresses_by_address(struct addresses *a, uint32_t object);
 /** addresses_open - gives it its descriptor, which is taken over. Return: whether there was room for one */
 bool addresses_open(struct addresses *a, uint32_t object, int fd);
 
-/** addresses_debug - the descriptor of the file with its DWARF, which is taken over */
-void addresses_debug(struct addresses *a, uint32_t object, int fd);
-
 /** addresses_is_open - whether it has one, or cannot have one because there was no room */
 bool addresses_is_open(const struct addresses *a, uint32_t object);
 

@@ -195,33 +195,24 @@ static bool elf_file_read_at(int fd, void *to, size_t size, uint64_t offset)
 	return offset <= INT64_MAX && pread(fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
-static void read_headers_64(int fd, struct headers *h)
-{
-	Elf64_Ehdr e;
-	Elf64_Phdr p;
-
-	if (!elf_file_read_at(fd, &e, sizeof(e), 0) || e.e_phentsize != sizeof(p))
-		return;
-	for (; h->n < e.e_phnum && h->n < SEGMENTS_MAX; h->n++) {
-		if (!elf_file_read_at(fd, &p, sizeof(p), e.e_phoff + h->n * sizeof(p)))
-			return;
-		h->segment[h->n] = (struct segment){p.p_type, p.p_flags, p.p_offset, p.p_vaddr, p.p_filesz};
+#define READ_HEADERS(bits)                                                                                \
+	static void read_headers_##bits(int fd, struct headers *h)                                        \
+	{                                                                                                 \
+		Elf##bits##_Ehdr e;                                                                       \
+		Elf##bits##_Phdr p;                                                                       \
+                                                                                                          \
+		if (!elf_file_read_at(fd, &e, sizeof(e), 0) || e.e_phentsize != sizeof(p))                \
+			return;                                                                           \
+		for (; h->n < e.e_phnum && h->n < SEGMENTS_MAX; h->n++) {                                 \
+			if (!elf_file_read_at(fd, &p, sizeof(p), e.e_phoff + h->n * sizeof(p)))           \
+				return;                                                                   \
+			h->segment[h->n] =                                                                \
+				(struct segment){p.p_type, p.p_flags, p.p_offset, p.p_vaddr, p.p_filesz}; \
+		}                                                                                         \
 	}
-}
 
-static void read_headers_32(int fd, struct headers *h)
-{
-	Elf32_Ehdr e;
-	Elf32_Phdr p;
-
-	if (!elf_file_read_at(fd, &e, sizeof(e), 0) || e.e_phentsize != sizeof(p))
-		return;
-	for (; h->n < e.e_phnum && h->n < SEGMENTS_MAX; h->n++) {
-		if (!elf_file_read_at(fd, &p, sizeof(p), e.e_phoff + h->n * sizeof(p)))
-			return;
-		h->segment[h->n] = (struct segment){p.p_type, p.p_flags, p.p_offset, p.p_vaddr, p.p_filesz};
-	}
-}
+READ_HEADERS(64)
+READ_HEADERS(32)
 
 static void read_headers(int fd, struct headers *h)
 {

@@ -186,6 +186,7 @@ static void activity_put_kernel(const union cupti_record *c, uint64_t now)
 		(r).context = (m)->context;                                            \
 		(r).cuda_stream = (m)->stream;                                         \
 		(r).graph = (m)->graph;                                                \
+		(r).asynchronous = (m)->flags & 1;                                     \
 	} while (0)
 
 static void activity_put_copy(const union cupti_record *c, uint64_t now)
@@ -197,7 +198,6 @@ static void activity_put_copy(const union cupti_record *c, uint64_t now)
 	r.kind = m->copy_kind;
 	r.from_memory = m->src_kind;
 	r.to_memory = m->dst_kind;
-	r.asynchronous = m->flags & 1;
 	packets_put(&packets, &r.e);
 }
 
@@ -210,7 +210,6 @@ static void activity_put_peer(const union cupti_record *c, uint64_t now)
 	r.kind = m->copy_kind;
 	r.from_memory = m->src_kind;
 	r.to_memory = m->dst_kind;
-	r.asynchronous = m->flags & 1;
 	r.from_gpu = m->src_device;
 	r.to_gpu = m->dst_device;
 	packets_put(&packets, &r.e);
@@ -225,7 +224,6 @@ static void activity_put_set(const union cupti_record *c, uint64_t now)
 	r.kind = GRT_CUDA_SET;
 	r.value = m->value;
 	r.to_memory = m->memory_kind;
-	r.asynchronous = m->flags & 1;
 	packets_put(&packets, &r.e);
 }
 

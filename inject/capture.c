@@ -5,9 +5,12 @@
  *	GRTRACE_DELAY	from when on, ns of CLOCK_MONOTONIC
  *	GRTRACE_DUTY	windows at random places, see duty.c
  *
- * Between them CUPTI makes no records and calls nothing but cudaProfilerStart() and -Stop(), and what makes
- * nodes of graphs and allocates memory: what comes later needs to know them. The program's thread that
- * begins or ends a window switches itself, so that the first launch behind it is in it, or out of it.
+ * Between them CUPTI makes no records. Its callbacks come from the first window to the last: where they
+ * are switched while another thread is in a call, CUPTI 13.0 may stop counting, and gives all later calls and
+ * kernels one number until cuptiFinalize() (1 in 200 to 3,000 times on an H100; records can be switched).
+ *Before the first window only cudaProfilerStart() and -Stop() call, and what makes nodes of graphs and
+ *allocates memory: what comes later needs to know them. The program's thread that begins or ends a window
+ *switches itself, so that the first launch behind it is in it, or out of it.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -35,7 +38,7 @@ struct window {
 /**
  * @left: windows that may begin
  * @depth: ranges that are open; the window is that of the outermost
- * @client: of CUPTI, once it is there
+ * @client: of CUPTI, once it is there; @calls: its callbacks are on
  * @number: of the window that is open, or was last; @last: of the last one that is written, 0: none is
  * @end: when the open one ended, where nothing is recorded any more; 0: it goes on
  * @told: begin of the last one that is written to have begun
@@ -47,6 +50,7 @@ static struct {
 	uint32_t depth;
 	uint64_t until;
 	void *client;
+	bool calls;
 	struct window window[WINDOWS_MAX];
 	uint32_t windows;
 	uint32_t number;
@@ -98,6 +102,7 @@ void capture_reset(const struct grt_cuda_duty *duty)
 	all.depth = all.windows = all.number = all.last = 0;
 	all.begin = all.end = all.told = all.lost = 0;
 	all.client = NULL;
+	all.calls = false;
 	atomic_store(&capture.inside, !capture.how);
 	pthread_mutex_unlock(&all.lock);
 }
@@ -119,12 +124,16 @@ static int capture_switch(bool on)
 	if (!all.client)
 		return 0;
 	if (!on) {
-		launch_disable_calls(all.client);
+		/* no window comes any more */
+		if (capture.how != CAPTURE_DUTY && !all.left)
+			launch_disable_calls(all.client);
 		activity_stop();
 		return 0;
 	}
 	ret = activity_start();
-	return ret ?: !launch_enable_calls(all.client);
+	if (!ret && !all.calls)
+		all.calls = launch_enable_calls(all.client);
+	return ret ?: !all.calls;
 }
 
 /* With the lock held. */
@@ -245,6 +254,7 @@ int capture_join(void *client)
 
 	pthread_mutex_lock(&all.lock);
 	all.client = client;
+	all.calls = false;
 	capture_ask(1, client);
 	launch_enable_resources(1, client);
 	ret = activity_init() ?: atomic_load(&capture.inside) ? capture_switch(true) : 0;

@@ -456,6 +456,12 @@ static int cfi_augmentation(struct cie *cie, struct cursor *c, const char *lette
 	return data.bad ? -EBADMSG : 0;
 }
 
+/* What says in place of a CIE's address that the entry is one. */
+static bool cfi_is_cie(const struct grt_cfi_object *o, uint64_t id)
+{
+	return id == (o->debug ? 0xffffffff : 0);
+}
+
 static int cfi_read_cie(const struct grt_cfi_object *o, const uint8_t *at, struct cie *cie)
 {
 	struct cursor c;
@@ -463,7 +469,7 @@ static int cfi_read_cie(const struct grt_cfi_object *o, const uint8_t *at, struc
 	uint8_t version;
 	int err = cfi_entry_at(o, at, &c);
 
-	if (err || cfi_take(&c, 4) != 0)
+	if (err || !cfi_is_cie(o, cfi_take(&c, 4)))
 		return -EBADMSG;
 	*cie = (struct cie){.fde_encoding = 0};
 	version = (uint8_t)cfi_take(&c, 1);
@@ -746,9 +752,11 @@ static int cfi_read_fde(const struct grt_cfi_object *o, const uint8_t *at, struc
 	if (err)
 		return err;
 	back = cfi_take(&c, 4);
-	if (c.bad || !back) /* a CIE */
+	if (c.bad || cfi_is_cie(o, back))
 		return -EBADMSG;
-	err = cfi_read_cie(o, (const uint8_t *)((uintptr_t)place - back), &f->cie);
+	place = o->debug ? (const uint8_t *)((uintptr_t)o->frames.start + back)
+			 : (const uint8_t *)((uintptr_t)place - back);
+	err = cfi_read_cie(o, place, &f->cie);
 	if (err)
 		return err;
 	f->begin = cfi_take_pointer(&c, f->cie.fde_encoding, o);
@@ -951,7 +959,7 @@ int grt_cfi_all(const struct grt_cfi_object *o, const struct grt_cfi_visit *visi
 		if (err || c.end - c.at < 4)
 			break;
 		memcpy(&id, c.at, 4);
-		if (id && !cfi_read_fde(o, at, &f) && f.size)
+		if (!cfi_is_cie(o, id) && !cfi_read_fde(o, at, &f) && f.size)
 			cfi_show_fde(o, &f, visit, &left);
 	}
 	return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Call frame information (.eh_frame) of x86-64, boiled down to the one rule
+ * Call frame information (.eh_frame, .debug_frame) of x86-64, boiled down to the one rule
  * that holds at an instruction. No state, no memory of its own, and no trust in
  * what it reads: everything stays within the spans that the caller names.
  *
@@ -56,11 +56,13 @@ struct grt_cfi_span {
 
 /**
  * struct grt_cfi_object - an object file in memory: its PT_GNU_EH_FRAME and its loaded segments
- * @frames: for grt_cfi_all(): .eh_frame itself, where the file has no header for it
+ * @frames: for grt_cfi_all(): .eh_frame itself, where the file has no header for it, or .debug_frame
+ * @debug: it is .debug_frame, whose addresses are those of the file
  */
 struct grt_cfi_object {
 	struct grt_cfi_span header;
 	struct grt_cfi_span frames;
+	bool debug;
 	struct grt_cfi_span span[GRT_CFI_SPANS];
 	unsigned int spans;
 };

@@ -289,6 +289,7 @@ bool detach_try(void *subscriber)
 	if (!detach_is_done()) {
 		detach_disable_domains();
 		launch_enable_resources(1, client);
+		launch_enable_calls(client);
 		atomic_store(&state, DETACH_NONE);
 	}
 	atomic_store(&inject.detaching, false);

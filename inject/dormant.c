@@ -43,7 +43,7 @@ static bool dormant_make_page(void)
 {
 	void *at = MAP_FAILED;
 
-	page_fd = memfd_create(GRT_CUDA_ASK_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	page_fd = (int)syscall(SYS_memfd_create, GRT_CUDA_ASK_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	/* a page that is cut off would kill who reads it */
 	if (page_fd >= 0 && !ftruncate(page_fd, GRT_CUDA_ASK_BYTES) && !fchmod(page_fd, 0600) &&
 	    !fcntl(page_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))

@@ -5,7 +5,7 @@
  * Between them CUPTI is not in the process where nothing holds it there (detach.c): with all of its callbacks
  * and records off it still costs each launch some percent, and coming and going costs some 20 ms once, which
  * is less from a second between windows on. Where it is held, or windows are nearer to each other, it stays
- * and all is off.
+ * and records are off, callbacks come and do nothing.
  */
 #include <stdlib.h>
 

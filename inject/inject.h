@@ -8,6 +8,7 @@
  *	the program's threads	launch.c, nvtx.c: one entry in the thread's own ring
  *				for each launch and range; no lock, no allocation, no
  *				system call but for a thread's first one
+ *				nccl.c: the same, in a ring of all threads
  *				pcsampling.c, cubins.c: where code is loaded and contexts are made
  *	CUPTI's threads		activity.c: hand buffers in and out
  *	the writer		all the rest: it alone makes records and writes files
@@ -396,6 +397,9 @@ void launch_write(bool all);
  */
 bool launch_check(void *subscriber);
 
+/** launch_has_frozen - whether CUPTI has stopped to give calls numbers of their own; once */
+bool launch_has_frozen(void);
+
 /** launch_refill - rings for the next threads, made where it costs the program nothing */
 void launch_refill(void);
 
@@ -405,11 +409,15 @@ void launch_write_ranges(void);
 /** launch_close - the last packets */
 void launch_close(void);
 
-/** launch_correlation - CUPTI's 32 bit number, in 64 bits that do not wrap */
+/** launch_correlation - CUPTI's 32 bit number, in 64 bits that do not wrap; 0: CUPTI does not count any more
+ */
 uint64_t launch_correlation(uint32_t correlation);
 
+/** launch_count_anew - before CUPTI comes again, which counts calls from the beginning then */
+void launch_count_anew(void);
+
 /** launch_gpu_correlation - the same for a record of what the GPU did from @start on, 0: unknown: CUPTI may
- * have begun to count anew since then */
+ * have come again since then */
 uint64_t launch_gpu_correlation(uint32_t correlation, uint64_t start);
 
 /* -------------------------------------------------------------- device.c */

@@ -20,6 +20,7 @@
 #include "base/heap.h"
 #include "codes/cuda_codes.h"
 #include "inject.h"
+#include "nccl.h"
 #include "nvtx.h"
 #include "unwind.h"
 
@@ -101,7 +102,7 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
  * @head: entries written; the thread's
  * @lost: launches that found no room; the thread's
  * @depth: of @open that are in use; more are counted and not kept
- * @turn: that of struct capture when it made its last call; @last: number of the last one that was recorded
+ * @turn: that of struct capture when it made its last call
  * @inside: it is in a callback that records; the thread's
  * @was_outside: it was seen not to be, after tracing had ended; the writer's
  * @tail: entries that the writer has taken, which it tells the thread
@@ -110,19 +111,21 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
  * @mark, @lost_mark: @head and @lost when the writer's round began
  * @next: the entry that the writer takes next in this round
  * @resident: entries up to which the ring is in memory, or has been once around
- * @nvtx: its ranges
+ * @nvtx: its ranges; @nccl: its collectives
  * @window: the process's recording that its calls and ranges are of
+ * @before: number of its last call; @same: calls in turn that had it before that one
  */
 struct thread {
 	_Atomic uint64_t head;
 	_Atomic uint64_t lost;
 	unsigned int depth;
 	uint32_t turn;
-	_Atomic uint64_t last;
 	_Atomic bool inside;
 	bool was_outside;
 	uint32_t tid;
 	uint32_t window;
+	uint32_t before;
+	uint32_t same;
 	struct open open[OPEN_MAX];
 	struct grt_unwind_thread *unwind;
 	_Atomic uint64_t tail __attribute__((aligned(64)));
@@ -133,6 +136,7 @@ struct thread {
 	uint64_t next;
 	uint64_t resident;
 	struct nvtx_thread nvtx;
+	struct nccl_thread nccl;
 	/* pages of its own */
 	struct entry ring[RING] __attribute__((aligned(4096)));
 };
@@ -149,11 +153,10 @@ static _Atomic uint64_t correlations;
 #define ANEW_MAX 64U
 
 /**
- * Where CUPTI is switched off and on again, as between windows, it may count its calls from the beginning:
- * then they go on in the next range of 2^32.
- * @begin, @base: of each time that it did
+ * Where CUPTI has left and comes again, as between windows, it counts calls from 1 (CUPTI 13.0, after
+ * cuptiFinalize()): then they go on in the next range of 2^32.
+ * @begin, @base: of each time
  * @times: how often
- * @turn: that of struct capture for which that was decided last; @highest: number of the last call before it
  */
 static struct {
 	pthread_mutex_t lock;
@@ -162,9 +165,12 @@ static struct {
 		uint64_t base;
 	} at[ANEW_MAX];
 	_Atomic uint64_t times;
-	uint32_t turn;
-	uint64_t highest;
 } anew = {.lock = PTHREAD_MUTEX_INITIALIZER};
+/* So many calls of a thread with one number in turn: CUPTI does not count any more, see capture.c. */
+#define FROZEN_CALLS 3U
+/* That number, above it 1; 0: it counts. */
+static _Atomic uint64_t frozen;
+static bool frozen_told;
 /* Rounds in which the driver reported no launch; whether it is known who does. */
 static unsigned int rounds_silent;
 static bool told_by_runtime;
@@ -182,11 +188,18 @@ grtrace_cuda_launch(uint64_t correlation)
 	__asm__ volatile("" : : "r"(correlation) : "memory");
 }
 
+static uint64_t launch_frozen_at(uint32_t correlation)
+{
+	return 1ULL << 32 | correlation;
+}
+
+/* Return: 0, none, where all calls have it */
 uint64_t launch_correlation(uint32_t correlation)
 {
 	uint64_t last = atomic_load_explicit(&correlations, memory_order_relaxed), wide;
 
-	if (!correlation)
+	if (!correlation ||
+	    atomic_load_explicit(&frozen, memory_order_relaxed) == launch_frozen_at(correlation))
 		return 0;
 	if (!last)
 		last = correlation;
@@ -197,41 +210,19 @@ uint64_t launch_correlation(uint32_t correlation)
 	return wide;
 }
 
-/* The last call that any thread has recorded. */
-static uint64_t launch_highest(void)
+void launch_count_anew(void)
 {
-	uint32_t n = atomic_load(&threads) < THREADS_MAX ? atomic_load(&threads) : THREADS_MAX;
-	uint64_t highest = 0, last;
-	struct thread *t;
+	uint64_t last = atomic_load(&correlations), n, base;
 
-	for (uint32_t i = 0; i < n; i++) {
-		t = atomic_load(&thread[i]);
-		last = t ? atomic_load_explicit(&t->last, memory_order_relaxed) : 0;
-		highest = last > highest ? last : highest;
-	}
-	return highest;
-}
-
-/* A thread's first call in a window. */
-static void launch_see_anew(uint32_t correlation)
-{
-	uint64_t n, base;
-
+	if (!last)
+		return;
 	pthread_mutex_lock(&anew.lock);
-	if (anew.turn != capture.turn) {
-		anew.turn = capture.turn;
-		anew.highest = launch_highest();
-	}
-	if (anew.highest && launch_correlation(correlation) <= anew.highest) {
-		n = atomic_load(&anew.times);
-		base = ((anew.highest >> 32) + 1) << 32;
-		anew.at[n % ANEW_MAX].begin = clock_monotonic();
-		anew.at[n % ANEW_MAX].base = base;
-		atomic_store(&anew.times, n + 1);
-		atomic_store(&correlations, base);
-		/* those of other threads are of the same numbers */
-		anew.highest = 0;
-	}
+	n = atomic_load(&anew.times);
+	base = (((last + (1 << 16)) >> 32) + 1) << 32;
+	anew.at[n % ANEW_MAX].begin = clock_monotonic();
+	anew.at[n % ANEW_MAX].base = base;
+	atomic_store(&anew.times, n + 1);
+	atomic_store(&correlations, base);
 	pthread_mutex_unlock(&anew.lock);
 }
 
@@ -338,6 +329,7 @@ static void launch_begin_anew(struct thread *t)
 	t->depth = 0;
 	t->nvtx.depth = 0;
 	memset(t->nvtx.over, 0, sizeof(t->nvtx.over));
+	memset(&t->nccl, 0, sizeof(t->nccl));
 	if (t->unwind)
 		grt_unwind_thread_reset(t->unwind);
 }
@@ -437,7 +429,6 @@ static void launch_put(struct thread *t, const struct open *o, int32_t result, c
 	}
 	e->begin = o->begin;
 	e->correlation = launch_correlation(o->correlation);
-	atomic_store_explicit(&t->last, e->correlation, memory_order_relaxed);
 	e->node = o->node;
 	e->tid = t->tid;
 	e->context = o->context;
@@ -456,6 +447,23 @@ static void launch_put(struct thread *t, const struct open *o, int32_t result, c
 	launch_commit(t);
 }
 
+/* A call of the program's. */
+static void launch_see_frozen(struct thread *t, uint32_t correlation)
+{
+	t->same = t->before == correlation ? t->same + 1 : 0;
+	t->before = correlation;
+	if (t->same == FROZEN_CALLS)
+		atomic_store(&frozen, launch_frozen_at(correlation));
+}
+
+bool launch_has_frozen(void)
+{
+	bool told = frozen_told;
+
+	frozen_told = frozen_told || atomic_load(&frozen);
+	return frozen_told && !told;
+}
+
 static void launch_enter(struct thread *t, uint16_t call, const struct cupti_callback *d)
 {
 	struct open *o;
@@ -463,7 +471,6 @@ static void launch_enter(struct thread *t, uint16_t call, const struct cupti_cal
 	if (t->turn != capture.turn) {
 		t->turn = capture.turn;
 		t->depth = 0;
-		launch_see_anew(d->correlation);
 	}
 	o = t->depth && t->depth <= OPEN_MAX ? &t->open[t->depth - 1] : NULL;
 
@@ -471,6 +478,8 @@ static void launch_enter(struct thread *t, uint16_t call, const struct cupti_cal
 		o->inner++;
 		return;
 	}
+	if (!t->depth)
+		launch_see_frozen(t, d->correlation);
 	if (t->depth++ >= OPEN_MAX)
 		return;
 	o = &t->open[t->depth - 1];
@@ -592,6 +601,60 @@ void nvtx_thread_put(uint16_t kind, const struct nvtx_range *r, uint32_t tid)
 uint32_t nvtx_thread_id(void)
 {
 	return self->tid;
+}
+
+/* ----------------------------------------------------------- collectives */
+
+struct nccl_thread *nccl_thread_enter(void)
+{
+	struct thread *t = self;
+
+	if (!launch_is_on())
+		return NULL;
+	t = t ?: launch_join_quietly();
+	return t && launch_come_in(t) ? &t->nccl : NULL;
+}
+
+void nccl_thread_leave(void)
+{
+	nvtx_thread_leave();
+}
+
+uint64_t nccl_thread_position(void)
+{
+	return atomic_load_explicit(&self->head, memory_order_relaxed);
+}
+
+uint32_t nccl_thread_id(void)
+{
+	return self->tid;
+}
+
+static bool launch_is_kernel(const struct entry *e)
+{
+	const struct grt_cuda_call *row = e->call < NVTX_PUSHED ? grt_cuda_call(e->call) : NULL;
+
+	return row && row->kind == GRT_CUDA_KIND_KERNEL;
+}
+
+/* The thread's own entries stay as they are until it goes on. A node is made within the call of its launch.
+ */
+bool nccl_thread_launch(uint64_t from, struct nccl_launch *launch)
+{
+	const struct entry *e;
+	uint64_t at = nccl_thread_position();
+
+	while (at > from && at + RING > from) {
+		e = &self->ring[--at % RING];
+		if (!launch_is_kernel(e))
+			continue;
+		launch->correlation = e->captured ? 0 : e->correlation;
+		launch->captured = e->captured;
+		e = at > from ? &self->ring[(at - 1) % RING] : e;
+		launch->node = launch->captured && e->call == GRAPH_NODE ? e->correlation : 0;
+		return true;
+	}
+	return false;
 }
 
 /* ---------------------------------------------------------------- graphs */
@@ -822,6 +885,7 @@ unsigned int launch_enable_calls(void *subscriber)
 {
 	unsigned int n = 0;
 
+	atomic_store(&frozen, 0);
 	/* those that came later than this CUPTI are refused */
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                                       \
 	if (driver_is_silent || !launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
@@ -859,11 +923,11 @@ void launch_reset(void)
 		t->mark = t->next = atomic_load(&t->head);
 		t->lost_mark = t->lost_told = atomic_load(&t->lost);
 		t->was_outside = false;
-		atomic_store(&t->last, 0);
 	}
 	atomic_store(&correlations, 0);
 	pthread_mutex_init(&anew.lock, NULL);
 	atomic_store(&anew.times, 0);
+	frozen_told = false;
 	rounds_silent = 0;
 	told_by_runtime = driver_is_silent = false;
 }
@@ -1187,6 +1251,8 @@ void launch_write(bool all)
 		if (heaped)
 			launch_sink(NULL, heap, heaped, 0);
 	}
+	nccl_write(launch_lane_at, last);
+	lane[0].lost += nccl_lost();
 	for (int i = 0; i < LANES; i++)
 		packets_flush(&lane[i]);
 	launch_end_round(n);

@@ -2,7 +2,8 @@
 /*
  * libgrtrace-cuda.so: CUDA's driver loads it into a program by
  * CUDA_INJECTION64_PATH and calls InitializeInjection() within the first call of
- * CUDA; libraries with NVTX do so by NVTX_INJECTION64_PATH (nvtx.c). Whoever comes
+ * CUDA; libraries with NVTX do so by NVTX_INJECTION64_PATH (nvtx.c), and NCCL by
+ * NCCL_PROFILER_PLUGIN (nccl.c). Whoever comes
  * first begins the recording; CUPTI joins it with CUDA. From the environment:
  *	GRTRACE_OUTPUT	the recording's directory; without it nothing is done until a
  *			recorder asks (dormant.c)
@@ -25,6 +26,7 @@
 #include <unistd.h>
 
 #include "inject.h"
+#include "nccl.h"
 #include "nvtx.h"
 #include "python.h"
 #include "unwind.h"
@@ -101,13 +103,19 @@ static void inject_write_round(bool all)
 		define_process(
 			5,
 			"kernels ran for which the driver reported no launch: launches are taken from the runtime, too");
+	if (launch_has_frozen())
+		define_process(
+			5,
+			"CUPTI has stopped counting the calls of this process, a fault of CUPTI: from then on "
+			"its kernels have no launch, until it is started again");
 }
 
 static void inject_write_counts(uint64_t now)
 {
 	uint64_t n = inject.launches + inject.gpu_records + inject.gpu_unknown + inject.ranges;
 
-	if (now - writer.last_counts < COUNTS_NS || n == writer.counted)
+	/* ranks that wait for each other do nothing, and are seen to live by this */
+	if (now - writer.last_counts < COUNTS_NS || (n == writer.counted && !nccl_is_used()))
 		return;
 	writer.last_counts = now;
 	writer.counted = n;
@@ -142,6 +150,7 @@ static void inject_write_end(void)
 
 	/* calls that have begun return in the meantime */
 	capture_stop();
+	nccl_switch(false);
 	atomic_store(&inject.leaving, true);
 	atomic_store(&inject.on, false);
 	inject.running = 0;
@@ -225,6 +234,7 @@ static bool inject_duty_attach(void)
 	if (!writer.over && !writer.tried) {
 		detach_reset();
 		activity_resume();
+		launch_count_anew();
 		there = inject_init_cupti();
 		writer.tried = !there;
 	}
@@ -369,6 +379,7 @@ static void inject_in_child(void)
 {
 	atomic_store(&inject.on, false);
 	atomic_store(&inject.leaving, false);
+	nccl_switch(false);
 	detach_forked();
 	capture_forked();
 	dormant_forked();
@@ -536,6 +547,7 @@ static bool inject_begin_recording(const char *output)
 	define_flush();
 	if (recording_asks() != RECORDING_GOES_ON) {
 		define_close();
+		recording_end();
 		return false;
 	}
 	clock_init();
@@ -606,6 +618,7 @@ static void inject_reset(uint32_t stack, const struct grt_cuda_duty *duty)
 	launch_reset();
 	activity_reset();
 	nvtx_reset();
+	nccl_reset();
 	capture_reset(duty);
 	device_reset();
 	detach_reset();
@@ -642,6 +655,7 @@ uint32_t inject_record_asked(uint32_t stack, const struct grt_cuda_duty *duty)
 	writer.thread = pthread_self();
 	writer.runs = ready;
 	atomic_store(&inject.on, ready);
+	nccl_switch(ready);
 	if (ready)
 		inject_join_driver();
 	else

@@ -381,50 +381,24 @@ static void nvtx_end(uint64_t id)
 
 /* --------------------------------------------------- the client's tables */
 
-static void core_mark_ex(const struct attributes *a)
-{
-	nvtx_mark(0, (struct said){.attributes = a});
-}
+/* A call takes attributes, or a text of one of two kinds. */
+#define CORE_CALLS(result, call)                                       \
+	static result core_##call##_ex(const struct attributes *a)     \
+	{                                                              \
+		return nvtx_##call(0, (struct said){.attributes = a}); \
+	}                                                              \
+	static result core_##call##_a(const char *text)                \
+	{                                                              \
+		return nvtx_##call(0, (struct said){.ascii = text});   \
+	}                                                              \
+	static result core_##call##_w(const wchar_t *text)             \
+	{                                                              \
+		return nvtx_##call(0, (struct said){.wide = text});    \
+	}
 
-static void core_mark_a(const char *text)
-{
-	nvtx_mark(0, (struct said){.ascii = text});
-}
-
-static void core_mark_w(const wchar_t *text)
-{
-	nvtx_mark(0, (struct said){.wide = text});
-}
-
-static uint64_t core_start_ex(const struct attributes *a)
-{
-	return nvtx_start(0, (struct said){.attributes = a});
-}
-
-static uint64_t core_start_a(const char *text)
-{
-	return nvtx_start(0, (struct said){.ascii = text});
-}
-
-static uint64_t core_start_w(const wchar_t *text)
-{
-	return nvtx_start(0, (struct said){.wide = text});
-}
-
-static int core_push_ex(const struct attributes *a)
-{
-	return nvtx_push(0, (struct said){.attributes = a});
-}
-
-static int core_push_a(const char *text)
-{
-	return nvtx_push(0, (struct said){.ascii = text});
-}
-
-static int core_push_w(const wchar_t *text)
-{
-	return nvtx_push(0, (struct said){.wide = text});
-}
+CORE_CALLS(void, mark)
+CORE_CALLS(uint64_t, start)
+CORE_CALLS(int, push)
 
 static int core_pop(void)
 {

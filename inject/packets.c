@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "inject.h"
@@ -73,10 +74,16 @@ static void packets_note_file(int fd)
 	atomic_store(&n_files, n + 1);
 }
 
+/* To a recorder, instead of into files. */
+static bool packets_are_sent(void)
+{
+	return inject.pipe >= 0;
+}
+
 /* Beyond the end of the file, so that readers do not see it. */
 static void packets_reserve(struct packets *p)
 {
-	if (inject.asked || !p->reserve || p->size + p->reserve / 2 < p->reserved)
+	if (packets_are_sent() || !p->reserve || p->size + p->reserve / 2 < p->reserved)
 		return;
 	p->reserved = p->size + p->reserve;
 	if (fallocate(p->fd, FALLOC_FL_KEEP_SIZE, (off_t)p->size, (off_t)p->reserve))
@@ -92,7 +99,7 @@ void packets_open(struct packets *p)
 		return;
 	if (!p->number)
 		p->number = ++streams;
-	if (inject.asked) {
+	if (packets_are_sent()) {
 		p->fd = inject.pipe;
 		return;
 	}
@@ -156,6 +163,13 @@ static bool packets_make_buffer(struct packets *p)
 	return p->buf;
 }
 
+/* A recorder that is gone is no signal for the program. */
+static ssize_t packets_write_some(int fd, const char *at, size_t length)
+{
+	return packets_are_sent() && !inject.asked ? send(fd, at, length, MSG_NOSIGNAL)
+						   : write(fd, at, length);
+}
+
 static bool packets_write_all(struct packets *p)
 {
 	size_t done = 0;
@@ -163,8 +177,9 @@ static bool packets_write_all(struct packets *p)
 	int error;
 
 	while (done < p->at) {
-		n = write(p->fd, p->buf + done, p->at - done);
-		if (n < 0 && (errno == EINTR || (errno == EAGAIN && inject.asked && dormant_wait_for_room())))
+		n = packets_write_some(p->fd, p->buf + done, p->at - done);
+		if (n < 0 &&
+		    (errno == EINTR || (errno == EAGAIN && packets_are_sent() && dormant_wait_for_room())))
 			continue;
 		if (n <= 0)
 			break;
@@ -176,7 +191,7 @@ static bool packets_write_all(struct packets *p)
 	}
 	error = errno;
 	/* a full disk: what precedes it stays whole, and it is tried again; what is in a pipe stays there */
-	if (done && inject.asked)
+	if (done && packets_are_sent())
 		packets_mute();
 	else if (done && ftruncate(p->fd, (off_t)p->size))
 		errno = 0;
@@ -384,9 +399,9 @@ bool packets_close(struct packets *p)
 	all = !p->records;
 	packets_give_up(p);
 	/* what was reserved goes back */
-	if (p->fd >= 0 && p->reserve && !muted && !inject.asked && ftruncate(p->fd, (off_t)p->size))
+	if (p->fd >= 0 && p->reserve && !muted && !packets_are_sent() && ftruncate(p->fd, (off_t)p->size))
 		errno = 0;
-	if (p->fd >= 0 && !inject.asked)
+	if (p->fd >= 0 && !packets_are_sent())
 		packets_close_file(p->fd);
 	if (p->buf)
 		munmap(p->buf, packets_room_of(p));

@@ -9,11 +9,9 @@
  * Where an entry of the interpreter (_PyEval_EvalFrameDefault) begins is reported by
  * the structure that each entry has on the C stack: _PyCFrame in 3.11, a frame
  * of its own in the chain from 3.12 on.
- *
- * Layouts: Include/internal/pycore_frame.h, Include/cpython/{pystate,code,unicodeobject}.h
- * of 3.11.7 and 3.12.0; for 3.13 _PyRuntime reports them (pycore_runtime.h, _Py_DebugOffsets).
  */
 #include "python.h"
+#include "python_format.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,93 +22,6 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-/* Offsets in the interpreter's structures. NONE: not in this version. */
-#define NONE 0xffff
-
-struct layout {
-	uint16_t tstate_cframe;	 /* 3.11, 3.12: to a _PyCFrame, which has */
-	uint16_t cframe_current; /* the frame */
-	uint16_t cframe_previous;
-	uint16_t tstate_frame; /* 3.13: to the frame */
-	uint16_t frame_code;
-	uint16_t frame_previous;
-	uint16_t frame_instr;
-	uint16_t frame_is_entry; /* 3.11 */
-	uint16_t frame_owner;
-	uint16_t object_type;
-	uint16_t object_size; /* of a variable-sized object, items */
-	uint16_t code_filename;
-	uint16_t code_qualname;
-	uint16_t code_linetable;
-	uint16_t code_firstline;
-	uint16_t code_version; /* a number of its own for each code object */
-	uint16_t code_first;   /* the first instruction that is shown, in code units */
-	uint16_t code_bytes;
-	uint16_t bytes_data;
-	uint16_t text_length;
-	uint16_t text_hash;
-	uint16_t text_state;
-	uint16_t text_ascii;   /* where the characters are, all ASCII */
-	uint16_t text_compact; /* and others */
-};
-
-static const struct layout layout_3_11 = {
-	.tstate_cframe = 56,
-	.cframe_current = 8,
-	.cframe_previous = 16,
-	.tstate_frame = NONE,
-	.frame_code = 32,
-	.frame_previous = 48,
-	.frame_instr = 56,
-	.frame_is_entry = 68,
-	.frame_owner = 69,
-	.object_type = 8,
-	.object_size = 16,
-	.code_filename = 112,
-	.code_qualname = 128,
-	.code_linetable = 136,
-	.code_firstline = 72,
-	.code_version = NONE,
-	.code_first = 168,
-	.code_bytes = 184,
-	.bytes_data = 32,
-	.text_length = 16,
-	.text_hash = 24,
-	.text_state = 32,
-	.text_ascii = 48,
-	.text_compact = 72,
-};
-
-static const struct layout layout_3_12 = {
-	.tstate_cframe = 56,
-	.cframe_current = 0,
-	.cframe_previous = 8,
-	.tstate_frame = NONE,
-	.frame_code = 0,
-	.frame_previous = 8,
-	.frame_instr = 56,
-	.frame_is_entry = NONE,
-	.frame_owner = 70,
-	.object_type = 8,
-	.object_size = 16,
-	.code_filename = 112,
-	.code_qualname = 128,
-	.code_linetable = 136,
-	.code_firstline = 68,
-	.code_version = 92,
-	.code_first = 176,
-	.code_bytes = 192,
-	.bytes_data = 32,
-	.text_length = 16,
-	.text_hash = 24,
-	.text_state = 32,
-	.text_ascii = 40,
-	.text_compact = 56,
-};
-
-/* FRAME_OWNED_BY_CSTACK of 3.12 and 3.13. */
-#define OWNED_BY_CSTACK 3
 
 struct text {
 	const char *function;
@@ -139,11 +50,6 @@ struct known {
 
 struct chain;
 
-/* The state of a str: bits 2..4 are bytes per character, 5: the characters follow it, 6: all are ASCII. */
-#define TEXT_KIND(state) ((state) >> 2 & 7)
-#define TEXT_FOLLOWS 0x20
-#define TEXT_IS_ASCII 0x40
-
 enum check { UNCHECKED, GOOD, BAD };
 
 static struct {
@@ -151,7 +57,8 @@ static struct {
 	_Atomic int check;
 	bool refused;
 	char why[160];
-	struct layout layout;
+	struct grt_python_layout layout;
+	unsigned int minor;
 	void *(*thread_state)(void);
 	int (*ends)(void); /* Py_FinalizeEx() has begun; NULL: unknown */
 	void (*chain)(struct chain *c, const char *tstate);
@@ -228,7 +135,7 @@ static bool python_try_is_a(const char *object, const void *type)
 
 static bool python_try_code(const char *code, const char *instr)
 {
-	const struct layout *l = &py.layout;
+	const struct grt_python_layout *l = &py.layout;
 	uint64_t size = (uintptr_t)python_try_pointer(code, l->object_size);
 
 	return python_try_is_a(code, py.code_type) &&
@@ -243,14 +150,14 @@ static bool python_try_code(const char *code, const char *instr)
  * types. */
 static enum check python_check_chain(const char *tstate)
 {
-	const struct layout *l = &py.layout;
+	const struct grt_python_layout *l = &py.layout;
 	unsigned int seen = 0;
 	const char *f, *code;
 	char owner, probe;
 
 	if (!python_try_read(tstate, &probe, 1))
 		return GOOD; /* the system does not allow to try: the version must do */
-	if (l->tstate_frame != NONE)
+	if (l->tstate_frame != GRT_PYTHON_NONE)
 		f = python_try_pointer(tstate, l->tstate_frame);
 	else
 		f = python_try_pointer(python_try_pointer(tstate, l->tstate_cframe), l->cframe_current);
@@ -261,7 +168,7 @@ static enum check python_check_chain(const char *tstate)
 		if (!python_plausible(f) || !python_try_read(f + l->frame_owner, &owner, 1) ||
 		    (unsigned char)owner > 3)
 			return BAD;
-		if (l->frame_is_entry == NONE && owner == OWNED_BY_CSTACK)
+		if (l->frame_is_entry == GRT_PYTHON_NONE && owner == GRT_PYTHON_ENTRY)
 			continue;
 		if (!python_try_code(code, python_try_pointer(f, l->frame_instr)))
 			return BAD;
@@ -317,7 +224,7 @@ FOR_A_LAYOUT uint64_t python_print_of_bytes(const char *data, uint64_t size)
 }
 
 /* A str's hash, where that is known (not -1), else as much of its characters as bytes of a line's table. */
-FOR_A_LAYOUT uint64_t python_print_of_text(const struct layout *l, const char *str)
+FOR_A_LAYOUT uint64_t python_print_of_text(const struct grt_python_layout *l, const char *str)
 {
 	uint64_t hash = python_word_at(str, l->text_hash);
 	uint32_t state;
@@ -325,8 +232,8 @@ FOR_A_LAYOUT uint64_t python_print_of_text(const struct layout *l, const char *s
 	if (hash != ~0ULL)
 		return hash;
 	state = (uint32_t)python_int_at(str, l->text_state);
-	return python_print_of_bytes(str + (state & TEXT_IS_ASCII ? l->text_ascii : l->text_compact),
-				     python_word_at(str, l->text_length) * TEXT_KIND(state));
+	return python_print_of_bytes(str + (state & GRT_PYTHON_TEXT_ASCII ? l->text_ascii : l->text_compact),
+				     python_word_at(str, l->text_length) * GRT_PYTHON_TEXT_KIND(state));
 }
 
 /*
@@ -334,7 +241,7 @@ FOR_A_LAYOUT uint64_t python_print_of_text(const struct layout *l, const char *s
  * read as a whole, so one that differs from another one in nothing but a few
  * lines may pass for it.
  */
-FOR_A_LAYOUT uint64_t python_print_of_content(const struct layout *l, const char *code)
+FOR_A_LAYOUT uint64_t python_print_of_content(const struct grt_python_layout *l, const char *code)
 {
 	const char *table = python_pointer_at(code, l->code_linetable);
 	uint64_t file = python_print_of_text(l, python_pointer_at(code, l->code_filename));
@@ -344,7 +251,7 @@ FOR_A_LAYOUT uint64_t python_print_of_content(const struct layout *l, const char
 }
 
 /* 0 for what is no code object. */
-FOR_A_LAYOUT uint64_t python_fingerprint(const struct layout *l, const char *code)
+FOR_A_LAYOUT uint64_t python_fingerprint(const struct grt_python_layout *l, const char *code)
 {
 	uint64_t first, version;
 
@@ -352,7 +259,7 @@ FOR_A_LAYOUT uint64_t python_fingerprint(const struct layout *l, const char *cod
 		return 0;
 	first = (uint64_t)(uint32_t)python_int_at(code, l->code_firstline) << 32 ^
 		python_word_at(code, l->object_size);
-	version = l->code_version == NONE ? 0 : (uint32_t)python_int_at(code, l->code_version);
+	version = l->code_version == GRT_PYTHON_NONE ? 0 : (uint32_t)python_int_at(code, l->code_version);
 	if (!version)
 		version = python_print_of_content(l, code);
 	return ((first * 0x9e3779b97f4a7c15ULL) ^ (version * 0xc2b2ae3d27d4eb4fULL) ^
@@ -370,7 +277,7 @@ struct chain {
 	unsigned int max;
 };
 
-FOR_A_LAYOUT void python_add_frame(const struct layout *l, struct chain *c, const char *frame)
+FOR_A_LAYOUT void python_add_frame(const struct grt_python_layout *l, struct chain *c, const char *frame)
 {
 	struct grt_pyframe *f = &c->frame[c->used++];
 
@@ -393,7 +300,8 @@ static bool python_add_entry(struct chain *c, const char *entry)
 }
 
 /* 3.11: every entry has a _PyCFrame on the C stack, its last frame says so. */
-FOR_A_LAYOUT void python_chain_by_cframes(const struct layout *l, struct chain *c, const char *cframe)
+FOR_A_LAYOUT void python_chain_by_cframes(const struct grt_python_layout *l, struct chain *c,
+					  const char *cframe)
 {
 	const char *f;
 
@@ -414,10 +322,10 @@ FOR_A_LAYOUT void python_chain_by_cframes(const struct layout *l, struct chain *
 }
 
 /* 3.12, 3.13: every entry has a frame of its own in the chain, on the C stack. */
-FOR_A_LAYOUT void python_chain_by_frames(const struct layout *l, struct chain *c, const char *f)
+FOR_A_LAYOUT void python_chain_by_frames(const struct grt_python_layout *l, struct chain *c, const char *f)
 {
 	for (; python_plausible(f) && c->used + 1 < c->max; f = python_pointer_at(f, l->frame_previous))
-		if (f[l->frame_owner] != OWNED_BY_CSTACK)
+		if (f[l->frame_owner] != GRT_PYTHON_ENTRY)
 			python_add_frame(l, c, f);
 		else if (!python_add_entry(c, f))
 			return;
@@ -435,16 +343,17 @@ static unsigned int python_whole_entries(const struct chain *c)
 
 static void python_chain_3_11(struct chain *c, const char *tstate)
 {
-	python_chain_by_cframes(&layout_3_11, c, python_pointer_at(tstate, layout_3_11.tstate_cframe));
+	python_chain_by_cframes(&grt_python_3_11, c,
+				python_pointer_at(tstate, grt_python_3_11.tstate_cframe));
 }
 
 static void python_chain_3_12(struct chain *c, const char *tstate)
 {
-	const char *cframe = python_pointer_at(tstate, layout_3_12.tstate_cframe);
+	const char *cframe = python_pointer_at(tstate, grt_python_3_12.tstate_cframe);
 
 	if (python_plausible(cframe))
-		python_chain_by_frames(&layout_3_12, c,
-				       python_pointer_at(cframe, layout_3_12.cframe_current));
+		python_chain_by_frames(&grt_python_3_12, c,
+				       python_pointer_at(cframe, grt_python_3_12.cframe_current));
 }
 
 static void python_chain_3_13(struct chain *c, const char *tstate)
@@ -539,133 +448,26 @@ static const char *python_keep_string(const char *text, size_t length)
 	return NULL;
 }
 
-/* One character as UTF-8, at most 4 bytes. A surrogate alone is no character. */
-static size_t python_utf8(uint32_t c, char *to)
-{
-	if (c >= 0xd800 && c < 0xe000)
-		c = 0xfffd;
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		to[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | (c >> 18 & 7));
-	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	to[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
-static uint32_t python_character(const char *data, unsigned int kind, uint64_t i)
-{
-	uint16_t two;
-	uint32_t four;
-
-	if (kind == 1)
-		return (uint8_t)data[i];
-	if (kind == 2) {
-		memcpy(&two, data + 2 * i, 2);
-		return two;
-	}
-	memcpy(&four, data + 4 * i, 4);
-	return four;
-}
-
 /* A str as UTF-8, at most @room bytes: the end of it with @tail. */
 static size_t python_copy_text(const char *str, char *to, size_t room, bool tail)
 {
-	const struct layout *l = &py.layout;
+	const struct grt_python_layout *l = &py.layout;
 	uint32_t state = (uint32_t)python_int_at(str, l->text_state);
-	uint64_t length = python_word_at(str, l->text_length), i = 0;
-	unsigned int kind = TEXT_KIND(state);
-	const char *data = str + (state & TEXT_IS_ASCII ? l->text_ascii : l->text_compact);
-	size_t used = 0;
+	const char *data = str + (state & GRT_PYTHON_TEXT_ASCII ? l->text_ascii : l->text_compact);
 
-	if (!(state & TEXT_FOLLOWS) || (kind != 1 && kind != 2 && kind != 4))
-		return 0;
-	if (tail && length > room / 4 && !(state & TEXT_IS_ASCII && length <= room))
-		i = length - (state & TEXT_IS_ASCII ? room : room / 4);
-	for (; i < length && used + 4 <= room + (state & TEXT_IS_ASCII ? 3 : 0); i++)
-		used += python_utf8(python_character(data, kind, i), to + used);
-	return used;
+	return grt_python_utf8(data, state, python_word_at(str, l->text_length), to, room, tail);
 }
 
 /* ------------------------------------------------------------------ lines */
 
-struct varints {
-	const uint8_t *at;
-	const uint8_t *end;
-};
-
-static uint8_t python_next_byte(struct varints *v)
-{
-	return v->at < v->end ? *v->at++ : 0;
-}
-
-/* Six bits a byte, the least first, 0x40: more to come. */
-static uint32_t python_next_number(struct varints *v)
-{
-	uint32_t value = 0, shift = 0, byte;
-
-	do {
-		byte = python_next_byte(v);
-		if (shift < 32)
-			value |= (byte & 0x3f) << shift;
-		shift += 6;
-	} while (byte & 0x40);
-	return value;
-}
-
-static int32_t python_next_signed(struct varints *v)
-{
-	uint32_t value = python_next_number(v);
-
-	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
-}
-
-/*
- * The line of a code unit (Objects/locations.md of CPython): entries of a byte
- * 0x80 | kind << 3 | units - 1, and what its kind has.
- */
 static uint32_t python_line_of(const char *code, const char *instr)
 {
-	const struct layout *l = &py.layout;
+	const struct grt_python_layout *l = &py.layout;
 	const char *table = python_pointer_at(code, l->code_linetable);
-	const uint8_t *data = (const uint8_t *)table + l->bytes_data;
-	struct varints v = {data, data + python_word_at(table, l->object_size)};
-	int64_t unit = (instr - (code + l->code_bytes)) / 2;
-	int32_t line = python_int_at(code, l->code_firstline);
-	unsigned int kind;
-	bool has_line;
 
-	if (unit < 0)
-		return line > 0 ? (uint32_t)line : 0;
-	while (v.at < v.end) {
-		uint8_t head = python_next_byte(&v);
-
-		kind = head >> 3 & 15;
-		has_line = kind != 15;
-		if (kind == 13 || kind == 14)
-			line += python_next_signed(&v);
-		else if (kind >= 10 && kind <= 12)
-			line += (int32_t)kind - 10;
-		unit -= (head & 7) + 1;
-		if (unit < 0)
-			return has_line && line > 0 ? (uint32_t)line : 0;
-		while (v.at < v.end && !(*v.at & 0x80))
-			v.at++;
-	}
-	return 0;
+	return grt_python_line(py.minor, (const uint8_t *)table + l->bytes_data,
+			       python_word_at(table, l->object_size), python_int_at(code, l->code_firstline),
+			       (instr - (code + l->code_bytes)) / 2);
 }
 
 /* ------------------------------------------------------------------ intern */
@@ -712,7 +514,7 @@ static uint32_t python_keep_text(const char *function, const char *file, uint32_
 
 static uint32_t python_read_text(const struct grt_pyframe *f)
 {
-	const struct layout *l = &py.layout;
+	const struct grt_python_layout *l = &py.layout;
 	const char *qualname = python_pointer_at(f->code, l->code_qualname),
 		   *file = python_pointer_at(f->code, l->code_filename);
 	char name[FUNCTION_MAX + 5], path[FILE_MAX + 5];
@@ -797,71 +599,6 @@ static bool python_make_tables(void)
 	return py.known && py.text && py.text_slot && py.string_slot && py.arena;
 }
 
-/* struct _Py_DebugOffsets of 3.13: the cookie, then words. */
-enum {
-	DO_VERSION = 1,
-	DO_TSTATE_FRAME = 2 + 1 + 3 + 13 + 4,
-	DO_FRAME_PREVIOUS = 2 + 1 + 3 + 13 + 9 + 1,
-	DO_FRAME_EXECUTABLE,
-	DO_FRAME_INSTR,
-	DO_FRAME_LOCALS,
-	DO_FRAME_OWNER,
-	DO_CODE_SIZE,
-	DO_CODE_FILENAME,
-	DO_CODE_NAME,
-	DO_CODE_QUALNAME,
-	DO_CODE_LINETABLE,
-	DO_CODE_FIRSTLINE,
-	DO_CODE_BYTES = DO_CODE_FIRSTLINE + 4,
-	DO_OBJECT_SIZE,
-	DO_OBJECT_TYPE,
-	DO_BYTES_SIZE = DO_OBJECT_TYPE + 1 + 4 + 3 + 3 + 3 + 2 + 3,
-	DO_BYTES_ITEMS,
-	DO_BYTES_DATA,
-	DO_TEXT_SIZE,
-	DO_TEXT_STATE,
-	DO_TEXT_LENGTH,
-	DO_TEXT_ASCII,
-};
-
-static bool python_layout_3_13(const uint64_t *offsets)
-{
-	struct layout *l = &py.layout;
-
-	if (!offsets || memcmp(offsets, "xdebugpy", 8) || offsets[DO_VERSION] >> 16 != 0x030d)
-		return false;
-	for (unsigned int i = DO_TSTATE_FRAME; i <= DO_TEXT_ASCII; i++)
-		if (offsets[i] >= NONE)
-			return false;
-	*l = (struct layout){
-		.tstate_cframe = NONE,
-		.frame_is_entry = NONE,
-		.tstate_frame = (uint16_t)offsets[DO_TSTATE_FRAME],
-		.frame_code = (uint16_t)offsets[DO_FRAME_EXECUTABLE],
-		.frame_previous = (uint16_t)offsets[DO_FRAME_PREVIOUS],
-		.frame_instr = (uint16_t)offsets[DO_FRAME_INSTR],
-		.frame_owner = (uint16_t)offsets[DO_FRAME_OWNER],
-		.object_type = (uint16_t)offsets[DO_OBJECT_TYPE],
-		.object_size = (uint16_t)offsets[DO_BYTES_ITEMS],
-		.code_filename = (uint16_t)offsets[DO_CODE_FILENAME],
-		.code_qualname = (uint16_t)offsets[DO_CODE_QUALNAME],
-		.code_linetable = (uint16_t)offsets[DO_CODE_LINETABLE],
-		.code_firstline = (uint16_t)offsets[DO_CODE_FIRSTLINE],
-		/* int co_firstlineno, five more, then co_version (Include/cpython/code.h) */
-		.code_version = (uint16_t)(offsets[DO_CODE_FIRSTLINE] + 24),
-		/* int _co_firsttraceable, void *co_extra, then the code */
-		.code_first = (uint16_t)(offsets[DO_CODE_BYTES] - 16),
-		.code_bytes = (uint16_t)offsets[DO_CODE_BYTES],
-		.bytes_data = (uint16_t)offsets[DO_BYTES_DATA],
-		.text_length = (uint16_t)offsets[DO_TEXT_LENGTH],
-		.text_hash = (uint16_t)(offsets[DO_TEXT_LENGTH] + 8),
-		.text_state = (uint16_t)offsets[DO_TEXT_STATE],
-		.text_ascii = (uint16_t)offsets[DO_TEXT_ASCII],
-		.text_compact = (uint16_t)(offsets[DO_TEXT_ASCII] + 16),
-	};
-	return true;
-}
-
 static int python_refuse(unsigned int major, unsigned int minor, const char *because)
 {
 	snprintf(py.why, sizeof(py.why), "CPython %u.%u: %s", major, minor, because);
@@ -871,12 +608,9 @@ static int python_refuse(unsigned int major, unsigned int minor, const char *bec
 
 static bool python_choose_layout(unsigned int minor, const void *runtime)
 {
-	if (minor == 11)
-		py.layout = layout_3_11;
-	if (minor == 12)
-		py.layout = layout_3_12;
+	py.minor = minor;
 	py.chain = minor == 11 ? python_chain_3_11 : minor == 12 ? python_chain_3_12 : python_chain_3_13;
-	return minor == 13 ? python_layout_3_13(runtime) : true;
+	return (minor < 13 || runtime) && grt_python_layout(minor, runtime, &py.layout);
 }
 
 /* libpython that was loaded for itself only (RTLD_LOCAL): its name, for a handle. */

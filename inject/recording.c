@@ -14,13 +14,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -115,7 +118,9 @@ static enum state recording_read_state(void)
 {
 	int fd = openat(inject.dir, "metadata", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	char *text = fd >= 0 ? malloc(METADATA_ROOM) : NULL;
-	ssize_t n = text && !fstat(fd, &recording.seen) ? read(fd, text, METADATA_ROOM - 1) : -1;
+	ssize_t n = text && !old_fstatat(fd, "", &recording.seen, AT_EMPTY_PATH)
+			    ? read(fd, text, METADATA_ROOM - 1)
+			    : -1;
 	enum state state = STATE_NONE;
 
 	if (fd >= 0)
@@ -206,6 +211,41 @@ static void recording_take_number(const char *path)
 	memcpy(recording.number, given, (size_t)(colon - given));
 }
 
+static void recording_disconnect(void)
+{
+	if (inject.pipe >= 0)
+		close(inject.pipe);
+	inject.pipe = -1;
+}
+
+static bool recording_is_disconnected(void)
+{
+	struct pollfd p = {.fd = inject.pipe};
+
+	return poll(&p, 1, 0) > 0 && p.revents & (POLLERR | POLLHUP);
+}
+
+/* Where the recorder keeps packets in memory, or in segments, they go to its socket. Return: whether it takes
+ * them, or there is none */
+static bool recording_connect(void)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+
+	if (!inject.recorder || faccessat(inject.dir, GRT_CUDA_SOCKET, F_OK, 0))
+		return true;
+	/* its own path may be longer than an address */
+	snprintf(to.sun_path, sizeof(to.sun_path), "/proc/self/fd/%d/" GRT_CUDA_SOCKET, inject.dir);
+	inject.pipe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (inject.pipe < 0)
+		return false;
+	if (connect(inject.pipe, (const struct sockaddr *)&to, sizeof(to)) ||
+	    fcntl(inject.pipe, F_SETFL, O_NONBLOCK)) {
+		recording_disconnect();
+		return false;
+	}
+	return true;
+}
+
 bool recording_open(const char *path)
 {
 	recording_take_number(path);
@@ -216,7 +256,10 @@ bool recording_open(const char *path)
 		return false;
 	if (!recording.number[0] ? recording_join() : recording_read_state() == STATE_RECORDING) {
 		inject.recorder |= recording.number[0] != '\0';
-		return recording_asks() == RECORDING_GOES_ON;
+		if (recording_connect() && recording_asks() == RECORDING_GOES_ON)
+			return true;
+		recording_disconnect();
+		return false;
 	}
 	close(inject.dir);
 	inject.dir = -1;
@@ -231,9 +274,11 @@ enum recording_asks recording_asks(void)
 		return dormant_asks();
 	if (!inject.recorder)
 		return RECORDING_GOES_ON;
+	if (inject.pipe >= 0 && recording_is_disconnected())
+		return RECORDING_IS_OVER;
 	/* another file has taken its place, or none: what it says may have changed */
-	if (fstatat(inject.dir, "metadata", &st, AT_SYMLINK_NOFOLLOW) || st.st_ino != recording.seen.st_ino ||
-	    st.st_mtim.tv_sec != recording.seen.st_mtim.tv_sec ||
+	if (old_fstatat(inject.dir, "metadata", &st, AT_SYMLINK_NOFOLLOW) ||
+	    st.st_ino != recording.seen.st_ino || st.st_mtim.tv_sec != recording.seen.st_mtim.tv_sec ||
 	    st.st_mtim.tv_nsec != recording.seen.st_mtim.tv_nsec)
 		if (recording_read_state() != STATE_RECORDING)
 			return RECORDING_IS_OVER;
@@ -244,6 +289,7 @@ void recording_end(void)
 {
 	if (inject.asked)
 		dormant_close_pipe();
+	recording_disconnect();
 	if (!recording.own)
 		return;
 	if (recording.alive[0] && recording_may_open())

@@ -87,13 +87,18 @@ void grt_analyses_always(struct grt_analyses *a)
 		a->on[i] |= grt_analysis_rows[i]->always;
 }
 
+static struct grt_taker taker_of(const struct grt_analysis *analysis, void *state)
+{
+	return (struct grt_taker){analysis, state, analysis->event};
+}
+
 static void add_taker(struct grt_taker *taker, const struct grt_analysis *analysis, void *state)
 {
 	unsigned int n = 0;
 
 	while (taker[n].analysis)
 		n++;
-	taker[n] = (struct grt_taker){analysis, state};
+	taker[n] = taker_of(analysis, state);
 }
 
 static void add_takers(struct grt_analyses *a, const struct grt_analysis *analysis, void *state)
@@ -158,7 +163,7 @@ static int analyses_on_first(void *state, const struct grt_event *e, struct grt_
 {
 	struct grt_analysis_waits *waits = state;
 	struct grt_analyses *a = waits->a;
-	struct grt_taker by = {.analysis = grt_analysis_rows[waits->row]};
+	struct grt_taker by = taker_of(grt_analysis_rows[waits->row], NULL);
 	int ret;
 
 	if (e->type == GRT_EV_NAME)
@@ -196,7 +201,7 @@ static struct grt_taker analyses_wait(struct grt_analyses *a, int row)
 		.a = a,
 		.row = row,
 	};
-	return (struct grt_taker){&waits->stand_in, waits};
+	return taker_of(&waits->stand_in, waits);
 }
 
 int grt_analyses_begin(struct grt_analyses *a)
@@ -212,7 +217,7 @@ int grt_analyses_begin(struct grt_analyses *a)
 			taker = analyses_wait(a, i);
 		} else {
 			ret = analyses_begin_one(grt_analysis_rows[i], a, i);
-			taker = (struct grt_taker){grt_analysis_rows[i], a->state[i]};
+			taker = taker_of(grt_analysis_rows[i], a->state[i]);
 		}
 		/* also where it failed: its state is to be freed */
 		a->all[n++] = taker;
@@ -329,9 +334,22 @@ static int analyses_on_every(struct grt_consumer *c, const struct grt_event *e, 
 	return grt_analyses_event((struct grt_analyses *)c, e, GRT_CLASSES);
 }
 
-static int analyses_on_taken(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int analyses_on_filtered(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	return grt_analyses_event((struct grt_analyses *)c, e, grt_class_of[e->type]);
+}
+
+/* Of a class that some take, and without a filter. */
+static inline int analyses_on_taken(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct grt_analyses *a = (struct grt_analyses *)c;
+	const struct grt_taker *t = a->taker[grt_class_of[e->type]];
+	int ret;
+
+	do
+		ret = t->event(t->state, e, &a->pass);
+	while (!ret && (++t)->analysis);
+	return ret;
 }
 
 static int analyses_on_joined(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -342,6 +360,11 @@ static int analyses_on_joined(struct grt_consumer *c, const struct grt_event *e,
 static int analyses_on_both(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	return analyses_on_taken(c, e, cpu) ?: analyses_on_joined(c, e, cpu);
+}
+
+static int analyses_on_both_filtered(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	return analyses_on_filtered(c, e, cpu) ?: analyses_on_joined(c, e, cpu);
 }
 
 static int analyses_on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -376,8 +399,10 @@ static event_fn analyses_callback(const struct grt_analyses *a, enum grt_class c
 	bool joined = a->jobs && joins >> class & 1;
 
 	if (taken->analysis && joined)
-		return analyses_on_both;
-	return taken->analysis ? analyses_on_taken : joined ? analyses_on_joined : NULL;
+		return a->pass.filter ? analyses_on_both_filtered : analyses_on_both;
+	if (taken->analysis)
+		return a->pass.filter ? analyses_on_filtered : analyses_on_taken;
+	return joined ? analyses_on_joined : NULL;
 }
 
 void grt_analyses_consume(struct grt_analyses *a)

@@ -24,10 +24,11 @@ enum {
 	GRT_ANALYSES,
 };
 
-/** struct grt_taker - an analysis that takes events of a class */
+/** struct grt_taker - an analysis that takes events of a class, and its function for them */
 struct grt_taker {
 	const struct grt_analysis *analysis;
 	void *state;
+	int (*event)(void *state, const struct grt_event *e, struct grt_pass *pass);
 };
 
 struct grt_analyses;
@@ -117,7 +118,7 @@ static inline int grt_analyses_event(struct grt_analyses *a, const struct grt_ev
 
 	for (const struct grt_taker *t = a->taker[class]; t->analysis && !ret; t++)
 		if (!beside || t->analysis->besides >> class & 1)
-			ret = t->analysis->event(t->state, e, &a->pass);
+			ret = t->event(t->state, e, &a->pass);
 	return ret;
 }
 

@@ -24,7 +24,9 @@
 #include "codes/cuda_codes.h"
 #include "cuda_ask.h"
 #include "cuda_attach.h"
+#include "cuda_intake.h"
 #include "trace/cuda_recording.h"
+#include "trace/packet.h"
 #include "sources/bpf/bpf_nodes.h"
 #include "host/elf_file.h"
 #include "uprobe.h"
@@ -39,6 +41,8 @@
 #define ASKS_MAX 64
 /* Libraries with NVTX load what this names. */
 #define NVTX_ENV "NVTX_INJECTION64_PATH"
+/* NCCL loads this one when a process makes its first communicator. */
+#define NCCL_ENV "NCCL_PROFILER_PLUGIN"
 /* --duty: percent of the time, and ms of a window. */
 #define DUTY_PERCENT_MIN 0.01
 #define DUTY_PERCENT_MAX 50
@@ -47,6 +51,17 @@
 #define DUTY_WINDOW_MS_MAX 60000
 /* It calls this function with the number of a launch, for --stack=bpf. */
 #define MARKER "grtrace_cuda_launch"
+
+/** struct reading - the notes of a process; @string: the last text, of number @number */
+struct reading {
+	struct grt_consumer c;
+	struct capture *capture;
+	bool begun;
+	bool ended;
+	bool cuda;
+	uint32_t number;
+	char string[512];
+};
 
 /**
  * struct capture - the state of this source
@@ -63,6 +78,8 @@
  * @outside: a process that runs is watched from outside; @uprobes: where
  * @duty: the windows of --duty
  * @ask: processes that run with the library, and record for us; @asks: how many
+ * @intake: packets are taken here; NULL: they are in files; @reading: notes of its processes; @uid, @gid:
+ *theirs
  */
 struct capture {
 	char library[PATH_MAX];
@@ -87,6 +104,10 @@ struct capture {
 	char duty_text[128];
 	struct cuda_ask ask[ASKS_MAX];
 	unsigned int asks;
+	struct cuda_intake *intake;
+	struct reading reading[CUDA_INTAKE_PROCESSES];
+	uid_t uid;
+	gid_t gid;
 };
 
 static bool no_nvtx;
@@ -168,6 +189,8 @@ static const char *cuda_refuse(const struct source_setup *setup)
 		return "--pc-sampling is for a program that grtrace starts: grtrace record -e cuda --pc-sampling -- PROGRAM";
 	if (pc_sampling && (capture_range || delay > 0 || duty_text))
 		return "--pc-sampling samples the whole run: leave out --capture-range, --delay and --duty";
+	if (pc_sampling && setup->taken)
+		return "--pc-sampling writes the kernels' code into the recording: leave out --last, --max-size and --max-time";
 	if (pc_sampling && !cuda_is_period(pc_sampling))
 		return "--pc-sampling=PERIOD: a number from 5 to 31, for a sample every 2^PERIOD cycles";
 	if (duty)
@@ -435,6 +458,18 @@ static int open_event(struct capture *c, struct grt_err *err)
 		       : 0;
 }
 
+static void cuda_on_packet(void *arg, unsigned int process, const struct grt_packet *p);
+static void cuda_on_end(void *arg, unsigned int process);
+
+static int open_intake(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+{
+	const struct cuda_intake_ops ops = {cuda_on_packet, cuda_on_end, c};
+
+	c->uid = setup->uid;
+	c->gid = setup->gid;
+	return setup->taken ? cuda_intake_new(&c->intake, &ops, err) : 0;
+}
+
 static int choose_number(struct capture *c, struct grt_err *err)
 {
 	uint64_t n[2];
@@ -465,7 +500,7 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	if (!cuda_ask_library(c->library))
 		return no_library(err);
 	/* the metadata, which is written next, has it */
-	ret = choose_number(c, err) ?: open_event(c, err);
+	ret = choose_number(c, err) ?: open_event(c, err) ?: open_intake(c, setup, err);
 	if (!ret && setup->pid)
 		ret = cuda_ask_process(c, setup->pid, setup->named, err);
 	if (!ret && setup->gpu_users)
@@ -475,17 +510,15 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	return strcmp(c->stack, "bpf") ? 0 : open_marker(c, setup, err);
 }
 
-/* Ranges of NVTX go to one library only: one that is there already stays. Return: 0 or not */
-static int cuda_set_nvtx(struct capture *c)
+/* NVTX and NCCL know one library only: one that is there already stays. Return: 0 or not */
+static int cuda_set_library(struct capture *c, const char *variable, const char *what)
 {
-	const char *other = getenv(NVTX_ENV);
+	const char *other = getenv(variable);
 	char text[PATH_MAX + 128];
 
-	if (no_nvtx)
-		return 0;
 	if (!other || !*other || cuda_is_ours(other))
-		return setenv(NVTX_ENV, c->library, 1);
-	snprintf(text, sizeof(text), "cuda: no NVTX ranges: " NVTX_ENV " is set, to %s", other);
+		return setenv(variable, c->library, 1);
+	snprintf(text, sizeof(text), "cuda: no %s: %s is set, to %s", what, variable, other);
 	if (c->note)
 		c->note(text);
 	return 0;
@@ -539,11 +572,24 @@ static int cuda_set_sampling(void)
 	return setenv("GRTRACE_PC_SAMPLING", *pc_sampling ? pc_sampling : "0", 1);
 }
 
+static int cuda_set_environment(struct capture *c, struct grt_err *err)
+{
+	char given[sizeof(c->number) + sizeof(c->path)];
+
+	snprintf(given, sizeof(given), "%s:%s", c->number, c->path);
+	if (setenv(GRT_CUDA_RECORDING_ENV, given, 1) || setenv("CUDA_INJECTION64_PATH", c->library, 1) ||
+	    setenv("GRTRACE_OUTPUT", c->path, 1) || setenv("GRTRACE_STACK", c->stack, 1) ||
+	    (!no_nvtx && cuda_set_library(c, NVTX_ENV, "NVTX ranges")) ||
+	    cuda_set_library(c, NCCL_ENV, "collectives of NCCL") || cuda_set_window() ||
+	    cuda_set_duty(&c->duty) || cuda_set_sampling())
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
+	return c->intake ? cuda_intake_listen(c->intake, c->dir, c->uid, c->gid, err) : 0;
+}
+
 /* The program gets it with the environment. */
 static int cuda_attach(void *state, int dir, const char *path, struct grt_err *err)
 {
 	struct capture *c = state;
-	char given[sizeof(c->number) + sizeof(c->path)];
 	int ret = cuda_begin_duty(c, err);
 
 	c->dir = dir;
@@ -553,12 +599,7 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 		return realpath(path, c->path) ? 0 : -errno;
 	if (!realpath(path, c->path))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot find %s", path);
-	snprintf(given, sizeof(given), "%s:%s", c->number, c->path);
-	if (setenv(GRT_CUDA_RECORDING_ENV, given, 1) || setenv("CUDA_INJECTION64_PATH", c->library, 1) ||
-	    setenv("GRTRACE_OUTPUT", c->path, 1) || setenv("GRTRACE_STACK", c->stack, 1) ||
-	    cuda_set_nvtx(c) || cuda_set_window() || cuda_set_duty(&c->duty) || cuda_set_sampling())
-		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
-	return 0;
+	return cuda_set_environment(c, err);
 }
 
 /* As the library counts them. */
@@ -574,8 +615,12 @@ static int cuda_start(void *state, struct grt_err *err)
 	struct capture *c = state;
 	int ret = c->marker ? grt_bpf_start(c->marker, err) : 0;
 
-	for (unsigned int i = 0; i < c->asks && !ret; i++)
+	for (unsigned int i = 0; i < c->asks && !ret; i++) {
 		ret = cuda_ask_start(&c->ask[i], cuda_stack_number(c), &c->duty, err);
+		if (!ret && c->intake && cuda_intake_add(c->intake, c->ask[i].pipe))
+			ret = grt_err_set(err, -EMFILE, strerror(EMFILE), NULL,
+					  "cannot take the packets of process %d", (int)c->ask[i].pid);
+	}
 	return ret;
 }
 
@@ -588,14 +633,39 @@ static int cuda_confine(void *state, uint64_t *keep, struct grt_err *err)
 	return c->marker ? grt_bpf_confine(c->marker, keep, err) : 0;
 }
 
+/* Pipes of processes that are streams of their own. */
+static unsigned int cuda_pipes(const struct capture *c)
+{
+	return c->intake ? 0 : c->asks;
+}
+
 static unsigned int cuda_streams(void *state, struct pollfd *fds)
 {
 	struct capture *c = state;
+	unsigned int pipes = cuda_pipes(c);
 
-	fds[0] = (struct pollfd){.fd = c->event, .events = POLLIN};
-	for (unsigned int i = 0; i < c->asks; i++)
+	fds[0] = (struct pollfd){.fd = c->intake ? cuda_intake_fd(c->intake) : c->event, .events = POLLIN};
+	for (unsigned int i = 0; i < pipes; i++)
 		fds[1 + i] = (struct pollfd){.fd = c->ask[i].pipe, .events = POLLIN};
-	return 1 + c->asks + (c->marker ? grt_bpf_streams(c->marker, fds + 1 + c->asks) : 0);
+	return 1 + pipes + (c->marker ? grt_bpf_streams(c->marker, fds + 1 + pipes) : 0);
+}
+
+/* Those of processes first. */
+static unsigned int cuda_places(void *state)
+{
+	struct capture *c = state;
+	struct pollfd fds[SOURCE_STREAMS_MAX];
+
+	return cuda_streams(c, fds) + (c->intake ? CUDA_INTAKE_PLACES - 1 : 0);
+}
+
+static unsigned int cuda_place(void *state, unsigned int i)
+{
+	struct capture *c = state;
+
+	if (!c->intake)
+		return i;
+	return i ? CUDA_INTAKE_PLACES - 1 + i : cuda_intake_place(c->intake);
 }
 
 static int cuda_flush(void *state, struct grt_err *err)
@@ -609,11 +679,13 @@ static int cuda_flush(void *state, struct grt_err *err)
 static ssize_t cuda_read(void *state, unsigned int i, void *buf, size_t len)
 {
 	struct capture *c = state;
-
+	unsigned int pipes = cuda_pipes(c);
 	ssize_t n;
 
-	if (i > c->asks)
-		return grt_bpf_read(c->marker, i - 1 - c->asks, buf, len);
+	if (i > pipes)
+		return grt_bpf_read(c->marker, i - 1 - pipes, buf, len);
+	if (!i && c->intake)
+		return cuda_intake_read(c->intake, buf, len);
 	if (!i)
 		return c->ended ? 0 : -EAGAIN;
 	n = cuda_ask_read(&c->ask[i - 1], c->dir);
@@ -655,12 +727,19 @@ static void wait_for_writers(struct capture *c)
 
 	for (unsigned int i = 0; i < c->asks; i++)
 		cuda_ask_stop(&c->ask[i]);
-	if (c->dir < 0 || c->outside || c->asks)
+	if (c->dir < 0 || c->outside || c->asks) {
+		if (c->intake)
+			cuda_intake_stop(c->intake, STOP_MS);
 		return;
+	}
 	/* it stays for as long as we do: a process that begins now must not write into what has ended */
 	fd = openat(c->dir, STOP_NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
+	if (c->intake) {
+		cuda_intake_stop(c->intake, STOP_MS);
+		return;
+	}
 	for (ms = 0; ms < STOP_MS && each_file(c, is_written); ms += 10)
 		nanosleep(&moment, NULL);
 	if (ms >= STOP_MS && c->note)
@@ -678,17 +757,6 @@ static int cuda_stop(void *state, struct grt_err *err)
 		errno = 0;
 	return c->marker ? grt_bpf_stop(c->marker, err) : 1;
 }
-
-/** struct reading - the notes of a file of definitions; @string: the last text, of number @number */
-struct reading {
-	struct grt_consumer c;
-	struct capture *capture;
-	bool begun;
-	bool ended;
-	bool cuda;
-	uint32_t number;
-	char string[512];
-};
 
 static void cuda_tell(struct reading *r, const struct grt_ev_process *p)
 {
@@ -741,6 +809,39 @@ static bool has_definitions(struct capture *c, const char *name)
 	return is;
 }
 
+/* What a process has said of itself is known. */
+static void cuda_count_process(struct capture *c, const struct reading *r)
+{
+	c->processes += r->begun;
+	c->silent += r->begun && !r->ended;
+	c->cuda += r->cuda;
+}
+
+static void cuda_on_packet(void *arg, unsigned int process, const struct grt_packet *p)
+{
+	const char *at = (const char *)p + p->header_size, *end = (const char *)p + p->content_size / 8;
+	struct capture *c = arg;
+
+	c->reading[process].capture = c;
+	while ((size_t)(end - at) >= sizeof(struct grt_event)) {
+		const struct grt_event *e = (const struct grt_event *)at;
+
+		if (!grt_record_sound(e, (uint64_t)(end - at)))
+			break;
+		if (e->type < GRT_EV_MAX && e->size >= grt_record_size[e->type])
+			cuda_on_image(&c->reading[process].c, e, 0);
+		at += e->size;
+	}
+}
+
+static void cuda_on_end(void *arg, unsigned int process)
+{
+	struct capture *c = arg;
+
+	cuda_count_process(c, &c->reading[process]);
+	c->reading[process] = (struct reading){.begun = false};
+}
+
 static bool read_notes(struct capture *c, const char *name)
 {
 	struct reading r = {.c = {.image = cuda_on_image}, .capture = c};
@@ -754,9 +855,7 @@ static bool read_notes(struct capture *c, const char *name)
 		return false;
 	grt_session_run(s, &r.c, 0, UINT64_MAX, NULL);
 	grt_session_close(s);
-	c->processes += r.begun;
-	c->silent += r.begun && !r.ended;
-	c->cuda += r.cuda;
+	cuda_count_process(c, &r);
 	return false;
 }
 
@@ -777,12 +876,25 @@ static void cuda_note_left(struct capture *c, struct cuda_ask *a)
 		c->note(text);
 }
 
+static void cuda_tell_intake(struct capture *c)
+{
+	const char *text = c->intake ? cuda_intake_text(c->intake) : NULL;
+	char line[256];
+
+	snprintf(line, sizeof(line), "cuda: %s", text ?: "");
+	if (text && c->note)
+		c->note(line);
+}
+
 static void told(void *state)
 {
 	struct capture *c = state;
 	char text[128];
 
 	each_file(c, read_notes);
+	for (unsigned int i = 0; i < CUDA_INTAKE_PROCESSES; i++)
+		cuda_count_process(c, &c->reading[i]);
+	cuda_tell_intake(c);
 	if (!c->note || c->outside)
 		return;
 	for (unsigned int i = 0; i < c->asks; i++)
@@ -828,6 +940,7 @@ static int cuda_close(void *state, struct grt_err *err)
 		cuda_ask_close(&c->ask[i]);
 	if (c->dir >= 0 && !c->outside)
 		unlinkat(c->dir, STOP_NAME, 0);
+	cuda_intake_free(c->intake);
 	grt_bpf_close(c->marker, err);
 #ifdef GRT_HAVE_BPF
 	uprobes_free(&c->uprobes);
@@ -852,6 +965,8 @@ const struct source source_cuda = {
 	.start = cuda_start,
 	.confine = cuda_confine,
 	.streams = cuda_streams,
+	.places = cuda_places,
+	.place = cuda_place,
 	.flush = cuda_flush,
 	.read = cuda_read,
 	.stop = cuda_stop,

@@ -35,6 +35,8 @@
  * @no_names: their frames get no names
  * @program: a program will be started
  * @named: the user has named this source
+ * @taken: all packets are read by the recorder, which keeps them in memory or in segments: nobody writes
+ *files of his own
  * @uid, @gid: the owner of the files that it creates beside the recording, and our user once
  *	capture runs; (uid_t)-1: the present user
  * @ring_base: numbers of rings begin here, so that sources do not share them
@@ -59,6 +61,7 @@ struct source_setup {
 	bool no_names;
 	bool program;
 	bool named;
+	bool taken;
 	uid_t uid;
 	gid_t gid;
 	uint32_t ring_base;
@@ -99,6 +102,9 @@ struct source_setup {
  * @confined: after confine(): we are who we are to be, and the calling thread's privileges are given up.
  *	So are now those of threads that the source has made. NULL: it has none
  * @streams: number of streams; @fds gets a descriptor for poll() of each
+ * @places: how many files its packets go into, of more than @streams each is made with its first packet;
+ *NULL: one for each stream
+ * @place: which of them what read() of stream @i has just given goes into; with @places
  * @flush: makes everything captured so far readable; NULL: it always is
  * @name_frames: names the frames of stacks that came so far, a little further with each call, while capture
  *goes on. Return: 1: all have what name there is; 0: not yet, or -errno. NULL: no stack waits for it
@@ -140,6 +146,8 @@ struct source {
 	int (*confine)(void *state, uint64_t *keep, struct grt_err *err);
 	int (*confined)(void *state, struct grt_err *err);
 	unsigned int (*streams)(void *state, struct pollfd *fds);
+	unsigned int (*places)(void *state);
+	unsigned int (*place)(void *state, unsigned int i);
 	int (*flush)(void *state, struct grt_err *err);
 	int (*name_frames)(void *state);
 	ssize_t (*read)(void *state, unsigned int i, void *buf, size_t len);

@@ -65,10 +65,11 @@ static int box_drop_oldest(struct box *b)
 {
 	struct box_packet *k = b->oldest;
 	const struct grt_packet *p = box_plain(b, k);
-	struct carried_seen seen;
+	struct carried_seen seen = {0};
 	int ret = p ? carried_see(&b->carried, p, &seen) : -ENOMEM;
 
 	b->dropped++;
+	b->counted[k->source] += seen.counted;
 	b->gone += p ? grt_packet_fate(p, GRT_FATE_DELIVERED) : 0;
 	b->from = k->end + 1 > b->from ? k->end + 1 : b->from;
 	b->bytes -= PACKET_COST + k->size;
@@ -224,6 +225,7 @@ int box_begin(struct box *b, const char *dir, const struct incident *i, uint64_t
 
 	snprintf(b->path, sizeof(b->path), "%s/" GRT_SNAPSHOT "_%06lu", dir, ++b->number);
 	b->incident = *i;
+	memcpy(b->before, b->counted, sizeof(b->before));
 	for (struct grt_cut *w = b->window; w < b->window + SOURCES; w++) {
 		grt_cut_free(w);
 		w->window = (struct grt_window){.from = b->from, .to = UINT64_MAX};
@@ -245,6 +247,8 @@ int box_end(struct box *b, uint64_t to, struct grt_err *err)
 	int ret = recording_finish(&b->snapshot, err);
 
 	b->writing = false;
+	for (unsigned int i = 0; i < SOURCES; i++)
+		b->before[i] += b->window[i].window.counted;
 	if (!ret)
 		ret = b->ops.metadata(b->ops.arg, b->snapshot.dir, b->window[0].window.from, to, err);
 	if (!ret)

@@ -43,7 +43,8 @@ struct box_ops {
  * @on: there is one
  * @oldest, @newest: packets, @bytes in all
  * @from: what is kept is whole from then on
- * @dropped: packets, with @gone events
+ * @dropped: packets, with @gone events; @counted: of these, that their programs count, by source; @before:
+ *those before the snapshot
  * @plain, @packed: rooms for one packet
  * @snapshot: that is being written, until @until; @path: its own; @number: of the last one
  * @began: when the last one did; @quiet: incidents within the pause, which have none
@@ -60,6 +61,8 @@ struct box {
 	uint64_t from;
 	uint64_t dropped;
 	uint64_t gone;
+	uint64_t counted[SOURCES];
+	uint64_t before[SOURCES];
 	struct carried carried;
 	char *plain;
 	size_t plain_room;

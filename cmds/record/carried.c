@@ -47,7 +47,8 @@ int carried_see(struct carried *c, const struct grt_packet *p, struct carried_se
 			break;
 		if (grt_has_trait(e, GRT_TRAIT_DEFINING))
 			ret = carried_keep(c, e);
-		seen->counted += grt_has_trait(e, GRT_TRAIT_COUNTED);
+		else
+			seen->counted += grt_has_trait(e, GRT_TRAIT_COUNTED);
 		at += e->size;
 	}
 	return ret;

@@ -28,6 +28,7 @@
 #include "cmds/source_list.h"
 #include "record_files.h"
 #include "record_names.h"
+#include "record_threads.h"
 #include "record_box.h"
 #include "recording.h"
 
@@ -147,7 +148,7 @@ static const struct cmd_opt options[] = {
 	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
 	 "with --last: bytes of memory for them (default: 64M)"},
 	{"on", 0, OPT_STR, "TRIGGER,...", &opt.on,
-	 "with --last: the incidents: job>TIME, frame>TIME, frame>3x, fence-error, xid, exit-by-signal, devcoredump, signal (default: signal)"},
+	 "with --last: the incidents: job>TIME, frame>TIME, frame>3x, step>TIME, step>3x, fence-error, xid, exit-by-signal, devcoredump, signal (default: signal)"},
 	{"after", 0, OPT_SECONDS, "TIME", &opt.after,
 	 "with --last: how long a snapshot goes on (default: 5)"},
 	{"pause", 0, OPT_SECONDS, "TIME", &opt.pause,
@@ -174,6 +175,7 @@ static const struct cmd_opt options[] = {
 /**
  * struct input - a source that takes part
  * @first, @streams: its streams; of these, @left are not at their end
+ * @first_place, @places: the files of its packets
  * @cut: cuts its packets to the recording's window
  * @ended: when its last stream was at its end before the recording was, 0: it was not
  * @key, @window: of the metadata
@@ -184,6 +186,8 @@ struct input {
 	unsigned int first;
 	unsigned int streams;
 	unsigned int left;
+	unsigned int first_place;
+	unsigned int places;
 	struct grt_cut cut;
 	uint64_t ended;
 	char key[32];
@@ -196,10 +200,10 @@ struct input {
  * @fds: descriptors of all streams, then pidfds of the child and of -p
  * @streams: how many streams
  * @left: of these, not at their end
- * @cut: of each stream
+ * @cut: of each of @places, the files of packets
  * @buffer: CHUNK bytes
  * @segments: those of @rec, where it is bounded
- * @box: the black box, where there is one
+ * @box: the black box, where there is one; @threads: those of the process of an incident
  * @target: pidfd of the process of --pid
  * @asked: when PROG was last asked to end
  * @gave_up: it was asked twice
@@ -216,11 +220,13 @@ struct run {
 	struct pollfd *fds;
 	unsigned int streams;
 	unsigned int left;
+	unsigned int places;
 	struct grt_cut_stream *cut;
 	char *buffer;
 	struct recording rec;
 	struct segments segments;
 	struct box box;
+	struct record_threads threads;
 	struct child child;
 	int target;
 	uint64_t asked;
@@ -381,6 +387,7 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		.no_names = opt.no_symbols,
 		.program = run->program,
 		.named = wish == WISH_NAMED,
+		.taken = run->rec.segments || run->box.on,
 		.uid = (uid_t)-1,
 		.gid = (gid_t)-1,
 		.covered = wants_stack() || opt.kernel_stack ? NULL : record_is_covered,
@@ -390,11 +397,6 @@ static int record_open_source(struct run *run, const struct source *source, enum
 	struct input *in = &run->inputs[run->n_inputs];
 	int ret = wish == WISH_AUTO && source->probe ? source->probe(err) : 0;
 
-	if (!ret && source->adopted && (run->rec.segments || run->box.on))
-		ret = grt_err_set(
-			err, -EOPNOTSUPP, "the traced program itself writes its files",
-			"grtrace record -e cuda -d SECONDS, without --max-size, --max-time and --last",
-			"the files of %s cannot be bounded", source->name);
 	if (ret)
 		return ret;
 	if (opt.raw)
@@ -509,9 +511,12 @@ static int record_make_tables(struct run *run)
 		in->left = in->streams = in->source->streams(in->state, run->fds + run->streams);
 		in->cut.window.to = UINT64_MAX;
 		run->streams += in->streams;
+		in->first_place = run->places;
+		in->places = in->source->places ? in->source->places(in->state) : in->streams;
+		run->places += in->places;
 	}
 	run->left = run->streams;
-	run->cut = run->fds ? calloc(run->streams + 1, sizeof(*run->cut)) : NULL;
+	run->cut = run->fds ? calloc(run->places + 1, sizeof(*run->cut)) : NULL;
 	run->buffer = run->cut ? malloc(CHUNK) : NULL;
 	if (!run->buffer)
 		return cmd_fail(EXIT_FAILED, NULL, "a smaller --buffer",
@@ -523,7 +528,7 @@ static int record_make_tables(struct run *run)
 
 static void free_tables(struct run *run)
 {
-	for (unsigned int i = 0; run->cut && i < run->streams; i++)
+	for (unsigned int i = 0; run->cut && i < run->places; i++)
 		grt_cut_stream_free(&run->cut[i]);
 	for (unsigned int i = 0; i < run->n_inputs; i++)
 		grt_cut_free(&run->inputs[i].cut);
@@ -597,6 +602,7 @@ static char *command_text(void)
  * @part: a part of the recording, which the counts of the sources are not about
  * @from, @to: it is whole between these
  * @gone: what was deleted of it, by source; NULL: nothing
+ * @before: events of a part's programs that are before it, by source; NULL: none
  * @incident: why it was written; NULL: it is no snapshot
  */
 struct about {
@@ -606,6 +612,7 @@ struct about {
 	uint64_t from;
 	uint64_t to;
 	const struct segment_events *gone;
+	const uint64_t *before;
 	const struct input *inputs;
 	const struct incident *incident;
 };
@@ -625,7 +632,8 @@ static int record_window(struct input *in, const struct about *about, struct grt
 	w.deleted = about->gone ? about->gone[in - about->inputs].emitted : 0;
 	w.counted += about->gone ? about->gone[in - about->inputs].counted : 0;
 	if (about->part)
-		w.before = w.after = w.counted = 0;
+		w.before = w.after = 0;
+	w.counted += about->before ? about->before[in - about->inputs] : 0;
 	snprintf(in->key, sizeof(in->key), "%s_window", in->source->name);
 	grt_window_text(&w, in->window);
 	*env = (struct grt_env){in->key, in->window};
@@ -710,33 +718,38 @@ static int record_write_metadata(struct run *run, const char *state, struct grt_
 	return ret;
 }
 
-/* Of a segment; what is open has no end. */
-static int record_segment_metadata(void *arg, int dir, uint64_t from, uint64_t to, struct grt_err *err)
+/* Of a part; what is open has no end. @before: events of each source that its programs count, and that are
+ * before it; @incident: of a snapshot */
+static int record_part_metadata(struct run *run, int dir, uint64_t from, uint64_t to,
+				const uint64_t before[SOURCES], const struct incident *incident,
+				struct grt_err *err)
 {
-	struct run *run = arg;
 	const struct about about = {.dir = dir,
 				    .state = to == UINT64_MAX ? "recording" : "complete",
 				    .part = true,
 				    .from = from,
 				    .to = to,
-				    .inputs = run->inputs};
+				    .before = before,
+				    .inputs = run->inputs,
+				    .incident = incident};
 
 	return record_describe(run, &about, err);
 }
 
-/* Of a snapshot. */
+static int record_segment_metadata(void *arg, int dir, uint64_t from, uint64_t to, struct grt_err *err)
+{
+	struct run *run = arg;
+	uint64_t before[SOURCES];
+
+	segments_count_before(&run->segments, before);
+	return record_part_metadata(run, dir, from, to, before, NULL, err);
+}
+
 static int record_snapshot_metadata(void *arg, int dir, uint64_t from, uint64_t to, struct grt_err *err)
 {
 	struct run *run = arg;
-	const struct about about = {.dir = dir,
-				    .state = to == UINT64_MAX ? "recording" : "complete",
-				    .part = true,
-				    .from = from,
-				    .to = to,
-				    .inputs = run->inputs,
-				    .incident = &run->box.incident};
 
-	return record_describe(run, &about, err);
+	return record_part_metadata(run, dir, from, to, run->box.before, &run->box.incident, err);
 }
 
 static int record_segments_changed(void *arg, struct grt_err *err)
@@ -753,8 +766,11 @@ static int record_add_files(void *arg, struct recording *r, struct grt_err *err)
 	int ret = 0;
 
 	for (unsigned int i = 0; ret >= 0 && i < run->n_inputs; i++)
-		for (unsigned int k = 0; ret >= 0 && k < run->inputs[i].streams; k++) {
-			ret = recording_add_file(r, run->inputs[i].source->name, k, err);
+		for (unsigned int k = 0; ret >= 0 && k < run->inputs[i].places; k++) {
+			/* which processes there will be is not known */
+			ret = (run->inputs[i].places > run->inputs[i].streams
+				       ? recording_name_file
+				       : recording_add_file)(r, run->inputs[i].source->name, k, err);
 			if (ret >= 0)
 				r->files[ret].source = i;
 		}
@@ -945,11 +961,11 @@ static struct input *input_of(struct run *run, unsigned int stream)
 	return &run->inputs[i];
 }
 
-/** struct moving - bytes of @stream on their way into the recording */
+/** struct moving - bytes on their way into the file @place of the recording */
 struct moving {
 	struct run *run;
 	struct input *in;
-	unsigned int stream;
+	unsigned int place;
 	struct grt_err *err;
 };
 
@@ -966,9 +982,9 @@ static int record_put(void *arg, const char *data, size_t len)
 	struct moving *m = arg;
 
 	if (m->run->box.on)
-		return box_take(&m->run->box, m->stream, (unsigned int)(m->in - m->run->inputs), data, len,
+		return box_take(&m->run->box, m->place, (unsigned int)(m->in - m->run->inputs), data, len,
 				m->err);
-	return recording_write(&m->run->rec, opt.raw ? 0 : m->stream, data, len, m->err);
+	return recording_write(&m->run->rec, opt.raw ? 0 : m->place, data, len, m->err);
 }
 
 static void record_stream_ended(struct run *run, unsigned int stream)
@@ -985,7 +1001,7 @@ static void record_stream_ended(struct run *run, unsigned int stream)
 static ssize_t move(struct run *run, unsigned int stream, struct grt_err *err)
 {
 	struct input *in = input_of(run, stream);
-	struct moving m = {run, in, stream, err};
+	struct moving m = {run, in, 0, err};
 	const struct grt_cut_ops ops = {record_took, record_put, &m};
 	int index = (int)(stream - in->first), ret;
 	ssize_t n = in->source->read(in->state, (unsigned int)index, run->buffer, CHUNK);
@@ -999,7 +1015,9 @@ static ssize_t move(struct run *run, unsigned int stream, struct grt_err *err)
 		record_stream_ended(run, stream);
 		return 0;
 	}
-	ret = grt_cut_feed(&in->cut, &run->cut[stream], run->buffer, (size_t)n, &ops);
+	m.place = in->first_place + (in->source->place ? in->source->place(in->state, (unsigned int)index)
+						       : (unsigned int)index);
+	ret = grt_cut_feed(&in->cut, &run->cut[m.place], run->buffer, (size_t)n, &ops);
 	if (ret == -ENOMEM)
 		grt_err_set(err, ret, NULL, NULL, "no memory for a packet of %s", in->source->name);
 	return ret ? ret : n;
@@ -1148,11 +1166,17 @@ static int record_begin_snapshot(struct run *run, const struct incident *i, stru
 	uint64_t now = grt_now();
 	int ret = 0;
 
+	/* at once, before they go on */
+	record_threads_look(&run->threads, i->pid	      ? (pid_t)i->pid
+					   : run->child.pid   ? run->child.pid
+					   : run->target >= 0 ? (pid_t)opt.pid
+							      : 0);
 	record_take_named(run, &ret, err);
 	ret = ret ?: box_begin(&run->box, run->rec.path, i, now, err);
 	if (!ret) {
 		record_box_tell(&run->box);
 		record_box_keep_dump(&run->box);
+		record_threads_write(&run->threads, run->box.path);
 	}
 	return ret;
 }
@@ -1385,6 +1409,8 @@ static void record_confine(struct run *run)
 	struct input *in;
 	int ret = 0;
 
+	if (run->box.on)
+		record_threads_begin(&run->threads);
 	for (in = run->inputs; !ret && in < run->inputs + run->n_inputs; in++)
 		ret = in->source->confine ? in->source->confine(in->state, &keep, &err) : 0;
 	if (!ret)
@@ -1566,6 +1592,7 @@ static int record_check_source_options(void)
 {
 	const struct source_setup setup = {.pid = opt.pid == OPT_GPU_USERS ? 0 : (pid_t)opt.pid,
 					   .gpu_users = opt.pid == OPT_GPU_USERS,
+					   .taken = opt.last > 0 || opt.max_size || opt.max_time > 0,
 					   .types = opt.types};
 	const struct source *const *s;
 	const struct cmd_opt *o;
@@ -1665,7 +1692,9 @@ static int record_check_options(char **argv)
 
 static int record_run(int argc, char **argv)
 {
-	struct run run = {.rec = {.dir = -1, .at = -1}, .child = {.go = -1, .failed = -1, .pidfd = -1}};
+	struct run run = {.rec = {.dir = -1, .at = -1},
+			  .threads.fd = -1,
+			  .child = {.go = -1, .failed = -1, .pidfd = -1}};
 	bool list = opt.sources && !strcmp(opt.sources, "list");
 	int status, closed;
 
@@ -1698,6 +1727,7 @@ static int record_run(int argc, char **argv)
 	child_close(&run.child);
 	recording_close(&run.rec);
 	segments_free(&run.segments);
+	record_threads_end(&run.threads);
 	box_free(&run.box);
 	if (run.target >= 0)
 		close(run.target);

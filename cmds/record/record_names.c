@@ -28,8 +28,6 @@
 #include "trace/packer.h"
 
 #define FILES_MAX 16384U
-/* Bytes of a debug file; of larger ones only the symbols of the object itself are taken. */
-#define DEBUG_FILE_MAX (64ULL << 20)
 /* Instructions of kernels. */
 #define SAMPLED_MAX 1048576U
 #define PATIENCE_MS 20
@@ -100,20 +98,6 @@ static int names_on_event(struct grt_consumer *c, const struct grt_event *e, uin
 
 /* ------------------------------------------------------------- addresses */
 
-/* Debug files of the distribution, by build id: only root puts them there. */
-static void names_open_debug(struct names *n, uint32_t object, const char *build_id)
-{
-	char path[128];
-	int fd;
-
-	if (strlen(build_id) < 3)
-		return;
-	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + 2);
-	fd = grt_open_regular(path, DEBUG_FILE_MAX);
-	if (fd >= 0)
-		addresses_debug(n->addresses, object, fd);
-}
-
 /* Only the build that was mapped; a file without a build id is taken by its path. */
 static void names_open(struct names *n, uint32_t object, const char *path, const char *build_id)
 {
@@ -129,8 +113,7 @@ static void names_open(struct names *n, uint32_t object, const char *path, const
 		close(fd);
 		return;
 	}
-	if (addresses_open(n->addresses, object, fd))
-		names_open_debug(n, object, build_id);
+	addresses_open(n->addresses, object, fd);
 }
 
 /* A file of the recording, which a traced program may have put there itself. */

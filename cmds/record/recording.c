@@ -15,6 +15,7 @@
 
 #include "host/as_user.h"
 #include "base/grow.h"
+#include "trace/cuda_recording.h"
 #include "trace/metadata.h"
 #include "trace/packet.h"
 #include "trace/segment.h"
@@ -39,8 +40,8 @@ static bool is_our_name(const char *name)
 	/* what a black box has seen is replaced by nothing */
 	if (!strncmp(name, GRT_SNAPSHOT "_", strlen(GRT_SNAPSHOT "_")))
 		return false;
-	if (!strcmp(name, "metadata") || grt_metadata_is_new(name) || !strcmp(name, ".stop") ||
-	    !strcmp(name, SEGMENT_NEW))
+	if (!strcmp(name, "metadata") || grt_metadata_is_new(name) || !strcmp(name, GRT_CUDA_STOP) ||
+	    !strcmp(name, GRT_CUDA_SOCKET) || !strcmp(name, SEGMENT_NEW))
 		return true;
 	return number && number[1] && strspn(number + 1, "0123456789") == strcspn(number + 1, ".") &&
 	       (!strchr(number, '.') || !strcmp(strchr(number, '.'), GRT_PACKED_SUFFIX));
@@ -483,19 +484,35 @@ int recording_open_raw(struct recording *r, const char *path, struct grt_err *er
 	return 0;
 }
 
-int recording_add_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err)
+int recording_name_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err)
 {
 	struct recording_file *f = new_file(r);
 
 	if (!f)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for %s", r->path);
 	snprintf(f->name, sizeof(f->name), "%s_%u", source, index);
-	/* those of segments are made with each of them */
-	f->fd = r->segments ? -1 : recording_create(r, f->name);
-	if (f->fd < 0 && !r->segments)
-		return grt_err_set(err, f->fd, strerror(-f->fd), NULL, "cannot write %s/%s", r->path,
-				   f->name);
+	f->late = true;
 	return (int)r->count - 1;
+}
+
+static int recording_make_file(struct recording *r, struct recording_file *f, struct grt_err *err)
+{
+	f->fd = recording_create(r, f->name);
+	return f->fd < 0 ? grt_err_set(err, f->fd, strerror(-f->fd), NULL, "cannot write %s/%s", r->path,
+				       f->name)
+			 : 0;
+}
+
+int recording_add_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err)
+{
+	int i = recording_name_file(r, source, index, err), ret;
+
+	if (i < 0)
+		return i;
+	r->files[i].late = false;
+	/* those of segments are made with each of them */
+	ret = r->segments ? 0 : recording_make_file(r, &r->files[i], err);
+	return ret ?: i;
 }
 
 int recording_create(const struct recording *r, const char *name)
@@ -569,6 +586,8 @@ int recording_write(struct recording *r, unsigned int i, const void *data, size_
 
 	if (r->segments)
 		return segments_write(r, i, data, len, err);
+	if (f->fd < 0 && f->late && recording_make_file(r, f, err))
+		return f->fd;
 	while (done < len) {
 		n = write(f->fd, (const char *)data + done, len - done);
 		if (n < 0 && errno == EINTR)

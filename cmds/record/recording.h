@@ -18,6 +18,7 @@
  * @bytes: written
  * @whole: of these, in whole packets
  * @source: number of its source
+ * @late: it is made with its first packet
  * @in_segment: bytes in the open segment; @last: stamp of the end of its last packet
  */
 struct recording_file {
@@ -26,6 +27,7 @@ struct recording_file {
 	uint64_t bytes;
 	uint64_t whole;
 	unsigned int source;
+	bool late;
 	uint64_t in_segment;
 	uint64_t last;
 	struct meter meter;
@@ -75,6 +77,9 @@ int recording_open_raw(struct recording *r, const char *path, struct grt_err *er
 
 /** recording_add_file - a file SOURCE_INDEX in the directory. Return: its number, or -errno */
 int recording_add_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err);
+
+/** recording_name_file - the same, made with its first packet */
+int recording_name_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err);
 
 /** recording_snapshots - the largest number of a snapshot in the directory of a black box */
 unsigned long recording_snapshots(const struct recording *r);

@@ -55,6 +55,15 @@ const char *segments_text(struct segments *s)
 	return s->text;
 }
 
+void segments_count_before(const struct segments *s, uint64_t before[SOURCES])
+{
+	for (unsigned int i = 0; i < SOURCES; i++) {
+		before[i] = s->gone[i].counted;
+		for (unsigned int k = 0; k + 1 < s->n; k++)
+			before[i] += s->segment[k].of[i].counted;
+	}
+}
+
 const char *segments_fates(struct segments *s)
 {
 	static const char *const names[GRT_FATES] = {
@@ -154,12 +163,25 @@ static ssize_t segments_pack(struct segments *s, const struct grt_packet *p, con
 	return grt_pack_packet(p, s->packed, s->packed_room);
 }
 
+static int segments_open_file(struct recording *r, struct recording_file *f, struct grt_err *err)
+{
+	char name[sizeof(f->name) + sizeof(GRT_PACKED_SUFFIX)];
+
+	snprintf(name, sizeof(name), "%s%s", f->name, r->segments->bounds.pack ? GRT_PACKED_SUFFIX : "");
+	f->fd = recording_create(r, name);
+	f->in_segment = 0;
+	return f->fd < 0 ? segments_failed(r, name, f->fd, err) : 0;
+}
+
 static int segments_append(struct recording *r, struct recording_file *f, const void *data, size_t len,
 			   struct grt_err *err)
 {
 	struct segment *g = segments_open_one(r->segments);
 	ssize_t n = 0;
+	int ret = f->fd < 0 ? segments_open_file(r, f, err) : 0;
 
+	if (ret)
+		return ret;
 	for (size_t done = 0; done < len; done += (size_t)n) {
 		n = write(f->fd, (const char *)data + done, len - done);
 		if (n < 0 && errno != EINTR)
@@ -230,22 +252,12 @@ int segments_write(struct recording *r, unsigned int i, const void *data, size_t
 
 /* ------------------------------------------------------------ changing */
 
-static int segments_open_file(struct recording *r, struct recording_file *f, struct grt_err *err)
-{
-	char name[sizeof(f->name) + sizeof(GRT_PACKED_SUFFIX)];
-
-	snprintf(name, sizeof(name), "%s%s", f->name, r->segments->bounds.pack ? GRT_PACKED_SUFFIX : "");
-	f->fd = recording_create(r, name);
-	f->in_segment = 0;
-	return f->fd < 0 ? segments_failed(r, name, f->fd, err) : 0;
-}
-
 static int segments_open_files(struct recording *r, struct grt_err *err)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; i < r->count && !ret; i++)
-		ret = segments_open_file(r, &r->files[i], err);
+		ret = r->files[i].late ? 0 : segments_open_file(r, &r->files[i], err);
 	return ret;
 }
 

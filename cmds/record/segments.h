@@ -119,6 +119,10 @@ uint64_t segments_from(const struct segments *s);
 /** segments_bytes - on disk, with the metadata */
 uint64_t segments_bytes(const struct segments *s);
 
+/** segments_count_before - events that their programs count and that are before the open segment, by source
+ */
+void segments_count_before(const struct segments *s, uint64_t before[SOURCES]);
+
 /** segments_text, segments_fates - as they stand in the metadata: what was deleted, and what of it had been
  * lost */
 const char *segments_text(struct segments *s);

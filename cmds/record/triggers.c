@@ -15,6 +15,7 @@
 
 #define JOBS_MAX 65536U
 #define CLIENTS_MAX 1024U
+#define STEPS_MAX 1024U
 #define DUMPS_MAX 256U
 #define DUMPS "/sys/class/devcoredump"
 #define DUMPS_NS 200000000ULL
@@ -43,7 +44,13 @@ struct job {
 	bool told;
 };
 
-/** struct client - of a display; @took: its last frames, the oldest gives way, ns */
+/** struct step - a name of ranges; @kind: of it without its numbers */
+struct step {
+	uint64_t kind;
+	char name[64];
+};
+
+/** struct client - of a display, or a thread with steps; @took: its last ones, the oldest gives way, ns */
 struct client {
 	uint64_t last;
 	uint32_t n;
@@ -69,6 +76,7 @@ void triggers_init(struct triggers *t)
 	*t = (struct triggers){.found = false};
 	grt_keyed_init(&t->jobs, sizeof(struct job), JOBS_MAX);
 	grt_keyed_init(&t->clients, sizeof(struct client), CLIENTS_MAX);
+	grt_keyed_init(&t->steps, sizeof(struct step), STEPS_MAX);
 	grt_keyed_init(&t->dumps, 16, DUMPS_MAX);
 }
 
@@ -76,6 +84,7 @@ void triggers_free(struct triggers *t)
 {
 	grt_keyed_free(&t->jobs);
 	grt_keyed_free(&t->clients);
+	grt_keyed_free(&t->steps);
 	grt_keyed_free(&t->dumps);
 }
 
@@ -217,35 +226,95 @@ static uint64_t triggers_median(const struct client *c)
 	return sorted[n / 2];
 }
 
+/* One of what a client does again and again took so long. @what: it, and whose the median is */
+static void triggers_see_took(struct triggers *t, enum trigger trigger, const struct grt_event *e,
+			      struct client *c, uint64_t took, const char *what[2])
+{
+	const struct trigger_limit *limit = &t->limit[trigger];
+	uint64_t median = triggers_median(c);
+	uint64_t most = limit->ns ?: median ? (uint64_t)((double)median * limit->times) : UINT64_MAX;
+	char text[192], a[GRT_UNITS_MAX], b[GRT_UNITS_MAX];
+
+	if (took > most) {
+		grt_units_ns(a, took);
+		grt_units_ns(b, median);
+		snprintf(text, sizeof(text), "%s took %s; the median of %s is %s", what[0], a, what[1],
+			 median ? b : "-");
+		triggers_found(t, trigger, e, text);
+	}
+	if (took)
+		c->took[c->n++ % FRAMES] = took;
+}
+
 static int triggers_see_frame(struct triggers *t, const struct grt_event *e)
 {
 	const struct grt_ev_vblank_delivered *v = (const struct grt_ev_vblank_delivered *)e;
-	const struct trigger_limit *limit = &t->limit[TRIGGER_frame];
 	const struct grt_key key = {{v->file, v->crtc, e->device}};
-	uint64_t took, median, most;
-	char text[128], a[GRT_UNITS_MAX], b[GRT_UNITS_MAX];
+	const char *what[] = {"a frame", "its client"};
 	struct client *c;
+	uint64_t took;
 	int ret;
 
-	if (!limit->on || !v->file)
+	if (!t->limit[TRIGGER_frame].on || !v->file)
 		return 0;
 	ret = grt_keyed_get_or_replace(&t->clients, &key, NULL, (void **)&c);
 	if (ret)
 		return ret;
 	took = c->last && e->time > c->last ? e->time - c->last : 0;
 	c->last = e->time;
-	median = triggers_median(c);
-	most = limit->ns ?: median ? (uint64_t)((double)median * limit->times) : UINT64_MAX;
-	if (took > most) {
-		grt_units_ns(a, took);
-		grt_units_ns(b, median);
-		snprintf(text, sizeof(text), "a frame took %s; the median of its client is %s", a,
-			 median ? b : "-");
-		triggers_found(t, TRIGGER_frame, e, text);
-	}
-	if (took)
-		c->took[c->n++ % FRAMES] = took;
+	triggers_see_took(t, TRIGGER_frame, e, c, took, what);
 	return 0;
+}
+
+/* FNV-1a of what is no digit. */
+static uint64_t triggers_kind_of(const char *name)
+{
+	uint64_t kind = 0xcbf29ce484222325ULL;
+
+	for (; *name; name++)
+		if (*name < '0' || *name > '9')
+			kind = (kind ^ (unsigned char)*name) * 0x100000001b3ULL;
+	return kind;
+}
+
+/* Names that report --by step takes for steps before others. */
+static int triggers_see_name(struct triggers *t, const struct grt_event *e)
+{
+	const struct grt_ev_string *s = (const struct grt_ev_string *)e;
+	const struct grt_key key = {{e->ctx, e->pid, s->number}};
+	char name[sizeof(s->text) + 1];
+	struct step *step;
+	int ret;
+
+	if (!t->limit[TRIGGER_step].on || s->offset || s->part > sizeof(s->text))
+		return 0;
+	snprintf(name, sizeof(name), "%.*s", (int)s->part, s->text);
+	if (!strcasestr(name, "step") && !strcasestr(name, "iter"))
+		return 0;
+	ret = grt_keyed_get_or_replace(&t->steps, &key, NULL, (void **)&step);
+	if (ret)
+		return ret;
+	step->kind = triggers_kind_of(name);
+	snprintf(step->name, sizeof(step->name), "%.*s", (int)sizeof(step->name) - 1, name);
+	return 0;
+}
+
+static int triggers_see_range(struct triggers *t, const struct grt_event *e)
+{
+	const struct grt_ev_range *r = (const struct grt_ev_range *)e;
+	const struct grt_key name = {{e->ctx, e->pid, r->name}};
+	const struct step *step = t->limit[TRIGGER_step].on ? grt_keyed_find(&t->steps, &name) : NULL;
+	const struct grt_key key = {{step ? step->kind : 0, e->ctx, (uint64_t)e->pid << 32 | e->tid, 1}};
+	const char *what[] = {step ? step->name : "", "its thread"};
+	struct client *c;
+	int ret;
+
+	if (!step || r->end < r->begin)
+		return 0;
+	ret = grt_keyed_get_or_replace(&t->clients, &key, NULL, (void **)&c);
+	if (!ret)
+		triggers_see_took(t, TRIGGER_step, e, c, r->end - r->begin, what);
+	return ret;
 }
 
 static void triggers_see_xid(struct triggers *t, const struct grt_event *e)
@@ -273,6 +342,10 @@ int triggers_see_event(struct triggers *t, const struct grt_event *e)
 		return 0;
 	case GRT_EV_VBLANK_DELIVERED:
 		return triggers_see_frame(t, e);
+	case GRT_EV_STRING:
+		return triggers_see_name(t, e);
+	case GRT_EV_RANGE:
+		return triggers_see_range(t, e);
 	case GRT_EV_XID:
 		triggers_see_xid(t, e);
 		return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What makes a black box write what it keeps: a row of triggers.def each. Events are looked at as their
- * packets come. Memory: 65,536 jobs in flight, 1,024 clients with frames; of more, the oldest are forgotten
- * and counted.
+ * packets come. Memory: 65,536 jobs in flight, 1,024 clients with frames or threads with steps, 1,024 names
+ * of steps; of more, the oldest are forgotten and counted.
  */
 #ifndef GRTRACE_TRIGGERS_H
 #define GRTRACE_TRIGGERS_H
@@ -49,7 +49,8 @@ struct trigger_limit {
 /**
  * struct triggers - set up by triggers_init(), to be given to triggers_free()
  * @jobs: in flight, and those whose end came first
- * @clients: with frames
+ * @clients: with frames, or with steps
+ * @steps: names of ranges that are steps
  * @found: an event was one; it waits for triggers_take()
  * @forgotten: jobs that gave way; @doubted: times that all were forgotten, since events were lost
  * @dumps: devices' dumps that have been seen
@@ -59,6 +60,7 @@ struct triggers {
 	struct trigger_limit limit[TRIGGERS];
 	struct grt_keyed jobs;
 	struct grt_keyed clients;
+	struct grt_keyed steps;
 	struct grt_keyed dumps;
 	bool found;
 	struct incident incident;

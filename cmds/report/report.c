@@ -205,8 +205,8 @@ static bool report_wants(struct grt_analyses *a, const struct grt_job *job)
 
 static int report_begin_analyses(struct report *r)
 {
-	r->a.wants = report_wants;
 	r->a.pass.filter = grt_filter_any(&opt.filter.f) ? &opt.filter.f : NULL;
+	r->a.wants = r->a.pass.filter ? report_wants : NULL;
 	if (grt_analyses_join(&r->a))
 		return -ENOMEM;
 	r->a.pass.notes = &r->notes;
@@ -310,7 +310,8 @@ static int no_view(const char *word)
 /* A page has room for these beside the summary. */
 static void report_want_more(struct report *r)
 {
-	static const char *const more[] = {"thread", "frame", "step", "rank", "wait", "path"};
+	static const char *const more[] = {"thread", "frame", "step",  "rank",
+					   "wait",   "path",  "stall", "source"};
 	const struct grt_part *part;
 
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)

@@ -16,6 +16,7 @@
 #include "trace/names.h"
 #include "trace/packet.h"
 #include "cmds/cmd.h"
+#include "incident_calls.h"
 #include "report_incident.h"
 
 #define JOBS_MAX 65536U
@@ -63,6 +64,7 @@ struct dep {
  * struct incident_report - what is known
  * @at, @pid, @tid, @ctx, @seqno, @ring: as the recorder said
  * @step: when the job did what steps[] says, 0: not seen
+ * @calls: of CUDA
  * @stack: the user's and the kernel's; @frames: of these alone
  */
 struct incident_report {
@@ -73,6 +75,7 @@ struct incident_report {
 	uint64_t step[STEPS];
 	int status;
 	struct grt_names names;
+	struct incident_calls calls;
 	struct grt_keyed jobs;
 	struct grt_keyed processes;
 	struct dep dep[DEPS_MAX];
@@ -157,8 +160,11 @@ static void incident_see_own(struct incident_report *r, const struct grt_event *
 static int incident_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct incident_report *r = (struct incident_report *)c;
+	int ret = incident_calls_event(&r->calls, e);
 
 	(void)cpu;
+	if (ret)
+		return ret;
 	if (e->type == GRT_EV_NAME)
 		return grt_names_add(&r->names, (const struct grt_ev_name *)e);
 	if (incident_is_job(r, e))
@@ -349,6 +355,26 @@ static void incident_print_dump(const char *path, const struct grt_session *s)
 	printf(", %lld bytes\n", (long long)st.st_size);
 }
 
+/* What the threads of the process did in the kernel; they have named themselves. */
+static void incident_print_threads(const char *path)
+{
+	char file[4200], line[512];
+	FILE *f;
+
+	snprintf(file, sizeof(file), "%.4000s.threads", path);
+	f = fopen(file, "re");
+	if (f)
+		puts("\nits threads then, and their stacks in the kernel");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		fputs("  ", stdout);
+		cmd_put_text(stdout, line);
+		putchar('\n');
+	}
+	if (f)
+		fclose(f);
+}
+
 /* ------------------------------------------------------------------- flow */
 
 static uint64_t incident_value(const char *text, const char *key)
@@ -367,6 +393,7 @@ static int incident_read(struct incident_report *r, struct grt_session *s, struc
 	int ret;
 
 	r->at = incident_value(of, "time");
+	r->calls.at = r->at;
 	r->pid = (uint32_t)incident_value(of, "pid");
 	r->tid = (uint32_t)incident_value(of, "tid");
 	r->ctx = incident_value(of, "ctx");
@@ -384,6 +411,7 @@ static int incident_read(struct incident_report *r, struct grt_session *s, struc
 static void incident_free(struct incident_report *r)
 {
 	grt_names_free(&r->names);
+	incident_calls_free(&r->calls);
 	grt_keyed_free(&r->jobs);
 	grt_keyed_free(&r->processes);
 	grt_frames_free(&r->frames);
@@ -394,8 +422,9 @@ static int incident_print(struct incident_report *r, const char *path, struct gr
 	incident_print_head(r, s);
 	incident_print_job(r);
 	incident_print_stacks(r);
+	incident_print_threads(path);
 	incident_print_dump(path, s);
-	if (incident_print_processes(r))
+	if (incident_calls_print(&r->calls, &r->names, r->pid) || incident_print_processes(r))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the report");
 	return cmd_close_stdout();
 }
@@ -409,6 +438,7 @@ int report_incident(const char *path)
 
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
+	incident_calls_init(&r.calls);
 	grt_keyed_init(&r.jobs, sizeof(struct open_job), JOBS_MAX);
 	grt_keyed_init(&r.processes, sizeof(struct process), PROCESSES_MAX);
 	if (!grt_session_env(s, "incident")) {

@@ -29,6 +29,9 @@ static const struct cmd_opt options[] = {
 	{"ftrace", 0, OPT_STR, "FILE", &opt.ftrace, "report: text of ftrace or trace-cmd report"},
 	{"clock-offset", 0, OPT_STR, "NS|auto", &opt.offset,
 	 "report: added to the log's stamps; auto estimates it (default for two files)"},
+	{"from", 0, OPT_TIME, "T", &opt.from,
+	 "report: only from here: seconds, +T after the start, -T before the end"},
+	{"to", 0, OPT_TIME, "T", &opt.to, "report: only up to here"},
 	{"debugfs", 0, OPT_STR, "DIR", &opt.debugfs,
 	 "report: where kfd_mqds.before and the like are (default: DIR of -i)"},
 	{"folded", 0, OPT_STR, "FILE", &opt.folded,
@@ -66,9 +69,10 @@ static int usage_of_record(int argc)
 		return cmd_usage_error("record: which program? grtrace rocm record -- PROG [ARGS]");
 	if (opt.level < 1 || opt.level > LEVEL_MAX)
 		return cmd_usage_error("record: --level: not a number from 1 to 5");
-	if (opt.input || opt.amd_log || opt.ftrace || opt.offset || opt.timeline || opt.debugfs || opt.folded)
+	if (opt.input || opt.amd_log || opt.ftrace || opt.offset || opt.timeline || opt.debugfs ||
+	    opt.folded || opt.from.set || opt.to.set)
 		return cmd_usage_error(
-			"record: -i, --amd-log, --ftrace, --clock-offset, --debugfs, --folded and --timeline are for report");
+			"record: -i, --amd-log, --ftrace, --clock-offset, --from, --to, --debugfs, --folded and --timeline are for report");
 	return EXIT_DONE;
 }
 

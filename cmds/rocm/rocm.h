@@ -25,6 +25,8 @@ struct rocm_options {
 	const char *offset;
 	const char *debugfs;
 	const char *folded;
+	struct opt_time from;
+	struct opt_time to;
 	uint64_t level;
 	uint64_t buffer;
 	bool capture_stderr;

@@ -572,14 +572,17 @@ static int report(struct rocm_run *run)
 {
 	const struct grt_merge_sink sink = {.event = rocm_report_on_event, .arg = run};
 	struct grt_err err = {.what = ""};
+	uint64_t from = 0, to = UINT64_MAX;
 	int ret, status = rocm_report_add_inputs(run);
 
 	if (status == EXIT_DONE)
 		status = rocm_report_set_offset(run);
+	if (status == EXIT_DONE)
+		status = reading_merge_span(run->merge, &run->opt->from, &run->opt->to, &from, &to);
 	if (status != EXIT_DONE)
 		return status;
 	terminal_page();
-	ret = grt_merge_run(run->merge, &sink, 0, UINT64_MAX, &err);
+	ret = grt_merge_run(run->merge, &sink, from, to, &err);
 	if (ret)
 		return err.what[0] ? cmd_error(EXIT_FAILED, &err)
 				   : cmd_fail(EXIT_FAILED, strerror(-ret), NULL, "cannot go on");

@@ -54,6 +54,7 @@ enum grt_trait {
 	GRT_TRAIT_LATE = 2,	/* written when it was over, and of the GPU's work long after */
 	GRT_TRAIT_COUNTED = 4,	/* the programs that make these events count them, too */
 	GRT_TRAIT_OF_IMAGE = 8, /* its ctx is the number of a process image and not a job's */
+	GRT_TRAIT_LASTING = 16, /* what it did lasts: what holds at a time depends on those before */
 };
 
 /** enum grt_engine - the engine numbers of engines.def */

@@ -88,8 +88,9 @@ struct grt_session;
  * @event: every event, before its own callback
  * @unknown: a type that this version does not know; skipped by its size
  * @beyond: an event outside of the time that grt_session_run() was requested, which
- *	defines what those inside refer to: FRAME, LOG_TEXT and the class image. It
- *	reaches no other callback; NAME comes to its own, whenever it is from
+ *	defines what those inside refer to: FRAME, LOG_TEXT and the class image; and
+ *	ALLOC, whose memory is held until it is freed. It reaches no other callback; NAME comes to its own,
+ *whenever it is from
  * @late: the same for the class launch: such an event is written when what it reports
  *	is over, which may be inside all the same. What those that come to @launch report
  *	of may be outside

@@ -19,4 +19,15 @@ static inline const char *grt_bus_text(char text[GRT_BUS_MAX], uint32_t bus)
 	return text;
 }
 
+/** grt_bus_number - of a text in whichever case; UINT32_MAX: it is no place */
+static inline uint32_t grt_bus_number(const char *text)
+{
+	unsigned int domain, bus, device, function;
+
+	if (sscanf(text, "%8x:%2x:%2x.%1u", &domain, &bus, &device, &function) != 4 || domain > 0xffff ||
+	    device > 31 || function > 7)
+		return UINT32_MAX;
+	return domain << 16 | bus << 8 | device << 3 | function;
+}
+
 #endif /* GRT_BASE_BUS_H */

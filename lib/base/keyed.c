@@ -64,7 +64,7 @@ static inline void *keyed_find(const struct grt_keyed *k, const struct grt_key *
 
 void *grt_keyed_find(const struct grt_keyed *k, const struct grt_key *key)
 {
-	return keyed_find(k, key, keyed_tag_of(k, key));
+	return k->used ? keyed_find(k, key, keyed_tag_of(k, key)) : NULL;
 }
 
 static int keyed_make_room(struct grt_keyed *k)

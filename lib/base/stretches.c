@@ -28,7 +28,7 @@ int grt_stretches_close(struct grt_stretches *s, uint32_t n,
 	if (!i)
 		return ret;
 	s->used -= i;
-	memmove(s->kept, s->kept + i, s->used * sizeof(*s->kept));
+	s->kept += i;
 	return ret;
 }
 
@@ -56,12 +56,29 @@ static void melt(const struct grt_stretches *s, struct grt_stretch *st, const st
 		st->last = new->last;
 }
 
+/* Room for one more behind those that are kept; they move to the front where as much room is free there. */
+static int stretches_make_room(struct grt_stretches *s)
+{
+	uint32_t closed = (uint32_t)(s->kept - s->all);
+
+	if (closed + s->used < s->room)
+		return 0;
+	if (closed > s->used) {
+		memcpy(s->all, s->kept, s->used * sizeof(*s->all));
+		closed = 0;
+	} else if (grt_grow(&s->all, &s->room, closed + s->used + 1, 8)) {
+		return -ENOMEM;
+	}
+	s->kept = s->all + closed;
+	return 0;
+}
+
 int grt_stretches_add(struct grt_stretches *s, const struct grt_stretch *new)
 {
 	uint32_t i = stretches_ending(s->kept, s->used, new->from);
 	uint32_t end = stretches_behind(s->kept, s->used, i, new->to);
 
-	if (end == i && grt_grow(&s->kept, &s->room, s->used + 1, 8))
+	if (end == i && stretches_make_room(s))
 		return -ENOMEM;
 	if (end > i)
 		melt(s, &s->kept[i], new);
@@ -75,6 +92,6 @@ int grt_stretches_add(struct grt_stretches *s, const struct grt_stretch *new)
 
 void grt_stretches_free(struct grt_stretches *s)
 {
-	free(s->kept);
+	free(s->all);
 	*s = (struct grt_stretches){0};
 }

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Stretches kept, 104 bytes each. */
+/* Stretches kept, 104 bytes each; there is room for twice as many. */
 #define GRT_STRETCHES_MAX 512U
 
 /**
@@ -45,7 +45,8 @@ struct grt_stretch {
 
 /**
  * struct grt_stretches - all zero is empty; to be given to grt_stretches_free()
- * @kept: disjoint, not touching, ascending
+ * @all: room for @room
+ * @kept: of these, disjoint, not touching, ascending; those before them were closed
  * @pairs: @first and @last of a stretch are the two jobs of what began it;
  *	otherwise @first is the job that began it, @last the one that ended it
  * @closed: some were closed
@@ -53,6 +54,7 @@ struct grt_stretch {
  * @last: its @last
  */
 struct grt_stretches {
+	struct grt_stretch *all;
 	struct grt_stretch *kept;
 	uint32_t used;
 	uint32_t room;

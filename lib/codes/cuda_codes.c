@@ -35,6 +35,14 @@ static const struct grt_cuda_call *present_call(uint32_t number)
 static const char *const copies[] = {"?",    "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
 				     "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
 
+static const char *const memories[] = {NULL,	"Pageable", "Pinned",	     "Device",
+				       "Array", "Managed",  "Device Static", "Managed Static"};
+
+const char *grt_cuda_memory_name(uint32_t kind)
+{
+	return kind < sizeof(memories) / sizeof(memories[0]) ? memories[kind] : NULL;
+}
+
 const struct grt_cuda_call *grt_cuda_call(uint32_t call)
 {
 	uint32_t number = call & ~GRT_CUDA_DRIVER, at = number + (call & GRT_CUDA_DRIVER ? NUMBERS : 0);

@@ -16,6 +16,12 @@ enum grt_cuda_sync {
 	GRT_CUDA_SYNC_CONTEXT,
 };
 
+/* grt_ev_gpu_copy.from_memory, to_memory: CUpti_ActivityMemoryKind. */
+#define GRT_CUDA_PAGEABLE 1U
+
+/** grt_cuda_memory_name - of a kind of memory ("Pageable"), NULL where the number has none */
+const char *grt_cuda_memory_name(uint32_t kind);
+
 /** grt_cuda_sync - what a call waits for, or makes a stream wait for (ORDER); NULL is taken */
 enum grt_cuda_sync grt_cuda_sync(const struct grt_cuda_call *call);
 

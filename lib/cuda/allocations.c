@@ -1,33 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * report --by allocation: memory that CUDA programs have allocated, by stack: what is live at the end, which
- * is what leaks, and what was live when most of its device's memory was. Sizes are those that the program
- * asked for; freed memory is that of the allocation with its address.
+ * report --by allocation, and flame --weight live and peak: memory that CUDA programs have allocated, by
+ * stack: what is live at the end, which is what leaks, and what was live when most of its device's memory
+ * was. Sizes are those that the program asked for.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "base/keyed.h"
+#include "device_memory.h"
+#include "stack/flame_shapes.h"
 #include "stack/image_frames.h"
 #include "stack/images.h"
+#include "stack/process_names.h"
 #include "table/analysis.h"
 #include "table/cells.h"
 #include "table/table.h"
 
 #define SITES_MAX 65536U
-#define LIVE_MAX (1U << 22)
-#define DEVICES_MAX 16384U
 /* Changes, of which the peak is made. */
 #define CHANGES_MAX (1U << 22)
-#define HOST UINT32_MAX
 
-enum { ANY, DEVICE, POOL, PHYSICAL, MANAGED, PINNED, REGISTERED, KINDS };
-
-static const char *const kind_names[KINDS] = {"?",	 "device", "pool",	"physical",
-					      "managed", "pinned", "registered"};
+enum { PART_TABLE, PART_LIVE, PART_PEAK };
 
 /** struct site - allocations of a stack, of a kind, on a device; @at_peak: live when the device had most */
 struct site {
@@ -35,6 +33,7 @@ struct site {
 	uint32_t pid;
 	uint32_t node;
 	uint16_t kind;
+	uint32_t place; /* number of the device, or GRT_DEVICE_MEMORY_HOST */
 	const struct grt_device *device;
 	char pid_text[24];
 	const char *process;
@@ -48,156 +47,131 @@ struct site {
 	uint64_t at_peak;
 };
 
-/** struct memory - of a device, or of the host: its bytes, and the change after which they were the most */
-struct memory {
-	uint64_t live;
-	uint64_t peak;
-	uint32_t peak_at;
-};
-
-struct block {
-	struct site *site;
-	struct memory *memory;
-	uint64_t bytes;
+/** struct peak - the most bytes of a device, or of the host, and the change after which they were it */
+struct peak {
+	uint64_t most;
+	uint32_t at;
 };
 
 struct change {
-	struct site *site;
-	struct memory *memory;
+	uint32_t site;
+	uint32_t place;
 	int64_t bytes;
 };
 
 struct allocations {
+	unsigned int parts;
 	struct grt_images images;
 	struct grt_image_frames *frames;
-	struct grt_keyed sites;
-	struct grt_keyed live;
-	struct grt_keyed memories;
+	struct grt_device_memory memory;
+	struct grt_keyed sites; /* numbers, plus 1 */
+	struct site *site;
+	uint32_t used, site_room;
+	struct peak *peak; /* by place, plus 1; the host is the first */
+	uint32_t peaks;
 	struct change *change;
 	uint32_t changes, room;
 	struct site **list;
+	uint64_t from, to;
 	uint64_t over;
-	uint64_t unknown;
 };
 
 static int allocations_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	struct allocations *a = *state;
 
+	a->parts = parts;
+	a->to = UINT64_MAX;
+	if (pass->tree) {
+		a->from = pass->first;
+		a->to = pass->last;
+	}
 	grt_images_init(&a->images);
-	grt_keyed_init(&a->sites, sizeof(struct site), SITES_MAX);
-	grt_keyed_init(&a->live, sizeof(struct block), LIVE_MAX);
-	grt_keyed_init(&a->memories, sizeof(struct memory), DEVICES_MAX);
+	grt_device_memory_init(&a->memory);
+	grt_keyed_init(&a->sites, sizeof(uint32_t), SITES_MAX);
 	return grt_image_frames_new(&a->frames);
 }
 
-static int allocations_change(struct allocations *a, struct site *s, struct memory *m, int64_t bytes)
+static void allocations_within(void *state, uint64_t from, uint64_t to)
 {
-	s->live += (uint64_t)bytes;
-	m->live += (uint64_t)bytes;
+	struct allocations *a = state;
+
+	a->from = from;
+	a->to = to;
+}
+
+/* @inside: the time is looked at: what was allocated before it is live in it, and the peak is one of it. */
+static int allocations_change(struct allocations *a, const struct grt_memory_change *c, bool inside)
+{
+	struct site *s = &a->site[c->owner];
+	uint32_t place = c->device + 1U;
+
+	s->live += (uint64_t)c->bytes;
+	s->frees += c->freed;
+	s->live_allocations += c->freed ? -1ULL : 1;
+	s->allocations += !c->freed;
+	s->bytes += c->freed ? 0 : (uint64_t)c->bytes;
 	if (a->changes == CHANGES_MAX)
 		return 0;
-	if (grt_grow(&a->change, &a->room, a->changes + 1, 256))
+	if (grt_grow(&a->change, &a->room, a->changes + 1, 256) ||
+	    grt_grow_zeroed(&a->peak, &a->peaks, place + 1, 4))
 		return -ENOMEM;
-	a->change[a->changes++] = (struct change){s, m, bytes};
-	if (m->live > m->peak) {
-		m->peak = m->live;
-		m->peak_at = a->changes;
-	}
+	a->change[a->changes++] = (struct change){c->owner, c->device, c->bytes};
+	if (!inside ? c->live != a->peak[place].most : c->live > a->peak[place].most)
+		a->peak[place] = (struct peak){c->live, a->changes};
 	return 0;
 }
 
-/* Handles, memory of the host and addresses of devices are numbers of their own. */
-static struct grt_key allocations_key(const struct grt_image *i, const struct grt_ev_alloc *e)
-{
-	return (struct grt_key){
-		{i->number, e->kind == PHYSICAL || e->kind >= PINNED ? e->kind : 0, e->address}};
-}
-
-static int allocations_free_block(struct allocations *a, struct block *b)
-{
-	int ret = allocations_change(a, b->site, b->memory, -(int64_t)b->bytes);
-
-	b->site->frees++;
-	b->site->live_allocations--;
-	grt_keyed_remove(&a->live, b);
-	return ret;
-}
-
+/* Return: 0 or -ENOMEM; UINT32_MAX: there is no room */
 static int allocations_site(struct allocations *a, const struct grt_image *i, const struct grt_ev_alloc *e,
-			    struct site **out, struct memory **memory)
+			    uint32_t place, uint32_t *out)
 {
-	const struct grt_device *d = NULL;
-	struct grt_key key;
+	const struct grt_key key = {{i->number, e->node, e->kind, place}};
+	uint32_t *number;
 	void *found;
-	int ret;
+	int ret = grt_keyed_get_or_count(&a->sites, &key, &a->over, &found);
 
-	if (e->kind < PINNED && e->gpu != UINT32_MAX) {
-		d = grt_devices_of(&a->images.devices, i->number, e->gpu);
-		if (!d)
-			return -ENOMEM;
-	}
-	key = (struct grt_key){{i->number, e->node, e->kind, d ? d->number : HOST}};
-	ret = grt_keyed_get_or_count(&a->sites, &key, &a->over, &found);
-	*out = found;
+	*out = UINT32_MAX;
 	if (ret || !found)
 		return ret;
-	(*out)->image = i->number;
-	(*out)->pid = i->pid;
-	(*out)->node = e->node;
-	(*out)->kind = e->kind < KINDS ? e->kind : ANY;
-	(*out)->device = d;
-	key = (struct grt_key){{d ? d->number : HOST}};
-	ret = grt_keyed_get_or_count(&a->memories, &key, &a->over, &found);
-	*memory = found;
-	if (!found)
-		*out = NULL;
-	return ret;
-}
-
-static int allocations_add(struct allocations *a, const struct grt_image *i, const struct grt_ev_alloc *e)
-{
-	struct grt_key key = allocations_key(i, e);
-	struct block *b = grt_keyed_find(&a->live, &key);
-	struct memory *m;
-	struct site *s;
-	void *found;
-	int ret = b ? allocations_free_block(a, b) : 0;
-
-	ret = ret ?: allocations_site(a, i, e, &s, &m);
-	if (ret || !s)
-		return ret;
-	ret = grt_keyed_get_or_count(&a->live, &key, &a->over, &found);
-	b = found;
-	if (!b)
-		return ret;
-	/* sums of a broken trace do not wrap */
-	*b = (struct block){s, m, e->bytes < 1ULL << 48 ? e->bytes : 0};
-	s->allocations++;
-	s->live_allocations++;
-	s->bytes += b->bytes;
-	return allocations_change(a, s, m, (int64_t)b->bytes);
+	number = found;
+	if (!*number) {
+		if (grt_grow(&a->site, &a->site_room, a->used + 1, 64))
+			return -ENOMEM;
+		a->site[a->used] = (struct site){.image = i->number,
+						 .pid = i->pid,
+						 .node = e->node,
+						 .kind = e->kind < GRT_MEMORY_KINDS ? e->kind : 0,
+						 .place = place};
+		*number = ++a->used;
+	}
+	*out = *number - 1;
+	return 0;
 }
 
 static int allocations_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	const struct grt_ev_alloc *x = (const void *)e;
+	struct grt_memory_change change[2];
 	struct allocations *a = state;
+	uint32_t place = 0, site = 0;
 	struct grt_image *i;
-	struct grt_key key;
-	struct block *b;
+	int ret, n;
 
 	if (e->type != GRT_EV_ALLOC)
 		return grt_images_event(&a->images, e);
+	if (e->time > a->to)
+		return 0;
 	i = grt_images_of(&a->images, e);
-	if (!i)
-		return -ENOMEM;
-	if (x->what == 1)
-		return allocations_add(a, i, x);
-	key = allocations_key(i, x);
-	b = grt_keyed_find(&a->live, &key);
-	a->unknown += !b;
-	return b ? allocations_free_block(a, b) : 0;
+	ret = i ? grt_device_memory_place(&a->images, i, x, &place) : -ENOMEM;
+	if (!ret && x->what == 1)
+		ret = allocations_site(a, i, x, place, &site);
+	if (ret || site == UINT32_MAX)
+		return ret;
+	n = grt_device_memory_event(&a->memory, i, x, place, site, change);
+	for (int k = 0; k < n && !ret; k++)
+		ret = allocations_change(a, &change[k], e->time >= a->from);
+	return n < 0 ? n : ret;
 }
 
 /* ------------------------------------------------------------------- rows */
@@ -210,7 +184,7 @@ static int allocations_compare(const void *a, const void *b)
 		return x->at_peak > y->at_peak ? -1 : 1;
 	if (x->live != y->live)
 		return x->live > y->live ? -1 : 1;
-	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
+	return x < y ? -1 : 1;
 }
 
 static int allocations_name(struct allocations *a, struct site *s)
@@ -218,29 +192,131 @@ static int allocations_name(struct allocations *a, struct site *s)
 	const struct grt_image *i = a->images.image[s->image];
 
 	s->process = grt_image_process_name(i, s->pid_text);
-	if (!s->node)
+	if (!s->node || s->stack)
 		return 0;
 	return grt_image_frames_brief(a->frames, i, s->node, &s->stack)
 		       ?: grt_image_frames_folded(a->frames, i, s->node, true, GRT_IMAGE_FRAMES_FOLDED_MAX,
 						  &s->frames);
 }
 
+static int allocations_list(struct allocations *a)
+{
+	int ret = 0;
+
+	free(a->list);
+	a->list = calloc(a->used + 1U, sizeof(*a->list));
+	if (!a->list)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < a->used && !ret; i++) {
+		a->list[i] = &a->site[i];
+		ret = a->parts & 1U << PART_TABLE ? allocations_name(a, &a->site[i]) : 0;
+	}
+	qsort(a->list, a->used, sizeof(*a->list), allocations_compare);
+	return ret;
+}
+
+static int allocations_tree(struct allocations *a, struct grt_pass *pass);
+
 static int allocations_finish(void *state, struct grt_pass *pass)
 {
 	struct allocations *a = state;
-	int ret = 0;
+	const struct change *c;
 
-	for (uint32_t i = 0; i < a->changes; i++)
-		if (i < a->change[i].memory->peak_at)
-			a->change[i].site->at_peak += (uint64_t)a->change[i].bytes;
-	for (struct site *s = grt_keyed_oldest(&a->sites); s && !ret; s = grt_keyed_next(&a->sites, s))
-		ret = allocations_name(a, s);
-	return ret ?: grt_keyed_list(&a->sites, allocations_compare, (void ***)&a->list);
+	for (uint32_t i = 0; i < a->used; i++) {
+		a->site[i].at_peak = 0;
+		a->site[i].device = a->site[i].place == GRT_DEVICE_MEMORY_HOST
+					    ? NULL
+					    : a->images.devices.device[a->site[i].place];
+	}
+	for (uint32_t i = 0; i < a->changes; i++) {
+		c = &a->change[i];
+		if (i < a->peak[c->place + 1U].at)
+			a->site[c->site].at_peak += (uint64_t)c->bytes;
+	}
+	return allocations_list(a) ?: pass->tree ? allocations_tree(a, pass) : 0;
 }
+
+/* ---------------------------------------------------------- flame graphs */
+
+/* What a stack ends in: "[GPU0_Memory pool]", "[Host_Memory pinned]". */
+static int allocations_put_leaf(const struct allocations *a, const struct site *s, struct grt_stacks *tree,
+				uint32_t *node)
+{
+	char label[GRT_DEVICE_LABEL], gpu[GRT_FLAME_GPU] = "Host", text[96];
+	int n;
+
+	if (s->device) {
+		grt_device_label(&a->images.devices, s->device, label);
+		if (label[3] == '-')
+			snprintf(gpu, sizeof(gpu), "%s", label);
+		else
+			grt_flame_gpu(gpu, s->device->gpu);
+	}
+	n = snprintf(text, sizeof(text), "[%s_Memory %s]", gpu, grt_memory_kind_name(s->kind));
+	return grt_stacks_frame(tree, *node, text, (size_t)n, node);
+}
+
+static int allocations_put_base(const struct allocations *a, const struct grt_process_names *processes,
+				const struct site *s, struct grt_pass *pass, uint32_t *node)
+{
+	char label[GRT_DEVICE_LABEL], room[320];
+	struct grt_flame_op op = {.device = GRT_FLAME_NO_DEVICE};
+	int ret =
+		grt_process_names_text(processes, s->process, strlen(s->process), s->pid, room, &op.process);
+
+	if (ret < 0)
+		return ret;
+	op.process_len = (size_t)ret;
+	if (s->device) {
+		op.device = s->device->gpu;
+		op.gpu = grt_device_label(&a->images.devices, s->device, label)[3] == '-' ? label : NULL;
+	}
+	ret = grt_flame_base(pass->tree, pass->shape, &op, node);
+	if (!ret && pass->shape->by != GRT_FLAME_BY_PROCESS)
+		ret = grt_stacks_frame(pass->tree, *node, op.process, op.process_len, node);
+	return ret;
+}
+
+static int allocations_put_site(struct allocations *a, const struct grt_process_names *processes,
+				const struct site *s, struct grt_pass *pass)
+{
+	uint64_t bytes = a->parts & 1U << PART_PEAK ? s->at_peak : s->live;
+	uint32_t node;
+	int ret;
+
+	if (!bytes)
+		return 0;
+	ret = allocations_put_base(a, processes, s, pass, &node);
+	if (!ret && s->node)
+		ret = grt_image_frames_put(a->frames, a->images.image[s->image], s->node, pass->shape->places,
+					   pass->tree, &node);
+	if (!ret)
+		ret = allocations_put_leaf(a, s, pass->tree, &node);
+	return ret ?: grt_stacks_add(pass->tree, node, pass->side, bytes);
+}
+
+static int allocations_tree(struct allocations *a, struct grt_pass *pass)
+{
+	struct grt_process_names processes;
+	int ret = grt_process_names_init(&processes, pass->shape->compared);
+
+	for (uint32_t i = 0; i < a->used && !ret; i++) {
+		struct site *s = &a->site[i];
+
+		s->process = grt_image_process_name(a->images.image[s->image], s->pid_text);
+		ret = grt_process_names_see(&processes, s->process, strlen(s->process), s->pid);
+	}
+	for (uint32_t i = 0; i < a->used && !ret; i++)
+		ret = allocations_put_site(a, &processes, &a->site[i], pass);
+	grt_process_names_free(&processes);
+	return ret;
+}
+
+/* ------------------------------------------------------------------ table */
 
 static void allocations_get_kind(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	cell->text = kind_names[((const struct site *)row)->kind];
+	cell->text = grt_memory_kind_name(((const struct site *)row)->kind);
 }
 
 static void allocations_get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -288,15 +364,12 @@ static const struct grt_table allocation_table = {"allocations", "memory of CUDA
 static int allocations_write(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct allocations *a = state;
-	uint64_t shown = grt_pass_shown(pass, part, a->sites.used);
+	uint64_t shown = grt_pass_shown(pass, part, a->used);
 	const void **row = (const void **)a->list;
 
-	if (!a->sites.used)
-		grt_note(pass->notes,
-			 "the trace has no allocations of CUDA programs: grtrace record -e cuda -- PROG");
-	grt_rows_sort(row, a->sites.used, grt_pass_sort(pass, part, NULL), NULL, NULL);
-	if (shown < a->sites.used)
-		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", a->sites.used - shown);
+	grt_rows_sort(row, a->used, grt_pass_sort(pass, part, NULL), NULL, NULL);
+	if (shown < a->used)
+		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", a->used - shown);
 	return grt_writer_list(pass->writer, part->table, NULL, row, shown);
 }
 
@@ -304,19 +377,22 @@ static void allocations_notes(void *state, struct grt_pass *pass)
 {
 	const struct allocations *a = state;
 
-	if (a->unknown)
+	if (!a->used)
+		grt_note(pass->notes,
+			 "the trace has no allocations of CUDA programs: grtrace record -e cuda -- PROG");
+	if (a->memory.unknown)
 		grt_note(pass->notes, "%" PRIu64 " frees are of memory whose allocation is not in the trace",
-			 a->unknown);
-	if (a->over)
-		grt_note(pass->notes, "%" PRIu64 " allocations are not in the table: there were too many",
-			 a->over);
+			 a->memory.unknown);
+	if (a->over + a->memory.over)
+		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",
+			 a->over + a->memory.over);
 	if (a->changes == CHANGES_MAX)
 		grt_note(pass->notes, "the peak is that of the first %u allocations and frees", CHANGES_MAX);
 }
 
 static bool allocations_any(const void *state)
 {
-	return ((const struct allocations *)state)->sites.used;
+	return ((const struct allocations *)state)->used;
 }
 
 static void allocations_free(void *state)
@@ -325,13 +401,14 @@ static void allocations_free(void *state)
 
 	if (!a)
 		return;
-	for (struct site *s = grt_keyed_oldest(&a->sites); s; s = grt_keyed_next(&a->sites, s)) {
-		free(s->stack);
-		free(s->frames);
+	for (uint32_t i = 0; i < a->used; i++) {
+		free(a->site[i].stack);
+		free(a->site[i].frames);
 	}
+	free(a->site);
+	free(a->peak);
 	grt_keyed_free(&a->sites);
-	grt_keyed_free(&a->live);
-	grt_keyed_free(&a->memories);
+	grt_device_memory_free(&a->memory);
 	grt_images_free(&a->images);
 	grt_image_frames_free(a->frames);
 	free(a->change);
@@ -342,6 +419,9 @@ static const struct grt_part allocation_parts[] = {
 	{"allocation", "memory of CUDA programs by stack: at the peak, and live at the end",
 	 GRT_PART_BY | GRT_PART_NO_JOBS, 0, &allocation_table, .any = allocations_any,
 	 .write = allocations_write},
+	/* words of flame_shapes.def */
+	{"live", .where = GRT_PART_FLAME},
+	{"peak", .where = GRT_PART_FLAME},
 	{.name = NULL},
 };
 
@@ -352,6 +432,7 @@ const struct grt_analysis grt_analysis_allocations = {
 	.parts = allocation_parts,
 	.size = sizeof(struct allocations),
 	.begin = allocations_begin,
+	.within = allocations_within,
 	.event = allocations_event,
 	.finish = allocations_finish,
 	.notes = allocations_notes,

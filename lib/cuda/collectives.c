@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Streams that communicate are lanes. A lane and those of other ranks that go with it
- * become a communicator; where a recording begins late on some rank, they are shifted
- * against each other by a few kernels.
+ * What NCCL has numbered comes first. Streams that communicate otherwise are lanes. A lane
+ * and those of other ranks that go with it become a communicator; where a recording
+ * begins late on some rank, they are shifted against each other by a few kernels.
  */
 #include "collectives.h"
 
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "collective_ops.h"
 
 /* Lanes of a recording, and kernels by which two of them may be shifted. */
 #define LANES_MAX 512U
@@ -42,6 +43,7 @@ struct grt_collectives {
 	struct grt_collective_rank *rank;
 	struct lane *lane;
 	uint32_t lanes, lane_room;
+	struct grt_ops ops;
 	struct grt_collective *list;
 	uint32_t n, room;
 	uint32_t communicators;
@@ -75,6 +77,14 @@ static struct lane *collectives_lane(struct grt_collectives *c, uint32_t rank, u
 	return l;
 }
 
+/* Whether NCCL has told which collective, of several ranks, the kernel is. */
+static bool is_numbered(const struct grt_step_process *p, const struct grt_step_work *w)
+{
+	uint32_t first, n = grt_nccl_log_find(&p->nccl, w->key, w->replayed, &first);
+
+	return n && !p->nccl.op[first].captured && p->nccl.op[first].kind != 2;
+}
+
 static int find_lanes(struct grt_collectives *c, uint32_t rank)
 {
 	const struct grt_step_process *p = process_of(c, rank);
@@ -87,6 +97,8 @@ static int find_lanes(struct grt_collectives *c, uint32_t rank)
 			continue;
 		c->rank[rank].kernels++;
 		c->rank[rank].alone++;
+		if (is_numbered(p, &p->work[i]))
+			continue;
 		l = collectives_lane(c, rank, first, &p->work[i]);
 		if (!l && c->lanes == LANES_MAX)
 			continue;
@@ -162,25 +174,34 @@ static int collectives_by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/** struct members - the lanes of a communicator; of one collective their starts, and which was @last */
+/**
+ * struct members - the lanes of a communicator; of one collective the ranks, their kernels and these one's
+ * starts, and which was @last
+ */
 struct members {
 	struct lane *lane[LANES_MAX];
+	uint32_t rank[LANES_MAX];
+	uint32_t work[LANES_MAX];
 	uint64_t start[LANES_MAX];
 	uint64_t sorted[LANES_MAX];
 	uint32_t n;
 	uint32_t last;
 };
 
-static uint32_t place_in(const struct members *m, uint32_t member, uint32_t at)
+/* The collective at @at of the first lane. */
+static void put_members(struct members *m, uint32_t at)
 {
-	return (uint32_t)((int64_t)at + m->lane[member]->shift);
+	for (uint32_t i = 0; i < m->n; i++) {
+		m->rank[i] = m->lane[i]->rank;
+		m->work[i] = m->lane[i]->work[(int64_t)at + m->lane[i]->shift];
+	}
 }
 
 /* The kernel's name as people know it. NULL: no memory */
-static const char *collective_name(struct grt_collectives *c, const struct lane *l, uint32_t at)
+static const char *collective_name(struct grt_collectives *c, uint32_t rank, uint32_t work)
 {
-	const struct grt_image *image = process_of(c, l->rank)->image;
-	uint32_t number = work_of(c, l, at)->name;
+	const struct grt_image *image = process_of(c, rank)->image;
+	uint32_t number = process_of(c, rank)->work[work].name;
 	const char *text, *end;
 	struct name *n;
 	size_t len;
@@ -198,35 +219,48 @@ static const char *collective_name(struct grt_collectives *c, const struct lane 
 	return n->text;
 }
 
-/* The last of the lanes to come, and the times of all. @at: in the first lane */
-static void find_last(struct grt_collectives *c, struct members *m, uint32_t at, struct grt_collective *k)
+/* The last of them to come, and the times of all. */
+static void find_last(struct grt_collectives *c, struct members *m, struct grt_collective *k)
 {
 	uint64_t earliest = UINT64_MAX;
 
 	for (uint32_t i = 0; i < m->n; i++) {
-		const struct grt_step_work *w = work_of(c, m->lane[i], place_in(m, i, at));
+		const struct grt_step_work *w = &process_of(c, m->rank[i])->work[m->work[i]];
 
 		m->start[i] = w->start;
-		c->rank[m->lane[i]->rank].alone--;
+		c->rank[m->rank[i]].alone--;
 		if (!i || w->start > k->begin) {
 			m->last = i;
 			k->begin = w->start;
 		}
 		if (w->start < earliest) {
 			earliest = w->start;
-			k->first = m->lane[i]->rank;
+			k->first = m->rank[i];
 		}
 		k->end = w->end > k->end ? w->end : k->end;
 	}
 	k->wait = k->begin - earliest;
 }
 
-static bool is_steady(const struct grt_collectives *c, const struct grt_collective *k)
+/* The rank's kernel before that on the same stream. */
+static uint32_t work_before(const struct grt_collectives *c, uint32_t rank, uint32_t at)
+{
+	const struct grt_step_work *all = process_of(c, rank)->work, *w = &all[at];
+
+	while (at-- && all[at].gpu == w->gpu)
+		if (all[at].class == GRT_STEP_COMMUNICATES && all[at].context == w->context &&
+		    all[at].stream == w->stream)
+			return at;
+	return UINT32_MAX;
+}
+
+/* @first: of its communicator */
+static bool is_steady(const struct grt_collectives *c, const struct grt_collective *k, bool first)
 {
 	const struct grt_step_rank *r = grt_steps_rank(c->steps, k->last);
 
 	if (!r->steps)
-		return k->number > 0;
+		return !first;
 	return k->step != UINT32_MAX && !grt_steps_starts(c->steps, grt_steps_step(c->steps, k->step));
 }
 
@@ -237,8 +271,8 @@ static void count_one(struct grt_collectives *c, const struct members *m, const 
 	if (!k->steady)
 		return;
 	for (uint32_t i = 0; i < m->n; i++) {
-		c->rank[m->lane[i]->rank].steady++;
-		c->rank[m->lane[i]->rank].waited += k->begin - m->start[i];
+		c->rank[m->rank[i]].steady++;
+		c->rank[m->rank[i]].waited += k->begin - m->start[i];
 	}
 	r->last += k->late > 0;
 	r->late += k->late;
@@ -248,22 +282,18 @@ static void count_one(struct grt_collectives *c, const struct members *m, const 
 	r->meanwhile.all += k->meanwhile.all;
 }
 
-/* One collective: @at in the first lane; all have it. */
-static int take_one(struct grt_collectives *c, struct members *m, uint32_t at, uint32_t number)
+/* One collective: all members have it. */
+static int take_one(struct grt_collectives *c, struct members *m, struct grt_collective k, bool first)
 {
-	struct grt_collective k = {.communicator = c->communicators, .number = number, .ranks = m->n};
-	const struct lane *last;
-	uint32_t place;
-
-	find_last(c, m, at, &k);
-	last = m->lane[m->last];
-	place = place_in(m, m->last, at);
-	k.last = last->rank;
-	k.work = last->work[place];
-	k.before = place ? last->work[place - 1] : UINT32_MAX;
-	k.name = collective_name(c, last, place);
+	k.communicator = c->communicators;
+	k.ranks = m->n;
+	find_last(c, m, &k);
+	k.last = m->rank[m->last];
+	k.work = m->work[m->last];
+	k.before = work_before(c, k.last, k.work);
+	k.name = collective_name(c, k.last, k.work);
 	k.step = step_at(c->steps, k.last, k.begin);
-	k.steady = is_steady(c, &k);
+	k.steady = is_steady(c, &k, first);
 	memcpy(m->sorted, m->start, m->n * sizeof(*m->start));
 	qsort(m->sorted, m->n, sizeof(*m->sorted), collectives_by_number);
 	/* the last one is the latest start itself; of the others the middle one */
@@ -320,10 +350,90 @@ static int find_communicators(struct grt_collectives *c)
 		find_members(c, i, m);
 		if (m->n < 2)
 			continue;
-		for (uint32_t at = 0; at < c->lane[i].works && !ret; at++)
-			if (all_have(m, at))
-				ret = take_one(c, m, at, number++);
+		for (uint32_t at = 0; at < c->lane[i].works && !ret; at++) {
+			if (!all_have(m, at))
+				continue;
+			put_members(m, at);
+			ret = take_one(c, m, (struct grt_collective){.number = number}, !number);
+			number++;
+		}
 		c->communicators++;
+	}
+	free(m);
+	return ret;
+}
+
+/* -------------------------------------------------- what NCCL has numbered */
+
+/* UINT32_MAX: none */
+static uint32_t rank_of_work(const struct grt_collectives *c, uint32_t process, uint32_t gpu)
+{
+	for (uint32_t i = 0; i < grt_steps_ranks(c->steps); i++)
+		if (grt_steps_rank(c->steps, i)->process == process &&
+		    grt_steps_rank(c->steps, i)->gpu == gpu)
+			return i;
+	return UINT32_MAX;
+}
+
+/* Its ranks whose kernels have ended. A kernel of several collectives is of the first one. */
+static void numbered_members(struct grt_collectives *c, uint32_t at, uint32_t n, struct members *m)
+{
+	m->n = 0;
+	for (uint32_t i = at; i < at + n && m->n < LANES_MAX; i++) {
+		const struct grt_op_part *part = &c->ops.part[i];
+		const struct grt_step_work *w = grt_ops_work(&c->ops, part);
+		const struct grt_nccl_log *l = &grt_step_log_process(c->ops.log, part->process)->nccl;
+		uint32_t first;
+
+		if (!w || part->alone)
+			continue;
+		grt_nccl_log_find(l, w->key, w->replayed, &first);
+		if (first != part->op)
+			continue;
+		m->rank[m->n] = rank_of_work(c, part->process, w->gpu);
+		m->work[m->n] = part->work;
+		m->n += m->rank[m->n] != UINT32_MAX;
+	}
+}
+
+static int collectives_by_time(const void *a, const void *b)
+{
+	const struct grt_collective *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* Those of a communicator: when a step ends, and whether it was the first, is known in the order of time. */
+static int find_numbered_of(struct grt_collectives *c, uint32_t from, uint32_t to, struct members *m)
+{
+	uint32_t before = c->n, n;
+	int ret = 0;
+
+	for (uint32_t at = from; at < to && !ret; at += n) {
+		n = grt_ops_one(&c->ops, at);
+		numbered_members(c, at, n, m);
+		if (m->n > 1)
+			ret = take_one(c, m,
+				       (struct grt_collective){.number = c->ops.part[at].sequence,
+							       .told_by_nccl = true},
+				       !c->ops.part[at].sequence);
+	}
+	if (c->n > before)
+		qsort(c->list + before, c->n - before, sizeof(*c->list), collectives_by_time);
+	c->communicators += c->n > before;
+	return ret;
+}
+
+static int find_numbered(struct grt_collectives *c)
+{
+	struct members *m = malloc(sizeof(*m));
+	int ret = m ? grt_ops_find(&c->ops, c->steps) : -ENOMEM;
+	uint32_t to;
+
+	for (uint32_t from = 0; from < c->ops.parts && !ret; from = to) {
+		for (to = from; to < c->ops.parts && c->ops.part[to].hash == c->ops.part[from].hash; to++)
+			;
+		ret = find_numbered_of(c, from, to, m);
 	}
 	free(m);
 	return ret;
@@ -359,7 +469,7 @@ int grt_collectives_new(struct grt_collectives **out, struct grt_steps *s)
 		ret = -ENOMEM;
 	for (uint32_t i = 0; i < grt_steps_ranks(s) && !ret; i++)
 		ret = find_lanes(c, i);
-	ret = ret ?: find_communicators(c);
+	ret = ret ?: find_numbered(c) ?: find_communicators(c);
 	for (uint32_t i = 0; i < grt_steps_ranks(s) && !ret; i++)
 		grt_rank_spent_text(&c->rank[i].meanwhile, c->rank[i].told, sizeof(c->rank[i].told));
 	if (!ret)
@@ -399,6 +509,7 @@ void grt_collectives_free(struct grt_collectives *c)
 		free(c->list[i].why);
 	for (uint32_t i = 0; i < c->names; i++)
 		free(c->name[i].text);
+	grt_ops_free(&c->ops);
 	free(c->name);
 	free(c->lane);
 	free(c->list);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Collectives across the ranks of a recording, and who came late to them. The kernels
+ * Collectives across the ranks of a recording, and who came late to them. Where NCCL has
+ * told which collective a kernel is (collective_ops.h), that joins them. The other kernels
  * of a communicator run in one order on a stream of each rank: the n-th of one rank and
  * the n-th of the others are one collective. Which streams are of one communicator is
  * inferred: their kernels have the same names and run at the same time.
@@ -15,7 +16,8 @@
 
 /**
  * struct grt_collective - one of them
- * @communicator: from 0; @number: within it, from 0
+ * @communicator: from 0; @number: within it, from 0; where NCCL has @told_by_nccl, among those of its
+ *function
  * @name: of its kernel, without what the compiler makes of its arguments
  * @steady: it is in a step, and that is not its rank's first one; where nobody has steps, it is not the
  *	communicator's first one. What is late otherwise had to be started first
@@ -30,7 +32,7 @@
  */
 struct grt_collective {
 	uint32_t communicator;
-	uint32_t number;
+	uint64_t number;
 	const char *name;
 	uint32_t ranks;
 	uint32_t last;
@@ -43,6 +45,7 @@ struct grt_collective {
 	uint64_t end;
 	uint32_t step;
 	bool steady;
+	bool told_by_nccl;
 	struct grt_rank_spent meanwhile;
 	char told[80];
 	char *why;

@@ -22,6 +22,8 @@ enum grt_cupti_kind {
 	GRT_CUPTI_PROCESS, /* the name of a process, the same */
 	GRT_CUPTI_RANK,	   /* the number of a process in its job, of databases */
 	GRT_CUPTI_SYNC,	   /* a wait for the GPU, the same */
+	GRT_CUPTI_OP,	   /* an operator of a framework, of JSON where they are wanted */
+	GRT_CUPTI_FRAME,   /* a call of a function of Python, the same */
 	GRT_CUPTI_OTHER,
 };
 
@@ -36,6 +38,8 @@ enum grt_cupti_kind {
  * @graph_node, @shared_dynamic, @ended_by (the thread that ended a range): of databases; 0: unknown
  * @code: of databases: the result of a call, CUPTI's number of the kind of copy or wait, a rank; 2: a range
  *that another thread may have ended
+ * @external: of an operator its number, of a call that of the operator that it was made in; 0: unknown
+ * @from_memory, @to_memory: of a copy or fill, CUPTI's numbers of kinds of memory; 0: unknown
  * @open: a range that had not ended; @end is not after @start
  * @name: of the call, the kernel, the kind of copy, the range or the process; not terminated
  */
@@ -57,6 +61,9 @@ struct grt_cupti_record {
 	uint64_t graph_node;
 	uint64_t ended_by;
 	uint64_t code;
+	uint64_t external;
+	uint64_t from_memory;
+	uint64_t to_memory;
 	bool open;
 	uint64_t grid[3];
 	uint64_t block[3];

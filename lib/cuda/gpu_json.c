@@ -6,6 +6,7 @@
  * those of an epoch are more than a double holds.
  */
 #include "gpu_json.h"
+#include "codes/cuda_codes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ struct event {
 	char phase[4];
 	uint64_t ts, dur, tid;
 	uint64_t correlation, device, stream, graph, bytes;
-	uint64_t pid, context, registers, shared;
+	uint64_t pid, context, registers, shared, external;
 	uint64_t grid[3], block[3];
 	bool timed, lasting;
 };
@@ -350,6 +351,8 @@ static const struct number {
 	{"correlation", true, 0, offsetof(struct event, correlation), 0},
 	{"device", true, 0, offsetof(struct event, device), 0},
 	{"stream", true, 0, offsetof(struct event, stream), 0},
+	{"External id", true, 0, offsetof(struct event, external), 0},
+	{"external id", true, 0, offsetof(struct event, external), 0},
 	/* as our own exports have them */
 	{"gpu", true, 0, offsetof(struct event, device), 0},
 	{"cuda_stream", true, 0, offsetof(struct event, stream), 0},
@@ -417,17 +420,22 @@ static const struct category {
 	const char *name;
 	unsigned int kind;
 	const char *word;
+	bool of_program; /* what the program itself did: handed out where it is wanted */
 } categories[] = {
-	{"kernel", GRT_CUPTI_KERNEL, NULL},
-	{"gpu_memcpy", GRT_CUPTI_COPY, NULL},
-	{"gpu_memset", GRT_CUPTI_SET, NULL},
-	{"cuda_runtime", GRT_CUPTI_CALL, "Runtime: "},
-	{"cuda_driver", GRT_CUPTI_CALL, "Driver: "},
-	{"Memcpy", GRT_CUPTI_COPY, NULL},
-	{"Memset", GRT_CUPTI_SET, NULL},
-	{"Runtime", GRT_CUPTI_CALL, NULL},
-	{"GPU_Kernel", GRT_CUPTI_KERNEL, "Kernel: "},
-	{"MemCopy", GRT_CUPTI_COPY, "MemCopy: "},
+	{"kernel", GRT_CUPTI_KERNEL, NULL, false},
+	{"gpu_memcpy", GRT_CUPTI_COPY, NULL, false},
+	{"gpu_memset", GRT_CUPTI_SET, NULL, false},
+	{"cuda_runtime", GRT_CUPTI_CALL, "Runtime: ", false},
+	{"cuda_driver", GRT_CUPTI_CALL, "Driver: ", false},
+	{"Memcpy", GRT_CUPTI_COPY, NULL, false},
+	{"Memset", GRT_CUPTI_SET, NULL, false},
+	{"Runtime", GRT_CUPTI_CALL, NULL, false},
+	{"GPU_Kernel", GRT_CUPTI_KERNEL, "Kernel: ", false},
+	{"MemCopy", GRT_CUPTI_COPY, "MemCopy: ", false},
+	{"user_annotation", GRT_CUPTI_RANGE, NULL, true},
+	{"cpu_op", GRT_CUPTI_OP, NULL, true},
+	{"Operator", GRT_CUPTI_OP, NULL, true},
+	{"python_function", GRT_CUPTI_FRAME, NULL, true},
 };
 
 static struct grt_span without(struct grt_span name, const char *word)
@@ -437,6 +445,33 @@ static struct grt_span without(struct grt_span name, const char *word)
 	if (len && name.len > len && !memcmp(name.at, word, len))
 		return (struct grt_span){name.at + len, name.len - len};
 	return name;
+}
+
+/* The kind of memory that has a name. Return: 0: unknown */
+static uint64_t gpu_json_memory(const char *at, size_t len)
+{
+	const char *name;
+
+	for (uint32_t kind = 1; (name = grt_cuda_memory_name(kind)); kind++)
+		if (strlen(name) == len && !memcmp(name, at, len))
+			return kind;
+	return 0;
+}
+
+/* Of "Memcpy HtoD (Pageable -> Device)" and "Memset (Device)" the kinds of memory. */
+static void gpu_json_memories(struct grt_span name, struct grt_cupti_record *rec)
+{
+	static const char to[] = " -> ";
+	const char *begin = name.len ? memchr(name.at, '(', name.len) : NULL, *end = name.at + name.len - 1;
+	const char *arrow =
+		begin && *end == ')' ? memmem(begin, (size_t)(end - begin), to, sizeof(to) - 1) : NULL;
+
+	if (!begin || *end != ')')
+		return;
+	if (arrow)
+		rec->from_memory = gpu_json_memory(begin + 1, (size_t)(arrow - begin - 1));
+	begin = arrow ? arrow + sizeof(to) - 1 : begin + 1;
+	rec->to_memory = gpu_json_memory(begin, (size_t)(end - begin));
 }
 
 /* Of "Memcpy HtoD (Pageable -> Device)" the direction. */
@@ -457,12 +492,8 @@ static struct grt_span direction(struct grt_span name)
 
 static const struct category *category_of(const struct reader *r, const struct event *e)
 {
-	static const struct category range = {"user_annotation", GRT_CUPTI_RANGE, NULL};
-
-	if (r->all && !strcasecmp(e->category, range.name))
-		return &range;
 	for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++)
-		if (!strcasecmp(e->category, categories[i].name))
+		if ((r->all || !categories[i].of_program) && !strcasecmp(e->category, categories[i].name))
 			return &categories[i];
 	return NULL;
 }
@@ -481,6 +512,7 @@ static int gpu_json_hand_out(struct reader *r, const struct event *e)
 				       .context = e->context,
 				       .registers = e->registers,
 				       .shared = e->shared,
+				       .external = e->external,
 				       .name = {r->name.at, r->name.len}};
 
 	r->count->lines++;
@@ -506,6 +538,8 @@ static int gpu_json_hand_out(struct reader *r, const struct event *e)
 	r->count->records++;
 	rec.kind = c->kind;
 	rec.name = without(rec.name, c->word);
+	if (c->kind == GRT_CUPTI_COPY || c->kind == GRT_CUPTI_SET)
+		gpu_json_memories(rec.name, &rec);
 	if (c->kind == GRT_CUPTI_COPY)
 		rec.name = direction(rec.name);
 	return r->record(r->arg, &rec);

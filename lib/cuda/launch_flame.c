@@ -66,6 +66,7 @@ struct grt_launch_flame {
 	struct grt_estimate_sums *windows; /* of each image */
 	uint32_t window_room;
 	uint64_t beside;
+	struct grt_sample_shares *samples; /* NULL: nobody wants them */
 };
 
 /* ---------------------------------------------------------------- rows */
@@ -275,6 +276,15 @@ int grt_launch_flame_new(struct grt_launch_flame **out)
 	return -ENOMEM;
 }
 
+int grt_launch_flame_samples(struct grt_launch_flame *f)
+{
+	int ret = grt_sample_shares_new(&f->samples, grt_launches_images(f->launches));
+
+	if (!ret)
+		f->samples->pc.within = f->within;
+	return ret;
+}
+
 void grt_launch_flame_within(struct grt_launch_flame *f, uint64_t from, uint64_t to)
 {
 	f->within = (struct grt_interval){from, to};
@@ -294,6 +304,12 @@ void grt_launch_flame_slots(struct grt_launch_flame *f, struct grt_slots *slots)
 
 int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e)
 {
+	const struct grt_image *image;
+
+	if (f->samples && grt_pc_samples_is(e)) {
+		image = grt_launches_image(f->launches, e);
+		return image ? grt_pc_samples_take(&f->samples->pc, image, e) : -ENOMEM;
+	}
 	return grt_launches_event(f->launches, e);
 }
 
@@ -442,6 +458,37 @@ struct grt_launch_estimated grt_launch_flame_estimated(const struct grt_launch_f
 	return out;
 }
 
+/* Stacks differ where code or ranges do. */
+static struct grt_sample_work launch_flame_work(const struct grt_launch_flame *f, const struct row *r)
+{
+	return (struct grt_sample_work){
+		.image = r->image,
+		.name = r->name,
+		.ns = r->ns,
+		.stack = (uint64_t)grt_hash(&f->key, (uint64_t)r->node << 32 | r->origin,
+					    (uint64_t)r->range << 32 | (uint64_t)r->how << 16 | r->call)};
+}
+
+static struct grt_sample_tree launch_flame_sample_tree(const struct grt_launch_flame *f,
+						       const struct grt_flame_shape *shape,
+						       struct grt_stacks *tree, enum grt_stacks_side side)
+{
+	return (struct grt_sample_tree){.tree = tree,
+					.side = side,
+					.slots = f->slots,
+					.stalls = shape->weight == GRT_FLAME_WEIGHT_STALLS};
+}
+
+static int launch_flame_put_samples(struct grt_launch_flame *f, const struct row *r,
+				    const struct grt_flame_shape *shape, struct grt_stacks *tree,
+				    enum grt_stacks_side side, uint32_t node)
+{
+	const struct grt_sample_tree to = launch_flame_sample_tree(f, shape, tree, side);
+	const struct grt_sample_work work = launch_flame_work(f, r);
+
+	return grt_sample_shares_put(f->samples, &work, &to, node, r->slot);
+}
+
 static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 				const struct grt_flame_shape *shape,
 				const struct grt_process_names *processes, struct grt_stacks *tree,
@@ -452,10 +499,11 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 	struct grt_flame_op op = {
 		.device = GRT_FLAME_NO_DEVICE, .graph = r->graph, .ns = launch_flame_scaled(r->ns, scale)};
 	char process[320], queue[64], label[GRT_DEVICE_LABEL];
+	bool sampled = grt_flame_is_sampled(shape);
 	uint32_t node;
 	int ret = launch_flame_name_process(processes, i, process, &op);
 
-	if (ret)
+	if (ret || (sampled && r->leaf != GRT_FLAME_LEAF_KERNEL))
 		return ret;
 	op.copy = r->leaf == GRT_FLAME_LEAF_COPY || r->leaf == GRT_FLAME_LEAF_SET;
 	op.launches = launch_flame_scaled(r->launches, scale);
@@ -469,7 +517,7 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 			       : grt_flame_put_stream(queue, op.device, r->stream);
 		op.queue = queue;
 	}
-	if (!grt_flame_wanted(shape, &op) || !grt_flame_weight_of(shape, &op))
+	if (!grt_flame_wanted(shape, &op) || (!sampled && !grt_flame_weight_of(shape, &op)))
 		return 0;
 	ret = put_base(tree, shape, &op, &node);
 	if (!ret)
@@ -479,6 +527,8 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 	/* the function itself is the innermost frame */
 	if (!ret && r->leaf != GRT_FLAME_LEAF_CALL)
 		ret = launch_flame_put_leaf(f, r, i, tree, &node);
+	if (sampled)
+		return ret ?: launch_flame_put_samples(f, r, shape, tree, side, node);
 	if (!ret && f->slots)
 		ret = grt_slots_add(f->slots, node, r->slot, grt_flame_weight_of(shape, &op));
 	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
@@ -503,9 +553,50 @@ static int launch_flame_put_lost(const struct grt_image *i, const struct grt_fla
 	return ret ? ret : grt_stacks_add(tree, node, side, i->process.gpu_lost);
 }
 
+/* Samples of a function that is no kernel of the trace. */
+static int launch_flame_put_left(struct grt_launch_flame *f, const struct grt_pc_leaf *leaf,
+				 const struct grt_flame_shape *shape,
+				 const struct grt_process_names *processes, struct grt_stacks *tree,
+				 enum grt_stacks_side side)
+{
+	const struct grt_sample_tree to = launch_flame_sample_tree(f, shape, tree, side);
+	const struct grt_image *i = grt_launches_images(f->launches)->image[leaf->image];
+	struct grt_flame_op op = {.device = GRT_FLAME_NO_DEVICE, .queue = "[no stream]"};
+	struct row r = {.leaf = GRT_FLAME_LEAF_KERNEL, .name = leaf->function, .device = UINT32_MAX};
+	char process[320];
+	uint32_t node;
+	int ret;
+
+	op.queue_len = strlen(op.queue);
+	ret = launch_flame_name_process(processes, i, process, &op) ?: put_base(tree, shape, &op, &node);
+	if (!ret)
+		ret = grt_stacks_word(tree, "[unmatched]", &node)
+			      ?: launch_flame_put_leaf(f, &r, i, tree, &node);
+	return ret ?: grt_sample_shares_put_left(f->samples, leaf, &to, node);
+}
+
+/* Each row gets its share, so all are seen first. */
+static int launch_flame_finish_samples(struct grt_launch_flame *f)
+{
+	int ret = grt_pc_samples_finish(&f->samples->pc);
+
+	for (uint32_t i = 0; i < f->rows && !ret; i++)
+		if (f->row[i].leaf == GRT_FLAME_LEAF_KERNEL) {
+			const struct grt_sample_work work = launch_flame_work(f, &f->row[i]);
+
+			ret = grt_sample_shares_see(f->samples, &work);
+		}
+	return ret;
+}
+
+struct grt_sampled grt_launch_flame_sampled(const struct grt_launch_flame *f)
+{
+	return f->samples ? grt_sample_shares_sums(f->samples) : (struct grt_sampled){0};
+}
+
 int grt_launch_flame_flush(struct grt_launch_flame *f)
 {
-	return grt_launches_flush(f->launches);
+	return grt_launches_flush(f->launches) ?: f->samples ? launch_flame_finish_samples(f) : 0;
 }
 
 int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_shape *shape,
@@ -513,10 +604,15 @@ int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_sha
 			  enum grt_stacks_side side)
 {
 	const struct grt_images *images = grt_launches_images(f->launches);
+	const struct grt_pc_leaf *left;
+	uint32_t at = 0;
 	int ret = 0;
 
 	for (uint32_t i = 0; i < f->rows && !ret; i++)
 		ret = launch_flame_put_row(f, &f->row[i], shape, processes, tree, side);
+	while (!ret && f->samples && shape->only != GRT_FLAME_ONLY_COPIES &&
+	       (left = grt_sample_shares_left(f->samples, &at)))
+		ret = launch_flame_put_left(f, left, shape, processes, tree, side);
 	for (uint32_t i = 0; i < images->images && !ret; i++)
 		ret = launch_flame_put_lost(images->image[i], shape, processes, tree, side);
 	return ret;
@@ -599,6 +695,7 @@ void grt_launch_flame_free(struct grt_launch_flame *f)
 	for (uint32_t i = 0; i < f->window_room; i++)
 		grt_estimate_free(&f->windows[i]);
 	free(f->windows);
+	grt_sample_shares_free(f->samples);
 	grt_launches_free(f->launches);
 	grt_image_frames_free(f->frames);
 	grt_range_paths_free(&f->ranges);

@@ -16,6 +16,7 @@
 #include "stack/stack_ends.h"
 #include "estimates.h"
 #include "launches.h"
+#include "sample_shares.h"
 
 struct grt_slots;
 struct grt_launch_flame;
@@ -33,6 +34,11 @@ void grt_launch_flame_ranges(struct grt_launch_flame *f, enum grt_flame_ranges h
 /** grt_launch_flame_slots - they get when the weights came; to be called before the first event */
 void grt_launch_flame_slots(struct grt_launch_flame *f, struct grt_slots *slots);
 
+/** grt_launch_flame_samples - PC samples are wanted; to be called before the first event. Return: 0 or
+ * -ENOMEM
+ */
+int grt_launch_flame_samples(struct grt_launch_flame *f);
+
 /** grt_launch_flame_event - takes in an event; of use are classes image and launch. Return: 0 or -ENOMEM */
 int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e);
 
@@ -44,6 +50,8 @@ int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e
  * not in the trace on [unmatched]; a launch without a stack is named by its
  * function. With launches as the weight, [GPU_Launch_Pending] is what came to
  * nothing and [lost] what CUPTI lost; neither has a time.
+ * With PC samples as the weight kernels go on, "k.cu:12;[long_scoreboard]"; samples of functions that are no
+ * kernel of the trace stand on [unmatched].
  * @processes: all that are in the picture
  * @side: of the tree they are added to
  * Return: 0, -ENOMEM or -EOVERFLOW (see grt_stacks_add())
@@ -74,6 +82,9 @@ struct grt_launch_estimated {
 
 /** grt_launch_flame_estimated - after grt_launch_flame_flush() */
 struct grt_launch_estimated grt_launch_flame_estimated(const struct grt_launch_flame *f);
+
+/** grt_launch_flame_sampled - PC samples, after grt_launch_flame_tree(); all zero: none were wanted */
+struct grt_sampled grt_launch_flame_sampled(const struct grt_launch_flame *f);
 
 /** grt_launch_flame_flush - the trace is over; once. Return: 0 or -ENOMEM */
 int grt_launch_flame_flush(struct grt_launch_flame *f);

@@ -39,6 +39,8 @@ struct work {
 	uint32_t from;
 	uint32_t to;
 	bool copy;
+	bool placed;
+	bool pageable;
 	bool probed;
 	bool by_gpu;
 	const struct grt_ev_gpu_kernel *kernel;
@@ -65,9 +67,15 @@ struct grt_launch_groups {
 	struct grt_interval within;
 	struct grt_estimate_sums all;
 	uint64_t beside;
+	struct grt_kernel_waits waits;
 };
 
 /* ----------------------------------------------------------------- keys */
+
+static struct grt_key launch_groups_stream(const struct work *w)
+{
+	return (struct grt_key){{w->image->number, w->gpu, w->context, w->stream}};
+}
 
 static bool key_kernel(struct grt_key *key, const struct work *w)
 {
@@ -84,7 +92,7 @@ static bool key_stack(struct grt_key *key, const struct work *w)
 
 static bool key_stream(struct grt_key *key, const struct work *w)
 {
-	*key = (struct grt_key){{w->image->number, w->gpu, w->context, w->stream}};
+	*key = launch_groups_stream(w);
 	return true;
 }
 
@@ -138,7 +146,7 @@ static bool queue_room(struct queue *q)
 static int launch_groups_add_depth(struct grt_launch_groups *g, struct grt_launch_group *group,
 				   const struct work *w)
 {
-	struct grt_key key = {{w->image->number, w->gpu, w->context, w->stream}};
+	struct grt_key key = launch_groups_stream(w);
 	struct queue *q;
 	void *found;
 	int ret = grt_keyed_get_or_count(&g->queues, &key, NULL, &found);
@@ -256,6 +264,9 @@ static int launch_groups_add(struct grt_launch_groups *g, const struct work *w)
 	group->kernels += !w->copy && !w->probed;
 	group->copies += w->copy;
 	add_bytes(&group->bytes, w->bytes);
+	group->placed += w->placed;
+	group->pageable += w->pageable;
+	add_bytes(&group->pageable_bytes, w->pageable ? w->bytes : 0);
 	launch_groups_add_occupancy(group, w);
 	if (w->probed)
 		return 0;
@@ -289,6 +300,23 @@ static void launch_groups_take_copy(struct work *w, const struct grt_ev_gpu_copy
 	w->stream = c->cuda_stream;
 	w->from = c->from_gpu;
 	w->to = c->to_gpu;
+	w->placed = c->from_memory || c->to_memory;
+	w->pageable = c->from_memory == GRT_CUDA_PAGEABLE || c->to_memory == GRT_CUDA_PAGEABLE;
+}
+
+static int launch_groups_add_wait(struct grt_launch_groups *g, const struct work *w)
+{
+	const struct grt_kernel_work work = {.kernel = !w->copy,
+					     .image = w->image->number,
+					     .name = w->name,
+					     .pid = w->image->pid,
+					     .device = w->device,
+					     .stream = launch_groups_stream(w),
+					     .called = w->launch ? w->launch->begin : 0,
+					     .start = w->start,
+					     .end = w->end};
+
+	return g->by == GRT_LAUNCH_BY_KERNEL ? grt_kernel_waits_work(&g->waits, &work) : 0;
 }
 
 static int launch_groups_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
@@ -309,7 +337,9 @@ static int launch_groups_on_work(void *arg, const struct grt_event *e, const str
 	else
 		launch_groups_take_copy(&w, (const struct grt_ev_gpu_copy *)e);
 	w.device = grt_launches_device(g->launches, image, w.gpu);
-	return w.device ? launch_groups_add(g, &w) : -ENOMEM;
+	if (!w.device)
+		return -ENOMEM;
+	return launch_groups_add_wait(g, &w) ?: launch_groups_add(g, &w);
 }
 
 /* A launch that nothing came of is not what the GPU did; a function that was probed stands for itself. */
@@ -338,6 +368,7 @@ int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
 	g->within = g->span;
 	grt_keyed_init(&g->groups, sizeof(struct grt_launch_group), GRT_LAUNCH_GROUPS_MAX);
 	grt_keyed_init(&g->queues, sizeof(struct queue), STREAMS_MAX);
+	grt_kernel_waits_init(&g->waits);
 	if (!grt_launches_new(&g->launches, &sink) && !grt_image_frames_new(&g->frames))
 		return 0;
 	grt_launch_groups_free(g);
@@ -356,8 +387,11 @@ void grt_launch_groups_within(struct grt_launch_groups *g, uint64_t from, uint64
 	grt_launches_within(g->launches, from, to);
 }
 
-int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e)
+int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e,
+			    const struct grt_names *names)
 {
+	if (e->type == GRT_EV_GPU_SLICE)
+		return grt_kernel_waits_slice(&g->waits, (const struct grt_ev_gpu_slice *)e, names);
 	return grt_launches_event(g->launches, e);
 }
 
@@ -407,6 +441,8 @@ static int launch_groups_name_group(struct grt_launch_groups *g, struct grt_laun
 		snprintf(group->pid_text, sizeof(group->pid_text), "%u processes", group->device->users);
 		group->process = group->pid_text;
 	}
+	if (g->by == GRT_LAUNCH_BY_KERNEL)
+		group->waits = grt_kernel_waits_of(&g->waits, group->image, group->number);
 	if (group->name)
 		return 0;
 	if (g->by == GRT_LAUNCH_BY_STACK)
@@ -437,7 +473,7 @@ static int launch_groups_compare(const void *a, const void *b)
 
 int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_launch_group *const **out)
 {
-	int ret = grt_launches_flush(g->launches);
+	int ret = grt_launches_flush(g->launches) ?: grt_kernel_waits_finish(&g->waits);
 	void **list;
 
 	if (ret || grt_keyed_list(&g->groups, launch_groups_compare, &list))
@@ -507,6 +543,11 @@ uint64_t grt_launch_groups_over(const struct grt_launch_groups *g)
 	return g->over;
 }
 
+uint64_t grt_launch_groups_waits_over(const struct grt_launch_groups *g)
+{
+	return grt_kernel_waits_over(&g->waits);
+}
+
 void grt_launch_groups_free(struct grt_launch_groups *g)
 {
 	if (!g)
@@ -524,6 +565,7 @@ void grt_launch_groups_free(struct grt_launch_groups *g)
 		free(q->end);
 	grt_keyed_free(&g->groups);
 	grt_keyed_free(&g->queues);
+	grt_kernel_waits_free(&g->waits);
 	grt_launches_free(g->launches);
 	grt_image_frames_free(g->frames);
 	grt_estimate_free(&g->all);

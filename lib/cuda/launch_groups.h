@@ -14,6 +14,7 @@
 #include "base/busy.h"
 #include "base/hist.h"
 #include "estimates.h"
+#include "kernel_waits.h"
 #include "launches.h"
 #include "table/table.h"
 
@@ -43,6 +44,8 @@ enum grt_launch_by {
  * @kernels, @copies: records of the GPU; @probed: calls of functions that were probed, by stack
  * @untimed: of these, without stamps or an end
  * @bytes: copied or set
+ * @placed: copies and fills whose kinds of memory are known; @pageable: of these, from or to pageable memory;
+ *	@pageable_bytes: of them
  * @timed_bytes: of these, with a time
  * @fits, @fits_sum, @waves_sum: kernels whose occupancy is known, and the sums of theirs: warps of 100 000,
  * and thousandths of waves; @limits: all that limited them
@@ -52,6 +55,7 @@ enum grt_launch_by {
  * @windows: of a process that was watched in windows at random, what was in which; @total, @part: what that
  * says of all of its time, and its part of all work; by grt_launch_groups_estimate()
  * @depths, @depth_sum, @depth_max: work of the stream that was not over when a call was made
+ * @waits: what its kernels waited for, by kernel
  */
 struct grt_launch_group {
 	uint32_t image;
@@ -73,6 +77,9 @@ struct grt_launch_group {
 	uint64_t probed;
 	uint64_t untimed;
 	uint64_t bytes;
+	uint64_t placed;
+	uint64_t pageable;
+	uint64_t pageable_bytes;
 	uint64_t timed_bytes;
 	uint64_t fits;
 	uint64_t fits_sum;
@@ -88,6 +95,7 @@ struct grt_launch_group {
 	uint64_t depths;
 	uint64_t depth_sum;
 	uint64_t depth_max;
+	struct grt_kernel_wait_sum waits;
 };
 
 struct grt_launch_groups;
@@ -101,8 +109,11 @@ void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_
 /** grt_launch_groups_within - as grt_launches_within() */
 void grt_launch_groups_within(struct grt_launch_groups *g, uint64_t from, uint64_t to);
 
-/** grt_launch_groups_event - takes in an event; of use are classes image and launch. Return: 0 or -ENOMEM */
-int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e);
+/** grt_launch_groups_event - takes in an event; of use are classes image, launch and slice. Return: 0 or
+ * -ENOMEM
+ */
+int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e,
+			    const struct grt_names *names);
 
 /**
  * grt_launch_groups_list - the trace is over: its groups, the one of most GPU time first
@@ -139,14 +150,18 @@ bool grt_launch_groups_any(const struct grt_launch_groups *g);
 /** grt_launch_groups_over - records in no group; they were too many */
 uint64_t grt_launch_groups_over(const struct grt_launch_groups *g);
 
+/** grt_launch_groups_waits_over - slices and kernels whose waits are not divided; they were too many */
+uint64_t grt_launch_groups_waits_over(const struct grt_launch_groups *g);
+
 /** grt_launch_groups_free - frees it; NULL is allowed */
 void grt_launch_groups_free(struct grt_launch_groups *g);
 
 /** struct grt_launch_view - what the columns need; @total: GPU time of all groups; @span: of the trace, 0:
- * unknown */
+ * unknown; @names: of processes */
 struct grt_launch_view {
 	uint64_t total;
 	uint64_t span;
+	const struct grt_names *names;
 };
 
 /* Rows are struct grt_launch_group, the view is a struct grt_launch_view. */

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "codes/cuda_codes.h"
 #include "table/analysis.h"
 #include "table/cells.h"
+#include "table/rows.h"
 #include "launch_groups.h"
 #include "occupancy.h"
 
@@ -237,6 +239,13 @@ static void get_bandwidth(struct grt_cell *cell, const void *view, const void *r
 	cell->number = cell->estimated ? INT64_MAX : (uint64_t)rate;
 }
 
+/* A recording of an older program does not know it. */
+static void launch_table_get_pageable(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	memcpy(&cell->number, (const char *)row + offset, sizeof(cell->number));
+	cell->absent = !((const struct grt_launch_group *)row)->placed;
+}
+
 /* In thousandths. */
 static void launch_table_get_depth(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
@@ -252,6 +261,28 @@ static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, 
 {
 	cell->number = ((const struct grt_launch_group *)row)->depth_max;
 	cell->absent = !((const struct grt_launch_group *)row)->depths;
+}
+
+/* @offset: a time of what the kernel waited for. */
+static void launch_table_get_wait(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	memcpy(&cell->number, (const char *)row + offset, sizeof(cell->number));
+	cell->absent = !((const struct grt_launch_group *)row)->waits.waits;
+}
+
+static void launch_table_get_had_pid(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	cell->number = ((const struct grt_launch_group *)row)->waits.pid;
+	cell->absent = !cell->number;
+}
+
+static void launch_table_get_had_by(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	uint32_t pid = ((const struct grt_launch_group *)row)->waits.pid;
+	const struct grt_names *names = ((const struct grt_launch_view *)view)->names;
+
+	cell->text = pid ? grt_process_name(names, pid) : NULL;
+	cell->absent = !cell->text;
 }
 
 /* clang-format off */
@@ -280,6 +311,16 @@ static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, 
 	TIME("latency_p99", p99, latency, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "the same, of 99 %, ns"), \
 	TIME("latency_max", max, latency, GRT_COLUMN_MORE, "the same, the most, ns")
 
+/* Where the trace says which process had the GPU. */
+#define WAIT(name, member, where, help) {name, launch_table_get_wait, G(waits.member), GRT_CELL_NS, (where) | GRT_COLUMN_TELLS, help}
+#define WAITS \
+	WAIT("wait_others", others, GRT_COLUMN_ALL, "of the time from the calls to the beginnings: another process had the GPU, sum, ns"), \
+	WAIT("wait_own", own, GRT_COLUMN_MORE, "of the rest: earlier work of its stream was not over, ns"), \
+	WAIT("wait_unknown", unknown, GRT_COLUMN_MORE, "what is left: nothing says what it waited for, ns"), \
+	WAIT("wait_longest", longest, GRT_COLUMN_MORE, "for other processes in one wait, the most, ns"), \
+	{"had_pid", launch_table_get_had_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "of the other processes the one that had the GPU most"}, \
+	{"had_by", launch_table_get_had_by, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "its name"}
+
 /* Of a process that was watched in windows at random: all of its time. */
 #define SCALED \
 	{"est_calls", launch_table_get_estimate, offsetof(struct grt_estimate, works), GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "calls in all of the time, estimated from the windows"}, \
@@ -305,7 +346,7 @@ static const struct grt_column kernel_columns[] = {
 	{"occupancy", launch_table_get_occupancy, 0, GRT_CELL_PERCENT, GRT_COLUMN_MORE, "warps of a multiprocessor that there can be at once, of the most, mean, percent"},
 	{"limited_by", launch_table_get_limits, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "what keeps more out: warps, blocks, registers or shared memory"},
 	{"waves", launch_table_get_waves, 0, GRT_CELL_AMOUNT, GRT_COLUMN_MORE, "its blocks, of those that the device can have at once, mean"},
-	REST,
+	WAITS, REST,
 };
 
 static const struct grt_column stack_columns[] = {
@@ -359,6 +400,8 @@ static const struct grt_column copy_columns[] = {
 	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
 	BYTES(GRT_COLUMN_ALL),
 	{"bandwidth", get_bandwidth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "while it copied, B/s"},
+	{"pageable", launch_table_get_pageable, G(pageable), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, from or to pageable memory of the host"},
+	{"pageable_bytes", launch_table_get_pageable, G(pageable_bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of these"},
 	TIMES, LATENCY, REST,
 };
 
@@ -430,6 +473,31 @@ static void note_unjoined(struct grt_launch_groups *g, struct grt_pass *pass,
 	if (grt_launch_groups_over(g))
 		grt_note(pass->notes, "%" PRIu64 " records are not in the table (limit of %u rows)",
 			 grt_launch_groups_over(g), GRT_LAUNCH_GROUPS_MAX);
+	if (grt_launch_groups_waits_over(g))
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" slices of the GPU's time, kernels and processes were too many: some waits are unknown",
+			grt_launch_groups_waits_over(g));
+}
+
+/* Copies of pageable memory, and what to do. */
+static void launch_table_note_pageable(struct grt_pass *pass, const struct grt_launch_group *const *list,
+				       uint64_t n)
+{
+	uint64_t copies = 0, bytes = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		copies += list[i]->pageable;
+		bytes += list[i]->pageable_bytes;
+	}
+	if (copies)
+		grt_note(pass->notes,
+			 "%" PRIu64
+			 " copies, %.3g MB, were from or to pageable memory, which is slower, and calls wait "
+			 "for it: pin the memory (pin_memory=True of a DataLoader, Tensor.pin_memory(), "
+			 "cudaMallocHost, cudaHostRegister)",
+			 copies, (double)bytes / 1e6);
 }
 
 static void note_launches(struct grt_launch_groups *g, const struct grt_part *part, struct grt_pass *pass,
@@ -465,7 +533,8 @@ static int launch_table_write_rows(const struct grt_launch_groups *g, const stru
 	uint64_t shown = pass->summary && n > SUMMARY_ROWS ? SUMMARY_ROWS : grt_pass_shown(pass, part, n);
 	const struct grt_launch_group **row = calloc((size_t)n + 1, sizeof(*row));
 	struct grt_launch_view view = {
-		.span = pass->known ? grt_launch_groups_recorded(g, pass->first, pass->last) : 0};
+		.span = pass->known ? grt_launch_groups_recorded(g, pass->first, pass->last) : 0,
+		.names = pass->names};
 	int ret;
 
 	if (!row)
@@ -485,6 +554,81 @@ static int launch_table_write_rows(const struct grt_launch_groups *g, const stru
 	return ret;
 }
 
+/* ----------------------------------------------------------------- waits */
+
+/* Sentences about kernels that waited for other processes, at most; of their waiting time at least, percent.
+ */
+#define WAITS_SHOWN 3U
+#define WAITS_LEAST 20U
+
+static int launch_table_by_others(const void *a, const void *b)
+{
+	const struct grt_launch_group *x = *(const struct grt_launch_group *const *)a,
+				      *y = *(const struct grt_launch_group *const *)b;
+
+	if (x->waits.others != y->waits.others)
+		return x->waits.others > y->waits.others ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static void launch_table_note_wait(struct grt_notes *notes, const struct grt_launch_group *g,
+				   const struct grt_names *names)
+{
+	const struct grt_kernel_wait_sum *w = &g->waits;
+	uint64_t all = w->others + w->own + w->unknown;
+	const char *name = grt_process_name(names, w->pid);
+	char whole[GRT_UNITS_MAX], others[GRT_UNITS_MAX], most[GRT_UNITS_MAX], longest[GRT_UNITS_MAX];
+
+	grt_units_ns(whole, all);
+	grt_units_ns(others, w->others);
+	grt_units_ns(most, w->pid_ns);
+	grt_units_ns(longest, w->longest);
+	grt_note(notes,
+		 "%.60s of %.20s(%" PRIu32
+		 ") waited %s from its calls to its beginnings: %s (%.1f %%) because other processes had the "
+		 "GPU, %.20s(%" PRIu32 ") for %s; at most %s at once",
+		 g->name, g->process, g->pid, whole, others, 100.0 * (double)w->others / (double)all,
+		 name ?: "pid", w->pid, most, longest);
+}
+
+/* In a sentence each, what kernels waited for much of their time. */
+static int launch_table_note_waits(struct grt_launch_groups *g, struct grt_notes *notes,
+				   const struct grt_names *names)
+{
+	const struct grt_launch_group *const *list, **row;
+	int64_t n = grt_launch_groups_list(g, &list);
+	unsigned int shown = 0;
+
+	row = n < 0 ? NULL : calloc((size_t)n + 1, sizeof(*row));
+	if (!row)
+		return -ENOMEM;
+	for (int64_t i = 0; i < n; i++)
+		row[i] = list[i];
+	qsort(row, (size_t)n, sizeof(*row), launch_table_by_others);
+	for (int64_t i = 0; i < n && shown < WAITS_SHOWN && row[i]->waits.others; i++) {
+		const struct grt_kernel_wait_sum *w = &row[i]->waits;
+
+		if (w->others < (w->others + w->own + w->unknown) / 100 * WAITS_LEAST)
+			continue;
+		launch_table_note_wait(notes, row[i], names);
+		shown++;
+	}
+	free(row);
+	return 0;
+}
+
+/* In front of the summary. */
+static int launch_table_write_waits(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_notes first = {.n = 0};
+	bool machine = pass->json && !pass->page;
+	int ret = launch_table_note_waits(state, machine ? pass->notes : &first, pass->names);
+
+	if (first.n)
+		grt_notes_write(&first, pass->writer);
+	return ret;
+}
+
 /* The summary has them where there are any. */
 static int write_launches(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
@@ -499,6 +643,10 @@ static int write_launches(void *state, const struct grt_part *part, struct grt_p
 		ret = launch_table_write_rows(state, part, pass, list, (uint64_t)n);
 	if (n || !pass->summary || (pass->no_jobs && grt_launch_groups_any(state)))
 		note_launches(state, part, pass, &watched);
+	if (!ret && pass->asked == part && part->arg == GRT_LAUNCH_BY_KERNEL)
+		ret = launch_table_note_waits(state, pass->notes, pass->names);
+	if (part->arg == GRT_LAUNCH_BY_COPY)
+		launch_table_note_pageable(pass, list, (uint64_t)n);
 	if (!ret)
 		note_undefined(state, pass);
 	return ret;
@@ -519,7 +667,7 @@ static bool any_launches(const void *state)
 }
 
 static const struct grt_part launch_parts[] = {
-	{"kernel", "CUDA kernels by name", GRT_PART_SUMMARY | BY(KERNEL), .any = any_launches,
+	{"kernel", "CUDA kernels by name", GRT_PART_SUMMARY | BY(KERNEL), .with = "line", .any = any_launches,
 	 .write = write_launches},
 	{"stack", "CUDA kernels, copies and probed calls by the stack of their launch",
 	 GRT_PART_TABLES | BY(STACK), .write = write_launches},
@@ -527,6 +675,8 @@ static const struct grt_part launch_parts[] = {
 	{"device", "CUDA work by device, and when it was idle", BY(DEVICE), .with = "idle",
 	 .write = write_launches},
 	{"copy", "CUDA copies by direction, with their bandwidth", BY(COPY), .write = write_launches},
+	{"kernel_waits", "kernels that waited for other processes, in a sentence each",
+	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, .write = launch_table_write_waits},
 	{.name = NULL},
 };
 
@@ -534,8 +684,10 @@ static int new_launches(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	enum grt_launch_by by = GRT_LAUNCH_BY_KERNEL;
 
-	while (!(parts >> by & 1))
+	while (by < GRT_LAUNCH_BYS && !(parts >> by & 1))
 		by++;
+	if (by == GRT_LAUNCH_BYS)
+		by = GRT_LAUNCH_BY_KERNEL;
 	return grt_launch_groups_new((struct grt_launch_groups **)state, by);
 }
 
@@ -549,12 +701,17 @@ static void launch_table_set_span(void *state, uint64_t first, uint64_t last)
 	grt_launch_groups_span(state, first, last);
 }
 
-GRT_ANALYSIS_EVENT(launch_table_take_event, grt_launch_groups_event)
+static int launch_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	return grt_launch_groups_event(state, e, pass->names);
+}
+
 GRT_ANALYSIS_FREE(free_launches, grt_launch_groups_free)
 
 const struct grt_analysis grt_analysis_launch_groups = {
 	.name = "launch_groups",
-	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
+	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(slice),
+	.besides = GRT_IN_CLASS(slice),
 	.beyond = true,
 	.late = true,
 	.waits = true,

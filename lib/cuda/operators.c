@@ -297,7 +297,8 @@ static int operators_enter(struct grt_operators *o, const struct grt_image *i, u
 			p->kernels = (uint8_t)(r - operator_rows + 1);
 		return 0;
 	}
-	if (r->kind && !strcmp(r->kind, "aten"))
+	/* profilers name operators without */
+	if (!strncmp(r->function, "at::_ops::", 10))
 		star.len = operator_without_overload(star.text, star.len);
 	if (strchr(r->name, '@'))
 		operators_called_at(i, node, at, sizeof(at));

@@ -51,6 +51,8 @@ int grt_pc_samples_init(struct grt_pc_samples *p)
 {
 	memset(p, 0, sizeof(*p));
 	grt_images_init(&p->images);
+	p->from = &p->images;
+	p->within = (struct grt_interval){0, UINT64_MAX};
 	grt_keyed_init(&p->pairs, sizeof(struct pair), PAIRS_MAX);
 	grt_keyed_init(&p->names, sizeof(struct name), REASONS_MAX);
 	grt_keyed_init(&p->reasons, sizeof(struct reason), REASONS_MAX);
@@ -59,6 +61,7 @@ int grt_pc_samples_init(struct grt_pc_samples *p)
 	grt_keyed_init(&p->stalls, sizeof(struct grt_pc_stall), PAIRS_MAX);
 	grt_keyed_init(&p->lines, sizeof(struct grt_pc_line), PAIRS_MAX);
 	grt_keyed_init(&p->line_reasons, sizeof(uint64_t), PAIRS_MAX);
+	grt_keyed_init(&p->leaves, sizeof(struct grt_pc_leaf), PAIRS_MAX);
 	return grt_image_frames_new(&p->frames);
 }
 
@@ -78,10 +81,17 @@ void grt_pc_samples_free(struct grt_pc_samples *p)
 	grt_keyed_free(&p->stalls);
 	grt_keyed_free(&p->lines);
 	grt_keyed_free(&p->line_reasons);
+	grt_keyed_free(&p->leaves);
 	grt_images_free(&p->images);
 	grt_image_frames_free(p->frames);
 	free(p->stall);
 	free(p->line);
+	free(p->leaf);
+}
+
+void grt_pc_samples_use(struct grt_pc_samples *p, const struct grt_images *images)
+{
+	p->from = images;
 }
 
 /* ------------------------------------------------------------------ events */
@@ -143,20 +153,21 @@ static void pc_take_count(struct grt_pc_samples *p, const struct grt_ev_pc_count
 	p->sums.full += e->full;
 }
 
-int grt_pc_samples_event(struct grt_pc_samples *p, const struct grt_event *e)
+bool grt_pc_samples_is(const struct grt_event *e)
 {
-	const struct grt_image *i;
+	return e->type >= GRT_EV_PC_SAMPLE && e->type <= GRT_EV_PC_LINE;
+}
 
-	if (e->type < GRT_EV_PC_SAMPLE || e->type > GRT_EV_PC_LINE)
-		return grt_images_event(&p->images, e);
-	i = grt_images_of(&p->images, e);
-	if (!i)
-		return -ENOMEM;
+int grt_pc_samples_take(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_event *e)
+{
+	bool counts = e->time >= p->within.from && e->time <= p->within.to;
+
 	switch (e->type) {
 	case GRT_EV_PC_SAMPLE:
-		return pc_take_sample(p, i, (const void *)e);
+		return counts ? pc_take_sample(p, i, (const void *)e) : 0;
 	case GRT_EV_PC_COUNT:
-		pc_take_count(p, (const void *)e);
+		if (counts)
+			pc_take_count(p, (const void *)e);
 		return 0;
 	case GRT_EV_STALL_REASON:
 		return pc_take_reason(p, i, (const void *)e);
@@ -164,6 +175,16 @@ int grt_pc_samples_event(struct grt_pc_samples *p, const struct grt_event *e)
 		return pc_take_line(p, i, (const void *)e);
 	}
 	return 0;
+}
+
+int grt_pc_samples_event(struct grt_pc_samples *p, const struct grt_event *e)
+{
+	const struct grt_image *i;
+
+	if (!grt_pc_samples_is(e))
+		return grt_images_event(&p->images, e);
+	i = grt_images_of(&p->images, e);
+	return i ? grt_pc_samples_take(p, i, e) : -ENOMEM;
 }
 
 /* -------------------------------------------------------------------- rows */
@@ -277,6 +298,7 @@ static int pc_name_line(struct grt_pc_line *l, const struct grt_image *i, const 
 	int n;
 
 	l->pid = i->pid;
+	l->image = i->number;
 	l->process = grt_image_process_name(i, l->pid_text);
 	if (!source) {
 		n = asprintf(&l->place, "+0x%" PRIx64, place->w[2]);
@@ -322,10 +344,40 @@ static int pc_add_line(struct grt_pc_samples *p, const struct grt_image *i, cons
 	return pc_name_line(l, i, &place, source);
 }
 
+/* "selected" issues an instruction, and "not_selected" could. */
+static bool pc_is_stall(const char *reason)
+{
+	return strcmp(reason, "selected") && strcmp(reason, "not_selected");
+}
+
+/* @pair: its line has a row. */
+static int pc_add_leaf(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_key *pair,
+		       const struct reason *r, uint64_t samples)
+{
+	struct grt_key place = {{pair->w[0], pair->w[1], pair->w[2], 0}},
+		       line = pc_line_key(&place, grt_keyed_find(&p->sources, &place)), key = line;
+	const struct grt_pc_line *at = grt_keyed_find(&p->lines, &line);
+	struct grt_pc_leaf *leaf;
+	int ret;
+
+	key.w[0] = pair->w[0];
+	key.w[3] |= (1 + (uint64_t)pc_name_number(p, i, r)) << 1;
+	ret = at ? pc_get(p, &p->leaves, key, &leaf) : 0;
+	if (ret || !at || !leaf)
+		return ret;
+	leaf->image = i->number;
+	leaf->function = (uint32_t)pair->w[0];
+	leaf->place = at->place;
+	leaf->reason = r->name;
+	leaf->stall = pc_is_stall(r->name);
+	leaf->samples += samples;
+	return 0;
+}
+
 static int pc_add(struct grt_pc_samples *p, const struct pair *pair)
 {
 	const struct grt_key *key = grt_keyed_key(pair);
-	const struct grt_image *i = p->images.image[key->w[0] >> 32];
+	const struct grt_image *i = p->from->image[key->w[0] >> 32];
 	uint32_t function = (uint32_t)key->w[0];
 	struct kernel *k;
 	struct reason *r;
@@ -338,7 +390,7 @@ static int pc_add(struct grt_pc_samples *p, const struct pair *pair)
 		return ret;
 	k->samples += pair->samples;
 	p->sums.samples += pair->samples;
-	return pc_add_line(p, i, key, k, r, pair->samples);
+	return pc_add_line(p, i, key, k, r, pair->samples) ?: pc_add_leaf(p, i, key, r, pair->samples);
 }
 
 static int pc_stall_order(const void *a, const void *b)
@@ -361,6 +413,18 @@ static int pc_line_order(const void *a, const void *b)
 	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
 }
 
+static int pc_leaf_order(const void *a, const void *b)
+{
+	const struct grt_pc_leaf *x = *(const struct grt_pc_leaf *const *)a,
+				 *y = *(const struct grt_pc_leaf *const *)b;
+
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
+}
+
 int grt_pc_samples_finish(struct grt_pc_samples *p)
 {
 	struct kernel *k;
@@ -374,5 +438,6 @@ int grt_pc_samples_finish(struct grt_pc_samples *p)
 		s->of_kernel = k ? k->samples : 0;
 	}
 	return ret ?: grt_keyed_list(&p->stalls, pc_stall_order, (void ***)&p->stall)
-		      ?: grt_keyed_list(&p->lines, pc_line_order, (void ***)&p->line);
+		      ?: grt_keyed_list(&p->lines, pc_line_order, (void ***)&p->line)
+			      ?: grt_keyed_list(&p->leaves, pc_leaf_order, (void ***)&p->leaf);
 }

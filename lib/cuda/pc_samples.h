@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/busy.h"
 #include "base/keyed.h"
 #include "stack/image_frames.h"
 #include "stack/images.h"
@@ -48,12 +49,27 @@ struct grt_pc_line {
 	const char *kernel;
 	char *place;
 	const char *file;
+	uint32_t image;
 	uint32_t line;
 	const char *reason;
 	const char *meaning;
 	uint64_t samples;
 	uint64_t reason_samples;
 	char pid_text[24];
+};
+
+/**
+ * struct grt_pc_leaf - samples of a function at a line of its source, or an instruction without one, for a
+ * reason
+ * @function: its string in @image
+ * @stall: the warps did not issue an instruction, and were not ready to
+ */
+struct grt_pc_leaf {
+	uint32_t image, function;
+	const char *place;
+	const char *reason;
+	bool stall;
+	uint64_t samples;
 };
 
 /**
@@ -73,9 +89,12 @@ struct grt_pc_sums {
 	uint64_t unlined;
 };
 
-/** struct grt_pc_samples - @stall, @line: by samples, once it is finished */
+/** struct grt_pc_samples - @stall, @line: by samples, @leaf: by image and function, once it is finished;
+ * @from: images of the samples, @images or the owner's; @within: others do not count */
 struct grt_pc_samples {
 	struct grt_images images;
+	const struct grt_images *from;
+	struct grt_interval within;
 	struct grt_image_frames *frames;
 	struct grt_keyed pairs;
 	struct grt_keyed reasons;
@@ -85,13 +104,24 @@ struct grt_pc_samples {
 	struct grt_keyed stalls;
 	struct grt_keyed lines;
 	struct grt_keyed line_reasons;
+	struct grt_keyed leaves;
 	struct grt_pc_stall **stall;
 	struct grt_pc_line **line;
+	struct grt_pc_leaf **leaf;
 	struct grt_pc_sums sums;
 };
 
 /** grt_pc_samples_init - none. Return: 0 or -ENOMEM */
 int grt_pc_samples_init(struct grt_pc_samples *p);
+
+/** grt_pc_samples_use - images that the owner follows, instead of its own */
+void grt_pc_samples_use(struct grt_pc_samples *p, const struct grt_images *images);
+
+/** grt_pc_samples_is - whether an event is for grt_pc_samples_take() */
+bool grt_pc_samples_is(const struct grt_event *e);
+
+/** grt_pc_samples_take - takes in an event of an image. Return: 0 or -ENOMEM */
+int grt_pc_samples_take(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_event *e);
 
 /** grt_pc_samples_event - takes in one of classes image and launch. Return: 0 or -ENOMEM */
 int grt_pc_samples_event(struct grt_pc_samples *p, const struct grt_event *e);

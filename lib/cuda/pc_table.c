@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pc_samples.h"
+#include "pc_source.h"
 #include "table/analysis.h"
 #include "table/cells.h"
 #include "table/table.h"
@@ -50,6 +51,24 @@ static void pc_table_get_share(struct grt_cell *cell, const void *view, const vo
 			 ((const struct grt_pc_sums *)view)->samples);
 }
 
+static void pc_table_get_samples(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	cell->number = ((const struct grt_pc_source *)row)->samples;
+	cell->absent = !cell->number;
+}
+
+/* A line without any is shown for what is around it. */
+static void pc_table_get_share_of_line(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	pc_table_get_share(cell, view, row, offset);
+	cell->absent |= !((const struct grt_pc_source *)row)->samples;
+}
+
+static void pc_table_get_text(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	cell->text = (const char *)row + offset;
+}
+
 static void pc_table_get_of_kernel(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_pc_stall *s = row;
@@ -68,6 +87,7 @@ static void pc_table_get_of_line(struct grt_cell *cell, const void *view, const 
 
 #define S(member) offsetof(struct grt_pc_stall, member)
 #define L(member) offsetof(struct grt_pc_line, member)
+#define C(member) offsetof(struct grt_pc_source, member)
 
 static const struct grt_column stall_columns[] = {
 	{"pid", grt_cell_u32, S(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
@@ -97,25 +117,84 @@ static const struct grt_column line_columns[] = {
 	{.name = NULL},
 };
 
+static const struct grt_column source_columns[] = {
+	{"file", grt_cell_pointed, C(file), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the file"},
+	{"path", grt_cell_pointed, C(path), GRT_CELL_TEXT, GRT_COLUMN_MORE, "the file with its directory"},
+	{"line", grt_cell_id, C(line), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the line in it"},
+	{"samples", pc_table_get_samples, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often a warp was seen there"},
+	{"share", pc_table_get_share_of_line, C(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the samples of all lines, percent"},
+	{"bar", pc_table_get_text, C(bar), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the samples, beside those of the line with most of them"},
+	{"reason", grt_cell_pointed, C(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why most of these issued no instruction"},
+	{"text", pc_table_get_text, C(text), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the line itself"},
+	{.name = NULL},
+};
+
 /* clang-format on */
 
+static const struct grt_table source_table = {"source", "source with its PC samples", source_columns, 0};
 static const struct grt_table stall_table = {"stalls", "why warps of kernels stood still", stall_columns, 0};
 static const struct grt_table line_table = {"lines", "where warps of kernels were", line_columns, 0};
+
+#define NO_SAMPLES "the trace has no PC samples: grtrace record -e cuda --pc-sampling -- PROG"
+/* Beside the table of kernels. */
+#define TOP_LINES 10U
 
 static int pc_table_write(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_pc_samples *p = state;
-	bool lines = part->table == &line_table;
+	bool lines = part->table == &line_table, beside = pass->asked != part;
 	uint64_t all = lines ? p->lines.used : p->stalls.used, shown = grt_pass_shown(pass, part, all);
 	const void **row = lines ? (const void **)p->line : (const void **)p->stall;
 
+	if (beside && (!all || !(pass->verbose || pass->json)))
+		return 0;
+	if (beside && !pass->json && shown > TOP_LINES)
+		shown = TOP_LINES;
 	if (!all)
-		grt_note(pass->notes,
-			 "the trace has no PC samples: grtrace record -e cuda --pc-sampling -- PROG");
+		grt_note(pass->notes, NO_SAMPLES);
 	grt_rows_sort(row, all, grt_pass_sort(pass, part, NULL), &p->sums, NULL);
 	if (shown < all)
-		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", all - shown);
+		grt_note(pass->notes,
+			 beside ? "%" PRIu64 " more lines: report --by line shows all"
+				: "%" PRIu64 " more rows: --top 0 shows all",
+			 all - shown);
 	return grt_writer_list(pass->writer, part->table, &p->sums, row, shown);
+}
+
+static void pc_table_note_source(const struct grt_pc_sources *s, struct grt_pass *pass)
+{
+	if (s->missing)
+		grt_note(pass->notes, "%" PRIu32 " source files, as %.120s, cannot be read here", s->missing,
+			 s->first);
+	if (s->samples)
+		grt_note(pass->notes, "%" PRIu64 " PC samples are of lines that are not shown", s->samples);
+	if (s->changed)
+		grt_note(pass->notes, "%.120s was changed after the recording: its lines may be others",
+			 s->changed);
+}
+
+/* Beside others the tables are of what the recording has; source is read where it is asked for, or for a
+ * page. */
+static int pc_table_write_source(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_pc_samples *p = state;
+	struct grt_pc_sources s;
+	uint64_t shown;
+	int ret;
+
+	if (pass->asked != part && !p->lines.used)
+		return 0;
+	if (!p->lines.used)
+		grt_note(pass->notes, NO_SAMPLES);
+	ret = grt_pc_sources_read(&s, p, pass->known ? pass->last : 0);
+	if (!ret) {
+		shown = grt_pass_shown(pass, part, s.rows);
+		grt_rows_sort((const void **)s.row, s.rows, grt_pass_sort(pass, part, NULL), &p->sums, NULL);
+		ret = grt_writer_list(pass->writer, part->table, &p->sums, (const void **)s.row, shown);
+		pc_table_note_source(&s, pass);
+	}
+	grt_pc_sources_free(&s);
+	return ret;
 }
 
 static void pc_table_notes(void *state, struct grt_pass *pass)
@@ -151,6 +230,8 @@ static const struct grt_part pc_parts[] = {
 	 .any = pc_table_any, .write = pc_table_write},
 	{"line", "lines of kernels by PC samples", GRT_PART_BY | GRT_PART_NO_JOBS, 0, &line_table,
 	 .any = pc_table_any, .write = pc_table_write},
+	{"source", "source of kernels with the PC samples of its lines", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
+	 &source_table, .any = pc_table_any, .write = pc_table_write_source},
 	{.name = NULL},
 };
 

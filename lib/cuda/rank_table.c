@@ -120,6 +120,12 @@ static void get_steady(struct grt_cell *cell, const void *view, const void *row,
 	cell->number = ((const struct grt_collective *)row)->steady;
 }
 
+static void get_communicator(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	cell->number = ((const struct grt_collective *)row)->communicator;
+	cell->inferred = !((const struct grt_collective *)row)->told_by_nccl;
+}
+
 static void get_ran(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_collective *k = row;
@@ -152,8 +158,8 @@ static const struct grt_column rank_columns[] = {
 };
 
 static const struct grt_column collective_columns[] = {
-	{"communicator", grt_cell_u32, K(communicator), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "its number, from 0: inferred"},
-	{"number", grt_cell_u32, K(number), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the collective in its communicator, from 0"},
+	{"communicator", get_communicator, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "its number, from 0; inferred where NCCL's plugin was not there"},
+	{"number", grt_cell_u64, K(number), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the collective in its communicator, from 0; with NCCL's plugin among those of its function"},
 	{"collective", grt_cell_pointed, K(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its kernel"},
 	{"ranks", grt_cell_u32, K(ranks), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "that took part"},
 	{"steady", get_steady, 0, GRT_CELL_BOOL, GRT_COLUMN_MORE, "it is in a step, and not in the first one"},

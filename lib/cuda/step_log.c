@@ -92,6 +92,8 @@ static int step_log_on_work(void *arg, const struct grt_event *e, const struct g
 		w.gpu = k->gpu;
 		w.context = (uint16_t)k->context;
 		w.stream = (uint16_t)k->cuda_stream;
+		w.key = k->graph_node ?: k->correlation;
+		w.replayed = k->graph_node != 0;
 	} else if (e->type == GRT_EV_GPU_COPY) {
 		w.start = c->start;
 		w.end = c->end;
@@ -140,6 +142,21 @@ static int step_log_on_range(struct grt_step_log *l, const struct grt_event *e)
 		l, e, &(struct grt_step_range){e->time, e->time, e->tid, m->domain, m->name, true});
 }
 
+/* ----------------------------------------------------------- collectives */
+
+static int step_log_on_nccl(struct grt_step_log *l, const struct grt_event *e)
+{
+	const struct grt_image *image;
+	struct grt_step_process *p;
+
+	if (e->type != GRT_EV_COMMUNICATOR && e->type != GRT_EV_COLLECTIVE && e->type != GRT_EV_GRAPH_NODE &&
+	    e->type != GRT_EV_PROCESS)
+		return 0;
+	image = grt_launches_image(l->launches, e);
+	p = image ? step_log_process_of(l, image) : NULL;
+	return p ? grt_nccl_log_event(&p->nccl, e) : -ENOMEM;
+}
+
 /* --------------------------------------------------------------- in, out */
 
 int grt_step_log_new(struct grt_step_log **out)
@@ -165,13 +182,20 @@ void grt_step_log_within(struct grt_step_log *l, uint64_t from, uint64_t to)
 	grt_launches_within(l->launches, from, to);
 }
 
+bool grt_step_log_is_whole(const struct grt_step_log *l)
+{
+	return !l->from && l->to == UINT64_MAX;
+}
+
 int grt_step_log_event(struct grt_step_log *l, const struct grt_event *e)
 {
 	int ret = e->type == GRT_EV_LAUNCH ? step_log_add_call(l, (const struct grt_ev_launch *)e)
 		  : e->type == GRT_EV_RANGE || e->type == GRT_EV_MARK ? step_log_on_range(l, e)
 								      : 0;
 
-	return ret ? ret : grt_launches_event(l->launches, e);
+	ret = ret ?: grt_launches_event(l->launches, e);
+	/* behind what begins a process image */
+	return ret ?: step_log_on_nccl(l, e);
 }
 
 /* ------------------------------------------------------------------ sort */
@@ -296,9 +320,12 @@ static int step_log_sort_process(struct grt_step_process *p)
 	step_log_order(p->call, p->calls, sizeof(*p->call), step_log_by_begin);
 	step_log_order(p->work, p->works, sizeof(*p->work), step_log_by_start);
 	step_log_order(p->range, p->ranges, sizeof(*p->range), step_log_by_range);
+	grt_nccl_log_sort(&p->nccl);
 	for (uint32_t i = 0; i < p->works; i++) {
 		if (p->work[i].class != GRT_STEP_COPIES)
 			p->work[i].class = step_log_class(p->image, p->work[i].name, known);
+		if (p->work[i].replayed && p->nccl.ops && p->work[i].class == GRT_STEP_COMMUNICATES)
+			p->work[i].key = grt_nccl_log_source(&p->nccl, p->work[i].key);
 		step_log_join(p, &p->work[i], &near);
 	}
 	free(known);
@@ -341,6 +368,7 @@ void grt_step_log_free(struct grt_step_log *l)
 		free(l->process[i].call);
 		free(l->process[i].work);
 		free(l->process[i].range);
+		grt_nccl_log_free(&l->process[i].nccl);
 	}
 	free(l->process);
 	grt_launches_free(l->launches);

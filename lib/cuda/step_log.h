@@ -3,7 +3,7 @@
  * What each process of a CUDA recording called, and what the GPU did for it, in the
  * order of time: what steps and collectives are looked for in.
  *
- * Memory is 80 bytes for a call with its work, 32 for a range of NVTX, and for no more than
+ * Memory is 88 bytes for a call with its work, 32 for a range of NVTX, and for no more than
  * GRT_STEP_LOG_MAX of each in a process; those beyond are counted.
  */
 #ifndef GRT_CUDA_STEP_LOG_H
@@ -12,6 +12,7 @@
 #include <grtrace/grtrace.h>
 
 #include "launches.h"
+#include "nccl_log.h"
 
 #define GRT_STEP_LOG_MAX (1U << 22)
 
@@ -43,11 +44,13 @@ struct grt_step_call {
  * struct grt_step_work - what the GPU did; both stamps are known
  * @call: index of its call, UINT32_MAX: that is not in the log
  * @launched: begin of the call, 0: unknown; @node: its stack
+ * @key: for grt_nccl_log_find(), 0: none; @replayed: it is work of a graph
  */
 struct grt_step_work {
 	uint64_t start;
 	uint64_t end;
 	uint64_t launched;
+	uint64_t key;
 	uint32_t name;
 	uint32_t node;
 	uint32_t call;
@@ -55,6 +58,7 @@ struct grt_step_work {
 	uint16_t context;
 	uint16_t stream;
 	uint8_t class;
+	bool replayed;
 };
 
 /** struct grt_step_range - a range of NVTX that has ended, or a mark, which is a moment; @domain, @name:
@@ -74,6 +78,7 @@ struct grt_step_range {
  * @call: by begin
  * @work: by device, then start
  * @range: by begin; those of which all is in the time that counts
+ * @nccl: its collectives
  * @over: calls, work and ranges beyond GRT_STEP_LOG_MAX
  */
 struct grt_step_process {
@@ -84,6 +89,7 @@ struct grt_step_process {
 	uint32_t works, work_room;
 	struct grt_step_range *range;
 	uint32_t ranges, range_room;
+	struct grt_nccl_log nccl;
 	uint64_t over;
 };
 
@@ -94,6 +100,9 @@ int grt_step_log_new(struct grt_step_log **out);
 
 /** grt_step_log_within - see grt_launches_within() */
 void grt_step_log_within(struct grt_step_log *l, uint64_t from, uint64_t to);
+
+/** grt_step_log_is_whole - whether no time was given that does not count */
+bool grt_step_log_is_whole(const struct grt_step_log *l);
 
 /** grt_step_log_event - takes in an event of any type. Return: 0 or -ENOMEM */
 int grt_step_log_event(struct grt_step_log *l, const struct grt_event *e);

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "table/analysis.h"
 #include "table/cells.h"
+#include "collective_table.h"
 #include "rank_table.h"
 #include "steps.h"
 
@@ -425,24 +426,32 @@ static int write_steps(void *state, const struct grt_part *part, struct grt_pass
 static int write_ranks(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_steps *s = state;
-	int ret = grt_steps_find(s) ?: grt_rank_table_write(s, part, pass);
+	int ret = grt_steps_find(s) ?: grt_collective_table_note_waits(s, pass->notes);
 
+	ret = ret ?: grt_rank_table_write(s, part, pass);
 	if (!ret)
 		note_missing(s, pass, false);
 	return ret;
 }
 
-/* The sentences of the summary: none where there are no steps. People read them first. */
+static int write_collectives(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_steps *s = state;
+
+	return grt_steps_find(s) ?: grt_collective_table_write(s, part, pass);
+}
+
+/* The sentences of the summary: where there are no steps, only about ranks that wait. People read them first.
+ */
 static int write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_steps *s = state;
 	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
-	int ret = grt_steps_find(s);
+	int ret = grt_steps_find(s) ?: grt_collective_table_note_waits(s, notes);
 
-	if (ret || !grt_steps_count(s))
-		return ret;
-	ret = grt_rank_table_note(s, notes) ?: explain(s);
-	if (!ret)
+	if (!ret && grt_steps_count(s))
+		ret = grt_rank_table_note(s, notes) ?: explain(s);
+	if (!ret && grt_steps_count(s))
 		ret = note_slowest(s, notes) ?: note_most_idle(s, notes);
 	if (first.n)
 		grt_notes_write(&first, pass->writer);
@@ -455,8 +464,12 @@ static const struct grt_part step_parts[] = {
 	{"step", "steps of training and the like, and what each rank did in them",
 	 GRT_PART_BY | GRT_PART_WORST | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &step_table,
 	 .tables = GRT_TABLES(&rank_table), .write = write_steps},
-	{"rank", "ranks of one job, and who was late to its collectives", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
-	 &grt_rank_table, .tables = GRT_TABLES(&grt_collective_table), .write = write_ranks},
+	{"rank", "ranks of one job, and who was late to its collectives",
+	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &grt_rank_table,
+	 .tables = GRT_TABLES(&grt_collective_table), .write = write_ranks},
+	{"collective", "collectives of NCCL by communicator, function and size, with their bandwidth",
+	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &grt_collective_sum_table,
+	 .write = write_collectives},
 	{"slow_steps", "the slowest steps and the latest rank, in a sentence each",
 	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, .write = write_sentences},
 	{.name = NULL},

@@ -30,6 +30,7 @@ struct work_row {
 	const char *name;
 	const char *process;
 	const char *range;
+	const char *uuid;
 	uint64_t start;
 	uint64_t end;
 	uint64_t bytes;
@@ -41,14 +42,13 @@ struct work_row {
 	bool copied;
 };
 
-/** struct work - @name, @room: a name that is ended; @open: rows may be written; @dropped: came before */
+/** struct work - @name, @room: a name that is ended */
 struct work {
 	const struct grt_pass *pass;
 	struct grt_launches *launches;
 	struct grt_image_frames *frames;
 	char *name;
 	size_t room;
-	bool open;
 };
 
 /* ---------------------------------------------------------------- columns */
@@ -65,6 +65,14 @@ static void work_get_image(struct grt_cell *cell, const void *view, const void *
 
 	cell->absent = !r->image;
 	cell->number = r->image ? r->image->number : 0;
+}
+
+static void work_get_rank(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct work_row *r = row;
+
+	cell->number = r->image ? r->image->rank : 0;
+	cell->absent = !r->image || r->image->rank == UINT32_MAX;
 }
 
 static void work_get_tid(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -203,7 +211,9 @@ static const struct grt_column work_columns[] = {
 	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
 	{"comm", work_get_comm, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the thread that submitted"},
 	{"image", work_get_image, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number of the program in the process, of CUDA"},
+	{"rank", work_get_rank, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the process in its job, as its launcher told it"},
 	{"gpu", work_get_of_cuda, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of CUDA's device in its process"},
+	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the device: its identity, for all processes"},
 	{"context", work_get_of_cuda, R(context), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the CUDA context"},
 	{"stream", work_get_of_cuda, R(stream), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the stream"},
 	{"device", work_get_ring, 2, GRT_CELL_TEXT, GRT_COLUMN_ALL, "address of the ring's GPU on its bus"},
@@ -272,11 +282,18 @@ static void work_take_copy(struct work_row *r, const struct grt_ev_gpu_copy *c)
 	r->copied = true;
 }
 
+static int work_row(const struct work *w, const struct work_row *r)
+{
+	grt_writer_into(w->pass->writer, &work_table, w->pass->names);
+	return grt_writer_row(w->pass->writer, r);
+}
+
 static int work_on_gpu(void *arg, const struct grt_event *e, const struct grt_image *image,
 		       const struct grt_launch *launch, enum grt_launched_how how)
 {
 	const struct grt_image_range *range = grt_image_range(image, launch ? launch->range : 0);
 	struct work_row r = {.launch = launch, .image = image, .pid = e->pid};
+	const struct grt_device *device;
 	struct work *w = arg;
 	char pid[24];
 	int ret = 0;
@@ -291,7 +308,11 @@ static int work_on_gpu(void *arg, const struct grt_event *e, const struct grt_im
 	} else {
 		work_take_copy(&r, (const void *)e);
 	}
-	return ret ? ret : grt_writer_row(w->pass->writer, &r);
+	device = ret ? NULL : grt_launches_device(w->launches, image, r.gpu);
+	if (!device)
+		return -ENOMEM;
+	r.uuid = device->known && *device->is.uuid ? device->is.uuid : NULL;
+	return work_row(w, &r);
 }
 
 static int work_job(void *state, const struct grt_job *job)
@@ -302,7 +323,7 @@ static int work_job(void *state, const struct grt_job *job)
 
 	grt_cell_owner(&owner, w->pass->names, job->name);
 	r.process = owner.text;
-	return grt_writer_row(w->pass->writer, &r);
+	return work_row(w, &r);
 }
 
 /* --------------------------------------------------------------- analysis */
@@ -321,30 +342,21 @@ static void work_within(void *state, uint64_t from, uint64_t to)
 	grt_launches_within(((struct work *)state)->launches, from, to);
 }
 
-static void work_open(void *state)
-{
-	struct work *w = state;
-
-	grt_writer_table(w->pass->writer, &work_table, w->pass->names);
-}
-
 static int work_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	return grt_launches_event(((struct work *)state)->launches, e);
 }
 
-/* No other table is open before the trace is over. */
 static int work_finish(void *state, struct grt_pass *pass)
 {
-	int ret = grt_launches_flush(((struct work *)state)->launches);
-
-	grt_writer_table_end(pass->writer);
-	return ret;
+	return grt_launches_flush(((struct work *)state)->launches);
 }
 
-/* Its rows are there already. */
+/* Its rows are there already; of none there is the table. */
 static int work_write(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
+	grt_writer_into(pass->writer, &work_table, pass->names);
+	grt_writer_into(pass->writer, NULL, NULL);
 	return 0;
 }
 
@@ -371,7 +383,6 @@ const struct grt_analysis grt_analysis_work = {
 	.size = sizeof(struct work),
 	.begin = work_begin,
 	.within = work_within,
-	.open = work_open,
 	.event = work_event,
 	.job = work_job,
 	.finish = work_finish,

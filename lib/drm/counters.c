@@ -299,8 +299,9 @@ GRT_ANALYSIS_FREE(free_counters, grt_counters_free)
 
 static const uint16_t counter_types[] = {GRT_EV_COUNTER, 0};
 static const struct grt_part counter_parts[] = {
-	{"counters", "each counter of devices and processes", GRT_PART_SUMMARY | GRT_PART_MONITOR,
-	 .types = counter_types, .tables = GRT_TABLES(&grt_counter_table), .write = write_counters},
+	{"counters", "each counter of devices and processes",
+	 GRT_PART_SUMMARY | GRT_PART_MONITOR | GRT_PART_TABLES, .types = counter_types,
+	 .tables = GRT_TABLES(&grt_counter_table), .write = write_counters},
 	{.name = NULL},
 };
 

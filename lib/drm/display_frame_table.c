@@ -369,7 +369,7 @@ GRT_ANALYSIS_FREE(free_display_frames, grt_display_frames_free)
 
 static const struct grt_part display_frame_parts[] = {
 	{"frame", "frames of displays: when they were shown, and what was to blame for late ones",
-	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_WORST, 0, &frame_table,
+	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_WORST | GRT_PART_TABLES, 0, &frame_table,
 	 .tables = GRT_TABLES(&client_table), .write = write_display_frames},
 	{.name = NULL},
 };

@@ -790,7 +790,7 @@ static void see_wake(struct grt_display_frames *d, const struct grt_event *e)
 {
 	const struct grt_ev_asleep *ev = (const struct grt_ev_asleep *)e;
 
-	if (e->type != GRT_EV_ASLEEP || !ev->waker_pid || ev->waker_pid == e->pid)
+	if (!ev->waker_pid || ev->waker_pid == e->pid)
 		return;
 	get_pair(d, ev->waker_pid, e->pid);
 	get_pair(d, e->pid, ev->waker_pid);
@@ -819,9 +819,14 @@ int grt_display_frames_event(struct grt_display_frames *d, const struct grt_even
 		return on_present(d, e);
 	case GRT_EV_NAME:
 		return grt_names_add(&d->names, (const struct grt_ev_name *)e);
-	default:
+	case GRT_EV_ASLEEP:
 		see_wake(d, e);
 		return grt_sleeps_event(&d->sleeps, e);
+	case GRT_EV_THREAD:
+	case GRT_EV_OFF_CPU:
+		return grt_sleeps_event(&d->sleeps, e);
+	default:
+		return 0;
 	}
 }
 

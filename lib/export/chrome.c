@@ -7,6 +7,9 @@
  * baseTimeNanoseconds: readers keep them as doubles, which have no digits left
  * for the ns of a clock. A device has a process number beyond those of Linux,
  * and so has what belongs to no thread a thread number.
+ *
+ * What tools for traces of PyTorch's profiler look for has the names that they know: categories, device,
+ * stream, correlation, the arrows of launches, the rank of the process.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +19,7 @@
 #include "base/grow.h"
 #include "export.h"
 #include "base/outbuf.h"
+#include "trace/session.h"
 
 /* Pids end below 2^22. */
 #define FIRST_OWN 0x40000000U
@@ -32,13 +36,18 @@ struct place {
 	char *name;
 };
 
-/** struct chrome - @base is where stamps count from; @places by track id */
+/** struct chrome - @base is where stamps count from; @places by track id; @rank: RANK of the only process
+ * that has one, @ranks: how many different ones there are; @nccl: kernels of NCCL were drawn */
 struct chrome {
 	struct grt_outbuf out;
 	struct grt_tracks *tracks;
 	struct place *place;
 	uint32_t places;
 	uint64_t base;
+	uint32_t rank;
+	uint32_t world;
+	uint32_t ranks;
+	bool nccl;
 	bool begun;
 	bool comma;
 };
@@ -200,19 +209,26 @@ static char *put_args(const struct chrome *f, char *p, const struct grt_track_it
 	return p;
 }
 
+/* A call of CUDA, or what the GPU did for it. */
+static bool is_cuda(const struct grt_track_item *i)
+{
+	return i->category >= GRT_CATEGORY_RUNTIME && i->category <= GRT_CATEGORY_SET;
+}
+
 /* An arrow's end binds to the slice around it, its beginning to that in which it happened. */
 static char *put_flow(struct chrome *f, char *p, char phase, uint64_t id, const struct place *at,
-		      uint64_t time)
+		      const struct grt_track_item *i)
 {
 	p = chrome_begin_event(f, p, phase);
 	if (phase == 'f')
 		p = put_literal(p, ",\"bp\":\"e\"");
-	p = put_literal(p, ",\"cat\":\"flow\",\"name\":\"submit\",\"id\":\"");
+	p = is_cuda(i) ? put_literal(p, ",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":\"")
+		       : put_literal(p, ",\"cat\":\"flow\",\"name\":\"submit\",\"id\":\"");
 	p = grt_format_hex(p, id);
 	*p++ = '"';
 	p = chrome_put_place(p, at->pid, at->tid);
 	p = put_literal(p, ",\"ts\":");
-	p = chrome_put_time(f, p, time);
+	p = chrome_put_time(f, p, i->time);
 	*p++ = '}';
 	return p;
 }
@@ -270,11 +286,13 @@ static int chrome_on_item(void *arg, const struct grt_track_item *i)
 
 	if (i->kind == GRT_ITEM_COUNTER)
 		return chrome_take(f, chrome_put_counter(f, p, at, i));
+	if (i->category == GRT_CATEGORY_KERNEL && !f->nccl)
+		f->nccl = !strncmp(grt_tracks_name(f->tracks, i->name), "nccl", 4);
 	p = chrome_put_event(f, p, at, i);
 	if (i->flow_out)
-		p = put_flow(f, p, 's', i->flow_out, at, i->time);
+		p = put_flow(f, p, 's', i->flow_out, at, i);
 	if (i->flow_in)
-		p = put_flow(f, p, 'f', i->flow_in, at, i->time);
+		p = put_flow(f, p, 'f', i->flow_in, at, i);
 	return chrome_take(f, p);
 }
 
@@ -287,13 +305,17 @@ static int chrome_on_item(void *arg, const struct grt_track_item *i)
  */
 #define BEFORE (24 * 3600 * GRT_NS_PER_S)
 
-static int chrome_put_head(struct chrome *f, uint64_t first)
+static int chrome_put_head(struct grt_export *x, uint64_t first)
 {
+	struct chrome *f = x->state;
 	char *p = chrome_room(f);
 
+	/* that of the trace, where it is known: files of its processes are compared without the base */
+	if (x->session->first <= x->session->last && x->session->first)
+		first = x->session->first;
 	f->begun = true;
 	f->base = first > BEFORE ? first - BEFORE : 0;
-	p = put_literal(p, "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
+	p = put_literal(p, "{\"schemaVersion\":1,\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
 	p = grt_format_u64(p, f->base);
 	return chrome_take(f, put_literal(p, ",\"traceEvents\":["));
 }
@@ -309,23 +331,36 @@ static int chrome_begin(struct grt_export *x)
 	return 0;
 }
 
+static void chrome_see_rank(struct chrome *f, const struct grt_event *e)
+{
+	const struct grt_ev_rank *r = (const struct grt_ev_rank *)e;
+
+	if (e->type != GRT_EV_RANK)
+		return;
+	f->ranks += !f->ranks || r->rank != f->rank;
+	f->rank = r->rank;
+	f->world = r->world;
+}
+
 static int chrome_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
 	struct chrome *f = x->state;
-	int ret = f->begun ? 0 : chrome_put_head(f, e->time);
+	int ret = f->begun ? 0 : chrome_put_head(x, e->time);
 
+	chrome_see_rank(f, e);
 	return ret ?: grt_tracks_event(x->tracks, e);
 }
 
 static int chrome_beyond(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
+	chrome_see_rank(x->state, e);
 	return grt_tracks_event(x->tracks, e);
 }
 
 static int chrome_packet(struct grt_export *x, const struct grt_packet *p)
 {
 	struct chrome *f = x->state;
-	int ret = f->begun ? 0 : chrome_put_head(f, p->timestamp_begin);
+	int ret = f->begun ? 0 : chrome_put_head(x, p->timestamp_begin);
 
 	return ret ?: grt_tracks_packet(x->tracks, p);
 }
@@ -349,12 +384,31 @@ static char *put_count(char *p, const char *key, uint64_t number)
 	return grt_format_u64(p, number);
 }
 
+/* Of a file of one rank; readers look for it line by line, with a blank behind the colon. */
+static char *chrome_put_rank(const struct chrome *f, char *p)
+{
+	if (f->ranks != 1)
+		return p;
+	p = put_literal(p, ",\n\"distributedInfo\":{\"rank\": ");
+	p = grt_format_u64(p, f->rank);
+	if (f->world != UINT32_MAX) {
+		p = put_literal(p, ",\"world_size\": ");
+		p = grt_format_u64(p, f->world);
+	}
+	if (f->nccl)
+		p = put_literal(p, ",\"backend\": \"nccl\"");
+	*p++ = '}';
+	return p;
+}
+
 /* Where it was recorded, what became of all events, and what of them is not drawn. */
 static int put_tail(struct grt_export *x, const struct grt_health *h)
 {
 	const struct grt_tracks_count *n = grt_tracks_count(x->tracks);
 	struct chrome *f = x->state;
-	char *p = put_literal(chrome_room(f), "\n],\"otherData\":{");
+	char *p = put_literal(chrome_room(f), "\n]");
+
+	p = put_literal(chrome_put_rank(f, p), ",\"otherData\":{");
 
 #define GRT_EXPORT_ENV(key)                    \
 	if (grt_session_env(x->session, #key)) \
@@ -382,7 +436,7 @@ static int put_tail(struct grt_export *x, const struct grt_health *h)
 static int chrome_end(struct grt_export *x, const struct grt_health *h)
 {
 	struct chrome *f = x->state;
-	int ret = f->begun ? 0 : chrome_put_head(f, 0);
+	int ret = f->begun ? 0 : chrome_put_head(x, 0);
 
 	return ret ?: grt_tracks_end(x->tracks) ?: put_tail(x, h);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* What all exports share, see export.h. */
 #include "export.h"
+#include "trace/packet.h"
+#include "tracks_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -63,6 +65,8 @@ static int export_on_beyond(struct grt_consumer *c, const struct grt_event *e, u
 {
 	struct grt_export *x = (struct grt_export *)c;
 
+	if (grt_has_trait(e, GRT_TRAIT_LASTING))
+		return x->tracks ? tracks_remember(x->tracks, e) : 0;
 	return x->format->beyond ? x->format->beyond(x, e, cpu) : 0;
 }
 

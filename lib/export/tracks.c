@@ -325,6 +325,16 @@ int grt_tracks_new_sized(struct grt_tracks **out, const struct grt_tracks_sink *
 	return ret;
 }
 
+int tracks_remember(struct grt_tracks *t, const struct grt_event *e)
+{
+	int ret;
+
+	t->beyond = true;
+	ret = grt_tracks_event(t, e);
+	t->beyond = false;
+	return ret;
+}
+
 int grt_tracks_end(struct grt_tracks *t)
 {
 	const struct track *k;

@@ -36,7 +36,9 @@
 	GRT_TRACK_ARG(END_INFERRED, end_inferred)     \
 	GRT_TRACK_ARG(CUT, end_not_in_trace)          \
 	GRT_TRACK_ARG(LOST_EVENTS, lost_events)       \
-	GRT_TRACK_ARG(MEANING, meaning)
+	GRT_TRACK_ARG(MEANING, meaning)               \
+	GRT_TRACK_ARG(DEVICE, device)                 \
+	GRT_TRACK_ARG(STREAM, stream)
 
 enum grt_track_arg_id {
 #define GRT_TRACK_ARG(NAME, name) GRT_TRACK_ARG_##NAME,

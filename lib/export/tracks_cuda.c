@@ -10,7 +10,10 @@
 #include <string.h>
 
 #include "base/demangle.h"
+#include "base/grow.h"
+#include "base/heap.h"
 #include "codes/cuda_codes.h"
+#include "cuda/device_memory.h"
 #include "stack/images.h"
 
 /* Kernels whose names are remembered; graphs whose first kernel has come. */
@@ -23,14 +26,47 @@ enum {
 	OF_OVERHEAD,
 	OF_STREAM,
 	OF_RANGES,
+	OF_MEMORY,
+	OF_MEMORY_DEVICE,
+};
+
+/*
+ * CUPTI reports work in no order. So it is held, and drawn by its start: work of a stream that is drawn
+ * behind later work would need a lane of its own. 2 s are four of the library's rounds of taking what CUPTI
+ * has.
+ */
+#define HELD_MAX 65536U
+#define HELD_NS 2000000000ULL
+
+/** struct held - work that is not drawn yet; @number: of arrival, which decides where starts are equal */
+struct held {
+	uint64_t number;
+	union {
+		struct grt_event e;
+		struct grt_ev_gpu_kernel kernel;
+		struct grt_ev_gpu_copy copy;
+	};
 };
 
 /* Elements of @kernels are numbers of names. */
 struct tracks_cuda {
+	struct grt_tracks *tracks;
 	struct grt_images images;
 	struct grt_keyed kernels;
 	struct grt_keyed graphs;
+	struct held *held;
+	uint32_t helds, held_room;
+	uint64_t arrived;
+	struct grt_device_memory memory;
 };
+
+static bool held_before(const struct tracks_cuda *c, const struct held *a, const struct held *b)
+{
+	return a->kernel.start < b->kernel.start ||
+	       (a->kernel.start == b->kernel.start && a->number < b->number);
+}
+
+GRT_HEAP(held, struct held, struct tracks_cuda, held_before)
 
 static struct tracks_cuda *cuda_of(const struct grt_tracks *t)
 {
@@ -45,13 +81,19 @@ static uint64_t launch_flow(const struct grt_image *image, uint64_t correlation)
 		       : 0;
 }
 
-/* What is 0 says nothing; stamps, and numbers of names, are drawn otherwise. */
+static bool is_work(const struct grt_event *e)
+{
+	return e->type == GRT_EV_GPU_KERNEL || e->type == GRT_EV_GPU_COPY;
+}
+
+/* What is 0 says nothing; stamps, numbers of names, and the place of work are drawn otherwise. */
 static void add_work_fields(const struct grt_tracks *t, struct tracks_args *a, const struct grt_event *e)
 {
 	const struct grt_field *f = grt_event_table[e->type].fields();
 
 	for (unsigned int i = 2; f[i].name; i++)
-		if (grt_field_value(&f[i], e) && strcmp(f[i].name, "name"))
+		if (grt_field_value(&f[i], e) && strcmp(f[i].name, "name") &&
+		    !(is_work(e) && (!strcmp(f[i].name, "gpu") || !strcmp(f[i].name, "cuda_stream"))))
 			tracks_add_field(a, t->field_arg[e->type][i], &f[i], e);
 }
 
@@ -149,6 +191,9 @@ static int draw_work(struct grt_tracks *t, const struct grt_event *e, const stru
 		return first;
 	i.flow_in = first ? launch_flow(image, correlation) : 0;
 	add_work_fields(t, a, e);
+	/* as PyTorch's profiler calls them: readers of its traces know work of a GPU by its stream, also 0 */
+	tracks_add_number(a, GRT_TRACK_ARG_DEVICE, place[0]);
+	tracks_add_number(a, GRT_TRACK_ARG_STREAM, place[2]);
 	if (!device)
 		return -ENOMEM;
 	if (device->known)
@@ -159,7 +204,7 @@ static int draw_work(struct grt_tracks *t, const struct grt_event *e, const stru
 	return tracks_draw_in_process(t, e, &key, text, &i, a);
 }
 
-static int on_gpu_kernel(struct grt_tracks *t, const struct grt_event *e)
+static int draw_kernel(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
 	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
@@ -171,22 +216,70 @@ static int on_gpu_kernel(struct grt_tracks *t, const struct grt_event *e)
 	return draw_work(t, e, image, GRT_CATEGORY_KERNEL, name, x->correlation, x->graph, place);
 }
 
-static int on_gpu_copy(struct grt_tracks *t, const struct grt_event *e)
+/* As PyTorch's profiler names them: "Memcpy HtoD (Pageable -> Device)", "Memset (Device)". */
+static void copy_text(const struct grt_ev_gpu_copy *x, char *text, size_t room)
+{
+	const char *from = grt_cuda_memory_name(x->from_memory), *to = grt_cuda_memory_name(x->to_memory);
+	int n = x->kind == GRT_CUDA_SET ? snprintf(text, room, "Memset")
+					: snprintf(text, room, "Memcpy %s", grt_cuda_copy_name(x->kind));
+
+	if (x->kind == GRT_CUDA_SET && to)
+		snprintf(text + n, room - (size_t)n, " (%s)", to);
+	else if (from && to)
+		snprintf(text + n, room - (size_t)n, " (%s -> %s)", from, to);
+}
+
+static int draw_copy(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_gpu_copy *x = (const struct grt_ev_gpu_copy *)e;
 	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
 	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
-	char text[32];
+	char text[64];
 	uint32_t name;
 
-	if (x->kind == GRT_CUDA_SET)
-		snprintf(text, sizeof(text), "Memset");
-	else
-		snprintf(text, sizeof(text), "Memcpy %s", grt_cuda_copy_name(x->kind));
+	copy_text(x, text, sizeof(text));
 	if (!image || grt_texts_add(&t->texts, text, sizeof(text), &name))
 		return -ENOMEM;
 	return draw_work(t, e, image, x->kind == GRT_CUDA_SET ? GRT_CATEGORY_SET : GRT_CATEGORY_COPY, name,
 			 x->correlation, x->graph, place);
+}
+
+/* Draws the work that began first. */
+static int draw_held(struct tracks_cuda *c)
+{
+	struct held first = c->held[0];
+
+	c->held[0] = c->held[--c->helds];
+	if (c->helds)
+		held_sink(c, c->held, c->helds, 0);
+	return first.e.type == GRT_EV_GPU_KERNEL ? draw_kernel(c->tracks, &first.e)
+						 : draw_copy(c->tracks, &first.e);
+}
+
+static int on_work(struct grt_tracks *t, const struct grt_event *e)
+{
+	struct tracks_cuda *c = cuda_of(t);
+	size_t size = e->type == GRT_EV_GPU_KERNEL ? sizeof(c->held->kernel) : sizeof(c->held->copy);
+	int ret = 0;
+
+	while (!ret && c->helds && (c->helds == HELD_MAX || c->held[0].kernel.start + HELD_NS < e->time))
+		ret = draw_held(c);
+	if (ret || grt_grow(&c->held, &c->held_room, c->helds + 1, 256))
+		return ret ?: -ENOMEM;
+	c->held[c->helds].number = c->arrived++;
+	memcpy(&c->held[c->helds].e, e, size);
+	held_rise(c, c->held, c->helds++);
+	return 0;
+}
+
+static int cuda_flush(void *state)
+{
+	struct tracks_cuda *c = state;
+	int ret = 0;
+
+	while (!ret && c->helds)
+		ret = draw_held(c);
+	return ret;
 }
 
 /* Times of the CPU that CUPTI tells: begin and end are where those of kernels are. */
@@ -255,6 +348,50 @@ static int on_mark(struct grt_tracks *t, const struct grt_event *e)
 	return ret ?: tracks_draw_instant(t, k, e, name, GRT_CATEGORY_RANGE);
 }
 
+/* The counter of a device's memory, or of the host's, which all processes have together. */
+static int memory_track(struct grt_tracks *t, uint32_t number, struct track **out)
+{
+	const struct grt_devices *all = &cuda_of(t)->images.devices;
+	const struct grt_device *device = number == GRT_DEVICE_MEMORY_HOST ? NULL : all->device[number];
+	struct grt_key group = tracks_key_of(OF_MEMORY_DEVICE, number, 0, 0);
+	struct grt_key key = tracks_key_of(OF_MEMORY, number, 0, 0);
+	struct track like = {.kind = GRT_TRACK_GROUP}, *k;
+	char label[GRT_DEVICE_LABEL], text[64] = "memory of the host for CUDA";
+	int ret;
+
+	if (device)
+		snprintf(text, sizeof(text), "CUDA %s", grt_device_label(all, device, label));
+	ret = tracks_get_fixed(t, &group, &like, text, &k);
+	like = (struct track){.kind = GRT_TRACK_COUNTER, .parent = k ? k->id : 0};
+	if (ret)
+		return ret;
+	ret = tracks_get(t, &key, &like, out);
+	return ret > 0 ? tracks_announce(t, *out, device ? "CUDA memory" : "pinned memory", "B") : ret;
+}
+
+static int on_alloc(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
+	struct grt_memory_change change[2];
+	struct track *k;
+	uint32_t device;
+	int n, ret = image ? grt_device_memory_place(&cuda_of(t)->images, image, (const void *)e, &device)
+			   : -ENOMEM;
+
+	if (ret)
+		return ret;
+	n = grt_device_memory_event(&cuda_of(t)->memory, image, (const void *)e, device, 0, change);
+	for (int c = 0; c < n && !ret && !t->beyond; c++) {
+		struct grt_track_item i = {.kind = GRT_ITEM_COUNTER,
+					   .category = GRT_CATEGORY_COUNTER,
+					   .time = e->time,
+					   .value = (int64_t)change[c].live};
+
+		ret = memory_track(t, change[c].device, &k) ?: tracks_draw(t, k, &i, NULL);
+	}
+	return n < 0 ? n : ret;
+}
+
 /* Of what a process defines, names are needed. */
 static int tracks_on_image(struct grt_tracks *t, const struct grt_event *e)
 {
@@ -272,9 +409,11 @@ static int cuda_begin(struct grt_tracks *t, void *state)
 {
 	struct tracks_cuda *c = state;
 
+	c->tracks = t;
 	grt_keyed_init(&c->kernels, sizeof(uint32_t), KERNELS_MAX);
 	grt_keyed_init(&c->graphs, sizeof(uint32_t), GRAPHS_MAX);
 	grt_images_init(&c->images);
+	grt_device_memory_init(&c->memory);
 	return 0;
 }
 
@@ -284,7 +423,9 @@ static void cuda_free(void *state)
 
 	grt_keyed_free(&c->kernels);
 	grt_keyed_free(&c->graphs);
+	grt_device_memory_free(&c->memory);
 	grt_images_free(&c->images);
+	free(c->held);
 }
 
 static const struct tracks_draw cuda_draws[] = {
@@ -302,14 +443,16 @@ static const struct tracks_draw cuda_draws[] = {
 	{GRT_EV_RANGE_NODE, tracks_nothing},
 	{GRT_EV_RANGE, on_range},
 	{GRT_EV_MARK, on_mark},
-	{GRT_EV_GPU_KERNEL, on_gpu_kernel},
-	{GRT_EV_GPU_COPY, on_gpu_copy},
-	{GRT_EV_ALLOC, tracks_nothing},
+	{GRT_EV_GPU_KERNEL, on_work},
+	{GRT_EV_GPU_COPY, on_work},
+	{GRT_EV_ALLOC, on_alloc},
 	{GRT_EV_PC_SAMPLE, tracks_nothing},
 	{GRT_EV_PC_COUNT, tracks_nothing},
 	{GRT_EV_STALL_REASON, tracks_nothing},
 	{GRT_EV_CUBIN, tracks_nothing},
 	{GRT_EV_PC_LINE, tracks_nothing},
+	{GRT_EV_COMMUNICATOR, tracks_nothing},
+	{GRT_EV_COLLECTIVE, tracks_nothing},
 	{GRT_EV_GPU_SYNC, on_cuda_time},
 	{GRT_EV_GPU_OVERHEAD, on_cuda_time},
 	{0},
@@ -319,5 +462,6 @@ const struct tracks_provider tracks_cuda = {
 	.draws = cuda_draws,
 	.state = sizeof(struct tracks_cuda),
 	.begin = cuda_begin,
+	.flush = cuda_flush,
 	.free = cuda_free,
 };

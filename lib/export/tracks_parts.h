@@ -111,11 +111,15 @@ struct grt_tracks {
 	const char *arg_name[GRT_TRACK_ARG_IDS_MAX];
 	uint32_t arg_names;
 	uint8_t *field_arg[GRT_EV_MAX];
+	bool beyond;		 /* the event is outside of the time that is drawn: it is remembered only */
 	struct tracks_args args; /* of the item that is being drawn: too large to be zeroed for each */
 	struct grt_tracks_count count;
 	int (*draw[GRT_EV_MAX])(struct grt_tracks *t, const struct grt_event *e);
 	void *state[TRACKS_PROVIDERS];
 };
+
+/* Takes in an event outside of the time that is drawn, what it did lasts. Return: 0 or -ENOMEM */
+int tracks_remember(struct grt_tracks *t, const struct grt_event *e);
 
 /* Begins the values of an item: those of the one before are drawn. */
 static inline struct tracks_args *tracks_no_args(struct grt_tracks *t)

@@ -158,9 +158,9 @@ static int name_job(struct grt_flame *f, const struct grt_job *job, struct row *
 	snprintf(pid, sizeof(pid), job->pid ? "pid %u" : "[unknown]", job->pid);
 	ret = flame_intern(f, name ? name : pid, 64, &r->name);
 	if (ring)
-		snprintf(text, sizeof(text), " %s", ring);
+		snprintf(text, sizeof(text), "%s", ring);
 	else if (job->ring != GRT_RING_NONE)
-		snprintf(text, sizeof(text), " ring %u", job->ring);
+		snprintf(text, sizeof(text), "ring %u", job->ring);
 	if (!ret && text[0])
 		ret = flame_intern(f, text, sizeof(text), &r->ring);
 	return ret || !gpu ? ret : flame_intern(f, gpu, 64, &r->gpu);
@@ -262,6 +262,11 @@ void grt_flame_ranges(struct grt_flame *f, enum grt_flame_ranges how)
 	grt_launch_flame_ranges(f->launches, how);
 }
 
+int grt_flame_samples(struct grt_flame *f)
+{
+	return grt_launch_flame_samples(f->launches);
+}
+
 int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_STACK)
@@ -276,21 +281,29 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 /** struct room - for texts of a row */
 struct room {
 	char process[320];
-	char queue[160];
+	char queue[GRT_FLAME_QUEUE];
 };
 
-/* The ring as a frame, with its GPU where there are several. Return: its length */
-static size_t flame_put_queue(const struct grt_flame *f, const struct row *r, char room[160])
+static const char *flame_text(const struct grt_flame *f, uint32_t text, char room[72])
 {
-	size_t ring_len = 0, gpu_len = 0;
-	const char *ring = r->ring ? grt_stacks_text(f->text, r->ring - 1, &ring_len) : "", *gpu = "",
-		   *of = "";
+	size_t len;
+	const char *at;
 
-	if (r->gpu && grt_names_gpus(grt_jobs_names(f->jobs))) {
-		gpu = grt_stacks_text(f->text, r->gpu - 1, &gpu_len);
-		of = " of ";
-	}
-	return (size_t)snprintf(room, 160, "[GPU%.*s%s%.*s]", (int)ring_len, ring, of, (int)gpu_len, gpu);
+	room[0] = '\0';
+	if (!text)
+		return room;
+	at = grt_stacks_text(f->text, text - 1, &len);
+	snprintf(room, 72, "%.*s", (int)len, at);
+	return room;
+}
+
+/* The ring as a frame, with its GPU where there are several. Return: its length */
+static size_t flame_put_queue(const struct grt_flame *f, const struct row *r, char room[GRT_FLAME_QUEUE])
+{
+	char ring[72], gpu[72];
+
+	return grt_flame_queue(room, flame_text(f, r->ring, ring),
+			       grt_names_gpus(grt_jobs_names(f->jobs)) ? flame_text(f, r->gpu, gpu) : NULL);
 }
 
 /* @room: of its texts. Return: 0 or -ENOMEM */
@@ -359,7 +372,7 @@ static int flame_see_processes(const struct grt_flame *f, struct grt_process_nam
 int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
 		   enum grt_stacks_side side)
 {
-	bool bytes = shape->weight == GRT_FLAME_WEIGHT_BYTES;
+	bool bytes = shape->weight == GRT_FLAME_WEIGHT_BYTES, sampled = grt_flame_is_sampled(shape);
 	struct grt_process_names processes;
 	struct grt_launches_count launched;
 	int ret = grt_process_names_init(&processes, shape->compared);
@@ -371,7 +384,9 @@ int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, str
 	launched = grt_launch_flame_count(f->launches);
 	if (!ret && bytes && f->rows && !launched.launches && !launched.copies)
 		ret = -ENODATA;
-	for (uint32_t i = 0; i < f->rows && !ret && !bytes; i++)
+	if (!ret && sampled && !grt_launch_flame_sampled(f->launches).samples)
+		ret = -ENODATA;
+	for (uint32_t i = 0; i < f->rows && !ret && !bytes && !sampled; i++)
 		ret = flame_put_row(f, shape, &processes, tree, side, &f->row[i]);
 	grt_process_names_free(&processes);
 	return ret;

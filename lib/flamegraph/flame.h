@@ -62,6 +62,10 @@ void grt_flame_ranges(struct grt_flame *f, enum grt_flame_ranges how);
  */
 void grt_flame_slots(struct grt_flame *f, struct grt_slots *slots);
 
+/** grt_flame_samples - PC samples are wanted; to be called before the first event, behind grt_flame_within().
+ * Return: 0 or -ENOMEM */
+int grt_flame_samples(struct grt_flame *f);
+
 /** grt_flame_event - takes in an event of any type. Return: 0 or -ENOMEM */
 int grt_flame_event(struct grt_flame *f, const struct grt_event *e);
 
@@ -71,7 +75,7 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e);
  * @shape: what they stand on and weigh; a job is a copy where its ring feeds copy engines
  * @side: of the tree they are added to
  * Return: 0, -ENOMEM, -EOVERFLOW (see grt_stacks_add()), or -ENODATA where bytes are
- *	wanted and all there is are jobs, which do not report it
+ *	wanted and all there is are jobs, which do not report it, or where PC samples are and there are none
  */
 int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
 		   enum grt_stacks_side side);

@@ -164,6 +164,7 @@ void flamegraph_free(struct flamegraph *f)
 	free(f->sum[GRT_STACKS_NOW]);
 	free(f->sum[GRT_STACKS_BEFORE]);
 	free(f->frame);
+	free(f->colour);
 }
 
 int flamegraph_draw(struct flamegraph *f, uint64_t least)

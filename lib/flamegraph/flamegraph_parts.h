@@ -7,6 +7,12 @@
 #include "base/outbuf.h"
 #include "page/page.h"
 
+/** struct flamegraph_colour - of a frame's name, once it is computed */
+struct flamegraph_colour {
+	uint8_t rgb[3];
+	bool known;
+};
+
 /** struct flamegraph - a picture while it is made; @sum by node and side, @sum[BEFORE] NULL without one */
 struct flamegraph {
 	const struct grt_stacks *s;
@@ -18,6 +24,8 @@ struct flamegraph {
 	struct grt_stacks_step *frame;
 	uint32_t frames, frame_room;
 	uint32_t depth;
+	/* by number of the name */
+	struct flamegraph_colour *colour;
 	/* the largest change of a share */
 	double most;
 };

@@ -3,7 +3,8 @@
  * The picture of a flame graph: an element for each frame, outermost ones at
  * the bottom. It is complete as it stands; web/flame.js makes it answer.
  */
-#include <stdio.h>
+#include <errno.h>
+#include <stdlib.h>
 
 #include "flamegraph_parts.h"
 
@@ -15,7 +16,7 @@
 #define CHARACTER 72U
 
 /* The same name is the same colour in every picture. */
-static void colour_by_name(const char *text, size_t len, unsigned int rgb[3])
+static void colour_by_name(const char *text, size_t len, uint8_t rgb[3])
 {
 	const struct flamegraph_kind *kind = &flamegraph_kinds[flamegraph_kind_of(text, len)];
 	uint32_t h = 2166136261U;
@@ -27,8 +28,23 @@ static void colour_by_name(const char *text, size_t len, unsigned int rgb[3])
 		/* up to 30 lighter, and a little of each colour */
 		int c = kind->colour[i] + (int)(h % 31) - 4 + (int)((h >> (8 + 4 * i)) % 11) - 5;
 
-		rgb[i] = (unsigned int)(c < 0 ? 0 : c > 255 ? 255 : c);
+		rgb[i] = (uint8_t)(c < 0 ? 0 : c > 255 ? 255 : c);
 	}
+}
+
+/* Computed once for each name, because patterns take long. */
+static const uint8_t *colour_of_name(struct flamegraph *f, uint32_t name)
+{
+	struct flamegraph_colour *colour = &f->colour[name];
+	const char *text;
+	size_t len;
+
+	if (!colour->known) {
+		text = grt_stacks_text(f->s, name, &len);
+		colour_by_name(text, len, colour->rgb);
+		colour->known = true;
+	}
+	return colour->rgb;
 }
 
 static double change_of(const struct flamegraph *f, uint32_t node)
@@ -38,13 +54,13 @@ static double change_of(const struct flamegraph *f, uint32_t node)
 }
 
 /* White where nothing has changed. */
-static void colour_by_change(const struct flamegraph *f, uint32_t node, unsigned int rgb[3])
+static void colour_by_change(const struct flamegraph *f, uint32_t node, uint8_t rgb[3])
 {
 	double change = change_of(f, node);
-	unsigned int pale = 245;
+	uint8_t pale = 245;
 
 	if (f->most > 0)
-		pale -= (unsigned int)(175 * (change < 0 ? -change : change) / f->most);
+		pale -= (uint8_t)(175 * (change < 0 ? -change : change) / f->most);
 	rgb[0] = change < 0 ? pale : 245;
 	rgb[1] = pale;
 	rgb[2] = change > 0 ? pale : 245;
@@ -62,8 +78,15 @@ static uint64_t flamegraph_svg_place(const struct flamegraph *f, uint64_t weight
 
 static void flamegraph_svg_put_place(struct flamegraph *f, const char *name, uint64_t thousandths)
 {
-	flamegraph_printf(f, " %s=\"%llu.%02llu\"", name, (unsigned long long)(thousandths / 1000),
-			  (unsigned long long)(thousandths % 1000 / 10));
+	uint32_t hundredths = (uint32_t)(thousandths % 1000 / 10);
+	char *p = grt_format_word(grt_outbuf_room(&f->out, 64), name);
+
+	p = grt_format_u64(grt_format_word(p, "=\""), thousandths / 1000);
+	*p++ = '.';
+	*p++ = (char)('0' + hundredths / 10);
+	*p++ = (char)('0' + hundredths % 10);
+	*p++ = '"';
+	grt_outbuf_take(&f->out, p);
 }
 
 static void flamegraph_svg_put_title(struct flamegraph *f, uint32_t node, const char *text, size_t len)
@@ -126,24 +149,25 @@ static void flamegraph_svg_put_frame(struct flamegraph *f, const struct grt_stac
 	uint64_t left = flamegraph_svg_place(f, at->start),
 		 width = flamegraph_svg_place(f, at->start + sum) - left;
 	uint32_t y = TOP + (f->depth - at->depth) * ROW;
-	unsigned int rgb[3];
+	uint32_t name = grt_stacks_node(f->s, at->node)->name;
 	const char *text;
+	uint8_t rgb[3];
 	size_t len;
 
-	text = grt_stacks_text(f->s, grt_stacks_node(f->s, at->node)->name, &len);
+	text = grt_stacks_text(f->s, name, &len);
 	if (f->sum[GRT_STACKS_BEFORE])
 		colour_by_change(f, at->node, rgb);
 	else
-		colour_by_name(text, len, rgb);
+		memcpy(rgb, colour_of_name(f, name), sizeof(rgb));
 	flamegraph_printf(f, "<g data-a=\"%llu\" data-w=\"%llu\" data-d=\"%u\">",
 			  (unsigned long long)at->start, (unsigned long long)sum, at->depth);
 	flamegraph_svg_put_title(f, at->node, text, len);
 	flamegraph_put(f, "<rect");
-	flamegraph_svg_put_place(f, "x", left + MARGIN * 1000);
-	flamegraph_svg_put_place(f, "width", width);
+	flamegraph_svg_put_place(f, " x", left + MARGIN * 1000);
+	flamegraph_svg_put_place(f, " width", width);
 	flamegraph_printf(f, " y=\"%u\" height=\"%u\" fill=\"#%02x%02x%02x\"/><text", y, ROW - 1, rgb[0],
 			  rgb[1], rgb[2]);
-	flamegraph_svg_put_place(f, "x", left + MARGIN * 1000 + 3000);
+	flamegraph_svg_put_place(f, " x", left + MARGIN * 1000 + 3000);
 	flamegraph_printf(f, " y=\"%u\">", y + 12);
 	flamegraph_svg_put_label(f, text, len, width);
 	flamegraph_put(f, "</text></g>\n");
@@ -186,8 +210,9 @@ int flamegraph_svg(struct flamegraph *f)
 	int ret = flamegraph_draw(f, flamegraph_least_drawn(f));
 	uint32_t height = TOP + (f->depth + 1) * ROW + BOTTOM;
 
-	if (ret)
-		return ret;
+	f->colour = calloc(grt_stacks_names(f->s) + 1, sizeof(*f->colour));
+	if (ret || !f->colour)
+		return ret ?: -ENOMEM;
 	flamegraph_put(f, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n");
 	flamegraph_printf(f,
 			  "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"flame\" width=\"%u\" height=\"%u\""

@@ -14,10 +14,9 @@
 
 static const struct grt_part gpu_time_parts[] = {
 	/* words of flame_shapes.def */
-	{"time", .where = GRT_PART_FLAME},
-	{"launches", .where = GRT_PART_FLAME},
-	{"bytes", .where = GRT_PART_FLAME},
-	{.name = NULL},
+	{"time", .where = GRT_PART_FLAME},   {"launches", .where = GRT_PART_FLAME},
+	{"bytes", .where = GRT_PART_FLAME},  {"samples", .where = GRT_PART_FLAME},
+	{"stalls", .where = GRT_PART_FLAME}, {.name = NULL},
 };
 
 static int gpu_time_begin(void **state, struct grt_pass *pass, unsigned int parts)
@@ -31,6 +30,8 @@ static int gpu_time_begin(void **state, struct grt_pass *pass, unsigned int part
 		grt_flame_slots(f, pass->slots);
 		if (pass->shape)
 			grt_flame_ranges(f, pass->shape->ranges);
+		if (pass->shape && grt_flame_is_sampled(pass->shape))
+			ret = grt_flame_samples(f);
 	}
 	*state = f;
 	return ret;
@@ -42,7 +43,8 @@ static int gpu_time_finish(void *state, struct grt_pass *pass)
 {
 	int ret = grt_flame_tree(state, pass->shape, pass->tree, pass->side);
 
-	pass->estimated |= grt_launch_flame_estimated(grt_flame_launches(state)).processes;
+	pass->estimated |= grt_launch_flame_estimated(grt_flame_launches(state)).processes ||
+			   grt_launch_flame_sampled(grt_flame_launches(state)).inferred;
 	return ret;
 }
 
@@ -127,6 +129,31 @@ static void note_symbols(struct grt_notes *notes, const struct grt_symbols_count
 			 n->unnamed, n->asked, n->objects, n->missing, n->other);
 	if (n->asked && !grt_symbols_can())
 		grt_note(notes, "  this grtrace was built without elfutils: functions have no names");
+}
+
+static void gpu_time_note_samples(struct grt_notes *notes, const struct grt_sampled *s)
+{
+	grt_note(notes,
+		 "%" PRIu64 " PC samples; %" PRIu64 " more in kernels that are not the program's, %" PRIu64
+		 " dropped by the hardware",
+		 s->samples, s->other, s->dropped);
+	if (s->inferred)
+		grt_note(
+			notes,
+			"  %.1f %% are of kernels that several stacks launched: inferred, divided by the time of "
+			"these kernels",
+			gpu_time_percent(s->inferred, s->samples));
+	if (s->unmatched)
+		grt_note(notes,
+			 "  %" PRIu64
+			 " are in functions that are no kernel with a time in the trace: [unmatched]",
+			 s->unmatched);
+	if (s->full)
+		grt_note(notes,
+			 "  the hardware's buffer was full in %" PRIu64 " contexts: later samples are lost",
+			 s->full);
+	if (s->over)
+		grt_note(notes, "  %" PRIu64 " found no room and are missing", s->over);
 }
 
 static uint64_t estimated_beside(const struct grt_launch_flame *f, uint64_t most)
@@ -236,8 +263,11 @@ static void note_ends(struct grt_pass *pass, const struct grt_flame *f)
 /* What the picture does not show. */
 static void gpu_time_notes(void *state, struct grt_pass *pass)
 {
+	struct grt_sampled sampled = grt_launch_flame_sampled(grt_flame_launches(state));
 	struct grt_flame_count n = grt_flame_count(state);
 
+	if (sampled.samples)
+		gpu_time_note_samples(pass->notes, &sampled);
 	if (!note_launches(pass->notes, grt_flame_launches(state)) || n.jobs || n.untimed)
 		note_jobs(pass->notes, &n);
 	note_ends(pass, state);

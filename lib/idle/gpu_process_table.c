@@ -235,8 +235,8 @@ static void gpu_process_get_part(struct grt_cell *cell, const void *view, const 
 	{"device", gpu_process_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, \
 	 "device number of the GPU, major << 20 | minor"}, \
 	{"device_name", gpu_process_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"}, \
-	{"mig_gpu", gpu_process_get_instance, 8, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "MIG GPU instance"}, \
-	{"mig_compute", gpu_process_get_instance, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, \
+	{"mig_gpu", gpu_process_get_instance, 8, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "MIG GPU instance"}, \
+	{"mig_compute", gpu_process_get_instance, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, \
 	 "MIG compute instance"}, \
 	{"kind", gpu_process_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, \
 	 "process; switching: at most 1 ms between two contexts; nobody: no context was on the GPU, no job ran, no process used the engine; unknown: records are missing, or no switch was seen, or nothing says whose job it was"}
@@ -385,7 +385,7 @@ static int gpu_process_write(void *state, const struct grt_part *part, struct gr
 static const uint16_t gpu_process_types[] = {GRT_EV_GPU_SLICE, 0};
 static const struct grt_part gpu_process_parts[] = {
 	{"gpu-process", "which process had the GPU: residency, share, slices or jobs",
-	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_MONITOR, GRT_GPU_BY_PROCESS,
+	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_MONITOR | GRT_PART_TABLES, GRT_GPU_BY_PROCESS,
 	 &grt_gpu_processes_table[GRT_GPU_BY_PROCESS], .types = gpu_process_types,
 	 .write = gpu_process_write},
 	{"gpu-cgroup", "which control group, pod or container had the GPU", GRT_PART_BY, GRT_GPU_BY_CGROUP,

@@ -38,6 +38,7 @@ WORDS(word_call_step, NULL, "entered", "returned")
 WORDS(word_func_step, NULL, "called", "entered", "returned", "event")
 WORDS(word_kernel_kind, "regular", "cooperative", "cooperative_devices", "command_list")
 WORDS(word_sync_kind, NULL, "event", "stream_event", "stream", "context")
+WORDS(word_collective, NULL, "collective", "send_receive", "by_copy")
 WORDS(word_stack, "none", "node", "bpf")
 WORDS(word_cause, NULL, "freed", "owner", "close", "exit")
 /* The same for words that are in a file of rows. */
@@ -210,6 +211,12 @@ static const struct grt_meaning meanings[] = {
 	{.type = GRT_EV_STALL_REASON, .field = "name", .show = STRING, .absent = ZERO},
 	{.type = GRT_EV_PC_LINE, .field = "function", .show = STRING, .absent = ZERO},
 	{.type = GRT_EV_PC_LINE, .field = "file", .show = STRING, .absent = ZERO},
+	{.type = GRT_EV_COMMUNICATOR, .field = "name", .show = STRING, .absent = ZERO},
+	{.type = GRT_EV_COLLECTIVE, .field = "function", .show = STRING, .absent = ZERO},
+	{.type = GRT_EV_COLLECTIVE, .field = "datatype", .show = STRING, .absent = ZERO},
+	{.type = GRT_EV_COLLECTIVE, .field = "algorithm", .show = STRING, .absent = ZERO},
+	{.type = GRT_EV_COLLECTIVE, .field = "protocol", .show = STRING, .absent = ZERO},
+	{.type = GRT_EV_COLLECTIVE, .field = "kind", .show = WORD, .word = word_collective},
 	{.type = GRT_EV_LAUNCH, .field = "node", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_LAUNCH, .field = "call", .show = WORD, .absent = ZERO, .word = word_cuda_call},
 	{.type = GRT_EV_LAUNCH, .field = "stack", .show = WORD, .word = word_stack},

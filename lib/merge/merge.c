@@ -20,7 +20,8 @@
 /**
  * struct input - one trace
  * @types: those that take part
- * @plain: of these, those that go out as they are: known, no NAME, not moved, of no ring that another may be
+ * @plain: size of the whole records of these types that go out as they are: known, no NAME, not moved, of no
+ *	ring that another may be; UINT16_MAX, which no record has: others
  * @kinds: bit per kind of name that takes part
  * @offset: added to its stamps, ns
  * @renumbered: another input may have rings of the same numbers
@@ -29,7 +30,7 @@ struct input {
 	struct grt_session *session;
 	enum grt_merge_side side;
 	struct grt_type_set types;
-	struct grt_type_set plain;
+	uint16_t plain[GRT_EV_MAX];
 	uint32_t kinds;
 	int64_t offset;
 	bool renumbered;
@@ -88,10 +89,13 @@ static void set_side(struct input *in, enum grt_merge_side side)
 
 static void set_plain(struct input *in)
 {
-	grt_types_fill(&in->plain, 0);
-	for (unsigned int type = 0; type < GRT_EV_MAX && !in->offset && !in->renumbered; type++)
-		if (grt_record_size[type] && type != GRT_EV_NAME && grt_types_has(&in->types, type))
-			grt_types_add(&in->plain, type);
+	bool same = !in->offset && !in->renumbered;
+
+	for (unsigned int type = 0; type < GRT_EV_MAX; type++)
+		in->plain[type] = same && grt_record_size[type] && type != GRT_EV_NAME &&
+						  grt_types_has(&in->types, type)
+					  ? grt_record_size[type]
+					  : UINT16_MAX;
 }
 
 static int lib_merge_no_memory(struct grt_err *err)
@@ -245,8 +249,8 @@ static inline int merge_hand_out(struct grt_merge *m, const struct lane *lane, c
 	const struct input *in = lane->in;
 
 	in->session->health.events++;
-	if (!grt_types_has(&in->plain, e->type))
-		return hand_out_other(m, lane, e);
+	if (e->type >= GRT_EV_MAX || e->size < in->plain[e->type])
+		return hand_out_other(m, lane, grt_record_whole(e, m->whole));
 	if (e->time - m->from > m->width)
 		return 0;
 	return m->sink->event(m->sink->arg, e, lane->st->cpu, lane->input);
@@ -263,7 +267,7 @@ static inline __attribute__((always_inline)) int hand_out_item(void *arg, struct
 		return 0;
 	}
 	st->ptr += e->size;
-	return merge_hand_out(m, &m->lane[st->index], grt_record_whole(e, m->whole));
+	return merge_hand_out(m, &m->lane[st->index], e);
 }
 
 static int64_t merge_offset(const void *arg, const struct grt_stream *st)

@@ -48,9 +48,18 @@ uint64_t grt_flame_weight_of(const struct grt_flame_shape *shape, const struct g
 		[GRT_FLAME_WEIGHT_WALL] = 0, /* it is no GPU's: wall_flame.h */
 		[GRT_FLAME_WEIGHT_LAUNCHES] = op->launches,
 		[GRT_FLAME_WEIGHT_BYTES] = op->bytes,
+		[GRT_FLAME_WEIGHT_SAMPLES] = 0, /* they are of lines: sample_shares.h */
+		[GRT_FLAME_WEIGHT_STALLS] = 0,
+		[GRT_FLAME_WEIGHT_LIVE] = 0, /* these are of memory: allocations.c */
+		[GRT_FLAME_WEIGHT_PEAK] = 0,
 	};
 
 	return weight[shape->weight];
+}
+
+bool grt_flame_is_sampled(const struct grt_flame_shape *shape)
+{
+	return shape->weight == GRT_FLAME_WEIGHT_SAMPLES || shape->weight == GRT_FLAME_WEIGHT_STALLS;
 }
 
 static int numbered(struct grt_stacks *s, const char *what, uint64_t number, bool known, uint32_t *node)
@@ -116,6 +125,14 @@ int grt_flame_put_leaf(struct grt_stacks *s, enum grt_flame_leaf leaf, const cha
 	ret = grt_stacks_frame(s, *node, text, (size_t)n, node);
 	free(text);
 	return ret;
+}
+
+size_t grt_flame_queue(char room[GRT_FLAME_QUEUE], const char *ring, const char *gpu)
+{
+	bool named = ring && *ring, several = gpu && *gpu;
+
+	return (size_t)snprintf(room, GRT_FLAME_QUEUE, "[GPU%s%.64s%s%.64s]", named ? " " : "",
+				named ? ring : "", several ? " of " : "", several ? gpu : "");
 }
 
 size_t grt_flame_put_stream(char room[48], uint32_t device, uint32_t stream)

@@ -84,6 +84,9 @@ bool grt_flame_wanted(const struct grt_flame_shape *shape, const struct grt_flam
 /** grt_flame_weight_of - what it weighs there */
 uint64_t grt_flame_weight_of(const struct grt_flame_shape *shape, const struct grt_flame_op *op);
 
+/** grt_flame_is_sampled - whether its weights are PC samples */
+bool grt_flame_is_sampled(const struct grt_flame_shape *shape);
+
 /** grt_flame_base - the node that its stack stands on. Return: 0 or -ENOMEM */
 int grt_flame_base(struct grt_stacks *s, const struct grt_flame_shape *shape, const struct grt_flame_op *op,
 		   uint32_t *node);
@@ -93,6 +96,7 @@ enum grt_flame_leaf {
 	GRT_FLAME_LEAF_KERNEL,
 	GRT_FLAME_LEAF_COPY,
 	GRT_FLAME_LEAF_SET,
+	GRT_FLAME_LEAF_JOB,	/* a ring's: grt_flame_queue() */
 	GRT_FLAME_LEAF_PENDING, /* a launch that nothing came of */
 	GRT_FLAME_LEAF_CALL,	/* a function was called: it has no leaf */
 };
@@ -102,6 +106,13 @@ enum grt_flame_leaf {
 
 /** grt_flame_gpu - that of a device by its number; GRT_FLAME_NO_DEVICE: the trace has only one */
 const char *grt_flame_gpu(char room[GRT_FLAME_GPU], uint32_t device);
+
+/* Room for a ring as a frame. */
+#define GRT_FLAME_QUEUE 160
+
+/** grt_flame_queue - a ring as a frame, "[GPU gfx]"; @ring: its name, NULL or "": unknown; @gpu: NULL or "":
+ * there is one. Return: its length */
+size_t grt_flame_queue(char room[GRT_FLAME_QUEUE], const char *ring, const char *gpu);
 
 /**
  * grt_flame_put_leaf - the frame of what CUDA's GPU did: "[GPU_Kernel]name", "[GPU_Memcpy HtoD]"

@@ -291,6 +291,12 @@ char *grt_frames_text(const struct grt_frames *f, uint32_t id, uint32_t index)
 	return grt_frame_text(function, len, at.line ? at.file : NULL, at.line);
 }
 
+/* A function of an interpreter is in no object file; its text always has its place. */
+static bool frames_is_told(const struct grt_frame_place *at)
+{
+	return at->file && !at->module;
+}
+
 /* The function alone, where the tree has its lines beside it. */
 static int frames_put_function(const struct grt_frames *f, uint32_t id, uint32_t i, struct grt_stacks *tree,
 			       uint32_t *node)
@@ -320,9 +326,12 @@ int grt_frames_put(const struct grt_frames *f, uint32_t id, bool places, struct 
 {
 	int ret = 0;
 
-	for (uint32_t i = grt_frames_depth(f, id); i-- > 0 && !ret;)
-		ret = places ? frames_put_text(f, id, i, tree, node)
-			     : frames_put_function(f, id, i, tree, node);
+	for (uint32_t i = grt_frames_depth(f, id); i-- > 0 && !ret;) {
+		const struct grt_frame_place at = grt_frames_place(f, id, i);
+
+		ret = places || frames_is_told(&at) ? frames_put_text(f, id, i, tree, node)
+						    : frames_put_function(f, id, i, tree, node);
+	}
 	return ret;
 }
 

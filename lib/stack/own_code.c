@@ -5,7 +5,15 @@
 #include <stddef.h>
 #include <string.h>
 
-enum place { PLACE_MODULE, PLACE_LIBRARY, PLACE_SOURCE, PLACE_FUNCTION, PLACE_PREFIX, PLACE_NAME };
+enum place {
+	PLACE_MODULE,
+	PLACE_LIBRARY,
+	PLACE_SOURCE,
+	PLACE_FILE,
+	PLACE_FUNCTION,
+	PLACE_PREFIX,
+	PLACE_NAME
+};
 
 static const struct row {
 	enum grt_code code;
@@ -53,6 +61,8 @@ static bool own_code_fits(const struct row *r, const struct grt_code_frame *f, c
 		return has(base_of(module), ".so") && has(module, r->text);
 	case PLACE_SOURCE:
 		return has(f->source, r->text);
+	case PLACE_FILE:
+		return begins(f->source, r->text);
 	case PLACE_NAME:
 		return !f->source && !f->by_object && f->function && !strcmp(f->function, r->text);
 	case PLACE_PREFIX:

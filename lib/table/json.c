@@ -103,12 +103,11 @@ static void json_table(struct grt_writer *w)
 	j->row = false;
 }
 
-static void json_put_marks(struct grt_writer *w, const char *name, const struct grt_cell *cells,
-			   bool estimated)
+void grt_json_put_marked(const struct grt_writer *w, const struct grt_cell *cells, bool estimated)
 {
 	const char *comma = "";
 
-	fprintf(w->options.out, ", \"%s\": [", name);
+	fputc('[', w->options.out);
 	for (unsigned int i = 0; i < w->columns; i++) {
 		if (cells[i].absent || !(estimated ? cells[i].estimated : cells[i].inferred))
 			continue;
@@ -117,6 +116,13 @@ static void json_put_marks(struct grt_writer *w, const char *name, const struct 
 		comma = ", ";
 	}
 	fputc(']', w->options.out);
+}
+
+static void json_put_marks(struct grt_writer *w, const char *name, const struct grt_cell *cells,
+			   bool estimated)
+{
+	fprintf(w->options.out, ", \"%s\": ", name);
+	grt_json_put_marked(w, cells, estimated);
 }
 
 static int json_row(struct grt_writer *w, const struct grt_cell *cells)

@@ -11,4 +11,8 @@ void grt_json_put_string(FILE *out, const char *text);
 /** grt_json_put_cell - a value, null where it is absent */
 void grt_json_put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *c);
 
+/** grt_json_put_marked - the names of the columns whose cells are marked as @estimated, or else as inferred,
+ * as an array */
+void grt_json_put_marked(const struct grt_writer *w, const struct grt_cell *cells, bool estimated);
+
 #endif /* GRT_TABLE_JSON_CELLS_H */

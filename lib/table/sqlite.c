@@ -18,15 +18,22 @@
 #define SQL_MAX 8192U
 #define NAME_MAX_BYTES 96U
 
+struct sqlite_table {
+	const struct grt_table *table;
+	sqlite3_stmt *insert;
+};
+
 /**
  * struct sqlite_writer - the state
- * @insert: a row of the open table; @pair, @note: of meta and notes
+ * @tables, @used: with the statement of a row; @insert: of the open table; @pair, @note: of meta and notes
  * @text, @room: a text that is valid UTF-8, or a list
  * @error: a negative errno: what comes is dropped
  */
 struct sqlite_writer {
 	struct grt_writer w;
 	sqlite3 *db;
+	struct sqlite_table *tables;
+	unsigned int used;
 	sqlite3_stmt *insert;
 	sqlite3_stmt *pair;
 	sqlite3_stmt *note;
@@ -156,10 +163,9 @@ static const char *sqlite_type(enum grt_cell_kind kind)
 								     : "INTEGER";
 }
 
-/* A table may come again: its rows are of one table. */
-static void sqlite_table(struct grt_writer *w)
+static void sqlite_begin_table(struct sqlite_writer *s)
 {
-	struct sqlite_writer *s = sqlite_of(w);
+	struct grt_writer *w = &s->w;
 	char sql[SQL_MAX], key[NAME_MAX_BYTES];
 	size_t used =
 		(size_t)snprintf(sql, sizeof(sql), "CREATE TABLE IF NOT EXISTS \"%s\" (", w->table->name);
@@ -183,6 +189,24 @@ static void sqlite_table(struct grt_writer *w)
 		used += (size_t)snprintf(sql + used, sizeof(sql) - used, ",?");
 	snprintf(sql + used, sizeof(sql) - used, ")");
 	sqlite_prepare(s, sql, &s->insert);
+	s->tables[s->used++] = (struct sqlite_table){w->table, s->insert};
+}
+
+/* A table may come again: its rows are of one table. */
+static void sqlite_table(struct grt_writer *w)
+{
+	struct sqlite_writer *s = sqlite_of(w);
+
+	s->insert = NULL;
+	for (unsigned int i = 0; i < s->used && !s->insert; i++)
+		if (s->tables[i].table == w->table)
+			s->insert = s->tables[i].insert;
+	if (s->insert)
+		return;
+	if (grt_grow_one(&s->tables, s->used))
+		s->error = -ENOMEM;
+	else
+		sqlite_begin_table(s);
 }
 
 static int sqlite_row(struct grt_writer *w, const struct grt_cell *cells)
@@ -202,10 +226,7 @@ static int sqlite_row(struct grt_writer *w, const struct grt_cell *cells)
 
 static void sqlite_table_end(struct grt_writer *w)
 {
-	struct sqlite_writer *s = sqlite_of(w);
-
-	sqlite3_finalize(s->insert);
-	s->insert = NULL;
+	sqlite_of(w)->insert = NULL;
 }
 
 static void sqlite_fields(struct grt_writer *w, const char *name, const char *title,
@@ -259,7 +280,9 @@ static void sqlite_free(struct grt_writer *w)
 {
 	struct sqlite_writer *s = sqlite_of(w);
 
-	sqlite3_finalize(s->insert);
+	for (unsigned int i = 0; i < s->used; i++)
+		sqlite3_finalize(s->tables[i].insert);
+	free(s->tables);
 	sqlite3_finalize(s->pair);
 	sqlite3_finalize(s->note);
 	sqlite3_close(s->db);

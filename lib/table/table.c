@@ -7,6 +7,7 @@
 #include "table.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -111,6 +112,17 @@ int grt_writer_row(struct grt_writer *w, const void *row)
 void grt_writer_table_end(struct grt_writer *w)
 {
 	w->ops->table_end(w);
+	w->table = NULL;
+}
+
+void grt_writer_into(struct grt_writer *w, const struct grt_table *table, const void *view)
+{
+	if (w->table == table)
+		return;
+	if (w->table)
+		grt_writer_table_end(w);
+	if (table)
+		grt_writer_table(w, table, view);
 }
 
 int grt_writer_rows(struct grt_writer *w, const struct grt_table *table, const void *view, const void *row,
@@ -212,6 +224,21 @@ const char *grt_cell_text(enum grt_cell_kind kind, const struct grt_cell *cell)
 	default:
 		return cell->text ? cell->text : "";
 	}
+}
+
+const char *grt_cell_plain(enum grt_cell_kind kind, const struct grt_cell *cell, char *digits)
+{
+	if (grt_cell_is_text(kind))
+		return grt_cell_text(kind, cell);
+	if (kind == GRT_CELL_PERCENT)
+		snprintf(digits, GRT_CELL_DIGITS, "%.3f", (double)cell->number / 1000);
+	else if (kind == GRT_CELL_AMOUNT)
+		snprintf(digits, GRT_CELL_DIGITS, "%.3f", (double)(int64_t)cell->number / 1000);
+	else if (kind == GRT_CELL_SIGNED)
+		snprintf(digits, GRT_CELL_DIGITS, "%" PRId64, (int64_t)cell->number);
+	else
+		snprintf(digits, GRT_CELL_DIGITS, "%" PRIu64, cell->number);
+	return digits;
 }
 
 int grt_cell_order(const struct grt_column *c, const struct grt_cell *a, const struct grt_cell *b)

@@ -69,11 +69,26 @@ struct grt_writer {
  */
 void grt_writer_pairs(struct grt_writer *w, const struct grt_table *table, const void *view, const void *row);
 
+/**
+ * grt_writer_into - the next rows are of this table, whichever other one they were of before
+ * @table: NULL: of none
+ */
+void grt_writer_into(struct grt_writer *w, const struct grt_table *table, const void *view);
+
 /** grt_writer_failed - 0, or a negative errno: what was written is not whole */
 int grt_writer_failed(const struct grt_writer *w);
 
 /** grt_cell_unit_key - a key with the unit of a kind of value: duration_ns, share_percent, bytes */
 void grt_cell_unit_key(enum grt_cell_kind kind, const char *key, char *out, size_t room);
+
+/* Room for grt_cell_plain(). */
+#define GRT_CELL_DIGITS 32U
+
+/**
+ * grt_cell_plain - a value as one text, of a kind that is no list: a number as JSON has it
+ * @digits: GRT_CELL_DIGITS bytes, for those of numbers
+ */
+const char *grt_cell_plain(enum grt_cell_kind kind, const struct grt_cell *cell, char *digits);
 
 /** grt_column_key - what JSON and CSV call a column: as the JSON of events does, see keys.def */
 const char *grt_column_key(const struct grt_table *table, const struct grt_column *c);

@@ -3,12 +3,15 @@
 #include "cuda_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/keyed.h"
 #include "base/texts.h"
 #include "codes/cuda_codes.h"
+#include "cuda_spans.h"
 #include "text_order.h"
 
 #define TEXTS_MAX (1U << 24)
@@ -18,6 +21,10 @@
 #define CALLS_BELOW 2048U
 /* A name with more bytes is none of theirs. */
 #define CALL_NAME_MAX 64U
+/* Frames of a stack, and ranges of a chain, that are kept: the inner ones. */
+#define FRAMES_MAX 1024U
+/* Bytes of the text of a frame; of a longer one the rest is left out. */
+#define FRAME_ROOM 1024U
 /* The rest of a record's pid is the machine. */
 #define PID_MASK 0xffffffU
 
@@ -26,7 +33,7 @@
  * @number: its image; 0: none of its calls or work is in the file
  * @name: text
  * @rank: of the process in its job, where it is @ranked; @world: of how many, 0: unknown
- * @strings: STRING records that were put
+ * @strings, @nodes, @chains: STRING, NODE and RANGE_NODE records that were put
  * @launches, @works, @ranges: records that were put
  */
 struct cuda_image {
@@ -37,6 +44,8 @@ struct cuda_image {
 	uint32_t world;
 	bool ranked;
 	uint32_t strings;
+	uint32_t nodes;
+	uint32_t chains;
 	uint64_t launches;
 	uint64_t works;
 	uint64_t ranges;
@@ -49,6 +58,9 @@ struct cuda_image {
  * @calls: names of functions; @call: by the number of a name, the number of the function
  * @images: by pid; @numbered: those that have a number; @sole: the one of these, where it is the only one
  * @strings: by number of image and text, the number of its STRING in that image
+ * @nodes: by number of image, of what is around it, and text and kind of a span, the number of its NODE or
+ *	RANGE_NODE in that image
+ * @spans: calls and what they may be in
  * @first, @last: what it spans, ns
  * @pid: of the only process; @named: the process in @images that has its name
  * @nameless: there are records without a pid
@@ -66,6 +78,8 @@ struct cuda_file {
 	uint32_t numbered;
 	struct cuda_image *sole;
 	struct grt_keyed strings;
+	struct grt_keyed nodes;
+	struct grt_cuda_spans spans;
 	struct grt_cupti_count count;
 	uint64_t first;
 	uint64_t last;
@@ -110,9 +124,9 @@ static void cuda_file_number(struct cuda_file *f, uint64_t pid)
 }
 
 /* Of a record; one without a pid is of the only process there is. */
-static struct cuda_image *cuda_file_image_of(struct cuda_file *f, const struct grt_cupti_record *r)
+static struct cuda_image *cuda_file_image_of(struct cuda_file *f, uint64_t pid)
 {
-	return f->sole ? f->sole : cuda_file_image(f, r->pid);
+	return f->sole ? f->sole : cuda_file_image(f, pid);
 }
 
 /* ---------------------------------------------------------------- records */
@@ -247,18 +261,83 @@ static uint16_t cuda_file_call(struct cuda_file *f, struct grt_span name)
 	return number < CALLS_MAX ? f->call[number] : 0;
 }
 
-static int cuda_file_put_call(struct cuda_file *f, struct cuda_image *i, const struct grt_cupti_record *r)
+/* A part of a thread's time, which is put when all of them are known. Return: 1, 0: it is not kept, or
+ * -ENOMEM */
+static int cuda_file_keep(struct cuda_file *f, const struct grt_cupti_record *r, uint8_t kind)
 {
-	struct grt_ev_launch ev = {
-		.e = {.type = GRT_EV_LAUNCH, .time = r->end, .tid = (uint32_t)r->tid},
-		.begin = r->start,
-		.correlation = r->correlation,
-		.call = cuda_file_call(f, r->name),
-		.result = (int32_t)r->code,
+	struct grt_cuda_span one = {
+		.start = r->start,
+		.end = r->end,
+		.tid = r->tid,
+		.pid = r->pid,
+		.external = r->external,
+		.text = cuda_file_text(f, r->name),
+		.kind = kind,
+		.open = r->open,
 	};
 
-	i->launches += ev.call != 0;
-	return ev.call ? cuda_file_put(f, i, &ev.e) : 0;
+	if (kind == GRT_CUDA_SPAN_CALL) {
+		one.code = cuda_file_call(f, r->name);
+		one.number = r->correlation;
+		one.result = (int32_t)r->code;
+	} else if (kind == GRT_CUDA_SPAN_RANGE) {
+		one.code = r->code == 2 ? 2 : 1;
+		one.number = r->ended_by ?: r->tid;
+	}
+	return f->kind->nests ? grt_cuda_spans_add(&f->spans, &one) : 0;
+}
+
+static int cuda_file_put_launch(struct cuda_file *f, struct cuda_image *i, const struct grt_cuda_span *x,
+				uint32_t node, const struct grt_cuda_span *range)
+{
+	struct grt_ev_launch ev = {
+		.e = {.type = GRT_EV_LAUNCH, .time = x->end, .tid = (uint32_t)x->tid},
+		.begin = x->start,
+		.correlation = x->number,
+		.node = node,
+		.stack = node ? 1 : 0,
+		.call = x->code,
+		.result = x->result,
+		.range = range ? range->node : 0,
+		.ranges = x->ranges,
+	};
+
+	return cuda_file_put(f, i, &ev.e);
+}
+
+static int cuda_file_put_call(struct cuda_file *f, struct cuda_image *i, const struct grt_cupti_record *r)
+{
+	int ret;
+
+	if (!cuda_file_call(f, r->name))
+		return 0;
+	i->launches++;
+	ret = cuda_file_keep(f, r, GRT_CUDA_SPAN_CALL);
+	/* without a place among the others it is in none of them */
+	if (!ret)
+		ret = cuda_file_put_launch(f, i,
+					   &(struct grt_cuda_span){.start = r->start,
+								   .end = r->end,
+								   .tid = r->tid,
+								   .number = r->correlation,
+								   .code = cuda_file_call(f, r->name),
+								   .result = (int32_t)r->code},
+					   0, NULL);
+	return ret < 0 ? ret : 0;
+}
+
+static int cuda_file_put_op(struct cuda_file *f, struct cuda_image *i, const struct grt_cupti_record *r)
+{
+	int ret = cuda_file_keep(f, r, GRT_CUDA_SPAN_OP);
+
+	return ret < 0 ? ret : 0;
+}
+
+static int cuda_file_put_frame(struct cuda_file *f, struct cuda_image *i, const struct grt_cupti_record *r)
+{
+	int ret = cuda_file_keep(f, r, GRT_CUDA_SPAN_FRAME);
+
+	return ret < 0 ? ret : 0;
 }
 
 static int cuda_file_put_kernel(struct cuda_file *f, struct cuda_image *i, const struct grt_cupti_record *r)
@@ -310,6 +389,8 @@ static int cuda_file_put_copy(struct cuda_file *f, struct cuda_image *i, const s
 		.graph_node = r->graph_node,
 		.bytes = r->bytes,
 		.kind = cuda_file_direction(r),
+		.from_memory = (uint16_t)r->from_memory,
+		.to_memory = (uint16_t)r->to_memory,
 		.gpu = grt_u32(r->device),
 		.context = grt_u32(r->context),
 		.cuda_stream = grt_u32(r->stream),
@@ -337,20 +418,215 @@ static int cuda_file_put_sync(struct cuda_file *f, struct cuda_image *i, const s
 	return cuda_file_put(f, i, &ev.e);
 }
 
-/* Which ranges lie around a launch is not in the file but by time: they are in no chain. */
-static int cuda_file_put_range(struct cuda_file *f, struct cuda_image *i, const struct grt_cupti_record *r)
+static int cuda_file_put_range_event(struct cuda_file *f, struct cuda_image *i, const struct grt_cuda_span *x)
 {
 	struct grt_ev_range ev = {
-		.e = {.type = GRT_EV_RANGE, .time = r->open ? f->last : r->end, .tid = (uint32_t)r->tid},
-		.begin = r->start,
-		.end = r->open ? 0 : r->end,
-		.name = cuda_file_name(f, i, r),
-		.kind = r->code == 2 ? 2 : 1,
-		.ended_by = (uint32_t)(r->ended_by ?: r->tid),
+		.e = {.type = GRT_EV_RANGE, .time = x->open ? f->last : x->end, .tid = (uint32_t)x->tid},
+		.begin = x->start,
+		.end = x->open ? 0 : x->end,
+		.node = x->node,
+		.name = cuda_file_string(f, i, x->text),
+		.kind = x->code,
+		.ended_by = (uint32_t)x->number,
+		.depth = x->ranges,
 	};
 
+	return f->code ?: cuda_file_put(f, i, &ev.e);
+}
+
+/* One that another thread may end is in no chain. */
+static int cuda_file_put_range(struct cuda_file *f, struct cuda_image *i, const struct grt_cupti_record *r)
+{
+	static const char step[] = "Optimizer.step#";
+	struct grt_cuda_span alone = {
+		.start = r->start,
+		.end = r->end,
+		.tid = r->tid,
+		.text = cuda_file_text(f, r->name),
+		.code = r->code == 2 ? 2 : 1,
+		.number = r->ended_by ?: r->tid,
+		.open = r->open,
+	};
+	int ret = 0;
+
 	i->ranges++;
-	return cuda_file_put(f, i, &ev.e);
+	/* PyTorch has it as a range, which it is, and in its table of operators */
+	if (r->name.len > sizeof(step) - 1 && !memcmp(r->name.at, step, sizeof(step) - 1))
+		ret = cuda_file_keep(f, r, GRT_CUDA_SPAN_OP);
+	if (ret >= 0)
+		ret = alone.code == 2 || r->open ? 0 : cuda_file_keep(f, r, GRT_CUDA_SPAN_RANGE);
+	return ret < 0 ? ret : ret ? 0 : cuda_file_put_range_event(f, i, &alone);
+}
+
+/* ----------------------------------------------------------------- stacks */
+
+/* "torch/nn/modules/linear.py(113): forward". Return: false: the name has no file */
+static bool cuda_file_split(struct grt_span name, struct grt_span *file, struct grt_span *function,
+			    uint32_t *line)
+{
+	const char *colon = name.len ? memmem(name.at, name.len, "): ", 3) : NULL, *p = colon;
+	uint64_t number;
+
+	while (p && p > name.at && grt_is_digit(p[-1]))
+		p--;
+	if (!p || p == colon || p < name.at + 2 || p[-1] != '(')
+		return false;
+	*file = (struct grt_span){name.at, (size_t)(p - 1 - name.at)};
+	if (!grt_scan_number(&p, colon, &number) || number > UINT32_MAX)
+		return false;
+	*function = (struct grt_span){colon + 3, (size_t)(name.at + name.len - colon - 3)};
+	*line = (uint32_t)number;
+	return true;
+}
+
+/* Functions stand where they begin; the other frames say in brackets what they are. */
+static int cuda_file_put_node(struct cuda_file *f, struct cuda_image *i, const struct grt_cuda_span *x,
+			      uint32_t number, uint32_t caller)
+{
+	static const char module[] = "nn.Module: ";
+	struct grt_ev_node ev = {
+		.e = {.type = GRT_EV_NODE, .time = f->first}, .node = number, .caller = caller};
+	struct grt_span name = {grt_texts_get(&f->texts, x->text), grt_texts_length(&f->texts, x->text)};
+	struct grt_span file = {NULL, 0}, function = name;
+	bool is_module = x->kind == GRT_CUDA_SPAN_FRAME && name.len > sizeof(module) - 1 &&
+			 !memcmp(name.at, module, sizeof(module) - 1);
+	char text[FRAME_ROOM];
+	int n;
+
+	if (x->kind == GRT_CUDA_SPAN_OP || is_module) {
+		n = snprintf(text, sizeof(text), "[%s] %.*s", is_module ? "module" : "op",
+			     (int)(name.len < FRAME_ROOM ? name.len : FRAME_ROOM) -
+				     (is_module ? (int)sizeof(module) - 1 : 0),
+			     name.at + (is_module ? sizeof(module) - 1 : 0));
+		function = (struct grt_span){text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1};
+	} else {
+		cuda_file_split(name, &file, &function, &ev.line);
+	}
+	/* texts move when one is added */
+	n = (int)(function.len < FRAME_ROOM ? function.len : FRAME_ROOM);
+	if (function.at != text)
+		memcpy(text, function.at, (size_t)n);
+	ev.file = cuda_file_string(f, i, cuda_file_text(f, file));
+	ev.function = cuda_file_string(f, i, cuda_file_text(f, (struct grt_span){text, (size_t)n}));
+	return f->code ?: cuda_file_put(f, i, &ev.e);
+}
+
+static int cuda_file_put_chain(struct cuda_file *f, struct cuda_image *i, const struct grt_cuda_span *x,
+			       uint32_t number, uint32_t outer)
+{
+	struct grt_ev_range_node ev = {
+		.e = {.type = GRT_EV_RANGE_NODE, .time = f->first},
+		.node = number,
+		.outer = outer,
+		.name = cuda_file_string(f, i, x->text),
+	};
+
+	return f->code ?: cuda_file_put(f, i, &ev.e);
+}
+
+/* The number of the NODE or RANGE_NODE of a span whose outer one has it: @around. */
+static int cuda_file_define(struct cuda_file *f, struct cuda_image *i, struct grt_cuda_span *x,
+			    uint32_t around)
+{
+	const struct grt_key key = {{i->number, around, x->text, x->kind}};
+	bool is_range = x->kind == GRT_CUDA_SPAN_RANGE;
+	uint32_t *number;
+	void *at = NULL;
+	int ret = grt_keyed_get(&f->nodes, &key, &at);
+
+	if (ret)
+		return ret;
+	number = at;
+	if (*number) {
+		x->node = *number;
+		return 0;
+	}
+	x->node = *number = is_range ? ++i->chains : ++i->nodes;
+	return is_range ? cuda_file_put_chain(f, i, x, x->node, around)
+			: cuda_file_put_node(f, i, x, x->node, around);
+}
+
+/* Of the innermost span of a stack, or of a chain, and of those around it; the outermost of very many are
+ * left out. @at: its place, plus 1; 0: there is none */
+static int cuda_file_define_all(struct cuda_file *f, struct cuda_image *i, uint32_t at)
+{
+	uint32_t path[FRAMES_MAX], depth = 0, around = 0;
+	struct grt_cuda_span *x;
+	int ret = 0;
+
+	for (; at && depth < FRAMES_MAX; depth++) {
+		x = &f->spans.span[at - 1];
+		if (x->node) {
+			around = x->node;
+			break;
+		}
+		path[depth] = at - 1;
+		at = x->kind == GRT_CUDA_SPAN_RANGE ? x->range : x->inside;
+	}
+	while (depth-- > 0 && !ret) {
+		x = &f->spans.span[path[depth]];
+		ret = cuda_file_define(f, i, x, around);
+		around = x->node;
+	}
+	return ret;
+}
+
+static int cuda_file_put_span(struct cuda_file *f, uint32_t at)
+{
+	struct grt_cuda_span *x = &f->spans.span[at];
+	struct cuda_image *i = cuda_file_image_of(f, x->pid);
+	int ret;
+
+	if (!i)
+		return f->code;
+	if (x->kind == GRT_CUDA_SPAN_RANGE)
+		return cuda_file_define_all(f, i, at + 1) ?: cuda_file_put_range_event(f, i, x);
+	if (x->kind != GRT_CUDA_SPAN_CALL)
+		return 0;
+	ret = cuda_file_define_all(f, i, x->inside) ?: cuda_file_define_all(f, i, x->range);
+	/* without a stack, readers put the call in its place */
+	if (!ret && x->inside)
+		ret = cuda_file_define(f, i, x, f->spans.span[x->inside - 1].node);
+	return ret ?: cuda_file_put_launch(f, i, x, x->node, x->range ? &f->spans.span[x->range - 1] : NULL);
+}
+
+/* What had no place is said by a note of each process. */
+static int cuda_file_put_over(struct cuda_file *f)
+{
+	char text[160];
+	struct cuda_image *i;
+	int ret = 0,
+	    n = snprintf(text, sizeof(text),
+			 "%" PRIu64 " operators, functions, ranges and calls of the file are not in stacks: "
+			 "there are more than %u",
+			 f->spans.over, GRT_CUDA_SPANS_MAX);
+
+	for (i = grt_keyed_oldest(&f->images); i && !ret && f->spans.over;
+	     i = grt_keyed_next(&f->images, i)) {
+		struct grt_ev_process ev = {
+			.e = {.type = GRT_EV_PROCESS, .time = f->last}, .what = 5, .age = UINT32_MAX};
+
+		if (!i->number)
+			continue;
+		ev.text = cuda_file_string(f, i, cuda_file_text(f, (struct grt_span){text, (size_t)n}));
+		ret = f->code ?: cuda_file_put(f, i, &ev.e);
+	}
+	return ret;
+}
+
+/* Calls and ranges with what they are inside of. */
+static int cuda_file_put_spans(struct cuda_file *f)
+{
+	int ret = grt_cuda_spans_nest(&f->spans);
+
+	for (uint32_t at = 0; at < f->spans.used && !ret; at++) {
+		ret = cuda_file_put_span(f, at);
+		if (!ret && grt_order_full(&f->order))
+			ret = grt_order_settle(&f->order, false);
+	}
+	ret = ret ?: cuda_file_put_over(f);
+	grt_cuda_spans_free(&f->spans);
+	return ret;
 }
 
 /* ----------------------------------------------------------------- passes */
@@ -381,7 +657,7 @@ static int cuda_file_look(void *arg, const struct grt_cupti_record *r)
 			i->rank = grt_u32(r->code);
 			i->ranked = true;
 		}
-	} else {
+	} else if (r->kind != GRT_CUPTI_OP && r->kind != GRT_CUPTI_FRAME) {
 		if (r->start < f->first)
 			f->first = r->start;
 		if (r->end > f->last)
@@ -402,6 +678,7 @@ static int cuda_file_take(void *arg, const struct grt_cupti_record *r)
 		[GRT_CUPTI_CALL] = cuda_file_put_call,	 [GRT_CUPTI_KERNEL] = cuda_file_put_kernel,
 		[GRT_CUPTI_COPY] = cuda_file_put_copy,	 [GRT_CUPTI_SET] = cuda_file_put_copy,
 		[GRT_CUPTI_RANGE] = cuda_file_put_range, [GRT_CUPTI_SYNC] = cuda_file_put_sync,
+		[GRT_CUPTI_OP] = cuda_file_put_op,	 [GRT_CUPTI_FRAME] = cuda_file_put_frame,
 	};
 	struct cuda_file *f = arg;
 	struct grt_cupti_record moved = *r;
@@ -412,7 +689,7 @@ static int cuda_file_take(void *arg, const struct grt_cupti_record *r)
 		return 0;
 	moved.start += f->count.base;
 	moved.end += f->count.base;
-	i = cuda_file_image_of(f, r);
+	i = cuda_file_image_of(f, r->pid);
 	ret = i ? put[r->kind](f, i, &moved) : f->code;
 	if (!ret && grt_order_full(&f->order))
 		ret = grt_order_settle(&f->order, false);
@@ -443,6 +720,8 @@ static int cuda_file_fill(struct cuda_file *f)
 
 	if (!ret)
 		ret = f->kind->read(f->reader, &count, cuda_file_take, f);
+	if (!ret)
+		ret = cuda_file_put_spans(f);
 	if (!ret)
 		ret = cuda_file_put_processes(f, 3, f->last);
 	f->health->text.lines = count.lines;
@@ -501,9 +780,12 @@ static void cuda_file_rewind(struct grt_stream *st)
 	f->code = 0;
 	f->filled = false;
 	for (i = grt_keyed_oldest(&f->images); i; i = grt_keyed_next(&f->images, i))
-		i->launches = i->works = i->ranges = i->strings = 0;
+		i->launches = i->works = i->ranges = i->strings = i->nodes = i->chains = 0;
 	grt_keyed_free(&f->strings);
 	grt_keyed_init(&f->strings, sizeof(uint32_t), TEXTS_MAX);
+	grt_keyed_free(&f->nodes);
+	grt_keyed_init(&f->nodes, sizeof(uint32_t), TEXTS_MAX);
+	grt_cuda_spans_free(&f->spans);
 	grt_order_fini(&f->order);
 	grt_order_init(&f->order, GRT_WINDOW_ALL, true, 0);
 }
@@ -513,6 +795,8 @@ static void cuda_file_free(struct cuda_file *f)
 	grt_order_fini(&f->order);
 	grt_keyed_free(&f->images);
 	grt_keyed_free(&f->strings);
+	grt_keyed_free(&f->nodes);
+	grt_cuda_spans_free(&f->spans);
 	grt_texts_free(&f->texts);
 	grt_texts_free(&f->calls);
 	f->kind->free(f->reader);
@@ -599,6 +883,7 @@ int grt_cuda_file_open(struct grt_session *s, const struct grt_cuda_file_kind *k
 	grt_texts_init(&f->texts, TEXTS_MAX);
 	grt_keyed_init(&f->images, sizeof(struct cuda_image), IMAGES_MAX);
 	grt_keyed_init(&f->strings, sizeof(uint32_t), TEXTS_MAX);
+	grt_keyed_init(&f->nodes, sizeof(uint32_t), TEXTS_MAX);
 	grt_order_init(&f->order, GRT_WINDOW_ALL, true, 0);
 	ret = cuda_file_prepare(f, s, err);
 	if (ret) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * The reader of traces of CUDA in JSON: PyTorch's profiler (Kineto) and what
- * writes like it, see cuda/gpu_json.h and cuda_file.h. The profiler's own operators
- * and Python frames are not read.
+ * writes like it, see cuda/gpu_json.h and cuda_file.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,6 +54,7 @@ static void cuda_json_free(void *reader)
 static const struct grt_cuda_file_kind cuda_json_kind = {
 	.form = "cuda_json",
 	.one_process = true,
+	.nests = true,
 	.read = cuda_json_read,
 	.judge = cuda_json_judge,
 	.free = cuda_json_free,

@@ -458,6 +458,7 @@ static const struct grt_cuda_file_kind nsys_kind = {
 /* Whether there is any of the tables. Return: 0, or a negative errno with @err */
 static int nsys_recognise(struct nsys *n, const char *path, struct grt_err *err)
 {
+	int64_t value;
 	int ret = 0;
 
 	for (size_t i = TABLES_OF_PROCESSES; i < TABLES && !ret; i++)
@@ -470,6 +471,10 @@ static int nsys_recognise(struct nsys *n, const char *path, struct grt_err *err)
 		return grt_err_set(err, -EINVAL, n->why, "sqlite3 PATH 'PRAGMA integrity_check'",
 				   "%s: not a trace: it is a database of SQLite whose %s cannot be read",
 				   path, n->table);
+	if (nsys_ask(n, "SELECT 1 FROM sqlite_schema WHERE name GLOB ?1", "rocpd_*", &value) > 0)
+		return grt_err_set(err, -EINVAL, "it is a database of rocprofv3",
+				   "rocpd convert -i PATH --output-format csv, and give one of these tables",
+				   "%s: not a trace", path);
 	return grt_err_set(
 		err, -EINVAL, "it is a database of SQLite without tables of Nsight Systems for CUDA or NVTX",
 		"sqlite3 PATH .tables; nsys export --type sqlite REPORT makes one", "%s: not a trace", path);

@@ -8,14 +8,18 @@
 #include "gpu_waits.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/hist.h"
 #include "base/index.h"
 #include "codes/cuda_codes.h"
+#include "jobs/jobs.h"
 #include "stack/flame_shapes.h"
 #include "stack/image_frames.h"
+#include "trace/packet.h"
 
 #define ANY UINT32_MAX
 
@@ -28,7 +32,7 @@ struct place {
 	uint32_t stream;
 };
 
-/** struct work - a kernel or a copy; @what: number of what it is */
+/** struct work - a kernel, a copy or a job; @what: number of what it is */
 struct work {
 	struct place place;
 	uint32_t what;
@@ -54,7 +58,7 @@ struct target {
 	uint64_t to;
 };
 
-/** struct what - a kernel, or a kind of copies */
+/** struct what - a kernel, a kind of copies, or a ring's jobs: @name is the ring */
 struct what {
 	uint32_t image;
 	uint32_t name;
@@ -67,6 +71,7 @@ struct grt_gpu_waits {
 	void *arg;
 	struct grt_images images;
 	struct grt_image_frames *frames;
+	struct grt_jobs *jobs;
 	struct grt_hash_key key;
 	struct work *work;
 	uint32_t works, work_room;
@@ -410,9 +415,27 @@ static int take_sync(struct grt_gpu_waits *g, const struct grt_image *i, const s
 	return s->correlation && s->kind != GRT_CUDA_SYNC_ORDER ? add_target(g, &t) : 0;
 }
 
+/* A sampled one stands for others, which ran at other times. */
+static int take_job(void *arg, const struct grt_job *job)
+{
+	struct what what = {.name = job->ring, .leaf = GRT_FLAME_LEAF_JOB};
+	struct work w = {{job->pid, ANY, ANY}, 0, job->time[GRT_STAMP_START], job->time[GRT_STAMP_END]};
+	struct grt_gpu_waits *g = arg;
+	bool inferred;
+	uint64_t ns;
+
+	if (!job->pid || grt_weight(job->sample) != GRT_WEIGHT_ONE ||
+	    !grt_job_phase(job, GRT_PHASE_EXEC, &ns, &inferred) || !ns)
+		return 0;
+	return number_of(g, &what, &w.what) ?: add_work(g, &w);
+}
+
 int grt_gpu_waits_event(struct grt_gpu_waits *g, const struct grt_event *e)
 {
 	const struct grt_image *i;
+
+	if (!grt_has_trait(e, GRT_TRAIT_OF_IMAGE))
+		return grt_jobs_event(g->jobs, e);
 
 	if (e->type != GRT_EV_GPU_KERNEL && e->type != GRT_EV_GPU_COPY && e->type != GRT_EV_GPU_SYNC)
 		return grt_images_event(&g->images, e);
@@ -431,6 +454,7 @@ int grt_gpu_waits_new(struct grt_gpu_waits **out,
 		      int (*part)(void *arg, const struct grt_gpu_wait *w, uint32_t work), void *arg)
 {
 	struct grt_gpu_waits *g = calloc(1, sizeof(*g));
+	struct grt_jobs_sink sink = {.job = take_job, .arg = g};
 
 	*out = g;
 	if (!g)
@@ -439,7 +463,7 @@ int grt_gpu_waits_new(struct grt_gpu_waits **out,
 	g->arg = arg;
 	g->key = grt_hash_key_new();
 	grt_images_init(&g->images);
-	if (!grt_image_frames_new(&g->frames))
+	if (!grt_image_frames_new(&g->frames) && !grt_jobs_new(&g->jobs, &sink, NULL))
 		return 0;
 	grt_gpu_waits_free(g);
 	*out = NULL;
@@ -448,15 +472,35 @@ int grt_gpu_waits_new(struct grt_gpu_waits **out,
 
 int grt_gpu_waits_flush(struct grt_gpu_waits *g)
 {
-	return divide_before(g, UINT64_MAX);
+	return grt_jobs_flush(g->jobs) ?: divide_before(g, UINT64_MAX);
 }
 
 static bool has_several_devices(const struct grt_gpu_waits *g)
 {
-	for (uint32_t i = 1; i < g->whats; i++)
-		if (g->what[i].device != g->what[0].device)
+	uint32_t device = ANY;
+
+	for (uint32_t i = 0; i < g->whats; i++) {
+		if (g->what[i].leaf == GRT_FLAME_LEAF_JOB)
+			continue;
+		if (device != ANY && g->what[i].device != device)
 			return true;
+		device = g->what[i].device;
+	}
 	return false;
+}
+
+static int put_ring(const struct grt_gpu_waits *g, uint32_t ring, struct grt_stacks *tree, uint32_t *node)
+{
+	const struct grt_names *names = grt_jobs_names(g->jobs);
+	const char *gpu = grt_names_name(names, grt_names_find(names, GRT_NAME_RING_GPU, ring));
+	char number[24] = "", room[GRT_FLAME_QUEUE];
+	const char *name = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, ring));
+
+	if (ring != GRT_RING_NONE)
+		snprintf(number, sizeof(number), "ring %u", ring);
+	return grt_stacks_frame(tree, *node, room,
+				grt_flame_queue(room, name ?: number, grt_names_gpus(names) ? gpu : NULL),
+				node);
 }
 
 int grt_gpu_waits_put(struct grt_gpu_waits *g, uint32_t work, struct grt_stacks *tree, uint32_t *node)
@@ -467,6 +511,8 @@ int grt_gpu_waits_put(struct grt_gpu_waits *g, uint32_t work, struct grt_stacks 
 	size_t len = 0;
 	int ret = 0;
 
+	if (w->leaf == GRT_FLAME_LEAF_JOB)
+		return put_ring(g, w->name, tree, node);
 	grt_flame_gpu(gpu, has_several_devices(g) ? w->device : GRT_FLAME_NO_DEVICE);
 	if (w->leaf == GRT_FLAME_LEAF_KERNEL)
 		ret = grt_image_kernel_name(g->frames, g->images.image[w->image], w->name, &name, &len);
@@ -486,6 +532,7 @@ void grt_gpu_waits_free(struct grt_gpu_waits *g)
 		return;
 	grt_images_free(&g->images);
 	grt_image_frames_free(g->frames);
+	grt_jobs_free(g->jobs);
 	grt_index_free(&g->index);
 	free(g->work);
 	free(g->row);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What CUDA's GPUs ran while threads waited for them. A wait is for the stream that
- * its call waited for, where GPU_SYNC says it, else for all of its context, else for all that
- * its process has on GPUs; one in a copy is first for the stream of that copy. Where several
- * of these ran at once, the time is that of the one that began first; where none ran, it is
- * the wait's own.
+ * What GPUs ran while threads waited for them: kernels and copies of CUDA, and jobs of DRM drivers. A wait is
+ * for the stream that its call waited for, where GPU_SYNC says it, else for all of its context, else for all
+ * that its process has on GPUs, as waits of DRM are; one in a copy is first for the stream of that copy.
+ * Where several of these ran at once, the time is that of the one that began first; where none ran, it is the
+ * wait's own.
  *
  * Work is reported long after it was done. So waits and work wait for each other, up to
  * GRT_GPU_WAITS_MAX of each, some 60 MB in all; of more, the older half is divided. What comes
@@ -32,7 +32,7 @@ struct grt_gpu_wait {
 
 /**
  * struct grt_gpu_waits_count - what was left open
- * @late: kernels and copies that came after their time had been divided: it may be the wait's own
+ * @late: kernels, copies and jobs that came after their time had been divided: it may be the wait's own
  * @late_ns: of waits that came when the work beside them had been divided already
  */
 struct grt_gpu_waits_count {
@@ -50,7 +50,8 @@ struct grt_gpu_waits;
 int grt_gpu_waits_new(struct grt_gpu_waits **out,
 		      int (*part)(void *arg, const struct grt_gpu_wait *w, uint32_t work), void *arg);
 
-/** grt_gpu_waits_event - takes in an event; of use are classes image and launch. Return: 0, -ENOMEM, or what
+/** grt_gpu_waits_event - takes in an event; of use are classes image, launch, job and name. Return: 0,
+ * -ENOMEM, or what
  * @part returned */
 int grt_gpu_waits_event(struct grt_gpu_waits *g, const struct grt_event *e);
 
@@ -60,7 +61,7 @@ int grt_gpu_waits_add(struct grt_gpu_waits *g, const struct grt_gpu_wait *w);
 /** grt_gpu_waits_flush - the trace is over. Return: as above */
 int grt_gpu_waits_flush(struct grt_gpu_waits *g);
 
-/** grt_gpu_waits_put - the frame of a kernel or copy on @node, which becomes it. Return: 0 or -ENOMEM */
+/** grt_gpu_waits_put - the frame of a kernel, copy or job on @node, which becomes it. Return: 0 or -ENOMEM */
 int grt_gpu_waits_put(struct grt_gpu_waits *g, uint32_t work, struct grt_stacks *tree, uint32_t *node);
 
 /** grt_gpu_waits_count - what was left open; complete after grt_gpu_waits_flush() */

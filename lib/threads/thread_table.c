@@ -143,8 +143,8 @@ GRT_ANALYSIS_EVENT(thread_table_take_event, grt_threads_event)
 GRT_ANALYSIS_FREE(free_threads, grt_threads_free)
 
 static const struct grt_part thread_parts[] = {
-	{"thread", "how threads spent their time", GRT_PART_BY | GRT_PART_NO_JOBS, 0, &grt_thread_table,
-	 .write = write_threads},
+	{"thread", "how threads spent their time", GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0,
+	 &grt_thread_table, .write = write_threads},
 	{.name = NULL},
 };
 

@@ -138,8 +138,8 @@ GRT_ANALYSIS_EVENT(waker_table_take_event, grt_wakers_event)
 GRT_ANALYSIS_FREE(free_wakers, grt_wakers_free)
 
 static const struct grt_part waker_parts[] = {
-	{"wait", "what threads waited for, and who ended it", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
-	 &grt_waker_table, .write = write_wakers},
+	{"wait", "what threads waited for, and who ended it",
+	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &grt_waker_table, .write = write_wakers},
 	{.name = NULL},
 };
 

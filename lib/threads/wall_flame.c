@@ -173,7 +173,8 @@ int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e)
 
 	if (grt_class_of[e->type] == GRT_CLASS_stack)
 		return grt_frames_event(&f->frames, e);
-	if (grt_has_trait(e, GRT_TRAIT_OF_IMAGE))
+	if (grt_has_trait(e, GRT_TRAIT_OF_IMAGE) || grt_class_of[e->type] == GRT_CLASS_job ||
+	    e->type == GRT_EV_NAME)
 		ret = grt_gpu_waits_event(f->waits, e);
 	return ret ?: grt_threads_event(f->threads, e);
 }

@@ -51,7 +51,7 @@ int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e);
 /**
  * grt_wall_flame_tree - the trace is over: its stacks, outermost frame first
  *	app;worker (4711);main;solve;cudaDeviceSynchronize;ioctl;[gpu]
- * The innermost frame is the state, or the kernel or copy that ran on the GPU while the
+ * The innermost frame is the state, or the kernel, copy or ring's job that ran on the GPU while the
  * thread waited for it, see gpu_waits.h:
  *	app;worker (4711);main;solve;cudaDeviceSynchronize;ioctl;[gpu];[GPU_Kernel]gemm
  * [not sampled] stands where it is unknown what

@@ -73,7 +73,7 @@ static void wall_time_notes(void *state, struct grt_pass *pass)
 	if (n.waits.late || n.waits.late_ns)
 		grt_note(notes,
 			 "  %" PRIu64
-			 " kernels and copies, and %.3f ms of waits, came when their time had been"
+			 " kernels, copies and jobs, and %.3f ms of waits, came when their time had been"
 			 " divided: some of it is [gpu] itself",
 			 n.waits.late, (double)n.waits.late_ns / 1e6);
 	if (n.no_stack_ns)
@@ -105,7 +105,7 @@ GRT_ANALYSIS_FREE(wall_time_free, grt_wall_flame_free)
 const struct grt_analysis grt_analysis_wall_time = {
 	.name = "wall_time",
 	.classes = GRT_IN_CLASS(name) | GRT_IN_CLASS(stack) | GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) |
-		   GRT_IN_CLASS(thread),
+		   GRT_IN_CLASS(thread) | GRT_IN_CLASS(job),
 	.beyond = true,
 	.late = true,
 	.parts = wall_time_parts,

@@ -13,6 +13,9 @@
 #define GRT_CUDA_RECORDING_MAX 33
 /* A file in the recording's directory, by the recorder: tracing ends. */
 #define GRT_CUDA_STOP ".stop"
+/* There, too, where the recorder takes the packets itself instead of files: a socket, one connection by
+ * process. */
+#define GRT_CUDA_SOCKET ".packets"
 /* There, too: code of a GPU, and behind it its CRC, decimal. */
 #define GRT_CUDA_CUBIN ".cubin_"
 

@@ -22,10 +22,21 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
 };
 
 /**
+ * struct flow_type - how events of a type are handed out
+ * @fn: the callback; NULL: none wants them
+ * @plain: size of a whole record, where nobody but the callbacks looks at them; UINT16_MAX, which no record
+ *	has: another does
+ */
+struct flow_type {
+	event_fn fn;
+	uint16_t plain;
+};
+
+/**
  * struct flow - one run
  * @c: handed to the callbacks
  * @on: the callbacks, as this version has them
- * @by_type: the callback for each type; [0] for types that are unknown
+ * @by_type: [0] for types that are unknown
  * @written: what traced programs have made
  * @gpus, @filter: whose events are wanted; NULL: all
  * @cards: device files of GPUs as the recording has them, @named: a record that was completed from them
@@ -44,7 +55,7 @@ struct flow {
 	uint64_t whole[GRT_RECORD_MAX / 8];
 	struct grt_linkage **linkage;
 	event_fn event;
-	event_fn by_type[GRT_EV_MAX];
+	struct flow_type by_type[GRT_EV_MAX];
 	uint64_t from;
 	uint64_t width;
 };
@@ -61,6 +72,14 @@ static event_fn flow_callback(const struct grt_consumer *c, unsigned int type)
 	return fn;
 }
 
+static uint16_t flow_plain(const struct flow *f, unsigned int type)
+{
+	bool plain = grt_record_size[type] && !(grt_traits_of[type] & GRT_TRAIT_COUNTED) &&
+		     type != GRT_EV_FRAME && type != GRT_EV_NAME && !f->filter && !f->gpus;
+
+	return plain ? grt_record_size[type] : UINT16_MAX;
+}
+
 static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer *c, size_t size)
 {
 	memset(f, 0, sizeof(*f));
@@ -74,7 +93,7 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 	f->linkage = &s->linkage;
 	f->event = f->on.event;
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
-		f->by_type[i] = flow_callback(&f->on, i);
+		f->by_type[i] = (struct flow_type){flow_callback(&f->on, i), flow_plain(f, i)};
 	f->width = UINT64_MAX;
 }
 
@@ -84,7 +103,7 @@ static __attribute__((noinline, cold)) int flow_pass_over(struct flow *f, const 
 {
 	f->h->before += e->time < f->from;
 	f->h->after += e->time >= f->from;
-	if (f->on.beyond && grt_has_trait(e, GRT_TRAIT_DEFINING))
+	if (f->on.beyond && grt_has_trait(e, GRT_TRAIT_DEFINING | GRT_TRAIT_LASTING))
 		return f->on.beyond(f->c, e, cpu);
 	if (f->on.late && grt_has_trait(e, GRT_TRAIT_LATE))
 		return f->on.late(f->c, e, cpu);
@@ -123,7 +142,7 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 		if (ret)
 			return ret;
 	}
-	return f->by_type[type] ? f->by_type[type](f->c, e, cpu) : 0;
+	return f->by_type[type].fn ? f->by_type[type].fn(f->c, e, cpu) : 0;
 }
 
 static int hand_out_packet(struct flow *f, struct grt_stream *st)
@@ -133,20 +152,34 @@ static int hand_out_packet(struct flow *f, struct grt_stream *st)
 	return f->on.packet ? f->on.packet(f->c, &st->packet) : 0;
 }
 
-static inline __attribute__((always_inline)) int flow_hand_out(void *arg, struct grt_stream *st)
+/* What is not plain, or not as this version writes it. */
+static __attribute__((noinline)) int flow_look_at(struct flow *f, struct grt_stream *st,
+						  const struct grt_event *e)
 {
-	const struct grt_event *e = (const struct grt_event *)st->ptr;
-	struct flow *f = arg;
-
-	if (st->at == GRT_AT_PACKET)
-		return hand_out_packet(f, st);
-	st->ptr += e->size;
 	e = grt_record_whole(e, f->whole);
 	if (e->type == GRT_EV_FRAME && grt_linkage_see(f->linkage, st->index, &e))
 		return -ENOMEM;
 	if (e->type == GRT_EV_NAME && f->cards)
 		e = grt_gpus_complete(f->cards, e, &f->named);
 	return hand_out_event(f, e, st->cpu);
+}
+
+static inline __attribute__((always_inline)) int flow_hand_out(void *arg, struct grt_stream *st)
+{
+	const struct grt_event *e = (const struct grt_event *)st->ptr;
+	const struct flow_type *type;
+	struct flow *f = arg;
+	int ret;
+
+	if (st->at == GRT_AT_PACKET)
+		return hand_out_packet(f, st);
+	st->ptr += e->size;
+	type = &f->by_type[e->type < GRT_EV_MAX ? e->type : 0];
+	if (e->size < type->plain || e->time - f->from > f->width)
+		return flow_look_at(f, st, e);
+	f->h->events++;
+	ret = f->event ? f->event(f->c, e, st->cpu) : 0;
+	return ret || !type->fn ? ret : type->fn(f->c, e, st->cpu);
 }
 
 /* Hands out everything up to the time @until. Return: 0, what a callback returned, or a negative errno */

@@ -26,8 +26,8 @@ enum grt_packet_look {
  */
 extern const uint16_t grt_record_size[GRT_EV_MAX];
 
-/* What older programs' are at least, of types that got fields later; 0: the same. */
-extern const uint16_t grt_record_grew[GRT_EV_MAX];
+/* What a record by type is at least: of types that got fields later an older program's. */
+extern const uint16_t grt_record_least_of[GRT_EV_MAX];
 
 /* enum grt_class by type. */
 extern const uint8_t grt_class_of[GRT_EV_MAX];
@@ -87,9 +87,7 @@ static inline uint64_t grt_packet_fate(const struct grt_packet *p, unsigned int 
 /** grt_record_least - the least size of a record of this type, bytes */
 static inline uint32_t grt_record_least(uint16_t type)
 {
-	uint32_t size = type < GRT_EV_MAX ? grt_record_grew[type] ?: grt_record_size[type] : 0;
-
-	return size ? size : sizeof(struct grt_event);
+	return type < GRT_EV_MAX ? grt_record_least_of[type] : sizeof(struct grt_event);
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/tempfile.h"
+#include "unpack_tracecmd.h"
 
 #ifdef GRT_HAVE_ZLIB
 #include <zlib.h>
@@ -187,6 +188,28 @@ static int unpack_zstd(struct unpack *u)
 }
 #endif
 
+/* ---------------------------------------------------------- trace-cmd */
+
+#ifdef GRT_HAVE_TRACECMD
+/* A pipe becomes a file. */
+static int unpack_tracecmd(struct unpack *u)
+{
+	int fd = u->p->is_pipe ? grt_tempfile_open() : u->p->fd, ret = fd < 0 ? unpack_no_place(u) : 0;
+	ssize_t n = 1;
+
+	while (!ret && u->p->is_pipe && (n = unpack_read(u)) > 0)
+		if (write(fd, u->in, (size_t)n) != n)
+			ret = unpack_no_place(u);
+	ret = ret ?: n < 0 ? (int)n : 0;
+	if (!ret && lseek(fd, 0, SEEK_SET) < 0)
+		ret = grt_err_set(u->err, -errno, strerror(errno), NULL, "%s: cannot read", u->p->path);
+	ret = ret ?: grt_tracecmd_unpack(fd, u->p->path, u->out, u->err);
+	if (u->p->is_pipe && fd >= 0)
+		close(fd);
+	return ret;
+}
+#endif
+
 /* ---------------------------------------------------------------- all */
 
 static const struct unpack_kind kinds[] = {
@@ -199,6 +222,9 @@ static const struct unpack_kind kinds[] = {
 	{"zstd", "\x28\xb5\x2f\xfd", 4, unpack_zstd},
 #else
 	{"zstd", "\x28\xb5\x2f\xfd", 4, NULL},
+#endif
+#ifdef GRT_HAVE_TRACECMD
+	{"trace-cmd", "\x17\x08\x44tracing", 10, unpack_tracecmd},
 #endif
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Inputs that are packed by gzip (RFC 1952) or zstd (RFC 8878): they are unpacked into a file without a
- * name, since text is read more than once, and read from there as any other.
+ * Inputs that are packed by gzip (RFC 1952) or zstd (RFC 8878), or are recordings of trace-cmd: they are
+ * unpacked into a file without a name, since text is read more than once, and read from there as any other.
  */
 #ifndef GRT_TRACE_UNPACK_H
 #define GRT_TRACE_UNPACK_H

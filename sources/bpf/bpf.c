@@ -152,11 +152,31 @@ struct capture {
 
 /* ------------------------------------------------------------- programs */
 
-/* libbpf's words are for authors of programs; the last warning is kept for the error. */
+/* libbpf's words are for authors of programs: the last warning is kept for the error, and all that it says,
+ * with the verifier's log, in a file that the user names. */
 static char last_warning[200];
+
+static void keep_log(const char *format, va_list ap)
+{
+	const char *path = getenv("GRTRACE_BPF_LOG");
+	int fd =
+		path && *path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+
+	if (fd < 0)
+		return;
+	vdprintf(fd, format, ap);
+	close(fd);
+}
 
 static int keep_warning(enum libbpf_print_level level, const char *format, va_list ap)
 {
+	va_list again;
+
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	va_copy(again, ap);
+	keep_log(format, again);
+	va_end(again);
 	if (level == LIBBPF_WARN)
 		vsnprintf(last_warning, sizeof(last_warning), format, ap);
 	return 0;
@@ -273,6 +293,10 @@ static struct bpf_object *grt_bpf_open_object(const char *name)
 
 static int grt_bpf_open_failed(const char *name, int code, struct grt_err *err)
 {
+	if (code == -EACCES && !geteuid())
+		return grt_err_set(err, code, "the kernel's verifier refuses them: a fault of grtrace",
+				   "GRTRACE_BPF_LOG=FILE before the same command, and report what is in FILE",
+				   "cannot load the BPF programs of %s", name);
 	if (code == -EPERM || code == -EACCES)
 		return grt_err_set(err, -EACCES,
 				   geteuid() ? "only root may load BPF programs"

@@ -22,6 +22,7 @@
 
 #include "stack/images.h"
 #include "base/keyed.h"
+#include "bpf_python.h"
 #include "bpf_stacks.h"
 #include "shared.h"
 #include "unwind_rows.h"
@@ -74,13 +75,16 @@ struct image {
 	uint32_t mappings;
 };
 
-/** struct known - a node, or a stack by its innermost one; @function: string, of a stack's root */
+/** struct known - a node, or a stack by its innermost one; @function: string, of a stack's root or, with
+ * @file and @line, of a frame of Python */
 struct known {
 	uint64_t ip;
 	uint32_t node;
 	uint32_t caller;
 	uint32_t module;
 	uint32_t function;
+	uint32_t file;
+	uint32_t line;
 };
 
 /**
@@ -375,6 +379,8 @@ static int put_node(struct grt_bpf_nodes *n, const struct grt_bpf_hit *hit, cons
 	e.ip = k->ip;
 	e.module = k->module;
 	e.function = k->function;
+	e.file = k->file;
+	e.line = k->line;
 	return grt_bpf_put(n->capture, &e.e, hit->cpu);
 }
 
@@ -439,15 +445,16 @@ struct walk {
 static int grt_bpf_nodes_add_frame(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				   struct walk *w, uint64_t ip)
 {
-	const struct mapping *m;
-	int ret = grt_bpf_nodes_look_up(n, i, hit, ip, &m);
+	const struct mapping *m = NULL;
+	bool python = grt_bpf_python_is(ip);
+	int ret = python ? 0 : grt_bpf_nodes_look_up(n, i, hit, ip, &m);
 
 	if (ret || (!m && !hit->walked))
 		return ret;
 	if (m && m->hidden && !w->shown)
 		return 1;
 	/* where it stands itself is not behind a call: names are looked up a byte before */
-	w->ip[w->depth] = ip + (hit->correlation || w->depth ? 0 : 1);
+	w->ip[w->depth] = ip + (hit->correlation || w->depth || python ? 0 : 1);
 	w->module[w->depth++] = m ? m->module : 0;
 	w->shown = true;
 	return 1;
@@ -469,6 +476,46 @@ static int grt_bpf_nodes_walk_stack(struct grt_bpf_nodes *n, struct image *i, co
 	return ret < 0 ? ret : 0;
 }
 
+/* Keys of strings of code objects, among those of nodes. */
+#define FUNCTION_OF UINT64_MAX
+#define FILE_OF (UINT64_MAX - 1)
+
+/* A text of a code object, each once. Return: its number, 0 without memory */
+static uint32_t grt_bpf_nodes_python_string(struct grt_bpf_nodes *n, struct image *i,
+					    const struct grt_bpf_hit *hit, uint64_t word, uint64_t what,
+					    const char *text)
+{
+	const struct grt_key key = {{(uint64_t)i->number << 32 | PYTHON_PLACE(word), what}};
+	void *found;
+
+	if (!text || grt_keyed_get_or_replace(&n->node, &key, NULL, &found))
+		return 0;
+	if (!*(uint32_t *)found)
+		*(uint32_t *)found = grt_bpf_nodes_put_string(n, i, hit, text);
+	return *(uint32_t *)found;
+}
+
+/* A frame of Python below @caller, which becomes it. */
+static int grt_bpf_nodes_add_python(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				    uint64_t word, struct known *caller)
+{
+	const struct grt_key key = {{(uint64_t)i->number << 32 | caller->node, word}};
+	struct known k = {.caller = caller->node};
+	struct grt_bpf_python at;
+	int ret;
+
+	if (!grt_bpf_python_find(word, &at))
+		return 0;
+	if (!grt_keyed_find(&n->node, &key)) {
+		k.function = grt_bpf_nodes_python_string(n, i, hit, word, FUNCTION_OF, at.function);
+		k.file = grt_bpf_nodes_python_string(n, i, hit, word, FILE_OF, at.file);
+		k.line = at.line;
+	}
+	ret = grt_bpf_nodes_add_node_as(n, i, hit, &key, &k);
+	*caller = k;
+	return ret;
+}
+
 static int build_stack(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 		       const uint64_t *ip, unsigned int depth, struct known *out)
 {
@@ -477,6 +524,10 @@ static int build_stack(struct grt_bpf_nodes *n, struct image *i, const struct gr
 
 	ret = grt_bpf_nodes_walk_stack(n, i, hit, ip, depth, &w) ?: grt_bpf_nodes_add_root(n, i, hit, out);
 	while (w.depth-- > 0 && !ret) {
+		if (grt_bpf_python_is(w.ip[w.depth])) {
+			ret = grt_bpf_nodes_add_python(n, i, hit, w.ip[w.depth], out);
+			continue;
+		}
 		*out = (struct known){.ip = w.ip[w.depth], .module = w.module[w.depth], .caller = out->node};
 		ret = grt_bpf_nodes_add_node(n, i, hit, out);
 	}

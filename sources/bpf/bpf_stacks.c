@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf_python.h"
 #include "shared.h"
 #include "unwind_rows.h"
 #include "base/clock.h"
@@ -426,7 +427,7 @@ static int write_functions(struct grt_bpf_stacks *s, struct grt_packer *p, unsig
 /* A caller's address is behind its call. */
 static uint64_t grt_bpf_stacks_call_of(const uint64_t *ip, unsigned int i)
 {
-	return ip[i] - (i && ip[i]);
+	return ip[i] - (i && ip[i] && !grt_bpf_python_is(ip[i]));
 }
 
 /** struct frames - of a stack: @ip, @depth of them; @number: of their addresses, NULL: they are the kernel's
@@ -437,6 +438,14 @@ struct frames {
 	unsigned int depth;
 };
 
+static void python_at(uint64_t word, struct grt_symbols_found *found)
+{
+	struct grt_bpf_python at;
+
+	*found = (struct grt_symbols_found){.object = "", .frames = grt_bpf_python_find(word, &at)};
+	found->frame[0] = (struct grt_symbol){at.function, at.file ?: "", at.line, false};
+}
+
 /* The functions at a frame of a stack. Return: 0 or -ENOMEM */
 static int functions_at(struct grt_bpf_stacks *s, const struct frames *all, unsigned int i,
 			struct grt_symbols_found *found)
@@ -445,6 +454,10 @@ static int functions_at(struct grt_bpf_stacks *s, const struct frames *all, unsi
 
 	if (!all->number)
 		return symbols_kernel(s->symbols, at, found);
+	if (grt_bpf_python_is(at)) {
+		python_at(at, found);
+		return 0;
+	}
 	addresses_found(symbols_addresses(s->symbols), all->number[i], at, found);
 	return 0;
 }
@@ -463,7 +476,7 @@ static int write_frames(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned
 		f.depth += ret ? 0 : (uint16_t)found.frames;
 	}
 	for (i = 0; i < all->depth && !ret; i++) {
-		f.ip = all->ip[i];
+		f.ip = grt_bpf_python_is(all->ip[i]) ? 0 : all->ip[i];
 		ret = functions_at(s, all, i, &found);
 		ret = ret ?: write_functions(s, p, cpu, &f, &found, &index);
 	}
@@ -496,9 +509,13 @@ static int take_frames(struct grt_bpf_stacks *s, unsigned int cpu, pid_t pid, ui
 		return 0;
 	}
 	ret = ret ?: grt_grow(&s->number, &s->number_room, s->numbers + depth, 1024);
-	for (unsigned int i = 0; i < depth && !ret; i++)
-		ret = symbols_take(s->symbols, pid, grt_bpf_stacks_call_of(s->text[text].ip, i),
-				   &s->number[s->numbers + i]);
+	for (unsigned int i = 0; i < depth && !ret; i++) {
+		uint64_t at = grt_bpf_stacks_call_of(s->text[text].ip, i);
+
+		s->number[s->numbers + i] = ADDRESS_NONE;
+		if (!grt_bpf_python_is(at))
+			ret = symbols_take(s->symbols, pid, at, &s->number[s->numbers + i]);
+	}
 	if (ret)
 		return ret;
 	s->waiting[s->waits++] = (struct grt_bpf_stack_waiting){id, cpu, text, depth, s->numbers, end};
@@ -524,7 +541,8 @@ int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t
 		const struct frames all = {s->text[w->text].ip, s->number + w->first, w->depth};
 
 		for (unsigned int i = 0; i < w->depth && !s->no_names; i++)
-			addresses_count(symbols_addresses(s->symbols), all.number[i]);
+			if (!grt_bpf_python_is(all.ip[i]))
+				addresses_count(symbols_addresses(s->symbols), all.number[i]);
 		ret = write_frames(s, p, w->cpu, time, w->id, &all) ?: grt_bpf_stacks_write_end(p, time, w);
 	}
 	if (s->written == s->until)
@@ -569,7 +587,7 @@ static unsigned int cut_astray(struct grt_bpf_stacks *s, pid_t pid, const uint64
 {
 	unsigned int n = 1;
 
-	while (n < depth && symbols_is_code(s->symbols, pid, ip[n]))
+	while (n < depth && (grt_bpf_python_is(ip[n]) || symbols_is_code(s->symbols, pid, ip[n])))
 		n++;
 	return n;
 }

@@ -30,6 +30,7 @@
 #include "base/grow.h"
 #include "host/apart.h"
 #include "host/maps.h"
+#include "bpf_python.h"
 #include "unwind_build.h"
 
 #define FILES_MAX 16384U
@@ -46,10 +47,11 @@
 #define VDSO_INODE UINT64_MAX
 
 /* tables.map[] */
-enum { SHARDS, PROCESSES, SLOTS, LONGS, ASKS, ASKED, MAPS };
+enum { SHARDS, PROCESSES, SLOTS, LONGS, ASKS, ASKED, CODES, NEWS, MAPS };
 
 static const char *const map_names[MAPS] = {"unwind_shards", "unwind_processes", "unwind_slots",
-					    "unwind_longs",  "unwind_asks",	 "unwind_asked"};
+					    "unwind_longs",  "unwind_asks",	 "unwind_asked",
+					    "python_codes",  "python_news"};
 
 /**
  * struct table_file - a file and its table: @rows rows from @first on, counted through all shards
@@ -63,6 +65,7 @@ struct table_file {
 	uint32_t segments;
 	uint32_t why;
 	struct unwind_segment segment[UNWIND_SEGMENTS];
+	struct unwind_python python;
 };
 
 /** struct table_process - one that was asked for; @waits: files of it have no table yet; @slot: of its
@@ -121,7 +124,8 @@ int grt_bpf_tables_share(struct bpf_object *o, bool wanted)
 		if (map && wanted && tables.users)
 			ret = bpf_map__reuse_fd(map, tables.map[i]);
 		else if (map && !wanted)
-			ret = bpf_map__set_max_entries(map, i == ASKS ? (uint32_t)getpagesize() : 1);
+			ret = bpf_map__set_max_entries(map,
+						       i == ASKS || i == NEWS ? (uint32_t)getpagesize() : 1);
 	}
 	map = wanted ? NULL : bpf_object__find_map_by_name(o, "walked");
 	return ret ? ret : map ? bpf_map__set_max_entries(map, 1) : 0;
@@ -149,6 +153,7 @@ static int tables_on_ask(void *arg, void *data, size_t size);
 static int tables_set_up(struct bpf_object *o)
 {
 	struct epoll_event asked = {.events = EPOLLIN};
+	int ret;
 
 	for (unsigned int i = 0; i < MAPS; i++) {
 		tables.map[i] = fcntl(bpf_object__find_map_fd_by_name(o, map_names[i]), F_DUPFD_CLOEXEC, 3);
@@ -161,10 +166,12 @@ static int tables_set_up(struct bpf_object *o)
 			    MAP_SHARED, tables.map[SLOTS], 0);
 	tables.shard[0] = new_shard(0);
 	tables.asks = ring_buffer__new(tables.map[ASKS], tables_on_ask, NULL, NULL);
+	ret = tables.asks ? ring_buffer__add(tables.asks, tables.map[NEWS], grt_bpf_python_take, NULL) : 0;
 	tables.epoll = epoll_create1(EPOLL_CLOEXEC);
 	tables.builder.in = -1;
 	if (tables.out == MAP_FAILED || tables.slots == MAP_FAILED || !tables.shard[0] || !tables.asks ||
-	    tables.epoll < 0 || epoll_ctl(tables.epoll, EPOLL_CTL_ADD, tables.map[ASKS], &asked))
+	    ret || tables.epoll < 0 || epoll_ctl(tables.epoll, EPOLL_CTL_ADD, tables.map[ASKS], &asked) ||
+	    epoll_ctl(tables.epoll, EPOLL_CTL_ADD, tables.map[NEWS], &asked))
 		return -errno ?: -ENOMEM;
 	return 0;
 }
@@ -201,6 +208,7 @@ void grt_bpf_tables_leave(void)
 		munmap(tables.slots, UNWIND_PROCESSES * sizeof(*tables.slots));
 	if (tables.epoll >= 0)
 		close(tables.epoll);
+	grt_bpf_python_forget();
 	free(tables.file);
 	memset(&tables, 0, sizeof(tables));
 	tables.epoll = -1;
@@ -246,6 +254,7 @@ static uint32_t take_table(struct table_file *f, const struct unwind_table *t)
 		return GRT_STACK_END_NO_TABLE;
 	f->segments = t->segments;
 	memcpy(f->segment, t->segment, sizeof(f->segment));
+	f->python = t->python;
 	tables.dropped += t->dropped;
 	if (!has_room(t))
 		return GRT_STACK_END_TABLE_FULL;
@@ -288,6 +297,7 @@ static void reset_out(void)
 	tables.out->ret = 0;
 	tables.out->rows = tables.out->longs = tables.out->segments = 0;
 	tables.out->dropped = 0;
+	tables.out->python.minor = 0;
 }
 
 static void begin_build(uint32_t file, int fd, size_t size)
@@ -459,6 +469,19 @@ static uint64_t base_of(const struct table_file *f, const struct maps_row *m)
 	return UINT64_MAX;
 }
 
+static void add_python(struct unwind_process *p, const struct unwind_python *python, uint64_t base)
+{
+	if (!python->minor)
+		return;
+	p->python = *python;
+	p->python.runtime += base;
+	p->python.code_type += base;
+	p->python.eval += base;
+	p->python.eval_end += base;
+	p->python.cold += base;
+	p->python.cold_end += base;
+}
+
 /* A mapping whose rows lie in several shards is several. */
 static void add_mapped(struct unwind_process *p, const struct maps_row *m, const struct table_file *f)
 {
@@ -469,6 +492,7 @@ static void add_mapped(struct unwind_process *p, const struct maps_row *m, const
 		add_mapping(p, start, &(struct unwind_mapping){.end = m->end, .why = f->why});
 		return;
 	}
+	add_python(p, &f->python, base);
 	for (; at < end; at = stop) {
 		stop = (at / SHARD_ROWS + 1) * SHARD_ROWS;
 		stop = stop < end ? stop : end;
@@ -518,6 +542,7 @@ static bool read_process(const struct unwind_ask *ask, struct unwind_process *p)
 	p->image = ask->image;
 	p->code_pages = ask->code_pages;
 	p->version = ++tables.version;
+	p->python = (struct unwind_python){.minor = 0};
 	while (maps.from && maps_next(&maps, &m)) {
 		if (!m.code || m.start >> 63)
 			continue;
@@ -650,13 +675,14 @@ void grt_bpf_tables_text(char *text, size_t room)
 		return;
 	for (uint32_t i = 0; i < tables.files; i++)
 		built += tables.file[i].rows != 0;
-	snprintf(text, room,
-		 "files=%u rows=%u long=%u bytes=%llu processes=%u refused=%llu dropped=%llu ms=%llu", built,
-		 tables.rows, tables.longs,
-		 (unsigned long long)((tables.rows + SHARD_ROWS - 1) / SHARD_ROWS * SHARD_ROWS *
-				      sizeof(uint64_t)),
-		 tables.processes, (unsigned long long)tables.refused, (unsigned long long)tables.dropped,
-		 (unsigned long long)(tables.build_ns / 1000000));
+	snprintf(
+		text, room,
+		"files=%u rows=%u long=%u bytes=%llu processes=%u refused=%llu dropped=%llu ms=%llu unread=%llu",
+		built, tables.rows, tables.longs,
+		(unsigned long long)((tables.rows + SHARD_ROWS - 1) / SHARD_ROWS * SHARD_ROWS *
+				     sizeof(uint64_t)),
+		tables.processes, (unsigned long long)tables.refused, (unsigned long long)tables.dropped,
+		(unsigned long long)(tables.build_ns / 1000000), (unsigned long long)grt_bpf_python_unread());
 }
 
 #endif /* GRT_HAVE_BPF */

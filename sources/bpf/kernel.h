@@ -45,6 +45,10 @@ struct sched_entity {
 	__u64 sum_exec_runtime;
 };
 
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 struct task_struct {
 	void *stack;
 	struct mm_struct *mm;
@@ -62,6 +66,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	char comm[16];
 	struct sched_entity se;
+	struct thread_struct thread;
 };
 
 struct ns_common {

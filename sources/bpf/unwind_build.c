@@ -8,7 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef GRT_HAVE_ZLIB
+#include <zlib.h>
+#endif
+#ifdef GRT_HAVE_ZSTD
+#include <zstd.h>
+#endif
+
 #include "inject/cfi.h"
+#include "inject/python_format.h"
 
 /** struct build - a table on its way; @shift: is taken off an address of the file in memory to have its own
  */
@@ -136,25 +144,35 @@ static void note_code(struct unwind_table *t, const Elf64_Phdr *p)
 		t->segment[t->segments++] = (struct unwind_segment){p->p_offset, p->p_vaddr, p->p_filesz};
 }
 
-/* Programs that are linked statically have no header of the table, only the table's section. */
-static void find_section(const uint8_t *file, size_t size, struct parts *parts)
+/* A section by its name; NULL: there is none, or its bytes are not in the file. */
+static const Elf64_Shdr *section_of(const uint8_t *file, size_t size, const char *name)
 {
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)file;
 	const Elf64_Shdr *s, *names;
-	static const char name[] = ".eh_frame";
+	size_t length = strlen(name) + 1;
 
 	if (e->e_shentsize != sizeof(*s) || e->e_shoff % 8 || e->e_shoff > size ||
 	    e->e_shnum > (size - e->e_shoff) / sizeof(*s) || e->e_shstrndx >= e->e_shnum)
-		return;
+		return NULL;
 	s = (const Elf64_Shdr *)(file + e->e_shoff);
 	names = &s[e->e_shstrndx];
-	if (names->sh_offset > size || names->sh_size > size - names->sh_offset)
-		return;
+	if (!is_within(names->sh_offset, names->sh_size, size))
+		return NULL;
 	for (unsigned int i = 0; i < e->e_shnum; i++)
-		if (s[i].sh_name < names->sh_size && names->sh_size - s[i].sh_name >= sizeof(name) &&
-		    !memcmp(file + names->sh_offset + s[i].sh_name, name, sizeof(name)) &&
-		    s[i].sh_type != SHT_NOBITS && s[i].sh_flags & SHF_ALLOC)
-			parts->frames = (struct part){s[i].sh_offset, s[i].sh_addr, s[i].sh_size};
+		if (s[i].sh_name < names->sh_size && names->sh_size - s[i].sh_name >= length &&
+		    !memcmp(file + names->sh_offset + s[i].sh_name, name, length) &&
+		    s[i].sh_type != SHT_NOBITS && is_within(s[i].sh_offset, s[i].sh_size, size))
+			return &s[i];
+	return NULL;
+}
+
+/* Programs that are linked statically have no header of the table, only the table's section. */
+static void find_section(const uint8_t *file, size_t size, struct parts *parts)
+{
+	const Elf64_Shdr *s = section_of(file, size, ".eh_frame");
+
+	if (s && s->sh_flags & SHF_ALLOC)
+		parts->frames = (struct part){s->sh_offset, s->sh_addr, s->sh_size};
 }
 
 static int find_parts(struct unwind_table *t, const uint8_t *file, size_t size, struct parts *parts)
@@ -186,6 +204,296 @@ static int find_parts(struct unwind_table *t, const uint8_t *file, size_t size, 
 		       : -ENODATA;
 }
 
+/* ---------------------------------------------------------------- CPython */
+
+/** struct image - a file: its sections, and its segments */
+struct image {
+	const uint8_t *file;
+	size_t size;
+	const Elf64_Shdr *section;
+	unsigned int sections;
+	const Elf64_Phdr *segment;
+	unsigned int segments;
+};
+
+static struct image image_of(const uint8_t *file, size_t size)
+{
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)file;
+	struct image i = {file, size, NULL, 0, (const Elf64_Phdr *)(file + e->e_phoff), e->e_phnum};
+
+	if (e->e_shentsize == sizeof(*i.section) && !(e->e_shoff % 8) &&
+	    is_within(e->e_shoff, (uint64_t)e->e_shnum * sizeof(*i.section), size)) {
+		i.section = (const Elf64_Shdr *)(file + e->e_shoff);
+		i.sections = e->e_shnum;
+	}
+	return i;
+}
+
+/* Bytes of the file that are at an address; NULL: there are not so many. */
+static const void *image_at(const struct image *i, uint64_t address, uint64_t bytes)
+{
+	for (unsigned int k = 0; k < i->segments; k++) {
+		const Elf64_Phdr *p = &i->segment[k];
+		uint64_t at = address - p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && address >= p->p_vaddr && is_within(at, bytes, p->p_filesz) &&
+		    is_within(p->p_offset, p->p_filesz, i->size))
+			return i->file + p->p_offset + at;
+	}
+	return NULL;
+}
+
+enum { RUNTIME, EVAL, CODE_TYPE, VERSION, SEND, PYTHON_NAMES };
+
+static void see_symbol(const char *name, size_t room, const Elf64_Sym *symbol, Elf64_Sym *found)
+{
+	static const char *const names[PYTHON_NAMES] = {"_PyRuntime", "_PyEval_EvalFrameDefault",
+							"PyCode_Type", "Py_Version", "PyIter_Send"};
+
+	if (room < 3 || symbol->st_shndx == SHN_UNDEF || (memcmp(name, "_Py", 3) && memcmp(name, "Py", 2)))
+		return;
+	for (unsigned int i = 0; i < PYTHON_NAMES; i++)
+		if (room > strlen(names[i]) && !memcmp(name, names[i], strlen(names[i]) + 1))
+			found[i] = *symbol;
+}
+
+/* Of a table of symbols. Return: whether it has what there must be */
+static bool find_symbols(const struct image *i, const Elf64_Shdr *table, Elf64_Sym *found)
+{
+	const Elf64_Shdr *strings = &i->section[table->sh_link];
+	const Elf64_Sym *symbol;
+
+	if (table->sh_link >= i->sections || table->sh_offset % 8 ||
+	    !is_within(table->sh_offset, table->sh_size, i->size) ||
+	    !is_within(strings->sh_offset, strings->sh_size, i->size))
+		return false;
+	symbol = (const Elf64_Sym *)(i->file + table->sh_offset);
+	for (uint64_t n = table->sh_size / sizeof(*symbol); n-- > 0; symbol++)
+		if (symbol->st_name < strings->sh_size)
+			see_symbol((const char *)i->file + strings->sh_offset + symbol->st_name,
+				   strings->sh_size - symbol->st_name, symbol, found);
+	return found[RUNTIME].st_value && found[EVAL].st_value && found[CODE_TYPE].st_value;
+}
+
+/* 3.11 on say it themselves; PyIter_Send() came with 3.10. 0: it is older */
+static unsigned int minor_of(const struct image *i, const Elf64_Sym *found)
+{
+	const uint8_t *version = image_at(i, found[VERSION].st_value, 8);
+
+	if (found[VERSION].st_value && version)
+		return version[3] == 3 ? version[2] : 0;
+	return found[SEND].st_value ? GRT_PYTHON_FIRST : 0;
+}
+
+/* .eh_frame_hdr as all linkers write it: a sorted table of where functions, or parts of them, begin. */
+#define HEADER_BYTES 12
+#define HEADER_START "\x01\x1b\x03\x3b"
+
+/** struct starts - that table: @n rows at @row, relative to the address @from */
+struct starts {
+	const int32_t (*row)[2];
+	uint32_t n;
+	uint64_t from;
+};
+
+static struct starts starts_of(const struct image *i, const struct part *header)
+{
+	const uint8_t *at = image_at(i, header->address, header->size);
+	struct starts s = {NULL, 0, header->address};
+
+	if (!at || header->size < HEADER_BYTES || (uintptr_t)at % 4 || memcmp(at, HEADER_START, 4))
+		return s;
+	s.row = (const int32_t(*)[2])(at + HEADER_BYTES);
+	memcpy(&s.n, at + 8, sizeof(s.n));
+	if (s.n > (header->size - HEADER_BYTES) / sizeof(*s.row))
+		s.n = 0;
+	return s;
+}
+
+/* The part that an address is in, as its row; UINT32_MAX: it is in none, or begins there. */
+static uint32_t part_within(const struct starts *s, uint64_t address)
+{
+	uint32_t low = 0, high = s->n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (s->from + (uint64_t)(int64_t)s->row[middle][0] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || low == s->n || s->from + (uint64_t)(int64_t)s->row[low - 1][0] == address)
+		return UINT32_MAX;
+	return low - 1;
+}
+
+/* Where a jump at @code leads, which stands at @address; 0: it is none. */
+static uint64_t jump_of(const uint8_t *code, uint64_t address)
+{
+	unsigned int length = code[0] == 0xe9 ? 5 : code[0] == 0x0f && (code[1] & 0xf0) == 0x80 ? 6 : 0;
+	int32_t by;
+
+	if (!length)
+		return 0;
+	memcpy(&by, code + length - 4, sizeof(by));
+	return address + length + (uint64_t)(int64_t)by;
+}
+
+/*
+ * What is seldom run of a function may stand elsewhere, and no symbol says where. Only the function itself
+ * jumps into the midst of it: the part that most jumps lead to.
+ */
+static void find_cold(struct unwind_python *p, const struct image *i, const struct part *header)
+{
+	const uint8_t *code = image_at(i, p->eval, p->eval_end - p->eval);
+	const struct starts s = starts_of(i, header);
+	uint64_t size = p->eval_end - p->eval, to;
+	uint32_t best = UINT32_MAX, votes = 0, part;
+
+	for (uint64_t at = 0; code && at + 6 <= size; at++) {
+		to = jump_of(code + at, p->eval + at);
+		part = to && to - p->eval >= size ? part_within(&s, to) : UINT32_MAX;
+		if (part == UINT32_MAX)
+			continue;
+		best = votes ? best : part;
+		votes += part == best ? 1 : -1U;
+	}
+	if (!votes)
+		return;
+	p->cold = s.from + (uint64_t)(int64_t)s.row[best][0];
+	p->cold_end = s.from + (uint64_t)(int64_t)s.row[best + 1][0];
+}
+
+static void find_python(struct unwind_table *t, const uint8_t *file, size_t size, const struct part *header)
+{
+	const struct image i = image_of(file, size);
+	Elf64_Sym found[PYTHON_NAMES] = {0};
+	struct unwind_python *p = &t->python;
+	uint64_t words[GRT_PYTHON_OFFSETS] = {0};
+	const void *runtime;
+	unsigned int k, minor;
+
+	for (k = 0; k < i.sections; k++)
+		if ((i.section[k].sh_type == SHT_DYNSYM || i.section[k].sh_type == SHT_SYMTAB) &&
+		    find_symbols(&i, &i.section[k], found))
+			break;
+	if (k == i.sections)
+		return;
+	runtime = image_at(&i, found[RUNTIME].st_value, sizeof(words));
+	if (runtime)
+		memcpy(words, runtime, sizeof(words));
+	minor = minor_of(&i, found);
+	if (!grt_python_layout(minor, words, &p->layout))
+		return;
+	p->minor = minor;
+	p->runtime = found[RUNTIME].st_value;
+	p->code_type = found[CODE_TYPE].st_value;
+	p->eval = found[EVAL].st_value;
+	p->eval_end = p->eval + found[EVAL].st_size;
+	find_cold(p, &i, header);
+}
+
+/* ---------------------------------------------------------------- .debug_frame */
+
+/* Of a section that is compressed, more is not unpacked. */
+#define UNPACKED_MAX (128ULL << 20)
+
+static bool unpack_zlib(const uint8_t *from, size_t size, uint8_t *to, size_t room)
+{
+#ifdef GRT_HAVE_ZLIB
+	uLongf n = room;
+
+	return uncompress(to, &n, from, size) == Z_OK && n == room;
+#else
+	return false;
+#endif
+}
+
+static bool unpack_zstd(const uint8_t *from, size_t size, uint8_t *to, size_t room)
+{
+#ifdef GRT_HAVE_ZSTD
+	return ZSTD_decompress(to, room, from, size) == room;
+#else
+	return false;
+#endif
+}
+
+/* ELFCOMPRESS_ZSTD, which older headers lack. */
+#define PACKED_BY_ZSTD 2
+
+/* Bytes of a section that is compressed, for free(); NULL: it cannot be unpacked. */
+static uint8_t *unpack(const uint8_t *from, size_t size, size_t *unpacked)
+{
+	const Elf64_Chdr *h = (const Elf64_Chdr *)from;
+	bool done = false;
+	uint8_t *to;
+
+	if (size < sizeof(*h) || (uintptr_t)from % 8 || h->ch_size > UNPACKED_MAX)
+		return NULL;
+	to = malloc(h->ch_size ?: 1);
+	*unpacked = h->ch_size;
+	if (to && h->ch_type == ELFCOMPRESS_ZLIB)
+		done = unpack_zlib(from + sizeof(*h), size - sizeof(*h), to, h->ch_size);
+	else if (to && h->ch_type == PACKED_BY_ZSTD)
+		done = unpack_zstd(from + sizeof(*h), size - sizeof(*h), to, h->ch_size);
+	if (done)
+		return to;
+	free(to);
+	return NULL;
+}
+
+/** struct gaps - a table of which the first @rows are .eh_frame's, sorted */
+struct gaps {
+	struct build build;
+	uint32_t rows;
+};
+
+static bool has_rule(const struct gaps *g, uint64_t address)
+{
+	const uint64_t *row = g->build.t->row, limit = address << 32 | UINT32_MAX;
+	uint32_t low = 0, high = g->rows, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (row[middle] <= limit)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && (uint32_t)row[low - 1] != ROW_NONE;
+}
+
+static void add_in_gap(void *arg, uint64_t pc, const struct grt_cfi_rule *r)
+{
+	struct gaps *g = arg;
+
+	if (!has_rule(g, pc))
+		add_row(&g->build, pc, r);
+}
+
+/* Code that has no rows yet may have some here: assembly, and what is compiled for debuggers alone. */
+static void add_debug_frame(struct unwind_table *t, const uint8_t *file, size_t size)
+{
+	const Elf64_Shdr *s = section_of(file, size, ".debug_frame");
+	struct gaps gaps = {{.t = t}, t->rows};
+	struct grt_cfi_object o = {.spans = 1, .debug = true};
+	const struct grt_cfi_visit visit = {add_in_gap, &gaps};
+	const uint8_t *bytes = s ? file + s->sh_offset : NULL;
+	size_t n = s ? s->sh_size : 0;
+	uint8_t *unpacked = NULL;
+
+	if (s && s->sh_flags & SHF_COMPRESSED)
+		bytes = unpacked = unpack(bytes, n, &n);
+	if (!bytes || !n)
+		return;
+	o.frames = o.span[0] = (struct grt_cfi_span){bytes, bytes + n};
+	grt_cfi_all(&o, &visit);
+	free(unpacked);
+	sort_rows(t);
+}
+
+/* ---------------------------------------------------------------- the whole */
+
 static struct grt_cfi_span span_of(const uint8_t *file, const struct part *p)
 {
 	if (!p->size)
@@ -193,23 +501,33 @@ static struct grt_cfi_span span_of(const uint8_t *file, const struct part *p)
 	return (struct grt_cfi_span){file + p->offset, file + p->offset + p->size};
 }
 
-void unwind_build(struct unwind_table *t, const void *file, size_t size)
+static void add_eh_frame(struct unwind_table *t, const uint8_t *file, const struct parts *parts)
 {
-	struct grt_cfi_object o = {.spans = 1};
-	const struct grt_cfi_visit visit = {add_row, &(struct build){.t = t}};
-	const uint8_t *bytes = file;
-	struct parts parts = {.holder = NULL};
+	struct grt_cfi_object o = {
+		.header = span_of(file, &parts->header), .frames = span_of(file, &parts->frames), .spans = 1};
+	const uint8_t *held = file + parts->holder->p_offset;
+	struct build build = {t, (uintptr_t)held - parts->holder->p_vaddr};
+	const struct grt_cfi_visit visit = {add_row, &build};
 
-	t->ret = find_parts(t, bytes, size, &parts);
-	if (t->ret)
-		return;
-	o.header = span_of(bytes, &parts.header);
-	o.frames = span_of(bytes, &parts.frames);
-	o.span[0] = (struct grt_cfi_span){bytes + parts.holder->p_offset,
-					  bytes + parts.holder->p_offset + parts.holder->p_filesz};
-	((struct build *)visit.arg)->shift =
-		(uintptr_t)bytes + parts.holder->p_offset - parts.holder->p_vaddr;
+	o.span[0] = (struct grt_cfi_span){held, held + parts->holder->p_filesz};
 	/* what stands in front of an error is right */
 	grt_cfi_all(&o, &visit);
 	sort_rows(t);
+}
+
+void unwind_build(struct unwind_table *t, const void *file, size_t size)
+{
+	struct parts parts = {.holder = NULL};
+	int ret = find_parts(t, file, size, &parts);
+
+	t->ret = ret;
+	if (ret == -ENOEXEC)
+		return;
+	if (!ret) {
+		find_python(t, file, size, &parts.header);
+		add_eh_frame(t, file, &parts);
+	}
+	add_debug_frame(t, file, size);
+	if (t->rows)
+		t->ret = 0;
 }

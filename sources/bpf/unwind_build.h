@@ -27,6 +27,7 @@ struct unwind_segment {
  * struct unwind_table - of a file; it need not be sound where the builder was not
  * @ret: 0 when it is complete, or -errno
  * @dropped: rules that there was no room for, or that cannot be followed
+ * @python: CPython that the file is; addresses are the file's
  */
 struct unwind_table {
 	int32_t ret;
@@ -34,6 +35,7 @@ struct unwind_table {
 	uint32_t longs;
 	uint32_t segments;
 	uint64_t dropped;
+	struct unwind_python python;
 	struct unwind_segment segment[UNWIND_SEGMENTS];
 	struct unwind_long rule[UNWIND_LONGS_MAX];
 	uint64_t row[UNWIND_ROWS_MAX];

@@ -16,6 +16,7 @@
 #include <linux/types.h>
 
 #include "shared.h"
+#include "../../inject/python_layout.h"
 
 #define ROW_NONE 0U /* no table has the address */
 #define ROW_RSP 1U
@@ -74,6 +75,24 @@ struct unwind_mapping {
 	__u32 why;
 };
 
+/**
+ * struct unwind_python - CPython in a process, or in its file
+ * @minor: it is 3.@minor, 0: there is none
+ * @runtime: address of _PyRuntime; @code_type: of the type of code objects
+ * @eval, @eval_end: the function that is a native frame for each entry of the interpreter
+ * @cold, @cold_end: the part of it that the compiler has put elsewhere; 0, 0: there is none
+ */
+struct unwind_python {
+	__u64 runtime;
+	__u64 code_type;
+	__u64 eval;
+	__u64 eval_end;
+	__u64 cold;
+	__u64 cold_end;
+	__u32 minor;
+	struct grt_python_layout layout;
+};
+
 #define UNWIND_MAPPINGS 1024U
 
 /**
@@ -88,6 +107,7 @@ struct unwind_process {
 	__u64 code_pages;
 	__u32 n;
 	__u32 version;
+	struct unwind_python python;
 	__u64 start[UNWIND_MAPPINGS];
 	struct unwind_mapping mapping[UNWIND_MAPPINGS];
 };
@@ -109,6 +129,51 @@ struct walked {
 	__u32 depth;
 	__u32 pad;
 	__u64 ip[BPF_STACK_DEPTH + 1];
+};
+
+/* In place of an address, a frame of Python: place of its code object in python_codes, and code unit, plus 1.
+ */
+#define PYTHON_WORD (1ULL << 63)
+#define PYTHON_PLACE(word) ((__u32)((word) >> 32) & 0x7fffffffU)
+#define PYTHON_UNIT(word) ((__s64)(__u32)(word)-1)
+
+/* Code objects that occur; another place is tried so often. */
+#define PYTHON_CODES_MAX 16384U
+#define PYTHON_PROBES 8
+
+#define PYTHON_NAME_BYTES 256U
+#define PYTHON_FILE_BYTES 512U
+/* Of a table of lines: that of most code objects, and what is read of any. */
+#define PYTHON_TABLE_SHORT 1024U
+#define PYTHON_TABLE_LONG 16384U
+
+/** struct python_text - a str: its state, characters, and how many bytes of them were read */
+struct python_text {
+	__u32 state;
+	__u32 length;
+	__u32 bytes;
+};
+
+/**
+ * struct python_news - a code object that is met first; behind it its table of lines, as far as it was read
+ * @first: co_firstlineno; @shown: the first code unit that is shown
+ * @table: bytes of the table that were read, of @whole that are at @address of process @pid, as it is
+ * numbered where we are
+ * @file_at: of the file's name, of which there is the end
+ */
+struct python_news {
+	__u32 place;
+	__u32 minor;
+	__s32 first;
+	__u32 shown;
+	__u32 table;
+	__u32 pid;
+	__u64 whole;
+	__u64 address;
+	struct python_text name;
+	struct python_text file;
+	char name_at[PYTHON_NAME_BYTES];
+	char file_at[PYTHON_FILE_BYTES];
 };
 
 /* A number of a stack: its place, plus 1, and enum grt_stack_end. */

@@ -27,6 +27,9 @@
 #define SEEN_BITS 10
 #define SEEN (1U << SEEN_BITS)
 
+/* Native frames, entries of the interpreter and states of threads. */
+#define STEPS_MAX 2048U
+
 /* Of the stack that are read at once; in no walk are they those at NO_WORDS. */
 #define WORDS 64U
 #define NO_WORDS (1ULL << 63)
@@ -40,6 +43,68 @@ struct walk_seen {
 	__u32 pad;
 };
 
+/* struct python.does */
+#define PYTHON_NOTHING 0U
+#define PYTHON_BEGINS 1U
+#define PYTHON_SEARCHES 2U /* the running thread's state, among all threads' */
+#define PYTHON_WALKS 3U
+
+/* struct python.state */
+#define PYTHON_UNKNOWN 0U
+#define PYTHON_HERE 1U
+#define PYTHON_ABSENT 2U
+
+#define PYTHON_PRINT 5
+
+/* Code objects that a CPU remembers, by hash of their address. */
+#define PYTHON_SEEN_BITS 9
+
+/** struct python_seen - a code object of a process, and of what is in it so much that another one is not the
+ * same */
+struct python_seen {
+	__u64 image;
+	__u64 code;
+	__u64 print[PYTHON_PRINT];
+};
+
+#define PYTHON_FRAME_WORDS 64U
+#define PYTHON_CODE_WORDS 32U
+
+/**
+ * struct python - frames of CPython, on their way; what programs would have on their stack is here, too
+ * @frame, @cframe: the next one; of 3.11 and 3.12 also the _PyCFrame that it is of
+ * @was_frame, @was_cframe, @depth, @hash: as they were before the entry of the interpreter that is being
+ * walked
+ * @interpreter, @tstate: of the search
+ * @length, @text: of a str or of bytes, and the state of a str
+ * @pc, @low, @high: native frame of the entry, and where it lies on the stack
+ * @word: from @words_at on; the frame's begin with @from
+ * @code: of a code object, which is @now, at @place
+ */
+struct python {
+	__u64 frame;
+	__u64 cframe;
+	__u64 was_frame;
+	__u64 was_cframe;
+	__u64 hash;
+	__u64 interpreter;
+	__u64 tstate;
+	__u64 length;
+	__u64 words_at;
+	__u64 pc;
+	__u64 low;
+	__u64 high;
+	__u32 depth;
+	__u32 does;
+	__u32 state;
+	__u32 text;
+	__u32 place;
+	__u32 from;
+	struct python_seen now;
+	__u64 word[PYTHON_FRAME_WORDS];
+	__u64 code[PYTHON_CODE_WORDS];
+};
+
 /**
  * struct walk - one on its way
  * @out: what is found
@@ -51,7 +116,9 @@ struct walk_seen {
  * @lacks: code without table on the way, and why it has none: it may have led astray
  * @stale: what is mapped has changed
  * @words: of the stack, from @words_at on
+ * @python: its frames
  * @seen: by hash of the address; stays from walk to walk
+ * @level: WALK_LEVEL
  */
 struct walk {
 	struct walked out;
@@ -66,9 +133,10 @@ struct walk {
 	__u32 busy;
 	__u32 stale;
 	__u32 lacks;
-	__u32 pad;
+	__u32 level;
 	__u64 words_at;
 	__u64 words[WORDS];
+	struct python python;
 	struct walk_seen seen[SEEN];
 };
 
@@ -177,10 +245,12 @@ static __always_inline __u32 at_most(__u64 value, __u64 limit)
 	return 1 - (__u32)(less >> 63);
 }
 
-/* Places in front of the one that is found are halved so often that one is left. */
+/* Places in front of the one that is found are halved so often that one is left. All halves at once would not
+ * be kept in registers, but on the stack, of which there is little. */
 #define SEARCH(base, n, row_at, limit, steps)                 \
 	for (int step = 0; step < (steps); step++) {          \
 		__u32 half = (n) / 2;                         \
+		asm volatile("" : "+r"(n));                   \
 		__u32 middle = (base) + half;                 \
                                                               \
 		(base) += half & -at_most((row_at), (limit)); \
@@ -318,14 +388,21 @@ static __always_inline int frame_pointer_step(struct walk *w, __u32 why)
 	return go_to(w, pc, w->rbp + 16, rbp, 0);
 }
 
-static __always_inline void note_frame(struct walk *w)
+static __always_inline void note_word(struct walk *w, __u64 word)
 {
-	__u64 hash = w->out.hash ^ w->pc;
+	__u64 hash = w->out.hash ^ word;
 
-	w->out.ip[w->out.depth & 127] = w->pc;
+	w->out.ip[w->out.depth & 127] = word;
 	w->out.depth++;
 	w->out.hash = hash * HASH_FACTOR ^ hash >> 29;
 }
+
+static __always_inline void note_frame(struct walk *w)
+{
+	note_word(w, w->pc);
+}
+
+#include "python.h"
 
 struct walk_arg {
 	struct walk *w;
@@ -358,6 +435,8 @@ static long one_frame(__u32 i, struct walk_arg *arg)
 	const struct unwind_mapping *m;
 	__u32 rule, kind;
 
+	if (w->python.does)
+		return python_step(w, p);
 	if (w->entered) {
 		w->entered = 0;
 		note_frame(w);
@@ -373,6 +452,7 @@ static long one_frame(__u32 i, struct walk_arg *arg)
 	}
 	if (w->out.depth >= BPF_STACK_DEPTH)
 		return end_walk(w, GRT_STACK_END_CUT);
+	python_see(w, p, pc);
 	note_frame(w);
 	m = &p->mapping[w->at & (UNWIND_MAPPINGS - 1)];
 	kind = ROW_KIND(rule);
@@ -425,7 +505,10 @@ static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __
 	w->stale = w->at = w->lacks = 0;
 	w->words_at = NO_WORDS;
 	w->out.hash = w->out.depth = 0;
-	bpf_loop(BPF_STACK_DEPTH + 1, one_frame, &arg, 0);
+	w->python.does = PYTHON_NOTHING;
+	w->python.state = PYTHON_UNKNOWN;
+	w->python.words_at = NO_WORDS;
+	bpf_loop(STEPS_MAX, one_frame, &arg, 0);
 	place = w->seq == seq ? walked_place(&w->out) : 0;
 	return place ? place + STACKS_MAX : 0;
 }
@@ -461,6 +544,7 @@ static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *w
 	if (!w || w->busy)
 		return 0;
 	w->busy = 1;
+	w->level = level;
 	w->entered = how & WALK_ENTERED;
 	seq = w->seq + 1;
 	place = walk_frames(w, p, regs->ip, regs->sp, regs->bp);

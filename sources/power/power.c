@@ -146,10 +146,16 @@ static void write_value(struct power *p, struct power_series *s, uint64_t time, 
 		p->failed = ret;
 }
 
+/* Until when its value was seen; what is before that has left already. */
+static uint64_t power_seen(const struct power *p, const struct power_series *s)
+{
+	return s->seen > p->oldest ? s->seen : p->oldest;
+}
+
 void power_end(struct power *p, struct power_series *s)
 {
 	if (s->begun && s->written)
-		write_value(p, s, s->seen > p->oldest ? s->seen : p->oldest, s->value, GRT_FLAG_ENDED);
+		write_value(p, s, power_seen(p, s), s->value, GRT_FLAG_ENDED);
 	s->begun = false;
 	s->written = 0;
 }
@@ -168,7 +174,7 @@ void power_put(struct power *p, struct power_series *s, uint64_t time, int64_t v
 		return;
 	if (!still_holds(p, s, time, value)) {
 		if (s->begun && s->seen > s->written && s->value != value)
-			write_value(p, s, s->seen, s->value, 0);
+			write_value(p, s, power_seen(p, s), s->value, 0);
 		write_value(p, s, time, value, 0);
 	}
 	s->begun = true;
@@ -332,8 +338,9 @@ static void sample(struct capture *c, bool settle)
 	uint64_t cpu = grt_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = grt_now();
 	size_t i;
 
-	/* What is written belatedly has a stamp of the sample before this one. */
-	c->p.oldest = c->begun;
+	/* What is written belatedly has a stamp of the sample before this one, or of its end where all of it
+	 * has left. */
+	c->p.oldest = c->horizon > c->begun ? c->horizon : c->begun;
 	c->horizon = c->begun ? c->begun - 1 : 0;
 	c->begun = now;
 	c->p.settle = settle;

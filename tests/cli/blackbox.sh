@@ -81,6 +81,32 @@ check "and has all that was recorded" says 'every event is accounted for'
 run record -e kmod --last 5 --on exit-by-signal -o box.grt sh -c 'exit 3'
 expect "one that ends by itself is no incident" 3 '^grtrace record: 0 snapshots'
 
+# The threads of the program that is recorded, as the kernel has them: one sleeps, the other waits for a child.
+"$GRTRACE" record -e kmod --last 5 --after 0.1 -o threads.grt sh -c 'sleep 3; true' >threads.out 2>&1 </dev/null &
+box=$!
+for ((i = 0; i < 500; i++)); do
+	[ -f threads.grt/metadata ] && [ "$(cat /proc/$box/comm 2>/dev/null)" = grtrace-box ] && break
+	sleep 0.02
+done
+sleep 0.5
+helper=$(pgrep -P $box -x grtrace-threads)
+check "a process of the recorder reads stacks" test -n "$helper"
+check "with three capabilities at most" test $((16#$(awk '$1 == "CapEff:" { print $2 }' "/proc/$helper/status") & ~(1 << 21 | 1 << 19 | 1 << 2))) = 0
+"$GRTRACE" snapshot threads.grt >/dev/null 2>&1
+run report --incident threads.grt/snapshot_000001
+expect "an incident has the threads of the program" 0 '^  [0-9]+ sh: S \(sleeping\), system call [0-9]+, in [a-z_]*wait'
+if [ "$(id -u)" = 0 ] && grep -q . /proc/self/stack 2>/dev/null; then
+	check "and their stacks in the kernel" says '^      [a-z_]*wait[a-z0-9_]*\+0x'
+fi
+check "which are its owner's alone" test "$(stat -c %a threads.grt/snapshot_000001.threads)" = 600
+kill -KILL $box
+for ((i = 0; i < 500; i++)); do
+	kill -0 "$helper" 2>/dev/null || break
+	sleep 0.02
+done
+check "it ends with the recorder, also where that is killed" test ! -d "/proc/$helper"
+wait $box 2>/dev/null
+
 # Killed while it writes a snapshot.
 fake_start 2 400 500
 "$GRTRACE" record -e kmod --last 5 --after 5 -o killed.grt >/dev/null 2>&1 </dev/null &

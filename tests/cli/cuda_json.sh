@@ -114,11 +114,27 @@ expect "the rank and the process" 0 '^ +3 +4711 +python3 '
 run report --by range run.json
 expect "ranges" 0 'ProfilerStep'
 run flame run.json
-check "kernels under their calls" says '^python3;cuLaunchKernel;\[GPU0_Kernel\]gemm_0<int, 0> [0-9]+$'
+check "kernels under their calls" says '^python3;\[nvtx\] ProfilerStep#;\[op\] aten::mm;cuLaunchKernel;\[GPU0_Kernel\]gemm_0<int, 0> [0-9]+$' \
+	'^python3;cuLaunchKernel;\[GPU1_Kernel\]gemm_1<int, 1> [0-9]+$'
 run export -f perfetto -o run.pftrace run.json
 check "an export" exits 0
+"$GRTRACE" export -f chrome -o exported.json run.json 2>err
+output=$(python3 "$GRTRACE_SRC/tests/cli/_hta.py" run.json exported.json 2>&1)
+status=$?
+check "its export as JSON is the same for Holistic Trace Analysis" exits 0
 run report run.json
 check "every event has its place" says '^text$' '^  form +cuda_json$'
+
+for kind in "1 python" "2 python" "1 none"; do
+	# shellcheck disable=SC2086
+	output=$(python3 "$GRTRACE_SRC/tests/cli/_torch.py" "$GRTRACE" $kind 2>&1)
+	status=$?
+	check "operators, functions, modules and ranges are those in which launches were made ($kind)" exits 0
+done
+run report --by op ops.json
+check "phases of operators" says '^aten::mm +backward ' '^aten::_foreach_add_ +optimizer '
+run report --by step ops.json
+check "annotations are steps" says 'the steps are the ranges "ProfilerStep#"'
 
 head -c 20000 run.json >cut.json
 run report cut.json

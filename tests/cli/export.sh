@@ -80,12 +80,12 @@ for format in perfetto chrome; do
 	check "$format: a launch" has \
 		'000000001000+10        slice    [python3 70/CUDA calls of thread 71] cudaLaunchKernel correlation=5 >4000000000000005'
 	check "$format: its kernel, by its name in the source" says \
-		'^000000001100\+100 .*\[python3 70/CUDA device 1, stream 7\] (scale|_Z5scalePfi) context=2 correlation=5 cuda_stream=7 gpu=1 grid_x=64 <4000000000000005$'
+		'^000000001100\+100 .*\[python3 70/CUDA device 1, stream 7\] (scale|_Z5scalePfi) context=2 correlation=5 device=1 grid_x=64 stream=7 <4000000000000005$'
 	check "$format: a call that failed" says 'cudaMemcpy correlation=6 result=700 >4000000000000006$'
 	check "$format: a copy that overlaps the kernel" says \
 		'^000000001150\+100 .*\[python3 70/CUDA device 1, stream 7\] Memcpy HtoD bytes=4096 .*<4000000000000006$'
 	check "$format: a graph's first kernel has the arrow" says '^000000001300\+10 .* plain .*graph=3 .*<4000000000000007$'
-	check "$format: the others have not" says '^000000001310\+10 .* plain .*graph_node=2$'
+	check "$format: the others have not" says '^000000001310\+10 .* plain .*graph_node=2 stream=7$'
 	check "$format: a wait" says '^000000001060\+270 .*\[python3 70/CUDA waits\] GPU_SYNC context=2 .*kind=4$'
 	check "$format: nothing else" has 'counts slices=8 instants=0 values=0 arrows=3 from_nowhere=0'
 	for kind in every deep whole; do
@@ -129,7 +129,9 @@ none = {"0", "-1", "unknown", "65535", "4294967295", "18446744073709551615", "21
 silent = {("COUNTER", "value"), ("TSG_TOKEN", "token"), ("GPU_COPY", "value"), ("GPU_COPY", "from_gpu"),
           ("GPU_COPY", "to_gpu"), ("FUNC", "known"), ("FUNC", "took"), ("FUNC", "ret"), ("PROCESS", "text"),
           ("NODE", "function"), ("NODE", "file"), ("MAPPING", "path"), ("GPU_KERNEL", "name"), ("DEVICE", "name"), ("CODE", "function"), ("CODE", "file"),
-          ("PC_SAMPLE", "function"), ("STALL_REASON", "name"), ("PC_LINE", "function"), ("PC_LINE", "file")}
+          ("PC_SAMPLE", "function"), ("STALL_REASON", "name"), ("PC_LINE", "function"), ("PC_LINE", "file"),
+          ("COMMUNICATOR", "name"), ("COLLECTIVE", "function"), ("COLLECTIVE", "datatype"), ("COLLECTIVE", "algorithm"),
+          ("COLLECTIVE", "protocol")}
 words = {}
 for row, line in zip(rows, lines):
     assert None not in row, "a row with too many fields"

@@ -13,6 +13,12 @@ run gpuperf --cpu-only -m m.folded true
 expect "--cpu-only has no time of the GPU" 2 'leaves the GPU out'
 run gpuperf --gpu-only -p cpu.txt true
 expect "--gpu-only has no stacks" 2 'takes no CPU stacks'
+for pair in '--no-gpu -m m.folded:leaves the GPU out' '--no-cpu --cpu-profile cpu.txt:takes no CPU stacks' \
+	'--no-gpu --no-cpu:one of them' '--no-merge:leaves nothing to write' '--no-merge -m m.folded:use only one'; do
+	# shellcheck disable=SC2086 # words
+	run gpuperf ${pair%%:*} true
+	expect "${pair%%:*}" 2 "${pair#*:}"
+done
 run gpuperf no-such-program-here
 check "a program that is not there" test "$status" != 0
 check "leaves no file" test ! -e merged.folded

@@ -140,6 +140,29 @@ play monitor nvctxsw -d 0.4 <both
 expect "monitor shows them" 0 "GPU_SLICE +python3 +$A"
 expect "and their sums" 0 '^nvidia1 0000:c7:00.0 +4003 '
 
+# Two instances of a divided GPU beside a whole one: contexts of all three are on at the same time.
+{
+	echo gpus 2 && switches 1 101500 20 44 "$B" 45 4003
+	for ((i = 0; i < 20; i++)); do
+		for j in "34 $A 100 0" "35 $B 200 300" "36 $A 201 600"; do
+			read -r context pid instance late <<<"$j"
+			printf "at 0 %d 6 $context $pid $instance\nat 0 %d 7 $context $pid $instance\n" \
+				$((101000 + i * 1000 + late)) $((101900 + i * 1000 + late))
+		done
+	done | sort -n -k3
+} >mig
+play record -e nvctxsw -d 0.4 -o run.grt <mig
+run dump --json run.grt
+for i in "204472320 1 0 $A" "204472320 2 0 $B" "204472320 2 1 $A"; do
+	read -r device gpu compute pid <<<"$i"
+	check "20 slices of 900 us on instance $gpu.$compute" test "$(grep '"type":"GPU_SLICE"' <<<"$output" |
+		sed -nE "s/.*\"time\":([0-9]+),.*\"pid\":$pid,.*\"device\":$device,.*\"start\":([0-9]+),.*\"mig_gpu\":$gpu,\"mig_compute\":${compute}[,}].*/\1 \2/p" |
+		awk '{ ms = ($1 - $2) / 1e6 } ms > 0.8 && ms < 1 { n++ } END { print n, NR }')" = "20 20"
+done
+check "and those of the other GPU" test "$(grep -c '"device_name":"nvidia1.*"mig_gpu":255' <<<"$output")" = 20
+run report -i run.grt --by gpu-process
+expect "rows say of which instance they are" 0 "^nvidia0 0000:c6:00.0 +2 +1 +$A +python3 "
+
 # Refusals, each with its reason.
 play record -e nvctxsw -d 0.1 -o no.grt <<<'version 560.35.03'
 expect "an older driver" 3 'version 560.35.03: its log of context switches was checked with 570 to 595'

@@ -111,6 +111,24 @@ sleep 0.5
 END
 run record -e power -o p.grt sh change.sh
 expect "a recording of counters" 0 'events, 0 lost in p.grt'
+# Before a segment is closed all values leave at once, and a counter may end before the next sample.
+mv sys kept
+clean
+amdgpu
+cat >vanish.sh <<'END'
+cd sys/sys/bus/0/hwmon/hwmon4
+sleep 0.3
+for f in power1_average temp1_input temp2_input in0_input fan1_input; do
+	rm $f
+	sleep 0.05
+done
+END
+run record -e power --max-time 1.6 -o s.grt sh vanish.sh
+expect "counters that vanish between segments" 0 'events, 0 lost in s.grt'
+ended=$("$GRTRACE" dump s.grt | grep -c flags=ended)
+check "each of the five has an end ($ended)" test "$ended" = 5
+rm -rf sys
+mv kept sys
 if ! command -v python3 >/dev/null; then
 	plan
 	exit

@@ -238,6 +238,23 @@ expect "functions by the names that guides have" 0 'KFD got requests for 1 queue
 check "an MQD" says 'mqd +In the kernel, by KFD: allocated 0 times, initialised 1,'
 check "a queue of the kernel" says '^ +kernel_queues +The kernel sent 1 packets or calls'
 check "a signal" says '^ +gpu_signals +1 '
+functions() { # OPTIONS: the time and name of each function that is left
+	output=$("$GRTRACE" rocm report --ftrace old.txt --timeline "$@" 2>&1 | sed -nE 's/^[0-9]*\.10([0-9]*)000 .* called ([a-z_]*) .*/\1 \2/p')
+}
+functions --from 175037.104835 --to 175037.104900
+check "--from and --to: what is between, both included" test "$output" = $'4835 kfd_init_mqd\n4900 amdgpu_amdkfd_map_gtt_bo_to_kcq'
+functions --from +5us --to -3415us
+check "they count from the first event and the last" test "$output" = $'4835 kfd_init_mqd\n4900 amdgpu_amdkfd_map_gtt_bo_to_kcq'
+run rocm report --ftrace old.txt --from +1s
+expect "a time after the end" 2 'the inputs go from 175037.104830000 to 175037.108315000'
+run rocm record --to 1 -- true
+expect "record has no part of a trace" 2 'are for report'
+old <<'END'
+4830: kfd_create_queue <-kfd_ioctl
+4835: kfd_init_mqd <-kfd_create_queue
+4900: amdgpu_amdkfd_map_gtt_bo_to_kcq <-kfd_create_queue
+8315: kfd_doorbell_interrupt <-amdgpu_irq_dispatch
+END
 check "which is no step of the creation" test "$(grep -cE '^ +1 +[0-9.]+ us +(kfd|amdgpu)_' <<<"$output")" = 2
 old <<'END'
 4830: kfd_create_queue_start: queue_id=1

@@ -56,7 +56,7 @@ check "every table fits" python3 - "$GRTRACE" "${views[@]}" <<-'PY'
 	                                  env={**os.environ, "COLUMNS": str(width)}).stdout
 	            for section in text.split("\n\n"):
 	                rows = section.split("\n")[1:]
-	                if len(rows) > 1 and re.fullmatch("( *[a-z][a-z0-9_]*)+", rows[0]):
+	                if len(rows) > 1 and re.fullmatch(" *[a-z][a-z0-9_]*( +[a-z][a-z0-9_]*)*", rows[0]):
 	                    seen += 1
 	                    assert max(map(len, rows)) <= width, (by, trace, width, section)
 	assert seen > 50, seen

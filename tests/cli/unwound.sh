@@ -50,6 +50,26 @@ jq -r '.shared.frames[] | select(.file) | "\(.name) \(.file):\(.line)"' lined.sp
 cut -d' ' -f2- theirs | sed 's/ < /\n/g' | grep -v '?' | sort -u >all
 output=$(comm -23 all ours)
 check "a profile has all lines that addr2line has" test -s all -a -z "$output"
+# debug info of a server, which has it by build id; only where it is asked for
+cp lined whole.debug
+id=$(readelf -n lined | sed -n 's/.*Build ID: //p')
+mkdir -p "site/buildid/$id"
+cp lined "site/buildid/$id/debuginfo"
+strip lined
+python3 -u -m http.server -d site -b 127.0.0.1 0 >server 2>&1 &
+server=$!
+until grep -q 'port [0-9]' server; do sleep 0.1; done
+export DEBUGINFOD_URLS DEBUGINFOD_CACHE_PATH=$PWD/cache
+DEBUGINFOD_URLS=http://127.0.0.1:$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server)
+run record -e sched -F 0 -o run.grt -- ./lined throw
+check "no server is asked by itself" test ! -e cache -a -z "$("$GRTRACE" dump run.grt | grep ways.cc)"
+GRTRACE_DEBUGINFOD=1 run record -e sched -F 0 -o run.grt -- ./lined throw
+mv whole.debug lined
+"$GRTRACE" dump run.grt | python3 "$GRTRACE_SRC/tests/cli/unwound/places.py" lined ours theirs
+check "with a server's debug info functions and lines are as addr2line has them" cmp ours theirs
+check "of all functions that called, too" test "$(wc -l <ours)" -ge 7
+unset DEBUGINFOD_URLS
+kill $server
 run record --no-symbols -e sched -F 0 -o run.grt -- sleep 0.1
 check "--no-symbols: no frame of the program has a name" test -z \
 	"$("$GRTRACE" dump --type frame --json run.grt | jq -r 'select(.symbol | test("[+]0x|^0x") | not) | .symbol')"
@@ -57,6 +77,11 @@ compare static signal sched
 # linked statically: the table has no header
 compare whole sort sched
 check "it says how they end" grep -q 'sched_stack_ends = "entry=[1-9]' run.grt/metadata
+# tables for debuggers only, as they are, and compressed
+for gz in none zlib; do
+	gcc -g -gz=$gz -O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -o bare "$GRTRACE_SRC/tests/cli/unwound/bare.c"
+	compare bare $gz sched
+done
 # NVIDIA's driver is stood in for by /dev/null
 mkdir -p sys/proc
 printf 'Character devices:\n  1 nvidia-null\n' >sys/proc/devices
@@ -74,4 +99,25 @@ line=$(addr2line -se lined $at | sort -u | paste -sd'|')
 run report --by stack run.grt
 expect "report names the line of the call: $line" 0 "nap \(ways.cc:[0-9]+\) < deep \(($line)\)"
 check "it says how they end" grep -q 'uprobe_decoder = ".* entry=[1-9]' run.grt/metadata
+
+# CPython's frames are those that the program itself has at each of its sleeps.
+declare -A tried
+frames_of() { # PROGRAM
+	local version
+	version=$("$1" -c 'import os, sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || return 0
+	[[ $version == 3.1[0-4] && -z ${tried[$version]:-} ]] || return 0
+	tried[$version]=1
+	run record -e sched -F 0 -o run.grt -- "$1" "$GRTRACE_SRC/tests/cli/unwound/python.py" truth 0.8
+	"$GRTRACE" dump run.grt >dump
+	output=$(python3 "$GRTRACE_SRC/tests/cli/unwound/python_stacks.py" truth <dump)
+	check "Python $version: its frames are those that it has: ${output##*$'\n'}" test $? = 0
+}
+for program in /usr/bin/python3 python3 python3.1{0,1,2,3,4}; do
+	command -v "$program" >/dev/null && frames_of "$program"
+done
+"$GRTRACE" flame --weight wall -o python.folded run.grt
+check "a flame graph has them with their lines" grep -q ';main (python.py:[0-9]*);every (python.py:[0-9]*);' python.folded
+run record -e uprobe:/lib/x86_64-linux-gnu/libc.so.6:clock_nanosleep -o run.grt -- /usr/bin/python3 "$GRTRACE_SRC/tests/cli/unwound/python.py" truth 0.8
+run report --by stack run.grt
+expect "a uprobe's stack has them" 0 'clock_nanosleep .*nap \(python.py:[0-9]+\)'
 plan

@@ -87,6 +87,7 @@ esac
 	trace-cmd extract -o /tmp/trace.dat
 	trace-cmd reset
 	trace-cmd report -t -i /tmp/trace.dat >trace.txt
+	cp /tmp/trace.dat .
 } >log 2>&1
 for name in kmod drm; do
 	grtrace report -i /tmp/$name.grt >$name.report 2>&1

@@ -3,7 +3,9 @@
  * Writes the traces of tests/golden/report into the working directory. Small
  * ones, so that each number of the expected reports can be checked by hand.
  */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../unit/trace_maker.h"
 #include "trace/job_record.h"
@@ -580,8 +582,167 @@ static void frames(void)
 	tm_close(tm);
 }
 
+#define TURN_STAMP(us) (10000 * MS + (us)*1000ULL)
+#define TURN(cpu, minor, instance, of, from, to)                                                    \
+	tm_emit(tm, cpu, gpu_slice, AT(to), .e.ring = GRT_RING_NONE, .e.pid = (of), .e.tid = (of),  \
+		.e.device = 195 << 20 | (minor), .start = TURN_STAMP(from), .context = 0x30 + (of), \
+		.begin = GRT_SLICE_SWITCH, .over = GRT_SLICE_SWITCH, .mig_gpu = (instance),         \
+		.mig_compute = (instance) == 255 ? 255 : 0)
+
+static void turns_define(struct trace_maker *tm, uint32_t pid, const char *bus, const char *bus1)
+{
+	static const char *const text[] = {"gemm", "relu", "solo", "part", "lonely"};
+
+	tm_emit(tm, 0, process, AT(0), .e.pid = pid, .e.tid = pid, .what = 1);
+	for (uint32_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		struct grt_ev_string s = {
+			.e.type = GRT_EV_STRING, .e.size = sizeof(s), .e.pid = pid, .e.tid = pid, AT(0)};
+
+		s.number = i + 1;
+		s.length = s.part = (uint32_t)strlen(text[i]);
+		memcpy(s.text, text[i], s.part);
+		tm_event(tm, 0, &s.e);
+	}
+	for (uint32_t i = 0; i < 2 && (i ? bus1 : bus); i++) {
+		struct grt_ev_device d = {
+			.e.type = GRT_EV_DEVICE, .e.size = sizeof(d), .e.pid = pid, .e.tid = pid, AT(0)};
+		const char *at = i ? bus1 : bus;
+
+		d.gpu = i;
+		d.mig = !strcmp(at, "0000:C8:00.0");
+		snprintf(d.bus, sizeof(d.bus), "%s", at);
+		snprintf(d.uuid, sizeof(d.uuid), "%s-00000000-0000-0000-0000-0000000000%.2s",
+			 d.mig ? "MIG" : "GPU", strchr(at, ':') + 1);
+		d.uuid[38] |= 32;
+		tm_event(tm, 0, &d.e);
+	}
+}
+
+static void turns_kernel(struct trace_maker *tm, uint32_t pid, uint32_t gpu, uint32_t stream, uint32_t name,
+			 uint64_t called, uint64_t start, uint64_t end)
+{
+	tm_emit(tm, 0, launch, AT(called + 1), .e.pid = pid, .e.tid = pid, .begin = TURN_STAMP(called),
+		.correlation = called, .call = 211);
+	tm_emit(tm, 5, gpu_kernel, AT(10000), .e.pid = pid, .e.tid = pid, .start = TURN_STAMP(start),
+		.end = TURN_STAMP(end), .correlation = called, .name = name, .gpu = gpu,
+		.cuda_stream = stream);
+}
+
+/*
+ * Four GPUs' worth of slices: two whole GPUs, two instances of a third. Of the waits, in us: gemm 2210 = 2000
+ * others + 210, 3050 = 2000 + 1050 behind its own stream, 1610 = 1400 + 210; relu 10 of nothing known; solo
+ * on the second GPU 340 = 250 + 90; part on an instance 1050 = 950 + 100; lonely has another pid in the
+ * slices.
+ */
+static void turns(void)
+{
+	struct trace_maker *tm = tm_dir("turns.grt", 6);
+
+	tm_name_thread(tm, 70, "python3", "python3");
+	tm_name_thread(tm, 80, "desk", "desk");
+	shares_name(tm, GRT_NAME_DEVICE, 195 << 20 | 0, "nvidia0 0000:c6:00.0", "nvidia");
+	shares_name(tm, GRT_NAME_DEVICE, 195 << 20 | 1, "nvidia1 0000:c7:00.0", "nvidia");
+	shares_name(tm, GRT_NAME_DEVICE, 195 << 20 | 2, "nvidia2 0000:c8:00.0", "nvidia");
+	turns_define(tm, 70, "0000:C6:00.0", "0000:C7:00.0");
+	turns_define(tm, 90, "0000:C8:00.0", NULL);
+	turns_define(tm, 95, "0000:C6:00.0", NULL);
+	TURN(1, 0, 255, 70, 0, 1000);
+	TURN(1, 0, 255, 80, 1050, 3050);
+	TURN(1, 0, 255, 70, 3100, 5000);
+	TURN(1, 0, 255, 80, 5050, 6000);
+	TURN(1, 0, 255, 99, 6050, 6500);
+	TURN(1, 0, 255, 70, 6550, 9000);
+	TURN(2, 1, 255, 70, 0, 100);
+	TURN(2, 1, 255, 80, 150, 400);
+	TURN(2, 1, 255, 70, 450, 600);
+	TURN(3, 2, 1, 90, 0, 500);
+	TURN(3, 2, 1, 80, 550, 1500);
+	TURN(3, 2, 1, 90, 1550, 2000);
+	TURN(4, 2, 2, 99, 0, 2000);
+	turns_kernel(tm, 70, 0, 9, 2, 100, 110, 200);
+	turns_kernel(tm, 70, 1, 7, 3, 120, 460, 500);
+	turns_kernel(tm, 90, 0, 7, 4, 510, 1560, 1600);
+	turns_kernel(tm, 70, 0, 7, 1, 900, 3110, 4000);
+	turns_kernel(tm, 70, 0, 7, 1, 950, 4000, 4900);
+	turns_kernel(tm, 95, 0, 7, 5, 1000, 2000, 2100);
+	turns_kernel(tm, 70, 0, 7, 1, 4950, 6560, 6600);
+	tm_close(tm);
+}
+
+static void sampled_pc(struct trace_maker *tm, uint64_t at, uint32_t function, uint64_t offset,
+		       uint32_t reason, uint32_t samples)
+{
+	tm_emit(tm, 0, pc_sample, AT(at), GAME, .begin = TURN_STAMP(at - 1), .end = TURN_STAMP(at),
+		.cubin = 77, .offset = offset, .function = function, .reason = reason, .samples = samples);
+}
+
+/*
+ * PC samples of three functions. gemm was launched by fast for 30 us in two pieces, and by slow for 10: of 40
+ * samples at line 12 that wait for memory 30 and 10, of 5 that issue 3 and 2, of 3 at a barrier at line 20 2
+ * and 1, and 1 of them came late. norm was launched by slow alone; helper is no kernel, and its code has no
+ * lines.
+ */
+static void samples(void)
+{
+	char path[4096 + 8] = "";
+	const char *const text[] = {"gemm",
+				    "norm",
+				    "helper",
+				    "fast",
+				    "slow",
+				    path,
+				    "smsp__pcsamp_warps_issue_stalled_long_scoreboard",
+				    "smsp__pcsamp_warps_issue_stalled_selected",
+				    "smsp__pcsamp_warps_issue_stalled_barrier"};
+	enum { GEMM = 1, NORM, HELPER, FAST, SLOW, FILE_K, REASONS };
+	const uint32_t ns[][4] = {{FAST, GEMM, 100, 110},
+				  {SLOW, GEMM, 120, 130},
+				  {FAST, GEMM, 140, 160},
+				  {SLOW, NORM, 170, 175}};
+	struct trace_maker *tm = tm_dir("samples.grt", 1);
+
+	if (getcwd(path, sizeof(path) - 8))
+		strcat(path, "/k.cu");
+	tm_emit(tm, 0, process, AT(0), GAME, .what = 1);
+	for (uint32_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		struct grt_ev_string s = {.e.type = GRT_EV_STRING, .e.size = sizeof(s), GAME, AT(0)};
+
+		s.number = i + 1;
+		s.length = s.part = (uint32_t)strlen(text[i]);
+		memcpy(s.text, text[i], s.part);
+		tm_event(tm, 0, &s.e);
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		tm_emit(tm, 0, node, AT(0), GAME, .node = 1 + i, .function = FAST + i);
+	for (uint32_t i = 0; i < 3; i++)
+		tm_emit(tm, 0, stall_reason, AT(0), GAME, .number = i, .name = REASONS + i);
+	for (uint32_t i = 0; i < 2; i++)
+		tm_emit(tm, 0, pc_line, AT(0), GAME, .cubin = 77, .offset = 16 * i, .function = GEMM,
+			.file = FILE_K, .line = i ? 20 : 12);
+	tm_emit(tm, 0, pc_line, AT(0), GAME, .cubin = 77, .offset = 64, .function = NORM, .file = FILE_K,
+		.line = 12);
+	for (uint32_t i = 0; i < 4; i++)
+		tm_emit(tm, 0, launch, AT(i + 1), GAME, .begin = TURN_STAMP(i), .correlation = i + 1,
+			.node = ns[i][0] - FAST + 1, .call = 211);
+	for (uint32_t i = 0; i < 4; i++)
+		tm_emit(tm, 0, gpu_kernel, AT(300 + i), GAME, .start = TURN_STAMP(ns[i][2]),
+			.end = TURN_STAMP(ns[i][3]), .correlation = i + 1, .name = ns[i][1],
+			.cuda_stream = 7);
+	sampled_pc(tm, 310, GEMM, 0, 0, 40);
+	sampled_pc(tm, 310, GEMM, 0, 1, 5);
+	sampled_pc(tm, 310, GEMM, 16, 2, 2);
+	sampled_pc(tm, 310, NORM, 64, 0, 6);
+	sampled_pc(tm, 310, HELPER, 32, 2, 4);
+	tm_emit(tm, 0, pc_count, AT(310), GAME, .begin = TURN_STAMP(309), .end = TURN_STAMP(310), .total = 60,
+		.dropped = 2, .other = 1);
+	sampled_pc(tm, 400, GEMM, 16, 2, 1);
+	tm_close(tm);
+}
+
 int main(void)
 {
+	samples();
+	turns();
 	virtio();
 	drm();
 	sampled();

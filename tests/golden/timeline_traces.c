@@ -242,8 +242,43 @@ static void gpus(void)
 	tm_close(tm);
 }
 
+#define SLICE(cpu, minor, instance, of, from, to, begin_, over_)                                     \
+	tm_emit(tm, cpu, gpu_slice, AT(to), .e.ring = GRT_RING_NONE, .e.pid = (of), .e.tid = (of),   \
+		.e.device = 195 << 20 | (minor), .start = (20000000 + (from)) * US, .context = (of), \
+		.begin = GRT_SLICE_##begin_, .over = GRT_SLICE_##over_, .mig_gpu = (instance),       \
+		.mig_compute = (instance) == 255 ? 255 : 0)
+
+/*
+ * 10 ms, two GPUs, of which the second is divided. On the first 80 has 6 ms in two pieces of one slice, 71
+ * has 3; on instance 1 of the second 71 has all, on 2 90 has 5 ms.
+ */
+static void slices(void)
+{
+	struct trace_maker *tm = tm_dir("slices.grt", 3);
+
+	tm_name_thread(tm, 71, "render", "game");
+	tm_name_thread(tm, 80, "desk", "desk");
+	for (uint32_t i = 0; i < 2; i++) {
+		struct grt_ev_name e = {
+			.e.type = GRT_EV_NAME, .e.size = sizeof(e), .e.ring = GRT_RING_NONE, AT(0)};
+
+		e.kind = GRT_NAME_DEVICE;
+		e.id = 195 << 20 | i;
+		strcpy(e.name, i ? "nvidia1 0000:c7:00.0" : "nvidia0 0000:c6:00.0");
+		strcpy(e.owner, "nvidia");
+		tm_event(tm, 0, &e.e);
+	}
+	SLICE(0, 0, 255, 80, 0, 3000, SWITCH, GOES_ON);
+	SLICE(0, 0, 255, 80, 3000, 6000, GOES_ON, SWITCH);
+	SLICE(0, 0, 255, 71, 7000, 10000, SWITCH, CUT);
+	SLICE(1, 1, 1, 71, 0, 10000, CUT, CUT);
+	SLICE(2, 1, 2, 90, 2000, 7000, SWITCH, SWITCH);
+	tm_close(tm);
+}
+
 int main(void)
 {
+	slices();
 	gpus();
 	hostile();
 	sources();

@@ -3,6 +3,7 @@
 # record -e cuda on a machine with an NVIDIA GPU: kernels that ran = kernels in the recording = kernels with their launch.
 #
 # By hand: GRTRACE_PLAIN=build tests/gpu/cuda.sh. Needs nvcc; PyTorch and JAX are used where they are there.
+# shows: cuda library card
 
 GRTRACE_SRC=${GRTRACE_SRC:-$(dirname -- "$(dirname -- "$(dirname -- "$(realpath -- "$0")")")")}
 GRTRACE_PLAIN=$(realpath -- "${GRTRACE_PLAIN:-$GRTRACE_SRC/build}")

@@ -29,7 +29,7 @@ slices = {}
 for row in open(sys.argv[1]):
     event = json.loads(row)
     if event["type"] == "GPU_SLICE":
-        slices.setdefault(event["pid"], []).append(event)
+        slices.setdefault(event.get("pid"), []).append(event)
 bad = 0
 for word in sys.argv[2:]:
     pid, name = word.split(":", 1)

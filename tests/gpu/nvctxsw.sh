@@ -4,6 +4,7 @@
 # and what it costs a program that launches kernels.
 #
 # By hand, as root, with nvcc and python3: GRTRACE=build/grtrace tests/gpu/nvctxsw.sh [SECONDS]
+# shows: nvidia log card
 
 GRTRACE_SRC=${GRTRACE_SRC:-$(dirname -- "$(dirname -- "$(dirname -- "$(realpath -- "$0")")")")}
 GRTRACE=$(realpath -- "${GRTRACE:-$GRTRACE_SRC/build/grtrace}")
@@ -48,6 +49,19 @@ wall=$(awk '/^wall/ { print $2 }' <<<"$output")
 check "residency, switching and nobody are the time of the recording within 0.1 %" \
 	awk -v wall="$wall" -v s="$seconds" 'BEGIN { exit !(wall / 1e9 > s * 0.999 && wall / 1e9 < s * 1.001 + 0.05) }'
 check "and nothing is unknown" grep -qv '^unknown' <<<"$output"
+
+# A program that launches kernels beside one that never ends: what its kernels waited for.
+./gaps 7 a.gaps & A=$!
+sleep 2
+run record -e cuda,nvctxsw -o run.grt -- ./launches 2 500 1000
+expect "beside cuda" 0 'events'
+wait $A
+output=$(python3 "$GRTRACE_SRC/tests/golden/_waits.py" "$GRTRACE" run.grt 2>&1)
+status=$?
+expect "what kernels waited for is what a second program computes" 0 'kernels$'
+run report -i run.grt
+expect "and the summary begins with it" 0 "because other processes had the GPU, gaps\($A\)"
+printf '%s\n' "$output" | sed -n '/because other processes/s/^/# /p'
 
 # Shares while two programs launch kernels, one twice as often: against NVML's own samples.
 ./launches 12 500 0 >/dev/null & A=$!

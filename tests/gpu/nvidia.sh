@@ -3,6 +3,7 @@
 # nvidia on a machine with an NVIDIA GPU: calls on its device files, counted by a program that makes a known number.
 #
 # By hand, as root: GRTRACE=build/grtrace tests/gpu/nvidia.sh
+# shows: nvidia BPF card
 
 GRTRACE_SRC=${GRTRACE_SRC:-$(dirname -- "$(dirname -- "$(dirname -- "$(realpath -- "$0")")")")}
 GRTRACE=$(realpath -- "${GRTRACE:-$GRTRACE_SRC/build/grtrace}")

@@ -3,6 +3,7 @@
 # nvsched on a machine with an NVIDIA GPU: channel groups against counts from within the programs, ends, Xids, speed.
 #
 # By hand, as root: GRTRACE=build/grtrace tests/gpu/nvsched.sh [DIRECTORY FOR RECORDINGS]
+# shows: nvidia BPF card
 
 GRTRACE_SRC=${GRTRACE_SRC:-$(dirname -- "$(dirname -- "$(dirname -- "$(realpath -- "$0")")")")}
 GRTRACE=$(realpath -- "${GRTRACE:-$GRTRACE_SRC/build/grtrace}")

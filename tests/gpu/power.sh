@@ -3,6 +3,7 @@
 # power on a machine with an NVIDIA GPU: values of NVML against nvidia-smi over the same time, idle and under load.
 #
 # By hand: GRTRACE=build/grtrace tests/gpu/power.sh
+# shows: nvidia log card
 
 GRTRACE_SRC=${GRTRACE_SRC:-$(dirname -- "$(dirname -- "$(dirname -- "$(realpath -- "$0")")")")}
 GRTRACE=$(realpath -- "${GRTRACE:-$GRTRACE_SRC/build/grtrace}")

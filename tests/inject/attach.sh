@@ -16,9 +16,10 @@ as=()
 begin() { # PROGRAM...
 	begin_waiting "${as[@]}" "$@"
 }
-# Files that a process has mapped, but for the library's and CUPTI's, which it loads.
+# Files that a process has mapped, but for the library's and what it loads: CUPTI, and two of the C library, which are
+# empty from glibc 2.34 on.
 mapped() { # PID
-	awk '{ print $2, $6 }' "/proc/$1/maps" | grep -vE ' $|grtrace|libcupti' | sort
+	awk '{ print $2, $6 }' "/proc/$1/maps" | grep -vE ' $|grtrace|libcupti|/libdl\.so|/libpthread\.so' | sort
 }
 
 begin "$MOCK/app" ask 2000

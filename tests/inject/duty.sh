@@ -9,8 +9,8 @@
 unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH MOCK_LOG
 GRTRACE=$GRTRACE_PLAIN/grtrace
 
-# In the meantime: windows that are so far apart that CUPTI goes.
-"$GRTRACE" record -e cuda --duty 0.6%,15ms -o apart.grt "$MOCK/app" shares 5000 >apart 2>&1 &
+# In the meantime: windows that are so far apart that CUPTI goes; of four, at random, one has 2 s behind it.
+"$GRTRACE" record -e cuda --duty 0.6%,15ms -o apart.grt "$MOCK/app" shares 10000 >apart 2>&1 &
 apart=$!
 
 MOCK_LOG=$PWD/log run record -e cuda --duty 20%,20ms -o c.grt "$MOCK/app" shares 2000
@@ -42,23 +42,28 @@ check "at each number" grep -Eq '~[0-9.]+ (s|ms|us)' c.svg
 check "pprof: a type of its own" grep -qa estimated_time <(zcat -f c.pb.gz)
 check "with its interval" grep -qa '95 % interval' <(zcat -f c.pb.gz)
 
-# CUPTI counts calls from the beginning after each pause: kernels are those of their window's launches all the same.
-MOCK_COUNTS_ANEW=1 run record -e cuda --duty 20%,20ms -o anew.grt "$MOCK/app" shares 1000
-"$GRTRACE" dump --json anew.grt >anew.json
-check "numbers that begin anew are not those of before" python3 - anew.json <<'END'
+of_windows() { # RECORDING
+	"$GRTRACE" dump --json "$1" >of.json
+	python3 of_windows.py of.json
+}
+cat >of_windows.py <<'END'
 import json, sys
 events = [json.loads(line) for line in open(sys.argv[1])]
 launches = sorted((e for e in events if e["type"] == "LAUNCH"), key=lambda e: e["begin"])
 kernels = sorted((e for e in events if e["type"] == "GPU_KERNEL"), key=lambda e: e["start"])
 windows = sum(e["type"] == "CAPTURE" and bool(e.get("end")) for e in events)
-assert windows >= 5 and len(kernels) >= 50, (windows, len(kernels))
-# one thread and one stream: the n-th kernel is that of the n-th launch of one; of a call that the window's end cut only
-# the kernel is there
-numbers = [e["correlation"] for e in launches if e["correlation"] in {k["correlation"] for k in kernels}]
-joined = [k["correlation"] for k in kernels if k["correlation"] in {e["correlation"] for e in launches}]
-assert numbers == joined, (len(numbers), len(joined))
-assert len(set(numbers)) == len(numbers) > 0.5 * len(kernels)
+assert windows >= 2 and len(kernels) >= 50, (windows, len(kernels))
+# the GPU runs a kernel while it is launched; of a call that the window's end cut only the kernel is there
+call = {e["correlation"]: e for e in launches}
+assert len(call) == len(launches), "a number that stands twice"
+joined = [(k, call[k["correlation"]]) for k in kernels if k["correlation"] in call]
+far = [k for k, e in joined if not e["begin"] - 5e6 <= k["start"] <= e["begin"] + 5e6]
+assert not far and len(joined) > 0.5 * len(kernels), (len(far), len(joined), len(kernels))
 END
+
+# CUPTI may stop counting calls where callbacks are switched while the program is in a call.
+MOCK_FREEZES=1 run record -e cuda --duty 20%,20ms -o freezes.grt "$MOCK/app" shares 1000
+check "each launch has a number of its own, which its kernel has" of_windows freezes.grt
 
 run record -e cuda --duty 50%,80ms -o few.grt "$MOCK/app" shares 600
 "$GRTRACE" report --by kernel --json few.grt >few.json
@@ -70,12 +75,21 @@ run record -e cuda -o whole.grt "$MOCK/app" shares 100
 output=$(<whole.json)
 check "without --duty nothing is estimated" says '"estimated_total": null,.*"estimated": \[\]'
 
+# Waits until a recorder has begun its recording, which takes long on a busy machine.
+begun() { # RECORDING
+	for ((n_begun = 0; n_begun < 300; n_begun++)); do
+		[ ! -s "$1/metadata" ] || return
+		sleep 0.02
+	done
+}
+
 # Recorders that are killed, in windows and between them; the program lives, and another one can record it.
 begin_waiting env CUDA_INJECTION64_PATH="$LIBRARY" "$MOCK/app" ask 500
 readable=0 kills=5
 for ((i = 0; i < kills; i++)); do
 	"$GRTRACE" record -e cuda --duty 40%,10ms -p $pid -o "killed$i.grt" >/dev/null 2>&1 &
 	recorder=$!
+	begun "killed$i.grt"
 	sleep "0.$((15 + i * 7))"
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null
@@ -97,6 +111,7 @@ readable=0
 for ((i = 0; i < 4; i++)); do
 	"$GRTRACE" record -e cuda --duty 40%,10ms -o "dead$i.grt" "$MOCK/app" shares 20000 >/dev/null 2>&1 &
 	recorder=$!
+	begun "dead$i.grt"
 	sleep "0.$((21 + i * 9))"
 	kill -KILL "$(pgrep -P $recorder)" 2>/dev/null
 	wait $recorder 2>/dev/null
@@ -106,7 +121,9 @@ check "programs were killed: what they left is read" test $readable = 4
 
 wait $apart
 output=$(<apart)
-check "far apart: CUPTI goes after a window, and comes again" says '^finalized [1-9][0-9]* times, 0 faults, 0 asked$'
+# what is asked of CUPTI at its end depends on whether it ends in a window
+check "far apart: CUPTI goes after a window, and comes again" says '^finalized [1-9][0-9]* times, 0 faults, '
+check "each launch has a number of its own, though CUPTI began anew" of_windows apart.grt
 check "and there are windows" test "$("$GRTRACE" dump -t capture apart.grt | grep -c 'end=[1-9]')" -ge 2
 
 for bad in 0 60% x 1%,1ms 1%,9h "1%," 1%5; do

@@ -101,6 +101,9 @@ run gpuperf "$MOCK/app" plain 50
 check "without an option, the merged file" test "$(weights merged.folded)" = 50
 run gpuperf --cpu-only "$MOCK/app" plain 50
 check "--cpu-only" test "$(grep -c . cpu.txt)" = 50
+mkdir unmerged
+(cd unmerged && run gpuperf --no-merge --cpu-profile stacks.txt "$MOCK/app" plain 50)
+check "--no-merge --cpu-profile: the stacks alone" test "$(ls unmerged) $(grep -c . unmerged/stacks.txt)" = 'stacks.txt 50'
 run gpuperf --gpu-only -m only.folded "$MOCK/app" plain 50
 check "--gpu-only, by function" grep -qxE 'app;cu[A-Za-z]+;\[GPU_Kernel\]kernel 50' only.folded
 run gpuperf -m none.folded sh -c 'exit 7'

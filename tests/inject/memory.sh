@@ -25,9 +25,58 @@ for r in rows:
             got[name] = (a[0] + r['live'], a[1] + r['peak'])
 assert got == want, (got, want)
 assert (sum(r['live'] for r in rows), sum(r['peak'] for r in rows)) == books['all'], rows"
+# As flame graphs, with the same books: by process, and by device.
+cat >flame.py <<'END'
+import collections, sys
+books = [l.split() for l in open("books")]
+column = {"live": 1, "peak": 2}[sys.argv[1]]
+got, all_, devices = collections.Counter(), 0, set()
+for line in sys.stdin:
+    stack, bytes_ = line.rsplit(" ", 1)
+    frames = stack.split(";")
+    assert frames[-1].startswith("[GPU0_Memory "), stack
+    all_ += int(bytes_)
+    devices.add(frames[0])
+    for frame in frames:
+        got[frame.split(" (")[0]] += int(bytes_)
+for words in books:
+    want = int(words[column])
+    assert (all_ if words[0] == "all" else got[words[0]]) == want, (words, all_, got[words[0]])
+assert devices == {sys.argv[2]}, devices
+END
+for weight in live peak; do
+	check "flame --weight $weight" bash -c "'$GRTRACE' flame --weight $weight m.grt 2>>said | python3 flame.py $weight app"
+	check "flame --weight $weight --by device" bash -c \
+		"'$GRTRACE' flame --weight $weight --by device m.grt 2>>said | python3 flame.py $weight '[GPU device 0]'"
+done
+# Over time: the most and the last of each line are those of the books. What was allocated before a part is in it.
+"$GRTRACE" timeline --json m.grt >line.json
+"$GRTRACE" export -f chrome -o m.chrome m.grt 2>>said
+"$GRTRACE" report -o m.html m.grt >>said 2>&1
+middle=$("$GRTRACE" dump --json --type alloc m.grt | python3 -c "
+import json, sys
+times = [json.loads(l)['time'] for l in sys.stdin]
+print('%d.%09d' % divmod(times[len(times) // 2], 10**9))")
+"$GRTRACE" export -f chrome --from "$middle" -o part.chrome m.grt 2>>said
+"$GRTRACE" report --by allocation --from "$middle" --json m.grt >part.json
+cat >line.py <<'END'
+import json
+books = {l.split()[0]: l.split()[1:] for l in open("books")}
+live, peak = map(int, books["all"])
+line, = json.load(open("line.json"))["memory"]
+assert (line["live"], line["peak"], line["gpu"]) == (live, peak, 0), line
+assert line["columns"][-1] == live and max(line["columns"]) <= peak, line
+values = [e["args"]["value"] for e in json.load(open("m.chrome"))["traceEvents"] if e["ph"] == "C" and e["name"] == "CUDA memory [B]"]
+assert (values[-1], max(values)) == (live, peak), values[-3:]
+part = [e["args"]["value"] for e in json.load(open("part.chrome"))["traceEvents"] if e["ph"] == "C" and e["name"] == "CUDA memory [B]"]
+assert len(part) < len(values) and part == values[-len(part):], (part[:3], values[:3])
+assert sum(r["live"] for r in json.load(open("part.json"))["allocations"]) == live
+END
+check "the line of a device's memory, and that of a part" python3 line.py
+check "and in a page" grep -q '^value.*CUDA memory' <(python3 "$GRTRACE_SRC/tests/cli/_page.py" m.html lanes)
 check "kinds" test "$(python3 -c "
 import json
-for r in json.load(open('m.json'))['allocations']: print(r['kind'], r['allocations'])" | sort | tr '\n' ' ')" = \
-	"device 8 managed 1 physical 1 pool 200 pool 200 "
+for r in json.load(open('m.json'))['allocations']: print(r['kind'], r['allocations'])" | sort | uniq -c | awk '{print $1 "x", $2, $3}' | tr '\n' ' ')" = \
+	"60x device 1 1x device 8 1x managed 1 1x physical 1 2x pool 200 "
 check "a free of what is not there is counted" grep -q '1 frees are of memory whose allocation' m.json
 plan

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # record -e cuda,nvsched,nvidia: a process's launches, its channel groups' lives, kernels and an Xid on one clock.
 # alone
+# shows: cuda library stand-in
 
 # shellcheck source=tests/inject/_lib.sh
 . "$GRTRACE_SRC/tests/inject/_lib.sh"

@@ -8,7 +8,7 @@
 set -u
 
 src=${GRTRACE_SRC:?}
-unwinder=("$src"/inject/{cfi,python,rules,stack,tree,unwind}.c)
+unwinder=("$src"/inject/{cfi,python,python_format,rules,stack,tree,unwind}.c)
 flags=(-std=gnu11 -D_GNU_SOURCE=1 -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror
 	-I"$src/include" -I"$src/lib" -I"$src/inject" -fno-omit-frame-pointer)
 checks=0

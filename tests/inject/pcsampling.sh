@@ -44,6 +44,22 @@ if what == "stall":
     got = {(r["kernel"], r["reason"]): r["idle"] for r in rows if r["idle"]}
     assert got == dict(idle), (got, idle)
     assert all(r["meaning"] for r in rows), rows
+elif what == "flame":
+    want, got, on = collections.Counter(), collections.Counter(), collections.defaultdict(set)
+    for l in open("happened"):
+        w = l.split()
+        if len(w) == 4 and "/" not in w[2]:
+            line = lines.get((w[0], hex(int(w[1], 16))))
+            want[w[0], "lines.cu:%d" % line if line else "+" + hex(int(w[1], 16)), w[2]] += int(w[3])
+    for l in open("samples.folded"):
+        frames, n = l.rstrip().rsplit(" ", 1)
+        *stack, kernel, place, reason = frames.split(";")
+        kernel = kernel.removeprefix("[GPU_Kernel]")
+        on[kernel].add(stack[-1])
+        got[kernel, place, reason.strip("[]")] += int(n)
+    assert got == want, (got, want)
+    # there is a kernel of the one, under its launch, and none of the other
+    assert on["barrier"] == {"[unmatched]"} and "[unmatched]" not in on["chain"], on
 else:
     rows = json.load(open("line.json"))["lines"]
     got = {(r["kernel"], r["line"] or None): r["samples"] for r in rows}
@@ -60,6 +76,12 @@ for version in 130000 20; do
 	check "CUPTI $version: samples by kernel and reason, also those of idle cycles" equal stall
 	check "CUPTI $version: samples by line, as NVIDIA's function gives it" equal line
 done
+"$GRTRACE" flame --weight samples -o samples.folded pc.grt 2>said
+check "flame: every sample by line and reason on the stack that launched its kernel" equal flame
+check "flame: what has no kernel is said" grep -q 'are in functions that are no kernel' said
+check "flame: one stack alone has a kernel: nothing is inferred" sh -c '! grep -q inferred said'
+"$GRTRACE" flame --weight stalls -o stalls.folded pc.grt 2>said
+check "flame: all of these are stalls" cmp samples.folded stalls.folded
 check "the code is kept once" test "$(find pc.grt -name '.cubin_*' | wc -l)" = 1
 check "as it was" cmp -s pc.grt/.cubin_* "$CUBIN/lines.cubin"
 check "kernels and launches are recorded as ever" test "$("$GRTRACE" dump --json pc.grt | grep -c '"type":"GPU_KERNEL"')" = 2

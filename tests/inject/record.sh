@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # record -e cuda, with a mock CUDA: the library is put into the program, and what it writes is the recording's.
+# shows: cuda library stand-in LAUNCH,GPU_KERNEL,GPU_COPY,GPU_SYNC
 
 # shellcheck source=tests/inject/_lib.sh
 . "$GRTRACE_SRC/tests/inject/_lib.sh"
@@ -33,6 +34,25 @@ check "the recording before is renamed" test "$(stat -c %i c.grt.old)" = "$first
 record sh -c "'$MOCK/app' plain & '$MOCK/app' plain & '$MOCK/app' exec; wait"
 exact "several processes"
 check "all are told" grep -q 'cuda_processes = "traced=4 without_end=0"' c.grt/metadata
+# What the GPU did one after the other stands on one track, however late and in which order CUPTI says so.
+MOCK_REVERSE=1 MOCK_SMALL=1 run record -e cuda -o c.grt "$MOCK/app" shares 300
+"$GRTRACE" export -f chrome -o c.json c.grt >/dev/null 2>&1
+output=$(grep -o 'CUDA device 0, stream[^"]*' c.json | sort -u)
+check "a stream is one track" says '^CUDA device 0, stream 1$'
+check "and no other" test "$(wc -l <<<"$output")" = 1
+MOCK_FREEZES_AT=20 run record -e cuda -o c.grt "$MOCK/app" plain
+run report c.grt --by kernel
+check "CUPTI counts no more: it is said" says 'has stopped counting the calls of this process'
+"$GRTRACE" dump --json -t LAUNCH,GPU_KERNEL c.grt >dump.json
+check "and no kernel has another one's launch" python3 - <<'END'
+import json
+numbers = [(e["type"], e.get("correlation", 0)) for e in map(json.loads, open("dump.json"))]
+for kind in "LAUNCH", "GPU_KERNEL":
+    some = [n for t, n in numbers if t == kind and n]
+    # launches until it is noticed
+    assert len(some) - len(set(some)) <= (3 if kind == "LAUNCH" else 0) and len(some) <= 24, (kind, len(some))
+    assert sum(t == kind for t, n in numbers) > 100
+END
 record "$MOCK/app" kill
 expect "a program that is killed" 137 '1 of 1 processes ended by a signal, _exit or exec: up to 0.1 s'
 check "what is there happened" test -z "$(comm -13 want got)"

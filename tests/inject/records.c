@@ -24,6 +24,7 @@ struct image {
 	uint32_t pid;
 	char *string[2 * STRINGS];
 	bool node[NODES];
+	uint64_t hash[4096];
 	struct grt_ev_range_node *chain;
 	uint32_t chains;
 	uint32_t nodes;
@@ -228,6 +229,36 @@ static void take_process(struct print *p, const struct grt_ev_process *r)
 	       r->what == 1 ? "" : text_of(p, r->e.pid, r->text));
 }
 
+/* As mock/nccl.h writes it. */
+static void print_communicator(struct print *p, const struct grt_ev_communicator *c)
+{
+	if (c->number && c->number < 4096)
+		image_of(p, c->e.pid)->hash[c->number] = c->hash;
+	printf("C %u %016llx %d %d %u %u ", c->e.pid, (unsigned long long)c->hash, (int)c->rank,
+	       (int)c->ranks, c->nodes, c->version);
+	print_word(text_of(p, c->e.pid, c->name));
+	putchar('\n');
+}
+
+static void print_collective(struct print *p, const struct grt_ev_collective *c)
+{
+	uint64_t hash = c->communicator < 4096 ? image_of(p, c->e.pid)->hash[c->communicator] : 0;
+	const uint32_t words[] = {c->datatype, c->algorithm, c->protocol};
+
+	p->undefined += !hash;
+	if (c->begin > c->e.time)
+		abort();
+	printf("K %u %u %016llx ", c->e.pid, c->e.tid, (unsigned long long)hash);
+	print_word(text_of(p, c->e.pid, c->function));
+	printf(" %llu %llu ", (unsigned long long)c->sequence, (unsigned long long)c->elements);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		print_word(text_of(p, c->e.pid, words[i]));
+		putchar(' ');
+	}
+	printf("%u %u %u %llu %d\n", c->peer, c->channels, c->kind, (unsigned long long)c->correlation,
+	       (c->e.flags & GRT_FLAG_CAPTURED) != 0);
+}
+
 static int on_image(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct print *p = (struct print *)c;
@@ -243,6 +274,8 @@ static int on_image(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 		p->clocks++;
 	else if (e->type == GRT_EV_RANGE_NODE)
 		take_chain(p, (const struct grt_ev_range_node *)e);
+	else if (e->type == GRT_EV_COMMUNICATOR)
+		print_communicator(p, (const void *)e);
 	else
 		p->mappings++;
 	return 0;
@@ -303,6 +336,8 @@ static int on_launch(struct grt_consumer *c, const struct grt_event *e, uint32_t
 			  m->bytes);
 	else if (e->type == GRT_EV_GPU_SYNC)
 		print_sync(p, s);
+	else if (e->type == GRT_EV_COLLECTIVE)
+		print_collective(p, (const void *)e);
 	else
 		print_gpu(p, e->pid, "overhead", o->correlation, o->start, o->end, "-", o->kind);
 	return 0;

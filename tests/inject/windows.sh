@@ -23,7 +23,7 @@ for r in json.load(open('k.json'))['kernels']: print(r['kernel'], r['calls'], en
 }
 
 record --capture-range=cudaProfilerApi "$MOCK/app" windows 25
-expect "cudaProfilerApi" 0 'asked outside: 0'
+expect "cudaProfilerApi" 0 'records outside: 0, asked before: 0,'
 check "what is inside, and nothing else" test "$(kernels)" = "inside 100 "
 "$GRTRACE" dump c.grt >dump
 check "a record for each window" test "$(grep -c ' CAPTURE .* end=[1-9]' dump)" = 4
@@ -44,6 +44,7 @@ import json
 one, other = (json.load(open(f))['idle_devices'][0] for f in ('device.json', 'idle.json'))
 assert one == other and one['idle'] == one['window'] - one['busy'], (one, other)"
 record --capture-range=cudaProfilerApi:2 "$MOCK/app" windows 25
+check "when no more may come CUPTI is not asked for anything" says 'records outside: 0, asked before: 0, asked behind: 0$'
 check "the first two" test "$(kernels)" = "inside 50 "
 record --capture-range=cudaProfilerApi "$MOCK/app" plain
 expect "none is begun" 0 'nothing is recorded: it has not called cudaProfilerStart\(\)'

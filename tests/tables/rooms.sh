@@ -22,10 +22,10 @@ result() { # NAME WHY
 
 result "every room is in lib/ROOMS, and no other" "$(diff <(sort <<<"$order") <(cd lib && ls -d -- */ | tr -d / | sort))"
 
-# `DIRECTORY/FILE D SYMBOL` for what the objects of files have, U for what they need.
+# `DIRECTORY/FILE D SYMBOL` for what the objects of files have, U for what they need, be it weakly.
 symbols() { # FILE...
 	(cd "$GRTRACE_PLAIN/obj" && nm -gA "${@/%.c/.o}") | sed 's/^\([^:]*\)\.o:/\1 /' |
-		awk '{ print $1, $(NF - 1) == "U" ? "U" : "D", $NF }'
+		awk '{ print $1, $(NF - 1) ~ /^[Uwv]$/ ? "U" : "D", $NF }'
 }
 # A file that stands in no room is above all of them.
 symbols lib/*.c lib/*/*.c 2>"$work/errors" | sed 's#^lib/##' >"$work/symbols"

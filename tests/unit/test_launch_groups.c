@@ -45,7 +45,7 @@ static void end(struct both *b)
 
 static void put(struct both *b, const struct grt_event *e)
 {
-	assert_int_equal(grt_launch_groups_event(b->groups, e), 0);
+	assert_int_equal(grt_launch_groups_event(b->groups, e, NULL), 0);
 	assert_int_equal(grt_launch_flame_event(b->flame, e), 0);
 }
 

@@ -282,12 +282,14 @@ static void what_defines_comes_from_beyond(void **state)
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
 	h = grt_session_health(f->s);
 	/* PROCESS, STRING, NODE, MAPPING, CLOCK, GRAPH_NODE, RANK, RANGE_NODE, CODE, DEVICE, CAPTURE,
-	 * STALL_REASON, CUBIN, PC_LINE, FRAME, STACK_END, FRAME_PLACE, FRAME_TEXT, OWNER and LOG_TEXT */
-	assert_int_equal(f->k.calls.beyond, 2 * 20);
-	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD, RANGE, MARK, PC_SAMPLE, PC_COUNT and GPU_SLICE */
-	assert_int_equal(f->k.calls.late, 2 * 10);
-	assert_int_equal(f->k.calls.launch, 8);
-	assert_int_equal(f->k.calls.image, 14);
+	 * STALL_REASON, CUBIN, PC_LINE, COMMUNICATOR, FRAME, STACK_END, FRAME_PLACE, FRAME_TEXT, OWNER and
+	 * LOG_TEXT; and ALLOC, whose memory lasts */
+	assert_int_equal(f->k.calls.beyond, 2 * 22);
+	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD, RANGE, MARK, PC_SAMPLE, PC_COUNT, COLLECTIVE
+	 * and GPU_SLICE */
+	assert_int_equal(f->k.calls.late, 2 * 11);
+	assert_int_equal(f->k.calls.launch, 9);
+	assert_int_equal(f->k.calls.image, 15);
 	assert_int_equal(f->k.calls.range, 2);
 	assert_int_equal(f->k.calls.stack, 6);
 	assert_int_equal(f->k.calls.name, 3);
@@ -297,8 +299,8 @@ static void what_defines_comes_from_beyond(void **state)
 	/* who does not ask for it */
 	f->k.c.beyond = f->k.c.late = NULL;
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
-	assert_int_equal(f->k.calls.beyond, 2 * 20);
-	assert_int_equal(f->k.calls.late, 2 * 10);
+	assert_int_equal(f->k.calls.beyond, 2 * 22);
+	assert_int_equal(f->k.calls.late, 2 * 11);
 }
 
 static void span_and_second_run(void **state)

@@ -514,6 +514,63 @@ static void gpu_waits(void **state)
 	end(&b);
 }
 
+static void job(struct both *b, uint32_t pid, uint64_t number, uint32_t ring, uint64_t start, uint64_t until)
+{
+	static const uint16_t types[] = {GRT_EV_SUBMIT, GRT_EV_START, GRT_EV_END, GRT_EV_COMPLETE};
+	const uint64_t times[] = {start - 5, start, until, until};
+
+	for (unsigned int i = 0; i < 4; i++) {
+		union {
+			struct grt_event e;
+			struct grt_ev_submit submit;
+			struct grt_ev_end end;
+			struct grt_ev_complete complete;
+		} u = {.e = {.time = times[i],
+			     .type = types[i],
+			     .size = sizeof(u),
+			     .pid = pid,
+			     .tid = 8,
+			     .ctx = 4000 + pid,
+			     .seqno = number,
+			     .ring = ring}};
+
+		put(b, &u.e);
+	}
+}
+
+/*
+ * A thread waits from 110 to 190 and from 300 to 350. Its process has jobs on ring 1 from 120 to 150 and from
+ * 320 to 400, and on ring 2, without a name, from 140 to 160; another process has one at 170, which it does
+ * not wait for.
+ */
+static void job_waits(void **state)
+{
+	struct grt_ev_name ring = {.e = {.type = GRT_EV_NAME, .size = sizeof(ring)},
+				   .kind = GRT_NAME_RING,
+				   .id = 1,
+				   .name = "gfx"};
+	struct both b;
+
+	(void)state;
+	begin(&b, 0);
+	name(&b, 8, "main");
+	put(&b, &ring.e);
+	THREAD(&b, 100, 8, MADE);
+	OFF(&b, 8, 110, 190, 1, GPU);
+	job(&b, 7, 1, 1, 120, 150);
+	job(&b, 7, 2, 2, 140, 160);
+	job(&b, 70, 3, 1, 170, 180);
+	OFF(&b, 8, 300, 350, 2, GPU);
+	job(&b, 7, 4, 1, 320, 400);
+	THREAD(&b, 500, 8, ENDED, .number = 2);
+	folds_to(&b, GRT_FLAME_BY_PROCESS,
+		 "app;[gpu] 60\n"
+		 "app;[gpu];[GPU gfx] 60\n"
+		 "app;[gpu];[GPU ring 2] 10\n"
+		 "app;[not sampled];[running] 270\n");
+	end(&b);
+}
+
 /* More waits and work than are kept: a kernel of 60 ns in each wait of 100; sums are exact. */
 static void many_gpu_waits(void **state)
 {
@@ -601,7 +658,7 @@ int main(void)
 		cmocka_unit_test(lost),	  cmocka_unit_test(broken),    cmocka_unit_test(reused),
 		cmocka_unit_test(cuda),	  cmocka_unit_test(no_calls),  cmocka_unit_test(many_processes),
 		cmocka_unit_test(flame),  cmocka_unit_test(gpu_waits), cmocka_unit_test(many_gpu_waits),
-		cmocka_unit_test(tracer), cmocka_unit_test(unseen),
+		cmocka_unit_test(tracer), cmocka_unit_test(unseen),    cmocka_unit_test(job_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ told() {
 # The job, its process and its stack are those of the truth's row, and the snapshot stands alone.
 right() { # NAME TRIGGER COLUMN VALUE
 	check "$1: $2 is reported" says "^grtrace record: $2: "
-	check "$1: one snapshot" test "$(echo box.grt/snapshot_*)" = box.grt/snapshot_000001
+	check "$1: one snapshot" test "$(compgen -G 'box.grt/snapshot_??????')" = box.grt/snapshot_000001
 	check "$1: of the right job and process" test -n "$(told)" -a "$(told)" = "$(truly "$3" "$4")"
 	run report --incident box.grt/snapshot_000001
 	expect "$1: report --incident" 0 "^job $(truly "$3" "$4" | cut -d' ' -f1) on ring "
@@ -55,6 +55,8 @@ box 'job>400ms' "$many
 right "lost completion" job state timeout
 run report --incident box.grt/snapshot_000001
 check "lost completion: before the driver's own timeout" says 'complete +-$|complete .* after'
+check "lost completion: with what the process did in the kernel" says '^  [0-9]+ softgpu-run: .* in [a-z_]'
+check "lost completion: and its stack there" says '^      [a-z_0-9.]+\+0x'
 
 box 'job>400ms' "$many
 +420ms gfx_0 1ms hang
@@ -114,7 +116,7 @@ expect "its snapshot" 0 '^  process +[0-9]+'
 check "has the jobs of before" says '^ +100 +100 +0 +0 '
 rm -rf box.grt
 run record -e drm --last 5 --on fence-error --after 0.1 --pause 60 -o box.grt -- "$player" -q -p hang -j 200 -o truth.csv
-check "many errors make one snapshot" test "$(echo box.grt/snapshot_*)" = box.grt/snapshot_000001
+check "many errors make one snapshot" test "$(compgen -G 'box.grt/snapshot_??????')" = box.grt/snapshot_000001
 check "and are counted" says '; [1-9][0-9]* incidents within a pause have none$'
 rmmod grtrace_softgpu
 plan

@@ -31,7 +31,7 @@ kernels=/sys/kernel/tracing/instances/switches
 mkdir $kernels
 echo mono >$kernels/trace_clock
 for event in sched_switch sched_waking; do echo 1 >$kernels/events/sched/$event/enable; done
-look wakers /mnt/build/tests/vm/wakers gpu
+sources=sched,drm look wakers /mnt/build/tests/vm/wakers gpu
 echo 0 >$kernels/tracing_on
 cat $kernels/trace >/out/wakers.ftrace
 grep -hE '^(overrun|commit overrun|dropped events):' $kernels/per_cpu/cpu*/stats >/out/wakers.lost
@@ -44,6 +44,7 @@ grtrace report idle.grt --by idle --json >/out/idle.json
 grtrace report idle.grt --by idle --ring gfx_0 --json >/out/idle_ring.json
 grtrace dump --json idle.grt >/out/idle.dump
 grtrace report idle.grt >/out/idle.txt
+grtrace flame --weight wall wakers.grt >/out/wakers.folded 2>/dev/null
 rmmod grtrace_softgpu
 
 # They render so much, however slow the machine is, and glmark2 for so long; kmscube would

@@ -5,6 +5,8 @@
 # `grtrace start` finds its members, which is compared with bpftool; and to the
 # event with one that stands for it, without and with the scheduler's
 # tracepoints and the bridge.
+# shows: amdgpu module attach
+# shows: amdgpu module stand-in SUBMIT,COMMIT,END,COMPLETE,IRQ,MEM_CREATE,MEM_MOVE,MEM_BIND,MEM_UNBIND
 # kernels in soak: trixie sid
 # kernels in soak: debug
 

@@ -5,6 +5,11 @@
 # with the real drivers' BTF; what they count is what the kernel module, ftrace
 # and the test program count. Then displays on a kernel whose virtio-gpu has
 # vertical blanks.
+# shows: virtio_gpu BPF driver SUBMIT,END,COMPLETE,COMMAND,IOCTL_ENTER,IOCTL_EXIT,SYNC_WAIT_ENTER,SYNC_WAIT_EXIT,VBLANK,VBLANK_QUEUED,VBLANK_DELIVERED
+# shows: amdgpu BPF attach
+# shows: i915 BPF attach
+# shows: vgem BPF driver SUBMIT,COMPLETE
+# shows: nvidia BPF stand-in OPEN,CLOSE,MMAP,POLL,XID
 # long
 
 # shellcheck source=tests/vm/_lib.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # tests/kernel/grtrace_drm_bridge in the virtual machine, with the software GPU.
+# shows: drm_sched module softgpu SUBMIT,COMMIT,END,COMPLETE,ERROR,WAIT_DEP,FENCE
 # kernels in soak: trixie sid rt
 # kernels in soak: debug
 

@@ -3,6 +3,8 @@
 #
 # grtrace_i915 in the virtual machine: bound to the real driver, and to the
 # event with one that stands for it, without and with the low-level tracepoints.
+# shows: i915 module attach
+# shows: i915 module stand-in SUBMIT,COMMIT,END,COMPLETE,MEM_CREATE,MEM_BIND,MEM_UNBIND
 # kernels in soak: trixie sid
 # kernels in soak: debug
 

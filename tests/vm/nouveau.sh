@@ -3,6 +3,8 @@
 #
 # grtrace_nouveau in the virtual machine: bound to the real driver, and to the
 # event by fences under its name.
+# shows: nouveau module attach
+# shows: nouveau module stand-in SUBMIT,COMMIT,END,COMPLETE
 # kernels in soak: trixie sid rt
 # kernels in soak: debug
 

@@ -3,6 +3,7 @@
 #
 # grtrace_nvidia in the virtual machine, to the event, with modules that stand
 # for NVIDIA's of two branches and of one that is not known.
+# shows: nvidia module stand-in TSG_INIT,TSG_SCHEDULE,TSG_DESTROY
 # kernels in soak: trixie sid
 # kernels in soak: debug
 

@@ -3,6 +3,7 @@
 #
 # Functions and the tracepoint of NVIDIA's modules in the virtual machine, where a
 # module of the same names stands for them: each call and each Xid once.
+# shows: nvidia BPF stand-in FUNC,XID
 # kernels in soak: trixie sid
 
 # shellcheck source=tests/vm/_lib.sh

@@ -3,6 +3,7 @@
 #
 # Channel groups in the virtual machine, where a module stands for NVIDIA's
 # control device and answers: births, refusals, ends of every kind.
+# shows: nvidia BPF stand-in TSG_INIT,TSG_DESTROY
 # kernels in soak: trixie sid
 
 # shellcheck source=tests/vm/_lib.sh

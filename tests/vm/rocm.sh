@@ -4,6 +4,7 @@
 # grtrace rocm in the virtual machine: amdgpu loads without hardware and makes
 # /dev/kfd, so functions of the real KFD are traced and joined with a log. Not on
 # sid's kernel: 7.2.13 does not open /dev/kfd without a device.
+# shows: amdkfd log attach
 # kernels in soak: trixie
 # long
 

@@ -8,6 +8,9 @@
 # With --icount time is a count of instructions, so the limit is near what the
 # tracer costs. Without it, in soak, the host takes time away in between, so
 # there the best of eight runs counts, and none where the host has much else to do.
+# shows: drm_sched BPF softgpu SUBMIT,START,END
+# shows: drm_sched module softgpu SUBMIT,START,END
+# shows: drm_sched text softgpu SUBMIT,START,END
 # kernels in soak: trixie sid
 # long
 

@@ -4,6 +4,7 @@
 # tests/kernel/grtrace_wait in the virtual machine: real jobs, waits and a
 # program on a GPU with 3D, real errors on one without; then what the report
 # makes of the waits.
+# shows: virtio_gpu module driver SUBMIT,END,COMPLETE,ERROR,COMMAND,SYNC_WAIT_ENTER,SYNC_WAIT_EXIT
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

@@ -7,6 +7,7 @@
 # Frames, and what is to blame for late ones: tests/vm/frames, whose delays are on
 # purpose, and kmscube, which counts its frames. Idle time of the software GPU by its
 # cause: tests/vm/idle_causes, which measures what it does between two jobs.
+# shows: virtio_gpu BPF driver ASLEEP,LAUNCH
 # long
 
 # shellcheck source=tests/vm/_lib.sh
@@ -130,11 +131,39 @@ idle_of_a_ring() {
 	PY
 }
 
+# Of the time that threads were off the CPU for the GPU, what their process's jobs ran meanwhile, by the dump.
+jobs_of_waits() {
+	python3 - "$work/out/wakers.dump" "$work/out/wakers.folded" <<-'PY'
+		import collections, json, re, sys
+		commit, free, jobs, waits, union = {}, collections.defaultdict(int), collections.defaultdict(list), [], 0
+		for e in map(json.loads, open(sys.argv[1])):
+		    # a ring runs one job after the other
+		    if e["type"] == "COMMIT":
+		        commit[e["ctx"], e["seqno"]] = e["time"]
+		    elif e["type"] == "END":
+		        jobs[e["pid"]].append((max(commit[e["ctx"], e["seqno"]], free[e["ring"]]), e["time"]))
+		        free[e["ring"]] = e["time"]
+		    elif e["type"] in ("ASLEEP", "OFF_CPU") and e["reason"] == "gpu":
+		        woken = e.get("woken") or 0
+		        waits.append((e["pid"], e["start"], woken if e["start"] < woken < e["time"] else e["time"]))
+		for pid, begin, end in waits:
+		    at = begin
+		    for a, b in sorted(jobs[pid]):
+		        a, b = max(a, at), min(b, end)
+		        union, at = union + max(b - a, 0), max(at, b)
+		lines = [line.rsplit(" ", 1) for line in open(sys.argv[2])]
+		said = sum(int(n) for stack, n in lines if re.search(r";\[gpu\];\[GPU [^;]*\]$", stack))
+		print(len(waits), "waits,", union, "ns with a job by the dump,", said, "ns by the graph")
+		sys.exit(not union or abs(said - union) > union / 1000)
+	PY
+}
+
 n=0
 {
 	guest --timeout "${GRTRACE_SOAK:+2}400" --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" ${GRTRACE_SOAK:+long} >&2
 	echo "TAP version 13"
 	check "waits are named by who ended them, as the program says" all_named
+	check "what the GPU ran while threads waited for it stands under these waits" jobs_of_waits
 	check "threads come and go as the kernel's own trace says" all_switches
 	check "kmscube sleeps for the GPU or the display" asleep kmscube gpu
 	check "glmark2 does" asleep glmark2-es2-drm gpu

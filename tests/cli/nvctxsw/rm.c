@@ -47,7 +47,7 @@ struct object {
 
 struct step {
 	char what;
-	uint32_t gpu, n, context[2], pid[2], tag;
+	uint32_t gpu, n, context[2], pid[2], tag, instance;
 	uint64_t us;
 };
 
@@ -81,7 +81,8 @@ static uint64_t now(clockid_t clock)
 
 static uint64_t gpu_clock(uint64_t monotonic)
 {
-	return GPU_EPOCH + (monotonic - epoch) + (uint64_t)(int64_t)((double)(monotonic - epoch) * drift / 1e6);
+	return GPU_EPOCH + (monotonic - epoch) +
+	       (uint64_t)(int64_t)((double)(monotonic - epoch) * drift / 1e6);
 }
 
 static void truth(const char *form, ...)
@@ -104,7 +105,7 @@ __attribute__((constructor)) static void read_script(void)
 
 	epoch = now(CLOCK_MONOTONIC);
 	while (f && fgets(line, sizeof(line), f)) {
-		struct step s = {.what = line[1]};
+		struct step s = {.what = line[1], .instance = 0xffff};
 		struct rule r = {0};
 
 		if (sscanf(line, "version %63s", version) == 1 || sscanf(line, "gpus %u", &gpus) == 1 ||
@@ -112,10 +113,11 @@ __attribute__((constructor)) static void read_script(void)
 			continue;
 		if (sscanf(line, "refuse %x %x %u", &r.code, &r.status, &r.reason) == 3)
 			rule[rules++] = r;
-		else if (sscanf(line, "at %u %lu %u %x %u", &s.gpu, &s.us, &s.tag, &s.context[0], &s.pid[0]) == 5 ||
+		else if (sscanf(line, "at %u %lu %u %x %u %x", &s.gpu, &s.us, &s.tag, &s.context[0],
+				&s.pid[0], &s.instance) >= 5 ||
 			 sscanf(line, "skip %u %lu %u", &s.gpu, &s.us, &s.n) == 3 ||
-			 sscanf(line, "burst %u %lu %u %x %u %x %u", &s.gpu, &s.us, &s.n, &s.context[0], &s.pid[0],
-				&s.context[1], &s.pid[1]) == 7 ||
+			 sscanf(line, "burst %u %lu %u %x %u %x %u", &s.gpu, &s.us, &s.n, &s.context[0],
+				&s.pid[0], &s.context[1], &s.pid[1]) == 7 ||
 			 sscanf(line, "broken %u %lu", &s.gpu, &s.us) == 2)
 			steps[step_count++] = s;
 		else if (line[0] != '#' && line[0] != '\n')
@@ -138,7 +140,8 @@ __attribute__((destructor)) static void at_end(void)
 
 /* ------------------------------------------------------------------ the log */
 
-static void put_record(struct log *l, uint32_t tag, uint32_t context, uint32_t pid, uint64_t time)
+static void put_record(struct log *l, uint32_t tag, uint32_t context, uint32_t pid, uint32_t instance,
+		       uint64_t time)
 {
 	uint32_t next = (l->put + 1) % l->records;
 	char *r = (char *)l->ring->at + 32 * l->put;
@@ -156,7 +159,8 @@ static void put_record(struct log *l, uint32_t tag, uint32_t context, uint32_t p
 	*(uint16_t *)(r + 10) = (uint16_t)(l->seqno - 1);
 	*(uint32_t *)(r + 12) = context;
 	*(uint32_t *)(r + 16) = pid;
-	r[22] = r[23] = (char)0xff;
+	r[22] = (char)(instance >> 8);
+	r[23] = (char)instance;
 	*(uint64_t *)(r + 24) = gpu_clock(time);
 	l->put = next;
 	__atomic_store_n(header + 1, next, __ATOMIC_RELEASE);
@@ -167,14 +171,14 @@ static void do_step(struct log *l, const struct step *s)
 	uint64_t time = l->on + s->us * 1000;
 
 	if (s->what == 't')
-		put_record(l, s->tag, s->context[0], s->pid[0], time);
+		put_record(l, s->tag, s->context[0], s->pid[0], s->instance, time);
 	else if (s->what == 'k')
 		l->seqno = (uint16_t)(l->seqno + s->n);
 	else if (s->what == 'r')
 		((volatile uint32_t *)l->header->at)[1] = l->records + 7;
 	for (uint32_t i = 0; s->what == 'u' && i < s->n; i++) {
-		put_record(l, 6, s->context[i & 1], s->pid[i & 1], time + 10000 * i);
-		put_record(l, 7, s->context[i & 1], s->pid[i & 1], time + 10000 * i + 8000);
+		put_record(l, 6, s->context[i & 1], s->pid[i & 1], s->instance, time + 10000 * i);
+		put_record(l, 7, s->context[i & 1], s->pid[i & 1], s->instance, time + 10000 * i + 8000);
 	}
 }
 
@@ -252,7 +256,8 @@ static uint32_t alloc(uint32_t *a, uint32_t *params)
 		o->gpu = sub->gpu;
 		l = &logs[o->gpu];
 		*l = (struct log){.header = find(params[15]), .ring = find(params[16]), .records = params[5]};
-		if (!l->header || !l->header->at || !l->ring || !l->ring->at || l->ring->size < 32 * l->records)
+		if (!l->header || !l->header->at || !l->ring || !l->ring->at ||
+		    l->ring->size < 32 * l->records)
 			abort();
 	}
 	return 0;
@@ -408,21 +413,21 @@ static int open_nvidia(const char *path)
 	return fd;
 }
 
-#define OPEN(name)                                                                                \
-	int name(const char *path, int flags, ...)                                                \
-	{                                                                                         \
-		static int (*next)(const char *, int, ...);                                       \
-		mode_t mode;                                                                      \
-		va_list a;                                                                        \
-                                                                                                  \
-		va_start(a, flags);                                                               \
-		mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(a, mode_t) : 0;                     \
-		va_end(a);                                                                        \
-		if (!strncmp(path, "/dev/nvidia", 11))                                            \
-			return open_nvidia(path);                                                 \
-		if (!next)                                                                        \
-			next = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, #name);          \
-		return next(path, flags, mode);                                                   \
+#define OPEN(name)                                                                       \
+	int name(const char *path, int flags, ...)                                       \
+	{                                                                                \
+		static int (*next)(const char *, int, ...);                              \
+		mode_t mode;                                                             \
+		va_list a;                                                               \
+                                                                                         \
+		va_start(a, flags);                                                      \
+		mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(a, mode_t) : 0;            \
+		va_end(a);                                                               \
+		if (!strncmp(path, "/dev/nvidia", 11))                                   \
+			return open_nvidia(path);                                        \
+		if (!next)                                                               \
+			next = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, #name); \
+		return next(path, flags, mode);                                          \
 	}
 
 OPEN(open)

@@ -1112,7 +1112,7 @@ static void gated(void)
  * Memory by call site, and what is true of it in the end: the program keeps its own books. Addresses are used
  * again. A call that fails allocates nothing.
  */
-static uint64_t books_live, books_peak, site_live[4], site_at_peak[4];
+static uint64_t books_live, books_peak, site_live[5], site_at_peak[5];
 
 static void book(int at, int64_t bytes)
 {
@@ -1154,15 +1154,26 @@ SITE(alloc_weights, 0, 243)
 SITE(alloc_activations, 1, 598)
 SITE(alloc_segment, 2, 549)
 SITE(alloc_managed, 3, 371)
+SITE(alloc_layer, 4, 243)
+
+/* Each layer has a stack of its own. */
+static __attribute__((noipa)) void layers(unsigned int left)
+{
+	if (left)
+		layers(left - 1);
+	alloc_layer(0xc0000000 + left * 0x100000ULL, 1001 + left);
+	__asm__ volatile("" ::: "memory");
+}
 
 static void memory(void)
 {
 	static const char *const names[] = {"alloc_weights", "alloc_activations", "alloc_segment",
-					    "alloc_managed"};
+					    "alloc_managed", "alloc_layer"};
 
 	for (unsigned long i = 0; i < 8; i++)
 		alloc_weights(0x10000000 + i * 0x1000000, 1000003 * (i + 1));
 	alloc_segment(77, 2 << 20);
+	layers(59);
 	for (unsigned long i = 0; i < number; i++) {
 		alloc_activations(0x90000000, 4096 + i * 13);
 		alloc_activations(0xa0000000, 7777);
@@ -1175,7 +1186,7 @@ static void memory(void)
 	driver_free(245, 0x10000000), book(0, -1000003);
 	driver_alloc(243, 0xdead0000, 1 << 30, 2);
 	driver_free(245, 0xcafe0000);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		printf("%s %llu %llu\n", names[i], (unsigned long long)site_live[i],
 		       (unsigned long long)site_at_peak[i]);
 	printf("all %llu %llu\n", (unsigned long long)books_live, (unsigned long long)books_peak);
@@ -1222,16 +1233,26 @@ static void shares(void)
 	fflush(stdout);
 }
 
-/* Four ranges for the profiler, with waits between them that are not theirs, and how often CUPTI was wanted
- * outside. */
+static unsigned int kinds_of_cupti(void)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < sizeof(mock.kinds) / sizeof(mock.kinds[0]); i++)
+		n += mock.kinds[i];
+	return n;
+}
+
+/* Four ranges for the profiler, with waits between them that are not theirs, how often records of CUPTI were wanted
+ * outside, and what of it before the first and behind the last. */
 static void profiler_windows(void)
 {
-	unsigned int outside = 0;
+	unsigned int outside = 0, before = 0;
 
 	for (unsigned long i = 0; i < 4; i++) {
 		mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "outside");
 		pause_ms(30);
-		outside += mock_asked() != 0;
+		outside += kinds_of_cupti() != 0;
+		before += i ? 0 : mock_asked();
 		mock_profiler(true);
 		for (unsigned long k = 0; k < number; k++)
 			mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "inside");
@@ -1240,7 +1261,7 @@ static void profiler_windows(void)
 	}
 	mock_profiler(false);
 	mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "outside");
-	printf("asked outside: %u\n", outside);
+	printf("records outside: %u, asked before: %u, asked behind: %u\n", outside, before, mock_asked());
 }
 
 static void play(const char *scene)
@@ -1326,6 +1347,8 @@ int main(int argc, char **argv)
 		mock.next = strtoull(next, NULL, 0);
 	if (getenv("MOCK_DEVICE"))
 		mock.device = (uint32_t)strtoul(getenv("MOCK_DEVICE"), NULL, 10);
+	if (getenv("MOCK_FREEZES_AT"))
+		mock.freezes_at = strtoull(getenv("MOCK_FREEZES_AT"), NULL, 0);
 	mock.silent_driver = getenv("MOCK_SILENT_DRIVER");
 	mock.taken = getenv("MOCK_TAKEN");
 	mock.reverse = getenv("MOCK_REVERSE");

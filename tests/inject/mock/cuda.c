@@ -267,8 +267,9 @@ static uint32_t told_number(const struct call *c)
 static void begin(struct call *c)
 {
 	do
-		c->correlation = __atomic_fetch_add(&mock.next, 1, __ATOMIC_RELAXED);
+		c->correlation = __atomic_fetch_add(&mock.next, !mock.frozen, __ATOMIC_RELAXED);
 	while (!(uint32_t)c->correlation);
+	mock.frozen |= c->correlation == mock.freezes_at;
 	if (getenv("MOCK_LOG"))
 		tell("L %d %d %u %llu\n", getpid(), (int)syscall(SYS_gettid), told_number(c),
 		     (unsigned long long)c->correlation);

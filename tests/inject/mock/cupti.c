@@ -82,10 +82,9 @@ int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t 
 	/* what came with CUDA 13 */
 	if (mock.version < 130000 && domain == CUPTI_DOMAIN_RUNTIME && number > 490)
 		return INVALID;
-	/* as the real one does: launches that nobody was told of are not counted */
-	if (getenv("MOCK_COUNTS_ANEW") && enable && !mock.wanted[domain][number] &&
-	    domain == CUPTI_DOMAIN_DRIVER && number == 307)
-		mock.next = 1;
+	/* as CUPTI 13.0 does, now and then, where another thread is in a call */
+	if (getenv("MOCK_FREEZES") && !enable && mock.wanted[domain][number])
+		mock.frozen = true;
 	mock.wanted[domain][number] = enable;
 	return 0;
 }
@@ -109,6 +108,9 @@ int cuptiFinalize(void)
 	__atomic_fetch_add(&mock.faults, !mock_at_exit() || !mock.attached, __ATOMIC_RELAXED);
 	mock.callback = NULL;
 	mock.broken = mock.graph;
+	/* as the real one does */
+	mock.next = 1;
+	mock.frozen = false;
 	mock_wait();
 	nanosleep(&takes, NULL);
 	memset(mock.wanted, 0, sizeof(mock.wanted));

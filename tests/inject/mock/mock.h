@@ -24,7 +24,8 @@
  * struct mock - the state that driver and CUPTI share
  * @version: of CUPTI
  * @taken: another client has subscribed
- * @next: the next correlation id, of which CUPTI shows 32 bits
+ * @next: the next correlation id, of which CUPTI shows 32 bits; @frozen: all calls have that one, as
+ *	after the call @freezes_at, 0: none
  * @zero_stamps: kernels have no stamps
  * @reverse: completed buffers come back in reverse order, and with a delay
  * @buffer_limit: bytes of a buffer that are used, 0: all
@@ -47,6 +48,8 @@ struct mock {
 	uint32_t version;
 	bool taken;
 	uint64_t next;
+	uint64_t freezes_at;
+	bool frozen;
 	bool zero_stamps;
 	bool reverse;
 	size_t buffer_limit;

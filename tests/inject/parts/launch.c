@@ -73,6 +73,16 @@ void detach_context(void)
 
 struct capture capture = {.inside = true};
 
+void nccl_write(struct packets *(*to)(uint64_t time), uint64_t last_time)
+{
+	(void)to, (void)last_time;
+}
+
+uint64_t nccl_lost(void)
+{
+	return 0;
+}
+
 bool capture_call(int domain, uint32_t number, int site)
 {
 	return false;

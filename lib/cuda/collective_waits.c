@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Collectives in which ranks wait, and who has not come. A rank waits where it has
+ * launched the kernel of a collective, the kernel has not ended, and no later one of the
+ * communicator has on that rank: what the recording has lost is no wait. Nor is one that has ended on another
+ * rank, for which all have to come: while a kernel hangs CUPTI keeps back what ended before it on that GPU.
+ * Of several, that is named first which a rank has not entered.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "collective_ops.h"
+
+/* What is shorter is on its way. */
+#define WAIT_NS 1000000000ULL
+/* Ranks that are named one by one. */
+#define NAMED 4
+
+/**
+ * struct waits - @now: the last sign of life of any process
+ * @passed: by process, of the communicator at hand: when the last collective was launched whose kernel has
+ * ended
+ * @reached: by process, of the function at hand: its last part, UINT32_MAX: none
+ */
+struct waits {
+	const struct grt_ops *ops;
+	struct grt_notes *notes;
+	uint64_t now;
+	uint64_t *passed;
+	uint32_t *reached;
+};
+
+static const struct grt_nccl_log *waits_log(const struct waits *w, uint32_t process)
+{
+	return &grt_step_log_process(w->ops->log, process)->nccl;
+}
+
+static bool waits_is_waiting(const struct waits *w, const struct grt_op_part *part)
+{
+	const struct grt_nccl_op *op = grt_ops_op(w->ops, part);
+
+	return !part->alone && part->work == UINT32_MAX && op->key && op->time > w->passed[part->process] &&
+	       w->now - op->time >= WAIT_NS;
+}
+
+static bool waits_is_member(const struct waits *w, uint32_t process, uint64_t hash)
+{
+	const struct grt_nccl_log *l = waits_log(w, process);
+
+	for (uint32_t i = 0; i < l->comms; i++)
+		if (l->comm[i].hash == hash)
+			return true;
+	return false;
+}
+
+/* Whether a rank that the recording knows has come neither to this collective nor to a later one. */
+static bool waits_lacks_one(const struct waits *w, uint32_t at)
+{
+	for (uint32_t p = 0; p < w->ops->processes; p++)
+		if ((w->reached[p] == UINT32_MAX || w->reached[p] < at) &&
+		    waits_is_member(w, p, w->ops->part[at].hash))
+			return true;
+	return false;
+}
+
+/** struct waits_first - the first collective that somebody waits in, and when that began */
+struct waits_first {
+	uint32_t at;
+	uint64_t time;
+};
+
+/* Of one function, from @from to @to; @lacks: the first of these that a rank has not entered. */
+static void waits_find(const struct waits *w, uint32_t from, uint32_t to, struct waits_first *any,
+		       struct waits_first *lacks)
+{
+	memset(w->reached, 0xff, w->ops->processes * sizeof(*w->reached));
+	for (uint32_t i = from; i < to; i++)
+		w->reached[w->ops->part[i].process] = i;
+	for (uint32_t at = from, n; at < to; at += n) {
+		n = grt_ops_one(w->ops, at);
+		for (uint32_t i = at; i < at + n; i++) {
+			const struct waits_first one = {at, grt_ops_op(w->ops, &w->ops->part[i])->time};
+
+			if (!waits_is_waiting(w, &w->ops->part[i]))
+				continue;
+			if (one.time < any->time)
+				*any = one;
+			if (one.time < lacks->time && waits_lacks_one(w, at))
+				*lacks = one;
+		}
+	}
+}
+
+/* "0-2, 5" */
+static void waits_ranks(const struct waits *w, uint32_t at, uint32_t n, char *list, size_t room)
+{
+	const struct grt_op_part *part = &w->ops->part[at];
+	size_t length = 0;
+
+	*list = '\0';
+	for (uint32_t i = 0, k; i < n && length + 24 < room; i = k) {
+		for (k = i + 1; k < n && part[k].comm->rank == part[k - 1].comm->rank + 1; k++)
+			;
+		length += (size_t)snprintf(list + length, room - length, "%s%u", length ? ", " : "",
+					   part[i].comm->rank);
+		if (k > i + 1)
+			length += (size_t)snprintf(list + length, room - length, "%s%u",
+						   k > i + 2 ? "-" : ", ", part[k - 1].comm->rank);
+	}
+}
+
+/* Whether a process has come to this collective, or to a later one of its function. */
+static bool waits_has_come(const struct waits *w, uint32_t at, uint32_t process)
+{
+	const struct grt_op_part *one = &w->ops->part[at];
+
+	for (uint32_t i = at; i < w->ops->parts; i++) {
+		const struct grt_op_part *part = &w->ops->part[i];
+
+		if (part->hash != one->hash || part->function != one->function || part->alone)
+			break;
+		if (part->process == process)
+			return true;
+	}
+	return false;
+}
+
+/* What a rank did last, of any communicator; @hash: of the one that others wait in. */
+static void waits_last(const struct waits *w, uint32_t process, uint64_t hash, char *text, size_t room)
+{
+	const struct grt_nccl_comm *comm;
+	const struct grt_image *image = grt_step_log_process(w->ops->log, process)->image;
+	const struct grt_nccl_log *l = waits_log(w, process);
+	const struct grt_nccl_op *last = NULL;
+	char ago[GRT_UNITS_MAX], of[32] = "";
+
+	for (uint32_t i = 0; i < l->ops; i++)
+		if (!last || l->op[i].time > last->time)
+			last = &l->op[i];
+	*text = '\0';
+	comm = last ? grt_nccl_log_comm(l, last->comm) : NULL;
+	if (comm && comm->hash != hash)
+		snprintf(of, sizeof(of), " of %016" PRIx64, comm->hash);
+	grt_units_ns(ago, w->now - (last ? last->time : w->now));
+	if (image->process.what == 3)
+		snprintf(text, room, "; its process has ended");
+	else if (w->now > l->alive + 3 * WAIT_NS)
+		snprintf(text, room, "; its process has not been seen since");
+	else if (last)
+		snprintf(text, room, "; its last was %.20s #%" PRIu64 "%s, %s before",
+			 grt_image_string(image, last->function) ?: "", last->sequence, of, ago);
+}
+
+/** struct waits_text - what sentences about a collective have in common */
+struct waits_text {
+	char what[120];
+	char ranks[64];
+	char since[GRT_UNITS_MAX];
+};
+
+static void waits_text(const struct waits *w, uint32_t at, uint32_t n, struct waits_text *t)
+{
+	const struct grt_op_part *part = &w->ops->part[at];
+	const char *name = grt_ops_string(w->ops, part, part->comm->name);
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (grt_ops_op(w->ops, &part[i])->time < first)
+			first = grt_ops_op(w->ops, &part[i])->time;
+	snprintf(t->what, sizeof(t->what), "%.20s #%" PRIu64 " of communicator %016" PRIx64 "%s%.24s%s",
+		 grt_ops_string(w->ops, part, grt_ops_op(w->ops, part)->function), part->sequence, part->hash,
+		 *name ? " (" : "", name, *name ? ")" : "");
+	waits_ranks(w, at, n, t->ranks, sizeof(t->ranks));
+	grt_units_ns(t->since, w->now - first);
+}
+
+/* Return: how many ranks are missing that the recording knows */
+static unsigned int waits_name_missing(const struct waits *w, uint32_t at, uint32_t n,
+				       const struct waits_text *t)
+{
+	unsigned int missing = 0;
+	char last[128];
+
+	for (uint32_t p = 0; p < w->ops->processes; p++) {
+		const struct grt_step_process *process = grt_step_log_process(w->ops->log, p);
+
+		for (uint32_t i = 0; process->image && i < process->nccl.comms; i++) {
+			const struct grt_nccl_comm *c = &process->nccl.comm[i];
+
+			if (c->hash != w->ops->part[at].hash || waits_has_come(w, at, p) || ++missing > NAMED)
+				continue;
+			waits_last(w, p, c->hash, last, sizeof(last));
+			grt_note(w->notes, "rank %u (PID %u) has not entered %s: rank%s %s wait%s since %s%s",
+				 c->rank, process->image->pid, t->what, n > 1 ? "s" : "", t->ranks,
+				 n > 1 ? "" : "s", t->since, last);
+		}
+	}
+	if (missing > NAMED)
+		grt_note(w->notes, "%u more ranks have not entered it", missing - NAMED);
+	return missing;
+}
+
+static void waits_tell(const struct waits *w, uint32_t at)
+{
+	uint32_t n = grt_ops_one(w->ops, at), ranks = w->ops->part[at].comm->ranks;
+	struct waits_text t;
+
+	waits_text(w, at, n, &t);
+	if (waits_name_missing(w, at, n, &t))
+		return;
+	if (n < ranks)
+		grt_note(w->notes,
+			 "rank%s %s of %u wait%s in %s since %s; the others are not in this recording",
+			 n > 1 ? "s" : "", t.ranks, ranks, n > 1 ? "" : "s", t.what, t.since);
+	else
+		grt_note(w->notes, "%s: all of its %u ranks have entered it, and it has not ended since %s",
+			 t.what, ranks, t.since);
+}
+
+/* Whether no rank leaves such a collective before all have come. */
+static bool waits_needs_all(const struct waits *w, const struct grt_op_part *part)
+{
+	static const char *const all[] = {"AllReduce", "AllGather", "ReduceScatter"};
+	const char *name = grt_ops_string(w->ops, part, grt_ops_op(w->ops, part)->function);
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (!strcmp(name, all[i]))
+			return true;
+	return false;
+}
+
+static void waits_see_passed(const struct waits *w, uint32_t from, uint32_t to)
+{
+	memset(w->passed, 0, w->ops->processes * sizeof(*w->passed));
+	for (uint32_t at = from, n; at < to; at += n) {
+		const struct grt_op_part *part = &w->ops->part[at];
+		bool ended = false;
+
+		n = grt_ops_one(w->ops, at);
+		for (uint32_t i = 0; i < n; i++)
+			ended = ended || part[i].work != UINT32_MAX;
+		ended = ended && waits_needs_all(w, part);
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t time = grt_ops_op(w->ops, &part[i])->time;
+
+			if ((ended || part[i].work != UINT32_MAX) && time > w->passed[part[i].process])
+				w->passed[part[i].process] = time;
+		}
+	}
+}
+
+/* Of one communicator. */
+static void waits_of(const struct waits *w, uint32_t from, uint32_t to)
+{
+	struct waits_first any = {0, UINT64_MAX}, lacks = any;
+	uint32_t end;
+
+	waits_see_passed(w, from, to);
+	for (; from < to; from = end) {
+		for (end = from; end < to && w->ops->part[end].function == w->ops->part[from].function; end++)
+			;
+		waits_find(w, from, end, &any, &lacks);
+	}
+	if (any.time < UINT64_MAX)
+		waits_tell(w, lacks.time < UINT64_MAX ? lacks.at : any.at);
+}
+
+int grt_ops_waits(const struct grt_ops *ops, struct grt_notes *notes)
+{
+	struct waits w = {.ops = ops, .notes = notes};
+	uint32_t to;
+	int ret;
+
+	w.passed = calloc((size_t)ops->processes + 1, sizeof(*w.passed));
+	w.reached = calloc((size_t)ops->processes + 1, sizeof(*w.reached));
+	for (uint32_t i = 0; i < ops->processes; i++)
+		if (waits_log(&w, i)->alive > w.now)
+			w.now = waits_log(&w, i)->alive;
+	for (uint32_t from = 0; w.passed && w.reached && from < ops->parts && notes->n < GRT_NOTES_MAX;
+	     from = to) {
+		for (to = from; to < ops->parts && ops->part[to].hash == ops->part[from].hash; to++)
+			;
+		waits_of(&w, from, to);
+	}
+	ret = w.passed && w.reached ? 0 : -ENOMEM;
+	free(w.passed);
+	free(w.reached);
+	return ret;
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Memory that CUDA programs hold on each device, as a part of a timeline: the mean by time in each column.
+ * What was allocated before the time that is looked at is in it. Memory is 16 bytes for each column and
+ * device.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "base/timescale.h"
+#include "base/units.h"
+#include "device_memory.h"
+#include "table/bars.h"
+#include "table/rows.h"
+
+/**
+ * struct memory_bar - a device, or the host
+ * @area: bytes times their time, ns; @mean: of each column
+ * @live: since @time; @peak: the most in the time looked at
+ */
+struct memory_bar {
+	bool any;
+	const struct grt_device *device;
+	unsigned __int128 *area;
+	uint64_t *mean;
+	uint64_t live;
+	uint64_t time;
+	uint64_t peak;
+};
+
+/** struct memory_bars - @bar: by number of the device, plus 1; the host is the first */
+struct memory_bars {
+	struct grt_timescale scale;
+	struct grt_images images;
+	struct grt_device_memory memory;
+	struct memory_bar *bar;
+	uint32_t bars;
+	uint32_t used;
+};
+
+static int memory_bars_begin(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	struct memory_bars *x = *state;
+
+	(void)parts;
+	grt_images_init(&x->images);
+	grt_device_memory_init(&x->memory);
+	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns);
+}
+
+/* What was live since the change before, up to @to. */
+static void memory_bars_fill(const struct memory_bars *x, struct memory_bar *bar, uint64_t to)
+{
+	const struct grt_timescale *t = &x->scale;
+	uint64_t from = bar->time < t->first ? t->first : bar->time, end;
+
+	bar->time = to;
+	to = to > t->last ? t->last : to;
+	if (!t->columns || from >= to)
+		return;
+	bar->peak = bar->live > bar->peak ? bar->live : bar->peak;
+	for (uint32_t c = grt_timescale_column(t, from); from < to; c++, from = end) {
+		end = t->border[c + 1] < to ? t->border[c + 1] : to;
+		bar->area[c] += (unsigned __int128)bar->live * (end - from);
+	}
+}
+
+static int memory_bars_take(struct memory_bars *x, const struct grt_memory_change *c, uint64_t time)
+{
+	struct memory_bar *bar;
+
+	if (grt_grow_zeroed(&x->bar, &x->bars, c->device + 2U, 4))
+		return -ENOMEM;
+	bar = &x->bar[c->device + 1U];
+	if (!bar->any) {
+		bar->area = calloc(x->scale.columns + 1, sizeof(*bar->area));
+		bar->mean = calloc(x->scale.columns + 1, sizeof(*bar->mean));
+		if (!bar->area || !bar->mean)
+			return -ENOMEM;
+		bar->any = true;
+		bar->time = time;
+		x->used++;
+	}
+	memory_bars_fill(x, bar, time);
+	bar->live = c->live;
+	return 0;
+}
+
+static int memory_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	struct memory_bars *x = state;
+	struct grt_memory_change change[2];
+	const struct grt_image *i;
+	uint32_t device;
+	int ret, n;
+
+	(void)pass;
+	if (e->type != GRT_EV_ALLOC)
+		return grt_images_event(&x->images, e);
+	if (e->time > x->scale.last)
+		return 0;
+	i = grt_images_of(&x->images, e);
+	ret = i ? grt_device_memory_place(&x->images, i, (const void *)e, &device) : -ENOMEM;
+	if (ret)
+		return ret;
+	n = grt_device_memory_event(&x->memory, i, (const void *)e, device, 0, change);
+	for (int k = 0; k < n && !ret; k++)
+		ret = memory_bars_take(x, &change[k], e->time);
+	return n < 0 ? n : ret;
+}
+
+/* ------------------------------------------------------------------- rows */
+
+static int memory_bars_finish(void *state, struct grt_pass *pass)
+{
+	struct memory_bars *x = state;
+	struct memory_bar *bar;
+	uint64_t ns;
+
+	(void)pass;
+	for (uint32_t i = 0; i < x->bars; i++) {
+		bar = &x->bar[i];
+		if (!bar->any)
+			continue;
+		bar->device = i ? x->images.devices.device[i - 1] : NULL;
+		memory_bars_fill(x, bar, x->scale.last);
+		for (uint32_t c = 0; c < x->scale.columns; c++) {
+			ns = x->scale.border[c + 1] - x->scale.border[c];
+			bar->mean[c] = ns ? (uint64_t)((bar->area[c] + ns / 2) / ns) : 0;
+		}
+	}
+	return 0;
+}
+
+/* The @n-th one; NULL: there are not so many */
+static const struct memory_bar *memory_bars_at(const struct memory_bars *x, uint32_t n)
+{
+	for (uint32_t i = 0; i < x->bars; i++)
+		if (x->bar[i].any && !n--)
+			return &x->bar[i];
+	return NULL;
+}
+
+static bool memory_bars_bar(const void *state, const struct grt_pass *pass, uint32_t i, struct grt_bar *out)
+{
+	const struct memory_bars *x = state;
+	const struct memory_bar *bar = memory_bars_at(x, i);
+	char label[GRT_DEVICE_LABEL];
+
+	(void)pass;
+	if (!bar)
+		return false;
+	if (bar->device)
+		snprintf(out->label, sizeof(out->label), "%s memory",
+			 grt_device_label(&x->images.devices, bar->device, label));
+	else
+		snprintf(out->label, sizeof(out->label), "pinned memory of the host");
+	out->look = GRT_BAR_AMOUNT;
+	out->column = bar->mean;
+	out->drawn = true;
+	grt_units_amount(out->behind, sizeof(out->behind),
+			 bar->peak < INT64_MAX / 1000 ? (int64_t)bar->peak * 1000 : INT64_MAX, "B");
+	return true;
+}
+
+static const struct grt_column memory_bars_columns[] = {
+	{"gpu", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "number of the device in its process; none: the host"},
+	{"uuid", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its identity, for all processes"},
+	{"peak", grt_row_get, 2, GRT_CELL_BYTES, GRT_COLUMN_ALL, "the most that was allocated, B"},
+	{"live", grt_row_get, 3, GRT_CELL_BYTES, GRT_COLUMN_ALL, "allocated at the end, B"},
+	{"columns", grt_row_get, 4, GRT_CELL_LIST, GRT_COLUMN_MACHINE,
+	 "allocated in each column, mean by time, B"},
+	{.name = NULL},
+};
+
+static const struct grt_table memory_bars_table = {"memory", "CUDA memory", memory_bars_columns, 0};
+
+static int memory_bars_write(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct memory_bars *x = state;
+	const struct memory_bar *bar;
+	int ret = 0;
+
+	(void)part;
+	grt_writer_table(pass->writer, &memory_bars_table, NULL);
+	for (uint32_t i = 0; (bar = memory_bars_at(x, i)) && !ret; i++) {
+		struct grt_row_cells c = {.n = 0};
+
+		grt_row_add(&c, (struct grt_cell){.number = bar->device ? bar->device->gpu : 0,
+						  .absent = !bar->device});
+		grt_row_text(&c, bar->device && bar->device->known ? bar->device->is.uuid : NULL);
+		grt_row_number(&c, bar->peak);
+		grt_row_number(&c, bar->live);
+		grt_row_add(&c, (struct grt_cell){.list = bar->mean, .number = x->scale.columns});
+		ret = grt_writer_row(pass->writer, &c);
+	}
+	grt_writer_table_end(pass->writer);
+	return ret;
+}
+
+static void memory_bars_notes(void *state, struct grt_pass *pass)
+{
+	const struct memory_bars *x = state;
+
+	if (x->used)
+		grt_note(pass->notes,
+			 "memory: what CUDA programs allocated, mean by time, drawn as shares of the "
+			 "largest mean of the row; behind it, the most");
+	if (x->memory.unknown)
+		grt_note(pass->notes, "%" PRIu64 " frees are of memory whose allocation is not in the trace",
+			 x->memory.unknown);
+	if (x->memory.over)
+		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",
+			 x->memory.over);
+}
+
+static bool memory_bars_any(const void *state)
+{
+	return ((const struct memory_bars *)state)->used;
+}
+
+static void memory_bars_free(void *state)
+{
+	struct memory_bars *x = state;
+
+	for (uint32_t i = 0; x && i < x->bars; i++) {
+		free(x->bar[i].area);
+		free(x->bar[i].mean);
+	}
+	if (x) {
+		free(x->bar);
+		grt_device_memory_free(&x->memory);
+		grt_images_free(&x->images);
+		grt_timescale_free(&x->scale);
+	}
+}
+
+static const struct grt_part memory_bars_parts[] = {
+	{"memory", "CUDA memory", GRT_PART_BARS, .tables = GRT_TABLES(&memory_bars_table),
+	 .any = memory_bars_any, .write = memory_bars_write, .bar = memory_bars_bar},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_memory_bars = {
+	.name = "memory_bars",
+	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
+	.beyond = true,
+	.parts = memory_bars_parts,
+	.size = sizeof(struct memory_bars),
+	.begin = memory_bars_begin,
+	.event = memory_bars_event,
+	.finish = memory_bars_finish,
+	.notes = memory_bars_notes,
+	.free = memory_bars_free,
+};

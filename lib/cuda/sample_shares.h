@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * PC samples under the stacks that launched kernels. A sample is of a function, and of no launch: where one
+ * stack launched all of a kernel, its samples are that stack's; where several did, they are divided by the
+ * time of the kernels, which is inferred. Rounding loses none.
+ *
+ * Memory is that of pc_samples.h, and 65536 kernels.
+ */
+#ifndef GRT_CUDA_SAMPLE_SHARES_H
+#define GRT_CUDA_SAMPLE_SHARES_H
+
+#include "pc_samples.h"
+#include "stack/flame_shapes.h"
+
+struct grt_slots;
+
+/**
+ * struct grt_sampled - what was divided
+ * @samples: of the weight; @inferred: of these, divided between several stacks; @unmatched: in functions
+ *	of which there is no kernel
+ * @dropped: by the hardware; @other: in kernels that are not the program's; @full: see struct grt_pc_sums
+ * @over: found no room
+ */
+struct grt_sampled {
+	uint64_t samples;
+	uint64_t inferred;
+	uint64_t unmatched;
+	uint64_t dropped;
+	uint64_t other;
+	uint64_t full;
+	uint64_t over;
+};
+
+/** struct grt_sample_shares - @kernels: by image and name */
+struct grt_sample_shares {
+	struct grt_pc_samples pc;
+	struct grt_keyed kernels;
+	struct grt_sampled sums;
+};
+
+/** struct grt_sample_work - kernels of one name and stack; @stack: another number for each stack */
+struct grt_sample_work {
+	uint32_t image;
+	uint32_t name;
+	uint64_t ns;
+	uint64_t stack;
+};
+
+/** struct grt_sample_tree - where samples are put; @slot: when */
+struct grt_sample_tree {
+	struct grt_stacks *tree;
+	enum grt_stacks_side side;
+	struct grt_slots *slots;
+	bool stalls;
+};
+
+/** grt_sample_shares_new - @images: of the events to come. Return: 0 or -ENOMEM */
+int grt_sample_shares_new(struct grt_sample_shares **out, const struct grt_images *images);
+
+/** grt_sample_shares_see - all work, after the trace's end and before grt_sample_shares_put(). Return: 0 or
+ * -ENOMEM */
+int grt_sample_shares_see(struct grt_sample_shares *s, const struct grt_sample_work *w);
+
+/** grt_sample_shares_put - the samples of work on its kernel's frame @node, as file:line;[reason]. Return: as
+ * grt_stacks_add() */
+int grt_sample_shares_put(struct grt_sample_shares *s, const struct grt_sample_work *w,
+			  const struct grt_sample_tree *to, uint32_t node, uint16_t slot);
+
+/** grt_sample_shares_left - the function at or behind @at whose samples are of no kernel; @at: moves behind
+ * it; NULL: there is none */
+const struct grt_pc_leaf *grt_sample_shares_left(const struct grt_sample_shares *s, uint32_t *at);
+
+/** grt_sample_shares_put_left - its samples on @node. Return: as grt_stacks_add() */
+int grt_sample_shares_put_left(struct grt_sample_shares *s, const struct grt_pc_leaf *first,
+			       const struct grt_sample_tree *to, uint32_t node);
+
+/** grt_sample_shares_sums - what was divided */
+struct grt_sampled grt_sample_shares_sums(const struct grt_sample_shares *s);
+
+/** grt_sample_shares_free - frees it; NULL is allowed */
+void grt_sample_shares_free(struct grt_sample_shares *s);
+
+#endif /* GRT_CUDA_SAMPLE_SHARES_H */

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The tables of analyses as files of Apache Parquet: their writer does it all. */
+#include "export.h"
+#include "table/table.h"
+
+const struct grt_export_format grt_export_parquet = {.tables = &writer_parquet, .directory = "parquet"};

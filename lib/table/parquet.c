@@ -1,0 +1,976 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A table as a file of Apache Parquet (https://github.com/apache/parquet-format:
+ * parquet.thrift, Encodings.md). Each column may be NULL. Rows are collected in
+ * groups of bounded size; a column of a group is one page, behind its dictionary
+ * where values come again. Texts have a dictionary, integers one or the differences
+ * of neighbours. Pairs are those of the file's footer.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef GRT_HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+#include <grtrace/version.h>
+
+#include "base/escape.h"
+#include "base/grow.h"
+#include "base/texts.h"
+#include "table.h"
+
+/* A group of rows ends at so many, or so many bytes of different texts. */
+#define GROUP_ROWS (128U << 10)
+#define GROUP_TEXT (32U << 20)
+/* A column's numbers have a dictionary up to so many different ones. */
+#define DICTIONARY_MAX 4096U
+#define DICTIONARY_SLOTS (4 * DICTIONARY_MAX)
+/* Of marked columns: lists of their names. */
+#define MARKS 2U
+#define ZSTD_LEVEL 1
+
+/* Of parquet.thrift. */
+enum parquet_type { TYPE_BOOLEAN = 0, TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
+enum parquet_encoding { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_DELTA = 5, ENCODING_DICTIONARY = 8 };
+enum parquet_page { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
+#define REPETITION_OPTIONAL 1
+#define CONVERTED_UTF8 0
+#define CONVERTED_UINT_64 14
+#define LOGICAL_STRING 1
+#define LOGICAL_INTEGER 10
+#ifdef GRT_HAVE_ZSTD
+#define CODEC 6
+#else
+#define CODEC 0
+#endif
+
+/** struct bytes - that are collected; @failed: some found no memory */
+struct bytes {
+	char *at;
+	size_t used;
+	size_t room;
+	bool failed;
+};
+
+/**
+ * struct parquet_column - what a group of rows has in it so far
+ * @is_unsigned: TYPE_INT64: of 64 bits without sign
+ * @value: those that are not NULL; of a text its number in @texts
+ * @there: a bit for each row: it has one
+ * @last: number of the last text
+ */
+struct parquet_column {
+	char name[96];
+	enum parquet_type type;
+	bool is_unsigned;
+	uint64_t *value;
+	uint8_t *there;
+	uint32_t values;
+	struct grt_texts texts;
+	uint32_t last;
+};
+
+/**
+ * struct parquet - the state
+ * @column: those of the table, then the lists of marked ones
+ * @rows: in the open group; @total: in those before
+ * @at: bytes of the file
+ * @page, @packed, @head: of a page
+ * @group: the open group's columns in the footer; @groups, @group_count: those before
+ * @pairs, @pair_count: of the footer
+ * @slot, @distinct: a dictionary of numbers; @index: values as numbers of it
+ * @error: a negative errno: what comes is dropped
+ */
+struct parquet {
+	struct grt_writer w;
+	char table[64];
+	struct parquet_column column[GRT_COLUMNS_MAX + MARKS];
+	unsigned int columns;
+	uint32_t rows;
+	uint64_t total;
+	uint64_t at;
+	struct bytes page;
+	struct bytes packed;
+	struct bytes head;
+	struct bytes group;
+	struct bytes groups;
+	uint32_t group_count;
+	struct bytes pairs;
+	uint32_t pair_count;
+	uint64_t group_plain;
+	uint16_t *slot;
+	uint64_t *distinct;
+	uint32_t *index;
+	int error;
+#ifdef GRT_HAVE_ZSTD
+	ZSTD_CCtx *zstd;
+#endif
+};
+
+static struct parquet *parquet_of(struct grt_writer *w)
+{
+	return (struct parquet *)w;
+}
+
+/* ------------------------------------------------------------------ bytes */
+
+/* Return: where the next @n bytes go, NULL where there is no memory */
+static char *bytes_room(struct bytes *b, size_t n)
+{
+	if (grt_grow(&b->at, &b->room, b->used + n, 4096)) {
+		b->failed = true;
+		return NULL;
+	}
+	return b->at + b->used;
+}
+
+static void bytes_put(struct bytes *b, const void *from, size_t n)
+{
+	char *to = bytes_room(b, n);
+
+	if (!to || !n)
+		return;
+	memcpy(to, from, n);
+	b->used += n;
+}
+
+static void bytes_put_byte(struct bytes *b, unsigned int byte)
+{
+	bytes_put(b, &(uint8_t){(uint8_t)byte}, 1);
+}
+
+/* Least significant byte first, as all numbers of the format. */
+static void bytes_put_u32(struct bytes *b, uint32_t n)
+{
+	n = htole32(n);
+	bytes_put(b, &n, sizeof(n));
+}
+
+static void bytes_put_u64(struct bytes *b, uint64_t n)
+{
+	n = htole64(n);
+	bytes_put(b, &n, sizeof(n));
+}
+
+/* ULEB128 */
+static void bytes_put_varint(struct bytes *b, uint64_t n)
+{
+	for (; n > 127; n >>= 7)
+		bytes_put_byte(b, (n & 127) | 128);
+	bytes_put_byte(b, (unsigned int)n);
+}
+
+static void bytes_put_zigzag(struct bytes *b, int64_t n)
+{
+	bytes_put_varint(b, (uint64_t)n << 1 ^ (uint64_t)(n >> 63));
+}
+
+/* --------------------------------------------- Thrift's compact protocol */
+
+enum thrift_type {
+	THRIFT_TRUE = 1,
+	THRIFT_BYTE = 3,
+	THRIFT_I32 = 5,
+	THRIFT_I64,
+	THRIFT_BINARY = 8,
+	THRIFT_LIST,
+	THRIFT_STRUCT = 12
+};
+
+/** struct thrift - a struct that is written: @last number of a field */
+struct thrift {
+	struct bytes *to;
+	unsigned int last;
+};
+
+/* Numbers of fields rise by less than 16. */
+static void thrift_field(struct thrift *t, unsigned int number, enum thrift_type type)
+{
+	bytes_put_byte(t->to, (number - t->last) << 4 | type);
+	t->last = number;
+}
+
+static void thrift_i32(struct thrift *t, unsigned int number, int32_t value)
+{
+	thrift_field(t, number, THRIFT_I32);
+	bytes_put_zigzag(t->to, value);
+}
+
+static void thrift_i64(struct thrift *t, unsigned int number, uint64_t value)
+{
+	thrift_field(t, number, THRIFT_I64);
+	bytes_put_zigzag(t->to, (int64_t)value);
+}
+
+static void thrift_put_binary(struct bytes *to, const void *text, size_t len)
+{
+	bytes_put_varint(to, len);
+	bytes_put(to, text, len);
+}
+
+static void thrift_binary(struct thrift *t, unsigned int number, const void *text, size_t len)
+{
+	thrift_field(t, number, THRIFT_BINARY);
+	thrift_put_binary(t->to, text, len);
+}
+
+static void thrift_list(struct thrift *t, unsigned int number, enum thrift_type of, uint32_t n)
+{
+	thrift_field(t, number, THRIFT_LIST);
+	bytes_put_byte(t->to, (n < 15 ? n : 15) << 4 | of);
+	if (n >= 15)
+		bytes_put_varint(t->to, n);
+}
+
+/* A struct as a field; thrift_end() ends it. */
+static struct thrift thrift_begin(struct thrift *t, unsigned int number)
+{
+	thrift_field(t, number, THRIFT_STRUCT);
+	return (struct thrift){.to = t->to};
+}
+
+static void thrift_end(struct thrift *t)
+{
+	bytes_put_byte(t->to, 0);
+}
+
+static void thrift_empty(struct thrift *t, unsigned int number)
+{
+	struct thrift inner = thrift_begin(t, number);
+
+	thrift_end(&inner);
+}
+
+/* -------------------------------------------------------------- encodings */
+
+/* A run of the hybrid of RLE and bits that is all bits: groups of 8 values. */
+static void encode_bit_run(struct bytes *b, uint32_t n)
+{
+	bytes_put_varint(b, (uint64_t)((n + 7) / 8) << 1 | 1);
+}
+
+/* Which rows have a value: levels of 1 bit, behind their length. */
+static void encode_levels(struct bytes *b, const struct parquet_column *c, uint32_t rows)
+{
+	size_t at = b->used;
+	uint32_t len;
+
+	bytes_put_u32(b, 0);
+	if (c->values == rows || !c->values) {
+		bytes_put_varint(b, (uint64_t)rows << 1);
+		bytes_put_byte(b, c->values > 0);
+	} else {
+		encode_bit_run(b, rows);
+		bytes_put(b, c->there, (rows + 7) / 8);
+	}
+	if (b->failed)
+		return;
+	len = htole32((uint32_t)(b->used - at - sizeof(len)));
+	memcpy(b->at + at, &len, sizeof(len));
+}
+
+/* Of the numbers below @distinct; whole bytes and parts of one, which zstd sees patterns in. */
+static unsigned int index_bits(uint32_t distinct)
+{
+	return distinct <= 2	   ? 1
+	       : distinct <= 4	   ? 2
+	       : distinct <= 16	   ? 4
+	       : distinct <= 256   ? 8
+	       : distinct <= 65536 ? 16
+				   : 32;
+}
+
+static void encode_indices(struct bytes *b, const uint32_t *index, uint32_t n, uint32_t distinct)
+{
+	unsigned int bits = index_bits(distinct);
+	size_t size = (size_t)((n + 7) / 8) * bits;
+	uint8_t *to;
+
+	bytes_put_byte(b, bits);
+	encode_bit_run(b, n);
+	to = (uint8_t *)bytes_room(b, size);
+	if (!to)
+		return;
+	memset(to, 0, size);
+	for (uint32_t i = 0; i < n; i++) {
+		if (bits < 8)
+			to[i * bits / 8] |= (uint8_t)(index[i] << i * bits % 8);
+		else
+			memcpy(to + (size_t)i * (bits / 8), &(uint32_t){htole32(index[i])}, bits / 8);
+	}
+	b->used += size;
+}
+
+#define DELTA_BLOCK 128U
+#define DELTA_PART 32U
+
+/* Bit-packs @DELTA_PART numbers, the lowest bits first. */
+static void encode_delta_part(struct bytes *b, const uint64_t *delta, unsigned int bits)
+{
+	char *to = bytes_room(b, DELTA_PART / 8 * bits + 8), *start = to;
+	unsigned int used = 0;
+	uint64_t word = 0, whole;
+
+	for (unsigned int i = 0; to && bits && i < DELTA_PART; i++) {
+		word |= delta[i] << used;
+		used += bits;
+		if (used < 64)
+			continue;
+		whole = htole64(word);
+		memcpy(to, &whole, 8);
+		to += 8;
+		used -= 64;
+		word = used ? delta[i] >> (bits - used) : 0;
+	}
+	if (!to)
+		return;
+	word = htole64(word);
+	memcpy(to, &word, 8);
+	b->used += (size_t)(to - start) + used / 8;
+}
+
+/* @n differences, the first of them from @before. */
+static void encode_delta_block(struct bytes *b, const uint64_t *value, uint64_t before, uint32_t n)
+{
+	uint64_t delta[DELTA_BLOCK] = {0}, all;
+	int64_t least = INT64_MAX;
+	uint8_t bits[DELTA_BLOCK / DELTA_PART] = {0};
+
+	for (uint32_t i = 0; i < n; i++) {
+		delta[i] = value[i] - (i ? value[i - 1] : before);
+		least = (int64_t)delta[i] < least ? (int64_t)delta[i] : least;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		delta[i] -= (uint64_t)least;
+	for (uint32_t part = 0; part * DELTA_PART < n; part++) {
+		all = 0;
+		for (uint32_t i = 0; i < DELTA_PART; i++)
+			all |= delta[part * DELTA_PART + i];
+		bits[part] = all ? (uint8_t)(64 - __builtin_clzll(all)) : 0;
+	}
+	bytes_put_zigzag(b, least);
+	bytes_put(b, bits, sizeof(bits));
+	for (uint32_t part = 0; part * DELTA_PART < n; part++)
+		encode_delta_part(b, delta + (size_t)part * DELTA_PART, bits[part]);
+}
+
+static void encode_deltas(struct bytes *b, const uint64_t *value, uint32_t n)
+{
+	bytes_put_varint(b, DELTA_BLOCK);
+	bytes_put_varint(b, DELTA_BLOCK / DELTA_PART);
+	bytes_put_varint(b, n);
+	bytes_put_zigzag(b, n ? (int64_t)value[0] : 0);
+	for (uint32_t i = 1; i < n; i += DELTA_BLOCK)
+		encode_delta_block(b, value + i, value[i - 1], n - i < DELTA_BLOCK ? n - i : DELTA_BLOCK);
+}
+
+static void encode_booleans(struct bytes *b, const uint64_t *value, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i += 8) {
+		unsigned int byte = 0;
+
+		for (uint32_t k = i; k < n && k < i + 8; k++)
+			byte |= (unsigned int)(value[k] != 0) << (k - i);
+		bytes_put_byte(b, byte);
+	}
+}
+
+/* ------------------------------------------------------------ dictionaries */
+
+/* Numbers the different values of a column. Return: how many; 0: too many for a dictionary to be shorter */
+static uint32_t dictionary_of_numbers(struct parquet *p, const struct parquet_column *c)
+{
+	uint32_t most = c->values / 4 < DICTIONARY_MAX ? c->values / 4 : DICTIONARY_MAX, used = 0, at;
+
+	memset(p->slot, 0, DICTIONARY_SLOTS * sizeof(*p->slot));
+	for (uint32_t i = 0; i < c->values; i++) {
+		if (i && c->value[i] == c->value[i - 1]) {
+			p->index[i] = p->index[i - 1];
+			continue;
+		}
+		at = (uint32_t)(c->value[i] * 0x9e3779b97f4a7c15ULL >> 32) % DICTIONARY_SLOTS;
+		while (p->slot[at] && p->distinct[p->slot[at] - 1] != c->value[i])
+			at = (at + 1) % DICTIONARY_SLOTS;
+		if (!p->slot[at]) {
+			if (used == most)
+				return 0;
+			p->distinct[used++] = c->value[i];
+			p->slot[at] = (uint16_t)used;
+		}
+		p->index[i] = p->slot[at] - 1U;
+	}
+	return used;
+}
+
+static void dictionary_put_texts(struct bytes *b, const struct grt_texts *texts)
+{
+	size_t room, used;
+	char *to;
+
+	for (uint32_t i = 0; i < texts->used; i++) {
+		room = GRT_ESCAPED_MAX(grt_texts_length(texts, i));
+		to = bytes_room(b, sizeof(uint32_t) + room);
+		if (!to)
+			return;
+		used = grt_escape(GRT_ESCAPE_UTF8, to + sizeof(uint32_t), room, grt_texts_get(texts, i),
+				  grt_texts_length(texts, i));
+		bytes_put_u32(b, (uint32_t)used);
+		b->used += used;
+	}
+}
+
+static void dictionary_put_numbers(struct bytes *b, const uint64_t *value, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		bytes_put_u64(b, value[i]);
+}
+
+/* ------------------------------------------------------------------ pages */
+
+static void parquet_check(struct parquet *p, const struct bytes *b)
+{
+	if (b->failed && !p->error)
+		p->error = -ENOMEM;
+}
+
+static void parquet_write(struct parquet *p, const void *from, size_t n)
+{
+	if (p->error)
+		return;
+	errno = 0;
+	if (fwrite(from, 1, n, p->w.options.out) != n)
+		p->error = errno ? -errno : -EIO;
+	p->at += n;
+}
+
+/* @p->page into @p->packed */
+static const struct bytes *page_pack(struct parquet *p)
+{
+#ifdef GRT_HAVE_ZSTD
+	size_t room = ZSTD_compressBound(p->page.used), used;
+	char *to;
+
+	p->packed.used = 0;
+	to = bytes_room(&p->packed, room);
+	used = to ? ZSTD_compressCCtx(p->zstd, to, room, p->page.at, p->page.used, ZSTD_LEVEL) : 0;
+	if (ZSTD_isError(used))
+		p->packed.failed = true;
+	else
+		p->packed.used = used;
+	return &p->packed;
+#else
+	return &p->page;
+#endif
+}
+
+/* Writes @p->page, which has so many values. Return: bytes of it as they were, with its header */
+static uint64_t page_write(struct parquet *p, enum parquet_page type, uint32_t values,
+			   enum parquet_encoding encoding)
+{
+	const struct bytes *packed = page_pack(p);
+	struct thrift t = {.to = &p->head}, inner;
+
+	p->head.used = 0;
+	thrift_i32(&t, 1, type);
+	thrift_i32(&t, 2, (int32_t)p->page.used);
+	thrift_i32(&t, 3, (int32_t)packed->used);
+	inner = thrift_begin(&t, type == PAGE_DATA ? 5 : 7);
+	thrift_i32(&inner, 1, (int32_t)values);
+	thrift_i32(&inner, 2, encoding);
+	if (type == PAGE_DATA) {
+		thrift_i32(&inner, 3, ENCODING_RLE);
+		thrift_i32(&inner, 4, ENCODING_RLE);
+	}
+	thrift_end(&inner);
+	thrift_end(&t);
+	parquet_check(p, &p->page);
+	parquet_check(p, packed);
+	parquet_check(p, &p->head);
+	parquet_write(p, p->head.at, p->head.used);
+	parquet_write(p, packed->at, packed->used);
+	return p->head.used + p->page.used;
+}
+
+/* Writes the page of a column's dictionary, where it has one. Return: values in it, with @p->index; or 0 */
+static uint32_t column_write_dictionary(struct parquet *p, const struct parquet_column *c, uint64_t *plain)
+{
+	uint32_t n = 0;
+
+	if (c->values && c->type == TYPE_BYTE_ARRAY)
+		n = c->texts.used;
+	else if (c->type != TYPE_BOOLEAN)
+		n = dictionary_of_numbers(p, c);
+	if (!n)
+		return 0;
+	p->page.used = 0;
+	if (c->type != TYPE_BYTE_ARRAY) {
+		dictionary_put_numbers(&p->page, p->distinct, n);
+	} else {
+		dictionary_put_texts(&p->page, &c->texts);
+		for (uint32_t i = 0; i < c->values; i++)
+			p->index[i] = (uint32_t)c->value[i];
+	}
+	*plain += page_write(p, PAGE_DICTIONARY, n, ENCODING_PLAIN);
+	return n;
+}
+
+static enum parquet_encoding column_write_values(struct parquet *p, const struct parquet_column *c,
+						 uint32_t distinct, uint64_t *plain)
+{
+	enum parquet_encoding encoding = distinct			      ? ENCODING_DICTIONARY
+					 : c->values && c->type == TYPE_INT64 ? ENCODING_DELTA
+									      : ENCODING_PLAIN;
+
+	p->page.used = 0;
+	encode_levels(&p->page, c, p->rows);
+	if (encoding == ENCODING_DICTIONARY)
+		encode_indices(&p->page, p->index, c->values, distinct);
+	else if (encoding == ENCODING_DELTA)
+		encode_deltas(&p->page, c->value, c->values);
+	else if (c->type == TYPE_BOOLEAN)
+		encode_booleans(&p->page, c->value, c->values);
+	else
+		dictionary_put_numbers(&p->page, c->value, c->values);
+	*plain += page_write(p, PAGE_DATA, p->rows, encoding);
+	return encoding;
+}
+
+/* --------------------------------------------------------- groups of rows */
+
+/* Least and greatest, by which engines leave out groups that they need not read. */
+static void column_put_range(struct thrift *t, const struct parquet_column *c)
+{
+	/* without a sign the order is that of numbers whose sign is turned round */
+	const uint64_t turn = c->is_unsigned ? UINT64_C(1) << 63 : 0;
+	int64_t least = INT64_MAX, most = INT64_MIN, value;
+	uint64_t end;
+
+	for (uint32_t i = 0; i < c->values; i++) {
+		value = (int64_t)(c->value[i] ^ turn);
+		least = value < least ? value : least;
+		most = value > most ? value : most;
+	}
+	end = htole64((uint64_t)most ^ turn);
+	thrift_binary(t, 5, &end, sizeof(end));
+	end = htole64((uint64_t)least ^ turn);
+	thrift_binary(t, 6, &end, sizeof(end));
+}
+
+static void column_put_statistics(struct thrift *meta, const struct parquet_column *c, uint32_t rows)
+{
+	struct thrift t = thrift_begin(meta, 12);
+
+	thrift_i64(&t, 3, rows - c->values);
+	if (c->type == TYPE_INT64 && c->values)
+		column_put_range(&t, c);
+	thrift_end(&t);
+}
+
+static void column_put_encodings(struct thrift *meta, enum parquet_encoding encoding)
+{
+	thrift_list(meta, 2, THRIFT_I32, encoding == ENCODING_DICTIONARY ? 3 : 2);
+	bytes_put_zigzag(meta->to, ENCODING_RLE);
+	bytes_put_zigzag(meta->to, encoding);
+	if (encoding == ENCODING_DICTIONARY)
+		bytes_put_zigzag(meta->to, ENCODING_PLAIN);
+}
+
+/* A column's pages, and what the footer says of them. */
+static void column_write(struct parquet *p, const struct parquet_column *c)
+{
+	uint64_t start = p->at, data, plain = 0;
+	uint32_t distinct = column_write_dictionary(p, c, &plain);
+	struct thrift t = {.to = &p->group}, meta;
+	enum parquet_encoding encoding;
+
+	data = p->at;
+	encoding = column_write_values(p, c, distinct, &plain);
+	thrift_i64(&t, 2, 0);
+	meta = thrift_begin(&t, 3);
+	thrift_i32(&meta, 1, c->type);
+	column_put_encodings(&meta, encoding);
+	thrift_list(&meta, 3, THRIFT_BINARY, 1);
+	thrift_put_binary(meta.to, c->name, strlen(c->name));
+	thrift_i32(&meta, 4, CODEC);
+	thrift_i64(&meta, 5, p->rows);
+	thrift_i64(&meta, 6, plain);
+	thrift_i64(&meta, 7, p->at - start);
+	thrift_i64(&meta, 9, data);
+	if (distinct)
+		thrift_i64(&meta, 11, start);
+	column_put_statistics(&meta, c, p->rows);
+	thrift_end(&meta);
+	thrift_end(&t);
+	p->group_plain += plain;
+}
+
+static void column_empty(struct parquet_column *c)
+{
+	c->values = 0;
+	c->last = GRT_TEXT_NONE;
+	memset(c->there, 0, GROUP_ROWS / 8);
+	if (c->type != TYPE_BYTE_ARRAY)
+		return;
+	grt_texts_free(&c->texts);
+	grt_texts_init(&c->texts, UINT32_MAX);
+}
+
+static void group_write(struct parquet *p)
+{
+	struct thrift t = {.to = &p->groups};
+
+	if (!p->rows || p->error)
+		return;
+	p->group.used = 0;
+	p->group_plain = 0;
+	for (unsigned int i = 0; i < p->columns; i++)
+		column_write(p, &p->column[i]);
+	thrift_list(&t, 1, THRIFT_STRUCT, p->columns);
+	bytes_put(t.to, p->group.at, p->group.used);
+	thrift_i64(&t, 2, p->group_plain);
+	thrift_i64(&t, 3, p->rows);
+	thrift_end(&t);
+	parquet_check(p, &p->group);
+	parquet_check(p, &p->groups);
+	p->group_count++;
+	p->total += p->rows;
+	p->rows = 0;
+	for (unsigned int i = 0; i < p->columns; i++)
+		column_empty(&p->column[i]);
+}
+
+/* ----------------------------------------------------------------- values */
+
+static void parquet_put(struct parquet *p, struct parquet_column *c, uint64_t value)
+{
+	c->value[c->values++] = value;
+	c->there[p->rows / 8] |= (uint8_t)(1U << p->rows % 8);
+}
+
+static void parquet_put_text(struct parquet *p, struct parquet_column *c, const char *text)
+{
+	size_t len = strlen(text);
+
+	/* the same text as in the row before needs no search */
+	if (!c->values || grt_texts_length(&c->texts, c->last) != len ||
+	    memcmp(grt_texts_get(&c->texts, c->last), text, len)) {
+		if (!len)
+			c->last = GRT_TEXT_NONE;
+		else if (grt_texts_add(&c->texts, text, len, &c->last))
+			p->error = -ENOMEM;
+	}
+	parquet_put(p, c, c->last);
+}
+
+/* [1,2,3] */
+static void parquet_put_list(struct parquet *p, struct parquet_column *c, const struct grt_cell *cell)
+{
+	char *to = bytes_room(&p->page, cell->number * 21 + 3), *at = to;
+
+	if (!to) {
+		p->error = -ENOMEM;
+		return;
+	}
+	*at++ = '[';
+	for (uint64_t i = 0; i < cell->number; i++)
+		at += sprintf(at, "%s%" PRIu64, i ? "," : "", cell->list[i]);
+	strcpy(at, "]");
+	parquet_put_text(p, c, to);
+}
+
+static uint64_t parquet_double(double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+static void parquet_put_cell(struct parquet *p, struct parquet_column *c, enum grt_cell_kind kind,
+			     const struct grt_cell *cell)
+{
+	if (cell->absent)
+		return;
+	if (grt_cell_is_text(kind))
+		parquet_put_text(p, c, grt_cell_text(kind, cell));
+	else if (kind == GRT_CELL_LIST)
+		parquet_put_list(p, c, cell);
+	else if (kind == GRT_CELL_PERCENT)
+		parquet_put(p, c, parquet_double((double)cell->number / 1000));
+	else if (kind == GRT_CELL_AMOUNT)
+		parquet_put(p, c, parquet_double((double)(int64_t)cell->number / 1000));
+	else if (c->is_unsigned || kind == GRT_CELL_SIGNED || kind == GRT_CELL_BOOL ||
+		 cell->number <= INT64_MAX)
+		parquet_put(p, c, cell->number);
+	/* else a time or size of 2^63 and more: nobody has measured it */
+}
+
+/* Names of marked columns, by spaces. */
+static void parquet_put_marks(struct parquet *p, struct parquet_column *c, const struct grt_cell *cells,
+			      bool estimated)
+{
+	char names[GRT_COLUMNS_MAX * sizeof(c->name)];
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < p->w.columns; i++)
+		if (!cells[i].absent && (estimated ? cells[i].estimated : cells[i].inferred))
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? " " : "",
+						 p->column[i].name);
+	if (used)
+		parquet_put_text(p, c, names);
+}
+
+static size_t parquet_text_bytes(const struct parquet *p)
+{
+	size_t bytes = 0;
+
+	for (unsigned int i = 0; i < p->columns; i++)
+		bytes += p->column[i].texts.arena_used;
+	return bytes;
+}
+
+static int parquet_row(struct grt_writer *w, const struct grt_cell *cells)
+{
+	struct parquet *p = parquet_of(w);
+	struct parquet_column *mark = p->column + w->columns;
+
+	if (p->error)
+		return p->error;
+	for (unsigned int i = 0; i < w->columns; i++)
+		parquet_put_cell(p, &p->column[i], w->column[i]->kind, &cells[i]);
+	if (w->table->marks & GRT_MARK_INFERRED)
+		parquet_put_marks(p, mark++, cells, false);
+	if (w->table->marks & GRT_MARK_ESTIMATED)
+		parquet_put_marks(p, mark, cells, true);
+	p->rows++;
+	if (p->rows == GROUP_ROWS || (!(p->rows % 1024) && parquet_text_bytes(p) > GROUP_TEXT))
+		group_write(p);
+	return p->error;
+}
+
+/* ----------------------------------------------------------------- tables */
+
+static enum parquet_type parquet_type(enum grt_cell_kind kind)
+{
+	if (grt_cell_is_text(kind) || kind == GRT_CELL_LIST)
+		return TYPE_BYTE_ARRAY;
+	if (kind == GRT_CELL_PERCENT || kind == GRT_CELL_AMOUNT)
+		return TYPE_DOUBLE;
+	return kind == GRT_CELL_BOOL ? TYPE_BOOLEAN : TYPE_INT64;
+}
+
+static void parquet_add_column(struct parquet *p, const char *name, enum grt_cell_kind kind)
+{
+	struct parquet_column *c = &p->column[p->columns++];
+
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	c->type = parquet_type(kind);
+	c->is_unsigned = kind == GRT_CELL_NUMBER || kind == GRT_CELL_NAMED;
+	c->value = malloc(GROUP_ROWS * sizeof(*c->value));
+	c->there = malloc(GROUP_ROWS / 8);
+	if (!c->value || !c->there)
+		p->error = -ENOMEM;
+	else
+		column_empty(c);
+}
+
+/* The table may come again; no other one has a place in the file. */
+static void parquet_table(struct grt_writer *w)
+{
+	struct parquet *p = parquet_of(w);
+
+	if (p->columns) {
+		if (!p->error && strcmp(p->table, w->table->name))
+			p->error = -EINVAL;
+		return;
+	}
+	snprintf(p->table, sizeof(p->table), "%s", w->table->name);
+	for (unsigned int i = 0; i < w->columns; i++)
+		parquet_add_column(p, w->key[i], w->column[i]->kind);
+	if (w->table->marks & GRT_MARK_INFERRED)
+		parquet_add_column(p, "inferred", GRT_CELL_TEXT);
+	if (w->table->marks & GRT_MARK_ESTIMATED)
+		parquet_add_column(p, "estimated", GRT_CELL_TEXT);
+}
+
+static void parquet_table_end(struct grt_writer *w)
+{
+}
+
+/* ----------------------------------------------------------------- footer */
+
+static void parquet_pair(struct parquet *p, const char *key, const char *value)
+{
+	size_t len = strlen(value);
+	struct thrift t = {.to = &p->pairs};
+	char *text = malloc(GRT_ESCAPED_MAX(len));
+
+	if (!text) {
+		p->error = -ENOMEM;
+		return;
+	}
+	len = grt_escape(GRT_ESCAPE_UTF8, text, GRT_ESCAPED_MAX(len), value, len);
+	thrift_binary(&t, 1, key, strlen(key));
+	thrift_binary(&t, 2, text, len);
+	thrift_end(&t);
+	p->pair_count++;
+	free(text);
+}
+
+/* What is not known has no pair. */
+static void parquet_fields(struct grt_writer *w, const char *name, const char *title,
+			   const struct grt_field_value *f)
+{
+	char key[192], unit[96], number[GRT_CELL_DIGITS];
+
+	for (; f->name; f++) {
+		if (f->cell.absent)
+			continue;
+		grt_cell_unit_key(f->kind, f->name, unit, sizeof(unit));
+		snprintf(key, sizeof(key), "%s%s%s", name ? name : "", name ? "." : "", unit);
+		parquet_pair(parquet_of(w), key, grt_cell_plain(f->kind, &f->cell, number));
+	}
+}
+
+static void parquet_notes(struct grt_writer *w, const char *const *notes, unsigned int n)
+{
+}
+
+static void schema_put_column(struct bytes *b, const struct parquet_column *c)
+{
+	struct thrift t = {.to = b}, logical, integer;
+
+	thrift_i32(&t, 1, c->type);
+	thrift_i32(&t, 3, REPETITION_OPTIONAL);
+	thrift_binary(&t, 4, c->name, strlen(c->name));
+	if (c->type == TYPE_BYTE_ARRAY) {
+		thrift_i32(&t, 6, CONVERTED_UTF8);
+		logical = thrift_begin(&t, 10);
+		thrift_empty(&logical, LOGICAL_STRING);
+		thrift_end(&logical);
+	} else if (c->is_unsigned) {
+		thrift_i32(&t, 6, CONVERTED_UINT_64);
+		logical = thrift_begin(&t, 10);
+		integer = thrift_begin(&logical, LOGICAL_INTEGER);
+		thrift_field(&integer, 1, THRIFT_BYTE);
+		bytes_put_byte(b, 64);
+		/* false is the type after true */
+		thrift_field(&integer, 2, THRIFT_TRUE + 1);
+		thrift_end(&integer);
+		thrift_end(&logical);
+	}
+	thrift_end(&t);
+}
+
+static void schema_put(struct thrift *footer, const struct parquet *p)
+{
+	struct thrift root = {.to = footer->to};
+
+	thrift_list(footer, 2, THRIFT_STRUCT, p->columns + 1);
+	thrift_binary(&root, 4, p->table, strlen(p->table));
+	thrift_i32(&root, 5, (int32_t)p->columns);
+	thrift_end(&root);
+	for (unsigned int i = 0; i < p->columns; i++)
+		schema_put_column(footer->to, &p->column[i]);
+}
+
+/* That the least and greatest values are those by the type. */
+static void schema_put_orders(struct thrift *footer, unsigned int columns)
+{
+	thrift_list(footer, 7, THRIFT_STRUCT, columns);
+	for (unsigned int i = 0; i < columns; i++) {
+		struct thrift order = {.to = footer->to};
+
+		thrift_empty(&order, 1);
+		thrift_end(&order);
+	}
+}
+
+static void parquet_end(struct grt_writer *w)
+{
+	static const char maker[] = "grtrace version " GRT_VERSION;
+	struct parquet *p = parquet_of(w);
+	struct bytes *b = &p->page;
+	struct thrift t = {.to = b};
+
+	group_write(p);
+	b->used = 0;
+	thrift_i32(&t, 1, 2);
+	schema_put(&t, p);
+	thrift_i64(&t, 3, p->total);
+	thrift_list(&t, 4, THRIFT_STRUCT, p->group_count);
+	bytes_put(b, p->groups.at, p->groups.used);
+	thrift_list(&t, 5, THRIFT_STRUCT, p->pair_count);
+	bytes_put(b, p->pairs.at, p->pairs.used);
+	thrift_binary(&t, 6, maker, sizeof(maker) - 1);
+	schema_put_orders(&t, p->columns);
+	thrift_end(&t);
+	bytes_put_u32(b, (uint32_t)b->used);
+	bytes_put(b, "PAR1", 4);
+	parquet_check(p, b);
+	parquet_check(p, &p->pairs);
+	parquet_write(p, b->at, b->used);
+}
+
+static void parquet_begin(struct grt_writer *w)
+{
+	struct parquet *p = parquet_of(w);
+
+	p->slot = malloc(DICTIONARY_SLOTS * sizeof(*p->slot));
+	p->distinct = malloc(DICTIONARY_MAX * sizeof(*p->distinct));
+	p->index = malloc(GROUP_ROWS * sizeof(*p->index));
+#ifdef GRT_HAVE_ZSTD
+	p->zstd = ZSTD_createCCtx();
+	if (!p->zstd)
+		p->error = -ENOMEM;
+#endif
+	if (!p->slot || !p->distinct || !p->index)
+		p->error = -ENOMEM;
+	parquet_write(p, "PAR1", 4);
+}
+
+static int parquet_failed(const struct grt_writer *w)
+{
+	const struct parquet *p = (const struct parquet *)w;
+
+	return p->error ? p->error : ferror(w->options.out) ? -EIO : 0;
+}
+
+static void parquet_free(struct grt_writer *w)
+{
+	struct parquet *p = parquet_of(w);
+	struct bytes *const all[] = {&p->page, &p->packed, &p->head, &p->group, &p->groups, &p->pairs};
+
+	for (unsigned int i = 0; i < p->columns; i++) {
+		free(p->column[i].value);
+		free(p->column[i].there);
+		grt_texts_free(&p->column[i].texts);
+	}
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		free(all[i]->at);
+	free(p->slot);
+	free(p->distinct);
+	free(p->index);
+#ifdef GRT_HAVE_ZSTD
+	ZSTD_freeCCtx(p->zstd);
+#endif
+}
+
+const struct grt_writer_ops writer_parquet = {
+	.name = "parquet",
+	.where = GRT_COLUMN_MACHINE,
+	.size = sizeof(struct parquet),
+	.begin = parquet_begin,
+	.fields = parquet_fields,
+	.table = parquet_table,
+	.row = parquet_row,
+	.table_end = parquet_table_end,
+	.notes = parquet_notes,
+	.end = parquet_end,
+	.failed = parquet_failed,
+	.free = parquet_free,
+};

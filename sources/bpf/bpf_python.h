@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Code objects of CPython, as BPF programs report them when they are met first
+ * (python.h): a word of a stack that is no address becomes a function, its file and
+ * its line.
+ */
+#ifndef GRTRACE_BPF_PYTHON_USER_H
+#define GRTRACE_BPF_PYTHON_USER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** grt_bpf_python_is - whether a word of a stack is a frame of Python */
+bool grt_bpf_python_is(uint64_t word);
+
+/** struct grt_bpf_python - a frame; texts stay until grt_bpf_python_forget() */
+struct grt_bpf_python {
+	const char *function;
+	const char *file;
+	uint32_t line;
+};
+
+/**
+ * grt_bpf_python_find - what such a word is; where it is not known, the function is "[python]", and without
+ * file Return: false where it is the interpreter's own business, no function of the program
+ */
+bool grt_bpf_python_find(uint64_t word, struct grt_bpf_python *out);
+
+/** grt_bpf_python_take - a record of the programs. Return: 0, or -ENOMEM */
+int grt_bpf_python_take(void *arg, void *data, size_t size);
+
+/** grt_bpf_python_unread - code objects whose name or table of lines could not be read, or was too long */
+uint64_t grt_bpf_python_unread(void);
+
+/** grt_bpf_python_forget - frees all */
+void grt_bpf_python_forget(void);
+
+#endif /* GRTRACE_BPF_PYTHON_USER_H */

@@ -1,0 +1,164 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# CUDA in the black box and in segments: the recorder takes the packets itself. What is kept, and what was dropped or
+# deleted, are all that the mock has done, as the program prints it and as its log has it.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH MOCK_LOG
+GRTRACE=$GRTRACE_PLAIN/grtrace
+rounds=${GRTRACE_SOAK:+200}
+# With 100 there are more streams than places.
+processes=${GRTRACE_SOAK:+100}
+: "${processes:=16}"
+
+# What the program says that it has launched.
+launched() { # FILE
+	awk '$1 == "truth" { n += $3 } END { print n + 0 }' "$1"
+}
+# What a recording has of it: its kernels, those that are before it, how many numbers of launches are missing between the
+# first and the last, kernels between these without a launch, and the length of what is whole, ms.
+kept() { # DIR
+	"$GRTRACE" dump --json "$1" 2>/dev/null | python3 -c '
+import json, re, sys
+events = [json.loads(line) for line in sys.stdin]
+made = re.search(r"cuda_window = \"from=(\d+)(?: to=(\d+))?.* counted=(\d+)(?: deleted=(\d+))?", open(sys.argv[1] + "/metadata").read())
+launches = {e["correlation"] for e in events if e["type"] == "LAUNCH"}
+kernels = [e["correlation"] for e in events if e["type"] == "GPU_KERNEL"]
+gpu = sum(e["type"].startswith("GPU_") for e in events)
+lo, hi = (min(launches), max(launches)) if launches else (0, -1)
+logged = {int(line.split()[4]) for line in open(sys.argv[2]) if line.startswith("L ")} if len(sys.argv) > 2 else launches
+print("kernels", len(kernels), "events", len(launches) + gpu, "before", made[3], "missing", len({n for n in logged if lo <= n <= hi} - launches),
+      "doubled", len(kernels) - len(set(kernels)), "whole_ms", (int(made[2] or 0) - int(made[1])) // 1000000)
+' "$@"
+}
+
+# The program's end is the incident: nothing is in flight, and what is before and in the snapshot is all.
+rm -f log
+MOCK_LOG=$PWD/log run record -e cuda --last 0.4 --last-size 8M --on exit-by-signal -o box.grt sh -c "$MOCK/app shares 1200; kill -SEGV \$\$"
+expect "a program that a signal ends" 139 '^grtrace record: exit-by-signal: '
+echo "$output" >said
+output=$(kept box.grt/snapshot_000001 log)
+check "the last while is there, and nothing of it is missing or doubled" says '^kernels [1-9][0-9]+ .* missing 0 doubled 0 whole_ms ([4-9][0-9]{2}|[0-9]{4,})$'
+read -r _ _ _ here _ before _ <<<"$output"
+all=$(($(grep -c '^L ' log) + $(grep -c '^L ' log)))
+check "with what was dropped it is all that the log has ($here + $before of $all)" test $((here + before)) = "$all" -a "$before" -gt 0
+check "which was dropped as packets" grep -qE 'dropped_oldest = "packets=[1-9][0-9]* events=[1-9]' box.grt/snapshot_000001/metadata
+run report box.grt/snapshot_000001
+check "it is accounted for" says 'every event is accounted for'
+check "stacks have names" grep -q 'shares' <("$GRTRACE" flame box.grt/snapshot_000001)
+if command -v babeltrace2 >/dev/null; then
+	check "babeltrace2 reads it" test "$(babeltrace2 box.grt/snapshot_000001 2>/dev/null | wc -l)" = "$("$GRTRACE" dump box.grt/snapshot_000001 | wc -l)"
+fi
+check "beside it there is nothing" test "$(ls -A box.grt)" = "metadata
+snapshot_000001"
+
+# A process that runs, which goes on.
+begin_waiting env CUDA_INJECTION64_PATH="$LIBRARY" "$MOCK/app" ask 500
+"$GRTRACE" record -e cuda -p $pid --last 5 --after 0.1 -o ran.grt >ran 2>&1 &
+recorder=$!
+for ((i = 0; i < 500; i++)); do
+	[ "$(cat /proc/$recorder/comm 2>/dev/null)" = grtrace-box ] && [ -f ran.grt/metadata ] && break
+	sleep 0.01
+done
+sleep 0.5
+check "nothing is on disk" test "$(ls -A ran.grt)" = metadata
+kill -USR1 $recorder
+for ((i = 0; i < 500; i++)); do
+	grep -q 'is complete' ran && break
+	sleep 0.02
+done
+kill -INT $recorder
+wait $recorder
+output=$(<ran)
+check "a process that runs: its snapshot" says 'snapshot_000001 is complete: [1-9][0-9]+ events'
+output=$(kept ran.grt/snapshot_000001)
+check "has kernels" says '^kernels [1-9][0-9]+ .* doubled 0'
+run record -e cuda -p $pid --max-size 4M -d 0.2 -o ran.grt.seg
+expect "and it can be recorded in segments" 0 '[1-9][0-9]* events, 0 lost'
+finish
+check "it ends as ever" exits 0
+check "CUPTI was used as it may be" says ' 2 windows, 0 unclean, .* 0 faults, '
+
+# Segments.
+rm -f log
+MOCK_LOG=$PWD/log run record -e cuda --max-size 4M --segment 512K -o seg.grt "$MOCK/app" plain 30000
+expect "segments" 0 'events, 0 lost; [0-9.]+ MB kept in seg.grt'
+echo "$output" >said
+check "they never pass the bound" test "$(du -s -B1 seg.grt | cut -f1)" -le $((4 << 20))
+output=$(kept seg.grt log)
+check "nothing of what is left is missing or doubled" says ' missing 0 doubled 0 '
+read -r _ _ _ here _ before _ <<<"$output"
+check "with what was deleted it is all ($here + $before)" test $((here + before)) = $((2 * $(grep -c '^L ' log))) -a "$before" -gt 0
+sum=0 sound=0 n=0
+for s in seg.grt/segment_*; do
+	"$GRTRACE" report "$s" 2>&1 | grep -qE 'every event is accounted for|accounted +yes' && sound=$((sound + 1))
+	read -r _ _ _ one _ <<<"$(kept "$s")"
+	sum=$((sum + one)) n=$((n + 1))
+done
+check "each segment is a recording by itself" test $sound = $n -a $n -ge 2
+check "stacks have names" grep -q launches <("$GRTRACE" flame seg.grt 2>/dev/null)
+check "together they have all of it" test $sum = "$here"
+
+# Steps: the program's log says which one slept.
+STEPS_NVTX="train step" STEPS_LOG=$PWD/notes run record -e cuda --last 60 --on 'step>300ms' --after 0.1 -o late.grt "$MOCK/steps" 12 1 0 10 400
+expect "a step that takes long" 0 '^grtrace record: step: train step ?[0-9]+ took [0-9.]+ m?s; the median of its thread is [0-9.]+ ms, process [0-9]+'
+slept=$(awk '$1 == "step" && $5 > 0 { print $4; exit }' notes)
+check "is the one that slept ($slept)" says "train step ?$slept took"
+run report --incident late.grt/snapshot_000001
+expect "its snapshot says so" 0 '^incident: step$'
+check "with the last call before it" says '^  thread [0-9]+ steps: [a-zA-Z]+, [0-9.]+ [mun]s before'
+check "and its stack" says '^ +[0-9]+ train[a-z_]* \(steps\.c:'
+STEPS_NVTX="train step" run record -e cuda --last 60 --on 'step>10x' --after 0.1 -o times.grt "$MOCK/steps" 12 1 0 10 400
+check "so is one that takes many times the median" says '^grtrace record: step: train step ?[0-9]+ took '
+STEPS_NVTX="train step" run record -e cuda --last 60 --on 'step>10s' --after 0.1 -o none.grt "$MOCK/steps" 6 1 0 5 20
+check "steps below the limit are none" says '0 snapshots in'
+
+# The recorder ends, and the program goes on.
+run record -e cuda --last 1 -d 0.2 -o goes.grt "$MOCK/app" shares 700
+expect "a program goes on without its recorder" 0 '^finalized 1 times, 0 faults'
+
+# Processes that come one after the other have the places of those before.
+run record -e cuda --last 60 --on exit-by-signal -o many.grt sh -c "for i in \$(seq $processes); do $MOCK/app plain 20 & [ \$((i % 8)) != 0 ] || wait; done; wait; kill -SEGV \$\$"
+output=$("$GRTRACE" report many.grt/snapshot_000001 2>&1)
+check "many processes: all is there" says 'every event is accounted for'
+check "of each" test "$("$GRTRACE" dump -t gpu_kernel many.grt/snapshot_000001 | wc -l)" = $((processes * 20))
+
+# Recorders and programs that are killed at any moment: the program's output is as without, what is left is read.
+good=0 readable=0 left=0
+for ((i = 0; i < ${rounds:=4}; i++)); do
+	rm -rf dead.grt
+	how="--last 5 --after 0.3"
+	[ $((i % 3)) != 2 ] || how="--max-size 4M --segment 256K"
+	# shellcheck disable=SC2086 # words
+	"$GRTRACE" record -e cuda $how -o dead.grt "$MOCK/app" shares 700 >dead 2>&1 &
+	recorder=$!
+	sleep "0.$((1000 + RANDOM % 5000))"
+	victim=$(pgrep -P $recorder -x app)
+	[ $((i % 3)) != 1 ] || kill -USR1 $recorder
+	sleep "0.0$((RANDOM % 10))"
+	if [ $((i % 2)) = 0 ]; then
+		kill -KILL $recorder
+	else
+		kill -KILL "$victim"
+	fi
+	wait $recorder 2>/dev/null
+	for ((k = 0; k < 500; k++)); do
+		kill -0 "$victim" 2>/dev/null || break
+		sleep 0.02
+	done
+	kill -0 "$victim" 2>/dev/null || good=$((good + 1))
+	for s in dead.grt/snapshot_* dead.grt/segment_*; do
+		[ -d "$s" ] || continue
+		left=$((left + 1))
+		"$GRTRACE" report "$s" >report 2>&1
+		# a packet that was cut is said once, and repaired
+		"$GRTRACE" report "$s" >report 2>&1 && readable=$((readable + 1))
+	done
+done
+check "killed: the programs end" test $good = "$rounds"
+check "killed: what is left is read ($left)" test $readable = $left
+run record -e cuda --pc-sampling --last 1 true
+expect "--pc-sampling has files of its own" 2 'leave out --last'
+plan
