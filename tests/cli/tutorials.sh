@@ -9,6 +9,10 @@ for file in "$GRTRACE_SRC"/docs/tutorials/*.md; do
 	output=$("$GRTRACE_SRC/tools/tutorials" "$GRTRACE" "$GRTRACE_SRC/examples/tutorials" "$file" 2>&1)
 	status=$?
 	check "$name: its commands print what it shows" exits 0
+	output=$(grep -oE '^!\[[^]]+\]\([a-z-]+\.png\)$' "$file" | sed 's/.*(//; s/\.png)//' | while read -r picture; do
+		[ -s "${file%/*}/$picture.png" ] && grep -q "^$picture [0-9]* " "$GRTRACE_SRC/tools/pictures" && echo "$picture"
+	done)
+	check "$name: its picture is one that make tutorials draws" test "$output" = "${name%.md}"
 	check "$name: README.md leads to it" grep -qF "(docs/tutorials/$name)" "$GRTRACE_SRC/README.md"
 done
 sed 's/ordinary/strange/' "$GRTRACE_SRC/docs/tutorials/idle-gpu.md" >changed.md
