@@ -141,7 +141,11 @@ check "memory" row "$drm\|None\|memory vram\|B\|[0-9]+\|1073741824"
 check "the line of pp_dpm with the star" row "$drm\|None\|dpm mclk\|Hz\|[0-9]+\|1000000000\|1000000000\|1000000000"
 check "use changed from 20 to 100 %" row "$drm\|None\|busy gpu\|%\|[0-9]+\|20\|[0-9.]+\|100\|100"
 mean=$(rows | awk -F'|' '$3 == "busy gpu" { print $7 }')
-check "its mean by time is between" awk -v m="$mean" 'BEGIN { exit !(m > 45 && m < 75) }'
+# of its records: each value from its time to the next one's
+by_time=$("$GRTRACE" dump --json p.grt | python3 -c 'import json, sys
+at = [(e["time"], e["value"]) for e in map(json.loads, sys.stdin) if e["type"] == "COUNTER" and e["counter_name"] == "busy gpu"]
+print(sum(v * (u - t) for (t, v), (u, _) in zip(at, at[1:])) / (at[-1][0] - at[0][0]))')
+check "its mean by time is that of its records ($mean, $by_time)" awk -v m="$mean" -v t="$by_time" 'BEGIN { exit !(t > 20 && t < 100 && m > t - 0.5 && m < t + 0.5) }'
 check "limits are no counters" test -z "$(rows | grep 200000000)"
 check "a value that stays is written seldom" test "$(values $drm 'temp edge')" -le 3
 check "a file that vanished has no more values" row "$drm\|None\|fan\|rpm\|[0-9]+\|1200\|1200\|1200\|1200"

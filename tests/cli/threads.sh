@@ -291,7 +291,11 @@ as_nobody() {
 alone=as_nobody
 # so that it is cut off while it is mapped
 cut() { # CHILD
-	[ -z "$1" ] || truncate -s 4096 bad.so
+	[ -n "$1" ] || return
+	while kill -0 "$1" 2>/dev/null && ! grep -qs bad.so "/proc/$1/maps"; do
+		sleep 0.01
+	done
+	truncate -s 4096 bad.so
 }
 hostile 0 cut
 expect "a library is cut off while it is read" 0 '0 lost in run.grt'
