@@ -30,9 +30,46 @@
 /* Native frames, entries of the interpreter and states of threads. */
 #define STEPS_MAX 2048U
 
-/* Of the stack that are read at once; in no walk are they those at NO_WORDS. */
-#define WORDS 64U
+/* Of the stack that are read at once, in one page; in no walk are they those at NO_WORDS. */
+#define WORDS 128U
 #define NO_WORDS (1ULL << 63)
+
+/* struct walk.rbp_at, where it is no address */
+#define RBP_READ 0U  /* it is in struct walk.rbp */
+#define RBP_FIRST 1U /* the same, and it is that of the walk's beginning */
+
+/* Words that a walk depends on: where it depends on more, it is not remembered. */
+#define AGAIN_WORDS 128U
+/* They are compared so many at a time; behind the last one it stands again. */
+#define AGAIN_AT_A_TIME 8U
+
+struct walk_word {
+	__u64 at;
+	__u64 word;
+};
+
+/**
+ * struct walk_again - a walk: what it depended on, and what came of it; see walk_again.h
+ * @pc, @sp, @rbp, @entered: its beginning; @rbp only with @needs_rbp
+ * @version: of what the process has mapped
+ * @hash, @depth, @place, @why: its end; @place is counted from 1
+ * @words: of memory, that it read
+ */
+struct walk_again {
+	__u64 pc;
+	__u64 sp;
+	__u64 rbp;
+	__u64 hash;
+	__u32 version;
+	__u32 entered;
+	__u32 needs_rbp;
+	__u32 depth;
+	__u32 place;
+	__u32 why;
+	__u32 words;
+	__u32 pad;
+	struct walk_word read[AGAIN_WORDS + AGAIN_AT_A_TIME];
+};
 
 /** struct walk_seen - the rule at @pc, and its mapping @at, in a process as it was written with @version */
 struct walk_seen {
@@ -109,6 +146,7 @@ struct python {
  * struct walk - one on its way
  * @out: what is found
  * @seq: changes with each walk
+ * @rbp_at: where the caller's rbp is, or RBP_*: most walks need few of them
  * @at: the mapping of the last frame
  * @exact: the instruction at @pc is the frame's; else it stands behind a call
  * @entered: the next frame is a function that has just been entered
@@ -116,6 +154,7 @@ struct python {
  * @lacks: code without table on the way, and why it has none: it may have led astray
  * @stale: what is mapped has changed
  * @words: of the stack, from @words_at on
+ * @again: how this walk goes
  * @python: its frames
  * @seen: by hash of the address; stays from walk to walk
  * @level: WALK_LEVEL
@@ -125,6 +164,7 @@ struct walk {
 	__u64 pc;
 	__u64 sp;
 	__u64 rbp;
+	__u64 rbp_at;
 	__u64 seq;
 	__u32 at;
 	__u32 exact;
@@ -136,6 +176,7 @@ struct walk {
 	__u32 level;
 	__u64 words_at;
 	__u64 words[WORDS];
+	struct walk_again again;
 	struct python python;
 	struct walk_seen seen[SEEN];
 };
@@ -210,13 +251,13 @@ struct {
 
 /* ------------------------------------------------------------- the process */
 
-/* Another program in the same process has another address space, at other addresses. */
-static __always_inline __u64 walk_image(struct mm_struct *mm)
+/* Another program in the same process has another address space, at other addresses; @task: the running one */
+static __always_inline __u64 walk_image(struct task_struct *task)
 {
-	return (__u64)mm ^ BPF_CORE_READ(mm, start_stack) << 16;
+	return (__u64)BPF_CORE_READ(task, mm) ^ task->mm->start_stack << 16;
 }
 
-static __always_inline void walk_ask(struct task_struct *task, struct mm_struct *mm, __u32 pid)
+static __always_inline void walk_ask(struct task_struct *task, __u32 pid)
 {
 	__u64 now = bpf_ktime_get_ns(), *last = bpf_map_lookup_elem(&unwind_asked, &pid);
 	struct unwind_ask *ask;
@@ -227,8 +268,8 @@ static __always_inline void walk_ask(struct task_struct *task, struct mm_struct 
 	ask = bpf_ringbuf_reserve(&unwind_asks, sizeof(*ask), 0);
 	if (!ask)
 		return;
-	ask->image = walk_image(mm);
-	ask->code_pages = BPF_CORE_READ(mm, exec_vm);
+	ask->image = walk_image(task);
+	ask->code_pages = task->mm->exec_vm;
 	ask->pid = pid;
 	ask->number = config.pid_ns ? number_of(BPF_CORE_READ(task, group_leader)) : pid;
 	bpf_ringbuf_submit(ask, BPF_RB_FORCE_WAKEUP);
@@ -302,19 +343,48 @@ static __always_inline int read_word(struct walk *w, __u64 *to, __u64 at)
 {
 	__u64 word = at - w->words_at;
 
-	if (word & 7 || word >= sizeof(w->words)) {
-		word = at - w->sp;
-		if (word & 7 || word >= sizeof(w->words) ||
-		    bpf_probe_read_user(w->words, sizeof(w->words), (void *)w->sp)) {
+	if (at & 7)
+		return bpf_probe_read_user(to, sizeof(*to), (void *)at);
+	if (word >= sizeof(w->words)) {
+		w->words_at = at & ~(sizeof(w->words) - 1);
+		if (bpf_probe_read_user(w->words, sizeof(w->words), (void *)w->words_at)) {
 			w->words_at = NO_WORDS;
-			return bpf_probe_read_user(to, sizeof(*to), (void *)at);
+			return -1;
 		}
-		w->words_at = w->sp;
+		word = at - w->words_at;
 	}
 	/* the verifier does not see the bound that the compiler knows */
 	word /= 8;
 	asm volatile("" : "+r"(word));
 	*to = w->words[word & (WORDS - 1)];
+	return 0;
+}
+
+/* A word that the walk depends on. */
+static __always_inline int take_word(struct walk *w, __u64 *to, __u64 at)
+{
+	__u32 i = w->again.words;
+
+	if (read_word(w, to, at))
+		return -1;
+	w->again.words = i + 1;
+	if (i < AGAIN_WORDS) {
+		w->again.read[i].at = at;
+		w->again.read[i].word = *to;
+	}
+	return 0;
+}
+
+static __always_inline int take_rbp(struct walk *w, __u64 *rbp)
+{
+	if (w->rbp_at == RBP_FIRST) {
+		w->again.needs_rbp = 1;
+	} else if (w->rbp_at != RBP_READ) {
+		if (take_word(w, &w->rbp, w->rbp_at))
+			return -1;
+		w->rbp_at = RBP_READ;
+	}
+	*rbp = w->rbp;
 	return 0;
 }
 
@@ -324,8 +394,8 @@ static __always_inline int end_walk(struct walk *w, __u32 why)
 	return 1;
 }
 
-/* Goes to the caller, whose stack begins at @cfa. */
-static __always_inline int go_to(struct walk *w, __u64 pc, __u64 cfa, __u64 rbp, int interrupted)
+/* Goes to the caller, whose stack begins at @cfa; @rbp_at: where its rbp is, or 0: it is this function's. */
+static __always_inline int go_to(struct walk *w, __u64 pc, __u64 cfa, __u64 rbp_at, int interrupted)
 {
 	if (pc + 1 <= 1)
 		return end_walk(w, GRT_STACK_END_ENTRY);
@@ -333,29 +403,34 @@ static __always_inline int go_to(struct walk *w, __u64 pc, __u64 cfa, __u64 rbp,
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
 	w->pc = pc;
 	w->sp = cfa;
-	w->rbp = rbp;
 	w->exact = interrupted;
+	if (rbp_at)
+		w->rbp_at = rbp_at;
 	return 0;
 }
 
 static __always_inline int short_step(struct walk *w, __u32 rule)
 {
-	__u64 from = ROW_KIND(rule) == ROW_RSP ? w->sp : w->rbp, cfa = from + 8 * (__u64)ROW_WORDS(rule), pc;
-	__u64 rbp = w->rbp;
+	__u64 cfa = w->sp, pc;
 
-	if (read_word(w, &pc, cfa - 8))
+	if (ROW_KIND(rule) != ROW_RSP && take_rbp(w, &cfa))
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
-	if (ROW_RBP_WORDS(rule) && read_word(w, &rbp, cfa - 8 * (__u64)ROW_RBP_WORDS(rule)))
+	cfa += 8 * (__u64)ROW_WORDS(rule);
+	if (take_word(w, &pc, cfa - 8))
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
-	return go_to(w, pc, cfa, rbp, rule & ROW_SIGNAL);
+	return go_to(w, pc, cfa, ROW_RBP_WORDS(rule) ? cfa - 8 * (__u64)ROW_RBP_WORDS(rule) : 0,
+		     rule & ROW_SIGNAL);
 }
 
 static __always_inline int find_place(struct walk *w, const struct unwind_place *p, __u64 cfa, __u64 *at)
 {
-	*at = (p->base == LONG_RSP ? w->sp : p->base == LONG_RBP ? w->rbp : cfa) + (__s64)p->offset;
+	*at = p->base == LONG_RSP ? w->sp : cfa;
+	if (p->base == LONG_RBP && take_rbp(w, at))
+		return -1;
+	*at += (__s64)p->offset;
 	if (!p->deref)
 		return 0;
-	if (read_word(w, at, *at))
+	if (take_word(w, at, *at))
 		return -1;
 	*at += (__s64)p->after;
 	return 0;
@@ -365,15 +440,15 @@ static __always_inline int long_step(struct walk *w, __u32 rule)
 {
 	__u32 number = ROW_WORDS(rule);
 	const struct unwind_long *l = bpf_map_lookup_elem(&unwind_longs, &number);
-	__u64 cfa, pc, at, rbp = w->rbp;
+	__u64 cfa, pc, at, rbp_at = 0;
 
 	if (!l)
 		return end_walk(w, GRT_STACK_END_NO_TABLE);
-	if (find_place(w, &l->cfa, 0, &cfa) || find_place(w, &l->ra, cfa, &at) || read_word(w, &pc, at))
+	if (find_place(w, &l->cfa, 0, &cfa) || find_place(w, &l->ra, cfa, &at) || take_word(w, &pc, at))
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
-	if (l->rbp.base != LONG_NONE && (find_place(w, &l->rbp, cfa, &at) || read_word(w, &rbp, at)))
+	if (l->rbp.base != LONG_NONE && find_place(w, &l->rbp, cfa, &rbp_at))
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
-	return go_to(w, pc, cfa, rbp, rule & ROW_SIGNAL);
+	return go_to(w, pc, cfa, rbp_at, rule & ROW_SIGNAL);
 }
 
 /* What has no rule keeps its frame by rbp, or leads nowhere; the outermost frame's is 0 by the ABI. */
@@ -381,11 +456,13 @@ static __always_inline int frame_pointer_step(struct walk *w, __u32 why)
 {
 	__u64 pc, rbp;
 
-	if (!w->rbp && why == GRT_STACK_END_NO_TABLE && !w->stale)
-		return end_walk(w, GRT_STACK_END_ENTRY);
-	if (w->rbp < w->sp || w->rbp & 7 || read_word(w, &rbp, w->rbp) || read_word(w, &pc, w->rbp + 8))
+	if (take_rbp(w, &rbp))
 		return end_walk(w, why);
-	return go_to(w, pc, w->rbp + 16, rbp, 0);
+	if (!rbp && why == GRT_STACK_END_NO_TABLE && !w->stale)
+		return end_walk(w, GRT_STACK_END_ENTRY);
+	if (rbp < w->sp || rbp & 7 || take_word(w, &pc, rbp + 8))
+		return end_walk(w, why);
+	return go_to(w, pc, rbp + 16, rbp, 0);
 }
 
 static __always_inline void note_word(struct walk *w, __u64 word)
@@ -403,6 +480,7 @@ static __always_inline void note_frame(struct walk *w)
 }
 
 #include "python.h"
+#include "walk_again.h"
 
 struct walk_arg {
 	struct walk *w;
@@ -497,20 +575,28 @@ static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __
 	if (!w || !p)
 		return 0;
 	seq = ++w->seq;
+	w->words_at = NO_WORDS;
+	begin_again(w, p, pc, sp, rbp);
+	place = find_again(w);
+	if (place)
+		return place + STACKS_MAX;
 	w->pc = pc;
 	w->sp = sp;
 	w->rbp = rbp;
+	w->rbp_at = RBP_FIRST;
 	w->exact = 1;
 	w->why = GRT_STACK_END_CUT;
 	w->stale = w->at = w->lacks = 0;
-	w->words_at = NO_WORDS;
 	w->out.hash = w->out.depth = 0;
 	w->python.does = PYTHON_NOTHING;
 	w->python.state = PYTHON_UNKNOWN;
 	w->python.words_at = NO_WORDS;
 	bpf_loop(STEPS_MAX, one_frame, &arg, 0);
 	place = w->seq == seq ? walked_place(&w->out) : 0;
-	return place ? place + STACKS_MAX : 0;
+	if (!place)
+		return 0;
+	keep_again(w, place);
+	return place + STACKS_MAX;
 }
 
 /**
@@ -524,20 +610,19 @@ static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __
 static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *why, struct walk **walk)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	__u32 pid = bpf_get_current_pid_tgid() >> 32, place, level = WALK_LEVEL(how), *slot, seq, fresh;
 	struct unwind_process *p;
 	struct walk *w;
 
 	*walk = 0;
 	*why = GRT_STACK_END_FRAME_POINTERS;
-	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop) || !mm || regs->cs != USER_CS)
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop) || !task->mm || regs->cs != USER_CS)
 		return 0;
 	slot = bpf_map_lookup_elem(&unwind_processes, &pid);
 	p = slot ? bpf_map_lookup_elem(&unwind_slots, slot) : 0;
-	if (!p || p->image != walk_image(mm)) {
+	if (!p || p->image != walk_image(task)) {
 		*why = GRT_STACK_END_PENDING;
-		walk_ask(task, mm, pid);
+		walk_ask(task, pid);
 		return 0;
 	}
 	w = bpf_map_lookup_elem(&walks, &level);
@@ -549,9 +634,9 @@ static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *w
 	seq = w->seq + 1;
 	place = walk_frames(w, p, regs->ip, regs->sp, regs->bp);
 	*why = w->why;
-	fresh = p->code_pages == BPF_CORE_READ(mm, exec_vm);
+	fresh = p->code_pages == task->mm->exec_vm;
 	if (w->stale || !fresh)
-		walk_ask(task, mm, pid);
+		walk_ask(task, pid);
 	/* code that has come since the tables were built may have one */
 	if (w->stale && !fresh && *why == GRT_STACK_END_NO_TABLE)
 		*why = GRT_STACK_END_PENDING;

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A stack that was walked before. A walk depends on the registers that it begins
+ * with, on the tables, and on the words of memory that it reads: where all of
+ * these are as they were, so are all its frames, and nothing else need be looked
+ * at. Each word is read and compared; nothing is taken for the same by a hash.
+ *
+ * Not remembered are walks that met memory that cannot be read, code without
+ * mapping, frames of Python, or more words than there is room for.
+ */
+#ifndef GRTRACE_BPF_WALK_AGAIN_H
+#define GRTRACE_BPF_WALK_AGAIN_H
+
+#include "common.h"
+#include "unwind_rows.h"
+
+/* Walks that a CPU remembers, by hash of where they begin; those of interrupts seldom come again. */
+#define AGAIN_BITS 4
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1 << AGAIN_BITS);
+	__type(key, __u32);
+	__type(value, struct walk_again);
+} walks_again SEC(".maps");
+
+static __always_inline void begin_again(struct walk *w, const struct unwind_process *p, __u64 pc, __u64 sp,
+					__u64 rbp)
+{
+	struct walk_again *a = &w->again;
+
+	a->pc = pc;
+	a->sp = sp;
+	a->rbp = rbp;
+	a->version = p->version;
+	a->entered = w->entered;
+	a->needs_rbp = a->words = 0;
+}
+
+static __always_inline struct walk_again *again_at(const struct walk *w)
+{
+	__u32 place = (w->again.pc ^ w->again.sp) * HASH_FACTOR >> (64 - AGAIN_BITS);
+
+	return bpf_map_lookup_elem(&walks_again, &place);
+}
+
+struct again_arg {
+	struct walk *w;
+	struct walk_again *a;
+	__u64 differs;
+};
+
+/* A call takes longer than it takes to compare a word. */
+static long same_words(__u32 i, struct again_arg *arg)
+{
+	struct walk *w = arg->w;
+	const struct walk_word *known;
+	__u64 at = i * AGAIN_AT_A_TIME, word, differs = 0;
+
+	/* the verifier does not see the bound that the compiler knows */
+	asm volatile("" : "+r"(at));
+	known = &arg->a->read[at & (AGAIN_WORDS - 1)];
+	asm volatile("" : "+r"(known));
+#pragma unroll
+	for (__u32 n = 0; n < AGAIN_AT_A_TIME; n++, known++) {
+		if (read_word(w, &word, known->at))
+			word = ~known->word;
+		differs |= word ^ known->word;
+	}
+	arg->differs = differs;
+	return differs != 0;
+}
+
+/* The place of its stack in the table, plus 1; 0: it must be walked. */
+static __noinline __u32 find_again(struct walk *w)
+{
+	struct walk_again *a = w && w->level == WALK_PLAIN ? again_at(w) : 0;
+	struct again_arg arg = {w, a, 0};
+	const struct walked *s;
+	__u32 place;
+
+	if (!a || !a->place || a->pc != w->again.pc || a->sp != w->again.sp ||
+	    a->version != w->again.version || a->entered != w->again.entered)
+		return 0;
+	if (a->needs_rbp && a->rbp != w->again.rbp)
+		return 0;
+	bpf_loop((a->words + AGAIN_AT_A_TIME - 1) / AGAIN_AT_A_TIME, same_words, &arg, 0);
+	if (arg.differs)
+		return 0;
+	/* user space takes stacks out of the table */
+	place = a->place - 1;
+	s = bpf_map_lookup_elem(&walked, &place);
+	if (!s || s->hash != a->hash || s->depth != a->depth)
+		return 0;
+	w->why = a->why;
+	w->stale = 0;
+	return place + 1;
+}
+
+/* The walk is over, and its stack is at @place. */
+static __always_inline void keep_again(struct walk *w, __u32 place)
+{
+	struct walk_again *a;
+	__u64 n = w->again.words, size;
+
+	if (w->level != WALK_PLAIN || w->stale || w->python.state != PYTHON_UNKNOWN ||
+	    (w->why != GRT_STACK_END_ENTRY && w->why != GRT_STACK_END_CUT))
+		return;
+	/* the verifier does not see the bounds that the compiler knows */
+	asm volatile("" : "+r"(n));
+	if (!n || n > AGAIN_WORDS)
+		return;
+	w->again.place = place;
+	w->again.why = w->why;
+	w->again.hash = w->out.hash;
+	w->again.depth = w->out.depth;
+#pragma unroll
+	for (__u32 i = 0; i < AGAIN_AT_A_TIME - 1; i++)
+		w->again.read[n + i] = w->again.read[n - 1];
+	size = offsetof(struct walk_again, read) + (n + AGAIN_AT_A_TIME - 1) * sizeof(w->again.read[0]);
+	asm volatile("" : "+r"(size));
+	a = again_at(w);
+	if (a && size <= sizeof(*a))
+		bpf_probe_read_kernel(a, size, &w->again);
+}
+
+#endif /* GRTRACE_BPF_WALK_AGAIN_H */
