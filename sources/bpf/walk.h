@@ -339,12 +339,10 @@ static __always_inline __u32 find_rule(const struct unwind_mapping *m, __u64 pc)
 /* ------------------------------------------------------------- a step */
 
 /* Words of the stack are read together: those of most frames are close to each other. */
-static __always_inline int read_word(struct walk *w, __u64 *to, __u64 at)
+static __always_inline int read_aligned(struct walk *w, __u64 *to, __u64 at)
 {
 	__u64 word = at - w->words_at;
 
-	if (at & 7)
-		return bpf_probe_read_user(to, sizeof(*to), (void *)at);
 	if (word >= sizeof(w->words)) {
 		w->words_at = at & ~(sizeof(w->words) - 1);
 		if (bpf_probe_read_user(w->words, sizeof(w->words), (void *)w->words_at)) {
@@ -360,6 +358,13 @@ static __always_inline int read_word(struct walk *w, __u64 *to, __u64 at)
 	return 0;
 }
 
+static __always_inline int read_word(struct walk *w, __u64 *to, __u64 at)
+{
+	if (at & 7)
+		return bpf_probe_read_user(to, sizeof(*to), (void *)at);
+	return read_aligned(w, to, at);
+}
+
 /* A word that the walk depends on. */
 static __always_inline int take_word(struct walk *w, __u64 *to, __u64 at)
 {
@@ -367,7 +372,7 @@ static __always_inline int take_word(struct walk *w, __u64 *to, __u64 at)
 
 	if (read_word(w, to, at))
 		return -1;
-	w->again.words = i + 1;
+	w->again.words = at & 7 ? AGAIN_WORDS + 1 : i + 1;
 	if (i < AGAIN_WORDS) {
 		w->again.read[i].at = at;
 		w->again.read[i].word = *to;
@@ -580,9 +585,9 @@ static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __
 	place = find_again(w);
 	if (place)
 		return place + STACKS_MAX;
-	w->pc = pc;
-	w->sp = sp;
-	w->rbp = rbp;
+	w->pc = w->again.pc;
+	w->sp = w->again.sp;
+	w->rbp = w->again.rbp;
 	w->rbp_at = RBP_FIRST;
 	w->exact = 1;
 	w->why = GRT_STACK_END_CUT;

@@ -6,7 +6,7 @@
  * at. Each word is read and compared; nothing is taken for the same by a hash.
  *
  * Not remembered are walks that met memory that cannot be read, code without
- * mapping, frames of Python, or more words than there is room for.
+ * mapping, frames of Python, words that are not aligned, or more than there is room for.
  */
 #ifndef GRTRACE_BPF_WALK_AGAIN_H
 #define GRTRACE_BPF_WALK_AGAIN_H
@@ -63,9 +63,11 @@ static long same_words(__u32 i, struct again_arg *arg)
 	asm volatile("" : "+r"(known));
 #pragma unroll
 	for (__u32 n = 0; n < AGAIN_AT_A_TIME; n++, known++) {
-		if (read_word(w, &word, known->at))
+		if (read_aligned(w, &word, known->at))
 			word = ~known->word;
 		differs |= word ^ known->word;
+		/* one after the other: there is little room for what would be loaded beforehand */
+		asm volatile("" : "+r"(known), "+r"(differs) : : "memory");
 	}
 	arg->differs = differs;
 	return differs != 0;
@@ -98,18 +100,19 @@ static __noinline __u32 find_again(struct walk *w)
 }
 
 /* The walk is over, and its stack is at @place. */
-static __always_inline void keep_again(struct walk *w, __u32 place)
+static __noinline int keep_again(struct walk *w, __u32 place)
 {
 	struct walk_again *a;
-	__u64 n = w->again.words, size;
+	__u64 n, size;
 
-	if (w->level != WALK_PLAIN || w->stale || w->python.state != PYTHON_UNKNOWN ||
+	if (!w || w->level != WALK_PLAIN || w->stale || w->python.state != PYTHON_UNKNOWN ||
 	    (w->why != GRT_STACK_END_ENTRY && w->why != GRT_STACK_END_CUT))
-		return;
+		return 0;
 	/* the verifier does not see the bounds that the compiler knows */
+	n = w->again.words;
 	asm volatile("" : "+r"(n));
 	if (!n || n > AGAIN_WORDS)
-		return;
+		return 0;
 	w->again.place = place;
 	w->again.why = w->why;
 	w->again.hash = w->out.hash;
@@ -122,6 +125,7 @@ static __always_inline void keep_again(struct walk *w, __u32 place)
 	a = again_at(w);
 	if (a && size <= sizeof(*a))
 		bpf_probe_read_kernel(a, size, &w->again);
+	return 0;
 }
 
 #endif /* GRTRACE_BPF_WALK_AGAIN_H */
