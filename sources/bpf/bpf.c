@@ -1349,6 +1349,22 @@ static void tell_stacks(const struct capture *c)
 	c->note(text);
 }
 
+/* They are of all sources: the first one tells. */
+static void tell_code_objects(const struct capture *c)
+{
+	static bool told;
+	uint64_t unnamed = c->tables ? grt_bpf_tables_unnamed() : 0;
+	char text[128];
+
+	if (!unnamed || !c->note || told)
+		return;
+	told = true;
+	snprintf(text, sizeof(text),
+		 "%llu frames of Python have no name: code objects came too fast, or were too many",
+		 (unsigned long long)unnamed);
+	c->note(text);
+}
+
 int grt_bpf_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -1373,6 +1389,7 @@ int grt_bpf_stop(void *state, struct grt_err *err)
 	c->horizon = grt_now();
 	c->ended = true;
 	tell_stacks(c);
+	tell_code_objects(c);
 	tell_rings(c);
 	tell_samples(c);
 	ret = check_counts(c, err);

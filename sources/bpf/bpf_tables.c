@@ -47,11 +47,14 @@
 #define VDSO_INODE UINT64_MAX
 
 /* tables.map[] */
-enum { SHARDS, PROCESSES, SLOTS, LONGS, ASKS, ASKED, CODES, NEWS, MAPS };
+enum { SHARDS, PROCESSES, SLOTS, LONGS, ASKS, ASKED, CODES, NEWS, UNNAMED, MAPS };
 
 static const char *const map_names[MAPS] = {"unwind_shards", "unwind_processes", "unwind_slots",
 					    "unwind_longs",  "unwind_asks",	 "unwind_asked",
-					    "python_codes",  "python_news"};
+					    "python_codes",  "python_news",	 "python_unnamed"};
+
+/* Of each source's programs, of no use without tables. */
+static const char *const own_maps[] = {"walked", "walks_again", "python_known"};
 
 /**
  * struct table_file - a file and its table: @rows rows from @first on, counted through all shards
@@ -127,8 +130,11 @@ int grt_bpf_tables_share(struct bpf_object *o, bool wanted)
 			ret = bpf_map__set_max_entries(map,
 						       i == ASKS || i == NEWS ? (uint32_t)getpagesize() : 1);
 	}
-	map = wanted ? NULL : bpf_object__find_map_by_name(o, "walked");
-	return ret ? ret : map ? bpf_map__set_max_entries(map, 1) : 0;
+	for (size_t i = 0; !ret && !wanted && i < sizeof(own_maps) / sizeof(own_maps[0]); i++) {
+		map = bpf_object__find_map_by_name(o, own_maps[i]);
+		ret = map ? bpf_map__set_max_entries(map, 1) : 0;
+	}
+	return ret;
 }
 
 /* To put a map into a map waits for programs that run, so it is done seldom. */
@@ -666,6 +672,16 @@ void grt_bpf_tables_look(void)
 			serve(&tables.process[i]);
 }
 
+uint64_t grt_bpf_tables_unnamed(void)
+{
+	uint64_t unnamed = 0;
+	uint32_t first = 0;
+
+	if (tables.users)
+		bpf_map_lookup_elem(tables.map[UNNAMED], &first, &unnamed);
+	return unnamed;
+}
+
 void grt_bpf_tables_text(char *text, size_t room)
 {
 	uint32_t built = 0;
@@ -677,12 +693,13 @@ void grt_bpf_tables_text(char *text, size_t room)
 		built += tables.file[i].rows != 0;
 	snprintf(
 		text, room,
-		"files=%u rows=%u long=%u bytes=%llu processes=%u refused=%llu dropped=%llu ms=%llu unread=%llu",
+		"files=%u rows=%u long=%u bytes=%llu processes=%u refused=%llu dropped=%llu ms=%llu unread=%llu unnamed=%llu",
 		built, tables.rows, tables.longs,
 		(unsigned long long)((tables.rows + SHARD_ROWS - 1) / SHARD_ROWS * SHARD_ROWS *
 				     sizeof(uint64_t)),
 		tables.processes, (unsigned long long)tables.refused, (unsigned long long)tables.dropped,
-		(unsigned long long)(tables.build_ns / 1000000), (unsigned long long)grt_bpf_python_unread());
+		(unsigned long long)(tables.build_ns / 1000000), (unsigned long long)grt_bpf_python_unread(),
+		(unsigned long long)grt_bpf_tables_unnamed());
 }
 
 #endif /* GRT_HAVE_BPF */

@@ -34,6 +34,9 @@ void grt_bpf_tables_look(void);
 /** grt_bpf_tables_text - counts, as text; "" where there are no tables */
 void grt_bpf_tables_text(char *text, size_t room);
 
+/** grt_bpf_tables_unnamed - frames of Python whose code object had no place in the table of names, so far */
+uint64_t grt_bpf_tables_unnamed(void);
+
 /** grt_bpf_tables_leave - a source that had grt_bpf_tables_adopt() is closed; the last one frees all */
 void grt_bpf_tables_leave(void);
 

@@ -44,6 +44,14 @@ struct {
 	__type(value, struct python_seen);
 } python_codes SEC(".maps");
 
+/* Frames of Python whose code object has no place in the table. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} python_unnamed SEC(".maps");
+
 /* @place: of it, plus 1 */
 struct python_known {
 	struct python_seen seen;
@@ -260,24 +268,49 @@ static __always_inline __u32 python_unit(const struct python *y, const struct gr
 	return bytes >> 31 ? 0 : bytes / 2 + 1;
 }
 
-static __always_inline void python_note(struct walk *w, const struct unwind_process *p)
+/* The frame is there all the same; it is counted, since which one it is gets lost. */
+static __always_inline void python_note_unnamed(struct walk *w)
 {
-	const struct grt_python_layout *l = &p->python.layout;
-	struct python *y = &w->python;
-	__u64 code = python_word(y, l->frame_code) & ~7ULL;
-	__u32 place;
+	__u64 *unnamed;
+
+	w->python.place = 0;
+	unnamed = bpf_map_lookup_elem(&python_unnamed, &w->python.place);
+	if (unnamed)
+		COUNT(*unnamed);
+	note_word(w, PYTHON_WORD | (__u64)PYTHON_NO_PLACE << 32);
+}
+
+/* Reads a code object. Return: whether it is one */
+static __always_inline int python_read_code(struct python *y, const struct unwind_process *p, __u64 code)
+{
 	long failed;
 
 	if (p->python.minor == 10)
 		failed = bpf_probe_read_user(y->code, PYTHON_CODE_BYTES_3_10, (void *)code);
 	else
 		failed = bpf_probe_read_user(y->code, PYTHON_CODE_BYTES, (void *)code);
-	if (failed || python_code_word(y, l->object_type) != p->python.code_type)
-		return;
-	python_take(y, p, code);
-	place = python_place_known(w, p);
-	if (place)
-		note_word(w, PYTHON_WORD | (__u64)(place - 1) << 32 | python_unit(y, l, code));
+	return !failed && python_code_word(y, p->python.layout.object_type) == p->python.code_type;
+}
+
+static __always_inline void python_note(struct walk *w, const struct unwind_process *p)
+{
+	const struct grt_python_layout *l = &p->python.layout;
+	struct python *y = &w->python;
+	__u64 code = python_word(y, l->frame_code) & ~7ULL;
+	struct python_met *met = &y->met[code * HASH_FACTOR >> (64 - PYTHON_MET_BITS)];
+
+	if (met->code != code || met->seq != w->seq) {
+		if (!python_read_code(y, p, code))
+			return;
+		python_take(y, p, code);
+		met->place = python_place_known(w, p);
+		met->code = code;
+		met->seq = w->seq;
+	}
+	if (met->place)
+		note_word(w, PYTHON_WORD | (met->place - 1) << 32 | python_unit(y, l, code));
+	else
+		python_note_unnamed(w);
 }
 
 /* ------------------------------------------------------------- the chain */

@@ -140,6 +140,8 @@ struct walked {
 /* Code objects that occur; another place is tried so often. */
 #define PYTHON_CODES_MAX 16384U
 #define PYTHON_PROBES 8
+/* The frame's code object has no place there: it is a frame without a name. */
+#define PYTHON_NO_PLACE PYTHON_CODES_MAX
 
 #define PYTHON_NAME_BYTES 256U
 #define PYTHON_FILE_BYTES 512U

@@ -104,8 +104,19 @@ struct python_seen {
 	__u64 print[PYTHON_PRINT];
 };
 
-#define PYTHON_FRAME_WORDS 64U
+#define PYTHON_FRAME_WORDS 128U
 #define PYTHON_CODE_WORDS 32U
+
+/* Code objects that a walk remembers, by hash of their address. */
+#define PYTHON_MET_BITS 4
+
+/** struct python_met - a code object that the walk @seq has read. No other one can come to its address
+ * meanwhile: the frames of the thread that is walked hold it. */
+struct python_met {
+	__u64 code;
+	__u64 seq;
+	__u64 place;
+};
 
 /**
  * struct python - frames of CPython, on their way; what programs would have on their stack is here, too
@@ -117,6 +128,7 @@ struct python_seen {
  * @pc, @low, @high: native frame of the entry, and where it lies on the stack
  * @word: from @words_at on; the frame's begin with @from
  * @code: of a code object, which is @now, at @place
+ * @met: those of this walk so far
  */
 struct python {
 	__u64 frame;
@@ -140,6 +152,7 @@ struct python {
 	struct python_seen now;
 	__u64 word[PYTHON_FRAME_WORDS];
 	__u64 code[PYTHON_CODE_WORDS];
+	struct python_met met[1 << PYTHON_MET_BITS];
 };
 
 /**

@@ -86,6 +86,10 @@ done
 mkdir -p sys/proc
 printf 'Character devices:\n  1 nvidia-null\n' >sys/proc/devices
 type=d compare dynamic tail ioctl ioctl
+# what was walked before is not walked again, and the other caller's stack is not taken for it
+type=d compare dynamic turns ioctl ioctl
+"$GRTRACE" dump run.grt | python3 "$GRTRACE_SRC/tests/cli/unwound/turns.py" >output
+check "each of two callers has every other call: $(cat output)" test $? = 0
 type=F GRTRACE_SYSROOT=$PWD/sys compare lined throw nvidia ioctl
 check "it says how they end" grep -q 'nvidia_stack_ends = "entry=[1-9]' run.grt/metadata
 nap=_ZL3napv
@@ -115,6 +119,12 @@ frames_of() { # PROGRAM
 for program in /usr/bin/python3 python3 python3.1{0,1,2,3,4}; do
 	command -v "$program" >/dev/null && frames_of "$program"
 done
+# More code objects than have a name: no frame is left out, and those without are counted.
+run record -e ioctl --stack=bpf -o run.grt -- /usr/bin/python3 "$GRTRACE_SRC/tests/cli/unwound/many_codes.py"
+cp output told
+"$GRTRACE" dump run.grt | python3 "$GRTRACE_SRC/tests/cli/unwound/many_stacks.py" "$(grep -oE 'unnamed=[0-9]+' run.grt/metadata)" told >output
+check "frames of more code objects than have a name: $(cat output)" test $? = 0
+run record -e sched -F 0 -o run.grt -- /usr/bin/python3 "$GRTRACE_SRC/tests/cli/unwound/python.py" truth 0.8
 "$GRTRACE" flame --weight wall -o python.folded run.grt
 check "a flame graph has them with their lines" grep -q ';main (python.py:[0-9]*);every (python.py:[0-9]*);' python.folded
 run record -e uprobe:/lib/x86_64-linux-gnu/libc.so.6:clock_nanosleep -o run.grt -- /usr/bin/python3 "$GRTRACE_SRC/tests/cli/unwound/python.py" truth 0.8

@@ -4,7 +4,8 @@
  * are compiled without frame pointers: deep (frames of many sizes), tail (calls
  * that are jumps), throw (in a handler of an exception, beside a destructor),
  * signal (in a signal handler on a stack of its own, which interrupted a function),
- * sort (called back by the C library). With TYPE it makes an ioctl of this type on /dev/null before it
+ * sort (called back by the C library), turns (by one caller and by the other: the same registers and the
+ * same depth, and only a word far out differs). With TYPE it makes an ioctl of this type on /dev/null before it
  * sleeps.
  */
 #include <alloca.h>
@@ -106,6 +107,16 @@ static NOINLINE void sort()
 	sink = sink + two[0];
 }
 
+static NOINLINE void left()
+{
+	sink = sink + deep(30);
+}
+
+static NOINLINE void right()
+{
+	sink = sink + deep(30);
+}
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "deep";
@@ -130,6 +141,8 @@ int main(int argc, char **argv)
 			interrupted();
 		else if (!strcmp(way, "sort"))
 			sort();
+		else if (!strcmp(way, "turns"))
+			i % 2 ? left() : right();
 		else
 			sink = sink + deep(60) + 1;
 	}
