@@ -29,9 +29,14 @@ ns() { # KIND
 traced() { # KIND OPTIONS...
 	local kind=$1 pid
 	shift
+	rm -rf "$dir/t.grt"
 	"$build/grtrace" record -e ioctl -o "$dir/t.grt" "$@" 2>"$dir/err" &
 	pid=$!
-	sleep 1
+	until [ -s "$dir/t.grt/metadata" ]; do
+		kill -0 $pid || { cat "$dir/err" >&2 && exit 1; }
+		sleep 0.1
+	done
+	sleep 0.5
 	ns "$kind"
 	kill -INT $pid
 	wait $pid || { cat "$dir/err" >&2 && exit 1; }

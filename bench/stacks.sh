@@ -4,7 +4,7 @@
 # What a stack costs that BPF walks by unwind tables: the time of the program at an
 # ioctl, by the kernel's own count, with and without stacks, for stacks of so many
 # frames: the same one again and again, one that lies elsewhere each time, and 40
-# frames of Python.
+# frames of Python, of one function and of as many.
 #
 #	bench/stacks.sh [BUILD DIRECTORY]
 #
@@ -73,9 +73,14 @@ def deep(n, calls):
         deep(n - 1, calls)
     else:
         call(calls)
+one = [call]
+for n in range(38 if len(sys.argv) > 2 else 0):
+    names = {"inner": one[-1]}
+    exec(f"def one{n}(calls): inner(calls)", names)
+    one.append(names[f"one{n}"])
 call(100)
 time.sleep(0.7)
-deep(37, int(sys.argv[1]) // 4)
+one[-1](int(sys.argv[1]) // 4) if len(sys.argv) > 2 else deep(37, int(sys.argv[1]) // 4)
 END
 sysctl -qw kernel.bpf_stats_enabled=1
 
@@ -110,4 +115,5 @@ for frames in 10 50 100; do
 	row "$frames frames, the same" bpf "$dir/deep" $((frames - 6)) "$calls"
 	row "$frames frames, elsewhere" bpf "$dir/deep" $((frames - 6)) "$calls" elsewhere
 done
-row '40 frames of Python' bpf /usr/bin/python3 "$dir/deep.py" "$calls"
+row '40 frames of Python, recursive' bpf /usr/bin/python3 "$dir/deep.py" "$calls"
+row '40 frames of 40 functions' bpf /usr/bin/python3 "$dir/deep.py" "$calls" functions

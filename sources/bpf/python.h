@@ -292,23 +292,49 @@ static __always_inline int python_read_code(struct python *y, const struct unwin
 	return !failed && python_code_word(y, p->python.layout.object_type) == p->python.code_type;
 }
 
+static __always_inline struct python_met *python_met_at(struct python *y, __u64 code)
+{
+	return &y->met[code * HASH_FACTOR >> (64 - PYTHON_MET_BITS)];
+}
+
+/* Reads the code object at @y->now.code; its place is NO_WORDS where there is none. */
+static __always_inline void python_meet(struct walk *w, const struct unwind_process *p)
+{
+	struct python *y = &w->python;
+	struct python_met *met;
+	__u64 place = 0;
+
+	if (python_read_code(y, p, y->now.code)) {
+		python_take(y, p, y->now.code);
+		place = python_place_known(w, p);
+	} else {
+		place = NO_WORDS;
+	}
+	/* nothing is to be kept on the stack, which is full */
+	asm volatile("" : : : "memory");
+	met = python_met_at(y, y->now.code);
+	met->code = y->now.code;
+	met->seq = w->seq;
+	met->place = place;
+}
+
 static __always_inline void python_note(struct walk *w, const struct unwind_process *p)
 {
-	const struct grt_python_layout *l = &p->python.layout;
 	struct python *y = &w->python;
-	__u64 code = python_word(y, l->frame_code) & ~7ULL;
-	struct python_met *met = &y->met[code * HASH_FACTOR >> (64 - PYTHON_MET_BITS)];
+	struct python_met *met;
+	__u64 code;
 
-	if (met->code != code || met->seq != w->seq) {
-		if (!python_read_code(y, p, code))
-			return;
-		python_take(y, p, code);
-		met->place = python_place_known(w, p);
-		met->code = code;
-		met->seq = w->seq;
-	}
+	y->now.code = python_word(y, p->python.layout.frame_code) & ~7ULL;
+	met = python_met_at(y, y->now.code);
+	if (met->code != y->now.code || met->seq != w->seq)
+		python_meet(w, p);
+	asm volatile("" : : : "memory");
+	code = y->now.code;
+	met = python_met_at(y, code);
+	if (met->place == NO_WORDS)
+		return;
 	if (met->place)
-		note_word(w, PYTHON_WORD | (met->place - 1) << 32 | python_unit(y, l, code));
+		note_word(w, PYTHON_WORD | (met->place - 1) << 32 | python_unit(y, &p->python.layout, code));
 	else
 		python_note_unnamed(w);
 }

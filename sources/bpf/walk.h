@@ -264,7 +264,8 @@ struct {
 
 /* ------------------------------------------------------------- the process */
 
-/* Another program in the same process has another address space, at other addresses; @task: the running one */
+/* Another program in the same process has another address space, at other addresses; @task: the running one
+ */
 static __always_inline __u64 walk_image(struct task_struct *task)
 {
 	return (__u64)BPF_CORE_READ(task, mm) ^ task->mm->start_stack << 16;

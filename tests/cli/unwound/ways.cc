@@ -4,8 +4,8 @@
  * are compiled without frame pointers: deep (frames of many sizes), tail (calls
  * that are jumps), throw (in a handler of an exception, beside a destructor),
  * signal (in a signal handler on a stack of its own, which interrupted a function),
- * sort (called back by the C library), turns (by one caller and by the other: the same registers and the
- * same depth, and only a word far out differs). With TYPE it makes an ioctl of this type on /dev/null before it
+ * sort (called back by the C library), turns (by one caller and by the other: only a word
+ * far out differs). With TYPE it makes an ioctl of this type on /dev/null before it
  * sleeps.
  */
 #include <alloca.h>
