@@ -99,6 +99,21 @@ static struct box_packet *box_packet_of(struct box *b, const struct grt_packet *
 	return k;
 }
 
+void box_hold(struct box *b, uint64_t time)
+{
+	b->holding = time;
+}
+
+/* The time before which its bounds count: a recorder that a busy machine holds up reads much after an
+ * incident. */
+static uint64_t box_time(const struct box *b, uint64_t newest)
+{
+	const struct triggers *t = &b->triggers;
+	uint64_t time = t->found && t->incident.time < newest ? t->incident.time : newest;
+
+	return b->holding && b->holding < time ? b->holding : time;
+}
+
 static int box_keep(struct box *b, unsigned int stream, unsigned int source, const struct grt_packet *p)
 {
 	struct box_packet *k = box_packet_of(b, p);
@@ -115,7 +130,7 @@ static int box_keep(struct box *b, unsigned int stream, unsigned int source, con
 	b->newest = k;
 	b->bytes += PACKET_COST + k->size;
 	while (!ret && b->oldest != b->newest &&
-	       (b->bytes > b->bounds.bytes || b->oldest->end + b->bounds.ns < k->end))
+	       (b->bytes > b->bounds.bytes || b->oldest->end + b->bounds.ns < box_time(b, k->end)))
 		ret = box_drop_oldest(b);
 	return ret;
 }
@@ -233,6 +248,7 @@ int box_begin(struct box *b, const char *dir, const struct incident *i, uint64_t
 	b->snapshot.segments = NULL;
 	ret = recording_open_dir(&b->snapshot, b->path, err) ?: box_fill(b, err);
 	b->writing = !ret;
+	box_hold(b, 0);
 	b->began = now;
 	b->until = now + b->bounds.after;
 	if (ret)

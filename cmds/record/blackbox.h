@@ -47,6 +47,7 @@ struct box_ops {
  *those before the snapshot
  * @plain, @packed: rooms for one packet
  * @snapshot: that is being written, until @until; @path: its own; @number: of the last one
+ * @holding: what is @bounds.ns older than this goes, although newer packets came; 0: than the newest one
  * @began: when the last one did; @quiet: incidents within the pause, which have none
  * @window: cuts by source what came before @from
  */
@@ -59,6 +60,7 @@ struct box {
 	struct box_packet *newest;
 	uint64_t bytes;
 	uint64_t from;
+	uint64_t holding;
 	uint64_t dropped;
 	uint64_t gone;
 	uint64_t counted[SOURCES];
@@ -87,6 +89,10 @@ void box_init(struct box *b, const struct box_bounds *bounds, const struct box_o
  */
 int box_take(struct box *b, unsigned int stream, unsigned int source, const void *data, size_t len,
 	     struct grt_err *err);
+
+/** box_hold - an incident of @time may get a snapshot: what came before it stays, until one begins or with 0
+ */
+void box_hold(struct box *b, uint64_t time);
 
 /** box_may_begin - whether an incident at @now gets a snapshot; counts it where it does not */
 bool box_may_begin(struct box *b, uint64_t now);

@@ -1166,6 +1166,7 @@ static int record_begin_snapshot(struct run *run, const struct incident *i, stru
 	uint64_t now = grt_now();
 	int ret = 0;
 
+	box_hold(&run->box, i->time);
 	/* at once, before they go on */
 	record_threads_look(&run->threads, i->pid	      ? (pid_t)i->pid
 					   : run->child.pid   ? run->child.pid
@@ -1195,12 +1196,17 @@ static int record_end_snapshot(struct run *run, uint64_t to, struct grt_err *err
 /* A job counts as late once everything up to now was taken, and its end was not among it. */
 static bool record_has_late_job(struct run *run, struct incident *i, int *code, struct grt_err *err)
 {
+	struct box *b = &run->box;
 	uint64_t until;
+	bool late;
 
-	if (!triggers_late_job(&run->box.triggers, grt_now(), false, i))
+	if (!triggers_late_job(&b->triggers, grt_now(), false, i))
 		return false;
+	box_hold(b, i->time);
 	until = record_take_all(run, code, err);
-	return !*code && triggers_late_job(&run->box.triggers, until, true, i);
+	late = !*code && triggers_late_job(&b->triggers, until, true, i);
+	box_hold(b, late ? i->time : 0);
+	return late;
 }
 
 /* Return: whether there is an incident; with an error *code is set */
@@ -1229,6 +1235,7 @@ static int record_look_at_box(struct run *run, uint64_t now, struct grt_err *err
 	}
 	if (!ret && record_meets_incident(run, now, &incident, &ret, err) && box_may_begin(b, now))
 		ret = record_begin_snapshot(run, &incident, err);
+	box_hold(b, 0);
 	return ret;
 }
 
