@@ -11,6 +11,12 @@
 
 #include "base/grow.h"
 
+#ifdef GRT_HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+/* Bytes that packed packets may have together; Perfetto packs less than 1 MiB at once. */
+#define PLAIN_MAX (64U << 20)
 #define THINGS_MAX 1048576U
 #define TEXTS_MAX (1U << 20)
 #define TRACKS_MAX 65536U
@@ -25,6 +31,7 @@
 enum {
 	TRACE_PACKET = 1,
 	PACKET_FTRACE = 1,
+	PACKET_COMPRESSED = 50,
 	PACKET_CLOCK_SNAPSHOT = 6,
 	PACKET_TIMESTAMP = 8,
 	PACKET_SEQUENCE_ID = 10,
@@ -75,12 +82,12 @@ struct packet {
 	uint64_t clock;
 	bool has_time;
 	bool has_clock;
-	struct grt_span ftrace, snapshot, event, interned, stage, defaults, track, gpus;
+	struct grt_span ftrace, snapshot, event, interned, stage, defaults, track, gpus, compressed;
 };
 
 /**
  * struct pftrace_packets - a file
- * @at: where the packet begins; @buf: it
+ * @at: where the packet begins; @buf: it; @plain: what was packed in it, while that @is_plain
  * @offset: of built-in clocks: what their stamps lack; bits of @clocks: these are known
  */
 struct pftrace_packets {
@@ -89,6 +96,9 @@ struct pftrace_packets {
 	uint64_t at;
 	char *buf;
 	size_t room;
+	char *plain;
+	size_t plain_room;
+	bool is_plain;
 	struct grt_texts texts;
 	struct grt_keyed names;
 	struct grt_keyed sequences;
@@ -681,6 +691,9 @@ static bool read_packet(struct grt_span message, struct packet *k)
 		case PACKET_TRACK_DESCRIPTOR:
 			k->track = f.bytes;
 			break;
+		case PACKET_COMPRESSED:
+			k->compressed = f.bytes;
+			break;
 		case PACKET_GPU_INFO:
 			k->gpus = f.bytes;
 			break;
@@ -731,6 +744,56 @@ static int packets_state(struct pftrace_packets *p, const struct packet *k, stru
 	return ret;
 }
 
+static int packets_take(struct pftrace_packets *p, struct grt_span message);
+
+#ifdef GRT_HAVE_ZLIB
+/* Return: the bytes of what was packed, or a negative errno */
+static int64_t packets_inflate(struct pftrace_packets *p, struct grt_span packed)
+{
+	z_stream z = {.next_in = (Bytef *)(uintptr_t)packed.at, .avail_in = (uInt)packed.len};
+	int code = inflateInit(&z) == Z_OK ? Z_OK : Z_MEM_ERROR;
+
+	while (code == Z_OK && z.total_out < PLAIN_MAX) {
+		if (grt_grow(&p->plain, &p->plain_room, z.total_out + 65536, 65536)) {
+			code = Z_MEM_ERROR;
+			break;
+		}
+		z.next_out = (Bytef *)p->plain + z.total_out;
+		z.avail_out = (uInt)(p->plain_room - z.total_out);
+		code = inflate(&z, Z_NO_FLUSH);
+	}
+	inflateEnd(&z);
+	if (code == Z_MEM_ERROR)
+		return -ENOMEM;
+	return code == Z_STREAM_END ? (int64_t)z.total_out
+				    : packets_bad(p, "packets are packed in it, which cannot be unpacked");
+}
+#else
+static int64_t packets_inflate(struct pftrace_packets *p, struct grt_span packed)
+{
+	return packets_bad(p, "packets are packed in it, and this grtrace was built without zlib");
+}
+#endif
+
+/* Packets that are packed, which others may not be in. Return: 0 or a negative errno */
+static int packets_unpack(struct pftrace_packets *p, struct grt_span packed)
+{
+	struct grt_pb_in in;
+	struct grt_pb_field f;
+	int64_t n = packed.len > PLAIN_MAX || p->is_plain
+			    ? packets_bad(p, "packets are packed in it more than once, or too many")
+			    : packets_inflate(p, packed);
+	int ret = n < 0 ? (int)n : 0;
+
+	in = grt_pb_read((struct grt_span){p->plain, ret ? 0 : (size_t)n});
+	p->is_plain = true;
+	while (!ret && grt_pb_next(&in, &f))
+		if (f.number == TRACE_PACKET && f.wire == 2)
+			ret = packets_take(p, f.bytes);
+	p->is_plain = false;
+	return ret ?: in.bad ? packets_bad(p, SPOILED) : 0;
+}
+
 static int packets_take(struct pftrace_packets *p, struct grt_span message)
 {
 	struct sequence *s;
@@ -742,6 +805,8 @@ static int packets_take(struct pftrace_packets *p, struct grt_span message)
 	p->count.packets++;
 	if (!read_packet(message, &k))
 		return packets_bad(p, SPOILED);
+	if (k.compressed.at)
+		return packets_unpack(p, k.compressed);
 	s = packets_sequence(p, k.sequence);
 	if (!s)
 		return packets_bad(p, "there are more sequences before it than can be kept");
@@ -903,15 +968,16 @@ void pftrace_packets_free(struct pftrace_packets *p)
 		return;
 	packets_forget(p);
 	free(p->buf);
+	free(p->plain);
 	free(p);
 }
 
 /* Whether what there is of a packet begins with a field of its own. */
 static bool begins_packet(const char *at, size_t len)
 {
-	static const uint8_t messages[] = {PACKET_FTRACE,	   PACKET_CLOCK_SNAPSHOT, PACKET_TRACK_EVENT,
-					   PACKET_INTERNED_DATA,   PACKET_RENDER_STAGE,	  PACKET_DEFAULTS,
-					   PACKET_TRACK_DESCRIPTOR};
+	static const uint8_t messages[] = {PACKET_FTRACE,	    PACKET_CLOCK_SNAPSHOT, PACKET_TRACK_EVENT,
+					   PACKET_INTERNED_DATA,    PACKET_RENDER_STAGE,   PACKET_DEFAULTS,
+					   PACKET_TRACK_DESCRIPTOR, PACKET_COMPRESSED};
 	static const uint8_t numbers[] = {PACKET_TIMESTAMP, PACKET_SEQUENCE_ID, PACKET_SEQUENCE_FLAGS,
 					  PACKET_TIMESTAMP_CLOCK_ID};
 	struct grt_pb_in in = grt_pb_read((struct grt_span){at, len});
@@ -937,7 +1003,7 @@ bool pftrace_is_packets(const char *head, size_t len)
 	while (grt_pb_next(&in, &f)) {
 		if (f.number != TRACE_PACKET || f.wire != 2 || !read_packet(f.bytes, &k))
 			return packets > 0;
-		packets += k.sequence || k.has_time || k.ftrace.at || k.snapshot.at;
+		packets += k.sequence || k.has_time || k.ftrace.at || k.snapshot.at || k.compressed.at;
 	}
 	return packets || (in.bad && begins_packet(head, len));
 }

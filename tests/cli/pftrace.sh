@@ -50,6 +50,17 @@ for packed in gz zst; do
 	"$GRTRACE" dump gpu.pftrace.$packed >again 2>err
 	check "packed as .$packed" cmp -s dumped again
 done
+# as Perfetto's service packs some packets at a time
+python3 - gpu.pftrace deflated.pftrace <<'END_PY'
+import sys, zlib
+def varint(n):
+    return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+data = zlib.compress(open(sys.argv[1], "rb").read())
+inner = varint(50 << 3 | 2) + varint(len(data)) + data
+open(sys.argv[2], "wb").write(b"\x0a" + varint(len(inner)) + inner)
+END_PY
+"$GRTRACE" dump deflated.pftrace >again 2>err
+check "packed by packets" cmp -s dumped again
 run export -f chrome -o gpu.json gpu.pftrace
 expect "it is exported again" 0 'gpu.pftrace: .* 2 jobs'
 run flame gpu.pftrace

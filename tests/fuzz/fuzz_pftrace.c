@@ -6,7 +6,7 @@
  *
  * Readers: pftrace
  *
- * Runs without --soak: 4000
+ * Runs without --soak: 1500
  */
 #define _GNU_SOURCE 1
 #include "base/protobuf.h"
