@@ -13,11 +13,13 @@ queries=$(cd "$GRTRACE_SRC/sql" && for file in [a-z]*.sql; do echo "${file%.sql}
 
 # ask DIR ENGINES QUERY...: DIR.ENGINE.json, and whether the engines say the same
 ask() {
-	local dir=$1 engines=$2 engine
+	local dir=$1 engines=$2 engine from
 	[ -n "$clickhouse" ] || engines=duckdb
 	shift 2
 	for engine in $engines; do
-		(cd "$dir" && node "$GRTRACE_SRC/tests/cli/_fleet.mjs" "${!engine:-$readers}" $engine "$GRTRACE_SRC/sql" "$@") \
+		from=$readers
+		[ "$engine" = duckdb ] || from=$clickhouse
+		(cd "$dir" && node "$GRTRACE_SRC/tests/cli/_fleet.mjs" "$from" "$engine" "$GRTRACE_SRC/sql" "$@") \
 			>"$dir.$engine.json" 2>"$dir.$engine.err" || not_ok "$dir: $engine runs the queries" "$(grep -m 1 -i error "$dir.$engine.err")"
 	done
 	[ "$engines" = duckdb ] || check "$dir: ClickHouse says the same as DuckDB" cmp "$dir.duckdb.json" "$dir.clickhouse.json"
