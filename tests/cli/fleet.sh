@@ -53,6 +53,14 @@ check "roll-ups have the number, time and maximum of all work" says '"same":true
 check "and what NCCL told" says '"what":"\(000000000000feed, 16, AllReduce, 4194304, 1\)","numbered":"800"'
 check "roll-ups have no rows of each kernel" test ! -e gpu/work
 check "nor the command" test -z "$(grep -rl secret gpu)"
+# Here most work is in no step, and some is copies.
+"$GRTRACE_BUILD/tests/golden/report_traces" .
+"$GRTRACE" export -f sqlite -o ops.sqlite ops.grt 2>>err
+output=$(python3 -c 'import sqlite3
+ask = sqlite3.connect("ops.sqlite").execute
+print([ask("SELECT count(*), sum(duration_ns) FROM work WHERE kind = ?", (kind,)).fetchone() == ask("SELECT sum(count), sum(time_ns) FROM step_work WHERE kind = ?", (kind,)).fetchone() for kind in ("kernel", "copy")],
+	*ask("SELECT count(*) FROM step_work WHERE step IS NULL").fetchone())' 2>&1)
+check "also of work that is in no step" says '^\[True, True\] 13$'
 cat >judge.py <<'END_PY'
 import json, sys
 q = {c: json.load(open(c + ".duckdb.json")) for c in ("none", "gpu", "thread", "host")}
