@@ -44,10 +44,14 @@ WITH s AS (
 	FROM step_collectives
 	WHERE communicator IS NOT NULL
 	GROUP BY step, communicator, collective
-), usual_rate AS (
-	SELECT of_ranks AS u_ranks, collective AS u_collective, median(rate) AS usual
+), step_rate AS (
+	SELECT of_ranks AS r_ranks, collective AS r_collective, step AS r_step, median(rate) AS step_usual
 	FROM c
-	GROUP BY of_ranks, collective
+	GROUP BY of_ranks, collective, step
+), usual_rate AS (
+	SELECT r_ranks AS u_ranks, r_collective AS u_collective, median(step_usual) AS usual
+	FROM step_rate
+	GROUP BY r_ranks, r_collective
 ), slow AS (
 	SELECT step AS slow_step, communicator AS slow_communicator, collective AS slow_collective, took_ns * (1 - usual / rate) AS slow_ns
 	FROM c
