@@ -18,9 +18,11 @@
 #include "table/cells.h"
 #include "table_dir.h"
 
-/** struct tables - @a: first, so that a callback finds the rest */
+/** struct tables - @a: first, so that a callback finds the rest; @sums: they are those of GRT_PART_ROLLUP,
+ * for other machines: without the command and the path */
 struct tables {
 	struct grt_analyses a;
+	bool sums;
 	const struct filter *filter;
 	struct grt_session *session;
 	struct grt_notes notes;
@@ -87,6 +89,7 @@ static int export_tables_losses(struct grt_writer *w, const struct grt_health *h
 /* What the stamps and the tables are, in a form for programs. */
 static void export_tables_format(struct tables *t)
 {
+	/* the last one may have secrets in it */
 	static const char *const env[] = {"clock_start", "clock_end", "hostname", "boot_id", "command"};
 	struct grt_fields f = {.n = 0};
 	const char *value;
@@ -95,14 +98,15 @@ static void export_tables_format(struct tables *t)
 	grt_field_add(&f, "version", GRT_CELL_TEXT, (struct grt_cell){.text = GRT_VERSION}, NULL);
 	value = grt_session_health(t->session)->text.form;
 	grt_field_add(&f, "form", GRT_CELL_TEXT, (struct grt_cell){.text = value, .absent = !value}, NULL);
-	for (size_t i = 0; i < sizeof(env) / sizeof(env[0]); i++) {
+	for (size_t i = 0; i < sizeof(env) / sizeof(env[0]) - t->sums; i++) {
 		value = grt_session_env(t->session, env[i]);
 		grt_field_add(&f, env[i], GRT_CELL_TEXT, (struct grt_cell){.text = value, .absent = !value},
 			      NULL);
 	}
 	grt_fields_write(&f, t->a.pass.writer, "trace", NULL);
 	f.n = 0;
-	reading_recording(&f, t->session, t->path);
+	if (!t->sums)
+		reading_recording(&f, t->session, t->path);
 	reading_span_fields(&f, t->span);
 	grt_fields_write(&f, t->a.pass.writer, "recording", NULL);
 }
@@ -118,7 +122,7 @@ static int export_tables_begin(struct tables *t)
 {
 	int ret;
 
-	grt_analyses_want_all(&t->a, GRT_PART_TABLES);
+	grt_analyses_want_all(&t->a, t->sums ? GRT_PART_ROLLUP : GRT_PART_TABLES);
 	t->a.wants = export_tables_wants;
 	t->a.pass.json = true;
 	t->a.pass.filter = grt_filter_any(&t->filter->f) ? &t->filter->f : NULL;
@@ -231,6 +235,7 @@ int export_tables(struct grt_session *s, const struct grt_export_format *format,
 	int ret;
 
 	*err = (struct grt_err){0};
+	t.sums = format->parts == GRT_PART_ROLLUP;
 	ret = (format->directory ? export_tables_directory : export_tables_file)(&t, format, output, err);
 	grt_analyses_free(&t.a);
 	*events = grt_session_health(s)->events;

@@ -39,6 +39,7 @@ struct grt_stacks;
 #define GRT_PART_BARS 256U    /* timeline without it */
 #define GRT_PART_FIRST 2048U  /* of the summary: in front of everything else, once the trace is over */
 #define GRT_PART_TABLES 4096U /* exports of tables, with all its rows */
+#define GRT_PART_ROLLUP 8192U /* of these, what a machine sends where all rows are too many */
 #define GRT_PART_FLAME 512U   /* flame --weight NAME: finish fills @pass->tree */
 #define GRT_PART_WORST 1024U  /* its worst rows come first: text shows ten unless more are asked for */
 
