@@ -127,7 +127,8 @@ static int no_tree(const struct grt_flame_shape *shape, int code, const char *pa
 				"grtrace record -e cuda --pc-sampling -- PROGRAM", "%s: nothing to add up",
 				path);
 	if (code == -ENODATA)
-		return cmd_fail(EXIT_FAILED, "jobs have no size in bytes",
+		return cmd_fail(EXIT_FAILED,
+				"its jobs have no size in bytes, and that of its copies is unknown",
 				"--weight time or --weight launches", "%s: cannot add up bytes", path);
 	if (code == -EOVERFLOW)
 		return cmd_fail(EXIT_FAILED, "the sum of its times is more than 2^63 ns", NULL,
@@ -337,6 +338,9 @@ static void tell_seeds(const struct grt_seeds_count *n)
 	if (n->pending)
 		fprintf(stderr, "  %llu launches have no kernel: [GPU_Launch_Pending]\n",
 			(unsigned long long)n->pending);
+	if (n->unsized)
+		fprintf(stderr, "  the size of %llu copies is unknown: they weigh no bytes\n",
+			(unsigned long long)n->unsized);
 	if (n->bad_samples)
 		fprintf(stderr, "  %llu lines are not CPU stacks, the first is line %llu\n",
 			(unsigned long long)n->bad_samples, (unsigned long long)n->first_bad);

@@ -66,6 +66,7 @@ struct grt_launch_flame {
 	struct grt_estimate_sums *windows; /* of each image */
 	uint32_t window_room;
 	uint64_t beside;
+	uint64_t unsized;		   /* copies */
 	struct grt_sample_shares *samples; /* NULL: nobody wants them */
 };
 
@@ -164,7 +165,7 @@ static void launch_flame_take_copy(struct row *r, const struct grt_ev_gpu_copy *
 	r->stream = c->cuda_stream;
 	r->graph = c->graph;
 	r->ns = span(c->start, c->end);
-	r->bytes = c->bytes;
+	r->bytes = c->bytes == GRT_BYTES_UNKNOWN ? 0 : c->bytes;
 }
 
 static void launch_flame_take_launch(struct row *r, const struct grt_launch *launch)
@@ -238,6 +239,7 @@ static int launch_flame_on_work(void *arg, const struct grt_event *e, const stru
 		return -ENOMEM;
 	if (launch_flame_on_device(f, image, &r))
 		return -ENOMEM;
+	f->unsized += !kernel && ((const struct grt_ev_gpu_copy *)e)->bytes == GRT_BYTES_UNKNOWN;
 	return launch_flame_add_work(f, &r, start);
 }
 
@@ -666,6 +668,11 @@ int grt_launch_flame_ends(struct grt_launch_flame *f, struct grt_stack_ends *end
 		if (f->row[i].leaf != GRT_FLAME_LEAF_PENDING && f->row[i].leaf != GRT_FLAME_LEAF_CALL)
 			ret = launch_flame_add_end(f, &f->row[i], ends);
 	return ret;
+}
+
+uint64_t grt_launch_flame_unsized(const struct grt_launch_flame *f)
+{
+	return f->unsized;
 }
 
 struct grt_launches_count grt_launch_flame_count(const struct grt_launch_flame *f)

@@ -375,6 +375,7 @@ int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, str
 	bool bytes = shape->weight == GRT_FLAME_WEIGHT_BYTES, sampled = grt_flame_is_sampled(shape);
 	struct grt_process_names processes;
 	struct grt_launches_count launched;
+	uint64_t unsized;
 	int ret = grt_process_names_init(&processes, shape->compared);
 
 	if (!ret)
@@ -382,6 +383,9 @@ int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, str
 	if (!ret)
 		ret = grt_launch_flame_tree(f->launches, shape, &processes, tree, side);
 	launched = grt_launch_flame_count(f->launches);
+	unsized = grt_launch_flame_unsized(f->launches);
+	if (!ret && bytes && unsized && unsized == launched.copies)
+		ret = -ENODATA;
 	if (!ret && bytes && f->rows && !launched.launches && !launched.copies)
 		ret = -ENODATA;
 	if (!ret && sampled && !grt_launch_flame_sampled(f->launches).samples)
