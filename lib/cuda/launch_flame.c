@@ -405,6 +405,9 @@ static int launch_flame_name_process(const struct grt_process_names *processes, 
 	if (ret >= 0 && text != room)
 		snprintf(room, 320, "%s", name);
 	op->process = room;
+	op->pid = i->pid;
+	op->rank = i->rank;
+	op->ranked = i->rank != UINT32_MAX;
 	op->process_len = strlen(room);
 	return ret < 0 ? ret : 0;
 }
@@ -500,7 +503,7 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 	double scale = launch_flame_scale(f, i);
 	struct grt_flame_op op = {
 		.device = GRT_FLAME_NO_DEVICE, .graph = r->graph, .ns = launch_flame_scaled(r->ns, scale)};
-	char process[320], queue[64], label[GRT_DEVICE_LABEL];
+	char process[320], queue[64], label[GRT_DEVICE_LABEL], range[512] = "";
 	bool sampled = grt_flame_is_sampled(shape);
 	uint32_t node;
 	int ret = launch_flame_name_process(processes, i, process, &op);
@@ -519,8 +522,11 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 			       : grt_flame_put_stream(queue, op.device, r->stream);
 		op.queue = queue;
 	}
-	if (!grt_flame_wanted(shape, &op) || (!sampled && !grt_flame_weight_of(shape, &op)))
+	if (!grt_flame_wanted(shape, &op) || (!sampled && !shape->all && !grt_flame_weight_of(shape, &op)))
 		return 0;
+	if (shape->all)
+		grt_range_paths_text(&f->ranges, r->range, range, sizeof(range));
+	op.range = range;
 	ret = put_base(tree, shape, &op, &node);
 	if (!ret)
 		ret = grt_range_paths_put(&f->ranges, r->range, tree, &node);
@@ -533,7 +539,7 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 		return ret ?: launch_flame_put_samples(f, r, shape, tree, side, node);
 	if (!ret && f->slots)
 		ret = grt_slots_add(f->slots, node, r->slot, grt_flame_weight_of(shape, &op));
-	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
+	return ret ? ret : grt_flame_add(tree, shape, &op, side, node);
 }
 
 /* What CUPTI lost is only known by number. */
@@ -546,13 +552,14 @@ static int launch_flame_put_lost(const struct grt_image *i, const struct grt_fla
 	uint32_t node;
 	int ret;
 
-	if (shape->weight != GRT_FLAME_WEIGHT_LAUNCHES || !i->process.gpu_lost)
+	if ((shape->weight != GRT_FLAME_WEIGHT_LAUNCHES && !shape->all) || !i->process.gpu_lost)
 		return 0;
 	op.queue_len = strlen(op.queue);
 	ret = launch_flame_name_process(processes, i, process, &op) ?: put_base(tree, shape, &op, &node);
 	if (!ret)
 		ret = grt_stacks_word(tree, "[lost]", &node);
-	return ret ? ret : grt_stacks_add(tree, node, side, i->process.gpu_lost);
+	return ret ? ret
+		   : grt_stacks_add(tree, node, shape->all ? GRT_STACKS_LAUNCHES : side, i->process.gpu_lost);
 }
 
 /* Samples of a function that is no kernel of the trace. */

@@ -283,7 +283,8 @@ GRT_ANALYSIS_FREE(gpu_time_free, grt_flame_free)
 const struct grt_analysis grt_analysis_gpu_time = {
 	.name = "gpu_time",
 	.classes = GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(error) | GRT_IN_CLASS(command) |
-		   GRT_IN_CLASS(name) | GRT_IN_CLASS(stack) | GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
+		   GRT_IN_CLASS(name) | GRT_IN_CLASS(stack) | GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) |
+		   GRT_IN_CLASS(owner),
 	.beyond = true,
 	.late = true,
 	.parts = gpu_time_parts,
