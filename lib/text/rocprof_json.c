@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * The reader of what `rocprofv3 --output-format json` writes: an object whose member "rocprofiler-sdk-tool"
- * has an element for each process (ROCprofiler-SDK 0.4 to 1.1, generateJSON.cpp and
+ * has an element for each process (ROCprofiler-SDK to 1.0, of ROCm 7.0: generateJSON.cpp and
  * cxx/serialization/save.hpp of github.com/ROCm/rocprofiler-sdk). Records have numbers for their names,
  * agents and texts, whose tables stand in front of them; they are kept from the first reading, so that they
  * may stand anywhere.

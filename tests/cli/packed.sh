@@ -73,6 +73,10 @@ foreign perf.data 'it is a recording of perf' 'perf script -i PATH'
 foreign trace.dat 'it is a recording of trace-cmd' 'trace-cmd report PATH'
 foreign run.sqlite 'it is a database' 'sqlite3'
 foreign run.nsys-rep 'it is a report of Nsight Systems' 'grtrace record -e cuda'
+printf 'anything' >run.qdrep
+printf 'anything' >run.ncu-rep
+foreign run.qdrep 'it is a report of Nsight Systems' 'nsys export --type sqlite PATH'
+foreign run.ncu-rep 'it is a report of Nsight Compute' 'ncu --import PATH'
 foreign run.pftrace 'it is a trace for Perfetto' 'ui.perfetto.dev'
 foreign run.json 'it is JSON' 'jq keys PATH'
 foreign run.folded 'its lines are folded stacks' 'grtrace flame PATH'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Tables of CSV and JSON that `rocprofv3` writes, as an input: some with known contents, in the forms of several versions
-# (ROCprofiler-SDK 0.4 and 1.0: source/docs/data/*.csv, source/lib/output/generateJSON.cpp).
+# (ROCprofiler-SDK to 1.0: source/docs/data/*.csv, source/lib/output/generateJSON.cpp).
 
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
@@ -166,6 +166,12 @@ jq -S . both.json >sorted.json
 "$GRTRACE" dump --json both.json >want
 "$GRTRACE" dump --json sorted.json >got
 check "records may stand before what their numbers mean" cmp -s want got
+gzip -k both.json
+zstd -q -k both.json
+for how in gz zst; do
+	"$GRTRACE" dump --json both.json.$how >got
+	check "JSON packed as $how" cmp -s want got
+done
 bad_json() { # NAME FILTER REGEX
 	jq "$2" both.json >bad.json
 	run report bad.json
