@@ -128,7 +128,7 @@ static int no_tree(const struct grt_flame_shape *shape, int code, const char *pa
 				path);
 	if (code == -ENODATA)
 		return cmd_fail(EXIT_FAILED,
-				"its jobs have no size in bytes, and that of its copies is unknown",
+				"jobs have no size in bytes, and it has no copy whose size is known",
 				"--weight time or --weight launches", "%s: cannot add up bytes", path);
 	if (code == -EOVERFLOW)
 		return cmd_fail(EXIT_FAILED, "the sum of its times is more than 2^63 ns", NULL,
