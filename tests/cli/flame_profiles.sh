@@ -122,10 +122,6 @@ for trace in stacks rounds ops ranks shares; do
 		output=$(cat err; diff want got | head -n 5)
 		check "$trace: $weight has the stacks and sums of flame --weight $weight" cmp -s want got
 	done
-	"$GRTRACE" export -f pprof -o export.pprof $trace.grt 2>err
-	for weight in time launches bytes wall; do
-		check "$trace: export has the same $weight" test "$(python3 folded.py pprof export.pprof $weight)" = "$(python3 folded.py pprof $trace.pprof $weight)"
-	done
 	for label in device stream graph; do
 		"$GRTRACE" flame --by $label $trace.grt 2>/dev/null | awk '{ n = $NF; sub(/;.*/, ""); sum[$0] += n }
 			END { for (i in sum) if (sum[i]) print i, sum[i] }' >sums
@@ -137,6 +133,10 @@ for trace in stacks rounds ops ranks shares; do
 		output=$(diff want got | head -n 5)
 		check "$trace: time by the label $label is that of flame --by $label" cmp -s want got
 	done
+done
+"$GRTRACE" export -f pprof -o export.pprof rounds.grt 2>err
+for weight in time launches wall; do
+	check "export has the same $weight" test "$(python3 folded.py pprof export.pprof $weight)" = "$(python3 folded.py pprof rounds.pprof $weight)"
 done
 output=$(python3 folded.py pprof ranks.pprof names; python3 folded.py pprof shares.pprof names)
 check "labels: ranks, control groups" says 'rank=0 rank=1.*'
