@@ -98,7 +98,7 @@ same() { # WHAT NAME INPUT OPTIONS...
 	LC_ALL=C sort want.folded >want
 	for form in pprof speedscope; do
 		"$GRTRACE" flame "${@:3}" -o "$2.$form" 2>err
-		output=$(cat err; python3 folded.py $form "$2.$form" ${what[$form]} | LC_ALL=C sort | tee got | diff want - | head -n 5)
+		output=$(cat err; python3 folded.py $form "$2.$form" "${what[$form]:-}" | LC_ALL=C sort | tee got | diff want - | head -n 5)
 		check "$1: $form has the stacks of the folded ones" cmp -s want got
 	done
 }
@@ -188,9 +188,9 @@ app;draw (draw.c:35);submit (draw.c:14);ioctl;[GPU gfx] 400000
 END
 for form in pprof speedscope; do
 	"$GRTRACE" flame places.grt -o places.$form 2>err
-	output=$(python3 folded.py $form places.$form ${what[$form]})
+	output=$(python3 folded.py $form places.$form "${what[$form]:-}")
 	check "$form: file and line of frames are fields" test "$output" = "$(cat want)"
-	output=$("$GRTRACE" export -f $form places.grt | python3 folded.py $form /dev/stdin ${what[$form]})
+	output=$("$GRTRACE" export -f $form places.grt | python3 folded.py $form /dev/stdin "${what[$form]:-}")
 	check "export -f $form has the same" test "$output" = "$(cat want)"
 done
 run flame places.grt
