@@ -127,7 +127,8 @@ static int no_tree(const struct grt_flame_shape *shape, int code, const char *pa
 				"grtrace record -e cuda --pc-sampling -- PROGRAM", "%s: nothing to add up",
 				path);
 	if (code == -ENODATA)
-		return cmd_fail(EXIT_FAILED, "jobs have no size in bytes",
+		return cmd_fail(EXIT_FAILED,
+				"jobs have no size in bytes, and it has no copy whose size is known",
 				"--weight time or --weight launches", "%s: cannot add up bytes", path);
 	if (code == -EOVERFLOW)
 		return cmd_fail(EXIT_FAILED, "the sum of its times is more than 2^63 ns", NULL,
@@ -224,6 +225,9 @@ static int take_recording(struct graph *g, struct grt_session *s, const char *pa
 	if (status != EXIT_DONE)
 		return status;
 	grt_analyses_want(&a, grt_part_find(weight, GRT_PART_FLAME));
+	if (g->shape.all && !g->shape.only)
+		grt_analyses_want(
+			&a, grt_part_find(grt_flame_weight_words[GRT_FLAME_WEIGHT_WALL - 1], GRT_PART_FLAME));
 	flame_set_about(g, s, &span);
 	status = flame_take_events(g, &a, s, path, &span);
 	filter_free(&opt.filter);
@@ -337,6 +341,9 @@ static void tell_seeds(const struct grt_seeds_count *n)
 	if (n->pending)
 		fprintf(stderr, "  %llu launches have no kernel: [GPU_Launch_Pending]\n",
 			(unsigned long long)n->pending);
+	if (n->unsized)
+		fprintf(stderr, "  the size of %llu copies is unknown: they weigh no bytes\n",
+			(unsigned long long)n->unsized);
 	if (n->bad_samples)
 		fprintf(stderr, "  %llu lines are not CPU stacks, the first is line %llu\n",
 			(unsigned long long)n->bad_samples, (unsigned long long)n->first_bad);
@@ -449,6 +456,8 @@ static const char *flame_levels(const struct graph *g)
 
 	if (g->folded || opt.cpu || opt.gpu)
 		return NULL;
+	if (shape->all)
+		return GRT_FLAME_LABEL_WORDS " process";
 	if (shape->weight == GRT_FLAME_WEIGHT_WALL)
 		return shape->by == GRT_FLAME_BY_PROCESS ? "process" : "process thread";
 	return !shape->by || shape->by == GRT_FLAME_BY_PROCESS ? "process"
@@ -478,6 +487,7 @@ static int flame_write_out(struct graph *g)
 		g->look.unit = opt.unit ? opt.unit : g->folded ? "" : grt_flame_unit(&g->shape);
 	g->look.about = g->about;
 	g->look.levels = flame_levels(g);
+	g->look.labels = g->shape.all && !g->folded ? GRT_FLAME_LABELS : 0;
 	g->look.weight = flame_weight(g);
 	g->look.notes = &g->notes;
 	if (outfile_open(&out, opt.output, &err))
@@ -537,7 +547,9 @@ static int take_shape(struct grt_flame_shape *shape)
 		: ranges == 2 ? GRT_FLAME_RANGES_FULL
 			      : GRT_FLAME_RANGES_FOLDED,
 		.compared = opt.diff,
-		.places = !opt.diff && grt_flamegraph_has_places(grt_flamegraph_form(opt.output))};
+		.places = !opt.diff && grt_flamegraph_has_places(grt_flamegraph_form(opt.output)),
+		.all = !opt.diff && !by && !weight && !opt.cpu && !opt.gpu &&
+		       grt_flamegraph_has_values(grt_flamegraph_form(opt.output))};
 	return status;
 }
 

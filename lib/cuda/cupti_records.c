@@ -179,7 +179,7 @@ static int cupti_records_take_line(struct reader *d, const char *line, const cha
 		d->count->other += line < end;
 		return ret;
 	}
-	d->r = (struct grt_cupti_record){.kind = kind->kind};
+	d->r = (struct grt_cupti_record){.kind = kind->kind, .bytes = GRT_BYTES_UNKNOWN};
 	if (kind->kind != GRT_CUPTI_OTHER && !cupti_records_take_record(&d->r, p, end, &name)) {
 		if (!d->count->bad++)
 			d->count->first_bad = d->count->lines;

@@ -416,7 +416,7 @@ static int seeds_on_work(struct grt_seeds *s, const struct grt_cupti_record *rec
 			.kind = rec->kind,
 			.ns = rec->end - rec->start,
 			.launches = 1,
-			.bytes = rec->bytes};
+			.bytes = rec->bytes == GRT_BYTES_UNKNOWN ? 0 : rec->bytes};
 	int ret = grt_stacks_name(s->cpu, rec->name.at, rec->name.len, &r.name);
 	uint32_t *entry;
 
@@ -426,6 +426,7 @@ static int seeds_on_work(struct grt_seeds *s, const struct grt_cupti_record *rec
 		s->device_first = r.device;
 	s->several_devices |= r.device != s->device_first;
 	s->count.ns += r.ns;
+	s->count.unsized += rec->kind != GRT_CUPTI_KERNEL && rec->bytes == GRT_BYTES_UNKNOWN;
 	if (!rec->correlation) {
 		s->count.no_call++;
 		return seeds_add_row(s, &r);

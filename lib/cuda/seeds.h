@@ -36,6 +36,7 @@
  * @ops: kernels, copies and fills; @no_call: of these, without a launch or other call that has a stack
  * @pending: launches without any of these
  * @ns: of the ops together
+ * @unsized: copies and fills of them whose size is unknown
  */
 struct grt_seeds_count {
 	uint64_t samples;
@@ -50,6 +51,7 @@ struct grt_seeds_count {
 	uint64_t no_call;
 	uint64_t pending;
 	uint64_t ns;
+	uint64_t unsized;
 	struct grt_cupti_count gpu;
 };
 

@@ -21,6 +21,7 @@
  * struct work_row - one of them
  * @job: NULL: it is CUDA's, and all else is of that; its times are absent where they are 0
  * @launch: NULL: unknown, or none
+ * @copied: @bytes were, which are known
  */
 struct work_row {
 	const struct grt_job *job;
@@ -231,7 +232,7 @@ static const struct grt_column work_columns[] = {
 	{"end", work_get_stamp, GRT_STAMP_END, GRT_CELL_TIME, GRT_COLUMN_ALL, "when it ended there, ns"},
 	{"queued", work_get_time, GRT_STAMP_SUBMIT, GRT_CELL_NS, GRT_COLUMN_ALL, "from submit to start, ns"},
 	{"duration", work_get_time, GRT_STAMP_START, GRT_CELL_NS, GRT_COLUMN_ALL, "from start to end, ns"},
-	{"bytes", work_get_bytes, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "copied or set, B"},
+	{"bytes", work_get_bytes, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "copied or set, where it is known, B"},
 	{"weight", work_get_weight, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "how many jobs a sampled one stands for, else 1"},
 	{"failed", work_get_failed, 0, GRT_CELL_BOOL, GRT_COLUMN_ALL, "of a job"},
 	{.name = NULL},
@@ -279,7 +280,7 @@ static void work_take_copy(struct work_row *r, const struct grt_ev_gpu_copy *c)
 	r->stream = c->cuda_stream;
 	r->correlation = c->correlation;
 	r->bytes = c->bytes;
-	r->copied = true;
+	r->copied = c->bytes != GRT_BYTES_UNKNOWN;
 }
 
 static int work_row(const struct work *w, const struct work_row *r)
