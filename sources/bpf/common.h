@@ -170,9 +170,9 @@ static __always_inline struct task_struct *my_task(void)
 	return (struct task_struct *)bpf_get_current_task();
 }
 
-/* A member of the running thread or of what hangs on it; kernels that have no type for it (to 5.10) copy it. */
-#define MINE(from, member) \
-	(HAS_HELPER(get_current_task_btf) ? (from)->member : BPF_CORE_READ(from, member))
+/* A member of the running thread or of what hangs on it; kernels that have no type for it (to 5.10) copy it.
+ */
+#define MINE(from, member) (HAS_HELPER(get_current_task_btf) ? (from)->member : BPF_CORE_READ(from, member))
 
 /* Of kernels that do not hand them out (to 5.14): the running thread's registers, copied. */
 struct {

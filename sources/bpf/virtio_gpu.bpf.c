@@ -52,7 +52,8 @@ static __always_inline struct grt_bpf_ring *ring_of(struct virtqueue *vq)
 	if (known)
 		return known;
 	__builtin_memcpy(r.name, key.name, sizeof(r.name));
-	/* in an initializer it would be in a section of data without a type, which Linux refuses before 5.12 */
+	/* in an initializer it would be in a section of data without a type, which Linux refuses before 5.12
+	 */
 	__builtin_memcpy(r.driver, "virtio_gpu", sizeof("virtio_gpu"));
 	r.device = BPF_CORE_READ(vdev, index);
 	ring_read_bus(&r, BPF_CORE_READ(vdev, dev.parent));

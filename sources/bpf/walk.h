@@ -477,13 +477,18 @@ static __always_inline int one_frame(struct walk *w, const struct unwind_process
 	return frame_pointer_step(w, m->why);
 }
 
-/* The loop's body, of the walk at @level. Global functions of old kernels take numbers only. Return: whether the
- * walk is over */
+/* The loop's body, of the walk at @level. Global functions of old kernels take numbers only. Return: whether
+ * the walk is over */
 __noinline int walk_step(__u32 level)
 {
-	struct walk *w = bpf_map_lookup_elem(&walks, &level);
-	const struct unwind_process *p = w ? bpf_map_lookup_elem(&unwind_slots, &w->slot) : 0;
+	const struct unwind_process *p;
+	struct walk *w;
 
+	/* the verifier looks at it also where nobody calls it */
+	if (!(config.stacks & BPF_STACK_TABLES))
+		return 1;
+	w = bpf_map_lookup_elem(&walks, &level);
+	p = w ? bpf_map_lookup_elem(&unwind_slots, &w->slot) : 0;
 	if (!p)
 		return 1;
 	/* else the compiler computes addresses ahead and puts them on the stack, of which there is little */

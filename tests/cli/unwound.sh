@@ -62,16 +62,16 @@ places() { # NAME PROGRAM
 run record -e sched -F 0 -o run.grt -- "$far/lined" throw
 places "a path of ${#far} bytes and more" "$far/lined"
 # debug info elsewhere, which is found by build id: of a server only where it is asked for
-cp lined whole
+cp lined unstripped
 id=$(readelf -n lined | sed -n 's/.*Build ID: //p')
-mkdir -p site debug
+mkdir site
 objcopy --only-keep-debug lined site/lined.debug
 strip lined
 elsewhere() { # [VARIABLE=VALUE...]
 	env "$@" "$GRTRACE" record -e sched -F 0 -o run.grt -- ./lined throw >said 2>&1
 }
 compared() { # NAME; the program has its debug info again
-	cp lined stripped && cp whole lined
+	cp lined stripped && cp unstripped lined
 	places "$1" lined
 	cp stripped lined
 }
@@ -81,7 +81,7 @@ serve() {
 		[ -n "$server" ] && kill -0 "$server" 2>/dev/null || {
 			port=$((20000 + RANDOM % 20000))
 			export DEBUGINFOD_URLS=http://127.0.0.1:$port
-			debuginfod -F -p "$port" -d :memory: -t 1 -c 1 site >server 2>&1 &
+			env -u DEBUGINFOD_URLS -u DEBUGINFOD_CACHE_PATH debuginfod -F -p "$port" -d :memory: -t 1 -c 1 site >server 2>&1 &
 			server=$!
 		}
 		sleep 0.1
@@ -90,8 +90,12 @@ serve() {
 export DEBUGINFOD_URLS=http://127.0.0.1:1 DEBUGINFOD_CACHE_PATH=$PWD/cache
 serve
 elsewhere
-check "no server is asked by itself" test ! -e cache -a -z "$("$GRTRACE" dump run.grt | grep ways.cc)"
+asked() {
+	grep -c "UA:elfutils.* GET /buildid/$id/debuginfo 200" server
+}
+check "no server is asked by itself" test ! -e cache -a "$(asked)" = 0 -a -z "$("$GRTRACE" dump run.grt | grep ways.cc)"
 elsewhere GRTRACE_DEBUGINFOD=1
+check "it is where that is wanted" test -e "cache/$id/debuginfo"
 compared "debug info of a server"
 kill $server
 unset DEBUGINFOD_URLS
@@ -103,7 +107,7 @@ unshare -m sh -c "mount -t tmpfs none /usr/lib/debug && mkdir -p /usr/lib/debug/
 	exec \"$GRTRACE\" record -e sched -F 0 -o run.grt -- ./lined throw" >said 2>&1
 [ -z "$made" ] || rmdir /usr/lib/debug
 compared "debug info in /usr/lib/debug"
-mv whole lined
+mv unstripped lined
 run record --no-symbols -e sched -F 0 -o run.grt -- sleep 0.1
 check "--no-symbols: no frame of the program has a name" test -z \
 	"$("$GRTRACE" dump --type frame --json run.grt | jq -r 'select(.symbol | test("[+]0x|^0x") | not) | .symbol')"
