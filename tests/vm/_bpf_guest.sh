@@ -320,14 +320,14 @@ old_stacks() {
 		run record -e $source --stack=bpf -o old.grt -- true
 		expect "$source can be recorded on Linux $(uname -r)" 0 ' 0 lost'
 	done
-	run record -e sched -F 0 -o old.grt -- /mnt/lists/recursion 50
+	run record -e sched -F 0 -o old.grt -- "$GRTRACE_BUILD/tests/vm/recursion" 50
 	expect "stacks of a program without frame pointers are recorded" 0 'events, 0 lost'
 	"$GRTRACE" flame --weight wall -o old.folded old.grt
 	output=$(grep -o ';main;.*' old.folded)
 	check "main, its 51 calls of deep and what they call are there" \
 		grep -qE "^recursion;.*;main;(deep;){51}nap;usleep;" old.folded
 	check "none is by frame pointers" grep -q 'sched_stack_ends = "entry=[1-9].* frame_pointers=0 ' old.grt/metadata
-	run record -e uprobe:/mnt/lists/recursion:main -o none.grt -- true
+	run record -e uprobe:"$GRTRACE_BUILD/tests/vm/recursion":main -o none.grt -- true
 	expect "uprobe says what it needs" 3 'Linux 5.15'
 }
 

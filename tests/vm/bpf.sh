@@ -32,7 +32,6 @@ bpf_guest() { # KERNEL PART
 		GRTRACE_BUILD=/mnt/build GRTRACE=/mnt/build/grtrace bash /mnt/host/tests/vm/_bpf_guest.sh "$2"
 }
 
-cc -O2 -fomit-frame-pointer -o "$work/lists/recursion" "$GRTRACE_SRC/tests/vm/recursion.c"
 newest=$(cd /usr/src && printf '%s\n' linux-headers-[0-9]*-amd64 | sort -V | tail -n 1)
 {
 	bpf_guest "${newest#linux-headers-}" all
