@@ -45,7 +45,8 @@ static __always_inline __u64 hash_text(const char *text)
 	return hash;
 }
 
-static __always_inline struct grt_bpf_ring *ring_of(struct fence_record *ctx)
+/* By itself: what it has on the stack would be there during the walk of the program's. */
+static __noinline struct grt_bpf_ring *ring_of(struct fence_record *ctx)
 {
 	struct grt_bpf_ring r = {}, *known;
 	struct grt_bpf_ring_key key = {};

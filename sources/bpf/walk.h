@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Walks the stack of the running thread's program by unwind tables, which the
- * loader builds (bpf_tables.c); where code has none, by frame pointers. Needs
- * bpf_loop() (Linux 5.17); the kernel's own walk is used without.
+ * loader builds (bpf_tables.c); where code has none, by frame pointers.
+ *
+ * The loop is a bounded one, of calls of a global function: the verifier looks at
+ * that once, and not again at each turn, also where there is no bpf_loop() (before
+ * Linux 5.17).
  */
 #ifndef GRTRACE_BPF_WALK_H
 #define GRTRACE_BPF_WALK_H
@@ -75,7 +78,7 @@ struct python_seen {
  * @frame, @cframe: the next one; of 3.11 and 3.12 also the _PyCFrame that it is of
  * @was_frame, @was_cframe, @depth, @hash: as they were before the entry of the interpreter that is being
  * walked
- * @interpreter, @tstate: of the search
+ * @interpreter, @tstate, @thread: of the search, for the thread @tid of the process @image
  * @length, @text: of a str or of bytes, and the state of a str
  * @pc, @low, @high: native frame of the entry, and where it lies on the stack
  * @word: from @words_at on; the frame's begin with @from
@@ -88,6 +91,8 @@ struct python {
 	__u64 was_cframe;
 	__u64 hash;
 	__u64 interpreter;
+	__u64 thread;
+	__u64 image;
 	__u64 tstate;
 	__u64 length;
 	__u64 words_at;
@@ -100,6 +105,8 @@ struct python {
 	__u32 text;
 	__u32 place;
 	__u32 from;
+	__u32 tid;
+	__u32 pad;
 	struct python_seen now;
 	__u64 word[PYTHON_FRAME_WORDS];
 	__u64 code[PYTHON_CODE_WORDS];
@@ -115,10 +122,13 @@ struct python {
  * @why: it ended
  * @lacks: code without table on the way, and why it has none: it may have led astray
  * @stale: what is mapped has changed
+ * @word: of the stack, that was read alone
  * @words: of the stack, from @words_at on
  * @python: its frames
  * @seen: by hash of the address; stays from walk to walk
  * @level: WALK_LEVEL
+ * @slot: of the process in unwind_slots
+ * @number: of a long rule; keys of tables are here, too, since there is little stack
  */
 struct walk {
 	struct walked out;
@@ -134,6 +144,9 @@ struct walk {
 	__u32 stale;
 	__u32 lacks;
 	__u32 level;
+	__u32 slot;
+	__u32 number;
+	__u64 word;
 	__u64 words_at;
 	__u64 words[WORDS];
 	struct python python;
@@ -279,13 +292,13 @@ static __always_inline int find_mapping(struct walk *w, const struct unwind_proc
 static __always_inline __u32 find_rule(const struct unwind_mapping *m, __u64 pc)
 {
 	__u64 address = pc - m->base, limit = address << 32 | 0xffffffff, row;
-	__u32 base = m->first, n = m->rows, shard = m->shard, zero = 0;
+	__u32 base = m->first, n = m->rows, zero = 0;
 	struct shard *s;
 	void *inner;
 
 	if (!n || address >> 31)
 		return ROW_NONE;
-	inner = bpf_map_lookup_elem(&unwind_shards, &shard);
+	inner = bpf_map_lookup_elem(&unwind_shards, &m->shard);
 	s = inner ? bpf_map_lookup_elem(inner, &zero) : 0;
 	if (!s)
 		return ROW_NONE;
@@ -301,13 +314,16 @@ static __always_inline __u32 find_rule(const struct unwind_mapping *m, __u64 pc)
 static __always_inline int read_word(struct walk *w, __u64 *to, __u64 at)
 {
 	__u64 word = at - w->words_at;
+	int failed;
 
 	if (word & 7 || word >= sizeof(w->words)) {
 		word = at - w->sp;
 		if (word & 7 || word >= sizeof(w->words) ||
 		    bpf_probe_read_user(w->words, sizeof(w->words), (void *)w->sp)) {
 			w->words_at = NO_WORDS;
-			return bpf_probe_read_user(to, sizeof(*to), (void *)at);
+			failed = bpf_probe_read_user(&w->word, sizeof(w->word), (void *)at);
+			*to = w->word;
+			return failed;
 		}
 		w->words_at = w->sp;
 	}
@@ -363,10 +379,11 @@ static __always_inline int find_place(struct walk *w, const struct unwind_place 
 
 static __always_inline int long_step(struct walk *w, __u32 rule)
 {
-	__u32 number = ROW_WORDS(rule);
-	const struct unwind_long *l = bpf_map_lookup_elem(&unwind_longs, &number);
 	__u64 cfa, pc, at, rbp = w->rbp;
+	const struct unwind_long *l;
 
+	w->number = ROW_WORDS(rule);
+	l = bpf_map_lookup_elem(&unwind_longs, &w->number);
 	if (!l)
 		return end_walk(w, GRT_STACK_END_NO_TABLE);
 	if (find_place(w, &l->cfa, 0, &cfa) || find_place(w, &l->ra, cfa, &at) || read_word(w, &pc, at))
@@ -404,11 +421,6 @@ static __always_inline void note_frame(struct walk *w)
 
 #include "python.h"
 
-struct walk_arg {
-	struct walk *w;
-	struct unwind_process *p;
-};
-
 /* The rule of an address, and its mapping as @w->at. Return: whether it is in one */
 static __always_inline int find_seen(struct walk *w, const struct unwind_process *p, __u64 pc, __u32 *rule)
 {
@@ -427,10 +439,8 @@ static __always_inline int find_seen(struct walk *w, const struct unwind_process
 }
 
 /* Return: whether the walk is over */
-static long one_frame(__u32 i, struct walk_arg *arg)
+static __always_inline int one_frame(struct walk *w, const struct unwind_process *p)
 {
-	struct walk *w = arg->w;
-	const struct unwind_process *p = arg->p;
 	__u64 pc = w->pc - !w->exact;
 	const struct unwind_mapping *m;
 	__u32 rule, kind;
@@ -467,6 +477,25 @@ static long one_frame(__u32 i, struct walk_arg *arg)
 	return frame_pointer_step(w, m->why);
 }
 
+/* The loop's body, of the walk at @level. Global functions of old kernels take numbers only. Return: whether
+ * the walk is over */
+__noinline int walk_step(__u32 level)
+{
+	const struct unwind_process *p;
+	struct walk *w;
+
+	/* the verifier looks at it also where nobody calls it */
+	if (!(config.stacks & BPF_STACK_TABLES))
+		return 1;
+	w = bpf_map_lookup_elem(&walks, &level);
+	p = w ? bpf_map_lookup_elem(&unwind_slots, &w->slot) : 0;
+	if (!p)
+		return 1;
+	/* else the compiler computes addresses ahead and puts them on the stack, of which there is little */
+	asm volatile("" : "+r"(w), "+r"(p));
+	return one_frame(w, p);
+}
+
 /* ------------------------------------------------------------- the whole */
 
 /* The place of a stack that is known or new. Return: it, plus 1, 0: there is none */
@@ -488,13 +517,12 @@ static __always_inline __u32 walked_place(const struct walked *s)
 	return 0;
 }
 
-static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __u64 pc, __u64 sp, __u64 rbp)
+static __noinline __u32 walk_frames(struct walk *w, __u64 pc, __u64 sp, __u64 rbp)
 {
-	struct walk_arg arg = {w, p};
 	__u64 seq;
 	__u32 place;
 
-	if (!w || !p)
+	if (!w)
 		return 0;
 	seq = ++w->seq;
 	w->pc = pc;
@@ -508,7 +536,10 @@ static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __
 	w->python.does = PYTHON_NOTHING;
 	w->python.state = PYTHON_UNKNOWN;
 	w->python.words_at = NO_WORDS;
-	bpf_loop(STEPS_MAX, one_frame, &arg, 0);
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < STEPS_MAX; i++)
+		if (walk_step(w->level))
+			break;
 	place = w->seq == seq ? walked_place(&w->out) : 0;
 	return place ? place + STACKS_MAX : 0;
 }
@@ -523,7 +554,7 @@ static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __
  */
 static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *why, struct walk **walk)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = my_task();
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	__u32 pid = bpf_get_current_pid_tgid() >> 32, place, level = WALK_LEVEL(how), *slot, seq, fresh;
 	struct unwind_process *p;
@@ -531,7 +562,7 @@ static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *w
 
 	*walk = 0;
 	*why = GRT_STACK_END_FRAME_POINTERS;
-	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop) || !mm || regs->cs != USER_CS)
+	if (!mm || regs->cs != USER_CS)
 		return 0;
 	slot = bpf_map_lookup_elem(&unwind_processes, &pid);
 	p = slot ? bpf_map_lookup_elem(&unwind_slots, slot) : 0;
@@ -547,7 +578,8 @@ static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *w
 	w->level = level;
 	w->entered = how & WALK_ENTERED;
 	seq = w->seq + 1;
-	place = walk_frames(w, p, regs->ip, regs->sp, regs->bp);
+	w->slot = *slot;
+	place = walk_frames(w, regs->ip, regs->sp, regs->bp);
 	*why = w->why;
 	fresh = p->code_pages == BPF_CORE_READ(mm, exec_vm);
 	if (w->stale || !fresh)
