@@ -135,6 +135,33 @@ static int no_tree(const struct grt_flame_shape *shape, int code, const char *pa
 	return cmd_fail(EXIT_FAILED, strerror(-code), NULL, "%s: cannot read", path);
 }
 
+/* Which recording has such weights. */
+static const char *flame_recorder(const struct grt_flame_shape *shape)
+{
+	switch (shape->weight) {
+	case GRT_FLAME_WEIGHT_WALL:
+		return "grtrace record -e sched -- PROG, which follows threads";
+	case GRT_FLAME_WEIGHT_LIVE:
+	case GRT_FLAME_WEIGHT_PEAK:
+		return "grtrace record -e cuda -- PROG";
+	default:
+		return "grtrace record --stack=bpf -- PROG";
+	}
+}
+
+/* A picture without a frame would look as if nothing had been there to see. */
+static int flame_is_empty(const struct graph *g, const char *path)
+{
+	bool narrowed = grt_filter_any(&opt.filter.f) || opt.filter.from.set || opt.filter.to.set;
+
+	return cmd_fail(
+		EXIT_FAILED,
+		narrowed ? "nothing that the filters leave has this weight" : "nothing in it has this weight",
+		narrowed ? "grtrace report PATH, which shows what there is" : flame_recorder(&g->shape),
+		"%s: --weight %s: nothing to draw", path,
+		grt_flame_weight_words[g->shape.weight ? g->shape.weight - 1 : 0]);
+}
+
 /* What was read before a fault is shown, and then the fault. */
 static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt_session *s, const char *path,
 			     const struct reading_span *span)
@@ -162,7 +189,10 @@ static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt
 	if (ret >= 0)
 		grt_analyses_notes(a);
 	flame_tell(&g->notes, told);
-	return reading_faults(s, path, 0, ret, &err);
+	code = reading_faults(s, path, 0, ret, &err);
+	if (code == EXIT_DONE && a->pass.side == GRT_STACKS_NOW && !grt_stacks_total(g->tree, GRT_STACKS_NOW))
+		return flame_is_empty(g, path);
+	return code;
 }
 
 static void flame_add_about(struct graph *g, const char *before, const char *text)

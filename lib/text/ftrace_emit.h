@@ -48,6 +48,17 @@ struct ftrace_dependency {
 	uint64_t dep_seqno;
 };
 
+/* A COMPLETE that is inferred waits so long, ns, for the line that says it, and so many do. */
+#define FTRACE_HOLD UINT64_C(1000000)
+#define FTRACE_HELD 64U
+
+/** struct ftrace_held - an inferred COMPLETE that has not been put; not @open: its line has come */
+struct ftrace_held {
+	struct grt_ev_complete c;
+	uint32_t cpu;
+	bool open;
+};
+
 /* A PCI address as lines have it: 0000:03:00.0 */
 #define FTRACE_PCI 12U
 
@@ -69,6 +80,7 @@ struct ftrace_wait {
  * @number: sequence number given last to a job that has none
  * @queue, @queues: contexts of virtio-gpu queues met
  * @dependency: see FTRACE_DEPENDS
+ * @held: in a circle, @helds of them before @held_at
  * @slot: rows of the events plus 1, by a hash of their names; @step: by row, see ftrace_step(); @indexed:
  * they are set
  * @graphs: functions that threads are in; @unstamped: the present line has no stamp of its own
@@ -89,6 +101,9 @@ struct ftrace {
 	uint32_t queues;
 	struct ftrace_wait wait[FTRACE_WAITERS];
 	struct ftrace_dependency dependency[FTRACE_DEPENDS];
+	struct ftrace_held held[FTRACE_HELD];
+	uint32_t held_at;
+	uint32_t helds;
 	uint8_t slot[256];
 	uint8_t step[128];
 	bool indexed;
@@ -216,6 +231,9 @@ void ftrace_commit(struct ftrace *f, struct ftrace_job *job, uint64_t sw_depth, 
 void ftrace_start(struct ftrace *f, const struct ftrace_job *job);
 void ftrace_end(struct ftrace *f, struct ftrace_job *job, uint32_t reply, uint64_t fence_id, uint16_t flags);
 void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags);
+
+/** ftrace_put_held - no line of before @before, ns, will come any more: puts what waited for one */
+void ftrace_put_held(struct ftrace *f, uint64_t before);
 
 /** ftrace_depend - the job (NULL: unknown) waits for a fence. From 6.17 that is reported when the fence is
  * added, and again when the job is looked at and it is not signalled */

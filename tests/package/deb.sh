@@ -137,9 +137,9 @@ lintian_says_nothing() {
 check "lintian finds no error and no warning" lintian_says_nothing
 check "each package is there" test "$(cd "$build_root/one" && ls -- *.deb | sed 's/_.*//' | grep -v dbgsym | LC_ALL=C sort | xargs)" = "${packages[*]}"
 
-files_of() { # ROOT: what is there and what dpkg knows; not caches, logs and lists
+files_of() { # ROOT: what is there and what dpkg knows; not caches, logs, lists and the key that dkms makes itself
 	(cd "$1" && find . -xdev \( -path ./debs -o -path ./tmp -o -path ./var/log -o -path ./var/cache -o -path ./var/lib/apt \
-		-o -path './var/lib/dpkg/*-old' -o -path ./var/lib/dpkg/lock\* \) -prune -o -print | sort)
+		-o -path './var/lib/dpkg/*-old' -o -path ./var/lib/dpkg/lock\* -o -path './var/lib/dkms/mok.*' \) -prune -o -print | sort)
 	in_root "$1" dpkg-query -W
 }
 modules_in() { # ROOT
