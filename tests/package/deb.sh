@@ -98,8 +98,9 @@ in_root() { # ROOT COMMAND...: in a mount name space of its own, so that nothing
 	unshare --mount --pid --fork --kill-child sh -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
 		exec chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"' "$@"
 }
+# A mirror may be behind.
 apt_get() { # ROOT ARGUMENTS...
-	in_root "$1" apt-get -q -y --no-install-recommends "${@:2}"
+	in_root "$1" apt-get -q -y --no-install-recommends -o Acquire::Check-Valid-Until=false "${@:2}"
 }
 # A copy of the suite's root with packages as they are today; what was downloaded stays in the cache.
 make_root() { # SUITE DIR PACKAGES...

@@ -26,12 +26,12 @@ struct caller {
 };
 
 /**
- * struct cupti_text - a file
+ * struct cupti_log - a file
  * @callers: by correlation id; empty where all calls are of one process
  * @pid: of the first call that has one; @several: there are calls of another
  * @record, @arg: who reads it
  */
-struct cupti_text {
+struct cupti_log {
 	int fd;
 	struct grt_keyed callers;
 	uint64_t pid;
@@ -43,9 +43,9 @@ struct cupti_text {
 
 /* --------------------------------------------------------------- processes */
 
-static int cupti_text_look(void *arg, const struct grt_cupti_record *r)
+static int cupti_log_look(void *arg, const struct grt_cupti_record *r)
 {
-	struct cupti_text *t = arg;
+	struct cupti_log *t = arg;
 
 	if (r->kind == GRT_CUPTI_CALL && r->pid && !t->pid)
 		t->pid = r->pid;
@@ -53,9 +53,9 @@ static int cupti_text_look(void *arg, const struct grt_cupti_record *r)
 	return 0;
 }
 
-static int cupti_text_learn(void *arg, const struct grt_cupti_record *r)
+static int cupti_log_learn(void *arg, const struct grt_cupti_record *r)
 {
-	struct cupti_text *t = arg;
+	struct cupti_log *t = arg;
 	const struct grt_key key = {{r->correlation}};
 	uint32_t before = t->callers.used;
 	struct caller *c;
@@ -76,13 +76,13 @@ static int cupti_text_learn(void *arg, const struct grt_cupti_record *r)
 }
 
 /* Return: 0 or a negative errno */
-static int cupti_text_know(struct cupti_text *t)
+static int cupti_log_know(struct cupti_log *t)
 {
 	struct grt_cupti_count count = {0};
-	int ret = grt_cupti_text_read(t->fd, &count, cupti_text_look, t);
+	int ret = grt_cupti_text_read(t->fd, &count, cupti_log_look, t);
 
 	if (!ret && t->several)
-		ret = grt_cupti_text_read(t->fd, &(struct grt_cupti_count){0}, cupti_text_learn, t);
+		ret = grt_cupti_text_read(t->fd, &(struct grt_cupti_count){0}, cupti_log_learn, t);
 	t->known = !ret;
 	return ret;
 }
@@ -90,7 +90,7 @@ static int cupti_text_know(struct cupti_text *t)
 /* ----------------------------------------------------------------- reading */
 
 /* "cudaLaunchKernel_v7000" has the version in which CUDA's runtime got it so; "_v2" is of the name. */
-static struct grt_span cupti_text_call(struct grt_span name)
+static struct grt_span cupti_log_call(struct grt_span name)
 {
 	size_t n = name.len, digits = 0;
 
@@ -101,15 +101,15 @@ static struct grt_span cupti_text_call(struct grt_span name)
 	return name;
 }
 
-static int cupti_text_record(void *arg, const struct grt_cupti_record *r)
+static int cupti_log_record(void *arg, const struct grt_cupti_record *r)
 {
-	const struct cupti_text *t = arg;
+	const struct cupti_log *t = arg;
 	const struct grt_key key = {{r->correlation}};
 	struct grt_cupti_record one = *r;
 	const struct caller *c;
 
 	if (r->kind == GRT_CUPTI_CALL)
-		one.name = cupti_text_call(r->name);
+		one.name = cupti_log_call(r->name);
 	else if (!r->pid && !t->several)
 		one.pid = t->pid;
 	else if (!r->pid && r->correlation && (c = grt_keyed_find(&t->callers, &key)))
@@ -117,19 +117,19 @@ static int cupti_text_record(void *arg, const struct grt_cupti_record *r)
 	return t->record(t->arg, &one);
 }
 
-static int cupti_text_read(void *reader, struct grt_cupti_count *count,
-			   int (*record)(void *arg, const struct grt_cupti_record *r), void *arg)
+static int cupti_log_read(void *reader, struct grt_cupti_count *count,
+			  int (*record)(void *arg, const struct grt_cupti_record *r), void *arg)
 {
-	struct cupti_text *t = reader;
-	int ret = t->known ? 0 : cupti_text_know(t);
+	struct cupti_log *t = reader;
+	int ret = t->known ? 0 : cupti_log_know(t);
 
 	t->record = record;
 	t->arg = arg;
-	return ret ? ret : grt_cupti_text_read(t->fd, count, cupti_text_record, t);
+	return ret ? ret : grt_cupti_text_read(t->fd, count, cupti_log_record, t);
 }
 
-static int cupti_text_judge(void *reader, const char *path, const struct grt_cupti_count *count, int code,
-			    struct grt_err *err)
+static int cupti_log_judge(void *reader, const char *path, const struct grt_cupti_count *count, int code,
+			   struct grt_err *err)
 {
 	if (code == -ENODATA)
 		return grt_err_set(err, -EINVAL,
@@ -141,25 +141,25 @@ static int cupti_text_judge(void *reader, const char *path, const struct grt_cup
 	return code ? grt_err_set(err, code, strerror(-code), NULL, "%s: cannot read", path) : 0;
 }
 
-static void cupti_text_free(void *reader)
+static void cupti_log_free(void *reader)
 {
-	struct cupti_text *t = reader;
+	struct cupti_log *t = reader;
 
 	grt_keyed_free(&t->callers);
 	close(t->fd);
 	free(t);
 }
 
-static const struct grt_cuda_file_kind cupti_text_kind = {
-	.form = "cupti_text",
-	.read = cupti_text_read,
-	.judge = cupti_text_judge,
-	.free = cupti_text_free,
+static const struct grt_cuda_file_kind cupti_log_kind = {
+	.form = "cupti_log",
+	.read = cupti_log_read,
+	.judge = cupti_log_judge,
+	.free = cupti_log_free,
 };
 
 /* ----------------------------------------------------------------- opening */
 
-static bool cupti_text_takes(const struct stat *st, const char *head, size_t len)
+static bool cupti_log_takes(const struct stat *st, const char *head, size_t len)
 {
 	const char *end = head + (len < HEAD_SEEN ? len : HEAD_SEEN), *next;
 
@@ -173,9 +173,9 @@ static bool cupti_text_takes(const struct stat *st, const char *head, size_t len
 	return false;
 }
 
-static int cupti_text_open(struct grt_session *s, int fd, struct grt_err *err)
+static int cupti_log_open(struct grt_session *s, int fd, struct grt_err *err)
 {
-	struct cupti_text *t = calloc(1, sizeof(*t));
+	struct cupti_log *t = calloc(1, sizeof(*t));
 	int ret;
 
 	if (!t)
@@ -183,14 +183,14 @@ static int cupti_text_open(struct grt_session *s, int fd, struct grt_err *err)
 	grt_keyed_init(&t->callers, sizeof(struct caller), IDS_MAX);
 	t->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (t->fd >= 0)
-		return grt_cuda_file_open(s, &cupti_text_kind, t, err);
+		return grt_cuda_file_open(s, &cupti_log_kind, t, err);
 	ret = -errno;
 	free(t);
 	return grt_err_set(err, ret, strerror(-ret), NULL, "%s: cannot open", s->path);
 }
 
-const struct grt_reader grt_reader_cupti_text = {
-	.name = "cupti_text",
-	.takes = cupti_text_takes,
-	.open = cupti_text_open,
+const struct grt_reader grt_reader_cupti_log = {
+	.name = "cupti_log",
+	.takes = cupti_log_takes,
+	.open = cupti_log_open,
 };

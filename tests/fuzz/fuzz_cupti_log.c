@@ -3,7 +3,7 @@
  * libFuzzer target: CUPTI's records as text, of their words (see words.h). What is read is read in the order
  * of time.
  *
- * Readers: cupti_text
+ * Readers: cupti_log
  *
  * Runs without --soak: 4000
  */
