@@ -17,6 +17,7 @@
 #include "analyses.h"
 #include "base/units.h"
 #include "cuda/seeds.h"
+#include "flame_clock.h"
 #include "outfile.h"
 #include "filter.h"
 #include "reading.h"
@@ -46,6 +47,8 @@ static struct {
 	const char *diff;
 	const char *cpu;
 	const char *gpu;
+	double window;
+	const char *offset;
 } opt;
 
 static const char by_words[] = ""
@@ -83,6 +86,10 @@ static const struct cmd_opt options[] = {
 	 "CPU stacks of another tool: lines of ts_ns comm pid tid cpu f1;f2;..."},
 	{"gpu", 0, OPT_STR, "FILE", &opt.gpu,
 	 "GPU records of another tool: text of CUPTI records, or a trace in JSON (PyTorch's; .gz too); joined with --cpu"},
+	{"window", 0, OPT_SECONDS, "TIME", &opt.window,
+	 "with --cpu and --gpu: how long before a launch its stack may have been taken (default: 1ms)"},
+	{"clock-offset", 0, OPT_STR, "NS|auto", &opt.offset,
+	 "added to the stamps of --gpu; auto: from stacks and the launches that they were taken in"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say why stacks end that do not reach the entry"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -350,6 +357,8 @@ static int flame_take(struct graph *g, const char *path, enum grt_stacks_side si
 
 static void tell_seeds(const struct grt_seeds_count *n)
 {
+	double window = opt.window > 0 ? opt.window * 1e6 : (double)GRT_SEEDS_WINDOW / 1000;
+
 	fprintf(stderr,
 		"grtrace flame: %llu CPU stacks; %llu launches and %llu kernels and copies, %.3f ms\n",
 		(unsigned long long)n->samples, (unsigned long long)n->calls, (unsigned long long)n->ops,
@@ -357,10 +366,9 @@ static void tell_seeds(const struct grt_seeds_count *n)
 	if (n->calls && n->samples)
 		fprintf(stderr,
 			"  launches got their stack: %llu by correlation id, %llu by thread and order, "
-			"%llu by time (within %u us), %llu have none\n",
+			"%llu by time (within %.10g us), %llu have none\n",
 			(unsigned long long)n->by_id, (unsigned long long)n->by_order,
-			(unsigned long long)n->by_window, GRT_SEEDS_WINDOW / 1000,
-			(unsigned long long)n->no_stack);
+			(unsigned long long)n->by_window, window, (unsigned long long)n->no_stack);
 	if (n->no_call && n->samples)
 		fprintf(stderr, "  %llu kernels and copies have no launch with a stack: [unmatched]\n",
 			(unsigned long long)n->no_call);
@@ -373,6 +381,20 @@ static void tell_seeds(const struct grt_seeds_count *n)
 	if (n->gpu.bad || n->gpu.other)
 		fprintf(stderr, "  GPU file: %llu lines are not records, %llu records cannot be read\n",
 			(unsigned long long)n->gpu.other, (unsigned long long)n->gpu.bad);
+}
+
+static int flame_clock(struct grt_seeds *s)
+{
+	int fd, status;
+
+	if (!opt.cpu || !opt.gpu)
+		return EXIT_DONE;
+	fd = open(opt.gpu, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return cmd_fail(EXIT_FAILED, strerror(errno), NULL, "cannot open %s", opt.gpu);
+	status = flame_clock_set(s, opt.window, opt.offset, fd, opt.gpu);
+	close(fd);
+	return status;
 }
 
 /* Gives a file to a function that reads it. */
@@ -405,6 +427,8 @@ static int join_seeds(struct graph *g, struct grt_seeds *s)
 	int status = with_file(s, opt.cpu, grt_seeds_cpu);
 	struct grt_seeds_count n;
 
+	if (status == EXIT_DONE)
+		status = flame_clock(s);
 	if (status == EXIT_DONE)
 		status = with_file(s, opt.gpu, grt_seeds_gpu);
 	if (status != EXIT_DONE)
@@ -639,6 +663,8 @@ static int flame_run(int argc, char **argv)
 	if (!opt.cpu && !opt.gpu && !opt.input && !argc && access(path, F_OK))
 		return cmd_fail(EXIT_FAILED, "there is no such recording",
 				"grtrace record --stack=bpf -- PROG", "cannot open %s", path);
+	if ((opt.window > 0 || opt.offset) && !(opt.cpu && opt.gpu))
+		return cmd_usage_error("--window and --clock-offset join --cpu and --gpu: give both files");
 	status = output_usage(opt.cpu || opt.gpu ? NULL : path);
 	return status == EXIT_DONE ? cmd_flame_run(&g, path) : status;
 }

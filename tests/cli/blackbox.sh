@@ -137,7 +137,7 @@ done
 run record --ring 60s true
 expect "--ring is about something else" 2 'what keeps the last seconds is --last=60s'
 run record --last 60z true
-expect "a time without a unit that there is" 2 'or with ms, s, min, h or d'
+expect "a time without a unit that there is" 2 'or with us, ms, s, min, h or d'
 run record --on xid true
 expect "--on alone" 2 'are for --last'
 run record --last 1 --max-size 8M true
