@@ -1039,6 +1039,8 @@ int grt_seeds_moments(struct grt_seeds *s, int fd, const struct grt_seeds_moment
 	int ret = seeds_pass(s, fd, seeds_keep_call);
 	bool agree;
 
+	if (!ret && !s->calls)
+		ret = -ENODATA;
 	if (!ret) {
 		qsort(s->call, s->calls, sizeof(*s->call), seeds_by_start);
 		agree = seeds_agree(s);

@@ -90,7 +90,8 @@ struct grt_seeds_moments {
 	void *arg;
 };
 
-/** grt_seeds_moments - hands them out; after grt_seeds_cpu(). Return: 0 or a negative errno */
+/** grt_seeds_moments - hands them out; after grt_seeds_cpu(). Return: 0, -ENODATA: there is no launch, or
+ * another negative errno */
 int grt_seeds_moments(struct grt_seeds *s, int fd, const struct grt_seeds_moments *m);
 
 /** grt_seeds_take - the tree, to be freed; without grt_seeds_gpu() that of the CPU stacks, a sample each.
