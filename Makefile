@@ -163,7 +163,7 @@ check-deps:
 # ------------------------------------------------------------------ programs
 
 # Written when compiler or flags change, so that everything is built again.
-FLAGS	:= $(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS)
+FLAGS	= $(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS) / $(INJECT_CFLAGS)
 $(O)/flags: FORCE
 	@mkdir -p $(O)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@

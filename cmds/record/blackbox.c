@@ -192,7 +192,7 @@ static int box_carry_packet(void *arg, const struct grt_packet *p)
 	return recording_write(&c->b->snapshot, c->file, p, p->packet_size / 8, c->err);
 }
 
-static int box_carry(struct box *b, struct grt_err *err)
+static int box_carry(struct box *b, uint64_t from, struct grt_err *err)
 {
 	struct carrying c = {.b = b, .err = err};
 	int file = b->carried.records ? recording_add_file(&b->snapshot, GRT_CARRIED, 0, err) : 0;
@@ -200,7 +200,7 @@ static int box_carry(struct box *b, struct grt_err *err)
 	if (file < 0 || !b->carried.records)
 		return file;
 	c.file = (unsigned int)file;
-	return carried_write(&b->carried, b->from, box_carry_packet, &c);
+	return carried_write(&b->carried, from, box_carry_packet, &c);
 }
 
 static int box_write_kept(struct box *b, struct grt_err *err)
@@ -223,19 +223,28 @@ bool box_may_begin(struct box *b, uint64_t now)
 	return false;
 }
 
-static int box_fill(struct box *b, struct grt_err *err)
+static int box_fill(struct box *b, uint64_t from, struct grt_err *err)
 {
-	int ret = b->ops.metadata(b->ops.arg, b->snapshot.dir, b->from, UINT64_MAX, err);
+	int ret = b->ops.metadata(b->ops.arg, b->snapshot.dir, from, UINT64_MAX, err);
 
 	if (ret)
 		return ret;
 	recording_give(&b->snapshot, "metadata");
 	ret = b->ops.files(b->ops.arg, &b->snapshot, err);
-	return ret ?: box_carry(b, err) ?: box_write_kept(b, err);
+	return ret ?: box_carry(b, from, err) ?: box_write_kept(b, err);
+}
+
+/* Packets may span much more than was asked for: those of streams with few events do. */
+static uint64_t box_first(const struct box *b, const struct incident *i)
+{
+	uint64_t asked = i->time > b->bounds.last ? i->time - b->bounds.last : 0;
+
+	return asked > b->from ? asked : b->from;
 }
 
 int box_begin(struct box *b, const char *dir, const struct incident *i, uint64_t now, struct grt_err *err)
 {
+	uint64_t from = box_first(b, i);
 	int ret;
 
 	snprintf(b->path, sizeof(b->path), "%s/" GRT_SNAPSHOT "_%06lu", dir, ++b->number);
@@ -243,10 +252,10 @@ int box_begin(struct box *b, const char *dir, const struct incident *i, uint64_t
 	memcpy(b->before, b->counted, sizeof(b->before));
 	for (struct grt_cut *w = b->window; w < b->window + SOURCES; w++) {
 		grt_cut_free(w);
-		w->window = (struct grt_window){.from = b->from, .to = UINT64_MAX};
+		w->window = (struct grt_window){.from = from, .to = UINT64_MAX};
 	}
 	b->snapshot.segments = NULL;
-	ret = recording_open_dir(&b->snapshot, b->path, err) ?: box_fill(b, err);
+	ret = recording_open_dir(&b->snapshot, b->path, err) ?: box_fill(b, from, err);
 	b->writing = !ret;
 	box_hold(b, 0);
 	b->began = now;

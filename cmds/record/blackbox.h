@@ -2,9 +2,9 @@
 /*
  * The black box: packets of the last while are kept in memory, packed, the oldest dropped. At an incident
  * (triggers.h) they become a recording, snapshot_N in the box's directory, which goes on for a while; the box
- * does so, too. What was dropped is before a snapshot's window, which begins where all streams are whole.
- * Memory: --last-size for packets, as much as a quarter of it for definitions that outlive theirs
- * (carried.h), and a packet.
+ * does so, too. A snapshot's window begins as long before the incident as was asked for, or later: where all
+ * streams are whole. Memory: --last-size for packets, as much as a quarter of it for definitions that outlive
+ * theirs (carried.h), and a packet.
  */
 #ifndef GRTRACE_BLACKBOX_H
 #define GRTRACE_BLACKBOX_H
@@ -15,12 +15,14 @@
 /**
  * struct box_bounds - what was requested
  * @bytes, @ns: what is kept, by size and by age
+ * @last: so long before its incident a snapshot begins, ns
  * @after: how long a snapshot goes on, ns
  * @pause: between two of them, ns
  */
 struct box_bounds {
 	uint64_t bytes;
 	uint64_t ns;
+	uint64_t last;
 	uint64_t after;
 	uint64_t pause;
 };

@@ -835,6 +835,7 @@ static int record_set_box(struct run *run)
 	const struct box_bounds bounds = {
 		.bytes = opt.last_size ?: LAST_SIZE,
 		.ns = (uint64_t)(opt.last * NS_PER_S) + NAMING_NS / 4,
+		.last = (uint64_t)(opt.last * NS_PER_S),
 		.after = (uint64_t)((opt.after > 0 ? opt.after : LAST_AFTER) * NS_PER_S),
 		.pause = (uint64_t)((opt.pause > 0 ? opt.pause : LAST_PAUSE) * NS_PER_S),
 	};

@@ -34,9 +34,9 @@ enum grt_cupti_kind {
  * @correlation: joins work to its call; 0: unknown
  * @bytes: of a copy or fill; GRT_BYTES_UNKNOWN where its size is unknown
  * @tid: of a call, 0 where it is unknown; often no system thread id
- * @pid, @context, @registers, @shared, @grid, @block: of JSON and databases; 0: unknown; of a database's pid
- *	the bits above 24 are the machine
- * @graph_node, @shared_dynamic, @ended_by (the thread that ended a range): of databases; 0: unknown
+ * @pid, @context, @registers, @shared, @grid, @block: 0: unknown; text has the pid of calls alone, and no
+ *	@registers; of a database's pid the bits above 24 are the machine
+ * @graph_node, @shared_dynamic, @ended_by (the thread that ended a range): not of JSON; 0: unknown
  * @code: of databases: the result of a call, CUPTI's number of the kind of copy or wait, a rank; 2: a range
  *that another thread may have ended
  * @external: of an operator its number, of a call that of the operator that it was made in; 0: unknown
@@ -96,6 +96,9 @@ struct grt_cupti_count {
 	bool ranked;
 	bool cut;
 };
+
+/** grt_cupti_text_takes - whether a line is the first one of a record of a call or of work */
+bool grt_cupti_text_takes(const char *line, const char *end);
 
 /**
  * grt_cupti_text_read - hands out a file's records in its order

@@ -60,10 +60,8 @@ static void wall_time_notes(void *state, struct grt_pass *pass)
 		return;
 	grt_note(notes, "%" PRIu64 " threads, %.3f ms of their time, %" PRIu64 " samples", n.threads,
 		 (double)ns / 1e6, n.samples);
-	if (!n.threads) {
-		grt_note(notes, "  try: grtrace record -e sched -- PROG, which follows threads");
+	if (!n.threads)
 		return;
-	}
 	note_states(notes, &n);
 	if (n.not_sampled_ns)
 		grt_note(notes, "  %.3f ms of threads that ran only between two samples: [not sampled]",

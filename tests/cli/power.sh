@@ -215,6 +215,12 @@ put /sys/bus/2/hwmon/hwmon2/energy2_label pkg
 card 3 nouveau
 put /sys/bus/3/hwmon/hwmon3/temp1_input 45000
 put /sys/bus/3/hwmon/hwmon3/power1_input 12000000
+# an NPU is no card
+put /sys/class/accel/accel0/dev 261:0
+put /sys/bus/7/npu_busy_time_us 5000
+put /sys/bus/7/npu_memory_utilization 8192
+put /sys/bus/7/npu_current_frequency_mhz 1400
+ln -s ../../../bus/7 sys/sys/class/accel/accel0/device
 put /sys/class/devfreq/fde60000.gpu/cur_freq 800000000
 put /sys/class/devfreq/fde60000.gpu/load 45@800000000Hz
 put /sys/class/devfreq/dmc/cur_freq 528000000
@@ -233,6 +239,11 @@ END
 run record -e power -o p.grt sh change.sh
 expect "a recording of four drivers" 0 'events, 0 lost'
 i915=$((drm + 1)) xe=$((drm + 2)) nouveau=$((drm + 3))
+npu=$((261 << 20))
+check "an NPU: how long it was busy" row "$npu\|None\|busy npu\|total ns\|[0-9]+\|0\|"
+check "in ns, as the driver counts it" grep -q 'COUNTER.*value=5000000\b' <("$GRTRACE" dump p.grt)
+check "its memory" row "$npu\|None\|memory npu\|B\|[0-9]+\|8192"
+check "its clock" row "$npu\|None\|clock\|Hz\|[0-9]+\|1400000000"
 check "i915: clock by GT" row "$i915\|None\|clock gt0\|Hz\|[0-9]+\|300000000"
 check "the other GT" row "$i915\|None\|clock gt1\|Hz\|[0-9]+\|400000000"
 check "what was asked for" row "$i915\|None\|clock asked gt0\|Hz\|[0-9]+\|900000000"
