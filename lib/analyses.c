@@ -87,6 +87,21 @@ void grt_analyses_always(struct grt_analyses *a)
 		a->on[i] |= grt_analysis_rows[i]->always;
 }
 
+static unsigned int analyses_turn(const struct grt_analysis *analysis)
+{
+	return analysis->finds ? GRT_ANALYSES_FIND : analysis->rows ? GRT_ANALYSES_ROWS : GRT_ANALYSES_REST;
+}
+
+void grt_analyses_keep(struct grt_analyses *a, unsigned int turns)
+{
+	for (int i = 0; i < GRT_ANALYSES; i++) {
+		if (analyses_turn(grt_analysis_rows[i]) & turns)
+			continue;
+		a->parts[i] = 0;
+		a->on[i] = false;
+	}
+}
+
 static struct grt_taker taker_of(const struct grt_analysis *analysis, void *state)
 {
 	return (struct grt_taker){analysis, state, analysis->event};
@@ -416,6 +431,37 @@ void grt_analyses_consume(struct grt_analyses *a)
 		a->c.beyond = t->analysis->beyond ? analyses_on_beyond : a->c.beyond;
 		a->c.late = t->analysis->late ? analyses_on_beyond : a->c.late;
 	}
+}
+
+/* --------------------------------------------------------------- several */
+
+static bool analyses_has(const struct grt_analyses *a, const struct grt_analysis *analysis)
+{
+	const struct grt_taker *t = a->all;
+
+	while (t->analysis && t->analysis != analysis)
+		t++;
+	return t->analysis;
+}
+
+void grt_analyses_adopt(struct grt_analyses *a, struct grt_analyses *from)
+{
+	struct grt_taker all[GRT_ANALYSES + 1] = {{.analysis = NULL}};
+	unsigned int n = 0;
+
+	for (int i = 0; i < GRT_ANALYSES; i++) {
+		if (analyses_has(from, grt_analysis_rows[i])) {
+			a->state[i] = from->state[i];
+			a->parts[i] = from->parts[i];
+			a->on[i] = true;
+			from->state[i] = NULL;
+		} else if (!analyses_has(a, grt_analysis_rows[i])) {
+			continue;
+		}
+		all[n++] = taker_of(grt_analysis_rows[i], a->state[i]);
+	}
+	memcpy(a->all, all, sizeof(a->all));
+	memset(from->all, 0, sizeof(from->all));
 }
 
 /* ------------------------------------------------------------------ output */
