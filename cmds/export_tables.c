@@ -15,7 +15,7 @@
 #include <grtrace/version.h>
 
 #include "export/export.h"
-#include "lib/analyses.h"
+#include "beside.h"
 #include "table/cells.h"
 #include "table_dir.h"
 
@@ -27,10 +27,14 @@ struct tables_pass {
 	const struct tables *of;
 };
 
-/** struct tables - @found: what @rest uses, which is written, and the other one with it */
+/**
+ * struct tables - @found: what @rest uses, which is written, and the others with it
+ * @beside: those that another thread feeds; it writes nothing
+ */
 struct tables {
 	struct tables_pass found;
 	struct tables_pass rest;
+	struct beside beside;
 	struct grt_writer *writer;
 	const struct filter *filter;
 	struct grt_session *session;
@@ -128,11 +132,10 @@ static bool export_tables_wants(struct grt_analyses *a, const struct grt_job *jo
 static int export_tables_begin(struct tables *t, struct tables_pass *p, unsigned int turns)
 {
 	struct grt_pass *pass = &p->a.pass;
-	int ret;
+	int ret = 0;
 
 	p->of = t;
 	grt_analyses_want_all(&p->a, GRT_PART_TABLES);
-	grt_analyses_keep(&p->a, turns);
 	p->a.wants = export_tables_wants;
 	pass->json = true;
 	pass->filter = grt_filter_any(&t->filter->f) ? &t->filter->f : NULL;
@@ -142,7 +145,11 @@ static int export_tables_begin(struct tables *t, struct tables_pass *p, unsigned
 	pass->writer = t->writer;
 	pass->steps = t->found.a.pass.steps;
 	pass->operators = t->found.a.pass.operators;
-	ret = grt_analyses_join(&p->a) ?: grt_analyses_begin(&p->a);
+	/* with the first pass, and beside the second, too */
+	if (t->beside.session && p == &t->found)
+		ret = beside_take(&t->beside, &p->a, GRT_ANALYSES_ALONE | GRT_ANALYSES_REST);
+	grt_analyses_keep(&p->a, turns);
+	ret = ret ?: grt_analyses_join(&p->a) ?: grt_analyses_begin(&p->a);
 	if (!ret)
 		grt_analyses_consume(&p->a);
 	return ret;
@@ -162,10 +169,9 @@ static int export_tables_pass(struct tables *t, struct tables_pass *p, unsigned 
 	grt_analyses_within(&p->a, from, to);
 	if (t->span->known)
 		grt_analyses_span(&p->a, t->span->first, t->span->last);
+	if (p == &t->found)
+		beside_begin(&t->beside, from, to, t->span);
 	ret = grt_session_run(t->session, &p->a.c, from, to, err);
-	p->a.pass.first = t->span->first;
-	p->a.pass.last = t->span->last;
-	p->a.pass.known = t->span->known;
 	return ret < 0 ? ret : grt_analyses_finish(&p->a);
 }
 
@@ -176,6 +182,9 @@ static int export_tables_write(struct tables *t)
 	struct grt_analyses *a = &t->rest.a;
 	int ret;
 
+	a->pass.first = t->span->first;
+	a->pass.last = t->span->last;
+	a->pass.known = t->span->known;
 	grt_analyses_adopt(a, &t->found.a);
 	ret = grt_analyses_write(a, NULL, NULL) ?: export_tables_losses(t->writer, h);
 	if (ret)
@@ -193,13 +202,21 @@ static int export_tables_write(struct tables *t)
 /* @t->writer is there. */
 static int export_tables_run(struct tables *t, struct grt_err *err)
 {
-	int ret = export_tables_pass(t, &t->found, GRT_ANALYSES_FIND, err);
+	unsigned int rest = GRT_ANALYSES_ROWS;
+	int ret, other;
 
+	if (!beside_open(&t->beside, t->session, t->path, t->filter))
+		rest |= GRT_ANALYSES_ALONE | GRT_ANALYSES_REST;
+	ret = export_tables_pass(t, &t->found, GRT_ANALYSES_FIND, err);
 	if (ret)
 		return ret;
 	grt_writer_begin(t->writer);
-	ret = grt_writer_failed(t->writer)
-		      ?: export_tables_pass(t, &t->rest, GRT_ANALYSES_ROWS | GRT_ANALYSES_REST, err);
+	ret = grt_writer_failed(t->writer) ?: export_tables_pass(t, &t->rest, rest, err);
+	other = beside_end(&t->beside, &t->rest.a);
+	if (!ret && other) {
+		ret = other;
+		*err = t->beside.err;
+	}
 	return ret ?: export_tables_write(t);
 }
 
@@ -262,6 +279,7 @@ int export_tables(struct grt_session *s, const struct grt_export_format *format,
 	ret = (format->directory ? export_tables_directory : export_tables_file)(&t, format, output, err);
 	grt_analyses_free(&t.rest.a);
 	grt_analyses_free(&t.found.a);
+	beside_free(&t.beside);
 	*events = grt_session_health(s)->events;
 	return ret;
 }

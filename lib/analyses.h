@@ -54,6 +54,7 @@ struct grt_analysis_waits {
  * @taker: by class, ended by an empty one; [GRT_CLASSES]: those of every event
  * @of_jobs: the analyses that take jobs, ended the same way
  * @waits: by row
+ * @names_only: none of them needs jobs: names are kept, and nothing is joined
  * @from, @to: see grt_analyses_within(), where @bounded
  * @first, @last: see grt_analyses_span(), where @spans
  */
@@ -75,6 +76,7 @@ struct grt_analyses {
 	uint64_t last;
 	bool bounded;
 	bool spans;
+	bool names_only;
 };
 
 /** grt_analysis_rows - all of them, in the order of their rows */
@@ -101,7 +103,8 @@ void grt_analyses_always(struct grt_analyses *a);
 enum grt_analyses_turn {
 	GRT_ANALYSES_FIND = 1,
 	GRT_ANALYSES_ROWS = 2,
-	GRT_ANALYSES_REST = 4,
+	GRT_ANALYSES_ALONE = 4, /* they need events of their classes and names, neither jobs nor packets */
+	GRT_ANALYSES_REST = 8,
 };
 
 /** grt_analyses_keep - of those that are wanted, only the ones of these turns */
