@@ -31,10 +31,10 @@ same() { # COMMAND...
 
 names=(all cuda cut drm frames ranks slices)
 for name in "${names[@]}"; do
-	same report $name.grt
-	same report --json $name.grt
+	same report "$name.grt"
+	same report --json "$name.grt"
 	for threads in 1 2; do
-		with $threads export -f parquet -o tables.$threads $name.grt >told.$threads
+		with "$threads" export -f parquet -o "tables.$threads" "$name.grt" >"told.$threads"
 	done
 	cmp -s told.1 told.2 || not_ok "$name: what export says: $(diff told.1 told.2 | head -n 3)"
 	diff -r tables.1 tables.2 >different || not_ok "$name: tables: $(head -n 3 different)"
