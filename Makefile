@@ -436,6 +436,7 @@ bench: all test-tools bench-modules
 	bench/path.sh $(O)
 	bench/flame.sh $(O)
 	bench/export.sh $(O)
+	bench/tables.sh $(O)
 	bench/rocm.sh $(O)
 	bench/ioctl.sh $(O)
 	bench/nvsched.sh $(O)

@@ -515,6 +515,12 @@ static int step_table_take_event(void *state, const struct grt_event *e, struct 
 		       ?: grt_rank_threads_event(grt_steps_threads(state), e);
 }
 
+static int step_table_finish(void *state, struct grt_pass *pass)
+{
+	pass->steps = state;
+	return grt_steps_find(state);
+}
+
 GRT_ANALYSIS_FREE(free_steps, grt_steps_free)
 
 const struct grt_analysis grt_analysis_steps = {
@@ -524,10 +530,12 @@ const struct grt_analysis grt_analysis_steps = {
 	.besides = GRT_IN_CLASS(thread) | GRT_IN_CLASS(name),
 	.beyond = true,
 	.late = true,
+	.finds = true,
 	.waits = true,
 	.parts = step_parts,
 	.begin = new_steps,
 	.within = step_table_set_within,
 	.event = step_table_take_event,
+	.finish = step_table_finish,
 	.free = free_steps,
 };
