@@ -192,6 +192,7 @@ struct top_wait {
 /**
  * struct top_waits - of all; @processes are of an update
  * @threads: that wait for a fence
+ * @seen: frames of each client that have been counted
  * @any: there are such waits
  * @over: processes and threads in no row
  */
@@ -199,6 +200,7 @@ struct top_waits {
 	struct grt_keyed threads;
 	struct grt_keyed processes;
 	struct grt_display_frames *frames;
+	uint64_t seen[GRT_FRAME_CLIENTS];
 	bool any;
 	uint64_t over;
 };

@@ -41,6 +41,8 @@ int top_screen_usage(void)
 
 #define ESCAPE_KEY 27
 #define LINES_LEAST 6
+/* ncurses may give the first, the second, or one for both; what a click does may be done twice. */
+#define SCREEN_CLICK (BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON1_CLICKED)
 /* Of a table, with its end. */
 #define COLUMNS 32
 
@@ -592,7 +594,7 @@ static void screen_mouse(void)
 		screen_move(KEY_UP);
 	else if (e.bstate & BUTTON5_PRESSED)
 		screen_move(KEY_DOWN);
-	else if (e.bstate & BUTTON1_PRESSED)
+	else if (e.bstate & SCREEN_CLICK)
 		screen_click(e.x, e.y);
 }
 
@@ -661,7 +663,7 @@ void top_screen_open(struct top *t)
 	curs_set(0);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
-	mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+	mousemask(SCREEN_CLICK | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
 	mouseinterval(0);
 	screen_put(0, A_BOLD, "grtrace top: the first update comes in a moment");
 	screen_put_foot(NULL);

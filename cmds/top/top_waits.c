@@ -92,32 +92,31 @@ int top_waits_event(struct top_waits *w, const struct grt_event *e, uint64_t fro
 	return e->type == GRT_EV_SYNC_WAIT_EXIT ? top_waits_exit(w, e, from) : 0;
 }
 
-/* Frames of a process on all its displays, and how many were late. */
-static int top_waits_count_frames(struct top_waits *w, const struct grt_frame_client *c, uint64_t from,
-				  uint64_t to)
+/* Frames of a process on all its displays that came since the last update, and how many were late. */
+static int top_waits_count_frames(struct top_waits *w, const struct grt_frame_client *c)
 {
+	uint64_t seen = w->seen[c->number];
 	struct top_wait *process;
 	int ret = top_waits_get(w, c->pid, &process);
 
+	w->seen[c->number] = c->frames;
 	if (ret || !process)
 		return ret;
 	process->shows = true;
-	for (uint32_t i = c->n; i-- && c->frame[i].shown > from;)
-		if (c->frame[i].shown <= to) {
-			process->frames++;
-			process->late += c->frame[i].late;
-		}
+	process->frames += c->frames - seen;
+	for (uint32_t i = c->n; i-- && c->frame[i].number > seen;)
+		process->late += c->frame[i].late;
 	return 0;
 }
 
-static int top_waits_frames(struct top_waits *w, uint64_t from, uint64_t to)
+static int top_waits_frames(struct top_waits *w, uint64_t to)
 {
 	const struct grt_frame_client *c;
 	int ret = grt_display_frames_finish(w->frames);
 
 	for (uint32_t i = 0; !ret && (c = grt_display_frames_client(w->frames, i)); i++)
 		if (c->n)
-			ret = top_waits_count_frames(w, c, from, to);
+			ret = top_waits_count_frames(w, c);
 	if (to > FRAMES_NS)
 		grt_display_frames_forget(w->frames, to - FRAMES_NS);
 	return ret;
@@ -153,7 +152,7 @@ static int top_waits_counters(struct top_waits *w, const struct grt_counters *c)
 
 int top_waits_sum(struct top_waits *w, const struct grt_counters *counters, uint64_t from, uint64_t to)
 {
-	int ret = top_waits_frames(w, from, to) ?: top_waits_counters(w, counters);
+	int ret = top_waits_frames(w, to) ?: top_waits_counters(w, counters);
 
 	for (const struct top_waiter *t = grt_keyed_oldest(&w->threads); t && !ret;
 	     t = grt_keyed_next(&w->threads, t))

@@ -79,8 +79,9 @@ class Terminal:
         return True
 
     def press(self, button, x, y):
-        """A button, 64 and 65 are the wheel; as X10 encodes it."""
-        os.write(self.fd, b"\x1b[M" + bytes([32 + button, 33 + x, 33 + y]))
+        """A button, and that it is let go; 64 and 65 are the wheel. As X10 encodes it."""
+        for code in [button] + [3] * (button < 3):
+            os.write(self.fd, b"\x1b[M" + bytes([32 + code, 33 + x, 33 + y]))
 
     def click(self, regex):
         for y, line in enumerate(self.screen.display):

@@ -7,6 +7,7 @@
 unset LD_LIBRARY_PATH COLUMNS
 
 "$GRTRACE_BUILD/tests/golden/report_traces"
+cp -r virtio.grt waits.grt
 "$GRTRACE_BUILD/tests/golden/monitor_traces"
 
 rows() { # TABLE MEMBER...: of the last output, a line per row, with the number of the update in front
@@ -62,16 +63,16 @@ check "-n ends" test "$(wc -l <<<"$output")" = 2
 run top -i shares.grt -s 0.001
 expect "text" 0 '^ 70  game +card0 +40.0 % +control +jobs +2000 /s'
 # ---- what else is known of processes: traces whose events are few, by hand
-run top -i virtio.grt -s 0.001 --json
-check "threads waited for jobs: 353 and 50 of 1000 us" test "$(rows processes pid gpu_wait | sort -u)" = "1 70 35.300
+run top -i waits.grt -s 0.001 --json
+check "threads waited for jobs: 353 and 50 of 1000 us" test "$(rows processes pid gpu_wait | sort -u)" = "1 70 35.3
 1 80 5"
 run top -i frames.grt -s 1 --json
 check "frames and late ones are those of report --by frame" test \
 	"$(jq -r '.update.span as $ns | .processes[] | "\(.pid) \(.frames * $ns / 1e9 | round) \(.late)"' <<<"$output")" = \
 	"$("$GRTRACE" report frames.grt --by frame --json | jq -r '.frame_clients[] | "\(.pid) \(.frames) \(.late)"')"
 run top -i frames.grt -s 0.08 --json
-check "each in the update in which it was shown" test "$(rows processes pid frames late)" = "1 70 50 0
-2 70 37.498 2"
+check "each in the update in which it was shown" test "$(rows processes pid frames late)" = "1 70 37.5 0
+2 70 37.5 2"
 run top -i virtio.grt
 check "names are no terminal commands" test -z "$(grep -F $'\033' <<<"$output")"
 run top -i empty.grt
@@ -136,13 +137,13 @@ trap 'kill $writer' EXIT
 output=$("$GRTRACE" top -e power -n 6 -s 0.5 --json -o kept.grt --last 2 2>said)
 keep_json top --json
 shares=$(rows processes pid share | awk '$2 == 100 { print $3 }' | paste -sd' ')
-check "half of the engine" awk -v s="$shares" 'BEGIN { n = split(s, at, " "); exit !(n == 6 && at[3] > 40 && at[3] < 60) }'
+check "half of the engine" awk -v s="$shares" 'BEGIN { n = split(s, at, " "); for (i = 2; i <= n; i++) sum += at[i]; exit !(n == 6 && sum > 200 && sum < 300) }'
 check "what did not grow has no share that anybody saw" test "$(rows processes pid share source memory | grep ' 101 ' | sort -u -k2)" = "1 101 - - 2097152"
 check "the GPU's counters" test "$(rows gpus device_name clock power temperature memory | tail -1)" = "6 card0 1350000000 95000000 54000 1073741824"
 check "and the busiest engine, by its processes" test "$(rows gpus source ring_name | tail -1)" = "6 counters busy gfx"
 check "the control group" test "$(rows processes pid cgroup | grep -c ' 100 /user.slice/game.scope')" = 6
 check "and why it is throttled" test "$(rows gpus throttle | sort -u -k2)" = "1 pl1 gt0"
-check "threads without a CPU" awk -v s="$(rows processes pid runnable | awk '$2 == 100 { print $3 }' | tail -1)" 'BEGIN { exit !(s > 30 && s < 50) }'
+check "threads without a CPU" awk -v s="$(rows processes pid runnable | awk '$2 == 100 { print $3 }' | tail -1)" 'BEGIN { exit !(s > 20 && s < 60) }'
 check "a process whose threads cannot be read" test "$(rows processes pid runnable | awk '$2 == 101 { print $3 }' | sort -u)" = -
 check "no wait and no frame was seen, which is not 0" test "$(rows processes gpu_wait frames late | sort -u -k2)" = "1 - - -"
 check "what is kept is no more than was requested" test "$(jq -s 'map(.update.kept) | max <= 2000000000' <<<"$output")" = true
@@ -187,13 +188,13 @@ else
 		'size=50x10' 'wait=(?s)\Agrtrace.*^pid  process.*^101.*^Tab' show 'size=100x30' 'wait=^pid .* source ' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "Enter, Esc and other sizes" exits 0
 	check "ten lines of 50 columns are enough" test "$(sed '/^---/,$d' <<<"$output" | grep -cE '^(grtrace|device|card0|processes|pid|10|Tab|$)')" = 10
-	SCREEN_TERM=screen screen 80x24 'wait=^processes by share' 'wait=^100  game' 'click=memory *$' 'wait=^processes by memory' \
-		'click=ed.x1b' 'key=\n' 'wait=^process 101 by' 'wait=^hottest submit stacks: unknown, top --stack' 'key=\e' 'wait=^processes by' \
-		'wheel=down' 'key=\n' 'wait=^process 101 by' 'key=\e' 'wait=^processes by' 'wheel=down' 'wheel=up' 'key=\n' 'wait=^process 100 by' \
-		key=q -- "$GRTRACE" top -e power -s 0.3
-	check "the mouse: a column, a row, the wheel" exits 0
+	SCREEN_TERM=screen screen 80x24 'wait=memory +runnable' 'wait=^101 ' 'click=memory +runnable' 'wait=^processes by memory' \
+		'click=ed.x1b' 'key=s' 'wait=^processes by [^m]' 'key=\n' 'wait=^process 101 by' 'wait=^hottest submit stacks: unknown, top --stack' \
+		'key=\e' 'wait=^processes by' 'click=^pid' 'wait=^processes by pid' 'wheel=down' 'key=s' 'wait=^processes by process' 'key=\n' \
+		'wait=^process 100 by' key=q -- "$GRTRACE" top -e power -s 0.3
+	check "the mouse: columns, a row, the wheel" exits 0
 	for n in 1 2; do
-		screen 100x24 'wait=^100  game' 'key=r' "wait=wrote mine.grt$([ $n = 1 ] || echo .2): .* events" show key=q -- "$GRTRACE" top -e power -s 0.3 -o mine.grt
+		screen 100x24 'wait=^100  game .* %' 'key=r' "wait=wrote mine.grt$([ $n = 1 ] || echo .2): .* events" show key=q -- "$GRTRACE" top -e power -s 0.3 -o mine.grt
 		check "r writes a recording, and leaves what is there ($n)" exits 0
 	done
 	run report mine.grt.2 --by gpu-process
