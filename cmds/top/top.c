@@ -54,9 +54,9 @@ static const struct cmd_opt opts[] = {
 	{"output", 'o', OPT_STR, "DIR", &opt.output,
 	 "live: the key r writes the last time into this recording (default: " OUTPUT
 	 "); with -b the end does"},
-	{"last", 0, OPT_SECONDS, "TIME", &opt.last, "live: so much time is kept for that (default: 30)"},
+	{"last", 0, OPT_SECONDS, "TIME", &opt.last, "live: keep this time in memory for that (default: 30)"},
 	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
-	 "live: in so many bytes of memory at most (default: 64M)"},
+	 "live: bytes of memory for that (default: 64M)"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
