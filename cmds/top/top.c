@@ -55,8 +55,7 @@ static const struct cmd_opt opts[] = {
 	 "live: the key r writes the last time into this recording (default: " OUTPUT
 	 "); with -b the end does"},
 	{"last", 0, OPT_SECONDS, "TIME", &opt.last, "live: keep this time in memory for that (default: 30)"},
-	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
-	 "live: bytes of memory for that (default: 64M)"},
+	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size, "live: bytes of memory for that (default: 64M)"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
