@@ -85,11 +85,12 @@ static struct box_packet *box_packet_of(struct box *b, const struct grt_packet *
 {
 	size_t plain = p->packet_size / 8, room = grt_packed_room(plain);
 	struct box_packet *k;
-	ssize_t n;
+	ssize_t n = 0;
 
-	if (grt_grow(&b->packed, &b->packed_room, room, (size_t)128 << 10))
+	if (!b->bounds.plain && grt_grow(&b->packed, &b->packed_room, room, (size_t)128 << 10))
 		return NULL;
-	n = grt_pack_packet(p, b->packed, b->packed_room);
+	if (!b->bounds.plain)
+		n = grt_pack_packet(p, b->packed, b->packed_room);
 	n = n > 0 && (size_t)n < plain ? n : (ssize_t)plain;
 	k = malloc(sizeof(*k) + (size_t)n);
 	if (!k)
@@ -135,6 +136,12 @@ static int box_keep(struct box *b, unsigned int stream, unsigned int source, con
 	return ret;
 }
 
+/* Return: 0 or -ENOMEM */
+static int box_look(struct box *b, const struct grt_packet *p)
+{
+	return b->bounds.plain ? 0 : triggers_see(&b->triggers, p);
+}
+
 /* ------------------------------------------------------------- writing */
 
 /* @p may be changed. */
@@ -171,7 +178,7 @@ int box_take(struct box *b, unsigned int stream, unsigned int source, const void
 					   "grtrace doctor --bug-report FILE", "cannot keep a packet");
 		if (b->writing)
 			ret = box_write_copy(b, stream, source, p, err);
-		if (!ret && (triggers_see(&b->triggers, p) || box_keep(b, stream, source, p)))
+		if (!ret && (box_look(b, p) || box_keep(b, stream, source, p)))
 			ret = box_no_memory(err);
 		at += p->packet_size / 8;
 	}
@@ -192,7 +199,7 @@ static int box_carry_packet(void *arg, const struct grt_packet *p)
 	return recording_write(&c->b->snapshot, c->file, p, p->packet_size / 8, c->err);
 }
 
-static int box_carry(struct box *b, uint64_t from, struct grt_err *err)
+static int box_carry(struct box *b, struct grt_err *err)
 {
 	struct carrying c = {.b = b, .err = err};
 	int file = b->carried.records ? recording_add_file(&b->snapshot, GRT_CARRIED, 0, err) : 0;
@@ -200,7 +207,7 @@ static int box_carry(struct box *b, uint64_t from, struct grt_err *err)
 	if (file < 0 || !b->carried.records)
 		return file;
 	c.file = (unsigned int)file;
-	return carried_write(&b->carried, from, box_carry_packet, &c);
+	return carried_write(&b->carried, b->window[0].window.from, box_carry_packet, &c);
 }
 
 static int box_write_kept(struct box *b, struct grt_err *err)
@@ -223,15 +230,15 @@ bool box_may_begin(struct box *b, uint64_t now)
 	return false;
 }
 
-static int box_fill(struct box *b, uint64_t from, struct grt_err *err)
+static int box_fill(struct box *b, struct grt_err *err)
 {
-	int ret = b->ops.metadata(b->ops.arg, b->snapshot.dir, from, UINT64_MAX, err);
+	int ret = b->ops.metadata(b->ops.arg, b->snapshot.dir, b->window[0].window.from, UINT64_MAX, err);
 
 	if (ret)
 		return ret;
 	recording_give(&b->snapshot, "metadata");
 	ret = b->ops.files(b->ops.arg, &b->snapshot, err);
-	return ret ?: box_carry(b, from, err) ?: box_write_kept(b, err);
+	return ret ?: box_carry(b, err) ?: box_write_kept(b, err);
 }
 
 /* Packets may span much more than was asked for: those of streams with few events do. */
@@ -242,6 +249,16 @@ static uint64_t box_first(const struct box *b, const struct incident *i)
 	return asked > b->from ? asked : b->from;
 }
 
+static void box_set_window(struct box *b, uint64_t from, uint64_t to)
+{
+	memcpy(b->before, b->counted, sizeof(b->before));
+	for (struct grt_cut *w = b->window; w < b->window + SOURCES; w++) {
+		grt_cut_free(w);
+		w->window = (struct grt_window){.from = from, .to = to};
+	}
+	b->snapshot.segments = NULL;
+}
+
 int box_begin(struct box *b, const char *dir, const struct incident *i, uint64_t now, struct grt_err *err)
 {
 	uint64_t from = box_first(b, i);
@@ -249,13 +266,8 @@ int box_begin(struct box *b, const char *dir, const struct incident *i, uint64_t
 
 	snprintf(b->path, sizeof(b->path), "%s/" GRT_SNAPSHOT "_%06lu", dir, ++b->number);
 	b->incident = *i;
-	memcpy(b->before, b->counted, sizeof(b->before));
-	for (struct grt_cut *w = b->window; w < b->window + SOURCES; w++) {
-		grt_cut_free(w);
-		w->window = (struct grt_window){.from = from, .to = UINT64_MAX};
-	}
-	b->snapshot.segments = NULL;
-	ret = recording_open_dir(&b->snapshot, b->path, err) ?: box_fill(b, from, err);
+	box_set_window(b, from, UINT64_MAX);
+	ret = recording_open_dir(&b->snapshot, b->path, err) ?: box_fill(b, err);
 	b->writing = !ret;
 	box_hold(b, 0);
 	b->began = now;
@@ -280,6 +292,34 @@ int box_end(struct box *b, uint64_t to, struct grt_err *err)
 		recording_give(&b->snapshot, "metadata");
 	recording_close(&b->snapshot);
 	return ret;
+}
+
+/* Nobody is to find half of it. */
+static int box_give_up(struct box *b, int ret)
+{
+	recording_discard(&b->snapshot);
+	recording_close(&b->snapshot);
+	return ret;
+}
+
+int box_save(struct box *b, const char *path, uint64_t to, struct box_saved *out, struct grt_err *err)
+{
+	int ret;
+
+	out->from = out->from > b->from ? out->from : b->from;
+	snprintf(b->path, sizeof(b->path), "%s", path);
+	box_set_window(b, out->from, to);
+	ret = recording_open_dir(&b->snapshot, b->path, err);
+	if (ret) {
+		recording_close(&b->snapshot);
+		return ret;
+	}
+	ret = box_fill(b, err) ?: recording_finish(&b->snapshot, err);
+	if (ret)
+		return box_give_up(b, ret);
+	out->events = b->snapshot.events;
+	out->bytes = recording_bytes(&b->snapshot);
+	return box_end(b, to, err);
 }
 
 void box_free(struct box *b)

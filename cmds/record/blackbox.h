@@ -18,6 +18,7 @@
  * @last: so long before its incident a snapshot begins, ns
  * @after: how long a snapshot goes on, ns
  * @pause: between two of them, ns
+ * @plain: no incident is waited for, and packets stay as they came: that costs a copy of each, and its memory
  */
 struct box_bounds {
 	uint64_t bytes;
@@ -25,6 +26,7 @@ struct box_bounds {
 	uint64_t last;
 	uint64_t after;
 	uint64_t pause;
+	bool plain;
 };
 
 struct box_packet;
@@ -104,6 +106,20 @@ int box_begin(struct box *b, const char *dir, const struct incident *i, uint64_t
 
 /** box_end - ends it: it is whole up to @to. Return: 0 or -errno */
 int box_end(struct box *b, uint64_t to, struct grt_err *err);
+
+/** struct box_saved - what was written: it begins at @from, ns */
+struct box_saved {
+	uint64_t from;
+	uint64_t events;
+	uint64_t bytes;
+};
+
+/**
+ * box_save - writes what is kept of the time from @out->from to @to as a recording of its own, @path
+ * @out: @from becomes later where the box does not reach back so far
+ * Return: 0 or -errno; then there is no recording
+ */
+int box_save(struct box *b, const char *path, uint64_t to, struct box_saved *out, struct grt_err *err);
 
 /** box_free - frees what it holds */
 void box_free(struct box *b);

@@ -368,6 +368,14 @@ static const struct file_row file_rows[] = {
 	{"gt/gt*/rps_act_freq_mhz", "clock", "Hz", FORM_NUMBER, 1000000},
 	{"gt/gt*/rps_cur_freq_mhz", "clock asked", "Hz", FORM_NUMBER, 1000000},
 	{"gt/gt*/rc6_residency_ms", "idle", "total ns", FORM_NUMBER, 1000000},
+	{"gt/gt*/throttle_reason_pl1", "throttle pl1", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_pl2", "throttle pl2", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_pl4", "throttle pl4", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_thermal", "throttle thermal", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_prochot", "throttle prochot", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_ratl", "throttle ratl", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_vr_thermalert", "throttle vr thermal", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_vr_tdc", "throttle vr tdc", "on", FORM_NUMBER, 1},
 	/* xe */
 	{"device/tile*/gt*/freq0/act_freq", "clock", "Hz", FORM_NUMBER, 1000000},
 	{"device/tile*/gt*/freq0/cur_freq", "clock asked", "Hz", FORM_NUMBER, 1000000},
@@ -376,6 +384,14 @@ static const struct file_row file_rows[] = {
 	{"device/npu_busy_time_us", "busy npu", "total ns", FORM_RARE, 1000},
 	{"device/npu_memory_utilization", "memory npu", "B", FORM_NUMBER, 1},
 	{"device/npu_current_frequency_mhz", "clock", "Hz", FORM_NUMBER, 1000000},
+	{"device/tile*/gt*/freq0/throttle/reason_pl1", "throttle pl1", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_pl2", "throttle pl2", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_pl4", "throttle pl4", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_thermal", "throttle thermal", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_prochot", "throttle prochot", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_ratl", "throttle ratl", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_vr_thermalert", "throttle vr thermal", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_vr_tdc", "throttle vr tdc", "on", FORM_NUMBER, 1},
 };
 
 /* i915 before 5.18; later it has these beside those by GT. */

@@ -204,7 +204,10 @@ put /sys/class/drm/card1/gt/gt0/rps_cur_freq_mhz 900
 put /sys/class/drm/card1/gt/gt1/rps_act_freq_mhz 400
 put /sys/class/drm/card1/gt/gt0/rc6_residency_ms 1000
 put /sys/class/drm/card1/gt_act_freq_mhz 300
+put /sys/class/drm/card1/gt/gt0/throttle_reason_pl1 1
+put /sys/class/drm/card1/gt/gt0/throttle_reason_thermal 0
 card 2 xe
+put /sys/bus/2/tile0/gt0/freq0/throttle/reason_prochot 1
 put /sys/bus/2/tile0/gt0/freq0/act_freq 1150
 put /sys/bus/2/tile1/gt2/freq0/cur_freq 1250
 put /sys/bus/2/tile0/gt0/gtidle/idle_residency_ms 50
@@ -269,6 +272,9 @@ sys.exit(not grown * 0.98 < sum < grown * 1.02)
 ' "$output" $i915
 check "idle time is a share" row "$i915\|None\|idle gt0\|total ns\|[0-9]+\|[0-9.]+\|(1[0-9]|2[0-9])\.[0-9]+\|"
 check "xe: clocks by tile and GT" row "$xe\|None\|clock tile0 gt0\|Hz\|[0-9]+\|1150000000"
+check "i915: why it is throttled" row "$i915\|None\|throttle pl1 gt0\|on\|[0-9]+\|1\|1\|1\|1"
+check "and why not" row "$i915\|None\|throttle thermal gt0\|on\|[0-9]+\|0\|0\|0\|0"
+check "xe: why it is throttled" row "$xe\|None\|throttle prochot tile0 gt0\|on\|[0-9]+\|1\|1\|1\|1"
 check "of another tile" row "$xe\|None\|clock asked tile1 gt2\|Hz\|[0-9]+\|1250000000"
 check "energy with its label" row "$xe\|None\|power from energy card\|uW\|[0-9]+\|0\|0\|0\|0"
 check "energy that went back gives no value" row "$xe\|None\|power from energy pkg\|uW\|[0-9]+\|0\|0\|0\|0"
@@ -387,6 +393,8 @@ if "${CC:-cc}" -shared -fPIC -o sys/usr/lib/libnvidia-ml.so.1 "$GRTRACE_SRC/test
 	check "of the memory" row "$nvidia\|None\|busy memory\|%\|[0-9]+\|12"
 	check "NVML: memory, without what the driver keeps" row "$nvidia\|None\|memory vram\|B\|[0-9]+\|21474836480\|21474836480"
 	check "NVML: temperature" row "$nvidia\|None\|temp gpu\|mC\|[0-9]+\|41000"
+	check "NVML: why it is slower" row "$nvidia\|None\|throttle power cap\|on\|[0-9]+\|1\|1\|1\|1"
+	check "and why not" row "$nvidia\|None\|throttle hw thermal\|on\|[0-9]+\|0\|0\|0\|0"
 	check "what it has not is not there" test -z "$(rows | grep "^$nvidia|None|ecc")"
 	check "the other one has it" row "$((nvidia + 1))\|None\|ecc uncorrected\|errors\|[0-9]+\|2"
 	check "a GPU that is lost has no more power" test "$(run dump p.grt; grep -c "device=$((nvidia + 1)) .*value=70000000" <<<"$output")" -le 2
