@@ -114,7 +114,7 @@ STEPS_NVTX="train step" run record -e cuda --last 60 --on 'step>10x' --after 0.1
 check "so is one that takes many times the median" says '^grtrace record: step: train step ?[0-9]+ took '
 # A recorder that is held up reads all of it much later: what was before the incident is there all the same.
 rm -f notes
-STEPS_NVTX="train step" STEPS_LOG=$PWD/notes "$GRTRACE" record -e cuda --last 0.3 --on 'step>300ms' --after 0.1 --pause 60 -o held.grt "$MOCK/steps" 40 1 0 10 400 >held 2>&1 &
+STEPS_NVTX="train step" STEPS_LOG=$PWD/notes "$GRTRACE" record -e cuda --last 0.6 --on 'step>300ms' --after 0.1 --pause 60 -o held.grt "$MOCK/steps" 40 1 0 10 400 >held 2>&1 &
 recorder=$!
 until grep -qs step notes; do
 	kill -0 $recorder 2>/dev/null || break
