@@ -163,7 +163,7 @@ check-deps:
 # ------------------------------------------------------------------ programs
 
 # Written when compiler or flags change, so that everything is built again.
-FLAGS	:= $(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS)
+FLAGS	= $(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS) / $(INJECT_CFLAGS)
 $(O)/flags: FORCE
 	@mkdir -p $(O)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
@@ -436,6 +436,7 @@ bench: all test-tools bench-modules
 	bench/path.sh $(O)
 	bench/flame.sh $(O)
 	bench/export.sh $(O)
+	bench/tables.sh $(O)
 	bench/rocm.sh $(O)
 	bench/ioctl.sh $(O)
 	bench/nvsched.sh $(O)
@@ -469,7 +470,7 @@ DOCUMENTS := $(wildcard *.md $(foreach d,docs docs/*,$(d)/*.md $(d)/*.png $(d)/*
 
 install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(O)/install/libgrtrace.a $(LIBSO) $(O)/grtrace.pc install-doc
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INJECTDIR) $(INCDIR)/grtrace/events \
-		$(foreach n,1 3 5,$(MANDIR)/man$(n)) $(COMPDIR) $(ZSHDIR) $(FISHDIR) $(SCHEMADIR)/sql)
+		$(foreach n,1 3 5,$(MANDIR)/man$(n)) $(COMPDIR) $(ZSHDIR) $(FISHDIR) $(addprefix $(SCHEMADIR)/,sql prometheus grafana))
 	install -m 755 $(BIN) $(SOFTGPU_RUN) $(DESTDIR)$(BINDIR)/
 	install -m 644 $(O)/install/libgrtrace.a $(DESTDIR)$(LIBDIR)/libgrtrace.a
 	install -m 755 $(INJECT) $(DESTDIR)$(INJECTDIR)/
@@ -489,6 +490,8 @@ install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(O)/install/libgrtrace.a $(LIBSO) $(O)
 	install -m 644 completion/grtrace.fish $(DESTDIR)$(FISHDIR)/grtrace.fish
 	install -m 644 $(wildcard schema/*.json) $(DESTDIR)$(SCHEMADIR)/
 	install -m 644 $(wildcard sql/*.sql) $(DESTDIR)$(SCHEMADIR)/sql/
+	install -m 644 packaging/prometheus/grtrace.rules.yml $(DESTDIR)$(SCHEMADIR)/prometheus/
+	install -m 644 packaging/grafana/grtrace.json $(DESTDIR)$(SCHEMADIR)/grafana/
 
 install-doc:
 	install -d $(addprefix $(DESTDIR)$(DOCDIR)/,$(sort $(dir $(DOCUMENTS))))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One pass with the analyses whose tables are exported, see export_tables.h. The
- * columns are those that reports have; which form they get is the writer's.
+ * The analyses whose tables are exported, see export_tables.h: a pass with those that
+ * others use the findings of, and one with the others. The columns are those that
+ * reports have; which form they get is the writer's.
  */
 #include "export_tables.h"
 
@@ -14,13 +15,29 @@
 #include <grtrace/version.h>
 
 #include "export/export.h"
-#include "lib/analyses.h"
+#include "beside.h"
 #include "table/cells.h"
 #include "table_dir.h"
 
-/** struct tables - @a: first, so that a callback finds the rest */
-struct tables {
+struct tables;
+
+/** struct tables_pass - a pass; @a: first, so that a callback finds the rest */
+struct tables_pass {
 	struct grt_analyses a;
+	const struct tables *of;
+};
+
+/**
+ * struct tables - @found: what @rest uses, which is written, and the others with it
+ * @beside: those that another thread feeds; it writes nothing
+ * @sums: they are those of GRT_PART_ROLLUP, for other machines: without the command and the path
+ */
+struct tables {
+	bool sums;
+	struct tables_pass found;
+	struct tables_pass rest;
+	struct beside beside;
+	struct grt_writer *writer;
 	const struct filter *filter;
 	struct grt_session *session;
 	struct grt_notes notes;
@@ -87,6 +104,7 @@ static int export_tables_losses(struct grt_writer *w, const struct grt_health *h
 /* What the stamps and the tables are, in a form for programs. */
 static void export_tables_format(struct tables *t)
 {
+	/* the last one may have secrets in it */
 	static const char *const env[] = {"clock_start", "clock_end", "hostname", "boot_id", "command"};
 	struct grt_fields f = {.n = 0};
 	const char *value;
@@ -95,84 +113,115 @@ static void export_tables_format(struct tables *t)
 	grt_field_add(&f, "version", GRT_CELL_TEXT, (struct grt_cell){.text = GRT_VERSION}, NULL);
 	value = grt_session_health(t->session)->text.form;
 	grt_field_add(&f, "form", GRT_CELL_TEXT, (struct grt_cell){.text = value, .absent = !value}, NULL);
-	for (size_t i = 0; i < sizeof(env) / sizeof(env[0]); i++) {
+	for (size_t i = 0; i < sizeof(env) / sizeof(env[0]) - t->sums; i++) {
 		value = grt_session_env(t->session, env[i]);
 		grt_field_add(&f, env[i], GRT_CELL_TEXT, (struct grt_cell){.text = value, .absent = !value},
 			      NULL);
 	}
-	grt_fields_write(&f, t->a.pass.writer, "trace", NULL);
+	grt_fields_write(&f, t->writer, "trace", NULL);
 	f.n = 0;
-	reading_recording(&f, t->session, t->path);
+	if (!t->sums)
+		reading_recording(&f, t->session, t->path);
 	reading_span_fields(&f, t->span);
-	grt_fields_write(&f, t->a.pass.writer, "recording", NULL);
+	grt_fields_write(&f, t->writer, "recording", NULL);
 }
 
 static bool export_tables_wants(struct grt_analyses *a, const struct grt_job *job)
 {
-	const struct tables *t = (const struct tables *)a;
+	const struct tables *t = ((const struct tables_pass *)a)->of;
 
 	return grt_filter_wants_job(&t->filter->f, a->pass.names, job->pid, job->tid, job->ring);
 }
 
-static int export_tables_begin(struct tables *t)
+static int export_tables_begin(struct tables *t, struct tables_pass *p, unsigned int turns)
 {
-	int ret;
+	struct grt_pass *pass = &p->a.pass;
+	int ret = 0;
 
-	grt_analyses_want_all(&t->a, GRT_PART_TABLES);
-	t->a.wants = export_tables_wants;
-	t->a.pass.json = true;
-	t->a.pass.filter = grt_filter_any(&t->filter->f) ? &t->filter->f : NULL;
-	t->a.pass.notes = &t->notes;
-	t->a.pass.health = grt_session_health(t->session);
-	ret = grt_analyses_join(&t->a) ?: grt_analyses_begin(&t->a);
+	p->of = t;
+	grt_analyses_want_all(&p->a, t->sums ? GRT_PART_ROLLUP : GRT_PART_TABLES);
+	p->a.wants = export_tables_wants;
+	pass->json = true;
+	pass->filter = grt_filter_any(&t->filter->f) ? &t->filter->f : NULL;
+	pass->notes = &t->notes;
+	pass->health = grt_session_health(t->session);
+	pass->boot_id = grt_session_env(t->session, "boot_id");
+	pass->writer = t->writer;
+	pass->steps = t->found.a.pass.steps;
+	pass->operators = t->found.a.pass.operators;
+	/* with the first pass, and beside the second, too */
+	if (t->beside.session && p == &t->found)
+		ret = beside_take(&t->beside, &p->a, GRT_ANALYSES_ALONE | GRT_ANALYSES_REST);
+	grt_analyses_keep(&p->a, turns);
+	ret = ret ?: grt_analyses_join(&p->a) ?: grt_analyses_begin(&p->a);
+	if (!ret)
+		grt_analyses_consume(&p->a);
+	return ret;
+}
+
+/* Return: 0 or a negative errno */
+static int export_tables_pass(struct tables *t, struct tables_pass *p, unsigned int turns,
+			      struct grt_err *err)
+{
+	uint64_t from = t->filter->from.set ? t->span->first : 0,
+		 to = t->filter->to.set ? t->span->last : UINT64_MAX;
+	int ret = export_tables_begin(t, p, turns);
+
 	if (ret)
 		return ret;
-	grt_analyses_consume(&t->a);
-	grt_writer_begin(t->a.pass.writer);
-	grt_analyses_open(&t->a);
-	return grt_writer_failed(t->a.pass.writer);
+	grt_analyses_open(&p->a);
+	grt_analyses_within(&p->a, from, to);
+	if (t->span->known)
+		grt_analyses_span(&p->a, t->span->first, t->span->last);
+	if (p == &t->found)
+		beside_begin(&t->beside, from, to, t->span);
+	ret = grt_session_run(t->session, &p->a.c, from, to, err);
+	return ret < 0 ? ret : grt_analyses_finish(&p->a);
 }
 
 /* Return: 0 or a negative errno; what failed besides the run is a write, or memory */
 static int export_tables_write(struct tables *t)
 {
 	const struct grt_health *h = grt_session_health(t->session);
-	struct grt_pass *pass = &t->a.pass;
-	int ret = grt_analyses_finish(&t->a);
+	struct grt_analyses *a = &t->rest.a;
+	int ret;
 
-	pass->first = t->span->first;
-	pass->last = t->span->last;
-	pass->known = t->span->known;
-	if (!ret)
-		ret = grt_analyses_write(&t->a, NULL, NULL);
-	if (!ret)
-		ret = export_tables_losses(pass->writer, h);
+	a->pass.first = t->span->first;
+	a->pass.last = t->span->last;
+	a->pass.known = t->span->known;
+	grt_analyses_adopt(a, &t->found.a);
+	ret = grt_analyses_write(a, NULL, NULL) ?: export_tables_losses(t->writer, h);
 	if (ret)
 		return ret;
-	grt_analyses_notes(&t->a);
-	grt_notes_write(&t->notes, pass->writer);
+	grt_analyses_notes(a);
+	grt_notes_write(&t->notes, t->writer);
 	export_tables_format(t);
-	reading_health(pass->writer, h);
-	reading_joins(pass->writer, t->a.jobs);
-	reading_balance(pass->writer, h, 0);
-	grt_writer_end(pass->writer);
-	return grt_writer_failed(pass->writer);
+	reading_health(t->writer, h);
+	reading_joins(t->writer, a->jobs);
+	reading_balance(t->writer, h, 0);
+	grt_writer_end(t->writer);
+	return grt_writer_failed(t->writer);
 }
 
-/* @t->a.pass.writer is there. */
+/* @t->writer is there. */
 static int export_tables_run(struct tables *t, struct grt_err *err)
 {
-	uint64_t from = t->filter->from.set ? t->span->first : 0,
-		 to = t->filter->to.set ? t->span->last : UINT64_MAX;
-	int ret = export_tables_begin(t);
+	unsigned int rest = GRT_ANALYSES_ROWS;
+	int ret, other;
 
+	if (!beside_open(&t->beside, t->session, t->path, t->filter))
+		rest |= GRT_ANALYSES_ALONE | GRT_ANALYSES_REST;
+	ret = export_tables_pass(t, &t->found, GRT_ANALYSES_FIND, err);
 	if (ret)
 		return ret;
-	grt_analyses_within(&t->a, from, to);
-	if (t->span->known)
-		grt_analyses_span(&t->a, t->span->first, t->span->last);
-	ret = grt_session_run(t->session, &t->a.c, from, to, err);
-	return ret < 0 ? ret : export_tables_write(t);
+	grt_writer_begin(t->writer);
+	ret = grt_writer_failed(t->writer) ?: export_tables_pass(t, &t->rest, rest, err);
+	other = beside_end(&t->beside, &t->rest.a);
+	if (!ret && other) {
+		ret = other;
+		*err = t->beside.err;
+	}
+	return ret ?: export_tables_write(t);
 }
 
 /* Pages of a database are written and read again. */
@@ -187,9 +236,9 @@ static int export_tables_file(struct tables *t, const struct grt_export_format *
 		return ret;
 	fd = dup(out.fd);
 	o.out = fd < 0 ? NULL : fdopen(fd, "r+");
-	ret = o.out ? grt_writer_new(&t->a.pass.writer, format->tables, &o) : -errno;
+	ret = o.out ? grt_writer_new(&t->writer, format->tables, &o) : -errno;
 	ret = ret ?: export_tables_run(t, err);
-	grt_writer_free(t->a.pass.writer);
+	grt_writer_free(t->writer);
 	if (o.out)
 		fclose(o.out);
 	else if (fd >= 0)
@@ -211,8 +260,8 @@ static int export_tables_directory(struct tables *t, const struct grt_export_for
 
 	table_dir_begin(&d, output, format->directory, t->session, t->path, t->span->first, t->span->known);
 	files = table_dir_files(&d);
-	ret = grt_writer_files(&t->a.pass.writer, format->tables, &files) ?: export_tables_run(t, err);
-	grt_writer_free(t->a.pass.writer);
+	ret = grt_writer_files(&t->writer, format->tables, &files) ?: export_tables_run(t, err);
+	grt_writer_free(t->writer);
 	if (!ret)
 		ret = table_dir_keep(&d, err);
 	if (ret && !err->what[0])
@@ -231,8 +280,11 @@ int export_tables(struct grt_session *s, const struct grt_export_format *format,
 	int ret;
 
 	*err = (struct grt_err){0};
+	t.sums = format->parts == GRT_PART_ROLLUP;
 	ret = (format->directory ? export_tables_directory : export_tables_file)(&t, format, output, err);
-	grt_analyses_free(&t.a);
+	grt_analyses_free(&t.rest.a);
+	grt_analyses_free(&t.found.a);
+	beside_free(&t.beside);
 	*events = grt_session_health(s)->events;
 	return ret;
 }

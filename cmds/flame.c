@@ -17,6 +17,7 @@
 #include "analyses.h"
 #include "base/units.h"
 #include "cuda/seeds.h"
+#include "flame_clock.h"
 #include "outfile.h"
 #include "filter.h"
 #include "reading.h"
@@ -46,6 +47,8 @@ static struct {
 	const char *diff;
 	const char *cpu;
 	const char *gpu;
+	double window;
+	const char *offset;
 } opt;
 
 static const char by_words[] = ""
@@ -83,6 +86,10 @@ static const struct cmd_opt options[] = {
 	 "CPU stacks of another tool: lines of ts_ns comm pid tid cpu f1;f2;..."},
 	{"gpu", 0, OPT_STR, "FILE", &opt.gpu,
 	 "GPU records of another tool: text of CUPTI records, or a trace in JSON (PyTorch's; .gz too); joined with --cpu"},
+	{"window", 0, OPT_SECONDS, "TIME", &opt.window,
+	 "with --cpu and --gpu: how long before a launch its stack may have been taken (default: 1ms)"},
+	{"clock-offset", 0, OPT_STR, "NS|auto", &opt.offset,
+	 "added to the stamps of --gpu; auto: from stacks and the launches that they were taken in"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say why stacks end that do not reach the entry"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -127,12 +134,40 @@ static int no_tree(const struct grt_flame_shape *shape, int code, const char *pa
 				"grtrace record -e cuda --pc-sampling -- PROGRAM", "%s: nothing to add up",
 				path);
 	if (code == -ENODATA)
-		return cmd_fail(EXIT_FAILED, "jobs have no size in bytes",
+		return cmd_fail(EXIT_FAILED,
+				"jobs have no size in bytes, and it has no copy whose size is known",
 				"--weight time or --weight launches", "%s: cannot add up bytes", path);
 	if (code == -EOVERFLOW)
 		return cmd_fail(EXIT_FAILED, "the sum of its times is more than 2^63 ns", NULL,
 				"%s: cannot add up", path);
 	return cmd_fail(EXIT_FAILED, strerror(-code), NULL, "%s: cannot read", path);
+}
+
+/* Which recording has such weights. */
+static const char *flame_recorder(const struct grt_flame_shape *shape)
+{
+	switch (shape->weight) {
+	case GRT_FLAME_WEIGHT_WALL:
+		return "grtrace record -e sched -- PROG, which follows threads";
+	case GRT_FLAME_WEIGHT_LIVE:
+	case GRT_FLAME_WEIGHT_PEAK:
+		return "grtrace record -e cuda -- PROG";
+	default:
+		return "grtrace record --stack=bpf -- PROG";
+	}
+}
+
+/* A picture without a frame would look as if nothing had been there to see. */
+static int flame_is_empty(const struct graph *g, const char *path)
+{
+	bool narrowed = grt_filter_any(&opt.filter.f) || opt.filter.from.set || opt.filter.to.set;
+
+	return cmd_fail(
+		EXIT_FAILED,
+		narrowed ? "nothing that the filters leave has this weight" : "nothing in it has this weight",
+		narrowed ? "grtrace report PATH, which shows what there is" : flame_recorder(&g->shape),
+		"%s: --weight %s: nothing to draw", path,
+		grt_flame_weight_words[g->shape.weight ? g->shape.weight - 1 : 0]);
 }
 
 /* What was read before a fault is shown, and then the fault. */
@@ -162,7 +197,10 @@ static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt
 	if (ret >= 0)
 		grt_analyses_notes(a);
 	flame_tell(&g->notes, told);
-	return reading_faults(s, path, 0, ret, &err);
+	code = reading_faults(s, path, 0, ret, &err);
+	if (code == EXIT_DONE && a->pass.side == GRT_STACKS_NOW && !grt_stacks_total(g->tree, GRT_STACKS_NOW))
+		return flame_is_empty(g, path);
+	return code;
 }
 
 static void flame_add_about(struct graph *g, const char *before, const char *text)
@@ -224,6 +262,9 @@ static int take_recording(struct graph *g, struct grt_session *s, const char *pa
 	if (status != EXIT_DONE)
 		return status;
 	grt_analyses_want(&a, grt_part_find(weight, GRT_PART_FLAME));
+	if (g->shape.all && !g->shape.only)
+		grt_analyses_want(
+			&a, grt_part_find(grt_flame_weight_words[GRT_FLAME_WEIGHT_WALL - 1], GRT_PART_FLAME));
 	flame_set_about(g, s, &span);
 	status = flame_take_events(g, &a, s, path, &span);
 	filter_free(&opt.filter);
@@ -320,6 +361,8 @@ static int flame_take(struct graph *g, const char *path, enum grt_stacks_side si
 
 static void tell_seeds(const struct grt_seeds_count *n)
 {
+	double window = opt.window > 0 ? opt.window * 1e6 : (double)GRT_SEEDS_WINDOW / 1000;
+
 	fprintf(stderr,
 		"grtrace flame: %llu CPU stacks; %llu launches and %llu kernels and copies, %.3f ms\n",
 		(unsigned long long)n->samples, (unsigned long long)n->calls, (unsigned long long)n->ops,
@@ -327,22 +370,38 @@ static void tell_seeds(const struct grt_seeds_count *n)
 	if (n->calls && n->samples)
 		fprintf(stderr,
 			"  launches got their stack: %llu by correlation id, %llu by thread and order, "
-			"%llu by time (within %u us), %llu have none\n",
+			"%llu by time (within %.10g us), %llu have none\n",
 			(unsigned long long)n->by_id, (unsigned long long)n->by_order,
-			(unsigned long long)n->by_window, GRT_SEEDS_WINDOW / 1000,
-			(unsigned long long)n->no_stack);
+			(unsigned long long)n->by_window, window, (unsigned long long)n->no_stack);
 	if (n->no_call && n->samples)
 		fprintf(stderr, "  %llu kernels and copies have no launch with a stack: [unmatched]\n",
 			(unsigned long long)n->no_call);
 	if (n->pending)
 		fprintf(stderr, "  %llu launches have no kernel: [GPU_Launch_Pending]\n",
 			(unsigned long long)n->pending);
+	if (n->unsized)
+		fprintf(stderr, "  the size of %llu copies is unknown: they weigh no bytes\n",
+			(unsigned long long)n->unsized);
 	if (n->bad_samples)
 		fprintf(stderr, "  %llu lines are not CPU stacks, the first is line %llu\n",
 			(unsigned long long)n->bad_samples, (unsigned long long)n->first_bad);
 	if (n->gpu.bad || n->gpu.other)
 		fprintf(stderr, "  GPU file: %llu lines are not records, %llu records cannot be read\n",
 			(unsigned long long)n->gpu.other, (unsigned long long)n->gpu.bad);
+}
+
+static int flame_clock(struct grt_seeds *s)
+{
+	int fd, status;
+
+	if (!opt.cpu || !opt.gpu)
+		return EXIT_DONE;
+	fd = open(opt.gpu, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return cmd_fail(EXIT_FAILED, strerror(errno), NULL, "cannot open %s", opt.gpu);
+	status = flame_clock_set(s, opt.window, opt.offset, fd, opt.gpu);
+	close(fd);
+	return status;
 }
 
 /* Gives a file to a function that reads it. */
@@ -375,6 +434,8 @@ static int join_seeds(struct graph *g, struct grt_seeds *s)
 	int status = with_file(s, opt.cpu, grt_seeds_cpu);
 	struct grt_seeds_count n;
 
+	if (status == EXIT_DONE)
+		status = flame_clock(s);
 	if (status == EXIT_DONE)
 		status = with_file(s, opt.gpu, grt_seeds_gpu);
 	if (status != EXIT_DONE)
@@ -449,6 +510,8 @@ static const char *flame_levels(const struct graph *g)
 
 	if (g->folded || opt.cpu || opt.gpu)
 		return NULL;
+	if (shape->all)
+		return GRT_FLAME_LABEL_WORDS " process";
 	if (shape->weight == GRT_FLAME_WEIGHT_WALL)
 		return shape->by == GRT_FLAME_BY_PROCESS ? "process" : "process thread";
 	return !shape->by || shape->by == GRT_FLAME_BY_PROCESS ? "process"
@@ -478,6 +541,7 @@ static int flame_write_out(struct graph *g)
 		g->look.unit = opt.unit ? opt.unit : g->folded ? "" : grt_flame_unit(&g->shape);
 	g->look.about = g->about;
 	g->look.levels = flame_levels(g);
+	g->look.labels = g->shape.all && !g->folded ? GRT_FLAME_LABELS : 0;
 	g->look.weight = flame_weight(g);
 	g->look.notes = &g->notes;
 	if (outfile_open(&out, opt.output, &err))
@@ -537,7 +601,9 @@ static int take_shape(struct grt_flame_shape *shape)
 		: ranges == 2 ? GRT_FLAME_RANGES_FULL
 			      : GRT_FLAME_RANGES_FOLDED,
 		.compared = opt.diff,
-		.places = !opt.diff && grt_flamegraph_has_places(grt_flamegraph_form(opt.output))};
+		.places = !opt.diff && grt_flamegraph_has_places(grt_flamegraph_form(opt.output)),
+		.all = !opt.diff && !by && !weight && !opt.cpu && !opt.gpu &&
+		       grt_flamegraph_has_values(grt_flamegraph_form(opt.output))};
 	return status;
 }
 
@@ -609,6 +675,8 @@ static int flame_run(int argc, char **argv)
 	if (!opt.cpu && !opt.gpu && !opt.input && !argc && access(path, F_OK))
 		return cmd_fail(EXIT_FAILED, "there is no such recording",
 				"grtrace record --stack=bpf -- PROG", "cannot open %s", path);
+	if ((opt.window > 0 || opt.offset) && !(opt.cpu && opt.gpu))
+		return cmd_usage_error("--window and --clock-offset join --cpu and --gpu: give both files");
 	status = output_usage(opt.cpu || opt.gpu ? NULL : path);
 	return status == EXIT_DONE ? cmd_flame_run(&g, path) : status;
 }

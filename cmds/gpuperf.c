@@ -2,7 +2,8 @@
 /*
  * grtrace gpuperf: one shot, as the tool of that name: the files of a program's
  * run and nothing else. It is `record` with its options set, into a directory
- * that is removed when the files are made.
+ * that is removed when the files are made. `convert` makes the timeline of such
+ * a file: it is `export`.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 
 #define MERGED "merged.folded"
 #define STACKS "cpu.txt"
+#define CONVERT "convert"
+#define TIMELINE "trace.json"
 #define WORDS_MAX 16
 
 static struct {
@@ -25,6 +28,8 @@ static struct {
 	bool cpu_only;
 	bool gpu_only;
 	bool no_merge;
+	const char *input;
+	const char *timeline;
 } opt;
 
 static const struct cmd_opt options[] = {
@@ -43,7 +48,13 @@ static const struct cmd_opt options[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-/** struct words - the command line of `record` */
+static const struct cmd_opt convert_options[] = {
+	{"input", 'i', OPT_STR, "RAW", &opt.input, "what -o wrote, or another tool"},
+	{"output", 'o', OPT_STR, "FILE", &opt.timeline, "the timeline (default: " TIMELINE ")"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+/** struct words - the command line of another command */
 struct words {
 	char *word[WORDS_MAX];
 	int n;
@@ -57,12 +68,49 @@ static void gpuperf_add(struct words *w, const char *word, const char *value)
 	w->word[w->n++] = (char *)value;
 }
 
+static int gpuperf_call(const struct cmd *cmd, int n, char **words)
+{
+	bool help = false;
+	int status = cmd_parse(cmd, &n, words, &help);
+
+	return status == EXIT_DONE ? cmd->run(n, words) : status;
+}
+
+static int gpuperf_convert_help(void)
+{
+	printf("usage: grtrace gpuperf " CONVERT " -i RAW [-o " TIMELINE "]\n");
+	return cmd_close_stdout();
+}
+
+/* The timeline of a file that is there. */
+static int gpuperf_convert(int argc, char **argv)
+{
+	const struct cmd convert = {.opts = convert_options};
+	struct words w = {.n = 0};
+	bool help = false;
+	int status = cmd_parse(&convert, &argc, argv, &help);
+
+	if (status != EXIT_DONE)
+		return status;
+	if (help)
+		return gpuperf_convert_help();
+	if (argc)
+		return cmd_usage_error(CONVERT ": unexpected '%s': use -i RAW [-o FILE]; a program of that "
+					       "name is run by its path",
+				       argv[0]);
+	if (!opt.input)
+		return cmd_usage_error(CONVERT ": what? -i RAW");
+	gpuperf_add(&w, "-f", "chrome");
+	gpuperf_add(&w, "-i", opt.input);
+	gpuperf_add(&w, "-o", opt.timeline ? opt.timeline : TIMELINE);
+	return gpuperf_call(&cmd_export, w.n, w.word);
+}
+
 /* Return: an exit status */
 static int gpuperf_run_record(char *output, int argc, char **argv)
 {
 	struct words w = {.n = 0};
 	char **all = calloc((size_t)argc + WORDS_MAX + 1, sizeof(*all));
-	bool help = false;
 	int n, status;
 
 	if (!all)
@@ -78,9 +126,7 @@ static int gpuperf_run_record(char *output, int argc, char **argv)
 	all[w.n] = "--";
 	memcpy(all + w.n + 1, argv, (size_t)argc * sizeof(*all));
 	n = w.n + 1 + argc;
-	status = cmd_parse(&cmd_record, &n, all, &help);
-	if (status == EXIT_DONE)
-		status = cmd_record.run(n, all);
+	status = gpuperf_call(&cmd_record, n, all);
 	free(all);
 	return status;
 }
@@ -106,11 +152,14 @@ static int gpuperf_check(void)
 
 static int gpuperf_run(int argc, char **argv)
 {
-	int status = gpuperf_check();
+	int status;
 	uid_t uid = (uid_t)-1;
 	gid_t gid = (gid_t)-1;
 	char dir[4096], output[4128];
 
+	if (argc && !strcmp(argv[0], CONVERT))
+		return gpuperf_convert(argc - 1, argv + 1);
+	status = gpuperf_check();
 	if (status != EXIT_DONE)
 		return status;
 	if (!argc)
@@ -132,7 +181,8 @@ static int gpuperf_run(int argc, char **argv)
 }
 
 const struct cmd cmd_gpuperf = {
-	.usage = "[-o RAW] [-c chrome.json] [-p cpu.txt] [-m merged.folded] [--] PROG [ARGS]",
+	.usage =
+		"[-o RAW] [-c chrome.json] [-p cpu.txt] [-m merged.folded] [--] PROG [ARGS] | convert -i RAW [-o FILE]",
 	.opts = options,
 	.run = gpuperf_run,
 	.stop_at_operand = true,

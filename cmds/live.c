@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "host/meter.h"
+#include "record/machine.h"
 #include "sources/source.h"
+#include "trace/cut.h"
 #include "trace/packet.h"
 #include "cmd.h"
 #include "live.h"
@@ -29,6 +31,7 @@
 /**
  * struct live_input - a source that takes part
  * @first, @streams: its streams in the session
+ * @first_place, @places: the files that its packets would have
  * @balance: of its packets
  */
 struct live_input {
@@ -36,6 +39,8 @@ struct live_input {
 	void *state;
 	unsigned int first;
 	unsigned int streams;
+	unsigned int first_place;
+	unsigned int places;
 	struct grt_balance balance;
 };
 
@@ -44,8 +49,13 @@ struct live_input {
  * @note: tells the user; may be NULL
  * @told: last
  * @target: pidfd of the process that is watched, -1: all are
+ * @stack: stacks are taken
  * @moved: bytes read since it was last set to 0
  * @meter: of each stream
+ * @keep, @arg: as in the setup; @held: of each of @places, a packet that is not whole yet; @whole: cuts
+ * nothing
+ * @failed: what @keep returned
+ * @begun, @until: see live_span()
  */
 struct live {
 	void (*note)(const char *text);
@@ -55,8 +65,17 @@ struct live {
 	unsigned int streams;
 	struct grt_session *session;
 	int target;
+	bool stack;
 	uint64_t moved;
 	struct meter *meter;
+	int (*keep)(void *arg, unsigned int place, unsigned int source, const char *data, size_t len);
+	void *arg;
+	unsigned int places;
+	struct grt_cut_stream *held;
+	struct grt_cut whole;
+	int failed;
+	uint64_t begun;
+	uint64_t until;
 };
 
 static const struct source *live_find_source(const char *name, size_t len)
@@ -131,10 +150,11 @@ static int live_open_source(struct live *l, const struct source *source, const s
 		.buffer_size = setup->buffer_size,
 		/* a filter of the module would be one of its other readers, too */
 		.types = source == &source_kmod ? (struct grt_type_set){{0}} : setup->types,
-		/* no line has one */
-		.stack = "none",
+		.user_stack = setup->stack,
+		.stack = setup->stack ? "bpf" : "none",
 		.ring_base = l->inputs * SOURCE_RINGS,
-		.covered = live_is_covered,
+		/* the module takes no stacks */
+		.covered = setup->stack ? NULL : live_is_covered,
 		.arg = l,
 		.note = setup->note,
 	};
@@ -204,6 +224,10 @@ int live_open(struct live **out, const struct live_setup *setup, struct grt_err 
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "cannot read live");
 	l->target = -1;
 	l->note = setup->note;
+	l->stack = setup->stack;
+	l->keep = setup->keep;
+	l->arg = setup->arg;
+	l->whole.window.to = UINT64_MAX;
 	if (setup->pid)
 		ret = live_open_target(l, setup->pid, err);
 	return ret ? ret : open_sources(l, setup, err);
@@ -220,6 +244,30 @@ static void took(void *arg, const struct grt_packet *p)
 		in->source->took(in->state, p);
 }
 
+/** struct live_keeping - bytes on their way to live.keep */
+struct live_keeping {
+	struct live *l;
+	unsigned int place;
+	unsigned int source;
+};
+
+static int live_keep_whole(void *arg, const char *data, size_t len)
+{
+	const struct live_keeping *k = arg;
+
+	return k->l->keep(k->l->arg, k->place, k->source, data, len);
+}
+
+static void live_keep(struct live *l, const struct live_input *in, unsigned int i, char *data, size_t len)
+{
+	unsigned int place = in->source->place ? in->source->place(in->state, i) : i;
+	struct live_keeping k = {l, in->first_place + place, (unsigned int)(in - l->input)};
+	const struct grt_cut_ops ops = {.write = live_keep_whole, .arg = &k};
+
+	if (l->keep && !l->failed)
+		l->failed = grt_cut_feed(&l->whole, &l->held[k.place], data, len, &ops);
+}
+
 static ssize_t read_stream(void *arg, unsigned int i, void *buf, size_t len)
 {
 	struct live *l = arg;
@@ -232,8 +280,16 @@ static ssize_t read_stream(void *arg, unsigned int i, void *buf, size_t len)
 	if (n > 0) {
 		l->moved += (uint64_t)n;
 		meter_feed(&l->meter[i], buf, (size_t)n, took, in);
+		live_keep(l, in, i - in->first, buf, (size_t)n);
 	}
 	return n == -EINTR ? -EAGAIN : n;
+}
+
+static void live_count_places(struct live *l, struct live_input *in)
+{
+	in->first_place = l->places;
+	in->places = in->source->places ? in->source->places(in->state) : in->streams;
+	l->places += in->places;
 }
 
 static int count_streams(struct live *l, struct grt_err *err)
@@ -247,11 +303,13 @@ static int count_streams(struct live *l, struct grt_err *err)
 		l->input[i].first = l->streams;
 		l->input[i].streams = l->input[i].source->streams(l->input[i].state, fds);
 		l->streams += l->input[i].streams;
+		live_count_places(l, &l->input[i]);
 	}
 	free(fds);
 	/* the session hands out what it has of a packet, and reads its rest when it needs it */
 	l->meter = calloc(l->streams + 1, sizeof(*l->meter));
-	if (!l->meter)
+	l->held = calloc(l->places + 1, sizeof(*l->held));
+	if (!l->meter || !l->held)
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "cannot read live");
 	for (i = 0; i < l->streams; i++)
 		l->meter[i].early = true;
@@ -293,10 +351,36 @@ int live_start(struct live *l, struct grt_err *err)
 		ret = l->input[i].source->start(l->input[i].state, err);
 	if (!ret)
 		live_confine(l);
+	l->begun = l->until = grt_now();
 	for (i = 0; !ret && i < l->inputs; i++)
 		if (l->input[i].source->begins)
-			l->input[i].source->begins(l->input[i].state, grt_now());
+			l->input[i].source->begins(l->input[i].state, l->begun);
 	return ret;
+}
+
+bool live_files(const struct live *l, unsigned int i, struct live_files *files)
+{
+	const struct live_input *in = &l->input[i];
+
+	if (i >= l->inputs)
+		return false;
+	*files = (struct live_files){in->source->name, in->places, in->streams, in->source->uncut};
+	return true;
+}
+
+int live_describe(struct live *l, struct grt_env *env, int room)
+{
+	int n = 0;
+
+	for (struct live_input *in = l->input; in < l->input + l->inputs; in++)
+		n += in->source->describe(in->state, env + n, room - n);
+	return machine_leave_out_counts(env, n);
+}
+
+void live_span(const struct live *l, uint64_t *from, uint64_t *to)
+{
+	*from = l->begun;
+	*to = l->until;
 }
 
 struct grt_session *live_session(struct live *l)
@@ -304,10 +388,20 @@ struct grt_session *live_session(struct live *l)
 	return l->session;
 }
 
+/* A little further each time: files of symbols are read beside us. */
+static int live_name_frames(struct live *l, struct grt_err *err)
+{
+	int ret = 0;
+
+	for (struct live_input *in = l->input; ret >= 0 && in < l->input + l->inputs; in++)
+		ret = in->source->name_frames ? in->source->name_frames(in->state) : 0;
+	return ret < 0 ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot name the frames of stacks") : 0;
+}
+
 static int flush_sources(struct live *l, struct grt_err *err)
 {
 	unsigned int i;
-	int ret = 0;
+	int ret = l->stack ? live_name_frames(l, err) : 0;
 
 	for (i = 0; !ret && i < l->inputs; i++)
 		if (l->input[i].source->flush)
@@ -322,7 +416,11 @@ static int live_pump(struct live *l, struct grt_consumer *c, struct grt_err *err
 	int ret = flush_sources(l, err);
 
 	l->moved = 0;
-	return ret ? ret : grt_session_run_live(l->session, c, until, err);
+	ret = ret ?: grt_session_run_live(l->session, c, until, err);
+	if (ret >= 0 && l->failed)
+		return grt_err_set(err, l->failed, strerror(-l->failed), NULL, "cannot keep a packet");
+	l->until = until;
+	return ret;
 }
 
 /* Return: how many of the sources go on, or -errno */
@@ -369,6 +467,7 @@ static int live_drain(struct live *l, struct grt_consumer *c, struct grt_err *er
 	for (;;) {
 		l->moved = 0;
 		ret = grt_session_run_live(l->session, c, end, err);
+		l->until = end;
 		if (ret != 1)
 			return ret;
 		if ((on && !l->moved) || grt_now() - end > DRAIN_NS)
@@ -454,6 +553,9 @@ int live_close(struct live *l, struct grt_err *err)
 	}
 	if (l->target >= 0)
 		close(l->target);
+	for (i = 0; l->held && i < l->places; i++)
+		grt_cut_stream_free(&l->held[i]);
+	free(l->held);
 	free(l->meter);
 	free(l);
 	return ret;

@@ -31,6 +31,10 @@ struct live;
  * @types: events that are wanted; all zero: all
  * @any: a source that does not work here is told through @note, and the others
  *	go on; otherwise it is an error. None that works is one either way
+ * @stack: the CPU stack of each submit is wanted
+ * @keep: gets all that is read, in whole packets: @place is the file that they would have in a recording, of
+ *	the @source-th source. Return: 0 or -errno, which ends the run. May be NULL
+ * @arg: handed to it
  * @note: tells the user what was done on the way
  */
 struct live_setup {
@@ -41,7 +45,22 @@ struct live_setup {
 	const char *flag;
 	struct grt_type_set types;
 	bool any;
+	bool stack;
+	int (*keep)(void *arg, unsigned int place, unsigned int source, const char *data, size_t len);
+	void *arg;
 	void (*note)(const char *text);
+};
+
+/**
+ * struct live_files - what a source's packets would have in a recording
+ * @places: files, those from @streams on made with their first packet
+ * @uncut: it has no window
+ */
+struct live_files {
+	const char *source;
+	unsigned int places;
+	unsigned int streams;
+	bool uncut;
 };
 
 /**
@@ -86,6 +105,16 @@ const char *live_source(const struct live *l, unsigned int i, struct grt_balance
  * Return: 0 or a negative errno
  */
 int live_start(struct live *l, struct grt_err *err);
+
+/** live_files - of the @i-th source, from live_start() on. Return: false behind the last */
+bool live_files(const struct live *l, unsigned int i, struct live_files *files);
+
+/** live_describe - what the sources say of themselves, for metadata. Return: entries written, at most @room
+ */
+int live_describe(struct live *l, struct grt_env *env, int room);
+
+/** live_span - all events between these have been handed out, and to @keep before; ns */
+void live_span(const struct live *l, uint64_t *from, uint64_t *to);
 
 /** live_session - the session over all streams, from live_start() to live_close() */
 struct grt_session *live_session(struct live *l);

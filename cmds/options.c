@@ -123,7 +123,7 @@ static int parse_seconds(const char *text, void *target)
 	static const struct {
 		const char *suffix;
 		double seconds;
-	} units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+	} units[] = {{"", 1}, {"s", 1}, {"us", 1e-6}, {"ms", 1e-3}, {"min", 60}, {"h", 3600}, {"d", 86400}};
 	size_t digits = strspn(text, "0123456789."), i = 0;
 	char *end;
 	double s = strtod(text, &end);
@@ -224,7 +224,7 @@ static const struct opt_type {
 	[OPT_PID_GPU] = {options_parse_pid_gpu, "a process id, from 1, or gpu"},
 	[OPT_SIZE] = {options_parse_size, "bytes, or with K, M or G"},
 	[OPT_SECONDS] = {parse_seconds,
-			 "a time above 0 in seconds, like 10 or 0.5, or with ms, s, min, h or d"},
+			 "a time above 0 in seconds, like 10 or 0.5, or with us, ms, s, min, h or d"},
 	[OPT_TIME] = {parse_time, "a time like 12.5, +3s from the start, -200ms from the end"},
 	[OPT_KEY] = {parse_key, NULL},
 	[OPT_WORD] = {options_parse_word, "a word"},

@@ -349,6 +349,20 @@ static uint32_t define_number_in(const char *const *name)
 	return UINT32_MAX;
 }
 
+/* Of the job: the first that is there. torchrun's is `none` where nobody gave it one. */
+static const char *define_job(void)
+{
+	static const char *const job[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "TORCHELASTIC_RUN_ID"};
+	const char *text;
+
+	for (size_t i = 0; i < sizeof(job) / sizeof(job[0]); i++) {
+		text = secure_getenv(job[i]);
+		if (text && *text && strcmp(text, "none"))
+			return text;
+	}
+	return NULL;
+}
+
 static void define_rank(void)
 {
 	static const char *const rank[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL},
@@ -362,8 +376,10 @@ static void define_rank(void)
 	r.rank = define_number_in(rank);
 	r.local_rank = define_number_in(local);
 	r.world = define_number_in(world);
-	if (r.rank != UINT32_MAX)
-		packets_put(&define_packets, &r.e);
+	if (r.rank == UINT32_MAX)
+		return;
+	r.job = define_string(define_job());
+	packets_put(&define_packets, &r.e);
 }
 
 void define_process(uint32_t what, const char *text)

@@ -366,6 +366,9 @@ bool kmod_line(const char *text, const char *key, char *value, size_t room)
 		end = strcspn(text, "\n");
 		if (strncmp(text, key, length) || (text[length] != '=' && text[length] != ' '))
 			continue;
+		/* the end of a longer text may follow as blanks, where a file keeps its length */
+		while (end > length + 1 && text[end - 1] == ' ')
+			end--;
 		snprintf(value, room, "%.*s", (int)(end - length - 1), text + length + 1);
 		return true;
 	}

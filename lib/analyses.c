@@ -87,6 +87,34 @@ void grt_analyses_always(struct grt_analyses *a)
 		a->on[i] |= grt_analysis_rows[i]->always;
 }
 
+static bool analyses_needs_jobs(const struct grt_analysis *a)
+{
+	return a->job || a->held || a->stray;
+}
+
+static unsigned int analyses_turn(const struct grt_analysis *a)
+{
+	if (a->finds)
+		return GRT_ANALYSES_FIND;
+	if (a->rows)
+		return GRT_ANALYSES_ROWS;
+	return analyses_needs_jobs(a) || a->packet || a->classes == GRT_IN_EVERY_CLASS ? GRT_ANALYSES_REST
+										       : GRT_ANALYSES_ALONE;
+}
+
+void grt_analyses_keep(struct grt_analyses *a, unsigned int turns)
+{
+	a->names_only = !(turns & GRT_ANALYSES_REST);
+	for (int i = 0; i < GRT_ANALYSES; i++) {
+		if (analyses_turn(grt_analysis_rows[i]) & turns) {
+			a->names_only &= !a->on[i] || !analyses_needs_jobs(grt_analysis_rows[i]);
+			continue;
+		}
+		a->parts[i] = 0;
+		a->on[i] = false;
+	}
+}
+
 static struct grt_taker taker_of(const struct grt_analysis *analysis, void *state)
 {
 	return (struct grt_taker){analysis, state, analysis->event};
@@ -393,8 +421,9 @@ typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint3
 /* The callback of a class; NULL: nobody takes it in. */
 static event_fn analyses_callback(const struct grt_analyses *a, enum grt_class class)
 {
-	const uint32_t joins = GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(error) |
-			       GRT_IN_CLASS(command) | GRT_IN_CLASS(name);
+	const uint32_t joins = a->names_only ? GRT_IN_CLASS(name)
+					     : GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(error) |
+						       GRT_IN_CLASS(command) | GRT_IN_CLASS(name);
 	const struct grt_taker *taken = a->taker[class];
 	bool joined = a->jobs && joins >> class & 1;
 
@@ -416,6 +445,40 @@ void grt_analyses_consume(struct grt_analyses *a)
 		a->c.beyond = t->analysis->beyond ? analyses_on_beyond : a->c.beyond;
 		a->c.late = t->analysis->late ? analyses_on_beyond : a->c.late;
 	}
+}
+
+/* --------------------------------------------------------------- several */
+
+/* An analysis of a row, or what stands in for it; NULL: none. */
+static const struct grt_taker *analyses_of_row(const struct grt_analyses *a, int row)
+{
+	const struct grt_taker *t = a->all;
+
+	while (t->analysis && t->analysis != grt_analysis_rows[row] && t->analysis != &a->waits[row].stand_in)
+		t++;
+	return t->analysis ? t : NULL;
+}
+
+void grt_analyses_adopt(struct grt_analyses *a, struct grt_analyses *from)
+{
+	struct grt_taker all[GRT_ANALYSES + 1] = {{.analysis = NULL}};
+	const struct grt_taker *old, *new;
+	unsigned int n = 0;
+
+	for (int i = 0; i < GRT_ANALYSES; i++) {
+		old = analyses_of_row(a, i);
+		new = analyses_of_row(from, i);
+		if (new) {
+			a->state[i] = from->state[i];
+			a->parts[i] = from->parts[i];
+			a->on[i] = true;
+			from->state[i] = NULL;
+		}
+		if (old || new)
+			all[n++] = old ? *old : *new;
+	}
+	memcpy(a->all, all, sizeof(a->all));
+	memset(from->all, 0, sizeof(from->all));
 }
 
 /* ------------------------------------------------------------------ output */

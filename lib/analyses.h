@@ -54,6 +54,7 @@ struct grt_analysis_waits {
  * @taker: by class, ended by an empty one; [GRT_CLASSES]: those of every event
  * @of_jobs: the analyses that take jobs, ended the same way
  * @waits: by row
+ * @names_only: none of them needs jobs: names are kept, and nothing is joined
  * @from, @to: see grt_analyses_within(), where @bounded
  * @first, @last: see grt_analyses_span(), where @spans
  */
@@ -75,6 +76,7 @@ struct grt_analyses {
 	uint64_t last;
 	bool bounded;
 	bool spans;
+	bool names_only;
 };
 
 /** grt_analysis_rows - all of them, in the order of their rows */
@@ -96,6 +98,24 @@ void grt_analyses_want_all(struct grt_analyses *a, unsigned int where);
 
 /** grt_analyses_always - those that a report needs for their notes */
 void grt_analyses_always(struct grt_analyses *a);
+
+/** enum grt_analyses_turn - analyses that take their turn together, see struct grt_analysis */
+enum grt_analyses_turn {
+	GRT_ANALYSES_FIND = 1,
+	GRT_ANALYSES_ROWS = 2,
+	GRT_ANALYSES_ALONE = 4, /* they need events of their classes and names, neither jobs nor packets */
+	GRT_ANALYSES_REST = 8,
+};
+
+/** grt_analyses_keep - of those that are wanted, only the ones of these turns */
+void grt_analyses_keep(struct grt_analyses *a, unsigned int turns);
+
+/**
+ * grt_analyses_adopt - what other analyses of the same trace have found is written with those of @a
+ * @from: finished; has none of the analyses of @a; what it points to lives until @a is freed, and it is to be
+ *	freed after @a
+ */
+void grt_analyses_adopt(struct grt_analyses *a, struct grt_analyses *from);
 
 /** grt_analyses_begin - makes the states of what is wanted. Return: 0 or -ENOMEM */
 int grt_analyses_begin(struct grt_analyses *a);

@@ -39,6 +39,8 @@ _Static_assert(UPROBES_MAX == 96, "the message says so");
 
 #ifdef GRT_HAVE_BPF
 
+#include <bpf/libbpf.h>
+
 /* ------------------------------------------------------------- functions */
 
 static bool uprobe_is_same(int a, int b)
@@ -68,12 +70,25 @@ int uprobes_add(struct uprobes *u, int fd, const char *path, const char *symbol,
 		       : grt_err_set(err, -ENOMEM, NULL, NULL, "no memory or descriptor for uprobes");
 }
 
+/* A program learns which function it is in by a cookie. */
+static int check_cookies(struct grt_err *err)
+{
+	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL))
+		return 0;
+	return grt_err_set(err, -ENOSYS,
+			   "the kernel has no bpf_get_attach_cookie(), which came with Linux 5.15",
+			   "a kernel of your distribution, 5.15 or later", "cannot put uprobes anywhere");
+}
+
 int uprobes_open(struct uprobes *u, const char *name, void **state, const struct source_setup *setup,
 		 struct grt_err *err)
 {
 	static const char *const objects[] = {"uprobe", NULL};
 	struct source_setup own = *setup;
+	int ret = check_cookies(err);
 
+	if (ret)
+		return ret;
 	u->kind = (struct grt_bpf_kind){.name = name,
 					.objects = objects,
 					.decoder = &grt_bpf_nodes_of_calls,

@@ -2,22 +2,23 @@
 -- How often each rank was late by more than 5 % of a step, what that cost, and what it was above the others in.
 WITH s AS (
 	SELECT host, rank, gpu, step, time_ns, compute_ns, copy_ns, idle_ns, time_ns - comm_ns AS own_ns
-	FROM read_parquet('steps/*/*/*.parquet', hive_partitioning = true)
-), d AS (
-	SELECT host, rank, gpu, step,
-		own_ns - median(own_ns) OVER w AS late_ns,
-		compute_ns - median(compute_ns) OVER w AS compute_ns,
-		copy_ns - median(copy_ns) OVER w AS copy_ns,
-		idle_ns - median(idle_ns) OVER w AS idle_ns,
-		late_ns > 0.05 * median(time_ns) OVER w AS is_late
+	FROM steps
+), m AS (
+	SELECT step AS m_step, median(time_ns) AS m_time_ns, median(own_ns) AS m_own_ns,
+		median(compute_ns) AS m_compute_ns, median(copy_ns) AS m_copy_ns, median(idle_ns) AS m_idle_ns
 	FROM s
-	WINDOW w AS (PARTITION BY step)
+	GROUP BY step
+), d AS (
+	SELECT host, rank, gpu, own_ns - m_own_ns > 0.05 * m_time_ns AS is_late, own_ns - m_own_ns AS more_ns,
+		compute_ns - m_compute_ns AS more_compute_ns, copy_ns - m_copy_ns AS more_copy_ns, idle_ns - m_idle_ns AS more_idle_ns
+	FROM s
+	JOIN m ON step = m_step
 )
-SELECT host, rank, gpu, count(*) AS steps, count(*) FILTER (is_late) AS late,
-	coalesce(sum(late_ns) FILTER (is_late), 0)::BIGINT AS late_ns,
-	coalesce(sum(compute_ns) FILTER (is_late), 0)::BIGINT AS compute_ns,
-	coalesce(sum(copy_ns) FILTER (is_late), 0)::BIGINT AS copy_ns,
-	coalesce(sum(idle_ns) FILTER (is_late), 0)::BIGINT AS idle_ns
+SELECT host, rank, gpu, count(*) AS steps, sum(CASE WHEN is_late THEN 1 ELSE 0 END) AS late,
+	floor(sum(CASE WHEN is_late THEN more_ns ELSE 0 END)) AS late_ns,
+	floor(sum(CASE WHEN is_late THEN more_compute_ns ELSE 0 END)) AS compute_ns,
+	floor(sum(CASE WHEN is_late THEN more_copy_ns ELSE 0 END)) AS copy_ns,
+	floor(sum(CASE WHEN is_late THEN more_idle_ns ELSE 0 END)) AS idle_ns
 FROM d
 GROUP BY host, rank, gpu
 ORDER BY late_ns DESC, host, rank;

@@ -2,19 +2,21 @@
 -- GPUs that take longer than others for the same kernels: each kernel's time against the median of all GPUs, weighted
 -- by how much time it takes. Kernels of communication are left out: they wait for others.
 WITH k AS (
-	SELECT host, rank, gpu, uuid, name, count(*) AS n, sum(duration_ns) AS time_ns, avg(duration_ns) AS mean_ns
-	FROM read_parquet('work/*/*/*.parquet', hive_partitioning = true)
-	WHERE kind = 'kernel' AND duration_ns IS NOT NULL AND NOT regexp_matches(name, '(?i)nccl|rccl|onccl|nvshmem')
-	GROUP BY ALL
+	SELECT host, rank, gpu, name, sum(count) AS n, sum(time_ns) AS time_ns
+	FROM step_work
+	WHERE kind = 'kernel'
+	GROUP BY host, rank, gpu, name
 ), m AS (
-	SELECT name, median(mean_ns) AS usual_ns
+	SELECT name AS m_name, median(time_ns / n) AS usual_ns
 	FROM k
 	GROUP BY name
 	HAVING count(*) > 2
+), s AS (
+	SELECT host, rank, gpu, sum(n) AS kernels, sum(time_ns) AS took_ns, sum(n * usual_ns) AS usual_ns
+	FROM k
+	JOIN m ON name = m_name
+	GROUP BY host, rank, gpu
 )
-SELECT host, rank, gpu, uuid, sum(n)::BIGINT AS kernels, sum(time_ns)::BIGINT AS time_ns,
-	round(sum(time_ns) / sum(n * usual_ns), 3) AS slower
-FROM k
-JOIN m USING (name)
-GROUP BY host, rank, gpu, uuid
+SELECT host, rank, gpu, kernels, took_ns AS time_ns, round(took_ns / usual_ns, 3) AS slower
+FROM s
 ORDER BY slower DESC, host, rank;

@@ -12,9 +12,10 @@
 #include "probes.h"
 
 /* Drivers that are shown when they are loaded, with a device or without. */
-static const char *const known[] = {"amdgpu", "radeon",	  "i915",   "xe",     "nouveau",    "nvidia",
-				    "msm",    "panfrost", "lima",   "v3d",    "virtio_gpu", "qxl",
-				    "bochs",  "cirrus",	  "vmwgfx", "panthor"};
+static const char *const known[] = {"amdgpu", "radeon",	  "i915",   "xe",	 "nouveau",    "nvidia",
+				    "msm",    "panfrost", "lima",   "v3d",	 "virtio_gpu", "qxl",
+				    "bochs",  "cirrus",	  "vmwgfx", "panthor",	 "intel_vpu",  "amdxdna",
+				    "rocket", "ethosu",	  "qaic",   "habanalabs"};
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
 /* Whose driver to load for what; decimal order of the numbers does not matter. */
@@ -53,7 +54,8 @@ static struct probe_driver *find_driver(struct probe_driver *list, int *n, const
 
 static bool probe_gpu_is_node(const struct dirent *e)
 {
-	bool node = !strncmp(e->d_name, "card", 4) || !strncmp(e->d_name, "renderD", 7);
+	bool node = !strncmp(e->d_name, "card", 4) || !strncmp(e->d_name, "renderD", 7) ||
+		    !strncmp(e->d_name, "accel", 5);
 
 	/* card0-HDMI-A-1 is a connector. */
 	return node && !strchr(e->d_name, '-');
@@ -64,16 +66,16 @@ static int is_node_entry(const struct dirent *e)
 	return probe_gpu_is_node(e);
 }
 
-static void add_nodes(struct probe_driver *list, int *n)
+static void add_nodes(struct probe_driver *list, int *n, const char *dir)
 {
 	char path[PROBE_PATH], name[64];
 	struct probe_driver *d;
 	struct dirent **found;
-	int count = scandir(probe_path(path, "/sys/class/drm"), &found, is_node_entry, versionsort), i;
+	int count = scandir(probe_path(path, "/sys/class/%s", dir), &found, is_node_entry, versionsort), i;
 	size_t used;
 
 	for (i = 0; i < count; i++) {
-		if (!probe_link(name, sizeof(name), "/sys/class/drm/%s/device/driver", found[i]->d_name))
+		if (!probe_link(name, sizeof(name), "/sys/class/%s/%s/device/driver", dir, found[i]->d_name))
 			snprintf(name, sizeof(name), "unknown");
 		d = find_driver(list, n, name);
 		if (d) {
@@ -92,7 +94,8 @@ int probe_drivers(struct probe_driver drivers[PROBE_DRIVERS])
 	int n = 0;
 	size_t i;
 
-	add_nodes(drivers, &n);
+	add_nodes(drivers, &n, "drm");
+	add_nodes(drivers, &n, "accel");
 	for (i = 0; i < KNOWN; i++)
 		if (probe_exists("/sys/module/%s/initstate", known[i]))
 			find_driver(drivers, &n, known[i]);
@@ -122,7 +125,8 @@ void probe_gpus(struct probe_result *r)
 }
 
 /* Drivers whose jobs nobody reports: they have no scheduler of the DRM core, and no events of jobs. */
-static const char *const untold[] = {"radeon", "vc4", "vmwgfx", "tegra_drm", "host1x_drm"};
+static const char *const untold[] = {"radeon",	   "vc4",	"vmwgfx", "tegra_drm",
+				     "host1x_drm", "intel_vpu", "qaic",	  "habanalabs"};
 
 static bool is_untold(const char *driver)
 {

@@ -85,11 +85,12 @@ static struct box_packet *box_packet_of(struct box *b, const struct grt_packet *
 {
 	size_t plain = p->packet_size / 8, room = grt_packed_room(plain);
 	struct box_packet *k;
-	ssize_t n;
+	ssize_t n = 0;
 
-	if (grt_grow(&b->packed, &b->packed_room, room, (size_t)128 << 10))
+	if (!b->bounds.plain && grt_grow(&b->packed, &b->packed_room, room, (size_t)128 << 10))
 		return NULL;
-	n = grt_pack_packet(p, b->packed, b->packed_room);
+	if (!b->bounds.plain)
+		n = grt_pack_packet(p, b->packed, b->packed_room);
 	n = n > 0 && (size_t)n < plain ? n : (ssize_t)plain;
 	k = malloc(sizeof(*k) + (size_t)n);
 	if (!k)
@@ -97,6 +98,21 @@ static struct box_packet *box_packet_of(struct box *b, const struct grt_packet *
 	*k = (struct box_packet){.end = p->timestamp_end, .size = (uint32_t)n, .plain = (uint32_t)plain};
 	memcpy(k->data, (size_t)n == plain ? (const void *)p : b->packed, (size_t)n);
 	return k;
+}
+
+void box_hold(struct box *b, uint64_t time)
+{
+	b->holding = time;
+}
+
+/* The time before which its bounds count: a recorder that a busy machine holds up reads much after an
+ * incident. */
+static uint64_t box_time(const struct box *b, uint64_t newest)
+{
+	const struct triggers *t = &b->triggers;
+	uint64_t time = t->found && t->incident.time < newest ? t->incident.time : newest;
+
+	return b->holding && b->holding < time ? b->holding : time;
 }
 
 static int box_keep(struct box *b, unsigned int stream, unsigned int source, const struct grt_packet *p)
@@ -115,9 +131,15 @@ static int box_keep(struct box *b, unsigned int stream, unsigned int source, con
 	b->newest = k;
 	b->bytes += PACKET_COST + k->size;
 	while (!ret && b->oldest != b->newest &&
-	       (b->bytes > b->bounds.bytes || b->oldest->end + b->bounds.ns < k->end))
+	       (b->bytes > b->bounds.bytes || b->oldest->end + b->bounds.ns < box_time(b, k->end)))
 		ret = box_drop_oldest(b);
 	return ret;
+}
+
+/* Return: 0 or -ENOMEM */
+static int box_look(struct box *b, const struct grt_packet *p)
+{
+	return b->bounds.plain ? 0 : triggers_see(&b->triggers, p);
 }
 
 /* ------------------------------------------------------------- writing */
@@ -156,7 +178,7 @@ int box_take(struct box *b, unsigned int stream, unsigned int source, const void
 					   "grtrace doctor --bug-report FILE", "cannot keep a packet");
 		if (b->writing)
 			ret = box_write_copy(b, stream, source, p, err);
-		if (!ret && (triggers_see(&b->triggers, p) || box_keep(b, stream, source, p)))
+		if (!ret && (box_look(b, p) || box_keep(b, stream, source, p)))
 			ret = box_no_memory(err);
 		at += p->packet_size / 8;
 	}
@@ -185,7 +207,7 @@ static int box_carry(struct box *b, struct grt_err *err)
 	if (file < 0 || !b->carried.records)
 		return file;
 	c.file = (unsigned int)file;
-	return carried_write(&b->carried, b->from, box_carry_packet, &c);
+	return carried_write(&b->carried, b->window[0].window.from, box_carry_packet, &c);
 }
 
 static int box_write_kept(struct box *b, struct grt_err *err)
@@ -210,7 +232,7 @@ bool box_may_begin(struct box *b, uint64_t now)
 
 static int box_fill(struct box *b, struct grt_err *err)
 {
-	int ret = b->ops.metadata(b->ops.arg, b->snapshot.dir, b->from, UINT64_MAX, err);
+	int ret = b->ops.metadata(b->ops.arg, b->snapshot.dir, b->window[0].window.from, UINT64_MAX, err);
 
 	if (ret)
 		return ret;
@@ -219,20 +241,35 @@ static int box_fill(struct box *b, struct grt_err *err)
 	return ret ?: box_carry(b, err) ?: box_write_kept(b, err);
 }
 
+/* Packets may span much more than was asked for: those of streams with few events do. */
+static uint64_t box_first(const struct box *b, const struct incident *i)
+{
+	uint64_t asked = i->time > b->bounds.last ? i->time - b->bounds.last : 0;
+
+	return asked > b->from ? asked : b->from;
+}
+
+static void box_set_window(struct box *b, uint64_t from, uint64_t to)
+{
+	memcpy(b->before, b->counted, sizeof(b->before));
+	for (struct grt_cut *w = b->window; w < b->window + SOURCES; w++) {
+		grt_cut_free(w);
+		w->window = (struct grt_window){.from = from, .to = to};
+	}
+	b->snapshot.segments = NULL;
+}
+
 int box_begin(struct box *b, const char *dir, const struct incident *i, uint64_t now, struct grt_err *err)
 {
+	uint64_t from = box_first(b, i);
 	int ret;
 
 	snprintf(b->path, sizeof(b->path), "%s/" GRT_SNAPSHOT "_%06lu", dir, ++b->number);
 	b->incident = *i;
-	memcpy(b->before, b->counted, sizeof(b->before));
-	for (struct grt_cut *w = b->window; w < b->window + SOURCES; w++) {
-		grt_cut_free(w);
-		w->window = (struct grt_window){.from = b->from, .to = UINT64_MAX};
-	}
-	b->snapshot.segments = NULL;
+	box_set_window(b, from, UINT64_MAX);
 	ret = recording_open_dir(&b->snapshot, b->path, err) ?: box_fill(b, err);
 	b->writing = !ret;
+	box_hold(b, 0);
 	b->began = now;
 	b->until = now + b->bounds.after;
 	if (ret)
@@ -255,6 +292,34 @@ int box_end(struct box *b, uint64_t to, struct grt_err *err)
 		recording_give(&b->snapshot, "metadata");
 	recording_close(&b->snapshot);
 	return ret;
+}
+
+/* Nobody is to find half of it. */
+static int box_give_up(struct box *b, int ret)
+{
+	recording_discard(&b->snapshot);
+	recording_close(&b->snapshot);
+	return ret;
+}
+
+int box_save(struct box *b, const char *path, uint64_t to, struct box_saved *out, struct grt_err *err)
+{
+	int ret;
+
+	out->from = out->from > b->from ? out->from : b->from;
+	snprintf(b->path, sizeof(b->path), "%s", path);
+	box_set_window(b, out->from, to);
+	ret = recording_open_dir(&b->snapshot, b->path, err);
+	if (ret) {
+		recording_close(&b->snapshot);
+		return ret;
+	}
+	ret = box_fill(b, err) ?: recording_finish(&b->snapshot, err);
+	if (ret)
+		return box_give_up(b, ret);
+	out->events = b->snapshot.events;
+	out->bytes = recording_bytes(&b->snapshot);
+	return box_end(b, to, err);
 }
 
 void box_free(struct box *b)

@@ -2,9 +2,9 @@
 /*
  * The black box: packets of the last while are kept in memory, packed, the oldest dropped. At an incident
  * (triggers.h) they become a recording, snapshot_N in the box's directory, which goes on for a while; the box
- * does so, too. What was dropped is before a snapshot's window, which begins where all streams are whole.
- * Memory: --last-size for packets, as much as a quarter of it for definitions that outlive theirs
- * (carried.h), and a packet.
+ * does so, too. A snapshot's window begins as long before the incident as was asked for, or later: where all
+ * streams are whole. Memory: --last-size for packets, as much as a quarter of it for definitions that outlive
+ * theirs (carried.h), and a packet.
  */
 #ifndef GRTRACE_BLACKBOX_H
 #define GRTRACE_BLACKBOX_H
@@ -15,14 +15,18 @@
 /**
  * struct box_bounds - what was requested
  * @bytes, @ns: what is kept, by size and by age
+ * @last: so long before its incident a snapshot begins, ns
  * @after: how long a snapshot goes on, ns
  * @pause: between two of them, ns
+ * @plain: no incident is waited for, and packets stay as they came: that costs a copy of each, and its memory
  */
 struct box_bounds {
 	uint64_t bytes;
 	uint64_t ns;
+	uint64_t last;
 	uint64_t after;
 	uint64_t pause;
+	bool plain;
 };
 
 struct box_packet;
@@ -47,6 +51,7 @@ struct box_ops {
  *those before the snapshot
  * @plain, @packed: rooms for one packet
  * @snapshot: that is being written, until @until; @path: its own; @number: of the last one
+ * @holding: what is @bounds.ns older than this goes, although newer packets came; 0: than the newest one
  * @began: when the last one did; @quiet: incidents within the pause, which have none
  * @window: cuts by source what came before @from
  */
@@ -59,6 +64,7 @@ struct box {
 	struct box_packet *newest;
 	uint64_t bytes;
 	uint64_t from;
+	uint64_t holding;
 	uint64_t dropped;
 	uint64_t gone;
 	uint64_t counted[SOURCES];
@@ -88,6 +94,10 @@ void box_init(struct box *b, const struct box_bounds *bounds, const struct box_o
 int box_take(struct box *b, unsigned int stream, unsigned int source, const void *data, size_t len,
 	     struct grt_err *err);
 
+/** box_hold - an incident of @time may get a snapshot: what came before it stays, until one begins or with 0
+ */
+void box_hold(struct box *b, uint64_t time);
+
 /** box_may_begin - whether an incident at @now gets a snapshot; counts it where it does not */
 bool box_may_begin(struct box *b, uint64_t now);
 
@@ -96,6 +106,20 @@ int box_begin(struct box *b, const char *dir, const struct incident *i, uint64_t
 
 /** box_end - ends it: it is whole up to @to. Return: 0 or -errno */
 int box_end(struct box *b, uint64_t to, struct grt_err *err);
+
+/** struct box_saved - what was written: it begins at @from, ns */
+struct box_saved {
+	uint64_t from;
+	uint64_t events;
+	uint64_t bytes;
+};
+
+/**
+ * box_save - writes what is kept of the time from @out->from to @to as a recording of its own, @path
+ * @out: @from becomes later where the box does not reach back so far
+ * Return: 0 or -errno; then there is no recording
+ */
+int box_save(struct box *b, const char *path, uint64_t to, struct box_saved *out, struct grt_err *err);
 
 /** box_free - frees what it holds */
 void box_free(struct box *b);

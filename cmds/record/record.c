@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 #include "cmds/cmd.h"
 #include "cmds/privileges.h"
 #include "cmds/source_list.h"
+#include "machine.h"
 #include "record_files.h"
 #include "record_names.h"
 #include "record_threads.h"
@@ -239,10 +239,7 @@ struct run {
 	bool program;
 	int status;
 	char *command;
-	char clock_start[128];
-	char gpus[2048];
-	char clock_end[128];
-	int64_t realtime_offset;
+	struct machine machine;
 };
 
 static void record_note(const char *text)
@@ -553,16 +550,6 @@ static int close_inputs(struct run *run)
 
 /* ----------------------------------------------------------- metadata */
 
-static void clock_text(char *text, size_t room)
-{
-	snprintf(text, room, "monotonic=%llu realtime=%llu boottime=%llu monotonic_raw=%llu",
-		 (unsigned long long)grt_clock_ns(CLOCK_MONOTONIC),
-		 (unsigned long long)grt_clock_ns(CLOCK_REALTIME),
-		 (unsigned long long)grt_clock_ns(CLOCK_BOOTTIME),
-		 (unsigned long long)grt_clock_ns(CLOCK_MONOTONIC_RAW));
-}
-
-/* The whole command line, as the kernel has it. */
 /* Return: an exit status */
 static int be_for_user(const char *name, const char *prog)
 {
@@ -579,21 +566,6 @@ static int be_for_user(const char *name, const char *prog)
 				"cannot run a program as the user %s", name);
 	privileges_for_user(user->pw_uid, user->pw_gid);
 	return EXIT_DONE;
-}
-
-static char *command_text(void)
-{
-	char text[4096];
-	FILE *f = fopen("/proc/self/cmdline", "re");
-	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0, i;
-
-	if (f)
-		fclose(f);
-	for (i = 0; i + 1 < n; i++)
-		if (!text[i])
-			text[i] = ' ';
-	text[n] = '\0';
-	return strdup(text);
 }
 
 /**
@@ -640,17 +612,6 @@ static int record_window(struct input *in, const struct about *about, struct grt
 	return 1;
 }
 
-/* Counts are of the whole recording. */
-static int record_leave_out_counts(struct grt_env *env, int n)
-{
-	int kept = 0;
-
-	for (int i = 0; i < n; i++)
-		if (!strstr(env[i].key, "_balance") && !strstr(env[i].key, "_unread"))
-			env[kept++] = env[i];
-	return kept;
-}
-
 static int record_describe_segments(struct segments *s, struct grt_env *env)
 {
 	env[0] = (struct grt_env){"segments", segments_text(s)};
@@ -661,28 +622,10 @@ static int record_describe_segments(struct segments *s, struct grt_env *env)
 static int record_describe(struct run *run, const struct about *about, struct grt_err *err)
 {
 	struct record_box_texts box;
-	struct utsname u;
+	struct grt_env env[ENV_ROOM + 1];
 	unsigned int i;
-	int n, from;
+	int n = machine_describe(&run->machine, about->state, run->command, env), from;
 
-	uname(&u);
-	/* those that come, too; those that went stay */
-	drm_nodes(run->gpus, sizeof(run->gpus));
-	struct grt_env env[ENV_ROOM + 1] = {
-		{"state", about->state},
-		{"hostname", u.nodename},
-		{"kernel", u.release},
-		{"kernel_version", u.version},
-		{"machine", u.machine},
-		{"tool_version", GRT_VERSION},
-		{"command", run->command ?: ""},
-		{"clock_start", run->clock_start},
-		{"gpus", run->gpus},
-	};
-	for (n = 0; env[n].key; n++)
-		;
-	if (run->clock_end[0])
-		env[n++] = (struct grt_env){"clock_end", run->clock_end};
 	if (about->incident)
 		n += record_box_describe(&box, &run->box, about->incident, env + n);
 	else if (run->box.on)
@@ -695,10 +638,10 @@ static int record_describe(struct run *run, const struct about *about, struct gr
 		from = n;
 		n += run->inputs[i].source->describe(run->inputs[i].state, env + n, ENV_ROOM - n);
 		if (about->part)
-			n = from + record_leave_out_counts(env + from, n - from);
+			n = from + machine_leave_out_counts(env + from, n - from);
 	}
 	env[n] = (struct grt_env){NULL, NULL};
-	return grt_metadata_write(about->dir, env, run->realtime_offset, err);
+	return grt_metadata_write(about->dir, env, run->machine.realtime_offset, err);
 }
 
 static int record_write_metadata(struct run *run, const char *state, struct grt_err *err)
@@ -786,8 +729,7 @@ static int begin_directory(struct run *run, const char *path, struct grt_err *er
 	unsigned int i;
 	int ret;
 
-	run->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
-	clock_text(run->clock_start, sizeof(run->clock_start));
+	machine_begin(&run->machine);
 	ret = record_write_metadata(run, "recording", err);
 	if (!ret && run->box.on)
 		run->box.number = recording_snapshots(&run->rec);
@@ -835,6 +777,7 @@ static int record_set_box(struct run *run)
 	const struct box_bounds bounds = {
 		.bytes = opt.last_size ?: LAST_SIZE,
 		.ns = (uint64_t)(opt.last * NS_PER_S) + NAMING_NS / 4,
+		.last = (uint64_t)(opt.last * NS_PER_S),
 		.after = (uint64_t)((opt.after > 0 ? opt.after : LAST_AFTER) * NS_PER_S),
 		.pause = (uint64_t)((opt.pause > 0 ? opt.pause : LAST_PAUSE) * NS_PER_S),
 	};
@@ -1166,6 +1109,7 @@ static int record_begin_snapshot(struct run *run, const struct incident *i, stru
 	uint64_t now = grt_now();
 	int ret = 0;
 
+	box_hold(&run->box, i->time);
 	/* at once, before they go on */
 	record_threads_look(&run->threads, i->pid	      ? (pid_t)i->pid
 					   : run->child.pid   ? run->child.pid
@@ -1195,12 +1139,17 @@ static int record_end_snapshot(struct run *run, uint64_t to, struct grt_err *err
 /* A job counts as late once everything up to now was taken, and its end was not among it. */
 static bool record_has_late_job(struct run *run, struct incident *i, int *code, struct grt_err *err)
 {
+	struct box *b = &run->box;
 	uint64_t until;
+	bool late;
 
-	if (!triggers_late_job(&run->box.triggers, grt_now(), false, i))
+	if (!triggers_late_job(&b->triggers, grt_now(), false, i))
 		return false;
+	box_hold(b, i->time);
 	until = record_take_all(run, code, err);
-	return !*code && triggers_late_job(&run->box.triggers, until, true, i);
+	late = !*code && triggers_late_job(&b->triggers, until, true, i);
+	box_hold(b, late ? i->time : 0);
+	return late;
 }
 
 /* Return: whether there is an incident; with an error *code is set */
@@ -1229,6 +1178,7 @@ static int record_look_at_box(struct run *run, uint64_t now, struct grt_err *err
 	}
 	if (!ret && record_meets_incident(run, now, &incident, &ret, err) && box_may_begin(b, now))
 		ret = record_begin_snapshot(run, &incident, err);
+	box_hold(b, 0);
 	return ret;
 }
 
@@ -1463,7 +1413,7 @@ static void record_finish(struct run *run, int captured, struct grt_err *err)
 	if (recording_finish(&run->rec, &other) && !ret)
 		run->status = cmd_error(EXIT_FAILED, &other);
 	record_check_missed(run, ret >= 0);
-	clock_text(run->clock_end, sizeof(run->clock_end));
+	machine_end(&run->machine);
 	if (record_write_metadata(run, ret < 0 ? "failed" : "complete", &other) && ret >= 0)
 		run->status = cmd_error(EXIT_FAILED, &other);
 	if (ret >= 0 && record_has_addresses(run) && record_names_write(&run->rec, &other))
@@ -1720,7 +1670,7 @@ static int record_run(int argc, char **argv)
 	/* A full file or a closed pipe is an error of write(), so that settings can be put back. */
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	run.command = opt.no_command ? NULL : command_text();
+	run.command = opt.no_command ? NULL : machine_command();
 	run.program = argv[0];
 	status = setup(&run, argv);
 	closed = close_inputs(&run);

@@ -159,6 +159,17 @@ static void triggers_found(struct triggers *t, enum trigger trigger, const struc
 	snprintf(t->incident.text, sizeof(t->incident.text), "%s", text);
 }
 
+/* The same of what took so long. */
+static void triggers_found_long(struct triggers *t, enum trigger trigger, const struct grt_event *e,
+				uint64_t took, const char *text)
+{
+	bool first = !t->found;
+
+	triggers_found(t, trigger, e, text);
+	if (first && t->found)
+		t->incident.began = e->time - took;
+}
+
 static int triggers_see_submit(struct triggers *t, const struct grt_event *e)
 {
 	const struct grt_key key = {{e->ctx, e->seqno}};
@@ -240,7 +251,7 @@ static void triggers_see_took(struct triggers *t, enum trigger trigger, const st
 		grt_units_ns(b, median);
 		snprintf(text, sizeof(text), "%s took %s; the median of %s is %s", what[0], a, what[1],
 			 median ? b : "-");
-		triggers_found(t, trigger, e, text);
+		triggers_found_long(t, trigger, e, took, text);
 	}
 	if (took)
 		c->took[c->n++ % FRAMES] = took;
@@ -404,6 +415,7 @@ static void triggers_tell_job(const struct triggers *t, const struct job *job, u
 	grt_units_ns(age, now - job->time);
 	*found = (struct incident){.trigger = TRIGGER_job,
 				   .time = now,
+				   .began = job->time,
 				   .pid = job->pid,
 				   .tid = job->tid,
 				   .ctx = key->w[0],

@@ -21,7 +21,7 @@ enum trigger {
 
 /**
  * struct incident - what a trigger met
- * @time: CLOCK_MONOTONIC ns
+ * @time: CLOCK_MONOTONIC ns; @began: of what took so long, 0: it is of a moment
  * @pid, @tid, @ctx, @seqno, @ring: of the job or the event, 0 where there is none (GRT_RING_NONE: no ring)
  * @text: what happened
  * @dump: of a device: its directory in /sys/class/devcoredump; "": there is none
@@ -29,6 +29,7 @@ enum trigger {
 struct incident {
 	enum trigger trigger;
 	uint64_t time;
+	uint64_t began;
 	uint32_t pid;
 	uint32_t tid;
 	uint64_t ctx;

@@ -99,6 +99,9 @@ static bool report_is_elsewhere(const struct report *r, enum grt_class class)
 	for (const struct grt_taker *t = r->a.taker[class]; t->analysis; t++)
 		if (!(t->analysis->besides >> class & 1))
 			return false;
+	for (const struct grt_taker *t = r->beside.a.taker[class]; t->analysis; t++)
+		if (!(t->analysis->besides >> class & 1))
+			return false;
 	return true;
 }
 
@@ -176,7 +179,7 @@ static int report_set_span(struct report *r)
 static int run_recording(struct report *r)
 {
 	struct grt_err err = {.what = ""};
-	int ret = 0, written;
+	int ret = 0, written, other;
 	int status = report_set_span(r);
 
 	if (status != EXIT_DONE)
@@ -188,13 +191,20 @@ static int run_recording(struct report *r)
 		ret = report_begin(r);
 	if (ret)
 		return report_no_memory();
+	beside_begin(&r->beside, r->asked.from, r->asked.to, &r->span);
 	ret = grt_session_run(r->session, &r->a.c, r->asked.from, r->asked.to, &err);
 	if (r->piped && grt_session_health(r->session)->after)
 		r->span.last = r->asked.to;
 	status = ret < 0 || report_streams(r) ? EXIT_DONE : filter_found(&opt.filter, r->input);
 	if (status != EXIT_DONE)
 		return status;
-	written = grt_analyses_finish(&r->a) ?: report_print(r);
+	written = grt_analyses_finish(&r->a);
+	other = beside_end(&r->beside, &r->a);
+	if (other < 0 && ret >= 0) {
+		ret = other;
+		err = r->beside.err;
+	}
+	written = written ?: report_print(r);
 	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
 }
 
@@ -207,10 +217,12 @@ static int report_begin_analyses(struct report *r)
 {
 	r->a.pass.filter = grt_filter_any(&opt.filter.f) ? &opt.filter.f : NULL;
 	r->a.wants = r->a.pass.filter ? report_wants : NULL;
-	if (grt_analyses_join(&r->a))
-		return -ENOMEM;
 	r->a.pass.notes = &r->notes;
 	r->a.pass.health = &r->health;
+	if (r->beside.session && beside_take(&r->beside, &r->a, GRT_ANALYSES_FIND | GRT_ANALYSES_ALONE))
+		return -ENOMEM;
+	if (grt_analyses_join(&r->a))
+		return -ENOMEM;
 	if (grt_analyses_begin(&r->a))
 		return -ENOMEM;
 	set_consumer(r);
@@ -425,6 +437,7 @@ static void end_analyses(struct report *r)
 {
 	grt_writer_free(r->a.pass.writer);
 	grt_analyses_free(&r->a);
+	beside_free(&r->beside);
 	grt_session_close(r->session);
 }
 
@@ -443,6 +456,9 @@ static int report_recording(struct report *r, const char *path)
 	r->input = path;
 	if (filter_session(&opt.filter, r->session, false) != EXIT_DONE)
 		return EXIT_FAILED;
+	/* rows that stream are written by the one thread */
+	if (!r->by && !report_streams(r))
+		beside_open(&r->beside, r->session, path, &opt.filter);
 	return report_begin_analyses(r) ? report_no_memory() : run_recording(r);
 }
 

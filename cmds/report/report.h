@@ -9,11 +9,13 @@
 #include "analyses.h"
 #include "base/busy.h"
 #include "export/lanes.h"
+#include "cmds/beside.h"
 #include "cmds/filter.h"
 
 /**
  * struct report - one run
  * @a: the analyses of what is shown
+ * @beside: those that another thread feeds, until the trace has been read
  * @input: its name for people
  * @by: the part requested by --by, or by --csv; NULL: the summary
  * @elsewhere: events that the summary has no table for, by class; classes.def says where to look
@@ -32,6 +34,7 @@
  */
 struct report {
 	struct grt_analyses a;
+	struct beside beside;
 	const char *input;
 	struct grt_session *session;
 	const struct grt_part *by;

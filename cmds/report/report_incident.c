@@ -62,14 +62,14 @@ struct dep {
 
 /**
  * struct incident_report - what is known
- * @at, @pid, @tid, @ctx, @seqno, @ring: as the recorder said
+ * @at, @began, @pid, @tid, @ctx, @seqno, @ring: as the recorder said; @began 0: it did not
  * @step: when the job did what steps[] says, 0: not seen
  * @calls: of CUDA
  * @stack: the user's and the kernel's; @frames: of these alone
  */
 struct incident_report {
 	struct grt_consumer c;
-	uint64_t at, first, last;
+	uint64_t at, began, first, last;
 	uint32_t pid, tid, ring;
 	uint64_t ctx, seqno;
 	uint64_t step[STEPS];
@@ -315,6 +315,22 @@ static int incident_print_processes(struct incident_report *r)
 	return 0;
 }
 
+/* What took so long may have begun before all that was kept. */
+static void incident_print_begin(const struct incident_report *r)
+{
+	char began[GRT_UNITS_MAX], missing[GRT_UNITS_MAX];
+
+	if (!r->began || r->began >= r->at)
+		return;
+	grt_units_ns(began, r->at - r->began);
+	printf("  %-20s %s before", "began", began);
+	if (r->began < r->first) {
+		grt_units_ns(missing, r->first - r->began);
+		printf("; the first %s of it are not in the recording: a larger --last", missing);
+	}
+	putchar('\n');
+}
+
 static void incident_print_head(const struct incident_report *r, const struct grt_session *s)
 {
 	char at[GRT_UNITS_MAX], from[GRT_UNITS_MAX], to[GRT_UNITS_MAX];
@@ -324,7 +340,13 @@ static void incident_print_head(const struct incident_report *r, const struct gr
 	grt_units_time(at, r->at);
 	grt_units_ns(from, r->at > r->first ? r->at - r->first : 0);
 	grt_units_ns(to, r->last > r->at ? r->last - r->at : 0);
-	printf("\n  %-20s %s; the recording begins %s before and ends %s after\n", "time", at, from, to);
+	if (r->at < r->first)
+		printf("\n  %-20s %s, before the recording begins: a larger --last, or --last-size, keeps it\n",
+		       "time", at);
+	else
+		printf("\n  %-20s %s; the recording begins %s before and ends %s after\n", "time", at, from,
+		       to);
+	incident_print_begin(r);
 	if (r->pid) {
 		printf("  %-20s %u", "process", r->pid);
 		incident_put_name(r, GRT_NAME_THREAD, r->tid, true);
@@ -394,6 +416,7 @@ static int incident_read(struct incident_report *r, struct grt_session *s, struc
 
 	r->at = incident_value(of, "time");
 	r->calls.at = r->at;
+	r->began = incident_value(of, "began");
 	r->pid = (uint32_t)incident_value(of, "pid");
 	r->tid = (uint32_t)incident_value(of, "tid");
 	r->ctx = incident_value(of, "ctx");

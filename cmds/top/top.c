@@ -17,10 +17,13 @@
 #include "top.h"
 
 /* What each of them says of a GPU the others do not. */
-#define SOURCES "power,drm,nvctxsw"
+#define TOP_SOURCES_HERE "power,drm,nvctxsw,vblank"
 #define INTERVAL 1.0
-/* An event is readable so long after its stamp was taken. */
-#define SLACK_NS 3000000
+/* What is kept for a recording, where nobody says. */
+#define LAST_SECONDS 30.0
+#define LAST_SIZE (64ULL << 20)
+#define LAST_SIZE_MIN (1ULL << 20)
+#define OUTPUT "grtrace.top.grt"
 
 static struct {
 	const char *input;
@@ -28,6 +31,10 @@ static struct {
 	uint64_t pid;
 	uint64_t updates;
 	double interval;
+	const char *output;
+	double last;
+	uint64_t last_size;
+	bool stack;
 	bool batch;
 	bool json;
 	bool wide;
@@ -40,8 +47,15 @@ static const struct cmd_opt opts[] = {
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "as -b, a JSON object in each line"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "as -b, of a recording, raw file or text"},
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
-	 "live: take the events from these sources (default: those of " SOURCES " that work here)"},
+	 "live: take the events from these sources (default: those of " TOP_SOURCES_HERE " that work here)"},
 	{"pid", 'p', OPT_PID, "PID", &opt.pid, "live: only this process; end when it ends"},
+	{"stack", 0, OPT_FLAG, NULL, &opt.stack,
+	 "live: with the CPU stack of each submit, so that the hottest ones are shown"},
+	{"output", 'o', OPT_STR, "DIR", &opt.output,
+	 "live: the key r writes the last time into this recording (default: " OUTPUT
+	 "); with -b the end does"},
+	{"last", 0, OPT_SECONDS, "TIME", &opt.last, "live: keep this time in memory for that (default: 30)"},
+	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size, "live: bytes of memory for that (default: 64M)"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -53,8 +67,20 @@ static const struct grt_table update_pairs = {"update", "update", NULL, GRT_TABL
 static const struct cmd_json top_json = {
 	.title = "a line of grtrace top --json",
 	.tables = GRT_TABLES(&update_pairs, &top_gpu_table, &top_engine_table, &top_process_table,
-			     &top_share_table),
+			     &top_share_table, &top_stack_table),
 };
+
+/* What a recording would have now. */
+static void top_head_kept(const struct top *t, struct grt_fields *f)
+{
+	uint64_t ns, bytes;
+
+	if (!t->last)
+		return;
+	top_last_held(t->last, &ns, &bytes);
+	grt_field_add(f, "kept", GRT_CELL_NS, (struct grt_cell){.number = ns}, "for a recording");
+	grt_field_add(f, "kept_bytes", GRT_CELL_BYTES, (struct grt_cell){.number = bytes}, "of memory");
+}
 
 static void top_head(const struct top *t, struct grt_fields *f)
 {
@@ -67,6 +93,7 @@ static void top_head(const struct top *t, struct grt_fields *f)
 	grt_field_number(f, "jobs", t->now.jobs - t->before.jobs, "that ended");
 	grt_field_number(f, "lost", t->now.lost - t->before.lost, "events");
 	grt_field_number(f, "lost_since", t->now.lost, "since the beginning");
+	top_head_kept(t, f);
 }
 
 static int top_compare_share(const void *a, const void *b)
@@ -76,6 +103,16 @@ static int top_compare_share(const void *a, const void *b)
 	const struct grt_cell p = grt_column_get(share, NULL, x), q = grt_column_get(share, NULL, y);
 
 	return grt_cell_order(share, &p, &q) ?: (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int top_compare_time(const void *a, const void *b)
+{
+	const struct top_stack *x = *(void *const *)a, *y = *(void *const *)b;
+
+	return (x->time.value < y->time.value) - (x->time.value > y->time.value)
+		       ?: (x->jobs < y->jobs) - (x->jobs > y->jobs)
+		       ?: (x->pid > y->pid) - (x->pid < y->pid)
+		       ?: (x->stack > y->stack) - (x->stack < y->stack);
 }
 
 static int top_write_keyed(struct grt_writer *w, const struct top *t, const struct grt_table *table,
@@ -102,6 +139,10 @@ static void top_note(struct top *t)
 
 	if (lost)
 		grt_note(&t->notes, "%" PRIu64 " events were lost: what is counted is too little", lost);
+	if (t->stacks.over + t->waits.over)
+		grt_note(&t->notes,
+			 "%" PRIu64 " times there were too many stacks or threads to count one more",
+			 t->stacks.over + t->waits.over);
 	if (t->over)
 		grt_note(&t->notes, "%" PRIu64 " times a GPU or process was in no row (limit of %u GPUs)",
 			 t->over, TOP_GPUS_MAX);
@@ -127,6 +168,8 @@ static int top_write_to(struct top *t, FILE *out)
 		      ?: grt_writer_rows(w, &top_engine_table, t, t->engine, sizeof(*t->engine), t->engines)
 		      ?: top_write_keyed(w, t, &top_process_table, &t->processes, top_compare_share)
 		      ?: grt_writer_rows(w, &top_share_table, t, t->share, sizeof(*t->share), t->on_engines);
+	if (!ret && (t->json || t->stacks.any))
+		ret = top_write_keyed(w, t, &top_stack_table, &t->stacks.shown, top_compare_time);
 	top_note(t);
 	grt_notes_write(&t->notes, w);
 	grt_writer_end(w);
@@ -172,9 +215,22 @@ static void top_tell(const char *text)
 		cmd_tell("top", text);
 }
 
+/* Everything up to then has been handed out, and nothing behind it. */
 static int top_tick(void *arg)
 {
-	return top_update(arg, grt_now() - SLACK_NS);
+	struct top *t = arg;
+	uint64_t from, to;
+
+	live_span(t->live, &from, &to);
+	return to > t->to ? top_update(t, to) : 0;
+}
+
+static uint64_t top_begin_of(const struct live *l)
+{
+	uint64_t from, to;
+
+	live_span(l, &from, &to);
+	return from;
 }
 
 static int top_idle(void *arg)
@@ -218,6 +274,29 @@ static int top_finish(struct top *t, const struct grt_err *err, int ret)
 	return reading_judge(t->session, t->input, top_unread(t), ret < 0 ? ret : 0, err);
 }
 
+void top_save(struct top *t, char text[TOP_LAST_TEXT])
+{
+	struct grt_err err = {.what = ""};
+
+	if (top_last_save(t->last, t->output, text, &err))
+		snprintf(text, TOP_LAST_TEXT, "%s%s%s%s%s", err.what, err.why[0] ? ": " : "", err.why,
+			 err.fix[0] ? "; try: " : "", err.fix);
+}
+
+/* Without a key, the end is when it is written. Return: an exit status */
+static int top_save_at_end(struct top *t, int status)
+{
+	struct grt_err err = {.what = ""};
+	char text[TOP_LAST_TEXT];
+
+	if (t->screen || !t->last || status != EXIT_DONE)
+		return status;
+	if (top_last_save(t->last, t->output, text, &err))
+		return cmd_error(EXIT_FAILED, &err);
+	cmd_tell("top", text);
+	return status;
+}
+
 static int top_run_live(struct top *t, struct live *l)
 {
 	const struct live_limits limits = {
@@ -228,7 +307,8 @@ static int top_run_live(struct top *t, struct live *l)
 	if (ret)
 		return cmd_error(kmod_exit_status(ret), &err);
 	t->session = live_session(l);
-	if (top_from(t, grt_now()))
+	t->live = l;
+	if (top_from(t, top_begin_of(l)))
 		return top_finish(t, &err, -ENOMEM);
 	t->screen = !opt.batch && !opt.json;
 	if (t->screen)
@@ -236,15 +316,29 @@ static int top_run_live(struct top *t, struct live *l)
 	ret = live_run(l, &t->c, &limits, &err);
 	if (t->screen)
 		top_screen_close();
-	return top_finish(t, &err, ret);
+	return top_save_at_end(t, top_finish(t, &err, ret));
+}
+
+/* Return: 0 or -ENOMEM */
+static int top_keep(struct top *t)
+{
+	double seconds = opt.last > 0 ? opt.last : LAST_SECONDS;
+
+	t->output = opt.output ?: OUTPUT;
+	if ((opt.batch || opt.json) && !opt.output)
+		return 0;
+	return top_last_new(&t->last, (uint64_t)(seconds * 1e9), opt.last_size ?: LAST_SIZE);
 }
 
 static int top_watch(struct top *t)
 {
 	const struct live_setup setup = {
-		.sources = opt.sources ?: SOURCES,
+		.sources = opt.sources ?: TOP_SOURCES_HERE,
 		.pid = (pid_t)opt.pid,
 		.any = !opt.sources,
+		.stack = opt.stack,
+		.keep = t->last ? top_last_keep : NULL,
+		.arg = t->last,
 		.note = top_tell,
 	};
 	struct grt_err err = {.what = ""};
@@ -254,6 +348,8 @@ static int top_watch(struct top *t)
 	t->input = "live";
 	noting = t;
 	ret = live_open(&l, &setup, &err);
+	if (t->last)
+		top_last_of(t->last, l);
 	if (ret) {
 		status = cmd_error(ret == -EINVAL && opt.sources ? EXIT_USAGE : kmod_exit_status(ret), &err);
 	} else {
@@ -309,8 +405,13 @@ static int top_replay(struct top *t, const char *path)
 
 static int top_check_options(void)
 {
-	if (opt.input && (opt.sources || opt.pid))
-		return cmd_usage_error("-e and -p work only on live events, not with -i");
+	if ((opt.batch || opt.json) && !opt.output && (opt.last > 0 || opt.last_size))
+		return cmd_usage_error("--last and --last-size are for -o with -b: add it");
+	if (opt.input && (opt.sources || opt.pid || opt.output || opt.stack || opt.last > 0))
+		return cmd_usage_error(
+			"-e, -p, -o, --last and --stack work only on live events, not with -i");
+	if (opt.last_size && opt.last_size < LAST_SIZE_MIN)
+		return cmd_usage_error("--last-size: at least %lluM", LAST_SIZE_MIN >> 20);
 	if (!cmd_opt_given(&opts[2]))
 		opt.interval = INTERVAL;
 	if (!opt.input && opt.interval < 0.1)
@@ -332,17 +433,18 @@ static int top_run(int argc, char **argv)
 	status = top_check_options();
 	if (status != EXIT_DONE)
 		return status;
-	if (top_begin(&t))
+	if (top_begin(&t) || (!path && top_keep(&t)))
 		status = cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	else
 		status = path ? top_replay(&t, path) : top_watch(&t);
+	top_last_free(t.last);
 	top_end(&t);
 	return status;
 }
 
 const struct cmd cmd_top = {
 	.reads = true,
-	.usage = "[-b] [-n N] [-s SECONDS] [-e SRC,...] [-p PID] [--json] [-i PATH]",
+	.usage = "[-b] [-n N] [-s SECONDS] [-e SRC,...] [-p PID] [-o DIR] [--stack] [--json] [-i PATH]",
 	.opts = opts,
 	.run = top_run,
 	.json = &top_json,

@@ -10,17 +10,21 @@
 #include "base/clock.h"
 #include "base/texts.h"
 #include "drm/counters.h"
+#include "drm/display_frames.h"
 #include "idle/gpu_processes.h"
 #include "jobs/groups.h"
 #include "jobs/jobs.h"
 #include "nvidia/xid.h"
+#include "stack/frames.h"
 #include "table/notes.h"
+#include "top_last.h"
 
 /* Ends the run. Not 1, which has a meaning in a live one. */
 #define TOP_STOP 2
 /* Updates that are remembered: a minute of the default interval. */
 #define TOP_HISTORY 60
 #define TOP_GPUS_MAX 64U
+#define TOP_ROOM 2048U
 
 /** enum top_value - counters of a GPU that have a column */
 enum top_value {
@@ -52,6 +56,7 @@ struct top_figure {
  * @engine: number of the engine in struct top.engine that @busy is of, UINT32_MAX: it is of the whole GPU
  * @value: of its counters, by enum top_value, in thousandths of their units
  * @jobs: that ended, or slices
+ * @throttle: reasons why it is slowed down, "none"; "": unknown
  * @xids: since the run began
  * @history: of @busy in percent, the newest one at @updates - 1 modulo TOP_HISTORY; 255: it was not known
  */
@@ -63,6 +68,7 @@ struct top_gpu {
 	struct top_figure busy;
 	struct top_figure value[TOP_VALUES];
 	struct top_figure jobs;
+	char throttle[80];
 	uint64_t xids;
 	uint8_t history[TOP_HISTORY];
 	uint64_t updates;
@@ -91,6 +97,8 @@ struct top_engine {
  * @share: of the engine that it had most of, thousandths of a percent
  * @engine: number of that one, UINT32_MAX: it is of the whole GPU; valid with @share
  * @queue: 99th percentile of t_queue of its jobs, ns
+ * @wait, @runnable: time of its threads, thousandths of a percent: waiting for jobs, and for a CPU
+ * @frames, @late: that it showed, and how many of these were late
  */
 struct top_process {
 	uint32_t gpu;
@@ -102,6 +110,10 @@ struct top_process {
 	struct top_figure jobs;
 	struct top_figure queue;
 	struct top_figure memory;
+	struct top_figure wait;
+	struct top_figure runnable;
+	struct top_figure frames;
+	struct top_figure late;
 };
 
 /**
@@ -119,6 +131,98 @@ struct top_share {
 	struct top_figure most;
 };
 
+/** struct top_stack - jobs of a process on a ring that ended, by the stack that submitted them, 0: none;
+ * @time: that they ran, ns */
+struct top_stack {
+	uint32_t pid;
+	uint32_t name;
+	uint32_t ring;
+	uint32_t stack;
+	uint64_t jobs;
+	struct top_figure time;
+};
+
+/**
+ * struct top_stacks - all of them; @rows are of this update, @shown of the one before
+ * @owners: stacks of jobs in flight
+ * @any: there are stacks
+ * @over: jobs in no row
+ */
+struct top_stacks {
+	struct grt_frames frames;
+	struct grt_keyed owners;
+	struct grt_keyed rows;
+	struct grt_keyed shown;
+	bool any;
+	uint64_t over;
+};
+
+/** top_stacks_init - none. Return: 0 or -ENOMEM */
+int top_stacks_init(struct top_stacks *s);
+
+/** top_stacks_event - takes in an event of the class stack. Return: 0 or -ENOMEM */
+int top_stacks_event(struct top_stacks *s, const struct grt_event *e);
+
+/** top_stacks_job - takes in a job that ended. Return: 0 or -ENOMEM */
+int top_stacks_job(struct top_stacks *s, const struct grt_job *job);
+
+/** top_stacks_next - the next update begins; what was is shown */
+void top_stacks_next(struct top_stacks *s);
+
+/** top_stacks_text - functions, the innermost first; untrusted. Return: @text, or NULL: there are none */
+const char *top_stacks_text(const struct top_stacks *s, uint32_t stack, char *text, size_t room);
+
+/** top_stacks_free - frees it */
+void top_stacks_free(struct top_stacks *s);
+
+/**
+ * struct top_wait - of a process in an update
+ * @gpu: time that its threads waited for fences of jobs, ns
+ * @runnable: thousandths of a percent
+ * @shows: it has shown @frames within the last minute, of which @late in this update
+ */
+struct top_wait {
+	uint64_t gpu;
+	struct top_figure runnable;
+	bool shows;
+	uint64_t frames;
+	uint64_t late;
+};
+
+/**
+ * struct top_waits - of all; @processes are of an update
+ * @threads: that wait for a fence
+ * @seen: frames of each client that have been counted
+ * @any: there are such waits
+ * @over: processes and threads in no row
+ */
+struct top_waits {
+	struct grt_keyed threads;
+	struct grt_keyed processes;
+	struct grt_display_frames *frames;
+	uint64_t seen[GRT_FRAME_CLIENTS];
+	bool any;
+	uint64_t over;
+};
+
+/** top_waits_init - none. Return: 0 or -ENOMEM */
+int top_waits_init(struct top_waits *w);
+
+/** top_waits_event - takes in an event of the class wait; the update began at @from. Return: 0 or -ENOMEM */
+int top_waits_event(struct top_waits *w, const struct grt_event *e, uint64_t from);
+
+/** top_waits_sum - the update ends at @to. Return: 0 or -ENOMEM */
+int top_waits_sum(struct top_waits *w, const struct grt_counters *counters, uint64_t from, uint64_t to);
+
+/** top_waits_of - a process's, NULL: nothing is known of it */
+struct top_wait *top_waits_of(const struct top_waits *w, uint32_t pid);
+
+/** top_waits_next - the next update begins */
+void top_waits_next(struct top_waits *w);
+
+/** top_waits_free - frees it */
+void top_waits_free(struct top_waits *w);
+
 /** struct top_count - @jobs: that ended; @lost: events */
 struct top_count {
 	uint64_t events;
@@ -130,6 +234,7 @@ struct top_count {
  * struct top - one run
  * @c: what the session drives
  * @jobs, @shares, @groups, @counters, @xids: of the library; @groups are of this update alone
+ * @stacks, @waits: see there
  * @texts: names of GPUs
  * @gpus: struct top_gpu by device and name
  * @engine, @share, @processes: of the last update; of these @engines, @on_engines and @processes.used
@@ -138,6 +243,9 @@ struct top_count {
  * @left: updates until the end, 0: there is no end
  * @sources: what is read live; "" with a recording
  * @over: GPUs and processes in no row
+ * @last: what a key writes to @output, NULL: nothing is kept
+ * @live: NULL with a recording
+ * @room: for the text of a cell, TOP_ROOM bytes
  * @screen: the terminal is ours
  * @sees_xids: a source has them, so that none is 0
  */
@@ -149,6 +257,8 @@ struct top {
 	struct grt_groups *groups;
 	struct grt_counters counters;
 	struct grt_xids xids;
+	struct top_stacks stacks;
+	struct top_waits waits;
 	struct grt_texts texts;
 	struct grt_keyed gpus;
 	struct top_engine *engine;
@@ -168,6 +278,10 @@ struct top {
 	const char *input;
 	char sources[128];
 	bool sees_xids;
+	struct top_last *last;
+	const char *output;
+	struct live *live;
+	char *room;
 	bool screen;
 	bool json;
 	bool wide;
@@ -190,8 +304,12 @@ void top_end(struct top *t);
 /** top_gpu_name - of a GPU, NULL: it has none */
 const char *top_gpu_name(const struct top *t, const struct top_gpu *gpu);
 
-/* Rows are struct top_gpu, top_engine, top_share and top_process, the view is struct top. */
-extern const struct grt_table top_gpu_table, top_engine_table, top_share_table, top_process_table;
+/* Rows are struct top_gpu, top_engine, top_share, top_process and top_stack, the view is struct top. */
+extern const struct grt_table top_gpu_table, top_engine_table, top_share_table, top_process_table,
+	top_stack_table;
+
+/** top_save - has what is kept written. @text: gets what to tell the user, or why it was not */
+void top_save(struct top *t, char text[TOP_LAST_TEXT]);
 
 /** top_gpu_at - by its number; valid until the next GPU is met */
 struct top_gpu *top_gpu_at(const struct top *t, uint32_t number);

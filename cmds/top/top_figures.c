@@ -12,6 +12,7 @@
 
 #define WHOLE UINT32_MAX
 #define UNKNOWN_PERCENT 255
+#define THROTTLE "throttle "
 
 static struct top_figure top_figure_known(uint64_t value)
 {
@@ -22,8 +23,10 @@ static struct top_figure top_figure_known(uint64_t value)
 
 static int top_take_done(struct top *t, const struct grt_job *job)
 {
+	int ret = grt_groups_job(t->groups, job) ?: grt_gpu_processes_job(t->shares, job);
+
 	t->count.jobs++;
-	return grt_groups_job(t->groups, job) ?: grt_gpu_processes_job(t->shares, job);
+	return ret ?: top_stacks_job(&t->stacks, job);
 }
 
 static int top_on_held(void *arg, const struct grt_job *job)
@@ -42,6 +45,35 @@ static int top_on_joined(struct grt_consumer *c, const struct grt_event *e, uint
 
 	t->count.events++;
 	return grt_jobs_event(t->jobs, e);
+}
+
+/* Frames need the names, too. */
+static int top_on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	return top_on_joined(c, e, cpu) ?: grt_display_frames_event(((struct top *)c)->waits.frames, e);
+}
+
+static int top_on_frame(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct top *t = (struct top *)c;
+
+	t->count.events++;
+	return grt_display_frames_event(t->waits.frames, e);
+}
+
+static int top_on_wait(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct top *t = (struct top *)c;
+
+	return top_on_joined(c, e, cpu) ?: top_waits_event(&t->waits, e, t->to);
+}
+
+static int top_on_stack(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct top *t = (struct top *)c;
+
+	t->count.events++;
+	return top_stacks_event(&t->stacks, e);
 }
 
 static int top_on_share(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -72,7 +104,11 @@ int top_begin(struct top *t)
 {
 	const struct grt_jobs_sink sink = {.held = top_on_held, .job = top_on_job, .arg = t};
 
-	t->c.job = t->c.wait = t->c.error = t->c.command = t->c.name = top_on_joined;
+	t->c.job = t->c.error = t->c.command = top_on_joined;
+	t->c.name = top_on_name;
+	t->c.wait = top_on_wait;
+	t->c.vblank = t->c.call = top_on_frame;
+	t->c.stack = top_on_stack;
 	t->c.slice = t->c.owner = top_on_share;
 	t->c.counter = top_on_counter;
 	t->c.xid = top_on_xid;
@@ -80,7 +116,9 @@ int top_begin(struct top *t)
 	grt_keyed_init(&t->gpus, sizeof(struct top_gpu), TOP_GPUS_MAX);
 	grt_keyed_init(&t->processes, sizeof(struct top_process), GRT_GPU_PROCESSES_MAX);
 	grt_xids_init(&t->xids);
-	if (grt_jobs_new(&t->jobs, &sink, NULL) || top_new_groups(t) ||
+	t->room = malloc(TOP_ROOM);
+	if (!t->room || top_stacks_init(&t->stacks) || top_waits_init(&t->waits) ||
+	    grt_jobs_new(&t->jobs, &sink, NULL) || top_new_groups(t) ||
 	    grt_gpu_processes_new(&t->shares, GRT_GPU_BY_PROCESS, true))
 		return -ENOMEM;
 	grt_counters_init(&t->counters, grt_jobs_names(t->jobs));
@@ -89,6 +127,9 @@ int top_begin(struct top *t)
 
 void top_end(struct top *t)
 {
+	top_stacks_free(&t->stacks);
+	top_waits_free(&t->waits);
+	free(t->room);
 	grt_groups_free(t->groups);
 	grt_gpu_processes_free(t->shares);
 	grt_counters_free(&t->counters);
@@ -379,6 +420,21 @@ static void top_add_value(struct top_figure *f, const struct grt_counter_row *ro
 	f->inferred |= row->inferred;
 }
 
+/* Counters "throttle REASON" are 1 while the reason holds. */
+static void top_add_throttle(struct top_gpu *gpu, const struct grt_counter_row *row, const char *reason)
+{
+	size_t used;
+
+	if (!gpu->throttle[0])
+		snprintf(gpu->throttle, sizeof(gpu->throttle), "none");
+	if (!row->value)
+		return;
+	if (!strcmp(gpu->throttle, "none"))
+		gpu->throttle[0] = '\0';
+	used = strlen(gpu->throttle);
+	snprintf(gpu->throttle + used, sizeof(gpu->throttle) - used, "%s%s", used ? ", " : "", reason);
+}
+
 static int top_add_device_counter(struct top *t, const struct grt_counter_row *row, const char *name,
 				  const char *unit)
 {
@@ -388,10 +444,14 @@ static int top_add_device_counter(struct top *t, const struct grt_counter_row *r
 			       grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, row->device)),
 			       &number);
 
-	for (unsigned int i = 0; i < TOP_VALUES && !ret && number != WHOLE; i++)
+	if (ret || number == WHOLE)
+		return ret;
+	for (unsigned int i = 0; i < TOP_VALUES; i++)
 		if (top_is_value(&value_rows[i], name, unit))
 			top_add_value(&top_gpu_at(t, number)->value[i], row);
-	return ret;
+	if (!strncmp(name, THROTTLE, strlen(THROTTLE)))
+		top_add_throttle(top_gpu_at(t, number), row, name + strlen(THROTTLE));
+	return 0;
 }
 
 /* Of memory what is resident, in all places together; of a GPU's use the share of its own counter. */
@@ -448,6 +508,7 @@ static void top_clear_gpus(struct top *t)
 		memset(&gpu->value, 0, sizeof(gpu->value));
 		gpu->busy = gpu->jobs = (struct top_figure){.known = false};
 		gpu->engine = WHOLE;
+		gpu->throttle[0] = '\0';
 		gpu->xids = 0;
 	}
 }
@@ -560,6 +621,31 @@ static void top_sum_gpus(struct top *t)
 	}
 }
 
+/* What is known of its threads and frames. Nobody waited where some waits are known, and not its. */
+static void top_add_waits(const struct top *t, struct top_process *p)
+{
+	const struct top_wait *w = top_waits_of(&t->waits, p->pid);
+	uint64_t ns = t->to - t->from;
+
+	p->wait = (struct top_figure){.value = top_share(w ? w->gpu : 0, ns), .known = t->waits.any && ns};
+	if (!w)
+		return;
+	p->runnable = w->runnable;
+	p->frames = (struct top_figure){.value = w->frames, .known = w->shows};
+	p->late = (struct top_figure){.value = w->late, .known = w->shows};
+}
+
+static void top_finish_processes(struct top *t)
+{
+	for (struct top_process *p = grt_keyed_oldest(&t->processes); p;
+	     p = grt_keyed_next(&t->processes, p)) {
+		if (!p->pid)
+			continue;
+		p->queue = top_queue(t, GRT_BY_PROCESS, p->pid);
+		top_add_waits(t, p);
+	}
+}
+
 int top_figures(struct top *t, uint64_t to)
 {
 	int ret;
@@ -570,13 +656,15 @@ int top_figures(struct top *t, uint64_t to)
 	grt_keyed_free(&t->processes);
 	grt_keyed_init(&t->processes, sizeof(struct top_process), GRT_GPU_PROCESSES_MAX);
 	ret = top_gather(t) ?: top_sum_engines(t) ?: top_add_counters(t);
+	ret = ret ?: top_waits_sum(&t->waits, &t->counters, t->from, to);
 	if (ret)
 		return ret;
 	t->before = t->now;
 	t->count.lost = grt_session_health(t->session)->balance.fate[GRT_FATE_LOST];
 	t->now = t->count;
-	for (struct top_process *p = grt_keyed_oldest(&t->processes); p; p = grt_keyed_next(&t->processes, p))
-		p->queue = p->pid ? top_queue(t, GRT_BY_PROCESS, p->pid) : p->queue;
+	top_finish_processes(t);
 	top_sum_gpus(t);
+	top_waits_next(&t->waits);
+	top_stacks_next(&t->stacks);
 	return top_from(t, to);
 }

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,10 @@ int top_screen_usage(void)
 
 #define ESCAPE_KEY 27
 #define LINES_LEAST 6
+/* ncurses may give the first, the second, or one for both; what a click does may be done twice. */
+#define SCREEN_CLICK (BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON1_CLICKED)
+/* Of a table, with its end. */
+#define COLUMNS 32
 
 /** enum screen_view - what the large table is of */
 enum screen_view {
@@ -62,6 +67,13 @@ static const struct screen_kind {
 	[SCREEN_ONE] = {"process", &top_share_table, "share"},
 };
 
+/** struct screen_header - where a table's columns are named; @line: -1: nowhere */
+struct screen_header {
+	int line;
+	const struct grt_table *table;
+	char text[512];
+};
+
 /**
  * struct screen - what is on the terminal
  * @view: and @sort, its order by view
@@ -69,6 +81,7 @@ static const struct screen_kind {
  * @chosen: row that is marked, among those shown; @first: the uppermost one that has a line
  * @rows: shown; @pids: of these, where they have one
  * @filter: rows have this text; @typing: it is being typed
+ * @line: of the first of the rows, of which there are @on_screen; @header: of their table
  * @said: a line of a source, until the next key
  */
 static struct screen {
@@ -80,11 +93,14 @@ static struct screen {
 	uint32_t first;
 	uint32_t rows;
 	uint32_t *pids;
+	int line;
+	uint32_t on_screen;
+	struct screen_header header;
 	char filter[40];
 	bool typing;
 	bool utf8;
 	bool shown;
-	char said[512];
+	char said[GRT_ESCAPED_MAX(TOP_LAST_TEXT)];
 } screen;
 
 /* ---------------------------------------------------------------------- lines */
@@ -145,15 +161,38 @@ static int screen_split(struct screen_lines *l, uint64_t n)
 	return 0;
 }
 
-static int screen_lines(struct screen_lines *l, const struct top *t, const struct grt_table *table,
+static bool screen_has_value(const struct grt_column *c, const struct top *t, void **rows, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (!grt_column_get(c, t, rows[i]).absent)
+			return true;
+	return false;
+}
+
+/* Columns of which nothing is known here leave their room to the others. */
+static void screen_cut_columns(struct grt_column cut[COLUMNS], const struct grt_table *table,
+			       const struct top *t, void **rows, uint64_t n)
+{
+	unsigned int used = 0;
+
+	for (const struct grt_column *c = table->columns; c->name && used < COLUMNS - 1; c++)
+		if (c == table->columns || !n || screen_has_value(c, t, rows, n))
+			cut[used++] = *c;
+	cut[used] = (struct grt_column){.name = NULL};
+}
+
+static int screen_lines(struct screen_lines *l, const struct top *t, const struct grt_table *whole,
 			void **rows, uint64_t n)
 {
 	struct grt_writer_options o = {.width = (uint64_t)COLS, .utf8 = screen.utf8};
+	struct grt_column columns[COLUMNS];
+	const struct grt_table part = {whole->name, whole->title, columns, whole->marks}, *table = &part;
 	struct grt_memfile memory;
 	struct grt_writer *w = NULL;
 	int ret = 0;
 
 	*l = (struct screen_lines){.text = NULL};
+	screen_cut_columns(columns, whole, t, rows, n);
 	o.out = grt_memfile_open(&memory);
 	if (!o.out)
 		return -ENOMEM;
@@ -204,6 +243,23 @@ static int64_t screen_rows(const struct top *t, enum screen_view view, void ***o
 		      view == SCREEN_GPUS	 ? top_by_device
 		      : view == SCREEN_PROCESSES ? screen_by_pid
 						 : NULL);
+	return (int64_t)used;
+}
+
+/* The stacks of the process, from the one with the most time. Return: how many, or -ENOMEM */
+static int64_t screen_stacks(const struct top *t, void ***out)
+{
+	void **rows = calloc(t->stacks.shown.used + 1, sizeof(*rows));
+	uint64_t used = 0;
+
+	*out = rows;
+	if (!rows)
+		return -ENOMEM;
+	for (struct top_stack *s = grt_keyed_oldest(&t->stacks.shown); s;
+	     s = grt_keyed_next(&t->stacks.shown, s))
+		if (s->pid == screen.pid)
+			rows[used++] = s;
+	grt_rows_sort(rows, used, grt_column_find(&top_stack_table, "time"), t, NULL);
 	return (int64_t)used;
 }
 
@@ -297,15 +353,19 @@ static void screen_put_title(int y)
 {
 	char text[160];
 
-	snprintf(text, sizeof(text), "%s by %s%s%s", kinds[screen.view].name,
+	char one[24] = "";
+
+	if (screen.view == SCREEN_ONE)
+		snprintf(one, sizeof(one), " %" PRIu32, screen.pid);
+	snprintf(text, sizeof(text), "%s%s by %s%s%s", kinds[screen.view].name, one,
 		 screen.sort[screen.view] ? screen.sort[screen.view]->name : "number",
 		 screen.filter[0] ? ", with " : "", screen.filter);
 	screen_put(y, A_BOLD, text);
 }
 
-static void screen_put_rows(int y, const struct screen_lines *l)
+static void screen_put_rows(int y, const struct screen_lines *l, int end)
 {
-	uint32_t room = LINES - 1 > y ? (uint32_t)(LINES - 1 - y) : 0;
+	uint32_t room = end > y ? (uint32_t)(end - y) : 0;
 
 	if (screen.chosen >= l->rows)
 		screen.chosen = l->rows ? l->rows - 1 : 0;
@@ -313,8 +373,49 @@ static void screen_put_rows(int y, const struct screen_lines *l)
 		screen.first = screen.chosen;
 	if (room && screen.chosen >= screen.first + room)
 		screen.first = screen.chosen - room + 1;
+	screen.line = y;
+	screen.on_screen = l->rows - screen.first < room ? l->rows - screen.first : room;
 	for (uint32_t i = screen.first; i < l->rows && i < screen.first + room; i++)
 		screen_put(y++, i == screen.chosen ? A_REVERSE : A_NORMAL, l->row[i]);
+}
+
+/* Which stacks submitted the work of the one process, as far as there is room. Return: 0 or -ENOMEM */
+static int screen_put_stacks(const struct top *t, int y)
+{
+	struct screen_lines l;
+	void **rows;
+	int64_t n = screen_stacks(t, &rows);
+	int ret = n < 0 ? (int)n : screen_lines(&l, t, &top_stack_table, rows, (uint64_t)n);
+
+	free(rows);
+	if (ret)
+		return ret;
+	screen_put(y++, A_BOLD,
+		   t->stacks.any ? n ? "hottest submit stacks" : "hottest submit stacks: no job ended"
+				 : "hottest submit stacks: unknown, top --stack takes them");
+	if (l.header && n && y < LINES - 1)
+		screen_put(y++, A_UNDERLINE, l.header);
+	for (uint32_t i = 0; i < l.rows && y < LINES - 1; i++)
+		screen_put(y++, A_NORMAL, l.row[i]);
+	screen_free_lines(&l);
+	return 0;
+}
+
+/* Where the rows of the view end: stacks have the lower half of what is left. */
+static int screen_end_of_rows(int y, uint32_t rows)
+{
+	int room = LINES - 1 - y, half = room / 2;
+
+	if (screen.view != SCREEN_ONE || room < 4)
+		return LINES - 1;
+	return y + ((int64_t)rows < half ? (int)rows : half);
+}
+
+static void screen_remember_header(int y, const struct grt_table *table, const char *text)
+{
+	screen.header.line = y;
+	screen.header.table = table;
+	snprintf(screen.header.text, sizeof(screen.header.text), "%s", text);
 }
 
 static int screen_put_table(const struct top *t, int y)
@@ -322,7 +423,7 @@ static int screen_put_table(const struct top *t, int y)
 	struct screen_lines l;
 	void **rows;
 	int64_t n = screen_rows(t, screen.view, &rows);
-	int ret = n < 0 ? (int)n : screen_lines(&l, t, kinds[screen.view].table, rows, (uint64_t)n);
+	int ret = n < 0 ? (int)n : screen_lines(&l, t, kinds[screen.view].table, rows, (uint64_t)n), end;
 
 	if (ret) {
 		free(rows);
@@ -330,26 +431,46 @@ static int screen_put_table(const struct top *t, int y)
 	}
 	ret = screen_filter(&l, rows);
 	screen_put_title(y++);
-	if (l.header && l.rows)
+	if (l.header && l.rows) {
+		screen_remember_header(y, kinds[screen.view].table, l.header);
 		screen_put(y++, A_UNDERLINE, l.header);
+	}
+	end = screen_end_of_rows(y, l.rows);
 	if (!ret)
-		screen_put_rows(y, &l);
+		screen_put_rows(y, &l, end);
+	if (!ret && end < LINES - 2)
+		ret = screen_put_stacks(t, end);
 	screen_free_lines(&l);
 	free(rows);
 	return ret;
 }
 
-static void screen_put_foot(void)
+/* How much a recording would have now. */
+static void screen_kept(const struct top *t, char *text, size_t room)
 {
-	char text[160];
+	char span[GRT_UNITS_MAX], size[GRT_UNITS_MAX];
+	uint64_t ns, bytes;
 
+	text[0] = '\0';
+	if (!t || !t->last)
+		return;
+	top_last_held(t->last, &ns, &bytes);
+	grt_units_ns(span, ns);
+	grt_units_amount(size, sizeof(size), (int64_t)bytes * 1000, "B");
+	snprintf(text, room, "  r record %s (%s)", span, size);
+}
+
+static void screen_put_foot(const struct top *t)
+{
+	char text[240], kept[2 * GRT_UNITS_MAX + 16];
+
+	screen_kept(t, kept, sizeof(kept));
 	if (screen.typing)
 		snprintf(text, sizeof(text), "/%s", screen.filter);
+	else if (screen.view == SCREEN_ONE)
+		snprintf(text, sizeof(text), "Esc back  s sort  / filter%s  q quit", kept);
 	else
-		snprintf(text, sizeof(text), "%s",
-			 screen.view == SCREEN_ONE
-				 ? "Esc back  s sort  / filter  q quit"
-				 : "Tab view  s sort  / filter  Enter rings of the process  q quit");
+		snprintf(text, sizeof(text), "Tab view  s sort  / filter  Enter details%s  q quit", kept);
 	screen_put(LINES - 1, A_REVERSE, screen.said[0] && !screen.typing ? screen.said : text);
 }
 
@@ -358,6 +479,8 @@ int top_screen_show(struct top *t)
 	int y = 1, ret = 0;
 
 	screen.shown = true;
+	screen.header.line = -1;
+	screen.on_screen = 0;
 	erase();
 	screen_put_head(t);
 	if (LINES >= LINES_LEAST && screen.view != SCREEN_GPUS)
@@ -365,7 +488,7 @@ int top_screen_show(struct top *t)
 	if (y >= 0)
 		ret = screen_put_table(t, y);
 	if (LINES > 1)
-		screen_put_foot();
+		screen_put_foot(t);
 	refresh();
 	return y < 0 ? y : ret;
 }
@@ -430,11 +553,66 @@ static void screen_enter(void)
 	screen_turn_to(SCREEN_ONE);
 }
 
+/* A column by its name in the header, at or beside a place in it; NULL: there is none */
+static const struct grt_column *screen_column_at(const struct screen_header *h, int x)
+{
+	const char *best = NULL, *word = h->text + strspn(h->text, " ");
+	size_t length, best_length = 0;
+	int off, least = INT_MAX;
+	char name[64];
+
+	for (; *word; word += length, word += strspn(word, " ")) {
+		length = strcspn(word, " ");
+		off = x < (int)(word - h->text) ? (int)(word - h->text) - x
+						: x - (int)(word - h->text + length) + 1;
+		off = off < 0 ? 0 : off;
+		if (off >= least)
+			continue;
+		least = off;
+		best = word;
+		best_length = length;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)best_length, best ? best : "");
+	return grt_column_find(h->table, name);
+}
+
+static void screen_click(int x, int y)
+{
+	if (screen.header.line >= 0 && y == screen.header.line)
+		screen.sort[screen.view] = screen_column_at(&screen.header, x) ?: screen.sort[screen.view];
+	else if (y >= screen.line && y < screen.line + (int)screen.on_screen)
+		screen.chosen = screen.first + (uint32_t)(y - screen.line);
+}
+
+static void screen_mouse(void)
+{
+	MEVENT e;
+
+	if (getmouse(&e) != OK)
+		return;
+	if (e.bstate & BUTTON4_PRESSED)
+		screen_move(KEY_UP);
+	else if (e.bstate & BUTTON5_PRESSED)
+		screen_move(KEY_DOWN);
+	else if (e.bstate & SCREEN_CLICK)
+		screen_click(e.x, e.y);
+}
+
+static void screen_save(struct top *t)
+{
+	char text[TOP_LAST_TEXT];
+
+	top_save(t, text);
+	top_screen_say(text);
+}
+
 /* Return: 0 or TOP_STOP */
-static int screen_key(int key)
+static int screen_key(struct top *t, int key)
 {
 	screen.said[0] = '\0';
-	if (screen.typing)
+	if (key == KEY_MOUSE)
+		screen_mouse();
+	else if (screen.typing)
 		screen_type(key);
 	else if (key == 'q')
 		return TOP_STOP;
@@ -442,6 +620,8 @@ static int screen_key(int key)
 		screen_turn_to(screen.view + 1 < SCREEN_VIEWS ? screen.view + 1 : SCREEN_PROCESSES);
 	else if (key == 's')
 		screen_sort_next();
+	else if (key == 'r' && t->last)
+		screen_save(t);
 	else if (key == '/')
 		screen.typing = true;
 	else if (key == '\n' || key == KEY_ENTER)
@@ -462,7 +642,7 @@ int top_screen_keys(struct top *t)
 	int key, ret = 0;
 
 	while (!ret && (key = getch()) != ERR) {
-		ret = screen_key(key);
+		ret = screen_key(t, key);
 		any = true;
 	}
 	return ret ?: any && screen.shown ? top_screen_show(t) : 0;
@@ -483,8 +663,10 @@ void top_screen_open(struct top *t)
 	curs_set(0);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
+	mousemask(SCREEN_CLICK | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+	mouseinterval(0);
 	screen_put(0, A_BOLD, "grtrace top: the first update comes in a moment");
-	screen_put_foot();
+	screen_put_foot(NULL);
 	refresh();
 }
 

@@ -129,6 +129,12 @@ static void top_gpu_get_value(struct grt_cell *cell, const void *view, const voi
 	cell->text = units[value];
 }
 
+static void top_gpu_get_throttle(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	cell->text = ((const struct top_gpu *)row)->throttle;
+	cell->absent = !*cell->text;
+}
+
 /* None was seen only where somebody looked. */
 static void top_gpu_get_xids(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
@@ -152,6 +158,7 @@ static const struct grt_column gpu_columns[] = {
 	{"power", top_gpu_get_value, TOP_POWER, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "power, uW; of several sensors the largest"},
 	{"temperature", top_gpu_get_value, TOP_TEMPERATURE, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "temperature, thousandths of a degree Celsius; of several sensors the largest"},
 	{"memory", top_gpu_get_value, TOP_MEMORY, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "memory of the card in use, B"},
+	{"throttle", top_gpu_get_throttle, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "why it is slowed down, as its driver says: reasons, or none"},
 	{"xids", top_gpu_get_xids, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "Xid errors of NVIDIA's driver since the beginning"},
 	{.name = NULL},
 };
@@ -371,6 +378,26 @@ static void top_process_get_memory(struct grt_cell *cell, const void *view, cons
 	top_put_figure(cell, &((const struct top_process *)row)->memory);
 }
 
+static void top_process_get_wait(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_figure(cell, &((const struct top_process *)row)->wait);
+}
+
+static void top_process_get_runnable(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_figure(cell, &((const struct top_process *)row)->runnable);
+}
+
+static void top_process_get_frames(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_rate(cell, view, &((const struct top_process *)row)->frames);
+}
+
+static void top_process_get_late(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_figure(cell, &((const struct top_process *)row)->late);
+}
+
 static void top_process_get_cgroup(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = grt_gpu_processes_cgroup(((const struct top *)view)->shares,
@@ -392,10 +419,75 @@ static const struct grt_column process_columns[] = {
 	{"rate", top_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, or slices, in a second"},
 	{"queue_p99", top_process_get_queue, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of t_queue of all its jobs that ended, ns"},
 	{"memory", top_process_get_memory, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory of the GPU that is resident for it, B"},
+	{"gpu_wait", top_process_get_wait, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "time that its threads waited for jobs, percent of the update; those of several threads add up"},
+	{"runnable", top_process_get_runnable, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "time that its threads were ready to run without a CPU, percent; those of several threads add up"},
+	{"frames", top_process_get_frames, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "frames that it showed, in a second"},
+	{"late", top_process_get_late, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "of these, those that took half as long again as the median of the last minute, or longer"},
 	{"cgroup", top_process_get_cgroup, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "path of its control group"},
 	{.name = NULL},
 };
 
 const struct grt_table top_process_table = {"processes", "processes", process_columns, GRT_MARK_ESTIMATED | GRT_MARK_INFERRED};
+
+/* clang-format on */
+
+/* --------------------------------------------------------------------- stacks */
+
+static void top_stack_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct top_stack *s = row;
+
+	top_put_process(cell, view, s->pid, s->name);
+}
+
+static void top_stack_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct top_stack *s = row;
+
+	cell->number = s->ring;
+	cell->text = grt_names_name(top_names(view), grt_names_find(top_names(view), GRT_NAME_RING, s->ring));
+	cell->absent = s->ring == GRT_RING_NONE;
+}
+
+static void top_stack_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_stack_get_ring(cell, view, row, arg);
+	cell->absent |= !cell->text;
+}
+
+static void top_stack_get_time(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	top_put_figure(cell, &((const struct top_stack *)row)->time);
+}
+
+static void top_stack_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct top_figure jobs = {.value = ((const struct top_stack *)row)->jobs, .known = true};
+
+	top_put_rate(cell, view, &jobs);
+}
+
+static void top_stack_get_text(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct top *t = view;
+
+	cell->text = top_stacks_text(&t->stacks, ((const struct top_stack *)row)->stack, t->room, TOP_ROOM);
+	cell->absent = !cell->text;
+}
+
+/* clang-format off */
+
+static const struct grt_column stack_columns[] = {
+	{"time", top_stack_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "that the jobs which ended ran on the ring, ns"},
+	{"rate", top_stack_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, in a second"},
+	{"pid", grt_cell_id, offsetof(struct top_stack, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "process id"},
+	{"process", top_stack_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "its name; unknown: nothing says whose jobs they were"},
+	{"ring", top_stack_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "ring of the jobs"},
+	{"ring_name", top_stack_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
+	{"stack", top_stack_get_text, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "functions that submitted them, the innermost first; absent: the job has no stack"},
+	{.name = NULL},
+};
+
+const struct grt_table top_stack_table = {"stacks", "stacks that submitted the jobs", stack_columns, GRT_MARK_ESTIMATED | GRT_MARK_INFERRED};
 
 /* clang-format on */

@@ -30,10 +30,12 @@ enum grt_event_type {
 
 /* Each provider has this many numbers for its events. */
 #define GRT_EVENTS_RANGE 64
-/* The rows that are older than ranges have numbers of the first one; of these, the core's new rows may have the rest. */
+/* The rows that are older than ranges have numbers of the first one; of these, the core's new rows may have
+ * the rest. */
 #define GRT_EVENT_IS_OLD(id) ((id) < GRT_EVENTS_RANGE && (id) != 36 && (id) != 38 && (id) != 39)
 
-/** enum grt_event_place - the events without gaps, in the order of their rows: for tables that are short of room */
+/** enum grt_event_place - the events without gaps, in the order of their rows: for tables that are short of
+ * room */
 enum grt_event_place {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) GRT_EVENT_PLACE_##NAME,
 #include "events.def"
@@ -106,6 +108,9 @@ enum grt_flag {
 /* The fd of a call where the source does not give it. The other fields of such a call, and of an MMAP
  * without a device, then have all bits set where the source does not give them. */
 #define GRT_FD_UNKNOWN 0x7fffffff
+
+/* grt_ev_gpu_copy.bytes where the size is unknown */
+#define GRT_BYTES_UNKNOWN UINT64_MAX
 
 /* grt_ev_irq.source where a device's blocks (clients) have sources of their own */
 #define GRT_IRQ_SOURCE(client, src) ((__u32)(client) << 16 | ((__u32)(src)&0xffff))
@@ -246,12 +251,13 @@ struct grt_event {
 #define GRT_JOB_TYPE_LAST GRT_EV_COMMAND
 
 _Static_assert(sizeof(struct grt_event) == 48, "the common part is 48 bytes");
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                      \
-	_Static_assert(sizeof(struct grt_ev_##name) % 8 == 0, #name ": not 8 aligned"); \
-	_Static_assert(sizeof(struct grt_ev_##name) <= GRT_RECORD_MAX, #name);          \
-	_Static_assert((id) > 0 && (id) < GRT_EV_MAX, #name ": id out of range");       \
-	_Static_assert(GRT_EVENT_IS_OLD(id) || (id) / GRT_EVENTS_RANGE == GRT_EVENTS_FIRST / GRT_EVENTS_RANGE, \
-		       #name ": id is not of its provider's range");                    \
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                             \
+	_Static_assert(sizeof(struct grt_ev_##name) % 8 == 0, #name ": not 8 aligned");        \
+	_Static_assert(sizeof(struct grt_ev_##name) <= GRT_RECORD_MAX, #name);                 \
+	_Static_assert((id) > 0 && (id) < GRT_EV_MAX, #name ": id out of range");              \
+	_Static_assert(GRT_EVENT_IS_OLD(id) ||                                                 \
+			       (id) / GRT_EVENTS_RANGE == GRT_EVENTS_FIRST / GRT_EVENTS_RANGE, \
+		       #name ": id is not of its provider's range");                           \
 	_Static_assert((id) > GRT_JOB_TYPE_LAST || sizeof(struct grt_ev_##name) <= GRT_JOB_RECORD_MAX, #name);
 #include "events.def"
 #undef GRT_EVENT
@@ -260,8 +266,9 @@ _Static_assert(sizeof(struct grt_event) == 48, "the common part is 48 bytes");
 #define GRT_U(bits, name, base, help) +(bits) / 8
 #define GRT_I(bits, name, help) +(bits) / 8
 #define GRT_STR(size, name, help) +(size)
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
-	_Static_assert(sizeof(struct grt_ev_##name) == sizeof(struct grt_event) fields, #name ": add a reserved field");
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                      \
+	_Static_assert(sizeof(struct grt_ev_##name) == sizeof(struct grt_event) fields, \
+		       #name ": add a reserved field");
 #include "events.def"
 #undef GRT_EVENT
 #undef GRT_STR

@@ -144,7 +144,7 @@ void grt_launches_within(struct grt_launches *l, uint64_t from, uint64_t to);
 /** grt_launches_event - takes in an event of any type. Return: 0, -ENOMEM, or what a callback returned */
 int grt_launches_event(struct grt_launches *l, const struct grt_event *e);
 
-/** grt_launches_flush - the trace is over. Return: as above */
+/** grt_launches_flush - the trace is over, or is so far: it may be called again after further events. Return: as above */
 int grt_launches_flush(struct grt_launches *l);
 
 /** grt_launches_count_sized - what grt_launches_count() calls; @size: of *@out */

@@ -50,6 +50,8 @@ enum grt_cell_kind {
  * @absent: not known; a dash, null or nothing
  * @inferred: not observed
  * @estimated: not counted but scaled up from a sample, or a lower bound
+ * @lasting: @text stays where it is, as it is, until the table ends: a writer that sees the pointer again
+ *	knows the text
  */
 struct grt_cell {
 	union {
@@ -60,6 +62,7 @@ struct grt_cell {
 	bool absent;
 	bool inferred;
 	bool estimated;
+	bool lasting;
 };
 
 /* struct grt_column.where */

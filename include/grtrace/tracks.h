@@ -47,6 +47,10 @@ enum grt_track_kind {
  * @lane: counts the tracks side by side, from 0
  * @name: untrusted, may be empty
  * @unit: of a counter, may be empty; untrusted
+ * @queue: of what a GPU works off (a ring, a stream of CUDA, whose context is on it): the track of its first
+ *	lane; 0: it is no queue. All that is drawn on a queue are whole slices
+ * @gpu: of a queue: number of its GPU in the timeline, from 1; 0: unknown
+ * @context: of a stream of CUDA: number of its context in its process
  */
 struct grt_track {
 	uint32_t size;
@@ -58,6 +62,9 @@ struct grt_track {
 	uint32_t lane;
 	const char *name;
 	const char *unit;
+	uint32_t queue;
+	uint32_t gpu;
+	uint32_t context;
 };
 
 /** enum grt_track_value - what a value is */
@@ -135,6 +142,10 @@ enum grt_track_category {
  * @value: of a counter
  * @flow_out, @flow_in: an arrow goes from the item with @flow_out to that with
  *	the same number as @flow_in; 0: none
+ * @pid: of a slice on a queue: whose it is, 0: unknown
+ * @linked: of a kernel: name, as the linker knows it; 0: as @name
+ * @number: of a slice on a queue, no other has it: as @flow_in where it has one
+ * @wait, @waits: what had to end before this could begin, or, of a wait, end: @number of these
  */
 struct grt_track_item {
 	uint8_t kind;
@@ -149,6 +160,11 @@ struct grt_track_item {
 	uint64_t flow_out;
 	uint64_t flow_in;
 	const struct grt_track_arg *arg;
+	uint32_t pid;
+	uint32_t linked;
+	uint64_t number;
+	const uint64_t *wait;
+	uint32_t waits;
 };
 
 /**

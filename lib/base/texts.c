@@ -27,9 +27,16 @@ static bool texts_same_text(const void *owner, uint32_t id, const void *key)
 
 static uint32_t texts_tag_of(const struct grt_texts *t, const char *text, size_t length)
 {
-	uint64_t h = length;
+	uint64_t h = length, word;
+	size_t i = 0;
 
-	for (size_t i = 0; i < length; i++)
+	/* names of kernels are long: eight bytes at a time */
+	for (; i + sizeof(word) <= length; i += sizeof(word)) {
+		memcpy(&word, text + i, sizeof(word));
+		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
+		h ^= h >> 32;
+	}
+	for (; i < length; i++)
 		h = (h ^ (unsigned char)text[i]) * 0x100000001b3ULL;
 	return grt_hash(&t->key, h, length);
 }

@@ -39,9 +39,21 @@ static const struct field_row {
 	size_t len;
 	size_t offset;
 } field_rows[] = {
-	FIELD("correlationId ", correlation), FIELD("threadId ", tid),	  FIELD("size ", bytes),
-	FIELD("deviceId ", device),	      FIELD("streamId ", stream), FIELD("graphId ", graph),
+	FIELD("correlationId ", correlation),
+	FIELD("threadId ", tid),
+	FIELD("size ", bytes),
+	FIELD("deviceId ", device),
+	FIELD("streamId ", stream),
+	FIELD("graphId ", graph),
+	FIELD("processId ", pid),
+	FIELD("contextId ", context),
+	FIELD("graphNodeId ", graph_node),
+	FIELD("sharedMemory (static ", shared),
+	FIELD("dynamic ", shared_dynamic),
 };
+
+/* grid [ 4, 1, 1 ] */
+static const struct field_row triple_rows[] = {FIELD("grid [", grid), FIELD("block [", block)};
 
 /**
  * struct reader - a record until the line that does not belong to it
@@ -68,6 +80,21 @@ static void take_field(struct grt_cupti_record *r, const char *p, const char *en
 	}
 }
 
+static void take_triple(struct grt_cupti_record *r, const char *p, const char *end)
+{
+	for (size_t i = 0; i < sizeof(triple_rows) / sizeof(triple_rows[0]); i++) {
+		const struct field_row *f = &triple_rows[i];
+		uint64_t *to = (uint64_t *)((char *)r + f->offset);
+		const char *q = p;
+		bool more = grt_scan_text(&q, end, f->word, f->len);
+
+		for (int k = 0; k < 3 && more; k++) {
+			grt_scan_blanks(&q, end);
+			more = grt_scan_u64(&q, end, &to[k]) && grt_scan_char(&q, end, ',');
+		}
+	}
+}
+
 /* Values are separated by commas; those in brackets hold none of these words. */
 static void cupti_records_take_fields(struct grt_cupti_record *r, const char *p, const char *end)
 {
@@ -77,6 +104,7 @@ static void cupti_records_take_fields(struct grt_cupti_record *r, const char *p,
 		grt_scan_blanks(&p, end);
 		comma = memchr(p, ',', (size_t)(end - p)) ?: end;
 		take_field(r, p, comma);
+		take_triple(r, p, end);
 	}
 }
 
@@ -179,7 +207,7 @@ static int cupti_records_take_line(struct reader *d, const char *line, const cha
 		d->count->other += line < end;
 		return ret;
 	}
-	d->r = (struct grt_cupti_record){.kind = kind->kind};
+	d->r = (struct grt_cupti_record){.kind = kind->kind, .bytes = GRT_BYTES_UNKNOWN};
 	if (kind->kind != GRT_CUPTI_OTHER && !cupti_records_take_record(&d->r, p, end, &name)) {
 		if (!d->count->bad++)
 			d->count->first_bad = d->count->lines;
@@ -190,6 +218,20 @@ static int cupti_records_take_line(struct reader *d, const char *line, const cha
 		return 0;
 	d->open = true;
 	return keep_name(d, name.at, name.len);
+}
+
+bool grt_cupti_text_takes(const char *line, const char *end)
+{
+	struct grt_cupti_record r;
+	struct grt_span name;
+	const char *p = line;
+	const struct kind_row *kind =
+		line < end && !grt_is_blank(*line) ? cupti_records_kind_of(&p, end) : NULL;
+
+	if (!kind || kind->kind == GRT_CUPTI_OTHER)
+		return false;
+	r = (struct grt_cupti_record){.kind = kind->kind};
+	return cupti_records_take_record(&r, p, end, &name);
 }
 
 int grt_cupti_text_read(int fd, struct grt_cupti_count *count,

@@ -32,14 +32,17 @@ enum grt_cupti_kind {
  * @kind: enum grt_cupti_kind
  * @start, @end: ns, in whatever clock the tool had, less @base of the file
  * @correlation: joins work to its call; 0: unknown
+ * @bytes: of a copy or fill; GRT_BYTES_UNKNOWN where its size is unknown
  * @tid: of a call, 0 where it is unknown; often no system thread id
- * @pid, @context, @registers, @shared, @grid, @block: of JSON and databases; 0: unknown; of a database's pid
- *	the bits above 24 are the machine
- * @graph_node, @shared_dynamic, @ended_by (the thread that ended a range): of databases; 0: unknown
+ * @pid, @context, @registers, @shared, @grid, @block: 0: unknown; text has the pid of calls alone, and no
+ *	@registers; of a database's pid the bits above 24 are the machine
+ * @graph_node, @shared_dynamic, @ended_by (the thread that ended a range): not of JSON; 0: unknown
  * @code: of databases: the result of a call, CUPTI's number of the kind of copy or wait, a rank; 2: a range
  *that another thread may have ended
  * @external: of an operator its number, of a call that of the operator that it was made in; 0: unknown
  * @from_memory, @to_memory: of a copy or fill, CUPTI's numbers of kinds of memory; 0: unknown
+ * @call: of a call, the function of CUDA that it is called after; of length 0: it is one of CUDA's.
+ *	@spare_call: the same where that is none of CUDA's, too; NULL: the call is no launch then
  * @open: a range that had not ended; @end is not after @start
  * @name: of the call, the kernel, the kind of copy, the range or the process; not terminated
  */
@@ -68,6 +71,8 @@ struct grt_cupti_record {
 	uint64_t grid[3];
 	uint64_t block[3];
 	struct grt_span name;
+	struct grt_span call;
+	const char *spare_call;
 };
 
 /**
@@ -91,6 +96,9 @@ struct grt_cupti_count {
 	bool ranked;
 	bool cut;
 };
+
+/** grt_cupti_text_takes - whether a line is the first one of a record of a call or of work */
+bool grt_cupti_text_takes(const char *line, const char *end);
 
 /**
  * grt_cupti_text_read - hands out a file's records in its order

@@ -66,6 +66,7 @@ struct grt_launch_flame {
 	struct grt_estimate_sums *windows; /* of each image */
 	uint32_t window_room;
 	uint64_t beside;
+	uint64_t unsized;		   /* copies */
 	struct grt_sample_shares *samples; /* NULL: nobody wants them */
 };
 
@@ -164,7 +165,7 @@ static void launch_flame_take_copy(struct row *r, const struct grt_ev_gpu_copy *
 	r->stream = c->cuda_stream;
 	r->graph = c->graph;
 	r->ns = span(c->start, c->end);
-	r->bytes = c->bytes;
+	r->bytes = c->bytes == GRT_BYTES_UNKNOWN ? 0 : c->bytes;
 }
 
 static void launch_flame_take_launch(struct row *r, const struct grt_launch *launch)
@@ -238,6 +239,7 @@ static int launch_flame_on_work(void *arg, const struct grt_event *e, const stru
 		return -ENOMEM;
 	if (launch_flame_on_device(f, image, &r))
 		return -ENOMEM;
+	f->unsized += !kernel && ((const struct grt_ev_gpu_copy *)e)->bytes == GRT_BYTES_UNKNOWN;
 	return launch_flame_add_work(f, &r, start);
 }
 
@@ -403,6 +405,9 @@ static int launch_flame_name_process(const struct grt_process_names *processes, 
 	if (ret >= 0 && text != room)
 		snprintf(room, 320, "%s", name);
 	op->process = room;
+	op->pid = i->pid;
+	op->rank = i->rank;
+	op->ranked = i->rank != UINT32_MAX;
 	op->process_len = strlen(room);
 	return ret < 0 ? ret : 0;
 }
@@ -498,7 +503,7 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 	double scale = launch_flame_scale(f, i);
 	struct grt_flame_op op = {
 		.device = GRT_FLAME_NO_DEVICE, .graph = r->graph, .ns = launch_flame_scaled(r->ns, scale)};
-	char process[320], queue[64], label[GRT_DEVICE_LABEL];
+	char process[320], queue[64], label[GRT_DEVICE_LABEL], range[512] = "";
 	bool sampled = grt_flame_is_sampled(shape);
 	uint32_t node;
 	int ret = launch_flame_name_process(processes, i, process, &op);
@@ -517,8 +522,11 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 			       : grt_flame_put_stream(queue, op.device, r->stream);
 		op.queue = queue;
 	}
-	if (!grt_flame_wanted(shape, &op) || (!sampled && !grt_flame_weight_of(shape, &op)))
+	if (!grt_flame_wanted(shape, &op) || (!sampled && !shape->all && !grt_flame_weight_of(shape, &op)))
 		return 0;
+	if (shape->all)
+		grt_range_paths_text(&f->ranges, r->range, range, sizeof(range));
+	op.range = range;
 	ret = put_base(tree, shape, &op, &node);
 	if (!ret)
 		ret = grt_range_paths_put(&f->ranges, r->range, tree, &node);
@@ -531,7 +539,7 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 		return ret ?: launch_flame_put_samples(f, r, shape, tree, side, node);
 	if (!ret && f->slots)
 		ret = grt_slots_add(f->slots, node, r->slot, grt_flame_weight_of(shape, &op));
-	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
+	return ret ? ret : grt_flame_add(tree, shape, &op, side, node);
 }
 
 /* What CUPTI lost is only known by number. */
@@ -544,13 +552,14 @@ static int launch_flame_put_lost(const struct grt_image *i, const struct grt_fla
 	uint32_t node;
 	int ret;
 
-	if (shape->weight != GRT_FLAME_WEIGHT_LAUNCHES || !i->process.gpu_lost)
+	if ((shape->weight != GRT_FLAME_WEIGHT_LAUNCHES && !shape->all) || !i->process.gpu_lost)
 		return 0;
 	op.queue_len = strlen(op.queue);
 	ret = launch_flame_name_process(processes, i, process, &op) ?: put_base(tree, shape, &op, &node);
 	if (!ret)
 		ret = grt_stacks_word(tree, "[lost]", &node);
-	return ret ? ret : grt_stacks_add(tree, node, side, i->process.gpu_lost);
+	return ret ? ret
+		   : grt_stacks_add(tree, node, shape->all ? GRT_STACKS_LAUNCHES : side, i->process.gpu_lost);
 }
 
 /* Samples of a function that is no kernel of the trace. */
@@ -666,6 +675,11 @@ int grt_launch_flame_ends(struct grt_launch_flame *f, struct grt_stack_ends *end
 		if (f->row[i].leaf != GRT_FLAME_LEAF_PENDING && f->row[i].leaf != GRT_FLAME_LEAF_CALL)
 			ret = launch_flame_add_end(f, &f->row[i], ends);
 	return ret;
+}
+
+uint64_t grt_launch_flame_unsized(const struct grt_launch_flame *f)
+{
+	return f->unsized;
 }
 
 struct grt_launches_count grt_launch_flame_count(const struct grt_launch_flame *f)

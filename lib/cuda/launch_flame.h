@@ -92,6 +92,9 @@ int grt_launch_flame_flush(struct grt_launch_flame *f);
 /** grt_launch_flame_ends - adds GPU time by where its stacks end. Return: 0 or -ENOMEM */
 int grt_launch_flame_ends(struct grt_launch_flame *f, struct grt_stack_ends *ends);
 
+/** grt_launch_flame_unsized - copies and fills whose size is unknown: they weigh no bytes */
+uint64_t grt_launch_flame_unsized(const struct grt_launch_flame *f);
+
 /** grt_launch_flame_count - what was joined; complete after grt_launch_flame_flush() */
 struct grt_launches_count grt_launch_flame_count(const struct grt_launch_flame *f);
 

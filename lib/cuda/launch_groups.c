@@ -39,6 +39,7 @@ struct work {
 	uint32_t from;
 	uint32_t to;
 	bool copy;
+	bool unsized;
 	bool placed;
 	bool pageable;
 	bool probed;
@@ -191,6 +192,7 @@ static int add_times(struct grt_launch_groups *g, struct grt_launch_group *group
 
 	grt_hist_add(&group->exec, w->end - w->start, GRT_WEIGHT_ONE, false, &g->octaves);
 	add_bytes(&group->timed_bytes, w->bytes);
+	group->unsized_ns += w->unsized ? w->end - w->start : 0;
 	if (w->launch && w->start >= w->launch->begin)
 		grt_hist_add(&group->latency, w->start - w->launch->begin, GRT_WEIGHT_ONE, false,
 			     &g->octaves);
@@ -263,6 +265,7 @@ static int launch_groups_add(struct grt_launch_groups *g, const struct work *w)
 	group->probed += w->probed;
 	group->kernels += !w->copy && !w->probed;
 	group->copies += w->copy;
+	group->unsized += w->unsized;
 	add_bytes(&group->bytes, w->bytes);
 	group->placed += w->placed;
 	group->pageable += w->pageable;
@@ -293,7 +296,8 @@ static void launch_groups_take_copy(struct work *w, const struct grt_ev_gpu_copy
 	w->copy = true;
 	w->start = c->start;
 	w->end = c->end;
-	w->bytes = c->bytes;
+	w->unsized = c->bytes == GRT_BYTES_UNKNOWN;
+	w->bytes = w->unsized ? 0 : c->bytes;
 	w->name = c->kind;
 	w->gpu = c->gpu;
 	w->context = c->context;

@@ -43,10 +43,10 @@ enum grt_launch_by {
  * @from, @to: devices of a copy between two
  * @kernels, @copies: records of the GPU; @probed: calls of functions that were probed, by stack
  * @untimed: of these, without stamps or an end
- * @bytes: copied or set
+ * @bytes: copied or set, but for the @unsized of @copies, whose size is unknown
  * @placed: copies and fills whose kinds of memory are known; @pageable: of these, from or to pageable memory;
  *	@pageable_bytes: of them
- * @timed_bytes: of these, with a time
+ * @timed_bytes: of these, with a time; @unsized_ns: time of those whose size is unknown
  * @fits, @fits_sum, @waves_sum: kernels whose occupancy is known, and the sums of theirs: warps of 100 000,
  * and thousandths of waves; @limits: all that limited them
  * @exec: time on the GPU; @latency: from the call to the beginning
@@ -77,6 +77,8 @@ struct grt_launch_group {
 	uint64_t probed;
 	uint64_t untimed;
 	uint64_t bytes;
+	uint64_t unsized;
+	uint64_t unsized_ns;
 	uint64_t placed;
 	uint64_t pageable;
 	uint64_t pageable_bytes;

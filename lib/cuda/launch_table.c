@@ -230,7 +230,7 @@ static void launch_table_get_high(struct grt_cell *cell, const void *view, const
 static void get_bandwidth(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_launch_group *g = row;
-	uint64_t ns = grt_hist_sum(&g->exec);
+	uint64_t ns = grt_hist_sum(&g->exec) - g->unsized_ns;
 	unsigned __int128 rate = ns ? (unsigned __int128)g->timed_bytes * 1000000000000ULL / ns : 0;
 
 	cell->text = "B/s";
@@ -239,11 +239,23 @@ static void get_bandwidth(struct grt_cell *cell, const void *view, const void *r
 	cell->number = cell->estimated ? INT64_MAX : (uint64_t)rate;
 }
 
+/* Of nothing but copies of unknown size it is unknown, too. */
+static void launch_table_get_bytes(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	const struct grt_launch_group *g = row;
+
+	memcpy(&cell->number, (const char *)row + offset, sizeof(cell->number));
+	cell->absent = g->unsized && g->unsized == g->copies;
+}
+
 /* A recording of an older program does not know it. */
 static void launch_table_get_pageable(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	memcpy(&cell->number, (const char *)row + offset, sizeof(cell->number));
 	cell->absent = !((const struct grt_launch_group *)row)->placed;
+	if (offset == offsetof(struct grt_launch_group, pageable_bytes))
+		cell->absent |= ((const struct grt_launch_group *)row)->unsized ==
+				((const struct grt_launch_group *)row)->copies;
 }
 
 /* In thousandths. */
@@ -338,7 +350,9 @@ static void launch_table_get_had_by(struct grt_cell *cell, const void *view, con
 
 #define UUID {"uuid", launch_table_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "of the device: its identity, for all processes"}
 #define BUSY {"busy", launch_table_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"}
-#define BYTES(where) {"bytes", grt_cell_u64, G(bytes), GRT_CELL_BYTES, where, "copied or set, B"}
+#define BYTES(where) \
+	{"bytes", launch_table_get_bytes, G(bytes), GRT_CELL_BYTES, where, "copied or set, where the size is known, B"}, \
+	NUMBER("unsized", unsized, where | GRT_COLUMN_TELLS, "copies and fills whose size is unknown: they are not in bytes")
 
 static const struct grt_column kernel_columns[] = {
 	{"kernel", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
@@ -485,19 +499,35 @@ static void note_unjoined(struct grt_launch_groups *g, struct grt_pass *pass,
 static void launch_table_note_pageable(struct grt_pass *pass, const struct grt_launch_group *const *list,
 				       uint64_t n)
 {
-	uint64_t copies = 0, bytes = 0;
+	uint64_t copies = 0, bytes = 0, unsized = 0;
 
 	for (uint64_t i = 0; i < n; i++) {
 		copies += list[i]->pageable;
 		bytes += list[i]->pageable_bytes;
+		unsized += list[i]->unsized;
 	}
 	if (copies)
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" copies, %s%.3g MB, were from or to pageable memory, which is slower, and calls wait "
+			"for it: pin the memory (pin_memory=True of a DataLoader, Tensor.pin_memory(), "
+			"cudaMallocHost, cudaHostRegister)",
+			copies, unsized ? "at least " : "", (double)bytes / 1e6);
+}
+
+/* What no sum of bytes has. */
+static void launch_table_note_unsized(struct grt_pass *pass, const struct grt_launch_group *const *list,
+				      uint64_t n)
+{
+	uint64_t unsized = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		unsized += list[i]->unsized;
+	if (unsized)
 		grt_note(pass->notes,
-			 "%" PRIu64
-			 " copies, %.3g MB, were from or to pageable memory, which is slower, and calls wait "
-			 "for it: pin the memory (pin_memory=True of a DataLoader, Tensor.pin_memory(), "
-			 "cudaMallocHost, cudaHostRegister)",
-			 copies, (double)bytes / 1e6);
+			 "the size of %" PRIu64 " copies and fills is unknown: no sum of bytes has them",
+			 unsized);
 }
 
 static void note_launches(struct grt_launch_groups *g, const struct grt_part *part, struct grt_pass *pass,
@@ -647,6 +677,8 @@ static int write_launches(void *state, const struct grt_part *part, struct grt_p
 		ret = launch_table_note_waits(state, pass->notes, pass->names);
 	if (part->arg == GRT_LAUNCH_BY_COPY)
 		launch_table_note_pageable(pass, list, (uint64_t)n);
+	if (part->arg != GRT_LAUNCH_BY_KERNEL && part->arg != GRT_LAUNCH_BY_STACK)
+		launch_table_note_unsized(pass, list, (uint64_t)n);
 	if (!ret)
 		note_undefined(state, pass);
 	return ret;

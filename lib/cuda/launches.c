@@ -42,8 +42,8 @@ struct entry {
 	uint32_t outside : 1;
 };
 
-/** struct page - launches of PAGE_IDS ids; @place: in @entry and @begin, of those that are @present; @begin:
- * NULL where nobody wants it */
+/** struct page - launches of PAGE_IDS ids; @place: in @entry and @begin, of those that are @present; @ended:
+ * a flush has been at them; @begin: NULL where nobody wants it */
 struct page {
 	uint32_t image;
 	uint64_t number;
@@ -53,6 +53,7 @@ struct page {
 	uint64_t *begin;
 	uint8_t place[PAGE_IDS];
 	uint64_t present[PAGE_IDS / 64];
+	uint64_t ended[PAGE_IDS / 64];
 };
 
 /* struct waiting - work without a launch so far */
@@ -211,11 +212,12 @@ static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_
 	return grt_index_add(&l->caller_index, tag, *number);
 }
 
-static struct grt_launch launch_by(const struct grt_launches *l, uint32_t image, const struct entry *e)
+static void launch_by(const struct grt_launches *l, uint32_t image, const struct entry *e,
+		      struct grt_launch *out)
 {
 	const struct caller *c = &l->caller[e->caller];
 
-	return (struct grt_launch){
+	*out = (struct grt_launch){
 		.image = l->images.image[image],
 		.node = e->node,
 		.tid = c->tid,
@@ -229,14 +231,12 @@ static struct grt_launch launch_by(const struct grt_launches *l, uint32_t image,
 	};
 }
 
-static struct grt_launch launch_of(const struct grt_launches *l, const struct page *p, uint64_t correlation,
-				   int place)
+static void launch_of(const struct grt_launches *l, const struct page *p, uint64_t correlation, int place,
+		      struct grt_launch *out)
 {
-	struct grt_launch launch = launch_by(l, p->image, &p->entry[place]);
-
-	launch.correlation = correlation;
-	launch.begin = p->begin ? p->begin[place] : 0;
-	return launch;
+	launch_by(l, p->image, &p->entry[place], out);
+	out->correlation = correlation;
+	out->begin = p->begin ? p->begin[place] : 0;
 }
 
 /* ----------------------------------------------------------------- work */
@@ -331,9 +331,30 @@ static int hand_out_alone(struct grt_launches *l, const struct grt_event *e, uin
 	return l->sink.work ? l->sink.work(l->sink.arg, e, l->images.image[image], NULL, how) : 0;
 }
 
+/* Work was to come of a call. @seen: some came */
+static bool launches_is_nothing(const struct grt_launch *launch, bool seen)
+{
+	return !seen && !launch->failed && !launch->captured && launch->call != GRT_CUDA_PROBED &&
+	       (launch->kind == GRT_CUDA_KIND_KERNEL || launch->kind == GRT_CUDA_KIND_GRAPH);
+}
+
+/* A flush took it for one that nothing comes of. */
+static void launches_take_back(struct grt_launches *l, const struct page *p, uint64_t correlation, int place)
+{
+	unsigned int at = correlation % PAGE_IDS;
+	struct grt_launch launch;
+
+	if (!(p->ended[at / 64] >> at % 64 & 1) || p->entry[place].seen || p->entry[place].outside)
+		return;
+	launch_by(l, p->image, &p->entry[place], &launch);
+	l->count.nothing -= launches_is_nothing(&launch, false);
+}
+
 static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, struct page *p, int place)
 {
 	struct grt_launch launch;
+
+	launches_take_back(l, p, correlation_of(e), place);
 
 	/* one that came behind the launch: their stamps are of two clocks */
 	if (!p->entry[place].node)
@@ -346,7 +367,7 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 		launches_count_stack(l, p->image, p->entry[place].node);
 	if (!l->sink.work)
 		return 0;
-	launch = launch_of(l, p, correlation_of(e), place);
+	launch_of(l, p, correlation_of(e), place, &launch);
 	launch.first = !p->entry[place].handed;
 	p->entry[place].handed = true;
 	launch.origin = grt_graph_nodes_stack(&l->graph_nodes, p->image, launches_graph_node_of(e));
@@ -413,23 +434,23 @@ static int take_work(struct grt_launches *l, const struct grt_event *e)
 static int end_call(struct grt_launches *l, const struct grt_launch *launch, bool seen)
 {
 	/* a function that was probed is called for itself: nothing comes of it */
-	bool probed = launch->call == GRT_CUDA_PROBED;
+	bool nothing = launches_is_nothing(launch, seen);
 
-	if (!probed && (seen || launch->failed || launch->captured ||
-			(launch->kind != GRT_CUDA_KIND_KERNEL && launch->kind != GRT_CUDA_KIND_GRAPH)))
+	l->count.nothing += nothing;
+	if ((!nothing && launch->call != GRT_CUDA_PROBED) || !l->sink.nothing)
 		return 0;
-	l->count.nothing += !probed;
-	return l->sink.nothing ? l->sink.nothing(l->sink.arg, launch) : 0;
+	return l->sink.nothing(l->sink.arg, launch);
 }
 
 /* No work can say that it is of this call, which is therefore not kept. */
 static int take_unnumbered(struct grt_launches *l, uint32_t image, const struct grt_ev_launch *e,
 			   const struct entry *entry)
 {
-	struct grt_launch launch = launch_by(l, image, entry);
+	struct grt_launch launch;
 
 	if (entry->outside)
 		return 0;
+	launch_by(l, image, entry, &launch);
 	launch.begin = l->sink.no_begin ? 0 : e->begin;
 	see_stack(l, image, entry->node);
 	return end_call(l, &launch, false);
@@ -515,39 +536,50 @@ static int end_waits(struct grt_launches *l)
 static int end_launch(struct grt_launches *l, const struct page *p, unsigned int at)
 {
 	const struct entry *e = &p->entry[p->place[at]];
-	struct grt_launch launch = launch_of(l, p, p->number << PAGE_BITS | at, p->place[at]);
+	struct grt_launch launch;
 
 	if (e->outside)
 		return 0;
+	launch_of(l, p, p->number << PAGE_BITS | at, p->place[at], &launch);
 	see_stack(l, p->image, e->node);
 	return end_call(l, &launch, e->seen);
 }
 
-static int end_page(struct grt_launches *l, const struct page *p)
+/* Those that no flush has been at. */
+static int end_page(struct grt_launches *l, struct page *p)
 {
-	unsigned int at;
 	int ret = 0;
 
-	for (at = 0; at < PAGE_IDS && !ret; at++)
-		if (p->present[at / 64] >> at % 64 & 1)
-			ret = end_launch(l, p, at);
+	for (unsigned int i = 0; i < PAGE_IDS / 64; i++)
+		for (uint64_t left; !ret && (left = p->present[i] & ~p->ended[i]);) {
+			unsigned int bit = (unsigned int)__builtin_ctzll(left);
+
+			p->ended[i] |= 1ULL << bit;
+			ret = end_launch(l, p, 64 * i + bit);
+		}
 	return ret;
 }
 
-int grt_launches_flush(struct grt_launches *l)
+/* As the processes' last records have it. */
+static void launches_count_losses(struct grt_launches *l)
 {
-	int ret = end_waits(l);
-	uint32_t i;
-
-	for (i = 0; i < l->pages && !ret; i++)
-		ret = end_page(l, l->page[i]);
-	for (i = 0; i < l->images.images; i++) {
+	l->count.launches_lost = l->count.gpu_lost = l->count.no_end = 0;
+	for (uint32_t i = 0; i < l->images.images; i++) {
 		const struct grt_image *m = l->images.image[i];
 
 		l->count.launches_lost += m->process.launches_lost;
 		l->count.gpu_lost += m->process.gpu_lost;
 		l->count.no_end += m->process.what && m->process.what != 3 && !m->refused;
 	}
+}
+
+int grt_launches_flush(struct grt_launches *l)
+{
+	int ret = end_waits(l);
+
+	for (uint32_t i = 0; i < l->pages && !ret; i++)
+		ret = end_page(l, l->page[i]);
+	launches_count_losses(l);
 	return ret;
 }
 

@@ -142,14 +142,15 @@ static int operator_write(void *state, const struct grt_part *part, struct grt_p
 	return ret;
 }
 
-#define BY(VIEW) GRT_PART_BY | GRT_PART_NO_JOBS, GRT_OPERATOR_##VIEW, &operator_table[GRT_OPERATOR_##VIEW]
+#define BY(VIEW, where) \
+	GRT_PART_BY | GRT_PART_NO_JOBS | (where), GRT_OPERATOR_##VIEW, &operator_table[GRT_OPERATOR_##VIEW]
 
 static const struct grt_part operator_parts[] = {
 	{"op", "CUDA work by operator of PyTorch and Triton, as the stacks of its launches show",
-	 BY(OPERATOR), .write = operator_write},
-	{"library-call", "CUDA work by call of cuBLAS, cuDNN, NCCL and the like", BY(LIBRARY),
+	 BY(OPERATOR, GRT_PART_TABLES), .write = operator_write},
+	{"library-call", "CUDA work by call of cuBLAS, cuDNN, NCCL and the like", BY(LIBRARY, 0),
 	 .write = operator_write},
-	{"module", "CUDA work by module of PyTorch and the line that called it", BY(MODULE),
+	{"module", "CUDA work by module of PyTorch and the line that called it", BY(MODULE, 0),
 	 .write = operator_write},
 	{.name = NULL},
 };
@@ -170,6 +171,7 @@ static void operator_within(void *state, uint64_t from, uint64_t to)
 
 static int operator_finish(void *state, struct grt_pass *pass)
 {
+	pass->operators = state;
 	return grt_operators_finish(state);
 }
 
@@ -181,6 +183,7 @@ const struct grt_analysis grt_analysis_operators = {
 	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
 	.beyond = true,
 	.late = true,
+	.finds = true,
 	.parts = operator_parts,
 	.begin = operator_begin,
 	.within = operator_within,

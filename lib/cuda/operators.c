@@ -428,6 +428,41 @@ int grt_operators_finish(struct grt_operators *o)
 	return ret;
 }
 
+/* Two passes met the same records, but one may have taken some that the other one has no use for. */
+static const struct grt_image *operators_image(const struct grt_operators *o, const struct grt_image *image)
+{
+	const struct grt_images *m = grt_launches_images(o->launches);
+
+	for (uint32_t i = 0; i < m->images; i++) {
+		const struct grt_image *other = m->image[(image->number + i) % m->images];
+
+		if (other->pid == image->pid && other->id == image->id)
+			return other;
+	}
+	return NULL;
+}
+
+int grt_operators_of(struct grt_operators *o, const struct grt_image *image, uint32_t node, uint32_t kernel,
+		     const char **name)
+{
+	const struct grt_image *i = operators_image(o, image);
+	const struct places *m = i && i->number < o->images ? &o->places[i->number] : NULL;
+	struct place p = {.link = 0};
+	struct work w = {.kernel = kernel + 1};
+	uint32_t row = 0;
+	bool is = false;
+	int ret;
+
+	*name = NULL;
+	if (!m || !node || node > m->known)
+		return 0;
+	p = m->place[node];
+	ret = operators_kernel_row(o, i, &w, &p, &row, &is);
+	if (!ret && (is || p.link))
+		*name = o->row[is ? row : o->link[p.link - 1].row]->name;
+	return ret;
+}
+
 static int operators_compare(const void *a, const void *b)
 {
 	const struct grt_operator *x = *(const struct grt_operator *const *)a,

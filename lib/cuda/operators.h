@@ -79,6 +79,17 @@ int grt_operators_finish(struct grt_operators *o);
  */
 int64_t grt_operators_list(const struct grt_operators *o, const struct grt_operator ***out);
 
+/**
+ * grt_operators_of - the innermost operator that a launch was made in
+ * @image: of another pass over the trace, too
+ * @node: its stack
+ * @kernel: string of the kernel that it launched, which may be an operator itself; UINT32_MAX: none
+ * @name: gets it; lives as long as @o. NULL: none
+ * Return: 0 or -ENOMEM
+ */
+int grt_operators_of(struct grt_operators *o, const struct grt_image *image, uint32_t node, uint32_t kernel,
+		     const char **name);
+
 /** grt_operators_count - what was joined; complete after grt_operators_finish() */
 struct grt_launches_count grt_operators_count(const struct grt_operators *o);
 

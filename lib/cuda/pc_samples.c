@@ -181,6 +181,9 @@ int grt_pc_samples_event(struct grt_pc_samples *p, const struct grt_event *e)
 {
 	const struct grt_image *i;
 
+	/* of an image only the names are of use here */
+	if (e->type == GRT_EV_NODE || e->type == GRT_EV_LAUNCH)
+		return 0;
 	if (!grt_pc_samples_is(e))
 		return grt_images_event(&p->images, e);
 	i = grt_images_of(&p->images, e);

@@ -172,6 +172,21 @@ int grt_range_paths_put(const struct grt_range_paths *p, uint32_t path, struct g
 	return ret;
 }
 
+void grt_range_paths_text(const struct grt_range_paths *p, uint32_t path, char *out, size_t room)
+{
+	const struct grt_stacks_node *node = grt_stacks_node(p->tree, path);
+	const char *name;
+	size_t len, used;
+
+	*out = '\0';
+	if (path == GRT_STACKS_ROOT || node->parent == GRT_STACKS_ROOT)
+		return;
+	grt_range_paths_text(p, node->parent, out, room);
+	name = grt_stacks_text(p->tree, node->name, &len);
+	used = strlen(out);
+	snprintf(out + used, room - used, "%s%.*s", used ? "/" : "", (int)len, name);
+}
+
 void grt_range_paths_free(struct grt_range_paths *p)
 {
 	for (uint32_t i = 0; i < p->places; i++)

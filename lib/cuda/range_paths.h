@@ -42,6 +42,9 @@ char *grt_range_fold(const char *name);
 int grt_range_paths_put(const struct grt_range_paths *p, uint32_t path, struct grt_stacks *tree,
 			uint32_t *at);
 
+/** grt_range_paths_text - a path as its names, outermost first, with / between, cut to @room; "" of none */
+void grt_range_paths_text(const struct grt_range_paths *p, uint32_t path, char *out, size_t room);
+
 /** grt_range_paths_free - frees it */
 void grt_range_paths_free(struct grt_range_paths *p);
 

@@ -16,6 +16,7 @@
 #include "base/demangle.h"
 #include "base/grow.h"
 #include "base/index.h"
+#include "base/keyed.h"
 #include "gpu_json.h"
 #include "base/lines_in.h"
 #include "base/texts.h"
@@ -34,6 +35,9 @@
 /* Longest comm: TASK_COMM_LEN without its NUL. */
 #define COMM_MAX 15
 #define COLUMNS 3
+/* Launches of which both calls are known as one, where the offset of clocks is estimated: of few threads the
+ * first ones are. */
+#define SEEDS_MOMENTS (1U << 20)
 /* What ends a pass: calls are in no order of time. */
 #define GOES_BACK 1
 
@@ -122,6 +126,8 @@ struct grt_seeds {
 	size_t places, behind, reached, ahead;
 	/* what stamps of the GPU's file are since, from the pass before */
 	uint64_t base;
+	uint64_t window;
+	int64_t offset;
 	struct call *call;
 	size_t calls, call_room;
 	struct page *page;
@@ -416,7 +422,7 @@ static int seeds_on_work(struct grt_seeds *s, const struct grt_cupti_record *rec
 			.kind = rec->kind,
 			.ns = rec->end - rec->start,
 			.launches = 1,
-			.bytes = rec->bytes};
+			.bytes = rec->bytes == GRT_BYTES_UNKNOWN ? 0 : rec->bytes};
 	int ret = grt_stacks_name(s->cpu, rec->name.at, rec->name.len, &r.name);
 	uint32_t *entry;
 
@@ -426,6 +432,7 @@ static int seeds_on_work(struct grt_seeds *s, const struct grt_cupti_record *rec
 		s->device_first = r.device;
 	s->several_devices |= r.device != s->device_first;
 	s->count.ns += r.ns;
+	s->count.unsized += rec->kind != GRT_CUPTI_KERNEL && rec->bytes == GRT_BYTES_UNKNOWN;
 	if (!rec->correlation) {
 		s->count.no_call++;
 		return seeds_add_row(s, &r);
@@ -472,10 +479,10 @@ static struct thread *caller(struct grt_seeds *s, uint64_t tid)
 }
 
 /* The last stack of a thread before a call, or the first one within it. Return: NULL where none is near */
-static struct sample *near(struct thread *t, const struct call *c)
+static struct sample *near(struct thread *t, const struct call *c, uint64_t window)
 {
 	while (t->next < t->samples && t->sample[t->next].ts < c->start &&
-	       c->start - t->sample[t->next].ts > GRT_SEEDS_WINDOW)
+	       c->start - t->sample[t->next].ts > window)
 		t->next++;
 	while (t->next + 1 < t->samples && t->sample[t->next + 1].ts <= c->start)
 		t->next++;
@@ -536,7 +543,7 @@ static struct sample *near_all(struct grt_seeds *s, const struct call *c, struct
 	/* used, or its thread has a later one */
 	while (s->behind && thread_at(s, s->behind - 1)->next != s->place[s->behind - 1].at)
 		s->behind--;
-	if (s->behind && c->start - s->place[s->behind - 1].ts <= GRT_SEEDS_WINDOW) {
+	if (s->behind && c->start - s->place[s->behind - 1].ts <= s->window) {
 		*t = thread_at(s, s->behind - 1);
 		return &(*t)->sample[(*t)->next];
 	}
@@ -551,15 +558,21 @@ static struct sample *near_all(struct grt_seeds *s, const struct call *c, struct
 	return &(*t)->sample[(*t)->next];
 }
 
-static uint64_t seeds_since(uint64_t base, uint64_t ns)
+/* On the clock of the stacks. */
+static uint64_t seeds_since(const struct grt_seeds *s, uint64_t ns)
 {
-	return __builtin_add_overflow(base, ns, &ns) ? UINT64_MAX : ns;
+	uint64_t back = s->offset < 0 ? 0 - (uint64_t)s->offset : 0;
+
+	if (__builtin_add_overflow(s->base, ns, &ns) ||
+	    __builtin_add_overflow(s->offset > 0 ? (uint64_t)s->offset : 0, ns, &ns))
+		return UINT64_MAX;
+	return ns > back ? ns - back : 0;
 }
 
 static uint32_t by_window(struct grt_seeds *s, struct thread *t, const struct call *c)
 {
-	const struct call at = {.start = seeds_since(s->base, c->start), .end = seeds_since(s->base, c->end)};
-	struct sample *found = t ? near(t, &at) : near_all(s, &at, &t);
+	const struct call at = {.start = seeds_since(s, c->start), .end = seeds_since(s, c->end)};
+	struct sample *found = t ? near(t, &at, s->window) : near_all(s, &at, &t);
 
 	if (!found)
 		return NO_NODE;
@@ -960,6 +973,86 @@ static int seeds_join(struct grt_seeds *s, int fd, const struct start *start)
 	return seeds_pass(s, fd, seeds_on_record);
 }
 
+/* ----------------------------------------------------------- clocks */
+
+void grt_seeds_clock(struct grt_seeds *s, uint64_t window, int64_t offset)
+{
+	s->window = window;
+	s->offset = offset;
+}
+
+/* Whether a thread of the calls has stacks. */
+static bool seeds_agree(const struct grt_seeds *s)
+{
+	for (size_t i = 0; i < s->calls; i++)
+		if (seeds_find_thread(s, s->call[i].tid))
+			return true;
+	return false;
+}
+
+/* All stacks by time, as if one thread had taken them. */
+static int seeds_give_places(struct grt_seeds *s, const struct grt_seeds_moments *m)
+{
+	int ret = place_all(s);
+
+	for (size_t i = 0; i < s->places && !ret; i++)
+		ret = m->stack(m->arg, 1, s->place[i].ts);
+	forget_places(s);
+	return ret;
+}
+
+static int seeds_give_stacks(struct grt_seeds *s, bool agree, const struct grt_seeds_moments *m)
+{
+	int ret = 0;
+
+	if (!agree)
+		return seeds_give_places(s, m);
+	for (uint32_t i = 0; i < s->threads; i++)
+		for (uint32_t k = 0; k < s->thread[i].samples && !ret; k++)
+			ret = m->stack(m->arg, grt_u32(s->thread[i].tid), s->thread[i].sample[k].ts);
+	return ret;
+}
+
+/* The outer call of two with one correlation id comes first: it began sooner. */
+static int seeds_give_launches(struct grt_seeds *s, bool agree, const struct grt_seeds_moments *m)
+{
+	struct grt_keyed known;
+	int ret = 0;
+
+	grt_keyed_init(&known, 1, SEEDS_MOMENTS);
+	for (size_t i = 0; i < s->calls && !ret; i++) {
+		const struct call *c = &s->call[i];
+		const struct grt_key key = {{c->correlation}};
+		uint32_t before = known.used;
+		void *at = NULL;
+
+		ret = c->correlation ? grt_keyed_get_or_count(&known, &key, NULL, &at) : 0;
+		if (!ret && (!c->correlation || known.used > before))
+			ret = m->call(m->arg, agree ? grt_u32(c->tid) : 1, seeds_since(s, c->start),
+				      seeds_since(s, c->end));
+	}
+	grt_keyed_free(&known);
+	return ret;
+}
+
+int grt_seeds_moments(struct grt_seeds *s, int fd, const struct grt_seeds_moments *m)
+{
+	int ret = seeds_pass(s, fd, seeds_keep_call);
+	bool agree;
+
+	if (!ret && !s->calls)
+		ret = -ENODATA;
+	if (!ret) {
+		qsort(s->call, s->calls, sizeof(*s->call), seeds_by_start);
+		agree = seeds_agree(s);
+		ret = seeds_give_stacks(s, agree, m) ?: seeds_give_launches(s, agree, m);
+	}
+	free(s->call);
+	s->call = NULL;
+	s->calls = s->call_room = 0;
+	return ret;
+}
+
 int grt_seeds_gpu(struct grt_seeds *s, int fd)
 {
 	struct start start;
@@ -991,6 +1084,7 @@ int grt_seeds_new(struct grt_seeds **out, const struct grt_flame_shape *shape)
 	s->shape = shape;
 	s->key = grt_hash_key_new();
 	s->held_free = GRT_NOWHERE;
+	s->window = GRT_SEEDS_WINDOW;
 	grt_texts_init(&s->line, 1U << 20);
 	if (!grt_stacks_new(&s->cpu))
 		return 0;

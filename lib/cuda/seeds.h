@@ -7,8 +7,8 @@
  *	id	the stack says the correlation id: its last frame is [correlation N]
  *	order	a thread has as many stacks as calls: the n-th belongs to the n-th
  *	window	of its thread, where threads can be distinguished, the last stack not used
- *		yet that is at most GRT_SEEDS_WINDOW before the call began, else the first
- *		until it returned; the clocks must be the same
+ *		yet that is at most the window before the call began, else the first until it
+ *		returned; the clocks must be the same, or their offset known: grt_seeds_clock()
  *
  * Which one it was is counted. What has no stack stands on [unmatched], kernels
  * without a call, too; calls without a kernel end in [GPU_Launch_Pending].
@@ -25,7 +25,7 @@
 #include "stack/flame_shapes.h"
 #include "cupti_records.h"
 
-/* ns */
+/* The window if nobody says another, ns. */
 #define GRT_SEEDS_WINDOW 1000000U
 
 /**
@@ -36,6 +36,7 @@
  * @ops: kernels, copies and fills; @no_call: of these, without a launch or other call that has a stack
  * @pending: launches without any of these
  * @ns: of the ops together
+ * @unsized: copies and fills of them whose size is unknown
  */
 struct grt_seeds_count {
 	uint64_t samples;
@@ -50,6 +51,7 @@ struct grt_seeds_count {
 	uint64_t no_call;
 	uint64_t pending;
 	uint64_t ns;
+	uint64_t unsized;
 	struct grt_cupti_count gpu;
 };
 
@@ -71,6 +73,28 @@ int grt_seeds_cpu(struct grt_seeds *s, int fd);
  * Return: 0 or a negative errno
  */
 int grt_seeds_gpu(struct grt_seeds *s, int fd);
+
+/**
+ * grt_seeds_clock - before grt_seeds_gpu(): what joining by time goes by
+ * @window: ns
+ * @offset: added to the GPU's stamps, ns
+ */
+void grt_seeds_clock(struct grt_seeds *s, uint64_t window, int64_t offset);
+
+/** struct grt_seeds_moments - gets what both files know the time of. Each returns 0 or a negative errno
+ * @stack: a stack that does not say its correlation id, in the order of each thread's time
+ * @call: a launch, in the order of time. Of a runtime's call and the driver's in it there is one
+ * @tid: 1 for all where the files do not agree on threads
+ */
+struct grt_seeds_moments {
+	int (*stack)(void *arg, uint32_t tid, uint64_t ts);
+	int (*call)(void *arg, uint32_t tid, uint64_t start, uint64_t end);
+	void *arg;
+};
+
+/** grt_seeds_moments - hands them out; after grt_seeds_cpu(). Return: 0, -ENODATA: there is no launch, or
+ * another negative errno */
+int grt_seeds_moments(struct grt_seeds *s, int fd, const struct grt_seeds_moments *m);
 
 /** grt_seeds_take - the tree, to be freed; without grt_seeds_gpu() that of the CPU stacks, a sample each.
  * NULL: no memory */

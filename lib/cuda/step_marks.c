@@ -316,6 +316,9 @@ static int cut_by_optimizer(struct grt_step_marks *m, const struct grt_step_proc
 
 /* ----------------------------------------------------------- by a launch */
 
+/* Rounds of a median until its numbers are sorted: many more than it needs, in general. */
+#define ROUNDS_MAX 64
+
 static int marks_by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -330,18 +333,62 @@ static bool about(uint32_t gap, uint32_t period)
 	return gap + slack >= period && gap <= period + slack;
 }
 
+static void marks_swap(uint32_t *a, uint32_t *b)
+{
+	uint32_t was = *a;
+
+	*a = *b;
+	*b = was;
+}
+
+/* Brings what is not above one of the numbers in front of what is not below it. Return: how many are in front
+ */
+static uint32_t marks_divide(uint32_t *number, uint32_t n)
+{
+	uint32_t middle = number[(n - 1) / 2], low = 0, high = n - 1;
+
+	for (;; low++, high--) {
+		while (number[low] < middle)
+			low++;
+		while (number[high] > middle)
+			high--;
+		if (low >= high)
+			return high + 1;
+		marks_swap(&number[low], &number[high]);
+	}
+}
+
+/* What would be in the middle if they were in order: a trace may be made so that only order finds it soon. */
+static uint32_t marks_median(uint32_t *number, uint32_t n)
+{
+	uint32_t at = n / 2, front;
+
+	for (unsigned int i = 0; i < ROUNDS_MAX && n > 1; i++) {
+		front = marks_divide(number, n);
+		if (at < front) {
+			n = front;
+			continue;
+		}
+		number += front;
+		at -= front;
+		n -= front;
+	}
+	if (n > 1)
+		qsort(number, n, sizeof(*number), marks_by_number);
+	return number[at];
+}
+
 /* Long gaps of one length, again and again: the symbol is of a loop within the step. */
 static bool is_nested(uint32_t *gap, uint32_t n, uint32_t period)
 {
-	uint32_t odd = 0, alike = 0;
+	uint32_t odd = 0, alike = 0, median;
 
 	for (uint32_t i = 0; i < n; i++)
 		if (!about(gap[i], period))
 			gap[odd++] = gap[i];
-	if (odd)
-		qsort(gap, odd, sizeof(*gap), marks_by_number);
+	median = odd ? marks_median(gap, odd) : 0;
 	for (uint32_t i = 0; i < odd; i++)
-		alike += about(gap[i], gap[odd / 2]);
+		alike += about(gap[i], median);
 	return alike >= STEPS_MIN && 10 * alike >= 8 * odd;
 }
 
@@ -349,16 +396,11 @@ static bool is_nested(uint32_t *gap, uint32_t n, uint32_t period)
 static void set_range(const struct row *r, struct mark *k)
 {
 	const uint32_t *place = r->place + k->symbol->at;
-	uint32_t alike = 0;
 
 	k->to = k->symbol->count - 1;
-	for (uint32_t i = 0; i < k->to; i++) {
+	for (uint32_t i = 0; i < k->to; i++)
 		r->gap[i] = place[i + 1] - place[i];
-		alike += r->gap[i] == r->gap[0];
-	}
-	if (alike < k->to)
-		qsort(r->gap, k->to, sizeof(*r->gap), marks_by_number);
-	k->period = r->gap[k->to / 2];
+	k->period = k->to ? marks_median(r->gap, k->to) : 0;
 	while (k->from < k->to && !about(place[k->from + 1] - place[k->from], k->period))
 		k->from++;
 	while (k->to > k->from && !about(place[k->to] - place[k->to - 1], k->period))

@@ -10,6 +10,7 @@
 #include "table/cells.h"
 #include "collective_table.h"
 #include "rank_table.h"
+#include "rollup_table.h"
 #include "steps.h"
 
 #define R(member) offsetof(struct grt_step_rank, member)
@@ -441,6 +442,20 @@ static int write_collectives(void *state, const struct grt_part *part, struct gr
 	return grt_steps_find(s) ?: grt_collective_table_write(s, part, pass);
 }
 
+static int write_step_work(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_steps *s = state;
+
+	return grt_steps_find(s) ?: grt_rollup_work_write(s, pass);
+}
+
+static int write_step_collectives(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_steps *s = state;
+
+	return grt_steps_find(s) ?: grt_rollup_collective_write(s, pass);
+}
+
 /* The sentences of the summary: where there are no steps, only about ranks that wait. People read them first.
  */
 static int write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
@@ -462,14 +477,18 @@ static int write_sentences(void *state, const struct grt_part *part, struct grt_
 
 static const struct grt_part step_parts[] = {
 	{"step", "steps of training and the like, and what each rank did in them",
-	 GRT_PART_BY | GRT_PART_WORST | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &step_table,
+	 GRT_PART_BY | GRT_PART_WORST | GRT_PART_NO_JOBS | GRT_PART_TABLES | GRT_PART_ROLLUP, 0, &step_table,
 	 .tables = GRT_TABLES(&rank_table), .write = write_steps},
 	{"rank", "ranks of one job, and who was late to its collectives",
 	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &grt_rank_table,
 	 .tables = GRT_TABLES(&grt_collective_table), .write = write_ranks},
 	{"collective", "collectives of NCCL by communicator, function and size, with their bandwidth",
-	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &grt_collective_sum_table,
+	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES | GRT_PART_ROLLUP, 0, &grt_collective_sum_table,
 	 .write = write_collectives},
+	{"step_work", "work of each rank and step by name", GRT_PART_TABLES | GRT_PART_ROLLUP, 0,
+	 &grt_rollup_work_table, .write = write_step_work},
+	{"step_collectives", "of each rank and step the last collective of each communicator",
+	 GRT_PART_TABLES | GRT_PART_ROLLUP, 0, &grt_rollup_collective_table, .write = write_step_collectives},
 	{"slow_steps", "the slowest steps and the latest rank, in a sentence each",
 	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, .write = write_sentences},
 	{.name = NULL},
@@ -496,6 +515,12 @@ static int step_table_take_event(void *state, const struct grt_event *e, struct 
 		       ?: grt_rank_threads_event(grt_steps_threads(state), e);
 }
 
+static int step_table_finish(void *state, struct grt_pass *pass)
+{
+	pass->steps = state;
+	return grt_steps_find(state);
+}
+
 GRT_ANALYSIS_FREE(free_steps, grt_steps_free)
 
 const struct grt_analysis grt_analysis_steps = {
@@ -505,10 +530,12 @@ const struct grt_analysis grt_analysis_steps = {
 	.besides = GRT_IN_CLASS(thread) | GRT_IN_CLASS(name),
 	.beyond = true,
 	.late = true,
+	.finds = true,
 	.waits = true,
 	.parts = step_parts,
 	.begin = new_steps,
 	.within = step_table_set_within,
 	.event = step_table_take_event,
+	.finish = step_table_finish,
 	.free = free_steps,
 };

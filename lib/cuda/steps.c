@@ -533,6 +533,62 @@ const struct grt_step *grt_steps_step(const struct grt_steps *s, uint32_t at)
 	return &s->step[at];
 }
 
+/* Both passes met the same records, but one may have taken some that the other one has no use for. */
+uint32_t grt_steps_process(const struct grt_steps *s, const struct grt_image *image)
+{
+	const struct grt_image *other;
+	uint32_t n = s->found ? s->processes : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = (image->number + i) % n;
+
+		other = grt_step_log_process(s->log, at)->image;
+		if (other && other->pid == image->pid && other->id == image->id)
+			return at;
+	}
+	return UINT32_MAX;
+}
+
+/* When the first call of a step was made. */
+static uint64_t step_begins(const struct grt_step_process *p, const struct grt_step_marks *m, uint32_t step)
+{
+	return m->cut[step] < m->launches ? p->call[m->launch[m->cut[step]]].begin : UINT64_MAX;
+}
+
+struct grt_step_at grt_steps_at(const struct grt_steps *s, uint32_t process, uint64_t launched)
+{
+	const struct grt_step_process *p = grt_step_log_process(s->log, process);
+	const struct grt_step_marks *m = &s->marks[process];
+	uint32_t low = 0, high = m->how ? m->cuts : 0, cuts = high;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (step_begins(p, m, mid) <= launched)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return (struct grt_step_at){.from = low ? step_begins(p, m, low - 1) : 0,
+				    .to = low < cuts ? step_begins(p, m, low) : UINT64_MAX,
+				    .number = m->first + low - 1,
+				    .in = low && low < cuts,
+				    .told = grt_step_told(m->how)};
+}
+
+const struct grt_nccl_op *grt_steps_collective(const struct grt_steps *s, uint32_t process, uint64_t key,
+					       bool replayed, const struct grt_nccl_comm **comm)
+{
+	const struct grt_nccl_log *l = &grt_step_log_process(s->log, process)->nccl;
+	uint32_t first;
+
+	if (!l->ops ||
+	    grt_nccl_log_find(l, replayed ? grt_nccl_log_source(l, key) : key, replayed, &first) != 1)
+		return NULL;
+	*comm = grt_nccl_log_comm(l, l->op[first].comm);
+	return &l->op[first];
+}
+
 /* Of steps that the program names, there may have been some before the first one. */
 bool grt_steps_starts(const struct grt_steps *s, const struct grt_step *step)
 {

@@ -127,6 +127,32 @@ const struct grt_step_rank *grt_steps_rank(const struct grt_steps *s, uint32_t a
 uint32_t grt_steps_count(const struct grt_steps *s);
 const struct grt_step *grt_steps_step(const struct grt_steps *s, uint32_t at);
 
+/** struct grt_step_at - a time of a process: step @number where @in one, of which its program @told; from
+ * @from up to @to calls are in it */
+struct grt_step_at {
+	uint64_t from;
+	uint64_t to;
+	uint32_t number;
+	bool in;
+	bool told;
+};
+
+/** grt_steps_process - the process that an image of another pass over the trace is; UINT32_MAX: none. The
+ * steps are found */
+uint32_t grt_steps_process(const struct grt_steps *s, const struct grt_image *image);
+
+/** grt_steps_at - the step of a process in which a call was made at a moment */
+struct grt_step_at grt_steps_at(const struct grt_steps *s, uint32_t process, uint64_t launched);
+
+/**
+ * grt_steps_collective - the collective that a kernel is of, as NCCL told it
+ * @key: of the kernel: its correlation, or where it was @replayed the node of a graph
+ * @comm: gets its communicator, NULL: unknown
+ * Return: NULL: none is known, or the kernel is of several
+ */
+const struct grt_nccl_op *grt_steps_collective(const struct grt_steps *s, uint32_t process, uint64_t key,
+					       bool replayed, const struct grt_nccl_comm **comm);
+
 /** grt_steps_starts - whether it is the first step of all, which has things to set up */
 bool grt_steps_starts(const struct grt_steps *s, const struct grt_step *step);
 

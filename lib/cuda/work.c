@@ -2,7 +2,8 @@
 /*
  * Each thing that a GPU did as a row: jobs, kernels, copies, fills. Rows are written
  * while the trace is read: a job when it is retired, CUDA's work when its call is
- * known, so they are in no order of time.
+ * known, so they are in no order of time. Steps, collectives and operators are those
+ * that other analyses have found in a pass before.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -10,19 +11,30 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/keyed.h"
+#include "base/texts.h"
 #include "codes/cuda_codes.h"
 #include "jobs/phases.h"
 #include "launches.h"
+#include "operators.h"
 #include "stack/image_frames.h"
+#include "steps.h"
 #include "table/cells.h"
 #include "table/rows.h"
+
+/* Processes whose control group is known, most of them. */
+#define OWNERS_MAX 65536U
 
 /**
  * struct work_row - one of them
  * @job: NULL: it is CUDA's, and all else is of that; its times are absent where they are 0
  * @launch: NULL: unknown, or none
+ * @copied: @bytes were, which are known
+ * @step: of its launch; @collective, @comm: NULL: unknown, or none
+ * @key: of a kernel, see grt_steps_collective(); it is a node of a graph where it was @replayed
  */
 struct work_row {
+	const struct work *of;
 	const struct grt_job *job;
 	const struct grt_launch *launch;
 	const struct grt_image *image;
@@ -31,24 +43,52 @@ struct work_row {
 	const char *process;
 	const char *range;
 	const char *uuid;
+	const char *cgroup;
+	const char *job_id;
+	const char *op;
+	const char *function;
+	const struct grt_nccl_op *collective;
+	const struct grt_nccl_comm *comm;
+	struct grt_step_at step;
 	uint64_t start;
 	uint64_t end;
 	uint64_t bytes;
 	uint64_t correlation;
+	uint64_t key;
 	uint32_t pid;
 	uint32_t gpu;
 	uint32_t context;
 	uint32_t stream;
 	bool copied;
+	bool replayed;
 };
 
-/** struct work - @name, @room: a name that is ended */
+/** struct work_owner - a process; @cgroup: of @cgroups */
+struct work_owner {
+	uint32_t cgroup;
+};
+
+/** struct work_process - an image; @steps: what it is for grt_steps_at(), plus 1; 0: it was not looked for;
+ * @at: the step of its last launch; @kernel: names of kernels by string, those that were met */
+struct work_process {
+	uint32_t steps;
+	struct grt_step_at at;
+	char **kernel;
+	uint32_t kernels;
+};
+
+/**
+ * struct work - the state
+ * @owners: by pid; @process: by image
+ */
 struct work {
 	const struct grt_pass *pass;
 	struct grt_launches *launches;
 	struct grt_image_frames *frames;
-	char *name;
-	size_t room;
+	struct grt_keyed owners;
+	struct grt_texts cgroups;
+	struct work_process *process;
+	uint32_t processes;
 };
 
 /* ---------------------------------------------------------------- columns */
@@ -119,6 +159,7 @@ static void work_get_call(struct grt_cell *cell, const void *view, const void *r
 	const struct grt_cuda_call *call = l ? grt_cuda_call(l->call) : NULL;
 
 	cell->text = call ? call->name : NULL;
+	cell->lasting = true;
 	cell->absent = !call;
 }
 
@@ -201,15 +242,65 @@ static void work_get_failed(struct grt_cell *cell, const void *view, const void 
 	cell->absent = !r->job;
 }
 
+static void work_get_boot(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	cell->text = ((const struct work_row *)row)->of->pass->boot_id;
+	cell->absent = !cell->text;
+	cell->lasting = true;
+}
+
+/* Steps are inferred where the program does not name them. */
+static void work_get_step(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_step_at *at = &((const struct work_row *)row)->step;
+
+	cell->number = at->number;
+	cell->absent = !at->in;
+	cell->inferred = !at->told;
+}
+
+static void work_get_function(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct work_row *r = row;
+
+	cell->text = r->function;
+	cell->absent = !r->function;
+	cell->inferred = r->function && r->collective->inferred;
+}
+
+/* A send or receive has none, and a collective of a graph had one when it was captured. */
+static void work_get_sequence(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_nccl_op *op = ((const struct work_row *)row)->collective;
+
+	cell->absent = !op || op->kind == 2 || op->captured;
+	if (!op)
+		return;
+	cell->number = op->sequence;
+	cell->inferred = op->inferred;
+}
+
+static void work_get_comm_hash(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct work_row *r = row;
+
+	cell->number = r->comm ? r->comm->hash : 0;
+	cell->absent = !r->comm;
+	cell->inferred = r->comm && r->collective->inferred;
+}
+
 #define R(member) offsetof(struct work_row, member)
 /* clang-format off */
 static const struct grt_column work_columns[] = {
-	{"kind", grt_cell_pointed, R(kind), GRT_CELL_TEXT, GRT_COLUMN_ALL, "job, kernel, copy or set"},
-	{"name", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of a kernel, or from where to where it was copied"},
+	{"kind", grt_cell_lasting, R(kind), GRT_CELL_TEXT, GRT_COLUMN_ALL, "job, kernel, copy or set"},
+	{"name", grt_cell_lasting, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of a kernel, or from where to where it was copied"},
 	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"tid", work_get_tid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread that submitted or called"},
 	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
 	{"comm", work_get_comm, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the thread that submitted"},
+	{"boot_id", work_get_boot, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the system: stamps of one are of one clock"},
+	{"cgroup", grt_cell_pointed, R(cgroup), GRT_CELL_TEXT, GRT_COLUMN_ALL, "control group of the process"},
+	{"job_id", grt_cell_pointed, R(job_id), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the process's job, as its launcher told it"},
 	{"image", work_get_image, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number of the program in the process, of CUDA"},
 	{"rank", work_get_rank, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the process in its job, as its launcher told it"},
 	{"gpu", work_get_of_cuda, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of CUDA's device in its process"},
@@ -222,6 +313,11 @@ static const struct grt_column work_columns[] = {
 	{"engine", work_get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "what the ring feeds"},
 	{"call", work_get_call, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "function of CUDA that launched it"},
 	{"range", grt_cell_pointed, R(range), GRT_CELL_TEXT, GRT_COLUMN_ALL, "innermost range of NVTX that the call was made in"},
+	{"op", grt_cell_lasting, R(op), GRT_CELL_TEXT, GRT_COLUMN_ALL, "innermost operator that the call was made in, by its stack"},
+	{"step", work_get_step, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "step of its process that the call was made in"},
+	{"collective", work_get_function, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "function of NCCL that the kernel is of; of several: none"},
+	{"communicator", work_get_comm_hash, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "its hash, the same in all its processes"},
+	{"sequence", work_get_sequence, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the collective among those of its function there"},
 	{"node", work_get_stack, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the call's stack in its process, 0: none"},
 	{"correlation", work_get_correlation, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "id of the call in its process"},
 	{"ctx", work_get_fence, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "fence context of the job"},
@@ -231,7 +327,7 @@ static const struct grt_column work_columns[] = {
 	{"end", work_get_stamp, GRT_STAMP_END, GRT_CELL_TIME, GRT_COLUMN_ALL, "when it ended there, ns"},
 	{"queued", work_get_time, GRT_STAMP_SUBMIT, GRT_CELL_NS, GRT_COLUMN_ALL, "from submit to start, ns"},
 	{"duration", work_get_time, GRT_STAMP_START, GRT_CELL_NS, GRT_COLUMN_ALL, "from start to end, ns"},
-	{"bytes", work_get_bytes, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "copied or set, B"},
+	{"bytes", work_get_bytes, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "copied or set, where it is known, B"},
 	{"weight", work_get_weight, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "how many jobs a sampled one stands for, else 1"},
 	{"failed", work_get_failed, 0, GRT_CELL_BOOL, GRT_COLUMN_ALL, "of a job"},
 	{.name = NULL},
@@ -243,18 +339,32 @@ static const struct grt_table work_table = {"work", "work", work_columns,
 
 /* ------------------------------------------------------------------- rows */
 
+static struct work_process *work_process_of(struct work *w, const struct grt_image *image)
+{
+	return grt_grow_zeroed(&w->process, &w->processes, image->number + 1, 8) ? NULL
+										 : &w->process[image->number];
+}
+
+/* A writer needs no search for a text that lasts. Strings that are not defined have one name, that of 0. */
 static int work_name(struct work *w, const struct grt_image *image, uint32_t number, const char **out)
 {
+	struct work_process *p = work_process_of(w, image);
+	bool known = grt_image_string(image, number);
+	uint32_t at = !known			    ? 0
+		      : number < GRT_IMAGE_RECORDER ? number * 2
+						    : (number - GRT_IMAGE_RECORDER) * 2 + 1;
 	const char *text;
 	size_t len;
 
-	if (grt_image_kernel_name(w->frames, image, number, &text, &len) ||
-	    grt_grow(&w->name, &w->room, len + 1, 256))
+	if (!p || grt_grow_zeroed(&p->kernel, &p->kernels, at + 1, 256))
 		return -ENOMEM;
-	memcpy(w->name, text, len);
-	w->name[len] = '\0';
-	*out = w->name;
-	return 0;
+	if (!p->kernel[at]) {
+		if (grt_image_kernel_name(w->frames, image, known ? number : 0, &text, &len))
+			return -ENOMEM;
+		p->kernel[at] = strndup(text, len);
+	}
+	*out = p->kernel[at];
+	return *out ? 0 : -ENOMEM;
 }
 
 static void work_take_kernel(struct work_row *r, const struct grt_ev_gpu_kernel *k)
@@ -266,6 +376,8 @@ static void work_take_kernel(struct work_row *r, const struct grt_ev_gpu_kernel 
 	r->context = k->context;
 	r->stream = k->cuda_stream;
 	r->correlation = k->correlation;
+	r->key = k->graph_node ?: k->correlation;
+	r->replayed = k->graph_node != 0;
 }
 
 static void work_take_copy(struct work_row *r, const struct grt_ev_gpu_copy *c)
@@ -279,7 +391,7 @@ static void work_take_copy(struct work_row *r, const struct grt_ev_gpu_copy *c)
 	r->stream = c->cuda_stream;
 	r->correlation = c->correlation;
 	r->bytes = c->bytes;
-	r->copied = true;
+	r->copied = c->bytes != GRT_BYTES_UNKNOWN;
 }
 
 static int work_row(const struct work *w, const struct work_row *r)
@@ -288,13 +400,61 @@ static int work_row(const struct work *w, const struct work_row *r)
 	return grt_writer_row(w->pass->writer, r);
 }
 
+static const char *work_cgroup(const struct work *w, uint32_t pid)
+{
+	const struct work_owner *o =
+		w->owners.used ? grt_keyed_find(&w->owners, &(struct grt_key){{pid}}) : NULL;
+
+	return o && o->cgroup != GRT_TEXT_NONE ? grt_texts_get(&w->cgroups, o->cgroup) : NULL;
+}
+
+/* What steps.h knows of the process of a row; NULL: nothing. */
+static struct work_process *work_steps_of(struct work *w, const struct grt_image *image)
+{
+	struct work_process *p = w->pass->steps ? work_process_of(w, image) : NULL;
+
+	if (p && !p->steps)
+		p->steps = grt_steps_process(w->pass->steps, image) + 1;
+	return p && p->steps ? p : NULL;
+}
+
+static void work_find_step(struct work *w, struct work_row *r)
+{
+	struct work_process *p = work_steps_of(w, r->image);
+	uint64_t launched = r->launch ? r->launch->begin : 0;
+
+	if (!p)
+		return;
+	if (launched && (launched < p->at.from || launched >= p->at.to))
+		p->at = grt_steps_at(w->pass->steps, p->steps - 1, launched);
+	if (launched)
+		r->step = p->at;
+	if (r->key)
+		r->collective =
+			grt_steps_collective(w->pass->steps, p->steps - 1, r->key, r->replayed, &r->comm);
+	if (r->collective)
+		r->function = grt_image_string(r->image, r->collective->function);
+}
+
+/* What was found in the pass before. */
+static int work_find(struct work *w, struct work_row *r, uint32_t kernel)
+{
+	const struct grt_launch *l = r->launch;
+
+	work_find_step(w, r);
+	return l && w->pass->operators
+		       ? grt_operators_of(w->pass->operators, r->image, l->origin ?: l->node, kernel, &r->op)
+		       : 0;
+}
+
 static int work_on_gpu(void *arg, const struct grt_event *e, const struct grt_image *image,
 		       const struct grt_launch *launch, enum grt_launched_how how)
 {
 	const struct grt_image_range *range = grt_image_range(image, launch ? launch->range : 0);
-	struct work_row r = {.launch = launch, .image = image, .pid = e->pid};
-	const struct grt_device *device;
 	struct work *w = arg;
+	struct work_row r = {.of = w, .launch = launch, .image = image, .pid = e->pid};
+	uint32_t kernel = UINT32_MAX;
+	const struct grt_device *device;
 	char pid[24];
 	int ret = 0;
 
@@ -302,12 +462,16 @@ static int work_on_gpu(void *arg, const struct grt_event *e, const struct grt_im
 		return 0;
 	r.process = grt_image_process_name(image, pid);
 	r.range = range ? grt_image_string(image, range->name) : NULL;
+	r.job_id = image->job ? grt_image_string(image, image->job) : NULL;
+	r.cgroup = work_cgroup(w, e->pid);
 	if (e->type == GRT_EV_GPU_KERNEL) {
 		work_take_kernel(&r, (const void *)e);
-		ret = work_name(w, image, ((const struct grt_ev_gpu_kernel *)e)->name, &r.name);
+		kernel = ((const struct grt_ev_gpu_kernel *)e)->name;
+		ret = work_name(w, image, kernel, &r.name);
 	} else {
 		work_take_copy(&r, (const void *)e);
 	}
+	ret = ret ?: work_find(w, &r, kernel);
 	device = ret ? NULL : grt_launches_device(w->launches, image, r.gpu);
 	if (!device)
 		return -ENOMEM;
@@ -318,9 +482,10 @@ static int work_on_gpu(void *arg, const struct grt_event *e, const struct grt_im
 static int work_job(void *state, const struct grt_job *job)
 {
 	struct work *w = state;
-	struct work_row r = {.job = job, .kind = "job", .pid = job->pid};
+	struct work_row r = {.of = w, .job = job, .kind = "job", .pid = job->pid};
 	struct grt_cell owner = {0};
 
+	r.cgroup = work_cgroup(w, job->pid);
 	grt_cell_owner(&owner, w->pass->names, job->name);
 	r.process = owner.text;
 	return work_row(w, &r);
@@ -334,6 +499,8 @@ static int work_begin(void **state, struct grt_pass *pass, unsigned int parts)
 	const struct grt_launches_sink sink = {.work = work_on_gpu, .arg = w};
 
 	w->pass = pass;
+	grt_keyed_init(&w->owners, sizeof(struct work_owner), OWNERS_MAX);
+	grt_texts_init(&w->cgroups, OWNERS_MAX);
 	return grt_launches_new(&w->launches, &sink) ?: grt_image_frames_new(&w->frames);
 }
 
@@ -342,8 +509,23 @@ static void work_within(void *state, uint64_t from, uint64_t to)
 	grt_launches_within(((struct work *)state)->launches, from, to);
 }
 
+static int work_take_owner(struct work *w, const struct grt_ev_owner *ev)
+{
+	struct work_owner *o;
+	void *found;
+	int ret = grt_keyed_get_or_count(&w->owners, &(struct grt_key){{ev->e.pid}}, NULL, &found);
+
+	o = found;
+	if (ret || !o)
+		return ret;
+	o->cgroup = GRT_TEXT_NONE;
+	return ev->length ? grt_texts_add(&w->cgroups, ev->cgroup, sizeof(ev->cgroup), &o->cgroup) : 0;
+}
+
 static int work_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
+	if (e->type == GRT_EV_OWNER)
+		return work_take_owner(state, (const struct grt_ev_owner *)e);
 	return grt_launches_event(((struct work *)state)->launches, e);
 }
 
@@ -366,7 +548,14 @@ static void work_free(void *state)
 
 	grt_launches_free(w->launches);
 	grt_image_frames_free(w->frames);
-	free(w->name);
+	grt_keyed_free(&w->owners);
+	grt_texts_free(&w->cgroups);
+	for (uint32_t i = 0; i < w->processes; i++) {
+		for (uint32_t k = 0; k < w->process[i].kernels; k++)
+			free(w->process[i].kernel[k]);
+		free(w->process[i].kernel);
+	}
+	free(w->process);
 }
 
 static const struct grt_part work_parts[] = {
@@ -376,9 +565,10 @@ static const struct grt_part work_parts[] = {
 
 const struct grt_analysis grt_analysis_work = {
 	.name = "work",
-	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
+	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(owner),
 	.beyond = true,
 	.late = true,
+	.rows = true,
 	.parts = work_parts,
 	.size = sizeof(struct work),
 	.begin = work_begin,

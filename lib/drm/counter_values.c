@@ -84,6 +84,7 @@ static const struct grt_part counter_value_parts[] = {
 const struct grt_analysis grt_analysis_counter_values = {
 	.name = "counter_values",
 	.classes = GRT_IN_CLASS(counter),
+	.rows = true,
 	.parts = counter_value_parts,
 	.size = 1,
 	.event = counter_values_event,

@@ -854,6 +854,45 @@ int grt_display_frames_finish(struct grt_display_frames *d)
 	return ret;
 }
 
+/* Return: how many of a client's frames went */
+static uint32_t frame_client_forget(struct grt_frame_client *c, uint64_t time)
+{
+	uint32_t gone = 0;
+
+	while (gone < c->n && c->frame[gone].shown < time)
+		gone++;
+	c->n -= gone;
+	if (gone && c->n)
+		memmove(c->frame, c->frame + gone, c->n * sizeof(*c->frame));
+	return gone;
+}
+
+/* Those that went do not wait for the end of their job any more. */
+static void awaited_forget(struct awaited *a, const uint32_t *gone)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < a->n; i++) {
+		if (a->frame[i] < gone[a->client[i]])
+			continue;
+		a->client[left] = a->client[i];
+		a->frame[left++] = a->frame[i] - gone[a->client[i]];
+	}
+	a->n = left;
+}
+
+void grt_display_frames_forget(struct grt_display_frames *d, uint64_t time)
+{
+	uint32_t gone[GRT_FRAME_CLIENTS], all = 0;
+
+	for (uint32_t i = 0; i < d->clients; i++)
+		all += gone[i] = frame_client_forget(&d->client[i], time);
+	d->kept -= all;
+	for (struct awaited *a = all ? grt_keyed_oldest(&d->awaited) : NULL; a;
+	     a = grt_keyed_next(&d->awaited, a))
+		awaited_forget(a, gone);
+}
+
 /* ------------------------------------------------------------- the rest */
 
 int grt_display_frames_new(struct grt_display_frames **out)

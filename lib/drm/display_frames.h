@@ -174,6 +174,10 @@ int grt_display_frames_job(struct grt_display_frames *d, const struct grt_job *j
 /** grt_display_frames_finish - the trace is over: medians, late frames, causes. Return: 0 or -ENOMEM */
 int grt_display_frames_finish(struct grt_display_frames *d);
 
+/** grt_display_frames_forget - frames that were shown before @time are as if they had never been, but for the
+ * counts: for those who look at the last while */
+void grt_display_frames_forget(struct grt_display_frames *d, uint64_t time);
+
 /** grt_display_frames_client - by number; NULL: beyond the last */
 const struct grt_frame_client *grt_display_frames_client(const struct grt_display_frames *d, uint32_t number);
 

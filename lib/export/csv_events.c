@@ -5,29 +5,40 @@
  * such field. Numbers as in jsonl.c.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <grtrace/event_table.h>
 
 #include "trace/names.h"
 #include "base/escape.h"
+#include "base/grow.h"
 #include "trace/field.h"
 #include "export.h"
 #include "base/outbuf.h"
 
-#define COLUMNS_MAX 256U
 #define ROW_MAX 16384U
+
+/** struct csv_cell - a field of a type, and the column in which it stands */
+struct csv_cell {
+	unsigned int column;
+	const struct grt_field *field;
+};
 
 /**
  * struct csv - the export
  * @name: of each column of payload fields
- * @field: by type and column, which field stands there; 0: none, else its place + 1
+ * @cell: of all types, one behind the other, of each in the order of the columns
+ * @first: by type, of its cells; the next type's is behind its last
  */
 struct csv {
 	struct grt_outbuf out;
 	struct grt_names names;
 	unsigned int columns;
-	const char *name[COLUMNS_MAX];
-	uint8_t field[GRT_EV_MAX][COLUMNS_MAX];
+	const char **name;
+	unsigned int cells;
+	struct csv_cell *cell;
+	unsigned int first[GRT_EV_MAX + 1];
 };
 
 static char *csv_events_put_text(char *p, const char *text, size_t length)
@@ -35,24 +46,50 @@ static char *csv_events_put_text(char *p, const char *text, size_t length)
 	return p + grt_escape(GRT_ESCAPE_CSV, p, GRT_ESCAPED_MAX(length), text, length);
 }
 
-static unsigned int csv_events_column_of(struct csv *f, const char *name)
+/* Return: 0 or -ENOMEM */
+static int csv_events_column_of(struct csv *f, const char *name, unsigned int *column)
 {
-	for (unsigned int i = 0; i < f->columns; i++)
-		if (!strcmp(f->name[i], name))
-			return i;
-	f->name[f->columns] = name;
-	return f->columns++;
+	for (*column = 0; *column < f->columns; ++*column)
+		if (!strcmp(f->name[*column], name))
+			return 0;
+	if (grt_grow_one(&f->name, f->columns))
+		return -ENOMEM;
+	f->name[f->columns++] = name;
+	return 0;
 }
 
-static void make_columns(struct csv *f)
+static int csv_events_by_column(const void *a, const void *b)
 {
-	for (unsigned int type = 0; type < GRT_EV_MAX; type++) {
-		const struct grt_field *fields =
-			grt_event_table[type].name ? grt_event_table[type].fields() : NULL;
+	const struct csv_cell *x = a, *y = b;
 
-		for (unsigned int i = 0; fields && fields[i].name && f->columns < COLUMNS_MAX; i++)
-			f->field[type][csv_events_column_of(f, fields[i].name)] = (uint8_t)(i + 1);
+	return x->column < y->column ? -1 : x->column > y->column;
+}
+
+static int csv_events_add_cells(struct csv *f, const struct grt_field *fields)
+{
+	unsigned int first = f->cells;
+
+	for (; fields->name; fields++) {
+		if (grt_grow_one(&f->cell, f->cells) ||
+		    csv_events_column_of(f, fields->name, &f->cell[f->cells].column))
+			return -ENOMEM;
+		f->cell[f->cells++].field = fields;
 	}
+	qsort(f->cell + first, f->cells - first, sizeof(*f->cell), csv_events_by_column);
+	return 0;
+}
+
+static int make_columns(struct csv *f)
+{
+	int ret = 0;
+
+	for (unsigned int type = 0; type < GRT_EV_MAX && !ret; type++) {
+		f->first[type] = f->cells;
+		if (grt_event_table[type].name)
+			ret = csv_events_add_cells(f, grt_event_table[type].fields());
+	}
+	f->first[GRT_EV_MAX] = f->cells;
+	return ret;
 }
 
 static int csv_events_put_header(struct csv *f)
@@ -78,8 +115,7 @@ static int csv_begin(struct grt_export *x)
 
 	if (!f || grt_outbuf_init(&f->out, x->fd))
 		return -ENOMEM;
-	make_columns(f);
-	return csv_events_put_header(f);
+	return make_columns(f) ?: csv_events_put_header(f);
 }
 
 static char *csv_events_put_field(char *p, const struct grt_field *c, const struct grt_event *e)
@@ -111,16 +147,24 @@ static char *csv_events_put_names(const struct csv *f, char *p, unsigned int kin
 	return p;
 }
 
+static char *csv_events_put_commas(char *p, unsigned int n)
+{
+	memset(p, ',', n);
+	return p + n;
+}
+
 static char *put_payload(const struct csv *f, char *p, const struct grt_event *e)
 {
-	const struct grt_event_desc *d = e->type < GRT_EV_MAX ? &grt_event_table[e->type] : NULL;
+	bool known = e->type < GRT_EV_MAX;
+	const struct csv_cell *c = known ? &f->cell[f->first[e->type]] : NULL;
+	const struct csv_cell *end = known ? &f->cell[f->first[e->type + 1]] : NULL;
+	unsigned int at = 0;
 
-	for (unsigned int i = 0; i < f->columns; i++) {
-		*p++ = ',';
-		if (d && d->name && f->field[e->type][i])
-			p = csv_events_put_field(p, &d->fields()[f->field[e->type][i] - 1], e);
+	for (; c < end; at = c++->column + 1) {
+		p = csv_events_put_commas(p, c->column + 1 - at);
+		p = csv_events_put_field(p, c->field, e);
 	}
-	return p;
+	return csv_events_put_commas(p, f->columns - at);
 }
 
 static int csv_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
@@ -161,6 +205,8 @@ static void csv_free(struct grt_export *x)
 		return;
 	grt_names_free(&f->names);
 	grt_outbuf_fini(&f->out);
+	free(f->name);
+	free(f->cell);
 	free(f);
 }
 

@@ -87,8 +87,9 @@ static void cupti_text_put_copy(FILE *out, const struct grt_image *i, const stru
 	put_stamps(out, e->start, e->end);
 	if (set)
 		fprintf(out, " value %u,", e->value);
-	fprintf(out, " size %" PRIu64 ", correlationId %" PRIu64 "\n", (uint64_t)e->bytes,
-		grt_cupti_correlation(i, e->correlation));
+	if (e->bytes != GRT_BYTES_UNKNOWN)
+		fprintf(out, " size %" PRIu64 ",", (uint64_t)e->bytes);
+	fprintf(out, " correlationId %" PRIu64 "\n", grt_cupti_correlation(i, e->correlation));
 	cupti_text_put_place(out, e->gpu, e->context, e->cuda_stream, e->graph, e->graph_node);
 }
 

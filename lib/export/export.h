@@ -37,11 +37,13 @@ struct grt_export;
  * @free: of what @begin made; x->state may be NULL
  * All but @free return 0 or a negative errno.
  * @tables: it is of tables, which this writes, and has nothing else; see GRT_PART_TABLES
+ * @parts: which of them, GRT_PART_*; 0: GRT_PART_TABLES
  * @directory: of tables: each has a file of its own, whose name ends so; NULL: all are one file
  */
 struct grt_export_format {
 	const struct grt_writer_ops *tables;
 	const char *directory;
+	unsigned int parts;
 	int (*begin)(struct grt_export *x);
 	int (*event)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
 	int (*beyond)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);

@@ -1,40 +1,78 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* GPU time by CPU stack, as `grtrace flame` makes it. */
 #include "flame_export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
 #include "flamegraph/flame.h"
+#include "threads/wall_flame.h"
 
-int grt_flame_export_begin(struct grt_export *x)
+/** struct flame_export - @wall: NULL: the form has one weight; @first, @last: what is looked at */
+struct flame_export {
+	struct grt_flame *flame;
+	struct grt_wall_flame *wall;
+	uint64_t first;
+	uint64_t last;
+};
+
+int grt_flame_export_begin(struct grt_export *x, enum grt_flamegraph_form form)
 {
-	struct grt_flame *f;
-	int ret = grt_flame_new(&f);
+	struct flame_export *e = calloc(1, sizeof(*e));
+	int ret = e ? grt_flame_new(&e->flame) : -ENOMEM;
 
-	x->state = f;
+	x->state = e;
+	if (e)
+		e->last = UINT64_MAX;
+	if (!ret && grt_flamegraph_has_values(form))
+		ret = grt_wall_flame_new(&e->wall, 0, NULL, false);
 	return ret;
+}
+
+/* As wall_time.c has it: of calls that returned beyond what is looked at nothing is known of their threads.
+ */
+static int flame_export_wall(struct flame_export *e, const struct grt_event *ev)
+{
+	bool beyond = ev->time < e->first || ev->time > e->last;
+
+	if (!e->wall || (ev->type == GRT_EV_LAUNCH && beyond))
+		return 0;
+	return grt_wall_flame_event(e->wall, ev);
 }
 
 int grt_flame_export_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
-	return grt_flame_event(x->state, e);
+	return grt_flame_event(((struct flame_export *)x->state)->flame, e) ?: flame_export_wall(x->state, e);
 }
 
 void grt_flame_export_within(struct grt_export *x, uint64_t from, uint64_t to)
 {
-	grt_flame_within(x->state, from, to);
+	struct flame_export *e = x->state;
+
+	e->first = from;
+	e->last = to;
+	grt_flame_within(e->flame, from, to);
 }
 
 int grt_flame_export_end(struct grt_export *x, enum grt_flamegraph_form form)
 {
-	const struct grt_flame_shape shape = {.places = grt_flamegraph_has_places(form)};
-	const struct grt_launch_flame *launches = grt_flame_launches(x->state);
+	struct flame_export *e = x->state;
+	const struct grt_flame_shape shape = {.places = grt_flamegraph_has_places(form), .all = e->wall};
+	const struct grt_launch_flame *launches = grt_flame_launches(e->flame);
 	struct grt_notes notes = {.n = 0};
-	struct grt_flamegraph_look look = {
-		.unit = grt_flame_unit(&shape), .levels = "process", .weight = "time", .notes = &notes};
+	struct grt_flamegraph_look look = {.unit = grt_flame_unit(&shape),
+					   .levels = e->wall ? GRT_FLAME_LABEL_WORDS " process" : "process",
+					   .labels = e->wall ? GRT_FLAME_LABELS : 0,
+					   .weight = "time",
+					   .notes = &notes};
 	struct grt_flamegraph_count count;
 	struct grt_stacks *tree;
 	int ret = grt_stacks_new(&tree);
 
 	if (!ret)
-		ret = grt_flame_tree(x->state, &shape, tree, GRT_STACKS_NOW);
+		ret = grt_flame_tree(e->flame, &shape, tree, GRT_STACKS_NOW);
+	if (!ret && e->wall)
+		ret = grt_wall_flame_tree(e->wall, &shape, tree, GRT_STACKS_WALL);
 	grt_flame_note_estimated(&notes, launches);
 	look.estimated = grt_launch_flame_estimated(launches).processes;
 	if (!ret)
@@ -45,5 +83,11 @@ int grt_flame_export_end(struct grt_export *x, enum grt_flamegraph_form form)
 
 void grt_flame_export_free(struct grt_export *x)
 {
-	grt_flame_free(x->state);
+	struct flame_export *e = x->state;
+
+	if (!e)
+		return;
+	grt_flame_free(e->flame);
+	grt_wall_flame_free(e->wall);
+	free(e);
 }

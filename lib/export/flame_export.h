@@ -6,7 +6,7 @@
 #include "export.h"
 #include "flamegraph/flamegraph.h"
 
-int grt_flame_export_begin(struct grt_export *x);
+int grt_flame_export_begin(struct grt_export *x, enum grt_flamegraph_form form);
 int grt_flame_export_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
 void grt_flame_export_within(struct grt_export *x, uint64_t from, uint64_t to);
 int grt_flame_export_end(struct grt_export *x, enum grt_flamegraph_form form);
@@ -14,12 +14,16 @@ void grt_flame_export_free(struct grt_export *x);
 
 /** GRT_FLAME_EXPORT - the format of a row of exports.def */
 #define GRT_FLAME_EXPORT(name, FORM)                                            \
+	static int name##_begin(struct grt_export *x)                           \
+	{                                                                       \
+		return grt_flame_export_begin(x, GRT_FLAMEGRAPH_##FORM);        \
+	}                                                                       \
 	static int name##_end(struct grt_export *x, const struct grt_health *h) \
 	{                                                                       \
 		return grt_flame_export_end(x, GRT_FLAMEGRAPH_##FORM);          \
 	}                                                                       \
 	const struct grt_export_format grt_export_##name = {                    \
-		.begin = grt_flame_export_begin,                                \
+		.begin = name##_begin,                                          \
 		.event = grt_flame_export_event,                                \
 		.beyond = grt_flame_export_event,                               \
 		.late = grt_flame_export_event,                                 \

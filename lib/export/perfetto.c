@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Perfetto: a file of TracePackets, by hand. Field numbers are those of
- * protos/perfetto/trace of Perfetto v57.2, in the files named beside them.
+ * Perfetto: a file of TracePackets, by hand, see perfetto_parts.h. This file has the
+ * tracks of events; perfetto_work.c what GPUs did, perfetto_stacks.c the stacks.
  *
  * Every track is a packet sequence of its own. So a track's id is reported once
  * (TrackEventDefaults), its stamps are differences (a clock of the sequence,
@@ -12,33 +12,14 @@
 
 #include "base/escape.h"
 #include "base/grow.h"
-#include "export.h"
-#include "base/outbuf.h"
-#include "base/protobuf.h"
+#include "perfetto_parts.h"
 
-/* trace.proto, trace_packet.proto */
-enum {
-	TRACE_PACKET = 1,
-	PACKET_CLOCK_SNAPSHOT = 6,
-	PACKET_TIMESTAMP = 8,
-	PACKET_SEQUENCE_ID = 10,
-	PACKET_TRACK_EVENT = 11,
-	PACKET_INTERNED_DATA = 12,
-	PACKET_SEQUENCE_FLAGS = 13,
-	PACKET_TIMESTAMP_CLOCK_ID = 58,
-	PACKET_DEFAULTS = 59,
-	PACKET_TRACK_DESCRIPTOR = 60,
-	PACKET_FIRST_ON_SEQUENCE = 87,
-};
-enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
-
-/* clock_snapshot.proto; builtin_clock.proto */
+/* clock_snapshot.proto */
 enum { SNAPSHOT_CLOCKS = 1, SNAPSHOT_PRIMARY = 2 };
 enum { CLOCK_ID = 1, CLOCK_TIMESTAMP = 2, CLOCK_IS_INCREMENTAL = 3 };
-enum { REALTIME = 1, MONOTONIC = 3, BOOTTIME = 6, OWN_CLOCK = 64 };
 
-/* trace_packet_defaults.proto, track_event.proto: TrackEventDefaults */
-enum { DEFAULTS_TRACK_EVENT = 11, DEFAULTS_CLOCK_ID = 58, EVENT_DEFAULTS_TRACK = 11 };
+/* track_event.proto: TrackEventDefaults */
+enum { EVENT_DEFAULTS_TRACK = 11 };
 
 /* track_descriptor.proto, process_descriptor.proto, thread_descriptor.proto, counter_descriptor.proto */
 enum {
@@ -62,10 +43,12 @@ enum {
 	EVENT_TRACK_UUID = 11,
 	EVENT_NAME = 23,
 	EVENT_COUNTER_VALUE = 30,
-	EVENT_FLOW_IDS = 47,
-	EVENT_TERMINATING_FLOW_IDS = 48,
+	EVENT_GPU_CORRELATION = 3000,
 };
 enum { TYPE_SLICE_BEGIN = 1, TYPE_SLICE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
+
+/* gpu_track_event.proto: what was given to the GPU, and what of it was waited for */
+enum { CORRELATION_SUBMITTED = 1, CORRELATION_WAITED = 2 };
 
 /* debug_annotation.proto */
 enum {
@@ -78,59 +61,10 @@ enum {
 	ANNOTATION_NAME = 10,
 };
 
-/* interned_data.proto */
-enum { INTERNED_CATEGORIES = 1, INTERNED_EVENT_NAMES = 2, INTERNED_ANNOTATION_NAMES = 3 };
-enum { INTERNED_IID = 1, INTERNED_NAME = 2 };
-
-/* The sequence of what belongs to no track; track N is on sequence N + 1. */
-#define OWN_SEQUENCE 1U
 /* The uuid of the recording's own track; those of others are small. */
 #define OWN_TRACK 0xffffffffU
-/* Longer texts are cut. */
-#define TEXT_MAX 4096U
-/* Room for an item: its values, and each of them, the name and the category interned. */
-#define ITEM_MAX (GRT_TRACK_ARGS_MAX * 1400 + 3 * TEXT_MAX + 4096)
 
-_Static_assert(ITEM_MAX < GRT_OUTBUF_ROOM / 2, "a slice is two items");
-
-/**
- * struct sequence - what a sequence's reader knows
- * @last: stamp of its last packet, 0: it has not begun
- * @args, @categories: bits of those interned
- * @names: the same for names, @words words
- */
-struct sequence {
-	uint64_t last;
-	uint64_t args[GRT_TRACK_ARG_IDS_MAX / 64];
-	uint64_t categories;
-	uint64_t *names;
-	uint32_t words;
-	bool begun;
-};
-
-struct perfetto {
-	struct grt_outbuf out;
-	struct grt_tracks *tracks;
-	struct sequence *sequence; /* by track id */
-	uint32_t sequences;
-	uint64_t first;
-	uint64_t last;
-	bool has_first;
-};
-
-static uint8_t *perfetto_room(struct perfetto *f, size_t bytes)
-{
-	return (uint8_t *)grt_outbuf_room(&f->out, bytes);
-}
-
-static int perfetto_take(struct perfetto *f, const uint8_t *end)
-{
-	grt_outbuf_take(&f->out, (const char *)end);
-	return f->out.error;
-}
-
-/* A string of the protocol is UTF-8. */
-static uint8_t *perfetto_put_text(uint8_t *p, unsigned int field, const char *text, size_t length)
+uint8_t *perfetto_put_text(uint8_t *p, unsigned int field, const char *text, size_t length)
 {
 	char clean[3 * TEXT_MAX + 1];
 	size_t n = grt_escape(GRT_ESCAPE_UTF8, clean, sizeof(clean), text,
@@ -139,10 +73,19 @@ static uint8_t *perfetto_put_text(uint8_t *p, unsigned int field, const char *te
 	return grt_pb_bytes(p, field, clean, n);
 }
 
+uint8_t *perfetto_put_interned(uint8_t *p, unsigned int table, uint64_t iid, const char *text, size_t length)
+{
+	uint8_t *start = p = grt_pb_open(p, table);
+
+	p = grt_pb_number(p, INTERNED_IID, iid);
+	p = perfetto_put_text(p, INTERNED_NAME, text, length);
+	return grt_pb_close(start, p);
+}
+
 /* ------------------------------------------------------------- sequences */
 
 /* The state of a track's sequence, NULL without memory. */
-static struct sequence *find_sequence(struct perfetto *f, uint32_t track)
+static inline struct sequence *find_sequence(struct perfetto *f, uint32_t track)
 {
 	if (grt_grow_zeroed(&f->sequence, &f->sequences, track + 1, 64))
 		return NULL;
@@ -160,34 +103,44 @@ static uint8_t *put_clock(uint8_t *p, unsigned int id, uint64_t time, bool incre
 	return grt_pb_close(start, p);
 }
 
-static uint8_t *put_defaults(uint8_t *p, uint32_t track)
+static uint8_t *put_defaults(uint8_t *p, const struct sequence *s, uint32_t track)
 {
 	uint8_t *start = p = grt_pb_open(p, PACKET_DEFAULTS), *event;
 
 	p = grt_pb_number(p, DEFAULTS_CLOCK_ID, OWN_CLOCK);
+	if (s->queue)
+		return grt_pb_close(start, p);
 	event = p = grt_pb_open(p, DEFAULTS_TRACK_EVENT);
 	p = grt_pb_number(p, EVENT_DEFAULTS_TRACK, track);
 	return grt_pb_close(start, grt_pb_close(event, p));
 }
 
-/* What precedes a track's first item: its defaults, and what its clock begins at. */
-static uint8_t *begin_sequence(uint8_t *p, struct sequence *s, uint32_t track, uint64_t time)
+/* What all of a sequence precedes: its defaults. */
+static uint8_t *begin_sequence(uint8_t *p, struct sequence *s, uint32_t track)
 {
-	uint8_t *packet, *snapshot;
+	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET);
 
-	packet = p = grt_pb_open(p, TRACE_PACKET);
+	s->begun = true;
 	p = grt_pb_number(p, PACKET_SEQUENCE_ID, track + 1);
 	p = grt_pb_number(p, PACKET_SEQUENCE_FLAGS, STATE_CLEARED);
 	p = grt_pb_number(p, PACKET_FIRST_ON_SEQUENCE, 1);
-	p = grt_pb_close(packet, put_defaults(p, track));
+	return grt_pb_close(packet, put_defaults(p, s, track));
+}
 
+/* What precedes a track's first item: what its clock begins at. */
+static uint8_t *begin_clock(uint8_t *p, struct sequence *s, uint32_t track, uint64_t time)
+{
+	uint8_t *packet, *snapshot;
+
+	if (!s->begun)
+		p = begin_sequence(p, s, track);
 	packet = p = grt_pb_open(p, TRACE_PACKET);
 	p = grt_pb_number(p, PACKET_SEQUENCE_ID, track + 1);
 	p = grt_pb_number(p, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
 	snapshot = p = grt_pb_open(p, PACKET_CLOCK_SNAPSHOT);
 	p = put_clock(p, OWN_CLOCK, time, true);
 	p = put_clock(p, MONOTONIC, time, false);
-	s->begun = true;
+	s->timed = true;
 	s->last = time;
 	return grt_pb_close(packet, grt_pb_close(snapshot, p));
 }
@@ -233,6 +186,22 @@ static uint8_t *perfetto_put_counter(uint8_t *p, const struct grt_track *t)
 	return grt_pb_close(start, p);
 }
 
+/* A queue is no track of events: it is defined on its sequence. */
+static int on_queue(struct perfetto *f, const struct grt_track *t)
+{
+	struct sequence *s = find_sequence(f, t->id);
+	uint8_t *p = perfetto_room(f, 8 * TEXT_MAX);
+
+	if (!s)
+		return -ENOMEM;
+	if (!s->begun) {
+		s->queue = t->queue;
+		p = begin_sequence(p, s, t->id);
+		s->queue = 0;
+	}
+	return perfetto_take(f, perfetto_put_queue(p, s, t));
+}
+
 static int perfetto_on_track(void *arg, const struct grt_track *t)
 {
 	static uint8_t *(*const put[])(uint8_t * p, const struct grt_track *t) = {
@@ -243,9 +212,11 @@ static int perfetto_on_track(void *arg, const struct grt_track *t)
 		[GRT_TRACK_COUNTER] = perfetto_put_counter,
 	};
 	struct perfetto *f = arg;
-	uint8_t *p = perfetto_room(f, 8 * TEXT_MAX), *packet, *track;
+	uint8_t *p, *packet, *track;
 
-	packet = p = grt_pb_open(p, TRACE_PACKET);
+	if (t->queue)
+		return on_queue(f, t);
+	packet = p = grt_pb_open(perfetto_room(f, 8 * TEXT_MAX), TRACE_PACKET);
 	p = grt_pb_number(p, PACKET_SEQUENCE_ID, OWN_SEQUENCE);
 	track = p = grt_pb_open(p, PACKET_TRACK_DESCRIPTOR);
 	p = grt_pb_number(p, TRACK_UUID, t->id);
@@ -255,57 +226,27 @@ static int perfetto_on_track(void *arg, const struct grt_track *t)
 
 /* ----------------------------------------------------------------- items */
 
-static uint8_t *put_interned(uint8_t *p, unsigned int table, uint64_t iid, const char *text, size_t length)
-{
-	uint8_t *start = p = grt_pb_open(p, table);
-
-	p = grt_pb_number(p, INTERNED_IID, iid);
-	p = perfetto_put_text(p, INTERNED_NAME, text, length);
-	return grt_pb_close(start, p);
-}
-
-/* Whether the reader of the sequence knows a name; from now on it does. Return: 1, 0, or -ENOMEM */
-static int knows_name(struct sequence *s, uint32_t name)
-{
-	uint64_t bit = 1ULL << name % 64;
-
-	if (grt_grow_zeroed(&s->names, &s->words, name / 64 + 1, 4))
-		return -ENOMEM;
-	if (s->names[name / 64] & bit)
-		return 1;
-	s->names[name / 64] |= bit;
-	return 0;
-}
-
-static bool knows(uint64_t *bits, unsigned int i)
-{
-	uint64_t bit = 1ULL << i % 64, *word = &bits[i / 64];
-	bool known = *word & bit;
-
-	*word |= bit;
-	return known;
-}
-
 /* The names of an item that come for the first time on its sequence. Return: the place behind, NULL: no
  * memory */
 static uint8_t *put_new_names(const struct perfetto *f, uint8_t *p, struct sequence *s,
 			      const struct grt_track_item *i)
 {
 	uint8_t *before = p, *start = p = grt_pb_open(p, PACKET_INTERNED_DATA);
-	int known = i->name ? knows_name(s, i->name) : 1;
+	int known = i->name ? perfetto_sees(&s->names, i->name) : 1;
 
 	if (known < 0)
 		return NULL;
 	if (!known)
-		p = put_interned(p, INTERNED_EVENT_NAMES, i->name, grt_tracks_name(f->tracks, i->name),
-				 grt_tracks_name_length(f->tracks, i->name));
-	if (i->name && !knows(&s->categories, i->category))
-		p = put_interned(p, INTERNED_CATEGORIES, i->category + 1U, grt_tracks_category(i->category),
-				 64);
+		p = perfetto_put_interned(p, INTERNED_EVENT_NAMES, i->name,
+					  grt_tracks_name(f->tracks, i->name),
+					  grt_tracks_name_length(f->tracks, i->name));
+	if (i->name && !perfetto_knows(&s->categories, i->category))
+		p = perfetto_put_interned(p, INTERNED_CATEGORIES, i->category + 1U,
+					  grt_tracks_category(i->category), 64);
 	for (unsigned int n = 0; n < i->args; n++)
-		if (!knows(s->args, i->arg[n].id))
-			p = put_interned(p, INTERNED_ANNOTATION_NAMES, i->arg[n].id + 1U,
-					 grt_tracks_arg_name(f->tracks, i->arg[n].id), 64);
+		if (!perfetto_knows(s->args, i->arg[n].id))
+			p = perfetto_put_interned(p, INTERNED_ANNOTATION_NAMES, i->arg[n].id + 1U,
+						  grt_tracks_arg_name(f->tracks, i->arg[n].id), 64);
 	return p == start ? before : grt_pb_close(start, p);
 }
 
@@ -325,6 +266,18 @@ static uint8_t *put_annotation(uint8_t *p, const struct grt_track_arg *a)
 	return grt_pb_close(start, p);
 }
 
+/* What the GPU got from it, and what of the GPU it waited for. */
+static uint8_t *put_correlation(uint8_t *p, const struct grt_track_item *i)
+{
+	uint8_t *start = p = grt_pb_open(p, EVENT_GPU_CORRELATION);
+
+	if (i->flow_out)
+		p = grt_pb_number(p, CORRELATION_SUBMITTED, i->flow_out);
+	for (uint32_t n = 0; n < i->waits; n++)
+		p = grt_pb_number(p, CORRELATION_WAITED, i->wait[n]);
+	return grt_pb_close(start, p);
+}
+
 static uint8_t *perfetto_put_body(uint8_t *p, unsigned int type, const struct grt_track_item *i)
 {
 	p = grt_pb_number(p, EVENT_TYPE, type);
@@ -336,11 +289,7 @@ static uint8_t *perfetto_put_body(uint8_t *p, unsigned int type, const struct gr
 	}
 	for (unsigned int n = 0; n < i->args; n++)
 		p = put_annotation(p, &i->arg[n]);
-	if (i->flow_out)
-		p = grt_pb_fixed64(p, EVENT_FLOW_IDS, i->flow_out);
-	if (i->flow_in)
-		p = grt_pb_fixed64(p, EVENT_TERMINATING_FLOW_IDS, i->flow_in);
-	return p;
+	return i->flow_out || i->waits ? put_correlation(p, i) : p;
 }
 
 /* One packet. Return: the place behind, NULL without memory */
@@ -361,6 +310,14 @@ static uint8_t *put_item(const struct perfetto *f, uint8_t *p, struct sequence *
 	return grt_pb_close(packet, grt_pb_close(event, p));
 }
 
+static uint8_t *put_slice_end(const struct perfetto *f, uint8_t *p, struct sequence *s,
+			      const struct grt_track_item *i)
+{
+	const struct grt_track_item end = {.track = i->track};
+
+	return put_item(f, p, s, TYPE_SLICE_END, i->end, &end);
+}
+
 static void see_time(struct perfetto *f, const struct grt_track_item *i)
 {
 	uint64_t end = i->kind == GRT_ITEM_SLICE ? i->end : i->time;
@@ -379,7 +336,6 @@ static int perfetto_on_item(void *arg, const struct grt_track_item *i)
 					[GRT_ITEM_SLICE] = TYPE_SLICE_BEGIN,
 					[GRT_ITEM_INSTANT] = TYPE_INSTANT,
 					[GRT_ITEM_COUNTER] = TYPE_COUNTER};
-	struct grt_track_item end = {.track = i->track};
 	struct perfetto *f = arg;
 	struct sequence *s = find_sequence(f, i->track);
 	uint8_t *p = perfetto_room(f, 2 * ITEM_MAX);
@@ -387,11 +343,15 @@ static int perfetto_on_item(void *arg, const struct grt_track_item *i)
 	if (!s)
 		return -ENOMEM;
 	see_time(f, i);
-	if (!s->begun)
-		p = begin_sequence(p, s, i->track, i->time);
+	if (!s->timed)
+		p = begin_clock(p, s, i->track, i->time);
+	if (s->queue && i->kind == GRT_ITEM_SLICE) {
+		p = perfetto_put_work(f, p, s, i);
+		return p ? perfetto_take(f, p) : -ENOMEM;
+	}
 	p = put_item(f, p, s, types[i->kind], i->time, i);
 	if (p && i->kind == GRT_ITEM_SLICE)
-		p = put_item(f, p, s, TYPE_SLICE_END, i->end, &end);
+		p = put_slice_end(f, p, s, i);
 	return p ? perfetto_take(f, p) : -ENOMEM;
 }
 
@@ -482,6 +442,7 @@ static int put_balance(struct perfetto *f, const struct grt_health *h)
 	p = put_note_number(p, "ends_without_beginning", n->half);
 	p = put_note_number(p, "without_end", n->cut);
 	p = put_note_number(p, "without_track", n->over + n->back);
+	p = put_note_number(p, "stack_samples", perfetto_stacks_samples(f->stacks));
 	return perfetto_take(f, grt_pb_close(packet, grt_pb_close(event, p)));
 }
 
@@ -495,12 +456,17 @@ static int perfetto_begin(struct grt_export *x)
 	if (!f || grt_outbuf_init(&f->out, x->fd) || grt_tracks_new(&x->tracks, &sink))
 		return -ENOMEM;
 	f->tracks = x->tracks;
+	perfetto_find_roles(f);
+	if (perfetto_stacks_new(&f->stacks, f))
+		return -ENOMEM;
 	return put_clocks(f, &x->clocks) ?: perfetto_on_track(f, &own);
 }
 
 static int perfetto_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
-	return grt_tracks_event(x->tracks, e);
+	struct perfetto *f = x->state;
+
+	return grt_tracks_event(x->tracks, e) ?: perfetto_stacks_event(f->stacks, e);
 }
 
 static int perfetto_packet(struct grt_export *x, const struct grt_packet *p)
@@ -512,7 +478,9 @@ static int perfetto_end(struct grt_export *x, const struct grt_health *h)
 {
 	struct perfetto *f = x->state;
 
-	return grt_tracks_end(x->tracks) ?: put_recording(f, x->session) ?: put_balance(f, h) ?: grt_outbuf_flush(&f->out);
+	int ret = grt_tracks_end(x->tracks) ?: perfetto_stacks_end(f->stacks) ?: perfetto_put_gpus(f);
+
+	return ret ?: put_recording(f, x->session) ?: put_balance(f, h) ?: grt_outbuf_flush(&f->out);
 }
 
 static void perfetto_free(struct grt_export *x)
@@ -521,9 +489,14 @@ static void perfetto_free(struct grt_export *x)
 
 	if (!f)
 		return;
-	for (uint32_t i = 0; i < f->sequences; i++)
-		free(f->sequence[i].names);
+	for (uint32_t i = 0; i < f->sequences; i++) {
+		free(f->sequence[i].names.bits);
+		free(f->sequence[i].kernels.bits);
+		free(f->sequence[i].contexts.bits);
+	}
 	free(f->sequence);
+	grt_keyed_free(&f->contexts);
+	perfetto_stacks_free(f->stacks);
 	grt_outbuf_fini(&f->out);
 	free(f);
 }

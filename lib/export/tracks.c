@@ -93,6 +93,9 @@ int tracks_announce(struct grt_tracks *t, const struct track *k, const char *nam
 		.lane = k->lane,
 		.name = name ?: "",
 		.unit = unit ?: "",
+		.queue = k->queue,
+		.gpu = k->gpu,
+		.context = k->context,
 	};
 
 	return t->sink.track(t->sink.arg, &out);
@@ -117,6 +120,8 @@ int tracks_get(struct grt_tracks *t, const struct grt_key *key, const struct tra
 		return ret;
 	**out = *like;
 	(*out)->id = t->tracks.used;
+	if (like->queue == TRACKS_FIRST_LANE)
+		(*out)->queue = (*out)->id;
 	return 1;
 }
 
@@ -314,6 +319,7 @@ int grt_tracks_new_sized(struct grt_tracks **out, const struct grt_tracks_sink *
 	t->count.size = sizeof(t->count);
 	grt_sized_copy(&t->sink, sizeof(t->sink), sink, size);
 	grt_keyed_init(&t->tracks, sizeof(struct track), GRT_TRACKS_MAX);
+	grt_keyed_init(&t->gpus, sizeof(struct tracks_gpu), GRT_TRACKS_GPUS_MAX);
 	grt_texts_init(&t->texts, GRT_TRACKS_NAMES_MAX);
 	ret = number_fields(t) ?: name_items(t);
 	for (unsigned int n = TRACKS_SHARED + 1; n < TRACKS_PROVIDERS && !ret; n++)
@@ -390,6 +396,7 @@ void grt_tracks_free(struct grt_tracks *t)
 		free(t->state[n]);
 	}
 	grt_keyed_free(&t->tracks);
+	grt_keyed_free(&t->gpus);
 	grt_texts_free(&t->texts);
 	free(t);
 }

@@ -10,7 +10,7 @@
 
 #include "base/texts.h"
 
-/* Tracks, 256 bytes each; what finds no track is counted. */
+/* Tracks, 272 bytes each; what finds no track is counted. */
 #define GRT_TRACKS_MAX 65536U
 /* Tracks side by side for what overlaps. */
 #define GRT_TRACKS_LANES_MAX 128U
@@ -49,5 +49,30 @@ enum grt_track_arg_id {
 
 /* Most numbers of values: what they have in common is small. */
 #define GRT_TRACK_ARG_IDS_MAX 256U
+
+/* GPUs of a timeline, as grt_track.gpu counts them; queues of more have none. */
+#define GRT_TRACKS_GPUS_MAX 4096U
+#define GRT_TRACKS_GPU_NAME 160U
+
+struct grt_device;
+
+/**
+ * struct grt_tracks_gpu - a GPU of the timeline
+ * @name: untrusted, ends
+ * @bus: as bus.h has it, UINT32_MAX: unknown
+ * @cuda: what CUDA says about it, NULL: nothing
+ * @model: its name by @cuda, untrusted; NULL: none
+ */
+struct grt_tracks_gpu {
+	char name[GRT_TRACKS_GPU_NAME];
+	uint32_t bus;
+	const struct grt_ev_device *cuda;
+	const char *model;
+};
+
+/** grt_tracks_gpus - how many there are; grt_tracks_gpu - one of them, from 1. Return: false: there is none
+ */
+uint32_t grt_tracks_gpus(const struct grt_tracks *t);
+bool grt_tracks_gpu(const struct grt_tracks *t, uint32_t number, struct grt_tracks_gpu *out);
 
 #endif /* GRT_EXPORT_TRACKS_H */

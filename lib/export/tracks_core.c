@@ -30,14 +30,26 @@ struct recent_call {
 	uint32_t named;
 };
 
+/* Jobs that wait for fences, and fences of each; of more, the latest count. */
+#define DEPS_MAX 65536U
+#define JOB_DEPS_MAX 4U
+
+/** struct job_deps - what a job had to wait for: the numbers of those arrows */
+struct job_deps {
+	uint32_t waits;
+	uint64_t wait[JOB_DEPS_MAX];
+};
+
 /**
  * struct tracks_core - what is remembered of all drivers
  * @jobs: its names are everybody's
+ * @deps: struct job_deps, by job; the oldest makes room
  * @job_name: by number of grt_names: of the text, plus 1
  * @wait_name, @window_name: numbers of names
  */
 struct tracks_core {
 	struct grt_jobs *jobs;
+	struct grt_keyed deps;
 	struct recent_call recent_call[RECENT];
 	uint32_t *job_name;
 	uint32_t job_names;
@@ -176,7 +188,7 @@ static uint64_t flow_of(uint64_t ctx, uint64_t seqno)
 		return 0;
 	if (ctx < 1ULL << 22 && seqno < 1ULL << 40)
 		return ctx << 40 | seqno;
-	return (h ^ h >> 29) | 1ULL << 63;
+	return (h ^ h >> 29) >> 2 | 1ULL << 63;
 }
 
 static int tracks_on_submit(struct grt_tracks *t, const struct grt_event *e)
@@ -198,6 +210,40 @@ static int tracks_on_submit(struct grt_tracks *t, const struct grt_event *e)
 	a = tracks_no_args(t);
 	tracks_add_common(a, e, true);
 	return ret ?: tracks_draw(t, k, &i, a);
+}
+
+/* The scheduler found a fence that the job has to wait for. */
+static int tracks_on_wait_dep(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_wait_dep *x = (const struct grt_ev_wait_dep *)e;
+	struct grt_key key = {{e->ctx, e->seqno}};
+	struct job_deps *d;
+	void *found;
+	int ret;
+
+	if (e->ctx && x->dep_ctx && !(e->flags & GRT_FLAG_SIGNALLED)) {
+		ret = grt_keyed_get_or_replace(&core_of(t)->deps, &key, NULL, &found);
+		if (ret)
+			return ret;
+		d = found;
+		d->wait[d->waits++ % JOB_DEPS_MAX] = flow_of(x->dep_ctx, x->dep_seqno);
+	}
+	return tracks_instant(t, e);
+}
+
+/* What it waited for is not needed any more. */
+static void take_deps(struct grt_tracks *t, const struct grt_job *job, struct job_deps *out)
+{
+	struct grt_key key = {{job->ctx, job->seqno}};
+	struct job_deps *d = core_of(t)->deps.used ? grt_keyed_find(&core_of(t)->deps, &key) : NULL;
+
+	out->waits = 0;
+	if (!d)
+		return;
+	*out = *d;
+	if (out->waits > JOB_DEPS_MAX)
+		out->waits = JOB_DEPS_MAX;
+	grt_keyed_remove(&core_of(t)->deps, d);
 }
 
 /* A job is called what its process is called. Return: 0 or -ENOMEM */
@@ -263,6 +309,7 @@ static int draw_job(struct grt_tracks *t, const struct grt_job *job)
 				   .end = job->time[GRT_STAMP_END]};
 	struct grt_key key = tracks_key_of(OF_RING, job->device, job->ring, 0);
 	struct tracks_args *a = tracks_no_args(t);
+	struct job_deps deps;
 	struct track *k;
 	bool inferred;
 	uint64_t ns;
@@ -272,8 +319,13 @@ static int draw_job(struct grt_tracks *t, const struct grt_job *job)
 		t->count.undrawn++;
 		return 0;
 	}
+	take_deps(t, job, &deps);
+	i.pid = job->pid;
+	i.number = flow_of(job->ctx, job->seqno) ?: tracks_next_number(t);
 	if (job->tid && job->seen & 1U << GRT_STAMP_SUBMIT)
 		i.flow_in = flow_of(job->ctx, job->seqno);
+	i.waits = deps.waits;
+	i.wait = deps.wait;
 	k = tracks_free_lane(t, &key, i.time);
 	/* also where it is known: its name may have changed */
 	if (k || key.w[3] < GRT_TRACKS_LANES_MAX)
@@ -388,6 +440,7 @@ static int core_begin(struct grt_tracks *t, void *state)
 	struct grt_jobs_sink sink = {.held = tracks_on_held, .job = tracks_on_job, .arg = t};
 	struct tracks_core *c = state;
 
+	grt_keyed_init(&c->deps, sizeof(struct job_deps), DEPS_MAX);
 	if (grt_jobs_new(&c->jobs, &sink, NULL))
 		return -ENOMEM;
 	t->names = grt_jobs_names(c->jobs);
@@ -405,6 +458,7 @@ static void core_free(void *state)
 	struct tracks_core *c = state;
 
 	grt_jobs_free(c->jobs);
+	grt_keyed_free(&c->deps);
 	free(c->job_name);
 }
 
@@ -424,6 +478,7 @@ static const struct tracks_draw core_draws[] = {
 	{GRT_EV_IOCTL_ENTER, on_ioctl_enter},
 	{GRT_EV_IOCTL_EXIT, on_ioctl_exit},
 	{GRT_EV_COUNTER, on_counter},
+	{GRT_EV_WAIT_DEP, tracks_on_wait_dep},
 	{GRT_EV_AGGREGATE, on_window},
 	{0},
 };

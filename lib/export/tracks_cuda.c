@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bus.h"
 #include "base/demangle.h"
 #include "base/grow.h"
 #include "base/heap.h"
@@ -19,6 +20,8 @@
 /* Kernels whose names are remembered; graphs whose first kernel has come. */
 #define KERNELS_MAX 65536U
 #define GRAPHS_MAX 65536U
+/* Streams, and contexts, whose last work is remembered. */
+#define LASTS_MAX 65536U
 
 enum {
 	OF_CALLS = TRACKS_KEYS(tracks_cuda),
@@ -38,32 +41,51 @@ enum {
 #define HELD_MAX 65536U
 #define HELD_NS 2000000000ULL
 
-/** struct held - work that is not drawn yet; @number: of arrival, which decides where starts are equal */
+/** struct held - work or a wait that is not drawn yet; @time: when, of a wait its end: what it waited for
+ * began before; @number: of arrival, which decides where times are equal */
 struct held {
+	uint64_t time;
 	uint64_t number;
 	union {
 		struct grt_event e;
 		struct grt_ev_gpu_kernel kernel;
 		struct grt_ev_gpu_copy copy;
+		struct grt_ev_gpu_sync sync;
 	};
 };
 
-/* Elements of @kernels are numbers of names. */
+/** struct last_work - of a stream, or of a context: what was launched last, and what ends last */
+struct last_work {
+	uint64_t correlation;
+	uint64_t end;
+	uint64_t number;
+};
+
+/** struct kernel_names - of a kernel: numbers of its name in the source, and of that which the linker knows
+ */
+struct kernel_names {
+	uint32_t name;
+	uint32_t linked;
+};
+
+/* Elements of @kernels are struct kernel_names, those of @last struct last_work; @drawn: bits of
+ * the fields of an event that are values. */
 struct tracks_cuda {
 	struct grt_tracks *tracks;
 	struct grt_images images;
 	struct grt_keyed kernels;
 	struct grt_keyed graphs;
+	struct grt_keyed last;
 	struct held *held;
 	uint32_t helds, held_room;
 	uint64_t arrived;
 	struct grt_device_memory memory;
+	uint64_t drawn[GRT_EV_MAX];
 };
 
 static bool held_before(const struct tracks_cuda *c, const struct held *a, const struct held *b)
 {
-	return a->kernel.start < b->kernel.start ||
-	       (a->kernel.start == b->kernel.start && a->number < b->number);
+	return a->time < b->time || (a->time == b->time && a->number < b->number);
 }
 
 GRT_HEAP(held, struct held, struct tracks_cuda, held_before)
@@ -81,20 +103,29 @@ static uint64_t launch_flow(const struct grt_image *image, uint64_t correlation)
 		       : 0;
 }
 
-static bool is_work(const struct grt_event *e)
-{
-	return e->type == GRT_EV_GPU_KERNEL || e->type == GRT_EV_GPU_COPY;
-}
-
-/* What is 0 says nothing; stamps, numbers of names, and the place of work are drawn otherwise. */
+/* What is 0 says nothing. */
 static void add_work_fields(const struct grt_tracks *t, struct tracks_args *a, const struct grt_event *e)
 {
 	const struct grt_field *f = grt_event_table[e->type].fields();
 
-	for (unsigned int i = 2; f[i].name; i++)
-		if (grt_field_value(&f[i], e) && strcmp(f[i].name, "name") &&
-		    !(is_work(e) && (!strcmp(f[i].name, "gpu") || !strcmp(f[i].name, "cuda_stream"))))
+	for (uint64_t rest = cuda_of(t)->drawn[e->type]; rest; rest &= rest - 1) {
+		unsigned int i = (unsigned int)__builtin_ctzll(rest);
+
+		if (grt_field_value(&f[i], e))
 			tracks_add_field(a, t->field_arg[e->type][i], &f[i], e);
+	}
+}
+
+/* Which fields are values: stamps, numbers of names, and the place of work are drawn otherwise. */
+static void find_drawn(struct tracks_cuda *c, unsigned int type)
+{
+	const struct grt_field *f = grt_event_table[type].fields();
+	bool work = type == GRT_EV_GPU_KERNEL || type == GRT_EV_GPU_COPY;
+
+	for (unsigned int i = 2; f[i].name && i < 64; i++)
+		if (strcmp(f[i].name, "name") &&
+		    !(work && (!strcmp(f[i].name, "gpu") || !strcmp(f[i].name, "cuda_stream"))))
+			c->drawn[type] |= 1ULL << i;
 }
 
 static int on_launch(struct grt_tracks *t, const struct grt_event *e)
@@ -110,6 +141,7 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 	const char *name = call ? call->name : e->flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
 	struct tracks_args *a = tracks_no_args(t);
 	char text[64];
+	int ret;
 
 	if (!image || grt_texts_add(&t->texts, name, strlen(name), &i.name))
 		return -ENOMEM;
@@ -122,12 +154,15 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 	tracks_add_number(a, t->field_arg[e->type][1], x->correlation);
 	if (x->result)
 		tracks_add_arg(a, t->field_arg[e->type][5], GRT_TRACK_S64, (uint64_t)(int64_t)x->result);
+	if (tracks_draw_on_known(t, &key, &i, a, &ret))
+		return ret;
 	snprintf(text, sizeof(text), "CUDA calls of thread %u", e->tid);
 	return tracks_draw_in_process(t, e, &key, text, &i, a);
 }
 
-/* A kernel's name as its source has it. Return: 0 or -ENOMEM */
-static int kernel_name(struct grt_tracks *t, const struct grt_image *image, uint32_t string, uint32_t *name)
+/* A kernel's names. Return: 0 or -ENOMEM */
+static int kernel_name(struct grt_tracks *t, const struct grt_image *image, uint32_t string,
+		       struct kernel_names *names)
 {
 	struct grt_key key = {{image->number, string}};
 	const char *linked;
@@ -137,16 +172,18 @@ static int kernel_name(struct grt_tracks *t, const struct grt_image *image, uint
 
 	if (ret == -ENOMEM)
 		return ret;
-	if (!ret && *(uint32_t *)found) {
-		*name = *(uint32_t *)found;
+	if (!ret && ((struct kernel_names *)found)->name) {
+		*names = *(struct kernel_names *)found;
 		return 0;
 	}
 	linked = grt_image_string(image, string) ?: "kernel";
 	clean = grt_demangle(linked);
-	if (grt_texts_add(&t->texts, clean ?: linked, strlen(clean ?: linked), name))
-		*name = GRT_TEXT_NONE;
-	else if (!ret)
-		*(uint32_t *)found = *name;
+	if (grt_texts_add(&t->texts, clean ?: linked, strlen(clean ?: linked), &names->name))
+		names->name = GRT_TEXT_NONE;
+	if (!clean || grt_texts_add(&t->texts, linked, strlen(linked), &names->linked))
+		names->linked = GRT_TEXT_NONE;
+	if (!ret)
+		*(struct kernel_names *)found = *names;
 	free(clean);
 	return 0;
 }
@@ -165,20 +202,115 @@ static int is_first(struct grt_tracks *t, const struct grt_image *image, uint64_
 	return grt_keyed_get_or_replace(&cuda_of(t)->graphs, &key, NULL, &found) ? -ENOMEM : 1;
 }
 
+/* Work of a stream, or of all streams of a context. */
+#define ALL_STREAMS (1ULL << 32)
+
+static struct grt_key last_key(const struct grt_image *image, uint32_t context, uint64_t stream)
+{
+	return (struct grt_key){{image->number, context, stream}};
+}
+
+/* It is what a wait that comes may be for. Return: 0 or -ENOMEM */
+static int is_last(struct grt_tracks *t, const struct grt_key *key, uint64_t correlation, uint64_t end,
+		   uint64_t number)
+{
+	struct last_work *l;
+	void *found;
+	int ret = grt_keyed_get_or_replace(&cuda_of(t)->last, key, NULL, &found);
+
+	if (ret)
+		return ret;
+	l = found;
+	if (correlation > l->correlation)
+		l->correlation = correlation;
+	if (end >= l->end) {
+		l->end = end;
+		l->number = number;
+	}
+	return 0;
+}
+
+/*
+ * What a wait was for: the end of what ended last of the work that was launched before it. Calls of a process
+ * are counted, so it is known which those are; where later ones had begun as well, nothing is said.
+ */
+static uint64_t waited_for(struct grt_tracks *t, const struct grt_image *image,
+			   const struct grt_ev_gpu_sync *x)
+{
+	bool all = x->kind == GRT_CUDA_SYNC_CONTEXT;
+	struct grt_key key = last_key(image, x->context, all ? ALL_STREAMS : x->cuda_stream);
+	const struct last_work *l = NULL;
+
+	if (x->correlation && (all || (x->kind == GRT_CUDA_SYNC_STREAM && x->cuda_stream != UINT32_MAX)))
+		l = grt_keyed_find(&cuda_of(t)->last, &key);
+	return l && l->correlation < x->correlation && l->end <= x->end ? l->number : 0;
+}
+
+/* The number of a process's device in the timeline. */
+static int work_gpu(struct grt_tracks *t, const struct grt_device *device, uint32_t *number)
+{
+	const struct grt_key other = {{OF_STREAM, device->number}};
+	uint32_t bus = device->known && !device->is.mig ? grt_bus_number(device->is.bus) : UINT32_MAX;
+	char text[GRT_TRACKS_GPU_NAME], label[GRT_DEVICE_LABEL];
+
+	snprintf(text, sizeof(text), "%s%s%s", grt_device_label(&cuda_of(t)->images.devices, device, label),
+		 device->name ? " " : "", device->name ?: "");
+	return tracks_gpu_number(t, bus, &other, device, text, number);
+}
+
+/* On the first free lane of its stream. */
+static int draw_on_stream(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
+			  const struct grt_device *device, const uint32_t place[3], struct grt_track_item *i,
+			  const struct tracks_args *a)
+{
+	struct track like = {
+		.kind = GRT_TRACK_SLICES, .pid = e->pid, .context = place[1], .queue = TRACKS_FIRST_LANE};
+	const struct track *first;
+	char text[64];
+	int ret;
+
+	if (tracks_draw_on_known(t, key, i, a, &ret))
+		return ret;
+	key->w[3] = 0;
+	first = grt_keyed_find(&t->tracks, key);
+	if (first)
+		like.queue = first->queue;
+	ret = work_gpu(t, device, &like.gpu);
+	if (device->known)
+		snprintf(text, sizeof(text), "CUDA device %u (%.*s), stream %u", place[0],
+			 GRT_DEVICE_LABEL_LENGTH, device->is.uuid, place[2]);
+	else
+		snprintf(text, sizeof(text), "CUDA device %u, stream %u", place[0], place[2]);
+	return ret ?: tracks_draw_on_lane(t, e, key, &like, text, i, a);
+}
+
+static int remember_work(struct grt_tracks *t, const struct grt_image *image, const uint32_t place[3],
+			 uint64_t correlation, const struct grt_track_item *i)
+{
+	const struct grt_key stream = last_key(image, place[1], place[2]);
+	const struct grt_key context = last_key(image, place[1], ALL_STREAMS);
+
+	return is_last(t, &stream, correlation, i->end, i->number)
+		       ?: is_last(t, &context, correlation, i->end, i->number);
+}
+
 /* What the GPU did: @start and @end of it, on a stream of a device. */
 static int draw_work(struct grt_tracks *t, const struct grt_event *e, const struct grt_image *image,
-		     enum grt_track_category category, uint32_t name, uint64_t correlation, uint32_t graph,
-		     const uint32_t place[3])
+		     enum grt_track_category category, const struct kernel_names *names, uint64_t correlation,
+		     uint32_t graph, const uint32_t place[3])
 {
 	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
-	struct grt_track_item i = {
-		.category = (uint8_t)category, .name = name, .time = x->start, .end = x->end};
+	struct grt_track_item i = {.category = (uint8_t)category,
+				   .name = names->name,
+				   .linked = names->linked,
+				   .pid = e->pid,
+				   .time = x->start,
+				   .end = x->end};
 	struct grt_key key = tracks_key_of(OF_STREAM, (uint64_t)e->pid << 32 | place[1],
 					   (uint64_t)place[0] << 32 | place[2], e->ctx);
 	struct tracks_args *a = tracks_no_args(t);
 	const struct grt_device *device =
 		grt_devices_of(&cuda_of(t)->images.devices, image->number, place[0]);
-	char text[64];
 	int first;
 
 	/* without stamps, or it had not ended */
@@ -190,18 +322,15 @@ static int draw_work(struct grt_tracks *t, const struct grt_event *e, const stru
 	if (first < 0)
 		return first;
 	i.flow_in = first ? launch_flow(image, correlation) : 0;
+	i.number = i.flow_in ?: tracks_next_number(t);
 	add_work_fields(t, a, e);
 	/* as PyTorch's profiler calls them: readers of its traces know work of a GPU by its stream, also 0 */
 	tracks_add_number(a, GRT_TRACK_ARG_DEVICE, place[0]);
 	tracks_add_number(a, GRT_TRACK_ARG_STREAM, place[2]);
 	if (!device)
 		return -ENOMEM;
-	if (device->known)
-		snprintf(text, sizeof(text), "CUDA device %u (%.*s), stream %u", place[0],
-			 GRT_DEVICE_LABEL_LENGTH, device->is.uuid, place[2]);
-	else
-		snprintf(text, sizeof(text), "CUDA device %u, stream %u", place[0], place[2]);
-	return tracks_draw_in_process(t, e, &key, text, &i, a);
+	return draw_on_stream(t, e, &key, device, place, &i, a)
+		       ?: remember_work(t, image, place, correlation, &i);
 }
 
 static int draw_kernel(struct grt_tracks *t, const struct grt_event *e)
@@ -209,11 +338,11 @@ static int draw_kernel(struct grt_tracks *t, const struct grt_event *e)
 	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
 	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
 	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
-	uint32_t name;
+	struct kernel_names names;
 
-	if (!image || kernel_name(t, image, x->name, &name))
+	if (!image || kernel_name(t, image, x->name, &names))
 		return -ENOMEM;
-	return draw_work(t, e, image, GRT_CATEGORY_KERNEL, name, x->correlation, x->graph, place);
+	return draw_work(t, e, image, GRT_CATEGORY_KERNEL, &names, x->correlation, x->graph, place);
 }
 
 /* As PyTorch's profiler names them: "Memcpy HtoD (Pageable -> Device)", "Memset (Device)". */
@@ -234,14 +363,47 @@ static int draw_copy(struct grt_tracks *t, const struct grt_event *e)
 	const struct grt_ev_gpu_copy *x = (const struct grt_ev_gpu_copy *)e;
 	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
 	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
+	struct kernel_names names = {.linked = GRT_TEXT_NONE};
 	char text[64];
-	uint32_t name;
 
 	copy_text(x, text, sizeof(text));
-	if (!image || grt_texts_add(&t->texts, text, sizeof(text), &name))
+	if (!image || grt_texts_add(&t->texts, text, sizeof(text), &names.name))
 		return -ENOMEM;
-	return draw_work(t, e, image, x->kind == GRT_CUDA_SET ? GRT_CATEGORY_SET : GRT_CATEGORY_COPY, name,
+	return draw_work(t, e, image, x->kind == GRT_CUDA_SET ? GRT_CATEGORY_SET : GRT_CATEGORY_COPY, &names,
 			 x->correlation, x->graph, place);
+}
+
+/* Times of the CPU that CUPTI tells: begin and end are where those of kernels are. */
+static int draw_cuda_time(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_gpu_sync *x = (const struct grt_ev_gpu_sync *)e;
+	bool waits = e->type == GRT_EV_GPU_SYNC;
+	struct grt_track_item i = {.category = waits ? GRT_CATEGORY_WAIT : GRT_CATEGORY_OVERHEAD,
+				   .name = t->title[e->type],
+				   .time = x->start,
+				   .end = x->end};
+	struct grt_key key = tracks_key_of(waits ? OF_WAITS : OF_OVERHEAD, e->pid, 0, e->ctx);
+	struct tracks_args *a = tracks_no_args(t);
+	uint64_t number;
+
+	/* a stream will wait, and nobody does now: the call is drawn */
+	if (waits && x->kind == GRT_CUDA_SYNC_ORDER)
+		return 0;
+	if (!x->start || x->end < x->start) {
+		t->count.undrawn++;
+		return 0;
+	}
+	if (waits) {
+		const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
+
+		if (!image)
+			return -ENOMEM;
+		number = waited_for(t, image, x);
+		i.wait = &number;
+		i.waits = number != 0;
+	}
+	add_work_fields(t, a, e);
+	return tracks_draw_in_process(t, e, &key, waits ? "CUDA waits" : "CUDA overhead", &i, a);
 }
 
 /* Draws the work that began first. */
@@ -252,22 +414,28 @@ static int draw_held(struct tracks_cuda *c)
 	c->held[0] = c->held[--c->helds];
 	if (c->helds)
 		held_sink(c, c->held, c->helds, 0);
+	if (first.e.type == GRT_EV_GPU_SYNC)
+		return draw_cuda_time(c->tracks, &first.e);
 	return first.e.type == GRT_EV_GPU_KERNEL ? draw_kernel(c->tracks, &first.e)
 						 : draw_copy(c->tracks, &first.e);
 }
 
 static int on_work(struct grt_tracks *t, const struct grt_event *e)
 {
+	static const size_t sizes[] = {sizeof(struct grt_ev_gpu_kernel), sizeof(struct grt_ev_gpu_copy),
+				       sizeof(struct grt_ev_gpu_sync)};
 	struct tracks_cuda *c = cuda_of(t);
-	size_t size = e->type == GRT_EV_GPU_KERNEL ? sizeof(c->held->kernel) : sizeof(c->held->copy);
+	struct held *h;
 	int ret = 0;
 
-	while (!ret && c->helds && (c->helds == HELD_MAX || c->held[0].kernel.start + HELD_NS < e->time))
+	while (!ret && c->helds && (c->helds == HELD_MAX || c->held[0].time + HELD_NS < e->time))
 		ret = draw_held(c);
 	if (ret || grt_grow(&c->held, &c->held_room, c->helds + 1, 256))
 		return ret ?: -ENOMEM;
-	c->held[c->helds].number = c->arrived++;
-	memcpy(&c->held[c->helds].e, e, size);
+	h = &c->held[c->helds];
+	h->number = c->arrived++;
+	memcpy(&h->e, e, sizes[e->type - GRT_EV_GPU_KERNEL]);
+	h->time = e->type == GRT_EV_GPU_SYNC ? h->sync.end : h->kernel.start;
 	held_rise(c, c->held, c->helds++);
 	return 0;
 }
@@ -280,29 +448,6 @@ static int cuda_flush(void *state)
 	while (!ret && c->helds)
 		ret = draw_held(c);
 	return ret;
-}
-
-/* Times of the CPU that CUPTI tells: begin and end are where those of kernels are. */
-static int on_cuda_time(struct grt_tracks *t, const struct grt_event *e)
-{
-	const struct grt_ev_gpu_sync *x = (const struct grt_ev_gpu_sync *)e;
-	bool waits = e->type == GRT_EV_GPU_SYNC;
-	struct grt_track_item i = {.category = waits ? GRT_CATEGORY_WAIT : GRT_CATEGORY_OVERHEAD,
-				   .name = t->title[e->type],
-				   .time = x->start,
-				   .end = x->end};
-	struct grt_key key = tracks_key_of(waits ? OF_WAITS : OF_OVERHEAD, e->pid, 0, e->ctx);
-	struct tracks_args *a = tracks_no_args(t);
-
-	/* a stream will wait, and nobody does now: the call is drawn */
-	if (waits && x->kind == GRT_CUDA_SYNC_ORDER)
-		return 0;
-	if (!x->start || x->end < x->start) {
-		t->count.undrawn++;
-		return 0;
-	}
-	add_work_fields(t, a, e);
-	return tracks_draw_in_process(t, e, &key, waits ? "CUDA waits" : "CUDA overhead", &i, a);
 }
 
 /* Ranges come by their ends, so that an inner one is drawn before the one around it, on a lane of its own. */
@@ -398,19 +543,26 @@ static int tracks_on_image(struct grt_tracks *t, const struct grt_event *e)
 	return grt_images_event(&cuda_of(t)->images, e);
 }
 
-_Static_assert(offsetof(struct grt_ev_gpu_kernel, start) == offsetof(struct grt_ev_gpu_copy, start) &&
+_Static_assert(GRT_EV_GPU_COPY == GRT_EV_GPU_KERNEL + 1 && GRT_EV_GPU_SYNC == GRT_EV_GPU_KERNEL + 2 &&
+		       offsetof(struct grt_ev_gpu_kernel, start) == offsetof(struct grt_ev_gpu_copy, start) &&
 		       offsetof(struct grt_ev_gpu_kernel, end) == offsetof(struct grt_ev_gpu_copy, end) &&
 		       offsetof(struct grt_ev_gpu_sync, start) ==
 			       offsetof(struct grt_ev_gpu_overhead, start) &&
 		       offsetof(struct grt_ev_gpu_sync, end) == offsetof(struct grt_ev_gpu_overhead, end),
-	       "stamps are at the same place");
+	       "kinds of work follow each other, and stamps are at the same place");
 
 static int cuda_begin(struct grt_tracks *t, void *state)
 {
 	struct tracks_cuda *c = state;
 
 	c->tracks = t;
-	grt_keyed_init(&c->kernels, sizeof(uint32_t), KERNELS_MAX);
+	find_drawn(c, GRT_EV_GPU_KERNEL);
+	find_drawn(c, GRT_EV_GPU_COPY);
+	find_drawn(c, GRT_EV_GPU_SYNC);
+	find_drawn(c, GRT_EV_GPU_OVERHEAD);
+	find_drawn(c, GRT_EV_RANGE);
+	grt_keyed_init(&c->kernels, sizeof(struct kernel_names), KERNELS_MAX);
+	grt_keyed_init(&c->last, sizeof(struct last_work), LASTS_MAX);
 	grt_keyed_init(&c->graphs, sizeof(uint32_t), GRAPHS_MAX);
 	grt_images_init(&c->images);
 	grt_device_memory_init(&c->memory);
@@ -423,6 +575,7 @@ static void cuda_free(void *state)
 
 	grt_keyed_free(&c->kernels);
 	grt_keyed_free(&c->graphs);
+	grt_keyed_free(&c->last);
 	grt_device_memory_free(&c->memory);
 	grt_images_free(&c->images);
 	free(c->held);
@@ -453,8 +606,8 @@ static const struct tracks_draw cuda_draws[] = {
 	{GRT_EV_PC_LINE, tracks_nothing},
 	{GRT_EV_COMMUNICATOR, tracks_nothing},
 	{GRT_EV_COLLECTIVE, tracks_nothing},
-	{GRT_EV_GPU_SYNC, on_cuda_time},
-	{GRT_EV_GPU_OVERHEAD, on_cuda_time},
+	{GRT_EV_GPU_SYNC, on_work},
+	{GRT_EV_GPU_OVERHEAD, draw_cuda_time},
 	{0},
 };
 

@@ -147,7 +147,7 @@ static int tracks_on_slice(struct grt_tracks *t, const struct grt_event *e)
 	struct grt_track_item i = {
 		.kind = GRT_ITEM_SLICE, .category = GRT_CATEGORY_CONTEXT, .time = x->start, .end = e->time};
 	struct grt_key key = tracks_key_of(OF_SLICES, e->device, x->mig_gpu, x->mig_compute);
-	struct track like = {.kind = GRT_TRACK_SLICES}, *k;
+	struct track like = {.kind = GRT_TRACK_SLICES, .queue = TRACKS_FIRST_LANE}, *k;
 	struct tracks_args *a = tracks_no_args(t);
 	const char *process = grt_process_name(t->names, e->pid);
 	char text[64] = "process on the GPU";
@@ -155,6 +155,8 @@ static int tracks_on_slice(struct grt_tracks *t, const struct grt_event *e)
 
 	if (x->mig_gpu != GRT_NOT_DIVIDED)
 		snprintf(text, sizeof(text), "process on MIG instance %u.%u", x->mig_gpu, x->mig_compute);
+	if (!ret && !grt_keyed_find(&t->tracks, &key))
+		ret = tracks_gpu_of(t, e->device, GRT_RING_NONE, like.parent, &like.gpu);
 	ret = ret ?: tracks_get_fixed(t, &key, &like, text, &k);
 	snprintf(text, sizeof(text), e->pid ? "pid %u" : "unknown", e->pid);
 	ret = ret ?: grt_texts_add(&t->texts, process ?: text, sizeof(text), &i.name);
@@ -162,6 +164,8 @@ static int tracks_on_slice(struct grt_tracks *t, const struct grt_event *e)
 	tracks_add_fields(t, a, e);
 	if (ret)
 		return ret;
+	i.pid = e->pid;
+	i.number = tracks_next_number(t);
 	/* the line through two samples of the clocks may meet the next one with a step */
 	if (k && i.time < k->last)
 		i.time = k->last;

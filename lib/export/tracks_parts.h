@@ -38,6 +38,7 @@ struct open_slice {
  * @named: how many names there were when that was looked up
  * @last: the end of what was drawn last, ns
  * @busy: something has begun on this lane
+ * @queue, @gpu, @context: as in struct grt_track; a new one with TRACKS_FIRST_LANE is its own @queue
  * @open: what has begun on a thread's track, outermost first
  */
 struct track {
@@ -52,7 +53,24 @@ struct track {
 	uint8_t lane;
 	uint8_t depth;
 	bool busy;
+	uint32_t queue;
+	uint32_t gpu;
+	uint32_t context;
 	struct open_slice open[TRACKS_DEPTH_MAX];
+};
+
+#define TRACKS_FIRST_LANE UINT32_MAX
+
+/**
+ * struct tracks_gpu - a GPU whose queues are drawn
+ * @number: from 1
+ * @device: of CUDA, NULL: none
+ */
+struct tracks_gpu {
+	uint32_t number;
+	uint32_t bus;
+	const struct grt_device *device;
+	char name[GRT_TRACKS_GPU_NAME];
 };
 
 /** struct tracks_args - values while they are collected */
@@ -102,12 +120,14 @@ struct grt_tracks {
 	struct grt_tracks_sink sink;
 	const struct grt_names *names; /* of tracks_core */
 	struct grt_keyed tracks;
+	struct grt_keyed gpus; /* struct tracks_gpu; by place on a bus where that is known */
 	struct grt_texts texts;
 	struct track *recent[TRACKS_RECENT]; /* threads by tid; good as long as there is room for @recent_room
 						tracks */
 	uint32_t recent_room;
 	uint32_t title[GRT_EV_MAX];
 	uint32_t lost_name;
+	uint64_t numbered; /* slices on queues that have no identity of their own */
 	const char *arg_name[GRT_TRACK_ARG_IDS_MAX];
 	uint32_t arg_names;
 	uint8_t *field_arg[GRT_EV_MAX];
@@ -140,6 +160,12 @@ static inline void tracks_add_arg(struct tracks_args *a, unsigned int id, enum g
 static inline void tracks_add_number(struct tracks_args *a, unsigned int id, uint64_t number)
 {
 	tracks_add_arg(a, id, GRT_TRACK_U64, number);
+}
+
+/* A number for a slice on a queue that no other has: those of jobs and launches have other high bits. */
+static inline uint64_t tracks_next_number(struct grt_tracks *t)
+{
+	return 3ULL << 62 | ++t->numbered;
 }
 
 void tracks_add_text(struct tracks_args *a, unsigned int id, const char *text, size_t length);

@@ -10,12 +10,16 @@
 
 #include <grtrace/event_table.h>
 
+#include "base/bus.h"
+#include "stack/devices.h"
+
 enum {
 	OF_PROCESS = 1,
 	OF_THREAD,
 	OF_DEVICE,
 	OF_GPU,
 	OF_RING_EVENTS,
+	OF_BUS_GPU,
 };
 
 const char *tracks_name_of(const struct grt_tracks *t, unsigned int kind, uint32_t id, uint32_t *number)
@@ -168,6 +172,95 @@ static void tracks_ring_text(const struct grt_tracks *t, uint32_t ring, char *te
 		snprintf(text, TRACKS_TEXT_MAX, "jobs");
 }
 
+/* --------------------------------------------------------------------- GPUs */
+
+int tracks_gpu_number(struct grt_tracks *t, uint32_t bus, const struct grt_key *other,
+		      const struct grt_device *device, const char *name, uint32_t *number)
+{
+	struct grt_key key = bus != UINT32_MAX ? (struct grt_key){{OF_BUS_GPU, bus}} : *other;
+	struct tracks_gpu *g;
+	void *found;
+	int ret = grt_keyed_get_or_count(&t->gpus, &key, NULL, &found);
+
+	g = found;
+	*number = 0;
+	if (!g)
+		return ret;
+	if (!g->number) {
+		g->number = t->gpus.used;
+		g->bus = bus;
+		snprintf(g->name, sizeof(g->name), "%s", name);
+	}
+	if (!g->device)
+		g->device = device;
+	*number = g->number;
+	return 0;
+}
+
+uint32_t grt_tracks_gpus(const struct grt_tracks *t)
+{
+	return t->gpus.used;
+}
+
+bool grt_tracks_gpu(const struct grt_tracks *t, uint32_t number, struct grt_tracks_gpu *out)
+{
+	const struct tracks_gpu *g = grt_keyed_oldest(&t->gpus);
+
+	while (g && g->number != number)
+		g = grt_keyed_next(&t->gpus, g);
+	if (!g)
+		return false;
+	*out = (struct grt_tracks_gpu){.bus = g->bus};
+	memcpy(out->name, g->name, sizeof(out->name));
+	if (g->device && g->device->known) {
+		out->cuda = &g->device->is;
+		out->model = g->device->name;
+	}
+	return true;
+}
+
+/* The last word of a device's name may be its place: "nvidia0 0000:c6:00.0". */
+static uint32_t place_in(const char *name)
+{
+	const char *space = name ? strrchr(name, ' ') : NULL;
+
+	return name ? grt_bus_number(space ? space + 1 : name) : UINT32_MAX;
+}
+
+int tracks_gpu_of(struct grt_tracks *t, uint32_t device, uint32_t ring, uint32_t track, uint32_t *number)
+{
+	const struct grt_key other = {{OF_DEVICE, track}};
+	const char *name, *driver, *bus;
+	char text[GRT_TRACKS_GPU_NAME];
+	uint32_t named;
+
+	*number = 0;
+	if (!track)
+		return 0;
+	bus = ring == GRT_RING_NONE ? NULL : tracks_name_of(t, GRT_NAME_RING_GPU, ring, &named);
+	name = tracks_name_of(t, GRT_NAME_DEVICE, device, &named);
+	driver = grt_names_owner(t->names, bus ? grt_names_find(t->names, GRT_NAME_RING, ring) : named);
+	if (bus || name)
+		snprintf(text, sizeof(text), "GPU %s%s%s%s", bus ?: name, driver ? " (" : "", driver ?: "",
+			 driver ? ")" : "");
+	else
+		snprintf(text, sizeof(text), "GPU %u", device);
+	return tracks_gpu_number(t, bus ? grt_bus_number(bus) : place_in(name), &other, NULL, text, number);
+}
+
+/* What makes a new track of a ring one of the queues of its GPU. */
+static int ring_queue(struct grt_tracks *t, const struct grt_key *key, uint32_t device, uint32_t ring,
+		      struct track *like)
+{
+	struct grt_key first = *key;
+	const struct track *k;
+
+	first.w[3] = 0;
+	k = grt_keyed_find(&t->tracks, &first);
+	like->queue = k && k->queue ? k->queue : TRACKS_FIRST_LANE;
+	return tracks_gpu_of(t, device, ring, like->parent, &like->gpu);
+}
+
 /* A track under a device, told by @text after the ring's name. Return: as tracks_thread() */
 int tracks_ring(struct grt_tracks *t, const struct grt_key *key, uint32_t device, uint32_t ring,
 		uint32_t lane, const char *text, struct track **out)
@@ -181,6 +274,8 @@ int tracks_ring(struct grt_tracks *t, const struct grt_key *key, uint32_t device
 		ret = gpu_track(t, ring, &like.parent);
 		if (ret == -ENOENT)
 			ret = tracks_device(t, device, &like.parent);
+		if (!ret && !*text)
+			ret = ring_queue(t, key, device, ring, &like);
 		if (!ret)
 			ret = tracks_get(t, key, &like, out);
 	}
@@ -215,20 +310,41 @@ static int tracks_place_of(struct grt_tracks *t, const struct grt_event *e, stru
 			   e->ring == GRT_RING_NONE ? ": events of no ring" : ": events", out);
 }
 
+bool tracks_draw_on_known(struct grt_tracks *t, struct grt_key *key, struct grt_track_item *i,
+			  const struct tracks_args *a, int *ret)
+{
+	struct track *k = tracks_free_lane(t, key, i->time);
+
+	if (!k)
+		return false;
+	i->kind = GRT_ITEM_SLICE;
+	*ret = tracks_draw(t, k, i, a);
+	return true;
+}
+
+int tracks_draw_on_lane(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
+			struct track *like, const char *name, struct grt_track_item *i,
+			const struct tracks_args *a)
+{
+	struct track *k = tracks_free_lane(t, key, i->time);
+	int ret = 0;
+
+	i->kind = GRT_ITEM_SLICE;
+	like->lane = (uint8_t)key->w[3];
+	if (!k && key->w[3] < GRT_TRACKS_LANES_MAX) {
+		ret = tracks_process(t, e->pid, e->tid, &like->parent);
+		ret = ret ?: tracks_get_fixed(t, key, like, name, &k);
+	}
+	return ret ?: tracks_draw(t, k, i, a);
+}
+
 /* A slice on the first free lane of a track of a process. */
 int tracks_draw_in_process(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
 			   const char *name, struct grt_track_item *i, const struct tracks_args *a)
 {
-	struct track like = {.kind = GRT_TRACK_SLICES, .pid = e->pid}, *k = tracks_free_lane(t, key, i->time);
-	int ret = 0;
+	struct track like = {.kind = GRT_TRACK_SLICES, .pid = e->pid};
 
-	i->kind = GRT_ITEM_SLICE;
-	like.lane = (uint8_t)key->w[3];
-	if (!k && key->w[3] < GRT_TRACKS_LANES_MAX) {
-		ret = tracks_process(t, e->pid, e->tid, &like.parent);
-		ret = ret ?: tracks_get_fixed(t, key, &like, name, &k);
-	}
-	return ret ?: tracks_draw(t, k, i, a);
+	return tracks_draw_on_lane(t, e, key, &like, name, i, a);
 }
 
 int tracks_instant(struct grt_tracks *t, const struct grt_event *e)

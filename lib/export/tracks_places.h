@@ -22,7 +22,18 @@ int tracks_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track
 /* The track of a device. Return: 0 with its id, 0: no place; or an error */
 int tracks_device(struct grt_tracks *t, uint32_t device, uint32_t *id);
 
-/* A track under a device, told by @text after the ring's name. Return: as tracks_thread() */
+/*
+ * The number of a GPU of the timeline; @bus: UINT32_MAX: unknown, and @other is what it is known by
+ * Return: 0 with the number, 0: no place; or -ENOMEM
+ */
+int tracks_gpu_number(struct grt_tracks *t, uint32_t bus, const struct grt_key *other,
+		      const struct grt_device *device, const char *name, uint32_t *number);
+
+/* The same of a device or ring, by its track. */
+int tracks_gpu_of(struct grt_tracks *t, uint32_t device, uint32_t ring, uint32_t track, uint32_t *number);
+
+/* A track under a device, told by @text after the ring's name; without one it is the ring, a queue of its
+ * GPU. Return: as tracks_thread() */
 int tracks_ring(struct grt_tracks *t, const struct grt_key *key, uint32_t device, uint32_t ring,
 		uint32_t lane, const char *text, struct track **out);
 
@@ -32,7 +43,17 @@ struct track *tracks_free_lane(struct grt_tracks *t, struct grt_key *key, uint64
 /* Draws it where it happened: on the thread that ran, else ring, else device. */
 int tracks_instant(struct grt_tracks *t, const struct grt_event *e);
 
-/* A slice on the first free lane of a track of a process. */
+/* A slice on the first free lane of a track, if that lane is there. Return: false: it must be made; else
+ * *@ret is set */
+bool tracks_draw_on_known(struct grt_tracks *t, struct grt_key *key, struct grt_track_item *i,
+			  const struct tracks_args *a, int *ret);
+
+/* A slice on the first free lane of a track, @like it, of a process. */
+int tracks_draw_on_lane(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
+			struct track *like, const char *name, struct grt_track_item *i,
+			const struct tracks_args *a);
+
+/* The same of a track that is of no GPU. */
 int tracks_draw_in_process(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
 			   const char *name, struct grt_track_item *i, const struct tracks_args *a);
 

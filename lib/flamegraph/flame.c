@@ -13,10 +13,15 @@
 #include "stack/frames.h"
 #include "stack/slots.h"
 #include "base/hist.h"
+#include "base/keyed.h"
+#include "base/texts.h"
 #include "base/index.h"
 #include "jobs/jobs.h"
 #include "trace/filter.h"
 #include "trace/packet.h"
+
+/* Processes whose control group is known. */
+#define CGROUPS_MAX 65536U
 
 /** struct owner - the stacks of a job in flight */
 struct owner {
@@ -58,6 +63,8 @@ struct grt_flame {
 	struct row *row;
 	uint32_t rows, row_room;
 	struct grt_index row_index;
+	struct grt_keyed cgroups; /* by pid, number of its path in @cgroup */
+	struct grt_texts cgroup;
 	struct grt_flame_count count;
 };
 
@@ -233,6 +240,8 @@ int grt_flame_new(struct grt_flame **out)
 		return -ENOMEM;
 	f->key = grt_hash_key_new();
 	f->owner_free = GRT_NOWHERE;
+	grt_keyed_init(&f->cgroups, sizeof(uint32_t), CGROUPS_MAX);
+	grt_texts_init(&f->cgroup, CGROUPS_MAX);
 	if (!grt_stacks_new(&f->text) && !grt_frames_init(&f->frames) &&
 	    !grt_launch_flame_new(&f->launches) && !grt_jobs_new(&f->jobs, &sink, NULL))
 		return 0;
@@ -267,8 +276,34 @@ int grt_flame_samples(struct grt_flame *f)
 	return grt_launch_flame_samples(f->launches);
 }
 
+/* A process's control group; that it was another one before is not told. */
+static int flame_take_owner(struct grt_flame *f, const struct grt_ev_owner *e)
+{
+	const struct grt_key key = {{e->e.pid}};
+	uint32_t number;
+	void *at;
+	int ret = e->length ? grt_keyed_get_or_replace(&f->cgroups, &key, NULL, &at) : 1;
+
+	if (!ret)
+		ret = grt_texts_add(&f->cgroup, e->cgroup, sizeof(e->cgroup), &number);
+	if (!ret)
+		*(uint32_t *)at = number;
+	return ret > 0 ? 0 : ret;
+}
+
+static const char *flame_cgroup(const void *cgroups, uint32_t pid)
+{
+	const struct grt_flame *f = cgroups;
+	const struct grt_key key = {{pid}};
+	const uint32_t *number = grt_keyed_find(&f->cgroups, &key);
+
+	return number && *number ? grt_texts_get(&f->cgroup, *number) : NULL;
+}
+
 int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 {
+	if (e->type == GRT_EV_OWNER)
+		return flame_take_owner(f, (const struct grt_ev_owner *)e);
 	if (e->type == GRT_EV_STACK)
 		return stack_event(f, (const struct grt_ev_stack *)e);
 	if (grt_class_of[e->type] == GRT_CLASS_stack)
@@ -315,6 +350,7 @@ static int op_of(const struct grt_flame *f, const struct grt_process_names *proc
 	int ret = grt_process_names_text(processes, name, len, r->pid, room->process, &op->process);
 
 	op->process_len = ret > 0 ? (size_t)ret : 0;
+	op->pid = r->pid;
 	op->device = r->device;
 	op->copy = r->copy;
 	op->ns = r->ns;
@@ -346,7 +382,7 @@ static int flame_put_row(const struct grt_flame *f, const struct grt_flame_shape
 		ret = grt_stacks_frame(tree, node, op.queue, op.queue_len, &node);
 	if (!ret && f->slots)
 		ret = grt_slots_add(f->slots, node, r->slot, grt_flame_weight_of(shape, &op));
-	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
+	return ret ? ret : grt_flame_add(tree, shape, &op, side, node);
 }
 
 int grt_flame_flush(struct grt_flame *f)
@@ -369,19 +405,27 @@ static int flame_see_processes(const struct grt_flame *f, struct grt_process_nam
 	return ret;
 }
 
-int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
+int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *asked, struct grt_stacks *tree,
 		   enum grt_stacks_side side)
 {
+	struct grt_flame_shape own = *asked, *shape = &own;
 	bool bytes = shape->weight == GRT_FLAME_WEIGHT_BYTES, sampled = grt_flame_is_sampled(shape);
 	struct grt_process_names processes;
 	struct grt_launches_count launched;
+	uint64_t unsized;
 	int ret = grt_process_names_init(&processes, shape->compared);
+
+	own.cgroup = flame_cgroup;
+	own.cgroups = f;
 
 	if (!ret)
 		ret = grt_flame_flush(f) ?: flame_see_processes(f, &processes);
 	if (!ret)
 		ret = grt_launch_flame_tree(f->launches, shape, &processes, tree, side);
 	launched = grt_launch_flame_count(f->launches);
+	unsized = grt_launch_flame_unsized(f->launches);
+	if (!ret && bytes && unsized && unsized == launched.copies)
+		ret = -ENODATA;
 	if (!ret && bytes && f->rows && !launched.launches && !launched.copies)
 		ret = -ENODATA;
 	if (!ret && sampled && !grt_launch_flame_sampled(f->launches).samples)
@@ -454,6 +498,8 @@ void grt_flame_free(struct grt_flame *f)
 	grt_index_free(&f->owner_index);
 	grt_index_free(&f->row_index);
 	grt_stacks_free(f->text);
+	grt_keyed_free(&f->cgroups);
+	grt_texts_free(&f->cgroup);
 	grt_frames_free(&f->frames);
 	free(f->owner);
 	free(f->row);

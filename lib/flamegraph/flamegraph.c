@@ -217,6 +217,11 @@ bool grt_flamegraph_drawn(enum grt_flamegraph_form form)
 	return form_rows[form].drawn;
 }
 
+bool grt_flamegraph_has_values(enum grt_flamegraph_form form)
+{
+	return form == GRT_FLAMEGRAPH_PPROF;
+}
+
 bool grt_flamegraph_has_places(enum grt_flamegraph_form form)
 {
 	return form_rows[form].places;

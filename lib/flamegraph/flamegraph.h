@@ -26,6 +26,8 @@
  * @min: SVG: frames narrower than so many thousandths of a pixel are not drawn, but counted
  * @about: HTML, PPROF, SPEEDSCOPE: program, host, time; untrusted text, NULL: unknown
  * @levels: HTML, PPROF: what the outermost frames are: "process", "process thread"; NULL: unknown
+ * @labels: PPROF: how many frames of a stack, below the root, are no frames but what the words of @levels say
+ *	of it; all weights of the tree are written
  * @estimated: weights are estimates: they are marked
  * @weight: PPROF, SPEEDSCOPE: what the weights are: "time", "launches"; NULL: "weight"
  * @notes: HTML, PPROF: what the graph does not show; NULL: nothing
@@ -37,6 +39,7 @@ struct grt_flamegraph_look {
 	uint64_t min;
 	const char *about;
 	const char *levels;
+	unsigned int labels;
 	const char *weight;
 	bool estimated;
 	const struct grt_notes *notes;
@@ -66,6 +69,10 @@ enum grt_flamegraph_form grt_flamegraph_form(const char *path);
 
 /** grt_flamegraph_drawn - the form is a picture: struct grt_flamegraph_count is of it */
 bool grt_flamegraph_drawn(enum grt_flamegraph_form form);
+
+/** grt_flamegraph_has_values - a stack of the form has several weights, and labels: for struct
+ * grt_flame_shape.all */
+bool grt_flamegraph_has_values(enum grt_flamegraph_form form);
 
 /** grt_flamegraph_has_places - a frame of the form has a field for its line: for struct
  * grt_flame_shape.places */

@@ -2,8 +2,9 @@
 /*
  * A tree of stacks for pprof: profile.proto of github.com/google/pprof (message
  * Profile, version of 2024), packed by gzip where there is zlib. A sample is a
- * stack, its values are the weight, and the one before where two are compared;
- * labels tell the process, device or stream that the stack stands on.
+ * stack, its values are the weight, and the one before where two are compared; or all
+ * weights that are known of it. Labels tell the process, device, stream, graph, range,
+ * rank and control group that it is of.
  */
 #include "flamegraph_parts.h"
 
@@ -34,7 +35,7 @@ enum pprof_function { PPROF_NAME = 2, PPROF_FILENAME = 4 };
 #define PACK_ROOM (64U << 10)
 /* A stack of the most frames, with its labels. */
 #define SAMPLE_MAX (GRT_STACKS_DEPTH_MAX * 5U + 1024U)
-#define LEVELS_MAX 4U
+#define LEVELS_MAX 8U
 
 /**
  * struct pprof - the profile on its way
@@ -153,23 +154,57 @@ static const char *pprof_unit(const char *unit)
 	return unit;
 }
 
-static void pprof_put_type(struct pprof *p, const char *suffix)
+static void pprof_put_type(struct pprof *p, const char *word, const char *suffix, const char *of_unit,
+			   bool first, bool estimated)
 {
 	char type[64];
 	uint64_t name, unit;
 	uint8_t *at, *message;
 
-	snprintf(type, sizeof(type), "%s%s%s", p->f->look->estimated ? "estimated_" : "",
-		 p->f->look->weight ? p->f->look->weight : "weight", suffix);
+	snprintf(type, sizeof(type), "%s%s%s", estimated ? "estimated_" : "", word, suffix);
 	name = pprof_word(p, type);
-	unit = pprof_word(p, pprof_unit(p->f->look->unit));
+	unit = pprof_word(p, pprof_unit(of_unit));
 	at = pprof_room(p, GRT_PB_MESSAGE_MAX + 2 * GRT_PB_NUMBER_MAX);
 	message = grt_pb_open(at, PPROF_SAMPLE_TYPE);
 	at = grt_pb_number(message, PPROF_TYPE, name);
 	pprof_take(p, grt_pb_close(message, grt_pb_number(at, PPROF_UNIT, unit)));
-	if (!*suffix)
+	if (first)
 		pprof_take(p,
 			   grt_pb_number(pprof_room(p, GRT_PB_NUMBER_MAX), PPROF_DEFAULT_SAMPLE_TYPE, name));
+}
+
+/* Which weights a sample has, in their order. */
+static const struct {
+	enum grt_stacks_side side;
+	const char *word;
+	const char *unit;
+} pprof_sides[] = {
+	{GRT_STACKS_NOW, "time", "ns"},
+	{GRT_STACKS_LAUNCHES, "launches", "launches"},
+	{GRT_STACKS_BYTES, "bytes", "B"},
+	{GRT_STACKS_WALL, "wall", "ns"},
+};
+#define PPROF_SIDES (sizeof(pprof_sides) / sizeof(pprof_sides[0]))
+
+/* One that nothing was added to is not in the file. */
+static bool pprof_has_side(const struct pprof *p, unsigned int i)
+{
+	return !i || grt_stacks_total(p->f->s, pprof_sides[i].side);
+}
+
+static void pprof_put_types(struct pprof *p)
+{
+	const struct grt_flamegraph_look *look = p->f->look;
+	const char *word = look->weight ? look->weight : "weight";
+
+	if (grt_stacks_compared(p->f->s))
+		pprof_put_type(p, word, "_before", look->unit, false, look->estimated);
+	if (!look->labels)
+		pprof_put_type(p, word, "", look->unit, true, look->estimated);
+	for (unsigned int i = 0; i < PPROF_SIDES && look->labels; i++)
+		if (pprof_has_side(p, i))
+			pprof_put_type(p, pprof_sides[i].word, "", pprof_sides[i].unit, !i,
+				       look->estimated && pprof_sides[i].side != GRT_STACKS_WALL);
 }
 
 static void pprof_put_comment(struct pprof *p, const char *text)
@@ -222,11 +257,37 @@ static void pprof_put_location(struct pprof *p, uint32_t name)
 	pprof_take(p, grt_pb_close(message, grt_pb_close(line, at)));
 }
 
+/* What a frame of a label says of no value. */
+static bool pprof_is_none(const struct pprof *p, uint32_t name)
+{
+	size_t len;
+	const char *text = grt_stacks_text(p->f->s, name, &len);
+
+	return len == 1 && *text == '-';
+}
+
+static uint8_t *pprof_format_values(const struct pprof *p, uint8_t *at, uint32_t node)
+{
+	const struct grt_stacks *s = p->f->s;
+
+	if (!p->f->look->labels) {
+		if (grt_stacks_compared(s))
+			at = grt_pb_number(at, PPROF_VALUE, grt_stacks_weight(s, node, GRT_STACKS_BEFORE));
+		return grt_pb_number(at, PPROF_VALUE, grt_stacks_weight(s, node, GRT_STACKS_NOW));
+	}
+	for (unsigned int i = 0; i < PPROF_SIDES; i++)
+		if (pprof_has_side(p, i))
+			at = grt_pb_number(at, PPROF_VALUE, grt_stacks_weight(s, node, pprof_sides[i].side));
+	return at;
+}
+
 static uint8_t *pprof_format_labels(const struct pprof *p, uint8_t *at, const uint32_t *frame, uint32_t depth)
 {
 	uint8_t *label;
 
 	for (unsigned int i = 0; i < p->levels && i < depth; i++) {
+		if (i < p->f->look->labels && pprof_is_none(p, frame[i]))
+			continue;
 		label = grt_pb_open(at, PPROF_LABEL);
 		at = grt_pb_number(label, PPROF_KEY, p->key[i]);
 		at = grt_pb_close(label, grt_pb_number(at, PPROF_STR, pprof_id(frame[i])));
@@ -240,12 +301,10 @@ static int pprof_put_sample(void *arg, uint32_t node, const uint32_t *frame, uin
 	uint8_t *message = grt_pb_open(pprof_room(p, SAMPLE_MAX), PPROF_SAMPLE), *ids, *at;
 
 	ids = at = grt_pb_open(message, PPROF_LOCATION_ID);
-	for (uint32_t i = depth; i; i--)
+	for (uint32_t i = depth; i > p->f->look->labels; i--)
 		at = grt_pb_varint(at, pprof_id(frame[i - 1]));
 	at = grt_pb_close(ids, at);
-	if (grt_stacks_compared(p->f->s))
-		at = grt_pb_number(at, PPROF_VALUE, grt_stacks_weight(p->f->s, node, GRT_STACKS_BEFORE));
-	at = grt_pb_number(at, PPROF_VALUE, grt_stacks_weight(p->f->s, node, GRT_STACKS_NOW));
+	at = pprof_format_values(p, at, node);
 	at = pprof_format_labels(p, at, frame, depth);
 	pprof_take(p, grt_pb_close(message, at));
 	return p->f->out.error;
@@ -264,9 +323,7 @@ static int pprof_put(struct pprof *p)
 		text = grt_stacks_text(p->f->s, i, &len);
 		pprof_string(p, text, len);
 	}
-	if (grt_stacks_compared(p->f->s))
-		pprof_put_type(p, "_before");
-	pprof_put_type(p, "");
+	pprof_put_types(p);
 	if (p->f->look->about && *p->f->look->about)
 		pprof_put_comment(p, p->f->look->about);
 	for (unsigned int i = 0; notes && i < notes->n; i++)

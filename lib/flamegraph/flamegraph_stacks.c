@@ -11,6 +11,15 @@ struct each_stack {
 	uint32_t frame[GRT_STACKS_DEPTH_MAX + 1];
 };
 
+/* On any side. */
+static bool each_stack_weighs(const struct grt_stacks *s, uint32_t node)
+{
+	for (unsigned int side = 0; side < GRT_STACKS_SIDES; side++)
+		if (grt_stacks_weight(s, node, side))
+			return true;
+	return false;
+}
+
 static int each_stack_step(void *arg, const struct grt_stacks_step *at)
 {
 	struct each_stack *e = arg;
@@ -19,8 +28,7 @@ static int each_stack_step(void *arg, const struct grt_stacks_step *at)
 	if (!at->depth)
 		return 0;
 	e->frame[at->depth - 1] = node->name;
-	if (!node->weight && e->inner[at->node] &&
-	    !(grt_stacks_compared(e->f->s) && grt_stacks_weight(e->f->s, at->node, GRT_STACKS_BEFORE)))
+	if (e->inner[at->node] && !each_stack_weighs(e->f->s, at->node))
 		return 0;
 	return e->take(e->arg, at->node, e->frame, at->depth);
 }

@@ -265,12 +265,17 @@ static void gpu_time_notes(void *state, struct grt_pass *pass)
 {
 	struct grt_sampled sampled = grt_launch_flame_sampled(grt_flame_launches(state));
 	struct grt_flame_count n = grt_flame_count(state);
+	uint64_t unsized = grt_launch_flame_unsized(grt_flame_launches(state));
 
 	if (sampled.samples)
 		gpu_time_note_samples(pass->notes, &sampled);
 	if (!note_launches(pass->notes, grt_flame_launches(state)) || n.jobs || n.untimed)
 		note_jobs(pass->notes, &n);
 	note_ends(pass, state);
+	if (pass->shape && pass->shape->weight == GRT_FLAME_WEIGHT_BYTES && unsized)
+		grt_note(pass->notes,
+			 "the size of %" PRIu64 " copies and fills is unknown: they weigh nothing here",
+			 unsized);
 }
 
 GRT_ANALYSIS_FREE(gpu_time_free, grt_flame_free)
@@ -278,7 +283,8 @@ GRT_ANALYSIS_FREE(gpu_time_free, grt_flame_free)
 const struct grt_analysis grt_analysis_gpu_time = {
 	.name = "gpu_time",
 	.classes = GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(error) | GRT_IN_CLASS(command) |
-		   GRT_IN_CLASS(name) | GRT_IN_CLASS(stack) | GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
+		   GRT_IN_CLASS(name) | GRT_IN_CLASS(stack) | GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) |
+		   GRT_IN_CLASS(owner),
 	.beyond = true,
 	.late = true,
 	.parts = gpu_time_parts,

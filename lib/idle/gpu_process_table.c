@@ -385,8 +385,8 @@ static int gpu_process_write(void *state, const struct grt_part *part, struct gr
 static const uint16_t gpu_process_types[] = {GRT_EV_GPU_SLICE, 0};
 static const struct grt_part gpu_process_parts[] = {
 	{"gpu-process", "which process had the GPU: residency, share, slices or jobs",
-	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_MONITOR | GRT_PART_TABLES, GRT_GPU_BY_PROCESS,
-	 &grt_gpu_processes_table[GRT_GPU_BY_PROCESS], .types = gpu_process_types,
+	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_MONITOR | GRT_PART_TABLES | GRT_PART_ROLLUP,
+	 GRT_GPU_BY_PROCESS, &grt_gpu_processes_table[GRT_GPU_BY_PROCESS], .types = gpu_process_types,
 	 .write = gpu_process_write},
 	{"gpu-cgroup", "which control group, pod or container had the GPU", GRT_PART_BY, GRT_GPU_BY_CGROUP,
 	 &grt_gpu_processes_table[GRT_GPU_BY_CGROUP], .write = gpu_process_write},

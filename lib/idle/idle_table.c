@@ -364,8 +364,9 @@ static void free_idle(void *state)
 
 static const struct grt_part idle_parts[] = {
 	{"idle", "when GPUs were idle, and why",
-	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0,
-	 &grt_idleness_table, .tables = GRT_TABLES(&grt_idleness_device_table), .any = any_idle,
+	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS | GRT_PART_TABLES |
+		 GRT_PART_ROLLUP,
+	 0, &grt_idleness_table, .tables = GRT_TABLES(&grt_idleness_device_table), .any = any_idle,
 	 .write = write_idle},
 	{.name = NULL},
 };

@@ -742,12 +742,13 @@ static int jobs_on_end(struct grt_jobs *j, struct grt_job *job, const struct grt
 static int jobs_on_complete(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
 {
 	const struct grt_ev_complete *c = (const struct grt_ev_complete *)e;
+	bool again = job->seen >> GRT_STAMP_COMPLETE & 1;
 
-	j->completed_again += job->seen >> GRT_STAMP_COMPLETE & 1;
+	j->completed_again += again;
 	if (!set_stamp(j, job, GRT_STAMP_COMPLETE, e->time, e->flags & GRT_FLAG_INFERRED))
 		return 0;
 	if (c->status == GRT_STATUS_UNKNOWN) {
-		j->count.no_status++;
+		j->count.no_status += !again;
 		job->status = job->failed ? job->status : GRT_STATUS_UNKNOWN;
 	} else if (c->status) {
 		job->status = c->status;

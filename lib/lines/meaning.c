@@ -211,6 +211,7 @@ static const struct grt_meaning meanings[] = {
 	{.type = GRT_EV_STALL_REASON, .field = "name", .show = STRING, .absent = ZERO},
 	{.type = GRT_EV_PC_LINE, .field = "function", .show = STRING, .absent = ZERO},
 	{.type = GRT_EV_PC_LINE, .field = "file", .show = STRING, .absent = ZERO},
+	{.type = GRT_EV_RANK, .field = "job", .show = STRING, .absent = ZERO},
 	{.type = GRT_EV_COMMUNICATOR, .field = "name", .show = STRING, .absent = ZERO},
 	{.type = GRT_EV_COLLECTIVE, .field = "function", .show = STRING, .absent = ZERO},
 	{.type = GRT_EV_COLLECTIVE, .field = "datatype", .show = STRING, .absent = ZERO},

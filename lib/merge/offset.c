@@ -133,11 +133,10 @@ static int keep_submit(struct grt_offset *o, uint32_t tid, uint64_t time)
 	return 0;
 }
 
-static int offset_keep_call(struct grt_offset *o, const struct grt_event *e, const struct grt_joined *j)
+static int offset_keep_call(struct grt_offset *o, uint32_t tid, uint32_t cmd, const char *name,
+			    uint64_t enter, uint64_t left)
 {
-	uint32_t cmd = ((const struct grt_ev_ioctl_exit *)e)->cmd;
-	const struct grt_key key = {{e->tid, cmd}};
-	const char *name = grt_ioctl_name_of(j->device ? j->device->ioctls : NULL, cmd);
+	const struct grt_key key = {{tid, cmd}};
 	void *element;
 	struct calls *c;
 	int ret = grt_keyed_get_or_count(&o->calls, &key, NULL, &element);
@@ -145,20 +144,31 @@ static int offset_keep_call(struct grt_offset *o, const struct grt_event *e, con
 	c = element;
 	if (!c)
 		return ret;
-	c->tid = e->tid;
+	c->tid = tid;
 	c->named = c->named || name;
 	c->submitting = c->submitting || (name && says_submit(name));
 	if (c->count < KEPT) {
-		c->enter[c->count] = e->time - j->ns[GRT_DELTA_DURATION];
-		c->left[c->count] = e->time;
+		c->enter[c->count] = enter;
+		c->left[c->count] = left;
 	}
 	c->count++;
 	return 0;
 }
 
+int grt_offset_submit(struct grt_offset *o, uint32_t tid, uint64_t time)
+{
+	return keep_submit(o, tid, time);
+}
+
+int grt_offset_call(struct grt_offset *o, uint32_t tid, uint64_t from, uint64_t to)
+{
+	return offset_keep_call(o, tid, 0, NULL, from, to);
+}
+
 int grt_offset_event(struct grt_offset *o, const struct grt_event *e, unsigned int input)
 {
 	struct grt_joined j;
+	uint32_t cmd;
 	int ret;
 
 	if (e->type == GRT_EV_NAME)
@@ -173,7 +183,9 @@ int grt_offset_event(struct grt_offset *o, const struct grt_event *e, unsigned i
 	if (ret || !(j.has >> GRT_DELTA_DURATION & 1))
 		return ret;
 	grt_joins_look(&o->joins, e, input, &j);
-	return offset_keep_call(o, e, &j);
+	cmd = ((const struct grt_ev_ioctl_exit *)e)->cmd;
+	return offset_keep_call(o, e->tid, cmd, grt_ioctl_name_of(j.device ? j.device->ioctls : NULL, cmd),
+				e->time - j.ns[GRT_DELTA_DURATION], e->time);
 }
 
 /* --------------------------------------------------------------- pairing */

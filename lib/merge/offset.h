@@ -39,6 +39,13 @@ int grt_offset_new(struct grt_offset **out);
 int grt_offset_event(struct grt_offset *o, const struct grt_event *e, unsigned int input);
 
 /**
+ * grt_offset_submit, grt_offset_call - the same of what are no events: a moment of one side, and a time of
+ * the other in which such moments of the thread lie; each thread's in the order of time Return: 0 or -ENOMEM
+ */
+int grt_offset_submit(struct grt_offset *o, uint32_t tid, uint64_t time);
+int grt_offset_call(struct grt_offset *o, uint32_t tid, uint64_t from, uint64_t to);
+
+/**
  * grt_offset_find - the offset
  * Return: 0, -ENODATA where nothing can be paired, -EDOM where no offset or more
  * than one fits, or -ENOMEM

@@ -113,6 +113,7 @@ const struct grt_analysis grt_analysis_slices = {
 	.name = "slices",
 	.classes = GRT_IN_CLASS(slice),
 	.late = true,
+	.rows = true,
 	.parts = slice_parts,
 	.size = sizeof(struct slices),
 	.begin = slices_begin,

@@ -118,7 +118,7 @@ GRT_ANALYSIS_FREE(free_xids, grt_xids_free)
 static const uint16_t xid_types[] = {GRT_EV_XID, 0};
 static const struct grt_part xid_parts[] = {
 	{"xid", "NVIDIA's Xid errors by number and GPU",
-	 GRT_PART_BY | GRT_PART_MONITOR | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &xid_table,
+	 GRT_PART_BY | GRT_PART_MONITOR | GRT_PART_NO_JOBS | GRT_PART_TABLES | GRT_PART_ROLLUP, 0, &xid_table,
 	 .types = xid_types, .write = show_xids},
 	{"xid_sentences", "a sentence for each Xid error",
 	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, .types = xid_types, .write = write_sentences},

@@ -82,10 +82,52 @@ static int flame_of_device(struct grt_stacks *s, const struct grt_flame_op *op, 
 	return grt_stacks_frame(s, GRT_STACKS_ROOT, text, (size_t)n, node);
 }
 
+int grt_flame_add(struct grt_stacks *s, const struct grt_flame_shape *shape, const struct grt_flame_op *op,
+		  enum grt_stacks_side side, uint32_t node)
+{
+	int ret = grt_stacks_add(s, node, side, grt_flame_weight_of(shape, op));
+
+	if (!ret && shape->all)
+		ret = grt_stacks_add(s, node, GRT_STACKS_LAUNCHES, op->launches);
+	if (!ret && shape->all)
+		ret = grt_stacks_add(s, node, GRT_STACKS_BYTES, op->bytes);
+	return ret;
+}
+
+/* A number, where it is one. */
+static int flame_label(struct grt_stacks *s, uint64_t number, bool known, uint32_t *node)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), known ? "%llu" : "-", (unsigned long long)number);
+	return grt_stacks_word(s, text, node);
+}
+
+int grt_flame_labels(struct grt_stacks *s, const struct grt_flame_shape *shape, const struct grt_flame_op *op,
+		     uint32_t *node)
+{
+	const char *cgroup = shape->cgroup ? shape->cgroup(shape->cgroups, op->pid) : NULL;
+	int ret = op->gpu ? grt_stacks_word(s, op->gpu, node)
+			  : flame_label(s, op->device, op->device != GRT_FLAME_NO_DEVICE, node);
+
+	if (!ret)
+		ret = op->queue_len ? grt_stacks_frame(s, *node, op->queue, op->queue_len, node)
+				    : grt_stacks_word(s, "-", node);
+	if (!ret)
+		ret = flame_label(s, op->graph, op->graph, node);
+	if (!ret)
+		ret = grt_stacks_word(s, op->range && *op->range ? op->range : "-", node);
+	if (!ret)
+		ret = flame_label(s, op->rank, op->ranked, node);
+	return ret ?: grt_stacks_word(s, cgroup ?: "-", node);
+}
+
 int grt_flame_base(struct grt_stacks *s, const struct grt_flame_shape *shape, const struct grt_flame_op *op,
 		   uint32_t *node)
 {
 	*node = GRT_STACKS_ROOT;
+	if (shape->all)
+		return grt_flame_labels(s, shape, op, node);
 	if (shape->by == GRT_FLAME_BY_PROCESS)
 		return grt_stacks_frame(s, *node, op->process, op->process_len, node);
 	if (shape->by == GRT_FLAME_BY_STREAM)

@@ -39,7 +39,13 @@ extern const char *const grt_flame_only_words[];
  * itself; @compared: with another trace, whose processes have other pids: processes of one name are one
  * frame;
  * @places: the text of a frame has its line, for programs that read it there
+ * @all: for programs that show several weights: below the root, a stack begins with GRT_FLAME_LABELS frames,
+ *each what its word says, "-": unknown or none; launches, bytes and all time of threads are added, on sides
+ *of their own. Without @by and @weight
+ * @cgroup: the control group of a process, NULL: unknown; NULL: of none is it known. @cgroups: for it
  */
+#define GRT_FLAME_LABELS 6U
+#define GRT_FLAME_LABEL_WORDS "device stream graph range rank cgroup"
 struct grt_flame_shape {
 	enum grt_flame_by by;
 	enum grt_flame_weight weight;
@@ -47,6 +53,9 @@ struct grt_flame_shape {
 	enum grt_flame_ranges ranges;
 	bool compared;
 	bool places;
+	bool all;
+	const char *(*cgroup)(const void *cgroups, uint32_t pid);
+	const void *cgroups;
 };
 
 /* Not known, in struct grt_flame_op. */
@@ -60,6 +69,8 @@ struct grt_flame_shape {
  * @gpu: its name, where a number does not say which it is; NULL: none
  * @graph: 0: of none
  * @copy: it is a copy or a fill
+ * @pid: of the process; @rank: in its job, where it is @ranked
+ * @range: names of NVTX's ranges, outermost first, with / between; "" or NULL: none
  */
 struct grt_flame_op {
 	const char *process;
@@ -70,6 +81,10 @@ struct grt_flame_op {
 	const char *gpu;
 	uint64_t graph;
 	bool copy;
+	bool ranked;
+	uint32_t rank;
+	uint32_t pid;
+	const char *range;
 	uint64_t ns;
 	uint64_t launches;
 	uint64_t bytes;
@@ -86,6 +101,15 @@ uint64_t grt_flame_weight_of(const struct grt_flame_shape *shape, const struct g
 
 /** grt_flame_is_sampled - whether its weights are PC samples */
 bool grt_flame_is_sampled(const struct grt_flame_shape *shape);
+
+/** grt_flame_add - its weight to the stack that ends in @node, on @side; all of its weights, where these are
+ * wanted. Return: as grt_stacks_add() */
+int grt_flame_add(struct grt_stacks *s, const struct grt_flame_shape *shape, const struct grt_flame_op *op,
+		  enum grt_stacks_side side, uint32_t node);
+
+/** grt_flame_labels - frames of GRT_FLAME_LABEL_WORDS below *@node. Return: 0 or -ENOMEM */
+int grt_flame_labels(struct grt_stacks *s, const struct grt_flame_shape *shape, const struct grt_flame_op *op,
+		     uint32_t *node);
 
 /** grt_flame_base - the node that its stack stands on. Return: 0 or -ENOMEM */
 int grt_flame_base(struct grt_stacks *s, const struct grt_flame_shape *shape, const struct grt_flame_op *op,

@@ -312,6 +312,7 @@ static int images_take(struct grt_images *m, struct grt_image *i, const struct g
 		return take_mapping(m, i, (const struct grt_ev_mapping *)e);
 	case GRT_EV_RANK:
 		i->rank = ((const struct grt_ev_rank *)e)->rank;
+		i->job = ((const struct grt_ev_rank *)e)->job;
 		break;
 	case GRT_EV_RANGE_NODE:
 		return take_range(m, i, (const struct grt_ev_range_node *)e);

@@ -91,6 +91,7 @@ struct grt_image_range {
  * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: unknown
  * @watch: in which windows it was watched, where these were chosen at random
  * @rank: in its job; UINT32_MAX: unknown
+ * @job: string: the id of that; 0: unknown
  * @why: string: why it is not traced, or the last note; 0: none
  */
 struct grt_image {
@@ -100,6 +101,7 @@ struct grt_image {
 	uint32_t exe;
 	uint32_t why;
 	uint32_t rank;
+	uint32_t job;
 	bool refused;
 	int64_t began;
 	uint64_t ahead;

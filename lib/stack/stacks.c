@@ -46,9 +46,9 @@ struct grt_stacks {
 	struct grt_stacks_node *node;
 	uint32_t nodes, node_room;
 	struct grt_index node_index;
-	/* of the side BEFORE, by node; NULL until something is added there */
-	uint64_t *before;
-	uint32_t before_room;
+	/* of the sides but NOW, by node; NULL until something is added there */
+	uint64_t *side[GRT_STACKS_SIDES];
+	uint32_t side_room[GRT_STACKS_SIDES];
 	/* by text, of those that have some */
 	struct lines *lines;
 	uint32_t lines_room;
@@ -252,19 +252,19 @@ int grt_stacks_frame(struct grt_stacks *s, uint32_t parent, const char *text, si
 	return ret ? ret : grt_stacks_child(s, parent, name, node);
 }
 
-/* The array of the side BEFORE covers all nodes that there are. */
-static int cover_before(struct grt_stacks *s)
+/* The array of a side but NOW covers all nodes that there are. */
+static int stacks_cover(struct grt_stacks *s, enum grt_stacks_side side)
 {
 	uint64_t *more;
 
-	if (s->before_room >= s->nodes)
+	if (s->side_room[side] >= s->nodes)
 		return 0;
-	more = realloc(s->before, s->node_room * sizeof(*more));
+	more = realloc(s->side[side], s->node_room * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
-	memset(more + s->before_room, 0, (s->node_room - s->before_room) * sizeof(*more));
-	s->before = more;
-	s->before_room = s->node_room;
+	memset(more + s->side_room[side], 0, (s->node_room - s->side_room[side]) * sizeof(*more));
+	s->side[side] = more;
+	s->side_room[side] = s->node_room;
 	return 0;
 }
 
@@ -272,10 +272,10 @@ int grt_stacks_add(struct grt_stacks *s, uint32_t node, enum grt_stacks_side sid
 {
 	if (weight > GRT_STACKS_WEIGHT_MAX - s->total[side])
 		return -EOVERFLOW;
-	if (side == GRT_STACKS_BEFORE && cover_before(s))
+	if (side != GRT_STACKS_NOW && stacks_cover(s, side))
 		return -ENOMEM;
-	if (side == GRT_STACKS_BEFORE)
-		s->before[node] += weight;
+	if (side != GRT_STACKS_NOW)
+		s->side[side][node] += weight;
 	else
 		s->node[node].weight += weight;
 	s->total[side] += weight;
@@ -298,7 +298,7 @@ uint64_t grt_stacks_weight(const struct grt_stacks *s, uint32_t node, enum grt_s
 {
 	if (side == GRT_STACKS_NOW)
 		return s->node[node].weight;
-	return node < s->before_room ? s->before[node] : 0;
+	return node < s->side_room[side] ? s->side[side][node] : 0;
 }
 
 const char *grt_stacks_text(const struct grt_stacks *s, uint32_t name, size_t *len)
@@ -353,7 +353,7 @@ uint64_t grt_stacks_total(const struct grt_stacks *s, enum grt_stacks_side side)
 
 bool grt_stacks_compared(const struct grt_stacks *s)
 {
-	return s->before;
+	return s->side[GRT_STACKS_BEFORE];
 }
 
 int grt_stacks_sums(const struct grt_stacks *s, enum grt_stacks_side side, uint64_t **out)
@@ -538,7 +538,8 @@ void grt_stacks_free(struct grt_stacks *s)
 	free(s->arena);
 	free(s->text);
 	free(s->node);
-	free(s->before);
+	for (int i = 0; i < GRT_STACKS_SIDES; i++)
+		free(s->side[i]);
 	free(s->lines);
 	grt_texts_free(&s->sources);
 	free(s);

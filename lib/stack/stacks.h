@@ -21,10 +21,13 @@
 /* All weights of a side together: sums of any of them fit. */
 #define GRT_STACKS_WEIGHT_MAX (UINT64_MAX >> 1)
 
-/** enum grt_stacks_side - which of two things that are compared */
+/** enum grt_stacks_side - which of two things that are compared; or what else is known of what weighs NOW */
 enum grt_stacks_side {
 	GRT_STACKS_NOW,
 	GRT_STACKS_BEFORE,
+	GRT_STACKS_LAUNCHES,
+	GRT_STACKS_BYTES,
+	GRT_STACKS_WALL,
 	GRT_STACKS_SIDES,
 };
 

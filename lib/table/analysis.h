@@ -17,10 +17,12 @@ struct grt_filter;
 struct grt_flame_shape;
 struct grt_job;
 struct grt_jobs;
+struct grt_operators;
 struct grt_pass;
 struct grt_slots;
 struct grt_idleness_sink;
 struct grt_stacks;
+struct grt_steps;
 
 /* A class of events, in sets of classes. */
 #define GRT_IN_CLASS(name) (1U << GRT_CLASS_##name)
@@ -39,6 +41,7 @@ struct grt_stacks;
 #define GRT_PART_BARS 256U    /* timeline without it */
 #define GRT_PART_FIRST 2048U  /* of the summary: in front of everything else, once the trace is over */
 #define GRT_PART_TABLES 4096U /* exports of tables, with all its rows */
+#define GRT_PART_ROLLUP 8192U /* of these, what a machine sends where all rows are too many */
 #define GRT_PART_FLAME 512U   /* flame --weight NAME: finish fills @pass->tree */
 #define GRT_PART_WORST 1024U  /* its worst rows come first: text shows ten unless more are asked for */
 
@@ -78,6 +81,8 @@ struct grt_part {
  * @besides: of these, the classes that its tables are not of
  * @beyond, @late: it takes these in, too, see struct grt_consumer
  * @always: a report needs its notes whatever it shows
+ * @finds: others use what it finds: where they are to, the trace is read twice, and it has the first turn
+ * @rows: it writes rows while the trace is read
  * @waits: without an event of @classes other than names it shows nothing in a summary: there it begins with
  *	the first one
  * @parts: what it shows
@@ -101,6 +106,8 @@ struct grt_analysis {
 	bool beyond;
 	bool late;
 	bool always;
+	bool finds;
+	bool rows;
 	bool waits;
 	const struct grt_part *parts;
 	size_t size;
@@ -171,6 +178,8 @@ struct grt_analysis {
  *	scaled up from windows at random
  * @slots: gets when the weights came, where the analysis knows; NULL: nobody asks
  * @idle: gets each part of the idle time; NULL: nobody asks
+ * @steps, @operators: what a pass before this one has found; NULL: there was none
+ * @boot_id: of the system that was recorded; NULL: unknown
  * @writer, @notes: where parts are written
  * @csv, @json, @verbose: its form; @page: JSON, of which people read the sentences first
  */
@@ -202,6 +211,9 @@ struct grt_pass {
 	const struct grt_idleness_sink *idle;
 	unsigned int side;
 	bool estimated;
+	const struct grt_steps *steps;
+	struct grt_operators *operators;
+	const char *boot_id;
 	struct grt_writer *writer;
 	struct grt_notes *notes;
 	bool csv;

@@ -85,4 +85,11 @@ static inline void grt_cell_pointed(struct grt_cell *cell, const void *view, con
 	cell->absent = !cell->text;
 }
 
+/* The same, of a text that lasts, see struct grt_cell. */
+static inline void grt_cell_lasting(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	grt_cell_pointed(cell, view, row, offset);
+	cell->lasting = true;
+}
+
 #endif /* GRT_TABLE_CELLS_H */

@@ -29,6 +29,8 @@
 /* A column's numbers have a dictionary up to so many different ones. */
 #define DICTIONARY_MAX 4096U
 #define DICTIONARY_SLOTS (4 * DICTIONARY_MAX)
+/* Texts of a column whose addresses are remembered; a power of 2. */
+#define LASTING 512U
 /* Of marked columns: lists of their names. */
 #define MARKS 2U
 #define ZSTD_LEVEL 1
@@ -56,22 +58,51 @@ struct bytes {
 	bool failed;
 };
 
+/* How a cell becomes a value. */
+enum parquet_put {
+	PUT_TEXT,
+	PUT_NAME,
+	PUT_LIST,
+	PUT_THOUSANDTHS,
+	PUT_SIGNED_THOUSANDTHS,
+	PUT_NUMBER,
+	PUT_POSITIVE
+};
+
 /**
- * struct parquet_column - what a group of rows has in it so far
- * @is_unsigned: TYPE_INT64: of 64 bits without sign
+ * struct parquet_column - what a group of rows has in it so far; what each row needs comes first
  * @value: those that are not NULL; of a text its number in @texts
+ * @values: how many. Where they are as many as rows so far, or none, @there does not say anything
+ * @last: number of the last text, @last_text, which has @last_length bytes; valid where there are values
+ * @lasting: LASTING texts, each in the place that its address has, of which some were there before
  * @there: a bit for each row: it has one
- * @last: number of the last text
+ * @is_unsigned: TYPE_INT64: of 64 bits without sign
  */
 struct parquet_column {
-	char name[96];
+	uint64_t *value;
+	uint32_t values;
+	uint32_t last;
+	const char *last_text;
+	size_t last_length;
+	struct parquet_lasting *lasting;
+	uint8_t *there;
+	enum parquet_put put;
 	enum parquet_type type;
 	bool is_unsigned;
-	uint64_t *value;
-	uint8_t *there;
-	uint32_t values;
 	struct grt_texts texts;
-	uint32_t last;
+	char name[96];
+};
+
+/** struct parquet_lasting - a text that lasts, see struct grt_cell, and its number in the open group */
+struct parquet_lasting {
+	const char *text;
+	uint32_t number;
+};
+
+/** struct parquet_marks - a list of marked columns: @bits of those of the last row, @number of its text */
+struct parquet_marks {
+	uint64_t bits;
+	uint32_t number;
 };
 
 /**
@@ -87,6 +118,7 @@ struct parquet_column {
  */
 struct parquet {
 	struct grt_writer w;
+	struct parquet_marks marked[MARKS];
 	char table[64];
 	struct parquet_column column[GRT_COLUMNS_MAX + MARKS];
 	unsigned int columns;
@@ -284,6 +316,31 @@ static unsigned int index_bits(uint32_t distinct)
 				   : 32;
 }
 
+/* Whole bytes of each. */
+static void encode_wide(uint8_t *to, const uint32_t *index, uint32_t n, unsigned int bits)
+{
+	for (uint32_t i = 0; bits == 8 && i < n; i++)
+		to[i] = (uint8_t)index[i];
+	for (uint32_t i = 0; bits == 16 && i < n; i++)
+		memcpy(to + (size_t)i * 2, &(uint16_t){htole16((uint16_t)index[i])}, 2);
+	for (uint32_t i = 0; bits == 32 && i < n; i++)
+		memcpy(to + (size_t)i * 4, &(uint32_t){htole32(index[i])}, 4);
+}
+
+/* Parts of a byte, the lowest bits first. */
+static void encode_narrow(uint8_t *to, const uint32_t *index, uint32_t n, unsigned int bits)
+{
+	unsigned int each = 8 / bits;
+
+	for (uint32_t i = 0; i < n; to++) {
+		unsigned int byte = 0;
+
+		for (unsigned int k = 0; k < each && i < n; k++, i++)
+			byte |= index[i] << k * bits;
+		*to = (uint8_t)byte;
+	}
+}
+
 static void encode_indices(struct bytes *b, const uint32_t *index, uint32_t n, uint32_t distinct)
 {
 	unsigned int bits = index_bits(distinct);
@@ -295,14 +352,21 @@ static void encode_indices(struct bytes *b, const uint32_t *index, uint32_t n, u
 	to = (uint8_t *)bytes_room(b, size);
 	if (!to)
 		return;
-	memset(to, 0, size);
-	for (uint32_t i = 0; i < n; i++) {
-		if (bits < 8)
-			to[i * bits / 8] |= (uint8_t)(index[i] << i * bits % 8);
-		else
-			memcpy(to + (size_t)i * (bits / 8), &(uint32_t){htole32(index[i])}, bits / 8);
-	}
+	/* what is behind the last value */
+	memset(to + size - bits, 0, bits);
+	if (bits < 8)
+		encode_narrow(to, index, n, bits);
+	else
+		encode_wide(to, index, n, bits);
 	b->used += size;
+}
+
+/* One value, for all of @n. */
+static void encode_one_index(struct bytes *b, uint32_t index, uint32_t n)
+{
+	bytes_put_byte(b, 1);
+	bytes_put_varint(b, (uint64_t)n << 1);
+	bytes_put_byte(b, index);
 }
 
 #define DELTA_BLOCK 128U
@@ -381,11 +445,21 @@ static void encode_booleans(struct bytes *b, const uint64_t *value, uint32_t n)
 
 /* ------------------------------------------------------------ dictionaries */
 
+/* Whether all values are the first one. */
+static bool column_is_one(const struct parquet_column *c)
+{
+	return c->values && !memcmp(c->value, c->value + 1, (c->values - 1) * sizeof(*c->value));
+}
+
 /* Numbers the different values of a column. Return: how many; 0: too many for a dictionary to be shorter */
 static uint32_t dictionary_of_numbers(struct parquet *p, const struct parquet_column *c)
 {
 	uint32_t most = c->values / 4 < DICTIONARY_MAX ? c->values / 4 : DICTIONARY_MAX, used = 0, at;
 
+	if (most && column_is_one(c)) {
+		p->distinct[0] = c->value[0];
+		return 1;
+	}
 	memset(p->slot, 0, DICTIONARY_SLOTS * sizeof(*p->slot));
 	for (uint32_t i = 0; i < c->values; i++) {
 		if (i && c->value[i] == c->value[i - 1]) {
@@ -495,6 +569,12 @@ static uint64_t page_write(struct parquet *p, enum parquet_page type, uint32_t v
 	return p->head.used + p->page.used;
 }
 
+static void column_copy_indices(struct parquet *p, const struct parquet_column *c)
+{
+	for (uint32_t i = 0; i < c->values; i++)
+		p->index[i] = (uint32_t)c->value[i];
+}
+
 /* Writes the page of a column's dictionary, where it has one. Return: values in it, with @p->index; or 0 */
 static uint32_t column_write_dictionary(struct parquet *p, const struct parquet_column *c, uint64_t *plain)
 {
@@ -511,8 +591,7 @@ static uint32_t column_write_dictionary(struct parquet *p, const struct parquet_
 		dictionary_put_numbers(&p->page, p->distinct, n);
 	} else {
 		dictionary_put_texts(&p->page, &c->texts);
-		for (uint32_t i = 0; i < c->values; i++)
-			p->index[i] = (uint32_t)c->value[i];
+		column_copy_indices(p, c);
 	}
 	*plain += page_write(p, PAGE_DICTIONARY, n, ENCODING_PLAIN);
 	return n;
@@ -527,7 +606,9 @@ static enum parquet_encoding column_write_values(struct parquet *p, const struct
 
 	p->page.used = 0;
 	encode_levels(&p->page, c, p->rows);
-	if (encoding == ENCODING_DICTIONARY)
+	if (encoding == ENCODING_DICTIONARY && column_is_one(c))
+		encode_one_index(&p->page, c->type == TYPE_BYTE_ARRAY ? (uint32_t)c->value[0] : 0, c->values);
+	else if (encoding == ENCODING_DICTIONARY)
 		encode_indices(&p->page, p->index, c->values, distinct);
 	else if (encoding == ENCODING_DELTA)
 		encode_deltas(&p->page, c->value, c->values);
@@ -617,6 +698,7 @@ static void column_empty(struct parquet_column *c)
 		return;
 	grt_texts_free(&c->texts);
 	grt_texts_init(&c->texts, UINT32_MAX);
+	memset(c->lasting, 0, LASTING * sizeof(*c->lasting));
 }
 
 static void group_write(struct parquet *p)
@@ -645,25 +727,56 @@ static void group_write(struct parquet *p)
 
 /* ----------------------------------------------------------------- values */
 
-static void parquet_put(struct parquet *p, struct parquet_column *c, uint64_t value)
+static inline void parquet_put(struct parquet *p, struct parquet_column *c, uint64_t value)
 {
+	if (c->values != p->rows)
+		c->there[p->rows / 8] |= (uint8_t)(1U << p->rows % 8);
 	c->value[c->values++] = value;
-	c->there[p->rows / 8] |= (uint8_t)(1U << p->rows % 8);
 }
 
-static void parquet_put_text(struct parquet *p, struct parquet_column *c, const char *text)
+/* All rows before had a value, unless there were none. */
+static void parquet_put_first_null(struct parquet *p, struct parquet_column *c)
+{
+	memset(c->there, 0xff, p->rows / 8);
+	c->there[p->rows / 8] = (uint8_t)((1U << p->rows % 8) - 1);
+}
+
+static inline void parquet_put_null(struct parquet *p, struct parquet_column *c)
+{
+	if (c->values == p->rows && c->values)
+		parquet_put_first_null(p, c);
+}
+
+static void parquet_find_text(struct parquet *p, struct parquet_column *c, const char *text, size_t len)
+{
+	c->last = GRT_TEXT_NONE;
+	if (len && grt_texts_add(&c->texts, text, len, &c->last))
+		p->error = -ENOMEM;
+	c->last_text = grt_texts_get(&c->texts, c->last);
+	c->last_length = grt_texts_length(&c->texts, c->last);
+}
+
+static inline void parquet_put_text(struct parquet *p, struct parquet_column *c, const char *text)
 {
 	size_t len = strlen(text);
 
 	/* the same text as in the row before needs no search */
-	if (!c->values || grt_texts_length(&c->texts, c->last) != len ||
-	    memcmp(grt_texts_get(&c->texts, c->last), text, len)) {
-		if (!len)
-			c->last = GRT_TEXT_NONE;
-		else if (grt_texts_add(&c->texts, text, len, &c->last))
-			p->error = -ENOMEM;
-	}
+	if (!c->values || c->last_length != len || memcmp(c->last_text, text, len))
+		parquet_find_text(p, c, text, len);
 	parquet_put(p, c, c->last);
+}
+
+/* The address says which text it is. */
+static inline void parquet_put_lasting(struct parquet *p, struct parquet_column *c, const char *text)
+{
+	uint64_t hash = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15ULL;
+	struct parquet_lasting *l = &c->lasting[hash >> 32 & (LASTING - 1)];
+
+	if (l->text != text) {
+		parquet_find_text(p, c, text, strlen(text));
+		*l = (struct parquet_lasting){text, c->last};
+	}
+	parquet_put(p, c, l->number);
 }
 
 /* [1,2,3] */
@@ -690,38 +803,67 @@ static uint64_t parquet_double(double value)
 	return bits;
 }
 
-static void parquet_put_cell(struct parquet *p, struct parquet_column *c, enum grt_cell_kind kind,
-			     const struct grt_cell *cell)
+static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c, enum grt_cell_kind kind,
+				    const struct grt_cell *cell)
 {
-	if (cell->absent)
-		return;
-	if (grt_cell_is_text(kind))
+	switch (c->put) {
+	case PUT_TEXT:
+		if (cell->lasting && cell->text)
+			parquet_put_lasting(p, c, cell->text);
+		else
+			parquet_put_text(p, c, cell->text ? cell->text : "");
+		break;
+	case PUT_NAME:
 		parquet_put_text(p, c, grt_cell_text(kind, cell));
-	else if (kind == GRT_CELL_LIST)
+		break;
+	case PUT_LIST:
 		parquet_put_list(p, c, cell);
-	else if (kind == GRT_CELL_PERCENT)
+		break;
+	case PUT_THOUSANDTHS:
 		parquet_put(p, c, parquet_double((double)cell->number / 1000));
-	else if (kind == GRT_CELL_AMOUNT)
+		break;
+	case PUT_SIGNED_THOUSANDTHS:
 		parquet_put(p, c, parquet_double((double)(int64_t)cell->number / 1000));
-	else if (c->is_unsigned || kind == GRT_CELL_SIGNED || kind == GRT_CELL_BOOL ||
-		 cell->number <= INT64_MAX)
+		break;
+	case PUT_NUMBER:
 		parquet_put(p, c, cell->number);
-	/* else a time or size of 2^63 and more: nobody has measured it */
+		break;
+	case PUT_POSITIVE:
+		/* a time or size of 2^63 and more: nobody has measured it */
+		if (cell->number <= INT64_MAX)
+			parquet_put(p, c, cell->number);
+		else
+			parquet_put_null(p, c);
+		break;
+	}
 }
 
 /* Names of marked columns, by spaces. */
-static void parquet_put_marks(struct parquet *p, struct parquet_column *c, const struct grt_cell *cells,
-			      bool estimated)
+static void parquet_name_marks(struct parquet *p, struct parquet_column *c, uint64_t bits)
 {
 	char names[GRT_COLUMNS_MAX * sizeof(c->name)];
 	size_t used = 0;
 
 	for (unsigned int i = 0; i < p->w.columns; i++)
-		if (!cells[i].absent && (estimated ? cells[i].estimated : cells[i].inferred))
+		if (bits >> i & 1)
 			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? " " : "",
 						 p->column[i].name);
-	if (used)
-		parquet_put_text(p, c, names);
+	parquet_find_text(p, c, names, used);
+}
+
+/* Rows have the marks of those before, in general. */
+static void parquet_put_marks(struct parquet *p, struct parquet_column *c, struct parquet_marks *m,
+			      uint64_t bits)
+{
+	if (!bits) {
+		parquet_put_null(p, c);
+		return;
+	}
+	if (!c->values || m->bits != bits) {
+		parquet_name_marks(p, c, bits);
+		*m = (struct parquet_marks){bits, c->last};
+	}
+	parquet_put(p, c, m->number);
 }
 
 static size_t parquet_text_bytes(const struct parquet *p)
@@ -733,19 +875,29 @@ static size_t parquet_text_bytes(const struct parquet *p)
 	return bytes;
 }
 
+_Static_assert(GRT_COLUMNS_MAX <= 64, "a bit for each column");
+
 static int parquet_row(struct grt_writer *w, const struct grt_cell *cells)
 {
 	struct parquet *p = parquet_of(w);
-	struct parquet_column *mark = p->column + w->columns;
+	struct parquet_column *c = p->column;
+	uint64_t inferred = 0, estimated = 0;
 
 	if (p->error)
 		return p->error;
-	for (unsigned int i = 0; i < w->columns; i++)
-		parquet_put_cell(p, &p->column[i], w->column[i]->kind, &cells[i]);
+	for (unsigned int i = 0; i < w->columns; i++, c++) {
+		if (cells[i].absent) {
+			parquet_put_null(p, c);
+			continue;
+		}
+		inferred |= (uint64_t)cells[i].inferred << i;
+		estimated |= (uint64_t)cells[i].estimated << i;
+		parquet_put_cell(p, c, w->column[i]->kind, &cells[i]);
+	}
 	if (w->table->marks & GRT_MARK_INFERRED)
-		parquet_put_marks(p, mark++, cells, false);
+		parquet_put_marks(p, c++, &p->marked[0], inferred);
 	if (w->table->marks & GRT_MARK_ESTIMATED)
-		parquet_put_marks(p, mark, cells, true);
+		parquet_put_marks(p, c, &p->marked[1], estimated);
 	p->rows++;
 	if (p->rows == GROUP_ROWS || (!(p->rows % 1024) && parquet_text_bytes(p) > GROUP_TEXT))
 		group_write(p);
@@ -763,6 +915,23 @@ static enum parquet_type parquet_type(enum grt_cell_kind kind)
 	return kind == GRT_CELL_BOOL ? TYPE_BOOLEAN : TYPE_INT64;
 }
 
+static enum parquet_put parquet_put_of(enum grt_cell_kind kind, bool is_unsigned)
+{
+	if (grt_cell_is_text(kind))
+		return kind == GRT_CELL_TEXT ? PUT_TEXT : PUT_NAME;
+	switch (kind) {
+	case GRT_CELL_LIST:
+		return PUT_LIST;
+	case GRT_CELL_PERCENT:
+		return PUT_THOUSANDTHS;
+	case GRT_CELL_AMOUNT:
+		return PUT_SIGNED_THOUSANDTHS;
+	default:
+		return is_unsigned || kind == GRT_CELL_SIGNED || kind == GRT_CELL_BOOL ? PUT_NUMBER
+										       : PUT_POSITIVE;
+	}
+}
+
 static void parquet_add_column(struct parquet *p, const char *name, enum grt_cell_kind kind)
 {
 	struct parquet_column *c = &p->column[p->columns++];
@@ -770,9 +939,11 @@ static void parquet_add_column(struct parquet *p, const char *name, enum grt_cel
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	c->type = parquet_type(kind);
 	c->is_unsigned = kind == GRT_CELL_NUMBER || kind == GRT_CELL_NAMED;
+	c->put = parquet_put_of(kind, c->is_unsigned);
 	c->value = malloc(GROUP_ROWS * sizeof(*c->value));
 	c->there = malloc(GROUP_ROWS / 8);
-	if (!c->value || !c->there)
+	c->lasting = c->type == TYPE_BYTE_ARRAY ? malloc(LASTING * sizeof(*c->lasting)) : NULL;
+	if (!c->value || !c->there || (c->type == TYPE_BYTE_ARRAY && !c->lasting))
 		p->error = -ENOMEM;
 	else
 		column_empty(c);
@@ -948,6 +1119,7 @@ static void parquet_free(struct grt_writer *w)
 	for (unsigned int i = 0; i < p->columns; i++) {
 		free(p->column[i].value);
 		free(p->column[i].there);
+		free(p->column[i].lasting);
 		grt_texts_free(&p->column[i].texts);
 	}
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

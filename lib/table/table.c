@@ -104,8 +104,9 @@ int grt_writer_row(struct grt_writer *w, const void *row)
 {
 	struct grt_cell cell[GRT_COLUMNS_MAX];
 
+	memset(cell, 0, w->columns * sizeof(cell[0]));
 	for (unsigned int i = 0; i < w->columns; i++)
-		cell[i] = grt_column_get(w->column[i], w->view, row);
+		w->column[i]->get(&cell[i], w->view, row, w->column[i]->arg);
 	return w->ops->row(w, cell);
 }
 

@@ -261,6 +261,16 @@ static uint16_t cuda_file_call(struct cuda_file *f, struct grt_span name)
 	return number < CALLS_MAX ? f->call[number] : 0;
 }
 
+/* That of a record, which another one may stand for. */
+static uint16_t cuda_file_call_of(struct cuda_file *f, const struct grt_cupti_record *r)
+{
+	uint16_t call = cuda_file_call(f, r->call.len ? r->call : r->name);
+
+	if (!call && r->spare_call)
+		call = cuda_file_call(f, (struct grt_span){r->spare_call, strlen(r->spare_call)});
+	return call;
+}
+
 /* A part of a thread's time, which is put when all of them are known. Return: 1, 0: it is not kept, or
  * -ENOMEM */
 static int cuda_file_keep(struct cuda_file *f, const struct grt_cupti_record *r, uint8_t kind)
@@ -277,7 +287,7 @@ static int cuda_file_keep(struct cuda_file *f, const struct grt_cupti_record *r,
 	};
 
 	if (kind == GRT_CUDA_SPAN_CALL) {
-		one.code = cuda_file_call(f, r->name);
+		one.code = cuda_file_call_of(f, r);
 		one.number = r->correlation;
 		one.result = (int32_t)r->code;
 	} else if (kind == GRT_CUDA_SPAN_RANGE) {
@@ -309,7 +319,7 @@ static int cuda_file_put_call(struct cuda_file *f, struct cuda_image *i, const s
 {
 	int ret;
 
-	if (!cuda_file_call(f, r->name))
+	if (!cuda_file_call_of(f, r))
 		return 0;
 	i->launches++;
 	ret = cuda_file_keep(f, r, GRT_CUDA_SPAN_CALL);
@@ -320,7 +330,7 @@ static int cuda_file_put_call(struct cuda_file *f, struct cuda_image *i, const s
 								   .end = r->end,
 								   .tid = r->tid,
 								   .number = r->correlation,
-								   .code = cuda_file_call(f, r->name),
+								   .code = cuda_file_call_of(f, r),
 								   .result = (int32_t)r->code},
 					   0, NULL);
 	return ret < 0 ? ret : 0;
@@ -585,8 +595,8 @@ static int cuda_file_put_span(struct cuda_file *f, uint32_t at)
 		return 0;
 	ret = cuda_file_define_all(f, i, x->inside) ?: cuda_file_define_all(f, i, x->range);
 	/* without a stack, readers put the call in its place */
-	if (!ret && x->inside)
-		ret = cuda_file_define(f, i, x, f->spans.span[x->inside - 1].node);
+	if (!ret && (x->inside || f->kind->shows_calls))
+		ret = cuda_file_define(f, i, x, x->inside ? f->spans.span[x->inside - 1].node : 0);
 	return ret ?: cuda_file_put_launch(f, i, x, x->node, x->range ? &f->spans.span[x->range - 1] : NULL);
 }
 

@@ -19,6 +19,7 @@
  * @form: its name in reports
  * @one_process: all of a file is of one process, that of its first call, else the first one with a name;
  *	otherwise each record has its pid
+ * @shows_calls: the function of a launch is a frame of its own, also where nothing is around it
  * @nests: launches are in the operators, functions and ranges that contain them on their thread
  * @read: hands out all records, from the beginning. Return: 0, a negative errno, or what @record returned
  * @judge: of the first reading, which returned @code; -ENODATA: there is no call and no work. Return: 0: the
@@ -29,6 +30,7 @@ struct grt_cuda_file_kind {
 	const char *form;
 	bool one_process;
 	bool nests;
+	bool shows_calls;
 	int (*read)(void *reader, struct grt_cupti_count *count,
 		    int (*record)(void *arg, const struct grt_cupti_record *r), void *arg);
 	int (*judge)(void *reader, const char *path, const struct grt_cupti_count *count, int code,

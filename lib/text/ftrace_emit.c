@@ -177,15 +177,85 @@ void ftrace_end(struct ftrace *f, struct ftrace_job *job, uint32_t reply, uint64
 		grt_text_put(f->t, &x.e, f->l.cpu);
 }
 
+/* The oldest one is put, unless its line has come. */
+static void put_held(struct ftrace *f)
+{
+	struct ftrace_held *h = &f->held[(f->held_at - f->helds--) % FTRACE_HELD];
+
+	if (h->open)
+		grt_text_put_held(f->t, &h->e, h->cpu);
+}
+
+void ftrace_put_held(struct ftrace *f, uint64_t before)
+{
+	while (f->helds && f->held[(f->held_at - f->helds) % FTRACE_HELD].e.time < before)
+		put_held(f);
+}
+
+static struct ftrace_held *hold(struct ftrace *f)
+{
+	struct ftrace_held *h;
+
+	if (f->helds == FTRACE_HELD)
+		put_held(f);
+	h = &f->held[f->held_at++ % FTRACE_HELD];
+	f->helds++;
+	h->cpu = f->l.cpu;
+	h->open = true;
+	return h;
+}
+
+/* The line that a COMPLETE waited for. */
+static void drop_held(struct ftrace *f, const struct ftrace_job *job)
+{
+	for (uint32_t i = 1; i <= f->helds; i++) {
+		struct ftrace_held *h = &f->held[(f->held_at - i) % FTRACE_HELD];
+
+		if (h->e.type == GRT_EV_COMPLETE && h->e.ctx == job->ctx && h->e.seqno == job->seqno)
+			h->open = false;
+	}
+}
+
+void ftrace_hold_submit(struct ftrace *f, struct ftrace_job *job)
+{
+	struct grt_ev_submit s = {.e = job_event(f, job, GRT_EV_SUBMIT, 0)};
+
+	if (!ftrace_emit_is_news(job, FTRACE_SUBMIT, 0))
+		return;
+	f->by_others = true;
+	ftrace_by_current(f, &s.e);
+	job->tid = s.e.tid;
+	job->pid = s.e.pid;
+	hold(f)->submit = s;
+}
+
+bool ftrace_drop_submit(struct ftrace *f, uint32_t tid)
+{
+	for (uint32_t i = 1; i <= f->helds; i++) {
+		struct ftrace_held *h = &f->held[(f->held_at - i) % FTRACE_HELD];
+
+		if (!h->open || h->e.type != GRT_EV_SUBMIT || h->e.tid != tid)
+			continue;
+		h->open = false;
+		return true;
+	}
+	return false;
+}
+
 void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags)
 {
 	struct grt_ev_complete c = {
 		.e = job_event(f, job, GRT_EV_COMPLETE, flags),
 		.status = GRT_STATUS_UNKNOWN, /* no event's text has the fence's error */
 	};
-	bool first = !(job->seen & FTRACE_COMPLETE);
+	bool first = !(job->seen & FTRACE_COMPLETE), news = ftrace_emit_is_news(job, FTRACE_COMPLETE, flags);
 
-	if (ftrace_emit_is_news(job, FTRACE_COMPLETE, flags))
+	if (news && !first)
+		drop_held(f, job);
+	/* of a fence that has a number, a line may say it next */
+	if (news && (flags & GRT_FLAG_INFERRED) && job->key_ctx)
+		hold(f)->complete = c;
+	else if (news)
 		grt_text_put(f->t, &c.e, f->l.cpu);
 	if (first)
 		ftrace_jobs_done(&f->jobs, job);

@@ -25,6 +25,7 @@ enum ftrace_own {
 	FTRACE_OWN_RING = 1, /* a scheduler's ring */
 	FTRACE_OWN_VIRTIO,   /* device and queue; the sequence number is the fence_id */
 	FTRACE_OWN_I915,     /* device and ring, before requests had contexts */
+	FTRACE_OWN_XE,	     /* an exec queue's number */
 };
 
 static inline uint64_t ftrace_own(enum ftrace_own what, uint64_t n)
@@ -48,6 +49,32 @@ struct ftrace_dependency {
 	uint64_t dep_seqno;
 };
 
+/* A COMPLETE that is inferred waits so long, ns, for the line that says it, and so many do; a SUBMIT of xe
+ * for one of the scheduler's. */
+#define FTRACE_HOLD UINT64_C(1000000)
+#define FTRACE_HELD 64U
+
+/** struct ftrace_held - an event that has not been put; not @open: its line has come */
+struct ftrace_held {
+	union {
+		struct grt_event e;
+		struct grt_ev_complete complete;
+		struct grt_ev_submit submit;
+	};
+	uint32_t cpu;
+	bool open;
+};
+
+/* Exec queues of xe, by a hash of their numbers. */
+#define FTRACE_XE_QUEUES 512U
+
+/** struct ftrace_xe_queue - an exec queue. @class: enum xe_engine_class plus 1; 0: none */
+struct ftrace_xe_queue {
+	uint32_t gt;
+	uint32_t guc_id;
+	uint8_t class;
+};
+
 /* A PCI address as lines have it: 0000:03:00.0 */
 #define FTRACE_PCI 12U
 
@@ -69,6 +96,8 @@ struct ftrace_wait {
  * @number: sequence number given last to a job that has none
  * @queue, @queues: contexts of virtio-gpu queues met
  * @dependency: see FTRACE_DEPENDS
+ * @held: in a circle, @helds of them before @held_at
+ * @xe_queue: see above; @xe_by_sched: the scheduler's events report xe's jobs
  * @slot: rows of the events plus 1, by a hash of their names; @step: by row, see ftrace_step(); @indexed:
  * they are set
  * @graphs: functions that threads are in; @unstamped: the present line has no stamp of its own
@@ -89,6 +118,11 @@ struct ftrace {
 	uint32_t queues;
 	struct ftrace_wait wait[FTRACE_WAITERS];
 	struct ftrace_dependency dependency[FTRACE_DEPENDS];
+	struct ftrace_held held[FTRACE_HELD];
+	uint32_t held_at;
+	uint32_t helds;
+	struct ftrace_xe_queue xe_queue[FTRACE_XE_QUEUES];
+	bool xe_by_sched;
 	uint8_t slot[256];
 	uint8_t step[128];
 	bool indexed;
@@ -216,6 +250,17 @@ void ftrace_commit(struct ftrace *f, struct ftrace_job *job, uint64_t sw_depth, 
 void ftrace_start(struct ftrace *f, const struct ftrace_job *job);
 void ftrace_end(struct ftrace *f, struct ftrace_job *job, uint32_t reply, uint64_t fence_id, uint16_t flags);
 void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags);
+
+/** ftrace_hold_submit - the running thread submits the job, unless its next line of the scheduler says so,
+ * too */
+void ftrace_hold_submit(struct ftrace *f, struct ftrace_job *job);
+
+/** ftrace_drop_submit - that line has come: the job that this thread's SUBMIT is of is the scheduler's.
+ * Return: there was one */
+bool ftrace_drop_submit(struct ftrace *f, uint32_t tid);
+
+/** ftrace_put_held - no line of before @before, ns, will come any more: puts what waited for one */
+void ftrace_put_held(struct ftrace *f, uint64_t before);
 
 /** ftrace_depend - the job (NULL: unknown) waits for a fence. From 6.17 that is reported when the fence is
  * added, and again when the job is looked at and it is not signalled */

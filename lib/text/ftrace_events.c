@@ -12,6 +12,7 @@
  */
 #include "ftrace_events.h"
 #include "ftrace_module.h"
+#include "ftrace_xe.h"
 #include "codes/pci.h"
 
 /* Which part of the kernel reports a wait. */
@@ -196,6 +197,7 @@ static enum grt_text_line sched_queue(struct ftrace *f, unsigned int arg)
 
 	if (!job)
 		return GRT_LINE_BAD;
+	ftrace_xe_queued(f);
 	ftrace_submit(f, job, 0);
 	return GRT_LINE_DONE;
 }
@@ -310,7 +312,7 @@ static uint32_t ftrace_events_pci_number(struct ftrace *f, struct grt_span dev)
 }
 
 /* Other events number GPUs from 0: only its name says that a number is an address. */
-static uint32_t ftrace_events_device_of(struct ftrace *f, struct grt_span dev)
+uint32_t ftrace_device_of(struct ftrace *f, struct grt_span dev)
 {
 	uint32_t device = ftrace_events_pci_number(f, dev);
 
@@ -332,7 +334,7 @@ static struct ftrace_job *fence_job(struct ftrace *f)
 		return NULL;
 	job = ftrace_job_of(f, ctx, seqno);
 	id = ftrace_ring_of(f, ring, dev, &engine);
-	ftrace_place_job(job, id, engine, ftrace_events_device_of(f, dev));
+	ftrace_place_job(job, id, engine, ftrace_device_of(f, dev));
 	return job;
 }
 
@@ -342,6 +344,7 @@ static enum grt_text_line fence_queue(struct ftrace *f, unsigned int arg)
 
 	if (!job)
 		return GRT_LINE_BAD;
+	ftrace_xe_queued(f);
 	ftrace_submit(f, job, 0);
 	return GRT_LINE_DONE;
 }
@@ -1023,6 +1026,8 @@ static const struct {
 	unsigned int arg;
 } steps[] = {
 	{dma_fence_init, 0},
+	{ftrace_xe, FTRACE_XE_CREATE},
+	{ftrace_xe, FTRACE_XE_EXEC},
 	{i915_request, I915_QUEUE},
 	{i915_request, I915_ADD},
 	{virtio_queue, 0},
@@ -1036,12 +1041,14 @@ static const struct {
 	{amdgpu_job, FTRACE_COMMIT},
 	{sched_run, 0},
 	{fence_run, 0},
+	{ftrace_xe, FTRACE_XE_RUN},
 	{i915_request, I915_IN},
 	{i915_request, I915_WAIT_BEGIN},
 	{dma_fence_wait, 1},
 	{virtio_response, 0},
 	{sched_done, 0},
 	{fence_done, 0},
+	{ftrace_xe, FTRACE_XE_SIGNAL},
 	{i915_request, I915_OUT},
 	{i915_request, I915_COMPLETE},
 	{dma_fence_signaled, 0},
@@ -1097,9 +1104,9 @@ unsigned int ftrace_step(const struct ftrace *f, const struct ftrace_row *row)
 bool ftrace_row_is_job(const struct ftrace_row *row)
 {
 	static enum grt_text_line (*const of_jobs[])(struct ftrace *, unsigned int) = {
-		sched_queue,	sched_run,  sched_done,	   sched_wait_dep, fence_queue,
-		fence_run,	fence_done, fence_depends, dma_fence_init, dma_fence_signaled,
-		dma_fence_wait, amdgpu_job, i915_request,  virtio_queue,   virtio_response,
+		sched_queue,  sched_run,     sched_done,      sched_wait_dep,	  fence_queue,	  fence_run,
+		fence_done,   fence_depends, dma_fence_init,  dma_fence_signaled, dma_fence_wait, amdgpu_job,
+		i915_request, virtio_queue,  virtio_response, ftrace_xe,
 	};
 
 	for (size_t i = 0; i < sizeof(of_jobs) / sizeof(of_jobs[0]); i++)

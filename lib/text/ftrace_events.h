@@ -20,6 +20,10 @@ struct ftrace_row {
 	unsigned int arg;
 };
 
+/** ftrace_device_of - the number of the GPU that dev= names by its PCI address, which is said once; 0: it is
+ * none */
+uint32_t ftrace_device_of(struct ftrace *f, struct grt_span dev);
+
 /** ftrace_row_of - the row of an event, NULL: it is none of these. @f remembers where rows are */
 const struct ftrace_row *ftrace_row_of(struct ftrace *f, struct grt_span name);
 

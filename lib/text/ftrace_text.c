@@ -202,12 +202,22 @@ static enum grt_text_line ftrace_line(struct grt_text *t, const char *line, cons
 	end = without_escape(line, end);
 	if ((line < end && *line == '#') || !ftrace_line_parse(&f->l, line, end))
 		return no_event(f, line, end);
+	if (f->helds && f->l.time > FTRACE_HOLD)
+		ftrace_put_held(f, f->l.time - FTRACE_HOLD);
 	f->at = f->l.fields;
 	f->unstamped = false;
 	row = f->l.what == FTRACE_FUNCTION ? NULL : ftrace_row_of(f, f->l.event);
 	if (row && !(f->by_module && ftrace_row_is_job(row)))
 		return row->handle(f, row->arg);
 	return other(f);
+}
+
+static void ftrace_end_of_text(struct grt_text *t)
+{
+	struct ftrace *f = grt_text_state(t);
+
+	f->t = t;
+	ftrace_put_held(f, UINT64_MAX);
 }
 
 const struct grt_text_format grt_text_ftrace_text = {
@@ -218,6 +228,7 @@ const struct grt_text_format grt_text_ftrace_text = {
 	.line = ftrace_line,
 	.in_time = true,
 	.place = ftrace_place,
+	.end = ftrace_end_of_text,
 	.back = FTRACE_BACK,
 	.state_size = sizeof(struct ftrace),
 };

@@ -359,7 +359,7 @@ struct nsys_sink {
 static int nsys_take_row(struct nsys *n, const struct nsys_table *t, sqlite3_stmt *q,
 			 const struct nsys_sink *to)
 {
-	struct grt_cupti_record r = {.kind = t->kind};
+	struct grt_cupti_record r = {.kind = t->kind, .bytes = GRT_BYTES_UNKNOWN};
 	char text[32];
 	int ret = 0;
 
@@ -450,6 +450,7 @@ static void nsys_free(void *reader)
 
 static const struct grt_cuda_file_kind nsys_kind = {
 	.form = "nsys",
+	.nests = true,
 	.read = nsys_read,
 	.judge = nsys_judge,
 	.free = nsys_free,

@@ -5,7 +5,7 @@
  * prefix are read, too. Which columns a table has, and in which order, depends on the
  * version that made it: a column is found by its name.
  *
- * HIP's calls are the records of CUDA's functions that they are called after.
+ * Calls of HIP and HSA are launches, see rocprof_calls.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 #include "base/grow.h"
 #include "base/lines_in.h"
 #include "cuda_file.h"
+#include "rocprof_calls.h"
 
 #define COLUMNS_MAX 64U
 #define SUFFIX "_trace.csv"
@@ -74,9 +75,9 @@ static const struct {
 	{"Grid_Size_Z", ROCPROF_GRID + 2},
 };
 
-static const char *const kinds[] = {"kernel",	    "memory_copy", "hip_api", "hip_runtime",
-				    "hip_compiler", "hip",	   "hsa_api", "hsa",
-				    "hsa_core_api", "marker_api",  "marker"};
+static const char *const kinds[] = {"kernel",	  "memory_copy", "hip_api", "hip_runtime",  "hip_compiler",
+				    "hip",	  "hsa_api",	 "hsa",	    "hsa_core_api", "hsa_amd_ext_api",
+				    "marker_api", "marker"};
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /**
@@ -85,7 +86,7 @@ static const char *const kinds[] = {"kernel",	    "memory_copy", "hip_api", "hip
  * @pid: that its name begins with, 0: none
  * @of: column of each field of a row, ROCPROF_COLUMNS: none that is wanted; @columns: so many
  * @value: of a row; NULL: the table has none
- * @call: a function of CUDA; @text, @room: a name that has quotes in it
+ * @calls: of HIP and HSA; @text, @room: a name that has quotes in it
  * @why, @row: what cannot be read
  */
 struct rocprof {
@@ -94,7 +95,7 @@ struct rocprof {
 	uint8_t of[COLUMNS_MAX];
 	unsigned int columns;
 	struct grt_span value[ROCPROF_COLUMNS];
-	char call[96];
+	struct grt_rocprof_calls calls;
 	char *text;
 	size_t room;
 	const char *why;
@@ -175,24 +176,6 @@ static bool rocprof_begins(struct grt_span s, const char *text)
 	return s.len >= strlen(text) && !memcmp(s.at, text, strlen(text));
 }
 
-/* hipMemcpyAsync is what CUDA calls cudaMemcpyAsync; functions of modules are of its driver. */
-static void rocprof_call(struct rocprof *r, struct grt_cupti_record *c)
-{
-	struct grt_span name = c->name;
-
-	c->kind = GRT_CUPTI_CALL;
-	if (!rocprof_begins(name, "hip") || name.len > sizeof(r->call) - 8)
-		return;
-	if (rocprof_begins(name, "hipModuleLaunchKernel") ||
-	    rocprof_begins(name, "hipExtModuleLaunchKernel") || rocprof_begins(name, "hipExtLaunchKernel") ||
-	    rocprof_begins(name, "hipHccModuleLaunchKernel"))
-		snprintf(r->call, sizeof(r->call), "cuLaunchKernel");
-	else
-		snprintf(r->call, sizeof(r->call), "cuda%.*s", (int)name.len - 3, name.at + 3);
-	c->name = (struct grt_span){r->call, strlen(r->call)};
-}
-
-/* Its grid is in threads, not in groups of them. */
 static void rocprof_kernel(struct rocprof *r, struct grt_cupti_record *k)
 {
 	k->kind = GRT_CUPTI_KERNEL;
@@ -202,33 +185,15 @@ static void rocprof_kernel(struct rocprof *r, struct grt_cupti_record *k)
 	for (unsigned int i = 0; i < 3; i++) {
 		k->block[i] = rocprof_number(r, ROCPROF_BLOCK + i);
 		k->grid[i] = rocprof_number(r, ROCPROF_GRID + i);
-		if (k->block[i] && k->grid[i])
-			k->grid[i] = (k->grid[i] - 1) / k->block[i] + 1;
 	}
+	grt_rocprof_groups(k);
 }
 
-/* "MEMORY_COPY_HOST_TO_DEVICE", or without the first words: of a GPU on either side. */
 static void rocprof_copy(struct rocprof *r, struct grt_cupti_record *c)
 {
-	static const struct {
-		const char *end;
-		const char *name;
-		unsigned int agent;
-	} ways[] = {
-		{"HOST_TO_DEVICE", "HtoD", ROCPROF_TO},
-		{"DEVICE_TO_HOST", "DtoH", ROCPROF_FROM},
-		{"DEVICE_TO_DEVICE", "DtoD", ROCPROF_TO},
-		{"HOST_TO_HOST", "HtoH", ROCPROF_TO},
-	};
-	struct grt_span way = r->value[ROCPROF_DIRECTION];
+	enum grt_rocprof_side side = grt_rocprof_way(r->value[ROCPROF_DIRECTION], c);
 
-	c->kind = GRT_CUPTI_COPY;
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
-		if (way.len >= strlen(ways[i].end) &&
-		    !memcmp(way.at + way.len - strlen(ways[i].end), ways[i].end, strlen(ways[i].end))) {
-			c->name = (struct grt_span){ways[i].name, 4};
-			c->device = rocprof_number(r, ways[i].agent);
-		}
+	c->device = rocprof_number(r, side == GRT_ROCPROF_FROM ? ROCPROF_FROM : ROCPROF_TO);
 }
 
 /* Two quotes in a row are one. Return: 0 or -ENOMEM */
@@ -249,12 +214,15 @@ static int rocprof_unquote(struct rocprof *r)
 	return 0;
 }
 
-static bool rocprof_record(struct rocprof *r, struct grt_cupti_record *c)
+/* Return: 1, 0: it is none, or a negative errno */
+static int rocprof_record(struct rocprof *r, struct grt_cupti_record *c)
 {
 	struct grt_span kind = r->value[ROCPROF_KIND];
+	int ret = 0;
 
 	*c = (struct grt_cupti_record){
 		.kind = GRT_CUPTI_OTHER,
+		.bytes = GRT_BYTES_UNKNOWN,
 		.name = r->value[ROCPROF_NAME],
 		.start = rocprof_number(r, ROCPROF_START),
 		.end = rocprof_number(r, ROCPROF_END),
@@ -264,16 +232,18 @@ static bool rocprof_record(struct rocprof *r, struct grt_cupti_record *c)
 		.stream = rocprof_number(r, r->value[ROCPROF_STREAM].len ? ROCPROF_STREAM : ROCPROF_QUEUE),
 	};
 	if (!c->start || c->end < c->start)
-		return false;
+		return 0;
 	if (rocprof_begins(kind, "KERNEL_DISPATCH"))
 		rocprof_kernel(r, c);
 	else if (rocprof_begins(kind, "MEMORY_COPY"))
 		rocprof_copy(r, c);
-	else if (rocprof_begins(kind, "HIP_"))
-		rocprof_call(r, c);
+	else if (rocprof_begins(kind, "HIP_") || rocprof_begins(kind, "HSA_"))
+		ret = grt_rocprof_calls_take(&r->calls, c);
 	else if (rocprof_begins(kind, "MARKER_"))
 		c->kind = c->end > c->start ? GRT_CUPTI_RANGE : GRT_CUPTI_OTHER;
-	return true;
+	if (c->kind == GRT_CUPTI_KERNEL || c->kind == GRT_CUPTI_COPY)
+		ret = grt_rocprof_calls_work(&r->calls, c);
+	return ret ? ret : 1;
 }
 
 /* ----------------------------------------------------------------- tables */
@@ -308,8 +278,11 @@ static int rocprof_read_table(struct rocprof *r, int fd, struct grt_cupti_count 
 			ret = rocprof_bad(r, l.number, "it has not the columns of the first line");
 		else if (rocprof_unquote(r))
 			ret = -ENOMEM;
-		else if (!rocprof_record(r, &c))
+		else
+			ret = rocprof_record(r, &c);
+		if (!ret)
 			ret = rocprof_bad(r, l.number, "it has no times, or ends before it begins");
+		ret = ret > 0 ? 0 : ret;
 		count->records += !ret;
 		if (!ret)
 			ret = record(arg, &c);
@@ -327,6 +300,7 @@ static int rocprof_read(void *reader, struct grt_cupti_count *count,
 	for (size_t i = 0; i < 1 + KINDS && !ret; i++)
 		if (r->fd[i] >= 0)
 			ret = rocprof_read_table(r, r->fd[i], count, record, arg);
+	grt_rocprof_calls_end(&r->calls);
 	return ret;
 }
 
@@ -354,12 +328,15 @@ static void rocprof_free(void *reader)
 	for (size_t i = 0; i < 1 + KINDS; i++)
 		if (r->fd[i] >= 0)
 			close(r->fd[i]);
+	grt_rocprof_calls_free(&r->calls);
 	free(r->text);
 	free(r);
 }
 
 static const struct grt_cuda_file_kind rocprof_kind = {
 	.form = "rocprof",
+	.nests = true,
+	.shows_calls = true,
 	.read = rocprof_read,
 	.judge = rocprof_judge,
 	.free = rocprof_free,
@@ -421,6 +398,7 @@ static int rocprof_open(struct grt_session *s, int fd, struct grt_err *err)
 
 	if (!r)
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", s->path);
+	grt_rocprof_calls_init(&r->calls);
 	for (size_t i = 0; i < 1 + KINDS; i++)
 		r->fd[i] = -1;
 	r->fd[0] = fcntl(fd, F_DUPFD_CLOEXEC, 0);

@@ -137,6 +137,14 @@ void grt_text_put(struct grt_text *t, struct grt_event *e, uint32_t cpu)
 	t->health->balance.fate[GRT_FATE_DELIVERED]++;
 }
 
+void grt_text_put_held(struct grt_text *t, struct grt_event *e, uint32_t cpu)
+{
+	uint64_t reordered = t->order.reordered;
+
+	grt_text_put(t, e, cpu);
+	t->order.reordered = reordered;
+}
+
 void grt_text_name(struct grt_text *t, uint32_t kind, uint32_t id, uint64_t time, const char *name,
 		   size_t name_len, const char *owner, size_t owner_len)
 {

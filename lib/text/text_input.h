@@ -96,6 +96,9 @@ bool grt_text_sorted_at(const struct grt_text *t, uint64_t *ns);
  */
 void grt_text_put(struct grt_text *t, struct grt_event *e, uint32_t cpu);
 
+/** grt_text_put_held - the same of one that the form held back: where it stands is no disorder of the text */
+void grt_text_put_held(struct grt_text *t, struct grt_event *e, uint32_t cpu);
+
 /**
  * grt_text_name - says what a thread or device is called; nothing is done when
  * that is known already

@@ -191,16 +191,19 @@ static const char *process_name(const struct grt_wall_flame *f, const struct grt
 }
 
 static int wall_flame_put_thread(const struct grt_wall_flame *f, const struct grt_thread *t,
-				 enum grt_flame_by by, struct grt_stacks *tree, uint32_t *node)
+				 const struct grt_flame_shape *shape, struct grt_stacks *tree, uint32_t *node)
 {
+	const struct grt_flame_op op = {.device = GRT_FLAME_NO_DEVICE, .pid = t->pid};
 	const char *name = grt_names_name(grt_threads_names(f->threads), t->name), *text;
 	char pid[24], room[320], thread[64];
 	const char *process = process_name(f, t, pid);
 	int ret = grt_process_names_text(&f->processes, process, strlen(process), t->pid, room, &text);
 
 	*node = GRT_STACKS_ROOT;
+	if (ret >= 0 && shape->all)
+		ret = grt_flame_labels(tree, shape, &op, node);
 	ret = ret < 0 ? ret : grt_stacks_word(tree, text, node);
-	if (ret || by == GRT_FLAME_BY_PROCESS)
+	if (ret || shape->by == GRT_FLAME_BY_PROCESS)
 		return ret;
 	snprintf(thread, sizeof(thread), "%s (%u)", name ? name : "tid", t->tid);
 	return grt_stacks_word(tree, thread, node);
@@ -254,7 +257,7 @@ static int wall_flame_put_row(struct grt_wall_flame *f, const struct row *row,
 		return 0;
 	if (!row->user)
 		f->count.no_stack_ns += ns;
-	ret = wall_flame_put_thread(f, t, shape->by, tree, &node);
+	ret = wall_flame_put_thread(f, t, shape, tree, &node);
 	if (!ret)
 		ret = grt_frames_put(&f->frames, row->user, shape->places, tree, &node);
 	if (!ret)
@@ -271,7 +274,8 @@ static int wall_flame_put_row(struct grt_wall_flame *f, const struct row *row,
 
 /* What ran without being looked at. */
 static int put_not_sampled(struct grt_wall_flame *f, const struct grt_thread *t, unsigned int state,
-			   enum grt_flame_by by, struct grt_stacks *tree, enum grt_stacks_side side)
+			   const struct grt_flame_shape *shape, struct grt_stacks *tree,
+			   enum grt_stacks_side side)
 {
 	uint32_t node;
 	int ret;
@@ -279,7 +283,7 @@ static int put_not_sampled(struct grt_wall_flame *f, const struct grt_thread *t,
 	if (!t->ns[state] || f->ran[t->number].all[state == GRT_THREAD_POLLING])
 		return 0;
 	f->count.not_sampled_ns += t->ns[state];
-	ret = wall_flame_put_thread(f, t, by, tree, &node);
+	ret = wall_flame_put_thread(f, t, shape, tree, &node);
 	if (!ret)
 		ret = grt_stacks_word(tree, "[not sampled]", &node);
 	if (!ret)
@@ -289,19 +293,20 @@ static int put_not_sampled(struct grt_wall_flame *f, const struct grt_thread *t,
 	return ret ? ret : grt_stacks_add(tree, node, side, t->ns[state]);
 }
 
-static int put_thread_rest(struct grt_wall_flame *f, const struct grt_thread *t, enum grt_flame_by by,
-			   struct grt_stacks *tree, enum grt_stacks_side side)
+static int put_thread_rest(struct grt_wall_flame *f, const struct grt_thread *t,
+			   const struct grt_flame_shape *shape, struct grt_stacks *tree,
+			   enum grt_stacks_side side)
 {
 	int ret;
 
 	if (t->tracer)
 		return 0;
-	ret = put_not_sampled(f, t, GRT_THREAD_RUNNING, by, tree, side);
+	ret = put_not_sampled(f, t, GRT_THREAD_RUNNING, shape, tree, side);
 	f->count.threads++;
 	f->count.samples += t->samples;
 	for (unsigned int i = 0; i < GRT_THREAD_STATES; i++)
 		f->count.ns[i] += t->ns[i];
-	return ret ? ret : put_not_sampled(f, t, GRT_THREAD_POLLING, by, tree, side);
+	return ret ? ret : put_not_sampled(f, t, GRT_THREAD_POLLING, shape, tree, side);
 }
 
 static int count_samples(struct grt_wall_flame *f)
@@ -325,7 +330,7 @@ int grt_wall_flame_tree(struct grt_wall_flame *f, const struct grt_flame_shape *
 	for (uint32_t i = 0; i < f->rows && !ret; i++)
 		ret = wall_flame_put_row(f, &f->row[i], shape, tree, side);
 	for (uint32_t i = 0; !ret && (t = grt_threads_at(f->threads, i)); i++)
-		ret = put_thread_rest(f, t, shape->by, tree, side);
+		ret = put_thread_rest(f, t, shape, tree, side);
 	return ret;
 }
 

@@ -31,7 +31,8 @@ static int wall_time_event(void *state, const struct grt_event *e, struct grt_pa
 
 static int wall_time_finish(void *state, struct grt_pass *pass)
 {
-	return grt_wall_flame_tree(state, pass->shape, pass->tree, pass->side);
+	return grt_wall_flame_tree(state, pass->shape, pass->tree,
+				   pass->shape->all ? GRT_STACKS_WALL : pass->side);
 }
 
 static void note_states(struct grt_notes *notes, const struct grt_wall_count *n)
@@ -55,12 +56,12 @@ static void wall_time_notes(void *state, struct grt_pass *pass)
 
 	for (unsigned int i = 0; i < GRT_THREAD_STATES; i++)
 		ns += n.ns[i];
+	if (pass->shape->all && !n.threads)
+		return;
 	grt_note(notes, "%" PRIu64 " threads, %.3f ms of their time, %" PRIu64 " samples", n.threads,
 		 (double)ns / 1e6, n.samples);
-	if (!n.threads) {
-		grt_note(notes, "  try: grtrace record -e sched -- PROG, which follows threads");
+	if (!n.threads)
 		return;
-	}
 	note_states(notes, &n);
 	if (n.not_sampled_ns)
 		grt_note(notes, "  %.3f ms of threads that ran only between two samples: [not sampled]",

@@ -159,10 +159,57 @@ static __always_inline __u64 opaque(__u64 address)
 	return address ? (address ^ config.secret) * 0x9e3779b97f4a7c15ULL : 0;
 }
 
+/* Whether the kernel has a helper. */
+#define HAS_HELPER(name) bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_##name)
+
+/* The running thread; MINE() reads it. */
+static __always_inline struct task_struct *my_task(void)
+{
+	if (HAS_HELPER(get_current_task_btf))
+		return bpf_get_current_task_btf();
+	return (struct task_struct *)bpf_get_current_task();
+}
+
+/* A member of the running thread or of what hangs on it; kernels that have no type for it (to 5.10) copy it.
+ */
+#define MINE(from, member) (HAS_HELPER(get_current_task_btf) ? (from)->member : BPF_CORE_READ(from, member))
+
+/* Of kernels that do not hand them out (to 5.14): the running thread's registers, copied. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64[REGS_WORDS]);
+} regs_copies SEC(".maps");
+
+/* There always is a copy, which only the verifier does not know. */
+const __u64 no_regs[REGS_WORDS] SEC(".rodata.regs") = {};
+
+/* Bytes of a thread's kernel stack, where the kernel has no type for it, as without KASAN. */
+#define THREAD_BYTES 16384
+
+/* They are at the end of that stack. */
+static __noinline struct pt_regs *copy_regs(void)
+{
+	__u32 zero = 0, size = bpf_core_type_exists(union thread_union)
+				       ? bpf_core_type_size(union thread_union)
+				       : THREAD_BYTES;
+	struct task_struct *task = my_task();
+	__u64 end = (__u64)BPF_CORE_READ(task, stack) + size;
+	void *copy = bpf_map_lookup_elem(&regs_copies, &zero);
+
+	if (!copy)
+		return (struct pt_regs *)no_regs;
+	bpf_probe_read_kernel(copy, sizeof(no_regs), (void *)end - bpf_core_type_size(struct pt_regs));
+	return copy;
+}
+
 /* The arguments of the system call that the running thread is in; x86-64: in rdi, rsi, rdx, r10, r8. */
 static __always_inline struct pt_regs *my_regs(void)
 {
-	return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	if (HAS_HELPER(task_pt_regs))
+		return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	return copy_regs();
 }
 
 /* An event that a filter rejects. */

@@ -27,14 +27,15 @@ struct syscall_exit {
  * none */
 static __always_inline struct file *file_of(struct task_struct *task, __u32 fd, __u32 *device)
 {
-	struct fdtable *table = task->files->fdt;
+	struct files_struct *files = MINE(task, files);
+	struct fdtable *table = MINE(files, fdt);
 	struct file *file = 0;
 	struct inode *inode;
 
 	*device = 0;
-	if (fd >= table->max_fds)
+	if (fd >= MINE(table, max_fds))
 		return 0;
-	bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
+	bpf_probe_read_kernel(&file, sizeof(file), MINE(table, fd) + fd);
 	inode = BPF_CORE_READ(file, f_inode);
 	*device = BPF_CORE_READ(inode, i_rdev);
 	return file;

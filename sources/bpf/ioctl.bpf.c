@@ -25,7 +25,7 @@ int ioctl_enter(struct syscall_enter *ctx)
 		return 0;
 	if (is_recorder(pid_tgid >> 32) || !thread_wanted(pid_tgid >> 32))
 		return count_filtered(c);
-	device = device_of(bpf_get_current_task_btf(), ctx->args[0]);
+	device = device_of(my_task(), ctx->args[0]);
 	if (config.device && config.device != device)
 		return count_filtered(c);
 	at = begin_comm_ioctl_enter(c, cpu, pid_tgid);
@@ -70,7 +70,7 @@ static __always_inline int left(__u32 fd, __u32 cmd, __u64 arg, __s64 ret)
 		return 0;
 	if (is_recorder(pid_tgid >> 32) || !thread_wanted(pid_tgid >> 32))
 		return count_filtered(c);
-	if (config.device && config.device != device_of(bpf_get_current_task_btf(), fd))
+	if (config.device && config.device != device_of(my_task(), fd))
 		return count_filtered(c);
 	at = begin_ioctl_exit(c, cpu);
 	if (!at)

@@ -115,6 +115,14 @@ struct pt_regs {
 	unsigned long sp;
 };
 
+/* Words of it; its size is that of the running kernel's. */
+#define REGS_WORDS 21
+
+/* As large as a kernel stack. */
+union thread_union {
+	unsigned long stack[1];
+};
+
 /* To 5.13, under the name that it had. */
 struct task_struct___before_5_14 {
 	long state;

@@ -58,7 +58,7 @@ struct {
 /* The device behind a descriptor, 0 where it is none of NVIDIA's. */
 static __always_inline __u32 nvidia_of(__u32 fd)
 {
-	__u32 device = device_of(bpf_get_current_task_btf(), fd);
+	__u32 device = device_of(my_task(), fd);
 
 	return has_major(device) ? device : 0;
 }

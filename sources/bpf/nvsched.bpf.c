@@ -201,7 +201,7 @@ static __always_inline int put_ioctl(const struct frame *f, __u32 fd, __s64 ret,
 	__u32 device, foreign;
 	__u64 file, from;
 
-	file = (__u64)file_of(bpf_get_current_task_btf(), fd, &device);
+	file = (__u64)file_of(my_task(), fd, &device);
 	foreign = device >> 20 != NVIDIA_MAJOR;
 	if (!file || (foreign && !config.refused))
 		return 0;
@@ -251,7 +251,7 @@ int enter_close(struct syscall_enter *ctx)
 
 	if (!is_holder())
 		return 0;
-	file = (__u64)file_of(bpf_get_current_task_btf(), ctx->args[0], &device);
+	file = (__u64)file_of(my_task(), ctx->args[0], &device);
 	if (!file || !bpf_map_lookup_elem(&nv_files, &file))
 		return 0;
 	id = bpf_get_current_pid_tgid();
@@ -307,7 +307,7 @@ static __always_inline int opened(__s64 ret)
 
 	if (ret < 0)
 		return 0;
-	file = (__u64)file_of(bpf_get_current_task_btf(), ret, &device);
+	file = (__u64)file_of(my_task(), ret, &device);
 	if (!file || bpf_map_delete_elem(&nv_files, &file))
 		return 0;
 	return put_call(GRT_NV_OPENED, file);

@@ -25,6 +25,7 @@
 #define PYTHON_CODE_BYTES 144U
 #define PYTHON_CODE_BYTES_3_10 128U
 
+/* As in struct python. */
 struct python_thread {
 	__u64 image;
 	__u64 tstate;
@@ -173,7 +174,7 @@ static __always_inline void python_fill(struct python_news *n, __u32 room, struc
 		bpf_probe_read_user(&n->shown, sizeof(n->shown), (void *)y->now.code + l->code_first);
 	n->whole = bytes;
 	n->address = python_code_word(y, l->code_linetable) + l->bytes_data;
-	n->pid = config.pid_ns ? number_of(BPF_CORE_READ(bpf_get_current_task_btf(), group_leader))
+	n->pid = config.pid_ns ? number_of(BPF_CORE_READ(my_task(), group_leader))
 			       : bpf_get_current_pid_tgid() >> 32;
 	if (bytes > room)
 		bytes = room;
@@ -471,22 +472,19 @@ static __always_inline int python_first(struct walk *w, const struct unwind_proc
 /* pthread_self() */
 static __always_inline __u64 python_self(void)
 {
-	return BPF_CORE_READ(bpf_get_current_task_btf(), thread.fsbase);
+	return BPF_CORE_READ(my_task(), thread.fsbase);
 }
 
-static __always_inline int python_is_self(const struct unwind_process *p, __u64 tstate)
+static __always_inline int python_is_self(struct python *y, const struct unwind_process *p, __u64 tstate)
 {
-	__u64 thread;
-
-	return !python_read(&thread, tstate + p->python.layout.tstate_thread) && thread == python_self();
+	return !python_read(&y->thread, tstate + p->python.layout.tstate_thread) &&
+	       y->thread == python_self();
 }
 
 static __always_inline int python_search(struct walk *w, const struct unwind_process *p)
 {
 	const struct grt_python_layout *l = &p->python.layout;
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct python *y = &w->python;
-	struct python_thread found;
 
 	if (!y->tstate) {
 		if (!y->interpreter || python_read(&y->tstate, y->interpreter + l->interpreter_thread) ||
@@ -496,9 +494,9 @@ static __always_inline int python_search(struct walk *w, const struct unwind_pro
 		}
 		return 0;
 	}
-	if (python_is_self(p, y->tstate)) {
-		found = (struct python_thread){p->image, y->tstate};
-		bpf_map_update_elem(&python_threads, &tid, &found, BPF_ANY);
+	if (python_is_self(y, p, y->tstate)) {
+		y->image = p->image;
+		bpf_map_update_elem(&python_threads, &y->tid, &y->image, BPF_ANY);
 		return python_first(w, p);
 	}
 	if (python_read(&y->tstate, y->tstate + l->tstate_next))
@@ -508,15 +506,15 @@ static __always_inline int python_search(struct walk *w, const struct unwind_pro
 
 static __always_inline int python_begin(struct walk *w, const struct unwind_process *p)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct python *y = &w->python;
 	struct python_thread *known;
 
 	y->high = w->sp;
 	if (y->state == PYTHON_HERE)
 		return python_walk(w, p);
-	known = bpf_map_lookup_elem(&python_threads, &tid);
-	if (known && known->image == p->image && python_is_self(p, known->tstate)) {
+	y->tid = (__u32)bpf_get_current_pid_tgid();
+	known = bpf_map_lookup_elem(&python_threads, &y->tid);
+	if (known && known->image == p->image && python_is_self(y, p, known->tstate)) {
 		y->tstate = known->tstate;
 		return python_first(w, p);
 	}

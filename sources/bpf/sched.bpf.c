@@ -356,7 +356,7 @@ static __always_inline int look_at_file(struct grt_bpf_thread *t, struct task_st
 
 static __noinline int look_at_poll(struct grt_bpf_thread *t, __u64 files, __u64 n)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = my_task();
 	struct poll_file p;
 
 	if (!t)
@@ -377,7 +377,7 @@ static __always_inline void look_at_wait(struct grt_bpf_thread *t, struct task_s
 
 	if (BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait))
 		t->reason = GRT_THREAD_IO;
-	if (task->flags & PF_NO_USER)
+	if (MINE(task, flags) & PF_NO_USER)
 		return;
 	regs = my_regs();
 	t->call = (__s32)regs->orig_ax;
@@ -404,8 +404,8 @@ static __always_inline void take_stacks(struct bpf_raw_tracepoint_args *ctx, str
 
 static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __u64 now)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 tid = task->pid, state = state_of(ctx, task);
+	struct task_struct *task = my_task();
+	__u32 tid = MINE(task, pid), state = state_of(ctx, task);
 	struct grt_bpf_thread *t = thread_of(tid);
 
 	if (t && !t->on)
@@ -424,7 +424,7 @@ static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __
 	if (!t)
 		return;
 	t->since = now > t->since ? now : t->since;
-	t->ran = task->se.sum_exec_runtime;
+	t->ran = MINE(task, se.sum_exec_runtime);
 	t->state = state;
 	t->reason = state ? GRT_THREAD_UNKNOWN : GRT_THREAD_RUNNABLE;
 	t->call = -1;

@@ -528,7 +528,7 @@ int BPF_PROG(epoll_enter, __u32 epfd, void *events, int max, struct timespec64 *
 
 	if (!epolls_used || is_no_time(timeout))
 		return 0;
-	file = file_of(bpf_get_current_task_btf(), epfd, &device);
+	file = file_of(my_task(), epfd, &device);
 	ep = (__u64)BPF_CORE_READ((struct file___private *)file, private_data);
 	files = bpf_map_lookup_elem(&epolls, &ep);
 	call = files ? begin_call(0) : 0;

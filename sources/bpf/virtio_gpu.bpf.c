@@ -44,7 +44,7 @@ static __always_inline struct grt_bpf_ring *ring_of(struct virtqueue *vq)
 {
 	struct virtio_device *vdev = BPF_CORE_READ(vq, vdev);
 	struct grt_bpf_ring_key key = {.address = (__u64)vq, .device = (__u64)vdev};
-	struct grt_bpf_ring r = {.driver = "virtio_gpu"}, *known;
+	struct grt_bpf_ring r = {}, *known;
 	const char *name = BPF_CORE_READ(vq, name);
 
 	bpf_probe_read_kernel_str(key.name, sizeof(key.name), name);
@@ -52,6 +52,9 @@ static __always_inline struct grt_bpf_ring *ring_of(struct virtqueue *vq)
 	if (known)
 		return known;
 	__builtin_memcpy(r.name, key.name, sizeof(r.name));
+	/* in an initializer it would be in a section of data without a type, which Linux refuses before 5.12
+	 */
+	__builtin_memcpy(r.driver, "virtio_gpu", sizeof("virtio_gpu"));
 	r.device = BPF_CORE_READ(vdev, index);
 	ring_read_bus(&r, BPF_CORE_READ(vdev, dev.parent));
 	return ring_add(&key, &r);

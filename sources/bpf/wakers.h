@@ -182,8 +182,12 @@ static __always_inline void set_waker(struct grt_bpf_thread *t, struct task_stru
 {
 	t->by = flags & PF_KTHREAD ? GRT_WAKER_KERNEL : GRT_WAKER_THREAD;
 	t->cause = flags & PF_EXITING ? GRT_WAKE_EXIT : 0;
-	t->waker = waker->pid;
-	t->waker_pid = waker->tgid;
+	t->waker = MINE(waker, pid);
+	t->waker_pid = MINE(waker, tgid);
+	if (!HAS_HELPER(get_current_task_btf)) {
+		bpf_get_current_comm(t->waker_comm, sizeof(t->waker_comm));
+		return;
+	}
 	t->waker_comm[0] = *(const __u64 *)&waker->comm[0];
 	t->waker_comm[1] = *(const __u64 *)&waker->comm[8];
 }
@@ -227,9 +231,9 @@ static __noinline int look_at_stack(void *ctx, struct grt_bpf_thread *t)
 /* The running thread, or an interrupt in it, wakes a thread. */
 static __always_inline void see_waker(void *ctx, struct grt_bpf_thread *t)
 {
-	struct task_struct *waker = bpf_get_current_task_btf();
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(waker);
-	__u32 flags = waker->flags;
+	struct task_struct *waker = my_task();
+	struct pt_regs *regs = my_regs();
+	__u32 flags = MINE(waker, flags);
 
 	t->inferred = 0;
 	t->ctx = t->seqno = 0;

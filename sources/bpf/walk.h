@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Walks the stack of the running thread's program by unwind tables, which the
- * loader builds (bpf_tables.c); where code has none, by frame pointers. Needs
- * bpf_loop() (Linux 5.17); the kernel's own walk is used without.
+ * loader builds (bpf_tables.c); where code has none, by frame pointers.
+ *
+ * The loop is a bounded one, of calls of a global function: the verifier looks at
+ * that once, and not again at each turn, also where there is no bpf_loop() (before
+ * Linux 5.17).
  */
 #ifndef GRTRACE_BPF_WALK_H
 #define GRTRACE_BPF_WALK_H
@@ -123,7 +126,7 @@ struct python_met {
  * @frame, @cframe: the next one; of 3.11 and 3.12 also the _PyCFrame that it is of
  * @was_frame, @was_cframe, @depth, @hash: as they were before the entry of the interpreter that is being
  * walked
- * @interpreter, @tstate: of the search
+ * @interpreter, @tstate, @thread: of the search, for the thread @tid of the process @image
  * @length, @text: of a str or of bytes, and the state of a str
  * @pc, @low, @high: native frame of the entry, and where it lies on the stack
  * @word: from @words_at on; the frame's begin with @from
@@ -137,6 +140,8 @@ struct python {
 	__u64 was_cframe;
 	__u64 hash;
 	__u64 interpreter;
+	__u64 thread;
+	__u64 image;
 	__u64 tstate;
 	__u64 length;
 	__u64 words_at;
@@ -149,6 +154,8 @@ struct python {
 	__u32 text;
 	__u32 place;
 	__u32 from;
+	__u32 tid;
+	__u32 pad;
 	struct python_seen now;
 	__u64 word[PYTHON_FRAME_WORDS];
 	__u64 code[PYTHON_CODE_WORDS];
@@ -166,11 +173,14 @@ struct python {
  * @why: it ended
  * @lacks: code without table on the way, and why it has none: it may have led astray
  * @stale: what is mapped has changed
+ * @word: of the stack, that was read alone
  * @words: of the stack, from @words_at on
  * @again: how this walk goes
  * @python: its frames
  * @seen: by hash of the address; stays from walk to walk
  * @level: WALK_LEVEL
+ * @slot: of the process in unwind_slots
+ * @number: of a long rule; keys of tables are here, too, since there is little stack
  */
 struct walk {
 	struct walked out;
@@ -187,6 +197,9 @@ struct walk {
 	__u32 stale;
 	__u32 lacks;
 	__u32 level;
+	__u32 slot;
+	__u32 number;
+	__u64 word;
 	__u64 words_at;
 	__u64 words[WORDS];
 	struct walk_again again;
@@ -268,7 +281,17 @@ struct {
  */
 static __always_inline __u64 walk_image(struct task_struct *task)
 {
-	return (__u64)BPF_CORE_READ(task, mm) ^ task->mm->start_stack << 16;
+	struct mm_struct *mm = MINE(task, mm);
+
+	return (__u64)BPF_CORE_READ(task, mm) ^ MINE(mm, start_stack) << 16;
+}
+
+/* @task: the running one */
+static __always_inline __u64 walk_code_pages(struct task_struct *task)
+{
+	struct mm_struct *mm = MINE(task, mm);
+
+	return MINE(mm, exec_vm);
 }
 
 static __always_inline void walk_ask(struct task_struct *task, __u32 pid)
@@ -283,7 +306,7 @@ static __always_inline void walk_ask(struct task_struct *task, __u32 pid)
 	if (!ask)
 		return;
 	ask->image = walk_image(task);
-	ask->code_pages = task->mm->exec_vm;
+	ask->code_pages = walk_code_pages(task);
 	ask->pid = pid;
 	ask->number = config.pid_ns ? number_of(BPF_CORE_READ(task, group_leader)) : pid;
 	bpf_ringbuf_submit(ask, BPF_RB_FORCE_WAKEUP);
@@ -334,13 +357,13 @@ static __always_inline int find_mapping(struct walk *w, const struct unwind_proc
 static __always_inline __u32 find_rule(const struct unwind_mapping *m, __u64 pc)
 {
 	__u64 address = pc - m->base, limit = address << 32 | 0xffffffff, row;
-	__u32 base = m->first, n = m->rows, shard = m->shard, zero = 0;
+	__u32 base = m->first, n = m->rows, zero = 0;
 	struct shard *s;
 	void *inner;
 
 	if (!n || address >> 31)
 		return ROW_NONE;
-	inner = bpf_map_lookup_elem(&unwind_shards, &shard);
+	inner = bpf_map_lookup_elem(&unwind_shards, &m->shard);
 	s = inner ? bpf_map_lookup_elem(inner, &zero) : 0;
 	if (!s)
 		return ROW_NONE;
@@ -374,23 +397,32 @@ static __always_inline int read_aligned(struct walk *w, __u64 *to, __u64 at)
 
 static __always_inline int read_word(struct walk *w, __u64 *to, __u64 at)
 {
-	if (at & 7)
-		return bpf_probe_read_user(to, sizeof(*to), (void *)at);
-	return read_aligned(w, to, at);
+	int failed;
+
+	if (!(at & 7))
+		return read_aligned(w, to, at);
+	failed = bpf_probe_read_user(&w->word, sizeof(w->word), (void *)at);
+	*to = w->word;
+	return failed;
 }
 
 /* A word that the walk depends on. */
 static __always_inline int take_word(struct walk *w, __u64 *to, __u64 at)
 {
-	__u32 i = w->again.words;
+	__u64 i = w->again.words;
+	struct walk_word *read;
 
 	if (read_word(w, to, at))
 		return -1;
 	w->again.words = at & 7 ? AGAIN_WORDS + 1 : i + 1;
-	if (i < AGAIN_WORDS) {
-		w->again.read[i].at = at;
-		w->again.read[i].word = *to;
-	}
+	if (i >= AGAIN_WORDS)
+		return 0;
+	/* the verifier of old kernels does not see the bound of what lies on the stack */
+	asm volatile("" : "+r"(i));
+	read = &w->again.read[i & (AGAIN_WORDS - 1)];
+	asm volatile("" : "+r"(read));
+	read->at = at;
+	read->word = *to;
 	return 0;
 }
 
@@ -457,10 +489,11 @@ static __always_inline int find_place(struct walk *w, const struct unwind_place 
 
 static __always_inline int long_step(struct walk *w, __u32 rule)
 {
-	__u32 number = ROW_WORDS(rule);
-	const struct unwind_long *l = bpf_map_lookup_elem(&unwind_longs, &number);
 	__u64 cfa, pc, at, rbp_at = 0;
+	const struct unwind_long *l;
 
+	w->number = ROW_WORDS(rule);
+	l = bpf_map_lookup_elem(&unwind_longs, &w->number);
 	if (!l)
 		return end_walk(w, GRT_STACK_END_NO_TABLE);
 	if (find_place(w, &l->cfa, 0, &cfa) || find_place(w, &l->ra, cfa, &at) || take_word(w, &pc, at))
@@ -501,11 +534,6 @@ static __always_inline void note_frame(struct walk *w)
 #include "python.h"
 #include "walk_again.h"
 
-struct walk_arg {
-	struct walk *w;
-	struct unwind_process *p;
-};
-
 /* The rule of an address, and its mapping as @w->at. Return: whether it is in one */
 static __always_inline int find_seen(struct walk *w, const struct unwind_process *p, __u64 pc, __u32 *rule)
 {
@@ -524,10 +552,8 @@ static __always_inline int find_seen(struct walk *w, const struct unwind_process
 }
 
 /* Return: whether the walk is over */
-static long one_frame(__u32 i, struct walk_arg *arg)
+static __always_inline int one_frame(struct walk *w, const struct unwind_process *p)
 {
-	struct walk *w = arg->w;
-	const struct unwind_process *p = arg->p;
 	__u64 pc = w->pc - !w->exact;
 	const struct unwind_mapping *m;
 	__u32 rule, kind;
@@ -564,6 +590,25 @@ static long one_frame(__u32 i, struct walk_arg *arg)
 	return frame_pointer_step(w, m->why);
 }
 
+/* The loop's body, of the walk at @level. Global functions of old kernels take numbers only. Return: whether
+ * the walk is over */
+__noinline int walk_step(__u32 level)
+{
+	const struct unwind_process *p;
+	struct walk *w;
+
+	/* the verifier looks at it also where nobody calls it */
+	if (!(config.stacks & BPF_STACK_TABLES))
+		return 1;
+	w = bpf_map_lookup_elem(&walks, &level);
+	p = w ? bpf_map_lookup_elem(&unwind_slots, &w->slot) : 0;
+	if (!p)
+		return 1;
+	/* else the compiler computes addresses ahead and puts them on the stack, of which there is little */
+	asm volatile("" : "+r"(w), "+r"(p));
+	return one_frame(w, p);
+}
+
 /* ------------------------------------------------------------- the whole */
 
 /* The place of a stack that is known or new. Return: it, plus 1, 0: there is none */
@@ -585,9 +630,9 @@ static __always_inline __u32 walked_place(const struct walked *s)
 	return 0;
 }
 
-static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __u64 pc, __u64 sp, __u64 rbp)
+static __noinline __u32 walk_frames(struct walk *w, const struct unwind_process *p, __u64 pc, __u64 sp,
+				    __u64 rbp)
 {
-	struct walk_arg arg = {w, p};
 	__u64 seq;
 	__u32 place;
 
@@ -610,7 +655,10 @@ static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __
 	w->python.does = PYTHON_NOTHING;
 	w->python.state = PYTHON_UNKNOWN;
 	w->python.words_at = NO_WORDS;
-	bpf_loop(STEPS_MAX, one_frame, &arg, 0);
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < STEPS_MAX; i++)
+		if (walk_step(w->level))
+			break;
 	place = w->seq == seq ? walked_place(&w->out) : 0;
 	if (!place)
 		return 0;
@@ -628,14 +676,14 @@ static __noinline __u32 walk_frames(struct walk *w, struct unwind_process *p, __
  */
 static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *why, struct walk **walk)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = my_task();
 	__u32 pid = bpf_get_current_pid_tgid() >> 32, place, level = WALK_LEVEL(how), *slot, seq, fresh;
 	struct unwind_process *p;
 	struct walk *w;
 
 	*walk = 0;
 	*why = GRT_STACK_END_FRAME_POINTERS;
-	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop) || !task->mm || regs->cs != USER_CS)
+	if (!MINE(task, mm) || regs->cs != USER_CS)
 		return 0;
 	slot = bpf_map_lookup_elem(&unwind_processes, &pid);
 	p = slot ? bpf_map_lookup_elem(&unwind_slots, slot) : 0;
@@ -651,9 +699,10 @@ static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *w
 	w->level = level;
 	w->entered = how & WALK_ENTERED;
 	seq = w->seq + 1;
+	w->slot = *slot;
 	place = walk_frames(w, p, regs->ip, regs->sp, regs->bp);
 	*why = w->why;
-	fresh = p->code_pages == task->mm->exec_vm;
+	fresh = p->code_pages == walk_code_pages(task);
 	if (w->stale || !fresh)
 		walk_ask(task, pid);
 	/* code that has come since the tables were built may have one */

@@ -44,22 +44,27 @@ static __always_inline struct walk_again *again_at(const struct walk *w)
 	return bpf_map_lookup_elem(&walks_again, &place);
 }
 
-struct again_arg {
-	struct walk *w;
-	struct walk_again *a;
-	__u64 differs;
-};
-
-/* A call takes longer than it takes to compare a word. */
-static long same_words(__u32 i, struct again_arg *arg)
+/* Whether words of memory are not as the one that is remembered has them: of the walk at WALK_PLAIN, those
+ * from
+ * @at on. A call takes longer than it takes to compare a word. Global, as walk_step() is. */
+__noinline int words_differ(__u32 at)
 {
-	struct walk *w = arg->w;
 	const struct walk_word *known;
-	__u64 at = i * AGAIN_AT_A_TIME, word, differs = 0;
+	const struct walk_again *a;
+	__u64 word, differs = 0;
+	__u32 level = WALK_PLAIN;
+	struct walk *w;
 
+	/* the verifier looks at it also where nobody calls it */
+	if (!(config.stacks & BPF_STACK_TABLES))
+		return 1;
+	w = bpf_map_lookup_elem(&walks, &level);
+	a = w ? again_at(w) : 0;
+	if (!a)
+		return 1;
 	/* the verifier does not see the bound that the compiler knows */
 	asm volatile("" : "+r"(at));
-	known = &arg->a->read[at & (AGAIN_WORDS - 1)];
+	known = &a->read[at & (AGAIN_WORDS - 1)];
 	asm volatile("" : "+r"(known));
 #pragma unroll
 	for (__u32 n = 0; n < AGAIN_AT_A_TIME; n++, known++) {
@@ -69,15 +74,25 @@ static long same_words(__u32 i, struct again_arg *arg)
 		/* one after the other: there is little room for what would be loaded beforehand */
 		asm volatile("" : "+r"(known), "+r"(differs) : : "memory");
 	}
-	arg->differs = differs;
 	return differs != 0;
+}
+
+static __always_inline int all_words_same(const struct walk_again *a)
+{
+#pragma clang loop unroll(disable)
+	for (__u32 at = 0; at < AGAIN_WORDS; at += AGAIN_AT_A_TIME) {
+		if (at >= a->words)
+			break;
+		if (words_differ(at))
+			return 0;
+	}
+	return 1;
 }
 
 /* The place of its stack in the table, plus 1; 0: it must be walked. */
 static __noinline __u32 find_again(struct walk *w)
 {
 	struct walk_again *a = w && w->level == WALK_PLAIN ? again_at(w) : 0;
-	struct again_arg arg = {w, a, 0};
 	const struct walked *s;
 	__u32 place;
 
@@ -86,8 +101,7 @@ static __noinline __u32 find_again(struct walk *w)
 		return 0;
 	if (a->needs_rbp && a->rbp != w->again.rbp)
 		return 0;
-	bpf_loop((a->words + AGAIN_AT_A_TIME - 1) / AGAIN_AT_A_TIME, same_words, &arg, 0);
-	if (arg.differs)
+	if (!all_words_same(a))
 		return 0;
 	/* user space takes stacks out of the table */
 	place = a->place - 1;

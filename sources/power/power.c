@@ -205,8 +205,8 @@ static void look_who_sleeps(struct power *p)
 
 	for (i = 0; i < p->cards; i++)
 		p->card[i].asleep =
-			probe_read(text, sizeof(text), "/sys/class/drm/%s/device/power/runtime_status",
-				   p->card[i].node) > 0 &&
+			probe_read(text, sizeof(text), "/sys/class/%s/%s/device/power/runtime_status",
+				   power_class(p->card[i].node), p->card[i].node) > 0 &&
 			!strncmp(text, "suspend", 7);
 }
 

@@ -27,7 +27,7 @@
 
 /**
  * struct power_card - a device that has counters
- * @node: "card0"
+ * @node: "card0", or "accel0" of an NPU
  * @driver: "" where unknown
  * @path: its device's directory, without links; on the heap, NULL where it has none
  * @device: its number, major << 20 | minor
@@ -42,6 +42,12 @@ struct power_card {
 	uint32_t render;
 	bool asleep;
 };
+
+/** power_class - where a node is: the directory of its kind below /sys/class */
+static inline const char *power_class(const char *node)
+{
+	return strncmp(node, "accel", 5) ? "drm" : "accel";
+}
 
 /**
  * struct power_series - a counter of a device or process; zero but for its identity is a new one

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/keyed.h"
 #include "codes/engine.h"
 #include "power.h"
 #include "host/probe.h"
@@ -36,6 +37,11 @@
 #define LIST_NS 1000000000ULL
 
 #define TEXT_ROOM 8192
+
+/* Threads whose waits for a CPU are remembered, of all processes. */
+#define THREADS 16384U
+/* A thread that was not seen for so many samples has ended. */
+#define THREAD_ROUNDS 32U
 
 /** struct engine - a client's use of an engine: @busy in ns, or @cycles of @all */
 struct engine {
@@ -77,6 +83,12 @@ struct total {
 	bool grows;
 };
 
+/** struct thread - @delay: ns that it was ready to run without a CPU; @round: when it was read last */
+struct thread {
+	uint64_t delay;
+	uint64_t round;
+};
+
 /** struct descriptor - of a DRM file; @device: of its card, 0 where unknown */
 struct descriptor {
 	int fd;
@@ -86,6 +98,7 @@ struct descriptor {
 /**
  * struct process - one that has a DRM file
  * @listed: when its descriptors were looked through last, ns
+ * @delay: that its threads were ready to run without a CPU since they were first read; valid with @timed
  */
 struct process {
 	pid_t pid;
@@ -93,6 +106,9 @@ struct process {
 	uint64_t listed;
 	unsigned int fds;
 	unsigned int totals;
+	bool timed;
+	uint64_t delay;
+	struct power_series runnable;
 	struct descriptor fd[FDS];
 	struct total total[TOTALS];
 };
@@ -105,6 +121,7 @@ struct process {
  * @walk: where the walk through it is, NULL: it rests
  * @walked: when it began last, ns
  * @round: number of the sample
+ * @threads: struct thread by process and thread
  */
 struct fdinfo {
 	pid_t pid[PROCESSES];
@@ -115,6 +132,7 @@ struct fdinfo {
 	uint64_t round;
 	struct process process[PROCESSES];
 	struct client client[CLIENTS];
+	struct grt_keyed threads;
 	struct owners owners;
 };
 
@@ -139,24 +157,13 @@ static struct process *power_fdinfo_find_process(struct fdinfo *f, pid_t pid)
 	return i < PROCESSES ? &f->process[i] : NULL;
 }
 
-static void power_fdinfo_add_process(struct power *p, struct fdinfo *f, const struct process *found)
-{
-	struct process *place = power_fdinfo_find_process(f, 0);
-
-	if (!place) {
-		p->count.dropped++;
-		return;
-	}
-	*place = *found;
-	f->pid[place - f->process] = found->pid;
-}
-
 static void drop_process(struct power *p, struct fdinfo *f, struct process *process)
 {
 	unsigned int i;
 
 	for (i = 0; i < process->totals; i++)
 		power_end(p, &process->total[i].series);
+	power_end(p, &process->runnable);
 	f->pid[process - f->process] = 0;
 }
 
@@ -505,6 +512,104 @@ static unsigned int list_descriptors(struct power *p, struct fdinfo *f, struct p
 	return links + 1;
 }
 
+/* -------------------------------------------------------------- threads */
+
+/* What the kernel counts of a thread: "running waiting-for-a-CPU times". */
+static bool thread_delay(struct fdinfo *f, pid_t pid, const char *tid, uint64_t *delay)
+{
+	char path[64], text[96];
+	unsigned long long ran, waited;
+
+	snprintf(path, sizeof(path), "%d/task/%.20s/schedstat", pid, tid);
+	if (power_fdinfo_read_at(f->proc, path, text, sizeof(text)) <= 0 ||
+	    sscanf(text, "%llu %llu", &ran, &waited) != 2)
+		return false;
+	*delay = waited;
+	return true;
+}
+
+/* What a thread waited before it was met counts if it began in sight. What it waited between the last reading
+ * and its end is in no sum. */
+static bool thread_read(struct power *p, struct fdinfo *f, struct process *process, const char *tid)
+{
+	const struct grt_key key = {{(uint64_t)process->pid, (uint64_t)atoi(tid)}};
+	struct thread *t = NULL;
+	uint64_t delay;
+
+	if (!thread_delay(f, process->pid, tid, &delay))
+		return false;
+	if (grt_keyed_get_or_count(&f->threads, &key, &p->count.dropped, (void **)&t) || !t)
+		return false;
+	if ((t->round || process->timed) && delay > t->delay)
+		process->delay += delay - t->delay;
+	t->delay = delay;
+	t->round = f->round;
+	return true;
+}
+
+/* Those that were not there when their process was read last; no process is read less often. */
+static void threads_forget(struct fdinfo *f)
+{
+	struct thread *next;
+
+	for (struct thread *t = grt_keyed_oldest(&f->threads); t && f->round % THREAD_ROUNDS == 0; t = next) {
+		next = grt_keyed_next(&f->threads, t);
+		if (t->round + THREAD_ROUNDS < f->round)
+			grt_keyed_remove(&f->threads, t);
+	}
+}
+
+/* As often as descriptors are looked through. */
+static void threads_read(struct power *p, struct fdinfo *f, struct process *process)
+{
+	bool any = false;
+	char path[64];
+	struct dirent *e;
+	int fd;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%d/task", process->pid);
+	fd = openat(f->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	while (d && (e = readdir(d)))
+		if (isdigit((unsigned char)e->d_name[0]))
+			any |= thread_read(p, f, process, e->d_name);
+	process->timed |= any;
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+}
+
+static void threads_put(struct power *p, struct fdinfo *f, struct process *process)
+{
+	struct power_series *runnable = &process->runnable;
+
+	if (p->looking || !process->fds)
+		return;
+	threads_read(p, f, process);
+	if (!process->timed || process->delay > INT64_MAX)
+		return;
+	runnable->counter = runnable->counter ?: power_counter(p, "runnable", "total ns");
+	runnable->pid = (uint32_t)process->pid;
+	runnable->eager = true;
+	power_put(p, runnable, grt_now(), (int64_t)process->delay);
+}
+
+static void power_fdinfo_add_process(struct power *p, struct fdinfo *f, const struct process *found)
+{
+	struct process *place = power_fdinfo_find_process(f, 0);
+
+	if (!place) {
+		p->count.dropped++;
+		return;
+	}
+	*place = *found;
+	f->pid[place - f->process] = found->pid;
+	if (!p->looking)
+		threads_read(p, f, place);
+}
+
 /* Whether a process has DRM files. Return: how many descriptors were looked at */
 static unsigned int power_fdinfo_look_at(struct power *p, struct fdinfo *f, pid_t pid)
 {
@@ -580,8 +685,10 @@ static void power_fdinfo_read_process(struct power *p, struct fdinfo *f, struct 
 	unsigned int i, kept = 0;
 	bool keep;
 
-	if (grt_now() - process->listed > LIST_NS)
+	if (grt_now() - process->listed > LIST_NS) {
 		list_descriptors(p, f, process);
+		threads_put(p, f, process);
+	}
 	for (i = 0; i < process->fds; i++) {
 		keep = sleeps(p, process->fd[i].device);
 		if (!keep) {
@@ -630,6 +737,7 @@ static void fdinfo_sample(void *state, struct power *p)
 		if (!process->fds)
 			drop_process(p, f, process);
 	}
+	threads_forget(f);
 	power_fdinfo_walk(p, f, LINKS_SAMPLE);
 }
 
@@ -661,6 +769,7 @@ static int fdinfo_open(void **state, struct power *p, struct grt_err *err)
 	*state = f;
 	if (!f)
 		return -ENOMEM;
+	grt_keyed_init(&f->threads, sizeof(struct thread), THREADS);
 	f->proc = open(probe_path(path, "/proc"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (f->proc < 0 || (!p->cards && !probe_exists("/sys/class/accel")))
 		return -ENODEV;
@@ -677,6 +786,7 @@ static void fdinfo_close(void *state)
 		closedir(f->walk);
 	if (f->proc >= 0)
 		close(f->proc);
+	grt_keyed_free(&f->threads);
 	free(f);
 }
 

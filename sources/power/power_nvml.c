@@ -43,6 +43,8 @@ enum {
 	NVML_ECC_CORRECTED = 0,
 	NVML_ECC_UNCORRECTED = 1,
 	NVML_ECC_VOLATILE = 0,
+	/* bits of nvmlClocksThrottleReasons; the first that is asked for */
+	NVML_THROTTLE_FIRST = 0x4,
 };
 
 typedef struct nvml_device *nvml_device;
@@ -95,26 +97,27 @@ struct nvml_use_of {
 };
 
 /* The functions, by their names in the library; those with NEED must be there. */
-#define FUNCTIONS                                                                              \
-	NEED(init, nvmlInit_v2, (void))                                                        \
-	NEED(shutdown, nvmlShutdown, (void))                                                   \
-	NEED(get_count, nvmlDeviceGetCount_v2, (unsigned int *))                               \
-	NEED(get_device, nvmlDeviceGetHandleByIndex_v2, (unsigned int, nvml_device *))         \
-	NEED(get_minor, nvmlDeviceGetMinorNumber, (nvml_device, unsigned int *))               \
-	MAY(get_pci, nvmlDeviceGetPciInfo_v3, (nvml_device, struct nvml_pci *))                \
-	MAY(get_computers, nvmlDeviceGetComputeRunningProcesses_v3,                            \
-	    (nvml_device, unsigned int *, struct nvml_user *))                                 \
-	MAY(get_painters, nvmlDeviceGetGraphicsRunningProcesses_v3,                            \
-	    (nvml_device, unsigned int *, struct nvml_user *))                                 \
-	MAY(get_use_by, nvmlDeviceGetProcessUtilization,                                       \
-	    (nvml_device, struct nvml_use_of *, unsigned int *, unsigned long long))           \
-	MAY(get_power, nvmlDeviceGetPowerUsage, (nvml_device, unsigned int *))                 \
-	MAY(get_clock, nvmlDeviceGetClockInfo, (nvml_device, int, unsigned int *))             \
-	MAY(get_use, nvmlDeviceGetUtilizationRates, (nvml_device, struct nvml_use *))          \
-	MAY(get_memory, nvmlDeviceGetMemoryInfo, (nvml_device, struct nvml_memory *))          \
-	MAY(get_memory_v2, nvmlDeviceGetMemoryInfo_v2, (nvml_device, struct nvml_memory_v2 *)) \
-	MAY(get_temperature, nvmlDeviceGetTemperature, (nvml_device, int, unsigned int *))     \
-	MAY(get_ecc, nvmlDeviceGetTotalEccErrors, (nvml_device, int, int, unsigned long long *))
+#define FUNCTIONS                                                                                \
+	NEED(init, nvmlInit_v2, (void))                                                          \
+	NEED(shutdown, nvmlShutdown, (void))                                                     \
+	NEED(get_count, nvmlDeviceGetCount_v2, (unsigned int *))                                 \
+	NEED(get_device, nvmlDeviceGetHandleByIndex_v2, (unsigned int, nvml_device *))           \
+	NEED(get_minor, nvmlDeviceGetMinorNumber, (nvml_device, unsigned int *))                 \
+	MAY(get_pci, nvmlDeviceGetPciInfo_v3, (nvml_device, struct nvml_pci *))                  \
+	MAY(get_computers, nvmlDeviceGetComputeRunningProcesses_v3,                              \
+	    (nvml_device, unsigned int *, struct nvml_user *))                                   \
+	MAY(get_painters, nvmlDeviceGetGraphicsRunningProcesses_v3,                              \
+	    (nvml_device, unsigned int *, struct nvml_user *))                                   \
+	MAY(get_use_by, nvmlDeviceGetProcessUtilization,                                         \
+	    (nvml_device, struct nvml_use_of *, unsigned int *, unsigned long long))             \
+	MAY(get_power, nvmlDeviceGetPowerUsage, (nvml_device, unsigned int *))                   \
+	MAY(get_clock, nvmlDeviceGetClockInfo, (nvml_device, int, unsigned int *))               \
+	MAY(get_use, nvmlDeviceGetUtilizationRates, (nvml_device, struct nvml_use *))            \
+	MAY(get_memory, nvmlDeviceGetMemoryInfo, (nvml_device, struct nvml_memory *))            \
+	MAY(get_memory_v2, nvmlDeviceGetMemoryInfo_v2, (nvml_device, struct nvml_memory_v2 *))   \
+	MAY(get_temperature, nvmlDeviceGetTemperature, (nvml_device, int, unsigned int *))       \
+	MAY(get_ecc, nvmlDeviceGetTotalEccErrors, (nvml_device, int, int, unsigned long long *)) \
+	MAY(get_throttle, nvmlDeviceGetCurrentClocksThrottleReasons, (nvml_device, unsigned long long *))
 
 struct functions {
 #define NEED(name, symbol, args) int(*name) args;
@@ -124,7 +127,7 @@ struct functions {
 #undef NEED
 };
 
-/* struct gpu - a GPU; @use: of this sample, where @used is its result;
+/* struct gpu - a GPU; @use: of this sample, where @used is its result; @throttle, @throttled: so, too;
  * @since: processes' use has been read until then, us
  */
 struct gpu {
@@ -132,6 +135,8 @@ struct gpu {
 	uint32_t device;
 	struct nvml_use use;
 	int used;
+	unsigned long long throttle;
+	int throttled;
 	unsigned long long since;
 };
 
@@ -197,6 +202,16 @@ static int value_ecc(const struct functions *f, struct gpu *g, int arg, int64_t 
 	return ret;
 }
 
+/* One call gives all reasons; @arg is the bit of one. */
+static int value_throttle(const struct functions *f, struct gpu *g, int arg, int64_t *value)
+{
+	if (arg == NVML_THROTTLE_FIRST)
+		g->throttled =
+			f->get_throttle ? f->get_throttle(g->handle, &g->throttle) : NVML_FUNCTION_NOT_FOUND;
+	*value = !!(g->throttle & (unsigned int)arg);
+	return g->throttled;
+}
+
 /** struct value - a counter; @slow: it changes seldom and is asked once in SLOW samples */
 static const struct value {
 	const char *name;
@@ -214,6 +229,13 @@ static const struct value {
 	{"temp gpu", "mC", value_temperature, NVML_TEMPERATURE_GPU, true},
 	{"ecc corrected", "errors", value_ecc, NVML_ECC_CORRECTED, true},
 	{"ecc uncorrected", "errors", value_ecc, NVML_ECC_UNCORRECTED, true},
+	/* those that make it slower than it is set to; an idle one is not throttled */
+	{"throttle power cap", "on", value_throttle, NVML_THROTTLE_FIRST, true},
+	{"throttle hw slowdown", "on", value_throttle, 0x8, true},
+	{"throttle sync boost", "on", value_throttle, 0x10, true},
+	{"throttle thermal", "on", value_throttle, 0x20, true},
+	{"throttle hw thermal", "on", value_throttle, 0x40, true},
+	{"throttle power brake", "on", value_throttle, 0x80, true},
 };
 #define VALUES (sizeof(values) / sizeof(values[0]))
 #define SLOW 5U

@@ -27,6 +27,7 @@ enum form {
 	FORM_PERCENT, /* 0 to 100, and what else may follow ("45@800000000Hz") */
 	FORM_CHOSEN,  /* lines "1: 1350Mhz *": the one with a star */
 	FORM_ENERGY,  /* grows; power is its growth by time */
+	FORM_RARE,    /* a number; reading it holds up who submits, so it is read once in a second */
 };
 
 /**
@@ -59,7 +60,7 @@ static uint32_t device_number(const char *node)
 	unsigned int major, minor;
 	char text[32];
 
-	if (probe_read(text, sizeof(text), "/sys/class/drm/%s/dev", node) <= 0 ||
+	if (probe_read(text, sizeof(text), "/sys/class/%s/%s/dev", power_class(node), node) <= 0 ||
 	    sscanf(text, "%u:%u", &major, &minor) != 2 || major > 0xfff || minor > 0xfffff)
 		return 0;
 	return major << 20 | minor;
@@ -69,7 +70,7 @@ static char *device_path(const char *node)
 {
 	char path[PROBE_PATH];
 
-	return realpath(probe_path(path, "/sys/class/drm/%s/device", node), NULL);
+	return realpath(probe_path(path, "/sys/class/%s/%s/device", power_class(node), node), NULL);
 }
 
 const struct power_card *power_card_of(const struct power *p, const char *node)
@@ -97,6 +98,11 @@ static int power_sysfs_is_card(const struct dirent *e)
 	return power_sysfs_is_node(e->d_name, "card");
 }
 
+static int power_sysfs_is_accel(const struct dirent *e)
+{
+	return power_sysfs_is_node(e->d_name, "accel");
+}
+
 static int is_render_node(const struct dirent *e)
 {
 	return power_sysfs_is_node(e->d_name, "renderD");
@@ -112,7 +118,8 @@ static void add_card(struct power *p, const char *node)
 	}
 	memset(card, 0, sizeof(*card));
 	snprintf(card->node, sizeof(card->node), "%s", node);
-	probe_link(card->driver, sizeof(card->driver), "/sys/class/drm/%s/device/driver", node);
+	probe_link(card->driver, sizeof(card->driver), "/sys/class/%s/%s/device/driver", power_class(node),
+		   node);
 	card->device = device_number(node);
 	card->path = device_path(node);
 	p->cards++;
@@ -126,12 +133,12 @@ static void add_render_node(struct power *p, const char *node)
 		p->card[card - p->card].render = device_number(node);
 }
 
-static void each_node(struct power *p, int (*chosen)(const struct dirent *e),
+static void each_node(struct power *p, const char *dir, int (*chosen)(const struct dirent *e),
 		      void (*add)(struct power *p, const char *node))
 {
 	char path[PROBE_PATH];
 	struct dirent **found;
-	int n = scandir(probe_path(path, "/sys/class/drm"), &found, chosen, versionsort), i;
+	int n = scandir(probe_path(path, "/sys/class/%s", dir), &found, chosen, versionsort), i;
 
 	for (i = 0; i < n; i++) {
 		add(p, found[i]->d_name);
@@ -143,8 +150,9 @@ static void each_node(struct power *p, int (*chosen)(const struct dirent *e),
 
 void power_find_cards(struct power *p)
 {
-	each_node(p, power_sysfs_is_card, add_card);
-	each_node(p, is_render_node, add_render_node);
+	each_node(p, "drm", power_sysfs_is_card, add_card);
+	each_node(p, "drm", is_render_node, add_render_node);
+	each_node(p, "accel", power_sysfs_is_accel, add_card);
 }
 
 void power_free_cards(struct power *p)
@@ -240,8 +248,11 @@ static void power_sysfs_fail(struct power *p, struct file *f, int code)
 static void sample_file(struct power *p, struct file *f)
 {
 	int64_t value;
-	int ret = read_value(f, &value);
+	int ret;
 
+	if (f->form == FORM_RARE && grt_now() - f->read < GRT_NS_PER_S)
+		return;
+	ret = read_value(f, &value);
 	if (ret) {
 		power_sysfs_fail(p, f, ret);
 		return;
@@ -251,6 +262,8 @@ static void sample_file(struct power *p, struct file *f)
 		put_energy(p, f, grt_now(), value);
 	else
 		power_put(p, &f->series, grt_now(), value);
+	if (f->form == FORM_RARE)
+		f->read = grt_now();
 }
 
 static void sysfs_sample(void *state, struct power *p)
@@ -355,10 +368,30 @@ static const struct file_row file_rows[] = {
 	{"gt/gt*/rps_act_freq_mhz", "clock", "Hz", FORM_NUMBER, 1000000},
 	{"gt/gt*/rps_cur_freq_mhz", "clock asked", "Hz", FORM_NUMBER, 1000000},
 	{"gt/gt*/rc6_residency_ms", "idle", "total ns", FORM_NUMBER, 1000000},
+	{"gt/gt*/throttle_reason_pl1", "throttle pl1", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_pl2", "throttle pl2", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_pl4", "throttle pl4", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_thermal", "throttle thermal", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_prochot", "throttle prochot", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_ratl", "throttle ratl", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_vr_thermalert", "throttle vr thermal", "on", FORM_NUMBER, 1},
+	{"gt/gt*/throttle_reason_vr_tdc", "throttle vr tdc", "on", FORM_NUMBER, 1},
 	/* xe */
 	{"device/tile*/gt*/freq0/act_freq", "clock", "Hz", FORM_NUMBER, 1000000},
 	{"device/tile*/gt*/freq0/cur_freq", "clock asked", "Hz", FORM_NUMBER, 1000000},
 	{"device/tile*/gt*/gtidle/idle_residency_ms", "idle", "total ns", FORM_NUMBER, 1000000},
+	/* ivpu */
+	{"device/npu_busy_time_us", "busy npu", "total ns", FORM_RARE, 1000},
+	{"device/npu_memory_utilization", "memory npu", "B", FORM_NUMBER, 1},
+	{"device/npu_current_frequency_mhz", "clock", "Hz", FORM_NUMBER, 1000000},
+	{"device/tile*/gt*/freq0/throttle/reason_pl1", "throttle pl1", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_pl2", "throttle pl2", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_pl4", "throttle pl4", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_thermal", "throttle thermal", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_prochot", "throttle prochot", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_ratl", "throttle ratl", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_vr_thermalert", "throttle vr thermal", "on", FORM_NUMBER, 1},
+	{"device/tile*/gt*/freq0/throttle/reason_vr_tdc", "throttle vr tdc", "on", FORM_NUMBER, 1},
 };
 
 /* i915 before 5.18; later it has these beside those by GT. */
@@ -392,8 +425,8 @@ static int power_sysfs_add_row(struct sysfs *s, struct power *p, const struct po
 	size_t i;
 	int ret = 0;
 
-	probe_path(base, "/sys/class/drm/%s/", card->node);
-	probe_path(pattern, "/sys/class/drm/%s/%s", card->node, row->pattern);
+	probe_path(base, "/sys/class/%s/%s/", power_class(card->node), card->node);
+	probe_path(pattern, "/sys/class/%s/%s/%s", power_class(card->node), card->node, row->pattern);
 	if (glob(pattern, 0, NULL, &found))
 		return 0;
 	for (i = 0; !ret && i < found.gl_pathc; i++) {
@@ -499,7 +532,8 @@ static int add_hwmon(struct sysfs *s, struct power *p, const struct power_card *
 	int ret = 0;
 
 	for (k = 0; !ret && k < 2; k++) {
-		probe_path(pattern, "/sys/class/drm/%s/device/hwmon/hwmon*/%s", card->node, files[k]);
+		probe_path(pattern, "/sys/class/%s/%s/device/hwmon/hwmon*/%s", power_class(card->node),
+			   card->node, files[k]);
 		if (glob(pattern, 0, NULL, &found))
 			continue;
 		for (i = 0; !ret && i < found.gl_pathc; i++)

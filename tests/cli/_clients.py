@@ -5,8 +5,11 @@
 _clients.py slow PORT N SECONDS   N clients that send a request byte by byte and never end it
 _clients.py deaf PORT N SECONDS   N clients that request the page and do not read it
 _clients.py manager NAME          prints what a service tells to @NAME, a line each, until it stops
+_clients.py pages DIR             serves the files of a directory, prints at which port
 _clients.py free                  a port that nobody has
 """
+import functools
+import http.server
 import socket
 import sys
 import time
@@ -45,6 +48,10 @@ elif what == 'manager':
     while said != 'STOPPING=1':
         said = s.recv(4096).decode()
         print(said, flush=True)
+elif what == 'pages':
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(http.server.SimpleHTTPRequestHandler, directory=args[0]))
+    print(server.server_address[1], flush=True)
+    server.serve_forever()
 elif what == 'free':
     s = socket.socket()
     s.bind(('127.0.0.1', 0))

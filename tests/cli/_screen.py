@@ -5,9 +5,12 @@ _screen.py COLUMNSxLINES [STEP...] -- COMMAND...: runs a command on a terminal o
 
     wait=REGEX   until the screen has it, for 20 s at most
     key=TEXT     types; \\e, \\t, \\n, \\u and \\d are Esc, Tab, Enter, up and down
+    click=REGEX  the mouse, where the first match on the screen begins
+    wheel=up     or down
     size=CxL     the terminal gets another size
     show         prints the screen, of which a wait should have seen head and foot
 
+$SCREEN_TERM is the kind of terminal; one with a mouse is `screen`.
 It ends with the exit status of the command, 128 + N where the signal N ended it; 99 where a wait was in vain,
 and then the screen is printed. Exit status 4: the module that reads the screen is not installed.
 """
@@ -43,7 +46,7 @@ class Terminal:
         self.status = None
         self.child, self.fd = pty.fork()
         if not self.child:
-            os.environ["TERM"] = "linux"  # what pyte understands all of
+            os.environ["TERM"] = os.environ.get("SCREEN_TERM", "linux")  # what pyte understands all of
             os.environ.pop("LINES", None)
             os.environ.pop("COLUMNS", None)
             time.sleep(0.1)
@@ -75,6 +78,19 @@ class Terminal:
                 return bool(re.search(regex, self.text(), re.MULTILINE))
         return True
 
+    def press(self, button, x, y):
+        """A button, and that it is let go; 64 and 65 are the wheel. As X10 encodes it."""
+        for code in [button] + [3] * (button < 3):
+            os.write(self.fd, b"\x1b[M" + bytes([32 + code, 33 + x, 33 + y]))
+
+    def click(self, regex):
+        for y, line in enumerate(self.screen.display):
+            found = re.search(regex, line)
+            if found:
+                self.press(0, found.start(), y)
+                return
+        print(f"not there: {regex}")
+
     def end(self):
         end = time.monotonic() + 20
         while self.read(0.1):
@@ -98,6 +114,10 @@ def main():
             for name, key in KEYS.items():
                 value = value.replace(name, key)
             os.write(t.fd, value.encode())
+        elif what == "click":
+            t.click(value)
+        elif what == "wheel":
+            t.press(64 if value == "up" else 65, 0, 0)
         elif what == "size":
             t.resize(size_of(value))
         elif what == "show":

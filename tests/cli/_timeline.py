@@ -119,6 +119,8 @@ class Perfetto:
         self.processes = {}
         self.state = {}
         self.primary = None
+        self.work = []   # slices of GPUs, whose names come at the end
+        self.gpus = []
         for packet in fields(data).get(1, []):
             self.packet(fields(packet))
 
@@ -137,13 +139,22 @@ class Perfetto:
         if 12 in p:
             for table, entries in fields(one(p, 12)).items():
                 for entry in map(fields, entries):
-                    state["names"][table, one(entry, 1)] = text(one(entry, 2))
+                    if table in (6, 7):  # frames and stacks are numbers of names
+                        continue
+                    if (table, one(entry, 1)) in state["names"]:
+                        raise Bad(f"iid {one(entry, 1)} of table {table} is interned twice")
+                    whole = table in (23, 1000)  # contexts, kernels
+                    state["names"][table, one(entry, 1)] = entry if whole else text(one(entry, 2))
         if 6 in p:
             self.snapshot(fields(one(p, 6)), state)
         if 60 in p:
             self.track(fields(one(p, 60)))
         if 11 in p:
             self.event(p, fields(one(p, 11)), state)
+        if 53 in p:
+            self.render_stage(fields(one(p, 53)), self.time(p, state), state)
+        if 128 in p:
+            self.gpus = [text(one(fields(g), 1)) for g in fields(one(p, 128))[1]]
 
     def snapshot(self, s, state):
         clocks = [fields(c) for c in s.get(1, [])]
@@ -223,7 +234,8 @@ class Perfetto:
             return
         for category in e.get(3, []):
             self.name(state, 1, category)
-        flows = [(">", f) for f in e.get(47, [])] + [("<", f) for f in e.get(48, [])]
+        correlation = fields(one(e, 3000, b""))
+        flows = [(">", f) for f in correlation.get(1, [])]
         name = self.name(state, 2, one(e, 10)) if 10 in e else ""
         if kind == 1:
             self.picture.begin(track, at, name, self.args(e, state), flows)
@@ -238,9 +250,52 @@ class Perfetto:
         else:
             raise Bad(f"event type {kind}")
 
+    # As the values of the same slice are called in the other format.
+    ARGS = {"registers_per_thread": "registers", "shared_mem_static": "shared_static",
+            "shared_mem_dynamic": "shared_dynamic"}
+
+    def launch(self, launch, state):
+        out = {}
+        for a in map(fields, launch.get(3, [])):
+            name = self.name(state, 1001, one(a, 1))
+            value = signed(one(a, 3)) if 3 in a else one(a, 4) if 4 in a else text(one(a, 6))
+            if name in ("start_inferred", "end_inferred"):  # has no boolean
+                value = "true" if value else "false"
+            out[self.ARGS.get(name, name)] = value
+        for field, what in ((1, "grid"), (2, "block")):
+            for axis, value in fields(one(launch, field, b"")).items():
+                out[f"{what}_{' xyz'[axis]}"] = value[-1]
+        return out
+
+    def render_stage(self, e, at, state):
+        name = self.name(state, 2, one(e, 20)) if 20 in e else ""
+        self.name(state, 24, one(e, 14))
+        if 19 in e:
+            kernel = self.name(state, 1000, one(e, 19))
+            if text(one(kernel, 3)) != name:
+                raise Bad(f"a kernel is {name} and {text(one(kernel, 3))}")
+        context = self.name(state, 23, one(e, 5)) if 5 in e else {}
+        queue = self.name(state, 24, one(e, 13))
+        self.picture.counts["slices"] += 1
+        self.work.append((at, one(e, 2), queue, context, one(e, 11), name,
+                          self.launch(fields(one(e, 21, b"")), state), one(e, 1)))
+
+    def put_work(self, at, length, queue, context, gpu, name, args, number):
+        if one(context, 3) == 4:  # of CUDA: a stream of a process
+            place = self.path(self.processes[one(context, 2)])
+        else:
+            place = self.gpus[gpu] if gpu is not None else ""
+        if "pid" in args and one(context, 2, 0) != args["pid"]:
+            raise Bad(f"work of {args['pid']} is that of {one(context, 2, 0)}")
+        # the numbers of jobs without a submit, and of what has no identity, are no arrows
+        flows = [("<", number)] if number in self.picture.flows_out else []
+        self.picture.put("slice", at, length, f"{place}/{queue}", name, args, flows)
+
     def finish(self):
         if self.primary != 3:
             raise Bad("no primary clock")
+        for work in self.work:
+            self.put_work(*work)
         self.picture.finish(self.path)
 
 

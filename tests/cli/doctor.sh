@@ -230,6 +230,13 @@ module sys/lib/modules/$release/updates/grtrace_drm_bridge.ko $release
 echo "updates/grtrace_drm_bridge.ko: updates/grtrace.ko" >>sys/lib/modules/$release/modules.dep
 look "one under the DRM scheduler has the scheduler's adapter" adapters works 'nouveau: is loaded together with grtrace'
 check "among the devices" finds gpus works 'virtio_gpu \(card1 renderD129\), nouveau \(card2 renderD130\)'
+mkdir -p sys/sys/class/accel/accel0 sys/sys/bus/npu sys/sys/bus/pci/drivers/intel_vpu
+ln -s ../pci/drivers/intel_vpu sys/sys/bus/npu/driver
+ln -s ../../../bus/npu sys/sys/class/accel/accel0/device
+run doctor
+check "an NPU is one of the devices" finds gpus works 'nouveau \(card2 renderD130\), intel_vpu \(accel0\)'
+check "whose jobs nobody reports" finds job_times unknown 'intel_vpu: its jobs are not seen'
+rm -r sys/sys/class/accel
 rm -r sys/sys/class/drm/renderD130
 look "one that runs no jobs needs none" adapters works 'virtio_gpu'
 rm -r sys/sys/class/drm sys/sys/bus sys/sys/module

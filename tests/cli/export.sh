@@ -26,6 +26,7 @@ has() { # LINE
 make_trace all
 make_trace deep
 make_trace cuda
+make_trace gpu
 "$GRTRACE_BUILD/tests/cli/traces" every every.grt
 "$GRTRACE_BUILD/tests/golden/report_traces" .
 "$GRTRACE_BUILD/tests/cli/stacks" stacks.grt
@@ -103,6 +104,39 @@ check "perfetto: the recording" says '^recording command=trace_maker$'
 check "perfetto: protoc takes it apart" test "$(protoc --decode_raw <all.perfetto | grep -c '^1 {$')" -gt 30
 check "perfetto: and nothing is left over" test -z "$(protoc --decode_raw <every.perfetto | grep -v '[{}:]')"
 
+# What GPUs did, by protoc and the field numbers of Perfetto; the sums by hand, and by another part of this program.
+counted() { # FILE
+	output=$(python3 "$GRTRACE_SRC/tests/cli/_perfetto.py" "$1" 2>&1)
+	status=$?
+}
+run export -f perfetto -o gpu.perfetto gpu.grt
+counted gpu.perfetto
+check "GPUs: another reader takes it" exits 0
+check "GPUs: kernels" has 'work kernel n=2 ns=150'
+check "GPUs: copies" has 'work gpu_memcpy n=1 ns=100'
+check "GPUs: jobs" has 'work job n=2 ns=100'
+check "GPUs: who had NVIDIA's GPU" has 'work context n=1 ns=900'
+check "GPUs: an arrow for each launch and submit" has 'flows 5 of 5'
+check "GPUs: a stream, a context and a job waited; of a wait that later work hides nothing is said" has 'waits 3 of 3'
+check "GPUs: a sample for each stack" has 'samples n=3 ns=250'
+check "GPUs: whose the work is" has \
+	'queues CUDA device 0 (GPU-00112233), stream 9 of pid 70, gfx of pid 80, process on the GPU of pid 70'
+check "GPUs: that of CUDA and of NVIDIA's slices is one" says \
+	'^gpu 0 architecture=sm_89 model=NVIDIA L4 name=GPU nvidia0 0000:01:00.0 place=0000:01:00.0 uuid=.* vendor=NVIDIA$'
+check "GPUs: the other one" has 'gpu 1 name=GPU renderD128 (amdgpu)'
+check "GPUs: how a kernel was launched" says \
+	'^kernel _Z4gemmPfi (gemm|_Z4gemmPfi) sm_89 8,4,2 128,2,1 correlation context registers_per_thread shared_mem_static device stream$'
+check "GPUs: GPU time by stack, as flame has it" test \
+	"$(sed -n 's/^stack //p' <<<"$output")" = "$("$GRTRACE" flame --pid 70 gpu.grt 2>err | sed 's/^app;//')"
+for kind in ranks rounds; do
+	run export -f perfetto -o $kind.perfetto $kind.grt
+	counted $kind.perfetto
+	check "GPUs: $kind: as much GPU time as flame has" test "$(sed -n 's/^samples .*ns=//p' <<<"$output")" = "$(
+		"$GRTRACE" flame $kind.grt 2>err | awk '{ n += $NF } END { print n }')"
+	check "GPUs: $kind: as many kernels as report counts" test "$(sed -n 's/^work kernel n=\([0-9]*\) .*/\1/p' <<<"$output")" = "$(
+		"$GRTRACE" report --by kernel --json $kind.grt 2>err | jq '[.kernels[].calls] | add')"
+done
+
 # The reader itself: what it must refuse.
 head -c 300 all.perfetto >cut.perfetto
 output=$(shown perfetto cut.perfetto 2>&1)
@@ -130,7 +164,7 @@ silent = {("COUNTER", "value"), ("TSG_TOKEN", "token"), ("GPU_COPY", "value"), (
           ("GPU_COPY", "to_gpu"), ("FUNC", "known"), ("FUNC", "took"), ("FUNC", "ret"), ("PROCESS", "text"),
           ("NODE", "function"), ("NODE", "file"), ("MAPPING", "path"), ("GPU_KERNEL", "name"), ("DEVICE", "name"), ("CODE", "function"), ("CODE", "file"),
           ("PC_SAMPLE", "function"), ("STALL_REASON", "name"), ("PC_LINE", "function"), ("PC_LINE", "file"),
-          ("COMMUNICATOR", "name"), ("COLLECTIVE", "function"), ("COLLECTIVE", "datatype"), ("COLLECTIVE", "algorithm"),
+          ("RANK", "job"), ("COMMUNICATOR", "name"), ("COLLECTIVE", "function"), ("COLLECTIVE", "datatype"), ("COLLECTIVE", "algorithm"),
           ("COLLECTIVE", "protocol")}
 words = {}
 for row, line in zip(rows, lines):

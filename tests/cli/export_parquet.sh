@@ -110,6 +110,9 @@ count(*) FILTER ("name" IS DISTINCT FROM 'void name' || (i % 1000) || '(float*)'
 count(*) FILTER (own IS DISTINCT FROM i::VARCHAR) AS own,
 count(*) FILTER (bad IS DISTINCT FROM CASE WHEN i % 2 = 1 THEN chr(65533) || '€"' ELSE '' END) AS bad,
 count(*) FILTER (list IS DISTINCT FROM CASE i % 3 WHEN 0 THEN '[]' WHEN 1 THEN '[' || (i % 50) || ']' ELSE '[' || (i % 50) || ',18446744073709551615]' END) AS list,
+count(*) FILTER (stays IS DISTINCT FROM 'stays' || (i % 700)) AS stays,
+count(*) FILTER ("one" IS DISTINCT FROM 5 OR same IS DISTINCT FROM 'same') AS same,
+count(*) FILTER (gap IS DISTINCT FROM CASE WHEN i % 1000 <> 997 THEN i END) AS gap,
 count(nothing) AS "nothing",
 count(*) FILTER (inferred IS DISTINCT FROM CASE WHEN i % 5 = 0 THEN 'small' END) AS inferred FROM t
 END_SQL
@@ -117,7 +120,7 @@ if [ -n "$readers" ]; then
 	output=$(node "$GRTRACE_SRC/tests/cli/_tables.mjs" "$readers" sql "$(cat rows.sql)" \
 		"SELECT count(*) AS n, sum(row_group_num_rows) FILTER (column_id = 0)::INTEGER AS r, max(row_group_id) AS g FROM parquet_metadata('rows.parquet')" \
 		"SELECT value::VARCHAR AS v FROM parquet_kv_metadata('$(echo all.parquet/work/host=*/date=*/*.parquet)') WHERE key::VARCHAR IN ('trace.format', 'trace.clock_start') ORDER BY 1" 2>&1)
-	check "each value of each kind is read, over groups of rows" grep -q '^{"rows":"150000","number":"0","sign":"0","small":"0","at":"0","took":"0","share":"0","amount":"0","flag":"0","name":"0","own":"0","bad":"0","list":"0","nothing":"0","inferred":"0"}$' <<<"$output"
+	check "each value of each kind is read, over groups of rows" grep -q '^{"rows":"150000","number":"0","sign":"0","small":"0","at":"0","took":"0","share":"0","amount":"0","flag":"0","name":"0","own":"0","bad":"0","list":"0","stays":"0","same":"0","gap":"0","nothing":"0","inferred":"0"}$' <<<"$output"
 	check "there are two groups" grep -q '"r":150000,"g":"1"' <<<"$output"
 	check "pairs have the format and the clock" grep -q '"v":"5"' <<<"$output"
 	check "the clock is that of the recording" grep -qF "\"v\":\"monotonic=1000 realtime=1700000000000001000\"" <<<"$output"

@@ -63,6 +63,16 @@ same("work, jobs: time", one("SELECT coalesce(sum(duration_ns), 0) FROM work WHE
 same("work, jobs: inferred", one("SELECT count(*) FROM work WHERE inferred LIKE '%duration_ns%'"), sum("t_exec_ns" in r["inferred"] for r in rows))
 same("work, jobs: identity", sorted(db.execute("SELECT ctx, seqno, pid, ring_name, engine FROM work WHERE kind = 'job'"), key=str),
      sorted(((r["ctx"], r["seqno"], r["pid"], r["ring_name"], r["engine"]) for r in rows), key=str))
+# The operator and the step of each kernel and copy.
+of = {r["op"]: 0 for r in report("op")["operators"] if r["gpu_self"]}
+for r in report("op")["operators"]:
+    if r["gpu_self"]:
+        of[r["op"]] += r["gpu_self"]
+same("work: time by operator", dict(db.execute("SELECT op, sum(duration_ns) AS t FROM work WHERE kind != 'job' GROUP BY 1 HAVING t > 0")), of)
+steps = report("step")["steps"]
+same("work: the end of each step", dict(((s, p), e) for s, p, e in db.execute("SELECT step, pid, max(end_ns) FROM work WHERE step IS NOT NULL GROUP BY 1, 2")),
+     {(r["step"], r["pid"]): r["begin"] + r["time"] for r in steps})
+compared += len(of) + len(steps)
 # What was lost, and the pairs.
 for cause, events in db.execute("SELECT cause, events FROM losses"):
     if cause in jobs["balance"] and not jobs.get("text"):

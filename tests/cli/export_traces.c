@@ -127,10 +127,77 @@ static void cuda(const char *path)
 	tm_close(tm);
 }
 
+#define STREAM .gpu = 0, .context = 3, .cuda_stream = 9
+#define SHAPE .grid_x = 8, .grid_y = 4, .grid_z = 2, .block_x = 128, .block_y = 2, .block_z = 1
+static void gpu_strings(struct trace_maker *tm)
+{
+	static const char *const texts[] = {"app", "main", "step", "_Z4gemmPfi", "NVIDIA L4"};
+
+	tm_emit(tm, 0, process, .e.time = 900, APP, .what = 1, .text = 1);
+	for (uint32_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct grt_ev_string e = {
+			.e = {.type = GRT_EV_STRING, .size = sizeof(e), .time = 900, .pid = 70, .tid = 71},
+			.number = i + 1};
+
+		e.length = e.part = (uint32_t)strlen(texts[i]);
+		memcpy(e.text, texts[i], e.length);
+		tm_event(tm, 0, &e.e);
+	}
+	tm_emit(tm, 0, device, .e.time = 900, APP, .gpu = 0, .name = 5, .major = 8, .minor = 9, .sms = 58,
+		.bus = "0000:01:00.0", .uuid = "GPU-00112233-4455-6677-8899-aabbccddeeff");
+	tm_emit(tm, 0, node, .e.time = 900, APP, .node = 1, .function = 2);
+	tm_emit(tm, 0, node, .e.time = 900, APP, .node = 2, .caller = 1, .function = 3);
+}
+
+/* Three launches, two from one stack; a wait for the stream, one for its context, and one that later work
+ * hides; a GPU whose time is shared, which is that of CUDA; a job that waited for another one. */
+static void gpu(const char *path)
+{
+	struct trace_maker *tm = tm_dir(path, 1);
+
+	name_device(tm);
+	tm_emit(tm, 0, name, .e.time = 900, NOWHERE, .kind = GRT_NAME_DEVICE, .id = 5,
+		.name = "nvidia0 0000:01:00.0");
+	gpu_strings(tm);
+	tm_emit(tm, 0, launch, .e.time = 1010, APP, .begin = 1000, .correlation = 5, .call = 211, .node = 2,
+		.stack = 1);
+	tm_emit(tm, 0, launch, .e.time = 1030, APP, .begin = 1020, .correlation = 6, .call = 211, .node = 2,
+		.stack = 1);
+	tm_emit(tm, 0, launch, .e.time = 1050, APP, .begin = 1040, .correlation = 8, .call = 31, .node = 1,
+		.stack = 1);
+	tm_emit(tm, 0, submit, .e.time = 1100, OTHER, GFX, .e.ctx = 10, .e.seqno = 1);
+	tm_emit(tm, 0, submit, .e.time = 1110, OTHER, GFX, .e.ctx = 10, .e.seqno = 2);
+	tm_emit(tm, 0, wait_dep, .e.time = 1120, OTHER, GFX, .e.ctx = 10, .e.seqno = 2, .dep_ctx = 10,
+		.dep_seqno = 1);
+	tm_emit(tm, 0, wait_dep, .e.time = 1121, OTHER, GFX, .e.ctx = 10, .e.seqno = 2,
+		.e.flags = GRT_FLAG_SIGNALLED, .dep_ctx = 11, .dep_seqno = 1);
+	for (uint64_t i = 1; i < 3; i++) {
+		tm_emit(tm, 0, start, .e.time = 1200 + 100 * i, GFX, .e.ctx = 10, .e.seqno = i);
+		tm_emit(tm, 0, end, .e.time = 1250 + 100 * i, GFX, .e.ctx = 10, .e.seqno = i);
+		tm_emit(tm, 0, complete, .e.time = 1251 + 100 * i, GFX, .e.ctx = 10, .e.seqno = i);
+	}
+	tm_emit(tm, 0, gpu_slice, .e.time = 2000, .e.pid = 70, .e.tid = 70, .e.ring = GRT_RING_NONE,
+		.e.device = 5, .start = 1100, .mig_gpu = GRT_NOT_DIVIDED);
+	/* as CUPTI hands them over: in no order */
+	tm_emit(tm, 0, gpu_sync, .e.time = 5000, APP, .start = 1060, .end = 1410, .correlation = 9, .kind = 3,
+		.context = 3, .cuda_stream = 9, .event_id = UINT32_MAX);
+	tm_emit(tm, 0, gpu_sync, .e.time = 5001, APP, .start = 1061, .end = 1420, .correlation = 10,
+		.kind = 4, .context = 3, .cuda_stream = UINT32_MAX, .event_id = UINT32_MAX);
+	tm_emit(tm, 0, gpu_sync, .e.time = 5002, APP, .start = 1055, .end = 1415, .correlation = 7, .kind = 3,
+		.context = 3, .cuda_stream = 9, .event_id = UINT32_MAX);
+	tm_emit(tm, 0, gpu_copy, .e.time = 5003, APP, .start = 1300, .end = 1400, .correlation = 8, .kind = 1,
+		.bytes = 4096, STREAM);
+	tm_emit(tm, 0, gpu_kernel, .e.time = 5004, APP, .start = 1200, .end = 1300, .correlation = 6,
+		.name = 4, STREAM, SHAPE, .registers = 40, .shared_static = 1024);
+	tm_emit(tm, 0, gpu_kernel, .e.time = 5005, APP, .start = 1100, .end = 1150, .correlation = 5,
+		.name = 4, STREAM, SHAPE, .registers = 40, .shared_dynamic = 2048);
+	tm_close(tm);
+}
+
 static const struct {
 	const char *name;
 	void (*write)(const char *path);
-} kinds[] = {{"all", all}, {"deep", deep}, {"cuda", cuda}};
+} kinds[] = {{"all", all}, {"deep", deep}, {"cuda", cuda}, {"gpu", gpu}};
 
 int main(int argc, char **argv)
 {
@@ -139,5 +206,5 @@ int main(int argc, char **argv)
 			kinds[i].write(argv[2]);
 			return 0;
 		}
-	errx(2, "usage: export_traces all|deep|cuda PATH");
+	errx(2, "usage: export_traces all|deep|cuda|gpu PATH");
 }

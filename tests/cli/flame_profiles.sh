@@ -23,7 +23,7 @@ END
 
 # A profile of either program as folded stacks; with a place, a frame is `function (file:line)`.
 cat >folded.py <<'END'
-import gzip, json, re, subprocess, sys
+import collections, gzip, json, re, subprocess, sys
 
 def place(name, file, line):
     return f"{name} ({file}:{line})" if file else name
@@ -67,20 +67,38 @@ def pprof(path):
                 for s in p["sample"]]
         yield strings[one(t, "type")], strings[one(t, "unit")], rows
 
-for name, unit, rows in {"pprof": pprof, "speedscope": speedscope}[sys.argv[1]](sys.argv[2]):
-    if len(sys.argv) > 3:
+profiles = list({"pprof": pprof, "speedscope": speedscope}[sys.argv[1]](sys.argv[2]))
+what = sys.argv[3] if len(sys.argv) > 3 else ""
+for name, unit, rows in profiles:
+    if what.startswith("by "):
+        # sums of a weight by a label
+        if name == what.split()[1]:
+            sums = collections.Counter()
+            for _, weight, labels in rows:
+                sums[next((l.split("=", 1)[1] for l in labels if l.startswith(what.split()[2] + "=")), "-")] += weight
+            print(*sorted(f"{label} {n}" for label, n in sums.items() if n), sep="\n")
+    elif what == "names":
         print(name, unit, *sorted({l for r in rows for l in r[2]}))
+    elif what and len(profiles) > 1 and name != what:
+        continue
+    elif len(profiles) > 1 and not what.endswith("_before"):
+        # samples of one stack differ in labels; one that another weight has may have none of this
+        sums = collections.Counter()
+        for frames, weight, _ in rows:
+            sums[";".join(frames)] += weight
+        print(*sorted(f"{stack} {n}" for stack, n in sums.items() if n), sep="\n")
     else:
         print(*sorted(";".join(frames) + f" {weight}" for frames, weight, _ in rows), sep="\n")
 END
 
+declare -A what=([pprof]=time)
 same() { # WHAT NAME INPUT OPTIONS...
 	local form
 	"$GRTRACE" flame "${@:3}" -o want.folded 2>/dev/null
 	LC_ALL=C sort want.folded >want
 	for form in pprof speedscope; do
 		"$GRTRACE" flame "${@:3}" -o "$2.$form" 2>err
-		output=$(cat err; python3 folded.py $form "$2.$form" | LC_ALL=C sort | tee got | diff want - | head -n 5)
+		output=$(cat err; python3 folded.py $form "$2.$form" "${what[$form]:-}" | LC_ALL=C sort | tee got | diff want - | head -n 5)
 		check "$1: $form has the stacks of the folded ones" cmp -s want got
 	done
 }
@@ -95,11 +113,59 @@ app;späße\x0a;</script> 0
 END
 same "jobs" jobs stacks.grt
 same "kernels" kernels rounds.grt
+# Each weight of a profile is that of a flame graph of its own, and its labels divide it as those are divided.
+for trace in stacks rounds ops ranks shares; do
+	"$GRTRACE" flame $trace.grt -o $trace.pprof 2>err
+	for weight in time launches bytes wall; do
+		"$GRTRACE" flame --weight $weight $trace.grt 2>/dev/null | grep -v ' 0$' | LC_ALL=C sort >want
+		python3 folded.py pprof $trace.pprof $weight | grep . | LC_ALL=C sort >got
+		output=$(cat err; diff want got | head -n 5)
+		check "$trace: $weight has the stacks and sums of flame --weight $weight" cmp -s want got
+	done
+	for label in device stream graph; do
+		"$GRTRACE" flame --by $label $trace.grt 2>/dev/null | awk '{ n = $NF; sub(/;.*/, ""); sum[$0] += n }
+			END { for (i in sum) if (sum[i]) print i, sum[i] }' >sums
+		if [[ $label != stream ]]; then
+			sed -i "s/^\[GPU $label \(.*\)\] /\1 /; s/^\[no $label\] /- /" sums
+		fi
+		LC_ALL=C sort sums >want
+		python3 folded.py pprof $trace.pprof "by time $label" | LC_ALL=C sort >got
+		output=$(diff want got | head -n 5)
+		check "$trace: time by the label $label is that of flame --by $label" cmp -s want got
+	done
+done
+"$GRTRACE" export -f pprof -o export.pprof rounds.grt 2>err
+for weight in time launches wall; do
+	check "export has the same $weight" test "$(python3 folded.py pprof export.pprof $weight)" = "$(python3 folded.py pprof rounds.pprof $weight)"
+done
+output=$(python3 folded.py pprof ranks.pprof names; python3 folded.py pprof shares.pprof names)
+check "labels: ranks, control groups" says 'rank=0 rank=1.*'
+check "the same: control groups" says 'cgroup=/'
+cat >ranges.json <<'END'
+{"traceEvents": [
+{"ph": "X", "cat": "user_annotation", "name": "epoch", "pid": 7, "tid": 8, "ts": 1, "dur": 100},
+{"ph": "X", "cat": "user_annotation", "name": "load", "pid": 7, "tid": 8, "ts": 2, "dur": 10},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpyAsync", "pid": 7, "tid": 8, "ts": 3, "dur": 2, "args": {"correlation": 1}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 8, "ts": 20, "dur": 2, "args": {"correlation": 2}},
+{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pageable -> Device)", "pid": 0, "tid": 7, "ts": 6, "dur": 30, "args": {"correlation": 1, "bytes": 4096, "stream": 7}},
+{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy DtoH (Device -> Pageable)", "pid": 0, "tid": 7, "ts": 96, "dur": 5, "args": {"stream": 7}},
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 40, "dur": 50, "args": {"correlation": 2, "stream": 7}}]}
+END
+"$GRTRACE" flame ranges.json -o ranges.pprof 2>err
+output=$(python3 folded.py pprof ranges.pprof "by time range"; python3 folded.py pprof ranges.pprof "by bytes range")
+check "the label range has the names of ranges" test "$output" = "$(printf '%s\n' '- 5000' 'epoch 50000' 'epoch/load 30000' 'epoch/load 4096')"
+run flame --weight bytes ranges.json
+check "copies of unknown size weigh no bytes, which is said" says 'the size of 1 copies and fills is unknown: they weigh nothing here'
+run report --by copy ranges.json
+check "report: their bytes are unknown" says '^DtoH +0 +- +1 +- '
+check "the others' are those that are known" says '^HtoD +0 +4.00 KiB +0 '
+check "what no sum has is said" says 'the size of 1 copies and fills is unknown: no sum of bytes has them'
 same "kernels by stream, launches" streams rounds.grt --by stream --weight launches
 same "folded stacks" odd odd.folded
 check "a frame's line is a field" grep -q '"name": "train", "file": "my \\"file\\".py", "line": 46' odd.speedscope
 output=$(python3 folded.py pprof jobs.pprof names; python3 folded.py speedscope jobs.speedscope names)
-check "of jobs: time of the processes" says '^time nanoseconds process=app process=other$'
+check "of jobs: time of the processes" says '^time nanoseconds .*process=app process=other'
+check "and how many they were" says '^launches count .*process=app process=other'
 check "the same for speedscope" says '^time nanoseconds$'
 output=$(python3 folded.py pprof streams.pprof names; python3 folded.py speedscope streams.speedscope names)
 check "of launches: their number, by stream" says '^launches count stream='
@@ -122,9 +188,9 @@ app;draw (draw.c:35);submit (draw.c:14);ioctl;[GPU gfx] 400000
 END
 for form in pprof speedscope; do
 	"$GRTRACE" flame places.grt -o places.$form 2>err
-	output=$(python3 folded.py $form places.$form)
+	output=$(python3 folded.py $form places.$form "${what[$form]:-}")
 	check "$form: file and line of frames are fields" test "$output" = "$(cat want)"
-	output=$("$GRTRACE" export -f $form places.grt | python3 folded.py $form /dev/stdin)
+	output=$("$GRTRACE" export -f $form places.grt | python3 folded.py $form /dev/stdin "${what[$form]:-}")
 	check "export -f $form has the same" test "$output" = "$(cat want)"
 done
 run flame places.grt

@@ -2,7 +2,8 @@
 /*
  * Writes recordings of one job on several hosts: `fleet_traces CAUSE`, HOST.grt each. A
  * step is a kernel, a collective of all ranks and an optimizer; from step FROM to TO
- * something is wrong with one rank or one host: what fleet.sh looks for.
+ * something is wrong with one rank or one host: what fleet.sh looks for. The clock of host n is n * 1.5 ms
+ * and n * 10 ppm ahead. Of some NCCL's profiler plugin has told the collectives.
  */
 #include <err.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 #define US 1000ULL
 #define START (10ULL * 1000 * 1000 * 1000)
 
-enum { S_FORWARD = 1, S_NCCL, S_ADAM, S_TRAIN, S_TRAIN_PY, S_STEP, S_ADAM_PY };
+enum { S_FORWARD = 1, S_NCCL, S_ADAM, S_TRAIN, S_TRAIN_PY, S_STEP, S_ADAM_PY, S_ALLREDUCE, S_FLOAT };
 enum { N_FORWARD = 1, N_TRAIN, N_STEP };
 
 /** struct fault - @rank: that has it; ALL: those of @host; in us */
@@ -30,13 +31,14 @@ struct fault {
 	unsigned int host;
 	uint64_t compute;
 	uint64_t launch;
+	bool nccl;
 };
 
 static const struct fault faults[] = {
-	{"none", ALL, HOSTS, 0, 0},
-	{"gpu", 6, HOSTS, 20, 0},
-	{"thread", 11, HOSTS, 0, 30},
-	{"host", ALL, 2, 0, 25},
+	{"none", ALL, HOSTS, 0, 0, false},
+	{"gpu", 6, HOSTS, 20, 0, true},
+	{"thread", 11, HOSTS, 0, 30, true},
+	{"host", ALL, 2, 0, 25, false},
 };
 
 /* Of a rank in a step: when its first launch began, and how long its kernel took. */
@@ -62,14 +64,22 @@ static struct work work_of(const struct fault *f, unsigned int rank, unsigned in
 	return w;
 }
 
+/* The clock of this host at a moment. */
+static unsigned int clock_of;
+
+static uint64_t on_clock(uint64_t ns)
+{
+	return START + ns + clock_of * 1500 * US + ns * clock_of / 100000;
+}
+
 #define RANK(r) .e.pid = 70 + 10 * (r), .e.tid = 70 + 10 * (r)
-#define AT(ns) .e.time = START + (ns)
+#define AT(ns) .e.time = on_clock(ns)
 
 static void define(struct trace_maker *tm, unsigned int r, unsigned int rank)
 {
 	static const char *const text[] = {
-		"forward",   "ncclDevKernel_AllReduce", "adam", "train", "/home/me/train.py",
-		"Adam.step", "/torch/optim/adam.py"};
+		"forward",   "ncclDevKernel_AllReduce", "adam",	     "train",	   "/home/me/train.py",
+		"Adam.step", "/torch/optim/adam.py",	"AllReduce", "ncclFloat32"};
 
 	tm_emit(tm, r, process, AT(0), RANK(r), .what = 1);
 	tm_emit(tm, r, rank, AT(0), RANK(r), .rank = rank, .world = ALL, .local_rank = r);
@@ -81,6 +91,8 @@ static void define(struct trace_maker *tm, unsigned int r, unsigned int rank)
 		memcpy(s.text, text[i], s.part);
 		tm_event(tm, r, &s.e);
 	}
+	tm_emit(tm, r, communicator, AT(0), RANK(r), .hash = 0xfeed, .number = 1, .rank = rank, .ranks = ALL,
+		.nodes = HOSTS);
 	tm_emit(tm, r, node, AT(0), RANK(r), .node = N_FORWARD, .function = S_TRAIN, .file = S_TRAIN_PY,
 		.line = 10);
 	tm_emit(tm, r, node, AT(0), RANK(r), .node = N_TRAIN, .function = S_TRAIN, .file = S_TRAIN_PY,
@@ -91,14 +103,21 @@ static void define(struct trace_maker *tm, unsigned int r, unsigned int rank)
 
 static void launch(struct trace_maker *tm, unsigned int r, uint64_t at, uint64_t id, uint32_t node)
 {
-	tm_emit(tm, r, launch, AT(at + US / 2), RANK(r), .begin = START + at, .correlation = id, .node = node,
-		.call = 211);
+	tm_emit(tm, r, launch, AT(at + US / 2), RANK(r), .begin = on_clock(at), .correlation = id,
+		.node = node, .call = 211);
+}
+
+static void collective(struct trace_maker *tm, unsigned int r, uint64_t at, unsigned int step)
+{
+	tm_emit(tm, r, collective, AT(at + US / 2), RANK(r), .begin = on_clock(at), .sequence = step,
+		.elements = 1 << 20, .correlation = 3 * step + 2, .communicator = 1, .function = S_ALLREDUCE,
+		.datatype = S_FLOAT, .kind = 1);
 }
 
 static void kernel(struct trace_maker *tm, unsigned int r, uint64_t end, uint64_t from, uint64_t to,
 		   uint64_t id, uint32_t name)
 {
-	tm_emit(tm, r, gpu_kernel, AT(end), RANK(r), .start = START + from, .end = START + to,
+	tm_emit(tm, r, gpu_kernel, AT(end), RANK(r), .start = on_clock(from), .end = on_clock(to),
 		.correlation = id, .name = name, .gpu = r, .cuda_stream = name == S_NCCL ? 9 : 7);
 }
 
@@ -121,12 +140,15 @@ static void rank_of(struct trace_maker *tm, const struct fault *f, unsigned int 
 	unsigned int rank = host * RANKS + r;
 	uint64_t at = 0, end = START;
 
+	clock_of = host;
 	define(tm, r, rank);
 	for (unsigned int step = 0; step < STEPS; step++) {
 		uint64_t begin = at + work_of(f, rank, step).launch;
 
 		launch(tm, r, begin, 3 * step + 1, N_FORWARD);
 		launch(tm, r, begin + US, 3 * step + 2, N_FORWARD);
+		if (f->nccl)
+			collective(tm, r, begin + US, step);
 		launch(tm, r, begin + 2 * US, 3 * step + 3, N_STEP);
 		at += last_of(f, step) + 35 * US;
 	}

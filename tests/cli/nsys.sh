@@ -124,6 +124,13 @@ for row in db.execute(f"""SELECT p.name, sc.value, sk.value, sum(k.end - k.start
     JOIN StringIds sc ON sc.id = r.nameId JOIN StringIds sk ON sk.id = k.demangledName
     JOIN PROCESSES p ON p.globalPid = k.globalPid GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""):
     print("stack", row[0].split("/")[-1], row[1].split("_v")[0], row[2], row[3])
+# what was launched in pushed ranges of its thread, whose names are folded
+work = " UNION ALL ".join(f"SELECT globalPid p, correlationId c, end - start ns, {int(t == 'KERNEL' or t == 'GRAPH_TRACE')} k FROM {K}{t}" for t in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE"))
+for row in db.execute(f"""SELECT p.name, sum(w.k), sum(w.ns) FROM NVTX_EVENTS x JOIN PROCESSES p ON p.globalPid = x.globalTid & ~0xffffff
+    JOIN {K}RUNTIME r ON r.globalTid = x.globalTid AND r.start >= x.start AND r.start < x.end
+    JOIN ({work}) w ON w.c = r.correlationId AND w.p = r.globalTid & ~0xffffff
+    WHERE x.eventType = 59 AND x.end IS NOT NULL GROUP BY 1 ORDER BY 1"""):
+    print("launched in step #", row[0].split("/")[-1], *row[1:])
 for row in db.execute("SELECT p.name, rank FROM MPI_RANKS m JOIN PROCESSES p USING (globalPid) ORDER BY rank"):
     print("rank", row[0].split("/")[-1], row[1])
 spans = collections.defaultdict(list)
@@ -173,7 +180,7 @@ for name in sorted(calls):
 stacks = []
 for line in out("flame").splitlines():
     frames, ns = line.rsplit(" ", 1)
-    m = re.match(r"(?P<exe>[^;]*);(?P<call>cu\w*);\[GPU\d+_Kernel\](?P<name>.*gemm.*)$", frames)
+    m = re.match(r"(?P<exe>[^;]*);(?:\[nvtx\] step #;)?(?P<call>cu\w*);\[GPU\d+_Kernel\](?P<name>.*gemm.*)$", frames)
     if m:
         stacks.append((m["exe"], m["call"], m["name"], int(ns)))
 sums = collections.Counter()
@@ -181,6 +188,9 @@ for exe, call, name, ns in stacks:
     sums[exe, call, name] += ns
 for key in sorted(sums):
     print("stack", *key, sums[key])
+for r in sorted(table("range", "ranges"), key=lambda r: r["process"]):
+    if r["range"] == "step #":
+        print("launched in step #", r["process"], r["kernels"], r["gpu"])
 for rank, process in sorted({(r["rank"], r["process"]) for r in table("rank", "ranks")}):
     print("rank", process, rank)
 print("busy", *sorted(spans.values()))
@@ -204,7 +214,7 @@ gzip -k -c run.sqlite >run.sqlite.gz
 python3 told.py "$GRTRACE" run.sqlite.gz >packed 2>err
 check "packed by gzip it is the same" cmp -s want packed
 run report --by range run.sqlite
-check "what was launched in ranges is unknown, and not 0" says '^step # .* +- +- +-$'
+check "what was launched in ranges that other threads end is unknown, and not 0" says '^started .* +- +- +-$'
 run export -f perfetto -o run.pftrace run.sqlite
 check "an export" exits 0
 CALLS=40 python3 make.py wal.sqlite wal

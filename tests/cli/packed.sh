@@ -73,7 +73,12 @@ foreign perf.data 'it is a recording of perf' 'perf script -i PATH'
 foreign trace.dat 'it is a recording of trace-cmd' 'trace-cmd report PATH'
 foreign run.sqlite 'it is a database' 'sqlite3'
 foreign run.nsys-rep 'it is a report of Nsight Systems' 'grtrace record -e cuda'
-foreign run.pftrace 'it is a trace for Perfetto' 'ui.perfetto.dev'
+run report run.pftrace
+expect "run.pftrace" 1 'run.pftrace: byte 0: cannot read the packet of Perfetto there: the file ends in it'
+printf 'anything' >run.qdrep
+printf 'anything' >run.ncu-rep
+foreign run.qdrep 'it is a report of Nsight Systems' 'nsys export --type sqlite PATH'
+foreign run.ncu-rep 'it is a report of Nsight Compute' 'ncu --import PATH'
 foreign run.json 'it is JSON' 'jq keys PATH'
 foreign run.folded 'its lines are folded stacks' 'grtrace flame PATH'
 foreign /bin/true 'it is a program' 'grtrace record -- PROGRAM'

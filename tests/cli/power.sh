@@ -109,7 +109,9 @@ rm sys/sys/bus/0/hwmon/hwmon4/fan1_input
 echo garbage >sys/sys/bus/0/hwmon/hwmon4/temp2_input
 sleep 0.5
 END
+began=$(date +%s%N)
 run record -e power -o p.grt sh change.sh
+tenths=$((($(date +%s%N) - began) / 100000000))
 expect "a recording of counters" 0 'events, 0 lost in p.grt'
 # Before a segment is closed all values leave at once, and a counter may end before the next sample.
 mv sys kept
@@ -147,13 +149,16 @@ at = [(e["time"], e["value"]) for e in map(json.loads, sys.stdin) if e["type"] =
 print(sum(v * (u - t) for (t, v), (u, _) in zip(at, at[1:])) / (at[-1][0] - at[0][0]))')
 check "its mean by time is that of its records ($mean, $by_time)" awk -v m="$mean" -v t="$by_time" 'BEGIN { exit !(t > 20 && t < 100 && m > t - 0.5 && m < t + 0.5) }'
 check "limits are no counters" test -z "$(rows | grep 200000000)"
-check "a value that stays is written seldom" test "$(values $drm 'temp edge')" -le 3
+check "a value that stays is written seldom" test "$(values $drm 'temp edge')" -le $((2 + tenths / 10))
 check "a file that vanished has no more values" row "$drm\|None\|fan\|rpm\|[0-9]+\|1200\|1200\|1200\|1200"
 last=$(run dump p.grt; grep -E 'COUNTER.*value=1200\b' <<<"$output" | tail -1)
 check "its last value is marked as the end" grep -q ' flags=ended$' <<<"$last"
 check "no number is no value" row "$drm\|None\|temp junction\|mC\|[0-9]+\|61000\|61000\|61000\|61000"
 check "the recording says what it has" grep -q 'power_counters = "power PPT \[uW\]' p.grt/metadata
-check "and how many samples it took" grep -qE 'power_samples = "period_ms=100 samples=1[0-3] missed=[0-9]+ values=[0-9]+ stopped=1 ' p.grt/metadata
+check "and how many samples it took" grep -qE 'power_samples = "period_ms=100 samples=[0-9]+ missed=[0-9]+ values=[0-9]+ stopped=1 ' p.grt/metadata
+# the first and the last are beside its time
+samples=$(sed -n 's/.*power_samples = "period_ms=100 samples=\([0-9]*\) missed=\([0-9]*\) .*/\1 + \2/p' p.grt/metadata)
+check "one each tenth of a second ($samples of $tenths)" test $((samples)) -ge 10 -a $((samples)) -le $((tenths + 2))
 run report p.grt
 check "text has units that people read" says '^card0 +- +- +power PPT +[0-9]+ +95.0 W +95.0 W'
 check "the node is named" says '^card0 .* clock sclk .* 1.35 GHz'
@@ -199,7 +204,10 @@ put /sys/class/drm/card1/gt/gt0/rps_cur_freq_mhz 900
 put /sys/class/drm/card1/gt/gt1/rps_act_freq_mhz 400
 put /sys/class/drm/card1/gt/gt0/rc6_residency_ms 1000
 put /sys/class/drm/card1/gt_act_freq_mhz 300
+put /sys/class/drm/card1/gt/gt0/throttle_reason_pl1 1
+put /sys/class/drm/card1/gt/gt0/throttle_reason_thermal 0
 card 2 xe
+put /sys/bus/2/tile0/gt0/freq0/throttle/reason_prochot 1
 put /sys/bus/2/tile0/gt0/freq0/act_freq 1150
 put /sys/bus/2/tile1/gt2/freq0/cur_freq 1250
 put /sys/bus/2/tile0/gt0/gtidle/idle_residency_ms 50
@@ -210,6 +218,12 @@ put /sys/bus/2/hwmon/hwmon2/energy2_label pkg
 card 3 nouveau
 put /sys/bus/3/hwmon/hwmon3/temp1_input 45000
 put /sys/bus/3/hwmon/hwmon3/power1_input 12000000
+# an NPU is no card
+put /sys/class/accel/accel0/dev 261:0
+put /sys/bus/7/npu_busy_time_us 5000
+put /sys/bus/7/npu_memory_utilization 8192
+put /sys/bus/7/npu_current_frequency_mhz 1400
+ln -s ../../../bus/7 sys/sys/class/accel/accel0/device
 put /sys/class/devfreq/fde60000.gpu/cur_freq 800000000
 put /sys/class/devfreq/fde60000.gpu/load 45@800000000Hz
 put /sys/class/devfreq/dmc/cur_freq 528000000
@@ -228,6 +242,11 @@ END
 run record -e power -o p.grt sh change.sh
 expect "a recording of four drivers" 0 'events, 0 lost'
 i915=$((drm + 1)) xe=$((drm + 2)) nouveau=$((drm + 3))
+npu=$((261 << 20))
+check "an NPU: how long it was busy" row "$npu\|None\|busy npu\|total ns\|[0-9]+\|0\|"
+check "in ns, as the driver counts it" grep -q 'COUNTER.*value=5000000\b' <("$GRTRACE" dump p.grt)
+check "its memory" row "$npu\|None\|memory npu\|B\|[0-9]+\|8192"
+check "its clock" row "$npu\|None\|clock\|Hz\|[0-9]+\|1400000000"
 check "i915: clock by GT" row "$i915\|None\|clock gt0\|Hz\|[0-9]+\|300000000"
 check "the other GT" row "$i915\|None\|clock gt1\|Hz\|[0-9]+\|400000000"
 check "what was asked for" row "$i915\|None\|clock asked gt0\|Hz\|[0-9]+\|900000000"
@@ -253,6 +272,9 @@ sys.exit(not grown * 0.98 < sum < grown * 1.02)
 ' "$output" $i915
 check "idle time is a share" row "$i915\|None\|idle gt0\|total ns\|[0-9]+\|[0-9.]+\|(1[0-9]|2[0-9])\.[0-9]+\|"
 check "xe: clocks by tile and GT" row "$xe\|None\|clock tile0 gt0\|Hz\|[0-9]+\|1150000000"
+check "i915: why it is throttled" row "$i915\|None\|throttle pl1 gt0\|on\|[0-9]+\|1\|1\|1\|1"
+check "and why not" row "$i915\|None\|throttle thermal gt0\|on\|[0-9]+\|0\|0\|0\|0"
+check "xe: why it is throttled" row "$xe\|None\|throttle prochot tile0 gt0\|on\|[0-9]+\|1\|1\|1\|1"
 check "of another tile" row "$xe\|None\|clock asked tile1 gt2\|Hz\|[0-9]+\|1250000000"
 check "energy with its label" row "$xe\|None\|power from energy card\|uW\|[0-9]+\|0\|0\|0\|0"
 check "energy that went back gives no value" row "$xe\|None\|power from energy pkg\|uW\|[0-9]+\|0\|0\|0\|0"
@@ -371,6 +393,8 @@ if "${CC:-cc}" -shared -fPIC -o sys/usr/lib/libnvidia-ml.so.1 "$GRTRACE_SRC/test
 	check "of the memory" row "$nvidia\|None\|busy memory\|%\|[0-9]+\|12"
 	check "NVML: memory, without what the driver keeps" row "$nvidia\|None\|memory vram\|B\|[0-9]+\|21474836480\|21474836480"
 	check "NVML: temperature" row "$nvidia\|None\|temp gpu\|mC\|[0-9]+\|41000"
+	check "NVML: why it is slower" row "$nvidia\|None\|throttle power cap\|on\|[0-9]+\|1\|1\|1\|1"
+	check "and why not" row "$nvidia\|None\|throttle hw thermal\|on\|[0-9]+\|0\|0\|0\|0"
 	check "what it has not is not there" test -z "$(rows | grep "^$nvidia|None|ecc")"
 	check "the other one has it" row "$((nvidia + 1))\|None\|ecc uncorrected\|errors\|[0-9]+\|2"
 	check "a GPU that is lost has no more power" test "$(run dump p.grt; grep -c "device=$((nvidia + 1)) .*value=70000000" <<<"$output")" -le 2

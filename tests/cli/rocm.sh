@@ -339,14 +339,17 @@ output=$(GRTRACE=$GRTRACE sh new/rec/analyze.sh --timeline 2>&1)
 check "analyze.sh makes it again" says 'hipMalloc\(0x7ffe, 4096\)$'
 run dump new/rec/recording
 expect "the recording is as any other" 0 'LOG_CALL .*hipMalloc'
-whole=0
+whole=0 begun=0
 for ((i = 0; i < 8; i++)); do
 	rm -rf cut
 	timeout 0.5 "$GRTRACE" rocm record -o cut -- sleep 5 >out 2>err </dev/null
+	# a busy machine may not have begun by then
+	[ -e cut/recording/metadata ] || continue
+	begun=$((begun + 1))
 	whole=$((whole + $(test -s cut/report.txt && echo 1 || echo 0)))
 done
 output=$(cat err)
-check "by timeout, which signals twice, the report is made" test $whole = 8
+check "by timeout, which signals twice, the report is made" test $whole = $begun -a $begun -gt 0
 "$GRTRACE" rocm record --level 3 --capture-stderr -o rec2 -- ./logs >out 2>err </dev/null
 output=$(cat err)
 check "captured, its errors go on" says '^its own errors$'
@@ -573,7 +576,7 @@ for i in range(7):
 	sleep 60 &
 	runs=$!-$(sed 's/.*) //' /proc/$!/stat | cut -d' ' -f20)
 	mkdir tracefs/instances/{grtrace-$$-1-$namespace,grtrace-$$-1-1,"grtrace-$runs-$namespace",others}
-	on_tracefs record -e ftrace -o traced.grt -d 1
+	on_tracefs record -e ftrace -o traced.grt -d 2
 	expect "ftrace records into an instance that has our namespace in its name" 0 '[78] events, 0 lost'
 	check "what a recorder of it that was killed left is removed" test ! -e tracefs/instances/grtrace-$$-1-"$namespace"
 	check "which is told" says 'removed what 1 killed recorders had left'

@@ -41,6 +41,22 @@ if command -v promtool >/dev/null; then
 	done
 fi
 
+# ------------------------------------------------- what asks Prometheus
+
+rules=$GRTRACE_SRC/packaging/prometheus/grtrace.rules.yml
+dashboard=$GRTRACE_SRC/packaging/grafana/grtrace.json
+output=$("$GRTRACE_SRC/tests/cli/_dashboard.py" check "$dashboard" 2>&1)
+status=$?
+check "panels of the dashboard stand side by side, and their variables are there" exits 0
+if command -v promtool >/dev/null; then
+	output=$(promtool check rules "$rules" 2>&1)
+	status=$?
+	check "promtool takes the rules" exits 0
+	output=$(promtool test rules "$GRTRACE_SRC/tests/cli/_rules.yml" 2>&1)
+	status=$?
+	check "rules and alerts say what they should of made-up series" exits 0
+fi
+
 # -------------------------------------------------------------- addresses
 
 run serve -e kmod -l 0 -d 0.01
@@ -112,10 +128,24 @@ if [ "$(id -u)" = 0 ]; then
 fi
 prometheus=
 if command -v prometheus >/dev/null && command -v promtool >/dev/null; then
+	# beside it recordings as pages, of one its first half at first: so all metrics are there, and some grow
+	mkdir pages
+	"$GRTRACE_BUILD/tests/golden/monitor_traces" .
+	for kind in all shares power; do
+		"$GRTRACE" export -f prometheus -o pages/$kind.prom $kind.grt 2>/dev/null
+	done
+	"$GRTRACE" export -f prometheus --to +0.0002 -o pages/drm.prom drm.grt 2>/dev/null
+	"$GRTRACE_SRC/tests/cli/_clients.py" pages pages >served 2>/dev/null 7>&- &
+	server=$!
+	until grep -q . served; do sleep 0.02; done
 	cat >prometheus.yml <<-YML
 		global: {scrape_interval: 200ms, scrape_timeout: 200ms}
-		scrape_configs: [{job_name: grtrace, static_configs: [{targets: ["127.0.0.1:$port"]}]}]
+		scrape_configs:
+		  - {job_name: grtrace, static_configs: [{targets: ["127.0.0.1:$port"]}]}
 	YML
+	for kind in all shares power drm; do
+		echo "  - {job_name: $kind, metrics_path: /$kind.prom, static_configs: [{targets: [\"127.0.0.1:$(<served)\"]}]}"
+	done >>prometheus.yml
 	database=$(clients free)
 	prometheus --config.file=prometheus.yml --storage.tsdb.path=data --web.listen-address="127.0.0.1:$database" \
 		>prometheus.log 2>&1 7>&- &
@@ -174,8 +204,18 @@ if [ -n "$prometheus" ]; then
 	expect "Prometheus has it, asked by PromQL" 0 '^\{source="kmod"\} => 8000 @'
 	output=$(promtool query instant "$asked" 'up' 2>&1)
 	check "and the target is up" says '=> 1 @'
-	kill $prometheus
-	wait $prometheus
+	for ((i = 0; i < 200; i++)); do
+		output=$(promtool query instant "$asked" 'grtrace_gpu_jobs_total{job="drm"}' 2>&1)
+		! says '=> ' || break
+		sleep 0.1
+	done
+	"$GRTRACE" export -f prometheus -o new.prom drm.grt 2>/dev/null
+	mv new.prom pages/drm.prom
+	output=$("$GRTRACE_SRC/tests/cli/_dashboard.py" ask "$dashboard" "$rules" "$asked" 2>&1)
+	status=$?
+	check "what the dashboard and the rules ask has values" exits 0
+	kill $prometheus $server
+	wait $prometheus $server
 fi
 
 for ((i = 0; i < 250; i++)); do

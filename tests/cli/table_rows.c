@@ -13,12 +13,30 @@
 
 #include "lib/table/table.h"
 
-enum value { NUMBER, SIGNED, SMALL, WHEN, TOOK, SHARE, AMOUNT, FLAG, NAME, OWN, BAD, LIST, NOTHING };
+enum value {
+	NUMBER,
+	SIGNED,
+	SMALL,
+	WHEN,
+	TOOK,
+	SHARE,
+	AMOUNT,
+	FLAG,
+	NAME,
+	OWN,
+	BAD,
+	LIST,
+	NOTHING,
+	STAYS,
+	ONE,
+	SAME,
+	GAP
+};
 
 static void get(struct grt_cell *cell, const void *view, const void *row, int value)
 {
 	static uint64_t list[2];
-	static char text[32], own[32];
+	static char text[32], own[32], stays[700][16];
 	uint64_t i = *(const uint64_t *)row;
 
 	switch (value) {
@@ -67,6 +85,22 @@ static void get(struct grt_cell *cell, const void *view, const void *row, int va
 		cell->list = list;
 		cell->number = i % 3;
 		break;
+	case STAYS:
+		snprintf(stays[i % 700], sizeof(stays[0]), "stays%" PRIu64, i % 700);
+		cell->text = stays[i % 700];
+		cell->lasting = true;
+		break;
+	case ONE:
+		cell->number = 5;
+		break;
+	case SAME:
+		cell->text = "same";
+		cell->lasting = i % 2;
+		break;
+	case GAP:
+		cell->number = i;
+		cell->absent = i % 1000 == 997;
+		break;
 	default:
 		cell->absent = true;
 	}
@@ -86,6 +120,10 @@ static const struct grt_column columns[] = {
 	{"own", get, OWN, GRT_CELL_TEXT, GRT_COLUMN_ALL, ""},
 	{"bad", get, BAD, GRT_CELL_TEXT, GRT_COLUMN_ALL, ""},
 	{"list", get, LIST, GRT_CELL_LIST, GRT_COLUMN_ALL, ""},
+	{"stays", get, STAYS, GRT_CELL_TEXT, GRT_COLUMN_ALL, ""},
+	{"one", get, ONE, GRT_CELL_NUMBER, GRT_COLUMN_ALL, ""},
+	{"same", get, SAME, GRT_CELL_TEXT, GRT_COLUMN_ALL, ""},
+	{"gap", get, GAP, GRT_CELL_NUMBER, GRT_COLUMN_ALL, ""},
 	{"nothing", get, NOTHING, GRT_CELL_NUMBER, GRT_COLUMN_ALL, ""},
 	{.name = NULL},
 };

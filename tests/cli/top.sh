@@ -7,6 +7,7 @@
 unset LD_LIBRARY_PATH COLUMNS
 
 "$GRTRACE_BUILD/tests/golden/report_traces"
+cp -r virtio.grt waits.grt
 "$GRTRACE_BUILD/tests/golden/monitor_traces"
 
 rows() { # TABLE MEMBER...: of the last output, a line per row, with the number of the update in front
@@ -61,6 +62,17 @@ run top -i shares.grt -n 2 -s 0.00025 --json
 check "-n ends" test "$(wc -l <<<"$output")" = 2
 run top -i shares.grt -s 0.001
 expect "text" 0 '^ 70  game +card0 +40.0 % +control +jobs +2000 /s'
+# ---- what else is known of processes: traces whose events are few, by hand
+run top -i waits.grt -s 0.001 --json
+check "threads waited for jobs: 353 and 50 of 1000 us" test "$(rows processes pid gpu_wait | sort -u)" = "1 70 35.3
+1 80 5"
+run top -i frames.grt -s 1 --json
+check "frames and late ones are those of report --by frame" test \
+	"$(jq -r '.update.span as $ns | .processes[] | "\(.pid) \(.frames * $ns / 1e9 | round) \(.late)"' <<<"$output")" = \
+	"$("$GRTRACE" report frames.grt --by frame --json | jq -r '.frame_clients[] | "\(.pid) \(.frames) \(.late)"')"
+run top -i frames.grt -s 0.08 --json
+check "each in the update in which it was shown" test "$(rows processes pid frames late)" = "1 70 37.5 0
+2 70 37.5 2"
 run top -i virtio.grt
 check "names are no terminal commands" test -z "$(grep -F $'\033' <<<"$output")"
 run top -i empty.grt
@@ -71,6 +83,12 @@ run top
 expect "no terminal" 2 'there is no terminal for the screen: use -b'
 run top -i shares.grt -e power
 expect "a recording has no sources" 2 'not with -i'
+run top -i shares.grt -o x.grt
+expect "nor anything to keep" 2 'not with -i'
+run top -b --last 5
+expect "nobody asks for what is kept" 2 'add it'
+run top -b --last-size 1k -o x.grt
+expect "too little memory" 2 'at least 1M'
 run top -b -s 0.01
 expect "an update is longer than a sample" 2 'at least 0.1 s'
 run top -b -n 1 -e frob
@@ -92,6 +110,8 @@ put /sys/bus/0/hwmon/hwmon4/power1_average 95000000
 put /sys/bus/0/hwmon/hwmon4/freq1_input 1350000000
 put /sys/bus/0/hwmon/hwmon4/temp1_input 54000
 put /sys/bus/0/mem_info_vram_used 1073741824
+put /sys/class/drm/card0/gt/gt0/throttle_reason_pl1 1
+put /sys/class/drm/card0/gt/gt0/throttle_reason_thermal 0
 put /proc/100/comm game
 put /proc/101/comm 'ed\033[31m\\itor'
 put /proc/100/cgroup '0::/user.slice/game.scope'
@@ -102,18 +122,37 @@ for pid in 100 101; do
 	ln -s /dev/dri/renderD128 "sys/proc/$pid/fd/3"
 	fdinfo $pid 5000000000 >sys/proc/$pid/fdinfo/3
 done
-# 100 has half of the engine for as long as this runs.
+# 100 has half of the engine for as long as this runs, and two threads of it are without a CPU for a fifth of the time
+# each. The second one was there before, and its time until now is not of interest.
 begun=$(date +%s%N)
-while fdinfo 100 $((5000000000 + ($(date +%s%N) - begun) / 2)) >new && mv new sys/proc/100/fdinfo/3; do sleep 0.02; done &
+put /proc/100/task/100/schedstat '1 0 1'
+put /proc/100/task/107/schedstat '1 77000000000 1'
+while ns=$(($(date +%s%N) - begun)) && fdinfo 100 $((5000000000 + ns / 2)) >new && mv new sys/proc/100/fdinfo/3; do
+	echo "1 $((ns / 5)) 1" >new && mv new sys/proc/100/task/100/schedstat
+	echo "1 $((77000000000 + ns / 5)) 1" >new && mv new sys/proc/100/task/107/schedstat
+	sleep 0.02
+done &
 writer=$!
 trap 'kill $writer' EXIT
-output=$("$GRTRACE" top -e power -n 3 -s 0.5 --json 2>/dev/null)
+output=$("$GRTRACE" top -e power -n 6 -s 0.5 --json -o kept.grt --last 2 2>said)
+keep_json top --json
 shares=$(rows processes pid share | awk '$2 == 100 { print $3 }' | paste -sd' ')
-check "half of the engine" awk -v s="$shares" 'BEGIN { n = split(s, at, " "); exit !(n == 3 && at[3] > 40 && at[3] < 60) }'
+check "half of the engine" awk -v s="$shares" 'BEGIN { n = split(s, at, " "); for (i = 2; i <= n; i++) sum += at[i]; exit !(n == 6 && sum > 200 && sum < 300) }'
 check "what did not grow has no share that anybody saw" test "$(rows processes pid share source memory | grep ' 101 ' | sort -u -k2)" = "1 101 - - 2097152"
-check "the GPU's counters" test "$(rows gpus device_name clock power temperature memory | tail -1)" = "3 card0 1350000000 95000000 54000 1073741824"
-check "and the busiest engine, by its processes" test "$(rows gpus source ring_name | tail -1)" = "3 counters busy gfx"
-check "the control group" test "$(rows processes pid cgroup | grep -c ' 100 /user.slice/game.scope')" = 3
+check "the GPU's counters" test "$(rows gpus device_name clock power temperature memory | tail -1)" = "6 card0 1350000000 95000000 54000 1073741824"
+check "and the busiest engine, by its processes" test "$(rows gpus source ring_name | tail -1)" = "6 counters busy gfx"
+check "the control group" test "$(rows processes pid cgroup | grep -c ' 100 /user.slice/game.scope')" = 6
+check "and why it is throttled" test "$(rows gpus throttle | sort -u -k2)" = "1 pl1 gt0"
+check "threads without a CPU" awk -v s="$(rows processes pid runnable | awk '$2 == 100 { print $3 }' | tail -1)" 'BEGIN { exit !(s > 20 && s < 60) }'
+check "a process whose threads cannot be read" test "$(rows processes pid runnable | awk '$2 == 101 { print $3 }' | sort -u)" = -
+check "no wait and no frame was seen, which is not 0" test "$(rows processes gpu_wait frames late | sort -u -k2)" = "1 - - -"
+check "what is kept is no more than was requested" test "$(jq -s 'map(.update.kept) | max <= 2000000000' <<<"$output")" = true
+end=$(jq -s 'last.update.to' <<<"$output")
+output=$(<said)
+check "the last two seconds are written" says '^grtrace top: wrote kept.grt: 2.00 s, [0-9]+ events'
+run report kept.grt
+check "every event of it is accounted for" says '^every event is accounted for'
+check "it is of the time up to the last update" test "$("$GRTRACE" report kept.grt --json | jq '.recording.to')" = "$end"
 run top -b -n 1 -s 0.2
 expect "what is not here is told, and the rest works" 0 '^  sources +power$'
 check "why" says '^grtrace top: .*nvidia|^grtrace top: '
@@ -138,16 +177,30 @@ else
 	check "its last updates" says '^card0 +[▁▂▃▄▅▆▇█]+$'
 	check "a process" says '^100  game +card0 +[3-6][0-9]\.[0-9] % +busy gfx .* 2.00 MiB'
 	check "a name is no terminal command" says '^101  ed\\x1b\[31m'
-	check "keys" says 'Tab view'
+	check "what is unknown has no column" test -z "$(grep -E 'queue_p99|gpu_wait' <<<"$output")"
+	check "keys" says 'Tab view.* r record [0-9.]+ m?s \([0-9.]+ KiB\)'
 	screen 80x24 'wait=^100  game' 'key=\t' 'wait=^GPUs by' 'key=\t' 'wait=^rings by busy' 'wait=^card0 +busy gfx +counters' show 'key=\t' 'wait=^processes by' \
 		'key=/itor' 'wait=with itor' show 'key=\e' 'key=s' 'wait=^processes by ring' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "views, a filter and an order" exits 0
 	check "rings" says '^card0 +busy gfx +counters '
 	check "what the filter leaves out" test "$(sed -n '/with itor/,/^---/p' <<<"$output" | grep -c game)" = 0
-	screen 80x24 'wait=^100  game' 'key=\n' 'wait=^process by share' 'wait=^card0 +busy gfx +100  game' 'key=\e' 'wait=^processes by' \
+	screen 80x24 'wait=^100  game' 'key=\n' 'wait=^process 100 by share' 'wait=^card0 +busy gfx +100  game' 'key=\e' 'wait=^processes by' \
 		'size=50x10' 'wait=(?s)\Agrtrace.*^pid  process.*^101.*^Tab' show 'size=100x30' 'wait=^pid .* source ' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "Enter, Esc and other sizes" exits 0
 	check "ten lines of 50 columns are enough" test "$(sed '/^---/,$d' <<<"$output" | grep -cE '^(grtrace|device|card0|processes|pid|10|Tab|$)')" = 10
+	SCREEN_TERM=screen screen 80x24 'wait=memory +runnable' 'wait=^101 ' 'click=memory +runnable' 'wait=^processes by memory' \
+		'click=ed.x1b' 'key=s' 'wait=^processes by [^m]' 'key=\n' 'wait=^process 101 by' 'wait=^hottest submit stacks: unknown, top --stack' \
+		'key=\e' 'wait=^processes by' 'click=^pid' 'wait=^processes by pid' 'wheel=down' 'key=s' 'wait=^processes by process' 'key=\n' \
+		'wait=^process 100 by' key=q -- "$GRTRACE" top -e power -s 0.3
+	check "the mouse: columns, a row, the wheel" exits 0
+	for n in 1 2; do
+		screen 100x24 'wait=^100  game .* %' 'key=r' "wait=wrote mine.grt$([ $n = 1 ] || echo .2): .* events" show key=q -- "$GRTRACE" top -e power -s 0.3 -o mine.grt
+		check "r writes a recording, and leaves what is there ($n)" exits 0
+	done
+	run report mine.grt.2 --by gpu-process
+	expect "which is one" 0 ' 100  game'
+	screen 80x24 'wait=^100  game' 'key=r' 'wait=cannot' show key=q -- "$GRTRACE" top -e power -s 0.3 -o /dev/null/x
+	check "a recording that cannot be written is told of, and top goes on" exits 0
 	mkdir -p sys/proc/{201..240}/{fd,fdinfo}
 	for pid in {201..240}; do
 		put /proc/$pid/comm worker
@@ -155,7 +208,7 @@ else
 		fdinfo $pid 1 >"sys/proc/$pid/fdinfo/3"
 	done
 	screen 80x24 'wait=^201  worker' 'key=\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d' 'wait=(?s)\Agrtrace.*^219  worker.*^Tab' show \
-		'key=\u' 'key=\n' 'wait=^process by' key=q -- "$GRTRACE" top -e power -s 0.3
+		'key=\u' 'key=\n' 'wait=^process [0-9]+ by' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "a mark below the last line moves the rows" says '^219  worker'
 	check "those above are not there" test -z "$(grep '^100 ' <<<"$output")"
 	screen 80x24 'wait=^100  game' -- timeout -s TERM 3 "$GRTRACE" top -e power -s 0.3 -n 2

@@ -112,6 +112,25 @@ check "with the last call before it" says '^  thread [0-9]+ steps: [a-zA-Z]+, [0
 check "and its stack" says '^ +[0-9]+ train[a-z_]* \(steps\.c:'
 STEPS_NVTX="train step" run record -e cuda --last 60 --on 'step>10x' --after 0.1 -o times.grt "$MOCK/steps" 12 1 0 10 400
 check "so is one that takes many times the median" says '^grtrace record: step: train step ?[0-9]+ took '
+# A recorder that is held up reads all of it much later: what was before the incident is there all the same.
+rm -f notes
+STEPS_NVTX="train step" STEPS_LOG=$PWD/notes "$GRTRACE" record -e cuda --last 0.6 --on 'step>300ms' --after 0.1 --pause 60 -o held.grt "$MOCK/steps" 40 1 0 10 400 >held 2>&1 &
+recorder=$!
+until grep -qs step notes; do
+	kill -0 $recorder 2>/dev/null || break
+	sleep 0.01
+done
+kill -STOP $recorder
+for ((i = 0; i < 3000 && $(grep -c step notes) < 40; i++)); do
+	sleep 0.02
+done
+kill -CONT $recorder
+wait $recorder
+output=$(<held)
+slept=$(awk '$1 == "step" && $5 > 0 { print $4; exit }' notes)
+check "a recorder that is held up: the first late step" says "train step ?$slept took"
+run report --by step held.grt/snapshot_000001
+check "is in its snapshot" says "^ +$slept +0[*] "
 STEPS_NVTX="train step" run record -e cuda --last 60 --on 'step>10s' --after 0.1 -o none.grt "$MOCK/steps" 6 1 0 5 20
 check "steps below the limit are none" says '0 snapshots in'
 

@@ -70,6 +70,10 @@ expect "not with --no-symbols" 0 '^app;app\+0x'
 line=$(grep -n 'mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, KERNEL)' "$GRTRACE_SRC/tests/inject/mock/app.c" | head -n 1 | cut -d: -f1)
 check "each function has its line" test "$("$GRTRACE" dump names.grt --json |
 	jq -r 'select(.type == "CODE" and .function == "launch") | .line' | sort -u | head -n 1)" = "$line"
+run report names.grt -v -w --by stack
+expect "report -v has it, of all frames" 0 ";main \(app\.c:[0-9]+\);.*;launch \(app\.c:$line\)"
+run flame names.grt -o names.svg
+check "a picture has it where the mouse is" grep -q "<title>launch app.c:$line " < <(tr '\n' ' ' <names.svg)
 
 # Work of graphs: under the code that made the node, and the launch of the graph is a frame there.
 record inproc graphs

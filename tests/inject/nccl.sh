@@ -38,6 +38,29 @@ for version in 4 5 6; do
 	check "v$version: when the program called is known from v5 on" test \
 		"$("$GRTRACE" dump out.grt | grep -c ' COLLECTIVE .* begin=[1-9]')" = $((version == 4 ? 0 : 11))
 done
+cat >of_work.py <<'END_PY'
+import collections, json, sys
+wanted = collections.defaultdict(list)
+for line in open("nccl.log"):
+    w = line.split()
+    if w[0] == "K":
+        wanted[int(w[1]), int(w[13])].append((w[4], int(w[3], 16), None if w[4] in ("Send", "Recv") else int(w[5])))
+found, n = {}, 0
+for line in open(sys.argv[1]):
+    r = json.loads(line)
+    if r["kind"] == "kernel":
+        assert (r["job_id"], r["rank"]) == ("47_11", 3), r
+        found[r["pid"], r["correlation"] % 2**40] = r["collective"], r["communicator"], r["sequence"]
+for key, calls in wanted.items():
+    assert found.get(key) == (calls[0] if len(calls) == 1 else (None, None, None)), (key, found.get(key), calls)
+    n += len(calls) == 1
+assert n == sum(f[0] is not None for f in found.values()), n
+print(n, "kernels")
+END_PY
+RANK=3 SLURM_JOB_ID=47_11 nccl basic 5
+"$GRTRACE" export -f jsonl-tables -o tables out.grt 2>/dev/null
+output=$(python3 of_work.py tables/work/*/*/*.jsonl 2>&1)
+check "each kernel in the exported tables has its collective, the rank and the job of its process" says '^[1-9][0-9]* kernels$'
 run report --by collective out.grt
 check "text" says '^fedcba0987654321 +- +2 +AllReduce +4.00 MiB +RING +SIMPLE +1 '
 check "that other ranks are not there is said" says 'not all ranks are recorded'

@@ -528,7 +528,7 @@ static void scheduler_of_today(void **state)
 		"            <idle>-0       [002] d.h2.  1.000751: dma_fence_signaled: driver=drm_sched "
 		"timeline=gfx_0.0.0 context=7 seqno=8\n");
 	EVENTS(f, "SUBMIT 1000731 7:8", "WAIT_DEP 1000732 7:8", "FENCE 1000740 5:6", "COMMIT 1000741 7:8",
-	       "END 1000750 7:8", "COMPLETE* 1000750 7:8", "COMPLETE 1000751 7:8");
+	       "END 1000750 7:8", "COMPLETE 1000751 7:8");
 	assert_int_equal(f->r[0].e.engine, GRT_ENGINE_GRAPHICS);
 	assert_int_equal(f->r[0].e.device, 3 << 8);
 	check_name(f, GRT_NAME_RING, f->r[0].e.ring, "gfx_0.0.0", "");
@@ -690,11 +690,11 @@ static void amdgpu_and_scheduler_tell_of_one_job(void **state)
 		"<idle>-0 [000] ..... 1.000014: dma_fence_signaled: driver=drm_sched timeline=sdma0 context=122 "
 		"seqno=7\n");
 	EVENTS(f, "SUBMIT 1000001 105:3080", "COMMIT 1000003 105:3080", "END 1000005 105:3080",
-	       "COMPLETE* 1000005 105:3080", "COMPLETE 1000006 105:3080", "SUBMIT 1000011 1:1",
-	       "COMMIT 1000012 1:1", "END* 1000014 1:1", "COMPLETE 1000014 1:1");
+	       "COMPLETE 1000006 105:3080", "SUBMIT 1000011 1:1", "COMMIT 1000012 1:1", "END* 1000014 1:1",
+	       "COMPLETE 1000014 1:1");
 	check_name(f, GRT_NAME_RING, f->r[0].e.ring, "gfx", "amdgpu");
 	assert_int_equal(f->r[0].e.ring, f->r[1].e.ring);
-	assert_int_equal(f->r[5].e.engine, GRT_ENGINE_COPY);
+	assert_int_equal(f->r[4].e.engine, GRT_ENGINE_COPY);
 	assert_int_equal(skipped(f, "dma_fence_signaled"), 1);
 }
 
@@ -833,8 +833,7 @@ static void i915_of_a_distribution(void **state)
 		"gnome-812 [000] ..... 1.000008: i915_request_retire: dev=0, engine=1:0, ctx=7, seqno=8, tail=64\n");
 	/* the two layers tell of one wait */
 	EVENTS(f, "SUBMIT 1000001 7:8", "COMMIT* 1000002 7:8", "SYNC_WAIT_ENTER 1000003 7:8",
-	       "END 1000005 7:8", "COMPLETE* 1000005 7:8", "SYNC_WAIT_EXIT 1000007 7:8",
-	       "COMPLETE 1000008 7:8");
+	       "END 1000005 7:8", "SYNC_WAIT_EXIT 1000007 7:8", "COMPLETE 1000008 7:8");
 	check_name(f, GRT_NAME_RING, f->r[0].e.ring, "bcs0", "i915");
 	assert_int_equal(f->r[0].e.engine, GRT_ENGINE_COPY);
 }
@@ -869,16 +868,16 @@ static void i915_before_requests_had_contexts(void **state)
 		   "cat-21833 [000] 18422.956832: i915_gem_request_complete: dev=0, ring=1, seqno=1178364\n"
 		   "chrome-1539  [001] 18422.956931: i915_gem_request_retire: dev=0, ring=1, seqno=1178364\n"
 		   "chrome-1539  [000] 18422.957000: i915_gem_request_add: dev=0, ring=2, seqno=1178364\n");
-	assert_int_equal(f->n, 5);
+	assert_int_equal(f->n, 4);
 	assert_int_equal(f->r[0].e.type, GRT_EV_SUBMIT);
 	assert_int_equal(f->r[1].e.type, GRT_EV_END);
 	assert_int_equal(f->r[2].e.type, GRT_EV_COMPLETE);
-	assert_int_equal(f->r[3].e.type, GRT_EV_COMPLETE);
+	assert_false(f->r[2].e.flags & GRT_FLAG_INFERRED);
 	assert_true(f->r[0].e.ctx >> 52);
 	assert_int_equal(f->r[0].e.seqno, 1178364);
 	assert_int_equal(f->r[1].e.ctx, f->r[0].e.ctx);
 	/* the same number on another ring is another job */
-	assert_int_not_equal(f->r[4].e.ctx, f->r[0].e.ctx);
+	assert_int_not_equal(f->r[3].e.ctx, f->r[0].e.ctx);
 	check_name(f, GRT_NAME_RING, f->r[0].e.ring, "ring1", "i915");
 }
 
@@ -1009,7 +1008,7 @@ static void virtio(void **state)
 		"fence_id=0 ctx_id=0\n"
 		"k-99 [001] ..... 1.000008: virtio_gpu_cmd_response: vdev=2 vq=0 name=control type=0x1100 flags=0x1 "
 		"fence_id=8 ctx_id=3\n");
-	assert_int_equal(f->n, 10);
+	assert_int_equal(f->n, 9);
 	assert_int_equal(f->r[0].e.type, GRT_EV_SUBMIT);
 	assert_true(f->r[0].e.flags & GRT_FLAG_COMMIT);
 	assert_int_equal(f->r[0].submit.cmd, 0x207);
@@ -1026,16 +1025,14 @@ static void virtio(void **state)
 	assert_int_equal(f->r[2].end.reply, 0x1100);
 	assert_int_equal(f->r[2].e.tid, 812);
 	assert_int_equal(f->r[3].e.type, GRT_EV_COMPLETE);
-	assert_true(f->r[3].e.flags & GRT_FLAG_INFERRED);
-	assert_int_equal(f->r[4].e.type, GRT_EV_COMPLETE);
-	assert_false(f->r[4].e.flags & GRT_FLAG_INFERRED);
-	assert_int_equal(f->r[4].e.ctx, f->r[0].e.ctx);
-	assert_int_equal(f->r[6].e.type, GRT_EV_ERROR);
-	assert_int_equal(f->r[6].error.code, 0x1202);
-	assert_int_equal(f->r[6].e.seqno, 10);
-	assert_int_equal(f->r[7].e.type, GRT_EV_END);
-	assert_int_equal(f->r[9].e.type, GRT_EV_ERROR);
-	assert_int_equal(f->r[9].e.ctx, 0);
+	assert_false(f->r[3].e.flags & GRT_FLAG_INFERRED);
+	assert_int_equal(f->r[3].e.ctx, f->r[0].e.ctx);
+	assert_int_equal(f->r[5].e.type, GRT_EV_ERROR);
+	assert_int_equal(f->r[5].error.code, 0x1202);
+	assert_int_equal(f->r[5].e.seqno, 10);
+	assert_int_equal(f->r[6].e.type, GRT_EV_END);
+	assert_int_equal(f->r[8].e.type, GRT_EV_ERROR);
+	assert_int_equal(f->r[8].e.ctx, 0);
 	assert_int_equal(skipped(f, "virtio_gpu_cmd_response"), 1);
 }
 

@@ -164,6 +164,36 @@ static void of_another_image(void **state)
 	assert_int_equal(n.gpu_lost, 4);
 }
 
+/* A view that is written twice, or again after more events, has each loss and each launch once. */
+static void flushed_twice(void **state)
+{
+	struct seen *s = *state;
+	struct grt_launches_count n;
+
+	LAUNCH(s, 7, 1);
+	LAUNCH(s, 7, 2);
+	CALL(s, 7, 3, GRT_CUDA_PROBED);
+	KERNEL(s, 7, 1);
+	PUT(s, PROCESS, process, 7, .what = 2, .launches_lost = 3, .gpu_lost = 4);
+	finish(s);
+	n = finish(s);
+	assert_int_equal(n.launches_lost, 3);
+	assert_int_equal(n.gpu_lost, 4);
+	assert_int_equal(n.nothing, 1);
+	assert_int_equal(n.no_end, 1);
+	assert_int_equal(s->nothings, 2);
+	KERNEL(s, 7, 2);
+	LAUNCH(s, 7, 4);
+	PUT(s, PROCESS, process, 7, .what = 3, .launches_lost = 5, .gpu_lost = 6);
+	n = finish(s);
+	assert_int_equal(n.launches_lost, 5);
+	assert_int_equal(n.gpu_lost, 6);
+	assert_int_equal(n.matched, 2);
+	assert_int_equal(n.nothing, 1);
+	assert_int_equal(n.no_end, 0);
+	assert_int_equal(s->nothings, 3);
+}
+
 static void what_brings_no_kernel(void **state)
 {
 	const struct grt_ev_launch captured = {
@@ -438,6 +468,7 @@ int main(void)
 		TEST(earlier_than_its_launch),
 		TEST(of_another_process),
 		TEST(of_another_image),
+		TEST(flushed_twice),
 		TEST(what_brings_no_kernel),
 		TEST(stamps),
 		TEST(definitions),

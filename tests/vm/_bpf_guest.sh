@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What tests/vm/bpf.sh runs in the guest: _bpf_guest.sh all|vblank. The list of
+# What tests/vm/bpf.sh runs in the guest: _bpf_guest.sh all|vblank|old. The list of
 # BPF programs is /mnt/lists/programs.
 
 # shellcheck source=tests/cli/_lib.sh
@@ -311,7 +311,30 @@ sample_counts() {
 	check "and sampled: a program that spins there, $again times" test "$again" -gt 100
 }
 
+# Without bpf_loop(), registers and types of the running thread, and BTF of modules.
+old_stacks() {
+	local source
+	modprobe -a virtio-gpu vgem
+	for source in drm ioctl "fence --driver vgem" nvidia nvsched; do
+		# shellcheck disable=SC2086 # options
+		run record -e $source --stack=bpf -o old.grt -- true
+		expect "$source can be recorded on Linux $(uname -r)" 0 ' 0 lost'
+	done
+	run record -e sched -F 0 -o old.grt -- "$GRTRACE_BUILD/tests/vm/recursion" 50
+	expect "stacks of a program without frame pointers are recorded" 0 'events, 0 lost'
+	"$GRTRACE" flame --weight wall -o old.folded old.grt
+	output=$(grep -o ';main;.*' old.folded)
+	check "main, its 51 calls of deep and what they call are there" \
+		grep -qE "^recursion;.*;main;(deep;){51}nap;usleep;" old.folded
+	check "none is by frame pointers" grep -q 'sched_stack_ends = "entry=[1-9].* frame_pointers=0 ' old.grt/metadata
+	run record -e uprobe:"$GRTRACE_BUILD/tests/vm/recursion":main -o none.grt -- true
+	expect "uprobe says what it needs" 3 'Linux 5.15'
+}
+
 case $1 in
+old)
+	old_stacks
+	;;
 all)
 	sample_counts
 	virtio_counts

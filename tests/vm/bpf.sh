@@ -4,7 +4,7 @@
 # The BPF sources in the virtual machine: every program of every object loads
 # with the real drivers' BTF; what they count is what the kernel module, ftrace
 # and the test program count. Then displays on a kernel whose virtio-gpu has
-# vertical blanks.
+# vertical blanks, and stacks on an old one, without the helpers of today.
 # shows: virtio_gpu BPF driver SUBMIT,END,COMPLETE,COMMAND,IOCTL_ENTER,IOCTL_EXIT,SYNC_WAIT_ENTER,SYNC_WAIT_EXIT,VBLANK,VBLANK_QUEUED,VBLANK_DELIVERED
 # shows: amdgpu BPF attach
 # shows: i915 BPF attach
@@ -35,9 +35,11 @@ bpf_guest() { # KERNEL PART
 newest=$(cd /usr/src && printf '%s\n' linux-headers-[0-9]*-amd64 | sort -V | tail -n 1)
 {
 	bpf_guest "${newest#linux-headers-}" all
-	if "$GRTRACE_SRC/tools/vm" setup --kernel sid >"$work/setup" 2>&1; then
-		bpf_guest sid vblank
-	else
-		printf 'TAP version 13\n1..0 # SKIP no kernel of sid: %s\n' "$(tail -n 1 "$work/setup")"
-	fi
+	for suite in sid:vblank bullseye:old; do
+		if "$GRTRACE_SRC/tools/vm" setup --kernel ${suite%:*} >"$work/setup" 2>&1; then
+			bpf_guest ${suite%:*} ${suite#*:}
+		else
+			printf 'TAP version 13\n1..0 # SKIP no kernel of %s: %s\n' ${suite%:*} "$(tail -n 1 "$work/setup")"
+		fi
+	done
 } | join_tap

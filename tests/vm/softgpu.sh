@@ -3,7 +3,7 @@
 #
 # Ground truth: what BPF, the kernel module and ftrace's text say of jobs of the
 # software GPU, against what it says itself; what report --path says would be shorter,
-# against workloads that are; a black box beside jobs that hang, fail and are late; the service without root; then what
+# against workloads that are; a black box beside jobs that hang, fail and are late; top; the service without root; then what
 # it makes of bad callers.
 # With --icount time is a count of instructions, so the limit is near what the
 # tracer costs. Without it, in soak, the host takes time away in between, so
@@ -37,7 +37,9 @@ truth() { # NAME LIMIT_NS TRIES OPTIONS OF tools/vm...
 	[ -z "${GRTRACE_SOAK:-}" ] || truth plain 20000 8
 	echo "TAP version 13"
 	guest --no-gpu --timeout 900 --icount -- env GRTRACE_SRC=/mnt/host GRTRACE_BUILD=/mnt/build \
-		GRTRACE=/mnt/build/grtrace bash /mnt/host/tests/vm/_box_guest.sh
+		GRTRACE=/mnt/build/grtrace sh -c '
+		bash /mnt/host/tests/vm/_box_guest.sh && echo "TAP version 13" &&
+		bash /mnt/host/tests/vm/_top_guest.sh'
 	echo "TAP version 13"
 	guest --no-gpu -- env GRTRACE_SRC=/mnt/host GRTRACE_BUILD=/mnt/build GRTRACE=/mnt/build/grtrace sh -c '
 		modprobe gpu_sched && modprobe drm_kms_helper && bash tests/vm/_serve_guest.sh && echo "TAP version 13" &&

@@ -167,3 +167,10 @@ int nvmlDeviceGetTotalEccErrors(void *device, int type, int since, unsigned long
 	*errors = (unsigned long long)(type + 1);
 	return number(device) == 1 || since ? 3 : 0;
 }
+
+/* An idle one is not throttled (1), this one is at its power limit (4). */
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
+{
+	*reasons = 0x1 | 0x4;
+	return number(device) ? 0 : 3;
+}

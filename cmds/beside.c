@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A thread that reads, see beside.h. */
+#include "beside.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Less is read before another thread has begun. */
+#define LARGE (16U << 20)
+
+static bool beside_has_cores(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	/* more of them than fit into the set: it is an error */
+	return sched_getaffinity(0, sizeof(set), &set) ? errno == EINVAL : CPU_COUNT(&set) > 1;
+}
+
+/* Bytes of a recording's files. */
+static uint64_t beside_size(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *d;
+	struct stat st;
+	uint64_t size = 0;
+
+	if (!dir)
+		return stat(path, &st) || !S_ISREG(st.st_mode) ? 0 : (uint64_t)st.st_size;
+	while ((d = readdir(dir)))
+		if (!fstatat(dirfd(dir), d->d_name, &st, 0) && S_ISREG(st.st_mode))
+			size += (uint64_t)st.st_size;
+	closedir(dir);
+	return size;
+}
+
+static bool beside_pays(const char *path)
+{
+	const char *text = getenv("GRTRACE_THREADS");
+	char *end;
+	unsigned long n = text ? strtoul(text, &end, 10) : 0;
+
+	if (text && *text && !*end && n)
+		return n > 1;
+	return beside_has_cores() && beside_size(path) >= LARGE;
+}
+
+/* Filters learn while they are used: they are of one thread. */
+static bool beside_may(struct grt_session *s, const char *path, const struct filter *filter)
+{
+	uint64_t first, last;
+
+	return strcmp(path, "-") && !grt_filter_any(&filter->f) && !filter->gpu &&
+	       !grt_session_health(s)->text.form && grt_session_span(s, &first, &last) != -ESPIPE;
+}
+
+bool beside_open(struct beside *b, struct grt_session *s, const char *path, const struct filter *filter)
+{
+	struct grt_err err;
+
+	if (!beside_may(s, path, filter) || !beside_pays(path))
+		return false;
+	/* too many open files, perhaps: one thread needs half of them */
+	return !grt_session_open(&b->session, path, &err);
+}
+
+int beside_take(struct beside *b, struct grt_analyses *a, unsigned int turns)
+{
+	int ret;
+
+	b->a.pass = a->pass;
+	memcpy(b->a.parts, a->parts, sizeof(a->parts));
+	memcpy(b->a.on, a->on, sizeof(a->on));
+	grt_analyses_keep(&b->a, turns);
+	grt_analyses_keep(a, ~turns);
+	ret = grt_analyses_join(&b->a) ?: grt_analyses_begin(&b->a);
+	if (!ret)
+		grt_analyses_consume(&b->a);
+	return ret;
+}
+
+static void *beside_run(void *arg)
+{
+	struct beside *b = arg;
+	int ret = grt_session_run(b->session, &b->a.c, b->from, b->to, &b->err);
+
+	b->ret = ret < 0 ? ret : grt_analyses_finish(&b->a);
+	return NULL;
+}
+
+void beside_begin(struct beside *b, uint64_t from, uint64_t to, const struct reading_span *span)
+{
+	sigset_t all, before;
+
+	if (!b->a.all[0].analysis)
+		return;
+	b->from = from;
+	b->to = to;
+	grt_analyses_within(&b->a, from, to);
+	if (span->known)
+		grt_analyses_span(&b->a, span->first, span->last);
+	/* the command's thread gets them */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	b->runs = !pthread_create(&b->thread, NULL, beside_run, b);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+int beside_end(struct beside *b, struct grt_analyses *a)
+{
+	if (!b->a.all[0].analysis)
+		return 0;
+	if (b->runs)
+		pthread_join(b->thread, NULL);
+	else
+		beside_run(b);
+	b->runs = false;
+	grt_analyses_adopt(a, &b->a);
+	return b->ret;
+}
+
+void beside_free(struct beside *b)
+{
+	if (b->runs)
+		pthread_join(b->thread, NULL);
+	grt_analyses_free(&b->a);
+	grt_session_close(b->session);
+	memset(b, 0, sizeof(*b));
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What every recording says of the machine, its clocks and its GPUs; and what a part of one leaves out. */
+#ifndef GRTRACE_RECORD_MACHINE_H
+#define GRTRACE_RECORD_MACHINE_H
+
+#include <sys/utsname.h>
+
+#include <grtrace/grtrace.h>
+
+/**
+ * struct machine - values of metadata, which live as long
+ * @clock_start, @clock_end: the clocks at the begin and the end, "": it has not ended
+ * @realtime_offset: CLOCK_REALTIME - CLOCK_MONOTONIC at the begin, ns
+ */
+struct machine {
+	struct utsname uname;
+	char gpus[2048];
+	char clock_start[128];
+	char clock_end[128];
+	int64_t realtime_offset;
+};
+
+/** machine_begin - reads the clocks: a recording begins */
+void machine_begin(struct machine *m);
+
+/** machine_end - reads them again: it is over */
+void machine_end(struct machine *m);
+
+/**
+ * machine_describe - looks at the machine, which may have got a GPU since
+ * @state: of the recording; @command: the command line, NULL: it is not told
+ * Return: entries written
+ */
+int machine_describe(struct machine *m, const char *state, const char *command, struct grt_env *env);
+
+/** machine_command - our command line as the kernel has it. Return: a text for free(); NULL: no memory */
+char *machine_command(void);
+
+/** machine_leave_out_counts - takes the counts of sources, which are of a whole recording, out of @n entries.
+ * Return: how many are left */
+int machine_leave_out_counts(struct grt_env *env, int n);
+
+#endif /* GRTRACE_RECORD_MACHINE_H */

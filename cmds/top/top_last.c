@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The last seconds of a live `grtrace top`, kept in memory as `record --last` keeps them, until a key has
+ * them written: a recording of the same packets that the figures were made of.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "cmds/record/blackbox.h"
+#include "cmds/record/machine.h"
+#include "trace/window.h"
+#include "top_last.h"
+
+#define ENV_ROOM 128
+
+/** struct top_last - what is kept, @ns of it at most; @live: it comes from its sources */
+struct top_last {
+	struct box box;
+	struct live *live;
+	struct machine machine;
+	char *command;
+	uint64_t ns;
+};
+
+/* A file for each stream. Return: 0 or -errno */
+static int top_last_add_files(void *arg, struct recording *r, struct grt_err *err)
+{
+	const struct top_last *l = arg;
+	struct live_files f;
+	int ret = 0;
+
+	for (unsigned int i = 0; ret >= 0 && live_files(l->live, i, &f); i++)
+		for (unsigned int k = 0; ret >= 0 && k < f.places; k++) {
+			ret = (f.places > f.streams ? recording_name_file : recording_add_file)(r, f.source,
+												k, err);
+			if (ret >= 0)
+				r->files[ret].source = i;
+		}
+	return ret < 0 ? ret : 0;
+}
+
+/** struct top_window - of a source, in the metadata */
+struct top_window {
+	char key[32];
+	char text[GRT_WINDOW_TEXT];
+};
+
+/* Return: entries written */
+static int top_last_windows(const struct top_last *l, uint64_t from, uint64_t to,
+			    struct top_window room[SOURCES], struct grt_env *env)
+{
+	struct live_files f;
+	int n = 0;
+
+	for (unsigned int i = 0; live_files(l->live, i, &f); i++) {
+		const struct grt_window w = {.from = from, .to = to, .counted = l->box.before[i]};
+
+		if (f.uncut)
+			continue;
+		snprintf(room[i].key, sizeof(room[i].key), "%s_window", f.source);
+		grt_window_text(&w, room[i].text);
+		env[n++] = (struct grt_env){room[i].key, room[i].text};
+	}
+	return n;
+}
+
+static int top_last_metadata(void *arg, int dir, uint64_t from, uint64_t to, struct grt_err *err)
+{
+	struct top_window windows[SOURCES];
+	struct top_last *l = arg;
+	struct grt_env env[ENV_ROOM + 1];
+	int n = machine_describe(&l->machine, to == UINT64_MAX ? "recording" : "complete", l->command, env);
+
+	n += top_last_windows(l, from, to, windows, env + n);
+	n += live_describe(l->live, env + n, ENV_ROOM - n);
+	env[n] = (struct grt_env){NULL, NULL};
+	return grt_metadata_write(dir, env, l->machine.realtime_offset, err);
+}
+
+int top_last_new(struct top_last **out, uint64_t ns, uint64_t bytes)
+{
+	const struct box_bounds bounds = {.bytes = bytes, .ns = ns, .plain = true};
+	struct top_last *l = calloc(1, sizeof(*l));
+	const struct box_ops ops = {top_last_add_files, top_last_metadata, l};
+
+	*out = l;
+	if (!l)
+		return -ENOMEM;
+	box_init(&l->box, &bounds, &ops);
+	l->ns = ns;
+	l->command = machine_command();
+	machine_begin(&l->machine);
+	return l->command ? 0 : -ENOMEM;
+}
+
+void top_last_of(struct top_last *l, struct live *live)
+{
+	l->live = live;
+}
+
+int top_last_keep(void *arg, unsigned int place, unsigned int source, const char *data, size_t len)
+{
+	struct top_last *l = arg;
+	struct grt_err err;
+
+	return box_take(&l->box, place, source, data, len, &err);
+}
+
+/* Return: false where there is nothing yet */
+static bool top_last_span(const struct top_last *l, uint64_t *from, uint64_t *to)
+{
+	live_span(l->live, from, to);
+	if (*to - *from > l->ns)
+		*from = *to - l->ns;
+	*from = *from > l->box.from ? *from : l->box.from;
+	return *from < *to;
+}
+
+void top_last_held(const struct top_last *l, uint64_t *ns, uint64_t *bytes)
+{
+	uint64_t from, to;
+
+	*ns = top_last_span(l, &from, &to) ? to - from : 0;
+	*bytes = l->box.bytes;
+}
+
+/* What is there stays: the first free one of PATH, PATH.2, PATH.3. */
+static void top_last_path(const char *path, char *out, size_t room)
+{
+	snprintf(out, room, "%s", path);
+	for (unsigned int i = 2; !access(out, F_OK) && i < 1000; i++)
+		snprintf(out, room, "%s.%u", path, i);
+}
+
+int top_last_save(struct top_last *l, const char *path, char text[TOP_LAST_TEXT], struct grt_err *err)
+{
+	char place[sizeof(l->box.path)], span[GRT_UNITS_MAX], bytes[GRT_UNITS_MAX];
+	struct box_saved saved = {0};
+	uint64_t to;
+	int ret;
+
+	if (!top_last_span(l, &saved.from, &to))
+		return grt_err_set(err, -ENODATA, "nothing has come so far", NULL, "cannot write %s", path);
+	top_last_path(path, place, sizeof(place));
+	machine_end(&l->machine);
+	ret = box_save(&l->box, place, to, &saved, err);
+	if (ret)
+		return ret;
+	grt_units_ns(span, to - saved.from);
+	grt_units_amount(bytes, sizeof(bytes), (int64_t)saved.bytes * 1000, "B");
+	snprintf(text, TOP_LAST_TEXT, "wrote %.1000s: %s, %llu events, %s", place, span,
+		 (unsigned long long)saved.events, bytes);
+	return 0;
+}
+
+void top_last_free(struct top_last *l)
+{
+	if (!l)
+		return;
+	box_free(&l->box);
+	free(l->command);
+	free(l);
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Stacks of CUDA's launches as Perfetto's stack samples: one for each kernel, copy and fill whose launch has
+ * a stack, at the time of the call, with the GPU time that came of it as its weight. What ran is the
+ * innermost frame, as in `grtrace flame`. So Perfetto's flame graph of a part of the time has the GPU time by
+ * code.
+ *
+ * All samples are on one sequence, so that a stack is defined once. Memory is that of cuda/launches.h, and of
+ * the different stacks.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "cuda/launches.h"
+#include "perfetto_parts.h"
+#include "stack/flame_shapes.h"
+#include "stack/image_frames.h"
+#include "trace/packet.h"
+
+/* stack_sample.proto */
+enum { SAMPLE_TASK = 1, SAMPLE_CALLSTACK_IID = 6, SAMPLE_WEIGHT = 11 };
+enum { TASK_PID = 2, TASK_TID = 3 };
+enum { SAMPLES_SOURCE = 1, SAMPLES_COUNTER = 2 };
+enum { COUNTER_NAME = 2, COUNTER_UNIT = 3, UNIT_NANOSECONDS = 1 };
+/* profile_common.proto */
+enum { FRAME_FUNCTION = 2 };
+enum { CALLSTACK_FRAMES = 2 };
+
+/* Different stacks with what ran that are found at once; of more, the oldest are made again. */
+#define FOUND_MAX 262144U
+
+/**
+ * struct perfetto_stacks - the samples
+ * @tree: all stacks; a node is a callstack
+ * @found: number of the node, by image, stack and what ran
+ * @stacks, @frames: nodes and frames that are interned
+ * @path: frames of a stack, innermost first
+ */
+struct perfetto_stacks {
+	struct perfetto *to;
+	struct grt_launches *launches;
+	struct grt_image_frames *image_frames;
+	struct grt_stacks *tree;
+	struct grt_keyed found;
+	struct perfetto_seen stacks;
+	struct perfetto_seen frames;
+	uint32_t *path;
+	uint32_t room;
+	uint64_t samples;
+	bool begun;
+};
+
+static uint8_t *begin_stack_packet(uint8_t *p, uint8_t **packet, unsigned int flags)
+{
+	*packet = p = grt_pb_open(p, TRACE_PACKET);
+	p = grt_pb_number(p, PACKET_SEQUENCE_ID, STACK_SEQUENCE);
+	return grt_pb_number(p, PACKET_SEQUENCE_FLAGS, flags);
+}
+
+/* What precedes the first sample: what they are, and which clock has their stamps. */
+static int begin_stacks(struct perfetto_stacks *s)
+{
+	uint8_t *p = perfetto_room(s->to, 256), *packet, *defaults, *samples, *counter;
+
+	s->begun = true;
+	p = begin_stack_packet(p, &packet, STATE_CLEARED);
+	p = grt_pb_number(p, PACKET_FIRST_ON_SEQUENCE, 1);
+	defaults = p = grt_pb_open(p, PACKET_DEFAULTS);
+	p = grt_pb_number(p, DEFAULTS_CLOCK_ID, MONOTONIC);
+	samples = p = grt_pb_open(p, DEFAULTS_STACK_SAMPLE);
+	p = grt_pb_bytes(p, SAMPLES_SOURCE, "grtrace", 7);
+	counter = p = grt_pb_open(p, SAMPLES_COUNTER);
+	p = grt_pb_bytes(p, COUNTER_NAME, "GPU time", 8);
+	p = grt_pb_number(p, COUNTER_UNIT, UNIT_NANOSECONDS);
+	p = grt_pb_close(samples, grt_pb_close(counter, p));
+	return perfetto_take(s->to, grt_pb_close(packet, grt_pb_close(defaults, p)));
+}
+
+/* ---------------------------------------------------------------- interned */
+
+/* A frame's function; both have the number of its text. */
+static int put_frame(struct perfetto_stacks *s, uint32_t name)
+{
+	uint8_t *p = perfetto_room(s->to, 4 * TEXT_MAX), *packet, *data, *frame;
+	size_t len;
+	const char *text = grt_stacks_text(s->tree, name, &len);
+
+	p = begin_stack_packet(p, &packet, NEEDS_STATE);
+	data = p = grt_pb_open(p, PACKET_INTERNED_DATA);
+	p = perfetto_put_interned(p, INTERNED_FUNCTION_NAMES, name + 1ULL, text, len);
+	frame = p = grt_pb_open(p, INTERNED_FRAMES);
+	p = grt_pb_number(p, INTERNED_IID, name + 1ULL);
+	p = grt_pb_number(p, FRAME_FUNCTION, name + 1ULL);
+	p = grt_pb_close(data, grt_pb_close(frame, p));
+	return perfetto_take(s->to, grt_pb_close(packet, p));
+}
+
+/* The frames of a stack into @path. Return: how many, or a negative errno */
+static int stack_path(struct perfetto_stacks *s, uint32_t node)
+{
+	const struct grt_stacks_node *n;
+	uint32_t used = 0;
+	int known, ret = 0;
+
+	for (; node != GRT_STACKS_ROOT && !ret; node = n->parent) {
+		n = grt_stacks_node(s->tree, node);
+		if (grt_grow(&s->path, &s->room, used + 1, 64))
+			return -ENOMEM;
+		s->path[used++] = n->name;
+		known = perfetto_sees(&s->frames, n->name);
+		ret = known < 0 ? known : known ? 0 : put_frame(s, n->name);
+	}
+	return ret ? ret : (int)used;
+}
+
+static int put_callstack(struct perfetto_stacks *s, uint32_t node)
+{
+	int frames = stack_path(s, node);
+	uint8_t *p, *packet, *data, *stack;
+
+	if (frames < 0)
+		return frames;
+	p = perfetto_room(s->to, 256 + (size_t)frames * GRT_PB_NUMBER_MAX);
+	p = begin_stack_packet(p, &packet, NEEDS_STATE);
+	data = p = grt_pb_open(p, PACKET_INTERNED_DATA);
+	stack = p = grt_pb_open(p, INTERNED_CALLSTACKS);
+	p = grt_pb_number(p, INTERNED_IID, node);
+	while (frames--)
+		p = grt_pb_number(p, CALLSTACK_FRAMES, s->path[frames] + 1ULL);
+	p = grt_pb_close(data, grt_pb_close(stack, p));
+	return perfetto_take(s->to, grt_pb_close(packet, p));
+}
+
+_Static_assert(256 + GRT_STACKS_DEPTH_MAX * GRT_PB_NUMBER_MAX < GRT_OUTBUF_ROOM,
+	       "the deepest stack has room");
+
+/* ----------------------------------------------------------------- samples */
+
+/* A stack with what ran. Return: 0 or -ENOMEM */
+static int stack_of(struct perfetto_stacks *s, const struct grt_event *e, const struct grt_image *image,
+		    uint32_t node, uint32_t *at)
+{
+	const struct grt_ev_gpu_kernel *k = (const struct grt_ev_gpu_kernel *)e;
+	const struct grt_ev_gpu_copy *c = (const struct grt_ev_gpu_copy *)e;
+	bool kernel = e->type == GRT_EV_GPU_KERNEL;
+	enum grt_flame_leaf leaf = kernel		     ? GRT_FLAME_LEAF_KERNEL
+				   : c->kind == GRT_CUDA_SET ? GRT_FLAME_LEAF_SET
+							     : GRT_FLAME_LEAF_COPY;
+	const char *text = kernel ? "" : grt_cuda_copy_name(c->kind);
+	size_t len = strlen(text);
+	int ret;
+
+	*at = GRT_STACKS_ROOT;
+	ret = grt_image_frames_put(s->image_frames, image, node, false, s->tree, at);
+	if (!ret && kernel)
+		ret = grt_image_kernel_name(s->image_frames, image, k->name, &text, &len);
+	return ret ?: grt_flame_put_leaf(s->tree, leaf, "GPU", text, len, at);
+}
+
+/* The same, where it was found before. */
+static int find_stack(struct perfetto_stacks *s, const struct grt_event *e, const struct grt_image *image,
+		      uint32_t node, uint32_t *at)
+{
+	bool kernel = e->type == GRT_EV_GPU_KERNEL;
+	struct grt_key key = {{image->number, node, e->type,
+			       kernel ? ((const struct grt_ev_gpu_kernel *)e)->name
+				      : ((const struct grt_ev_gpu_copy *)e)->kind}};
+	void *found;
+	int ret = grt_keyed_get_or_replace(&s->found, &key, NULL, &found);
+
+	if (!ret && !*(uint32_t *)found)
+		ret = stack_of(s, e, image, node, found);
+	*at = ret ? 0 : *(uint32_t *)found;
+	return ret;
+}
+
+static int put_sample(struct perfetto_stacks *s, const struct grt_launch *launch, uint32_t pid, uint32_t node,
+		      uint64_t weight)
+{
+	uint8_t *p = perfetto_room(s->to, 256), *packet, *sample, *task;
+
+	p = begin_stack_packet(p, &packet, NEEDS_STATE);
+	p = grt_pb_number(p, PACKET_TIMESTAMP, launch->begin);
+	sample = p = grt_pb_open(p, PACKET_STACK_SAMPLE);
+	task = p = grt_pb_open(p, SAMPLE_TASK);
+	p = grt_pb_number(p, TASK_PID, pid);
+	p = grt_pb_number(p, TASK_TID, launch->tid);
+	p = grt_pb_close(task, p);
+	p = grt_pb_number(p, SAMPLE_CALLSTACK_IID, node);
+	p = grt_pb_number(p, SAMPLE_WEIGHT, weight);
+	s->samples++;
+	return perfetto_take(s->to, grt_pb_close(packet, grt_pb_close(sample, p)));
+}
+
+static int on_stack_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+			 const struct grt_launch *launch, enum grt_launched_how how)
+{
+	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
+	struct perfetto_stacks *s = arg;
+	uint32_t node = 0;
+	int ret, known;
+
+	if (e->type == GRT_EV_GPU_SYNC || !launch || !launch->node || !x->start || x->end < x->start)
+		return 0;
+	ret = s->begun ? 0 : begin_stacks(s);
+	ret = ret ?: find_stack(s, e, image, launch->node, &node);
+	known = ret ? ret : perfetto_sees(&s->stacks, node);
+	if (known < 0)
+		return known;
+	ret = known ? 0 : put_callstack(s, node);
+	return ret ?: put_sample(s, launch, e->pid, node, x->end - x->start);
+}
+
+int perfetto_stacks_new(struct perfetto_stacks **out, struct perfetto *f)
+{
+	struct perfetto_stacks *s = *out = calloc(1, sizeof(*s));
+	const struct grt_launches_sink sink = {.work = on_stack_work, .arg = s};
+
+	if (!s)
+		return -ENOMEM;
+	s->to = f;
+	grt_keyed_init(&s->found, sizeof(uint32_t), FOUND_MAX);
+	return grt_launches_new(&s->launches, &sink) ?: grt_image_frames_new(&s->image_frames)
+							?: grt_stacks_new(&s->tree);
+}
+
+int perfetto_stacks_event(struct perfetto_stacks *s, const struct grt_event *e)
+{
+	return grt_has_trait(e, GRT_TRAIT_OF_IMAGE) ? grt_launches_event(s->launches, e) : 0;
+}
+
+int perfetto_stacks_end(struct perfetto_stacks *s)
+{
+	return grt_launches_flush(s->launches);
+}
+
+uint64_t perfetto_stacks_samples(const struct perfetto_stacks *s)
+{
+	return s->samples;
+}
+
+void perfetto_stacks_free(struct perfetto_stacks *s)
+{
+	if (!s)
+		return;
+	grt_launches_free(s->launches);
+	grt_image_frames_free(s->image_frames);
+	grt_stacks_free(s->tree);
+	grt_keyed_free(&s->found);
+	free(s->stacks.bits);
+	free(s->frames.bits);
+	free(s->path);
+	free(s);
+}

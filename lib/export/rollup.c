@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* What a machine of many sends: the tables that sum up, as files of Apache Parquet. */
+#include "export.h"
+#include "table/analysis.h"
+#include "table/table.h"
+
+const struct grt_export_format grt_export_rollup = {
+	.tables = &writer_parquet, .directory = "parquet", .parts = GRT_PART_ROLLUP};

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* Calls of HIP and HSA, see rocprof_calls.h. */
+#include "rocprof_calls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SEEN_MAX (1U << 24)
+
+/* What was met with a correlation. */
+enum rocprof_seen { ROCPROF_SEEN_KERNEL = 1, ROCPROF_SEEN_COPY = 2, ROCPROF_SEEN_HSA = 4 };
+
+void grt_rocprof_calls_init(struct grt_rocprof_calls *c)
+{
+	*c = (struct grt_rocprof_calls){.whole = false};
+	grt_keyed_init(&c->seen, sizeof(uint8_t), SEEN_MAX);
+}
+
+void grt_rocprof_calls_free(struct grt_rocprof_calls *c)
+{
+	grt_keyed_free(&c->seen);
+}
+
+static bool rocprof_calls_begins(struct grt_span s, const char *text)
+{
+	return s.len >= strlen(text) && !memcmp(s.at, text, strlen(text));
+}
+
+static int rocprof_calls_see(struct grt_rocprof_calls *c, const struct grt_cupti_record *r,
+			     enum rocprof_seen what)
+{
+	const struct grt_key key = {{r->pid, r->correlation}};
+	void *at;
+	int ret;
+
+	if (!r->correlation || c->whole)
+		return 0;
+	ret = grt_keyed_get(&c->seen, &key, &at);
+	if (!ret)
+		*(uint8_t *)at |= (uint8_t)what;
+	return ret;
+}
+
+static unsigned int rocprof_calls_seen(const struct grt_rocprof_calls *c, const struct grt_cupti_record *r)
+{
+	const struct grt_key key = {{r->pid, r->correlation}};
+	const uint8_t *at = r->correlation ? grt_keyed_find(&c->seen, &key) : NULL;
+
+	return at ? *at : 0;
+}
+
+int grt_rocprof_calls_work(struct grt_rocprof_calls *c, const struct grt_cupti_record *r)
+{
+	return rocprof_calls_see(c, r, r->kind == GRT_CUPTI_KERNEL ? ROCPROF_SEEN_KERNEL : ROCPROF_SEEN_COPY);
+}
+
+void grt_rocprof_calls_end(struct grt_rocprof_calls *c)
+{
+	const uint8_t *at;
+
+	for (at = grt_keyed_oldest(&c->seen); at && !c->whole; at = grt_keyed_next(&c->seen, at))
+		c->of_hsa |= *at > ROCPROF_SEEN_HSA;
+	c->whole = true;
+}
+
+/* Those that give the GPU work; there are many others. */
+static bool rocprof_calls_may_launch(struct grt_span name)
+{
+	static const char *const begin[] = {"hsa_signal_store_", "hsa_amd_memory_async_",
+					    "hsa_amd_memory_fill", "hsa_memory_copy"};
+
+	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)
+		if (rocprof_calls_begins(name, begin[i]))
+			return true;
+	return false;
+}
+
+static void rocprof_calls_name(struct grt_rocprof_calls *c, struct grt_cupti_record *r, const char *cuda)
+{
+	snprintf(c->cuda, sizeof(c->cuda), "%s", cuda);
+	r->call = (struct grt_span){c->cuda, strlen(c->cuda)};
+}
+
+/* One whose work is known needs no name for that; the GPU does not say which of CUDA's it is called after. */
+static int rocprof_calls_hsa(struct grt_rocprof_calls *c, struct grt_cupti_record *r)
+{
+	unsigned int seen = c->whole ? rocprof_calls_seen(c, r) : 0;
+
+	r->kind = seen & (ROCPROF_SEEN_KERNEL | ROCPROF_SEEN_COPY) ? GRT_CUPTI_CALL : GRT_CUPTI_OTHER;
+	rocprof_calls_name(c, r, seen & ROCPROF_SEEN_KERNEL ? "cuLaunchKernel" : "cuMemcpyAsync");
+	return rocprof_calls_may_launch(r->name) ? rocprof_calls_see(c, r, ROCPROF_SEEN_HSA) : 0;
+}
+
+/* hipMemcpyAsync is what CUDA calls cudaMemcpyAsync; functions of modules are of its driver. */
+static void rocprof_calls_hip(struct grt_rocprof_calls *c, struct grt_cupti_record *r)
+{
+	static const char *const modules[] = {"hipModuleLaunch", "hipExtModuleLaunch", "hipExtLaunch",
+					      "hipHccModuleLaunch"};
+	unsigned int seen = c->whole ? rocprof_calls_seen(c, r) : 0;
+
+	r->kind = GRT_CUPTI_CALL;
+	if (!rocprof_calls_begins(r->name, "hip") || r->name.len > sizeof(c->cuda) - 8)
+		return;
+	snprintf(c->cuda, sizeof(c->cuda), "cuda%.*s", (int)r->name.len - 3, r->name.at + 3);
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (rocprof_calls_begins(r->name, modules[i]))
+			snprintf(c->cuda, sizeof(c->cuda), "cuLaunchKernel");
+	r->call = (struct grt_span){c->cuda, strlen(c->cuda)};
+	r->spare_call = seen & ROCPROF_SEEN_KERNEL ? "cuLaunchKernel"
+			: seen & ROCPROF_SEEN_COPY ? "cuMemcpyAsync"
+						   : NULL;
+	if (c->of_hsa && !r->spare_call && !memmem(r->name.at, r->name.len, "Synchronize", 11))
+		r->kind = GRT_CUPTI_FRAME;
+}
+
+int grt_rocprof_calls_take(struct grt_rocprof_calls *c, struct grt_cupti_record *r)
+{
+	if (rocprof_calls_begins(r->name, "hsa_"))
+		return rocprof_calls_hsa(c, r);
+	rocprof_calls_hip(c, r);
+	return 0;
+}
+
+void grt_rocprof_groups(struct grt_cupti_record *kernel)
+{
+	for (unsigned int i = 0; i < 3; i++)
+		if (kernel->block[i] && kernel->grid[i])
+			kernel->grid[i] = (kernel->grid[i] - 1) / kernel->block[i] + 1;
+}
+
+enum grt_rocprof_side grt_rocprof_way(struct grt_span way, struct grt_cupti_record *copy)
+{
+	static const struct {
+		const char *end;
+		const char *name;
+		enum grt_rocprof_side side;
+	} ways[] = {
+		{"HOST_TO_DEVICE", "HtoD", GRT_ROCPROF_TO},
+		{"DEVICE_TO_HOST", "DtoH", GRT_ROCPROF_FROM},
+		{"DEVICE_TO_DEVICE", "DtoD", GRT_ROCPROF_TO},
+		{"HOST_TO_HOST", "HtoH", GRT_ROCPROF_TO},
+	};
+	size_t len;
+
+	copy->kind = GRT_CUPTI_COPY;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		len = strlen(ways[i].end);
+		if (way.len < len || memcmp(way.at + way.len - len, ways[i].end, len) != 0)
+			continue;
+		copy->name = (struct grt_span){ways[i].name, 4};
+		return ways[i].side;
+	}
+	return GRT_ROCPROF_TO;
+}

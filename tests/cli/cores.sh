@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Analyses that another thread feeds find what one thread finds: the same bytes, and the same exit status.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+"$GRTRACE_BUILD/tests/golden/report_traces" .
+"$GRTRACE_BUILD/tests/golden/monitor_traces" .
+for kind in all cuda; do
+	"$GRTRACE_BUILD/tests/cli/export_traces" $kind $kind.grt
+done
+cp -r all.grt cut
+truncate -s -20 cut/kmod_1
+
+# How it ends, and what it writes. Who reads a recording that is cut mends it.
+with() { # THREADS COMMAND...
+	local threads=$1
+	shift
+	rm -rf cut.grt
+	cp -r cut cut.grt
+	GRTRACE_THREADS=$threads "$GRTRACE" "$@" 2>&1
+	echo "status $?"
+}
+
+same() { # COMMAND...
+	with 1 "$@" >one
+	with 2 "$@" >two
+	cmp -s one two || not_ok "grtrace $*: $(diff one two | head -n 3)"
+}
+
+names=(all cuda cut drm frames ranks slices)
+for name in "${names[@]}"; do
+	same report "$name.grt"
+	same report --json "$name.grt"
+	for threads in 1 2; do
+		with "$threads" export -f parquet -o "tables.$threads" "$name.grt" >"told.$threads"
+	done
+	cmp -s told.1 told.2 || not_ok "$name: what export says: $(diff told.1 told.2 | head -n 3)"
+	diff -r tables.1 tables.2 >different || not_ok "$name: tables: $(head -n 3 different)"
+	check "$name: tables were written, and are the same" test -s "$(echo tables.2/work/*/*/*.parquet)"
+	rm -rf tables.1 tables.2
+done
+same report --from +100us ranks.grt
+same report --to +300us ranks.grt
+check "reports of the same are the same, too" grep -q '^status 0' two
+
+# How many threads it made.
+threads_of() { # THREADS COMMAND...
+	ASAN_OPTIONS=detect_leaks=0 GRTRACE_THREADS=$1 strace -f -e trace=clone,clone3 -o trace.txt "$GRTRACE" "${@:2}" >/dev/null 2>&1
+	grep -c 'clone3\?(' trace.txt
+}
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+	check "with two there are two" test "$(threads_of 2 report ranks.grt)" = 1
+	check "with one there is one" test "$(threads_of 1 report ranks.grt)" = 0
+	check "a small recording needs no other" test "$(env -u GRTRACE_THREADS ASAN_OPTIONS=detect_leaks=0 strace -f -e trace=clone,clone3 -o trace.txt "$GRTRACE" report ranks.grt >/dev/null 2>&1; grep -c 'clone3\?(' trace.txt)" = 0
+	check "filters are of one thread" test "$(threads_of 2 report --pid 70 ranks.grt)" = 0
+	check "tables have two, too" test "$(threads_of 2 export -f parquet -o out ranks.grt)" = 1
+else
+	ok "how many threads there are # SKIP strace is missing, or not allowed: apt-get install strace"
+fi
+plan
