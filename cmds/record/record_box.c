@@ -94,9 +94,9 @@ bool record_box_died(const struct child *c, const struct triggers *t, struct inc
 int record_box_describe(struct record_box_texts *t, const struct box *b, const struct incident *i,
 			struct grt_env *env)
 {
-	snprintf(t->job, sizeof(t->job), "time=%llu began=%llu pid=%u tid=%u ctx=%llu seqno=%llu ring=%u",
-		 (unsigned long long)i->time, (unsigned long long)i->began, i->pid, i->tid,
-		 (unsigned long long)i->ctx, (unsigned long long)i->seqno, i->ring);
+	snprintf(t->job, sizeof(t->job), "time=%llu pid=%u tid=%u ctx=%llu seqno=%llu ring=%u began=%llu",
+		 (unsigned long long)i->time, i->pid, i->tid, (unsigned long long)i->ctx,
+		 (unsigned long long)i->seqno, i->ring, (unsigned long long)i->began);
 	snprintf(t->dropped, sizeof(t->dropped), "packets=%llu events=%llu carried_lost=%llu",
 		 (unsigned long long)b->dropped, (unsigned long long)b->gone,
 		 (unsigned long long)b->carried.lost);
