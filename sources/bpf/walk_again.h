@@ -44,8 +44,8 @@ static __always_inline struct walk_again *again_at(const struct walk *w)
 	return bpf_map_lookup_elem(&walks_again, &place);
 }
 
-/* Whether words of memory, of those from @at on, are not as the remembered walk at WALK_PLAIN has them. A call
- * takes longer than it takes to compare a word. Global, as walk_step() is. */
+/* Whether words of memory, of those from @at on, are not as the remembered walk at WALK_PLAIN has them. A
+ * call takes longer than it takes to compare a word. Global, as walk_step() is. */
 __noinline int words_differ(__u32 at)
 {
 	const struct walk_word *known;
