@@ -27,11 +27,13 @@ struct grt_pb_field {
 	struct grt_span bytes;
 };
 
+/** grt_pb_read - begins a message; a field that is a number where one is wanted has no bytes, and is an empty
+ * one */
 static inline struct grt_pb_in grt_pb_read(struct grt_span message)
 {
 	const uint8_t *p = (const uint8_t *)message.at;
 
-	return (struct grt_pb_in){p, p + message.len, false};
+	return (struct grt_pb_in){p, message.len ? p + message.len : p, false};
 }
 
 /** grt_pb_take_varint - Return: false: it is cut, or of more than 64 bits */
