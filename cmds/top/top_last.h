@@ -7,7 +7,7 @@
 
 struct top_last;
 
-/* Room for what is told of it, or for an error. */
+/* Bytes of the line that says what was written, or which error there was. */
 #define TOP_LAST_TEXT 1100
 
 /**

@@ -13,24 +13,8 @@
 #include "base/outbuf.h"
 #include "base/protobuf.h"
 #include "export.h"
+#include "perfetto_numbers.h"
 
-/* trace.proto, trace_packet.proto */
-enum {
-	TRACE_PACKET = 1,
-	PACKET_CLOCK_SNAPSHOT = 6,
-	PACKET_TIMESTAMP = 8,
-	PACKET_SEQUENCE_ID = 10,
-	PACKET_TRACK_EVENT = 11,
-	PACKET_INTERNED_DATA = 12,
-	PACKET_SEQUENCE_FLAGS = 13,
-	PACKET_RENDER_STAGE = 53,
-	PACKET_TIMESTAMP_CLOCK_ID = 58,
-	PACKET_DEFAULTS = 59,
-	PACKET_TRACK_DESCRIPTOR = 60,
-	PACKET_FIRST_ON_SEQUENCE = 87,
-	PACKET_GPU_INFO = 128,
-	PACKET_STACK_SAMPLE = 135,
-};
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
 /* builtin_clock.proto */

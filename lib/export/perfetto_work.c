@@ -43,7 +43,7 @@ enum {
 };
 enum { EXTRA_KEY = 1, EXTRA_VALUE = 2 };
 
-/* Contexts of processes that are told apart; work of others is nobody's. */
+/* Contexts of CUDA that the file distinguishes; work of later ones has no context in it. */
 #define CONTEXTS_MAX 65536U
 /* The table of specifications has the stages, by category, and then the queues. */
 #define QUEUES_FROM 64U

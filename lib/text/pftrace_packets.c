@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "export/perfetto_numbers.h"
 
 #ifdef GRT_HAVE_ZLIB
 #include <zlib.h>
@@ -27,23 +28,6 @@
 #define BOOTTIME 6U
 #define MONOTONIC 3U
 
-/* trace.proto, trace_packet.proto */
-enum {
-	TRACE_PACKET = 1,
-	PACKET_FTRACE = 1,
-	PACKET_COMPRESSED = 50,
-	PACKET_CLOCK_SNAPSHOT = 6,
-	PACKET_TIMESTAMP = 8,
-	PACKET_SEQUENCE_ID = 10,
-	PACKET_TRACK_EVENT = 11,
-	PACKET_INTERNED_DATA = 12,
-	PACKET_SEQUENCE_FLAGS = 13,
-	PACKET_RENDER_STAGE = 53,
-	PACKET_TIMESTAMP_CLOCK_ID = 58,
-	PACKET_DEFAULTS = 59,
-	PACKET_TRACK_DESCRIPTOR = 60,
-	PACKET_GPU_INFO = 128,
-};
 /* track_event.proto, gpu_track_event.proto */
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_MOMENT = 3 };
 

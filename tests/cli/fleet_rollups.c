@@ -414,7 +414,7 @@ static void write_host(const char *dir, unsigned int host)
 			err(1, "node%03u", host);
 }
 
-/* What nobody is told who asks the tables. */
+/* The injected causes: a file beside the tables, which no query reads. */
 static void write_truth(const char *dir)
 {
 	static const char *const causes[CAUSES] = {"", "slow GPU", "slow host thread", "slow link",
