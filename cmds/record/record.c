@@ -140,9 +140,8 @@ static const struct cmd_opt options[] = {
 	 "bytes on disk: before there are more, the oldest segments are deleted"},
 	{"max-time", 0, OPT_SECONDS, "TIME", &opt.max_time, "delete segments that are older than this"},
 	{"segment", 0, OPT_SIZE, "SIZE", &opt.segment,
-	 "with --max-size or --max-time: bytes of a segment (default: a 16th of --max-size, 256M)"},
-	{"compress", 0, OPT_FLAG, NULL, &opt.compress,
-	 "with --max-size or --max-time: pack the packets by zstd"},
+	 "record in segments of this many bytes (default: a 16th of --max-size, 256M)"},
+	{"compress", 0, OPT_FLAG, NULL, &opt.compress, "record in segments whose packets are packed by zstd"},
 	{"last", 0, OPT_SECONDS, "TIME", &opt.last,
 	 "black box: keep the last TIME in memory; incidents and grtrace snapshot write it to DIR/snapshot_N"},
 	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
@@ -749,13 +748,18 @@ static int begin_directory(struct run *run, const char *path, struct grt_err *er
 	return 0;
 }
 
+static bool record_in_segments(void)
+{
+	return opt.max_size || opt.max_time > 0 || opt.segment || opt.compress;
+}
+
 /* A segment is a part of the bound, so that what is deleted at once is. */
 static void record_set_bounds(struct run *run)
 {
 	uint64_t segment =
 		opt.max_size / SEGMENTS < SEGMENT_MAX && opt.max_size ? opt.max_size / SEGMENTS : SEGMENT_MAX;
 
-	if (!opt.max_size && opt.max_time == 0)
+	if (!record_in_segments())
 		return;
 	segment = segment > SEGMENT_MIN ? segment : SEGMENT_MIN;
 	run->segments.bounds = (struct segment_bounds){
@@ -1542,7 +1546,7 @@ static int record_check_source_options(void)
 {
 	const struct source_setup setup = {.pid = opt.pid == OPT_GPU_USERS ? 0 : (pid_t)opt.pid,
 					   .gpu_users = opt.pid == OPT_GPU_USERS,
-					   .taken = opt.last > 0 || opt.max_size || opt.max_time > 0,
+					   .taken = opt.last > 0 || record_in_segments(),
 					   .types = opt.types};
 	const struct source *const *s;
 	const struct cmd_opt *o;
@@ -1584,20 +1588,15 @@ static int check_filters(void)
 
 static int record_check_bounds(void)
 {
-	bool bounded = opt.max_size || opt.max_time > 0;
-
 	if ((opt.last_size || opt.after > 0 || opt.pause > 0 || opt.on) && !(opt.last > 0))
 		return cmd_usage_error("--last-size, --on, --after and --pause are for --last: add it");
-	if (opt.last > 0 && (opt.raw || bounded || record_files_any(&opt.files)))
+	if (opt.last > 0 && (opt.raw || record_in_segments() || record_files_any(&opt.files)))
 		return cmd_usage_error(
-			"--last keeps packets in memory: it does not go with --raw, --max-size, --max-time, --chrome and the like");
+			"--last keeps packets in memory: it does not go with --raw, --max-size, --max-time, --segment, --compress, --chrome and the like");
 	if (opt.last_size && opt.last_size < SEGMENT_MIN)
 		return cmd_usage_error("--last-size: at least %lluM", SEGMENT_MIN >> 20);
-	if (bounded && opt.raw)
+	if (record_in_segments() && opt.raw)
 		return cmd_usage_error("--raw: segments need a directory (--output)");
-	if (!bounded && (opt.segment || opt.compress))
-		return cmd_usage_error(
-			"--segment and --compress are for --max-size or --max-time: add one of them");
 	if (opt.max_size && opt.max_size < SIZE_MIN)
 		return cmd_usage_error("--max-size: at least %lluM", SIZE_MIN >> 20);
 	if (opt.segment && opt.segment < SEGMENT_MIN / 4)
