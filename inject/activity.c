@@ -4,6 +4,7 @@
  * any order and from any thread. Here they are only queued; the writer turns
  * their records into ours.
  */
+#include <stdio.h>
 #include <sys/mman.h>
 
 #include "codes/cuda_codes.h"
@@ -38,6 +39,8 @@ static struct buffer *_Atomic completed;
 	}
 static struct packets packets = PACKETS;
 static _Atomic bool over;
+/* A graph is one record, not one for each of its kernels. */
+static bool whole_graphs;
 
 /* -------------------------------------------------------------- buffers */
 
@@ -174,6 +177,35 @@ static void activity_put_kernel(const union cupti_record *c, uint64_t now)
 	packets_put(&packets, &r.e);
 }
 
+/* A kernel by the name of the graph, as Nsight Systems has it. */
+static void activity_put_graph(const union cupti_record *c, uint64_t now)
+{
+	const struct cupti_graph_trace *g = &c->graph;
+	char name[sizeof("CUDA graph 4294967295")];
+	struct grt_ev_gpu_kernel r;
+
+	if (g->device == CUPTI_GRAPH_ON_HOST) {
+		inject.gpu_records--;
+		inject.gpu_unknown++;
+		return;
+	}
+	event_init(&r.e, GRT_EV_GPU_KERNEL, sizeof(r), now);
+	STAMPS(r, g);
+	r.correlation = launch_gpu_correlation(g->correlation, r.start);
+	snprintf(name, sizeof(name), "CUDA graph %u", g->graph);
+	r.name = define_string(name);
+	r.gpu = g->device;
+	r.context = g->context;
+	r.cuda_stream = g->stream;
+	r.graph = g->graph;
+	r.kind = GRT_CUDA_WHOLE_GRAPH;
+	inject.kernels++;
+	detach_see_context(g->context);
+	inject.running += !g->end;
+	detach_graph();
+	packets_put(&packets, &r.e);
+}
+
 /* CUPTI's three records of memory have these members, each at places of its own. */
 #define BEGIN_COPY(r, m, now)                                                          \
 	do {                                                                           \
@@ -257,6 +289,7 @@ static const struct kind {
 	{CUPTI_KIND_MEMCPY2, false, activity_put_peer},
 	{CUPTI_KIND_MEMSET, true, activity_put_set},
 	{CUPTI_KIND_OVERHEAD, false, activity_put_overhead},
+	{CUPTI_KIND_GRAPH_TRACE, false, activity_put_graph},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -327,16 +360,31 @@ int activity_init(void)
 	return inject.cupti.register_buffers(activity_request, activity_complete);
 }
 
+void activity_set_graphs(uint32_t whole)
+{
+	whole_graphs = whole;
+}
+
+static bool activity_wants(int kind)
+{
+	/* it would make kernels run one by one; it is only understood */
+	if (kind == CUPTI_KIND_KERNEL)
+		return false;
+	return kind != CUPTI_KIND_GRAPH_TRACE || whole_graphs;
+}
+
 int activity_start(void)
 {
 	unsigned int i;
 	int ret = 0;
 
 	for (i = 0; i < KINDS && !ret; i++) {
-		/* it would make kernels run one by one; it is only understood */
-		if (kinds[i].kind == CUPTI_KIND_KERNEL)
+		if (!activity_wants(kinds[i].kind))
 			continue;
 		ret = inject.cupti.enable(kinds[i].kind);
+		if (ret && kinds[i].kind == CUPTI_KIND_GRAPH_TRACE)
+			define_process(
+				5, "CUPTI does not record whole graphs: each of their kernels is recorded");
 		if (!kinds[i].needed)
 			ret = 0;
 	}
@@ -348,7 +396,7 @@ void activity_stop(void)
 	unsigned int i;
 
 	for (i = 0; i < KINDS; i++)
-		if (kinds[i].kind != CUPTI_KIND_KERNEL)
+		if (activity_wants(kinds[i].kind))
 			inject.cupti.disable(kinds[i].kind);
 }
 

@@ -58,6 +58,7 @@ enum {
 	CUPTI_KIND_CONCURRENT_KERNEL = 10,
 	CUPTI_KIND_OVERHEAD = 17,
 	CUPTI_KIND_MEMCPY2 = 22,
+	CUPTI_KIND_GRAPH_TRACE = 51,
 };
 
 /* CUpti_ActivityFlag, CUpti_ActivityThreadIdType */
@@ -223,6 +224,22 @@ struct cupti_overhead {
 	uint64_t end;
 } __attribute__((packed, aligned(8)));
 
+/* CUpti_ActivityGraphTrace (CUDA 11.7); CUpti_ActivityGraphTrace2 has more behind it */
+struct cupti_graph_trace {
+	uint32_t kind;
+	uint32_t correlation;
+	uint64_t start;
+	uint64_t end;
+	uint32_t device;
+	uint32_t graph;
+	uint32_t context;
+	uint32_t stream;
+	void *reserved;
+} __attribute__((packed, aligned(8)));
+
+/* Its device where the graph begins with a node of the host. */
+#define CUPTI_GRAPH_ON_HOST 0x7fffffffU
+
 /* The record that is read by its kind. */
 union cupti_record {
 	uint32_t kind;
@@ -231,6 +248,7 @@ union cupti_record {
 	struct cupti_memcpy_peer peer;
 	struct cupti_memset set;
 	struct cupti_overhead overhead;
+	struct cupti_graph_trace graph;
 };
 
 /* CUpti_ModuleResourceData, the descriptor of callbacks about modules */

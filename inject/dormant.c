@@ -59,6 +59,7 @@ static bool dormant_make_page(void)
 	page->version = GRT_CUDA_ASK_VERSION;
 	page->pid = (uint32_t)getpid();
 	page->duties = true;
+	page->graphs = true;
 	page->magic = GRT_CUDA_ASK_MAGIC;
 	return true;
 }
@@ -144,6 +145,7 @@ static void dormant_record(void)
 	}
 	close(ends[0]);
 	duty = page->duty;
+	activity_set_graphs(page->graph);
 	atomic_store(&page->left, inject_record_asked(atomic_load(&page->stack), &duty));
 }
 

@@ -605,6 +605,9 @@ void activity_close(void);
 /** activity_resume - CUPTI gets buffers again, after activity_empty() */
 void activity_resume(void);
 
+/** activity_set_graphs - @whole: from the next activity_start() on a graph is one record, not its kernels */
+void activity_set_graphs(uint32_t whole);
+
 /** activity_start - CUPTI makes records from now on. Return: 0 or CUPTI's result */
 int activity_start(void);
 

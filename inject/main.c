@@ -9,6 +9,7 @@
  *			recorder asks (dormant.c)
  *	GRTRACE_STACK	inproc (default), bpf or none
  *	GRTRACE_CAPTURE, GRTRACE_DELAY, GRTRACE_DUTY	which time is recorded, see capture.c
+ *	GRTRACE_GRAPH		graph: a CUDA graph is one record
  *	GRTRACE_PC_SAMPLING	see pcsampling.c
  *	GRTRACE_CUPTI	the libcupti.so to use, where the one that is found is wrong
  *
@@ -25,6 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "trace/cuda_recording.h"
 #include "inject.h"
 #include "nccl.h"
 #include "nvtx.h"
@@ -552,6 +554,7 @@ static bool inject_begin_recording(const char *output)
 	}
 	clock_init();
 	capture_init();
+	activity_set_graphs(!strcmp(secure_getenv(GRT_CUDA_GRAPH_ENV) ?: "", GRT_CUDA_GRAPH_WHOLE));
 	inject_init_stacks();
 	if (launch_init() || nvtx_init()) {
 		inject_give_up("no memory");

@@ -115,6 +115,7 @@ static const char *capture_range;
 static double delay;
 static const char *pc_sampling;
 static const char *duty_text;
+static const char *graph;
 
 static const struct cmd_opt options[] = {
 	{"no-nvtx", 0, OPT_FLAG, NULL, &no_nvtx, "-e cuda: without the program's NVTX ranges"},
@@ -122,6 +123,8 @@ static const struct cmd_opt options[] = {
 	 "-e cuda: only from cudaProfilerStart() to cudaProfilerStop(), cudaProfilerApi[:N], or in the program's NVTX ranges of a name, nvtx:NAME[:N]; the first N of them"},
 	{"duty", 0, OPT_STR, "PERCENT[,WINDOW]", &duty_text,
 	 "-e cuda: only in windows at random places, so much of the time; reports estimate the rest. A window takes 100ms"},
+	{"graph", 0, OPT_STR, "node|graph", &graph,
+	 "-e cuda: record each kernel of a CUDA graph (node, the default), or the graph as one: cheaper"},
 	{"delay", 0, OPT_SECONDS, "SECONDS", &delay, "-e cuda: not before this time has passed"},
 	{"pc-sampling", 0, OPT_MAYBE, "[=PERIOD]", &pc_sampling,
 	 "-e cuda: where kernels stall, by instruction; a sample every 2^PERIOD cycles, 5 to 31, 20 where none is given"},
@@ -190,11 +193,13 @@ static const char *cuda_refuse(const struct source_setup *setup)
 	if (pc_sampling && (capture_range || delay > 0 || duty_text))
 		return "--pc-sampling samples the whole run: leave out --capture-range, --delay and --duty";
 	if (pc_sampling && setup->taken)
-		return "--pc-sampling writes the kernels' code into the recording: leave out --last, --max-size and --max-time";
+		return "--pc-sampling writes the kernels' code into the recording: leave out --last, --max-size, --max-time, --segment and --compress";
 	if (pc_sampling && !cuda_is_period(pc_sampling))
 		return "--pc-sampling=PERIOD: a number from 5 to 31, for a sample every 2^PERIOD cycles";
 	if (duty)
 		return duty;
+	if (graph && strcmp(graph, "node") && strcmp(graph, GRT_CUDA_GRAPH_WHOLE))
+		return "--graph: node, to record each kernel of a CUDA graph, or graph, to record the graph as one";
 	if (duty_text && setup->pid && setup->stack && !strcmp(setup->stack, "bpf"))
 		return "--duty and --stack=bpf do not go together for a process that runs: it is watched from outside";
 	if ((capture_range || delay > 0) && (setup->pid || setup->gpu_users))
@@ -565,6 +570,17 @@ static int cuda_set_window(void)
 	       (delay > 0 ? setenv("GRTRACE_DELAY", until, 1) : unsetenv("GRTRACE_DELAY"));
 }
 
+static bool cuda_wants_graphs(void)
+{
+	return graph && !strcmp(graph, GRT_CUDA_GRAPH_WHOLE);
+}
+
+static int cuda_set_graphs(void)
+{
+	return cuda_wants_graphs() ? setenv(GRT_CUDA_GRAPH_ENV, GRT_CUDA_GRAPH_WHOLE, 1)
+				   : unsetenv(GRT_CUDA_GRAPH_ENV);
+}
+
 static int cuda_set_sampling(void)
 {
 	if (!pc_sampling)
@@ -581,7 +597,7 @@ static int cuda_set_environment(struct capture *c, struct grt_err *err)
 	    setenv("GRTRACE_OUTPUT", c->path, 1) || setenv("GRTRACE_STACK", c->stack, 1) ||
 	    (!no_nvtx && cuda_set_library(c, NVTX_ENV, "NVTX ranges")) ||
 	    cuda_set_library(c, NCCL_ENV, "collectives of NCCL") || cuda_set_window() ||
-	    cuda_set_duty(&c->duty) || cuda_set_sampling())
+	    cuda_set_duty(&c->duty) || cuda_set_graphs() || cuda_set_sampling())
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
 	return c->intake ? cuda_intake_listen(c->intake, c->dir, c->uid, c->gid, err) : 0;
 }
@@ -613,10 +629,12 @@ static uint32_t cuda_stack_number(const struct capture *c)
 static int cuda_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
+	const struct cuda_wish wish = {
+		.stack = cuda_stack_number(c), .duty = c->duty, .whole_graphs = cuda_wants_graphs()};
 	int ret = c->marker ? grt_bpf_start(c->marker, err) : 0;
 
 	for (unsigned int i = 0; i < c->asks && !ret; i++) {
-		ret = cuda_ask_start(&c->ask[i], cuda_stack_number(c), &c->duty, err);
+		ret = cuda_ask_start(&c->ask[i], &wish, err);
 		if (!ret && c->intake && cuda_intake_add(c->intake, c->ask[i].pipe))
 			ret = grt_err_set(err, -EMFILE, strerror(EMFILE), NULL,
 					  "cannot take the packets of process %d", (int)c->ask[i].pid);

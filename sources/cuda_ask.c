@@ -264,21 +264,22 @@ static int ask_no_answer(struct cuda_ask *a, struct grt_err *err)
 			   "process %d cannot be recorded", (int)a->pid);
 }
 
-int cuda_ask_start(struct cuda_ask *a, uint32_t stack, const struct grt_cuda_duty *duty, struct grt_err *err)
+int cuda_ask_start(struct cuda_ask *a, const struct cuda_wish *wish, struct grt_err *err)
 {
 	int ret = ask_lock(a, err);
 
 	if (ret)
 		return ret;
-	if (duty->parts && !a->page->duties)
+	if ((wish->duty.parts && !a->page->duties) || (wish->whole_graphs && !a->page->graphs))
 		return grt_err_set(err, -ENOTSUP, "it runs with an older " GRT_CUDA_LIBRARY,
-				   "start the program again", "process %d cannot be recorded with --duty",
-				   (int)a->pid);
+				   "start the program again", "process %d cannot be recorded with --%s",
+				   (int)a->pid, a->page->duties ? "graph" : "duty");
 	/* a recorder that was killed may have left it awake */
 	if (!ask_until(a, &a->page->state, GRT_CUDA_ASLEEP, SLEEP_MS))
 		return ask_no_answer(a, err);
-	atomic_store(&a->page->stack, stack);
-	a->page->duty = *duty;
+	atomic_store(&a->page->stack, wish->stack);
+	a->page->duty = wish->duty;
+	a->page->graph = wish->whole_graphs;
 	a->number = atomic_load(&a->page->ask) + 1;
 	atomic_store(&a->page->ask, a->number);
 	ask_tell(a);

@@ -52,8 +52,15 @@ bool cuda_ask_library(char *path);
 /** cuda_ask_holder - who records it, 0: nobody, -1: a process that is not seen here */
 pid_t cuda_ask_holder(const struct cuda_ask *a);
 
+/** struct cuda_wish - what is recorded: enum grt_cuda_stack, when, and whether a CUDA graph is one record */
+struct cuda_wish {
+	uint32_t stack;
+	struct grt_cuda_duty duty;
+	bool whole_graphs;
+};
+
 /** cuda_ask_start - wakes it. Return: 0 or -errno with *err */
-int cuda_ask_start(struct cuda_ask *a, uint32_t stack, const struct grt_cuda_duty *duty, struct grt_err *err);
+int cuda_ask_start(struct cuda_ask *a, const struct cuda_wish *wish, struct grt_err *err);
 
 /** cuda_ask_read - what there is, into files of the directory. Return: > 0, 0: the end, or -errno */
 ssize_t cuda_ask_read(struct cuda_ask *a, int dir);

@@ -27,6 +27,9 @@ extern "C" {
 /* grt_ev_gpu_copy.kind where memory was set */
 #define GRT_CUDA_SET 100U
 
+/* grt_ev_gpu_kernel.kind of a graph that was recorded as one; the others are CUPTI's CUpti_ActivityLaunchType */
+#define GRT_CUDA_WHOLE_GRAPH 4U
+
 /** enum grt_cuda_kind - what a call is for */
 enum grt_cuda_kind {
 	GRT_CUDA_KIND_NONE,

@@ -36,7 +36,7 @@ WORDS(word_process, NULL, "began", "counts", "ended", "not_traced", "note", "tra
 WORDS(word_thread, NULL, "made", "named", "seen_on", "seen_off", "ended", "left_on")
 WORDS(word_call_step, NULL, "entered", "returned")
 WORDS(word_func_step, NULL, "called", "entered", "returned", "event")
-WORDS(word_kernel_kind, "regular", "cooperative", "cooperative_devices", "command_list")
+WORDS(word_kernel_kind, "regular", "cooperative", "cooperative_devices", "command_list", "whole_graph")
 WORDS(word_sync_kind, NULL, "event", "stream_event", "stream", "context")
 WORDS(word_collective, NULL, "collective", "send_receive", "by_copy")
 WORDS(word_stack, "none", "node", "bpf")

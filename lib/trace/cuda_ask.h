@@ -38,6 +38,7 @@ enum grt_cuda_left { GRT_CUDA_UNUSED, GRT_CUDA_DETACHED, GRT_CUDA_ATTACHED };
  * ends
  * @stack: the recorder's: enum grt_cuda_stack
  * @duties: the library's: it knows @duty; @duty: the recorder's: windows at random places, with @stack
+ * @graphs: the library's: it knows @graph; @graph: the recorder's: a CUDA graph is one record
  * @scrap, @scrap_bytes: the recorder's: memory of the process that nobody needs
  * @state: the library's: enum grt_cuda_asleep
  * @answer: the library's: the recording that @pipe, a descriptor, or -1 and @why are about
@@ -61,6 +62,8 @@ struct grt_cuda_ask {
 	char why[128];
 	uint32_t duties;
 	struct grt_cuda_duty duty;
+	uint32_t graphs;
+	uint32_t graph;
 };
 
 #endif /* GRT_TRACE_CUDA_ASK_H */

@@ -19,4 +19,8 @@
 /* There, too: code of a GPU, and behind it its CRC, decimal. */
 #define GRT_CUDA_CUBIN ".cubin_"
 
+/* In the environment: what a CUDA graph is, one record or the default, its kernels. */
+#define GRT_CUDA_GRAPH_ENV "GRTRACE_GRAPH"
+#define GRT_CUDA_GRAPH_WHOLE "graph"
+
 #endif /* GRT_TRACE_CUDA_RECORDING_H */

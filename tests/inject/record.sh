@@ -27,6 +27,13 @@ check "all is private" test "$(stat -c %a c.grt/* | sort -u)" = 600
 check "how stacks were taken is in it" grep -q 'cuda_stack = "inproc"' c.grt/metadata
 check "and how many processes" grep -q 'cuda_processes = "traced=1 without_end=0"' c.grt/metadata
 check "babeltrace2 opens it" babeltrace2 c.grt -o dummy
+record --graph=graph "$MOCK/app" graphs
+exact "each graph is one piece of work"
+run report --by kernel --json c.grt
+check "by its number" test "$(python3 -c 'import json,sys; print(sum(k["calls"] for k in json.load(sys.stdin)["kernels"] if k["kernel"] == "CUDA graph 5"))' <<<"$output")" = "$(grep -c 'CUDA graph 5' log)"
+run record --graph=both -e cuda -o c.grt true
+expect "a graph is recorded in one of two ways" 2 '--graph: node, to record each kernel'
+record "$MOCK/app" plain
 first=$(stat -c %i c.grt)
 record "$MOCK/app" threads
 exact "64 threads"

@@ -35,6 +35,7 @@ IS(CUPTI_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
 IS(CUPTI_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
 IS(CUPTI_KIND_KERNEL, CUPTI_ACTIVITY_KIND_KERNEL);
 IS(CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+IS(CUPTI_KIND_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 IS(CUPTI_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
 IS(CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
 IS(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -126,6 +127,15 @@ SET(stream, streamId);
 SET(correlation, correlationId);
 SET(graph_node, graphNodeId);
 SET(graph, graphId);
+
+#define TRACE(a, b) AT(cupti_graph_trace, a, CUpti_ActivityGraphTrace, b)
+TRACE(correlation, correlationId);
+TRACE(start, start);
+TRACE(end, end);
+TRACE(device, deviceId);
+TRACE(graph, graphId);
+TRACE(context, contextId);
+TRACE(stream, streamId);
 
 #define OVERHEAD(a, b) AT(cupti_overhead, a, CUpti_ActivityOverhead, b)
 OVERHEAD(overhead_kind, overheadKind);

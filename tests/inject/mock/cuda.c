@@ -110,6 +110,8 @@ size_t mock_record_size(uint32_t kind)
 		return old ? 88 : 96;
 	case CUPTI_KIND_MEMSET:
 		return old ? 80 : 88;
+	case CUPTI_KIND_GRAPH_TRACE:
+		return old ? 56 : 64;
 	case CUPTI_KIND_OVERHEAD:
 		return old ? 40 : 56;
 	case 52:
@@ -440,6 +442,34 @@ static void run_kernel(const char *name, uint64_t correlation, uint64_t node)
 	put(&r, CUPTI_KIND_CONCURRENT_KERNEL);
 }
 
+/* The kernels of a graph, as one: the least and the greatest of their stamps. */
+static void run_graph(uint64_t correlation, unsigned int kernels)
+{
+	union {
+		struct cupti_graph_trace g;
+		uint8_t bytes[64];
+	} r = {.bytes = {0}};
+	uint64_t start = 0, finish = 0, first;
+	unsigned int i;
+
+	for (i = 0; i < kernels; i++) {
+		stamps(&first, &finish);
+		start = i ? start : first;
+	}
+	r.g = (struct cupti_graph_trace){
+		.kind = CUPTI_KIND_GRAPH_TRACE,
+		.correlation = (uint32_t)correlation,
+		.start = start,
+		.end = finish,
+		.device = mock.device,
+		.graph = 5,
+		.context = 1,
+		.stream = mock.stream,
+	};
+	tell_gpu("kernel", correlation, start, finish, "CUDA graph 5", 0);
+	put(&r, CUPTI_KIND_GRAPH_TRACE);
+}
+
 void mock_call(int domain, uint32_t number, uint32_t inner, unsigned int kernels, const char *name)
 {
 	struct call c = {.domain = domain, .number = number, .inner = inner};
@@ -448,7 +478,9 @@ void mock_call(int domain, uint32_t number, uint32_t inner, unsigned int kernels
 	begin(&c);
 	/* an executable graph of more kernels than one */
 	__atomic_fetch_add(&mock.faults, mock.broken && kernels > 1, __ATOMIC_RELAXED);
-	for (i = 0; i < kernels; i++)
+	if (kernels > 1 && mock.kinds[CUPTI_KIND_GRAPH_TRACE])
+		run_graph(c.correlation, kernels);
+	for (i = 0; i < kernels && !(kernels > 1 && mock.kinds[CUPTI_KIND_GRAPH_TRACE]); i++)
 		run_kernel(name, c.correlation, kernels > 1 ? 5ULL << 32 | (i + 1) : 0);
 	end(&c);
 }
@@ -609,7 +641,9 @@ void mock_replay(const struct mock_nodes *exec)
 	unsigned int i;
 
 	begin(&c);
-	for (i = 0; i < exec->nodes; i++)
+	if (mock.kinds[CUPTI_KIND_GRAPH_TRACE])
+		run_graph(c.correlation, exec->nodes);
+	for (i = 0; i < exec->nodes && !mock.kinds[CUPTI_KIND_GRAPH_TRACE]; i++)
 		run_kernel(exec->node[i].name, c.correlation, exec->node[i].id);
 	end(&c);
 }
