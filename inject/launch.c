@@ -24,19 +24,19 @@
 #include "nvtx.h"
 #include "unwind.h"
 
-/* 32768 launches: at 3 us each the writer has 100 ms to come, and it comes every 10 ms. */
+/* 32768 launches: at 3 us each the writer has 100 ms to come, and it comes every 10 ms. They take 1.8 MB. */
 #define RING 32768U
+/* What a thread needs that launches now and then, so that it has a twentieth of the memory; when it was full
+ * once the thread goes on in the large one, until the thread ends. */
+#define RING_SMALL 2048U
+#define IN_SMALL UINT64_MAX
 /* So many entries wait at most before the writer takes them, whatever the time. */
-#define RING_ENOUGH (RING / 8)
+#define RING_ENOUGH (RING_SMALL / 2)
 #define THREADS_MAX 4096U
 /* Rings that are kept ready for new threads, and as many of threads that have ended. */
 #define SPARES 4
-/* Of a ring so much is in memory at first, and the rest before it is used; of the first rings all. */
-#define CHUNK (RING / 8)
-#define RINGS_WHOLE 8U
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
+/* Rings of threads that have ended whose memory stays for others. */
+#define RINGS_KEPT 8U
 /* Threads end a call and enter it some ns later: a round leaves what ended less long ago to the next. */
 #define SETTLE_NS 1000000ULL
 /* Streams: one that is in the order of time, and more for launches that were entered later than that. */
@@ -110,7 +110,8 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
  *	bare: its memory has gone back, too
  * @mark, @lost_mark: @head and @lost when the writer's round began
  * @next: the entry that the writer takes next in this round
- * @resident: entries up to which the ring is in memory, or has been once around
+ * @large_from: entries from this one on are in @large, those before in @small; IN_SMALL: all are. The thread
+ *	changes it, once, before it commits that entry
  * @nvtx: its ranges; @nccl: its collectives
  * @window: the process's recording that its calls and ranges are of
  * @before: number of its last call; @same: calls in turn that had it before that one
@@ -134,11 +135,12 @@ struct thread {
 	uint64_t lost_mark;
 	uint64_t lost_told;
 	uint64_t next;
-	uint64_t resident;
+	_Atomic uint64_t large_from;
 	struct nvtx_thread nvtx;
 	struct nccl_thread nccl;
 	/* pages of its own */
-	struct entry ring[RING] __attribute__((aligned(4096)));
+	struct entry small[RING_SMALL] __attribute__((aligned(4096)));
+	struct entry large[RING] __attribute__((aligned(4096)));
 };
 
 static struct packets lane[LANES];
@@ -263,8 +265,9 @@ static struct thread *launch_make_thread(void)
 
 	if (at == MAP_FAILED)
 		return NULL;
-	t->resident = atomic_load(&threads) < RINGS_WHOLE ? RING : CHUNK;
-	memset(t->ring, 0, t->resident * sizeof(t->ring[0]));
+	/* pages that are met first cost a launch a microsecond */
+	memset(t->small, 0, sizeof(t->small));
+	atomic_init(&t->large_from, IN_SMALL);
 	if (inject.stack == STACK_INPROC || inject.asked) {
 		t->unwind = grt_unwind_thread_new();
 		if (!t->unwind) {
@@ -350,14 +353,24 @@ static struct thread *launch_join(void)
 	return t;
 }
 
+/* Where an entry is that the caller has made, or has seen to be committed. */
+static struct entry *launch_at(struct thread *t, uint64_t i)
+{
+	return i < atomic_load_explicit(&t->large_from, memory_order_relaxed) ? &t->small[i % RING_SMALL]
+									      : &t->large[i % RING];
+}
+
 /* The next entry of a ring, for launch_commit(); NULL: it is full. */
 static struct entry *launch_entry(struct thread *t)
 {
 	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
+	uint64_t used = head - atomic_load_explicit(&t->tail, memory_order_acquire);
 
-	if (head - atomic_load_explicit(&t->tail, memory_order_acquire) >= RING)
+	if (used >= RING)
 		return NULL;
-	return &t->ring[head % RING];
+	if (used >= RING_SMALL && atomic_load_explicit(&t->large_from, memory_order_relaxed) == IN_SMALL)
+		atomic_store_explicit(&t->large_from, head, memory_order_relaxed);
+	return launch_at(t, head);
 }
 
 static void launch_commit(struct thread *t)
@@ -637,20 +650,28 @@ static bool launch_is_kernel(const struct entry *e)
 	return row && row->kind == GRT_CUDA_KIND_KERNEL;
 }
 
+/* Whether the thread has not written over one of its own entries; @head: it is there. */
+static bool launch_keeps(const struct thread *t, uint64_t i, uint64_t head)
+{
+	uint64_t large = atomic_load_explicit(&t->large_from, memory_order_relaxed);
+
+	return i < large ? (head < large ? head : large) - i <= RING_SMALL : head - i <= RING;
+}
+
 /* The thread's own entries stay as they are until it goes on. A node is made within the call of its launch.
  */
 bool nccl_thread_launch(uint64_t from, struct nccl_launch *launch)
 {
 	const struct entry *e;
-	uint64_t at = nccl_thread_position();
+	uint64_t head = nccl_thread_position(), at = head;
 
-	while (at > from && at + RING > from) {
-		e = &self->ring[--at % RING];
+	while (at > from && launch_keeps(self, at - 1, head)) {
+		e = launch_at(self, --at);
 		if (!launch_is_kernel(e))
 			continue;
 		launch->correlation = e->captured ? 0 : e->correlation;
 		launch->captured = e->captured;
-		e = at > from ? &self->ring[(at - 1) % RING] : e;
+		e = at > from && launch_keeps(self, at - 1, head) ? launch_at(self, at - 1) : e;
 		launch->node = launch->captured && e->call == GRAPH_NODE ? e->correlation : 0;
 		return true;
 	}
@@ -953,16 +974,6 @@ bool launch_check(void *subscriber)
 
 /* ------------------------------------------------------------ the writer */
 
-/* Before its thread comes there: pages that are met first cost a launch a microsecond. */
-static void launch_make_resident(struct thread *t)
-{
-	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
-
-	for (; t->resident < RING && t->resident < head + CHUNK; t->resident += CHUNK)
-		if (madvise(&t->ring[t->resident], CHUNK * sizeof(t->ring[0]), MADV_POPULATE_WRITE))
-			errno = 0;
-}
-
 int launch_init(void)
 {
 	static bool keyed;
@@ -980,18 +991,9 @@ int launch_init(void)
 
 void launch_refill(void)
 {
-	struct thread *t;
-	uint32_t n;
-	int i;
-
-	for (i = 0; i < SPARES; i++)
+	for (int i = 0; i < SPARES; i++)
 		if (!atomic_load(&spare[i]))
 			atomic_store(&spare[i], launch_make_thread());
-	for (n = launch_thread_count(); n-- > RINGS_WHOLE;) {
-		t = atomic_load(&thread[n]);
-		if (t && atomic_load(&t->state) == THREAD_USED)
-			launch_make_resident(t);
-	}
 }
 
 bool launch_filled(void)
@@ -1127,9 +1129,9 @@ static void launch_write_entry(const struct entry *e)
 static struct thread *heap[THREADS_MAX];
 static uint32_t heaped;
 
-static uint64_t launch_next_end(const struct thread *t)
+static uint64_t launch_next_end(struct thread *t)
 {
-	return t->ring[t->next % RING].end;
+	return launch_at(t, t->next)->end;
 }
 
 static bool launch_before(const void *none, struct thread *const *a, struct thread *const *b)
@@ -1152,9 +1154,9 @@ static uint64_t launch_second_end(void)
 static bool launch_write_run(struct thread *t, uint64_t until, uint64_t last)
 {
 	while (t->next < t->mark && launch_next_end(t) <= until) {
-		launch_write_entry(&t->ring[t->next++ % RING]);
+		launch_write_entry(launch_at(t, t->next++));
 		/* the thread gets room while the rest is written */
-		if (t->next % (RING / 16) == 0)
+		if (t->next % (RING_SMALL / 4) == 0)
 			atomic_store_explicit(&t->tail, t->next, memory_order_release);
 	}
 	return t->next < t->mark && launch_next_end(t) <= last;
@@ -1203,12 +1205,13 @@ static void launch_empty_thread(struct thread *t)
 
 	if (!atomic_compare_exchange_strong(&t->state, &was, THREAD_EMPTYING))
 		return;
-	t->mark = t->resident = 0;
+	t->mark = 0;
 	atomic_store(&t->head, 0);
 	atomic_store(&t->tail, 0);
+	atomic_store(&t->large_from, IN_SMALL);
 	if (t->unwind)
 		grt_unwind_thread_empty(t->unwind);
-	if (madvise(t->ring, sizeof(t->ring), MADV_DONTNEED))
+	if (madvise(t->small, sizeof(t->small) + sizeof(t->large), MADV_DONTNEED))
 		errno = 0;
 	atomic_store(&t->state, THREAD_BARE);
 }
@@ -1229,7 +1232,7 @@ static void launch_end_round(uint32_t n)
 		/* it was seen to have ended before the head was compared, so this is all of it */
 		if (atomic_load(&t->state) == THREAD_LEFT && tail == atomic_load(&t->head))
 			atomic_compare_exchange_strong(&t->state, &was, THREAD_FREE);
-		if (atomic_load(&t->state) == THREAD_FREE && ready++ >= RINGS_WHOLE)
+		if (atomic_load(&t->state) == THREAD_FREE && ready++ >= RINGS_KEPT)
 			launch_empty_thread(t);
 	}
 }

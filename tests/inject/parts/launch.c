@@ -119,10 +119,15 @@ void define_graph_node(uint64_t id, uint64_t source, uint32_t stack, uint32_t ti
 	(void)id, (void)source, (void)stack, (void)tid, (void)kind;
 }
 
+/* Names are written in the order in which they were put: 1, 2, ... */
+static uint32_t last_name;
+static unsigned int disordered;
+
 void nvtx_write(struct packets *p, uint16_t kind, const struct nvtx_range *r, uint64_t end, uint32_t tid)
 {
-	(void)p, (void)kind, (void)r, (void)end, (void)tid;
+	(void)p, (void)kind, (void)end, (void)tid;
 	ranges++;
+	disordered += r->name != ++last_name;
 }
 
 void nvtx_write_started(struct packets *(*to)(uint64_t time))
@@ -285,18 +290,42 @@ static void too_many(void)
 	threads = made;
 }
 
-/* More than a ring holds: what has no room is counted. */
-static void many_ranges(void)
+static unsigned int put_ranges(unsigned int n)
 {
-	struct nvtx_range r = {.name = 1};
-	unsigned int i;
+	struct nvtx_range r = {.name = 0};
 
-	write_all();
-	ranges = 0;
-	for (i = 0; i < RING + 1000 && nvtx_thread_enter(); i++) {
+	while (r.name < n && nvtx_thread_enter()) {
+		r.name++;
 		nvtx_thread_put(NVTX_PUSHED, &r, 0);
 		nvtx_thread_leave();
 	}
+	return r.name;
+}
+
+/* Return: how many were written, UINT32_MAX: not as they were put */
+static unsigned int write_ranges(void)
+{
+	ranges = last_name = disordered = 0;
+	write_all();
+	return disordered ? UINT32_MAX : ranges;
+}
+
+/* More than a ring holds: what has no room is counted. */
+static void many_ranges(void)
+{
+	unsigned int i;
+
+	write_ranges();
+	for (i = 0; i < 5; i++)
+		must(put_ranges(RING_SMALL - 3) == RING_SMALL - 3 && write_ranges() == RING_SMALL - 3,
+		     "ranges go around the small ring");
+	must(self->large_from == IN_SMALL, "which is enough for them");
+	must(put_ranges(2 * RING_SMALL) && self->large_from != IN_SMALL && write_ranges() == 2 * RING_SMALL,
+	     "from the small ring into the large one");
+	for (i = 0; i < 3; i++)
+		must(put_ranges(RING - 5) && write_ranges() == RING - 5, "ranges go around the large ring");
+	ranges = 0;
+	i = put_ranges(RING + 1000);
 	write_all();
 	must(i == RING + 1000 && ranges + inject.ranges_lost == i && inject.ranges_lost == 1000,
 	     "ranges of a full ring are counted");
