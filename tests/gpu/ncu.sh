@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# record -e cuda --pc-sampling beside Nsight Compute: the shares of lines of kernels that stall (pcsampling.cu), of
+# examples/transformer.cu and of a kernel of Triton are those of ncu's own sampling, within 3 points.
+#
+# By hand, as root: GRTRACE_PLAIN=build tests/gpu/ncu.sh [stalls|transformer|triton]... Needs nvcc, ncu, and Triton.
+
+GRTRACE_SRC=${GRTRACE_SRC:-$(dirname -- "$(dirname -- "$(dirname -- "$(realpath -- "$0")")")")}
+GRTRACE_PLAIN=$(realpath -- "${GRTRACE_PLAIN:-$GRTRACE_SRC/build}")
+GRTRACE=${GRTRACE:-$GRTRACE_PLAIN/grtrace}
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+PATH=$PATH:/usr/local/cuda/bin
+command -v nvcc >/dev/null || { echo "no nvcc: install CUDA's toolkit" && exit 4; }
+command -v ncu >/dev/null || { echo "no ncu: install Nsight Compute" && exit 4; }
+dir=$(mktemp -d) && cd "$dir" || exit 1
+trap 'rm -rf -- "$dir"' EXIT
+
+# Sums by line of both, in percent of the kernel; instructions have the lines that the recording says.
+compare() { # CSV_OF_NCU DUMP
+	python3 - "$@" <<'END'
+import collections, csv, json, re, sys
+
+names, lines = {}, {}
+ours, theirs = (collections.defaultdict(collections.Counter) for _ in range(2))
+events = [json.loads(l) for l in open(sys.argv[2])]
+for e in events:
+    if e["type"] == "STALL_REASON":
+        names[e["number"]] = e["name"]
+    elif e["type"] == "PC_LINE":
+        lines[e["function"], e["offset"]] = f'{e["file"].rsplit("/", 1)[-1]}:{e["line"]}'
+for e in events:
+    if e["type"] == "PC_SAMPLE" and not names[e["reason"]].endswith("_not_issued"):
+        ours[e["function"]][e["offset"]] += e["samples"]
+kernel = head = base = None
+for row in csv.reader(open(sys.argv[1], errors="replace")):
+    if row[:1] == ["Kernel Name"]:
+        kernel, head = row[1], None
+    elif "Address" in row:
+        head, base = row, None
+    elif head and len(row) == len(head):
+        d = dict(zip(head, row))
+        at = int(d["Address"], 0)
+        base = at if base is None else base
+        theirs[kernel][at - base] += int(d["Warp Stall Sampling (All Samples)"])
+
+
+def shares(kernel, samples):
+    total, by = sum(samples.values()), collections.Counter()
+    for offset, n in samples.items():
+        by[lines.get((kernel, offset), "?")] += 100 * n / total
+    return by
+
+
+def base_name(text):
+    return re.split(r"[(<]", text)[0].split("::")[-1].split(" ")[-1]
+
+
+worst = 0
+for kernel, samples in ours.items():
+    other = next((v for k, v in theirs.items() if base_name(k) in kernel and sum(v.values())), None)
+    if not other:
+        continue
+    a, b = shares(kernel, samples), shares(kernel, other)
+    far = max(abs(a[l] - b[l]) for l in a.keys() | b.keys())
+    worst = max(worst, far)
+    print(f"# {kernel}: {sum(samples.values())} samples, ncu {sum(other.values())}; lines differ by {far:.2f} points at most:",
+          ", ".join(f"{l} {a[l]:.1f} and {b[l]:.1f}" for l, _ in b.most_common(5)))
+    print(kernel)
+print("worst", worst)
+END
+}
+
+# Both at the same program, for a while; how many of the launches ncu measures is its options'.
+both() { # NAME KERNELS PERIOD OPTIONS_OF_NCU OF_NCU... -- OF_GRTRACE...
+	local name=$1 kernels=$2 period=$3 options=$4 of=()
+	shift 4
+	while [ "$1" != -- ]; do
+		of+=("$1")
+		shift
+	done
+	shift
+	# shellcheck disable=SC2086
+	timeout 100 ncu -f --section SourceCounters --clock-control none --warp-sampling-interval 0 $options \
+		-o "$name" "${of[@]}" >ncu.log 2>&1 || { sed 's/^/# /' ncu.log | tail -n 5; }
+	timeout 60 ncu -i "$name.ncu-rep" --page source --csv --print-source sass >"$name.csv" 2>>ncu.log
+	run record -e cuda --pc-sampling="$period" -o "$name.grt" -- "$@"
+	"$GRTRACE" dump --json -t PC_SAMPLE,PC_LINE,STALL_REASON "$name.grt" >"$name.json"
+	compare "$name.csv" "$name.json" >"$name.txt"
+	grep '^#' "$name.txt"
+	check "$name: $kernels kernels are compared" test "$(grep -vc '^#\|^worst' "$name.txt")" = "$kernels"
+	# shellcheck disable=SC2016
+	check "$name: shares of lines are within 3 points of ncu's" awk '$1 == "worst" { exit !($2 < 3) }' "$name.txt"
+}
+
+cat >softmax.py <<'END'
+import sys, time, torch, triton, triton.language as tl
+
+
+@triton.jit
+def softmax_kernel(x, out, n, BLOCK: tl.constexpr):
+    row, at = tl.program_id(0), tl.arange(0, BLOCK)
+    v = tl.load(x + row * n + at, mask=at < n, other=-float("inf"))
+    e = tl.exp(v - tl.max(v, axis=0))
+    tl.store(out + row * n + at, e / tl.sum(e, axis=0), mask=at < n)
+
+
+x = torch.randn(8192, 1000, device="cuda")
+out, n, end = torch.empty_like(x), 0, time.time() + float(sys.argv[1])
+while n < 8 or time.time() < end:
+    softmax_kernel[(8192,)](x, out, 1000, BLOCK=1024)
+    n += 1
+    if n % 20 == 0:
+        torch.cuda.synchronize()
+torch.cuda.synchronize()
+END
+for what in "${@:-stalls}"; do
+	case $what in
+	stalls)
+		nvcc -lineinfo -O2 -arch=native -o stalls "$GRTRACE_SRC/tests/gpu/pcsampling.cu" || exit 1
+		both stalls 6 17 "--launch-count 60" ./stalls -- ./stalls
+		;;
+	transformer)
+		nvcc -lineinfo -O2 -arch=native -o transformer "$GRTRACE_SRC/examples/transformer.cu" || exit 1
+		both transformer 5 10 "--launch-skip 40 --launch-count 60" ./transformer 3 -- ./transformer 3000
+		;;
+	triton) both triton 1 12 "-k softmax_kernel --launch-skip 3 --launch-count 3" python3 softmax.py 0 -- python3 softmax.py 3 ;;
+	*) echo "not stalls, transformer or triton: $what" && exit 2 ;;
+	esac
+done
+plan
