@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
+
+#ifdef GRT_HAVE_BPF
+#include <bpf/libbpf.h>
+#endif
 
 #include "sources/bpf/nvidia_probes.h"
 #include "base/bus.h"
@@ -69,15 +72,22 @@ static bool is_confidential(void)
 	return strstr(line, "[confidentiality]");
 }
 
-/* A program learns which function it is in by a cookie. */
+#ifdef GRT_HAVE_BPF
+
+/* A program learns which function it is in by a cookie. What may not be asked is taken to be there. */
 static bool has_cookies(void)
 {
-	unsigned int major = 0, minor = 0;
-	struct utsname u;
-
-	return uname(&u) || sscanf(u.release, "%u.%u", &major, &minor) != 2 || major > 5 ||
-	       (major == 5 && minor >= 15);
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL);
 }
+
+#else
+
+static bool has_cookies(void)
+{
+	return true;
+}
+
+#endif /* GRT_HAVE_BPF */
 
 int nvidia_probes_here(unsigned int *found, struct grt_err *err)
 {
@@ -88,8 +98,9 @@ int nvidia_probes_here(unsigned int *found, struct grt_err *err)
 				   "the kernel has no kprobes (CONFIG_KPROBES, CONFIG_KPROBE_EVENTS)",
 				   FIX_WITHOUT, "cannot probe functions of NVIDIA's driver");
 	if (!has_cookies())
-		return grt_err_set(err, -ENOSYS, "that needs Linux 5.15 or later", FIX_WITHOUT,
-				   "cannot probe functions of NVIDIA's driver");
+		return grt_err_set(err, -ENOSYS,
+				   "the kernel has no bpf_get_attach_cookie(), which came with Linux 5.15",
+				   FIX_WITHOUT, "cannot probe functions of NVIDIA's driver");
 	if (is_confidential())
 		return grt_err_set(err, -EPERM, "the kernel is locked down for confidentiality", FIX_WITHOUT,
 				   "cannot probe functions of NVIDIA's driver");
@@ -138,8 +149,6 @@ static void nvidia_probes_tell(struct grt_ev_func *ev, const struct nv_hit *hit)
 /* ---------------------------------------------------------------- attaching */
 
 #ifdef GRT_HAVE_BPF
-
-#include <bpf/libbpf.h>
 
 /* Both or none. Return: 0 or -errno */
 static int attach_one(struct bpf_object *o, unsigned int i, struct bpf_link **link)
