@@ -54,9 +54,11 @@ kill -KILL $first
 wait $first 2>/dev/null
 run record -e cuda -p $pid -d 0.1 -o third.grt
 expect "a recorder that was killed has left it to others" 0 '[1-9][0-9]* events, 0 lost'
+run record -e cuda -p $pid --graph=graph -d 0.1 -o whole.grt
+expect "whole graphs can be asked for" 0 '[1-9][0-9]* events, 0 lost'
 finish
 check "the program ends well" exits 0
-check "as without it, with CUPTI as before each time" says "^sum $sum, $((cycles + 2)) windows, 0 unclean, finalized $((cycles + 2)) times, 0 faults, [0-9]+ callbacks, 0 asked, 0 disturbed$"
+check "as without it, with CUPTI as before each time" says "^sum $sum, $((cycles + 3)) windows, 0 unclean, finalized $((cycles + 3)) times, 0 faults, [0-9]+ callbacks, 0 asked, 0 disturbed$"
 
 begin ask-idle 1000
 SECONDS=0
