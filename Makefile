@@ -34,6 +34,7 @@ CFLAGS	?= -O2 -g
 JOBS	?= $(shell nproc 2>/dev/null || echo 1)
 CLANG	?= clang
 STRIP	?= strip
+OBJCOPY	?= objcopy
 
 # What the compiler builds for.
 MACHINE	:= $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
@@ -268,7 +269,7 @@ $(O)/install/libgrtrace.a: $(LIB_OBJ) $(EXPORTS)
 	@mkdir -p $(@D)
 	$(call say,AR,$@)$(CC) -nostdlib -r -o $(@D)/libgrtrace.o $(LIB_OBJ) && \
 		sed -n 's/^\t\(grt_[a-z0-9_]*\);$$/\1/p' $(EXPORTS) >$(@D)/exports && \
-		objcopy --keep-global-symbols=$(@D)/exports $(@D)/libgrtrace.o && \
+		$(OBJCOPY) --keep-global-symbols=$(@D)/exports $(@D)/libgrtrace.o && \
 		rm -f $@ && $(AR) rcsD $@ $(@D)/libgrtrace.o
 
 $(O)/grtrace.pc: $(O)/flags include/grtrace/version.h Makefile FORCE
@@ -348,6 +349,9 @@ $(TOOLS): $(O)/%: $(O)/obj/%.o $(AUX_OBJ) $(LIBA)
 UNWIND_OBJ := $(call obj,$(wildcard inject/arch*.c) $(addprefix inject/,cfi.c python.c python_format.c rules.c stack.c tree.c unwind.c))
 $(O)/bench/bench_unwind: TOOL_OBJ := $(UNWIND_OBJ)
 $(O)/bench/bench_unwind: $(UNWIND_OBJ)
+ROWS_OBJ := $(call obj,sources/bpf/unwind_build.c inject/cfi.c inject/python_format.c $(wildcard inject/arch*.c))
+$(O)/tests/cli/unwind_rows: TOOL_OBJ := $(ROWS_OBJ)
+$(O)/tests/cli/unwind_rows: $(ROWS_OBJ)
 
 # A CUDA without a GPU for the injected library, see tests/inject/mock/mock.h.
 MOCK	:= $(O)/tests/inject/mock
