@@ -34,6 +34,11 @@ CFLAGS	?= -O2 -g
 JOBS	?= $(shell nproc 2>/dev/null || echo 1)
 CLANG	?= clang
 STRIP	?= strip
+OBJCOPY	?= objcopy
+
+# What the compiler builds for.
+MACHINE	:= $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(MACHINE)))
 
 VERSION	:= $(shell sed -n 's/^\#define GRT_VERSION "\(.*\)"/\1/p' include/grtrace/version.h)
 SOVER	:= $(firstword $(subst ., ,$(VERSION)))
@@ -96,8 +101,8 @@ BPF_SKEL := $(if $(has_bpf),$(patsubst sources/bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(B
 
 WARN	:= -Wall -Wextra -Wno-unused-parameter -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
 # What root runs on files of others, and what runs in their programs. _FORTIFY_SOURCE needs an optimizer, and
-# sanitizers check more than it does; -fcf-protection is of x86.
-HARDEN	:= -fstack-protector-strong -fstack-clash-protection $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-fcf-protection) \
+# sanitizers check more than it does; jumps and returns are protected as the machine can.
+HARDEN	:= -fstack-protector-strong -fstack-clash-protection $(if $(findstring x86_64,$(MACHINE)),-fcf-protection,$(if $(findstring aarch64,$(MACHINE)),-mbranch-protection=standard)) \
 	$(if $(SANITIZE),,$(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
 # Files are named as they lie below the tree: builds in two directories are equal.
 PREFIX_MAP := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(O)=build
@@ -114,7 +119,7 @@ LIB_SRC	 := $(wildcard lib/*.c lib/*/*.c)
 # What is loaded into programs: with what it needs of the library, and no sanitizer.
 INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/,codes/cuda_codes.c base/error.c base/escape.c base/memfile.c trace/event_table.c trace/metadata.c)
 # What this machine is and has, the module's control files, the inputs of record, the commands.
-CMD_SRC	 := $(filter-out %.bpf.c,$(wildcard $(foreach d,host kmod sources cmds,$(d)/*.c $(d)/*/*.c))) inject/cfi.c inject/python_format.c
+CMD_SRC	 := $(filter-out %.bpf.c,$(wildcard $(foreach d,host kmod sources cmds,$(d)/*.c $(d)/*/*.c))) $(wildcard inject/arch*.c) inject/cfi.c inject/python_format.c
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_AUX := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -232,9 +237,9 @@ $(INJECT): $(INJECT_OBJ)
 
 # ------------------------------------------------------------- BPF programs
 
-# What bpf_helpers.h and the kernel's uapi headers need of the machine.
-BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -Wno-unused-function -Iinclude $(PREFIX_MAP) \
-	-idirafter /usr/include/$(shell uname -m)-linux-gnu
+# What bpf_helpers.h and the kernel's uapi headers need of the machine, which a cross compiler has in its own folder.
+BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Werror -Wno-unused-function -Iinclude $(PREFIX_MAP) \
+	$(foreach d,/usr/include/$(MACHINE)-linux-gnu /usr/$(MACHINE)-linux-gnu/include,-idirafter $(d))
 
 $(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(filter-out sources/bpf/bpf%,$(wildcard sources/bpf/*.h)) $(wildcard lib/nvidia/*.h lib/codes/*.h) $(HEADERS) $(EVENT_ROWS)
 	@mkdir -p $(@D)
@@ -264,7 +269,7 @@ $(O)/install/libgrtrace.a: $(LIB_OBJ) $(EXPORTS)
 	@mkdir -p $(@D)
 	$(call say,AR,$@)$(CC) -nostdlib -r -o $(@D)/libgrtrace.o $(LIB_OBJ) && \
 		sed -n 's/^\t\(grt_[a-z0-9_]*\);$$/\1/p' $(EXPORTS) >$(@D)/exports && \
-		objcopy --keep-global-symbols=$(@D)/exports $(@D)/libgrtrace.o && \
+		$(OBJCOPY) --keep-global-symbols=$(@D)/exports $(@D)/libgrtrace.o && \
 		rm -f $@ && $(AR) rcsD $@ $(@D)/libgrtrace.o
 
 $(O)/grtrace.pc: $(O)/flags include/grtrace/version.h Makefile FORCE
@@ -341,9 +346,12 @@ $(TOOLS): $(O)/%: $(O)/obj/%.o $(AUX_OBJ) $(LIBA)
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(TOOL_OBJ) $(AUX_OBJ) $(LIBA) $(LIB_LIBS)
 
 # The unwinder, of the injected library: what is in it without the rest.
-UNWIND_OBJ := $(call obj,$(addprefix inject/,cfi.c python.c python_format.c rules.c stack.c tree.c unwind.c))
+UNWIND_OBJ := $(call obj,$(wildcard inject/arch*.c) $(addprefix inject/,cfi.c python.c python_format.c rules.c stack.c tree.c unwind.c))
 $(O)/bench/bench_unwind: TOOL_OBJ := $(UNWIND_OBJ)
 $(O)/bench/bench_unwind: $(UNWIND_OBJ)
+ROWS_OBJ := $(call obj,sources/bpf/unwind_build.c inject/cfi.c inject/python_format.c $(wildcard inject/arch*.c))
+$(O)/tests/cli/unwind_rows: TOOL_OBJ := $(ROWS_OBJ)
+$(O)/tests/cli/unwind_rows: $(ROWS_OBJ)
 
 # A CUDA without a GPU for the injected library, see tests/inject/mock/mock.h.
 MOCK	:= $(O)/tests/inject/mock

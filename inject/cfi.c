@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "arch.h"
+
 /* Bytes being read; a read past the end gives 0 and sets @bad. */
 struct cursor {
 	const uint8_t *at;
@@ -181,8 +183,6 @@ enum {
 	OP_NOP = 0x96,
 };
 
-enum { REG_RBP = 6, REG_RSP = 7, REG_RA = 16 };
-
 /* A value that is known but for a register: base + n, or the word at base + n, + after. */
 struct value {
 	uint8_t base;
@@ -194,6 +194,8 @@ struct value {
 #define EXPR_DEPTH 16
 
 struct machine {
+	const struct grt_arch *arch;
+	uint64_t pc;
 	struct value stack[EXPR_DEPTH];
 	unsigned int depth;
 	int error;
@@ -221,13 +223,13 @@ static struct value cfi_constant(int64_t n)
 	return (struct value){.base = GRT_CFI_CONST, .n = n};
 }
 
-static struct value cfi_register_plus(struct machine *m, uint64_t reg, int64_t n, uint64_t pc)
+static struct value cfi_register_plus(struct machine *m, uint64_t reg, int64_t n)
 {
-	if (reg == REG_RA)
-		return cfi_constant((int64_t)(pc + (uint64_t)n));
-	if (reg != REG_RSP && reg != REG_RBP)
+	if (reg == m->arch->pc)
+		return cfi_constant((int64_t)(m->pc + (uint64_t)n));
+	if (reg != m->arch->sp && reg != m->arch->fp)
 		m->error = -EOPNOTSUPP;
-	return (struct value){.base = reg == REG_RSP ? GRT_CFI_RSP : GRT_CFI_RBP, .n = n};
+	return (struct value){.base = reg == m->arch->sp ? GRT_CFI_SP : GRT_CFI_FP, .n = n};
 }
 
 static int64_t cfi_wrapping_add(int64_t a, int64_t b)
@@ -331,14 +333,14 @@ static void cfi_stack_op(struct machine *m, uint8_t op)
 	}
 }
 
-static void cfi_one_op(struct machine *m, struct cursor *c, uint64_t pc)
+static void cfi_one_op(struct machine *m, struct cursor *c)
 {
 	uint8_t op = (uint8_t)cfi_take(c, 1);
 
 	if (op >= OP_LIT0 && op <= OP_LIT31)
 		cfi_push(m, cfi_constant(op - OP_LIT0));
 	else if (op >= OP_BREG0 && op <= OP_BREG31)
-		cfi_push(m, cfi_register_plus(m, op - OP_BREG0, cfi_sleb(c), pc));
+		cfi_push(m, cfi_register_plus(m, op - OP_BREG0, cfi_sleb(c)));
 	else if (op == OP_ADDR)
 		cfi_push(m, cfi_constant(cfi_take_signed(c, 8)));
 	else if (op >= OP_CONST1U && op <= OP_CONST8S) /* 1u 1s 2u 2s 4u 4s 8u 8s */
@@ -367,12 +369,19 @@ static int cfi_to_place(struct value v, struct grt_cfi_place *place)
 	return 0;
 }
 
+/* struct where - an instruction, and the end of the entry that has the expressions for it */
+struct where {
+	const struct grt_arch *arch;
+	uint64_t pc;
+	const uint8_t *end;
+};
+
 /* @code: the block with its length in front. */
-static int cfi_evaluate(const uint8_t *code, const uint8_t *end, uint64_t pc, bool push_cfa,
+static int cfi_evaluate(const struct where *w, const uint8_t *code, bool push_cfa,
 			struct grt_cfi_place *place)
 {
-	struct cursor c = {code, end, false};
-	struct machine m = {.depth = 0};
+	struct cursor c = {code, w->end, false};
+	struct machine m = {.arch = w->arch, .pc = w->pc};
 	uint64_t length = cfi_uleb(&c);
 
 	if (c.bad || length > (uint64_t)(c.end - c.at))
@@ -381,7 +390,7 @@ static int cfi_evaluate(const uint8_t *code, const uint8_t *end, uint64_t pc, bo
 	if (push_cfa)
 		cfi_push(&m, (struct value){.base = GRT_CFI_CFA});
 	while (c.at < c.end && !m.error && !c.bad)
-		cfi_one_op(&m, &c, pc);
+		cfi_one_op(&m, &c);
 	if (c.bad || m.error)
 		return m.error ? m.error : -EBADMSG;
 	if (!m.depth)
@@ -482,7 +491,7 @@ static int cfi_read_cie(const struct grt_cfi_object *o, const uint8_t *at, struc
 		return -EBADMSG;
 	cie->code_align = cfi_uleb(&c);
 	cie->data_align = cfi_sleb(&c);
-	if ((version == 1 ? cfi_take(&c, 1) : cfi_uleb(&c)) != REG_RA || c.bad)
+	if ((version == 1 ? cfi_take(&c, 1) : cfi_uleb(&c)) != o->arch->ra || c.bad)
 		return -EBADMSG;
 	err = cfi_augmentation(cie, &c, letters);
 	cie->program = c;
@@ -505,7 +514,7 @@ struct row {
 	int64_t cfa_offset;
 	const uint8_t *cfa_code; /* instead of the two */
 	struct saved ra;
-	struct saved rbp;
+	struct saved fp;
 };
 
 #define REMEMBERED 16
@@ -516,6 +525,7 @@ struct program {
 	struct row remembered[REMEMBERED];
 	unsigned int depth;
 	uint64_t location;
+	const struct grt_arch *arch;
 	const struct cie *cie;
 	int error;
 };
@@ -525,18 +535,18 @@ static void cfi_set_saved(struct program *p, uint64_t reg, enum saved_kind kind,
 {
 	struct saved s = {kind, offset, code};
 
-	if (reg == REG_RA)
+	if (reg == p->arch->ra)
 		p->row.ra = s;
-	else if (reg == REG_RBP)
-		p->row.rbp = s;
+	else if (reg == p->arch->fp)
+		p->row.fp = s;
 }
 
 static void cfi_restore(struct program *p, uint64_t reg)
 {
-	if (reg == REG_RA)
+	if (reg == p->arch->ra)
 		p->row.ra = p->initial.ra;
-	else if (reg == REG_RBP)
-		p->row.rbp = p->initial.rbp;
+	else if (reg == p->arch->fp)
+		p->row.fp = p->initial.fp;
 }
 
 static const uint8_t *cfi_block(struct cursor *c)
@@ -654,6 +664,10 @@ static void cfi_extended(struct program *p, uint8_t op, struct cursor *c, const 
 		cfi_block(c);
 		cfi_set_saved(p, reg, ELSEWHERE, 0, NULL);
 		break;
+	case 0x2c: /* AARCH64_negate_ra_state_with_pc, AARCH64_negate_ra_state: what signs is known without */
+	case 0x2d:
+		p->error = p->arch->signs ? 0 : -EOPNOTSUPP;
+		break;
 	case 0x2e: /* GNU_args_size */
 		cfi_uleb(c);
 		break;
@@ -695,7 +709,7 @@ static int cfi_run(struct program *p, struct cursor c, uint64_t pc, const struct
 	return cfi_run_on(p, &c, pc, o);
 }
 
-static int cfi_place_of(const struct saved *s, const uint8_t *end, uint64_t pc, struct grt_cfi_place *place)
+static int cfi_place_of(const struct where *w, const struct saved *s, struct grt_cfi_place *place)
 {
 	*place = (struct grt_cfi_place){.base = GRT_CFI_NONE};
 	switch (s->kind) {
@@ -705,30 +719,30 @@ static int cfi_place_of(const struct saved *s, const uint8_t *end, uint64_t pc, 
 	case AT_CFA:
 		return cfi_to_place((struct value){.base = GRT_CFI_CFA, .n = s->offset}, place);
 	case AT_EXPR:
-		return cfi_evaluate(s->code, end, pc, true, place);
+		return cfi_evaluate(w, s->code, true, place);
 	default:
 		return -EOPNOTSUPP;
 	}
 }
 
-static int cfi_finish(const struct row *row, const uint8_t *end, uint64_t pc, struct grt_cfi_rule *rule)
+static int cfi_finish(const struct where *w, const struct row *row, struct grt_cfi_rule *rule)
 {
-	struct machine m = {.error = 0};
+	struct machine m = {.arch = w->arch, .pc = w->pc};
 	int err;
 
 	if (row->ra.kind == UNDEFINED) {
 		rule->end = true;
 		return 0;
 	}
-	if (row->ra.kind == SAME)
+	if (row->ra.kind == SAME && !w->arch->links)
 		return -EBADMSG;
 	if (row->cfa_code)
-		err = cfi_evaluate(row->cfa_code, end, pc, false, &rule->cfa);
+		err = cfi_evaluate(w, row->cfa_code, false, &rule->cfa);
 	else
-		err = cfi_to_place(cfi_register_plus(&m, row->cfa_reg, row->cfa_offset, pc), &rule->cfa);
+		err = cfi_to_place(cfi_register_plus(&m, row->cfa_reg, row->cfa_offset), &rule->cfa);
 	err = err ? err : m.error;
-	err = err ? err : cfi_place_of(&row->ra, end, pc, &rule->ra);
-	return err ? err : cfi_place_of(&row->rbp, end, pc, &rule->rbp);
+	err = err ? err : cfi_place_of(w, &row->ra, &rule->ra);
+	return err ? err : cfi_place_of(w, &row->fp, &rule->fp);
 }
 
 /* ------------------------------------------------------------- search */
@@ -776,6 +790,7 @@ static int cfi_begin(struct program *p, const struct fde *f, const struct grt_cf
 	memset(p, 0, offsetof(struct program, remembered));
 	p->depth = 0;
 	p->error = 0;
+	p->arch = o->arch;
 	p->cie = &f->cie;
 	p->location = 0;
 	err = cfi_run(p, f->cie.program, ~0ULL, o);
@@ -791,7 +806,7 @@ static int cfi_rule_of_row(const struct program *p, const struct fde *f, uint64_
 	const uint8_t *end = f->program.end > f->cie.program.end ? f->program.end : f->cie.program.end;
 
 	*rule = (struct grt_cfi_rule){.signal = f->cie.signal};
-	return cfi_finish(&p->row, end, pc, rule);
+	return cfi_finish(&(struct where){p->arch, pc, end}, &p->row, rule);
 }
 
 /* The FDE at @at: its rule for @pc, -ENOENT where it is about other addresses. */
@@ -902,7 +917,7 @@ int grt_cfi_find(const struct grt_cfi_object *o, uint64_t pc, struct grt_cfi_rul
 
 static bool cfi_has_code(const struct row *row)
 {
-	return row->cfa_code || row->ra.kind == AT_EXPR || row->rbp.kind == AT_EXPR;
+	return row->cfa_code || row->ra.kind == AT_EXPR || row->fp.kind == AT_EXPR;
 }
 
 /* From @pc to @end the same row holds; with an expression it may be another rule at each byte. */

@@ -8,6 +8,8 @@
  */
 #include "rules.h"
 
+#include "stack.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -342,7 +344,8 @@ bool grt_rules_module(unsigned int number, struct grt_umodule *module)
 static bool rules_same_rule(const struct grt_cfi_rule *a, const struct grt_cfi_rule *b)
 {
 	return !memcmp(&a->cfa, &b->cfa, sizeof(a->cfa)) && !memcmp(&a->ra, &b->ra, sizeof(a->ra)) &&
-	       !memcmp(&a->rbp, &b->rbp, sizeof(a->rbp)) && a->end == b->end && a->signal == b->signal;
+	       !memcmp(&a->fp, &b->fp, sizeof(a->fp)) && !memcmp(&a->link, &b->link, sizeof(a->link)) &&
+	       a->end == b->end && a->signal == b->signal;
 }
 
 /* The index of a rule in the table of long ones, ~0 without room. */
@@ -369,14 +372,23 @@ const struct grt_cfi_rule *grt_rules_long(uint64_t index)
 	return &state.long_rule[index].rule;
 }
 
+/* Whether it is words below the CFA, or nowhere. */
+static bool rules_is_below(const struct grt_cfi_place *p)
+{
+	return p->base == GRT_CFI_NONE || (p->base == GRT_CFI_CFA && !p->deref && p->offset < 0 &&
+					   p->offset >= -GRT_RULE_SAVED_MAX * 8 && !(p->offset & 7));
+}
+
 static bool rules_is_short(const struct grt_cfi_rule *r)
 {
-	bool rbp_below = r->rbp.base == GRT_CFI_CFA && !r->rbp.deref && r->rbp.offset < 0 &&
-			 r->rbp.offset >= -0xfff * 8 && !(r->rbp.offset & 7);
+	return !r->signal && !r->cfa.deref && r->cfa.offset >= 0 && r->cfa.offset <= GRT_RULE_WORDS_MAX * 8 &&
+	       !(r->cfa.offset & 7) && (r->cfa.base == GRT_CFI_SP || r->cfa.base == GRT_CFI_FP) &&
+	       rules_is_below(&r->ra) && rules_is_below(&r->fp);
+}
 
-	return !r->signal && !r->cfa.deref && r->cfa.offset >= 0 && r->cfa.offset <= 0xfffffff &&
-	       (r->cfa.base == GRT_CFI_RSP || r->cfa.base == GRT_CFI_RBP) && r->ra.base == GRT_CFI_CFA &&
-	       !r->ra.deref && r->ra.offset == -8 && (rbp_below || r->rbp.base == GRT_CFI_NONE);
+static uint64_t rules_words_below(const struct grt_cfi_place *p)
+{
+	return p->base ? (uint64_t)(-p->offset / 8) : 0;
 }
 
 static uint64_t rules_guess(enum grt_rule_kind kind)
@@ -386,110 +398,69 @@ static uint64_t rules_guess(enum grt_rule_kind kind)
 
 static uint64_t rules_pack(const struct grt_cfi_rule *r)
 {
-	uint64_t kind = r->cfa.base == GRT_CFI_RSP ? GRT_RULE_RSP : GRT_RULE_RBP, index;
+	uint64_t kind = r->cfa.base == GRT_CFI_SP ? GRT_RULE_SP : GRT_RULE_FP, index;
 
 	if (r->end)
 		return GRT_RULE_END;
 	if (rules_is_short(r))
-		return kind | (uint64_t)(r->rbp.base ? -r->rbp.offset / 8 : 0) << 8 |
-		       (uint64_t)r->cfa.offset << 20;
+		return kind | rules_words_below(&r->fp) << GRT_RULE_FP_SHIFT |
+		       rules_words_below(&r->ra) << GRT_RULE_RA_SHIFT |
+		       (uint64_t)r->cfa.offset / 8 << GRT_RULE_WORDS_SHIFT;
 	index = rules_long_index(r);
 	if (index == ~0U) {
 		rules_count(&state.no_memory);
 		return rules_guess(GRT_RULE_NONE);
 	}
-	return GRT_RULE_LONG | index << 20;
+	return GRT_RULE_LONG | index << GRT_RULE_WORDS_SHIFT;
 }
 
 /* ------------------------------------------------- code without tables */
 
-#define CODE_BEFORE 8
-#define CODE_AFTER 32
-
-/* Whether a call instruction ends at @ra: e8 rel32, or ff /2 with any operand. */
-static bool rules_call_before(const uint8_t *ra)
+/* Where the kernel does not read for us: what can be read now stays so while a stack returns to it. */
+static size_t rules_copy_code(uint8_t *to, uint64_t at, size_t size)
 {
-	if (ra[-5] == 0xe8)
-		return true;
-	for (int size = 2; size <= 7; size++)
-		if (ra[-size] == 0xff && (ra[1 - size] & 0x38) == 0x10)
-			return true;
-	return false;
+	uint64_t page = 4096, end = at + size;
+
+	if (!grt_stack_readable(at))
+		return 0;
+	if (at / page != (end - 1) / page && !grt_stack_readable(end - 1))
+		size = page - at % page;
+	memcpy(to, (const void *)(uintptr_t)at, size);
+	return size;
 }
 
-/* mov $__NR_rt_sigreturn,%rax; syscall: offsets in struct rt_sigframe (arch/x86/include/asm/sigframe.h). */
-static bool rules_is_sigreturn(const uint8_t *code, struct grt_cfi_rule *rule)
+/* @at may be anything: the code is read by the kernel, which refuses what is not there. */
+static size_t rules_read_code(uint8_t *to, uint64_t at, size_t size)
 {
-	static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	struct iovec into = {to, size}, from = {(void *)(uintptr_t)at, size};
+	ssize_t got = process_vm_readv(getpid(), &into, 1, &from, 1, 0);
 
-	if (memcmp(code, sigreturn, sizeof(sigreturn)))
-		return false;
-	*rule = (struct grt_cfi_rule){
-		.cfa = {GRT_CFI_RSP, true, 160, 0},
-		.ra = {GRT_CFI_RSP, false, 168, 0},
-		.rbp = {GRT_CFI_RSP, false, 120, 0},
-		.signal = true,
-	};
-	return true;
+	if (got < 0 && (errno == ENOSYS || errno == EPERM))
+		return rules_copy_code(to, at, size);
+	return got > 0 ? (size_t)got : 0;
 }
 
-/*
- * Code that does nothing after its call but take its frame down, as trampolines
- * do (CPython's for perf): the frame's size is that.
- */
-static bool rules_is_epilogue(const uint8_t *code, const uint8_t *end, struct grt_cfi_rule *rule)
-{
-	int32_t size = 0, rbp_at = -1;
-
-	while (end - code >= 8) {
-		if (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xc4) { /* add $imm8,%rsp */
-			size += (int8_t)code[3];
-			code += 4;
-		} else if (code[0] == 0x48 && code[1] == 0x81 && code[2] == 0xc4) { /* add $imm32,%rsp */
-			size += code[3] | code[4] << 8 | code[5] << 16;
-			code += 7;
-		} else if (code[0] == 0x41 && (code[1] & 0xf8) == 0x58) { /* pop %r8..15 */
-			size += 8;
-			code += 2;
-		} else if ((code[0] & 0xf8) == 0x58 && code[0] != 0x5c) { /* pop, but not %rsp */
-			if (code[0] == 0x5d)
-				rbp_at = size;
-			size += 8;
-			code += 1;
-		} else if (code[0] == 0xc3 && size >= 0 && size < 0x3f00 && !(size & 7)) {
-			*rule = (struct grt_cfi_rule){.cfa = {GRT_CFI_RSP, false, size + 8, 0},
-						      .ra = {GRT_CFI_CFA, false, -8, 0}};
-			if (rbp_at >= 0)
-				rule->rbp = (struct grt_cfi_place){GRT_CFI_CFA, false, rbp_at - size - 8, 0};
-			return true;
-		} else {
-			return false;
-		}
-	}
-	return false;
-}
-
-/* @pc may be anything: the code is read by the kernel, which refuses what is not there. */
 static uint64_t rules_look_at_code(uint64_t pc)
 {
 	/* What is before on another page need not be there. */
-	size_t before = (pc + 1) % 4096 < CODE_BEFORE ? (pc + 1) % 4096 : CODE_BEFORE;
-	uint8_t code[CODE_BEFORE + CODE_AFTER] = {0};
-	const uint8_t *ra = code + CODE_BEFORE;
-	struct iovec to = {code + CODE_BEFORE - before, before + CODE_AFTER};
-	struct iovec from = {(void *)(uintptr_t)(pc + 1 - before), before + CODE_AFTER};
-	ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+	size_t before = (pc + 1) % 4096 < GRT_ARCH_BEFORE ? (pc + 1) % 4096 : GRT_ARCH_BEFORE, got;
+	uint8_t code[GRT_ARCH_BEFORE + GRT_ARCH_AFTER] = {0};
+	const uint8_t *at = code + GRT_ARCH_BEFORE;
 	struct grt_cfi_rule rule;
 
-	if (got <= (ssize_t)before)
+	got = rules_read_code(code + GRT_ARCH_BEFORE - before, pc + 1 - before, before + GRT_ARCH_AFTER);
+	if (got <= before)
 		return rules_guess(GRT_RULE_NONE);
-	if (rules_is_sigreturn(ra, &rule))
+	switch (GRT_ARCH_HERE->look(pc + 1, at, at + got - before, &rule)) {
+	case GRT_ARCH_SURE:
 		return rules_pack(&rule);
-	if (!rules_call_before(ra))
+	case GRT_ARCH_GUESS:
+		return rules_pack(&rule) | rules_guess(0);
+	case GRT_ARCH_CALLED:
+		return rules_guess(GRT_RULE_POINTER);
+	default:
 		return rules_guess(GRT_RULE_NONE);
-	if (!rules_is_epilogue(ra, ra + got - before, &rule))
-		return rules_guess(GRT_RULE_FP);
-	return rules_pack(&rule) | rules_guess(0);
+	}
 }
 
 /* ---------------------------------------------------------------- lookup */
@@ -528,7 +499,7 @@ static void rules_load_object(struct grt_cfi_object *o, const struct dl_phdr_inf
 
 static int rules_search_object(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct grt_cfi_object o = {.spans = 0};
+	struct grt_cfi_object o = {.arch = GRT_ARCH_HERE};
 	struct grt_cfi_rule rule;
 	struct search *s = data;
 

@@ -7,39 +7,50 @@
 #ifndef GRT_INJECT_RULES_H
 #define GRT_INJECT_RULES_H
 
+#include "arch.h"
 #include "cfi.h"
 #include "unwind.h"
 
 #include <stdatomic.h>
 
 /*
- * A rule in a word. Nearly all are "CFA = register + offset, the return address
- * below it, rbp below that or not saved"; the others are in a table of long
+ * A rule in a word. Nearly all are "CFA = register + offset, return address and
+ * frame pointer below it, or not saved"; the others are in a table of long
  * rules, with their index in place of the offset.
  *
- *	0..3	enum grt_rule_kind
- *	4	GRT_RULE_HIDDEN
- *	5	GRT_RULE_GUESSED: not from a table, to be asked again after a dlopen()
- *	8..19	words from CFA down to where rbp was saved, 0: it was not
- *	20..47	offset of the CFA, or index; with GUESSED 14 bits of it, and the round in 34..47
- *	48..61	module
+ *	0..2	enum grt_rule_kind
+ *	3	GRT_RULE_HIDDEN
+ *	4	GRT_RULE_GUESSED: not from a table, to be asked again after a dlopen()
+ *	5..14	words from CFA down to where the frame pointer was saved, 0: it was not
+ *	15..24	the same of the return address, 0: it is in its register
+ *	25..47	words from the register to the CFA, or index; with GUESSED 9 bits of it, and the round
+ *in 34..47 48..61	module
  */
 enum grt_rule_kind {
 	GRT_RULE_UNSET,
-	GRT_RULE_RSP,
-	GRT_RULE_RBP,
+	GRT_RULE_SP,
+	GRT_RULE_FP,
 	GRT_RULE_LONG,
-	GRT_RULE_END,	 /* the outermost frame */
-	GRT_RULE_BEYOND, /* no frame: the one before it was the outermost */
-	GRT_RULE_NONE,	 /* guessed: no table has the address */
-	GRT_RULE_FP,	 /* guessed: neither, but a frame pointer may lead on */
+	GRT_RULE_END,	  /* the outermost frame */
+	GRT_RULE_BEYOND,  /* no frame: the one before it was the outermost */
+	GRT_RULE_NONE,	  /* guessed: no table has the address */
+	GRT_RULE_POINTER, /* guessed: neither, but a frame pointer may lead on */
 };
 
-#define GRT_RULE_KIND(rule) ((unsigned int)((rule)&0xf))
-#define GRT_RULE_HIDDEN (1ULL << 4)
-#define GRT_RULE_GUESSED (1ULL << 5)
-#define GRT_RULE_RBP_WORDS(rule) ((unsigned int)((rule) >> 8) & 0xfff)
-#define GRT_RULE_OFFSET(rule) ((uint64_t)((rule) >> 20) & ((rule)&GRT_RULE_GUESSED ? 0x3fff : 0xfffffff))
+#define GRT_RULE_KIND(rule) ((unsigned int)((rule)&0x7))
+/* All but what is known of the address with any rule. */
+#define GRT_RULE_OF_KIND (((1ULL << 48) - 1) & ~GRT_RULE_HIDDEN)
+#define GRT_RULE_HIDDEN (1ULL << 3)
+#define GRT_RULE_GUESSED (1ULL << 4)
+#define GRT_RULE_SAVED_MAX 0x3ff
+#define GRT_RULE_FP_SHIFT 5
+#define GRT_RULE_FP_WORDS(rule) ((unsigned int)((rule) >> GRT_RULE_FP_SHIFT) & GRT_RULE_SAVED_MAX)
+#define GRT_RULE_RA_SHIFT 15
+#define GRT_RULE_RA_WORDS(rule) ((unsigned int)((rule) >> GRT_RULE_RA_SHIFT) & GRT_RULE_SAVED_MAX)
+#define GRT_RULE_WORDS_SHIFT 25
+#define GRT_RULE_WORDS_MAX 0x7fffff
+#define GRT_RULE_WORDS(rule) \
+	((uint64_t)((rule) >> GRT_RULE_WORDS_SHIFT) & ((rule)&GRT_RULE_GUESSED ? 0x1ff : GRT_RULE_WORDS_MAX))
 #define GRT_RULE_ROUND(rule) ((uint64_t)((rule) >> 34) & 0x3fff)
 #define GRT_RULE_MODULE(rule) ((uint64_t)((rule) >> 48) & 0x3fff)
 #define GRT_RULE_MODULE_MAX 0x3fff

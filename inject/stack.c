@@ -50,7 +50,7 @@ struct grt_stack grt_stack_of_thread(void)
  */
 bool grt_stack_readable(uint64_t address)
 {
-#ifdef __x86_64__
+#if defined(__x86_64__)
 	register long size __asm__("r10") = 8;
 	long ret;
 
@@ -58,6 +58,13 @@ bool grt_stack_readable(uint64_t address)
 			 : "=a"(ret)
 			 : "a"(SYS_rt_sigprocmask), "D"(-1L), "S"(address & ~7ULL), "d"(0L), "r"(size)
 			 : "rcx", "r11", "memory");
+	return ret == -EINVAL;
+#elif defined(__aarch64__)
+	register long call __asm__("x8") = SYS_rt_sigprocmask, ret __asm__("x0") = -1;
+	register uint64_t set __asm__("x1") = address & ~7ULL;
+	register long old __asm__("x2") = 0, size __asm__("x3") = 8;
+
+	__asm__ volatile("svc #0" : "+r"(ret) : "r"(call), "r"(set), "r"(old), "r"(size) : "memory");
 	return ret == -EINVAL;
 #else
 	return false;

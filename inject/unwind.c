@@ -4,9 +4,9 @@
  *
  * A walk is a function of the registers it starts with and of the words of the
  * stack that it reads: saved return addresses and, where a frame is found by
- * it, saved rbp. Each thread keeps its last walk with those words. As soon as a
- * new walk comes to a frame of the old one (same code address, same rsp, same
- * rbp if that matters further out), and all words from there outward are as they
+ * it, the saved frame pointer. Each thread keeps its last walk with those words. As soon as a
+ * new walk comes to a frame of the old one (same code address, same stack pointer, same
+ * frame pointer if that matters further out), and all words from there outward are as they
  * were, the rest is as it was, and so are its nodes. Comparing the words of 50
  * frames costs about what walking ten does; it is exact, as the words decide
  * all.
@@ -30,7 +30,7 @@
 /* How far a walk may go on a stack whose bounds are unknown, page by page. */
 #define FOREIGN_MAX 4194304U
 #define PAGE 4096U
-/* Below rsp: code that was interrupted after "leave" has its caller's rbp there. */
+/* Below the stack pointer: x86-64 code that was interrupted after "leave" has its caller's rbp there. */
 #define RED_ZONE 128
 
 /* The last walk's words may lie in what AddressSanitizer keeps between variables by now. */
@@ -40,12 +40,13 @@
 struct frame {
 	uint64_t pc; /* a byte of the instruction */
 	uint64_t sp;
-	uint64_t rbp;
+	uint64_t fp;
 	uint64_t word;	 /* for the tree */
 	uint32_t node;	 /* of this frame, with the Python frames in its place */
 	uint16_t words;	 /* of the stack, up to and with this frame's */
 	uint16_t python; /* items of Python, up to and with this frame's */
-	bool rbp_live;	 /* a frame from here outward is found by this rbp */
+	bool fp_live;	 /* a frame from here outward is found by this frame pointer */
+	bool linked;	 /* its return address is in a register, no word of the stack says it */
 	bool hidden;
 };
 
@@ -53,7 +54,7 @@ struct frame {
 struct step {
 	uint64_t pc;
 	uint64_t sp;
-	uint64_t rbp;
+	uint64_t fp;
 	uint64_t rule;
 };
 
@@ -83,7 +84,7 @@ struct grt_unwind_thread {
 	struct grt_stack home;
 	struct near_rule near[NEAR_RULES];
 	struct frame frame[GRT_UNWIND_MAX];
-	struct read read[3 * GRT_UNWIND_MAX];
+	struct read read[4 * GRT_UNWIND_MAX];
 	/* Python, outermost first: where an entry of the interpreter lies, then its frames as words of the
 	 * tree. */
 	uint64_t item[PYTHON_ITEMS];
@@ -99,7 +100,9 @@ struct walk {
 	struct grt_stack stack;
 	uint64_t pc;
 	uint64_t sp;
-	uint64_t rbp;
+	uint64_t fp;
+	uint64_t link; /* register with the return address of a function that calls none; 0: unknown */
+	bool sp_unknown;
 	uint32_t steps;
 	uint32_t followed; /* steps that led to a caller: all, or all but the last */
 	int32_t match;	   /* the frame of the last walk that this one came to, -1: none */
@@ -169,9 +172,9 @@ READS_STACK static uint64_t unwind_load(uint64_t address)
 	return *(const uint64_t *)(uintptr_t)address;
 }
 
-static uint64_t unwind_address_of(const struct grt_cfi_place *p, uint64_t sp, uint64_t rbp, uint64_t cfa)
+static uint64_t unwind_address_of(const struct grt_cfi_place *p, uint64_t sp, uint64_t fp, uint64_t cfa)
 {
-	uint64_t base = p->base == GRT_CFI_RSP ? sp : p->base == GRT_CFI_RBP ? rbp : cfa;
+	uint64_t base = p->base == GRT_CFI_SP ? sp : p->base == GRT_CFI_FP ? fp : cfa;
 
 	return base + (uint64_t)(int64_t)p->offset;
 }
@@ -189,63 +192,99 @@ static bool unwind_enter_stack(struct walk *w, uint64_t sp)
 	return true;
 }
 
+/* What a place says was saved there; @what stays as it is where nothing was. */
+static bool unwind_read_saved(struct walk *w, const struct grt_cfi_place *p, uint64_t cfa, uint64_t *what)
+{
+	uint64_t at = unwind_address_of(p, w->sp, w->fp, cfa);
+
+	if (!p->base)
+		return true;
+	if (p->deref || !unwind_readable(w, at))
+		return false;
+	*what = unwind_load(at);
+	return true;
+}
+
+/* Whether the caller's part of the stack can begin at @cfa. */
+static bool unwind_goes_out(struct walk *w, uint64_t cfa, bool linked)
+{
+	return (cfa > w->sp || (linked && cfa == w->sp)) && (cfa <= w->stack.high || unwind_extend(w, cfa));
+}
+
 /* Rules that are not "CFA = register + offset, the rest just below": 0, or the root where it ends. */
 static uint32_t unwind_long_step(struct walk *w, const struct grt_cfi_rule *r)
 {
-	uint64_t cfa = unwind_address_of(&r->cfa, w->sp, w->rbp, 0), ra, rbp = w->rbp;
+	uint64_t cfa = unwind_address_of(&r->cfa, w->sp, w->fp, 0), ra = w->link, fp = w->fp, link = 0;
 
 	if (r->cfa.deref) {
 		if (!unwind_readable(w, cfa))
 			return GRT_ROOT_BAD_STACK;
 		cfa = unwind_load(cfa) + (uint64_t)(int64_t)r->cfa.after;
 	}
-	ra = unwind_address_of(&r->ra, w->sp, w->rbp, cfa);
-	if (r->ra.deref || r->rbp.deref || !unwind_readable(w, ra))
+	if (!unwind_read_saved(w, &r->ra, cfa, &ra) || !unwind_read_saved(w, &r->fp, cfa, &fp) ||
+	    !unwind_read_saved(w, &r->link, cfa, &link) || (!r->ra.base && !ra))
 		return GRT_ROOT_BAD_STACK;
-	ra = unwind_load(ra);
-	if (r->rbp.base) {
-		rbp = unwind_address_of(&r->rbp, w->sp, w->rbp, cfa);
-		if (!unwind_readable(w, rbp))
-			return GRT_ROOT_BAD_STACK;
-		rbp = unwind_load(rbp);
-	}
 	/* Not aligned where a signal came between two instructions that make it so. */
-	if (r->signal ? !unwind_enter_stack(w, cfa)
-		      : cfa <= w->sp || (cfa > w->stack.high && !unwind_extend(w, cfa)))
+	if (r->signal ? !unwind_enter_stack(w, cfa) : !unwind_goes_out(w, cfa, !r->ra.base))
 		return GRT_ROOT_BAD_STACK;
-	w->pc = ra - !r->signal;
+	w->pc = grt_arch_code(ra) - !r->signal;
 	w->sp = cfa;
-	w->rbp = rbp;
+	w->fp = fp;
+	w->link = link;
+	return 0;
+}
+
+/* A function that calls none, or has not yet saved where it returns to: at the beginning, or interrupted. */
+static __attribute__((noinline)) uint32_t unwind_linked_step(struct walk *w, uint64_t cfa, uint64_t saved)
+{
+	if (!w->link || !unwind_goes_out(w, cfa, true))
+		return GRT_ROOT_BAD_STACK;
+	if (saved) {
+		if (cfa - saved < w->sp)
+			return GRT_ROOT_BAD_STACK;
+		w->fp = unwind_load(cfa - saved);
+	}
+	w->pc = grt_arch_code(w->link) - 1;
+	w->sp = cfa;
+	w->link = 0;
 	return 0;
 }
 
 static inline uint32_t unwind_short_step(struct walk *w, uint64_t base, uint64_t rule)
 {
-	uint64_t cfa = base + GRT_RULE_OFFSET(rule), saved = 8 * (uint64_t)GRT_RULE_RBP_WORDS(rule);
+	uint64_t cfa = base + 8 * GRT_RULE_WORDS(rule), saved = 8 * (uint64_t)GRT_RULE_FP_WORDS(rule);
+	uint64_t ra = cfa - 8 * (uint64_t)GRT_RULE_RA_WORDS(rule);
 
-	if ((cfa & 7) ||
-	    ((cfa - 8 - w->sp >= w->stack.high - w->sp || cfa > w->stack.high) && !unwind_extend(w, cfa)))
+	if (cfa & 7)
+		return GRT_ROOT_BAD_STACK;
+	if (ra == cfa)
+		return unwind_linked_step(w, cfa, saved);
+	if ((ra - w->sp >= w->stack.high - w->sp || cfa > w->stack.high) &&
+	    (ra - w->sp >= cfa - w->sp || !unwind_extend(w, cfa)))
 		return GRT_ROOT_BAD_STACK;
 	if (saved) {
 		if (cfa - saved < w->sp - RED_ZONE || cfa - saved < w->stack.low)
 			return GRT_ROOT_BAD_STACK;
-		w->rbp = unwind_load(cfa - saved);
+		w->fp = unwind_load(cfa - saved);
 	}
-	w->pc = unwind_load(cfa - 8) - 1;
+	w->pc = grt_arch_code(unwind_load(ra)) - 1;
 	w->sp = cfa;
+	w->link = 0;
 	return 0;
 }
 
 /* Code that is in no table, but whose caller may be found as if it kept a frame pointer. */
 static uint32_t unwind_frame_pointer_step(struct walk *w)
 {
-	uint64_t at = w->rbp;
+	uint64_t at = w->fp;
 
 	if (!unwind_readable(w, at) || !unwind_readable(w, at + 8))
 		return GRT_ROOT_NO_RULE;
-	w->rbp = unwind_load(at);
-	w->pc = unwind_load(at + 8) - 1;
+	w->fp = unwind_load(at);
+	w->pc = grt_arch_code(unwind_load(at + 8)) - 1;
 	w->sp = at + 16;
+	w->sp_unknown = GRT_ARCH_SP_UNKNOWN;
+	w->link = 0;
 	return 0;
 }
 
@@ -279,27 +318,43 @@ static uint32_t unwind_follow(struct walk *w, uint64_t rule)
 {
 	unsigned int kind = GRT_RULE_KIND(rule);
 
-	if (kind <= GRT_RULE_RBP)
-		return unwind_short_step(w, kind == GRT_RULE_RSP ? w->sp : w->rbp, rule);
+	if (kind <= GRT_RULE_FP)
+		return unwind_short_step(w, kind == GRT_RULE_SP ? w->sp : w->fp, rule);
 	if (kind == GRT_RULE_LONG)
-		return unwind_long_step(w, grt_rules_long(GRT_RULE_OFFSET(rule)));
-	if (kind == GRT_RULE_FP)
+		return unwind_long_step(w, grt_rules_long(GRT_RULE_WORDS(rule)));
+	if (kind == GRT_RULE_POINTER)
 		return unwind_frame_pointer_step(w);
 	if (kind == GRT_RULE_BEYOND)
 		w->steps--;
 	return kind == GRT_RULE_NONE ? GRT_ROOT_NO_RULE : GRT_ROOT_START;
 }
 
+/*
+ * Behind a frame that was found by a frame pointer the stack pointer may be unknown: what is found by it is
+ * then found by the frame pointer, too, and what is found by that makes it known.
+ */
+static __attribute__((noinline)) uint64_t unwind_rule_without_sp(struct walk *w, uint64_t rule)
+{
+	unsigned int kind = GRT_RULE_KIND(rule);
+
+	if (kind == GRT_RULE_SP ||
+	    (kind == GRT_RULE_LONG && grt_rules_long(GRT_RULE_WORDS(rule))->cfa.base == GRT_CFI_SP))
+		return (rule & ~GRT_RULE_OF_KIND) | GRT_RULE_POINTER | GRT_RULE_GUESSED;
+	w->sp_unknown = false;
+	return rule;
+}
+
 /* Notes the frame that the walk is at, and goes to its caller: 0, or the root where the stack ends. */
 static inline uint32_t unwind_one_step(struct walk *w)
 {
-	uint64_t rule = unwind_rule_at(w);
+	uint64_t found = unwind_rule_at(w);
+	uint64_t rule = w->sp_unknown ? unwind_rule_without_sp(w, found) : found;
 	struct step *s = &w->t->step[w->steps++];
 	uint32_t root;
 
 	s->pc = w->pc;
 	s->sp = w->sp;
-	s->rbp = w->rbp;
+	s->fp = w->fp;
 	s->rule = rule;
 	root = unwind_follow(w, rule);
 	if (root)
@@ -343,7 +398,7 @@ static bool unwind_on_known_path(struct walk *w)
 	if (w->next < 0)
 		return false;
 	f = &t->frame[w->next];
-	if (f->sp != w->sp || f->pc != w->pc || (f->rbp_live && f->rbp != w->rbp))
+	if (f->sp != w->sp || f->pc != w->pc || (f->fp_live && f->fp != w->fp) || f->linked)
 		return false;
 	changed = unwind_changed_word(t, f->words);
 	if (changed < 0) {
@@ -372,35 +427,40 @@ static void unwind_walk_stack(struct walk *w)
 
 /* The words that a step read, as its rule says. */
 struct reads {
-	uint64_t ra_at;
-	uint64_t rbp_at; /* 0: none */
+	uint64_t ra_at; /* 0: none, it was in a register */
+	uint64_t fp_at; /* 0: none */
 	uint64_t cfa_at;
-	bool rbp_used; /* to find them */
+	uint64_t link_at;
+	bool fp_used; /* to find them */
 };
 
 static void unwind_reads_of_long(const struct step *s, uint64_t cfa, struct reads *r)
 {
-	const struct grt_cfi_rule *rule = grt_rules_long(GRT_RULE_OFFSET(s->rule));
+	const struct grt_cfi_rule *rule = grt_rules_long(GRT_RULE_WORDS(s->rule));
 
-	r->ra_at = unwind_address_of(&rule->ra, s->sp, s->rbp, cfa);
-	r->rbp_at = rule->rbp.base ? unwind_address_of(&rule->rbp, s->sp, s->rbp, cfa) : 0;
-	r->cfa_at = rule->cfa.deref ? unwind_address_of(&rule->cfa, s->sp, s->rbp, 0) : 0;
-	r->rbp_used = rule->cfa.base == GRT_CFI_RBP || rule->ra.base == GRT_CFI_RBP ||
-		      rule->rbp.base == GRT_CFI_RBP;
+	r->ra_at = rule->ra.base ? unwind_address_of(&rule->ra, s->sp, s->fp, cfa) : 0;
+	r->fp_at = rule->fp.base ? unwind_address_of(&rule->fp, s->sp, s->fp, cfa) : 0;
+	r->link_at = rule->link.base ? unwind_address_of(&rule->link, s->sp, s->fp, cfa) : 0;
+	r->cfa_at = rule->cfa.deref ? unwind_address_of(&rule->cfa, s->sp, s->fp, 0) : 0;
+	r->fp_used =
+		rule->cfa.base == GRT_CFI_FP || rule->ra.base == GRT_CFI_FP || rule->fp.base == GRT_CFI_FP;
 }
 
 static inline void unwind_reads_of(const struct step *s, uint64_t cfa, struct reads *r)
 {
-	unsigned int kind = GRT_RULE_KIND(s->rule), words = GRT_RULE_RBP_WORDS(s->rule);
+	unsigned int kind = GRT_RULE_KIND(s->rule), words = GRT_RULE_FP_WORDS(s->rule);
+	unsigned int ra_words = GRT_RULE_RA_WORDS(s->rule);
 
-	r->cfa_at = 0;
-	r->ra_at = cfa - 8;
-	r->rbp_at = words ? cfa - 8 * (uint64_t)words : 0;
-	r->rbp_used = kind != GRT_RULE_RSP;
-	if (kind == GRT_RULE_LONG)
+	r->cfa_at = r->link_at = 0;
+	r->ra_at = ra_words ? cfa - 8 * (uint64_t)ra_words : 0;
+	r->fp_at = words ? cfa - 8 * (uint64_t)words : 0;
+	r->fp_used = kind != GRT_RULE_SP;
+	if (kind == GRT_RULE_LONG) {
 		unwind_reads_of_long(s, cfa, r);
-	else if (kind == GRT_RULE_FP)
-		r->rbp_at = cfa - 16;
+	} else if (kind == GRT_RULE_POINTER) {
+		r->ra_at = cfa - 8;
+		r->fp_at = cfa - 16;
+	}
 }
 
 READS_STACK static inline void unwind_note_word(struct read **end, uint64_t address)
@@ -413,8 +473,8 @@ READS_STACK static inline void unwind_note_word(struct read **end, uint64_t addr
 }
 
 /*
- * One more frame of the memory, whose caller is in it; @live: the caller needs
- * rbp. Words of rbp that no frame further out needs decide nothing.
+ * One more frame of the memory, whose caller is in it; @live: the caller needs the frame pointer. Words of it
+ * that no frame further out needs decide nothing.
  */
 static inline void unwind_keep_frame(struct frame *f, const struct step *s, uint64_t cfa, bool live,
 				     struct read **end)
@@ -422,12 +482,16 @@ static inline void unwind_keep_frame(struct frame *f, const struct step *s, uint
 	struct reads r;
 
 	unwind_reads_of(s, cfa, &r);
-	unwind_note_word(end, r.ra_at);
+	if (r.ra_at)
+		unwind_note_word(end, r.ra_at);
 	if (r.cfa_at)
 		unwind_note_word(end, r.cfa_at);
-	if (r.rbp_at && live)
-		unwind_note_word(end, r.rbp_at);
-	f->rbp_live = r.rbp_used || (!r.rbp_at && live);
+	if (r.link_at)
+		unwind_note_word(end, r.link_at);
+	if (r.fp_at && live)
+		unwind_note_word(end, r.fp_at);
+	f->fp_live = r.fp_used || (!r.fp_at && live);
+	f->linked = !r.ra_at;
 }
 
 static uint64_t unwind_tree_word(uint64_t pc, uint64_t rule)
@@ -442,7 +506,7 @@ static void unwind_keep_frames(struct walk *w)
 	struct grt_unwind_thread *t = w->t;
 	uint32_t n = (uint32_t)(w->match + 1);
 	struct read *end = t->read + (n ? t->frame[n - 1].words : 0);
-	bool live = n && t->frame[n - 1].rbp_live;
+	bool live = n && t->frame[n - 1].fp_live;
 	uint64_t cfa = w->sp;
 
 	if (t->nodes > n)
@@ -453,14 +517,14 @@ static void unwind_keep_frames(struct walk *w)
 
 		f->pc = s->pc;
 		f->sp = s->sp;
-		f->rbp = s->rbp;
+		f->fp = s->fp;
 		f->word = unwind_tree_word(s->pc, s->rule);
 		f->hidden = s->rule & GRT_RULE_HIDDEN;
-		f->rbp_live = false;
+		f->fp_live = f->linked = false;
 		if (i < w->followed)
 			unwind_keep_frame(f, s, cfa, live, &end);
 		f->words = (uint16_t)(end - t->read);
-		live = f->rbp_live;
+		live = f->fp_live;
 		cfa = s->sp;
 	}
 	t->frames = n;
@@ -637,10 +701,7 @@ __attribute__((noinline)) uint32_t grt_unwind(struct grt_unwind_thread *t)
 	uint64_t epoch;
 	uint32_t node;
 
-#ifdef __x86_64__
-	__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
-			 : "=r"(w.pc), "=r"(w.sp), "=r"(w.rbp));
-#endif
+	GRT_ARCH_READ_REGISTERS(&w);
 	if (unwind_nested(t, w.sp)) {
 		atomic_fetch_add_explicit(&state.roots[GRT_ROOT_NESTED], 1, memory_order_relaxed);
 		return GRT_ROOT_NESTED;
@@ -672,11 +733,11 @@ __attribute__((noinline)) uint32_t grt_unwind(struct grt_unwind_thread *t)
 
 int grt_unwind_init(uint32_t max_nodes, bool python)
 {
+	const struct grt_arch *here = GRT_ARCH_HERE;
 	int err;
 
-#ifndef __x86_64__
-	return -ENOSYS;
-#endif
+	if (!here)
+		return -ENOSYS;
 	grt_stack_init();
 	err = grt_rules_init();
 	err = err ? err : grt_tree_init(&tree, max_nodes ? max_nodes : MAX_NODES, GRT_ROOT_COUNT - 1);

@@ -19,7 +19,7 @@
  *	init, hide		once, by the thread that loads the library
  *	refresh, node, module	by the one thread that writes
  *
- * x86-64 Linux, glibc or musl. Elsewhere everything is there, and
+ * Linux on the machines of archs.def, glibc or musl. Elsewhere everything is there, and
  * grt_unwind_init() returns -ENOSYS.
  */
 #ifndef GRT_INJECT_UNWIND_H

@@ -51,7 +51,8 @@ static bool add_adapter(struct probe_result *r, const char *driver)
 	struct grt_err err = {0};
 	int ret;
 
-	snprintf(module, sizeof(module), CORE "_%s", driver);
+	/* the kernel has no longer names */
+	snprintf(module, sizeof(module), CORE "_%.55s", driver);
 	loaded = probe_module_loaded(module);
 	ret = loaded ? 0 : kmod_find(module, path, &err);
 	if (ret == -ENOENT && is_bridged(driver)) {

@@ -243,7 +243,8 @@ static uint64_t move_long(uint64_t row, uint32_t before, uint32_t n)
 
 	if (ROW_KIND(rule) != ROW_LONG)
 		return row;
-	return ROW_WORDS(rule) < n ? row + ((uint64_t)before << 11) : row & ~(uint64_t)0xffffffff;
+	return ROW_WORDS(rule) < n ? row + ((uint64_t)before << ROW_WORDS_SHIFT)
+				   : row & ~(uint64_t)0xffffffff;
 }
 
 static bool has_room(const struct unwind_table *t)

@@ -204,7 +204,7 @@ static __noinline struct pt_regs *copy_regs(void)
 	return copy;
 }
 
-/* The arguments of the system call that the running thread is in; x86-64: in rdi, rsi, rdx, r10, r8. */
+/* The registers of the running thread's program, with the arguments of the system call that it is in. */
 static __always_inline struct pt_regs *my_regs(void)
 {
 	if (HAS_HELPER(task_pt_regs))

@@ -8,7 +8,7 @@
 SEC("uprobe")
 int cuda_launch(struct pt_regs *regs)
 {
-	return hit(regs, regs->di, 0);
+	return hit(regs, ARG_1(regs), 0);
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -96,7 +96,10 @@ static __always_inline void fill_hit(struct out_hit *at, struct pt_regs *regs, _
 	at->hit.caller = 0;
 	if (!correlation) {
 		fill_comm(&at->comm, pid_tgid);
-		bpf_probe_read_user(&at->hit.caller, sizeof(at->hit.caller), (void *)regs->sp);
+		if (MACHINE_LINKS)
+			at->hit.caller = CODE_ADDRESS(USER_LINK(regs));
+		else
+			bpf_probe_read_user(&at->hit.caller, sizeof(at->hit.caller), (void *)USER_SP(regs));
 	}
 	at->hit.time = stamp;
 	at->hit.correlation = correlation;

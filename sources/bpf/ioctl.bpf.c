@@ -89,7 +89,7 @@ int ioctl_exit(struct syscall_exit *ctx)
 {
 	struct pt_regs *regs = my_regs();
 
-	return left(regs->di, regs->si, regs->dx, ctx->ret);
+	return left(CALL_1(regs), CALL_2(regs), CALL_3(regs), ctx->ret);
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -9,6 +9,8 @@
 
 #include <linux/types.h>
 
+#include "machine.h"
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 typedef struct {
@@ -43,10 +45,6 @@ struct mm_struct {
 
 struct sched_entity {
 	__u64 sum_exec_runtime;
-};
-
-struct thread_struct {
-	unsigned long fsbase;
 };
 
 struct task_struct {
@@ -98,25 +96,6 @@ struct bpf_iter__task_file {
 	struct task_struct *task;
 	struct file *file;
 };
-
-/* x86-64 */
-struct pt_regs {
-	unsigned long bp;
-	unsigned long r10;
-	unsigned long r8;
-	unsigned long cx;
-	unsigned long dx;
-	unsigned long si;
-	unsigned long di;
-	unsigned long ax;
-	unsigned long orig_ax;
-	unsigned long ip;
-	unsigned long cs;
-	unsigned long sp;
-};
-
-/* Words of it; its size is that of the running kernel's. */
-#define REGS_WORDS 21
 
 /* As large as a kernel stack. */
 union thread_union {

@@ -118,7 +118,7 @@ int exit_open(struct syscall_exit *ctx)
 {
 	struct pt_regs *regs = my_regs();
 
-	return opened((const char *)regs->di, regs->si, ctx->ret);
+	return opened((const char *)CALL_1(regs), CALL_2(regs), ctx->ret);
 }
 
 SEC("tp/syscalls/sys_exit_openat")
@@ -126,7 +126,7 @@ int exit_openat(struct syscall_exit *ctx)
 {
 	struct pt_regs *regs = my_regs();
 
-	return opened((const char *)regs->si, regs->dx, ctx->ret);
+	return opened((const char *)CALL_2(regs), CALL_3(regs), ctx->ret);
 }
 
 SEC("tp/syscalls/sys_exit_openat2")
@@ -135,8 +135,8 @@ int exit_openat2(struct syscall_exit *ctx)
 	struct pt_regs *regs = my_regs();
 	struct open_how how = {};
 
-	bpf_probe_read_user(&how, sizeof(how), (void *)regs->dx);
-	return opened((const char *)regs->si, how.flags, ctx->ret);
+	bpf_probe_read_user(&how, sizeof(how), (void *)CALL_3(regs));
+	return opened((const char *)CALL_2(regs), how.flags, ctx->ret);
 }
 
 /* Not inlined, and checked once by the kernel: it is called in loops. */
@@ -331,14 +331,14 @@ SEC("tp/syscalls/sys_exit_ioctl")
 int exit_ioctl(struct syscall_exit *ctx)
 {
 	struct pt_regs *regs = my_regs();
-	__u32 cmd = regs->si, device, cpu;
+	__u32 cmd = CALL_2(regs), device, cpu;
 	struct out_ioctl_exit *at;
 	struct grt_bpf_counts *c;
 	__u64 pid_tgid;
 
 	if (!is_nvidia_type(cmd))
 		return 0;
-	device = nvidia_of(regs->di);
+	device = nvidia_of(CALL_1(regs));
 	c = device ? my_counts_on(device, &cpu, &pid_tgid) : 0;
 	at = c ? begin_ioctl_exit(c, cpu) : 0;
 	if (!at)
@@ -347,7 +347,7 @@ int exit_ioctl(struct syscall_exit *ctx)
 	at->ev.e.device = device;
 	at->ev.cmd = cmd;
 	at->ev.ret = ctx->ret;
-	look_inside(&at->ev, regs->dx);
+	look_inside(&at->ev, CALL_3(regs));
 	event_submit(at, c);
 	return 0;
 }
@@ -361,16 +361,16 @@ int exit_mmap(struct syscall_exit *ctx)
 	__u32 device, cpu;
 	__u64 pid_tgid;
 
-	if (regs->r10 & MAP_ANONYMOUS)
+	if (CALL_4(regs) & MAP_ANONYMOUS)
 		return 0;
-	device = nvidia_of(regs->r8);
+	device = nvidia_of(CALL_5(regs));
 	c = device ? my_counts_on(device, &cpu, &pid_tgid) : 0;
 	at = c ? begin_comm_mmap(c, cpu, pid_tgid) : 0;
 	if (!at)
 		return 0;
 	at->ev.e.device = device;
 	at->ev.addr = ctx->ret;
-	at->ev.length = regs->si;
+	at->ev.length = CALL_2(regs);
 	event_submit(at, c);
 	return 0;
 }

@@ -74,34 +74,34 @@ static __always_inline void read_arguments(struct nv_hit *hit, struct pt_regs *c
 {
 	switch (NV_COOKIE_SHAPE(hit->cookie)) {
 	case NV_SHAPE_IRQ_NV:
-		hit->first = (__u32)ctx->di;
-		hit->bus = bus_of(ctx->si);
+		hit->first = (__u32)ARG_1(ctx);
+		hit->bus = bus_of(ARG_2(ctx));
 		break;
 	case NV_SHAPE_NV:
-		hit->bus = bus_of(ctx->di);
+		hit->bus = bus_of(ARG_1(ctx));
 		break;
 	case NV_SHAPE_VMA:
-		hit->first = BPF_CORE_READ((struct vm_area_struct *)ctx->di, vm_start);
-		hit->second = BPF_CORE_READ((struct vm_area_struct *)ctx->di, vm_end) - hit->first;
+		hit->first = BPF_CORE_READ((struct vm_area_struct *)ARG_1(ctx), vm_start);
+		hit->second = BPF_CORE_READ((struct vm_area_struct *)ARG_1(ctx), vm_end) - hit->first;
 		break;
 	case NV_SHAPE_VM_FAULT:
-		hit->first = BPF_CORE_READ((struct vm_fault *)ctx->di, address);
+		hit->first = BPF_CORE_READ((struct vm_fault *)ARG_1(ctx), address);
 		break;
 	case NV_SHAPE_FIRST:
 	case NV_SHAPE_FIRST_LENGTH:
-		hit->first = ctx->di;
-		hit->second = ctx->si;
+		hit->first = ARG_1(ctx);
+		hit->second = ARG_2(ctx);
 		break;
 	case NV_SHAPE_THIRD:
 	case NV_SHAPE_THIRD_LENGTH:
-		hit->first = ctx->dx;
-		hit->second = ctx->cx;
+		hit->first = ARG_3(ctx);
+		hit->second = ARG_4(ctx);
 		break;
 	case NV_SHAPE_DEVICE:
-		read_device(hit, ctx->di);
+		read_device(hit, ARG_1(ctx));
 		break;
 	case NV_SHAPE_STATE:
-		hit->first = (__u32)ctx->di;
+		hit->first = (__u32)ARG_1(ctx);
 		break;
 	}
 }
@@ -180,7 +180,7 @@ int function_leave(struct pt_regs *ctx)
 		out->ev.step = GRT_FUNC_RETURNED;
 		out->ev.known = GRT_FUNC_TOOK | (NV_COOKIE_RETURNS(cookie) ? GRT_FUNC_RET : 0);
 		out->ev.took = stamp - in->time;
-		out->ev.ret = NV_COOKIE_RETURNS(cookie) ? (__s64)(__s32)ctx->ax : 0;
+		out->ev.ret = NV_COOKIE_RETURNS(cookie) ? (__s64)(__s32)RESULT(ctx) : 0;
 		if (!is_threadless(cookie))
 			set_thread(out);
 		event_submit(out, c);

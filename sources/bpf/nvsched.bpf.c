@@ -227,8 +227,8 @@ SEC("tp/syscalls/sys_exit_ioctl")
 int exit_ioctl(struct syscall_exit *ctx)
 {
 	struct pt_regs *regs = my_regs();
-	__u32 cmd = regs->si, len, params, head[GRT_NV_HEAD / 4] = {};
-	struct frame f = frame_of(cmd, regs->dx);
+	__u32 cmd = CALL_2(regs), len, params, head[GRT_NV_HEAD / 4] = {};
+	struct frame f = frame_of(cmd, CALL_3(regs));
 
 	if (IOCTL_TYPE(cmd) != NV_IOCTL_TYPE || (ctx->ret < 0 && !config.refused) || unwrap(&f))
 		return 0;
@@ -238,7 +238,7 @@ int exit_ioctl(struct syscall_exit *ctx)
 	params = params_of(&f, head);
 	if (params == NOT_WANTED)
 		return 0;
-	return put_ioctl(&f, regs->di, ctx->ret, head, len, params);
+	return put_ioctl(&f, CALL_1(regs), ctx->ret, head, len, params);
 }
 
 /* ------------------------------------------------------------- files */

@@ -472,7 +472,7 @@ static __always_inline int python_first(struct walk *w, const struct unwind_proc
 /* pthread_self() */
 static __always_inline __u64 python_self(void)
 {
-	return BPF_CORE_READ(my_task(), thread.fsbase);
+	return BPF_CORE_READ(my_task(), THREAD_POINTER);
 }
 
 static __always_inline int python_is_self(struct python *y, const struct unwind_process *p, __u64 tstate)

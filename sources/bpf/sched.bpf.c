@@ -24,11 +24,6 @@
 #define TASK_DEAD 0x80
 #define PF_NO_USER (0x00200000 | 0x00000010 | 0x00004000) /* kernel threads, io_uring's workers, vhost's */
 
-/* x86-64, as in the kernel's syscall_64.tbl. */
-#define CALL_POLL 7
-#define CALL_IOCTL 16
-#define CALL_PPOLL 271
-
 /* Files of a poll that are looked at. */
 #define POLL_FILES 8
 
@@ -380,11 +375,11 @@ static __always_inline void look_at_wait(struct grt_bpf_thread *t, struct task_s
 	if (MINE(task, flags) & PF_NO_USER)
 		return;
 	regs = my_regs();
-	t->call = (__s32)regs->orig_ax;
-	if (t->call == CALL_IOCTL)
-		look_at_file(t, task, regs->di);
-	else if (t->call == CALL_POLL || t->call == CALL_PPOLL)
-		look_at_poll(t, regs->di, regs->si);
+	t->call = CALL_NUMBER(regs);
+	if (t->call == NR_IOCTL)
+		look_at_file(t, task, CALL_1(regs));
+	else if (t->call == NR_POLL || t->call == NR_PPOLL)
+		look_at_poll(t, CALL_1(regs), CALL_2(regs));
 }
 
 static __always_inline void take_stacks(struct bpf_raw_tracepoint_args *ctx, struct grt_bpf_thread *t)

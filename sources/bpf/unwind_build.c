@@ -15,6 +15,7 @@
 #include <zstd.h>
 #endif
 
+#include "inject/arch.h"
 #include "inject/cfi.h"
 #include "inject/python_format.h"
 
@@ -25,32 +26,37 @@ struct build {
 	uint64_t shift;
 };
 
+/* Whether it is words below the CFA, or nowhere. */
+static bool is_below(const struct grt_cfi_place *p)
+{
+	return p->base == GRT_CFI_NONE || (!p->deref && p->base == GRT_CFI_CFA && p->offset < 0 &&
+					   !(p->offset % 8) && (uint32_t)-p->offset / 8 <= ROW_SAVED_MAX);
+}
+
+static uint32_t words_below(const struct grt_cfi_place *p)
+{
+	return p->base == GRT_CFI_NONE ? 0 : (uint32_t)-p->offset / 8;
+}
+
 static bool is_short(const struct grt_cfi_rule *r)
 {
-	const struct grt_cfi_place *cfa = &r->cfa, *rbp = &r->rbp;
+	const struct grt_cfi_place *cfa = &r->cfa;
 
-	if (cfa->deref || r->ra.deref || r->ra.base != GRT_CFI_CFA || r->ra.offset != -8)
-		return false;
-	if (cfa->offset < 0 || cfa->offset % 8 || (uint32_t)cfa->offset / 8 > ROW_WORDS_MAX)
-		return false;
-	if (rbp->base == GRT_CFI_NONE)
-		return true;
-	return !rbp->deref && rbp->base == GRT_CFI_CFA && rbp->offset < 0 && !(rbp->offset % 8) &&
-	       (uint32_t)-rbp->offset / 8 <= ROW_RBP_WORDS_MAX;
+	return !cfa->deref && cfa->offset >= 0 && !(cfa->offset % 8) &&
+	       (uint32_t)cfa->offset / 8 <= ROW_WORDS_MAX && is_below(&r->ra) && is_below(&r->fp) &&
+	       r->link.base == GRT_CFI_NONE;
 }
 
 static uint32_t short_rule(const struct grt_cfi_rule *r)
 {
-	uint32_t saved = r->rbp.base == GRT_CFI_NONE ? 0 : (uint32_t)-r->rbp.offset / 8;
-
-	return (r->cfa.base == GRT_CFI_RSP ? ROW_RSP : ROW_RBP) | saved << 4 |
-	       (uint32_t)r->cfa.offset / 8 << 11;
+	return (r->cfa.base == GRT_CFI_SP ? ROW_RSP : ROW_RBP) | words_below(&r->fp) << ROW_RBP_SHIFT |
+	       words_below(&r->ra) << ROW_RA_SHIFT | (uint32_t)r->cfa.offset / 8 << ROW_WORDS_SHIFT;
 }
 
 static struct unwind_place long_place(const struct grt_cfi_place *p)
 {
 	static const uint16_t base[] = {
-		[GRT_CFI_RSP] = LONG_RSP, [GRT_CFI_RBP] = LONG_RBP, [GRT_CFI_CFA] = LONG_CFA};
+		[GRT_CFI_SP] = LONG_RSP, [GRT_CFI_FP] = LONG_RBP, [GRT_CFI_CFA] = LONG_CFA};
 
 	return (struct unwind_place){base[p->base], p->deref, p->offset, p->after};
 }
@@ -58,7 +64,8 @@ static struct unwind_place long_place(const struct grt_cfi_place *p)
 /* Long rules are few. */
 static uint32_t long_rule(struct unwind_table *t, const struct grt_cfi_rule *r)
 {
-	const struct unwind_long l = {long_place(&r->cfa), long_place(&r->ra), long_place(&r->rbp)};
+	const struct unwind_long l = {long_place(&r->cfa), long_place(&r->ra), long_place(&r->fp),
+				      long_place(&r->link)};
 	uint32_t i = t->longs;
 
 	while (i && memcmp(&t->rule[i - 1], &l, sizeof(l)))
@@ -71,7 +78,7 @@ static uint32_t long_rule(struct unwind_table *t, const struct grt_cfi_rule *r)
 		t->rule[t->longs] = l;
 		i = ++t->longs;
 	}
-	return ROW_LONG | (i - 1) << 11;
+	return ROW_LONG | (i - 1) << ROW_WORDS_SHIFT;
 }
 
 static void add_row(void *arg, uint64_t pc, const struct grt_cfi_rule *r)
@@ -182,7 +189,7 @@ static int find_parts(struct unwind_table *t, const uint8_t *file, size_t size, 
 	const Elf64_Phdr *p;
 
 	if (size < sizeof(*e) || memcmp(e->e_ident, ELFMAG, SELFMAG) || e->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    e->e_machine != EM_X86_64 || e->e_phentsize != sizeof(*p) || e->e_phoff % 8 ||
+	    !grt_arch_of(e->e_machine) || e->e_phentsize != sizeof(*p) || e->e_phoff % 8 ||
 	    e->e_phoff > size || e->e_phnum > (size - e->e_phoff) / sizeof(*p))
 		return -ENOEXEC;
 	p = (const Elf64_Phdr *)(file + e->e_phoff);
@@ -327,18 +334,6 @@ static uint32_t part_within(const struct starts *s, uint64_t address)
 	return low - 1;
 }
 
-/* Where a jump at @code leads, which stands at @address; 0: it is none. */
-static uint64_t jump_of(const uint8_t *code, uint64_t address)
-{
-	unsigned int length = code[0] == 0xe9 ? 5 : code[0] == 0x0f && (code[1] & 0xf0) == 0x80 ? 6 : 0;
-	int32_t by;
-
-	if (!length)
-		return 0;
-	memcpy(&by, code + length - 4, sizeof(by));
-	return address + length + (uint64_t)(int64_t)by;
-}
-
 /*
  * What is seldom run of a function may stand elsewhere, and no symbol says where. Only the function itself
  * jumps into the midst of it: the part that most jumps lead to.
@@ -347,11 +342,12 @@ static void find_cold(struct unwind_python *p, const struct image *i, const stru
 {
 	const uint8_t *code = image_at(i, p->eval, p->eval_end - p->eval);
 	const struct starts s = starts_of(i, header);
+	const struct grt_arch *arch = grt_arch_of(((const Elf64_Ehdr *)i->file)->e_machine);
 	uint64_t size = p->eval_end - p->eval, to;
 	uint32_t best = UINT32_MAX, votes = 0, part;
 
-	for (uint64_t at = 0; code && at + 6 <= size; at++) {
-		to = jump_of(code + at, p->eval + at);
+	for (uint64_t at = 0; code && at + GRT_ARCH_JUMP <= size; at += arch->step) {
+		to = arch->jump(code + at, p->eval + at);
 		part = to && to - p->eval >= size ? part_within(&s, to) : UINT32_MAX;
 		if (part == UINT32_MAX)
 			continue;
@@ -472,11 +468,12 @@ static void add_in_gap(void *arg, uint64_t pc, const struct grt_cfi_rule *r)
 }
 
 /* Code that has no rows yet may have some here: assembly, and what is compiled for debuggers alone. */
-static void add_debug_frame(struct unwind_table *t, const uint8_t *file, size_t size)
+static void add_debug_frame(struct unwind_table *t, const uint8_t *file, size_t size,
+			    const struct grt_arch *arch)
 {
 	const Elf64_Shdr *s = section_of(file, size, ".debug_frame");
 	struct gaps gaps = {{.t = t}, t->rows};
-	struct grt_cfi_object o = {.spans = 1, .debug = true};
+	struct grt_cfi_object o = {.arch = arch, .spans = 1, .debug = true};
 	const struct grt_cfi_visit visit = {add_in_gap, &gaps};
 	const uint8_t *bytes = s ? file + s->sh_offset : NULL;
 	size_t n = s ? s->sh_size : 0;
@@ -492,6 +489,54 @@ static void add_debug_frame(struct unwind_table *t, const uint8_t *file, size_t 
 	sort_rows(t);
 }
 
+/* ---------------------------------------------------------------- code that no table has */
+
+/* What handlers of signals return to is in the vdso, or in the C library. */
+static void add_sigreturn(struct unwind_table *t, const uint8_t *file, size_t size,
+			  const struct grt_arch *arch)
+{
+	struct gaps gaps = {{.t = t}, t->rows};
+	const uint8_t *at, *end;
+	uint64_t address;
+
+	for (uint32_t i = 0; arch->sigreturn && i < t->segments; i++) {
+		const struct unwind_segment *s = &t->segment[i];
+
+		if (!is_within(s->offset, s->size, size))
+			continue;
+		end = file + s->offset + s->size;
+		at = file + s->offset;
+		while ((at = memmem(at, (size_t)(end - at), arch->sigreturn, arch->sigreturn_size))) {
+			address = s->address + (uint64_t)(at - (file + s->offset));
+			at += arch->sigreturn_size;
+			/* it is looked up by the byte in front of it, as if it had been called from there */
+			add_in_gap(&gaps, address - arch->step, arch->sigreturn_rule);
+			add_in_gap(&gaps, address + arch->sigreturn_size, NULL);
+		}
+	}
+	sort_rows(t);
+}
+
+/* Where calls link, linkers make no table for a PLT: it jumps on, its first entry with two registers saved.
+ */
+static void add_plt(struct unwind_table *t, const uint8_t *file, size_t size, const struct grt_arch *arch)
+{
+	const Elf64_Shdr *s = section_of(file, size, ".plt");
+	struct gaps gaps = {{.t = t}, t->rows};
+	uint64_t pushed;
+
+	if (!arch->links || !s || !(s->sh_flags & SHF_EXECINSTR))
+		return;
+	pushed = arch->plt_pushed(file + s->sh_offset, file + s->sh_offset + s->sh_size);
+	add_in_gap(&gaps, s->sh_addr, &arch->plt_rule[0]);
+	if (pushed) {
+		add_in_gap(&gaps, s->sh_addr + pushed, &arch->plt_rule[1]);
+		add_in_gap(&gaps, s->sh_addr + GRT_ARCH_PLT_FIRST, &arch->plt_rule[0]);
+	}
+	add_in_gap(&gaps, s->sh_addr + s->sh_size, NULL);
+	sort_rows(t);
+}
+
 /* ---------------------------------------------------------------- the whole */
 
 static struct grt_cfi_span span_of(const uint8_t *file, const struct part *p)
@@ -501,10 +546,13 @@ static struct grt_cfi_span span_of(const uint8_t *file, const struct part *p)
 	return (struct grt_cfi_span){file + p->offset, file + p->offset + p->size};
 }
 
-static void add_eh_frame(struct unwind_table *t, const uint8_t *file, const struct parts *parts)
+static void add_eh_frame(struct unwind_table *t, const uint8_t *file, const struct parts *parts,
+			 const struct grt_arch *arch)
 {
-	struct grt_cfi_object o = {
-		.header = span_of(file, &parts->header), .frames = span_of(file, &parts->frames), .spans = 1};
+	struct grt_cfi_object o = {.arch = arch,
+				   .header = span_of(file, &parts->header),
+				   .frames = span_of(file, &parts->frames),
+				   .spans = 1};
 	const uint8_t *held = file + parts->holder->p_offset;
 	struct build build = {t, (uintptr_t)held - parts->holder->p_vaddr};
 	const struct grt_cfi_visit visit = {add_row, &build};
@@ -519,15 +567,19 @@ void unwind_build(struct unwind_table *t, const void *file, size_t size)
 {
 	struct parts parts = {.holder = NULL};
 	int ret = find_parts(t, file, size, &parts);
+	const struct grt_arch *arch;
 
 	t->ret = ret;
 	if (ret == -ENOEXEC)
 		return;
+	arch = grt_arch_of(((const Elf64_Ehdr *)file)->e_machine);
 	if (!ret) {
 		find_python(t, file, size, &parts.header);
-		add_eh_frame(t, file, &parts);
+		add_eh_frame(t, file, &parts, arch);
 	}
-	add_debug_frame(t, file, size);
+	add_debug_frame(t, file, size, arch);
+	add_sigreturn(t, file, size, arch);
+	add_plt(t, file, size, arch);
 	if (t->rows)
 		t->ret = 0;
 }

@@ -7,8 +7,12 @@
  *	0..2	ROW_*
  *	3	the frame is a signal handler's: its caller was interrupted
  *	4..10	words from the CFA down to where rbp was saved, 0: it was not
- *	11..31	words from the register to the CFA, or number of a long rule
+ *	11..17	the same of the return address, 0: it is in its register
+ *	18..31	words from the register to the CFA, or number of a long rule
  *	32..63	address
+ *
+ * The names of registers are those of x86-64. What rsp and rbp are there, sp and
+ * x29 are on 64-bit Arm, whose calls leave the return address in x30.
  */
 #ifndef GRTRACE_UNWIND_ROWS_H
 #define GRTRACE_UNWIND_ROWS_H
@@ -26,17 +30,21 @@
 
 #define ROW_KIND(rule) ((rule)&7U)
 #define ROW_SIGNAL 8U
-#define ROW_RBP_WORDS(rule) ((rule) >> 4 & 0x7fU)
-#define ROW_WORDS(rule) ((rule) >> 11)
-#define ROW_RBP_WORDS_MAX 0x7fU
-#define ROW_WORDS_MAX 0x1fffffU
+#define ROW_SAVED_MAX 0x7fU
+#define ROW_RBP_SHIFT 4
+#define ROW_RBP_WORDS(rule) ((rule) >> ROW_RBP_SHIFT & ROW_SAVED_MAX)
+#define ROW_RA_SHIFT 11
+#define ROW_RA_WORDS(rule) ((rule) >> ROW_RA_SHIFT & ROW_SAVED_MAX)
+#define ROW_WORDS_SHIFT 18
+#define ROW_WORDS(rule) ((rule) >> ROW_WORDS_SHIFT)
+#define ROW_WORDS_MAX 0x3fffU
 
 /* Of a shard, of which there are so many at most: 64 MiB. */
 #define SHARD_ROWS 262144U
 #define SHARD_BITS 18
 #define SHARDS_MAX 32U
 
-#define LONG_RULES_MAX 16384U
+#define LONG_RULES_MAX 16384U /* ROW_WORDS_MAX + 1 */
 
 /* unwind_long.*_base: what an address is counted from */
 #define LONG_NONE 0U
@@ -57,6 +65,7 @@ struct unwind_long {
 	struct unwind_place cfa;
 	struct unwind_place ra;
 	struct unwind_place rbp;
+	struct unwind_place link;
 };
 
 /**

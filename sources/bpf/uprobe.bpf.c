@@ -20,9 +20,9 @@ static __always_inline int is_commit(struct pt_regs *regs)
 	struct wl_named proxy, interface;
 	char name[sizeof("wl_surface")];
 
-	if ((__u32)regs->si != WL_SURFACE_COMMIT)
+	if ((__u32)ARG_2(regs) != WL_SURFACE_COMMIT)
 		return 0;
-	if (bpf_probe_read_user(&proxy, sizeof(proxy), (void *)regs->di) ||
+	if (bpf_probe_read_user(&proxy, sizeof(proxy), (void *)ARG_1(regs)) ||
 	    bpf_probe_read_user(&interface, sizeof(interface), proxy.first) ||
 	    bpf_probe_read_user(name, sizeof(name), interface.first))
 		return -1;

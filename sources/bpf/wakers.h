@@ -22,7 +22,7 @@
 #define PF_EXITING 0x4
 #define PF_KTHREAD 0x200000
 
-/* x86-64, without KASAN */
+/* x86-64, and 64-bit Arm with pages of 4 KiB, without KASAN */
 #define THREAD_SIZE 16384
 
 /* So long, ns, what a thread did last is taken for what it does, where its stack says nothing. */
@@ -241,7 +241,7 @@ static __always_inline void see_waker(void *ctx, struct grt_bpf_thread *t)
 		set_interrupt(t);
 	} else {
 		set_waker(t, waker, flags);
-		if (!(flags & PF_KTHREAD) && (__s64)regs->orig_ax >= 0 && t->reason != GRT_THREAD_GPU &&
+		if (!(flags & PF_KTHREAD) && CALL_NUMBER(regs) >= 0 && t->reason != GRT_THREAD_GPU &&
 		    !has_marked(t->waker))
 			return;
 	}

@@ -17,13 +17,16 @@
 #define WALK_PLAIN 0U
 #define WALK_INTERRUPT 1U
 #define WALK_LEVEL(how) ((how)&1U)
-/* The innermost function has just been entered: its return address is the word at rsp, with or without table.
- */
+/* The innermost function has just been entered: its return address is where the call left it, with or without
+ * table. */
 #define WALK_ENTERED 2U
-#define ENTERED_RULE (ROW_RSP | 1U << 11)
+#if MACHINE_LINKS
+#define ENTERED_RULE ROW_RSP
+#else
+#define ENTERED_RULE (ROW_RSP | 1U << ROW_RA_SHIFT | 1U << ROW_WORDS_SHIFT)
+#endif
 
 #define ASK_AGAIN_NS 20000000ULL
-#define USER_CS 0x33
 #define HASH_FACTOR 0x9e3779b97f4a7c15ULL
 
 /* Frames whose rule is remembered: most stacks are like others before them. */
@@ -53,7 +56,7 @@ struct walk_word {
 
 /**
  * struct walk_again - a walk: what it depended on, and what came of it; see walk_again.h
- * @pc, @sp, @rbp, @entered: its beginning; @rbp only with @needs_rbp
+ * @pc, @sp, @rbp, @link, @entered: its beginning; @rbp only with @needs_rbp
  * @version: of what the process has mapped
  * @hash, @depth, @place, @why: its end; @place is counted from 1
  * @words: of memory, that it read
@@ -62,6 +65,7 @@ struct walk_again {
 	__u64 pc;
 	__u64 sp;
 	__u64 rbp;
+	__u64 link;
 	__u64 hash;
 	__u32 version;
 	__u32 entered;
@@ -167,6 +171,8 @@ struct python {
  * @out: what is found
  * @seq: changes with each walk
  * @rbp_at: where the caller's rbp is, or RBP_*: most walks need few of them
+ * @link: the register that has the return address of a function that calls none; 0: unknown
+ * @lost_sp: the frame was found by a frame pointer, which does not say where its part of the stack begins
  * @at: the mapping of the last frame
  * @exact: the instruction at @pc is the frame's; else it stands behind a call
  * @entered: the next frame is a function that has just been entered
@@ -188,7 +194,10 @@ struct walk {
 	__u64 sp;
 	__u64 rbp;
 	__u64 rbp_at;
+	__u64 link;
 	__u64 seq;
+	__u32 lost_sp;
+	__u32 pad;
 	__u32 at;
 	__u32 exact;
 	__u32 entered;
@@ -450,14 +459,26 @@ static __always_inline int go_to(struct walk *w, __u64 pc, __u64 cfa, __u64 rbp_
 {
 	if (pc + 1 <= 1)
 		return end_walk(w, GRT_STACK_END_ENTRY);
-	if (!interrupted && cfa <= w->sp)
+	if (!interrupted && cfa <= w->sp && !(MACHINE_LINKS && cfa == w->sp))
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
-	w->pc = pc;
+	w->pc = CODE_ADDRESS(pc);
 	w->sp = cfa;
+	if (MACHINE_LINKS)
+		w->link = w->lost_sp = 0;
 	w->exact = interrupted;
 	if (rbp_at)
 		w->rbp_at = rbp_at;
 	return 0;
+}
+
+/* The return address, @words below the CFA; 0: it is in its register. */
+static __always_inline int take_return(struct walk *w, __u64 *pc, __u64 cfa, __u32 words)
+{
+	if (MACHINE_LINKS && !words) {
+		*pc = w->link;
+		return w->link ? 0 : -1;
+	}
+	return take_word(w, pc, cfa - 8 * (__u64)words);
 }
 
 static __always_inline int short_step(struct walk *w, __u32 rule)
@@ -467,7 +488,7 @@ static __always_inline int short_step(struct walk *w, __u32 rule)
 	if (ROW_KIND(rule) != ROW_RSP && take_rbp(w, &cfa))
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
 	cfa += 8 * (__u64)ROW_WORDS(rule);
-	if (take_word(w, &pc, cfa - 8))
+	if (take_return(w, &pc, cfa, ROW_RA_WORDS(rule)))
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
 	return go_to(w, pc, cfa, ROW_RBP_WORDS(rule) ? cfa - 8 * (__u64)ROW_RBP_WORDS(rule) : 0,
 		     rule & ROW_SIGNAL);
@@ -489,18 +510,29 @@ static __always_inline int find_place(struct walk *w, const struct unwind_place 
 
 static __always_inline int long_step(struct walk *w, __u32 rule)
 {
-	__u64 cfa, pc, at, rbp_at = 0;
+	__u64 cfa, pc, at, rbp_at = 0, link = 0;
 	const struct unwind_long *l;
 
 	w->number = ROW_WORDS(rule);
 	l = bpf_map_lookup_elem(&unwind_longs, &w->number);
 	if (!l)
 		return end_walk(w, GRT_STACK_END_NO_TABLE);
-	if (find_place(w, &l->cfa, 0, &cfa) || find_place(w, &l->ra, cfa, &at) || take_word(w, &pc, at))
+	if (find_place(w, &l->cfa, 0, &cfa))
+		return end_walk(w, GRT_STACK_END_UNREADABLE);
+	if (MACHINE_LINKS && l->ra.base == LONG_NONE
+		    ? take_return(w, &pc, cfa, 0)
+		    : find_place(w, &l->ra, cfa, &at) || take_word(w, &pc, at))
+		return end_walk(w, GRT_STACK_END_UNREADABLE);
+	if (MACHINE_LINKS && l->link.base != LONG_NONE &&
+	    (find_place(w, &l->link, cfa, &at) || take_word(w, &link, at)))
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
 	if (l->rbp.base != LONG_NONE && find_place(w, &l->rbp, cfa, &rbp_at))
 		return end_walk(w, GRT_STACK_END_UNREADABLE);
-	return go_to(w, pc, cfa, rbp_at, rule & ROW_SIGNAL);
+	if (go_to(w, pc, cfa, rbp_at, rule & ROW_SIGNAL))
+		return 1;
+	if (MACHINE_LINKS)
+		w->link = link;
+	return 0;
 }
 
 /* What has no rule keeps its frame by rbp, or leads nowhere; the outermost frame's is 0 by the ABI. */
@@ -514,7 +546,11 @@ static __always_inline int frame_pointer_step(struct walk *w, __u32 why)
 		return end_walk(w, GRT_STACK_END_ENTRY);
 	if (rbp < w->sp || rbp & 7 || take_word(w, &pc, rbp + 8))
 		return end_walk(w, why);
-	return go_to(w, pc, rbp + 16, rbp, 0);
+	if (go_to(w, pc, rbp + 16, rbp, 0))
+		return 1;
+	if (MACHINE_LINKS)
+		w->lost_sp = 1;
+	return 0;
 }
 
 static __always_inline void note_word(struct walk *w, __u64 word)
@@ -551,6 +587,21 @@ static __always_inline int find_seen(struct walk *w, const struct unwind_process
 	return 1;
 }
 
+/* Whether a rule finds a frame by the stack pointer, and that is unknown: then the frame pointer does it. */
+static __always_inline int needs_lost_sp(struct walk *w, __u32 rule)
+{
+	__u32 kind = ROW_KIND(rule);
+	const struct unwind_long *l;
+
+	if (!MACHINE_LINKS || !w->lost_sp || kind == ROW_RBP || kind == ROW_END)
+		return 0;
+	if (kind != ROW_LONG)
+		return 1;
+	w->number = ROW_WORDS(rule);
+	l = bpf_map_lookup_elem(&unwind_longs, &w->number);
+	return !l || l->cfa.base == LONG_RSP;
+}
+
 /* Return: whether the walk is over */
 static __always_inline int one_frame(struct walk *w, const struct unwind_process *p)
 {
@@ -578,7 +629,7 @@ static __always_inline int one_frame(struct walk *w, const struct unwind_process
 	python_see(w, p, pc);
 	note_frame(w);
 	m = &p->mapping[w->at & (UNWIND_MAPPINGS - 1)];
-	kind = ROW_KIND(rule);
+	kind = needs_lost_sp(w, rule) ? ROW_NONE : ROW_KIND(rule);
 	if (kind == ROW_RSP || kind == ROW_RBP)
 		return short_step(w, rule);
 	if (kind == ROW_LONG)
@@ -648,6 +699,8 @@ static __noinline __u32 walk_frames(struct walk *w, const struct unwind_process 
 	w->sp = w->again.sp;
 	w->rbp = w->again.rbp;
 	w->rbp_at = RBP_FIRST;
+	w->link = w->again.link;
+	w->lost_sp = 0;
 	w->exact = 1;
 	w->why = GRT_STACK_END_CUT;
 	w->stale = w->at = w->lacks = 0;
@@ -683,7 +736,7 @@ static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *w
 
 	*walk = 0;
 	*why = GRT_STACK_END_FRAME_POINTERS;
-	if (!MINE(task, mm) || regs->cs != USER_CS)
+	if (!MINE(task, mm) || !IS_USER(regs))
 		return 0;
 	slot = bpf_map_lookup_elem(&unwind_processes, &pid);
 	p = slot ? bpf_map_lookup_elem(&unwind_slots, slot) : 0;
@@ -700,7 +753,8 @@ static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *w
 	w->entered = how & WALK_ENTERED;
 	seq = w->seq + 1;
 	w->slot = *slot;
-	place = walk_frames(w, p, regs->ip, regs->sp, regs->bp);
+	w->again.link = CODE_ADDRESS(USER_LINK(regs));
+	place = walk_frames(w, p, USER_PC(regs), USER_SP(regs), USER_FP(regs));
 	*why = w->why;
 	fresh = p->code_pages == walk_code_pages(task);
 	if (w->stale || !fresh)

@@ -100,6 +100,8 @@ static __noinline __u32 find_again(struct walk *w)
 		return 0;
 	if (a->needs_rbp && a->rbp != w->again.rbp)
 		return 0;
+	if (MACHINE_LINKS && a->link != w->again.link)
+		return 0;
 	if (!all_words_same(a))
 		return 0;
 	/* user space takes stacks out of the table */

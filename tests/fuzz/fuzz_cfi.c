@@ -4,7 +4,7 @@
  * its .eh_frame_hdr in front, and the addresses that are asked for. Whatever it
  * says, nothing beside it is read, and a rule that comes out is one that the
  * unwinder can follow. Half of the inputs are changes to tables that a compiler
- * wrote: those of this program.
+ * wrote: those of this program. A bit says the machine.
  *
  * Runs without --soak: 50000
  */
@@ -16,6 +16,8 @@
 #define CHECK(x) ((x) ? (void)0 : abort())
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct grt_arch *arch;
 
 static void check_place(const struct grt_cfi_place *p)
 {
@@ -32,9 +34,9 @@ static void ask(const struct grt_cfi_object *o, uint64_t pc)
 		return;
 	check_place(&rule.cfa);
 	check_place(&rule.ra);
-	check_place(&rule.rbp);
-	CHECK(rule.cfa.base == GRT_CFI_RSP || rule.cfa.base == GRT_CFI_RBP);
-	CHECK(rule.ra.base != GRT_CFI_NONE);
+	check_place(&rule.fp);
+	CHECK(rule.cfa.base == GRT_CFI_SP || rule.cfa.base == GRT_CFI_FP);
+	CHECK(rule.ra.base != GRT_CFI_NONE || arch->links);
 }
 
 static void check_row(void *arg, uint64_t pc, const struct grt_cfi_rule *rule)
@@ -44,7 +46,7 @@ static void check_row(void *arg, uint64_t pc, const struct grt_cfi_rule *rule)
 		return;
 	check_place(&rule->cfa);
 	check_place(&rule->ra);
-	check_place(&rule->rbp);
+	check_place(&rule->fp);
 }
 
 static void ask_for_all(const struct grt_cfi_object *o)
@@ -109,7 +111,7 @@ static uint32_t place_of_change(const uint8_t *data)
 static void changed_tables(const uint8_t *data, size_t size)
 {
 	static unsigned int asked; /* one that is found is tried alone, and then is the first */
-	struct grt_cfi_object o = {.spans = 1};
+	struct grt_cfi_object o = {.arch = arch, .spans = 1};
 	uint32_t where, pair[2];
 	struct tables t;
 	uint8_t *copy = copy_tables(&t);
@@ -134,7 +136,7 @@ static void changed_tables(const uint8_t *data, size_t size)
 static void raw_tables(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size);
-	struct grt_cfi_object o = {.spans = 1};
+	struct grt_cfi_object o = {.arch = arch, .spans = 1};
 	uint64_t pc;
 
 	CHECK(copy);
@@ -154,21 +156,21 @@ static void raw_tables(const uint8_t *data, size_t size)
 /* A program of call frame instructions and expressions by itself, which the fuzzer reaches soonest. */
 static void program(const uint8_t *data, size_t size)
 {
-	struct grt_cfi_object o = {.spans = 1};
+	struct grt_cfi_object o = {.arch = arch, .spans = 1};
 	struct cie cie = {.code_align = 1, .data_align = -8, .fde_encoding = 0};
-	struct program p = {.cie = &cie};
+	struct program p = {.arch = arch, .cie = &cie};
 	struct grt_cfi_rule rule = {.end = false};
 	uint8_t *copy = malloc(size);
 
 	CHECK(copy);
 	memcpy(copy, data, size);
 	o.header = o.span[0] = (struct grt_cfi_span){copy, copy + size};
-	p.row.cfa_reg = REG_RSP;
+	p.row.cfa_reg = arch->sp;
 	p.row.cfa_offset = 8;
 	p.row.ra = (struct saved){AT_CFA, -8, NULL};
 	p.initial = p.row;
 	if (!cfi_run(&p, (struct cursor){copy, copy + size, false}, 50, &o))
-		cfi_finish(&p.row, copy + size, 50, &rule);
+		cfi_finish(&(struct where){arch, 50, copy + size}, &p.row, &rule);
 	free(copy);
 }
 
@@ -176,6 +178,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 9 || size > 1 << 16)
 		return 0;
+	arch = data[0] & 4 ? &grt_arch_aarch64 : &grt_arch_x86_64;
 	switch (data[0] % 4) {
 	case 0:
 		raw_tables(data + 1, size - 1);

@@ -43,6 +43,7 @@ static void check_unwind_table(const struct unwind_table *t)
 		check_unwind_place(&t->rule[i].cfa);
 		check_unwind_place(&t->rule[i].ra);
 		check_unwind_place(&t->rule[i].rbp);
+		check_unwind_place(&t->rule[i].link);
 	}
 }
 

@@ -8,7 +8,7 @@
 set -u
 
 src=${GRTRACE_SRC:?}
-unwinder=("$src"/inject/{cfi,python,python_format,rules,stack,tree,unwind}.c)
+unwinder=("$src"/inject/{arch,arch_aarch64,arch_x86_64,cfi,python,python_format,rules,stack,tree,unwind}.c)
 flags=(-std=gnu11 -D_GNU_SOURCE=1 -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror
 	-I"$src/include" -I"$src/lib" -I"$src/inject" -fno-omit-frame-pointer)
 checks=0
@@ -40,5 +40,5 @@ part define
 part launch "$src/lib/codes/cuda_codes.c" "${unwinder[@]}"
 part activity
 part clock
-part rules "$src"/inject/{cfi,stack,tree}.c
+part rules "$src"/inject/{arch,arch_aarch64,arch_x86_64,cfi,stack,tree}.c
 echo "1..$checks"

@@ -97,7 +97,7 @@ trixie() {
 }
 
 cc -std=gnu11 -D_GNU_SOURCE=1 -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fPIC -shared -I"$src/include" -o probe.so "$programs/probe.c" \
-	"$src"/inject/{cfi,python,python_format,rules,stack,tree,unwind}.c -ldl >log 2>&1
+	"$src"/inject/{arch,arch_aarch64,arch_x86_64,cfi,python,python_format,rules,stack,tree,unwind}.c -ldl >log 2>&1
 report "build" $? log
 for python in /usr/bin/python3 python3 /usr/bin/python3.11 python3.11 python3.12 python3.13; do
 	try "$python"

@@ -11,7 +11,7 @@ set -u
 
 src=${GRTRACE_SRC:?}
 programs=$src/tests/inject/unwind
-unwinder=("$src"/inject/{cfi,python,python_format,rules,stack,tree,unwind}.c)
+unwinder=("$src"/inject/{arch,arch_aarch64,arch_x86_64,cfi,python,python_format,rules,stack,tree,unwind}.c)
 flags=(-D_GNU_SOURCE=1 -g -w -I"$src/include")
 checks=0
 
@@ -72,7 +72,7 @@ exceptions() { # NAME COMPILER FLAGS...
 		cc -std=gnu11 "${flags[@]}" -O2 -c -o "$(basename "$part" .c).o" "$part" || return 1
 	done
 	"$compiler" "${flags[@]}" "$@" -rdynamic -o exceptions "$programs/exceptions.cc" \
-		{cfi,python,python_format,rules,stack,tree,unwind}.o -lpthread >log 2>&1 && passes ./exceptions
+		{arch,arch_aarch64,arch_x86_64,cfi,python,python_format,rules,stack,tree,unwind}.o -lpthread >log 2>&1 && passes ./exceptions
 	report "$name" $? log
 }
 

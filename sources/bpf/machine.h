@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What our programs know of the machine that they are built for: its registers
+ * as the kernel keeps them, and the numbers of its system calls.
+ *
+ *	ARG_1..4	of a function that has just been entered
+ *	RESULT		of one that returns
+ *	CALL_1..5	of the system call that a thread is in or leaves
+ *	CALL_NUMBER	of it; negative: it is in none
+ *	USER_*		of its program; USER_LINK: what a call has left there, where calls do
+ *	IS_USER		they are a program's, of 64 bits
+ */
+#ifndef GRTRACE_BPF_MACHINE_H
+#define GRTRACE_BPF_MACHINE_H
+
+#include <linux/types.h>
+
+#if defined(__TARGET_ARCH_x86)
+
+struct pt_regs {
+	unsigned long bp;
+	unsigned long r10;
+	unsigned long r8;
+	unsigned long cx;
+	unsigned long dx;
+	unsigned long si;
+	unsigned long di;
+	unsigned long ax;
+	unsigned long orig_ax;
+	unsigned long ip;
+	unsigned long cs;
+	unsigned long sp;
+} __attribute__((preserve_access_index));
+
+/* Words of it; its size is that of the running kernel's. */
+#define REGS_WORDS 21
+
+struct thread_struct {
+	unsigned long fsbase;
+} __attribute__((preserve_access_index));
+
+#define ARG_1(r) ((r)->di)
+#define ARG_2(r) ((r)->si)
+#define ARG_3(r) ((r)->dx)
+#define ARG_4(r) ((r)->cx)
+#define RESULT(r) ((r)->ax)
+
+#define CALL_1(r) ((r)->di)
+#define CALL_2(r) ((r)->si)
+#define CALL_3(r) ((r)->dx)
+#define CALL_4(r) ((r)->r10)
+#define CALL_5(r) ((r)->r8)
+#define CALL_NUMBER(r) ((__s32)(r)->orig_ax)
+
+#define USER_PC(r) ((r)->ip)
+#define USER_SP(r) ((r)->sp)
+#define USER_FP(r) ((r)->bp)
+#define USER_LINK(r) 0
+#define IS_USER(r) ((r)->cs == 0x33)
+
+/* Of the running thread: what pthread_self() is. */
+#define THREAD_POINTER thread.fsbase
+
+/* A call leaves the return address on the stack. */
+#define MACHINE_LINKS 0
+/* The address in a word that was saved as a return address. */
+#define CODE_ADDRESS(word) (word)
+
+/* As in the kernel's syscall_64.tbl. */
+#define NR_POLL 7
+#define NR_IOCTL 16
+#define NR_PPOLL 271
+
+#elif defined(__TARGET_ARCH_arm64)
+
+struct pt_regs {
+	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 pstate;
+	__u64 orig_x0;
+	__s32 syscallno;
+} __attribute__((preserve_access_index));
+
+#define REGS_WORDS 44
+
+struct thread_struct {
+	struct {
+		unsigned long tp_value;
+	} uw;
+} __attribute__((preserve_access_index));
+
+#define ARG_1(r) ((r)->regs[0])
+#define ARG_2(r) ((r)->regs[1])
+#define ARG_3(r) ((r)->regs[2])
+#define ARG_4(r) ((r)->regs[3])
+#define RESULT(r) ((r)->regs[0])
+
+/* x0 gets the result. */
+#define CALL_1(r) ((r)->orig_x0)
+#define CALL_2(r) ((r)->regs[1])
+#define CALL_3(r) ((r)->regs[2])
+#define CALL_4(r) ((r)->regs[3])
+#define CALL_5(r) ((r)->regs[4])
+#define CALL_NUMBER(r) ((r)->syscallno)
+
+#define USER_PC(r) ((r)->pc)
+#define USER_SP(r) ((r)->sp)
+#define USER_FP(r) ((r)->regs[29])
+#define USER_LINK(r) ((r)->regs[30])
+/* Exception level 0, and not of 32 bits. */
+#define IS_USER(r) (!((r)->pstate & 0x1f))
+
+#define THREAD_POINTER thread.uw.tp_value
+
+#define MACHINE_LINKS 1
+/* Where the processor signs, the signature is in bits above those of addresses of programs. */
+#define CODE_ADDRESS(word) ((word)&0xffffffffffffULL)
+
+/* As in the kernel's asm-generic/unistd.h, which has no poll(). */
+#define NR_POLL (-2)
+#define NR_IOCTL 29
+#define NR_PPOLL 73
+
+#else
+#error "the BPF programs know neither the registers nor the system calls of this machine"
+#endif
+
+#endif /* GRTRACE_BPF_MACHINE_H */
