@@ -264,7 +264,7 @@ static int ask_no_answer(struct cuda_ask *a, struct grt_err *err)
 			   "process %d cannot be recorded", (int)a->pid);
 }
 
-int cuda_ask_start(struct cuda_ask *a, uint32_t stack, const struct grt_cuda_duty *duty, struct grt_err *err)
+int cuda_ask_start(struct cuda_ask *a, uint32_t stack, const struct grt_duty *duty, struct grt_err *err)
 {
 	int ret = ask_lock(a, err);
 

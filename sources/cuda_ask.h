@@ -53,7 +53,7 @@ bool cuda_ask_library(char *path);
 pid_t cuda_ask_holder(const struct cuda_ask *a);
 
 /** cuda_ask_start - wakes it. Return: 0 or -errno with *err */
-int cuda_ask_start(struct cuda_ask *a, uint32_t stack, const struct grt_cuda_duty *duty, struct grt_err *err);
+int cuda_ask_start(struct cuda_ask *a, uint32_t stack, const struct grt_duty *duty, struct grt_err *err);
 
 /** cuda_ask_read - what there is, into files of the directory. Return: > 0, 0: the end, or -errno */
 ssize_t cuda_ask_read(struct cuda_ask *a, int dir);
