@@ -1164,18 +1164,19 @@ static int record_end_snapshot(struct run *run, uint64_t to, struct grt_err *err
 	return ret;
 }
 
-/* A job counts as late once everything up to now was taken, and its end was not among it. */
-static bool record_has_late_job(struct run *run, struct incident *i, int *code, struct grt_err *err)
+/* A job or a step counts as late once everything up to now was taken, and its end was not among it. */
+static bool record_is_late(struct run *run, bool (*look)(struct triggers *, uint64_t, bool, struct incident *),
+			   struct incident *i, int *code, struct grt_err *err)
 {
 	struct box *b = &run->box;
 	uint64_t until;
 	bool late;
 
-	if (!triggers_late_job(&b->triggers, grt_now(), false, i))
+	if (!look(&b->triggers, grt_now(), false, i))
 		return false;
 	box_hold(b, i->time);
 	until = record_take_all(run, code, err);
-	late = !*code && triggers_late_job(&b->triggers, until, true, i);
+	late = !*code && look(&b->triggers, until, true, i);
 	box_hold(b, late ? i->time : 0);
 	return late;
 }
@@ -1188,7 +1189,8 @@ static bool record_meets_incident(struct run *run, uint64_t now, struct incident
 
 	if (triggers_take(t, i) || record_box_signalled(now, i) || triggers_dump(t, now, i))
 		return true;
-	return record_has_late_job(run, i, code, err);
+	return record_is_late(run, triggers_late_job, i, code, err) ||
+	       (!*code && record_is_late(run, triggers_hung_step, i, code, err));
 }
 
 static int record_look_at_box(struct run *run, uint64_t now, struct grt_err *err)
