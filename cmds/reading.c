@@ -72,8 +72,8 @@ void reading_recording(struct grt_fields *f, struct grt_session *s, const char *
 {
 	static const char *const env[][2] = {
 		{"host", "hostname"},	       {"kernel", "kernel"},	   {"command", "command"},
-		{"duty", "cuda_duty"},	       {"module", "kmod_version"}, {"adapters", "kmod_adapters"},
-		{"settings", "kmod_settings"},
+		{"duty", "duty"},	       {"duty", "cuda_duty"},	   {"module", "kmod_version"},
+		{"adapters", "kmod_adapters"}, {"settings", "kmod_settings"},
 	};
 	const char *value;
 

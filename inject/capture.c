@@ -95,7 +95,7 @@ void capture_init(void)
 	atomic_store(&capture.inside, !capture.how);
 }
 
-void capture_reset(const struct grt_cuda_duty *duty)
+void capture_reset(const struct grt_duty *duty)
 {
 	pthread_mutex_lock(&all.lock);
 	capture.how = duty_set(duty) ? CAPTURE_DUTY : CAPTURE_ALL;

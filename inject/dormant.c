@@ -122,7 +122,7 @@ static bool dormant_is_taken(void)
 
 static void dormant_record(void)
 {
-	struct grt_cuda_duty duty;
+	struct grt_duty duty;
 	int ends[2];
 
 	/* it may be killed for a descriptor */

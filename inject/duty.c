@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Windows at random places: GRTRACE_DUTY, or a recorder's page, says where, see trace/cuda_duty.h.
+ * Windows at random places: GRTRACE_DUTY, or a recorder's page, says where, see trace/duty.h.
  *
  * Between them CUPTI is not in the process where nothing holds it there (detach.c): with all of its callbacks
  * and records off it still costs each launch some percent, and coming and going costs some 20 ms once, which
@@ -31,7 +31,7 @@
  * @stays: how often in turn it did not go
  */
 static struct {
-	struct grt_cuda_duty is;
+	struct grt_duty is;
 	uint64_t period;
 	uint64_t ends;
 	bool there;
@@ -39,7 +39,7 @@ static struct {
 	unsigned int stays;
 } duty;
 
-bool duty_set(const struct grt_cuda_duty *is)
+bool duty_set(const struct grt_duty *is)
 {
 	duty.is.parts = 0;
 	if (is->parts < 2 || is->parts > DUTY_PARTS_MAX || is->window < DUTY_WINDOW_MIN ||
@@ -50,15 +50,15 @@ bool duty_set(const struct grt_cuda_duty *is)
 	duty.there = false;
 	duty.lead = DUTY_LEAD;
 	duty.stays = 0;
-	duty.period = grt_cuda_duty_period(is, now_ns(CLOCK_MONOTONIC));
-	if (grt_cuda_duty_begin(is, duty.period) < now_ns(CLOCK_MONOTONIC))
+	duty.period = grt_duty_period(is, now_ns(CLOCK_MONOTONIC));
+	if (grt_duty_begin(is, duty.period) < now_ns(CLOCK_MONOTONIC))
 		duty.period++;
 	return true;
 }
 
 bool duty_init(void)
 {
-	const char *text = secure_getenv(GRT_CUDA_DUTY_ENV);
+	const char *text = secure_getenv(GRT_DUTY_ENV);
 	uint64_t number[4] = {0};
 	char *end = (char *)text;
 
@@ -66,7 +66,7 @@ bool duty_init(void)
 		number[i] = strtoull(end, &end, 10);
 		end += *end == ':';
 	}
-	return duty_set(&(const struct grt_cuda_duty){number[0], number[1], number[2], number[3]});
+	return duty_set(&(const struct grt_duty){number[0], number[1], number[2], number[3]});
 }
 
 uint32_t duty_parts(void)
@@ -77,7 +77,7 @@ uint32_t duty_parts(void)
 /* What is done next, and when. */
 static uint64_t duty_next(void)
 {
-	uint64_t begin = grt_cuda_duty_begin(&duty.is, duty.period);
+	uint64_t begin = grt_duty_begin(&duty.is, duty.period);
 
 	return duty.ends ?: duty.there ? begin : begin - duty.lead;
 }
@@ -106,7 +106,7 @@ static void duty_attach(const struct duty_cupti *cupti)
 /* A program without CUDA is watched all the same: it does nothing. */
 static void duty_begin(const struct duty_cupti *cupti)
 {
-	uint64_t begin = grt_cuda_duty_begin(&duty.is, duty.period), now = now_ns(CLOCK_MONOTONIC);
+	uint64_t begin = grt_duty_begin(&duty.is, duty.period), now = now_ns(CLOCK_MONOTONIC);
 
 	/* one that has gone by meanwhile, as where the machine slept */
 	if ((duty.there || !cupti->is_wanted()) && now < begin + duty.is.window &&
@@ -123,7 +123,7 @@ static void duty_end(const struct duty_cupti *cupti)
 	capture_duty_end();
 	duty.ends = 0;
 	duty.period++;
-	begin = grt_cuda_duty_begin(&duty.is, duty.period);
+	begin = grt_duty_begin(&duty.is, duty.period);
 	if (!duty.there || begin < now_ns(CLOCK_MONOTONIC) + 2 * DUTY_APART || duty.stays >= DUTY_TRIES)
 		return;
 	duty.there = !cupti->detach();
@@ -146,6 +146,6 @@ void duty_tick(const struct duty_cupti *cupti)
 		duty_end(cupti);
 	else if (!duty.there && cupti->is_wanted())
 		duty_attach(cupti);
-	if (!duty.ends && now_ns(CLOCK_MONOTONIC) >= grt_cuda_duty_begin(&duty.is, duty.period))
+	if (!duty.ends && now_ns(CLOCK_MONOTONIC) >= grt_duty_begin(&duty.is, duty.period))
 		duty_begin(cupti);
 }

@@ -138,7 +138,7 @@ bool program_goes_on(void);
 
 /** inject_record_asked - a recording from its beginning to its end, into @pipe; @duty: in which windows.
  * Return: enum grt_cuda_left */
-uint32_t inject_record_asked(uint32_t stack, const struct grt_cuda_duty *duty);
+uint32_t inject_record_asked(uint32_t stack, const struct grt_duty *duty);
 
 /** inject_writes_running - all that the GPU has done is written; the writer. Return: whether it does more */
 bool inject_writes_running(void);
@@ -486,7 +486,7 @@ static inline bool capture_is_on(void)
 void capture_init(void);
 
 /** capture_reset - for another recording of a program that is asked */
-void capture_reset(const struct grt_cuda_duty *duty);
+void capture_reset(const struct grt_duty *duty);
 
 /** capture_duty_begin - a window begins; the writer. Return: whether it does */
 bool capture_duty_begin(uint32_t number);
@@ -555,7 +555,7 @@ void cubins_close(void);
 bool duty_init(void);
 
 /** duty_set - the same, of a recorder that asks */
-bool duty_set(const struct grt_cuda_duty *duty);
+bool duty_set(const struct grt_duty *duty);
 
 /** duty_parts - of a period; 0: there are none */
 uint32_t duty_parts(void);

@@ -602,7 +602,7 @@ static void inject_join_driver(void)
 	inject_init_cupti();
 }
 
-static void inject_reset(uint32_t stack, const struct grt_cuda_duty *duty)
+static void inject_reset(uint32_t stack, const struct grt_duty *duty)
 {
 	const struct inject fresh = {.pid = getpid(),
 				     .image = recording_random(),
@@ -640,7 +640,7 @@ static bool inject_asked_is_ready(void)
 	return !launch_init();
 }
 
-uint32_t inject_record_asked(uint32_t stack, const struct grt_cuda_duty *duty)
+uint32_t inject_record_asked(uint32_t stack, const struct grt_duty *duty)
 {
 	static bool at_end;
 	bool ready;

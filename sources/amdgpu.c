@@ -4,4 +4,4 @@
  */
 #include "sources/bpf/bpf.h"
 
-BPF_SOURCE_OF(amdgpu, true, "amdgpu", "drm_sched", "amdgpu", "dma_fence", "sync_wait");
+BPF_SOURCE_OF(amdgpu, true, "amdgpu", GRT_WINDOW_JOBS, "drm_sched", "amdgpu", "dma_fence", "sync_wait");

@@ -25,6 +25,7 @@
 #include "cuda_ask.h"
 #include "cuda_attach.h"
 #include "cuda_intake.h"
+#include "duty.h"
 #include "trace/cuda_recording.h"
 #include "trace/packet.h"
 #include "sources/bpf/bpf_nodes.h"
@@ -43,12 +44,6 @@
 #define NVTX_ENV "NVTX_INJECTION64_PATH"
 /* NCCL loads this one when a process makes its first communicator. */
 #define NCCL_ENV "NCCL_PROFILER_PLUGIN"
-/* --duty: percent of the time, and ms of a window. */
-#define DUTY_PERCENT_MIN 0.01
-#define DUTY_PERCENT_MAX 50
-#define DUTY_WINDOW_MS 100
-#define DUTY_WINDOW_MS_MIN 5
-#define DUTY_WINDOW_MS_MAX 60000
 /* It calls this function with the number of a launch, for --stack=bpf. */
 #define MARKER "grtrace_cuda_launch"
 
@@ -100,8 +95,7 @@ struct capture {
 	struct grt_bpf_point point;
 	pid_t outside;
 	struct uprobes uprobes;
-	struct grt_cuda_duty duty;
-	char duty_text[128];
+	struct grt_duty duty;
 	struct cuda_ask ask[ASKS_MAX];
 	unsigned int asks;
 	struct cuda_intake *intake;
@@ -114,15 +108,12 @@ static bool no_nvtx;
 static const char *capture_range;
 static double delay;
 static const char *pc_sampling;
-static const char *duty_text;
 static const char *graph;
 
 static const struct cmd_opt options[] = {
 	{"no-nvtx", 0, OPT_FLAG, NULL, &no_nvtx, "-e cuda: without the program's NVTX ranges"},
 	{"capture-range", 0, OPT_STR, "RANGE", &capture_range,
 	 "-e cuda: only from cudaProfilerStart() to cudaProfilerStop(), cudaProfilerApi[:N], or in the program's NVTX ranges of a name, nvtx:NAME[:N]; the first N of them"},
-	{"duty", 0, OPT_STR, "PERCENT[,WINDOW]", &duty_text,
-	 "-e cuda: only in windows at random places, so much of the time; reports estimate the rest. A window takes 100ms"},
 	{"graph", 0, OPT_STR, "node|graph", &graph,
 	 "-e cuda: record each kernel of a CUDA graph (node, the default), or the graph as one: cheaper"},
 	{"delay", 0, OPT_SECONDS, "SECONDS", &delay, "-e cuda: not before this time has passed"},
@@ -147,60 +138,21 @@ static bool cuda_is_period(const char *text)
 	return !*text || (!text[digits] && n >= 5 && n <= 31);
 }
 
-/* PERCENT[%][,WINDOW[s|ms]]. Return: whether it is understood; @d without seed and epoch */
-static bool cuda_read_duty(const char *text, struct grt_cuda_duty *d)
-{
-	char *end;
-	double percent = strtod(text, &end), window = DUTY_WINDOW_MS, unit = 1000;
-
-	if (end == text || !(percent >= DUTY_PERCENT_MIN && percent <= DUTY_PERCENT_MAX))
-		return false;
-	end += *end == '%';
-	if (*end == ',') {
-		text = end + 1;
-		window = strtod(text, &end);
-		if (!strcmp(end, "ms"))
-			unit = 1;
-		window *= unit;
-		end += end == text ? 0 : strspn(end, unit > 1 ? "s" : "ms");
-	}
-	if (*end || end == text || !(window >= DUTY_WINDOW_MS_MIN && window <= DUTY_WINDOW_MS_MAX))
-		return false;
-	*d = (struct grt_cuda_duty){.parts = (uint64_t)(100 / percent + 0.5),
-				    .window = (uint64_t)(window * 1e6)};
-	return true;
-}
-
-static const char *cuda_refuse_duty(void)
-{
-	struct grt_cuda_duty d;
-
-	if (!duty_text)
-		return NULL;
-	if (capture_range || delay > 0)
-		return "--duty goes together neither with --capture-range nor with --delay: each says when to record";
-	return cuda_read_duty(duty_text, &d)
-		       ? NULL
-		       : "--duty: PERCENT[,WINDOW], 0.01 to 50 % of the time, in windows of 5ms to 60s: --duty 1%, --duty 0.5%,50ms";
-}
-
 static const char *cuda_refuse(const struct source_setup *setup)
 {
-	const char *duty = cuda_refuse_duty();
-
 	if (pc_sampling && (setup->pid || setup->gpu_users))
 		return "--pc-sampling is for a program that grtrace starts: grtrace record -e cuda --pc-sampling -- PROGRAM";
-	if (pc_sampling && (capture_range || delay > 0 || duty_text))
+	if (pc_sampling && (capture_range || delay > 0 || setup->duty))
 		return "--pc-sampling samples the whole run: leave out --capture-range, --delay and --duty";
 	if (pc_sampling && setup->taken)
 		return "--pc-sampling writes the kernels' code into the recording: leave out --last, --max-size, --max-time, --segment and --compress";
 	if (pc_sampling && !cuda_is_period(pc_sampling))
 		return "--pc-sampling=PERIOD: a number from 5 to 31, for a sample every 2^PERIOD cycles";
-	if (duty)
-		return duty;
 	if (graph && strcmp(graph, "node") && strcmp(graph, GRT_CUDA_GRAPH_WHOLE))
 		return "--graph: node, to record each kernel of a CUDA graph, or graph, to record the graph as one";
-	if (duty_text && setup->pid && setup->stack && !strcmp(setup->stack, "bpf"))
+	if (setup->duty && (capture_range || delay > 0))
+		return "--duty goes together neither with --capture-range nor with --delay: each says when to record";
+	if (setup->duty && setup->pid && setup->stack && !strcmp(setup->stack, "bpf"))
 		return "--duty and --stack=bpf do not go together for a process that runs: it is watched from outside";
 	if ((capture_range || delay > 0) && (setup->pid || setup->gpu_users))
 		return "--capture-range and --delay are for a program that grtrace starts: grtrace record -e cuda --delay 1 -- PROGRAM";
@@ -496,6 +448,8 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	c->event = c->point.fd = -1;
 	c->dir = -1;
 	c->note = setup->note;
+	if (setup->duty)
+		c->duty = *setup->duty;
 	c->stack = cuda_stack_of(setup->stack);
 	if (!setup->program && setup->pid && setup->stack && !strcmp(setup->stack, "bpf"))
 		return open_event(c, err) ?: open_outside(c, setup, err);
@@ -537,28 +491,13 @@ static uint64_t cuda_now(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* From now on, the same for all processes. */
-static int cuda_begin_duty(struct capture *c, struct grt_err *err)
-{
-	if (!duty_text || !cuda_read_duty(duty_text, &c->duty))
-		return 0;
-	c->duty.epoch = cuda_now();
-	snprintf(c->duty_text, sizeof(c->duty_text),
-		 "CUDA in windows of %g ms, each one of %" PRIu64
-		 " parts: numbers without ~ are of these only",
-		 (double)c->duty.window / 1e6, c->duty.parts);
-	if (getrandom(&c->duty.seed, sizeof(c->duty.seed), 0) != sizeof(c->duty.seed))
-		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot get a random number");
-	return 0;
-}
-
-static int cuda_set_duty(const struct grt_cuda_duty *d)
+static int cuda_set_duty(const struct grt_duty *d)
 {
 	char text[96];
 
 	snprintf(text, sizeof(text), "%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, d->parts, d->window,
 		 d->seed, d->epoch);
-	return d->parts ? setenv(GRT_CUDA_DUTY_ENV, text, 1) : unsetenv(GRT_CUDA_DUTY_ENV);
+	return d->parts ? setenv(GRT_DUTY_ENV, text, 1) : unsetenv(GRT_DUTY_ENV);
 }
 
 static int cuda_set_window(void)
@@ -606,11 +545,10 @@ static int cuda_set_environment(struct capture *c, struct grt_err *err)
 static int cuda_attach(void *state, int dir, const char *path, struct grt_err *err)
 {
 	struct capture *c = state;
-	int ret = cuda_begin_duty(c, err);
 
 	c->dir = dir;
-	if (ret || c->outside)
-		return ret;
+	if (c->outside)
+		return 0;
 	if (c->asks)
 		return realpath(path, c->path) ? 0 : -errno;
 	if (!realpath(path, c->path))
@@ -943,8 +881,6 @@ static int cuda_describe(void *state, struct grt_env *env, int room)
 		 c->silent);
 	for (i = 0; i < room && i < n; i++)
 		env[i] = all[i];
-	if (c->duty.parts && i < room)
-		env[i++] = (struct grt_env){"cuda_duty", c->duty_text};
 	return i + (c->marker ? grt_bpf_describe(c->marker, env + i, room - i) : 0);
 }
 
@@ -974,6 +910,7 @@ static int cuda_close(void *state, struct grt_err *err)
 const struct source source_cuda = {
 	.name = "cuda",
 	.program = true,
+	.duty = true,
 	.options = options,
 	.refuse = cuda_refuse,
 	.probe = cuda_probe,

@@ -55,7 +55,7 @@ pid_t cuda_ask_holder(const struct cuda_ask *a);
 /** struct cuda_wish - what is recorded: enum grt_cuda_stack, when, and whether a CUDA graph is one record */
 struct cuda_wish {
 	uint32_t stack;
-	struct grt_cuda_duty duty;
+	struct grt_duty duty;
 	bool whole_graphs;
 };
 

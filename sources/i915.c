@@ -4,4 +4,4 @@
  */
 #include "sources/bpf/bpf.h"
 
-BPF_SOURCE_OF(i915, true, "i915", "i915", "dma_fence", "sync_wait");
+BPF_SOURCE_OF(i915, true, "i915", GRT_WINDOW_JOBS, "i915", "dma_fence", "sync_wait");

@@ -4,4 +4,4 @@
  */
 #include "sources/bpf/bpf.h"
 
-BPF_SOURCE(ioctl, false, "ioctl");
+BPF_SOURCE_DUTY(ioctl, false, GRT_WINDOW_CALLS, "ioctl");

@@ -13,6 +13,8 @@
 
 #include "host/option.h"
 
+struct grt_duty;
+
 /* Most streams of one source: one per CPU or traced thread, and one of its own. */
 #define SOURCE_STREAMS_MAX 1025
 
@@ -37,6 +39,7 @@
  * @named: the user has named this source
  * @taken: all packets are read by the recorder, which keeps them in memory or in segments: nobody writes
  *files of his own
+ * @duty: only in these windows, for sources that obey it; NULL: all of the time
  * @uid, @gid: the owner of the files that it creates beside the recording, and our user once
  *	capture runs; (uid_t)-1: the present user
  * @ring_base: numbers of rings begin here, so that sources do not share them
@@ -62,6 +65,7 @@ struct source_setup {
 	bool program;
 	bool named;
 	bool taken;
+	const struct grt_duty *duty;
 	uid_t uid;
 	gid_t gid;
 	uint32_t ring_base;
@@ -81,6 +85,7 @@ struct source_setup {
  * @uncut: the program's own runtime makes its stamps, by whatever clock: no event is cut off at the ends of
  *the recording, and it has no window
  * @alone: where one of its options was given, `auto` is it alone
+ * @duty: it obeys --duty
  * @options: what only it obeys, ended by a row without name; NULL: it has none. Targets are its own
  * @word: takes what stands behind "NAME:" in `-e`. Return: NULL, or why not; NULL: nothing may stand there
  * @refuse: why its options do not go with the setup; NULL: they do. May be NULL
@@ -131,6 +136,7 @@ struct source {
 	bool uncut;
 	bool addresses;
 	bool alone;
+	bool duty;
 	const struct cmd_opt *options;
 	const char *(*word)(const char *text);
 	const char *(*refuse)(const struct source_setup *setup);

@@ -4,6 +4,7 @@
  * runs, for a time, or until Ctrl-C. Whatever was changed for it is put back.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <pwd.h>
 #include <limits.h>
 #include <linux/capability.h>
@@ -19,6 +20,7 @@
 #include "host/drm_cards.h"
 #include "host/tempdir.h"
 #include "kmod/kmod.h"
+#include "sources/duty.h"
 #include "sources/source.h"
 #include "trace/cut.h"
 #include "child.h"
@@ -102,6 +104,8 @@ static struct {
 	const char *type_names;
 	struct grt_type_set types;
 	uint32_t device_number;
+	const char *duty_text;
+	struct grt_duty duty;
 	const char *stack;
 	bool kernel_stack;
 	bool no_symbols;
@@ -133,6 +137,8 @@ static const struct cmd_opt options[] = {
 	 "only calls and jobs of this GPU: renderD128, card0, 0 for card0, or its address"},
 	{"type", 't', OPT_STR, "T,...", &opt.type_names, "only events of these types"},
 	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "kernel buffer per CPU, like 16M"},
+	{"duty", 0, OPT_STR, "PERCENT[,WINDOW]", &opt.duty_text,
+	 "cuda, drm, ioctl, sched: only in windows at random places, so much of the time; reports estimate the rest"},
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "with --stack: kernel frames, too"},
@@ -208,6 +214,7 @@ struct input {
  * @gave_up: it was asked twice
  * @begun, @shown: when capture began, when the progress line was last printed
  * @end: the moment at which all sources end, 0: it is not known yet
+ * @duty: text of --duty
  * @told_begin: the metadata says when capture began
  * @naming: since when a part of it waits for the names of its frames, ns; 0: none does
  * @program: PROG is given
@@ -233,6 +240,7 @@ struct run {
 	uint64_t begun;
 	uint64_t shown;
 	uint64_t end;
+	char duty[256];
 	bool told_begin;
 	uint64_t naming;
 	bool program;
@@ -264,11 +272,11 @@ enum wish {
 	WISH_NAMED,
 };
 
-/* An option that one source alone obeys may make it the only one. */
+/* An option that one source alone obeys, or --duty where no source is named, may make it the only one. */
 static enum wish wish_of_auto(const struct source *source)
 {
 	for (size_t i = 0; i < SOURCES; i++)
-		if (all_sources[i]->alone && record_given(all_sources[i]))
+		if (all_sources[i]->alone && (opt.duty_text || record_given(all_sources[i])))
 			return source == all_sources[i] ? WISH_NAMED : WISH_NO;
 	return source->by_name ? WISH_NO : WISH_AUTO;
 }
@@ -374,6 +382,7 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		.driver = opt.driver,
 		.device = opt.device_number,
 		.types = opt.types,
+		.duty = source->duty && opt.duty_text ? &opt.duty : NULL,
 		.buffer_size = opt.buffer,
 		.merged = opt.raw,
 		.ring_base = run->n_inputs * SOURCE_RINGS,
@@ -618,6 +627,24 @@ static int record_describe_segments(struct segments *s, struct grt_env *env)
 	return 2;
 }
 
+/* Of which sources, and how much of the time. Return: entries written */
+static int record_describe_duty(struct run *run, struct grt_env *env)
+{
+	size_t used = 0;
+
+	for (unsigned int i = 0; opt.duty_text && i < run->n_inputs; i++)
+		if (run->inputs[i].source->duty && used < sizeof(run->duty) / 2)
+			used += (size_t)snprintf(run->duty + used, sizeof(run->duty) - used, "%s%s",
+						 used ? ", " : "", run->inputs[i].source->name);
+	if (!used)
+		return 0;
+	snprintf(run->duty + used, sizeof(run->duty) - used,
+		 " in windows of %g ms, each one of %" PRIu64 " parts: numbers without ~ are of these only",
+		 (double)opt.duty.window / 1e6, opt.duty.parts);
+	env[0] = (struct grt_env){"duty", run->duty};
+	return 1;
+}
+
 static int record_describe(struct run *run, const struct about *about, struct grt_err *err)
 {
 	struct record_box_texts box;
@@ -625,6 +652,7 @@ static int record_describe(struct run *run, const struct about *about, struct gr
 	unsigned int i;
 	int n = machine_describe(&run->machine, about->state, run->command, env), from;
 
+	n += record_describe_duty(run, env + n);
 	if (about->incident)
 		n += record_box_describe(&box, &run->box, about->incident, env + n);
 	else if (run->box.on)
@@ -1140,18 +1168,19 @@ static int record_end_snapshot(struct run *run, uint64_t to, struct grt_err *err
 	return ret;
 }
 
-/* A job counts as late once everything up to now was taken, and its end was not among it. */
-static bool record_has_late_job(struct run *run, struct incident *i, int *code, struct grt_err *err)
+/* A job or a step counts as late once everything up to now was taken, and its end was not among it. */
+static bool record_is_late(struct run *run, bool (*look)(struct triggers *, uint64_t, bool, struct incident *),
+			   struct incident *i, int *code, struct grt_err *err)
 {
 	struct box *b = &run->box;
 	uint64_t until;
 	bool late;
 
-	if (!triggers_late_job(&b->triggers, grt_now(), false, i))
+	if (!look(&b->triggers, grt_now(), false, i))
 		return false;
 	box_hold(b, i->time);
 	until = record_take_all(run, code, err);
-	late = !*code && triggers_late_job(&b->triggers, until, true, i);
+	late = !*code && look(&b->triggers, until, true, i);
 	box_hold(b, late ? i->time : 0);
 	return late;
 }
@@ -1164,7 +1193,8 @@ static bool record_meets_incident(struct run *run, uint64_t now, struct incident
 
 	if (triggers_take(t, i) || record_box_signalled(now, i) || triggers_dump(t, now, i))
 		return true;
-	return record_has_late_job(run, i, code, err);
+	return record_is_late(run, triggers_late_job, i, code, err) ||
+	       (!*code && record_is_late(run, triggers_hung_step, i, code, err));
 }
 
 static int record_look_at_box(struct run *run, uint64_t now, struct grt_err *err)
@@ -1547,10 +1577,11 @@ static int record_check_source_options(void)
 	const struct source_setup setup = {.pid = opt.pid == OPT_GPU_USERS ? 0 : (pid_t)opt.pid,
 					   .gpu_users = opt.pid == OPT_GPU_USERS,
 					   .taken = opt.last > 0 || record_in_segments(),
+					   .duty = opt.duty_text ? &opt.duty : NULL,
 					   .types = opt.types};
 	const struct source *const *s;
 	const struct cmd_opt *o;
-	bool unknown = false;
+	bool unknown = false, duty = false, obeys;
 	const char *why;
 
 	for (s = all_sources; s < all_sources + SOURCES; s++) {
@@ -1559,11 +1590,28 @@ static int record_check_source_options(void)
 			return cmd_usage_error(
 				"--%s is for the source %s: add it to -e, or leave out the option", o->name,
 				(*s)->name);
-		why = o && (*s)->refuse ? (*s)->refuse(&setup) : NULL;
+		obeys = opt.duty_text && (*s)->duty && wish_for(*s, &unknown) == WISH_NAMED;
+		duty |= obeys;
+		why = (o || obeys) && (*s)->refuse ? (*s)->refuse(&setup) : NULL;
 		if (why)
 			return cmd_usage_error("%s", why);
 	}
+	if (opt.duty_text && !duty)
+		return cmd_usage_error(
+			"--duty is for the sources cuda, drm, ioctl and sched: add one to -e, or leave out the option");
 	return EXIT_DONE;
+}
+
+/* The windows of all sources. */
+static int record_check_duty(void)
+{
+	const char *why = opt.duty_text ? duty_read(opt.duty_text, &opt.duty) : NULL;
+
+	if (why)
+		return cmd_usage_error("%s", why);
+	return opt.duty_text && duty_begin(&opt.duty)
+		       ? cmd_fail(EXIT_FAILED, strerror(errno), NULL, "cannot get a random number")
+		       : EXIT_DONE;
 }
 
 static int check_filters(void)
@@ -1654,6 +1702,8 @@ static int record_run(int argc, char **argv)
 	if (opt.json)
 		return cmd_usage_error("--json is for -e list: a recording is read by report --json");
 	status = record_check_options(argv);
+	if (status == EXIT_DONE)
+		status = record_check_duty();
 	if (status == EXIT_DONE)
 		status = record_open_target(&run);
 	if (status == EXIT_DONE && opt.user)

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #define JOBS_MAX 65536U
 #define CLIENTS_MAX 1024U
 #define STEPS_MAX 1024U
+#define NODES_MAX 4096U
 #define DUMPS_MAX 256U
 #define DUMPS "/sys/class/devcoredump"
 #define DUMPS_NS 200000000ULL
@@ -50,6 +52,13 @@ struct step {
 	char name[64];
 };
 
+/** struct open_step - that a thread is in: @began: its first launch in it, or earlier; @told: it is reported */
+struct open_step {
+	uint64_t began;
+	struct step step;
+	bool told;
+};
+
 /** struct client - of a display, or a thread with steps; @took: its last ones, the oldest gives way, ns */
 struct client {
 	uint64_t last;
@@ -77,6 +86,8 @@ void triggers_init(struct triggers *t)
 	grt_keyed_init(&t->jobs, sizeof(struct job), JOBS_MAX);
 	grt_keyed_init(&t->clients, sizeof(struct client), CLIENTS_MAX);
 	grt_keyed_init(&t->steps, sizeof(struct step), STEPS_MAX);
+	grt_keyed_init(&t->nodes, sizeof(struct step), NODES_MAX);
+	grt_keyed_init(&t->open, sizeof(struct open_step), CLIENTS_MAX);
 	grt_keyed_init(&t->dumps, 16, DUMPS_MAX);
 }
 
@@ -85,6 +96,8 @@ void triggers_free(struct triggers *t)
 	grt_keyed_free(&t->jobs);
 	grt_keyed_free(&t->clients);
 	grt_keyed_free(&t->steps);
+	grt_keyed_free(&t->nodes);
+	grt_keyed_free(&t->open);
 	grt_keyed_free(&t->dumps);
 }
 
@@ -310,16 +323,80 @@ static int triggers_see_name(struct triggers *t, const struct grt_event *e)
 	return 0;
 }
 
+/* The step that a chain of ranges is in: the innermost. */
+static int triggers_see_node(struct triggers *t, const struct grt_event *e)
+{
+	const struct grt_ev_range_node *n = (const struct grt_ev_range_node *)e;
+	const struct grt_key key = {{e->ctx, e->pid, n->node}}, name = {{e->ctx, e->pid, n->name}},
+			     outer = {{e->ctx, e->pid, n->outer}};
+	const struct step *step = t->limit[TRIGGER_step].on ? grt_keyed_find(&t->steps, &name) : NULL;
+	struct step *node, found;
+	int ret;
+
+	if (!step && t->limit[TRIGGER_step].on && n->outer)
+		step = grt_keyed_find(&t->nodes, &outer);
+	if (!step)
+		return 0;
+	found = *step;
+	ret = grt_keyed_get_or_replace(&t->nodes, &key, NULL, (void **)&node);
+	if (!ret)
+		*node = found;
+	return ret;
+}
+
+static struct grt_key triggers_client_of(const struct grt_event *e, uint64_t kind)
+{
+	return (struct grt_key){{kind, e->ctx, (uint64_t)e->pid << 32 | e->tid, 1}};
+}
+
+static struct grt_key triggers_thread_of(const struct grt_event *e)
+{
+	return (struct grt_key){{e->ctx, e->pid, e->tid}};
+}
+
+/* A thread is in a step: that may be one that never ends. */
+static int triggers_see_launch(struct triggers *t, const struct grt_event *e)
+{
+	const struct grt_ev_launch *l = (const struct grt_ev_launch *)e;
+	const struct grt_key node = {{e->ctx, e->pid, l->range}}, thread = triggers_thread_of(e);
+	const struct step *step =
+		t->limit[TRIGGER_step].on && l->range ? grt_keyed_find(&t->nodes, &node) : NULL;
+	struct open_step *open;
+	struct grt_key client;
+	int ret;
+
+	if (!step)
+		return 0;
+	client = triggers_client_of(e, step->kind);
+	if (!grt_keyed_find(&t->clients, &client))
+		return 0;
+	ret = grt_keyed_get_or_replace(&t->open, &thread, NULL, (void **)&open);
+	if (!ret && open->step.kind != step->kind)
+		*open = (struct open_step){.began = l->begin, .step = *step};
+	return ret;
+}
+
+static void triggers_step_ended(struct triggers *t, const struct grt_event *e, uint64_t kind)
+{
+	const struct grt_key thread = triggers_thread_of(e);
+	struct open_step *open = grt_keyed_find(&t->open, &thread);
+
+	if (open && open->step.kind == kind)
+		grt_keyed_remove(&t->open, open);
+}
+
 static int triggers_see_range(struct triggers *t, const struct grt_event *e)
 {
 	const struct grt_ev_range *r = (const struct grt_ev_range *)e;
 	const struct grt_key name = {{e->ctx, e->pid, r->name}};
 	const struct step *step = t->limit[TRIGGER_step].on ? grt_keyed_find(&t->steps, &name) : NULL;
-	const struct grt_key key = {{step ? step->kind : 0, e->ctx, (uint64_t)e->pid << 32 | e->tid, 1}};
+	const struct grt_key key = triggers_client_of(e, step ? step->kind : 0);
 	const char *what[] = {step ? step->name : "", "its thread"};
 	struct client *c;
 	int ret;
 
+	if (step)
+		triggers_step_ended(t, e, step->kind);
 	if (!step || r->end < r->begin)
 		return 0;
 	ret = grt_keyed_get_or_replace(&t->clients, &key, NULL, (void **)&c);
@@ -355,6 +432,10 @@ int triggers_see_event(struct triggers *t, const struct grt_event *e)
 		return triggers_see_frame(t, e);
 	case GRT_EV_STRING:
 		return triggers_see_name(t, e);
+	case GRT_EV_RANGE_NODE:
+		return triggers_see_node(t, e);
+	case GRT_EV_LAUNCH:
+		return triggers_see_launch(t, e);
 	case GRT_EV_RANGE:
 		return triggers_see_range(t, e);
 	case GRT_EV_XID:
@@ -373,6 +454,8 @@ static void triggers_doubt(struct triggers *t)
 	t->doubted++;
 	while ((job = grt_keyed_oldest(&t->jobs)))
 		grt_keyed_remove(&t->jobs, job);
+	while ((job = grt_keyed_oldest(&t->open)))
+		grt_keyed_remove(&t->open, job);
 }
 
 int triggers_see(struct triggers *t, const struct grt_packet *p)
@@ -438,6 +521,58 @@ bool triggers_late_job(struct triggers *t, uint64_t now, bool sure, struct incid
 			triggers_tell_job(t, job, now, found);
 			return true;
 		}
+	}
+	return false;
+}
+
+static void triggers_tell_step(const struct open_step *open, uint64_t now, uint64_t median,
+			       struct incident *found)
+{
+	const struct grt_key *key = grt_keyed_key(open);
+	char age[GRT_UNITS_MAX], usual[GRT_UNITS_MAX];
+
+	grt_units_ns(age, now - open->began);
+	grt_units_ns(usual, median);
+	*found = (struct incident){.trigger = TRIGGER_step,
+				   .time = now,
+				   .began = open->began,
+				   .pid = (uint32_t)key->w[1],
+				   .tid = (uint32_t)key->w[2],
+				   .ring = GRT_RING_NONE};
+	snprintf(found->text, sizeof(found->text),
+		 "%.30s has not ended %.24s after its first launch; the median of its thread is %.24s",
+		 open->step.name, age, median ? usual : "-");
+}
+
+/* Of a process that is no more, nothing will end. */
+static bool triggers_is_gone(uint32_t pid)
+{
+	return kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+bool triggers_hung_step(struct triggers *t, uint64_t now, bool sure, struct incident *found)
+{
+	const struct trigger_limit *limit = &t->limit[TRIGGER_step];
+	struct open_step *open = limit->on ? grt_keyed_oldest(&t->open) : NULL, *next;
+
+	for (; open; open = next) {
+		const struct grt_key *key = grt_keyed_key(open);
+		const struct grt_key client = {
+			{open->step.kind, key->w[0], key->w[1] << 32 | key->w[2], 1}};
+		const struct client *c = grt_keyed_find(&t->clients, &client);
+		uint64_t median = c ? triggers_median(c) : 0;
+		uint64_t most = limit->ns ?: median ? (uint64_t)((double)median * limit->times) : UINT64_MAX;
+
+		next = grt_keyed_next(&t->open, open);
+		if (open->told || open->began > now || now - open->began <= most)
+			continue;
+		if (triggers_is_gone((uint32_t)key->w[1])) {
+			grt_keyed_remove(&t->open, open);
+			continue;
+		}
+		open->told = sure;
+		triggers_tell_step(open, now, median, found);
+		return true;
 	}
 	return false;
 }

@@ -2,7 +2,7 @@
 /*
  * What makes a black box write what it keeps: a row of triggers.def each. Events are looked at as their
  * packets come. Memory: 65,536 jobs in flight, 1,024 clients with frames or threads with steps, 1,024 names
- * of steps; of more, the oldest are forgotten and counted.
+ * of steps, 4,096 chains of ranges; of more, the oldest are forgotten and counted.
  */
 #ifndef GRTRACE_TRIGGERS_H
 #define GRTRACE_TRIGGERS_H
@@ -51,7 +51,8 @@ struct trigger_limit {
  * struct triggers - set up by triggers_init(), to be given to triggers_free()
  * @jobs: in flight, and those whose end came first
  * @clients: with frames, or with steps
- * @steps: names of ranges that are steps
+ * @steps: names of ranges that are steps; @nodes: chains of ranges with such a name
+ * @open: steps that threads are in, as their launches say
  * @found: an event was one; it waits for triggers_take()
  * @forgotten: jobs that gave way; @doubted: times that all were forgotten, since events were lost
  * @dumps: devices' dumps that have been seen
@@ -62,6 +63,8 @@ struct triggers {
 	struct grt_keyed jobs;
 	struct grt_keyed clients;
 	struct grt_keyed steps;
+	struct grt_keyed nodes;
+	struct grt_keyed open;
 	struct grt_keyed dumps;
 	bool found;
 	struct incident incident;
@@ -87,6 +90,13 @@ int triggers_see(struct triggers *t, const struct grt_packet *p);
  * @sure: its end can no longer arrive: it is reported, and not again. Else the next call finds it again
  */
 bool triggers_late_job(struct triggers *t, uint64_t now, bool sure, struct incident *found);
+
+/**
+ * triggers_hung_step - a step that has not ended at @now, and takes too long by now, of a thread that ended one of its
+ * name before
+ * @sure: as above
+ */
+bool triggers_hung_step(struct triggers *t, uint64_t now, bool sure, struct incident *found);
 
 /** triggers_dump - a dump of a device that was not there before, at most every 0.2 s */
 bool triggers_dump(struct triggers *t, uint64_t now, struct incident *found);

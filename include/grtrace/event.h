@@ -96,6 +96,15 @@ enum grt_flag {
 #undef GRT_FLAG
 };
 
+/* grt_ev_window.of */
+#define GRT_WINDOW_JOBS 1
+#define GRT_WINDOW_CALLS 2
+#define GRT_WINDOW_THREADS 3
+
+/* grt_ev_window.what */
+#define GRT_WINDOW_TO_COME 1
+#define GRT_WINDOW_OVER 2
+
 /* grt_ev_name.kind */
 #define GRT_NAME_THREAD 1
 #define GRT_NAME_RING 2

@@ -13,7 +13,7 @@
 
 #include "base/busy.h"
 #include "base/hist.h"
-#include "estimates.h"
+#include "stack/estimates.h"
 #include "kernel_waits.h"
 #include "launches.h"
 #include "table/table.h"

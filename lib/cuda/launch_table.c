@@ -436,22 +436,11 @@ const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
 
 static void launch_table_note_watched(struct grt_pass *pass, const struct grt_launch_watched *w)
 {
-	if (!w->windows)
-		return;
-	grt_note(pass->notes,
-		 "%" PRIu32
-		 " windows at random places, %.1f s of %.1f s (%.2f %%), were watched: what is marked ~ is "
-		 "estimated for all of the time, the rest is of the windows",
-		 w->windows, (double)w->watched / 1e9, (double)w->of / 1e9,
-		 100.0 * (double)w->watched / (double)w->of);
-	grt_note(
-		pass->notes,
-		w->windows < GRT_ESTIMATE_WINDOWS_MIN
-			? "there is no interval: that takes %u windows"
-			: "intervals of 95 %% are those of the ratio estimator over windows; with fewer than %u windows, "
-			  "or work in fewer than %u of them, there is none",
-		GRT_ESTIMATE_WINDOWS_MIN, GRT_ESTIMATE_CELLS_MIN);
-	if (w->beside)
+	const struct grt_estimate_watched watched = {
+		.windows = w->windows, .watched = w->watched, .of = w->of};
+
+	grt_estimate_note(pass->notes, &watched);
+	if (w->windows && w->beside)
 		grt_note(
 			pass->notes,
 			"%" PRIu64

@@ -21,6 +21,8 @@ struct grt_calls {
 	struct grt_hist ioctl_time;
 	uint32_t octaves;
 	struct grt_calls_count count;
+	struct grt_watch watch;
+	uint64_t beside;
 };
 
 static struct grt_call_process *calls_find_process(const struct grt_calls *c, uint64_t pid)
@@ -101,12 +103,22 @@ static int calls_on_enter(struct grt_calls *c, struct grt_call_process *p, const
 	return 0;
 }
 
+/* It belongs to the window that it was entered in. */
+static int calls_add_to_window(struct grt_calls *c, struct grt_call_process *p, uint64_t begin, uint64_t ns)
+{
+	uint32_t number = grt_watch_number(&c->watch, begin);
+
+	c->beside += !number;
+	return number ? grt_estimate_add(&p->windows, number, ns, 1) : 0;
+}
+
 static int calls_on_leave(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e,
 			  struct grt_call_end *end)
 {
 	const struct grt_ev_ioctl_exit *ev = (const struct grt_ev_ioctl_exit *)e;
 	struct grt_key key = {{e->tid}};
 	struct inside *in = grt_keyed_find(&c->inside, &key);
+	uint64_t begin;
 
 	p->ioctl_errors += ev->ret < 0;
 	if (!in || in->cmd != ev->cmd || e->time < in->begin) {
@@ -119,8 +131,14 @@ static int calls_on_leave(struct grt_calls *c, struct grt_call_process *p, const
 	p->timed++;
 	p->ioctl_ns += end->ns;
 	grt_hist_add(&c->ioctl_time, end->ns, GRT_WEIGHT_ONE, false, &c->octaves);
+	begin = in->begin;
 	grt_keyed_remove(&c->inside, in);
-	return 0;
+	return c->watch.parts ? calls_add_to_window(c, p, begin, end->ns) : 0;
+}
+
+static int calls_take_window(struct grt_calls *c, const struct grt_ev_window *e)
+{
+	return e->of == GRT_WINDOW_CALLS ? grt_watch_take_window(&c->watch, e) : 0;
 }
 
 static int calls_count_call(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e,
@@ -152,8 +170,11 @@ int grt_calls_event(struct grt_calls *c, const struct grt_event *e, struct grt_c
 	struct grt_key key = {{e->pid}};
 	struct grt_call_process *p;
 	void *found;
-	int ret = grt_keyed_get_or_count(&c->processes, &key, &c->count.over, &found);
+	int ret;
 
+	if (e->type == GRT_EV_WINDOW)
+		return calls_take_window(c, (const struct grt_ev_window *)e);
+	ret = grt_keyed_get_or_count(&c->processes, &key, &c->count.over, &found);
 	end = end ? end : &unused;
 	*end = (struct grt_call_end){.known = false};
 	p = found;
@@ -178,6 +199,22 @@ int grt_calls_new(struct grt_calls **out)
 	grt_keyed_init(&c->inside, sizeof(struct inside), GRT_CALLS_INSIDE_MAX);
 	c->octaves = OCTAVES;
 	return 0;
+}
+
+void grt_calls_estimate(struct grt_calls *c, uint64_t from, uint64_t to, struct grt_estimate_watched *out)
+{
+	*out = (struct grt_estimate_watched){.windows = 0};
+	if (!c->watch.parts)
+		return;
+	c->watch.first = from;
+	c->watch.last = to;
+	*out = grt_estimate_look(&c->watch, from, to);
+	out->beside = c->beside;
+	for (struct grt_call_process *p = grt_keyed_oldest(&c->processes); p;
+	     p = grt_keyed_next(&c->processes, p)) {
+		grt_estimate_settle(&p->windows, &c->watch, from, to);
+		p->total = grt_estimate_total(&c->watch, &p->windows, from, to);
+	}
 }
 
 struct grt_calls_count grt_calls_count(const struct grt_calls *c)
@@ -219,6 +256,10 @@ void grt_calls_free(struct grt_calls *c)
 	if (!c)
 		return;
 	grt_hist_free(&c->ioctl_time);
+	grt_watch_free(&c->watch);
+	for (struct grt_call_process *p = grt_keyed_oldest(&c->processes); p;
+	     p = grt_keyed_next(&c->processes, p))
+		grt_estimate_free(&p->windows);
 	grt_keyed_free(&c->processes);
 	grt_keyed_free(&c->files);
 	grt_keyed_free(&c->inside);

@@ -10,6 +10,7 @@
 #include <grtrace/grtrace.h>
 
 #include "base/hist.h"
+#include "stack/estimates.h"
 
 /* Processes that are distinguished. */
 #define GRT_CALLS_PROCESSES_MAX 4096U
@@ -25,6 +26,8 @@
  * @open: files opened in the trace and not closed
  * @ioctls: entered, or left where the entry is not in the trace; @ioctl_errors: left with an error
  * @timed, @ioctl_ns: those that were entered and left, their time
+ * @windows: of a trace of windows at random, what was entered in which; @total: what that says of all of the time, by
+ *	grt_calls_estimate()
  */
 struct grt_call_process {
 	uint32_t pid;
@@ -39,6 +42,8 @@ struct grt_call_process {
 	uint64_t ioctl_ns;
 	uint64_t mmaps;
 	uint64_t polls;
+	struct grt_estimate_sums windows;
+	struct grt_estimate total;
 };
 
 /**
@@ -68,11 +73,14 @@ struct grt_calls;
 int grt_calls_new(struct grt_calls **out);
 
 /**
- * grt_calls_event - takes in an event; of use are OPEN, CLOSE, MMAP, POLL, IOCTL_*
+ * grt_calls_event - takes in an event; of use are OPEN, CLOSE, MMAP, POLL, IOCTL_*, WINDOW
  * @end: gets what is known of the ioctl that ended; may be NULL
  * Return: 0 or -ENOMEM
  */
 int grt_calls_event(struct grt_calls *c, const struct grt_event *e, struct grt_call_end *end);
+
+/** grt_calls_estimate - of all processes, by the windows within [@from, @to], which *@out reports */
+void grt_calls_estimate(struct grt_calls *c, uint64_t from, uint64_t to, struct grt_estimate_watched *out);
 
 /** grt_calls_count - what was met so far */
 struct grt_calls_count grt_calls_count(const struct grt_calls *c);

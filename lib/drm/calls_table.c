@@ -19,10 +19,24 @@ static const struct grt_column call_columns[] = {
 	{"mmaps", grt_row_get, 9, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "mappings"},
 	{"polls", grt_row_get, 10, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST,
 	 "polls, without those through epoll"},
+	{"est_ioctls", grt_row_get, 11, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS,
+	 "ioctls in all of the time, estimated from the windows"},
+	{"est_ioctl_ns", grt_row_get, 12, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS,
+	 "time in ioctls in all of the time, estimated from the windows, ns"},
+	{"est_from", grt_row_get, 13, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS,
+	 "of its 95 % interval, ns"},
+	{"est_to", grt_row_get, 14, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "the same, its end, ns"},
 	{.name = NULL},
 };
 
-static const struct grt_table call_table = {"processes", "calls by process", call_columns, 0};
+static const struct grt_table call_table = {"processes", "calls by process", call_columns, GRT_MARK_ESTIMATED};
+
+static void add_estimated(struct grt_row_cells *c, uint64_t value, bool known)
+{
+	grt_row_number(c, value);
+	c->cell[c->n - 1].absent = !known;
+	c->cell[c->n - 1].estimated = true;
+}
 
 static int write_process(struct grt_pass *pass, const struct grt_call_process *p)
 {
@@ -41,6 +55,10 @@ static int write_process(struct grt_pass *pass, const struct grt_call_process *p
 	c.cell[c.n - 1].absent = !p->timed;
 	grt_row_number(&c, p->mmaps);
 	grt_row_number(&c, p->polls);
+	add_estimated(&c, p->total.works, p->total.known);
+	add_estimated(&c, p->total.value, p->total.known);
+	add_estimated(&c, p->total.low, p->total.interval);
+	add_estimated(&c, p->total.high, p->total.interval);
 	return grt_writer_row(pass->writer, &c);
 }
 
@@ -73,17 +91,25 @@ static int show_calls(void *state, const struct grt_part *part, struct grt_pass 
 {
 	const struct grt_calls_count count = grt_calls_count(state);
 	const struct grt_hist_row times = {0, "ioctl", grt_calls_ioctl_time(state)};
+	struct grt_estimate_watched watched;
 	const struct grt_call_process **row;
 	uint32_t n;
 	int ret = grt_calls_processes(state, &row, &n);
 
 	if (ret)
 		return ret;
+	grt_calls_estimate(state, pass->first, pass->known ? pass->last : UINT64_MAX, &watched);
 	grt_writer_table(pass->writer, &call_table, NULL);
 	for (uint32_t i = 0; i < n && !ret; i++)
 		ret = write_process(pass, row[i]);
 	grt_writer_table_end(pass->writer);
 	note_open(pass, row, n);
+	grt_estimate_note(pass->notes, &watched);
+	if (watched.windows && watched.beside)
+		grt_note(pass->notes,
+			 "  %" PRIu64
+			 " ioctls were entered a moment before or after a window: they are in no estimate",
+			 watched.beside);
 	free(row);
 	if (count.half)
 		grt_note(pass->notes, "%" PRIu64 " ioctls have no entry or no end in the trace: no time",
@@ -119,7 +145,7 @@ static const struct grt_part call_parts[] = {
 
 const struct grt_analysis grt_analysis_calls = {
 	.name = "calls",
-	.classes = GRT_IN_CLASS(call),
+	.classes = GRT_IN_CLASS(call) | GRT_IN_CLASS(window),
 	.parts = call_parts,
 	.begin = new_calls,
 	.event = calls_table_take_event,

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "table/analysis.h"
 #include "table/cells.h"
@@ -137,6 +138,38 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 	cell->number = g->failed + g->errors;
 }
 
+static const struct grt_estimate *group_table_estimate(const void *row, bool share)
+{
+	const struct grt_group *g = row;
+
+	return share ? &g->part : &g->total;
+}
+
+/* @arg: of struct grt_estimate; of all of the time by what was watched of it. */
+static void group_table_get_estimate(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_estimate *e = group_table_estimate(row, false);
+
+	memcpy(&cell->number, (const char *)e + arg, sizeof(cell->number));
+	cell->absent = !e->known;
+	cell->estimated = true;
+}
+
+static void group_table_get_low(struct grt_cell *cell, const void *view, const void *row, int share)
+{
+	const struct grt_estimate *e = group_table_estimate(row, share);
+
+	cell->number = e->low;
+	cell->absent = !e->interval;
+	cell->estimated = true;
+}
+
+static void group_table_get_high(struct grt_cell *cell, const void *view, const void *row, int share)
+{
+	group_table_get_low(cell, view, row, share);
+	cell->number = group_table_estimate(row, share)->high;
+}
+
 #define EXEC(permille) permille
 #define QUEUE(permille) -(permille)
 
@@ -157,6 +190,15 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 #define PERCENTILE(name, permille, where, of)  {name, group_table_get_percentile, permille, GRT_CELL_NS, where, "of " of ", ns"}
 #define COUNT(name, member, where, help) \
 	{name, grt_cell_u64, offsetof(struct grt_group, member), GRT_CELL_NUMBER, where, help}
+
+/* Of a recording of windows at random: all of the time. */
+#define SCALED \
+	{"est_jobs", group_table_get_estimate, offsetof(struct grt_estimate, works), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "jobs in all of the time, estimated from the windows"}, \
+	{"est_exec", group_table_get_estimate, offsetof(struct grt_estimate, value), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "sum of t_exec in all of the time, estimated from the windows, ns"}, \
+	{"est_from", group_table_get_low, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of its 95 % interval, ns"}, \
+	{"est_to", group_table_get_high, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "the same, ns"}, \
+	{"share_from", group_table_get_low, true, GRT_CELL_PERCENT, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "of the 95 % interval of its share of t_exec, percent"}, \
+	{"share_to", group_table_get_high, true, GRT_CELL_PERCENT, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "the same, percent"}
 
 /* @rest: where the columns are that only rings show without being asked */
 #define SUMS(rest)                                                                                     \
@@ -179,6 +221,7 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 	COUNT("incomplete", incomplete, GRT_COLUMN_MORE, "jobs without SUBMIT or COMPLETE"),           \
 	COUNT("job_records", job_records, GRT_COLUMN_MACHINE, "jobs in the trace"),                    \
 	COUNT("cut_waits", cut_waits, GRT_COLUMN_MACHINE, "jobs with a wait without end"),             \
+	SCALED,                                                                                        \
 	{.name = NULL}
 
 /* clang-format on */
@@ -249,6 +292,16 @@ static const struct grt_column *own_order(enum grt_group_by by)
 	return by == GRT_BY_PROCESS ? grt_column_find(&grt_group_table[by], "exec_sum") : NULL;
 }
 
+static void group_table_note_windows(struct grt_pass *pass, const struct grt_estimate_watched *w)
+{
+	grt_estimate_note(pass->notes, w);
+	if (w->windows && w->beside)
+		grt_note(pass->notes,
+			 "  %" PRIu64
+			 " jobs were submitted a moment before or after a window: they are in no estimate",
+			 w->beside);
+}
+
 static int group_table_write_groups(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	const struct grt_group_view view = {.names = pass->names, .span = grt_pass_span(pass)};
@@ -256,16 +309,26 @@ static int group_table_write_groups(void *state, const struct grt_part *part, st
 	const struct grt_group **row;
 	int64_t n = list_groups(state, (enum grt_group_by)part->arg, &row);
 	uint64_t shown = grt_pass_shown(pass, part, (uint64_t)n);
+	struct grt_estimate_watched watched;
 	int ret;
 
 	if (n < 0)
 		return -ENOMEM;
+	ret = grt_groups_estimate(state, (enum grt_group_by)part->arg, pass->first,
+				  pass->known ? pass->last : UINT64_MAX, &watched);
+	if (ret) {
+		free(row);
+		return ret;
+	}
 	grt_rows_sort(row, (uint64_t)n, grt_pass_sort(pass, part, own_order((enum grt_group_by)part->arg)),
 		      &view, group_table_by_identity);
 	ret = grt_writer_list(pass->writer, gpus ? &grt_gpus_ring_table : part->table, &view, row, shown);
 	if (shown < (uint64_t)n)
 		grt_note(pass->notes, "%" PRIu64 " more %s: --top 0 shows all", (uint64_t)n - shown,
 			 part->table->name);
+	/* the summary has several of these tables */
+	if (part->arg == GRT_BY_RING || pass->asked == part)
+		group_table_note_windows(pass, &watched);
 	free(row);
 	return ret;
 }
@@ -315,6 +378,11 @@ static void span_groups(void *state, uint64_t first, uint64_t last)
 GRT_ANALYSIS_JOB(held_by_groups, grt_groups_held)
 GRT_ANALYSIS_JOB(group_table_add_job, grt_groups_job)
 
+static int group_table_add_window(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	return grt_groups_window(state, (const struct grt_ev_window *)e);
+}
+
 static int group_table_add_stray(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	return grt_groups_stray(state, e, grt_names_find(pass->names, GRT_NAME_THREAD, e->tid));
@@ -324,9 +392,11 @@ GRT_ANALYSIS_FREE(free_groups, grt_groups_free)
 
 const struct grt_analysis grt_analysis_groups = {
 	.name = "groups",
+	.classes = GRT_IN_CLASS(window),
 	.parts = group_parts,
 	.begin = new_groups,
 	.span = span_groups,
+	.event = group_table_add_window,
 	.held = held_by_groups,
 	.job = group_table_add_job,
 	.stray = group_table_add_stray,

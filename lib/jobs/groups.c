@@ -28,6 +28,8 @@ struct grt_groups {
 	uint32_t octaves;
 	uint64_t over;
 	struct grt_interval span;
+	struct grt_watch watch;
+	uint64_t beside;
 };
 
 /* What a group is found and begun by, from a job or an event. */
@@ -165,6 +167,7 @@ struct share {
 	bool has_exec;
 	bool has_queue;
 	bool incomplete;
+	uint32_t window; /* 0: none */
 	struct grt_hist_value exec;
 	struct grt_hist_value queue;
 };
@@ -226,6 +229,10 @@ static inline int groups_add_job(struct grt_groups *g, struct grt_group *group, 
 		group->wait_ns += (unsigned __int128)job->wait_ns * s->weight;
 		group->cut_waits += job->cut_waits;
 	}
+	if (s->window && grt_estimate_add(&group->windows, s->window,
+					  s->has_exec ? job->time[GRT_STAMP_END] - job->time[GRT_STAMP_START] : 0,
+					  1))
+		return -ENOMEM;
 	if (s->has_queue)
 		grt_hist_put(&group->queue, &s->queue, &g->octaves);
 	if (!s->has_exec)
@@ -240,6 +247,11 @@ int grt_groups_job(struct grt_groups *g, const struct grt_job *job)
 	struct member m = job_member(job);
 	struct share s;
 
+	/* only its end is in the trace, for the sake of the order on its ring */
+	if (g->watch.parts && !(job->seen & 1U << GRT_STAMP_SUBMIT))
+		return 0;
+	s.window = g->watch.parts ? grt_watch_number(&g->watch, job->time[GRT_STAMP_SUBMIT]) : 0;
+	g->beside += g->watch.parts && !s.window;
 	s.job = job;
 	s.weight = grt_weight(job->sample);
 	s.incomplete = (job->seen & ends) != ends;
@@ -248,6 +260,55 @@ int grt_groups_job(struct grt_groups *g, const struct grt_job *job)
 	s.busy_inferred = s.has_exec && s.exec.inferred;
 	s.busy = s.has_exec ? busy_of(g, job) : (struct grt_interval){0, 0};
 	return each_group(g, &m, groups_add_job, &s, true);
+}
+
+int grt_groups_window(struct grt_groups *g, const struct grt_ev_window *e)
+{
+	return e->of == GRT_WINDOW_JOBS ? grt_watch_take_window(&g->watch, e) : 0;
+}
+
+/* Of all windows, also those without a job. */
+static int groups_all(struct grt_groups *g, enum grt_group_by by, uint64_t from, uint64_t to,
+		      struct grt_estimate_sums *all)
+{
+	const struct group_set *s = &g->set[by];
+	int ret = 0;
+
+	for (uint32_t i = 0; i < g->watch.windows && !ret; i++)
+		ret = grt_estimate_add(all, g->watch.window[i].number, 0, 0);
+	for (uint32_t i = 0; i < s->used; i++)
+		for (uint32_t k = 0; k < s->group[i]->windows.cells && !ret; k++)
+			ret = grt_estimate_add(all, s->group[i]->windows.cell[k].number,
+					       s->group[i]->windows.cell[k].ns,
+					       s->group[i]->windows.cell[k].works);
+	grt_estimate_settle(all, &g->watch, from, to);
+	return ret;
+}
+
+int grt_groups_estimate(struct grt_groups *g, enum grt_group_by by, uint64_t from, uint64_t to,
+			struct grt_estimate_watched *out)
+{
+	struct grt_estimate_sums all = {.cell = NULL};
+	struct group_set *s = &g->set[by];
+	int ret;
+
+	*out = (struct grt_estimate_watched){.windows = 0};
+	if (!g->watch.parts)
+		return 0;
+	g->watch.first = from;
+	g->watch.last = to;
+	*out = grt_estimate_look(&g->watch, from, to);
+	out->beside = g->beside;
+	ret = groups_all(g, by, from, to, &all);
+	for (uint32_t i = 0; i < s->used && !ret; i++) {
+		struct grt_group *group = s->group[i];
+
+		grt_estimate_settle(&group->windows, &g->watch, from, to);
+		group->total = grt_estimate_total(&g->watch, &group->windows, from, to);
+		group->part = grt_estimate_share(&group->windows, &all);
+	}
+	grt_estimate_free(&all);
+	return ret;
 }
 
 static int groups_add_stray(struct grt_groups *g, struct grt_group *group, const void *what)
@@ -299,6 +360,7 @@ static void free_set(struct group_set *s)
 		grt_hist_free(&s->group[i]->exec);
 		grt_hist_free(&s->group[i]->queue);
 		grt_busy_free(&s->group[i]->busy);
+		grt_estimate_free(&s->group[i]->windows);
 		free(s->group[i]);
 	}
 	free(s->group);
@@ -312,5 +374,6 @@ void grt_groups_free(struct grt_groups *g)
 		return;
 	for (unsigned int by = 0; by < GRT_BYS; by++)
 		free_set(&g->set[by]);
+	grt_watch_free(&g->watch);
 	free(g);
 }

@@ -10,6 +10,7 @@
 #include "base/busy.h"
 #include "base/hist.h"
 #include "jobs.h"
+#include "stack/estimates.h"
 
 /* Groups of a kind; jobs of what comes later are counted in @over. */
 #define GRT_GROUPS_MAX 4096U
@@ -33,6 +34,8 @@
  * @exec, @queue: t_exec and t_queue of the jobs that have them
  * @busy: union of the times between START and END, in the span
  * @busy_inferred: jobs in @busy whose START was not observed
+ * @windows: of a trace of windows at random, what was submitted in which; @total, @part: what that says of all of
+ *	the time, and its part of all jobs' t_exec; by grt_groups_estimate()
  */
 struct grt_group {
 	uint32_t ring;
@@ -53,7 +56,18 @@ struct grt_group {
 	struct grt_hist queue;
 	struct grt_busy busy;
 	uint64_t busy_inferred;
+	struct grt_estimate_sums windows;
+	struct grt_estimate total;
+	struct grt_estimate part;
 };
+
+/** grt_groups_window - takes in a WINDOW. Return: 0 or -ENOMEM */
+int grt_groups_window(struct grt_groups *g, const struct grt_ev_window *e);
+
+/** grt_groups_estimate - of all groups of a kind, by the windows within [@from, @to], which *@out reports. Return: 0
+ * or -ENOMEM */
+int grt_groups_estimate(struct grt_groups *g, enum grt_group_by by, uint64_t from, uint64_t to,
+			struct grt_estimate_watched *out);
 
 /** grt_group_sampled - whether some of its jobs stand for more than one */
 static inline bool grt_group_sampled(const struct grt_group *g)

@@ -78,23 +78,50 @@ bool grt_windows_hole(const struct grt_windows *w, uint64_t from, uint64_t to, s
 }
 
 /* A window has two records, of its beginning and of its end. */
-int grt_watch_take(struct grt_watch *w, const struct grt_ev_capture *e)
+static int watch_put(struct grt_watch *w, const struct grt_watch_window *x)
 {
 	uint32_t at = w->windows;
+
+	while (at && w->window[at - 1].number >= x->number)
+		at--;
+	if (at == w->windows || w->window[at].number != x->number) {
+		if (grt_grow(&w->window, &w->room, w->windows + 1, 16))
+			return -ENOMEM;
+		memmove(&w->window[at + 1], &w->window[at], (w->windows++ - at) * sizeof(*w->window));
+	}
+	w->window[at] = *x;
+	return 0;
+}
+
+int grt_watch_take(struct grt_watch *w, const struct grt_ev_capture *e)
+{
+	const struct grt_watch_window x = {
+		.begin = e->begin, .end = e->end > e->begin ? e->end : 0, .number = e->number};
 
 	if (!e->parts)
 		return 0;
 	w->parts = e->parts;
 	w->last = e->end > w->last ? e->end : w->last;
-	while (at && w->window[at - 1].number >= e->number)
-		at--;
-	if (at == w->windows || w->window[at].number != e->number) {
-		if (grt_grow(&w->window, &w->room, w->windows + 1, 16))
-			return -ENOMEM;
-		memmove(&w->window[at + 1], &w->window[at], (w->windows++ - at) * sizeof(*w->window));
-	}
-	w->window[at] = (struct grt_watch_window){e->begin, e->end > e->begin ? e->end : 0, e->number};
-	return 0;
+	return watch_put(w, &x);
+}
+
+int grt_watch_take_window(struct grt_watch *w, const struct grt_ev_window *e)
+{
+	struct grt_watch_window x = {
+		.begin = e->begin, .until = e->end, .lost = e->lost, .number = e->number};
+
+	w->parts = e->parts;
+	if (!e->number || e->end <= e->begin)
+		return 0;
+	x.end = e->what == GRT_WINDOW_OVER ? e->end : 0;
+	return watch_put(w, &x);
+}
+
+uint32_t grt_watch_number(const struct grt_watch *w, uint64_t moment)
+{
+	const struct grt_watch_window *x = grt_watch_at(w, moment);
+
+	return x && moment < x->until ? x->number : 0;
 }
 
 const struct grt_watch_window *grt_watch_at(const struct grt_watch *w, uint64_t moment)

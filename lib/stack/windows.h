@@ -16,15 +16,21 @@ struct grt_windows {
 	uint32_t windows, room;
 };
 
-/** struct grt_watch_window - @number: of its period, from 1; @end: 0 where it is unknown */
+/**
+ * struct grt_watch_window - @number: of its period, from 1
+ * @end: 0 where it is unknown; @until: when it is to end, 0: nobody has said
+ * @lost: events that were lost in it, or before it
+ */
 struct grt_watch_window {
 	uint64_t begin;
 	uint64_t end;
+	uint64_t until;
+	uint64_t lost;
 	uint32_t number;
 };
 
 /**
- * struct grt_watch - a process that was watched in windows at random places, which stand for all of its time;
+ * struct grt_watch - a process, or all of a source's, that was watched in windows at random places, which stand for all of its time;
  * zeroed it is set up
  * @parts: as in CAPTURE; 0: the process was not
  * @window: by number
@@ -39,6 +45,12 @@ struct grt_watch {
 
 /** grt_watch_take - a CAPTURE record. Return: 0 or -ENOMEM */
 int grt_watch_take(struct grt_watch *w, const struct grt_ev_capture *e);
+
+/** grt_watch_take_window - a WINDOW record; it is of the source that @w is for. Return: 0 or -ENOMEM */
+int grt_watch_take_window(struct grt_watch *w, const struct grt_ev_window *e);
+
+/** grt_watch_number - the window that a moment is in, whether or not it is known to be whole; 0: none */
+uint32_t grt_watch_number(const struct grt_watch *w, uint64_t moment);
 
 /** grt_watch_at - the last window that began before a moment; NULL: none did */
 const struct grt_watch_window *grt_watch_at(const struct grt_watch *w, uint64_t moment);

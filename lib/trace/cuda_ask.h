@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "cuda_duty.h"
+#include "duty.h"
 
 /* The name of the memory, and its link in /proc/PID/fd. */
 #define GRT_CUDA_ASK_NAME "grtrace-cuda"
@@ -61,7 +61,7 @@ struct grt_cuda_ask {
 	_Atomic uint32_t left;
 	char why[128];
 	uint32_t duties;
-	struct grt_cuda_duty duty;
+	struct grt_duty duty;
 	uint32_t graphs;
 	uint32_t graph;
 };

@@ -67,13 +67,16 @@ SEC("raw_tp/amdgpu_cs_ioctl")
 int cs_ioctl(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct amdgpu_job *job = (void *)ctx->args[0];
-	struct drm_sched_fence *f = BPF_CORE_READ(job, base.s_fence);
-	struct job_key key = {
-		.ctx = BPF_CORE_READ(f, finished.context),
-		.seqno = BPF_CORE_READ(f, finished.seqno),
-	};
-	__u32 ibs = BPF_CORE_READ(job, num_ibs);
+	struct drm_sched_fence *f;
+	struct job_key key;
+	__u32 ibs;
 
+	if (gate_is_outside())
+		return 0;
+	f = BPF_CORE_READ(job, base.s_fence);
+	key.ctx = BPF_CORE_READ(f, finished.context);
+	key.seqno = BPF_CORE_READ(f, finished.seqno);
+	ibs = BPF_CORE_READ(job, num_ibs);
 	bpf_map_update_elem(&commands, &key, &ibs, BPF_ANY);
 	return 0;
 }
@@ -87,6 +90,8 @@ int iv(struct iv_record *ctx)
 	struct out_irq *at;
 	__u32 cpu;
 
+	if (gate_is_outside())
+		return 0;
 	c = my_counts(&cpu);
 	if (!c)
 		return 0;

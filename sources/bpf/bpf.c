@@ -33,6 +33,7 @@
 #include "nvidia_probes.h"
 #include "shared.h"
 #include "bpf_devices.h"
+#include "bpf_duty.h"
 #include "bpf_format.h"
 #include "bpf_functions.h"
 #include "bpf_objects.h"
@@ -93,6 +94,7 @@ struct cpu_tally {
  * @ended: capture is over, what is left is all
  * @whole: so are the frames of stacks
  * @missed: times that a program was not run, since one was running already on that CPU
+ * @duty: its windows
  * @without: objects left out, since a module has no BTF
  * @refused: objects left out, since the kernel does not take them: what the others report is whole without
  * @tables: the programs walk by unwind tables
@@ -137,6 +139,7 @@ struct capture {
 	int failed;
 	uint64_t missed;
 	void (*note)(const char *text);
+	struct grt_bpf_duty duty;
 	char without[128];
 	char refused[64];
 	bool no_names;
@@ -147,7 +150,7 @@ struct capture {
 	struct {
 		char key[32];
 		char value[4096];
-	} text[9];
+	} text[10];
 };
 
 /* ------------------------------------------------------------- programs */
@@ -372,7 +375,7 @@ int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct 
 }
 
 static const char *const shared_maps[] = {"events", "counts", "jobs",	  "rings",  "ring_names",
-					  "deps",   "waits",  "commands", "stacks", "walked"};
+					  "deps",   "waits",  "commands", "stacks", "walked", ".data.gate"};
 
 /* The maps of the first object that has them serve all. */
 static int share_maps(struct capture *c, struct bpf_object *o)
@@ -629,7 +632,8 @@ static int grt_bpf_take_event(struct capture *c, unsigned int cpu, struct grt_ev
 		ret = grt_bpf_complete_event(c, cpu, e);
 	if (!ret)
 		ret = grt_packer_add(c->packer, cpu, e);
-	if (!ret)
+	/* which context runs follows from the order of all jobs */
+	if (!ret && !c->config.duty.parts)
 		ret = grt_bpf_rings_switch(&c->numbered, c->packer, cpu, e);
 	if (ret != -ERANGE)
 		return ret;
@@ -816,6 +820,8 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	/* of stacks and what they are made of, a part is nothing */
 	if (!grt_types_empty(&setup->types) && !c->kind->points)
 		c->config.types = setup->types;
+	if (setup->duty)
+		c->config.duty = *setup->duty;
 	c->config.device = setup->device;
 	if (setup->device)
 		drm_bus(setup->device, c->config.bus, sizeof(c->config.bus));
@@ -883,6 +889,22 @@ static int make_reader(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
+/* The gate lies in memory that the programs and we have together. */
+static int grt_bpf_find_gate(struct capture *c, struct grt_err *err)
+{
+	void *page;
+
+	if (!c->config.duty.parts)
+		return 0;
+	page = mmap(NULL, (size_t)getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED,
+		    grt_bpf_own_map(c, ".data.gate"), 0);
+	if (page == MAP_FAILED)
+		return grt_err_set(err, -errno, strerror(errno), "grtrace doctor",
+				   "%s cannot record in windows: no memory of its programs", c->kind->name);
+	c->duty = (struct grt_bpf_duty){.d = c->config.duty, .of = c->kind->duty, .gate = page};
+	return 0;
+}
+
 static int grt_bpf_open_decoder(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
 	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
@@ -938,7 +960,7 @@ static int grt_bpf_prepare(struct capture *c, const struct source_setup *setup, 
 		       : c->without[0] ? no_btf(c, err)
 				       : no_tracepoint(objects, err);
 	if (!ret)
-		ret = make_reader(c, err);
+		ret = make_reader(c, err) ?: grt_bpf_find_gate(c, err);
 	return ret || !c->kind->decoder ? ret : grt_bpf_open_decoder(c, setup, err);
 }
 
@@ -1085,6 +1107,7 @@ void grt_bpf_begins(void *state, uint64_t from)
 {
 	struct capture *c = state;
 
+	c->failed = c->failed ?: grt_bpf_duty_begin(&c->duty, c->packer, from);
 	if (c->kind->begun)
 		c->kind->begun(c, &c->config, from);
 }
@@ -1144,6 +1167,15 @@ unsigned int grt_bpf_streams(void *state, struct pollfd *fds)
 
 /* ------------------------------------------------------------- reading */
 
+static uint64_t grt_bpf_lost(const struct capture *c)
+{
+	uint64_t lost = c->missed;
+
+	for (unsigned int cpu = 0; cpu < c->cpus; cpu++)
+		lost += c->count[cpu].lost + c->tally[cpu].late;
+	return lost;
+}
+
 /* All streams are woken by one descriptor; whichever is read first empties the ring buffer for all. */
 static int refresh(struct capture *c)
 {
@@ -1162,10 +1194,11 @@ static int refresh(struct capture *c)
 	if (before - WINDOW_NS > c->horizon)
 		c->horizon = before - WINDOW_NS;
 	grt_bpf_read_counts(c);
+	c->failed = grt_bpf_duty_look(&c->duty, c->packer, before, grt_bpf_lost(c));
 	if (c->config.stacks)
 		grt_bpf_stacks_make_room(&c->stacks);
 	grt_bpf_samples_look(&c->samples);
-	return 0;
+	return c->failed;
 }
 
 static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t len)
@@ -1380,6 +1413,9 @@ int grt_bpf_stop(void *state, struct grt_err *err)
 		ret = consume(c);
 	if (!ret && c->kind->decoder && c->kind->decoder->end)
 		ret = c->kind->decoder->end(c->own);
+	grt_bpf_read_counts(c);
+	if (!ret)
+		ret = grt_bpf_duty_end(&c->duty, c->packer, end, grt_bpf_lost(c));
 	if (!ret && c->kind->over)
 		ret = c->kind->over(c, &c->config, end);
 	if (ret)
@@ -1445,7 +1481,7 @@ static void grt_bpf_counts_text(const struct capture *c, char *text, size_t room
 int grt_bpf_describe(void *state, struct grt_env *env, int room)
 {
 	static const char *const keys[] = {"programs", "buffer_size", "balance", "without_btf", "decoder",
-					   "samples",  "refused",     "tables",	 "stack_ends"};
+					   "samples",  "refused",     "tables",	 "stack_ends",  "windows"};
 	struct capture *c = state;
 	int n = 0;
 
@@ -1464,6 +1500,11 @@ int grt_bpf_describe(void *state, struct grt_env *env, int room)
 		if (!c->kind->decoder)
 			grt_bpf_stacks_ends_text(c->stacks.ends, c->text[8].value, sizeof(c->text[8].value));
 	}
+	c->text[9].value[0] = '\0';
+	if (c->duty.gate)
+		snprintf(c->text[9].value, sizeof(c->text[9].value), "recorded=%llu missed=%llu open=%u",
+			 (unsigned long long)c->duty.whole, (unsigned long long)c->duty.missed,
+			 c->duty.gate->open);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && n < room; i++) {
 		if (!c->text[i].value[0])
 			continue;
@@ -1484,6 +1525,8 @@ int grt_bpf_close(void *state, struct grt_err *err)
 		c->kind->decoder->close(c->own);
 	if (c->positions)
 		munmap((void *)c->positions, 2 * (size_t)getpagesize());
+	if (c->duty.gate)
+		munmap(c->duty.gate, (size_t)getpagesize());
 	ring_buffer__free(c->reader);
 	for (unsigned int i = 0; i < c->objects; i++)
 		bpf_object__close(c->object[i]);

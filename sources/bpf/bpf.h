@@ -77,6 +77,7 @@ struct grt_bpf_probes {
  * @begun: the recording has, at @from, ns; may be NULL
  * @over: they are no more: puts in what the end of the recording cuts off, with grt_bpf_offer();
  *	@end is when that was, ns. Return: 0 or -errno; may be NULL
+ * @duty: GRT_WINDOW_*: it obeys --duty, and what its windows are of
  * @points: for programs of the section "uprobe", of which there are @n_points
  */
 struct grt_bpf_kind {
@@ -90,6 +91,7 @@ struct grt_bpf_kind {
 	void (*complete)(struct grt_event *e);
 	void (*begun)(void *capture, const struct grt_bpf_config *config, uint64_t from);
 	int (*over)(void *capture, const struct grt_bpf_config *config, uint64_t end);
+	uint16_t duty;
 	const struct grt_bpf_point *points;
 	unsigned int n_points;
 };
@@ -162,11 +164,12 @@ int grt_bpf_close(void *state, struct grt_err *err);
 #define BPF_OPS(name_, by_name_, probe_, open_, ...) \
 	BPF_OPS_CLOSE(name_, by_name_, probe_, open_, grt_bpf_close, ##__VA_ARGS__)
 
-/* BPF_SOURCE_OF(name, by_name, driver, "object", ...): defines source_NAME; driver as in struct grt_bpf_kind
- */
-#define BPF_SOURCE_OF(name_, by_name_, driver_, ...)                                                     \
+/* BPF_SOURCE_OF(name, by_name, driver, duty, "object", ...): defines source_NAME; driver and duty as in struct
+ * grt_bpf_kind */
+#define BPF_SOURCE_OF(name_, by_name_, driver_, duty_, ...)                                              \
 	static const char *const objects[] = {__VA_ARGS__, NULL};                                        \
-	static const struct grt_bpf_kind kind = {.name = #name_, .driver = driver_, .objects = objects}; \
+	static const struct grt_bpf_kind kind = {                                                        \
+		.name = #name_, .driver = driver_, .objects = objects, .duty = duty_};                   \
 	static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)          \
 	{                                                                                                \
 		return grt_bpf_open(state, setup, &kind, err);                                           \
@@ -175,9 +178,12 @@ int grt_bpf_close(void *state, struct grt_err *err);
 	{                                                                                                \
 		return grt_bpf_probe_driver(objects, driver_, err);                                      \
 	}                                                                                                \
-	BPF_OPS(name_, by_name_, probe_it, open_it)
+	BPF_OPS(name_, by_name_, probe_it, open_it, .duty = duty_ != 0)
 
-/* BPF_SOURCE(name, by_name, "object", ...): the same for any driver */
-#define BPF_SOURCE(name_, by_name_, ...) BPF_SOURCE_OF(name_, by_name_, NULL, __VA_ARGS__)
+/* BPF_SOURCE(name, by_name, "object", ...): the same for any driver, at all times; BPF_SOURCE_DUTY(name,
+ * by_name, duty, "object", ...): where --duty is given, in windows only */
+#define BPF_SOURCE(name_, by_name_, ...) BPF_SOURCE_OF(name_, by_name_, NULL, 0, __VA_ARGS__)
+#define BPF_SOURCE_DUTY(name_, by_name_, duty_, ...) \
+	BPF_SOURCE_OF(name_, by_name_, NULL, duty_, __VA_ARGS__)
 
 #endif /* GRTRACE_BPF_H */

@@ -409,7 +409,7 @@ static __always_inline int by_thread_or_ring(void)
 /* Such a filter works through the table of jobs: what is not in it was rejected at its SUBMIT. */
 static __always_inline int by_table(void)
 {
-	return by_thread_or_ring() || config.driver[0] || config.device;
+	return by_thread_or_ring() || config.driver[0] || config.device || config.duty.parts;
 }
 
 #endif /* GRTRACE_BPF_COMMON_H */

@@ -21,9 +21,13 @@ SEC("raw_tp/dma_fence_signaled")
 int fence_signaled(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct dma_fence *fence = (void *)ctx->args[0];
-	struct job_key key = fence_key(fence);
-	__s32 status = BPF_CORE_READ(fence, error);
+	struct job_key key;
+	__s32 status;
 
+	if (gate_is_shut())
+		return 0;
+	key = fence_key(fence);
+	status = BPF_CORE_READ(fence, error);
 	job_complete(&key, status);
 	return dep_signalled(&key, status);
 }
@@ -31,15 +35,18 @@ int fence_signaled(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/dma_fence_wait_start")
 int fence_wait_start(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct job_key key = fence_key((void *)ctx->args[0]);
+	struct job_key key;
 
+	if (gate_is_shut())
+		return 0;
+	key = fence_key((void *)ctx->args[0]);
 	return wait_enter(&key);
 }
 
 SEC("raw_tp/dma_fence_wait_end")
 int fence_wait_end(struct bpf_raw_tracepoint_args *ctx)
 {
-	return wait_exit();
+	return gate_is_shut() ? 0 : wait_exit();
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -110,11 +110,15 @@ static __always_inline struct job_key key_of(void *ctx, const volatile struct gr
 static __always_inline int queue(void *ctx)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct grt_bpf_ring named = {}, *ring;
-	struct ring_job name = {.ring = ring_number(ctx, &format.queue, &named)};
-	struct job_key key = key_of(ctx, &format.queue);
 	struct job job = {.pid = pid_tgid >> 32, .tid = (__u32)pid_tgid, .ring = GRT_RING_NONE};
+	struct grt_bpf_ring named = {}, *ring;
+	struct ring_job name = {};
+	struct job_key key;
 
+	if (gate_is_outside())
+		return 0;
+	name.ring = ring_number(ctx, &format.queue, &named);
+	key = key_of(ctx, &format.queue);
 	ring = ring_of(name.ring, &named);
 	if (ring)
 		job.ring = ring->id;
@@ -190,7 +194,7 @@ static __always_inline int waits_for(void *ctx)
 	SEC("tp/gpu_scheduler/" #NAME) \
 	int NAME(void *ctx)            \
 	{                              \
-		return BODY(ctx);      \
+		return gate_is_shut() ? 0 : BODY(ctx); \
 	}
 
 PROBE_RECORD(drm_sched_job, queue)
@@ -204,7 +208,7 @@ PROBE_RECORD(drm_sched_job_unschedulable, waits_for)
 	SEC("raw_tp/" #NAME)                          \
 	int NAME(struct bpf_raw_tracepoint_args *ctx) \
 	{                                             \
-		return done((void *)ctx->args[0]);    \
+		return gate_is_shut() ? 0 : done((void *)ctx->args[0]); \
 	}
 
 PROBE_DONE(drm_sched_process_job)

@@ -66,16 +66,21 @@ static __always_inline struct job_key key_of(struct drm_sched_job *job)
 static __always_inline int queue(void *ctx, struct drm_sched_job *sj)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct grt_bpf_ring *ring = ring_of(BPF_CORE_READ(sj, sched));
-	struct job_key key = key_of(sj);
-	__u32 *cmd = bpf_map_lookup_elem(&commands, &key), code = cmd ? *cmd : 0;
-	struct job job = {
-		.pid = pid_tgid >> 32,
-		.tid = (__u32)pid_tgid,
-		.ring = ring ? ring->id : GRT_RING_NONE,
-		.device = ring ? ring->device : 0,
-	};
+	struct job job = {.pid = pid_tgid >> 32, .tid = (__u32)pid_tgid, .ring = GRT_RING_NONE};
+	struct grt_bpf_ring *ring;
+	struct job_key key;
+	__u32 *cmd, code;
 
+	if (gate_is_outside())
+		return 0;
+	ring = ring_of(BPF_CORE_READ(sj, sched));
+	if (ring) {
+		job.ring = ring->id;
+		job.device = ring->device;
+	}
+	key = key_of(sj);
+	cmd = bpf_map_lookup_elem(&commands, &key);
+	code = cmd ? *cmd : 0;
 	if (cmd)
 		bpf_map_delete_elem(&commands, &key);
 	return job_submit(ctx, &key, &job, ring && ring->denied, code, 0, 0);
@@ -87,6 +92,26 @@ static __always_inline int run(struct drm_sched_job *sj, struct drm_sched_entity
 
 	return job_commit(&key, BPF_CORE_READ(entity, job_queue.job_count.counter),
 			  hw_depth(BPF_CORE_READ(sj, sched)));
+}
+
+/* When a job of a window began follows from the end of the one before it on its ring, whoever's that is. */
+static __noinline int ended_besides(struct drm_sched_fence *f, const struct job_key *key, __u64 told)
+{
+	struct grt_bpf_counts *c;
+	struct grt_bpf_ring *ring;
+	struct job nobody = {};
+	__u32 cpu;
+
+	if (!((volatile struct grt_bpf_gate *)&gate)->open && gate_is_outside())
+		return 0;
+	ring = f ? ring_of(BPF_CORE_READ(f, sched)) : 0;
+	c = my_counts(&cpu);
+	if (!c || !key || !ring || ring->denied || config.pid || config.comm[0])
+		return 0;
+	nobody.ring = ring->id;
+	nobody.device = ring->device;
+	put_end(c, cpu, key, &nobody, 0, 0, 0, 0, told);
+	return 0;
 }
 
 /*
@@ -104,6 +129,8 @@ static __always_inline int done(struct drm_sched_fence *f)
 
 	if (!parent)
 		return 0;
+	if (config.duty.parts && !bpf_map_lookup_elem(&jobs, &key))
+		return ended_besides(f, &key, signalled_at(parent));
 	job_ended_at(&key, 0, 0, 0, signalled_at(parent));
 	error = BPF_CORE_READ(parent, error);
 	if (error)
@@ -129,7 +156,7 @@ static __always_inline int dependency(struct drm_sched_job *sj, struct dma_fence
 	SEC("raw_tp/" #NAME)                          \
 	int NAME(struct bpf_raw_tracepoint_args *ctx) \
 	{                                             \
-		return BODY;                          \
+		return gate_is_shut() ? 0 : BODY;     \
 	}
 
 PROBE_JOB(drm_sched_job, queue(ctx, (void *)ctx->args[0]))

@@ -110,15 +110,21 @@ static __always_inline struct grt_bpf_ring *ring_of(struct i915_request *rq)
 static __always_inline int submit(void *ctx, struct i915_request *rq, const struct job_key *key, __u32 flags)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct grt_bpf_ring *ring = ring_of(rq);
 	struct job job = {
 		.pid = pid_tgid >> 32,
 		.tid = (__u32)pid_tgid,
-		.ring = ring ? ring->id : GRT_RING_NONE,
-		.device = ring ? ring->device : 0,
+		.ring = GRT_RING_NONE,
 		.state = JOB_END_BY_FENCE,
 	};
+	struct grt_bpf_ring *ring;
 
+	if (gate_is_outside())
+		return 0;
+	ring = ring_of(rq);
+	if (ring) {
+		job.ring = ring->id;
+		job.device = ring->device;
+	}
 	return job_submit(ctx, key, &job, ring && ring->denied, 0, 0, flags);
 }
 
@@ -135,8 +141,11 @@ SEC("raw_tp/i915_request_add")
 int request_add(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct i915_request *rq = (void *)ctx->args[0];
-	struct job_key key = key_of(rq);
+	struct job_key key;
 
+	if (gate_is_shut())
+		return 0;
+	key = key_of(rq);
 	if (!bpf_map_lookup_elem(&jobs, &key))
 		return submit(ctx, rq, &key, GRT_FLAG_COMMIT);
 	return job_commit(&key, 0, 0);
@@ -145,8 +154,11 @@ int request_add(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/i915_request_in")
 int request_in(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct job_key key = key_of((void *)ctx->args[0]);
+	struct job_key key;
 
+	if (gate_is_shut())
+		return 0;
+	key = key_of((void *)ctx->args[0]);
 	return job_start(&key);
 }
 
@@ -154,8 +166,11 @@ SEC("tp/i915/i915_request_out")
 int request_out(struct out_record *ctx)
 {
 	struct job_key key = {.ctx = ctx->ctx, .seqno = ctx->seqno};
-	struct job *job = bpf_map_lookup_elem(&jobs, &key);
+	struct job *job;
 
+	if (gate_is_shut())
+		return 0;
+	job = bpf_map_lookup_elem(&jobs, &key);
 	if (!ctx->completed || (job && !(job->state & JOB_END_BY_FENCE)))
 		return 0;
 	return job_end(&key, 0, 0, 0);
@@ -165,23 +180,29 @@ SEC("raw_tp/i915_request_retire")
 int request_retire(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct i915_request *rq = (void *)ctx->args[0];
-	struct job_key key = key_of(rq);
+	struct job_key key;
 
+	if (gate_is_shut())
+		return 0;
+	key = key_of(rq);
 	return job_complete(&key, BPF_CORE_READ(rq, fence.error));
 }
 
 SEC("raw_tp/i915_request_wait_begin")
 int request_wait_begin(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct job_key key = key_of((void *)ctx->args[0]);
+	struct job_key key;
 
+	if (gate_is_shut())
+		return 0;
+	key = key_of((void *)ctx->args[0]);
 	return wait_enter(&key);
 }
 
 SEC("raw_tp/i915_request_wait_end")
 int request_wait_end(struct bpf_raw_tracepoint_args *ctx)
 {
-	return wait_exit();
+	return gate_is_shut() ? 0 : wait_exit();
 }
 
 static __always_inline __u32 device_of_object(struct drm_gem_object *obj)

@@ -8,6 +8,35 @@
  * nothing need be remembered between the two, and both filters agree.
  */
 #include "calls.h"
+#include "gate.h"
+
+/* Threads in an ioctl that they have entered in a window. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, __u32);
+} inside SEC(".maps");
+
+static __always_inline void entered(__u32 tid)
+{
+	__u32 one = 1;
+
+	if (!config.duty.parts || bpf_map_update_elem(&inside, &tid, &one, BPF_NOEXIST))
+		return;
+	gate_opened();
+}
+
+/* Whether an exit is of an entry that was recorded. */
+static __always_inline int was_entered(__u32 tid)
+{
+	if (!config.duty.parts)
+		return 1;
+	if (bpf_map_delete_elem(&inside, &tid))
+		return 0;
+	gate_closed();
+	return 1;
+}
 
 SEC("tp/syscalls/sys_enter_ioctl")
 int ioctl_enter(struct syscall_enter *ctx)
@@ -17,7 +46,7 @@ int ioctl_enter(struct syscall_enter *ctx)
 	struct grt_bpf_counts *c;
 	__u64 pid_tgid;
 
-	if (IOCTL_TYPE(cmd) != 'd')
+	if (gate_is_shut() || IOCTL_TYPE(cmd) != 'd' || gate_is_outside())
 		return 0;
 	pid_tgid = bpf_get_current_pid_tgid();
 	c = my_counts(&cpu);
@@ -36,6 +65,7 @@ int ioctl_enter(struct syscall_enter *ctx)
 	at->ev.fd = ctx->args[0];
 	at->ev.arg = ctx->args[2];
 	event_submit(at, c);
+	entered((__u32)pid_tgid);
 	call_stack(ctx, c, cpu, pid_tgid);
 	return 0;
 }
@@ -65,6 +95,8 @@ static __always_inline int left(__u32 fd, __u32 cmd, __u64 arg, __s64 ret)
 	if (IOCTL_TYPE(cmd) != 'd')
 		return 0;
 	pid_tgid = bpf_get_current_pid_tgid();
+	if (!was_entered((__u32)pid_tgid))
+		return 0;
 	c = my_counts(&cpu);
 	if (!c)
 		return 0;
@@ -87,8 +119,11 @@ static __always_inline int left(__u32 fd, __u32 cmd, __u64 arg, __s64 ret)
 SEC("tp/syscalls/sys_exit_ioctl")
 int ioctl_exit(struct syscall_exit *ctx)
 {
-	struct pt_regs *regs = my_regs();
+	struct pt_regs *regs;
 
+	if (gate_is_shut())
+		return 0;
+	regs = my_regs();
 	return left(CALL_1(regs), CALL_2(regs), CALL_3(regs), ctx->ret);
 }
 

@@ -8,6 +8,7 @@
 #define GRTRACE_BPF_JOBS_H
 
 #include "common.h"
+#include "gate.h"
 #include "stacks.h"
 
 /* Fences that jobs wait for and that are no jobs of ours: how many jobs. */
@@ -92,6 +93,7 @@ static __always_inline int job_submit(void *ctx, const struct job_key *key, cons
 	if (denied || !thread_wanted(pid_tgid >> 32))
 		return count_filtered(c);
 	bpf_map_update_elem(&jobs, key, job, BPF_ANY);
+	gate_opened();
 	at = begin_comm_submit(c, cpu, pid_tgid);
 	if (!at)
 		return 0;
@@ -113,7 +115,9 @@ static __always_inline struct grt_bpf_counts *counts_of(const struct job *job, _
 
 	if (!c || job || !by_table())
 		return c;
-	count_filtered(c);
+	/* what no window has is not offered */
+	if (!config.duty.parts)
+		count_filtered(c);
 	return 0;
 }
 
@@ -251,6 +255,7 @@ static __always_inline int job_complete(const struct job_key *key, __s32 status)
 	if (!c)
 		return 0;
 	job->state |= JOB_DONE;
+	gate_closed();
 	if (job->state & JOB_END_BY_FENCE)
 		put_end(c, cpu, key, job, 0, job->hw_ctx, 0, GRT_FLAG_INFERRED, 0);
 	if (status || job->error)
@@ -342,7 +347,8 @@ static __always_inline int wait_enter(const struct job_key *key)
 		return 0;
 	if (!thread_wanted(pid_tgid >> 32))
 		return count_filtered(c);
-	bpf_map_update_elem(&waits, &tid, key, BPF_ANY);
+	if (!bpf_map_update_elem(&waits, &tid, key, BPF_ANY) && !known)
+		gate_opened();
 	at = begin_comm_sync_wait_enter(c, cpu, pid_tgid);
 	if (!at)
 		return 0;
@@ -370,6 +376,7 @@ static __always_inline int wait_exit(void)
 		return 0;
 	key = *known;
 	bpf_map_delete_elem(&waits, &tid);
+	gate_closed();
 	at = begin_sync_wait_exit(c, cpu);
 	if (!at)
 		return 0;

@@ -9,6 +9,8 @@
 #include <grtrace/event.h>
 #include <grtrace/type_set.h>
 
+#include "trace/duty.h"
+
 #define BPF_COMM 16
 #define BPF_RING 32
 #define BPF_DRIVER 16
@@ -59,6 +61,7 @@ struct grt_bpf_code {
  * @all_fences: of sync_wait: another source of this recording has jobs, so that whether a fence is one is not
  * known
  * @cut_keys: a job's numbers are those of its fence cut to 32 bits
+ * @duty: in which windows; no parts: always
  * @wakers: of `sched`: functions that wake threads
  */
 struct grt_bpf_config {
@@ -79,7 +82,19 @@ struct grt_bpf_config {
 	__u32 pid_ns;
 	__u32 all_fences;
 	__u32 cut_keys;
+	__u32 pad;
+	struct grt_duty duty;
 	struct grt_bpf_code wakers[BPF_WAKERS];
+};
+
+/**
+ * struct grt_bpf_gate - of record --duty, see gate.h; the loader writes @armed, and the programs @open
+ * @armed: a window is near
+ * @open: what began in a window and has not ended
+ */
+struct grt_bpf_gate {
+	__u32 armed;
+	__u32 open;
 };
 
 /* grt_bpf_config.stacks */

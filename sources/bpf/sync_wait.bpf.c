@@ -320,6 +320,9 @@ static __always_inline struct call *begin_call(__u64 func)
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct call *call;
 
+	/* without a job of a window there is no fence to wait for */
+	if (gate_is_shut())
+		return 0;
 	if (bpf_map_update_elem(&calls, &tid, &no_fence, BPF_ANY)) {
 		count_unmatched();
 		return 0;

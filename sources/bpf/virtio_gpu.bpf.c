@@ -65,12 +65,13 @@ SEC("raw_tp/dma_fence_emit")
 int fence_emit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct dma_fence *fence = (void *)ctx->args[0];
-	struct job_key key = {
-		.ctx = BPF_CORE_READ(fence, context),
-		.seqno = BPF_CORE_READ(fence, seqno),
-	};
+	struct job_key key;
 	__u32 zero = 0;
 
+	if (gate_is_outside())
+		return 0;
+	key.ctx = BPF_CORE_READ(fence, context);
+	key.seqno = BPF_CORE_READ(fence, seqno);
 	bpf_map_update_elem(&emitted, &zero, &key, BPF_ANY);
 	return 0;
 }
@@ -111,14 +112,17 @@ static __always_inline int unmatched(void)
 SEC("raw_tp/virtio_gpu_cmd_queue")
 int cmd_queue(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct grt_bpf_ring *ring = ring_of((void *)ctx->args[0]);
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct virtio_gpu_ctrl_hdr hdr;
 	struct flight_key flight = {};
+	struct grt_bpf_ring *ring;
 	struct job_key *last;
 	struct job job = {};
 	__u32 zero = 0;
 
+	if (gate_is_outside())
+		return 0;
+	ring = ring_of((void *)ctx->args[0]);
 	read_header(&hdr, ctx->args[1]);
 	if (!ring)
 		return unmatched();
@@ -141,13 +145,16 @@ int cmd_queue(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/virtio_gpu_cmd_response")
 int cmd_response(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct grt_bpf_ring *ring = ring_of((void *)ctx->args[0]);
 	struct virtio_gpu_ctrl_hdr hdr;
 	struct flight_key flight = {};
+	struct grt_bpf_ring *ring;
 	struct job_key key = {};
 	struct job nobody = {};
 	__u64 *fence_ctx;
 
+	if (gate_is_shut())
+		return 0;
+	ring = ring_of((void *)ctx->args[0]);
 	read_header(&hdr, ctx->args[1]);
 	if (!ring)
 		return unmatched();
@@ -158,7 +165,7 @@ int cmd_response(struct bpf_raw_tracepoint_args *ctx)
 		flight.device = ring->device;
 		fence_ctx = bpf_map_lookup_elem(&flights, &flight);
 		if (!fence_ctx) /* queued before we came */
-			return unmatched();
+			return config.duty.parts ? 0 : unmatched();
 		key.ctx = *fence_ctx;
 		key.seqno = hdr.fence_id;
 		job_end(&key, hdr.type, hdr.ctx_id, hdr.fence_id);

@@ -131,6 +131,21 @@ slept=$(awk '$1 == "step" && $5 > 0 { print $4; exit }' notes)
 check "a recorder that is held up: the first late step" says "train step ?$slept took"
 run report --by step held.grt/snapshot_000001
 check "is in its snapshot" says "^ +$slept +0[*] "
+# A step that does not end is found while it hangs: long before the program, which the test ends then, would.
+STEPS_HANG=1 STEPS_NVTX="train step" STEPS_LOG=$PWD/hung "$GRTRACE" record -e cuda --last 60 --on 'step>500ms' --after 0.1 -o hung.grt "$MOCK/steps" 12 1 0 10 600000 >hung.said 2>&1 &
+recorder=$!
+for ((i = 0; i < 3000 && $(compgen -G 'hung.grt/snapshot_*' | wc -l) == 0; i++)); do
+	sleep 0.02
+done
+pkill -INT -P $recorder -x steps
+kill -INT $recorder
+wait $recorder
+output=$(<hung.said)
+check "a step that hangs is met before it ends" says '^grtrace record: step: train step 9 has not ended [0-9.]+ m?s after its first launch; the median of its thread is [0-9.]+ ms, process [0-9]+'
+check "it is the one" test "$(grep -c step hung)" -ge 9 -a "$(awk '$1 == "step" { print $4 }' hung | sort -n | sed -n 10p)" != 10
+run report --incident hung.grt/snapshot_000001
+expect "its snapshot says so" 0 '^incident: step$'
+check "and what its threads did then" says '^  [0-9]+ steps: S \(sleeping\), system call [0-9]+'
 STEPS_NVTX="train step" run record -e cuda --last 60 --on 'step>10s' --after 0.1 -o none.grt "$MOCK/steps" 6 1 0 5 20
 check "steps below the limit are none" says '0 snapshots in'
 

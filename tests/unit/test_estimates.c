@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/estimates.h"
-#include "trace/cuda_duty.h"
+#include "stack/estimates.h"
+#include "trace/duty.h"
 
 #define MS 1000000ULL
 #define RUNS 400
@@ -92,14 +92,14 @@ struct run {
 	struct grt_estimate_sums kind[KINDS], all;
 };
 
-static void watch(struct run *r, const struct grt_cuda_duty *d, uint64_t length)
+static void watch(struct run *r, const struct grt_duty *d, uint64_t length)
 {
 	struct grt_ev_capture e = {.parts = (uint32_t)d->parts};
 
 	r->watch.first = d->epoch;
 	for (uint64_t period = 0; period < length / d->window / d->parts; period++) {
 		e.number = (uint32_t)period + 1;
-		e.begin = grt_cuda_duty_begin(d, period);
+		e.begin = grt_duty_begin(d, period);
 		e.end = 0;
 		assert_int_equal(grt_watch_take(&r->watch, &e), 0);
 		e.end = e.begin + d->window;
@@ -124,7 +124,7 @@ struct hits {
 
 static void run(struct hits *hits, uint64_t seed, uint64_t parts)
 {
-	const struct grt_cuda_duty d = {parts, 20 * MS, seed * 7919, 1000 * MS};
+	const struct grt_duty d = {parts, 20 * MS, seed * 7919, 1000 * MS};
 	/* 60 windows */
 	uint64_t length = 60 * parts * d.window;
 	struct run r = {.all = {.cell = NULL}};
@@ -222,15 +222,15 @@ static void by_hand(void **state)
 /* Each part of a period is chosen as often, and windows of one period never touch another's. */
 static void places(void **state)
 {
-	const struct grt_cuda_duty d = {20, 5, 99, 1000};
+	const struct grt_duty d = {20, 5, 99, 1000};
 	unsigned int count[20] = {0}, most = 0, least = UINT32_MAX;
 
 	(void)state;
 	for (uint64_t period = 0; period < 20000; period++) {
-		uint64_t begin = grt_cuda_duty_begin(&d, period);
+		uint64_t begin = grt_duty_begin(&d, period);
 
-		assert_int_equal(grt_cuda_duty_period(&d, begin), period);
-		assert_int_equal(grt_cuda_duty_period(&d, begin + d.window - 1), period);
+		assert_int_equal(grt_duty_period(&d, begin), period);
+		assert_int_equal(grt_duty_period(&d, begin + d.window - 1), period);
 		count[(begin - d.epoch) / d.window % d.parts]++;
 	}
 	for (unsigned int i = 0; i < 20; i++) {

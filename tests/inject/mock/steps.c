@@ -4,7 +4,7 @@
  * four layers forward and backward by one line each, a collective that ends when all
  * ranks have come, an optimizer; every seventh step has one more kernel. Rank LATE
  * sleeps MS ms at the beginning of the EVERY-th step and of those EVERY further on.
- * With STEPS_RANKED their environment has ranks from 10 on, in the other order.
+ * With STEPS_HANG at their end, behind their launches. With STEPS_RANKED their environment has ranks from 10 on, in the other order.
  * With STEPS_NVTX each step is a range of NVTX of that name and its number, with ranges in it.
  * What each did is in the file of STEPS_LOG: `step PID RANK NUMBER SLEPT_NS` when it ends.
  */
@@ -111,6 +111,7 @@ static void start_up(void)
 static int train(int rank, uint32_t gpu, int steps, bool late, int every, long ms)
 {
 	int version;
+	bool hangs = getenv("STEPS_HANG");
 	char told[16];
 
 	snprintf(told, sizeof(told), "%d", rank);
@@ -129,9 +130,11 @@ static int train(int rank, uint32_t gpu, int steps, bool late, int every, long m
 
 		snprintf(name, sizeof(name), "%s %d", getenv("STEPS_NVTX") ?: "", i);
 		push(name);
-		if (sleeps)
+		if (sleeps && !hangs)
 			nap(ms * 1000000);
 		train_step(i);
+		if (sleeps && hangs)
+			nap(ms * 1000000);
 		pop();
 		tell_step(rank, i, sleeps ? ms * 1000000 : 0);
 	}

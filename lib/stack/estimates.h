@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * All of a program's GPU work by what was seen of it in windows at random places (record --duty).
+ * All of a program's GPU work, of a machine's jobs, or of its calls, by what was seen of it in windows at random places (record --duty).
  *
  * Work belongs to the window that its launch was in, with all of its time: a launch is a moment, and every
  * moment is in a window with the same probability, so that no work is more likely to be seen than other. The
@@ -8,10 +8,11 @@
  * and x its length for totals, or the time of all work in it for shares. Its variance is that of y - ratio *
  * x over the windows, less what was seen itself; the interval is of Student's t, 95 %.
  */
-#ifndef GRT_CUDA_ESTIMATES_H
-#define GRT_CUDA_ESTIMATES_H
+#ifndef GRT_STACK_ESTIMATES_H
+#define GRT_STACK_ESTIMATES_H
 
-#include "stack/images.h"
+#include "table/notes.h"
+#include "windows.h"
 
 /* With fewer windows, or work in fewer of them, there is no interval. */
 #define GRT_ESTIMATE_WINDOWS_MIN 10U
@@ -66,7 +67,33 @@ struct grt_estimate grt_estimate_share(const struct grt_estimate_sums *part,
 /** grt_estimate_t - Student's t for an interval of 95 % */
 double grt_estimate_t(double freedom);
 
+/**
+ * grt_estimate_settle - work was added as it came, before it was known which windows are whole: forgets that of
+ * the others
+ */
+void grt_estimate_settle(struct grt_estimate_sums *s, const struct grt_watch *w, uint64_t from, uint64_t to);
+
+/**
+ * struct grt_estimate_watched - windows, of which notes tell
+ * @windows: that are whole, in @watched ns, which stand for @of ns
+ * @beside: works that began in none of these
+ * @lost: events that were lost
+ */
+struct grt_estimate_watched {
+	uint32_t windows;
+	uint64_t watched;
+	uint64_t of;
+	uint64_t beside;
+	uint64_t lost;
+};
+
+/** grt_estimate_look - the windows of [@from, @to]; @beside is left at 0 */
+struct grt_estimate_watched grt_estimate_look(const struct grt_watch *w, uint64_t from, uint64_t to);
+
+/** grt_estimate_note - how much was watched, and what intervals are */
+void grt_estimate_note(struct grt_notes *notes, const struct grt_estimate_watched *w);
+
 /** grt_estimate_free - frees all and empties it */
 void grt_estimate_free(struct grt_estimate_sums *s);
 
-#endif /* GRT_CUDA_ESTIMATES_H */
+#endif /* GRT_STACK_ESTIMATES_H */

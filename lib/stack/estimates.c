@@ -4,6 +4,7 @@
 #include "estimates.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,4 +232,63 @@ void grt_estimate_free(struct grt_estimate_sums *s)
 {
 	free(s->cell);
 	memset(s, 0, sizeof(*s));
+}
+
+static const struct grt_watch_window *estimate_by_number(const struct grt_watch *w, uint32_t number)
+{
+	uint32_t low = 0, high = w->windows;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (w->window[mid].number < number)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < w->windows && w->window[low].number == number ? &w->window[low] : NULL;
+}
+
+void grt_estimate_settle(struct grt_estimate_sums *s, const struct grt_watch *w, uint64_t from, uint64_t to)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < s->cells; i++) {
+		const struct grt_watch_window *x = estimate_by_number(w, s->cell[i].number);
+
+		if (x && estimate_counts(x, from, to))
+			s->cell[kept++] = s->cell[i];
+	}
+	s->cells = kept;
+}
+
+struct grt_estimate_watched grt_estimate_look(const struct grt_watch *w, uint64_t from, uint64_t to)
+{
+	struct grt_estimate_watched out = {.windows = 0};
+
+	out.watched = grt_estimate_watched(w, from, to, &out.of, &out.windows);
+	for (uint32_t i = 0; i < w->windows; i++)
+		out.lost += w->window[i].lost;
+	return out;
+}
+
+void grt_estimate_note(struct grt_notes *notes, const struct grt_estimate_watched *w)
+{
+	if (!w->windows)
+		return;
+	grt_note(notes,
+		 "%" PRIu32
+		 " windows at random places, %.1f s of %.1f s (%.2f %%), were watched: what is marked ~ is "
+		 "estimated for all of the time, the rest is of the windows",
+		 w->windows, (double)w->watched / 1e9, (double)w->of / 1e9,
+		 100.0 * (double)w->watched / (double)w->of);
+	grt_note(notes,
+		 w->windows < GRT_ESTIMATE_WINDOWS_MIN
+			 ? "  there is no interval: that takes %u windows, and work in %u of them"
+			 : "  intervals of 95 %% are those of the ratio estimator over windows; with fewer than %u windows, "
+			   "or work in fewer than %u of them, there is none",
+		 GRT_ESTIMATE_WINDOWS_MIN, GRT_ESTIMATE_CELLS_MIN);
+	if (w->lost)
+		grt_note(notes, "  %" PRIu64 " events of the windows were lost: estimates are too small",
+			 w->lost);
 }

@@ -4,34 +4,39 @@
  * of so many parts after each other, a period, one is chosen. Each moment is in a window with the same
  * probability, whatever the program's rhythm is. All processes of a recording have the same windows.
  */
-#ifndef GRT_TRACE_CUDA_DUTY_H
-#define GRT_TRACE_CUDA_DUTY_H
+#ifndef GRT_TRACE_DUTY_H
+#define GRT_TRACE_DUTY_H
 
+#ifdef __bpf__
+#include <linux/types.h>
+typedef __u64 uint64_t;
+#else
 #include <stdint.h>
+#endif
 
 /* PARTS:WINDOW:SEED:EPOCH, decimal */
-#define GRT_CUDA_DUTY_ENV "GRTRACE_DUTY"
+#define GRT_DUTY_ENV "GRTRACE_DUTY"
 
 /**
- * struct grt_cuda_duty - @parts: of a period, one of which is a window; 0: all is recorded
+ * struct grt_duty - @parts: of a period, one of which is a window; 0: all is recorded
  * @window: length of a window, ns
  * @epoch: when the first period began, CLOCK_MONOTONIC
  */
-struct grt_cuda_duty {
+struct grt_duty {
 	uint64_t parts;
 	uint64_t window;
 	uint64_t seed;
 	uint64_t epoch;
 };
 
-/** grt_cuda_duty_period - the period that a moment is in */
-static inline uint64_t grt_cuda_duty_period(const struct grt_cuda_duty *d, uint64_t moment)
+/** grt_duty_period - the period that a moment is in */
+static inline uint64_t grt_duty_period(const struct grt_duty *d, uint64_t moment)
 {
 	return moment > d->epoch ? (moment - d->epoch) / (d->parts * d->window) : 0;
 }
 
-/** grt_cuda_duty_begin - when the window of a period begins */
-static inline uint64_t grt_cuda_duty_begin(const struct grt_cuda_duty *d, uint64_t period)
+/** grt_duty_begin - when the window of a period begins */
+static inline uint64_t grt_duty_begin(const struct grt_duty *d, uint64_t period)
 {
 	uint64_t x = d->seed + (period + 1) * 0x9e3779b97f4a7c15ULL;
 
@@ -42,4 +47,4 @@ static inline uint64_t grt_cuda_duty_begin(const struct grt_cuda_duty *d, uint64
 	return d->epoch + (period * d->parts + x % d->parts) * d->window;
 }
 
-#endif /* GRT_TRACE_CUDA_DUTY_H */
+#endif /* GRT_TRACE_DUTY_H */
