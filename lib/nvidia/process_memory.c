@@ -145,8 +145,6 @@ static int process_memory_passed(struct grt_process_memory *m, const struct grt_
 static void process_memory_counted(struct grt_process_memory *m, const struct grt_ev_nv_memory *e,
 				   struct grt_memory_holder *h)
 {
-	if (!m->first)
-		m->first = e->e.time;
 	if (!h->asked && e->e.time == m->first) {
 		h->had_before = e->bytes > h->live;
 		h->before = h->had_before ? e->bytes - h->live : 0;
@@ -160,8 +158,13 @@ int grt_process_memory_event(struct grt_process_memory *m, const struct grt_ev_n
 			     struct grt_holder_change out[2])
 {
 	struct grt_memory_holder *h;
-	int ret = process_memory_holder(m, e, &h);
+	int ret;
 
+	if (e->what == GRT_NV_MEMORY_COUNTED && !m->first)
+		m->first = e->e.time;
+	if (!e->owner)
+		return 0;
+	ret = process_memory_holder(m, e, &h);
 	if (ret || !h)
 		return ret;
 	switch (e->what) {

@@ -159,7 +159,7 @@ static bool holder_bars_bar(const void *state, const struct grt_pass *pass, uint
 {
 	const struct process_memory_bars *x = state;
 	const struct holder_bar *bar;
-	const char *name, *gpu;
+	const char *name, *gpu, *place;
 	char text[GRT_BUS_MAX];
 
 	if (i >= x->used)
@@ -167,11 +167,10 @@ static bool holder_bars_bar(const void *state, const struct grt_pass *pass, uint
 	bar = x->list[i];
 	name = grt_process_name(pass->names, bar->holder->pid);
 	gpu = holder_bars_gpu(bar->holder, text);
-	snprintf(out->label, sizeof(out->label), "%s %s(%" PRIu32 ")",
-		 gpu
-			 ?: bar->holder->place == GRT_NV_MEMORY_OF_HOST ? "host"
-									: "GPU",
-		 name ?: "pid", bar->holder->pid);
+	place = bar->holder->place == GRT_NV_MEMORY_OF_HOST ? "host" : "GPU";
+	/* there is room for little: bus and device of the GPU do */
+	snprintf(out->label, sizeof(out->label), "%.5s %s(%" PRIu32 ")", gpu ? gpu + 5 : place, name ?: "pid",
+		 bar->holder->pid);
 	out->look = GRT_BAR_AMOUNT;
 	out->column = bar->mean;
 	out->drawn = true;

@@ -4,8 +4,8 @@
  * calls on its control device, lib/nvidia makes events of them, see nv_calls.h.
  *
  * What a process had before that is known to NVML only, as a sum. It is asked when
- * the recording begins and ends and every second between, so that the events'
- * own sum has something to be compared with.
+ * the recording begins and every second from then on, so that the events' own sum
+ * has something to be compared with.
  */
 #include <stdio.h>
 
@@ -41,9 +41,9 @@ static struct counting {
 
 /* -------------------------------------------------------------- counts */
 
-static int put_count(void *arg, uint32_t bus, uint32_t pid, uint64_t bytes)
+/* @pid: 0: the question itself */
+static int put_count(const struct counting *n, uint32_t bus, uint32_t pid, uint64_t bytes)
 {
-	const struct counting *n = arg;
 	struct grt_ev_nv_memory ev = {
 		.e = {.time = n->asked,
 		      .type = GRT_EV_NV_MEMORY,
@@ -61,8 +61,6 @@ static int put_count(void *arg, uint32_t bus, uint32_t pid, uint64_t bytes)
 	char path[64];
 	FILE *f;
 
-	if (n->pid && n->pid != pid)
-		return 0;
 	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 	f = fopen(path, "re");
 	if (f && fscanf(f, "%15[^\n]", names.comm) != 1)
@@ -72,10 +70,20 @@ static int put_count(void *arg, uint32_t bus, uint32_t pid, uint64_t bytes)
 	return grt_bpf_offer(n->capture, &ev.e, 0, names.comm[0] ? &names : NULL);
 }
 
-static int count_now(struct counting *n)
+static int put_user(void *arg, uint32_t bus, uint32_t pid, uint64_t bytes)
+{
+	const struct counting *n = arg;
+
+	return n->pid && n->pid != pid ? 0 : put_count(n, bus, pid, bytes);
+}
+
+/* Who is in no record of this moment had nothing. */
+static void count_now(struct counting *n)
 {
 	n->asked = grt_now();
-	return n->users ? power_users_each(n->users, put_count, n) : 0;
+	if (!n->users || put_count(n, 0, 0, 0))
+		return;
+	power_users_each(n->users, put_user, n);
 }
 
 /* ------------------------------------------------------------- decoder */
@@ -139,18 +147,12 @@ static void nvmem_begun(void *capture, const struct grt_bpf_config *config, uint
 	count_now(&counting);
 }
 
-static int nvmem_over(void *capture, const struct grt_bpf_config *config, uint64_t end)
-{
-	return count_now(&counting);
-}
-
 static const struct grt_bpf_kind kind = {
 	.name = "nvmem",
 	.objects = objects,
 	.configure = nvmem_configure,
 	.decoder = &decoder,
 	.begun = nvmem_begun,
-	.over = nvmem_over,
 };
 
 static int probe_it(struct grt_err *err)

@@ -48,18 +48,19 @@ check "$calls allocations: none is lost" grep -q ' 0 lost' err
 "$GRTRACE" dump --json loop.grt >events
 check "each is there, and each is freed" "$PYTHON" "$here/nvmem_compare.py" loop lines events
 
-"$PYTHON" "$here/nvmem_torch.py" 2000 >moments &
+rm moments
+"$PYTHON" "$here/nvmem_torch.py" 100000 >moments &
 program=$!
 while [ ! -s moments ]; do sleep 0.1; done
 "$GRTRACE" record -e nvmem -p $program -d 2 -o before.grt 2>err
 tail -n 3 err
 kill $program
-"$GRTRACE" dump --json before.grt | grep -m1 '"NV_MEMORY"'
-check "what it had before is counted by NVML" "$PYTHON" -c "
+"$GRTRACE" report --by gpu-memory before.grt | sed -n '/^memory/,/^$/p'
+check "what it had before is counted by NVML, and what came since agrees with it" "$PYTHON" -c "
 import json, sys
-events = [e for e in map(json.loads, sys.stdin) if e['type'] == 'NV_MEMORY']
-assert events[0]['what'] in (6, 'counted') and events[0]['owner'] == $program, events[:1]" \
-	< <("$GRTRACE" dump --json before.grt)
+rows = {r['kind']: r for r in json.load(sys.stdin)['gpu_memory'] if r['gpu']}
+print({k: r['live'] for k, r in rows.items()}, rows['allocated']['nvml'])
+assert rows['before']['live'] > 0 and 'other' in rows" < <("$GRTRACE" report --by gpu-memory --json before.grt)
 
 "$GRTRACE" record -e nvmem --stack=bpf -o stack.grt -- "$PYTHON" "$here/nvmem_torch.py" 20 >moments 2>err
 tail -n 3 err
@@ -70,6 +71,7 @@ events = [e for e in map(json.loads, open('events')) if e['type'] == 'NV_MEMORY'
 have = sum(e['user'] != 0 for e in events)
 print(have, 'of', len(events))
 assert have > 0.9 * len(events)"
-"$GRTRACE" flame --weight live -o live.folded stack.grt && sort -t' ' -k2 live.folded | head -n 5 | cut -c1-400
+"$GRTRACE" flame --weight peak -o peak.folded stack.grt && awk '{ print $NF, $0 }' peak.folded | sort -rn | head -n 8 | cut -c1-600
 "$GRTRACE" report --by gpu-memory torch.grt
+"$GRTRACE" timeline torch.grt | grep -A 4 'memory from NVIDIA'
 exit $failed
