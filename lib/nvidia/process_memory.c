@@ -123,7 +123,7 @@ static int process_memory_freed(struct grt_process_memory *m, const struct grt_e
 	if (n)
 		out[0].holder->frees++;
 	else
-		h->before -= e->bytes < h->before ? e->bytes : h->before;
+		h->before_left -= e->bytes < h->before_left ? e->bytes : h->before_left;
 	return n;
 }
 
@@ -145,13 +145,17 @@ static int process_memory_passed(struct grt_process_memory *m, const struct grt_
 static void process_memory_counted(struct grt_process_memory *m, const struct grt_ev_nv_memory *e,
 				   struct grt_memory_holder *h)
 {
+	uint64_t rest;
+
+	h->counted = e->bytes < 1ULL << 41 ? e->bytes : 0;
+	rest = h->counted > h->live ? h->counted - h->live : 0;
 	if (!h->asked && e->e.time == m->first) {
-		h->had_before = e->bytes > h->live;
-		h->before = h->had_before ? e->bytes - h->live : 0;
+		h->had_before = rest;
+		h->before = h->before_left = rest;
 	}
 	h->asked = true;
-	h->counted = e->bytes < 1ULL << 41 ? e->bytes : 0;
-	h->other = (int64_t)(h->counted - h->live - h->before);
+	h->before_left = rest < h->before_left ? rest : h->before_left;
+	h->other = rest - h->before_left;
 }
 
 int grt_process_memory_event(struct grt_process_memory *m, const struct grt_ev_nv_memory *e,

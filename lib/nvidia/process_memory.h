@@ -24,9 +24,9 @@
  * @live, @blocks, @peak: of what it got in the trace
  * @bytes: of all @allocations
  * @shared: handles that other memory got from it
- * @before: what NVML counted more than @live when it was asked first, if that was when the trace begins; less
- *	what was freed of it. Only with @had_before
- * @counted: by NVML at last, with @asked; @other: of these, neither @live then nor @before
+ * @before: what NVML counted more than @live when it was asked first, if that was when the trace begins; with
+ *	@had_before. Frees of it have no record, so @before_left is at most that and what NVML counts later
+ * @counted: by NVML at last, with @asked; @other: of these, neither @live then nor @before_left
  */
 struct grt_memory_holder {
 	uint32_t number;
@@ -44,8 +44,9 @@ struct grt_memory_holder {
 	uint64_t blocks;
 	uint64_t peak;
 	uint64_t before;
+	uint64_t before_left;
 	uint64_t counted;
-	int64_t other;
+	uint64_t other;
 };
 
 /**

@@ -229,14 +229,15 @@ static int memory_table_put(struct process_memory *p, const struct grt_process_n
 static int memory_table_put_before(struct process_memory *p, const struct grt_process_names *processes,
 				   const struct grt_memory_holder *h, struct grt_pass *pass)
 {
+	uint64_t bytes = p->parts & 1U << PART_PEAK ? h->before : h->before_left;
 	uint32_t node;
 	int ret;
 
-	if (!h->before || memory_table_has_cuda(p, h->pid))
+	if (!bytes || memory_table_has_cuda(p, h->pid))
 		return 0;
 	ret = memory_table_base(p, processes, h, pass, &node)
 		      ?: memory_table_leaf(h, "before", pass->tree, &node);
-	return ret ?: grt_stacks_add(pass->tree, node, pass->side, h->before);
+	return ret ?: grt_stacks_add(pass->tree, node, pass->side, bytes);
 }
 
 static int memory_table_tree(struct process_memory *p, struct grt_pass *pass)
@@ -330,9 +331,18 @@ static void memory_get_live(struct grt_cell *cell, const void *view, const void 
 	const struct row *r = row;
 
 	cell->number = r->kind == KIND_ALLOCATED ? r->holder->live
-		       : r->kind == KIND_BEFORE	 ? r->holder->before
-						 : (uint64_t)r->holder->other;
-	cell->absent = r->kind == KIND_OTHER && r->holder->other < 0;
+		       : r->kind == KIND_BEFORE	 ? r->holder->before_left
+						 : r->holder->other;
+	/* frees of it are known only as far as NVML counts less */
+	cell->inferred = r->kind == KIND_BEFORE;
+}
+
+static void memory_get_peak(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct row *r = row;
+
+	cell->number = r->kind == KIND_BEFORE ? r->holder->before : r->holder->peak;
+	cell->absent = r->kind == KIND_OTHER;
 }
 
 /* A member of the holder, in its first row. */
@@ -361,7 +371,7 @@ static const struct grt_column memory_columns[] = {
 	{"process", memory_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
 	{"gpu", memory_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "where the GPU is on its bus; none: memory of the host"},
 	{"kind", memory_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "allocated in the trace, before it, or other: NVML counts it, and no call shows it; host: the driver's memory of the host"},
-	{"peak", memory_get_own, H(peak), GRT_CELL_BYTES, GRT_COLUMN_ALL, "the most that was live at a time, B"},
+	{"peak", memory_get_peak, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "the most that was live at a time, B"},
 	{"live", memory_get_live, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "live at the end, B"},
 	{"blocks", memory_get_own, H(blocks), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "allocations that are live at the end"},
 	{"allocations", memory_get_own, H(allocations), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls that allocated"},
@@ -392,20 +402,10 @@ static int memory_table_write(void *state, const struct grt_part *part, struct g
 static void memory_table_notes(void *state, struct grt_pass *pass)
 {
 	const struct process_memory *p = state;
-	uint32_t more = 0;
 
-	for (uint32_t i = 0; i < p->memory.used; i++)
-		more += p->memory.holder[i]->asked && p->memory.holder[i]->other < 0;
 	if (!p->memory.used && !pass->tree)
 		grt_note(pass->notes,
 			 "the trace has no memory from NVIDIA's driver: grtrace record -e nvmem");
-	if (more)
-		grt_note(
-			pass->notes,
-			"NVML counts less for %" PRIu32
-			" processes than they have by their calls: it was asked while they allocated, or memory "
-			"of before the trace has been freed",
-			more);
 	if (p->over + p->memory.over)
 		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",
 			 p->over + p->memory.over);

@@ -85,7 +85,7 @@ if "${CC:-cc}" -shared -fPIC -o sys/usr/lib/libnvidia-ml.so.1 "$GRTRACE_SRC/test
 	run record -e nvmem --any-file -o run.grt -- true
 	expect "a recording with NVML" 0 ' 0 lost'
 	run report --by gpu-memory --csv run.grt
-	check "what a process had before" test "$(grep -c '^4001,.*0000:c7:00.0,before,,3221225472,' <<<"$output")" = 1
+	check "what a process had before" test "$(grep -c '^4001,.*0000:c7:00.0,before,3221225472,3221225472,' <<<"$output")" = 1
 	check "and nothing beside it" test "$(grep -c '^4001,.*,other,,0,' <<<"$output")" = 1
 	run flame --weight live -o live.folded run.grt
 	check "in flame graphs, too" grep -q '^pid 4001;\[0000:c7:00.0_Memory before\] 3221225472$' live.folded
