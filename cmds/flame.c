@@ -151,7 +151,7 @@ static const char *flame_recorder(const struct grt_flame_shape *shape)
 		return "grtrace record -e sched -- PROG, which follows threads";
 	case GRT_FLAME_WEIGHT_LIVE:
 	case GRT_FLAME_WEIGHT_PEAK:
-		return "grtrace record -e cuda -- PROG";
+		return "grtrace record -e cuda -- PROG, or -e nvmem, of all processes on NVIDIA's driver";
 	default:
 		return "grtrace record --stack=bpf -- PROG";
 	}
@@ -261,7 +261,8 @@ static int take_recording(struct graph *g, struct grt_session *s, const char *pa
 		status = reading_span(s, &opt.filter.from, &opt.filter.to, &span);
 	if (status != EXIT_DONE)
 		return status;
-	grt_analyses_want(&a, grt_part_find(weight, GRT_PART_FLAME));
+	/* memory is of CUDA's own records, or of the driver's */
+	grt_analyses_want_named(&a, weight, GRT_PART_FLAME);
 	if (g->shape.all && !g->shape.only)
 		grt_analyses_want(
 			&a, grt_part_find(grt_flame_weight_words[GRT_FLAME_WEIGHT_WALL - 1], GRT_PART_FLAME));

@@ -73,6 +73,15 @@ void grt_analyses_want(struct grt_analyses *a, const struct grt_part *part)
 	a->on[row] = true;
 }
 
+void grt_analyses_want_named(struct grt_analyses *a, const char *name, unsigned int where)
+{
+	const struct grt_part *p = NULL;
+
+	while ((p = grt_part_next(p, where)))
+		if (!strcmp(p->name, name))
+			grt_analyses_want(a, p);
+}
+
 void grt_analyses_want_all(struct grt_analyses *a, unsigned int where)
 {
 	const struct grt_part *p = NULL;

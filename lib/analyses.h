@@ -92,8 +92,9 @@ const struct grt_part *grt_part_next(const struct grt_part *before, unsigned int
 /** grt_part_find - the part of this name that has one of the bits @where; NULL: there is none */
 const struct grt_part *grt_part_find(const char *name, unsigned int where);
 
-/** grt_analyses_want - a part, or all that have one of the bits @where */
+/** grt_analyses_want - a part, all of this name that have one of the bits @where, or all that have one */
 void grt_analyses_want(struct grt_analyses *a, const struct grt_part *part);
+void grt_analyses_want_named(struct grt_analyses *a, const char *name, unsigned int where);
 void grt_analyses_want_all(struct grt_analyses *a, unsigned int where);
 
 /** grt_analyses_always - those that a report needs for their notes */

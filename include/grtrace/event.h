@@ -173,6 +173,17 @@ enum grt_slice_edge {
 #undef GRT_SLICE_EDGE
 };
 
+/** enum grt_nv_memory_what - the rows of nv_memory.def: grt_ev_nv_memory.what */
+enum grt_nv_memory_what {
+#define GRT_NV_MEMORY(number, NAME, name, help) GRT_NV_MEMORY_##NAME = (number),
+#include "nv_memory.def"
+#undef GRT_NV_MEMORY
+};
+
+/* grt_ev_nv_memory.place */
+#define GRT_NV_MEMORY_OF_GPU 1
+#define GRT_NV_MEMORY_OF_HOST 2
+
 /* grt_ev_gpu_slice.mig_gpu and .mig_compute of a GPU that is not divided */
 #define GRT_NOT_DIVIDED 255
 

@@ -86,6 +86,36 @@
 #define NV_VERSION_SIZE 72
 #define NV_VERSION_TEXT 8
 
+/* NVOS02 with a descriptor: memory of the host */
+#define NV_MEMORY_SIZE 56
+#define NV_MEMORY_CLIENT 0
+#define NV_MEMORY_PARENT 4
+#define NV_MEMORY_OBJECT 8
+#define NV_MEMORY_LIMIT 32
+
+/*
+ * NVOS32: a control of the heap. By its function, the union is of one that allocates
+ * (the same up to its type, then each has its own order) or of the one that frees.
+ */
+#define NV_HEAP_SIZE 184
+#define NV_HEAP_CLIENT 0
+#define NV_HEAP_PARENT 4
+#define NV_HEAP_FUNCTION 8
+#define NV_HEAP_UNION 40
+#define NV_HEAP_OBJECT (44 - NV_HEAP_UNION)
+#define NV_HEAP_FLAGS (52 - NV_HEAP_UNION)
+#define NV_HEAP_BYTES (88 - NV_HEAP_UNION)
+#define NV_HEAP_ALLOC_SIZE 2
+#define NV_HEAP_ALLOC_SIZE_RANGE 14
+#define NV_HEAP_ALLOC_DEPTH 1
+#define NV_HEAP_ALLOC_TILED 6
+#define NV_HEAP_FREE 3
+/* where the attributes of these stand */
+#define NV_HEAP_ATTR (56 - NV_HEAP_UNION)
+#define NV_HEAP_ATTR_DEPTH (68 - NV_HEAP_UNION)
+#define NV_HEAP_ATTR_TILED (64 - NV_HEAP_UNION)
+/* the size of a tiled one, and of one by depth, is at the same place as the others' */
+
 /* {number, size, pointer}: another ioctl, wrapped */
 #define NV_XFER_SIZE 16
 
@@ -94,7 +124,10 @@
 /* Classes */
 #define NV_CLASS_ROOT 0x0000
 #define NV_CLASS_ROOT_NON_PRIV 0x0001
+#define NV_CLASS_MEMORY_SYSTEM 0x003e
+#define NV_CLASS_MEMORY_LOCAL 0x0040
 #define NV_CLASS_ROOT_CLIENT 0x0041
+#define NV_CLASS_MEMORY_OS_DESCRIPTOR 0x0071
 #define NV_CLASS_DEVICE 0x0080
 #define NV_CLASS_CONTEXT_SHARE 0x9067
 #define NV_CLASS_VASPACE 0x90f1
@@ -106,6 +139,17 @@
 
 /* NV0080_ALLOC_PARAMETERS */
 #define NV_DEVICE_ID 0
+
+/* NV_MEMORY_ALLOCATION_PARAMS; the driver writes what it gave */
+#define NV_MEM_FLAGS 8
+#define NV_MEM_ATTR 24
+#define NV_MEM_BYTES 64
+#define NV_MEM_SIZE 128
+/* In the flags: addresses without memory behind them. */
+#define NV_MEM_VIRTUAL 0x00080000U
+/* NVOS32_ATTR_LOCATION: where it is */
+#define NV_MEM_LOCATION(attr) ((attr) >> 25 & 3)
+#define NV_MEM_VIDMEM 0
 
 /* NV_CTXSHARE_ALLOCATION_PARAMETERS; the driver writes the number of the subcontext (VEID) that it chose */
 #define NV_SHARE_VASPACE 0

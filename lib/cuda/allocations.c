@@ -377,7 +377,7 @@ static void allocations_notes(void *state, struct grt_pass *pass)
 {
 	const struct allocations *a = state;
 
-	if (!a->used)
+	if (!a->used && !pass->tree)
 		grt_note(pass->notes,
 			 "the trace has no allocations of CUDA programs: grtrace record -e cuda -- PROG");
 	if (a->memory.unknown)

@@ -73,7 +73,15 @@ static const char *const edge_names[] = {
 #include <grtrace/slice_edges.def>
 };
 #undef GRT_SLICE_EDGE
+#define GRT_NV_MEMORY(number, NAME, name, help) [number] = #name,
+static const char *const nv_memory_names[] = {
+#include <grtrace/nv_memory.def>
+};
+#undef GRT_NV_MEMORY
+static const char *const place_names[] = {[GRT_NV_MEMORY_OF_GPU] = "gpu", [GRT_NV_MEMORY_OF_HOST] = "host"};
 ROWS(word_edge, edge_names)
+ROWS(word_nv_memory, nv_memory_names)
+ROWS(word_place, place_names)
 ROWS(word_note, note_names)
 ROWS(word_reason, reason_names)
 ROWS(word_waker, waker_names)
@@ -252,6 +260,8 @@ static const struct grt_meaning meanings[] = {
 	{.type = GRT_EV_OFF_CPU, .field = "state", .show = WORD, .word = word_state},
 	{.type = GRT_EV_GPU_SLICE, .field = "begin", .show = WORD, .word = word_edge},
 	{.type = GRT_EV_GPU_SLICE, .field = "over", .show = WORD, .word = word_edge},
+	{.type = GRT_EV_NV_MEMORY, .field = "what", .show = WORD, .word = word_nv_memory},
+	{.type = GRT_EV_NV_MEMORY, .field = "place", .show = WORD, .word = word_place},
 	{.type = GRT_EV_OFF_CPU, .field = "reason", .show = WORD, .word = word_reason},
 	{.type = GRT_EV_OFF_CPU, .field = "over", .show = TRUTH},
 	{.type = GRT_EV_OFF_CPU, .field = "call", .show = WORD, .absent = ONES, .word = word_syscall},

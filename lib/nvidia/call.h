@@ -31,9 +31,11 @@ enum grt_nv_kind {
  * @nr: of the ioctl, out of its wrapper
  * @size: of its struct, as the ioctl says
  * @ret: what it returned
+ * @user, @kernel: numbers of the thread's stacks, 0: none
  * @head_size, @params_size: bytes of @head and @params that could be read
  * @head: the struct's beginning, after the call
- * @params: the beginning of what it points to: parameters of an alloc or a control
+ * @params: the beginning of what it points to: parameters of an alloc or a control; of a control of the
+ *	heap its union
  */
 struct grt_nv_call {
 	__u64 time;
@@ -46,6 +48,8 @@ struct grt_nv_call {
 	__s32 ret;
 	__u32 cpu;
 	__u32 flags;
+	__u32 user;
+	__u32 kernel;
 	__u32 head_size;
 	__u32 params_size;
 	__u8 head[GRT_NV_HEAD];

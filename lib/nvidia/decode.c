@@ -7,7 +7,9 @@
  *
  * where a group also goes with its address space, a channel with that and with
  * its share, and a channel without a group has a hidden one of its own, which is
- * called by the channel's handle. A handle that is used and unknown is older
+ * called by the channel's handle. Memory is below a device, a client, or what else
+ * it was made below; duplicates share it, and a process has it as long as one of
+ * its handles is there. A handle that is used and unknown is older
  * than the capture: what belongs to it is known in part.
  *
  * Rules of the driver that this rests on: clients belong to the open file that
@@ -57,6 +59,7 @@ enum kind {
 	KIND_GROUP,
 	KIND_SHARE,
 	KIND_CHANNEL,
+	KIND_MEMORY,
 };
 
 /**
@@ -98,6 +101,24 @@ struct grt_nv_channel {
 	uint32_t subctx;
 	uint32_t veid;
 	struct grt_nv_group *group;
+};
+
+/**
+ * struct grt_nv_memory - memory that the driver gave
+ * @handle: those of it, by @sibling, of which there are @handles
+ * @owner: process that has it
+ */
+struct grt_nv_memory {
+	struct grt_nv_node *handle;
+	uint32_t handles;
+	uint32_t client;
+	uint32_t object;
+	uint32_t bus;
+	uint32_t owner;
+	uint32_t class;
+	uint32_t attr;
+	uint16_t place;
+	uint64_t bytes;
 };
 
 /** struct runlist - where an engine's channels are; @mixed: several were seen */
@@ -342,6 +363,101 @@ static uint32_t known_runlist(const struct grt_nv *d, const struct grt_nv_group 
 	return UNKNOWN;
 }
 
+/* ------------------------------------------------------------------ memory */
+
+/* The process that a handle is of: that which made its client. */
+static uint32_t memory_process(const struct grt_nv_node *n)
+{
+	const struct grt_nv_node *client = grt_nv_tree_owner(n, KIND_CLIENT);
+
+	return client ? client->number : 0;
+}
+
+/* Who has closed the last descriptor may be unknown: then it is about the process that had the memory. */
+static int put_memory(const struct grt_nv *d, const struct grt_nv_call *c, const struct grt_nv_memory *m,
+		      enum grt_nv_memory_what what, uint32_t cause, uint32_t status)
+{
+	struct grt_ev_nv_memory ev = {
+		.e = {.time = c->time,
+		      .type = GRT_EV_NV_MEMORY,
+		      .size = sizeof(ev),
+		      .flags = GRT_FLAG_BPF,
+		      .pid = c->pid ? c->pid : m->owner,
+		      .tid = c->pid ? c->tid : m->owner,
+		      .ring = GRT_RING_NONE},
+		.bytes = m->bytes,
+		.client = m->client,
+		.object = m->object,
+		.bus = m->bus,
+		.owner = m->owner,
+		.memory_class = m->class,
+		.attr = m->attr,
+		.what = (uint16_t)what,
+		.place = m->place,
+		.handles = m->handles,
+		.cause = cause,
+		.status = status,
+	};
+
+	if (what != GRT_NV_MEMORY_FREED && what != GRT_NV_MEMORY_PASSED) {
+		ev.user = c->user;
+		ev.kernel = c->kernel;
+	}
+	if (what == GRT_NV_MEMORY_PASSED || (what == GRT_NV_MEMORY_FREED && cause != CAUSE_FREED))
+		ev.e.flags |= GRT_FLAG_INFERRED;
+	return d->setup.memory ? decode_put(d, &ev.e, c) : 0;
+}
+
+static void memory_hold(struct grt_nv_memory *m, struct grt_nv_node *n)
+{
+	n->memory = m;
+	n->sibling = m->handle;
+	m->handle = n;
+	m->handles++;
+}
+
+/* The process that has it from now on, where its own last handle has gone; handles that go with that one
+ * are none. */
+static uint32_t memory_heir(const struct grt_nv_memory *m)
+{
+	uint32_t heir = 0, process;
+
+	for (const struct grt_nv_node *n = m->handle; n && heir != m->owner; n = n->sibling) {
+		process = n->is_doomed ? 0 : memory_process(n);
+		heir = process && (!heir || process == m->owner) ? process : heir;
+	}
+	return heir ? heir : m->owner;
+}
+
+/* A handle goes. @why NULL: without a word */
+static int memory_release(const struct grt_nv *d, struct grt_nv_node *n, const struct end *why)
+{
+	struct grt_nv_memory *m = n->memory;
+	struct grt_nv_node **at = &m->handle;
+	uint32_t cause = why && why->target == n && why->cause == CAUSE_OWNER ? CAUSE_FREED
+			 : why						      ? why->cause
+									      : CAUSE_UNKNOWN;
+	uint32_t heir;
+	int ret = 0;
+
+	while (*at != n)
+		at = &(*at)->sibling;
+	*at = n->sibling;
+	n->memory = NULL;
+	m->handles--;
+	if (!m->handles) {
+		ret = why ? put_memory(d, why->at, m, GRT_NV_MEMORY_FREED, cause, NV_OK) : 0;
+		free(m);
+		return ret;
+	}
+	heir = why ? memory_heir(m) : m->owner;
+	if (heir != m->owner) {
+		m->owner = heir;
+		ret = put_memory(d, why->at, m, GRT_NV_MEMORY_PASSED, cause, NV_OK);
+	}
+	return ret;
+}
+
 /* ------------------------------------------------------------------ nodes */
 
 /* Lets go of all that is in a list of doomed nodes. @why NULL: without a word */
@@ -357,6 +473,8 @@ static int decode_drop(struct grt_nv *d, struct grt_nv_node *list, const struct 
 			failed = decode_channel_put(d, n->channel, why, why && n != why->target);
 		else if (n->group)
 			failed = group_put(d, n->group, why);
+		else if (n->memory)
+			failed = memory_release(d, n, why);
 		ret = ret ? ret : failed;
 		grt_nv_tree_remove(n->kind == KIND_FILE ? &d->files : &d->objects, n);
 	}
@@ -411,9 +529,11 @@ static int new_client(struct grt_nv *d, const struct grt_nv_call *c, uint32_t ha
 		ret = file_of(d, c, &file);
 	if (!ret)
 		ret = decode_add_node(d, &d->objects, decode_key_of(handle, handle), KIND_CLIENT, out);
-	if (!ret && *out)
-		grt_nv_tree_own(file, *out);
-	return ret;
+	if (ret || !*out)
+		return ret;
+	(*out)->number = c->pid;
+	grt_nv_tree_own(file, *out);
+	return 0;
 }
 
 /* The client of a call that was done; one of another file is a new one of the same handle. */
@@ -679,10 +799,78 @@ static int alloc_channel(struct grt_nv *d, const struct alloc *a)
 	return ret;
 }
 
+/* The GPU that an object below @parent is of. */
+static uint32_t memory_bus(const struct grt_nv *d, uint32_t client, uint32_t parent)
+{
+	const struct grt_nv_node *above = decode_find(d, client, parent);
+
+	if (above && above->kind != KIND_DEVICE)
+		above = grt_nv_tree_owner(above, KIND_DEVICE);
+	return decode_bus_of(d, above ? above->number : UNKNOWN);
+}
+
+/* The driver refused it: what was requested is known, no object is there. */
+static int refuse_memory(const struct grt_nv *d, const struct grt_nv_call *c, struct grt_nv_memory *m,
+			 uint32_t status)
+{
+	m->handles = 0;
+	m->owner = c->pid;
+	return put_memory(d, c, m, GRT_NV_MEMORY_REFUSED, CAUSE_UNKNOWN, status);
+}
+
+/**
+ * new_memory - memory that a call has given
+ * @like: client, object, class, attributes, place and bytes of it
+ */
+static int new_memory(struct grt_nv *d, const struct grt_nv_call *c, const struct grt_nv_memory *like,
+		      uint32_t parent)
+{
+	struct grt_nv_memory *m;
+	struct grt_nv_node *n;
+	int ret = new_object(d, c, like->client, parent, like->object, KIND_MEMORY, &n);
+
+	if (ret || !n)
+		return ret;
+	m = malloc(sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	*m = *like;
+	m->bus = memory_bus(d, m->client, parent);
+	memory_hold(m, n);
+	m->owner = memory_process(n);
+	return put_memory(d, c, m, GRT_NV_MEMORY_ALLOCATED, CAUSE_UNKNOWN, NV_OK);
+}
+
+static uint16_t memory_place(uint32_t attr)
+{
+	return NV_MEM_LOCATION(attr) == NV_MEM_VIDMEM ? GRT_NV_MEMORY_OF_GPU : GRT_NV_MEMORY_OF_HOST;
+}
+
+static int alloc_memory(struct grt_nv *d, const struct alloc *a)
+{
+	bool local = a->class == NV_CLASS_MEMORY_LOCAL;
+	struct grt_nv_memory m = {
+		.client = a->client,
+		.object = a->handle,
+		.class = a->class,
+		.attr = param(a, NV_MEM_ATTR, 0),
+	};
+
+	if (param(a, NV_MEM_FLAGS, 0) & NV_MEM_VIRTUAL)
+		return a->done ? alloc_space(d, a) : 0;
+	if (a->params && a->params_size >= NV_MEM_BYTES + 8)
+		m.bytes = get64(a->params + NV_MEM_BYTES);
+	else
+		d->count.unsized++;
+	m.place = local ? memory_place(m.attr) : GRT_NV_MEMORY_OF_HOST;
+	return a->done ? new_memory(d, a->c, &m, a->parent) : refuse_memory(d, a->c, &m, a->status);
+}
+
 static const struct {
 	uint32_t class;
 	int (*alloc)(struct grt_nv *d, const struct alloc *a);
 } classes[] = {
+	{NV_CLASS_MEMORY_LOCAL, alloc_memory}, {NV_CLASS_MEMORY_SYSTEM, alloc_memory},
 	{NV_CLASS_ROOT, alloc_client},	       {NV_CLASS_ROOT_NON_PRIV, alloc_client},
 	{NV_CLASS_ROOT_CLIENT, alloc_client},  {NV_CLASS_DEVICE, alloc_device},
 	{NV_CLASS_VASPACE, alloc_space},       {NV_CLASS_CONTEXT_SHARE, alloc_share},
@@ -721,6 +909,105 @@ static int on_free(struct grt_nv *d, const struct grt_nv_call *c)
 	return n && is_done(d, c, NV_FREE_STATUS) ? free_node(d, n, &why) : 0;
 }
 
+/* Memory of the host by an ioctl of its own, on the file of a GPU: its client is another file's. */
+static int on_memory(struct grt_nv *d, const struct grt_nv_call *c)
+{
+	struct grt_nv_call on_client = *c;
+	struct grt_nv_memory m = {
+		.client = get32(c->head + NV_MEMORY_CLIENT),
+		.object = get32(c->head + NV_MEMORY_OBJECT),
+		.class = get32(c->head + NV_MEMORY_CLASS),
+		.bytes = get64(c->head + NV_MEMORY_LIMIT) + 1,
+		.place = GRT_NV_MEMORY_OF_HOST,
+	};
+
+	if (m.class != NV_CLASS_MEMORY_SYSTEM && m.class != NV_CLASS_MEMORY_OS_DESCRIPTOR)
+		return 0;
+	on_client.file = 0;
+	if (!is_done(d, c, NV_MEMORY_STATUS))
+		return refuse_memory(d, c, &m, status_at(c, NV_MEMORY_STATUS));
+	return new_memory(d, &on_client, &m, get32(c->head + NV_MEMORY_PARENT));
+}
+
+/* Where a control of the heap has its attributes, by its function; 0: it allocates nothing. */
+static unsigned int heap_attr(uint32_t function)
+{
+	switch (function) {
+	case NV_HEAP_ALLOC_SIZE:
+	case NV_HEAP_ALLOC_SIZE_RANGE:
+		return NV_HEAP_ATTR;
+	case NV_HEAP_ALLOC_DEPTH:
+		return NV_HEAP_ATTR_DEPTH;
+	case NV_HEAP_ALLOC_TILED:
+		return NV_HEAP_ATTR_TILED;
+	}
+	return 0;
+}
+
+static int heap_free(struct grt_nv *d, const struct grt_nv_call *c)
+{
+	struct end why = {.at = c, .cause = CAUSE_OWNER};
+	struct grt_nv_node *n =
+		decode_find(d, get32(c->head + NV_HEAP_CLIENT), get32(c->params + NV_HEAP_OBJECT));
+
+	return n && n->memory && is_done(d, c, NV_HEAP_STATUS) ? free_node(d, n, &why) : 0;
+}
+
+static int on_heap(struct grt_nv *d, const struct grt_nv_call *c)
+{
+	uint32_t function = get32(c->head + NV_HEAP_FUNCTION);
+	unsigned int attr = heap_attr(function);
+	struct grt_nv_memory m = {.client = get32(c->head + NV_HEAP_CLIENT)};
+
+	if (!attr && function != NV_HEAP_FREE)
+		return 0;
+	if (c->params_size < NV_HEAP_BYTES + 8) {
+		d->count.unknown++;
+		return 0;
+	}
+	if (function == NV_HEAP_FREE)
+		return heap_free(d, c);
+	if (get32(c->params + NV_HEAP_FLAGS) & NV_MEM_VIRTUAL)
+		return 0;
+	m.object = get32(c->params + NV_HEAP_OBJECT);
+	m.attr = get32(c->params + attr);
+	m.bytes = get64(c->params + NV_HEAP_BYTES);
+	m.place = memory_place(m.attr);
+	m.class = m.place == GRT_NV_MEMORY_OF_GPU ? NV_CLASS_MEMORY_LOCAL : NV_CLASS_MEMORY_SYSTEM;
+	if (!is_done(d, c, NV_HEAP_STATUS))
+		return refuse_memory(d, c, &m, status_at(c, NV_HEAP_STATUS));
+	return new_memory(d, c, &m, get32(c->head + NV_HEAP_PARENT));
+}
+
+/* Its process has the memory, too. @m: has a handle that keeps it */
+static int share_memory(struct grt_nv *d, const struct grt_nv_call *c, struct grt_nv_memory *m,
+			struct grt_nv_node *n)
+{
+	memory_hold(m, n);
+	return put_memory(d, c, m, GRT_NV_MEMORY_SHARED, CAUSE_UNKNOWN, NV_OK);
+}
+
+static int dup_memory(struct grt_nv *d, const struct grt_nv_call *c, struct grt_nv_node *from)
+{
+	const uint8_t *h = c->head;
+	struct grt_nv_memory *m = from->memory;
+	/* what had the new handle may be the last that held this, and so may be what is duplicated */
+	struct grt_nv_node keep = {.kind = KIND_OTHER}, *n;
+	const struct end why = {.at = c, .cause = CAUSE_UNKNOWN};
+	int ret, failed;
+
+	memory_hold(m, &keep);
+	ret = new_object(d, c, get32(h + NV_DUP_CLIENT), get32(h + NV_DUP_PARENT), get32(h + NV_DUP_OBJECT),
+			 KIND_MEMORY, &n);
+	if (!ret && n) {
+		m->handles--; /* the count is of real ones */
+		ret = share_memory(d, c, m, n);
+		m->handles++;
+	}
+	failed = memory_release(d, &keep, &why);
+	return ret ? ret : failed;
+}
+
 static int on_dup(struct grt_nv *d, const struct grt_nv_call *c)
 {
 	const uint8_t *h = c->head;
@@ -735,6 +1022,8 @@ static int on_dup(struct grt_nv *d, const struct grt_nv_call *c)
 
 	if (!from || kind == KIND_CLIENT || !is_done(d, c, NV_DUP_STATUS))
 		return 0;
+	if (from->memory)
+		return dup_memory(d, c, from);
 	/* what had the new handle may be the last that held this */
 	if (ch)
 		ch->refs++;
@@ -1023,6 +1312,8 @@ static const struct ioctl_kind {
 	{NV_ESC_RM_ALLOC, NV_ALLOC_SIZE_64, NV_ALLOC_SIZE_64, on_alloc},
 	{NV_ESC_RM_FREE, NV_FREE_SIZE, NV_FREE_SIZE, on_free},
 	{NV_ESC_RM_DUP_OBJECT, NV_DUP_SIZE, NV_DUP_SIZE, on_dup},
+	{NV_ESC_RM_ALLOC_MEMORY, NV_MEMORY_SIZE, NV_MEMORY_STATUS + 4, on_memory},
+	{NV_ESC_RM_VID_HEAP_CONTROL, NV_HEAP_SIZE, GRT_NV_HEAD, on_heap},
 	{NV_ESC_CHECK_VERSION, NV_VERSION_SIZE, NV_VERSION_TEXT + 4, on_version},
 };
 
@@ -1046,19 +1337,25 @@ static int add_hint(struct grt_nv *d, const struct grt_nv_call *c)
 	return 0;
 }
 
-/* Return: the hint that the end of a file follows from; @cause: what it says */
+/*
+ * Return: the hint that the end of a file follows from; @cause: what it says. A
+ * process that has inherited the file may have closed it before the one that
+ * uses it.
+ */
 static const struct grt_nv_call *decode_reason_of(const struct grt_nv *d, const struct grt_nv_node *file,
 						  enum cause *cause)
 {
-	for (unsigned int i = 0; i < d->hints; i++) {
+	const struct grt_nv_call *found = NULL;
+
+	for (unsigned int i = 0; i < d->hints && (!found || found->pid != file->number); i++) {
 		const struct grt_nv_call *h = &d->hint[i];
 
-		*cause = h->kind == GRT_NV_EXIT ? CAUSE_EXIT : CAUSE_CLOSED;
-		if (h->kind == GRT_NV_CLOSED ? h->file == file->key : h->pid == file->number)
-			return h;
+		if (h->pid == file->number ? h->kind != GRT_NV_CLOSED || h->file == file->key
+					   : !found && h->kind == GRT_NV_CLOSED && h->file == file->key)
+			found = h;
 	}
-	*cause = CAUSE_UNKNOWN;
-	return NULL;
+	*cause = !found ? CAUSE_UNKNOWN : found->kind == GRT_NV_EXIT ? CAUSE_EXIT : CAUSE_CLOSED;
+	return found;
 }
 
 static int end_file(struct grt_nv *d, struct grt_nv_node *file, const struct grt_nv_call *otherwise)
@@ -1204,6 +1501,8 @@ static int decode_forget(void *arg, struct grt_nv_node *n)
 		decode_channel_put(arg, n->channel, NULL, false);
 	else if (n->group)
 		group_put(arg, n->group, NULL);
+	else if (n->memory)
+		memory_release(arg, n, NULL);
 	return 0;
 }
 

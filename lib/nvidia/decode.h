@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * From calls on NVIDIA's control device to TSG_* events: which channel groups
- * there are, what is requested them, and when they go, also where nobody frees
- * them. What the calls do not say is unknown in the event, and nothing in a call
- * is trusted.
+ * From calls on NVIDIA's control device to TSG_* and NV_MEMORY events: which
+ * channel groups there are, what is requested them, which memory processes have,
+ * and when these go, also where nobody frees them. What the calls do not say is unknown in the event, and
+ * nothing in a call is trusted.
  */
 #ifndef GRT_NVIDIA_DECODE_H
 #define GRT_NVIDIA_DECODE_H
@@ -20,6 +20,7 @@ struct grt_nv;
  * @arg: handed to @emit
  * @branch: the driver's, as 580; 0: unknown, until a program says it
  * @only_gpu: the address of the one GPU there is, as in TSG_* events; 0: several, or unknown
+ * @memory: memory is reported, and not only followed
  * @no_runlist: its tokens have no runlist (Volta)
  * @refused: calls that failed are reported, too; and of those that no driver has
  *	answered (GRT_NV_FOREIGN) what they ask for counts as done, so that the
@@ -30,6 +31,7 @@ struct grt_nv_setup {
 	void *arg;
 	uint32_t branch;
 	uint32_t only_gpu;
+	bool memory;
 	bool no_runlist;
 	bool refused;
 };
@@ -41,6 +43,7 @@ struct grt_nv_setup {
  * @partly: objects that are older than the capture, or whose birth was lost
  * @subcontexts: context shares made
  * @over: objects refused, because there were too many
+ * @unsized: of memory, whose size could not be read
  */
 struct grt_nv_count {
 	uint64_t calls;
@@ -48,6 +51,7 @@ struct grt_nv_count {
 	uint64_t partly;
 	uint64_t subcontexts;
 	uint64_t over;
+	uint64_t unsized;
 };
 
 /** grt_nv_new - begins. Return: 0 or -ENOMEM */

@@ -20,6 +20,7 @@
 #define GRT_NV_OWNERS 3
 
 struct grt_nv_node;
+struct grt_nv_memory;
 
 /** struct grt_nv_link - @node goes with @owner; in the owner's list; @owner NULL: not used */
 struct grt_nv_link {
@@ -38,7 +39,8 @@ struct grt_nv_link {
  * @doomed: of the nodes that go, the next one
  * @number: a device's instance, a client's or file's process, a share's subcontext
  * @flag: a client's: its GPU may be a part of one (MIG); a file's: nobody had it at the last look
- * @group, @channel: what the handle is of, NULL: neither
+ * @group, @channel, @memory: what the handle is of, NULL: none of these
+ * @sibling: the next handle of the same memory
  * The rest is private.
  */
 struct grt_nv_node {
@@ -54,6 +56,8 @@ struct grt_nv_node {
 	struct grt_nv_node *chain;
 	struct grt_nv_group *group;
 	struct grt_nv_channel *channel;
+	struct grt_nv_memory *memory;
+	struct grt_nv_node *sibling;
 };
 
 /** struct grt_nv_tree - set up by grt_nv_tree_init() */

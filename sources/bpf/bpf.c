@@ -1576,6 +1576,11 @@ int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 	return -ENOSYS;
 }
 
+int grt_bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names)
+{
+	return -ENOSYS;
+}
+
 ssize_t grt_bpf_rows(void *capture, const char *program, void **rows)
 {
 	return -ENOSYS;

@@ -651,6 +651,8 @@ static struct pair stacks_of(struct grt_event *e)
 		return PAIR(e, grt_ev_off_cpu);
 	if (e->type == GRT_EV_CALL_STACK)
 		return PAIR(e, grt_ev_call_stack);
+	if (e->type == GRT_EV_NV_MEMORY)
+		return PAIR(e, grt_ev_nv_memory);
 	return e->type == GRT_EV_SAMPLE ? PAIR(e, grt_ev_sample) : (struct pair){NULL, NULL};
 }
 

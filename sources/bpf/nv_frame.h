@@ -7,6 +7,10 @@
 
 #include "files.h"
 #include "../../lib/codes/nv_abi.h"
+#include "../../lib/nvidia/call.h"
+
+/* In place of bytes of parameters: the call is of no interest. */
+#define NOT_WANTED 0xffffffffU
 
 /** struct frame - number, size of its struct and where that is */
 struct frame {

@@ -12,6 +12,7 @@
 #include <sys/auxv.h>
 
 #include "power.h"
+#include "power_users.h"
 #include "host/library.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
@@ -568,6 +569,96 @@ static void nvml_sample(void *state, struct power *p)
 	for (g = n->gpu; g < n->gpu + n->gpus && (p->settle || n->samples % SLOW == 0); g++)
 		ask_processes(n, p, g);
 	n->samples++;
+}
+
+/* ---------------------------------------------------------------- users */
+
+/** struct power_users - the library; @known: of the GPU at hand, processes that were reported, of which there
+ * are @used */
+struct power_users {
+	struct nvml nvml;
+	uint32_t known[PROCESSES];
+	unsigned int used;
+};
+
+int power_users_open(struct power_users **out, struct grt_err *err)
+{
+	struct power_users *u = calloc(1, sizeof(*u));
+	struct nvml *n = u ? &u->nvml : NULL;
+	int ret = n ? power_nvml_load(n, err) : -ENOMEM;
+
+	*out = u;
+	if (!ret && n->f.init())
+		ret = grt_err_set(err, -ENODEV, "nvidia-smi shows the cause", "nvidia-smi",
+				  LIBRARY " cannot be used");
+	if (!ret) {
+		n->begun = true;
+		return 0;
+	}
+	power_users_close(u);
+	*out = NULL;
+	return ret;
+}
+
+static bool users_is_new(struct power_users *u, uint32_t pid)
+{
+	for (unsigned int i = 0; i < u->used; i++)
+		if (u->known[i] == pid)
+			return false;
+	if (u->used < PROCESSES)
+		u->known[u->used++] = pid;
+	return true;
+}
+
+/* One that computes and paints is in both lists, with all its memory. */
+static int users_of(struct power_users *u, nvml_device gpu, uint32_t bus,
+		    int (*get)(nvml_device, unsigned int *, struct nvml_user *),
+		    int (*fn)(void *arg, uint32_t bus, uint32_t pid, uint64_t bytes), void *arg)
+{
+	struct nvml_user user[PROCESSES];
+	unsigned int count = PROCESSES;
+	int ret = 0;
+
+	if (!get || get(gpu, &count, user))
+		return 0;
+	for (unsigned int i = 0; i < count && i < PROCESSES && !ret; i++)
+		if (user[i].memory <= INT64_MAX && users_is_new(u, user[i].pid))
+			ret = fn(arg, bus, user[i].pid, user[i].memory);
+	return ret;
+}
+
+int power_users_each(struct power_users *u, int (*fn)(void *arg, uint32_t bus, uint32_t pid, uint64_t bytes),
+		     void *arg)
+{
+	const struct functions *f = &u->nvml.f;
+	struct nvml_pci pci;
+	unsigned int gpus = 0;
+	nvml_device gpu;
+	uint32_t bus;
+	int ret = 0;
+
+	f->get_count(&gpus);
+	for (unsigned int i = 0; i < gpus && i < GPUS && !ret; i++) {
+		pci = (struct nvml_pci){.domain = 0};
+		if (f->get_device(i, &gpu) || !f->get_pci || f->get_pci(gpu, &pci))
+			continue;
+		bus = pci.domain << 16 | (pci.bus & 0xff) << 8 | (pci.device & 0x1f) << 3;
+		u->used = 0;
+		ret = users_of(u, gpu, bus, f->get_computers, fn, arg)
+			      ?: users_of(u, gpu, bus, f->get_painters, fn, arg);
+	}
+	return ret;
+}
+
+void power_users_close(struct power_users *u)
+{
+	if (!u)
+		return;
+	if (u->nvml.begun)
+		u->nvml.f.shutdown();
+	if (u->nvml.library)
+		dlclose(u->nvml.library);
+	free(u);
 }
 
 /* ----------------------------------------------------------------- part */

@@ -17,25 +17,35 @@
 #define CHECK(x) ((x) ? (void)0 : abort())
 
 static const uint32_t classes[] = {0,	   0x41,   0x80,   0x90f1, 0x9067, 0xa06c, 0xa06c, 0xc86f,
-				   0xc86f, 0xa06f, 0xc637, 0x2080, 0x6f,   1,	   0xa06c, 0xffff};
+				   0xc86f, 0xa06f, 0xc637, 0x40,   0x3e,   1,	   0xa06c, 0xffff};
 static const uint32_t controls[] = {0xa06c0101, 0xa06c0103, 0xa06c0104, 0xa06c0106, 0xa06c0107, 0xa06c0108,
 				    0xa06f0103, 0xa06f0109, 0xa06f0110, 0xc36f0108, 0x202,	0x205,
 				    0xc36f0108, 0xa06f0103, 0xa06c0101, 0xdead};
-static const uint32_t numbers[] = {NV_ESC_RM_ALLOC,	 NV_ESC_RM_ALLOC,     NV_ESC_RM_ALLOC,
-				   NV_ESC_RM_FREE,	 NV_ESC_RM_CONTROL,   NV_ESC_RM_CONTROL,
-				   NV_ESC_RM_DUP_OBJECT, NV_ESC_CHECK_VERSION};
+static const uint32_t numbers[] = {NV_ESC_RM_ALLOC, NV_ESC_RM_ALLOC, NV_ESC_RM_ALLOC, NV_ESC_RM_FREE,
+				   NV_ESC_RM_CONTROL, NV_ESC_RM_CONTROL, NV_ESC_RM_DUP_OBJECT,
+				   NV_ESC_CHECK_VERSION,
+				   /* in place of a version, where bits of the input say so */
+				   NV_ESC_RM_ALLOC_MEMORY, NV_ESC_RM_VID_HEAP_CONTROL};
 static const uint32_t sizes[] = {NV_ALLOC_SIZE,	  NV_ALLOC_SIZE_64, NV_ALLOC_SIZE_64, NV_FREE_SIZE,
-				 NV_CONTROL_SIZE, NV_CONTROL_SIZE,  NV_DUP_SIZE,      NV_VERSION_SIZE};
+				 NV_CONTROL_SIZE, NV_CONTROL_SIZE,  NV_DUP_SIZE,      NV_VERSION_SIZE,
+				 NV_MEMORY_SIZE,  NV_HEAP_SIZE};
 
-static uint64_t made, gone, came, went;
+static uint64_t made, gone, came, went, got, freed;
 
 static int keep(void *arg, struct grt_event *e, uint32_t cpu)
 {
 	const struct grt_ev_tsg_channel *c = (const struct grt_ev_tsg_channel *)e;
 	const struct grt_ev_tsg_init *i = (const struct grt_ev_tsg_init *)e;
+	const struct grt_ev_nv_memory *m = (const struct grt_ev_nv_memory *)e;
 
 	(void)arg;
 	CHECK(cpu < 4 && e->size >= 48 && e->size % 8 == 0 && e->size <= GRT_RECORD_MAX);
+	if (e->type == GRT_EV_NV_MEMORY) {
+		got += m->what == GRT_NV_MEMORY_ALLOCATED;
+		freed += m->what == GRT_NV_MEMORY_FREED;
+		CHECK(freed <= got && (m->what != GRT_NV_MEMORY_FREED || !m->handles));
+		return 0;
+	}
 	CHECK(e->type >= GRT_EV_TSG_INIT && e->type <= GRT_EV_TSG_DESTROY);
 	made += e->type == GRT_EV_TSG_INIT && !i->status;
 	gone += e->type == GRT_EV_TSG_DESTROY;
@@ -65,6 +75,8 @@ static void make_call(struct grt_nv_call *c, const uint8_t *p)
 {
 	unsigned int which = p[0] & 7;
 
+	if (which == 7 && p[2] & 2)
+		which += 1 + (p[2] & 1);
 	c->kind = p[0] < 224 ? GRT_NV_IOCTL : (p[0] - 224) % 5;
 	c->nr = numbers[which];
 	c->size = sizes[which];
@@ -89,12 +101,12 @@ static void make_call(struct grt_nv_call *c, const uint8_t *p)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct grt_nv_setup setup = {.emit = keep, .branch = 580};
+	struct grt_nv_setup setup = {.emit = keep, .branch = 580, .memory = true};
 	uint64_t now = 1;
 	struct grt_nv *d;
 	uint8_t none = 0;
 
-	made = gone = came = went = 0;
+	made = gone = came = went = got = freed = 0;
 	if (!size || grt_nv_new(&d, &setup))
 		return 0;
 	for (size_t at = 1; at + 16 <= size; at += 16) {
@@ -117,6 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	CHECK(gone >= made || data[0] & 4);
 	CHECK(came >= went);
+	CHECK(got == freed || data[0] & 4);
 	grt_nv_free(d);
 	return 0;
 }

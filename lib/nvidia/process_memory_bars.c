@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Memory that processes have from NVIDIA's driver on each GPU, as a part of a timeline: the mean by time in
+ * each column. What was got before the time that is looked at is in it. Memory is 24 bytes for each column
+ * and row.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/bus.h"
+#include "base/grow.h"
+#include "base/timescale.h"
+#include "base/units.h"
+#include "process_memory.h"
+#include "table/bars.h"
+#include "table/rows.h"
+
+/**
+ * struct holder_bar - of a holder with this number
+ * @area: bytes times their time, ns; @mean: of each column; NULL: nothing has come
+ * @live: since @time; @peak: the most in the time looked at
+ */
+struct holder_bar {
+	const struct grt_memory_holder *holder;
+	unsigned __int128 *area;
+	uint64_t *mean;
+	uint64_t live;
+	uint64_t time;
+	uint64_t peak;
+};
+
+/** struct process_memory_bars - @bar: by the holder's number; @list: those that have something, in order */
+struct process_memory_bars {
+	struct grt_timescale scale;
+	struct grt_process_memory memory;
+	struct holder_bar *bar;
+	uint32_t bars;
+	const struct holder_bar **list;
+	uint32_t used;
+};
+
+static int holder_bars_begin(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	struct process_memory_bars *x = *state;
+
+	grt_process_memory_init(&x->memory);
+	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns);
+}
+
+/* What was live since the change before, up to @to. */
+static void holder_bars_fill(const struct process_memory_bars *x, struct holder_bar *bar, uint64_t to)
+{
+	const struct grt_timescale *t = &x->scale;
+	uint64_t from = bar->time < t->first ? t->first : bar->time, end;
+
+	bar->time = to;
+	to = to > t->last ? t->last : to;
+	if (!t->columns || from >= to)
+		return;
+	bar->peak = bar->live > bar->peak ? bar->live : bar->peak;
+	for (uint32_t c = grt_timescale_column(t, from); from < to; c++, from = end) {
+		end = t->border[c + 1] < to ? t->border[c + 1] : to;
+		bar->area[c] += (unsigned __int128)bar->live * (end - from);
+	}
+}
+
+static int holder_bars_take(struct process_memory_bars *x, const struct grt_memory_holder *h, uint64_t time)
+{
+	struct holder_bar *bar;
+
+	if (grt_grow_zeroed(&x->bar, &x->bars, h->number + 1, 16))
+		return -ENOMEM;
+	bar = &x->bar[h->number];
+	if (!bar->holder) {
+		bar->area = calloc(x->scale.columns + 1, sizeof(*bar->area));
+		bar->mean = calloc(x->scale.columns + 1, sizeof(*bar->mean));
+		if (!bar->area || !bar->mean)
+			return -ENOMEM;
+		bar->holder = h;
+		bar->time = time;
+	}
+	holder_bars_fill(x, bar, time);
+	bar->live = h->live;
+	return 0;
+}
+
+static int holder_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	struct process_memory_bars *x = state;
+	struct grt_holder_change change[2];
+	int ret = 0, n;
+
+	if (e->type != GRT_EV_NV_MEMORY || e->time > x->scale.last)
+		return 0;
+	n = grt_process_memory_event(&x->memory, (const void *)e, change);
+	for (int i = 0; i < n && !ret; i++)
+		ret = holder_bars_take(x, change[i].holder, e->time);
+	return n < 0 ? n : ret;
+}
+
+/* ------------------------------------------------------------------- rows */
+
+/* GPUs are in front of the host, and of each of them the process that had most. */
+static int holder_bars_compare(const void *a, const void *b)
+{
+	const struct holder_bar *x = *(void *const *)a, *y = *(void *const *)b;
+	const struct grt_memory_holder *h = x->holder, *k = y->holder;
+
+	if (h->place != k->place)
+		return h->place < k->place ? -1 : 1;
+	if (h->bus != k->bus)
+		return h->bus < k->bus ? -1 : 1;
+	if (x->peak != y->peak)
+		return x->peak > y->peak ? -1 : 1;
+	return (h->pid > k->pid) - (h->pid < k->pid);
+}
+
+static void holder_bars_means(const struct process_memory_bars *x, struct holder_bar *bar)
+{
+	uint64_t ns;
+
+	holder_bars_fill(x, bar, x->scale.last);
+	for (uint32_t c = 0; c < x->scale.columns; c++) {
+		ns = x->scale.border[c + 1] - x->scale.border[c];
+		bar->mean[c] = ns ? (uint64_t)((bar->area[c] + ns / 2) / ns) : 0;
+	}
+}
+
+static int holder_bars_finish(void *state, struct grt_pass *pass)
+{
+	struct process_memory_bars *x = state;
+
+	free(x->list);
+	x->used = 0;
+	x->list = calloc(x->bars + 1, sizeof(*x->list));
+	if (!x->list)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < x->bars; i++) {
+		if (!x->bar[i].holder)
+			continue;
+		holder_bars_means(x, &x->bar[i]);
+		if (x->bar[i].peak || x->bar[i].live)
+			x->list[x->used++] = &x->bar[i];
+	}
+	qsort(x->list, x->used, sizeof(*x->list), holder_bars_compare);
+	return 0;
+}
+
+static const char *holder_bars_gpu(const struct grt_memory_holder *h, char text[GRT_BUS_MAX])
+{
+	if (h->place != GRT_NV_MEMORY_OF_GPU || !h->bus)
+		return NULL;
+	return grt_bus_text(text, h->bus);
+}
+
+static bool holder_bars_bar(const void *state, const struct grt_pass *pass, uint32_t i, struct grt_bar *out)
+{
+	const struct process_memory_bars *x = state;
+	const struct holder_bar *bar;
+	const char *name, *gpu, *place;
+	char text[GRT_BUS_MAX];
+
+	if (i >= x->used)
+		return false;
+	bar = x->list[i];
+	name = grt_process_name(pass->names, bar->holder->pid);
+	gpu = holder_bars_gpu(bar->holder, text);
+	place = bar->holder->place == GRT_NV_MEMORY_OF_HOST ? "host" : "GPU";
+	/* there is room for little: bus and device of the GPU do */
+	snprintf(out->label, sizeof(out->label), "%.5s %s(%" PRIu32 ")", gpu ? gpu + 5 : place, name ?: "pid",
+		 bar->holder->pid);
+	out->look = GRT_BAR_AMOUNT;
+	out->column = bar->mean;
+	out->drawn = true;
+	grt_units_amount(out->behind, sizeof(out->behind),
+			 bar->peak < INT64_MAX / 1000 ? (int64_t)bar->peak * 1000 : INT64_MAX, "B");
+	return true;
+}
+
+static const struct grt_column holder_bars_columns[] = {
+	{"pid", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
+	{"gpu", grt_row_get, 2, GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "where the GPU is on its bus; none: memory of the host"},
+	{"peak", grt_row_get, 3, GRT_CELL_BYTES, GRT_COLUMN_ALL, "the most that was live, B"},
+	{"live", grt_row_get, 4, GRT_CELL_BYTES, GRT_COLUMN_ALL, "live at the end, B"},
+	{"columns", grt_row_get, 5, GRT_CELL_LIST, GRT_COLUMN_MACHINE,
+	 "live in each column, mean by time, B"},
+	{.name = NULL},
+};
+
+static const struct grt_table holder_bars_table = {"gpu_memory", "memory from NVIDIA's driver by process",
+						   holder_bars_columns, 0};
+
+static int holder_bars_write(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct process_memory_bars *x = state;
+	char text[GRT_BUS_MAX];
+	int ret = 0;
+
+	grt_writer_table(pass->writer, &holder_bars_table, NULL);
+	for (uint32_t i = 0; i < x->used && !ret; i++) {
+		const struct holder_bar *bar = x->list[i];
+		struct grt_row_cells c = {.n = 0};
+
+		grt_row_number(&c, bar->holder->pid);
+		grt_row_text(&c, grt_process_name(pass->names, bar->holder->pid));
+		grt_row_text(&c, holder_bars_gpu(bar->holder, text));
+		grt_row_number(&c, bar->peak);
+		grt_row_number(&c, bar->live);
+		grt_row_add(&c, (struct grt_cell){.list = bar->mean, .number = x->scale.columns});
+		ret = grt_writer_row(pass->writer, &c);
+	}
+	grt_writer_table_end(pass->writer);
+	return ret;
+}
+
+static void holder_bars_notes(void *state, struct grt_pass *pass)
+{
+	const struct process_memory_bars *x = state;
+
+	if (x->used)
+		grt_note(
+			pass->notes,
+			"memory from NVIDIA's driver: what processes got of it, mean by time, drawn as shares of "
+			"the largest mean of the row; behind it, the most");
+	if (x->memory.over)
+		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",
+			 x->memory.over);
+}
+
+static bool holder_bars_any(const void *state)
+{
+	return ((const struct process_memory_bars *)state)->used;
+}
+
+static void holder_bars_free(void *state)
+{
+	struct process_memory_bars *x = state;
+
+	for (uint32_t i = 0; x && i < x->bars; i++) {
+		free(x->bar[i].area);
+		free(x->bar[i].mean);
+	}
+	if (x) {
+		free(x->bar);
+		free(x->list);
+		grt_process_memory_free(&x->memory);
+		grt_timescale_free(&x->scale);
+	}
+}
+
+static const struct grt_part holder_bars_parts[] = {
+	{"gpu_memory", "memory from NVIDIA's driver", GRT_PART_BARS, .tables = GRT_TABLES(&holder_bars_table),
+	 .any = holder_bars_any, .write = holder_bars_write, .bar = holder_bars_bar},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_process_memory_bars = {
+	.name = "process_memory_bars",
+	.classes = GRT_IN_CLASS(devmem),
+	.beyond = true,
+	.parts = holder_bars_parts,
+	.size = sizeof(struct process_memory_bars),
+	.begin = holder_bars_begin,
+	.event = holder_bars_event,
+	.finish = holder_bars_finish,
+	.notes = holder_bars_notes,
+	.free = holder_bars_free,
+};

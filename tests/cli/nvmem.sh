@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Memory of processes from NVIDIA's driver without it: a program asks /dev/null at random, and keeps its own account.
+# alone
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+memory=$GRTRACE_BUILD/tests/cli/nv_memory
+export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
+
+run record -e nvmem --any-file -o run.grt -- true
+need_bpf
+
+
+count() { # REGEX
+	"$GRTRACE" dump --type nv_memory run.grt | grep -cE -- "$1"
+}
+
+cause_of() { # END
+	case $1 in
+	free) echo 1 ;;
+	clients | devices) echo 2 ;;
+	close) echo 3 ;;
+	*) echo 4 ;;
+	esac
+}
+# Each end is a process with clients of its own; what it has at moments, by itself and by the recording.
+# shellcheck disable=SC2016 # the shell's own
+run record -e nvmem --any-file -o run.grt -- bash -c 'i=0
+	for end in free clients devices close exit kill; do
+		i=$((i + 1))
+		"$1" -s $i -e $end -c $((0xc1d00000 + 16 * i)) >>moments
+	done
+	exit 0' bash "$memory"
+expect "processes that end in all ways" 0 ' 0 lost'
+"$GRTRACE" dump --json run.grt >events
+check "126 moments: live bytes and blocks" test "$(python3 "$GRTRACE_SRC/tests/cli/nvmem/live.py" moments events)" = "126 moments agree"
+i=0
+for end in free clients devices close exit kill; do
+	i=$((i + 1))
+	of="client=$(printf '0x%x' $((0xc1d00000 / 16 + i)))"
+	check "$end: all is freed, and why" test "$(count "$of.*what=1 ")" = "$(count "$of.*what=2 ")" -a \
+		"$(count "$of.*what=2 .* cause=$(cause_of $end) ")" -gt 0
+done
+"$GRTRACE" record -e nvmem --any-file -o run.grt -- "$memory" -s 7 >moments 2>/dev/null
+check "what was allocated is a fact, what went with the process inferred" test "$(count 'what=1 .*inferred')" = 0 -a \
+	"$(count 'what=2 .*cause=4 .*inferred')" = "$(count 'what=2 .*cause=4 ')"
+
+# The table's sums against the program's own, at the program's last moment but one line.
+read -r last _ gpu host blocks < <(tail -n 1 moments)
+run report --by gpu-memory --csv --to "$(printf '%d.%09d' $((last / 1000000000)) $((last % 1000000000)))" run.grt
+check "report --by gpu-memory: live bytes of the GPUs, of the host, blocks" test "$(
+	awk -F, -v OFS=' ' '$1 == "pid" { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		at["pid"] { live[$at["kind"] == "host"] += $at["live"]; blocks += $at["blocks"] }
+		END { print live[0], live[1], blocks }' <<<"$output")" = "$gpu $host $blocks"
+run flame --weight live --to "$(printf '%d.%09d' $((last / 1000000000)) $((last % 1000000000)))" -o live.folded run.grt
+check "flame --weight live: the same bytes" test "$(awk '{ n += $NF } END { print n }' live.folded)" = "$((gpu + host))"
+check "by GPU" grep -q '\[0000:c7:00.0_Memory driver\] [0-9]*$' live.folded
+run flame --weight peak -o peak.folded run.grt
+check "flame --weight peak: those of each GPU when it had most" test "$(
+	awk '/0000:c6/ { n += $NF } END { print n }' peak.folded)" = "$(
+	"$GRTRACE" report --by gpu-memory --csv run.grt | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		/0000:c6/ { print $at["peak"] }')"
+run timeline --json run.grt
+check "timeline: a row for each GPU and the host" python3 -c 'import json, sys
+rows = json.loads(sys.argv[1])["gpu_memory"]
+assert [r.get("gpu") for r in rows] == ["0000:c6:00.0", "0000:c7:00.0", None], rows
+assert all(0 < max(r["columns"]) <= r["peak"] for r in rows)' "$output"
+
+run record -e nvmem --any-file -o run.grt -- bash -c "$memory -e share >moments; sleep 1.5"
+first=$(head -n 1 moments)
+second=$(tail -n 1 moments)
+check "memory that two have is counted once" test "$(count 'what=1 ') $(count 'what=3 .* handles=2')" = "3 2"
+check "it passes on with the first one's handle" test "$(count "pid=$first/.*bytes=2097152 .*owner=$second .*what=4 .*handles=1 cause=1")" = 1
+check "and with its end" test "$(count "bytes=1048576 .*owner=$second .*what=4 .*handles=1 cause=4")" = 1
+check "and goes with the second" test "$(count "pid=$second/.*owner=$second .*what=2 .*handles=0 cause=4")" = 2
+run report --by gpu-memory --csv run.grt
+check "who had how much at most" test "$(cell "$first" peak) $(cell "$second" peak)" = "7340032 3145728"
+
+# What was there before, by a stand-in for NVML: process 4001 has 3 GiB.
+export GRTRACE_SYSROOT=$PWD/sys
+mkdir -p sys/usr/lib sys/proc/driver/nvidia
+echo 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.1' >sys/proc/driver/nvidia/version
+if "${CC:-cc}" -shared -fPIC -o sys/usr/lib/libnvidia-ml.so.1 "$GRTRACE_SRC/tests/cli/power/nvml.c"; then
+	run record -e nvmem --any-file -o run.grt -- true
+	expect "a recording with NVML" 0 ' 0 lost'
+	run report --by gpu-memory --csv run.grt
+	check "what a process had before" test "$(grep -c '^4001,.*0000:c7:00.0,before,3221225472,3221225472,' <<<"$output")" = 1
+	check "and nothing beside it" test "$(grep -c '^4001,.*,other,,0,' <<<"$output")" = 1
+	run flame --weight live -o live.folded run.grt
+	check "in flame graphs, too" grep -q '^pid 4001;\[0000:c7:00.0_Memory before\] 3221225472$' live.folded
+else
+	ok "NVML # SKIP no compiler: apt-get install gcc"
+fi
+unset GRTRACE_SYSROOT
+
+run record -e nvmem -o run.grt -- "$memory" -n 100
+check "without --any-file a file that is not NVIDIA's has none" test "$(count .)" = 0
+sleep 60 &
+run record -e nvmem --any-file -p $! -d 0.5 -o run.grt
+kill $!
+check "-p: another process has none" test "$(count 'what=1 ')" = 0
+plan

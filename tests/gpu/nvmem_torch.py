@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""nvmem_torch.py MOMENTS: memory at random by PyTorch, with cuBLAS and graphs; at each moment what NVML says.
+
+Prints a line for each moment: begin and end of the question (CLOCK_MONOTONIC, ns), process, bytes.
+"""
+import ctypes
+import os
+import random
+import sys
+import time
+
+import torch
+
+
+class Process(ctypes.Structure):
+    _fields_ = [("pid", ctypes.c_uint), ("used", ctypes.c_ulonglong), ("gi", ctypes.c_uint), ("ci", ctypes.c_uint)]
+
+
+nvml = ctypes.CDLL("libnvidia-ml.so.1")
+gpu = ctypes.c_void_p()
+assert nvml.nvmlInit_v2() == 0 and nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(gpu)) == 0
+
+
+def moment():
+    torch.cuda.synchronize()
+    found, n = (Process * 64)(), ctypes.c_uint(64)
+    begin = time.monotonic_ns()
+    assert nvml.nvmlDeviceGetComputeRunningProcesses_v3(gpu, ctypes.byref(n), found) == 0
+    end = time.monotonic_ns()
+    mine = [found[i].used for i in range(n.value) if found[i].pid == os.getpid()]
+    print(begin, end, os.getpid(), mine[0] if mine else 0, flush=True)
+
+
+random.seed(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+matrix = torch.randn(2048, 2048, device="cuda")
+moment()
+live = []
+for i in range(int(sys.argv[1])):
+    what = random.random()
+    if what < 0.45:
+        live.append(torch.empty(random.randrange(1, 80 << 20), dtype=torch.uint8, device="cuda"))
+    elif what < 0.8 and live:
+        live.pop(random.randrange(len(live)))
+    elif what < 0.9:
+        torch.cuda.empty_cache()
+    elif what < 0.95:
+        n = random.choice([256, 1024, 3000])
+        a = torch.randn(n, n, device="cuda", dtype=random.choice([torch.float32, torch.float16, torch.float64]))
+        a @ a
+    else:
+        graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            torch.relu(matrix @ matrix)
+        torch.cuda.synchronize()
+        with torch.cuda.graph(graph):
+            result = torch.relu(matrix @ matrix)
+        graph.replay()
+    moment()
