@@ -115,6 +115,12 @@ compare static signal sched
 # linked statically: the table has no header
 compare whole sort sched
 check "it says how they end" grep -q 'sched_stack_ends = "entry=[1-9]' run.grt/metadata
+# a program of 32 bits is walked by the kernel, if it runs here at all
+if gcc -m32 -O2 -ffreestanding -nostdlib -static -fno-pie -no-pie -o narrow "$GRTRACE_SRC/tests/cli/unwound/narrow.c" 2>said && ./narrow; then
+	run record -e sched -F 0 -o run.grt -- ./narrow
+	check "a program of 32 bits: the kernel walks, and does not say why it ends" grep -qE \
+		'sched_stack_ends = "entry=0 .* frame_pointers=([2-9][0-9]|[0-9]{3,}) ' run.grt/metadata
+fi
 # tables for debuggers only, as they are, and compressed
 for gz in none zlib; do
 	gcc -g -gz=$gz -O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -o bare "$GRTRACE_SRC/tests/cli/unwound/bare.c"
