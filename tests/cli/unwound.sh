@@ -148,6 +148,14 @@ run report --by stack run.grt
 expect "report names the line of the call: $line" 0 "nap \(ways.cc:[0-9]+\) < deep \(($line)\)"
 check "it says how they end" grep -q 'uprobe_decoder = ".* entry=[1-9]' run.grt/metadata
 
+# What the tables take is what the kernel has for their maps, where nobody else records; rows may still come.
+run record -e sched -F 0 -o run.grt -- sh -c 'sleep 0.5; bpftool map show -j >maps'
+if [ "$(jq '[.[] | select(.name == "unwind_slots")] | length' maps)" = 1 ]; then
+	bytes=$(sed -n 's/.*sched_tables = ".* bytes=\([0-9]*\) .*/\1/p' run.grt/metadata)
+	maps=$(jq '[.[] | select(.name | test("^(unwind_|python_(codes|news|unnamed))")).bytes_memlock] | add' maps)
+	check "tables take $bytes bytes, their maps $maps" test "$bytes" -gt "$maps" -a "$bytes" -lt $((maps + (4 << 20)))
+fi
+
 # CPython's frames are those that the program itself has at each of its sleeps.
 declare -A tried
 frames_of() { # PROGRAM
