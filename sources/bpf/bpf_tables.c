@@ -358,13 +358,10 @@ static void end_build(void)
 
 static int open_mapped(int pid, const struct maps_row *m, struct stat *st)
 {
-	char path[4200];
-	int fd;
+	int fd = maps_file(pid, m->start, m->end, m);
 
-	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode) || st->st_ino != m->inode ||
-			st->st_size <= 0 || (uint64_t)st->st_size > FILE_BYTES_MAX)) {
+	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode) || st->st_size <= 0 ||
+			(uint64_t)st->st_size > FILE_BYTES_MAX)) {
 		close(fd);
 		return -1;
 	}

@@ -12,8 +12,9 @@ node, text = {}, {}
 seen = set()
 slept, called = [], []
 for line in sys.stdin:
-    if m := re.search(r" FRAME +stack=(\d+) index=(\d+) .*?ip=0x([0-9a-f]+)", line):
-        frames[m[1]][int(m[2])] = m[3]
+    if m := re.search(r" FRAME +stack=(\d+) index=(\d+) depth=(\d+) .*?ip=0x([0-9a-f]+)", line):
+        if int(m[2]) < int(m[3]):  # the others are more of long names
+            frames[m[1]][int(m[2])] = m[4]
     elif m := re.search(r" FRAME_PLACE +stack=(\d+) index=(\d+) .*inlined=1", line):
         inlined.add((m[1], int(m[2])))
     elif m := re.search(r" STACK_END +stack=(\d+) end=(\d+)", line):
