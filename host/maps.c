@@ -2,8 +2,14 @@
 /* The lines of maps.h, see proc(5). One that is none is passed over. */
 #include "maps.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 FILE *maps_open(pid_t pid)
 {
@@ -45,4 +51,40 @@ void maps_close(struct maps *m)
 	if (m->from)
 		fclose(m->from);
 	*m = (struct maps){.from = NULL};
+}
+
+/* Its name leads there only while nobody has put another file or link there. */
+static int maps_file_by_name(pid_t pid, const struct maps_row *row, int flags)
+{
+	char path[PATH_MAX + 32];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, row->path);
+	fd = open(path, flags | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && st.st_ino == row->inode && st.st_dev == makedev(row->major, row->minor))
+		return fd;
+	close(fd);
+	return -ENODEV;
+}
+
+int maps_file(pid_t pid, uint64_t start, uint64_t end, const struct maps_row *same)
+{
+	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	char path[96];
+	struct stat st;
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid, (unsigned long long)start,
+		 (unsigned long long)end);
+	/* to open a device may do something */
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return -ENODEV;
+	fd = open(path, flags);
+	if (fd >= 0)
+		return fd;
+	ret = -errno;
+	return ret == -EPERM && same ? maps_file_by_name(pid, same, flags) : ret;
 }

@@ -45,6 +45,16 @@ FILE *maps_open(pid_t pid);
 /** maps_next - the next mapping. Return: whether there is one */
 bool maps_next(struct maps *m, struct maps_row *row);
 
+/**
+ * maps_file - opens the file of a mapping for reading, whatever its name leads to by now, or from where it is
+ * seen: that of a chroot(8), of another mount namespace, a deleted one. Who may not, has the file of that
+ * name as the process sees it, if it is the same
+ * @start, @end: a row's
+ * @same: NULL: there is nothing to compare a file of that name with, and none is taken
+ * Return: a descriptor, or -errno
+ */
+int maps_file(pid_t pid, uint64_t start, uint64_t end, const struct maps_row *same);
+
 /** maps_close - closes it */
 void maps_close(struct maps *m);
 

@@ -223,15 +223,18 @@ static int symbols_open_below(int root, const char *path)
 }
 
 /* Return: whether it has been, or it would be but for the bound */
-static bool symbols_open_object(struct symbols *s, const struct process *p, uint32_t file)
+static bool symbols_open_object(struct symbols *s, const struct process *p,
+				const struct grt_symbols_mapping *m)
 {
-	const char *path = strchr(grt_texts_get(&s->files, file), '/');
-	uint32_t object = s->object[file];
+	const char *path = strchr(grt_texts_get(&s->files, m->object), '/');
+	uint32_t object = s->object[m->object];
 	int fd;
 
 	if (!object || addresses_is_open(s->addresses, object))
 		return object;
-	fd = p->root >= 0 ? symbols_open_below(p->root, path) : -1;
+	fd = maps_file(p->pid, m->start, m->end, NULL);
+	if (fd < 0 && p->root >= 0)
+		fd = symbols_open_below(p->root, path);
 	if (fd < 0)
 		return false;
 	addresses_open(s->addresses, object, fd);
@@ -273,7 +276,7 @@ int symbols_take(struct symbols *s, pid_t pid, uint64_t ip, uint32_t *number)
 	struct process *p = source_symbols_find_process(s, pid);
 	const struct grt_symbols_mapping *m = symbols_look_up(s, p, ip);
 
-	if (!m || !m->object || !symbols_open_object(s, p, m->object))
+	if (!m || !m->object || !symbols_open_object(s, p, m))
 		return take_made(s, p, ip, number);
 	return addresses_get(s->addresses, s->object[m->object], ip - m->start + m->offset, number);
 }

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "sources/bpf/bpf_nodes.h"
@@ -121,33 +120,10 @@ static bool is_called(const char *path, const char *name)
 	       (!base[1 + length] || !strncmp(base + 1 + length, ".so", 3));
 }
 
-/* The mapping's own file. Its name leads there only while nobody has put another file or link there. */
-static int open_row(pid_t pid, const struct maps_row *row)
-{
-	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	char path[PATH_MAX + 32];
-	struct stat st;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid, (unsigned long long)row->start,
-		 (unsigned long long)row->end);
-	fd = open(path, flags);
-	if (fd >= 0 || errno != EPERM)
-		return fd < 0 ? -errno : fd;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, row->path);
-	fd = open(path, flags | O_NOFOLLOW);
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &st) && st.st_ino == row->inode && st.st_dev == makedev(row->major, row->minor))
-		return fd;
-	close(fd);
-	return -ENODEV;
-}
-
-/* The same, but no file that has no name any more. Return: a descriptor, or -errno with *err */
+/* The mapping's own file, but none that has no name any more. Return: a descriptor, or -errno with *err */
 static int open_mapped(pid_t pid, const struct maps_row *row, struct grt_err *err)
 {
-	int fd = open_row(pid, row);
+	int fd = maps_file(pid, row->start, row->end, row);
 	struct stat st;
 
 	if (fd >= 0 && !fstat(fd, &st) && st.st_nlink)

@@ -413,12 +413,15 @@ int grt_image_frames_end(struct grt_image_frames *f, const struct grt_image *i, 
 		caller = grt_image_node(i, n->caller);
 		if (!caller || !caller->defined)
 			return 0;
-		node = n->caller;
+		/* the outermost one may say why the stack ends, and be no frame */
+		if (caller->ip)
+			node = n->caller;
 	}
-	if (!n || !n->ip) {
+	if (!n || !n->ip)
 		*end = n && !n->file ? grt_stack_end_of_root(grt_image_string(i, n->function)) : *end;
+	n = grt_image_node(i, node);
+	if (!n || !n->ip || *end == GRT_STACK_END_ENTRY)
 		return 0;
-	}
 	ret = grt_image_frames_function(f, i, node, &text, &len);
 	if (!ret && grt_frames_is_entry(text, len))
 		*end = GRT_STACK_END_ENTRY;

@@ -19,6 +19,7 @@ static const struct {
 	enum grt_stack_end end;
 } roots[] = {
 #define GRT_STACK_ROOT(NAME, text, END, meaning) {text, GRT_STACK_END_##END},
+#define GRT_STACK_ROOT_BPF(text, END, meaning) {text, GRT_STACK_END_##END},
 #include <grtrace/stack_roots.def>
 #undef GRT_STACK_ROOT
 };

@@ -1149,7 +1149,8 @@ int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 	if (c->tables)
 		*keep |= 1ULL << CAP_BPF;
 	if (c->config.stacks & BPF_STACK_USER)
-		*keep |= 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH;
+		*keep |=
+			1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH | 1ULL << CAP_CHECKPOINT_RESTORE;
 	if (c->config.stacks & BPF_STACK_KERNEL)
 		symbols_read_kernel(c->stacks.symbols);
 	return 0;

@@ -413,11 +413,13 @@ static const struct {
 	const char *text;
 } grt_bpf_nodes_roots[GRT_BPF_STACK_ENDS] = {
 #define GRT_STACK_ROOT(NAME, text, END, meaning) [GRT_STACK_END_##END] = {true, text},
+#define GRT_STACK_ROOT_BPF(text, END, meaning) [GRT_STACK_END_##END] = {true, text},
 #include <grtrace/stack_roots.def>
 #undef GRT_STACK_ROOT
 };
 
-/* The node below a walk's outermost frame says why it ended; its address is no frame's. */
+/* The node below the outermost frame says why the stack ends, where that is known; its address is no frame's.
+ */
 static int grt_bpf_nodes_add_root(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				  struct known *k)
 {
@@ -425,7 +427,7 @@ static int grt_bpf_nodes_add_root(struct grt_bpf_nodes *n, struct image *i, cons
 	const char *text;
 
 	*k = (struct known){.node = 0};
-	if (!hit->walked || !grt_bpf_nodes_roots[hit->end % GRT_BPF_STACK_ENDS].known)
+	if (!grt_bpf_nodes_roots[hit->end % GRT_BPF_STACK_ENDS].known)
 		return 0;
 	text = grt_bpf_nodes_roots[hit->end % GRT_BPF_STACK_ENDS].text;
 	if (text && !grt_keyed_find(&n->node, &key))

@@ -359,13 +359,10 @@ static void end_build(void)
 
 static int open_mapped(int pid, const struct maps_row *m, struct stat *st)
 {
-	char path[4200];
-	int fd;
+	int fd = maps_file(pid, m->start, m->end, m);
 
-	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode) || st->st_ino != m->inode ||
-			st->st_size <= 0 || (uint64_t)st->st_size > FILE_BYTES_MAX)) {
+	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode) || st->st_size <= 0 ||
+			(uint64_t)st->st_size > FILE_BYTES_MAX)) {
 		close(fd);
 		return -1;
 	}
@@ -683,6 +680,36 @@ uint64_t grt_bpf_tables_unnamed(void)
 	return unnamed;
 }
 
+/* What the kernel has for a map, by its own count, bytes; 0: it does not say. */
+static uint64_t map_bytes(int fd)
+{
+	unsigned long long bytes = 0;
+	char path[40], line[128];
+	FILE *info;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	info = fopen(path, "re");
+	while (info && fgets(line, sizeof(line), info))
+		if (sscanf(line, "memlock: %llu", &bytes) == 1)
+			break;
+	if (info)
+		fclose(info);
+	return bytes;
+}
+
+/* Rows, mappings of processes, names of code objects, and what leads to them. */
+static uint64_t tables_bytes(void)
+{
+	const uint64_t page = (uint64_t)getpagesize(), shard = SHARD_ROWS * sizeof(uint64_t) + page;
+	uint64_t bytes = tables.file_room * sizeof(*tables.file);
+
+	for (unsigned int i = 0; i < MAPS; i++)
+		bytes += map_bytes(tables.map[i]);
+	for (unsigned int i = 0; i < SHARDS_MAX && tables.shard[i]; i++)
+		bytes += shard;
+	return bytes;
+}
+
 void grt_bpf_tables_text(char *text, size_t room)
 {
 	uint32_t built = 0;
@@ -695,10 +722,8 @@ void grt_bpf_tables_text(char *text, size_t room)
 	snprintf(
 		text, room,
 		"files=%u rows=%u long=%u bytes=%llu processes=%u refused=%llu dropped=%llu ms=%llu unread=%llu unnamed=%llu",
-		built, tables.rows, tables.longs,
-		(unsigned long long)((tables.rows + SHARD_ROWS - 1) / SHARD_ROWS * SHARD_ROWS *
-				     sizeof(uint64_t)),
-		tables.processes, (unsigned long long)tables.refused, (unsigned long long)tables.dropped,
+		built, tables.rows, tables.longs, (unsigned long long)tables_bytes(), tables.processes,
+		(unsigned long long)tables.refused, (unsigned long long)tables.dropped,
 		(unsigned long long)(tables.build_ns / 1000000), (unsigned long long)grt_bpf_python_unread(),
 		(unsigned long long)grt_bpf_tables_unnamed());
 }

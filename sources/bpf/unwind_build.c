@@ -420,18 +420,22 @@ static bool unpack_zstd(const uint8_t *from, size_t size, uint8_t *to, size_t ro
 /* Bytes of a section that is compressed, for free(); NULL: it cannot be unpacked. */
 static uint8_t *unpack(const uint8_t *from, size_t size, size_t *unpacked)
 {
-	const Elf64_Chdr *h = (const Elf64_Chdr *)from;
 	bool done = false;
+	Elf64_Chdr h;
 	uint8_t *to;
 
-	if (size < sizeof(*h) || (uintptr_t)from % 8 || h->ch_size > UNPACKED_MAX)
+	if (size < sizeof(h))
 		return NULL;
-	to = malloc(h->ch_size ?: 1);
-	*unpacked = h->ch_size;
-	if (to && h->ch_type == ELFCOMPRESS_ZLIB)
-		done = unpack_zlib(from + sizeof(*h), size - sizeof(*h), to, h->ch_size);
-	else if (to && h->ch_type == PACKED_BY_ZSTD)
-		done = unpack_zstd(from + sizeof(*h), size - sizeof(*h), to, h->ch_size);
+	/* Go's linker puts it at odd places */
+	memcpy(&h, from, sizeof(h));
+	if (h.ch_size > UNPACKED_MAX)
+		return NULL;
+	to = malloc(h.ch_size ?: 1);
+	*unpacked = h.ch_size;
+	if (to && h.ch_type == ELFCOMPRESS_ZLIB)
+		done = unpack_zlib(from + sizeof(h), size - sizeof(h), to, h.ch_size);
+	else if (to && h.ch_type == PACKED_BY_ZSTD)
+		done = unpack_zstd(from + sizeof(h), size - sizeof(h), to, h.ch_size);
 	if (done)
 		return to;
 	free(to);

@@ -136,4 +136,7 @@ output=$( (ulimit -S -n 256 && "$GRTRACE" report -i many.grt) 2>&1)
 status=$?
 check "more files than the soft limit allows are read" exits 0
 
+run report --by kernel "$GRTRACE_SRC/tests/golden/examples/cupti-sample.txt"
+check "kernels of CUPTI text have the names that C++ has for them" says '^demo +1 '
+
 echo "1..$checks"

@@ -5,6 +5,8 @@
 
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
+# shellcheck source=tests/cli/_pythons.sh
+. "$GRTRACE_SRC/tests/cli/_pythons.sh"
 run record -e sched -F 0 -o run.grt -- true
 need_bpf
 for program in g++ gdb setarch debuginfod curl; do
@@ -115,11 +117,67 @@ compare static signal sched
 # linked statically: the table has no header
 compare whole sort sched
 check "it says how they end" grep -q 'sched_stack_ends = "entry=[1-9]' run.grt/metadata
+# a program that only it sees under this name, and one that has no name any more
+mkdir jail
+cp whole jail/inside
+cp whole gone
+for command in 'exec chroot jail /inside sort' 'exec 3<gone; rm gone; exec /proc/self/fd/3 sort'; do
+	run record -e sched -F 0 -o run.grt -- setarch -R sh -c "$command"
+	ours >ours
+	check "$command: the same stacks" cmp ours theirs
+	"$GRTRACE" dump run.grt >dump
+	check "with names" grep -q ' symbol="sort"' dump
+done
+# a program of 32 bits is walked by the kernel, if it runs here at all
+if gcc -m32 -O2 -ffreestanding -nostdlib -static -fno-pie -no-pie -o narrow "$GRTRACE_SRC/tests/cli/unwound/narrow.c" 2>said && ./narrow; then
+	run record -e sched -F 0 -o run.grt -- ./narrow
+	check "a program of 32 bits: the kernel walks, and does not say why it ends" grep -qE \
+		'sched_stack_ends = "entry=0 .* frame_pointers=([2-9][0-9]|[0-9]{3,}) ' run.grt/metadata
+fi
 # tables for debuggers only, as they are, and compressed
 for gz in none zlib; do
 	gcc -g -gz=$gz -O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -o bare "$GRTRACE_SRC/tests/cli/unwound/bare.c"
 	compare bare $gz sched
 done
+# musl's own code has no tables: what calls from the program's code is as gdb has it, to where that was called
+if command -v musl-gcc >/dev/null; then
+	musl-gcc -O2 -fomit-frame-pointer -fasynchronous-unwind-tables -o musl "$GRTRACE_SRC/tests/cli/unwound/bare.c"
+	compare musl deep uprobe:./musl:nap nap
+else
+	ok "musl # SKIP no musl-gcc: apt-get install musl-tools"
+fi
+# other compilers, flags and languages, in the long form
+others() { # COMPILER FLAGS... -- WAYS
+	local compiler=$1 flags=()
+	shift
+	if ! command -v "$compiler" >/dev/null; then
+		ok "$compiler # SKIP no $compiler: apt-get install clang rustc golang-go"
+		return
+	fi
+	while [ "$1" != -- ]; do
+		flags+=("$1") && shift
+	done
+	shift
+	rm -f other
+	GO111MODULE=off GOCACHE=$PWD/gocache "$compiler" "${flags[@]}"
+	for way in "$@"; do
+		echo "# ${compiler} ${flags[*]##*/}"
+		compare other "$way" sched
+	done
+}
+if [ -n "$GRTRACE_SOAK" ]; then
+	ways=$GRTRACE_SRC/tests/cli/unwound/ways
+	others g++ -Os -fomit-frame-pointer -o other "$ways.cc" -- sort tail
+	others g++ -O1 -fno-omit-frame-pointer -o other "$ways.cc" -- deep
+	others g++ -O3 -flto -fomit-frame-pointer -o other "$ways.cc" -- throw deep
+	others g++ -O2 -static-pie -fomit-frame-pointer -o other "$ways.cc" -- throw
+	others clang++ -O3 -fomit-frame-pointer -o other "$ways.cc" -- throw signal
+	others clang++ -O2 -static-pie -fomit-frame-pointer -o other "$ways.cc" -- deep
+	others rustc -C opt-level=3 -g -o other "$ways.rs" -- deep panic
+	others rustc -C opt-level=3 -C target-feature=+crt-static -o other "$ways.rs" -- deep panic
+	# Go has tables for debuggers only, compressed; a goroutine's stack ends where it began
+	others go build -o other "$ways.go" -- deep main
+fi
 # NVIDIA's driver is stood in for by /dev/null
 mkdir -p sys/proc
 printf 'Character devices:\n  1 nvidia-null\n' >sys/proc/devices
@@ -142,25 +200,44 @@ run report --by stack run.grt
 expect "report names the line of the call: $line" 0 "nap \(ways.cc:[0-9]+\) < deep \(($line)\)"
 check "it says how they end" grep -q 'uprobe_decoder = ".* entry=[1-9]' run.grt/metadata
 
+# What the tables take is what the kernel has for their maps, where nobody else records; rows may still come.
+run record -e sched -F 0 -o run.grt -- sh -c 'sleep 0.5; bpftool map show -j >maps'
+if [ "$(jq '[.[] | select(.name == "unwind_slots")] | length' maps)" = 1 ]; then
+	bytes=$(sed -n 's/.*sched_tables = ".* bytes=\([0-9]*\) .*/\1/p' run.grt/metadata)
+	maps=$(jq '[.[] | select(.name | test("^(unwind_|python_(codes|news|unnamed))")).bytes_memlock] | add' maps)
+	check "tables take $bytes bytes, their maps $maps" test "$bytes" -gt "$maps" -a "$bytes" -lt $((maps + (4 << 20)))
+fi
+
 # CPython's frames are those that the program itself has at each of its sleeps.
 declare -A tried
-frames_of() { # PROGRAM
-	local version wait status
+cp "$GRTRACE_SRC/tests/cli/unwound/python.py" .
+frames_of() { # PROGRAM [WHERE IT SEES THIS DIRECTORY]
+	local version wait status at=${2:-.}
 	version=$("$1" -c 'import os, sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || return 0
 	[[ $version == 3.1[0-4] && -z ${tried[$version]:-} ]] || return 0
 	tried[$version]=1
 	# a busy machine builds its tables later: sleeps before that have no frames of Python, and none is wrong
 	for wait in 0.8 4 15; do
-		run record -e sched -F 0 -o run.grt -- "$1" "$GRTRACE_SRC/tests/cli/unwound/python.py" truth $wait
+		run record -e sched -F 0 -o run.grt -- "$1" "$at/python.py" "$at/truth" $wait
 		"$GRTRACE" dump run.grt >dump
 		output=$(python3 "$GRTRACE_SRC/tests/cli/unwound/python_stacks.py" truth <dump)
 		status=$?
 		[[ $status != 0 && $output =~ ([0-9]+)\ of\ [0-9]+\ sleeps\ seen,\ ([0-9]+)\ the\ same && ${BASH_REMATCH[1]} = "${BASH_REMATCH[2]}" ]] || break
 	done
-	check "Python $version: its frames are those that it has: ${output##*$'\n'}" test $status = 0
+	check "Python $version${2:+ of ${1#./in-}}: its frames are those that it has: ${output##*$'\n'}" test $status = 0
 }
 for program in /usr/bin/python3 python3 python3.1{0,1,2,3,4}; do
 	command -v "$program" >/dev/null && frames_of "$program"
+done
+# those of other suites
+for suite in ${GRTRACE_SOAK:+ubuntu:jammy:3.10 ubuntu:noble:3.12 debian:trixie:3.13 debian:sid:3.13 debian:sid:3.14}; do
+	IFS=: read -r archive name number <<<"$suite"
+	if python_of "$archive" "$name" "$number"; then
+		tried=()
+		frames_of "./in-$name-$number" /mnt
+	else
+		ok "Python $number of $name # SKIP its packages cannot be had: $(tail -n 1 unpacked)"
+	fi
 done
 # More code objects than have a name: no frame is left out, and those without are counted.
 run record -e ioctl --stack=bpf -o run.grt -- /usr/bin/python3 "$GRTRACE_SRC/tests/cli/unwound/many_codes.py"

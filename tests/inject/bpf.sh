@@ -73,6 +73,37 @@ record sh -c 'kill -STOP $PPID; (unset MOCK_LINGER; "$0" plain 20); kill -CONT $
 check "nothing but the recording is left" test -z "$(find c.grt -name '.*' -type f)"
 expect "a program that ended unseen" 0 ' 1 of [0-9]+ programs ended before their mappings could be read'
 check "has its launches, without stacks" test "$(joined launches)/$(joined with_stack)" = 20/0
+# Where stacks end, and why: of each way of ending, all launches below it. Those before the tables are there say so;
+# a busy machine builds them later.
+for k in 0 1 2 3 4; do
+	gcc -shared -o lib$k.so "$GRTRACE_SRC/tests/inject/mock/many_rules.S"
+done
+ends() { # WAY WHY [OPTIONS...]: launches that end for this reason, those that do not, and what the program says
+	local way=$1 why=$2 seconds
+	shift 2
+	for seconds in 0.4 3 12; do
+		"$GRTRACE" record -e cuda "$@" -o e.grt -- "$MOCK/ends" "$way" $seconds ./lib{0,1,2,3,4}.so >said 2>&1
+		output=$("$GRTRACE" report --by ends --csv e.grt)
+		right=$(cell "$why" works) early=$(cell pending works)
+		all=$(sed -n 's/ launches$//p' said)
+		[ -z "$right" ] || break
+	done
+	check "$way${*:+, $*}: ${right:-0} of $all launches have a stack that ends as $why, others before there are tables" \
+		test -n "$right" -a "$((${right:-0} + ${early:-0}))" = "${all:-none}"
+}
+for way in entry jit:entry no_table unreadable cut table_full; do
+	ends ${way%:*} ${way#*:} --stack=bpf
+done
+"$GRTRACE" flame -v -o e.folded e.grt 2>said
+check "flame counts them" grep -qE '^  [0-9.]+ %, of [0-9]+ jobs, kernels and copies: table_full: no room' said
+check "and shows it below the outermost frame" grep -q '^ends;\[unwind tables full\];through;' e.folded
+run record -e cuda --stack=bpf -o e.grt -- "$MOCK/ends" no_table 0
+run report --by ends e.grt
+expect "a program's first launch is before its tables" 0 '^ *pending .* 1  *the process'
+# by the library: it finds its way through code without tables
+for way in entry jit:entry no_table:entry unreadable:left cut; do
+	ends ${way%:*} ${way#*:}
+done
 record true
 expect "a program without CUDA" 0 'cuda: no process of the program has used CUDA'
 plan

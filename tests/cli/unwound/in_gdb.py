@@ -6,7 +6,8 @@ import gdb
 gdb.execute("set pagination off")
 for setting in ("backtrace past-main on", "backtrace past-entry on"):
     gdb.execute("set " + setting)
-gdb.execute("handle SIGUSR1 nostop noprint pass")
+for signal in ("SIGUSR1", "SIGURG"):
+    gdb.execute("handle %s nostop noprint pass" % signal)
 at = gdb.convenience_variable("at")
 call = "clock_nanosleep" if at is None else at.string() if at.string() == "ioctl" else None
 gdb.execute("catch syscall " + call if call else "break *" + at.string())
@@ -15,7 +16,8 @@ seen = set()
 for i in range(40):
     frame, ips = gdb.newest_frame(), []
     while frame is not None:
-        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
+        # nothing is at 0, where goroutines begin for gdb
+        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME) and frame.pc():
             ips.append("%x" % frame.pc())
         frame = frame.older()
     seen.add(" ".join(ips))

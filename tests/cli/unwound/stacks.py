@@ -8,12 +8,13 @@ import sys
 
 frames = collections.defaultdict(dict)
 by_kernel, inlined = set(), set()
-node = {}
+node, text = {}, {}
 seen = set()
 slept, called = [], []
 for line in sys.stdin:
-    if m := re.search(r" FRAME +stack=(\d+) index=(\d+) .*?ip=0x([0-9a-f]+)", line):
-        frames[m[1]][int(m[2])] = m[3]
+    if m := re.search(r" FRAME +stack=(\d+) index=(\d+) depth=(\d+) .*?ip=0x([0-9a-f]+)", line):
+        if int(m[2]) < int(m[3]):  # the others are more of long names
+            frames[m[1]][int(m[2])] = m[4]
     elif m := re.search(r" FRAME_PLACE +stack=(\d+) index=(\d+) .*inlined=1", line):
         inlined.add((m[1], int(m[2])))
     elif m := re.search(r" STACK_END +stack=(\d+) end=(\d+)", line):
@@ -21,8 +22,10 @@ for line in sys.stdin:
             by_kernel.add(m[1])
     elif m := re.search(r" (?:ASLEEP|CALL_STACK) .*user=(\d+)", line):
         slept.append(m[1])
-    elif m := re.search(r" NODE +pid=(\d+).* node=(\d+) caller=(\d+) ip=(0x[0-9a-f]+|-|0)", line):
-        node[m[1], m[2]] = m[3], int(m[4], 16) if m[4] != "-" else 0
+    elif m := re.search(r' STRING +pid=(\d+).* number=(\d+) .*text="(.*?)"', line):
+        text[m[1], m[2]] = m[3]
+    elif m := re.search(r" NODE +pid=(\d+).* node=(\d+) caller=(\d+) ip=(0x[0-9a-f]+|-|0) module=\S+ function=(\S+)", line):
+        node[m[1], m[2]] = m[3], int(m[4], 16) if m[4] != "-" else 0, text.get((m[1], m[5]))
     elif m := re.search(r" LAUNCH +pid=(\d+).* node=(\d+)", line):
         called.append((m[1], m[2]))
 for user in set(slept) - by_kernel:
@@ -32,7 +35,8 @@ for pid, at in set(called):
     while at != "0" and node[pid, at][1]:
         ips.append(node[pid, at][1])
         at = node[pid, at][0]
-    if at != "0":  # below the outermost frame of a walk stands why it ended
+    # below the outermost frame of a walk stands why it ended
+    if at != "0" and node[pid, at][2] != "[unwind tables not built yet]":
         ips[0] -= 1
         seen.add(" ".join("%x" % ip for ip in ips))
 innermost = {line.split()[0] for line in open(sys.argv[1]) if line.strip()}
