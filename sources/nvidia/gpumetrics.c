@@ -30,6 +30,7 @@
 #define HZ_MOST 10000U
 #define ROUND_NS 50000000ULL
 #define REPEAT_NS GRT_NS_PER_S
+#define CLOCK_TRIES 8U
 
 /* Numbers of counters: those of other sources end before. */
 #define COUNTER_FIRST 4096U
@@ -43,11 +44,12 @@ struct series {
 /**
  * struct gpu - a GPU that is sampled
  * @timer: makes its stream ready
- * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC in this round, ns
+ * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: not read yet; @ahead_error: it may be off by so much
  * @until: the last sample ends there; @horizon: values up to this stamp are all here; ns
  * @told: when it was last said which GPU this is
  * @lag_least, @lag_most: how old the newest sample of a round was, ns
  * @values: written; @late: for their place
+ * @begun: a sample of the recording has come: all its values are written
  * @force: packets leave now; @ended: no more will come
  */
 struct gpu {
@@ -57,6 +59,7 @@ struct gpu {
 	char name[32];
 	int timer;
 	uint64_t ahead;
+	uint64_t ahead_error;
 	uint64_t until;
 	uint64_t horizon;
 	uint64_t told;
@@ -65,7 +68,7 @@ struct gpu {
 	uint64_t cpu;
 	uint64_t values;
 	uint64_t late;
-	bool settle;
+	bool begun;
 	bool force;
 	bool ended;
 	int failed;
@@ -73,12 +76,13 @@ struct gpu {
 	char text[512];
 };
 
-/** struct capture - the state of this source */
+/** struct capture - the state of this source; the recording begins at @from, ns */
 struct capture {
 	struct pm_library library;
 	struct gpu gpu[PM_DEVICES];
 	unsigned int gpus;
 	struct grt_packer *packer;
+	uint64_t from;
 	char version[320];
 };
 
@@ -206,15 +210,15 @@ static bool gpu_convert(enum grt_metric_unit unit, double value, uint64_t ns, in
 	return true;
 }
 
-static int gpu_put_value(struct gpu *g, unsigned int i, const struct pm_sample *sample, uint64_t time)
+static int gpu_put_value(struct gpu *g, unsigned int i, const struct pm_sample *sample, uint64_t time,
+			 bool all)
 {
 	struct series *s = &g->series[i];
 	int64_t value;
 
-	if (!gpu_convert(grt_metrics_table[g->sampler.row[i]].unit, sample->value[i],
-			 sample->end - sample->start, &value))
+	if (!gpu_convert(grt_metrics_table[g->sampler.row[i]].unit, sample->value[i], sample->ns, &value))
 		return s->written ? gpu_write(g, i, time, GRT_FLAG_ENDED) : 0;
-	if (s->written && !g->settle && s->value == value && time - s->written < REPEAT_NS)
+	if (s->written && !all && s->value == value && time - s->written < REPEAT_NS)
 		return 0;
 	s->value = value;
 	return gpu_write(g, i, time, 0);
@@ -249,13 +253,14 @@ static int gpu_put(void *arg, const struct pm_sample *sample)
 {
 	struct gpu *g = arg;
 	uint64_t time = sample->start - g->ahead;
+	bool first = !g->begun && time >= g->capture->from;
 	int ret = sample->gap ? gpu_end_values(g) : 0;
 
-	if (!ret && (!g->told || g->settle || time - g->told >= REPEAT_NS))
+	if (!ret && (!g->told || first || time - g->told >= REPEAT_NS))
 		ret = gpu_tell(g, time);
 	for (unsigned int i = 0; i < g->sampler.metrics && !ret; i++)
-		ret = gpu_put_value(g, i, sample, time);
-	g->settle = false;
+		ret = gpu_put_value(g, i, sample, time, first);
+	g->begun |= first;
 	g->until = sample->end - g->ahead;
 	g->horizon = time;
 	return ret;
@@ -271,14 +276,41 @@ static void gpu_note_lag(struct gpu *g, uint64_t now)
 	g->lag_most = lag > g->lag_most ? lag : g->lag_most;
 }
 
-/* Both clocks go at one rate; what sets CLOCK_REALTIME moves it between two rounds. */
+/* Return: how far off the difference of the clocks may be, ns */
+static uint64_t gpu_ask_clocks(uint64_t *ahead)
+{
+	uint64_t before = grt_now(), realtime = grt_clock_ns(CLOCK_REALTIME), took = grt_now() - before;
+
+	*ahead = realtime - before - took / 2;
+	return took;
+}
+
+/*
+ * Both clocks go at one rate, and only what sets CLOCK_REALTIME moves it: a difference that may come from the
+ * time that it took to read both is none.
+ */
+static void gpu_read_clocks(struct gpu *g)
+{
+	uint64_t ahead, error = gpu_ask_clocks(&ahead), best = error, other;
+
+	if (g->ahead && ahead < g->ahead + g->ahead_error + error &&
+	    g->ahead < ahead + g->ahead_error + error)
+		return;
+	for (unsigned int i = 0; i < CLOCK_TRIES; i++) {
+		error = gpu_ask_clocks(&other);
+		ahead = error < best ? other : ahead;
+		best = error < best ? error : best;
+	}
+	g->ahead = ahead;
+	g->ahead_error = best;
+}
+
 static int gpu_round(struct gpu *g)
 {
-	uint64_t cpu = grt_clock_ns(CLOCK_THREAD_CPUTIME_ID), before = grt_now();
-	uint64_t realtime = grt_clock_ns(CLOCK_REALTIME);
+	uint64_t cpu = grt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	int ret;
 
-	g->ahead = realtime - (before + (grt_now() - before) / 2);
+	gpu_read_clocks(g);
 	ret = pm_sampler_read(&g->sampler, gpu_put, g);
 	gpu_note_lag(g, grt_now());
 	g->cpu += grt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
@@ -381,10 +413,7 @@ static int gpumetrics_start(void *state, struct grt_err *err)
 /* What is left out because it has not changed would be before the recording. */
 static void gpumetrics_begins(void *state, uint64_t from)
 {
-	struct capture *c = state;
-
-	for (unsigned int i = 0; i < c->gpus; i++)
-		c->gpu[i].settle = true;
+	((struct capture *)state)->from = from;
 }
 
 /* What root was allowed is bound to CUPTI's handle: the rest needs no privilege. */

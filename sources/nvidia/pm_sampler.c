@@ -221,8 +221,10 @@ void pm_sampler_stop(struct pm_sampler *s)
 {
 	struct pm_sampler_only stop = {.size = sizeof(stop), .sampler = s->handle};
 
-	if (s->started)
+	if (s->started) {
+		s->stopped = grt_clock_ns(CLOCK_REALTIME);
 		s->f->stop(&stop);
+	}
 	s->started = false;
 }
 
@@ -251,16 +253,22 @@ static uint64_t pm_intervals(const struct pm_sampler *s, uint64_t ns)
 	return n ? n : 1;
 }
 
+/* CUPTI's stamps jump by less than a microsecond every few seconds, when it sets its clock. */
+static bool pm_follows(const struct pm_sampler *s, const struct pm_sample_info *info)
+{
+	return info->start < s->end + s->interval / 2 && info->start + s->interval / 2 > s->end;
+}
+
 /*
  * The first sample begins at an earlier use of the hardware, and so does the one after samples that were
  * overwritten: its counters are not those of its time.
  */
 static bool pm_is_odd(struct pm_sampler *s, const struct pm_sample_info *info)
 {
-	uint64_t lasts = info->end - info->start;
-	bool first = !s->end;
+	bool first = !s->end,
+	     ordered = info->end > info->start && (pm_follows(s, info) || info->start > s->end);
 
-	if (!first && info->end > info->start && info->start >= s->end && lasts < s->interval * 3 / 2)
+	if (!first && ordered && info->end - info->start < s->interval * 3 / 2)
 		return false;
 	if (!first && info->end > s->end) {
 		s->count.missing += pm_intervals(s, info->end - s->end);
@@ -297,11 +305,12 @@ static int pm_hand_out(struct pm_sampler *s, size_t index, bool *gap,
 		s->end = info.end > s->end ? info.end : s->end;
 		return 0;
 	}
-	if (info.start > s->end) {
+	sample.ns = info.end - info.start;
+	sample.start = pm_follows(s, &info) ? s->end : info.start;
+	if (sample.start != s->end) {
 		s->count.missing += pm_intervals(s, info.start - s->end);
 		*gap = true;
 	}
-	sample.start = info.start;
 	sample.end = s->end = info.end;
 	sample.gap = *gap;
 	*gap = false;
@@ -334,6 +343,14 @@ static int pm_make_room(struct pm_sampler *s, const struct pm_data_info *info, b
 	return 0;
 }
 
+/* What is missing between the last sample and the end. */
+static void pm_count_end(struct pm_sampler *s)
+{
+	if (s->stopped && s->end && s->stopped > s->end + s->interval * 3 / 2)
+		s->count.missing += (s->stopped - s->end) / s->interval;
+	s->stopped = 0;
+}
+
 int pm_sampler_read(struct pm_sampler *s, int (*put)(void *arg, const struct pm_sample *sample), void *arg)
 {
 	struct pm_data_info info = {
@@ -349,5 +366,6 @@ int pm_sampler_read(struct pm_sampler *s, int (*put)(void *arg, const struct pm_
 		s->gap = gap;
 		ret = ret ?: pm_make_room(s, &info, full);
 	}
+	pm_count_end(s);
 	return ret;
 }

@@ -21,13 +21,15 @@
 
 /**
  * struct pm_sample - what the GPU counted in an interval
- * @start, @end: CLOCK_REALTIME, ns
+ * @start, @end: CLOCK_REALTIME, ns; where none is missing, the one before has ended at @start
+ * @ns: how long it took
  * @gap: samples are missing before it
  * @value: of each counter, in its metric's own unit
  */
 struct pm_sample {
 	uint64_t start;
 	uint64_t end;
+	uint64_t ns;
 	bool gap;
 	const double *value;
 };
@@ -78,6 +80,7 @@ struct pm_sampler {
 	size_t room;
 	size_t next;
 	uint64_t end;
+	uint64_t stopped;
 	bool gap;
 	unsigned int failures;
 };
