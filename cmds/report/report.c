@@ -322,8 +322,8 @@ static int no_view(const char *word)
 /* A page has room for these beside the summary. */
 static void report_want_more(struct report *r)
 {
-	static const char *const more[] = {"thread", "frame", "step",  "rank",
-					   "wait",   "path",  "stall", "source"};
+	static const char *const more[] = {"thread", "frame", "step",	"rank",	   "wait",
+					   "path",   "stall", "source", "roofline"};
 	const struct grt_part *part;
 
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)

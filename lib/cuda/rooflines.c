@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * Counters of GPUs under kernels, see rooflines.h. A kernel's record comes after its end, when the values of
- * its time are here.
+ * its time are here; of one that does not, what comes later is unknown.
  */
 #include "rooflines.h"
 
@@ -198,6 +198,9 @@ static void roofline_add_slots(struct grt_roofline *k, const struct sampled *g, 
 		uint64_t until = g->phase + (slot + 1) * g->interval;
 		uint64_t whole = end > until ? (end - until) / g->interval : 0;
 
+		/* stamps of a hostile trace */
+		if (until <= start)
+			return;
 		if (slot != k->slot && k->slot_ns)
 			roofline_end_slot(k, g->interval);
 		k->slot = slot;
@@ -253,7 +256,8 @@ static int rooflines_take_kernel(struct grt_rooflines *r, const struct grt_ev_gp
 	k->calls++;
 	k->ns += e->end - e->start;
 	for (unsigned int m = 0; m < GRT_METRICS; m++)
-		values_sum(&g->values[m], e->start, e->end, &k->area[m], &k->known[m]);
+		values_sum(&g->values[m], e->start, e->end < e->e.time ? e->end : e->e.time, &k->area[m],
+			   &k->known[m]);
 	roofline_add_slots(k, g, e->start, e->end);
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * Hardware counters of NVIDIA's GPUs on the time line, a thousand times a second: how
  * much of the multiprocessors, tensor cores, memory and links is in use, of the whole
- * device and of whoever uses it. They are read in the recorder's process; programs are
+ * device, for all its processes. They are read in the recorder's process; programs are
  * neither slowed down nor changed. See pm_sampler.h.
  *
  * A value is the mean from its stamp on. It is written when it is another one than

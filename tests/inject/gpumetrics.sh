@@ -123,6 +123,61 @@ sample 60 gpumetrics MOCK_PM=few
 check "counters that do not fit into a pass are left out" equal 0
 check "and said" counts ' counters=4 left_out=8 '
 
+# under kernels: what a program computes from the values and stamps as they were dumped
+printf 'repeat 40\nkernel alpha 7 700\nkernel beta 7 2600\nsync 0\nsleep pause 900\nend\n' >script
+rm -rf both.grt
+output=$(LD_LIBRARY_PATH="$MOCK" MOCK_PM_LOG=/dev/null timeout 60 "$GRTRACE" record -e cuda,gpumetrics -o both.grt "$MOCK/timed" script 2>&1)
+status=$?
+expect "beside CUDA's library in a program" 0 ' 0 lost in both.grt'
+"$GRTRACE" dump --json both.grt >events.json
+"$GRTRACE" report --by roofline --json both.grt >roofline.json
+cat >rooflines.py <<'END'
+import collections, json
+values, kernels, interval, phase = collections.defaultdict(list), collections.defaultdict(list), 0, 0
+for l in open("events.json"):
+    e = json.loads(l)
+    if e["type"] == "COUNTER" and e["device"] == 195 << 20:
+        values[e["counter_name"]].append((e["time"], None if "ended" in e.get("flags", []) else e["value"]))
+    if e["type"] == "GPU_SAMPLER" and e["device"] == 195 << 20:
+        interval, phase = e["interval"], phase or e["time"]
+    if e["type"] == "GPU_KERNEL": kernels[e.get("name_name") or e["name"]].append((e["start"], e["end"], e["time"]))
+rows = json.load(open("roofline.json"))["roofline"]
+columns = {"dram": "dram busy", "tensor": "tensor active", "dram_read": "dram read", "dram_write": "dram write", "sm": "sm active",
+           "warps": "warps active", "l2": "l2 busy", "nvlink_in": "nvlink in", "nvlink_out": "nvlink out", "clock": "clock gpc"}
+assert sorted(r["kernel"] for r in rows) == ["alpha", "beta"] and all(r["calls"] == 40 for r in rows), rows
+assert all(r["uuid"].startswith("GPU-abab") and r["pcie_read"] is None for r in rows), rows
+by_size = sorted(kernels.values(), key=lambda k: sum(e - s for s, e, _ in k))
+for row in rows:
+    own = by_size[0 if row["kernel"] == "alpha" else 1]
+    assert row["total"] == sum(e - s for s, e, _ in own), row
+    for column, name in columns.items():
+        area = known = 0
+        points = values[name] + [(1 << 62, None)]
+        for (time, value), (until, _) in zip(points, points[1:]):
+            for start, end, told in own if value is not None else []:
+                ns = min(end, until, told) - max(start, time)
+                if ns > 0: area, known = area + value * ns, known + ns
+        want = area / known / (1000 if name in ("dram busy", "tensor active", "sm active", "warps active", "l2 busy") else 1)
+        assert abs(row[column] - want) <= 0.002 + want * 1e-9, (row["kernel"], column, row[column], want)
+    # of each sample the part that the kernel ran, weighted by itself
+    slots = collections.Counter()
+    for start, end, _ in own:
+        while start < end:
+            until = phase + ((start - phase) // interval + 1) * interval
+            slots[until] += min(end, until) - start
+            start = min(end, until)
+    want = 100 * sum(ns * ns / interval for ns in slots.values()) / sum(slots.values())
+    assert abs(row["own"] - want) < 0.1, (row["own"], want)
+    assert row["bound"] in ("memory", "tensor", "neither") and "dram" in row["inferred"], row
+print("equal", [(r["kernel"], r["own"], r["dram"]) for r in rows])
+END
+output=$(python3 rooflines.py 2>&1)
+status=$?
+echo "# $output"
+check "means under kernels, and how much of the samples was theirs" exits 0
+run report --by kernel -v both.grt
+expect "beside the kernels" 0 'kernels under the roofs' 'counters are of the whole GPU, in samples of 1000 us'
+
 refused() { # NAME HOW TEXT...
 	sample 1 gpumetrics MOCK_PM="$2"
 	expect "$1" 3 "${@:3}"

@@ -218,7 +218,8 @@ int cuptiProfilerHostConfigAddMetrics(struct pm_host_add *p)
 	if (p->size != 40 || p->metrics > METRICS)
 		return INVALID;
 	for (size_t i = 0; i < p->metrics; i++) {
-		if (!strncmp(p->metric[i], "pcie__", 6) || strstr(p->metric[i], "tensor_cycles_active_realtime"))
+		if (!strncmp(p->metric[i], "pcie__", 6) ||
+		    strstr(p->metric[i], "tensor_cycles_active_realtime"))
 			return PM_INVALID_METRIC;
 		snprintf(h->name[h->metrics++], sizeof(h->name[0]), "%s", p->metric[i]);
 	}
