@@ -356,15 +356,15 @@ $(O)/tests/cli/unwind_rows: $(ROWS_OBJ)
 # A CUDA without a GPU for the injected library, see tests/inject/mock/mock.h.
 MOCK	:= $(O)/tests/inject/mock
 MOCK_CFLAGS = $(filter-out $(PREFIX_MAP),$(INJECT_CFLAGS)) -fvisibility=default -Itests/inject/mock -Wl,-rpath,'$$ORIGIN'
-$(MOCK)/%: tests/inject/mock/mock.h inject/cupti_abi.h $(O)/flags
+$(MOCK)/%: tests/inject/mock/mock.h inject/cupti_abi.h sources/nvidia/pm_abi.h $(O)/flags
 $(MOCK)/libcuda.so.1: tests/inject/mock/cuda.c tests/inject/mock/sampling.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -lpthread -ldl
 $(MOCK)/libcudart.so.13: tests/inject/mock/cudart.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $<
-$(MOCK)/libcupti.so.13: tests/inject/mock/cupti.c tests/inject/mock/pcsampling.c $(MOCK)/libcuda.so.1
-	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.c %.1,$^)
+$(MOCK)/libcupti.so.13: tests/inject/mock/cupti.c tests/inject/mock/pcsampling.c tests/inject/mock/pmsampling.c $(MOCK)/libcuda.so.1
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -Isources/nvidia -shared -Wl,-soname,$(@F) -o $@ $(filter %.c %.1,$^)
 # One without PC sampling.
 $(MOCK)/libcupti-old.so: tests/inject/mock/cupti.c $(MOCK)/libcuda.so.1
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.c %.1,$^)

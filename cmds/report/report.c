@@ -322,8 +322,8 @@ static int no_view(const char *word)
 /* A page has room for these beside the summary. */
 static void report_want_more(struct report *r)
 {
-	static const char *const more[] = {"thread", "frame", "step",  "rank",
-					   "wait",   "path",  "stall", "source"};
+	static const char *const more[] = {"thread", "frame", "step",	"rank",	   "wait",
+					   "path",   "stall", "source", "roofline"};
 	const struct grt_part *part;
 
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
@@ -335,6 +335,7 @@ static void report_want_more(struct report *r)
 static int set_view(struct report *r)
 {
 	const char *by = opt.by.value ?: opt.path ? "path" : opt.csv ? "job" : NULL;
+	const struct grt_part *with;
 
 	if (opt.path && opt.by.value && strcmp(opt.by.value, "path"))
 		return cmd_usage_error("--path is --by path, and --by %s is another table", opt.by.value);
@@ -348,8 +349,8 @@ static int set_view(struct report *r)
 		grt_analyses_want_all(&r->a, GRT_PART_SUMMARY);
 	else
 		grt_analyses_want(&r->a, r->by);
-	if (r->by && r->by->with && !opt.csv)
-		grt_analyses_want(&r->a, grt_part_find(r->by->with, ~0U));
+	for (with = r->by; with && with->with && !opt.csv; with = grt_part_find(with->with, ~0U))
+		grt_analyses_want(&r->a, grt_part_find(with->with, ~0U));
 	if (opt.verbose)
 		grt_analyses_want_all(&r->a, GRT_PART_VERBOSE);
 	if (r->page && !r->by)

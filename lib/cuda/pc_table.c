@@ -229,7 +229,7 @@ static const struct grt_part pc_parts[] = {
 	{"stall", "why kernels stall, by PC samples", GRT_PART_BY | GRT_PART_NO_JOBS, 0, &stall_table,
 	 .any = pc_table_any, .write = pc_table_write},
 	{"line", "lines of kernels by PC samples", GRT_PART_BY | GRT_PART_NO_JOBS, 0, &line_table,
-	 .any = pc_table_any, .write = pc_table_write},
+	 .with = "roofline", .any = pc_table_any, .write = pc_table_write},
 	{"source", "source of kernels with the PC samples of its lines", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
 	 &source_table, .any = pc_table_any, .write = pc_table_write_source},
 	{.name = NULL},

@@ -12,7 +12,9 @@ done)
 	exit 0
 }
 echo "# $include"
-if ${CC:-cc} -std=gnu11 -Wall -Werror -I"$include" -I"$include/../../../include" -I"$GRTRACE_SRC/include" -I"$GRTRACE_SRC/inject" \
+# a header of NVIDIA's includes one of C++, of which it uses nothing
+mkdir -p empty && : >empty/string
+if ${CC:-cc} -std=gnu11 -Wall -Werror -I"$include" -I"$include/../../../include" -I"$GRTRACE_SRC/include" -I"$GRTRACE_SRC/inject" -I"$GRTRACE_SRC/sources/nvidia" -Iempty \
 	-DCUPTI_INCLUDE="\"$include\"" -o abi "$GRTRACE_SRC/tests/inject/abi/abi.c" && ./abi; then
 	echo "ok 1 - structs, constants, functions and numbers of calls are NVIDIA's"
 else

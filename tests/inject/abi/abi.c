@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Compares inject/cupti_abi.h and cuda_calls.def with NVIDIA's headers: when this
+ * Compares inject/cupti_abi.h, sources/nvidia/pm_abi.h and cuda_calls.def with NVIDIA's headers: when this
  * compiles, they agree; when it runs with status 0, the names do, too.
  */
 #include <stddef.h>
@@ -10,8 +10,16 @@
 #include <cuda.h>
 #include <cupti.h>
 #include <cupti_pcsampling.h>
+#if __has_include(<cupti_pmsampling.h>)
+#include <cupti_pmsampling.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_target.h>
+#define HAVE_PM_SAMPLING
+#endif
 
 #include "cupti_abi.h"
+#include "pm_abi.h"
 
 #define AT(ours, a, theirs, b)                                                         \
 	_Static_assert(offsetof(struct ours, a) == offsetof(theirs, b), #ours "." #a); \
@@ -208,6 +216,79 @@ SIZED(cupti_pc_name_reasons, CUpti_PCSamplingGetStallReasonsParams);
 SIZED(cupti_crc, CUpti_GetCubinCrcParams);
 AT(cupti_crc, bytes, CUpti_GetCubinCrcParams, cubinSize);
 AT(cupti_crc, crc, CUpti_GetCubinCrcParams, cubinCrc);
+
+#ifdef HAVE_PM_SAMPLING
+/* Sizes are those that NVIDIA's macros have for the last member. */
+#define PM(ours, last, theirs)                                                     \
+	_Static_assert(PM_SIZE(ours, last) == theirs##_Params_STRUCT_SIZE, #ours); \
+	_Static_assert(offsetof(struct ours, priv) == offsetof(theirs##_Params, pPriv), #ours)
+#define PM_AT(ours, a, theirs, b) AT(ours, a, theirs##_Params, b)
+PM(pm_initialize, priv, CUpti_Profiler_Initialize);
+PM(pm_chip, name, CUpti_Device_GetChipName);
+PM_AT(pm_chip, device, CUpti_Device_GetChipName, deviceIndex);
+PM(pm_available, image, CUpti_PmSampling_GetCounterAvailability);
+PM_AT(pm_available, bytes, CUpti_PmSampling_GetCounterAvailability, counterAvailabilityImageSize);
+PM(pm_enable, sampler, CUpti_PmSampling_Enable);
+PM_AT(pm_enable, device, CUpti_PmSampling_Enable, deviceIndex);
+PM(pm_sampler_only, sampler, CUpti_PmSampling_Start);
+PM(pm_sampler_only, sampler, CUpti_PmSampling_Stop);
+PM(pm_sampler_only, sampler, CUpti_PmSampling_Disable);
+PM(pm_set_config, append, CUpti_PmSampling_SetConfig);
+PM_AT(pm_set_config, sampler, CUpti_PmSampling_SetConfig, pPmSamplingObject);
+PM_AT(pm_set_config, bytes, CUpti_PmSampling_SetConfig, configSize);
+PM_AT(pm_set_config, config, CUpti_PmSampling_SetConfig, pConfig);
+PM_AT(pm_set_config, buffer, CUpti_PmSampling_SetConfig, hardwareBufferSize);
+PM_AT(pm_set_config, interval, CUpti_PmSampling_SetConfig, samplingInterval);
+PM_AT(pm_set_config, trigger, CUpti_PmSampling_SetConfig, triggerMode);
+PM(pm_decode, overflow, CUpti_PmSampling_DecodeData);
+PM_AT(pm_decode, image, CUpti_PmSampling_DecodeData, pCounterDataImage);
+PM_AT(pm_decode, stopped, CUpti_PmSampling_DecodeData, decodeStopReason);
+PM(pm_data_size, bytes, CUpti_PmSampling_GetCounterDataSize);
+PM_AT(pm_data_size, metric, CUpti_PmSampling_GetCounterDataSize, pMetricNames);
+PM_AT(pm_data_size, samples, CUpti_PmSampling_GetCounterDataSize, maxSamples);
+PM(pm_data_init, image, CUpti_PmSampling_CounterDataImage_Initialize);
+PM_AT(pm_data_init, bytes, CUpti_PmSampling_CounterDataImage_Initialize, counterDataSize);
+PM(pm_data_info, whole, CUpti_PmSampling_GetCounterDataInfo);
+PM_AT(pm_data_info, room, CUpti_PmSampling_GetCounterDataInfo, numTotalSamples);
+PM_AT(pm_data_info, begun, CUpti_PmSampling_GetCounterDataInfo, numPopulatedSamples);
+PM(pm_sample_info, end, CUpti_PmSampling_CounterData_GetSampleInfo);
+PM_AT(pm_sample_info, index, CUpti_PmSampling_CounterData_GetSampleInfo, sampleIndex);
+PM_AT(pm_sample_info, start, CUpti_PmSampling_CounterData_GetSampleInfo, startTimestamp);
+PM(pm_host_init, host, CUpti_Profiler_Host_Initialize);
+PM_AT(pm_host_init, type, CUpti_Profiler_Host_Initialize, profilerType);
+PM_AT(pm_host_init, available, CUpti_Profiler_Host_Initialize, pCounterAvailabilityImage);
+PM(pm_host_only, host, CUpti_Profiler_Host_Deinitialize);
+PM(pm_host_add, metrics, CUpti_Profiler_Host_ConfigAddMetrics);
+PM_AT(pm_host_add, metric, CUpti_Profiler_Host_ConfigAddMetrics, ppMetricNames);
+PM(pm_host_config_size, bytes, CUpti_Profiler_Host_GetConfigImageSize);
+PM(pm_host_config, image, CUpti_Profiler_Host_GetConfigImage);
+PM(pm_host_passes, passes, CUpti_Profiler_Host_GetNumOfPasses);
+PM_AT(pm_host_passes, image, CUpti_Profiler_Host_GetNumOfPasses, pConfigImage);
+PM(pm_host_values, value, CUpti_Profiler_Host_EvaluateToGpuValues);
+PM_AT(pm_host_values, index, CUpti_Profiler_Host_EvaluateToGpuValues, rangeIndex);
+PM_AT(pm_host_values, metric, CUpti_Profiler_Host_EvaluateToGpuValues, ppMetricNames);
+IS(PM_TYPE_SAMPLING, CUPTI_PROFILER_TYPE_PM_SAMPLING);
+IS(PM_TRIGGER_TIME, CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL);
+IS(PM_KEEP_LATEST, CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_LATEST);
+IS(PM_STOPPED_FULL, CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL);
+IS(PM_INVALID_OPERATION, CUPTI_ERROR_INVALID_OPERATION);
+IS(PM_HARDWARE_BUSY, CUPTI_ERROR_HARDWARE_BUSY);
+IS(PM_NOT_SUPPORTED, CUPTI_ERROR_NOT_SUPPORTED);
+IS(PM_INSUFFICIENT_PRIVILEGES, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
+IS(PM_VIRTUALIZED_DEVICE, CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED);
+IS(PM_VIRTUALIZED_DEVICE_PRIVILEGES, CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES);
+IS(PM_CONFIDENTIAL_COMPUTING, CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED);
+IS(PM_CMP_DEVICE, CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED);
+IS(PM_MIG_DEVICE, CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED);
+IS(PM_SLI_DEVICE, CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED);
+IS(PM_WSL_DEVICE, CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED);
+IS(PM_INVALID_CHIP, CUPTI_ERROR_INVALID_CHIP_NAME);
+IS(PM_NOT_INITIALIZED, CUPTI_ERROR_NOT_INITIALIZED);
+IS(PM_OUT_OF_MEMORY, CUPTI_ERROR_OUT_OF_MEMORY);
+#define PM_FN(name, symbol, type) _Static_assert(sizeof(symbol) > 0, #symbol);
+PM_FUNCTIONS
+#undef PM_FN
+#endif
 
 /* The functions are there: their arguments are pointers and numbers of the same sizes, by other names. */
 #define NEED(name, symbol, args) _Static_assert(sizeof(symbol) > 0, #symbol);

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Samples of a GPU's hardware counters, see pm_sampler.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pm_sampler.h"
+#include "base/clock.h"
+
+/* Bytes that a sample takes in the hardware's buffer, some 18 KiB on an H100, and the time that it has room
+ * for. */
+#define SAMPLE_BYTES 20000U
+#define BUFFER_SECONDS 3
+#define BUFFER_LEAST ((size_t)64 << 20)
+#define BUFFER_MOST ((size_t)512 << 20)
+
+/* Samples of the image that they are decoded into, which takes up to 32 KiB each. */
+#define ROOM_LEAST 256U
+#define ROOM_MOST 1024U
+
+/* Full images in a row: where samples come faster than they are taken, others wait. */
+#define IMAGES_MAX 4U
+
+/* Once a buffer was overwritten CUPTI fails once, and goes on. */
+#define FAILURES_MAX 50
+
+/* ----------------------------------------------------------------- metrics */
+
+/** struct trial - metrics that may fit into one pass: what CUPTI makes of them */
+struct trial {
+	void *host;
+	uint8_t *config;
+	size_t bytes;
+};
+
+static void trial_free(const struct pm_sampler *s, struct trial *t)
+{
+	struct pm_host_only end = {.size = sizeof(end), .host = t->host};
+
+	if (t->host)
+		s->f->host_end(&end);
+	free(t->config);
+	*t = (struct trial){.host = NULL};
+}
+
+static int trial_make_config(const struct pm_sampler *s, struct trial *t)
+{
+	struct pm_host_config_size size = {.size = PM_SIZE(pm_host_config_size, bytes), .host = t->host};
+	struct pm_host_config get = {.size = PM_SIZE(pm_host_config, image), .host = t->host};
+	int ret = s->f->host_config_size(&size);
+
+	if (ret)
+		return ret;
+	t->bytes = get.bytes = size.bytes;
+	t->config = get.image = calloc(1, size.bytes + 1);
+	return t->config ? s->f->host_config(&get) : PM_OUT_OF_MEMORY;
+}
+
+/* Return: CUPTI's result; PM_NOT_SUPPORTED also where they need more than one pass */
+static int trial_make(const struct pm_sampler *s, const char **metric, size_t metrics, struct trial *t)
+{
+	struct pm_host_init init = {.size = PM_SIZE(pm_host_init, host),
+				    .type = PM_TYPE_SAMPLING,
+				    .chip = s->chip,
+				    .available = s->available};
+	struct pm_host_add add = {
+		.size = PM_SIZE(pm_host_add, metrics), .metric = metric, .metrics = metrics};
+	struct pm_host_passes passes = {.size = PM_SIZE(pm_host_passes, passes)};
+	int ret = s->f->host_init(&init);
+
+	*t = (struct trial){.host = ret ? NULL : init.host};
+	add.host = t->host;
+	ret = ret ?: s->f->host_add(&add);
+	ret = ret ?: trial_make_config(s, t);
+	passes.bytes = t->bytes;
+	passes.image = t->config;
+	ret = ret ?: s->f->host_passes(&passes);
+	return ret ?: passes.passes == 1 ? PM_OK : PM_NOT_SUPPORTED;
+}
+
+/* Takes the first of a row's metrics that there is room for beside those before. */
+static void pm_choose(struct pm_sampler *s, enum grt_metric_id row)
+{
+	const struct grt_metric *m = &grt_metrics_table[row];
+	struct trial t;
+	bool fits = false;
+
+	for (unsigned int i = 0; m->metric[i] && !fits; i++) {
+		s->metric[s->metrics] = m->metric[i];
+		fits = !trial_make(s, s->metric, s->metrics + 1, &t);
+		trial_free(s, &t);
+	}
+	if (!fits) {
+		s->left_out++;
+		return;
+	}
+	s->row[s->metrics++] = row;
+}
+
+static int pm_choose_all(struct pm_sampler *s, unsigned int set, struct grt_err *err)
+{
+	struct trial t;
+	int ret;
+
+	for (unsigned int i = 0; i < GRT_METRICS; i++)
+		if (grt_metrics_table[i].sets >> set & 1)
+			pm_choose(s, i);
+	if (!s->metrics)
+		return grt_err_set(err, -EOPNOTSUPP,
+				   "its chip has no counter of this set, as far as CUPTI knows",
+				   "another set: grtrace record -e gpumetrics, or a newer CUDA toolkit",
+				   "no hardware counters of %s (%s)", s->device->uuid, s->chip);
+	ret = trial_make(s, s->metric, s->metrics, &t);
+	s->host = t.host;
+	s->config = t.config;
+	s->config_bytes = t.bytes;
+	return ret ? pm_library_error(s->device->uuid, ret, err) : 0;
+}
+
+/* ----------------------------------------------------------------- set-up */
+
+static int pm_ask_chip(struct pm_sampler *s)
+{
+	struct pm_initialize init = {.size = sizeof(init)};
+	struct pm_chip chip = {.size = PM_SIZE(pm_chip, name), .device = s->device->index};
+	struct pm_available a = {.size = PM_SIZE(pm_available, image), .device = s->device->index};
+	int ret = s->f->initialize(&init);
+
+	ret = ret ?: s->f->chip(&chip);
+	snprintf(s->chip, sizeof(s->chip), "%s", !ret && chip.name ? chip.name : "");
+	ret = ret ?: s->f->available(&a);
+	s->available = ret ? NULL : calloc(1, a.bytes + 1);
+	a.image = s->available;
+	return ret ?: s->available ? s->f->available(&a) : PM_OUT_OF_MEMORY;
+}
+
+static size_t pm_buffer_bytes(unsigned int hz)
+{
+	size_t bytes = (size_t)hz * SAMPLE_BYTES * BUFFER_SECONDS;
+
+	return bytes < BUFFER_LEAST ? BUFFER_LEAST : bytes > BUFFER_MOST ? BUFFER_MOST : bytes;
+}
+
+static int pm_configure(struct pm_sampler *s, unsigned int hz)
+{
+	struct pm_enable enable = {.size = sizeof(enable), .device = s->device->index};
+	struct pm_set_config set = {
+		.size = PM_SIZE(pm_set_config, append),
+		.bytes = s->config_bytes,
+		.config = s->config,
+		.buffer = pm_buffer_bytes(hz),
+		.interval = s->interval,
+		.trigger = PM_TRIGGER_TIME,
+		.append = PM_KEEP_LATEST,
+	};
+	int ret = s->f->enable(&enable);
+
+	s->enabled = !ret;
+	s->handle = set.sampler = enable.sampler;
+	return ret ?: s->f->set_config(&set);
+}
+
+static int pm_clear_image(struct pm_sampler *s)
+{
+	struct pm_data_init init = {.size = PM_SIZE(pm_data_init, image),
+				    .sampler = s->handle,
+				    .bytes = s->image_bytes,
+				    .image = s->image};
+
+	s->next = 0;
+	return s->f->data_init(&init);
+}
+
+static int pm_make_image(struct pm_sampler *s, unsigned int hz)
+{
+	struct pm_data_size size = {.size = PM_SIZE(pm_data_size, bytes),
+				    .sampler = s->handle,
+				    .metric = s->metric,
+				    .metrics = s->metrics};
+	int ret;
+
+	s->room = hz / 2 < ROOM_LEAST ? ROOM_LEAST : hz / 2 > ROOM_MOST ? ROOM_MOST : hz / 2;
+	size.samples = (uint32_t)s->room;
+	ret = s->f->data_size(&size);
+	s->image_bytes = size.bytes;
+	s->image = ret ? NULL : calloc(1, size.bytes + 1);
+	return ret ?: s->image ? pm_clear_image(s) : PM_OUT_OF_MEMORY;
+}
+
+int pm_sampler_open(struct pm_sampler *s, const struct pm_library *l, const struct pm_device *device,
+		    unsigned int set, unsigned int hz, struct grt_err *err)
+{
+	int ret;
+
+	memset(s, 0, sizeof(*s));
+	s->f = &l->f;
+	s->device = device;
+	s->interval = GRT_NS_PER_S / hz;
+	ret = pm_ask_chip(s);
+	if (ret)
+		return pm_library_error(device->uuid, ret, err);
+	ret = pm_choose_all(s, set, err);
+	if (ret)
+		return ret;
+	ret = pm_configure(s, hz);
+	ret = ret ?: pm_make_image(s, hz);
+	return ret ? pm_library_error(device->uuid, ret, err) : 0;
+}
+
+int pm_sampler_start(struct pm_sampler *s, struct grt_err *err)
+{
+	struct pm_sampler_only start = {.size = sizeof(start), .sampler = s->handle};
+	int ret = s->f->start(&start);
+
+	s->started = !ret;
+	return ret ? pm_library_error(s->device->uuid, ret, err) : 0;
+}
+
+void pm_sampler_stop(struct pm_sampler *s)
+{
+	struct pm_sampler_only stop = {.size = sizeof(stop), .sampler = s->handle};
+
+	if (s->started) {
+		s->stopped = grt_clock_ns(CLOCK_REALTIME);
+		s->f->stop(&stop);
+	}
+	s->started = false;
+}
+
+void pm_sampler_close(struct pm_sampler *s)
+{
+	struct pm_sampler_only disable = {.size = sizeof(disable), .sampler = s->handle};
+	struct pm_host_only end = {.size = sizeof(end), .host = s->host};
+
+	pm_sampler_stop(s);
+	if (s->enabled)
+		s->f->disable(&disable);
+	if (s->host)
+		s->f->host_end(&end);
+	free(s->available);
+	free(s->config);
+	free(s->image);
+	memset(s, 0, sizeof(*s));
+}
+
+/* ----------------------------------------------------------------- samples */
+
+static uint64_t pm_intervals(const struct pm_sampler *s, uint64_t ns)
+{
+	uint64_t n = (ns + s->interval / 2) / s->interval;
+
+	return n ? n : 1;
+}
+
+/* CUPTI's stamps jump by less than a microsecond every few seconds, when it sets its clock. */
+static bool pm_follows(const struct pm_sampler *s, const struct pm_sample_info *info)
+{
+	return info->start < s->end + s->interval / 2 && info->start + s->interval / 2 > s->end;
+}
+
+/*
+ * The first sample begins at an earlier use of the hardware, and so does the one after samples that were
+ * overwritten: its counters are not those of its time.
+ */
+static bool pm_is_odd(struct pm_sampler *s, const struct pm_sample_info *info)
+{
+	bool first = !s->end,
+	     ordered = info->end > info->start && (pm_follows(s, info) || info->start > s->end);
+
+	if (!first && ordered && info->end - info->start < s->interval * 3 / 2)
+		return false;
+	if (!first && info->end > s->end) {
+		s->count.missing += pm_intervals(s, info->end - s->end);
+		s->count.odd++;
+	}
+	return true;
+}
+
+static int pm_hand_out(struct pm_sampler *s, size_t index, bool *gap,
+		       int (*put)(void *arg, const struct pm_sample *sample), void *arg)
+{
+	double value[GRT_METRICS];
+	struct pm_sample_info info = {.size = PM_SIZE(pm_sample_info, end),
+				      .sampler = s->handle,
+				      .image = s->image,
+				      .bytes = s->image_bytes,
+				      .index = index};
+	struct pm_host_values values = {.size = PM_SIZE(pm_host_values, value),
+					.host = s->host,
+					.image = s->image,
+					.bytes = s->image_bytes,
+					.index = index,
+					.metric = s->metric,
+					.metrics = s->metrics,
+					.value = value};
+	struct pm_sample sample = {.value = value};
+
+	if (s->f->sample_info(&info) || s->f->host_values(&values)) {
+		s->count.errors++;
+		return 0;
+	}
+	if (pm_is_odd(s, &info)) {
+		*gap = s->end;
+		s->end = info.end > s->end ? info.end : s->end;
+		return 0;
+	}
+	sample.ns = info.end - info.start;
+	sample.start = pm_follows(s, &info) ? s->end : info.start;
+	if (sample.start != s->end) {
+		s->count.missing += pm_intervals(s, info.start - s->end);
+		*gap = true;
+	}
+	sample.end = s->end = info.end;
+	sample.gap = *gap;
+	*gap = false;
+	s->count.samples++;
+	return put(arg, &sample);
+}
+
+/* Return: CUPTI's result; an overwritten buffer is none */
+static int pm_decode(struct pm_sampler *s, bool *full)
+{
+	struct pm_decode decode = {.size = PM_SIZE(pm_decode, overflow),
+				   .sampler = s->handle,
+				   .image = s->image,
+				   .bytes = s->image_bytes};
+	int ret = s->f->decode(&decode);
+
+	s->count.overflows += decode.overflow != 0;
+	*full = !ret && decode.stopped == PM_STOPPED_FULL;
+	s->count.full += *full;
+	s->count.errors += ret && !decode.overflow;
+	s->failures = ret ? s->failures + 1 : 0;
+	return ret && s->failures > FAILURES_MAX ? ret : 0;
+}
+
+/* Samples that are half in the image stay there. */
+static int pm_make_room(struct pm_sampler *s, const struct pm_data_info *info, bool full)
+{
+	if (full || (info->begun == info->whole && info->whole > s->room / 2))
+		return pm_clear_image(s) ? -EIO : 0;
+	return 0;
+}
+
+/* What is missing between the last sample and the end. */
+static void pm_count_end(struct pm_sampler *s)
+{
+	if (s->stopped && s->end && s->stopped > s->end + s->interval * 3 / 2)
+		s->count.missing += (s->stopped - s->end) / s->interval;
+	s->stopped = 0;
+}
+
+int pm_sampler_read(struct pm_sampler *s, int (*put)(void *arg, const struct pm_sample *sample), void *arg)
+{
+	struct pm_data_info info = {
+		.size = PM_SIZE(pm_data_info, whole), .image = s->image, .bytes = s->image_bytes};
+	bool full = true, gap = s->gap;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < IMAGES_MAX && full && !ret; i++) {
+		if (pm_decode(s, &full) || s->f->data_info(&info))
+			return -EIO;
+		for (; s->next < info.whole && !ret; s->next++)
+			ret = pm_hand_out(s, s->next, &gap, put, arg);
+		s->gap = gap;
+		ret = ret ?: pm_make_room(s, &info, full);
+	}
+	pm_count_end(s);
+	return ret;
+}

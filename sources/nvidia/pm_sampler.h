@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Hardware counters of one GPU by CUPTI's PM sampling: the GPU writes them into a
+ * buffer at a fixed interval, for all that it does, and no process is disturbed.
+ * One client at a time may have them.
+ *
+ * CUPTI's stamps are CLOCK_REALTIME: on an H100 (driver 580, CUPTI 13.0) the edges of
+ * kernels that all multiprocessors run lay between the host's stamps of that clock
+ * around launch and end, 5 us apart at the closest, while the GPU's own timer was
+ * 740 us away and drifted by 20 us in a second.
+ *
+ * Samples are lost without a word from CUPTI where the hardware's buffer or the image
+ * that they are decoded into is full. As each sample begins where the one before has
+ * ended, what is missing is counted from the stamps.
+ */
+#ifndef GRTRACE_PM_SAMPLER_H
+#define GRTRACE_PM_SAMPLER_H
+
+#include "codes/gpu_metrics.h"
+#include "pm_library.h"
+
+/**
+ * struct pm_sample - what the GPU counted in an interval
+ * @start, @end: CLOCK_REALTIME, ns; where none is missing, the one before has ended at @start
+ * @ns: how long it took
+ * @gap: samples are missing before it
+ * @value: of each counter, in its metric's own unit
+ */
+struct pm_sample {
+	uint64_t start;
+	uint64_t end;
+	uint64_t ns;
+	bool gap;
+	const double *value;
+};
+
+/**
+ * struct pm_counts - what happened so far
+ * @samples: handed out
+ * @missing: that there should have been, by the stamps
+ * @overflows: CUPTI said that the hardware's buffer was full; @full: that the image was
+ * @odd: samples that lasted longer than the interval, which are part of @missing
+ * @errors: of decoding
+ */
+struct pm_counts {
+	uint64_t samples;
+	uint64_t missing;
+	uint64_t overflows;
+	uint64_t full;
+	uint64_t odd;
+	uint64_t errors;
+};
+
+/**
+ * struct pm_sampler - a GPU that is sampled
+ * @interval: ns
+ * @metric: names of the @metrics counters that are taken, and the rows that they are of
+ * @left_out: counters of the set that the chip does not have
+ */
+struct pm_sampler {
+	const struct pm_functions *f;
+	const struct pm_device *device;
+	char chip[16];
+	uint64_t interval;
+	unsigned int metrics;
+	unsigned int left_out;
+	const char *metric[GRT_METRICS];
+	enum grt_metric_id row[GRT_METRICS];
+	struct pm_counts count;
+	/* the rest is private */
+	uint8_t *available;
+	void *host;
+	uint8_t *config;
+	size_t config_bytes;
+	void *handle;
+	bool enabled;
+	bool started;
+	uint8_t *image;
+	size_t image_bytes;
+	size_t room;
+	size_t next;
+	uint64_t end;
+	uint64_t stopped;
+	bool gap;
+	unsigned int failures;
+};
+
+/**
+ * pm_sampler_open - chooses counters and gets the GPU's hardware for them; nothing is sampled yet
+ * @set: enum grt_metric_set
+ * @hz: samples in a second
+ * Return: 0, or a negative errno with @err set; also then to be given to pm_sampler_close()
+ */
+int pm_sampler_open(struct pm_sampler *s, const struct pm_library *l, const struct pm_device *device,
+		    unsigned int set, unsigned int hz, struct grt_err *err);
+
+/** pm_sampler_start - the GPU begins to write samples. Return: 0, or a negative errno with @err set */
+int pm_sampler_start(struct pm_sampler *s, struct grt_err *err);
+
+/** pm_sampler_read - hands out what has come since. Return: 0, what @put returned, or -EIO: CUPTI fails */
+int pm_sampler_read(struct pm_sampler *s, int (*put)(void *arg, const struct pm_sample *sample), void *arg);
+
+/** pm_sampler_stop - the GPU ends; what it has written is still to be read */
+void pm_sampler_stop(struct pm_sampler *s);
+
+/** pm_sampler_close - gives the hardware back, and frees */
+void pm_sampler_close(struct pm_sampler *s);
+
+#endif /* GRTRACE_PM_SAMPLER_H */
