@@ -55,6 +55,9 @@ struct grt_group {
 	uint64_t busy_inferred;
 };
 
+/** grt_groups_queue - takes in a job's t_queue, and nothing else of it. Return: 0 or -ENOMEM */
+int grt_groups_queue(struct grt_groups *g, const struct grt_job *job);
+
 /** grt_group_sampled - whether some of its jobs stand for more than one */
 static inline bool grt_group_sampled(const struct grt_group *g)
 {
