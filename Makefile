@@ -440,6 +440,7 @@ bench: all test-tools bench-modules
 	bench/record.sh $(O)
 	$(O)/bench/bench_read -s 1024 -c 2
 	bench/report.sh $(O)
+	bench/top.sh $(O)
 	bench/text.sh $(O)
 	bench/merge.sh $(O)
 	bench/launches.sh $(O)

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "host/meter.h"
 #include "record/machine.h"
 #include "sources/source.h"
@@ -25,8 +26,35 @@
 #define BUSY_BYTES (256U << 10)
 /* An event is readable so long after its stamp was taken. */
 #define SLACK_NS 2000000
+/* One of a program with a library of ours, which writes ten times a second. */
+#define SLACK_LIBRARY_NS 300000000
+/* Of packets at a time; and so many times in a round. */
+#define SORT_BYTES (64U << 10)
+#define SORT_TIMES 128
 /* A stopped stream whose end does not come is given up after this. */
 #define DRAIN_NS (2 * NS_PER_S)
+
+/** struct live_queue - bytes of a place that its stream of the session has not read: from @at up to @end */
+struct live_queue {
+	char *data;
+	size_t room;
+	size_t at;
+	size_t end;
+};
+
+/**
+ * struct live_sorter - of a source that says to which of many places it has given packets: each is a stream
+ * of the session
+ * @queue: by place; NULL: the source's streams are those of the session
+ * @streams: of the source; @over: of these, those that have ended
+ * @dry: they have no more in this round
+ */
+struct live_sorter {
+	struct live_queue *queue;
+	unsigned int streams;
+	bool *over;
+	bool dry;
+};
 
 /**
  * struct live_input - a source that takes part
@@ -41,6 +69,7 @@ struct live_input {
 	unsigned int streams;
 	unsigned int first_place;
 	unsigned int places;
+	struct live_sorter sorter;
 	struct grt_balance balance;
 };
 
@@ -50,6 +79,7 @@ struct live_input {
  * @told: last
  * @target: pidfd of the process that is watched, -1: all are
  * @stack: stacks are taken
+ * @slack: how long after its stamp an event is readable, ns
  * @moved: bytes read since it was last set to 0
  * @meter: of each stream
  * @keep, @arg: as in the setup; @held: of each of @places, a packet that is not whole yet; @whole: cuts
@@ -66,6 +96,7 @@ struct live {
 	struct grt_session *session;
 	int target;
 	bool stack;
+	uint64_t slack;
 	uint64_t moved;
 	struct meter *meter;
 	int (*keep)(void *arg, unsigned int place, unsigned int source, const char *data, size_t len);
@@ -151,7 +182,14 @@ static int live_open_source(struct live *l, const struct source *source, const s
 		/* a filter of the module would be one of its other readers, too */
 		.types = source == &source_kmod ? (struct grt_type_set){{0}} : setup->types,
 		.user_stack = setup->stack,
-		.stack = setup->stack ? "bpf" : "none",
+		.stack = !setup->stack		  ? "none"
+			 : source == &source_cuda ? NULL
+						  : "bpf",
+		.gpu_users = setup->gpu_users,
+		.named = !setup->any,
+		.taken = true,
+		.uid = (uid_t)-1,
+		.gid = (gid_t)-1,
 		.ring_base = l->inputs * SOURCE_RINGS,
 		/* the module takes no stacks */
 		.covered = setup->stack ? NULL : live_is_covered,
@@ -169,6 +207,8 @@ static int live_open_source(struct live *l, const struct source *source, const s
 	ret = source->open(&in->state, &s, err);
 	if (!ret) {
 		l->inputs++;
+		if (source == &source_cuda)
+			l->slack = SLACK_LIBRARY_NS;
 		return 0;
 	}
 	source->close(in->state, &other);
@@ -227,6 +267,7 @@ int live_open(struct live **out, const struct live_setup *setup, struct grt_err 
 	l->stack = setup->stack;
 	l->keep = setup->keep;
 	l->arg = setup->arg;
+	l->slack = SLACK_NS;
 	l->whole.window.to = UINT64_MAX;
 	if (setup->pid)
 		ret = live_open_target(l, setup->pid, err);
@@ -260,12 +301,76 @@ static int live_keep_whole(void *arg, const char *data, size_t len)
 
 static void live_keep(struct live *l, const struct live_input *in, unsigned int i, char *data, size_t len)
 {
-	unsigned int place = in->source->place ? in->source->place(in->state, i) : i;
-	struct live_keeping k = {l, in->first_place + place, (unsigned int)(in - l->input)};
+	struct live_keeping k = {l, in->first_place + i, (unsigned int)(in - l->input)};
 	const struct grt_cut_ops ops = {.write = live_keep_whole, .arg = &k};
 
 	if (l->keep && !l->failed)
 		l->failed = grt_cut_feed(&l->whole, &l->held[k.place], data, len, &ops);
+}
+
+/* Return: 0 or -ENOMEM */
+static int live_queue_add(struct live_queue *q, const char *data, size_t len)
+{
+	if (q->at == q->end)
+		q->at = q->end = 0;
+	if (grt_grow(&q->data, &q->room, q->end + len, SORT_BYTES))
+		return -ENOMEM;
+	memcpy(q->data + q->end, data, len);
+	q->end += len;
+	return 0;
+}
+
+/* What one of the source's streams has, to its places. Return: as read() */
+static ssize_t live_sort_stream(struct live_input *in, unsigned int i)
+{
+	char buf[SORT_BYTES];
+	ssize_t n = 1;
+	int ret = 0;
+
+	for (unsigned int times = 0; times < SORT_TIMES && !ret && n > 0; times++) {
+		n = in->source->read(in->state, i, buf, sizeof(buf));
+		if (n > 0)
+			ret = live_queue_add(&in->sorter.queue[in->source->place(in->state, i)], buf,
+					     (size_t)n);
+	}
+	return ret ?: n > 0 ? -EAGAIN : n;
+}
+
+/* Return: 0: all streams have ended; -EAGAIN: not all; or another -errno */
+static int live_sort(struct live_input *in)
+{
+	struct live_sorter *s = &in->sorter;
+	bool over = true;
+	ssize_t n = 0;
+
+	for (unsigned int i = 0; i < s->streams && !s->dry; i++) {
+		n = s->over[i] ? 0 : live_sort_stream(in, i);
+		if (n < 0 && n != -EAGAIN && n != -EINTR)
+			return (int)n;
+		s->over[i] = !n;
+	}
+	s->dry = true;
+	for (unsigned int i = 0; i < s->streams; i++)
+		over &= s->over[i];
+	return over ? 0 : -EAGAIN;
+}
+
+static ssize_t live_read_place(struct live_input *in, unsigned int place, char *buf, size_t len)
+{
+	struct live_queue *q = &in->sorter.queue[place];
+	int ret = q->at < q->end ? 0 : live_sort(in);
+	size_t n = q->end - q->at < len ? q->end - q->at : len;
+
+	if (!n)
+		return ret;
+	memcpy(buf, q->data + q->at, n);
+	q->at += n;
+	return (ssize_t)n;
+}
+
+static ssize_t live_read_source(struct live_input *in, unsigned int i, void *buf, size_t len)
+{
+	return in->sorter.queue ? live_read_place(in, i, buf, len) : in->source->read(in->state, i, buf, len);
 }
 
 static ssize_t read_stream(void *arg, unsigned int i, void *buf, size_t len)
@@ -276,7 +381,7 @@ static ssize_t read_stream(void *arg, unsigned int i, void *buf, size_t len)
 
 	while (i >= in->first + in->streams)
 		in++;
-	n = in->source->read(in->state, i - in->first, buf, len);
+	n = live_read_source(in, i - in->first, buf, len);
 	if (n > 0) {
 		l->moved += (uint64_t)n;
 		meter_feed(&l->meter[i], buf, (size_t)n, took, in);
@@ -285,31 +390,40 @@ static ssize_t read_stream(void *arg, unsigned int i, void *buf, size_t len)
 	return n == -EINTR ? -EAGAIN : n;
 }
 
-static void live_count_places(struct live *l, struct live_input *in)
+/* Return: 0 or -ENOMEM */
+static int live_count_places(struct live *l, struct live_input *in)
 {
+	struct live_sorter *s = &in->sorter;
+
 	in->first_place = l->places;
 	in->places = in->source->places ? in->source->places(in->state) : in->streams;
 	l->places += in->places;
+	if (!in->source->place)
+		return 0;
+	s->streams = in->streams;
+	in->streams = in->places;
+	s->queue = calloc(in->places + 1, sizeof(*s->queue));
+	s->over = calloc(s->streams + 1, sizeof(*s->over));
+	return s->queue && s->over ? 0 : -ENOMEM;
 }
 
 static int count_streams(struct live *l, struct grt_err *err)
 {
 	struct pollfd *fds = calloc(SOURCE_STREAMS_MAX, sizeof(*fds));
 	unsigned int i;
+	int ret = fds ? 0 : -ENOMEM;
 
-	if (!fds)
-		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "cannot read live");
-	for (i = 0; i < l->inputs; i++) {
+	for (i = 0; i < l->inputs && !ret; i++) {
 		l->input[i].first = l->streams;
 		l->input[i].streams = l->input[i].source->streams(l->input[i].state, fds);
+		ret = live_count_places(l, &l->input[i]);
 		l->streams += l->input[i].streams;
-		live_count_places(l, &l->input[i]);
 	}
 	free(fds);
 	/* the session hands out what it has of a packet, and reads its rest when it needs it */
 	l->meter = calloc(l->streams + 1, sizeof(*l->meter));
 	l->held = calloc(l->places + 1, sizeof(*l->held));
-	if (!l->meter || !l->held)
+	if (ret || !l->meter || !l->held)
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "cannot read live");
 	for (i = 0; i < l->streams; i++)
 		l->meter[i].early = true;
@@ -409,13 +523,20 @@ static int flush_sources(struct live *l, struct grt_err *err)
 	return ret;
 }
 
+static void live_begin_round(struct live *l)
+{
+	l->moved = 0;
+	for (struct live_input *in = l->input; in < l->input + l->inputs; in++)
+		in->sorter.dry = false;
+}
+
 /* Hands out what is old enough to be complete. Return: as grt_session_run_live() */
 static int live_pump(struct live *l, struct grt_consumer *c, struct grt_err *err)
 {
-	uint64_t until = grt_now() - SLACK_NS;
+	uint64_t until = grt_now() - l->slack;
 	int ret = flush_sources(l, err);
 
-	l->moved = 0;
+	live_begin_round(l);
 	ret = ret ?: grt_session_run_live(l->session, c, until, err);
 	if (ret >= 0 && l->failed)
 		return grt_err_set(err, l->failed, strerror(-l->failed), NULL, "cannot keep a packet");
@@ -465,7 +586,7 @@ static int live_drain(struct live *l, struct grt_consumer *c, struct grt_err *er
 	if (on < 0)
 		return on;
 	for (;;) {
-		l->moved = 0;
+		live_begin_round(l);
 		ret = grt_session_run_live(l->session, c, end, err);
 		l->until = end;
 		if (ret != 1)
@@ -538,6 +659,14 @@ int live_run(struct live *l, struct grt_consumer *c, const struct live_limits *l
 	return ret < 0 || ret > 1 ? ret : called;
 }
 
+static void live_free_sorter(struct live_input *in)
+{
+	for (unsigned int i = 0; in->sorter.queue && i < in->places; i++)
+		free(in->sorter.queue[i].data);
+	free(in->sorter.queue);
+	free(in->sorter.over);
+}
+
 int live_close(struct live *l, struct grt_err *err)
 {
 	struct grt_err other;
@@ -548,6 +677,7 @@ int live_close(struct live *l, struct grt_err *err)
 		return 0;
 	grt_session_close(l->session);
 	for (i = 0; i < l->inputs; i++) {
+		live_free_sorter(&l->input[i]);
 		failed = l->input[i].source->close(l->input[i].state, ret ? &other : err);
 		ret = ret ? ret : failed;
 	}

@@ -25,6 +25,7 @@ struct live;
  * struct live_setup - what is watched
  * @sources: names of sources.def, with commas between
  * @pid: only events of this process, and the run ends with it; 0: of all
+ * @gpu_users: of all processes that use CUDA, for the source `cuda`
  * @buffer_size: bytes per CPU, 0: as it is
  * @driver: the driver whose fences are jobs, for the source `fence`; NULL: none
  * @flag: an option of sources that is on, of those that have it; NULL: none
@@ -40,6 +41,7 @@ struct live;
 struct live_setup {
 	const char *sources;
 	pid_t pid;
+	bool gpu_users;
 	uint64_t buffer_size;
 	const char *driver;
 	const char *flag;

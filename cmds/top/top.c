@@ -48,7 +48,8 @@ static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "as -b, of a recording, raw file or text"},
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
 	 "live: take the events from these sources (default: those of " TOP_SOURCES_HERE " that work here)"},
-	{"pid", 'p', OPT_PID, "PID", &opt.pid, "live: only this process; end when it ends"},
+	{"pid", 'p', OPT_PID_GPU, "PID", &opt.pid,
+	 "live: only this process; end when it ends; with -e cuda also gpu: all processes that use CUDA"},
 	{"stack", 0, OPT_FLAG, NULL, &opt.stack,
 	 "live: with the CPU stack of each submit, so that the hottest ones are shown"},
 	{"output", 'o', OPT_STR, "DIR", &opt.output,
@@ -143,6 +144,14 @@ static void top_note(struct top *t)
 		grt_note(&t->notes,
 			 "%" PRIu64 " times there were too many stacks or threads to count one more",
 			 t->stacks.over + t->waits.over);
+	if (top_cuda_over(t->cuda))
+		grt_note(&t->notes, "%" PRIu64 " kernels or copies were in no row: too many streams",
+			 top_cuda_over(t->cuda));
+	if (t->late)
+		grt_note(&t->notes,
+			 "%" PRIu64
+			 " kernels or copies began in the time of an update before: its shares are too small",
+			 t->late);
 	if (t->over)
 		grt_note(&t->notes, "%" PRIu64 " times a GPU or process was in no row (limit of %u GPUs)",
 			 t->over, TOP_GPUS_MAX);
@@ -308,6 +317,7 @@ static int top_run_live(struct top *t, struct live *l)
 		return cmd_error(kmod_exit_status(ret), &err);
 	t->session = live_session(l);
 	t->live = l;
+	top_cuda_from(t->cuda, top_begin_of(l));
 	if (top_from(t, top_begin_of(l)))
 		return top_finish(t, &err, -ENOMEM);
 	t->screen = !opt.batch && !opt.json;
@@ -334,7 +344,8 @@ static int top_watch(struct top *t)
 {
 	const struct live_setup setup = {
 		.sources = opt.sources ?: TOP_SOURCES_HERE,
-		.pid = (pid_t)opt.pid,
+		.pid = opt.pid == OPT_GPU_USERS ? 0 : (pid_t)opt.pid,
+		.gpu_users = opt.pid == OPT_GPU_USERS,
 		.any = !opt.sources,
 		.stack = opt.stack,
 		.keep = t->last ? top_last_keep : NULL,
@@ -368,11 +379,10 @@ static int top_watch(struct top *t)
 static int top_on_any(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct top *t = (struct top *)c;
-	uint64_t step = (uint64_t)(opt.interval * 1e9);
 	int ret = 0;
 
-	while (!ret && e->time >= t->to + step)
-		ret = top_update(t, t->to + step);
+	while (!ret && e->time - t->to >= t->step && e->time > t->to)
+		ret = top_update(t, t->to + t->step);
 	return ret;
 }
 
@@ -392,7 +402,9 @@ static int top_replay(struct top *t, const char *path)
 		status = cmd_fail(EXIT_FAILED, "it is empty, or a pipe", "grtrace report",
 				  "%s: it is unknown when it begins", path);
 	if (status == EXIT_DONE) {
+		top_cuda_from(t->cuda, span.first);
 		ret = top_from(t, span.first) ?: grt_session_run(t->session, &t->c, 0, UINT64_MAX, &err);
+		t->whole = true;
 		if (!ret && span.last > t->to)
 			ret = top_update(t, span.last);
 		status = top_finish(t, &err, ret);
@@ -410,6 +422,8 @@ static int top_check_options(void)
 	if (opt.input && (opt.sources || opt.pid || opt.output || opt.stack || opt.last > 0))
 		return cmd_usage_error(
 			"-e, -p, -o, --last and --stack work only on live events, not with -i");
+	if (opt.pid == OPT_GPU_USERS && (!opt.sources || strcmp(opt.sources, "cuda")))
+		return cmd_usage_error("-p gpu goes with -e cuda alone");
 	if (opt.last_size && opt.last_size < LAST_SIZE_MIN)
 		return cmd_usage_error("--last-size: at least %lluM", LAST_SIZE_MIN >> 20);
 	if (!cmd_opt_given(&opts[2]))
@@ -433,6 +447,7 @@ static int top_run(int argc, char **argv)
 	status = top_check_options();
 	if (status != EXIT_DONE)
 		return status;
+	t.step = (uint64_t)(opt.interval * 1e9);
 	if (top_begin(&t) || (!path && top_keep(&t)))
 		status = cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	else

@@ -55,7 +55,7 @@ struct top_figure {
  * @busy: thousandths of a percent; @source: enum top_source
  * @engine: number of the engine in struct top.engine that @busy is of, UINT32_MAX: it is of the whole GPU
  * @value: of its counters, by enum top_value, in thousandths of their units
- * @jobs: that ended, or slices
+ * @jobs: that ended, slices or kernels; @counted: enum top_source of these
  * @throttle: reasons why it is slowed down, "none"; "": unknown
  * @xids: since the run began
  * @history: of @busy in percent, the newest one at @updates - 1 modulo TOP_HISTORY; 255: it was not known
@@ -65,6 +65,7 @@ struct top_gpu {
 	uint32_t text;
 	uint32_t engine;
 	uint8_t source;
+	uint8_t counted;
 	struct top_figure busy;
 	struct top_figure value[TOP_VALUES];
 	struct top_figure jobs;
@@ -79,13 +80,21 @@ enum top_source {
 	TOP_SLICES = GRT_GPU_SLICES,
 	TOP_JOBS = GRT_GPU_JOBS,
 	TOP_COUNTERS = GRT_GPU_COUNTERS,
+	TOP_KERNELS, /* and copies, of CUDA */
 	TOP_SOURCES,
 };
 
-/** struct top_engine - a ring, an engine, or a GPU whose slices are known; @gpu: number in struct top.gpus */
+/**
+ * struct top_engine - a ring, an engine, a stream, or a GPU whose slices or kernels are known
+ * @gpu: number in struct top.gpus
+ * @stream, @name: of the stream, where it is @part of what another row has of the whole GPU
+ */
 struct top_engine {
 	struct grt_gpu_place at;
 	uint32_t gpu;
+	uint32_t stream;
+	char name[24];
+	bool part;
 	struct top_figure busy;
 	struct top_figure jobs;
 	struct top_figure queue;
@@ -96,6 +105,7 @@ struct top_engine {
  * @name: number of its name, of jobs; 0: look for it by @pid
  * @share: of the engine that it had most of, thousandths of a percent
  * @engine: number of that one, UINT32_MAX: it is of the whole GPU; valid with @share
+ * @counted: enum top_source that its jobs are of
  * @queue: 99th percentile of t_queue of its jobs, ns
  * @wait, @runnable: time of its threads, thousandths of a percent: waiting for jobs, and for a CPU
  * @frames, @late: that it showed, and how many of these were late
@@ -106,6 +116,7 @@ struct top_process {
 	uint32_t name;
 	uint32_t engine;
 	uint8_t source;
+	uint8_t counted;
 	struct top_figure share;
 	struct top_figure jobs;
 	struct top_figure queue;
@@ -223,7 +234,40 @@ void top_waits_next(struct top_waits *w);
 /** top_waits_free - frees it */
 void top_waits_free(struct top_waits *w);
 
-/** struct top_count - @jobs: that ended; @lost: events */
+/* Records of CUDA's work are there so long after it, mostly. */
+#define TOP_CUDA_LAG (GRT_NS_PER_S / 2)
+
+struct top_cuda;
+
+/** top_cuda_new - nothing so far. Return: 0 or -ENOMEM */
+int top_cuda_new(struct top_cuda **out);
+
+/** top_cuda_from - the first update begins there */
+void top_cuda_from(struct top_cuda *c, uint64_t time);
+
+/** top_cuda_define - takes in an event of the class image. Return: 0 or -ENOMEM */
+int top_cuda_define(struct top_cuda *c, const struct grt_event *e);
+
+/** top_cuda_event - takes in an event of the class launch. Return: 0 or -ENOMEM */
+int top_cuda_event(struct top_cuda *c, const struct grt_event *e);
+
+/** top_cuda_sum - shares of an update that ends at @to; @whole: it is the last one, and they go up to its end
+ */
+void top_cuda_sum(struct top_cuda *c, uint64_t to, bool whole);
+
+/** top_cuda_late - kernels and copies of this update that earlier updates should have shown a part of */
+uint64_t top_cuda_late(const struct top_cuda *c);
+
+/** top_cuda_over - work in no row, so far */
+uint64_t top_cuda_over(const struct top_cuda *c);
+
+/** top_cuda_next - the next update begins */
+void top_cuda_next(struct top_cuda *c);
+
+/** top_cuda_free - NULL is allowed */
+void top_cuda_free(struct top_cuda *c);
+
+/** struct top_count - @jobs: that ended, kernels and copies; @lost: events */
 struct top_count {
 	uint64_t events;
 	uint64_t jobs;
@@ -234,19 +278,22 @@ struct top_count {
  * struct top - one run
  * @c: what the session drives
  * @jobs, @shares, @groups, @counters, @xids: of the library; @groups are of this update alone
- * @stacks, @waits: see there
+ * @stacks, @waits, @cuda: see there
  * @texts: names of GPUs
  * @gpus: struct top_gpu by device and name
  * @engine, @share, @processes: of the last update; of these @engines, @on_engines and @processes.used
  * @from, @to: its time, ns
+ * @step: the time of an update, ns
  * @count: so far; @now: up to the end of the last update; @before: up to its beginning
  * @left: updates until the end, 0: there is no end
  * @sources: what is read live; "" with a recording
  * @over: GPUs and processes in no row
+ * @late: of the last update, see top_cuda_late()
  * @last: what a key writes to @output, NULL: nothing is kept
  * @live: NULL with a recording
  * @room: for the text of a cell, TOP_ROOM bytes
  * @screen: the terminal is ours
+ * @whole: nothing comes after this update
  * @sees_xids: a source has them, so that none is 0
  */
 struct top {
@@ -259,6 +306,7 @@ struct top {
 	struct grt_xids xids;
 	struct top_stacks stacks;
 	struct top_waits waits;
+	struct top_cuda *cuda;
 	struct grt_texts texts;
 	struct grt_keyed gpus;
 	struct top_engine *engine;
@@ -270,10 +318,12 @@ struct top {
 	struct grt_keyed processes;
 	uint64_t from;
 	uint64_t to;
+	uint64_t step;
 	struct top_count count;
 	struct top_count now;
 	struct top_count before;
 	uint64_t over;
+	uint64_t late;
 	uint64_t left;
 	const char *input;
 	char sources[128];
@@ -283,6 +333,7 @@ struct top {
 	struct live *live;
 	char *room;
 	bool screen;
+	bool whole;
 	bool json;
 	bool wide;
 	int write_error;
@@ -310,6 +361,23 @@ extern const struct grt_table top_gpu_table, top_engine_table, top_share_table, 
 
 /** top_save - has what is kept written. @text: gets what to tell the user, or why it was not */
 void top_save(struct top *t, char text[TOP_LAST_TEXT]);
+
+/** top_gpu_find - the number of a GPU, by its own number and its name, either of which may be missing; it is
+ * made where there is none. @number: UINT32_MAX where there are too many. Return: 0 or -ENOMEM */
+int top_gpu_find(struct top *t, uint32_t device, const char *name, uint32_t *number);
+
+/** top_engine_add - a row of engines; none where its GPU has no number. Return: 0 or -ENOMEM */
+int top_engine_add(struct top *t, const struct top_engine *engine);
+
+/** top_engine_at - number of the row of engines with this place, UINT32_MAX: there is none */
+uint32_t top_engine_at(const struct top *t, const struct grt_gpu_place *at);
+
+/** top_share_add - a row of shares, and what its process has by it. Return: 0 or -ENOMEM */
+int top_share_add(struct top *t, const struct top_share *s, enum top_source source);
+
+/** top_cuda_engines, top_cuda_shares - rows of the last update. Return: 0 or -ENOMEM */
+int top_cuda_engines(struct top *t);
+int top_cuda_shares(struct top *t);
 
 /** top_gpu_at - by its number; valid until the next GPU is met */
 struct top_gpu *top_gpu_at(const struct top *t, uint32_t number);

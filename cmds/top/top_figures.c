@@ -23,10 +23,10 @@ static struct top_figure top_figure_known(uint64_t value)
 
 static int top_take_done(struct top *t, const struct grt_job *job)
 {
-	int ret = grt_groups_job(t->groups, job) ?: grt_gpu_processes_job(t->shares, job);
+	int ret = grt_groups_queue(t->groups, job) ?: grt_gpu_processes_job(t->shares, job);
 
 	t->count.jobs++;
-	return ret ?: top_stacks_job(&t->stacks, job);
+	return ret ?: t->stacks.any ? top_stacks_job(&t->stacks, job) : 0;
 }
 
 static int top_on_held(void *arg, const struct grt_job *job)
@@ -89,6 +89,23 @@ static int top_on_counter(struct grt_consumer *c, const struct grt_event *e, uin
 	return top_on_share(c, e, cpu) ?: grt_counters_event(&((struct top *)c)->counters, e);
 }
 
+static int top_on_image(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct top *t = (struct top *)c;
+
+	t->count.events++;
+	return top_cuda_define(t->cuda, e);
+}
+
+static int top_on_launch(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct top *t = (struct top *)c;
+
+	t->count.events++;
+	t->count.jobs += e->type == GRT_EV_GPU_KERNEL || e->type == GRT_EV_GPU_COPY;
+	return top_cuda_event(t->cuda, e);
+}
+
 static int top_on_xid(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	((struct top *)c)->count.events++;
@@ -112,12 +129,14 @@ int top_begin(struct top *t)
 	t->c.slice = t->c.owner = top_on_share;
 	t->c.counter = top_on_counter;
 	t->c.xid = top_on_xid;
+	t->c.image = top_on_image;
+	t->c.launch = top_on_launch;
 	grt_texts_init(&t->texts, TOP_GPUS_MAX);
 	grt_keyed_init(&t->gpus, sizeof(struct top_gpu), TOP_GPUS_MAX);
 	grt_keyed_init(&t->processes, sizeof(struct top_process), GRT_GPU_PROCESSES_MAX);
 	grt_xids_init(&t->xids);
 	t->room = malloc(TOP_ROOM);
-	if (!t->room || top_stacks_init(&t->stacks) || top_waits_init(&t->waits) ||
+	if (!t->room || top_stacks_init(&t->stacks) || top_waits_init(&t->waits) || top_cuda_new(&t->cuda) ||
 	    grt_jobs_new(&t->jobs, &sink, NULL) || top_new_groups(t) ||
 	    grt_gpu_processes_new(&t->shares, GRT_GPU_BY_PROCESS, true))
 		return -ENOMEM;
@@ -129,6 +148,7 @@ void top_end(struct top *t)
 {
 	top_stacks_free(&t->stacks);
 	top_waits_free(&t->waits);
+	top_cuda_free(t->cuda);
 	free(t->room);
 	grt_groups_free(t->groups);
 	grt_gpu_processes_free(t->shares);
@@ -184,7 +204,7 @@ static uint32_t top_gpu_number(const struct top *t, const struct top_gpu *gpu)
 }
 
 /* One without a number of its own is known by its name. @number: WHOLE where there are too many */
-static int top_find_gpu(struct top *t, uint32_t device, const char *name, uint32_t *number)
+int top_gpu_find(struct top *t, uint32_t device, const char *name, uint32_t *number)
 {
 	struct grt_key key = {{device}};
 	uint32_t text = GRT_TEXT_NONE;
@@ -215,7 +235,7 @@ static int top_gpu_of(struct top *t, const struct grt_gpu_place *at, uint32_t *n
 
 	if (!device && !name && at->source == GRT_GPU_JOBS)
 		name = grt_names_owner(names, grt_names_find(names, GRT_NAME_RING, at->place));
-	return top_find_gpu(t, device, name, number);
+	return top_gpu_find(t, device, name, number);
 }
 
 /* -------------------------------------------------------------------- engines */
@@ -247,45 +267,57 @@ static struct top_figure top_queue(const struct top *t, enum grt_group_by by, ui
 	return f;
 }
 
-static int top_add_engine(struct top *t, const struct grt_gpu_place *at)
+int top_engine_add(struct top *t, const struct top_engine *engine)
 {
-	struct top_engine *engine;
-	int ret;
+	int ret = engine->gpu == WHOLE ? 0 : grt_grow(&t->engine, &t->engines_room, t->engines + 1, 16);
 
-	if (grt_gpu_processes_is_doubled(t->shares, grt_jobs_names(t->jobs), at->source, at->device))
-		return 0;
-	ret = grt_grow(&t->engine, &t->engines_room, t->engines + 1, 16);
+	if (!ret && engine->gpu != WHOLE)
+		t->engine[t->engines++] = *engine;
+	return ret;
+}
 
-	if (ret)
-		return ret;
-	engine = &t->engine[t->engines];
-	*engine = (struct top_engine){.at = *at};
-	ret = top_gpu_of(t, at, &engine->gpu);
-	if (ret || engine->gpu == WHOLE)
-		return ret;
-	t->engines++;
-	if (at->source != GRT_GPU_JOBS) {
-		engine->busy = top_figure_known(0);
-		engine->jobs = (struct top_figure){.known = at->source == GRT_GPU_SLICES};
-		return 0;
-	}
+static void top_engine_of_jobs(const struct top *t, const struct grt_gpu_place *at, struct top_engine *engine)
+{
 	engine->busy = top_figure_known(top_share(grt_busy_sum(&at->busy), t->to - t->from));
 	engine->busy.known = at->timed || !at->untimed;
 	engine->busy.least = at->untimed || at->sampled || at->busy.cut;
 	engine->jobs = top_figure_known(0);
 	engine->queue = top_queue(t, GRT_BY_RING, at->place);
-	return 0;
 }
 
-static uint32_t top_engine_of(const struct top *t, const struct grt_gpu_process *row)
+static int top_add_engine(struct top *t, const struct grt_gpu_place *at)
+{
+	struct top_engine engine = {.at = *at, .busy = top_figure_known(0)};
+	int ret;
+
+	if (grt_gpu_processes_is_doubled(t->shares, grt_jobs_names(t->jobs), at->source, at->device))
+		return 0;
+	ret = top_gpu_of(t, at, &engine.gpu);
+	if (ret)
+		return ret;
+	engine.jobs.known = at->source == GRT_GPU_SLICES;
+	if (at->source == GRT_GPU_JOBS)
+		top_engine_of_jobs(t, at, &engine);
+	return top_engine_add(t, &engine);
+}
+
+uint32_t top_engine_at(const struct top *t, const struct grt_gpu_place *at)
 {
 	uint32_t i = 0;
 
 	while (i < t->engines &&
-	       (t->engine[i].at.source != row->source || t->engine[i].at.device != row->device ||
-		t->engine[i].at.instance != row->instance || t->engine[i].at.place != row->place))
+	       (t->engine[i].at.source != at->source || t->engine[i].at.device != at->device ||
+		t->engine[i].at.instance != at->instance || t->engine[i].at.place != at->place))
 		i++;
 	return i < t->engines ? i : WHOLE;
+}
+
+static uint32_t top_engine_of(const struct top *t, const struct grt_gpu_process *row)
+{
+	const struct grt_gpu_place at = {
+		.source = row->source, .device = row->device, .instance = row->instance, .place = row->place};
+
+	return top_engine_at(t, &at);
 }
 
 /* Time of slices that is nobody's for want of records. */
@@ -326,27 +358,41 @@ static int top_process_of(struct top *t, uint32_t gpu, uint32_t pid, struct top_
 	return 0;
 }
 
-static int top_add_share(struct top *t, const struct grt_gpu_process *row, uint32_t number)
+/* Of jobs, slices and kernels one kind is counted: kernels are in slices. */
+static void top_count_jobs(struct top_figure *sum, uint8_t *counted, const struct top_figure *jobs,
+			   enum top_source source)
 {
-	uint64_t share = top_share_of(t, row);
+	if (!jobs->known || (sum->known && *counted > source))
+		return;
+	if (!sum->known || *counted != source)
+		*sum = top_figure_known(0);
+	*counted = (uint8_t)source;
+	sum->value += jobs->value;
+}
+
+static int top_share_of_process(struct top *t, const struct top_share *s, enum top_source source)
+{
 	struct top_process *p;
-	int ret = top_process_of(t, t->engine[number].gpu, row->pid, &p);
+	int ret = top_process_of(t, t->engine[s->engine].gpu, s->pid, &p);
 
 	if (ret || !p)
 		return ret;
-	p->name = row->name ?: p->name;
-	if (row->source != GRT_GPU_COUNTERS && !top_is_gap(row)) {
-		p->jobs.known = true;
-		p->jobs.value += row->came;
-	}
-	if (row->unknown || (p->share.known && p->share.value >= share))
+	p->name = s->name ?: p->name;
+	top_count_jobs(&p->jobs, &p->counted, &s->jobs, source);
+	if (!s->share.known || (p->share.known && p->share.value >= s->share.value))
 		return 0;
-	p->share = top_figure_known(share);
-	p->share.inferred = row->inferred;
-	p->share.least = row->least;
-	p->source = row->source;
-	p->engine = number;
+	p->share = s->share;
+	p->source = (uint8_t)source;
+	p->engine = s->engine;
 	return 0;
+}
+
+int top_share_add(struct top *t, const struct top_share *s, enum top_source source)
+{
+	if (grt_grow(&t->share, &t->share_room, t->on_engines + 1, 64))
+		return -ENOMEM;
+	t->share[t->on_engines++] = *s;
+	return t->engine[s->engine].part ? 0 : top_share_of_process(t, s, source);
 }
 
 static struct top_figure top_length(const struct grt_gpu_process *row, unsigned int permille)
@@ -357,34 +403,22 @@ static struct top_figure top_length(const struct grt_gpu_process *row, unsigned 
 	return f;
 }
 
-/* What is known of it as a process of the engine. */
-static int top_keep_share(struct top *t, const struct grt_gpu_process *row, uint32_t number)
-{
-	struct top_share *s;
-
-	if (grt_grow(&t->share, &t->share_room, t->on_engines + 1, 64))
-		return -ENOMEM;
-	s = &t->share[t->on_engines++];
-	*s = (struct top_share){.engine = number, .pid = row->pid, .name = row->name};
-	s->share = top_figure_known(top_share_of(t, row));
-	s->share.known = !row->unknown;
-	s->share.inferred = row->inferred;
-	s->share.least = row->least;
-	s->jobs = (struct top_figure){.value = row->came,
-				      .known = row->source != GRT_GPU_COUNTERS && !top_is_gap(row)};
-	s->middle = top_length(row, 500);
-	s->most = top_length(row, 990);
-	return 0;
-}
-
 static int top_add_row(struct top *t, const struct grt_gpu_process *row)
 {
-	uint32_t number = top_engine_of(t, row);
+	struct top_share s = {.engine = top_engine_of(t, row), .pid = row->pid, .name = row->name};
 
-	if (number == WHOLE || (row->kind != GRT_GPU_PROCESS && row->kind != GRT_GPU_UNKNOWN))
+	if (s.engine == WHOLE || (row->kind != GRT_GPU_PROCESS && row->kind != GRT_GPU_UNKNOWN))
 		return 0;
-	top_add_time(t, &t->engine[number], row);
-	return top_keep_share(t, row, number) ?: top_add_share(t, row, number);
+	top_add_time(t, &t->engine[s.engine], row);
+	s.share = (struct top_figure){.value = top_share_of(t, row),
+				      .known = !row->unknown,
+				      .inferred = row->inferred,
+				      .least = row->least};
+	s.jobs = (struct top_figure){.value = row->came,
+				     .known = row->source != GRT_GPU_COUNTERS && !top_is_gap(row)};
+	s.middle = top_length(row, 500);
+	s.most = top_length(row, 990);
+	return top_share_add(t, &s, row->source);
 }
 
 /* ------------------------------------------------------------------- counters */
@@ -440,7 +474,7 @@ static int top_add_device_counter(struct top *t, const struct grt_counter_row *r
 {
 	const struct grt_names *names = grt_jobs_names(t->jobs);
 	uint32_t number;
-	int ret = top_find_gpu(t, row->device,
+	int ret = top_gpu_find(t, row->device,
 			       grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, row->device)),
 			       &number);
 
@@ -466,7 +500,7 @@ static int top_add_process_counter(struct top *t, const struct grt_counter_row *
 
 	if (!memory && !use)
 		return 0;
-	ret = top_find_gpu(t, row->device, NULL, &gpu);
+	ret = top_gpu_find(t, row->device, NULL, &gpu);
 	if (ret || gpu == WHOLE)
 		return ret;
 	ret = top_process_of(t, gpu, row->instance, &p);
@@ -519,12 +553,9 @@ static void top_sum_gpu(struct top *t, struct top_gpu *gpu, uint32_t number)
 	for (uint32_t i = 0; i < t->engines; i++) {
 		const struct top_engine *engine = &t->engine[i];
 
-		if (engine->gpu != number)
+		if (engine->gpu != number || engine->part)
 			continue;
-		if (engine->jobs.known) {
-			gpu->jobs.value += engine->jobs.value;
-			gpu->jobs.known = true;
-		}
+		top_count_jobs(&gpu->jobs, &gpu->counted, &engine->jobs, engine->at.source);
 		if (!engine->busy.known || (gpu->busy.known && engine->busy.value <= gpu->busy.value))
 			continue;
 		gpu->busy = engine->busy;
@@ -600,11 +631,13 @@ static int top_sum_engines(struct top *t)
 	for (const struct grt_gpu_place *at = grt_keyed_oldest(&t->shares->places); at && !ret;
 	     at = grt_keyed_next(&t->shares->places, at))
 		ret = top_add_engine(t, at);
+	ret = ret ?: top_cuda_engines(t);
 	if (t->engines)
 		qsort_r(t->engine, t->engines, sizeof(*t->engine), top_compare_engines, t);
 	for (const struct grt_gpu_process *row = grt_keyed_oldest(&t->shares->rows); row && !ret;
 	     row = grt_keyed_next(&t->shares->rows, row))
 		ret = top_add_row(t, row);
+	ret = ret ?: top_cuda_shares(t);
 	if (t->on_engines)
 		qsort(t->share, t->on_engines, sizeof(*t->share), top_compare_shares);
 	return ret;
@@ -655,6 +688,7 @@ int top_figures(struct top *t, uint64_t to)
 	top_clear_gpus(t);
 	grt_keyed_free(&t->processes);
 	grt_keyed_init(&t->processes, sizeof(struct top_process), GRT_GPU_PROCESSES_MAX);
+	top_cuda_sum(t->cuda, to, t->whole);
 	ret = top_gather(t) ?: top_sum_engines(t) ?: top_add_counters(t);
 	ret = ret ?: top_waits_sum(&t->waits, &t->counters, t->from, to);
 	if (ret)
@@ -666,5 +700,7 @@ int top_figures(struct top *t, uint64_t to)
 	top_sum_gpus(t);
 	top_waits_next(&t->waits);
 	top_stacks_next(&t->stacks);
+	t->late = top_cuda_late(t->cuda);
+	top_cuda_next(t->cuda);
 	return top_from(t, to);
 }

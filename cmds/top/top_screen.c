@@ -495,6 +495,12 @@ int top_screen_show(struct top *t)
 
 /* ----------------------------------------------------------------------- keys */
 
+/* ncurses hands out a key that ended a sequence of the mouse as the terminal sent it. */
+static bool screen_is_enter(int key)
+{
+	return key == '\n' || key == '\r' || key == KEY_ENTER;
+}
+
 static bool screen_is_sortable(const struct grt_column *c)
 {
 	return c->where & GRT_COLUMN_BRIEF;
@@ -522,7 +528,7 @@ static void screen_type(int key)
 {
 	size_t length = strlen(screen.filter);
 
-	if (key == '\n' || key == KEY_ENTER || key == ESCAPE_KEY) {
+	if (screen_is_enter(key) || key == ESCAPE_KEY) {
 		screen.typing = false;
 		if (key == ESCAPE_KEY)
 			screen.filter[0] = '\0';
@@ -624,7 +630,7 @@ static int screen_key(struct top *t, int key)
 		screen_save(t);
 	else if (key == '/')
 		screen.typing = true;
-	else if (key == '\n' || key == KEY_ENTER)
+	else if (screen_is_enter(key))
 		screen_enter();
 	else if (key == ESCAPE_KEY && screen.view == SCREEN_ONE)
 		screen_turn_to(SCREEN_PROCESSES);

@@ -10,6 +10,7 @@ static const char *const source_names[TOP_SOURCES] = {
 	[TOP_SLICES] = "slices",
 	[TOP_JOBS] = "jobs",
 	[TOP_COUNTERS] = "counters",
+	[TOP_KERNELS] = "kernels",
 };
 
 static const struct grt_names *top_names(const struct top *t)
@@ -36,13 +37,16 @@ static void top_put_rate(struct grt_cell *cell, const struct top *t, const struc
 		cell->number = (uint64_t)((unsigned __int128)f->value * 1000 * GRT_NS_PER_S / ns);
 }
 
-static void top_put_engine(struct grt_cell *cell, const struct top *t, const struct grt_gpu_place *at)
+static void top_put_engine(struct grt_cell *cell, const struct top *t, const struct top_engine *engine)
 {
+	const struct grt_gpu_place *at = &engine->at;
 	const struct grt_names *names = top_names(t);
 
-	cell->number = at->place;
-	cell->absent = at->source == GRT_GPU_SLICES;
-	if (at->source == GRT_GPU_JOBS)
+	cell->number = engine->part ? engine->stream : at->place;
+	cell->absent = at->source == TOP_SLICES || (at->source == TOP_KERNELS && !engine->part);
+	if (engine->part)
+		cell->text = engine->name;
+	else if (at->source == GRT_GPU_JOBS)
 		cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, at->place));
 	else if (at->source == GRT_GPU_COUNTERS)
 		cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_COUNTER, at->place));
@@ -51,7 +55,7 @@ static void top_put_engine(struct grt_cell *cell, const struct top *t, const str
 static void top_put_engine_at(struct grt_cell *cell, const struct top *t, uint32_t number)
 {
 	if (number < t->engines)
-		top_put_engine(cell, t, &t->engine[number].at);
+		top_put_engine(cell, t, &t->engine[number]);
 	else
 		cell->absent = true;
 }
@@ -149,11 +153,11 @@ static void top_gpu_get_xids(struct grt_cell *cell, const void *view, const void
 static const struct grt_column gpu_columns[] = {
 	{"device", top_gpu_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
 	{"device_name", top_gpu_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name, else its address, or its driver"},
-	{"busy", top_gpu_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time that it was in use, percent: by its own counter; else by slices; else that of its busiest ring or engine"},
-	{"source", top_gpu_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "how that is known: slices, jobs or counters"},
+	{"busy", top_gpu_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time that it was in use, percent: by its own counter; else by slices or kernels; else that of its busiest ring or engine"},
+	{"source", top_gpu_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "how that is known: slices, jobs, kernels or counters"},
 	{"ring", top_gpu_get_engine, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "the ring or engine that it is of; absent: the whole GPU"},
 	{"ring_name", top_gpu_get_engine_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name: ring, or counter of the engine"},
-	{"rate", top_gpu_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, or slices, in a second"},
+	{"rate", top_gpu_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, in a second"},
 	{"clock", top_gpu_get_value, TOP_CLOCK, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "clock, Hz; of several that of the fastest"},
 	{"power", top_gpu_get_value, TOP_POWER, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "power, uW; of several sensors the largest"},
 	{"temperature", top_gpu_get_value, TOP_TEMPERATURE, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "temperature, thousandths of a degree Celsius; of several sensors the largest"},
@@ -189,7 +193,7 @@ static void top_engine_get_device_name(struct grt_cell *cell, const void *view, 
 
 static void top_engine_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	top_put_engine(cell, view, &((const struct top_engine *)row)->at);
+	top_put_engine(cell, view, row);
 }
 
 static void top_engine_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -223,11 +227,11 @@ static void top_engine_get_queue(struct grt_cell *cell, const void *view, const 
 static const struct grt_column engine_columns[] = {
 	{"device", top_engine_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
 	{"device_name", top_engine_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name, else its address, or its driver"},
-	{"ring", top_engine_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, or number of the engine's counter; absent: slices are of the whole GPU"},
+	{"ring", top_engine_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, stream of the kernels, or number of the engine's counter; absent: it is of the whole GPU"},
 	{"ring_name", top_engine_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
-	{"source", top_engine_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "slices, jobs or counters"},
-	{"busy", top_engine_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time that a job ran, a context was on it, or that the driver counted for processes, percent"},
-	{"rate", top_engine_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, or slices, in a second"},
+	{"source", top_engine_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "slices, jobs, kernels or counters"},
+	{"busy", top_engine_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time that a job or kernel ran, a context was on it, or that the driver counted for processes, percent"},
+	{"rate", top_engine_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, in a second"},
 	{"queue_p99", top_engine_get_queue, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of t_queue of the jobs that ended, ns"},
 	{.name = NULL},
 };
@@ -300,14 +304,14 @@ static void top_share_get_most(struct grt_cell *cell, const void *view, const vo
 static const struct grt_column share_columns[] = {
 	{"device", top_share_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
 	{"device_name", top_share_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name, else its address, or its driver"},
-	{"ring", top_share_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, or number of the engine's counter; absent: slices are of the whole GPU"},
+	{"ring", top_share_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, stream of the kernels, or number of the engine's counter; absent: it is of the whole GPU"},
 	{"ring_name", top_share_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
 	{"pid", grt_cell_id, offsetof(struct top_share, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", top_share_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name; unknown: nothing says whose jobs they were"},
 	{"share", top_share_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the time of the ring, engine or GPU that it had it, percent"},
-	{"source", top_share_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "slices, jobs or counters"},
-	{"rate", top_share_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, or slices, in a second"},
-	{"p50", top_share_get_middle, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "median of the jobs' or slices' lengths, ns"},
+	{"source", top_share_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "slices, jobs, kernels or counters"},
+	{"rate", top_share_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, in a second"},
+	{"p50", top_share_get_middle, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "median of the lengths of jobs, slices or kernels, ns"},
 	{"p99", top_share_get_most, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of these, ns"},
 	{.name = NULL},
 };
@@ -415,8 +419,8 @@ static const struct grt_column process_columns[] = {
 	{"share", top_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the time of the ring, engine or GPU that it had most of, percent"},
 	{"ring", top_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "that ring or engine; absent: the whole GPU"},
 	{"ring_name", top_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name: ring, or counter of the engine"},
-	{"source", top_process_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "how the share is known: slices, jobs or counters"},
-	{"rate", top_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, or slices, in a second"},
+	{"source", top_process_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "how the share is known: slices, jobs, kernels or counters"},
+	{"rate", top_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, in a second"},
 	{"queue_p99", top_process_get_queue, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of t_queue of all its jobs that ended, ns"},
 	{"memory", top_process_get_memory, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory of the GPU that is resident for it, B"},
 	{"gpu_wait", top_process_get_wait, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "time that its threads waited for jobs, percent of the update; those of several threads add up"},

@@ -303,6 +303,35 @@ static struct grt_interval gpu_processes_within(const struct grt_gpu_processes *
 				     g->to < g->last ? g->to : g->last};
 }
 
+/* The place and the row of a ring and process; NULL where there are too many. */
+static int gpu_processes_search(struct grt_gpu_processes *g, const struct grt_job *job,
+				struct grt_gpu_found *f, struct grt_gpu_place **ring,
+				struct grt_gpu_process **o)
+{
+	int ret = gpu_processes_at(g, GRT_GPU_JOBS, 0, 0, job->ring, ring);
+
+	*o = NULL;
+	if (!ret && *ring)
+		ret = gpu_processes_of(g, *ring, job->pid, o);
+	/* whose a process is may change, a process itself does not */
+	if (!ret && *o && g->by == GRT_GPU_BY_PROCESS)
+		*f = (struct grt_gpu_found){job->ring, job->pid, (size_t)((char *)*ring - g->places.slot),
+					    (size_t)((char *)*o - g->rows.slot)};
+	return ret;
+}
+
+static inline int gpu_processes_find(struct grt_gpu_processes *g, const struct grt_job *job,
+				     struct grt_gpu_place **ring, struct grt_gpu_process **o)
+{
+	struct grt_gpu_found *f = &g->found[(job->ring ^ job->pid) % GRT_GPU_FOUND];
+
+	if (!f->row || f->ring != job->ring || f->pid != job->pid)
+		return gpu_processes_search(g, job, f, ring, o);
+	*ring = (struct grt_gpu_place *)(g->places.slot + f->place);
+	*o = (struct grt_gpu_process *)(g->rows.slot + f->row);
+	return 0;
+}
+
 /* Its part in the time looked at. */
 static int gpu_processes_have(const struct grt_gpu_processes *g, struct grt_gpu_process *o,
 			      struct grt_gpu_place *ring, uint64_t start, uint64_t end)
@@ -322,15 +351,24 @@ int grt_gpu_processes_running(struct grt_gpu_processes *g, const struct grt_job 
 
 	if (job->ring == GRT_RING_NONE || end <= g->from)
 		return 0;
-	ret = gpu_processes_at(g, GRT_GPU_JOBS, 0, 0, job->ring, &ring);
-	if (!ret && ring)
-		ret = gpu_processes_of(g, ring, job->pid, &o);
-	if (ret || !ring || !o)
+	ret = gpu_processes_find(g, job, &ring, &o);
+	if (ret || !o)
 		return ret;
 	o->name = job->name ?: o->name;
 	o->inferred |= job->inferred >> GRT_STAMP_START & 1;
 	ring->sampled |= job->sample;
 	return gpu_processes_have(g, o, ring, job->time[GRT_STAMP_START], end);
+}
+
+/* A job without a beginning or an end. */
+static int gpu_processes_untimed(struct grt_gpu_processes *g, uint32_t number)
+{
+	struct grt_gpu_place *ring;
+	int ret = gpu_processes_at(g, GRT_GPU_JOBS, 0, 0, number, &ring);
+
+	if (!ret && ring)
+		ring->untimed++;
+	return ret;
 }
 
 int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job)
@@ -343,18 +381,15 @@ int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job
 
 	if (!g->jobs || job->ring == GRT_RING_NONE)
 		return 0;
-	ret = gpu_processes_at(g, GRT_GPU_JOBS, 0, 0, job->ring, &ring);
+	if ((job->seen & both) != both || end < start)
+		return gpu_processes_untimed(g, job->ring);
+	ret = gpu_processes_find(g, job, &ring, &o);
 	if (ret || !ring)
 		return ret;
-	if ((job->seen & both) != both || end < start) {
-		ring->untimed++;
-		return 0;
-	}
 	ring->timed++;
 	ring->sampled |= job->sample;
-	ret = gpu_processes_of(g, ring, job->pid, &o);
-	if (ret || !o)
-		return ret;
+	if (!o)
+		return 0;
 	o->name = job->name ?: o->name;
 	o->inferred |= !!(job->inferred & both);
 	o->least |= job->sample;
@@ -524,6 +559,7 @@ int grt_gpu_processes_next(struct grt_gpu_processes *g, uint64_t from)
 	int ret = 0;
 
 	gpu_processes_free_rows(g);
+	memset(g->found, 0, sizeof(g->found));
 	grt_keyed_init(&g->rows, sizeof(struct grt_gpu_process), GRT_GPU_PROCESSES_MAX);
 	for (struct grt_gpu_place *at = grt_keyed_oldest(&g->places); at;
 	     at = grt_keyed_next(&g->places, at)) {

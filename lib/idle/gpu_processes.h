@@ -110,10 +110,23 @@ struct grt_gpu_place {
 	uint64_t timed;
 };
 
+/* Rings and processes that are found without a search. */
+#define GRT_GPU_FOUND 16U
+
+/** struct grt_gpu_found - where their place and row are, as they were found last; @row: 0: nothing was found
+ */
+struct grt_gpu_found {
+	uint32_t ring;
+	uint32_t pid;
+	size_t place;
+	size_t row;
+};
+
 /**
  * struct grt_gpu_processes - all there is; set up by grt_gpu_processes_new()
  * @owners: whose a process is, by pid; @values: of counters, the one before
  * @cgroups: their paths
+ * @found: of jobs, by process; nothing else takes a row away than grt_gpu_processes_next()
  * @jobs: they are wanted
  * @from, @to: nothing else counts; @first, @last: the time looked at
  * @follows: what was before @from was looked at, too
@@ -126,6 +139,7 @@ struct grt_gpu_processes {
 	struct grt_keyed owners;
 	struct grt_keyed values;
 	struct grt_texts cgroups;
+	struct grt_gpu_found found[GRT_GPU_FOUND];
 	enum grt_gpu_by by;
 	bool jobs;
 	uint64_t from;

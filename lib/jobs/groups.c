@@ -309,6 +309,20 @@ int grt_groups_estimate(struct grt_groups *g, enum grt_group_by by, uint64_t fro
 	}
 	grt_estimate_free(&all);
 	return ret;
+static inline int groups_add_queue(struct grt_groups *g, struct grt_group *group, const void *value)
+{
+	grt_hist_put(&group->queue, value, &g->octaves);
+	return 0;
+}
+
+int grt_groups_queue(struct grt_groups *g, const struct grt_job *job)
+{
+	struct member m = job_member(job);
+	struct grt_hist_value value;
+
+	if (!phase_value(job, GRT_PHASE_QUEUE, grt_weight(job->sample), &value))
+		return 0;
+	return each_group(g, &m, groups_add_queue, &value, true);
 }
 
 static int groups_add_stray(struct grt_groups *g, struct grt_group *group, const void *what)

@@ -68,6 +68,8 @@ int grt_groups_window(struct grt_groups *g, const struct grt_ev_window *e);
  * or -ENOMEM */
 int grt_groups_estimate(struct grt_groups *g, enum grt_group_by by, uint64_t from, uint64_t to,
 			struct grt_estimate_watched *out);
+/** grt_groups_queue - takes in a job's t_queue, and nothing else of it. Return: 0 or -ENOMEM */
+int grt_groups_queue(struct grt_groups *g, const struct grt_job *job);
 
 /** grt_group_sampled - whether some of its jobs stand for more than one */
 static inline bool grt_group_sampled(const struct grt_group *g)

@@ -5,7 +5,7 @@ _screen.py COLUMNSxLINES [STEP...] -- COMMAND...: runs a command on a terminal o
 
     wait=REGEX   until the screen has it, for 20 s at most
     key=TEXT     types; \\e, \\t, \\n, \\u and \\d are Esc, Tab, Enter, up and down
-    click=REGEX  the mouse, where the first match on the screen begins
+    click=REGEX  the mouse, where the first match on the screen begins; a key right behind it comes with it
     wheel=up     or down
     size=CxL     the terminal gets another size
     show         prints the screen, of which a wait should have seen head and foot
@@ -79,17 +79,16 @@ class Terminal:
         return True
 
     def press(self, button, x, y):
-        """A button, and that it is let go; 64 and 65 are the wheel. As X10 encodes it."""
-        for code in [button] + [3] * (button < 3):
-            os.write(self.fd, b"\x1b[M" + bytes([32 + code, 33 + x, 33 + y]))
+        """What X10 sends of a button, and that it is let go; 64 and 65 are the wheel."""
+        return b"".join(b"\x1b[M" + bytes([32 + code, 33 + x, 33 + y]) for code in [button] + [3] * (button < 3))
 
     def click(self, regex):
         for y, line in enumerate(self.screen.display):
             found = re.search(regex, line)
             if found:
-                self.press(0, found.start(), y)
-                return
+                return self.press(0, found.start(), y)
         print(f"not there: {regex}")
+        return b""
 
     def end(self):
         end = time.monotonic() + 20
@@ -103,8 +102,12 @@ class Terminal:
 def main():
     split = sys.argv.index("--")
     t = Terminal(size_of(sys.argv[1]), sys.argv[split + 1:])
+    clicked = b""
     for step in sys.argv[2:split]:
         what, _, value = step.partition("=")
+        if what != "key":
+            os.write(t.fd, clicked)
+            clicked = b""
         if what == "wait" and not t.wait(value):
             print(f"in vain: {step}\n{t.text()}")
             os.kill(t.child, signal.SIGKILL)
@@ -113,15 +116,17 @@ def main():
         if what == "key":
             for name, key in KEYS.items():
                 value = value.replace(name, key)
-            os.write(t.fd, value.encode())
+            os.write(t.fd, clicked + value.encode())
+            clicked = b""
         elif what == "click":
-            t.click(value)
+            clicked = t.click(value)
         elif what == "wheel":
-            t.press(64 if value == "up" else 65, 0, 0)
+            os.write(t.fd, t.press(64 if value == "up" else 65, 0, 0))
         elif what == "size":
             t.resize(size_of(value))
         elif what == "show":
             print(f"{t.text()}\n{'-' * t.screen.columns}")
+    os.write(t.fd, clicked)
     return t.end()
 
 

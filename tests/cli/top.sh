@@ -191,8 +191,8 @@ else
 	SCREEN_TERM=screen screen 80x24 'wait=memory +runnable' 'wait=^101 ' 'click=memory +runnable' 'wait=^processes by memory' \
 		'click=ed.x1b' 'key=s' 'wait=^processes by [^m]' 'key=\n' 'wait=^process 101 by' 'wait=^hottest submit stacks: unknown, top --stack' \
 		'key=\e' 'wait=^processes by' 'click=^pid' 'wait=^processes by pid' 'wheel=down' 'key=s' 'wait=^processes by process' 'key=\n' \
-		'wait=^process 100 by' key=q -- "$GRTRACE" top -e power -s 0.3
-	check "the mouse: columns, a row, the wheel" exits 0
+		'wait=^process 100 by' 'key=\e' 'wait=^processes by' 'click=ed.x1b' 'key=\n' 'wait=^process 101 by' key=q -- "$GRTRACE" top -e power -s 0.3
+	check "the mouse: columns, a row, the wheel, an Enter right behind a click" exits 0
 	for n in 1 2; do
 		screen 100x24 'wait=^100  game .* %' 'key=r' "wait=wrote mine.grt$([ $n = 1 ] || echo .2): .* events" show key=q -- "$GRTRACE" top -e power -s 0.3 -o mine.grt
 		check "r writes a recording, and leaves what is there ($n)" exits 0

@@ -20,4 +20,9 @@ output=$("$GRTRACE_SRC/tools/tutorials" "$GRTRACE" "$GRTRACE_SRC/examples/tutori
 status=$?
 check "a text that differs is seen" exits 1
 check "and shown" says '^\+rank 0 .PID 556.: in an ordinary step'
+sed 's/--after 0.4/--behind 0.4/' "$GRTRACE_SRC/docs/tutorials/late-frame.md" >changed.md
+output=$("$GRTRACE_SRC/tools/tutorials" "$GRTRACE" "$GRTRACE_SRC/examples/tutorials" changed.md 2>&1)
+status=$?
+check "a recording with a wrong option is seen" exits 1
+check "and why" says 'unknown option --behind'
 plan

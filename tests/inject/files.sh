@@ -104,6 +104,16 @@ check "--cpu-only" test "$(grep -c . cpu.txt)" = 50
 mkdir unmerged
 (cd unmerged && run gpuperf --no-merge --cpu-profile stacks.txt "$MOCK/app" plain 50)
 check "--no-merge --cpu-profile: the stacks alone" test "$(ls unmerged) $(grep -c . unmerged/stacks.txt)" = 'stacks.txt 50'
+mkdir cpu gpu
+(cd cpu && run gpuperf --no-gpu "$MOCK/app" plain 50)
+check "--no-gpu: the stacks alone" test "$(ls cpu) $(grep -c . cpu/cpu.txt)" = 'cpu.txt 50'
+(cd gpu && run gpuperf --no-cpu -o raw.txt -c trace.json "$MOCK/app" plain 50)
+check "--no-cpu: kernels, and no stack" test "$(ls gpu | xargs) $(grep -c '^CONCURRENT_KERNEL' gpu/raw.txt)" = 'raw.txt trace.json 50'
+run gpuperf convert -i gpu/raw.txt -o gpu/again.json
+for kind in kernel cuda_runtime; do
+	check "convert of what -o wrote: each $kind of the run" test "$(jq "[(.traceEvents? // .)[] | select(.cat == \"$kind\") | .dur] | length, add" gpu/again.json)" = \
+		"$(jq "[(.traceEvents? // .)[] | select(.cat == \"$kind\") | .dur] | length, add" gpu/trace.json)"
+done
 run gpuperf --gpu-only -m only.folded "$MOCK/app" plain 50
 check "--gpu-only, by function" grep -qxE 'app;cu[A-Za-z]+;\[GPU_Kernel\]kernel 50' only.folded
 run gpuperf -m none.folded sh -c 'exit 7'

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Kernels and copies of processes with libgrtrace-cuda.so, by stream, process and GPU. Their records come
+ * some tenths of a second behind the GPU's work. So the shares that an update of `grtrace top` shows are of
+ * the time up to the end of an earlier update, TOP_CUDA_LAG before at least: what lies before and behind that
+ * moment is added up apart. Of shorter updates several show the same shares.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stack/images.h"
+#include "top.h"
+
+/* Streams, processes and GPUs; work of further ones is counted. */
+#define ROWS 4096U
+/* Octaves of 4 KiB for the percentiles of an update. */
+#define OCTAVES 4096U
+/* Updates without work after which a row is forgotten. */
+#define QUIET 60U
+#define WHOLE UINT32_MAX
+
+/**
+ * struct top_cuda_row - a stream, a process on a GPU, or a GPU
+ * @place: of the engine that it is: a number of ours for a stream, else WHOLE
+ * @pid: 0: of a GPU
+ * @work: kernels and copies whose records came in this update, @whole: their lengths
+ * @busy, @next: when one ran: in the time that is shown next, and behind it
+ * @share: what is shown
+ */
+struct top_cuda_row {
+	const struct grt_device *device;
+	uint32_t stream;
+	uint32_t place;
+	uint32_t pid;
+	uint32_t quiet;
+	uint64_t work;
+	struct grt_hist whole;
+	struct grt_busy busy;
+	struct grt_busy next;
+	struct top_figure share;
+};
+
+/**
+ * struct top_cuda - all of it
+ * @numbers: of streams so far
+ * @from, @to: the time that is shown next, ns; @begun: the first one began there
+ * @late: records of this update whose work is of a time that was shown before
+ */
+struct top_cuda {
+	struct grt_images images;
+	struct grt_keyed rows;
+	uint32_t numbers;
+	uint32_t budget;
+	uint64_t from;
+	uint64_t to;
+	uint64_t begun;
+	uint64_t late;
+	uint64_t over;
+};
+
+int top_cuda_new(struct top_cuda **out)
+{
+	struct top_cuda *c = calloc(1, sizeof(*c));
+
+	*out = c;
+	if (!c)
+		return -ENOMEM;
+	grt_images_init(&c->images);
+	grt_keyed_init(&c->rows, sizeof(struct top_cuda_row), ROWS);
+	c->budget = OCTAVES;
+	return 0;
+}
+
+void top_cuda_from(struct top_cuda *c, uint64_t time)
+{
+	c->from = c->to = c->begun = time;
+}
+
+int top_cuda_define(struct top_cuda *c, const struct grt_event *e)
+{
+	return grt_images_event(&c->images, e);
+}
+
+/* ----------------------------------------------------------------- what comes in */
+
+/** struct top_work - a kernel or a copy */
+struct top_work {
+	uint64_t start;
+	uint64_t end;
+	uint32_t gpu;
+	uint32_t context;
+	uint32_t stream;
+};
+
+static bool top_cuda_work_of(const struct grt_event *e, struct top_work *w)
+{
+	const struct grt_ev_gpu_kernel *k = (const void *)e;
+	const struct grt_ev_gpu_copy *copy = (const void *)e;
+
+	if (e->type == GRT_EV_GPU_KERNEL)
+		*w = (struct top_work){k->start, k->end, k->gpu, k->context, k->cuda_stream};
+	else if (e->type == GRT_EV_GPU_COPY)
+		*w = (struct top_work){copy->start, copy->end, copy->gpu, copy->context, copy->cuda_stream};
+	else
+		return false;
+	return true;
+}
+
+static int top_cuda_add(struct top_cuda *c, const struct top_work *w, struct top_cuda_row *row)
+{
+	const struct grt_interval shown = {c->from, c->to}, behind = {c->to, UINT64_MAX};
+
+	row->quiet = 0;
+	row->work++;
+	if (w->end < w->start)
+		return 0;
+	grt_hist_add(&row->whole, w->end - w->start, GRT_WEIGHT_ONE, false, &c->budget);
+	return grt_busy_within(&row->busy, &shown, w->start, w->end)
+		       ?: grt_busy_within(&row->next, &behind, w->start, w->end);
+}
+
+/* @image: NULL: of all; @stream: of its stream alone */
+static int top_cuda_count(struct top_cuda *c, const struct grt_device *device, const struct grt_image *image,
+			  const struct top_work *w, bool stream)
+{
+	const struct grt_key key = {{device->number, image ? image->number : WHOLE,
+				     stream ? (uint64_t)w->context << 32 | w->stream : UINT64_MAX}};
+	uint32_t used = c->rows.used;
+	struct top_cuda_row *row;
+	void *found = NULL;
+	int ret = grt_keyed_get_or_count(&c->rows, &key, &c->over, &found);
+
+	row = found;
+	if (ret || !row)
+		return ret;
+	if (c->rows.used != used) {
+		row->device = device;
+		row->stream = w->stream;
+		row->place = stream ? c->numbers++ : WHOLE;
+		row->pid = image ? image->pid : 0;
+	}
+	return top_cuda_add(c, w, row);
+}
+
+int top_cuda_event(struct top_cuda *c, const struct grt_event *e)
+{
+	const struct grt_device *device;
+	const struct grt_image *image;
+	struct top_work w;
+
+	if (!top_cuda_work_of(e, &w))
+		return 0;
+	image = grt_images_of(&c->images, e);
+	device = image ? grt_devices_of(&c->images.devices, image->number, w.gpu) : NULL;
+	if (!device)
+		return -ENOMEM;
+	c->late += w.start < c->from && c->from > c->begun;
+	return top_cuda_count(c, device, NULL, &w, false) ?: top_cuda_count(c, device, image, &w, false)
+			?: top_cuda_count(c, device, image, &w, true);
+}
+
+/* ------------------------------------------------------------------- an update */
+
+static uint64_t top_cuda_percent(uint64_t part, uint64_t whole)
+{
+	return (uint64_t)(((unsigned __int128)part * 100000 + whole / 2) / whole);
+}
+
+/* What is behind the time that is shown now is shown next. */
+static void top_cuda_turn(struct top_cuda_row *row)
+{
+	grt_busy_free(&row->busy);
+	row->busy = row->next;
+	row->next = (struct grt_busy){.used = 0};
+}
+
+static void top_cuda_sum_row(const struct top_cuda *c, struct top_cuda_row *row, uint64_t end, bool whole)
+{
+	uint64_t ns = grt_busy_sum(&row->busy) + (whole ? grt_busy_sum(&row->next) : 0);
+
+	row->share = (struct top_figure){.known = end > c->from};
+	if (!row->share.known)
+		return;
+	row->share.value = top_cuda_percent(ns, end - c->from);
+	row->share.least = row->busy.cut || (whole && row->next.cut);
+}
+
+void top_cuda_sum(struct top_cuda *c, uint64_t to, bool whole)
+{
+	if (!whole && to - c->to < TOP_CUDA_LAG)
+		return;
+	for (struct top_cuda_row *row = grt_keyed_oldest(&c->rows); row;
+	     row = grt_keyed_next(&c->rows, row)) {
+		top_cuda_sum_row(c, row, whole ? to : c->to, whole);
+		top_cuda_turn(row);
+	}
+	c->from = c->to;
+	c->to = to;
+}
+
+/* Where counters of the same GPU have its place on the bus in its name, that name; else CUDA's. */
+static int top_cuda_gpu(struct top *t, const struct grt_device *device, uint32_t *number)
+{
+	const struct grt_names *names = grt_jobs_names(t->jobs);
+	char label[GRT_DEVICE_LABEL];
+
+	for (const struct grt_counter_row *row = grt_keyed_oldest(&t->counters.rows);
+	     row && device->known && device->is.bus[0]; row = grt_keyed_next(&t->counters.rows, row)) {
+		const char *name = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, row->device));
+
+		if (!row->instance && name && strcasestr(name, device->is.bus))
+			return top_gpu_find(t, row->device, name, number);
+	}
+	return top_gpu_find(t, 0, grt_device_label(&t->cuda->images.devices, device, label), number);
+}
+
+static struct grt_gpu_place top_cuda_place(const struct top_cuda_row *row)
+{
+	return (struct grt_gpu_place){
+		.source = TOP_KERNELS, .device = row->device->number, .place = row->place};
+}
+
+int top_cuda_engines(struct top *t)
+{
+	struct top_engine engine;
+	int ret = 0;
+
+	for (const struct top_cuda_row *row = grt_keyed_oldest(&t->cuda->rows); row && !ret;
+	     row = grt_keyed_next(&t->cuda->rows, row)) {
+		if (row->pid && row->place == WHOLE)
+			continue;
+		engine = (struct top_engine){.at = top_cuda_place(row),
+					     .stream = row->stream,
+					     .part = row->place != WHOLE,
+					     .busy = row->share,
+					     .jobs = {.value = row->work, .known = true}};
+		snprintf(engine.name, sizeof(engine.name), "stream %" PRIu32, row->stream);
+		ret = top_cuda_gpu(t, row->device, &engine.gpu) ?: top_engine_add(t, &engine);
+	}
+	return ret;
+}
+
+static struct top_figure top_cuda_length(const struct top_cuda_row *row, unsigned int permille)
+{
+	struct top_figure f = {.known = false};
+
+	f.known = row->whole.weight && grt_hist_percentile(&row->whole, permille, &f.value);
+	return f;
+}
+
+int top_cuda_shares(struct top *t)
+{
+	struct grt_gpu_place at;
+	struct top_share s;
+	int ret = 0;
+
+	for (const struct top_cuda_row *row = grt_keyed_oldest(&t->cuda->rows); row && !ret;
+	     row = grt_keyed_next(&t->cuda->rows, row)) {
+		at = top_cuda_place(row);
+		s = (struct top_share){.engine = top_engine_at(t, &at),
+				       .pid = row->pid,
+				       .share = row->share,
+				       .jobs = {.value = row->work, .known = true},
+				       .middle = top_cuda_length(row, 500),
+				       .most = top_cuda_length(row, 990)};
+		if (row->pid && s.engine != WHOLE)
+			ret = top_share_add(t, &s, TOP_KERNELS);
+	}
+	return ret;
+}
+
+uint64_t top_cuda_late(const struct top_cuda *c)
+{
+	return c->late;
+}
+
+uint64_t top_cuda_over(const struct top_cuda *c)
+{
+	return c->over;
+}
+
+static void top_cuda_forget(struct top_cuda_row *row)
+{
+	grt_hist_free(&row->whole);
+	grt_busy_free(&row->busy);
+	grt_busy_free(&row->next);
+}
+
+void top_cuda_next(struct top_cuda *c)
+{
+	struct top_cuda_row *next;
+
+	for (struct top_cuda_row *row = grt_keyed_oldest(&c->rows); row; row = next) {
+		next = grt_keyed_next(&c->rows, row);
+		grt_hist_free(&row->whole);
+		row->work = 0;
+		if (row->busy.used || row->next.used || row->quiet++ < QUIET)
+			continue;
+		top_cuda_forget(row);
+		grt_keyed_remove(&c->rows, row);
+	}
+	c->budget = OCTAVES;
+	c->late = 0;
+}
+
+void top_cuda_free(struct top_cuda *c)
+{
+	if (!c)
+		return;
+	for (struct top_cuda_row *row = grt_keyed_oldest(&c->rows); row; row = grt_keyed_next(&c->rows, row))
+		top_cuda_forget(row);
+	grt_keyed_free(&c->rows);
+	grt_images_free(&c->images);
+	free(c);
+}

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# top of processes with the library: what it says of a recording and of a program that runs is what the records say.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+GRTRACE=$GRTRACE_PLAIN/grtrace
+unset MOCK_LOG
+
+agree() { # TITLE RECORDING [live]: with `updates`
+	"$GRTRACE" dump --json -t gpu_kernel,gpu_copy "$2" >records.json
+	output=$(/usr/bin/python3 "$GRTRACE_SRC/tests/inject/_top.py" updates records.json "${@:3}" 2>&1)
+	check "$1" test -z "$output"
+}
+
+# ---- recordings: two streams that overlap by known times
+cat >script <<'END'
+repeat 40
+kernel a 1 2000
+kernel b 2 3000
+copy 2 1000
+sync 0
+sleep rest 2000
+end
+END
+run record -e cuda -o known.grt -- "$MOCK/timed" script
+check "a program of known times is recorded" exits 0
+for step in 100 0.1 0.07; do
+	"$GRTRACE" top -i known.grt -s $step --json >updates
+	agree "its shares and rates are those of its records, by $step s" known.grt
+done
+"$GRTRACE" top -i known.grt -s 100 --json >updates
+"$GRTRACE" report known.grt --by stream --json >streams.json
+check "kernels, copies and percentiles are those of report --by stream" test \
+	"$(jq -r '.update.span as $ns | .shares[] | select(.ring) | "\(.pid) \(.ring) \(.rate * $ns / 1e9 | round) \(.p50) \(.p99)"' updates | sort)" = \
+	"$(jq -r '.streams[] | "\(.pid) \(.stream) \(.kernels + .copies) \(.p50) \(.p99)"' streams.json | sort)"
+check "a process has a kernel once, of whichever stream" test "$(jq '[.processes[].rate] == [.gpus[].rate]' updates)" = true
+check "and a GPU, and its work of both streams at a time once" test "$(jq '.gpus[0].busy == .processes[0].share and
+	.gpus[0].busy < ([.engines[] | select(.ring) | .busy] | add)' updates)" = true
+run top -i known.grt -s 100
+expect "text" 0 '^GPU 0 +stream [0-9]+ +kernels +[0-9.]+ %'
+
+# ---- a program that runs
+MOCK_DEVICES=11,22 begin_waiting env CUDA_INJECTION64_PATH="$LIBRARY" "$MOCK/app" ask 1000
+"$GRTRACE" top -e cuda -p $pid -n 4 -s 0.6 --json -o live.grt >updates 2>told
+status=$?
+output=$(<told)
+check "top of a process that runs with the library" exits 0
+check "four updates" test "$(wc -l <updates)" = 4
+agree "live shares and rates are those of the recording's records" live.grt live
+"$GRTRACE" top -i live.grt -s 100 --json >updates
+agree "and of the recording" live.grt
+run report live.grt
+check "every event of it is accounted for" says '^every event is accounted for'
+finish
+check "the program ends well, as without it" says '^sum [0-9a-f]+, 1 windows, 0 unclean, .* 0 faults, .* 0 disturbed$'
+run top -b -e cuda
+expect "cuda without a process" 3 'neither a program nor a process is given'
+run top -b -e power,cuda -p gpu
+expect "-p gpu is for CUDA" 2 'goes with -e cuda alone'
+plan
