@@ -17,6 +17,7 @@
 #include "export/export.h"
 #include "beside.h"
 #include "table/cells.h"
+#include "trace/session.h"
 #include "table_dir.h"
 
 struct tables;
@@ -45,8 +46,11 @@ struct tables {
 	const char *path;
 };
 
-/** struct loss - events that are not in the tables; @known: somebody has counted them */
+/** struct loss - events that are not in the tables; @source: NULL: no source's alone; @known: somebody has
+ * counted them */
 struct loss {
+	const char *source;
+	const struct grt_window *window;
 	const char *cause;
 	const char *what;
 	uint64_t events;
@@ -61,43 +65,108 @@ static void export_tables_get_lost(struct grt_cell *cell, const void *view, cons
 	cell->absent = !l->known;
 }
 
+/* @arg: 1: its end */
+static void export_tables_get_window(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_window *w = ((const struct loss *)row)->window;
+
+	cell->number = arg ? w->to : w->from;
+	cell->absent = w->from == UINT64_MAX || cell->number == UINT64_MAX;
+}
+
 /* clang-format off */
 static const struct grt_column loss_columns[] = {
+	{"source", grt_cell_pointed, offsetof(struct loss, source), GRT_CELL_TEXT, GRT_COLUMN_ALL, "whose events they are; none: of no source alone"},
+	{"window_begin", export_tables_get_window, 0, GRT_CELL_TIME, GRT_COLUMN_ALL, "from when on the source saw everything; of no source: all of them"},
+	{"window_end", export_tables_get_window, 1, GRT_CELL_TIME, GRT_COLUMN_ALL, "until when"},
 	{"cause", grt_cell_pointed, offsetof(struct loss, cause), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why they are not in the tables"},
 	{"what", grt_cell_pointed, offsetof(struct loss, what), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the same as a sentence"},
-	{"events", export_tables_get_lost, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many"},
+	{"events", export_tables_get_lost, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many; of no source: beside those of the sources"},
 	{.name = NULL},
 };
 /* clang-format on */
 
 static const struct grt_table loss_table = {"losses", "losses", loss_columns, 0};
 
-static int export_tables_losses(struct grt_writer *w, const struct grt_health *h)
+/** struct losses - where they are written, with those that @n sources have told as their own */
+struct losses {
+	struct grt_writer *writer;
+	struct grt_source_losses *source;
+	int n;
+};
+
+/*
+ * A row of each source, and one of what is left of the recording's. @own: where sources have their number of
+ * it, 0: they have none. Return: 0 or a negative errno
+ */
+static int export_tables_loss(const struct losses *x, const struct loss *all, size_t own)
 {
+	struct loss rest = *all, one = *all;
+	int ret = 0;
+
+	for (int i = 0; i < x->n && own && !ret; i++) {
+		one.source = x->source[i].name;
+		one.window = &x->source[i].window;
+		one.events = *(const uint64_t *)((const char *)&x->source[i] + own);
+		rest.events -= one.events < rest.events ? one.events : rest.events;
+		ret = grt_writer_row(x->writer, &one);
+	}
+	return ret ?: grt_writer_row(x->writer, &rest);
+}
+
+#define FATE_OF(number) (offsetof(struct grt_source_losses, fate) + (number) * sizeof(uint64_t))
+#define WINDOW_OF(member) (offsetof(struct grt_source_losses, window) + offsetof(struct grt_window, member))
+
+static int export_tables_loss_rows(const struct losses *x, const struct grt_session *s)
+{
+	const struct grt_health *h = grt_session_health(s);
 	const bool counted = !h->text.form;
-	const struct loss losses[] = {
+	const struct {
+		const char *cause, *what;
+		uint64_t events;
+		bool known;
+		size_t own;
+	} all[] = {
 #define GRT_FATE(NAME, name, help)                                                                     \
 	{GRT_FATE_##NAME == GRT_FATE_DELIVERED ? NULL : #name, help, h->balance.fate[GRT_FATE_##NAME], \
-	 counted},
+	 counted, FATE_OF(GRT_FATE_##NAME)},
 #include <grtrace/fates.def>
 #undef GRT_FATE
-		{"before_start", "earlier than the start of the last source", h->before_start, counted},
-		{"after_end", "later than the end of the recording", h->after_end, counted},
-		{"deleted", "deleted by --max-size, --max-time or --last", h->deleted, counted},
-		{"unwritten", "the traced program could not write them", h->unwritten_events, counted},
+		{"before_start", "earlier than the start of the last source", h->before_start, counted,
+		 WINDOW_OF(before)},
+		{"after_end", "later than the end of the recording", h->after_end, counted, WINDOW_OF(after)},
+		/* a source's number has those that were repeated, too */
+		{"deleted", "deleted by --max-size, --max-time or --last", h->deleted, counted, 0},
+		{"unwritten", "the traced program could not write them", h->unwritten_events, counted, 0},
 		{"missing", "delivered, but their packets are not in the recording", h->missing_events,
-		 counted},
-		{"unknown", "of types unknown to this version", h->unknown, true},
-		{"bad", "lines, or events of JSON, that were not understood", h->text.bad, !counted},
-		{"left_out", "left out by --pid, --comm or --ring", h->left_out, true},
+		 counted, 0},
+		{"unknown", "of types unknown to this version", h->unknown, true, 0},
+		{"bad", "lines, or events of JSON, that were not understood", h->text.bad, !counted, 0},
+		{"left_out", "left out by --pid, --comm or --ring", h->left_out, true, 0},
 	};
 	int ret = 0;
 
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && !ret; i++)
+		if (all[i].cause)
+			ret = export_tables_loss(x,
+						 &(struct loss){NULL, &s->window, all[i].cause, all[i].what,
+								all[i].events, all[i].known},
+						 all[i].own);
+	return ret;
+}
+
+static int export_tables_losses(struct grt_writer *w, const struct grt_session *s)
+{
+	struct losses x = {.writer = w};
+	int ret;
+
+	x.n = grt_session_sources(s, &x.source);
+	if (x.n < 0)
+		return x.n;
 	grt_writer_table(w, &loss_table, NULL);
-	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]) && !ret; i++)
-		if (losses[i].cause)
-			ret = grt_writer_row(w, &losses[i]);
+	ret = export_tables_loss_rows(&x, s);
 	grt_writer_table_end(w);
+	free(x.source);
 	return ret;
 }
 
@@ -190,7 +259,7 @@ static int export_tables_write(struct tables *t)
 	a->pass.last = t->span->last;
 	a->pass.known = t->span->known;
 	grt_analyses_adopt(a, &t->found.a);
-	ret = grt_analyses_write(a, NULL, NULL) ?: export_tables_losses(t->writer, h);
+	ret = grt_analyses_write(a, NULL, NULL) ?: export_tables_losses(t->writer, t->session);
 	if (ret)
 		return ret;
 	grt_analyses_notes(a);

@@ -22,6 +22,13 @@ int grt_session_open(struct grt_session **out, const char *path, struct grt_err 
 	return grt_session_open_by(out, path, readers, sizeof(readers) / sizeof(readers[0]), err);
 }
 
+int grt_mend(struct grt_mending *out, const char *path, struct grt_err *err)
+{
+	static const struct grt_reader *const recordings[] = {&grt_reader_ctf};
+
+	return grt_session_mend_by(out, path, recordings, 1, err);
+}
+
 int grt_merge_open(struct grt_merge *m, const char *path, enum grt_merge_side side, struct grt_err *err)
 {
 	struct grt_session *s;

@@ -595,9 +595,10 @@ static void launch_table_note_wait(struct grt_notes *notes, const struct grt_lau
 {
 	const struct grt_kernel_wait_sum *w = &g->waits;
 	uint64_t all = w->others + w->own + w->unknown;
-	const char *name = grt_process_name(names, w->pid);
 	char whole[GRT_UNITS_MAX], others[GRT_UNITS_MAX], most[GRT_UNITS_MAX], longest[GRT_UNITS_MAX];
+	char process[GRT_PROCESS_LABEL];
 
+	grt_process_label(grt_process_name(names, w->pid), w->pid, process);
 	grt_units_ns(whole, all);
 	grt_units_ns(others, w->others);
 	grt_units_ns(most, w->pid_ns);
@@ -605,9 +606,9 @@ static void launch_table_note_wait(struct grt_notes *notes, const struct grt_lau
 	grt_note(notes,
 		 "%.60s of %.20s(%" PRIu32
 		 ") waited %s from its calls to its beginnings: %s (%.1f %%) because other processes had the "
-		 "GPU, %.20s(%" PRIu32 ") for %s; at most %s at once",
-		 g->name, g->process, g->pid, whole, others, 100.0 * (double)w->others / (double)all,
-		 name ?: "pid", w->pid, most, longest);
+		 "GPU, %s for %s; at most %s at once",
+		 g->name, g->process, g->pid, whole, others, 100.0 * (double)w->others / (double)all, process,
+		 most, longest);
 }
 
 /* In a sentence each, what kernels waited for much of their time. */

@@ -196,21 +196,20 @@ static bool stream_bars_bar(const void *state, const struct grt_pass *pass, uint
 	const struct stream_bars *x = state;
 	const struct stream_bar *row;
 	char label[GRT_DEVICE_LABEL];
-	const char *name;
+	char process[GRT_PROCESS_LABEL];
 
 	if (i >= x->rows.used)
 		return false;
 	row = x->list[i];
-	name = grt_process_name(pass->names, row->pid);
+	grt_process_label(grt_process_name(pass->names, row->pid), row->pid, process);
 	if (row->stream == NO_STREAM && row->several)
 		snprintf(bar->label, sizeof(bar->label), "%s %" PRIu32 " processes",
 			 grt_device_label(&x->images.devices, row->device, label), row->device->users);
 	else if (row->stream == NO_STREAM)
-		snprintf(bar->label, sizeof(bar->label), "%s %s(%" PRIu32 ")",
-			 grt_device_label(&x->images.devices, row->device, label), name ?: "pid", row->pid);
+		snprintf(bar->label, sizeof(bar->label), "%s %s",
+			 grt_device_label(&x->images.devices, row->device, label), process);
 	else if (stream_bars_is_shared(x, row->device))
-		snprintf(bar->label, sizeof(bar->label), "  stream %" PRIu32 " %s(%" PRIu32 ")", row->stream,
-			 name ?: "pid", row->pid);
+		snprintf(bar->label, sizeof(bar->label), "  stream %" PRIu32 " %s", row->stream, process);
 	else
 		snprintf(bar->label, sizeof(bar->label), "  stream %" PRIu32 ", %s", row->stream,
 			 !row->copies	 ? "kernels"

@@ -148,13 +148,14 @@ static bool display_bars_bar(const void *state, const struct grt_pass *pass, uin
 {
 	const struct display_bars *x = state;
 	const struct display_bar *row;
+	char process[GRT_PROCESS_LABEL];
 
 	if (i >= x->rows.used)
 		return false;
 	row = x->list[i];
 	if (row->client)
-		snprintf(bar->label, sizeof(bar->label), "  %s %s(%" PRIu32 ")", display_bar_names[row->what],
-			 display_bars_process(x, row) ?: "pid", row->client->pid);
+		snprintf(bar->label, sizeof(bar->label), "  %s %s", display_bar_names[row->what],
+			 grt_process_label(display_bars_process(x, row), row->client->pid, process));
 	else
 		snprintf(bar->label, sizeof(bar->label), "CRTC %" PRIu32 " %s", row->crtc,
 			 display_bar_names[row->what]);

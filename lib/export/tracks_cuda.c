@@ -103,6 +103,13 @@ static uint64_t launch_flow(const struct grt_image *image, uint64_t correlation)
 		       : 0;
 }
 
+/* A track of a process image; a later image of the process, after exec(), has tracks of its own. The last
+ * word is the lane's. */
+static struct grt_key cuda_key(unsigned int what, const struct grt_image *image, uint64_t a, uint64_t b)
+{
+	return (struct grt_key){{(uint64_t)image->number << 32 | what, a, b}};
+}
+
 /* What is 0 says nothing. */
 static void add_work_fields(const struct grt_tracks *t, struct tracks_args *a, const struct grt_event *e)
 {
@@ -137,9 +144,9 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 									 : GRT_CATEGORY_RUNTIME,
 				   .time = x->begin,
 				   .end = e->time};
-	struct grt_key key = tracks_key_of(OF_CALLS, e->pid, e->tid, e->ctx);
 	const char *name = call ? call->name : e->flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
 	struct tracks_args *a = tracks_no_args(t);
+	struct grt_key key;
 	char text[64];
 	int ret;
 
@@ -149,6 +156,7 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 		t->count.back++;
 		return 0;
 	}
+	key = cuda_key(OF_CALLS, image, e->tid, 0);
 	if (!grt_cuda_sync(call))
 		i.flow_out = launch_flow(image, x->correlation);
 	tracks_add_number(a, t->field_arg[e->type][1], x->correlation);
@@ -306,8 +314,7 @@ static int draw_work(struct grt_tracks *t, const struct grt_event *e, const stru
 				   .pid = e->pid,
 				   .time = x->start,
 				   .end = x->end};
-	struct grt_key key = tracks_key_of(OF_STREAM, (uint64_t)e->pid << 32 | place[1],
-					   (uint64_t)place[0] << 32 | place[2], e->ctx);
+	struct grt_key key = cuda_key(OF_STREAM, image, place[1], (uint64_t)place[0] << 32 | place[2]);
 	struct tracks_args *a = tracks_no_args(t);
 	const struct grt_device *device =
 		grt_devices_of(&cuda_of(t)->images.devices, image->number, place[0]);
@@ -382,10 +389,13 @@ static int draw_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 				   .name = t->title[e->type],
 				   .time = x->start,
 				   .end = x->end};
-	struct grt_key key = tracks_key_of(waits ? OF_WAITS : OF_OVERHEAD, e->pid, 0, e->ctx);
+	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
 	struct tracks_args *a = tracks_no_args(t);
+	struct grt_key key;
 	uint64_t number;
 
+	if (!image)
+		return -ENOMEM;
 	/* a stream will wait, and nobody does now: the call is drawn */
 	if (waits && x->kind == GRT_CUDA_SYNC_ORDER)
 		return 0;
@@ -394,15 +404,12 @@ static int draw_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 		return 0;
 	}
 	if (waits) {
-		const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
-
-		if (!image)
-			return -ENOMEM;
 		number = waited_for(t, image, x);
 		i.wait = &number;
 		i.waits = number != 0;
 	}
 	add_work_fields(t, a, e);
+	key = cuda_key(waits ? OF_WAITS : OF_OVERHEAD, image, 0, 0);
 	return tracks_draw_in_process(t, e, &key, waits ? "CUDA waits" : "CUDA overhead", &i, a);
 }
 
@@ -459,8 +466,8 @@ static int on_range(struct grt_tracks *t, const struct grt_event *e)
 	const char *domain = image ? grt_image_string(image, x->domain) ?: "" : "";
 	bool started = x->kind == 2;
 	struct grt_track_item i = {.category = GRT_CATEGORY_RANGE, .time = x->begin, .end = e->time};
-	struct grt_key key = tracks_key_of(OF_RANGES, e->pid, started ? 0 : e->tid, e->ctx ^ x->domain);
 	struct tracks_args *a = tracks_no_args(t);
+	struct grt_key key;
 	char text[96];
 
 	if (!image || grt_texts_add(&t->texts, name, strlen(name), &i.name))
@@ -470,6 +477,7 @@ static int on_range(struct grt_tracks *t, const struct grt_event *e)
 		return 0;
 	}
 	add_work_fields(t, a, e);
+	key = cuda_key(OF_RANGES, image, started ? 0 : (uint64_t)e->tid, x->domain);
 	if (started)
 		snprintf(text, sizeof(text), "NVTX ranges %.40s", domain);
 	else

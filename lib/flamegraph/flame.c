@@ -317,6 +317,7 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 struct room {
 	char process[320];
 	char queue[GRT_FLAME_QUEUE];
+	char gpu[72];
 };
 
 static const char *flame_text(const struct grt_flame *f, uint32_t text, char room[72])
@@ -341,6 +342,16 @@ static size_t flame_put_queue(const struct grt_flame *f, const struct row *r, ch
 			       grt_names_gpus(grt_jobs_names(f->jobs)) ? flame_text(f, r->gpu, gpu) : NULL);
 }
 
+/* Which GPU it was on, by its name, as reports have it. Return: NULL: it has none but its number */
+static const char *flame_device(const struct grt_flame *f, const struct row *r, char gpu[72])
+{
+	const struct grt_names *names = grt_jobs_names(f->jobs);
+
+	if (r->gpu)
+		return flame_text(f, r->gpu, gpu);
+	return grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, r->device));
+}
+
 /* @room: of its texts. Return: 0 or -ENOMEM */
 static int op_of(const struct grt_flame *f, const struct grt_process_names *processes, const struct row *r,
 		 struct room *room, struct grt_flame_op *op)
@@ -352,6 +363,7 @@ static int op_of(const struct grt_flame *f, const struct grt_process_names *proc
 	op->process_len = ret > 0 ? (size_t)ret : 0;
 	op->pid = r->pid;
 	op->device = r->device;
+	op->gpu = flame_device(f, r, room->gpu);
 	op->copy = r->copy;
 	op->ns = r->ns;
 	op->launches = grt_weight_count(r->jobs);

@@ -109,6 +109,7 @@ static bool slice_bars_bar(const void *state, const struct grt_pass *pass, uint3
 {
 	const struct slice_bars *x = state;
 	const struct slice_bar *row;
+	char process[GRT_PROCESS_LABEL];
 	const char *name;
 
 	if (i >= x->rows.used)
@@ -117,7 +118,7 @@ static bool slice_bars_bar(const void *state, const struct grt_pass *pass, uint3
 	name = row->pid == ALL ? slice_bars_device(pass->names, row)
 			       : grt_process_name(pass->names, row->pid);
 	if (row->pid != ALL)
-		snprintf(bar->label, sizeof(bar->label), "  %s(%" PRIu32 ")", name ?: "pid", row->pid);
+		snprintf(bar->label, sizeof(bar->label), "  %s", grt_process_label(name, row->pid, process));
 	else if (row->gpu != GRT_NOT_DIVIDED)
 		snprintf(bar->label, sizeof(bar->label), "MIG %" PRIu32 ".%" PRIu32 " %s", row->gpu,
 			 row->compute, name ?: "GPU");

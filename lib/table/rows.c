@@ -3,6 +3,7 @@
 #include "rows.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 void grt_row_get(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -81,6 +82,12 @@ const char *grt_process_name(const struct grt_names *names, uint32_t tid)
 	const char *process = grt_names_owner(names, name);
 
 	return process ? process : grt_names_name(names, name);
+}
+
+const char *grt_process_label(const char *name, uint32_t pid, char room[GRT_PROCESS_LABEL])
+{
+	snprintf(room, GRT_PROCESS_LABEL, name ? "%.40s(%" PRIu32 ")" : "%spid %" PRIu32, name ?: "", pid);
+	return room;
 }
 
 bool grt_pass_rate(const struct grt_pass *pass, uint64_t amount, uint64_t *milli)

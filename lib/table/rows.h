@@ -51,6 +51,13 @@ int grt_tally_write(struct grt_pass *pass, const struct grt_table *table, const 
 /** grt_process_name - a thread's process's comm, or its own where that is unknown; NULL: neither is */
 const char *grt_process_name(const struct grt_names *names, uint32_t tid);
 
+/* Room for a process in a label. */
+#define GRT_PROCESS_LABEL 64
+
+/** grt_process_label - "python(4711)" by its @name, untrusted, or "pid 4711" where that is NULL. Return:
+ * @room */
+const char *grt_process_label(const char *name, uint32_t pid, char room[GRT_PROCESS_LABEL]);
+
 /** grt_pass_rate - @amount per second of the pass, in thousandths. Return: whether it is known */
 bool grt_pass_rate(const struct grt_pass *pass, uint64_t amount, uint64_t *milli);
 

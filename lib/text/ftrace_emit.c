@@ -202,6 +202,7 @@ static struct ftrace_held *hold(struct ftrace *f)
 	f->helds++;
 	h->cpu = f->l.cpu;
 	h->open = true;
+	h->span = false;
 	return h;
 }
 
@@ -227,6 +228,43 @@ void ftrace_hold_submit(struct ftrace *f, struct ftrace_job *job)
 	job->tid = s.e.tid;
 	job->pid = s.e.pid;
 	hold(f)->submit = s;
+}
+
+void ftrace_hold_span(struct ftrace *f, struct ftrace_job *job)
+{
+	struct ftrace_held *h;
+	struct grt_ev_submit s = {.e = job_event(f, job, GRT_EV_SUBMIT, GRT_FLAG_COMMIT)};
+
+	if (!ftrace_emit_is_news(job, FTRACE_SUBMIT, 0))
+		return;
+	ftrace_by_current(f, &s.e);
+	job->tid = s.e.tid;
+	job->pid = s.e.pid;
+	job->seen |= FTRACE_SPAN;
+	h = hold(f);
+	h->submit = s;
+	h->span = true;
+}
+
+/* It may be the fence of a job that is reported next. */
+static void drop_span(struct ftrace *f, struct ftrace_held *h)
+{
+	struct ftrace_job *job = ftrace_jobs_by_key(&f->jobs, h->e.ctx, h->e.seqno);
+
+	h->open = false;
+	if (job)
+		job->seen = 0;
+}
+
+void ftrace_see_jobs(struct ftrace *f)
+{
+	f->has_jobs = true;
+	for (uint32_t i = 1; i <= f->helds; i++) {
+		struct ftrace_held *h = &f->held[(f->held_at - i) % FTRACE_HELD];
+
+		if (h->open && h->span)
+			drop_span(f, h);
+	}
 }
 
 bool ftrace_drop_submit(struct ftrace *f, uint32_t tid)

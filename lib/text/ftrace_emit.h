@@ -26,6 +26,8 @@ enum ftrace_own {
 	FTRACE_OWN_VIRTIO,   /* device and queue; the sequence number is the fence_id */
 	FTRACE_OWN_I915,     /* device and ring, before requests had contexts */
 	FTRACE_OWN_XE,	     /* an exec queue's number */
+	FTRACE_OWN_MSM,	     /* its ring; the sequence number is the submit's */
+	FTRACE_OWN_MALI,     /* GPU and job slot */
 };
 
 static inline uint64_t ftrace_own(enum ftrace_own what, uint64_t n)
@@ -54,7 +56,8 @@ struct ftrace_dependency {
 #define FTRACE_HOLD UINT64_C(1000000)
 #define FTRACE_HELD 64U
 
-/** struct ftrace_held - an event that has not been put; not @open: its line has come */
+/** struct ftrace_held - an event that has not been put; not @open: its line has come; @span: see
+ * FTRACE_SPAN */
 struct ftrace_held {
 	union {
 		struct grt_event e;
@@ -63,6 +66,7 @@ struct ftrace_held {
 	};
 	uint32_t cpu;
 	bool open;
+	bool span;
 };
 
 /* Exec queues of xe, by a hash of their numbers. */
@@ -73,6 +77,16 @@ struct ftrace_xe_queue {
 	uint32_t gt;
 	uint32_t guc_id;
 	uint8_t class;
+};
+
+/* GPUs of the driver mali, and job slots of each; later models have 3. */
+#define FTRACE_MALI_GPUS 4U
+#define FTRACE_MALI_SLOTS 16U
+
+/** struct ftrace_mali_slot - its jobs are numbered: from @first to before @next they have not ended */
+struct ftrace_mali_slot {
+	uint64_t first;
+	uint64_t next;
 };
 
 /* A PCI address as lines have it: 0000:03:00.0 */
@@ -97,9 +111,10 @@ struct ftrace_wait {
  * @queue, @queues: contexts of virtio-gpu queues met
  * @dependency: see FTRACE_DEPENDS
  * @held: in a circle, @helds of them before @held_at
- * @xe_queue: see above; @xe_by_sched: the scheduler's events report xe's jobs
- * @slot: rows of the events plus 1, by a hash of their names; @step: by row, see ftrace_step(); @indexed:
- * they are set
+ * @xe_queue, @mali: see above; @has_msm: there are events of msm; @xe_by_sched: the scheduler's events report
+ *the jobs of xe or msm
+ * @slot: rows of the events plus 1, by a hash of their names; @step: by row, see ftrace_step(); @of_jobs: by
+ * row, it reports jobs; @indexed: they are set; @has_jobs: the text has such a line
  * @graphs: functions that threads are in; @unstamped: the present line has no stamp of its own
  * @pci_text, @pci: a PCI address as text and as number, the one met last
  * @by_module, @by_others: whose lines report the jobs, see ftrace_module.c
@@ -122,9 +137,13 @@ struct ftrace {
 	uint32_t held_at;
 	uint32_t helds;
 	struct ftrace_xe_queue xe_queue[FTRACE_XE_QUEUES];
+	struct ftrace_mali_slot mali[FTRACE_MALI_GPUS][FTRACE_MALI_SLOTS];
+	bool has_msm;
 	bool xe_by_sched;
 	uint8_t slot[256];
 	uint8_t step[128];
+	bool of_jobs[128];
+	bool has_jobs;
 	bool indexed;
 	bool by_module;
 	bool by_others;
@@ -254,6 +273,12 @@ void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags);
 /** ftrace_hold_submit - the running thread submits the job, unless its next line of the scheduler says so,
  * too */
 void ftrace_hold_submit(struct ftrace *f, struct ftrace_job *job);
+
+/** ftrace_hold_span - a fence was made. It is a span, unless a line that reports a job comes soon */
+void ftrace_hold_span(struct ftrace *f, struct ftrace_job *job);
+
+/** ftrace_see_jobs - a line that reports jobs has come: fences that wait to be spans are none */
+void ftrace_see_jobs(struct ftrace *f);
 
 /** ftrace_drop_submit - that line has come: the job that this thread's SUBMIT is of is the scheduler's.
  * Return: there was one */

@@ -11,6 +11,7 @@
  * round.
  */
 #include "ftrace_events.h"
+#include "ftrace_arm.h"
 #include "ftrace_module.h"
 #include "ftrace_xe.h"
 #include "codes/pci.h"
@@ -465,6 +466,31 @@ static struct ftrace_job *job_of_fence(struct ftrace *f, const struct fence_fiel
 	return ftrace_jobs_by_key(&f->jobs, x->ctx, x->seqno);
 }
 
+/* Fences that are made of others, and those of the scheduler, whose driver's are there, too. */
+static bool is_compound(struct grt_span driver)
+{
+	return grt_span_is(driver, "dma_fence_array") || grt_span_is(driver, "dma_fence_chain") ||
+	       grt_span_is(driver, "drm_sched");
+}
+
+/* Where nothing else says what jobs there are, a fence is a span on its timeline. */
+static enum grt_text_line dma_fence_span(struct ftrace *f, const struct fence_fields *x)
+{
+	struct ftrace_job *job;
+	char driver[32];
+	uint8_t engine;
+	uint32_t ring;
+
+	if (f->has_jobs || f->by_module || !x->ctx || !x->driver.len || is_compound(x->driver))
+		return passed_over(f);
+	snprintf(driver, sizeof(driver), "%.*s", (int)x->driver.len, x->driver.at);
+	ring = ftrace_ring(f, x->timeline, driver, &engine);
+	job = ftrace_job_of(f, x->ctx, x->seqno);
+	ftrace_place_job(job, ring, engine, 0);
+	ftrace_hold_span(f, job);
+	return GRT_LINE_DONE;
+}
+
 static enum grt_text_line dma_fence_init(struct ftrace *f, unsigned int arg)
 {
 	struct fence_fields x;
@@ -480,7 +506,7 @@ static enum grt_text_line dma_fence_init(struct ftrace *f, unsigned int arg)
 		return GRT_LINE_DONE;
 	}
 	if (!makes_jobs(x.driver) || !x.ctx)
-		return passed_over(f);
+		return dma_fence_span(f, &x);
 	snprintf(driver, sizeof(driver), "%.*s", (int)x.driver.len, x.driver.at);
 	ring = ftrace_ring(f, x.timeline, driver, &engine);
 	job = ftrace_job_of(f, x.ctx, x.seqno);
@@ -505,7 +531,9 @@ static enum grt_text_line dma_fence_signaled(struct ftrace *f, unsigned int arg)
 		ftrace_signalled(f, job);
 	if (!job->seen)
 		return GRT_LINE_DONE;
-	is_end = job->seen & FTRACE_FENCE_IS_END;
+	if ((job->seen & FTRACE_SPAN) && f->has_jobs)
+		return passed_over(f);
+	is_end = job->seen & (FTRACE_FENCE_IS_END | FTRACE_SPAN);
 	ftrace_end(f, job, 0, 0, is_end ? 0 : GRT_FLAG_INFERRED);
 	ftrace_complete(f, job, is_end ? GRT_FLAG_INFERRED : 0);
 	return GRT_LINE_DONE;
@@ -1030,6 +1058,7 @@ static const struct {
 	{ftrace_xe, FTRACE_XE_EXEC},
 	{i915_request, I915_QUEUE},
 	{i915_request, I915_ADD},
+	{ftrace_msm, FTRACE_MSM_SUBMIT},
 	{virtio_queue, 0},
 	{amdgpu_job, FTRACE_SUBMIT},
 	{sched_queue, 0},
@@ -1042,6 +1071,7 @@ static const struct {
 	{sched_run, 0},
 	{fence_run, 0},
 	{ftrace_xe, FTRACE_XE_RUN},
+	{ftrace_msm, FTRACE_MSM_FLUSH},
 	{i915_request, I915_IN},
 	{i915_request, I915_WAIT_BEGIN},
 	{dma_fence_wait, 1},
@@ -1052,6 +1082,7 @@ static const struct {
 	{i915_request, I915_OUT},
 	{i915_request, I915_COMPLETE},
 	{dma_fence_signaled, 0},
+	{ftrace_msm, FTRACE_MSM_RETIRED},
 	{i915_request, I915_RETIRE},
 	{dma_fence_wait, 0},
 	{i915_request, I915_WAIT_END},
@@ -1074,6 +1105,8 @@ static void index_rows(struct ftrace *f)
 			slot = (slot + 1) % 256;
 		f->slot[slot] = (uint8_t)(i + 1);
 		f->step[i] = ftrace_events_step_of(&rows[i]);
+		f->of_jobs[i] = ftrace_row_is_job(&rows[i]) && rows[i].handle != dma_fence_init &&
+				rows[i].handle != dma_fence_signaled && rows[i].handle != dma_fence_wait;
 	}
 	f->indexed = true;
 }
@@ -1096,6 +1129,11 @@ bool ftrace_knows(struct grt_span name)
 	return false;
 }
 
+bool ftrace_reports_jobs(const struct ftrace *f, const struct ftrace_row *row)
+{
+	return f->of_jobs[row - rows];
+}
+
 unsigned int ftrace_step(const struct ftrace *f, const struct ftrace_row *row)
 {
 	return f->step[row - rows];
@@ -1106,7 +1144,7 @@ bool ftrace_row_is_job(const struct ftrace_row *row)
 	static enum grt_text_line (*const of_jobs[])(struct ftrace *, unsigned int) = {
 		sched_queue,  sched_run,     sched_done,      sched_wait_dep,	  fence_queue,	  fence_run,
 		fence_done,   fence_depends, dma_fence_init,  dma_fence_signaled, dma_fence_wait, amdgpu_job,
-		i915_request, virtio_queue,  virtio_response, ftrace_xe,
+		i915_request, virtio_queue,  virtio_response, ftrace_xe,	  ftrace_msm,	  ftrace_mali,
 	};
 
 	for (size_t i = 0; i < sizeof(of_jobs) / sizeof(of_jobs[0]); i++)

@@ -33,6 +33,9 @@ bool ftrace_knows(struct grt_span name);
 /** ftrace_step - where in a job's life an event stands, from 1; 0: it is none of a job */
 unsigned int ftrace_step(const struct ftrace *f, const struct ftrace_row *row);
 
+/** ftrace_reports_jobs - the row reports jobs, and is of the kernel module or a driver and not of fences */
+bool ftrace_reports_jobs(const struct ftrace *f, const struct ftrace_row *row);
+
 /** ftrace_row_is_job - the row reports jobs, and is not the kernel module's */
 bool ftrace_row_is_job(const struct ftrace_row *row);
 

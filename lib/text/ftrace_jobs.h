@@ -30,6 +30,8 @@
 #define FTRACE_RUN (1U << 17)
 /* Its fence is signalled when the hardware is done: that is its END, too. */
 #define FTRACE_FENCE_IS_END (1U << 18)
+/* It is no job but a fence of a text that has no jobs: from when it was made until it is signalled. */
+#define FTRACE_SPAN (1U << 19)
 
 /**
  * struct ftrace_job - a job, or a fence that a job waits for (@seen is 0 then)
@@ -39,6 +41,7 @@
  * @ring, @id: the ring, and where @has_id its id there
  * @tid, @pid: of the submitter
  * @queued, @run: stamps of the scheduler's own events of it
+ * @ticks: the GPU's counter at @run, 0: unknown
  * @waiters: jobs that wait for it
  * @serial: which of its slot's; 0: none
  */
@@ -49,6 +52,7 @@ struct ftrace_job {
 	uint64_t id;
 	uint64_t queued;
 	uint64_t run;
+	uint64_t ticks;
 	uint64_t serial;
 	uint32_t key_ctx;
 	uint32_t key_seqno;

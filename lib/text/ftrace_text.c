@@ -207,6 +207,8 @@ static enum grt_text_line ftrace_line(struct grt_text *t, const char *line, cons
 	f->at = f->l.fields;
 	f->unstamped = false;
 	row = f->l.what == FTRACE_FUNCTION ? NULL : ftrace_row_of(f, f->l.event);
+	if (row && !f->has_jobs && ftrace_reports_jobs(f, row))
+		ftrace_see_jobs(f);
 	if (row && !(f->by_module && ftrace_row_is_job(row)))
 		return row->handle(f, row->arg);
 	return other(f);

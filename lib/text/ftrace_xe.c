@@ -140,7 +140,7 @@ static enum grt_text_line xe_signal(struct ftrace *f)
 
 void ftrace_xe_queued(struct ftrace *f)
 {
-	f->xe_by_sched |= ftrace_drop_submit(f, f->l.tid);
+	f->xe_by_sched |= ftrace_drop_submit(f, f->l.tid) || f->has_msm;
 }
 
 enum grt_text_line ftrace_xe(struct ftrace *f, unsigned int what)

@@ -3,10 +3,9 @@
  * A recording: a CTF directory made by grtrace. Its metadata is only read for
  * the environment; what the packets look like is known from the format number.
  *
- * What a crash left of a last packet is cut off here, so that strict readers
- * open the directory too. That changes a user's file, so it happens only
- * where no packet follows, the file can be written, and no recorder holds the
- * directory's lock.
+ * What a crash left of a last packet is passed over. On request it is cut off,
+ * so that strict readers open the directory too: only where no packet follows,
+ * and no recorder holds the directory's lock.
  */
 #define _GNU_SOURCE 1
 #include "session.h"
@@ -163,32 +162,45 @@ static int read_metadata(const struct ctf_dir *d, struct grt_err *err)
 	return ret;
 }
 
-static bool truncate_file(const struct ctf_dir *d, const char *name, const struct stat *seen, uint64_t size)
+/* Return: 0, or a negative errno; -EBUSY: it is not what was seen */
+static int truncate_file(const struct ctf_dir *d, const char *name, const struct stat *seen, uint64_t size)
 {
 	struct stat st;
-	int fd = openat(d->fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	bool done;
+	int fd = openat(d->fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), ret = 0;
 
 	if (fd < 0)
-		return false;
-	done = !fstat(fd, &st) && st.st_dev == seen->st_dev && st.st_ino == seen->st_ino &&
-	       st.st_size == seen->st_size && !ftruncate(fd, (off_t)size);
+		return -errno;
+	if (fstat(fd, &st) || st.st_dev != seen->st_dev || st.st_ino != seen->st_ino ||
+	    st.st_size != seen->st_size)
+		ret = -EBUSY;
+	else if (ftruncate(fd, (off_t)size))
+		ret = -errno;
 	close(fd);
-	return done;
+	return ret;
 }
 
-/* The last packet of a file is cut: cuts the rest of it off, and says so where the fault is reported. */
-static void repair(const struct ctf_dir *d, const char *name, const struct stat *st, uint64_t end,
-		   bool first_fault)
+/* The last packet of a file is cut: cuts the rest of it off. */
+static void ctf_mend(const struct ctf_dir *d, const char *name, const struct stat *st, uint64_t end)
+{
+	struct grt_mending *m = d->s->mending;
+	int ret = truncate_file(d, name, st, end);
+
+	if (ret) {
+		m->why = ret;
+		return;
+	}
+	m->files++;
+	m->bytes += (uint64_t)st->st_size - end;
+}
+
+/* What to type, where the fault is reported. */
+static void ctf_offer_mending(const struct ctf_dir *d)
 {
 	struct grt_err *first = &d->s->found.first;
 
-	if (!truncate_file(d, name, st, end) || !first_fault)
-		return;
-	snprintf(first->why, sizeof(first->why),
-		 "its writer was killed or the disk was full; the file has been cut back to its whole "
-		 "packets, %llu bytes",
-		 (unsigned long long)end);
+	snprintf(first->fix, sizeof(first->fix),
+		 "go on with what is whole, which was read; grtrace mend PATH cuts the rest off, for other "
+		 "readers");
 }
 
 /* A packet that its recorder has not finished writing is no fault. */
@@ -362,6 +374,15 @@ static int ctf_take_segments(struct ctf_dir *d, struct grt_err *err)
 	return ret;
 }
 
+/* Its last file has whole packets up to @end; @first: of all faults, this one is reported. */
+static void ctf_cut(const struct ctf_dir *d, const struct ctf_file *f, uint64_t end, bool first)
+{
+	if (d->s->mending)
+		ctf_mend(d, f->last, &f->st, end);
+	else if (first)
+		ctf_offer_mending(d);
+}
+
 static int add_stream_file(struct ctf_dir *d, struct ctf_file *f, struct grt_err *err)
 {
 	struct grt_health before = d->s->found;
@@ -382,7 +403,7 @@ static int add_stream_file(struct ctf_dir *d, struct ctf_file *f, struct grt_err
 	if (d->recording)
 		forgive_cut(d->s, &before);
 	else if (w.cut && !last->is_packed && w.end >= last->start)
-		repair(d, f->last, &f->st, w.end - last->start, !before.first.what[0]);
+		ctf_cut(d, f, w.end - last->start, !before.first.what[0]);
 	return 0;
 }
 
@@ -514,6 +535,8 @@ static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
 	if (ret)
 		return ret;
 	d.recording = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+	if (s->mending)
+		s->mending->busy = d.recording;
 	ret = add_stream_files(&d, err);
 	flock(fd, LOCK_UN);
 	state = grt_env_get(&s->env, "state");

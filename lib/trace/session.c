@@ -230,6 +230,19 @@ static int session_read_head(struct grt_session *s, int fd, const struct stat *s
 	return 0;
 }
 
+/* Its own tool reads no packed file. */
+static int session_refuse_packed(const struct grt_session *s, struct grt_err *err)
+{
+	struct grt_err why;
+	char fix[sizeof(why.fix) + 16];
+	int ret = grt_foreign_refuse(s->path, s->head, s->head_len, &why);
+
+	if (!ret)
+		return 0;
+	snprintf(fix, sizeof(fix), "unpack it, then %s", why.fix);
+	return grt_err_set(err, ret, why.why, fix, "%s", why.what);
+}
+
 /* A packed input is replaced by what is in it, which may not be packed again. */
 static int session_unpack(struct grt_session *s, int *fd, struct stat *st, struct grt_err *err)
 {
@@ -244,7 +257,7 @@ static int session_unpack(struct grt_session *s, int *fd, struct stat *st, struc
 	s->head = NULL;
 	if (fstat(plain, st))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "%s: cannot unpack", s->path);
-	return session_read_head(s, plain, st, err);
+	return session_read_head(s, plain, st, err) ?: session_refuse_packed(s, err);
 }
 
 static int session_open_input(struct grt_session *s, int *fd, const struct grt_reader *const *readers,
@@ -322,6 +335,21 @@ int grt_session_open_by(struct grt_session **out, const char *path, const struct
 	return finish_open(out, s, session_open_path(s, readers, n, err));
 }
 
+int grt_session_mend_by(struct grt_mending *out, const char *path, const struct grt_reader *const *readers,
+			size_t n, struct grt_err *err)
+{
+	struct grt_session *s = new_session(path);
+	int ret;
+
+	*out = (struct grt_mending){0};
+	if (!s)
+		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", path);
+	s->mending = out;
+	ret = session_open_path(s, readers, n, err);
+	grt_session_close(s);
+	return ret;
+}
+
 static int add_live(struct grt_session *s, unsigned int i)
 {
 	struct grt_stream *st = add_stream(s);
@@ -375,6 +403,59 @@ void grt_session_missed(struct grt_session *s, const struct grt_balance *missed,
 			  "sudo rmmod grtrace, and record again",
 			  "%s: %llu events were delivered and are not here", what,
 			  (unsigned long long)delivered);
+}
+
+/* The source of a stream, from its file SOURCE_NUMBER. Return: its length, 0: of none */
+static size_t session_source_name(const char *label, const char **name)
+{
+	const char *file = strrchr(label, '/'), *end;
+
+	*name = file ? file + 1 : label;
+	end = strrchr(*name, '_');
+	return end ? (size_t)(end - *name) : 0;
+}
+
+/* Return: the element of the source, a new one where there was none; NULL without memory */
+static struct grt_source_losses *session_source(const struct grt_session *s, struct grt_source_losses **all,
+						unsigned int *n, const char *name, size_t len)
+{
+	struct grt_source_losses *l;
+
+	for (l = *all; l < *all + *n; l++)
+		if (!strncmp(l->name, name, len) && !l->name[len])
+			return l;
+	if (grt_grow_one(all, *n))
+		return NULL;
+	l = &(*all)[(*n)++];
+	*l = (struct grt_source_losses){0};
+	memcpy(l->name, name, len);
+	if (!grt_window_of(&l->window, &s->env, name, len))
+		l->window = (struct grt_window){.from = UINT64_MAX};
+	return l;
+}
+
+int grt_session_sources(const struct grt_session *s, struct grt_source_losses **out)
+{
+	struct grt_source_losses *l;
+	unsigned int n = 0;
+
+	*out = NULL;
+	for (unsigned int i = 0; i < s->streams && s->env.used; i++) {
+		const char *name;
+		size_t len = session_source_name(s->stream[i].label, &name);
+
+		if (!len || len >= sizeof(l->name))
+			continue;
+		l = session_source(s, out, &n, name, len);
+		if (!l) {
+			free(*out);
+			*out = NULL;
+			return -ENOMEM;
+		}
+		for (unsigned int f = 0; f < GRT_FATES; f++)
+			l->fate[f] += s->stream[i].sum.fate[f];
+	}
+	return (int)n;
 }
 
 const struct grt_health *grt_session_health(const struct grt_session *s)

@@ -35,6 +35,7 @@
  * @window: of the recording; @from is UINT64_MAX where it says none
  * @shortest: key of the source that ends it where others go on, see grt_window_common()
  * @is_live, @live: streams come from here and not from files
+ * @mending: what is cut is cut back on disk, too, and told here; NULL: nothing is changed
  */
 struct grt_session {
 	char *path;
@@ -62,7 +63,32 @@ struct grt_session {
 	const char *shortest;
 	bool is_live;
 	struct grt_live live;
+	struct grt_mending *mending;
 };
+
+/**
+ * struct grt_mending - what was done to the files of a recording that was interrupted
+ * @files: cut back to their whole packets; @bytes: that were behind these
+ * @why: a negative errno: one could not be changed, 0: all were; @busy: the recorder still writes
+ */
+struct grt_mending {
+	unsigned int files;
+	uint64_t bytes;
+	int why;
+	bool busy;
+};
+
+/** struct grt_source_losses - of a source of a recording; @fate: of its packets in the last run, by cause;
+ * @window: what it saw, @from is UINT64_MAX where the recording does not say */
+struct grt_source_losses {
+	char name[32];
+	uint64_t fate[GRT_FATES];
+	struct grt_window window;
+};
+
+/** grt_session_sources - its sources, by their files; none of what is no recording. *@out is the caller's
+ * to free. Return: how many, or -ENOMEM */
+int grt_session_sources(const struct grt_session *s, struct grt_source_losses **out);
 
 /** grt_session_filter - from now on it hands out only what @filter wants, which lives as long */
 void grt_session_filter(struct grt_session *s, struct grt_filter *filter);
@@ -85,6 +111,11 @@ struct grt_reader {
  * input reads it
  */
 int grt_session_open_by(struct grt_session **out, const char *path, const struct grt_reader *const *readers,
+			size_t n, struct grt_err *err);
+
+/** grt_session_mend_by - opens it as grt_session_open_by() does, cuts files that end within a packet back to
+ * their whole packets, and closes it. Return: 0 with *@out, or a negative errno */
+int grt_session_mend_by(struct grt_mending *out, const char *path, const struct grt_reader *const *readers,
 			size_t n, struct grt_err *err);
 
 /**

@@ -71,6 +71,7 @@ void grt_stream_rewind(struct grt_stream *st)
 	st->eof = false;
 	st->joined = false;
 	st->ready = false;
+	st->sum = (struct grt_balance){0};
 }
 
 void grt_stream_fini(struct grt_stream *st)
@@ -478,6 +479,10 @@ void grt_stream_count_packet(struct grt_stream *st)
 	h->packets++;
 	h->bytes += p->packet_size / 8;
 	h->balance.emitted += grt_packet_emitted(p);
-	for (unsigned int i = 0; i < GRT_FATES; i++)
-		h->balance.fate[i] += grt_packet_fate(p, i);
+	for (unsigned int i = 0; i < GRT_FATES; i++) {
+		uint64_t n = grt_packet_fate(p, i);
+
+		h->balance.fate[i] += n;
+		st->sum.fate[i] += n;
+	}
 }

@@ -72,6 +72,7 @@ struct grt_stream_source {
  * @ready: the cursor stands on an item that has not been handed out
  * @joined: a packet has been counted, so @next_seq (of the packet after it) and
  *	@balance (at its end) are known
+ * @sum: of the packets that were counted in this run
  * @health: where faults are counted
  * @quiet: faults of the layout between packets have been counted already
  * @label: of the input, for messages
@@ -111,6 +112,7 @@ struct grt_stream {
 	struct grt_packet packet;
 	uint64_t next_seq;
 	struct grt_balance balance;
+	struct grt_balance sum;
 	struct grt_health *health;
 	const char *label;
 	ssize_t (*read)(struct grt_stream *st, void *buf, size_t len);

@@ -75,6 +75,25 @@ cell() { # KEY COLUMN
 		{ for (i = 1; i <= NF; i++) if ($i == column) at = i }' <<<"$output"
 }
 
+# Packed, each of the files is dumped and reported as it is plain.
+packed_alike() { # FILE...
+	local file how wrong=
+	for file in "$@"; do
+		"$GRTRACE" dump --json "$file" >plain.dump 2>/dev/null
+		"$GRTRACE" report --json "$file" 2>/dev/null | sed "s|$file|FILE|" >plain.report
+		[ -s plain.dump ] && [ -s plain.report ] || wrong+="$file: nothing is read"$'\n'
+		for how in gzip zstd; do
+			$how -c <"$file" >packed.in
+			"$GRTRACE" dump --json packed.in 2>/dev/null | cmp -s - plain.dump || wrong+="$file: $how: dump"$'\n'
+			"$GRTRACE" report --json packed.in 2>/dev/null | sed 's|packed.in|FILE|' | cmp -s - plain.report ||
+				wrong+="$file: $how: report"$'\n'
+		done
+	done
+	# shellcheck disable=SC2034 # check() prints it
+	output=$wrong
+	check "packed by gzip and zstd they are what they are: $# files" silent
+}
+
 silent() {
 	[ -z "$output" ]
 }

@@ -89,11 +89,11 @@ check "every field is compared" test "$fields" -ge 20
 compare job 9
 compare many 50000
 
-# What a crash left is no CTF until our reader has cut it back.
+# What a crash left is no CTF until it is cut back.
 size=$(stat -c %s many.grt/kmod_1)
 truncate -s $((size - 1000)) many.grt/kmod_1
-run dump -n 1 many.grt
-expect "a cut recording is cut back" 1 'cut back to its whole packets'
+run mend many.grt
+expect "a cut recording is cut back" 0 'many.grt: 1 file cut back to whole packets'
 read_both many.grt
 output=$(diff -u ours theirs | head -n 20)
 check "and then both see the same of it" silent

@@ -10,15 +10,13 @@
 for kind in all cuda; do
 	"$GRTRACE_BUILD/tests/cli/export_traces" $kind $kind.grt
 done
-cp -r all.grt cut
-truncate -s -20 cut/kmod_1
+cp -r all.grt cut.grt
+truncate -s -20 cut.grt/kmod_1
 
-# How it ends, and what it writes. Who reads a recording that is cut mends it.
+# How it ends, and what it writes.
 with() { # THREADS COMMAND...
 	local threads=$1
 	shift
-	rm -rf cut.grt
-	cp -r cut cut.grt
 	GRTRACE_THREADS=$threads "$GRTRACE" "$@" 2>&1
 	echo "status $?"
 }

@@ -109,6 +109,7 @@ run dump --json run.json
 check "calls that launch, and no other" test "$(grep -c '"type":"LAUNCH"' <<<"$output")" = 1000
 check "in the order of time" test "$(sed -n 's/.*"time":\([0-9]*\).*/\1/p' <<<"$output" | sort -n -c 2>&1; echo $?)" = 0
 check "stamps have the base" says '"time":17000000000'
+packed_alike run.json
 run report --by rank run.json
 expect "the rank and the process" 0 '^ +3 +4711 +python3 '
 run report --by range run.json

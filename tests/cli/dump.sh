@@ -69,8 +69,20 @@ truncate -s $((size - 1000)) many.grt/kmod_1
 run dump many.grt
 expect "a cut recording is an error" 1 'many.grt/kmod_1: offset [0-9]+: the last packet is cut after [0-9]+ bytes: '
 check "after its intact part" test "$(wc -l <<<"$output")" -gt 49000
+check "with what to type" says 'grtrace mend PATH'
+check "and as it was" test "$(stat -c %s many.grt/kmod_1)" = $((size - 1000))
+run mend many.grt
+expect "mend cuts it back" 0 '^many.grt: 1 file cut back to whole packets, [0-9]+ bytes less$'
+check "by as much as it says" test "$(sed -E 's/.*packets, ([0-9]+) bytes.*/\1/' <<<"$output")" = \
+	$((size - 1000 - $(stat -c %s many.grt/kmod_1)))
+run mend many.grt
+expect "once" 0 '^many.grt: all packets are whole$'
+run mend /dev/null
+expect "what is no recording has no files" 1 '/dev/null: not a trace|/dev/null: not a recording'
+run mend
+expect "of nothing" 2 'which recording'
 run dump -n 1 many.grt
-expect "and sound the second time" 0 '\[000\] START'
+expect "and it is sound then" 0 '\[000\] START'
 printf garbage >many.grt/notes
 run dump many.grt
 expect "a foreign file is named" 1 'many.grt/notes: not a file of packets'

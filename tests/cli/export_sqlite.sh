@@ -74,7 +74,7 @@ same("work: the end of each step", dict(((s, p), e) for s, p, e in db.execute("S
      {(r["step"], r["pid"]): r["begin"] + r["time"] for r in steps})
 compared += len(of) + len(steps)
 # What was lost, and the pairs.
-for cause, events in db.execute("SELECT cause, events FROM losses"):
+for cause, events in db.execute("SELECT cause, sum(events) FROM losses GROUP BY cause"):
     if cause in jobs["balance"] and not jobs.get("text"):
         same(f"losses: {cause}", events, jobs["balance"][cause])
 meta = dict(db.execute("SELECT key, value FROM meta"))
@@ -95,6 +95,15 @@ for name in all drm gap ops ranks sampled; do
 	sum=$((sum + n))
 done
 check "the rows and sums of 6 traces are those of reports: $sum values" test $sum -gt 300
+cp -r all.grt window.grt
+sed -i 's/^env {/env {\n\tkmod_window = "from=950 to=1500 before_start=3 after_end=2 counted=0";/' window.grt/metadata
+run export -f sqlite -o window.sqlite window.grt
+output=$(python3 -c '
+import sqlite3
+for row in sqlite3.connect("window.sqlite").execute(
+        "SELECT source, window_begin_ns, window_end_ns, cause, events FROM losses WHERE events ORDER BY cause"):
+    print(*row)')
+check "losses are told by source, window and cause" test "$output" = "$(printf '%s\n' 'kmod 950 1500 after_end 2' 'kmod 950 1500 before_start 3' 'kmod 950 1500 lost 13')"
 check "a database is for its owner only" test "$(stat -c %a all.sqlite)" = 600
 check "the clock is there" test "$(sqlite3 all.sqlite "SELECT value FROM meta WHERE key = 'trace.clock_start'" 2>/dev/null || python3 -c '
 import sqlite3

@@ -81,6 +81,9 @@ output=$("$GRTRACE" flame stacks.grt --by stream 2>err)
 check "--by stream: the ring is below all" says '^\[GPU gfx\];app;main;draw:one;ioctl;\[GPU gfx\] 300$'
 output=$("$GRTRACE" flame stacks.grt --by device 2>err)
 check "--by device" says '^\[GPU device 0\];other;main;\[GPU sdma0\] 70$'
+"$GRTRACE_BUILD/tests/cli/export_traces" all named.grt
+output=$("$GRTRACE" flame named.grt --by device 2>err)
+check "--by device: a device that has a name" says '^\[GPU device renderD128\];app;\[GPU gfx\] 270$'
 output=$("$GRTRACE" flame stacks.grt --by graph 2>err)
 check "--by graph: jobs have none" says '^\[no graph\];other;main;\[GPU sdma0\] 70$'
 output=$("$GRTRACE" flame stacks.grt --weight launches 2>err)

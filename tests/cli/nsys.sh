@@ -213,6 +213,7 @@ check "the session's time is added" says '"time":17000000000'
 gzip -k -c run.sqlite >run.sqlite.gz
 python3 told.py "$GRTRACE" run.sqlite.gz >packed 2>err
 check "packed by gzip it is the same" cmp -s want packed
+packed_alike run.sqlite
 run report --by range run.sqlite
 check "what was launched in ranges that other threads end is unknown, and not 0" says '^started .* +- +- +-$'
 run export -f perfetto -o run.pftrace run.sqlite

@@ -34,6 +34,18 @@ same "gzip, two members and padding" members.gz
 { head -n 10 plain.txt | zstd -q; tail -n +11 plain.txt | zstd -q; } >frames.zst
 same "zstd, two frames" frames.zst
 
+# A file of each form of text, of text of CUPTI, and of packets; those of the other readers are packed by their scripts.
+golden=$GRTRACE_SRC/tests/golden
+"$GRTRACE_BUILD/tests/cli/traces" job job.grt
+cp job.grt/kmod_0 cpu0.raw
+cp "$golden"/ftrace/grtrace.trace "$golden"/annotate/merged.in "$golden"/nvsched/ours.in "$golden"/bpftrace/scheduler.txt \
+	"$golden"/amdlog/era-57.log "$golden"/examples/kernel-log.txt "$golden"/examples/cupti-sample.txt .
+files=(cpu0.raw grtrace.trace merged.in ours.in scheduler.txt era-57.log kernel-log.txt cupti-sample.txt)
+packed_alike "${files[@]}"
+forms=$(for file in "${files[@]}"; do "$GRTRACE" report --json "$file" 2>/dev/null | jq -r '.text.form // empty'; done | sort -u)
+wanted=$(sed -n 's/^GRT_TEXT(\([a-z_]*\),.*/\1/p' "$GRTRACE_SRC/lib/text/text.def" | sort -u)
+check "every form of text is among them" test -z "$(comm -13 <(echo "$forms") <(echo "$wanted"))"
+
 for how in gz zst; do
 	head -c 3000 plain.txt.$how >cut.$how
 	run dump cut.$how
@@ -79,6 +91,12 @@ printf 'anything' >run.qdrep
 printf 'anything' >run.ncu-rep
 foreign run.qdrep 'it is a report of Nsight Systems' 'nsys export --type sqlite PATH'
 foreign run.ncu-rep 'it is a report of Nsight Compute' 'ncu --import PATH'
+printf 'anything' >run.etl
+printf 'anything' >run.qdstrm
+foreign run.etl 'it is a trace of Windows' 'GPUView'
+foreign run.qdstrm 'it is a stream of Nsight Systems' 'QdstrmImporter -i PATH'
+gzip -k perf.data
+foreign perf.data.gz 'it is a recording of perf' 'unpack it, then perf script -i PATH'
 foreign run.json 'it is JSON' 'jq keys PATH'
 foreign run.folded 'its lines are folded stacks' 'grtrace flame PATH'
 foreign /bin/true 'it is a program' 'grtrace record -- PROGRAM'

@@ -37,6 +37,7 @@ same gpu kernel '[.kernels[] | {kernel, process, calls, total, min, p50, max, la
 done_jobs='[.rings[] | {name, engine, exec_sum, exec_p50, exec_max, queue_p50, queue_max}]'
 same drm ring "$done_jobs"
 same all ring "$done_jobs"
+packed_alike gpu.pftrace drm.pftrace
 run dump gpu.pftrace
 check "who had NVIDIA's GPU" says ' GPU_SLICE +pid=70/70 start=1100 context=0x0 begin=0 over=0 mig_gpu=255 mig_compute=0$'
 check "who submitted a job, and when" says '^ +0.000001100 \[000\] SUBMIT .* pid=80/80 ctx=10 seqno=1'

@@ -186,8 +186,8 @@ for ((i = 0; i < ${rounds:=4}; i++)); do
 	for s in dead.grt/snapshot_* dead.grt/segment_*; do
 		[ -d "$s" ] || continue
 		left=$((left + 1))
-		"$GRTRACE" report "$s" >report 2>&1
-		# a packet that was cut is said once, and repaired
+		# a packet that was cut is said, until it is cut off
+		"$GRTRACE" mend "$s" >/dev/null 2>&1
 		"$GRTRACE" report "$s" >report 2>&1 && readable=$((readable + 1))
 	done
 done

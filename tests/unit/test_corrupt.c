@@ -7,6 +7,7 @@
  */
 #include "collect.h"
 #include "trace_maker.h"
+#include "inputs.h"
 
 #include <errno.h>
 
@@ -387,7 +388,8 @@ static void packets_out_of_place(void **state)
 	assert_int_equal(h.missing_events, 0);
 }
 
-/* A recording directory: streams and metadata damaged, and cut back on disk where they are cut. */
+/* A recording directory: streams and metadata damaged, and cut back on disk where they are cut and this is
+ * asked for. */
 static void damaged_directories(void **state)
 {
 	struct fixture *f = *state;
@@ -395,8 +397,10 @@ static void damaged_directories(void **state)
 	char *dir = path_join(f->dir, "t.grt");
 	struct trace_maker *tm = tm_dir(dir, 2);
 	char *path[3], *data[3], *copy;
+	struct grt_mending done;
 	struct grt_health h;
-	size_t size[3];
+	struct grt_err err;
+	size_t size[3], now;
 
 	tm_packet_bytes(tm, 1024);
 	for (uint64_t i = 0; i < 200; i++)
@@ -416,7 +420,10 @@ static void damaged_directories(void **state)
 		flip(f, copy, size[hit], (unsigned int)rnd(f, 3));
 		file_store(path[hit], copy, left);
 		read_broken(f, dir, &h);
-		/* what was repaired the first time is sound the second time */
+		free(file_load(path[hit], &now));
+		assert_int_equal(now, left);
+		grt_mend(&done, dir, &err);
+		/* what was mended is sound */
 		if (!read_broken(f, dir, &h) && hit < 2 && left < size[hit])
 			assert_true(h.fault[GRT_FAULT_CUT] == 0 || h.fault[GRT_FAULT_PACKET] > 0);
 		file_store(path[hit], data[hit], size[hit]);

@@ -5,6 +5,7 @@
  */
 #include "collect.h"
 #include "trace_maker.h"
+#include "inputs.h"
 
 #include <errno.h>
 #include <sys/file.h>
@@ -255,11 +256,13 @@ static void another_format_is_refused_by_its_number(void **state)
 	free(data);
 }
 
-static void a_cut_recording_is_cut_back_to_whole_packets(void **state)
+static void a_cut_recording_is_read_as_it_is_and_cut_back_on_request(void **state)
 {
 	struct fixture *f = *state;
 	const struct grt_health *h;
-	size_t whole, before;
+	struct grt_mending done;
+	struct grt_err err;
+	size_t whole, before, skipped;
 
 	make_dir(f);
 	before = file_size(f, "kmod_2");
@@ -271,21 +274,32 @@ static void a_cut_recording_is_cut_back_to_whole_packets(void **state)
 	assert_int_equal(h->fault[GRT_FAULT_CUT], 1);
 	assert_non_null(strstr(h->first.what, "t.grt/kmod_2: offset "));
 	assert_non_null(strstr(h->first.what, "the last packet is cut"));
-	assert_non_null(strstr(h->first.why, "has been cut back to its whole packets"));
+	assert_non_null(strstr(h->first.fix, "grtrace mend PATH"));
+	skipped = h->skipped_bytes;
+	assert_int_equal(file_size(f, "kmod_2"), before - 8);
+
+	assert_int_equal(grt_mend(&done, f->path, &err), 0);
 	whole = file_size(f, "kmod_2");
 	assert_true(whole < before - 8 && whole % 8 == 0);
-	assert_int_equal(h->skipped_bytes, before - 8 - whole);
+	assert_int_equal(skipped, before - 8 - whole);
+	assert_int_equal(done.files, 1);
+	assert_int_equal(done.bytes, skipped);
+	assert_int_equal(done.why, 0);
 
 	/* the next reader finds a sound trace */
 	before = f->k.n;
 	read_all(f);
 	assert_int_equal(f->k.n, before);
 	assert_string_equal(grt_session_health(f->s)->first.what, "");
+	assert_int_equal(grt_mend(&done, f->path, &err), 0);
+	assert_int_equal(done.files, 0);
 }
 
 static void zeros_after_the_last_packet_are_cut_off(void **state)
 {
 	struct fixture *f = *state;
+	struct grt_mending done;
+	struct grt_err err;
 	size_t size;
 
 	make_dir(f);
@@ -294,6 +308,9 @@ static void zeros_after_the_last_packet_are_cut_off(void **state)
 	read_all(f);
 	check_sequence(f, 1000);
 	assert_int_equal(grt_session_health(f->s)->fault[GRT_FAULT_PACKET], 1);
+	assert_int_equal(file_size(f, "kmod_1"), size + 5000);
+	assert_int_equal(grt_mend(&done, f->path, &err), 0);
+	assert_int_equal(done.bytes, 5000);
 	assert_int_equal(file_size(f, "kmod_1"), size);
 }
 
@@ -301,6 +318,8 @@ static void a_recording_in_progress_is_left_alone(void **state)
 {
 	struct fixture *f = *state;
 	struct trace_maker *tm = tm_dir(f->path, 1);
+	struct grt_mending done;
+	struct grt_err err;
 	size_t size;
 	int fd;
 
@@ -315,9 +334,12 @@ static void a_recording_in_progress_is_left_alone(void **state)
 	assert_true(f->k.n > 900 && f->k.n < 1000);
 	assert_string_equal(grt_session_health(f->s)->first.what, "");
 	assert_false(grt_session_health(f->s)->finished);
+	assert_int_equal(grt_mend(&done, f->path, &err), 0);
+	assert_true(done.busy);
 	assert_int_equal(file_size(f, "kmod_0"), size);
 	close(fd);
-	read_all(f);
+	assert_int_equal(grt_mend(&done, f->path, &err), 0);
+	assert_false(done.busy);
 	assert_true(file_size(f, "kmod_0") < size);
 }
 
@@ -532,7 +554,7 @@ int main(void)
 		CASE(what_is_no_trace_is_refused),
 		CASE(metadata_of_others_is_refused),
 		CASE(another_format_is_refused_by_its_number),
-		CASE(a_cut_recording_is_cut_back_to_whole_packets),
+		CASE(a_cut_recording_is_read_as_it_is_and_cut_back_on_request),
 		CASE(zeros_after_the_last_packet_are_cut_off),
 		CASE(a_recording_in_progress_is_left_alone),
 		CASE(a_damaged_size_does_not_cut_off_what_follows),

@@ -486,6 +486,73 @@ static void losses_in_a_packet_with_a_clear(void **state)
 	grt_tracks_free(t);
 }
 
+/** struct seen - tracks with a queue's context or of ranges, and what was drawn on each */
+struct seen {
+	unsigned int queues;
+	unsigned int ranges;
+	uint32_t kernels[8];
+	unsigned int drawn;
+};
+
+static int seen_track(void *arg, const struct grt_track *track)
+{
+	struct seen *s = arg;
+
+	s->queues += track->queue != 0;
+	s->ranges += !strncmp(track->name, "NVTX", 4);
+	return 0;
+}
+
+static int seen_item(void *arg, const struct grt_track_item *item)
+{
+	struct seen *s = arg;
+
+	if (item->category == GRT_CATEGORY_KERNEL)
+		s->kernels[s->drawn++] = item->track;
+	return 0;
+}
+
+/* Of a program that exec() replaced another one by, streams and ranges have the same numbers. */
+static void images_and_domains_have_tracks_of_their_own(void **state)
+{
+	const uint32_t images[] = {1, 2, 1};
+	struct seen seen = {.queues = 0};
+	const struct grt_tracks_sink sink = {.track = seen_track, .item = seen_item, .arg = &seen};
+	struct grt_tracks *t;
+
+	(void)state;
+	assert_int_equal(grt_tracks_new(&t, &sink), 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct grt_ev_gpu_kernel k = {.e = {.time = 100 * i + 90,
+						    .type = GRT_EV_GPU_KERNEL,
+						    .size = sizeof(k),
+						    .pid = 7,
+						    .ctx = images[i]},
+					      .start = 100 * i + 10,
+					      .end = 100 * i + 20,
+					      .correlation = i + 1,
+					      .cuda_stream = 7};
+		struct grt_ev_range r = {.e = {.time = 100 * i + 95,
+					       .type = GRT_EV_RANGE,
+					       .size = sizeof(r),
+					       .pid = 7,
+					       .tid = 7,
+					       .ctx = 1},
+					 .begin = 100 * i + 91,
+					 .domain = images[i]};
+
+		assert_int_equal(grt_tracks_event(t, &k.e), 0);
+		assert_int_equal(grt_tracks_event(t, &r.e), 0);
+	}
+	assert_int_equal(grt_tracks_end(t), 0);
+	assert_int_equal(seen.drawn, 3);
+	assert_int_equal(seen.queues, 2);
+	assert_int_equal(seen.ranges, 2);
+	assert_int_not_equal(seen.kernels[0], seen.kernels[1]);
+	assert_int_equal(seen.kernels[0], seen.kernels[2]);
+	grt_tracks_free(t);
+}
+
 static void a_packet_lost_after_a_clear_is_counted_from_zero(void **state)
 {
 	struct fixture *f = *state;
@@ -851,6 +918,7 @@ int main(void)
 		CASE(a_clear_begins_the_counts_again),
 		CASE(a_clear_may_fall_into_a_packet),
 		CASE(losses_in_a_packet_with_a_clear),
+		CASE(images_and_domains_have_tracks_of_their_own),
 		CASE(a_packet_lost_after_a_clear_is_counted_from_zero),
 		CASE(time_that_goes_back_is_counted_and_delivered),
 		CASE(empty_packets_carry_their_balance),
