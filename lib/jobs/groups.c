@@ -309,6 +309,8 @@ int grt_groups_estimate(struct grt_groups *g, enum grt_group_by by, uint64_t fro
 	}
 	grt_estimate_free(&all);
 	return ret;
+}
+
 static inline int groups_add_queue(struct grt_groups *g, struct grt_group *group, const void *value)
 {
 	grt_hist_put(&group->queue, value, &g->octaves);
