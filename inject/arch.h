@@ -101,6 +101,8 @@ static inline uint64_t grt_arch_code(uint64_t saved)
 	return saved;
 }
 
+/* struct grt_arch.links, for the compiler. */
+#define GRT_ARCH_LINKS false
 /* Whether a frame pointer does not say where the caller's part of the stack begins. */
 #define GRT_ARCH_SP_UNKNOWN false
 
@@ -116,6 +118,7 @@ static inline uint64_t grt_arch_code(uint64_t saved)
 	return saved & 0xffffffffffffULL;
 }
 
+#define GRT_ARCH_LINKS true
 /* Frame pointer and return address lie anywhere in the frame, and compilers differ in where. */
 #define GRT_ARCH_SP_UNKNOWN true
 
@@ -128,6 +131,7 @@ static inline uint64_t grt_arch_code(uint64_t saved)
 	return saved;
 }
 
+#define GRT_ARCH_LINKS false
 #define GRT_ARCH_SP_UNKNOWN false
 
 #endif

@@ -379,11 +379,17 @@ static bool rules_is_below(const struct grt_cfi_place *p)
 					   p->offset >= -GRT_RULE_SAVED_MAX * 8 && !(p->offset & 7));
 }
 
+/* Where calls do not link, the return address is in the word below the CFA, and nothing need say so. */
+static bool rules_is_short_ra(const struct grt_cfi_place *ra)
+{
+	return rules_is_below(ra) && (GRT_ARCH_LINKS || ra->offset == -8);
+}
+
 static bool rules_is_short(const struct grt_cfi_rule *r)
 {
 	return !r->signal && !r->cfa.deref && r->cfa.offset >= 0 && r->cfa.offset <= GRT_RULE_WORDS_MAX * 8 &&
 	       !(r->cfa.offset & 7) && (r->cfa.base == GRT_CFI_SP || r->cfa.base == GRT_CFI_FP) &&
-	       rules_is_below(&r->ra) && rules_is_below(&r->fp);
+	       rules_is_short_ra(&r->ra) && rules_is_below(&r->fp);
 }
 
 static uint64_t rules_words_below(const struct grt_cfi_place *p)

@@ -46,7 +46,8 @@ enum grt_rule_kind {
 #define GRT_RULE_FP_SHIFT 5
 #define GRT_RULE_FP_WORDS(rule) ((unsigned int)((rule) >> GRT_RULE_FP_SHIFT) & GRT_RULE_SAVED_MAX)
 #define GRT_RULE_RA_SHIFT 15
-#define GRT_RULE_RA_WORDS(rule) ((unsigned int)((rule) >> GRT_RULE_RA_SHIFT) & GRT_RULE_SAVED_MAX)
+#define GRT_RULE_RA_WORDS(rule) \
+	(GRT_ARCH_LINKS ? (unsigned int)((rule) >> GRT_RULE_RA_SHIFT) & GRT_RULE_SAVED_MAX : 1U)
 #define GRT_RULE_WORDS_SHIFT 25
 #define GRT_RULE_WORDS_MAX 0x7fffff
 #define GRT_RULE_WORDS(rule) \

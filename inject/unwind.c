@@ -102,14 +102,14 @@ struct walk {
 	uint64_t sp;
 	uint64_t fp;
 	uint64_t link; /* register with the return address of a function that calls none; 0: unknown */
-	bool sp_unknown;
 	uint32_t steps;
 	uint32_t followed; /* steps that led to a caller: all, or all but the last */
 	int32_t match;	   /* the frame of the last walk that this one came to, -1: none */
 	int32_t next;	   /* that may be the one */
 	uint32_t root;
-	bool home;    /* all on the thread's own stack */
-	bool foreign; /* @stack grows with the walk, up to @limit */
+	bool home;	 /* all on the thread's own stack */
+	bool foreign;	 /* @stack grows with the walk, up to @limit */
+	bool sp_unknown; /* the frame was found by a frame pointer alone */
 	uint64_t limit;
 };
 
@@ -269,7 +269,8 @@ static inline uint32_t unwind_short_step(struct walk *w, uint64_t base, uint64_t
 	}
 	w->pc = grt_arch_code(unwind_load(ra)) - 1;
 	w->sp = cfa;
-	w->link = 0;
+	if (GRT_ARCH_LINKS)
+		w->link = 0;
 	return 0;
 }
 
@@ -348,7 +349,7 @@ static __attribute__((noinline)) uint64_t unwind_rule_without_sp(struct walk *w,
 static inline uint32_t unwind_one_step(struct walk *w)
 {
 	uint64_t found = unwind_rule_at(w);
-	uint64_t rule = w->sp_unknown ? unwind_rule_without_sp(w, found) : found;
+	uint64_t rule = GRT_ARCH_SP_UNKNOWN && w->sp_unknown ? unwind_rule_without_sp(w, found) : found;
 	struct step *s = &w->t->step[w->steps++];
 	uint32_t root;
 
@@ -398,7 +399,8 @@ static bool unwind_on_known_path(struct walk *w)
 	if (w->next < 0)
 		return false;
 	f = &t->frame[w->next];
-	if (f->sp != w->sp || f->pc != w->pc || (f->fp_live && f->fp != w->fp) || f->linked)
+	if (f->sp != w->sp || f->pc != w->pc || (f->fp_live && f->fp != w->fp) ||
+	    (GRT_ARCH_LINKS && f->linked))
 		return false;
 	changed = unwind_changed_word(t, f->words);
 	if (changed < 0) {
@@ -482,11 +484,11 @@ static inline void unwind_keep_frame(struct frame *f, const struct step *s, uint
 	struct reads r;
 
 	unwind_reads_of(s, cfa, &r);
-	if (r.ra_at)
+	if (!GRT_ARCH_LINKS || r.ra_at)
 		unwind_note_word(end, r.ra_at);
 	if (r.cfa_at)
 		unwind_note_word(end, r.cfa_at);
-	if (r.link_at)
+	if (GRT_ARCH_LINKS && r.link_at)
 		unwind_note_word(end, r.link_at);
 	if (r.fp_at && live)
 		unwind_note_word(end, r.fp_at);
