@@ -53,6 +53,23 @@ void maps_close(struct maps *m)
 	*m = (struct maps){.from = NULL};
 }
 
+/* Of a link that leads to the file itself. */
+#define LINK_BYTES 96
+
+static void maps_link(char *path, pid_t pid, uint64_t start, uint64_t end)
+{
+	snprintf(path, LINK_BYTES, "/proc/%d/map_files/%llx-%llx", (int)pid, (unsigned long long)start,
+		 (unsigned long long)end);
+}
+
+int maps_stat(pid_t pid, const struct maps_row *row, struct stat *st)
+{
+	char path[LINK_BYTES];
+
+	maps_link(path, pid, row->start, row->end);
+	return stat(path, st) ? -errno : 0;
+}
+
 /* Its name leads there only while nobody has put another file or link there. */
 static int maps_file_by_name(pid_t pid, const struct maps_row *row, int flags)
 {
@@ -73,12 +90,11 @@ static int maps_file_by_name(pid_t pid, const struct maps_row *row, int flags)
 int maps_file(pid_t pid, uint64_t start, uint64_t end, const struct maps_row *same)
 {
 	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	char path[96];
+	char path[LINK_BYTES];
 	struct stat st;
 	int fd, ret;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid, (unsigned long long)start,
-		 (unsigned long long)end);
+	maps_link(path, pid, start, end);
 	/* to open a device may do something */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return -ENODEV;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /**
@@ -54,6 +55,9 @@ bool maps_next(struct maps *m, struct maps_row *row);
  * Return: a descriptor, or -errno
  */
 int maps_file(pid_t pid, uint64_t start, uint64_t end, const struct maps_row *same);
+
+/** maps_stat - what a mapping's file is. Return: 0, or -errno: who asks may not know, or it is no file's */
+int maps_stat(pid_t pid, const struct maps_row *row, struct stat *st);
 
 /** maps_close - closes it */
 void maps_close(struct maps *m);

@@ -58,11 +58,15 @@ static const char *const own_maps[] = {"walked", "walks_again", "python_known"};
 
 /**
  * struct table_file - a file and its table: @rows rows from @first on, counted through all shards
+ * @written, @size: when it was, ns, and its bytes: its number is given to others when it is deleted. 0:
+ * unknown
  * @why: enum grt_stack_end where it has no rows; PENDING: it is not built yet
  */
 struct table_file {
 	uint64_t device;
 	uint64_t inode;
+	uint64_t written;
+	uint64_t size;
 	uint32_t first;
 	uint32_t rows;
 	uint32_t segments;
@@ -428,22 +432,44 @@ static void build_now(struct table_file *f, int pid, const struct maps_row *m)
 	tables.build_ns += grt_now() - tables.begun;
 }
 
-/* The file of a mapping, a new one where it is new. Return: its index, tables.files: there is none */
-static uint32_t find_file(const struct maps_row *m)
+static bool is_same_file(const struct table_file *a, const struct table_file *b)
 {
-	bool vdso = !strcmp(m->path, "[vdso]");
-	uint64_t device = (uint64_t)m->major << 32 | m->minor, inode = vdso ? VDSO_INODE : m->inode;
+	if (a->inode != b->inode || a->device != b->device)
+		return false;
+	return !a->size || !b->size || (a->size == b->size && a->written == b->written);
+}
+
+/* The file of a mapping, as it is now. */
+static struct table_file file_of(int pid, const struct maps_row *m)
+{
+	struct table_file f = {.device = (uint64_t)m->major << 32 | m->minor,
+			       .inode = m->inode,
+			       .why = GRT_STACK_END_PENDING};
+	struct stat st;
+
+	if (!strcmp(m->path, "[vdso]")) {
+		f.inode = VDSO_INODE;
+	} else if (!maps_stat(pid, m, &st)) {
+		f.size = (uint64_t)st.st_size;
+		f.written = (uint64_t)st.st_mtim.tv_sec * GRT_NS_PER_S + (uint64_t)st.st_mtim.tv_nsec;
+	}
+	return f;
+}
+
+/* The file of a mapping, a new one where it is new. Return: its index, UINT32_MAX: there is none */
+static uint32_t find_file(int pid, const struct maps_row *m)
+{
+	const struct table_file f = file_of(pid, m);
 	uint32_t i;
 
-	if (!vdso && (!m->inode || m->path[0] != '/'))
+	if (f.inode != VDSO_INODE && (!m->inode || m->path[0] != '/'))
 		return UINT32_MAX;
 	for (i = 0; i < tables.files; i++)
-		if (tables.file[i].inode == inode && tables.file[i].device == device)
+		if (is_same_file(&tables.file[i], &f))
 			return i;
 	if (i == FILES_MAX || grt_grow(&tables.file, &tables.file_room, i + 1, 64))
 		return UINT32_MAX;
-	tables.file[tables.files++] =
-		(struct table_file){.device = device, .inode = inode, .why = GRT_STACK_END_PENDING};
+	tables.file[tables.files++] = f;
 	return i;
 }
 
@@ -550,7 +576,7 @@ static bool read_process(const struct unwind_ask *ask, struct unwind_process *p)
 	while (maps.from && maps_next(&maps, &m)) {
 		if (!m.code || m.start >> 63)
 			continue;
-		file = find_file(&m);
+		file = find_file((int)ask->number, &m);
 		if (file == UINT32_MAX) {
 			add_mapping(p, m.start,
 				    &(struct unwind_mapping){.end = m.end, .why = GRT_STACK_END_NO_TABLE});

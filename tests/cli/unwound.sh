@@ -39,6 +39,12 @@ compare() { # PROGRAM WAY SOURCE [FUNCTION]
 for way in deep tail signal sort; do
 	compare dynamic $way sched
 done
+# another program in the same file, whose number does not change
+g++ -O1 -fomit-frame-pointer -o another "$GRTRACE_SRC/tests/cli/unwound/ways.cc"
+cp another same
+run record -e sched -F 0 -o run.grt -- setarch -R sh -c './same tail; cat dynamic >same; ./same sort'
+ours >ours
+check "a file that was written anew has another table" grep -qxFf theirs ours
 compare lined throw sched
 "$GRTRACE" dump run.grt | python3 "$GRTRACE_SRC/tests/cli/unwound/places.py" lined ours theirs
 check "functions, inlined ones and lines as addr2line has them" cmp ours theirs
