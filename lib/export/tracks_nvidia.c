@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * NVIDIA: Xid errors by the address of the device, and the life of channel groups,
- * which lie on lanes of a track of their process.
+ * NVIDIA: Xid errors by the address of the device, the life of channel groups, which
+ * lie on lanes of a track of their process, and memory that processes have, as counters
+ * of theirs.
  */
 #include "tracks_places.h"
 
@@ -10,6 +11,7 @@
 
 #include "base/bus.h"
 #include "codes/codes.h"
+#include "nvidia/process_memory.h"
 #include "table/rows.h"
 
 /* Channel groups that live. */
@@ -19,6 +21,7 @@ enum {
 	OF_BUS = TRACKS_KEYS(tracks_nvidia),
 	OF_TSG,
 	OF_SLICES,
+	OF_GPU_MEMORY,
 };
 
 /** struct life - a channel group: the key of its track */
@@ -30,6 +33,7 @@ struct life {
 struct tracks_nvidia {
 	struct grt_keyed lives;
 	uint32_t name;
+	struct grt_process_memory memory;
 };
 
 static struct tracks_nvidia *nvidia_of(const struct grt_tracks *t)
@@ -174,17 +178,56 @@ static int tracks_on_slice(struct grt_tracks *t, const struct grt_event *e)
 	return tracks_draw(t, k, &i, a);
 }
 
+/* *out: NULL: there is no place. Return: 0 or an error */
+static int nvidia_memory_track(struct grt_tracks *t, const struct grt_memory_holder *h, struct track **out)
+{
+	struct grt_key key = tracks_key_of(OF_GPU_MEMORY, (uint64_t)h->bus << 32 | h->place, h->pid, 0);
+	struct track like = {.kind = GRT_TRACK_COUNTER};
+	char text[64] = "driver's memory of the host", bus[GRT_BUS_MAX];
+	int ret = tracks_process(t, h->pid, h->pid, &like.parent);
+
+	if (h->place == GRT_NV_MEMORY_OF_GPU)
+		snprintf(text, sizeof(text), "memory of %s", h->bus ? grt_bus_text(bus, h->bus) : "a GPU");
+	ret = ret ?: tracks_get(t, &key, &like, out);
+	return ret > 0 ? tracks_announce(t, *out, text, "B") : ret;
+}
+
+/* What was refused is no memory: a moment. */
+static int tracks_on_memory(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_nv_memory *x = (const struct grt_ev_nv_memory *)e;
+	struct grt_holder_change change[2];
+	int n = grt_process_memory_event(&nvidia_of(t)->memory, x, change), ret = 0;
+	struct track *k;
+
+	if (x->what == GRT_NV_MEMORY_REFUSED && !t->beyond)
+		return tracks_instant(t, e);
+	for (int c = 0; c < n && !ret && !t->beyond; c++) {
+		struct grt_track_item i = {.kind = GRT_ITEM_COUNTER,
+					   .category = GRT_CATEGORY_COUNTER,
+					   .time = e->time,
+					   .value = (int64_t)change[c].holder->live};
+
+		ret = nvidia_memory_track(t, change[c].holder, &k) ?: tracks_draw(t, k, &i, NULL);
+	}
+	return n < 0 ? n : ret;
+}
+
 static int nvidia_begin(struct grt_tracks *t, void *state)
 {
 	struct tracks_nvidia *n = state;
 
 	grt_keyed_init(&n->lives, sizeof(struct life), LIVES_MAX);
+	grt_process_memory_init(&n->memory);
 	return grt_texts_add(&t->texts, "channel group", 64, &n->name);
 }
 
 static void nvidia_free(void *state)
 {
-	grt_keyed_free(&((struct tracks_nvidia *)state)->lives);
+	struct tracks_nvidia *n = state;
+
+	grt_keyed_free(&n->lives);
+	grt_process_memory_free(&n->memory);
 }
 
 static const struct tracks_draw nvidia_draws[] = {
@@ -196,6 +239,7 @@ static const struct tracks_draw nvidia_draws[] = {
 	{GRT_EV_TSG_SET, tracks_on_tsg},
 	{GRT_EV_TSG_DESTROY, tracks_on_tsg},
 	{GRT_EV_GPU_SLICE, tracks_on_slice},
+	{GRT_EV_NV_MEMORY, tracks_on_memory},
 	{0},
 };
 

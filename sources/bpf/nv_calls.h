@@ -134,7 +134,8 @@ struct call_stacks {
 	__u32 kernel;
 };
 
-/* They are taken before there is a record: between its reservation and its end nothing is to last long. */
+/* They are taken first: what is known of the call by then would have the kernel check the walk for each of
+ * its kinds. */
 static __always_inline struct call_stacks my_stacks(void *ctx, const struct frame *f)
 {
 	struct call_stacks s = {BPF_STACK_NONE, BPF_STACK_NONE};
@@ -160,11 +161,10 @@ static __always_inline __u64 params_at(const struct frame *f, const __u8 *head)
 	return *(__u64 *)(head + NV_ALLOC_PARAMS);
 }
 
-static __always_inline int put_ioctl(void *ctx, const struct frame *f, __u32 fd, __s64 ret, const __u32 *head,
-				     __u32 len, __u32 params)
+static __always_inline int put_ioctl(const struct call_stacks *stacks, const struct frame *f, __u32 fd,
+				     __s64 ret, const __u32 *head, __u32 len, __u32 params)
 {
 	struct grt_bpf_counts *c;
-	struct call_stacks stacks;
 	struct out_call *at;
 	__u32 device, foreign;
 	__u64 file, from;
@@ -173,7 +173,6 @@ static __always_inline int put_ioctl(void *ctx, const struct frame *f, __u32 fd,
 	foreign = device >> 20 != NVIDIA_MAJOR;
 	if (!file || (foreign && !config.refused))
 		return 0;
-	stacks = my_stacks(ctx, f);
 	at = begin_call(&c, GRT_NV_IOCTL, file);
 	if (!at)
 		return 0;
@@ -182,8 +181,8 @@ static __always_inline int put_ioctl(void *ctx, const struct frame *f, __u32 fd,
 	at->call.size = f->size;
 	at->call.ret = ret;
 	at->call.flags = foreign ? GRT_NV_FOREIGN : 0;
-	at->call.user = stacks.user;
-	at->call.kernel = stacks.kernel;
+	at->call.user = stacks->user;
+	at->call.kernel = stacks->kernel;
 	at->call.head_size = len;
 	__builtin_memcpy(at->call.head, head, GRT_NV_HEAD);
 	from = params_at(f, at->call.head);
@@ -200,16 +199,18 @@ int exit_ioctl(struct syscall_exit *ctx)
 	struct pt_regs *regs = my_regs();
 	__u32 cmd = CALL_2(regs), len, params, head[GRT_NV_HEAD / 4] = {};
 	struct frame f = frame_of(cmd, CALL_3(regs));
+	struct call_stacks stacks;
 
 	if (IOCTL_TYPE(cmd) != NV_IOCTL_TYPE || (ctx->ret < 0 && !config.refused) || unwrap(&f))
 		return 0;
+	stacks = my_stacks(ctx, &f);
 	len = head_of(&f);
 	if (!len || len > sizeof(head) || f.size < len || bpf_probe_read_user(head, len, (void *)f.at))
 		return 0;
 	params = params_of(&f, head);
 	if (params == NOT_WANTED)
 		return 0;
-	return put_ioctl(ctx, &f, CALL_1(regs), ctx->ret, head, len, params);
+	return put_ioctl(&stacks, &f, CALL_1(regs), ctx->ret, head, len, params);
 }
 
 /* ------------------------------------------------------------- files */

@@ -66,6 +66,16 @@ check "timeline: a row for each GPU and the host" python3 -c 'import json, sys
 rows = json.loads(sys.argv[1])["gpu_memory"]
 assert [r.get("gpu") for r in rows] == ["0000:c6:00.0", "0000:c7:00.0", None], rows
 assert all(0 < max(r["columns"]) <= r["peak"] for r in rows)' "$output"
+run report --by gpu-memory --json run.grt
+"$GRTRACE" export -f chrome -o run.json run.grt 2>/dev/null
+check "export: a counter of the process for each GPU and the host, with the peaks of the report" python3 -c 'import json, sys
+peaks = sorted(r["peak"] for r in json.loads(sys.argv[1])["gpu_memory"])
+values = {}
+for e in json.load(open("run.json"))["traceEvents"]:
+    if e["ph"] == "C":
+        values.setdefault(e["name"], []).append(int(*e["args"].values()))
+assert sorted(map(max, values.values())) == peaks, (peaks, {k: max(v) for k, v in values.items()})
+assert not any(v[-1] for v in values.values())' "$(sed -n '/^{/,$p' <<<"$output")"
 
 run record -e nvmem --any-file -o run.grt -- bash -c "$memory -e share >moments; sleep 1.5"
 first=$(head -n 1 moments)

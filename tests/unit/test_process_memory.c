@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0
 /* Memory of processes from NVIDIA's driver: sums, what is passed on, what NVML counts. */
 #include <setjmp.h>
 #include <stdarg.h>
