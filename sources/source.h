@@ -86,6 +86,7 @@ struct source_setup {
  *the recording, and it has no window
  * @alone: where one of its options was given, `auto` is it alone
  * @duty: it obeys --duty
+ * @less: what to type where it loses events; NULL: a larger --buffer
  * @options: what only it obeys, ended by a row without name; NULL: it has none. Targets are its own
  * @word: takes what stands behind "NAME:" in `-e`. Return: NULL, or why not; NULL: nothing may stand there
  * @refuse: why its options do not go with the setup; NULL: they do. May be NULL
@@ -137,6 +138,7 @@ struct source {
 	bool addresses;
 	bool alone;
 	bool duty;
+	const char *less;
 	const struct cmd_opt *options;
 	const char *(*word)(const char *text);
 	const char *(*refuse)(const struct source_setup *setup);

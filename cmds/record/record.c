@@ -917,7 +917,9 @@ static void show_end(const struct run *run)
 	cmd_put_text(stderr, strcmp(run->rec.path, "-") ? run->rec.path : "standard output");
 	fputc('\n', stderr);
 	if (run->rec.lost)
-		fputs("  try: a larger --buffer, so that nothing is lost\n", stderr);
+		fprintf(stderr, "  try: %s, so that nothing is lost\n",
+			run->n_inputs == 1 && run->inputs->source->less ? run->inputs->source->less
+									: "a larger --buffer");
 	if (!run->rec.events && recording_counted(&run->rec))
 		fputs("  try: grtrace doctor, which shows what was recorded and what can be recorded\n",
 		      stderr);

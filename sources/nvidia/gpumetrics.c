@@ -555,6 +555,7 @@ static int gpumetrics_close(void *state, struct grt_err *err)
 const struct source source_gpumetrics = {
 	.name = "gpumetrics",
 	.by_name = true,
+	.less = "a smaller set or rate (-e gpumetrics:SET:HZ)",
 	.word = gpumetrics_word,
 	.probe = gpumetrics_probe,
 	.open = gpumetrics_open,

@@ -229,14 +229,14 @@ int pm_library_look(struct grt_err *err)
 {
 	const char *given = secure_getenv(VARIABLE);
 	char path[PROBE_PATH];
-	bool found = given && *given;
+	bool found = (given && *given) || library_find(CUPTI ".", NULL, path);
 
 	if (!dlopen)
 		return pm_no_driver(err, "this grtrace is linked statically and loads no libraries");
 	if (!library_find(CUDA, NULL, path))
 		return pm_no_driver(err, "it is not installed");
 	for (int major = MAJOR_LAST; major >= MAJOR_FIRST && !found; major--)
-		found = library_find(CUPTI ".", NULL, path) || pm_each_file(major, pm_take_any, NULL);
+		found = pm_each_file(major, pm_take_any, NULL);
 	return found ? 0 : pm_no_cupti(err, "none was found");
 }
 
@@ -276,7 +276,7 @@ static const struct refusal {
 	{PM_HARDWARE_BUSY, -EBUSY, "another profiler has them: one at a time may",
 	 "end it (another grtrace record -e gpumetrics, ncu, nsys, DCGM), then the same command"},
 	{PM_NOT_SUPPORTED, -EOPNOTSUPP, "this GPU, its driver or its mode does not support PM sampling",
-	 "a GPU of Turing or later, not under MPS; grtrace record -e power reads less, slower"},
+	 "a GPU since Ampere other than the A100, not under MPS; grtrace record -e power reads less, slower"},
 	{PM_INVALID_CHIP, -EOPNOTSUPP, "CUPTI does not know this chip", "a newer CUDA toolkit"},
 	{PM_VIRTUALIZED_DEVICE, -EOPNOTSUPP, "CUPTI does not support it on this virtual GPU",
 	 "grtrace record -e power"},

@@ -89,32 +89,40 @@ sys.exit(not 2.9 < all < 3.6)' 2>&1)
 done
 
 # cost: a program, in turns with and without
-python3 "$GRTRACE_SRC/tests/gpu/torch_layer.py" eager $((TURNS * 5 + 4)) samples >layer &
-layer=$!
-while [ ! -s layer ]; do sleep 0.1; done
-for ((i = 0; i < TURNS; i++)); do
-	sleep 2.2
-	"$GRTRACE" record -e gpumetrics -d 2.2 -o turn.grt >turn.said 2>&1
-	grep -o 'gpumetrics_window = "from=[0-9]* to=[0-9]*' turn.grt/metadata | tr -dc '0-9 \n' >>windows
-	rm -rf turn.grt
-done
-kill $layer 2>/dev/null
-wait $layer 2>/dev/null
-output=$(python3 - <<'END' 2>&1
+cost() { # WHAT
+	python3 "$GRTRACE_SRC/tests/gpu/torch_layer.py" "$1" $((TURNS * 4 + 6)) samples >layer &
+	local layer=$! i
+	while [ ! -s layer ] && kill -0 $layer 2>/dev/null; do sleep 0.1; done
+	rm -f windows
+	for ((i = 0; i < TURNS; i++)); do
+		sleep 1.7
+		"$GRTRACE" record -e gpumetrics -d 1.5 -o turn.grt >turn.said 2>&1
+		grep -o 'gpumetrics_window = "from=[0-9]* to=[0-9]*' turn.grt/metadata | tr -dc '0-9 \n' >>windows
+		rm -rf turn.grt
+	done
+	sleep 1
+	kill $layer 2>/dev/null
+	wait $layer 2>/dev/null
+	output=$(python3 - "$1" <<'END' 2>&1
+import sys
 rows = [tuple(map(float, l.split())) for l in open("layer") if len(l.split()) == 3]
 windows = [tuple(int(x) / 1e9 for x in l.split()) for l in open("windows")]
 middle = lambda v: sorted(v)[len(v) // 2]
-inside = [us for b, e, us in rows if any(f <= b and e <= t for f, t in windows)]
-# the recorder's start and end take a part of a second
-outside = [us for b, e, us in rows if all(e < f - 1.2 or b > t + 0.3 for f, t in windows) and b > windows[0][0] - 2]
+ratios = []
 for f, t in windows:
-    i = [us for b, e, us in rows if f <= b and e <= t]
-    o = [us for b, e, us in rows if f - 2 < b and e < f - 1.2]
-    print("turn: %.1f us with (%d), %.1f without (%d)" % (middle(i) if i else 0, len(i), middle(o) if o else 0, len(o)))
-print("a layer: %.2f us with, %.2f without, ratio %.4f" % (middle(inside), middle(outside), middle(inside) / middle(outside)))
+    # the recorder's own start, up to a second, is in neither
+    with_it = [us for b, e, us in rows if f <= b and e <= t]
+    without = [us for b, e, us in rows if f - 2.5 < b and e < f - 1.1 or t + 0.2 < b and e < t + 1.6]
+    ratios.append(middle(with_it) / middle(without))
+    print("turn: %.1f us with (%d), %.1f without (%d)" % (middle(with_it), len(with_it), middle(without), len(without)))
+print("%s: ratio of a layer with to one without, middle of %d turns: %.4f (%.3f to %.3f)" % (
+    sys.argv[1], len(ratios), middle(ratios), min(ratios), max(ratios)))
 END
-)
-status=$?
-sed 's/^/# /' <<<"$output"
-check "cost measured" exits 0
+	)
+	status=$?
+	sed 's/^/# /' <<<"$output"
+	check "cost of a layer, $1, was measured" exits 0
+}
+cost eager
+cost graph
 plan

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# torch_layer.py WHAT [SECONDS [samples]]: a transformer layer with PyTorch: eager, compiled (torch.compile with CUDA
-# graphs), triton (a kernel of one's own). Prints iterations per second, and how many kernels the profiler would have to
+# torch_layer.py WHAT [SECONDS [samples]]: a transformer layer with PyTorch: eager, graph (captured), compiled
+# (torch.compile with CUDA graphs), triton (a kernel of one's own). Prints iterations per second, and how many kernels the profiler would have to
 # see; samples: for each 100 iterations begin and end in seconds of CLOCK_MONOTONIC, and us for an iteration.
 import sys
 import time
@@ -45,6 +45,16 @@ def layer_step(compiled):
     return lambda: model(x)
 
 
+def graph_step():
+    step, graph = layer_step(False), torch.cuda.CUDAGraph()
+    for _ in range(20):
+        step()
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
+
+
 def measure(step, seconds):
     begun, n = time.time(), 0
     while time.time() - begun < seconds:
@@ -70,7 +80,7 @@ def main():
     what = sys.argv[1] if len(sys.argv) > 1 else "eager"
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 2
     with torch.no_grad():
-        step = triton_step() if what == "triton" else layer_step(what == "compiled")
+        step = {"triton": triton_step, "graph": graph_step}.get(what, lambda: layer_step(what == "compiled"))()
         for _ in range(20):
             step()
         torch.cuda.synchronize()

@@ -113,7 +113,7 @@ expect "report has them in percent" 0 '"counter_name": "dram busy", "unit": "m%"
 sample 700 gpumetrics MOCK_PM=full
 check "samples that CUPTI dropped are counted" equal 11
 check "and why" counts ' missing=11 .* full=1 '
-check "so says the recording" says ' 22 lost in pm.grt'
+expect "so says the recording, and what to do" 0 ' 22 lost in pm.grt' 'a smaller set or rate .-e gpumetrics:SET:HZ., so that nothing is lost'
 sample 200 gpumetrics MOCK_PM=overwritten
 check "samples that the hardware overwrote are counted" equal 41
 check "what has a wrong beginning is not shown" counts ' missing=41 .* odd=1 errors=1 '
@@ -176,7 +176,7 @@ status=$?
 echo "# $output"
 check "means under kernels, and how much of the samples was theirs" exits 0
 run report --by kernel -v both.grt
-expect "beside the kernels" 0 'kernels under the roofs' 'counters are of the whole GPU, in samples of 1000 us'
+expect "they follow the kernels" 0 'kernels under the roofs' 'counters are of the whole GPU, in samples of 1000 us'
 
 refused() { # NAME HOW TEXT...
 	sample 1 gpumetrics MOCK_PM="$2"
