@@ -108,7 +108,7 @@ mkdir cpu gpu
 (cd cpu && run gpuperf --no-gpu "$MOCK/app" plain 50)
 check "--no-gpu: the stacks alone" test "$(ls cpu) $(grep -c . cpu/cpu.txt)" = 'cpu.txt 50'
 (cd gpu && run gpuperf --no-cpu -o raw.txt -c trace.json "$MOCK/app" plain 50)
-check "--no-cpu: kernels, and no stack" test "$(ls gpu | xargs) $(grep -c '^CONCURRENT_KERNEL' gpu/raw.txt)" = 'raw.txt trace.json 50'
+check "--no-cpu: kernels, and no stack" test "$(ls gpu | paste -sd' ') $(grep -c '^CONCURRENT_KERNEL' gpu/raw.txt)" = 'raw.txt trace.json 50'
 run gpuperf convert -i gpu/raw.txt -o gpu/again.json
 for kind in kernel cuda_runtime; do
 	check "convert of what -o wrote: each $kind of the run" test "$(jq "[(.traceEvents? // .)[] | select(.cat == \"$kind\") | .dur] | length, add" gpu/again.json)" = \

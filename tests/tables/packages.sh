@@ -74,7 +74,7 @@ spec() { # TITLE PROGRAM COMMAND...: which prints what is wrong
 	fi
 }
 parse_spec() {
-	rpmspec --parse packaging/grtrace.spec 2>&1 >/dev/null
+	rpmspec --parse packaging/grtrace.spec >/dev/null
 }
 # Mandriva's names, a tag that is of no use since 2009, an address of the archive, which has none.
 lint_spec() {
