@@ -805,9 +805,26 @@ static void drivers_whose_fences_are_jobs(void **state)
 		"Xorg-812 [000] ..... 1.000002: dma_fence_init: driver=i915 timeline=x context=10 seqno=4\n"
 		"<idle>-0 [000] ..... 1.000003: dma_fence_signaled: driver=nouveau timeline=Xorg[812] context=9 "
 		"seqno=4\n");
-	EVENTS(f, "SUBMIT 1000001 9:4", "END 1000003 9:4", "COMPLETE* 1000003 9:4");
+	EVENTS(f, "SUBMIT 1000001 9:4", "SUBMIT 1000002 10:4", "END 1000003 9:4", "COMPLETE* 1000003 9:4");
 	assert_true(f->r[0].e.flags & GRT_FLAG_COMMIT);
 	check_name(f, GRT_NAME_RING, f->r[0].e.ring, "Xorg[812]", "nouveau");
+}
+
+/* The same fence of i915 is a request, and a fence of another driver is nothing, where requests are reported.
+ */
+static void fences_are_no_spans_beside_jobs(void **state)
+{
+	struct fixture *f = *state;
+
+	read_whole(
+		f,
+		"Xorg-812 [000] ..... 1.000001: dma_fence_init: driver=i915 timeline=x context=10 seqno=4\n"
+		"Xorg-812 [000] ..... 1.000002: dma_fence_init: driver=vgem timeline=y context=11 seqno=1\n"
+		"Xorg-812 [000] ..... 1.000010: i915_request_queue: dev=0, engine=1:0, ctx=10, seqno=4, flags=0x0\n"
+		"Xorg-812 [000] ..... 1.000020: dma_fence_init: driver=vgem timeline=y context=11 seqno=2\n"
+		"<idle>-0 [000] ..... 1.000030: dma_fence_signaled: driver=vgem timeline=y context=11 seqno=1\n"
+		"<idle>-0 [000] ..... 1.000040: dma_fence_signaled: driver=i915 timeline=x context=10 seqno=4\n");
+	EVENTS(f, "SUBMIT 1000010 10:4", "END 1000040 10:4", "COMPLETE* 1000040 10:4");
 	assert_int_equal(skipped(f, "dma_fence_init"), 1);
 }
 
@@ -1159,6 +1176,7 @@ int main(void)
 		T(names_of_fences_may_hold_blanks),
 		T(fences_are_cut_to_32_bits),
 		T(drivers_whose_fences_are_jobs),
+		T(fences_are_no_spans_beside_jobs),
 		T(i915_of_a_distribution),
 		T(i915_with_low_level_events),
 		T(i915_before_requests_had_contexts),
