@@ -46,6 +46,7 @@ traced() { # KIND OPTIONS...
 printf '%-44s %8s\n' 'call' 'ns'
 printf '%-44s %8s\n' 'DRM ioctl, not traced' "$(ns drm)"
 printf '%-44s %8s\n' 'DRM ioctl, recorded' "$(traced drm)"
+printf '%-44s %8s\n' 'DRM ioctl, between windows (--duty 0.05%,5ms)' "$(traced drm --duty 0.05%,5ms)"
 printf '%-44s %8s\n' 'DRM ioctl, of a process that is not asked for' "$(traced drm -p $$)"
 printf '%-44s %8s\n' 'other ioctl' "$(traced other)"
 printf '%-44s %8s\n' 'getppid, not traced' "$(ns getppid)"

@@ -71,8 +71,9 @@ int reading_merge_span(struct grt_merge *m, const struct opt_time *from, const s
 void reading_recording(struct grt_fields *f, struct grt_session *s, const char *input)
 {
 	static const char *const env[][2] = {
-		{"host", "hostname"},	       {"kernel", "kernel"},	   {"command", "command"},
-		{"duty", "duty"},	       {"duty", "cuda_duty"},	   {"module", "kmod_version"},
+		{"host", "hostname"},	       {"kernel", "kernel"},
+		{"command", "command"},	       {"duty", "duty"},
+		{"duty", "cuda_duty"},	       {"module", "kmod_version"},
 		{"adapters", "kmod_adapters"}, {"settings", "kmod_settings"},
 	};
 	const char *value;

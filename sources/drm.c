@@ -5,4 +5,5 @@
  */
 #include "sources/bpf/bpf.h"
 
-BPF_SOURCE_DUTY(drm, false, GRT_WINDOW_JOBS, "drm_sched", "virtio_gpu", "amdgpu", "i915", "dma_fence", "sync_wait");
+BPF_SOURCE_DUTY(drm, false, GRT_WINDOW_JOBS, "drm_sched", "virtio_gpu", "amdgpu", "i915", "dma_fence",
+		"sync_wait");

@@ -10,10 +10,12 @@
 
 #include "trace/duty.h"
 
-/** duty_read - PERCENT[%][,WINDOW[s|ms]]; @d gets its parts and its window. Return: NULL, or why it is none */
+/** duty_read - PERCENT[%][,WINDOW[s|ms]]; @d gets its parts and its window. Return: NULL, or why it is none
+ */
 const char *duty_read(const char *text, struct grt_duty *d);
 
-/** duty_begin - chooses the windows: @d gets its seed, and its first period begins now. Return: 0 or -errno */
+/** duty_begin - chooses the windows: @d gets its seed, and its first period begins now. Return: 0 or -errno
+ */
 int duty_begin(struct grt_duty *d);
 
 #endif /* GRTRACE_DUTY_H */

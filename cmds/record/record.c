@@ -138,7 +138,7 @@ static const struct cmd_opt options[] = {
 	{"type", 't', OPT_STR, "T,...", &opt.type_names, "only events of these types"},
 	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "kernel buffer per CPU, like 16M"},
 	{"duty", 0, OPT_STR, "PERCENT[,WINDOW]", &opt.duty_text,
-	 "cuda, drm, ioctl, sched: only in windows at random places, so much of the time; reports estimate the rest"},
+	 "cuda, drm, ioctl: only in windows at random places, so much of the time; reports estimate the rest"},
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "with --stack: kernel frames, too"},
@@ -1171,7 +1171,8 @@ static int record_end_snapshot(struct run *run, uint64_t to, struct grt_err *err
 }
 
 /* A job or a step counts as late once everything up to now was taken, and its end was not among it. */
-static bool record_is_late(struct run *run, bool (*look)(struct triggers *, uint64_t, bool, struct incident *),
+static bool record_is_late(struct run *run,
+			   bool (*look)(struct triggers *, uint64_t, bool, struct incident *),
 			   struct incident *i, int *code, struct grt_err *err)
 {
 	struct box *b = &run->box;
@@ -1600,7 +1601,7 @@ static int record_check_source_options(void)
 	}
 	if (opt.duty_text && !duty)
 		return cmd_usage_error(
-			"--duty is for the sources cuda, drm, ioctl and sched: add one to -e, or leave out the option");
+			"--duty is for the sources cuda, drm and ioctl: add one to -e, or leave out the option");
 	return EXIT_DONE;
 }
 

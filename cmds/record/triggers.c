@@ -52,7 +52,8 @@ struct step {
 	char name[64];
 };
 
-/** struct open_step - that a thread is in: @began: its first launch in it, or earlier; @told: it is reported */
+/** struct open_step - that a thread is in: @began: its first launch in it, or earlier; @told: it is reported
+ */
 struct open_step {
 	uint64_t began;
 	struct step step;
@@ -557,8 +558,7 @@ bool triggers_hung_step(struct triggers *t, uint64_t now, bool sure, struct inci
 
 	for (; open; open = next) {
 		const struct grt_key *key = grt_keyed_key(open);
-		const struct grt_key client = {
-			{open->step.kind, key->w[0], key->w[1] << 32 | key->w[2], 1}};
+		const struct grt_key client = {{open->step.kind, key->w[0], key->w[1] << 32 | key->w[2], 1}};
 		const struct client *c = grt_keyed_find(&t->clients, &client);
 		uint64_t median = c ? triggers_median(c) : 0;
 		uint64_t most = limit->ns ?: median ? (uint64_t)((double)median * limit->times) : UINT64_MAX;

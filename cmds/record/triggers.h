@@ -92,8 +92,8 @@ int triggers_see(struct triggers *t, const struct grt_packet *p);
 bool triggers_late_job(struct triggers *t, uint64_t now, bool sure, struct incident *found);
 
 /**
- * triggers_hung_step - a step that has not ended at @now, and takes too long by now, of a thread that ended one of its
- * name before
+ * triggers_hung_step - a step that has not ended at @now, and takes too long by now, of a thread that ended
+ * one of its name before
  * @sure: as above
  */
 bool triggers_hung_step(struct triggers *t, uint64_t now, bool sure, struct incident *found);

@@ -56,6 +56,28 @@ int incident_calls_event(struct incident_calls *c, const struct grt_event *e)
 	return t->image ? 0 : -ENOMEM;
 }
 
+/* The functions that the innermost one of a frame was inlined into. */
+static int incident_calls_print_outer(struct grt_image_frames *frames, const struct grt_image *image,
+				      uint32_t node)
+{
+	char room[GRT_IMAGE_FRAMES_LINE];
+	uint32_t n = 0;
+	const char *text;
+	size_t len;
+	int ret;
+
+	while (!(ret = grt_image_frames_inlined(frames, image, node, n, &text, &len)) && len)
+		n++;
+	for (uint32_t k = n; !ret && k > 1; k--) {
+		ret = grt_image_frames_inlined(frames, image, node, k - 2, &text, &len);
+		snprintf(room, sizeof(room), "%.*s", (int)len, text);
+		fputs("       inlined into ", stdout);
+		cmd_put_text(stdout, room);
+		putchar('\n');
+	}
+	return ret;
+}
+
 static int incident_calls_print_stack(struct incident_calls *c, struct grt_image_frames *frames,
 				      const struct thread_call *t)
 {
@@ -66,7 +88,7 @@ static int incident_calls_print_stack(struct incident_calls *c, struct grt_image
 	size_t len;
 	int ret = 0;
 
-	for (unsigned int i = 0; n && i < FRAMES_SHOWN; i++) {
+	for (unsigned int i = 0; !ret && n && i < FRAMES_SHOWN; i++) {
 		ret = grt_image_frames_text(frames, t->image, node, &text, &len);
 		/* what is behind the outermost frame is none */
 		if (ret || !len)
@@ -75,10 +97,11 @@ static int incident_calls_print_stack(struct incident_calls *c, struct grt_image
 		printf("    %2u ", i);
 		cmd_put_text(stdout, room);
 		putchar('\n');
+		ret = incident_calls_print_outer(frames, t->image, node);
 		node = n->caller;
 		n = node ? grt_image_node(t->image, node) : NULL;
 	}
-	return 0;
+	return ret;
 }
 
 static int incident_calls_print_one(struct incident_calls *c, struct grt_image_frames *frames,

@@ -99,7 +99,6 @@ enum grt_flag {
 /* grt_ev_window.of */
 #define GRT_WINDOW_JOBS 1
 #define GRT_WINDOW_CALLS 2
-#define GRT_WINDOW_THREADS 3
 
 /* grt_ev_window.what */
 #define GRT_WINDOW_TO_COME 1

@@ -206,8 +206,6 @@ void grt_calls_estimate(struct grt_calls *c, uint64_t from, uint64_t to, struct 
 	*out = (struct grt_estimate_watched){.windows = 0};
 	if (!c->watch.parts)
 		return;
-	c->watch.first = from;
-	c->watch.last = to;
 	*out = grt_estimate_look(&c->watch, from, to);
 	out->beside = c->beside;
 	for (struct grt_call_process *p = grt_keyed_oldest(&c->processes); p;

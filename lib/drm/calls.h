@@ -26,8 +26,8 @@
  * @open: files opened in the trace and not closed
  * @ioctls: entered, or left where the entry is not in the trace; @ioctl_errors: left with an error
  * @timed, @ioctl_ns: those that were entered and left, their time
- * @windows: of a trace of windows at random, what was entered in which; @total: what that says of all of the time, by
- *	grt_calls_estimate()
+ * @windows: of a trace of windows at random, what was entered in which; @total: what that says of all of the
+ *time, by grt_calls_estimate()
  */
 struct grt_call_process {
 	uint32_t pid;

@@ -29,7 +29,8 @@ static const struct grt_column call_columns[] = {
 	{.name = NULL},
 };
 
-static const struct grt_table call_table = {"processes", "calls by process", call_columns, GRT_MARK_ESTIMATED};
+static const struct grt_table call_table = {"processes", "calls by process", call_columns,
+					    GRT_MARK_ESTIMATED};
 
 static void add_estimated(struct grt_row_cells *c, uint64_t value, bool known)
 {

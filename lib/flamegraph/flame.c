@@ -66,6 +66,11 @@ struct grt_flame {
 	struct grt_keyed cgroups; /* by pid, number of its path in @cgroup */
 	struct grt_texts cgroup;
 	struct grt_flame_count count;
+	struct grt_watch watch;
+	struct grt_estimate_sums windows;
+	uint64_t beside;
+	struct grt_interval within;
+	double scale; /* of windows at random to all of the time; else 1 */
 };
 
 /* The number of a text, from 1; it need not end with NUL. Return: 0 or -ENOMEM */
@@ -197,6 +202,15 @@ static int flame_add_job(struct grt_flame *f, const struct grt_job *job, struct 
 	return ret;
 }
 
+/* Return: 1; 0 for what began in no window, or -ENOMEM */
+static int flame_add_window(struct grt_flame *f, uint64_t submit, uint64_t ns)
+{
+	uint32_t number = grt_watch_number(&f->watch, submit);
+
+	f->beside += !number;
+	return number ? grt_estimate_add(&f->windows, number, ns, 1) ?: 1 : 0;
+}
+
 static int flame_on_job(void *arg, const struct grt_job *job)
 {
 	struct grt_flame *f = arg;
@@ -207,6 +221,9 @@ static int flame_on_job(void *arg, const struct grt_job *job)
 	int ret;
 
 	take_owner(f, job, &stacks);
+	/* only its end is in the trace, for the sake of the order on its ring */
+	if (f->watch.parts && !(job->seen & 1U << GRT_STAMP_SUBMIT))
+		return 0;
 	if (f->filter &&
 	    !grt_filter_wants_job(f->filter, grt_jobs_names(f->jobs), job->pid, job->tid, job->ring))
 		return 0;
@@ -216,6 +233,9 @@ static int flame_on_job(void *arg, const struct grt_job *job)
 	}
 	r.ns = flame_scaled(r.ns, weight);
 	r.jobs = weight;
+	ret = f->watch.parts ? flame_add_window(f, job->time[GRT_STAMP_SUBMIT], r.ns) : 1;
+	if (ret <= 0)
+		return ret;
 	r.pid = job->pid;
 	r.device = job->device;
 	r.copy = job->engine == GRT_ENGINE_COPY;
@@ -240,6 +260,8 @@ int grt_flame_new(struct grt_flame **out)
 		return -ENOMEM;
 	f->key = grt_hash_key_new();
 	f->owner_free = GRT_NOWHERE;
+	f->scale = 1;
+	f->within.to = UINT64_MAX;
 	grt_keyed_init(&f->cgroups, sizeof(uint32_t), CGROUPS_MAX);
 	grt_texts_init(&f->cgroup, CGROUPS_MAX);
 	if (!grt_stacks_new(&f->text) && !grt_frames_init(&f->frames) &&
@@ -257,6 +279,7 @@ void grt_flame_filter(struct grt_flame *f, const struct grt_filter *filter)
 
 void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to)
 {
+	f->within = (struct grt_interval){from, to ?: UINT64_MAX};
 	grt_launch_flame_within(f->launches, from, to);
 }
 
@@ -306,6 +329,10 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 		return flame_take_owner(f, (const struct grt_ev_owner *)e);
 	if (e->type == GRT_EV_STACK)
 		return stack_event(f, (const struct grt_ev_stack *)e);
+	if (e->type == GRT_EV_WINDOW)
+		return ((const struct grt_ev_window *)e)->of == GRT_WINDOW_JOBS
+			       ? grt_watch_take_window(&f->watch, (const struct grt_ev_window *)e)
+			       : 0;
 	if (grt_class_of[e->type] == GRT_CLASS_stack)
 		return grt_frames_event(&f->frames, e);
 	if (grt_has_trait(e, GRT_TRAIT_OF_IMAGE))
@@ -331,6 +358,25 @@ static const char *flame_text(const struct grt_flame *f, uint32_t text, char roo
 	at = grt_stacks_text(f->text, text - 1, &len);
 	snprintf(room, 72, "%.*s", (int)len, at);
 	return room;
+}
+
+/* For all of the time that windows stand for. */
+static uint64_t flame_for_all(const struct grt_flame *f, uint64_t n)
+{
+	double all = (double)n * f->scale + 0.5;
+
+	return f->scale == 1 ? n : all < (double)INT64_MAX ? (uint64_t)all : INT64_MAX;
+}
+
+bool grt_flame_windows(struct grt_flame *f, struct grt_estimate_watched *watched, struct grt_estimate *total)
+{
+	if (!f->watch.parts)
+		return false;
+	*watched = grt_estimate_look(&f->watch, f->within.from, f->within.to);
+	watched->beside = f->beside;
+	grt_estimate_settle(&f->windows, &f->watch, f->within.from, f->within.to);
+	*total = grt_estimate_total(&f->watch, &f->windows, f->within.from, f->within.to);
+	return watched->windows;
 }
 
 /* The ring as a frame, with its GPU where there are several. Return: its length */
@@ -365,8 +411,8 @@ static int op_of(const struct grt_flame *f, const struct grt_process_names *proc
 	op->device = r->device;
 	op->gpu = flame_device(f, r, room->gpu);
 	op->copy = r->copy;
-	op->ns = r->ns;
-	op->launches = grt_weight_count(r->jobs);
+	op->ns = flame_for_all(f, r->ns);
+	op->launches = flame_for_all(f, grt_weight_count(r->jobs));
 	op->queue_len = flame_put_queue(f, r, room->queue);
 	op->queue = room->queue;
 	return ret < 0 ? ret : 0;
@@ -423,7 +469,9 @@ int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *asked, str
 	struct grt_flame_shape own = *asked, *shape = &own;
 	bool bytes = shape->weight == GRT_FLAME_WEIGHT_BYTES, sampled = grt_flame_is_sampled(shape);
 	struct grt_process_names processes;
+	struct grt_estimate_watched watched;
 	struct grt_launches_count launched;
+	struct grt_estimate total;
 	uint64_t unsized;
 	int ret = grt_process_names_init(&processes, shape->compared);
 
@@ -432,6 +480,8 @@ int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *asked, str
 
 	if (!ret)
 		ret = grt_flame_flush(f) ?: flame_see_processes(f, &processes);
+	if (!ret && grt_flame_windows(f, &watched, &total))
+		f->scale = total.scale;
 	if (!ret)
 		ret = grt_launch_flame_tree(f->launches, shape, &processes, tree, side);
 	launched = grt_launch_flame_count(f->launches);
@@ -512,6 +562,8 @@ void grt_flame_free(struct grt_flame *f)
 	grt_stacks_free(f->text);
 	grt_keyed_free(&f->cgroups);
 	grt_texts_free(&f->cgroup);
+	grt_watch_free(&f->watch);
+	grt_estimate_free(&f->windows);
 	grt_frames_free(&f->frames);
 	free(f->owner);
 	free(f->row);

@@ -99,6 +99,10 @@ struct grt_notes;
 /** grt_flame_note_estimated - where weights are estimates, of what, and how good they are */
 void grt_flame_note_estimated(struct grt_notes *notes, const struct grt_launch_flame *f);
 
+/** grt_flame_windows - after grt_flame_tree(): of jobs that were recorded in windows at random, whose weights
+ * are scaled up, and their GPU time in all of the time. Return: whether there are some */
+bool grt_flame_windows(struct grt_flame *f, struct grt_estimate_watched *watched, struct grt_estimate *total);
+
 /** grt_flame_free - frees it; NULL is allowed */
 void grt_flame_free(struct grt_flame *f);
 

@@ -42,7 +42,10 @@ GRT_ANALYSIS_EVENT(gpu_time_event, grt_flame_event)
 static int gpu_time_finish(void *state, struct grt_pass *pass)
 {
 	int ret = grt_flame_tree(state, pass->shape, pass->tree, pass->side);
+	struct grt_estimate_watched watched;
+	struct grt_estimate total;
 
+	pass->estimated |= !ret && grt_flame_windows(state, &watched, &total);
 	pass->estimated |= grt_launch_flame_estimated(grt_flame_launches(state)).processes ||
 			   grt_launch_flame_sampled(grt_flame_launches(state)).inferred;
 	return ret;
@@ -226,6 +229,27 @@ static void note_jobs(struct grt_notes *notes, const struct grt_flame_count *n)
 		grt_note(notes, "  try: grtrace record --stack=bpf, which takes the stack of each submit");
 }
 
+static void note_windows(struct grt_notes *notes, struct grt_flame *f)
+{
+	struct grt_estimate_watched w;
+	struct grt_estimate total;
+	char interval[96] = "no interval: that takes 10 windows, and jobs in 5 of them";
+
+	if (!grt_flame_windows(f, &w, &total))
+		return;
+	if (total.interval)
+		snprintf(interval, sizeof(interval), "95 %% interval %.3f to %.3f ms",
+			 (double)total.low / 1e6, (double)total.high / 1e6);
+	grt_note(notes,
+		 "weights of jobs are estimated for all of the time, from %" PRIu32
+		 " windows at random places, %.1f s of %.1f s: ~%.3f ms of GPU time, %s",
+		 w.windows, (double)w.watched / 1e9, (double)w.of / 1e9, (double)total.value / 1e6, interval);
+	if (w.beside)
+		grt_note(notes,
+			 "  %" PRIu64 " jobs were submitted a moment before or after a window: not in it",
+			 w.beside);
+}
+
 /* In tenths of a percent, never 100.0 of what is not all. */
 static double gpu_time_tenths(uint64_t part, uint64_t whole)
 {
@@ -271,6 +295,7 @@ static void gpu_time_notes(void *state, struct grt_pass *pass)
 		gpu_time_note_samples(pass->notes, &sampled);
 	if (!note_launches(pass->notes, grt_flame_launches(state)) || n.jobs || n.untimed)
 		note_jobs(pass->notes, &n);
+	note_windows(pass->notes, state);
 	note_ends(pass, state);
 	if (pass->shape && pass->shape->weight == GRT_FLAME_WEIGHT_BYTES && unsized)
 		grt_note(pass->notes,
@@ -284,7 +309,7 @@ const struct grt_analysis grt_analysis_gpu_time = {
 	.name = "gpu_time",
 	.classes = GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(error) | GRT_IN_CLASS(command) |
 		   GRT_IN_CLASS(name) | GRT_IN_CLASS(stack) | GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) |
-		   GRT_IN_CLASS(owner),
+		   GRT_IN_CLASS(owner) | GRT_IN_CLASS(window),
 	.beyond = true,
 	.late = true,
 	.parts = gpu_time_parts,

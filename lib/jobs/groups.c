@@ -229,9 +229,9 @@ static inline int groups_add_job(struct grt_groups *g, struct grt_group *group, 
 		group->wait_ns += (unsigned __int128)job->wait_ns * s->weight;
 		group->cut_waits += job->cut_waits;
 	}
-	if (s->window && grt_estimate_add(&group->windows, s->window,
-					  s->has_exec ? job->time[GRT_STAMP_END] - job->time[GRT_STAMP_START] : 0,
-					  1))
+	if (s->window &&
+	    grt_estimate_add(&group->windows, s->window,
+			     s->has_exec ? job->time[GRT_STAMP_END] - job->time[GRT_STAMP_START] : 0, 1))
 		return -ENOMEM;
 	if (s->has_queue)
 		grt_hist_put(&group->queue, &s->queue, &g->octaves);
@@ -295,8 +295,6 @@ int grt_groups_estimate(struct grt_groups *g, enum grt_group_by by, uint64_t fro
 	*out = (struct grt_estimate_watched){.windows = 0};
 	if (!g->watch.parts)
 		return 0;
-	g->watch.first = from;
-	g->watch.last = to;
 	*out = grt_estimate_look(&g->watch, from, to);
 	out->beside = g->beside;
 	ret = groups_all(g, by, from, to, &all);

@@ -34,8 +34,8 @@
  * @exec, @queue: t_exec and t_queue of the jobs that have them
  * @busy: union of the times between START and END, in the span
  * @busy_inferred: jobs in @busy whose START was not observed
- * @windows: of a trace of windows at random, what was submitted in which; @total, @part: what that says of all of
- *	the time, and its part of all jobs' t_exec; by grt_groups_estimate()
+ * @windows: of a trace of windows at random, what was submitted in which; @total, @part: what that says of
+ *all of the time, and its part of all jobs' t_exec; by grt_groups_estimate()
  */
 struct grt_group {
 	uint32_t ring;
@@ -64,8 +64,8 @@ struct grt_group {
 /** grt_groups_window - takes in a WINDOW. Return: 0 or -ENOMEM */
 int grt_groups_window(struct grt_groups *g, const struct grt_ev_window *e);
 
-/** grt_groups_estimate - of all groups of a kind, by the windows within [@from, @to], which *@out reports. Return: 0
- * or -ENOMEM */
+/** grt_groups_estimate - of all groups of a kind, by the windows within [@from, @to], which *@out reports.
+ * Return: 0 or -ENOMEM */
 int grt_groups_estimate(struct grt_groups *g, enum grt_group_by by, uint64_t from, uint64_t to,
 			struct grt_estimate_watched *out);
 /** grt_groups_queue - takes in a job's t_queue, and nothing else of it. Return: 0 or -ENOMEM */

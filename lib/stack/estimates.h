@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * All of a program's GPU work, of a machine's jobs, or of its calls, by what was seen of it in windows at random places (record --duty).
+ * All of a program's GPU work, of a machine's jobs, or of its calls, by what was seen of it in windows at
+ * random places (record --duty).
  *
  * Work belongs to the window that its launch was in, with all of its time: a launch is a moment, and every
  * moment is in a window with the same probability, so that no work is more likely to be seen than other. The
@@ -68,8 +69,8 @@ struct grt_estimate grt_estimate_share(const struct grt_estimate_sums *part,
 double grt_estimate_t(double freedom);
 
 /**
- * grt_estimate_settle - work was added as it came, before it was known which windows are whole: forgets that of
- * the others
+ * grt_estimate_settle - work was added as it came, before it was known which windows are whole: forgets that
+ * of the others
  */
 void grt_estimate_settle(struct grt_estimate_sums *s, const struct grt_watch *w, uint64_t from, uint64_t to);
 

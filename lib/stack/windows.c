@@ -111,6 +111,11 @@ int grt_watch_take_window(struct grt_watch *w, const struct grt_ev_window *e)
 		.begin = e->begin, .until = e->end, .lost = e->lost, .number = e->number};
 
 	w->parts = e->parts;
+	if (!w->first || e->begin < w->first)
+		w->first = e->begin;
+	/* of a recorder that was killed, the last window that was whole */
+	if (e->what == GRT_WINDOW_OVER && e->end > w->last)
+		w->last = e->end;
 	if (!e->number || e->end <= e->begin)
 		return 0;
 	x.end = e->what == GRT_WINDOW_OVER ? e->end : 0;

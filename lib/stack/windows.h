@@ -30,8 +30,8 @@ struct grt_watch_window {
 };
 
 /**
- * struct grt_watch - a process, or all of a source's, that was watched in windows at random places, which stand for all of its time;
- * zeroed it is set up
+ * struct grt_watch - a process, or all of a source's, that was watched in windows at random places, which
+ * stand for all of its time; zeroed it is set up
  * @parts: as in CAPTURE; 0: the process was not
  * @window: by number
  * @first, @last: when the process was there, as far as it is known

@@ -374,8 +374,8 @@ int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct 
 	return grt_err_set(err, -ENODEV, "its driver is not loaded", fix, "no GPU of %s here", driver);
 }
 
-static const char *const shared_maps[] = {"events", "counts", "jobs",	  "rings",  "ring_names",
-					  "deps",   "waits",  "commands", "stacks", "walked", ".data.gate"};
+static const char *const shared_maps[] = {"events", "counts",	"jobs",	  "rings",  "ring_names", "deps",
+					  "waits",  "commands", "stacks", "walked", ".data.gate"};
 
 /* The maps of the first object that has them serve all. */
 static int share_maps(struct capture *c, struct bpf_object *o)
@@ -1482,7 +1482,7 @@ static void grt_bpf_counts_text(const struct capture *c, char *text, size_t room
 int grt_bpf_describe(void *state, struct grt_env *env, int room)
 {
 	static const char *const keys[] = {"programs", "buffer_size", "balance", "without_btf", "decoder",
-					   "samples",  "refused",     "tables",	 "stack_ends",  "windows"};
+					   "samples",  "refused",     "tables",	 "stack_ends",	"windows"};
 	struct capture *c = state;
 	int n = 0;
 

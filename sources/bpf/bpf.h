@@ -164,26 +164,25 @@ int grt_bpf_close(void *state, struct grt_err *err);
 #define BPF_OPS(name_, by_name_, probe_, open_, ...) \
 	BPF_OPS_CLOSE(name_, by_name_, probe_, open_, grt_bpf_close, ##__VA_ARGS__)
 
-/* BPF_SOURCE_OF(name, by_name, driver, duty, "object", ...): defines source_NAME; driver and duty as in struct
- * grt_bpf_kind */
-#define BPF_SOURCE_OF(name_, by_name_, driver_, duty_, ...)                                              \
-	static const char *const objects[] = {__VA_ARGS__, NULL};                                        \
-	static const struct grt_bpf_kind kind = {                                                        \
-		.name = #name_, .driver = driver_, .objects = objects, .duty = duty_};                   \
-	static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)          \
-	{                                                                                                \
-		return grt_bpf_open(state, setup, &kind, err);                                           \
-	}                                                                                                \
-	static int probe_it(struct grt_err *err)                                                         \
-	{                                                                                                \
-		return grt_bpf_probe_driver(objects, driver_, err);                                      \
-	}                                                                                                \
+/* BPF_SOURCE_OF(name, by_name, driver, duty, "object", ...): defines source_NAME; driver and duty as in
+ * struct grt_bpf_kind */
+#define BPF_SOURCE_OF(name_, by_name_, driver_, duty_, ...)                                     \
+	static const char *const objects[] = {__VA_ARGS__, NULL};                               \
+	static const struct grt_bpf_kind kind = {                                               \
+		.name = #name_, .driver = driver_, .objects = objects, .duty = duty_};          \
+	static int open_it(void **state, const struct source_setup *setup, struct grt_err *err) \
+	{                                                                                       \
+		return grt_bpf_open(state, setup, &kind, err);                                  \
+	}                                                                                       \
+	static int probe_it(struct grt_err *err)                                                \
+	{                                                                                       \
+		return grt_bpf_probe_driver(objects, driver_, err);                             \
+	}                                                                                       \
 	BPF_OPS(name_, by_name_, probe_it, open_it, .duty = duty_ != 0)
 
 /* BPF_SOURCE(name, by_name, "object", ...): the same for any driver, at all times; BPF_SOURCE_DUTY(name,
  * by_name, duty, "object", ...): where --duty is given, in windows only */
 #define BPF_SOURCE(name_, by_name_, ...) BPF_SOURCE_OF(name_, by_name_, NULL, 0, __VA_ARGS__)
-#define BPF_SOURCE_DUTY(name_, by_name_, duty_, ...) \
-	BPF_SOURCE_OF(name_, by_name_, NULL, duty_, __VA_ARGS__)
+#define BPF_SOURCE_DUTY(name_, by_name_, duty_, ...) BPF_SOURCE_OF(name_, by_name_, NULL, duty_, __VA_ARGS__)
 
 #endif /* GRTRACE_BPF_H */

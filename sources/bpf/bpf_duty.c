@@ -40,10 +40,8 @@ static struct grt_ev_window duty_window(const struct grt_bpf_duty *duty, uint64_
 {
 	uint64_t begin = grt_duty_begin(&duty->d, period);
 
-	return (struct grt_ev_window){.begin = begin,
-				      .end = begin + duty->d.window,
-				      .number = (uint32_t)period + 1,
-				      .what = what};
+	return (struct grt_ev_window){
+		.begin = begin, .end = begin + duty->d.window, .number = (uint32_t)period + 1, .what = what};
 }
 
 static void duty_arm(struct grt_bpf_duty *duty, bool on, uint64_t now)
@@ -116,8 +114,7 @@ int grt_bpf_duty_end(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t t
 
 	if (!duty->gate)
 		return 0;
-	while (!ret && duty->done < duty->told &&
-	       grt_duty_begin(&duty->d, duty->done) + duty->d.window <= to)
+	while (!ret && duty->done < duty->told && grt_duty_begin(&duty->d, duty->done) + duty->d.window <= to)
 		ret = duty_settle(duty, p, to, lost);
 	duty_arm(duty, false, to);
 	return ret ?: duty_mark(duty, p, to, GRT_WINDOW_OVER);

@@ -190,10 +190,10 @@ static __always_inline int waits_for(void *ctx)
 	return job_wait_dep(&key, &dep, 0);
 }
 
-#define PROBE_RECORD(NAME, BODY)       \
-	SEC("tp/gpu_scheduler/" #NAME) \
-	int NAME(void *ctx)            \
-	{                              \
+#define PROBE_RECORD(NAME, BODY)                       \
+	SEC("tp/gpu_scheduler/" #NAME)                 \
+	int NAME(void *ctx)                            \
+	{                                              \
 		return gate_is_shut() ? 0 : BODY(ctx); \
 	}
 
@@ -204,10 +204,10 @@ PROBE_RECORD(drm_sched_job_run, run)
 PROBE_RECORD(drm_sched_job_wait_dep, met)
 PROBE_RECORD(drm_sched_job_unschedulable, waits_for)
 
-#define PROBE_DONE(NAME)                              \
-	SEC("raw_tp/" #NAME)                          \
-	int NAME(struct bpf_raw_tracepoint_args *ctx) \
-	{                                             \
+#define PROBE_DONE(NAME)                                                \
+	SEC("raw_tp/" #NAME)                                            \
+	int NAME(struct bpf_raw_tracepoint_args *ctx)                   \
+	{                                                               \
 		return gate_is_shut() ? 0 : done((void *)ctx->args[0]); \
 	}
 

@@ -14,7 +14,8 @@
 
 struct grt_bpf_gate gate SEC(".data.gate") = {};
 
-/* An event's stamp is taken behind the look at the gate: within this, unless an interrupt comes in between. */
+/* An event's stamp is taken behind the look at the gate: within this, unless an interrupt comes in between.
+ */
 #define GATE_EARLY_NS 200000ULL
 
 /* Nothing is recorded, and nothing of a window is open. */

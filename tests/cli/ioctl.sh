@@ -74,6 +74,25 @@ run record -e ioctl --raw raw -- "$GRTRACE_BUILD/bench/bench_ioctl" drm 1009 0
 expect "--raw: packets of all CPUs in one file" 0 'events, 0 lost in raw'
 check "hold every ioctl" test "$("$GRTRACE" dump --type ioctl_exit raw | grep -c 'bench_ioctl')" = 5045
 
+# In windows at random: what was entered in a window is recorded to its end, and estimates are those of the formula.
+run record -e ioctl -o whole.grt -- "$GRTRACE" record -e ioctl --duty 20%,20ms -o windows.grt -- \
+	python3 "$GRTRACE_SRC/tests/cli/_ioctl_duty.py" load 3
+expect "--duty: a recording in windows, and one of all" 0 ' 0 lost in windows.grt'
+"$GRTRACE" dump --json windows.grt >windows.json
+"$GRTRACE" dump --json whole.grt >whole.json
+"$GRTRACE" monitor nvidia -q --json -i windows.grt >calls.json
+output=$(python3 "$GRTRACE_SRC/tests/cli/_ioctl_duty.py" windows.json whole.json calls.json 2>&1)
+check "--duty: there are windows" says '^windows [1-9][0-9]+ share [0-9]+$'
+check "--duty: each has its calls, and between windows there is none" says '^windows with other calls 0 calls far from a window 0$'
+check "--duty: of both processes" test "$(grep -c '^process' <<<"$output")" = 2
+check "--duty: nothing is wrong" test "$(grep -c wrong <<<"$output")" = 0
+check "--duty: every window is accounted for" grep -q 'ioctl_windows = "recorded=[1-9][0-9]* missed=[0-9]* open=0"' windows.grt/metadata
+run monitor nvidia -q -i windows.grt
+check "--duty: estimates are marked" says ' ~[0-9]+ +~[0-9.]+ [mu]s '
+check "--duty: with what they are" says 'windows at random places, .* were watched'
+run record -e power --duty 1% -o run.grt -- true
+expect "--duty: sources that do not obey it" 2 'is for the sources cuda, drm and ioctl'
+
 run record -e ioctl,kmod -o run.grt -- true
 expect "a source that was named and does not work here is an error" 3 'cannot (load|find|open) '
 run record -v -e auto -o run.grt -- true

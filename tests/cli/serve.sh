@@ -150,6 +150,14 @@ if command -v prometheus >/dev/null && command -v promtool >/dev/null; then
 	prometheus --config.file=prometheus.yml --storage.tsdb.path=data --web.listen-address="127.0.0.1:$database" \
 		>prometheus.log 2>&1 7>&- &
 	prometheus=$!
+	victoria=
+	if command -v victoria-metrics >/dev/null; then
+		other=$(clients free)
+		# by itself it leaves out what is younger than 30 s
+		victoria-metrics -promscrape.config=prometheus.yml -storageDataPath=victoria -search.latencyOffset=0s \
+			-httpListenAddr="127.0.0.1:$other" >victoria.log 2>&1 7>&- &
+		victoria=$!
+	fi
 fi
 page first.prom
 check "all events of the source are counted" counts 8000
@@ -214,6 +222,21 @@ if [ -n "$prometheus" ]; then
 	output=$("$GRTRACE_SRC/tests/cli/_dashboard.py" ask "$dashboard" "$rules" "$asked" 2>&1)
 	status=$?
 	check "what the dashboard and the rules ask has values" exits 0
+	if [ -n "$victoria" ]; then
+		for ((i = 0; i < 200; i++)); do
+			output=$(promtool query instant "http://127.0.0.1:$other" 'sum by (source) (grtrace_events_total)' 2>&1)
+			status=$?
+			! says '^\{source="kmod"\} => 8000 @' || break
+			sleep 0.1
+		done
+		expect "VictoriaMetrics has it, too" 0 '^\{source="kmod"\} => 8000 @'
+		output=$(promtool query instant "http://127.0.0.1:$other" 'count(grtrace_gpu_job_exec_seconds_bucket{job="drm"}) > 0' 2>&1)
+		check "with its histograms" says '=> [1-9][0-9]* @'
+		kill $victoria
+		wait $victoria
+	else
+		skip 2 "no victoria-metrics: apt-get install victoria-metrics"
+	fi
 	kill $prometheus $server
 	wait $prometheus $server
 fi

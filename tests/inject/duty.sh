@@ -30,7 +30,7 @@ check "they are marked in text, too" says ' ~[0-9.]+ [mun]?s .*~[0-9.]+ %'
 check "with what they are" says 'windows at random places, .* were watched'
 run report --by idle c.grt
 check "idle time is of the windows" says 'idle time is that of windows at random places: it is not scaled up'
-check "and all other numbers" says 'duty +CUDA in windows of 20 ms, each one of 5 parts'
+check "and all other numbers" says 'duty +cuda in windows of 20 ms, each one of 5 parts'
 sum=$("$GRTRACE" flame c.grt 2>told | awk '{ s += $NF } END { printf "%.0f", s }')
 output=$(<told)
 check "flame: weights are for all of the time ($sum of $all)" test $((sum - all)) -lt 1000 -a $((all - sum)) -lt 1000

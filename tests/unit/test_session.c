@@ -282,9 +282,9 @@ static void what_defines_comes_from_beyond(void **state)
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
 	h = grt_session_health(f->s);
 	/* PROCESS, STRING, NODE, MAPPING, CLOCK, GRAPH_NODE, RANK, RANGE_NODE, CODE, DEVICE, CAPTURE,
-	 * STALL_REASON, CUBIN, PC_LINE, COMMUNICATOR, FRAME, STACK_END, FRAME_PLACE, FRAME_TEXT, OWNER and
-	 * LOG_TEXT; and ALLOC and NV_MEMORY, whose memory lasts */
-	assert_int_equal(f->k.calls.beyond, 2 * 23);
+	 * STALL_REASON, CUBIN, PC_LINE, COMMUNICATOR, FRAME, STACK_END, FRAME_PLACE, FRAME_TEXT, OWNER,
+	 * WINDOW and LOG_TEXT; and ALLOC and NV_MEMORY, whose memory lasts */
+	assert_int_equal(f->k.calls.beyond, 2 * 24);
 	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD, RANGE, MARK, PC_SAMPLE, PC_COUNT, COLLECTIVE
 	 * and GPU_SLICE */
 	assert_int_equal(f->k.calls.late, 2 * 11);
@@ -299,7 +299,7 @@ static void what_defines_comes_from_beyond(void **state)
 	/* who does not ask for it */
 	f->k.c.beyond = f->k.c.late = NULL;
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
-	assert_int_equal(f->k.calls.beyond, 2 * 23);
+	assert_int_equal(f->k.calls.beyond, 2 * 24);
 	assert_int_equal(f->k.calls.late, 2 * 11);
 }
 

@@ -95,7 +95,7 @@ static void traits_of_old_events(void **state)
 
 		assert_int_equal(grt_has_job(&e), !cuda);
 		assert_int_equal(grt_has_trait(&e, GRT_TRAIT_DEFINING),
-				 type == 59 || type == 34 || type == 39 || (cuda && !gpu));
+				 type == 59 || type == 34 || type == 36 || type == 39 || (cuda && !gpu));
 		assert_int_equal(grt_has_trait(&e, GRT_TRAIT_LATE), gpu);
 		assert_int_equal(grt_has_trait(&e, GRT_TRAIT_COUNTED), type == 46 || gpu);
 	}

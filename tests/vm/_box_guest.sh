@@ -118,5 +118,46 @@ rm -rf box.grt
 run record -e drm --last 5 --on fence-error --after 0.1 --pause 60 -o box.grt -- "$player" -q -p hang -j 200 -o truth.csv
 check "many errors make one snapshot" test "$(compgen -G 'box.grt/snapshot_??????')" = box.grt/snapshot_000001
 check "and are counted" says '; [1-9][0-9]* incidents within a pause have none$'
+
+# Windows at random: by what the GPU wrote of itself, each job that was submitted in a window is there to its end, and the
+# time of all jobs is within three times its interval of the estimate.
+rm -rf duty.grt
+run record -e drm --duty 20%,50ms -o duty.grt -- "$player" -q -p steady -j 1200 -r 300 -t 1ms --rings gfx -o truth.csv
+expect "--duty: jobs in windows" 0 ' 0 lost in duty.grt'
+"$GRTRACE" dump duty.grt >duty.txt
+output=$(awk '
+	function value(key) { return match($0, " " key "=[0-9]+") ? substr($0, RSTART + length(key) + 2, RLENGTH - length(key) - 2) : "" }
+	FNR == NR && / WINDOW / && value("what") == 2 && value("number") { begin[++n] = value("begin"); end[n] = value("end"); next }
+	FNR == NR && / SUBMIT / { submit[value("ctx") ":" value("seqno")] = 1; next }
+	FNR == NR && / END / { ended[value("ctx") ":" value("seqno")] = 1; next }
+	FNR == NR && / COMPLETE / { complete[value("ctx") ":" value("seqno")] = 1; next }
+	FNR == NR { next }
+	FNR == 1 { split($0, names, ","); for (i in names) at[names[i]] = i; next }
+	{
+		split($0, row, ",")
+		job = row[at["ctx"]] ":" row[at["seqno"]]
+		all++
+		for (i = 1; i <= n; i++)
+			# the GPU has the stamp of the call, and the event comes later
+			if (row[at["submit"]] >= begin[i] + 0 && row[at["submit"]] < end[i] - 10000000) {
+				inside++
+				missing += !(submit[job] && ended[job] && complete[job])
+			}
+	}
+	END { printf "windows %d jobs %d inside %d missing %d\n", n, all, inside, missing }' duty.txt FS=, truth.csv)
+check "--duty: none of a window is missing" says '^windows [1-9][0-9]* jobs 1200 inside [1-9][0-9]+ missing 0$'
+check "--duty: windows are counted" grep -q 'drm_windows = "recorded=[1-9][0-9]* missed=[0-9]* ' duty.grt/metadata
+"$GRTRACE" report --by process --csv duty.grt >duty.csv
+output=$(awk -F, 'FNR == NR && FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	FNR == NR { value = $at["estimated_exec_sum"]; low = $at["estimated_from"]; high = $at["estimated_to"]; next }
+	FNR == 1 { for (i = 1; i <= NF; i++) of[$i] = i; next }
+	{ true += $of["end"] - $of["start"] }
+	END { print (value > 0 && true > value - 3 * (value - low) && true < value + 3 * (high - value) ? "near" : "far"), true, low, value, high }' duty.csv truth.csv)
+check "--duty: the estimate is near to the truth ($output)" says '^near '
+value=${output#* } value=$(cut -d' ' -f3 <<<"$value")
+sum=$("$GRTRACE" flame duty.grt 2>told | awk '{ s += $NF } END { printf "%.0f", s }')
+output=$(<told)
+check "--duty: flame has as much ($sum of $value)" awk -v a="$sum" -v b="$value" 'BEGIN { exit !(b > 0 && a > 0.999 * b && a < 1.001 * b) }'
+check "--duty: with its interval" says 'weights of jobs are estimated for all of the time, .* 95 % interval [0-9.]+ to [0-9.]+ ms'
 rmmod grtrace_softgpu
 plan

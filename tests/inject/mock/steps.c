@@ -4,9 +4,9 @@
  * four layers forward and backward by one line each, a collective that ends when all
  * ranks have come, an optimizer; every seventh step has one more kernel. Rank LATE
  * sleeps MS ms at the beginning of the EVERY-th step and of those EVERY further on.
- * With STEPS_HANG at their end, behind their launches. With STEPS_RANKED their environment has ranks from 10 on, in the other order.
- * With STEPS_NVTX each step is a range of NVTX of that name and its number, with ranges in it.
- * What each did is in the file of STEPS_LOG: `step PID RANK NUMBER SLEPT_NS` when it ends.
+ * With STEPS_HANG at their end, behind their launches. With STEPS_RANKED their environment has ranks from 10
+ * on, in the other order. With STEPS_NVTX each step is a range of NVTX of that name and its number, with
+ * ranges in it. What each did is in the file of STEPS_LOG: `step PID RANK NUMBER SLEPT_NS` when it ends.
  */
 #include "mock.h"
 #include "nvtx.h"
