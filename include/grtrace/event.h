@@ -183,6 +183,20 @@ enum grt_nv_memory_what {
 #define GRT_NV_MEMORY_OF_GPU 1
 #define GRT_NV_MEMORY_OF_HOST 2
 
+/** enum grt_uvm_cause and those behind it - the rows of uvm.def */
+enum grt_uvm_cause {
+#define GRT_UVM_CAUSE(number, NAME, name, help) GRT_UVM_CAUSE_##NAME = (number),
+#include "uvm.def"
+};
+enum grt_uvm_access {
+#define GRT_UVM_ACCESS(number, NAME, name, help) GRT_UVM_ACCESS_##NAME = (number),
+#include "uvm.def"
+};
+enum grt_uvm_what {
+#define GRT_UVM_PAGES(number, NAME, name, help) GRT_UVM_##NAME = (number),
+#include "uvm.def"
+};
+
 /* grt_ev_gpu_slice.mig_gpu and .mig_compute of a GPU that is not divided */
 #define GRT_NOT_DIVIDED 255
 

@@ -238,6 +238,7 @@ static enum lane_kind lanes_kind_of(const struct grt_track_item *i)
 	case GRT_CATEGORY_COPY:
 	case GRT_CATEGORY_SET:
 	case GRT_CATEGORY_CONTEXT:
+	case GRT_CATEGORY_MIGRATION:
 		return LANE_GPU;
 	case GRT_CATEGORY_LOSS:
 		return LANE_LOSS;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * NVIDIA: Xid errors by the address of the device, the life of channel groups, which
- * lie on lanes of a track of their process, and memory that processes have, as counters
- * of theirs.
+* NVIDIA: Xid errors by the address of the device, the life of channel groups, which
  */
 #include "tracks_places.h"
 
@@ -22,6 +21,7 @@ enum {
 	OF_TSG,
 	OF_SLICES,
 	OF_GPU_MEMORY,
+	OF_MIGRATIONS,
 };
 
 /** struct life - a channel group: the key of its track */
@@ -213,6 +213,39 @@ static int tracks_on_memory(struct grt_tracks *t, const struct grt_event *e)
 	return n < 0 ? n : ret;
 }
 
+/* "coherence: to the CPU" */
+static int migration_name(struct grt_tracks *t, const struct grt_ev_uvm_migration *m, uint32_t *name)
+{
+	static const char *const causes[] = {
+#define GRT_UVM_CAUSE(number, NAME, name, help) [number] = #name,
+#include <grtrace/uvm.def>
+	};
+	const char *cause = m->cause < sizeof(causes) / sizeof(causes[0]) ? causes[m->cause] : NULL;
+	const char *to = grt_names_name(t->names, grt_names_find(t->names, GRT_NAME_DEVICE, m->to_device));
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s: to %s", cause ?: "migration",
+		 m->to_device ? to ?: "a GPU" : "the CPU");
+	return grt_texts_add(&t->texts, text, sizeof(text), name);
+}
+
+/* A GPU has several engines that copy, so they lie beside each other. */
+static int tracks_on_migration(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_uvm_migration *m = (const struct grt_ev_uvm_migration *)e;
+	struct grt_track_item i = {
+		.kind = GRT_ITEM_SLICE, .category = GRT_CATEGORY_MIGRATION, .time = m->start, .end = e->time};
+	struct grt_key key = tracks_key_of(OF_MIGRATIONS, e->pid, 0, 0);
+	struct track like = {.kind = GRT_TRACK_SLICES, .pid = e->pid};
+	struct tracks_args *a = tracks_no_args(t);
+	int ret = migration_name(t, m, &i.name);
+
+	tracks_add_fields(t, a, e);
+	if (ret || m->start > e->time)
+		return ret ?: tracks_draw(t, NULL, &i, NULL);
+	return tracks_draw_on_lane(t, e, &key, &like, "unified memory", &i, a);
+}
+
 static int nvidia_begin(struct grt_tracks *t, void *state)
 {
 	struct tracks_nvidia *n = state;
@@ -240,6 +273,7 @@ static const struct tracks_draw nvidia_draws[] = {
 	{GRT_EV_TSG_DESTROY, tracks_on_tsg},
 	{GRT_EV_GPU_SLICE, tracks_on_slice},
 	{GRT_EV_NV_MEMORY, tracks_on_memory},
+	{GRT_EV_UVM_MIGRATION, tracks_on_migration},
 	{0},
 };
 

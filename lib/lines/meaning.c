@@ -79,6 +79,36 @@ static const char *const nv_memory_names[] = {
 };
 #undef GRT_NV_MEMORY
 static const char *const place_names[] = {[GRT_NV_MEMORY_OF_GPU] = "gpu", [GRT_NV_MEMORY_OF_HOST] = "host"};
+#define GRT_UVM_CAUSE(number, NAME, name, help) [number] = #name,
+static const char *const uvm_cause_names[] = {
+#include <grtrace/uvm.def>
+};
+#define GRT_UVM_ACCESS(number, NAME, name, help) [number] = #name,
+static const char *const uvm_access_names[] = {
+#include <grtrace/uvm.def>
+};
+#define GRT_UVM_FAULT(number, NAME, name, help) [number] = #name,
+static const char *const uvm_fault_names[] = {
+#include <grtrace/uvm.def>
+};
+#define GRT_UVM_FATAL(number, NAME, name, help) [number] = #name,
+static const char *const uvm_fatal_names[] = {
+#include <grtrace/uvm.def>
+};
+#define GRT_UVM_REMOTE(number, NAME, name, help) [number] = #name,
+static const char *const uvm_remote_names[] = {
+#include <grtrace/uvm.def>
+};
+#define GRT_UVM_PAGES(number, NAME, name, help) [number] = #name,
+static const char *const uvm_pages_names[] = {
+#include <grtrace/uvm.def>
+};
+ROWS(word_uvm_cause, uvm_cause_names)
+ROWS(word_uvm_access, uvm_access_names)
+ROWS(word_uvm_fault, uvm_fault_names)
+ROWS(word_uvm_fatal, uvm_fatal_names)
+ROWS(word_uvm_remote, uvm_remote_names)
+ROWS(word_uvm_pages, uvm_pages_names)
 ROWS(word_edge, edge_names)
 ROWS(word_nv_memory, nv_memory_names)
 ROWS(word_place, place_names)
@@ -262,6 +292,26 @@ static const struct grt_meaning meanings[] = {
 	{.type = GRT_EV_GPU_SLICE, .field = "over", .show = WORD, .word = word_edge},
 	{.type = GRT_EV_NV_MEMORY, .field = "what", .show = WORD, .word = word_nv_memory},
 	{.type = GRT_EV_NV_MEMORY, .field = "place", .show = WORD, .word = word_place},
+	{.type = GRT_EV_UVM_MIGRATION,
+	 .field = "cause",
+	 .show = WORD,
+	 .absent = ZERO,
+	 .word = word_uvm_cause},
+	{.type = GRT_EV_UVM_MIGRATION, .field = "reserved", .show = NEVER},
+	{.type = GRT_EV_UVM_FAULT, .field = "access", .show = WORD, .absent = ZERO, .word = word_uvm_access},
+	{.type = GRT_EV_UVM_FAULT, .field = "fault", .show = WORD, .absent = ZERO, .word = word_uvm_fault},
+	{.type = GRT_EV_UVM_FAULT, .field = "replayed", .show = TRUTH},
+	{.type = GRT_EV_UVM_FAULT, .field = "reserved", .show = NEVER},
+	{.type = GRT_EV_UVM_FATAL, .field = "access", .show = WORD, .absent = ZERO, .word = word_uvm_access},
+	{.type = GRT_EV_UVM_FATAL, .field = "fault", .show = WORD, .absent = ZERO, .word = word_uvm_fault},
+	{.type = GRT_EV_UVM_FATAL, .field = "reason", .show = WORD, .absent = ZERO, .word = word_uvm_fatal},
+	{.type = GRT_EV_UVM_FATAL, .field = "reserved", .show = NEVER},
+	{.type = GRT_EV_UVM_REPLAY, .field = "replayed", .show = TRUTH},
+	{.type = GRT_EV_UVM_REMOTE, .field = "cause", .show = WORD, .absent = ZERO, .word = word_uvm_remote},
+	{.type = GRT_EV_UVM_PAGES, .field = "what", .show = WORD, .word = word_uvm_pages},
+	{.type = GRT_EV_UVM_PAGES, .field = "other", .show = NUMBER, .absent = ZERO},
+	{.type = GRT_EV_UVM_PAGES, .field = "gpus", .show = NUMBER, .absent = ZERO},
+	{.type = GRT_EV_UVM_PAGES, .field = "with_cpu", .show = TRUTH},
 	{.type = GRT_EV_OFF_CPU, .field = "reason", .show = WORD, .word = word_reason},
 	{.type = GRT_EV_OFF_CPU, .field = "over", .show = TRUTH},
 	{.type = GRT_EV_OFF_CPU, .field = "call", .show = WORD, .absent = ONES, .word = word_syscall},

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The context-switch log of a GPU: objects, ring of records, clocks; see nv_switches.h. */
+/* The context-switch log of a GPU: objects and ring of records; see nv_switches.h. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "codes/nv_abi.h"
 #include "nv_switches.h"
 
-#define NV_CLASS_SUBDEVICE 0x2080
 #define NV_CLASS_EVENT_BUFFER 0x90cd
 #define NV_CLASS_EVENT_MEMORY 0x90ce
 
-#define NV_CTRL_TIMER_CORRELATION 0x20800406
 #define NV_CTRL_FECS_BIND_V2 0x20801238
 #define NV_CTRL_EVENT_ENABLE 0x90cd0101
 #define NV_CTRL_EVENT_UPDATE_GET 0x90cd0102
@@ -29,7 +24,6 @@
 #define DETAIL_SIMPLE 1
 #define TYPE_FECS_V2 2
 #define TYPE_FECS_V1 134
-#define CLOCK_ID_MONOTONIC_RAW 3
 
 struct switches_memory {
 	uint32_t unused[6];
@@ -91,15 +85,6 @@ struct switches_bind {
 	uint32_t reason;
 };
 
-struct switches_clocks {
-	uint8_t clock;
-	uint8_t samples;
-	struct {
-		uint64_t cpu;
-		uint64_t gpu;
-	} sample[16];
-};
-
 _Static_assert(sizeof(struct switches_memory) == 128 && offsetof(struct switches_memory, size) == 64,
 	       "NV_MEMORY_ALLOCATION_PARAMS");
 _Static_assert(sizeof(struct switches_buffer) == 72 && offsetof(struct switches_buffer, subdevice) == 52,
@@ -107,44 +92,6 @@ _Static_assert(sizeof(struct switches_buffer) == 72 && offsetof(struct switches_
 _Static_assert(sizeof(struct switches_record) == 32 && offsetof(struct switches_record, time) == 24,
 	       "NV_EVENT_BUFFER_RECORD");
 _Static_assert(sizeof(struct switches_bind) == 24, "NV2080_CTRL_GR_FECS_BIND_EVTBUF_FOR_UID_V2_PARAMS");
-_Static_assert(sizeof(struct switches_clocks) == 264, "NV2080_CTRL_TIMER_GET_GPU_CPU_TIME_CORRELATION_INFO");
-
-static int switches_fail(const struct nv_switches *s, struct grt_err *err, const char *what, uint32_t status)
-{
-	return grt_err_set(err, -EIO, "NVIDIA's driver refused it", "dmesg | grep NVRM",
-			   "nvidia%u: no %s (status 0x%x)", s->gpu.minor, what, status);
-}
-
-/* A process may only use a GPU whose device file it has open. */
-static int switches_open_file(struct nv_switches *s, struct grt_err *err)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/dev/nvidia%u", s->gpu.minor);
-	s->file = open(path, O_RDWR | O_CLOEXEC);
-	if (s->file >= 0)
-		return 0;
-	return grt_err_set(err, -errno, strerror(errno),
-			   errno == EACCES ? "the same command with sudo" : NULL, "cannot open %s", path);
-}
-
-static int switches_make_device(struct nv_switches *s, struct grt_err *err)
-{
-	/* NV0000_CTRL_GPU_GET_ID_INFO_V2_PARAMS, NV0080_ALLOC_PARAMETERS, NV2080_ALLOC_PARAMETERS */
-	uint32_t info[8] = {s->gpu.id}, device[14] = {0}, subdevice;
-	uint32_t status = nv_rm_control(s->rm, s->rm->client, NV_CTRL_GPU_GET_ID_INFO_V2, info, sizeof(info));
-
-	if (status)
-		return switches_fail(s, err, "number of its device", status);
-	device[0] = info[2];
-	subdevice = info[3];
-	status = nv_rm_alloc(s->rm, s->rm->client, NV_CLASS_DEVICE, device, sizeof(device), &s->device);
-	if (status)
-		return switches_fail(s, err, "device", status);
-	status = nv_rm_alloc(s->rm, s->device, NV_CLASS_SUBDEVICE, &subdevice, sizeof(subdevice),
-			     &s->subdevice);
-	return status ? switches_fail(s, err, "subdevice", status) : 0;
-}
 
 static int switches_make_memory(struct nv_switches *s, unsigned int i, size_t size, struct nv_rm_mapping *m,
 				struct grt_err *err)
@@ -155,10 +102,10 @@ static int switches_make_memory(struct nv_switches *s, unsigned int i, size_t si
 	int ret;
 
 	if (status)
-		return switches_fail(s, err, "memory for its context switches", status);
+		return nv_gpu_fail(&s->gpu, err, "memory for its context switches", status);
 	ret = nv_rm_map(s->rm, s->memory[i], size, m);
 	return ret ? grt_err_set(err, ret, strerror(-ret), NULL,
-				 "nvidia%u: cannot map memory for its context switches", s->gpu.minor)
+				 "nvidia%u: cannot map memory for its context switches", s->gpu.gpu.minor)
 		   : 0;
 }
 
@@ -172,13 +119,13 @@ static int switches_make_buffer(struct nv_switches *s, struct grt_err *err)
 	struct switches_buffer p = {
 		.record_size = sizeof(struct switches_record),
 		.records = s->records,
-		.subdevice = s->subdevice,
+		.subdevice = s->gpu.subdevice,
 		.header = s->memory[0],
 		.ring = s->memory[1],
 	};
 	uint32_t status = nv_rm_alloc(s->rm, s->rm->client, NV_CLASS_EVENT_BUFFER, &p, sizeof(p), &s->buffer);
 
-	return status ? switches_fail(s, err, "buffer for its context switches", status) : 0;
+	return status ? nv_gpu_fail(&s->gpu, err, "buffer for its context switches", status) : 0;
 }
 
 static const char *const bind_reasons[] = {
@@ -197,17 +144,17 @@ static int switches_bind(struct nv_switches *s, struct grt_err *err)
 		.detail = DETAIL_SIMPLE,
 		.all_users = 1,
 	};
-	uint32_t status = nv_rm_control(s->rm, s->subdevice, NV_CTRL_FECS_BIND_V2, &p, sizeof(p));
+	uint32_t status = nv_rm_control(s->rm, s->gpu.subdevice, NV_CTRL_FECS_BIND_V2, &p, sizeof(p));
 	const char *why =
 		p.reason < sizeof(bind_reasons) / sizeof(bind_reasons[0]) ? bind_reasons[p.reason] : NULL;
 
 	if (!status)
 		return 0;
 	if (!why)
-		return switches_fail(s, err, "context switches", status);
+		return nv_gpu_fail(&s->gpu, err, "context switches", status);
 	return grt_err_set(err, p.reason >= 4 ? -EACCES : -EOPNOTSUPP, why,
 			   p.reason >= 4 ? "the same command with sudo" : NULL,
-			   "nvidia%u: no context switches (status 0x%x)", s->gpu.minor, status);
+			   "nvidia%u: no context switches (status 0x%x)", s->gpu.gpu.minor, status);
 }
 
 int nv_switches_open(struct nv_switches *s, struct nv_rm *rm, const struct nv_rm_gpu *gpu, uint32_t records,
@@ -217,15 +164,12 @@ int nv_switches_open(struct nv_switches *s, struct nv_rm *rm, const struct nv_rm
 
 	*s = (struct nv_switches){
 		.rm = rm,
-		.gpu = *gpu,
-		.file = -1,
+		.gpu.file = -1,
 		.header.fd = -1,
 		.ring.fd = -1,
 		.records = records,
 	};
-	ret = switches_open_file(s, err);
-	if (!ret)
-		ret = switches_make_device(s, err);
+	ret = nv_gpu_open(&s->gpu, rm, gpu, err);
 	if (!ret)
 		ret = switches_make_memory(s, 0, HEADER_SIZE, &s->header, err);
 	if (!ret)
@@ -315,16 +259,6 @@ int nv_switches_read(struct nv_switches *s, int (*take)(void *arg, const struct 
 	return ret ? ret : switches_advance(s);
 }
 
-int nv_switches_clock(struct nv_switches *s, struct nv_switch_clock *c)
-{
-	struct switches_clocks p = {.clock = CLOCK_ID_MONOTONIC_RAW, .samples = 1};
-
-	if (nv_rm_control(s->rm, s->subdevice, NV_CTRL_TIMER_CORRELATION, &p, sizeof(p)))
-		return -EIO;
-	*c = (struct nv_switch_clock){.raw = p.sample[0].cpu, .gpu = p.sample[0].gpu};
-	return 0;
-}
-
 void nv_switches_close(struct nv_switches *s)
 {
 	if (s->buffer) {
@@ -337,10 +271,6 @@ void nv_switches_close(struct nv_switches *s)
 		nv_rm_free(s->rm, s->rm->client, s->memory[1]);
 	if (s->memory[0])
 		nv_rm_free(s->rm, s->rm->client, s->memory[0]);
-	/* its subdevice goes with it */
-	if (s->device)
-		nv_rm_free(s->rm, s->rm->client, s->device);
-	if (s->file >= 0)
-		close(s->file);
-	*s = (struct nv_switches){.file = -1, .header.fd = -1, .ring.fd = -1};
+	nv_gpu_close(&s->gpu);
+	*s = (struct nv_switches){.gpu.file = -1, .header.fd = -1, .ring.fd = -1};
 }

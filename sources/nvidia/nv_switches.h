@@ -11,7 +11,7 @@
 #ifndef GRTRACE_NV_SWITCHES_H
 #define GRTRACE_NV_SWITCHES_H
 
-#include "nv_rm.h"
+#include "nv_gpu.h"
 
 /** enum nv_switch_tag - what a record says; others exist and are not asked for */
 enum nv_switch_tag {
@@ -40,16 +40,6 @@ struct nv_switch {
 };
 
 /**
- * struct nv_switch_clock - two clocks at one moment
- * @raw: CLOCK_MONOTONIC_RAW, ns
- * @gpu: the GPU's, ns
- */
-struct nv_switch_clock {
-	uint64_t raw;
-	uint64_t gpu;
-};
-
-/**
  * struct nv_switches - the log
  * @records: that the buffer has room for
  * @get: the next record to be read
@@ -59,10 +49,7 @@ struct nv_switch_clock {
  */
 struct nv_switches {
 	struct nv_rm *rm;
-	struct nv_rm_gpu gpu;
-	int file;
-	uint32_t device;
-	uint32_t subdevice;
+	struct nv_gpu gpu;
 	uint32_t memory[2];
 	uint32_t buffer;
 	struct nv_rm_mapping header;
@@ -99,9 +86,6 @@ int nv_switches_flush(struct nv_switches *s);
  * Return: 0, what @take returned, or -EIO
  */
 int nv_switches_read(struct nv_switches *s, int (*take)(void *arg, const struct nv_switch *r), void *arg);
-
-/** nv_switches_clock - both clocks now. Return: 0 or -EIO */
-int nv_switches_clock(struct nv_switches *s, struct nv_switch_clock *c);
 
 /** nv_switches_close - gives the log back */
 void nv_switches_close(struct nv_switches *s);

@@ -37,25 +37,13 @@
 #define BRANCH_FIRST 570
 #define BRANCH_LAST 595
 
-/* A sample this far from the line of those before is as good as any. */
-#define CLOCK_GOOD_NS 500
-#define CLOCK_TRIES 4
-
 #define COMMS 256U
-
-/** struct clock_sample - the GPU's clock and ours at one moment, ns */
-struct clock_sample {
-	uint64_t gpu;
-	uint64_t monotonic;
-};
 
 /**
  * struct gpu - a GPU
  * @device: number of its device file
  * @timer: makes its stream ready
- * @first, @old, @next, @now: samples of its clock: at the start, one or two seconds ago, at most one second
- *	ago, and behind the records at hand
- * @error: how far a sample was from the line through those before, at most, ns
+ * @clock: the last sample of it is behind the records at hand
  * @flushed: everything up to this stamp is here
  * @horizon: packets may bring events up to this stamp
  * @force: they leave now; @ended: no more will come, since it was stopped or @failed, a negative errno
@@ -68,11 +56,7 @@ struct gpu {
 	char name[32];
 	char uuid[64];
 	int timer;
-	struct clock_sample first;
-	struct clock_sample old;
-	struct clock_sample next;
-	struct clock_sample now;
-	uint64_t error;
+	struct nv_clock clock;
 	uint64_t flushed;
 	uint64_t horizon;
 	bool force;
@@ -106,82 +90,6 @@ struct capture {
 	uint64_t filtered[NV_RM_GPUS];
 	char driver[64];
 };
-
-/* ---------------------------------------------------------------- clocks */
-
-/* Ours at the moment of a stamp of CLOCK_MONOTONIC_RAW; the two drift by what NTP corrects. */
-static struct clock_sample sample_of(const struct nv_switch_clock *c)
-{
-	uint64_t before = grt_now(), raw = grt_clock_ns(CLOCK_MONOTONIC_RAW), after = grt_now();
-
-	return (struct clock_sample){
-		.gpu = c->gpu,
-		.monotonic = before + (after - before) / 2 - (raw - c->raw),
-	};
-}
-
-/* On the line through two samples that are a second apart, or more. */
-static uint64_t to_monotonic(const struct gpu *g, uint64_t gpu)
-{
-	int64_t from = (int64_t)(gpu - g->now.gpu);
-	int64_t ticks = (int64_t)(g->now.gpu - g->old.gpu);
-	int64_t ns = (int64_t)(g->now.monotonic - g->old.monotonic);
-
-	if (ticks <= 0 || ns <= 0)
-		return g->now.monotonic + (uint64_t)from;
-	return g->now.monotonic + (uint64_t)(int64_t)((__int128)from * ns / ticks);
-}
-
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
-/* How far a sample is from the line so far: an interrupt between its readings moves it. */
-static uint64_t sample_error(const struct gpu *g, const struct clock_sample *c)
-{
-	return g->now.gpu ? distance(c->monotonic, to_monotonic(g, c->gpu)) : 0;
-}
-
-/* The best of a few. */
-static int read_clock(struct gpu *g, struct clock_sample *best)
-{
-	uint64_t error, least = UINT64_MAX;
-	struct nv_switch_clock c;
-	struct clock_sample sample;
-	int i;
-
-	for (i = 0; i < CLOCK_TRIES && least > CLOCK_GOOD_NS; i++) {
-		if (nv_switches_clock(&g->log, &c))
-			return -EIO;
-		sample = sample_of(&c);
-		error = sample_error(g, &sample);
-		if (error < least) {
-			least = error;
-			*best = sample;
-		}
-	}
-	if (least > g->error)
-		g->error = least;
-	return 0;
-}
-
-/* A sample for the records at hand, @next becomes the old one when it is a second old. */
-static int take_clock(struct gpu *g)
-{
-	struct clock_sample c;
-
-	if (read_clock(g, &c))
-		return -EIO;
-	if (!g->first.gpu)
-		g->first = g->old = g->next = c;
-	if (c.monotonic - g->next.monotonic >= GRT_NS_PER_S) {
-		g->old = g->next;
-		g->next = c;
-	}
-	g->now = c;
-	return 0;
-}
 
 /* ----------------------------------------------------------------- names */
 
@@ -287,9 +195,10 @@ static int gpu_read(struct gpu *g)
 	g->n = 0;
 	ret = nv_switches_read(&g->log, put_record, g);
 	if (!ret && g->n)
-		ret = take_clock(g);
+		ret = nv_clock_take(&g->clock, &g->log.gpu);
 	for (i = 0; i < g->n && !ret; i++)
-		ret = nv_slices_take(&g->slices, &g->batch[i], to_monotonic(g, g->batch[i].time));
+		ret = nv_slices_take(&g->slices, &g->batch[i],
+				     nv_clock_monotonic(&g->clock, g->batch[i].time));
 	return ret;
 }
 
@@ -359,7 +268,7 @@ static int open_gpu(struct capture *c, const struct nv_rm_gpu *gpu, struct grt_e
 	struct gpu *g = &c->gpu[c->gpus++];
 
 	g->capture = c;
-	g->log.file = -1;
+	g->log.gpu.file = -1;
 	g->device = NVIDIA_MAJOR << 20 | gpu->minor;
 	nvidia_device_name(g->device, g->name, sizeof(g->name));
 	nvidia_device_uuid(g->device, g->uuid, sizeof(g->uuid));
@@ -398,7 +307,7 @@ static int nvctxsw_probe(struct grt_err *err)
 {
 	struct nv_rm rm = {.fd = -1};
 	struct nv_rm_gpu gpu[NV_RM_GPUS];
-	struct nv_switches log = {.file = -1};
+	struct nv_switches log = {.gpu.file = -1};
 	char version[64];
 	int ret = check_system(version, sizeof(version), err);
 
@@ -450,7 +359,7 @@ static int start_gpu(struct gpu *g)
 		.it_interval.tv_nsec = (long)PERIOD_NS,
 	};
 
-	if (take_clock(g))
+	if (nv_clock_take(&g->clock, &g->log.gpu))
 		return -EIO;
 	g->slices.begun = g->flushed = grt_now();
 	if (nv_switches_on(&g->log, true))
@@ -555,7 +464,7 @@ static int end_gpu(struct gpu *g)
 	int ret = gpu_flush(g, 0, GRT_SLICE_CUT);
 
 	if (!ret)
-		ret = take_clock(g);
+		ret = nv_clock_take(&g->clock, &g->log.gpu);
 	g->ended = true;
 	nv_switches_on(&g->log, false);
 	return timerfd_settime(g->timer, 0, &soon, NULL) ? -errno : ret;
@@ -577,16 +486,9 @@ static int nvctxsw_stop(void *state, struct grt_err *err)
 
 /* ------------------------------------------------------------ recording */
 
-static double drift_ppm(const struct gpu *g)
-{
-	double ns = (double)(g->now.monotonic - g->first.monotonic);
-
-	return ns > 0 ? ((double)(g->now.gpu - g->first.gpu) - ns) / ns * 1e6 : 0;
-}
-
 static void describe_gpu(struct gpu *g)
 {
-	snprintf(g->key, sizeof(g->key), "nvctxsw_gpu%u", g->log.gpu.minor);
+	snprintf(g->key, sizeof(g->key), "nvctxsw_gpu%u", g->log.gpu.gpu.minor);
 	snprintf(
 		g->text, sizeof(g->text),
 		"%s%s%s: records=%llu dropped=%llu missing=%llu unknown=%llu backwards=%llu backwards_ns=%llu "
@@ -595,7 +497,7 @@ static void describe_gpu(struct gpu *g)
 		(unsigned long long)g->log.dropped, (unsigned long long)g->log.missing,
 		(unsigned long long)g->log.unknown, (unsigned long long)g->slices.backwards,
 		(unsigned long long)g->slices.backwards_ns, (unsigned long long)g->slices.over,
-		(unsigned long long)g->error, drift_ppm(g));
+		(unsigned long long)g->clock.error, nv_clock_drift_ppm(&g->clock));
 }
 
 static int nvctxsw_describe(void *state, struct grt_env *env, int room)

@@ -285,9 +285,9 @@ static void what_defines_comes_from_beyond(void **state)
 	 * STALL_REASON, CUBIN, PC_LINE, COMMUNICATOR, FRAME, STACK_END, FRAME_PLACE, FRAME_TEXT, OWNER,
 	 * WINDOW and LOG_TEXT; and ALLOC and NV_MEMORY, whose memory lasts */
 	assert_int_equal(f->k.calls.beyond, 2 * 24);
-	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD, RANGE, MARK, PC_SAMPLE, PC_COUNT, COLLECTIVE
-	 * and GPU_SLICE */
-	assert_int_equal(f->k.calls.late, 2 * 11);
+	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD, RANGE, MARK, PC_SAMPLE, PC_COUNT, COLLECTIVE,
+	 * GPU_SLICE and UVM_MIGRATION */
+	assert_int_equal(f->k.calls.late, 2 * 12);
 	assert_int_equal(f->k.calls.launch, 9);
 	assert_int_equal(f->k.calls.image, 15);
 	assert_int_equal(f->k.calls.range, 2);
@@ -300,7 +300,7 @@ static void what_defines_comes_from_beyond(void **state)
 	f->k.c.beyond = f->k.c.late = NULL;
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
 	assert_int_equal(f->k.calls.beyond, 2 * 24);
-	assert_int_equal(f->k.calls.late, 2 * 11);
+	assert_int_equal(f->k.calls.late, 2 * 12);
 }
 
 static void span_and_second_run(void **state)

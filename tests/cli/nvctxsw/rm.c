@@ -79,7 +79,7 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t gpu_clock(uint64_t monotonic)
+uint64_t rm_gpu_clock(uint64_t monotonic)
 {
 	return GPU_EPOCH + (monotonic - epoch) +
 	       (uint64_t)(int64_t)((double)(monotonic - epoch) * drift / 1e6);
@@ -161,7 +161,7 @@ static void put_record(struct log *l, uint32_t tag, uint32_t context, uint32_t p
 	*(uint32_t *)(r + 16) = pid;
 	r[22] = (char)(instance >> 8);
 	r[23] = (char)instance;
-	*(uint64_t *)(r + 24) = gpu_clock(time);
+	*(uint64_t *)(r + 24) = rm_gpu_clock(time);
 	l->put = next;
 	__atomic_store_n(header + 1, next, __ATOMIC_RELEASE);
 }
@@ -309,7 +309,7 @@ static uint32_t control(uint32_t *c, uint32_t *params)
 			if (after - before < least) {
 				least = after - before;
 				sample[0] = raw;
-				sample[1] = gpu_clock(before + least / 2);
+				sample[1] = rm_gpu_clock(before + least / 2);
 			}
 		}
 		return 0;

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Unified memory of NVIDIA's driver, from the events UVM_*: what was copied between which processors and why,
+ * who met faults and how long they waited, and what else became of pages.
+ */
+#ifndef GRT_NVIDIA_UVM_H
+#define GRT_NVIDIA_UVM_H
+
+#include <grtrace/grtrace.h>
+
+#include "base/keyed.h"
+
+/* Rows of each table; what is of further ones is counted. */
+#define GRT_UVM_ROWS_MAX 4096U
+/* Batches of faults whose end is waited for, and waits for pages: both at a time. */
+#define GRT_UVM_OPEN_MAX 65536U
+
+/**
+ * struct grt_uvm_copies - what a process's pages were copied for: a row of migrations
+ * @from, @to: device numbers, 0: the CPU
+ * @time: sum of the copies, @waited: from the queue to their beginning; ns
+ * @timed: copies with both; @inferred: one was without the GPU's clock
+ */
+struct grt_uvm_copies {
+	uint32_t pid, from, to, cause;
+	uint64_t copies, bytes, time, timed, waited;
+	bool inferred;
+};
+
+/**
+ * struct grt_uvm_faults - accesses of a kind by a processor
+ * @device: 0: the CPU
+ * @noticed: from the access to the beginning of the repair, sum and maximum over @timed of them, ns
+ */
+struct grt_uvm_faults {
+	uint32_t pid, device, access;
+	uint64_t faults, timed, noticed, noticed_max;
+};
+
+/**
+ * struct grt_uvm_repairs - a GPU's faults, which the driver repairs in batches
+ * @batches, @faults: that have come to their end
+ * @time, @longest: from a batch's first access to the end of its repair, ns
+ * @open: batches without an end in the trace
+ */
+struct grt_uvm_repairs {
+	uint32_t pid, device;
+	uint64_t batches, faults, time, longest, open;
+};
+
+/** enum grt_uvm_what - kinds of the rows below */
+enum grt_uvm_fate {
+	GRT_UVM_OF_PAGES,
+	GRT_UVM_OF_REMOTE,
+	GRT_UVM_OF_FATAL,
+};
+
+/**
+ * struct grt_uvm_fates - what else became of pages
+ * @kind: enum grt_uvm_fate
+ * @number: UVM_PAGES: what; UVM_REMOTE: its cause; UVM_FATAL: the reason
+ * @device: the processor, 0: the CPU; @to: UVM_REMOTE: where the memory is
+ * @time: of throttling: that is over, ns; @timed: how often
+ */
+struct grt_uvm_fates {
+	uint32_t pid, kind, number, device, to;
+	uint64_t times, bytes, time, timed;
+};
+
+/** struct grt_uvm - tables by their keys; @over: events of further rows, @lost_ends: that were not followed
+ */
+struct grt_uvm {
+	struct grt_keyed copies;
+	struct grt_keyed faults;
+	struct grt_keyed repairs;
+	struct grt_keyed fates;
+	struct grt_keyed batches;
+	struct grt_keyed waits;
+	uint64_t over;
+	uint64_t lost_ends;
+};
+
+/** grt_uvm_init - empty; free with grt_uvm_free() */
+void grt_uvm_init(struct grt_uvm *u);
+
+/** grt_uvm_event - takes an event in; others than UVM_* are ignored. Return: 0 or -ENOMEM */
+int grt_uvm_event(struct grt_uvm *u, const struct grt_event *e);
+
+/** grt_uvm_finish - the trace is over: batches that are open are counted */
+void grt_uvm_finish(struct grt_uvm *u);
+
+/** grt_uvm_free - frees it */
+void grt_uvm_free(struct grt_uvm *u);
+
+#endif /* GRT_NVIDIA_UVM_H */

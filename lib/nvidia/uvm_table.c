@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* report --by uvm: the columns of uvm.h. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/cells.h"
+#include "table/rows.h"
+#include "uvm.h"
+
+#define GRT_UVM_CAUSE(number, NAME, name, help) [number] = #name,
+static const char *const cause_words[] = {
+#include <grtrace/uvm.def>
+};
+#define GRT_UVM_ACCESS(number, NAME, name, help) [number] = #name,
+static const char *const access_words[] = {
+#include <grtrace/uvm.def>
+};
+#define GRT_UVM_PAGES(number, NAME, name, help) [number] = #name,
+static const char *const pages_words[] = {
+#include <grtrace/uvm.def>
+};
+#define GRT_UVM_REMOTE(number, NAME, name, help) [number] = #name,
+static const char *const remote_words[] = {
+#include <grtrace/uvm.def>
+};
+#define GRT_UVM_FATAL(number, NAME, name, help) [number] = #name,
+static const char *const fatal_words[] = {
+#include <grtrace/uvm.def>
+};
+
+#define WORDS(words) words, sizeof(words) / sizeof((words)[0])
+
+/* A word, else nothing: a newer driver may have further ones. */
+static void uvm_word(struct grt_cell *cell, const char *const *words, size_t n, uint32_t number)
+{
+	cell->text = number < n ? words[number] : NULL;
+	cell->absent = !cell->text;
+}
+
+static void uvm_get_process(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	grt_cell_u32(cell, view, row, offset);
+	cell->text = grt_process_name(view, (uint32_t)cell->number);
+	cell->absent = !cell->text;
+}
+
+/* A processor by its name: what devices are called, or the CPU. */
+static void uvm_get_processor(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	grt_cell_u32(cell, view, row, offset);
+	if (!cell->number)
+		cell->text = "CPU";
+	else
+		cell->text =
+			grt_names_name(view, grt_names_find(view, GRT_NAME_DEVICE, (uint32_t)cell->number));
+	cell->absent = !cell->text;
+}
+
+static void uvm_mean(struct grt_cell *cell, uint64_t sum, uint64_t n)
+{
+	cell->number = n ? sum / n : 0;
+	cell->absent = !n;
+}
+
+/* -------------------------------------------------------------- migrations */
+
+#define C(member) offsetof(struct grt_uvm_copies, member)
+
+static void uvm_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	uvm_word(cell, WORDS(cause_words), ((const struct grt_uvm_copies *)row)->cause);
+}
+
+static void uvm_get_copying(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_uvm_copies *c = row;
+
+	cell->number = c->time;
+	cell->absent = !c->timed;
+	cell->inferred = c->inferred;
+}
+
+static void uvm_get_waited(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_uvm_copies *c = row;
+
+	uvm_mean(cell, c->waited, c->timed);
+	/* without the GPU's clock nobody knows when it began */
+	cell->absent |= c->inferred;
+}
+
+static void uvm_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_uvm_copies *c = row;
+
+	cell->absent = !c->time || c->timed != c->copies;
+	cell->inferred = c->inferred;
+	if (!cell->absent)
+		cell->number = (uint64_t)((unsigned __int128)c->bytes * 1000000000 / c->time);
+}
+
+/* clang-format off */
+static const struct grt_column copy_columns[] = {
+	{"pid", grt_cell_id, C(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process whose memory it is"},
+	{"process", uvm_get_process, C(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
+	{"from", uvm_get_processor, C(from), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that had the pages"},
+	{"to", uvm_get_processor, C(to), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that has them then"},
+	{"cause", uvm_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "why"},
+	{"copies", grt_cell_u64, C(copies), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
+	{"bytes", grt_cell_u64, C(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "how much"},
+	{"copying", uvm_get_copying, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "how long all of it took, ns"},
+	{"per_s", uvm_get_rate, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "in that time"},
+	{"queued", uvm_get_waited, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from the driver's order to the copy's beginning, mean, ns"},
+	{.name = NULL},
+};
+/* clang-format on */
+
+static const struct grt_table copy_table = {"uvm", "migrations of unified memory", copy_columns, 0};
+
+/* ------------------------------------------------------------------ faults */
+
+#define F(member) offsetof(struct grt_uvm_faults, member)
+
+static void uvm_get_access(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	uvm_word(cell, WORDS(access_words), ((const struct grt_uvm_faults *)row)->access);
+}
+
+static void uvm_get_noticed(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_uvm_faults *f = row;
+
+	uvm_mean(cell, f->noticed, f->timed);
+}
+
+static void uvm_get_noticed_max(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_uvm_faults *f = row;
+
+	cell->number = f->noticed_max;
+	cell->absent = !f->timed;
+}
+
+/* clang-format off */
+static const struct grt_column fault_columns[] = {
+	{"pid", grt_cell_id, F(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that met them"},
+	{"process", uvm_get_process, F(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
+	{"processor", uvm_get_processor, F(device), GRT_CELL_TEXT, GRT_COLUMN_ALL, "which met them"},
+	{"access", uvm_get_access, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "by what"},
+	{"faults", grt_cell_u64, F(faults), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many; of a GPU each thread's that it reports"},
+	{"noticed", uvm_get_noticed, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from the GPU's access to the driver's work on it, mean, ns"},
+	{"noticed_max", uvm_get_noticed_max, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "the longest, ns"},
+	{.name = NULL},
+};
+/* clang-format on */
+
+static const struct grt_table fault_table = {"uvm_faults", "faults in unified memory", fault_columns, 0};
+
+#define R(member) offsetof(struct grt_uvm_repairs, member)
+
+static void uvm_get_repair(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_uvm_repairs *r = row;
+
+	uvm_mean(cell, r->time, r->batches);
+}
+
+/* clang-format off */
+static const struct grt_column repair_columns[] = {
+	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that met the faults"},
+	{"process", uvm_get_process, R(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
+	{"processor", uvm_get_processor, R(device), GRT_CELL_TEXT, GRT_COLUMN_ALL, "GPU that met them"},
+	{"batches", grt_cell_u64, R(batches), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often the driver repaired some at once"},
+	{"faults", grt_cell_u64, R(faults), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "faults in them"},
+	{"repair", uvm_get_repair, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from the first access to the GPU's order to go on, mean, ns"},
+	{"repair_max", grt_cell_u64, R(longest), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest, ns"},
+	{"open", grt_cell_u64, R(open), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "batches without an end in the trace"},
+	{.name = NULL},
+};
+/* clang-format on */
+
+static const struct grt_table repair_table = {"uvm_repairs", "repairs of a GPU's faults", repair_columns, 0};
+
+/* ------------------------------------------------------------------- fates */
+
+#define P(member) offsetof(struct grt_uvm_fates, member)
+
+static void uvm_get_what(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_uvm_fates *p = row;
+
+	if (p->kind == GRT_UVM_OF_PAGES)
+		uvm_word(cell, WORDS(pages_words), p->number);
+	else
+		cell->text = p->kind == GRT_UVM_OF_REMOTE ? "remote" : "fatal";
+}
+
+static void uvm_get_why(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_uvm_fates *p = row;
+
+	cell->absent = p->kind == GRT_UVM_OF_PAGES;
+	if (p->kind == GRT_UVM_OF_REMOTE)
+		uvm_word(cell, WORDS(remote_words), p->number);
+	else if (p->kind == GRT_UVM_OF_FATAL)
+		uvm_word(cell, WORDS(fatal_words), p->number);
+}
+
+/* Those of a set are in the events. */
+static void uvm_get_whose(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	const struct grt_uvm_fates *p = row;
+
+	uvm_get_processor(cell, view, row, offset);
+	if (p->kind == GRT_UVM_OF_PAGES &&
+	    (p->number == GRT_UVM_THRASHING || p->number == GRT_UVM_READ_DUPLICATE))
+		cell->absent = true;
+}
+
+static void uvm_get_where(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	uvm_get_processor(cell, view, row, offset);
+	cell->absent |= ((const struct grt_uvm_fates *)row)->kind != GRT_UVM_OF_REMOTE;
+}
+
+static void uvm_get_bytes(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	grt_cell_u64(cell, view, row, offset);
+	cell->absent = !cell->number;
+}
+
+static void uvm_get_time(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_uvm_fates *p = row;
+
+	cell->number = p->time;
+	cell->absent = !p->timed;
+}
+
+/* clang-format off */
+static const struct grt_column fate_columns[] = {
+	{"pid", grt_cell_id, P(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process whose memory it is"},
+	{"process", uvm_get_process, P(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
+	{"what", uvm_get_what, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what became of pages"},
+	{"why", uvm_get_why, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "of remote and fatal: the cause"},
+	{"processor", uvm_get_whose, P(device), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of which processor"},
+	{"memory", uvm_get_where, P(to), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of remote: the processor that has the pages"},
+	{"times", grt_cell_u64, P(times), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
+	{"bytes", uvm_get_bytes, P(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "of pages, each time"},
+	{"time", uvm_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "of throttling: how long the processor waited, ns"},
+	{.name = NULL},
+};
+/* clang-format on */
+
+static const struct grt_table fate_table = {"uvm_pages", "pages of unified memory", fate_columns, 0};
+
+/* --------------------------------------------------------------- analysis */
+
+static int uvm_order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* The most bytes first, or what happened most often. */
+static int uvm_copies_order(const void *a, const void *b)
+{
+	const struct grt_uvm_copies *x = *(void *const *)a, *y = *(void *const *)b;
+
+	return uvm_order(y->bytes, x->bytes)
+	       ?: uvm_order(x->pid, y->pid) ?: uvm_order(x->cause, y->cause) ?: uvm_order(x->from, y->from)
+	       ?: uvm_order(x->to, y->to);
+}
+
+static int uvm_faults_order(const void *a, const void *b)
+{
+	const struct grt_uvm_faults *x = *(void *const *)a, *y = *(void *const *)b;
+
+	return uvm_order(y->faults, x->faults) ?: uvm_order(x->pid, y->pid) ?: uvm_order(x->device, y->device)
+	       ?: uvm_order(x->access, y->access);
+}
+
+static int uvm_repairs_order(const void *a, const void *b)
+{
+	const struct grt_uvm_repairs *x = *(void *const *)a, *y = *(void *const *)b;
+
+	return uvm_order(y->time, x->time) ?: uvm_order(x->pid, y->pid) ?: uvm_order(x->device, y->device);
+}
+
+static int uvm_fates_order(const void *a, const void *b)
+{
+	const struct grt_uvm_fates *x = *(void *const *)a, *y = *(void *const *)b;
+
+	return uvm_order(x->pid, y->pid) ?: uvm_order(x->kind, y->kind) ?: uvm_order(x->number, y->number)
+	       ?: uvm_order(x->device, y->device) ?: uvm_order(x->to, y->to);
+}
+
+static int uvm_write_table(struct grt_pass *pass, const struct grt_part *part, const struct grt_table *table,
+			   const struct grt_keyed *k, int (*order)(const void *a, const void *b))
+{
+	uint64_t n = k->used, shown = grt_pass_shown(pass, part, n);
+	void **row;
+	int ret = grt_keyed_list(k, order, &row);
+
+	if (ret)
+		return ret;
+	if (part->table == table)
+		grt_rows_sort(row, n, grt_pass_sort(pass, part, NULL), pass->names, NULL);
+	ret = grt_writer_list(pass->writer, table, pass->names, row, shown);
+	free(row);
+	if (n > shown)
+		grt_note(pass->notes, "%" PRIu64 " more rows of %s: --top 0 shows all", n - shown,
+			 table->title);
+	return ret;
+}
+
+static int uvm_write(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_uvm *u = state;
+	int ret = uvm_write_table(pass, part, &copy_table, &u->copies, uvm_copies_order);
+
+	if (pass->csv)
+		return ret;
+	if (!ret)
+		ret = uvm_write_table(pass, part, &fault_table, &u->faults, uvm_faults_order);
+	if (!ret)
+		ret = uvm_write_table(pass, part, &repair_table, &u->repairs, uvm_repairs_order);
+	if (!ret)
+		ret = uvm_write_table(pass, part, &fate_table, &u->fates, uvm_fates_order);
+	if (u->over)
+		grt_note(pass->notes, "%" PRIu64 " events are in no row (limit of %u rows of a table)",
+			 u->over, GRT_UVM_ROWS_MAX);
+	if (u->lost_ends)
+		grt_note(pass->notes,
+			 "%" PRIu64 " faults and waits were not followed to their end (limit of %u)",
+			 u->lost_ends, GRT_UVM_OPEN_MAX);
+	return ret;
+}
+
+static int uvm_finish(void *state, struct grt_pass *pass)
+{
+	grt_uvm_finish(state);
+	return 0;
+}
+
+GRT_ANALYSIS_INIT(uvm_new, grt_uvm_init)
+GRT_ANALYSIS_EVENT(uvm_take_event, grt_uvm_event)
+GRT_ANALYSIS_FREE(uvm_free, grt_uvm_free)
+
+static const struct grt_part uvm_parts[] = {
+	{"uvm", "unified memory of NVIDIA's driver: migrations by cause, faults, thrashing",
+	 GRT_PART_BY | GRT_PART_NO_JOBS, 0, &copy_table,
+	 .tables = GRT_TABLES(&fault_table, &repair_table, &fate_table), .write = uvm_write},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_uvm = {
+	.name = "uvm",
+	.classes = GRT_IN_CLASS(uvm),
+	.parts = uvm_parts,
+	.size = sizeof(struct grt_uvm),
+	.begin = uvm_new,
+	.event = uvm_take_event,
+	.finish = uvm_finish,
+	.free = uvm_free,
+};

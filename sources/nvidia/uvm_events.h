@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Entries of the queue of unified memory as events of ours. */
+#ifndef GRTRACE_UVM_EVENTS_H
+#define GRTRACE_UVM_EVENTS_H
+
+#include <grtrace/grtrace.h>
+
+#include "nv_uvm.h"
+
+/* Device number of a processor that is no /dev/nvidiaN, an instance of a divided GPU: behind all minors. */
+#define UVM_OTHER_GPU 0x10000U
+
+/**
+ * struct uvm_place - what entries of a program refer to
+ * @pid: the program
+ * @device: numbers of the processors' device files; 0: the CPU, UINT32_MAX: not asked yet
+ * @time: a stamp of the driver as one of ours
+ * @gpu_time: a stamp of that device's clock as one of ours; 0: it is not known
+ */
+struct uvm_place {
+	uint32_t pid;
+	uint32_t device[NV_UVM_PROCESSORS];
+	uint64_t (*time)(void *arg, uint64_t raw);
+	uint64_t (*gpu_time)(void *arg, uint32_t device, uint64_t gpu);
+	void *arg;
+};
+
+/* Any of the events. */
+union uvm_event {
+	struct grt_event e;
+	struct grt_ev_uvm_migration migration;
+	struct grt_ev_uvm_fault fault;
+	struct grt_ev_uvm_fatal fatal;
+	struct grt_ev_uvm_replay replay;
+	struct grt_ev_uvm_remote remote;
+	struct grt_ev_uvm_pages pages;
+};
+
+/** uvm_event_make - makes one. Return: false: the entry's type is unknown */
+bool uvm_event_make(const struct uvm_place *p, const union nv_uvm_entry *entry, union uvm_event *out);
+
+/** uvm_entry_processors - the processors that an entry names. Return: how many of @number, at most 2; those
+ * of sets are not among them */
+unsigned int uvm_entry_processors(const union nv_uvm_entry *entry, uint16_t number[2]);
+
+#endif /* GRTRACE_UVM_EVENTS_H */
