@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * NVIDIA: Xid errors by the address of the device, the life of channel groups, which
-* NVIDIA: Xid errors by the address of the device, the life of channel groups, which
+ * lie on lanes of a track of their process, copies of unified memory, which do so, too,
+ * and memory that processes have, as counters of theirs.
  */
 #include "tracks_places.h"
 
