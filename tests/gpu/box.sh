@@ -54,7 +54,7 @@ scene() { # FAULT TRIGGER SOURCES
 	check "$1: met by ${2//,/ or }" says "^incident: ($(sed 's/>[^,]*//g; s/,/|/g' <<<"$2"))\$" incident
 	met=$(sed -nE 's/.*incident_of = "time=([0-9]+) .*/\1/p' box.grt/snapshot_000001/metadata 2>/dev/null)
 	check "$1: of the right process ($pid)" grep -q "incident_of = \"time=[0-9]* pid=$pid " box.grt/snapshot_000001/metadata
-	check "$1: with the function that failed" says "[^a-z](${4:-$1})[^a-z]" incident
+	check "$1: with the function that failed" says "(^|[^a-z])(${4:-$1})([^a-z]|\$)" incident
 	# the recording's first file is made when the incident is met, its description last when all is there
 	made=$(stat -c %.9W box.grt/snapshot_000001/cuda_* 2>/dev/null | sort -n | head -n 1)
 	start=$(sed -nE 's/.*clock_start = "monotonic=([0-9]+) realtime=([0-9]+) .*/\1 \2/p' box.grt/snapshot_000001/metadata 2>/dev/null)

@@ -90,7 +90,7 @@ done
 
 # cost: a program, in turns with and without
 cost() { # WHAT
-	python3 "$GRTRACE_SRC/tests/gpu/torch_layer.py" "$1" $((TURNS * 4 + 6)) samples >layer &
+	python3 "$GRTRACE_SRC/tests/gpu/torch_layer.py" "$1" $((TURNS * 8 + 10)) samples >layer &
 	local layer=$! i
 	while [ ! -s layer ] && kill -0 $layer 2>/dev/null; do sleep 0.1; done
 	rm -f windows

@@ -81,7 +81,7 @@ both() { # NAME KERNELS PERIOD OPTIONS_OF_NCU OF_NCU... -- OF_GRTRACE...
 	done
 	shift
 	# shellcheck disable=SC2086
-	timeout 100 ncu -f --section SourceCounters --clock-control none --warp-sampling-interval 0 $options \
+	timeout 100 ncu -f --section SourceCounters --clock-control none --cache-control none --warp-sampling-interval 0 $options \
 		-o "$name" "${of[@]}" >ncu.log 2>&1 || { sed 's/^/# /' ncu.log | tail -n 5; }
 	timeout 60 ncu -i "$name.ncu-rep" --page source --csv --print-source sass >"$name.csv" 2>>ncu.log
 	run record -e cuda --pc-sampling="$period" -o "$name.grt" -- "$@"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # torch_layer.py WHAT [SECONDS [samples]]: a transformer layer with PyTorch: eager, graph (captured), compiled
-# (torch.compile with CUDA graphs), triton (a kernel of one's own). Prints iterations per second, and how many kernels the profiler would have to
-# see; samples: for each 100 iterations begin and end in seconds of CLOCK_MONOTONIC, and us for an iteration.
+# (torch.compile with CUDA graphs), triton (a kernel of one's own). Prints iterations per second, and how many kernels
+# the profiler would have to see; samples: for each 100 iterations begin and end in seconds of CLOCK_MONOTONIC, and us for an iteration.
 import sys
 import time
 
