@@ -1574,6 +1574,22 @@ static int record_find_device(void)
 	return EXIT_DONE;
 }
 
+/* Sources that were named and do not obey --duty. */
+static void record_tell_uncut(void)
+{
+	const struct source *const *s;
+	bool unknown = false;
+	char text[128];
+
+	for (s = all_sources; s < all_sources + SOURCES; s++) {
+		if ((*s)->duty || wish_for(*s, &unknown) != WISH_NAMED)
+			continue;
+		snprintf(text, sizeof(text),
+			 "--duty has no effect on the source %s: it is recorded all of the time", (*s)->name);
+		cmd_tell("record", text);
+	}
+}
+
 /* Options of sources that do not take part, or do not go with the others. */
 static int record_check_source_options(void)
 {
@@ -1602,6 +1618,8 @@ static int record_check_source_options(void)
 	if (opt.duty_text && !duty)
 		return cmd_usage_error(
 			"--duty is for the sources cuda, drm and ioctl: add one to -e, or leave out the option");
+	if (opt.duty_text)
+		record_tell_uncut();
 	return EXIT_DONE;
 }
 
