@@ -151,7 +151,8 @@ static bool counter_bars_bar(const void *state, const struct grt_pass *pass, uin
 	row = counter_bars_at(x, i);
 	name = grt_names_name(pass->names, row->row->name);
 	place = counter_bars_place(pass, row->row, row->row->instance);
-	snprintf(bar->label, sizeof(bar->label), "%s%s%s", place ?: "", place ? " " : "", name ?: "counter");
+	/* where a label is cut, the device goes */
+	snprintf(bar->label, sizeof(bar->label), "%s%s%s", name ?: "counter", place ? " " : "", place ?: "");
 	bar->look = GRT_BAR_AMOUNT;
 	bar->column = row->mean;
 	bar->drawn = row->row->lasted && !row->negative;
