@@ -116,13 +116,14 @@ every_source_loads() { # [brief: every object once]
 	source_loads vblank "" vblank
 	source_loads nvidia "" nvidia
 	source_loads nvsched "" nvsched
+	source_loads nvmem "--any-file" nvmem
 	source_loads ioctl "" ioctl
 	source_loads fence "--driver nouveau" fence sync_wait
 	source_loads sched "-p 1" sched
 	output=$(cut -d ' ' -f 1 /mnt/lists/programs | sort -u | tr '\n' ' ')
 	# drm_format: see nobtf.sh; what goes to places in files: tests/inject/bpf.sh, tests/cli/uprobe.sh
 	check "there is no other object" \
-		test "$output" = "amdgpu cuda_launch dma_fence drm_format drm_sched fence i915 ioctl nvidia nvsched sched sync_wait uprobe vblank virtio_gpu "
+		test "$output" = "amdgpu cuda_launch dma_fence drm_format drm_sched fence i915 ioctl nvidia nvmem nvsched sched sync_wait uprobe vblank virtio_gpu "
 	record_layout
 	# shellcheck disable=SC2016 # for that shell, whose parent has the programs
 	run record -e drm --driver i915 -o driver.grt -- sh -c 'grep -h ^verified_insns: /proc/$PPID/fdinfo/* >verified.txt'
@@ -315,7 +316,7 @@ sample_counts() {
 old_stacks() {
 	local source
 	modprobe -a virtio-gpu vgem
-	for source in drm ioctl "fence --driver vgem" nvidia nvsched; do
+	for source in drm ioctl "fence --driver vgem" nvidia nvsched "nvmem --any-file"; do
 		# shellcheck disable=SC2086 # options
 		run record -e $source --stack=bpf -o old.grt -- true
 		expect "$source can be recorded on Linux $(uname -r)" 0 ' 0 lost'
