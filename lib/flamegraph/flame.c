@@ -48,6 +48,14 @@ struct row {
 	uint64_t jobs;
 };
 
+/** struct held - a job of a window that is not over; @weight: of its sample; @inferred: its begin is */
+struct held {
+	struct grt_job job;
+	struct row row;
+	uint64_t weight;
+	bool inferred;
+};
+
 struct grt_flame {
 	struct grt_jobs *jobs;
 	const struct grt_filter *filter;
@@ -68,6 +76,8 @@ struct grt_flame {
 	struct grt_flame_count count;
 	struct grt_watch watch;
 	struct grt_estimate_sums windows;
+	struct held *held; /* jobs of windows that are not over */
+	uint32_t helds, held_room;
 	uint64_t beside;
 	struct grt_interval within;
 	double scale; /* of windows at random to all of the time; else 1 */
@@ -202,13 +212,54 @@ static int flame_add_job(struct grt_flame *f, const struct grt_job *job, struct 
 	return ret;
 }
 
-/* Return: 1; 0 for what began in no window, or -ENOMEM */
-static int flame_add_window(struct grt_flame *f, uint64_t submit, uint64_t ns)
+static int flame_count_job(struct grt_flame *f, const struct grt_job *job, struct row *r, uint64_t weight,
+			   bool inferred)
 {
+	f->count.jobs += weight;
+	f->count.ns += r->ns;
+	f->count.inferred_ns += inferred ? r->ns : 0;
+	return flame_add_job(f, job, r, weight);
+}
+
+/* Of a window that is not over the recording may have a part, which stands for nothing. */
+static int flame_hold_job(struct grt_flame *f, const struct grt_job *job, const struct row *r,
+			  uint64_t weight, bool inferred)
+{
+	if (grt_grow(&f->held, &f->held_room, f->helds + 1, 64))
+		return -ENOMEM;
+	f->held[f->helds++] = (struct held){*job, *r, weight, inferred};
+	return 0;
+}
+
+static int flame_count_in_window(struct grt_flame *f, const struct grt_job *job, struct row *r,
+				 uint64_t weight, bool inferred)
+{
+	uint64_t submit = job->time[GRT_STAMP_SUBMIT];
 	uint32_t number = grt_watch_number(&f->watch, submit);
+	int ret;
 
 	f->beside += !number;
-	return number ? grt_estimate_add(&f->windows, number, ns, 1) ?: 1 : 0;
+	if (!number)
+		return 0;
+	if (!grt_watch_at(&f->watch, submit)->end)
+		return flame_hold_job(f, job, r, weight, inferred);
+	ret = grt_estimate_add(&f->windows, number, r->ns, 1);
+	return ret ?: flame_count_job(f, job, r, weight, inferred);
+}
+
+/* A window is over: its jobs count now. */
+static int flame_take_window(struct grt_flame *f, const struct grt_ev_window *e)
+{
+	uint32_t n = f->helds;
+	int ret = grt_watch_take_window(&f->watch, e);
+
+	f->helds = 0;
+	for (uint32_t i = 0; i < n && !ret; i++) {
+		struct held h = f->held[i];
+
+		ret = flame_count_in_window(f, &h.job, &h.row, h.weight, h.inferred);
+	}
+	return ret;
 }
 
 static int flame_on_job(void *arg, const struct grt_job *job)
@@ -233,19 +284,15 @@ static int flame_on_job(void *arg, const struct grt_job *job)
 	}
 	r.ns = flame_scaled(r.ns, weight);
 	r.jobs = weight;
-	ret = f->watch.parts ? flame_add_window(f, job->time[GRT_STAMP_SUBMIT], r.ns) : 1;
-	if (ret <= 0)
-		return ret;
 	r.pid = job->pid;
 	r.device = job->device;
 	r.copy = job->engine == GRT_ENGINE_COPY;
 	r.user = stacks.user;
 	r.kernel = stacks.kernel;
 	ret = name_job(f, job, &r);
-	f->count.jobs += weight;
-	f->count.ns += r.ns;
-	f->count.inferred_ns += inferred ? r.ns : 0;
-	return ret ? ret : flame_add_job(f, job, &r, weight);
+	return ret
+		       ?: (f->watch.parts ? flame_count_in_window : flame_count_job)(f, job, &r, weight,
+										     inferred);
 }
 
 /* ------------------------------------------------------------ in, out */
@@ -331,7 +378,7 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 		return stack_event(f, (const struct grt_ev_stack *)e);
 	if (e->type == GRT_EV_WINDOW)
 		return ((const struct grt_ev_window *)e)->of == GRT_WINDOW_JOBS
-			       ? grt_watch_take_window(&f->watch, (const struct grt_ev_window *)e)
+			       ? flame_take_window(f, (const struct grt_ev_window *)e)
 			       : 0;
 	if (grt_class_of[e->type] == GRT_CLASS_stack)
 		return grt_frames_event(&f->frames, e);
@@ -567,5 +614,6 @@ void grt_flame_free(struct grt_flame *f)
 	grt_frames_free(&f->frames);
 	free(f->owner);
 	free(f->row);
+	free(f->held);
 	free(f);
 }

@@ -226,13 +226,61 @@ static void stacks_say_why_they_end(void **state)
 	grt_flame_free(f);
 }
 
+static void window(uint32_t number, uint64_t begin, uint64_t end, uint16_t what)
+{
+	struct grt_ev_window e = {.begin = begin,
+				  .end = end,
+				  .number = number,
+				  .parts = 4,
+				  .of = GRT_WINDOW_JOBS,
+				  .what = what};
+
+	give(&e.e, GRT_EV_WINDOW, 0, begin);
+}
+
+/* Two windows of four parts: jobs of the one that is over stand for all of the time, those of the other for
+ * none. */
+static void a_window_without_its_end(void **state)
+{
+	struct grt_flame_shape shape = {0};
+	struct grt_estimate_watched watched;
+	struct grt_estimate total;
+	struct grt_stacks *tree;
+
+	(void)state;
+	process = 70;
+	assert_int_equal(grt_flame_new(&f), 0);
+	assert_int_equal(grt_stacks_new(&tree), 0);
+	grt_flame_within(f, 0, 20000000);
+	/* a mark of the beginning */
+	window(0, 1, 1, 1);
+	window(1, 1000000, 3500000, 1);
+	job(1, 100, 0);
+	job(2, 200, 0);
+	window(1, 1000000, 3500000, 2);
+	/* comes later than its window's end */
+	job(3, 400, 0);
+	window(2, 11000000, 13500000, 1);
+	job(11, 5000, 0);
+	window(0, 1, 10000001, 2);
+	assert_int_equal(grt_flame_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
+	assert_true(grt_flame_windows(f, &watched, &total));
+	assert_int_equal(watched.windows, 1);
+	assert_int_equal(grt_flame_count(f).jobs, 3);
+	assert_int_equal(grt_flame_count(f).ns, 700);
+	/* of four parts of 2.5 ms one */
+	assert_int_equal(total.value, 2800);
+	assert_int_equal(weight_of(tree, "pid 70", "[GPU ring 1]"), 2800);
+	grt_stacks_free(tree);
+	grt_flame_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stacks_say_why_they_end),
-		cmocka_unit_test(several_of_one_name),
-		cmocka_unit_test(the_call_is_no_stack),
-		cmocka_unit_test(an_id_is_no_stack),
+		cmocka_unit_test(stacks_say_why_they_end),  cmocka_unit_test(several_of_one_name),
+		cmocka_unit_test(the_call_is_no_stack),	    cmocka_unit_test(an_id_is_no_stack),
+		cmocka_unit_test(a_window_without_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
