@@ -11,7 +11,8 @@
  *	drift PPM		of the GPU's clock
  *	at GPU US TAG CONTEXT PID  a record, US after the log was switched on
  *	skip GPU US N		N records are lost before it came to the buffer
- *	burst GPU US N CONTEXT PID CONTEXT PID  N slices in turn, 10 us each
+ *	burst GPU US N CONTEXT PID CONTEXT PID  N slices in turn, 10 us each, at the next flush: the
+ *				reader waits for it, so how many find no room is known
  *	broken GPU US		the place of the next record is beyond the buffer
  *
  * RM_TRUTH gets "on GPU MONOTONIC" when a log is switched on, and at the end
@@ -23,6 +24,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,13 +185,14 @@ static void do_step(struct log *l, const struct step *s)
 }
 
 /* What has happened until now comes to the buffers. */
-static void pump(void)
+static void pump(bool flush)
 {
 	for (unsigned int i = 0; i < step_count; i++) {
 		struct step *s = &steps[i];
 		struct log *l = &logs[s->gpu];
 
-		if (!s->what || !l->enabled || now(CLOCK_MONOTONIC) < l->on + s->us * 1000)
+		if (!s->what || !l->enabled || now(CLOCK_MONOTONIC) < l->on + s->us * 1000 ||
+		    (s->what == 'u' && !flush))
 			continue;
 		do_step(l, s);
 		s->what = 0;
@@ -201,7 +204,7 @@ static void *tick(void *arg)
 	for (;;) {
 		usleep(33333);
 		pthread_mutex_lock(&lock);
-		pump();
+		pump(false);
 		pthread_mutex_unlock(&lock);
 	}
 	return arg;
@@ -295,7 +298,7 @@ static uint32_t control(uint32_t *c, uint32_t *params)
 		((volatile uint64_t *)l->header->at)[2] = 0;
 		return 0;
 	case 0x90cd0104:
-		pump();
+		pump(true);
 		return 0;
 	case 0x20800406: {
 		uint64_t *sample = (uint64_t *)(params + 2), before, raw, after, least = UINT64_MAX;
