@@ -309,7 +309,7 @@ static int report_run_live(struct report *r, struct kmod *k)
 static int no_view(const char *word)
 {
 	struct cmd_guess best = {0};
-	char all[256];
+	char all[1024];
 
 	for (unsigned int n = 0; view_name(n); n++)
 		cmd_nearest(&best, word, view_name(n));

@@ -158,6 +158,19 @@ static bool is_first(void *arg, const struct grt_part *part, const void *state)
 	return part->where & GRT_PART_FIRST && !r->by;
 }
 
+/* Why a black box wrote this recording: what a person came to ask. */
+static void write_incident(struct report *r)
+{
+	const char *what = grt_session_env(r->session, "incident_text");
+	struct grt_notes first = {.n = 0}, *notes = r->a.pass.json ? &r->notes : &first;
+
+	if (r->by || r->a.pass.csv || !what || !*what)
+		return;
+	grt_note(notes, "a black box wrote this recording: %s (report --incident)", what);
+	if (first.n)
+		grt_notes_write(&first, r->a.pass.writer);
+}
+
 static int begin_output(struct report *r)
 {
 	struct grt_writer_options o = {
@@ -173,6 +186,7 @@ static int begin_output(struct report *r)
 	if (ret)
 		return ret;
 	grt_writer_begin(r->a.pass.writer);
+	write_incident(r);
 	ret = grt_analyses_write(&r->a, is_first, r);
 	/* in JSON they are notes */
 	if (r->page && r->notes.n)

@@ -297,11 +297,16 @@ static int write_counters(void *state, const struct grt_part *part, struct grt_p
 
 GRT_ANALYSIS_FREE(free_counters, grt_counters_free)
 
+static bool any_counters(const void *state)
+{
+	return ((const struct grt_counters *)state)->rows.used;
+}
+
 static const uint16_t counter_types[] = {GRT_EV_COUNTER, 0};
 static const struct grt_part counter_parts[] = {
 	{"counters", "each counter of devices and processes",
 	 GRT_PART_SUMMARY | GRT_PART_MONITOR | GRT_PART_TABLES, .types = counter_types,
-	 .tables = GRT_TABLES(&grt_counter_table), .write = write_counters},
+	 .tables = GRT_TABLES(&grt_counter_table), .any = any_counters, .write = write_counters},
 	{.name = NULL},
 };
 

@@ -382,16 +382,52 @@ static int gpu_process_write(void *state, const struct grt_part *part, struct gr
 	return ret;
 }
 
+/* In front of all tables, where people read; with JSON they are notes. */
+static int gpu_process_write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
+	struct grt_gpu_processes *g = state;
+	const struct grt_gpu_processes_view view = {g, pass->names, NULL};
+	int ret = grt_gpu_processes_finish(g, pass);
+	void **rows;
+
+	(void)part;
+	if (ret || !g->places.used)
+		return ret;
+	if (grt_keyed_list(&g->rows, gpu_process_by_place, &rows))
+		return -ENOMEM;
+	ret = grt_gpu_processes_sentences(&view, (const struct grt_gpu_process *const *)rows, g->rows.used,
+					  notes);
+	if (!ret && first.n)
+		grt_notes_write(&first, pass->writer);
+	free(rows);
+	return ret;
+}
+
+/* Jobs and counters have tables of their own. */
+static bool gpu_process_any(const void *state)
+{
+	const struct grt_gpu_processes *g = state;
+	const struct grt_gpu_place *at = grt_keyed_oldest(&g->places);
+
+	while (at && at->source != GRT_GPU_SLICES)
+		at = grt_keyed_next(&g->places, at);
+	return at;
+}
+
 static const uint16_t gpu_process_types[] = {GRT_EV_GPU_SLICE, 0};
 static const struct grt_part gpu_process_parts[] = {
 	{"gpu-process", "which process had the GPU: residency, share, slices or jobs",
 	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_MONITOR | GRT_PART_TABLES | GRT_PART_ROLLUP,
 	 GRT_GPU_BY_PROCESS, &grt_gpu_processes_table[GRT_GPU_BY_PROCESS], .types = gpu_process_types,
-	 .write = gpu_process_write},
+	 .any = gpu_process_any, .write = gpu_process_write},
 	{"gpu-cgroup", "which control group, pod or container had the GPU", GRT_PART_BY, GRT_GPU_BY_CGROUP,
 	 &grt_gpu_processes_table[GRT_GPU_BY_CGROUP], .write = gpu_process_write},
 	{"gpu-user", "which user had the GPU", GRT_PART_BY, GRT_GPU_BY_USER,
 	 &grt_gpu_processes_table[GRT_GPU_BY_USER], .write = gpu_process_write},
+	{"gpu-owners", "a sentence for each NVIDIA GPU: which processes had it",
+	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, GRT_GPU_BYS,
+	 .write = gpu_process_write_sentences},
 	{.name = NULL},
 };
 

@@ -210,6 +210,15 @@ struct grt_gpu_processes_view {
 /* Rows are struct grt_gpu_process. */
 extern const struct grt_table grt_gpu_processes_table[GRT_GPU_BYS];
 
+/**
+ * grt_gpu_processes_sentences - a sentence for each GPU, or instance of one, whose slices are known
+ * @row: all rows, those of a GPU together, processes first, the one with most time in front
+ * Return: 0 or -ENOMEM
+ */
+int grt_gpu_processes_sentences(const struct grt_gpu_processes_view *v,
+				const struct grt_gpu_process *const *row, uint64_t n,
+				struct grt_notes *notes);
+
 /** grt_gpu_processes_free - frees it; NULL is allowed */
 void grt_gpu_processes_free(struct grt_gpu_processes *g);
 
