@@ -76,10 +76,18 @@ static void timeline_print_write_end(struct timeline *tl)
 	reading_balance(pass->writer, h, 0);
 }
 
+/* The trace has no jobs but other things: people need no empty tables. Machines find every key. */
+static bool timeline_has_no_jobs(const struct timeline *tl)
+{
+	return !tl->a.pass.json && !tl->a.pass.jobs_seen && grt_analyses_any(&tl->a, GRT_PART_JOBS, 0);
+}
+
 static bool timeline_print_is_shown(void *arg, const struct grt_part *part, const void *state)
 {
 	struct timeline *tl = arg;
 
+	if (part->where & GRT_PART_JOBS && timeline_has_no_jobs(tl))
+		return false;
 	return !tl->failed && (tl->a.pass.json || !timeline_draw(tl, part, state, &tl->failed));
 }
 

@@ -211,10 +211,10 @@ static bool stream_bars_bar(const void *state, const struct grt_pass *pass, uint
 	else if (stream_bars_is_shared(x, row->device))
 		snprintf(bar->label, sizeof(bar->label), "  stream %" PRIu32 " %s", row->stream, process);
 	else
-		snprintf(bar->label, sizeof(bar->label), "  stream %" PRIu32 ", %s", row->stream,
-			 !row->copies	 ? "kernels"
-			 : !row->kernels ? "copies"
-					 : "both");
+		snprintf(bar->label, sizeof(bar->label), "  stream %" PRIu32 "%s", row->stream,
+			 !row->copies	 ? ", kernels"
+			 : !row->kernels ? ", copies"
+					 : "");
 	bar->column = row->column;
 	bar->busy = row->busy;
 	bar->drawn = true;

@@ -211,8 +211,10 @@ static int write_powers(void *state, const struct grt_part *part, struct grt_pas
 }
 
 static const struct grt_part phase_parts[] = {
-	{"latencies", .where = GRT_PART_LATENCY, .table = &grt_latency_table, .write = write_latencies},
-	{"histograms", .where = GRT_PART_LATENCY, .table = &grt_power_table, .write = write_powers},
+	{"latencies", .where = GRT_PART_LATENCY | GRT_PART_JOBS, .table = &grt_latency_table,
+	 .write = write_latencies},
+	{"histograms", .where = GRT_PART_LATENCY | GRT_PART_JOBS, .table = &grt_power_table,
+	 .write = write_powers},
 	{.name = NULL},
 };
 
