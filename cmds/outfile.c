@@ -91,7 +91,7 @@ static int outfile_open_failed(const char *path, int code, struct grt_err *err)
 		{EACCES, "a directory that you may write to"},
 		{EROFS, "a directory that you may write to"},
 		{ENOENT, "mkdir -p of its directory, or another one"},
-		{ENOTDIR, "a path whose directories are directories"},
+		{ENOTDIR, "a path whose parts are directories"},
 		{EISDIR, "the name of a file in it"},
 		{ENAMETOOLONG, "a shorter name"},
 		{ENOSPC, "free space on the disk, or write elsewhere"},
@@ -212,7 +212,7 @@ int outfile_usage(const char *output, const char *input)
 {
 	if (!output || !input || !strcmp(output, "-") || !is_input(output, input))
 		return EXIT_DONE;
-	return cmd_usage_error("--output %s: it is the input %s, or inside it, and would destroy it", output,
+	return cmd_usage_error("--output %s is the input %s, or inside it, and would overwrite it", output,
 			       input);
 }
 

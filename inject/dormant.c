@@ -127,7 +127,7 @@ static void dormant_record(void)
 
 	/* it may be killed for a descriptor */
 	if (!recording_may_open()) {
-		dormant_answer(-1, "it has given up rights since it was started (seccomp)");
+		dormant_answer(-1, "it has dropped privileges since its start (seccomp)");
 		return;
 	}
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK)) {

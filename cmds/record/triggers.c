@@ -424,7 +424,7 @@ int triggers_see_event(struct triggers *t, const struct grt_event *e)
 		return triggers_see_complete(t, e);
 	case GRT_EV_FENCE:
 		triggers_see_error(t, e, ((const struct grt_ev_fence *)e)->status,
-				   "a fence that jobs waited for ended");
+				   "a fence for which jobs waited ended");
 		return 0;
 	case GRT_EV_ERROR:
 		triggers_see_error(t, e, ((const struct grt_ev_error *)e)->status, "a job failed");

@@ -29,8 +29,9 @@ static const struct {
 	uint16_t type;
 	const char *what;
 } steps[] = {
-	{GRT_EV_SUBMIT, "submitted"}, {GRT_EV_COMMIT, "handed to the ring"}, {GRT_EV_START, "started"},
-	{GRT_EV_END, "ended"},	      {GRT_EV_COMPLETE, "complete"},
+	{GRT_EV_SUBMIT, "submitted"},  {GRT_EV_COMMIT, "committed to the ring"},
+	{GRT_EV_START, "started"},     {GRT_EV_END, "ended"},
+	{GRT_EV_COMPLETE, "complete"},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
@@ -236,7 +237,7 @@ static void incident_print_job(const struct incident_report *r)
 		       r->status < 0 ? strerror(-r->status) : "", r->status < 0 ? ")" : "");
 	for (const struct dep *d = r->dep; d < r->dep + r->deps; d++)
 		printf("  %-20s %" PRIu64 ":%" PRIu64 ", %s\n", "waited for fence", d->ctx, d->seqno,
-		       d->done ? "signalled" : "not signalled then");
+		       d->done ? "signalled" : "not signalled at that time");
 }
 
 static void incident_print_stack(const struct incident_report *r, uint32_t stack, const char *title)

@@ -24,7 +24,7 @@ static void get_span(struct grt_cell *cell, const void *view, const void *row, i
 }
 
 static const struct grt_column span_columns[] = {
-	{"span_ns", get_span, 0, GRT_CELL_NS, GRT_COLUMN_MACHINE, "time that is looked at, ns"},
+	{"span_ns", get_span, 0, GRT_CELL_NS, GRT_COLUMN_MACHINE, "length of the examined time, ns"},
 	{.name = NULL},
 };
 
@@ -126,9 +126,10 @@ static void note_health(struct report *r, const struct grt_health *h)
 	if (r->filtered)
 		grt_note(
 			&r->notes,
-			"tables cover what --pid, --comm and --ring leave; jobs and waits, and the balance, cover all");
+			"tables cover only what --pid, --comm and --ring select; the counts of jobs, waits and events cover everything");
 	if (r->narrowed)
-		grt_note(&r->notes, "the balance covers the whole recording, also outside --from and --to");
+		grt_note(&r->notes,
+			 "the event counts cover the whole recording, also outside --from and --to");
 }
 
 static void report_print_write_notes(struct report *r, const struct grt_health *h)

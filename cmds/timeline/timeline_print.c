@@ -41,7 +41,7 @@ static void timeline_print_write_recording(struct timeline *tl)
 	if (columns && !tl->a.pass.json)
 		grt_field_add(&f, "column", GRT_CELL_NS,
 			      (struct grt_cell){.number = grt_pass_span(&tl->a.pass) / columns},
-			      "its height is the share of it in which jobs ran");
+			      "its height is the share of the column in which jobs ran");
 	grt_fields_write(&f, tl->a.pass.writer, "recording", "recording");
 }
 
@@ -56,7 +56,7 @@ static void note_selection(struct timeline *tl)
 	if (!tl->a.pass.whole)
 		grt_note(
 			&tl->notes,
-			"latencies cover whole jobs that run at any time between --from and --to; the balance covers the whole trace");
+			"latencies cover whole jobs that run at any time between --from and --to; the event counts cover the whole trace");
 }
 
 static void timeline_print_write_end(struct timeline *tl)

@@ -25,7 +25,7 @@ int top_screen_usage(void)
 	const char *term = getenv("TERM");
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return cmd_usage_error("there is no terminal for the screen: use -b");
+		return cmd_usage_error("standard output is no terminal: use -b");
 	if (!term || !*term || !strcmp(term, "dumb"))
 		return cmd_usage_error("this terminal has no screen ($TERM): use -b");
 #ifndef GRT_HAVE_CURSES
@@ -392,7 +392,7 @@ static int screen_put_stacks(const struct top *t, int y)
 		return ret;
 	screen_put(y++, A_BOLD,
 		   t->stacks.any ? n ? "hottest submit stacks" : "hottest submit stacks: no job ended"
-				 : "hottest submit stacks: unknown, top --stack takes them");
+				 : "hottest submit stacks: unknown; top --stack records them");
 	if (l.header && n && y < LINES - 1)
 		screen_put(y++, A_UNDERLINE, l.header);
 	for (uint32_t i = 0; i < l.rows && y < LINES - 1; i++)

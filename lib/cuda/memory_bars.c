@@ -126,11 +126,11 @@ static bool memory_bars_bar(const void *state, const struct grt_pass *pass, uint
 static const struct grt_column memory_bars_columns[] = {
 	{"gpu", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "number of the device in its process; none: the host"},
-	{"uuid", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its identity, for all processes"},
-	{"peak", grt_row_get, 2, GRT_CELL_BYTES, GRT_COLUMN_ALL, "the most that was allocated, B"},
-	{"live", grt_row_get, 3, GRT_CELL_BYTES, GRT_COLUMN_ALL, "allocated at the end, B"},
+	{"uuid", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "UUID of the device"},
+	{"peak", grt_row_get, 2, GRT_CELL_BYTES, GRT_COLUMN_ALL, "largest amount allocated at a time, B"},
+	{"live", grt_row_get, 3, GRT_CELL_BYTES, GRT_COLUMN_ALL, "amount allocated at the end, B"},
 	{"columns", grt_row_get, 4, GRT_CELL_LIST, GRT_COLUMN_MACHINE,
-	 "allocated in each column, mean by time, B"},
+	 "mean over time of the memory allocated in each column, B"},
 	{.name = NULL},
 };
 
@@ -165,10 +165,11 @@ static void memory_bars_notes(void *state, struct grt_pass *pass)
 
 	if (x->used)
 		grt_note(pass->notes,
-			 "memory: what CUDA programs allocated, mean by time, drawn as shares of the "
-			 "largest mean of the row; behind it, the most");
+			 "memory: what CUDA programs allocated, mean over time, drawn as shares of the "
+			 "largest mean of the row; after it, the maximum");
 	if (x->memory.unknown)
-		grt_note(pass->notes, "%" PRIu64 " frees are of memory whose allocation is not in the trace",
+		grt_note(pass->notes,
+			 "%" PRIu64 " frees belong to memory whose allocation is not in the trace",
 			 x->memory.unknown);
 	if (x->memory.over)
 		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",

@@ -150,14 +150,15 @@ static const struct metrics_family {
 } families[] = {
 	{"busy_seconds_total", "counter",
 	 "Time in which at least one job or context ran, counted when a job has ended.", metrics_put_busy},
-	{"jobs_total", "counter", "Jobs, counted when they have ended; of sampled ones those they stand for.",
+	{"jobs_total", "counter",
+	 "Jobs, counted when they have ended; a sampled job counts for all that it stands for.",
 	 metrics_put_jobs},
-	{"failed_jobs_total", "counter", "Of the jobs, those with an error.", metrics_put_failed},
-	{"incomplete_jobs_total", "counter", "Of the jobs, those whose submit or completion was not seen.",
+	{"failed_jobs_total", "counter", "Jobs that ended with an error.", metrics_put_failed},
+	{"incomplete_jobs_total", "counter", "Jobs whose submit or completion was not seen.",
 	 metrics_put_incomplete},
-	{"job_queue_seconds", "histogram", "From the hand-over to the ring to the start (t_queue).",
+	{"job_queue_seconds", "histogram", "Time from the commit to the ring to the start (t_queue).",
 	 metrics_put_queue},
-	{"job_exec_seconds", "histogram", "From the start to the end on the hardware (t_exec).",
+	{"job_exec_seconds", "histogram", "Time from the start to the end on the hardware (t_exec).",
 	 metrics_put_exec},
 	{"waits_total", "counter", "Waits of threads for jobs, counted with the job.", metrics_put_waits},
 	{"wait_seconds_total", "counter", "Time of these waits.", metrics_put_wait},
@@ -269,9 +270,8 @@ static void metrics_write_owners(const struct grt_metrics *m, FILE *out)
 	char uid[16];
 
 	if (row)
-		grt_metrics_family(
-			out, "grtrace_process_info", "gauge",
-			"Whose a process is: its user and control group, as far as they are known.");
+		grt_metrics_family(out, "grtrace_process_info", "gauge",
+				   "User and control group of a process, where known.");
 	for (; row; row = grt_keyed_next(&m->processes, row)) {
 		const struct metrics_owner *owner = grt_keyed_find(&m->owners, &(struct grt_key){{row->pid}});
 
@@ -293,7 +293,7 @@ static void metrics_write_xids(const struct grt_metrics *m, FILE *out)
 
 	if (xid)
 		grt_metrics_family(out, "grtrace_xids_total", "counter",
-				   "Errors that NVIDIA's driver reported, by their number.");
+				   "Errors that NVIDIA's driver reported, by number.");
 	for (; xid; xid = grt_keyed_next(&m->xids, xid)) {
 		const struct grt_key *key = grt_keyed_key(xid);
 
@@ -316,7 +316,7 @@ static const struct {
 	const char *help;
 } kinds[METRICS_KINDS] = {
 	[METRICS_MEMORY] = {"grtrace_gpu_memory_bytes", "gauge",
-			    "Memory of a GPU, and of a process where it has a pid."},
+			    "Memory of a GPU, or of a process if there is a pid."},
 	[METRICS_TOTAL] = {"grtrace_gpu_driver_total", "counter",
 			   "Counters of the driver that only grow, in their unit."},
 	[METRICS_VALUE] = {"grtrace_gpu_driver_value", "gauge",
@@ -384,9 +384,8 @@ static void metrics_write_limits(const struct grt_metrics *m, FILE *out)
 	grt_metrics_family(out, "grtrace_evicted_jobs_total", "counter",
 			   "Jobs that were counted as incomplete because too many were in flight.");
 	fprintf(out, "grtrace_evicted_jobs_total %" PRIu64 "\n", jobs.evicted);
-	grt_metrics_family(
-		out, "grtrace_over_limit_total", "counter",
-		"Times that something found no row of its own: it is in that of (others), if anywhere.");
+	grt_metrics_family(out, "grtrace_over_limit_total", "counter",
+			   "Values without a row of their own: the row (others) has them, if any.");
 	fprintf(out, "grtrace_over_limit_total %" PRIu64 "\n", m->over + m->xids_over);
 }
 

@@ -139,13 +139,13 @@ static bool holder_bars_bar(const void *state, const struct grt_pass *pass, uint
 
 static const struct grt_column holder_bars_columns[] = {
 	{"pid", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
+	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
 	{"gpu", grt_row_get, 2, GRT_CELL_TEXT, GRT_COLUMN_ALL,
-	 "where the GPU is on its bus; none: memory of the host"},
-	{"peak", grt_row_get, 3, GRT_CELL_BYTES, GRT_COLUMN_ALL, "the most that was live, B"},
-	{"live", grt_row_get, 4, GRT_CELL_BYTES, GRT_COLUMN_ALL, "live at the end, B"},
+	 "PCI address of the GPU; none: memory of the host"},
+	{"peak", grt_row_get, 3, GRT_CELL_BYTES, GRT_COLUMN_ALL, "largest amount live at a time, B"},
+	{"live", grt_row_get, 4, GRT_CELL_BYTES, GRT_COLUMN_ALL, "amount live at the end, B"},
 	{"columns", grt_row_get, 5, GRT_CELL_LIST, GRT_COLUMN_MACHINE,
-	 "live in each column, mean by time, B"},
+	 "mean over time of the live memory in each column, B"},
 	{.name = NULL},
 };
 
@@ -182,8 +182,8 @@ static void holder_bars_notes(void *state, struct grt_pass *pass)
 	if (x->used)
 		grt_note(
 			pass->notes,
-			"memory from NVIDIA's driver: what processes got of it, mean by time, drawn as shares of "
-			"the largest mean of the row; behind it, the most");
+			"memory from NVIDIA's driver: what processes hold, mean over time, drawn as shares of "
+			"the largest mean of the row; after it, the maximum");
 	if (x->memory.over)
 		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",
 			 x->memory.over);

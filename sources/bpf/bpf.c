@@ -297,7 +297,7 @@ static struct bpf_object *grt_bpf_open_object(const char *name)
 static int grt_bpf_open_failed(const char *name, int code, struct grt_err *err)
 {
 	if (code == -EACCES && !geteuid())
-		return grt_err_set(err, code, "the kernel's verifier refuses them: a fault of grtrace",
+		return grt_err_set(err, code, "the kernel's verifier rejects them, which is a bug of grtrace",
 				   "GRTRACE_BPF_LOG=FILE before the same command, and report what is in FILE",
 				   "cannot load the BPF programs of %s", name);
 	if (code == -EPERM || code == -EACCES)
@@ -371,7 +371,8 @@ int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct 
 	if (!driver || probe_module_loaded(driver))
 		return grt_bpf_probe(objects, err);
 	snprintf(fix, sizeof(fix), "sudo modprobe %s, then the same command", driver);
-	return grt_err_set(err, -ENODEV, "its driver is not loaded", fix, "no GPU of %s here", driver);
+	return grt_err_set(err, -ENODEV, "its driver is not loaded", fix, "no GPU of %s on this system",
+			   driver);
 }
 
 static const char *const shared_maps[] = {"events", "counts",	"jobs",	  "rings",  "ring_names", "deps",
@@ -900,7 +901,8 @@ static int grt_bpf_find_gate(struct capture *c, struct grt_err *err)
 		    grt_bpf_own_map(c, ".data.gate"), 0);
 	if (page == MAP_FAILED)
 		return grt_err_set(err, -errno, strerror(errno), "grtrace doctor",
-				   "%s cannot record in windows: no memory of its programs", c->kind->name);
+				   "%s cannot record in windows: its programs have no memory for them",
+				   c->kind->name);
 	c->duty = (struct grt_bpf_duty){.d = c->config.duty, .of = c->kind->duty, .gate = page};
 	return 0;
 }
@@ -955,8 +957,8 @@ static int grt_bpf_prepare(struct capture *c, const struct source_setup *setup, 
 			ret = grt_bpf_load_object(c, *name, err);
 		}
 	if (!ret && !(c->covered ? c->objects : c->programs))
-		return c->covered      ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "",
-						     "nothing for %s", c->kind->name)
+		return c->covered ? grt_err_set(err, -ENODEV, "the source kmod records all of its events", "",
+						"nothing for %s", c->kind->name)
 		       : c->without[0] ? no_btf(c, err)
 				       : no_tracepoint(objects, err);
 	if (!ret)
@@ -1227,7 +1229,7 @@ static void tell_unnamed(const struct capture *c)
 		return;
 	snprintf(
 		text, sizeof(text),
-		"%s: %llu frames of stacks without names: %llu since reading their files failed or took too long, "
+		"%s: %llu frames of stacks without names: %llu because reading their files failed or took too long, "
 		"%llu because time was short, %llu because there are too many",
 		c->kind->name, (unsigned long long)(n.bad + n.late + n.over), (unsigned long long)n.bad,
 		(unsigned long long)n.late, (unsigned long long)n.over);
@@ -1341,11 +1343,10 @@ static int check_counts(const struct capture *c, struct grt_err *err)
 		uint64_t known = c->tally[cpu].events + n->lost;
 
 		if (n->wanted != known)
-			return grt_err_set(err, -EPROTO, "this is an error in grtrace",
-					   "grtrace doctor --bug-report FILE",
-					   "%s: CPU %u: %llu events were taken, %llu are accounted for",
-					   c->kind->name, cpu, (unsigned long long)n->wanted,
-					   (unsigned long long)known);
+			return grt_err_set(
+				err, -EPROTO, "this is a bug of grtrace", "grtrace doctor --bug-report FILE",
+				"%s: CPU %u: %llu events were recorded, %llu are accounted for",
+				c->kind->name, cpu, (unsigned long long)n->wanted, (unsigned long long)known);
 	}
 	return 0;
 }
@@ -1394,7 +1395,7 @@ static void tell_code_objects(const struct capture *c)
 		return;
 	told = true;
 	snprintf(text, sizeof(text),
-		 "%llu frames of Python have no name: code objects came too fast, or were too many",
+		 "%llu Python frames have no name: there were too many code objects, or too many at a time",
 		 (unsigned long long)unnamed);
 	c->note(text);
 }
@@ -1439,8 +1440,8 @@ int grt_bpf_missed(void *state, struct grt_balance *missed, struct grt_err *err)
 	struct capture *c = state;
 
 	*missed = (struct grt_balance){.fate[GRT_FATE_DELIVERED] = grt_packer_waiting(c->packer)};
-	grt_err_set(err, -EPROTO, "this is an error in grtrace", "grtrace doctor --bug-report FILE",
-		    "%s: %llu events were taken and are not in the recording", c->kind->name,
+	grt_err_set(err, -EPROTO, "this is a bug of grtrace", "grtrace doctor --bug-report FILE",
+		    "%s: %llu events were recorded and are not in the recording", c->kind->name,
 		    (unsigned long long)missed->fate[GRT_FATE_DELIVERED]);
 	return 0;
 }
@@ -1550,7 +1551,7 @@ int grt_bpf_close(void *state, struct grt_err *err)
 
 static int not_built(struct grt_err *err)
 {
-	return grt_err_set(err, -ENOSYS, "grtrace was built without it",
+	return grt_err_set(err, -ENOSYS, "grtrace was built without BPF programs",
 			   "apt-get install clang bpftool libbpf-dev libelf-dev zlib1g-dev, then make",
 			   "cannot load BPF programs");
 }

@@ -241,7 +241,8 @@ static int check_system(char *version, size_t room, struct grt_err *err)
 	if (!ret)
 		ret = check_branch(version, err);
 	if (!ret && geteuid())
-		ret = grt_err_set(err, -EACCES, "NVIDIA's driver shows all users' to root only",
+		ret = grt_err_set(err, -EACCES,
+				  "NVIDIA's driver shows the context switches of all users only to root",
 				  "the same command with sudo", "no context switches");
 	return ret;
 }
@@ -316,7 +317,7 @@ static int nvctxsw_probe(struct grt_err *err)
 	if (!ret)
 		ret = nv_rm_gpus(&rm, gpu, err);
 	if (!ret)
-		ret = grt_err_set(err, -ENODEV, "NVIDIA's driver has none", "nvidia-smi -L", "no GPU");
+		ret = grt_err_set(err, -ENODEV, "NVIDIA's driver has no GPU", "nvidia-smi -L", "no GPU");
 	if (ret > 0)
 		ret = nv_switches_open(&log, &rm, &gpu[0], RECORDS_LEAST, err);
 	nv_switches_close(&log);
@@ -348,7 +349,7 @@ static int nvctxsw_open(void **state, const struct source_setup *setup, struct g
 
 static int nvctxsw_fail(const struct gpu *g, int ret, struct grt_err *err)
 {
-	return grt_err_set(err, ret, ret == -EIO ? "NVIDIA's driver refused it" : strerror(-ret),
+	return grt_err_set(err, ret, ret == -EIO ? "NVIDIA's driver refused the call" : strerror(-ret),
 			   "dmesg | grep NVRM", "%s: cannot read its log of context switches", g->name);
 }
 

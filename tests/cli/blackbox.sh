@@ -51,7 +51,7 @@ expect "the box is no recording" 1 'a black box has a recording for each inciden
 sleep 1
 output=$("$GRTRACE" snapshot $box 2>&1)
 status=$?
-expect "snapshot PID asks" 0 "^process $box was asked for a snapshot$"
+expect "snapshot PID asks" 0 "^requested a snapshot from process $box$"
 kill -USR1 $box
 for ((i = 0; i < 200; i++)); do
 	[ "$(snapshots)" = 2 ] && break
@@ -68,7 +68,7 @@ expect "at the end it says what it has seen" 0 '^grtrace record: 2 snapshots in 
 run snapshot box.grt
 expect "nobody writes there any more" 1 'no recorder with a black box writes to it'
 run snapshot $$
-expect "other processes are not signalled" 1 'it is no recorder with a black box'
+expect "other processes are not signalled" 1 'it is not a recorder with a black box'
 
 fake_start 2 40 100
 run record -e kmod --last 1 -o box.grt sleep 0.3

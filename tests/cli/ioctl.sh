@@ -91,7 +91,7 @@ run monitor nvidia -q -i windows.grt
 check "--duty: estimates are marked" says ' ~[0-9]+ +~[0-9.]+ [mu]s '
 check "--duty: with what they are" says 'windows at random places, .* were watched'
 run record -e ioctl,sched --duty 50%,5ms -o run.grt -- true
-expect "--duty: a source beside it that does not obey" 0 '--duty has no effect on the source sched: it is recorded all of the time'
+expect "--duty: a source beside it that does not obey" 0 '--duty has no effect on the source sched, which is recorded all the time'
 run record -e power --duty 1% -o run.grt -- true
 expect "--duty: sources that do not obey it" 2 'is for the sources cuda, drm and ioctl'
 

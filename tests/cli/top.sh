@@ -80,7 +80,7 @@ expect "an empty recording" 1 'empty.grt: it is unknown when it begins'
 
 # ---- usage
 run top
-expect "no terminal" 2 'there is no terminal for the screen: use -b'
+expect "no terminal" 2 'standard output is no terminal: use -b'
 run top -i shares.grt -e power
 expect "a recording has no sources" 2 'not with -i'
 run top -i shares.grt -o x.grt
