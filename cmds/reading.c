@@ -145,11 +145,13 @@ static void get_closes(struct grt_cell *cell, const void *view, const void *row,
 		name, grt_cell_u64, offsetof(struct struct_name, member), GRT_CELL_NUMBER, where, help \
 	}
 #define BALANCE(name, member, where, help) OF(balance, name, member, where, help)
+/* A cause that dropped nothing is not shown; that nothing was lost is. */
+#define FATE_WHERE(fate) ((fate) == GRT_FATE_DELIVERED || (fate) == GRT_FATE_LOST ? GRT_COLUMN_ALL : NONZERO)
 
 /* clang-format off */
 static const struct grt_column balance_columns[] = {
 	BALANCE("emitted", emitted, GRT_COLUMN_ALL, "events that the sources made"),
-#define GRT_FATE(NAME, name, help) BALANCE(#name, h.balance.fate[GRT_FATE_##NAME], GRT_COLUMN_ALL, help),
+#define GRT_FATE(NAME, name, help) BALANCE(#name, h.balance.fate[GRT_FATE_##NAME], FATE_WHERE(GRT_FATE_##NAME), help),
 #include <grtrace/fates.def>
 #undef GRT_FATE
 	BALANCE("before_start", h.before_start, NONZERO, "dropped: earlier than the start of the last source"),
