@@ -161,17 +161,17 @@ struct grt_health_text {
  * @size: size of this struct in the library: members beyond it do not exist
  * @events: events read, before any selection by time
  * @unknown: events of unknown types among them
- * @before, @after: events among them outside of the selected time; some of these go to @beyond and @late of
- *the consumer
+ * @before, @after: events among them outside of the selected time; some of these go to @beyond and
+ *	@late of the consumer
  * @of_others, @of_no_gpu: events among them of a GPU other than the requested one, and of an unknown GPU, see
  *	grt_session_gpu()
  * @packets: packets read
  * @bytes: bytes read
  * @skipped_bytes: bytes that were not understood and skipped
- * @missing_events: events that the source delivered in packets that are missing, computed from the balances
- *of the packets around a gap
- * @unwritten_events: launches and GPU records that traced programs made and could not write (full disk,
- *limit), as they counted them; known at the end of a run, in no packet's balance
+ * @missing_events: events that the source delivered in packets that are missing, computed from the
+ *	balances of the packets around a gap
+ * @unwritten_events: launches and GPU records that traced programs made and could not write (full
+ *	disk, limit), as they counted them; known at the end of a run, in no packet's balance
  * @fault: number of faults of each enum grt_fault_kind
  * @first: the first fault, as text with file and offset; empty: none
  * @finished: the recorder finished the recording (raw files: always true)

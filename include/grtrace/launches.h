@@ -86,8 +86,9 @@ struct grt_launches_sink {
  * @nothing: launches of kernels and graphs without GPU work that neither failed nor were captured
  * @open: kernels and copies that had not ended
  * @no_stamps: records without time stamps
- * @with_stack: kernels and copies whose launch has a stack of at least one frame; @stack_cut: those among
- *them whose stack does not reach the start of its thread; @stack_none: those whose stack has no frame
+ * @with_stack: kernels and copies whose launch has a stack of at least one frame; @stack_cut: those
+ *	among them whose stack does not reach the start of its thread; @stack_none: those whose stack has
+ *	no frame
  * @stacks: different stacks of launches, counted per process image
  * @kernel_ns, @copy_ns: time on the GPU
  * @no_end: process images that ended without a final write: their last events may be missing

@@ -146,8 +146,8 @@ enum grt_track_category {
  * @pid: of a slice on a queue: its process, 0: unknown
  * @linked: of a kernel: its name as the linker knows it; 0: the same as @name
  * @number: of a slice on a queue: a unique number, equal to @flow_in if it has one
- * @wait, @waits: @number of the items that had to end before this one could begin, or before this wait could
- *end
+ * @wait, @waits: @number of the items that had to end before this one could begin, or before this
+ *	wait could end
  */
 struct grt_track_item {
 	uint8_t kind;
