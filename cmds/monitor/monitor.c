@@ -52,7 +52,7 @@ static const struct cmd_opt opts[] = {
 	{"probes", 0, OPT_FLAG, NULL, &opt.probes,
 	 "nvidia, live: also functions of its kernel modules: interrupts, faults, P2P, power"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
-	 "more columns, and what became of the events by cause"},
+	 "more columns, and counts of dropped events by cause"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };

@@ -41,7 +41,7 @@ static const struct cmd_opt opts[] = {
 	{"ascii", 'a', OPT_FLAG, NULL, &opt.ascii, "bars of ASCII characters (default: by the locale)"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "print one JSON object, times as integers in ns"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
-	 "more columns, and what became of the events by cause"},
+	 "more columns, and counts of dropped events by cause"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 

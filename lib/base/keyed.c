@@ -16,7 +16,7 @@ struct head {
 	uint32_t id;
 };
 
-_Static_assert(sizeof(struct head) % 16 == 0, "elements are aligned behind it");
+_Static_assert(sizeof(struct head) % 16 == 0, "elements are aligned after it");
 
 static struct head *head_at(const struct grt_keyed *k, uint32_t id)
 {

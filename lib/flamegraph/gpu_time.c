@@ -86,7 +86,7 @@ void grt_flame_note_estimated(struct grt_notes *notes, const struct grt_launch_f
 			 (double)e.total.low / 1e6, (double)e.total.high / 1e6);
 	grt_note(notes,
 		 "weights are estimated for the whole recording, from %" PRIu32
-		 " windows at random places, %.1f s of %.1f s (%.2f %%): ~%.3f ms of GPU time, %s",
+		 " random windows, %.1f s of %.1f s (%.2f %%): ~%.3f ms of GPU time, %s",
 		 e.windows, (double)e.watched / 1e9, (double)e.of / 1e9,
 		 e.of ? 100.0 * (double)e.watched / (double)e.of : 0, (double)e.total.value / 1e6, interval);
 	if (e.beside)
@@ -242,7 +242,7 @@ static void note_windows(struct grt_notes *notes, struct grt_flame *f)
 			 (double)total.low / 1e6, (double)total.high / 1e6);
 	grt_note(notes,
 		 "weights of jobs are estimated for the whole recording, from %" PRIu32
-		 " windows at random places, %.1f s of %.1f s: ~%.3f ms of GPU time, %s",
+		 " random windows, %.1f s of %.1f s: ~%.3f ms of GPU time, %s",
 		 w.windows, (double)w.watched / 1e9, (double)w.of / 1e9, (double)total.value / 1e6, interval);
 	if (w.beside)
 		grt_note(notes,

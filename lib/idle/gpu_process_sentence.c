@@ -51,7 +51,7 @@ static void put_rest(FILE *out, const struct grt_gpu_process *o, uint64_t wall)
 		grt_units_ns(each, o->came ? o->residency / o->came : 0);
 		fprintf(out, "%s switches of %s took ", count, each);
 	} else {
-		fputs(o->kind == GRT_GPU_NOBODY ? "no process had it for " : "who had it is unknown for ",
+		fputs(o->kind == GRT_GPU_NOBODY ? "no process had it for " : "its process is unknown for ",
 		      out);
 	}
 	put_share(out, o->residency, wall);
