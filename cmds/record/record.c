@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * grtrace record: moves packets from sources into a recording, while a program
- * runs, for a time, or until Ctrl-C. Whatever was changed for it is put back.
+ * runs, for a time, or until Ctrl-C, and restores all settings that it changed.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What makes a black box write what it keeps: a row of triggers.def each. Events are looked at as their
- * packets come. Memory: 65,536 jobs in flight, 1,024 clients with frames or threads with steps, 1,024 names
- * of steps, 4,096 chains of ranges; of more, the oldest are forgotten and counted.
+ * The incidents at which a black box writes a snapshot, each a row of triggers.def. Events are checked as
+ * their packets come. Memory: 65,536 jobs in flight, 1,024 clients with frames or threads with steps, 1,024
+ * names of steps, 4,096 chains of ranges; beyond that, the oldest are dropped and counted.
  */
 #ifndef GRTRACE_TRIGGERS_H
 #define GRTRACE_TRIGGERS_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace report: where the time of the jobs of a trace went. Takes the command
- * line, chooses the analyses of what is requested from their rows (lib/analyses.def)
- * and lets a session drive them; report_print.c writes what they show.
+ * grtrace report: where the time of the jobs of a trace went. Parses the command
+ * line, selects the requested analyses from their rows (lib/analyses.def)
+ * and runs a session over them; report_print.c writes their results.
  */
 #include <errno.h>
 #include <inttypes.h>

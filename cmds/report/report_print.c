@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `grtrace report` writes and in which order. How values look is the
- * writer's, what they are the analyses'; here stands which of them, with the
- * words that go with them.
+ * The output of `grtrace report` and its order. The analyses compute the values and
+ * the writer formats them; this file selects them, with the sentences around them.
  */
 #include <errno.h>
 #include <inttypes.h>

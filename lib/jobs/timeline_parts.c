@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * Jobs over time, see timeline.h, as an analysis: the rows of bars, gaps and
- * overlaps. As text the bars are drawn by the command; what is written here of
- * the others are the longest.
+ * overlaps. In text, the command draws the bars, and this file writes only the longest
+ * gaps and overlaps.
  */
 #include <errno.h>
 #include <inttypes.h>

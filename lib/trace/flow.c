@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The flow: a k-way merge of the streams by time that pushes packets and
- * events into a consumer. Runs of one stream are drained without touching the
- * heap, and events are handed out where they lie in the stream's buffer.
+ * The flow: a k-way merge of the streams by time that passes packets and
+ * events to a consumer. Consecutive events of one stream are passed on without
+ * touching the heap, and events are not copied out of the stream's buffer.
  */
 #include "session.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads BPF programs and turns what they put into the ring buffer into packets
- * per CPU. Programs say by their section which tracepoint they belong to; those
- * whose tracepoint is not here are not loaded, so one object serves kernels of
+ * Loads BPF programs and converts the records of their ring buffer into packets
+ * per CPU. The section of a program names its tracepoint; a program whose tracepoint
+ * does not exist on this kernel is not loaded, so one object works on kernels of
  * every age.
  */
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What every BPF program of ours uses: the settings, the maps (shared between
- * objects by their names), and how an event is written.
+ * Used by every BPF program of grtrace: the settings, the maps (which objects share
+ * by name), and the function that writes an event.
  *
- * An event's stamp is taken right before its place in the ring buffer. Between
- * the two an interrupt can put its own events in front, so the reader sorts
- * within a millisecond.
+ * The time of an event is read right before its place in the ring buffer is reserved.
+ * Between the two, an interrupt can write its own events, so the reader sorts
+ * within two milliseconds.
  */
 #ifndef GRTRACE_BPF_COMMON_H
 #define GRTRACE_BPF_COMMON_H
