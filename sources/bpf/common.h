@@ -236,17 +236,32 @@ static __always_inline int type_wanted(__u32 type)
 	return config.types.word[type / 64 % GRT_TYPE_WORDS] >> type % 64 & 1;
 }
 
+/* A thread's name: two loads cost less than a call. */
+static __always_inline void copy_comm(char *to, const struct task_struct *task)
+{
+	const __u64 *comm = (void *)task + bpf_core_field_offset(struct task_struct, comm);
+
+	((__u64 *)to)[0] = comm[0];
+	((__u64 *)to)[1] = comm[1];
+}
+
 static __always_inline void fill_comm(struct grt_bpf_comm *c, __u64 pid_tgid)
 {
-	struct task_struct *task, *leader;
+	struct task_struct *task = my_task(), *leader;
 
-	bpf_get_current_comm(c->comm, sizeof(c->comm));
+	_Static_assert(BPF_COMM == 2 * sizeof(__u64), "a name is two words");
+	if (HAS_HELPER(get_current_task_btf))
+		copy_comm(c->comm, task);
+	else
+		bpf_get_current_comm(c->comm, sizeof(c->comm));
 	c->owner[0] = 0;
 	if ((__u32)pid_tgid == pid_tgid >> 32)
 		return;
-	task = (struct task_struct *)bpf_get_current_task();
-	leader = BPF_CORE_READ(task, group_leader);
-	BPF_CORE_READ_STR_INTO(&c->owner, leader, comm);
+	leader = MINE(task, group_leader);
+	if (HAS_HELPER(get_current_task_btf))
+		copy_comm(c->owner, leader);
+	else
+		BPF_CORE_READ_STR_INTO(&c->owner, leader, comm);
 }
 
 /*
