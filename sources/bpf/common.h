@@ -174,6 +174,14 @@ static __always_inline struct task_struct *my_task(void)
  */
 #define MINE(from, member) (HAS_HELPER(get_current_task_btf) ? (from)->member : BPF_CORE_READ(from, member))
 
+/* As bpf_get_current_pid_tgid(), for less; @task: the running one */
+static __always_inline __u64 my_pid_tgid(struct task_struct *task)
+{
+	if (HAS_HELPER(get_current_task_btf))
+		return (__u64)(__u32)task->tgid << 32 | (__u32)task->pid;
+	return bpf_get_current_pid_tgid();
+}
+
 /* Of kernels that do not hand them out (to 5.14): the running thread's registers, copied. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

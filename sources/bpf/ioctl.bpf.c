@@ -42,20 +42,22 @@ static __always_inline int was_entered(__u32 tid)
 
 static __always_inline int enters(void *ctx, __u32 fd, __u32 cmd, __u64 arg)
 {
-	__u32 device, cpu;
+	struct task_struct *task;
 	struct out_comm_ioctl_enter *at;
 	struct grt_bpf_counts *c;
+	__u32 device, cpu;
 	__u64 pid_tgid;
 
 	if (gate_is_shut() || IOCTL_TYPE(cmd) != 'd' || gate_is_outside())
 		return 0;
-	pid_tgid = bpf_get_current_pid_tgid();
+	task = my_task();
+	pid_tgid = my_pid_tgid(task);
 	c = my_counts(&cpu);
 	if (!c)
 		return 0;
 	if (is_recorder(pid_tgid >> 32) || !thread_wanted(pid_tgid >> 32))
 		return count_filtered(c);
-	device = device_of(my_task(), fd);
+	device = device_of(task, fd);
 	if (config.device && config.device != device)
 		return count_filtered(c);
 	at = begin_comm_ioctl_enter(c, cpu, pid_tgid);
@@ -110,7 +112,7 @@ static __always_inline int left(__u32 fd, __u32 cmd, __u64 arg, __s64 ret)
 
 	if (IOCTL_TYPE(cmd) != 'd')
 		return 0;
-	pid_tgid = bpf_get_current_pid_tgid();
+	pid_tgid = my_pid_tgid(my_task());
 	if (!was_entered((__u32)pid_tgid))
 		return 0;
 	c = my_counts(&cpu);
