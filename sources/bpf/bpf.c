@@ -1109,8 +1109,11 @@ int grt_bpf_start(void *state, struct grt_err *err)
 
 	if (c->tables) {
 		grt_bpf_tables_begin(0);
-		if (c->config.pid)
+		if (c->config.pid) {
+			/* it runs already: its first stacks shall be whole, too */
 			grt_bpf_tables_begin((int)c->config.pid);
+			grt_bpf_tables_wait();
+		}
 	}
 	for (unsigned int i = 0; !ret && i < c->objects; i++)
 		ret = attach_object(c, c->object[i], err);
