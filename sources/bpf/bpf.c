@@ -248,8 +248,11 @@ static bool is_here(int tracefs, const struct bpf_program *prog)
 /* Fences are in every kernel: their programs only complete what those of a driver see. */
 static bool is_helper(const struct bpf_program *prog)
 {
-	return is_iterator(prog) || is_of_function(prog) ||
-	       !strncmp(bpf_program__section_name(prog), "raw_tp/dma_fence_", 17);
+	const char *section = bpf_program__section_name(prog);
+
+	if (is_of_function(prog))
+		return !grt_bpf_function_replaces(section, NULL);
+	return is_iterator(prog) || !strncmp(section, "raw_tp/dma_fence_", 17);
 }
 
 static bool only_helps(struct bpf_object *o)
@@ -258,6 +261,17 @@ static bool only_helps(struct bpf_object *o)
 
 	bpf_object__for_each_program(prog, o) if (!is_helper(prog)) return false;
 	return true;
+}
+
+/* Whether another program of the object sees the same for less. */
+static bool is_replaced(int tracefs, struct bpf_object *o, const struct bpf_program *it)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, o) if (grt_bpf_function_replaces(bpf_program__section_name(prog),
+									    bpf_program__section_name(it)) &&
+						  is_here(tracefs, prog)) return true;
+	return false;
 }
 
 /* Leaves out what this kernel does not have. Return: programs left that see something of their own */
@@ -269,7 +283,7 @@ static unsigned int grt_bpf_choose(int tracefs, struct bpf_object *o)
 
 	bpf_object__for_each_program(prog, o)
 	{
-		here = is_here(tracefs, prog);
+		here = is_here(tracefs, prog) && !is_replaced(tracefs, o, prog);
 		bpf_program__set_autoload(prog, here);
 		n += here && !is_helper(prog);
 	}
@@ -1095,8 +1109,11 @@ int grt_bpf_start(void *state, struct grt_err *err)
 
 	if (c->tables) {
 		grt_bpf_tables_begin(0);
-		if (c->config.pid)
+		if (c->config.pid) {
+			/* it runs already: its first stacks shall be whole, too */
 			grt_bpf_tables_begin((int)c->config.pid);
+			grt_bpf_tables_wait();
+		}
 	}
 	for (unsigned int i = 0; !ret && i < c->objects; i++)
 		ret = attach_object(c, c->object[i], err);
