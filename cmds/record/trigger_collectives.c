@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 #define COMMUNICATORS_MAX 1024U
 #define NAMES_MAX 256U
 #define KINDS_MAX 256U
@@ -15,6 +17,9 @@
 /* Collectives of a kind of which it is known when the first rank called them; of older ones, at least so long
  * ago. */
 #define KEPT 64U
+/* What a rank called reaches the recorder some tenths of a second later: so much longer it is not held to be
+ * missing. */
+#define ON_THE_WAY_NS NS_PER_S
 
 /** struct communicator - of a process */
 struct communicator {
@@ -198,7 +203,7 @@ bool collectives_missing(struct collectives *c, uint64_t limit, uint64_t now, bo
 		uint64_t since = k ? collectives_since(k, r) : 0;
 
 		next = grt_keyed_next(&c->ranks, r);
-		if (!since || since > now || now - since <= limit || r->told == r->next + 1)
+		if (!since || since > now || now - since <= limit + ON_THE_WAY_NS || r->told == r->next + 1)
 			continue;
 		if (sure)
 			r->told = r->next + 1;

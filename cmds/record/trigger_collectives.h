@@ -39,7 +39,8 @@ void collectives_init(struct collectives *c);
 int collectives_see(struct collectives *c, const struct grt_event *e);
 
 /**
- * collectives_missing - a rank for which others have waited for more than @limit ns at @now
+ * collectives_missing - a rank for which others have waited for more than @limit ns at @now, and for a second
+ * more, in which its call might have come
  * @sure: it is reported, and not again for this collective
  */
 bool collectives_missing(struct collectives *c, uint64_t limit, uint64_t now, bool sure,

@@ -118,7 +118,7 @@ check "a part of the time says nothing of it" test "$(grep -c 'has not entered' 
 
 # The same for a black box, of which it is an incident: of the process of that rank.
 rm -rf box.grt nccl.log
-env -u NCCL_PROFILER_PLUGIN -u CUDA_INJECTION64_PATH "$PLAIN" record -e cuda --last 60 --after 0.1 --on 'collective>700ms' -o box.grt -- "$MOCK/nccl" hang 5 4 2 3 >box.out 2>&1 &
+env -u NCCL_PROFILER_PLUGIN -u CUDA_INJECTION64_PATH "$PLAIN" record -e cuda --last 60 --after 0.1 --on 'collective>2s' -o box.grt -- "$MOCK/nccl" hang 5 4 2 3 >box.out 2>&1 &
 job=$!
 for ((i = 0; i < 1500; i++)); do
 	! grep -q 'is complete' box.out || break
