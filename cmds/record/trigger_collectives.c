@@ -19,7 +19,7 @@
 #define KEPT 64U
 /* What a rank called reaches the recorder some tenths of a second later: so much longer it is not held to be
  * missing. */
-#define ON_THE_WAY_NS NS_PER_S
+#define ON_THE_WAY_NS GRT_NS_PER_S
 
 /** struct communicator - of a process */
 struct communicator {
@@ -132,7 +132,8 @@ static void collectives_called(struct kind *k, uint64_t number, uint64_t time)
 	}
 }
 
-static int collectives_see_call(struct collectives *c, const struct grt_ev_collective *e)
+/* Return: 1: it is taken in; 0: what it refers to has not come so far; or -ENOMEM */
+static int collectives_take_call(struct collectives *c, const struct grt_ev_collective *e)
 {
 	const struct grt_key own = {{e->e.ctx, e->e.pid, e->communicator}},
 			     named = {{e->e.ctx, e->e.pid, e->function}};
@@ -143,7 +144,7 @@ static int collectives_see_call(struct collectives *c, const struct grt_ev_colle
 	struct kind *k;
 	int ret;
 
-	if (e->e.flags & GRT_FLAG_CAPTURED || e->kind == 2 || !communicator || !name)
+	if (!communicator || !name)
 		return 0;
 	ret = grt_keyed_get_or_replace(&c->kinds, &(struct grt_key){{communicator->hash, function}}, NULL,
 				       (void **)&k);
@@ -162,6 +163,39 @@ static int collectives_see_call(struct collectives *c, const struct grt_ev_colle
 	r->pid = e->e.pid;
 	r->tid = e->e.tid;
 	r->next = e->sequence + 1 > r->next ? e->sequence + 1 : r->next;
+	return 1;
+}
+
+/* What was met before its communicator or its function's name, which are in other streams. */
+static int collectives_take_early(struct collectives *c)
+{
+	uint32_t left = 0;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < c->early_calls; i++) {
+		ret = ret < 0 ? ret : collectives_take_call(c, &c->early[i]);
+		if (!ret)
+			c->early[left++] = c->early[i];
+	}
+	c->early_calls = left;
+	return ret < 0 ? ret : 0;
+}
+
+static int collectives_see_call(struct collectives *c, const struct grt_ev_collective *e)
+{
+	int ret;
+
+	if (e->e.flags & GRT_FLAG_CAPTURED || e->kind == 2)
+		return 0;
+	ret = collectives_take_call(c, e);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	/* of those that are given up it is not known who has called what */
+	if (c->early_calls == COLLECTIVES_EARLY) {
+		collectives_forget(c);
+		c->early_calls = 0;
+	}
+	c->early[c->early_calls++] = *e;
 	return 0;
 }
 
@@ -169,9 +203,10 @@ int collectives_see(struct collectives *c, const struct grt_event *e)
 {
 	switch (e->type) {
 	case GRT_EV_STRING:
-		return collectives_see_name(c, (const struct grt_ev_string *)e);
+		return collectives_see_name(c, (const struct grt_ev_string *)e) ?: collectives_take_early(c);
 	case GRT_EV_COMMUNICATOR:
-		return collectives_see_communicator(c, (const struct grt_ev_communicator *)e);
+		return collectives_see_communicator(c, (const struct grt_ev_communicator *)e)
+			       ?: collectives_take_early(c);
 	case GRT_EV_COLLECTIVE:
 		return collectives_see_call(c, (const struct grt_ev_collective *)e);
 	default:

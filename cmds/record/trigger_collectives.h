@@ -15,12 +15,17 @@
 
 #include "base/keyed.h"
 
-/** struct collectives - set up by collectives_init(), to be given to collectives_free() */
+#define COLLECTIVES_EARLY 256U
+
+/** struct collectives - set up by collectives_init(), to be given to collectives_free(); @early: calls whose
+ * communicator or name comes later */
 struct collectives {
 	struct grt_keyed communicators;
 	struct grt_keyed names;
 	struct grt_keyed kinds;
 	struct grt_keyed ranks;
+	struct grt_ev_collective early[COLLECTIVES_EARLY];
+	uint32_t early_calls;
 };
 
 /** struct collective_missing - @pid, @tid: of the rank that has not come; @since: the first of the others
