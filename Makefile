@@ -117,7 +117,7 @@ say	= $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(O)/%,%,$(2));)
 
 LIB_SRC	 := $(wildcard lib/*.c lib/*/*.c)
 # What is loaded into programs: with what it needs of the library, and no sanitizer.
-INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/,codes/cuda_codes.c base/error.c base/escape.c base/memfile.c trace/event_table.c trace/metadata.c)
+INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/,codes/cuda_codes.c base/cgroup.c base/error.c base/escape.c base/memfile.c trace/event_table.c trace/metadata.c)
 # What this machine is and has, the module's control files, the inputs of record, the commands.
 CMD_SRC	 := $(filter-out %.bpf.c,$(wildcard $(foreach d,host kmod sources cmds,$(d)/*.c $(d)/*/*.c))) $(wildcard inject/arch*.c) inject/cfi.c inject/python_format.c
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
@@ -256,7 +256,7 @@ $(O)/bpf/bpf_objects.h: $(BPF_SKEL) Makefile
 		$(foreach o,$(BPF_SKEL:.skel.h=),echo '	{"$(notdir $(o))", $(notdir $(o))_bpf__elf_bytes},';) \
 		echo '};'; } >$@
 
-$(O)/obj/sources/bpf/bpf.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
+$(O)/obj/sources/bpf/bpf.o $(O)/obj/sources/bpf/bpf_threads.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
 
 # What others may use is in the map; the rest has no name outside, in the static library neither.
 EXPORTS := lib/libgrtrace.map

@@ -39,6 +39,14 @@ bool dormant_is(void)
 	return page;
 }
 
+bool dormant_cgroup(char *path, size_t room)
+{
+	if (!page || !page->cgroup[0])
+		return false;
+	snprintf(path, room, "%.*s", (int)sizeof(page->cgroup), page->cgroup);
+	return true;
+}
+
 static bool dormant_make_page(void)
 {
 	void *at = MAP_FAILED;

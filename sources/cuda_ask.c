@@ -25,6 +25,7 @@
 
 #include "host/links.h"
 #include "host/maps.h"
+#include "owners.h"
 
 #define ANSWER_MS 5000
 #define SLEEP_MS 6000
@@ -280,6 +281,7 @@ int cuda_ask_start(struct cuda_ask *a, const struct cuda_wish *wish, struct grt_
 	atomic_store(&a->page->stack, wish->stack);
 	a->page->duty = wish->duty;
 	a->page->graph = wish->whole_graphs;
+	owners_cgroup((uint32_t)a->pid, a->page->cgroup, sizeof(a->page->cgroup));
 	a->number = atomic_load(&a->page->ask) + 1;
 	atomic_store(&a->page->ask, a->number);
 	ask_tell(a);

@@ -154,7 +154,7 @@ static const struct cmd_opt options[] = {
 	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
 	 "with --last: limit of the memory for it (default: 64M)"},
 	{"on", 0, OPT_STR, "TRIGGER,...", &opt.on,
-	 "with --last: the incidents: job>TIME, frame>TIME, frame>3x, step>TIME, step>3x, fence-error, xid, exit-by-signal, devcoredump, signal (default: signal)"},
+	 "with --last: the incidents: job>TIME, frame>TIME, frame>3x, step>TIME, step>3x, collective>TIME, fence-error, xid, exit-by-signal, devcoredump, signal (default: signal)"},
 	{"after", 0, OPT_SECONDS, "TIME", &opt.after,
 	 "with --last: how long to go on after an incident (default: 5)"},
 	{"pause", 0, OPT_SECONDS, "TIME", &opt.pause,
@@ -1199,7 +1199,8 @@ static bool record_meets_incident(struct run *run, uint64_t now, struct incident
 	if (triggers_take(t, i) || record_box_signalled(now, i) || triggers_dump(t, now, i))
 		return true;
 	return record_is_late(run, triggers_late_job, i, code, err) ||
-	       (!*code && record_is_late(run, triggers_hung_step, i, code, err));
+	       (!*code && record_is_late(run, triggers_hung_step, i, code, err)) ||
+	       (!*code && record_is_late(run, triggers_missing_rank, i, code, err));
 }
 
 static int record_look_at_box(struct run *run, uint64_t now, struct grt_err *err)

@@ -378,7 +378,7 @@ static void incident_print_dump(const char *path, const struct grt_session *s)
 	printf(", %lld bytes\n", (long long)st.st_size);
 }
 
-/* What the threads of the process did in the kernel; they have named themselves. */
+/* What the threads of the process did; they have named themselves. */
 static void incident_print_threads(const char *path)
 {
 	char file[4200], line[512];
@@ -387,7 +387,7 @@ static void incident_print_threads(const char *path)
 	snprintf(file, sizeof(file), "%.4000s.threads", path);
 	f = fopen(file, "re");
 	if (f)
-		puts("\nits threads then, and their stacks in the kernel");
+		puts("\nits threads then, and their stacks in the kernel and in user space");
 	while (f && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = '\0';
 		fputs("  ", stdout);

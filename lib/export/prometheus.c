@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bus.h"
+#include "base/cgroup.h"
 #include "base/escape.h"
 #include "base/hist.h"
 #include "base/memfile.h"
@@ -264,24 +265,64 @@ static int metrics_write_level(const struct grt_metrics *m, enum metrics_level l
 
 /* -------------------------------------------------------------- others */
 
+/* What the path says of itself, "" where it does not. */
+static void metrics_cgroup_labels(FILE *out, const char *path)
+{
+	static const char *const names[GRT_CGROUP_PARTS] = {[GRT_CGROUP_POD] = "pod",
+							    [GRT_CGROUP_CONTAINER] = "container",
+							    [GRT_CGROUP_SLURM] = "slurm_job"};
+	char text[GRT_CGROUP_PART];
+
+	grt_metrics_label(out, ",", "cgroup", path);
+	for (unsigned int i = 0; i < GRT_CGROUP_PARTS; i++) {
+		grt_cgroup_part(path, (enum grt_cgroup_part)i, text);
+		grt_metrics_label(out, ",", names[i], text);
+	}
+}
+
+static void metrics_write_owner(const struct metrics_owner *owner, FILE *out)
+{
+	char text[16] = "";
+
+	if (owner && owner->uid != UINT32_MAX)
+		snprintf(text, sizeof(text), "%" PRIu32, owner->uid);
+	grt_metrics_label(out, ",", "uid", text);
+	metrics_cgroup_labels(out, owner ? owner->cgroup : "");
+	text[0] = '\0';
+	if (owner && owner->ranked)
+		snprintf(text, sizeof(text), "%" PRIu32, owner->rank);
+	grt_metrics_label(out, ",", "rank", text);
+	grt_metrics_label(out, ",", "launcher_job", owner ? owner->job : "");
+}
+
 static void metrics_write_owners(const struct grt_metrics *m, FILE *out)
 {
 	const struct metrics_row *row = grt_keyed_oldest(&m->processes);
-	char uid[16];
 
 	if (row)
 		grt_metrics_family(out, "grtrace_process_info", "gauge",
-				   "User and control group of a process, where known.");
+				   "User, control group, pod, container and rank of a process, where known.");
 	for (; row; row = grt_keyed_next(&m->processes, row)) {
-		const struct metrics_owner *owner = grt_keyed_find(&m->owners, &(struct grt_key){{row->pid}});
-
 		fputs("grtrace_process_info", out);
 		grt_metrics_label(out, "{", "gpu", m->gpu[row->gpu].label);
 		metrics_pid(out, row->pid);
 		grt_metrics_label(out, ",", "comm", row->name);
-		snprintf(uid, sizeof(uid), "%" PRIu32, owner ? owner->uid : UINT32_MAX);
-		grt_metrics_label(out, ",", "uid", owner && owner->uid != UINT32_MAX ? uid : "");
-		grt_metrics_label(out, ",", "cgroup", owner ? owner->cgroup : "");
+		metrics_write_owner(grt_keyed_find(&m->owners, &(struct grt_key){{row->pid}}), out);
+		fputs("} 1\n", out);
+	}
+}
+
+static void metrics_write_cgroups(const struct grt_metrics *m, FILE *out)
+{
+	const struct metrics_row *row = grt_keyed_oldest(&m->cgroups);
+
+	if (row)
+		grt_metrics_family(out, "grtrace_cgroup_info", "gauge",
+				   "What a control group is of: pod, container, job of SLURM, by its path.");
+	for (; row; row = grt_keyed_next(&m->cgroups, row)) {
+		fputs("grtrace_cgroup_info", out);
+		grt_metrics_label(out, "{", "gpu", m->gpu[row->gpu].label);
+		metrics_cgroup_labels(out, row->name);
 		fputs("} 1\n", out);
 	}
 }
@@ -396,6 +437,7 @@ int grt_metrics_write(const struct grt_metrics *m, FILE *out)
 	for (unsigned int level = 0; level < METRICS_LEVELS && !ret; level++)
 		ret = metrics_write_level(m, (enum metrics_level)level, out);
 	metrics_write_owners(m, out);
+	metrics_write_cgroups(m, out);
 	for (unsigned int kind = 0; kind < METRICS_KINDS; kind++)
 		metrics_write_counters(m, (enum metrics_kind)kind, out);
 	metrics_write_xids(m, out);

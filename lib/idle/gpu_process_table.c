@@ -188,42 +188,16 @@ static void gpu_process_get_cgroup(struct grt_cell *cell, const void *view, cons
 	cell->text = path ?: whose_names[((const struct grt_gpu_process *)row)->kind];
 }
 
-/*
- * The part of a path that has this in front: ID of "pod<ID>.slice" and "docker-<ID>.scope". As Kubernetes,
- * containerd, CRI-O, Docker and Podman call control groups.
- */
-static const char *gpu_process_part(const char *path, const char *const *fronts, size_t *len)
+/* The view has room for one text of each, which the writer copies before the next cell is made. */
+static void gpu_process_get_part(struct grt_cell *cell, const void *view, const void *row, int part)
 {
-	const char *found = NULL, *at;
+	const char *path = gpu_process_cgroup(view, row);
+	char *room = ((const struct grt_gpu_processes_view *)view)->room[part];
 
-	for (; *fronts; fronts++)
-		for (at = strstr(path, *fronts); at; at = strstr(at + 1, *fronts)) {
-			found = at + strlen(*fronts);
-			*len = strcspn(found, "./");
-			if (*len < 32)
-				found = NULL;
-			else
-				return found;
-		}
-	return found;
-}
-
-/* The view has room for one text, which the writer copies before the next cell is made. */
-static void gpu_process_get_part(struct grt_cell *cell, const void *view, const void *row, int container)
-{
-	static const char *const pods[] = {"-pod", "/pod", NULL};
-	static const char *const containers[] = {"cri-containerd-", "crio-",   "docker-",
-						 "/docker/",	    "libpod-", NULL};
-	const char *path = gpu_process_cgroup(view, row), *part;
-	char *room = ((const struct grt_gpu_processes_view *)view)->room[container];
-	size_t len;
-
-	part = path ? gpu_process_part(path, container ? containers : pods, &len) : NULL;
-	cell->absent = !part;
-	if (!part)
-		return;
+	cell->absent = !path || !grt_cgroup_part(path, (enum grt_cgroup_part)part, room);
 	/* of a container the short form, as its tools print it */
-	snprintf(room, 64, "%.*s", (int)(container ? 12 : len < 63 ? len : 63), part);
+	if (!cell->absent && part == GRT_CGROUP_CONTAINER && strlen(room) >= 32)
+		room[12] = '\0';
 	cell->text = room;
 }
 
@@ -270,8 +244,10 @@ static const struct grt_column gpu_process_columns[] = {
 static const struct grt_column gpu_cgroup_columns[] = {
 	FRONT,
 	{"cgroup", gpu_process_get_cgroup, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "path of the control group, or the kind of the row"},
-	{"pod", gpu_process_get_part, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "id of the Kubernetes pod"},
-	{"container", gpu_process_get_part, 1, GRT_CELL_TEXT, GRT_COLUMN_MORE, "short id of the container"},
+	{"pod", gpu_process_get_part, GRT_CGROUP_POD, GRT_CELL_TEXT, GRT_COLUMN_MORE, "id of the Kubernetes pod"},
+	{"container", gpu_process_get_part, GRT_CGROUP_CONTAINER, GRT_CELL_TEXT, GRT_COLUMN_MORE,
+	 "short id of the container, or its name"},
+	{"slurm_job", gpu_process_get_part, GRT_CGROUP_SLURM, GRT_CELL_TEXT, GRT_COLUMN_MORE, "number of the SLURM job"},
 	REST,
 };
 static const struct grt_column gpu_user_columns[] = {
@@ -361,7 +337,7 @@ static void gpu_process_notes(const struct grt_gpu_processes *g, struct grt_pass
 static int gpu_process_write(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_gpu_processes *g = state;
-	char room[2][64];
+	char room[GRT_CGROUP_PARTS][GRT_CGROUP_PART];
 	const struct grt_gpu_processes_view view = {g, pass->names, room};
 	const struct grt_column *sort = grt_pass_sort(pass, part, NULL);
 	uint64_t n, shown;

@@ -19,6 +19,7 @@
 #define GRT_IDLE_GPU_PROCESSES_H
 
 #include "base/busy.h"
+#include "base/cgroup.h"
 #include "base/hist.h"
 #include "base/keyed.h"
 #include "base/texts.h"
@@ -204,7 +205,7 @@ const char *grt_gpu_processes_cgroup(const struct grt_gpu_processes *g, uint32_t
 struct grt_gpu_processes_view {
 	const struct grt_gpu_processes *g;
 	const struct grt_names *names;
-	char (*room)[64];
+	char (*room)[GRT_CGROUP_PART];
 };
 
 /* Rows are struct grt_gpu_process. */

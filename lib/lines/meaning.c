@@ -211,6 +211,9 @@ static const struct grt_meaning meanings[] = {
 	{.type = GRT_EV_NAME, .field = "kind", .show = WORD, .word = word_name_kind},
 	{.type = GRT_EV_OWNER, .field = "uid", .show = NUMBER, .absent = ONES},
 	{.type = GRT_EV_OWNER, .field = "cgroup", .show = STRING},
+	{.type = GRT_EV_OWNER_RANK, .field = "local_rank", .show = NUMBER, .absent = ONES},
+	{.type = GRT_EV_OWNER_RANK, .field = "world", .show = NUMBER, .absent = ONES},
+	{.type = GRT_EV_OWNER_RANK, .field = "job", .show = STRING},
 	{.type = GRT_EV_IOCTL_ENTER, .field = "fd", .show = SIGNED, .absent = ONES},
 	{.type = GRT_EV_IOCTL_EXIT, .field = "about", .show = NUMBER, .absent = ZERO},
 	/* that it agreed is in its name, of drivers that answer */

@@ -57,6 +57,7 @@ run report --incident box.grt/snapshot_000001
 check "lost completion: before the driver's own timeout" says 'complete +-$|complete .* after'
 check "lost completion: with what the process did in the kernel" says '^  [0-9]+ softgpu-run: .* in [a-z_]'
 check "lost completion: and its stack there" says '^      [a-z_0-9.]+\+0x'
+check "lost completion: and in its own code" says '^ +[0-9]+ main\+0x[0-9a-f]+ \(softgpu-run\)$'
 
 box 'job>400ms' "$many
 +420ms gfx_0 1ms hang
@@ -68,6 +69,11 @@ check "stuck ring: those behind it are counted" says ' 6 +[0-9.]+ m?s +[0-9]+ so
 box 'job>400ms' "$many
 +420ms gfx_0 900ms"
 right "slow job" job duration 900000000
+
+box 'fence-error' "$many
++420ms gfx_0 1ms hang
++1ms gfx_0 300us count=5"
+right "reset after the driver's timeout" fence-error state timeout
 
 box 'fence-error' "$many
 +420ms gfx_0 300us error=EIO
@@ -97,6 +103,13 @@ check "the bundle is on disk within 2 s of the incident ($late ms)" test "${late
 submit=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["state"] == "timeout" { print $c["submit"] }' truth.csv)
 check "which is at most 0.3 s after the limit ($(((at - submit) / 1000000)) ms after the submit)" \
 	test $((at - submit)) -ge 400000000 -a $((at - submit)) -le 700000000
+
+# 60 s at 10,000 jobs/s are kept in 64 MiB, by what each of these jobs takes packed.
+rm -rf packed.grt
+printf '%s\n' '0 gfx_0 100us count=3000 every=1ms' >workload
+run record -e drm --compress -o packed.grt -- "$player" -q -o truth.csv workload
+bytes=$(cat packed.grt/segment_*/drm_* | wc -c)
+check "10,000 jobs/s for 60 s are kept in 64 MiB ($((bytes / 3000)) bytes a job)" test "$bytes" -gt 0 -a $((bytes * 200)) -le $((64 << 20))
 
 # Frames are named by a process beside the recorder, whose first answer comes after its streams were read once.
 rm -rf stacks.grt
