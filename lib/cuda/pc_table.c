@@ -109,6 +109,7 @@ static const struct grt_column line_columns[] = {
 	{"place", grt_cell_pointed, L(place), GRT_CELL_TEXT, GRT_COLUMN_ALL, "file and line, or the offset of the instruction where its code has no lines"},
 	{"file", grt_cell_pointed, L(file), GRT_CELL_TEXT, GRT_COLUMN_MORE, "the file with its directory"},
 	{"line", grt_cell_id, L(line), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the line in it"},
+	{"inlined", grt_cell_pointed, L(inlined), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "how the function of the line came into the kernel: where each was called, from the kernel's line on"},
 	{"samples", grt_cell_u64, L(samples), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often a warp was seen there"},
 	{"share", pc_table_get_share, L(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the samples of all rows, percent"},
 	{"reason", grt_cell_pointed, L(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why most of these issued no instruction"},
