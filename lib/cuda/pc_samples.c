@@ -412,7 +412,7 @@ static int pc_count_way(struct grt_pc_samples *p, struct grt_pc_line *l, struct 
 	return 0;
 }
 
-/* "k.cu:30 > outer(int) k.cu:20 > inner(int)" of a text of frames */
+/* "k.cu:30 > outer k.cu:20 > inner" of a text of frames */
 static int pc_tell_inlined(const struct grt_pc_samples *p, struct grt_pc_line *l)
 {
 	const char *text = grt_texts_get(&p->frames_text, l->frames), *at;
@@ -428,7 +428,7 @@ static int pc_tell_inlined(const struct grt_pc_samples *p, struct grt_pc_line *l
 	for (at = text; at + 1 < end; at++)
 		*at == '\n' ? fputs(" > ", f) : fputc(*at, f);
 	if (l->ways > 1)
-		fprintf(f, ", and %u others", l->ways - 1);
+		fprintf(f, ", and %u more", l->ways - 1);
 	return fclose(f) || !l->inlined ? -ENOMEM : 0;
 }
 

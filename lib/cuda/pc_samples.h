@@ -142,8 +142,8 @@ int grt_pc_samples_event(struct grt_pc_samples *p, const struct grt_event *e);
 int grt_pc_samples_finish(struct grt_pc_samples *p);
 
 /**
- * grt_pc_samples_frames - a place, once it is finished: "k.cu:12", or lines of it where functions were inlined, the
- * outermost first: "k.cu:30", "outer(int) k.cu:20", "inner(int) k.cu:12"
+ * grt_pc_samples_frames - a place, once it is finished: "k.cu:12", or lines of it where functions were
+ * inlined, the outermost first: "k.cu:30", "outer k.cu:20", "inner k.cu:12"
  */
 const char *grt_pc_samples_frames(const struct grt_pc_samples *p, uint32_t number);
 

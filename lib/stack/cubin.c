@@ -309,8 +309,9 @@ static const struct row *cubin_row(const struct grt_cubin *c, const char *functi
 #if _ELFUTILS_PREREQ(0, 186)
 
 /*
- * The row that a row's function was inlined in; NULL: it was not. It is told by its number, which counts from the
- * function's first row, while elfutils counts it from that of the table: so its row is as far behind that one.
+ * The row that a row's function was inlined in; NULL: it was not. It is told by its number, which counts from
+ * the function's first row, while elfutils counts it from that of the table: so its row is as far behind that
+ * one.
  */
 static Dwarf_Line *cubin_caller(const struct grt_cubin *c, const struct row *r, Dwarf_Line *at,
 				const char **function)
@@ -319,8 +320,9 @@ static Dwarf_Line *cubin_caller(const struct grt_cubin *c, const struct row *r, 
 		   *second = dwarf_onesrcline(r->table, 1), *caller = NULL;
 
 	if (told && second)
-		caller = dwarf_onesrcline(r->table, r->first + (size_t)((char *)told - (char *)first) /
-								       (size_t)((char *)second - (char *)first));
+		caller = dwarf_onesrcline(r->table,
+					  r->first + (size_t)((char *)told - (char *)first) /
+							     (size_t)((char *)second - (char *)first));
 	*function = caller ? dwarf_linefunctionname(c->dwarf, at) : NULL;
 	return *function ? caller : NULL;
 }

@@ -2,8 +2,8 @@
 /*
  * Code for NVIDIA's GPUs: an ELF file in which each function is a section of its own that begins at
  * address 0, so that an address means nothing without its function. The lines of its source come from
- * .debug_line, as nvcc -lineinfo, NVRTC and Triton write it; so do the functions that were inlined, by NVIDIA's
- * extension of it.
+ * .debug_line, as nvcc -lineinfo, NVRTC and Triton write it; so do the functions that were inlined, by
+ * NVIDIA's extension of it.
  */
 #ifndef GRT_STACK_CUBIN_H
 #define GRT_STACK_CUBIN_H
@@ -28,8 +28,9 @@ int grt_cubin_open(struct grt_cubin **out, int fd);
 bool grt_cubin_has(const struct grt_cubin *c, const char *function, uint64_t offset);
 
 /**
- * grt_cubin_frames - the source of an instruction, innermost first: a function that was inlined, and behind it
- * where that was called. The last one is of @function itself. elfutils before 0.186 knows the first one alone
+ * grt_cubin_frames - the source of an instruction, innermost first: a function that was inlined, and behind
+ * it where that was called. The last one is of @function itself. elfutils before 0.186 knows the first one
+ * alone
  * @function: as the linker knows it; @offset: of the instruction in it
  * @out: texts live as long as @c
  * Return: how many, at most @max; 0: unknown

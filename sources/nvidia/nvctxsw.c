@@ -229,8 +229,8 @@ static bool all_gpus_failed(const struct capture *c)
 }
 
 /*
- * A GPU whose log cannot be read any more, as one that has left the bus, ends alone: what was is written, and the
- * others go on. The source fails with the last of them.
+ * A GPU whose log cannot be read any more, as one that has left the bus, ends alone: what was is written, and
+ * the others go on. The source fails with the last of them.
  */
 static void gpu_lose(struct gpu *g, int ret)
 {
@@ -242,8 +242,8 @@ static void gpu_lose(struct gpu *g, int ret)
 	g->ended = true;
 	nv_slices_lose(&g->slices);
 	snprintf(text, sizeof(text),
-		 "%s: its log of context switches cannot be read any more%s: dmesg | grep NVRM says why", g->name,
-		 all_gpus_failed(c) ? "" : "; those of the other GPUs are");
+		 "%s: its log of context switches cannot be read any more%s: dmesg | grep NVRM says why",
+		 g->name, all_gpus_failed(c) ? "" : "; those of the other GPUs are");
 	if (c->note)
 		c->note(text);
 }
