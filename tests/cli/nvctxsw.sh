@@ -210,15 +210,15 @@ expect "and what was before is there" 0 "\"pid\":$A,"
 # A recorder that is killed: what it had written can be read, up to a packet's end.
 switches 0 101000 400 34 "$A" 35 "$B" >script
 : >truth
-LD_PRELOAD=$PWD/rm.so "$GRTRACE" record -e nvctxsw -o run.grt >/dev/null 2>&1 &
+LD_PRELOAD=$PWD/rm.so "$GRTRACE" record -e nvctxsw -o killed.grt >/dev/null 2>&1 &
 recorder=$!
 for ((waited = 0; waited < 3000; waited++)); do
-	! "$GRTRACE" dump --type gpu_slice run.grt 2>/dev/null | grep -q GPU_SLICE || break
+	! "$GRTRACE" dump --type gpu_slice killed.grt 2>/dev/null | grep -q GPU_SLICE || break
 	sleep 0.02
 done
 kill -9 "$recorder"
 wait "$recorder" 2>/dev/null
-run report -i run.grt --by gpu-process
+run report -i killed.grt --by gpu-process
 expect "killed: the slices so far" 0 'GPU time by process' "$A +python3"
 check "and that it is not complete" grep -q 'did not finish' <<<"$output"
 
