@@ -109,6 +109,7 @@ static const struct grt_column line_columns[] = {
 	{"place", grt_cell_pointed, L(place), GRT_CELL_TEXT, GRT_COLUMN_ALL, "file and line, or the offset of the instruction where its code has no lines"},
 	{"file", grt_cell_pointed, L(file), GRT_CELL_TEXT, GRT_COLUMN_MORE, "file with its directory"},
 	{"line", grt_cell_id, L(line), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number of the line"},
+	{"inlined", grt_cell_pointed, L(inlined), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "calls through which the inlined function of the line came into the kernel, from the kernel's line on"},
 	{"samples", grt_cell_u64, L(samples), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "samples of warps at this place"},
 	{"share", pc_table_get_share, L(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the samples of all rows, percent"},
 	{"reason", grt_cell_pointed, L(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why most of these warps issued no instruction"},

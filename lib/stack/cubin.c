@@ -19,6 +19,7 @@
 #ifdef GRT_HAVE_DW
 
 #include <elfutils/libdw.h>
+#include <elfutils/version.h>
 #include <gelf.h>
 
 /* What <elf.h> has not in all distributions. */
@@ -31,12 +32,19 @@
 #define TABLES_MAX 65536U
 #define ROWS_MAX 16777216U
 
-/** struct row - from this address on; @file: NULL: no line, the end of a function */
+/**
+ * struct row - from this address on
+ * @file: NULL: no line, the end of a function
+ * @at: in @table, whose rows of this function begin with number @first; NULL: that is not known
+ */
 struct row {
 	uint64_t address;
 	const char *file;
 	uint32_t line;
 	uint32_t order;
+	Dwarf_Lines *table;
+	Dwarf_Line *at;
+	size_t first;
 };
 
 struct grt_cubin {
@@ -163,15 +171,17 @@ static int cubin_relocate(struct grt_cubin *c)
 
 /* ------------------------------------------------------------------- lines */
 
-static int cubin_add_row(struct grt_cubin *c, Dwarf_Line *line)
+static int cubin_add_row(struct grt_cubin *c, const struct row *of, Dwarf_Line *line, bool *end)
 {
-	struct row r = {.order = c->rows};
-	bool end = true;
+	struct row r = *of;
 	int number = 0;
 
-	if (dwarf_lineaddr(line, &r.address) || dwarf_lineendsequence(line, &end))
+	*end = true;
+	if (dwarf_lineaddr(line, &r.address) || dwarf_lineendsequence(line, end))
 		return 0;
-	if (!end && !dwarf_lineno(line, &number) && number > 0) {
+	r.order = c->rows;
+	r.at = r.table ? line : NULL;
+	if (!*end && !dwarf_lineno(line, &number) && number > 0) {
 		r.line = (uint32_t)number;
 		r.file = dwarf_linesrc(line, NULL, NULL);
 	}
@@ -179,6 +189,31 @@ static int cubin_add_row(struct grt_cubin *c, Dwarf_Line *line)
 		return -ENOMEM;
 	c->row[c->rows++] = r;
 	return 0;
+}
+
+/* Rows of a function begin with its first instruction; what does not may be a part of others. */
+static struct row cubin_begin_function(Dwarf_Lines *table, size_t first)
+{
+	Dwarf_Line *line = dwarf_onesrcline(table, first);
+	uint64_t address;
+
+	if (!line || dwarf_lineaddr(line, &address) || address & UINT32_MAX)
+		return (struct row){.table = NULL};
+	return (struct row){.table = table, .first = first};
+}
+
+static int cubin_read_table(struct grt_cubin *c, Dwarf_Lines *table, size_t n)
+{
+	struct row of = cubin_begin_function(table, 0);
+	bool end;
+	int ret = 0;
+
+	for (size_t k = 0; k < n && !ret; k++) {
+		ret = cubin_add_row(c, &of, dwarf_onesrcline(table, k), &end);
+		if (end)
+			of = cubin_begin_function(table, k + 1);
+	}
+	return ret;
 }
 
 /* Of several rows of an address the last one holds, but for the end of a function where another one begins.
@@ -204,8 +239,7 @@ static int cubin_read_lines(struct grt_cubin *c)
 	for (unsigned int i = 0; i < TABLES_MAX && !ret; i++, at = next) {
 		if (dwarf_next_lines(c->dwarf, at, &next, &cu, &files, &n_files, &lines, &n))
 			break;
-		for (size_t k = 0; k < n && !ret; k++)
-			ret = cubin_add_row(c, dwarf_onesrcline(lines, k));
+		ret = cubin_read_table(c, lines, n);
 	}
 	if (c->rows)
 		qsort(c->row, c->rows, sizeof(*c->row), cubin_row_order);
@@ -251,7 +285,8 @@ bool grt_cubin_has(const struct grt_cubin *c, const char *function, uint64_t off
 	return cubin_function(c, function, &size) && offset < size;
 }
 
-const char *grt_cubin_line(struct grt_cubin *c, const char *function, uint64_t offset, uint32_t *line)
+/* The row of an instruction; NULL: there is none */
+static const struct row *cubin_row(const struct grt_cubin *c, const char *function, uint64_t offset)
 {
 	uint32_t low = 0, high = c->rows, middle;
 	uint64_t size, address = cubin_function(c, function, &size);
@@ -268,10 +303,72 @@ const char *grt_cubin_line(struct grt_cubin *c, const char *function, uint64_t o
 			high = middle;
 	}
 	r = low ? &c->row[low - 1] : NULL;
-	if (!r || r->address >> SECTION_SHIFT != address >> SECTION_SHIFT || !r->file)
-		return NULL;
-	*line = r->line;
-	return r->file;
+	return r && r->address >> SECTION_SHIFT == address >> SECTION_SHIFT && r->file ? r : NULL;
+}
+
+#if _ELFUTILS_PREREQ(0, 186)
+
+/*
+ * The row that a row's function was inlined in; NULL: it was not. It is told by its number, which counts from
+ * the function's first row, while elfutils counts it from that of the table: so its row is as far behind that
+ * one.
+ */
+static Dwarf_Line *cubin_caller(const struct grt_cubin *c, const struct row *r, Dwarf_Line *at,
+				const char **function)
+{
+	Dwarf_Line *told = dwarf_linecontext(r->table, at), *first = dwarf_onesrcline(r->table, 0),
+		   *second = dwarf_onesrcline(r->table, 1), *caller = NULL;
+
+	if (told && second)
+		caller = dwarf_onesrcline(r->table,
+					  r->first + (size_t)((char *)told - (char *)first) /
+							     (size_t)((char *)second - (char *)first));
+	*function = caller ? dwarf_linefunctionname(c->dwarf, at) : NULL;
+	return *function ? caller : NULL;
+}
+
+#else
+
+static Dwarf_Line *cubin_caller(const struct grt_cubin *c, const struct row *r, Dwarf_Line *at,
+				const char **function)
+{
+	return NULL;
+}
+
+#endif
+
+/* Where a row is; the caller of what was inlined has one, too. */
+static bool cubin_put_caller(struct grt_object_frame *out, Dwarf_Line *line)
+{
+	int number;
+
+	out->file = dwarf_linesrc(line, NULL, NULL);
+	if (!out->file || dwarf_lineno(line, &number) || number <= 0)
+		return false;
+	out->line = (uint32_t)number;
+	return true;
+}
+
+unsigned int grt_cubin_frames(struct grt_cubin *c, const char *function, uint64_t offset,
+			      struct grt_object_frame *out, unsigned int max)
+{
+	const struct row *r = max ? cubin_row(c, function, offset) : NULL;
+	unsigned int n = 0;
+	Dwarf_Line *at;
+
+	if (!r)
+		return 0;
+	memset(out, 0, max * sizeof(*out));
+	out[0].file = r->file;
+	out[0].line = r->line;
+	for (at = r->at; at && n + 1 < max; n++) {
+		at = cubin_caller(c, r, at, &out[n].linkage);
+		if (!at || !cubin_put_caller(&out[n + 1], at))
+			break;
+		out[n].inlined = true;
+	}
+	out[n].linkage = function;
+	return n + 1;
 }
 
 void grt_cubin_close(struct grt_cubin *c)
@@ -303,9 +400,10 @@ bool grt_cubin_has(const struct grt_cubin *c, const char *function, uint64_t off
 	return false;
 }
 
-const char *grt_cubin_line(struct grt_cubin *c, const char *function, uint64_t offset, uint32_t *line)
+unsigned int grt_cubin_frames(struct grt_cubin *c, const char *function, uint64_t offset,
+			      struct grt_object_frame *out, unsigned int max)
 {
-	return NULL;
+	return 0;
 }
 
 void grt_cubin_close(struct grt_cubin *c)

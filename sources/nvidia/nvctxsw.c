@@ -46,7 +46,8 @@
  * @clock: the last sample of it is behind the records at hand
  * @flushed: everything up to this stamp is here
  * @horizon: packets may bring events up to this stamp
- * @force: they leave now; @ended: no more will come, since it was stopped or @failed, a negative errno
+ * @force: they leave now; @ended: no more will come, since it was stopped or @failed, a negative errno, at
+ *	@failed_at
  */
 struct gpu {
 	struct capture *capture;
@@ -62,6 +63,7 @@ struct gpu {
 	bool force;
 	bool ended;
 	int failed;
+	uint64_t failed_at;
 	struct nv_switch *batch;
 	uint32_t n;
 	char key[32];
@@ -89,6 +91,7 @@ struct capture {
 	struct grt_packer *packer;
 	uint64_t filtered[NV_RM_GPUS];
 	char driver[64];
+	void (*note)(const char *text);
 };
 
 /* ----------------------------------------------------------------- names */
@@ -217,6 +220,34 @@ static int gpu_flush(struct gpu *g, uint64_t age, uint8_t edge)
 	return ret;
 }
 
+static bool all_gpus_failed(const struct capture *c)
+{
+	for (unsigned int i = 0; i < c->gpus; i++)
+		if (!c->gpu[i].failed)
+			return false;
+	return true;
+}
+
+/*
+ * A GPU whose log cannot be read any more, as one that has left the bus, ends alone: what was is written, and
+ * the others go on. The source fails with the last of them.
+ */
+static void gpu_lose(struct gpu *g, int ret)
+{
+	struct capture *c = g->capture;
+	char text[192];
+
+	g->failed = ret;
+	g->failed_at = grt_now();
+	g->ended = true;
+	nv_slices_lose(&g->slices);
+	snprintf(text, sizeof(text),
+		 "%s: its log of context switches cannot be read any more%s: dmesg | grep NVRM says why",
+		 g->name, all_gpus_failed(c) ? "" : "; those of the other GPUs are");
+	if (c->note)
+		c->note(text);
+}
+
 /* ---------------------------------------------------------------- set-up */
 
 /* Newer branches may have another layout of the log; older ones may lack it. */
@@ -336,6 +367,7 @@ static int nvctxsw_open(void **state, const struct source_setup *setup, struct g
 	c->rm.fd = -1;
 	c->to = UINT64_MAX;
 	c->pid = setup->pid;
+	c->note = setup->note;
 	if (setup->comm)
 		snprintf(c->wanted, sizeof(c->wanted), "%s", setup->comm);
 	if (!grt_types_empty(&setup->types) && !grt_types_has(&setup->types, GRT_EV_GPU_SLICE))
@@ -429,17 +461,21 @@ static ssize_t nvctxsw_read(void *state, unsigned int i, void *buf, size_t len)
 	enum grt_pack pack;
 	uint64_t ticks;
 	size_t n;
+	int ret;
 
 	if (!g->ended && read(g->timer, &ticks, sizeof(ticks)) == sizeof(ticks)) {
-		g->failed = gpu_tick(g);
-		g->ended = g->failed;
+		ret = gpu_tick(g);
+		if (ret)
+			gpu_lose(g, ret);
 	}
 	counts.lost = lost_of(&g->log);
 	pack = g->ended ? GRT_PACK_ALL : g->force ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
 	n = grt_packer_read(c->packer, i, buf, len, g->horizon, pack, &counts);
 	if (!n)
 		g->force = false;
-	return n ? (ssize_t)n : g->ended ? g->failed : -EAGAIN;
+	if (n)
+		return (ssize_t)n;
+	return !g->ended ? -EAGAIN : all_gpus_failed(c) ? g->failed : 0;
 }
 
 static int nvctxsw_flush(void *state, struct grt_err *err)
@@ -453,6 +489,8 @@ static int nvctxsw_flush(void *state, struct grt_err *err)
 			continue;
 		ret = gpu_flush(&c->gpu[i], 0, GRT_SLICE_GOES_ON);
 		if (ret)
+			gpu_lose(&c->gpu[i], ret);
+		if (ret && all_gpus_failed(c))
 			return nvctxsw_fail(&c->gpu[i], ret, err);
 		c->gpu[i].force = true;
 	}
@@ -480,6 +518,8 @@ static int nvctxsw_stop(void *state, struct grt_err *err)
 	for (i = 0; i < c->gpus; i++) {
 		ret = c->gpu[i].ended ? 0 : end_gpu(&c->gpu[i]);
 		if (ret)
+			gpu_lose(&c->gpu[i], ret);
+		if (ret && all_gpus_failed(c))
 			return nvctxsw_fail(&c->gpu[i], ret, err);
 	}
 	return 1;
@@ -493,12 +533,13 @@ static void describe_gpu(struct gpu *g)
 	snprintf(
 		g->text, sizeof(g->text),
 		"%s%s%s: records=%llu dropped=%llu missing=%llu unknown=%llu backwards=%llu backwards_ns=%llu "
-		"instances_over=%llu clock_error_ns=%llu clock_drift_ppm=%.3f",
+		"instances_over=%llu clock_error_ns=%llu clock_drift_ppm=%.3f failed_ns=%llu",
 		g->name, g->uuid[0] ? " " : "", g->uuid, (unsigned long long)g->log.taken,
 		(unsigned long long)g->log.dropped, (unsigned long long)g->log.missing,
 		(unsigned long long)g->log.unknown, (unsigned long long)g->slices.backwards,
 		(unsigned long long)g->slices.backwards_ns, (unsigned long long)g->slices.over,
-		(unsigned long long)g->clock.error, nv_clock_drift_ppm(&g->clock));
+		(unsigned long long)g->clock.error, nv_clock_drift_ppm(&g->clock),
+		(unsigned long long)g->failed_at);
 }
 
 static int nvctxsw_describe(void *state, struct grt_env *env, int room)

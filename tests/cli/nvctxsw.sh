@@ -186,6 +186,42 @@ broken 0 200000"
 expect "a log that makes no sense ends it" 1 'cannot read stream 0 of nvctxsw'
 run dump --json run.grt
 expect "what was before is there" 0 "\"pid\":$A,"
+
+# One of two GPUs leaves the bus: what it had is there, who has it then is unknown, and the other one goes on.
+{ echo gpus 2 && echo gone 0 300000 && switches 0 101000 20 34 "$A" 35 "$B" && switches 1 101500 400 44 "$B" 45 4003; } >both
+play record -e nvctxsw -d 0.7 -o run.grt <both
+expect "a GPU that has gone is named" 0 'nvidia0 .*: its log of context switches cannot be read any more; those of the other GPUs are: dmesg' ' 0 lost'
+"$GRTRACE" dump --json run.grt >slices.json
+for i in 0:20 1:400; do
+	check "GPU ${i%:*}: every slice" test "$(grep '"type":"GPU_SLICE"' slices.json | grep -c "\"device_name\":\"nvidia${i%:*}.*\"over\":\"switch\"")" = "${i#*:}"
+done
+run report -i run.grt --by gpu-process --csv
+check "who had it afterwards is unknown, and not nobody" test "$(awk -F, '$2 ~ /^nvidia0/ && $5 == "unknown" { print ($9 > 300000000) }' <<<"$output")" = 1
+check "and the recording says when" grep -qE 'nvctxsw_gpu0 = .* failed_ns=[1-9]' run.grt/metadata
+check "of the other nothing is unknown" test "$(grep -c '^[^,]*,nvidia1.*unknown' <<<"$output")" = 0
+check "nothing is left behind" nothing_left
+play record -e nvctxsw -d 0.7 -o run.grt <<<"at 0 101000 6 34 $A
+at 0 102000 7 34 $A
+gone 0 200000"
+expect "the only one: the recording fails" 1 'nvidia0 .*cannot be read any more: dmesg' 'cannot read stream 0 of nvctxsw'
+run dump --json run.grt
+expect "and what was before is there" 0 "\"pid\":$A,"
+
+# A recorder that is killed: what it had written can be read, up to a packet's end.
+switches 0 101000 400 34 "$A" 35 "$B" >script
+: >truth
+LD_PRELOAD=$PWD/rm.so "$GRTRACE" record -e nvctxsw -o killed.grt >/dev/null 2>&1 &
+recorder=$!
+for ((waited = 0; waited < 3000; waited++)); do
+	! "$GRTRACE" dump --type gpu_slice killed.grt 2>/dev/null | grep -q GPU_SLICE || break
+	sleep 0.02
+done
+kill -9 "$recorder"
+wait "$recorder" 2>/dev/null
+run report -i killed.grt --by gpu-process
+expect "killed: the slices so far" 0 'GPU time by process' "$A +python3"
+check "and that it is not complete" grep -q 'did not finish' <<<"$output"
+
 GRTRACE_SYSROOT=$PWD/none play record -e nvctxsw -d 0.1 -o no.grt </dev/null
 expect "no driver" 3 "NVIDIA's driver is not loaded"
 
