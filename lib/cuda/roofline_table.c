@@ -183,7 +183,7 @@ static int roofline_table_write(void *state, const struct grt_part *part, struct
 
 static const struct grt_part roofline_parts[] = {
 	{"roofline", "kernels by what of the GPU's memory and tensor cores was in use meanwhile",
-	 GRT_PART_BY | GRT_PART_NO_JOBS, 0, &roofline_table, .any = roofline_table_any,
+	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_LONG, 0, &roofline_table, .any = roofline_table_any,
 	 .write = roofline_table_write},
 	{.name = NULL},
 };
