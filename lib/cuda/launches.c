@@ -69,8 +69,8 @@ struct waiting {
 	};
 };
 
-/** struct grt_launches - @recent: the pages of the last launch and of the last work: ids grow by one, work comes
- * about in the order of its launches */
+/** struct grt_launches - @recent: the pages of the last launch and of the last work: ids grow by one, work
+ * comes about in the order of its launches */
 struct grt_launches {
 	struct grt_launches_sink sink;
 	uint64_t from, to;

@@ -228,7 +228,7 @@ static void pc_table_notes(void *state, struct grt_pass *pass)
 static const struct grt_part pc_parts[] = {
 	{"stall", "why kernels stall, by PC samples", GRT_PART_BY | GRT_PART_NO_JOBS, 0, &stall_table,
 	 .any = pc_table_any, .write = pc_table_write},
-	{"line", "lines of kernels by PC samples", GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_LONG, 0, &line_table,
+	{"line", "lines of kernels by PC samples", GRT_PART_BY | GRT_PART_NO_JOBS, 0, &line_table,
 	 .with = "roofline", .any = pc_table_any, .write = pc_table_write},
 	{"source", "source of kernels with the PC samples of its lines", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
 	 &source_table, .any = pc_table_any, .write = pc_table_write_source},

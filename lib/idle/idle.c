@@ -747,21 +747,25 @@ static int idle_begin_cuda(struct grt_idleness *x)
 }
 
 /* Threads before launches: what a launch ends may be a gap, and its thread's pieces are to be known. */
-int grt_idleness_event(struct grt_idleness *x, const struct grt_event *e)
+static __attribute__((noinline)) int idle_other_event(struct grt_idleness *x, const struct grt_event *e)
 {
 	enum grt_class class = grt_class_of[e->type];
 	bool cuda = class == GRT_CLASS_launch || class == GRT_CLASS_image;
-	int ret;
+	int ret = cuda && !x->launches ? idle_begin_cuda(x) : 0;
 
-	/* the rest of it comes as a job */
-	if (class == GRT_CLASS_job)
-		return e->type == GRT_EV_SUBMIT ? grt_submitters_submits(&x->submitters, e->pid, e->tid) : 0;
-	ret = cuda && !x->launches ? idle_begin_cuda(x) : 0;
 	ret = ret ?: idle_see_own(x, e);
 	if (ret || !(cuda || class == GRT_CLASS_thread || class == GRT_CLASS_name))
 		return ret;
 	ret = grt_threads_event(x->threads, e);
 	return ret || !cuda ? ret : grt_launches_event(x->launches, e);
+}
+
+int grt_idleness_event(struct grt_idleness *x, const struct grt_event *e)
+{
+	/* most events are of jobs, of which all but this comes when they are joined */
+	if (e->type == GRT_EV_SUBMIT)
+		return grt_submitters_submits(&x->submitters, e->pid, e->tid);
+	return grt_class_of[e->type] == GRT_CLASS_job ? 0 : idle_other_event(x, e);
 }
 
 /* --------------------------------------------------------------- in, out */

@@ -131,7 +131,7 @@ struct grt_idleness {
 	struct idle_device **device;
 	uint32_t device_room;
 	struct idle_recent recent[IDLE_RECENT]; /* by number */
-	struct grt_keyed by_key; /* numbers of @row */
+	struct grt_keyed by_key;		/* numbers of @row */
 	struct idle_row **row;
 	uint32_t rows, row_room;
 	struct grt_keyed stacks;    /* of jobs in flight, by (ctx, seqno) */
@@ -151,8 +151,7 @@ struct grt_idleness {
 };
 
 /** idle_ends_add - work of @ns. Return: 0 or -ENOMEM */
-int idle_ends_add(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w,
-		  uint64_t ns);
+int idle_ends_add(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w, uint64_t ns);
 
 /** idle_ends_sum - the trace is over: of each device. Return: 0 or -ENOMEM */
 int idle_ends_sum(struct grt_idleness *x);

@@ -34,8 +34,8 @@ struct grt_device {
 	char *name;
 };
 
-/** struct grt_devices - @device: all; @by_place: by image and number in it, @by_uuid; @recent: the device that
- * was asked for last, NULL: none, of @image and with its number @gpu there */
+/** struct grt_devices - @device: all; @by_place: by image and number in it, @by_uuid; @recent: the device
+ * that was asked for last, NULL: none, of @image and with its number @gpu there */
 struct grt_devices {
 	struct grt_device **device;
 	uint32_t devices, room;
