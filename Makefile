@@ -454,6 +454,7 @@ bench: all test-tools bench-modules
 	bench/sched.sh $(O)
 	bench/stacks.sh $(O)
 	$(O)/bench/bench_unwind
+	bench/instructions.sh $(O)
 	bench/vm/emit.sh $(O)
 	bench/vm/idle.sh $(O)
 	bench/vm/glmark2.sh $(O)

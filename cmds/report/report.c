@@ -331,11 +331,21 @@ static void report_want_more(struct report *r)
 			grt_analyses_want(&r->a, part);
 }
 
+/* What goes with the part that was requested; nothing is computed that this form of the report leaves out. */
+static void report_want_with(struct report *r)
+{
+	bool all = opt.verbose || opt.json || opt.output;
+	const struct grt_part *part = r->by;
+
+	while (part->with && (part = grt_part_find(part->with, ~0U)))
+		if (all || !(part->where & GRT_PART_LONG))
+			grt_analyses_want(&r->a, part);
+}
+
 /* What is wanted: with CSV one table, else what goes with it, too. */
 static int set_view(struct report *r)
 {
 	const char *by = opt.by.value ?: opt.path ? "path" : opt.csv ? "job" : NULL;
-	const struct grt_part *with;
 
 	if (opt.path && opt.by.value && strcmp(opt.by.value, "path"))
 		return cmd_usage_error("--path means --by path, which --by %s contradicts", opt.by.value);
@@ -349,8 +359,8 @@ static int set_view(struct report *r)
 		grt_analyses_want_all(&r->a, GRT_PART_SUMMARY);
 	else
 		grt_analyses_want(&r->a, r->by);
-	for (with = r->by; with && with->with && !opt.csv; with = grt_part_find(with->with, ~0U))
-		grt_analyses_want(&r->a, grt_part_find(with->with, ~0U));
+	if (r->by && !opt.csv)
+		report_want_with(r);
 	if (opt.verbose)
 		grt_analyses_want_all(&r->a, GRT_PART_VERBOSE);
 	if (r->page && !r->by)

@@ -184,7 +184,7 @@ static int roofline_table_write(void *state, const struct grt_part *part, struct
 
 static const struct grt_part roofline_parts[] = {
 	{"roofline", "use of the GPU's memory and tensor cores while each kernel ran",
-	 GRT_PART_BY | GRT_PART_NO_JOBS, 0, &roofline_table, .any = roofline_table_any,
+	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_LONG, 0, &roofline_table, .any = roofline_table_any,
 	 .write = roofline_table_write},
 	{.name = NULL},
 };

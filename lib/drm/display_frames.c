@@ -115,6 +115,8 @@ struct grt_display_frames {
 	struct grt_keyed jobs;
 	struct grt_keyed awaited;
 	struct grt_keyed processes;
+	struct process *recent; /* of @recent_pid, while the table has @recent_room; NULL: none */
+	uint32_t recent_pid, recent_room;
 	struct grt_keyed by_identity; /* elements are numbers of clients */
 	struct grt_frame_client client[GRT_FRAME_CLIENTS];
 	struct flip flip[GRT_FRAME_FLIPS];
@@ -146,7 +148,16 @@ static struct process *find_process(const struct grt_display_frames *d, uint32_t
 /* Return: 0 or -ENOMEM */
 static int get_process(struct grt_display_frames *d, uint32_t pid, struct process **out)
 {
-	return grt_keyed_get_or_replace(&d->processes, &(struct grt_key){{pid}}, NULL, (void **)out);
+	int ret;
+
+	*out = d->recent;
+	if (d->recent && d->recent_pid == pid && d->recent_room == d->processes.room)
+		return 0;
+	ret = grt_keyed_get_or_replace(&d->processes, &(struct grt_key){{pid}}, NULL, (void **)out);
+	d->recent = ret ? NULL : *out;
+	d->recent_pid = pid;
+	d->recent_room = d->processes.room;
+	return ret;
 }
 
 static struct work work_of(const struct known_job *job, uint64_t ctx, uint64_t seqno)
@@ -663,9 +674,12 @@ static int display_frames_on_delivered(struct grt_display_frames *d, const struc
 /* What virtio_gpu does with a fence is a job, too: it renders with this command alone. */
 static bool is_rendering(const struct grt_display_frames *d, const struct grt_ev_submit *ev)
 {
-	const char *driver = grt_names_owner(&d->names, grt_names_find(&d->names, GRT_NAME_RING, ev->e.ring));
+	const char *driver;
 
-	return !driver || strcmp(driver, "virtio_gpu") != 0 || ev->cmd == VIRTIO_GPU_SUBMIT_3D;
+	if (ev->cmd == VIRTIO_GPU_SUBMIT_3D)
+		return true;
+	driver = grt_names_owner(&d->names, grt_names_find(&d->names, GRT_NAME_RING, ev->e.ring));
+	return !driver || strcmp(driver, "virtio_gpu") != 0;
 }
 
 static int display_frames_on_submit(struct grt_display_frames *d, const struct grt_event *e)
