@@ -1,6 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # power on systems made of files: the counters of every driver, values that change, vanish or are no numbers.
+# shows: amdgpu counters files COUNTER
+# shows: i915 counters files COUNTER
+# shows: xe counters files COUNTER
+# shows: nouveau counters files COUNTER
+# shows: intel_vpu counters files COUNTER
 # alone
 
 # shellcheck source=tests/cli/_lib.sh
