@@ -393,7 +393,7 @@ GRT_HEAP(idle, struct idle_work, struct idle_device, idle_before)
 
 static struct idle_work *idle_in_line(const struct idle_device *d, uint32_t i)
 {
-	return &d->line[(d->line_first + i) % d->line_room];
+	return &d->line[(d->line_first + i) & (d->line_room - 1)];
 }
 
 static int idle_take_heap(struct grt_idleness *x, struct idle_device *d)
@@ -413,7 +413,7 @@ static int idle_take_first(struct grt_idleness *x, struct idle_device *d)
 	if (!first || (d->used && idle_before(d, &d->heap[0], first)))
 		return idle_take_heap(x, d);
 	d->lined--;
-	d->line_first = (d->line_first + 1) % d->line_room;
+	d->line_first = (d->line_first + 1) & (d->line_room - 1);
 	return idle_take(x, d, first);
 }
 
@@ -746,7 +746,10 @@ static int idle_begin_cuda(struct grt_idleness *x)
 {
 	struct grt_launches_sink sink = {.work = idle_on_work, .arg = x};
 
-	return grt_launches_new(&x->launches, &sink) ?: grt_image_frames_new(&x->image_frames);
+	if (grt_launches_new(&x->launches, &sink))
+		return -ENOMEM;
+	grt_launches_without_stacks(x->launches);
+	return grt_image_frames_new(&x->image_frames);
 }
 
 /* Threads before launches: what a launch ends may be a gap, and its thread's pieces are to be known. */

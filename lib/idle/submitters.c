@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/** struct ring - the last of @n elements, at n - 1 modulo @room and before; @forgot: there were more */
+/** struct ring - the last of @n elements, at n - 1 modulo @room and before; @room is a power of 2, or 0; @forgot:
+ * there were more */
 struct ring {
 	struct grt_submitter_piece *at;
 	uint32_t room;
@@ -88,6 +89,12 @@ static uint64_t oldest(const struct ring *r)
 	return r->n > r->room ? r->n - r->room : 0;
 }
 
+/* The @i-th, of those that are there. */
+static inline struct grt_submitter_piece *ring_at(const struct ring *r, uint64_t i)
+{
+	return &r->at[i & (r->room - 1)];
+}
+
 static int submitters_grow(struct grt_submitters *s, struct ring *r)
 {
 	uint32_t room = r->room ? 2 * r->room : 32;
@@ -97,7 +104,7 @@ static int submitters_grow(struct grt_submitters *s, struct ring *r)
 	if (!at)
 		return -ENOMEM;
 	for (uint64_t i = first; i < r->n; i++)
-		at[i - first] = r->at[i % r->room];
+		at[i - first] = *ring_at(r, i);
 	free(r->at);
 	s->pieces += room - r->room;
 	*r = (struct ring){at, room, r->n - first, r->forgot || first};
@@ -116,7 +123,7 @@ static int submitters_put(struct grt_submitters *s, const struct submitter *t, s
 		r->forgot = true;
 		return 0;
 	}
-	r->at[r->n++ % r->room] = *p;
+	*ring_at(r, r->n++) = *p;
 	return 0;
 }
 
@@ -161,7 +168,7 @@ static uint64_t submitters_first(const struct ring *r, uint64_t moment)
 	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;
 
-		if (r->at[mid % r->room].to > moment)
+		if (ring_at(r, mid)->to > moment)
 			high = mid;
 		else
 			low = mid + 1;
@@ -190,9 +197,9 @@ static void state_at(const struct submitter *t, uint64_t *i, uint64_t at, struct
 	const struct ring *r = &t->piece;
 	const struct grt_submitter_piece *p;
 
-	while (*i < r->n && r->at[*i % r->room].to <= at)
+	while (*i < r->n && ring_at(r, *i)->to <= at)
 		++*i;
-	p = *i < r->n ? &r->at[*i % r->room] : NULL;
+	p = *i < r->n ? ring_at(r, *i) : NULL;
 	if (p && p->from <= at)
 		*out = *p;
 	else
@@ -205,12 +212,12 @@ static void call_at(const struct ring *r, uint64_t *i, uint64_t at, struct grt_s
 {
 	const struct grt_submitter_piece *c;
 
-	while (*i < r->n && r->at[*i % r->room].to <= at)
+	while (*i < r->n && ring_at(r, *i)->to <= at)
 		++*i;
-	c = *i < r->n ? &r->at[*i % r->room] : NULL;
+	c = *i < r->n ? ring_at(r, *i) : NULL;
 	out->call = c && c->from <= at ? c->call : 0;
 	out->user = out->call ? c->user : 0;
-	out->after = !out->call && *i > oldest(r) ? r->at[(*i - 1) % r->room].after : 0;
+	out->after = !out->call && *i > oldest(r) ? ring_at(r, *i - 1)->after : 0;
 	out->to = !c ? UINT64_MAX : c->from <= at ? c->to : c->from;
 }
 
