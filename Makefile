@@ -258,6 +258,18 @@ $(O)/bpf/bpf_objects.h: $(BPF_SKEL) Makefile
 
 $(O)/obj/sources/bpf/bpf.o $(O)/obj/sources/bpf/bpf_threads.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
 
+# The queries of sql/ as rows for cmds/fleet.c: FLEET_SQL("name", "line\n" ...)
+$(O)/sql/fleet_sql.h: $(wildcard sql/*.sql) Makefile
+	@mkdir -p $(@D)
+	@for f in $(sort $(wildcard sql/*.sql)); do \
+		printf 'FLEET_SQL("%s",\n' "$$(basename "$$f" .sql)"; \
+		sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' "$$f"; echo ')'; \
+	done >$@
+
+$(O)/obj/cmds/fleet.o: $(O)/sql/fleet_sql.h
+# of it alone: build/flags is what all are built by
+$(O)/obj/cmds/fleet.o: private ALL_CFLAGS += -I$(O)/sql
+
 # What others may use is in the map; the rest has no name outside, in the static library neither.
 EXPORTS := lib/libgrtrace.map
 $(LIBSO): $(LIB_OBJ) $(EXPORTS)
@@ -448,6 +460,7 @@ bench: all test-tools bench-modules
 	bench/flame.sh $(O)
 	bench/export.sh $(O)
 	bench/tables.sh $(O)
+	bench/threads.sh $(O)
 	bench/rocm.sh $(O)
 	bench/ioctl.sh $(O)
 	bench/nvsched.sh $(O)

@@ -74,6 +74,7 @@ struct waiting {
 struct grt_launches {
 	struct grt_launches_sink sink;
 	uint64_t from, to;
+	bool no_stacks;
 	struct grt_images images;
 	struct grt_hash_key key;
 	struct page **page;
@@ -109,6 +110,11 @@ void grt_launches_within(struct grt_launches *l, uint64_t from, uint64_t to)
 {
 	l->from = from;
 	l->to = to;
+}
+
+void grt_launches_without_stacks(struct grt_launches *l)
+{
+	l->no_stacks = true;
 }
 
 /* ---------------------------------------------------------------- pages */
@@ -324,7 +330,7 @@ static void see_stack(struct grt_launches *l, uint32_t image, uint32_t node)
 {
 	struct grt_image *i = l->images.image[image];
 
-	if (grt_image_reach(i, node) <= GRT_STACK_NONE || i->node[node - 1].launched)
+	if (l->no_stacks || grt_image_reach(i, node) <= GRT_STACK_NONE || i->node[node - 1].launched)
 		return;
 	i->node[node - 1].launched = true;
 	l->count.stacks++;
@@ -382,7 +388,7 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 	if (is_outside(l, e))
 		return 0;
 	count_how(l, e, GRT_LAUNCHED_MATCHED);
-	if (e->type != GRT_EV_GPU_SYNC)
+	if (e->type != GRT_EV_GPU_SYNC && !l->no_stacks)
 		launches_count_stack(l, p->image, p->entry[place].node);
 	if (!l->sink.work)
 		return 0;

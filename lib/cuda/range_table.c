@@ -404,7 +404,10 @@ static int range_table_begin(void **state, struct grt_pass *pass, unsigned int p
 	t->octaves = OCTAVES_MAX;
 	t->to = UINT64_MAX;
 	grt_keyed_init(&t->rows, sizeof(struct row), ROWS_MAX);
-	return grt_launches_new(&t->launches, &sink) ?: grt_range_paths_init(&t->paths, pass->verbose);
+	if (grt_launches_new(&t->launches, &sink))
+		return -ENOMEM;
+	grt_launches_without_stacks(t->launches);
+	return grt_range_paths_init(&t->paths, pass->verbose);
 }
 
 static void range_table_within(void *state, uint64_t from, uint64_t to)

@@ -501,7 +501,10 @@ static int work_begin(void **state, struct grt_pass *pass, unsigned int parts)
 	w->pass = pass;
 	grt_keyed_init(&w->owners, sizeof(struct work_owner), OWNERS_MAX);
 	grt_texts_init(&w->cgroups, OWNERS_MAX);
-	return grt_launches_new(&w->launches, &sink) ?: grt_image_frames_new(&w->frames);
+	if (grt_launches_new(&w->launches, &sink))
+		return -ENOMEM;
+	grt_launches_without_stacks(w->launches);
+	return grt_image_frames_new(&w->frames);
 }
 
 static void work_within(void *state, uint64_t from, uint64_t to)

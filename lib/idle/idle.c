@@ -743,7 +743,10 @@ static int idle_begin_cuda(struct grt_idleness *x)
 {
 	struct grt_launches_sink sink = {.work = idle_on_work, .arg = x};
 
-	return grt_launches_new(&x->launches, &sink) ?: grt_image_frames_new(&x->image_frames);
+	if (grt_launches_new(&x->launches, &sink))
+		return -ENOMEM;
+	grt_launches_without_stacks(x->launches);
+	return grt_image_frames_new(&x->image_frames);
 }
 
 /* Threads before launches: what a launch ends may be a gap, and its thread's pieces are to be known. */

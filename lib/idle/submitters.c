@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/** struct ring - the last of @n elements, at n - 1 modulo @room, a power of two, and before; @near: the
+/** struct ring - the last of @n elements, at n - 1 modulo @room, a power of two or 0, and before; @near: the
  * number that was looked for last; @forgot: there were more */
 struct ring {
 	struct grt_submitter_piece *at;
@@ -95,7 +95,8 @@ static uint64_t oldest(const struct ring *r)
 	return r->n > r->room ? r->n - r->room : 0;
 }
 
-static struct grt_submitter_piece *ring_at(const struct ring *r, uint64_t i)
+/* The @i-th, of those that are there. */
+static inline struct grt_submitter_piece *ring_at(const struct ring *r, uint64_t i)
 {
 	return &r->at[i & (r->room - 1)];
 }
