@@ -6,6 +6,7 @@ import ctypes
 import functools
 import random
 import sys
+import sysconfig
 import threading
 
 by_name = ctypes.CDLL(sys.argv[1])  # lets the GIL go for the time of the call
@@ -13,6 +14,7 @@ with_gil = ctypes.PyDLL(sys.argv[1])
 by_name.why_not.restype = ctypes.c_char_p
 by_name.loop.restype = ctypes.c_double
 checked = 0
+without_lock = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def expected(frame):
@@ -176,7 +178,8 @@ def new_code():
         space[name]()
         places.add(id(space[name].__code__))
         del space, code
-    assert len(places) < 400, "no code object took another's place"
+    # without the global lock code objects stay for good
+    assert len(places) < 400 or without_lock, "no code object took another's place"
     passed("code objects that take another's place")
 
 
