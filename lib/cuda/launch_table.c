@@ -348,7 +348,7 @@ static void launch_table_get_had_by(struct grt_cell *cell, const void *view, con
 	SCALED, \
 	{.name = NULL}
 
-#define UUID {"uuid", launch_table_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "of the device: its identity, for all processes"}
+#define UUID {"uuid", launch_table_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of the device: its identity, for all processes"}
 #define BUSY {"busy", launch_table_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"}
 #define BYTES(where) \
 	{"bytes", launch_table_get_bytes, G(bytes), GRT_CELL_BYTES, where, "copied or set, where the size is known, B"}, \
@@ -412,6 +412,7 @@ static const struct grt_column copy_columns[] = {
 	{"copy", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "from where to where: Host, Device, Array, Peer"},
 	PROCESS(GRT_COLUMN_TELLS),
 	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
+	UUID,
 	BYTES(GRT_COLUMN_ALL),
 	{"bandwidth", get_bandwidth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "while it copied, B/s"},
 	{"pageable", launch_table_get_pageable, G(pageable), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, from or to pageable memory of the host"},

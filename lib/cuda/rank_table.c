@@ -140,7 +140,7 @@ static const struct grt_column rank_columns[] = {
 	{"pid", grt_cell_u32, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
 	{"gpu", grt_cell_u32, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"},
-	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_MORE, "of the device: its identity, for all processes"},
+	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of the device: its identity, for all processes"},
 	{"collectives", get_in_all, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels of NCCL that are one collective with those of other ranks"},
 	{"alone", get_count, C(alone), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "kernels of NCCL without others"},
 	{"steady", get_count, C(steady), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, in its steps but for the first one; only they count further on"},

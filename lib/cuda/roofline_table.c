@@ -110,7 +110,7 @@ static const struct grt_column roofline_columns[] = {
 	{"kernel", grt_cell_pointed, K(kernel), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
 	{"pid", grt_cell_u32, K(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"process", grt_cell_pointed, K(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
-	{"uuid", grt_cell_chars, K(uuid), GRT_CELL_TEXT, GRT_COLUMN_MORE, "of the device: its identity, for all processes"},
+	{"uuid", grt_cell_chars, K(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of the device: its identity, for all processes"},
 	{"calls", grt_cell_u64, K(calls), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "that ran"},
 	{"total", grt_cell_u64, K(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "time on the GPU, ns"},
 	{"own", roofline_get_own, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the samples that the kernel itself ran: the rest of what follows is other work's, or idle time's; percent"},

@@ -230,7 +230,7 @@ static const struct grt_column stream_bars_columns[] = {
 	NUMBER("pid", 0, "process id; none: the device has work of several processes"),
 	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
 	NUMBER("gpu", 2, "number of the device in its process; none: each process has another one for it"),
-	{"uuid", grt_row_get, 10, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its identity, for all processes"},
+	{"uuid", grt_row_get, 10, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "its identity, for all processes"},
 	NUMBER("context", 3, "number of the CUDA context; none: the row is of the device"),
 	NUMBER("stream", 4, "number of the stream; none: the row is of the device"),
 	NUMBER("kernels", 5, "kernels that touch the span"),
