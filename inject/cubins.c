@@ -94,6 +94,8 @@ static int cubins_write_file(const struct cubin *c, const char *name)
 	bool there;
 	int fd;
 
+	if (!recording_has_dir())
+		return KEPT_FAILED;
 	if (!faccessat(inject.dir, name, F_OK, AT_SYMLINK_NOFOLLOW))
 		return KEPT;
 	snprintf(new, sizeof(new), GRT_CUDA_CUBIN "new%d_%u", inject.pid, number++);

@@ -31,6 +31,7 @@
 
 static struct grt_cuda_ask *page;
 static int page_fd = -1;
+static struct owned page_is;
 /* The recording that was asked for last. */
 static uint32_t answered;
 
@@ -62,6 +63,7 @@ static bool dormant_make_page(void)
 		page_fd = -1;
 		return false;
 	}
+	page_is = owned_note(page_fd);
 	madvise(at, GRT_CUDA_ASK_BYTES, MADV_DONTFORK);
 	page = at;
 	page->version = GRT_CUDA_ASK_VERSION;
@@ -78,6 +80,8 @@ enum recording_asks dormant_asks(void)
 {
 	struct pollfd p = {.fd = inject.pipe};
 
+	if (!owned_is(inject.pipe, &inject.pipe_is))
+		return RECORDING_IS_OVER;
 	if (poll(&p, 1, 0) > 0 && p.revents & POLLERR)
 		return RECORDING_IS_OVER;
 	return atomic_load(&page->end) == answered ? RECORDING_ENDS : RECORDING_GOES_ON;
@@ -100,8 +104,7 @@ void dormant_awake(void)
 
 void dormant_close_pipe(void)
 {
-	if (inject.pipe >= 0)
-		close(inject.pipe);
+	owned_close(inject.pipe, &inject.pipe_is);
 	inject.pipe = -1;
 	atomic_store(&page->state, GRT_CUDA_LEAVING);
 }
@@ -146,6 +149,7 @@ static void dormant_record(void)
 		errno = 0;
 	dormant_answer(ends[0], "");
 	inject.pipe = ends[1];
+	inject.pipe_is = owned_note(ends[1]);
 	if (!dormant_is_taken()) {
 		close(ends[0]);
 		dormant_close_pipe();
@@ -198,8 +202,7 @@ void dormant_wake(void)
 void dormant_forked(void)
 {
 	page = NULL;
-	if (page_fd >= 0)
-		close(page_fd);
+	owned_close(page_fd, &page_is);
 	page_fd = -1;
 }
 

@@ -25,6 +25,7 @@
 #include <grtrace/stream.h>
 
 #include "cupti_abi.h"
+#include "owned.h"
 #include "trace/cuda_ask.h"
 
 #define NS_PER_S 1000000000ULL
@@ -45,6 +46,7 @@ enum stack_mode {
  * @image: a random number in its records: another process with the same pid has another one
  * @dir: the recording
  * @asked: a recorder has asked the program, which ran already; @pipe: where its records go instead of @dir
+ * @dir_is, @pipe_is: the files that these are of
  * @window: which of the program's recordings it is
  * @since: when it began
  * @recorder: `grtrace record` made it and closes it
@@ -69,6 +71,8 @@ struct inject {
 	int dir;
 	bool asked;
 	int pipe;
+	struct owned dir_is;
+	struct owned pipe_is;
 	uint32_t window;
 	uint64_t since;
 	bool recorder;
@@ -116,6 +120,10 @@ enum recording_asks recording_asks(void);
 
 /** recording_end - this process has ended in order, and has closed its files */
 void recording_end(void);
+
+/** recording_has_dir - whether files can be opened in the directory; where the program has closed it, it is
+ * opened again */
+bool recording_has_dir(void);
 
 /**
  * recording_may_open - whether files may be opened
@@ -220,6 +228,7 @@ void detach_forked(void);
 /**
  * struct packets - a stream of the recording: a file of whole packets
  * @fd: -1 before the first packet, and where none could be made
+ * @is: the file that it is of; @name: its number in the file's name
  * @closed: records are not taken any more
  * @told: PROCESS records count its records, also those that cannot be written: these are in no balance of
  *	packets, and a reader finds out how many they are
@@ -237,6 +246,8 @@ void detach_forked(void);
  */
 struct packets {
 	int fd;
+	struct owned is;
+	int name;
 	bool closed;
 	bool told;
 	size_t reserve;

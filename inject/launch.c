@@ -26,9 +26,9 @@
 
 /* 32768 launches: at 3 us each the writer has 100 ms to come, and it comes every 10 ms. They take 1.8 MB. */
 #define RING 32768U
-/* What a thread needs that launches now and then, so that it has a twentieth of the memory; when it was full
- * once the thread goes on in the large one, until the thread ends. */
-#define RING_SMALL 2048U
+/* What a thread needs that launches every 8 us or less often, with which it takes less than 128 KiB, its
+ * stacks included; when it was full once the thread goes on in the large one, until the thread ends. */
+#define RING_SMALL 1280U
 #define IN_SMALL UINT64_MAX
 /* So many entries wait at most before the writer takes them, whatever the time. */
 #define RING_ENOUGH (RING_SMALL / 2)

@@ -387,11 +387,9 @@ static void inject_in_child(void)
 	dormant_forked();
 	clock_forked();
 	packets_forked();
-	if (inject.dir >= 0)
-		close(inject.dir);
+	owned_close(inject.dir, &inject.dir_is);
 	inject.dir = -1;
-	if (inject.pipe >= 0)
-		close(inject.pipe);
+	owned_close(inject.pipe, &inject.pipe_is);
 	inject.pipe = -1;
 	writer.runs = false;
 }
@@ -609,6 +607,7 @@ static void inject_reset(uint32_t stack, const struct grt_duty *duty)
 				     .dir = -1,
 				     .asked = true,
 				     .pipe = inject.pipe,
+				     .pipe_is = inject.pipe_is,
 				     .window = inject.window + 1,
 				     .stack = stack,
 				     .version = inject.version,

@@ -50,7 +50,10 @@ const char *packets_unwritten(void)
 /* Files that are open, for the child of a fork, which may come at any moment; CLOSED: was one of them. */
 #define FILES_MAX 8192
 #define CLOSED (-1)
-static _Atomic int files[FILES_MAX];
+static struct {
+	_Atomic int fd;
+	struct owned is;
+} files[FILES_MAX];
 static _Atomic unsigned int n_files;
 
 void event_init(struct grt_event *e, uint16_t type, uint16_t size, uint64_t time)
@@ -64,13 +67,14 @@ void event_init(struct grt_event *e, uint16_t type, uint16_t size, uint64_t time
 	e->ring = GRT_RING_NONE;
 }
 
-static void packets_note_file(int fd)
+static void packets_note_file(const struct packets *p)
 {
 	unsigned int n = atomic_load(&n_files);
 
 	if (n == FILES_MAX)
 		return;
-	atomic_store(&files[n], fd);
+	files[n].is = p->is;
+	atomic_store(&files[n].fd, p->fd);
 	atomic_store(&n_files, n + 1);
 }
 
@@ -90,26 +94,71 @@ static void packets_reserve(struct packets *p)
 		errno = 0;
 }
 
-void packets_open(struct packets *p)
+/* Forgotten before it is closed: the program may get the number for a file of its own. */
+static void packets_forget_file(int fd)
+{
+	unsigned int n = atomic_load(&n_files), i;
+
+	for (i = 0; i < n; i++)
+		if (atomic_load(&files[i].fd) == fd)
+			atomic_store(&files[i].fd, CLOSED);
+}
+
+static int packets_open_file(int number, int flags)
 {
 	char name[48];
-	int n;
 
-	if (p->fd >= 0 || p->closed || muted)
+	snprintf(name, sizeof(name), "cuda_%d_%d", inject.pid, number);
+	return openat(inject.dir, name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+}
+
+static void packets_make_file(struct packets *p)
+{
+	for (p->name = (int)p->number - 1; p->name < NAMES_MAX; p->name++) {
+		p->fd = packets_open_file(p->name, O_CREAT | O_EXCL);
+		if (p->fd >= 0 || errno != EEXIST)
+			break;
+	}
+	if (p->fd >= 0)
+		p->is = owned_note(p->fd);
+}
+
+/* The program has closed it. */
+static void packets_open_again(struct packets *p)
+{
+	p->fd = packets_open_file(p->name, 0);
+	if (p->fd < 0 || owned_is(p->fd, &p->is))
+		return;
+	close(p->fd);
+	p->fd = -1;
+	errno = ENOENT;
+}
+
+static void packets_open_any(struct packets *p)
+{
+	p->fd = -1;
+	errno = recording_may_open() ? EBADF : EPERM;
+	if (!recording_may_open() || !recording_has_dir())
+		return;
+	if (p->is.inode)
+		packets_open_again(p);
+	else
+		packets_make_file(p);
+}
+
+void packets_open(struct packets *p)
+{
+	if (p->closed || muted || (p->fd >= 0 && owned_is(p->fd, &p->is)))
 		return;
 	if (!p->number)
 		p->number = ++streams;
 	if (packets_are_sent()) {
-		p->fd = inject.pipe;
+		p->is = inject.pipe_is;
+		p->fd = owned_is(inject.pipe, &p->is) ? inject.pipe : -1;
 		return;
 	}
-	for (n = (int)p->number - 1; n < NAMES_MAX; n++) {
-		snprintf(name, sizeof(name), "cuda_%d_%d", inject.pid, n);
-		p->fd = openat(inject.dir, name,
-			       O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (p->fd >= 0 || errno != EEXIST)
-			break;
-	}
+	packets_forget_file(p->fd);
+	packets_open_any(p);
 	if (p->fd < 0) {
 		unwritten.error = errno;
 		p->failed = now_ns(CLOCK_MONOTONIC);
@@ -117,19 +166,8 @@ void packets_open(struct packets *p)
 	}
 	/* by this the recorder knows that the file's writer is alive */
 	if (!flock(p->fd, LOCK_SH | LOCK_NB))
-		packets_note_file(p->fd);
+		packets_note_file(p);
 	packets_reserve(p);
-}
-
-/* Forgotten first: the program may get the number for a file of its own. */
-static void packets_close_file(int fd)
-{
-	unsigned int n = atomic_load(&n_files), i;
-
-	for (i = 0; i < n; i++)
-		if (atomic_load(&files[i]) == fd)
-			atomic_store(&files[i], CLOSED);
-	close(fd);
 }
 
 void packets_forked(void)
@@ -138,9 +176,9 @@ void packets_forked(void)
 	int fd;
 
 	for (i = 0; i < n; i++) {
-		fd = atomic_load(&files[i]);
+		fd = atomic_load(&files[i].fd);
 		if (fd != CLOSED)
-			close(fd);
+			owned_close(fd, &files[i].is);
 	}
 	atomic_store(&n_files, 0);
 }
@@ -398,11 +436,13 @@ bool packets_close(struct packets *p)
 	packets_flush(p);
 	all = !p->records;
 	packets_give_up(p);
-	/* what was reserved goes back */
-	if (p->fd >= 0 && p->reserve && !muted && !packets_are_sent() && ftruncate(p->fd, (off_t)p->size))
-		errno = 0;
-	if (p->fd >= 0 && !packets_are_sent())
-		packets_close_file(p->fd);
+	if (p->fd >= 0 && !packets_are_sent() && owned_is(p->fd, &p->is)) {
+		/* what was reserved goes back */
+		if (p->reserve && !muted && ftruncate(p->fd, (off_t)p->size))
+			errno = 0;
+		packets_forget_file(p->fd);
+		close(p->fd);
+	}
 	if (p->buf)
 		munmap(p->buf, packets_room_of(p));
 	*p = (struct packets){.fd = -1, .closed = true, .told = p->told};

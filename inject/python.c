@@ -7,8 +7,8 @@
  * (code, instruction) counts only with the code's fingerprint.
  *
  * Where an entry of the interpreter (_PyEval_EvalFrameDefault) begins is reported by
- * the structure that each entry has on the C stack: _PyCFrame in 3.11, a frame
- * of its own in the chain from 3.12 on.
+ * the structure that each entry has on the C stack: CFrame in 3.10 (an entry for each
+ * frame), _PyCFrame in 3.11, a frame of its own in the chain from 3.12 on.
  */
 #include "python.h"
 #include "python_format.h"
@@ -45,8 +45,13 @@ struct known {
 #define STRING_SLOTS (1U << 17)
 #define ARENA_SIZE (64UL << 20)
 #define PROBES 16
+/* The largest frame_owner: 4 since 3.14. */
+#define OWNERS 4
 #define FUNCTION_MAX 511
 #define FILE_MAX 1023
+
+/* Offsets that 3.10 alone has: to a CFrame, in it, and to the code's bytes object. */
+enum { TSTATE_CFRAME_3_10 = 48, CFRAME_PREVIOUS_3_10 = 8, CODE_CODE_3_10 = 48 };
 
 struct chain;
 
@@ -103,6 +108,12 @@ static bool python_plausible(const char *pointer)
 	return (uintptr_t)pointer >= 4096 && !((uintptr_t)pointer & 7) && (uintptr_t)pointer >> 47 == 0;
 }
 
+/* Without the tags that 3.14 has in it. */
+static const char *python_code_of(const char *pointer)
+{
+	return (const char *)((uintptr_t)pointer & ~(uintptr_t)7);
+}
+
 static bool python_is_a(const char *object, const void *type)
 {
 	return python_plausible(object) &&
@@ -133,17 +144,40 @@ static bool python_try_is_a(const char *object, const void *type)
 	return (const void *)python_try_pointer(object, py.layout.object_type) == type;
 }
 
-static bool python_try_code(const char *code, const char *instr)
+/* Bytes between the code's first instruction and the one that runs. */
+static int64_t python_try_distance(const char *f, const char *code)
 {
 	const struct grt_python_layout *l = &py.layout;
-	uint64_t size = (uintptr_t)python_try_pointer(code, l->object_size);
+	const char *instr, *bytes = code + l->code_bytes;
+	int32_t at = 0;
 
-	return python_try_is_a(code, py.code_type) &&
-	       python_try_is_a(python_try_pointer(code, l->code_qualname), py.unicode_type) &&
+	if (l->frame_index != GRT_PYTHON_NONE)
+		return python_try_read(f + l->frame_index, &at, sizeof(at)) ? 2 * (int64_t)at : INT64_MAX;
+	instr = python_try_pointer(f, l->frame_instr);
+	if (l->frame_copy != GRT_PYTHON_NONE) {
+		if (!python_try_read(f + l->frame_copy, &at, sizeof(at)) || at < 0 || at > 4096)
+			return INT64_MAX;
+		bytes = python_try_pointer(python_try_pointer(code, l->code_copies), (uint16_t)(8 + 8 * at));
+	}
+	return instr - bytes;
+}
+
+static bool python_try_code(const char *code, int64_t distance)
+{
+	const struct grt_python_layout *l = &py.layout;
+	uint64_t size;
+
+	if (!python_try_is_a(code, py.code_type))
+		return false;
+	if (l->frame_index != GRT_PYTHON_NONE)
+		size = (uintptr_t)python_try_pointer(python_try_pointer(code, CODE_CODE_3_10),
+						     l->object_size);
+	else
+		size = 2 * (uintptr_t)python_try_pointer(code, l->object_size);
+	return python_try_is_a(python_try_pointer(code, l->code_qualname), py.unicode_type) &&
 	       python_try_is_a(python_try_pointer(code, l->code_filename), py.unicode_type) &&
 	       python_try_is_a(python_try_pointer(code, l->code_linetable), py.bytes_type) &&
-	       size < 1U << 28 && instr + 2 >= code + l->code_bytes &&
-	       instr < code + l->code_bytes + 2 * size;
+	       size < 1U << 29 && distance >= -2 && distance < (int64_t)size;
 }
 
 /* A first frame, its code object and their likes: a wrong offset would not lead to objects of the right
@@ -153,7 +187,7 @@ static enum check python_check_chain(const char *tstate)
 	const struct grt_python_layout *l = &py.layout;
 	unsigned int seen = 0;
 	const char *f, *code;
-	char owner, probe;
+	char owner = 0, probe;
 
 	if (!python_try_read(tstate, &probe, 1))
 		return GOOD; /* the system does not allow to try: the version must do */
@@ -164,13 +198,14 @@ static enum check python_check_chain(const char *tstate)
 	if (!f)
 		return UNCHECKED;
 	for (; f && seen < 4; f = python_try_pointer(f, l->frame_previous)) {
-		code = python_try_pointer(f, l->frame_code);
-		if (!python_plausible(f) || !python_try_read(f + l->frame_owner, &owner, 1) ||
-		    (unsigned char)owner > 3)
+		code = python_code_of(python_try_pointer(f, l->frame_code));
+		if (!python_plausible(f) ||
+		    (l->frame_owner != GRT_PYTHON_NONE && !python_try_read(f + l->frame_owner, &owner, 1)) ||
+		    (unsigned char)owner > OWNERS)
 			return BAD;
-		if (l->frame_is_entry == GRT_PYTHON_NONE && owner == GRT_PYTHON_ENTRY)
+		if (l->frame_is_entry == GRT_PYTHON_NONE && owner >= GRT_PYTHON_ENTRY)
 			continue;
-		if (!python_try_code(code, python_try_pointer(f, l->frame_instr)))
+		if (!python_try_code(code, python_try_distance(f, code)))
 			return BAD;
 		seen++;
 	}
@@ -231,7 +266,7 @@ FOR_A_LAYOUT uint64_t python_print_of_text(const struct grt_python_layout *l, co
 
 	if (hash != ~0ULL)
 		return hash;
-	state = (uint32_t)python_int_at(str, l->text_state);
+	state = (uint32_t)python_int_at(str, l->text_state) >> l->text_shift;
 	return python_print_of_bytes(str + (state & GRT_PYTHON_TEXT_ASCII ? l->text_ascii : l->text_compact),
 				     python_word_at(str, l->text_length) * GRT_PYTHON_TEXT_KIND(state));
 }
@@ -277,14 +312,32 @@ struct chain {
 	unsigned int max;
 };
 
+/* As if the thread ran the code itself, not a copy. */
+static const char *python_instr_of_copy(const struct grt_python_layout *l, const char *frame,
+					const char *code)
+{
+	int32_t copy = python_int_at(frame, l->frame_copy);
+	const char *copies = python_plausible(code) ? python_pointer_at(code, l->code_copies) : NULL;
+
+	if (!python_plausible(copies) || copy < 0 || (uint64_t)copy >= python_word_at(copies, 0))
+		return code;
+	return code + l->code_bytes +
+	       (python_pointer_at(frame, l->frame_instr) - python_pointer_at(copies + 8 * (size_t)copy, 8));
+}
+
 FOR_A_LAYOUT void python_add_frame(const struct grt_python_layout *l, struct chain *c, const char *frame)
 {
 	struct grt_pyframe *f = &c->frame[c->used++];
 
 	f->cstack = 0;
-	f->code = python_pointer_at(frame, l->frame_code);
-	f->instr = python_pointer_at(frame, l->frame_instr);
+	f->code = python_code_of(python_pointer_at(frame, l->frame_code));
 	f->print = python_fingerprint(l, f->code);
+	if (l->frame_index != GRT_PYTHON_NONE)
+		f->instr = f->code + l->code_bytes + 2 * (int64_t)python_int_at(frame, l->frame_index);
+	else if (l->frame_copy != GRT_PYTHON_NONE && f->print)
+		f->instr = python_instr_of_copy(l, frame, f->code);
+	else
+		f->instr = python_pointer_at(frame, l->frame_instr);
 }
 
 /* False where the entry is not on this stack: what is further out cannot be distinguished. */
@@ -297,6 +350,21 @@ static bool python_add_entry(struct chain *c, const char *entry)
 	c->low = at;
 	c->frame[c->used++].cstack = at;
 	return true;
+}
+
+/* 3.10: an entry, with a CFrame on the C stack, runs one frame. */
+static void python_chain_3_10(struct chain *c, const char *tstate)
+{
+	const char *f = python_pointer_at(tstate, py.layout.tstate_frame),
+		   *cframe = python_pointer_at(tstate, TSTATE_CFRAME_3_10);
+
+	for (; python_plausible(f) && python_plausible(cframe) && c->used + 2 <= c->max;
+	     f = python_pointer_at(f, py.layout.frame_previous)) {
+		python_add_frame(&py.layout, c, f);
+		if (!python_add_entry(c, cframe))
+			return;
+		cframe = python_pointer_at(cframe, CFRAME_PREVIOUS_3_10);
+	}
 }
 
 /* 3.11: every entry has a _PyCFrame on the C stack, its last frame says so. */
@@ -321,11 +389,11 @@ FOR_A_LAYOUT void python_chain_by_cframes(const struct grt_python_layout *l, str
 	}
 }
 
-/* 3.12, 3.13: every entry has a frame of its own in the chain, on the C stack. */
+/* 3.12 on: every entry has a frame of its own in the chain, on the C stack. */
 FOR_A_LAYOUT void python_chain_by_frames(const struct grt_python_layout *l, struct chain *c, const char *f)
 {
 	for (; python_plausible(f) && c->used + 1 < c->max; f = python_pointer_at(f, l->frame_previous))
-		if (f[l->frame_owner] != GRT_PYTHON_ENTRY)
+		if ((unsigned char)f[l->frame_owner] < GRT_PYTHON_ENTRY)
 			python_add_frame(l, c, f);
 		else if (!python_add_entry(c, f))
 			return;
@@ -452,7 +520,7 @@ static const char *python_keep_string(const char *text, size_t length)
 static size_t python_copy_text(const char *str, char *to, size_t room, bool tail)
 {
 	const struct grt_python_layout *l = &py.layout;
-	uint32_t state = (uint32_t)python_int_at(str, l->text_state);
+	uint32_t state = (uint32_t)python_int_at(str, l->text_state) >> l->text_shift;
 	const char *data = str + (state & GRT_PYTHON_TEXT_ASCII ? l->text_ascii : l->text_compact);
 
 	return grt_python_utf8(data, state, python_word_at(str, l->text_length), to, room, tail);
@@ -526,7 +594,8 @@ static uint32_t python_read_text(const struct grt_pyframe *f)
 		return 0;
 	/* Before its first traceable instruction: what CPython 3.12 on puts between a class and its
 	 * __init__(). */
-	if (f->instr < f->code + l->code_bytes + 2 * (int64_t)python_int_at(f->code, l->code_first))
+	if (l->code_first != GRT_PYTHON_NONE &&
+	    f->instr < f->code + l->code_bytes + 2 * (int64_t)python_int_at(f->code, l->code_first))
 		return GRT_PYTHON_SKIP;
 	length = python_copy_text(file, path, FILE_MAX, true);
 	kept_path = python_keep_string(path, length);
@@ -608,9 +677,20 @@ static int python_refuse(unsigned int major, unsigned int minor, const char *bec
 
 static bool python_choose_layout(unsigned int minor, const void *runtime)
 {
+	static void (*const chain[])(struct chain * c, const char *tstate) = {
+		python_chain_3_10, python_chain_3_11, python_chain_3_12, python_chain_3_13,
+		python_chain_3_13};
+
+	_Static_assert(sizeof(chain) / sizeof(chain[0]) == GRT_PYTHON_LAST - GRT_PYTHON_FIRST + 1,
+		       "each version has one");
 	py.minor = minor;
-	py.chain = minor == 11 ? python_chain_3_11 : minor == 12 ? python_chain_3_12 : python_chain_3_13;
-	return (minor < 13 || runtime) && grt_python_layout(minor, runtime, &py.layout);
+	py.chain = chain[minor - GRT_PYTHON_FIRST];
+	if ((minor >= 13 && !runtime) || !grt_python_layout_any(minor, runtime, &py.layout))
+		return false;
+	/* what an instruction is counted from, where it has no address */
+	if (py.layout.code_bytes == GRT_PYTHON_NONE)
+		py.layout.code_bytes = 0;
+	return true;
 }
 
 /* libpython that was loaded for itself only (RTLD_LOCAL): its name, for a handle. */
@@ -677,8 +757,8 @@ int grt_python_init(void)
 	} else {
 		python_old_version(handle, &major, &minor);
 	}
-	if (major != 3 || minor < 11 || minor > 13)
-		return python_refuse(major, minor, "Python frames are read in 3.11, 3.12 and 3.13 only");
+	if (major != 3 || minor < GRT_PYTHON_FIRST || minor > GRT_PYTHON_LAST)
+		return python_refuse(major, minor, "Python frames are read in 3.10 to 3.14 only");
 	py.thread_state = (void *(*)(void))(uintptr_t)dlsym(handle, "PyGILState_GetThisThreadState");
 	/* public from 3.13 on */
 	py.ends = (int (*)(void))(uintptr_t)(dlsym(handle, "Py_IsFinalizing")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The Python frames of the calling thread, read from CPython 3.11, 3.12 or 3.13
+ * The Python frames of the calling thread, read from CPython 3.10 to 3.14
  * in this process: nothing of the interpreter is called but a read of thread
  * local storage, so that it does not matter who holds the GIL.
  *
@@ -44,7 +44,7 @@ bool grt_python_text(uint32_t number, struct grt_pytext *text);
 int grt_python_init(void);
 
 /**
- * grt_python_why_not - why Python frames will not be seen ("CPython 3.10: ..."), one line; NULL where they
+ * grt_python_why_not - why Python frames will not be seen ("CPython 3.9: ..."), one line; NULL where they
  * are, or where there is no Python
  */
 const char *grt_python_why_not(void);

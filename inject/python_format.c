@@ -35,6 +35,7 @@ static const struct grt_python_layout grt_python_3_10 = {
 	.text_state = 32,
 	.text_ascii = 48,
 	.text_compact = 72,
+	.frame_copy = GRT_PYTHON_NONE,
 };
 
 /**
@@ -99,11 +100,21 @@ static bool python_reported(const struct reported *at, const uint64_t *w, struct
 		.text_state = (uint16_t)text[1],
 		.text_ascii = (uint16_t)text[3],
 		.text_compact = (uint16_t)(text[3] + 16),
+		.frame_copy = GRT_PYTHON_NONE,
 	};
 	return true;
 }
 
-bool grt_python_layout(unsigned int minor, const uint64_t *runtime, struct grt_python_layout *l)
+/* 3.14: each thread runs a copy of the code, and `interned` of a str is a byte instead of two bits. */
+static void python_without_lock(const struct reported *at, const uint64_t *w, struct grt_python_layout *l)
+{
+	l->frame_copy = (uint16_t)w[at->frame + 7];
+	l->code_copies = (uint16_t)w[at->code + 10];
+	l->code_first = (uint16_t)(l->code_first - 8);
+	l->text_shift = 6;
+}
+
+bool grt_python_layout_any(unsigned int minor, const uint64_t *runtime, struct grt_python_layout *l)
 {
 	static const struct reported reported_3_13 = {19, 28, 34, 44, 64, 67},
 				     reported_3_14 = {22, 31, 39, 50, 74, 77};
@@ -113,9 +124,17 @@ bool grt_python_layout(unsigned int minor, const uint64_t *runtime, struct grt_p
 		return minor >= GRT_PYTHON_FIRST;
 	}
 	if (minor > GRT_PYTHON_LAST || memcmp(runtime, "xdebugpy", 8) ||
-	    runtime[REPORTED_VERSION] >> 16 != (0x0300 | minor) || runtime[REPORTED_FREE_THREADED])
+	    runtime[REPORTED_VERSION] >> 16 != (0x0300 | minor) ||
+	    !python_reported(minor == 13 ? &reported_3_13 : &reported_3_14, runtime, l))
 		return false;
-	return python_reported(minor == 13 ? &reported_3_13 : &reported_3_14, runtime, l);
+	if (minor > 13 && runtime[REPORTED_FREE_THREADED])
+		python_without_lock(&reported_3_14, runtime, l);
+	return true;
+}
+
+bool grt_python_layout(unsigned int minor, const uint64_t *runtime, struct grt_python_layout *l)
+{
+	return (minor < 13 || !runtime[REPORTED_FREE_THREADED]) && grt_python_layout_any(minor, runtime, l);
 }
 
 /* ------------------------------------------------------------------ lines */

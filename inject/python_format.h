@@ -54,6 +54,7 @@ static const struct grt_python_layout grt_python_3_11 = {
 	.text_state = 32,
 	.text_ascii = 48,
 	.text_compact = 72,
+	.frame_copy = GRT_PYTHON_NONE,
 };
 
 static const struct grt_python_layout grt_python_3_12 = {
@@ -87,6 +88,7 @@ static const struct grt_python_layout grt_python_3_12 = {
 	.text_state = 32,
 	.text_ascii = 40,
 	.text_compact = 56,
+	.frame_copy = GRT_PYTHON_NONE,
 };
 
 /**
@@ -95,6 +97,9 @@ static const struct grt_python_layout grt_python_3_12 = {
  * Return: whether it is known
  */
 bool grt_python_layout(unsigned int minor, const uint64_t *runtime, struct grt_python_layout *l);
+
+/** grt_python_layout_any - the same, also of builds without the global lock */
+bool grt_python_layout_any(unsigned int minor, const uint64_t *runtime, struct grt_python_layout *l);
 
 /**
  * grt_python_line - the line of a code unit; 0: it has none, or the table does not say

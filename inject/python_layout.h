@@ -40,6 +40,9 @@ struct grt_python_layout {
 	__u16 text_state;
 	__u16 text_ascii;   /* where the characters are, all ASCII */
 	__u16 text_compact; /* and others */
+	__u16 frame_copy;   /* 3.14, free-threaded: which of the code's copies the thread runs */
+	__u16 code_copies;  /* these, after their number */
+	__u16 text_shift;   /* bits by which text_state is further up than elsewhere */
 };
 
 /* frame_owner of the frame that an entry of the interpreter has on the C stack, from 3.12 on; larger numbers,

@@ -42,11 +42,13 @@
 enum state { STATE_NONE, STATE_RECORDING, STATE_COMPLETE, STATE_FOREIGN };
 
 /**
- * struct recording - @number: of the recorder's recording, "": none was given
+ * struct recording - @path: of the directory, absolute; "": unknown
+ * @number: of the recorder's recording, "": none was given
  * @alive: the file that says that this process has not ended
  * @seen: the metadata's file when it was read last
  */
 static struct {
+	char path[4096];
 	char number[GRT_CUDA_RECORDING_MAX];
 	char alive[48];
 	struct stat seen;
@@ -213,8 +215,7 @@ static void recording_take_number(const char *path)
 
 static void recording_disconnect(void)
 {
-	if (inject.pipe >= 0)
-		close(inject.pipe);
+	owned_close(inject.pipe, &inject.pipe_is);
 	inject.pipe = -1;
 }
 
@@ -222,7 +223,8 @@ static bool recording_is_disconnected(void)
 {
 	struct pollfd p = {.fd = inject.pipe};
 
-	return poll(&p, 1, 0) > 0 && p.revents & (POLLERR | POLLHUP);
+	return !owned_is(inject.pipe, &inject.pipe_is) ||
+	       (poll(&p, 1, 0) > 0 && p.revents & (POLLERR | POLLHUP));
 }
 
 /* Where the recorder keeps packets in memory, or in segments, they go to its socket. Return: whether it takes
@@ -238,6 +240,7 @@ static bool recording_connect(void)
 	inject.pipe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (inject.pipe < 0)
 		return false;
+	inject.pipe_is = owned_note(inject.pipe);
 	if (connect(inject.pipe, (const struct sockaddr *)&to, sizeof(to)) ||
 	    fcntl(inject.pipe, F_SETFL, O_NONBLOCK)) {
 		recording_disconnect();
@@ -246,13 +249,48 @@ static bool recording_connect(void)
 	return true;
 }
 
+static bool recording_open_dir(const char *path)
+{
+	char at[32];
+	ssize_t n;
+
+	inject.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (inject.dir < 0)
+		return false;
+	inject.dir_is = owned_note(inject.dir);
+	/* the program may go to another directory */
+	snprintf(at, sizeof(at), "/proc/self/fd/%d", inject.dir);
+	n = readlink(at, recording.path, sizeof(recording.path) - 1);
+	recording.path[n > 0 ? n : 0] = '\0';
+	return true;
+}
+
+bool recording_has_dir(void)
+{
+	int fd;
+
+	if (owned_is(inject.dir, &inject.dir_is))
+		return true;
+	inject.dir = -1;
+	fd = recording_may_open() ? open(recording.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return false;
+	if (!owned_is(fd, &inject.dir_is)) {
+		close(fd);
+		return false;
+	}
+	inject.dir = fd;
+	if (recording.own)
+		inject_recording_lock_dir(LOCK_SH);
+	return true;
+}
+
 bool recording_open(const char *path)
 {
 	recording_take_number(path);
 	if (!recording.number[0] && mkdir(path, 0700) && errno != EEXIST)
 		return false;
-	inject.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (inject.dir < 0)
+	if (!recording_open_dir(path))
 		return false;
 	if (!recording.number[0] ? recording_join() : recording_read_state() == STATE_RECORDING) {
 		inject.recorder |= recording.number[0] != '\0';
@@ -276,6 +314,9 @@ enum recording_asks recording_asks(void)
 		return RECORDING_GOES_ON;
 	if (inject.pipe >= 0 && recording_is_disconnected())
 		return RECORDING_IS_OVER;
+	/* what it asks cannot be seen */
+	if (!recording_has_dir())
+		return RECORDING_GOES_ON;
 	/* another file has taken its place, or none: what it says may have changed */
 	if (old_fstatat(inject.dir, "metadata", &st, AT_SYMLINK_NOFOLLOW) ||
 	    st.st_ino != recording.seen.st_ino || st.st_mtim.tv_sec != recording.seen.st_mtim.tv_sec ||
@@ -290,7 +331,7 @@ void recording_end(void)
 	if (inject.asked)
 		dormant_close_pipe();
 	recording_disconnect();
-	if (!recording.own)
+	if (!recording.own || !recording_has_dir())
 		return;
 	if (recording.alive[0] && recording_may_open())
 		unlinkat(inject.dir, recording.alive, 0);

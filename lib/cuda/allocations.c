@@ -343,7 +343,7 @@ static const struct grt_column allocation_columns[] = {
 	{"pid", grt_cell_u32, S(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", grt_cell_pointed, S(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "name of the program"},
 	{"gpu", allocations_get_gpu, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process; none: memory of the host"},
-	{"uuid", allocations_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "UUID of the device"},
+	{"uuid", allocations_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "UUID of the device"},
 	{"kind", allocations_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "device, pool, physical, managed, pinned or registered"},
 	{"peak", grt_cell_u64, S(at_peak), GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory live at the moment when its device had most, B"},
 	{"live", grt_cell_u64, S(live), GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory live at the end, never freed, B"},

@@ -348,7 +348,7 @@ static void launch_table_get_had_by(struct grt_cell *cell, const void *view, con
 	SCALED, \
 	{.name = NULL}
 
-#define UUID {"uuid", launch_table_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "UUID of the device"}
+#define UUID {"uuid", launch_table_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "UUID of the device"}
 #define BUSY {"busy", launch_table_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"}
 #define BYTES(where) \
 	{"bytes", launch_table_get_bytes, G(bytes), GRT_CELL_BYTES, where, "bytes copied or set, where the size is known"}, \
@@ -412,6 +412,7 @@ static const struct grt_column copy_columns[] = {
 	{"copy", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "source and destination: Host, Device, Array, Peer"},
 	PROCESS(GRT_COLUMN_TELLS),
 	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process; none: its number differs between processes"),
+	UUID,
 	BYTES(GRT_COLUMN_ALL),
 	{"bandwidth", get_bandwidth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "bytes divided by the time of the copies, B/s"},
 	{"pageable", launch_table_get_pageable, G(pageable), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "copies from or to pageable memory of the host"},

@@ -140,7 +140,7 @@ static const struct grt_column rank_columns[] = {
 	{"pid", grt_cell_u32, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"gpu", grt_cell_u32, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"},
-	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_MORE, "UUID of the device"},
+	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "UUID of the device"},
 	{"collectives", get_in_all, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels of NCCL that are one collective with kernels of other ranks"},
 	{"alone", get_count, C(alone), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "kernels of NCCL without counterparts on other ranks"},
 	{"steady", get_count, C(steady), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "collectives in the rank's steps, without the first step; the following columns count only these"},

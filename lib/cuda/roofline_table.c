@@ -110,7 +110,7 @@ static const struct grt_column roofline_columns[] = {
 	{"kernel", grt_cell_pointed, K(kernel), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the kernel"},
 	{"pid", grt_cell_u32, K(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"process", grt_cell_pointed, K(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "name of the program"},
-	{"uuid", grt_cell_chars, K(uuid), GRT_CELL_TEXT, GRT_COLUMN_MORE, "UUID of the device"},
+	{"uuid", grt_cell_chars, K(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "UUID of the device"},
 	{"calls", grt_cell_u64, K(calls), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often the kernel ran"},
 	{"total", grt_cell_u64, K(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "time on the GPU, ns"},
 	{"own", roofline_get_own, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the sampled time in which this kernel ran; the rest belongs to other work or idle time, which the next columns include; percent"},

@@ -116,7 +116,7 @@ static const struct grt_column rank_columns[] = {
 	{"pid", grt_cell_u32, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"gpu", grt_cell_u32, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"},
-	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_MORE, "UUID of the device"},
+	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "UUID of the device"},
 	{"steps", grt_cell_u32, R(steps), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "complete steps"},
 	{"p50", get_time_of_rank, R(p50), GRT_CELL_NS, GRT_COLUMN_ALL, "median time of a step, ns"},
 	{"p99", get_time_of_rank, R(p99), GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of the time of a step, ns"},

@@ -230,7 +230,7 @@ static const struct grt_column stream_bars_columns[] = {
 	NUMBER("pid", 0, "process id; none: the device has work of several processes"),
 	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
 	NUMBER("gpu", 2, "number of the device in its process; none: its number differs between processes"),
-	{"uuid", grt_row_get, 10, GRT_CELL_TEXT, GRT_COLUMN_MORE, "UUID of the device"},
+	{"uuid", grt_row_get, 10, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "UUID of the device"},
 	NUMBER("context", 3, "number of the CUDA context; none: a row of the whole device"),
 	NUMBER("stream", 4, "number of the stream; none: a row of the whole device"),
 	NUMBER("kernels", 5, "kernels that run at least partly in the span"),

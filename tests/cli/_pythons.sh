@@ -32,7 +32,7 @@ unpack_python() { # debian|ubuntu SUITE VERSION
 		download "$temp/keys" "$archive" sid "$keyring" ubuntu-keyring && unpack "$temp/keys" "$temp/keys" || return 1
 		archive=http://archive.ubuntu.com/ubuntu keys=$temp/keys/usr/share/keyrings/ubuntu-archive-keyring.gpg
 	fi
-	download "$temp/debs" "$archive" "$2" "$keys" libc6 libexpat1 zlib1g {libpython,python}"$3"-minimal libpython"$3"-stdlib &&
+	download "$temp/debs" "$archive" "$2" "$keys" libc6 libexpat1 libffi8 zlib1g {libpython,python}"$3"-minimal libpython"$3"-stdlib &&
 		unpack "$temp/root" "$temp/debs" || return 1
 	for dir in lib lib64; do
 		[ -e "$temp/root/$dir" ] || ln -s usr/$dir "$temp/root/$dir"

@@ -39,6 +39,11 @@ check "idle time has two devices" test "$(rows idle idle_devices "r['device'], r
 	"GPU-11111111 160 GPU-22222222 40 "
 check "streams are those of processes" test "$(rows stream streams "r['uuid'], r['kernels']" | sort | tr '\n' ' ')" = \
 	"$one 100 $one 60 $two 40 "
+run report --by stream d.grt
+check "in text they have their identity, since numbers are those of processes" test \
+	"$(grep -oE "^ *[0-9]+ +app +[01] +GPU-[0-9-]+ " <<<"$output" | awk '{ print $3, $4 }' | sort | tr '\n' ' ')" = "0 $one 0 $two 1 $one "
+run report --by device d.grt
+check "and so have devices" says "^ *- +2 processes +- +$one "
 "$GRTRACE" flame --by device -o f.folded d.grt >/dev/null 2>&1
 check "flame --by device" test "$(sed 's/;.*;/ /' f.folded | awk '{ n = $NF; $NF = ""; sum[$0] += n } END { for (i in sum) print i sum[i] }' | sort | tr '\n' ' ')" = \
 	"[GPU device GPU-11111111] [GPU-11111111_Kernel]kernel 160000 [GPU device GPU-22222222] [GPU-22222222_Kernel]kernel 40000 "
@@ -50,6 +55,12 @@ for r in json.load(open('t.json'))['streams']:
 "$GRTRACE" export -o e.json d.grt >/dev/null 2>&1
 check "an export's tracks" test "$(grep -o 'CUDA device [0-9] (GPU-[0-9]*), stream 7"' e.json | sort | tr '\n' ' ')" = \
 	'CUDA device 0 (GPU-11111111), stream 7" CUDA device 0 (GPU-22222222), stream 7" CUDA device 1 (GPU-11111111), stream 7" '
+
+# Where there is one, its identity tells nothing.
+rm -rf d.grt
+use 11,22 0 10 >out
+run report --by stream d.grt
+check "one device needs no identity" test "$(grep -c GPU-11111111-1111 <<<"$output")" = 0
 
 # A MIG instance has an identity of its own, and its GPU's.
 rm -rf d.grt

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import random
 import sys
+import sysconfig
 import threading
 
 by_name = ctypes.CDLL(sys.argv[1])  # lets the GIL go for the time of the call
@@ -13,13 +14,14 @@ with_gil = ctypes.PyDLL(sys.argv[1])
 by_name.why_not.restype = ctypes.c_char_p
 by_name.loop.restype = ctypes.c_double
 checked = 0
+without_lock = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def expected(frame):
     frames = []
     while frame:
         code = frame.f_code
-        frames.append((code.co_qualname, code.co_filename, frame.f_lineno or 0))
+        frames.append((getattr(code, "co_qualname", code.co_name), code.co_filename, frame.f_lineno or 0))
         frame = frame.f_back
     return frames
 
@@ -176,7 +178,8 @@ def new_code():
         space[name]()
         places.add(id(space[name].__code__))
         del space, code
-    assert len(places) < 400, "no code object took another's place"
+    # without the global lock code objects stay for good
+    assert len(places) < 400 or without_lock, "no code object took another's place"
     passed("code objects that take another's place")
 
 
@@ -229,9 +232,11 @@ def deep():
 
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(3000)
-    down(700)
+    # 3.10 has native frames for each of them, and stacks have a limit
+    depth = 700 if sys.version_info >= (3, 11) else 300
+    down(depth)
     sys.setrecursionlimit(limit)
-    passed("700 frames deep")
+    passed("%d frames deep" % depth)
 
 
 def wander(state, depth):
