@@ -79,11 +79,11 @@ static struct {
 } opt = {.query = {.word = fleet_query}, .engine = {.word = fleet_engine_word}};
 
 static const struct cmd_opt options[] = {
-	{"query", 'q', OPT_WORD, "QUERY", &opt.query, "what is asked (default: causes)"},
+	{"query", 'q', OPT_WORD, "QUERY", &opt.query, "the query (default: causes)"},
 	{"engine", 'e', OPT_WORD, "ENGINE", &opt.engine,
-	 "who answers (default: the first that is installed)"},
-	{"jsonl", 0, OPT_FLAG, NULL, &opt.jsonl, "a line of JSON for each row"},
-	{"sql", 0, OPT_FLAG, NULL, &opt.sql, "print what the engine is told, and run nothing"},
+	 "run the query with this engine (default: the first that is installed)"},
+	{"jsonl", 0, OPT_FLAG, NULL, &opt.jsonl, "print a line of JSON per row"},
+	{"sql", 0, OPT_FLAG, NULL, &opt.sql, "print the input of the engine, and run nothing"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -211,7 +211,7 @@ static int fleet_spawn(pid_t *pid, const struct fleet_engine *engine, const char
 
 static int fleet_engine_failed(const struct fleet_engine *engine, const char *dir, const char *why)
 {
-	return cmd_fail(EXIT_FAILED, why, "grtrace fleet --sql shows what it was told",
+	return cmd_fail(EXIT_FAILED, why, "grtrace fleet --sql, which shows its input",
 			"%s: no answer from %s", dir, engine->name);
 }
 
@@ -239,7 +239,7 @@ static int fleet_ask(const struct fleet_engine *engine, const char *dir)
 		close(ends[0]);
 	if (ret)
 		return fleet_engine_failed(engine, dir, strerror(ret));
-	return fleet_wait(pid) ? fleet_engine_failed(engine, dir, "it failed, and said why above")
+	return fleet_wait(pid) ? fleet_engine_failed(engine, dir, "it failed, with the message above")
 			       : cmd_close_stdout();
 }
 
@@ -270,7 +270,7 @@ static int fleet_roll_up(const char *path, const char *dir)
 	status = ret ? -1 : fleet_wait(pid);
 	if (status >= 0 && WIFEXITED(status))
 		return WEXITSTATUS(status);
-	return cmd_fail(EXIT_FAILED, ret ? strerror(ret) : "its process did not come to its end", NULL,
+	return cmd_fail(EXIT_FAILED, ret ? strerror(ret) : "its process was ended by a signal", NULL,
 			"%s: cannot roll it up", path);
 }
 
@@ -315,7 +315,7 @@ static int fleet_run(int argc, char **argv)
 	for (int i = 0; i < argc; i++)
 		tables += fleet_is_tables(argv[i]);
 	if (!argc && !opt.sql)
-		return cmd_usage_error("of which machines? grtrace fleet DIR, or RECORDING...");
+		return cmd_usage_error("no input given: grtrace fleet DIR, or RECORDING...");
 	if (tables && argc > 1)
 		return cmd_usage_error("tables of several places are to be in one: rsync -a DIR/ FLEET/, and "
 				       "grtrace export -f rollup -o FLEET RECORDING");

@@ -256,7 +256,7 @@ static bool walk_registers(Dwfl_Thread *thread, void *arg)
 	return good;
 }
 
-#define WALK_ENDS "    -- further out it is not known\n"
+#define WALK_ENDS "    -- further out it is unknown\n"
 
 /** struct walk - on its way; @text: @used bytes of it; @cut: no more go into it */
 struct walk {
