@@ -317,7 +317,7 @@ static int fleet_run(int argc, char **argv)
 	if (!argc && !opt.sql)
 		return cmd_usage_error("no input given: grtrace fleet DIR, or RECORDING...");
 	if (tables && argc > 1)
-		return cmd_usage_error("tables of several places are to be in one: rsync -a DIR/ FLEET/, and "
+		return cmd_usage_error("put the tables of several directories into one: rsync -a DIR/ FLEET/, and "
 				       "grtrace export -f rollup -o FLEET RECORDING");
 	engine = fleet_find_engine();
 	if (!engine)
