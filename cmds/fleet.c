@@ -317,8 +317,9 @@ static int fleet_run(int argc, char **argv)
 	if (!argc && !opt.sql)
 		return cmd_usage_error("no input given: grtrace fleet DIR, or RECORDING...");
 	if (tables && argc > 1)
-		return cmd_usage_error("put the tables of several directories into one: rsync -a DIR/ FLEET/, and "
-				       "grtrace export -f rollup -o FLEET RECORDING");
+		return cmd_usage_error(
+			"put the tables of several directories into one: rsync -a DIR/ FLEET/, and "
+			"grtrace export -f rollup -o FLEET RECORDING");
 	engine = fleet_find_engine();
 	if (!engine)
 		return EXIT_MISSING;

@@ -144,7 +144,7 @@ output=$(PATH=/nonexistent "$GRTRACE" fleet gpu 2>&1)
 status=$?
 expect "fleet: without an engine it says what to install" 3 'duckdb or clickhouse is needed to read tables: it is not in .PATH'
 run fleet
-expect "fleet: of nothing" 2 'of which machines'
+expect "fleet: of nothing" 2 'no input given: grtrace fleet DIR'
 run fleet gpu host
 expect "fleet: tables of two places" 2 'rsync -a DIR/ FLEET/'
 run fleet -q nothing gpu
@@ -154,7 +154,7 @@ PATH=$PWD/bin:$PATH run fleet traces.gpu/node0.grt /dev/null
 expect "fleet: what is no recording" 1 '/dev/null'
 mkdir empty empty/meta
 PATH=$PWD/bin:$PATH run fleet empty
-expect "fleet: where the engine finds no tables, it says so, and so does the command" 1 'no answer from duckdb: it failed, and said why above'
+expect "fleet: where the engine finds no tables, it says so, and so does the command" 1 'no answer from duckdb: it failed, with the message above'
 
 # Numbers of steps that are not the same on all hosts: what is taken for one collective is not, and there is no clock.
 mkdir shifted && cp -r none/* shifted
