@@ -12,7 +12,7 @@ GRTRACE=$GRTRACE_PLAIN/grtrace
 ${CC:-cc} -O1 -shared -fPIC -o verifier.so "$GRTRACE_SRC/tests/cli/faults/verifier.c" || exit 1
 export LD_PRELOAD=$PWD/verifier.so
 run record -e ioctl -o refused.grt -- true
-expect "programs that are refused" 3 "the kernel's verifier refuses them: a fault of grtrace"
+expect "programs that are refused" 3 "the kernel's verifier rejects them"
 check "what to type is said" says 'GRTRACE_BPF_LOG=FILE before the same command'
 check "there is no recording" test ! -e refused.grt
 export GRTRACE_BPF_LOG=$PWD/log
