@@ -19,7 +19,8 @@ struct cgroup_form {
 };
 
 /* The last one is of Kubernetes without systemd: an id alone is a container's. */
-static const struct cgroup_form pods[] = {{"-pod", 32, false, false}, {"/pod", 32, false, false}, {NULL}};
+static const struct cgroup_form pods[] = {
+	{"-pod", 32, false, false}, {"/pod", 32, false, false}, {.front = NULL}};
 static const struct cgroup_form containers[] = {
 	{"cri-containerd-", 32, false, false},
 	{"/crio-", 32, false, false},
@@ -29,9 +30,9 @@ static const struct cgroup_form containers[] = {
 	{"/lxc.payload.", 1, false, true},
 	{"/machine.slice/machine-", 1, false, true},
 	{"/", 64, false, false},
-	{NULL},
+	{.front = NULL},
 };
-static const struct cgroup_form jobs[] = {{"/job_", 1, true, false}, {NULL}};
+static const struct cgroup_form jobs[] = {{"/job_", 1, true, false}, {.front = NULL}};
 static const struct cgroup_form *const forms[] = {
 	[GRT_CGROUP_POD] = pods, [GRT_CGROUP_CONTAINER] = containers, [GRT_CGROUP_SLURM] = jobs};
 

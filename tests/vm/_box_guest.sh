@@ -75,6 +75,24 @@ box 'fence-error' "$many
 +1ms gfx_0 300us count=5"
 right "reset after the driver's timeout" fence-error state timeout
 
+# The dump that the driver made when it aborted a job; of those before the kernel keeps one.
+for dump in /sys/class/devcoredump/devcd*/data; do
+	[ ! -e "$dump" ] || echo 1 >"$dump"
+done
+for ((i = 0; i < 600; i++)); do
+	compgen -G '/sys/class/devcoredump/devcd*' >/dev/null || break
+	sleep 0.1
+done
+box 'devcoredump' "$many
++420ms gfx_0 1ms hang
++50ms gfx_0 300us count=1000 every=1ms"
+check "a dump of the device is reported" says '^grtrace record: devcoredump: the kernel has a dump of a device, devcd[0-9]+'
+check "a dump: its bytes are those of the driver" cmp /sys/class/devcoredump/devcd*/data box.grt/snapshot_000001.devcoredump
+check "a dump: of that job" grep -qa "^grtrace_softgpu: ring gfx_0: job $(truly state timeout | sed 's/ / of process /') ran longer" \
+	box.grt/snapshot_000001.devcoredump
+run report --incident box.grt/snapshot_000001
+expect "a dump: report --incident" 0 '^dump of the device, devcd[0-9]+: .*snapshot_000001\.devcoredump, 4096 bytes$'
+
 box 'fence-error' "$many
 +420ms gfx_0 300us error=EIO
 +50ms gfx_0 300us count=100 every=2ms"
