@@ -396,7 +396,7 @@ $(MOCK)/unruly: tests/inject/mock/unruly.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudar
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
 $(MOCK)/nccl: tests/inject/mock/nccl.c tests/inject/mock/nccl.h $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
-inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/nccl $(MOCK)/steps $(MOCK)/timed $(MOCK)/sampled $(MOCK)/ends $(MOCK)/unruly $(MOCK)/libcupti.so.13 $(MOCK)/libcupti-old.so $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
+inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/nccl $(MOCK)/steps $(MOCK)/timed $(MOCK)/sampled $(MOCK)/ends $(MOCK)/unruly $(MOCK)/libcupti.so.13 $(MOCK)/libcupti-old.so $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined $(O)/tests/inject/cubin_lines
 
 unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN) $(INJECT)

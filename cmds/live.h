@@ -72,6 +72,7 @@ struct live_files {
  * @tick: called between events; a non-zero result ends the run
  * @idle: called when all events that there are have been handed out, so that
  *	what was printed can be flushed; may be NULL, a non-zero result ends the run
+ * @prompt: somebody watches single events: sources that can are looked at more often
  * @fd: it is readable when @idle is to be called soon, 0: there is none
  * @arg: handed to both
  */
@@ -80,6 +81,7 @@ struct live_limits {
 	double interval;
 	int (*tick)(void *arg);
 	int (*idle)(void *arg);
+	bool prompt;
 	int fd;
 	void *arg;
 };

@@ -374,7 +374,8 @@ static int monitor_flush_lines(void *arg)
 
 static int monitor_run_live(struct monitor *m, struct live *l)
 {
-	const struct live_limits limits = {.seconds = opt.seconds, .idle = monitor_flush_lines, .arg = m};
+	const struct live_limits limits = {
+		.seconds = opt.seconds, .idle = monitor_flush_lines, .prompt = true, .arg = m};
 	struct grt_err err = {.what = ""};
 	int ret = live_start(l, &err);
 

@@ -33,20 +33,34 @@
 #define ROWS_MAX 16777216U
 
 /**
+ * struct function - rows of a table that are of one function
+ * @table: NULL: their numbers are not known
+ * @first: the first of them, in the table
+ * @twice: where in grt_cubin.twice are its rows that only repeat the one before; @repeats: how many
+ */
+struct function {
+	Dwarf_Lines *table;
+	size_t first;
+	uint32_t twice;
+	uint32_t repeats;
+};
+
+/**
  * struct row - from this address on
  * @file: NULL: no line, the end of a function
- * @at: in @table, whose rows of this function begin with number @first; NULL: that is not known
+ * @at: in the table
+ * @function: number of its function
  */
 struct row {
 	uint64_t address;
 	const char *file;
 	uint32_t line;
 	uint32_t order;
-	Dwarf_Lines *table;
 	Dwarf_Line *at;
-	size_t first;
+	uint32_t function;
 };
 
+/** struct grt_cubin - @twice: rows that repeat the one before, counted from their function's first */
 struct grt_cubin {
 	char *image;
 	size_t size;
@@ -54,6 +68,10 @@ struct grt_cubin {
 	Dwarf *dwarf;
 	struct row *row;
 	uint32_t rows, room;
+	struct function *function;
+	uint32_t functions, function_room;
+	uint32_t *twice;
+	uint32_t twices, twice_room;
 };
 
 /* e_ident and e_machine, of a file with 64 bits in this byte order */
@@ -171,16 +189,14 @@ static int cubin_relocate(struct grt_cubin *c)
 
 /* ------------------------------------------------------------------- lines */
 
-static int cubin_add_row(struct grt_cubin *c, const struct row *of, Dwarf_Line *line, bool *end)
+static int cubin_add_row(struct grt_cubin *c, Dwarf_Line *line, bool *end)
 {
-	struct row r = *of;
+	struct row r = {.order = c->rows, .at = line, .function = c->functions - 1};
 	int number = 0;
 
 	*end = true;
 	if (dwarf_lineaddr(line, &r.address) || dwarf_lineendsequence(line, end))
 		return 0;
-	r.order = c->rows;
-	r.at = r.table ? line : NULL;
 	if (!*end && !dwarf_lineno(line, &number) && number > 0) {
 		r.line = (uint32_t)number;
 		r.file = dwarf_linesrc(line, NULL, NULL);
@@ -192,26 +208,66 @@ static int cubin_add_row(struct grt_cubin *c, const struct row *of, Dwarf_Line *
 }
 
 /* Rows of a function begin with its first instruction; what does not may be a part of others. */
-static struct row cubin_begin_function(Dwarf_Lines *table, size_t first)
+static int cubin_begin_function(struct grt_cubin *c, Dwarf_Lines *table, size_t first)
 {
 	Dwarf_Line *line = dwarf_onesrcline(table, first);
 	uint64_t address;
+	bool known = line && !dwarf_lineaddr(line, &address) && !(address & UINT32_MAX);
 
-	if (!line || dwarf_lineaddr(line, &address) || address & UINT32_MAX)
-		return (struct row){.table = NULL};
-	return (struct row){.table = table, .first = first};
+	if (grt_grow(&c->function, &c->function_room, c->functions + 1, 64))
+		return -ENOMEM;
+	c->function[c->functions++] =
+		(struct function){.table = known ? table : NULL, .first = first, .twice = c->twices};
+	return 0;
 }
+
+#if _ELFUTILS_PREREQ(0, 186)
+
+static bool cubin_repeats(const struct grt_cubin *c, Dwarf_Lines *table, Dwarf_Line *a, Dwarf_Line *b)
+{
+	uint64_t at[2];
+	int line[2], column[2];
+
+	return !dwarf_lineaddr(a, &at[0]) && !dwarf_lineaddr(b, &at[1]) && at[0] == at[1] &&
+	       !dwarf_lineno(a, &line[0]) && !dwarf_lineno(b, &line[1]) && line[0] == line[1] &&
+	       !dwarf_linecol(a, &column[0]) && !dwarf_linecol(b, &column[1]) && column[0] == column[1] &&
+	       dwarf_linesrc(a, NULL, NULL) == dwarf_linesrc(b, NULL, NULL) &&
+	       dwarf_linecontext(table, a) == dwarf_linecontext(table, b) &&
+	       dwarf_linefunctionname(c->dwarf, a) == dwarf_linefunctionname(c->dwarf, b);
+}
+
+/* The compiler writes some rows twice and counts them once. */
+static int cubin_note_repeat(struct grt_cubin *c, Dwarf_Lines *table, size_t k)
+{
+	struct function *f = &c->function[c->functions - 1];
+
+	if (!f->table || k <= f->first ||
+	    !cubin_repeats(c, table, dwarf_onesrcline(table, k - 1), dwarf_onesrcline(table, k)))
+		return 0;
+	if (grt_grow(&c->twice, &c->twice_room, c->twices + 1, 64))
+		return -ENOMEM;
+	c->twice[c->twices++] = (uint32_t)(k - f->first);
+	f->repeats++;
+	return 0;
+}
+
+#else
+
+static int cubin_note_repeat(struct grt_cubin *c, Dwarf_Lines *table, size_t k)
+{
+	return 0;
+}
+
+#endif
 
 static int cubin_read_table(struct grt_cubin *c, Dwarf_Lines *table, size_t n)
 {
-	struct row of = cubin_begin_function(table, 0);
-	bool end;
+	bool end = true;
 	int ret = 0;
 
 	for (size_t k = 0; k < n && !ret; k++) {
-		ret = cubin_add_row(c, &of, dwarf_onesrcline(table, k), &end);
-		if (end)
-			of = cubin_begin_function(table, k + 1);
+		ret = end ? cubin_begin_function(c, table, k) : 0;
+		ret = ret ?: cubin_note_repeat(c, table, k) ?: cubin_add_row(c, dwarf_onesrcline(table, k), &end);
 	}
 	return ret;
 }
@@ -308,21 +364,37 @@ static const struct row *cubin_row(const struct grt_cubin *c, const char *functi
 
 #if _ELFUTILS_PREREQ(0, 186)
 
+/* A row of a function by its number, which does not count those that repeat the one before. */
+static Dwarf_Line *cubin_numbered(const struct grt_cubin *c, const struct function *f, size_t number)
+{
+	uint32_t low = 0, high = f->repeats, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (c->twice[f->twice + middle] - middle <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return dwarf_onesrcline(f->table, f->first + number + low);
+}
+
 /*
  * The row that a row's function was inlined in; NULL: it was not. It is told by its number, which counts from
- * the function's first row, while elfutils counts it from that of the table: so its row is as far behind that
- * one.
+ * the function's first row, while elfutils takes it for the place in the table.
  */
 static Dwarf_Line *cubin_caller(const struct grt_cubin *c, const struct row *r, Dwarf_Line *at,
 				const char **function)
 {
-	Dwarf_Line *told = dwarf_linecontext(r->table, at), *first = dwarf_onesrcline(r->table, 0),
-		   *second = dwarf_onesrcline(r->table, 1), *caller = NULL;
+	const struct function *f = &c->function[r->function];
+	Dwarf_Line *told = f->table ? dwarf_linecontext(f->table, at) : NULL,
+		   *first = told ? dwarf_onesrcline(f->table, 0) : NULL,
+		   *second = told ? dwarf_onesrcline(f->table, 1) : NULL, *caller = NULL;
 
 	if (told && second)
-		caller = dwarf_onesrcline(r->table,
-					  r->first + (size_t)((char *)told - (char *)first) /
-							     (size_t)((char *)second - (char *)first));
+		caller = cubin_numbered(c, f,
+					(size_t)((char *)told - (char *)first) /
+						(size_t)((char *)second - (char *)first));
 	*function = caller ? dwarf_linefunctionname(c->dwarf, at) : NULL;
 	return *function ? caller : NULL;
 }
@@ -379,6 +451,8 @@ void grt_cubin_close(struct grt_cubin *c)
 	elf_end(c->elf);
 	free(c->image);
 	free(c->row);
+	free(c->function);
+	free(c->twice);
 	free(c);
 }
 

@@ -207,6 +207,32 @@ expect "the only one: the recording fails" 1 'nvidia0 .*cannot be read any more:
 run dump --json run.grt
 expect "and what was before is there" 0 "\"pid\":$A,"
 
+# The driver's timer stops for all where another tool's bind is refused: records come by flushes, and it is said.
+{ echo stalled 0 50000 && switches 0 101000 200 34 "$A" 35 "$B" && switches 0 1201000 200 34 "$A" 35 "$B" && switches 0 2201000 900 34 "$A" 35 "$B"; } >frames
+play record -e nvctxsw -d 3.4 -o run.grt <frames
+expect "a driver that does not look by itself is named" 0 'nvidia0 .*: the driver does not look at its log of context switches by itself any more' ' 0 lost'
+"$GRTRACE" dump --json run.grt >slices.json
+output=$(python3 "$here/compare.py" script truth slices.json 0 2>&1)
+status=$?
+expect "and every slice is there" 0 'slices=1300 '
+check "the recording says since when" grep -qE 'nvctxsw_gpu0 = .* stalled_ns=[1-9]' run.grt/metadata
+
+# Live: lines come as the slices end. How late is said; what must hold however busy the machine is: each slice once.
+switches 0 101000 300 34 "$A" 35 "$B" >script
+: >truth
+python3 -u - "$GRTRACE" <<'END' >ages
+import json, os, subprocess, sys, time
+environ = dict(os.environ, LD_PRELOAD=os.getcwd() + "/rm.so")
+monitor = subprocess.Popen([sys.argv[1], "monitor", "nvctxsw", "-d", "0.6", "--json"], env=environ,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+for line in monitor.stdout:
+    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    e = json.loads(line)
+    if e.get("over") == "switch": print(e["time"], now - e["time"])
+END
+check "monitor: each slice once" test "$(cut -d' ' -f1 ages | sort -u | wc -l) $(wc -l <ages)" = "300 300"
+echo "# from the end of a slice to its line: $(cut -d' ' -f2 ages | sort -n | awk '{ a[NR] = $1 / 1e6 } END { printf "%.1f ms, 99th percentile %.1f ms", a[int(NR / 2)], a[int(NR * 0.99)] }')"
+
 # A recorder that is killed: what it had written can be read, up to a packet's end.
 switches 0 101000 400 34 "$A" 35 "$B" >script
 : >truth
