@@ -31,7 +31,7 @@ static const struct fleet_file {
  * struct fleet_engine - a program that takes SQL on standard input
  * @first: the file of sql/ that says what the tables are called there
  * @table, @lines: its arguments for a table, and for JSON with a line for each row
- * @table_words, @lines_words: what it is told before the SQL, for the same
+ * @table_words, @lines_words: what it gets before the SQL, for the same
  */
 static const struct fleet_engine {
 	const char *name;
@@ -83,7 +83,7 @@ static const struct cmd_opt options[] = {
 	{"engine", 'e', OPT_WORD, "ENGINE", &opt.engine,
 	 "who answers (default: the first that is installed)"},
 	{"jsonl", 0, OPT_FLAG, NULL, &opt.jsonl, "a line of JSON for each row"},
-	{"sql", 0, OPT_FLAG, NULL, &opt.sql, "print what the engine is told, and run nothing"},
+	{"sql", 0, OPT_FLAG, NULL, &opt.sql, "print the SQL for the engine, and run nothing"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -134,7 +134,7 @@ static const struct fleet_engine *fleet_find_engine(void)
 	return NULL;
 }
 
-/* What an engine is told. */
+/* What an engine gets. */
 static void fleet_put_sql(FILE *f, const struct fleet_engine *engine)
 {
 	const char *query = fleet_text(opt.query.value ?: "causes");
@@ -211,7 +211,7 @@ static int fleet_spawn(pid_t *pid, const struct fleet_engine *engine, const char
 
 static int fleet_engine_failed(const struct fleet_engine *engine, const char *dir, const char *why)
 {
-	return cmd_fail(EXIT_FAILED, why, "grtrace fleet --sql shows what it was told",
+	return cmd_fail(EXIT_FAILED, why, "grtrace fleet --sql, which shows what it got",
 			"%s: no answer from %s", dir, engine->name);
 }
 
