@@ -140,6 +140,7 @@ check "fleet: without -q and -e it is causes, by what is there, as a table" eval
 	'PATH=$PWD/bin:$PATH "$GRTRACE" fleet gpu 2>answer.err | cmp -s - <(PATH=$PWD/bin:$PATH "$GRTRACE" fleet --jsonl -q causes gpu 2>>err) && grep -q "^told: .bail on .mode box$" answer.err'
 output=$("$GRTRACE" fleet --sql -q late 2>&1)
 check "fleet --sql: the SQL, in the order of the manual" test "$output" = "$(cat "$GRTRACE_SRC"/sql/{_duckdb,_clocks,late}.sql)"
+check "fleet: the manual has each query, and no other" test "$queries" = "$(sed -n 's/^\.It Cm //p' "$GRTRACE_SRC/docs/grtrace-fleet.1" | sort)"
 output=$(PATH=/nonexistent "$GRTRACE" fleet gpu 2>&1)
 status=$?
 expect "fleet: without an engine it says what to install" 3 'duckdb or clickhouse is needed to read tables: it is not in .PATH'
