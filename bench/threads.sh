@@ -18,24 +18,33 @@ cd "$dir"
 printf 'recording: %s launches, %d MB; cores: %d, load before: %s\n' "$launches" \
 	$(($(du -s --apparent-size -B1 run.grt | cut -f1) / 1000000)) "$(nproc)" "$(cut -d ' ' -f 1 /proc/loadavg)"
 
-# timed THREADS COMMAND...: seconds that passed, of CPU in all threads, and in the busiest one, as /proc has them
+# timed THREADS COMMAND...: seconds that passed, of CPU in all threads, and in the busier one. A thread's own are what /proc
+# had last, and those of the first thread what the others leave of all.
 timed() {
-	local threads=$1 begun pid ns
-	local -A busy=()
-	shift
-	begun=$(date +%s%N)
-	GRTRACE_THREADS=$threads "$@" >out 2>err &
-	pid=$!
-	while [ -e "/proc/$pid/task" ] && ! grep -qs '^State:.Z' "/proc/$pid/status"; do
-		for task in "/proc/$pid/task"/*; do
-			read -r ns _ <"$task/schedstat" 2>/dev/null && busy[${task##*/}]=$ns
-		done
-		sleep 0.02
-	done
-	wait "$pid"
-	printf '%s\n' "${busy[@]}" | awk -v wall=$(($(date +%s%N) - begun)) '
-		{ all += $1; most = $1 > most ? $1 : most }
-		END { print wall / 1e9, all / 1e9, most / 1e9 }'
+	GRTRACE_THREADS=$1 python3 - "${@:2}" <<-'END_PY'
+		import glob, os, sys, time
+		begun = time.monotonic()
+		pid = os.fork()
+		if not pid:
+		    for fd, path in ((0, "/dev/null"), (1, "out"), (2, "err")):
+		        os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC), fd)
+		    os.execv(sys.argv[1], sys.argv[1:])
+		others, ended = {}, False
+		while not ended:
+		    for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+		        try:
+		            others[path] = int(open(path).read().split()[0]) / 1e9
+		        except OSError:
+		            pass
+		    ended, status, used = os.wait4(pid, os.WNOHANG)
+		    time.sleep(0.005)
+		wall, cpu = time.monotonic() - begun, used.ru_utime + used.ru_stime
+		if status:
+		    sys.exit(f"{sys.argv[1:]} failed: see {os.getcwd()}/err")
+		others.pop(f"/proc/{pid}/task/{pid}/schedstat", None)
+		beside = sum(others.values())
+		print(wall, cpu, max(beside, cpu - beside))
+	END_PY
 }
 
 # What a command wrote: its output, or its files.
@@ -44,9 +53,9 @@ bytes_of() {
 }
 
 compare() { # NAME COMMAND...
-	local name=$1 round
+	local name=$1
 	shift
-	for round in 1 2 3; do
+	for _ in 1 2 3; do
 		for threads in 1 2; do
 			rm -rf tables
 			timed $threads "$@" >>"times.$threads"

@@ -31,7 +31,7 @@ static const struct fleet_file {
  * struct fleet_engine - a program that takes SQL on standard input
  * @first: the file of sql/ that says what the tables are called there
  * @table, @lines: its arguments for a table, and for JSON with a line for each row
- * @table_words, @lines_words: what it is told before the SQL, for the same
+ * @table_words, @lines_words: what it gets before the SQL, for the same
  */
 static const struct fleet_engine {
 	const char *name;
@@ -134,7 +134,7 @@ static const struct fleet_engine *fleet_find_engine(void)
 	return NULL;
 }
 
-/* What an engine is told. */
+/* What an engine gets. */
 static void fleet_put_sql(FILE *f, const struct fleet_engine *engine)
 {
 	const char *query = fleet_text(opt.query.value ?: "causes");

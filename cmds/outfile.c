@@ -77,6 +77,11 @@ static int make_temp(struct outfile *o)
 
 int outfile_failed(const struct outfile *o, int code, struct grt_err *err)
 {
+	/* no file says so, but stacks do, see grt_stacks_add() */
+	if (code == -EOVERFLOW)
+		return grt_err_set(err, code, "the times in the trace add up to more than 2^63 ns",
+				   "grtrace report PATH, which shows the longest: it is damaged",
+				   "cannot write to %s", o->path ? o->path : "standard output");
 	return grt_err_set(err, code, strerror(-code),
 			   code == -ENOSPC ? "free space on the disk, or write elsewhere" : NULL,
 			   "cannot write to %s", o->path ? o->path : "standard output");

@@ -112,13 +112,13 @@ while read -r word rest; do
 	esac
 done < <(python3 judge.py 2>&1)
 
-# The command: an engine in $PATH is told the same, of roll-ups, and of recordings, which are rolled up for it.
+# The command: an engine in $PATH gets the same, of roll-ups, and of recordings, which are rolled up for it.
 mkdir bin
 for engine in duckdb ${clickhouse:+clickhouse}; do
 	from=$readers
 	[ "$engine" = duckdb ] || from=$clickhouse
-	printf '#!/bin/sh\nexec "%s" "%s/tests/cli/_engine.mjs" "%s" %s "$@"\n' "$(command -v node)" "$GRTRACE_SRC" "$from" $engine >bin/$engine
-	chmod +x bin/$engine
+	printf '#!/bin/sh\nexec "%s" "%s/tests/cli/_engine.mjs" "%s" %s "$@"\n' "$(command -v node)" "$GRTRACE_SRC" "$from" "$engine" >"bin/$engine"
+	chmod +x "bin/$engine"
 done
 # answers ENGINE QUERY ARGS...: whether its rows are those that the query's own runner got
 answers() {
@@ -139,7 +139,8 @@ check "whose roll-ups are gone" test -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -n
 check "fleet: without -q and -e it is causes, by what is there, as a table" eval \
 	'PATH=$PWD/bin:$PATH "$GRTRACE" fleet gpu 2>answer.err | cmp -s - <(PATH=$PWD/bin:$PATH "$GRTRACE" fleet --jsonl -q causes gpu 2>>err) && grep -q "^told: .bail on .mode box$" answer.err'
 output=$("$GRTRACE" fleet --sql -q late 2>&1)
-check "fleet --sql: what it is told, in the order of the manual" test "$output" = "$(cat "$GRTRACE_SRC"/sql/{_duckdb,_clocks,late}.sql)"
+check "fleet --sql: the SQL, in the order of the manual" test "$output" = "$(cat "$GRTRACE_SRC"/sql/{_duckdb,_clocks,late}.sql)"
+check "fleet: the manual has each query, and no other" test "$queries" = "$(sed -n 's/^\.It Cm //p' "$GRTRACE_SRC/docs/grtrace-fleet.1" | sort)"
 output=$(PATH=/nonexistent "$GRTRACE" fleet gpu 2>&1)
 status=$?
 expect "fleet: without an engine it says what to install" 3 'duckdb or clickhouse is needed to read tables: it is not in .PATH'
@@ -149,7 +150,6 @@ run fleet gpu host
 expect "fleet: tables of two places" 2 'rsync -a DIR/ FLEET/'
 run fleet -q nothing gpu
 expect "fleet: a query that is not there" 2 'causes.*stragglers'
-# shellcheck disable=SC2031 # of this line alone
 PATH=$PWD/bin:$PATH run fleet traces.gpu/node0.grt /dev/null
 expect "fleet: what is no recording" 1 '/dev/null'
 mkdir empty empty/meta
