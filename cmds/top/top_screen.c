@@ -43,6 +43,8 @@ int top_screen_usage(void)
 #define LINES_LEAST 6
 /* ncurses may give the first, the second, or one for both; what a click does may be done twice. */
 #define SCREEN_CLICK (BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON1_CLICKED)
+/* Columns of a GPU's name beside its bars, of which there are as many as 80 columns leave. */
+#define SCREEN_BAR_NAME 11
 /* Of a table, with its end. */
 #define COLUMNS 32
 
@@ -301,9 +303,10 @@ static void screen_put_history(int y, const struct top *t, const struct top_gpu 
 	int used;
 
 	grt_escape(GRT_ESCAPE_TERM, name, sizeof(name), called ? called : "-", 64);
-	/* what follows a blank is where it is on the bus */
-	name[strcspn(name, " ")] = '\0';
-	used = snprintf(text, sizeof(text), "%-11.11s busy ", name);
+	/* of a long one, what follows a blank is where it is on the bus */
+	if (strlen(name) > SCREEN_BAR_NAME)
+		name[strcspn(name, " ")] = '\0';
+	used = snprintf(text, sizeof(text), "%-*.*s busy ", SCREEN_BAR_NAME, SCREEN_BAR_NAME, name);
 	for (uint64_t i = gpu->updates - n; i < gpu->updates; i++) {
 		uint8_t percent = gpu->history[i % TOP_HISTORY];
 		unsigned int bar = percent * 8U / 101;
@@ -325,8 +328,9 @@ static void screen_put_head(const struct top *t)
 
 	/* none so far may be that no source has them */
 	if (t->now.jobs)
-		snprintf(rate, sizeof(rate), "%" PRIu64 " jobs/s | ",
-			 ns ? (uint64_t)((unsigned __int128)jobs * GRT_NS_PER_S / ns) : 0);
+		snprintf(rate, sizeof(rate), "%" PRIu64 " %s/s | ",
+			 ns ? (uint64_t)((unsigned __int128)jobs * GRT_NS_PER_S / ns) : 0,
+			 strstr(t->sources, "cuda") ? "jobs and kernels" : "jobs");
 	grt_units_ns(span, ns);
 	snprintf(text, sizeof(text), "grtrace top | last %s | %slost %" PRIu64 ", in all %" PRIu64 " | %s",
 		 span, rate, t->now.lost - t->before.lost, t->now.lost, t->sources);
@@ -398,7 +402,9 @@ static int screen_put_stacks(const struct top *t, int y)
 		return ret;
 	screen_put(y++, A_BOLD,
 		   t->stacks.any ? n ? "hottest submit stacks" : "hottest submit stacks: no job ended"
-				 : "hottest submit stacks: unknown; top --stack records them");
+		   : strstr(t->sources, "cuda")
+			   ? "stacks of launches: run top --stack, press r, and draw the recording with grtrace flame"
+			   : "hottest submit stacks: unknown; top --stack records them");
 	if (l.header && n && y < LINES - 1)
 		screen_put(y++, A_UNDERLINE, l.header);
 	for (uint32_t i = 0; i < l.rows && y < LINES - 1; i++)
