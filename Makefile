@@ -457,6 +457,7 @@ bench: all test-tools bench-modules
 	bench/top.sh $(O)
 	bench/text.sh $(O)
 	bench/merge.sh $(O)
+	bench/inject.sh $(O)
 	bench/launches.sh $(O)
 	bench/path.sh $(O)
 	bench/flame.sh $(O)

@@ -390,6 +390,15 @@ static void screen_put_rows(int y, const struct screen_lines *l, int end)
 }
 
 /* Which stacks submitted the work of the one process, as far as there is room. Return: 0 or -ENOMEM */
+static const char *screen_stacks_title(const struct top *t, int64_t n)
+{
+	if (t->stacks.any)
+		return n ? "hottest submit stacks" : "hottest submit stacks: no job ended";
+	if (strstr(t->sources, "cuda"))
+		return "stacks of launches: top --stack, r to record, then grtrace flame";
+	return "hottest submit stacks: unknown; top --stack records them";
+}
+
 static int screen_put_stacks(const struct top *t, int y)
 {
 	struct screen_lines l;
@@ -400,11 +409,7 @@ static int screen_put_stacks(const struct top *t, int y)
 	free(rows);
 	if (ret)
 		return ret;
-	screen_put(y++, A_BOLD,
-		   t->stacks.any ? n ? "hottest submit stacks" : "hottest submit stacks: no job ended"
-		   : strstr(t->sources, "cuda")
-			   ? "stacks of launches: run top --stack, press r, and draw the recording with grtrace flame"
-			   : "hottest submit stacks: unknown; top --stack records them");
+	screen_put(y++, A_BOLD, screen_stacks_title(t, n));
 	if (l.header && n && y < LINES - 1)
 		screen_put(y++, A_UNDERLINE, l.header);
 	for (uint32_t i = 0; i < l.rows && y < LINES - 1; i++)

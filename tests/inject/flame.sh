@@ -96,6 +96,26 @@ check "--by graph has the stack of the launch" test 600 = "$(weights b.folded ';
 	sort | uniq -c | awk '{ print $2, $1 }' >nodes
 check "5 nodes were made and 15 cloned" test "$(tr '\n' ' ' <nodes)" = "cloned 15 made 5 "
 
+# A graph in a graph, a conditional node's body that runs 4 times a replay, a node that gets another kernel: nodes by
+# replays (and iterations), by the program's text.
+record inproc nested-graphs
+run flame c.grt --weight launches -o n.folded
+while read -r maker kernel by n; do
+	check "$kernel, made by $maker, replayed by $by" test "$n" = "$(weights n.folded \
+		"^app;.*;main;.*;nested_graphs;$maker;.*\[graph replay at $by( \\([a-z.0-9:]+\\))?\];\[GPU_Kernel\]$kernel ")"
+done <<-'NODES'
+	capture_forward forward serve_loops 30
+	capture_child attend serve_loops 20
+	capture_body decode serve_loops 80
+	capture_forward forward serve 15
+	capture_child attend serve 5
+	capture_child attend_better serve 5
+NODES
+check "nothing else is there" test 155 = "$(weights n.folded)"
+"$GRTRACE" dump c.grt --json | jq -r 'select(.type == "GRAPH_NODE") | if .source == 0 then "made" else "cloned" end' |
+	sort | uniq -c | awk '{ print $2, $1 }' >nodes
+check "7 nodes were made and 9 cloned, 2 of these twice" test "$(tr '\n' ' ' <nodes)" = "cloned 9 made 7 "
+
 # By operator: what a step of the program launches, by its text, 100 times; a kernel takes 1 us.
 record inproc operators 100
 rows() { # VIEW TABLE COLUMN

@@ -590,6 +590,46 @@ static void graphs(void)
 	mock_sync(CUPTI_DOMAIN_RUNTIME, 165, 17, 4);
 }
 
+static __attribute__((noipa)) void capture_child(struct mock_nodes *g)
+{
+	for (int i = 0; i < 2; i++)
+		mock_add_node(g, "attend", 211, 307);
+	__asm__ volatile("");
+}
+
+static __attribute__((noipa)) void capture_body(struct mock_nodes *g)
+{
+	for (int i = 0; i < 2; i++)
+		mock_add_node(g, "decode", 211, 307);
+	__asm__ volatile("");
+}
+
+static __attribute__((noipa)) void serve_loops(const struct mock_nodes *exec, const struct mock_nodes *body,
+					       int n)
+{
+	while (n--)
+		mock_replay_loop(exec, body, 4);
+	__asm__ volatile("");
+}
+
+/* A graph within a graph, the body of a conditional node, and another kernel in an executable graph's node.
+ */
+static void nested_graphs(void)
+{
+	static struct mock_nodes graph, child, body, exec, exec_of_body;
+
+	capture_child(&child);
+	capture_forward(&graph);
+	mock_put_child(&graph, &child);
+	capture_body(&body);
+	mock_clone(&exec, &graph);
+	mock_clone(&exec_of_body, &body);
+	serve_loops(&exec, &exec_of_body, 10);
+	exec.node[3].name = "attend_better";
+	serve(&exec, 5);
+	mock_sync(CUPTI_DOMAIN_RUNTIME, 165, 17, 4);
+}
+
 static void launch_and_wait_slowly(void)
 {
 	launch_and_wait();
@@ -1242,8 +1282,8 @@ static unsigned int kinds_of_cupti(void)
 	return n;
 }
 
-/* Four ranges for the profiler, with waits between them that are not theirs, how often records of CUPTI were wanted
- * outside, and what of it before the first and behind the last. */
+/* Four ranges for the profiler, with waits between them that are not theirs, how often records of CUPTI were
+ * wanted outside, and what of it before the first and behind the last. */
 static void profiler_windows(void)
 {
 	unsigned int outside = 0, before = 0;
@@ -1270,6 +1310,8 @@ static void play(const char *scene)
 		launches(number);
 	else if (!strcmp(scene, "graphs"))
 		graphs();
+	else if (!strcmp(scene, "nested-graphs"))
+		nested_graphs();
 	else if (!strcmp(scene, "operators"))
 		operators();
 	else if (!strcmp(scene, "calls"))

@@ -622,17 +622,35 @@ void mock_add_node(struct mock_nodes *g, const char *name, uint32_t call, uint32
 		end(&c);
 }
 
-void mock_clone(struct mock_nodes *out, const struct mock_nodes *g)
+void mock_put_child(struct mock_nodes *out, const struct mock_nodes *g)
 {
 	struct cupti_graph data = {.graph = out, .original_graph = (void *)g};
 	unsigned int i;
 
-	out->nodes = 0;
 	for (i = 0; i < g->nodes; i++) {
 		data.original_node = (void *)&g->node[i];
 		data.node = new_node(out, g->node[i].name, &g->node[i]);
 		tell_resource_of(CUPTI_RESOURCE_GRAPH_NODE_CLONED, &data);
 	}
+}
+
+void mock_clone(struct mock_nodes *out, const struct mock_nodes *g)
+{
+	out->nodes = 0;
+	mock_put_child(out, g);
+}
+
+void mock_replay_loop(const struct mock_nodes *exec, const struct mock_nodes *body, unsigned int n)
+{
+	struct call c = {.domain = CUPTI_DOMAIN_RUNTIME, .number = 311, .inner = 514};
+
+	begin(&c);
+	for (unsigned int i = 0; i < exec->nodes; i++)
+		run_kernel(exec->node[i].name, c.correlation, exec->node[i].id);
+	while (n--)
+		for (unsigned int i = 0; i < body->nodes; i++)
+			run_kernel(body->node[i].name, c.correlation, body->node[i].id);
+	end(&c);
 }
 
 void mock_replay(const struct mock_nodes *exec)

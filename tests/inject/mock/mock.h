@@ -130,6 +130,12 @@ void mock_add_node(struct mock_nodes *g, const char *name, uint32_t call, uint32
 /** mock_clone - makes a graph like @g; an executable one is a clone, too */
 void mock_clone(struct mock_nodes *out, const struct mock_nodes *g);
 
+/** mock_put_child - a graph becomes a node of another one: clones of its nodes are added to that */
+void mock_put_child(struct mock_nodes *out, const struct mock_nodes *g);
+
+/** mock_replay_loop - launches an executable graph with a conditional node, whose body runs @n times */
+void mock_replay_loop(const struct mock_nodes *exec, const struct mock_nodes *body, unsigned int n);
+
 /** mock_replay - launches an executable graph */
 void mock_replay(const struct mock_nodes *exec);
 
