@@ -16,6 +16,8 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/grtrace-bench.XXXXXX")
 trap 'rm -rf -- "$dir"' EXIT
 cd "$dir"
 
+"$build/bench/bench_report" -s 32 -n 1 -k "$build/grtrace" >made
+mv -- "$(sed -n 's/^kept: //p' made)" jobs.grt
 "$build/bench/bench_launches" launches.grt 200000 >/dev/null
 "$build/bench/bench_merge" make . 100000
 "$build/bench/bench_text" -s 16 -b 5000 -k text >/dev/null
@@ -25,7 +27,7 @@ cd "$dir"
 count() { # BUILD COMMAND...
 	local build=$1
 	shift
-	if valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file=log "$build/grtrace" "$@" >out 2>err; then
+	if valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file=log "$build/grtrace" "$@" >out 2>err </dev/null; then
 		sed -n 's/^==.*Collected : //p' log
 	fi
 }
@@ -39,9 +41,9 @@ while read -r command; do
 	awk -v name="$command" -v a="$before" -v b="$now" 'BEGIN {
 		printf "%-44s %10s %10.1f %7s\n", name, a ? sprintf("%.1f", a / 1e6) : "", b / 1e6, a ? sprintf("%.2f", b / a) : "" }'
 done <<END
-report gpu.grt --by ring
-report gpu.grt
-timeline gpu.grt
+report jobs.grt --by ring
+report jobs.grt
+timeline jobs.grt
 report launches.grt --by kernel
 report launches.grt --by stack
 report launches.grt --by stream
