@@ -389,7 +389,6 @@ static void screen_put_rows(int y, const struct screen_lines *l, int end)
 		screen_put(y++, i == screen.chosen ? A_REVERSE : A_NORMAL, l->row[i]);
 }
 
-/* Which stacks submitted the work of the one process, as far as there is room. Return: 0 or -ENOMEM */
 static const char *screen_stacks_title(const struct top *t, int64_t n)
 {
 	if (t->stacks.any)
@@ -399,6 +398,7 @@ static const char *screen_stacks_title(const struct top *t, int64_t n)
 	return "hottest submit stacks: unknown; top --stack records them";
 }
 
+/* Which stacks submitted the work of the one process, as far as there is room. Return: 0 or -ENOMEM */
 static int screen_put_stacks(const struct top *t, int y)
 {
 	struct screen_lines l;
