@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # packaging/grtrace.spec: rpmbuild makes the packages of it. Each file is in one of them, and what a package has on another
-# system is there: the programs run, the library is found by pkg-config, the source of the modules is whole.
+# system is there: the programs run, the library is found by pkg-config, the source of the modules is whole. With
+# GRTRACE_SOAK=1, since all is compiled again; tests/tables/packages.sh reads the spec each time.
 
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
+[ -n "${GRTRACE_SOAK:-}" ] || skip_all "it compiles all again: tests/run --soak tests/package/rpm.sh"
 command -v rpmbuild >/dev/null || skip_all "no rpmbuild: tools/setup check"
 version=$("$GRTRACE" --version | cut -d' ' -f2)
 name=grtrace-$version

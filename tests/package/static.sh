@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # make STATIC=1: the program runs where nothing but itself is, and says of a recording what the other one says.
+# long
 
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
