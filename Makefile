@@ -117,7 +117,7 @@ say	= $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(O)/%,%,$(2));)
 
 LIB_SRC	 := $(wildcard lib/*.c lib/*/*.c)
 # What is loaded into programs: with what it needs of the library, and no sanitizer.
-INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/,codes/cuda_codes.c base/error.c base/escape.c base/memfile.c trace/event_table.c trace/metadata.c)
+INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/,codes/cuda_codes.c base/cgroup.c base/error.c base/escape.c base/memfile.c trace/event_table.c trace/metadata.c)
 # What this machine is and has, the module's control files, the inputs of record, the commands.
 CMD_SRC	 := $(filter-out %.bpf.c,$(wildcard $(foreach d,host kmod sources cmds,$(d)/*.c $(d)/*/*.c))) $(wildcard inject/arch*.c) inject/cfi.c inject/python_format.c
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
@@ -256,7 +256,19 @@ $(O)/bpf/bpf_objects.h: $(BPF_SKEL) Makefile
 		$(foreach o,$(BPF_SKEL:.skel.h=),echo '	{"$(notdir $(o))", $(notdir $(o))_bpf__elf_bytes},';) \
 		echo '};'; } >$@
 
-$(O)/obj/sources/bpf/bpf.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
+$(O)/obj/sources/bpf/bpf.o $(O)/obj/sources/bpf/bpf_threads.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
+
+# The queries of sql/ as rows for cmds/fleet.c: FLEET_SQL("name", "line\n" ...)
+$(O)/sql/fleet_sql.h: $(wildcard sql/*.sql) Makefile
+	@mkdir -p $(@D)
+	@for f in $(sort $(wildcard sql/*.sql)); do \
+		printf 'FLEET_SQL("%s",\n' "$$(basename "$$f" .sql)"; \
+		sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' "$$f"; echo ')'; \
+	done >$@
+
+$(O)/obj/cmds/fleet.o: $(O)/sql/fleet_sql.h
+# of it alone: build/flags is what all are built by
+$(O)/obj/cmds/fleet.o: private ALL_CFLAGS += -I$(O)/sql
 
 # What others may use is in the map; the rest has no name outside, in the static library neither.
 EXPORTS := lib/libgrtrace.map
@@ -384,7 +396,7 @@ $(MOCK)/unruly: tests/inject/mock/unruly.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudar
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
 $(MOCK)/nccl: tests/inject/mock/nccl.c tests/inject/mock/nccl.h $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
-inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/nccl $(MOCK)/steps $(MOCK)/timed $(MOCK)/sampled $(MOCK)/ends $(MOCK)/unruly $(MOCK)/libcupti.so.13 $(MOCK)/libcupti-old.so $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
+inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/nccl $(MOCK)/steps $(MOCK)/timed $(MOCK)/sampled $(MOCK)/ends $(MOCK)/unruly $(MOCK)/libcupti.so.13 $(MOCK)/libcupti-old.so $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined $(O)/tests/inject/cubin_lines
 
 unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN) $(INJECT)
@@ -451,12 +463,14 @@ bench: all test-tools bench-modules
 	bench/flame.sh $(O)
 	bench/export.sh $(O)
 	bench/tables.sh $(O)
+	bench/threads.sh $(O)
 	bench/rocm.sh $(O)
 	bench/ioctl.sh $(O)
 	bench/nvsched.sh $(O)
 	bench/sched.sh $(O)
 	bench/stacks.sh $(O)
 	$(O)/bench/bench_unwind
+	bench/instructions.sh $(O)
 	bench/vm/emit.sh $(O)
 	bench/vm/idle.sh $(O)
 	bench/vm/glmark2.sh $(O)

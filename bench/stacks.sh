@@ -87,7 +87,7 @@ sysctl -qw kernel.bpf_stats_enabled=1
 # Runs and nanoseconds of the program, so far.
 count() {
 	bpftool prog show -j |
-		jq -r '[.[] | select(.name == "ioctl_enter")] | last | "\(.run_cnt // 0) \(.run_time_ns // 0)"'
+		jq -r '[.[] | select(.name == "ioctl_enter" or .name == "ioctl_call")] | last | "\(.run_cnt // 0) \(.run_time_ns // 0)"'
 }
 
 row() { # NAME STACK COMMAND...

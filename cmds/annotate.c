@@ -62,7 +62,8 @@ static void annotate_show_counts(const struct annotating *run, const struct grt_
 				c->calls + c->open_exits, (uint64_t)h->balance.fate[GRT_FATE_LOST]);
 	if (c->open_exits)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "; %" PRIu64 " began before the trace: no duration", c->open_exits);
+					 "; %" PRIu64 " began before the trace: their duration is unknown",
+					 c->open_exits);
 	if (c->events[GRT_EV_IOCTL_ENTER] > c->calls)
 		snprintf(text + used, sizeof(text) - used, "; %" PRIu64 " did not end",
 			 c->events[GRT_EV_IOCTL_ENTER] - c->calls);
@@ -206,7 +207,7 @@ static int annotate_run(int argc, char **argv)
 	int status;
 
 	if (argc)
-		return cmd_usage_error("unexpected '%s': a trace is given with -i", argv[0]);
+		return cmd_usage_error("unexpected '%s': give a trace with -i", argv[0]);
 	if (opt.input && opt.seconds > 0)
 		return cmd_usage_error("-d works only on live events, not with -i");
 	if (opt.all && !opt.input)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Analyses that read a recording for themselves, in a thread beside the one of the command: nothing is shared
- * but the recording. What they have found is written by the command's thread, in its place, so the output is
- * that of one thread.
+ * Analyses in a second thread, which reads the recording by itself: both threads share nothing but the
+ * recording. The command's thread writes their results in the usual order, so the output is the same as with
+ * one thread.
  */
 #ifndef GRTRACE_BESIDE_H
 #define GRTRACE_BESIDE_H

@@ -85,8 +85,8 @@ int cmd_no_input(const char *path)
 	char fix[128];
 
 	snprintf(fix, sizeof(fix), "grtrace record -- PROGRAM, or grtrace %s PATH", cmd_name);
-	return cmd_fail(EXIT_MISSING, "and the kernel module, which could be read live, is not loaded", fix,
-			"no ./%s here", path);
+	return cmd_fail(EXIT_MISSING, "and the kernel module, which grtrace could read live, is not loaded",
+			fix, "no ./%s here", path);
 }
 
 int cmd_usage_error(const char *fmt, ...)

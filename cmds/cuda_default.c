@@ -81,7 +81,7 @@ static bool default_is_foreign(const char *path)
 
 static int default_refuse(const char *path)
 {
-	return cmd_fail(EXIT_FAILED, "grtrace start --cuda has not made it", "move it away",
+	return cmd_fail(EXIT_FAILED, "grtrace start --cuda did not write it", "move it away",
 			"%s stays as it is", path);
 }
 
@@ -111,7 +111,7 @@ static int default_write(const char *path, const char *library, bool service)
 static void default_show(const char *service, const char *path, const char *library)
 {
 	cmd_put_text(stdout, path);
-	puts(" is there: CUDA programs that begin from now on can be asked to record, and pay nothing until then");
+	puts(" is written: CUDA programs that start from now on can be recorded while they run, and cost nothing until then");
 	if (service) {
 		printf("  next: systemctl daemon-reload && systemctl restart %s\n", service);
 		return;
@@ -132,11 +132,12 @@ int cuda_default_set(const char *service)
 	if (ret != EXIT_DONE)
 		return ret;
 	if (!cuda_ask_library(library))
-		return cmd_fail(EXIT_MISSING, "it is not beside this program, nor in ../lib/grtrace",
+		return cmd_fail(EXIT_MISSING, "it is neither beside this program nor in ../lib/grtrace",
 				"make install, or make all in the source tree", "cannot find %s",
 				GRT_CUDA_LIBRARY);
 	if (strpbrk(library, "\"'\\$%\n"))
-		return cmd_fail(EXIT_FAILED, "its path has characters that systemd takes for others",
+		return cmd_fail(EXIT_FAILED,
+				"its path has characters that have a special meaning for systemd",
 				"make install", "cannot name %s", library);
 	snprintf(path, sizeof(path), "%s/" NAME, dir);
 	if (default_is_foreign(path))
@@ -170,7 +171,7 @@ int cuda_default_unset(const char *service)
 	if (rmdir(dir))
 		errno = 0;
 	cmd_put_text(stdout, path);
-	puts(there ? " is gone: programs that begin from now on run without the library"
+	puts(there ? " is deleted: programs that start from now on run without the library"
 		   : ": there is no such file, so programs begin without the library already");
 	return cmd_close_stdout();
 }

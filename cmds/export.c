@@ -30,7 +30,7 @@ static const char format_words[] = ""
 
 static const struct cmd_opt options[] = {
 	{"format", 'f', OPT_STR, format_words + 1, &opt.format,
-	 "the other program's form (default: by the ending of FILE)"},
+	 "format of the other program (default: from the ending of FILE)"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "the trace (default: ./" DEFAULT_INPUT ")"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output,
 	 "write here, tables into a directory (default: standard output)"},
@@ -59,8 +59,7 @@ static int find_format(const struct grt_export_row **row)
 	if (opt.format)
 		return no_format("no such format", opt.format);
 	if (opt.output && strcmp(opt.output, "-") != 0)
-		return cmd_usage_error("--output %s: its ending is of no format: -f FORMAT says which",
-				       opt.output);
+		return cmd_usage_error("--output %s: no format has this ending: use -f FORMAT", opt.output);
 	return no_format("-f FORMAT is needed", NULL);
 }
 
@@ -80,7 +79,7 @@ static void tell_tracks(const struct grt_tracks_count *n)
 	tell_if(n->inferred, "jobs have a START or END that is inferred, not observed");
 	tell_if(n->sampled, "jobs were sampled: each stands for several jobs");
 	tell_if(n->undrawn, "jobs are not drawn: their START or END is unknown");
-	tell_if(n->half, "ends are not drawn: their begin was before the trace, or was lost");
+	tell_if(n->half, "ends are not drawn: their begin is before the trace, or was lost");
 	tell_if(n->cut, "slices have no end in the trace");
 	tell_if(n->over, "items are not drawn: too many tracks, or too many items at the same time");
 	tell_if(n->back, "items are not drawn: their time is before that of the item before");
@@ -177,7 +176,7 @@ static int export_check_tables(const struct grt_export_format *format)
 		return cmd_usage_error("a database needs a regular file: use -o FILE");
 	opt.filter.f.joins = true;
 	return filter_check(&opt.filter, FILTER_TYPE,
-			    "rows are joined from events of several types; -f csv takes it");
+			    "rows are joined from events of several types; only -f csv accepts it");
 }
 
 static int export_check(const struct grt_export_row *row)

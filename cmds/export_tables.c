@@ -76,12 +76,12 @@ static void export_tables_get_window(struct grt_cell *cell, const void *view, co
 
 /* clang-format off */
 static const struct grt_column loss_columns[] = {
-	{"source", grt_cell_pointed, offsetof(struct loss, source), GRT_CELL_TEXT, GRT_COLUMN_ALL, "whose events they are; none: of no source alone"},
-	{"window_begin", export_tables_get_window, 0, GRT_CELL_TIME, GRT_COLUMN_ALL, "from when on the source saw everything; of no source: all of them"},
-	{"window_end", export_tables_get_window, 1, GRT_CELL_TIME, GRT_COLUMN_ALL, "until when"},
-	{"cause", grt_cell_pointed, offsetof(struct loss, cause), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why they are not in the tables"},
-	{"what", grt_cell_pointed, offsetof(struct loss, what), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the same as a sentence"},
-	{"events", export_tables_get_lost, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many; of no source: beside those of the sources"},
+	{"source", grt_cell_pointed, offsetof(struct loss, source), GRT_CELL_TEXT, GRT_COLUMN_ALL, "source of the events; none: no single source"},
+	{"window_begin", export_tables_get_window, 0, GRT_CELL_TIME, GRT_COLUMN_ALL, "time from which the source recorded; without a source: from which all sources did"},
+	{"window_end", export_tables_get_window, 1, GRT_CELL_TIME, GRT_COLUMN_ALL, "time until which it did"},
+	{"cause", grt_cell_pointed, offsetof(struct loss, cause), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why the events are not in the tables"},
+	{"what", grt_cell_pointed, offsetof(struct loss, what), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the cause as a sentence"},
+	{"events", export_tables_get_lost, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of events; without a source: in addition to those of the sources"},
 	{.name = NULL},
 };
 /* clang-format on */
@@ -137,8 +137,9 @@ static int export_tables_loss_rows(const struct losses *x, const struct grt_sess
 		{"after_end", "later than the end of the recording", h->after_end, counted, WINDOW_OF(after)},
 		/* a source's number has those that were repeated, too */
 		{"deleted", "deleted by --max-size, --max-time or --last", h->deleted, counted, 0},
-		{"unwritten", "the traced program could not write them", h->unwritten_events, counted, 0},
-		{"missing", "delivered, but their packets are not in the recording", h->missing_events,
+		{"unwritten", "events that the traced program could not write", h->unwritten_events, counted,
+		 0},
+		{"missing", "delivered events whose packets are not in the recording", h->missing_events,
 		 counted, 0},
 		{"unknown", "of types unknown to this version", h->unknown, true, 0},
 		{"bad", "lines, or events of JSON, that were not understood", h->text.bad, !counted, 0},

@@ -68,9 +68,9 @@ static const struct cmd_opt options[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input,
 	 "a trace, or folded stacks, also - (default: " DEFAULT_INPUT ")"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output,
-	 "write here: .svg a picture, .html a page, .folded folded stacks, .pprof or .speedscope.json a profile (default: standard output)"},
+	 "write to this file: .svg a picture, .html a page, .folded folded stacks, .pprof or .speedscope.json a profile (default: standard output)"},
 	FILTER_OPTIONS(opt.filter, 0),
-	{"by", 0, OPT_STR, by_words + 1, &opt.by, "group by this: it is the root frame"},
+	{"by", 0, OPT_STR, by_words + 1, &opt.by, "group by this, as the root frame"},
 	{"weight", 0, OPT_STR, weight_words + 1, &opt.weight, "the weight of a frame (default: time)"},
 	{"only", 0, OPT_STR, only_words + 1, &opt.only, "keep only work of this kind"},
 	{"min", 0, OPT_STR, "PIXELS", &opt.min, "SVG: draw no frames narrower than this (default: 0.1)"},
@@ -81,16 +81,16 @@ static const struct cmd_opt options[] = {
 	{"unit", 0, OPT_STR, "WORD", &opt.unit,
 	 "unit of the weights of folded stacks: ns, us, B, or any word"},
 	{"diff", 0, OPT_STR, "OTHER", &opt.diff,
-	 "compare with this trace or these folded stacks: red has grown, blue has shrunk"},
+	 "compare with this trace or these folded stacks: red grew, blue shrank"},
 	{"cpu", 0, OPT_STR, "FILE", &opt.cpu,
 	 "CPU stacks of another tool: lines of ts_ns comm pid tid cpu f1;f2;..."},
 	{"gpu", 0, OPT_STR, "FILE", &opt.gpu,
 	 "GPU records of another tool: text of CUPTI records, or a trace in JSON (PyTorch's; .gz too); joined with --cpu"},
 	{"window", 0, OPT_SECONDS, "TIME", &opt.window,
-	 "with --cpu and --gpu: how long before a launch its stack may have been taken (default: 1ms)"},
+	 "with --cpu and --gpu: largest time between a stack and its launch (default: 1ms)"},
 	{"clock-offset", 0, OPT_STR, "NS|auto", &opt.offset,
-	 "added to the stamps of --gpu; auto: from stacks and the launches that they were taken in"},
-	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say why stacks end that do not reach the entry"},
+	 "add this to the time stamps of --gpu; auto: estimate it from stacks and their launches"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "show why stacks end before the program's entry"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -130,7 +130,7 @@ static void flame_tell(const struct grt_notes *notes, unsigned int first)
 static int no_tree(const struct grt_flame_shape *shape, int code, const char *path)
 {
 	if (code == -ENODATA && grt_flame_is_sampled(shape))
-		return cmd_fail(EXIT_FAILED, "it has no PC samples, or none of this weight",
+		return cmd_fail(EXIT_FAILED, "it has no PC samples, or none with this weight",
 				"grtrace record -e cuda --pc-sampling -- PROGRAM", "%s: nothing to add up",
 				path);
 	if (code == -ENODATA)
@@ -162,12 +162,13 @@ static int flame_is_empty(const struct graph *g, const char *path)
 {
 	bool narrowed = grt_filter_any(&opt.filter.f) || opt.filter.from.set || opt.filter.to.set;
 
-	return cmd_fail(
-		EXIT_FAILED,
-		narrowed ? "nothing that the filters leave has this weight" : "nothing in it has this weight",
-		narrowed ? "grtrace report PATH, which shows what there is" : flame_recorder(&g->shape),
-		"%s: --weight %s: nothing to draw", path,
-		grt_flame_weight_words[g->shape.weight ? g->shape.weight - 1 : 0]);
+	return cmd_fail(EXIT_FAILED,
+			narrowed ? "nothing that the filters select has this weight"
+				 : "it has nothing with this weight",
+			narrowed ? "grtrace report PATH, which shows its contents"
+				 : flame_recorder(&g->shape),
+			"%s: --weight %s: nothing to draw", path,
+			grt_flame_weight_words[g->shape.weight ? g->shape.weight - 1 : 0]);
 }
 
 /* What was read before a fault is shown, and then the fault. */
@@ -234,13 +235,13 @@ static int check_shape(const struct grt_flame_shape *shape)
 		return cmd_usage_error("--only selects GPU work: it does not work with --weight %s",
 				       grt_flame_weight_words[shape->weight - 1]);
 	if (memory && shape->by && shape->by != GRT_FLAME_BY_PROCESS && shape->by != GRT_FLAME_BY_DEVICE)
-		return cmd_usage_error("--by %s: --weight %s has process and device",
+		return cmd_usage_error("--by %s: --weight %s works only with process and device",
 				       grt_flame_by_words[shape->by - 1],
 				       grt_flame_weight_words[shape->weight - 1]);
 	if (wall && shape->only)
 		return cmd_usage_error("--only selects GPU work: it does not work with --weight wall");
 	if (wall && shape->by && shape->by != GRT_FLAME_BY_PROCESS && shape->by != GRT_FLAME_BY_THREAD)
-		return cmd_usage_error("--by %s: --weight wall has process and thread",
+		return cmd_usage_error("--by %s: --weight wall works only with process and thread",
 				       grt_flame_by_words[shape->by - 1]);
 	if (!wall && shape->by == GRT_FLAME_BY_THREAD)
 		return cmd_usage_error(
@@ -381,7 +382,7 @@ static void tell_seeds(const struct grt_seeds_count *n)
 		fprintf(stderr, "  %llu launches have no kernel: [GPU_Launch_Pending]\n",
 			(unsigned long long)n->pending);
 	if (n->unsized)
-		fprintf(stderr, "  the size of %llu copies is unknown: they weigh no bytes\n",
+		fprintf(stderr, "  the size of %llu copies is unknown: they count as 0 bytes\n",
 			(unsigned long long)n->unsized);
 	if (n->bad_samples)
 		fprintf(stderr, "  %llu lines are not CPU stacks, the first is line %llu\n",
@@ -466,7 +467,8 @@ static int take_seeds(struct graph *g)
 	struct grt_seeds *s;
 	int status;
 
-	if (filter_check(&opt.filter, ~0U, "files of --cpu and --gpu are taken as a whole") != EXIT_DONE)
+	if (filter_check(&opt.filter, ~0U, "files of --cpu and --gpu can only be used as a whole") !=
+	    EXIT_DONE)
 		return EXIT_USAGE;
 	if (g->shape.weight == GRT_FLAME_WEIGHT_WALL || g->shape.by == GRT_FLAME_BY_THREAD)
 		return cmd_usage_error(
@@ -593,7 +595,7 @@ static int take_shape(struct grt_flame_shape *shape)
 	if (status == EXIT_DONE)
 		status = flame_take_word("ranges", opt.ranges, range_words, &ranges);
 	if (status == EXIT_DONE && ranges && opt.no_ranges)
-		status = cmd_usage_error("--ranges and --no-ranges: one of them");
+		status = cmd_usage_error("--ranges and --no-ranges: use only one of them");
 	*shape = (struct grt_flame_shape){
 		by,
 		weight,
@@ -672,7 +674,7 @@ static int flame_run(int argc, char **argv)
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
 	if ((opt.cpu || opt.gpu) && (opt.input || argc))
-		return cmd_usage_error("--cpu and --gpu are the input: remove '%s'", path);
+		return cmd_usage_error("with --cpu and --gpu there is no other input: remove '%s'", path);
 	if (!opt.cpu && !opt.gpu && !opt.input && !argc && access(path, F_OK))
 		return cmd_fail(EXIT_FAILED, "there is no such recording",
 				"grtrace record --stack=bpf -- PROG", "cannot open %s", path);

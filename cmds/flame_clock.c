@@ -30,15 +30,14 @@ static int flame_clock_call(void *arg, uint32_t tid, uint64_t start, uint64_t en
 
 static int flame_clock_no_answer(int code, const char *path)
 {
-	static const char fix[] = "--clock-offset NS, with a number; or stacks that end in [correlation N]";
+	static const char fix[] = "--clock-offset NS with a number; or stacks that end in [correlation N]";
 
 	if (code == -ENODATA)
-		return cmd_fail(EXIT_FAILED,
-				"the files have nothing in common: no thread with stacks and launches", fix,
-				"%s: --clock-offset auto: the offset of the clocks is unknown", path);
-	if (code == -EDOM)
-		return cmd_fail(EXIT_FAILED, "no offset, or more than one, puts most stacks into launches",
+		return cmd_fail(EXIT_FAILED, "the files share no thread that has both stacks and launches",
 				fix, "%s: --clock-offset auto: the offset of the clocks is unknown", path);
+	if (code == -EDOM)
+		return cmd_fail(EXIT_FAILED, "no single offset puts most stacks into launches", fix,
+				"%s: --clock-offset auto: the offset of the clocks is unknown", path);
 	return cmd_fail(EXIT_FAILED, strerror(-code), NULL, "cannot read %s", path);
 }
 

@@ -33,16 +33,16 @@ static struct {
 } opt;
 
 static const struct cmd_opt options[] = {
-	{"output", 'o', OPT_STR, "RAW", &opt.raw, "launches and the GPU's work, as text of CUPTI's records"},
-	{"chrome", 'c', OPT_STR, "FILE", &opt.chrome, "timeline as Trace Event Format"},
+	{"output", 'o', OPT_STR, "RAW", &opt.raw, "launches and GPU work, as text of CUPTI's records"},
+	{"chrome", 'c', OPT_STR, "FILE", &opt.chrome, "timeline in Trace Event Format"},
 	{"profile", 'p', OPT_STR, "FILE", &opt.cpu, "CPU stacks of the launches, extended folded"},
 	{"merged", 'm', OPT_STR, "FILE", &opt.merged,
 	 "GPU time by CPU stack, folded, in us (default: " MERGED ", if no file is requested)"},
 	{"cpu-profile", 0, OPT_STR, "FILE", &opt.cpu, "the same as -p"},
 	{"no-merge", 0, OPT_FLAG, NULL, &opt.no_merge, "no " MERGED},
-	{"cpu-only", 0, OPT_FLAG, NULL, &opt.cpu_only, "CPU stacks alone (default: -p " STACKS ")"},
+	{"cpu-only", 0, OPT_FLAG, NULL, &opt.cpu_only, "record CPU stacks only (default: -p " STACKS ")"},
 	{"gpu-only", 0, OPT_FLAG, NULL, &opt.gpu_only,
-	 "no CPU stacks: GPU time by the function that launched"},
+	 "record no CPU stacks: GPU time by launching function"},
 	{"no-gpu", 0, OPT_FLAG, NULL, &opt.cpu_only, "the same as --cpu-only"},
 	{"no-cpu", 0, OPT_FLAG, NULL, &opt.gpu_only, "the same as --gpu-only"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
@@ -96,7 +96,7 @@ static int gpuperf_convert(int argc, char **argv)
 		return gpuperf_convert_help();
 	if (argc)
 		return cmd_usage_error(CONVERT ": unexpected '%s': use -i RAW [-o FILE]; a program of that "
-					       "name is run by its path",
+					       "name must be run by its path",
 				       argv[0]);
 	if (!opt.input)
 		return cmd_usage_error(CONVERT ": what? -i RAW");
@@ -136,15 +136,15 @@ static int gpuperf_check(void)
 	if (opt.cpu_only && opt.gpu_only)
 		return cmd_usage_error("--cpu-only and --gpu-only: use only one of them");
 	if (opt.cpu_only && (opt.raw || opt.chrome || opt.merged))
-		return cmd_usage_error("--cpu-only leaves the GPU out: there is nothing for -o, -c and -m");
+		return cmd_usage_error("--cpu-only records no GPU work, which -o, -c and -m need");
 	if (opt.gpu_only && opt.cpu)
-		return cmd_usage_error("--gpu-only takes no CPU stacks: there is nothing for -p");
+		return cmd_usage_error("--gpu-only records no CPU stacks, which -p needs");
 	if (opt.no_merge && opt.merged)
 		return cmd_usage_error("--no-merge and -m: use only one of them");
 	if (opt.cpu_only && !opt.cpu)
 		opt.cpu = STACKS;
 	if (!opt.raw && !opt.chrome && !opt.cpu && !opt.merged && opt.no_merge)
-		return cmd_usage_error("--no-merge leaves nothing to write: use -o, -c or -p, too");
+		return cmd_usage_error("--no-merge leaves nothing to write: add -o, -c or -p");
 	if (!opt.raw && !opt.chrome && !opt.cpu && !opt.merged)
 		opt.merged = MERGED;
 	return EXIT_DONE;
@@ -163,13 +163,13 @@ static int gpuperf_run(int argc, char **argv)
 	if (status != EXIT_DONE)
 		return status;
 	if (!argc)
-		return cmd_usage_error("a program to run is needed");
+		return cmd_usage_error("no program to run is given");
 	/* before there is what a signal would leave behind */
 	cmd_catch_signals();
 	/* the recording belongs to the user of sudo, and so does what it is in */
 	privileges_user(&uid, &gid);
 	if (tempdir_make(dir, sizeof(dir), "gpuperf", uid, gid)) {
-		status = cmd_fail(EXIT_FAILED, strerror(errno), "TMPDIR=DIR, of a directory with room",
+		status = cmd_fail(EXIT_FAILED, strerror(errno), "TMPDIR=DIR, a directory with free space",
 				  "cannot make %s", dir);
 		tempdir_remove(dir);
 		return status;

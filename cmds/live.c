@@ -615,12 +615,23 @@ static bool live_should_end(const struct live *l, const struct live_limits *limi
 	return l->target >= 0 && poll(&target, 1, 0) > 0;
 }
 
+/* Between two looks, ms. */
+static int live_period(const struct live *l, bool prompt)
+{
+	unsigned int ms = PERIOD_MS;
+
+	for (const struct live_input *in = l->input; prompt && in < l->input + l->inputs; in++)
+		if (in->source->prompt_ms && in->source->prompt_ms < ms)
+			ms = in->source->prompt_ms;
+	return (int)ms;
+}
+
 static void pause_until_next(const struct live *l, const struct live_limits *limits, uint64_t begun)
 {
 	struct pollfd fds[] = {{.fd = l->target, .events = POLLIN},
 			       {.fd = limits->fd ?: -1, .events = POLLIN}};
 	double left = limits->seconds * 1e3 - (double)(grt_now() - begun) / 1e6;
-	int ms = PERIOD_MS;
+	int ms = live_period(l, limits->prompt);
 
 	if (l->moved >= BUSY_BYTES)
 		return;

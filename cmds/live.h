@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Live views: sources opened by name and driven into a consumer, until Ctrl-C,
- * a time, or the end of what is watched. Whatever was changed for it is put
- * back by live_close().
+ * Live views: opens sources by name and passes their events to a consumer, until Ctrl-C,
+ * for a time, or until the watched process ends. live_close() restores all settings
+ * that were changed.
  *
  *	ret = live_open(&l, &setup, &err);
  *	if (!ret)
@@ -12,7 +12,7 @@
  *	... grt_session_health(live_session(l)) ...
  *	live_close(l, &err);
  *
- * What a view prints belongs into its command.
+ * The output of a view is the business of its command.
  */
 #ifndef GRTRACE_LIVE_H
 #define GRTRACE_LIVE_H
@@ -72,6 +72,7 @@ struct live_files {
  * @tick: called between events; a non-zero result ends the run
  * @idle: called when all events that there are have been handed out, so that
  *	what was printed can be flushed; may be NULL, a non-zero result ends the run
+ * @prompt: somebody watches single events: sources that can are looked at more often
  * @fd: it is readable when @idle is to be called soon, 0: there is none
  * @arg: handed to both
  */
@@ -80,6 +81,7 @@ struct live_limits {
 	double interval;
 	int (*tick)(void *arg);
 	int (*idle)(void *arg);
+	bool prompt;
 	int fd;
 	void *arg;
 };

@@ -47,7 +47,7 @@ static int mend_run(int argc, char **argv)
 	int status = EXIT_DONE;
 
 	if (!argc)
-		return cmd_usage_error("which recording? grtrace mend PATH");
+		return cmd_usage_error("no recording given: grtrace mend PATH");
 	for (int i = 0; i < argc; i++)
 		status = mend_one(argv[i]) ?: status;
 	return cmd_close_stdout() ?: status;

@@ -35,12 +35,12 @@ static const struct cmd_opt opts[] = {
 	{"gpu", 'g', OPT_STR, "FILE", &opt.gpu, "events of the GPU: a recording, a raw file or text"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
 	{"clock-offset", 0, OPT_STR, "NS|auto", &opt.offset,
-	 "added to the stamps of --gpu; auto: from jobs and the ioctls that submitted them"},
+	 "add this to the time stamps of --gpu; auto: estimate it from jobs and the ioctls that submitted them"},
 	{"stats-only", 0, OPT_FLAG, NULL, &opt.stats_only,
-	 "only counts of events by input and type, no timeline"},
+	 "print only counts of events by input and type, no timeline"},
 	FILTER_OPTIONS(opt.filter, 't'),
-	{"pretty", 0, OPT_FLAG, NULL, &opt.pretty, "readable lines, with an explanation of each event"},
-	{"json", 'j', OPT_FLAG, NULL, &opt.json, "JSON: an object per event, or the statistics as one"},
+	{"pretty", 0, OPT_FLAG, NULL, &opt.pretty, "print readable lines that explain each event"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "JSON: one object per event, or one for the statistics"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "print how many events were read and skipped"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
@@ -137,9 +137,9 @@ static int offset_usage(int argc)
 	if (!opt.offset)
 		return EXIT_DONE;
 	if (!opt.gpu)
-		return cmd_fail(EXIT_USAGE,
-				"it is added to the stamps of the --gpu input, and none was given",
-				"--gpu FILE for the input to move", "--clock-offset has no input to move");
+		return cmd_fail(EXIT_USAGE, "it applies to the --gpu input, and none was given",
+				"--gpu FILE, the input whose time stamps to change",
+				"--clock-offset has no input to move");
 	if (!strcmp(opt.offset, "auto") && is_alone(argc))
 		return cmd_fail(EXIT_USAGE,
 				"auto compares the jobs of the --gpu input with the ioctls of another input",
@@ -224,7 +224,7 @@ static int merge_judge(struct merging *run)
 		return status;
 	return cmd_fail(EXIT_FAILED,
 			opt.filter.from.set || opt.filter.to.set
-				? "none is between --from and --to"
+				? "no event is between --from and --to"
 				: "the CPU input has no CPU events, and the GPU input has no GPU events",
 			"grtrace merge --stats-only -v ..., which shows what was read", "no events to merge");
 }

@@ -374,8 +374,8 @@ const char *cmd_words(const char *(*word)(unsigned int n), char *text, size_t ro
 
 const char *cmd_opt_help(const struct cmd_opt *opt)
 {
-	static char text[320];
-	char words[256];
+	static char text[1280];
+	char words[1024];
 
 	if (opt->kind != OPT_WORD)
 		return opt->help ?: ((const struct opt_key *)opt->target)->key->help;

@@ -77,6 +77,11 @@ static int make_temp(struct outfile *o)
 
 int outfile_failed(const struct outfile *o, int code, struct grt_err *err)
 {
+	/* no file says so, but stacks do, see grt_stacks_add() */
+	if (code == -EOVERFLOW)
+		return grt_err_set(err, code, "the times in the trace add up to more than 2^63 ns",
+				   "grtrace report PATH, which shows the longest: it is damaged",
+				   "cannot write to %s", o->path ? o->path : "standard output");
 	return grt_err_set(err, code, strerror(-code),
 			   code == -ENOSPC ? "free space on the disk, or write elsewhere" : NULL,
 			   "cannot write to %s", o->path ? o->path : "standard output");
@@ -91,7 +96,7 @@ static int outfile_open_failed(const char *path, int code, struct grt_err *err)
 		{EACCES, "a directory that you may write to"},
 		{EROFS, "a directory that you may write to"},
 		{ENOENT, "mkdir -p of its directory, or another one"},
-		{ENOTDIR, "a path whose directories are directories"},
+		{ENOTDIR, "a path whose parts are directories"},
 		{EISDIR, "the name of a file in it"},
 		{ENAMETOOLONG, "a shorter name"},
 		{ENOSPC, "free space on the disk, or write elsewhere"},
@@ -212,7 +217,7 @@ int outfile_usage(const char *output, const char *input)
 {
 	if (!output || !input || !strcmp(output, "-") || !is_input(output, input))
 		return EXIT_DONE;
-	return cmd_usage_error("--output %s: it is the input %s, or inside it, and would destroy it", output,
+	return cmd_usage_error("--output %s is the input %s, or inside it, and would overwrite it", output,
 			       input);
 }
 

@@ -39,7 +39,7 @@ int reading_span(struct grt_session *s, const struct opt_time *opt_from, const s
 	from = cmd_time(opt_from, first, last, first);
 	to = cmd_time(opt_to, first, last, last);
 	if (out->known && (from > last || to < first))
-		return cmd_usage_error("--from and --to leave nothing: the trace goes from %" PRIu64
+		return cmd_usage_error("no event is between --from and --to: the trace goes from %" PRIu64
 				       ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64,
 				       first / NS_PER_S, first % NS_PER_S, last / NS_PER_S, last % NS_PER_S);
 	if (from > to)
@@ -62,7 +62,7 @@ int reading_merge_span(struct grt_merge *m, const struct opt_time *from, const s
 	if (*begin > *end)
 		return cmd_usage_error("--from is after --to");
 	if (!ret && (*begin > last || *end < first))
-		return cmd_usage_error("--from and --to leave nothing: the inputs go from %" PRIu64
+		return cmd_usage_error("no event is between --from and --to: the inputs go from %" PRIu64
 				       ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64,
 				       first / NS_PER_S, first % NS_PER_S, last / NS_PER_S, last % NS_PER_S);
 	return EXIT_DONE;
@@ -145,28 +145,30 @@ static void get_closes(struct grt_cell *cell, const void *view, const void *row,
 		name, grt_cell_u64, offsetof(struct struct_name, member), GRT_CELL_NUMBER, where, help \
 	}
 #define BALANCE(name, member, where, help) OF(balance, name, member, where, help)
+/* A cause that dropped nothing is not shown; that nothing was lost is. */
+#define FATE_WHERE(fate) ((fate) == GRT_FATE_DELIVERED || (fate) == GRT_FATE_LOST ? GRT_COLUMN_ALL : NONZERO)
 
 /* clang-format off */
 static const struct grt_column balance_columns[] = {
 	BALANCE("emitted", emitted, GRT_COLUMN_ALL, "events that the sources made"),
-#define GRT_FATE(NAME, name, help) BALANCE(#name, h.balance.fate[GRT_FATE_##NAME], GRT_COLUMN_ALL, help),
+#define GRT_FATE(NAME, name, help) BALANCE(#name, h.balance.fate[GRT_FATE_##NAME], FATE_WHERE(GRT_FATE_##NAME), help),
 #include <grtrace/fates.def>
 #undef GRT_FATE
 	BALANCE("before_start", h.before_start, NONZERO, "dropped: earlier than the start of the last source"),
 	BALANCE("after_end", h.after_end, NONZERO, "dropped: later than the end of the recording"),
-	BALANCE("deleted", h.deleted, NONZERO, "deleted by --max-size, --max-time or --last: the oldest of them"),
-	BALANCE("deleted_segments", h.deleted_segments, NONZERO, "segments that they were in"),
+	BALANCE("deleted", h.deleted, NONZERO, "deleted by --max-size, --max-time or --last: the oldest events"),
+	BALANCE("deleted_segments", h.deleted_segments, NONZERO, "segments that were deleted with them"),
 	BALANCE("unwritten", h.unwritten_events, NONZERO,
 		"dropped: the traced program could not write them (full disk, limit)"),
 	BALANCE("read", h.events, GRT_COLUMN_ALL, "events read by this command, including NAME records"),
 	{"of_others", get_of_gpu, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_OPTIONAL,
-	 "read, but of another GPU than --device"},
+	 "read, but of a GPU other than that of --device"},
 	{"of_no_gpu", get_of_gpu, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_OPTIONAL,
-	 "read, but the trace does not say of which GPU"},
+	 "read, but their GPU is not in the trace"},
 	{"left_out", get_left_out, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_OPTIONAL,
 	 "read, but left out by --pid, --comm, --ring or --type"},
-	BALANCE("unread", unread, NONZERO, "in open packets, after the end"),
-	BALANCE("missing", h.missing_events, NONZERO, "delivered, but their packets are not in the recording"),
+	BALANCE("unread", unread, NONZERO, "events in open packets, after the end"),
+	BALANCE("missing", h.missing_events, NONZERO, "delivered events whose packets are not in the recording"),
 	BALANCE("unknown", h.unknown, NONZERO, "of types unknown to this version"),
 	{"closes", get_closes, 0, GRT_CELL_BOOL, GRT_COLUMN_MACHINE, "whether every event is accounted for"},
 	{"accounted", get_closes, 0, GRT_CELL_BOOL, GRT_COLUMN_BRIEF, NULL},
@@ -178,22 +180,22 @@ static const struct grt_column join_columns[] = {
 	JOINS("joined", jobs, GRT_COLUMN_ALL, "jobs with SUBMIT and COMPLETE in the trace"),
 	JOINS("incomplete", incomplete, GRT_COLUMN_ALL,
 	      "jobs that began before the trace or were not complete at its end"),
-	JOINS("no_submit", no_submit, NONZERO, "of these, without SUBMIT"),
-	JOINS("no_complete", no_complete, NONZERO, "of these, without COMPLETE"),
-	JOINS("no_end", no_end, NONZERO, "complete, but without END: no t_exec"),
-	JOINS("evicted", evicted, NONZERO, "of these, dropped because too many jobs were in flight"),
-	JOINS("inferred_start", inferred_start, NONZERO, "START inferred from the order of the ring's jobs"),
-	JOINS("unordered_start", unordered_start, NONZERO, "START unknown: no t_queue, no t_exec"),
+	JOINS("no_submit", no_submit, NONZERO, "incomplete jobs without SUBMIT"),
+	JOINS("no_complete", no_complete, NONZERO, "incomplete jobs without COMPLETE"),
+	JOINS("no_end", no_end, NONZERO, "complete jobs without END: their t_exec is unknown"),
+	JOINS("evicted", evicted, NONZERO, "incomplete jobs that were dropped because too many were in flight"),
+	JOINS("inferred_start", inferred_start, NONZERO, "jobs whose START is inferred from the order of the ring's jobs"),
+	JOINS("unordered_start", unordered_start, NONZERO, "jobs whose START is unknown: t_queue and t_exec, too"),
 	JOINS("firmware_start", firmware_start, NONZERO,
-	      "START unknown, decided by the firmware: no t_queue, no t_exec"),
-	JOINS("disordered", disordered, NONZERO, "phases with their end before their begin, not counted"),
+	      "jobs whose START is unknown, because firmware schedules them: t_queue and t_exec, too"),
+	JOINS("disordered", disordered, NONZERO, "phases that end before they begin; not counted"),
 	JOINS("reused", reused, NONZERO, "SUBMITs with the (context, seqno) of another job in flight"),
-	JOINS("repeated", repeated, NONZERO, "second events of the same type of a job"),
+	JOINS("repeated", repeated, NONZERO, "further events of a type that the job had already"),
 	JOINS("duplicates", duplicates, NONZERO, "events of jobs that another source recorded, too"),
 	JOINS("late", late, NONZERO, "events that came long after their job's COMPLETE"),
 	JOINS("no_identity", no_identity, NONZERO, "events without the identity of a job"),
 	JOINS("whole", whole, NONZERO, "jobs recorded as one JOB record"),
-	JOINS("waits", waits, GRT_COLUMN_ALL, "waits of threads, joined to their job"),
+	JOINS("waits", waits, GRT_COLUMN_ALL, "waits of threads that are joined to their job"),
 	JOINS("unjoined_waits", unjoined_waits, GRT_COLUMN_ALL,
 	      "waits for a fence that belongs to no job of the trace"),
 	{"unjoined_wait_ns", grt_cell_u64, offsetof(struct grt_jobs_count, unjoined_wait_ns), GRT_CELL_NS,
@@ -212,16 +214,16 @@ static const struct grt_column health_columns[] = {
 	HEALTH("packets", packets, "packets read"),
 	HEALTH("bytes", bytes, "bytes read"),
 	HEALTH("skipped_bytes", skipped_bytes, "bytes that are in no packet"),
-	HEALTH("missing_events", missing_events, "delivered, but their packets are not in the recording"),
-	HEALTH("unwritten_events", unwritten_events, "the traced program could not write them"),
+	HEALTH("missing_events", missing_events, "delivered events whose packets are not in the recording"),
+	HEALTH("unwritten_events", unwritten_events, "events that the traced program could not write"),
 	HEALTH("unknown", unknown, "events of types unknown to this version"),
 	HEALTH("cut", fault[GRT_FAULT_CUT], "files that end within a packet"),
 	HEALTH("bad_packets", fault[GRT_FAULT_PACKET], "packets that are damaged"),
 	HEALTH("bad_records", fault[GRT_FAULT_RECORD], "records that are damaged"),
 	HEALTH("gaps", fault[GRT_FAULT_GAP], "places where packets are missing"),
-	HEALTH("time_back", fault[GRT_FAULT_TIME], "stamps before the one before them"),
+	HEALTH("time_back", fault[GRT_FAULT_TIME], "time stamps that go back"),
 	{"first_fault", grt_cell_chars, offsetof(struct grt_health, first.what), GRT_CELL_TEXT, GRT_COLUMN_ALL,
-	 "the first of these"},
+	 "first of these faults"},
 	{.name = NULL},
 };
 /* clang-format on */
@@ -332,7 +334,7 @@ void reading_note_window(struct grt_notes *n, const struct grt_session *s, const
 	if (!source)
 		return;
 	grt_units_time(last, span->last);
-	grt_note(n, "the source %.*s ended at %s, before the others: what is later is left out",
+	grt_note(n, "the source %.*s ended at %s, before the others: later events are left out",
 		 (int)strcspn(source, "_"), source, last);
 }
 

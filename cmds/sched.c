@@ -31,11 +31,11 @@ static struct {
 } opt;
 
 static const struct cmd_opt opts[] = {
-	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "tokens and channels, too"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "print tokens and channels, too"},
 	FILTER_OPTIONS(opt.filter, 't'),
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "live: end after this time"},
 	{"include-failed", 0, OPT_FLAG, NULL, &opt.refused,
-	 "record failed calls, too, and calls on files that are not NVIDIA's"},
+	 "record also failed calls, and calls on files that are not NVIDIA's"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "a JSON object per line, the counts as the last one"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "a recording or text, in place of live events"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
@@ -170,7 +170,7 @@ static int sched_finish(struct sched *s, int ret, const struct grt_err *err)
 	if (s->over)
 		fprintf(stderr,
 			"grtrace sched: %" PRIu64
-			" events are of groups without a known start (limit of %u groups)\n",
+			" events belong to groups whose start is unknown (limit of %u groups)\n",
 			s->over, GRT_TSGS_MAX);
 	return reading_judge(s->session, s->input, 0, ret < 0 ? ret : 0, err);
 }
@@ -282,7 +282,7 @@ static int sched_sched_run(int argc, char **argv)
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
 	status = filter_check(&opt.filter, path ? FILTER_RING : FILTER_RING | FILTER_TIME,
-			      path ? "channel groups are on runlists, and no event says on which ring"
+			      path ? "channel groups are on runlists, and no event has their ring"
 				   : "it works only with recordings");
 	if (status != EXIT_DONE)
 		return status;

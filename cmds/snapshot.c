@@ -29,7 +29,7 @@ static double wait_seconds;
 
 static const struct cmd_opt options[] = {
 	{"wait", 'w', OPT_SECONDS, "TIME", &wait_seconds,
-	 "with DIR: longest wait until it is complete (default: 60)"},
+	 "with DIR: wait at most this time until the snapshot is complete (default: 60)"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -94,12 +94,12 @@ static int snapshot_find(void)
 static int snapshot_ask(int pid)
 {
 	if (!snapshot_is_box(pid))
-		return cmd_fail(EXIT_FAILED, "it is no recorder with a black box", "grtrace record --last 60",
-				"cannot ask process %d for a snapshot", pid);
+		return cmd_fail(EXIT_FAILED, "it is not a recorder with a black box",
+				"grtrace record --last 60", "cannot request a snapshot from process %d", pid);
 	if (!kill(pid, SIGUSR1))
 		return EXIT_DONE;
 	return cmd_fail(errno == EPERM ? EXIT_MISSING : EXIT_FAILED, strerror(errno), "sudo grtrace snapshot",
-			"cannot ask process %d for a snapshot", pid);
+			"cannot request a snapshot from process %d", pid);
 }
 
 /* ---------------------------------------------------------- the directory */
@@ -184,12 +184,12 @@ static int snapshot_of_directory(int dir, const char *path)
 
 	if (!pid)
 		return cmd_fail(EXIT_FAILED, "no recorder with a black box writes to it",
-				"grtrace record --last 60 -o DIR", "cannot ask %s for a snapshot", path);
+				"grtrace record --last 60 -o DIR", "cannot request a snapshot from %s", path);
 	status = snapshot_ask(pid);
 	if (status != EXIT_DONE)
 		return status;
 	if (!snapshot_wait(dir, number, false, grt_now() + BEGIN_NS))
-		return cmd_fail(EXIT_FAILED, "one is being written, or the pause after one is not over",
+		return cmd_fail(EXIT_FAILED, "the recorder writes one already, or still pauses after one",
 				"the same command later, or record --pause 1", "no new snapshot in %s", path);
 	if (!snapshot_wait(dir, number, true,
 			   grt_now() + (uint64_t)((wait_seconds > 0 ? wait_seconds : 60) * NS_PER_S)))
@@ -205,12 +205,12 @@ static int snapshot_of_process(int pid)
 	int status;
 
 	if (pid <= 0)
-		return cmd_fail(EXIT_FAILED, pid ? "there are several" : "there is none",
+		return cmd_fail(EXIT_FAILED, pid ? "several recorders run" : "there is none",
 				pid ? "grtrace snapshot DIR, or its PID" : "grtrace record --last 60",
 				"cannot find the recorder with a black box");
 	status = snapshot_ask(pid);
 	if (status == EXIT_DONE)
-		printf("process %d was asked for a snapshot\n", pid);
+		printf("requested a snapshot from process %d\n", pid);
 	return status == EXIT_DONE ? cmd_close_stdout() : status;
 }
 
@@ -227,7 +227,7 @@ static int snapshot_run(int argc, char **argv)
 		return snapshot_of_process(atoi(argv[0]));
 	if (dir < 0)
 		return cmd_fail(EXIT_FAILED, strerror(errno),
-				"the directory of record --last, or its process's number", "cannot open %s",
+				"the directory of record --last, or its process id", "cannot open %s",
 				argv[0]);
 	cmd_catch_signals();
 	status = snapshot_of_directory(dir, argv[0]);

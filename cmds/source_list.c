@@ -25,7 +25,7 @@ void source_answer(struct source_answer *a, size_t n)
 
 	*a = (struct source_answer){.source = source, .help = help_of[n]};
 	if (!source->probe) {
-		probe_set(&a->r, PROBE_UNKNOWN, NULL, "only known while recording");
+		probe_set(&a->r, PROBE_UNKNOWN, NULL, "known only while recording");
 		return;
 	}
 	a->code = source->probe(&err);
@@ -68,11 +68,11 @@ static void get_state(struct grt_cell *cell, const void *view, const void *row, 
 #define A(member) offsetof(struct source_answer, member)
 
 static const struct grt_column columns[] = {
-	{"name", get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "as record -e takes it"},
+	{"name", get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name for record -e"},
 	{"help", grt_cell_pointed, A(help), GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "what it records"},
-	{"auto", get_source, 1, GRT_CELL_BOOL, GRT_COLUMN_MACHINE, "record without -e takes it, if it works"},
+	{"auto", get_source, 1, GRT_CELL_BOOL, GRT_COLUMN_MACHINE, "record without -e uses it, if it works"},
 	{"state", get_state, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE,
-	 "works, fails, or unknown: only root may look, or only a recording shows it"},
+	 "works, fails, or unknown: only root can check it, or only a recording shows it"},
 	{"missing", grt_cell_chars, A(r.detail), GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "why it does not work"},
 	{"fix", grt_cell_chars, A(r.fix), GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "what to type"},
 	{.name = NULL},

@@ -12,7 +12,7 @@ static const char *opt_service;
 
 static const struct cmd_opt options[] = {
 	{"cuda", 0, OPT_FLAG, NULL, &opt_cuda,
-	 "CUDA programs run with the library that record -e cuda -p wakes"},
+	 "run CUDA programs with the library that record -e cuda -p uses"},
 	{"service", 0, OPT_STR, "NAME", &opt_service, "--cuda: for this systemd service, not for this user"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -32,7 +32,7 @@ static int start_start_run(int argc, char **argv)
 	if (argc)
 		return cmd_usage_error("unexpected argument '%s'", argv[0]);
 	if (opt_service && !opt_cuda)
-		return cmd_usage_error("--service is for --cuda");
+		return cmd_usage_error("--service works only with --cuda");
 	if (opt_cuda)
 		return cuda_default_set(opt_service);
 	ret = kmod_load(start_note, &err);
@@ -45,7 +45,7 @@ static int start_start_run(int argc, char **argv)
 	kmod_close(&kmod);
 	if (ret < 0)
 		return cmd_error(kmod_exit_status(ret), &err);
-	puts(running ? "tracing was on already" : "tracing is on");
+	puts(running ? "tracing is already on" : "tracing is on");
 	return cmd_close_stdout();
 }
 

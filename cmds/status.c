@@ -20,7 +20,7 @@ static bool opt_cuda;
 
 static const struct cmd_opt options[] = {
 	{"json", 'j', OPT_FLAG, NULL, &opt_json, "one JSON object"},
-	{"cuda", 0, OPT_FLAG, NULL, &opt_cuda, "only the processes that record -e cuda -p can wake"},
+	{"cuda", 0, OPT_FLAG, NULL, &opt_cuda, "show only the processes that record -e cuda -p can record"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -181,7 +181,7 @@ static void text_adapters(const struct state *s)
 		putchar('\n');
 	}
 	if (!n)
-		puts("adapters   none: no driver's jobs are seen (sudo grtrace start loads them)");
+		puts("adapters   none: no jobs are recorded (sudo grtrace start loads adapters)");
 }
 
 static void text_balance(const struct state *s)
@@ -339,7 +339,7 @@ static void status_print_process(pid_t pid, pid_t held)
 	printf("  %-8d ", (int)pid);
 	cmd_put_text(stdout, comm);
 	if (held < 0)
-		puts("  recorded by a process of another namespace");
+		puts("  recorded by a process of another PID namespace");
 	else if (held)
 		printf("  recorded by process %d\n", (int)held);
 	else
@@ -349,7 +349,7 @@ static void status_print_process(pid_t pid, pid_t held)
 static int status_run_cuda(void)
 {
 	if (!cuda_ask_each(status_print_process))
-		puts("no process of ours has the CUDA library: grtrace start --cuda, or grtrace record -e cuda -p PID");
+		puts("no process that this user may inspect has the CUDA library: grtrace start --cuda, or grtrace record -e cuda -p PID");
 	return cmd_close_stdout();
 }
 
@@ -400,8 +400,8 @@ static const struct grt_column module_columns[] = {
 
 static const struct grt_column cpu_columns[] = {
 	IS("cpu", NUMBER, "CPU"),
-	MAYBE("used", NUMBER, "of its buffer, bytes"),
-	MAYBE("size", NUMBER, "of its buffer, bytes"),
+	MAYBE("used", NUMBER, "size of its buffer, bytes"),
+	MAYBE("size", NUMBER, "size of its buffer, bytes"),
 	IS("emitted", NUMBER, "events that the sources made"),
 #include <grtrace/fates.def>
 	{.name = NULL},
@@ -416,10 +416,10 @@ static const struct grt_column status_balance_columns[] = {
 
 static const struct grt_column adapter_columns[] = {
 	IS("name", TEXT, "of its module"),
-	IS("driver", TEXT, "whose jobs it records"),
-	IS("bound", BOOL, "the driver is here"),
+	IS("driver", TEXT, "driver whose jobs it records"),
+	IS("bound", BOOL, "whether the driver is loaded"),
 	IS("tracepoints", TEXT, "that it uses"),
-	IS("missing", TEXT, "tracepoints that the driver does not have"),
+	IS("missing", TEXT, "tracepoints that the driver lacks"),
 	{.name = NULL},
 };
 

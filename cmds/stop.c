@@ -11,7 +11,7 @@ static bool opt_cuda;
 static const char *opt_service;
 
 static const struct cmd_opt options[] = {
-	{"cuda", 0, OPT_FLAG, NULL, &opt_cuda, "CUDA programs run without the library again"},
+	{"cuda", 0, OPT_FLAG, NULL, &opt_cuda, "run CUDA programs without the library again"},
 	{"service", 0, OPT_STR, "NAME", &opt_service, "--cuda: for this systemd service, not for this user"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -25,7 +25,7 @@ static int stop_run(int argc, char **argv)
 	if (argc)
 		return cmd_usage_error("unexpected argument '%s'", argv[0]);
 	if (opt_service && !opt_cuda)
-		return cmd_usage_error("--service is for --cuda");
+		return cmd_usage_error("--service works only with --cuda");
 	if (opt_cuda)
 		return cuda_default_unset(opt_service);
 	ret = kmod_open(&kmod, &err);
@@ -36,7 +36,7 @@ static int stop_run(int argc, char **argv)
 	kmod_close(&kmod);
 	if (ret < 0)
 		return cmd_error(kmod_exit_status(ret), &err);
-	puts(running ? "tracing is off" : "tracing was off already");
+	puts(running ? "tracing is off" : "tracing is already off");
 	return cmd_close_stdout();
 }
 

@@ -153,14 +153,14 @@ int elf_function(int fd, const char *path, const char *symbol, uint64_t *offset,
 				   "cannot put a uprobe into %s", path);
 	if (ret == -ENOENT)
 		return grt_err_set(err, ret, "it defines no such function (is it stripped, or inlined?)",
-				   "nm -D --defined-only on the file, or nm, which list them",
+				   "nm -D --defined-only FILE, or nm FILE, which list its functions",
 				   "cannot put a uprobe at %s of %s", symbol, path);
 	if (ret)
 		return grt_err_set(err, ret,
-				   ret == -ETIMEDOUT ? "to read its symbols takes too long"
-				   : ret == -EFAULT  ? "what read its symbols died of it"
+				   ret == -ETIMEDOUT ? "reading its symbols takes too long"
+				   : ret == -EFAULT  ? "the process that read its symbols crashed"
 						     : strerror(-ret),
-				   "nm on the file, which reads them, too", "cannot put a uprobe at %s of %s",
+				   "nm FILE, which reads the same symbols", "cannot put a uprobe at %s of %s",
 				   symbol, path);
 	return 0;
 }

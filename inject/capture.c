@@ -294,12 +294,12 @@ void capture_write(void)
 static const char *capture_why_none(char why[320])
 {
 	if (capture.how == CAPTURE_DUTY)
-		return "nothing is recorded: it ended, or used CUDA, before or after the windows of --duty only";
+		return "nothing is recorded: the process used CUDA only outside the windows of --duty, or ended before one";
 	if (capture.how == CAPTURE_PROFILER)
-		return "nothing is recorded: it has not called cudaProfilerStart()";
+		return "nothing is recorded: the process did not call cudaProfilerStart()";
 	if (capture.how == CAPTURE_DELAY)
-		return "nothing is recorded: it ended before the delay was over";
-	snprintf(why, 320, "nothing is recorded: it has begun no NVTX range \"%s\"", all.text + 5);
+		return "nothing is recorded: the process ended before the delay was over";
+	snprintf(why, 320, "nothing is recorded: the process began no NVTX range \"%s\"", all.text + 5);
 	return why;
 }
 

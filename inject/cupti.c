@@ -248,7 +248,7 @@ int cupti_load(struct cupti *c, char *why, size_t room)
 		return 0;
 	snprintf(
 		why, room,
-		"no libcupti.so that fits this process (CUDA %d) was found%s%s%s: install it, or name it in GRTRACE_CUPTI",
+		"no libcupti.so that fits this process (CUDA %d) was found%s%s%s: install one, or name it in GRTRACE_CUPTI",
 		s.major, s.last[0] ? " (" : "", s.last, s.last[0] ? ")" : "");
 	return -ENOENT;
 }

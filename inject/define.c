@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "inject.h"
 #include "nvtx.h"
 #include "python.h"
@@ -333,26 +334,23 @@ static uint32_t define_age_of_process(void)
 	return age < UINT32_MAX ? (uint32_t)age : UINT32_MAX;
 }
 
-/* What launchers put into the environment; the first that is a number counts. */
-static uint32_t define_number_in(const char *const *name)
+/* A number of the environment, UINT32_MAX: it has none. */
+static uint32_t define_number(const char *name)
 {
-	unsigned long number;
-	const char *text;
+	const char *text = secure_getenv(name);
 	char *end;
+	unsigned long number = text && *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : ULONG_MAX;
 
-	for (; *name; name++) {
-		text = secure_getenv(*name);
-		number = text && *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : ULONG_MAX;
-		if (number < UINT32_MAX && !*end)
-			return (uint32_t)number;
-	}
-	return UINT32_MAX;
+	return number < UINT32_MAX && !*end ? (uint32_t)number : UINT32_MAX;
 }
 
-/* Of the job: the first that is there. torchrun's is `none` where nobody gave it one. */
 static const char *define_job(void)
 {
-	static const char *const job[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "TORCHELASTIC_RUN_ID"};
+	static const char *const job[] = {
+#define GRT_LAUNCHER_JOB(id) id,
+#include "codes/launchers.def"
+#undef GRT_LAUNCHER_JOB
+	};
 	const char *text;
 
 	for (size_t i = 0; i < sizeof(job) / sizeof(job[0]); i++) {
@@ -365,21 +363,55 @@ static const char *define_job(void)
 
 static void define_rank(void)
 {
-	static const char *const rank[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL},
-				 *const local[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
-						   "MPI_LOCALRANKID", "SLURM_LOCALID", NULL},
-				 *const world[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-						   "SLURM_NTASKS", NULL};
 	struct grt_ev_rank r;
 
 	event_init(&r.e, GRT_EV_RANK, sizeof(r), round_before);
-	r.rank = define_number_in(rank);
-	r.local_rank = define_number_in(local);
-	r.world = define_number_in(world);
+	r.rank = r.local_rank = r.world = UINT32_MAX;
+#define GRT_LAUNCHER(number, on_host, all)                                                 \
+	r.rank = r.rank != UINT32_MAX ? r.rank : define_number(number);                    \
+	r.local_rank = r.local_rank != UINT32_MAX ? r.local_rank : define_number(on_host); \
+	r.world = r.world != UINT32_MAX ? r.world : define_number(all);
+#include "codes/launchers.def"
+#undef GRT_LAUNCHER
 	if (r.rank == UINT32_MAX)
 		return;
 	r.job = define_string(define_job());
 	packets_put(&define_packets, &r.e);
+}
+
+/* The path of the process's control group: as the recorder sees it, or else as the process does. */
+static uint32_t define_cgroup(char *path, size_t room)
+{
+	char text[4096], *found;
+	ssize_t n;
+	int fd;
+
+	if (dormant_cgroup(path, room))
+		return (uint32_t)strlen(path);
+	fd = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	found = grt_cgroup_path(text);
+	if (!found)
+		return 0;
+	n = (ssize_t)strlen(found);
+	/* its end says most */
+	memcpy(path, (size_t)n > room ? found + n - room : found, (size_t)n > room ? room : (size_t)n);
+	return (uint32_t)n;
+}
+
+static void define_owner(void)
+{
+	struct grt_ev_owner o;
+
+	event_init(&o.e, GRT_EV_OWNER, sizeof(o), round_before);
+	o.e.ctx = 0;
+	o.e.tid = (uint32_t)inject.pid;
+	o.uid = (uint32_t)geteuid();
+	o.length = define_cgroup(o.cgroup, sizeof(o.cgroup));
+	packets_put(&define_packets, &o.e);
 }
 
 void define_process(uint32_t what, const char *text)
@@ -415,6 +447,7 @@ void define_process(uint32_t what, const char *text)
 	if (what == 1) {
 		define_string(text);
 		define_rank();
+		define_owner();
 	}
 }
 

@@ -40,6 +40,14 @@ bool dormant_is(void)
 	return page;
 }
 
+bool dormant_cgroup(char *path, size_t room)
+{
+	if (!page || !page->cgroup[0])
+		return false;
+	snprintf(path, room, "%.*s", (int)sizeof(page->cgroup), page->cgroup);
+	return true;
+}
+
 static bool dormant_make_page(void)
 {
 	void *at = MAP_FAILED;
@@ -130,7 +138,7 @@ static void dormant_record(void)
 
 	/* it may be killed for a descriptor */
 	if (!recording_may_open()) {
-		dormant_answer(-1, "it has given up rights since it was started (seccomp)");
+		dormant_answer(-1, "it has dropped privileges since its start (seccomp)");
 		return;
 	}
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK)) {

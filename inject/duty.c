@@ -130,7 +130,7 @@ static void duty_end(const struct duty_cupti *cupti)
 	duty.stays = duty.there ? duty.stays + 1 : 0;
 	if (duty.stays == DUTY_TRIES)
 		cupti->note(
-			"CUPTI stays in it between windows, and launches are some percent slower: it has CUDA graphs "
+			"CUPTI stays attached between windows, and launches are some percent slower: the process has CUDA graphs "
 			"that were created in a window, several contexts, or makes no call that waits for the device");
 }
 

@@ -162,6 +162,9 @@ bool inject_is_told(void);
 /** dormant_is - whether the program may be asked */
 bool dormant_is(void);
 
+/** dormant_cgroup - the path that a recorder has given. Return: whether it has */
+bool dormant_cgroup(char *path, size_t room);
+
 /** dormant_asks - as recording_asks(), of the recorder that has asked */
 enum recording_asks dormant_asks(void);
 

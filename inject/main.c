@@ -104,11 +104,11 @@ static void inject_write_round(bool all)
 	if (writer.cupti && launch_check(writer.subscriber))
 		define_process(
 			5,
-			"kernels ran for which the driver reported no launch: launches are taken from the runtime, too");
+			"kernels ran for which the driver reported no launch: launches are recorded from the runtime, too");
 	if (launch_has_frozen())
 		define_process(
 			5,
-			"CUPTI has stopped counting the calls of this process, a fault of CUPTI: from then on "
+			"CUPTI has stopped counting the calls of this process, which is a bug of CUPTI: from then on "
 			"its kernels have no launch, until it is started again");
 }
 
@@ -456,7 +456,7 @@ static void inject_init_stacks(void)
 	there = !ret;
 	if (ret) {
 		inject.stack = STACK_NONE;
-		define_process(5, ret == -ENOSYS ? "no CPU stacks: this machine's are not understood"
+		define_process(5, ret == -ENOSYS ? "no CPU stacks: grtrace cannot walk stacks on this machine"
 						 : "no CPU stacks: no memory for them");
 		return;
 	}
@@ -510,7 +510,7 @@ static bool inject_subscribe(void)
 	if (ret || capture_join(writer.subscriber)) {
 		if (!ret)
 			inject_leave_cupti();
-		inject_give_up("CUPTI refused to trace this process (is a debugger or MPS in the way?)");
+		inject_give_up("CUPTI refused to trace this process (is it under a debugger or MPS?)");
 		return false;
 	}
 	return true;

@@ -108,13 +108,13 @@ static const struct {
 	const char *why;
 } refusals[] = {
 	{CUPTI_INSUFFICIENT_PRIVILEGES,
-	 "the driver shows the GPU's counters to root alone: sudo grtrace record, or load nvidia.ko with NVreg_RestrictProfilingToAdminUsers=0"},
+	 "the driver shows the GPU's counters only to root: sudo grtrace record, or load nvidia.ko with NVreg_RestrictProfilingToAdminUsers=0"},
 	{CUPTI_VIRTUALIZED_DEVICE_PRIVILEGES,
-	 "the host does not let this virtual GPU's counters be read: enable profiling for it on the host"},
+	 "the host does not allow reading this virtual GPU's counters: enable profiling for it on the host"},
 	{CUPTI_HARDWARE_BUSY,
-	 "another profiler has the GPU's counters (ncu, nsys, DCGM): end it, or record without --pc-sampling"},
+	 "another profiler uses the GPU's counters (ncu, nsys, DCGM): end it, or record without --pc-sampling"},
 	{CUPTI_OLD_PROFILER,
-	 "the program itself uses an older interface of CUPTI that excludes it: record without --pc-sampling"},
+	 "the program itself uses an older interface of CUPTI, which excludes PC sampling: record without --pc-sampling"},
 	{CUPTI_MULTIPLE_SUBSCRIBERS,
 	 "another tool uses CUPTI in the process: end it, or record without --pc-sampling"},
 	{CUPTI_NOT_SUPPORTED,
@@ -122,7 +122,7 @@ static const struct {
 	{CUPTI_VIRTUALIZED_DEVICE,
 	 "CUPTI does not support it on this virtual GPU: record without --pc-sampling"},
 	{CUPTI_CONFIDENTIAL_COMPUTING,
-	 "the GPU computes confidentially: turn that off, or record without --pc-sampling"},
+	 "the GPU is in confidential computing mode: turn that off, or record without --pc-sampling"},
 	{0, NULL},
 };
 
@@ -520,7 +520,8 @@ void pcsampling_close(void)
 	cubins_close();
 	pc_put_waiting();
 	if (pc.unheard || atomic_load(&pc.missed)) {
-		snprintf(text, sizeof(text), "PC samples are missing: %llu answers of CUPTI found no room",
+		snprintf(text, sizeof(text),
+			 "PC samples are missing: there was no room for %llu buffers of CUPTI",
 			 (unsigned long long)(pc.unheard + atomic_load(&pc.missed)));
 		define_process(5, text);
 	}

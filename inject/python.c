@@ -768,7 +768,7 @@ int grt_python_init(void)
 	py.bytes_type = dlsym(handle, "PyBytes_Type");
 	if (!py.code_type || !py.unicode_type || !py.bytes_type ||
 	    !python_choose_layout(minor, dlsym(handle, "_PyRuntime")))
-		return python_refuse(major, minor, "it does not show what is needed to read Python frames");
+		return python_refuse(major, minor, "it lacks symbols that are needed to read Python frames");
 	if (!python_make_tables())
 		return python_refuse(major, minor, "no memory for tables of Python frames");
 	atomic_store_explicit(&py.found, true, memory_order_release);
@@ -778,6 +778,6 @@ int grt_python_init(void)
 const char *grt_python_why_not(void)
 {
 	if (atomic_load(&py.check) == BAD)
-		return "CPython: its frames are not laid out as in the release that it says it is; they are not read";
+		return "CPython: its frames are not laid out as in the release that it reports; they are not read";
 	return py.refused ? py.why : NULL;
 }

@@ -221,7 +221,7 @@ static int file_error(struct kmod *k, const char *doing, const char *file, int c
 					   ? "only root may do that"
 					   : "the kernel is locked down (see /sys/kernel/security/lockdown)",
 				   geteuid() ? "the same command with sudo"
-					     : "a boot without Secure Boot, or lockdown=none",
+					     : "boot without Secure Boot, or with lockdown=none",
 				   "cannot %s %s/%s", doing, k->path, file);
 	if (code == ENOENT)
 		return grt_err_set(err, -EPROTO, "the module has no such file",
@@ -381,7 +381,7 @@ int kmod_no_key(struct kmod *k, const struct kmod_key *key, struct grt_err *err)
 	char why[128], fix[128];
 
 	if (!strcmp(module, "grtrace"))
-		return grt_err_set(err, -EPROTO, "the module does not list it: it is of another version",
+		return grt_err_set(err, -EPROTO, "the module does not list it: it has another version",
 				   "sudo rmmod grtrace, then grtrace start", "%s/config: no key %s", k->path,
 				   key->name);
 	snprintf(why, sizeof(why), "it belongs to the module %s, which is not loaded", module);
@@ -472,7 +472,7 @@ int kmod_busy(const char *what, int reader, struct grt_err *err)
 		read_line(path, comm, sizeof(comm));
 		snprintf(why, sizeof(why), "process %d%s%s%s reads it", reader, *comm ? " (" : "", comm,
 			 *comm ? ")" : "");
-		snprintf(fix, sizeof(fix), "sudo kill -INT %d, or wait for its end", reader);
+		snprintf(fix, sizeof(fix), "sudo kill -INT %d, or wait until it ends", reader);
 	}
 	return grt_err_set(err, -EBUSY, why, fix, "cannot open %s", what);
 }

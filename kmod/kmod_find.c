@@ -136,13 +136,13 @@ static int check_file(const char *path, const char *release, struct grt_err *err
 	munmap((void *)file, size);
 	if (strcmp(built_for, release)) {
 		snprintf(why, sizeof(why), "it was built for kernel %s",
-			 *built_for ? built_for : "(it does not say)");
+			 *built_for ? built_for : "(unknown)");
 		return grt_err_set(err, -ENOEXEC, why,
 				   "make modules, with the headers of this kernel installed",
 				   "cannot load %s into kernel %s", path, release);
 	}
 	if (!has_signature && signing_enforced())
-		return grt_err_set(err, -ENOKEY, "this kernel takes signed modules only", FIX_SIGN,
+		return grt_err_set(err, -ENOKEY, "this kernel loads only signed modules", FIX_SIGN,
 				   "cannot load %s", path);
 	return 0;
 }

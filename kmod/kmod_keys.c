@@ -248,11 +248,10 @@ int kmod_key_refused(int code, const struct kmod_key *key, const char *value, st
 		snprintf(why, sizeof(why), "it cannot change while tracing is on or a stream is open");
 		fix = "sudo grtrace stop, and again";
 	} else if (code == -EINVAL && counts_from_zero(key, value)) {
-		snprintf(why, sizeof(why), "bit 0 is no event, bit 1 is submit");
+		snprintf(why, sizeof(why), "bit 0 has no event, bit 1 is submit");
 		fix = "by name: sudo grtrace config filter_events=submit,complete";
 	} else if (code == -ENOMEM && key == &kmod_keys[GRT_CONFIG_buffer_size]) {
-		snprintf(why, sizeof(why),
-			 "this size for each CPU is more than the memory that is available");
+		snprintf(why, sizeof(why), "this size per CPU exceeds the available memory");
 		fix = "a smaller size; grep MemAvailable /proc/meminfo";
 	} else if (code != -EINVAL && code != -ERANGE) {
 		snprintf(why, sizeof(why), "%s", strerror(-code));

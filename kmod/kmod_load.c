@@ -168,7 +168,7 @@ static int load_error(int code, const char *from, struct grt_err *err)
 	case -EKEYREJECTED:
 	case -ENOKEY:
 		return grt_err_set(
-			err, -ENOKEY, "this kernel takes signed modules only",
+			err, -ENOKEY, "this kernel loads only signed modules",
 			"sign it with the machine's key (see mokutil(1)), or boot without Secure Boot",
 			"cannot load %s", from);
 	case -EPERM:

@@ -175,7 +175,7 @@ static bool is_anothers(const struct kmod_setting *s, const char *config, void (
 		return false;
 	snprintf(
 		text, sizeof(text),
-		"%s was changed by another program during the recording, from '%s' to '%s': record leaves it (value before: '%s')",
+		"%s was changed by another program during the recording, from '%s' to '%s': record does not restore it (value before: '%s')",
 		s->key->name, s->during, now, s->before);
 	note(text);
 	return true;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The analyses of one pass over a trace: chosen from the rows of analyses.def
- * by the parts that are wanted, fed by class, written in the order of the rows.
+ * The analyses of one pass over a trace: selected from the rows of analyses.def
+ * by the requested parts, fed with events by class, written in the order of the rows.
  *
  *	grt_analyses_want(&a, part)
- *	grt_analyses_join(&a)		where they need jobs
+ *	grt_analyses_join(&a)		if they need jobs
  *	grt_analyses_begin(&a)
  *	grt_analyses_consume(&a)
  *	  grt_session_run(s, &a.c, ...)

@@ -111,14 +111,14 @@ static const char *pc_sampling;
 static const char *graph;
 
 static const struct cmd_opt options[] = {
-	{"no-nvtx", 0, OPT_FLAG, NULL, &no_nvtx, "-e cuda: without the program's NVTX ranges"},
+	{"no-nvtx", 0, OPT_FLAG, NULL, &no_nvtx, "-e cuda: do not record the program's NVTX ranges"},
 	{"capture-range", 0, OPT_STR, "RANGE", &capture_range,
-	 "-e cuda: only from cudaProfilerStart() to cudaProfilerStop(), cudaProfilerApi[:N], or in the program's NVTX ranges of a name, nvtx:NAME[:N]; the first N of them"},
+	 "-e cuda: record only from cudaProfilerStart() to cudaProfilerStop() (cudaProfilerApi[:N]), or only in the program's NVTX ranges of a name (nvtx:NAME[:N]); N: only the first N"},
 	{"graph", 0, OPT_STR, "node|graph", &graph,
-	 "-e cuda: record each kernel of a CUDA graph (node, the default), or the graph as one: cheaper"},
-	{"delay", 0, OPT_SECONDS, "SECONDS", &delay, "-e cuda: not before this time has passed"},
+	 "-e cuda: record each kernel of a CUDA graph (node, the default), or each graph as one (graph), which costs less"},
+	{"delay", 0, OPT_SECONDS, "SECONDS", &delay, "-e cuda: start after this time"},
 	{"pc-sampling", 0, OPT_MAYBE, "[=PERIOD]", &pc_sampling,
-	 "-e cuda: where kernels stall, by instruction; a sample every 2^PERIOD cycles, 5 to 31, 20 where none is given"},
+	 "-e cuda: sample where kernels stall, by instruction, every 2^PERIOD cycles (5 to 31, default: 20)"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -141,7 +141,7 @@ static bool cuda_is_period(const char *text)
 static const char *cuda_refuse(const struct source_setup *setup)
 {
 	if (pc_sampling && (setup->pid || setup->gpu_users))
-		return "--pc-sampling is for a program that grtrace starts: grtrace record -e cuda --pc-sampling -- PROGRAM";
+		return "--pc-sampling works only with a program that grtrace starts: grtrace record -e cuda --pc-sampling -- PROGRAM";
 	if (pc_sampling && (capture_range || delay > 0 || setup->duty))
 		return "--pc-sampling samples the whole run: leave out --capture-range, --delay and --duty";
 	if (pc_sampling && setup->taken)
@@ -151,19 +151,19 @@ static const char *cuda_refuse(const struct source_setup *setup)
 	if (graph && strcmp(graph, "node") && strcmp(graph, GRT_CUDA_GRAPH_WHOLE))
 		return "--graph: node, to record each kernel of a CUDA graph, or graph, to record the graph as one";
 	if (setup->duty && (capture_range || delay > 0))
-		return "--duty goes together neither with --capture-range nor with --delay: each says when to record";
+		return "--duty works neither with --capture-range nor with --delay: each defines when to record";
 	if (setup->duty && setup->pid && setup->stack && !strcmp(setup->stack, "bpf"))
-		return "--duty and --stack=bpf do not go together for a process that runs: it is watched from outside";
+		return "--duty and --stack=bpf do not work together for a running process, which is recorded from outside";
 	if ((capture_range || delay > 0) && (setup->pid || setup->gpu_users))
-		return "--capture-range and --delay are for a program that grtrace starts: grtrace record -e cuda --delay 1 -- PROGRAM";
+		return "--capture-range and --delay work only with a program that grtrace starts: grtrace record -e cuda --delay 1 -- PROGRAM";
 	if (capture_range && delay > 0)
-		return "--capture-range and --delay do not go together: either says when to begin";
+		return "--capture-range and --delay do not work together: each defines when to begin";
 	if (!capture_range)
 		return NULL;
 	if (!strncmp(capture_range, "cudaProfilerApi", 15) && cuda_is_count(capture_range + 15))
 		return NULL;
 	if (!strncmp(capture_range, "nvtx:", 5) && capture_range[5] && strlen(capture_range) < 256)
-		return no_nvtx ? "--capture-range=nvtx:NAME and --no-nvtx do not go together" : NULL;
+		return no_nvtx ? "--capture-range=nvtx:NAME and --no-nvtx do not work together" : NULL;
 	return "--capture-range: cudaProfilerApi, cudaProfilerApi:N, nvtx:NAME or nvtx:NAME:N";
 }
 
@@ -221,7 +221,7 @@ static bool cuda_is_ours(const char *path)
 
 static int no_library(struct grt_err *err)
 {
-	return grt_err_set(err, -ENOENT, "it is not beside this program, nor in ../lib/grtrace",
+	return grt_err_set(err, -ENOENT, "it is neither beside this program nor in ../lib/grtrace",
 			   "make install, or make all in the source tree", "cannot find " LIBRARY);
 }
 
@@ -330,9 +330,9 @@ static int open_outside(struct capture *c, const struct source_setup *setup, str
 		return ret;
 	if (!c->uprobes.n)
 		return grt_err_set(err, -ENODEV,
-				   "it has loaded no libcuda.so and no libcudart.so, or may not be read",
-				   "grtrace record -e cuda -- PROG, or later, when it uses CUDA",
-				   "process %d: no launches to see", (int)setup->pid);
+				   "it has loaded neither libcuda.so nor libcudart.so, or it may not be read",
+				   "grtrace record -e cuda -- PROG, or the same command once it uses CUDA",
+				   "process %d: no launches to record", (int)setup->pid);
 	if (setup->note)
 		setup->note("cuda: in a running process, grtrace records only launches and their stacks: "
 			    "no kernels, copies, waits and GPU times (use flame --weight launches)");
@@ -367,7 +367,7 @@ static int cuda_load_into(struct capture *c, struct cuda_ask *a, pid_t pid, stru
 	atomic_store(&a->page->scrap, attach.at);
 	snprintf(
 		text, sizeof(text),
-		"cuda: the library was loaded into process %d, a thread of which stood still for %.1f ms at most",
+		"cuda: the library was loaded into process %d, which stopped one of its threads for at most %.1f ms",
 		(int)pid, (double)attach.longest / 1e6);
 	if (c->note)
 		c->note(text);
@@ -403,7 +403,8 @@ static int cuda_ask_users(struct capture *c, struct grt_err *err)
 	if (c->asks)
 		return 0;
 	return grt_err_set(err, -ENOENT,
-			   n ? "each of them refuses" : "none that we may look into has libcuda.so",
+			   n ? "each of them refused"
+			     : "no process that this user may inspect has libcuda.so",
 			   "sudo grtrace record -e cuda -p gpu", "no process that uses CUDA can be recorded");
 }
 
@@ -824,10 +825,10 @@ static void cuda_note_left(struct capture *c, struct cuda_ask *a)
 	if (left == GRT_CUDA_ATTACHED)
 		snprintf(
 			text, sizeof(text),
-			"cuda: CUPTI stays in process %d, whose launches stay some percent slower: it has CUDA graphs or several contexts, or made no call that waits for the device",
+			"cuda: CUPTI stays attached to process %d, whose launches stay some percent slower: it has CUDA graphs or several contexts, or made no call that waits for the device",
 			(int)a->pid);
 	else if (left == -ETIMEDOUT)
-		snprintf(text, sizeof(text), "cuda: process %d has not let CUPTI go yet", (int)a->pid);
+		snprintf(text, sizeof(text), "cuda: process %d has not detached CUPTI yet", (int)a->pid);
 	if (left == GRT_CUDA_ATTACHED || left == -ETIMEDOUT)
 		c->note(text);
 }

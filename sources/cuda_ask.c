@@ -25,6 +25,7 @@
 
 #include "host/links.h"
 #include "host/maps.h"
+#include "owners.h"
 
 #define ANSWER_MS 5000
 #define SLEEP_MS 6000
@@ -51,10 +52,10 @@ bool cuda_ask_library(char *library)
 static int ask_unreadable(pid_t pid, int code, struct grt_err *err)
 {
 	if (code == -ESRCH || code == -ENOENT)
-		return grt_err_set(err, -ESRCH, "there is no such process", "ps -e", "cannot ask process %d",
-				   (int)pid);
-	return grt_err_set(err, code, strerror(-code), "sudo grtrace record ...", "cannot ask process %d",
-			   (int)pid);
+		return grt_err_set(err, -ESRCH, "there is no such process", "ps -e",
+				   "cannot request a recording from process %d", (int)pid);
+	return grt_err_set(err, code, strerror(-code), "sudo grtrace record ...",
+			   "cannot request a recording from process %d", (int)pid);
 }
 
 /* The last of the process's numbers: as it knows itself. */
@@ -126,9 +127,9 @@ static int ask_lock(struct cuda_ask *a, struct grt_err *err)
 	if (!fcntl(a->fd, F_SETLK, &lock))
 		return 0;
 	other = cuda_ask_holder(a);
-	snprintf(why, sizeof(why), "process %d, another recorder, has it", (int)other);
-	return grt_err_set(err, -EBUSY, other > 0 ? why : "another recorder has it", "grtrace status",
-			   "cannot record process %d", (int)a->pid);
+	snprintf(why, sizeof(why), "process %d, another recorder, records it already", (int)other);
+	return grt_err_set(err, -EBUSY, other > 0 ? why : "another recorder records it already",
+			   "grtrace status", "cannot record process %d", (int)a->pid);
 }
 
 int cuda_ask_find(struct cuda_ask *a, pid_t pid, struct grt_err *err)
@@ -150,8 +151,8 @@ int cuda_ask_find(struct cuda_ask *a, pid_t pid, struct grt_err *err)
 		a->pipe = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return found ? 0
 		     : grt_err_set(err, -ENOENT, "it was started without libgrtrace-cuda.so",
-				   "grtrace start --cuda, and start it again",
-				   "process %d cannot be asked to record", (int)pid);
+				   "grtrace start --cuda, and start it again", "process %d cannot record",
+				   (int)pid);
 }
 
 /* The next process of /proc, 0: that was the last. */
@@ -253,7 +254,7 @@ static int ask_open_pipe(struct cuda_ask *a, struct grt_err *err)
 		close(fd);
 	if (is)
 		return 0;
-	return grt_err_set(err, -EPROTO, "it has no pipe for us", NULL, "process %d cannot be recorded",
+	return grt_err_set(err, -EPROTO, "it has no pipe to grtrace", NULL, "process %d cannot be recorded",
 			   (int)a->pid);
 }
 
@@ -280,6 +281,7 @@ int cuda_ask_start(struct cuda_ask *a, const struct cuda_wish *wish, struct grt_
 	atomic_store(&a->page->stack, wish->stack);
 	a->page->duty = wish->duty;
 	a->page->graph = wish->whole_graphs;
+	owners_cgroup((uint32_t)a->pid, a->page->cgroup, sizeof(a->page->cgroup));
 	a->number = atomic_load(&a->page->ask) + 1;
 	atomic_store(&a->page->ask, a->number);
 	ask_tell(a);

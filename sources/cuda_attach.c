@@ -176,8 +176,9 @@ static int attach_no_right(struct attach *a, int code)
 				     "/proc/sys/kernel/yama/ptrace_scope is not 0: only root may attach",
 				     "sudo grtrace record ...");
 	return attach_refuse(a, code,
-			     geteuid() ? "it is another user's, or has more rights than this one"
-				       : "the right to trace it (CAP_SYS_PTRACE) is missing here",
+			     geteuid()
+				     ? "it belongs to another user, or has more privileges than this process"
+				     : "this process lacks the right to trace it (CAP_SYS_PTRACE)",
 			     "sudo grtrace record ..., outside of a container");
 }
 
@@ -194,7 +195,7 @@ static int attach_check(struct attach *a)
 		return attach_refuse(a, -EBUSY, why, "end that debugger or profiler");
 	/* which calls end it cannot be seen from outside */
 	if (seccomp > 0)
-		return attach_refuse(a, -EPERM, "seccomp may end it for the calls that this needs",
+		return attach_refuse(a, -EPERM, "seccomp may kill it for the system calls that this needs",
 				     "grtrace start --cuda, and start the program again");
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)a->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -204,7 +205,8 @@ static int attach_check(struct attach *a)
 		head[4] = 0;
 	close(fd);
 	if (head[4] != 2)
-		return attach_refuse(a, -ENOEXEC, "it is not a 64-bit program", "trace it from its start");
+		return attach_refuse(a, -ENOEXEC, "it is not a 64-bit program",
+				     "start it with grtrace record -- PROG");
 	return 0;
 }
 
@@ -275,7 +277,7 @@ static int attach_find(struct attach *a)
 	if (!libc[0])
 		return attach_refuse(a, -ENOEXEC,
 				     "it is a static program, or has another C library than glibc",
-				     "trace it from its start");
+				     "start it with grtrace record -- PROG");
 	a->dlopen = attach_function(a, libc, "dlopen");
 	a->dlerror = attach_function(a, libc, "dlerror");
 	if (!a->dlopen && libdl[0]) {
@@ -479,10 +481,11 @@ static int attach_stop(struct attach *a)
 			nanosleep(&moment, NULL);
 	}
 	if (ret == -EAGAIN)
-		return attach_refuse(a, -EBUSY, "no thread of it waits in a call that can be made again",
+		return attach_refuse(a, -EBUSY,
+				     "none of its threads waits in a system call that can be restarted",
 				     "try again, or grtrace start --cuda, and start the program again");
 	if (ret == -ETIMEDOUT)
-		return attach_refuse(a, ret, "its thread does not stop: the kernel does not let it",
+		return attach_refuse(a, ret, "its thread does not stop, because the kernel does not let it",
 				     "cat /proc/PID/wchan");
 	return ret ? attach_no_right(a, ret) : 0;
 }
@@ -531,7 +534,7 @@ static int attach_make_room(struct attach *a, uint64_t *at, int *fd)
 				     ret
 					     ?: room <= 0 ? (int)room
 							  : (int)file,
-				     "it cannot make memory or a file for it",
+				     "it cannot map memory or open a file for the library",
 				     "ulimit -n, -v of the process");
 	*at = (uint64_t)room;
 	*fd = (int)file;
@@ -614,7 +617,7 @@ static int attach_wait_loaded(struct attach *a, uint64_t at)
 	while (pread(a->mem, &d, sizeof(d), (off_t)(at + ATTACH_DATA)) == sizeof(d) && !d.done) {
 		if (attach_now() > limit)
 			return attach_refuse(a, -ETIMEDOUT,
-					     "another thread of it keeps the dynamic linker's lock",
+					     "another of its threads holds the dynamic linker's lock",
 					     "try again");
 		nanosleep(&moment, NULL);
 	}
@@ -699,7 +702,7 @@ int cuda_attach_load(struct cuda_attach *out, pid_t pid, const char *library, st
 	ret = r->ret;
 	munmap(r, sizeof(*r));
 	return ret != -ECHILD ? ret
-			      : grt_err_set(err, ret, "the process that does it was ended", "try again",
+			      : grt_err_set(err, ret, "the process that loads it was killed", "try again",
 					    "cannot load the library into process %d", (int)pid);
 }
 
@@ -709,7 +712,7 @@ int cuda_attach_load(struct cuda_attach *out, pid_t pid, const char *library, st
 {
 	*out = (struct cuda_attach){0};
 	return grt_err_set(err, -ENOSYS,
-			   "that is done on x86-64 only, by a program that was built with libbpf",
+			   "this works only on x86-64, with a grtrace that was built with libbpf",
 			   "grtrace start --cuda, and start the program again",
 			   "cannot load the library into process %d", (int)pid);
 }

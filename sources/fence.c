@@ -26,7 +26,7 @@ static int open_it(void **state, const struct source_setup *setup, struct grt_er
 	if (setup->driver && setup->driver[0])
 		return grt_bpf_open(state, setup, &kind, err);
 	*state = NULL;
-	return grt_err_set(err, -EINVAL, "the name of the driver is missing", "--driver nouveau",
+	return grt_err_set(err, -EINVAL, "no driver is named", "--driver nouveau",
 			   "the source fence has no driver");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The kernel module as an input of `record`: starts a stopped module and stops
- * it again, leaves a running one running, and puts back what it changed.
+ * it again, leaves a running module running, and restores the settings that it changed.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -26,7 +26,7 @@ static const struct present {
 #undef GRT_PRESENT
 };
 
-_Static_assert(BPF_PRESENT_COMMIT == GRT_PRESENT_COMMIT, "the programs know it by its number");
+_Static_assert(BPF_PRESENT_COMMIT == GRT_PRESENT_COMMIT, "the programs identify it by its number");
 
 /* Requests to a Wayland compositor all go through this (libwayland 1.20). */
 static const char *present_symbol(const struct present *p)
@@ -54,7 +54,7 @@ static int present_open(void **state, const struct source_setup *setup, struct g
 	if (!uprobes.n)
 		return grt_err_set(
 			err, -ENOENT,
-			"libEGL.so.1, libvulkan.so.1, libGLX.so.0 and libwayland-client.so.0 are not here",
+			"libEGL.so.1, libvulkan.so.1, libGLX.so.0 and libwayland-client.so.0 are not installed",
 			"grtrace record -e uprobe:/PATH/TO/LIB:FUNCTION -- PROG",
 			"no function that shows frames can be probed");
 	return uprobes_open(&uprobes, "present", state, setup, err);

@@ -466,9 +466,10 @@ static int check_namespace(struct grt_err *err)
 {
 	if (!pid_ns_inner())
 		return 0;
-	return grt_err_set(err, -ENOTSUP, "this process is in a PID namespace (a container)",
-			   "grtrace record -e sched -p PID, outside of it, with the PID that it has there",
-			   "the source sched cannot find the threads of the program");
+	return grt_err_set(
+		err, -ENOTSUP, "this process is in a PID namespace (a container)",
+		"grtrace record -e sched -p PID outside of the container, with the PID that it has there",
+		"the source sched cannot find the threads of the program");
 }
 
 static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
@@ -478,7 +479,8 @@ static int open_it(void **state, const struct source_setup *setup, struct grt_er
 
 	*state = NULL;
 	if (!setup->pid && !setup->program)
-		return grt_err_set(err, -EINVAL, "it follows the threads of a program or of a process",
+		return grt_err_set(err, -EINVAL,
+				   "it records only the threads of a program or process, and none is given",
 				   "grtrace record -e sched -- PROG, or -p PID",
 				   "the source sched has no threads to follow");
 	ret = check_namespace(err);

@@ -82,6 +82,7 @@ struct source_setup {
  * @program: it sees nothing but the program that is started for the recording: not part of `monitor all`
  * @background: `auto` takes it only beside another one: alone it tells of no job
  * @addresses: the frames of its stacks are addresses, which get their names when the recording is over
+ * @prompt_ms: how often a view of single events looks, so that they are new to who watches; 0: as others
  * @uncut: the program's own runtime makes its stamps, by whatever clock: no event is cut off at the ends of
  *the recording, and it has no window
  * @alone: where one of its options was given, `auto` is it alone
@@ -132,6 +133,7 @@ struct source_setup {
 struct source {
 	const char *name;
 	bool by_name;
+	unsigned int prompt_ms;
 	bool program;
 	bool background;
 	bool uncut;

@@ -186,11 +186,11 @@ int uprobes_find(pid_t pid, const char *name, char *path, struct grt_err *err)
 		fd = uprobe_in_dirs(dirs, name, path);
 	if (fd == -ENOENT)
 		fd = uprobe_in_dirs(getenv("PATH"), name, path);
-	return fd != -ENOENT ? fd
-			     : grt_err_set(err, -ENOENT,
-					   "no library or program of this name is where these are looked for",
-					   "the whole path, which ldd PROG or /proc/PID/maps shows",
-					   "cannot find %s for a uprobe", name);
+	return fd != -ENOENT
+		       ? fd
+		       : grt_err_set(err, -ENOENT, "no library or program of this name is in the search path",
+				     "the whole path, which ldd PROG or /proc/PID/maps shows",
+				     "cannot find %s for a uprobe", name);
 }
 
 /* ---------------------------------------------------------------- source */
@@ -205,7 +205,7 @@ static int uprobe_add_word(pid_t pid, const char *word, struct grt_err *err)
 	int fd, ret;
 
 	if (!colon || colon == word || !colon[1])
-		return grt_err_set(err, -EINVAL, "it is not LIB:SYMBOL",
+		return grt_err_set(err, -EINVAL, "it does not have the form LIB:SYMBOL",
 				   "grtrace record -e uprobe:libc.so.6:malloc -- PROG",
 				   "cannot put a uprobe at '%s'", word);
 	snprintf(name, sizeof(name), "%.*s", (int)(colon - word), word);
@@ -225,7 +225,7 @@ static int uprobe_open(void **state, const struct source_setup *setup, struct gr
 	for (const char *const *word = uprobe_words; *word && !ret; word++)
 		ret = uprobe_add_word(setup->pid, *word, err);
 	if (!ret && !uprobes.n)
-		ret = grt_err_set(err, -EINVAL, "no function is named",
+		ret = grt_err_set(err, -EINVAL, "no function is given",
 				  "grtrace record -e uprobe:libc.so.6:malloc -- PROG",
 				  "cannot put uprobes anywhere");
 	return ret ? ret : uprobes_open(&uprobes, "uprobe", state, setup, err);

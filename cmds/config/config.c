@@ -324,7 +324,7 @@ static int config_run(int argc, char **argv)
 
 static const struct grt_column setting_columns[] = {
 	IS("value", TEXT, "now"),
-	IS("default", TEXT, "what it is after loading"),
+	IS("default", TEXT, "value after loading"),
 	IS("min", TEXT, "least value"),
 	IS("max", TEXT, "largest value"),
 	IS("unit", TEXT, "of the value"),

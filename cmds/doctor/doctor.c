@@ -20,7 +20,8 @@ static struct {
 static const struct cmd_opt options[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "explain why this recording is empty"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object"},
-	{"bug-report", 0, OPT_STR, "FILE", &opt.bug_report, "write all that a bug report needs into FILE"},
+	{"bug-report", 0, OPT_STR, "FILE", &opt.bug_report,
+	 "write everything that a bug report needs into FILE"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -280,19 +281,20 @@ static int doctor_run(int argc, char **argv)
 	{                                                              \
 		name, NULL, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, help \
 	}
-#define FINDING                                                                                 \
-	IS("name", "of the source, the feature or the cause"),                                  \
-		IS("state", "works, fails, unknown, or absent: this system has no use for it"), \
-		IS("detail", "what works, or why it does not"), IS("fix", "what to type"),      \
-	{                                                                                       \
-		.name = NULL                                                                    \
+#define FINDING                                                                             \
+	IS("name", "name of the source, feature or cause"),                                 \
+		IS("state", "works, fails, unknown, or absent: not needed on this system"), \
+		IS("detail", "what works, or why it does not"), IS("fix", "what to type"),  \
+	{                                                                                   \
+		.name = NULL                                                                \
 	}
 
 static const struct grt_column finding_columns[] = {FINDING};
 static const struct grt_column feature_columns[] = {IS("group", "of features"), FINDING};
 static const struct grt_column trace_columns[] = {
 	IS("input", "its name"),
-	{"findings", NULL, GRT_LIST_OBJECTS, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "as those of sources"},
+	{"findings", NULL, GRT_LIST_OBJECTS, GRT_CELL_LIST, GRT_COLUMN_MACHINE,
+	 "findings, in the form of those of sources"},
 	{.name = NULL},
 };
 

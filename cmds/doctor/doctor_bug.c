@@ -324,8 +324,8 @@ static int doctor_bug_check_target(const char *path, struct grt_err *err)
 		close(fd);
 	if (S_ISREG(st.st_mode) && (!st.st_size || !strcmp(start, TITLE)))
 		return 0;
-	return grt_err_set(err, -EEXIST, "the file exists, and is not a bug report of grtrace",
-			   "another name", "cannot write %s", path);
+	return grt_err_set(err, -EEXIST, "the file exists and is not a bug report of grtrace", "another name",
+			   "cannot write %s", path);
 }
 
 static int doctor_bug_write_error(const char *path, struct grt_err *err)

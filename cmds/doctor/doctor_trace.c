@@ -132,7 +132,7 @@ static void explain_settings(struct diagnosis *d, const struct facts *f)
 	}
 	if (!n)
 		probe_set(doctor_trace_add(d, "settings"), PROBE_WORKS, NULL,
-			  "no filter, watch list, rate or sampling in force");
+			  "no filter, watch list, rate limit or sampling is active");
 }
 
 /* ------------------------------------------------------------ adapters */
@@ -186,7 +186,7 @@ static void explain_fields(struct diagnosis *d, const char *name, const char *li
 		probe_set(
 			doctor_trace_add(d, "fields"), PROBE_UNKNOWN,
 			"sudo grtrace start, which looks them up in the driver's BTF",
-			"adapter %s knows %u of %u members of the driver's structs: what they hold is left out",
+			"adapter %s knows %u of %u members of the driver's structs: values of the others are not recorded",
 			name, known, all);
 }
 
@@ -209,8 +209,8 @@ static bool explain_adapter(struct diagnosis *d, const char *line)
 	if (refused) {
 		sscanf(refused, " refused=%127s", why);
 		probe_set(doctor_trace_add(d, "adapter"), PROBE_FAILS,
-			  "a version of the driver that this grtrace knows, or a newer grtrace",
-			  "adapter %s has refused its driver: %s", name, why);
+			  "a version of the driver that this grtrace supports, or a newer grtrace",
+			  "adapter %s does not support this version of its driver: %s", name, why);
 		return false;
 	}
 	unbound_points(line, missing, sizeof(missing));
@@ -240,9 +240,9 @@ static bool explain_adapters(struct diagnosis *d, const struct facts *f)
 	}
 	if (!any)
 		probe_set(doctor_trace_add(d, "adapter"), PROBE_FAILS,
-			  f->live ? "sudo grtrace start, which loads those that there are"
+			  f->live ? "sudo grtrace start, which loads the adapters"
 				  : "grtrace doctor, on the machine where it was recorded",
-			  "no adapter %s loaded: no driver's jobs are seen", f->live ? "is" : "was");
+			  "no adapter %s loaded: no jobs are recorded", f->live ? "is" : "was");
 	return seen;
 }
 
@@ -282,8 +282,8 @@ static void explain_idle(struct diagnosis *d, const struct facts *f, bool seen)
 			  "no event since the last clear");
 	else if (seen)
 		probe_set(doctor_trace_add(d, "gpu"), PROBE_FAILS,
-			  "a program that uses the GPU, while it records",
-			  "idle: the adapters see their drivers, and there was no event of any type");
+			  "run a program that uses the GPU while grtrace records",
+			  "idle: the adapters are bound to their drivers, and no event of any type occurred");
 	else
 		probe_set(doctor_trace_add(d, "gpu"), PROBE_UNKNOWN, NULL, "no event of any type");
 }
@@ -304,7 +304,7 @@ static void explain_events(struct diagnosis *d, const struct facts *f, bool seen
 	probe_set(r, delivered ? PROBE_WORKS : PROBE_FAILS, NULL, "%" PRIu64 " of %" PRIu64 " delivered",
 		  delivered, emitted);
 	if (delivered && !doctor_trace_add_types(r, f))
-		probe_add(r, "but none of a job");
+		probe_add(r, "but none of them belongs to a job");
 }
 
 static void explain(struct diagnosis *d, const struct facts *f)
@@ -418,8 +418,9 @@ static void explain_file(struct diagnosis *d, const struct grt_health *h)
 	for (i = 0; i < GRT_FAULTS; i++)
 		faults += h->fault[i];
 	if (!h->finished)
-		probe_set(doctor_trace_add(d, "recorder"), PROBE_FAILS, NULL,
-			  "it did not end this recording (killed, or still at work): the end may be missing");
+		probe_set(
+			doctor_trace_add(d, "recorder"), PROBE_FAILS, NULL,
+			"it did not end this recording (it was killed, or still runs): the end may be missing");
 	if (faults)
 		probe_set(doctor_trace_add(d, "file"), PROBE_FAILS, h->first.fix, "%s%s%s", h->first.what,
 			  *h->first.why ? ": " : "", h->first.why);

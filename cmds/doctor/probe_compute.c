@@ -58,7 +58,7 @@ void probe_cupti(struct probe_result *r)
 	else if (probe_exists("/proc/driver/nvidia/version"))
 		probe_set(r, PROBE_FAILS,
 			  "LD_LIBRARY_PATH with its directory (CUDA/extras/CUPTI/lib64), or install it",
-			  "libcupti.so was not found; programs that bring their own can be traced");
+			  "libcupti.so was not found; only programs that bring their own copy can be traced");
 	else
 		probe_set(r, PROBE_ABSENT, NULL, "libcupti.so was not found");
 }

@@ -175,7 +175,7 @@ static const char *vendor_fix(unsigned long vendor)
 	for (i = 0; i < sizeof(vendors) / sizeof(vendors[0]); i++)
 		if (vendors[i].id == vendor)
 			return vendors[i].fix;
-	return "lspci -k, which names the modules that know it";
+	return "lspci -k, which names the modules for it";
 }
 
 static void add_device(struct probe_result *r, const char *device)

@@ -64,8 +64,8 @@ void probe_module_btf(struct probe_result *r)
 	else if (*without.detail)
 		probe_set(
 			r, PROBE_FAILS, "a kernel from 5.11 with CONFIG_DEBUG_INFO_BTF_MODULES=y",
-			"none for %s: BPF programs cannot read their structs; of gpu_sched they take the fields "
-			"of its tracepoints (the ring's driver is lost), jobs of the others are not seen",
+			"none for %s: BPF programs cannot read their structs; of gpu_sched they use the fields "
+			"of its tracepoints (the driver of a ring is then unknown), and record no jobs of the others",
 			without.detail);
 }
 
@@ -80,9 +80,10 @@ void probe_lockdown(struct probe_result *r)
 		probe_set(r, PROBE_WORKS, NULL, "none");
 		break;
 	case PROBE_LOCKDOWN_INTEGRITY:
-		probe_set(r, PROBE_FAILS, FIX_BPF_INSTEAD ", or a boot without Secure Boot or lockdown=",
-			  "integrity: unsigned modules are refused, and the module's streams in debugfs "
-			  "cannot be opened; BPF sources work");
+		probe_set(
+			r, PROBE_FAILS, FIX_BPF_INSTEAD ", or a boot without Secure Boot or lockdown=",
+			"integrity: the kernel refuses unsigned modules, and the module's streams in debugfs "
+			"cannot be opened; BPF sources work");
 		break;
 	case PROBE_LOCKDOWN_CONFIDENTIALITY:
 		probe_set(r, PROBE_FAILS, "a boot with lockdown=integrity or without it",
@@ -223,7 +224,7 @@ void probe_kprobes(struct probe_result *r)
 		probe_set(r, PROBE_WORKS, NULL, "%s/kprobe_events", dir);
 	else if (built == 'n' || !access(probe_path(path, "%s/events", dir), F_OK))
 		probe_set(r, PROBE_FAILS, "a kernel with CONFIG_KPROBE_EVENTS=y",
-			  "this kernel has none (CONFIG_KPROBE_EVENTS)");
+			  "this kernel has no kprobe events (CONFIG_KPROBE_EVENTS)");
 	else if (built == 'y')
 		probe_set(r, PROBE_WORKS, NULL, "by the kernel's configuration");
 	else

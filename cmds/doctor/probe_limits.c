@@ -37,7 +37,7 @@ static bool setting(struct probe_result *r, const char *name, long *value)
 	char text[32];
 
 	if (probe_read(text, sizeof(text), "/proc/sys/kernel/%s", name) <= 0) {
-		probe_set(r, PROBE_UNKNOWN, NULL, "this kernel has no kernel.%s", name);
+		probe_set(r, PROBE_UNKNOWN, NULL, "this kernel has no setting kernel.%s", name);
 		return false;
 	}
 	*value = strtol(text, NULL, 10);
@@ -100,7 +100,7 @@ void probe_memlock(struct probe_result *r)
 	unsigned long long bytes;
 
 	if (!probe_kernel_before(5, 11)) {
-		probe_set(r, PROBE_WORKS, NULL, "this kernel does not count it for BPF");
+		probe_set(r, PROBE_WORKS, NULL, "this kernel does not apply it to BPF");
 		return;
 	}
 	probe_read(text, sizeof(text), "/proc/self/limits");
@@ -108,7 +108,7 @@ void probe_memlock(struct probe_result *r)
 	if (!line)
 		probe_set(r, PROBE_UNKNOWN, NULL, "/proc/self/limits does not show it");
 	else if (probe_capable(CAP_SYS_RESOURCE))
-		probe_set(r, PROBE_WORKS, NULL, "this process may raise it");
+		probe_set(r, PROBE_WORKS, NULL, "this process may raise the limit");
 	else if (sscanf(line + sizeof(key) - 1, "%llu", &bytes) != 1)
 		probe_set(r, PROBE_WORKS, NULL, "unlimited");
 	else

@@ -28,7 +28,7 @@ void probe_module(struct probe_result *r)
 	char version[64];
 
 	if (!probe_module_loaded(CORE))
-		probe_set(r, PROBE_ABSENT, NULL, "not loaded: record and start load it");
+		probe_set(r, PROBE_ABSENT, NULL, "not loaded; record and start load it");
 	else if (probe_read(version, sizeof(version), "/sys/module/" CORE "/version") > 0 &&
 		 strcmp(version, GRT_VERSION))
 		probe_set(r, PROBE_FAILS, "sudo rmmod grtrace, then sudo grtrace start",
@@ -89,7 +89,7 @@ void probe_adapters(struct probe_result *r)
 		all &= add_adapter(r, list[i].name);
 	}
 	if (!here)
-		probe_set(r, PROBE_ABSENT, NULL, "no GPU that runs jobs");
+		probe_set(r, PROBE_ABSENT, NULL, "this system has no GPU that runs jobs");
 	else if (!all)
 		r->state = PROBE_FAILS;
 }

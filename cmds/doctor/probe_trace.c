@@ -179,26 +179,26 @@ static void find_points(struct probe_result *r, const struct points *p)
 	}
 
 POINTS(gpu_scheduler, .system = "gpu_scheduler", .module = "gpu_sched",
-       .without = "jobs of the drivers that use the DRM scheduler are not seen",
+       .without = "jobs of drivers that use the DRM scheduler cannot be recorded",
        /* Renamed between Linux 6.14 and 6.17. */
        .sets = {"drm_sched_job_queue drm_sched_job_run drm_sched_job_done",
 		"drm_sched_job drm_run_job drm_sched_process_job"})
 
-POINTS(dma_fence, .system = "dma_fence", .without = "the end of a job and waits for it are not seen",
+POINTS(dma_fence, .system = "dma_fence", .without = "the ends of jobs and waits for them cannot be recorded",
        .sets = {"dma_fence_init dma_fence_emit dma_fence_signaled dma_fence_wait_start "
 		"dma_fence_wait_end"})
 
 POINTS(amdgpu, .system = "amdgpu", .module = "amdgpu", .without = "jobs come from gpu_scheduler alone",
        .sets = {"amdgpu_cs_ioctl amdgpu_sched_run_job amdgpu_bo_create amdgpu_bo_move amdgpu_iv"})
 
-POINTS(i915, .system = "i915", .module = "i915", .without = "requests are not seen",
+POINTS(i915, .system = "i915", .module = "i915", .without = "requests cannot be recorded",
        .sets = {"i915_request_queue i915_request_add i915_request_retire i915_vma_bind"})
 
 POINTS(i915_low_level, .system = "i915", .module = "i915", .config = "CONFIG_DRM_I915_LOW_LEVEL_TRACEPOINTS",
        .without = "execution is inferred", .sets = {"i915_request_in i915_request_out"})
 
-POINTS(virtio_gpu, .system = "virtio_gpu", .module = "virtio_gpu", .without = "commands are not seen",
+POINTS(virtio_gpu, .system = "virtio_gpu", .module = "virtio_gpu", .without = "commands cannot be recorded",
        .sets = {"virtio_gpu_cmd_queue virtio_gpu_cmd_response"})
 
-POINTS(vblank, .system = "drm", .module = "drm", .without = "vertical blanks are not seen",
+POINTS(vblank, .system = "drm", .module = "drm", .without = "vertical blanks cannot be recorded",
        .sets = {"drm_vblank_event drm_vblank_event_queued drm_vblank_event_delivered"})

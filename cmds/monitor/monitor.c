@@ -44,14 +44,15 @@ static const struct cmd_opt opts[] = {
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "live: end after this time"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "a JSON object per event, the statistics as the last one"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "a recording, raw file or text, in place of live events"},
-	{"quiet", 'q', OPT_FLAG, NULL, &opt.quiet, "only the statistics"},
-	{"ioctl-sample", 0, OPT_U64, "N", &opt.sample, "print every Nth ioctl (0: none); all are counted"},
+	{"quiet", 'q', OPT_FLAG, NULL, &opt.quiet, "print only the statistics"},
+	{"ioctl-sample", 0, OPT_U64, "N", &opt.sample,
+	 "print every Nth ioctl (0: none); the statistics count all"},
 	{"driver", 0, OPT_STR, "NAME", &opt.driver, "only rings of this driver (amdgpu, nouveau, xe)"},
-	{"event", 'e', OPT_STR, "SRC,...", &opt.sources, "live: take the events from these sources"},
+	{"event", 'e', OPT_STR, "SRC,...", &opt.sources, "live: record from these sources"},
 	{"probes", 0, OPT_FLAG, NULL, &opt.probes,
-	 "nvidia, live: functions of its kernel modules: interrupts, faults, P2P, power"},
+	 "nvidia, live: also functions of its kernel modules: interrupts, faults, P2P, power"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
-	 "more columns, and what became of the events by cause"},
+	 "more columns, and counts of dropped events by cause"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -373,7 +374,8 @@ static int monitor_flush_lines(void *arg)
 
 static int monitor_run_live(struct monitor *m, struct live *l)
 {
-	const struct live_limits limits = {.seconds = opt.seconds, .idle = monitor_flush_lines, .arg = m};
+	const struct live_limits limits = {
+		.seconds = opt.seconds, .idle = monitor_flush_lines, .prompt = true, .arg = m};
 	struct grt_err err = {.what = ""};
 	int ret = live_start(l, &err);
 
@@ -436,7 +438,7 @@ static int no_monitor(const char *word)
 	struct cmd_guess best = {0};
 
 	if (!word)
-		return cmd_usage_error("which monitor? There are: %s",
+		return cmd_usage_error("no monitor given (there are: %s)",
 				       cmd_words(monitor_name, all, sizeof(all)));
 	for (unsigned int i = 0; i < ROWS; i++)
 		cmd_nearest(&best, word, rows[i].name);

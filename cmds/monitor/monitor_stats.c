@@ -103,7 +103,7 @@ static void monitor_stats_write_notes(struct monitor *m, const struct grt_health
 	if (m->left_out)
 		grt_note(&m->notes,
 			 "%" PRIu64
-			 " events of other processes or drivers were left out; the balance has all",
+			 " events of other processes or drivers were left out; the event counts include them",
 			 m->left_out);
 	if (m->counters)
 		grt_note(&m->notes, "%" PRIu64 " values of counters: report", m->counters);

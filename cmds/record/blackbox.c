@@ -174,7 +174,7 @@ int box_take(struct box *b, unsigned int stream, unsigned int source, const void
 		const struct grt_packet *p = (const struct grt_packet *)at;
 
 		if (grt_packet_look(p) != GRT_LOOK_PACKET || p->packet_size / 8 > (size_t)(end - at))
-			return grt_err_set(err, -EPROTO, "its source wrote bytes that are no packet",
+			return grt_err_set(err, -EPROTO, "its source wrote bytes that are not a packet",
 					   "grtrace doctor --bug-report FILE", "cannot keep a packet");
 		if (b->writing)
 			ret = box_write_copy(b, stream, source, p, err);

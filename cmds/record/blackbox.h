@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The black box: packets of the last while are kept in memory, packed, the oldest dropped. At an incident
- * (triggers.h) they become a recording, snapshot_N in the box's directory, which goes on for a while; the box
- * does so, too. A snapshot's window begins as long before the incident as was asked for, or later: where all
- * streams are whole. Memory: --last-size for packets, as much as a quarter of it for definitions that outlive
- * theirs (carried.h), and a packet.
+ * The black box: recent packets are kept in memory, compressed, and the oldest are dropped. At an incident
+ * (triggers.h) they become a recording, snapshot_N in the box's directory, which continues for a while; the
+ * box continues as well. A snapshot's window begins the requested time before the incident, or later, when
+ * all streams are complete. Memory: --last-size for packets, up to a quarter of it for definitions from
+ * dropped packets (carried.h), and one packet.
  */
 #ifndef GRTRACE_BLACKBOX_H
 #define GRTRACE_BLACKBOX_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * grtrace record: moves packets from sources into a recording, while a program
- * runs, for a time, or until Ctrl-C. Whatever was changed for it is put back.
+ * runs, for a time, or until Ctrl-C, and restores all settings that it changed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -125,48 +125,49 @@ static const struct cmd_opt options[] = {
 	{"output", 'o', OPT_STR, "DIR", &opt.output,
 	 "write the recording here (default: " DEFAULT_OUTPUT ")"},
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
-	 "sources of the events (default: auto, all that work here); list prints them"},
+	 "record from these sources (default: auto, all that work here); list prints them"},
 	{"driver", 0, OPT_STR, "NAME", &opt.driver,
 	 "BPF sources: only jobs of this driver; required for fence"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
 	{"pid", 'p', OPT_PID_GPU, "PID", &opt.pid,
-	 "only events of this process; end when it ends. gpu: -e cuda in all that use CUDA"},
+	 "only events of this process; end when it ends. gpu: with -e cuda, all processes that use CUDA"},
 	{"comm", 0, OPT_STR, "NAME", &opt.comm, "only events of threads of this name"},
 	{"ring", 'r', OPT_STR, "RING", &opt.ring, "only jobs of rings of this name"},
 	{"device", 0, OPT_STR, "GPU", &opt.device,
-	 "only calls and jobs of this GPU: renderD128, card0, 0 for card0, or its address"},
+	 "only calls and jobs of this GPU: renderD128, card0, 0 for card0, or its PCI address"},
 	{"type", 't', OPT_STR, "T,...", &opt.type_names, "only events of these types"},
 	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "kernel buffer per CPU, like 16M"},
 	{"duty", 0, OPT_STR, "PERCENT[,WINDOW]", &opt.duty_text,
-	 "cuda, drm, ioctl: only in windows at random places, so much of the time; reports estimate the rest"},
+	 "cuda, drm, ioctl: record only random windows, this share of the time; reports estimate the rest"},
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
-	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "with --stack: kernel frames, too"},
+	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "with --stack: also kernel frames"},
 	{"max-size", 0, OPT_SIZE, "SIZE", &opt.max_size,
-	 "bytes on disk: before there are more, the oldest segments are deleted"},
+	 "limit of bytes on disk: delete the oldest segments before it is exceeded"},
 	{"max-time", 0, OPT_SECONDS, "TIME", &opt.max_time, "delete segments that are older than this"},
 	{"segment", 0, OPT_SIZE, "SIZE", &opt.segment,
 	 "record in segments of this many bytes (default: a 16th of --max-size, 256M)"},
-	{"compress", 0, OPT_FLAG, NULL, &opt.compress, "record in segments whose packets are packed by zstd"},
+	{"compress", 0, OPT_FLAG, NULL, &opt.compress,
+	 "record in segments whose packets are compressed by zstd"},
 	{"last", 0, OPT_SECONDS, "TIME", &opt.last,
 	 "black box: keep the last TIME in memory; incidents and grtrace snapshot write it to DIR/snapshot_N"},
 	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
-	 "with --last: bytes of memory for them (default: 64M)"},
+	 "with --last: limit of the memory for it (default: 64M)"},
 	{"on", 0, OPT_STR, "TRIGGER,...", &opt.on,
-	 "with --last: the incidents: job>TIME, frame>TIME, frame>3x, step>TIME, step>3x, fence-error, xid, exit-by-signal, devcoredump, signal (default: signal)"},
+	 "with --last: the incidents: job>TIME, frame>TIME, frame>3x, step>TIME, step>3x, collective>TIME, fence-error, xid, exit-by-signal, devcoredump, signal (default: signal)"},
 	{"after", 0, OPT_SECONDS, "TIME", &opt.after,
-	 "with --last: how long a snapshot goes on (default: 5)"},
+	 "with --last: how long to go on after an incident (default: 5)"},
 	{"pause", 0, OPT_SECONDS, "TIME", &opt.pause,
-	 "with --last: how long after an incident others are only counted (default: 60)"},
+	 "with --last: how long to only count further incidents (default: 60)"},
 	{"no-symbols", 0, OPT_FLAG, NULL, &opt.no_symbols,
 	 "do not store the functions and lines of frames in the recording"},
 	{"user", 0, OPT_STR, "NAME", &opt.user,
 	 "run PROG as this user, who owns the recording and all files (root only)"},
 	{"no-command-line", 0, OPT_FLAG, NULL, &opt.no_command,
-	 "do not keep the command line, which may hold secrets"},
+	 "do not store the command line, which may hold secrets"},
 	{"json", 0, OPT_FLAG, NULL, &opt.json, "with -e list: one JSON object"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "print which sources are left out, and why"},
-	{"chrome", 0, OPT_STR, "FILE", &opt.files.chrome, "at the end, the timeline as Trace Event Format"},
+	{"chrome", 0, OPT_STR, "FILE", &opt.files.chrome, "at the end, the timeline in Trace Event Format"},
 	{"cpu-folded", 0, OPT_STR, "FILE", &opt.files.cpu_folded,
 	 "at the end, CPU stacks of CUDA's launches: ts_ns comm pid tid cpu f1;f2;..."},
 	{"cupti-text", 0, OPT_STR, "FILE", &opt.files.cupti_text,
@@ -564,7 +565,7 @@ static int be_for_user(const char *name, const char *prog)
 	struct passwd *user;
 
 	if (!prog)
-		return cmd_usage_error("--user %s: it is for a program: grtrace record --user %s -- PROG",
+		return cmd_usage_error("--user %s needs a program to run: grtrace record --user %s -- PROG",
 				       name, name);
 	user = getpwnam(name);
 	if (!user)
@@ -639,7 +640,8 @@ static int record_describe_duty(struct run *run, struct grt_env *env)
 	if (!used)
 		return 0;
 	snprintf(run->duty + used, sizeof(run->duty) - used,
-		 " in windows of %g ms, each one of %" PRIu64 " parts: numbers without ~ are of these only",
+		 " in windows of %g ms, each one of %" PRIu64
+		 " parts: numbers without ~ cover only these windows",
 		 (double)opt.duty.window / 1e6, opt.duty.parts);
 	env[0] = (struct grt_env){"duty", run->duty};
 	return 1;
@@ -1197,7 +1199,8 @@ static bool record_meets_incident(struct run *run, uint64_t now, struct incident
 	if (triggers_take(t, i) || record_box_signalled(now, i) || triggers_dump(t, now, i))
 		return true;
 	return record_is_late(run, triggers_late_job, i, code, err) ||
-	       (!*code && record_is_late(run, triggers_hung_step, i, code, err));
+	       (!*code && record_is_late(run, triggers_hung_step, i, code, err)) ||
+	       (!*code && record_is_late(run, triggers_missing_rank, i, code, err));
 }
 
 static int record_look_at_box(struct run *run, uint64_t now, struct grt_err *err)
@@ -1585,7 +1588,7 @@ static void record_tell_uncut(void)
 		if ((*s)->duty || wish_for(*s, &unknown) != WISH_NAMED)
 			continue;
 		snprintf(text, sizeof(text),
-			 "--duty has no effect on the source %s: it is recorded all of the time", (*s)->name);
+			 "--duty has no effect on the source %s, which is recorded all the time", (*s)->name);
 		cmd_tell("record", text);
 	}
 }
@@ -1607,7 +1610,7 @@ static int record_check_source_options(void)
 		o = record_given(*s);
 		if (o && wish_for(*s, &unknown) != WISH_NAMED)
 			return cmd_usage_error(
-				"--%s is for the source %s: add it to -e, or leave out the option", o->name,
+				"--%s needs the source %s: add it to -e, or leave out the option", o->name,
 				(*s)->name);
 		obeys = opt.duty_text && (*s)->duty && wish_for(*s, &unknown) == WISH_NAMED;
 		duty |= obeys;
@@ -1617,7 +1620,7 @@ static int record_check_source_options(void)
 	}
 	if (opt.duty_text && !duty)
 		return cmd_usage_error(
-			"--duty is for the sources cuda, drm and ioctl: add one to -e, or leave out the option");
+			"--duty needs one of the sources cuda, drm and ioctl: add one to -e, or leave out the option");
 	if (opt.duty_text)
 		record_tell_uncut();
 	return EXIT_DONE;
@@ -1644,7 +1647,7 @@ static int check_filters(void)
 	if (opt.ring && strspn(opt.ring, "0123456789") &&
 	    !strcmp(opt.ring + strspn(opt.ring, "0123456789"), "s"))
 		return cmd_usage_error(
-			"--ring is the name of a GPU's ring; what keeps the last seconds is --last=%s",
+			"--ring takes the name of a GPU's ring; use --last=%s to keep the last seconds",
 			opt.ring);
 	if (opt.ring && (!*opt.ring || strlen(opt.ring) > 31))
 		return cmd_usage_error("--ring='%s': a ring's name has 1 to 31 bytes", opt.ring);
@@ -1658,10 +1661,10 @@ static int check_filters(void)
 static int record_check_bounds(void)
 {
 	if ((opt.last_size || opt.after > 0 || opt.pause > 0 || opt.on) && !(opt.last > 0))
-		return cmd_usage_error("--last-size, --on, --after and --pause are for --last: add it");
+		return cmd_usage_error("--last-size, --on, --after and --pause need --last");
 	if (opt.last > 0 && (opt.raw || record_in_segments() || record_files_any(&opt.files)))
 		return cmd_usage_error(
-			"--last keeps packets in memory: it does not go with --raw, --max-size, --max-time, --segment, --compress, --chrome and the like");
+			"--last keeps packets in memory and does not work with --raw, --max-size, --max-time, --segment, --compress, --chrome and the like");
 	if (opt.last_size && opt.last_size < SEGMENT_MIN)
 		return cmd_usage_error("--last-size: at least %lluM", SEGMENT_MIN >> 20);
 	if (record_in_segments() && opt.raw)
@@ -1692,16 +1695,16 @@ static int record_check_options(char **argv)
 	if (opt.pid && argv[0])
 		return cmd_usage_error("--pid and a program to run: use only one of them");
 	if (opt.raw && !strcmp(opt.raw, "-") && argv[0])
-		return cmd_usage_error("--raw -: standard output is the program's; give a file");
+		return cmd_usage_error("--raw -: the program writes to standard output; give a file");
 	if (opt.raw && !strcmp(opt.raw, "-") && isatty(STDOUT_FILENO))
 		return cmd_usage_error(
-			"--raw -: packets are no text for a terminal; send them to a pipe or file");
+			"--raw -: packets are binary; send them to a pipe or file, not a terminal");
 	if (wants_stack() && strcmp(opt.stack, "bpf") && strcmp(opt.stack, "auto"))
 		return cmd_usage_error(
 			"--stack=%s: not a way to take stacks (there are: auto, inproc, bpf, none)",
 			opt.stack);
 	if (opt.pid == OPT_GPU_USERS && (!opt.sources || strcmp(opt.sources, "cuda")))
-		return cmd_usage_error("-p gpu is for -e cuda alone");
+		return cmd_usage_error("-p gpu works only with -e cuda alone");
 	status = record_take_words();
 	if (status == EXIT_DONE)
 		status = check_sources();
@@ -1721,7 +1724,7 @@ static int record_run(int argc, char **argv)
 	if (list)
 		return source_list(opt.json);
 	if (opt.json)
-		return cmd_usage_error("--json is for -e list: a recording is read by report --json");
+		return cmd_usage_error("--json works only with -e list; report --json reads a recording");
 	status = record_check_options(argv);
 	if (status == EXIT_DONE)
 		status = record_check_duty();

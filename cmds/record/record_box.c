@@ -33,7 +33,7 @@ bool record_box_signalled(uint64_t now, struct incident *i)
 		return false;
 	record_box_asked = 0;
 	*i = (struct incident){.trigger = TRIGGER_signal, .time = now, .ring = GRT_RING_NONE};
-	snprintf(i->text, sizeof(i->text), "somebody asked for a snapshot");
+	snprintf(i->text, sizeof(i->text), "a snapshot was requested");
 	return true;
 }
 

@@ -304,6 +304,21 @@ static int names_text(struct names *n, const struct grt_image *i, const char *te
 	return n->texts.used > before ? names_put_string(n, i, *number, text) : 0;
 }
 
+/* @f: the function, and behind it where it was called */
+static int names_put_inlined(struct names *n, const struct grt_image *i, const struct place *p,
+			     const struct grt_symbol *f, uint32_t index)
+{
+	struct grt_ev_pc_inlined e = {.e = names_head(n, i, GRT_EV_PC_INLINED, sizeof(e)),
+				      .cubin = p->cubin,
+				      .offset = p->ip,
+				      .function = p->function,
+				      .line = f[1].line,
+				      .index = index};
+	int ret = names_text(n, i, f->function, &e.inlined) ?: names_text(n, i, f[1].file, &e.file);
+
+	return ret ?: grt_packer_add(n->packer, 0, &e.e);
+}
+
 static int names_put_line(struct names *n, const struct grt_image *i, const struct place *p)
 {
 	struct grt_ev_pc_line e = {.e = names_head(n, i, GRT_EV_PC_LINE, sizeof(e)),
@@ -318,7 +333,10 @@ static int names_put_line(struct names *n, const struct grt_image *i, const stru
 		return 0;
 	e.line = found.frame[0].line;
 	ret = names_text(n, i, found.frame[0].file, &e.file);
-	return ret ?: grt_packer_add(n->packer, 0, &e.e);
+	ret = ret ?: grt_packer_add(n->packer, 0, &e.e);
+	for (unsigned int k = 0; k + 1 < found.frames && !ret; k++)
+		ret = names_put_inlined(n, i, p, &found.frame[k], k);
+	return ret;
 }
 
 static int names_put_place(struct names *n, const struct grt_image *i, const struct place *p)

@@ -23,11 +23,16 @@
 #include "base/grow.h"
 #include "host/capabilities.h"
 #include "cmds/cmd.h"
+#include "record_stacks.h"
 
 #define COMM "grtrace-threads"
 /* Of a process, and bytes of what is said of one. */
 #define THREADS_MAX 4096U
 #define THREAD_BYTES 8192U
+#define SAID_BYTES (THREAD_BYTES + RECORD_STACKS_TEXT + 64)
+#define IN_USER_SPACE "    in user space\n"
+/* Stacks in user space are walked so long at most. */
+#define WALK_NS (600 * 1000000ULL)
 #define TEXT_MAX ((size_t)4 << 20)
 #define LOOK_NS NS_PER_S
 #define KEPT (1ULL << CAP_SYS_ADMIN | 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH)
@@ -84,36 +89,92 @@ static size_t threads_describe(int thread, const char *tid, char *text)
 	return used;
 }
 
-static void threads_send_all(int to, uint32_t pid)
+/** struct threads_said - of a process: @text: @used bytes; @end: of what is said of each of @n */
+struct threads_said {
+	char *text;
+	size_t used;
+	size_t room;
+	unsigned int n;
+	uint32_t tid[THREADS_MAX];
+	size_t end[THREADS_MAX];
+};
+
+/* Return: whether there is room for more */
+static bool threads_describe_one(struct threads_said *said, struct record_stacks *stacks, int task,
+				 const char *tid)
 {
-	char path[64], text[THREAD_BYTES];
+	int thread = openat(task, tid, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (thread < 0)
+		return true;
+	if (said->used + THREAD_BYTES > TEXT_MAX ||
+	    grt_grow(&said->text, &said->room, said->used + THREAD_BYTES, (size_t)64 << 10)) {
+		close(thread);
+		return false;
+	}
+	said->used += threads_describe(thread, tid, said->text + said->used);
+	said->tid[said->n] = (uint32_t)strtoul(tid, NULL, 10);
+	said->end[said->n] = said->used;
+	if (stacks)
+		record_stacks_copy(stacks, said->tid[said->n], thread);
+	close(thread);
+	return ++said->n < THREADS_MAX;
+}
+
+static void threads_describe_all(struct threads_said *said, struct record_stacks *stacks, uint32_t pid)
+{
+	char path[64];
 	struct dirent *e;
-	unsigned int n = 0;
-	int thread;
 	DIR *d;
 
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
 	d = opendir(path);
-	while (d && n < THREADS_MAX && (e = readdir(d))) {
-		if (!isdigit((unsigned char)e->d_name[0]))
-			continue;
-		thread = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (thread < 0)
-			continue;
-		n++;
-		if (send(to, text, threads_describe(thread, e->d_name, text), MSG_NOSIGNAL) < 0)
-			n = THREADS_MAX;
-		close(thread);
-	}
+	while (d && (e = readdir(d)))
+		if (isdigit((unsigned char)e->d_name[0]) &&
+		    !threads_describe_one(said, stacks, dirfd(d), e->d_name))
+			break;
 	if (d)
 		closedir(d);
+}
+
+/* What is said of a thread, and behind it its stack in user space. */
+static bool threads_send(int to, const struct threads_said *said, unsigned int i,
+			 const struct record_stacks *stacks)
+{
+	size_t begin = i ? said->end[i - 1] : 0, n = said->end[i] - begin;
+	const char *user = record_stacks_text(stacks, said->tid[i]);
+	char text[SAID_BYTES];
+
+	memcpy(text, said->text + begin, n);
+	if (*user)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, IN_USER_SPACE "%s", user);
+	return send(to, text, n, MSG_NOSIGNAL) >= 0;
+}
+
+static void threads_send_all(int to, struct record_stacks *stacks, uint32_t pid)
+{
+	uint64_t until = grt_now() + WALK_NS;
+	struct threads_said *said = calloc(1, sizeof(*said));
+
+	if (said && stacks)
+		record_stacks_begin(stacks, (pid_t)pid);
+	if (said)
+		threads_describe_all(said, stacks, pid);
+	if (said && stacks)
+		record_stacks_walk(stacks, until);
+	for (unsigned int i = 0; said && i < said->n && threads_send(to, said, i, stacks); i++)
+		;
 	/* the end: shorter than what is said of any thread */
 	send(to, "", 1, MSG_NOSIGNAL);
+	if (said)
+		free(said->text);
+	free(said);
 }
 
 /* With nothing of the recorder's but the socket. */
 static void __attribute__((noreturn)) threads_serve(int fd)
 {
+	struct record_stacks *stacks;
 	sigset_t all;
 	uint32_t pid;
 
@@ -123,9 +184,10 @@ static void __attribute__((noreturn)) threads_serve(int fd)
 	prctl(PR_SET_NAME, COMM);
 	if (dup2(fd, STDIN_FILENO) != STDIN_FILENO || syscall(SYS_close_range, 1, ~0U, 0))
 		_exit(1);
+	stacks = record_stacks_new();
 	capabilities_drop(KEPT);
 	while (recv(STDIN_FILENO, &pid, sizeof(pid), 0) == sizeof(pid))
-		threads_send_all(STDIN_FILENO, pid);
+		threads_send_all(STDIN_FILENO, stacks, pid);
 	_exit(0);
 }
 
@@ -155,10 +217,10 @@ static bool threads_take(struct record_threads *t, uint64_t until)
 	ssize_t n;
 
 	if (now >= until || poll(&p, 1, (int)((until - now) / 1000000) + 1) <= 0 ||
-	    t->used + THREAD_BYTES > TEXT_MAX ||
-	    grt_grow(&t->text, &t->room, t->used + THREAD_BYTES, (size_t)64 << 10))
+	    t->used + SAID_BYTES > TEXT_MAX ||
+	    grt_grow(&t->text, &t->room, t->used + SAID_BYTES, (size_t)64 << 10))
 		return false;
-	n = recv(t->fd, t->text + t->used, THREAD_BYTES, MSG_DONTWAIT);
+	n = recv(t->fd, t->text + t->used, SAID_BYTES, MSG_DONTWAIT);
 	t->used += n > 1 ? (size_t)n : 0;
 	return n > 1;
 }
@@ -167,7 +229,7 @@ void record_threads_look(struct record_threads *t, pid_t pid)
 {
 	uint64_t until = grt_now() + LOOK_NS;
 	uint32_t number = (uint32_t)pid;
-	char rest[THREAD_BYTES];
+	char rest[SAID_BYTES];
 
 	t->used = 0;
 	if (t->fd < 0 || !pid)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the threads of a process are doing in the kernel when there is an incident. The stacks are root's to
- * read: a process that was made before the recorder gave up its privileges reads them, and nothing else.
+ * What the threads of a process are doing when there is an incident, in the kernel and in user space. The
+ * stacks are root's to read: a process that was made before the recorder gave up its privileges reads them,
+ * and nothing else.
  */
 #ifndef GRTRACE_RECORD_THREADS_H
 #define GRTRACE_RECORD_THREADS_H

@@ -137,7 +137,7 @@ static int recording_not_ours(const char *path, struct grt_err *err)
 {
 	if (errno == EMFILE || errno == ENFILE)
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot look into %s", path);
-	return grt_err_set(err, -EEXIST, "it exists and is not (only) a recording",
+	return grt_err_set(err, -EEXIST, "it exists and has files that are not part of a recording",
 			   "another name with -o, or move it away", "cannot replace %s", path);
 }
 
@@ -679,7 +679,9 @@ static int adopt_file(struct recording *r, const char *name, struct grt_cut *cut
 	}
 	if (a.fd >= 0)
 		close(a.fd);
-	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot take %s/%s in", r->path, name) : 0;
+	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot add %s/%s to the recording", r->path,
+				 name)
+		   : 0;
 }
 
 int recording_adopt(struct recording *r, const char *source, struct grt_cut *cut, struct grt_err *err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What `record` writes: a directory with a file per stream, or one raw file.
- * Packets are appended as they come; of each, only the header is looked at, to
- * count and to know where a packet begins.
+ * The output of `record`: a directory with a file per stream, or one raw file.
+ * Packets are appended as they come; only their headers are read, to count events and
+ * to find where the next packet begins.
  */
 #ifndef GRTRACE_RECORDING_H
 #define GRTRACE_RECORDING_H

@@ -145,7 +145,7 @@ static int segments_failed(const struct recording *r, const char *name, int code
 
 static int segments_too_small(const struct recording *r, uint64_t bytes, struct grt_err *err)
 {
-	return grt_err_set(err, -EFBIG, "the bound leaves no room for it", "a larger --max-size",
+	return grt_err_set(err, -EFBIG, "--max-size leaves no room for it", "a larger --max-size",
 			   "cannot write %llu bytes into %s", (unsigned long long)bytes, r->path);
 }
 
@@ -241,7 +241,7 @@ int segments_write(struct recording *r, unsigned int i, const void *data, size_t
 
 		if ((size_t)(end - at) < sizeof(*p) || grt_packet_look(p) != GRT_LOOK_PACKET ||
 		    p->packet_size / 8 > (size_t)(end - at))
-			return grt_err_set(err, -EPROTO, "its source wrote bytes that are no packet",
+			return grt_err_set(err, -EPROTO, "its source wrote bytes that are not a packet",
 					   "grtrace doctor --bug-report FILE", "cannot write %s/%s", r->path,
 					   f->name);
 		ret = segments_put(r, f, p, err) ?: segments_count(r, f, p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A recording that is bounded: a directory of segments (lib/trace/segment.h), each a recording by itself. The
- * oldest are deleted before what comes would pass the bound. Memory: what is carried (carried.h), at most
- * half a segment's bytes and 64 MiB, and 300 bytes for each segment.
+ * A bounded recording: a directory of segments (lib/trace/segment.h), each a recording by itself. The oldest
+ * segments are deleted before new data would exceed the limit. Memory: the carried definitions (carried.h),
+ * at most half a segment's bytes and 64 MiB, and 300 bytes per segment.
  */
 #ifndef GRTRACE_SEGMENTS_H
 #define GRTRACE_SEGMENTS_H

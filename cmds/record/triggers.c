@@ -90,6 +90,7 @@ void triggers_init(struct triggers *t)
 	grt_keyed_init(&t->nodes, sizeof(struct step), NODES_MAX);
 	grt_keyed_init(&t->open, sizeof(struct open_step), CLIENTS_MAX);
 	grt_keyed_init(&t->dumps, 16, DUMPS_MAX);
+	collectives_init(&t->collectives);
 }
 
 void triggers_free(struct triggers *t)
@@ -100,6 +101,7 @@ void triggers_free(struct triggers *t)
 	grt_keyed_free(&t->nodes);
 	grt_keyed_free(&t->open);
 	grt_keyed_free(&t->dumps);
+	collectives_free(&t->collectives);
 }
 
 /* ------------------------------------------------------------- parsing */
@@ -417,6 +419,10 @@ static void triggers_see_xid(struct triggers *t, const struct grt_event *e)
 
 int triggers_see_event(struct triggers *t, const struct grt_event *e)
 {
+	int ret = t->limit[TRIGGER_collective].on ? collectives_see(&t->collectives, e) : 0;
+
+	if (ret)
+		return ret;
 	switch (e->type) {
 	case GRT_EV_SUBMIT:
 		return triggers_see_submit(t, e);
@@ -424,7 +430,7 @@ int triggers_see_event(struct triggers *t, const struct grt_event *e)
 		return triggers_see_complete(t, e);
 	case GRT_EV_FENCE:
 		triggers_see_error(t, e, ((const struct grt_ev_fence *)e)->status,
-				   "a fence that jobs waited for ended");
+				   "a fence for which jobs waited ended");
 		return 0;
 	case GRT_EV_ERROR:
 		triggers_see_error(t, e, ((const struct grt_ev_error *)e)->status, "a job failed");
@@ -457,6 +463,7 @@ static void triggers_doubt(struct triggers *t)
 		grt_keyed_remove(&t->jobs, job);
 	while ((job = grt_keyed_oldest(&t->open)))
 		grt_keyed_remove(&t->open, job);
+	collectives_forget(&t->collectives);
 }
 
 int triggers_see(struct triggers *t, const struct grt_packet *p)
@@ -575,6 +582,25 @@ bool triggers_hung_step(struct triggers *t, uint64_t now, bool sure, struct inci
 		return true;
 	}
 	return false;
+}
+
+bool triggers_missing_rank(struct triggers *t, uint64_t now, bool sure, struct incident *found)
+{
+	const struct trigger_limit *limit = &t->limit[TRIGGER_collective];
+	struct collective_missing m;
+	char waited[GRT_UNITS_MAX];
+
+	if (!limit->on || !collectives_missing(&t->collectives, limit->ns, now, sure, &m))
+		return false;
+	grt_units_ns(waited, now - m.since);
+	*found = (struct incident){.trigger = TRIGGER_collective,
+				   .time = now,
+				   .began = m.since,
+				   .pid = m.pid,
+				   .tid = m.tid,
+				   .ring = GRT_RING_NONE};
+	snprintf(found->text, sizeof(found->text), "%.140s; another rank did %.24s before", m.text, waited);
+	return true;
 }
 
 bool triggers_dump(struct triggers *t, uint64_t now, struct incident *found)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What makes a black box write what it keeps: a row of triggers.def each. Events are looked at as their
- * packets come. Memory: 65,536 jobs in flight, 1,024 clients with frames or threads with steps, 1,024 names
- * of steps, 4,096 chains of ranges; of more, the oldest are forgotten and counted.
+ * The incidents at which a black box writes a snapshot, each a row of triggers.def. Events are checked as
+ * their packets come. Memory: 65,536 jobs in flight, 1,024 clients with frames or threads with steps, 1,024
+ * names of steps, 4,096 chains of ranges; beyond that, the oldest are dropped and counted.
  */
 #ifndef GRTRACE_TRIGGERS_H
 #define GRTRACE_TRIGGERS_H
@@ -10,6 +10,7 @@
 #include <grtrace/grtrace.h>
 
 #include "base/keyed.h"
+#include "trigger_collectives.h"
 
 /** enum trigger - the rows of triggers.def */
 enum trigger {
@@ -53,6 +54,7 @@ struct trigger_limit {
  * @clients: with frames, or with steps
  * @steps: names of ranges that are steps; @nodes: chains of ranges with such a name
  * @open: steps that threads are in, as their launches say
+ * @collectives: of NCCL
  * @found: an event was one; it waits for triggers_take()
  * @forgotten: jobs that gave way; @doubted: times that all were forgotten, since events were lost
  * @dumps: devices' dumps that have been seen
@@ -66,6 +68,7 @@ struct triggers {
 	struct grt_keyed nodes;
 	struct grt_keyed open;
 	struct grt_keyed dumps;
+	struct collectives collectives;
 	bool found;
 	struct incident incident;
 	uint64_t forgotten;
@@ -97,6 +100,11 @@ bool triggers_late_job(struct triggers *t, uint64_t now, bool sure, struct incid
  * @sure: as above
  */
 bool triggers_hung_step(struct triggers *t, uint64_t now, bool sure, struct incident *found);
+
+/** triggers_missing_rank - a rank that has not called a collective which another one called too long before
+ * @now;
+ * @sure: as above */
+bool triggers_missing_rank(struct triggers *t, uint64_t now, bool sure, struct incident *found);
 
 /** triggers_dump - a dump of a device that was not there before, at most every 0.2 s */
 bool triggers_dump(struct triggers *t, uint64_t now, struct incident *found);

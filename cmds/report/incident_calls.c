@@ -146,7 +146,7 @@ int incident_calls_print(struct incident_calls *c, const struct grt_names *names
 		return ret;
 	for (uint32_t i = 0; i < c->threads.used; i++)
 		own |= ((const struct thread_call *)list[i])->pid == pid;
-	puts("\nlast calls of CUDA");
+	puts("\nlast API calls");
 	for (uint32_t i = 0; !ret && i < c->threads.used; i++) {
 		const struct thread_call *t = list[i];
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace report: where the time of the jobs of a trace went. Takes the command
- * line, chooses the analyses of what is requested from their rows (lib/analyses.def)
- * and lets a session drive them; report_print.c writes what they show.
+ * grtrace report: where the time of the jobs of a trace went. Parses the command
+ * line, selects the requested analyses from their rows (lib/analyses.def)
+ * and runs a session over them; report_print.c writes their results.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -62,24 +62,24 @@ static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input,
 	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
 	 ", else the live module)"},
-	{"output", 'o', OPT_STR, "FILE", &opt.output, "write a page for a browser here: FILE.html"},
-	{"by", 'b', OPT_WORD, "WHAT", &opt.by, "one table in place of the summary"},
-	{"path", 0, OPT_FLAG, NULL, &opt.path, "the critical path, short for --by path"},
+	{"output", 'o', OPT_STR, "FILE", &opt.output, "write a page for a browser: FILE.html"},
+	{"by", 'b', OPT_WORD, "WHAT", &opt.by, "show this table in place of the summary"},
+	{"path", 0, OPT_FLAG, NULL, &opt.path, "show the critical path: short for --by path"},
 	{"incident", 0, OPT_FLAG, NULL, &opt.incident,
-	 "of a black box's snapshot: why it was written, the process, job and stack, what else was there"},
+	 "describe a black box's snapshot: its reason, the process, the job and its stack, what else ran"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
-	 "a column of the table; for jobs also time: the order of completion"},
+	 "sort by this column; for jobs also time: the order of completion"},
 	{"top", 't', OPT_U64, "N", &opt.top, "number of rows of the table, 0: all (jobs as text: 20)"},
 	{"step-range", 0, OPT_STR, "NAME", &opt.step_range,
-	 "steps are the NVTX ranges, or marks, of this name (default: those that look like steps)"},
+	 "use the NVTX ranges, or marks, of this name as steps (default: those that look like steps)"},
 	FILTER_OPTIONS(opt.filter, 0),
-	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
-	{"csv", 'c', OPT_FLAG, NULL, &opt.csv, "the table of --by (job) as CSV"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "print one JSON object, times as integers in ns"},
+	{"csv", 'c', OPT_FLAG, NULL, &opt.csv, "print the table of --by (default: job) as CSV"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.duration, "live: end after this time"},
 	{"interval", 'n', OPT_SECONDS, "SEC", &opt.interval,
-	 "live: every SEC, the report of what happened since the one before"},
+	 "live: every SEC, report what happened since the last report"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
-	 "more columns, and what became of events, by cause and by CPU"},
+	 "more columns, and counts of delivered and dropped events by cause and CPU"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -309,7 +309,7 @@ static int report_run_live(struct report *r, struct kmod *k)
 static int no_view(const char *word)
 {
 	struct cmd_guess best = {0};
-	char all[256];
+	char all[1024];
 
 	for (unsigned int n = 0; view_name(n); n++)
 		cmd_nearest(&best, word, view_name(n));
@@ -331,14 +331,24 @@ static void report_want_more(struct report *r)
 			grt_analyses_want(&r->a, part);
 }
 
+/* What goes with the part that was requested; nothing is computed that this form of the report leaves out. */
+static void report_want_with(struct report *r)
+{
+	bool all = opt.verbose || opt.json || opt.output;
+	const struct grt_part *part = r->by;
+
+	while (part->with && (part = grt_part_find(part->with, ~0U)))
+		if (all || !(part->where & GRT_PART_LONG))
+			grt_analyses_want(&r->a, part);
+}
+
 /* What is wanted: with CSV one table, else what goes with it, too. */
 static int set_view(struct report *r)
 {
 	const char *by = opt.by.value ?: opt.path ? "path" : opt.csv ? "job" : NULL;
-	const struct grt_part *with;
 
 	if (opt.path && opt.by.value && strcmp(opt.by.value, "path"))
-		return cmd_usage_error("--path is --by path, and --by %s is another table", opt.by.value);
+		return cmd_usage_error("--path means --by path, which --by %s contradicts", opt.by.value);
 	r->by = by ? grt_part_find(by, GRT_PART_BY) : NULL;
 	if (by && !r->by)
 		return no_view(by);
@@ -349,8 +359,8 @@ static int set_view(struct report *r)
 		grt_analyses_want_all(&r->a, GRT_PART_SUMMARY);
 	else
 		grt_analyses_want(&r->a, r->by);
-	for (with = r->by; with && with->with && !opt.csv; with = grt_part_find(with->with, ~0U))
-		grt_analyses_want(&r->a, grt_part_find(with->with, ~0U));
+	if (r->by && !opt.csv)
+		report_want_with(r);
 	if (opt.verbose)
 		grt_analyses_want_all(&r->a, GRT_PART_VERBOSE);
 	if (r->page && !r->by)
@@ -406,7 +416,7 @@ static int set_filter(struct report *r)
 	opt.filter.f.strict = by_type;
 	return filter_check(
 		&opt.filter, by_type ? 0 : FILTER_TYPE,
-		"jobs, threads and kernels are joined from events of several types; --by type takes it");
+		"jobs, threads and kernels are joined from events of several types; only --by type accepts it");
 }
 
 static int report_check_options(struct report *r)
@@ -418,12 +428,14 @@ static int report_check_options(struct report *r)
 	if (opt.output && (opt.json || opt.csv))
 		return cmd_usage_error("-o writes a page: for --json and --csv use > FILE");
 	if (opt.step_range && !*opt.step_range)
-		return cmd_usage_error("--step-range '': the name of a range, see report --by range");
+		return cmd_usage_error(
+			"--step-range '': give the name of a range; report --by range lists them");
 	if (opt.step_range && opt.by.value && strcmp(opt.by.value, "step") && strcmp(opt.by.value, "rank"))
-		return cmd_usage_error("--step-range is of --by step and --by rank, not of --by %s",
-				       opt.by.value);
+		return cmd_usage_error(
+			"--step-range works only with --by step and --by rank, not with --by %s",
+			opt.by.value);
 	if (opt.incident && (opt.json || opt.csv || opt.output || opt.by.value || opt.path))
-		return cmd_usage_error("--incident is text, and all of it: it takes no other form or table");
+		return cmd_usage_error("--incident prints text only: no other format or table works with it");
 	status = set_view(r);
 	if (status == EXIT_DONE)
 		status = set_filter(r);
@@ -512,7 +524,7 @@ static int report_live(struct report *r)
 			"--from and --to work only with recordings: use -d and -n on the live module");
 	else if (opt.interval > 0 && report_streams(r))
 		status = cmd_usage_error(
-			"-n repeats tables of sums; --by job --sort time prints jobs as they complete");
+			"-n repeats tables of sums, but --by job --sort time prints jobs as they complete");
 	else if ((ret = kmod_live_session(&k, &r->session, &err)))
 		status = cmd_error(kmod_exit_status(ret), &err);
 	else if ((status = filter_session(&opt.filter, r->session, true)) == EXIT_DONE)
@@ -550,7 +562,8 @@ static int report_run(int argc, char **argv)
 	if (!path && !access(DEFAULT_INPUT, F_OK))
 		path = DEFAULT_INPUT;
 	if (opt.incident)
-		status = path ? report_incident(path) : cmd_usage_error("--incident: the path of a snapshot");
+		status = path ? report_incident(path)
+			      : cmd_usage_error("--incident needs the path of a snapshot");
 	else
 		status = opt.output ? report_page(&r, path)
 			 : path	    ? report_recording(&r, path)

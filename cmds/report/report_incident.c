@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "base/cgroup.h"
+#include "base/clock.h"
 #include "base/keyed.h"
 #include "base/units.h"
 #include "stack/frames.h"
@@ -29,8 +32,9 @@ static const struct {
 	uint16_t type;
 	const char *what;
 } steps[] = {
-	{GRT_EV_SUBMIT, "submitted"}, {GRT_EV_COMMIT, "handed to the ring"}, {GRT_EV_START, "started"},
-	{GRT_EV_END, "ended"},	      {GRT_EV_COMPLETE, "complete"},
+	{GRT_EV_SUBMIT, "submitted"},  {GRT_EV_COMMIT, "committed to the ring"},
+	{GRT_EV_START, "started"},     {GRT_EV_END, "ended"},
+	{GRT_EV_COMPLETE, "complete"},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
@@ -65,6 +69,7 @@ struct dep {
  * @at, @began, @pid, @tid, @ctx, @seqno, @ring: as the recorder said; @began 0: it did not
  * @step: when the job did what steps[] says, 0: not seen
  * @calls: of CUDA
+ * @owner, @rank, @world: of the process, where @owned and @ranked
  * @stack: the user's and the kernel's; @frames: of these alone
  */
 struct incident_report {
@@ -76,6 +81,9 @@ struct incident_report {
 	int status;
 	struct grt_names names;
 	struct incident_calls calls;
+	struct grt_ev_owner owner;
+	uint32_t rank, world;
+	bool owned, ranked;
 	struct grt_keyed jobs;
 	struct grt_keyed processes;
 	struct dep dep[DEPS_MAX];
@@ -157,6 +165,25 @@ static void incident_see_own(struct incident_report *r, const struct grt_event *
 	}
 }
 
+/* Whose the process is. */
+static void incident_see_whose(struct incident_report *r, const struct grt_event *e)
+{
+	if (e->pid != r->pid || !e->pid)
+		return;
+	if (e->type == GRT_EV_OWNER) {
+		r->owner = *(const struct grt_ev_owner *)e;
+		r->owned = true;
+	} else if (e->type == GRT_EV_OWNER_RANK) {
+		r->rank = ((const struct grt_ev_owner_rank *)e)->rank;
+		r->world = ((const struct grt_ev_owner_rank *)e)->world;
+		r->ranked = true;
+	} else if (e->type == GRT_EV_RANK) {
+		r->rank = ((const struct grt_ev_rank *)e)->rank;
+		r->world = ((const struct grt_ev_rank *)e)->world;
+		r->ranked = true;
+	}
+}
+
 static int incident_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct incident_report *r = (struct incident_report *)c;
@@ -165,6 +192,7 @@ static int incident_on_event(struct grt_consumer *c, const struct grt_event *e, 
 	(void)cpu;
 	if (ret)
 		return ret;
+	incident_see_whose(r, e);
 	if (e->type == GRT_EV_NAME)
 		return grt_names_add(&r->names, (const struct grt_ev_name *)e);
 	if (incident_is_job(r, e))
@@ -236,7 +264,7 @@ static void incident_print_job(const struct incident_report *r)
 		       r->status < 0 ? strerror(-r->status) : "", r->status < 0 ? ")" : "");
 	for (const struct dep *d = r->dep; d < r->dep + r->deps; d++)
 		printf("  %-20s %" PRIu64 ":%" PRIu64 ", %s\n", "waited for fence", d->ctx, d->seqno,
-		       d->done ? "signalled" : "not signalled then");
+		       d->done ? "signalled" : "not signalled at that time");
 }
 
 static void incident_print_stack(const struct incident_report *r, uint32_t stack, const char *title)
@@ -331,6 +359,68 @@ static void incident_print_begin(const struct incident_report *r)
 	putchar('\n');
 }
 
+static uint64_t incident_value(const char *text, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (; *text; text += strcspn(text, " "), text += *text == ' ')
+		if (!strncmp(text, key, length) && text[length] == '=')
+			return strtoull(text + length + 1, NULL, 10);
+	return 0;
+}
+
+/* By the clocks when the recording began; where, for who reads many of them. */
+static void incident_print_date(const struct incident_report *r, const struct grt_session *s)
+{
+	const char *clocks = grt_session_env(s, "clock_start") ?: "", *host = grt_session_env(s, "hostname");
+	uint64_t realtime = incident_value(clocks, "realtime"), ns;
+	char day[48], zone[16];
+	struct tm tm;
+	time_t t;
+
+	if (!realtime)
+		return;
+	ns = realtime + r->at - incident_value(clocks, "monotonic");
+	t = (time_t)(ns / GRT_NS_PER_S);
+	if (!localtime_r(&t, &tm) || !strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm) ||
+	    !strftime(zone, sizeof(zone), "%z", &tm))
+		return;
+	printf("  %-20s %s.%03llu %s", "date", day, (unsigned long long)(ns % GRT_NS_PER_S / 1000000), zone);
+	if (host && *host) {
+		fputs(" on ", stdout);
+		cmd_put_text(stdout, host);
+	}
+	putchar('\n');
+}
+
+static void incident_print_whose(const struct incident_report *r)
+{
+	static const char *const names[GRT_CGROUP_PARTS] = {[GRT_CGROUP_POD] = "pod",
+							    [GRT_CGROUP_CONTAINER] = "container",
+							    [GRT_CGROUP_SLURM] = "SLURM's job"};
+	char path[sizeof(r->owner.cgroup) + 1], part[GRT_CGROUP_PART];
+
+	snprintf(path, sizeof(path), "%.*s", (int)sizeof(r->owner.cgroup), r->owner.cgroup);
+	if (r->ranked && r->world != UINT32_MAX)
+		printf("  %-20s %" PRIu32 " of %" PRIu32 "\n", "rank", r->rank, r->world);
+	else if (r->ranked)
+		printf("  %-20s %" PRIu32 "\n", "rank", r->rank);
+	if (r->owned && r->owner.uid != UINT32_MAX)
+		printf("  %-20s %" PRIu32 "\n", "user", r->owner.uid);
+	for (unsigned int i = 0; r->owned && i < GRT_CGROUP_PARTS; i++) {
+		if (!grt_cgroup_part(path, (enum grt_cgroup_part)i, part))
+			continue;
+		printf("  %-20s ", names[i]);
+		cmd_put_text(stdout, part);
+		putchar('\n');
+	}
+	if (r->owned && path[0]) {
+		printf("  %-20s ", "control group");
+		cmd_put_text(stdout, path);
+		putchar('\n');
+	}
+}
+
 static void incident_print_head(const struct incident_report *r, const struct grt_session *s)
 {
 	char at[GRT_UNITS_MAX], from[GRT_UNITS_MAX], to[GRT_UNITS_MAX];
@@ -346,6 +436,7 @@ static void incident_print_head(const struct incident_report *r, const struct gr
 	else
 		printf("\n  %-20s %s; the recording begins %s before and ends %s after\n", "time", at, from,
 		       to);
+	incident_print_date(r, s);
 	incident_print_begin(r);
 	if (r->pid) {
 		printf("  %-20s %u", "process", r->pid);
@@ -354,6 +445,7 @@ static void incident_print_head(const struct incident_report *r, const struct gr
 		incident_put_name(r, GRT_NAME_THREAD, r->tid, false);
 		putchar('\n');
 	}
+	incident_print_whose(r);
 }
 
 /* The dump of a device stands beside the snapshot, under its number. */
@@ -377,7 +469,7 @@ static void incident_print_dump(const char *path, const struct grt_session *s)
 	printf(", %lld bytes\n", (long long)st.st_size);
 }
 
-/* What the threads of the process did in the kernel; they have named themselves. */
+/* What the threads of the process did; they have named themselves. */
 static void incident_print_threads(const char *path)
 {
 	char file[4200], line[512];
@@ -386,7 +478,7 @@ static void incident_print_threads(const char *path)
 	snprintf(file, sizeof(file), "%.4000s.threads", path);
 	f = fopen(file, "re");
 	if (f)
-		puts("\nits threads then, and their stacks in the kernel");
+		puts("\nits threads then, and their stacks in the kernel and in user space");
 	while (f && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = '\0';
 		fputs("  ", stdout);
@@ -398,16 +490,6 @@ static void incident_print_threads(const char *path)
 }
 
 /* ------------------------------------------------------------------- flow */
-
-static uint64_t incident_value(const char *text, const char *key)
-{
-	size_t length = strlen(key);
-
-	for (; *text; text += strcspn(text, " "), text += *text == ' ')
-		if (!strncmp(text, key, length) && text[length] == '=')
-			return strtoull(text + length + 1, NULL, 10);
-	return 0;
-}
 
 static int incident_read(struct incident_report *r, struct grt_session *s, struct grt_err *err)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `grtrace report` writes and in which order. How values look is the
- * writer's, what they are the analyses'; here stands which of them, with the
- * words that go with them.
+ * The output of `grtrace report` and its order. The analyses compute the values and
+ * the writer formats them; this file selects them, with the sentences around them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +23,7 @@ static void get_span(struct grt_cell *cell, const void *view, const void *row, i
 }
 
 static const struct grt_column span_columns[] = {
-	{"span_ns", get_span, 0, GRT_CELL_NS, GRT_COLUMN_MACHINE, "time that is looked at, ns"},
+	{"span_ns", get_span, 0, GRT_CELL_NS, GRT_COLUMN_MACHINE, "length of the examined time, ns"},
 	{.name = NULL},
 };
 
@@ -126,9 +125,10 @@ static void note_health(struct report *r, const struct grt_health *h)
 	if (r->filtered)
 		grt_note(
 			&r->notes,
-			"tables cover what --pid, --comm and --ring leave; jobs and waits, and the balance, cover all");
+			"tables cover only what --pid, --comm and --ring select; the counts of jobs, waits and events cover everything");
 	if (r->narrowed)
-		grt_note(&r->notes, "the balance covers the whole recording, also outside --from and --to");
+		grt_note(&r->notes,
+			 "the event counts cover the whole recording, also outside --from and --to");
 }
 
 static void report_print_write_notes(struct report *r, const struct grt_health *h)
@@ -158,6 +158,19 @@ static bool is_first(void *arg, const struct grt_part *part, const void *state)
 	return part->where & GRT_PART_FIRST && !r->by;
 }
 
+/* Why a black box wrote this recording: what a person came to ask. */
+static void write_incident(struct report *r)
+{
+	const char *what = grt_session_env(r->session, "incident_text");
+	struct grt_notes first = {.n = 0}, *notes = r->a.pass.json ? &r->notes : &first;
+
+	if (r->by || r->a.pass.csv || !what || !*what)
+		return;
+	grt_note(notes, "a black box wrote this recording: %s (report --incident)", what);
+	if (first.n)
+		grt_notes_write(&first, r->a.pass.writer);
+}
+
 static int begin_output(struct report *r)
 {
 	struct grt_writer_options o = {
@@ -173,6 +186,7 @@ static int begin_output(struct report *r)
 	if (ret)
 		return ret;
 	grt_writer_begin(r->a.pass.writer);
+	write_incident(r);
 	ret = grt_analyses_write(&r->a, is_first, r);
 	/* in JSON they are notes */
 	if (r->page && r->notes.n)

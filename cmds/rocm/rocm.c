@@ -30,15 +30,15 @@ static const struct cmd_opt options[] = {
 	{"clock-offset", 0, OPT_STR, "NS|auto", &opt.offset,
 	 "report: added to the log's stamps; auto estimates it (default for two files)"},
 	{"from", 0, OPT_TIME, "T", &opt.from,
-	 "report: only from here: seconds, +T after the start, -T before the end"},
-	{"to", 0, OPT_TIME, "T", &opt.to, "report: only up to here"},
+	 "report: begin here: seconds, +T after the start, -T before the end"},
+	{"to", 0, OPT_TIME, "T", &opt.to, "report: end here"},
 	{"debugfs", 0, OPT_STR, "DIR", &opt.debugfs,
-	 "report: where kfd_mqds.before and the like are (default: DIR of -i)"},
+	 "report: directory with kfd_mqds.before and the like (default: DIR of -i)"},
 	{"folded", 0, OPT_STR, "FILE", &opt.folded,
 	 "report: write the runtime's calls by time as folded stacks, for grtrace flame"},
 	{"timeline", 0, OPT_FLAG, NULL, &opt.timeline,
 	 "report: first print every event as a line: time, layer, event"},
-	{"relative", 0, OPT_FLAG, NULL, &opt.relative, "report: times count from the first event"},
+	{"relative", 0, OPT_FLAG, NULL, &opt.relative, "report: show times from the first event"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json,
 	 "report: as JSON; with --timeline an object per event, the report as the last one"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "report: all columns and rows"},
@@ -53,12 +53,12 @@ static int usage_of_report(int argc, char **argv)
 	if (opt.input && (opt.amd_log || opt.ftrace))
 		return cmd_usage_error("report: use either -i, or --amd-log and --ftrace");
 	if (!opt.input && !opt.amd_log && !opt.ftrace)
-		return cmd_usage_error("report: what of? -i DIR, or --amd-log FILE and --ftrace FILE");
+		return cmd_usage_error("report: no input: give -i DIR, or --amd-log FILE and --ftrace FILE");
 	if (opt.output || opt.functions || opt.container || opt.capture_stderr || opt.buffer)
 		return cmd_usage_error(
 			"report: -o, --functions, --buffer, --container and --capture-stderr are for record");
 	if (opt.folded && !strcmp(opt.folded, "-"))
-		return cmd_fail(EXIT_USAGE, "that is where the report goes", "--folded calls.folded",
+		return cmd_fail(EXIT_USAGE, "the report is written there", "--folded calls.folded",
 				"report: --folded -: cannot write the stacks to standard output");
 	return EXIT_DONE;
 }
@@ -66,7 +66,7 @@ static int usage_of_report(int argc, char **argv)
 static int usage_of_record(int argc)
 {
 	if (!argc)
-		return cmd_usage_error("record: which program? grtrace rocm record -- PROG [ARGS]");
+		return cmd_usage_error("record: no program given: grtrace rocm record -- PROG [ARGS]");
 	if (opt.level < 1 || opt.level > LEVEL_MAX)
 		return cmd_usage_error("record: --level: not a number from 1 to 5");
 	if (opt.input || opt.amd_log || opt.ftrace || opt.offset || opt.timeline || opt.debugfs ||

@@ -72,9 +72,9 @@ static void order(struct answers *a, const struct rocm_run *run)
 	unsigned int both = joined(run);
 
 	if (!run->log)
-		rocm_answers_say(a, "The runtime's side is not in the trace. ");
+		rocm_answers_say(a, "The trace has no records of the runtime. ");
 	if (!run->kernel)
-		rocm_answers_say(a, "The kernel's side is not in the trace. ");
+		rocm_answers_say(a, "The trace has no records of the kernel. ");
 	if (run->log)
 		rocm_answers_say(a, "The runtime made %" PRIu64 " hardware queues. ", c->queues);
 	if (run->kernel)
@@ -95,7 +95,7 @@ static void mqd(struct answers *a, const struct rocm_run *run)
 	uint64_t map = steps(run, GRT_ROCM_MAP), submit = steps(run, GRT_ROCM_SUBMIT);
 
 	if (!run->kernel) {
-		rocm_answers_say(a, "Unknown: the trace has no functions of the kernel.");
+		rocm_answers_say(a, "Unknown: the trace has no kernel functions.");
 	} else if (!steps(run, GRT_ROCM_MQD_ALLOCATE) && !steps(run, GRT_ROCM_MQD_INIT)) {
 		rocm_answers_say(a, "No queue descriptor was allocated or initialised in the trace");
 		rocm_answers_say(a,
@@ -110,10 +110,11 @@ static void mqd(struct answers *a, const struct rocm_run *run)
 				 steps(run, GRT_ROCM_MQD_LOAD), steps(run, GRT_ROCM_MQD_UPDATE),
 				 steps(run, GRT_ROCM_MQD_DESTROY));
 		if (map || submit)
-			rocm_answers_say(a,
-					 " It reached the GPU by the scheduler: queues were mapped %" PRIu64
-					 " times, and %" PRIu64 " packets were sent to it.",
-					 map, submit);
+			rocm_answers_say(
+				a,
+				" It reached the GPU through the scheduler: queues were mapped %" PRIu64
+				" times, and %" PRIu64 " packets were sent to the scheduler.",
+				map, submit);
 		else if (steps(run, GRT_ROCM_MQD_LOAD))
 			rocm_answers_say(a, " It was loaded into the hardware queue directly.");
 		else
@@ -130,14 +131,13 @@ static void kernel_queues(struct answers *a, const struct rocm_run *run)
 	if (run->kernel && !kq && !c->submits)
 		rocm_answers_say(a, "No kernel command queue was used in the trace");
 	else if (run->kernel)
-		rocm_answers_say(
-			a,
-			"The kernel sent %" PRIu64
-			" packets or calls through queues of its own, and its driver submitted %" PRIu64
-			" jobs",
-			kq, c->submits);
+		rocm_answers_say(a,
+				 "The kernel sent %" PRIu64
+				 " packets or calls through its own queues, and the driver submitted %" PRIu64
+				 " jobs",
+				 kq, c->submits);
 	else
-		rocm_answers_say(a, "Unknown: the trace has nothing of the kernel");
+		rocm_answers_say(a, "Unknown: the trace has no records of the kernel");
 	if (run->log)
 		rocm_answers_say(a, "; kernels were written into user queues %" PRIu64 " times",
 				 c->dispatches);
@@ -159,7 +159,7 @@ static void doorbells(struct answers *a, const struct rocm_run *run)
 		"it, so none can be traced.");
 	if (run->log)
 		rocm_answers_say(a,
-				 " The log has %" PRIu64 " packets behind which one was rung (%" PRIu64
+				 " The log has %" PRIu64 " packets after which a doorbell was rung (%" PRIu64
 				 " kernels, %" PRIu64 " barriers, %" PRIu64 " others).",
 				 c->dispatches + c->barriers + c->packets, c->dispatches, c->barriers,
 				 c->packets);
@@ -196,8 +196,7 @@ static void ioctls(struct answers *a, const struct rocm_run *run)
 	if (all > create + memory || memory)
 		rocm_answers_say(a, ", %" PRIu64 " memory ioctls", memory);
 	if (all > c->ioctls && !c->ioctls)
-		rocm_answers_say(a, ", %" PRIu64 " ioctls, of which the trace does not say what they are for",
-				 all);
+		rocm_answers_say(a, ", %" PRIu64 " ioctls whose purpose is not in the trace", all);
 	else if (all >= create + memory)
 		rocm_answers_say(a, ", %" PRIu64 " other ioctls", all - create - memory);
 	rocm_answers_say(a, ".");
@@ -215,7 +214,7 @@ static void path(struct answers *a, const struct rocm_run *run)
 		"doorbells for these and other packets (not visible)");
 	station(a, &any, c->gpu_took.n, "times on the GPU by its clock");
 	station(a, &any, c->completes, "commands complete");
-	rocm_answers_say(a, any ? "." : "The runtime's side is not in the trace.");
+	rocm_answers_say(a, any ? "." : "The trace has no records of the runtime.");
 	if (c->funcs)
 		ioctls(a, run);
 	answered(a, "path");
@@ -250,7 +249,7 @@ static void faults(struct answers *a, const struct rocm_run *run)
 	const struct grt_rocm_count *c = &run->r.count;
 
 	if (!run->log)
-		rocm_answers_say(a, "Unknown: the runtime's side is not in the trace.");
+		rocm_answers_say(a, "Unknown: the trace has no records of the runtime.");
 	else if (!c->faults && !c->hangs)
 		rocm_answers_say(a, "None in the log.");
 	if (c->faults)

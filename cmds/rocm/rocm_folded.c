@@ -178,7 +178,8 @@ int rocm_folded_write(const struct rocm_folded *f, const char *path)
 	}
 	if (f->over)
 		fprintf(stderr,
-			"grtrace rocm report: %" PRIu64 " calls are in no stack: there are too many\n",
+			"grtrace rocm report: %" PRIu64
+			" calls are in no stack, because there are too many\n",
 			f->over);
 	return EXIT_DONE;
 }

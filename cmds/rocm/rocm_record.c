@@ -110,18 +110,19 @@ static int check_place(const char *dir)
 	bool empty = true;
 
 	if (!d)
-		return cmd_fail(EXIT_FAILED, strerror(errno), "-o DIR, where you may write",
+		return cmd_fail(EXIT_FAILED, strerror(errno), "-o DIR, where you have write permission",
 				"cannot read the directory %s", dir);
 	while (empty && (e = readdir(d)))
 		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
 	closedir(d);
 	if (!user_may_write(dir))
-		return cmd_fail(EXIT_FAILED, "it is not of the user who called sudo, who gets the files",
-				"-o DIR, of your own or a new one", "cannot write into %s", dir);
+		return cmd_fail(EXIT_FAILED,
+				"it does not belong to the user who called sudo, who gets the files",
+				"-o DIR, a directory of your own or a new one", "cannot write into %s", dir);
 	snprintf(metadata, sizeof(metadata), "%s/recording/metadata", dir);
 	if (empty || !access(metadata, F_OK))
 		return EXIT_DONE;
-	return cmd_fail(EXIT_FAILED, "it is not empty, and not of an earlier rocm record",
+	return cmd_fail(EXIT_FAILED, "it is not empty, and no earlier rocm record made it",
 			"another name with -o", "cannot write into %s", dir);
 }
 
@@ -326,7 +327,7 @@ int rocm_record(const struct rocm_options *opt, int argc, char **argv)
 		if (errno == ENOENT)
 			remove_texts(&p);
 		else
-			made = cmd_fail(EXIT_FAILED, strerror(errno), "-o DIR, where you may go yourself",
+			made = cmd_fail(EXIT_FAILED, strerror(errno), "-o DIR, which you may enter yourself",
 					"cannot report on %s", p.dir);
 		return status ? status : made;
 	}

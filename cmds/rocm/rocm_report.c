@@ -191,13 +191,14 @@ static void write_inputs(struct rocm_run *run, struct grt_writer *w)
 	if (both) {
 		grt_field_add(&f, "clock_offset_ns", GRT_CELL_SIGNED,
 			      (struct grt_cell){.number = (uint64_t)run->offset.ns},
-			      "added to the log's stamps");
+			      "ns added to the time stamps of the log");
 		grt_field_add(&f, "clock_error_ns", GRT_CELL_NS,
 			      (struct grt_cell){.number = run->offset.error, .absent = !run->estimated},
-			      run->estimated ? "at most, in each direction" : "unknown");
+			      run->estimated ? "largest error of the offset in each direction, ns"
+					     : "unknown");
 		grt_field_number(&f, "clock_pairs", run->offset.pairs,
-				 "events of the kernel that lie in calls of the log");
-		grt_field_number(&f, "clock_agree", run->offset.agree, "of these, for which the offset fits");
+				 "events of the kernel compared with calls of the log");
+		grt_field_number(&f, "clock_agree", run->offset.agree, "events for which the offset fits");
 	}
 	grt_fields_write(&f, w, "input", "input");
 }
@@ -258,29 +259,30 @@ static void write_use(const struct rocm_run *run, struct grt_writer *w)
 	uint64_t rung = c->dispatches + c->barriers + c->packets;
 	bool ratio = run->log && c->dispatches;
 
-	add_counted(&f, run->log, "user_queue_kernels", c->dispatches, "written into queues by the program");
+	add_counted(&f, run->log, "user_queue_kernels", c->dispatches,
+		    "kernels that the program wrote into queues");
 	add_counted(&f, run->log, "user_queue_barriers", c->barriers, NULL);
 	add_counted(&f, run->log, "user_queue_packets", c->packets, "others");
 	add_counted(&f, run->kernel, "kernel_queue_packets", grt_rocm_steps(c, GRT_ROCM_SUBMIT),
-		    "sent by KFD to the GPU's scheduler");
+		    "packets that KFD sent to the GPU's scheduler");
 	add_counted(&f, run->kernel, "kernel_submits", c->submits, "jobs of the driver");
 	add_counted(&f, run->log, "doorbells", rung,
-		    "rung by the program, by its log: the kernel does not see them");
+		    "doorbells that the program rang, from its log: the kernel does not see them");
 	grt_field_add(&f, "doorbells_per_submit", GRT_CELL_AMOUNT,
 		      (struct grt_cell){.text = "",
 					.number = ratio ? rung * 1000 / c->dispatches : 0,
 					.absent = !ratio},
-		      "for each kernel that the program wrote into a queue");
+		      "signals per kernel that the program wrote into a queue");
 	add_counted(&f, run->kernel, "gpu_signals", grt_rocm_steps(c, GRT_ROCM_DOORBELL),
-		    "from the GPU to the kernel");
+		    "signals from the GPU to the kernel");
 	add_counted(&f, run->log, "copies", c->copies, NULL);
 	add_counted(&f, run->log, "copy_bytes", c->copy_bytes, NULL);
 	add_counted(&f, run->log, "copies_unsure", c->copies_unsure,
-		    "whose values do not fit together: a bug of the runtime's log");
+		    "records whose values contradict each other: a bug of the runtime's log");
 	add_counted(&f, run->log, "faults", c->faults, c->faults ? c->first_fault : NULL);
 	add_counted(&f, run->log, "aborted_at", c->hangs, c->hangs ? c->first_hang : NULL);
 	add_counted(&f, run->log, "error_records", c->errors,
-		    c->errors ? c->first_error : "of level 0 and 1, others");
+		    c->errors ? c->first_error : "error records of level 0 and 1");
 	grt_fields_write(&f, w, "use", "kernel queues, user queues and doorbells");
 }
 
@@ -322,12 +324,12 @@ static int write_layers(const struct rocm_run *run, struct grt_writer *w)
 {
 	const struct grt_rocm_count *c = &run->r.count;
 	const struct grt_rocm_layer layers[] = {
-		{"HIP API", c->calls, c->call_took, "calls of a thread, the outermost"},
+		{"HIP API", c->calls, c->call_took, "outermost calls of a thread"},
 		{"runtime to queue", c->wait.n, c->wait, "command enqueued to kernel dispatched"},
-		{"queue to complete", c->run.n, c->run,
-		 "kernel dispatched to command complete, as the host saw it"},
+		{"from queued to complete", c->run.n, c->run,
+		 "kernel dispatched to command complete, as seen by the host"},
 		{"KFD create queue", c->creations, c->create_took,
-		 "time in the ioctl, or in the known part of it"},
+		 "time in the ioctl, or in the part of it that is in the trace"},
 		{"KFD memory", grt_rocm_steps(c, GRT_ROCM_MEMORY), c->step_took[GRT_ROCM_MEMORY],
 		 "in ioctls"},
 		{"KFD MQD", grt_rocm_steps(c, GRT_ROCM_MQD_INIT), c->step_took[GRT_ROCM_MQD_INIT],
@@ -373,15 +375,15 @@ static int rocm_report_write_tables(struct rocm_run *run, struct grt_writer *w, 
 static void note_rocr(const struct grt_rocm_count *c, struct grt_notes *n)
 {
 	static const char *const how[GRT_ROCM_ROCR] = {
-		[1] = "moved by snapshots of both clocks",
-		[2] = "moved to fit between the records before and after them in the log",
+		[1] = "converted with snapshots of both clocks",
+		[2] = "converted so that they fit between the records before and after them in the log",
 	};
 
 	if (c->rocr[0])
 		grt_note(
 			n,
 			"%" PRIu64
-			" lines of ROCr, whose clock is CLOCK_MONOTONIC_RAW, have the time of the line before: how far their clock differs from the others is unknown",
+			" lines of ROCr, whose clock is CLOCK_MONOTONIC_RAW, have the time of the line before them: the offset between the clocks is unknown",
 			c->rocr[0]);
 	for (unsigned int i = 1; i < GRT_ROCM_ROCR; i++) {
 		char error[64] = "the largest error is unknown";
@@ -405,11 +407,11 @@ static void note_clocks(const struct rocm_run *run, struct grt_notes *n)
 	else if (run->why[0])
 		grt_note(
 			n,
-			"grtrace takes the two clocks as equal, with an unknown error: %s; --clock-offset NS sets it",
+			"grtrace assumes that both clocks are equal, with an unknown error: %s; --clock-offset NS sets the offset",
 			run->why);
 	note_rocr(&run->r.count, n);
 	if (run->r.count.gpu_took.n)
-		grt_note(n, "times on the GPU are of CLOCK_BOOTTIME: only their lengths are used");
+		grt_note(n, "times on the GPU are on CLOCK_BOOTTIME: only durations are used");
 }
 
 static void note_inputs(const struct rocm_run *run, struct grt_notes *n)
@@ -425,14 +427,14 @@ static void note_inputs(const struct rocm_run *run, struct grt_notes *n)
 				 h->text.form, h->text.lines, h->text.bad, h->text.skipped,
 				 h->text.reordered);
 		if (h->text.bad)
-			grt_note(n, "the first line that is not understood is line %" PRIu64 ": %s",
+			grt_note(n, "the first line that was not understood is line %" PRIu64 ": %s",
 				 h->text.bad_line, h->text.bad_text);
 		if (lost || h->text.gaps)
 			grt_note(n, "%" PRIu64 " events were lost; %" PRIu64 " places without a number", lost,
 				 h->text.gaps);
 	}
 	if (run->r.count.over)
-		grt_note(n, "%" PRIu64 " values are not in a table, because it was full", run->r.count.over);
+		grt_note(n, "%" PRIu64 " values are in no table, because it was full", run->r.count.over);
 }
 
 /** struct passed - a kind of lines or events that a text has and that were passed over, and why */
@@ -548,7 +550,7 @@ static int rocm_report_judge(const struct rocm_run *run)
 static int rocm_report_tell_empty(const struct rocm_run *run)
 {
 	uint64_t passed = 0, lines = 0;
-	char why[128] = "it has neither a record of AMD's runtime nor a function of the kernel";
+	char why[128] = "it has no record of AMD's runtime and no kernel function";
 
 	for (unsigned int i = 0; i < grt_merge_inputs(run->merge); i++) {
 		const struct grt_health_text *t = &grt_session_health(grt_merge_session(run->merge, i))->text;

@@ -43,9 +43,9 @@ static const struct cmd_opt options[] = {
 	{"listen", 'l', OPT_STR, "[ADDRESS:]PORT", &opt.listen,
 	 "answer requests here (default: " SERVE_DEFAULT ")"},
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
-	 "take the events from these sources (default: those of " SERVE_SOURCES " that work here)"},
+	 "record from these sources (default: those of " SERVE_SOURCES " that work here)"},
 	{"on", 0, OPT_STR, "INCIDENT,...", &opt.incidents,
-	 "incidents that are reported, as in `record --on` (default: " SERVE_INCIDENTS ")"},
+	 "report these incidents, as `record --on` names them (default: " SERVE_INCIDENTS ")"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -248,7 +248,7 @@ static int serve_begin(struct serve *s)
 	if (bad)
 		return cmd_usage_error("--on %s: not an incident; there are %s", bad, triggers_names);
 	if (s->triggers.limit[TRIGGER_signal].on || s->triggers.limit[TRIGGER_exit_by_signal].on)
-		return cmd_usage_error("--on %s: it is an incident of a recording: grtrace record --last",
+		return cmd_usage_error("--on %s: only a recording has this incident: grtrace record --last",
 				       opt.incidents);
 	drm_nodes(cards, sizeof(cards));
 	if (grt_metrics_new(&s->metrics) || grt_metrics_cards(s->metrics, cards))

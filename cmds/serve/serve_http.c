@@ -108,7 +108,7 @@ static int http_split(const char *address, char host[256], char port[8], struct 
 			return http_bad_address(address - 1, "a ']' is missing before the port", err);
 		length -= 2;
 	} else if (colon && memchr(address, ':', length)) {
-		return http_bad_address(address, "an IPv6 address stands in brackets: [::1]:9738", err);
+		return http_bad_address(address, "an IPv6 address needs brackets: [::1]:9738", err);
 	}
 	snprintf(host, 256, "%.*s", colon ? (int)length : 9, colon ? address : "127.0.0.1");
 	snprintf(port, 8, "%.7s", colon ? colon + 1 : address);
@@ -143,7 +143,7 @@ static int http_listen(const char *address, struct grt_err *err)
 	if (ret)
 		return ret;
 	if (getaddrinfo(host, port, &want, &at))
-		return http_bad_address(address, "the address is of numbers, not a name", err);
+		return http_bad_address(address, "the address must be numeric, not a name", err);
 	ret = http_bind(at, address, err);
 	freeaddrinfo(at);
 	return ret;
@@ -232,11 +232,11 @@ static enum MHD_Result http_answer(void *arg, struct MHD_Connection *c, const ch
 	struct MHD_Response *page;
 
 	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
-		return http_say(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+		return http_say(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed\n");
 	if (!strcmp(url, "/"))
-		return http_say(h, c, MHD_HTTP_OK, "grtrace: the metrics are in /metrics\n");
+		return http_say(h, c, MHD_HTTP_OK, "grtrace: the metrics are at /metrics\n");
 	if (strcmp(url, "/metrics"))
-		return http_say(h, c, MHD_HTTP_NOT_FOUND, "there is only /metrics\n");
+		return http_say(h, c, MHD_HTTP_NOT_FOUND, "not found: the only page is /metrics\n");
 	page = http_page(h);
 	if (!page)
 		return http_say(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "too many slow clients, or no memory\n");

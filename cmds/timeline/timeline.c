@@ -34,14 +34,14 @@ static struct {
 static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "the trace (default: ./" DEFAULT_INPUT ")"},
 	{"latency-only", 'l', OPT_FLAG, NULL, &opt.latency_only,
-	 "only latencies: no bars, gaps and overlaps"},
+	 "print only latencies, no bars, gaps and overlaps"},
 	FILTER_OPTIONS(opt.filter, 0),
 	{"width", 'w', OPT_U64, "N", &opt.width,
 	 "characters of a line, 20 to 1000 (default: the terminal's, else $COLUMNS, else 80)"},
 	{"ascii", 'a', OPT_FLAG, NULL, &opt.ascii, "bars of ASCII characters (default: by the locale)"},
-	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "print one JSON object, times as integers in ns"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
-	 "more columns, and what became of the events by cause"},
+	 "more columns, and counts of dropped events by cause"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -77,7 +77,7 @@ static int timeline_check_options(void)
 		return cmd_usage_error("--width %" PRIu64 ": from %d to %d", opt.width, WIDTH_MIN, WIDTH_MAX);
 	opt.filter.f.joins = true;
 	return filter_check(&opt.filter, FILTER_TYPE,
-			    "bars are of jobs, which are joined from all their events");
+			    "bars show jobs, which are joined from all their events");
 }
 
 static int timeline_no_memory(const struct timeline *tl)

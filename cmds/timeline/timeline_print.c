@@ -41,7 +41,7 @@ static void timeline_print_write_recording(struct timeline *tl)
 	if (columns && !tl->a.pass.json)
 		grt_field_add(&f, "column", GRT_CELL_NS,
 			      (struct grt_cell){.number = grt_pass_span(&tl->a.pass) / columns},
-			      "its height is the share of it in which jobs ran");
+			      "its height is the share of the column in which jobs ran");
 	grt_fields_write(&f, tl->a.pass.writer, "recording", "recording");
 }
 
@@ -56,7 +56,7 @@ static void note_selection(struct timeline *tl)
 	if (!tl->a.pass.whole)
 		grt_note(
 			&tl->notes,
-			"latencies cover whole jobs that run at any time between --from and --to; the balance covers the whole trace");
+			"latencies cover whole jobs that run at any time between --from and --to; the event counts cover the whole trace");
 }
 
 static void timeline_print_write_end(struct timeline *tl)
@@ -76,10 +76,18 @@ static void timeline_print_write_end(struct timeline *tl)
 	reading_balance(pass->writer, h, 0);
 }
 
+/* The trace has no jobs but other things: people need no empty tables. Machines find every key. */
+static bool timeline_has_no_jobs(const struct timeline *tl)
+{
+	return !tl->a.pass.json && !tl->a.pass.jobs_seen && grt_analyses_any(&tl->a, GRT_PART_JOBS, 0);
+}
+
 static bool timeline_print_is_shown(void *arg, const struct grt_part *part, const void *state)
 {
 	struct timeline *tl = arg;
 
+	if (part->where & GRT_PART_JOBS && timeline_has_no_jobs(tl))
+		return false;
 	return !tl->failed && (tl->a.pass.json || !timeline_draw(tl, part, state, &tl->failed));
 }
 

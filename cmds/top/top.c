@@ -41,13 +41,13 @@ static struct {
 } opt;
 
 static const struct cmd_opt opts[] = {
-	{"batch", 'b', OPT_FLAG, NULL, &opt.batch, "updates one after the other, without a screen"},
-	{"updates", 'n', OPT_U64, "N", &opt.updates, "end after so many updates"},
+	{"batch", 'b', OPT_FLAG, NULL, &opt.batch, "print the updates one after the other, without a screen"},
+	{"updates", 'n', OPT_U64, "N", &opt.updates, "end after this number of updates"},
 	{"interval", 's', OPT_SECONDS, "SECONDS", &opt.interval, "time of an update (default: 1)"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "as -b, a JSON object in each line"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "as -b, of a recording, raw file or text"},
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
-	 "live: take the events from these sources (default: those of " TOP_SOURCES_HERE " that work here)"},
+	 "live: record from these sources (default: those of " TOP_SOURCES_HERE " that work here)"},
 	{"pid", 'p', OPT_PID_GPU, "PID", &opt.pid,
 	 "live: only this process; end when it ends; with -e cuda also gpu: all processes that use CUDA"},
 	{"stack", 0, OPT_FLAG, NULL, &opt.stack,
@@ -93,7 +93,7 @@ static void top_head(const struct top *t, struct grt_fields *f)
 	grt_field_number(f, "events", t->now.events - t->before.events, NULL);
 	grt_field_number(f, "jobs", t->now.jobs - t->before.jobs, "that ended");
 	grt_field_number(f, "lost", t->now.lost - t->before.lost, "events");
-	grt_field_number(f, "lost_since", t->now.lost, "since the beginning");
+	grt_field_number(f, "lost_since", t->now.lost, "since top started");
 	top_head_kept(t, f);
 }
 
@@ -139,10 +139,10 @@ static void top_note(struct top *t)
 	uint64_t lost = t->now.lost - t->before.lost;
 
 	if (lost)
-		grt_note(&t->notes, "%" PRIu64 " events were lost: what is counted is too little", lost);
+		grt_note(&t->notes, "%" PRIu64 " events were lost: the counts are too low", lost);
 	if (t->stacks.over + t->waits.over)
 		grt_note(&t->notes,
-			 "%" PRIu64 " times there were too many stacks or threads to count one more",
+			 "%" PRIu64 " times a stack or thread was not counted, because there were too many",
 			 t->stacks.over + t->waits.over);
 	if (top_cuda_over(t->cuda))
 		grt_note(&t->notes, "%" PRIu64 " kernels or copies were in no row: too many streams",
@@ -156,7 +156,7 @@ static void top_note(struct top *t)
 		grt_note(&t->notes, "%" PRIu64 " times a GPU or process was in no row (limit of %u GPUs)",
 			 t->over, TOP_GPUS_MAX);
 	if (!t->gpus.used)
-		grt_note(&t->notes, "no GPU so far: nothing came from the sources");
+		grt_note(&t->notes, "no GPU so far: the sources have reported nothing");
 }
 
 static int top_write_to(struct top *t, FILE *out)
@@ -399,7 +399,7 @@ static int top_replay(struct top *t, const char *path)
 	t->c.event = top_on_any;
 	status = reading_span(t->session, &whole, &whole, &span);
 	if (status == EXIT_DONE && !span.known)
-		status = cmd_fail(EXIT_FAILED, "it is empty, or a pipe", "grtrace report",
+		status = cmd_fail(EXIT_FAILED, "the file is empty, or a pipe", "grtrace report",
 				  "%s: it is unknown when it begins", path);
 	if (status == EXIT_DONE) {
 		top_cuda_from(t->cuda, span.first);
@@ -418,12 +418,12 @@ static int top_replay(struct top *t, const char *path)
 static int top_check_options(void)
 {
 	if ((opt.batch || opt.json) && !opt.output && (opt.last > 0 || opt.last_size))
-		return cmd_usage_error("--last and --last-size are for -o with -b: add it");
+		return cmd_usage_error("with -b or --json, --last and --last-size need -o");
 	if (opt.input && (opt.sources || opt.pid || opt.output || opt.stack || opt.last > 0))
 		return cmd_usage_error(
 			"-e, -p, -o, --last and --stack work only on live events, not with -i");
 	if (opt.pid == OPT_GPU_USERS && (!opt.sources || strcmp(opt.sources, "cuda")))
-		return cmd_usage_error("-p gpu goes with -e cuda alone");
+		return cmd_usage_error("-p gpu works only with -e cuda alone");
 	if (opt.last_size && opt.last_size < LAST_SIZE_MIN)
 		return cmd_usage_error("--last-size: at least %lluM", LAST_SIZE_MIN >> 20);
 	if (!cmd_opt_given(&opts[2]))

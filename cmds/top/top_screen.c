@@ -25,7 +25,7 @@ int top_screen_usage(void)
 	const char *term = getenv("TERM");
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return cmd_usage_error("there is no terminal for the screen: use -b");
+		return cmd_usage_error("standard output is no terminal: use -b");
 	if (!term || !*term || !strcmp(term, "dumb"))
 		return cmd_usage_error("this terminal has no screen ($TERM): use -b");
 #ifndef GRT_HAVE_CURSES
@@ -43,6 +43,8 @@ int top_screen_usage(void)
 #define LINES_LEAST 6
 /* ncurses may give the first, the second, or one for both; what a click does may be done twice. */
 #define SCREEN_CLICK (BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON1_CLICKED)
+/* Columns of a GPU's name beside its bars, of which there are as many as 80 columns leave. */
+#define SCREEN_BAR_NAME 11
 /* Of a table, with its end. */
 #define COLUMNS 32
 
@@ -301,7 +303,10 @@ static void screen_put_history(int y, const struct top *t, const struct top_gpu 
 	int used;
 
 	grt_escape(GRT_ESCAPE_TERM, name, sizeof(name), called ? called : "-", 64);
-	used = snprintf(text, sizeof(text), "%-16.16s ", name);
+	/* of a long one, what follows a blank is where it is on the bus */
+	if (strlen(name) > SCREEN_BAR_NAME)
+		name[strcspn(name, " ")] = '\0';
+	used = snprintf(text, sizeof(text), "%-*.*s busy ", SCREEN_BAR_NAME, SCREEN_BAR_NAME, name);
 	for (uint64_t i = gpu->updates - n; i < gpu->updates; i++) {
 		uint8_t percent = gpu->history[i % TOP_HISTORY];
 		unsigned int bar = percent * 8U / 101;
@@ -318,28 +323,33 @@ static void screen_put_history(int y, const struct top *t, const struct top_gpu 
 
 static void screen_put_head(const struct top *t)
 {
-	char text[512], span[GRT_UNITS_MAX];
+	char text[512], span[GRT_UNITS_MAX], rate[40] = "";
 	uint64_t ns = t->to - t->from, jobs = t->now.jobs - t->before.jobs;
 
+	/* none so far may be that no source has them */
+	if (t->now.jobs)
+		snprintf(rate, sizeof(rate), "%" PRIu64 " %s/s | ",
+			 ns ? (uint64_t)((unsigned __int128)jobs * GRT_NS_PER_S / ns) : 0,
+			 strstr(t->sources, "cuda") ? "jobs and kernels" : "jobs");
 	grt_units_ns(span, ns);
-	snprintf(text, sizeof(text),
-		 "grtrace top: %s | %s | %" PRIu64 " jobs/s | lost %" PRIu64 ", in all %" PRIu64, t->sources,
-		 span, ns ? (uint64_t)((unsigned __int128)jobs * GRT_NS_PER_S / ns) : 0,
-		 t->now.lost - t->before.lost, t->now.lost);
+	snprintf(text, sizeof(text), "grtrace top | last %s | %slost %" PRIu64 ", in all %" PRIu64 " | %s",
+		 span, rate, t->now.lost - t->before.lost, t->now.lost, t->sources);
 	screen_put(0, A_BOLD, text);
 }
 
-/* Each GPU with its numbers and its minute. Return: the next free line, or -ENOMEM */
+/* Each GPU with its numbers, where the large table does not have them, and its minute. Return: the next free
+ * line, or -ENOMEM */
 static int screen_put_gpus(const struct top *t, int y)
 {
+	bool named = screen.view != SCREEN_GPUS;
 	struct screen_lines l;
 	void **rows;
 	int64_t n = screen_rows(t, SCREEN_GPUS, &rows);
 	int ret = n < 0 ? (int)n : screen_lines(&l, t, &top_gpu_table, rows, (uint64_t)n);
 
-	if (!ret && l.header)
+	if (!ret && named && l.header)
 		screen_put(y++, A_UNDERLINE, l.header);
-	for (uint32_t i = 0; !ret && i < l.rows && y + 1 < LINES / 2; i++)
+	for (uint32_t i = 0; !ret && named && i < l.rows && y + 1 < LINES / 2; i++)
 		screen_put(y++, A_NORMAL, l.row[i]);
 	for (int64_t i = 0; !ret && i < n && y < LINES / 2; i++)
 		screen_put_history(y++, t, rows[i]);
@@ -379,6 +389,15 @@ static void screen_put_rows(int y, const struct screen_lines *l, int end)
 		screen_put(y++, i == screen.chosen ? A_REVERSE : A_NORMAL, l->row[i]);
 }
 
+static const char *screen_stacks_title(const struct top *t, int64_t n)
+{
+	if (t->stacks.any)
+		return n ? "hottest submit stacks" : "hottest submit stacks: no job ended";
+	if (strstr(t->sources, "cuda"))
+		return "stacks of launches: top --stack, r to record, then grtrace flame";
+	return "hottest submit stacks: unknown; top --stack records them";
+}
+
 /* Which stacks submitted the work of the one process, as far as there is room. Return: 0 or -ENOMEM */
 static int screen_put_stacks(const struct top *t, int y)
 {
@@ -390,9 +409,7 @@ static int screen_put_stacks(const struct top *t, int y)
 	free(rows);
 	if (ret)
 		return ret;
-	screen_put(y++, A_BOLD,
-		   t->stacks.any ? n ? "hottest submit stacks" : "hottest submit stacks: no job ended"
-				 : "hottest submit stacks: unknown, top --stack takes them");
+	screen_put(y++, A_BOLD, screen_stacks_title(t, n));
 	if (l.header && n && y < LINES - 1)
 		screen_put(y++, A_UNDERLINE, l.header);
 	for (uint32_t i = 0; i < l.rows && y < LINES - 1; i++)
@@ -468,9 +485,9 @@ static void screen_put_foot(const struct top *t)
 	if (screen.typing)
 		snprintf(text, sizeof(text), "/%s", screen.filter);
 	else if (screen.view == SCREEN_ONE)
-		snprintf(text, sizeof(text), "Esc back  s sort  / filter%s  q quit", kept);
+		snprintf(text, sizeof(text), "Esc back  s sort  / filter  q quit%s", kept);
 	else
-		snprintf(text, sizeof(text), "Tab view  s sort  / filter  Enter details%s  q quit", kept);
+		snprintf(text, sizeof(text), "Tab view  s sort  / filter  Enter details  q quit%s", kept);
 	screen_put(LINES - 1, A_REVERSE, screen.said[0] && !screen.typing ? screen.said : text);
 }
 
@@ -483,7 +500,7 @@ int top_screen_show(struct top *t)
 	screen.on_screen = 0;
 	erase();
 	screen_put_head(t);
-	if (LINES >= LINES_LEAST && screen.view != SCREEN_GPUS)
+	if (LINES >= LINES_LEAST)
 		y = screen_put_gpus(t, y);
 	if (y >= 0)
 		ret = screen_put_table(t, y);

@@ -152,18 +152,18 @@ static void top_gpu_get_xids(struct grt_cell *cell, const void *view, const void
 
 static const struct grt_column gpu_columns[] = {
 	{"device", top_gpu_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
-	{"device_name", top_gpu_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name, else its address, or its driver"},
-	{"busy", top_gpu_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time that it was in use, percent: by its own counter; else by slices or kernels; else that of its busiest ring or engine"},
-	{"source", top_gpu_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "how that is known: slices, jobs, kernels or counters"},
-	{"ring", top_gpu_get_engine, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "the ring or engine that it is of; absent: the whole GPU"},
-	{"ring_name", top_gpu_get_engine_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name: ring, or counter of the engine"},
-	{"rate", top_gpu_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, in a second"},
-	{"clock", top_gpu_get_value, TOP_CLOCK, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "clock, Hz; of several that of the fastest"},
+	{"device_name", top_gpu_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
+	{"busy", top_gpu_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time that the GPU was in use, percent: from its own counter, else from slices or kernels, else that of its busiest ring or engine"},
+	{"source", top_gpu_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "source of busy: slices, jobs, kernels or counters"},
+	{"ring", top_gpu_get_engine, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "ring or engine to which busy refers; absent: the whole GPU"},
+	{"ring_name", top_gpu_get_engine_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
+	{"rate", top_gpu_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
+	{"clock", top_gpu_get_value, TOP_CLOCK, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "clock, Hz; of several clocks the fastest"},
 	{"power", top_gpu_get_value, TOP_POWER, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "power, uW; of several sensors the largest"},
 	{"temperature", top_gpu_get_value, TOP_TEMPERATURE, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "temperature, thousandths of a degree Celsius; of several sensors the largest"},
 	{"memory", top_gpu_get_value, TOP_MEMORY, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "memory of the card in use, B"},
-	{"throttle", top_gpu_get_throttle, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "why it is slowed down, as its driver says: reasons, or none"},
-	{"xids", top_gpu_get_xids, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "Xid errors of NVIDIA's driver since the beginning"},
+	{"throttle", top_gpu_get_throttle, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "why the driver throttles the GPU: reasons, or none"},
+	{"xids", top_gpu_get_xids, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "Xid errors of NVIDIA's driver since top started"},
 	{.name = NULL},
 };
 
@@ -226,12 +226,12 @@ static void top_engine_get_queue(struct grt_cell *cell, const void *view, const 
 
 static const struct grt_column engine_columns[] = {
 	{"device", top_engine_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
-	{"device_name", top_engine_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name, else its address, or its driver"},
-	{"ring", top_engine_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, stream of the kernels, or number of the engine's counter; absent: it is of the whole GPU"},
+	{"device_name", top_engine_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
+	{"ring", top_engine_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, stream of the kernels, or id of the engine's counter; absent: the whole GPU"},
 	{"ring_name", top_engine_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
 	{"source", top_engine_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "slices, jobs, kernels or counters"},
-	{"busy", top_engine_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time that a job or kernel ran, a context was on it, or that the driver counted for processes, percent"},
-	{"rate", top_engine_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, in a second"},
+	{"busy", top_engine_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time in which a job or kernel ran, a context was on it, or the driver counted use by processes, percent"},
+	{"rate", top_engine_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
 	{"queue_p99", top_engine_get_queue, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of t_queue of the jobs that ended, ns"},
 	{.name = NULL},
 };
@@ -303,14 +303,14 @@ static void top_share_get_most(struct grt_cell *cell, const void *view, const vo
 
 static const struct grt_column share_columns[] = {
 	{"device", top_share_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
-	{"device_name", top_share_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name, else its address, or its driver"},
-	{"ring", top_share_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, stream of the kernels, or number of the engine's counter; absent: it is of the whole GPU"},
+	{"device_name", top_share_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
+	{"ring", top_share_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, stream of the kernels, or id of the engine's counter; absent: the whole GPU"},
 	{"ring_name", top_share_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
 	{"pid", grt_cell_id, offsetof(struct top_share, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", top_share_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name; unknown: nothing says whose jobs they were"},
-	{"share", top_share_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the time of the ring, engine or GPU that it had it, percent"},
+	{"process", top_share_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process; unknown: no event names the process of these jobs"},
+	{"share", top_share_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the ring's, engine's or GPU's time for which it had it, percent"},
 	{"source", top_share_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "slices, jobs, kernels or counters"},
-	{"rate", top_share_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, in a second"},
+	{"rate", top_share_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
 	{"p50", top_share_get_middle, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "median of the lengths of jobs, slices or kernels, ns"},
 	{"p99", top_share_get_most, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of these, ns"},
 	{.name = NULL},
@@ -413,21 +413,21 @@ static void top_process_get_cgroup(struct grt_cell *cell, const void *view, cons
 
 static const struct grt_column process_columns[] = {
 	{"pid", grt_cell_id, offsetof(struct top_process, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", top_process_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name; unknown: nothing says whose jobs they were"},
+	{"process", top_process_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process; unknown: no event names the process of these jobs"},
 	{"device", top_process_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
-	{"device_name", top_process_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name, else its address, or its driver"},
-	{"share", top_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the time of the ring, engine or GPU that it had most of, percent"},
+	{"device_name", top_process_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
+	{"share", top_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of its time for which the process had the ring, engine or GPU that it used most, percent"},
 	{"ring", top_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "that ring or engine; absent: the whole GPU"},
-	{"ring_name", top_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name: ring, or counter of the engine"},
-	{"source", top_process_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "how the share is known: slices, jobs, kernels or counters"},
-	{"rate", top_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, in a second"},
+	{"ring_name", top_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
+	{"source", top_process_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "source of the share: slices, jobs, kernels or counters"},
+	{"rate", top_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
 	{"queue_p99", top_process_get_queue, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of t_queue of all its jobs that ended, ns"},
-	{"memory", top_process_get_memory, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory of the GPU that is resident for it, B"},
+	{"memory", top_process_get_memory, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory of the process that is resident on the GPU, B"},
 	{"gpu_wait", top_process_get_wait, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "time that its threads waited for jobs, percent of the update; those of several threads add up"},
 	{"runnable", top_process_get_runnable, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "time that its threads were ready to run without a CPU, percent; those of several threads add up"},
-	{"frames", top_process_get_frames, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "frames that it showed, in a second"},
-	{"late", top_process_get_late, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "of these, those that took half as long again as the median of the last minute, or longer"},
-	{"cgroup", top_process_get_cgroup, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "path of its control group"},
+	{"frames", top_process_get_frames, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "frames that the process showed, per second"},
+	{"late", top_process_get_late, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "late frames: those that took 1.5 times the median of the last minute, or longer"},
+	{"cgroup", top_process_get_cgroup, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "path of the process's control group"},
 	{.name = NULL},
 };
 
@@ -482,13 +482,13 @@ static void top_stack_get_text(struct grt_cell *cell, const void *view, const vo
 /* clang-format off */
 
 static const struct grt_column stack_columns[] = {
-	{"time", top_stack_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "that the jobs which ended ran on the ring, ns"},
-	{"rate", top_stack_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, in a second"},
+	{"time", top_stack_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time on the ring of the jobs that ended, ns"},
+	{"rate", top_stack_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, per second"},
 	{"pid", grt_cell_id, offsetof(struct top_stack, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "process id"},
-	{"process", top_stack_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "its name; unknown: nothing says whose jobs they were"},
+	{"process", top_stack_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "name of the process; unknown: no event names the process of these jobs"},
 	{"ring", top_stack_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "ring of the jobs"},
 	{"ring_name", top_stack_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
-	{"stack", top_stack_get_text, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "functions that submitted them, the innermost first; absent: the job has no stack"},
+	{"stack", top_stack_get_text, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "functions that submitted the jobs, innermost first; absent: the jobs have no stack"},
 	{.name = NULL},
 };
 

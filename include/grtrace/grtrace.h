@@ -4,7 +4,7 @@
  * privilege, never prints and never ends the process.
  *
  * Functions that can fail return 0 or a negative errno and, where they take a
- * struct grt_err, leave in it what failed, why and what to do about it.
+ * struct grt_err, fill it with what failed, why, and what to type.
  */
 #ifndef GRTRACE_GRTRACE_H
 #define GRTRACE_GRTRACE_H
@@ -27,19 +27,19 @@ extern "C" {
 
 /*
  * A program that was compiled with an older or a newer header of the same major
- * version works with the library that it meets. Structs grow only at their end:
+ * version works with any such version of the library. Structs grow only at their end:
  *
- *  - those that a program fills in (struct grt_consumer, struct grt_live, sinks)
- *    or has filled in (counts) are handed over with their size, which the inline
- *    functions of these headers do. What the library does not know is passed
- *    over; what the program does not know is 0;
- *  - those that the library hands out by a pointer (struct grt_health, struct
- *    grt_job and so on) have their size in them. Never make one yourself, and
- *    copy no more than your header knows.
+ *  - a program passes structs that it fills in (struct grt_consumer, struct grt_live,
+ *    sinks) or lets the library fill in (counts) together with their size, which the
+ *    inline functions of these headers do. The library ignores members that it does not
+ *    know; members that the program does not know are 0;
+ *  - structs to which the library returns a pointer (struct grt_health, struct grt_job
+ *    and so on) contain their size. Never create one yourself, and do not copy more
+ *    than your header defines.
  *
- * The others never grow. Structs without members here are the library's own.
- * Every function that these headers declare is exported, and nothing else is;
- * lib/libgrtrace.map has the version in which each of them came.
+ * Other structs never grow. Structs without members in these headers are opaque.
+ * Every function that these headers declare is exported, and no other;
+ * lib/libgrtrace.map has the version that introduced each of them.
  */
 
 /** grt_version - the library's version, GRT_VERSION of its header */
@@ -48,8 +48,8 @@ const char *grt_version(void);
 /**
  * struct grt_err - an error in three parts
  * @what: what failed and for which object ("run.grt/kmod_0: offset 4096: bad packet")
- * @why: the cause on this system, "" where @what says it all
- * @fix: what to type, "" where there is nothing
+ * @why: the cause on this system, "" if @what is sufficient
+ * @fix: what to type, "" if there is nothing to type
  */
 struct grt_err {
 	char what[512];
@@ -77,23 +77,23 @@ int grt_err_set(struct grt_err *err, int code, const char *why, const char *fix,
 struct grt_session;
 
 /**
- * struct grt_consumer - what wants the events; embed it in your own state
+ * struct grt_consumer - callbacks that receive the events; embed it in your own state
  *
- * Each callback may be NULL. @e is valid during the call only; its payload is
- * reached by a cast to struct grt_ev_<name>, e->type has been checked against
- * e->size. A non-zero result ends the run, and grt_session_run() returns it.
+ * Each callback may be NULL. @e is valid only during the call; cast it to
+ * struct grt_ev_<name> to read its payload: e->size has been checked for
+ * e->type. A non-zero result ends the run, and grt_session_run() returns it.
  *
  * @packet: a packet begins; called before its first event, in the order of the
- *	merge, so that balances can be summed
+ *	merge, so that the caller can add up the packets' event counts (balances)
  * @event: every event, before its own callback
  * @unknown: a type that this version does not know; skipped by its size
- * @beyond: an event outside of the time that grt_session_run() was requested, which
- *	defines what those inside refer to: FRAME, LOG_TEXT and the class image; and
- *	ALLOC, whose memory is held until it is freed. It reaches no other callback; NAME comes to its own,
- *whenever it is from
- * @late: the same for the class launch: such an event is written when what it reports
- *	is over, which may be inside all the same. What those that come to @launch report
- *	of may be outside
+ * @beyond: an event outside of the time passed to grt_session_run() that defines something
+ *	to which events inside refer: FRAME, LOG_TEXT and the class image; and ALLOC, whose
+ *	memory lasts until it is freed. No other callback receives it. NAME records of any
+ *	time go to @name
+ * @late: an event of the class launch outside of that time. It is written after the work
+ *	that it reports has ended, so this work may be inside; likewise, the work of events
+ *	passed to @launch may be outside
  * @job and so on: the events of each class, see classes.def
  */
 struct grt_consumer {
@@ -118,7 +118,7 @@ enum grt_class {
 	GRT_CLASSES,
 };
 
-/** enum grt_fault_kind - what was found wrong in an input, see struct grt_health */
+/** enum grt_fault_kind - kinds of faults in an input, see struct grt_health */
 enum grt_fault_kind {
 	GRT_FAULT_CUT,	  /* the file ends inside a packet */
 	GRT_FAULT_PACKET, /* bytes that are no packet were skipped */
@@ -128,20 +128,20 @@ enum grt_fault_kind {
 	GRT_FAULTS,
 };
 
-/* Kinds of later versions have their place in struct grt_health already. */
+/* struct grt_health already has room for kinds of later versions. */
 #define GRT_FAULTS_ROOM 16
 
 /**
- * struct grt_health_text - what the run met in an input that is text
- * @form: what its lines were read as, a row of lib/text/text.def; NULL: no text
- * @lines: read
- * @bad: of these, not understood
- * @bad_line: number of the first of these, from 1
- * @bad_text: its beginning; untrusted
- * @skipped: events that have no place in a trace of GPU jobs, see grt_session_skipped()
- * @reordered: lines, or events of them, that stood behind later ones, and were brought into order
- * @sorted: of these, what went through temporary files for that
- * @gaps: places where the text says that events are missing, and not how many
+ * struct grt_health_text - counts of an input that is text
+ * @form: format of the text, a row of lib/text/text.def; NULL: the input is not text
+ * @lines: lines read
+ * @bad: lines that were not understood
+ * @bad_line: number of the first such line, from 1
+ * @bad_text: beginning of that line; untrusted
+ * @skipped: events that are not about GPU jobs, see grt_session_skipped()
+ * @reordered: lines, or events from lines, that came after later ones and were sorted
+ * @sorted: lines or events of these that were sorted in temporary files
+ * @gaps: places where an unknown number of events is missing
  */
 struct grt_health_text {
 	const char *form;
@@ -157,32 +157,32 @@ struct grt_health_text {
 };
 
 /**
- * struct grt_health - what the run met
- * @size: of this struct in the library; what lies behind it is not there
- * @events: events seen (before --from and --to)
- * @unknown: of these, of unknown types
- * @before, @after: of these, not in the time that is wanted; some of them reach @beyond and @late of the
- *consumer
- * @of_others, @of_no_gpu: of these, of another GPU than the one requested, and of none that is known, see
+ * struct grt_health - counts and faults of a run
+ * @size: size of this struct in the library: members beyond it do not exist
+ * @events: events read, before any selection by time
+ * @unknown: events of unknown types among them
+ * @before, @after: events among them outside of the selected time; some of these go to @beyond and
+ *	@late of the consumer
+ * @of_others, @of_no_gpu: events among them of a GPU other than the requested one, and of an unknown GPU, see
  *	grt_session_gpu()
- * @packets: packets seen
- * @bytes: read
- * @skipped_bytes: not understood and skipped
- * @missing_events: delivered by the source but in packets that are not here, from
- *	the balances of the packets around a gap
- * @unwritten_events: launches and records of the GPU that traced programs made and could not write (a full
- *	disk, a limit), by what they counted themselves; known at the end of a run, in no packet's balance
- * @fault: times each enum grt_fault_kind was met
+ * @packets: packets read
+ * @bytes: bytes read
+ * @skipped_bytes: bytes that were not understood and skipped
+ * @missing_events: events that the source delivered in packets that are missing, computed from the
+ *	balances of the packets around a gap
+ * @unwritten_events: launches and GPU records that traced programs made and could not write (full
+ *	disk, limit), as they counted them; known at the end of a run, in no packet's balance
+ * @fault: number of faults of each enum grt_fault_kind
  * @first: the first fault, as text with file and offset; empty: none
- * @finished: the recording was closed by its recorder (raw files: always true)
- * @balance: summed over the packets that are here, or the events and losses of a text;
+ * @finished: the recorder finished the recording (raw files: always true)
+ * @balance: sum over all packets read, or the events and losses of a text;
  *	emitted = sum of fates
- * @text: where the input is text
- * @before_start, @after_end: events that the recorder dropped, since not all of its sources had begun, or the
- *	recording had ended; in no packet's balance
- * @left_out: of @events, by filters of the caller
- * @deleted: events of segments that the recorder deleted, since the recording is bounded; in no packet's balance
- * @deleted_segments: how many segments
+ * @text: counts of an input that is text
+ * @before_start, @after_end: events that the recorder dropped because not all of its sources had started, or
+ *	because the recording had ended; in no packet's balance
+ * @left_out: events of @events that filters of the caller left out
+ * @deleted: events of segments that the recorder deleted to bound the recording; in no packet's balance
+ * @deleted_segments: number of these segments
  */
 struct grt_health {
 	uint64_t size;
@@ -211,27 +211,25 @@ struct grt_health {
 
 /**
  * grt_session_open - opens a recording directory, a raw file of packets (as
- * `cat trace_pipe` or `cat events0` gives), or text of a form that is known
+ * written by `cat trace_pipe` or `cat events0`), or text of a known format
  * (lib/text/text.def), in a file or a pipe
  * @out: the session; close it with grt_session_close()
  * @path: "-" is standard input
- * Of a pipe, this waits for the first line that is of a form. Text that is far
+ * For a pipe, this waits for the first line of a known format. Text that is far
  * out of order is sorted in unnamed files in $TMPDIR (/tmp).
- * A recording whose last packet was cut by a crash is cut back to whole packets
- * on disk when it can be written, which is reported in the session's health. A
- * recorder holds flock(2) LOCK_EX on the directory while it writes: then the
- * part that is on disk is read and nothing is cut.
+ * Of a recording that a crash or a running recorder left with an incomplete last
+ * packet, the complete packets are read; no file is changed.
  * Return: 0, -EPROTO for another format number ("format N, this tool reads
- * A..B"), -EINVAL for what is no trace, or another negative errno
+ * A..B"), -EINVAL if the input is not a trace, or another negative errno
  */
 int grt_session_open(struct grt_session **out, const char *path, struct grt_err *err);
 
 /**
  * struct grt_live - streams that are still being written
- * @read: like read(2) on stream @i without blocking: > 0 bytes, 0 end of
- *	stream, -EAGAIN nothing yet; returns whole packets when @len allows
- * @arg: handed to @read
- * @streams: how many
+ * @read: like a non-blocking read(2) on stream @i: > 0 bytes, 0 end of
+ *	stream, -EAGAIN no data yet; returns complete packets if @len allows
+ * @arg: passed to @read
+ * @streams: number of streams
  */
 struct grt_live {
 	ssize_t (*read)(void *arg, unsigned int i, void *buf, size_t len);
@@ -259,24 +257,24 @@ int grt_session_run_live_sized(struct grt_session *s, struct grt_consumer *c, si
 			       struct grt_err *err);
 
 /**
- * grt_session_gpu - in runs from now on only the events of one GPU reach the consumer: those of its rings, of
- * their jobs and of its device files, and NAME, FRAME, LOG_TEXT and the class image, which events refer to
- * @gpu: its address on its bus ("0000:03:00.0"), a device file ("card0"), or the number of its card
- * @cards: "card0=ADDRESS renderD128=ADDRESS ...", NULL: what the recording says
+ * grt_session_gpu - in later runs, passes only the events of one GPU to the consumer: those of its rings, of
+ * their jobs and of its device files, and NAME, FRAME, LOG_TEXT and the class image, to which events refer
+ * @gpu: PCI address ("0000:03:00.0"), a device file ("card0"), or the number of its card
+ * @cards: "card0=ADDRESS renderD128=ADDRESS ...", NULL: as in the recording
  * Return: 0 or -ENOMEM
  */
 int grt_session_gpu(struct grt_session *s, const char *gpu, const char *cards, struct grt_err *err);
 
 /**
- * grt_session_gpu_missing - after a run: whether it met nothing that is of the GPU requested
- * Return: 0, or -ENODEV with the GPUs that it met in @err
+ * grt_session_gpu_missing - after a run: whether it had no event of the requested GPU
+ * Return: 0, or -ENODEV with the GPUs of the trace in @err
  */
 int grt_session_gpu_missing(const struct grt_session *s, struct grt_err *err);
 
 /**
  * grt_session_run - pushes events into a consumer
- * @from, @to: only events with @from <= time <= @to reach it (0, UINT64_MAX: all;
- *	packets and NAME always do, others come to its @beyond and @late)
+ * @from, @to: pass only events with @from <= time <= @to (0, UINT64_MAX: all;
+ *	packets and NAME always; see also @beyond and @late of the consumer)
  * Return: 0 at the end, what a callback returned, or a negative errno
  */
 static inline int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from, uint64_t to,
@@ -286,10 +284,10 @@ static inline int grt_session_run(struct grt_session *s, struct grt_consumer *c,
 }
 
 /**
- * grt_session_run_live - the same, up to a point in time
- * @until: CLOCK_MONOTONIC ns; every event before it must have been readable
- *	when the call began (flush the source first). UINT64_MAX: to the end
- * Return: 1 when more may come, 0 at the end of all streams, else as grt_session_run()
+ * grt_session_run_live - like grt_session_run(), up to a point in time
+ * @until: CLOCK_MONOTONIC ns; every event before it must be readable
+ *	when the call begins (flush the source first). UINT64_MAX: to the end
+ * Return: 1 if more events may come, 0 at the end of all streams, else as grt_session_run()
  */
 static inline int grt_session_run_live(struct grt_session *s, struct grt_consumer *c, uint64_t until,
 				       struct grt_err *err)
@@ -298,56 +296,58 @@ static inline int grt_session_run_live(struct grt_session *s, struct grt_consume
 }
 
 /**
- * grt_session_missed - lets the health have what its source counted, and did not come in packets
- * @missed: events that were delivered are missing, others join the balance
- * @what: where they are missing, for the fault
+ * grt_session_missed - adds events that the source counted, but that are in no packet, to the session's
+ * health
+ * @missed: delivered events count as missing, others are added to the balance
+ * @what: place where they are missing, for the text of the fault
  */
 void grt_session_missed(struct grt_session *s, const struct grt_balance *missed, const char *what);
 
-/** grt_session_health - what the run has met so far; valid until the session is closed */
+/** grt_session_health - counts and faults so far; valid until the session is closed */
 const struct grt_health *grt_session_health(const struct grt_session *s);
 
 /**
- * grt_session_span - the window in which all sources of a recording saw everything; where it says
- * none, first and last stamp of a trace on disk, from its packet headers or its lines
- * Return: 0, -ENODATA for an empty trace, -ENOTSUP for a live one, -ESPIPE for a pipe:
- *	known when it has been read
+ * grt_session_span - the window in which all sources of a recording recorded everything; without such a
+ * window, the first and last time stamp of a trace on disk, from its packet headers or its lines
+ * Return: 0, -ENODATA for an empty trace, -ENOTSUP for a live one, -ESPIPE for a pipe
+ *	that has not been read to its end
  */
 int grt_session_span(struct grt_session *s, uint64_t *first, uint64_t *last);
 
 /**
- * grt_session_short - the source whose window ends before that of others, so that grt_session_span() does;
- * NULL: there is none
+ * grt_session_short - the source whose window ends before those of the others and so limits
+ * grt_session_span(); NULL: there is none
  */
 const char *grt_session_short(const struct grt_session *s);
 
-/** grt_session_env - a value of the recording's environment ("kernel", "command", ...), NULL where it has
- * none */
+/** grt_session_env - a value of the recording's environment ("kernel", "command", ...), NULL if it does not
+ * have this key */
 const char *grt_session_env(const struct grt_session *s, const char *key);
 
-/** struct grt_skipped - a kind of event that a text has and this library passes over; @name is untrusted */
+/** struct grt_skipped - a kind of event in text that this library ignores; @name is untrusted */
 struct grt_skipped {
 	const char *name;
 	uint64_t events;
 };
 
 /**
- * grt_session_skipped - the kinds of events of a text that the run passed over, in the order in which they
- * came
- * @list: theirs; valid until the next run or grt_session_close()
- * Return: how many
+ * grt_session_skipped - the kinds of events of a text that the run ignored, in the order of their first
+ * occurrence
+ * @list: gets the kinds; valid until the next run or grt_session_close()
+ * Return: number of kinds
  */
 unsigned int grt_session_skipped(const struct grt_session *s, const struct grt_skipped **list);
 
-/** grt_engine_name, grt_event_title - names of numbers, as reports print them; "unknown" for others */
+/** grt_engine_name, grt_event_title - name of an engine or event type, as reports print it; "unknown" for
+ * others */
 const char *grt_engine_name(uint64_t engine);
 const char *grt_event_title(uint64_t type);
 
-/** grt_session_close - frees it; NULL is allowed */
+/** grt_session_close - closes a session and frees it; NULL is allowed */
 void grt_session_close(struct grt_session *s);
 
 /*
- * Recording: what makes a directory of packets a CTF trace.
+ * Recording: the metadata that makes a directory of packets a CTF trace.
  */
 
 /**
@@ -362,9 +362,9 @@ struct grt_env {
 
 /**
  * grt_metadata_write - writes DIR/metadata (TSDL, made from the .def files),
- * whole or not at all (rename), mode 0600
+ * by renaming a complete file into place, mode 0600
  * @dirfd: the recording's directory
- * @env: ended by a row without key; written into the env block. "state" is
+ * @env: entries of the env block, ended by a row without key. "state" is
  *	"recording" until the recorder has closed everything, then "complete".
  * @realtime_offset: CLOCK_REALTIME - CLOCK_MONOTONIC in ns, so that other
  *	readers show wall-clock time

@@ -6,14 +6,14 @@
  * A job goes through three states:
  *
  *	live	from its first event to its COMPLETE
- *	done	for the next completions, see struct grt_jobs_limits: END, waits and what
- *		else has an equal or later stamp than COMPLETE still finds it
- *	held	done, the window is over, but a thread still waits for it
+ *	done	for a number of further completions (struct grt_jobs_limits), so that END, waits
+ *		and other events with the same or a later time stamp still find it
+ *	held	after these completions, while a thread still waits for it
  *
- * and then it is retired: handed to the owner, once, final. Jobs are retired
- * in the order of their COMPLETE, held ones when their last wait ends, and
- * what is left at the end of the trace by grt_jobs_flush(). When @max jobs are
- * in flight the oldest is retired as it is.
+ * Then it is retired: passed to the sink once, in its final state. Jobs are retired
+ * in the order of their COMPLETE, held jobs when their last wait ends, and
+ * the rest at the end of the trace by grt_jobs_flush(). If too many jobs are
+ * in flight, the oldest is retired as it is.
  */
 #ifndef GRTRACE_JOBS_H
 #define GRTRACE_JOBS_H
@@ -37,7 +37,7 @@ enum grt_stamp {
 	GRT_STAMPS,
 };
 
-/** enum grt_phase - from one point to the next */
+/** enum grt_phase - the time from one point to the next */
 enum grt_phase {
 	GRT_PHASE_SCHED,    /* COMMIT - SUBMIT */
 	GRT_PHASE_QUEUE,    /* START - COMMIT */
@@ -48,20 +48,20 @@ enum grt_phase {
 
 /**
  * struct grt_job - one job
- * @time: by enum grt_stamp, ns; only those in @seen mean something
- * @wait_ns: sum of @waits
- * @pid, @tid: of the submitter, 0 where unknown
+ * @time: time stamps by enum grt_stamp, ns; only those in @seen are valid
+ * @wait_ns: sum of the times of @waits
+ * @pid, @tid: ids of the submitter, 0: unknown
  * @cmd, @hw_ctx: see SUBMIT
- * @status: the fence's error or that of an ERROR, negative errno or 0; or GRT_STATUS_UNKNOWN
- * @name: of the submitting thread at that time, for grt_names_name()
- * @waits: waits for its fence that began and ended
- * @sample: percent of jobs kept when it was, 0: not sampled
+ * @status: error of the fence or of an ERROR event, negative errno or 0; or GRT_STATUS_UNKNOWN
+ * @name: name of the submitting thread at the submit, for grt_names_name()
+ * @waits: number of complete waits for its fence
+ * @sample: percent of jobs that were recorded when it was, 0: not sampled
  * @seen, @inferred: bits of enum grt_stamp
- * @failed: it had an ERROR or a @status
- * @cut_waits: some wait for it has no end in the trace, so @wait_ns is not all
- * @held: it was handed to the sink's @held before
- * @size: of this struct in the library; what lies behind it is not there
- * The other members are the library's own.
+ * @failed: it had an ERROR event or a @status other than 0
+ * @cut_waits: a wait for it has no end in the trace, so @wait_ns is incomplete
+ * @held: it was passed to the sink's @held before
+ * @size: size of this struct in the library: members beyond it do not exist
+ * The other members are private to the library.
  */
 struct grt_job {
 	uint64_t ctx;
@@ -95,32 +95,32 @@ struct grt_job {
 };
 
 /**
- * struct grt_jobs_count - what was met, by cause
- * @jobs: retired
- * @incomplete: of these, without SUBMIT or without COMPLETE
- * @no_submit, @no_complete: of these, which
- * @evicted: retired because too many were in flight
- * @no_status: complete, and not told whether they failed
- * @no_end: complete, but without END
- * @inferred_start: of @jobs, with a START concluded from the ring's order
- * @unordered_start: START could not be concluded: the job before it on its ring need
- *	not be in the trace (sampled jobs, JOB records), or its ring is unknown
- * @firmware_start: START is not known, since firmware chooses when a job of its ring runs
- * @reused: SUBMIT of an identity that was in use
- * @repeated: stamps that a job had already; the first one stands
- * @duplicates: events that another source had told of: the kernel module and BPF
- *	programs recorded the same job
- * @late: stamps that came when the job was settled
+ * struct grt_jobs_count - counts of jobs, waits and events
+ * @jobs: jobs retired
+ * @incomplete: jobs without SUBMIT or without COMPLETE
+ * @no_submit, @no_complete: incomplete jobs by the event that is missing
+ * @evicted: jobs retired because too many were in flight
+ * @no_status: complete jobs of which no event says whether they failed
+ * @no_end: complete jobs without END
+ * @inferred_start: jobs whose START was inferred from the order of the ring's jobs
+ * @unordered_start: jobs whose START could not be inferred: the previous job on the ring may not
+ *	be in the trace (sampled jobs, JOB records), or the ring is unknown
+ * @firmware_start: jobs whose START is unknown because firmware schedules their ring
+ * @reused: SUBMIT events with an identity that was in use
+ * @repeated: time stamps that a job already had; the first one is kept
+ * @duplicates: events of a job that another source recorded as well: the kernel module and BPF
+ *	programs both recorded it
+ * @late: time stamps that came after the job was retired
  * @disordered: phases that end before they begin; they count as absent
- * @waits, @wait_ns: joined to a job
- * @unjoined_waits, @unjoined_wait_ns: for a fence that belongs to no job of the trace
- * @half_waits: ENTER without EXIT or EXIT without ENTER
- * @no_identity: life cycle events without a context
- * @whole: jobs that came in one record
- * @replaced: events that these records stand for
- * @commands: COMMAND
+ * @waits, @wait_ns: waits that were joined to a job
+ * @unjoined_waits, @unjoined_wait_ns: waits for a fence that belongs to no job of the trace
+ * @half_waits: ENTER without EXIT, or EXIT without ENTER
+ * @no_identity: events of jobs without a context
+ * @whole: jobs recorded as one JOB record
+ * @replaced: events that these records replace
+ * @commands: COMMAND events
  * @errors: ERROR events that belong to no job
- * @sample_min, @sample_max: percents met (1..99), 0: not sampled
+ * @sample_min, @sample_max: smallest and largest sampling percentage (1..99), 0: not sampled
  */
 struct grt_jobs_count {
 	uint64_t jobs;
@@ -153,13 +153,13 @@ struct grt_jobs_count {
 };
 
 /**
- * struct grt_jobs_sink - where jobs go; the job is valid during the call only,
+ * struct grt_jobs_sink - callbacks that receive jobs; the job is valid only during the call,
  * a non-zero result ends the run
- * @held: its stamps are final but a thread still waits for it; may be NULL. Comes
- *	in the order in which @job would have come without the wait, @job comes later
- * @job: it is retired
+ * @held: the time stamps of the job are final, but a thread still waits for it; may be NULL. It is
+ *	called in the order in which @job would be called without the wait; @job follows later
+ * @job: the job is retired
  * @stray: an ERROR that belongs to no job, or a COMMAND; may be NULL
- * @arg: handed to all
+ * @arg: passed to all callbacks
  */
 struct grt_jobs_sink {
 	int (*held)(void *arg, const struct grt_job *job);
@@ -169,10 +169,10 @@ struct grt_jobs_sink {
 };
 
 /**
- * struct grt_jobs_limits - bounds of memory; 0 takes the default
- * @jobs: in flight: 1048576, of 240 bytes at most
- * @window: completions for which a completed job stays: 4096
- * @waits: that have begun and not ended: 65536
+ * struct grt_jobs_limits - limits of memory; 0: the default
+ * @jobs: jobs in flight, default 1048576, at most 240 bytes each
+ * @window: number of completions for which a completed job is kept, default 4096
+ * @waits: waits that have begun and not ended, default 65536
  */
 struct grt_jobs_limits {
 	uint32_t jobs;
@@ -187,7 +187,7 @@ int grt_jobs_new_sized(struct grt_jobs **out, const struct grt_jobs_sink *sink, 
 		       const struct grt_jobs_limits *limits, size_t limits_size);
 
 /**
- * grt_jobs_new - begins
+ * grt_jobs_new - creates a joiner of jobs
  * @sink: copied
  * @limits: may be NULL
  * Return: 0 or -ENOMEM
@@ -199,18 +199,19 @@ static inline int grt_jobs_new(struct grt_jobs **out, const struct grt_jobs_sink
 }
 
 /**
- * grt_jobs_event - takes in an event of any type; those it does not need are passed over
+ * grt_jobs_event - processes an event of any type; it ignores types that it does not need
  * Return: 0, what the sink returned, or -ENOMEM
  */
 int grt_jobs_event(struct grt_jobs *j, const struct grt_event *e);
 
-/** grt_jobs_flush - retires what is left: the trace is over. Return: 0 or what the sink returned */
+/** grt_jobs_flush - retires all remaining jobs at the end of the trace. Return: 0 or what the sink returned
+ */
 int grt_jobs_flush(struct grt_jobs *j);
 
 /** grt_jobs_count_sized - what grt_jobs_count() calls; @size: of *@out */
 void grt_jobs_count_sized(const struct grt_jobs *j, struct grt_jobs_count *out, size_t size);
 
-/** grt_jobs_count - what was met so far */
+/** grt_jobs_count - the counts so far */
 static inline struct grt_jobs_count grt_jobs_count(const struct grt_jobs *j)
 {
 	struct grt_jobs_count count;
@@ -219,16 +220,16 @@ static inline struct grt_jobs_count grt_jobs_count(const struct grt_jobs *j)
 	return count;
 }
 
-/** grt_jobs_names - the names met so far; valid until grt_jobs_free() */
+/** grt_jobs_names - the names seen so far; valid until grt_jobs_free() */
 const struct grt_names *grt_jobs_names(const struct grt_jobs *j);
 
-/** grt_jobs_free - frees it; NULL is allowed */
+/** grt_jobs_free - frees the joiner; NULL is allowed */
 void grt_jobs_free(struct grt_jobs *j);
 
 /**
- * grt_job_phase - the length of a phase
- * @inferred: gets whether one of its ends was not observed
- * Return: whether it is known: both ends are there, in order
+ * grt_job_phase - the length of a phase of a job
+ * @inferred: gets whether one of its ends was inferred
+ * Return: whether the length is known: both ends are known and in order
  */
 static inline bool grt_job_phase(const struct grt_job *job, enum grt_phase phase, uint64_t *ns,
 				 bool *inferred)
@@ -240,7 +241,7 @@ static inline bool grt_job_phase(const struct grt_job *job, enum grt_phase phase
 	return (job->seen & ends) == ends && job->time[phase + 1] >= job->time[phase];
 }
 
-/** grt_job_first - its earliest stamp, ns */
+/** grt_job_first - the earliest time stamp of a job, ns */
 uint64_t grt_job_first(const struct grt_job *job);
 
 /**

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Launches and what the GPU did for them, joined by process image and correlation
- * id: nothing is guessed. Work of the GPU is handed out once it and its launch are
- * here; launches that nothing came of, and work that no launch is there for, at
- * the end of the trace. A call without an id has nothing to wait for, and goes at once.
+ * Joins launches and the GPU work for them, by process image and correlation id, never
+ * by guessing. GPU work is passed on once both the work and its launch have been read;
+ * launches without work, and work without a launch, at the end of the trace. A call
+ * without an id has no work to wait for, and is passed on at once.
  *
- * Memory is 18 bytes for each launch, 10 where nobody wants to know when it was made.
+ * Memory is 18 bytes per launch, or 10 if the sink does not need the time of launches.
  */
 #ifndef GRTRACE_LAUNCHES_H
 #define GRTRACE_LAUNCHES_H
@@ -17,24 +17,24 @@
 extern "C" {
 #endif
 
-/* A process image: what a process is from one execve() to the next. */
+/* A process image: a process from one execve() to the next. */
 struct grt_image;
 
-/** grt_image_string - a text, untrusted; NULL where it is not defined */
+/** grt_image_string - a string of the image, untrusted; NULL: not defined */
 const char *grt_image_string(const struct grt_image *i, uint32_t number);
 
 /**
- * struct grt_launch - a call
- * @image: the process image, whose strings grt_image_string() gives
+ * struct grt_launch - a call that launches work
+ * @image: its process image; grt_image_string() returns strings of the image
  * @node: number of the innermost frame of its stack, see NODE in events.def; 0: none
- * @size: of this struct in the library; what lies behind it is not there
+ * @size: size of this struct in the library: members beyond it do not exist
  * @call: for grt_cuda_call(); @kind: enum grt_cuda_kind
- * @begin: when it was made, ns
- * @failed: it returned an error
- * @captured: it became a node of a graph, and did not run
- * @origin: of work of a graph: the stack of the code that made the node, as @node; 0: none, or unknown
- * @range: ranges of NVTX that it was made in, see RANGE_NODE in events.def; 0: none
- * @first: for a sink's @work: this is the first work that is handed out of it
+ * @begin: time of the call, ns
+ * @failed: the call returned an error
+ * @captured: the call was captured into a CUDA graph and did not run
+ * @origin: for work of a graph, the stack of the code that made the node, as @node; 0: none, or unknown
+ * @range: NVTX ranges in which the call was made, see RANGE_NODE in events.def; 0: none
+ * @first: for @work of a sink: this is the first work of the launch
  */
 struct grt_launch {
 	const struct grt_image *image;
@@ -53,7 +53,7 @@ struct grt_launch {
 	bool first;
 };
 
-/** enum grt_launched_how - how a record of the GPU got its launch */
+/** enum grt_launched_how - how GPU work was joined to its launch */
 enum grt_launched_how {
 	GRT_LAUNCHED_MATCHED, /* by correlation id */
 	GRT_LAUNCHED_BY_GPU,  /* another kernel launched it: there is no call */
@@ -61,11 +61,11 @@ enum grt_launched_how {
 };
 
 /**
- * struct grt_launches_sink - who wants to know
- * @work: GPU_KERNEL, GPU_COPY or GPU_SYNC @e; @launch is NULL but for MATCHED, @image is its process's
- * @no_begin: nobody wants to know when launches were made: it is 0
- * @nothing: a call of a function that was probed, or one that should have brought a kernel or graph, neither
- *	failed nor was captured, and of which no record is there
+ * struct grt_launches_sink - callbacks that receive launches and GPU work
+ * @work: GPU_KERNEL, GPU_COPY or GPU_SYNC @e; @launch is NULL except for MATCHED, @image is its process image
+ * @no_begin: the sink does not need @begin of launches, which is then 0
+ * @nothing: a call of a probed function; or a launch of a kernel or graph that neither failed nor was
+ *	captured, and that has no GPU work in the trace
  * @work and @nothing may be NULL; a result other than 0 ends the run
  */
 struct grt_launches_sink {
@@ -77,23 +77,24 @@ struct grt_launches_sink {
 };
 
 /**
- * struct grt_launches_count - what was met; all exact
- * @launches: LAUNCH records; @failed, @captured: of these, with an error, and into a graph
- * @launches_lost, @gpu_lost: that the programs themselves counted as lost
- * @kernels, @copies, @syncs: records of the GPU
- * @matched, @by_gpu, @unknown: of kernels and copies
- * @syncs_matched: of @syncs
- * @nothing: launches of kernels and graphs that nothing came of, though they neither failed nor were captured
+ * struct grt_launches_count - exact counts
+ * @launches: LAUNCH records; @failed, @captured: calls among them that failed, or were captured into a graph
+ * @launches_lost, @gpu_lost: records that the traced programs counted as lost
+ * @kernels, @copies, @syncs: GPU records
+ * @matched, @by_gpu, @unknown: kernels and copies by enum grt_launched_how
+ * @syncs_matched: GPU_SYNC records joined to their call
+ * @nothing: launches of kernels and graphs without GPU work that neither failed nor were captured
  * @open: kernels and copies that had not ended
- * @no_stamps: records without stamps
- * @with_stack: kernels and copies whose launch has a stack of one frame or more; @stack_cut: of these, whose
- *	stack does not reach the thread's beginning; @stack_none: whose stack has no frame
- * @stacks: different stacks of launches, each process image for itself
+ * @no_stamps: records without time stamps
+ * @with_stack: kernels and copies whose launch has a stack of at least one frame; @stack_cut: those
+ *	among them whose stack does not reach the start of its thread; @stack_none: those whose stack has
+ *	no frame
+ * @stacks: different stacks of launches, counted per process image
  * @kernel_ns, @copy_ns: time on the GPU
- * @no_end: process images that did not see their own end: their last moments may be missing
- * @probed: calls of functions that a uprobe was asked for, which are LAUNCH records too
- * @doubled: LAUNCH records of an id that was there already; the first counts
- * @undefined: definitions of strings, nodes and mappings that were not believed or could not be kept
+ * @no_end: process images that ended without a final write: their last events may be missing
+ * @probed: calls of functions probed by a uprobe, which are LAUNCH records as well
+ * @doubled: LAUNCH records with an id that an earlier one has; the first one counts
+ * @undefined: definitions of strings, nodes and mappings that were invalid or could not be stored
  */
 struct grt_launches_count {
 	uint64_t launches;
@@ -128,29 +129,29 @@ struct grt_launches;
 /** grt_launches_new_sized - what grt_launches_new() calls; @size: of *@sink */
 int grt_launches_new_sized(struct grt_launches **out, const struct grt_launches_sink *sink, size_t size);
 
-/** grt_launches_new - begins; @sink is copied, NULL: only counts are wanted. Return: 0 or -ENOMEM */
+/** grt_launches_new - creates a joiner; @sink is copied, NULL: only count. Return: 0 or -ENOMEM */
 static inline int grt_launches_new(struct grt_launches **out, const struct grt_launches_sink *sink)
 {
 	return grt_launches_new_sized(out, sink, sizeof(*sink));
 }
 
 /**
- * grt_launches_within - only this time counts: calls that were made, and work that was
- * done, in a part of it. What comes of a call inside may be outside, and the other
- * way round. To be called before the first event
+ * grt_launches_within - counts only calls and work that are at least partly within this
+ * time. The work of a call inside may be outside, and vice versa. Call it before the
+ * first event
  */
 void grt_launches_within(struct grt_launches *l, uint64_t from, uint64_t to);
 
-/** grt_launches_event - takes in an event of any type. Return: 0, -ENOMEM, or what a callback returned */
+/** grt_launches_event - processes an event of any type. Return: 0, -ENOMEM, or what a callback returned */
 int grt_launches_event(struct grt_launches *l, const struct grt_event *e);
 
-/** grt_launches_flush - the trace is over, or is so far: it may be called again after further events. Return: as above */
+/** grt_launches_flush - ends the trace; may be called again after further events. Return: as above */
 int grt_launches_flush(struct grt_launches *l);
 
 /** grt_launches_count_sized - what grt_launches_count() calls; @size: of *@out */
 void grt_launches_count_sized(const struct grt_launches *l, struct grt_launches_count *out, size_t size);
 
-/** grt_launches_count - what was met; complete after grt_launches_flush() */
+/** grt_launches_count - the counts; complete after grt_launches_flush() */
 static inline struct grt_launches_count grt_launches_count(const struct grt_launches *l)
 {
 	struct grt_launches_count count;
@@ -159,7 +160,7 @@ static inline struct grt_launches_count grt_launches_count(const struct grt_laun
 	return count;
 }
 
-/** grt_launches_free - frees it; NULL is allowed */
+/** grt_launches_free - frees the joiner; NULL is allowed */
 void grt_launches_free(struct grt_launches *l);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Names of threads, processes, rings, devices and counters, from the NAME
- * records of a trace. A name keeps its number for good: a job remembers what its
- * thread was called when it was submitted, also when the thread is renamed later.
+ * records of a trace. The number of a name never changes: a job keeps the name that its
+ * thread had at the submit, even if the thread is renamed later.
  * All texts are untrusted: escape them before you print them.
  */
 #ifndef GRTRACE_NAMES_H
@@ -20,9 +20,9 @@ struct grt_names;
 #define GRT_NAME_UNKNOWN 0U
 
 /**
- * grt_names_find - number of the present name of something, GRT_NAME_UNKNOWN without one
+ * grt_names_find - number of the current name of a thread, ring, device or counter, GRT_NAME_UNKNOWN: none
  * @kind: GRT_NAME_THREAD, GRT_NAME_RING and so on, see event.h
- * @id: of the thread, ring, device or counter
+ * @id: id of the thread, ring, device or counter
  */
 uint32_t grt_names_find(const struct grt_names *n, uint32_t kind, uint32_t id);
 

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The packet: what stands between events in every stream, on disk, in a relay
+ * The packet: every stream is a sequence of packets, on disk, in a relay
  * sub-buffer and in the module's pipe. It is a packet of the Common Trace
- * Format 1.8 (https://diamon.org/ctf/v1.8.3/) as it is, so that a recording
- * needs no conversion; the metadata that describes it to other readers is made
- * from these structs' defs by libgrtrace.
+ * Format 1.8 (https://diamon.org/ctf/v1.8.3/), so a recording
+ * needs no conversion; libgrtrace generates the metadata that describes it to
+ * other readers from the same tables as these structs.
  *
  *	struct grt_packet | record | record | ... (content_bits / 8 bytes in all)
  *
  * A packet holds the events of one CPU (or thread), in time order. A reader
- * may start at any packet: names it needs are in it.
+ * may start at any packet, because each packet contains the names that it uses.
  */
 #ifndef GRTRACE_STREAM_H
 #define GRTRACE_STREAM_H
 
 #include "event.h"
 
-/* Raised when a packet or a record of an older program would be misread. */
+/* Raised by a change that would make an older program misread a packet or a record. */
 #define GRT_FORMAT     5
 /* The oldest format that programs of this version read. */
 #define GRT_FORMAT_MIN 5
 
 #define GRT_PACKET_MAGIC 0xc1fc1fc1U
 
-/* Stream classes: one kind of clockwork each, all with the same records. */
+/* Stream classes: one per clock, all with the same records. */
 #define GRT_STREAM_CPU 0
 
-/* Bounds that let a reader refuse garbage before it allocates. */
+/* Limits with which a reader rejects invalid data before it allocates. */
 #define GRT_PACKET_MAX (64U << 20)
 
 /** enum grt_fate - the rows of fates.def */
@@ -38,9 +38,9 @@ enum grt_fate {
 };
 
 /**
- * struct grt_balance - what was offered and what became of it
- * @emitted: events offered on this CPU since the last `clear`
- * @fate: what became of them, by enum grt_fate; the sum equals @emitted
+ * struct grt_balance - events emitted on a CPU, and what happened to them
+ * @emitted: events emitted on this CPU since the last `clear`
+ * @fate: events by enum grt_fate; the sum equals @emitted
  */
 struct grt_balance {
 	__u64 emitted;
@@ -54,16 +54,16 @@ struct grt_balance {
  * @format: GRT_FORMAT of the writer; at this offset in every version
  * @header_size: sizeof(struct grt_packet) of the writer, bytes
  * @cpu_id: the CPU whose events these are
- * @timestamp_begin: stamp of the first record, CLOCK_MONOTONIC ns
- * @timestamp_end: stamp of the last record; a packet without records has the
+ * @timestamp_begin: time of the first record, CLOCK_MONOTONIC ns
+ * @timestamp_end: time of the last record; a packet without records has the
  *	time of writing in both
  * @content_size: header and records, bits
  * @packet_size: to the start of the next packet, bits
  * @packet_seq_num: counts from 0 for every CPU since the last `clear`
  * @events_discarded: equals @end.fate[GRT_FATE_LOST], under the name that CTF
  *	readers know
- * @begin: balance where the packet before this one ended, so that the packets
- *	of a CPU join without a gap and a reader that starts here has a base
+ * @begin: balance at the end of the previous packet, so that the packets
+ *	of a CPU join without a gap, and a reader can start at any of them
  * @end: balance at the end of this packet
  */
 struct grt_packet {

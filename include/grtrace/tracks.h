@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * A trace as tracks: what timelines (Perfetto, Chrome) draw. One pass, bounded
- * memory. Tracks are made when something is first drawn on them:
+ * Converts a trace into tracks, which timelines (Perfetto, Chrome) draw, in one pass and bounded
+ * memory. A track is created when its first item is drawn:
  *
  *	process			the process itself and its threads
  *	  thread		ioctls and waits as slices, other events as instants
  *	  off the CPU		for each thread, what it waited for
- *	  channel group		its life
- *	  CUDA calls, streams	launches, and what the GPU did for them
- *	  HIP calls, runtime,	from the log of AMD's runtime; what was written into its
- *	  hardware queues	queues
- *	  kernel functions	of a thread, as ftrace saw them
+ *	  channel group		from its creation to its destruction
+ *	  CUDA calls, streams	launches, and the GPU work for them
+ *	  HIP calls, runtime,	from the log of AMD's runtime: its calls, and packets
+ *	  hardware queues	written into its queues
+ *	  kernel functions	of a thread, from ftrace
  *	device			a GPU
  *	  ring			a slice for each job, from START to END
  *	  counter
  *	losses			by CPU
  *
- * What is promised to the owner: on one track time never goes back, and slices
- * nest: jobs that overlap on a ring go to lanes of it, tracks of the same name.
- * Jobs come when they are settled, so different tracks are at different times.
+ * Guarantees: on one track, time never goes back and slices nest; jobs that overlap
+ * on a ring go to several lanes, which are tracks of the same name. A job comes when
+ * no further event can change it, so different tracks are at different times.
  */
 #ifndef GRTRACE_TRACKS_H
 #define GRTRACE_TRACKS_H
@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/** enum grt_track_kind - what a track is */
+/** enum grt_track_kind - kinds of tracks */
 enum grt_track_kind {
 	GRT_TRACK_GROUP, /* nothing is drawn on it: it holds others */
 	GRT_TRACK_PROCESS,
@@ -39,18 +39,18 @@ enum grt_track_kind {
 };
 
 /**
- * struct grt_track - a track; it may come again with another name
- * @size: of this struct in the library; what lies behind it is not there
+ * struct grt_track - a track; it may be announced again with another name
+ * @size: size of this struct in the library: members beyond it do not exist
  * @id: from 1, ascending
  * @parent: 0: none
  * @pid, @tid: of processes, threads, and what belongs to them
  * @lane: counts the tracks side by side, from 0
  * @name: untrusted, may be empty
  * @unit: of a counter, may be empty; untrusted
- * @queue: of what a GPU works off (a ring, a stream of CUDA, whose context is on it): the track of its first
- *	lane; 0: it is no queue. All that is drawn on a queue are whole slices
- * @gpu: of a queue: number of its GPU in the timeline, from 1; 0: unknown
- * @context: of a stream of CUDA: number of its context in its process
+ * @queue: for a queue of a GPU (a ring, a CUDA stream, the contexts of a GPU): the track of its first
+ *	lane; 0: not a queue. A queue has only complete slices
+ * @gpu: for a queue: number of its GPU in the timeline, from 1; 0: unknown
+ * @context: for a CUDA stream: number of its context in its process
  */
 struct grt_track {
 	uint32_t size;
@@ -67,7 +67,7 @@ struct grt_track {
 	uint32_t context;
 };
 
-/** enum grt_track_value - what a value is */
+/** enum grt_track_value - kinds of values */
 enum grt_track_value {
 	GRT_TRACK_U64,
 	GRT_TRACK_HEX,
@@ -78,9 +78,9 @@ enum grt_track_value {
 
 /**
  * struct grt_track_arg - a value of an item
- * @id: of its name, see grt_tracks_arg_name()
+ * @id: id of its name, see grt_tracks_arg_name()
  * @kind: enum grt_track_value
- * @length: of @text at most, bytes
+ * @length: maximum length of @text, bytes
  */
 struct grt_track_arg {
 	uint16_t id;
@@ -92,10 +92,10 @@ struct grt_track_arg {
 	};
 };
 
-/** enum grt_track_item_kind - what is drawn */
+/** enum grt_track_item_kind - kinds of items */
 enum grt_track_item_kind {
 	GRT_ITEM_BEGIN,
-	GRT_ITEM_END, /* of what was begun last on the track; its values belong to that */
+	GRT_ITEM_END, /* ends the slice begun last on the track, which gets its values */
 	GRT_ITEM_SLICE,
 	GRT_ITEM_INSTANT,
 	GRT_ITEM_COUNTER,
@@ -132,21 +132,22 @@ enum grt_track_category {
 };
 
 /**
- * struct grt_track_item - a slice, half a slice, an instant or a counter's value
+ * struct grt_track_item - a slice, its begin or end, an instant, or a value of a counter
  * @kind: enum grt_track_item_kind
  * @category: enum grt_track_category
- * @size: of this struct in the library; what lies behind it is not there
- * @track: id
+ * @size: size of this struct in the library: members beyond it do not exist
+ * @track: id of the track
  * @name: for grt_tracks_name()
  * @time: CLOCK_MONOTONIC ns
- * @end: of a slice
- * @value: of a counter
+ * @end: end of a slice
+ * @value: value of a counter
  * @flow_out, @flow_in: an arrow goes from the item with @flow_out to that with
  *	the same number as @flow_in; 0: none
- * @pid: of a slice on a queue: whose it is, 0: unknown
- * @linked: of a kernel: name, as the linker knows it; 0: as @name
- * @number: of a slice on a queue, no other has it: as @flow_in where it has one
- * @wait, @waits: what had to end before this could begin, or, of a wait, end: @number of these
+ * @pid: of a slice on a queue: its process, 0: unknown
+ * @linked: of a kernel: its name as the linker knows it; 0: the same as @name
+ * @number: of a slice on a queue: a unique number, equal to @flow_in if it has one
+ * @wait, @waits: @number of the items that had to end before this one could begin, or before this
+ *	wait could end
  */
 struct grt_track_item {
 	uint8_t kind;
@@ -169,8 +170,8 @@ struct grt_track_item {
 };
 
 /**
- * struct grt_tracks_sink - where it goes; what is pointed to is valid during the
- * call only, a non-zero result ends the run
+ * struct grt_tracks_sink - callbacks that receive tracks and items, which are valid only
+ * during the call; a non-zero result ends the run
  */
 struct grt_tracks_sink {
 	int (*track)(void *arg, const struct grt_track *track);
@@ -179,18 +180,18 @@ struct grt_tracks_sink {
 };
 
 /**
- * struct grt_tracks_count - what was drawn, and what was not
- * @size: of this struct in the library; what lies behind it is not there
- * @slices, @instants, @values: drawn
+ * struct grt_tracks_count - counts of items that were drawn, or not
+ * @size: size of this struct in the library: members beyond it do not exist
+ * @slices, @instants, @values: items drawn
  * @jobs: slices that are jobs
  * @undrawn: jobs without START or END, or with END before START; kernels and copies
- *	without stamps
- * @inferred: jobs drawn of which one of the two was concluded
- * @sampled: jobs drawn that stand for more than themselves
- * @half: ends whose beginning is not in the trace
- * @cut: beginnings whose end is not in the trace
- * @over: items for which there was no track
- * @back: items that would have gone back in time on their track
+ *	without time stamps
+ * @inferred: jobs drawn with an inferred START or END
+ * @sampled: jobs drawn that stand for several jobs
+ * @half: ends whose begin is not in the trace
+ * @cut: begins whose end is not in the trace
+ * @over: items without a track, because there were too many tracks
+ * @back: items not drawn because time would go back on their track
  * @ended: counters that ended before the trace did: their last value is drawn to the end
  */
 struct grt_tracks_count {
@@ -214,35 +215,36 @@ struct grt_tracks;
 /** grt_tracks_new_sized - what grt_tracks_new() calls; @size: of *@sink */
 int grt_tracks_new_sized(struct grt_tracks **out, const struct grt_tracks_sink *sink, size_t size);
 
-/** grt_tracks_new - begins; @sink is copied. Return: 0 or -ENOMEM */
+/** grt_tracks_new - creates a converter; @sink is copied. Return: 0 or -ENOMEM */
 static inline int grt_tracks_new(struct grt_tracks **out, const struct grt_tracks_sink *sink)
 {
 	return grt_tracks_new_sized(out, sink, sizeof(*sink));
 }
 
-/** grt_tracks_packet - takes in a packet's balance. Return: 0, what the sink returned, or -ENOMEM */
+/** grt_tracks_packet - processes the event counts of a packet. Return: 0, what the sink returned, or -ENOMEM
+ */
 int grt_tracks_packet(struct grt_tracks *t, const struct grt_packet *p);
 
-/** grt_tracks_event - takes in an event of any type. Return: as above */
+/** grt_tracks_event - processes an event of any type. Return: as above */
 int grt_tracks_event(struct grt_tracks *t, const struct grt_event *e);
 
-/** grt_tracks_end - the trace is over: what is still under way is drawn. Return: as above */
+/** grt_tracks_end - ends the trace: draws all unfinished items. Return: as above */
 int grt_tracks_end(struct grt_tracks *t);
 
 /** grt_tracks_name - a name of an item, untrusted, "" for 0; grt_tracks_name_length - its bytes */
 const char *grt_tracks_name(const struct grt_tracks *t, uint32_t name);
 uint32_t grt_tracks_name_length(const struct grt_tracks *t, uint32_t name);
 
-/** grt_tracks_arg_name - what a value is called: a C identifier */
+/** grt_tracks_arg_name - name of a value: a C identifier */
 const char *grt_tracks_arg_name(const struct grt_tracks *t, uint32_t id);
 
-/** grt_tracks_category - what a category is called */
+/** grt_tracks_category - name of a category */
 const char *grt_tracks_category(unsigned int category);
 
-/** grt_tracks_count - so far */
+/** grt_tracks_count - the counts so far */
 const struct grt_tracks_count *grt_tracks_count(const struct grt_tracks *t);
 
-/** grt_tracks_free - frees it; NULL is allowed */
+/** grt_tracks_free - frees the converter; NULL is allowed */
 void grt_tracks_free(struct grt_tracks *t);
 
 #ifdef __cplusplus

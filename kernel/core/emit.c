@@ -2,10 +2,9 @@
 /*
  * From a driver's event to a record in the CPU's open packet.
  *
- * The whole path runs with interrupts off: the stamp, the decision, the room in
- * the packet and the counters belong together, so that time never goes back in
- * a packet and the balance is exact at every moment another CPU could look at
- * it between two events.
+ * The whole path runs with interrupts off, so that the time stamp, the decision, the
+ * place in the packet and the counters change together: time never goes back in a
+ * packet, and the balance is exact whenever another CPU reads it between two events.
  */
 #include <linux/cred.h>
 #include <linux/module.h>
@@ -34,10 +33,11 @@ struct row {
 static_assert(GRT_EVENTS < 256);
 
 static const struct row rows[GRT_EV_MAX] = {
-#define GRT_EVENT(id, NAME, lname, CLASS, LEVEL, WHO, fields, help)        \
-	[id] = { .size = sizeof(struct grt_ev_##lname),             \
-		 .level = GRT_LEVEL_##LEVEL, .who = GRT_WHO_##WHO,  \
-		 .place = GRT_EVENT_PLACE_##NAME },
+#define GRT_EVENT(id, NAME, lname, CLASS, LEVEL, WHO, fields, help) \
+	[id] = {.size = sizeof(struct grt_ev_##lname),              \
+		.level = GRT_LEVEL_##LEVEL,                         \
+		.who = GRT_WHO_##WHO,                               \
+		.place = GRT_EVENT_PLACE_##NAME},
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };
@@ -323,7 +323,8 @@ static __always_inline enum grt_fate emit_pass(struct grtrace_cpu *c, const stru
  * @by: the thread it belongs to
  * Return: DELIVERED or LOST
  */
-enum grt_fate grtrace_pass(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by)
+enum grt_fate grtrace_pass(struct grtrace_cpu *c, const struct grt_event *e,
+			   const struct grtrace_job_info *by)
 {
 	return emit_pass(c, e, by);
 }
@@ -427,11 +428,15 @@ u64 grtrace_nmi_refused(void)
 }
 
 /* The common part of a job's event. */
-#define JOB_EVENT(job, TYPE)                                                                   \
-	.e = {                                                                                 \
-		.time = (job)->time,                                                           \
-		.type = GRT_EV_##TYPE, .engine = (job)->engine, .ctx = (job)->ctx,             \
-		.seqno = (job)->seqno, .ring = (job)->ring, .device = (job)->device,           \
+#define JOB_EVENT(job, TYPE)             \
+	.e = {                           \
+		.time = (job)->time,     \
+		.type = GRT_EV_##TYPE,   \
+		.engine = (job)->engine, \
+		.ctx = (job)->ctx,       \
+		.seqno = (job)->seqno,   \
+		.ring = (job)->ring,     \
+		.device = (job)->device, \
 	}
 
 /**
@@ -444,7 +449,10 @@ u64 grtrace_nmi_refused(void)
 void grtrace_submit(const struct grtrace_job *job, u32 cmd, u64 fence_id, u16 flags)
 {
 	struct grt_ev_submit ev = {
-		JOB_EVENT(job, SUBMIT), .cmd = cmd, .hw_ctx = job->hw_ctx, .fence_id = fence_id,
+		JOB_EVENT(job, SUBMIT),
+		.cmd = cmd,
+		.hw_ctx = job->hw_ctx,
+		.fence_id = fence_id,
 	};
 
 	ev.e.flags = flags;
@@ -460,7 +468,7 @@ EXPORT_SYMBOL_GPL(grtrace_submit);
  */
 void grtrace_commit(const struct grtrace_job *job, u32 sw_depth, u32 hw_depth)
 {
-	struct grt_ev_commit ev = { JOB_EVENT(job, COMMIT), .sw_depth = sw_depth, .hw_depth = hw_depth };
+	struct grt_ev_commit ev = {JOB_EVENT(job, COMMIT), .sw_depth = sw_depth, .hw_depth = hw_depth};
 
 	grtrace_emit(&ev.e);
 }
@@ -469,7 +477,7 @@ EXPORT_SYMBOL_GPL(grtrace_commit);
 /** grtrace_start - the hardware began the job */
 void grtrace_start(const struct grtrace_job *job)
 {
-	struct grt_ev_start ev = { JOB_EVENT(job, START) };
+	struct grt_ev_start ev = {JOB_EVENT(job, START)};
 
 	grtrace_emit(&ev.e);
 }
@@ -484,7 +492,10 @@ EXPORT_SYMBOL_GPL(grtrace_start);
 void grtrace_end(const struct grtrace_job *job, u32 reply, u64 fence_id)
 {
 	struct grt_ev_end ev = {
-		JOB_EVENT(job, END), .reply = reply, .hw_ctx = job->hw_ctx, .fence_id = fence_id,
+		JOB_EVENT(job, END),
+		.reply = reply,
+		.hw_ctx = job->hw_ctx,
+		.fence_id = fence_id,
 	};
 
 	grtrace_emit(&ev.e);
@@ -498,7 +509,7 @@ EXPORT_SYMBOL_GPL(grtrace_end);
  */
 void grtrace_complete(const struct grtrace_job *job, int status)
 {
-	struct grt_ev_complete ev = { JOB_EVENT(job, COMPLETE), .status = status, .hw_ctx = job->hw_ctx };
+	struct grt_ev_complete ev = {JOB_EVENT(job, COMPLETE), .status = status, .hw_ctx = job->hw_ctx};
 
 	grtrace_emit(&ev.e);
 }
@@ -515,7 +526,7 @@ EXPORT_SYMBOL_GPL(grtrace_complete);
  */
 void grtrace_signaled(const struct grtrace_job *job, int status)
 {
-	struct grt_ev_end end = { JOB_EVENT(job, END), .hw_ctx = job->hw_ctx };
+	struct grt_ev_end end = {JOB_EVENT(job, END), .hw_ctx = job->hw_ctx};
 	int before;
 
 	if (!grtrace_enabled())
@@ -539,7 +550,7 @@ EXPORT_SYMBOL_GPL(grtrace_signaled);
  */
 void grtrace_ctx_switch(const struct grtrace_job *job, u64 prev_ctx)
 {
-	struct grt_ev_ctx_switch ev = { JOB_EVENT(job, CTX_SWITCH), .prev_ctx = prev_ctx };
+	struct grt_ev_ctx_switch ev = {JOB_EVENT(job, CTX_SWITCH), .prev_ctx = prev_ctx};
 
 	grtrace_emit(&ev.e);
 }
@@ -557,12 +568,8 @@ EXPORT_SYMBOL_GPL(grtrace_ctx_switch);
 void grtrace_irq(const struct grtrace_job *job, u32 source, u32 data)
 {
 	struct grt_ev_irq ev = {
-		JOB_EVENT(job, IRQ),
-		.source = source,
-		.data = data,
-		.hw_ring = U16_MAX,
-		.vmid = U16_MAX,
-		.pasid = U32_MAX,
+		JOB_EVENT(job, IRQ), .source = source, .data = data,
+		.hw_ring = U16_MAX,  .vmid = U16_MAX,  .pasid = U32_MAX,
 	};
 
 	grtrace_emit(&ev.e);
@@ -572,7 +579,7 @@ EXPORT_SYMBOL_GPL(grtrace_irq);
 /** grtrace_sync_wait_enter - the running thread begins to wait for the job's fence */
 void grtrace_sync_wait_enter(const struct grtrace_job *job)
 {
-	struct grt_ev_sync_wait_enter ev = { JOB_EVENT(job, SYNC_WAIT_ENTER) };
+	struct grt_ev_sync_wait_enter ev = {JOB_EVENT(job, SYNC_WAIT_ENTER)};
 
 	grtrace_emit(&ev.e);
 }
@@ -581,7 +588,7 @@ EXPORT_SYMBOL_GPL(grtrace_sync_wait_enter);
 /** grtrace_sync_wait_exit - the running thread's wait ended */
 void grtrace_sync_wait_exit(const struct grtrace_job *job)
 {
-	struct grt_ev_sync_wait_exit ev = { JOB_EVENT(job, SYNC_WAIT_EXIT) };
+	struct grt_ev_sync_wait_exit ev = {JOB_EVENT(job, SYNC_WAIT_EXIT)};
 
 	grtrace_emit(&ev.e);
 }
@@ -595,7 +602,7 @@ EXPORT_SYMBOL_GPL(grtrace_sync_wait_exit);
  */
 void grtrace_error(const struct grtrace_job *job, int status, u32 code)
 {
-	struct grt_ev_error ev = { JOB_EVENT(job, ERROR), .status = status, .code = code };
+	struct grt_ev_error ev = {JOB_EVENT(job, ERROR), .status = status, .code = code};
 
 	grtrace_emit(&ev.e);
 }
@@ -608,7 +615,7 @@ EXPORT_SYMBOL_GPL(grtrace_error);
  */
 void grtrace_command(const struct grtrace_job *job, u32 cmd)
 {
-	struct grt_ev_command ev = { JOB_EVENT(job, COMMAND), .cmd = cmd, .hw_ctx = job->hw_ctx };
+	struct grt_ev_command ev = {JOB_EVENT(job, COMMAND), .cmd = cmd, .hw_ctx = job->hw_ctx};
 
 	grtrace_emit(&ev.e);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who submitted which job, and what was decided on it: a fixed table from
- * (fence context, seqno) to what the job's SUBMIT knew, for the events that
- * follow it in interrupts and workers. Beside it, once somebody requests them,
- * the stamps of each job so far.
+ * The submitter of each job, and the decision about it: a fixed table from
+ * (fence context, seqno) to the values of the job's SUBMIT, for later events, which
+ * run in interrupts and workers. A second table, created on request, has the time
+ * stamps of each job so far.
  *
- * Lock-free: each slot carries a sequence number, odd while it is written. A
- * writer claims a slot by cmpxchg; a reader copies and looks again. Both look a
- * few times, since a writer is done after a few stores with interrupts off.
+ * Lock-free: each slot has a sequence number, odd while it is written. A
+ * writer claims a slot with cmpxchg; a reader copies the slot and checks the number
+ * again. Both retry a few times, since a writer needs only a few stores with
+ * interrupts off.
  *
  * Seqnos of one context fall into consecutive sets, so a full set means that
  * many jobs are in flight; the oldest one is then evicted and counted. A job
@@ -35,7 +36,7 @@ enum slot_state {
 	SLOT_FREE,
 	SLOT_DONE,
 	SLOT_LIVE,
-	SLOT_HELD,	/* its events wait to leave as a JOB record */
+	SLOT_HELD, /* its events wait to leave as a JOB record */
 };
 
 /*
@@ -53,7 +54,7 @@ struct grtrace_slot {
 };
 
 static struct grtrace_slot (*table)[WAYS];
-static struct grt_ev_job (*stamps)[WAYS];	/* of @e only identity and flags */
+static struct grt_ev_job (*stamps)[WAYS]; /* of @e only identity and flags */
 static atomic64_t evicted;
 
 #define STATE_SHIFT 62

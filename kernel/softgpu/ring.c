@@ -4,9 +4,12 @@
  * it. The design is that of the kernel's own mock scheduler
  * (drivers/gpu/drm/scheduler/tests/mock_scheduler.c, Linux 6.17).
  */
+#include <linux/devcoredump.h>
 #include <linux/module.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include <linux/vmalloc.h>
 
 #include "compat/drm_sched.h"
 #include "compat/hrtimer.h"
@@ -149,6 +152,26 @@ static struct dma_fence *ring_run_job(struct drm_sched_job *sched_job)
 }
 
 /*
+ * As real drivers do: what the device was doing, for who looks later (devcoredump), behind it what stands for
+ * its registers. The kernel keeps the first dump of a device for five minutes. The job's fence is signalled
+ * by now, so that waiting for memory holds up nobody.
+ */
+static void ring_dump(struct softgpu_ring *ring, const struct grtrace_softgpu_result *result)
+{
+	u8 *dump = vmalloc(SZ_4K);
+	unsigned int used, i;
+
+	if (!dump)
+		return;
+	used = scnprintf(dump, SZ_4K, "%s: ring %s: job %llu:%llu of process %u ran longer than %u ms\n",
+			 GRTRACE_SOFTGPU_DRIVER, ring->name, result->ctx, result->seqno, result->pid,
+			 softgpu_timeout_ms);
+	for (i = used; i < SZ_4K; i++)
+		dump[i] = i * 7;
+	dev_coredumpv(ring->gpu->drm.dev, dump, SZ_4K, GFP_KERNEL);
+}
+
+/*
  * The scheduler has taken the job off its list and leaves it to us. Whatever
  * runs longer than the timeout is aborted, whether it hangs or is just long; it
  * may also have ended in the meantime.
@@ -157,15 +180,20 @@ static enum drm_gpu_sched_stat ring_timedout_job(struct drm_sched_job *sched_job
 {
 	struct softgpu_job *job = ring_to_job(sched_job);
 	struct softgpu_ring *ring = job->ring;
+	struct grtrace_softgpu_result result = job->result;
 	unsigned long flags;
+	bool aborted;
 
 	spin_lock_irqsave(&ring->lock, flags);
-	if (ring_running(ring) == job) {
+	aborted = ring_running(ring) == job;
+	if (aborted) {
 		ring_finish(ring, GRTRACE_SOFTGPU_TIMEOUT, -ETIMEDOUT);
 		ring_begin(ring, ring->last_end);
 		ring_set_timer(ring);
 	}
 	spin_unlock_irqrestore(&ring->lock, flags);
+	if (aborted)
+		ring_dump(ring, &result);
 	softgpu_job_free(job);
 	return GRTRACE_SCHED_HANDLED;
 }
@@ -185,7 +213,7 @@ int softgpu_ring_init(struct softgpu *gpu, struct softgpu_ring *ring, u32 type, 
 		      struct device *dev)
 {
 	/* as amdgpu's rings are named */
-	static const char *const names[] = { "gfx_%u", "comp_%u", "sdma%u", "vcn_dec_%u" };
+	static const char *const names[] = {"gfx_%u", "comp_%u", "sdma%u", "vcn_dec_%u"};
 	long timeout = softgpu_timeout_ms ? msecs_to_jiffies(softgpu_timeout_ms) : MAX_SCHEDULE_TIMEOUT;
 
 	ring->gpu = gpu;

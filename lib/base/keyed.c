@@ -16,7 +16,7 @@ struct head {
 	uint32_t id;
 };
 
-_Static_assert(sizeof(struct head) % 16 == 0, "elements are aligned behind it");
+_Static_assert(sizeof(struct head) % 16 == 0, "elements are aligned after it");
 
 static struct head *head_at(const struct grt_keyed *k, uint32_t id)
 {
@@ -119,14 +119,17 @@ int grt_keyed_get(struct grt_keyed *k, const struct grt_key *key, void **out)
 
 int grt_keyed_get_or_replace(struct grt_keyed *k, const struct grt_key *key, uint64_t *gone, void **out)
 {
-	int ret = grt_keyed_get(k, key, out);
+	uint32_t tag = keyed_tag_of(k, key);
 
-	if (ret != -ENOSPC)
-		return ret;
-	if (gone)
-		++*gone;
-	grt_keyed_remove(k, grt_keyed_oldest(k));
-	return grt_keyed_get(k, key, out);
+	*out = keyed_find(k, key, tag);
+	if (*out)
+		return 0;
+	if (grt_keyed_full(k)) {
+		if (gone)
+			++*gone;
+		grt_keyed_remove(k, grt_keyed_oldest(k));
+	}
+	return keyed_add(k, key, tag, out);
 }
 
 void grt_keyed_remove(struct grt_keyed *k, void *element)

@@ -341,18 +341,18 @@ static void allocations_get_uuid(struct grt_cell *cell, const void *view, const 
 
 static const struct grt_column allocation_columns[] = {
 	{"pid", grt_cell_u32, S(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", grt_cell_pointed, S(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
+	{"process", grt_cell_pointed, S(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "name of the program"},
 	{"gpu", allocations_get_gpu, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process; none: memory of the host"},
-	{"uuid", allocations_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of the device: its identity, for all processes"},
+	{"uuid", allocations_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "UUID of the device"},
 	{"kind", allocations_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "device, pool, physical, managed, pinned or registered"},
-	{"peak", grt_cell_u64, S(at_peak), GRT_CELL_BYTES, GRT_COLUMN_ALL, "live when its device had most, B"},
-	{"live", grt_cell_u64, S(live), GRT_CELL_BYTES, GRT_COLUMN_ALL, "live at the end: never freed, B"},
-	{"blocks", grt_cell_u64, S(live_allocations), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "allocations that are live at the end"},
-	{"allocations", grt_cell_u64, S(allocations), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls that allocated"},
-	{"frees", grt_cell_u64, S(frees), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, freed later"},
-	{"bytes", grt_cell_u64, S(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "allocated in all, B"},
-	{"stack", grt_cell_pointed, S(stack), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the call: frames that say most, innermost first"},
-	{"frames", grt_cell_pointed, S(frames), GRT_CELL_TEXT, GRT_COLUMN_MORE, "all of it, outermost first, with ; between"},
+	{"peak", grt_cell_u64, S(at_peak), GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory live at the moment when its device had most, B"},
+	{"live", grt_cell_u64, S(live), GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory live at the end, never freed, B"},
+	{"blocks", grt_cell_u64, S(live_allocations), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "allocations live at the end"},
+	{"allocations", grt_cell_u64, S(allocations), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls that allocated memory"},
+	{"frees", grt_cell_u64, S(frees), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "allocations that were freed later"},
+	{"bytes", grt_cell_u64, S(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "sum of all allocations, B"},
+	{"stack", grt_cell_pointed, S(stack), GRT_CELL_TEXT, GRT_COLUMN_ALL, "most telling frames of the call's stack, innermost first"},
+	{"frames", grt_cell_pointed, S(frames), GRT_CELL_TEXT, GRT_COLUMN_MORE, "whole stack, outermost frame first, separated by ;"},
 	{.name = NULL},
 };
 
@@ -379,15 +379,16 @@ static void allocations_notes(void *state, struct grt_pass *pass)
 
 	if (!a->used && !pass->tree)
 		grt_note(pass->notes,
-			 "the trace has no allocations of CUDA programs: grtrace record -e cuda -- PROG");
+			 "the trace has no allocations of CUDA programs: use grtrace record -e cuda -- PROG");
 	if (a->memory.unknown)
-		grt_note(pass->notes, "%" PRIu64 " frees are of memory whose allocation is not in the trace",
+		grt_note(pass->notes,
+			 "%" PRIu64 " frees belong to memory whose allocation is not in the trace",
 			 a->memory.unknown);
 	if (a->over + a->memory.over)
 		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",
 			 a->over + a->memory.over);
 	if (a->changes == CHANGES_MAX)
-		grt_note(pass->notes, "the peak is that of the first %u allocations and frees", CHANGES_MAX);
+		grt_note(pass->notes, "the peak covers only the first %u allocations and frees", CHANGES_MAX);
 }
 
 static bool allocations_any(const void *state)

@@ -96,28 +96,28 @@ static void collective_get_exposed(struct grt_cell *cell, const void *view, cons
 
 /* clang-format off */
 static const struct grt_column collective_columns[] = {
-	{"communicator", grt_cell_chars, C(hash), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its hash, the same in all its processes"},
-	{"name", collective_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "what the program calls it"},
-	{"ranks", collective_get_ranks, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "that the communicator has"},
-	{"recorded", grt_cell_u32, C(ranks), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "ranks that are in the recording"},
-	{"collective", collective_get_text, OP(function), GRT_CELL_TEXT, GRT_COLUMN_ALL, "NCCL's function"},
-	{"size", collective_get_bytes, C(size), GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of the largest, as nccl-tests counts them: of all ranks where each has a part; a row has sizes above its half, up to a power of two"},
-	{"smallest", collective_get_bytes, C(smallest), GRT_CELL_BYTES, GRT_COLUMN_MORE, "bytes of the smallest"},
-	{"datatype", collective_get_text, OP(datatype), GRT_CELL_TEXT, GRT_COLUMN_MORE, "of the elements of one of them; NCCL counts bytes where it only moves them"},
-	{"algorithm", collective_get_text, OP(algorithm), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of one of them, as NCCL calls it"},
-	{"protocol", collective_get_text, OP(protocol), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of one of them"},
-	{"channels", collective_get_channels, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of one of them"},
-	{"count", grt_cell_u64, C(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "collectives, those of several ranks once; replays of a graph are some, of each rank for itself"},
-	{"open", grt_cell_u64, C(open), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, without a kernel that has ended on each recorded rank: their time is in no column"},
-	{"bytes", collective_get_bytes, C(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "of all"},
-	{"time", collective_get_time, C(time), GRT_CELL_NS, GRT_COLUMN_ALL, "from the arrival of the last recorded rank to the end of the last kernel, sum, ns"},
-	{"avg", collective_get_avg, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "the same, of one, mean, ns"},
-	{"algbw", collective_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "algorithm bandwidth: size by time"},
-	{"busbw", collective_get_rate, 1, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "bus bandwidth: that times 2(n-1)/n for AllReduce, (n-1)/n where each rank has a part, else 1"},
+	{"communicator", grt_cell_chars, C(hash), GRT_CELL_TEXT, GRT_COLUMN_ALL, "hash of the communicator, the same in all its processes"},
+	{"name", collective_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "name that the program gave to the communicator"},
+	{"ranks", collective_get_ranks, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of ranks of the communicator"},
+	{"recorded", grt_cell_u32, C(ranks), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "ranks that the recording has"},
+	{"collective", collective_get_text, OP(function), GRT_CELL_TEXT, GRT_COLUMN_ALL, "function of NCCL"},
+	{"size", collective_get_bytes, C(size), GRT_CELL_BYTES, GRT_COLUMN_ALL, "size of the row's largest collective, as nccl-tests counts it: of all ranks together where each has a part; a row has the sizes above half a power of two up to that power, B"},
+	{"smallest", collective_get_bytes, C(smallest), GRT_CELL_BYTES, GRT_COLUMN_MORE, "size of the row's smallest collective, B"},
+	{"datatype", collective_get_text, OP(datatype), GRT_CELL_TEXT, GRT_COLUMN_MORE, "type of the elements of one of the collectives; NCCL counts bytes where it only moves data"},
+	{"algorithm", collective_get_text, OP(algorithm), GRT_CELL_TEXT, GRT_COLUMN_ALL, "algorithm of one of the collectives, as NCCL names it"},
+	{"protocol", collective_get_text, OP(protocol), GRT_CELL_TEXT, GRT_COLUMN_ALL, "protocol of one of the collectives"},
+	{"channels", collective_get_channels, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "channels of one of the collectives"},
+	{"count", grt_cell_u64, C(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "collectives, each counted once for all its ranks; of replays of CUDA graphs, each rank's are counted separately"},
+	{"open", grt_cell_u64, C(open), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "collectives without a completed kernel on each recorded rank, which no column of times includes"},
+	{"bytes", collective_get_bytes, C(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of all collectives"},
+	{"time", collective_get_time, C(time), GRT_CELL_NS, GRT_COLUMN_ALL, "time from the arrival of the last recorded rank to the end of the last kernel, sum, ns"},
+	{"avg", collective_get_avg, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean of this time per collective, ns"},
+	{"algbw", collective_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "algorithm bandwidth: bytes divided by time, B/s"},
+	{"busbw", collective_get_rate, 1, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "bus bandwidth: algbw times 2(n-1)/n for AllReduce, (n-1)/n where each rank has a part, else 1, B/s"},
 	{"kernels", collective_get_time, C(kernels), GRT_CELL_NS, GRT_COLUMN_MORE, "time of the kernels of all recorded ranks, ns"},
-	{"wait", collective_get_wait, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "of that, before the last rank had come, ns"},
-	{"wait_max", collective_get_wait, C(wait_max), GRT_CELL_NS, GRT_COLUMN_MORE, "from the first rank's arrival to the last one's, the most, ns"},
-	{"exposed", collective_get_exposed, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the kernels' time in which their device computed nothing"},
+	{"wait", collective_get_wait, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "part of the kernels' time that passed before the last rank arrived, ns"},
+	{"wait_max", collective_get_wait, C(wait_max), GRT_CELL_NS, GRT_COLUMN_MORE, "longest time between the first and the last rank's arrival, ns"},
+	{"exposed", collective_get_exposed, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the kernels' time in which the device ran no kernel that computes, percent"},
 	{.name = NULL},
 };
 /* clang-format on */
@@ -141,22 +141,23 @@ static void collective_note(const struct grt_collective_sums *c, struct grt_pass
 	if (!c->rows.used)
 		grt_note(
 			pass->notes,
-			"the trace has no collectives: grtrace record -e cuda -- PROG, with NCCL 2.27 or later");
+			"the trace has no collectives: use grtrace record -e cuda -- PROG, with NCCL 2.27 or later");
 	if (captured)
 		grt_note(pass->notes,
-			 "%" PRIu64 " collectives are of CUDA graphs: NCCL does not number these, so each "
-			 "rank's are counted for themselves",
+			 "%" PRIu64 " collectives belong to CUDA graphs: NCCL does not number these, so each "
+			 "rank's are counted separately",
 			 captured);
 	if (open)
 		grt_note(pass->notes, "%" PRIu64 " collectives have no kernel that has ended", open);
 	if (single)
 		grt_note(
 			pass->notes,
-			"of some collectives not all ranks are recorded: what these waited for the others is in the time");
+			"some collectives have ranks that were not recorded: their time includes waits for these ranks");
 	if (shared)
-		grt_note(pass->notes, "a kernel of several collectives is divided by their bytes");
+		grt_note(pass->notes,
+			 "the time of a kernel that runs several collectives is divided by their bytes");
 	if (c->over || over)
-		grt_note(pass->notes, "%" PRIu64 " collectives are not in the table (limits of its memory)",
+		grt_note(pass->notes, "%" PRIu64 " collectives are not in the table (limit of its memory)",
 			 c->over + over);
 }
 

@@ -217,7 +217,7 @@ static void waits_tell(const struct waits *w, uint32_t at)
 			 "rank%s %s of %u wait%s in %s since %s; the others are not in this recording",
 			 n > 1 ? "s" : "", t.ranks, ranks, n > 1 ? "" : "s", t.what, t.since);
 	else
-		grt_note(w->notes, "%s: all of its %u ranks have entered it, and it has not ended since %s",
+		grt_note(w->notes, "%s: all its %u ranks have entered it, and it has not ended since %s",
 			 t.what, ranks, t.since);
 }
 

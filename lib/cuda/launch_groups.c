@@ -373,8 +373,10 @@ int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
 	grt_keyed_init(&g->groups, sizeof(struct grt_launch_group), GRT_LAUNCH_GROUPS_MAX);
 	grt_keyed_init(&g->queues, sizeof(struct queue), STREAMS_MAX);
 	grt_kernel_waits_init(&g->waits);
-	if (!grt_launches_new(&g->launches, &sink) && !grt_image_frames_new(&g->frames))
+	if (!grt_launches_new(&g->launches, &sink) && !grt_image_frames_new(&g->frames)) {
+		grt_launches_without_stacks(g->launches);
 		return 0;
+	}
 	grt_launch_groups_free(g);
 	*out = NULL;
 	return -ENOMEM;

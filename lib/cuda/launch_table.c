@@ -305,61 +305,61 @@ static void launch_table_get_had_by(struct grt_cell *cell, const void *view, con
 
 #define PROCESS(where) \
 	SMALL("pid", pid, GRT_COLUMN_ALL | (where), "process id"), \
-	{"process", grt_cell_pointed, G(process), GRT_CELL_TEXT, (where) & GRT_COLUMN_TELLS ? GRT_COLUMN_MORE : GRT_COLUMN_ALL, "its program"}
+	{"process", grt_cell_pointed, G(process), GRT_CELL_TEXT, (where) & GRT_COLUMN_TELLS ? GRT_COLUMN_MORE : GRT_COLUMN_ALL, "name of the program"}
 
 #define TIMES \
-	{"calls", get_calls, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels, copies, and calls of functions that were probed"}, \
+	{"calls", get_calls, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels, copies, and calls of probed functions"}, \
 	{"total", launch_table_get_sum, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time on the GPU, ns"}, \
-	{"share", launch_table_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the GPU time of all rows, percent"}, \
-	TIME("avg", mean, exec, GRT_COLUMN_ALL, "time of one, mean, ns"), \
-	TIME("min", min, exec, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "the least, ns"), \
-	TIME("p50", p50, exec, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "the median, ns"), \
-	TIME("p99", p99, exec, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "of 99 %, ns"), \
-	TIME("max", max, exec, GRT_COLUMN_ALL, "the most, ns")
+	{"share", launch_table_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the GPU time of all rows, percent"}, \
+	TIME("avg", mean, exec, GRT_COLUMN_ALL, "mean time on the GPU of one kernel or copy, ns"), \
+	TIME("min", min, exec, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "shortest time on the GPU of one, ns"), \
+	TIME("p50", p50, exec, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "median time on the GPU of one, ns"), \
+	TIME("p99", p99, exec, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "99th percentile of the time on the GPU of one, ns"), \
+	TIME("max", max, exec, GRT_COLUMN_ALL, "longest time on the GPU of one, ns")
 
 #define LATENCY \
-	TIME("latency_avg", mean, latency, GRT_COLUMN_MORE, "from the call to its beginning, mean, ns"), \
-	TIME("latency_p50", p50, latency, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "the same, median, ns"), \
-	TIME("latency_p99", p99, latency, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "the same, of 99 %, ns"), \
-	TIME("latency_max", max, latency, GRT_COLUMN_MORE, "the same, the most, ns")
+	TIME("latency_avg", mean, latency, GRT_COLUMN_MORE, "mean time from the call to the start on the GPU, ns"), \
+	TIME("latency_p50", p50, latency, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "median time from the call to the start on the GPU, ns"), \
+	TIME("latency_p99", p99, latency, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "99th percentile of the time from the call to the start on the GPU, ns"), \
+	TIME("latency_max", max, latency, GRT_COLUMN_MORE, "longest time from the call to the start on the GPU, ns")
 
 /* Where the trace says which process had the GPU. */
 #define WAIT(name, member, where, help) {name, launch_table_get_wait, G(waits.member), GRT_CELL_NS, (where) | GRT_COLUMN_TELLS, help}
 #define WAITS \
-	WAIT("wait_others", others, GRT_COLUMN_ALL, "of the time from the calls to the beginnings: another process had the GPU, sum, ns"), \
-	WAIT("wait_own", own, GRT_COLUMN_MORE, "of the rest: earlier work of its stream was not over, ns"), \
-	WAIT("wait_unknown", unknown, GRT_COLUMN_MORE, "what is left: nothing says what it waited for, ns"), \
-	WAIT("wait_longest", longest, GRT_COLUMN_MORE, "for other processes in one wait, the most, ns"), \
-	{"had_pid", launch_table_get_had_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "of the other processes the one that had the GPU most"}, \
-	{"had_by", launch_table_get_had_by, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "its name"}
+	WAIT("wait_others", others, GRT_COLUMN_ALL, "part of the time from call to start in which another process had the GPU, sum, ns"), \
+	WAIT("wait_own", own, GRT_COLUMN_MORE, "rest of that time in which earlier work of the same stream was not complete, sum, ns"), \
+	WAIT("wait_unknown", unknown, GRT_COLUMN_MORE, "rest of that time without a known cause, sum, ns"), \
+	WAIT("wait_longest", longest, GRT_COLUMN_MORE, "longest time that one call waited for other processes, ns"), \
+	{"had_pid", launch_table_get_had_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "process id of the other process that had the GPU longest in these waits"}, \
+	{"had_by", launch_table_get_had_by, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "name of that process"}
 
 /* Of a process that was watched in windows at random: all of its time. */
 #define SCALED \
-	{"est_calls", launch_table_get_estimate, offsetof(struct grt_estimate, works), GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "calls in all of the time, estimated from the windows"}, \
-	{"est_total", launch_table_get_estimate, offsetof(struct grt_estimate, value), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "time on the GPU in all of the time, estimated from the windows, ns"}, \
-	{"est_from", launch_table_get_low, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of its 95 % interval, ns"}, \
-	{"est_to", launch_table_get_high, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "the same, its end, ns"}, \
-	{"share_from", launch_table_get_low, true, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of the 95 % interval of the share in all of the time, percent"}, \
-	{"share_to", launch_table_get_high, true, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "the same, its end, percent"}
+	{"est_calls", launch_table_get_estimate, offsetof(struct grt_estimate, works), GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "calls in the whole recording, estimated from the recorded windows"}, \
+	{"est_total", launch_table_get_estimate, offsetof(struct grt_estimate, value), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "time on the GPU in the whole recording, estimated from the recorded windows, ns"}, \
+	{"est_from", launch_table_get_low, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "lower bound of the 95 % interval of est_total, ns"}, \
+	{"est_to", launch_table_get_high, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "upper bound of the 95 % interval of est_total, ns"}, \
+	{"share_from", launch_table_get_low, true, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "lower bound of the 95 % interval of the share of all GPU time, percent"}, \
+	{"share_to", launch_table_get_high, true, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "upper bound of the 95 % interval of the share of all GPU time, percent"}
 
 #define REST \
-	NUMBER("untimed", untimed, GRT_COLUMN_MORE, "records without stamps or an end"), \
-	NUMBER("before_call", before_call, GRT_COLUMN_MORE, "records whose stamp is before their call's"), \
+	NUMBER("untimed", untimed, GRT_COLUMN_MORE, "records without time stamps, or without an end"), \
+	NUMBER("before_call", before_call, GRT_COLUMN_MORE, "records that start before their call"), \
 	SCALED, \
 	{.name = NULL}
 
-#define UUID {"uuid", launch_table_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of the device: its identity, for all processes"}
+#define UUID {"uuid", launch_table_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "UUID of the device"}
 #define BUSY {"busy", launch_table_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"}
 #define BYTES(where) \
-	{"bytes", launch_table_get_bytes, G(bytes), GRT_CELL_BYTES, where, "copied or set, where the size is known, B"}, \
-	NUMBER("unsized", unsized, where | GRT_COLUMN_TELLS, "copies and fills whose size is unknown: they are not in bytes")
+	{"bytes", launch_table_get_bytes, G(bytes), GRT_CELL_BYTES, where, "bytes copied or set, where the size is known"}, \
+	NUMBER("unsized", unsized, where | GRT_COLUMN_TELLS, "copies and fills of unknown size, which bytes does not include")
 
 static const struct grt_column kernel_columns[] = {
-	{"kernel", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"kernel", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the kernel"},
 	PROCESS(GRT_COLUMN_TELLS), TIMES, LATENCY,
-	{"occupancy", launch_table_get_occupancy, 0, GRT_CELL_PERCENT, GRT_COLUMN_MORE, "warps of a multiprocessor that there can be at once, of the most, mean, percent"},
-	{"limited_by", launch_table_get_limits, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "what keeps more out: warps, blocks, registers or shared memory"},
-	{"waves", launch_table_get_waves, 0, GRT_CELL_AMOUNT, GRT_COLUMN_MORE, "its blocks, of those that the device can have at once, mean"},
+	{"occupancy", launch_table_get_occupancy, 0, GRT_CELL_PERCENT, GRT_COLUMN_MORE, "theoretical occupancy: warps that a multiprocessor can hold at once, as a share of its limit, mean, percent"},
+	{"limited_by", launch_table_get_limits, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "what limits the occupancy: warps, blocks, registers or shared memory"},
+	{"waves", launch_table_get_waves, 0, GRT_CELL_AMOUNT, GRT_COLUMN_MORE, "blocks of the kernel divided by the blocks that the device can hold at once, mean"},
 	WAITS, REST,
 };
 
@@ -367,8 +367,8 @@ static const struct grt_column stack_columns[] = {
 	PROCESS(GRT_COLUMN_TELLS),
 	SMALL("node", number, GRT_COLUMN_MORE, "number of the stack in its process, 0: none"),
 	TIMES, LATENCY,
-	{"stack", grt_cell_pointed, G(brief), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the launch: frames that say most, innermost first"},
-	{"frames", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_MORE, "all of it, outermost first, with ; between"},
+	{"stack", grt_cell_pointed, G(brief), GRT_CELL_TEXT, GRT_COLUMN_ALL, "most telling frames of the launch's stack, innermost first"},
+	{"frames", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_MORE, "whole stack, outermost frame first, separated by ;"},
 	REST,
 };
 
@@ -382,8 +382,8 @@ static const struct grt_column stream_columns[] = {
 	NUMBER("kernels", kernels, GRT_COLUMN_ALL, "kernels that ran"),
 	NUMBER("copies", copies, GRT_COLUMN_ALL, "copies and fills"),
 	TIMES, LATENCY,
-	{"depth_avg", launch_table_get_depth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "work not over when a call was made, mean"},
-	{"depth_max", launch_table_get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "the most of it"},
+	{"depth_avg", launch_table_get_depth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "kernels and copies of the stream that were not complete when a call was made, mean"},
+	{"depth_max", launch_table_get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "the largest number of these"},
 	BYTES(GRT_COLUMN_MORE), REST,
 };
 
@@ -392,16 +392,16 @@ static const struct grt_column stream_columns[] = {
 
 static const struct grt_column device_columns[] = {
 	{"pid", launch_table_get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id; none: the device has work of several processes"},
-	{"process", grt_cell_pointed, G(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program, or how many processes have work there"},
+	{"process", grt_cell_pointed, G(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program, or the number of processes that used the device"},
 	{"gpu", launch_table_get_gpu, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process; none: each process has another one for it"},
-	{"device", launch_table_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its name"},
+	{"device", launch_table_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "name of the device"},
 	UUID,
-	{"bus", launch_table_get_device_bus, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "where it is plugged in"},
-	OF_DEVICE("sms", sms, "its multiprocessors"),
-	OF_DEVICE("sm_clock", sm_clock, "their clock, kHz"),
-	OF_DEVICE("memory_clock", memory_clock, "that of its memory, kHz"),
-	{"memory", launch_table_get_memory, 0, GRT_CELL_BYTES, GRT_COLUMN_MORE, "its memory, B"},
-	{"capability", launch_table_get_capability, 0, GRT_CELL_AMOUNT, GRT_COLUMN_MORE, "its compute capability"},
+	{"bus", launch_table_get_device_bus, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "PCI address of the device"},
+	OF_DEVICE("sms", sms, "number of multiprocessors"),
+	OF_DEVICE("sm_clock", sm_clock, "clock of the multiprocessors, kHz"),
+	OF_DEVICE("memory_clock", memory_clock, "clock of the memory, kHz"),
+	{"memory", launch_table_get_memory, 0, GRT_CELL_BYTES, GRT_COLUMN_MORE, "memory of the device, B"},
+	{"capability", launch_table_get_capability, 0, GRT_CELL_AMOUNT, GRT_COLUMN_MORE, "compute capability of the device"},
 	BUSY,
 	NUMBER("kernels", kernels, GRT_COLUMN_ALL, "kernels that ran"),
 	NUMBER("copies", copies, GRT_COLUMN_ALL, "copies and fills"),
@@ -409,14 +409,14 @@ static const struct grt_column device_columns[] = {
 };
 
 static const struct grt_column copy_columns[] = {
-	{"copy", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "from where to where: Host, Device, Array, Peer"},
+	{"copy", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "source and destination: Host, Device, Array, Peer"},
 	PROCESS(GRT_COLUMN_TELLS),
-	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
+	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process; none: its number differs between processes"),
 	UUID,
 	BYTES(GRT_COLUMN_ALL),
-	{"bandwidth", get_bandwidth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "while it copied, B/s"},
-	{"pageable", launch_table_get_pageable, G(pageable), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, from or to pageable memory of the host"},
-	{"pageable_bytes", launch_table_get_pageable, G(pageable_bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of these"},
+	{"bandwidth", get_bandwidth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "bytes divided by the time of the copies, B/s"},
+	{"pageable", launch_table_get_pageable, G(pageable), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "copies from or to pageable memory of the host"},
+	{"pageable_bytes", launch_table_get_pageable, G(pageable_bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of these copies"},
 	TIMES, LATENCY, REST,
 };
 
@@ -445,7 +445,7 @@ static void launch_table_note_watched(struct grt_pass *pass, const struct grt_la
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" kernels and copies were launched a moment before or after a window: they are in no row",
+			" kernels and copies were launched just before or after a window: no row includes them",
 			w->beside);
 }
 
@@ -464,7 +464,7 @@ static void note_unjoined(struct grt_launch_groups *g, struct grt_pass *pass,
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" launches have the number of an earlier one, which has the work of both: their stacks and latencies are not sure",
+			" launches have the correlation id of an earlier one, which got the work of both: their stacks and latencies may be wrong",
 			n->doubled);
 	if (n->open || n->no_stamps)
 		grt_note(pass->notes,
@@ -481,7 +481,7 @@ static void note_unjoined(struct grt_launch_groups *g, struct grt_pass *pass,
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" slices of the GPU's time, kernels and processes were too many: some waits are unknown",
+			" slices of the GPU's time, kernels and processes exceeded a limit: some waits are unknown",
 			grt_launch_groups_waits_over(g));
 }
 
@@ -516,7 +516,7 @@ static void launch_table_note_unsized(struct grt_pass *pass, const struct grt_la
 		unsized += list[i]->unsized;
 	if (unsized)
 		grt_note(pass->notes,
-			 "the size of %" PRIu64 " copies and fills is unknown: no sum of bytes has them",
+			 "the size of %" PRIu64 " copies and fills is unknown: no sum of bytes includes them",
 			 unsized);
 }
 
@@ -531,7 +531,7 @@ static void note_launches(struct grt_launch_groups *g, const struct grt_part *pa
 			 " calls of probed functions: see report --by stack, flame --weight launches",
 			 n.probed);
 	else if (!n.kernels && !n.copies && !n.probed)
-		grt_note(pass->notes, "the trace has no CUDA events: grtrace record -e cuda -- PROG");
+		grt_note(pass->notes, "the trace has no CUDA events: use grtrace record -e cuda -- PROG");
 	note_unjoined(g, pass, &n, w->beside);
 	launch_table_note_watched(pass, w);
 }

@@ -56,6 +56,8 @@ struct page {
 	uint64_t ended[PAGE_IDS / 64];
 };
 
+enum recent { RECENT_LAUNCH, RECENT_WORK, RECENTS };
+
 /* struct waiting - work without a launch so far */
 struct waiting {
 	uint32_t image;
@@ -67,13 +69,17 @@ struct waiting {
 	};
 };
 
+/** struct grt_launches - @recent: the pages of the last launch and of the last work: ids grow by one, work
+ * comes about in the order of its launches */
 struct grt_launches {
 	struct grt_launches_sink sink;
 	uint64_t from, to;
+	bool no_stacks;
 	struct grt_images images;
 	struct grt_hash_key key;
 	struct page **page;
 	uint32_t pages;
+	struct page *recent[RECENTS];
 	struct grt_index page_index;
 	struct caller *caller;
 	uint32_t callers;
@@ -106,6 +112,11 @@ void grt_launches_within(struct grt_launches *l, uint64_t from, uint64_t to)
 	l->to = to;
 }
 
+void grt_launches_without_stacks(struct grt_launches *l)
+{
+	l->no_stacks = true;
+}
+
 /* ---------------------------------------------------------------- pages */
 
 struct page_key {
@@ -130,6 +141,19 @@ static struct page *find_page(const struct grt_launches *l, uint32_t image, uint
 	return at == GRT_NOWHERE ? NULL : l->page[at];
 }
 
+static struct page *recent_page(const struct grt_launches *l, uint32_t image, uint64_t correlation,
+				struct page **recent)
+{
+	struct page *p = *recent;
+
+	if (p && p->image == image && p->number == correlation >> PAGE_BITS)
+		return p;
+	p = find_page(l, image, correlation);
+	if (p)
+		*recent = p;
+	return p;
+}
+
 static struct page *launches_add_page(struct grt_launches *l, uint32_t image, uint64_t correlation)
 {
 	struct page *p = calloc(1, sizeof(*p));
@@ -149,12 +173,13 @@ static struct page *launches_add_page(struct grt_launches *l, uint32_t image, ui
 	return p;
 }
 
-/* Return: its place in *@page, or -1 where there is none */
-static int find_entry(const struct grt_launches *l, uint32_t image, uint64_t correlation, struct page **page)
+/* @recent: see struct grt_launches. Return: its place in *@page, or -1 where there is none */
+static int find_entry(const struct grt_launches *l, uint32_t image, uint64_t correlation,
+		      struct page **recent, struct page **page)
 {
 	unsigned int at = correlation % PAGE_IDS;
 
-	*page = correlation ? find_page(l, image, correlation) : NULL;
+	*page = correlation ? recent_page(l, image, correlation, recent) : NULL;
 	if (!*page || !((*page)->present[at / 64] >> at % 64 & 1))
 		return -1;
 	return (*page)->place[at];
@@ -168,10 +193,10 @@ static bool page_room(struct page *p, bool begin)
 	       !grt_grow(&p->entry, &p->room, p->used + 1U, 16);
 }
 
-static int launches_add_entry(struct grt_launches *l, uint32_t image, const struct grt_ev_launch *e,
-			      const struct entry *entry)
+/* @p: the page of its id, NULL: there is none yet */
+static int launches_add_entry(struct grt_launches *l, uint32_t image, struct page *p,
+			      const struct grt_ev_launch *e, const struct entry *entry)
 {
-	struct page *p = find_page(l, image, e->correlation);
 	unsigned int at = e->correlation % PAGE_IDS;
 
 	if (!p)
@@ -305,7 +330,7 @@ static void see_stack(struct grt_launches *l, uint32_t image, uint32_t node)
 {
 	struct grt_image *i = l->images.image[image];
 
-	if (grt_image_reach(i, node) <= GRT_STACK_NONE || i->node[node - 1].launched)
+	if (l->no_stacks || grt_image_reach(i, node) <= GRT_STACK_NONE || i->node[node - 1].launched)
 		return;
 	i->node[node - 1].launched = true;
 	l->count.stacks++;
@@ -363,7 +388,7 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 	if (is_outside(l, e))
 		return 0;
 	count_how(l, e, GRT_LAUNCHED_MATCHED);
-	if (e->type != GRT_EV_GPU_SYNC)
+	if (e->type != GRT_EV_GPU_SYNC && !l->no_stacks)
 		launches_count_stack(l, p->image, p->entry[place].node);
 	if (!l->sink.work)
 		return 0;
@@ -420,7 +445,7 @@ static int take_work(struct grt_launches *l, const struct grt_event *e)
 		return -ENOMEM;
 	if (!is_outside(l, e))
 		count_work(l, e);
-	place = find_entry(l, i->number, correlation_of(e), &p);
+	place = find_entry(l, i->number, correlation_of(e), &l->recent[RECENT_WORK], &p);
 	if (place >= 0)
 		return launches_hand_out(l, e, p, place);
 	if (is_by_gpu(e))
@@ -482,12 +507,12 @@ static int launches_take_launch(struct grt_launches *l, const struct grt_ev_laun
 		l->count.failed += c.failed;
 		l->count.captured += c.captured;
 	}
-	if (find_entry(l, i->number, e->correlation, &p) >= 0) {
+	if (find_entry(l, i->number, e->correlation, &l->recent[RECENT_LAUNCH], &p) >= 0) {
 		l->count.doubled++;
 		return 0;
 	}
 	l->count.probed += !entry.outside && c.call == GRT_CUDA_PROBED;
-	return e->correlation ? launches_add_entry(l, i->number, e, &entry)
+	return e->correlation ? launches_add_entry(l, i->number, p, e, &entry)
 			      : take_unnumbered(l, i->number, e, &entry);
 }
 
@@ -525,7 +550,7 @@ static int end_waits(struct grt_launches *l)
 
 	for (uint32_t i = 0; i < l->waits && !ret; i++) {
 		w = &l->waiting[i];
-		place = find_entry(l, w->image, correlation_of(&w->e), &p);
+		place = find_entry(l, w->image, correlation_of(&w->e), &l->recent[RECENT_WORK], &p);
 		ret = place >= 0 ? launches_hand_out(l, &w->e, p, place)
 				 : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN);
 	}

@@ -9,6 +9,9 @@
 
 #include "stack/images.h"
 
+/** grt_launches_without_stacks - nobody asks how many stacks there are, and how whole: these counts stay 0 */
+void grt_launches_without_stacks(struct grt_launches *l);
+
 /** grt_launches_images - the processes; those that have ended, too */
 const struct grt_images *grt_launches_images(const struct grt_launches *l);
 

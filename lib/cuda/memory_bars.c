@@ -9,25 +9,16 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "base/timescale.h"
+#include "base/amount.h"
 #include "base/units.h"
 #include "device_memory.h"
 #include "table/bars.h"
 #include "table/rows.h"
 
-/**
- * struct memory_bar - a device, or the host
- * @area: bytes times their time, ns; @mean: of each column
- * @live: since @time; @peak: the most in the time looked at
- */
+/** struct memory_bar - a device, or the host where @device is NULL: how much of it is allocated, bytes */
 struct memory_bar {
-	bool any;
 	const struct grt_device *device;
-	unsigned __int128 *area;
-	uint64_t *mean;
-	uint64_t live;
-	uint64_t time;
-	uint64_t peak;
+	struct grt_amount amount;
 };
 
 /** struct memory_bars - @bar: by number of the device, plus 1; the host is the first */
@@ -50,42 +41,15 @@ static int memory_bars_begin(void **state, struct grt_pass *pass, unsigned int p
 	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns);
 }
 
-/* What was live since the change before, up to @to. */
-static void memory_bars_fill(const struct memory_bars *x, struct memory_bar *bar, uint64_t to)
-{
-	const struct grt_timescale *t = &x->scale;
-	uint64_t from = bar->time < t->first ? t->first : bar->time, end;
-
-	bar->time = to;
-	to = to > t->last ? t->last : to;
-	if (!t->columns || from >= to)
-		return;
-	bar->peak = bar->live > bar->peak ? bar->live : bar->peak;
-	for (uint32_t c = grt_timescale_column(t, from); from < to; c++, from = end) {
-		end = t->border[c + 1] < to ? t->border[c + 1] : to;
-		bar->area[c] += (unsigned __int128)bar->live * (end - from);
-	}
-}
-
 static int memory_bars_take(struct memory_bars *x, const struct grt_memory_change *c, uint64_t time)
 {
-	struct memory_bar *bar;
+	struct grt_amount *amount;
 
 	if (grt_grow_zeroed(&x->bar, &x->bars, c->device + 2U, 4))
 		return -ENOMEM;
-	bar = &x->bar[c->device + 1U];
-	if (!bar->any) {
-		bar->area = calloc(x->scale.columns + 1, sizeof(*bar->area));
-		bar->mean = calloc(x->scale.columns + 1, sizeof(*bar->mean));
-		if (!bar->area || !bar->mean)
-			return -ENOMEM;
-		bar->any = true;
-		bar->time = time;
-		x->used++;
-	}
-	memory_bars_fill(x, bar, time);
-	bar->live = c->live;
-	return 0;
+	amount = &x->bar[c->device + 1U].amount;
+	x->used += !grt_amount_is_set(amount);
+	return grt_amount_set(amount, &x->scale, c->live, time);
 }
 
 static int memory_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
@@ -116,20 +80,13 @@ static int memory_bars_event(void *state, const struct grt_event *e, struct grt_
 static int memory_bars_finish(void *state, struct grt_pass *pass)
 {
 	struct memory_bars *x = state;
-	struct memory_bar *bar;
-	uint64_t ns;
 
 	(void)pass;
 	for (uint32_t i = 0; i < x->bars; i++) {
-		bar = &x->bar[i];
-		if (!bar->any)
+		if (!grt_amount_is_set(&x->bar[i].amount))
 			continue;
-		bar->device = i ? x->images.devices.device[i - 1] : NULL;
-		memory_bars_fill(x, bar, x->scale.last);
-		for (uint32_t c = 0; c < x->scale.columns; c++) {
-			ns = x->scale.border[c + 1] - x->scale.border[c];
-			bar->mean[c] = ns ? (uint64_t)((bar->area[c] + ns / 2) / ns) : 0;
-		}
+		x->bar[i].device = i ? x->images.devices.device[i - 1] : NULL;
+		grt_amount_end(&x->bar[i].amount, &x->scale);
 	}
 	return 0;
 }
@@ -138,7 +95,7 @@ static int memory_bars_finish(void *state, struct grt_pass *pass)
 static const struct memory_bar *memory_bars_at(const struct memory_bars *x, uint32_t n)
 {
 	for (uint32_t i = 0; i < x->bars; i++)
-		if (x->bar[i].any && !n--)
+		if (grt_amount_is_set(&x->bar[i].amount) && !n--)
 			return &x->bar[i];
 	return NULL;
 }
@@ -158,21 +115,22 @@ static bool memory_bars_bar(const void *state, const struct grt_pass *pass, uint
 	else
 		snprintf(out->label, sizeof(out->label), "pinned memory of the host");
 	out->look = GRT_BAR_AMOUNT;
-	out->column = bar->mean;
+	out->column = bar->amount.mean;
 	out->drawn = true;
 	grt_units_amount(out->behind, sizeof(out->behind),
-			 bar->peak < INT64_MAX / 1000 ? (int64_t)bar->peak * 1000 : INT64_MAX, "B");
+			 bar->amount.peak < INT64_MAX / 1000 ? (int64_t)bar->amount.peak * 1000 : INT64_MAX,
+			 "B");
 	return true;
 }
 
 static const struct grt_column memory_bars_columns[] = {
 	{"gpu", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "number of the device in its process; none: the host"},
-	{"uuid", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its identity, for all processes"},
-	{"peak", grt_row_get, 2, GRT_CELL_BYTES, GRT_COLUMN_ALL, "the most that was allocated, B"},
-	{"live", grt_row_get, 3, GRT_CELL_BYTES, GRT_COLUMN_ALL, "allocated at the end, B"},
+	{"uuid", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "UUID of the device"},
+	{"peak", grt_row_get, 2, GRT_CELL_BYTES, GRT_COLUMN_ALL, "largest amount allocated at a time, B"},
+	{"live", grt_row_get, 3, GRT_CELL_BYTES, GRT_COLUMN_ALL, "amount allocated at the end, B"},
 	{"columns", grt_row_get, 4, GRT_CELL_LIST, GRT_COLUMN_MACHINE,
-	 "allocated in each column, mean by time, B"},
+	 "mean over time of the memory allocated in each column, B"},
 	{.name = NULL},
 };
 
@@ -192,9 +150,9 @@ static int memory_bars_write(void *state, const struct grt_part *part, struct gr
 		grt_row_add(&c, (struct grt_cell){.number = bar->device ? bar->device->gpu : 0,
 						  .absent = !bar->device});
 		grt_row_text(&c, bar->device && bar->device->known ? bar->device->is.uuid : NULL);
-		grt_row_number(&c, bar->peak);
-		grt_row_number(&c, bar->live);
-		grt_row_add(&c, (struct grt_cell){.list = bar->mean, .number = x->scale.columns});
+		grt_row_number(&c, bar->amount.peak);
+		grt_row_number(&c, bar->amount.now);
+		grt_row_add(&c, (struct grt_cell){.list = bar->amount.mean, .number = x->scale.columns});
 		ret = grt_writer_row(pass->writer, &c);
 	}
 	grt_writer_table_end(pass->writer);
@@ -207,10 +165,11 @@ static void memory_bars_notes(void *state, struct grt_pass *pass)
 
 	if (x->used)
 		grt_note(pass->notes,
-			 "memory: what CUDA programs allocated, mean by time, drawn as shares of the "
-			 "largest mean of the row; behind it, the most");
+			 "memory: what CUDA programs allocated, mean over time, drawn as shares of the "
+			 "largest mean of the row; after it, the maximum");
 	if (x->memory.unknown)
-		grt_note(pass->notes, "%" PRIu64 " frees are of memory whose allocation is not in the trace",
+		grt_note(pass->notes,
+			 "%" PRIu64 " frees belong to memory whose allocation is not in the trace",
 			 x->memory.unknown);
 	if (x->memory.over)
 		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",
@@ -227,8 +186,7 @@ static void memory_bars_free(void *state)
 	struct memory_bars *x = state;
 
 	for (uint32_t i = 0; x && i < x->bars; i++) {
-		free(x->bar[i].area);
-		free(x->bar[i].mean);
+		grt_amount_free(&x->bar[i].amount);
 	}
 	if (x) {
 		free(x->bar);

@@ -51,23 +51,23 @@ static void operator_get_mean(struct grt_cell *cell, const void *view, const voi
 
 #define COLUMNS(title, help) \
 	{title, operator_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, help}, \
-	{"phase", operator_get_phase, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "backward: in a node of autograd or its engine; optimizer: in a step of torch.optim; forward: in a forward method of Python; by the outermost of these"}, \
-	{"kind", grt_cell_pointed, O(kind), GRT_CELL_TEXT, GRT_COLUMN_MORE, "aten, autograd, optimizer, inductor, triton; or the library"}, \
+	{"phase", operator_get_phase, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "phase of training, from the outermost frame that shows one: backward (a node or the engine of autograd), optimizer (a step of torch.optim), forward (a forward method in Python)"}, \
+	{"kind", grt_cell_pointed, O(kind), GRT_CELL_TEXT, GRT_COLUMN_MORE, "aten, autograd, optimizer, inductor or triton; of a library its name"}, \
 	{"pid", grt_cell_u32, O(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"}, \
-	{"process", grt_cell_pointed, O(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"}, \
-	{"launches", grt_cell_u64, O(all.launches), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls of CUDA in it that work came of, but for replays of graphs"}, \
-	{"launches_self", grt_cell_u64, O(own.launches), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the same, in none inside of it"}, \
-	{"kernels", grt_cell_u64, O(all.kernels), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels of it, with those of graphs that it was captured in"}, \
-	{"kernels_self", grt_cell_u64, O(own.kernels), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the same, of none inside of it"}, \
-	{"copies", grt_cell_u64, O(all.copies), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "copies and fills of it"}, \
-	{"gpu", grt_cell_u64, O(all.gpu), GRT_CELL_NS, GRT_COLUMN_ALL, "GPU time of all, ns"}, \
-	{"gpu_self", grt_cell_u64, O(own.gpu), GRT_CELL_NS, GRT_COLUMN_ALL, "GPU time of what none inside of it launched, ns"}, \
-	{"share", operator_get_share, O(own.gpu), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of that in the GPU time of all rows, percent"}, \
-	{"avg", operator_get_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "GPU time of one kernel or copy, mean, ns"}, \
+	{"process", grt_cell_pointed, O(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "name of the program"}, \
+	{"launches", grt_cell_u64, O(all.launches), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "CUDA calls in it that gave the GPU work, without replays of graphs"}, \
+	{"launches_self", grt_cell_u64, O(own.launches), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "CUDA calls in it, but in no inner one, that gave the GPU work"}, \
+	{"kernels", grt_cell_u64, O(all.kernels), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels that it launched, or that were captured into a graph in it"}, \
+	{"kernels_self", grt_cell_u64, O(own.kernels), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "kernels that it, and no inner one, launched"}, \
+	{"copies", grt_cell_u64, O(all.copies), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "copies and fills that it launched"}, \
+	{"gpu", grt_cell_u64, O(all.gpu), GRT_CELL_NS, GRT_COLUMN_ALL, "GPU time of all that it launched, ns"}, \
+	{"gpu_self", grt_cell_u64, O(own.gpu), GRT_CELL_NS, GRT_COLUMN_ALL, "GPU time of what it, and no inner one, launched, ns"}, \
+	{"share", operator_get_share, O(own.gpu), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of gpu_self in the GPU time of all rows, percent"}, \
+	{"avg", operator_get_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean GPU time of one kernel or copy, ns"}, \
 	{.name = NULL}
 
 static const struct grt_column operator_columns[] = {
-	COLUMNS("op", "its name, without the overload; absent: launched in none"),
+	COLUMNS("op", "name of the operator, without the overload; absent: launched in none"),
 };
 static const struct grt_column library_columns[] = {
 	COLUMNS("call", "function of the library; absent: launched in none"),
@@ -90,9 +90,9 @@ static void operator_note(const struct grt_operators *o, struct grt_pass *pass, 
 	struct grt_launches_count n = grt_operators_count(o);
 
 	if (!rows)
-		grt_note(pass->notes, "the trace has no CUDA events: grtrace record -e cuda -- PROG");
+		grt_note(pass->notes, "the trace has no CUDA events: use grtrace record -e cuda -- PROG");
 	else if (!any)
-		grt_note(pass->notes, "no launch was made in one of these, as far as its stack shows");
+		grt_note(pass->notes, "no stack of a launch shows one of these");
 	if (n.unknown)
 		grt_note(pass->notes, "the launch of %" PRIu64 " kernels and copies is not in the trace",
 			 n.unknown);

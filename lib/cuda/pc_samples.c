@@ -28,6 +28,13 @@ struct source {
 	uint32_t line;
 };
 
+/** struct inlined - a function, and where it was called: strings of the image */
+struct inlined {
+	uint32_t function;
+	uint32_t file;
+	uint32_t line;
+};
+
 /** struct kernel - @samples: of cycles with and without an instruction */
 struct kernel {
 	char *name;
@@ -62,6 +69,9 @@ int grt_pc_samples_init(struct grt_pc_samples *p)
 	grt_keyed_init(&p->lines, sizeof(struct grt_pc_line), PAIRS_MAX);
 	grt_keyed_init(&p->line_reasons, sizeof(uint64_t), PAIRS_MAX);
 	grt_keyed_init(&p->leaves, sizeof(struct grt_pc_leaf), PAIRS_MAX);
+	grt_keyed_init(&p->inlined, sizeof(struct inlined), PAIRS_MAX);
+	grt_keyed_init(&p->line_frames, sizeof(uint64_t), PAIRS_MAX);
+	grt_texts_init(&p->frames_text, PAIRS_MAX);
 	return grt_image_frames_new(&p->frames);
 }
 
@@ -72,7 +82,7 @@ void grt_pc_samples_free(struct grt_pc_samples *p)
 	for (struct reason *r = grt_keyed_oldest(&p->reasons); r; r = grt_keyed_next(&p->reasons, r))
 		free(r->name);
 	for (struct grt_pc_line *l = grt_keyed_oldest(&p->lines); l; l = grt_keyed_next(&p->lines, l))
-		free(l->place);
+		free(l->place), free(l->inlined);
 	grt_keyed_free(&p->pairs);
 	grt_keyed_free(&p->names);
 	grt_keyed_free(&p->reasons);
@@ -82,6 +92,9 @@ void grt_pc_samples_free(struct grt_pc_samples *p)
 	grt_keyed_free(&p->lines);
 	grt_keyed_free(&p->line_reasons);
 	grt_keyed_free(&p->leaves);
+	grt_keyed_free(&p->inlined);
+	grt_keyed_free(&p->line_frames);
+	grt_texts_free(&p->frames_text);
 	grt_images_free(&p->images);
 	grt_image_frames_free(p->frames);
 	free(p->stall);
@@ -133,6 +146,20 @@ static int pc_take_line(struct grt_pc_samples *p, const struct grt_image *i, con
 	return ret;
 }
 
+static int pc_take_inlined(struct grt_pc_samples *p, const struct grt_image *i,
+			   const struct grt_ev_pc_inlined *e)
+{
+	struct grt_key key = pc_place(i->number, e->cubin, e->function, e->offset);
+	struct inlined *x;
+	int ret;
+
+	key.w[3] = 1 + (uint64_t)e->index;
+	ret = pc_get(p, &p->inlined, key, &x);
+	if (x)
+		*x = (struct inlined){e->inlined, e->file, e->line};
+	return ret;
+}
+
 static int pc_take_reason(struct grt_pc_samples *p, const struct grt_image *i,
 			  const struct grt_ev_stall_reason *e)
 {
@@ -155,7 +182,7 @@ static void pc_take_count(struct grt_pc_samples *p, const struct grt_ev_pc_count
 
 bool grt_pc_samples_is(const struct grt_event *e)
 {
-	return e->type >= GRT_EV_PC_SAMPLE && e->type <= GRT_EV_PC_LINE;
+	return e->type >= GRT_EV_PC_SAMPLE && e->type <= GRT_EV_PC_INLINED;
 }
 
 int grt_pc_samples_take(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_event *e)
@@ -173,6 +200,8 @@ int grt_pc_samples_take(struct grt_pc_samples *p, const struct grt_image *i, con
 		return pc_take_reason(p, i, (const void *)e);
 	case GRT_EV_PC_LINE:
 		return pc_take_line(p, i, (const void *)e);
+	case GRT_EV_PC_INLINED:
+		return pc_take_inlined(p, i, (const void *)e);
 	}
 	return 0;
 }
@@ -252,6 +281,13 @@ static int pc_kernel(struct grt_pc_samples *p, const struct grt_image *i, uint32
 	return ret ?: (*out)->name ? 0 : -ENOMEM;
 }
 
+static const char *pc_base(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return slash ? slash + 1 : file;
+}
+
 /* Which row a name belongs to: the first one of the image that is equal. */
 static uint32_t pc_name_number(const struct grt_pc_samples *p, const struct grt_image *i,
 			       const struct reason *r)
@@ -294,10 +330,116 @@ static struct grt_key pc_line_key(const struct grt_key *place, const struct sour
 	return (struct grt_key){{place->w[0], place->w[1], place->w[2], 1}};
 }
 
+/* ------------------------------------------------------------- inlined code */
+
+/* Functions within each other that are looked at, as many as the recorder writes. */
+#define INLINED_MAX 31U
+
+static unsigned int pc_find_inlined(const struct grt_pc_samples *p, const struct grt_key *place,
+				    const struct inlined **out)
+{
+	struct grt_key key = *place;
+	unsigned int n = 0;
+
+	for (; n < INLINED_MAX; n++) {
+		key.w[3] = 1 + n;
+		out[n] = grt_keyed_find(&p->inlined, &key);
+		if (!out[n])
+			break;
+	}
+	return n;
+}
+
+/* Where each function was called, from the kernel on, and in front of it the function in which it was. */
+static int pc_write_frames(struct grt_pc_samples *p, const struct grt_image *i,
+			   const struct inlined *const *inlined, unsigned int n, const char *place, FILE *f)
+{
+	struct kernel *within = NULL;
+	const char *file;
+	int ret = 0;
+
+	for (unsigned int k = n; k-- > 0 && !ret;) {
+		file = grt_image_string(i, inlined[k]->file) ?: "?";
+		fprintf(f, "%s%s%s:%u\n", within ? within->name : "", within ? " " : "", pc_base(file),
+			inlined[k]->line);
+		ret = pc_kernel(p, i, inlined[k]->function, &within);
+	}
+	fprintf(f, "%s%s%s", within ? within->name : "", within ? " " : "", place);
+	return ret;
+}
+
+/* The number of the text of an instruction's place. */
+static int pc_frames(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_key *place,
+		     const char *text, uint32_t *number)
+{
+	const struct inlined *inlined[INLINED_MAX];
+	unsigned int n = pc_find_inlined(p, place, inlined);
+	char *lines = NULL;
+	size_t size;
+	FILE *f;
+	int ret;
+
+	if (!n)
+		return grt_texts_add(&p->frames_text, text, SIZE_MAX, number);
+	f = open_memstream(&lines, &size);
+	if (!f)
+		return -ENOMEM;
+	ret = pc_write_frames(p, i, inlined, n, text, f);
+	if (fclose(f) || !lines)
+		ret = -ENOMEM;
+	ret = ret ?: grt_texts_add(&p->frames_text, lines, SIZE_MAX, number);
+	free(lines);
+	return ret;
+}
+
+/* Most of a line's samples may be in one of the ways in which it came into the kernel. */
+static int pc_count_way(struct grt_pc_samples *p, struct grt_pc_line *l, struct grt_key key, uint32_t frames,
+			uint64_t samples)
+{
+	uint64_t *sum;
+	int ret;
+
+	key.w[3] |= (1 + (uint64_t)frames) << 1;
+	ret = pc_get(p, &p->line_frames, key, &sum);
+	if (!sum)
+		return ret;
+	l->ways += !*sum;
+	*sum += samples;
+	if (*sum > l->frames_samples) {
+		l->frames_samples = *sum;
+		l->frames = frames;
+	}
+	return 0;
+}
+
+/* "k.cu:30 > outer k.cu:20 > inner" of a text of frames */
+static int pc_tell_inlined(const struct grt_pc_samples *p, struct grt_pc_line *l)
+{
+	const char *text = grt_texts_get(&p->frames_text, l->frames), *at;
+	const char *end = text + strlen(text) - strlen(l->place);
+	size_t size;
+	FILE *f;
+
+	if (!strchr(text, '\n'))
+		return 0;
+	f = open_memstream(&l->inlined, &size);
+	if (!f)
+		return -ENOMEM;
+	for (at = text; at + 1 < end; at++)
+		*at == '\n' ? fputs(" > ", f) : fputc(*at, f);
+	if (l->ways > 1)
+		fprintf(f, ", and %u more", l->ways - 1);
+	return fclose(f) || !l->inlined ? -ENOMEM : 0;
+}
+
+const char *grt_pc_samples_frames(const struct grt_pc_samples *p, uint32_t number)
+{
+	return grt_texts_get(&p->frames_text, number);
+}
+
 static int pc_name_line(struct grt_pc_line *l, const struct grt_image *i, const struct grt_key *place,
 			const struct source *source)
 {
-	const char *base;
 	int n;
 
 	l->pid = i->pid;
@@ -308,8 +450,7 @@ static int pc_name_line(struct grt_pc_line *l, const struct grt_image *i, const 
 	} else {
 		l->file = grt_image_string(i, source->file) ?: "?";
 		l->line = source->line;
-		base = strrchr(l->file, '/');
-		n = asprintf(&l->place, "%s:%u", base ? base + 1 : l->file, l->line);
+		n = asprintf(&l->place, "%s:%u", pc_base(l->file), l->line);
 	}
 	if (n < 0)
 		l->place = NULL;
@@ -317,7 +458,7 @@ static int pc_name_line(struct grt_pc_line *l, const struct grt_image *i, const 
 }
 
 static int pc_add_line(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_key *pair,
-		       const struct kernel *k, const struct reason *r, uint64_t samples)
+		       const struct kernel *k, const struct reason *r, uint64_t samples, uint32_t *frames)
 {
 	struct grt_key place = {{pair->w[0], pair->w[1], pair->w[2], 0}}, key;
 	const struct source *source = grt_keyed_find(&p->sources, &place);
@@ -341,10 +482,11 @@ static int pc_add_line(struct grt_pc_samples *p, const struct grt_image *i, cons
 		l->reason = r->name;
 		l->meaning = r->meaning;
 	}
-	if (l->kernel)
-		return 0;
+	if (!l->kernel)
+		ret = pc_name_line(l, i, &place, source);
 	l->kernel = k->name;
-	return pc_name_line(l, i, &place, source);
+	ret = ret ?: pc_frames(p, i, &place, l->place, frames);
+	return ret ?: pc_count_way(p, l, pc_line_key(&place, source), *frames, samples);
 }
 
 /* "selected" issues an instruction, and "not_selected" could. */
@@ -353,24 +495,18 @@ static bool pc_is_stall(const char *reason)
 	return strcmp(reason, "selected") && strcmp(reason, "not_selected");
 }
 
-/* @pair: its line has a row. */
 static int pc_add_leaf(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_key *pair,
-		       const struct reason *r, uint64_t samples)
+		       const struct reason *r, uint64_t samples, uint32_t frames)
 {
-	struct grt_key place = {{pair->w[0], pair->w[1], pair->w[2], 0}},
-		       line = pc_line_key(&place, grt_keyed_find(&p->sources, &place)), key = line;
-	const struct grt_pc_line *at = grt_keyed_find(&p->lines, &line);
+	struct grt_key key = {{pair->w[0], frames, pc_name_number(p, i, r)}};
 	struct grt_pc_leaf *leaf;
-	int ret;
+	int ret = frames ? pc_get(p, &p->leaves, key, &leaf) : 0;
 
-	key.w[0] = pair->w[0];
-	key.w[3] |= (1 + (uint64_t)pc_name_number(p, i, r)) << 1;
-	ret = at ? pc_get(p, &p->leaves, key, &leaf) : 0;
-	if (ret || !at || !leaf)
+	if (ret || !frames || !leaf)
 		return ret;
 	leaf->image = i->number;
 	leaf->function = (uint32_t)pair->w[0];
-	leaf->place = at->place;
+	leaf->frames = frames;
 	leaf->reason = r->name;
 	leaf->stall = pc_is_stall(r->name);
 	leaf->samples += samples;
@@ -381,7 +517,7 @@ static int pc_add(struct grt_pc_samples *p, const struct pair *pair)
 {
 	const struct grt_key *key = grt_keyed_key(pair);
 	const struct grt_image *i = p->from->image[key->w[0] >> 32];
-	uint32_t function = (uint32_t)key->w[0];
+	uint32_t function = (uint32_t)key->w[0], frames = 0;
 	struct kernel *k;
 	struct reason *r;
 	int ret = pc_kernel(p, i, function, &k) ?: pc_reason(p, i, (uint32_t)(key->w[3] - 1), &r);
@@ -393,7 +529,8 @@ static int pc_add(struct grt_pc_samples *p, const struct pair *pair)
 		return ret;
 	k->samples += pair->samples;
 	p->sums.samples += pair->samples;
-	return pc_add_line(p, i, key, k, r, pair->samples) ?: pc_add_leaf(p, i, key, r, pair->samples);
+	return pc_add_line(p, i, key, k, r, pair->samples, &frames)
+		       ?: pc_add_leaf(p, i, key, r, pair->samples, frames);
 }
 
 static int pc_stall_order(const void *a, const void *b)
@@ -440,6 +577,8 @@ int grt_pc_samples_finish(struct grt_pc_samples *p)
 		k = grt_keyed_find(&p->kernels, &(struct grt_key){{s->image, s->function}});
 		s->of_kernel = k ? k->samples : 0;
 	}
+	for (struct grt_pc_line *l = grt_keyed_oldest(&p->lines); l && !ret; l = grt_keyed_next(&p->lines, l))
+		ret = pc_tell_inlined(p, l);
 	return ret ?: grt_keyed_list(&p->stalls, pc_stall_order, (void ***)&p->stall)
 		      ?: grt_keyed_list(&p->lines, pc_line_order, (void ***)&p->line)
 			      ?: grt_keyed_list(&p->leaves, pc_leaf_order, (void ***)&p->leaf);

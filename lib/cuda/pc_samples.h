@@ -5,7 +5,8 @@
  * CUPTI has two counts of a reason: all its samples, and those of cycles in which no warp of the scheduler
  * issued an instruction, which are some of the former. So sums are those of the former.
  *
- * Memory is bounded: 1048576 pairs of an instruction and a reason.
+ * Memory is bounded: 1048576 pairs of an instruction and a reason, and as many places in functions that were
+ * inlined.
  */
 #ifndef GRT_CUDA_PC_SAMPLES_H
 #define GRT_CUDA_PC_SAMPLES_H
@@ -15,6 +16,7 @@
 
 #include "base/busy.h"
 #include "base/keyed.h"
+#include "base/texts.h"
 #include "stack/image_frames.h"
 #include "stack/images.h"
 
@@ -40,14 +42,17 @@ struct grt_pc_stall {
 /**
  * struct grt_pc_line - a kernel's samples of a line of its source, or of an instruction without one
  * @place: k.cu:12, or +0x40; @file: with directories, NULL: unknown
+ * @inlined: how its function came into the kernel, from the kernel's line on; NULL: it is the kernel
  * @stall: its first reason
  * @reason_samples: of this reason
+ * @frames, @frames_samples, @ways: where most of its samples are, as in a leaf; how many; in how many ways
  */
 struct grt_pc_line {
 	uint32_t pid;
 	const char *process;
 	const char *kernel;
 	char *place;
+	char *inlined;
 	const char *file;
 	uint32_t image;
 	uint32_t line;
@@ -55,6 +60,9 @@ struct grt_pc_line {
 	const char *meaning;
 	uint64_t samples;
 	uint64_t reason_samples;
+	uint32_t frames;
+	uint64_t frames_samples;
+	uint32_t ways;
 	char pid_text[24];
 };
 
@@ -62,11 +70,12 @@ struct grt_pc_line {
  * struct grt_pc_leaf - samples of a function at a line of its source, or an instruction without one, for a
  * reason
  * @function: its string in @image
+ * @frames: number of the text of its place, see grt_pc_samples_frames()
  * @stall: the warps did not issue an instruction, and were not ready to
  */
 struct grt_pc_leaf {
 	uint32_t image, function;
-	const char *place;
+	uint32_t frames;
 	const char *reason;
 	bool stall;
 	uint64_t samples;
@@ -104,6 +113,9 @@ struct grt_pc_samples {
 	struct grt_keyed stalls;
 	struct grt_keyed lines;
 	struct grt_keyed line_reasons;
+	struct grt_keyed inlined;
+	struct grt_keyed line_frames;
+	struct grt_texts frames_text;
 	struct grt_keyed leaves;
 	struct grt_pc_stall **stall;
 	struct grt_pc_line **line;
@@ -128,6 +140,12 @@ int grt_pc_samples_event(struct grt_pc_samples *p, const struct grt_event *e);
 
 /** grt_pc_samples_finish - makes the rows. Return: 0 or -ENOMEM */
 int grt_pc_samples_finish(struct grt_pc_samples *p);
+
+/**
+ * grt_pc_samples_frames - a place, once it is finished: "k.cu:12", or lines of it where functions were
+ * inlined, the outermost first: "k.cu:30", "outer k.cu:20", "inner k.cu:12"
+ */
+const char *grt_pc_samples_frames(const struct grt_pc_samples *p, uint32_t number);
 
 /** grt_pc_samples_free - frees all */
 void grt_pc_samples_free(struct grt_pc_samples *p);

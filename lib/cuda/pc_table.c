@@ -91,51 +91,53 @@ static void pc_table_get_of_line(struct grt_cell *cell, const void *view, const 
 
 static const struct grt_column stall_columns[] = {
 	{"pid", grt_cell_u32, S(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", grt_cell_pointed, S(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
-	{"kernel", grt_cell_pointed, S(kernel), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
-	{"reason", grt_cell_pointed, S(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why its warps issued no instruction, as CUPTI calls it"},
-	{"samples", grt_cell_u64, S(samples), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often a warp was seen so"},
-	{"share", pc_table_get_share, S(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the samples of all rows, percent"},
-	{"of_kernel", pc_table_get_of_kernel, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the samples of the kernel, percent"},
-	{"idle", grt_cell_u64, S(idle), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the samples, those of cycles in which no warp of the scheduler issued an instruction"},
-	{"meaning", grt_cell_pointed, S(meaning), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the reason means, and what usually helps"},
+	{"process", grt_cell_pointed, S(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "name of the program"},
+	{"kernel", grt_cell_pointed, S(kernel), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the kernel"},
+	{"reason", grt_cell_pointed, S(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why warps of the kernel issued no instruction, as CUPTI names the reason"},
+	{"samples", grt_cell_u64, S(samples), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "samples of warps that stalled for this reason"},
+	{"share", pc_table_get_share, S(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the samples of all rows, percent"},
+	{"of_kernel", pc_table_get_of_kernel, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the samples of this kernel, percent"},
+	{"idle", grt_cell_u64, S(idle), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "samples in cycles in which the scheduler issued no instruction from any warp"},
+	{"meaning", grt_cell_pointed, S(meaning), GRT_CELL_TEXT, GRT_COLUMN_ALL, "meaning of the reason, and what usually helps"},
 	{.name = NULL},
 };
 
 static const struct grt_column line_columns[] = {
 	{"pid", grt_cell_u32, L(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", grt_cell_pointed, L(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
-	{"kernel", grt_cell_pointed, L(kernel), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"process", grt_cell_pointed, L(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "name of the program"},
+	{"kernel", grt_cell_pointed, L(kernel), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the kernel"},
 	{"place", grt_cell_pointed, L(place), GRT_CELL_TEXT, GRT_COLUMN_ALL, "file and line, or the offset of the instruction where its code has no lines"},
-	{"file", grt_cell_pointed, L(file), GRT_CELL_TEXT, GRT_COLUMN_MORE, "the file with its directory"},
-	{"line", grt_cell_id, L(line), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the line in it"},
-	{"samples", grt_cell_u64, L(samples), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often a warp was seen there"},
-	{"share", pc_table_get_share, L(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the samples of all rows, percent"},
-	{"reason", grt_cell_pointed, L(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why most of these issued no instruction"},
-	{"of_line", pc_table_get_of_line, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of that in the samples of the line, percent"},
-	{"meaning", grt_cell_pointed, L(meaning), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the reason means, and what usually helps"},
+	{"file", grt_cell_pointed, L(file), GRT_CELL_TEXT, GRT_COLUMN_MORE, "file with its directory"},
+	{"line", grt_cell_id, L(line), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number of the line"},
+	{"inlined", grt_cell_pointed, L(inlined), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "calls through which the inlined function of the line came into the kernel, from the kernel's line on"},
+	{"samples", grt_cell_u64, L(samples), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "samples of warps at this place"},
+	{"share", pc_table_get_share, L(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the samples of all rows, percent"},
+	{"reason", grt_cell_pointed, L(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why most of these warps issued no instruction"},
+	{"of_line", pc_table_get_of_line, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of this reason in the samples of the line, percent"},
+	{"meaning", grt_cell_pointed, L(meaning), GRT_CELL_TEXT, GRT_COLUMN_ALL, "meaning of the reason, and what usually helps"},
 	{.name = NULL},
 };
 
 static const struct grt_column source_columns[] = {
-	{"file", grt_cell_pointed, C(file), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the file"},
-	{"path", grt_cell_pointed, C(path), GRT_CELL_TEXT, GRT_COLUMN_MORE, "the file with its directory"},
-	{"line", grt_cell_id, C(line), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the line in it"},
-	{"samples", pc_table_get_samples, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often a warp was seen there"},
-	{"share", pc_table_get_share_of_line, C(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the samples of all lines, percent"},
-	{"bar", pc_table_get_text, C(bar), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the samples, beside those of the line with most of them"},
-	{"reason", grt_cell_pointed, C(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why most of these issued no instruction"},
-	{"text", pc_table_get_text, C(text), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the line itself"},
+	{"file", grt_cell_pointed, C(file), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the file"},
+	{"path", grt_cell_pointed, C(path), GRT_CELL_TEXT, GRT_COLUMN_MORE, "file with its directory"},
+	{"line", grt_cell_id, C(line), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the line"},
+	{"samples", pc_table_get_samples, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "samples of warps at this line"},
+	{"share", pc_table_get_share_of_line, C(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the samples of all lines, percent"},
+	{"bar", pc_table_get_text, C(bar), GRT_CELL_TEXT, GRT_COLUMN_ALL, "samples, relative to the line with most samples"},
+	{"reason", grt_cell_pointed, C(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why most of these warps issued no instruction"},
+	{"text", pc_table_get_text, C(text), GRT_CELL_TEXT, GRT_COLUMN_ALL, "source text of the line"},
 	{.name = NULL},
 };
 
 /* clang-format on */
 
 static const struct grt_table source_table = {"source", "source with its PC samples", source_columns, 0};
-static const struct grt_table stall_table = {"stalls", "why warps of kernels stood still", stall_columns, 0};
-static const struct grt_table line_table = {"lines", "where warps of kernels were", line_columns, 0};
+static const struct grt_table stall_table = {"stalls", "why warps of kernels stalled", stall_columns, 0};
+static const struct grt_table line_table = {"lines", "lines of kernels at which warps were sampled",
+					    line_columns, 0};
 
-#define NO_SAMPLES "the trace has no PC samples: grtrace record -e cuda --pc-sampling -- PROG"
+#define NO_SAMPLES "the trace has no PC samples: use grtrace record -e cuda --pc-sampling -- PROG"
 /* Beside the table of kernels. */
 #define TOP_LINES 10U
 
@@ -164,12 +166,13 @@ static int pc_table_write(void *state, const struct grt_part *part, struct grt_p
 static void pc_table_note_source(const struct grt_pc_sources *s, struct grt_pass *pass)
 {
 	if (s->missing)
-		grt_note(pass->notes, "%" PRIu32 " source files, as %.120s, cannot be read here", s->missing,
-			 s->first);
+		grt_note(pass->notes, "%" PRIu32 " source files, such as %.120s, cannot be read here",
+			 s->missing, s->first);
 	if (s->samples)
-		grt_note(pass->notes, "%" PRIu64 " PC samples are of lines that are not shown", s->samples);
+		grt_note(pass->notes, "%" PRIu64 " PC samples belong to lines that are not shown",
+			 s->samples);
 	if (s->changed)
-		grt_note(pass->notes, "%.120s was changed after the recording: its lines may be others",
+		grt_note(pass->notes, "%.120s was changed after the recording: its lines may not match",
 			 s->changed);
 }
 
@@ -212,13 +215,13 @@ static void pc_table_notes(void *state, struct grt_pass *pass)
 		grt_note(
 			pass->notes,
 			"the hardware's buffer was full in %" PRIu64
-			" contexts: samples in it are lost, and there are none of later: a longer --pc-sampling=PERIOD",
+			" contexts: its samples and all later ones are lost: use a longer --pc-sampling=PERIOD",
 			s->full);
 	if (s->samples && s->unlined)
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" samples have no line: nvcc -lineinfo writes them, and PyTorch's own kernels have none",
+			" samples have no line: nvcc -lineinfo writes line tables; PyTorch's own kernels have none",
 			s->unlined);
 	if (s->over)
 		grt_note(pass->notes,

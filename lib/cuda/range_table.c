@@ -301,22 +301,22 @@ static void range_get_kind(struct grt_cell *cell, const void *view, const void *
 
 /* clang-format off */
 static const struct grt_column range_columns[] = {
-	{"range", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name, and its domain in brackets"},
-	{"kind", range_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "pushed: of one thread, or started: no launches are attributed"},
+	{"range", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the range, with its domain in brackets"},
+	{"kind", range_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "pushed: on a thread; started: on no thread, so it has no launches"},
 	{"pid", grt_cell_u32, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
-	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
-	{"count", grt_cell_u64, R(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "ranges"},
-	{"open", grt_cell_u64, R(open), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, without an end: their time is in no column"},
-	{"wall", range_get_wall, -1, GRT_CELL_NS, GRT_COLUMN_ALL, "time of all, ns"},
-	{"avg", range_get_wall, -2, GRT_CELL_NS, GRT_COLUMN_ALL, "of one, mean, ns"},
-	{"p50", range_get_wall, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "the median, ns"},
-	{"p99", range_get_wall, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "of 99 %, ns"},
-	{"max", range_get_wall, -3, GRT_CELL_NS, GRT_COLUMN_ALL, "the most, ns"},
-	{"launches", range_get_sum, R(all.launches), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls in them that give the GPU work"},
-	{"kernels", range_get_sum, R(all.kernels), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "kernels of these"},
-	{"gpu", range_get_sum, R(all.gpu), GRT_CELL_NS, GRT_COLUMN_ALL, "GPU time of these, ns"},
-	{"gpu_self", range_get_sum, R(own.gpu), GRT_CELL_NS, GRT_COLUMN_ALL, "the same, of launches in no range inside of it, ns"},
-	{"launches_self", range_get_sum, R(own.launches), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "such launches"},
+	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "name of the program"},
+	{"count", grt_cell_u64, R(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of ranges"},
+	{"open", grt_cell_u64, R(open), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "ranges without an end, which no column of times includes"},
+	{"wall", range_get_wall, -1, GRT_CELL_NS, GRT_COLUMN_ALL, "sum of the ranges' durations, ns"},
+	{"avg", range_get_wall, -2, GRT_CELL_NS, GRT_COLUMN_ALL, "mean duration of a range, ns"},
+	{"p50", range_get_wall, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median duration of a range, ns"},
+	{"p99", range_get_wall, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of the duration, ns"},
+	{"max", range_get_wall, -3, GRT_CELL_NS, GRT_COLUMN_ALL, "longest duration, ns"},
+	{"launches", range_get_sum, R(all.launches), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls in these ranges that gave the GPU work"},
+	{"kernels", range_get_sum, R(all.kernels), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "kernels of these launches"},
+	{"gpu", range_get_sum, R(all.gpu), GRT_CELL_NS, GRT_COLUMN_ALL, "GPU time of these launches, ns"},
+	{"gpu_self", range_get_sum, R(own.gpu), GRT_CELL_NS, GRT_COLUMN_ALL, "GPU time of the launches that are in no inner range, ns"},
+	{"launches_self", range_get_sum, R(own.launches), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "launches that are in no inner range"},
 	{.name = NULL},
 };
 /* clang-format on */
@@ -333,14 +333,15 @@ static void range_table_note(const struct range_table *t, struct grt_pass *pass)
 		stray += images->image[i]->process.ranges_stray;
 	}
 	if (!t->rows.used)
-		grt_note(pass->notes, "the trace has no NVTX ranges: grtrace record -e cuda -- PROG");
+		grt_note(pass->notes, "the trace has no NVTX ranges: use grtrace record -e cuda -- PROG");
 	if (t->marks)
 		grt_note(pass->notes, "%" PRIu64 " marks are not in the table: dump --type mark", t->marks);
 	if (lost)
 		grt_note(pass->notes, "%" PRIu64 " ranges and marks are lost", lost);
 	if (t->cut)
 		grt_note(pass->notes,
-			 "%" PRIu64 " ranges have no whole name or place (limits of the recording)", t->cut);
+			 "%" PRIu64 " ranges have an incomplete name or place (limits of the recording)",
+			 t->cut);
 	if (stray)
 		grt_note(pass->notes, "the program ended %" PRIu64 " ranges that were not open", stray);
 	if (t->over)
@@ -403,7 +404,10 @@ static int range_table_begin(void **state, struct grt_pass *pass, unsigned int p
 	t->octaves = OCTAVES_MAX;
 	t->to = UINT64_MAX;
 	grt_keyed_init(&t->rows, sizeof(struct row), ROWS_MAX);
-	return grt_launches_new(&t->launches, &sink) ?: grt_range_paths_init(&t->paths, pass->verbose);
+	if (grt_launches_new(&t->launches, &sink))
+		return -ENOMEM;
+	grt_launches_without_stacks(t->launches);
+	return grt_range_paths_init(&t->paths, pass->verbose);
 }
 
 static void range_table_within(void *state, uint64_t from, uint64_t to)

@@ -136,20 +136,20 @@ static void get_ran(struct grt_cell *cell, const void *view, const void *row, in
 /* clang-format off */
 
 static const struct grt_column rank_columns[] = {
-	{"rank", rank_table_get_rank, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the process's device: as its environment says, else inferred"},
+	{"rank", rank_table_get_rank, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "rank of the process, from its environment, else inferred"},
 	{"pid", grt_cell_u32, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
+	{"process", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"gpu", grt_cell_u32, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"},
-	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of the device: its identity, for all processes"},
-	{"collectives", get_in_all, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels of NCCL that are one collective with those of other ranks"},
-	{"alone", get_count, C(alone), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "kernels of NCCL without others"},
-	{"steady", get_count, C(steady), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, in its steps but for the first one; only they count further on"},
-	{"last", get_count, C(last), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "collectives to which it came last"},
-	{"late", get_rank_time, C(late), GRT_CELL_NS, GRT_COLUMN_ALL, "the time by which it did, after the middle one of the others, sum, ns"},
-	{"late_avg", get_late_avg, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "the same, mean, ns"},
-	{"late_max", get_rank_time, C(late_max), GRT_CELL_NS, GRT_COLUMN_ALL, "the same, the most, ns"},
-	{"waited", get_rank_time, C(waited), GRT_CELL_NS, GRT_COLUMN_ALL, "time in which it waited for the last one, ns"},
-	{"meanwhile", get_told, C(told), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "with record -e sched: what its main thread did in the time by which it was late"},
+	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "UUID of the device"},
+	{"collectives", get_in_all, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels of NCCL that are one collective with kernels of other ranks"},
+	{"alone", get_count, C(alone), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "kernels of NCCL without counterparts on other ranks"},
+	{"steady", get_count, C(steady), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "collectives in the rank's steps, without the first step; the following columns count only these"},
+	{"last", get_count, C(last), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "collectives to which the rank came last"},
+	{"late", get_rank_time, C(late), GRT_CELL_NS, GRT_COLUMN_ALL, "lateness: time by which it came after the median of the others, sum, ns"},
+	{"late_avg", get_late_avg, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean lateness, ns"},
+	{"late_max", get_rank_time, C(late_max), GRT_CELL_NS, GRT_COLUMN_ALL, "largest lateness, ns"},
+	{"waited", get_rank_time, C(waited), GRT_CELL_NS, GRT_COLUMN_ALL, "time in which the rank waited for the last one, ns"},
+	{"meanwhile", get_told, C(told), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "with record -e sched: what the rank's main thread did while it was late"},
 #define GRT_THREAD_STATE(number, NAME, name, help) \
 	{"main_" #name, get_meanwhile, number, GRT_CELL_NS, GRT_COLUMN_MACHINE, "in that time, its main thread: " help ", ns"},
 #include <grtrace/thread_states.def>
@@ -158,25 +158,25 @@ static const struct grt_column rank_columns[] = {
 };
 
 static const struct grt_column collective_columns[] = {
-	{"communicator", get_communicator, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "its number, from 0; inferred where NCCL's plugin was not there"},
-	{"number", grt_cell_u64, K(number), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the collective in its communicator, from 0; with NCCL's plugin among those of its function"},
-	{"collective", grt_cell_pointed, K(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its kernel"},
-	{"ranks", grt_cell_u32, K(ranks), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "that took part"},
-	{"steady", get_steady, 0, GRT_CELL_BOOL, GRT_COLUMN_MORE, "it is in a step, and not in the first one"},
-	{"step", get_step, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the rank that came last"},
+	{"communicator", get_communicator, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number of the communicator, from 0; inferred where NCCL's plugin was not loaded"},
+	{"number", grt_cell_u64, K(number), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the collective in its communicator, from 0; with NCCL's plugin, among the collectives of the same function"},
+	{"collective", grt_cell_pointed, K(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the collective's kernel"},
+	{"ranks", grt_cell_u32, K(ranks), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of ranks that took part"},
+	{"steady", get_steady, 0, GRT_CELL_BOOL, GRT_COLUMN_MORE, "whether it is in a step other than the first"},
+	{"step", get_step, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "step of the rank that came last"},
 	{"first", get_rank_at, K(first), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "rank that came first"},
 	{"last", get_rank_at, K(last), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "rank that came last"},
-	{"pid", get_last_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "its process"},
-	{"late", grt_cell_u64, K(late), GRT_CELL_NS, GRT_COLUMN_ALL, "after the middle one of the others, ns"},
-	{"wait", grt_cell_u64, K(wait), GRT_CELL_NS, GRT_COLUMN_MORE, "after the first one, ns"},
-	{"begin", grt_cell_u64, K(begin), GRT_CELL_TIME, GRT_COLUMN_ALL, "when all were there"},
-	{"time", get_ran, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from then to its end, ns"},
-	{"meanwhile", grt_cell_chars, K(told), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "with record -e sched: what the main thread of the last one did in the time by which it was late"},
+	{"pid", get_last_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id of the rank that came last"},
+	{"late", grt_cell_u64, K(late), GRT_CELL_NS, GRT_COLUMN_ALL, "lateness of the last rank: time by which it came after the median of the others, ns"},
+	{"wait", grt_cell_u64, K(wait), GRT_CELL_NS, GRT_COLUMN_MORE, "time between the first and the last rank's arrival, ns"},
+	{"begin", grt_cell_u64, K(begin), GRT_CELL_TIME, GRT_COLUMN_ALL, "when all ranks had arrived"},
+	{"time", get_ran, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time from then to the end of the collective, ns"},
+	{"meanwhile", grt_cell_chars, K(told), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "with record -e sched: what the main thread of the last rank did while it was late"},
 #define GRT_THREAD_STATE(number, NAME, name, help) \
 	{"main_" #name, get_meanwhile_of, number, GRT_CELL_NS, GRT_COLUMN_MACHINE, "in that time, that thread: " help ", ns"},
 #include <grtrace/thread_states.def>
 #undef GRT_THREAD_STATE
-	{"why", grt_cell_pointed, K(why), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of those that waited longest: what delayed the last one"},
+	{"why", grt_cell_pointed, K(why), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the collectives with the longest waits: what delayed the last rank"},
 	{.name = NULL},
 };
 
@@ -404,10 +404,10 @@ int grt_rank_table_write(struct grt_steps *s, const struct grt_part *part, struc
 	for (uint32_t i = 0; i < grt_steps_ranks(s); i++)
 		kernels += grt_collectives_rank(c, i)->kernels;
 	if (!kernels)
-		grt_note(pass->notes, "the trace has no kernels of NCCL");
+		grt_note(pass->notes, "the trace has no NCCL kernels");
 	else if (!grt_collectives_count(c))
 		grt_note(pass->notes,
-			 "no kernel of NCCL runs at the same time as one of the same name of another rank");
+			 "no NCCL kernel runs at the same time as one of the same name on another rank");
 	free(order);
 	grt_collectives_free(c);
 	return ret;

@@ -115,33 +115,33 @@ static void rollup_get_bytes(struct grt_cell *cell, const void *view, const void
 
 /* clang-format off */
 #define ROLLUP_OF_A_STEP \
-	{"rank", rollup_get_rank, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the process's device: as its environment says, else inferred"}, \
+	{"rank", rollup_get_rank, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "rank of the process, from its environment, else inferred"}, \
 	{"pid", rollup_get_of_rank, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"}, \
 	{"gpu", rollup_get_of_rank, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"}, \
-	{"step", rollup_get_step, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the step that it started in"}
+	{"step", rollup_get_step, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the step in which the work started"}
 
 static const struct grt_column rollup_work_columns[] = {
 	ROLLUP_OF_A_STEP,
 	{"kind", grt_cell_pointed, ROW(kind), GRT_CELL_TEXT, GRT_COLUMN_ALL, "kernel, collective (a kernel that communicates) or copy (a copy or fill)"},
-	{"name", grt_cell_pointed, ROW(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the kernel"},
-	{"count", rollup_get_of_work, W(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many"},
-	{"time", rollup_get_of_work, W(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "their time on the GPU, sum, ns"},
-	{"max", rollup_get_of_work, W(max), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest, ns"},
+	{"name", grt_cell_pointed, ROW(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the kernel"},
+	{"count", rollup_get_of_work, W(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of kernels, collectives or copies"},
+	{"time", rollup_get_of_work, W(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "sum of their time on the GPU, ns"},
+	{"max", rollup_get_of_work, W(max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest time of one on the GPU, ns"},
 	{.name = NULL},
 };
 
 static const struct grt_column rollup_collective_columns[] = {
 	ROLLUP_OF_A_STEP,
-	{"communicator", grt_cell_chars, ROW(communicator), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its hash, the same in all its processes; NULL: NCCL's plugin was not there"},
-	{"ranks", rollup_get_ranks, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "that the communicator has"},
-	{"collective", grt_cell_pointed, ROW(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "NCCL's function; without its plugin the kernel"},
-	{"stream", rollup_get_stream, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the last one"},
-	{"count", rollup_get_of_collective, C(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels"},
-	{"bytes", rollup_get_bytes, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "of all, as nccl-tests counts them"},
-	{"time", rollup_get_of_collective, C(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "of all, with what they waited for other ranks, ns"},
-	{"sequence", rollup_get_sequence, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "NCCL's number of the last one, the same on all its ranks"},
-	{"begin", rollup_get_stamp, offsetof(struct grt_step_work, start), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the last one began, ns"},
-	{"end", rollup_get_stamp, offsetof(struct grt_step_work, end), GRT_CELL_TIME, GRT_COLUMN_ALL, "when it ended, ns"},
+	{"communicator", grt_cell_chars, ROW(communicator), GRT_CELL_TEXT, GRT_COLUMN_ALL, "hash of the communicator, the same in all its processes; NULL: NCCL's plugin was not loaded"},
+	{"ranks", rollup_get_ranks, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of ranks of the communicator"},
+	{"collective", grt_cell_pointed, ROW(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "function of NCCL; without NCCL's plugin the name of the kernel"},
+	{"stream", rollup_get_stream, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "stream of the last collective"},
+	{"count", rollup_get_of_collective, C(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of collectives"},
+	{"bytes", rollup_get_bytes, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of all collectives, as nccl-tests counts them"},
+	{"time", rollup_get_of_collective, C(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "time of all collectives, with the time that they waited for other ranks, ns"},
+	{"sequence", rollup_get_sequence, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "NCCL's number of the last collective, the same on all its ranks"},
+	{"begin", rollup_get_stamp, offsetof(struct grt_step_work, start), GRT_CELL_TIME, GRT_COLUMN_ALL, "start of the last collective, ns"},
+	{"end", rollup_get_stamp, offsetof(struct grt_step_work, end), GRT_CELL_TIME, GRT_COLUMN_ALL, "end of the last collective, ns"},
 	{.name = NULL},
 };
 /* clang-format on */

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The work of a rank is listed with its step, sorted so that what is summed up stands together, and added up.
+/*
+ * The work of a rank is listed with its step, put so that what is summed up stands together, and added up.
+ * The list is in the order of time, and so of steps: each kind of work is counted, and what is of it gets its
+ * place.
  */
 #include "rollups.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/keyed.h"
 
 /**
  * struct rollup_item - a work with what it is summed up by
@@ -83,15 +88,89 @@ static int rollup_list(struct grt_steps *s, struct rollup_rank *r, uint32_t clas
 	return 0;
 }
 
+/** struct rollup_kind - what is summed up together but for its step, where it is in one; @of: an item of it,
+ * @n: how many, the next one at @at */
+struct rollup_kind {
+	struct rollup_item of;
+	uint32_t n;
+	uint32_t at;
+};
+
 static int rollup_order(const void *a, const void *b)
 {
-	const struct rollup_item *x = a, *y = b;
+	const struct rollup_kind *const *p = a, *const *q = b;
+	const struct rollup_item *x = &(*p)->of, *y = &(*q)->of;
 
 	if (x->comm != y->comm)
 		return x->comm < y->comm ? -1 : 1;
 	if (x->by != y->by)
 		return x->by < y->by ? -1 : 1;
-	return x->step != y->step ? (x->step < y->step ? -1 : 1) : (x->work > y->work) - (x->work < y->work);
+	return (x->step == UINT32_MAX) - (y->step == UINT32_MAX);
+}
+
+static struct grt_key rollup_key(const struct rollup_item *i)
+{
+	return (struct grt_key){{(uintptr_t)i->comm, i->by, i->step == UINT32_MAX}};
+}
+
+static int rollup_count(const struct rollup_rank *r, struct grt_keyed *kinds)
+{
+	struct rollup_kind *k;
+	void *found;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct grt_key key = rollup_key(&r->item[i]);
+
+		if (grt_keyed_get(kinds, &key, &found))
+			return -ENOMEM;
+		k = found;
+		if (!k->n++)
+			k->of = r->item[i];
+	}
+	return 0;
+}
+
+/* Where the items of each kind begin. */
+static int rollup_places(const struct grt_keyed *kinds)
+{
+	uint32_t at = 0;
+	void **list;
+
+	if (grt_keyed_list(kinds, rollup_order, &list))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < kinds->used; i++) {
+		struct rollup_kind *k = list[i];
+
+		k->at = at;
+		at += k->n;
+	}
+	free(list);
+	return 0;
+}
+
+/* By kind, then as they are. Return: 0 or -ENOMEM */
+static int rollup_sort(struct rollup_rank *r)
+{
+	struct rollup_item *sorted = malloc(((size_t)r->n + 1) * sizeof(*sorted));
+	struct grt_keyed kinds;
+	int ret = sorted ? 0 : -ENOMEM;
+
+	grt_keyed_init(&kinds, sizeof(struct rollup_kind), UINT32_MAX >> 1);
+	ret = ret ?: rollup_count(r, &kinds) ?: rollup_places(&kinds);
+	for (uint32_t i = 0; i < r->n && !ret; i++) {
+		const struct grt_key key = rollup_key(&r->item[i]);
+		struct rollup_kind *k = grt_keyed_find(&kinds, &key);
+
+		sorted[k->at++] = r->item[i];
+	}
+	grt_keyed_free(&kinds);
+	if (ret) {
+		free(sorted);
+		return ret;
+	}
+	free(r->item);
+	r->item = sorted;
+	return 0;
 }
 
 /* How many items from @at on are of one sum. */
@@ -168,9 +247,8 @@ typedef int rollup_sum(const struct rollup_rank *r, uint32_t at, uint32_t n,
 static int rollup_sum_up(struct rollup_rank *r, rollup_sum *sum, const struct grt_rollup_sink *sink)
 {
 	uint32_t n;
-	int ret = 0;
+	int ret = rollup_sort(r);
 
-	qsort(r->item, r->n, sizeof(*r->item), rollup_order);
 	for (uint32_t at = 0; at < r->n && !ret; at += n) {
 		n = rollup_run(r, at);
 		ret = sum(r, at, n, sink);

@@ -107,28 +107,28 @@ static void roofline_get_bound(struct grt_cell *cell, const void *view, const vo
 #define AMOUNT(name, METRIC, where, help) {name, roofline_get_amount, GRT_METRIC_##METRIC, GRT_CELL_AMOUNT, where, help}
 
 static const struct grt_column roofline_columns[] = {
-	{"kernel", grt_cell_pointed, K(kernel), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"kernel", grt_cell_pointed, K(kernel), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the kernel"},
 	{"pid", grt_cell_u32, K(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
-	{"process", grt_cell_pointed, K(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
-	{"uuid", grt_cell_chars, K(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of the device: its identity, for all processes"},
-	{"calls", grt_cell_u64, K(calls), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "that ran"},
+	{"process", grt_cell_pointed, K(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "name of the program"},
+	{"uuid", grt_cell_chars, K(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "UUID of the device"},
+	{"calls", grt_cell_u64, K(calls), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often the kernel ran"},
 	{"total", grt_cell_u64, K(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "time on the GPU, ns"},
-	{"own", roofline_get_own, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the samples that the kernel itself ran: the rest of what follows is other work's, or idle time's; percent"},
-	{"known", roofline_get_known, 0, GRT_CELL_PERCENT, GRT_COLUMN_MORE, "share of the time for which there are counters, percent"},
-	SHARE("dram", DRAM, GRT_COLUMN_ALL, "bytes that the GPU's memory read and wrote meanwhile, of the most that it can, percent"),
+	{"own", roofline_get_own, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the sampled time in which this kernel ran; the rest belongs to other work or idle time, which the next columns include; percent"},
+	{"known", roofline_get_known, 0, GRT_CELL_PERCENT, GRT_COLUMN_MORE, "share of the kernel's time that has counter samples, percent"},
+	SHARE("dram", DRAM, GRT_COLUMN_ALL, "bandwidth of the GPU's memory in use while the kernel ran, percent of its peak"),
 	SHARE("tensor", TENSOR, GRT_COLUMN_ALL, "time in which the tensor cores worked, percent"),
-	{"bound", roofline_get_bound, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "which of the two is in use for 60 % or more: memory, tensor, or neither"},
-	AMOUNT("dram_read", DRAM_READ, GRT_COLUMN_ALL, "that the GPU's memory read, B/s"),
-	AMOUNT("dram_write", DRAM_WRITE, GRT_COLUMN_ALL, "that it wrote, B/s"),
-	SHARE("sm", SM, GRT_COLUMN_ALL, "time in which the multiprocessors had a warp, percent"),
-	SHARE("warps", WARPS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "warps on them, of the most that there can be, percent"),
-	SHARE("l2", L2, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "sectors that the second cache was asked for, of the most, percent"),
-	SHARE("instructions", ISSUE, GRT_COLUMN_MORE, "instructions, of the most, percent"),
-	AMOUNT("pcie_read", PCIE_READ, GRT_COLUMN_MORE, "that came through PCIe, B/s"),
-	AMOUNT("pcie_write", PCIE_WRITE, GRT_COLUMN_MORE, "that went through PCIe, B/s"),
-	AMOUNT("nvlink_in", NVLINK_IN, GRT_COLUMN_MORE, "that came through NVLink, B/s"),
-	AMOUNT("nvlink_out", NVLINK_OUT, GRT_COLUMN_MORE, "that went through NVLink, B/s"),
-	AMOUNT("clock", CLOCK, GRT_COLUMN_MORE, "of the multiprocessors, Hz"),
+	{"bound", roofline_get_bound, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "roof that is in use for 60 % or more: memory, tensor, or neither"},
+	AMOUNT("dram_read", DRAM_READ, GRT_COLUMN_ALL, "bytes read from the GPU's memory, B/s"),
+	AMOUNT("dram_write", DRAM_WRITE, GRT_COLUMN_ALL, "bytes written to the GPU's memory, B/s"),
+	SHARE("sm", SM, GRT_COLUMN_ALL, "time in which the multiprocessors had at least one warp, percent"),
+	SHARE("warps", WARPS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "warps on the multiprocessors, percent of their limit"),
+	SHARE("l2", L2, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "sectors requested from the L2 cache, percent of its peak"),
+	SHARE("instructions", ISSUE, GRT_COLUMN_MORE, "instructions issued, percent of the peak"),
+	AMOUNT("pcie_read", PCIE_READ, GRT_COLUMN_MORE, "bytes received through PCIe, B/s"),
+	AMOUNT("pcie_write", PCIE_WRITE, GRT_COLUMN_MORE, "bytes sent through PCIe, B/s"),
+	AMOUNT("nvlink_in", NVLINK_IN, GRT_COLUMN_MORE, "bytes received through NVLink, B/s"),
+	AMOUNT("nvlink_out", NVLINK_OUT, GRT_COLUMN_MORE, "bytes sent through NVLink, B/s"),
+	AMOUNT("clock", CLOCK, GRT_COLUMN_MORE, "clock of the multiprocessors, Hz"),
 	{.name = NULL},
 };
 
@@ -145,8 +145,8 @@ static void roofline_table_note_rest(const struct grt_rooflines *r, struct grt_p
 	if (r->rows.used)
 		grt_note(
 			pass->notes,
-			"roofline: counters are of the whole GPU, in samples of %" PRIu64
-			" us, joined with kernels by device and time: all work of the same time is in them, which is inferred",
+			"roofline: counters cover the whole GPU, in samples of %" PRIu64
+			" us, joined with kernels by device and time (inferred): they include all work of the same time",
 			r->interval / 1000);
 	if (r->apart)
 		grt_note(pass->notes,
@@ -155,7 +155,8 @@ static void roofline_table_note_rest(const struct grt_rooflines *r, struct grt_p
 			 r->apart, r->unknown);
 	if (r->over)
 		grt_note(pass->notes,
-			 "%" PRIu64 " kernels and values are not in the roofline: too many names", r->over);
+			 "%" PRIu64 " kernels and values are not in the roofline: there are too many names",
+			 r->over);
 }
 
 static int roofline_table_write(void *state, const struct grt_part *part, struct grt_pass *pass)
@@ -169,7 +170,7 @@ static int roofline_table_write(void *state, const struct grt_part *part, struct
 	if (beside && !pass->json && shown > TOP_KERNELS)
 		shown = TOP_KERNELS;
 	if (!all)
-		grt_note(pass->notes, "the trace has no kernels with counters of their GPU: "
+		grt_note(pass->notes, "the trace has no kernels with counters of their GPU: use "
 				      "grtrace record -e cuda,gpumetrics -- PROG");
 	grt_rows_sort((const void **)r->row, all, grt_pass_sort(pass, part, NULL), NULL, NULL);
 	if (shown < all)
@@ -182,8 +183,8 @@ static int roofline_table_write(void *state, const struct grt_part *part, struct
 }
 
 static const struct grt_part roofline_parts[] = {
-	{"roofline", "kernels by what of the GPU's memory and tensor cores was in use meanwhile",
-	 GRT_PART_BY | GRT_PART_NO_JOBS, 0, &roofline_table, .any = roofline_table_any,
+	{"roofline", "use of the GPU's memory and tensor cores while each kernel ran",
+	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_LONG, 0, &roofline_table, .any = roofline_table_any,
 	 .write = roofline_table_write},
 	{.name = NULL},
 };

@@ -122,11 +122,25 @@ static bool sample_shares_counts(const struct grt_sample_tree *to, const struct 
 	return !to->stalls || leaf->stall;
 }
 
-static int sample_shares_put_leaf(const struct grt_sample_tree *to, const struct grt_pc_leaf *leaf,
-				  uint32_t node, uint16_t slot, uint64_t samples)
+/* A frame for each line of the text. */
+static int sample_shares_put_frames(const struct grt_sample_tree *to, const char *text, uint32_t *node)
+{
+	size_t length;
+	int ret = 0;
+
+	for (; *text && !ret; text += length + (text[length] == '\n')) {
+		length = strcspn(text, "\n");
+		ret = grt_stacks_frame(to->tree, *node, text, length, node);
+	}
+	return ret;
+}
+
+static int sample_shares_put_leaf(const struct grt_sample_shares *s, const struct grt_sample_tree *to,
+				  const struct grt_pc_leaf *leaf, uint32_t node, uint16_t slot,
+				  uint64_t samples)
 {
 	char text[64];
-	int ret = grt_stacks_frame(to->tree, node, leaf->place, strlen(leaf->place), &node);
+	int ret = sample_shares_put_frames(to, grt_pc_samples_frames(&s->pc, leaf->frames), &node);
 
 	snprintf(text, sizeof(text), "[%.60s]", leaf->reason);
 	ret = ret ?: grt_stacks_word(to->tree, text, &node);
@@ -160,7 +174,7 @@ int grt_sample_shares_put(struct grt_sample_shares *s, const struct grt_sample_w
 			continue;
 		s->sums.samples += samples;
 		s->sums.inferred += k->several ? samples : 0;
-		ret = sample_shares_put_leaf(to, leaf, node, slot, samples);
+		ret = sample_shares_put_leaf(s, to, leaf, node, slot, samples);
 	}
 	return ret;
 }
@@ -198,7 +212,7 @@ int grt_sample_shares_put_left(struct grt_sample_shares *s, const struct grt_pc_
 			continue;
 		s->sums.samples += leaf->samples;
 		s->sums.unmatched += leaf->samples;
-		ret = sample_shares_put_leaf(to, leaf, node, 0, leaf->samples);
+		ret = sample_shares_put_leaf(s, to, leaf, node, 0, leaf->samples);
 	}
 	return ret;
 }

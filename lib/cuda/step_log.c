@@ -168,8 +168,10 @@ int grt_step_log_new(struct grt_step_log **out)
 	if (!l)
 		return -ENOMEM;
 	l->to = UINT64_MAX;
-	if (!grt_launches_new(&l->launches, &sink))
+	if (!grt_launches_new(&l->launches, &sink)) {
+		grt_launches_without_stacks(l->launches);
 		return 0;
+	}
 	grt_step_log_free(l);
 	*out = NULL;
 	return -ENOMEM;

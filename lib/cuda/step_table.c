@@ -104,40 +104,40 @@ static void get_time_of_rank(struct grt_cell *cell, const void *view, const void
 /* clang-format off */
 
 #define PARTS(get, type, member) \
-	{"compute", get, offsetof(struct type, member.ns[GRT_STEP_COMPUTE]), GRT_CELL_NS, GRT_COLUMN_ALL, "a kernel ran that does not communicate, ns"}, \
-	{"comm", get, offsetof(struct type, member.ns[GRT_STEP_COMM]), GRT_CELL_NS, GRT_COLUMN_ALL, "exposed communication: a kernel of NCCL ran, and none that computes, ns"}, \
-	{"copy", get, offsetof(struct type, member.ns[GRT_STEP_COPY]), GRT_CELL_NS, GRT_COLUMN_ALL, "exposed copies: memory was copied, and no kernel ran, ns"}, \
-	{"idle", get, offsetof(struct type, member.ns[GRT_STEP_IDLE]), GRT_CELL_NS, GRT_COLUMN_ALL, "the device did nothing for this process, ns"}, \
-	{"comm_hidden", get, offsetof(struct type, member.ns[GRT_STEP_COMM_HIDDEN]), GRT_CELL_NS, GRT_COLUMN_ALL, "communication while a kernel computed, ns"}, \
-	{"copy_hidden", get, offsetof(struct type, member.ns[GRT_STEP_COPY_HIDDEN]), GRT_CELL_NS, GRT_COLUMN_MORE, "copies while a kernel ran, ns"}
+	{"compute", get, offsetof(struct type, member.ns[GRT_STEP_COMPUTE]), GRT_CELL_NS, GRT_COLUMN_ALL, "time in which a kernel other than NCCL's ran, ns"}, \
+	{"comm", get, offsetof(struct type, member.ns[GRT_STEP_COMM]), GRT_CELL_NS, GRT_COLUMN_ALL, "exposed communication: time in which a kernel of NCCL ran and no other kernel, ns"}, \
+	{"copy", get, offsetof(struct type, member.ns[GRT_STEP_COPY]), GRT_CELL_NS, GRT_COLUMN_ALL, "exposed copies: time in which memory was copied and no kernel ran, ns"}, \
+	{"idle", get, offsetof(struct type, member.ns[GRT_STEP_IDLE]), GRT_CELL_NS, GRT_COLUMN_ALL, "time in which the device ran nothing for this process, ns"}, \
+	{"comm_hidden", get, offsetof(struct type, member.ns[GRT_STEP_COMM_HIDDEN]), GRT_CELL_NS, GRT_COLUMN_ALL, "time in which communication and another kernel ran together, ns"}, \
+	{"copy_hidden", get, offsetof(struct type, member.ns[GRT_STEP_COPY_HIDDEN]), GRT_CELL_NS, GRT_COLUMN_MORE, "time in which copies and a kernel ran together, ns"}
 
 static const struct grt_column rank_columns[] = {
-	{"rank", get_rank, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the process's device: as its environment says, else inferred"},
+	{"rank", get_rank, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "rank of the process, from its environment, else inferred"},
 	{"pid", grt_cell_u32, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
+	{"process", grt_cell_pointed, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"gpu", grt_cell_u32, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"},
-	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of the device: its identity, for all processes"},
-	{"steps", grt_cell_u32, R(steps), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "steps that are whole"},
-	{"p50", get_time_of_rank, R(p50), GRT_CELL_NS, GRT_COLUMN_ALL, "time of a step, median, ns"},
-	{"p99", get_time_of_rank, R(p99), GRT_CELL_NS, GRT_COLUMN_ALL, "the same, of 99 %, ns"},
-	{"max", step_table_get_max, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "the same, the most, ns"},
-	{"slowest", get_slowest, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of that step"},
+	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "UUID of the device"},
+	{"steps", grt_cell_u32, R(steps), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "complete steps"},
+	{"p50", get_time_of_rank, R(p50), GRT_CELL_NS, GRT_COLUMN_ALL, "median time of a step, ns"},
+	{"p99", get_time_of_rank, R(p99), GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of the time of a step, ns"},
+	{"max", step_table_get_max, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time of the longest step, ns"},
+	{"slowest", get_slowest, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the longest step"},
 	PARTS(get_time_of_rank, grt_step_rank, total),
 	{.name = NULL},
 };
 
 static const struct grt_column step_columns[] = {
-	{"step", get_number, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "its number, from 0"},
-	{"rank", get_rank_of_step, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "see the table of ranks"},
+	{"step", get_number, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the step, from 0"},
+	{"rank", get_rank_of_step, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "rank, as in the table of ranks"},
 	{"pid", get_of_rank, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", get_name_of_rank, R(name), GRT_CELL_TEXT, GRT_COLUMN_MORE, "its program"},
+	{"process", get_name_of_rank, R(name), GRT_CELL_TEXT, GRT_COLUMN_MORE, "name of the program"},
 	{"gpu", get_of_rank, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number of the device in its process"},
-	{"begin", grt_cell_u64, S(from), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the work of the step before had ended on the GPU"},
-	{"time", step_table_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "its time, ns: compute, comm, copy and idle"},
-	{"over", get_over, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "above the median of its rank, ns"},
+	{"begin", grt_cell_u64, S(from), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the GPU had completed the work of the previous step"},
+	{"time", step_table_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time of the step: compute + comm + copy + idle, ns"},
+	{"over", get_over, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "how much longer than its rank's median step, ns"},
 	PARTS(grt_cell_u64, grt_step, parts),
-	{"grew", get_grew, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the part that is most above its own median"},
-	{"why", grt_cell_pointed, S(why), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the slowest: what took more time, or ran while the device was idle"},
+	{"grew", get_grew, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "part of the step that exceeds its own median most"},
+	{"why", grt_cell_pointed, S(why), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the slowest steps: what took longer, or what ran while the device was idle"},
 	{.name = NULL},
 };
 
@@ -164,7 +164,7 @@ static int note_how(struct grt_steps *s, struct grt_pass *pass)
 	m = grt_steps_marks(s, r->process);
 	if (grt_step_told(m->how)) {
 		grt_note(pass->notes,
-			 "the steps are the %s \"%.200s\" of NVTX; --step-range NAME takes others",
+			 "the steps are the NVTX %s \"%.200s\"; --step-range NAME selects others",
 			 m->how == GRT_STEP_BY_RANGE ? "ranges" : "marks", m->range);
 		return 0;
 	}
@@ -173,9 +173,8 @@ static int note_how(struct grt_steps *s, struct grt_pass *pass)
 					     &text);
 	if (!ret)
 		grt_note(pass->notes, "the steps are inferred: %s %s",
-			 m->how == GRT_STEP_BY_OPTIMIZER
-				 ? "each ends with the optimizer's step() that is called by"
-				 : "each begins with the launch by",
+			 m->how == GRT_STEP_BY_OPTIMIZER ? "each ends with the optimizer's step() called by"
+							 : "each begins with the launch by",
 			 text ? text : "the same function");
 	free(text);
 	return ret;
@@ -326,22 +325,21 @@ static void note_missing(const struct grt_steps *s, struct grt_pass *pass, bool 
 	for (uint32_t i = 0; i < grt_steps_ranks(s); i++)
 		without += !grt_steps_rank(s, i)->steps;
 	if (!n.kernels && !n.copies)
-		grt_note(pass->notes, "the trace has no CUDA events: grtrace record -e cuda -- PROG");
+		grt_note(pass->notes, "the trace has no CUDA events: use grtrace record -e cuda -- PROG");
 	else if (steps && without == grt_steps_ranks(s) && pass->step_range)
-		grt_note(
-			pass->notes,
-			"no steps found: no range or mark \"%.200s\" of NVTX comes three times or more on one "
-			"thread, one after the other: grtrace report --by range lists all",
-			pass->step_range);
+		grt_note(pass->notes,
+			 "no steps found: no NVTX range or mark \"%.200s\" occurs three times or more on one "
+			 "thread, one after the other; grtrace report --by range lists all",
+			 pass->step_range);
 	else if (steps && without == grt_steps_ranks(s))
 		grt_note(
 			pass->notes,
-			"no steps found: no ranges of NVTX name them, no optimizer's step() is in the stacks, and no sequence of launches repeats over most of the run");
+			"no steps found: no NVTX ranges name them, no stack has an optimizer's step(), and no sequence of launches repeats over most of the run");
 	else if (steps && without)
 		grt_note(pass->notes, "no steps found in %" PRIu64 " of the ranks", without);
 	if (over)
 		grt_note(pass->notes,
-			 "%" PRIu64 " calls and records are in no step (limit of %u in a process)", over,
+			 "%" PRIu64 " calls and records are in no step (limit of %u per process)", over,
 			 GRT_STEP_LOG_MAX);
 	if (n.gpu_lost || n.launches_lost)
 		grt_note(pass->notes, "lost: %" PRIu64 " launches, %" PRIu64 " records of the GPU",
@@ -479,15 +477,15 @@ static const struct grt_part step_parts[] = {
 	{"step", "steps of training and the like, and what each rank did in them",
 	 GRT_PART_BY | GRT_PART_WORST | GRT_PART_NO_JOBS | GRT_PART_TABLES | GRT_PART_ROLLUP, 0, &step_table,
 	 .tables = GRT_TABLES(&rank_table), .write = write_steps},
-	{"rank", "ranks of one job, and who was late to its collectives",
+	{"rank", "ranks of one job, and which was late at its collectives",
 	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &grt_rank_table,
 	 .tables = GRT_TABLES(&grt_collective_table), .write = write_ranks},
 	{"collective", "collectives of NCCL by communicator, function and size, with their bandwidth",
 	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES | GRT_PART_ROLLUP, 0, &grt_collective_sum_table,
 	 .write = write_collectives},
-	{"step_work", "work of each rank and step by name", GRT_PART_TABLES | GRT_PART_ROLLUP, 0,
+	{"step_work", "work by name, of each rank and step", GRT_PART_TABLES | GRT_PART_ROLLUP, 0,
 	 &grt_rollup_work_table, .write = write_step_work},
-	{"step_collectives", "of each rank and step the last collective of each communicator",
+	{"step_collectives", "the last collective of each communicator, by rank and step",
 	 GRT_PART_TABLES | GRT_PART_ROLLUP, 0, &grt_rollup_collective_table, .write = write_step_collectives},
 	{"slow_steps", "the slowest steps and the latest rank, in a sentence each",
 	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, .write = write_sentences},

@@ -335,7 +335,7 @@ static int why_idle(struct grt_steps *s, const struct grt_step_window *at, char 
 	/* most of that time passed before the launch */
 	if (w->launched > began && 2 * (w->launched - began) >= w->start - began)
 		return grt_step_quiet(p, began, w->launched, &q) ? grt_step_code(s->frames, p, &q, out) : 0;
-	return asprintf(out, "work that had been launched waited") < 0 ? -ENOMEM : 0;
+	return asprintf(out, "launched work waited") < 0 ? -ENOMEM : 0;
 }
 
 /* Of the kernels of a class by name: how long they ran between two moments. */

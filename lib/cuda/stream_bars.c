@@ -211,10 +211,10 @@ static bool stream_bars_bar(const void *state, const struct grt_pass *pass, uint
 	else if (stream_bars_is_shared(x, row->device))
 		snprintf(bar->label, sizeof(bar->label), "  stream %" PRIu32 " %s", row->stream, process);
 	else
-		snprintf(bar->label, sizeof(bar->label), "  stream %" PRIu32 ", %s", row->stream,
-			 !row->copies	 ? "kernels"
-			 : !row->kernels ? "copies"
-					 : "both");
+		snprintf(bar->label, sizeof(bar->label), "  stream %" PRIu32 "%s", row->stream,
+			 !row->copies	 ? ", kernels"
+			 : !row->kernels ? ", copies"
+					 : "");
 	bar->column = row->column;
 	bar->busy = row->busy;
 	bar->drawn = true;
@@ -228,17 +228,17 @@ static bool stream_bars_bar(const void *state, const struct grt_pass *pass, uint
 
 static const struct grt_column stream_bars_columns[] = {
 	NUMBER("pid", 0, "process id; none: the device has work of several processes"),
-	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
-	NUMBER("gpu", 2, "number of the device in its process; none: each process has another one for it"),
-	{"uuid", grt_row_get, 10, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS,
-	 "its identity, for all processes"},
-	NUMBER("context", 3, "number of the CUDA context; none: the row is of the device"),
-	NUMBER("stream", 4, "number of the stream; none: the row is of the device"),
-	NUMBER("kernels", 5, "kernels that touch the span"),
-	NUMBER("copies", 6, "copies, and memory that was set, that touch the span"),
-	{"busy", grt_row_get, 7, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which one or more ran, ns"},
-	{"share", grt_row_get, 8, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "busy share of the span, percent"},
-	{"columns", grt_row_get, 9, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "busy time by column, ns"},
+	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
+	NUMBER("gpu", 2, "number of the device in its process; none: its number differs between processes"),
+	{"uuid", grt_row_get, 10, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "UUID of the device"},
+	NUMBER("context", 3, "number of the CUDA context; none: a row of the whole device"),
+	NUMBER("stream", 4, "number of the stream; none: a row of the whole device"),
+	NUMBER("kernels", 5, "kernels that run at least partly in the span"),
+	NUMBER("copies", 6, "copies and fills that run at least partly in the span"),
+	{"busy", grt_row_get, 7, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which at least one of them ran, ns"},
+	{"share", grt_row_get, 8, GRT_CELL_PERCENT, GRT_COLUMN_ALL,
+	 "share of the span in which at least one ran, percent"},
+	{"columns", grt_row_get, 9, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "busy time in each column, ns"},
 	{.name = NULL},
 };
 
@@ -289,7 +289,7 @@ static void stream_bars_notes(void *state, struct grt_pass *pass)
 			 x->untimed);
 	if (x->over)
 		grt_note(pass->notes,
-			 "%" PRIu64 " kernels and copies are of streams without a row (limit of %u rows)",
+			 "%" PRIu64 " kernels and copies belong to streams without a row (limit of %u rows)",
 			 x->over, STREAMS_MAX);
 }
 

@@ -293,43 +293,43 @@ static void work_get_comm_hash(struct grt_cell *cell, const void *view, const vo
 /* clang-format off */
 static const struct grt_column work_columns[] = {
 	{"kind", grt_cell_lasting, R(kind), GRT_CELL_TEXT, GRT_COLUMN_ALL, "job, kernel, copy or set"},
-	{"name", grt_cell_lasting, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of a kernel, or from where to where it was copied"},
+	{"name", grt_cell_lasting, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the kernel, or source and destination of the copy"},
 	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"tid", work_get_tid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread that submitted or called"},
-	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
-	{"comm", work_get_comm, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the thread that submitted"},
-	{"boot_id", work_get_boot, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the system: stamps of one are of one clock"},
+	{"tid", work_get_tid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread that submitted the job or made the call"},
+	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
+	{"comm", work_get_comm, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the thread that submitted the job"},
+	{"boot_id", work_get_boot, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "id of the system's boot: time stamps of one boot are of one clock"},
 	{"cgroup", grt_cell_pointed, R(cgroup), GRT_CELL_TEXT, GRT_COLUMN_ALL, "control group of the process"},
-	{"job_id", grt_cell_pointed, R(job_id), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the process's job, as its launcher told it"},
-	{"image", work_get_image, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number of the program in the process, of CUDA"},
-	{"rank", work_get_rank, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the process in its job, as its launcher told it"},
-	{"gpu", work_get_of_cuda, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of CUDA's device in its process"},
-	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the device: its identity, for all processes"},
+	{"job_id", grt_cell_pointed, R(job_id), GRT_CELL_TEXT, GRT_COLUMN_ALL, "id of the job to which the launcher assigned the process"},
+	{"image", work_get_image, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number of the CUDA program in its process"},
+	{"rank", work_get_rank, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "rank of the process in its job, from the launcher"},
+	{"gpu", work_get_of_cuda, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "CUDA's number of the device in its process"},
+	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "UUID of the device"},
 	{"context", work_get_of_cuda, R(context), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the CUDA context"},
 	{"stream", work_get_of_cuda, R(stream), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the stream"},
-	{"device", work_get_ring, 2, GRT_CELL_TEXT, GRT_COLUMN_ALL, "address of the ring's GPU on its bus"},
-	{"ring", work_get_ring, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the ring"},
-	{"ring_name", work_get_ring, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
-	{"engine", work_get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "what the ring feeds"},
-	{"call", work_get_call, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "function of CUDA that launched it"},
-	{"range", grt_cell_pointed, R(range), GRT_CELL_TEXT, GRT_COLUMN_ALL, "innermost range of NVTX that the call was made in"},
-	{"op", grt_cell_lasting, R(op), GRT_CELL_TEXT, GRT_COLUMN_ALL, "innermost operator that the call was made in, by its stack"},
-	{"step", work_get_step, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "step of its process that the call was made in"},
-	{"collective", work_get_function, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "function of NCCL that the kernel is of; of several: none"},
-	{"communicator", work_get_comm_hash, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "its hash, the same in all its processes"},
-	{"sequence", work_get_sequence, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the collective among those of its function there"},
+	{"device", work_get_ring, 2, GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address of the ring's GPU"},
+	{"ring", work_get_ring, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "ring id"},
+	{"ring_name", work_get_ring, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the ring"},
+	{"engine", work_get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine that the ring feeds"},
+	{"call", work_get_call, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "CUDA function that launched the work"},
+	{"range", grt_cell_pointed, R(range), GRT_CELL_TEXT, GRT_COLUMN_ALL, "innermost NVTX range that was open at the call"},
+	{"op", grt_cell_lasting, R(op), GRT_CELL_TEXT, GRT_COLUMN_ALL, "innermost operator in the stack of the call"},
+	{"step", work_get_step, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "step of the process in which the call was made"},
+	{"collective", work_get_function, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "NCCL function of the kernel; none: the kernel runs several collectives"},
+	{"communicator", work_get_comm_hash, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "hash of the communicator, the same in all its processes"},
+	{"sequence", work_get_sequence, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the collective among those of the same function in its communicator"},
 	{"node", work_get_stack, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the call's stack in its process, 0: none"},
-	{"correlation", work_get_correlation, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "id of the call in its process"},
+	{"correlation", work_get_correlation, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "correlation id of the call in its process"},
 	{"ctx", work_get_fence, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "fence context of the job"},
-	{"seqno", work_get_fence, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the job in that"},
-	{"submit", work_get_stamp, GRT_STAMP_SUBMIT, GRT_CELL_TIME, GRT_COLUMN_ALL, "when it was submitted, or the call was made, ns"},
-	{"start", work_get_stamp, GRT_STAMP_START, GRT_CELL_TIME, GRT_COLUMN_ALL, "when it began on the GPU, ns"},
-	{"end", work_get_stamp, GRT_STAMP_END, GRT_CELL_TIME, GRT_COLUMN_ALL, "when it ended there, ns"},
-	{"queued", work_get_time, GRT_STAMP_SUBMIT, GRT_CELL_NS, GRT_COLUMN_ALL, "from submit to start, ns"},
-	{"duration", work_get_time, GRT_STAMP_START, GRT_CELL_NS, GRT_COLUMN_ALL, "from start to end, ns"},
-	{"bytes", work_get_bytes, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "copied or set, where it is known, B"},
-	{"weight", work_get_weight, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "how many jobs a sampled one stands for, else 1"},
-	{"failed", work_get_failed, 0, GRT_CELL_BOOL, GRT_COLUMN_ALL, "of a job"},
+	{"seqno", work_get_fence, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "sequence number of the job in its fence context"},
+	{"submit", work_get_stamp, GRT_STAMP_SUBMIT, GRT_CELL_TIME, GRT_COLUMN_ALL, "time of the submit or call, ns"},
+	{"start", work_get_stamp, GRT_STAMP_START, GRT_CELL_TIME, GRT_COLUMN_ALL, "start on the GPU, ns"},
+	{"end", work_get_stamp, GRT_STAMP_END, GRT_CELL_TIME, GRT_COLUMN_ALL, "end on the GPU, ns"},
+	{"queued", work_get_time, GRT_STAMP_SUBMIT, GRT_CELL_NS, GRT_COLUMN_ALL, "time from submit to start, ns"},
+	{"duration", work_get_time, GRT_STAMP_START, GRT_CELL_NS, GRT_COLUMN_ALL, "time from start to end, ns"},
+	{"bytes", work_get_bytes, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes copied or set, where known"},
+	{"weight", work_get_weight, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "number of jobs that a sampled job stands for, else 1"},
+	{"failed", work_get_failed, 0, GRT_CELL_BOOL, GRT_COLUMN_ALL, "whether the job failed"},
 	{.name = NULL},
 };
 /* clang-format on */
@@ -501,7 +501,10 @@ static int work_begin(void **state, struct grt_pass *pass, unsigned int parts)
 	w->pass = pass;
 	grt_keyed_init(&w->owners, sizeof(struct work_owner), OWNERS_MAX);
 	grt_texts_init(&w->cgroups, OWNERS_MAX);
-	return grt_launches_new(&w->launches, &sink) ?: grt_image_frames_new(&w->frames);
+	if (grt_launches_new(&w->launches, &sink))
+		return -ENOMEM;
+	grt_launches_without_stacks(w->launches);
+	return grt_image_frames_new(&w->frames);
 }
 
 static void work_within(void *state, uint64_t from, uint64_t to)

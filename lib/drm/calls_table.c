@@ -8,24 +8,28 @@
 
 static const struct grt_column call_columns[] = {
 	{"pid", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
+	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
 	{"opens", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "opens of device files"},
-	{"failed_opens", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, failed"},
-	{"closes", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "closes"},
-	{"open_now", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "opened in the trace and not closed"},
+	{"failed_opens", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "opens that failed"},
+	{"closes", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST,
+	 "closes of device files"},
+	{"open_now", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "files opened in the trace and not closed"},
 	{"ioctls", grt_row_get, 6, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "ioctls"},
-	{"failed_ioctls", grt_row_get, 7, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, failed"},
+	{"failed_ioctls", grt_row_get, 7, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "ioctls that failed"},
 	{"ioctl_ns", grt_row_get, 8, GRT_CELL_NS, GRT_COLUMN_ALL, "time in ioctls, ns"},
-	{"mmaps", grt_row_get, 9, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "mappings"},
+	{"mmaps", grt_row_get, 9, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST,
+	 "mappings of device files"},
 	{"polls", grt_row_get, 10, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST,
 	 "polls, without those through epoll"},
 	{"est_ioctls", grt_row_get, 11, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS,
-	 "ioctls in all of the time, estimated from the windows"},
+	 "ioctls in the whole recording, estimated from the recorded windows"},
 	{"est_ioctl_ns", grt_row_get, 12, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS,
-	 "time in ioctls in all of the time, estimated from the windows, ns"},
+	 "time in ioctls in the whole recording, estimated from the recorded windows, ns"},
 	{"est_from", grt_row_get, 13, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS,
-	 "of its 95 % interval, ns"},
-	{"est_to", grt_row_get, 14, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "the same, its end, ns"},
+	 "lower bound of the 95 % interval of est_ioctl_ns, ns"},
+	{"est_to", grt_row_get, 14, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS,
+	 "upper bound of the 95 % interval of est_ioctl_ns, ns"},
 	{.name = NULL},
 };
 
@@ -109,11 +113,12 @@ static int show_calls(void *state, const struct grt_part *part, struct grt_pass 
 	if (watched.windows && watched.beside)
 		grt_note(pass->notes,
 			 "  %" PRIu64
-			 " ioctls were entered a moment before or after a window: they are in no estimate",
+			 " ioctls were entered just before or after a window: no estimate includes them",
 			 watched.beside);
 	free(row);
 	if (count.half)
-		grt_note(pass->notes, "%" PRIu64 " ioctls have no entry or no end in the trace: no time",
+		grt_note(pass->notes,
+			 "%" PRIu64 " ioctls have no entry or no end in the trace: their time is unknown",
 			 count.half);
 	if (count.over || count.forgotten)
 		grt_note(pass->notes,

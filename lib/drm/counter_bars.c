@@ -163,16 +163,16 @@ static bool counter_bars_bar(const void *state, const struct grt_pass *pass, uin
 
 static const struct grt_column counter_bars_columns[] = {
 	{"device", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "device number, major << 20 | minor"},
-	{"device_name", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its node"},
-	{"pid", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process it belongs to"},
-	{"process", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"device_name", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "device node"},
+	{"pid", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process to which the counter belongs"},
+	{"process", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
 	{"counter", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "counter id"},
 	{"name", grt_row_get, 5, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what it counts"},
-	{"unit", grt_row_get, 6, GRT_CELL_TEXT, GRT_COLUMN_ALL, "unit of the values here"},
+	{"unit", grt_row_get, 6, GRT_CELL_TEXT, GRT_COLUMN_ALL, "unit of the values in this table"},
 	{"columns", grt_row_get, 7, GRT_CELL_LIST, GRT_COLUMN_MACHINE,
-	 "mean by time of the known part of each column, in 1/1000 of the unit; null: some are below 0"},
+	 "mean over the known time of each column, in 1/1000 of the unit; null: a value is below 0"},
 	{"known", grt_row_get, 8, GRT_CELL_LIST, GRT_COLUMN_MACHINE,
-	 "of each column, time in which the value is known, ns; where that is 0 there is no mean"},
+	 "time of each column in which the value is known, ns; where that is 0 there is no mean"},
 	{.name = NULL},
 };
 
@@ -215,8 +215,8 @@ static void counter_bars_notes(void *state, struct grt_pass *pass)
 
 	if (x->counters.rows.used)
 		grt_note(pass->notes,
-			 "counters: mean by time, drawn as shares of the largest mean of the row; "
-			 "behind it, the mean of the whole trace");
+			 "counters: mean over time, drawn as shares of the largest mean of the row; "
+			 "after it, the mean of the whole trace");
 	if (x->counters.over)
 		grt_note(pass->notes, "%" PRIu64 " values of counters have no row (limit of %u counters)",
 			 x->counters.over, GRT_COUNTERS_MAX);

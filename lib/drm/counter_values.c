@@ -44,14 +44,14 @@ static void counter_value_get_ended(struct grt_cell *cell, const void *view, con
 /* clang-format off */
 static const struct grt_column counter_value_columns[] = {
 	{"device", grt_cell_u32, V(e.device), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device file, 0: unknown"},
-	{"device_name", counter_value_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"device_name", counter_value_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the device"},
 	{"counter", grt_cell_u32, V(counter), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the counter"},
-	{"counter_name", counter_value_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
-	{"unit", counter_value_get_unit, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the value; of one that begins with total the value only grows"},
-	{"instance", grt_cell_u32, V(instance), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process or engine it belongs to, 0: the device"},
-	{"time", grt_cell_u64, V(e.time), GRT_CELL_TIME, GRT_COLUMN_ALL, "when it was read, ns"},
-	{"value", counter_value_get, 0, GRT_CELL_SIGNED, GRT_COLUMN_ALL, "in the unit"},
-	{"ended", counter_value_get_ended, 0, GRT_CELL_BOOL, GRT_COLUMN_ALL, "it is the last: the value is unknown afterwards"},
+	{"counter_name", counter_value_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the counter"},
+	{"unit", counter_value_get_unit, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "unit of the value; a value whose unit begins with total only grows"},
+	{"instance", grt_cell_u32, V(instance), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process or engine to which the counter belongs, 0: the device"},
+	{"time", grt_cell_u64, V(e.time), GRT_CELL_TIME, GRT_COLUMN_ALL, "time of the reading, ns"},
+	{"value", counter_value_get, 0, GRT_CELL_SIGNED, GRT_COLUMN_ALL, "the value, in the unit"},
+	{"ended", counter_value_get_ended, 0, GRT_CELL_BOOL, GRT_COLUMN_ALL, "whether it is the last value: afterwards it is unknown"},
 	{.name = NULL},
 };
 /* clang-format on */

@@ -250,18 +250,18 @@ static void get_growth(struct grt_cell *cell, const void *view, const void *row,
 static const struct grt_column counter_columns[] = {
 	{"device", counters_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL,
 	 "device number, major << 20 | minor"},
-	{"device_name", get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its node"},
+	{"device_name", get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "device node"},
 	{"pid", grt_cell_id, offsetof(struct grt_counter_row, instance), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
-	 "process it belongs to"},
-	{"process", counters_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	 "process to which the counter belongs"},
+	{"process", counters_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
 	{"counter", get_counter, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "counter id"},
 	{"name", get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "what it counts"},
 	{"unit", get_unit, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE,
-	 "unit; min to last of \"total ns\" are percent, of other totals by second"},
+	 "unit of the values; min to last are percent for \"total ns\", per second for other totals"},
 	{"values", grt_cell_u64, offsetof(struct grt_counter_row, values), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "values in the trace"},
-	{"min", get_value, LEAST, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "least value"},
-	{"mean", get_value, MEAN, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "mean by time"},
+	{"min", get_value, LEAST, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "smallest value"},
+	{"mean", get_value, MEAN, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "mean over time"},
 	{"max", get_value, MOST, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "largest value"},
 	{"last", get_value, LAST, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "last value"},
 	{"growth", get_growth, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "how much a total grew, in its unit"},
@@ -297,11 +297,16 @@ static int write_counters(void *state, const struct grt_part *part, struct grt_p
 
 GRT_ANALYSIS_FREE(free_counters, grt_counters_free)
 
+static bool any_counters(const void *state)
+{
+	return ((const struct grt_counters *)state)->rows.used;
+}
+
 static const uint16_t counter_types[] = {GRT_EV_COUNTER, 0};
 static const struct grt_part counter_parts[] = {
 	{"counters", "each counter of devices and processes",
 	 GRT_PART_SUMMARY | GRT_PART_MONITOR | GRT_PART_TABLES, .types = counter_types,
-	 .tables = GRT_TABLES(&grt_counter_table), .write = write_counters},
+	 .tables = GRT_TABLES(&grt_counter_table), .any = any_counters, .write = write_counters},
 	{.name = NULL},
 };
 

@@ -169,12 +169,12 @@ static bool display_bars_bar(const void *state, const struct grt_pass *pass, uin
 static const struct grt_column display_bars_columns[] = {
 	{"crtc", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "index of the CRTC"},
 	{"device", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "device number, of vertical blanks"},
-	{"pid", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process whose frames these are"},
-	{"process", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"pid", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id of the client"},
+	{"process", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the client"},
 	{"what", grt_row_get, 4, GRT_CELL_TEXT, GRT_COLUMN_ALL,
-	 "what is counted: vblanks, frames, or frames that were late"},
-	{"count", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many there are in the span"},
-	{"columns", grt_row_get, 6, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "of these, by column"},
+	 "what the row counts: vblanks, frames, or late frames"},
+	{"count", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number in the span"},
+	{"columns", grt_row_get, 6, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "number in each column"},
 	{.name = NULL},
 };
 

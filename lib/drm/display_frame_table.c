@@ -141,39 +141,39 @@ static void frame_get_wait(struct grt_cell *cell, const void *view, const void *
 /* clang-format off */
 
 static const struct grt_column frame_columns[] = {
-	{"process", frame_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the client's name"},
-	{"pid", frame_get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "its process id"},
-	{"crtc", frame_get_crtc, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "index of the CRTC that showed it"},
-	{"frame", grt_cell_u64, F(number), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number among the client's frames, from 1"},
-	{"shown", grt_cell_u64, F(shown), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the event of its flip came"},
-	{"time", frame_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "since the client's frame before it was shown, ns"},
-	{"late", frame_get_late, 0, GRT_CELL_BOOL, GRT_COLUMN_ALL, "whether that is 1.5 times its client's median, or more"},
-	{"missed", frame_get_missed, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "vertical blanks since then at which nothing new was shown"},
-	{"cause", frame_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "of a late frame the part that is longest beyond its median, else the longest"},
-	{"gpu_busy", frame_get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "that the process's jobs ran, ns; several rings add up"},
-	{"running", frame_get_part, GRT_THREAD_RUNNING, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "of its time, the thread was on a CPU, ns"},
-	{"runnable", frame_get_part, GRT_THREAD_RUNNABLE, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "of its time, the thread had no CPU, ns"},
-	{"gpu", frame_get_part, GRT_THREAD_GPU, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "of its time, the thread or the flip waited for the GPU, ns"},
-	{"waited", frame_get_waited, 0, GRT_CELL_NS, GRT_COLUMN_BRIEF | GRT_COLUMN_LESS, "of its time, the thread waited for something else, ns"},
-	{"io", frame_get_part, GRT_THREAD_IO, GRT_CELL_NS, GRT_COLUMN_MORE, "of its time, the thread waited for input or output, ns"},
-	{"lock", frame_get_part, GRT_THREAD_LOCK, GRT_CELL_NS, GRT_COLUMN_MORE, "of its time, the thread waited for a lock, ns"},
-	{"sleep", frame_get_part, GRT_THREAD_SLEEP, GRT_CELL_NS, GRT_COLUMN_MORE, "of its time, the thread slept for a time that it asked for, ns"},
-	{"child", frame_get_part, GRT_THREAD_CHILD, GRT_CELL_NS, GRT_COLUMN_MORE, "of its time, the thread waited for a child process, ns"},
-	{"other", frame_get_part, GRT_THREAD_OTHER, GRT_CELL_NS, GRT_COLUMN_MORE, "of its time, the thread waited for something else, ns"},
-	{"compositor", frame_get_part, GRT_FRAME_COMPOSITOR, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "of its time, the compositor had its job and did not flip, or the thread waited for it, ns"},
-	{"display", frame_get_part, GRT_THREAD_DISPLAY, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "of its time, the flip, or the thread before it, waited for the display, ns"},
-	{"unknown", frame_get_part, GRT_THREAD_UNKNOWN, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "of its time, what the thread did is unknown, ns"},
-	{"wait", frame_get_wait, 0, GRT_CELL_NS, GRT_COLUMN_MORE, "longest sleep of the thread in it, ns"},
-	{"waker", frame_get_waker, F(waker_comm), GRT_CELL_TEXT, GRT_COLUMN_MORE, "the thread that ended this sleep"},
-	{"waker_tid", grt_cell_id, F(waker), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "its thread id"},
-	{"present", frame_get_stamp, F(present), GRT_CELL_TIME, GRT_COLUMN_MORE, "when the client called eglSwapBuffers, or the like, for it"},
-	{"submit", frame_get_job, F(submit), GRT_CELL_TIME, GRT_COLUMN_MORE, "when its job was submitted"},
-	{"job_ctx", frame_get_job, F(job_ctx), GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "fence context of this job"},
-	{"job_seqno", frame_get_job, F(job_seqno), GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "its sequence number"},
-	{"job_end", frame_get_job, F(job_end), GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was complete"},
-	{"flip", frame_get_flip, F(flip), GRT_CELL_TIME, GRT_COLUMN_MORE, "when the page flip or atomic commit was requested"},
-	{"flipper", grt_cell_id, F(flipper), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id of who requested it"},
-	{"vseq", grt_cell_id, F(vseq), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the CRTC's frame number"},
+	{"process", frame_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the client's process"},
+	{"pid", frame_get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id of the client"},
+	{"crtc", frame_get_crtc, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "index of the CRTC that showed the frame"},
+	{"frame", grt_cell_u64, F(number), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the frame, from the client's first"},
+	{"shown", grt_cell_u64, F(shown), GRT_CELL_TIME, GRT_COLUMN_ALL, "time of the frame's flip event"},
+	{"time", frame_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time since the client's previous frame was shown, ns"},
+	{"late", frame_get_late, 0, GRT_CELL_BOOL, GRT_COLUMN_ALL, "whether the time is 1.5 times the client's median, or more"},
+	{"missed", frame_get_missed, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "vertical blanks in this time that showed nothing new"},
+	{"cause", frame_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "of a late frame, the part that exceeds its median most; of others, the longest part"},
+	{"gpu_busy", frame_get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "time that jobs of the process ran, ns; several rings add up"},
+	{"running", frame_get_part, GRT_THREAD_RUNNING, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "part in which the thread ran on a CPU, ns"},
+	{"runnable", frame_get_part, GRT_THREAD_RUNNABLE, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "part in which the thread was ready to run without a CPU, ns"},
+	{"gpu", frame_get_part, GRT_THREAD_GPU, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "part in which the thread or the flip waited for the GPU, ns"},
+	{"waited", frame_get_waited, 0, GRT_CELL_NS, GRT_COLUMN_BRIEF | GRT_COLUMN_LESS, "part in which the thread waited for something else than the GPU, ns"},
+	{"io", frame_get_part, GRT_THREAD_IO, GRT_CELL_NS, GRT_COLUMN_MORE, "part in which the thread waited for input or output, ns"},
+	{"lock", frame_get_part, GRT_THREAD_LOCK, GRT_CELL_NS, GRT_COLUMN_MORE, "part in which the thread waited for a lock, ns"},
+	{"sleep", frame_get_part, GRT_THREAD_SLEEP, GRT_CELL_NS, GRT_COLUMN_MORE, "part in which the thread slept in a timed sleep, ns"},
+	{"child", frame_get_part, GRT_THREAD_CHILD, GRT_CELL_NS, GRT_COLUMN_MORE, "part in which the thread waited for a child process, ns"},
+	{"other", frame_get_part, GRT_THREAD_OTHER, GRT_CELL_NS, GRT_COLUMN_MORE, "part in which the thread waited for something else, ns"},
+	{"compositor", frame_get_part, GRT_FRAME_COMPOSITOR, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "part in which the compositor had the frame's job and did not flip, or the thread waited for the compositor, ns"},
+	{"display", frame_get_part, GRT_THREAD_DISPLAY, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "part in which the flip, or the thread before the flip, waited for the display, ns"},
+	{"unknown", frame_get_part, GRT_THREAD_UNKNOWN, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "part in which the thread's state is unknown, ns"},
+	{"wait", frame_get_wait, 0, GRT_CELL_NS, GRT_COLUMN_MORE, "longest sleep of the thread in the frame, ns"},
+	{"waker", frame_get_waker, F(waker_comm), GRT_CELL_TEXT, GRT_COLUMN_MORE, "thread that ended this sleep"},
+	{"waker_tid", grt_cell_id, F(waker), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "thread id of the waker"},
+	{"present", frame_get_stamp, F(present), GRT_CELL_TIME, GRT_COLUMN_MORE, "time of the client's call that shows the frame (eglSwapBuffers and the like)"},
+	{"submit", frame_get_job, F(submit), GRT_CELL_TIME, GRT_COLUMN_MORE, "submit time of the frame's job"},
+	{"job_ctx", frame_get_job, F(job_ctx), GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "fence context of the frame's job"},
+	{"job_seqno", frame_get_job, F(job_seqno), GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "sequence number of the frame's job"},
+	{"job_end", frame_get_job, F(job_end), GRT_CELL_TIME, GRT_COLUMN_MORE, "completion time of the frame's job"},
+	{"flip", frame_get_flip, F(flip), GRT_CELL_TIME, GRT_COLUMN_MORE, "time at which the page flip or atomic commit was requested"},
+	{"flipper", grt_cell_id, F(flipper), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id of the program that requested the flip"},
+	{"vseq", grt_cell_id, F(vseq), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "frame number of the CRTC"},
 	{.name = NULL},
 };
 
@@ -237,21 +237,21 @@ static void client_get_cause(struct grt_cell *cell, const void *view, const void
 /* clang-format off */
 
 static const struct grt_column client_columns[] = {
-	{"process", client_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the client's name"},
-	{"pid", grt_cell_u32, C(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "its process id"},
+	{"process", client_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the client's process"},
+	{"pid", grt_cell_u32, C(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id of the client"},
 	{"crtc", grt_cell_u32, C(crtc), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "index of the CRTC"},
-	{"compositor", grt_cell_id, C(compositor), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "process id of who flips for it; none: it flips itself"},
+	{"compositor", grt_cell_id, C(compositor), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "process id of the compositor that flips for the client; none: the client flips itself"},
 	{"frames", grt_cell_u64, C(frames), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "frames shown"},
-	{"chained", grt_cell_u64, C(chained), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, with flip, and job from submit to end where it has one"},
+	{"chained", grt_cell_u64, C(chained), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "frames whose flip is known, and whose job, where there is one, is known from submit to end"},
 	{"fps", client_get_fps, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "frames per second"},
 	{"fps_milli", client_get_fps_milli, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "frames per 1000 s"},
-	{"p50", client_get_ns, C(p50), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "median of the times of frames, ns"},
-	{"p95", client_get_ns, C(p95), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "95 of 100 are not longer, ns"},
-	{"p99", client_get_ns, C(p99), GRT_CELL_NS, GRT_COLUMN_ALL, "99 of 100 are not longer, ns"},
-	{"max", client_get_ns, C(max), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest, ns"},
-	{"late", client_get_ns, C(late), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "frames of 1.5 times the median, or more"},
-	{"missed", client_get_missed, C(missed), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "vertical blanks at which nothing new was shown"},
-	{"cause", client_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what most late frames were late for"},
+	{"p50", client_get_ns, C(p50), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "median time of a frame, ns"},
+	{"p95", client_get_ns, C(p95), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "95th percentile of the time of a frame, ns"},
+	{"p99", client_get_ns, C(p99), GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of the time of a frame, ns"},
+	{"max", client_get_ns, C(max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest time of a frame, ns"},
+	{"late", client_get_ns, C(late), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "frames that took 1.5 times the median, or more"},
+	{"missed", client_get_missed, C(missed), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "vertical blanks that showed nothing new"},
+	{"cause", client_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "most frequent cause of late frames"},
 	{.name = NULL},
 };
 
@@ -301,21 +301,24 @@ static void note_frames(const struct grt_display_frames *d, struct grt_pass *pas
 
 	if (!n.frames)
 		grt_note(pass->notes,
-			 "the trace has no frames: grtrace record -e drm,vblank,ioctl,sched -- PROG");
+			 "the trace has no frames: use grtrace record -e drm,vblank,ioctl,sched -- PROG");
 	if (kept > shown)
 		grt_note(pass->notes, "the longest of %" PRIu64 " frames: --top 0 shows all", kept);
 	if (n.job_inferred)
 		grt_note(pass->notes,
-			 "%" PRIu64 " frames: their job is the last one before the flip (inferred)",
+			 "%" PRIu64 " frames: their job is inferred: the last one before the flip",
 			 n.job_inferred);
 	if (n.inferred)
-		grt_note(pass->notes, "%" PRIu64 " frames: no identity leads to their flip (inferred)",
+		grt_note(pass->notes,
+			 "%" PRIu64 " frames: their flip is inferred, because no identity joins them",
 			 n.inferred);
 	if (n.no_flip)
-		grt_note(pass->notes, "%" PRIu64 " frames: their flip is not in the trace: record -e ioctl",
+		grt_note(pass->notes,
+			 "%" PRIu64 " frames: their flip is not in the trace: use record -e ioctl",
 			 n.no_flip);
 	if (n.lost)
-		grt_note(pass->notes, "%" PRIu64 " flips have no event in the trace, and are no frames",
+		grt_note(pass->notes,
+			 "%" PRIu64 " flips have no event in the trace and are not counted as frames",
 			 n.lost);
 	if (n.over)
 		grt_note(pass->notes, "%" PRIu64 " frames are not in the table (limit of %u)", n.over,
@@ -368,7 +371,7 @@ GRT_ANALYSIS_JOB(display_frame_table_take_job, grt_display_frames_job)
 GRT_ANALYSIS_FREE(free_display_frames, grt_display_frames_free)
 
 static const struct grt_part display_frame_parts[] = {
-	{"frame", "frames of displays: when they were shown, and what was to blame for late ones",
+	{"frame", "frames of displays: when they were shown, and why some were late",
 	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_WORST | GRT_PART_TABLES, 0, &frame_table,
 	 .tables = GRT_TABLES(&client_table), .write = write_display_frames},
 	{.name = NULL},

@@ -17,6 +17,7 @@
 #include "frame_blame.h"
 #include "jobs/jobs.h"
 #include "threads/sleeps.h"
+#include "trace/packet.h"
 
 /* Vertical blanks that were requested and are awaited. */
 #define ASKED 4096U
@@ -108,6 +109,9 @@ struct awaited {
 	uint32_t n;
 };
 
+/* Events of jobs that are kept while nothing is shown: those of the jobs that would be known. */
+#define EARLY_MAX (2 * GRT_FRAME_JOBS)
+
 struct grt_display_frames {
 	struct grt_sleeps sleeps;
 	struct grt_names names;
@@ -115,6 +119,8 @@ struct grt_display_frames {
 	struct grt_keyed jobs;
 	struct grt_keyed awaited;
 	struct grt_keyed processes;
+	struct process *recent; /* of @recent_pid, while the table has @recent_room; NULL: none */
+	uint32_t recent_pid, recent_room;
 	struct grt_keyed by_identity; /* elements are numbers of clients */
 	struct grt_frame_client client[GRT_FRAME_CLIENTS];
 	struct flip flip[GRT_FRAME_FLIPS];
@@ -124,6 +130,10 @@ struct grt_display_frames {
 	uint32_t kept;
 	uint64_t serial;
 	struct grt_display_frames_count count;
+	bool shows; /* there was a sign of a display; until then events of jobs are in @early, in a ring */
+	struct grt_ev_submit *early;
+	uint32_t early_room;
+	uint64_t earlies;
 };
 
 static struct grt_key job_key(uint64_t ctx, uint64_t seqno)
@@ -146,7 +156,16 @@ static struct process *find_process(const struct grt_display_frames *d, uint32_t
 /* Return: 0 or -ENOMEM */
 static int get_process(struct grt_display_frames *d, uint32_t pid, struct process **out)
 {
-	return grt_keyed_get_or_replace(&d->processes, &(struct grt_key){{pid}}, NULL, (void **)out);
+	int ret;
+
+	*out = d->recent;
+	if (d->recent && d->recent_pid == pid && d->recent_room == d->processes.room)
+		return 0;
+	ret = grt_keyed_get_or_replace(&d->processes, &(struct grt_key){{pid}}, NULL, (void **)out);
+	d->recent = ret ? NULL : *out;
+	d->recent_pid = pid;
+	d->recent_room = d->processes.room;
+	return ret;
 }
 
 static struct work work_of(const struct known_job *job, uint64_t ctx, uint64_t seqno)
@@ -663,9 +682,12 @@ static int display_frames_on_delivered(struct grt_display_frames *d, const struc
 /* What virtio_gpu does with a fence is a job, too: it renders with this command alone. */
 static bool is_rendering(const struct grt_display_frames *d, const struct grt_ev_submit *ev)
 {
-	const char *driver = grt_names_owner(&d->names, grt_names_find(&d->names, GRT_NAME_RING, ev->e.ring));
+	const char *driver;
 
-	return !driver || strcmp(driver, "virtio_gpu") != 0 || ev->cmd == VIRTIO_GPU_SUBMIT_3D;
+	if (ev->cmd == VIRTIO_GPU_SUBMIT_3D)
+		return true;
+	driver = grt_names_owner(&d->names, grt_names_find(&d->names, GRT_NAME_RING, ev->e.ring));
+	return !driver || strcmp(driver, "virtio_gpu") != 0;
 }
 
 static int display_frames_on_submit(struct grt_display_frames *d, const struct grt_event *e)
@@ -764,13 +786,18 @@ static int display_frames_on_dep(struct grt_display_frames *d, const struct grt_
 	return 0;
 }
 
+static bool is_present(uint32_t call)
+{
+	return call & GRT_PRESENT_CALL && !(call & GRT_CUDA_DRIVER);
+}
+
 static int on_present(struct grt_display_frames *d, const struct grt_event *e)
 {
 	const struct grt_ev_launch *ev = (const struct grt_ev_launch *)e;
 	struct known_job *job;
 	struct process *p;
 
-	if (!(ev->call & GRT_PRESENT_CALL) || ev->call & GRT_CUDA_DRIVER)
+	if (!is_present(ev->call))
 		return 0;
 	if (get_process(d, e->pid, &p))
 		return -ENOMEM;
@@ -796,7 +823,7 @@ static void see_wake(struct grt_display_frames *d, const struct grt_event *e)
 	get_pair(d, e->pid, ev->waker_pid);
 }
 
-int grt_display_frames_event(struct grt_display_frames *d, const struct grt_event *e)
+static int display_frames_take(struct grt_display_frames *d, const struct grt_event *e)
 {
 	switch (e->type) {
 	case GRT_EV_IOCTL_ENTER:
@@ -828,6 +855,62 @@ int grt_display_frames_event(struct grt_display_frames *d, const struct grt_even
 	default:
 		return 0;
 	}
+}
+
+/* ------------------------------------------------- before anything is shown */
+
+static int display_frames_keep(struct grt_display_frames *d, const struct grt_event *e)
+{
+	uint32_t at = d->earlies % EARLY_MAX;
+
+	if (grt_grow(&d->early, &d->early_room, at + 1, 64))
+		return -ENOMEM;
+	d->early[at].e = *e;
+	d->early[at].cmd = e->type == GRT_EV_SUBMIT ? ((const struct grt_ev_submit *)e)->cmd : 0;
+	d->earlies++;
+	return 0;
+}
+
+static bool display_frames_is_sign(const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_IOCTL_ENTER:
+		return is_flip(((const struct grt_ev_ioctl_enter *)e)->cmd);
+	case GRT_EV_IOCTL_EXIT:
+		return is_flip(((const struct grt_ev_ioctl_exit *)e)->cmd);
+	case GRT_EV_LAUNCH:
+		return is_present(((const struct grt_ev_launch *)e)->call);
+	case GRT_EV_VBLANK_QUEUED:
+	case GRT_EV_VBLANK_DELIVERED:
+		return true;
+	}
+	return false;
+}
+
+static int display_frames_begin(struct grt_display_frames *d)
+{
+	uint64_t i = d->earlies > EARLY_MAX ? d->earlies - EARLY_MAX : 0;
+	int ret = 0;
+
+	d->shows = true;
+	for (; i < d->earlies && !ret; i++)
+		ret = display_frames_take(d, &d->early[i % EARLY_MAX].e);
+	free(d->early);
+	d->early = NULL;
+	return ret;
+}
+
+/* Most recordings have no display, and all of their jobs come here. */
+int grt_display_frames_event(struct grt_display_frames *d, const struct grt_event *e)
+{
+	int ret;
+
+	if (d->shows)
+		return display_frames_take(d, e);
+	if (grt_class_of[e->type] == GRT_CLASS_job)
+		return e->type == GRT_EV_SUBMIT || e->type == GRT_EV_COMPLETE ? display_frames_keep(d, e) : 0;
+	ret = display_frames_is_sign(e) ? display_frames_begin(d) : 0;
+	return ret ?: display_frames_take(d, e);
 }
 
 /* ------------------------------------------------------------- jobs that ran, and the end */
@@ -930,6 +1013,7 @@ void grt_display_frames_free(struct grt_display_frames *d)
 {
 	if (!d)
 		return;
+	free(d->early);
 	for (uint32_t i = 0; i < d->clients; i++)
 		free(d->client[i].frame);
 	grt_sleeps_free(&d->sleeps);

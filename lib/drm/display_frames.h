@@ -22,7 +22,8 @@
  * compositor's job depended on; else it is inferred: the last one submitted
  * before the flip, or before the compositor's first job.
  *
- * Memory: 300 bytes for each of GRT_FRAMES_MAX frames, and what threads/sleeps.h has.
+ * Memory: 300 bytes for each of GRT_FRAMES_MAX frames, 2 MiB for the last jobs, and what threads/sleeps.h
+ *has.
  */
 #ifndef GRT_DRM_DISPLAY_FRAMES_H
 #define GRT_DRM_DISPLAY_FRAMES_H

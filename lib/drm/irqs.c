@@ -8,13 +8,13 @@
 
 static const struct grt_column irq_columns[] = {
 	{"client", grt_row_get, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "client: name in text, else number"},
-	{"src", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "source of the client"},
-	{"ring", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "ring, as the device numbers them"},
-	{"vmid", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the device's address space"},
-	{"pasid", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the process's address space"},
+	{"src", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "interrupt source of the client"},
+	{"ring", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "ring id, as the device numbers rings"},
+	{"vmid", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "id of the GPU address space"},
+	{"pasid", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "id of the process's address space"},
 	{"count", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "interrupts"},
-	{"mhz", grt_row_get, 6, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "per 1000 s of the run"},
-	{"per_s", grt_row_get, 7, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "per second of the run"},
+	{"mhz", grt_row_get, 6, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "interrupts per 1000 s of the run"},
+	{"per_s", grt_row_get, 7, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "interrupts per second of the run"},
 	{.name = NULL},
 };
 

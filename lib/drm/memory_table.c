@@ -23,34 +23,34 @@
 /* clang-format off */
 static const struct grt_column placement_columns[] = {
 	AMOUNT("created", created, "buffers created"),
-	AMOUNT("vram_wanted", vram_wanted, "of these, wanted in VRAM"),
-	AMOUNT("vram_in_gtt", vram_in_gtt, "of these, placed in GTT"),
+	AMOUNT("vram_wanted", vram_wanted, "objects created for VRAM"),
+	AMOUNT("vram_in_gtt", vram_in_gtt, "objects for VRAM that were placed in GTT"),
 	AMOUNT("cpu_visible", cpu_visible, "created with access by the CPU"),
 	{.name = NULL},
 };
 
 static const struct grt_column live_columns[] = {
 	AMOUNT("created", created, "objects created"),
-	AMOUNT("destroyed", destroyed, "of these, destroyed"),
-	AMOUNT("live_min", live_min, "live at least, from the first creation on"),
+	AMOUNT("destroyed", destroyed, "created objects that were destroyed"),
+	AMOUNT("live_min", live_min, "live objects, at least, counted from the first creation"),
 	AMOUNT("live_max", live_max, "live at most"),
 	AMOUNT("live_end", live, "live at the end"),
-	PAIR("older", older, "destroyed, but created before the trace: no size is known"),
+	PAIR("older", older, "objects destroyed that were created before the trace: their size is unknown"),
 	{.name = NULL},
 };
 
 static const struct grt_column bind_columns[] = {
 	PAIR("binds", binds, "bindings into an address space"),
-	PAIR("rebinds", rebinds, "of these, of an object bound before"),
+	PAIR("rebinds", rebinds, "bindings of an object that was bound before"),
 	PAIR("unbinds", unbinds, "bindings removed"),
 	{.name = NULL},
 };
 
 static const struct grt_column fault_columns[] = {
-	PAIR("gtt_read", faults[1][0], "through the GPU's aperture, reading"),
-	PAIR("gtt_write", faults[1][1], "through the GPU's aperture, writing"),
-	PAIR("cpu_read", faults[0][0], "by the CPU, reading"),
-	PAIR("cpu_write", faults[0][1], "by the CPU, writing"),
+	PAIR("gtt_read", faults[1][0], "read faults through the GPU's aperture"),
+	PAIR("gtt_write", faults[1][1], "write faults through the GPU's aperture"),
+	PAIR("cpu_read", faults[0][0], "read faults of the CPU"),
+	PAIR("cpu_write", faults[0][1], "write faults of the CPU"),
 	{.name = NULL},
 };
 /* clang-format on */
@@ -75,8 +75,9 @@ static const struct grt_column move_columns[] = {
 	{"to", grt_row_get, 1, GRT_CELL_NAMED, GRT_COLUMN_ALL, "memory after"},
 	{"moves", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "moves"},
 	{"bytes", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "bytes moved, where the size is known"},
-	{"bytes_per_s", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "over the whole run"},
-	{"MB/s", grt_row_get, 5, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "over the whole run"},
+	{"bytes_per_s", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE,
+	 "bytes moved per second of the run"},
+	{"MB/s", grt_row_get, 5, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "bytes moved per second of the run"},
 	{.name = NULL},
 };
 
@@ -135,11 +136,13 @@ static void write_live(struct grt_pass *pass, const struct grt_mem_count *c)
 }
 
 static const struct grt_column slice_columns[] = {
-	{"time", grt_row_get, 0, GRT_CELL_TIME, GRT_COLUMN_ALL, "begin of the interval"},
-	{"min_bytes", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "live bytes at least"},
-	{"max_bytes", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "live bytes at most"},
-	{"end_bytes", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "live bytes at its end"},
-	{"objects", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "live objects at its end"},
+	{"time", grt_row_get, 0, GRT_CELL_TIME, GRT_COLUMN_ALL, "start of the interval"},
+	{"min_bytes", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "smallest amount of live bytes"},
+	{"max_bytes", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "largest amount of live bytes"},
+	{"end_bytes", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "live bytes at the end of the interval"},
+	{"objects", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "live objects at the end of the interval"},
 	{.name = NULL},
 };
 
@@ -173,9 +176,10 @@ static int write_slices(const struct grt_memory *state, struct grt_pass *pass)
 static const struct grt_column process_columns[] = {
 	{"pid", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
-	{"created", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "objects that it created"},
-	{"created_bytes", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "their bytes"},
-	{"destroyed", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, destroyed"},
+	{"created", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "objects that the process created"},
+	{"created_bytes", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "bytes of these objects"},
+	{"destroyed", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "of the created objects, those destroyed"},
 	{"growth_bytes", grt_row_get, 5, GRT_CELL_SIGNED, GRT_COLUMN_ALL, "bytes created and not destroyed"},
 	{.name = NULL},
 };
@@ -224,9 +228,9 @@ static int show_live(void *state, const struct grt_part *part, struct grt_pass *
 /* Bindings */
 
 static const struct grt_column top_columns[] = {
-	{"object", grt_row_get, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "the object's number"},
-	{"id", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "the object's number"},
-	{"bytes", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "its size"},
+	{"object", grt_row_get, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "id of the object"},
+	{"id", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "id of the object"},
+	{"bytes", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "size of the object, B"},
 	{"pid", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that created it"},
 	{"process", grt_row_get, 4, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
 	{"rebinds", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "bindings after the first one"},
@@ -276,14 +280,14 @@ static int show_binds(void *state, const struct grt_part *part, struct grt_pass 
 /* Shrinking and faults */
 
 static const struct grt_column shrink_columns[] = {
-	{"flags", grt_row_get, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "what may be taken"},
+	{"flags", grt_row_get, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "kinds of objects that may be shrunk"},
 	{"flags_value", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "the driver's flags"},
-	{"count", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
-	{"pages", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "pages wanted, in all"},
+	{"count", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of requests"},
+	{"pages", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "pages requested in all"},
 	{.name = NULL},
 };
 
-static const struct grt_table shrink_table = {"shrinks", "asked to give memory back", shrink_columns, 0};
+static const struct grt_table shrink_table = {"shrinks", "requests to give memory back", shrink_columns, 0};
 
 /* i915's flags (i915_gem_shrinker.h), as words. */
 static void shrink_flags(char text[64], uint64_t flags)

@@ -294,6 +294,8 @@ static int metrics_owner(struct grt_metrics *m, const struct grt_ev_owner *e)
 	if (ret)
 		return ret;
 	owner->uid = e->uid;
+	owner->ranked = false;
+	owner->job[0] = '\0';
 	memset(owner->cgroup, 0, sizeof(owner->cgroup));
 	snprintf(owner->cgroup, sizeof(owner->cgroup), "%.*s",
 		 (int)(e->length < sizeof(e->cgroup) ? e->length : sizeof(e->cgroup)), e->cgroup);
@@ -305,6 +307,20 @@ static int metrics_owner(struct grt_metrics *m, const struct grt_ev_owner *e)
 		owner->digest[0] = grt_hash(&m->secret, owner->digest[0] ^ word, i) | owner->digest[0] << 32;
 		owner->digest[1] = grt_hash(&m->secret, owner->digest[1] + word, ~i) | owner->digest[1] << 32;
 	}
+	return 0;
+}
+
+/* It comes behind the record of its process's owner. */
+static int metrics_rank(struct grt_metrics *m, const struct grt_ev_owner_rank *e)
+{
+	struct metrics_owner *owner = grt_keyed_find(&m->owners, &(struct grt_key){{e->e.pid}});
+
+	if (!owner)
+		return 0;
+	owner->ranked = true;
+	owner->rank = e->rank;
+	snprintf(owner->job, sizeof(owner->job), "%.*s",
+		 (int)(e->length < sizeof(e->job) ? e->length : sizeof(e->job)), e->job);
 	return 0;
 }
 
@@ -344,7 +360,7 @@ static int metrics_counter(struct grt_metrics *m, const struct grt_ev_counter *e
 static int (*const takers[GRT_EV_MAX])(struct grt_metrics *m, const struct grt_event *e) = {
 #define TAKER(TYPE, fn) [GRT_EV_##TYPE] = (int (*)(struct grt_metrics *, const struct grt_event *))(fn)
 	TAKER(NAME, metrics_take_name), TAKER(GPU_SLICE, metrics_slice), TAKER(OWNER, metrics_owner),
-	TAKER(XID, metrics_xid),	TAKER(COUNTER, metrics_counter),
+	TAKER(XID, metrics_xid),	TAKER(COUNTER, metrics_counter), TAKER(OWNER_RANK, metrics_rank),
 #undef TAKER
 };
 

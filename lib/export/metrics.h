@@ -5,8 +5,8 @@
  *
  * Memory is bounded: 64 GPUs, 256 rows of processes, 256 of control groups, 2,048 counters, 256 kinds of
  * Xids, 4,096 owners, 16,384 names, 65,536 jobs in flight (16 MiB), 24 KiB for the times of a row: 48 MiB at
- * most. What finds no row is summed up in one that is called "(others)", so the sum over all rows is that of
- * all jobs, but for rows that grt_metrics_forget() has removed.
+ * most. Values without a row of their own are added to the row "(others)", so the sum over all rows is that
+ * of all jobs, except for rows that grt_metrics_forget() has removed.
  */
 #ifndef GRT_EXPORT_METRICS_H
 #define GRT_EXPORT_METRICS_H

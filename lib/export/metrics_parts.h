@@ -64,9 +64,12 @@ struct metrics_row {
 	struct metrics_sums sums;
 };
 
-/** struct metrics_owner - whose a process is; @digest: of the path */
+/** struct metrics_owner - whose a process is; @digest: of the path; @rank: in @job, where @ranked */
 struct metrics_owner {
 	uint32_t uid;
+	bool ranked;
+	uint32_t rank;
+	char job[72];
 	char cgroup[184];
 	uint64_t digest[2];
 };

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bus.h"
+#include "base/cgroup.h"
 #include "base/escape.h"
 #include "base/hist.h"
 #include "base/memfile.h"
@@ -150,14 +151,15 @@ static const struct metrics_family {
 } families[] = {
 	{"busy_seconds_total", "counter",
 	 "Time in which at least one job or context ran, counted when a job has ended.", metrics_put_busy},
-	{"jobs_total", "counter", "Jobs, counted when they have ended; of sampled ones those they stand for.",
+	{"jobs_total", "counter",
+	 "Jobs, counted when they have ended; a sampled job counts for all that it stands for.",
 	 metrics_put_jobs},
-	{"failed_jobs_total", "counter", "Of the jobs, those with an error.", metrics_put_failed},
-	{"incomplete_jobs_total", "counter", "Of the jobs, those whose submit or completion was not seen.",
+	{"failed_jobs_total", "counter", "Jobs that ended with an error.", metrics_put_failed},
+	{"incomplete_jobs_total", "counter", "Jobs whose submit or completion was not seen.",
 	 metrics_put_incomplete},
-	{"job_queue_seconds", "histogram", "From the hand-over to the ring to the start (t_queue).",
+	{"job_queue_seconds", "histogram", "Time from the commit to the ring to the start (t_queue).",
 	 metrics_put_queue},
-	{"job_exec_seconds", "histogram", "From the start to the end on the hardware (t_exec).",
+	{"job_exec_seconds", "histogram", "Time from the start to the end on the hardware (t_exec).",
 	 metrics_put_exec},
 	{"waits_total", "counter", "Waits of threads for jobs, counted with the job.", metrics_put_waits},
 	{"wait_seconds_total", "counter", "Time of these waits.", metrics_put_wait},
@@ -263,25 +265,64 @@ static int metrics_write_level(const struct grt_metrics *m, enum metrics_level l
 
 /* -------------------------------------------------------------- others */
 
+/* What the path says of itself, "" where it does not. */
+static void metrics_cgroup_labels(FILE *out, const char *path)
+{
+	static const char *const names[GRT_CGROUP_PARTS] = {[GRT_CGROUP_POD] = "pod",
+							    [GRT_CGROUP_CONTAINER] = "container",
+							    [GRT_CGROUP_SLURM] = "slurm_job"};
+	char text[GRT_CGROUP_PART];
+
+	grt_metrics_label(out, ",", "cgroup", path);
+	for (unsigned int i = 0; i < GRT_CGROUP_PARTS; i++) {
+		grt_cgroup_part(path, (enum grt_cgroup_part)i, text);
+		grt_metrics_label(out, ",", names[i], text);
+	}
+}
+
+static void metrics_write_owner(const struct metrics_owner *owner, FILE *out)
+{
+	char text[16] = "";
+
+	if (owner && owner->uid != UINT32_MAX)
+		snprintf(text, sizeof(text), "%" PRIu32, owner->uid);
+	grt_metrics_label(out, ",", "uid", text);
+	metrics_cgroup_labels(out, owner ? owner->cgroup : "");
+	text[0] = '\0';
+	if (owner && owner->ranked)
+		snprintf(text, sizeof(text), "%" PRIu32, owner->rank);
+	grt_metrics_label(out, ",", "rank", text);
+	grt_metrics_label(out, ",", "launcher_job", owner ? owner->job : "");
+}
+
 static void metrics_write_owners(const struct grt_metrics *m, FILE *out)
 {
 	const struct metrics_row *row = grt_keyed_oldest(&m->processes);
-	char uid[16];
 
 	if (row)
-		grt_metrics_family(
-			out, "grtrace_process_info", "gauge",
-			"Whose a process is: its user and control group, as far as they are known.");
+		grt_metrics_family(out, "grtrace_process_info", "gauge",
+				   "User, control group, pod, container and rank of a process, where known.");
 	for (; row; row = grt_keyed_next(&m->processes, row)) {
-		const struct metrics_owner *owner = grt_keyed_find(&m->owners, &(struct grt_key){{row->pid}});
-
 		fputs("grtrace_process_info", out);
 		grt_metrics_label(out, "{", "gpu", m->gpu[row->gpu].label);
 		metrics_pid(out, row->pid);
 		grt_metrics_label(out, ",", "comm", row->name);
-		snprintf(uid, sizeof(uid), "%" PRIu32, owner ? owner->uid : UINT32_MAX);
-		grt_metrics_label(out, ",", "uid", owner && owner->uid != UINT32_MAX ? uid : "");
-		grt_metrics_label(out, ",", "cgroup", owner ? owner->cgroup : "");
+		metrics_write_owner(grt_keyed_find(&m->owners, &(struct grt_key){{row->pid}}), out);
+		fputs("} 1\n", out);
+	}
+}
+
+static void metrics_write_cgroups(const struct grt_metrics *m, FILE *out)
+{
+	const struct metrics_row *row = grt_keyed_oldest(&m->cgroups);
+
+	if (row)
+		grt_metrics_family(out, "grtrace_cgroup_info", "gauge",
+				   "What a control group is of: pod, container, job of SLURM, by its path.");
+	for (; row; row = grt_keyed_next(&m->cgroups, row)) {
+		fputs("grtrace_cgroup_info", out);
+		grt_metrics_label(out, "{", "gpu", m->gpu[row->gpu].label);
+		metrics_cgroup_labels(out, row->name);
 		fputs("} 1\n", out);
 	}
 }
@@ -293,7 +334,7 @@ static void metrics_write_xids(const struct grt_metrics *m, FILE *out)
 
 	if (xid)
 		grt_metrics_family(out, "grtrace_xids_total", "counter",
-				   "Errors that NVIDIA's driver reported, by their number.");
+				   "Errors that NVIDIA's driver reported, by number.");
 	for (; xid; xid = grt_keyed_next(&m->xids, xid)) {
 		const struct grt_key *key = grt_keyed_key(xid);
 
@@ -316,7 +357,7 @@ static const struct {
 	const char *help;
 } kinds[METRICS_KINDS] = {
 	[METRICS_MEMORY] = {"grtrace_gpu_memory_bytes", "gauge",
-			    "Memory of a GPU, and of a process where it has a pid."},
+			    "Memory of a GPU, or of a process if there is a pid."},
 	[METRICS_TOTAL] = {"grtrace_gpu_driver_total", "counter",
 			   "Counters of the driver that only grow, in their unit."},
 	[METRICS_VALUE] = {"grtrace_gpu_driver_value", "gauge",
@@ -384,9 +425,8 @@ static void metrics_write_limits(const struct grt_metrics *m, FILE *out)
 	grt_metrics_family(out, "grtrace_evicted_jobs_total", "counter",
 			   "Jobs that were counted as incomplete because too many were in flight.");
 	fprintf(out, "grtrace_evicted_jobs_total %" PRIu64 "\n", jobs.evicted);
-	grt_metrics_family(
-		out, "grtrace_over_limit_total", "counter",
-		"Times that something found no row of its own: it is in that of (others), if anywhere.");
+	grt_metrics_family(out, "grtrace_over_limit_total", "counter",
+			   "Values without a row of their own: the row (others) has them, if any.");
 	fprintf(out, "grtrace_over_limit_total %" PRIu64 "\n", m->over + m->xids_over);
 }
 
@@ -397,6 +437,7 @@ int grt_metrics_write(const struct grt_metrics *m, FILE *out)
 	for (unsigned int level = 0; level < METRICS_LEVELS && !ret; level++)
 		ret = metrics_write_level(m, (enum metrics_level)level, out);
 	metrics_write_owners(m, out);
+	metrics_write_cgroups(m, out);
 	for (unsigned int kind = 0; kind < METRICS_KINDS; kind++)
 		metrics_write_counters(m, (enum metrics_kind)kind, out);
 	metrics_write_xids(m, out);

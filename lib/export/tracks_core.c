@@ -475,6 +475,7 @@ static const struct tracks_draw core_draws[] = {
 	{GRT_EV_SYNC_WAIT_EXIT, on_wait_out},
 	{GRT_EV_NAME, on_stamp},
 	{GRT_EV_OWNER, on_stamp},
+	{GRT_EV_OWNER_RANK, on_stamp},
 	{GRT_EV_IOCTL_ENTER, on_ioctl_enter},
 	{GRT_EV_IOCTL_EXIT, on_ioctl_exit},
 	{GRT_EV_COUNTER, on_counter},

@@ -612,6 +612,7 @@ static const struct tracks_draw cuda_draws[] = {
 	{GRT_EV_STALL_REASON, tracks_nothing},
 	{GRT_EV_CUBIN, tracks_nothing},
 	{GRT_EV_PC_LINE, tracks_nothing},
+	{GRT_EV_PC_INLINED, tracks_nothing},
 	{GRT_EV_COMMUNICATOR, tracks_nothing},
 	{GRT_EV_COLLECTIVE, tracks_nothing},
 	{GRT_EV_GPU_SYNC, on_work},

@@ -71,13 +71,13 @@ static void note_whys(struct grt_notes *notes, const struct grt_launch_flame *f)
 		if (n < WHYS_SHOWN)
 			grt_note(notes, "  %s", why);
 	if (n > WHYS_SHOWN)
-		grt_note(notes, "  %" PRIu32 " processes more are not traced", n - WHYS_SHOWN);
+		grt_note(notes, "  %" PRIu32 " more processes were not traced", n - WHYS_SHOWN);
 }
 
 void grt_flame_note_estimated(struct grt_notes *notes, const struct grt_launch_flame *f)
 {
 	struct grt_launch_estimated e = grt_launch_flame_estimated(f);
-	char interval[96] = "no interval: that takes one process and 10 windows";
+	char interval[96] = "no interval: it needs one process and 10 windows";
 
 	if (!e.processes)
 		return;
@@ -85,14 +85,14 @@ void grt_flame_note_estimated(struct grt_notes *notes, const struct grt_launch_f
 		snprintf(interval, sizeof(interval), "95 %% interval %.3f to %.3f ms",
 			 (double)e.total.low / 1e6, (double)e.total.high / 1e6);
 	grt_note(notes,
-		 "weights are estimated for all of the time, from %" PRIu32
-		 " windows at random places, %.1f s of %.1f s (%.2f %%): ~%.3f ms of GPU time, %s",
+		 "weights are estimated for the whole recording, from %" PRIu32
+		 " random windows, %.1f s of %.1f s (%.2f %%): ~%.3f ms of GPU time, %s",
 		 e.windows, (double)e.watched / 1e9, (double)e.of / 1e9,
 		 e.of ? 100.0 * (double)e.watched / (double)e.of : 0, (double)e.total.value / 1e6, interval);
 	if (e.beside)
 		grt_note(notes,
 			 "  %" PRIu64
-			 " kernels and copies were launched a moment before or after a window: not in it",
+			 " kernels and copies were launched just before or after a window: not included",
 			 e.beside);
 }
 
@@ -137,26 +137,26 @@ static void note_symbols(struct grt_notes *notes, const struct grt_symbols_count
 static void gpu_time_note_samples(struct grt_notes *notes, const struct grt_sampled *s)
 {
 	grt_note(notes,
-		 "%" PRIu64 " PC samples; %" PRIu64 " more in kernels that are not the program's, %" PRIu64
-		 " dropped by the hardware",
+		 "%" PRIu64 " PC samples; %" PRIu64
+		 " more in kernels that do not belong to the program, %" PRIu64 " dropped by the hardware",
 		 s->samples, s->other, s->dropped);
 	if (s->inferred)
 		grt_note(
 			notes,
-			"  %.1f %% are of kernels that several stacks launched: inferred, divided by the time of "
+			"  %.1f %% belong to kernels that several stacks launched: inferred, divided by the time of "
 			"these kernels",
 			gpu_time_percent(s->inferred, s->samples));
 	if (s->unmatched)
 		grt_note(notes,
 			 "  %" PRIu64
-			 " are in functions that are no kernel with a time in the trace: [unmatched]",
+			 " are in functions that are not kernels with a time in the trace: [unmatched]",
 			 s->unmatched);
 	if (s->full)
 		grt_note(notes,
 			 "  the hardware's buffer was full in %" PRIu64 " contexts: later samples are lost",
 			 s->full);
 	if (s->over)
-		grt_note(notes, "  %" PRIu64 " found no room and are missing", s->over);
+		grt_note(notes, "  %" PRIu64 " are missing, because there was no room", s->over);
 }
 
 static uint64_t estimated_beside(const struct grt_launch_flame *f, uint64_t most)
@@ -226,14 +226,14 @@ static void note_jobs(struct grt_notes *notes, const struct grt_flame_count *n)
 		grt_note(notes, "  %" PRIu64 " frames of stacks beyond the first %u are missing", n->dropped,
 			 GRT_FRAMES_STACKS_MAX);
 	if (n->jobs && n->no_stack == n->jobs)
-		grt_note(notes, "  try: grtrace record --stack=bpf, which takes the stack of each submit");
+		grt_note(notes, "  try: grtrace record --stack=bpf, which records the stack of each submit");
 }
 
 static void note_windows(struct grt_notes *notes, struct grt_flame *f)
 {
 	struct grt_estimate_watched w;
 	struct grt_estimate total;
-	char interval[96] = "no interval: that takes 10 windows, and jobs in 5 of them";
+	char interval[96] = "no interval: it needs 10 windows, and jobs in 5 of them";
 
 	if (!grt_flame_windows(f, &w, &total))
 		return;
@@ -241,12 +241,12 @@ static void note_windows(struct grt_notes *notes, struct grt_flame *f)
 		snprintf(interval, sizeof(interval), "95 %% interval %.3f to %.3f ms",
 			 (double)total.low / 1e6, (double)total.high / 1e6);
 	grt_note(notes,
-		 "weights of jobs are estimated for all of the time, from %" PRIu32
-		 " windows at random places, %.1f s of %.1f s: ~%.3f ms of GPU time, %s",
+		 "weights of jobs are estimated for the whole recording, from %" PRIu32
+		 " random windows, %.1f s of %.1f s: ~%.3f ms of GPU time, %s",
 		 w.windows, (double)w.watched / 1e9, (double)w.of / 1e9, (double)total.value / 1e6, interval);
 	if (w.beside)
 		grt_note(notes,
-			 "  %" PRIu64 " jobs were submitted a moment before or after a window: not in it",
+			 "  %" PRIu64 " jobs were submitted just before or after a window: not included",
 			 w.beside);
 }
 
@@ -281,7 +281,7 @@ static void note_ends(struct grt_pass *pass, const struct grt_flame *f)
 			note_end(pass->notes, &ends.end[i], ns, grt_stack_end_name(i), grt_stack_end_help(i));
 	if (pass->verbose)
 		note_end(pass->notes, &ends.none, ns, "no stack",
-			 "none was taken, or it only says the system call");
+			 "no stack was recorded, or it has only the system call");
 }
 
 /* What the picture does not show. */
@@ -299,7 +299,7 @@ static void gpu_time_notes(void *state, struct grt_pass *pass)
 	note_ends(pass, state);
 	if (pass->shape && pass->shape->weight == GRT_FLAME_WEIGHT_BYTES && unsized)
 		grt_note(pass->notes,
-			 "the size of %" PRIu64 " copies and fills is unknown: they weigh nothing here",
+			 "the size of %" PRIu64 " copies and fills is unknown: they have no weight here",
 			 unsized);
 }
 

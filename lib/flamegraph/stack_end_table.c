@@ -7,9 +7,9 @@
 static const struct grt_column stack_end_columns[] = {
 	{"end", grt_row_get, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "why the stack ends; none: there is no stack"},
 	{"gpu", grt_row_get, 1, GRT_CELL_NS, GRT_COLUMN_ALL, "GPU time under such stacks"},
-	{"share", grt_row_get, 2, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of all GPU time"},
-	{"works", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs, kernels and copies"},
-	{"meaning", grt_row_get, 4, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the word means"},
+	{"share", grt_row_get, 2, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of all GPU time"},
+	{"works", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of jobs, kernels and copies"},
+	{"meaning", grt_row_get, 4, GRT_CELL_TEXT, GRT_COLUMN_ALL, "explanation of the reason"},
 	{.name = NULL},
 };
 
@@ -46,7 +46,7 @@ static int stack_end_show(void *state, const struct grt_part *part, struct grt_p
 		ret = stack_end_write(pass, &ends.end[i], ns, grt_stack_end_name(i), grt_stack_end_help(i));
 	if (!ret)
 		ret = stack_end_write(pass, &ends.none, ns, "none",
-				      "none was taken, or it only says the system call");
+				      "no stack was recorded, or it has only the system call");
 	grt_writer_table_end(pass->writer);
 	return ret;
 }

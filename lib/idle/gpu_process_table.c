@@ -188,42 +188,16 @@ static void gpu_process_get_cgroup(struct grt_cell *cell, const void *view, cons
 	cell->text = path ?: whose_names[((const struct grt_gpu_process *)row)->kind];
 }
 
-/*
- * The part of a path that has this in front: ID of "pod<ID>.slice" and "docker-<ID>.scope". As Kubernetes,
- * containerd, CRI-O, Docker and Podman call control groups.
- */
-static const char *gpu_process_part(const char *path, const char *const *fronts, size_t *len)
+/* The view has room for one text of each, which the writer copies before the next cell is made. */
+static void gpu_process_get_part(struct grt_cell *cell, const void *view, const void *row, int part)
 {
-	const char *found = NULL, *at;
+	const char *path = gpu_process_cgroup(view, row);
+	char *room = ((const struct grt_gpu_processes_view *)view)->room[part];
 
-	for (; *fronts; fronts++)
-		for (at = strstr(path, *fronts); at; at = strstr(at + 1, *fronts)) {
-			found = at + strlen(*fronts);
-			*len = strcspn(found, "./");
-			if (*len < 32)
-				found = NULL;
-			else
-				return found;
-		}
-	return found;
-}
-
-/* The view has room for one text, which the writer copies before the next cell is made. */
-static void gpu_process_get_part(struct grt_cell *cell, const void *view, const void *row, int container)
-{
-	static const char *const pods[] = {"-pod", "/pod", NULL};
-	static const char *const containers[] = {"cri-containerd-", "crio-",   "docker-",
-						 "/docker/",	    "libpod-", NULL};
-	const char *path = gpu_process_cgroup(view, row), *part;
-	char *room = ((const struct grt_gpu_processes_view *)view)->room[container];
-	size_t len;
-
-	part = path ? gpu_process_part(path, container ? containers : pods, &len) : NULL;
-	cell->absent = !part;
-	if (!part)
-		return;
+	cell->absent = !path || !grt_cgroup_part(path, (enum grt_cgroup_part)part, room);
 	/* of a container the short form, as its tools print it */
-	snprintf(room, 64, "%.*s", (int)(container ? 12 : len < 63 ? len : 63), part);
+	if (!cell->absent && part == GRT_CGROUP_CONTAINER && strlen(room) >= 32)
+		room[12] = '\0';
 	cell->text = room;
 }
 
@@ -234,50 +208,52 @@ static void gpu_process_get_part(struct grt_cell *cell, const void *view, const 
 #define FRONT \
 	{"device", gpu_process_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, \
 	 "device number of the GPU, major << 20 | minor"}, \
-	{"device_name", gpu_process_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"}, \
+	{"device_name", gpu_process_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU"}, \
 	{"mig_gpu", gpu_process_get_instance, 8, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "MIG GPU instance"}, \
 	{"mig_compute", gpu_process_get_instance, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, \
 	 "MIG compute instance"}, \
 	{"kind", gpu_process_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, \
-	 "process; switching: at most 1 ms between two contexts; nobody: no context was on the GPU, no job ran, no process used the engine; unknown: records are missing, or no switch was seen, or nothing says whose job it was"}
+	 "process; switching: at most 1 ms between two contexts; nobody: no context was on the GPU, no job ran, and no process used the engine; unknown: records are missing, no switch was seen, or the job's process is unknown"}
 
 #define REST \
 	{"share", gpu_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, \
 	 "of the time of the GPU, ring or engine that it had it, percent"}, \
 	{"residency", gpu_process_get_residency, 0, GRT_CELL_NS, GRT_COLUMN_ALL, \
-	 "that time, ns: its context was on the GPU, a job of it ran, or the driver counted it"}, \
+	 "that time: its context was on the GPU, a job of it ran, or the driver counted it, ns"}, \
 	{"slices", gpu_process_get_came, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, \
-	 "times that its context came onto the GPU, or its jobs"}, \
-	{"rate", gpu_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "of these, in a second"}, \
-	{"mean", gpu_process_get_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "of slices or jobs seen whole, ns"}, \
-	{"p50", gpu_process_get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median, ns"}, \
-	{"p99", gpu_process_get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile, ns"}, \
-	{"max", gpu_process_get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "longest, ns"}, \
+	 "times that its context came onto the GPU, or number of its jobs"}, \
+	{"rate", gpu_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "slices or jobs per second"}, \
+	{"mean", gpu_process_get_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean length of the slices or jobs that the trace has from begin to end, ns"}, \
+	{"p50", gpu_process_get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median of these lengths, ns"}, \
+	{"p99", gpu_process_get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of these lengths, ns"}, \
+	{"max", gpu_process_get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "longest of these, ns"}, \
 	{"ring", gpu_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, \
-	 "ring of the jobs, or number of the counter"}, \
+	 "ring of the jobs, or id of the counter"}, \
 	{"ring_name", gpu_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, \
-	 "its name: ring, or counter of the engine"}, \
+	 "name of the ring, or of the engine's counter"}, \
 	{"source", gpu_process_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, \
-	 "how it is known: slices: from NVIDIA's log; jobs: from the beginning and end of each; counters: from samples of the driver's counters of the process"}, \
+	 "source of the time: slices of NVIDIA's log; start and end of jobs; or counters that the driver keeps per process"}, \
 	{.name = NULL}
 
 static const struct grt_column gpu_process_columns[] = {
 	FRONT,
 	{"pid", grt_cell_id, P(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", gpu_process_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name, or the kind"},
+	{"process", gpu_process_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process, or the kind of the row"},
 	REST,
 };
 static const struct grt_column gpu_cgroup_columns[] = {
 	FRONT,
-	{"cgroup", gpu_process_get_cgroup, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "path of the control group, or the kind"},
-	{"pod", gpu_process_get_part, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "id of the pod of Kubernetes that it is of"},
-	{"container", gpu_process_get_part, 1, GRT_CELL_TEXT, GRT_COLUMN_MORE, "short id of the container that it is of"},
+	{"cgroup", gpu_process_get_cgroup, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "path of the control group, or the kind of the row"},
+	{"pod", gpu_process_get_part, GRT_CGROUP_POD, GRT_CELL_TEXT, GRT_COLUMN_MORE, "id of the Kubernetes pod"},
+	{"container", gpu_process_get_part, GRT_CGROUP_CONTAINER, GRT_CELL_TEXT, GRT_COLUMN_MORE,
+	 "short id of the container, or its name"},
+	{"slurm_job", gpu_process_get_part, GRT_CGROUP_SLURM, GRT_CELL_TEXT, GRT_COLUMN_MORE, "number of the SLURM job"},
 	REST,
 };
 static const struct grt_column gpu_user_columns[] = {
 	FRONT,
-	{"uid", gpu_process_get_uid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the user"},
-	{"whose", gpu_process_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the kind"},
+	{"uid", gpu_process_get_uid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "user id"},
+	{"whose", gpu_process_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "kind of the row"},
 	REST,
 };
 
@@ -339,11 +315,11 @@ static void gpu_process_notes(const struct grt_gpu_processes *g, struct grt_pass
 	if (!n && !pass->summary)
 		grt_note(
 			pass->notes,
-			"the trace does not say which process had the GPU: grtrace record -e nvctxsw, -e drm or -e power");
+			"the trace does not show which process had the GPU: use grtrace record -e nvctxsw, -e drm or -e power");
 	if (untimed)
 		grt_note(pass->notes,
 			 "GPU time by process: %" PRIu64
-			 " jobs have no beginning or end: their time is nobody's here",
+			 " jobs have no beginning or end: their time counts for no process",
 			 untimed);
 	if (n > shown)
 		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", n - shown);
@@ -354,14 +330,14 @@ static void gpu_process_notes(const struct grt_gpu_processes *g, struct grt_pass
 			 g->over, GRT_GPU_PROCESSES_MAX);
 	if (g->backwards)
 		grt_note(pass->notes,
-			 "GPU time by process: %" PRIu64 " slices began before the one before had ended",
+			 "GPU time by process: %" PRIu64 " slices began before the previous one had ended",
 			 g->backwards);
 }
 
 static int gpu_process_write(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_gpu_processes *g = state;
-	char room[2][64];
+	char room[GRT_CGROUP_PARTS][GRT_CGROUP_PART];
 	const struct grt_gpu_processes_view view = {g, pass->names, room};
 	const struct grt_column *sort = grt_pass_sort(pass, part, NULL);
 	uint64_t n, shown;
@@ -382,16 +358,52 @@ static int gpu_process_write(void *state, const struct grt_part *part, struct gr
 	return ret;
 }
 
+/* In front of all tables, where people read; with JSON they are notes. */
+static int gpu_process_write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
+	struct grt_gpu_processes *g = state;
+	const struct grt_gpu_processes_view view = {g, pass->names, NULL};
+	int ret = grt_gpu_processes_finish(g, pass);
+	void **rows;
+
+	(void)part;
+	if (ret || !g->places.used)
+		return ret;
+	if (grt_keyed_list(&g->rows, gpu_process_by_place, &rows))
+		return -ENOMEM;
+	ret = grt_gpu_processes_sentences(&view, (const struct grt_gpu_process *const *)rows, g->rows.used,
+					  notes);
+	if (!ret && first.n)
+		grt_notes_write(&first, pass->writer);
+	free(rows);
+	return ret;
+}
+
+/* Jobs and counters have tables of their own. */
+static bool gpu_process_any(const void *state)
+{
+	const struct grt_gpu_processes *g = state;
+	const struct grt_gpu_place *at = grt_keyed_oldest(&g->places);
+
+	while (at && at->source != GRT_GPU_SLICES)
+		at = grt_keyed_next(&g->places, at);
+	return at;
+}
+
 static const uint16_t gpu_process_types[] = {GRT_EV_GPU_SLICE, 0};
 static const struct grt_part gpu_process_parts[] = {
 	{"gpu-process", "which process had the GPU: residency, share, slices or jobs",
 	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_MONITOR | GRT_PART_TABLES | GRT_PART_ROLLUP,
 	 GRT_GPU_BY_PROCESS, &grt_gpu_processes_table[GRT_GPU_BY_PROCESS], .types = gpu_process_types,
-	 .write = gpu_process_write},
+	 .any = gpu_process_any, .write = gpu_process_write},
 	{"gpu-cgroup", "which control group, pod or container had the GPU", GRT_PART_BY, GRT_GPU_BY_CGROUP,
 	 &grt_gpu_processes_table[GRT_GPU_BY_CGROUP], .write = gpu_process_write},
 	{"gpu-user", "which user had the GPU", GRT_PART_BY, GRT_GPU_BY_USER,
 	 &grt_gpu_processes_table[GRT_GPU_BY_USER], .write = gpu_process_write},
+	{"gpu-owners", "a sentence for each NVIDIA GPU: which processes had it",
+	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, GRT_GPU_BYS,
+	 .write = gpu_process_write_sentences},
 	{.name = NULL},
 };
 

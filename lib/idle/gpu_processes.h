@@ -19,6 +19,7 @@
 #define GRT_IDLE_GPU_PROCESSES_H
 
 #include "base/busy.h"
+#include "base/cgroup.h"
 #include "base/hist.h"
 #include "base/keyed.h"
 #include "base/texts.h"
@@ -204,11 +205,20 @@ const char *grt_gpu_processes_cgroup(const struct grt_gpu_processes *g, uint32_t
 struct grt_gpu_processes_view {
 	const struct grt_gpu_processes *g;
 	const struct grt_names *names;
-	char (*room)[64];
+	char (*room)[GRT_CGROUP_PART];
 };
 
 /* Rows are struct grt_gpu_process. */
 extern const struct grt_table grt_gpu_processes_table[GRT_GPU_BYS];
+
+/**
+ * grt_gpu_processes_sentences - a sentence for each GPU, or instance of one, whose slices are known
+ * @row: all rows, those of a GPU together, processes first, the one with most time in front
+ * Return: 0 or -ENOMEM
+ */
+int grt_gpu_processes_sentences(const struct grt_gpu_processes_view *v,
+				const struct grt_gpu_process *const *row, uint64_t n,
+				struct grt_notes *notes);
 
 /** grt_gpu_processes_free - frees it; NULL is allowed */
 void grt_gpu_processes_free(struct grt_gpu_processes *g);

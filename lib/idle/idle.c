@@ -393,7 +393,7 @@ GRT_HEAP(idle, struct idle_work, struct idle_device, idle_before)
 
 static struct idle_work *idle_in_line(const struct idle_device *d, uint32_t i)
 {
-	return &d->line[(d->line_first + i) % d->line_room];
+	return &d->line[(d->line_first + i) & (d->line_room - 1)];
 }
 
 static int idle_take_heap(struct grt_idleness *x, struct idle_device *d)
@@ -413,7 +413,7 @@ static int idle_take_first(struct grt_idleness *x, struct idle_device *d)
 	if (!first || (d->used && idle_before(d, &d->heap[0], first)))
 		return idle_take_heap(x, d);
 	d->lined--;
-	d->line_first = (d->line_first + 1) % d->line_room;
+	d->line_first = (d->line_first + 1) & (d->line_room - 1);
 	return idle_take(x, d, first);
 }
 
@@ -439,30 +439,29 @@ static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t numb
 {
 	uint32_t before = x->devices.used;
 	struct grt_key key = {{image, number}};
-	uint64_t packed = (uint64_t)image << 32 | number;
+	struct idle_recent *recent = &x->recent[number % IDLE_RECENT];
 	void *found;
 	int ret;
 
-	*out = x->last_device;
-	if (x->last_device && x->last_device_key == packed)
+	*out = recent->device;
+	if (recent->device && recent->image == image && recent->number == number)
 		return 0;
 	*out = NULL;
 	ret = grt_keyed_get_or_count(&x->devices, &key, &x->count.over, &found);
 	if (ret || !found)
 		return ret;
-	x->last_device_key = packed;
+	*recent = (struct idle_recent){.image = image, .number = number};
 	if (x->devices.used == before) {
-		*out = x->last_device = *(struct idle_device **)found;
+		*out = recent->device = *(struct idle_device **)found;
 		return 0;
 	}
-	x->last_device = NULL;
 	*out = calloc(1, sizeof(**out));
 	if (!*out || grt_grow(&x->device, &x->device_room, before + 1, 8)) {
 		free(*out);
 		grt_keyed_remove(&x->devices, found);
 		return -ENOMEM;
 	}
-	*(struct idle_device **)found = x->device[before] = x->last_device = *out;
+	*(struct idle_device **)found = x->device[before] = recent->device = *out;
 	(*out)->device.number = before;
 	(*out)->device.first = (*out)->reached = x->first;
 	return 0;
@@ -717,8 +716,6 @@ static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
 	int ret;
 
 	switch (e->type) {
-	case GRT_EV_SUBMIT:
-		return grt_submitters_submits(&x->submitters, e->pid, e->tid);
 	case GRT_EV_THREAD:
 		return idle_see_thread(x, (const struct grt_ev_thread *)e);
 	case GRT_EV_ASLEEP:
@@ -746,11 +743,14 @@ static int idle_begin_cuda(struct grt_idleness *x)
 {
 	struct grt_launches_sink sink = {.work = idle_on_work, .arg = x};
 
-	return grt_launches_new(&x->launches, &sink) ?: grt_image_frames_new(&x->image_frames);
+	if (grt_launches_new(&x->launches, &sink))
+		return -ENOMEM;
+	grt_launches_without_stacks(x->launches);
+	return grt_image_frames_new(&x->image_frames);
 }
 
 /* Threads before launches: what a launch ends may be a gap, and its thread's pieces are to be known. */
-int grt_idleness_event(struct grt_idleness *x, const struct grt_event *e)
+static __attribute__((noinline)) int idle_other_event(struct grt_idleness *x, const struct grt_event *e)
 {
 	enum grt_class class = grt_class_of[e->type];
 	bool cuda = class == GRT_CLASS_launch || class == GRT_CLASS_image;
@@ -761,6 +761,14 @@ int grt_idleness_event(struct grt_idleness *x, const struct grt_event *e)
 		return ret;
 	ret = grt_threads_event(x->threads, e);
 	return ret || !cuda ? ret : grt_launches_event(x->launches, e);
+}
+
+int grt_idleness_event(struct grt_idleness *x, const struct grt_event *e)
+{
+	/* most events are of jobs, of which all but this comes when they are joined */
+	if (e->type == GRT_EV_SUBMIT)
+		return grt_submitters_submits(&x->submitters, e->pid, e->tid);
+	return grt_class_of[e->type] == GRT_CLASS_job ? 0 : idle_other_event(x, e);
 }
 
 /* --------------------------------------------------------------- in, out */

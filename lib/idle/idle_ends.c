@@ -4,16 +4,33 @@
 
 #include "idle_parts.h"
 
-int idle_ends_add(struct grt_idleness *x, const struct idle_device *d, const struct idle_work *w, uint64_t ns)
+/* Work of one stack comes in a row: its sum is looked up once. */
+static int idle_ends_settle(struct grt_idleness *x, struct idle_device *d)
 {
-	const struct grt_key key = {{d->device.number, (uint64_t)w->image << 32 | w->stack}};
+	const struct grt_key key = {{d->device.number, d->worked_key}};
 	struct grt_stack_end_sum *sum;
-	int ret = grt_keyed_get_or_count(&x->worked, &key, &x->count.ends_over, (void **)&sum);
+	int ret = d->worked.works ? grt_keyed_get_or_count(&x->worked, &key, NULL, (void **)&sum) : 0;
 
+	if (ret || !d->worked.works)
+		return ret;
 	if (sum) {
-		sum->ns += ns;
-		sum->works++;
+		sum->ns += d->worked.ns;
+		sum->works += d->worked.works;
+	} else {
+		x->count.ends_over += d->worked.works;
 	}
+	d->worked = (struct grt_stack_end_sum){0};
+	return 0;
+}
+
+int idle_ends_add(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w, uint64_t ns)
+{
+	uint64_t key = (uint64_t)w->image << 32 | w->stack;
+	int ret = key == d->worked_key ? 0 : idle_ends_settle(x, d);
+
+	d->worked_key = key;
+	d->worked.ns += ns;
+	d->worked.works++;
 	return ret;
 }
 
@@ -37,6 +54,8 @@ int idle_ends_sum(struct grt_idleness *x)
 {
 	int ret = 0;
 
+	for (uint32_t i = 0; i < x->devices.used && !ret; i++)
+		ret = idle_ends_settle(x, x->device[i]);
 	for (struct grt_stack_end_sum *s = grt_keyed_oldest(&x->worked), *to; s && !ret;
 	     s = grt_keyed_next(&x->worked, s)) {
 		const struct grt_key *key = grt_keyed_key(s);

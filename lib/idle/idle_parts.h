@@ -44,10 +44,12 @@ struct idle_work {
 /**
  * struct idle_device - a device
  * @line: work that waits for earlier work, as far as it came in order: @lined from @line_first on, in a ring
+ *	whose length @line_room is a power of two
  * @heap: the rest of it
  * @reached: the causes of all time up to here are known; @taken: begin of the last work that was taken
  * @unsure: up to here a job was there of which it is unknown when it ran; @endless: and no end of it is known
  * @any: there was work
+ * @worked: of the last works that had one stack, @worked_key; not in struct grt_idleness.worked yet
  * @open: the last part, which may go on
  */
 struct idle_device {
@@ -61,6 +63,8 @@ struct idle_device {
 	uint64_t unsure;
 	bool endless;
 	bool any;
+	uint64_t worked_key;
+	struct grt_stack_end_sum worked;
 	struct grt_idleness_part open;
 };
 
@@ -105,6 +109,16 @@ struct idle_image {
 	bool interpreted;
 };
 
+/* Devices that are found without a search. */
+#define IDLE_RECENT 16U
+
+/** struct idle_recent - @device: of the last work with this number; NULL: none */
+struct idle_recent {
+	struct idle_device *device;
+	uint32_t image;
+	uint32_t number;
+};
+
 struct grt_idleness {
 	struct grt_idleness_options options;
 	uint64_t first, last;
@@ -116,9 +130,8 @@ struct grt_idleness {
 	struct grt_keyed devices; /* numbers of @device by image and number */
 	struct idle_device **device;
 	uint32_t device_room;
-	struct idle_device *last_device; /* the one of the last work, NULL: none, and its key */
-	uint64_t last_device_key;
-	struct grt_keyed by_key; /* numbers of @row */
+	struct idle_recent recent[IDLE_RECENT]; /* by number */
+	struct grt_keyed by_key;		/* numbers of @row */
 	struct idle_row **row;
 	uint32_t rows, row_room;
 	struct grt_keyed stacks;    /* of jobs in flight, by (ctx, seqno) */
@@ -138,8 +151,7 @@ struct grt_idleness {
 };
 
 /** idle_ends_add - work of @ns. Return: 0 or -ENOMEM */
-int idle_ends_add(struct grt_idleness *x, const struct idle_device *d, const struct idle_work *w,
-		  uint64_t ns);
+int idle_ends_add(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w, uint64_t ns);
 
 /** idle_ends_sum - the trace is over: of each device. Return: 0 or -ENOMEM */
 int idle_ends_sum(struct grt_idleness *x);

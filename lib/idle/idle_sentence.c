@@ -114,7 +114,7 @@ static void put_idle(FILE *out, const struct grt_idleness *x, const struct grt_i
 	put_reasons(out, x, d, idle);
 	fputc('.', out);
 	if (code && code >= idle / 100 * CODE_LEAST)
-		fputs(" What that code did meanwhile was not recorded: record -e sched, too.", out);
+		fputs(" Record with -e sched to see what that code did.", out);
 }
 
 /* Of stacks of which it is known that they end too early, and why most of them do. */
@@ -151,7 +151,7 @@ static void idle_sentence_put(FILE *out, const struct grt_idleness *x, const str
 	put_ns(out, span);
 	fputc('.', out);
 	if (d->sampled)
-		fputs(" Jobs were sampled: when it was idle is unknown.", out);
+		fputs(" Jobs were sampled: its idle time is unknown.", out);
 	else if (idle)
 		put_idle(out, x, d, idle);
 	put_ends(out, &d->ends);

@@ -103,23 +103,23 @@ static void idle_table_get_sentence(struct grt_cell *cell, const void *view, con
 /* clang-format off */
 
 static const struct grt_column device_columns[] = {
-	{"device", idle_table_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "a ring, or a GPU of CUDA's"},
-	{"kind", idle_table_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "drm or cuda"},
-	{"ring", idle_table_get_id, 1, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "the ring"},
-	{"gpu", idle_table_get_id, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "number of the GPU in its process"},
-	{"pid", idle_table_get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "that process; none: there are several"},
-	{"uuid", idle_table_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "the GPU's identity"},
-	{"window", idle_table_get_window, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time that is looked at, as far as it was recorded: busy and idle, ns"},
-	{"busy", idle_table_get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which some of its work ran, ns"},
-	{"busy_share", idle_table_get_busy, 1, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the window, percent"},
-	{"idle", idle_table_get_idle, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "the rest of the window, ns"},
-	{"work", idle_table_get_device_u64, D(work), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs, or kernels and copies"},
-	{"sampled", idle_table_get_device_u64, D(sampled), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "jobs that stand for more than themselves: what is idle is unknown"},
-	{"untimed", idle_table_get_device_u64, D(untimed), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, those of which it is unknown when they ran"},
+	{"device", idle_table_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "a ring, or a CUDA device"},
+	{"kind", idle_table_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "drm: the device is a ring; cuda: it is a CUDA device"},
+	{"ring", idle_table_get_id, 1, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "ring id"},
+	{"gpu", idle_table_get_id, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "CUDA's number of the device in its process"},
+	{"pid", idle_table_get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "process id; none: several processes used the device"},
+	{"uuid", idle_table_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "UUID of the GPU"},
+	{"window", idle_table_get_window, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "busy and idle time together: the part of the trace in which the device was recorded, ns"},
+	{"busy", idle_table_get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which at least one job, kernel or copy ran, ns"},
+	{"busy_share", idle_table_get_busy, 1, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "busy time as a share of the window, percent"},
+	{"idle", idle_table_get_idle, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time of the window in which nothing ran, ns"},
+	{"work", idle_table_get_device_u64, D(work), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs, or kernels and copies, in the window"},
+	{"sampled", idle_table_get_device_u64, D(sampled), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "jobs that stand for several jobs (sampling): idle time is unknown"},
+	{"untimed", idle_table_get_device_u64, D(untimed), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "jobs, kernels and copies whose time on the device is unknown"},
 #define GRT_IDLE_CAUSE(NAME, name, colour, phrase, help) \
 	{"idle_" #name, idle_table_get_device_u64, D(cause[GRT_IDLE_##NAME]), GRT_CELL_NS, GRT_COLUMN_MORE, help ", ns"},
 #include "idle_causes.def"
-	{"sentence", idle_table_get_sentence, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "the same in words"},
+	{"sentence", idle_table_get_sentence, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "the row as a sentence"},
 	{.name = NULL},
 };
 
@@ -154,23 +154,23 @@ static void idle_table_get_time(struct grt_cell *cell, const void *view, const v
 /* clang-format off */
 
 static const struct grt_column row_columns[] = {
-	{"device", idle_table_get_row_device, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "a ring, or a GPU of CUDA's"},
-	{"cause", idle_table_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "why it was idle, see the manual"},
-	{"time", idle_table_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "that passed so, ns"},
-	{"share", idle_table_get_time, 1, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the device's idle time, percent"},
-	{"parts", grt_cell_u64, R(parts), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "parts of gaps"},
-	{"max", grt_cell_u64, R(max), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest of these, ns"},
-	{"place", grt_cell_pointed, R(place), GRT_CELL_TEXT, GRT_COLUMN_ALL, "where in the user's own code the submitter was, or asked for the work"},
-	{"since", grt_cell_pointed, R(since), GRT_CELL_TEXT, GRT_COLUMN_ALL, "where its call before was made, if elsewhere: it ran the code between the two places"},
-	{"call", grt_cell_pointed, R(call), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the call of the driver that it was in"},
-	{"set_up", grt_cell_pointed, R(set_up), GRT_CELL_TEXT, GRT_COLUMN_MORE, "what it set up"},
-	{"waker", grt_cell_chars, R(waker_comm), GRT_CELL_TEXT, GRT_COLUMN_ALL, "who ended its sleep"},
-	{"waker_tid", grt_cell_id, R(waker), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "that thread's id"},
-	{"waker_pid", grt_cell_id, R(waker_pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "its process id"},
-	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the submitter's process"},
-	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
-	{"function", grt_cell_pointed, R(function), GRT_CELL_TEXT, GRT_COLUMN_MORE, "function of the place"},
-	{"stack", grt_cell_pointed, R(stack), GRT_CELL_TEXT, GRT_COLUMN_MORE, "the whole stack, outermost frame first"},
+	{"device", idle_table_get_row_device, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "a ring, or a CUDA device"},
+	{"cause", idle_table_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "why the device was idle; grtrace-report(1) explains the causes"},
+	{"time", idle_table_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "idle time with this cause, ns"},
+	{"share", idle_table_get_time, 1, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the device's idle time, percent"},
+	{"parts", grt_cell_u64, R(parts), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of idle intervals with this cause"},
+	{"max", grt_cell_u64, R(max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest of these intervals, ns"},
+	{"place", grt_cell_pointed, R(place), GRT_CELL_TEXT, GRT_COLUMN_ALL, "line of the program's own code in which the submitter was, or from which it submitted next"},
+	{"since", grt_cell_pointed, R(since), GRT_CELL_TEXT, GRT_COLUMN_ALL, "line of the submitter's previous call, if it is another: the submitter ran the code between both lines"},
+	{"call", grt_cell_pointed, R(call), GRT_CELL_TEXT, GRT_COLUMN_ALL, "call of the driver in which the submitter was"},
+	{"set_up", grt_cell_pointed, R(set_up), GRT_CELL_TEXT, GRT_COLUMN_MORE, "what that call set up"},
+	{"waker", grt_cell_chars, R(waker_comm), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the thread that woke the submitter"},
+	{"waker_tid", grt_cell_id, R(waker), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "thread id of the waker"},
+	{"waker_pid", grt_cell_id, R(waker_pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id of the waker"},
+	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the submitter's process"},
+	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id of the submitter"},
+	{"function", grt_cell_pointed, R(function), GRT_CELL_TEXT, GRT_COLUMN_MORE, "function that contains the place"},
+	{"stack", grt_cell_pointed, R(stack), GRT_CELL_TEXT, GRT_COLUMN_MORE, "stack of the place, outermost frame first"},
 	{.name = NULL},
 };
 
@@ -250,13 +250,13 @@ static void note_idle(const struct grt_idleness *x, struct grt_pass *pass)
 	if (n.chosen)
 		grt_note(
 			pass->notes,
-			"idle time is that of windows at random places: it is not scaled up, and work that was launched "
-			"before a window is not seen in it");
+			"idle time covers only the recorded random windows: it is not scaled up, and work that was launched "
+			"before a window is missing in it");
 	if (n.late)
 		grt_note(pass->notes, "idle time: %" PRIu64 " jobs and records came late: it may be too high",
 			 n.late);
 	if (n.unplaced)
-		grt_note(pass->notes, "idle time: %" PRIu64 " parts have no place (limit of %u rows)",
+		grt_note(pass->notes, "idle time: %" PRIu64 " intervals have no place (limit of %u rows)",
 			 n.unplaced, GRT_IDLE_ROWS_MAX);
 	if (n.over)
 		grt_note(pass->notes, "idle time: %" PRIu64 " jobs and records ignored (limit of %u devices)",
@@ -304,7 +304,7 @@ static int write_devices(struct idle_analysis *a, const struct grt_part *part, s
 	if (!n && pass->asked == part)
 		grt_note(
 			pass->notes,
-			"no device had work: jobs or CUDA's launches are wanted, grtrace record -e drm,sched");
+			"no device had work: record jobs or CUDA launches, such as with grtrace record -e drm,sched");
 	return grt_writer_rows(pass->writer, &grt_idleness_device_table, a->idle, device, sizeof(*device), n);
 }
 

@@ -137,15 +137,17 @@ static bool slice_bars_bar(const void *state, const struct grt_pass *pass, uint3
 
 static const struct grt_column slice_bars_columns[] = {
 	NUMBER("device", 0, GRT_COLUMN_MACHINE, "device number of the GPU, major << 20 | minor"),
-	{"device_name", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"device_name", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the GPU"},
 	NUMBER("mig_gpu", 2, GRT_COLUMN_ALL, "MIG GPU instance"),
 	NUMBER("mig_compute", 3, GRT_COLUMN_ALL, "MIG compute instance"),
 	NUMBER("pid", 4, GRT_COLUMN_ALL, "process id; none: the row is of all processes"),
 	{"process", grt_row_get, 5, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
-	NUMBER("slices", 6, GRT_COLUMN_ALL, "times that the span shows it on the GPU"),
-	{"busy", grt_row_get, 7, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which it had the GPU, ns"},
-	{"share", grt_row_get, 8, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the span, percent"},
-	{"columns", grt_row_get, 9, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "that time by column, ns"},
+	NUMBER("slices", 6, GRT_COLUMN_ALL, "slices of the process in the span"),
+	{"busy", grt_row_get, 7, GRT_CELL_NS, GRT_COLUMN_ALL, "time for which the process had the GPU, ns"},
+	{"share", grt_row_get, 8, GRT_CELL_PERCENT, GRT_COLUMN_ALL,
+	 "share of the span for which the process had the GPU, percent"},
+	{"columns", grt_row_get, 9, GRT_CELL_LIST, GRT_COLUMN_MACHINE,
+	 "time for which the process had the GPU in each column, ns"},
 	{.name = NULL},
 };
 

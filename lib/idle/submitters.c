@@ -8,11 +8,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/** struct ring - the last of @n elements, at n - 1 modulo @room and before; @forgot: there were more */
+/** struct ring - the last of @n elements, at n - 1 modulo @room, a power of two or 0, and before; @near: the
+ * number that was looked for last; @forgot: there were more */
 struct ring {
 	struct grt_submitter_piece *at;
 	uint32_t room;
 	uint64_t n;
+	uint64_t near;
 	bool forgot;
 };
 
@@ -40,6 +42,12 @@ static struct grt_key submitters_key(uint32_t pid, uint32_t tid)
 	return (struct grt_key){{(uint64_t)pid << 32 | tid}};
 }
 
+/* The one that was looked up last, if it is this; an element moves only where there is more room. */
+static struct submitter *submitters_last(const struct grt_submitters *s, const struct grt_key *key)
+{
+	return s->last_key == key->w[0] && s->last_room == s->threads.room ? s->last : NULL;
+}
+
 /* Return: 0 with *out NULL when there are too many, or -ENOMEM */
 static int submitters_get(struct grt_submitters *s, uint32_t pid, uint32_t tid, struct submitter **out)
 {
@@ -48,9 +56,8 @@ static int submitters_get(struct grt_submitters *s, uint32_t pid, uint32_t tid, 
 	void *found;
 	int ret;
 
-	*out = s->last;
-	/* an element moves only where there is more room */
-	if (s->last && s->last_key == key.w[0] && s->last_room == s->threads.room)
+	*out = submitters_last(s, &key);
+	if (*out)
 		return 0;
 	ret = grt_keyed_get_or_count(&s->threads, &key, &s->over, &found);
 	*out = s->last = found;
@@ -88,6 +95,12 @@ static uint64_t oldest(const struct ring *r)
 	return r->n > r->room ? r->n - r->room : 0;
 }
 
+/* The @i-th, of those that are there. */
+static inline struct grt_submitter_piece *ring_at(const struct ring *r, uint64_t i)
+{
+	return &r->at[i & (r->room - 1)];
+}
+
 static int submitters_grow(struct grt_submitters *s, struct ring *r)
 {
 	uint32_t room = r->room ? 2 * r->room : 32;
@@ -97,10 +110,10 @@ static int submitters_grow(struct grt_submitters *s, struct ring *r)
 	if (!at)
 		return -ENOMEM;
 	for (uint64_t i = first; i < r->n; i++)
-		at[i - first] = r->at[i % r->room];
+		at[i - first] = *ring_at(r, i);
 	free(r->at);
 	s->pieces += room - r->room;
-	*r = (struct ring){at, room, r->n - first, r->forgot || first};
+	*r = (struct ring){.at = at, .room = room, .n = r->n - first, .forgot = r->forgot || first};
 	return 0;
 }
 
@@ -116,7 +129,7 @@ static int submitters_put(struct grt_submitters *s, const struct submitter *t, s
 		r->forgot = true;
 		return 0;
 	}
-	r->at[r->n++ % r->room] = *p;
+	*ring_at(r, r->n++) = *p;
 	return 0;
 }
 
@@ -153,19 +166,39 @@ int grt_submitters_call(struct grt_submitters *s, uint32_t pid, uint32_t tid, en
 	return submitters_put(s, t, &t->call[kind], p);
 }
 
-/* The first that ends behind a moment; r->n: none does. */
-static uint64_t submitters_first(const struct ring *r, uint64_t moment)
+/* Bounds of what submitters_first() returns: moments grow, so it is mostly at the last one or a few behind.
+ */
+static void submitters_bounds(const struct ring *r, uint64_t moment, uint64_t *low, uint64_t *high)
 {
-	uint64_t low = oldest(r), high = r->n;
+	*low = oldest(r);
+	*high = r->n;
+	if (r->near <= *low || r->near > *high || ring_at(r, r->near - 1)->to > moment)
+		return;
+	*low = r->near;
+	for (uint64_t step = 1; *low + step <= *high; step *= 2) {
+		if (ring_at(r, *low + step - 1)->to > moment) {
+			*high = *low + step - 1;
+			return;
+		}
+		*low += step;
+	}
+}
 
+/* The first that ends behind a moment; r->n: none does. */
+static uint64_t submitters_first(struct ring *r, uint64_t moment)
+{
+	uint64_t low, high;
+
+	submitters_bounds(r, moment, &low, &high);
 	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;
 
-		if (r->at[mid % r->room].to > moment)
+		if (ring_at(r, mid)->to > moment)
 			high = mid;
 		else
 			low = mid + 1;
 	}
+	r->near = low;
 	return low;
 }
 
@@ -190,9 +223,9 @@ static void state_at(const struct submitter *t, uint64_t *i, uint64_t at, struct
 	const struct ring *r = &t->piece;
 	const struct grt_submitter_piece *p;
 
-	while (*i < r->n && r->at[*i % r->room].to <= at)
+	while (*i < r->n && ring_at(r, *i)->to <= at)
 		++*i;
-	p = *i < r->n ? &r->at[*i % r->room] : NULL;
+	p = *i < r->n ? ring_at(r, *i) : NULL;
 	if (p && p->from <= at)
 		*out = *p;
 	else
@@ -205,12 +238,12 @@ static void call_at(const struct ring *r, uint64_t *i, uint64_t at, struct grt_s
 {
 	const struct grt_submitter_piece *c;
 
-	while (*i < r->n && r->at[*i % r->room].to <= at)
+	while (*i < r->n && ring_at(r, *i)->to <= at)
 		++*i;
-	c = *i < r->n ? &r->at[*i % r->room] : NULL;
+	c = *i < r->n ? ring_at(r, *i) : NULL;
 	out->call = c && c->from <= at ? c->call : 0;
 	out->user = out->call ? c->user : 0;
-	out->after = !out->call && *i > oldest(r) ? r->at[(*i - 1) % r->room].after : 0;
+	out->after = !out->call && *i > oldest(r) ? ring_at(r, *i - 1)->after : 0;
 	out->to = !c ? UINT64_MAX : c->from <= at ? c->to : c->from;
 }
 
@@ -219,7 +252,7 @@ int grt_submitters_divide(struct grt_submitters *s, uint32_t pid, uint32_t tid, 
 			  int (*put)(void *arg, const struct grt_submitter_piece *p), void *arg)
 {
 	struct grt_key key = submitters_key(pid, tid);
-	struct submitter *t = grt_keyed_find(&s->threads, &key);
+	struct submitter *t = submitters_last(s, &key) ?: grt_keyed_find(&s->threads, &key);
 	struct grt_submitter_piece p = {.from = from, .to = to, .state = GRT_SUBMITTER_NOT_FOLLOWED}, call;
 	uint64_t in_state, in_call;
 	int ret = 0;

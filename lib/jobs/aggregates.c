@@ -170,25 +170,29 @@ static void aggregates_get_length(struct grt_cell *cell, const void *view, const
 
 static const struct grt_column aggregate_columns[] = {
 	{"ring", aggregates_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},
-	{"ring_name", aggregates_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
+	{"ring_name", aggregates_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring"},
 	{"device", grt_cell_u32, offsetof(struct grt_aggregate_row, device), GRT_CELL_NUMBER, GRT_COLUMN_MORE,
 	 "device number"},
 	{"engine", grt_cell_u8, offsetof(struct grt_aggregate_row, engine), GRT_CELL_ENGINE, GRT_COLUMN_ALL,
 	 "engine"},
-	COUNT("windows", windows, GRT_COLUMN_ALL, "records of it"),
-	COUNT("missing", missing, GRT_COLUMN_ALL, "records that were lost: in no sum here"),
-	{"length", aggregates_get_length, 0, GRT_CELL_NS, GRT_COLUMN_MORE, "time in the windows, ns"},
-	COUNT("events", events, GRT_COLUMN_ALL, "events of its jobs"),
-	COUNT("replaced", replaced, GRT_COLUMN_ALL, "of these, not in the stream"),
-	COUNT("submits", submits, GRT_COLUMN_ALL, "jobs handed in"),
-	COUNT("completes", completes, GRT_COLUMN_ALL, "jobs complete"),
-	COUNT("failed", failed, GRT_COLUMN_ALL, "of these, with an error"),
-	{"latency_mean", get_latency_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "SUBMIT to COMPLETE, ns"},
+	COUNT("windows", windows, GRT_COLUMN_ALL, "AGGREGATE records of the ring"),
+	COUNT("missing", missing, GRT_COLUMN_ALL, "AGGREGATE records that were lost; no sum includes them"),
+	{"length", aggregates_get_length, 0, GRT_CELL_NS, GRT_COLUMN_MORE, "total length of the windows, ns"},
+	COUNT("events", events, GRT_COLUMN_ALL, "events of the ring's jobs"),
+	COUNT("replaced", replaced, GRT_COLUMN_ALL,
+	      "events that AGGREGATE records replaced; they are not in the stream"),
+	COUNT("submits", submits, GRT_COLUMN_ALL, "jobs submitted"),
+	COUNT("completes", completes, GRT_COLUMN_ALL, "jobs completed"),
+	COUNT("failed", failed, GRT_COLUMN_ALL, "completed jobs with an error"),
+	{"latency_mean", get_latency_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL,
+	 "mean time from SUBMIT to COMPLETE, ns"},
 	LATENCY("latency_min", latency_min, "least of these, ns"),
 	LATENCY("latency_max", latency_max, "largest of these, ns"),
-	COUNT("latency_jobs", jobs, GRT_COLUMN_MORE, "complete jobs whose SUBMIT was seen"),
-	{"depth_mean", get_depth_mean, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs in flight at a SUBMIT"},
-	{"depth_max", aggregates_get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "most of these"},
+	COUNT("latency_jobs", jobs, GRT_COLUMN_MORE, "completed jobs whose SUBMIT was seen"),
+	{"depth_mean", get_depth_mean, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL,
+	 "mean number of jobs in flight at a SUBMIT"},
+	{"depth_max", aggregates_get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "largest number of jobs in flight at a SUBMIT"},
 	{.name = NULL},
 };
 
@@ -229,11 +233,10 @@ static void note_aggregated(void *state, struct grt_pass *pass)
 	/* What JOB records stand for is in the tables of jobs. */
 	aggregated = aggregated > whole ? aggregated - whole : 0;
 	if (told)
-		grt_note(
-			pass->notes,
-			"%" PRIu64
-			" events are only in the sums of AGGREGATE records: their jobs are in no other table",
-			told);
+		grt_note(pass->notes,
+			 "%" PRIu64
+			 " events are only in the sums of AGGREGATE records: no other table has their jobs",
+			 told);
 	if (aggregated > told)
 		grt_note(
 			pass->notes,

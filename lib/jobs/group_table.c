@@ -180,7 +180,7 @@ static void group_table_get_high(struct grt_cell *cell, const void *view, const 
 #define COLUMN_DRIVER  {"driver", get_driver, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its driver"}
 #define COLUMN_DEVICE(where) \
 	{"device", group_table_get_device, 0, GRT_CELL_NAMED, where, "GPU: address or name in text, else number"}
-#define COLUMN_GPU     {"gpu", group_table_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF | GRT_COLUMN_MACHINE | GRT_COLUMN_TELLS, "address of its GPU on the bus"}
+#define COLUMN_GPU     {"gpu", group_table_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF | GRT_COLUMN_MACHINE | GRT_COLUMN_TELLS, "PCI address of its GPU"}
 #define COLUMN_CARD    {"card", get_card, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "DRM device of its GPU"}
 #define COLUMN_ENGINE  {"engine", grt_cell_u8, offsetof(struct grt_group, engine), GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"}
 #define COLUMN_PID     {"pid", grt_cell_id, offsetof(struct grt_group, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"}
@@ -193,17 +193,17 @@ static void group_table_get_high(struct grt_cell *cell, const void *view, const 
 
 /* Of a recording of windows at random: all of the time. */
 #define SCALED \
-	{"est_jobs", group_table_get_estimate, offsetof(struct grt_estimate, works), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "jobs in all of the time, estimated from the windows"}, \
-	{"est_exec", group_table_get_estimate, offsetof(struct grt_estimate, value), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "sum of t_exec in all of the time, estimated from the windows, ns"}, \
-	{"est_from", group_table_get_low, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "of its 95 % interval, ns"}, \
-	{"est_to", group_table_get_high, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "the same, ns"}, \
-	{"share_from", group_table_get_low, true, GRT_CELL_PERCENT, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "of the 95 % interval of its share of t_exec, percent"}, \
-	{"share_to", group_table_get_high, true, GRT_CELL_PERCENT, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "the same, percent"}
+	{"est_jobs", group_table_get_estimate, offsetof(struct grt_estimate, works), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "jobs in the whole recording, estimated from the recorded windows"}, \
+	{"est_exec", group_table_get_estimate, offsetof(struct grt_estimate, value), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "sum of t_exec in the whole recording, estimated from the recorded windows, ns"}, \
+	{"est_from", group_table_get_low, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "lower bound of the 95 % interval of est_exec, ns"}, \
+	{"est_to", group_table_get_high, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "upper bound of the 95 % interval of est_exec, ns"}, \
+	{"share_from", group_table_get_low, true, GRT_CELL_PERCENT, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "lower bound of the 95 % interval of the share of all t_exec, percent"}, \
+	{"share_to", group_table_get_high, true, GRT_CELL_PERCENT, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "upper bound of the 95 % interval of the share of all t_exec, percent"}
 
 /* @rest: where the columns are that only rings show without being asked */
 #define SUMS(rest)                                                                                     \
 	{"jobs", group_table_get_jobs, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs"},                                \
-	{"busy", group_table_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"},        \
+	{"busy", group_table_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace in which at least one job ran, percent"},        \
 	SUM("exec_sum", 0, GRT_COLUMN_ALL, "sum of t_exec, ns"),                                       \
 	PERCENTILE("exec_p50", EXEC(500), GRT_COLUMN_ALL | GRT_COLUMN_LESS, "t_exec"),                                   \
 	PERCENTILE("exec_p95", EXEC(950), GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "t_exec"),                                   \
@@ -215,12 +215,12 @@ static void group_table_get_high(struct grt_cell *cell, const void *view, const 
 	PERCENTILE("queue_p99", QUEUE(990), rest, "t_queue"),                                          \
 	PERCENTILE("queue_max", QUEUE(1000), GRT_COLUMN_ALL | GRT_COLUMN_LESS, "t_queue"),                               \
 	{"gpu_wait", group_table_get_gpu_wait, 0, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "sum of t_gpu_wait, ns"},           \
-	{"waits", get_waits, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "waits in gpu_wait"},                 \
-	{"errors", get_errors, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "failed jobs, errors without job"}, \
+	{"waits", get_waits, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "waits that gpu_wait sums up"},                 \
+	{"errors", get_errors, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs that failed, and errors that belong to no job"}, \
 	COUNT("commands", commands, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "commands without a fence"),                       \
 	COUNT("incomplete", incomplete, GRT_COLUMN_MORE, "jobs without SUBMIT or COMPLETE"),           \
-	COUNT("job_records", job_records, GRT_COLUMN_MACHINE, "jobs in the trace"),                    \
-	COUNT("cut_waits", cut_waits, GRT_COLUMN_MACHINE, "jobs with a wait without end"),             \
+	COUNT("job_records", job_records, GRT_COLUMN_MACHINE, "jobs recorded as one JOB record each"),                    \
+	COUNT("cut_waits", cut_waits, GRT_COLUMN_MACHINE, "jobs with a wait whose end is not in the trace"),             \
 	SCALED,                                                                                        \
 	{.name = NULL}
 
@@ -298,7 +298,7 @@ static void group_table_note_windows(struct grt_pass *pass, const struct grt_est
 	if (w->windows && w->beside)
 		grt_note(pass->notes,
 			 "  %" PRIu64
-			 " jobs were submitted a moment before or after a window: they are in no estimate",
+			 " jobs were submitted just before or after a window: no estimate includes them",
 			 w->beside);
 }
 

@@ -37,17 +37,19 @@ struct job_stats {
 static const struct grt_column ring_columns[] = {
 	{"ring", grt_row_get, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},
 	{"device", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "device number"},
-	{"ring_name", grt_row_get, 2, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
-	{"driver", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its driver"},
+	{"ring_name", grt_row_get, 2, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring"},
+	{"driver", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "driver of the ring"},
 	{"engine", grt_row_get, 4, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"},
 	{"jobs", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs"},
 	{"incomplete", grt_row_get, 6, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs without SUBMIT or COMPLETE"},
 	{"failed", grt_row_get, 7, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs that failed"},
 	{"deps", grt_row_get, 8, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "fences that jobs depended on"},
-	{"signalled", grt_row_get, 9, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, signalled already"},
-	{"waiting", grt_row_get, 10, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, not signalled at the end"},
-	{"waits", grt_row_get, 11, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "waits of threads for its jobs"},
-	{"wait_ns", grt_row_get, 12, GRT_CELL_NS, GRT_COLUMN_ALL, "their time, ns"},
+	{"signalled", grt_row_get, 9, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "dependencies whose fence was signalled already"},
+	{"waiting", grt_row_get, 10, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "dependencies whose fence was not signalled at the end of the trace"},
+	{"waits", grt_row_get, 11, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "waits of threads for jobs of this ring"},
+	{"wait_ns", grt_row_get, 12, GRT_CELL_NS, GRT_COLUMN_ALL, "time of these waits, ns"},
 	{.name = NULL},
 };
 
@@ -194,13 +196,13 @@ static const struct grt_column total_columns[] = {
 	TOTAL("submits", submits, "jobs handed to a driver"),
 	TOTAL("completions", completions, "jobs whose fence was signalled"),
 	TOTAL("dependencies", met, "fences that jobs depended on"),
-	TOTAL("dep_signalled", signalled, "of these, signalled already: no wait"),
-	TOTAL("dep_ended", ended, "of these, waited for until signalled"),
-	TOTAL("dep_waiting", open, "of these, not signalled at the end"),
-	TOTAL("waits", waits, "waits of threads for fences, begun"),
+	TOTAL("dep_signalled", signalled, "dependencies whose fence was signalled already: no wait"),
+	TOTAL("dep_ended", ended, "dependencies that were waited for until their fence was signalled"),
+	TOTAL("dep_waiting", open, "dependencies whose fence was not signalled at the end of the trace"),
+	TOTAL("waits", waits, "waits of threads for fences that began"),
 	TOTAL("errors", errors, NULL),
 	TOTAL("commands", commands, "commands without a fence, which are not jobs"),
-	TOTAL("misfits", misfits, "events that fitted no job's life"),
+	TOTAL("misfits", misfits, "events that fit no job"),
 	{.name = NULL},
 };
 /* clang-format on */
@@ -226,8 +228,7 @@ static void write_totals(const struct job_stats *s, struct grt_pass *pass)
 
 	grt_writer_pairs(pass->writer, &total_pairs, NULL, &t);
 	if (deps.forgotten)
-		grt_note(pass->notes,
-			 "%" PRIu64 " dependency waits are not counted (limit of %u at the same time)",
+		grt_note(pass->notes, "%" PRIu64 " dependency waits are not counted (limit of %u at a time)",
 			 deps.forgotten, GRT_DEPS_OPEN_MAX);
 	if (deps.over || grt_phases_over(s->phases))
 		grt_note(pass->notes,
@@ -235,12 +236,15 @@ static void write_totals(const struct job_stats *s, struct grt_pass *pass)
 			 " dependencies are not in the table (limit of %u rings)",
 			 grt_phases_over(s->phases), deps.over, GRT_PHASES_RINGS_MAX);
 	if (jobs.evicted)
-		grt_note(pass->notes, "%" PRIu64 " jobs were cut short: too many were in flight",
+		grt_note(pass->notes,
+			 "%" PRIu64 " jobs were dropped before their end: too many were in flight",
 			 jobs.evicted);
 	if (s->inferred)
-		grt_note(pass->notes,
-			 "%" PRIu64 " jobs have no START event: execution is inferred from the ring's order",
-			 s->inferred);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" jobs have no START event: their start is inferred from the order of the ring's jobs",
+			s->inferred);
 	grt_jobs_notes(pass->notes, pass->jobs, pass->health);
 }
 
@@ -260,11 +264,14 @@ static int show_jobs(void *state, const struct grt_part *part, struct grt_pass *
 static const struct grt_column submit_columns[] = {
 	{"ring", grt_row_get, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},
 	{"jobs", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs with SUBMIT and COMMIT"},
-	{"p50", grt_row_get, 2, GRT_CELL_NS, GRT_COLUMN_ALL, "from SUBMIT to COMMIT, ns"},
-	{"p95", grt_row_get, 3, GRT_CELL_NS, GRT_COLUMN_ALL, "from SUBMIT to COMMIT, ns"},
-	{"p99", grt_row_get, 4, GRT_CELL_NS, GRT_COLUMN_ALL, "from SUBMIT to COMMIT, ns"},
-	{"max", grt_row_get, 5, GRT_CELL_NS, GRT_COLUMN_ALL, "from SUBMIT to COMMIT, ns"},
-	{"over_100us", grt_row_get, 6, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, above 100 us"},
+	{"p50", grt_row_get, 2, GRT_CELL_NS, GRT_COLUMN_ALL, "median time from SUBMIT to COMMIT, ns"},
+	{"p95", grt_row_get, 3, GRT_CELL_NS, GRT_COLUMN_ALL,
+	 "95th percentile of the time from SUBMIT to COMMIT, ns"},
+	{"p99", grt_row_get, 4, GRT_CELL_NS, GRT_COLUMN_ALL,
+	 "99th percentile of the time from SUBMIT to COMMIT, ns"},
+	{"max", grt_row_get, 5, GRT_CELL_NS, GRT_COLUMN_ALL, "longest time from SUBMIT to COMMIT, ns"},
+	{"over_100us", grt_row_get, 6, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "jobs that took more than 100 us from SUBMIT to COMMIT"},
 	{.name = NULL},
 };
 
@@ -331,10 +338,10 @@ static int show_submits(void *state, const struct grt_part *part, struct grt_pas
 /* A virtio GPU's commands */
 
 static const struct grt_column command_columns[] = {
-	{"number", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "the command's or error's number"},
-	{"code", grt_row_get, 2, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "the same, hexadecimal"},
-	{"count", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
-	{"name", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"number", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "number of the command or error"},
+	{"code", grt_row_get, 2, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "the same number, hexadecimal"},
+	{"count", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many of them the trace has"},
+	{"name", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the command or error"},
 	{.name = NULL},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Jobs, see grtrace/jobs.h: bounds, and what is for other parts of the library.
+ * Jobs, see grtrace/jobs.h: limits, and declarations for other parts of the library.
  */
 #ifndef GRT_JOBS_JOBS_H
 #define GRT_JOBS_JOBS_H

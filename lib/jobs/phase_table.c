@@ -119,7 +119,8 @@ static void get_weight(struct grt_cell *cell, const void *view, const void *row,
 /* The first member of a power's row is the latency's. */
 #define RING_COLUMNS                                                                                         \
 	{"ring", phase_table_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},    \
-		{"ring_name", phase_table_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},  \
+		{"ring_name",	phase_table_get_ring_name, 0,                                                \
+		 GRT_CELL_TEXT, GRT_COLUMN_MACHINE,	   "name of the ring"},                              \
 		{"device", phase_table_get_device, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "device number"}, \
 		{"engine", phase_table_get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL | GRT_COLUMN_LEAST,    \
 		 "engine"},                                                                                  \
@@ -129,20 +130,22 @@ static void get_weight(struct grt_cell *cell, const void *view, const void *row,
 
 static const struct grt_column latency_columns[] = {
 	RING_COLUMNS,
-	{"jobs", phase_table_get_jobs, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs that have it"},
-	{"min", phase_table_get_percentile, 0, GRT_CELL_NS, GRT_COLUMN_MACHINE, "least, ns"},
-	{"p50", phase_table_get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median, ns"},
-	{"p95", phase_table_get_percentile, 950, GRT_CELL_NS, GRT_COLUMN_ALL, "95 % are not longer, ns"},
-	{"p99", phase_table_get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99 % are not longer, ns"},
-	{"max", phase_table_get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "largest, ns"},
+	{"jobs", phase_table_get_jobs, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs that have this phase"},
+	{"min", phase_table_get_percentile, 0, GRT_CELL_NS, GRT_COLUMN_MACHINE, "shortest duration, ns"},
+	{"p50", phase_table_get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median duration, ns"},
+	{"p95", phase_table_get_percentile, 950, GRT_CELL_NS, GRT_COLUMN_ALL,
+	 "95th percentile of the duration, ns"},
+	{"p99", phase_table_get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL,
+	 "99th percentile of the duration, ns"},
+	{"max", phase_table_get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "longest duration, ns"},
 	{.name = NULL},
 };
 
 static const struct grt_column power_columns[] = {
 	RING_COLUMNS,
-	{"from", get_from, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "least duration, ns"},
-	{"to", get_from, 1, GRT_CELL_NS, GRT_COLUMN_ALL, "durations are below it, ns"},
-	{"jobs", get_weight, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs with this duration"},
+	{"from", get_from, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "shortest duration of this row, ns"},
+	{"to", get_from, 1, GRT_CELL_NS, GRT_COLUMN_ALL, "all durations of this row are below this, ns"},
+	{"jobs", get_weight, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs with such a duration"},
 	{.name = NULL},
 };
 
@@ -211,8 +214,10 @@ static int write_powers(void *state, const struct grt_part *part, struct grt_pas
 }
 
 static const struct grt_part phase_parts[] = {
-	{"latencies", .where = GRT_PART_LATENCY, .table = &grt_latency_table, .write = write_latencies},
-	{"histograms", .where = GRT_PART_LATENCY, .table = &grt_power_table, .write = write_powers},
+	{"latencies", .where = GRT_PART_LATENCY | GRT_PART_JOBS, .table = &grt_latency_table,
+	 .write = write_latencies},
+	{"histograms", .where = GRT_PART_LATENCY | GRT_PART_JOBS, .table = &grt_power_table,
+	 .write = write_powers},
 	{.name = NULL},
 };
 

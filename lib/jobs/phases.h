@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * How long jobs take from one point of their life to the next, by ring: in the
- * driver's scheduler, behind others on the ring, on the hardware, until the
- * fence is signalled.
+ * Durations of the phases of jobs, by ring: in the driver's scheduler, behind
+ * other jobs on the ring, on the hardware, and until the fence is signalled.
  */
 #ifndef GRT_JOBS_PHASES_H
 #define GRT_JOBS_PHASES_H

@@ -12,8 +12,16 @@
 #include "base/grow.h"
 #include "base/timescale.h"
 
+/** struct timeline_recent - the row of the last job; it is there while its table has @room */
+struct timeline_recent {
+	struct grt_key key;
+	struct grt_timeline_row *row;
+	uint32_t room;
+};
+
 struct grt_timeline {
 	struct grt_keyed rows[GRT_BYS];
+	struct timeline_recent recent[GRT_BYS];
 	struct grt_timescale scale;
 	struct grt_timeline_count count;
 	bool whole;
@@ -335,19 +343,36 @@ static int begin_row(const struct grt_timeline *t, enum grt_group_by by, struct 
 	return row->column && (row->recent || by != GRT_BY_RING) ? 0 : -ENOMEM;
 }
 
-/* Return: 0 with the job's row, -ENOSPC when there are too many, -ENOMEM */
-static int timeline_find_row(struct grt_timeline *t, enum grt_group_by by, const struct grt_job *job,
-			     struct grt_timeline_row **out)
+/* Return: 0 with the row of a key, a new one where there was none, -ENOSPC when there are too many, -ENOMEM
+ */
+static int timeline_get_row(struct grt_timeline *t, enum grt_group_by by, const struct grt_job *job,
+			    struct grt_timeline_row **out)
 {
+	struct timeline_recent *recent = &t->recent[by];
 	struct grt_keyed *rows = &t->rows[by];
 	struct grt_key key = timeline_key_of(by, job);
 	uint32_t before = rows->used;
 	void *found;
-	int ret = grt_keyed_get(rows, &key, &found);
+	int ret;
 
+	*out = recent->row;
+	if (*out && recent->room == rows->room && recent->key.w[0] == key.w[0] &&
+	    recent->key.w[1] == key.w[1])
+		return 0;
+	ret = grt_keyed_get(rows, &key, &found);
 	*out = found;
 	if (!ret && rows->used != before)
 		ret = begin_row(t, by, *out, job);
+	*recent = (struct timeline_recent){key, ret ? NULL : *out, rows->room};
+	return ret;
+}
+
+/* The same, with what the job says of it. */
+static int timeline_find_row(struct grt_timeline *t, enum grt_group_by by, const struct grt_job *job,
+			     struct grt_timeline_row **out)
+{
+	int ret = timeline_get_row(t, by, job, out);
+
 	if (ret)
 		return ret;
 	if (!(*out)->engine)

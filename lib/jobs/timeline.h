@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Jobs over time: for each ring, engine and process how long it was busy in
- * each column of a span that is known beforehand, in one pass. Busy is the
- * union of the times between START and END of its jobs: where they overlap,
- * time counts once. The sum of a row's columns is its busy time, to the
- * nanosecond.
+ * Jobs over time: the busy time of each ring, engine and process in each column of a
+ * span that is known beforehand, in one pass. Busy time is the union of the times
+ * between START and END of its jobs: overlapping time counts once. The columns of a
+ * row add up to its busy time, to the nanosecond.
  *
- * Jobs come as the sink of jobs.h hands them out, roughly in the order of their
- * ends. One that began so long ago that what ran meanwhile is known by column
- * only (more than GRT_STRETCHES_MAX disjoint stretches) is late. A column that
- * it fills is full, one that was empty is exact; in the one or two others it
- * may or may not have overlapped: there the least is taken, and what may be
- * missing is summed up in @unsure.
+ * Jobs come from the sink of jobs.h, roughly in the order of their ends. A job is late
+ * if it began so long ago that the other busy times since then are known only per column
+ * (more than GRT_STRETCHES_MAX disjoint stretches). A column that it fills completely is
+ * full, and a column that was empty is exact; in the one or two other columns the overlap
+ * is unknown: there the minimum counts, and @unsure adds up the time that may be missing.
  *
- * A gap of a ring or process is a time in which none of its jobs ran, an
- * overlap of a ring one in which two or more did; only those wider than a
- * column are kept, so that there are at most as many as columns.
+ * A gap of a ring or process is a time in which none of its jobs ran; an overlap of a
+ * ring is a time in which two or more ran. Only those wider than a column are kept, so
+ * there are at most as many as columns.
  */
 #ifndef GRT_JOBS_TIMELINE_H
 #define GRT_JOBS_TIMELINE_H

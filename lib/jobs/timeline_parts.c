@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * Jobs over time, see timeline.h, as an analysis: the rows of bars, gaps and
- * overlaps. As text the bars are drawn by the command; what is written here of
- * the others are the longest.
+ * overlaps. In text, the command draws the bars, and this file writes only the longest
+ * gaps and overlaps.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -132,11 +132,11 @@ static int write_all_idles(void *state, const struct grt_part *part, struct grt_
 }
 
 static const struct grt_part timeline_parts[] = {
-	{"bars", .where = GRT_PART_BARS,
+	{"bars", .where = GRT_PART_BARS | GRT_PART_JOBS,
 	 .tables = GRT_TABLES(&grt_timeline_table[GRT_BY_RING], &grt_timeline_table[GRT_BY_ENGINE],
 			      &grt_timeline_table[GRT_BY_PROCESS]),
 	 .write = write_bars},
-	{"gaps", .where = GRT_PART_BARS,
+	{"gaps", .where = GRT_PART_BARS | GRT_PART_JOBS,
 	 .tables =
 		 GRT_TABLES(&grt_gap_table[GRT_BY_RING], &grt_gap_table[GRT_BY_PROCESS], &grt_overlap_table),
 	 .write = write_all_idles},

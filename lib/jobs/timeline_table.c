@@ -112,22 +112,22 @@ static void get_columns(struct grt_cell *cell, const void *view, const void *row
 	{name, grt_cell_u64, offsetof(struct grt_timeline_row, member), GRT_CELL_NUMBER, GRT_COLUMN_ALL, help}
 
 #define SUMS                                                                                         \
-	COUNT("jobs", jobs, "jobs that touch the span"),                                             \
-	COUNT("drawn", drawn, "of these, with START and END"),                                       \
-	{"busy", timeline_table_get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which one or more ran, ns"},     \
-	{"share", timeline_table_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "busy share of the span, percent"}, \
+	COUNT("jobs", jobs, "jobs that run at least partly in the span"),                                             \
+	COUNT("drawn", drawn, "jobs of these with START and END"),                                       \
+	{"busy", timeline_table_get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which at least one job ran, ns"},     \
+	{"share", timeline_table_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the span in which at least one job ran, percent"}, \
 	COUNT("cut", cut, "jobs that reach beyond the span"),                                        \
-	COUNT("late", late, "jobs that came too late to be exact"),                                  \
+	COUNT("late", late, "jobs whose events came too late for exact times"),                                  \
 	COUNT("unsure", unsure, "busy time that may be missing at most, ns"),                           \
-	{"columns", get_columns, 0, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "busy time by column, ns"},   \
+	{"columns", get_columns, 0, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "busy time in each column, ns"},   \
 	{.name = NULL}
 
 /* clang-format on */
 
 static const struct grt_column ring_columns[] = {
 	IDENTITY("ring", RING, GRT_CELL_NAMED, "ring: name in text, else id"),
-	IDENTITY("ring_name", RING_NAME, GRT_CELL_TEXT, "its name"),
-	IDENTITY("driver", DRIVER, GRT_CELL_TEXT, "its driver"),
+	IDENTITY("ring_name", RING_NAME, GRT_CELL_TEXT, "name of the ring"),
+	IDENTITY("driver", DRIVER, GRT_CELL_TEXT, "driver of the ring"),
 	IDENTITY("device", DEVICE, GRT_CELL_NUMBER, "device number"),
 	IDENTITY("engine", ENGINE, GRT_CELL_ENGINE, "engine"),
 	SUMS,
@@ -291,7 +291,7 @@ static void get_waiter_tid(struct grt_cell *cell, const void *view, const void *
 
 #define OF_RING                                                                             \
 	{"ring", get_row, RING, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"}, \
-	{"ring_name", get_row, RING_NAME, GRT_CELL_TEXT, MACHINE, "its name"},              \
+	{"ring_name", get_row, RING_NAME, GRT_CELL_TEXT, MACHINE, "name of the ring"},              \
 	{"device", get_row, DEVICE, GRT_CELL_NUMBER, MACHINE, "device number"}
 
 #define OF_PROCESS                                                                  \
@@ -299,13 +299,13 @@ static void get_waiter_tid(struct grt_cell *cell, const void *view, const void *
 	{"process", get_row, PROCESS, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"}
 
 #define TIMES                                                                    \
-	{"from", timeline_table_get_time, 0, GRT_CELL_TIME, GRT_COLUMN_ALL, "its first ns"},    \
-	{"to", timeline_table_get_time, 1, GRT_CELL_TIME, MACHINE, "the ns after it"},          \
-	{"length", timeline_table_get_length, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "to - from, ns"}
+	{"from", timeline_table_get_time, 0, GRT_CELL_TIME, GRT_COLUMN_ALL, "first ns of the gap or overlap"},    \
+	{"to", timeline_table_get_time, 1, GRT_CELL_TIME, MACHINE, "first ns after the gap or overlap"},          \
+	{"length", timeline_table_get_length, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "length of the gap or overlap (to - from), ns"}
 
 #define JOB(name, last, help)                                                            \
 	{name, get_job, last, GRT_CELL_TEXT, BRIEF, help},                               \
-	{name "_ctx", get_ctx, last, GRT_CELL_NUMBER, MACHINE, "its fence context"},     \
+	{name "_ctx", get_ctx, last, GRT_CELL_NUMBER, MACHINE, "fence context of that job"},     \
 	{name "_seq", get_seq, last, GRT_CELL_NUMBER, MACHINE, "its sequence number"},   \
 	{name "_ring", get_job_ring, last, GRT_CELL_NUMBER, MACHINE, "its ring"},        \
 	{name "_pid", get_job_pid, last, GRT_CELL_NUMBER, MACHINE, "its process"},       \
@@ -313,9 +313,9 @@ static void get_waiter_tid(struct grt_cell *cell, const void *view, const void *
 
 #define GAP                                                                                       \
 	TIMES,                                                                                    \
-	JOB("ended", 0, "the job that ended before"),                                             \
-	JOB("began", 1, "the job that began after"),                                              \
-	{"waited", get_waited, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "of it, that job was submitted, ns"}
+	JOB("ended", 0, "job that ended before the gap"),                                             \
+	JOB("began", 1, "job that began after the gap"),                                              \
+	{"waited", get_waited, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "part of the gap in which the job after it was already submitted, ns"}
 
 /* clang-format on */
 
@@ -324,15 +324,16 @@ static const struct grt_column ring_gap_columns[] = {OF_RING, GAP, {.name = NULL
 static const struct grt_column process_gap_columns[] = {
 	OF_PROCESS,
 	GAP,
-	{"waiter", get_waiter, 0, GRT_CELL_TEXT, BRIEF, "the thread that had submitted it"},
-	{"waiter_tid", get_waiter_tid, 0, GRT_CELL_NUMBER, MACHINE, "its id"},
+	{"waiter", get_waiter, 0, GRT_CELL_TEXT, BRIEF,
+	 "name of the thread that submitted the job after the gap"},
+	{"waiter_tid", get_waiter_tid, 0, GRT_CELL_NUMBER, MACHINE, "thread id of the waiter"},
 	{.name = NULL},
 };
 
 static const struct grt_column overlap_columns[] = {
 	OF_RING,
 	TIMES,
-	JOB("first", 0, "a job that ran when it began"),
+	JOB("first", 0, "job that ran when the overlap began"),
 	JOB("second", 1, "another one"),
 	{.name = NULL},
 };

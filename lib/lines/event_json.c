@@ -573,9 +573,9 @@ static const struct {
 	const char *type;
 	const char *help;
 } common_keys[] = {
-	{"time", "integer", "ns; CLOCK_MONOTONIC where a recording does not say otherwise"},
+	{"time", "integer", "ns; CLOCK_MONOTONIC, unless the recording names another clock"},
 	{"cpu", "integer", "CPU that wrote the record"},
-	{"type", "string", "the event, as in grtrace-stream(5)"},
+	{"type", "string", "type of the event, see grtrace-stream(5)"},
 	{"flags", "array", "names of the flags that are set"},
 	{"engine", "string", "engine of the GPU"},
 	{"ring_name", "string", "name of the ring"},
@@ -584,8 +584,8 @@ static const struct {
 	{"comm", "string", "name of the thread"},
 	{"process", "string", "name of the process"},
 	{"fd", "integer", "IOCTL_EXIT: descriptor of the file"},
-	{"released", "integer", "monitor: waits that this fence ended"},
-	{"partly_known", "boolean", "sched: the channel group was there before the trace began"},
+	{"released", "integer", "monitor: number of waits that this fence ended"},
+	{"partly_known", "boolean", "sched: the channel group existed before the trace began"},
 };
 #define COMMON_KEYS (sizeof(common_keys) / sizeof(common_keys[0]))
 

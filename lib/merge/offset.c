@@ -328,9 +328,9 @@ int grt_offset_find(struct grt_offset *o, struct grt_offset_result *r, struct gr
 {
 	*r = (struct grt_offset_result){.ordinal = true};
 	if (!o->submits.used)
-		return offset_refuse(err, -ENODATA, "no SUBMIT with a thread id in the GPU's input");
+		return offset_refuse(err, -ENODATA, "the GPU input has no SUBMIT with a thread id");
 	if (!o->calls.used)
-		return offset_refuse(err, -ENODATA, "no ioctl with both its ends in the CPU's input");
+		return offset_refuse(err, -ENODATA, "the CPU input has no ioctl with entry and exit");
 	free(o->bound);
 	o->bound = malloc(BOUNDS_MAX * sizeof(*o->bound));
 	if (!o->bound)
@@ -342,6 +342,7 @@ int grt_offset_find(struct grt_offset *o, struct grt_offset_result *r, struct gr
 		pair_all(o);
 	}
 	if (!o->bounds)
-		return offset_refuse(err, -ENODATA, "no thread of the GPU's input has an ioctl in the CPU's");
+		return offset_refuse(err, -ENODATA,
+				     "no thread of the GPU input has an ioctl in the CPU input");
 	return offset_judge(o, r, err);
 }

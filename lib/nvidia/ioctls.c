@@ -19,11 +19,11 @@ struct nv_calls {
 static const struct grt_column columns[] = {
 	{"ioctl", grt_row_get, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "the ioctl: name in text, else number"},
 	{"about", grt_row_get, 1, GRT_CELL_NAMED, GRT_COLUMN_ALL,
-	 "class or control that it was about: name in text, else number"},
-	{"count", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
+	 "class or control to which it applied: name in text, else number"},
+	{"count", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of calls"},
 	{"refused", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
-	 "of these, failed, or refused by the driver in its answer"},
-	{"ioctl_ns", grt_row_get, 4, GRT_CELL_NS, GRT_COLUMN_ALL, "time in them, ns"},
+	 "calls that failed, or that the driver refused in its answer"},
+	{"ioctl_ns", grt_row_get, 4, GRT_CELL_NS, GRT_COLUMN_ALL, "total time in these ioctls, ns"},
 	{.name = NULL},
 };
 
@@ -111,8 +111,8 @@ static bool any_ioctls(const void *state)
 }
 
 static const struct grt_part ioctl_parts[] = {
-	{"ioctls", "ioctls of NVIDIA's driver, and what they were about", GRT_PART_MONITOR, .any = any_ioctls,
-	 .tables = GRT_TABLES(&table), .write = show_ioctls},
+	{"ioctls", "ioctls of NVIDIA's driver, and the objects to which they applied", GRT_PART_MONITOR,
+	 .any = any_ioctls, .tables = GRT_TABLES(&table), .write = show_ioctls},
 	{.name = NULL},
 };
 

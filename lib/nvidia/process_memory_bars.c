@@ -11,24 +11,16 @@
 
 #include "base/bus.h"
 #include "base/grow.h"
-#include "base/timescale.h"
+#include "base/amount.h"
 #include "base/units.h"
 #include "process_memory.h"
 #include "table/bars.h"
 #include "table/rows.h"
 
-/**
- * struct holder_bar - of a holder with this number
- * @area: bytes times their time, ns; @mean: of each column; NULL: nothing has come
- * @live: since @time; @peak: the most in the time looked at
- */
+/** struct holder_bar - how much a holder has, bytes */
 struct holder_bar {
 	const struct grt_memory_holder *holder;
-	unsigned __int128 *area;
-	uint64_t *mean;
-	uint64_t live;
-	uint64_t time;
-	uint64_t peak;
+	struct grt_amount amount;
 };
 
 /** struct process_memory_bars - @bar: by the holder's number; @list: those that have something, in order */
@@ -49,23 +41,6 @@ static int holder_bars_begin(void **state, struct grt_pass *pass, unsigned int p
 	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns);
 }
 
-/* What was live since the change before, up to @to. */
-static void holder_bars_fill(const struct process_memory_bars *x, struct holder_bar *bar, uint64_t to)
-{
-	const struct grt_timescale *t = &x->scale;
-	uint64_t from = bar->time < t->first ? t->first : bar->time, end;
-
-	bar->time = to;
-	to = to > t->last ? t->last : to;
-	if (!t->columns || from >= to)
-		return;
-	bar->peak = bar->live > bar->peak ? bar->live : bar->peak;
-	for (uint32_t c = grt_timescale_column(t, from); from < to; c++, from = end) {
-		end = t->border[c + 1] < to ? t->border[c + 1] : to;
-		bar->area[c] += (unsigned __int128)bar->live * (end - from);
-	}
-}
-
 static int holder_bars_take(struct process_memory_bars *x, const struct grt_memory_holder *h, uint64_t time)
 {
 	struct holder_bar *bar;
@@ -73,17 +48,8 @@ static int holder_bars_take(struct process_memory_bars *x, const struct grt_memo
 	if (grt_grow_zeroed(&x->bar, &x->bars, h->number + 1, 16))
 		return -ENOMEM;
 	bar = &x->bar[h->number];
-	if (!bar->holder) {
-		bar->area = calloc(x->scale.columns + 1, sizeof(*bar->area));
-		bar->mean = calloc(x->scale.columns + 1, sizeof(*bar->mean));
-		if (!bar->area || !bar->mean)
-			return -ENOMEM;
-		bar->holder = h;
-		bar->time = time;
-	}
-	holder_bars_fill(x, bar, time);
-	bar->live = h->live;
-	return 0;
+	bar->holder = h;
+	return grt_amount_set(&bar->amount, &x->scale, h->live, time);
 }
 
 static int holder_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
@@ -112,20 +78,9 @@ static int holder_bars_compare(const void *a, const void *b)
 		return h->place < k->place ? -1 : 1;
 	if (h->bus != k->bus)
 		return h->bus < k->bus ? -1 : 1;
-	if (x->peak != y->peak)
-		return x->peak > y->peak ? -1 : 1;
+	if (x->amount.peak != y->amount.peak)
+		return x->amount.peak > y->amount.peak ? -1 : 1;
 	return (h->pid > k->pid) - (h->pid < k->pid);
-}
-
-static void holder_bars_means(const struct process_memory_bars *x, struct holder_bar *bar)
-{
-	uint64_t ns;
-
-	holder_bars_fill(x, bar, x->scale.last);
-	for (uint32_t c = 0; c < x->scale.columns; c++) {
-		ns = x->scale.border[c + 1] - x->scale.border[c];
-		bar->mean[c] = ns ? (uint64_t)((bar->area[c] + ns / 2) / ns) : 0;
-	}
 }
 
 static int holder_bars_finish(void *state, struct grt_pass *pass)
@@ -138,11 +93,13 @@ static int holder_bars_finish(void *state, struct grt_pass *pass)
 	if (!x->list)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < x->bars; i++) {
-		if (!x->bar[i].holder)
+		struct holder_bar *bar = &x->bar[i];
+
+		if (!grt_amount_is_set(&bar->amount))
 			continue;
-		holder_bars_means(x, &x->bar[i]);
-		if (x->bar[i].peak || x->bar[i].live)
-			x->list[x->used++] = &x->bar[i];
+		grt_amount_end(&bar->amount, &x->scale);
+		if (bar->amount.peak || bar->amount.now)
+			x->list[x->used++] = bar;
 	}
 	qsort(x->list, x->used, sizeof(*x->list), holder_bars_compare);
 	return 0;
@@ -172,22 +129,23 @@ static bool holder_bars_bar(const void *state, const struct grt_pass *pass, uint
 	snprintf(out->label, sizeof(out->label), "%.5s %s(%" PRIu32 ")", gpu ? gpu + 5 : place, name ?: "pid",
 		 bar->holder->pid);
 	out->look = GRT_BAR_AMOUNT;
-	out->column = bar->mean;
+	out->column = bar->amount.mean;
 	out->drawn = true;
 	grt_units_amount(out->behind, sizeof(out->behind),
-			 bar->peak < INT64_MAX / 1000 ? (int64_t)bar->peak * 1000 : INT64_MAX, "B");
+			 bar->amount.peak < INT64_MAX / 1000 ? (int64_t)bar->amount.peak * 1000 : INT64_MAX,
+			 "B");
 	return true;
 }
 
 static const struct grt_column holder_bars_columns[] = {
 	{"pid", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
+	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
 	{"gpu", grt_row_get, 2, GRT_CELL_TEXT, GRT_COLUMN_ALL,
-	 "where the GPU is on its bus; none: memory of the host"},
-	{"peak", grt_row_get, 3, GRT_CELL_BYTES, GRT_COLUMN_ALL, "the most that was live, B"},
-	{"live", grt_row_get, 4, GRT_CELL_BYTES, GRT_COLUMN_ALL, "live at the end, B"},
+	 "PCI address of the GPU; none: memory of the host"},
+	{"peak", grt_row_get, 3, GRT_CELL_BYTES, GRT_COLUMN_ALL, "largest amount live at a time, B"},
+	{"live", grt_row_get, 4, GRT_CELL_BYTES, GRT_COLUMN_ALL, "amount live at the end, B"},
 	{"columns", grt_row_get, 5, GRT_CELL_LIST, GRT_COLUMN_MACHINE,
-	 "live in each column, mean by time, B"},
+	 "mean over time of the live memory in each column, B"},
 	{.name = NULL},
 };
 
@@ -208,9 +166,9 @@ static int holder_bars_write(void *state, const struct grt_part *part, struct gr
 		grt_row_number(&c, bar->holder->pid);
 		grt_row_text(&c, grt_process_name(pass->names, bar->holder->pid));
 		grt_row_text(&c, holder_bars_gpu(bar->holder, text));
-		grt_row_number(&c, bar->peak);
-		grt_row_number(&c, bar->live);
-		grt_row_add(&c, (struct grt_cell){.list = bar->mean, .number = x->scale.columns});
+		grt_row_number(&c, bar->amount.peak);
+		grt_row_number(&c, bar->amount.now);
+		grt_row_add(&c, (struct grt_cell){.list = bar->amount.mean, .number = x->scale.columns});
 		ret = grt_writer_row(pass->writer, &c);
 	}
 	grt_writer_table_end(pass->writer);
@@ -224,8 +182,8 @@ static void holder_bars_notes(void *state, struct grt_pass *pass)
 	if (x->used)
 		grt_note(
 			pass->notes,
-			"memory from NVIDIA's driver: what processes got of it, mean by time, drawn as shares of "
-			"the largest mean of the row; behind it, the most");
+			"memory from NVIDIA's driver: what processes hold, mean over time, drawn as shares of "
+			"the largest mean of the row; after it, the maximum");
 	if (x->memory.over)
 		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",
 			 x->memory.over);
@@ -241,8 +199,7 @@ static void holder_bars_free(void *state)
 	struct process_memory_bars *x = state;
 
 	for (uint32_t i = 0; x && i < x->bars; i++) {
-		free(x->bar[i].area);
-		free(x->bar[i].mean);
+		grt_amount_free(&x->bar[i].amount);
 	}
 	if (x) {
 		free(x->bar);

@@ -368,18 +368,18 @@ static void memory_get_counted(struct grt_cell *cell, const void *view, const vo
 
 static const struct grt_column memory_columns[] = {
 	{"pid", memory_get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", memory_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
-	{"gpu", memory_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "where the GPU is on its bus; none: memory of the host"},
-	{"kind", memory_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "allocated in the trace, before it, or other: NVML counts it, and no call shows it; host: the driver's memory of the host"},
-	{"peak", memory_get_peak, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "the most that was live at a time, B"},
-	{"live", memory_get_live, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "live at the end, B"},
-	{"blocks", memory_get_own, H(blocks), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "allocations that are live at the end"},
-	{"allocations", memory_get_own, H(allocations), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls that allocated"},
-	{"frees", memory_get_own, H(frees), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, freed later"},
-	{"bytes", memory_get_own, H(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "allocated in all, B"},
-	{"shared", memory_get_own, H(shared), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "further handles that its memory got, its own or another process's"},
+	{"process", memory_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
+	{"gpu", memory_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address of the GPU; none: memory of the host"},
+	{"kind", memory_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "allocated: in the trace; before: before the trace; other: NVML counts it, and no call shows it; host: the driver's memory of the host"},
+	{"peak", memory_get_peak, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "largest amount live at a time, B"},
+	{"live", memory_get_live, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "amount live at the end, B"},
+	{"blocks", memory_get_own, H(blocks), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "allocations live at the end"},
+	{"allocations", memory_get_own, H(allocations), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls that allocated memory"},
+	{"frees", memory_get_own, H(frees), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "allocations that were freed later"},
+	{"bytes", memory_get_own, H(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "sum of all allocations, B"},
+	{"shared", memory_get_own, H(shared), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "additional handles of its memory, in this or another process"},
 	{"refused", memory_get_own, H(refused), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "allocations that the driver refused"},
-	{"nvml", memory_get_counted, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "what NVML counted for the process when it was asked last, B"},
+	{"nvml", memory_get_counted, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory of the process at the last query of NVML, B"},
 	{.name = NULL},
 };
 
@@ -405,12 +405,12 @@ static void memory_table_notes(void *state, struct grt_pass *pass)
 
 	if (!p->memory.used && !pass->tree)
 		grt_note(pass->notes,
-			 "the trace has no memory from NVIDIA's driver: grtrace record -e nvmem");
+			 "the trace has no memory from NVIDIA's driver: use grtrace record -e nvmem");
 	if (p->over + p->memory.over)
 		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",
 			 p->over + p->memory.over);
 	if (pass->tree && p->memory.used && p->cuda.used)
-		grt_note(pass->notes, "memory of %" PRIu32 " processes is that of CUDA's own records",
+		grt_note(pass->notes, "memory of %" PRIu32 " processes comes from CUDA's own records",
 			 p->cuda.used);
 }
 
@@ -436,7 +436,8 @@ static void memory_table_free(void *state)
 }
 
 static const struct grt_part memory_parts[] = {
-	{"gpu-memory", "memory that processes have from NVIDIA's driver: at the peak, live, and there before",
+	{"gpu-memory",
+	 "memory that processes have from NVIDIA's driver: peak, live at the end, and allocated before the trace",
 	 GRT_PART_BY | GRT_PART_NO_JOBS, 0, &memory_table, .any = memory_table_any,
 	 .write = memory_table_write},
 	/* words of flame_shapes.def */

@@ -57,17 +57,17 @@ static void slice_get_duration(struct grt_cell *cell, const void *view, const vo
 /* clang-format off */
 static const struct grt_column slice_columns[] = {
 	{"device", grt_cell_u32, S(e.device), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device file"},
-	{"device_name", slice_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"device_name", slice_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the GPU"},
 	{"mig_gpu", slice_get_instance, S(mig_gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "MIG GPU instance"},
 	{"mig_compute", slice_get_instance, S(mig_compute), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "MIG compute instance in it"},
 	{"pid", grt_cell_id, S(e.pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that had it"},
-	{"process", slice_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
+	{"process", slice_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"context", grt_cell_u32, S(context), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the driver's number of the context's channel"},
-	{"start", grt_cell_u64, S(start), GRT_CELL_TIME, GRT_COLUMN_ALL, "when it began, ns"},
-	{"end", grt_cell_u64, S(e.time), GRT_CELL_TIME, GRT_COLUMN_ALL, "when it ended, ns"},
-	{"duration", slice_get_duration, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from start to end, ns"},
-	{"begin", slice_get_edge, S(begin), GRT_CELL_TEXT, GRT_COLUMN_ALL, "how it began"},
-	{"over", slice_get_edge, S(over), GRT_CELL_TEXT, GRT_COLUMN_ALL, "how it ended"},
+	{"start", grt_cell_u64, S(start), GRT_CELL_TIME, GRT_COLUMN_ALL, "start of the slice, ns"},
+	{"end", grt_cell_u64, S(e.time), GRT_CELL_TIME, GRT_COLUMN_ALL, "end of the slice, ns"},
+	{"duration", slice_get_duration, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "length of the slice, ns"},
+	{"begin", slice_get_edge, S(begin), GRT_CELL_TEXT, GRT_COLUMN_ALL, "how the slice began"},
+	{"over", slice_get_edge, S(over), GRT_CELL_TEXT, GRT_COLUMN_ALL, "how the slice ended"},
 	{.name = NULL},
 };
 /* clang-format on */

@@ -139,15 +139,17 @@ static bool uvm_bars_bar(const void *state, const struct grt_pass *pass, uint32_
 
 static const struct grt_column uvm_bars_columns[] = {
 	NUMBER("pid", 0, GRT_COLUMN_ALL, "process whose memory it is"),
-	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
+	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"from", grt_row_get, 2, GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "processor that had the pages; none: the row is of all"},
-	{"to", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that has them then"},
-	NUMBER("copies", 4, GRT_COLUMN_ALL, "that the span shows"),
-	{"bytes", grt_row_get, 5, GRT_CELL_BYTES, GRT_COLUMN_ALL, "of these copies"},
-	{"busy", grt_row_get, 6, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which there was one, ns"},
-	{"share", grt_row_get, 7, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the span, percent"},
-	{"columns", grt_row_get, 8, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "that time by column, ns"},
+	{"to", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that has the pages afterwards"},
+	NUMBER("copies", 4, GRT_COLUMN_ALL, "copies that run at least partly in the span"),
+	{"bytes", grt_row_get, 5, GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of these copies"},
+	{"busy", grt_row_get, 6, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which at least one copy ran, ns"},
+	{"share", grt_row_get, 7, GRT_CELL_PERCENT, GRT_COLUMN_ALL,
+	 "share of the span in which at least one copy ran, percent"},
+	{"columns", grt_row_get, 8, GRT_CELL_LIST, GRT_COLUMN_MACHINE,
+	 "time in which at least one copy ran in each column, ns"},
 	{.name = NULL},
 };
 

@@ -104,15 +104,15 @@ static void uvm_get_rate(struct grt_cell *cell, const void *view, const void *ro
 /* clang-format off */
 static const struct grt_column copy_columns[] = {
 	{"pid", grt_cell_id, C(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process whose memory it is"},
-	{"process", uvm_get_process, C(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
-	{"from", uvm_get_processor, C(from), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that had the pages"},
-	{"to", uvm_get_processor, C(to), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that has them then"},
-	{"cause", uvm_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "why"},
-	{"copies", grt_cell_u64, C(copies), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
-	{"bytes", grt_cell_u64, C(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "how much"},
-	{"copying", uvm_get_copying, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "how long all of it took, ns"},
-	{"per_s", uvm_get_rate, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "in that time"},
-	{"queued", uvm_get_waited, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from the driver's order to the copy's beginning, mean, ns"},
+	{"process", uvm_get_process, C(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
+	{"from", uvm_get_processor, C(from), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that had the pages before"},
+	{"to", uvm_get_processor, C(to), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that has the pages afterwards"},
+	{"cause", uvm_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "cause of the migration"},
+	{"copies", grt_cell_u64, C(copies), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of copies"},
+	{"bytes", grt_cell_u64, C(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes copied"},
+	{"copying", uvm_get_copying, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "sum of the copies' durations, ns"},
+	{"per_s", uvm_get_rate, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes per second of copying"},
+	{"queued", uvm_get_waited, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean time from the driver's command to the start of the copy, ns"},
 	{.name = NULL},
 };
 /* clang-format on */
@@ -145,13 +145,13 @@ static void uvm_get_noticed_max(struct grt_cell *cell, const void *view, const v
 
 /* clang-format off */
 static const struct grt_column fault_columns[] = {
-	{"pid", grt_cell_id, F(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that met them"},
-	{"process", uvm_get_process, F(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
-	{"processor", uvm_get_processor, F(device), GRT_CELL_TEXT, GRT_COLUMN_ALL, "which met them"},
-	{"access", uvm_get_access, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "by what"},
-	{"faults", grt_cell_u64, F(faults), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many; of a GPU each thread's that it reports"},
-	{"noticed", uvm_get_noticed, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from the GPU's access to the driver's work on it, mean, ns"},
-	{"noticed_max", uvm_get_noticed_max, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "the longest, ns"},
+	{"pid", grt_cell_id, F(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that caused the faults"},
+	{"process", uvm_get_process, F(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
+	{"processor", uvm_get_processor, F(device), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that faulted"},
+	{"access", uvm_get_access, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "kind of access"},
+	{"faults", grt_cell_u64, F(faults), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of faults; a GPU reports them per thread"},
+	{"noticed", uvm_get_noticed, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean time from the GPU's access to the start of the driver's handling, ns"},
+	{"noticed_max", uvm_get_noticed_max, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "longest time from the GPU's access to the start of the driver's handling, ns"},
 	{.name = NULL},
 };
 /* clang-format on */
@@ -169,14 +169,14 @@ static void uvm_get_repair(struct grt_cell *cell, const void *view, const void *
 
 /* clang-format off */
 static const struct grt_column repair_columns[] = {
-	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that met the faults"},
-	{"process", uvm_get_process, R(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
-	{"processor", uvm_get_processor, R(device), GRT_CELL_TEXT, GRT_COLUMN_ALL, "GPU that met them"},
-	{"batches", grt_cell_u64, R(batches), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often the driver repaired some at once"},
-	{"faults", grt_cell_u64, R(faults), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "faults in them"},
-	{"repair", uvm_get_repair, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from the first access to the GPU's order to go on, mean, ns"},
-	{"repair_max", grt_cell_u64, R(longest), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest, ns"},
-	{"open", grt_cell_u64, R(open), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "batches without an end in the trace"},
+	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that caused the faults"},
+	{"process", uvm_get_process, R(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
+	{"processor", uvm_get_processor, R(device), GRT_CELL_TEXT, GRT_COLUMN_ALL, "GPU that faulted"},
+	{"batches", grt_cell_u64, R(batches), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "batches of faults that the driver handled"},
+	{"faults", grt_cell_u64, R(faults), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "faults in these batches"},
+	{"repair", uvm_get_repair, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean time from the first access of a batch to the replay on the GPU, ns"},
+	{"repair_max", grt_cell_u64, R(longest), GRT_CELL_NS, GRT_COLUMN_ALL, "longest time from the first access of a batch to the replay on the GPU, ns"},
+	{"open", grt_cell_u64, R(open), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "batches whose end is not in the trace"},
 	{.name = NULL},
 };
 /* clang-format on */
@@ -242,14 +242,14 @@ static void uvm_get_time(struct grt_cell *cell, const void *view, const void *ro
 /* clang-format off */
 static const struct grt_column fate_columns[] = {
 	{"pid", grt_cell_id, P(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process whose memory it is"},
-	{"process", uvm_get_process, P(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
-	{"what", uvm_get_what, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what became of pages"},
-	{"why", uvm_get_why, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "of remote and fatal: the cause"},
-	{"processor", uvm_get_whose, P(device), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of which processor"},
-	{"memory", uvm_get_where, P(to), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of remote: the processor that has the pages"},
-	{"times", grt_cell_u64, P(times), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
-	{"bytes", uvm_get_bytes, P(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "of pages, each time"},
-	{"time", uvm_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "of throttling: how long the processor waited, ns"},
+	{"process", uvm_get_process, P(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
+	{"what", uvm_get_what, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what happened to the pages"},
+	{"why", uvm_get_why, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "cause, for remote mappings and fatal faults"},
+	{"processor", uvm_get_whose, P(device), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor to which it happened"},
+	{"memory", uvm_get_where, P(to), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that holds the pages, for remote mappings"},
+	{"times", grt_cell_u64, P(times), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of events"},
+	{"bytes", uvm_get_bytes, P(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of the pages, counted at each event"},
+	{"time", uvm_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "how long the processor was throttled, ns"},
 	{.name = NULL},
 };
 /* clang-format on */

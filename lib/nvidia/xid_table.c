@@ -35,16 +35,16 @@ static void xid_get_process(struct grt_cell *cell, const void *view, const void 
 /* clang-format off */
 
 static const struct grt_column xid_columns[] = {
-	{"xid", grt_cell_u32, X(code), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the error's number"},
-	{"name", xid_get_info, offsetof(struct grt_xid_info, name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the driver's name for it"},
+	{"xid", grt_cell_u32, X(code), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the error"},
+	{"name", xid_get_info, offsetof(struct grt_xid_info, name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "NVIDIA's name of the error"},
 	{"gpu", grt_cell_chars, X(gpu), GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address"},
-	{"count", grt_cell_u64, X(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
-	{"last", grt_cell_u64, X(last), GRT_CELL_TIME, GRT_COLUMN_ALL, "when it came last"},
-	{"pid", grt_cell_id, X(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that the last one names"},
-	{"process", xid_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
+	{"count", grt_cell_u64, X(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of such errors"},
+	{"last", grt_cell_u64, X(last), GRT_CELL_TIME, GRT_COLUMN_ALL, "time of the last one"},
+	{"pid", grt_cell_id, X(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process named in the last message"},
+	{"process", xid_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"text", grt_cell_chars, X(text), GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "beginning of the last message"},
-	{"meaning", xid_get_info, offsetof(struct grt_xid_info, meaning), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what it means"},
-	{"what_to_do", xid_get_info, offsetof(struct grt_xid_info, todo), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what to do first"},
+	{"meaning", xid_get_info, offsetof(struct grt_xid_info, meaning), GRT_CELL_TEXT, GRT_COLUMN_ALL, "meaning of the error"},
+	{"what_to_do", xid_get_info, offsetof(struct grt_xid_info, todo), GRT_CELL_TEXT, GRT_COLUMN_ALL, "first thing to do"},
 	{.name = NULL},
 };
 

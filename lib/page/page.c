@@ -163,7 +163,7 @@ void grt_page_begin(struct grt_page *p, struct grt_outbuf *out, const char *titl
 	page_raw(p, "</title>\n<style>");
 	page_raw(p, grt_page_css);
 	page_raw(p, "</style>\n</head>\n<body>\n<main id=\"page\"><p>"
-		    "This page draws itself; its script has to be allowed to run.</p></main>\n");
+		    "A script draws this page. Allow scripts to show it.</p></main>\n");
 }
 
 void grt_page_block(struct grt_page *p, const char *name)

@@ -114,26 +114,26 @@ static void path_table_get_time(struct grt_cell *cell, const void *view, const v
 /* clang-format off */
 
 #define WHO {"who", path_table_get_who, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process or thread, stream, ring"}
-#define KIND {"kind", path_table_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "kernel, copy, job, running, call, asleep; or what passes between them"}
-#define WHAT {"what", path_table_get_what, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name, or where the thread was"}
+#define KIND {"kind", path_table_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "kernel, copy, job, running, call or asleep; or the delay between two of them"}
+#define WHAT {"what", path_table_get_what, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the work, or where the thread was"}
 
 static const struct grt_column columns[] = {
 	WHO, KIND,
-	{"time", path_table_get_of_act, A(path_ns), GRT_CELL_NS, GRT_COLUMN_ALL, "on the critical path, ns"},
-	{"share", path_table_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the path, percent"},
-	{"segments", path_table_get_of_act, A(pieces), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "pieces of the path"},
-	{"inferred", path_table_get_of_act, A(inferred_ns), GRT_CELL_NS, GRT_COLUMN_MORE, "of the time, where it is inferred what it follows from, ns"},
-	{"total", path_table_get_of_act, A(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "in the whole recording, on the path or not, ns"},
-	{"times", path_table_get_of_act, A(times), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "how often, on the path or not"},
-	{"half_saves", path_table_get_shorter, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "what the run would be shorter by if all of it took half the time, ns"},
-	{"half_share", path_table_get_shorter, 1, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "the same, percent of the run"},
+	{"time", path_table_get_of_act, A(path_ns), GRT_CELL_NS, GRT_COLUMN_ALL, "time on the critical path, ns"},
+	{"share", path_table_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the critical path, percent"},
+	{"segments", path_table_get_of_act, A(pieces), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "segments of the critical path"},
+	{"inferred", path_table_get_of_act, A(inferred_ns), GRT_CELL_NS, GRT_COLUMN_MORE, "part of the time whose predecessor on the path is inferred, ns"},
+	{"total", path_table_get_of_act, A(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "time in the whole recording, on the critical path or not, ns"},
+	{"times", path_table_get_of_act, A(times), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number in the whole recording, on the critical path or not"},
+	{"half_saves", path_table_get_shorter, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "by how much the run would be shorter if all of these took half their time, ns"},
+	{"half_share", path_table_get_shorter, 1, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "half_saves as a share of the run, percent"},
 	WHAT,
 	{.name = NULL},
 };
 
 static const struct grt_column segment_columns[] = {
-	{"at", path_table_get_from, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "where it begins, from the beginning of the path, ns"},
-	{"time", path_table_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "how long it is, ns"},
+	{"at", path_table_get_from, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "start, from the beginning of the path, ns"},
+	{"time", path_table_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "duration, ns"},
 	WHO, KIND,
 	WHAT,
 	{.name = NULL},
@@ -166,12 +166,14 @@ static void get_points(struct grt_cell *cell, const void *view, const void *row,
 
 static const struct grt_column path_pair_columns[] = {
 	{"wall", get_wall, 0, GRT_CELL_NS, GRT_COLUMN_ALL,
-	 "from the first point of the graph to the end of the run"},
-	{"first", grt_cell_u64, P(first), GRT_CELL_TIME, GRT_COLUMN_MACHINE, "when the path begins, ns"},
-	{"end", grt_cell_u64, P(end), GRT_CELL_TIME, GRT_COLUMN_MACHINE, "when it ends, ns"},
-	{"pieces", grt_cell_u64, P(segments), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "segments of the path"},
-	{"points", get_points, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of the graph"},
-	{"edges", get_points, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "between them"},
+	 "time from the first point of the graph to the end of the run"},
+	{"first", grt_cell_u64, P(first), GRT_CELL_TIME, GRT_COLUMN_MACHINE,
+	 "start of the critical path, ns"},
+	{"end", grt_cell_u64, P(end), GRT_CELL_TIME, GRT_COLUMN_MACHINE, "end of the critical path, ns"},
+	{"pieces", grt_cell_u64, P(segments), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "segments of the critical path"},
+	{"points", get_points, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "points of the graph"},
+	{"edges", get_points, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "edges of the graph"},
 	{.name = NULL},
 };
 
@@ -302,8 +304,7 @@ static void note_limits(const struct grt_path *s, struct grt_pass *pass)
 	const struct grt_path_count *n = &s->count;
 
 	if (n->unfollowed)
-		grt_note(pass->notes,
-			 "%" PRIu64 " waits were ended by threads that the recording does not follow",
+		grt_note(pass->notes, "%" PRIu64 " waits were ended by threads that were not recorded",
 			 n->unfollowed);
 	if (n->untimed)
 		grt_note(pass->notes,
@@ -312,11 +313,12 @@ static void note_limits(const struct grt_path *s, struct grt_pass *pass)
 	if (n->backwards)
 		grt_note(pass->notes,
 			 "%" PRIu64
-			 " waits ended before what they waited for, by the clocks: they are not joined",
+			 " waits ended, by the clocks, before the work they waited for: they are not joined",
 			 n->backwards);
 	if (n->lost)
 		grt_note(pass->notes,
-			 "%" PRIu64 " off-CPU intervals are lost: what the threads did is unknown", n->lost);
+			 "%" PRIu64 " off-CPU intervals are lost: what the threads did in them is unknown",
+			 n->lost);
 	if (n->unordered)
 		grt_note(pass->notes,
 			 "%" PRIu64
@@ -325,23 +327,24 @@ static void note_limits(const struct grt_path *s, struct grt_pass *pass)
 	if (n->over || s->graph.over)
 		grt_note(pass->notes,
 			 "the graph is too large: %" PRIu64 " points and %" PRIu64
-			 " other things are missing, look at a part with --from and --to",
+			 " other records are left out; select a part with --from and --to",
 			 s->graph.over, n->over);
 }
 
 static void note_method(const struct grt_path *s, struct grt_pass *pass)
 {
 	if (s->last == GRT_PATH_NONE) {
-		grt_note(pass->notes,
-			 "there are no threads, jobs or launches: grtrace record -e sched,drm,cuda -- PROG");
+		grt_note(
+			pass->notes,
+			"the trace has no threads, jobs or launches: use grtrace record -e sched,drm,cuda -- PROG");
 		return;
 	}
 	grt_note(
 		pass->notes,
-		"half_saves: the graph computed again. It does not know that work shares the GPU's cores and memory with other work,");
+		"half_saves: the graph is computed again. It does not model that work shares the GPU's cores and memory with other work,");
 	grt_note(
 		pass->notes,
-		"  that the scheduler may choose another CPU or order, nor that a program does other things when it has time");
+		"  that the scheduler may choose another CPU or order, nor that a program does other work in the time gained");
 	note_limits(s, pass);
 }
 

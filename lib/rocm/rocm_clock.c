@@ -218,7 +218,7 @@ static struct best find_best(struct edge *e, int n)
 static int no_answer(struct grt_err *err, int code, const char *why)
 {
 	return grt_err_set(err, code, why, "--clock-offset NS, or record both with grtrace rocm record",
-			   "cannot find out how far the log's clock is from the kernel's");
+			   "cannot find the offset between the clocks of the log and the kernel");
 }
 
 int grt_rocm_clock_find(struct grt_rocm_clock *c, struct grt_rocm_offset *o, struct grt_err *err)
@@ -233,15 +233,15 @@ int grt_rocm_clock_find(struct grt_rocm_clock *c, struct grt_rocm_offset *o, str
 	if (!n) {
 		free(edges);
 		return no_answer(err, -ENODATA,
-				 "nothing in them must follow each other: no queue or buffer of both");
+				 "they share no queue or buffer, so nothing in one must follow the other");
 	}
 	b = find_best(edges, n);
 	free(edges);
 	*o = (struct grt_rocm_offset){.pairs = inners, .agree = (uint64_t)b.most};
 	if (b.others)
-		return no_answer(err, -EDOM, "two answers fit alike");
+		return no_answer(err, -EDOM, "two offsets fit equally well");
 	if (o->agree * 10 < inners * AGREE_OF_TEN)
-		return no_answer(err, -EDOM, "no answer fits most of the queues and buffers that both have");
+		return no_answer(err, -EDOM, "no offset fits most of the queues and buffers that both have");
 	o->ns = b.low + (b.high - b.low) / 2;
 	o->error = (uint64_t)(b.high - b.low + 1) / 2;
 	/* one clock is the simplest answer that fits */

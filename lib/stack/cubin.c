@@ -19,6 +19,7 @@
 #ifdef GRT_HAVE_DW
 
 #include <elfutils/libdw.h>
+#include <elfutils/version.h>
 #include <gelf.h>
 
 /* What <elf.h> has not in all distributions. */
@@ -31,14 +32,35 @@
 #define TABLES_MAX 65536U
 #define ROWS_MAX 16777216U
 
-/** struct row - from this address on; @file: NULL: no line, the end of a function */
+/**
+ * struct function - rows of a table that are of one function
+ * @table: NULL: their numbers are not known
+ * @first: the first of them, in the table
+ * @twice: where in grt_cubin.twice are its rows that only repeat the one before; @repeats: how many
+ */
+struct function {
+	Dwarf_Lines *table;
+	size_t first;
+	uint32_t twice;
+	uint32_t repeats;
+};
+
+/**
+ * struct row - from this address on
+ * @file: NULL: no line, the end of a function
+ * @at: in the table
+ * @function: number of its function
+ */
 struct row {
 	uint64_t address;
 	const char *file;
 	uint32_t line;
 	uint32_t order;
+	Dwarf_Line *at;
+	uint32_t function;
 };
 
+/** struct grt_cubin - @twice: rows that repeat the one before, counted from their function's first */
 struct grt_cubin {
 	char *image;
 	size_t size;
@@ -46,6 +68,10 @@ struct grt_cubin {
 	Dwarf *dwarf;
 	struct row *row;
 	uint32_t rows, room;
+	struct function *function;
+	uint32_t functions, function_room;
+	uint32_t *twice;
+	uint32_t twices, twice_room;
 };
 
 /* e_ident and e_machine, of a file with 64 bits in this byte order */
@@ -163,15 +189,15 @@ static int cubin_relocate(struct grt_cubin *c)
 
 /* ------------------------------------------------------------------- lines */
 
-static int cubin_add_row(struct grt_cubin *c, Dwarf_Line *line)
+static int cubin_add_row(struct grt_cubin *c, Dwarf_Line *line, bool *end)
 {
-	struct row r = {.order = c->rows};
-	bool end = true;
+	struct row r = {.order = c->rows, .at = line, .function = c->functions - 1};
 	int number = 0;
 
-	if (dwarf_lineaddr(line, &r.address) || dwarf_lineendsequence(line, &end))
+	*end = true;
+	if (dwarf_lineaddr(line, &r.address) || dwarf_lineendsequence(line, end))
 		return 0;
-	if (!end && !dwarf_lineno(line, &number) && number > 0) {
+	if (!*end && !dwarf_lineno(line, &number) && number > 0) {
 		r.line = (uint32_t)number;
 		r.file = dwarf_linesrc(line, NULL, NULL);
 	}
@@ -179,6 +205,71 @@ static int cubin_add_row(struct grt_cubin *c, Dwarf_Line *line)
 		return -ENOMEM;
 	c->row[c->rows++] = r;
 	return 0;
+}
+
+/* Rows of a function begin with its first instruction; what does not may be a part of others. */
+static int cubin_begin_function(struct grt_cubin *c, Dwarf_Lines *table, size_t first)
+{
+	Dwarf_Line *line = dwarf_onesrcline(table, first);
+	uint64_t address;
+	bool known = line && !dwarf_lineaddr(line, &address) && !(address & UINT32_MAX);
+
+	if (grt_grow(&c->function, &c->function_room, c->functions + 1, 64))
+		return -ENOMEM;
+	c->function[c->functions++] =
+		(struct function){.table = known ? table : NULL, .first = first, .twice = c->twices};
+	return 0;
+}
+
+#if _ELFUTILS_PREREQ(0, 186)
+
+static bool cubin_repeats(const struct grt_cubin *c, Dwarf_Lines *table, Dwarf_Line *a, Dwarf_Line *b)
+{
+	uint64_t at[2];
+	int line[2], column[2];
+
+	return !dwarf_lineaddr(a, &at[0]) && !dwarf_lineaddr(b, &at[1]) && at[0] == at[1] &&
+	       !dwarf_lineno(a, &line[0]) && !dwarf_lineno(b, &line[1]) && line[0] == line[1] &&
+	       !dwarf_linecol(a, &column[0]) && !dwarf_linecol(b, &column[1]) && column[0] == column[1] &&
+	       dwarf_linesrc(a, NULL, NULL) == dwarf_linesrc(b, NULL, NULL) &&
+	       dwarf_linecontext(table, a) == dwarf_linecontext(table, b) &&
+	       dwarf_linefunctionname(c->dwarf, a) == dwarf_linefunctionname(c->dwarf, b);
+}
+
+/* The compiler writes some rows twice and counts them once. */
+static int cubin_note_repeat(struct grt_cubin *c, Dwarf_Lines *table, size_t k)
+{
+	struct function *f = &c->function[c->functions - 1];
+
+	if (!f->table || k <= f->first ||
+	    !cubin_repeats(c, table, dwarf_onesrcline(table, k - 1), dwarf_onesrcline(table, k)))
+		return 0;
+	if (grt_grow(&c->twice, &c->twice_room, c->twices + 1, 64))
+		return -ENOMEM;
+	c->twice[c->twices++] = (uint32_t)(k - f->first);
+	f->repeats++;
+	return 0;
+}
+
+#else
+
+static int cubin_note_repeat(struct grt_cubin *c, Dwarf_Lines *table, size_t k)
+{
+	return 0;
+}
+
+#endif
+
+static int cubin_read_table(struct grt_cubin *c, Dwarf_Lines *table, size_t n)
+{
+	bool end = true;
+	int ret = 0;
+
+	for (size_t k = 0; k < n && !ret; k++) {
+		ret = end ? cubin_begin_function(c, table, k) : 0;
+		ret = ret ?: cubin_note_repeat(c, table, k) ?: cubin_add_row(c, dwarf_onesrcline(table, k), &end);
+	}
+	return ret;
 }
 
 /* Of several rows of an address the last one holds, but for the end of a function where another one begins.
@@ -204,8 +295,7 @@ static int cubin_read_lines(struct grt_cubin *c)
 	for (unsigned int i = 0; i < TABLES_MAX && !ret; i++, at = next) {
 		if (dwarf_next_lines(c->dwarf, at, &next, &cu, &files, &n_files, &lines, &n))
 			break;
-		for (size_t k = 0; k < n && !ret; k++)
-			ret = cubin_add_row(c, dwarf_onesrcline(lines, k));
+		ret = cubin_read_table(c, lines, n);
 	}
 	if (c->rows)
 		qsort(c->row, c->rows, sizeof(*c->row), cubin_row_order);
@@ -251,7 +341,8 @@ bool grt_cubin_has(const struct grt_cubin *c, const char *function, uint64_t off
 	return cubin_function(c, function, &size) && offset < size;
 }
 
-const char *grt_cubin_line(struct grt_cubin *c, const char *function, uint64_t offset, uint32_t *line)
+/* The row of an instruction; NULL: there is none */
+static const struct row *cubin_row(const struct grt_cubin *c, const char *function, uint64_t offset)
 {
 	uint32_t low = 0, high = c->rows, middle;
 	uint64_t size, address = cubin_function(c, function, &size);
@@ -268,10 +359,88 @@ const char *grt_cubin_line(struct grt_cubin *c, const char *function, uint64_t o
 			high = middle;
 	}
 	r = low ? &c->row[low - 1] : NULL;
-	if (!r || r->address >> SECTION_SHIFT != address >> SECTION_SHIFT || !r->file)
-		return NULL;
-	*line = r->line;
-	return r->file;
+	return r && r->address >> SECTION_SHIFT == address >> SECTION_SHIFT && r->file ? r : NULL;
+}
+
+#if _ELFUTILS_PREREQ(0, 186)
+
+/* A row of a function by its number, which does not count those that repeat the one before. */
+static Dwarf_Line *cubin_numbered(const struct grt_cubin *c, const struct function *f, size_t number)
+{
+	uint32_t low = 0, high = f->repeats, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (c->twice[f->twice + middle] - middle <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return dwarf_onesrcline(f->table, f->first + number + low);
+}
+
+/*
+ * The row that a row's function was inlined in; NULL: it was not. It is told by its number, which counts from
+ * the function's first row, while elfutils takes it for the place in the table.
+ */
+static Dwarf_Line *cubin_caller(const struct grt_cubin *c, const struct row *r, Dwarf_Line *at,
+				const char **function)
+{
+	const struct function *f = &c->function[r->function];
+	Dwarf_Line *told = f->table ? dwarf_linecontext(f->table, at) : NULL,
+		   *first = told ? dwarf_onesrcline(f->table, 0) : NULL,
+		   *second = told ? dwarf_onesrcline(f->table, 1) : NULL, *caller = NULL;
+
+	if (told && second)
+		caller = cubin_numbered(c, f,
+					(size_t)((char *)told - (char *)first) /
+						(size_t)((char *)second - (char *)first));
+	*function = caller ? dwarf_linefunctionname(c->dwarf, at) : NULL;
+	return *function ? caller : NULL;
+}
+
+#else
+
+static Dwarf_Line *cubin_caller(const struct grt_cubin *c, const struct row *r, Dwarf_Line *at,
+				const char **function)
+{
+	return NULL;
+}
+
+#endif
+
+/* Where a row is; the caller of what was inlined has one, too. */
+static bool cubin_put_caller(struct grt_object_frame *out, Dwarf_Line *line)
+{
+	int number;
+
+	out->file = dwarf_linesrc(line, NULL, NULL);
+	if (!out->file || dwarf_lineno(line, &number) || number <= 0)
+		return false;
+	out->line = (uint32_t)number;
+	return true;
+}
+
+unsigned int grt_cubin_frames(struct grt_cubin *c, const char *function, uint64_t offset,
+			      struct grt_object_frame *out, unsigned int max)
+{
+	const struct row *r = max ? cubin_row(c, function, offset) : NULL;
+	unsigned int n = 0;
+	Dwarf_Line *at;
+
+	if (!r)
+		return 0;
+	memset(out, 0, max * sizeof(*out));
+	out[0].file = r->file;
+	out[0].line = r->line;
+	for (at = r->at; at && n + 1 < max; n++) {
+		at = cubin_caller(c, r, at, &out[n].linkage);
+		if (!at || !cubin_put_caller(&out[n + 1], at))
+			break;
+		out[n].inlined = true;
+	}
+	out[n].linkage = function;
+	return n + 1;
 }
 
 void grt_cubin_close(struct grt_cubin *c)
@@ -282,6 +451,8 @@ void grt_cubin_close(struct grt_cubin *c)
 	elf_end(c->elf);
 	free(c->image);
 	free(c->row);
+	free(c->function);
+	free(c->twice);
 	free(c);
 }
 
@@ -303,9 +474,10 @@ bool grt_cubin_has(const struct grt_cubin *c, const char *function, uint64_t off
 	return false;
 }
 
-const char *grt_cubin_line(struct grt_cubin *c, const char *function, uint64_t offset, uint32_t *line)
+unsigned int grt_cubin_frames(struct grt_cubin *c, const char *function, uint64_t offset,
+			      struct grt_object_frame *out, unsigned int max)
 {
-	return NULL;
+	return 0;
 }
 
 void grt_cubin_close(struct grt_cubin *c)

@@ -98,7 +98,7 @@ static const struct grt_device *devices_use(struct place *p, uint32_t image, uin
 	return x;
 }
 
-const struct grt_device *grt_devices_of(struct grt_devices *d, uint32_t image, uint32_t gpu)
+static const struct grt_device *devices_find(struct grt_devices *d, uint32_t image, uint32_t gpu)
 {
 	struct grt_key key = {{image, gpu}};
 	struct place *p = grt_keyed_find(&d->by_place, &key);
@@ -116,6 +116,16 @@ const struct grt_device *grt_devices_of(struct grt_devices *d, uint32_t image, u
 		return devices_use(p, image, gpu);
 	grt_keyed_remove(&d->by_place, found);
 	return NULL;
+}
+
+const struct grt_device *grt_devices_of(struct grt_devices *d, uint32_t image, uint32_t gpu)
+{
+	if (d->recent && d->image == image && d->gpu == gpu)
+		return d->recent;
+	d->recent = devices_find(d, image, gpu);
+	d->image = image;
+	d->gpu = gpu;
+	return d->recent;
 }
 
 const char *grt_device_label(const struct grt_devices *d, const struct grt_device *x,

@@ -34,12 +34,15 @@ struct grt_device {
 	char *name;
 };
 
-/** struct grt_devices - @device: all; @by_place: by image and number in it, @by_uuid */
+/** struct grt_devices - @device: all; @by_place: by image and number in it, @by_uuid; @recent: the device
+ * that was asked for last, NULL: none, of @image and with its number @gpu there */
 struct grt_devices {
 	struct grt_device **device;
 	uint32_t devices, room;
 	struct grt_keyed by_place;
 	struct grt_keyed by_uuid;
+	const struct grt_device *recent;
+	uint32_t image, gpu;
 };
 
 /** grt_devices_init - none */

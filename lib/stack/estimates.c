@@ -278,14 +278,14 @@ void grt_estimate_note(struct grt_notes *notes, const struct grt_estimate_watche
 		return;
 	grt_note(notes,
 		 "%" PRIu32
-		 " windows at random places, %.1f s of %.1f s (%.2f %%), were watched: what is marked ~ is "
-		 "estimated for all of the time, the rest is of the windows",
+		 " random windows, %.1f s of %.1f s (%.2f %%), were recorded: numbers marked ~ are "
+		 "estimated for the whole recording, all others cover only the windows",
 		 w->windows, (double)w->watched / 1e9, (double)w->of / 1e9,
 		 100.0 * (double)w->watched / (double)w->of);
 	grt_note(
 		notes,
 		w->windows < GRT_ESTIMATE_WINDOWS_MIN
-			? "  there is no interval: that takes %u windows, and work in %u of them"
+			? "  there is no interval: it needs %u windows, and work in %u of them"
 			: "  intervals of 95 %% are those of the ratio estimator over windows; with fewer than %u windows, "
 			  "or work in fewer than %u of them, there is none",
 		GRT_ESTIMATE_WINDOWS_MIN, GRT_ESTIMATE_CELLS_MIN);

@@ -68,6 +68,7 @@ static struct grt_image *new_image(struct grt_images *m, uint32_t pid, uint64_t 
 	uint32_t tag = grt_hash(&m->key, pid, 1), at = find_pid(m, pid);
 	struct grt_image *i = calloc(1, sizeof(*i));
 
+	m->recent = NULL;
 	if (!i || grt_grow_one(&m->image, m->images)) {
 		free(i);
 		return NULL;
@@ -93,13 +94,26 @@ static struct grt_image *images_find_image(const struct grt_images *m, const str
 	return at == GRT_NOWHERE ? NULL : m->image[at];
 }
 
+/* The one that has been looked up before, while an event of this pid and id is of no other. */
+static struct grt_image *images_recent(const struct grt_images *m, const struct grt_event *e)
+{
+	struct grt_image *i = m->recent;
+
+	return i && i->pid == e->pid && i->id == e->ctx ? i : NULL;
+}
+
 struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e)
 {
-	struct grt_image *i = images_find_image(m, e);
+	struct grt_image *i = images_recent(m, e);
 	uint32_t at;
 
 	if (i)
 		return i;
+	i = images_find_image(m, e);
+	if (i) {
+		m->recent = i;
+		return i;
+	}
 	at = find_pid(m, e->pid);
 	/* the recorder's records have reported it, before its own */
 	if (at != GRT_NOWHERE && !m->image[at]->id && !m->image[at]->process.what)

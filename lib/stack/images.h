@@ -129,6 +129,7 @@ struct grt_image {
  * struct grt_images - set up by grt_images_init()
  * @image: all, in the order in which they began
  * @by_pid: the one that began last; @by_id: by pid and id
+ * @recent: of the last event that was asked for; NULL: none, or another one may have taken its place
  * @dropped: definitions that were not taken
  * @room, @defined: bytes of all tables of numbers, and those that definitions have paid for
  * @devices: of CUDA's, see devices.h; @windows: the times that were recorded, see windows.h
@@ -143,6 +144,7 @@ struct grt_images {
 	struct grt_hash_key key;
 	struct grt_index by_pid;
 	struct grt_index by_id;
+	struct grt_image *recent;
 	struct grt_devices devices;
 	struct grt_windows windows;
 	struct grt_keyed stack;

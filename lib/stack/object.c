@@ -550,12 +550,8 @@ unsigned int grt_object_frames(struct grt_object *o, uint64_t address, struct gr
 	unsigned int used = 0;
 	struct unit *u;
 
-	if (o->cubin && max) {
-		memset(out, 0, sizeof(*out));
-		out->linkage = object_function(o);
-		out->file = grt_cubin_line(o->cubin, out->linkage, address, &out->line);
-		return out->file ? 1 : 0;
-	}
+	if (o->cubin)
+		return grt_cubin_frames(o->cubin, object_function(o), address, out, max);
 	if (!o->debug_read)
 		read_units(o);
 	address += o->elf_bias - o->dwarf_bias;

@@ -44,6 +44,8 @@ struct grt_steps;
 #define GRT_PART_ROLLUP 8192U /* of these, what a machine sends where all rows are too many */
 #define GRT_PART_FLAME 512U   /* flame --weight NAME: finish fills @pass->tree */
 #define GRT_PART_WORST 1024U  /* its worst rows come first: text shows ten unless more are asked for */
+#define GRT_PART_LONG \
+	16384U /* where it follows another part (@with), it is shown in JSON and with -v alone */
 
 /**
  * struct grt_part - a part of what an analysis shows: tables, pairs and notes

@@ -46,8 +46,9 @@ void grt_counts_packet(struct grt_counts *c, const struct grt_packet *p)
 static const struct grt_column type_columns[] = {
 	{"type", grt_cell_u32, T(type), GRT_CELL_EVENT, GRT_COLUMN_ALL, "event type"},
 	{"id", grt_cell_u32, T(type), GRT_CELL_NUMBER, GRT_COLUMN_MORE,
-	 "its number in the stream, 0: unknown"},
-	{"events", grt_cell_u64, T(events), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "events in the trace"},
+	 "number of the type in the stream, 0: unknown"},
+	{"events", grt_cell_u64, T(events), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "events of this type in the trace"},
 	{.name = NULL},
 };
 

@@ -10,19 +10,19 @@
 		__VA_ARGS__{"what", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what is measured"},  \
 			{"count", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many"},          \
 			{"min", grt_row_get, 3, KIND, GRT_COLUMN_ALL, "smallest, " unit},                \
-			{"p50", grt_row_get, 4, KIND, GRT_COLUMN_ALL, "half are not above, " unit},      \
-			{"p95", grt_row_get, 5, KIND, GRT_COLUMN_ALL, "95 % are not above, " unit},      \
-			{"p99", grt_row_get, 6, KIND, GRT_COLUMN_ALL, "99 % are not above, " unit},      \
+			{"p50", grt_row_get, 4, KIND, GRT_COLUMN_ALL, "median, " unit},                  \
+			{"p95", grt_row_get, 5, KIND, GRT_COLUMN_ALL, "95th percentile, " unit},         \
+			{"p99", grt_row_get, 6, KIND, GRT_COLUMN_ALL, "99th percentile, " unit},         \
 			{"max", grt_row_get, 7, KIND, GRT_COLUMN_ALL, "largest, " unit}, {.name = NULL}, \
 	}
 #define BUCKETS(KIND, unit, ...)                                                                        \
 	{                                                                                               \
 		__VA_ARGS__{"what", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what is measured"}, \
-			{"from", grt_row_get, 2, KIND, GRT_COLUMN_ALL, "from this on, " unit},          \
-			{"below", grt_row_get, 3, KIND, GRT_COLUMN_ALL, "below this, " unit},           \
+			{"from", grt_row_get, 2, KIND, GRT_COLUMN_ALL, "from this value, " unit},       \
+			{"below", grt_row_get, 3, KIND, GRT_COLUMN_ALL, "to below this value, " unit},  \
 			{"count", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many"},         \
 			{"share",	grt_row_get,	  5,                                            \
-			 GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "of the longest, as a bar"},                  \
+			 GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "as a bar, relative to the largest count"},   \
 			{.name = NULL},                                                                 \
 	}
 #define BOTH(COLUMNS, ...)                                                                              \

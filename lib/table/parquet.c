@@ -73,7 +73,7 @@ enum parquet_put {
  * struct parquet_column - what a group of rows has in it so far; what each row needs comes first
  * @value: those that are not NULL; of a text its number in @texts
  * @values: how many. Where they are as many as rows so far, or none, @there does not say anything
- * @last: number of the last text, @last_text, which has @last_length bytes; valid where there are values
+ * @last: number of the last text, @last_text; valid where there are values
  * @lasting: LASTING texts, each in the place that its address has, of which some were there before
  * @there: a bit for each row: it has one
  * @is_unsigned: TYPE_INT64: of 64 bits without sign
@@ -83,7 +83,6 @@ struct parquet_column {
 	uint32_t values;
 	uint32_t last;
 	const char *last_text;
-	size_t last_length;
 	struct parquet_lasting *lasting;
 	uint8_t *there;
 	enum parquet_put put;
@@ -451,6 +450,12 @@ static bool column_is_one(const struct parquet_column *c)
 	return c->values && !memcmp(c->value, c->value + 1, (c->values - 1) * sizeof(*c->value));
 }
 
+/* The same where its dictionary is known, which has the number of no text, too. */
+static bool column_has_one(const struct parquet_column *c, uint32_t distinct)
+{
+	return c->type == TYPE_BYTE_ARRAY ? distinct <= 2 && column_is_one(c) : distinct == 1;
+}
+
 /* Numbers the different values of a column. Return: how many; 0: too many for a dictionary to be shorter */
 static uint32_t dictionary_of_numbers(struct parquet *p, const struct parquet_column *c)
 {
@@ -606,7 +611,7 @@ static enum parquet_encoding column_write_values(struct parquet *p, const struct
 
 	p->page.used = 0;
 	encode_levels(&p->page, c, p->rows);
-	if (encoding == ENCODING_DICTIONARY && column_is_one(c))
+	if (encoding == ENCODING_DICTIONARY && column_has_one(c, distinct))
 		encode_one_index(&p->page, c->type == TYPE_BYTE_ARRAY ? (uint32_t)c->value[0] : 0, c->values);
 	else if (encoding == ENCODING_DICTIONARY)
 		encode_indices(&p->page, p->index, c->values, distinct);
@@ -622,16 +627,16 @@ static enum parquet_encoding column_write_values(struct parquet *p, const struct
 
 /* --------------------------------------------------------- groups of rows */
 
-/* Least and greatest, by which engines leave out groups that they need not read. */
-static void column_put_range(struct thrift *t, const struct parquet_column *c)
+/* Least and greatest of @n values, by which engines leave out groups that they need not read. */
+static void column_put_range(struct thrift *t, const struct parquet_column *c, const uint64_t *of, uint32_t n)
 {
 	/* without a sign the order is that of numbers whose sign is turned round */
 	const uint64_t turn = c->is_unsigned ? UINT64_C(1) << 63 : 0;
 	int64_t least = INT64_MAX, most = INT64_MIN, value;
 	uint64_t end;
 
-	for (uint32_t i = 0; i < c->values; i++) {
-		value = (int64_t)(c->value[i] ^ turn);
+	for (uint32_t i = 0; i < n; i++) {
+		value = (int64_t)(of[i] ^ turn);
 		least = value < least ? value : least;
 		most = value > most ? value : most;
 	}
@@ -641,13 +646,15 @@ static void column_put_range(struct thrift *t, const struct parquet_column *c)
 	thrift_binary(t, 6, &end, sizeof(end));
 }
 
-static void column_put_statistics(struct thrift *meta, const struct parquet_column *c, uint32_t rows)
+/* @distinct: of its dictionary, which has each value once; 0: it has none */
+static void column_put_statistics(struct thrift *meta, const struct parquet *p,
+				  const struct parquet_column *c, uint32_t distinct)
 {
 	struct thrift t = thrift_begin(meta, 12);
 
-	thrift_i64(&t, 3, rows - c->values);
+	thrift_i64(&t, 3, p->rows - c->values);
 	if (c->type == TYPE_INT64 && c->values)
-		column_put_range(&t, c);
+		column_put_range(&t, c, distinct ? p->distinct : c->value, distinct ?: c->values);
 	thrift_end(&t);
 }
 
@@ -683,7 +690,7 @@ static void column_write(struct parquet *p, const struct parquet_column *c)
 	thrift_i64(&meta, 9, data);
 	if (distinct)
 		thrift_i64(&meta, 11, start);
-	column_put_statistics(&meta, c, p->rows);
+	column_put_statistics(&meta, p, c, distinct);
 	thrift_end(&meta);
 	thrift_end(&t);
 	p->group_plain += plain;
@@ -743,7 +750,7 @@ static void parquet_put_first_null(struct parquet *p, struct parquet_column *c)
 
 static inline void parquet_put_null(struct parquet *p, struct parquet_column *c)
 {
-	if (c->values == p->rows && c->values)
+	if (c->values && c->values == p->rows)
 		parquet_put_first_null(p, c);
 }
 
@@ -753,16 +760,13 @@ static void parquet_find_text(struct parquet *p, struct parquet_column *c, const
 	if (len && grt_texts_add(&c->texts, text, len, &c->last))
 		p->error = -ENOMEM;
 	c->last_text = grt_texts_get(&c->texts, c->last);
-	c->last_length = grt_texts_length(&c->texts, c->last);
 }
 
 static inline void parquet_put_text(struct parquet *p, struct parquet_column *c, const char *text)
 {
-	size_t len = strlen(text);
-
 	/* the same text as in the row before needs no search */
-	if (!c->values || c->last_length != len || memcmp(c->last_text, text, len))
-		parquet_find_text(p, c, text, len);
+	if (!c->values || strcmp(c->last_text, text) != 0)
+		parquet_find_text(p, c, text, strlen(text));
 	parquet_put(p, c, c->last);
 }
 
@@ -803,7 +807,7 @@ static uint64_t parquet_double(double value)
 	return bits;
 }
 
-static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c, enum grt_cell_kind kind,
+static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c, unsigned int i,
 				    const struct grt_cell *cell)
 {
 	switch (c->put) {
@@ -814,7 +818,7 @@ static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c,
 			parquet_put_text(p, c, cell->text ? cell->text : "");
 		break;
 	case PUT_NAME:
-		parquet_put_text(p, c, grt_cell_text(kind, cell));
+		parquet_put_text(p, c, grt_cell_text(p->w.column[i]->kind, cell));
 		break;
 	case PUT_LIST:
 		parquet_put_list(p, c, cell);
@@ -881,18 +885,22 @@ static int parquet_row(struct grt_writer *w, const struct grt_cell *cells)
 {
 	struct parquet *p = parquet_of(w);
 	struct parquet_column *c = p->column;
+	/* what is written may be anything, as far as the compiler knows */
+	const unsigned int columns = w->columns;
 	uint64_t inferred = 0, estimated = 0;
 
 	if (p->error)
 		return p->error;
-	for (unsigned int i = 0; i < w->columns; i++, c++) {
-		if (cells[i].absent) {
+	for (unsigned int i = 0; i < columns; i++, c++, cells++) {
+		if (cells->absent) {
 			parquet_put_null(p, c);
 			continue;
 		}
-		inferred |= (uint64_t)cells[i].inferred << i;
-		estimated |= (uint64_t)cells[i].estimated << i;
-		parquet_put_cell(p, c, w->column[i]->kind, &cells[i]);
+		if (cells->inferred)
+			inferred |= UINT64_C(1) << i;
+		if (cells->estimated)
+			estimated |= UINT64_C(1) << i;
+		parquet_put_cell(p, c, i, cells);
 	}
 	if (w->table->marks & GRT_MARK_INFERRED)
 		parquet_put_marks(p, c++, &p->marked[0], inferred);

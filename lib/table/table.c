@@ -103,10 +103,15 @@ void grt_writer_table(struct grt_writer *w, const struct grt_table *table, const
 int grt_writer_row(struct grt_writer *w, const void *row)
 {
 	struct grt_cell cell[GRT_COLUMNS_MAX];
+	const unsigned int columns = w->columns;
+	const void *view = w->view;
 
-	memset(cell, 0, w->columns * sizeof(cell[0]));
-	for (unsigned int i = 0; i < w->columns; i++)
-		w->column[i]->get(&cell[i], w->view, row, w->column[i]->arg);
+	memset(cell, 0, columns * sizeof(cell[0]));
+	for (unsigned int i = 0; i < columns; i++) {
+		const struct grt_column *c = w->column[i];
+
+		c->get(&cell[i], view, row, c->arg);
+	}
 	return w->ops->row(w, cell);
 }
 

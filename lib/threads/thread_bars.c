@@ -163,12 +163,13 @@ static bool thread_bars_bar(const void *state, const struct grt_pass *pass, uint
 
 static const struct grt_column thread_bars_columns[] = {
 	{"pid", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its process's name"},
+	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
 	{"tid", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread id"},
-	{"thread", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"thread", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the thread"},
 	{"state", grt_row_get, 4, GRT_CELL_TEXT, GRT_COLUMN_ALL, "state of the thread"},
-	{"busy", grt_row_get, 5, GRT_CELL_NS, GRT_COLUMN_ALL, "time in that state, ns"},
-	{"columns", grt_row_get, 6, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "that time by column, ns"},
+	{"busy", grt_row_get, 5, GRT_CELL_NS, GRT_COLUMN_ALL, "time in this state, ns"},
+	{"columns", grt_row_get, 6, GRT_CELL_LIST, GRT_COLUMN_MACHINE,
+	 "time in this state in each column, ns"},
 	{.name = NULL},
 };
 
@@ -214,9 +215,9 @@ static void thread_bars_notes(void *state, struct grt_pass *pass)
 		grt_note(pass->notes,
 			 "threads: the state that took most of a column, R running, P polling, r "
 			 "runnable; asleep for g the GPU, d the display, i input or output, l a "
-			 "lock, s a time, c a process, o other; behind it, how much it ran");
+			 "lock, s a time, c a process, o other; after it, the share of running");
 	if (x->over)
-		grt_note(pass->notes, "%" PRIu64 " pieces of time are of threads without a row (limit of %u)",
+		grt_note(pass->notes, "%" PRIu64 " intervals belong to threads without a row (limit of %u)",
 			 x->over, THREADS_MAX);
 }
 

@@ -33,19 +33,19 @@ static void thread_table_get_life(struct grt_cell *cell, const void *view, const
 #define NUMBER(name, where, help) {#name, grt_cell_u64, T(name), GRT_CELL_NUMBER, where, help}
 
 static const struct grt_column columns[] = {
-	{"process", thread_table_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its process's name"},
-	{"thread", thread_table_get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"process", thread_table_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
+	{"thread", thread_table_get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the thread"},
 	{"pid", grt_cell_u32, T(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"tid", grt_cell_u32, T(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread id"},
-	{"first", grt_cell_u64, T(first), GRT_CELL_TIME, GRT_COLUMN_MORE, "it is known from here on"},
-	{"life", thread_table_get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "known lifetime, the sum of the states, ns"},
+	{"first", grt_cell_u64, T(first), GRT_CELL_TIME, GRT_COLUMN_MORE, "time from which the thread's states are known"},
+	{"life", thread_table_get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time for which its states are known: the sum of the states, ns"},
 #define GRT_THREAD_STATE(number, NAME, name, help) \
 	{#name, grt_cell_u64, T(ns[number]), GRT_CELL_NS, GRT_COLUMN_ALL, help ", ns"},
 #include <grtrace/thread_states.def>
 #undef GRT_THREAD_STATE
 	NUMBER(intervals, GRT_COLUMN_ALL, "times that it left the CPU"),
-	NUMBER(taken_off, GRT_COLUMN_MORE, "of these, while it was ready to run"),
-	{"delay_max", grt_cell_u64, T(delay_max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest time for which it was ready to run without a CPU, ns"},
+	NUMBER(taken_off, GRT_COLUMN_MORE, "times that it left the CPU while it was ready to run"),
+	{"delay_max", grt_cell_u64, T(delay_max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest time that it was ready to run without a CPU, ns"},
 	NUMBER(samples, GRT_COLUMN_MORE, "samples of the code that it ran"),
 	NUMBER(lost, GRT_COLUMN_MORE, "intervals whose records are missing"),
 	{.name = NULL},
@@ -70,7 +70,8 @@ static void note_threads(const struct grt_threads *threads, struct grt_pass *pas
 	struct grt_threads_count n = grt_threads_count(threads);
 
 	if (!all)
-		grt_note(pass->notes, "the trace has no events of threads: grtrace record -e sched -- PROG");
+		grt_note(pass->notes,
+			 "the trace has no events of threads: use grtrace record -e sched -- PROG");
 	if (all > shown)
 		grt_note(pass->notes, "%" PRIu64 " more threads: --top 0 shows all", all - shown);
 	if (n.lost)
@@ -79,7 +80,7 @@ static void note_threads(const struct grt_threads *threads, struct grt_pass *pas
 	if (n.unseen)
 		grt_note(pass->notes,
 			 "%" PRIu64
-			 " returns of threads to a CPU were not reported by the kernel: when they were is"
+			 " returns of threads to a CPU were not reported by the kernel: their time is"
 			 " inferred from the time that the threads ran",
 			 n.unseen);
 	if (n.unsure)
@@ -87,10 +88,11 @@ static void note_threads(const struct grt_threads *threads, struct grt_pass *pas
 			 n.unsure);
 	if (n.tracers)
 		grt_note(pass->notes,
-			 "%" PRIu64 " threads are grtrace's own: they ran %" PRIu64 " us, which is in no sum",
+			 "%" PRIu64 " threads are grtrace's own: they ran %" PRIu64
+			 " us, which no sum includes",
 			 n.tracers, n.tracer_ns / 1000);
 	if (n.over)
-		grt_note(pass->notes, "%" PRIu64 " records are of threads beyond the first %u", n.over,
+		grt_note(pass->notes, "%" PRIu64 " records belong to threads beyond the first %u", n.over,
 			 GRT_THREADS_MAX);
 }
 

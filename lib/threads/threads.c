@@ -461,6 +461,7 @@ static int see_process(struct grt_threads *s, const struct grt_event *e)
 		       ?: grt_keyed_get_or_count(&s->traced, &(struct grt_key){{e->pid}}, NULL, &known);
 }
 
+/* Of a thread that is followed. */
 static int see_launch(struct grt_threads *s, const struct grt_ev_launch *e)
 {
 	const struct grt_cuda_call *call = grt_cuda_call(e->call);
@@ -489,17 +490,22 @@ static int see_name(struct grt_threads *s, const struct grt_ev_name *e)
 
 int grt_threads_event(struct grt_threads *s, const struct grt_event *e)
 {
-	if (e->type == GRT_EV_OFF_CPU || e->type == GRT_EV_ASLEEP)
+	switch (e->type) {
+	case GRT_EV_OFF_CPU:
+	case GRT_EV_ASLEEP:
 		return see_off_cpu(s, (const struct grt_ev_off_cpu *)e);
-	if (e->type == GRT_EV_SAMPLE)
+	case GRT_EV_SAMPLE:
 		return see_sample(s, (const struct grt_ev_sample *)e);
-	if (e->type == GRT_EV_THREAD)
+	case GRT_EV_THREAD:
 		return threads_see_thread(s, (const struct grt_ev_thread *)e);
-	if (e->type == GRT_EV_LAUNCH)
-		return see_launch(s, (const struct grt_ev_launch *)e);
-	if (e->type == GRT_EV_PROCESS)
+	case GRT_EV_LAUNCH:
+		return s->by_tid.used ? see_launch(s, (const struct grt_ev_launch *)e) : 0;
+	case GRT_EV_PROCESS:
 		return see_process(s, e);
-	return e->type == GRT_EV_NAME ? see_name(s, (const struct grt_ev_name *)e) : 0;
+	case GRT_EV_NAME:
+		return see_name(s, (const struct grt_ev_name *)e);
+	}
+	return 0;
 }
 
 /* ------------------------------------------------------------- in, out */

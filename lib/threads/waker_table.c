@@ -59,16 +59,16 @@ static const struct grt_column columns[] = {
 	{"thread", waker_table_get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the thread's name"},
 	{"pid", grt_cell_u32, W(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"tid", grt_cell_u32, W(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "thread id"},
-	{"state", waker_table_get_state, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what it waited for"},
-	{"by", waker_table_get_by, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "who woke it: thread, kernel (one of its threads), interrupt"},
+	{"state", waker_table_get_state, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the thread waited for"},
+	{"by", waker_table_get_by, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "kind of the waker: thread, kernel (a kernel thread), interrupt"},
 	{"cause", waker_table_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "what the waker was doing: display, fence, driver, timer, exit"},
-	{"waker", grt_cell_chars, W(waker_comm), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the waker's name"},
-	{"waker_pid", grt_cell_id, W(waker_pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the waker's process id"},
-	{"waker_tid", grt_cell_id, W(waker), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "the waker's thread id"},
-	{"waits", grt_cell_u64, W(waits), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
-	{"time", grt_cell_u64, W(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "until it was woken, ns"},
+	{"waker", grt_cell_chars, W(waker_comm), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the waker"},
+	{"waker_pid", grt_cell_id, W(waker_pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id of the waker"},
+	{"waker_tid", grt_cell_id, W(waker), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "thread id of the waker"},
+	{"waits", grt_cell_u64, W(waits), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of waits"},
+	{"time", grt_cell_u64, W(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "total time until the thread was woken, ns"},
 	{"max", grt_cell_u64, W(max), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "longest wait, ns"},
-	{"behind", waker_table_get_behind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the waker, and who kept it, did most of that time"},
+	{"behind", waker_table_get_behind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the waker, or the thread that the waker waited for, did most of that time"},
 #define GRT_THREAD_STATE(number, NAME, name, help) \
 	{"behind_" #name, grt_cell_u64, W(behind[number]), GRT_CELL_NS, GRT_COLUMN_MORE, "of the time, while these were " #name ", ns"},
 #include <grtrace/thread_states.def>
@@ -96,12 +96,13 @@ static int waker_table_by_time(const void *a, const void *b)
 static void note_wakers(const struct grt_wakers *w, struct grt_pass *pass, uint64_t shown)
 {
 	if (!w->rows.used)
-		grt_note(pass->notes, "the trace has no events of threads: grtrace record -e sched -- PROG");
+		grt_note(pass->notes,
+			 "the trace has no events of threads: use grtrace record -e sched -- PROG");
 	if (w->rows.used > shown)
 		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", w->rows.used - shown);
 	if (w->inferred)
 		grt_note(pass->notes,
-			 "%" PRIu64 " waits: what ended them is what the waker had done last (inferred)",
+			 "%" PRIu64 " waits: their cause is inferred from what the waker had done last",
 			 w->inferred);
 	if (w->over)
 		grt_note(pass->notes, "%" PRIu64 " waits are not in the table (limit of %u rows)", w->over,
@@ -138,7 +139,7 @@ GRT_ANALYSIS_EVENT(waker_table_take_event, grt_wakers_event)
 GRT_ANALYSIS_FREE(free_wakers, grt_wakers_free)
 
 static const struct grt_part waker_parts[] = {
-	{"wait", "what threads waited for, and who ended it",
+	{"wait", "what threads waited for, and what woke them",
 	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &grt_waker_table, .write = write_wakers},
 	{.name = NULL},
 };

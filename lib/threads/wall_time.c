@@ -69,13 +69,13 @@ static void wall_time_notes(void *state, struct grt_pass *pass)
 	if (n.gpu_work_ns)
 		grt_note(
 			notes,
-			"  of the time for the GPU, %.3f ms is under [gpu] and [polling] with what it ran meanwhile",
+			"  of the waits for the GPU, %.3f ms is under [gpu] and [polling], divided by what the GPU ran",
 			(double)n.gpu_work_ns / 1e6);
 	if (n.waits.late || n.waits.late_ns)
 		grt_note(notes,
 			 "  %" PRIu64
-			 " kernels, copies and jobs, and %.3f ms of waits, came when their time had been"
-			 " divided: some of it is [gpu] itself",
+			 " kernels, copies and jobs, and %.3f ms of waits, came after their time had been"
+			 " divided: some of it counts for [gpu] itself",
 			 n.waits.late, (double)n.waits.late_ns / 1e6);
 	if (n.no_stack_ns)
 		grt_note(notes, "  %.3f ms have no user stack", (double)n.no_stack_ns / 1e6);
@@ -85,17 +85,17 @@ static void wall_time_notes(void *state, struct grt_pass *pass)
 	if (n.seen.unseen)
 		grt_note(notes,
 			 "  %" PRIu64
-			 " returns of threads to a CPU were not reported by the kernel: when they were is"
+			 " returns of threads to a CPU were not reported by the kernel: their time is"
 			 " inferred from the time that the threads ran",
 			 n.seen.unseen);
 	if (n.seen.unsure)
 		grt_note(notes, "  for %" PRIu64 " waits it is unknown whether they were for the GPU",
 			 n.seen.unsure);
 	if (n.seen.tracers)
-		grt_note(notes, "  grtrace's own threads ran %.3f ms, which is in no sum",
+		grt_note(notes, "  grtrace's own threads ran %.3f ms, which no sum includes",
 			 (double)n.seen.tracer_ns / 1e6);
 	if (n.seen.over)
-		grt_note(notes, "  %" PRIu64 " records are of threads beyond the first %u", n.seen.over,
+		grt_note(notes, "  %" PRIu64 " records belong to threads beyond the first %u", n.seen.over,
 			 GRT_THREADS_MAX);
 	if (n.dropped)
 		grt_note(notes, "  %" PRIu64 " frames of stacks beyond a limit are missing", n.dropped);

@@ -115,7 +115,7 @@ static int check_env(const struct ctf_dir *d, struct grt_err *err)
 	unsigned long n = format ? strtoul(format, NULL, 0) : 0;
 
 	if (!tracer || strcmp(tracer, "grtrace") || !format)
-		return ctf_not_ours(d, "its metadata does not say that grtrace wrote it", err);
+		return ctf_not_ours(d, "its metadata does not name grtrace as its writer", err);
 	if (n < GRT_FORMAT_MIN || n > GRT_FORMAT)
 		return grt_err_set(err, -EPROTO, "it was written by another version of grtrace",
 				   "use the version that wrote it",

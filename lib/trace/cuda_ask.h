@@ -39,6 +39,7 @@ enum grt_cuda_left { GRT_CUDA_UNUSED, GRT_CUDA_DETACHED, GRT_CUDA_ATTACHED };
  * @stack: the recorder's: enum grt_cuda_stack
  * @duties: the library's: it knows @duty; @duty: the recorder's: windows at random places, with @stack
  * @graphs: the library's: it knows @graph; @graph: the recorder's: a CUDA graph is one record
+ * @cgroup: the recorder's: path of the process's control group as it sees it, or its end, "": unknown
  * @scrap, @scrap_bytes: the recorder's: memory of the process that nobody needs
  * @state: the library's: enum grt_cuda_asleep
  * @answer: the library's: the recording that @pipe, a descriptor, or -1 and @why are about
@@ -64,6 +65,7 @@ struct grt_cuda_ask {
 	struct grt_duty duty;
 	uint32_t graphs;
 	uint32_t graph;
+	char cgroup[176];
 };
 
 #endif /* GRT_TRACE_CUDA_ASK_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Cuts packets to a window on their way into a recording. Events outside of it are
- * dropped, and counted; what events inside refer to (names, frames, programs, clocks)
- * stays and gets the stamp of the window's edge. A packet keeps its place, with or
- * without records, and what was dropped leaves its balance.
+ * Cuts packets to a window on their way into a recording. It drops and counts events
+ * outside of the window; definitions to which events inside refer (names, frames,
+ * programs, clocks) are kept, with the time of the window's edge. A packet stays even if
+ * it has no records left, and the counts of its header (balance) lose the dropped events.
  */
 #ifndef GRT_TRACE_CUT_H
 #define GRT_TRACE_CUT_H

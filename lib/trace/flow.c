@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The flow: a k-way merge of the streams by time that pushes packets and
- * events into a consumer. Runs of one stream are drained without touching the
- * heap, and events are handed out where they lie in the stream's buffer.
+ * The flow: a k-way merge of the streams by time that passes packets and
+ * events to a consumer. Consecutive events of one stream are passed on without
+ * touching the heap, and events are not copied out of the stream's buffer.
  */
 #include "session.h"
 
@@ -24,12 +24,14 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
 /**
  * struct flow_type - how events of a type are handed out
  * @fn: the callback; NULL: none wants them
- * @plain: size of a whole record, where nobody but the callbacks looks at them; UINT16_MAX, which no record
- *	has: another does
+ * @plain: size of a whole record, where nobody but the callbacks and @counted looks at them; UINT16_MAX,
+ *which no record has: another does
+ * @counted: they are compared with what their program has written
  */
 struct flow_type {
 	event_fn fn;
 	uint16_t plain;
+	bool counted;
 };
 
 /**
@@ -74,8 +76,8 @@ static event_fn flow_callback(const struct grt_consumer *c, unsigned int type)
 
 static uint16_t flow_plain(const struct flow *f, unsigned int type)
 {
-	bool plain = grt_record_size[type] && !(grt_traits_of[type] & GRT_TRAIT_COUNTED) &&
-		     type != GRT_EV_FRAME && type != GRT_EV_NAME && !f->filter && !f->gpus;
+	bool plain = grt_record_size[type] && type != GRT_EV_FRAME && type != GRT_EV_NAME && !f->filter &&
+		     !f->gpus;
 
 	return plain ? grt_record_size[type] : UINT16_MAX;
 }
@@ -93,7 +95,8 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 	f->linkage = &s->linkage;
 	f->event = f->on.event;
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
-		f->by_type[i] = (struct flow_type){flow_callback(&f->on, i), flow_plain(f, i)};
+		f->by_type[i] = (struct flow_type){flow_callback(&f->on, i), flow_plain(f, i),
+						   grt_traits_of[i] & GRT_TRAIT_COUNTED};
 	f->width = UINT64_MAX;
 }
 
@@ -178,7 +181,9 @@ static inline __attribute__((always_inline)) int flow_hand_out(void *arg, struct
 	if (e->size < type->plain || e->time - f->from > f->width)
 		return flow_look_at(f, st, e);
 	f->h->events++;
-	ret = f->event ? f->event(f->c, e, st->cpu) : 0;
+	ret = type->counted ? grt_written_event(f->written, e) : 0;
+	if (!ret && f->event)
+		ret = f->event(f->c, e, st->cpu);
 	return ret || !type->fn ? ret : type->fn(f->c, e, st->cpu);
 }
 

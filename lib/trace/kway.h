@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The k-way merge of streams by time. A stream's run is drained without touching
- * the heap; at equal times the stream of the lower index comes first, which keeps
- * the merge stable. Everything is inlined into the owner's loop.
+ * The k-way merge of streams by time. Consecutive items of one stream are taken without
+ * touching the heap; at equal times the stream with the lower index comes first, which
+ * keeps the merge stable. Everything is inlined into the caller's loop.
  */
 #ifndef GRT_TRACE_KWAY_H
 #define GRT_TRACE_KWAY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * How a recording's metadata begins, in its file and in the one that becomes it.
+ * The first bytes of a recording's metadata, in its file and in the temporary file before its rename.
  */
 #ifndef GRT_TRACE_METADATA_H
 #define GRT_TRACE_METADATA_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Makes packets of events that come one by one, for sources that get theirs in
- * user space. Per CPU the events are put in order, held for a short window in
- * which an earlier one may still come, and leave in whole packets that bring
- * the names they use.
+ * Makes packets from single events, for sources that receive events in user space.
+ * It sorts the events of each CPU, holds them for a short window in which an
+ * earlier one may still arrive, and emits complete packets with the names that
+ * their events use.
  */
 #ifndef GRT_TRACE_PACKER_H
 #define GRT_TRACE_PACKER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What a packet header and a record must look like before anything in them is
- * believed. Pure checks on memory: no state, no input.
+ * The checks that a packet header and a record must pass before any of their fields
+ * is used. They only read memory, and have no state.
  */
 #ifndef GRT_TRACE_PACKET_H
 #define GRT_TRACE_PACKET_H

@@ -230,17 +230,35 @@ static int session_read_head(struct grt_session *s, int fd, const struct stat *s
 	return 0;
 }
 
+/* How much of a path is the name of what is packed. */
+static size_t session_name_length(const char *path)
+{
+	static const char *const endings[] = {".gz", ".zst"};
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		size_t of_ending = strlen(endings[i]);
+
+		if (length > of_ending && !strcmp(path + length - of_ending, endings[i]))
+			return length - of_ending;
+	}
+	return length;
+}
+
 /* Its own tool reads no packed file. */
 static int session_refuse_packed(const struct grt_session *s, struct grt_err *err)
 {
 	struct grt_err why;
-	char fix[sizeof(why.fix) + 16];
-	int ret = grt_foreign_refuse(s->path, s->head, s->head_len, &why);
+	char fix[sizeof(why.fix) + 16], *name = strndup(s->path, session_name_length(s->path));
+	int ret = name ? grt_foreign_refuse(name, s->head, s->head_len, &why) : -ENOMEM;
 
+	free(name);
+	if (ret == -ENOMEM)
+		return grt_err_set(err, ret, strerror(ENOMEM), NULL, "%s: cannot unpack", s->path);
 	if (!ret)
 		return 0;
 	snprintf(fix, sizeof(fix), "unpack it, then %s", why.fix);
-	return grt_err_set(err, ret, why.why, fix, "%s", why.what);
+	return grt_err_set(err, ret, why.why, fix, "%s: not a trace", s->path);
 }
 
 /* A packed input is replaced by what is in it, which may not be packed again. */

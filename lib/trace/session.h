@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What a session is made of, for the readers that fill one. A reader opens
- * its input and adds files; the session makes streams of them.
+ * The inside of a session, for the readers that fill it. A reader opens
+ * its input and adds files; the session makes a stream from each.
  */
 #ifndef GRT_TRACE_SESSION_H
 #define GRT_TRACE_SESSION_H

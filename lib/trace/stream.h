@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * One stream: a cursor that walks over packets and their records, through one
- * small buffer (a record that is larger makes it grow, to 64 KiB at most).
- * What it stands on is an item, a packet's header or a record, and has a time;
- * grt_stream_next() moves to the next item.
+ * One stream: a cursor over packets and their records, with one small buffer
+ * (which grows to at most 64 KiB for larger records). The cursor is at an item, which
+ * is a packet's header or a record, and has a time; grt_stream_next() moves to the
+ * next item.
  *
- * Between items the fast path of the merge moves @ptr over records itself, as
- * long as they are whole, sound and in the buffer; everything else is left to
- * grt_stream_next().
+ * The fast path of the merge moves @ptr over records itself, as long as they are
+ * complete, valid and in the buffer; in all other cases it calls grt_stream_next().
  */
 #ifndef GRT_TRACE_STREAM_H
 #define GRT_TRACE_STREAM_H

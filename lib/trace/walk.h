@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * A walk over the packet headers of a file, before anything is read from it:
- * which CPUs it holds, from where to where, and what is broken between them.
+ * A walk over the packet headers of a file, before its records are read: it finds
+ * the file's CPUs, where their packets begin and end, and damage between packets.
  */
 #ifndef GRT_TRACE_WALK_H
 #define GRT_TRACE_WALK_H

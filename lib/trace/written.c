@@ -96,12 +96,10 @@ static void written_take_process(struct grt_written *w, struct grt_written_image
 	i->made = made > lost ? made - lost : 0;
 }
 
-int grt_written_event(struct grt_written *w, const struct grt_event *e)
+int grt_written_other(struct grt_written *w, const struct grt_event *e)
 {
 	int ret = 0;
 
-	if (!grt_has_trait(e, GRT_TRAIT_COUNTED))
-		return 0;
 	if (!w->last || !written_is(w->last, e))
 		ret = written_find_image(w, e);
 	if (ret)

@@ -41,11 +41,22 @@ struct grt_written {
 	uint64_t untracked;
 };
 
+/** grt_written_other - what is not simply one more record of @last. Return: 0 or -ENOMEM */
+int grt_written_other(struct grt_written *w, const struct grt_event *e);
+
 /**
- * grt_written_event - takes in a PROCESS, LAUNCH or GPU_* record; others are none of its business
+ * grt_written_event - takes in a record whose type has the trait COUNTED
  * Return: 0 or -ENOMEM
  */
-int grt_written_event(struct grt_written *w, const struct grt_event *e);
+static inline int grt_written_event(struct grt_written *w, const struct grt_event *e)
+{
+	struct grt_written_image *i = w->last;
+
+	if (!i || i->pid != e->pid || i->number != e->ctx || e->type == GRT_EV_PROCESS)
+		return grt_written_other(w, e);
+	i->here++;
+	return 0;
+}
 
 /** grt_written_missing - records that were made, not counted as lost, and are not here; of images that have a
  * place */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads BPF programs and turns what they put into the ring buffer into packets
- * per CPU. Programs say by their section which tracepoint they belong to; those
- * whose tracepoint is not here are not loaded, so one object serves kernels of
+ * Loads BPF programs and converts the records of their ring buffer into packets
+ * per CPU. The section of a program names its tracepoint; a program whose tracepoint
+ * does not exist on this kernel is not loaded, so one object works on kernels of
  * every age.
  */
 #include <errno.h>
@@ -248,8 +248,11 @@ static bool is_here(int tracefs, const struct bpf_program *prog)
 /* Fences are in every kernel: their programs only complete what those of a driver see. */
 static bool is_helper(const struct bpf_program *prog)
 {
-	return is_iterator(prog) || is_of_function(prog) ||
-	       !strncmp(bpf_program__section_name(prog), "raw_tp/dma_fence_", 17);
+	const char *section = bpf_program__section_name(prog);
+
+	if (is_of_function(prog))
+		return !grt_bpf_function_replaces(section, NULL);
+	return is_iterator(prog) || !strncmp(section, "raw_tp/dma_fence_", 17);
 }
 
 static bool only_helps(struct bpf_object *o)
@@ -258,6 +261,17 @@ static bool only_helps(struct bpf_object *o)
 
 	bpf_object__for_each_program(prog, o) if (!is_helper(prog)) return false;
 	return true;
+}
+
+/* Whether another program of the object sees the same for less. */
+static bool is_replaced(int tracefs, struct bpf_object *o, const struct bpf_program *it)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, o) if (grt_bpf_function_replaces(bpf_program__section_name(prog),
+									    bpf_program__section_name(it)) &&
+						  is_here(tracefs, prog)) return true;
+	return false;
 }
 
 /* Leaves out what this kernel does not have. Return: programs left that see something of their own */
@@ -269,7 +283,7 @@ static unsigned int grt_bpf_choose(int tracefs, struct bpf_object *o)
 
 	bpf_object__for_each_program(prog, o)
 	{
-		here = is_here(tracefs, prog);
+		here = is_here(tracefs, prog) && !is_replaced(tracefs, o, prog);
 		bpf_program__set_autoload(prog, here);
 		n += here && !is_helper(prog);
 	}
@@ -297,7 +311,7 @@ static struct bpf_object *grt_bpf_open_object(const char *name)
 static int grt_bpf_open_failed(const char *name, int code, struct grt_err *err)
 {
 	if (code == -EACCES && !geteuid())
-		return grt_err_set(err, code, "the kernel's verifier refuses them: a fault of grtrace",
+		return grt_err_set(err, code, "the kernel's verifier rejects them, which is a bug of grtrace",
 				   "GRTRACE_BPF_LOG=FILE before the same command, and report what is in FILE",
 				   "cannot load the BPF programs of %s", name);
 	if (code == -EPERM || code == -EACCES)
@@ -371,7 +385,8 @@ int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct 
 	if (!driver || probe_module_loaded(driver))
 		return grt_bpf_probe(objects, err);
 	snprintf(fix, sizeof(fix), "sudo modprobe %s, then the same command", driver);
-	return grt_err_set(err, -ENODEV, "its driver is not loaded", fix, "no GPU of %s here", driver);
+	return grt_err_set(err, -ENODEV, "its driver is not loaded", fix, "no GPU of %s on this system",
+			   driver);
 }
 
 static const char *const shared_maps[] = {"events", "counts",	"jobs",	  "rings",  "ring_names", "deps",
@@ -900,7 +915,8 @@ static int grt_bpf_find_gate(struct capture *c, struct grt_err *err)
 		    grt_bpf_own_map(c, ".data.gate"), 0);
 	if (page == MAP_FAILED)
 		return grt_err_set(err, -errno, strerror(errno), "grtrace doctor",
-				   "%s cannot record in windows: no memory of its programs", c->kind->name);
+				   "%s cannot record in windows: its programs have no memory for them",
+				   c->kind->name);
 	c->duty = (struct grt_bpf_duty){.d = c->config.duty, .of = c->kind->duty, .gate = page};
 	return 0;
 }
@@ -955,8 +971,8 @@ static int grt_bpf_prepare(struct capture *c, const struct source_setup *setup, 
 			ret = grt_bpf_load_object(c, *name, err);
 		}
 	if (!ret && !(c->covered ? c->objects : c->programs))
-		return c->covered      ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "",
-						     "nothing for %s", c->kind->name)
+		return c->covered ? grt_err_set(err, -ENODEV, "the source kmod records all of its events", "",
+						"nothing for %s", c->kind->name)
 		       : c->without[0] ? no_btf(c, err)
 				       : no_tracepoint(objects, err);
 	if (!ret)
@@ -1093,8 +1109,11 @@ int grt_bpf_start(void *state, struct grt_err *err)
 
 	if (c->tables) {
 		grt_bpf_tables_begin(0);
-		if (c->config.pid)
+		if (c->config.pid) {
+			/* it runs already: its first stacks shall be whole, too */
 			grt_bpf_tables_begin((int)c->config.pid);
+			grt_bpf_tables_wait();
+		}
 	}
 	for (unsigned int i = 0; !ret && i < c->objects; i++)
 		ret = attach_object(c, c->object[i], err);
@@ -1227,7 +1246,7 @@ static void tell_unnamed(const struct capture *c)
 		return;
 	snprintf(
 		text, sizeof(text),
-		"%s: %llu frames of stacks without names: %llu since reading their files failed or took too long, "
+		"%s: %llu frames of stacks without names: %llu because reading their files failed or took too long, "
 		"%llu because time was short, %llu because there are too many",
 		c->kind->name, (unsigned long long)(n.bad + n.late + n.over), (unsigned long long)n.bad,
 		(unsigned long long)n.late, (unsigned long long)n.over);
@@ -1341,11 +1360,10 @@ static int check_counts(const struct capture *c, struct grt_err *err)
 		uint64_t known = c->tally[cpu].events + n->lost;
 
 		if (n->wanted != known)
-			return grt_err_set(err, -EPROTO, "this is an error in grtrace",
-					   "grtrace doctor --bug-report FILE",
-					   "%s: CPU %u: %llu events were taken, %llu are accounted for",
-					   c->kind->name, cpu, (unsigned long long)n->wanted,
-					   (unsigned long long)known);
+			return grt_err_set(
+				err, -EPROTO, "this is a bug of grtrace", "grtrace doctor --bug-report FILE",
+				"%s: CPU %u: %llu events were recorded, %llu are accounted for",
+				c->kind->name, cpu, (unsigned long long)n->wanted, (unsigned long long)known);
 	}
 	return 0;
 }
@@ -1394,7 +1412,7 @@ static void tell_code_objects(const struct capture *c)
 		return;
 	told = true;
 	snprintf(text, sizeof(text),
-		 "%llu frames of Python have no name: code objects came too fast, or were too many",
+		 "%llu Python frames have no name: there were too many code objects, or too many at a time",
 		 (unsigned long long)unnamed);
 	c->note(text);
 }
@@ -1439,8 +1457,8 @@ int grt_bpf_missed(void *state, struct grt_balance *missed, struct grt_err *err)
 	struct capture *c = state;
 
 	*missed = (struct grt_balance){.fate[GRT_FATE_DELIVERED] = grt_packer_waiting(c->packer)};
-	grt_err_set(err, -EPROTO, "this is an error in grtrace", "grtrace doctor --bug-report FILE",
-		    "%s: %llu events were taken and are not in the recording", c->kind->name,
+	grt_err_set(err, -EPROTO, "this is a bug of grtrace", "grtrace doctor --bug-report FILE",
+		    "%s: %llu events were recorded and are not in the recording", c->kind->name,
 		    (unsigned long long)missed->fate[GRT_FATE_DELIVERED]);
 	return 0;
 }
@@ -1550,7 +1568,7 @@ int grt_bpf_close(void *state, struct grt_err *err)
 
 static int not_built(struct grt_err *err)
 {
-	return grt_err_set(err, -ENOSYS, "grtrace was built without it",
+	return grt_err_set(err, -ENOSYS, "grtrace was built without BPF programs",
 			   "apt-get install clang bpftool libbpf-dev libelf-dev zlib1g-dev, then make",
 			   "cannot load BPF programs");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sources made of BPF programs. One is a file of this directory that names the
- * objects (sources/bpf/NAME.bpf.c) it is made of, and a row in sources.def.
+ * Sources made of BPF programs. Such a source is a file that names its
+ * objects (sources/bpf/NAME.bpf.c), and a row in sources.def.
  */
 #ifndef GRTRACE_BPF_H
 #define GRTRACE_BPF_H

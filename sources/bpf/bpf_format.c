@@ -55,7 +55,7 @@ static const struct row rows[] = {
 
 static int no_field(const struct row *row, struct grt_err *err)
 {
-	return grt_err_set(err, -ENOENT, "this kernel's tracepoint is of an unknown form",
+	return grt_err_set(err, -ENOENT, "this kernel's tracepoint has an unknown format",
 			   "grtrace doctor --bug-report FILE", "no usable field %s in %s:%s", row->field,
 			   GROUP, row->event);
 }

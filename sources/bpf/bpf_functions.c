@@ -7,10 +7,14 @@
 
 #ifdef GRT_HAVE_BPF
 
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <linux/bpf.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /** struct function - one that is not in the kernel itself, or of use only with others */
 struct function {
@@ -33,6 +37,61 @@ const char *grt_bpf_function_of(const char *section)
 	return strncmp(section, "fexit/", 6) ? NULL : section + 6;
 }
 
+/* Of the function of a system call, as __x64_sys_ioctl: its name; the kernel's compat functions are others.
+ */
+static bool names_call(const char *function, char name[32])
+{
+	return sscanf(function, "__%*[a-z0-9]_sys_%31s", name) == 1;
+}
+
+bool grt_bpf_function_replaces(const char *section, const char *other)
+{
+	const char *function = grt_bpf_function_of(section);
+	char name[32], tracepoint[64];
+
+	if (!function || !names_call(function, name))
+		return false;
+	snprintf(tracepoint, sizeof(tracepoint), "tp/syscalls/sys_%s_%s",
+		 strncmp(section, "fentry/", 7) ? "exit" : "enter", name);
+	return !other || !strcmp(tracepoint, other);
+}
+
+/* Some kernels have the function and let no program be there: one that does nothing is put there, and taken
+ * away again. */
+static bool can_be_at(const struct btf *kernel, const char *function)
+{
+	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+					   {.code = BPF_JMP | BPF_EXIT}};
+	int id = btf__find_by_name_kind(kernel, function, BTF_KIND_FUNC), prog, link;
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FEXIT,
+		    .attach_btf_id = (uint32_t)id);
+
+	if (id <= 0)
+		return false;
+	prog = bpf_prog_load(BPF_PROG_TYPE_TRACING, "nothing", "GPL", nothing, 2, &opts);
+	if (prog < 0)
+		return false;
+	link = bpf_raw_tracepoint_open(NULL, prog);
+	close(prog);
+	if (link < 0)
+		return false;
+	close(link);
+	return true;
+}
+
+/* It is asked for again and again. */
+static bool call_is_here(const struct btf *kernel, const char *function)
+{
+	static char last[64];
+	static bool here;
+
+	if (strcmp(last, function)) {
+		snprintf(last, sizeof(last), "%s", function);
+		here = kernel && can_be_at(kernel, function);
+	}
+	return here;
+}
+
 static bool grt_bpf_functions_has(const struct btf *btf, const char *name)
 {
 	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
@@ -52,10 +111,13 @@ bool grt_bpf_function_here(const char *name)
 {
 	static struct btf *kernel;
 	const struct function *f = functions, *end = f + sizeof(functions) / sizeof(functions[0]);
+	char call[32];
 	bool here;
 
 	if (!kernel)
 		kernel = btf__load_vmlinux_btf();
+	if (names_call(name, call))
+		return call_is_here(kernel, name);
 	while (f < end && strcmp(f->name, name))
 		f++;
 	here = grt_bpf_functions_has(kernel, name);

@@ -14,4 +14,10 @@ const char *grt_bpf_function_of(const char *section);
 /** grt_bpf_function_here - whether it is here, and what its program cannot do without */
 bool grt_bpf_function_here(const char *function);
 
+/**
+ * grt_bpf_function_replaces - whether @section is at a system call's function, and of use in place of @other,
+ * which is at its tracepoint: it costs less; NULL: in place of any
+ */
+bool grt_bpf_function_replaces(const char *section, const char *other);
+
 #endif /* GRTRACE_BPF_FUNCTIONS_H */

@@ -240,8 +240,8 @@ int grt_bpf_samples_attach(struct grt_bpf_samples *s, struct bpf_program *prog, 
 	}
 	return grt_err_set(err, ret, ret == -EINVAL ? "more than perf_event_max_sample_rate" : strerror(-ret),
 			   ret == -EINVAL ? "cat /proc/sys/kernel/perf_event_max_sample_rate"
-					  : "--frequency 0, which takes none",
-			   "cannot take %u samples a second", s->frequency);
+					  : "--frequency 0, which records no samples",
+			   "cannot record %u samples a second", s->frequency);
 }
 
 /* The kernel takes the events of a CPU that goes off it for good, and tells nobody: their time stands still.

@@ -40,6 +40,9 @@
 #define BUILD_SECONDS 20
 /* Larger files, and all that are not root's, are read apart. */
 #define FIRM_BYTES_MAX (3 << 20)
+/* For tables that are wanted before the first event. */
+#define WAIT_NS (5 * GRT_NS_PER_S)
+#define WAIT_MS 100
 /* A place is free for the next text of a process that has one. */
 #define PROCESSES_KEPT (UNWIND_PROCESSES - 16)
 
@@ -694,6 +697,17 @@ void grt_bpf_tables_look(void)
 	for (uint32_t i = 0; i < tables.processes; i++)
 		if (tables.process[i].waits)
 			serve(&tables.process[i]);
+}
+
+void grt_bpf_tables_wait(void)
+{
+	const uint64_t until = grt_now() + WAIT_NS;
+	struct epoll_event event;
+
+	while (tables.users && tables.building && grt_now() < until) {
+		epoll_wait(tables.epoll, &event, 1, WAIT_MS);
+		grt_bpf_tables_look();
+	}
 }
 
 uint64_t grt_bpf_tables_unnamed(void)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What every BPF program of ours uses: the settings, the maps (shared between
- * objects by their names), and how an event is written.
+ * Used by every BPF program of grtrace: the settings, the maps (which objects share
+ * by name), and the function that writes an event.
  *
- * An event's stamp is taken right before its place in the ring buffer. Between
- * the two an interrupt can put its own events in front, so the reader sorts
- * within a millisecond.
+ * The time of an event is read right before its place in the ring buffer is reserved.
+ * Between the two, an interrupt can write its own events, so the reader sorts
+ * within two milliseconds.
  */
 #ifndef GRTRACE_BPF_COMMON_H
 #define GRTRACE_BPF_COMMON_H
@@ -174,6 +174,14 @@ static __always_inline struct task_struct *my_task(void)
  */
 #define MINE(from, member) (HAS_HELPER(get_current_task_btf) ? (from)->member : BPF_CORE_READ(from, member))
 
+/* As bpf_get_current_pid_tgid(), for less; @task: the running one */
+static __always_inline __u64 my_pid_tgid(struct task_struct *task)
+{
+	if (HAS_HELPER(get_current_task_btf))
+		return (__u64)(__u32)task->tgid << 32 | (__u32)task->pid;
+	return bpf_get_current_pid_tgid();
+}
+
 /* Of kernels that do not hand them out (to 5.14): the running thread's registers, copied. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -236,17 +244,32 @@ static __always_inline int type_wanted(__u32 type)
 	return config.types.word[type / 64 % GRT_TYPE_WORDS] >> type % 64 & 1;
 }
 
+/* A thread's name: two loads cost less than a call. */
+static __always_inline void copy_comm(char *to, const struct task_struct *task)
+{
+	const __u64 *comm = (void *)task + bpf_core_field_offset(struct task_struct, comm);
+
+	((__u64 *)to)[0] = comm[0];
+	((__u64 *)to)[1] = comm[1];
+}
+
 static __always_inline void fill_comm(struct grt_bpf_comm *c, __u64 pid_tgid)
 {
-	struct task_struct *task, *leader;
+	struct task_struct *task = my_task(), *leader;
 
-	bpf_get_current_comm(c->comm, sizeof(c->comm));
+	_Static_assert(BPF_COMM == 2 * sizeof(__u64), "a name is two words");
+	if (HAS_HELPER(get_current_task_btf))
+		copy_comm(c->comm, task);
+	else
+		bpf_get_current_comm(c->comm, sizeof(c->comm));
 	c->owner[0] = 0;
 	if ((__u32)pid_tgid == pid_tgid >> 32)
 		return;
-	task = (struct task_struct *)bpf_get_current_task();
-	leader = BPF_CORE_READ(task, group_leader);
-	BPF_CORE_READ_STR_INTO(&c->owner, leader, comm);
+	leader = MINE(task, group_leader);
+	if (HAS_HELPER(get_current_task_btf))
+		copy_comm(c->owner, leader);
+	else
+		BPF_CORE_READ_STR_INTO(&c->owner, leader, comm);
 }
 
 /*

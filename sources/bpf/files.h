@@ -23,6 +23,26 @@ struct syscall_exit {
 	__s64 ret;
 };
 
+/* Lets a pointer be read as one of a type; of kernels from 6.2 on, as its enum says. */
+enum special_kfunc_type {
+	KF_bpf_rdonly_cast = 1,
+};
+extern void *bpf_rdonly_cast(void *obj, __u32 type) __ksym __weak;
+#define HAS_RDONLY_CAST bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast)
+
+/* Of a file's inode; loads cost less than calls that copy. */
+static __always_inline __u32 rdev_of(struct file *file)
+{
+	struct inode *inode;
+
+	if (HAS_RDONLY_CAST) {
+		file = bpf_rdonly_cast(file, bpf_core_type_id_kernel(struct file));
+		return file->f_inode->i_rdev;
+	}
+	inode = BPF_CORE_READ(file, f_inode);
+	return BPF_CORE_READ(inode, i_rdev);
+}
+
 /* The open file behind a descriptor, 0 where there is none. @device gets its device number, 0 where it is
  * none */
 static __always_inline struct file *file_of(struct task_struct *task, __u32 fd, __u32 *device)
@@ -30,14 +50,12 @@ static __always_inline struct file *file_of(struct task_struct *task, __u32 fd, 
 	struct files_struct *files = MINE(task, files);
 	struct fdtable *table = MINE(files, fdt);
 	struct file *file = 0;
-	struct inode *inode;
 
 	*device = 0;
 	if (fd >= MINE(table, max_fds))
 		return 0;
 	bpf_probe_read_kernel(&file, sizeof(file), MINE(table, fd) + fd);
-	inode = BPF_CORE_READ(file, f_inode);
-	*device = BPF_CORE_READ(inode, i_rdev);
+	*device = rdev_of(file);
 	return file;
 }
 

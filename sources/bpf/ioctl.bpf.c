@@ -2,10 +2,12 @@
 /*
  * DRM ioctls (type 'd'), on any file descriptor, entered and left.
  *
- * The tracepoints of the one system call are used, not those of all system
- * calls: what does not call ioctl pays half as much. Its exit reports only the
- * result; which ioctl it was is still in the thread's saved registers, so
- * nothing need be remembered between the two, and both filters agree.
+ * The programs are at the function of the system call, where the kernel lets
+ * them be there: then nothing else pays. Where it does not, they are at the
+ * tracepoints of the one system call, not at those of all system calls: what
+ * does not call ioctl pays half as much. Which ioctl it was is at its end still
+ * in the thread's saved registers, so nothing need be remembered between the
+ * two, and both filters agree.
  */
 #include "calls.h"
 #include "gate.h"
@@ -38,23 +40,24 @@ static __always_inline int was_entered(__u32 tid)
 	return 1;
 }
 
-SEC("tp/syscalls/sys_enter_ioctl")
-int ioctl_enter(struct syscall_enter *ctx)
+static __always_inline int enters(void *ctx, __u32 fd, __u32 cmd, __u64 arg)
 {
-	__u32 cmd = ctx->args[1], device, cpu;
+	struct task_struct *task;
 	struct out_comm_ioctl_enter *at;
 	struct grt_bpf_counts *c;
+	__u32 device, cpu;
 	__u64 pid_tgid;
 
 	if (gate_is_shut() || IOCTL_TYPE(cmd) != 'd' || gate_is_outside())
 		return 0;
-	pid_tgid = bpf_get_current_pid_tgid();
+	task = my_task();
+	pid_tgid = my_pid_tgid(task);
 	c = my_counts(&cpu);
 	if (!c)
 		return 0;
 	if (is_recorder(pid_tgid >> 32) || !thread_wanted(pid_tgid >> 32))
 		return count_filtered(c);
-	device = device_of(my_task(), ctx->args[0]);
+	device = device_of(task, fd);
 	if (config.device && config.device != device)
 		return count_filtered(c);
 	at = begin_comm_ioctl_enter(c, cpu, pid_tgid);
@@ -62,12 +65,27 @@ int ioctl_enter(struct syscall_enter *ctx)
 		return 0;
 	at->ev.e.device = device;
 	at->ev.cmd = cmd;
-	at->ev.fd = ctx->args[0];
-	at->ev.arg = ctx->args[2];
+	at->ev.fd = fd;
+	at->ev.arg = arg;
 	event_submit(at, c);
 	entered((__u32)pid_tgid);
 	call_stack(ctx, c, cpu, pid_tgid);
 	return 0;
+}
+
+SEC("tp/syscalls/sys_enter_ioctl")
+int ioctl_enter(struct syscall_enter *ctx)
+{
+	return enters(ctx, ctx->args[0], ctx->args[1], ctx->args[2]);
+}
+
+/* @args: of the function */
+SEC("fentry/" CALL_FUNCTION(ioctl))
+int ioctl_call(__u64 *args)
+{
+	const struct pt_regs *regs = (const struct pt_regs *)args[0];
+
+	return enters(args, CALL_1(regs), CALL_2(regs), CALL_3(regs));
 }
 
 /*
@@ -94,7 +112,7 @@ static __always_inline int left(__u32 fd, __u32 cmd, __u64 arg, __s64 ret)
 
 	if (IOCTL_TYPE(cmd) != 'd')
 		return 0;
-	pid_tgid = bpf_get_current_pid_tgid();
+	pid_tgid = my_pid_tgid(my_task());
 	if (!was_entered((__u32)pid_tgid))
 		return 0;
 	c = my_counts(&cpu);
@@ -125,6 +143,17 @@ int ioctl_exit(struct syscall_exit *ctx)
 		return 0;
 	regs = my_regs();
 	return left(CALL_1(regs), CALL_2(regs), CALL_3(regs), ctx->ret);
+}
+
+/* @args: of the function, and what it returns */
+SEC("fexit/" CALL_FUNCTION(ioctl))
+int ioctl_return(__u64 *args)
+{
+	const struct pt_regs *regs = (const struct pt_regs *)args[0];
+
+	if (gate_is_shut())
+		return 0;
+	return left(CALL_1(regs), CALL_2(regs), CALL_3(regs), args[1]);
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The life cycle of a job, for every BPF program that sees a part of it: which
- * thread submitted it is remembered by its identity, and events that run in
- * interrupts and workers take it from there.
+ * The life cycle of a job, for every BPF program that sees a part of it. SUBMIT
+ * stores the thread that submitted the job under the job's identity, and later events,
+ * which run in interrupts and workers, read it from there.
  */
 #ifndef GRTRACE_BPF_JOBS_H
 #define GRTRACE_BPF_JOBS_H

@@ -7,6 +7,7 @@
  *	RESULT		of one that returns
  *	CALL_1..5	of the system call that a thread is in or leaves
  *	CALL_NUMBER	of it; negative: it is in none
+ *	CALL_FUNCTION	the kernel's function that does a system call, which gets these registers
  *	USER_*		of its program; USER_LINK: what a call has left there, where calls do
  *	IS_USER		they are a program's, of 64 bits
  */
@@ -51,6 +52,7 @@ struct thread_struct {
 #define CALL_4(r) ((r)->r10)
 #define CALL_5(r) ((r)->r8)
 #define CALL_NUMBER(r) ((__s32)(r)->orig_ax)
+#define CALL_FUNCTION(call) "__x64_sys_" #call
 
 #define USER_PC(r) ((r)->ip)
 #define USER_SP(r) ((r)->sp)
@@ -103,6 +105,7 @@ struct thread_struct {
 #define CALL_4(r) ((r)->regs[3])
 #define CALL_5(r) ((r)->regs[4])
 #define CALL_NUMBER(r) ((r)->syscallno)
+#define CALL_FUNCTION(call) "__arm64_sys_" #call
 
 #define USER_PC(r) ((r)->pc)
 #define USER_SP(r) ((r)->sp)

@@ -20,6 +20,17 @@
 /* More CPUs than this are not counted apart, so there cannot be more. */
 #define BPF_CPUS_MAX 1024
 
+/** struct grt_bpf_registers - of a thread's program; @fp: its frame pointer; @link: its link register, if
+ * there is one */
+struct grt_bpf_registers {
+	__u64 pc;
+	__u64 sp;
+	__u64 fp;
+	__u64 link;
+	__u32 tid;
+	__u32 reserved;
+};
+
 /* A wake-up costs more than an event: the reader comes by itself, and is called when so many wait. */
 #define BPF_WAKE_EVENTS 512
 

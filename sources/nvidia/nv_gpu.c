@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct gpu_clocks) == 264, "NV2080_CTRL_TIMER_GET_GPU_CPU_
 
 int nv_gpu_fail(const struct nv_gpu *g, struct grt_err *err, const char *what, uint32_t status)
 {
-	return grt_err_set(err, -EIO, "NVIDIA's driver refused it", "dmesg | grep NVRM",
+	return grt_err_set(err, -EIO, "NVIDIA's driver refused the call", "dmesg | grep NVRM",
 			   "nvidia%u: no %s (status 0x%x)", g->gpu.minor, what, status);
 }
 

@@ -143,7 +143,7 @@ int nv_rm_version(char *version, size_t room, struct grt_err *err)
 	close(fd);
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL,
-				   "NVIDIA's driver does not say its version");
+				   "NVIDIA's driver does not report its version");
 	v.text[sizeof(v.text) - 1] = '\0';
 	snprintf(version, room, "%s", v.text);
 	return 0;

@@ -138,3 +138,18 @@ int nv_slices_cut(struct nv_slices *s, uint64_t until, uint8_t edge, uint64_t ag
 	}
 	return ret;
 }
+
+int nv_slices_lose(struct nv_slices *s)
+{
+	bool any = s->open[0].used || slices_place(s, NV_SLICES_WHOLE) == 0;
+	int i, ret = 0;
+
+	for (i = 0; any && i < NV_SLICES_INSTANCES && s->open[i].used && !ret; i++)
+		if (!s->open[i].on)
+			ret = s->put(s->arg, &(struct nv_slice){.start = s->open[i].last,
+								.until = s->open[i].last,
+								.instance = s->open[i].slice.instance,
+								.begin = GRT_SLICE_LOST,
+								.end = GRT_SLICE_LOST});
+	return ret ? ret : slices_lose(s);
+}

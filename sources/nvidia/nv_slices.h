@@ -75,4 +75,10 @@ int nv_slices_take(struct nv_slices *s, const struct nv_switch *r, uint64_t time
  */
 int nv_slices_cut(struct nv_slices *s, uint64_t until, uint8_t edge, uint64_t age);
 
+/**
+ * nv_slices_lose - no record will come any more: who has the GPU is unknown from the last one on, for which
+ * each instance without a context gets a slice without owner and length. Return: 0 or what @put returned
+ */
+int nv_slices_lose(struct nv_slices *s);
+
 #endif /* GRTRACE_NV_SLICES_H */

@@ -5,7 +5,8 @@
  *
  * The driver looks at the GPU's log every 33 ms; a flush makes it look at once,
  * and takes the locks of all GPUs for that. So the log is flushed once a second, where
- * somebody watches, and at the end.
+ * somebody watches, and at the end. Where another tool's bind is refused, the driver stops
+ * its timer for us, too: then it is made to look every time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,6 +25,14 @@
 
 #define PERIOD_NS 20000000ULL
 #define FLUSH_NS GRT_NS_PER_S
+
+/* Slices that are over are new to who watches; one that goes on is a line so often. */
+#define PROMPT_MS 5
+#define PART_NS 50000000ULL
+
+/* The driver had the time of three looks for a record; and this at so many flushes, one after the other. */
+#define LATE_NS 100000000ULL
+#define LATE_TIMES 2
 
 /* Records between two looks, two for a slice: more than a second, as a switch alone takes 80 us on an H100.
  */
@@ -45,8 +54,10 @@
  * @timer: makes its stream ready
  * @clock: the last sample of it is behind the records at hand
  * @flushed: everything up to this stamp is here
+ * @late: flushes in a row that brought what the driver had not by itself; @stalled_at: it does not any more
  * @horizon: packets may bring events up to this stamp
- * @force: they leave now; @ended: no more will come, since it was stopped or @failed, a negative errno
+ * @force: they leave now; @ended: no more will come, since it was stopped or @failed, a negative errno, at
+ *	@failed_at
  */
 struct gpu {
 	struct capture *capture;
@@ -58,10 +69,13 @@ struct gpu {
 	int timer;
 	struct nv_clock clock;
 	uint64_t flushed;
+	unsigned int late;
+	uint64_t stalled_at;
 	uint64_t horizon;
 	bool force;
 	bool ended;
 	int failed;
+	uint64_t failed_at;
 	struct nv_switch *batch;
 	uint32_t n;
 	char key[32];
@@ -89,6 +103,7 @@ struct capture {
 	struct grt_packer *packer;
 	uint64_t filtered[NV_RM_GPUS];
 	char driver[64];
+	void (*note)(const char *text);
 };
 
 /* ----------------------------------------------------------------- names */
@@ -202,19 +217,71 @@ static int gpu_read(struct gpu *g)
 	return ret;
 }
 
+/* A flush has brought the batch at hand. */
+static void gpu_judge_timer(struct gpu *g, uint64_t now)
+{
+	char text[192];
+
+	if (!g->n)
+		return;
+	g->late = nv_clock_monotonic(&g->clock, g->batch[0].time) + LATE_NS < now ? g->late + 1 : 0;
+	if (g->stalled_at || g->late < LATE_TIMES)
+		return;
+	g->stalled_at = now;
+	snprintf(
+		text, sizeof(text),
+		"%s: the driver does not look at its log of context switches by itself any more, as after a refusal "
+		"to another tool (nsys): it is made to, every 20 ms",
+		g->name);
+	if (g->capture->note)
+		g->capture->note(text);
+}
+
 /* Everything so far: contexts that stay on the GPU are written up to now, if they began @age ns ago. */
 static int gpu_flush(struct gpu *g, uint64_t age, uint8_t edge)
 {
 	uint64_t now = grt_now();
-	int ret = nv_switches_flush(&g->log);
+	int ret = gpu_read(g);
 
 	if (!ret)
+		ret = nv_switches_flush(&g->log);
+	if (!ret)
 		ret = gpu_read(g);
+	if (!ret)
+		gpu_judge_timer(g, now);
 	if (!ret)
 		ret = nv_slices_cut(&g->slices, edge == GRT_SLICE_CUT ? now : now - WRITE_NS, edge, age);
 	g->flushed = now;
 	g->horizon = now;
 	return ret;
+}
+
+static bool all_gpus_failed(const struct capture *c)
+{
+	for (unsigned int i = 0; i < c->gpus; i++)
+		if (!c->gpu[i].failed)
+			return false;
+	return true;
+}
+
+/*
+ * A GPU whose log cannot be read any more, as one that has left the bus, ends alone: what was is written, and
+ * the others go on. The source fails with the last of them.
+ */
+static void gpu_lose(struct gpu *g, int ret)
+{
+	struct capture *c = g->capture;
+	char text[192];
+
+	g->failed = ret;
+	g->failed_at = grt_now();
+	g->ended = true;
+	nv_slices_lose(&g->slices);
+	snprintf(text, sizeof(text),
+		 "%s: its log of context switches cannot be read any more%s: dmesg | grep NVRM says why",
+		 g->name, all_gpus_failed(c) ? "" : "; those of the other GPUs are");
+	if (c->note)
+		c->note(text);
 }
 
 /* ---------------------------------------------------------------- set-up */
@@ -241,7 +308,8 @@ static int check_system(char *version, size_t room, struct grt_err *err)
 	if (!ret)
 		ret = check_branch(version, err);
 	if (!ret && geteuid())
-		ret = grt_err_set(err, -EACCES, "NVIDIA's driver shows all users' to root only",
+		ret = grt_err_set(err, -EACCES,
+				  "NVIDIA's driver shows the context switches of all users only to root",
 				  "the same command with sudo", "no context switches");
 	return ret;
 }
@@ -316,7 +384,7 @@ static int nvctxsw_probe(struct grt_err *err)
 	if (!ret)
 		ret = nv_rm_gpus(&rm, gpu, err);
 	if (!ret)
-		ret = grt_err_set(err, -ENODEV, "NVIDIA's driver has none", "nvidia-smi -L", "no GPU");
+		ret = grt_err_set(err, -ENODEV, "NVIDIA's driver has no GPU", "nvidia-smi -L", "no GPU");
 	if (ret > 0)
 		ret = nv_switches_open(&log, &rm, &gpu[0], RECORDS_LEAST, err);
 	nv_switches_close(&log);
@@ -335,6 +403,7 @@ static int nvctxsw_open(void **state, const struct source_setup *setup, struct g
 	c->rm.fd = -1;
 	c->to = UINT64_MAX;
 	c->pid = setup->pid;
+	c->note = setup->note;
 	if (setup->comm)
 		snprintf(c->wanted, sizeof(c->wanted), "%s", setup->comm);
 	if (!grt_types_empty(&setup->types) && !grt_types_has(&setup->types, GRT_EV_GPU_SLICE))
@@ -348,7 +417,7 @@ static int nvctxsw_open(void **state, const struct source_setup *setup, struct g
 
 static int nvctxsw_fail(const struct gpu *g, int ret, struct grt_err *err)
 {
-	return grt_err_set(err, ret, ret == -EIO ? "NVIDIA's driver refused it" : strerror(-ret),
+	return grt_err_set(err, ret, ret == -EIO ? "NVIDIA's driver refused the call" : strerror(-ret),
 			   "dmesg | grep NVRM", "%s: cannot read its log of context switches", g->name);
 }
 
@@ -413,7 +482,7 @@ static int gpu_tick(struct gpu *g)
 {
 	uint64_t now = grt_now();
 
-	if (now - g->flushed >= FLUSH_NS)
+	if (g->stalled_at || now - g->flushed >= FLUSH_NS)
 		return gpu_flush(g, FLUSH_NS, GRT_SLICE_GOES_ON);
 	g->horizon = now;
 	return gpu_read(g);
@@ -428,30 +497,38 @@ static ssize_t nvctxsw_read(void *state, unsigned int i, void *buf, size_t len)
 	enum grt_pack pack;
 	uint64_t ticks;
 	size_t n;
+	int ret;
 
 	if (!g->ended && read(g->timer, &ticks, sizeof(ticks)) == sizeof(ticks)) {
-		g->failed = gpu_tick(g);
-		g->ended = g->failed;
+		ret = gpu_tick(g);
+		if (ret)
+			gpu_lose(g, ret);
 	}
 	counts.lost = lost_of(&g->log);
 	pack = g->ended ? GRT_PACK_ALL : g->force ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
 	n = grt_packer_read(c->packer, i, buf, len, g->horizon, pack, &counts);
 	if (!n)
 		g->force = false;
-	return n ? (ssize_t)n : g->ended ? g->failed : -EAGAIN;
+	if (n)
+		return (ssize_t)n;
+	return !g->ended ? -EAGAIN : all_gpus_failed(c) ? g->failed : 0;
 }
 
 static int nvctxsw_flush(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 	unsigned int i;
+	bool often;
 	int ret;
 
 	for (i = 0; i < c->gpus; i++) {
 		if (c->gpu[i].ended)
 			continue;
-		ret = gpu_flush(&c->gpu[i], 0, GRT_SLICE_GOES_ON);
+		often = grt_now() - c->gpu[i].flushed < PART_NS;
+		ret = gpu_flush(&c->gpu[i], often ? PART_NS : 0, GRT_SLICE_GOES_ON);
 		if (ret)
+			gpu_lose(&c->gpu[i], ret);
+		if (ret && all_gpus_failed(c))
 			return nvctxsw_fail(&c->gpu[i], ret, err);
 		c->gpu[i].force = true;
 	}
@@ -479,6 +556,8 @@ static int nvctxsw_stop(void *state, struct grt_err *err)
 	for (i = 0; i < c->gpus; i++) {
 		ret = c->gpu[i].ended ? 0 : end_gpu(&c->gpu[i]);
 		if (ret)
+			gpu_lose(&c->gpu[i], ret);
+		if (ret && all_gpus_failed(c))
 			return nvctxsw_fail(&c->gpu[i], ret, err);
 	}
 	return 1;
@@ -492,12 +571,14 @@ static void describe_gpu(struct gpu *g)
 	snprintf(
 		g->text, sizeof(g->text),
 		"%s%s%s: records=%llu dropped=%llu missing=%llu unknown=%llu backwards=%llu backwards_ns=%llu "
-		"instances_over=%llu clock_error_ns=%llu clock_drift_ppm=%.3f",
+		"instances_over=%llu clock_error_ns=%llu clock_drift_ppm=%.3f failed_ns=%llu "
+		"stalled_ns=%llu",
 		g->name, g->uuid[0] ? " " : "", g->uuid, (unsigned long long)g->log.taken,
 		(unsigned long long)g->log.dropped, (unsigned long long)g->log.missing,
 		(unsigned long long)g->log.unknown, (unsigned long long)g->slices.backwards,
 		(unsigned long long)g->slices.backwards_ns, (unsigned long long)g->slices.over,
-		(unsigned long long)g->clock.error, nv_clock_drift_ppm(&g->clock));
+		(unsigned long long)g->clock.error, nv_clock_drift_ppm(&g->clock),
+		(unsigned long long)g->failed_at, (unsigned long long)g->stalled_at);
 }
 
 static int nvctxsw_describe(void *state, struct grt_env *env, int room)
@@ -533,6 +614,7 @@ static int nvctxsw_close(void *state, struct grt_err *err)
 const struct source source_nvctxsw = {
 	.name = "nvctxsw",
 	.by_name = true,
+	.prompt_ms = PROMPT_MS,
 	.probe = nvctxsw_probe,
 	.open = nvctxsw_open,
 	.start = nvctxsw_start,

@@ -18,7 +18,7 @@ static bool nvidia_wants_probes;
 
 static const struct cmd_opt options[] = {
 	{"probes", 0, OPT_FLAG, NULL, &nvidia_wants_probes,
-	 "nvidia: functions of its kernel modules, too: interrupts, faults, P2P, power"},
+	 "nvidia: also functions of its kernel modules: interrupts, faults, P2P, power"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -85,7 +85,7 @@ static int open_it(void **state, const struct source_setup *setup, struct grt_er
 	if (nvidia_loaded(NULL) && setup->note)
 		setup->note(
 			"nvidia: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA): if it is "
-			"loaded now, nvidia-uvm will not be seen");
+			"loaded now, calls on nvidia-uvm will not be recorded");
 	*state = NULL;
 	return nvidia_wants_probes ? open_probing(state, setup, err) : grt_bpf_open(state, setup, &kind, err);
 }

@@ -107,7 +107,8 @@ int nvidia_probes_here(unsigned int *found, struct grt_err *err)
 	*found = find_functions(here);
 	if (*found)
 		return 0;
-	return grt_err_set(err, -ENODEV, "none of them is in /proc/kallsyms: its modules are not loaded",
+	return grt_err_set(err, -ENODEV,
+			   "none of them is in /proc/kallsyms: the modules of the driver are not loaded",
 			   "sudo modprobe nvidia", "cannot probe functions of NVIDIA's driver");
 }
 

@@ -22,7 +22,7 @@ static bool nvmem_any_file;
 
 static const struct cmd_opt options[] = {
 	{"any-file", 0, OPT_FLAG, NULL, &nvmem_any_file,
-	 "nvmem: record calls on files that are not NVIDIA's, too, as if its driver had answered"},
+	 "nvmem: record also calls on files that are not NVIDIA's, as if its driver had answered"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -103,7 +103,8 @@ static int nvmem_open_decoder(void **own, void *capture, const struct source_set
 
 	counting = (struct counting){.capture = capture, .pid = (uint32_t)setup->pid};
 	if (power_users_open(&counting.users, &why) && !nvidia_loaded(NULL) && setup->note) {
-		snprintf(text, sizeof(text), "nvmem: NVML does not say what processes have: %s", why.why);
+		snprintf(text, sizeof(text), "nvmem: NVML does not report the memory of processes: %s",
+			 why.why);
 		setup->note(text);
 	}
 	return nv_calls_open(own, capture, &nv, err);

@@ -11,7 +11,7 @@ static bool nvsched_failed;
 
 static const struct cmd_opt options[] = {
 	{"include-failed", 0, OPT_FLAG, NULL, &nvsched_failed,
-	 "nvsched: record failed calls, too, and calls on files that are not NVIDIA's"},
+	 "nvsched: record also failed calls, and calls on files that are not NVIDIA's"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 

@@ -89,7 +89,7 @@ static int pm_no_cupti(struct grt_err *err, const char *why)
 	return grt_err_set(err, -ENOENT, why,
 			   "install CUDA's toolkit, 12.6 or later, or name the file: " VARIABLE
 			   "=/path/to/" CUPTI,
-			   "no hardware counters: CUPTI with PM sampling is not here");
+			   "no hardware counters: CUPTI with PM sampling was not found");
 }
 
 static bool pm_take_any(void *arg, const char *path)
@@ -137,7 +137,7 @@ static int pm_find_cupti(struct pm_library *l, int major, struct grt_err *err)
 			return 0;
 	}
 	return pm_no_cupti(err,
-			   l->path[0] ? "those that are here are older than CUDA 12.6" : "none was found");
+			   l->path[0] ? "the installed ones are older than CUDA 12.6" : "none was found");
 }
 
 /* ------------------------------------------------------------------ driver */
@@ -220,7 +220,7 @@ static int pm_open_driver(struct pm_library *l, int *major, struct grt_err *err)
 	for (int i = 0; i < n && l->devices < PM_DEVICES; i++)
 		pm_add_device(l, &d, i);
 	*major = version / 1000 < MAJOR_LAST ? version / 1000 : MAJOR_LAST;
-	return l->devices ? 0 : pm_no_driver(err, "CUDA does not say which GPUs there are");
+	return l->devices ? 0 : pm_no_driver(err, "CUDA does not list its GPUs");
 }
 
 /* ------------------------------------------------------------------- both */
@@ -267,20 +267,21 @@ static const struct refusal {
 	const char *why;
 	const char *fix;
 } refusals[] = {
-	{PM_INSUFFICIENT_PRIVILEGES, -EACCES, "the driver shows the GPU's counters to root alone",
+	{PM_INSUFFICIENT_PRIVILEGES, -EACCES, "the driver shows the GPU's counters only to root",
 	 "sudo grtrace record, or load nvidia.ko with NVreg_RestrictProfilingToAdminUsers=0"},
 	{PM_VIRTUALIZED_DEVICE_PRIVILEGES, -EACCES,
-	 "the host does not let this virtual GPU's counters be read", "enable profiling for it on the host"},
-	{PM_INVALID_OPERATION, -EBUSY, "another profiler has them: one at a time may",
+	 "the host does not allow reading this virtual GPU's counters",
+	 "enable profiling for it on the host"},
+	{PM_INVALID_OPERATION, -EBUSY, "another profiler uses them: only one at a time can",
 	 "end it (another grtrace record -e gpumetrics, ncu, nsys, DCGM), then the same command"},
-	{PM_HARDWARE_BUSY, -EBUSY, "another profiler has them: one at a time may",
+	{PM_HARDWARE_BUSY, -EBUSY, "another profiler uses them: only one at a time can",
 	 "end it (another grtrace record -e gpumetrics, ncu, nsys, DCGM), then the same command"},
 	{PM_NOT_SUPPORTED, -EOPNOTSUPP, "this GPU, its driver or its mode does not support PM sampling",
-	 "a GPU since Ampere other than the A100, not under MPS; grtrace record -e power reads less, slower"},
+	 "use a GPU since Ampere other than the A100, not under MPS; or grtrace record -e power, which reads fewer counters, less often"},
 	{PM_INVALID_CHIP, -EOPNOTSUPP, "CUPTI does not know this chip", "a newer CUDA toolkit"},
 	{PM_VIRTUALIZED_DEVICE, -EOPNOTSUPP, "CUPTI does not support it on this virtual GPU",
 	 "grtrace record -e power"},
-	{PM_CONFIDENTIAL_COMPUTING, -EOPNOTSUPP, "the GPU computes confidentially",
+	{PM_CONFIDENTIAL_COMPUTING, -EOPNOTSUPP, "the GPU is in confidential computing mode",
 	 "turn that off, or grtrace record -e power"},
 	{PM_MIG_DEVICE, -EOPNOTSUPP, "the GPU is divided (MIG)",
 	 "nvidia-smi -mig 0, or grtrace record -e power"},
@@ -289,7 +290,7 @@ static const struct refusal {
 	{PM_CMP_DEVICE, -EOPNOTSUPP, "CUPTI does not support it on mining cards", "grtrace record -e power"},
 	{PM_OUT_OF_MEMORY, -ENOMEM, "no memory for the hardware's buffer",
 	 "a longer interval, fewer counters"},
-	{PM_NOT_INITIALIZED, -ENODEV, "CUPTI and the driver do not fit: the driver may be older",
+	{PM_NOT_INITIALIZED, -ENODEV, "CUPTI and the driver do not match: the driver may be too old",
 	 "an older CUPTI (" VARIABLE "=/path/to/" CUPTI "), or a newer driver"},
 };
 
@@ -302,6 +303,6 @@ int pm_library_error(const char *what, int result, struct grt_err *err)
 			return grt_err_set(err, refusals[i].code, refusals[i].why, refusals[i].fix,
 					   "no hardware counters of %s", what);
 	snprintf(why, sizeof(why), "CUPTI's error %d", result);
-	return grt_err_set(err, -EIO, why, "grtrace record -e power reads less, slower",
+	return grt_err_set(err, -EIO, why, "grtrace record -e power, which reads fewer counters, less often",
 			   "no hardware counters of %s", what);
 }

@@ -107,8 +107,7 @@ static int pm_choose_all(struct pm_sampler *s, unsigned int set, struct grt_err 
 		if (grt_metrics_table[i].sets >> set & 1)
 			pm_choose(s, i);
 	if (!s->metrics)
-		return grt_err_set(err, -EOPNOTSUPP,
-				   "its chip has no counter of this set, as far as CUPTI knows",
+		return grt_err_set(err, -EOPNOTSUPP, "CUPTI knows no counter of this set for its chip",
 				   "another set: grtrace record -e gpumetrics, or a newer CUDA toolkit",
 				   "no hardware counters of %s (%s)", s->device->uuid, s->chip);
 	ret = trial_make(s, s->metric, s->metrics, &t);

@@ -265,7 +265,8 @@ static int no_counters(const struct power *p, struct grt_err *err)
 				   "the same command with sudo", "no counters of %s",
 				   cards_text(p, cards, sizeof(cards)));
 	if (p->cards)
-		return grt_err_set(err, -ENODEV, "its driver has none in sysfs, and no process uses it now",
+		return grt_err_set(err, -ENODEV,
+				   "its driver has no counters in sysfs, and no process uses it now",
 				   "grtrace record -e power, once a program uses the GPU",
 				   "no counters of %s", cards_text(p, cards, sizeof(cards)));
 	return grt_err_set(err, -ENODEV, "there is no DRM device, and NVIDIA's driver is not loaded",
@@ -327,7 +328,7 @@ static int power_open(void **state, const struct source_setup *setup, struct grt
 		return ret;
 	}
 	if (!ret && setup->note)
-		setup->note("power: no counters yet; processes that use the GPU may bring some");
+		setup->note("power: no counters yet; there may be some once processes use the GPU");
 	return make_timer(c, err);
 }
 

@@ -230,7 +230,7 @@ static void clean_up(struct capture *c)
 	}
 	if (dir)
 		closedir(dir);
-	snprintf(text, sizeof(text), "ftrace: removed what %u killed recorders had left", n);
+	snprintf(text, sizeof(text), "ftrace: removed leftovers of %u killed recorders", n);
 	if (n && c->note)
 		c->note(text);
 }
@@ -269,7 +269,7 @@ static int choose_functions(struct capture *c, struct grt_err *err)
 		/* they become lines of files of the kernel */
 		if (strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") < len ||
 		    add_function(c, p, len, args_of(p, len)))
-			return grt_err_set(err, -EINVAL, "a list of names with commas between is wanted",
+			return grt_err_set(err, -EINVAL, "it is not a list of names separated by commas",
 					   "--functions=kfd_open,kfd_ioctl", "--functions=%.100s",
 					   textlog_settings.functions);
 	}

@@ -211,9 +211,10 @@ static int hostlog_open(void **state, const struct source_setup *setup, struct g
 	c->log = TEXTLOG_NONE;
 	c->note = setup->note;
 	if (!setup->program)
-		return grt_err_set(err, -EINVAL,
-				   "the runtime logs for programs that are started with AMD_LOG_LEVEL",
-				   "grtrace record -e hostlog -- PROG", "hostlog needs a program to start");
+		return grt_err_set(
+			err, -EINVAL,
+			"the runtime writes its log only for programs that are started with AMD_LOG_LEVEL",
+			"grtrace record -e hostlog -- PROG", "hostlog needs a program to start");
 	ret = textlog_open(&c->log, textlog_settings.log_name ? textlog_settings.log_name : "amd_log.txt",
 			   setup, err);
 	c->log.arg = c;
@@ -278,7 +279,7 @@ static void tell_strangers(struct capture *c)
 	snprintf(
 		text, sizeof(text),
 		"hostlog: %" PRIu64
-		" records are of processes of the container that were not found on the host: they have no pid",
+		" records belong to processes of the container that were not found on the host: they have no pid",
 		c->strangers);
 	if (c->strangers && c->note)
 		c->note(text);

@@ -240,8 +240,8 @@ static void convert(struct textlog *t)
 	/* -EPIPE: the recorder has given up, which it tells itself; -EACCES: it runs as the owner of DIR */
 	if (ret && ret != -EPIPE && !t->failed)
 		grt_err_set(&t->why, ret, strerror(-ret),
-			    ret == -EACCES ? "-o DIR that is not there yet" : NULL, "cannot read the text %s",
-			    t->path);
+			    ret == -EACCES ? "-o DIR, a directory that does not exist yet" : NULL,
+			    "cannot read the text %s", t->path);
 	t->failed = t->failed ? t->failed : ret;
 	grt_packer_free(r.packer);
 	free(r.buf);

@@ -51,7 +51,7 @@ expect "the box is no recording" 1 'a black box has a recording for each inciden
 sleep 1
 output=$("$GRTRACE" snapshot $box 2>&1)
 status=$?
-expect "snapshot PID asks" 0 "^process $box was asked for a snapshot$"
+expect "snapshot PID asks" 0 "^requested a snapshot from process $box$"
 kill -USR1 $box
 for ((i = 0; i < 200; i++)); do
 	[ "$(snapshots)" = 2 ] && break
@@ -68,7 +68,7 @@ expect "at the end it says what it has seen" 0 '^grtrace record: 2 snapshots in 
 run snapshot box.grt
 expect "nobody writes there any more" 1 'no recorder with a black box writes to it'
 run snapshot $$
-expect "other processes are not signalled" 1 'it is no recorder with a black box'
+expect "other processes are not signalled" 1 'it is not a recorder with a black box'
 
 fake_start 2 40 100
 run record -e kmod --last 1 -o box.grt sleep 0.3
@@ -101,6 +101,65 @@ expect "an incident has the threads of the program" 0 '^  [0-9]+ sh: S \(sleepin
 if [ "$(id -u)" = 0 ] && grep -q . /proc/self/stack 2>/dev/null; then
 	check "and their stacks in the kernel" says '^      [a-z_]*wait[a-z0-9_]*\+0x'
 fi
+# Where it hangs in its own code: by unwind tables, and with frame pointers alone, which the kernel has. As gdb says.
+cat >hang.c <<-'END'
+	#include <pthread.h>
+	#include <stdio.h>
+	#include <unistd.h>
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static __attribute__((noinline)) void wait_for_lock(int deep)
+	{
+		if (deep)
+			wait_for_lock(deep - 1);
+		else
+			pthread_mutex_lock(&lock);
+		__asm__ volatile("");
+	}
+	static void *second(void *arg) { wait_for_lock(3); return arg; }
+	static __attribute__((noinline)) int read_pipe(void) { int p[2]; char c; return pipe(p) ? 0 : read(p[0], &c, 1); }
+	int main(void)
+	{
+		pthread_t thread;
+		pthread_mutex_lock(&lock);
+		pthread_create(&thread, 0, second, 0);
+		return read_pipe() + 1;
+	}
+END
+# The functions of the program that a thread is in, the innermost first; the last line is cut off: the kernel's are before.
+chain() { # FILE NAME OF INNERMOST
+	awk -v in_it="$2" '/^[0-9]/ { if (chain ~ " " in_it " ") print chain; chain = " " }
+		/\(hang\)$/ && $2 !~ /^_/ { sub(/\+0x.*/, "", $2); chain = chain $2 " " }
+		END { if (chain ~ " " in_it " ") print chain }' "$1"
+}
+for how in "-O2 -fomit-frame-pointer" "-O0"; do
+	# shellcheck disable=SC2086 # words
+	cc $how -o hang hang.c -lpthread
+	rm -rf hung.grt
+	"$GRTRACE" record -e kmod --last 5 --after 0.1 -o hung.grt ./hang >hung.out 2>&1 </dev/null &
+	hung=$!
+	for ((i = 0; i < 500; i++)); do
+		[ -f hung.grt/metadata ] && [ "$(cat /proc/$hung/comm 2>/dev/null)" = grtrace-box ] &&
+			[ "$(compgen -G "/proc/$(pgrep -P $hung -x hang)/task/*" | wc -l)" = 2 ] && break
+		sleep 0.02
+	done
+	sleep 0.5
+	"$GRTRACE" snapshot hung.grt >/dev/null 2>&1
+	output=$(<hung.grt/snapshot_000001.threads)
+	if [ "$how" != -O0 ] || { [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; }; then
+		check "$how: the stack of its first thread" test "$(chain hung.grt/snapshot_000001.threads read_pipe)" = " read_pipe main "
+		check "$how: and of its second" test "$(chain hung.grt/snapshot_000001.threads wait_for_lock)" = \
+			" wait_for_lock wait_for_lock wait_for_lock wait_for_lock second "
+		check "$how: they are whole" test -z "$(grep 'not known' hung.grt/snapshot_000001.threads)"
+	fi
+	if command -v gdb >/dev/null; then
+		gdb -q -batch -p "$(pgrep -P $hung -x hang)" -ex 'thread apply all bt' 2>/dev/null >told
+		check "$how: as gdb has it" test "$(sed -nE 's/^#[0-9]+ .* in (wait_for_lock|second|read_pipe|main) .*/\1/p' told | tr '\n' ' ')" = \
+			"wait_for_lock wait_for_lock wait_for_lock wait_for_lock second read_pipe main "
+	fi
+	pkill -KILL -P $hung -x hang
+	kill -KILL $hung 2>/dev/null
+	wait $hung 2>/dev/null
+done
 check "which are its owner's alone" test "$(stat -c %a threads.grt/snapshot_000001.threads)" = 600
 kill -KILL $box
 for ((i = 0; i < 500; i++)); do

@@ -61,7 +61,7 @@ kept=$("$GRTRACE" dump run.grt | wc -l)
 check "deleted and kept are all that the module made" total_is_right run.grt
 check "which the loss account says" test "$(account run.grt closes) $(account run.grt lost)" = 'True 6'
 run report run.grt
-expect "so does report" 0 '^  deleted_segments +[0-9]+  segments that they were in$'
+expect "so does report" 0 '^  deleted_segments +[0-9]+  segments that were deleted with them$'
 sum=0
 for s in $(segments run.grt); do
 	sum=$((sum + $("$GRTRACE" dump "$s" | wc -l)))

@@ -86,4 +86,50 @@ if command -v zsh >/dev/null; then
 	check "zsh asks the program" test "$(zsh -f -c "compdef() { :; }; compadd() { shift; print -l -- \"\$@\"; }
 		words=(grtrace report --by pro) CURRENT=4; source $GRTRACE_SRC/completion/grtrace.zsh; _grtrace")" = process
 fi
+
+# In the shells themselves, as they are typed at: Tab completes the word, and what is not ours is left to the shell.
+typed() { # SHELL TITLE SCREEN-REGEX KEYS -- COMMAND...
+	local shell=$1 title=$2 regex=$3 keys=$4
+	shift 5
+	output=$("$GRTRACE_SRC/tests/cli/_screen.py" 80x24 'wait=^\$$' "key=$keys" "wait=$regex" $'key=\025exit 7\n' -- "$@" 2>&1)
+	status=$?
+	if [ $status = 4 ]; then
+		ok "$shell: $title # SKIP ${output##*$'\n'}"
+	else
+		check "$shell: $title" test $status = 7
+	fi
+}
+types() { # SHELL COMMAND...
+	local shell=$1
+	shift
+	typed "$shell" "a command" '^\$ grtrace status' 'grtrace stat\t' -- "$@"
+	typed "$shell" "a value" '^\$ grtrace report --by process ?$' 'grtrace report --by pro\t' -- "$@"
+	typed "$shell" "a value behind =" '^\$ grtrace report --by=process ?$' 'grtrace report --by=pro\t' -- "$@"
+	typed "$shell" "a value behind a comma" '^\$ grtrace record -e drm,virtio' 'grtrace record -e drm,virt\t' -- "$@"
+	typed "$shell" "a file" '^\$ grtrace dump a-recording\.grt' 'grtrace dump a-rec\t' -- "$@"
+}
+mkdir -p a-recording.grt functions
+cat >bashrc <<END
+PS1='\$ '
+. '$GRTRACE_SRC/completion/grtrace'
+END
+types bash bash --noprofile --rcfile bashrc -i
+if command -v zsh >/dev/null; then
+	ln -s "$GRTRACE_SRC/completion/grtrace.zsh" functions/_grtrace
+	cat >.zshrc <<-END
+		PROMPT='$ ' PROMPT_EOL_MARK= fpath=('$PWD/functions' \$fpath)
+		autoload -U compinit && compinit -u -D
+	END
+	types zsh env ZDOTDIR="$PWD" zsh -o no_global_rcs -i
+fi
+if command -v fish >/dev/null; then
+	mkdir -p fish/fish
+	cat >fish/fish/config.fish <<-END
+		function fish_prompt; echo '$ '; end
+		set -g fish_greeting
+		set -g fish_autosuggestion_enabled 0
+		source $GRTRACE_SRC/completion/grtrace.fish
+	END
+	types fish env HOME="$PWD" XDG_CONFIG_HOME="$PWD/fish" XDG_DATA_HOME="$PWD/fish" fish -i
+fi
 plan

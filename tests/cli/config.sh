@@ -54,7 +54,7 @@ for bad in sample=101 sample=-1 sample= sample=1x enable=2 buffer_size=1 filter_
 done
 for bad in filter_events=0x3 filter_type_mask=0xffffffff filter_type_mask=1; do
 	run config "$bad"
-	expect "$bad is refused" 1 "cannot set filter_events to '${bad#*=}': bit 0 is no event, bit 1 is submit"
+	expect "$bad is refused" 1 "cannot set filter_events to '${bad#*=}': bit 0 has no event, bit 1 is submit"
 	check "and says what to type" says '.*filter_events=submit,complete'
 done
 run config flush_ms=100 sample=101
@@ -209,7 +209,7 @@ touch changed
 wait $pid
 output=$(cat err)
 check "what another user changes meanwhile is told" \
-	says "sample was changed by another program during the recording, from '10' to '77': record leaves it \(value before: '100'\)"
+	says "sample was changed by another program during the recording, from '10' to '77': record does not restore it \(value before: '100'\)"
 idle
 check "and stays" grep -qx sample=77 fake/config
 echo sample=100 >fake/config

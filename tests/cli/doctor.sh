@@ -366,7 +366,7 @@ check "then nobody knows of the GPU" finds gpu unknown 'no event'
 put /sys/kernel/debug/grtrace/adapters 'virtio_gpu driver=virtio_gpu bound=0 unmatched=0 tracepoints=virtio_gpu_cmd_queue:0'
 look "an adapter whose driver is away" adapter NO 'waits for its driver'
 put /sys/kernel/debug/grtrace/adapters 'nvidia driver=nvidia bound=1 unmatched=0 tracepoints= functions=kchangrpInit_IMPL:0 refused=driver_version_not_known_999.1'
-look "an adapter that refuses its driver" adapter NO 'nvidia has refused its driver: driver_version_not_known_999.1; try: a version'
+look "an adapter that refuses its driver" adapter NO 'nvidia does not support this version of its driver: driver_version_not_known_999.1; try: a version'
 put /sys/kernel/debug/grtrace/adapters 'virtio_gpu driver=virtio_gpu bound=1 unmatched=0 tracepoints=a:1,b:0,c:0'
 look "a driver without some tracepoints" adapter NO 'no tracepoint b c'
 put /sys/kernel/debug/grtrace/adapters 'virtio_gpu driver=virtio_gpu bound=1 unmatched=0 tracepoints=a:1,b|c:0,d:-,e:0 missing=b|c:not-in-this-kernel,d:not-in-this-kernel,e:gpu_sched-not-loaded'
@@ -493,7 +493,7 @@ run doctor --bug-report report.txt
 check "an older report is replaced" exits 0
 echo thesis >thesis
 run doctor --bug-report thesis
-expect "another file is not" 1 'cannot write thesis: the file exists, and is not a bug report of grtrace'
+expect "another file is not" 1 'cannot write thesis: the file exists and is not a bug report of grtrace'
 check "it is untouched" test "$(cat thesis)" = thesis
 ln -s thesis link
 run doctor --bug-report link

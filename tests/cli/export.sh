@@ -164,6 +164,7 @@ silent = {("COUNTER", "value"), ("TSG_TOKEN", "token"), ("GPU_COPY", "value"), (
           ("GPU_COPY", "to_gpu"), ("FUNC", "known"), ("FUNC", "took"), ("FUNC", "ret"), ("PROCESS", "text"),
           ("NODE", "function"), ("NODE", "file"), ("MAPPING", "path"), ("GPU_KERNEL", "name"), ("DEVICE", "name"), ("CODE", "function"), ("CODE", "file"),
           ("PC_SAMPLE", "function"), ("STALL_REASON", "name"), ("PC_LINE", "function"), ("PC_LINE", "file"),
+          ("PC_INLINED", "function"), ("PC_INLINED", "inlined"), ("PC_INLINED", "file"),
           ("RANK", "job"), ("COMMUNICATOR", "name"), ("COLLECTIVE", "function"), ("COLLECTIVE", "datatype"), ("COLLECTIVE", "algorithm"),
           ("COLLECTIVE", "protocol")}
 words = {}

@@ -92,6 +92,16 @@ output=$("$GRTRACE" flame stacks.grt --only copies 2>err)
 check "--only copies: rings that feed copy engines" test "$output" = ""
 run flame stacks.grt --weight bytes
 expect "--weight bytes" 1 'cannot add up bytes: jobs have no size in bytes'
+# a digit too many in a line of CUPTI's text: an end in the year 2340
+sed 's/1700000000000009900/11700000000000009900/' "$GRTRACE_SRC/tests/golden/examples/cupti-sample.txt" >damaged.txt
+run flame damaged.txt -o damaged.svg
+expect "times that are too long" 1 'damaged.txt: cannot add up: the sum of its times is more than 2\^63 ns'
+for command in "export -f folded -o damaged.folded" "export -f pprof -o damaged.pprof" "report -o damaged.html"; do
+	# shellcheck disable=SC2086 # a command and its words
+	run $command damaged.txt
+	expect "times that are too long: $command" 1 'cannot write to damaged.*: the times in the trace add up to more than 2\^63 ns'
+	check "nothing is written" test ! -e "${command##* }"
+done
 run flame stacks.grt --by ring
 expect "an unknown word" 2 "--by: 'ring' is not one of: process, thread, device, stream, graph"
 run flame stacks.grt --min wide

@@ -112,6 +112,50 @@ while read -r word rest; do
 	esac
 done < <(python3 judge.py 2>&1)
 
+# The command: an engine in $PATH gets the same, of roll-ups, and of recordings, which are rolled up for it.
+mkdir bin
+for engine in duckdb ${clickhouse:+clickhouse}; do
+	from=$readers
+	[ "$engine" = duckdb ] || from=$clickhouse
+	printf '#!/bin/sh\nexec "%s" "%s/tests/cli/_engine.mjs" "%s" %s "$@"\n' "$(command -v node)" "$GRTRACE_SRC" "$from" "$engine" >"bin/$engine"
+	chmod +x "bin/$engine"
+done
+# answers ENGINE QUERY ARGS...: whether its rows are those that the query's own runner got
+answers() {
+	local engine=$1 query=$2
+	shift 2
+	PATH=$PWD/bin:$PATH "$GRTRACE" fleet --jsonl -e "$engine" -q "$query" "$@" >answer 2>answer.err &&
+		python3 -c 'import json, sys
+rows, wanted = [json.loads(line) for line in open("answer")], json.load(open("gpu.duckdb.json"))[sys.argv[1]]
+same = lambda a, b: str(a) == str(b) or abs(float(a) - float(b)) < 1e-6 * abs(float(b))
+sys.exit(not rows or len(rows) != len(wanted) or not all(a.keys() == b.keys() and all(map(same, a.values(), b.values())) for a, b in zip(rows, wanted)))' "$query"
+}
+check "fleet: causes of roll-ups, by DuckDB" answers duckdb causes gpu
+check "which was asked for lines of JSON" grep -q '^told: .bail on .mode jsonlines$' answer.err
+check "fleet: clocks, which need views before" answers duckdb clocks gpu
+check "fleet: causes of recordings" answers duckdb causes traces.gpu/node{0,1,2,3}.grt
+check "whose roll-ups are gone" test -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'grtrace-fleet.*' -newer bin/duckdb)"
+[ -z "$clickhouse" ] || check "fleet: causes, by ClickHouse" answers clickhouse causes gpu
+check "fleet: without -q and -e it is causes, by what is there, as a table" eval \
+	'PATH=$PWD/bin:$PATH "$GRTRACE" fleet gpu 2>answer.err | cmp -s - <(PATH=$PWD/bin:$PATH "$GRTRACE" fleet --jsonl -q causes gpu 2>>err) && grep -q "^told: .bail on .mode box$" answer.err'
+output=$("$GRTRACE" fleet --sql -q late 2>&1)
+check "fleet --sql: the SQL, in the order of the manual" test "$output" = "$(cat "$GRTRACE_SRC"/sql/{_duckdb,_clocks,late}.sql)"
+check "fleet: the manual has each query, and no other" test "$queries" = "$(sed -n 's/^\.It Cm //p' "$GRTRACE_SRC/docs/grtrace-fleet.1" | sort)"
+output=$(PATH=/nonexistent "$GRTRACE" fleet gpu 2>&1)
+status=$?
+expect "fleet: without an engine it says what to install" 3 'duckdb or clickhouse is needed to read tables: it is not in .PATH'
+run fleet
+expect "fleet: of nothing" 2 'no input given: grtrace fleet DIR'
+run fleet gpu host
+expect "fleet: tables of two places" 2 'rsync -a DIR/ FLEET/'
+run fleet -q nothing gpu
+expect "fleet: a query that is not there" 2 'causes.*stragglers'
+PATH=$PWD/bin:$PATH run fleet traces.gpu/node0.grt /dev/null
+expect "fleet: what is no recording" 1 '/dev/null'
+mkdir empty empty/meta
+PATH=$PWD/bin:$PATH run fleet empty
+expect "fleet: where the engine finds no tables, it says so, and so does the command" 1 'no answer from duckdb: it failed, with the message above'
+
 # Numbers of steps that are not the same on all hosts: what is taken for one collective is not, and there is no clock.
 mkdir shifted && cp -r none/* shifted
 node "$GRTRACE_SRC/tests/cli/_tables.mjs" "$readers" sql "COPY (SELECT * EXCLUDE (host, date) REPLACE (step + 1 AS step) FROM read_parquet('none/step_collectives/host=node3/*/*.parquet') WHERE step % 2 = 0

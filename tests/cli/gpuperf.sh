@@ -6,7 +6,7 @@
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
 
 run gpuperf
-expect "without a program" 2 'a program to run is needed'
+expect "without a program" 2 'no program to run is given'
 run gpuperf --cpu-only --gpu-only true
 expect "two modes" 2 'one of them'
 run gpuperf --cpu-only -m m.folded true

@@ -89,11 +89,11 @@ check "--duty: nothing is wrong" test "$(grep -c wrong <<<"$output")" = 0
 check "--duty: every window is accounted for" grep -q 'ioctl_windows = "recorded=[1-9][0-9]* missed=[0-9]* open=0"' windows.grt/metadata
 run monitor nvidia -q -i windows.grt
 check "--duty: estimates are marked" says ' ~[0-9]+ +~[0-9.]+ [mu]s '
-check "--duty: with what they are" says 'windows at random places, .* were watched'
+check "--duty: with what they are" says 'random windows, .* were recorded'
 run record -e ioctl,sched --duty 50%,5ms -o run.grt -- true
-expect "--duty: a source beside it that does not obey" 0 '--duty has no effect on the source sched: it is recorded all of the time'
+expect "--duty: a source beside it that does not obey" 0 '--duty has no effect on the source sched, which is recorded all the time'
 run record -e power --duty 1% -o run.grt -- true
-expect "--duty: sources that do not obey it" 2 'is for the sources cuda, drm and ioctl'
+expect "--duty: sources that do not obey it" 2 'needs one of the sources cuda, drm and ioctl'
 
 run record -e ioctl,kmod -o run.grt -- true
 expect "a source that was named and does not work here is an error" 3 'cannot (load|find|open) '

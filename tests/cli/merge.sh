@@ -129,11 +129,11 @@ expect "annotate: -d is for the system" 2 '-d works only on live events'
 run annotate --all
 expect "--all is for a trace" 2 '--all works only with -i'
 run annotate cpu.grt
-expect "a trace without -i" 2 "unexpected 'cpu.grt': a trace is given with -i"
+expect "a trace without -i" 2 "unexpected 'cpu.grt': give a trace with -i"
 run annotate -p 99999999999
 expect "a pid that is none" 2 'out of range'
 run annotate -i cpu.grt -p 80 -o ioctls
-expect "counts are told" 0 '4 ioctls, 0 lost; 1 began before the trace: no duration; 1 did not end'
+expect "counts are told" 0 '4 ioctls, 0 lost; 1 began before the trace: their duration is unknown; 1 did not end'
 check "the file is for its owner" mode ioctls
 check "and has only the process asked for" test "$(grep -c 'pid=80 ' ioctls)" = "$(wc -l <ioctls)"
 run annotate -i garbage -o nothing

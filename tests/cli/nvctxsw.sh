@@ -186,6 +186,68 @@ broken 0 200000"
 expect "a log that makes no sense ends it" 1 'cannot read stream 0 of nvctxsw'
 run dump --json run.grt
 expect "what was before is there" 0 "\"pid\":$A,"
+
+# One of two GPUs leaves the bus: what it had is there, who has it then is unknown, and the other one goes on.
+{ echo gpus 2 && echo gone 0 300000 && switches 0 101000 20 34 "$A" 35 "$B" && switches 1 101500 400 44 "$B" 45 4003; } >both
+play record -e nvctxsw -d 0.7 -o run.grt <both
+expect "a GPU that has gone is named" 0 'nvidia0 .*: its log of context switches cannot be read any more; those of the other GPUs are: dmesg' ' 0 lost'
+"$GRTRACE" dump --json run.grt >slices.json
+for i in 0:20 1:400; do
+	check "GPU ${i%:*}: every slice" test "$(grep '"type":"GPU_SLICE"' slices.json | grep -c "\"device_name\":\"nvidia${i%:*}.*\"over\":\"switch\"")" = "${i#*:}"
+done
+run report -i run.grt --by gpu-process --csv
+check "who had it afterwards is unknown, and not nobody" test "$(awk -F, '$2 ~ /^nvidia0/ && $5 == "unknown" { print ($9 > 300000000) }' <<<"$output")" = 1
+check "and the recording says when" grep -qE 'nvctxsw_gpu0 = .* failed_ns=[1-9]' run.grt/metadata
+check "of the other nothing is unknown" test "$(grep -c '^[^,]*,nvidia1.*unknown' <<<"$output")" = 0
+check "nothing is left behind" nothing_left
+play record -e nvctxsw -d 0.7 -o run.grt <<<"at 0 101000 6 34 $A
+at 0 102000 7 34 $A
+gone 0 200000"
+expect "the only one: the recording fails" 1 'nvidia0 .*cannot be read any more: dmesg' 'cannot read stream 0 of nvctxsw'
+run dump --json run.grt
+expect "and what was before is there" 0 "\"pid\":$A,"
+
+# The driver's timer stops for all where another tool's bind is refused: records come by flushes, and it is said.
+{ echo stalled 0 50000 && switches 0 101000 200 34 "$A" 35 "$B" && switches 0 1201000 200 34 "$A" 35 "$B" && switches 0 2201000 900 34 "$A" 35 "$B"; } >frames
+play record -e nvctxsw -d 3.4 -o run.grt <frames
+expect "a driver that does not look by itself is named" 0 'nvidia0 .*: the driver does not look at its log of context switches by itself any more' ' 0 lost'
+"$GRTRACE" dump --json run.grt >slices.json
+output=$(python3 "$here/compare.py" script truth slices.json 0 2>&1)
+status=$?
+expect "and every slice is there" 0 'slices=1300 '
+check "the recording says since when" grep -qE 'nvctxsw_gpu0 = .* stalled_ns=[1-9]' run.grt/metadata
+
+# Live: lines come as the slices end. How late is said; what must hold however busy the machine is: each slice once.
+switches 0 101000 300 34 "$A" 35 "$B" >script
+: >truth
+python3 -u - "$GRTRACE" <<'END' >ages
+import json, os, subprocess, sys, time
+environ = dict(os.environ, LD_PRELOAD=os.getcwd() + "/rm.so")
+monitor = subprocess.Popen([sys.argv[1], "monitor", "nvctxsw", "-d", "0.6", "--json"], env=environ,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+for line in monitor.stdout:
+    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    e = json.loads(line)
+    if e.get("over") == "switch": print(e["time"], now - e["time"])
+END
+check "monitor: each slice once" test "$(cut -d' ' -f1 ages | sort -u | wc -l) $(wc -l <ages)" = "300 300"
+echo "# from the end of a slice to its line: $(cut -d' ' -f2 ages | sort -n | awk '{ a[NR] = $1 / 1e6 } END { printf "%.1f ms, 99th percentile %.1f ms", a[int(NR / 2)], a[int(NR * 0.99)] }')"
+
+# A recorder that is killed: what it had written can be read, up to a packet's end.
+switches 0 101000 400 34 "$A" 35 "$B" >script
+: >truth
+LD_PRELOAD=$PWD/rm.so "$GRTRACE" record -e nvctxsw -o killed.grt >/dev/null 2>&1 &
+recorder=$!
+for ((waited = 0; waited < 3000; waited++)); do
+	! "$GRTRACE" dump --type gpu_slice killed.grt 2>/dev/null | grep -q GPU_SLICE || break
+	sleep 0.02
+done
+kill -9 "$recorder"
+wait "$recorder" 2>/dev/null
+run report -i killed.grt --by gpu-process
+expect "killed: the slices so far" 0 'GPU time by process' "$A +python3"
+check "and that it is not complete" grep -q 'did not finish' <<<"$output"
+
 GRTRACE_SYSROOT=$PWD/none play record -e nvctxsw -d 0.1 -o no.grt </dev/null
 expect "no driver" 3 "NVIDIA's driver is not loaded"
 

@@ -95,6 +95,10 @@ printf 'anything' >run.etl
 printf 'anything' >run.qdstrm
 foreign run.etl 'it is a trace of Windows' 'GPUView'
 foreign run.qdstrm 'it is a stream of Nsight Systems' 'QdstrmImporter -i PATH'
+gzip -k run.etl
+zstd -q run.nsys-rep
+foreign run.etl.gz 'it is a trace of Windows' 'unpack it, then GPUView'
+foreign run.nsys-rep.zst 'it is a report of Nsight Systems' 'unpack it, then nsys export'
 gzip -k perf.data
 foreign perf.data.gz 'it is a recording of perf' 'unpack it, then perf script -i PATH'
 printf '**** AMDGPU Device Coredump ****\nversion: 1\nkernel: 6.7.0\nmodule: amdgpu\ntime: 29.725011811\n' >dump.txt

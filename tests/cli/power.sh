@@ -1,6 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # power on systems made of files: the counters of every driver, values that change, vanish or are no numbers.
+# shows: amdgpu counters files COUNTER
+# shows: i915 counters files COUNTER
+# shows: xe counters files COUNTER
+# shows: nouveau counters files COUNTER
+# shows: intel_vpu counters files COUNTER
 # alone
 
 # shellcheck source=tests/cli/_lib.sh
@@ -298,6 +303,10 @@ client 105 3 renderD128 odd 'drm-client-id:\t9\ndrm-engine-gfx:\t999999999999999
 client 106 3 renderD128 editor 'drm-client-id:\t10\ndrm-engine-gfx:\t10 ns'
 put /proc/100/status 'Name:\tgame\nUid:\t1000\t1001\t1000\t1000\nGid:\t5'
 put /proc/100/cgroup '0::/user.slice/game.scope'
+printf 'HOME=/\0SLURM_PROCID=9\0RANK=3\0LOCAL_RANK=1x\0SLURM_LOCALID=1\0WORLD_SIZE=8\0SECRET=none of ours\0SLURM_JOB_ID=4711\0' >sys/proc/100/environ
+printf 'RANK=\0WORLD_SIZE=8\0SLURM_JOB_ID=4711\0' >sys/proc/102/environ
+printf 'SLURM_PROCID=0\0TORCHELASTIC_RUN_ID=none' >sys/proc/103/environ
+put /proc/103/status 'Name:\txegame\nUid:\t1002\t1002\t1002\t1002'
 put /proc/107/comm shell
 mkdir -p sys/proc/107/fd && ln -s /dev/pts/0 sys/proc/107/fd/0
 ln -s /nowhere sys/proc/self
@@ -351,6 +360,11 @@ whose() { # VIEW TABLE COLUMN
 	"$GRTRACE" report p.grt --by "$1" --json | jq -r ".$2[] | select(.ring_name == \"busy gfx\" and .kind == \"process\") | [.$3, .residency] | join(\" \")"
 }
 check "report --by gpu-cgroup" test "$(whose gpu-cgroup gpu_cgroups cgroup)" = "/user.slice/game.scope $(cat grown)"
+run dump -t owner_rank p.grt
+check "who launched a process is in its environment: the first that says it" says ' pid=100/100.* rank=3 local_rank=1 world=8 length=4 job="4711"$'
+check "or as far as it does" says ' pid=103/103.* rank=0 local_rank=- world=- '
+check "nothing without a number" test "$(grep -c OWNER_RANK <<<"$output")" = 2
+check "and nothing else of it is recorded" test -z "$(grep -rl "none of ours" p.grt)"
 check "report --by gpu-user: the effective one" test "$(whose gpu-user gpu_users uid)" = "1001 $(cat grown)"
 check "what is left is at least nobody's" test "$(jq -r '[.gpu_processes[] | select(.ring_name == "busy gfx") | .residency] | add' shares.json)" = \
 	"$(jq -r .span_ns shares.json)"

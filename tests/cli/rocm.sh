@@ -30,7 +30,7 @@ expect "too much" 2 "unexpected 'b'"
 run rocm report --amd-log a --level 7 -o x
 expect "options of record" 2 'for record'
 run rocm report --amd-log one.log --folded -
-expect "two outputs on one" 2 'standard output: that is where the report goes$'
+expect "two outputs on one" 2 'standard output: the report is written there$'
 check "and what to type" says 'try: --folded calls.folded'
 run rocm report --bogus
 expect "an unknown option" 2 'unknown option --bogus'
@@ -410,13 +410,13 @@ END
 	output=$("$GRTRACE" dump rec5/recording | python3 rocr.py look 5000 2>&1)
 	check "lines of ROCr are at their time, to the microsecond" test "$output" = 101
 	output=$(cat rec5/report.txt)
-	check "by snapshots, which the report tells" says '^ *101 lines of ROCr.* were moved by snapshots of both clocks: off by at most [0-9]+ ns$'
+	check "by snapshots, which the report tells" says '^ *101 lines of ROCr.* were converted with snapshots of both clocks: off by at most [0-9]+ ns$'
 	check "which also the log alone tells" grep -q '^# grtrace clocks: monotonic=' rec5/python3_amd_log.txt
 	python3 rocr.py foreign >foreign.log
 	output=$("$GRTRACE" dump foreign.log | python3 rocr.py look 50000 2>&1)
 	check "of a foreign file they are so within the bound" test "$output" = 307
 	run rocm report --amd-log foreign.log
-	expect "which is told" 0 '307 lines of ROCr.* were moved to fit between the records before and after them in the log: off by at most [0-9]{4,5} ns'
+	expect "which is told" 0 '307 lines of ROCr.* were converted so that they fit between the records before and after them in the log: off by at most [0-9]{4,5} ns'
 	grep rocr foreign.log >alone.log
 	run rocm report --amd-log alone.log
 	expect "without the runtime's they are not moved" 0 '307 lines of ROCr.* is unknown'
@@ -504,7 +504,7 @@ for name in report.txt ftrace.txt analyze.sh logs_amd_log.txt; do
 done
 cp -r project project.was
 run rocm record -o project -- ./logs
-expect "a place that is not ours is refused" 1 'project: it is not empty, and not of an earlier rocm record$'
+expect "a place that is not ours is refused" 1 'project: it is not empty, and no earlier rocm record made it$'
 check "with what is in it left alone" diff -r project project.was
 run rocm record -o rec6 --capture-stderr -- no-such-program
 run rocm record --level 3 -o rec6 -- ./logs
@@ -579,7 +579,7 @@ for i in range(7):
 	on_tracefs record -e ftrace -o traced.grt -d 2
 	expect "ftrace records into an instance that has our namespace in its name" 0 '[78] events, 0 lost'
 	check "what a recorder of it that was killed left is removed" test ! -e tracefs/instances/grtrace-$$-1-"$namespace"
-	check "which is told" says 'removed what 1 killed recorders had left'
+	check "which is told" says 'removed leftovers of 1 killed recorders'
 	check "one that runs keeps its own" test -d "tracefs/instances/grtrace-$runs-$namespace"
 	check "so does whoever is in another namespace" test -d tracefs/instances/grtrace-$$-1-1
 	kill $!

@@ -80,7 +80,7 @@ expect "an empty recording" 1 'empty.grt: it is unknown when it begins'
 
 # ---- usage
 run top
-expect "no terminal" 2 'there is no terminal for the screen: use -b'
+expect "no terminal" 2 'standard output is no terminal: use -b'
 run top -i shares.grt -e power
 expect "a recording has no sources" 2 'not with -i'
 run top -i shares.grt -o x.grt
@@ -178,9 +178,9 @@ elif [ $status = 3 ]; then
 else
 	check "the screen, and q" exits 0
 	check "no line is broken" test "$(sed '/^---/,$d' <<<"$output" | grep -cE '^(grtrace|device|card0|processes|pid|10|Tab|$)')" = 24
-	check "the sources" says '^grtrace top: power \| '
+	check "the sources, and no rate of jobs, which no source has" says '^grtrace top \| last [0-9.]+ m?s \| lost 0, in all 0 \| power$'
 	check "the GPU" says '^card0 +[0-9.]+ % +counters .* 1.35 GHz +95.0 W +54.0 C +1.00 GiB'
-	check "its last updates" says '^card0 +[▁▂▃▄▅▆▇█]+$'
+	check "its last updates" says '^card0 +busy +[▁▂▃▄▅▆▇█]+$'
 	check "a process" says '^100  game +card0 +[3-6][0-9]\.[0-9] % +busy gfx .* 2.00 MiB'
 	check "a name is no terminal command" says '^101  ed\\x1b\[31m'
 	check "what is unknown has no column" test -z "$(grep -E 'queue_p99|gpu_wait' <<<"$output")"

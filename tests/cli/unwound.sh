@@ -184,6 +184,21 @@ if [ -n "$GRTRACE_SOAK" ]; then
 	# Go has tables for debuggers only, compressed; a goroutine's stack ends where it began
 	others go build -o other "$ways.go" -- deep main
 fi
+# a recording of calls has its names with it, too: the program is gone
+for names in "" --no-symbols; do
+	cp lined away
+	# shellcheck disable=SC2086 # no option is one
+	run record $names -e ioctl --stack=bpf -o run.grt -- ./away deep d
+	rm away
+	"$GRTRACE" dump run.grt >dump
+	output="$(grep -c ' symbol="deep"' dump) $(grep -c ' symbol="away+0x' dump)"
+	output="by name ${output% *}, by address ${output#* }"
+	if [ -z "$names" ]; then
+		check "stacks of ioctls have names: $output" grep -qE '^by name [1-9][0-9]+,' <<<"$output"
+	else
+		check "with $names they have none: $output" grep -qE '^by name 0, by address [1-9][0-9]+$' <<<"$output"
+	fi
+done
 # NVIDIA's driver is stood in for by /dev/null
 mkdir -p sys/proc
 printf 'Character devices:\n  1 nvidia-null\n' >sys/proc/devices

@@ -49,7 +49,7 @@ for ((waited = 0; waited < 500; waited++)); do
 	sleep 0.01
 done
 run record -e cuda -p $pid -d 1 -o second.grt
-expect "a second recorder is refused, with who has it" 3 "process $first, another recorder, has it"
+expect "a second recorder is refused, with who has it" 3 "process $first, another recorder, records it already"
 kill -KILL $first
 wait $first 2>/dev/null
 run record -e cuda -p $pid -d 0.1 -o third.grt

@@ -69,9 +69,20 @@ for ((i = 0; i < ${kills:=6}; i++)); do
 done
 check "the recorder is killed $kills times: the program ends as without it" test $alive = $kills
 
+# A control group as container engines make them, which a process of another namespace of control groups does not see.
+id=$(printf '0123456789abcdef%.0s' 1 2 3 4)
+group=$(findmnt -n -o TARGET -t cgroup2 2>/dev/null | head -n 1)
+group=${group:+$group/docker-$id.scope}
+enter='exec "$@"'
+if [ -n "$group" ] && [ "$(id -u)" = 0 ] && mkdir "$group" 2>/dev/null; then
+	enter='echo $$ >'"$group/cgroup.procs"' && exec unshare -C "$@"'
+else
+	group=
+fi
+
 # Another mount and PID namespace, in which the library is not.
 if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
-	as=(unshare -mpf --mount-proc sh -c 'mount --bind /dev/null "$0" && exec "$@"' "$LIBRARY")
+	as=(sh -c "$enter" enter unshare -mpf --mount-proc sh -c 'cat /proc/self/cgroup >seen; mount --bind /dev/null "$0" && exec "$@"' "$LIBRARY")
 	begin "$MOCK/app" ask 1000
 	as=()
 	inner=$(pgrep -P $pid)
@@ -79,8 +90,16 @@ if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
 	expect "a process of another mount and PID namespace" 0 'the library was loaded into'
 	output=$("$GRTRACE_BUILD/tests/inject/joined" c.grt)
 	check "its kernels have their launches" says '^launches=[1-9].* kernels=[1-9].* unknown=[0-4] '
+	output=$("$GRTRACE" dump -t owner c.grt)
+	if [ -n "$group" ]; then
+		check "its control group is the recorder's view of it" says " cgroup=\"[^ ]*/docker-$id\.scope\"\$"
+		check "which it does not see itself" test -s seen -a -z "$(grep docker seen)"
+	else
+		check "its control group is there" says ' cgroup="/'
+	fi
 	finish
 	check "and it ends as without it" says ' 1 windows, 0 unclean, .* 0 disturbed$'
+	[ -z "$group" ] || rmdir "$group"
 else
 	echo "# namespaces: needs root"
 fi

@@ -132,7 +132,7 @@ check "a recorder that is held up: the first late step" says "train step ?$slept
 run report --by step held.grt/snapshot_000001
 check "is in its snapshot" says "^ +$slept +0[*] "
 # A step that does not end is found while it hangs: long before the program, which the test ends then, would.
-STEPS_HANG=1 STEPS_NVTX="train step" STEPS_LOG=$PWD/hung "$GRTRACE" record -e cuda --last 60 --on 'step>500ms' --after 0.1 -o hung.grt "$MOCK/steps" 12 1 0 10 600000 >hung.said 2>&1 &
+STEPS_HANG=1 STEPS_RANKED=1 STEPS_NVTX="train step" STEPS_LOG=$PWD/hung "$GRTRACE" record -e cuda --last 60 --on 'step>500ms' --after 0.1 -o hung.grt "$MOCK/steps" 12 1 0 10 600000 >hung.said 2>&1 &
 recorder=$!
 for ((i = 0; i < 3000 && $(compgen -G 'hung.grt/snapshot_*' | wc -l) == 0; i++)); do
 	sleep 0.02
@@ -145,6 +145,13 @@ check "a step that hangs is met before it ends" says '^grtrace record: step: tra
 check "it is the one" test "$(grep -c step hung)" -ge 9 -a "$(awk '$1 == "step" { print $4 }' hung | sort -n | sed -n 10p)" != 10
 run report --incident hung.grt/snapshot_000001
 expect "its snapshot says so" 0 '^incident: step$'
+at=$(sed -nE 's/.*incident_of = "time=([0-9]+) .*/\1/p' hung.grt/snapshot_000001/metadata)
+now=$(python3 -c 'import sys, time; print(time.clock_gettime_ns(time.CLOCK_REALTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC) + int(sys.argv[1]))' "$at")
+# the clocks are read one after the other, and the system's may be set meanwhile
+check "when that was" says "^  date +$(date -d "@$((now / 1000000000))" '+%F %H:%M'):[0-9]{2}\.[0-9]{3} $(date +%z | sed "s,+,[+],") on $(uname -n)\$"
+check "whose it is" says "^  user +$(id -u)\$"
+check "which rank" says '^  rank +10$'
+check "where it hangs in its own code" says '^ +[0-9]+ main\+0x[0-9a-f]+ \(steps\)$'
 check "and what its threads did then" says '^  [0-9]+ steps: S \(sleeping\), system call [0-9]+'
 STEPS_NVTX="train step" run record -e cuda --last 60 --on 'step>10s' --after 0.1 -o none.grt "$MOCK/steps" 6 1 0 5 20
 check "steps below the limit are none" says '0 snapshots in'

@@ -176,7 +176,7 @@ check "without stacks, launches are named by their function" grep -qE '^app;cu[A
 
 "$GRTRACE_PLAIN/grtrace" record -e cuda --stack=none -o e.grt -- true >said 2>&1
 run flame e.grt
-expect "a recording without CUDA" 1 'nothing to draw: nothing in it has this weight'
+expect "a recording without CUDA" 1 'nothing to draw: it has nothing with this weight'
 run report e.grt --by kernel
 check "says so" says 'the trace has no CUDA events'
 plan

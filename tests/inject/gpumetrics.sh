@@ -184,7 +184,7 @@ refused() { # NAME HOW TEXT...
 	check "$1: no recording is left" test ! -e pm.grt
 }
 refused "no permission" refused 'GPU-abab.*' 'the driver shows the GPU.s counters to root alone' 'sudo grtrace record'
-refused "another profiler" busy 'another profiler has them: one at a time may' 'end it'
+refused "another profiler" busy 'another profiler uses them: only one at a time can' 'end it'
 refused "not supported" unsupported 'this GPU, its driver or its mode does not support PM sampling'
 refused "an unknown chip" unknown 'CUPTI does not know this chip' 'a newer CUDA toolkit'
 sample 1000000 gpumetrics MOCK_PM=fails

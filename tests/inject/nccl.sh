@@ -116,6 +116,33 @@ check "as the one rank" test "$(grep -c 'has not entered' <<<"$output")" = 1
 run report --by collective --from +0.001 out.grt
 check "a part of the time says nothing of it" test "$(grep -c 'has not entered' <<<"$output")" = 0
 
+# The same for a black box, of which it is an incident: of the process of that rank.
+rm -rf box.grt nccl.log
+env -u NCCL_PROFILER_PLUGIN -u CUDA_INJECTION64_PATH "$PLAIN" record -e cuda --last 60 --after 0.1 --on 'collective>2s' -o box.grt -- "$MOCK/nccl" hang 5 4 2 3 >box.out 2>&1 &
+job=$!
+for ((i = 0; i < 1500; i++)); do
+	! grep -q 'is complete' box.out || break
+	sleep 0.02
+done
+output=$(<box.out)
+check "a black box meets it" says '^grtrace record: collective: rank 2 has not called AllReduce #3 of communicator 0000000000000abc; another rank did [0-9.]+ m?s before, process [0-9]+ nccl$'
+who=$("$PLAIN" dump -t communicator --json box.grt/snapshot_000001 2>/dev/null | jq -r 'select(.rank == 2 and .ranks == 4) | .pid')
+check "in the process of that rank ($who)" says ", process $who nccl\$"
+run report --incident box.grt/snapshot_000001
+expect "its snapshot says so" 0 '^incident: collective$'
+check "and where that process hangs" says '^ +[0-9]+ rank_that_hangs\+0x'
+sleep 1
+check "once for this collective" test "$(grep -c '^grtrace record: collective' box.out)" = 1
+kill -KILL "$(pgrep -P $job -x nccl)"
+wait $job
+output=$(<box.out)
+check "a black box that meets nothing else" says '1 snapshots in box.grt; 0 incidents within a pause have none'
+for way in "ranks 5 3 8 30" "many 5 2000"; do
+	# shellcheck disable=SC2086 # words
+	output=$(env -u NCCL_PROFILER_PLUGIN -u CUDA_INJECTION64_PATH "$PLAIN" record -e cuda --last 60 --on 'collective>5s' -o none.grt -- "$MOCK/nccl" $way 2>&1)
+	check "${way%% *}: ranks that come are none" says '0 snapshots in none.grt; 0 incidents within a pause have none'
+done
+
 # record sets the variable, and one that is set stays.
 unset NCCL_PROFILER_PLUGIN CUDA_INJECTION64_PATH
 output=$("$PLAIN" record -e cuda -o r.grt "$MOCK/nccl" basic 5 2>&1)

@@ -10,12 +10,13 @@ unset CUDA_INJECTION64_PATH
 GRTRACE=$GRTRACE_PLAIN/grtrace
 CUBIN=$GRTRACE_SRC/tests/inject/cubin
 
+code=lines
 sample() { # [NAME=VALUE...] [-- OPTION]
 	local set=()
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do set+=("$1") && shift; done
 	[ $# = 0 ] || shift
 	rm -rf pc.grt
-	env "${set[@]}" timeout 60 "$GRTRACE" record -e cuda "${1:---pc-sampling}" -o pc.grt "$MOCK/sampled" "$CUBIN/lines.cubin" >happened 2>said
+	env "${set[@]}" timeout 60 "$GRTRACE" record -e cuda "${1:---pc-sampling}" -o pc.grt "$MOCK/sampled" "$CUBIN/$code.cubin" >happened 2>said
 	status=$?
 	output=$(<said)
 	"$GRTRACE" report --by stall --top 0 --json pc.grt >stall.json 2>&1
@@ -25,7 +26,8 @@ sample() { # [NAME=VALUE...] [-- OPTION]
 cat >compare.py <<'END'
 import collections, json, sys
 what = sys.argv[1]
-lines = {tuple(l.split()[:2]): int(l.split()[2]) for l in open(sys.argv[2]) if l[0] != "#"}
+lines = {tuple(l.split()[:2]): l.rstrip().split(" ", 2)[2] for l in open(sys.argv[2]) if l[0] != "#"}
+lines = {at: int(l) for at, l in lines.items() if l.isdigit()}
 reasons, idle, places = (collections.Counter() for i in range(3))
 for l in open("happened"):
     w = l.split()
@@ -44,6 +46,28 @@ if what == "stall":
     got = {(r["kernel"], r["reason"]): r["idle"] for r in rows if r["idle"]}
     assert got == dict(idle), (got, idle)
     assert all(r["meaning"] for r in rows), rows
+elif what == "inlined":
+    frames = {tuple(l.split()[:2]): l.rstrip().split(" ", 2)[2].split(" > ") for l in open(sys.argv[2]) if l[0] != "#"}
+    want, got, ways, of = collections.Counter(), collections.Counter(), collections.defaultdict(collections.Counter), {}
+    for l in open("happened"):
+        w = l.split()
+        if len(w) != 4 or "/" in w[2]: continue
+        chain = frames.get((w[0], hex(int(w[1], 16))), ["+" + hex(int(w[1], 16))])
+        want[w[0], tuple(chain), w[2]] += int(w[3])
+        *calls, last = chain
+        function, _, place = last.rpartition(" ")
+        ways[w[0], place][" > ".join(calls + [function]) if function else None] += int(w[3])
+    for l in open("samples.folded"):
+        stack, n = l.rstrip().rsplit(" ", 1)
+        kernel, *chain, reason = stack[stack.index("[GPU_Kernel]") + 12:].split(";")
+        got[kernel, tuple(chain), reason.strip("[]")] += int(n)
+    assert got == want, (got, want)
+    for r in json.load(open("line.json"))["lines"]:
+        (most, n), *others = ways[r["kernel"], r["place"]].most_common()
+        assert not any(x == n for _, x in others), "the test's numbers are of no use"
+        text = most + (", and %d more" % len(others) if others else "") if most else None
+        assert r["inlined"] == text, (r, text)
+    assert max(len(c) for _, c, _ in got) == 3 and any(len(w) > 1 for w in ways.values()), ways
 elif what == "flame":
     want, got, on = collections.Counter(), collections.Counter(), collections.defaultdict(set)
     for l in open("happened"):
@@ -53,10 +77,12 @@ elif what == "flame":
             want[w[0], "lines.cu:%d" % line if line else "+" + hex(int(w[1], 16)), w[2]] += int(w[3])
     for l in open("samples.folded"):
         frames, n = l.rstrip().rsplit(" ", 1)
-        *stack, kernel, place, reason = frames.split(";")
-        kernel = kernel.removeprefix("[GPU_Kernel]")
-        on[kernel].add(stack[-1])
-        got[kernel, place, reason.strip("[]")] += int(n)
+        stack, _, below = frames.partition(";[GPU_Kernel]")
+        kernel, *calls, place, reason = below.split(";")
+        on[kernel].add(stack.split(";")[-1])
+        # one function was inlined: it stands in front of its line, below the line of its call
+        assert calls == (["lines.cu:11"] if " " in place else []), frames
+        got[kernel, place.split(" ")[-1], reason.strip("[]")] += int(n)
     assert got == want, (got, want)
     # there is a kernel of the one, under its launch, and none of the other
     assert on["barrier"] == {"[unmatched]"} and "[unmatched]" not in on["chain"], on
@@ -85,6 +111,17 @@ check "flame: all of these are stalls" cmp samples.folded stalls.folded
 check "the code is kept once" test "$(find pc.grt -name '.cubin_*' | wc -l)" = 1
 check "as it was" cmp -s pc.grt/.cubin_* "$CUBIN/lines.cubin"
 check "kernels and launches are recorded as ever" test "$("$GRTRACE" dump --json pc.grt | grep -c '"type":"GPU_KERNEL"')" = 2
+
+# functions that were inlined, one of them in two ways
+code=inlined
+sample
+"$GRTRACE" flame --weight samples -o samples.folded pc.grt 2>said
+output=$(python3 compare.py inlined "$CUBIN/inlined.txt" 2>&1)
+status=$?
+check "functions that were inlined are frames, and say where they were called, as the compiler's PTX does" exits 0
+"$GRTRACE" report --by line pc.grt >text
+check "the table has them" grep -qE 'inlined.cu:3 +inlined.cu:21 > inner, and [0-9] more ' text
+code=lines
 
 sample MOCK_PC=lossy
 dropped=$(awk '/^losses/ { print $2 }' happened)

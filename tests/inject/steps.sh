@@ -76,7 +76,7 @@ check "dump has the ranks" test "$("$GRTRACE" dump c.grt | grep -c ' RANK .*rank
 unset STEPS_RANKED
 STEPS_NVTX="train step" record steps 12 2 1 4 5
 run report c.grt --by step
-expect "ranges of NVTX name the steps" 0 'the steps are the ranges "train step #" of NVTX; --step-range NAME takes others'
+expect "ranges of NVTX name the steps" 0 'the steps are the NVTX ranges "train step #"; --step-range NAME selects others'
 check "which is not inferred" says '^ +7 +0[*] '
 check "they are what they were" as_it_was 12
 check "and JSON does not call the step inferred" eval '! grep -q "\"inferred\": \[\"step\"" steps.json'
@@ -85,13 +85,13 @@ expect "another range" 0 'the steps are the ranges "backward" of NVTX'
 run report c.grt --by step --step-range forwards
 expect "one that is not there" 0 'no range or mark "forwards" of NVTX comes three times'
 run report c.grt --by kernel --step-range backward
-expect "a table without steps" 2 -- '--step-range is of --by step and --by rank, not of --by kernel'
+expect "a table without steps" 2 -- '--step-range works only with --by step and --by rank, not with --by kernel'
 
 for scene in plain calls paths threads names; do
 	record app "$scene"
 	run report c.grt --by step
 	expect "$scene: no steps are found" 0 'no steps found: '
 	run report c.grt --by rank
-	expect "$scene: and no collectives" 0 'the trace has no kernels of NCCL'
+	expect "$scene: and no collectives" 0 'the trace has no NCCL kernels'
 done
 plan

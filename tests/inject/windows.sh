@@ -63,7 +63,7 @@ check "are windows" test "$(grep -c ' CAPTURE .* end=[1-9]' dump)" = 5
 record --capture-range=nvtx:step:3 "$MOCK/ranges" steps
 check "the first three" test "$(kernels)" = "inside 9 "
 record --capture-range=nvtx:other "$MOCK/ranges" steps
-expect "of a name that none has" 0 'nothing is recorded: it has begun no NVTX range "other"'
+expect "of a name that none has" 0 'nothing is recorded: the process began no NVTX range "other"'
 
 before=$(python3 -c 'import time; print(time.monotonic_ns())')
 record --delay 0.3 "$MOCK/app" slow 100
@@ -72,7 +72,7 @@ jq -s --argjson before "$before" '[.[] | select(.type == "LAUNCH").begin] | [len
 check "--delay leaves out what is before, and no more ($(tr -d ' \n' <delay))" \
 	jq -e '.[0] <= 100 and (.[0] == 0 or .[1] >= 300000000)' delay
 record --delay 30 "$MOCK/app" plain
-expect "a program that is faster" 0 'nothing is recorded: it ended before the delay was over'
+expect "a program that is faster" 0 'nothing is recorded: the process ended before the delay was over'
 
 for bad in cudaProfiler cudaProfilerApi:0 cudaProfilerApi:x nvtx: nvtx; do
 	run record -e cuda --capture-range=$bad -o c.grt true

@@ -91,4 +91,25 @@ spec "rpmlint finds nothing in it" rpmlint lint_spec
 needs() { sed -n '/^Build-Depends:/,/^[^ ]/s/^ \([a-z0-9-]*\).*/\1/p' debian/control | sed 's/dh-sequence-dkms/dh-dkms/; s/debhelper-compat/debhelper/' | sort; }
 installs() { sed -n '/AS build/,/rm -rf/p' Containerfile | grep -oE '^ {8}[a-z].*' | grep -oE '[a-z0-9-]+' | grep -v build-essential | sort; }
 result "Containerfile installs what debian/control needs" "$(diff <(needs) <(installs))"
+
+# Two that are not ours read it: a parser of its language, and one that knows what is unwise in it.
+faults_of() { # CONTAINERFILE
+	NODE_PATH=$readers/node_modules node -e '
+		const text = require("fs").readFileSync(process.argv[1], "utf8");
+		for (const d of require("dockerfile-utils").validate(text))
+			console.log(`line ${d.range.start.line + 1}: ${d.message}`);' "$1"
+	node "$readers/node_modules/dockerfilelint/bin/dockerfilelint" --output json "$1" | node -e '
+		for (const file of JSON.parse(require("fs").readFileSync(0, "utf8")).files)
+			for (const issue of file.issues)
+				console.log(`line ${issue.line}: ${issue.title}`);'
+}
+if readers=$(tools/table-readers containerfile 2>"$told"); then
+	readers=${readers##*$'\n'}
+	result "Containerfile is one, and nothing in it is unwise" "$(faults_of Containerfile 2>&1)"
+	sed 's/^WORKDIR/WORKDIRR/; s/ install -y / install /' Containerfile >"$told"
+	result "faults would be seen" "$([ "$(faults_of "$told" 2>&1 | grep -cE 'WORKDIRR|apt-get')" -ge 2 ] || faults_of "$told")"
+else
+	n=$((n + 1))
+	echo "ok $n - Containerfile is one # SKIP $(tail -n 1 "$told")"
+fi
 echo "1..$n"

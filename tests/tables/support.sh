@@ -15,7 +15,7 @@ check "the table is fresh" exits 0
 mkdir -p copy/docs copy/include/grtrace copy/tests
 cp -r "$GRTRACE_SRC/tools" copy/ && cp "$GRTRACE_SRC/docs/support.md" copy/docs/
 cp -r "$GRTRACE_SRC/include/grtrace/events" copy/include/grtrace/
-for lane in vm kernel inject golden gpu; do cp -r "$GRTRACE_SRC/tests/$lane" copy/tests/; done
+for lane in vm kernel inject golden gpu cli; do cp -r "$GRTRACE_SRC/tests/$lane" copy/tests/; done
 sed -i 's/^# shows: vgem .*/# shows: vgem BPF driver SUBMIT/' copy/tests/vm/bpf.sh
 matrix copy
 check "a test that shows less makes it stale" exits 1

@@ -39,6 +39,34 @@ phrases() {
 		for want of	because there was no room
 		whole or not at all	appears only when it is complete
 		who asked|who asks|whoever	name the user, the caller, the program
+		the same, (of|in|its|median|the)	repeat the noun
+		[Oo]f these, (jobs|with|without|of|signalled|wanted|placed|destroyed|failed|live|not)	repeat the noun
+		what became of	counts of dropped events, what happened to
+		(for|in|of) all of the time	the whole recording
+		[Ww]indows? at random|at random places	random windows
+		identity, for all processes	UUID
+		plugged in	PCI address
+		stood still	was stopped, stalled
+		(nothing|none|nobody) says	is unknown
+		goes? together	works with
+		in no sum	no sum includes
+		mean by time	mean over time
+		[Bb]ehind (it|the row|a row|a bar|the bar|the command)	after
+		the most, ns|the most (of it|that was|that there)	the largest, the longest
+		[Ww]hat is of	name the thing
+		(are|is) said	prints a message
+		to blame	the cause, why
+		that it (is|was) of	to which it belongs
+		weighs? (nothing|no)	has no weight
+		has none here	is not on this system
+		, as far as (it|they) (is|are) known	where known
+		a fault of	a bug of
+		cannot be had	does not work
+		sees? (all|everything)	records all
+		saw everything	recorded everything
+		[Ww]ho(se| had| ended| made) (it|that|them)( |$|"|,|[.])	name the process or thread
+		takes? in an	processes, adds
+		(is|are|was|were) met( |$|"|,|[.])	is seen, occurs
 	END
 }
 

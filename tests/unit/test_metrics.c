@@ -53,6 +53,18 @@ static void owner(struct grt_metrics *m, uint32_t pid, const char *cgroup)
 	assert_int_equal(grt_metrics_event(m, &e.e), 0);
 }
 
+static void rank(struct grt_metrics *m, uint32_t pid, uint32_t number, const char *job)
+{
+	struct grt_ev_owner_rank e = {.e = {.type = GRT_EV_OWNER_RANK, .size = sizeof(e), .pid = pid},
+				      .rank = number,
+				      .local_rank = UINT32_MAX,
+				      .world = 8,
+				      .length = (uint32_t)strlen(job)};
+
+	memcpy(e.job, job, e.length);
+	assert_int_equal(grt_metrics_event(m, &e.e), 0);
+}
+
 /* A job of 2 ms, of which 1 ms in the queue. */
 static void job(struct grt_metrics *m, uint32_t pid, uint64_t seqno, uint64_t time)
 {
@@ -168,6 +180,38 @@ static void processes_come_and_go(void **state)
 	expect(m, "grtrace_gpu_jobs_total{", 5000, 1);
 }
 
+#define CONTAINER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* Whose a process is stands in labels; where a number is used again, the rank before is not that one's. */
+static void whose_it_is(void **state)
+{
+	struct grt_metrics *m = *state;
+
+	owner(m, 7, "/kubepods/pod8f1c2d3e-4a5b-6c7d-8e9f-0a1b2c3d4e5f/" CONTAINER);
+	rank(m, 7, 0, "4711");
+	job(m, 7, 1, S);
+	owner(m, 8, "/system.slice/slurmstepd.scope/job_12/step_0/user/task_3");
+	job(m, 8, 2, 2 * S);
+	/* of a process without an owner it says nothing */
+	rank(m, 9, 1, "x");
+	assert_int_equal(grt_metrics_settle(m, UINT64_MAX), 0);
+	expect(m,
+	       "grtrace_process_info{gpu=\"unknown\",pid=\"7\",comm=\"\",uid=\"1000\",cgroup=\"/kubepods/pod8f1c2d3e-4a5b-6c7d-8e9f-0a1b2c3d4e5f/" CONTAINER
+	       "\",pod=\"8f1c2d3e-4a5b-6c7d-8e9f-0a1b2c3d4e5f\",container=\"" CONTAINER
+	       "\",slurm_job=\"\",rank=\"0\",launcher_job=\"4711\"} ",
+	       1, 1);
+	expect(m,
+	       "grtrace_process_info{gpu=\"unknown\",pid=\"8\",comm=\"\",uid=\"1000\",cgroup=\"/system.slice/slurmstepd.scope/job_12/step_0/user/task_3\",pod=\"\",container=\"\",slurm_job=\"12\",rank=\"\",launcher_job=\"\"} ",
+	       1, 1);
+	expect(m,
+	       "grtrace_cgroup_info{gpu=\"unknown\",cgroup=\"/system.slice/slurmstepd.scope/job_12/step_0/user/task_3\",pod=\"\",container=\"\",slurm_job=\"12\"} ",
+	       1, 1);
+	owner(m, 7, "/other");
+	expect(m,
+	       "grtrace_process_info{gpu=\"unknown\",pid=\"7\",comm=\"\",uid=\"1000\",cgroup=\"/other\",pod=\"\",container=\"\",slurm_job=\"\",rank=\"\",launcher_job=\"\"} ",
+	       1, 1);
+}
+
 /* Its number means another one from then on. */
 static void a_number_is_used_again(void **state)
 {
@@ -225,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(rows_are_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(processes_come_and_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(whose_it_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_number_is_used_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_settle, setup, teardown),
 		cmocka_unit_test_setup_teardown(gpus_are_bounded, setup, teardown),

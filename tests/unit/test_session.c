@@ -282,14 +282,14 @@ static void what_defines_comes_from_beyond(void **state)
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
 	h = grt_session_health(f->s);
 	/* PROCESS, STRING, NODE, MAPPING, CLOCK, GRAPH_NODE, RANK, RANGE_NODE, CODE, DEVICE, CAPTURE,
-	 * STALL_REASON, CUBIN, PC_LINE, COMMUNICATOR, FRAME, STACK_END, FRAME_PLACE, FRAME_TEXT, OWNER,
-	 * WINDOW and LOG_TEXT; and ALLOC and NV_MEMORY, whose memory lasts */
-	assert_int_equal(f->k.calls.beyond, 2 * 24);
+	 * STALL_REASON, CUBIN, PC_LINE, PC_INLINED, COMMUNICATOR, FRAME, STACK_END, FRAME_PLACE, FRAME_TEXT,
+	 * OWNER, WINDOW and LOG_TEXT; and ALLOC and NV_MEMORY, whose memory lasts */
+	assert_int_equal(f->k.calls.beyond, 2 * 25);
 	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD, RANGE, MARK, PC_SAMPLE, PC_COUNT, COLLECTIVE,
 	 * GPU_SLICE and UVM_MIGRATION */
 	assert_int_equal(f->k.calls.late, 2 * 12);
 	assert_int_equal(f->k.calls.launch, 9);
-	assert_int_equal(f->k.calls.image, 15);
+	assert_int_equal(f->k.calls.image, 16);
 	assert_int_equal(f->k.calls.range, 2);
 	assert_int_equal(f->k.calls.stack, 6);
 	assert_int_equal(f->k.calls.name, 3);
@@ -299,7 +299,7 @@ static void what_defines_comes_from_beyond(void **state)
 	/* who does not ask for it */
 	f->k.c.beyond = f->k.c.late = NULL;
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
-	assert_int_equal(f->k.calls.beyond, 2 * 24);
+	assert_int_equal(f->k.calls.beyond, 2 * 25);
 	assert_int_equal(f->k.calls.late, 2 * 12);
 }
 

@@ -57,6 +57,7 @@ run report --incident box.grt/snapshot_000001
 check "lost completion: before the driver's own timeout" says 'complete +-$|complete .* after'
 check "lost completion: with what the process did in the kernel" says '^  [0-9]+ softgpu-run: .* in [a-z_]'
 check "lost completion: and its stack there" says '^      [a-z_0-9.]+\+0x'
+check "lost completion: and in its own code" says '^ +[0-9]+ main\+0x[0-9a-f]+ \(softgpu-run\)$'
 
 box 'job>400ms' "$many
 +420ms gfx_0 1ms hang
@@ -68,6 +69,29 @@ check "stuck ring: those behind it are counted" says ' 6 +[0-9.]+ m?s +[0-9]+ so
 box 'job>400ms' "$many
 +420ms gfx_0 900ms"
 right "slow job" job duration 900000000
+
+box 'fence-error' "$many
++420ms gfx_0 1ms hang
++1ms gfx_0 300us count=5"
+right "reset after the driver's timeout" fence-error state timeout
+
+# The dump that the driver made when it aborted a job; of those before the kernel keeps one.
+for dump in /sys/class/devcoredump/devcd*/data; do
+	[ ! -e "$dump" ] || echo 1 >"$dump"
+done
+for ((i = 0; i < 600; i++)); do
+	compgen -G '/sys/class/devcoredump/devcd*' >/dev/null || break
+	sleep 0.1
+done
+box 'devcoredump' "$many
++420ms gfx_0 1ms hang
++50ms gfx_0 300us count=1000 every=1ms"
+check "a dump of the device is reported" says '^grtrace record: devcoredump: the kernel has a dump of a device, devcd[0-9]+'
+check "a dump: its bytes are those of the driver" cmp /sys/class/devcoredump/devcd*/data box.grt/snapshot_000001.devcoredump
+check "a dump: of that job" grep -qa "^grtrace_softgpu: ring gfx_0: job $(truly state timeout | sed 's/ / of process /') ran longer" \
+	box.grt/snapshot_000001.devcoredump
+run report --incident box.grt/snapshot_000001
+expect "a dump: report --incident" 0 '^dump of the device, devcd[0-9]+: .*snapshot_000001\.devcoredump, 4096 bytes$'
 
 box 'fence-error' "$many
 +420ms gfx_0 300us error=EIO
@@ -97,6 +121,13 @@ check "the bundle is on disk within 2 s of the incident ($late ms)" test "${late
 submit=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["state"] == "timeout" { print $c["submit"] }' truth.csv)
 check "which is at most 0.3 s after the limit ($(((at - submit) / 1000000)) ms after the submit)" \
 	test $((at - submit)) -ge 400000000 -a $((at - submit)) -le 700000000
+
+# 60 s at 10,000 jobs/s are kept in 64 MiB, by what each of these jobs takes packed.
+rm -rf packed.grt
+printf '%s\n' '0 gfx_0 100us count=3000 every=1ms' >workload
+run record -e drm --compress -o packed.grt -- "$player" -q -o truth.csv workload
+bytes=$(cat packed.grt/segment_*/drm_* | wc -c)
+check "10,000 jobs/s for 60 s are kept in 64 MiB ($((bytes / 3000)) bytes a job)" test "$bytes" -gt 0 -a $((bytes * 200)) -le $((64 << 20))
 
 # Frames are named by a process beside the recorder, whose first answer comes after its streams were read once.
 rm -rf stacks.grt

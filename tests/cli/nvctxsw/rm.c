@@ -14,6 +14,8 @@
  *	burst GPU US N CONTEXT PID CONTEXT PID  N slices in turn, 10 us each, at the next flush: the
  *				reader waits for it, so how many find no room is known
  *	broken GPU US		the place of the next record is beyond the buffer
+ *	stalled GPU US		the driver brings records to the buffer at a flush only, from then on
+ *	gone GPU US		it has left the bus: every call on it fails from then on
  *
  * RM_TRUTH gets "on GPU MONOTONIC" when a log is switched on, and at the end
  * "dropped GPU N" and "left N": objects and mappings that were not freed.
@@ -57,7 +59,7 @@ static struct log {
 	struct object *header, *ring;
 	uint32_t records, put, get;
 	uint16_t seqno;
-	uint64_t dropped, on, done;
+	uint64_t dropped, on, done, gone, stalled;
 	int enabled;
 } logs[GPUS];
 
@@ -122,6 +124,10 @@ __attribute__((constructor)) static void read_script(void)
 				&s.pid[0], &s.context[1], &s.pid[1]) == 7 ||
 			 sscanf(line, "broken %u %lu", &s.gpu, &s.us) == 2)
 			steps[step_count++] = s;
+		else if (sscanf(line, "stalled %u %lu", &s.gpu, &s.us) == 2)
+			logs[s.gpu].stalled = s.us * 1000;
+		else if (sscanf(line, "gone %u %lu", &s.gpu, &s.us) == 2)
+			logs[s.gpu].gone = s.us * 1000;
 		else if (line[0] != '#' && line[0] != '\n')
 			fprintf(stderr, "rm: what is %s", line), _exit(99);
 	}
@@ -192,7 +198,8 @@ static void pump(bool flush)
 		struct log *l = &logs[s->gpu];
 
 		if (!s->what || !l->enabled || now(CLOCK_MONOTONIC) < l->on + s->us * 1000 ||
-		    (s->what == 'u' && !flush))
+		    (s->what == 'u' && !flush) ||
+		    (l->stalled && !flush && now(CLOCK_MONOTONIC) > l->on + l->stalled))
 			continue;
 		do_step(l, s);
 		s->what = 0;
@@ -258,7 +265,11 @@ static uint32_t alloc(uint32_t *a, uint32_t *params)
 			abort();
 		o->gpu = sub->gpu;
 		l = &logs[o->gpu];
-		*l = (struct log){.header = find(params[15]), .ring = find(params[16]), .records = params[5]};
+		*l = (struct log){.header = find(params[15]),
+				  .ring = find(params[16]),
+				  .records = params[5],
+				  .gone = l->gone,
+				  .stalled = l->stalled};
 		if (!l->header || !l->header->at || !l->ring || !l->ring->at ||
 		    l->ring->size < 32 * l->records)
 			abort();
@@ -279,6 +290,8 @@ static uint32_t control(uint32_t *c, uint32_t *params)
 	}
 	if (!o)
 		return 0x36;
+	if (l->gone && l->on && now(CLOCK_MONOTONIC) > l->on + l->gone)
+		return 0xf;
 	switch (c[2]) {
 	case 0x205:
 		params[2] = params[0] - 0x600;
@@ -324,12 +337,13 @@ static uint32_t control(uint32_t *c, uint32_t *params)
 static uint32_t free_object(uint32_t handle)
 {
 	struct object *o = find(handle);
+	const struct log *l = o ? &logs[o->gpu] : NULL;
 
 	if (!o)
 		return 0x36;
 	o->handle = 0;
 	if (o->class == 0x90cd)
-		logs[o->gpu] = (struct log){.dropped = logs[o->gpu].dropped};
+		logs[o->gpu] = (struct log){.dropped = l->dropped, .gone = l->gone, .stalled = l->stalled};
 	/* what belongs to it goes with it, but a mapping holds its memory */
 	for (unsigned int i = 0; i < OBJECTS; i++)
 		if (objects[i].handle && objects[i].parent == handle && !objects[i].mapped)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Stacks in user space of a process's threads, without stopping them: of those that wait in the kernel the
+ * registers and the innermost part of the stack are copied, and a process apart (apart.h) walks the copies by
+ * the unwind tables of the files that are mapped.
+ */
+#ifndef GRTRACE_RECORD_STACKS_H
+#define GRTRACE_RECORD_STACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Threads of which stacks are walked, and bytes of each. */
+#define RECORD_STACKS_THREADS 256U
+#define RECORD_STACKS_BYTES ((size_t)64 << 10)
+/* Bytes of text about one. */
+#define RECORD_STACKS_TEXT 4096U
+
+struct record_stacks;
+
+/** record_stacks_new - gets ready, while there are privileges for it; NULL: without memory */
+struct record_stacks *record_stacks_new(void);
+
+/** record_stacks_begin - a process: its registers are taken now */
+void record_stacks_begin(struct record_stacks *s, pid_t pid);
+
+/** record_stacks_copy - takes a thread of it; @thread: its directory in /proc */
+void record_stacks_copy(struct record_stacks *s, uint32_t tid, int thread);
+
+/** record_stacks_walk - walks what was copied, until @until at most, ns */
+void record_stacks_walk(struct record_stacks *s, uint64_t until);
+
+/** record_stacks_text - a line for each frame of a thread, each with its newline; "": nothing is known */
+const char *record_stacks_text(const struct record_stacks *s, uint32_t tid);
+
+#endif /* GRTRACE_RECORD_STACKS_H */

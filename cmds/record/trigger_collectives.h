@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A collective of NCCL that some ranks have called and one has not: the others wait for it. Known are the
+ * ranks whose processes are recorded; one that called nothing of the kind before may have begun to be
+ * recorded later, and is not held to be missing. Memory: 1,024 communicators of processes, 256 kinds of
+ * collectives, 4,096 ranks in them.
+ */
+#ifndef GRTRACE_TRIGGER_COLLECTIVES_H
+#define GRTRACE_TRIGGER_COLLECTIVES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <grtrace/grtrace.h>
+
+#include "base/keyed.h"
+
+#define COLLECTIVES_EARLY 256U
+
+/** struct collectives - set up by collectives_init(), to be given to collectives_free(); @early: calls whose
+ * communicator or name comes later */
+struct collectives {
+	struct grt_keyed communicators;
+	struct grt_keyed names;
+	struct grt_keyed kinds;
+	struct grt_keyed ranks;
+	struct grt_ev_collective early[COLLECTIVES_EARLY];
+	uint32_t early_calls;
+};
+
+/** struct collective_missing - @pid, @tid: of the rank that has not come; @since: the first of the others
+ * called then */
+struct collective_missing {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t since;
+	char text[160];
+};
+
+/** collectives_init - of none so far */
+void collectives_init(struct collectives *c);
+
+/** collectives_see - takes in an event of any type. Return: 0 or -ENOMEM */
+int collectives_see(struct collectives *c, const struct grt_event *e);
+
+/**
+ * collectives_missing - a rank for which others have waited for more than @limit ns at @now, and for a second
+ * more, in which its call might have come
+ * @sure: it is reported, and not again for this collective
+ */
+bool collectives_missing(struct collectives *c, uint64_t limit, uint64_t now, bool sure,
+			 struct collective_missing *found);
+
+/** collectives_forget - events were lost: what ranks called last is not known any more */
+void collectives_forget(struct collectives *c);
+
+/** collectives_free - frees what it holds */
+void collectives_free(struct collectives *c);
+
+#endif /* GRTRACE_TRIGGER_COLLECTIVES_H */
