@@ -614,7 +614,7 @@ static __attribute__((noipa)) void serve_loops(const struct mock_nodes *exec, co
 
 /* A graph within a graph, the body of a conditional node, and another kernel in an executable graph's node.
  */
-static void nested_graphs(void)
+static __attribute__((noipa)) void nested_graphs(void)
 {
 	static struct mock_nodes graph, child, body, exec, exec_of_body;
 
