@@ -28,7 +28,7 @@ int grt_bpf_tables_fd(void);
 /** grt_bpf_tables_begin - builds those of a process that will be walked soon; 0: what all have */
 void grt_bpf_tables_begin(int pid);
 
-/** grt_bpf_tables_wait - until those that were begun are built, which takes seconds at most, or five seconds */
+/** grt_bpf_tables_wait - until those that were begun are built, for five seconds at most */
 void grt_bpf_tables_wait(void);
 
 /** grt_bpf_tables_look - does what there is to do, and waits for nothing */

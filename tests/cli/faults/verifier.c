@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A library that makes the kernel's verifier refuse the programs at ioctl: their first instruction reads a register
- * that nobody has written. libbpf makes its system calls by syscall().
+ * A library that makes the kernel's verifier refuse the programs at ioctl: their first instruction reads a
+ * register that nobody has written. libbpf makes its system calls by syscall().
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

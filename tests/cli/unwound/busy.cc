@@ -58,7 +58,10 @@ static NOINLINE int tail(int n)
 
 struct guard {
 	int n;
-	~guard() { sink = sink + work(n); }
+	~guard()
+	{
+		sink = sink + work(n);
+	}
 };
 
 static NOINLINE int fail(int n)
@@ -122,8 +125,12 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(int);
-	} ways[] = {{"deep", [](int) { return deep(60); }}, {"tail", tail}, {"throw", catches},
-		    {"signal", interrupted},	       {"sort", sort}, {"text", text}};
+	} ways[] = {{"deep", [](int) { return deep(60); }},
+		    {"tail", tail},
+		    {"throw", catches},
+		    {"signal", interrupted},
+		    {"sort", sort},
+		    {"text", text}};
 	static char stack[65536];
 	stack_t other = {};
 	struct sigaction act = {};
