@@ -51,8 +51,7 @@ static const struct cmd_opt opts[] = {
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources, "live: record from these sources"},
 	{"probes", 0, OPT_FLAG, NULL, &opt.probes,
 	 "nvidia, live: also functions of its kernel modules: interrupts, faults, P2P, power"},
-	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
-	 "more columns, and counts of dropped events by cause"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "more columns, and counts of dropped events by cause"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };

@@ -40,8 +40,7 @@ static const struct cmd_opt opts[] = {
 	 "characters of a line, 20 to 1000 (default: the terminal's, else $COLUMNS, else 80)"},
 	{"ascii", 'a', OPT_FLAG, NULL, &opt.ascii, "bars of ASCII characters (default: by the locale)"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "print one JSON object, times as integers in ns"},
-	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
-	 "more columns, and counts of dropped events by cause"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "more columns, and counts of dropped events by cause"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
