@@ -39,7 +39,7 @@ check "all kernels of a graph are those of its launch" says '^call cuGraphLaunch
 MOCK_SILENT_DRIVER=1 play slow 100
 output=$("$GRTRACE_BUILD/tests/inject/joined" out.grt)
 check "a driver that does not tell of the runtime's launches: the runtime does" test "$(sed -n 's/.* kernels=100 .* matched=\([0-9]*\) .*/\1/p' <<<"$output")" -ge 30
-check "and a note says so" fact 'what=5 .* launches are taken from the runtime, too'
+check "and a note says so" fact 'what=5 .* launches are recorded from the runtime, too'
 play names
 exact "long names, none, and another one at the same address"
 

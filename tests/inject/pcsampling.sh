@@ -104,7 +104,7 @@ for version in 130000 20; do
 done
 "$GRTRACE" flame --weight samples -o samples.folded pc.grt 2>said
 check "flame: every sample by line and reason on the stack that launched its kernel" equal flame
-check "flame: what has no kernel is said" grep -q 'are in functions that are no kernel' said
+check "flame: what has no kernel is said" grep -q 'are in functions that are not kernels' said
 check "flame: one stack alone has a kernel: nothing is inferred" sh -c '! grep -q inferred said'
 "$GRTRACE" flame --weight stalls -o stalls.folded pc.grt 2>said
 check "flame: all of these are stalls" cmp samples.folded stalls.folded
@@ -141,7 +141,7 @@ refused() { # MOCK_PC TEXT
 	check "$1: the rest is recorded" test "$status:$("$GRTRACE" dump --json pc.grt | grep -c '"type":"GPU_KERNEL"')" = 0:2
 }
 refused refused 'NVreg_RestrictProfilingToAdminUsers=0'
-refused busy 'another profiler has the GPU.s counters'
+refused busy 'another profiler uses the GPU.s counters'
 refused unsupported 'does not support it'
 sample GRTRACE_CUPTI="$MOCK/libcupti-old.so"
 check "a CUPTI without it: it is said why, and what to do" grep -q 'no PC samples: this libcupti.so has no cuptiPCSamplingEnable(): name one' said
@@ -162,5 +162,5 @@ for bad in 4 32 x 5x; do
 	check "--pc-sampling=$bad is refused" test "$status" = 2
 done
 run record -e cuda --pc-sampling -o bad.grt -p 1
-check "a program that runs already: refused, with what to type" grep -q 'is for a program that grtrace starts' <<<"$output"
+check "a program that runs already: refused, with what to type" grep -q 'works only with a program that grtrace starts' <<<"$output"
 plan

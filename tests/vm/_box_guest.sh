@@ -86,7 +86,7 @@ done
 box 'devcoredump' "$many
 +420ms gfx_0 1ms hang
 +50ms gfx_0 300us count=1000 every=1ms"
-check "a dump of the device is reported" says '^grtrace record: devcoredump: the kernel has a dump of a device, devcd[0-9]+'
+check "a dump of the device is reported" says '^grtrace record: devcoredump: the kernel has made a dump of a device, devcd[0-9]+'
 check "a dump: its bytes are those of the driver" cmp /sys/class/devcoredump/devcd*/data box.grt/snapshot_000001.devcoredump
 check "a dump: of that job" grep -qa "^grtrace_softgpu: ring gfx_0: job $(truly state timeout | sed 's/ / of process /') ran longer" \
 	box.grt/snapshot_000001.devcoredump
@@ -189,6 +189,6 @@ value=${output#* } value=$(cut -d' ' -f3 <<<"$value")
 sum=$("$GRTRACE" flame duty.grt 2>told | awk '{ s += $NF } END { printf "%.0f", s }')
 output=$(<told)
 check "--duty: flame has as much ($sum of $value)" awk -v a="$sum" -v b="$value" 'BEGIN { exit !(b > 0 && a > 0.999 * b && a < 1.001 * b) }'
-check "--duty: with its interval" says 'weights of jobs are estimated for all of the time, .* 95 % interval [0-9.]+ to [0-9.]+ ms'
+check "--duty: with its interval" says 'weights of jobs are estimated for the whole recording, .* 95 % interval [0-9.]+ to [0-9.]+ ms'
 rmmod grtrace_softgpu
 plan
