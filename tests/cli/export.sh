@@ -254,7 +254,7 @@ for format in csv jsonl; do
 	check "$format: no rows from before --from but names" test "$(grep -c 'STRING\|PROCESS' part)" = 0
 done
 run export -f chrome --from +1s --to +2s all.grt
-expect "nothing in this time" 2 'leave nothing'
+expect "nothing in this time" 2 'no event is between --from and --to'
 output=$("$GRTRACE" export -f csv every.grt 2>err | head -n 1)
 check "a reader that has seen enough" says '^time,cpu,type,flags,engine,'
 if [ -c /dev/full ]; then

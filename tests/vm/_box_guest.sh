@@ -86,7 +86,7 @@ done
 box 'devcoredump' "$many
 +420ms gfx_0 1ms hang
 +50ms gfx_0 300us count=1000 every=1ms"
-check "a dump of the device is reported" says '^grtrace record: devcoredump: the kernel has made a dump of a device, devcd[0-9]+'
+check "a dump of the device is reported" says '^grtrace record: devcoredump: the kernel has a dump of a device, devcd[0-9]+'
 check "a dump: its bytes are those of the driver" cmp /sys/class/devcoredump/devcd*/data box.grt/snapshot_000001.devcoredump
 check "a dump: of that job" grep -qa "^grtrace_softgpu: ring gfx_0: job $(truly state timeout | sed 's/ / of process /') ran longer" \
 	box.grt/snapshot_000001.devcoredump
