@@ -194,13 +194,13 @@ for word in 'xid>3' 'job>3x' 'frame>0.5x' 'nonsense' 'job>0'; do
 	expect "--on $word" 2 'not an incident'
 done
 run record --ring 60s true
-expect "--ring is about something else" 2 'what keeps the last seconds is --last=60s'
+expect "--ring is about something else" 2 'use --last=60s to keep the last seconds'
 run record --last 60z true
 expect "a time without a unit that there is" 2 'or with us, ms, s, min, h or d'
 run record --on xid true
-expect "--on alone" 2 'are for --last'
+expect "--on alone" 2 'need --last'
 run record --last 1 --max-size 8M true
-expect "--last with --max-size" 2 'does not go with'
+expect "--last with --max-size" 2 'does not work with'
 run record --last 1 --last-size 1K true
 expect "too little memory" 2 '--last-size: at least 1M'
 

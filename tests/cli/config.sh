@@ -222,7 +222,7 @@ expect "no number" 2 "\-\-filter-pid: 'me' is not understood"
 run record --filter-pid '' true
 expect "the empty value of a variable lifts no filter" 2 "\-\-filter-pid: '' is not understood \(wanted: up to 32"
 run record -e drm --sample 10 true
-expect "a source that does not know it" 2 '--sample is for the source kmod: add it to -e'
+expect "a source that does not know it" 2 '--sample needs the source kmod: add it to -e'
 run record -p $$ --filter-pid 1
 expect "-p and --filter-pid" 2 'pid and --filter-pid: use only one of them'
 run record -t submit --filter-events end true

@@ -135,7 +135,7 @@ done
 run report --by op ops.json
 check "phases of operators" says '^aten::mm +backward ' '^aten::_foreach_add_ +optimizer '
 run report --by step ops.json
-check "annotations are steps" says 'the steps are the ranges "ProfilerStep#"'
+check "annotations are steps" says 'the steps are the NVTX ranges "ProfilerStep#"'
 
 head -c 20000 run.json >cut.json
 run report cut.json

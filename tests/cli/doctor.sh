@@ -157,7 +157,7 @@ look "no GPU module" module_btf - 'no module is loaded whose structs BPF program
 healthy
 
 put /sys/kernel/security/lockdown 'none [integrity] confidentiality'
-look "lockdown=integrity" lockdown NO 'integrity: unsigned modules are refused.*; try: sudo grtrace record -e drm'
+look "lockdown=integrity" lockdown NO 'integrity: the kernel refuses unsigned modules.*; try: sudo grtrace record -e drm'
 check "the source kmod does not work then" finds kmod NO 'the kernel is locked down'
 run doctor kmod
 check "doctor kmod says it by its status" exits 3
@@ -361,7 +361,7 @@ look "not started" tracing NO 'not started; try: sudo grtrace record'
 put /sys/kernel/debug/grtrace/control running
 look "the GPU is idle" gpu NO 'idle: .* no event of any type'
 put /sys/kernel/debug/grtrace/adapters ''
-look "no adapter" adapter NO 'no adapter is loaded: no driver.s jobs are seen; try: sudo grtrace start'
+look "no adapter" adapter NO 'no adapter is loaded: no jobs are recorded; try: sudo grtrace start'
 check "then nobody knows of the GPU" finds gpu unknown 'no event'
 put /sys/kernel/debug/grtrace/adapters 'virtio_gpu driver=virtio_gpu bound=0 unmatched=0 tracepoints=virtio_gpu_cmd_queue:0'
 look "an adapter whose driver is away" adapter NO 'waits for its driver'

@@ -223,7 +223,7 @@ check "standard output" test "$("$GRTRACE" export -f chrome all.grt 2>/dev/null 
 run export all.grt
 expect "no format" 2 '-f FORMAT is needed; there are: perfetto, chrome, folded, pprof, speedscope, extended_folded, cupti_text, csv, jsonl'
 run export all.grt -o x.png
-expect "an ending of none" 2 '--output x.png: its ending is of no format'
+expect "an ending of none" 2 '--output x.png: no format has this ending'
 run export -f svg all.grt
 expect "an unknown one" 2 'no such format: svg; there are: '
 run export -f chrome all.grt deep.grt
@@ -254,7 +254,7 @@ for format in csv jsonl; do
 	check "$format: no rows from before --from but names" test "$(grep -c 'STRING\|PROCESS' part)" = 0
 done
 run export -f chrome --from +1s --to +2s all.grt
-expect "nothing in this time" 2 'leave nothing'
+expect "nothing in this time" 2 'no event is between --from and --to'
 output=$("$GRTRACE" export -f csv every.grt 2>err | head -n 1)
 check "a reader that has seen enough" says '^time,cpu,type,flags,engine,'
 if [ -c /dev/full ]; then

@@ -141,7 +141,7 @@ expect "nor lines of JSON" 2 'tables need a directory'
 run export -f csv-tables -o compare.py all.grt
 expect "not into a file" 2 'tables need a directory'
 run export -f parquet -o all.grt all.grt
-expect "not into the recording" 2 'would destroy it'
+expect "not into the recording" 2 'would overwrite it'
 run export -f parquet -t submit -o x.parquet all.grt
 expect "events of some types make no rows" 2 -- '--type'
 (ulimit -f 1 && exec "$GRTRACE" export -f csv-tables -o big cuda.grt) 2>/dev/null

@@ -50,7 +50,7 @@ for weight in $("$GRTRACE" --complete flame --weight ''); do
 	check "--weight $weight is a part of an analysis" test "$status" -le 1
 done
 run flame stacks.grt --from +1s --to +2s
-expect "nothing in this time" 2 "leave nothing"
+expect "nothing in this time" 2 "no event is between --from and --to"
 run flame no.grt
 expect "no such trace" 1 'no.grt: cannot open'
 run flame

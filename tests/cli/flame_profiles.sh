@@ -197,7 +197,7 @@ run flame places.grt
 expect "folded stacks have none" 0 '^app;_start;main;draw;submit;ioctl;\[GPU gfx\] 600000$'
 run report places.grt
 expect "report names the line" 0 'Of 1.00 ms idle, 700 us passed in submit \(draw.c:14\) before a submit, 300 us in the driver.s call in query \(draw.c:60\)'
-check "it says where stacks end" says ' The stacks of 40.0 % of its work end before the program.s entry, most of them for this reason: code without unwind table'
+check "it says where stacks end" says ' The stacks of 40.0 % of its work end before the program.s entry, most of them for this reason: code without an unwind table'
 run report places.grt --by idle --json
 check "with the whole stack" test "$(jq -c '.idle[0] | [.place, .function, .stack]' <<<"$output")" = \
 	'["submit (draw.c:14)","submit","draw (draw.c:35);submit (draw.c:14);ioctl"]'

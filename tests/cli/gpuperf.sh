@@ -10,10 +10,10 @@ expect "without a program" 2 'no program to run is given'
 run gpuperf --cpu-only --gpu-only true
 expect "two modes" 2 'one of them'
 run gpuperf --cpu-only -m m.folded true
-expect "--cpu-only has no time of the GPU" 2 'leaves the GPU out'
+expect "--cpu-only has no time of the GPU" 2 'records no GPU work'
 run gpuperf --gpu-only -p cpu.txt true
-expect "--gpu-only has no stacks" 2 'takes no CPU stacks'
-for pair in '--no-gpu -m m.folded:leaves the GPU out' '--no-cpu --cpu-profile cpu.txt:takes no CPU stacks' \
+expect "--gpu-only has no stacks" 2 'records no CPU stacks'
+for pair in '--no-gpu -m m.folded:records no GPU work' '--no-cpu --cpu-profile cpu.txt:records no CPU stacks' \
 	'--no-gpu --no-cpu:one of them' '--no-merge:leaves nothing to write' '--no-merge -m m.folded:use only one'; do
 	# shellcheck disable=SC2086 # words
 	run gpuperf ${pair%%:*} true

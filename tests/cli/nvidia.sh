@@ -73,11 +73,11 @@ else
 fi
 
 run record --probes -d 0.1 -o x.grt
-expect "--probes without its source" 2 'probes is for the source nvidia'
+expect "--probes without its source" 2 'probes needs the source nvidia'
 run record --include-failed -d 0.1 -o x.grt
-expect "so it is with another source's option" 2 'include-failed is for the source nvsched'
+expect "so it is with another source's option" 2 'include-failed needs the source nvsched'
 run record -e cuda -F 10 -d 0.1 -o x.grt
-expect "and with one that another source is named for" 2 'frequency is for the source sched'
+expect "and with one that another source is named for" 2 'frequency needs the source sched'
 run monitor drm --probes
 expect "another monitor has none" 2 'probes works only with .monitor nvidia.'
 if [ ! -e /sys/bus/event_source/devices/kprobe/type ]; then

@@ -84,7 +84,7 @@ fi
 run record --user nobody.there -- true
 expect "--user: no such user" 2 'there is no such user'
 run record --user nobody -d 1
-expect "--user: without a program" 2 'it is for a program'
+expect "--user: without a program" 2 'needs a program to run'
 run record --no-command-line -e hostlog -o quiet.grt -- true secret-word
 check "--no-command-line: it is not kept" test -z "$(grep -rl secret-word quiet.grt)"
 run record -e hostlog -o loud.grt -- true secret-word

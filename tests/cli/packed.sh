@@ -102,9 +102,9 @@ foreign run.nsys-rep.zst 'it is a report of Nsight Systems' 'unpack it, then nsy
 gzip -k perf.data
 foreign perf.data.gz 'it is a recording of perf' 'unpack it, then perf script -i PATH'
 printf '**** AMDGPU Device Coredump ****\nversion: 1\nkernel: 6.7.0\nmodule: amdgpu\ntime: 29.725011811\n' >dump.txt
-foreign dump.txt "it is the kernel's dump of a device of amdgpu" 'head -n 40 PATH'
+foreign dump.txt "it is a device dump of amdgpu" 'head -n 40 PATH'
 printf '%s\nkernel: 6.12.0\nmodule: msm\ntime: 12.000000001\n' --- >dump.txt
-foreign dump.txt "it is the kernel's dump of a device, as msm writes it" 'head -n 20 PATH'
+foreign dump.txt "it is a device dump of msm" 'head -n 20 PATH'
 foreign run.json 'it is JSON' 'jq keys PATH'
 foreign run.folded 'its lines are folded stacks' 'grtrace flame PATH'
 foreign /bin/true 'it is a program' 'grtrace record -- PROGRAM'

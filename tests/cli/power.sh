@@ -94,7 +94,7 @@ run doctor power
 expect "doctor says so, too" 3 '^  power +NO +no counters of a GPU'
 card 0 virtio_gpu
 run doctor power
-expect "a driver without counters" 3 'no counters of card0 \(virtio_gpu\): its driver has none in sysfs'
+expect "a driver without counters" 3 'no counters of card0 \(virtio_gpu\): its driver has no counters in sysfs'
 run record -e power -d 0.2 -o p.grt
 expect "by name it waits for a process" 0 'power: no counters yet'
 clean

@@ -38,7 +38,7 @@ check "and nothing else is there" test "$(ls -d a.grt*)" = $'a.grt\na.grt.old'
 
 mkdir precious && echo 1 >precious/thesis
 run record -e kmod -o precious true
-expect "a directory that is no recording is not replaced" 1 'cannot replace precious: it exists and is not'
+expect "a directory that is no recording is not replaced" 1 'cannot replace precious: it exists and has files that are not'
 check "it is untouched" test -f precious/thesis
 touch a.grt/notes
 run record -e kmod -o a.grt true

@@ -39,7 +39,7 @@ expect "no program" 2 'which program'
 run rocm record --level 9 -- true
 expect "a level that there is not" 2 '1 to 5'
 run rocm record --functions 'a;b' -- true
-expect "a list that is none" 2 "--functions=a;b: a list of names with commas"
+expect "a list that is none" 2 "--functions=a;b: it is not a list of names separated by commas"
 run rocm record -i x -- true
 expect "options of report" 2 'for report'
 run rocm record -o out.rocm -- no-such-program
@@ -99,9 +99,9 @@ expect "an offset of one file" 2 'two files'
 grep kfd_ioctl_x ftrace.txt >nothing.txt
 printf '  gemm-812  [001] .....   5.000001: kfd_open <-do_dentry_open\n' >nothing.txt
 run rocm report --amd-log amd.log --ftrace nothing.txt
-expect "nothing in both" 0 'takes the two clocks as equal, with an unknown error: nothing in them'
+expect "nothing in both" 0 'assumes that both clocks are equal, with an unknown error: they share no queue'
 run rocm report --amd-log amd.log --ftrace nothing.txt --clock-offset auto
-expect "which is a failure where it was asked for" 1 'cannot find out how far'
+expect "which is a failure where it was asked for" 1 'cannot find the offset'
 sed 's/ret: .*//; s/kfd_ioctl_create_queue: .*/kfd_ioctl_create_queue <-kfd_ioctl/; /^  gemm-812  \[001\] \.\.\.\.\.   [0-9.]*: $/d' ftrace.txt >calls.txt
 run rocm report --ftrace calls.txt
 expect "calls without returns" 0 'start only$'
@@ -451,7 +451,7 @@ if unshare --user --map-root-user --fork --pid true 2>/dev/null; then
 	output=$("$GRTRACE" dump rec4/recording)
 	check "its processes are those of the host in the recording" says "LOG_CALL +pid=$outside/0 "
 	output=$(cat err rec4/recording/metadata)
-	check "what was not found has no pid, and is told" says '1 records are of processes of the container that were not'
+	check "what was not found has no pid, and is told" says '1 records belong to processes of the container that were not'
 	check "the recording says which is which" says "hostlog_pids = \"$inside=$outside,7777=\?\""
 else
 	skip 5 "no namespaces for users: sysctl kernel.unprivileged_userns_clone=1"

@@ -77,7 +77,7 @@ expect "no source" 2 "'nothing' is not a source of this program"
 run serve -l 0 --on nothing
 expect "no incident" 2 '^grtrace serve: --on nothing: not an incident; there are job>TIME '
 run serve -l 0 --on signal
-expect "an incident of a recording" 2 'it is an incident of a recording: grtrace record --last$'
+expect "an incident of a recording" 2 'only a recording has this incident: grtrace record --last$'
 
 # ------------------------------------------------------------ the service
 

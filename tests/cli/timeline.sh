@@ -70,7 +70,7 @@ expect "a ring that the trace does not have" 1 'frames.grt: --ring sdma1: the tr
 run timeline frames.grt --pid 81 --ring 0
 expect "a process that it does not have" 1 'frames.grt: --pid 81 --ring 0: the trace has no such ring; it has '
 run timeline frames.grt --from 30
-expect "a time outside of the trace" 2 'leave nothing: the trace goes from 20.000000000 to 20.010000000'
+expect "a time outside of the trace" 2 'no event is between --from and --to: the trace goes from 20.000000000 to 20.010000000'
 run timeline frames.grt --from -1ms --to +1ms
 expect "from after to" 2 -- '--from is after --to'
 

@@ -195,7 +195,7 @@ else
 	check "Enter, Esc and other sizes" exits 0
 	check "ten lines of 50 columns are enough" test "$(sed '/^---/,$d' <<<"$output" | grep -cE '^(grtrace|device|card0|processes|pid|10|Tab|$)')" = 10
 	SCREEN_TERM=screen screen 80x24 'wait=memory +runnable' 'wait=^101 ' 'click=memory +runnable' 'wait=^processes by memory' \
-		'click=ed.x1b' 'key=s' 'wait=^processes by [^m]' 'key=\n' 'wait=^process 101 by' 'wait=^hottest submit stacks: unknown, top --stack' \
+		'click=ed.x1b' 'key=s' 'wait=^processes by [^m]' 'key=\n' 'wait=^process 101 by' 'wait=^hottest submit stacks: unknown; top --stack' \
 		'key=\e' 'wait=^processes by' 'click=^pid' 'wait=^processes by pid' 'wheel=down' 'key=s' 'wait=^processes by process' 'key=\n' \
 		'wait=^process 100 by' 'key=\e' 'wait=^processes by' 'click=ed.x1b' 'key=\n' 'wait=^process 101 by' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "the mouse: columns, a row, the wheel, an Enter right behind a click" exits 0

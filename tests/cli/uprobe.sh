@@ -163,7 +163,7 @@ check "graphs" test "$(calls 'main;graph;cuGraphLaunch;\[GPU')" = 43
 check "flame says what is missing" grep -q '359 launches have no kernel in the trace' said
 sleep 30 &
 run record -e cuda --stack=bpf -p $! -o no.grt
-expect "a process without CUDA" 3 'no launches to see: it has loaded no libcuda.so'
+expect "a process without CUDA" 3 'no launches to record: it has loaded neither libcuda.so'
 run record -e cuda -p $! -o no.grt
 expect "without --stack=bpf" 3 'cannot load the library into process [0-9]+: '
 check "what to type" says 'try: .*grtrace start --cuda'

@@ -84,7 +84,7 @@ scene() { # HOW ASLEEP|ATTACHED
 		"$build/grtrace" record -e cuda -p $pid -d 2 -o c.grt >said 2>&1 || { cat said; failed=1; break; }
 		d=$(now)
 		[ $i = 0 ] && cat said && within=$(rate "$c" "$d")
-		longest=$(sed -n 's/.*stood still for \([0-9.]*\) ms.*/\1/p' said | head -n 1)
+		longest=$(sed -n 's/.*threads for at most \([0-9.]*\) ms.*/\1/p' said | head -n 1)
 		[ -z "$longest" ] || echo "# longest stop: $longest ms"
 	done
 	grep -h 'CUPTI stays' said

@@ -43,7 +43,7 @@ named() { # NAME LINE_BEFORE
 	tee "$1.step.txt" <<<"$output" | grep -E '^(rank 1 \(|the steps are)' | sed 's/^/# /'
 	expect "$1: and its slow steps" 0 \
 		"^rank 1 \\(PID $pid\\): 6 of (60|59) steps \\(9, 19, 29, 39, 49, 59\\) took [23][0-9]\\.[0-9] ms more than the median on average, mostly idle time: $lines"
-	check "$1: the optimizer's step() is how they were found" says "step\\(\\) that is called by train \\(ddp.py:$(line BEFORE)\\)"
+	check "$1: the optimizer's step() is how they were found" says "step\\(\\) called by train \\(ddp.py:$(line BEFORE)\\)"
 	check "$1: all steps and collectives" reports "$1"
 	sed 's/^/# /' <<<"$output"
 	run report "$1.grt"

@@ -236,7 +236,7 @@ for loop in ${LOOPS:-eager graph item}; do
 	"$build/grtrace" report --by kernel --json duty.grt >duty.json
 	"$build/grtrace" report --by kernel duty.grt | tee report | tail -n 12
 	# CUPTI may stop counting: inject/capture.c
-	! grep -E 'have the number of an earlier one|has stopped counting' report || failed=1
+	! grep -E 'have the correlation id of an earlier one|has stopped counting' report || failed=1
 	"$python" shares.py complete.json duty.json || failed=1
 done
 exit $failed

@@ -68,7 +68,7 @@ for name in copy gemm; do "$GRTRACE" report --by roofline "$name.grt" 2>&1 | cut
 first=$!
 sleep 2
 run record -e gpumetrics -d 1 -o second.grt
-expect "a second one is refused" 3 'another profiler has them'
+expect "a second one is refused" 3 'another profiler uses them'
 wait $first
 status=$? output=$(<first.said)
 expect "the first one goes on" 0 ' 0 lost in first.grt'

@@ -30,7 +30,7 @@ begin "$MOCK/app" ask 2000
 mapped $pid >before
 SECONDS=0
 run record -e cuda -p $pid -d 0.2 -o c.grt
-expect "a program that was started without it" 0 'the library was loaded into process [0-9]+, a thread of which stood still for [0-9.]+ ms at most'
+expect "a program that was started without it" 0 'the library was loaded into process [0-9]+, which stopped one of its threads for at most [0-9.]+ ms'
 read -r kernels bad < <(whole c.grt)
 check "its kernels are there" test "${kernels:-0}" -gt 10
 check "none is missing between the first and the last" test "$bad" = 0
@@ -152,7 +152,7 @@ for ((waited = 0; waited < 500; waited++)); do
 	! grep -q '^Seccomp:.*2' /proc/$pid/status || break
 	sleep 0.01
 done
-refused "seccomp" "seccomp may end it"
+refused "seccomp" "seccomp may kill it"
 wait $pid
 status=$?
 check "it goes on to its end" exits 0

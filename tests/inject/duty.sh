@@ -27,14 +27,14 @@ check "nothing is wrong" test "$(grep -c wrong <<<"$output")" = 0
 all=$(sed -n 's/^all_ns //p' <<<"$output")
 run report --by kernel c.grt
 check "they are marked in text, too" says ' ~[0-9.]+ [mun]?s .*~[0-9.]+ %'
-check "with what they are" says 'windows at random places, .* were watched'
+check "with what they are" says 'random windows, .* were recorded'
 run report --by idle c.grt
-check "idle time is of the windows" says 'idle time is that of windows at random places: it is not scaled up'
+check "idle time is of the windows" says 'idle time covers only the recorded random windows: it is not scaled up'
 check "and all other numbers" says 'duty +cuda in windows of 20 ms, each one of 5 parts'
 sum=$("$GRTRACE" flame c.grt 2>told | awk '{ s += $NF } END { printf "%.0f", s }')
 output=$(<told)
 check "flame: weights are for all of the time ($sum of $all)" test $((sum - all)) -lt 1000 -a $((all - sum)) -lt 1000
-check "with their interval" says 'weights are estimated for all of the time, .* ~[0-9.]+ ms of GPU time, 95 % interval [0-9.]+ to [0-9.]+ ms'
+check "with their interval" says 'weights are estimated for the whole recording, .* ~[0-9.]+ ms of GPU time, 95 % interval [0-9.]+ to [0-9.]+ ms'
 "$GRTRACE" flame c.grt -o c.svg >/dev/null 2>&1
 check "a picture says so" grep -q '<title>Flame graph (estimated)</title>' c.svg
 check "at each number" grep -Eq '~[0-9.]+ (s|ms|us)' c.svg
@@ -131,5 +131,5 @@ for bad in 0 60% x 1%,1ms 1%,9h "1%," 1%5; do
 	expect "--duty $bad" 2 'duty: PERCENT\[,WINDOW\]'
 done
 run record -e cuda --duty 1% --delay 1 -o c.grt true
-expect "with --delay" 2 'goes together neither'
+expect "with --delay" 2 'works neither'
 plan

@@ -176,21 +176,21 @@ status=$?
 echo "# $output"
 check "means under kernels, and how much of the samples was theirs" exits 0
 run report --by kernel -v both.grt
-expect "they follow the kernels" 0 'kernels under the roofs' 'counters are of the whole GPU, in samples of 1000 us'
+expect "they follow the kernels" 0 'kernels under the roofs' 'counters cover the whole GPU, in samples of 1000 us'
 
 refused() { # NAME HOW TEXT...
 	sample 1 gpumetrics MOCK_PM="$2"
 	expect "$1" 3 "${@:3}"
 	check "$1: no recording is left" test ! -e pm.grt
 }
-refused "no permission" refused 'GPU-abab.*' 'the driver shows the GPU.s counters to root alone' 'sudo grtrace record'
+refused "no permission" refused 'GPU-abab.*' 'the driver shows the GPU.s counters only to root' 'sudo grtrace record'
 refused "another profiler" busy 'another profiler uses them: only one at a time can' 'end it'
 refused "not supported" unsupported 'this GPU, its driver or its mode does not support PM sampling'
 refused "an unknown chip" unknown 'CUPTI does not know this chip' 'a newer CUDA toolkit'
 sample 1000000 gpumetrics MOCK_PM=fails
 expect "what fails later ends the recording" 1 'cannot read stream 0 of gpumetrics'
 sample 1 gpumetrics GRTRACE_CUPTI="$MOCK/libcupti-old.so"
-expect "a CUPTI without it" 3 'CUPTI with PM sampling is not here' 'GRTRACE_CUPTI names none' '12.6 or later'
+expect "a CUPTI without it" 3 'CUPTI with PM sampling was not found' 'GRTRACE_CUPTI names none' '12.6 or later'
 run record -e gpumetrics:nothing -d 1
 expect "an unknown set" 2 'one of overview, compute, memory, links; then :HZ'
 run record -e gpumetrics:overview:0 -d 1

@@ -72,7 +72,7 @@ one() {
 	fi
 	[ "$mode" != two ] || wait "$second"
 	status=$?
-	if [ "$mode" = two ] && [ $status != 0 ] && ! grep -q 'another recorder, has it' second; then
+	if [ "$mode" = two ] && [ $status != 0 ] && ! grep -q 'another recorder, records it already' second; then
 		refused=$((refused + 1))
 		echo "# kill $i: the second recorder: $(head -n 1 second)"
 	fi

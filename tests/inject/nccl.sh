@@ -73,7 +73,7 @@ exact "4 threads with communicators of their own"
 nccl graph 5 10
 exact "a collective that is captured"
 check "each replay is one" test "$(json collective '.collective_sums[] | "\(.count) \(.time)"')" = "10 10000"
-check "that they have no numbers is said" test "$(json collective .notes[0] | grep -c '^10 collectives are of CUDA graphs')" = 1
+check "that they have no numbers is said" test "$(json collective .notes[0] | grep -c '^10 collectives belong to CUDA graphs')" = 1
 nccl many 5 20000
 check "more than there is room for: they are there, or counted" test \
 	$(($(grep -c '^K' got) + $(sed -n 's/^# faults=0 missing=0 .* balance=ok lost=//p' facts))) = 20000

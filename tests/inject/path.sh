@@ -20,7 +20,7 @@ check "what the graph cannot know is said" grep -q "shares the GPU's cores" <<<"
 "$GRTRACE" report path.grt --path --csv >path.csv 2>err
 check "as CSV" grep -q '^who,kind,time,share,segments,inferred,total,times,half_saves,half_share,what' path.csv
 run report path.grt --path --by kernel
-expect "--path is one view" 2 'path is --by path, and --by kernel is another table'
+expect "--path is one view" 2 'path means --by path, which --by kernel contradicts'
 if [ -n "${GRTRACE_SOAK:-}" ]; then
 	check "programs that are run, and run changed" changes real 0.95
 fi

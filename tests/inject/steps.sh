@@ -81,9 +81,9 @@ check "which is not inferred" says '^ +7 +0[*] '
 check "they are what they were" as_it_was 12
 check "and JSON does not call the step inferred" eval '! grep -q "\"inferred\": \[\"step\"" steps.json'
 run report c.grt --by step --step-range backward
-expect "another range" 0 'the steps are the ranges "backward" of NVTX'
+expect "another range" 0 'the steps are the NVTX ranges "backward"'
 run report c.grt --by step --step-range forwards
-expect "one that is not there" 0 'no range or mark "forwards" of NVTX comes three times'
+expect "one that is not there" 0 'no NVTX range or mark "forwards" occurs three times'
 run report c.grt --by kernel --step-range backward
 expect "a table without steps" 2 -- '--step-range works only with --by step and --by rank, not with --by kernel'
 

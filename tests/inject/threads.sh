@@ -44,7 +44,7 @@ printf '%s\n' 'repeat 5' 'kernel a 1 3000' 'kernel b 2 2000' 'kernel c 1 1000' '
 	'kernel a 1 1000' 'sync 0' 'kernel c 2 1500' 'pull 1 500' 'sleep z 500' end >script
 "$GRTRACE_PLAIN/grtrace" record -e cuda,sched -F 0 -o k.grt -- "$MOCK/timed" script >said 2>&1
 run flame --weight wall -o k.folded k.grt
-expect "a graph of waits for kernels" 0 'under .gpu. and .polling. with what it ran meanwhile'
+expect "a graph of waits for kernels" 0 'under .gpu. and .polling., divided by what the GPU ran'
 "$GRTRACE" dump --json k.grt >k.dump
 check "what the GPU ran while it was waited for is under [gpu], to the ns" python3 \
 	"$GRTRACE_SRC/tests/inject/_gpu_waits.py" k.dump k.folded

@@ -57,5 +57,5 @@ check "the program ends well, as without it" says '^sum [0-9a-f]+, 1 windows, 0 
 run top -b -e cuda
 expect "cuda without a process" 3 'neither a program nor a process is given'
 run top -b -e power,cuda -p gpu
-expect "-p gpu is for CUDA" 2 'goes with -e cuda alone'
+expect "-p gpu is for CUDA" 2 'works only with -e cuda alone'
 plan

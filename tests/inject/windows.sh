@@ -47,12 +47,12 @@ record --capture-range=cudaProfilerApi:2 "$MOCK/app" windows 25
 check "when no more may come CUPTI is not asked for anything" says 'records outside: 0, asked before: 0, asked behind: 0$'
 check "the first two" test "$(kernels)" = "inside 50 "
 record --capture-range=cudaProfilerApi "$MOCK/app" plain
-expect "none is begun" 0 'nothing is recorded: it has not called cudaProfilerStart\(\)'
+expect "none is begun" 0 'nothing is recorded: the process did not call cudaProfilerStart\(\)'
 check "and nothing is there" test "$(kernels)" = ""
 for by in "" "--by kernel"; do
 	# shellcheck disable=SC2086
 	run report $by c.grt
-	expect "report ${by:-begins with it}${by:+ has it}" 0 'cuda: process [0-9]+ \(app\): nothing is recorded: it has not called cuda'
+	expect "report ${by:-begins with it}${by:+ has it}" 0 'cuda: process [0-9]+ \(app\): nothing is recorded: the process did not call cuda'
 done
 
 export RANGES_CUDA=1
@@ -79,5 +79,5 @@ for bad in cudaProfiler cudaProfilerApi:0 cudaProfilerApi:x nvtx: nvtx; do
 	expect "--capture-range=$bad" 2 'capture-range: cudaProfilerApi'
 done
 run record -e cuda --capture-range=cudaProfilerApi --delay 1 -o c.grt true
-expect "with --delay" 2 'do not go together'
+expect "with --delay" 2 'do not work together'
 plan

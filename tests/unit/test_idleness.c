@@ -133,8 +133,8 @@ static void rows(void **state)
 	sentence = grt_idleness_sentence(x, grt_idleness_device(x, 0));
 	assert_string_equal(sentence,
 			    "ring 3 was busy 77.8 % of 9.00 us. Of 2.00 us idle, 1.00 us passed in code of "
-			    "pid 7 before a submit, 1.00 us after its last work. What that code did "
-			    "meanwhile was not recorded: record -e sched, too.");
+			    "pid 7 before a submit, 1.00 us after its last work. Record with -e sched "
+			    "to see what that code did.");
 	free(sentence);
 	grt_idleness_free(x);
 }

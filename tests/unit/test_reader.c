@@ -229,7 +229,7 @@ static void metadata_of_others_is_refused(void **state)
 
 	make_dir(f);
 	put_file(f, "metadata", lttng, strlen(lttng));
-	refuse(f, -EINVAL, "t.grt: not a grtrace recording", "does not say that grtrace wrote it");
+	refuse(f, -EINVAL, "t.grt: not a grtrace recording", "does not name grtrace as its writer");
 	put_file(f, "metadata", "", 0);
 	refuse(f, -EINVAL, "t.grt: not a grtrace recording", "");
 	put_file(f, "metadata", broken, strlen(broken));

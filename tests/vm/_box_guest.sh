@@ -189,6 +189,6 @@ value=${output#* } value=$(cut -d' ' -f3 <<<"$value")
 sum=$("$GRTRACE" flame duty.grt 2>told | awk '{ s += $NF } END { printf "%.0f", s }')
 output=$(<told)
 check "--duty: flame has as much ($sum of $value)" awk -v a="$sum" -v b="$value" 'BEGIN { exit !(b > 0 && a > 0.999 * b && a < 1.001 * b) }'
-check "--duty: with its interval" says 'weights of jobs are estimated for all of the time, .* 95 % interval [0-9.]+ to [0-9.]+ ms'
+check "--duty: with its interval" says 'weights of jobs are estimated for the whole recording, .* 95 % interval [0-9.]+ to [0-9.]+ ms'
 rmmod grtrace_softgpu
 plan

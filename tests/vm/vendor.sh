@@ -106,7 +106,7 @@ own_option() {
 	said=$("$built/grtrace" record -e made_up -M 2K -o "$work/none.grt" 2>&1)
 	[[ $said == *"an amount of 2048: it is made up"* ]] || { echo "$said" && return 1; }
 	said=$("$built/grtrace" record -e drm --made-up-amount 1 -o "$work/none.grt" 2>&1)
-	[[ $? = 2 && $said == *"--made-up-amount is for the source made_up"* ]] || { echo "$said" && return 1; }
+	[[ $? = 2 && $said == *"--made-up-amount needs the source made_up"* ]] || { echo "$said" && return 1; }
 	said=$("$built/grtrace" report -M 1 2>&1)
 	[[ $said == *"unknown option -M"* ]] || { echo "$said" && return 1; }
 }

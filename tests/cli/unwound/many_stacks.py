@@ -28,7 +28,7 @@ lost = int((re.search(r"(\d+) stacks are missing", told) or [0, 0])[1])
 sys.exit(
     wrong
     or not unnamed <= count <= unnamed + lost
-    or f"{count} frames of Python have no name" not in told
+    or f"{count} Python frames have no name" not in told
     or named < 8192
     or unnamed < 3000 - lost
     or others > lost + 64
