@@ -29,7 +29,7 @@ expect "an offset that is no number" 2 "'5x' is neither a number of ns nor auto"
 for inputs in gpu.grt '--cpu cpu.grt' '--cpu cpu.grt gpu.grt'; do
 	# shellcheck disable=SC2086 # an option and its argument
 	run merge $inputs --clock-offset -1000000000
-.* applies to the --gpu input, and none was given'
+	expect "an offset with $inputs" 2 'has no input to move: it applies to the --gpu input, and none was given'
 	check "says what to type" says 'try: --gpu FILE'
 done
 run merge --gpu gpu.grt --clock-offset auto
