@@ -144,7 +144,7 @@ fi
 # ---- the kernel
 put /proc/sys/kernel/osrelease 5.4.0-1-test
 look "a kernel that is too old" kernel NO '5.4.0-1-test: BPF sources need 5.8'
-check "locked memory counts there" finds memlock works 'may raise it'
+check "locked memory counts there" finds memlock works 'may raise the limit'
 put /proc/self/status 'Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0'
 look "and stops a user" memlock NO '8192 KiB; try: ulimit -l unlimited'
 healthy
@@ -254,7 +254,7 @@ module sys/lib/modules/$release/updates/grtrace.ko 6.1.0-1-other
 look "a module of another kernel" module_file NO 'it was built for kernel 6.1.0-1-other; try: make modules'
 check "kmod says so too" finds kmod NO 'it was built for kernel 6.1.0-1-other'
 echo garbage >sys/lib/modules/$release/updates/grtrace.ko
-look "garbage instead of a module" module_file NO 'it does not say'
+look "garbage instead of a module" module_file NO '(unknown)'
 : >sys/lib/modules/$release/updates/grtrace.ko
 look "an empty file" module_file NO 'cannot read'
 rm sys/lib/modules/$release/modules.dep
@@ -263,7 +263,7 @@ module given/grtrace.ko $release
 export GRTRACE_MODULES=$PWD/given
 look "GRTRACE_MODULES" module_file works given/grtrace.ko
 put /sys/module/module/parameters/sig_enforce Y
-look "only signed modules" module_file NO 'takes signed modules only; try: sign it'
+look "only signed modules" module_file NO 'loads only signed modules; try: sign it'
 module given/grtrace.ko $release '~Module signature appended~\n'
 look "a signed one" module_file works given/grtrace.ko
 unset GRTRACE_MODULES

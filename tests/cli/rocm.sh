@@ -22,7 +22,7 @@ expect "no action" 2 'record or report'
 run rocm forget
 expect "an unknown action" 2 "'forget': use record or report"
 run rocm report
-expect "report of nothing" 2 'what of'
+expect "report of nothing" 2 'no input'
 run rocm report -i a --ftrace b
 expect "a recording and a file" 2 '-i, or --amd-log and --ftrace'
 run rocm report -i a b
@@ -35,7 +35,7 @@ check "and what to type" says 'try: --folded calls.folded'
 run rocm report --bogus
 expect "an unknown option" 2 'unknown option --bogus'
 run rocm record
-expect "no program" 2 'which program'
+expect "no program" 2 'no program given'
 run rocm record --level 9 -- true
 expect "a level that there is not" 2 '1 to 5'
 run rocm record --functions 'a;b' -- true
@@ -476,7 +476,7 @@ if [ "$(id -u)" = 0 ]; then
 	SUDO_UID=65534 SUDO_GID=65534 "$GRTRACE" rocm record -o "$place/roots" -- touch "$place/ran" >out 2>err </dev/null
 	status=$?
 	output=$(cat err)
-	expect "a directory of root is refused" 1 'cannot write into .*/roots: it is not of the user'
+	expect "a directory of root is refused" 1 'cannot write into .*/roots: it does not belong to the user'
 	check "before the program runs, and stays empty" test ! -e "$place/ran" -a -z "$(ls -A "$place/roots")"
 	rm -rf -- "$place"
 else
