@@ -87,7 +87,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	begin_in -- "$MOCK/app" ask 1000
 	run record -e cuda -p "$inner" -d 0.2 -o refused.grt
 	check "it began without: refused, for the filter might end it" test "$status" != 0
-	check "which is said" says 'seccomp may end it'
+	check "which is said" says 'seccomp may kill it'
 	finish_in
 	check "and it was not touched" says "^sum $sum, 0 windows, .* 0 asked, 0 disturbed$"
 
