@@ -33,13 +33,13 @@ for cc in gcc clang; do
 	check "$cc: the next one is not" refused 'row_of_test: id is not of its provider.*range' "$cc" types.c
 	row nvidia 5 ROW_OF_TEST
 	check "$cc: nor is an old one" refused "GRT_EVENT_NUMBER_5\b" "$cc" types.c
-	row core 38 ROW_OF_TEST
+	row custom 970 ROW_OF_TEST
 	check "$cc: a number that no row has" compiles "$cc"
 	row nvidia 38 ROW_OF_TEST
 	check "$cc: new rows of other providers have none of the first" refused 'row_of_test: id is not of its provider.*range' "$cc" types.c
 	row cuda 46 ROW_OF_TEST
 	check "$cc: a number of two rows" refused "redefinition.*GRT_EVENT_NUMBER_46|redeclaration.*GRT_EVENT_NUMBER_46" "$cc" types.c
-	row core 0x26 ROW_OF_TEST && printf 'GRT_EVENT(38, OTHER_ROW, other_row, custom, NORMAL, CURRENT, , "another")\n' >>include/grtrace/events/core.def
+	row custom 0x3ca ROW_OF_TEST && printf 'GRT_EVENT(970, OTHER_ROW, other_row, custom, NORMAL, CURRENT, , "another")\n' >>include/grtrace/events/custom.def
 	check "$cc: written in two ways" refused 'override' "$cc"
 	row custom 1024 ROW_OF_TEST
 	check "$cc: a number that no set of types has" refused 'row_of_test: id out of range' "$cc" types.c
