@@ -22,7 +22,7 @@ has_all() { # REGEX...
 
 # Usage.
 run monitor
-expect "says what there is" 2 'which monitor\? There are: drm, amdgpu, i915, vblank, virtio, nvidia, fence, nvctxsw, power, all'
+expect "says what there is" 2 'no monitor given \(there are: drm, amdgpu, i915, vblank, virtio, nvidia, fence, nvctxsw, power, all\)'
 run monitor amdgp -i drm.grt
 expect "a monitor that does not exist" 2 "'amdgp' is unknown \(did you mean amdgpu\?\)"
 run monitor drm vblank
