@@ -300,7 +300,7 @@ cut() { # CHILD
 hostile 0 cut
 expect "a library is cut off while it is read" 0 '0 lost in run.grt'
 check "what reads it has no capabilities" test "$caps" = 0000000000000000
-check "its frames are counted" says 'sched: [0-9]+ frames of stacks without names: [0-9]+ since reading'
+check "its frames are counted" says 'sched: [0-9]+ frames of stacks without names: [0-9]+ because reading'
 check "and have their places" grep -q 'main;bad.so+0x[0-9a-f]*;' graph.folded
 check "the others have their names" grep -q 'main;good_call;' graph.folded
 check "so has code made at run time" grep -q 'main;jitted_code;' graph.folded
