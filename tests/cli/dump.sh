@@ -80,7 +80,7 @@ expect "once" 0 '^many.grt: all packets are whole$'
 run mend /dev/null
 expect "what is no recording has no files" 1 '/dev/null: not a trace|/dev/null: not a recording'
 run mend
-expect "of nothing" 2 'which recording'
+expect "of nothing" 2 'no recording given'
 run dump -n 1 many.grt
 expect "and it is sound then" 0 '\[000\] START'
 printf garbage >many.grt/notes

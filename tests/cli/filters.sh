@@ -83,7 +83,7 @@ refused() { # WHY COMMAND...
 	expect "${*:2}: refused" 2 "$1"
 }
 refused '--type: jobs, threads and kernels are joined' report --type submit virtio.grt
-refused '--type: bars are of jobs' timeline --type submit virtio.grt
+refused '--type: bars show jobs' timeline --type submit virtio.grt
 refused '--type: its weights are joined' flame --type submit virtio.grt
 refused '--pid: an ioctl and its job are joined' merge --pid 70 virtio.grt
 refused '--ring: channel groups are on runlists' sched --ring gfx -i virtio.grt
