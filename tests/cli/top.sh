@@ -86,7 +86,7 @@ expect "a recording has no sources" 2 'not with -i'
 run top -i shares.grt -o x.grt
 expect "nor anything to keep" 2 'not with -i'
 run top -b --last 5
-expect "nobody asks for what is kept" 2 'add it'
+expect "nobody asks for what is kept" 2 'need -o'
 run top -b --last-size 1k -o x.grt
 expect "too little memory" 2 'at least 1M'
 run top -b -s 0.01
