@@ -86,8 +86,7 @@ struct grtrace_cpu {
 
 DECLARE_PER_CPU(struct grtrace_cpu, grtrace_cpus);
 
-/* Held by everything that changes the module's state; never on the emit path. Given back by grtrace_unlock().
- */
+/* Held by everything that changes the module's state; never on the emit path. Given back by grtrace_unlock(). */
 extern struct mutex grtrace_lock;
 extern struct dentry *grtrace_dir;
 
@@ -198,8 +197,8 @@ DECLARE_STATIC_KEY_FALSE(grtrace_traced);
 void grtrace_trace(const struct grt_event *e);
 
 /* judge.c */
-void grtrace_watched(const struct grt_event *e, struct grtrace_job_info *by,
-		     const struct grtrace_job_info *job, enum grt_fate fate);
+void grtrace_watched(const struct grt_event *e, struct grtrace_job_info *by, const struct grtrace_job_info *job,
+		     enum grt_fate fate);
 void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, struct grtrace_job_info *by,
 			 const struct grtrace_job_info *job);
 void grtrace_hold_release(u64 before);
@@ -220,8 +219,7 @@ bool grtrace_rate_update(void);
 void grtrace_rate_clear(void);
 
 /* emit.c */
-enum grt_fate grtrace_pass(struct grtrace_cpu *c, const struct grt_event *e,
-			   const struct grtrace_job_info *by);
+enum grt_fate grtrace_pass(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by);
 u64 grtrace_nmi_refused(void);
 extern bool grtrace_stopping;
 
