@@ -292,11 +292,7 @@ uint8_t *perfetto_put_work(struct perfetto *f, uint8_t *p, struct sequence *s, c
 
 	if (work_context(f, s, i->pid))
 		return NULL;
-	p = grt_pb_number(p, PACKET_TIMESTAMP, i->time - s->last);
-	p = grt_pb_number(p, PACKET_SEQUENCE_ID, i->track + 1);
-	p = grt_pb_number(p, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
-	s->last = i->time;
-	p = put_new(f, p, s, i);
+	p = put_new(f, perfetto_put_head(p, s, i->track, i->time), s, i);
 	if (!p)
 		return NULL;
 	event = p = grt_pb_open(p, PACKET_RENDER_STAGE);

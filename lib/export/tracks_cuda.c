@@ -41,10 +41,9 @@ enum {
 #define HELD_MAX 65536U
 #define HELD_NS 2000000000ULL
 
-/** struct held - work or a wait that is not drawn yet; @time: when, of a wait its end: what it waited for
- * began before; @number: of arrival, which decides where times are equal */
+/** struct held - work or a wait that is not drawn yet; @number: of arrival, which decides where times are
+ * equal */
 struct held {
-	uint64_t time;
 	uint64_t number;
 	union {
 		struct grt_event e;
@@ -52,6 +51,13 @@ struct held {
 		struct grt_ev_gpu_copy copy;
 		struct grt_ev_gpu_sync sync;
 	};
+};
+
+/** struct held_at - its place in @held; @time: when, of a wait its end: what it waited for began before. These
+ * are sorted, as work is large */
+struct held_at {
+	uint64_t time;
+	uint32_t place;
 };
 
 /** struct last_work - of a stream, or of a context: what was launched last, and what ends last */
@@ -68,27 +74,39 @@ struct kernel_names {
 	uint32_t linked;
 };
 
-/* Elements of @kernels are struct kernel_names, those of @last struct last_work; @drawn: bits of
- * the fields of an event that are values. */
+/** struct named_call - a call, and the number of its name */
+struct named_call {
+	const struct grt_cuda_call *call;
+	uint32_t name;
+};
+
+#define NAMED_CALLS 64U
+
+/* @named: the calls that came last, by a simple hash. Elements of @kernels are struct kernel_names, those of @last struct last_work; @drawn: bits of
+ * the fields of an event that are values; @order: a heap of @helds, behind it those @held_places that are
+ * free. */
 struct tracks_cuda {
 	struct grt_tracks *tracks;
 	struct grt_images images;
+	struct named_call named[NAMED_CALLS];
 	struct grt_keyed kernels;
 	struct grt_keyed graphs;
 	struct grt_keyed last;
 	struct held *held;
-	uint32_t helds, held_room;
+	struct held_at *order;
+	uint32_t helds, held_places, held_room, order_room;
 	uint64_t arrived;
 	struct grt_device_memory memory;
 	uint64_t drawn[GRT_EV_MAX];
 };
 
-static bool held_before(const struct tracks_cuda *c, const struct held *a, const struct held *b)
+static bool held_before(const struct tracks_cuda *c, const struct held_at *a, const struct held_at *b)
 {
-	return a->time < b->time || (a->time == b->time && a->number < b->number);
+	return a->time < b->time ||
+	       (a->time == b->time && c->held[a->place].number < c->held[b->place].number);
 }
 
-GRT_HEAP(held, struct held, struct tracks_cuda, held_before)
+GRT_HEAP(held, struct held_at, struct tracks_cuda, held_before)
 
 static struct tracks_cuda *cuda_of(const struct grt_tracks *t)
 {
@@ -113,13 +131,11 @@ static struct grt_key cuda_key(unsigned int what, const struct grt_image *image,
 /* What is 0 says nothing. */
 static void add_work_fields(const struct grt_tracks *t, struct tracks_args *a, const struct grt_event *e)
 {
-	const struct grt_field *f = grt_event_table[e->type].fields();
-
 	for (uint64_t rest = cuda_of(t)->drawn[e->type]; rest; rest &= rest - 1) {
-		unsigned int i = (unsigned int)__builtin_ctzll(rest);
+		const struct tracks_field *f = &t->field[e->type][__builtin_ctzll(rest)];
 
-		if (grt_field_value(&f[i], e))
-			tracks_add_field(a, t->field_arg[e->type][i], &f[i], e);
+		if (grt_field_read(&f->at, e))
+			tracks_add_field(a, f, e);
 	}
 }
 
@@ -135,6 +151,22 @@ static void find_drawn(struct tracks_cuda *c, unsigned int type)
 			c->drawn[type] |= 1ULL << i;
 }
 
+/* Return: 0 or -ENOMEM */
+static int cuda_call_name(struct grt_tracks *t, const struct grt_ev_launch *x, const struct grt_cuda_call *call,
+			  uint32_t *name)
+{
+	struct named_call *n = &cuda_of(t)->named[x->call % NAMED_CALLS];
+	const char *text = call ? call->name : x->e.flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
+	int ret = 0;
+
+	if (!call || n->call != call) {
+		ret = grt_texts_add(&t->texts, text, strlen(text), &n->name);
+		n->call = call;
+	}
+	*name = n->name;
+	return ret;
+}
+
 static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_launch *x = (const struct grt_ev_launch *)e;
@@ -144,13 +176,12 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 									 : GRT_CATEGORY_RUNTIME,
 				   .time = x->begin,
 				   .end = e->time};
-	const char *name = call ? call->name : e->flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
 	struct tracks_args *a = tracks_no_args(t);
 	struct grt_key key;
 	char text[64];
 	int ret;
 
-	if (!image || grt_texts_add(&t->texts, name, strlen(name), &i.name))
+	if (!image || cuda_call_name(t, x, call, &i.name))
 		return -ENOMEM;
 	if (i.end < i.time) {
 		t->count.back++;
@@ -159,9 +190,9 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 	key = cuda_key(OF_CALLS, image, e->tid, 0);
 	if (!grt_cuda_sync(call))
 		i.flow_out = launch_flow(image, x->correlation);
-	tracks_add_number(a, t->field_arg[e->type][1], x->correlation);
+	tracks_add_number(a, t->field[e->type][1].id, x->correlation);
 	if (x->result)
-		tracks_add_arg(a, t->field_arg[e->type][5], GRT_TRACK_S64, (uint64_t)(int64_t)x->result);
+		tracks_add_arg(a, t->field[e->type][5].id, GRT_TRACK_S64, (uint64_t)(int64_t)x->result);
 	if (tracks_draw_on_known(t, &key, &i, a, &ret))
 		return ret;
 	snprintf(text, sizeof(text), "CUDA calls of thread %u", e->tid);
@@ -416,15 +447,28 @@ static int draw_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 /* Draws the work that began first. */
 static int draw_held(struct tracks_cuda *c)
 {
-	struct held first = c->held[0];
+	const struct held_at first = c->order[0];
+	const struct grt_event *e = &c->held[first.place].e;
 
-	c->held[0] = c->held[--c->helds];
+	c->order[0] = c->order[--c->helds];
 	if (c->helds)
-		held_sink(c, c->held, c->helds, 0);
-	if (first.e.type == GRT_EV_GPU_SYNC)
-		return draw_cuda_time(c->tracks, &first.e);
-	return first.e.type == GRT_EV_GPU_KERNEL ? draw_kernel(c->tracks, &first.e)
-						 : draw_copy(c->tracks, &first.e);
+		held_sink(c, c->order, c->helds, 0);
+	c->order[c->helds] = first;
+	if (e->type == GRT_EV_GPU_SYNC)
+		return draw_cuda_time(c->tracks, e);
+	return e->type == GRT_EV_GPU_KERNEL ? draw_kernel(c->tracks, e) : draw_copy(c->tracks, e);
+}
+
+/* A free place is behind the heap. Return: 0 or -ENOMEM */
+static int find_held_place(struct tracks_cuda *c)
+{
+	if (c->helds < c->held_places)
+		return 0;
+	if (grt_grow(&c->held, &c->held_room, c->helds + 1, 256) ||
+	    grt_grow(&c->order, &c->order_room, c->helds + 1, 256))
+		return -ENOMEM;
+	c->order[c->helds].place = c->held_places++;
+	return 0;
 }
 
 static int on_work(struct grt_tracks *t, const struct grt_event *e)
@@ -432,18 +476,21 @@ static int on_work(struct grt_tracks *t, const struct grt_event *e)
 	static const size_t sizes[] = {sizeof(struct grt_ev_gpu_kernel), sizeof(struct grt_ev_gpu_copy),
 				       sizeof(struct grt_ev_gpu_sync)};
 	struct tracks_cuda *c = cuda_of(t);
+	struct held_at *at;
 	struct held *h;
 	int ret = 0;
 
-	while (!ret && c->helds && (c->helds == HELD_MAX || c->held[0].time + HELD_NS < e->time))
+	while (!ret && c->helds && (c->helds == HELD_MAX || c->order[0].time + HELD_NS < e->time))
 		ret = draw_held(c);
-	if (ret || grt_grow(&c->held, &c->held_room, c->helds + 1, 256))
-		return ret ?: -ENOMEM;
-	h = &c->held[c->helds];
+	ret = ret ?: find_held_place(c);
+	if (ret)
+		return ret;
+	at = &c->order[c->helds];
+	h = &c->held[at->place];
 	h->number = c->arrived++;
 	memcpy(&h->e, e, sizes[e->type - GRT_EV_GPU_KERNEL]);
-	h->time = e->type == GRT_EV_GPU_SYNC ? h->sync.end : h->kernel.start;
-	held_rise(c, c->held, c->helds++);
+	at->time = e->type == GRT_EV_GPU_SYNC ? h->sync.end : h->kernel.start;
+	held_rise(c, c->order, c->helds++);
 	return 0;
 }
 
@@ -587,6 +634,7 @@ static void cuda_free(void *state)
 	grt_device_memory_free(&c->memory);
 	grt_images_free(&c->images);
 	free(c->held);
+	free(c->order);
 }
 
 static const struct tracks_draw cuda_draws[] = {
