@@ -232,12 +232,9 @@ static unsigned int arg_id(struct grt_tracks *t, const char *name)
 
 static struct tracks_field field_of(struct grt_tracks *t, unsigned int type, const struct grt_field *f)
 {
-	static const uint8_t kinds[] = {[GRT_FIELD_DEC] = GRT_TRACK_U64,
-					[GRT_FIELD_HEX] = GRT_TRACK_HEX,
-					[GRT_FIELD_SIGNED] = GRT_TRACK_S64,
-					[GRT_FIELD_STR] = GRT_TRACK_TEXT,
-					[GRT_FIELD_ENGINE] = GRT_TRACK_U64,
-					[GRT_FIELD_TIME] = GRT_TRACK_U64};
+	static const uint8_t kinds[] = {[GRT_FIELD_DEC] = GRT_TRACK_U64,    [GRT_FIELD_HEX] = GRT_TRACK_HEX,
+					[GRT_FIELD_SIGNED] = GRT_TRACK_S64, [GRT_FIELD_STR] = GRT_TRACK_TEXT,
+					[GRT_FIELD_ENGINE] = GRT_TRACK_U64, [GRT_FIELD_TIME] = GRT_TRACK_U64};
 
 	return (struct tracks_field){.at = grt_field_word(f),
 				     .unknown = grt_unknown_of(type, f->offset),
@@ -257,7 +254,8 @@ static int number_fields(struct grt_tracks *t)
 	for (unsigned int i = 0; i < GRT_TRACK_ARG_FIELDS; i++)
 		t->arg_name[t->arg_names++] = own[i];
 	for (unsigned int type = 0; type < GRT_EV_MAX; type++) {
-		const struct grt_field *f = grt_event_table[type].name ? grt_event_table[type].fields() : NULL;
+		const struct grt_field *f =
+			grt_event_table[type].name ? grt_event_table[type].fields() : NULL;
 
 		if (!f)
 			continue;

@@ -42,7 +42,7 @@ enum {
 #define HELD_NS 2000000000ULL
 
 /** struct held - work or a wait that is not drawn yet; @number: of arrival, which decides where times are
- * equal */
+ * equal; of a free place: the next free one, plus 1 */
 struct held {
 	uint64_t number;
 	union {
@@ -53,8 +53,7 @@ struct held {
 	};
 };
 
-/** struct held_at - its place in @held; @time: when, of a wait its end: what it waited for began before. These
- * are sorted, as work is large */
+/** struct held_at - its place in @held; @time: when, of a wait its end: what it waited for began before */
 struct held_at {
 	uint64_t time;
 	uint32_t place;
@@ -82,9 +81,9 @@ struct named_call {
 
 #define NAMED_CALLS 64U
 
-/* @named: the calls that came last, by a simple hash. Elements of @kernels are struct kernel_names, those of @last struct last_work; @drawn: bits of
- * the fields of an event that are values; @order: a heap of @helds, behind it those @held_places that are
- * free. */
+/* @named: the calls that came last, by a simple hash. Elements of @kernels are struct kernel_names, those of
+ * @last struct last_work; @drawn: bits of the fields of an event that are values. What is held waits in a
+ * ring, @line, where it comes in order, and else in a heap; @free: a place in @held, plus 1 */
 struct tracks_cuda {
 	struct grt_tracks *tracks;
 	struct grt_images images;
@@ -93,8 +92,10 @@ struct tracks_cuda {
 	struct grt_keyed graphs;
 	struct grt_keyed last;
 	struct held *held;
-	struct held_at *order;
-	uint32_t helds, held_places, held_room, order_room;
+	uint32_t held_places, held_room, free;
+	struct held_at *line, *heap;
+	uint32_t line_first, lined;
+	uint32_t heaped, heap_room;
 	uint64_t arrived;
 	struct grt_device_memory memory;
 	uint64_t drawn[GRT_EV_MAX];
@@ -152,8 +153,8 @@ static void find_drawn(struct tracks_cuda *c, unsigned int type)
 }
 
 /* Return: 0 or -ENOMEM */
-static int cuda_call_name(struct grt_tracks *t, const struct grt_ev_launch *x, const struct grt_cuda_call *call,
-			  uint32_t *name)
+static int cuda_call_name(struct grt_tracks *t, const struct grt_ev_launch *x,
+			  const struct grt_cuda_call *call, uint32_t *name)
 {
 	struct named_call *n = &cuda_of(t)->named[x->call % NAMED_CALLS];
 	const char *text = call ? call->name : x->e.flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
@@ -444,30 +445,75 @@ static int draw_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 	return tracks_draw_in_process(t, e, &key, waits ? "CUDA waits" : "CUDA overhead", &i, a);
 }
 
+/* What began first; NULL: nothing is held. */
+static const struct held_at *first_held(const struct tracks_cuda *c)
+{
+	const struct held_at *line = c->lined ? &c->line[c->line_first] : NULL;
+
+	return !c->heaped || (line && held_before(c, line, c->heap)) ? line : c->heap;
+}
+
+/* Takes it out. Return: its place, which stays as it is */
+static uint32_t take_first(struct tracks_cuda *c)
+{
+	const struct held_at *first = first_held(c);
+	uint32_t place = first->place;
+
+	if (first != c->heap) {
+		c->line_first = (c->line_first + 1) % HELD_MAX;
+		c->lined--;
+		return place;
+	}
+	c->heap[0] = c->heap[--c->heaped];
+	if (c->heaped)
+		held_sink(c, c->heap, c->heaped, 0);
+	return place;
+}
+
 /* Draws the work that began first. */
 static int draw_held(struct tracks_cuda *c)
 {
-	const struct held_at first = c->order[0];
-	const struct grt_event *e = &c->held[first.place].e;
+	uint32_t place = take_first(c);
+	struct held *h = &c->held[place];
+	const struct grt_event *e = &h->e;
 
-	c->order[0] = c->order[--c->helds];
-	if (c->helds)
-		held_sink(c, c->order, c->helds, 0);
-	c->order[c->helds] = first;
+	h->number = c->free;
+	c->free = place + 1;
 	if (e->type == GRT_EV_GPU_SYNC)
 		return draw_cuda_time(c->tracks, e);
 	return e->type == GRT_EV_GPU_KERNEL ? draw_kernel(c->tracks, e) : draw_copy(c->tracks, e);
 }
 
-/* A free place is behind the heap. Return: 0 or -ENOMEM */
-static int find_held_place(struct tracks_cuda *c)
+/* Return: a free place with a number of arrival, NULL: no memory */
+static struct held *new_held(struct tracks_cuda *c)
 {
-	if (c->helds < c->held_places)
-		return 0;
-	if (grt_grow(&c->held, &c->held_room, c->helds + 1, 256) ||
-	    grt_grow(&c->order, &c->order_room, c->helds + 1, 256))
+	struct held *h;
+
+	if (!c->free) {
+		if (grt_grow(&c->held, &c->held_room, c->held_places + 1, 256))
+			return NULL;
+		c->held[c->held_places].number = 0;
+		c->free = ++c->held_places;
+	}
+	h = &c->held[c->free - 1];
+	c->free = (uint32_t)h->number;
+	h->number = c->arrived++;
+	return h;
+}
+
+/* Return: 0 or -ENOMEM */
+static int put_in_order(struct tracks_cuda *c, const struct held_at *at)
+{
+	if (!c->line && !(c->line = malloc(HELD_MAX * sizeof(*c->line))))
 		return -ENOMEM;
-	c->order[c->helds].place = c->held_places++;
+	if (!c->lined || c->line[(c->line_first + c->lined - 1) % HELD_MAX].time <= at->time) {
+		c->line[(c->line_first + c->lined++) % HELD_MAX] = *at;
+		return 0;
+	}
+	if (grt_grow(&c->heap, &c->heap_room, c->heaped + 1, 256))
+		return -ENOMEM;
+	c->heap[c->heaped] = *at;
+	held_rise(c, c->heap, c->heaped++);
 	return 0;
 }
 
@@ -476,22 +522,20 @@ static int on_work(struct grt_tracks *t, const struct grt_event *e)
 	static const size_t sizes[] = {sizeof(struct grt_ev_gpu_kernel), sizeof(struct grt_ev_gpu_copy),
 				       sizeof(struct grt_ev_gpu_sync)};
 	struct tracks_cuda *c = cuda_of(t);
-	struct held_at *at;
+	const struct held_at *first;
 	struct held *h;
 	int ret = 0;
 
-	while (!ret && c->helds && (c->helds == HELD_MAX || c->order[0].time + HELD_NS < e->time))
+	while (!ret && (first = first_held(c)) &&
+	       (c->lined + c->heaped == HELD_MAX || first->time + HELD_NS < e->time))
 		ret = draw_held(c);
-	ret = ret ?: find_held_place(c);
-	if (ret)
-		return ret;
-	at = &c->order[c->helds];
-	h = &c->held[at->place];
-	h->number = c->arrived++;
+	h = ret ? NULL : new_held(c);
+	if (!h)
+		return ret ?: -ENOMEM;
 	memcpy(&h->e, e, sizes[e->type - GRT_EV_GPU_KERNEL]);
-	at->time = e->type == GRT_EV_GPU_SYNC ? h->sync.end : h->kernel.start;
-	held_rise(c, c->order, c->helds++);
-	return 0;
+	return put_in_order(
+		c, &(struct held_at){.time = e->type == GRT_EV_GPU_SYNC ? h->sync.end : h->kernel.start,
+				     .place = (uint32_t)(h - c->held)});
 }
 
 static int cuda_flush(void *state)
@@ -499,7 +543,7 @@ static int cuda_flush(void *state)
 	struct tracks_cuda *c = state;
 	int ret = 0;
 
-	while (!ret && c->helds)
+	while (!ret && first_held(c))
 		ret = draw_held(c);
 	return ret;
 }
@@ -634,7 +678,8 @@ static void cuda_free(void *state)
 	grt_device_memory_free(&c->memory);
 	grt_images_free(&c->images);
 	free(c->held);
-	free(c->order);
+	free(c->line);
+	free(c->heap);
 }
 
 static const struct tracks_draw cuda_draws[] = {
