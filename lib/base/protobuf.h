@@ -27,17 +27,9 @@ static inline uint8_t *grt_pb_varint(uint8_t *p, uint64_t n)
 	return p;
 }
 
-/* Keys are nearly always constants of up to two bytes: this way they are one or two stores. */
 static inline uint8_t *grt_pb_key(uint8_t *p, unsigned int field, enum grt_pb_wire wire)
 {
-	unsigned int key = field << 3 | wire;
-
-	if (key >= 1U << 14)
-		return grt_pb_varint(p, key);
-	if (key >= 1U << 7)
-		*p++ = (uint8_t)(key | 0x80);
-	*p++ = (uint8_t)(key < 1U << 7 ? key : key >> 7);
-	return p;
+	return grt_pb_varint(p, (uint64_t)field << 3 | wire);
 }
 
 /** grt_pb_number - any integer, enum or bool; a negative one as its two's complement */
@@ -77,13 +69,10 @@ static inline uint8_t *grt_pb_close(uint8_t *start, uint8_t *end)
 {
 	size_t n = (size_t)(end - start), more = 0;
 
-	if (n < 0x80) {
-		start[-1] = (uint8_t)n;
-		return end;
-	}
 	for (size_t rest = n >> 7; rest; rest >>= 7)
 		more++;
-	memmove(start + more, start, n);
+	if (more)
+		memmove(start + more, start, n);
 	grt_pb_varint(start - 1, n);
 	return end + more;
 }

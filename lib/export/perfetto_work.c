@@ -213,7 +213,7 @@ static uint8_t *put_new(struct perfetto *f, uint8_t *p, struct sequence *s, cons
 	if (!context)
 		p = put_context(p, s);
 	for (unsigned int n = 0; n < i->args; n++)
-		if (!is_extent(f->role[i->arg[n].id]) && !perfetto_knows(s->args, i->arg[n].id))
+		if (!perfetto_knows(s->args, i->arg[n].id) && !is_extent(f->role[i->arg[n].id]))
 			p = perfetto_put_interned(p, INTERNED_ARG_NAMES, i->arg[n].id + 1U,
 						  work_arg_name(f, i->arg[n].id), 64);
 	return p == start ? before : grt_pb_close(start, p);
