@@ -12,7 +12,7 @@
  *		ring of the GPU has jobs with a begin and an end. The rest is the
  *		least idle time: the processes' times may have overlapped
  *
- * Memory is bounded: 512 places, 65536 rows, 64 MiB for the percentiles, and 24 KiB for the
+ * Memory is bounded: 512 places, 65536 rows, 64 MiB for the percentiles, and 96 KiB for the
  * times of a row of jobs at most.
  */
 #ifndef GRT_IDLE_GPU_PROCESSES_H
