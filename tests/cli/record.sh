@@ -134,7 +134,7 @@ for signal in INT TERM HUP; do
 	status=$?
 	output=$(cat err)
 	expect "SIG$signal ends it with status 0" 0 'events, 6 lost in sig.grt'
-	check "and complete" grep -q 'state = "complete"' sig.grt/metadata
+	check "SIG$signal: the recording is complete" grep -q 'state = "complete"' sig.grt/metadata
 done
 
 # Waits until a program has made a file.
