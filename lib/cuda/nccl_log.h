@@ -94,7 +94,8 @@ const struct grt_nccl_comm *grt_nccl_log_comm(const struct grt_nccl_log *l, uint
 unsigned int grt_nccl_type_size(const char *datatype);
 
 /**
- * grt_nccl_bytes - the size of a collective as in nccl-tests: the bytes that a rank has at the end, or contributes
+ * grt_nccl_bytes - the size of a collective as in nccl-tests: the bytes that a rank has at the end, or
+ * contributes
  * @ranks: ranks of its communicator
  * Return: 0: unknown
  */
