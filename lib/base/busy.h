@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /* Most parts of a union, 24 bytes each. */
-#define GRT_BUSY_MAX 1024U
+#define GRT_BUSY_MAX 4096U
 
 /** struct grt_interval - from @from up to, not including, @to; ns */
 struct grt_interval {

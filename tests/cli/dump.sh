@@ -79,6 +79,8 @@ run mend many.grt
 expect "once" 0 '^many.grt: all packets are whole$'
 run mend /dev/null
 expect "what is no recording has no files" 1 '/dev/null: not a trace|/dev/null: not a recording'
+run mend many.grt/kmod_1
+expect "nor has a single file" 1 'many.grt/kmod_1: not a recording: it is a file, and a recording is a directory'
 run mend
 expect "of nothing" 2 'no recording given'
 run dump -n 1 many.grt

@@ -93,4 +93,11 @@ run monitor drm --device 0000:09:00.0 -i virtio.grt
 expect "monitor --device" 1 'no events of the GPU 0000:09:00.0'
 run flame --device 0000:09:00.0 virtio.grt
 expect "flame --device" 1 'no events of the GPU 0000:09:00.0'
+
+# What threads did belongs to no GPU, and is why the only one of this recording was idle.
+tar xf "$GRTRACE_SRC/examples/tutorials/late-frame.grt.tar.xz"
+check "report --by idle --device" test "$("$g" report --by idle --csv --device 0 late-frame.grt)" = \
+	"$("$g" report --by idle --csv late-frame.grt)"
+check "with what threads did" test "$("$g" report --by idle --csv --device 0 late-frame.grt | grep -c ',runnable,')" -gt 0
+check "but dump --device leaves it out" test "$("$g" dump --device 0 late-frame.grt | grep -c OFF_CPU)" = 0
 plan
