@@ -213,7 +213,7 @@ int softgpu_ring_init(struct softgpu *gpu, struct softgpu_ring *ring, u32 type, 
 		      struct device *dev)
 {
 	/* as amdgpu's rings are named */
-	static const char *const names[] = {"gfx_%u", "comp_%u", "sdma%u", "vcn_dec_%u"};
+	static const char *const names[] = { "gfx_%u", "comp_%u", "sdma%u", "vcn_dec_%u" };
 	long timeout = softgpu_timeout_ms ? msecs_to_jiffies(softgpu_timeout_ms) : MAX_SCHEDULE_TIMEOUT;
 
 	ring->gpu = gpu;
