@@ -9,6 +9,7 @@
 #include "base/keyed.h"
 #include "lines/event_json.h"
 #include "lines/event_text.h"
+#include "nvidia/tsg.h"
 #include "trace/names.h"
 #include "reading.h"
 
@@ -30,6 +31,7 @@
  * @refusals: of these, with a status that is not 0
  * @groups: that live, as struct sched_group, by grt_tsg_key()
  * @partly: of those met, how many were there before; @over: events of groups that found no place in @groups
+ * @tsgs: their time on GPUs, of a recording as text; @span: of it
  * @write_error: errno of a failed write, 0: none
  */
 struct sched {
@@ -50,6 +52,8 @@ struct sched {
 	struct grt_keyed groups;
 	uint64_t partly;
 	uint64_t over;
+	struct grt_tsgs tsgs;
+	struct reading_span span;
 	int write_error;
 };
 
