@@ -119,11 +119,14 @@ static int sched_on_tsg(struct grt_consumer *c, const struct grt_event *e, uint3
 	return SCHED_STOP;
 }
 
+/* Also one of which only a part is in the time looked at. */
 static int sched_on_slice(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct sched *s = (struct sched *)c;
 
-	return s->pid && s->pid != e->pid ? 0 : grt_tsgs_event(&s->tsgs, e, &s->names);
+	if (e->type != GRT_EV_GPU_SLICE || (s->pid && s->pid != e->pid))
+		return 0;
+	return grt_tsgs_event(&s->tsgs, e, &s->names);
 }
 
 static int sched_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -226,7 +229,7 @@ static void sched_begin_times(struct sched *s)
 {
 	struct grt_tsg_times *t = &s->tsgs.times;
 
-	s->c.slice = sched_on_slice;
+	s->c.slice = s->c.late = sched_on_slice;
 	t->from = opt.filter.from.set ? s->span.first : 0;
 	t->to = opt.filter.to.set ? s->span.last : UINT64_MAX;
 	t->first = s->span.known ? s->span.first : 0;

@@ -18,8 +18,8 @@
 #define PLACES_MAX 512U
 #define NO_GROUP UINT64_MAX
 
-/** struct channel - whose a number of the driver is; @made: when the channel came; @freed: when it went, 0: it is
- * there */
+/** struct channel - whose a number of the driver is; @made: when the channel came; @freed: when it went, 0:
+ * it is there */
 struct channel {
 	uint64_t group;
 	uint32_t pid;

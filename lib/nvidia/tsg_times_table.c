@@ -44,8 +44,7 @@ static void tsg_times_get_instance(struct grt_cell *cell, const void *view, cons
 
 static void tsg_times_get_process(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	cell->text = grt_process_name(tsg_times_names(view),
-				      *(const uint32_t *)((const char *)row + offset));
+	cell->text = grt_process_name(tsg_times_names(view), *(const uint32_t *)((const char *)row + offset));
 	cell->absent = !cell->text;
 }
 
@@ -61,11 +60,10 @@ static void tsg_times_get_share(struct grt_cell *cell, const void *view, const v
 
 	cell->absent = !wall;
 	if (wall)
-		cell->number =
-			(uint64_t)(((unsigned __int128)((const struct grt_tsg_time *)row)->residency *
-					    100000 +
-				    wall / 2) /
-				   wall);
+		cell->number = (uint64_t)(((unsigned __int128)((const struct grt_tsg_time *)row)->residency *
+						   100000 +
+					   wall / 2) /
+					  wall);
 }
 
 static void tsg_times_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -144,8 +142,7 @@ static const struct grt_column tsg_changes_columns[] = {
 	{"pid", grt_cell_u32, H(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that changed it"},
 	{"process", tsg_times_get_process, H(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of that process"},
 	{"tsg", grt_cell_chars, H(tsg), GRT_CELL_TEXT, GRT_COLUMN_ALL, "handles of client and group"},
-	{"was_us", tsg_times_get_nonzero, H(was), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
-	 "timeslice before, us"},
+	{"was_us", tsg_times_get_nonzero, H(was), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "timeslice before, us"},
 	{"now_us", grt_cell_u64, H(now), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "timeslice from then on, us"},
 	{"slices_before", grt_cell_u64, H(before.n), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "slices of the group between the previous change and this one"},
@@ -153,13 +150,13 @@ static const struct grt_column tsg_changes_columns[] = {
 	 "mean length of these, ns"},
 	{"slices_after", grt_cell_u64, H(after.n), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "slices of the group between this change and the next one"},
-	{"mean_after", tsg_times_get_mean, H(after), GRT_CELL_NS, GRT_COLUMN_ALL,
-	 "mean length of these, ns"},
+	{"mean_after", tsg_times_get_mean, H(after), GRT_CELL_NS, GRT_COLUMN_ALL, "mean length of these, ns"},
 	{.name = NULL},
 };
 
 const struct grt_table grt_tsg_time_table = {"tsg_times", "GPU time by channel group", tsg_times_columns, 0};
-const struct grt_table grt_tsg_change_table = {"tsg_changes", "changes of timeslices", tsg_changes_columns, 0};
+const struct grt_table grt_tsg_change_table = {"tsg_changes", "changes of timeslices", tsg_changes_columns,
+					       0};
 
 static void tsg_times_note(const struct grt_tsg_times *t, struct grt_notes *notes)
 {

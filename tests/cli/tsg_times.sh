@@ -81,8 +81,8 @@ check "the channel's number is in its event" test "$("$GRTRACE" dump --type tsg_
 run report --by tsg --json both.grt
 check "each group has its slices" test "$(python3 -c '
 import json, sys
-print(*sorted((r["tsg"] or "none", r["slices"], r["residency"] // 40000) for r in json.loads(sys.argv[1])["tsg_times"]))
-' "$output")" = "('c1d00019:5c000010', 40, 200) ('c1d00019:5c000014', 40, 200) ('none', 40, 200)"
+print(*sorted((r["tsg"] or "none", r["slices"], round(r["residency"] / 1e5)) for r in json.loads(sys.argv[1])["tsg_times"]))
+' "$output")" = "('c1d00019:5c000010', 40, 80) ('c1d00019:5c000014', 40, 80) ('none', 40, 80)"
 run sched -v -i both.grt --include-failed
 check "grtrace sched shows the number" says 'CHANNEL_ADD .*TSG=c1d00019:5c000014 .*context=0x2a'
 check "and the time of each group" says '^nvidia0 0000:c6:00.0 .*c1d00019:5c000014 .* 40 '

@@ -39,10 +39,10 @@ static struct channel {
 } channels[CHANNELS];
 static uint32_t channel_count, next_id = 1;
 
-#define OF(i)                                                                                            \
-	NO_RING, .e.time = now, .e.pid = 70 + (i) % 5, .e.tid = 70 + (i) % 5, .client = 0xc1d00000 + (i) % 5, \
-		 .tsg = 0x5c000010 + (i), .bus = (i) == 5 ? 0 : buses[groups[i].gpu], .grp = UINT32_MAX,      \
-		 .runlist = 0, .nv_engine = 1
+#define OF(i)                                                                 \
+	NO_RING, .e.time = now, .e.pid = 70 + (i) % 5, .e.tid = 70 + (i) % 5, \
+		 .client = 0xc1d00000 + (i) % 5, .tsg = 0x5c000010 + (i),     \
+		 .bus = (i) == 5 ? 0 : buses[groups[i].gpu], .grp = UINT32_MAX, .runlist = 0, .nv_engine = 1
 
 static void tell_channel(struct trace_maker *tm, uint32_t i, uint32_t n, uint64_t now, uint32_t bound)
 {
@@ -53,14 +53,23 @@ static void tell_channel(struct trace_maker *tm, uint32_t i, uint32_t n, uint64_
 		.context = channels[g->channel[n]].id);
 }
 
-/* A number that is used again is one of the same GPU whose channel was freed, as after a new load of the driver. */
+static bool is_taken_over(const struct channel *c)
+{
+	for (const struct channel *i = c + 1; i < channels + channel_count; i++)
+		if (i->id == c->id && i->gpu == c->gpu)
+			return true;
+	return false;
+}
+
+/* A number that is used again is one of the same GPU whose channel was freed, as after a new load of the
+ * driver. */
 static uint32_t channel_id(uint32_t gpu)
 {
 	if (pick(8) == 0)
 		for (uint32_t tries = 0; tries < 8 && channel_count; tries++) {
 			const struct channel *c = &channels[pick(channel_count)];
 
-			if (c->freed != END && c->gpu == gpu)
+			if (c->freed != END && c->gpu == gpu && !is_taken_over(c))
 				return c->id;
 		}
 	return next_id++;
@@ -128,15 +137,8 @@ static void write_groups(struct trace_maker *tm)
 	}
 }
 
-static bool is_taken_over(const struct channel *c)
-{
-	for (const struct channel *i = c + 1; i < channels + channel_count; i++)
-		if (i->id == c->id && i->gpu == c->gpu)
-			return true;
-	return false;
-}
-
-/* A channel of the GPU that was made before; at random one that was freed. NULL: one that the trace does not have */
+/* A channel of the GPU that was made before; at random one that was freed. NULL: one that the trace does not
+ * have */
 static const struct channel *one_of(uint32_t gpu, uint64_t now)
 {
 	bool freed = pick(12) == 0;
@@ -164,9 +166,9 @@ static void write_slices(struct trace_maker *tm, uint32_t gpu)
 			now += 10 + pick(3000000);
 			over = parts > 1 ? GRT_SLICE_GOES_ON : pick(30) ? GRT_SLICE_SWITCH : GRT_SLICE_LOST;
 			tm_emit(tm, 1 + gpu, gpu_slice, NO_RING, .e.time = now, .e.device = 195 << 20 | gpu,
-				.e.pid = c ? c->pid : 90 + gpu, .e.tid = c ? c->pid : 90 + gpu, .start = start,
-				.context = c ? c->id : 100000 + pick(9), .begin = begin, .over = over,
-				.mig_gpu = 255, .mig_compute = 255);
+				.e.pid = c ? c->pid : 90 + gpu, .e.tid = c ? c->pid : 90 + gpu,
+				.start = start, .context = c ? c->id : 100000 + pick(9), .begin = begin,
+				.over = over, .mig_gpu = 255, .mig_compute = 255);
 			begin = GRT_SLICE_GOES_ON;
 			start = now;
 		}
