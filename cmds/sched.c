@@ -103,6 +103,8 @@ static int sched_on_tsg(struct grt_consumer *c, const struct grt_event *e, uint3
 	if (s->pid && s->pid != e->pid)
 		return 0;
 	ret = sched_follow(s, e, &partly);
+	if (!ret && s->c.slice)
+		ret = grt_tsgs_event(&s->tsgs, e, &s->names);
 	if (ret)
 		return ret;
 	s->seen[e->type]++;
@@ -115,6 +117,16 @@ static int sched_on_tsg(struct grt_consumer *c, const struct grt_event *e, uint3
 		return 0;
 	s->write_error = errno ? errno : EIO;
 	return SCHED_STOP;
+}
+
+/* Also one of which only a part is in the time looked at. */
+static int sched_on_slice(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct sched *s = (struct sched *)c;
+
+	if (e->type != GRT_EV_GPU_SLICE || (s->pid && s->pid != e->pid))
+		return 0;
+	return grt_tsgs_event(&s->tsgs, e, &s->names);
 }
 
 static int sched_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -162,10 +174,34 @@ static void print_statistics(const struct sched *s)
 	printf("%-13s %" PRIu64 "\n", "dropped", lost);
 }
 
+/* The time that groups had a GPU, where the recording has slices of it. */
+static int sched_print_times(struct sched *s)
+{
+	struct grt_writer_options options = {.out = stdout, .colour = cmd_colour()};
+	struct grt_notes notes = {.n = 0};
+	struct grt_writer *w;
+	int ret;
+
+	terminal_fit(&options, false);
+	ret = grt_writer_new(&w, &writer_text, &options);
+	if (ret)
+		return ret;
+	grt_writer_begin(w);
+	ret = grt_tsg_times_write(&s->tsgs.times, &s->names, s->span.known ? s->span.last : 0, UINT64_MAX, w,
+				  &notes);
+	grt_notes_write(&notes, w);
+	grt_writer_end(w);
+	grt_writer_free(w);
+	putchar('\n');
+	return ret;
+}
+
 static int sched_finish(struct sched *s, int ret, const struct grt_err *err)
 {
 	if (s->write_error)
 		return cmd_write_failed(s->write_error);
+	if (s->tsgs.times.slices && sched_print_times(s))
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot sum up the GPU's time");
 	print_statistics(s);
 	if (s->over)
 		fprintf(stderr,
@@ -189,10 +225,19 @@ static void sched_take_clock(struct sched *s)
 		s->own_clock = true;
 }
 
+static void sched_begin_times(struct sched *s)
+{
+	struct grt_tsg_times *t = &s->tsgs.times;
+
+	s->c.slice = s->c.late = sched_on_slice;
+	t->from = opt.filter.from.set ? s->span.first : 0;
+	t->to = opt.filter.to.set ? s->span.last : UINT64_MAX;
+	t->first = s->span.known ? s->span.first : 0;
+}
+
 static int sched_replay(struct sched *s, const char *path)
 {
 	struct grt_err err = {.what = ""};
-	struct reading_span span;
 	int ret, status;
 
 	if (opt.seconds > 0)
@@ -205,10 +250,12 @@ static int sched_replay(struct sched *s, const char *path)
 	sched_take_clock(s);
 	status = filter_session(&opt.filter, s->session, false);
 	if (status == EXIT_DONE)
-		status = reading_span(s->session, &opt.filter.from, &opt.filter.to, &span);
+		status = reading_span(s->session, &opt.filter.from, &opt.filter.to, &s->span);
 	if (status == EXIT_DONE) {
-		ret = grt_session_run(s->session, &s->c, opt.filter.from.set ? span.first : 0,
-				      opt.filter.to.set ? span.last : UINT64_MAX, &err);
+		if (!s->as_json)
+			sched_begin_times(s);
+		ret = grt_session_run(s->session, &s->c, opt.filter.from.set ? s->span.first : 0,
+				      opt.filter.to.set ? s->span.last : UINT64_MAX, &err);
 		status = sched_finish(s, ret, &err);
 	}
 	grt_session_close(s->session);
@@ -291,8 +338,10 @@ static int sched_sched_run(int argc, char **argv)
 	s.c.event = s.json ? sched_on_event : NULL;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
 	grt_keyed_init(&s.groups, sizeof(struct sched_group), GRT_TSGS_MAX);
+	grt_tsgs_init(&s.tsgs);
 	status = path ? sched_replay(&s, path) : sched_watch(&s);
 	grt_keyed_free(&s.groups);
+	grt_tsgs_free(&s.tsgs);
 	grt_names_free(&s.names);
 	grt_event_json_free(s.json);
 	grt_event_text_free(s.text);

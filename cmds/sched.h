@@ -9,6 +9,7 @@
 #include "base/keyed.h"
 #include "lines/event_json.h"
 #include "lines/event_text.h"
+#include "nvidia/tsg.h"
 #include "trace/names.h"
 #include "reading.h"
 
@@ -31,6 +32,7 @@
  * @groups: groups that exist, as struct sched_group, by grt_tsg_key()
  * @partly: number of groups that existed before the trace; @over: events of groups that did not fit into
  *	@groups
+ * @tsgs: the time of groups on GPUs, of a recording as text; @span: the time looked at
  * @write_error: errno of a failed write, 0: none
  */
 struct sched {
@@ -51,6 +53,8 @@ struct sched {
 	struct grt_keyed groups;
 	uint64_t partly;
 	uint64_t over;
+	struct grt_tsgs tsgs;
+	struct reading_span span;
 	int write_error;
 };
 

@@ -115,6 +115,7 @@ static const struct grt_text_row fields[] = {
 	GRT_TEXT_ROW(TSG_CHANNEL, channel, .put = put_bound),
 	GRT_TEXT_ROW(TSG_CHANNEL, channels),
 	GRT_TEXT_ROW(TSG_CHANNEL, subctx, .put = put_subcontext),
+	GRT_TEXT_ROW(TSG_CHANNEL, context, .hide = GRT_TEXT_HIDE_ZERO),
 	GRT_TEXT_ROW(TSG_SET, timeslice, .hide = GRT_TEXT_HIDE_ZERO, US),
 	GRT_TEXT_ROW(TSG_SET, interleave, .hide = GRT_TEXT_HIDE_UNKNOWN),
 	GRT_TEXT_ROW(TSG_SET, status, .put = put_allowed),

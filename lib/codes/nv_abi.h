@@ -160,11 +160,14 @@
 #define NV_GROUP_VASPACE 8
 #define NV_GROUP_ENGINE 12
 
-/* NV_CHANNEL_ALLOC_PARAMS; from 610 on there is another handle before the engine */
+/* NV_CHANNEL_ALLOC_PARAMS; from 610 on there is another handle before the engine. The driver writes its
+ * number of the channel, which it counts over all GPUs from 1 */
 #define NV_CHANNEL_SHARE 24
 #define NV_CHANNEL_VASPACE 28
 #define NV_CHANNEL_ENGINE 128
 #define NV_CHANNEL_ENGINE_610 136
+#define NV_CHANNEL_ID 132
+#define NV_CHANNEL_ID_610 140
 #define NV_CHANNEL_BRANCH_610 610
 
 /* Controls */

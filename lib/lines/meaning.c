@@ -236,6 +236,7 @@ static const struct grt_meaning meanings[] = {
 	{.field = "channel", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_TSG_SCHEDULE, .field = "on", .show = TRUTH},
 	{.type = GRT_EV_TSG_CHANNEL, .field = "bound", .show = TRUTH},
+	{.type = GRT_EV_TSG_CHANNEL, .field = "context", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_TSG_TOKEN, .field = "token", .show = NUMBER, .is_set = has_token},
 	{.type = GRT_EV_TSG_DESTROY, .field = "cause", .show = WORD, .word = word_cause},
 	{.type = GRT_EV_PROCESS, .field = "what", .show = WORD, .word = word_process},

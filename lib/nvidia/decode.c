@@ -91,6 +91,7 @@ struct grt_nv_group {
  * struct grt_nv_channel - a channel
  * @subctx: handle of its context share, 0: none was named
  * @veid: the number of that subcontext
+ * @context: the driver's number of the channel, 0: unknown
  * @group: NULL: unknown which
  */
 struct grt_nv_channel {
@@ -100,6 +101,7 @@ struct grt_nv_channel {
 	uint32_t chid;
 	uint32_t subctx;
 	uint32_t veid;
+	uint32_t context;
 	struct grt_nv_group *group;
 };
 
@@ -252,6 +254,7 @@ static int put_channel(const struct grt_nv *d, const struct grt_nv_call *c, cons
 		.bound = bound,
 		.subctx = ch->subctx,
 		.veid = ch->veid,
+		.context = ch->context,
 	};
 
 	BEGIN(d, &ev, TSG_CHANNEL, c, ch->group);
@@ -723,12 +726,17 @@ static int alloc_group(struct grt_nv *d, const struct alloc *a)
 	return put_init(d, a->c, g, a->status);
 }
 
+/* Where a field of a channel's parameters is, in the driver's branch. */
+static unsigned int channel_field(const struct grt_nv *d, unsigned int at, unsigned int from_610)
+{
+	return d->setup.branch >= NV_CHANNEL_BRANCH_610 ? from_610 : at;
+}
+
 /* The hidden group of a channel that is made below a device. */
 static int group_alone(struct grt_nv *d, const struct alloc *a, const struct grt_nv_node *device,
 		       struct grt_nv_group **out)
 {
-	unsigned int at =
-		d->setup.branch >= NV_CHANNEL_BRANCH_610 ? NV_CHANNEL_ENGINE_610 : NV_CHANNEL_ENGINE;
+	unsigned int at = channel_field(d, NV_CHANNEL_ENGINE, NV_CHANNEL_ENGINE_610);
 	struct grt_nv_group *g = group_new();
 
 	*out = g;
@@ -789,6 +797,7 @@ static int alloc_channel(struct grt_nv *d, const struct alloc *a)
 	if (!ch)
 		return -ENOMEM;
 	n->channel = ch;
+	ch->context = param(a, channel_field(d, NV_CHANNEL_ID, NV_CHANNEL_ID_610), 0);
 	g = group_above(d, a);
 	if (!g && n->owners[0].owner->kind == KIND_DEVICE)
 		ret = group_alone(d, a, n->owners[0].owner, &g);

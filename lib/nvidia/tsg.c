@@ -27,6 +27,7 @@ void grt_tsgs_init(struct grt_tsgs *t)
 	grt_keyed_init(&t->live, sizeof(struct grt_tsg), GRT_TSGS_MAX);
 	grt_keyed_init(&t->processes, sizeof(struct process), GRT_TSGS_MAX);
 	grt_tsg_channels_init(&t->channels);
+	grt_tsg_times_init(&t->times);
 }
 
 /* ------------------------------------------------------------------ identity */
@@ -315,12 +316,17 @@ int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e, const struct g
 	struct grt_tsg *g;
 	int ret;
 
+	if (e->type == GRT_EV_GPU_SLICE)
+		return grt_tsg_times_slice(&t->times, (const struct grt_ev_gpu_slice *)e, names);
 	if (e->type >= GRT_EV_MAX || !see[e->type] || grt_tsg_never_was(e))
 		return 0;
 	ret = find_or_begin(t, ev, names, &g);
 	if (ret || !g)
 		return ret;
 	tsg_learn(g, ev);
+	ret = grt_tsg_times_event(&t->times, e, g);
+	if (ret)
+		return ret;
 	see[e->type](g, e);
 	ret = grt_tsg_channels_event(&t->channels, e, g);
 	return ret || !g->died ? ret : tsg_bury(t, g);
@@ -499,5 +505,6 @@ void grt_tsgs_free(struct grt_tsgs *t)
 	grt_keyed_free(&t->processes);
 	free(t->past);
 	grt_tsg_channels_free(&t->channels);
+	grt_tsg_times_free(&t->times);
 	grt_tsgs_init(t);
 }

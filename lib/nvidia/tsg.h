@@ -18,6 +18,7 @@
 
 #include "base/keyed.h"
 #include "tsg_channels.h"
+#include "tsg_times.h"
 #include "table/table.h"
 
 struct grt_names;
@@ -103,11 +104,13 @@ struct grt_tsg_runlist {
 /**
  * struct grt_tsgs - set up by grt_tsgs_init()
  * @processes: that have groups, see struct process in tsg.c
+ * @times: time that they had GPUs
  * @met: groups so far
  * @over: events of groups that found no place
  */
 struct grt_tsgs {
 	struct grt_tsg_channels channels;
+	struct grt_tsg_times times;
 	uint64_t met;
 	struct grt_keyed processes;
 	struct grt_keyed live;
@@ -127,7 +130,7 @@ bool grt_tsg_never_was(const struct grt_event *e);
 void grt_tsgs_init(struct grt_tsgs *t);
 
 /**
- * grt_tsgs_event - takes in an event; of use are TSG_*
+ * grt_tsgs_event - takes in an event; of use are TSG_* and GPU_SLICE
  * @names: as they are at this event
  * Return: 0 or -ENOMEM
  */

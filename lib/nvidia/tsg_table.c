@@ -254,7 +254,7 @@ static int tsg_table_write_groups(const struct grt_part *part, struct grt_pass *
 
 static int write_tsgs(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	const struct grt_tsgs *t = state;
+	struct grt_tsgs *t = state;
 	struct grt_tsg_channel *channel;
 	struct grt_tsg *list;
 	int64_t channels, n = grt_tsgs_list(t, &list, &channel, &channels);
@@ -271,25 +271,47 @@ static int write_tsgs(void *state, const struct grt_part *part, struct grt_pass 
 		ret = write_channels(t, part, pass, channel, (uint64_t)channels);
 	if (!ret && !pass->csv)
 		ret = write_runlists(pass, list, (uint64_t)n);
+	if (!ret && !pass->csv && t->times.slices)
+		ret = grt_tsg_times_write(&t->times, pass->names, pass->known ? pass->last : 0,
+					  grt_pass_shown(pass, part, UINT64_MAX), pass->writer, pass->notes);
 	free(channel);
 	free(list);
 	return ret;
+}
+
+static void tsg_table_within(void *state, uint64_t from, uint64_t to)
+{
+	struct grt_tsg_times *t = &((struct grt_tsgs *)state)->times;
+
+	t->from = from;
+	t->to = to;
+}
+
+static void tsg_table_span(void *state, uint64_t first, uint64_t last)
+{
+	((struct grt_tsgs *)state)->times.first = first;
 }
 
 GRT_ANALYSIS_FREE(free_tsgs, grt_tsgs_free)
 
 static const struct grt_part tsg_parts[] = {
 	{"tsg", "NVIDIA's channel groups, their channels and runlists", GRT_PART_BY, 0, &grt_tsg_table,
-	 .tables = GRT_TABLES(&grt_tsg_channel_table, &grt_tsg_runlist_table), .write = write_tsgs},
+	 .tables = GRT_TABLES(&grt_tsg_channel_table, &grt_tsg_runlist_table, &grt_tsg_time_table,
+			      &grt_tsg_change_table),
+	 .write = write_tsgs},
 	{.name = NULL},
 };
 
 const struct grt_analysis grt_analysis_tsg = {
 	.name = "tsg",
-	.classes = GRT_IN_CLASS(tsg),
+	.classes = GRT_IN_CLASS(tsg) | GRT_IN_CLASS(slice),
+	.besides = GRT_IN_CLASS(slice),
+	.late = true,
 	.parts = tsg_parts,
 	.size = sizeof(struct grt_tsgs),
 	.begin = new_tsgs,
+	.within = tsg_table_within,
+	.span = tsg_table_span,
 	.event = tsg_table_take_event,
 	.free = free_tsgs,
 };

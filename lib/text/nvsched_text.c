@@ -159,6 +159,17 @@ static uint32_t subcontext(const struct row *r)
 	return hex_of(s, &v) ? v : UNKNOWN;
 }
 
+/* The driver's number of a channel; 0: unknown */
+static uint32_t context(const struct row *r)
+{
+	struct grt_span s;
+	uint32_t v;
+
+	if (!GRT_KEY_SPAN(r->keys, r->end, "context=0x", &s))
+		return 0;
+	return hex_of(s, &v) ? v : 0;
+}
+
 static uint32_t gpu(const struct row *r)
 {
 	struct grt_span s;
@@ -270,6 +281,7 @@ static void row_channel(struct row *r, bool yes)
 		.bound = yes,
 		.subctx = subcontext(r),
 		.veid = grt_u32(NUMBER(r, "veid=", UNKNOWN)),
+		.context = context(r),
 	};
 
 	ev.channel = CHANNEL(r, "handle=", &ev.channel_client);

@@ -12,6 +12,9 @@
 #include "codes/codes.h"
 
 #define MARK "NVRM: Xid ("
+/* "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 24007, ...": of an NVSwitch */
+#define SWITCH "nvidia-nvswitch"
+#define SWITCH_MARK ": SXid ("
 
 /** struct part - of a GPU (MIG), as the message names it: " GPU-I:05 GPU-CI:00" */
 struct part {
@@ -73,12 +76,32 @@ static const char *grt_bpf_xid_read_process(const char *p, struct grt_ev_xid *ev
 	return p;
 }
 
+/* Return: whether it is an error of a switch */
+static bool grt_bpf_xid_read_switch(struct grt_ev_xid *ev, const char *message)
+{
+	const char *mark = strncmp(message, SWITCH, strlen(SWITCH)) ? NULL : strstr(message, SWITCH_MARK);
+	const char *rest = NULL;
+	struct part part;
+
+	if (!mark)
+		return false;
+	rest = grt_bpf_xid_read_head(mark + strlen(SWITCH_MARK), ev, &part);
+	if (rest)
+		rest += strncmp(rest, ", ", 2) ? 0 : 2;
+	else
+		rest = mark + strlen(SWITCH_MARK);
+	grt_xid_set_text(ev, "SXid", 4, rest, strcspn(rest, "\n"));
+	return true;
+}
+
 void grt_bpf_xid_read(struct grt_ev_xid *ev, const char *message, char *comm, size_t room)
 {
 	const char *p = message, *rest = NULL;
 	struct part part = {message, 0};
 
 	comm[0] = '\0';
+	if (grt_bpf_xid_read_switch(ev, message))
+		return;
 	if (!strncmp(p, MARK, strlen(MARK)))
 		rest = grt_bpf_xid_read_head(p + strlen(MARK), ev, &part);
 	if (rest) {

@@ -18,7 +18,8 @@
  *	printk:console          XID of messages that begin with "NVRM: Xid", where
  *				it has not; where it has, the message is kept
  *				for the XID that the thread reports next: it
- *				names the process
+ *				names the process. Also of those that begin with
+ *				"nvidia-nvswitchN: SXid": errors of NVSwitches
  *
  * Not seen: poll through epoll and select; dup, fork and exec, so a child's
  * close of a file that it has inherited is a CLOSE without OPEN; close_range;
@@ -532,28 +533,14 @@ int device_xid(struct xid_record *ctx)
 	return 0;
 }
 
-/*
- * An error of a GPU is reported whatever process is requested. The message's
- * process is not the one that runs.
- */
-SEC("raw_tp/console")
-int console(struct bpf_raw_tracepoint_args *ctx)
+/* An error of a GPU is reported whatever process is requested. The message's process is not the one that
+ * runs. */
+static __always_inline int put_message(const char *message)
 {
-	static const char begin[] = "NVRM: Xid";
-	const char *message = (const char *)ctx->args[0];
 	struct out_text_xid *at;
-	char text[sizeof(begin)];
 	struct grt_bpf_counts *c;
 	__u32 cpu;
 
-	if (ctx->args[1] < sizeof(begin) || bpf_probe_read_kernel(text, sizeof(text), message))
-		return 0;
-#pragma unroll
-	for (int i = 0; i < sizeof(begin) - 1; i++)
-		if (text[i] != begin[i])
-			return 0;
-	if (config.xid_event)
-		return keep_message(message);
 	c = my_counts(&cpu);
 	at = c ? begin_text_xid(c, cpu) : 0;
 	if (!at)
@@ -562,6 +549,40 @@ int console(struct bpf_raw_tracepoint_args *ctx)
 		at->text.text[0] = 0;
 	event_submit(at, c);
 	return 0;
+}
+
+/* Longer than "nvidia-nvswitch12: SXid". */
+#define MESSAGE_HEAD 24
+
+/* The text is part of the program: data of its own would need a map. */
+#define BEGINS(text, with)                                                                \
+	({                                                                                \
+		static const char with_[] = (with);                                       \
+		int same_ = 1;                                                            \
+                                                                                          \
+		_Pragma("unroll") for (int i_ = 0; i_ < sizeof(with_) - 1; i_++) same_ &= \
+			(text)[i_] == with_[i_];                                          \
+		same_;                                                                    \
+	})
+
+/* Of a switch with a number of one or two digits. */
+static __always_inline int is_sxid(const char *text)
+{
+	return BEGINS(text, "nvidia-nvswitch") && text[15] >= '0' && text[15] <= '9' &&
+	       (BEGINS(text + 16, ": SXid") || BEGINS(text + 17, ": SXid"));
+}
+
+SEC("raw_tp/console")
+int console(struct bpf_raw_tracepoint_args *ctx)
+{
+	const char *message = (const char *)ctx->args[0];
+	char text[MESSAGE_HEAD];
+
+	if (ctx->args[1] < sizeof(text) || bpf_probe_read_kernel(text, sizeof(text), message))
+		return 0;
+	if (BEGINS(text, "NVRM: Xid"))
+		return config.xid_event ? keep_message(message) : put_message(message);
+	return is_sxid(text) ? put_message(message) : 0;
 }
 
 char LICENSE[] SEC("license") = "GPL";

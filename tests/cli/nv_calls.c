@@ -5,11 +5,12 @@
  * leaves its struct as it is, so the driver's answers are written into it
  * beforehand; a stand-in for the driver overwrites them.
  *
- *	nv_calls [-f FILE] [-l BRANCH] [-e END] [-n TIMES] [-c CLIENT] [-p] [-s] [-x] PART...
+ *	nv_calls [-f FILE] [-l BRANCH] [-e END] [-n TIMES] [-c CLIENT] [-k NUMBER] [-p] [-s] [-x] PART...
  *
  *	-f FILE	  default /dev/null      -l BRANCH  layouts of 535, 550, 570, 580 or 610
  *	-n TIMES  the whole of it again and again, each time with a file of its own
  *	-c CLIENT handle of the first client, default made from the process's number
+ *	-k NUMBER the driver's number of the first channel; the next ones follow; default 0: none has one
  *	-p	  prints the client's handle and waits for a line before it ends
  *	-s	  the short NVOS21	 -x	each ioctl in its wrapper
  *	-e END	  how it ends: free, client, device, space, close, exit (default), kill, exec,
@@ -51,6 +52,7 @@ static struct {
 	const char *end;
 	unsigned int times;
 	uint32_t client;
+	uint32_t number;
 	int pause;
 	int is_short;
 	int wrapped;
@@ -161,6 +163,8 @@ static void channel(uint32_t parent, uint32_t share, uint32_t handle, uint32_t e
 	set32(p, NV_CHANNEL_SHARE, share);
 	set32(p, NV_CHANNEL_VASPACE, share ? 0 : SPACE);
 	set32(p, opt.branch < 610 ? NV_CHANNEL_ENGINE : NV_CHANNEL_ENGINE_610, engine);
+	set32(p, opt.branch < 610 ? NV_CHANNEL_ID : NV_CHANNEL_ID_610, opt.number);
+	opt.number += opt.number != 0;
 	alloc(parent, handle, 0xc86f, p, channel_size());
 }
 
@@ -456,7 +460,7 @@ static int take_options(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "f:l:e:n:c:psx")) >= 0)
+	while ((c = getopt(argc, argv, "f:l:e:n:c:k:psx")) >= 0)
 		switch (c) {
 		case 'f':
 			opt.file = optarg;
@@ -472,6 +476,9 @@ static int take_options(int argc, char **argv)
 			break;
 		case 'c':
 			opt.client = (uint32_t)strtoul(optarg, NULL, 0);
+			break;
+		case 'k':
+			opt.number = (uint32_t)strtoul(optarg, NULL, 0);
 			break;
 		case 'p':
 			opt.pause = 1;

@@ -75,6 +75,15 @@ check "the recording has the UUID" grep -q 'nvctxsw_gpu0 = "nvidia0 0000:c6:00.0
 check "and the clock's drift" grep -qE 'clock_drift_ppm=-(19|20)\.' run.grt/metadata
 run export -f chrome -o run.json run.grt
 check "a track of the GPU" test "$(grep -c '"process on the GPU"' run.json)" = 1
+run report -i run.grt -o run.html
+python3 "$GRTRACE_SRC/tests/cli/_page.py" run.html lanes >lanes
+output=$(cat lanes)
+check "a lane of the page, which is busy as long as both processes together had the GPU" test "$(
+	awk -F'\t' '/process on the GPU/ { sub("busy=", "", $6); print int($6 / 1e6 + 0.5) }' lanes)" = 2180
+run export -f perfetto -o run.perfetto run.grt
+output=$(python3 "$GRTRACE_SRC/tests/cli/_perfetto.py" run.perfetto)
+status=$?
+expect "and a GPU slice of Perfetto for each, which are as long" 0 'work context n=202 ns=2(179|180)[0-9]{6}$'
 
 # The context that was there, and one that stays.
 play record -e nvctxsw -d 0.4 -o run.grt <<EOF

@@ -68,6 +68,14 @@ if [ -w /dev/kmsg ]; then
 	run dump --type xid xid.grt
 	check "an Xid's whole text, and the part of the GPU" says "XID +pid=$$/.* code=31 bus=0xc600 text=\"GPU-I:05 GPU-CI:00: Ch 00000008, $fault\""
 	check "one that is too long says so" says "XID +pid=$$/.* code=79 bus=0xc600 text=\"x{180}\.\.\.\""
+	# shellcheck disable=SC2016 # the shell's own
+	run record -e nvidia -o sxid.grt -- sh -c 'for line; do echo "nvidia-nvswitch$line" >/dev/kmsg; done; sleep 0.2' sh \
+		"3: SXid (PCI:0000:89:00.0): 20034, Fatal, Link 30 LTSSM Fault Up $$" "12: SXid (PCI:0000:8a:00.0): 24007, Non-fatal $$" \
+		"3: Link 30 of $$ says SXid (PCI:0000:89:00.0): 1" "x: SXid (PCI:0000:89:00.0): 2, $$"
+	run dump --type xid sxid.grt
+	check "errors of NVSwitches" says "XID +code=20034 bus=0x8900 text=\"SXid: Fatal, Link 30 LTSSM Fault Up $$\""
+	check "of one with two digits" says "XID +code=24007 bus=0x8a00 text=\"SXid: Non-fatal $$\""
+	check "and nothing else" test "$(grep -c "[ (]$$" <<<"$output")" = 2
 else
 	ok "an Xid's whole text # SKIP no /dev/kmsg to write to"
 fi

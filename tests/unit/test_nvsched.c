@@ -442,6 +442,37 @@ static void refused(void **state)
 	finish();
 }
 
+/* The driver's number of a channel, where its branch has it; it is there to the end of the channel. */
+static void numbers_of_channels(void **state)
+{
+	static const struct {
+		uint32_t branch;
+		unsigned int at;
+	} of[] = {{535, 132}, {595, 132}, {610, 140}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct grt_nv_call c;
+
+		begin_as(&(struct grt_nv_setup){.branch = of[i].branch});
+		usual();
+		assert_int_equal(LAST.channel.context, 0);
+		c = alloc_call(1, CLIENT, 4, 7, 0xc86f);
+		put32(c.params, of[i].at, 0x1234);
+		give(&c);
+		assert_int_equal(LAST.e.type, GRT_EV_TSG_CHANNEL);
+		assert_int_equal(LAST.channel.context, 0x1234);
+		release(7);
+		assert_int_equal(LAST.channel.bound, 0);
+		assert_int_equal(LAST.channel.context, 0x1234);
+		c.params_size = of[i].at + 3;
+		give(&c);
+		assert_int_equal(LAST.channel.bound, 1);
+		assert_int_equal(LAST.channel.context, 0);
+		finish();
+	}
+}
+
 static void alone(void **state)
 {
 	(void)state;
@@ -679,6 +710,7 @@ int main(void)
 		cmocka_unit_test(subcontexts),
 		cmocka_unit_test(what_is_set),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(numbers_of_channels),
 		cmocka_unit_test(alone),
 		cmocka_unit_test(older_than_the_capture),
 		cmocka_unit_test(duplicates),

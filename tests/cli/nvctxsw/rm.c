@@ -16,6 +16,8 @@
  *	broken GPU US		the place of the next record is beyond the buffer
  *	stalled GPU US		the driver brings records to the buffer at a flush only, from then on
  *	gone GPU US		it has left the bus: every call on it fails from then on
+ *	when FILE		times count from when this file is there; RM_TRUTH gets "played" once all
+ *				records are in the buffer
  *
  * RM_TRUTH gets "on GPU MONOTONIC" when a log is switched on, and at the end
  * "dropped GPU N" and "left N": objects and mappings that were not freed.
@@ -70,10 +72,11 @@ static unsigned int step_count, gpus = 1, rules;
 static struct rule {
 	uint32_t code, status, reason;
 } rule[RULES];
-static char version[64] = "580.159.04";
+static char version[64] = "580.159.04", gate[256];
 static uint64_t most = UINT64_MAX, epoch;
 static double drift;
 static int ours[FILES], ticking;
+static bool waited;
 
 static uint64_t now(clockid_t clock)
 {
@@ -113,7 +116,8 @@ __attribute__((constructor)) static void read_script(void)
 		struct rule r = {0};
 
 		if (sscanf(line, "version %63s", version) == 1 || sscanf(line, "gpus %u", &gpus) == 1 ||
-		    sscanf(line, "most %lu", &most) == 1 || sscanf(line, "drift %lf", &drift) == 1)
+		    sscanf(line, "most %lu", &most) == 1 || sscanf(line, "drift %lf", &drift) == 1 ||
+		    sscanf(line, "when %255s", gate) == 1)
 			continue;
 		if (sscanf(line, "refuse %x %x %u", &r.code, &r.status, &r.reason) == 3)
 			rule[rules++] = r;
@@ -190,9 +194,35 @@ static void do_step(struct log *l, const struct step *s)
 	}
 }
 
+/* Whether the script has begun; the time of its beginning is that of the log then. */
+static bool has_begun(void)
+{
+	if (!gate[0])
+		return true;
+	if (access(gate, F_OK))
+		return false;
+	gate[0] = 0;
+	waited = true;
+	for (unsigned int i = 0; i < GPUS; i++)
+		logs[i].on = now(CLOCK_MONOTONIC);
+	return true;
+}
+
+/* Says once that nothing is left to do, where the script has waited. */
+static void say_played(void)
+{
+	for (unsigned int i = 0; i < step_count; i++)
+		if (steps[i].what)
+			return;
+	waited = false;
+	truth("played\n");
+}
+
 /* What has happened until now comes to the buffers. */
 static void pump(bool flush)
 {
+	if (!has_begun())
+		return;
 	for (unsigned int i = 0; i < step_count; i++) {
 		struct step *s = &steps[i];
 		struct log *l = &logs[s->gpu];
@@ -204,6 +234,8 @@ static void pump(bool flush)
 		do_step(l, s);
 		s->what = 0;
 	}
+	if (waited)
+		say_played();
 }
 
 static void *tick(void *arg)
