@@ -323,6 +323,10 @@ healthy
 put /proc/sys/kernel/kptr_restrict 2
 look "addresses hidden from all" kptr_restrict NO '2: .*; try: sudo sysctl kernel.kptr_restrict=1'
 
+healthy
+rm sys/proc/modules
+look "a kernel without modules" module_file NO 'this kernel loads no modules .CONFIG_MODULES.; try: sudo grtrace record -e drm'
+
 rm -rf sys && mkdir sys
 run doctor
 expect "an empty system" 0 '^  kernel +unknown'
