@@ -266,9 +266,10 @@ $(O)/sql/fleet_sql.h: $(wildcard sql/*.sql) Makefile
 		sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' "$$f"; echo ')'; \
 	done >$@
 
-$(O)/obj/cmds/fleet.o: $(O)/sql/fleet_sql.h
+$(O)/obj/cmds/fleet.o $(O)/fuzz/cmds/fleet.o: $(O)/sql/fleet_sql.h
 # of it alone: build/flags is what all are built by
 $(O)/obj/cmds/fleet.o: private ALL_CFLAGS += -I$(O)/sql
+$(O)/fuzz/cmds/fleet.o: private FUZZ_CFLAGS += -I$(O)/sql
 
 # What others may use is in the map; the rest has no name outside, in the static library neither.
 EXPORTS := lib/libgrtrace.map

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # export.sh BUILD [EVENTS]: how fast `grtrace export` is, in CPU time, and how
-# large what it writes is: of a recording of jobs and of one of ioctls, EVENTS
-# each, in every format. An event is a record of the recording; a job is five.
+# large what it writes is: of a recording of jobs, of one of ioctls and of one of
+# CUDA's launches, EVENTS each, in every format. An event is a record of the
+# recording; a job is five, a launch and its kernel are two.
 # The peer is babeltrace2, which reads the same recordings and writes text: a
 # recording of a twentieth, since it needs minutes.
 
@@ -18,6 +19,8 @@ cd "$dir"
 mkdir big small
 "$build/bench/bench_merge" make big "$events"
 "$build/bench/bench_merge" make small $((events / 20))
+"$build/bench/bench_launches" big/launches.grt $((events / 2)) >made
+"$build/bench/bench_launches" small/launches.grt $((events / 40)) >made
 
 # The best of three runs: seconds and KiB.
 best() { # COMMAND...
@@ -32,7 +35,7 @@ show() { # NAME EVENTS SECONDS KIB BYTES
 	}'
 }
 
-for part in gpu:jobs cpu:ioctls; do
+for part in gpu:jobs cpu:ioctls launches:launches; do
 	for format in perfetto chrome jsonl csv; do
 		read -r s kib < <(best "$build/grtrace" export -f $format "big/${part%:*}.grt")
 		bytes=$("$build/grtrace" export -f $format "big/${part%:*}.grt" 2>told | wc -c)

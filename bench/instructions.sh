@@ -55,5 +55,6 @@ report text --by ring
 merge --cpu cpu.grt --gpu gpu.grt
 merge --cpu cpu.grt --gpu gpu.grt --json
 export -f perfetto gpu.grt
+export -f perfetto launches.grt
 export -f jsonl cpu.grt
 END

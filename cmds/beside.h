@@ -15,10 +15,10 @@
 
 /**
  * struct beside - begins as zeroes
- * @a: the analyses; has none where there is no thread
+ * @a: the analyses; empty if there is no thread
  * @session: the recording, opened once more
- * @from, @to: what @a is fed with
- * @ret, @err: of the thread, once it is over
+ * @from, @to: the span of events that @a gets
+ * @ret, @err: the result of the thread, after its end
  */
 struct beside {
 	struct grt_analyses a;
@@ -32,26 +32,30 @@ struct beside {
 };
 
 /**
- * beside_open - opens the recording once more, where that pays: there are two cores for this process, it is
- * no pipe and no text, which is in memory as a whole, it is large, and all of it is wanted. GRTRACE_THREADS
- * in the environment: 1: never, a larger number: of a small one, too Return: whether it did
+ * beside_open - opens the recording a second time if a second thread saves time: this process has two cores,
+ * the input is large, is neither a pipe nor text (which is completely in memory), and no filter is set. The
+ * environment variable GRTRACE_THREADS=1 prevents this; a larger number allows it for small recordings, too
+ * Return: whether it was opened
  */
 bool beside_open(struct beside *b, struct grt_session *s, const char *path, const struct filter *filter);
 
 /**
- * beside_take - takes those of the wanted analyses that are of these turns from others
- * @a: those, with what their pass knows; not begun
+ * beside_take - moves the requested analyses of these turns from @a into @b
+ * @a: all requested analyses and their pass; not begun
  * Return: 0 or -ENOMEM
  */
 int beside_take(struct beside *b, struct grt_analyses *a, unsigned int turns);
 
-/** beside_begin - reads, in a thread of its own: without one beside_end() does */
+/** beside_begin - starts to read in a second thread; without one, beside_end() reads */
 void beside_begin(struct beside *b, uint64_t from, uint64_t to, const struct reading_span *span);
 
-/** beside_end - waits for it. @a gets the analyses. Return: 0, or a negative errno with @b->err set */
+/**
+ * beside_end - waits for the thread and moves the analyses back into @a. Return: 0, or a negative errno with
+ * @b->err set
+ */
 int beside_end(struct beside *b, struct grt_analyses *a);
 
-/** beside_free - frees it, after those that have its analyses */
+/** beside_free - frees it; call this after @a was freed */
 void beside_free(struct beside *b);
 
 #endif /* GRTRACE_BESIDE_H */

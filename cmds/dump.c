@@ -233,7 +233,7 @@ static int dump_path(struct dump *d, const char *path)
 	int ret = grt_session_open(&s, path, &err);
 
 	if (ret)
-		return cmd_error(EXIT_FAILED, &err);
+		return cmd_error(cmd_open_status(ret), &err);
 	terminal_page();
 	ret = filter_session(&opt_filter, s, false);
 	if (ret == EXIT_DONE)

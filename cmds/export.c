@@ -207,7 +207,7 @@ static int export_run(int argc, char **argv)
 	const struct grt_export_row *row;
 	struct grt_session *s;
 	struct grt_err err;
-	int status;
+	int ret, status;
 
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
@@ -223,8 +223,9 @@ static int export_run(int argc, char **argv)
 	if (!opt.input && !argc && access(path, F_OK))
 		return cmd_fail(EXIT_FAILED, "there is no such recording", "grtrace record -- PROG",
 				"cannot open %s", path);
-	if (grt_session_open(&s, path, &err))
-		return cmd_error(EXIT_FAILED, &err);
+	ret = grt_session_open(&s, path, &err);
+	if (ret)
+		return cmd_error(cmd_open_status(ret), &err);
 	status = filter_session(&opt.filter, s, false);
 	if (status == EXIT_DONE)
 		status = export_session(s, path, row);

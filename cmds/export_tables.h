@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Exports whose formats are tables: what analyses compute, in one pass.
+ * Exports in formats that are tables: one pass writes the tables of all analyses.
  */
 #ifndef GRTRACE_EXPORT_TABLES_H
 #define GRTRACE_EXPORT_TABLES_H
@@ -12,11 +12,11 @@
 struct grt_export_format;
 
 /**
- * export_tables - writes the tables of all parts with GRT_PART_TABLES, and what is known of the recording
- * @path: of the trace, as typed
- * @output: a file, or where the format has files for tables a directory
- * @events: gets how many were read
- * Return: 0 or a negative errno; nothing is left half
+ * export_tables - writes the tables of all parts with GRT_PART_TABLES, and a table about the recording
+ * @path: the path of the trace, as typed
+ * @output: a file; a directory if the format has a file for each table
+ * @events: gets the number of events read
+ * Return: 0 or a negative errno; no incomplete output is left
  */
 int export_tables(struct grt_session *s, const struct grt_export_format *format, const struct filter *filter,
 		  const char *path, const struct reading_span *span, const char *output, uint64_t *events,

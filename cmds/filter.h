@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The filters of every command that reads a trace: one table of options, one
- * place where they are checked. A command that cannot obey one says why.
+ * place that checks them. A command that cannot apply a filter prints why.
  */
 #ifndef GRTRACE_FILTER_H
 #define GRTRACE_FILTER_H
@@ -19,10 +19,10 @@
 #define FILTER_WHO (FILTER_PID | FILTER_COMM | FILTER_RING)
 
 /**
- * struct filter - what the options say
- * @gpu: of --device
- * @type_names: of --type
- * @f: of the session
+ * struct filter - the values of the options
+ * @gpu: the value of --device
+ * @type_names: the value of --type
+ * @f: the filter of the session
  */
 struct filter {
 	struct opt_time from;
@@ -35,7 +35,7 @@ struct filter {
 	struct grt_filter f;
 };
 
-/* Rows of a table of options. @type_letter: short name of --type, 0: it has none */
+/* Rows of a table of options. @type_letter: short name of --type, 0: none */
 #define FILTER_OPTIONS(x, type_letter)                                                               \
 	{"from", 0,	    OPT_TIME,                                                                \
 	 "T",	 &(x).from, "only from here: seconds, +T after the start, -T before the end"},       \
@@ -50,26 +50,26 @@ struct filter {
 	}
 
 /**
- * filter_check - takes the options in
- * @refused: FILTER_* that the command cannot obey, because of @why
- * Return: EXIT_DONE, or EXIT_USAGE after saying why
+ * filter_check - checks the options
+ * @refused: FILTER_* that the command cannot apply, for the reason @why
+ * Return: EXIT_DONE, or EXIT_USAGE after a message
  */
 int filter_check(struct filter *x, unsigned int refused, const char *why);
 
 /**
- * filter_session - a session hands out only what is wanted; it ends before filter_free()
- * @live: it is of this machine
+ * filter_session - sets the filter of a session, which must end before filter_free()
+ * @live: the session reads live events of this machine
  * Return: exit status
  */
 int filter_session(struct filter *x, struct grt_session *s, bool live);
 
 /**
- * filter_found - a trace was read: says so where it has nothing of what --pid, --comm and --ring ask for
+ * filter_found - after a trace was read: prints a message if --pid, --comm or --ring matched nothing in it
  * Return: EXIT_DONE or EXIT_FAILED
  */
 int filter_found(const struct filter *x, const char *input);
 
-/** filter_free - frees what was learned */
+/** filter_free - frees the filter's memory */
 void filter_free(struct filter *x);
 
 #endif /* GRTRACE_FILTER_H */

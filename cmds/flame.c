@@ -335,9 +335,9 @@ static int take_file(struct graph *g, const char *path, enum grt_stacks_side sid
 	int status;
 
 	if (fd < 0 && err)
-		return cmd_error(EXIT_FAILED, err);
+		return cmd_error(cmd_open_status(-errno), err);
 	if (fd < 0)
-		return cmd_fail(EXIT_FAILED, strerror(errno), NULL, "cannot open %s", path);
+		return cmd_fail(cmd_open_status(-errno), strerror(errno), NULL, "cannot open %s", path);
 	status = err && !looks_folded(fd) ? cmd_error(EXIT_FAILED, err) : take_folded(g, fd, path, side);
 	if (fd != STDIN_FILENO)
 		close(fd);

@@ -12,7 +12,7 @@
  *	... grt_session_health(live_session(l)) ...
  *	live_close(l, &err);
  *
- * The output of a view is the business of its command.
+ * The command of a view writes its output.
  */
 #ifndef GRTRACE_LIVE_H
 #define GRTRACE_LIVE_H
@@ -22,21 +22,21 @@
 struct live;
 
 /**
- * struct live_setup - what is watched
+ * struct live_setup - which events a view gets
  * @sources: names of sources.def, with commas between
- * @pid: only events of this process, and the run ends with it; 0: of all
- * @gpu_users: of all processes that use CUDA, for the source `cuda`
- * @buffer_size: bytes per CPU, 0: as it is
+ * @pid: only events of this process, and the run ends with it; 0: all processes
+ * @gpu_users: all processes that use CUDA, for the source `cuda`
+ * @buffer_size: bytes per CPU, 0: unchanged
  * @driver: the driver whose fences are jobs, for the source `fence`; NULL: none
- * @flag: an option of sources that is on, of those that have it; NULL: none
- * @types: events that are wanted; all zero: all
- * @any: a source that does not work here is told through @note, and the others
- *	go on; otherwise it is an error. None that works is one either way
- * @stack: the CPU stack of each submit is wanted
- * @keep: gets all that is read, in whole packets: @place is the file that they would have in a recording, of
+ * @flag: an option that is set for the sources that have it; NULL: none
+ * @types: the requested events; all zero: all
+ * @any: if a source does not work here, @note reports it, and the other sources go on;
+ *	otherwise this is an error. It is always an error if no source works
+ * @stack: record the CPU stack of each submit
+ * @keep: gets all complete packets that are read; @place is the number of their file in a recording of
  *	the @source-th source. Return: 0 or -errno, which ends the run. May be NULL
- * @arg: handed to it
- * @note: tells the user what was done on the way
+ * @arg: argument of @keep
+ * @note: prints a message for the user about a step that was done
  */
 struct live_setup {
 	const char *sources;
@@ -54,9 +54,9 @@ struct live_setup {
 };
 
 /**
- * struct live_files - what a source's packets would have in a recording
- * @places: files, those from @streams on made with their first packet
- * @uncut: it has no window
+ * struct live_files - the files that a source's packets would have in a recording
+ * @places: number of files; files from @streams on are created with their first packet
+ * @uncut: see struct source
  */
 struct live_files {
 	const char *source;
@@ -66,15 +66,15 @@ struct live_files {
 };
 
 /**
- * struct live_limits - how long it runs
+ * struct live_limits - how long a run lasts
  * @seconds: ends after this time, 0: never
  * @interval: seconds between calls of @tick, 0: never called
  * @tick: called between events; a non-zero result ends the run
- * @idle: called when all events that there are have been handed out, so that
- *	what was printed can be flushed; may be NULL, a non-zero result ends the run
- * @prompt: somebody watches single events: sources that can are looked at more often
- * @fd: it is readable when @idle is to be called soon, 0: there is none
- * @arg: handed to both
+ * @idle: called when the consumer got all present events, so that output
+ *	can be flushed; may be NULL, a non-zero result ends the run
+ * @prompt: the view shows single events: sources that allow this are read more often
+ * @fd: readable when @idle must be called soon, 0: none
+ * @arg: argument of @tick and @idle
  */
 struct live_limits {
 	double seconds;
@@ -87,10 +87,10 @@ struct live_limits {
 };
 
 /**
- * live_open - opens sources; nothing is captured yet
- * @out: to be given to live_close(), also after an error; NULL without memory
- * Return: 0, -EINVAL for a name that is no source, or a negative errno;
- * kmod_exit_status() makes an exit status of it
+ * live_open - opens sources, without starting capture
+ * @out: pass it to live_close(), also after an error; NULL if there is no memory
+ * Return: 0, -EINVAL for an unknown source, or a negative errno;
+ * kmod_exit_status() converts it to an exit status
  */
 int live_open(struct live **out, const struct live_setup *setup, struct grt_err *err);
 
@@ -98,40 +98,40 @@ int live_open(struct live **out, const struct live_setup *setup, struct grt_err 
 bool live_has(const struct live *l, const char *source);
 
 /**
- * live_source - the name of the @i-th source that was opened, NULL behind the last
- * @balance: gets what became of its events, as far as its packets say
+ * live_source - the name of the @i-th open source, NULL after the last one
+ * @balance: gets the counts of its events that its packets contain
  */
 const char *live_source(const struct live *l, unsigned int i, struct grt_balance *balance);
 
 /**
- * live_start - begins capture; then gives up, for good, privileges that only this needed: what is
- * written to is open before
+ * live_start - begins capture, then drops the privileges that only this step needed for good. Open output
+ * files before this call
  * Return: 0 or a negative errno
  */
 int live_start(struct live *l, struct grt_err *err);
 
-/** live_files - of the @i-th source, from live_start() on. Return: false behind the last */
+/** live_files - the files of the @i-th source, after live_start(). Return: false after the last source */
 bool live_files(const struct live *l, unsigned int i, struct live_files *files);
 
-/** live_describe - what the sources say of themselves, for metadata. Return: entries written, at most @room
+/** live_describe - the descriptions of the sources, for the metadata. Return: entries written, at most @room
  */
 int live_describe(struct live *l, struct grt_env *env, int room);
 
-/** live_span - all events between these have been handed out, and to @keep before; ns */
+/** live_span - the span whose events the consumer, and @keep before it, have got; ns */
 void live_span(const struct live *l, uint64_t *from, uint64_t *to);
 
 /** live_session - the session over all streams, from live_start() to live_close() */
 struct grt_session *live_session(struct live *l);
 
 /**
- * live_run - hands events to a consumer as they come, at most 0.1 s late; stops
- * the sources at the end and hands out what was left in them
- * Return: 0 at the end, what a callback returned (which must not be 1: that
- * cannot be distinguished from "more may come"), or a negative errno
+ * live_run - passes events to a consumer as they come, at most 0.1 s late; at the end,
+ * stops the sources and passes their remaining events
+ * Return: 0 at the end, the result of a callback (which must not be 1, because 1
+ * means "more may come"), or a negative errno
  */
 int live_run(struct live *l, struct grt_consumer *c, const struct live_limits *limits, struct grt_err *err);
 
-/** live_close - puts every setting back and frees it; NULL is allowed. Return: 0 or a negative errno */
+/** live_close - restores every setting and frees @l; NULL is allowed. Return: 0 or a negative errno */
 int live_close(struct live *l, struct grt_err *err);
 
 #endif /* GRTRACE_LIVE_H */

@@ -152,14 +152,16 @@ static const struct cmd_row *command_of_program(const char *path)
 	return NULL;
 }
 
-/* A closed descriptor 0, 1 or 2 would be given to the next file opened, and messages would land in a
- * recording. */
+/*
+ * A closed descriptor 0, 1 or 2 would be given to the next file opened, and messages would land in a
+ * recording. Output for one that was closed fails, as without this.
+ */
 static void hold_standard_files(void)
 {
 	int fd;
 
 	do
-		fd = open("/dev/null", O_RDWR);
+		fd = open("/dev/null", O_RDONLY);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);

@@ -30,7 +30,7 @@ static int mend_one(const char *path)
 	int ret = grt_mend(&done, path, &err);
 
 	if (ret)
-		return cmd_error(EXIT_FAILED, &err);
+		return cmd_error(cmd_open_status(ret), &err);
 	if (done.busy || done.why)
 		return mend_failed(path, done.busy ? -EBUSY : done.why);
 	cmd_put_text(stdout, path);

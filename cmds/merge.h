@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One run of `grtrace merge`, shared by its files: merge.c takes the command
- * line and drives the merge, merge_stats.c tells what was in the inputs.
+ * line and drives the merge, merge_stats.c prints the contents of the inputs.
  */
 #ifndef GRTRACE_MERGE_H
 #define GRTRACE_MERGE_H
@@ -16,9 +16,9 @@
 
 /**
  * struct merging - one run
- * @path: of each input, as typed
- * @offset: what is added to the GPU's stamps; @estimated: all of it is known
- * @from, @to: only events between
+ * @path: the path of each input, as typed
+ * @offset: added to the time stamps of the GPU's input; @estimated: the whole estimate
+ * @from, @to: only events between these times
  */
 struct merging {
 	struct grt_merge *merge;
@@ -31,13 +31,13 @@ struct merging {
 	uint64_t to;
 };
 
-/** merge_stats - prints what there is by input and type. Return: 0 or -ENOMEM */
+/** merge_stats - prints the number of events by input and type. Return: 0 or -ENOMEM */
 int merge_stats(struct merging *run, bool json, bool wide);
 
-/** merge_tell_input - tells what was wrong with an input on standard error; @verbose: and what was read */
+/** merge_tell_input - prints the faults of an input to standard error; @verbose: also what was read */
 void merge_tell_input(struct merging *run, unsigned int input, bool verbose);
 
-/** merge_has_faults - whether an input is damaged; it is reported then */
+/** merge_has_faults - whether an input is damaged; prints a message if it is */
 bool merge_has_faults(struct merging *run, unsigned int input);
 
 extern const struct cmd_json merge_json;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A file that a command writes: whole or not at all, and for its owner only.
+ * A file that a command writes: it appears only when it is complete, and only its owner can read it.
  */
 #ifndef GRTRACE_OUTFILE_H
 #define GRTRACE_OUTFILE_H
@@ -11,7 +11,7 @@
  * struct outfile - see outfile_open()
  * @fd: where to write
  * @path: its name; NULL: standard output
- * @temp: its name until outfile_keep(), "": it has its own (a device or a FIFO)
+ * @temp: its name until outfile_keep(), "": it is written in place (a device or a FIFO)
  */
 struct outfile {
 	int fd;
@@ -20,53 +20,53 @@ struct outfile {
 };
 
 /**
- * outfile_open - opens a file beside its place, mode 0600
+ * outfile_open - opens a temporary file in the directory of @path, mode 0600
  *
- * A signal that ends the command removes it: @o stays where it is until
+ * A signal that ends the command removes the file: @o must keep its address until
  * outfile_keep() or outfile_drop().
- * @path: NULL or "-": standard output; what is there and no regular file is
- *	written to as it is
+ * @path: NULL or "-": standard output; an existing path that is not a regular file is
+ *	written in place
  * Return: 0 or a negative errno
  */
 int outfile_open(struct outfile *o, const char *path, struct grt_err *err);
 
 /**
- * outfile_now - opens a file in its place, empty, mode 0600: for what others
+ * outfile_now - creates an empty file at @path, mode 0600, for output that others
  * read while it grows
  * Return: 0 or a negative errno
  */
 int outfile_now(struct outfile *o, const char *path, struct grt_err *err);
 
-/** outfile_directory - makes a directory, mode 0700, where there is none. Return: 0 or a negative errno */
+/** outfile_directory - creates a directory, mode 0700, unless it exists. Return: 0 or a negative errno */
 int outfile_directory(const char *path, struct grt_err *err);
 
 /**
- * outfile_keep - puts it into its place and closes it
- * Return: 0 or a negative errno; it is gone then
+ * outfile_keep - renames the file to its path and closes it
+ * Return: 0 or a negative errno; the file is then removed
  */
 int outfile_keep(struct outfile *o, struct grt_err *err);
 
-/** outfile_drop - closes it; what is not in its place is removed. After outfile_keep() nothing is done */
+/** outfile_drop - closes and removes a temporary file; does nothing after outfile_keep() */
 void outfile_drop(struct outfile *o);
 
-/** outfile_drop_all - removes files that are not in their place yet; for handlers of signals
+/** outfile_drop_all - removes all temporary files; for signal handlers
  */
 void outfile_drop_all(void);
 
 /**
- * outfile_usage - says so where @output is the file @input, or lies in the recording @input
+ * outfile_usage - prints an error if @output is the file @input, or is inside the recording @input
  *
- * An output takes the place of what was there, and a recording with a file of
- * another kind in it is none. Either may be NULL.
- * Return: EXIT_USAGE, or EXIT_DONE where it does no harm
+ * Such an output would replace its input, or add a foreign file to a recording, which makes the
+ * recording invalid. Either path may be NULL.
+ * Return: EXIT_USAGE, or EXIT_DONE
  */
 int outfile_usage(const char *output, const char *input);
 
 /**
- * outfile_ending_usage - says so where the ending of @output is none of @known
- * @known: words with spaces between, like ".svg .html"; a name without ending is right, and so is what exists
- *	and is no regular file
- * @are: what they are, for the message
+ * outfile_ending_usage - prints an error if the ending of @output is not in @known
+ * @known: words separated by spaces, like ".svg .html"; a name without ending is allowed, and so is an
+ *	existing path that is not a regular file
+ * @are: a name for these endings, for the message
  * Return: EXIT_USAGE, or EXIT_DONE
  */
 int outfile_ending_usage(const char *output, const char *known, const char *are);

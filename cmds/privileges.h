@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Privileges that only the start of a capture needs are given up once it runs.
+ * Drops privileges that only the start of a capture needs, once the capture runs.
  */
 #ifndef GRTRACE_PRIVILEGES_H
 #define GRTRACE_PRIVILEGES_H
@@ -14,16 +14,16 @@
  * and *@uid and *@gid are set */
 bool privileges_user(uid_t *uid, gid_t *gid);
 
-/** privileges_for_user - root acts for this user, whichever user called sudo */
+/** privileges_for_user - sets the user for whom root acts, instead of the user who called sudo */
 void privileges_for_user(uid_t uid, gid_t gid);
 
 /**
- * privileges_drop - gives up all capabilities but some, for good, and may become another user
- * @keep: bits (1 << CAP_*) that are kept where they are there
- * @uid, @gid: the user to become, from root only; (uid_t)-1: none
- * No program that is executed afterwards gets more. Children that were made before keep what they have, and
- * so do other threads, but for the user: they call capabilities_drop().
- * Return: 0, or a negative errno with *@err set: then some may be left
+ * privileges_drop - drops all capabilities except some, for good, and can change the user
+ * @keep: bits (1 << CAP_*) of capabilities that are kept if the process has them
+ * @uid, @gid: the user to change to, only as root; (uid_t)-1: no change Programs that are executed later
+ *	cannot get more capabilities. Existing children keep their capabilities. Other threads change their
+ *	user, too, but keep their capabilities until they call capabilities_drop().
+ * Return: 0, or a negative errno with *@err set: then some capabilities may be left
  */
 int privileges_drop(uint64_t keep, uid_t uid, gid_t gid, struct grt_err *err);
 

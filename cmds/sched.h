@@ -13,25 +13,26 @@
 #include "trace/names.h"
 #include "reading.h"
 
-/* Ends the run: nobody reads the lines. Not 1, which has a meaning in a live one. */
+/* Ends the run, because the reader of the lines has gone. Not 1, which has a meaning in a live run. */
 #define SCHED_STOP 2
 
 /**
  * struct sched - one run
- * @c: what the session drives
- * @input: its name for people
- * @pid: only events of this process; 0: of all
- * @verbose: tokens and channels have lines, too
- * @refused: as have calls that failed
+ * @c: gets the events of the session
+ * @input: the name of the input, for messages
+ * @pid: only events of this process; 0: all
+ * @verbose: also print lines for tokens and channels
+ * @refused: also print lines for failed calls
  * @as_json: lines are JSON
- * @json, @text: one of them writes events
+ * @json, @text: the writer of events; one of the two is used
  * @offset: from the trace's clock to CLOCK_REALTIME, ns
- * @own_clock: the trace's clock is all there is: stamps are from midnight
+ * @own_clock: only the trace's clock is known: times count from midnight
  * @seen: events by type
- * @refusals: of these, with a status that is not 0
- * @groups: that live, as struct sched_group, by grt_tsg_key()
- * @partly: of those met, how many were there before; @over: events of groups that found no place in @groups
- * @tsgs: their time on GPUs, of a recording as text; @span: of it
+ * @refusals: events whose status is not 0
+ * @groups: groups that exist, as struct sched_group, by grt_tsg_key()
+ * @partly: number of groups that existed before the trace; @over: events of groups that did not fit into
+ *	@groups
+ * @tsgs: the time that groups had GPUs, for text from a recording; @span: of the recording
  * @write_error: errno of a failed write, 0: none
  */
 struct sched {
@@ -57,21 +58,21 @@ struct sched {
 	int write_error;
 };
 
-/** struct sched_group - a group; @is_met: it has been counted; @is_partly: its TASK_INIT was not seen */
+/** struct sched_group - a group; @is_met: it was counted; @is_partly: its TASK_INIT was not seen */
 struct sched_group {
 	bool is_met;
 	bool is_partly;
 };
 
-/** sched_status - what the driver answered, 0 also where that is not in the event */
+/** sched_status - the driver's status; 0 also if the event has none */
 uint32_t sched_status(const struct grt_event *e);
 
-/** sched_line_new - begins. Return: 0 or -ENOMEM */
+/** sched_line_new - allocates the writers of lines. Return: 0 or -ENOMEM */
 int sched_line_new(struct sched *s);
 
 /**
- * sched_line - prints the line of a TSG_* event; a failed write shows in ferror(stdout)
- * @partly: its group was there before the trace began
+ * sched_line - prints the line of a TSG_* event; after a failed write, ferror(stdout) is set
+ * @partly: the group existed before the trace began
  */
 void sched_line(const struct sched *s, const struct grt_event *e, uint32_t cpu, bool partly);
 

@@ -11,9 +11,9 @@
 #include "table/table.h"
 
 /**
- * struct source_answer - a source, and what it says of this system
- * @code: what its probe returned
- * @r: the detail is why it does not work, "" where it does
+ * struct source_answer - a source, and whether it works on this system
+ * @code: the result of its probe
+ * @r: its detail is the reason why the source does not work, "" if it works
  */
 struct source_answer {
 	const struct source *source;
@@ -22,13 +22,13 @@ struct source_answer {
 	struct probe_result r;
 };
 
-/** source_answer - asks the n-th source; nothing is changed for it */
+/** source_answer - probes the n-th source, without changing the system */
 void source_answer(struct source_answer *a, size_t n);
 
-/** source_list_look - a prefix for all paths (of tests) is one of the module's directory, too */
+/** source_list_look - applies the path prefix of tests to the module's directory, too */
 void source_list_look(void);
 
-/** source_list - prints all. Return: exit status */
+/** source_list - prints all sources. Return: exit status */
 int source_list(bool json);
 
 extern const struct cmd_json source_list_json;

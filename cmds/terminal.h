@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The terminal that standard output goes to: its width and its characters, and
- * the pager that is started for what may be longer than its screen.
+ * The terminal of standard output: its width and its characters, and
+ * the pager, which is started for output that may be longer than the screen.
  */
 #ifndef GRTRACE_TERMINAL_H
 #define GRTRACE_TERMINAL_H
@@ -13,13 +13,13 @@
 /** terminal_is - whether standard output is a terminal, or a pager that shows it on one */
 bool terminal_is(void);
 
-/** terminal_width - characters of a line, 0: there is no terminal and no COLUMNS */
+/** terminal_width - characters of a line, 0: there is neither a terminal nor COLUMNS */
 unsigned int terminal_width(void);
 
-/** terminal_utf8 - whether the locale has UTF-8 */
+/** terminal_utf8 - whether the locale uses UTF-8 */
 bool terminal_utf8(void);
 
-/** terminal_fit - tables fit the terminal; @wide: they may be as wide as they are */
+/** terminal_fit - makes tables fit the terminal; @wide: tables keep their full width */
 void terminal_fit(struct grt_writer_options *o, bool wide);
 
 /* For commands with tables that may be wider than the terminal. */
@@ -29,14 +29,14 @@ void terminal_fit(struct grt_writer_options *o, bool wide);
 			"all columns and whole names, also where the terminal is narrower" \
 	}
 
-/** terminal_no_pager - terminal_page() does nothing */
+/** terminal_no_pager - disables terminal_page() */
 void terminal_no_pager(void);
 
 /**
- * terminal_page - from now on standard output goes to a pager, where it is a terminal
+ * terminal_page - sends standard output to a pager from now on, if it is a terminal
  *
- * It is $GRTRACE_PAGER, else $PAGER, else less; "" and "cat" are none. For what has an end: never
- * for what is live. The process ends when the pager has.
+ * The pager is $GRTRACE_PAGER, else $PAGER, else less; "" and "cat" mean no pager. Only for output that
+ * ends, never for live output. The process ends after the pager.
  */
 void terminal_page(void);
 

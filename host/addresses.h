@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Addresses that wait for their names. While one records, an address is only put
- * down, with the descriptor of the file that it is in: of that file nothing is
- * read. When all is over, processes apart (apart.h) read the files, one after
- * the other, and what they say is checked. A file that such a process dies of, or
- * that takes it too long, costs the names of its own addresses.
+ * Addresses that will get their names later. During a recording, an address is only
+ * stored, with a descriptor of its file; the file is not read. At the end, isolated
+ * processes (apart.h) read the files, one after the other, and their answers are
+ * checked. If such a process dies or takes too long with a file, only the addresses
+ * of this file stay without names.
  */
 #ifndef GRTRACE_ADDRESSES_H
 #define GRTRACE_ADDRESSES_H
@@ -15,14 +15,14 @@
 
 #include "stack/symbols.h"
 
-/* No address: there was no room for it. */
+/* The number of an address for which there was no room. */
 #define ADDRESS_NONE 0U
 
 struct addresses;
 
 /**
- * struct addresses_unnamed - frames that have no name, since a bound was met
- * @bad: the process that read their file died, or said nothing for too long
+ * struct addresses_unnamed - counts of frames that have no name because a limit was reached
+ * @bad: the process that read their file died, or did not answer in time
  * @late: there was no time left
  * @over: too many addresses, files or names
  */
@@ -32,58 +32,63 @@ struct addresses_unnamed {
 	uint64_t over;
 };
 
-/** addresses_new - without any; NULL without memory */
+/** addresses_new - an empty set; NULL if there is no memory */
 struct addresses *addresses_new(void);
 
 /**
- * addresses_object - a file, which is not open yet
+ * addresses_object - adds a file, which is not open yet
  * @name: path of an object file; NULL: the perf-PID.map of a process
- * @object: gets its number, GRT_SYMBOLS_NO_OBJECT: there are too many
+ * @object: gets its number, GRT_SYMBOLS_NO_OBJECT if there are too many files
  * Return: 0 or -ENOMEM
  */
 int addresses_object(struct addresses *a, const char *name, uint32_t *object);
 
-/** addresses_by_address - its addresses are as the file itself counts them, and not places in it */
+/**
+ * addresses_by_address - the addresses of this file are the file's own virtual addresses, not offsets in it
+ */
 void addresses_by_address(struct addresses *a, uint32_t object);
 
-/** addresses_open - gives it its descriptor, which is taken over. Return: whether there was room for one */
+/**
+ * addresses_open - gives a file its descriptor and takes ownership of it. Return: whether there was room for
+ * it
+ */
 bool addresses_open(struct addresses *a, uint32_t object, int fd);
 
-/** addresses_is_open - whether it has one, or cannot have one because there was no room */
+/** addresses_is_open - whether a file has a descriptor, or cannot have one because there was no room */
 bool addresses_is_open(const struct addresses *a, uint32_t object);
 
 /**
  * addresses_get - the number of an address
- * @at: place in the file; of a map: the address itself
- * @number: ADDRESS_NONE: there are too many
+ * @at: offset in the file; in a perf map, the address itself
+ * @number: gets ADDRESS_NONE if there are too many
  * Return: 0 or -ENOMEM
  */
 int addresses_get(struct addresses *a, uint32_t object, uint64_t at, uint32_t *number);
 
-/** addresses_again - the next addresses_name() begins anew, with all that have no name yet */
+/** addresses_again - the next addresses_name() starts again, with all addresses that have no name yet */
 void addresses_again(struct addresses *a);
 
 /**
- * addresses_name - gets names for all that were there at its first call, a little further with each one
- * @ms: most that it waits
- * Return: 1 when it is done, 0: not yet
+ * addresses_name - names the addresses that existed at its first call, some with each call
+ * @ms: longest wait
+ * Return: 1: done, 0: not yet
  */
 int addresses_name(struct addresses *a, int ms);
 
 /**
- * addresses_found - the functions at an address, after that, and the path of its file; its text is good until
- * the next call
- * @at: what it is called without a name, where it has no number either
+ * addresses_found - the functions at an address, after addresses_name(), and the path of its file; the text
+ * is valid until the next call
+ * @at: the address, which is shown if it has neither a name nor a number
  */
 void addresses_found(struct addresses *a, uint32_t number, uint64_t at, struct grt_symbols_found *found);
 
 /** addresses_has_name - whether addresses_found() has a function */
 bool addresses_has_name(const struct addresses *a, uint32_t number);
 
-/** addresses_count - counts a frame at an address, where it has no name since a bound was met */
+/** addresses_count - counts a frame at an address that has no name because a limit was reached */
 void addresses_count(struct addresses *a, uint32_t number);
 
-/** addresses_unnamed - of addresses_count(), so far */
+/** addresses_unnamed - the counts of addresses_count() so far */
 const struct addresses_unnamed *addresses_unnamed(const struct addresses *a);
 
 /** addresses_free - frees it; NULL is allowed */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Root by sudo makes files as the user who called it: links lead where that user
- * may go, what is made is the user's at once, and nothing that was there changes
- * its owner.
+ * Under sudo, root creates files as the user who called sudo: symbolic links lead only where this user
+ * may go, new files belong to the user at once, and existing files keep their owner.
  */
 #ifndef GRTRACE_AS_USER_H
 #define GRTRACE_AS_USER_H
@@ -11,19 +10,20 @@
 #include <sys/types.h>
 
 /**
- * as_user_begin - until as_user_end() files are opened, made, renamed and removed as a user
- * @uid: (uid_t)-1: as we are
+ * as_user_begin - opens, creates, renames and removes files as this user, until as_user_end()
+ * @uid: (uid_t)-1: no change
  */
 void as_user_begin(uid_t uid, gid_t gid);
 
-/** as_user_end - as before; errno stays */
+/** as_user_end - ends as_user_begin(); errno is unchanged */
 void as_user_end(void);
 
 /**
- * as_user_begin_at - the same for a new file or directory
- * Where the user may not write beside it, but nobody except root may either and no link leads there, it is
- * root's to make: a shell of root by sudo, in a directory of root. Return: whether it is made as the user;
- * as_user_end() follows in any case
+ * as_user_begin_at - as_user_begin() for a new file or directory
+ *
+ * If the user may not write to its directory, nobody except root may, and the path has no symbolic link, root
+ * creates it: this is a root shell from sudo in a directory of root.
+ * Return: whether the user creates it; call as_user_end() in any case
  */
 bool as_user_begin_at(uid_t uid, gid_t gid, const char *path);
 

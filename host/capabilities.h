@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Capabilities are a thread's own: each thread gives up its own.
+ * Each thread has its own capabilities and must drop them itself.
  */
 #ifndef GRTRACE_CAPABILITIES_H
 #define GRTRACE_CAPABILITIES_H
@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 /**
- * capabilities_drop - the calling thread gives up all of them but some, for good, also for what it executes
- * @keep: bits (1 << CAP_*) that are kept where they are there
- * Return: 0 or a negative errno; then some may be left
+ * capabilities_drop - drops all capabilities of the calling thread except some, for good, also for programs
+ * that it executes
+ * @keep: bits (1 << CAP_*) of capabilities that are kept if the thread has them
+ * Return: 0 or a negative errno; then some capabilities may be left
  */
 int capabilities_drop(uint64_t keep);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * GPUs by their address on their bus ("0000:c6:00.0", "grtrace_softgpu") and by
+ * GPUs by their bus address ("0000:c6:00.0", "grtrace_softgpu") and by
  * their DRM device ("card0"), from sysfs.
  */
 #ifndef GRTRACE_DRM_CARDS_H
@@ -9,15 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** drm_card - the DRM device of the GPU at this address; empty where there is none */
+/** drm_card - the DRM device of the GPU at this address; empty if there is none */
 void drm_card(const char *bus, char *card, size_t room);
 
-/** drm_bus - the address of the GPU of a device file, by its number (major << 20 | minor); empty: unknown */
+/**
+ * drm_bus - the address of the GPU of a device file with this number (major << 20 | minor); empty: unknown
+ */
 void drm_bus(uint32_t number, char *bus, size_t room);
 
 /**
  * drm_nodes - adds this machine's GPUs to a text, "card0=ADDRESS renderD128=ADDRESS ..."
- * @text: device files that are in it already stay as they are
+ * @text: entries of device files that it already has are unchanged
  */
 void drm_nodes(char *text, size_t room);
 

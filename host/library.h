@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a shared library is on this system.
+ * Finds shared libraries on this system.
  */
 #ifndef GRTRACE_LIBRARY_H
 #define GRTRACE_LIBRARY_H
@@ -9,8 +9,8 @@
 
 /**
  * library_find - finds a shared library as the dynamic linker would, without loading it
- * @soname: "libcuda.so.1"; with a dot at its end also what begins so ("libcupti.so.")
- * @more: further directories, ended by NULL; may be NULL
+ * @soname: "libcuda.so.1"; with a dot at its end, any library whose name begins with it ("libcupti.so.")
+ * @more: additional directories, ended by NULL; may be NULL
  */
 bool library_find(const char *soname, const char *const *more, char path[PROBE_PATH]);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the targets of symbolic links of /proc and /sys say.
+ * Targets of symbolic links in /proc and /sys.
  */
 #ifndef GRTRACE_LINKS_H
 #define GRTRACE_LINKS_H
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** link_end - the last part of what a link points to. Return: false where there is no such link, with @name
- * as it was */
+/** link_end - the last part of a link's target. Return: false if there is no such link; @name is then
+ * unchanged */
 bool link_end(const char *path, char *name, size_t room);
 
 /** link_program_dir - the directory of this program's file, without a / at its end; PATH_MAX bytes. Return:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a process has mapped, line by line, as /proc/PID/maps reports it.
+ * The mappings of a process, line by line, from /proc/PID/maps.
  */
 #ifndef GRTRACE_MAPS_H
 #define GRTRACE_MAPS_H
@@ -12,9 +12,9 @@
 #include <sys/types.h>
 
 /**
- * struct maps - a text of that form on its way
- * @from: it, maps_open() of a process or any other; NULL: there is none
- * The rest is private, 0 at first.
+ * struct maps - a text in this format that is being read
+ * @from: the text, from maps_open() or another source; NULL: none
+ * The rest is private and zero at first.
  */
 struct maps {
 	FILE *from;
@@ -25,9 +25,9 @@ struct maps {
 /**
  * struct maps_row - a mapping
  * @offset: in its file
- * @major, @minor, @inode: of its file, as the kernel counts them: some file systems report others to stat()
- * @code: it may be executed
- * @path: as the process sees it, "[...]" or "" where it is no file's; good until the next maps_next()
+ * @major, @minor, @inode: numbers of its file inside the kernel: some file systems report others to stat()
+ * @code: it is executable
+ * @path: as the process sees it, "[...]" or "" if it has no file; valid until the next maps_next()
  */
 struct maps_row {
 	uint64_t start;
@@ -40,23 +40,28 @@ struct maps_row {
 	const char *path;
 };
 
-/** maps_open - those of a process; NULL with errno set: it has ended, or is none of ours */
+/**
+ * maps_open - opens the mappings of a process; NULL with errno set: it has ended, or we may not inspect it
+ */
 FILE *maps_open(pid_t pid);
 
-/** maps_next - the next mapping. Return: whether there is one */
+/** maps_next - reads the next mapping. Return: whether there is one */
 bool maps_next(struct maps *m, struct maps_row *row);
 
 /**
- * maps_file - opens the file of a mapping for reading, whatever its name leads to by now, or from where it is
- * seen: that of a chroot(8), of another mount namespace, a deleted one. Who may not, has the file of that
- * name as the process sees it, if it is the same
- * @start, @end: a row's
- * @same: NULL: there is nothing to compare a file of that name with, and none is taken
+ * maps_file - opens the file of a mapping for reading, even if its name now leads to another file, or if the
+ * file is in a chroot(8) or another mount namespace, or was deleted. Without the privilege for this, opens
+ * the file by its name as the process sees it, if it is the same file
+ * @start, @end: addresses of the mapping
+ * @same: the file to compare with; NULL: do not open a file by its name
  * Return: a descriptor, or -errno
  */
 int maps_file(pid_t pid, uint64_t start, uint64_t end, const struct maps_row *same);
 
-/** maps_stat - what a mapping's file is. Return: 0, or -errno: who asks may not know, or it is no file's */
+/**
+ * maps_stat - stat(2) of the file of a mapping. Return: 0, or -errno: no privilege, or the mapping has no
+ * file
+ */
 int maps_stat(pid_t pid, const struct maps_row *row, struct stat *st);
 
 /** maps_close - closes it */

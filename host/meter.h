@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Follows the packets in a stream of bytes on its way to a file or a session.
+ * Counts the packets in a stream of bytes on its way to a file or a session.
  */
 #ifndef GRTRACE_METER_H
 #define GRTRACE_METER_H
@@ -8,11 +8,11 @@
 #include <grtrace/grtrace.h>
 
 /**
- * struct meter - follows packets in a stream of bytes that may be split anywhere
- * @left: bytes of the present packet still to come after its header
- * @have: bytes of the header that are here
- * @early: a packet counts once its header is here, else once all of it is
- * @lost_track: bytes that are no packet were met: nothing is counted any more
+ * struct meter - the state; the stream may be split at any byte
+ * @left: missing bytes of the present packet after its header
+ * @have: bytes of the header so far
+ * @early: count a packet after its header, instead of after its last byte
+ * @lost_track: the stream had bytes that are not a packet: counting has stopped
  * @head: the header
  */
 struct meter {
@@ -24,9 +24,9 @@ struct meter {
 };
 
 /**
- * meter_feed - goes on with the next bytes of a stream
+ * meter_feed - processes the next bytes of a stream
  * @count: called with the header of each packet
- * Return: how many of the bytes belong to whole packets, counted from the first; 0 when none ends here
+ * Return: how many of the bytes, from the first on, belong to complete packets; 0 if no packet ends here
  */
 size_t meter_feed(struct meter *m, const char *data, size_t len,
 		  void (*count)(void *arg, const struct grt_packet *p), void *arg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an option is: a row of a table of a command or of a source. Parsing, --help,
- * the shell's completion and the check of the manual come from the rows.
+ * An option is a row in a table of a command or a source. Parsing, --help,
+ * shell completion and the check of the manual use these rows.
  */
 #ifndef GRTRACE_OPTION_H
 #define GRTRACE_OPTION_H
@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** enum opt_kind - what an option's value is and what its target points to */
+/** enum opt_kind - the kind of an option's value, and the type of its target */
 enum opt_kind {
 	OPT_FLAG,    /* bool, no value */
 	OPT_STR,     /* const char *, not empty */
 	OPT_TEXT,    /* const char *, also empty */
-	OPT_MAYBE,   /* the same, behind a = only; "" without one */
-	OPT_U64,     /* uint64_t below UINT64_MAX, which is "not given"; decimal or 0x */
-	OPT_PID,     /* uint64_t, a process: 1 to INT32_MAX; 0 is "not given" */
-	OPT_PID_GPU, /* the same, or OPT_GPU_USERS: all that use a GPU */
+	OPT_MAYBE,   /* const char *, only after a =; "" without one */
+	OPT_U64,     /* uint64_t below UINT64_MAX, which means "not given"; decimal or 0x */
+	OPT_PID,     /* uint64_t, a process: 1 to INT32_MAX; 0 means "not given" */
+	OPT_PID_GPU, /* as OPT_PID, or OPT_GPU_USERS: all processes that use a GPU */
 	OPT_SIZE,    /* uint64_t, with K, M or G (powers of 1024) */
 	OPT_SECONDS, /* double, > 0 */
 	OPT_TIME,    /* struct opt_time */
@@ -29,7 +29,7 @@ enum opt_kind {
  * struct opt_time - a point of the trace as typed
  * @set: it was given
  * @rel: '+' from the start, '-' from the end, 0 absolute
- * @ns: value in ns; suffix ns, us, ms, s, none is seconds
+ * @ns: value in ns; typed with a suffix ns, us, ms or s, without one in seconds
  */
 struct opt_time {
 	bool set;
@@ -37,7 +37,7 @@ struct opt_time {
 	uint64_t ns;
 };
 
-/* What `gpu` stands for as a process. */
+/* The value of OPT_PID_GPU for `gpu`. */
 #define OPT_GPU_USERS ((uint64_t)INT32_MAX + 1)
 
 struct kmod_key;
@@ -53,9 +53,9 @@ struct opt_key {
 };
 
 /**
- * struct opt_word - a value that is one of the words which rows of a table have
- * @word: the n-th of them; NULL: there are no more
- * @value: as typed; NULL: not given. The command says which words there are when it is none of them
+ * struct opt_word - a value that is one of the words in the rows of a table
+ * @word: returns the n-th word, NULL after the last one
+ * @value: as typed; NULL: not given. For an unknown word, the command prints the known ones
  */
 struct opt_word {
 	const char *(*word)(unsigned int n);
@@ -69,7 +69,7 @@ struct opt_word {
  * @kind: enum opt_kind
  * @arg: placeholder of the value in the help, NULL for flags
  * @target: where the value goes
- * @help: one line; NULL with OPT_KEY: that of the key; with OPT_WORD the words follow it
+ * @help: one line; NULL with OPT_KEY: the help of the key; with OPT_WORD, --help adds the words
  */
 struct cmd_opt {
 	const char *name;

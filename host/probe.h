@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Looking at this system: files, mounts, kernel, this process's privileges.
- * Nothing is changed, and no root is needed.
+ * Reads the state of this system: files, mounts, kernel, this process's privileges.
+ * Changes nothing and needs no root.
  *
- * Every path is read below the directory GRTRACE_SYSROOT, where that is set, so
- * that all of this can be shown a system made of ordinary files.
+ * If the environment variable GRTRACE_SYSROOT is set, every path is read below this
+ * directory, so that tests can use a system made of ordinary files.
  */
 #ifndef GRTRACE_PROBE_H
 #define GRTRACE_PROBE_H
@@ -21,29 +21,32 @@ const char *probe_sysroot(void);
 
 /**
  * probe_path - a path below the prefix
- * Return: @path, which is empty where the path would be too long
+ * Return: @path, which is empty if the path would be too long
  */
 char *probe_path(char path[PROBE_PATH], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** probe_exists - whether a path is there (a dangling link is not) */
+/** probe_exists - whether a path exists (a dangling link does not) */
 bool probe_exists(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /**
- * probe_read - the beginning of a file, without its last newlines
+ * probe_read - reads the beginning of a file, without trailing newlines
  * Return: bytes in @text, which is NUL terminated, or -errno
  */
 ssize_t probe_read(char *text, size_t room, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/** probe_link - the last part of what a link points to. Return: whether it is a link */
+/** probe_link - the last part of a link's target. Return: whether it is a link */
 bool probe_link(char *name, size_t room, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /** probe_line - copies the next line of a text. Return: the text after it, NULL at the end */
 const char *probe_line(const char *text, char *line, size_t room);
 
-/** probe_mount - where a type of file system is mounted, without the prefix. Return: whether it is */
+/**
+ * probe_mount - the mount point of a file system of this type, without the prefix. Return: whether one is
+ * mounted
+ */
 bool probe_mount(const char *type, char *dir, size_t room);
 
-/** probe_release - the kernel's release ("6.1.0-56-amd64"), "" where it does not tell */
+/** probe_release - the kernel's release ("6.1.0-56-amd64"), "" if it is unknown */
 void probe_release(char *text, size_t room);
 
 /** probe_kernel_before - whether the kernel is older than this version */
@@ -55,7 +58,7 @@ bool probe_root(void);
 /** probe_capable - whether this process has a capability, CAP_* */
 bool probe_capable(unsigned int cap);
 
-/** enum probe_lockdown_mode - how far the kernel is locked down */
+/** enum probe_lockdown_mode - the lockdown mode of the kernel */
 enum probe_lockdown_mode {
 	PROBE_LOCKDOWN_NONE,
 	PROBE_LOCKDOWN_INTEGRITY,

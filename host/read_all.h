@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Files that the kernel makes, whose size is known only when they have been read.
+ * Reads files of the kernel, whose size is known only after reading them.
  */
 #ifndef GRTRACE_READ_ALL_H
 #define GRTRACE_READ_ALL_H
@@ -8,14 +8,14 @@
 #include <stddef.h>
 
 /**
- * read_all - what is left in a file
- * @max: of more bytes, none are read
- * @used: gets how many there are, without the NUL behind them
- * Return: it, which the caller frees; NULL with errno set, EFBIG where there is more
+ * read_all - reads the rest of a file
+ * @max: most bytes; a longer file is an error
+ * @used: gets the number of bytes, without the NUL that follows them
+ * Return: the text, which the caller frees; NULL with errno set, EFBIG if the file is longer
  */
 char *read_all(int fd, size_t max, size_t *used);
 
-/** read_line - the first line of a file, without its end, cut to @room; "" where there is none */
+/** read_line - reads the first line of a file, without its newline, cut to @room; "" if there is none */
 void read_line(const char *path, char *line, size_t room);
 
 #endif /* GRTRACE_READ_ALL_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Names of addresses of processes that run: what lies where in them is read from
- * /proc while they do, and their files are opened; addresses.h names them when
- * the recording is over. The kernel's are named at once.
+ * Names of addresses in running processes. While they run, their mappings are read
+ * from /proc and their files opened; addresses.h names the addresses at the end of
+ * the recording. Addresses of the kernel are named at once.
  */
 #ifndef GRTRACE_SYMBOLS_H
 #define GRTRACE_SYMBOLS_H
@@ -17,30 +17,32 @@
 
 struct symbols;
 
-/** symbols_new - an empty cache; NULL without memory */
+/** symbols_new - an empty cache; NULL if there is no memory */
 struct symbols *symbols_new(void);
 
 /**
- * symbols_take - an address of a process, for symbols_addresses()
- * @number: its number there
+ * symbols_take - adds an address of a process to symbols_addresses()
+ * @number: gets its number there
  * Return: 0 or -ENOMEM
  */
 int symbols_take(struct symbols *s, pid_t pid, uint64_t ip, uint32_t *number);
 
-/** symbols_addresses - all those, and their names */
+/** symbols_addresses - all added addresses, with their names */
 struct addresses *symbols_addresses(struct symbols *s);
 
-/** symbols_is_code - whether an address lies in what the process may execute */
+/** symbols_is_code - whether an address is in an executable mapping of the process */
 bool symbols_is_code(struct symbols *s, pid_t pid, uint64_t ip);
 
-/** symbols_forget - what the process has mapped is read anew, when it is needed next */
+/** symbols_forget - the mappings of the process are read again when they are needed next */
 void symbols_forget(struct symbols *s, pid_t pid);
 
-/** symbols_read_kernel - reads the kernel's now, as the first symbols_kernel() would: later it may not be
- * allowed */
+/**
+ * symbols_read_kernel - reads the symbols of the kernel now, because the privilege may be missing at the
+ * first symbols_kernel()
+ */
 void symbols_read_kernel(struct symbols *s);
 
-/** symbols_kernel - the functions at an address of the kernel, from /proc/kallsyms as far as that reports
+/** symbols_kernel - the functions at an address of the kernel, from /proc/kallsyms if it shows
  * addresses; see grt_symbols_at(). Return: 0 or -ENOMEM */
 int symbols_kernel(struct symbols *s, uint64_t ip, struct grt_symbols_found *found);
 

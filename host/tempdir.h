@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A temporary directory, which is gone when the command has ended, also by a signal.
+ * Temporary directories, which are removed when the command ends, also by a signal.
  */
 #ifndef GRTRACE_TEMPDIR_H
 #define GRTRACE_TEMPDIR_H
@@ -16,13 +16,13 @@
  */
 int tempdir_make(char *path, size_t room, const char *name, uid_t uid, gid_t gid);
 
-/** tempdir_has - whether a path is in one of them, and gone at the end */
+/** tempdir_has - whether a path is in a temporary directory */
 bool tempdir_has(const char *path);
 
-/** tempdir_remove - removes it with all that is in it; "" is allowed */
+/** tempdir_remove - removes a directory with its contents; "" is allowed */
 void tempdir_remove(const char *path);
 
-/** tempdir_remove_all - the same for all of them; for handlers of signals */
+/** tempdir_remove_all - removes all temporary directories; for signal handlers */
 void tempdir_remove_all(void);
 
 #endif /* GRTRACE_TEMPDIR_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * tracefs, whether it is mounted or not: which tracepoints this kernel has.
+ * The tracepoints of this kernel, from tracefs, even if it is not mounted.
  */
 #ifndef GRTRACE_TRACEFS_H
 #define GRTRACE_TRACEFS_H
@@ -11,25 +11,25 @@
 #include <grtrace/grtrace.h>
 
 /**
- * tracefs_open - its root, from where it is mounted, else from a mount that only we see
- * Return: a descriptor (O_PATH or a mount), or -errno with *err set: it needs root
+ * tracefs_open - opens the root of tracefs, at its mount point or through a private mount
+ * Return: a descriptor (O_PATH or a mount), or -errno with *err set; needs root
  */
 int tracefs_open(struct grt_err *err);
 
 /**
  * tracefs_find - looks for an event
- * @group: of the event; NULL: any, then gets its name through @found
- * @found: gets the group, @room bytes; may be NULL
+ * @group: group of the event; NULL: any
+ * @found: gets the name of the group, @room bytes; may be NULL
  */
 bool tracefs_find(int tracefs, const char *group, const char *event, char *found, size_t room);
 
-/** tracefs_event_id - its number for perf_event_open(), or -errno */
+/** tracefs_event_id - the number of an event for perf_event_open(), or -errno */
 int tracefs_event_id(int tracefs, const char *group, const char *event);
 
 /**
  * struct tracefs_field - a field of an event's record
  * @offset, @size: bytes
- * @in_record: a text whose place in the record stands there (__data_loc)
+ * @in_record: the field has the offset of a text in the record (__data_loc)
  */
 struct tracefs_field {
 	unsigned int offset;
@@ -39,7 +39,7 @@ struct tracefs_field {
 
 /**
  * tracefs_format - the text of an event's format file
- * Return: to be freed by the caller; NULL where there is no such event
+ * Return: the text, which the caller frees; NULL if there is no such event
  */
 char *tracefs_format(int tracefs, const char *group, const char *event);
 

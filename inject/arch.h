@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What unwinding needs to know of a machine. A machine is a file arch_NAME.c
- * with a struct grt_arch, and a row of archs.def. Tables are read by the machine
- * of their object file, whatever machine this is; what is done with registers is
- * of the machine that this was built for.
+ * The properties of a CPU architecture that unwinding needs. An architecture is a file
+ * arch_NAME.c with a struct grt_arch, and a row of archs.def. Unwind tables are read for the
+ * architecture of their object file, on any architecture; code that reads registers is
+ * for the architecture of this build.
  */
 #ifndef GRT_INJECT_ARCH_H
 #define GRT_INJECT_ARCH_H
@@ -14,18 +14,18 @@
 
 struct grt_cfi_rule;
 
-/* What the look of code says of a frame that no table has. */
+/* Results of analysing the code of a frame that no table has. */
 enum grt_arch_look {
 	GRT_ARCH_NOTHING,
-	GRT_ARCH_SURE,	 /* the rule */
-	GRT_ARCH_GUESS,	 /* a rule that is likely */
-	GRT_ARCH_CALLED, /* it has called: a frame pointer may lead on */
+	GRT_ARCH_SURE,	 /* the rule is certain */
+	GRT_ARCH_GUESS,	 /* the rule is likely */
+	GRT_ARCH_CALLED, /* the frame has made a call: a frame pointer may lead on */
 };
 
-/* In place of a register's number. */
+/* The number of no register. */
 #define GRT_ARCH_NO_REGISTER 0xff
 
-/* Bytes of code before an address, and from it on, that struct grt_arch.look() gets; 0 where there are none.
+/* Bytes of code before and after an address that struct grt_arch.look() gets; missing bytes are 0.
  */
 #define GRT_ARCH_BEFORE 8
 #define GRT_ARCH_AFTER 32
@@ -35,24 +35,26 @@ enum grt_arch_look {
 /* Bytes of a PLT's first entry. */
 #define GRT_ARCH_PLT_FIRST 32
 
-/* A rule that is guessed has a frame that is smaller, as rules.h keeps it. */
+/* Limit of the size of a frame with a guessed rule, because of the format in rules.h. */
 #define GRT_ARCH_GUESS_MAX 4088
 
 /**
- * struct grt_arch - a machine
- * @elf: its object files' e_machine
- * @sp, @fp, @ra: DWARF's numbers of the stack pointer, of the frame pointer, and of the return address
- * @pc: the register by which expressions mean the instruction's address, or GRT_ARCH_NO_REGISTER
+ * struct grt_arch - an architecture
+ * @elf: e_machine of its object files
+ * @sp, @fp, @ra: DWARF's numbers of the stack pointer, the frame pointer, and the return address
+ * @pc: the register that means the instruction's address in expressions, or GRT_ARCH_NO_REGISTER
  * @links: a call leaves the return address in the register @ra, and not on the stack
- * @signs: return addresses may be signed, and DW_CFA_AARCH64_negate_ra_state says where
- * @look: of code at @at, behind the byte that an address was looked up by; @end: as far as it could be read
- * @sigreturn: the instructions that a signal handler returns to, @sigreturn_size bytes, or NULL where tables
- * have them
- * @sigreturn_rule: of them
- * @step: bytes from an instruction to the next one at least
- * @jump: where a jump to a fixed place leads, GRT_ARCH_JUMP bytes of whose code stand at @at; 0: it is none
- * @plt_rule: where @links: of a PLT, and of its first entry once that has saved the return address
- * @plt_pushed: bytes of a PLT's first entry up to there; 0: it is none
+ * @signs: return addresses may be signed, and DW_CFA_AARCH64_negate_ra_state marks where
+ * @look: analyses the code at @at, after the byte with which an address was looked up; @end: end of the
+ *	readable code
+ * @sigreturn: the instructions to which a signal handler returns, @sigreturn_size bytes, or NULL if tables
+ *	have them
+ * @sigreturn_rule: the rule of these instructions
+ * @step: smallest size of an instruction, bytes
+ * @jump: the target of a jump to a fixed address, whose GRT_ARCH_JUMP bytes of code are at @at; 0: no such
+ *	jump
+ * @plt_rule: with @links, the rules of a PLT, and of its first entry after it has saved the return address
+ * @plt_pushed: bytes of a PLT's first entry up to this point; 0: not a PLT
  */
 struct grt_arch {
 	uint16_t elf;
@@ -77,7 +79,7 @@ struct grt_arch {
 #include "archs.def"
 #undef GRT_ARCH
 
-/** grt_arch_of - the machine of object files with an e_machine; NULL: it is unknown */
+/** grt_arch_of - the architecture of object files with this e_machine; NULL: unknown */
 const struct grt_arch *grt_arch_of(uint16_t elf);
 
 #if defined(__x86_64__)
@@ -90,12 +92,12 @@ const struct grt_arch *grt_arch_of(uint16_t elf);
 
 #if defined(__x86_64__)
 
-/* The registers of the function that this is in, as members pc, sp, fp and, where calls have one, link. */
+/* Reads the registers of the present function into the members pc, sp, fp and, if calls use it, link. */
 #define GRT_ARCH_READ_REGISTERS(r)                                            \
 	__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2" \
 			 : "=r"((r)->pc), "=r"((r)->sp), "=r"((r)->fp))
 
-/* The address in what was saved as a return address. */
+/* The address in a saved return address. */
 static inline uint64_t grt_arch_code(uint64_t saved)
 {
 	return saved;
@@ -103,7 +105,7 @@ static inline uint64_t grt_arch_code(uint64_t saved)
 
 /* struct grt_arch.links, for the compiler. */
 #define GRT_ARCH_LINKS false
-/* Whether a frame pointer does not say where the caller's part of the stack begins. */
+/* Whether the begin of the caller's part of the stack is unknown from a frame pointer. */
 #define GRT_ARCH_SP_UNKNOWN false
 
 #elif defined(__aarch64__)
@@ -112,14 +114,14 @@ static inline uint64_t grt_arch_code(uint64_t saved)
 	__asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29\n\tmov %3, x30" \
 			 : "=&r"((r)->pc), "=&r"((r)->sp), "=&r"((r)->fp), "=&r"((r)->link))
 
-/* Where the processor signs, the signature is in bits above those of addresses of programs. */
+/* If the processor signs addresses, the signature is in the bits above the bits of user addresses. */
 static inline uint64_t grt_arch_code(uint64_t saved)
 {
 	return saved & 0xffffffffffffULL;
 }
 
 #define GRT_ARCH_LINKS true
-/* Frame pointer and return address lie anywhere in the frame, and compilers differ in where. */
+/* Frame pointer and return address can be anywhere in the frame, depending on the compiler. */
 #define GRT_ARCH_SP_UNKNOWN true
 
 #else

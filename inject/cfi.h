@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Call frame information (.eh_frame, .debug_frame) of any machine of arch.h, boiled down to the one rule
- * that holds at an instruction. No state, no memory of its own, and no trust in
- * what it reads: everything stays within the spans that the caller names.
+ * Call frame information (.eh_frame, .debug_frame) of any architecture of arch.h, reduced to the one rule
+ * that holds at an instruction. The functions have no state and allocate no memory. They do not trust their
+ * input: they read only within the spans of the caller.
  *
  * Formats: DWARF 4 section 6.4, Linux Standard Base 5.0 Core 10.6 (.eh_frame,
  * .eh_frame_hdr), DWARF for the Arm 64-bit Architecture section 4.4 (signed return addresses).
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an address is counted from. */
+/* The base of an address. */
 enum grt_cfi_base {
 	GRT_CFI_NONE, /* not saved: it is still in its register */
 	GRT_CFI_SP,
@@ -25,7 +25,7 @@ enum grt_cfi_base {
 
 struct grt_arch;
 
-/** struct grt_cfi_place - an address: @base + @offset or, with @deref, what lies there + @after */
+/** struct grt_cfi_place - an address: @base + @offset or, with @deref, the value stored there + @after */
 struct grt_cfi_place {
 	uint8_t base;
 	bool deref;
@@ -36,10 +36,10 @@ struct grt_cfi_place {
 /**
  * struct grt_cfi_rule - how to get from a frame to its caller
  * @cfa: the caller's stack pointer
- * @ra, @fp: where return address and frame pointer were saved
- * @link: where the register is that calls leave return addresses in; of signal handlers' frames only
+ * @ra, @fp: the places of the saved return address and frame pointer
+ * @link: the place of the saved link register; only for frames of signal handlers
  * @end: there is no caller
- * @signal: a signal handler's frame: the caller was interrupted at its address, it did not call
+ * @signal: a signal handler's frame: the caller was interrupted at its address and made no call
  */
 struct grt_cfi_rule {
 	struct grt_cfi_place cfa;
@@ -60,9 +60,9 @@ struct grt_cfi_span {
 
 /**
  * struct grt_cfi_object - an object file in memory: its PT_GNU_EH_FRAME and its loaded segments
- * @arch: its machine
- * @frames: for grt_cfi_all(): .eh_frame itself, where the file has no header for it, or .debug_frame
- * @debug: it is .debug_frame, whose addresses are those of the file
+ * @arch: its architecture
+ * @frames: for grt_cfi_all(): .eh_frame itself, if the file has no header for it, or .debug_frame
+ * @debug: @frames is .debug_frame, whose addresses are the file's virtual addresses
  */
 struct grt_cfi_object {
 	const struct grt_arch *arch;
@@ -76,20 +76,21 @@ struct grt_cfi_object {
 /**
  * grt_cfi_find - the rule at an instruction
  * @pc: any byte of the instruction
- * Return: 0, -ENOENT where the tables do not have the address, -EBADMSG for tables that are broken,
- * -EOPNOTSUPP for a rule that needs a register other than these two
+ * Return: 0, -ENOENT if the tables do not have the address, -EBADMSG if the tables are invalid,
+ * -EOPNOTSUPP if the rule needs another register than these two
  */
 int grt_cfi_find(const struct grt_cfi_object *object, uint64_t pc, struct grt_cfi_rule *rule);
 
-/** struct grt_cfi_visit - gets rules: @row that from @pc on one holds, NULL: none that can be followed */
+/** struct grt_cfi_visit - gets rules: @row with the rule that holds from @pc on, NULL: no usable rule */
 struct grt_cfi_visit {
 	void (*row)(void *arg, uint64_t pc, const struct grt_cfi_rule *rule);
 	void *arg;
 };
 
 /**
- * grt_cfi_all - the rules of all functions, in the order of the section, each function's in that of
- * addresses; behind a function there is none Return: 0, or -EBADMSG: the tables are broken from there on
+ * grt_cfi_all - the rules of all functions in the order of the section, within a function in order of
+ * addresses; after the end of a function, no rule holds
+ * Return: 0, or -EBADMSG: the rest of the tables is invalid
  */
 int grt_cfi_all(const struct grt_cfi_object *object, const struct grt_cfi_visit *visit);
 

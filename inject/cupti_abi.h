@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What is used of CUPTI's binary interface, declared here so that the library
+ * The used part of CUPTI's binary interface, declared here so that the library
  * builds without a CUDA toolkit and runs with any CUPTI from 11.1 to 13.x. The
- * structs are the parts that all of these have in common; what lies behind them
- * depends on the version and is not read, but for what is gated by
+ * structs have the members that all of these versions have in common. Members after them
+ * depend on the version and are only read after a check of
  * cuptiGetVersion(). tests/inject/abi.c compares them with NVIDIA's headers.
  *
  * Source: cupti_activity.h, cupti_callbacks.h, cupti_result.h, cupti_pcsampling.h of CUDA 13.0.
@@ -67,7 +67,7 @@ enum {
 	CUPTI_THREAD_ID_SYSTEM = 1,
 };
 
-/* cuptiGetVersion() of the CUDA that brought or changed something. */
+/* cuptiGetVersion() of CUDA versions with a change that matters here. */
 enum {
 	CUPTI_VERSION_11_1 = 14,
 	CUPTI_VERSION_12_4 = 22,
@@ -75,7 +75,7 @@ enum {
 	CUPTI_VERSION_13_0 = 130000,
 };
 
-/* A value of a stream or event number that stands for none. */
+/* The number of no stream or event. */
 #define CUPTI_NONE 0xffffffffU
 
 /* CUpti_CallbackData */
@@ -91,15 +91,17 @@ struct cupti_callback {
 	uint32_t correlation;
 };
 
-/* CUpti_ResourceData, what a callback of the domain of resources gets */
+/* CUpti_ResourceData, the argument of callbacks of the resource domain */
 struct cupti_resource {
 	void *context;
 	void *handle;
 	const void *descriptor;
 };
 
-/* CUpti_GraphData (CUDA 11.0), the descriptor of callbacks about graphs; what CUDA 12.x and later have more
- * is behind it */
+/*
+ * CUpti_GraphData (CUDA 11.0), the descriptor of callbacks about graphs; CUDA 12.x and later have more
+ * members after it
+ */
 struct cupti_graph {
 	void *graph;
 	void *original_graph;
@@ -108,8 +110,8 @@ struct cupti_graph {
 	int kind;
 };
 
-/* CUpti_ActivityKernel5, the part that CUDA 11.1 and all later ones have; CUpti_ActivityKernel10's last is
- * at CUPTI_KERNEL_BY_GPU. */
+/* CUpti_ActivityKernel5, the members that CUDA 11.1 and all later versions have; the last member of
+ * CUpti_ActivityKernel10 is at CUPTI_KERNEL_BY_GPU. */
 struct cupti_kernel {
 	uint32_t kind;
 	uint8_t cache_config;
@@ -214,7 +216,7 @@ struct cupti_memset {
 	uint32_t padding;
 } __attribute__((packed, aligned(8)));
 
-/* CUpti_ActivityOverhead; the correlation of CUpti_ActivityOverhead3 (CUDA 13.0) is behind it */
+/* CUpti_ActivityOverhead; CUpti_ActivityOverhead3 (CUDA 13.0) has the correlation after it */
 struct cupti_overhead {
 	uint32_t kind;
 	uint32_t overhead_kind;
@@ -224,7 +226,7 @@ struct cupti_overhead {
 	uint64_t end;
 } __attribute__((packed, aligned(8)));
 
-/* CUpti_ActivityGraphTrace (CUDA 11.7); CUpti_ActivityGraphTrace2 has more behind it */
+/* CUpti_ActivityGraphTrace (CUDA 11.7); CUpti_ActivityGraphTrace2 has more members after it */
 struct cupti_graph_trace {
 	uint32_t kind;
 	uint32_t correlation;
@@ -237,10 +239,10 @@ struct cupti_graph_trace {
 	void *reserved;
 } __attribute__((packed, aligned(8)));
 
-/* Its device where the graph begins with a node of the host. */
+/* Its device if the graph begins with a host node. */
 #define CUPTI_GRAPH_ON_HOST 0x7fffffffU
 
-/* The record that is read by its kind. */
+/* A record, to be read according to its kind. */
 union cupti_record {
 	uint32_t kind;
 	struct cupti_kernel kernel;
@@ -259,8 +261,8 @@ struct cupti_module {
 };
 
 /*
- * PC sampling. What CUPTI is given begins with its size, the offset behind its last member; fields of a
- * union that is as long as its largest member.
+ * PC sampling. Structs for CUPTI begin with their size, the offset after the last member. A setting has
+ * a union that is as long as its largest member.
  */
 
 /* CUpti_PCSamplingCollectionMode, CUpti_PCSamplingConfigurationAttributeType */
@@ -358,7 +360,7 @@ struct cupti_pc_name_reasons {
 	char **name;
 };
 
-/* Bytes of the text of a name. */
+/* Bytes for the text of a name. */
 #define CUPTI_PC_NAME 128
 
 /* CUpti_GetCubinCrcParams */
@@ -374,8 +376,8 @@ typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_rec
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 
 /*
- * The functions, by their names in the library: those with NEED must be there,
- * those with MAY came later than CUDA 11.1.
+ * The functions, by their names in the library: functions with NEED must exist,
+ * functions with MAY are newer than CUDA 11.1.
  */
 #define CUPTI_FUNCTIONS                                                                                     \
 	NEED(get_version, cuptiGetVersion, (uint32_t * version))                                            \

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * libgrtrace-cuda.so inside: it lives in another program's process, so it never
- * ends or blocks it, and prints nothing but one line about another client of
- * CUPTI. What fails turns tracing off, not the program.
+ * The inside of libgrtrace-cuda.so. The library runs in another program's process, so it
+ * never ends or blocks the process, and prints nothing, except one line about another
+ * client of CUPTI. If it fails, tracing ends, not the program.
  *
- * Who runs what:
+ * Which thread runs which file:
  *	the program's threads	launch.c, nvtx.c: one entry in the thread's own ring
- *				for each launch and range; no lock, no allocation, no
- *				system call but for a thread's first one
- *				nccl.c: the same, in a ring of all threads
- *				pcsampling.c, cubins.c: where code is loaded and contexts are made
- *	CUPTI's threads		activity.c: hand buffers in and out
- *	the writer		all the rest: it alone makes records and writes files
+ *				for each launch and range; no lock, no allocation, and
+ *				no system call except for a thread's first entry
+ *				nccl.c: as launch.c, in a ring that all threads share
+ *				pcsampling.c, cubins.c: when code is loaded or a context is created
+ *	CUPTI's threads		activity.c: provide buffers and take back full ones
+ *	the writer		everything else: only it makes records and writes files
  */
 #ifndef GRT_INJECT_INJECT_H
 #define GRT_INJECT_INJECT_H
@@ -30,7 +30,7 @@
 
 #define NS_PER_S 1000000000ULL
 
-/** enum stack_mode - what takes the CPU's stack of a launch */
+/** enum stack_mode - how the CPU stack of a launch is taken */
 enum stack_mode {
 	STACK_NONE = GRT_CUDA_STACK_NONE,
 	STACK_INPROC = GRT_CUDA_STACK_INPROC,
@@ -38,29 +38,30 @@ enum stack_mode {
 };
 
 /**
- * struct inject - what the parts share
- * @on: launches are recorded; cleared when tracing ends. What has begun by
- *	then is recorded when it ends: @leaving, until all is written
- * @detaching: no callback may call CUPTI, which is being taken out while the recording goes on
- * @pid: of this process image; a fork's child has another one and stays silent
- * @image: a random number in its records: another process with the same pid has another one
- * @dir: the recording
- * @asked: a recorder has asked the program, which ran already; @pipe: where its records go instead of @dir
- * @dir_is, @pipe_is: the files that these are of
- * @window: which of the program's recordings it is
- * @since: when it began
- * @recorder: `grtrace record` made it and closes it
+ * struct inject - the state that all files share
+ * @on: launches are recorded; cleared when tracing ends. A call that has begun by then is still recorded when
+ *	it ends: @leaving, until everything is written
+ * @detaching: no callback may call CUPTI, because CUPTI is being detached during the recording
+ * @pid: pid of this process image; the child of a fork has another pid and records nothing
+ * @image: a random number in its records, to distinguish processes with the same pid
+ * @dir: the directory of the recording
+ * @asked: a recorder started the recording in the running program; @pipe: gets the records instead of @dir
+ * @dir_is, @pipe_is: the files of these descriptors
+ * @window: number of the recording in this program
+ * @since: when the recording began
+ * @recorder: `grtrace record` created the recording and closes it
  * @stack: how stacks are taken
- * @version: of CUPTI
- * @realtime: CUPTI's stamps are CLOCK_REALTIME
- * @launches, @launches_lost, @gpu_records, @gpu_lost, @gpu_unknown, @no_stamps: as
- *	in PROCESS; the writer's, and complete with its rounds
- * @kernels, @kernel_calls: records of kernels, and calls that launch kernels or graphs; the writer's
- * @ranges, @ranges_lost: as in PROCESS, of NVTX; the writer's
- * @running: kernels that CUPTI reported without an end; the writer's
- * @last_call: when the last launch that is written returned; the writer's
+ * @version: version of CUPTI
+ * @realtime: CUPTI's time stamps are CLOCK_REALTIME
+ * @launches, @launches_lost, @gpu_records, @gpu_lost, @gpu_unknown, @no_stamps: as in PROCESS; used by the
+ *	writer only, and complete after each of its rounds
+ * @kernels, @kernel_calls: records of kernels, and calls that launch kernels or graphs; used by the writer
+ *	only
+ * @ranges, @ranges_lost: as in PROCESS, for NVTX; used by the writer only
+ * @running: kernels that CUPTI reported without an end; used by the writer only
+ * @last_call: when the last written launch returned; used by the writer only
  * @homeless: launches of threads that got no ring
- * @nodes_lost: nodes of graphs that found no room
+ * @nodes_lost: nodes of graphs for which there was no room
  */
 struct inject {
 	_Atomic bool on;
@@ -98,7 +99,7 @@ struct inject {
 
 extern struct inject inject;
 
-/** now_ns - of a clock, ns */
+/** now_ns - the time of a clock, ns */
 static inline uint64_t now_ns(clockid_t clock)
 {
 	struct timespec t;
@@ -109,140 +110,148 @@ static inline uint64_t now_ns(clockid_t clock)
 
 /* ----------------------------------------------------------- recording.c */
 
-/** recording_open - the directory. Return: whether this process is to be recorded into it */
+/** recording_open - opens the directory. Return: whether this process is recorded into it */
 bool recording_open(const char *path);
 
-/** enum recording_asks - what is to be done: go on, end, or end and write nothing any more */
+/** enum recording_asks - what the recorder requests: go on, end, or end without writing anything more */
 enum recording_asks { RECORDING_GOES_ON, RECORDING_ENDS, RECORDING_IS_OVER };
 
-/** recording_asks - what the recorder wants; without one it goes on */
+/** recording_asks - what the recorder requests; without a recorder, to go on */
 enum recording_asks recording_asks(void);
 
-/** recording_end - this process has ended in order, and has closed its files */
+/** recording_end - marks that this process has ended regularly, and has closed its files */
 void recording_end(void);
 
-/** recording_has_dir - whether files can be opened in the directory; where the program has closed it, it is
- * opened again */
+/**
+ * recording_has_dir - whether files can be opened in the directory; opens the directory again if the program
+ * has closed it
+ */
 bool recording_has_dir(void);
 
 /**
  * recording_may_open - whether files may be opened
  *
- * A program that has given up rights since it was loaded may be killed for it.
+ * A program that has dropped privileges since it was loaded may be killed when it opens a file.
  */
 bool recording_may_open(void);
 
-/** recording_random - a number that nobody else gets; not 0 */
+/** recording_random - a random number, unique to this process; not 0 */
 uint64_t recording_random(void);
 
 /* ---------------------------------------------------------------- main.c */
 
-/** inject_begin_ranges - the recording begins, also without CUDA. Return: whether the program's ranges are
- * wanted */
+/** inject_begin_ranges - begins the recording, also without CUDA. Return: whether the program's ranges are
+ * recorded */
 bool inject_begin_ranges(void);
 
-/** program_goes_on - 10 ms later; the writer's. Return: false: at once, because it ends */
+/** program_goes_on - waits 10 ms; for the writer. Return: true; false at once if the program ends */
 bool program_goes_on(void);
 
-/** inject_record_asked - a recording from its beginning to its end, into @pipe; @duty: in which windows.
+/** inject_record_asked - makes a complete recording into @pipe; @duty: its windows.
  * Return: enum grt_cuda_left */
 uint32_t inject_record_asked(uint32_t stack, const struct grt_duty *duty);
 
-/** inject_writes_running - all that the GPU has done is written; the writer. Return: whether it does more */
+/**
+ * inject_writes_running - writes all finished GPU work; for the writer. Return: whether GPU work is still
+ * running
+ */
 bool inject_writes_running(void);
 
-/** inject_be_asked - once, before there may be one */
+/** inject_be_asked - prepares for recorders that start a recording later; called once */
 void inject_be_asked(void);
 
-/** inject_is_told - the program ends */
+/** inject_is_told - whether the program ends */
 bool inject_is_told(void);
 
 /* ------------------------------------------------------------- dormant.c */
 
-/** dormant_is - whether the program may be asked */
+/** dormant_is - whether a recorder can start a recording in the program */
 bool dormant_is(void);
 
-/** dormant_cgroup - the path that a recorder has given. Return: whether it has */
+/** dormant_cgroup - the path of the control group from the recorder. Return: whether it gave one */
 bool dormant_cgroup(char *path, size_t room);
 
-/** dormant_asks - as recording_asks(), of the recorder that has asked */
+/** dormant_asks - recording_asks() for the recorder that started the recording */
 enum recording_asks dormant_asks(void);
 
-/** dormant_wait_for_room - until the pipe takes more. Return: false: it will not */
+/** dormant_wait_for_room - waits until the pipe has room. Return: false if it never will */
 bool dormant_wait_for_room(void);
 
-/** dormant_awake - what happens from now on is recorded */
+/** dormant_awake - recording begins now */
 void dormant_awake(void);
 
-/** dormant_close_pipe - all is written */
+/** dormant_close_pipe - closes the pipe, after everything was written */
 void dormant_close_pipe(void);
 
-/** dormant_wake - the thread that waits looks what is to be done */
+/** dormant_wake - wakes the waiting thread, which then checks for a request */
 void dormant_wake(void);
 
-/** dormant_forked - in a child, which is not asked */
+/** dormant_forked - called in a child, which cannot be recorded */
 void dormant_forked(void);
 
 /* -------------------------------------------------------------- detach.c */
 
-/** detach_reset - before another recording: what the program has made by now */
+/**
+ * detach_reset - called before another recording; counts the contexts that the program has now
+ */
 void detach_reset(void);
 
-/** detach_is_done - CUPTI was taken out of the process */
+/** detach_is_done - whether CUPTI was detached from the process */
 bool detach_is_done(void);
 
-/** detach_see_context - work ran in this context; the writer */
+/** detach_see_context - work ran in this context; for the writer */
 void detach_see_context(uint32_t context);
 
 /** detach_begin - from now on the program may start GPU work that is not recorded; called by the writer */
 void detach_begin(void);
 
-/** detach - CUPTI is given back: the recording has ended, the program goes on; the writer, some 3 s at most
+/**
+ * detach - detaches CUPTI after the recording, while the program goes on; for the writer, takes at most some
+ * 3 s
  */
 void detach(void *subscriber);
 
-/** detach_try - CUPTI is taken out of a program that is recorded on, where nothing holds it; the writer, some
- * 2 s at most. Return: whether it is out */
+/** detach_try - detaches CUPTI during the recording, if nothing holds it; for the writer, takes at most some
+ * 2 s. Return: whether it is detached */
 bool detach_try(void *subscriber);
 
-/** detach_callback - a call of CUDA begins or returns, and is not recorded */
+/** detach_callback - a CUDA call begins or returns that is not recorded */
 void detach_callback(int domain, uint32_t number, const struct cupti_callback *data);
 
-/** detach_graph - the program has a CUDA graph */
+/** detach_graph - the program has created a CUDA graph */
 void detach_graph(void);
 
-/** detach_context - the program has made a context */
+/** detach_context - the program has created a context */
 void detach_context(void);
 
-/** detach_has_context - whether it has made one since CUDA was there */
+/** detach_has_context - whether the program has created a context since CUDA was loaded */
 bool detach_has_context(void);
 
-/** detach_forked - in a child, which leaves CUPTI alone */
+/** detach_forked - called in a child, which does not use CUPTI */
 void detach_forked(void);
 
 /* ------------------------------------------------------------- packets.c */
 
-/* Threads whose names are remembered to be in a packet. */
+/* Most threads whose names are known to be in a packet. */
 #define PACKET_NAMES 256U
 
 /**
- * struct packets - a stream of the recording: a file of whole packets
- * @fd: -1 before the first packet, and where none could be made
- * @is: the file that it is of; @name: its number in the file's name
- * @closed: records are not taken any more
- * @told: PROCESS records count its records, also those that cannot be written: these are in no balance of
- *	packets, and a reader finds out how many they are
- * @reserve: bytes of the disk that are kept for it, so that a full disk can be reported
- * @room: bytes of a packet at most, 0: the usual; what cannot be written is tried again until there
- *	are so many
- * @at: bytes of the packet being filled, its header included
- * @before: is written before this one, for it defines what is used here; may be NULL
- * @records, @names: in the packet; NAME records are for others and are not missed
- * @number: of the stream in its process, from 1; 0: none yet
- * @reserved: up to which byte of the file the disk is kept
- * @failed: when it could not be written, 0: it could
- * @named: threads that are named in the packet by a NAME record
- * @lost: records that did not come here since the start
+ * struct packets - a stream of the recording: a file of complete packets
+ * @fd: -1 before the first packet, and if the file could not be created
+ * @is: the file of @fd; @name: number in the file's name
+ * @closed: further records are refused
+ * @told: PROCESS records count the records of this stream, including records that cannot be written: no
+ *	packet counts those, and a reader computes their number
+ * @reserve: bytes of disk space that are reserved for the stream, so that a full disk can be reported
+ * @room: most bytes of a packet, 0: the default; a failed write is repeated until the packet is full
+ * @at: bytes of the packet being filled, with its header
+ * @before: the stream that is written before this one, because it has the definitions; may be NULL
+ * @records, @names: numbers of records in the packet; lost NAME records are not counted as lost
+ * @number: number of the stream in its process, from 1; 0: none yet
+ * @reserved: end of the reserved disk space in the file
+ * @failed: when the packet could not be written, 0: no failure
+ * @named: threads with a NAME record in the packet
+ * @lost: records lost since the start
  */
 struct packets {
 	int fd;
@@ -270,85 +279,94 @@ struct packets {
 };
 
 /**
- * packets_open - makes the file, while the program still lets us
+ * packets_open - creates the file early
  *
- * Later it may have used up its descriptors, or have given up the right to open any.
+ * Later the program may have no free descriptors, or no right to open files.
  */
 void packets_open(struct packets *p);
 
-/** packets_put - appends a record, whose time is raised to that of the one before where it is less */
+/**
+ * packets_put - appends a record; if its time is before that of the previous record, it gets the time of that
+ * record
+ */
 void packets_put(struct packets *p, struct grt_event *e);
 
-/** packets_flush - writes what there is, and a packet without records where only losses are to be reported */
+/** packets_flush - writes the present records; if there are only losses, a packet without records */
 void packets_flush(struct packets *p);
 
-/** packets_close - the same, for the last time. Return: whether all was written */
+/** packets_close - packets_flush() for the last time. Return: whether everything was written */
 bool packets_close(struct packets *p);
 
-/** packets_give_up - the records that wait are lost: there is room for one that says so */
+/** packets_give_up - drops the waiting records, to make room for a record that reports this */
 void packets_give_up(struct packets *p);
 
-/** packets_unwritten - how many were, and why; NULL: none */
+/** packets_unwritten - a text with the number of unwritten records and the reason; NULL: none */
 const char *packets_unwritten(void);
 
-/** packets_mute - nothing is written any more */
+/** packets_mute - stops all writing */
 void packets_mute(void);
 
-/** packets_reset - for another recording of the process */
+/** packets_reset - prepares for another recording of the process */
 void packets_reset(void);
 
-/** packets_forked - in a child, which has inherited the files and does not write them */
+/** packets_forked - called in a child, which does not write the inherited files */
 void packets_forked(void);
 
-/** event_init - the common part of a record of the process */
+/** event_init - fills in the common part of a record of the process */
 void event_init(struct grt_event *e, uint16_t type, uint16_t size, uint64_t time);
 
 /* -------------------------------------------------------------- define.c */
 
-/** define_packets - the stream of definitions, as @before of others */
+/** define_packets - the stream of definitions, the @before of other streams */
 extern struct packets define_packets;
 
-/** define_reset - nothing is defined, for another recording */
+/** define_reset - forgets all definitions, for another recording */
 void define_reset(void);
 
-/** define_round - the writer begins a round: all that is defined in it is not later than what uses it */
+/**
+ * define_round - the writer begins a round; all definitions in it get a time that is not after their first
+ * use
+ */
 void define_round(void);
 
-/** define_nodes - writes the nodes and modules that stacks have got since the last time */
+/** define_nodes - writes the new nodes and modules of stacks */
 void define_nodes(void);
 
-/* Numbers whose thread was still making them when those behind them were written. */
+/* Most numbers whose definition was not ready when later numbers were written. */
 #define DEFINE_LATE_MAX 64U
 
-/** struct define_row - definitions by number, from 1: what is written so far */
+/** struct define_row - the state of definitions with numbers from 1: which are written */
 struct define_row {
 	uint32_t done;
 	uint32_t lates;
 	uint32_t late[DEFINE_LATE_MAX];
 };
 
-/** define_row - writes those up to @known by a function: whether it is made */
+/**
+ * define_row - writes the definitions up to @known with @define, which returns whether the definition was
+ * ready
+ */
 void define_row(struct define_row *r, uint32_t known, bool (*define)(uint32_t number));
 
-/** define_range_node - writes a RANGE_NODE record; its texts are strings */
+/** define_range_node - writes a RANGE_NODE record; @domain and @name are numbers of strings */
 void define_range_node(uint32_t node, uint32_t outer, uint32_t domain, uint32_t name);
 
-/** define_string - the number of a text, which is written when it is new; 0: none (NULL, or no room) */
+/** define_string - the number of a text; writes a new text; 0: none (NULL, or no room) */
 uint32_t define_string(const char *text);
 
-/** define_name - the same for a kernel's name, whose address is likely to come again */
+/** define_name - define_string() for the name of a kernel, whose address is likely to recur */
 uint32_t define_name(const char *name);
 
 /** define_process - writes a PROCESS record; @text may be NULL */
 void define_process(uint32_t what, const char *text);
 
-/** define_graph_node - writes a GRAPH_NODE record, of the thread @tid */
+/** define_graph_node - writes a GRAPH_NODE record of the thread @tid */
 void define_graph_node(uint64_t id, uint64_t source, uint32_t stack, uint32_t tid, uint32_t kind);
 
-/** define_device - writes a DEVICE record, all but @name of which is in @device; NULL: it has none */
+/** define_device - writes a DEVICE record from @device and @name; NULL: no name */
 void define_device(const struct grt_ev_device *device, const char *name);
 
-/** define_window - writes a CAPTURE record; @end 0: it has begun */
+/** define_window - writes a CAPTURE record; @end 0: the window has begun */
 void define_window(uint32_t number, uint64_t begin, uint64_t end);
 
 /** define_reason - writes a STALL_REASON record */
@@ -360,34 +378,34 @@ void define_cubin(uint64_t crc, uint64_t bytes, uint32_t kept);
 /** define_clock - writes a CLOCK record */
 void define_clock(const struct grt_ev_clock *clock);
 
-/** define_flush - what is defined is on its way before what uses it */
+/** define_flush - writes definitions before records that use them */
 void define_flush(void);
 
-/** define_end - tracing has ended in order, with these counts */
+/** define_end - writes the final counts after tracing has ended regularly */
 void define_end(void);
 
-/** define_close - the last of it */
+/** define_close - writes the last packets */
 void define_close(void);
 
 /* -------------------------------------------------------------- launch.c */
 
-/** launch_init - rings for the first threads. Return: 0 or -errno */
+/** launch_init - allocates rings for the first threads. Return: 0 or -errno */
 int launch_init(void);
 
-/** launch_reset - nothing is in the rings, for another recording */
+/** launch_reset - empties the rings, for another recording */
 void launch_reset(void);
 
 /** launch_callback - CUPTI's callback for all calls of cuda_calls.def */
 void launch_callback(void *user, int domain, uint32_t number, const struct cupti_callback *data);
 
-/** launch_disable - CUPTI does not call any more */
+/** launch_disable - disables CUPTI's callbacks */
 void launch_disable(void *subscriber);
 
-/** launch_in_callback - whether a thread is still in a callback in which it may call CUPTI; with @on and
- * @leaving cleared 2 ms before, for none comes there any more */
+/** launch_in_callback - whether a thread is still in a callback in which it may call CUPTI. Clear @on and
+ * @leaving 2 ms before, so that no further thread enters such a callback */
 bool launch_in_callback(void);
 
-/** launch_forget_outside - what launch_in_callback() has seen before */
+/** launch_forget_outside - forgets what launch_in_callback() has seen */
 void launch_forget_outside(void);
 
 /** launch_is_outside - whether the calling thread is in no call of cuda_calls.def */
@@ -396,63 +414,73 @@ bool launch_is_outside(void);
 /** launch_in_call - whether a thread is in a call of cuda_calls.def */
 bool launch_in_call(void);
 
-/** launch_filled - whether a ring is so full that it should not wait */
+/** launch_filled - whether a ring is so full that the writer must not wait */
 bool launch_filled(void);
 
-/** launch_mark - remembers how far the rings are filled: launch_write() writes that much */
+/** launch_mark - stores the fill levels of the rings, up to which launch_write() writes */
 void launch_mark(void);
 
-/** launch_write - writes the launches up to the mark; @all: also those of the last moment */
+/** launch_write - writes the launches up to the mark; @all: including the most recent ones */
 void launch_write(bool all);
 
 /**
- * launch_check - where kernels run and the driver reports no launch, requests the runtime's functions, too;
- * once in each round. Return: whether it has just done so
+ * launch_check - if kernels run without a launch reported by the driver, enables callbacks for the runtime's
+ * functions, too; called once in each round. Return: whether it has just done so
  */
 bool launch_check(void *subscriber);
 
-/** launch_has_frozen - whether CUPTI has stopped to give calls numbers of their own; once */
+/** launch_has_frozen - whether CUPTI has stopped giving new numbers to calls; true only once */
 bool launch_has_frozen(void);
 
-/** launch_refill - rings for the next threads, made where it costs the program nothing */
+/** launch_refill - allocates rings for the next threads, outside of the program's threads */
 void launch_refill(void);
 
-/** launch_write_ranges - ranges of NVTX that are open at the end; no thread records any more */
+/** launch_write_ranges - writes NVTX ranges that are open at the end, when no thread records any more */
 void launch_write_ranges(void);
 
-/** launch_close - the last packets */
+/** launch_close - writes the last packets */
 void launch_close(void);
 
-/** launch_correlation - CUPTI's 32 bit number, in 64 bits that do not wrap; 0: CUPTI does not count any more
+/**
+ * launch_correlation - extends CUPTI's 32-bit number to 64 bits, without wrapping; 0: CUPTI has stopped
+ * counting
  */
 uint64_t launch_correlation(uint32_t correlation);
 
-/** launch_count_anew - before CUPTI comes again, which counts calls from the beginning then */
+/**
+ * launch_count_anew - call this before CUPTI is attached again, because it then counts calls from the
+ * beginning
+ */
 void launch_count_anew(void);
 
-/** launch_gpu_correlation - the same for a record of what the GPU did from @start on, 0: unknown: CUPTI may
- * have come again since then */
+/**
+ * launch_gpu_correlation - launch_correlation() for a record of GPU work that began at @start, 0: unknown,
+ * because CUPTI may have been attached again since then
+ */
 uint64_t launch_gpu_correlation(uint32_t correlation, uint64_t start);
 
 /* -------------------------------------------------------------- device.c */
 
-/** device_write - defines the devices, once the driver can be asked about them; the writer, before records
- * that have their numbers; @work: such ones are there */
+/** device_write - defines the devices, as soon as the driver can report them; for the writer, before records
+ * with their numbers; @work: there are such records */
 void device_write(bool work);
 
-/** device_reset - none is defined, for another recording */
+/** device_reset - forgets all definitions, for another recording */
 void device_reset(void);
 
-/** launch_enable_calls, launch_disable_calls - the calls alone. Return: how many CUPTI knows */
+/**
+ * launch_enable_calls, launch_disable_calls - callbacks for calls only. Return: how many of the calls CUPTI
+ * knows
+ */
 unsigned int launch_enable_calls(void *subscriber);
 void launch_disable_calls(void *subscriber);
 
-/** launch_enable_resources - contexts and graphs, which is wanted at all times */
+/** launch_enable_resources - callbacks for contexts and graphs, which are always needed */
 void launch_enable_resources(uint32_t enable, void *subscriber);
 
 /* --------------------------------------------------------------- alloc.c */
 
-/** struct alloc - memory was allocated, or freed; as in an ALLOC record */
+/** struct alloc - an allocation or a free, as in an ALLOC record */
 struct alloc {
 	uint64_t address;
 	uint64_t bytes;
@@ -462,13 +490,13 @@ struct alloc {
 	bool freed;
 };
 
-/** alloc_enable - asks CUPTI for the calls, or not any more */
+/** alloc_enable - enables or disables CUPTI's callbacks for these calls */
 void alloc_enable(uint32_t enable, void *subscriber);
 
-/** alloc_is - whether it is one of the driver's functions that allocate or free */
+/** alloc_is - whether this is a driver function that allocates or frees memory */
 bool alloc_is(uint32_t number);
 
-/** alloc_take - in a callback of the driver's. Return: whether memory was allocated or freed */
+/** alloc_take - called in a callback of a driver function. Return: whether memory was allocated or freed */
 bool alloc_take(uint32_t number, const struct cupti_callback *d, struct alloc *a);
 
 /* ------------------------------------------------------------- capture.c */
@@ -476,9 +504,9 @@ bool alloc_take(uint32_t number, const struct cupti_callback *d, struct alloc *a
 enum capture_how { CAPTURE_ALL, CAPTURE_PROFILER, CAPTURE_NVTX, CAPTURE_DELAY, CAPTURE_DUTY };
 
 /**
- * struct capture - which time is recorded
- * @inside: this moment is
- * @turn: another one in each window; calls that were open in an earlier one did not return in it
+ * struct capture - the windows that are recorded
+ * @inside: a window is open
+ * @turn: number of the window; a call that was open in an earlier window did not return in this one
  * @name: CAPTURE_NVTX: number of the name of the ranges that are windows
  */
 struct capture {
@@ -490,98 +518,98 @@ struct capture {
 
 extern struct capture capture;
 
-/** capture_is_on - whether what happens now is recorded */
+/** capture_is_on - whether events are recorded now */
 static inline bool capture_is_on(void)
 {
 	return atomic_load_explicit(&capture.inside, memory_order_relaxed);
 }
 
-/** capture_init - what the environment wants */
+/** capture_init - reads the environment */
 void capture_init(void);
 
-/** capture_reset - for another recording of a program that is asked */
+/** capture_reset - prepares for another recording that a recorder starts */
 void capture_reset(const struct grt_duty *duty);
 
-/** capture_duty_begin - a window begins; the writer. Return: whether it does */
+/** capture_duty_begin - begins a window; for the writer. Return: whether it began */
 bool capture_duty_begin(uint32_t number);
 
-/** capture_duty_end - it ends, and what its calls have given the GPU will be recorded; the writer */
+/** capture_duty_end - ends the window; GPU work of its calls is still recorded; for the writer */
 void capture_duty_end(void);
 
-/** capture_stop - a window that is open ends now: nothing is recorded any more */
+/** capture_stop - ends an open window; nothing is recorded any more */
 void capture_stop(void);
 
-/** capture_name - the name, once names can be known */
+/** capture_name - looks up the number of the name, once names exist */
 void capture_name(void);
 
-/** capture_range - a range of NVTX with the name began, or ended; not in a function that records */
+/** capture_range - an NVTX range with the name began or ended; not called in a function that records */
 void capture_range(bool begins);
 
-/** capture_call - in CUPTI's callback. Return: whether it was for windows */
+/** capture_call - called in CUPTI's callback. Return: whether the call begins or ends a window */
 bool capture_call(int domain, uint32_t number, int site);
 
-/** capture_join - CUPTI is there, and does what is wanted now. Return: 0 or not */
+/** capture_join - CUPTI was attached: enables what is needed now. Return: 0 or an error */
 int capture_join(void *client);
 
-/** capture_leave - it is given back */
+/** capture_leave - CUPTI will be detached */
 void capture_leave(void *client);
 
-/** capture_write - windows that have ended; the writer */
+/** capture_write - writes ended windows; for the writer */
 void capture_write(void);
 
 /** capture_close - the recording ends */
 void capture_close(void);
 
-/** capture_forked - in a child: nothing is recorded */
+/** capture_forked - called in a child, which is not recorded */
 void capture_forked(void);
 
 /* ---------------------------------------------------------- pcsampling.c */
 
-/** pcsampling_join - CUPTI is there, and is to sample where that is wanted; @enable 0: it is given back */
+/** pcsampling_join - CUPTI was attached: starts sampling if requested; @enable 0: CUPTI will be detached */
 void pcsampling_join(uint32_t enable, void *subscriber);
 
-/** pcsampling_resource - in CUPTI's callback: contexts and modules come and go */
+/** pcsampling_resource - called in CUPTI's callback when a context or module was created or destroyed */
 void pcsampling_resource(uint32_t number, const void *data);
 
-/** pcsampling_write - what was sampled since the last round; the writer */
+/** pcsampling_write - writes samples since the last round; for the writer */
 void pcsampling_write(void);
 
-/** pcsampling_end - nothing is sampled any more */
+/** pcsampling_end - ends sampling */
 void pcsampling_end(void);
 
-/** pcsampling_close - the last packets */
+/** pcsampling_close - writes the last packets */
 void pcsampling_close(void);
 
 /* -------------------------------------------------------------- cubins.c */
 
-/** cubins_take - in CUPTI's callback: code was loaded */
+/** cubins_take - called in CUPTI's callback when code was loaded */
 void cubins_take(const struct cupti_module *m);
 
-/** cubins_write - files and records of what was loaded; the writer */
+/** cubins_write - writes files and records of loaded code; for the writer */
 void cubins_write(void);
 
-/** cubins_close - the last of them */
+/** cubins_close - writes the last packets */
 void cubins_close(void);
 
 /* ---------------------------------------------------------------- duty.c */
 
-/** duty_init - what the environment wants. Return: whether that is windows at random places */
+/** duty_init - reads the environment. Return: whether it requests random windows */
 bool duty_init(void);
 
-/** duty_set - the same, of a recorder that asks */
+/** duty_set - sets the random windows that a recorder requests */
 bool duty_set(const struct grt_duty *duty);
 
-/** duty_parts - of a period; 0: there are none */
+/** duty_parts - parts of a period; 0: no random windows */
 uint32_t duty_parts(void);
 
-/** duty_wait_ns - how long there is nothing to be done, at most @ns */
+/** duty_wait_ns - time until the next begin or end of a window, at most @ns */
 uint64_t duty_wait_ns(uint64_t ns);
 
 /**
- * struct duty_cupti - what is done with CUPTI, by the owner of the writer's lock
- * @is_wanted: the program uses CUDA
- * @attach: it comes into the process. Return: whether it is there
- * @detach: it goes, where it can. Return: whether it has
+ * struct duty_cupti - callbacks for CUPTI, called with the writer's lock
+ * @is_wanted: whether the program uses CUDA
+ * @attach: attaches CUPTI to the process. Return: whether it is attached
+ * @detach: detaches CUPTI, if possible. Return: whether it is detached
  * @note: writes a note
  */
 struct duty_cupti {
@@ -591,77 +619,80 @@ struct duty_cupti {
 	void (*note)(const char *text);
 };
 
-/** duty_tick - begins and ends windows; the writer, without its lock */
+/** duty_tick - begins and ends windows; for the writer, without its lock */
 void duty_tick(const struct duty_cupti *cupti);
 
 /* ---------------------------------------------------------------- nvtx.c */
 
-/** nvtx_init - Return: 0, or not: there is no memory for ranges */
+/** nvtx_init - Return: 0, or an error if there is no memory for ranges */
 int nvtx_init(void);
 
-/** nvtx_reset - nothing is counted or defined, for another recording */
+/** nvtx_reset - forgets counts and definitions, for another recording */
 void nvtx_reset(void);
 
 /* ------------------------------------------------------------ activity.c */
 
-/** activity_init - buffers. Return: 0 or CUPTI's result */
+/** activity_init - allocates buffers. Return: 0 or CUPTI's result */
 int activity_init(void);
 
-/** activity_reset - before activity_init() of another recording */
+/** activity_reset - call this before activity_init() of another recording */
 void activity_reset(void);
 
-/** activity_write - records of the buffers that CUPTI has completed */
+/** activity_write - writes the records of completed buffers of CUPTI */
 void activity_write(void);
 
-/** activity_close - the last packets */
+/** activity_close - writes the last packets */
 void activity_close(void);
 
 /** activity_resume - CUPTI gets buffers again, after activity_empty() */
 void activity_resume(void);
 
-/** activity_set_graphs - @whole: from the next activity_start() on a graph is one record, not its kernels */
+/**
+ * activity_set_graphs - @whole: from the next activity_start() on, a graph has one record instead of a record
+ * per kernel
+ */
 void activity_set_graphs(uint32_t whole);
 
-/** activity_start - CUPTI makes records from now on. Return: 0 or CUPTI's result */
+/** activity_start - starts CUPTI's records. Return: 0 or CUPTI's result */
 int activity_start(void);
 
-/** activity_stop - CUPTI makes no records any more */
+/** activity_stop - stops CUPTI's records */
 void activity_stop(void);
 
-/** activity_empty - nobody requests buffers any more: their memory goes back */
+/** activity_empty - frees the memory of the buffers, when CUPTI requests no more */
 void activity_empty(void);
 
 /* --------------------------------------------------------------- clock.c */
 
-/** clock_snapshot - takes and writes one */
+/** clock_snapshot - takes and writes a snapshot of the clocks */
 void clock_snapshot(void);
 
-/** clock_convert - a stamp of the GPU to CLOCK_MONOTONIC; 0 stays 0 */
+/** clock_convert - converts a GPU time stamp to CLOCK_MONOTONIC; 0 stays 0 */
 uint64_t clock_convert(uint64_t stamp);
 
-/** clock_init - measures the clocks, some ms */
+/** clock_init - measures the clocks, takes some ms */
 void clock_init(void);
 
-/** clock_reset - without snapshots, for another recording */
+/** clock_reset - forgets all snapshots, for another recording */
 void clock_reset(void);
 
-/** clock_forked - in a child, which has no writer: the counter is not tuned any more */
+/** clock_forked - called in a child, which has no writer to tune the counter */
 void clock_forked(void);
 
-/** clock_tune - keeps clock_monotonic() right; the writer, every 10 ms */
+/** clock_tune - keeps clock_monotonic() exact; for the writer, every 10 ms */
 void clock_tune(void);
 
 /**
  * clock_monotonic - CLOCK_MONOTONIC, ns, for every launch and for CUPTI
  *
- * Where the system has it for some 20 ns that is it. In sandboxes and virtual
- * machines it may take 300, and a launch takes two of ours and several of CUPTI's:
- * then it comes from the processor's counter, tuned to the clock again and again,
- * and may be some 100 ns off.
+ * If reading the system's clock costs some 20 ns, this reads it. In sandboxes and virtual
+ * machines it may cost 300 ns, and a launch reads it twice here and several times in CUPTI:
+ * then the time comes from the processor's counter, which is repeatedly tuned to the clock,
+ * with an error of some 100 ns.
  */
 uint64_t clock_monotonic(void);
 
-/** clock_cupti - the same, for CUPTI */
+/** clock_cupti - clock_monotonic() as a callback for CUPTI */
 uint64_t clock_cupti(void);
 
 /** clock_give_back - from now on clock_cupti() is CLOCK_REALTIME, which CUPTI's other clients expect */
@@ -671,12 +702,12 @@ void clock_give_back(void);
 
 /**
  * cupti_load - finds the CUPTI that fits this process and binds its functions
- * @why: why there is none, a line
+ * @why: gets a line with the reason if there is none
  * Return: 0 or -errno
  */
 int cupti_load(struct cupti *c, char *why, size_t room);
 
-/** cupti_driver_symbol - in the driver's library that the process has loaded; NULL: none */
+/** cupti_driver_symbol - a symbol of the driver library that the process has loaded; NULL: none */
 void *cupti_driver_symbol(const char *name);
 
 #endif /* GRT_INJECT_INJECT_H */

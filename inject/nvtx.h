@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * NVTX: ranges and marks of the program. nvtx.c has the functions that the program
- * calls, nvtx_names.c what ranges are called, and launch.c their place in the rings.
+ * calls, nvtx_names.c the names of ranges, and launch.c their entries in the rings.
  */
 #ifndef GRT_INJECT_NVTX_H
 #define GRT_INJECT_NVTX_H
@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Ranges that are open on a thread; what is pushed deeper is counted. */
+/* Most open ranges of a thread; deeper pushes are only counted. */
 #define NVTX_OPEN_MAX 128U
-/* Where a thread has pushed deeper than the limit, its domains share this many counters. */
+/* Number of counters for pushes beyond the limit, which the domains of a thread share. */
 #define NVTX_DOMAINS 16U
-/* Places of texts that a thread has just used. */
+/* Most addresses of texts that a thread has used recently. */
 #define NVTX_RECENT 64U
 
-/** enum nvtx_kind - what an entry of a ring is; such numbers no call has */
+/** enum nvtx_kind - kinds of ring entries; no call has these numbers */
 enum nvtx_kind {
 	NVTX_PUSHED = 0xff00,
 	NVTX_STARTED,
@@ -28,9 +28,9 @@ enum nvtx_kind {
 /**
  * struct nvtx_range - a range, or a mark
  * @name, @domain: numbers of nvtx_names.c
- * @node: its chain; of one that was started: the thread that ended it
- * @depth: ranges around it, in its domain
- * @cut: name or chain are not whole
+ * @node: its chain; for a started range, the thread that ended it
+ * @depth: number of ranges around it, in its domain
+ * @cut: name or chain is incomplete
  */
 struct nvtx_range {
 	uint64_t begin;
@@ -46,10 +46,10 @@ struct nvtx_range {
 };
 
 /**
- * struct nvtx_thread - of each thread
- * @depth: of @open that are in use
- * @over: pushes that found none, by domain
- * @recent: numbers of names by the place of their text, which may have changed
+ * struct nvtx_thread - data of each thread
+ * @depth: number of used elements of @open
+ * @over: pushes beyond the limit, by domain
+ * @recent: numbers of names by the address of their text, which may have changed
  */
 struct nvtx_thread {
 	uint32_t depth;
@@ -61,13 +61,13 @@ struct nvtx_thread {
 	struct nvtx_range open[NVTX_OPEN_MAX];
 };
 
-/** nvtx_chain - the ranges that are open on a thread, 0: none */
+/** nvtx_chain - the chain of open ranges of a thread, 0: none */
 static inline uint32_t nvtx_chain(const struct nvtx_thread *t)
 {
 	return t->depth ? t->open[t->depth - 1].node : 0;
 }
 
-/** nvtx_ranges - how many these are */
+/** nvtx_ranges - the number of these ranges */
 static inline uint16_t nvtx_ranges(const struct nvtx_thread *t)
 {
 	uint32_t n = t->depth;
@@ -85,46 +85,48 @@ struct packets;
 /** nvtx_names_init - Return: 0 or -ENOMEM */
 int nvtx_names_init(void);
 
-/** nvtx_names_reset - none is written, for another recording of the process */
+/** nvtx_names_reset - marks all names as unwritten, for another recording of the process */
 void nvtx_names_reset(void);
 
-/** nvtx_name - the number of a text; @cut: set where it is not the whole text, or 0 for there is no room */
+/** nvtx_name - the number of a text, 0 if there is no room; @cut: set if the text was cut or had no room */
 uint32_t nvtx_name(const char *text, size_t length, bool *cut);
 
-/** nvtx_name_known - whether a number is one of a name */
+/** nvtx_name_known - whether a name has this number */
 bool nvtx_name_known(uint64_t number);
 
-/** nvtx_name_is - whether the text of a name is this one */
+/** nvtx_name_is - whether a name has this text */
 bool nvtx_name_is(uint32_t name, const char *text);
 
-/** nvtx_chain_of - the chain of a range within another chain; @cut: set where there is no room: then it is
+/** nvtx_chain_of - the chain of a range within another chain; if there is no room, sets @cut and returns
  * @outer */
 uint32_t nvtx_chain_of(uint32_t outer, uint32_t domain, uint32_t name, bool *cut);
 
-/** nvtx_name_category - what a category is called */
+/** nvtx_name_category - sets the name of a category */
 void nvtx_name_category(uint32_t domain, uint32_t category, uint32_t name);
 
-/** nvtx_define - writes the names and chains that are new; the writer */
+/** nvtx_define - writes new names and chains; for the writer */
 void nvtx_define(void);
 
-/** nvtx_string - the number of a name's STRING, 0: none; the writer */
+/** nvtx_string - the number of a name's STRING record, 0: none; for the writer */
 uint32_t nvtx_string(uint32_t name);
 
-/** nvtx_category_name - the name of a category, 0: it has none */
+/** nvtx_category_name - the number of the name of a category, 0: none */
 uint32_t nvtx_category_name(uint32_t domain, uint32_t category);
 
 /* ---------------------------------------------------------------- nvtx.c */
 
-/** nvtx_write - a record of an entry; the writer */
+/** nvtx_write - writes the record of an entry; for the writer */
 void nvtx_write(struct packets *p, uint16_t kind, const struct nvtx_range *r, uint64_t end, uint32_t tid);
 
-/** nvtx_write_started - records of the ranges that nobody has ended; @to: the stream of a time */
+/**
+ * nvtx_write_started - writes records of started ranges without an end; @to: returns the stream for a time
+ */
 void nvtx_write_started(struct packets *(*to)(uint64_t time));
 
-/** nvtx_lose - a range or mark that is not recorded */
+/** nvtx_lose - counts a range or mark that is not recorded */
 void nvtx_lose(void);
 
-/** nvtx_lost - how many since the last time; the writer */
+/** nvtx_lost - the number of these since the last call; for the writer */
 uint64_t nvtx_lost(void);
 
 /** nvtx_cut, nvtx_stray - as ranges_cut and ranges_stray in PROCESS */
@@ -134,19 +136,21 @@ uint64_t nvtx_stray(void);
 /* -------------------------------------------------------------- launch.c */
 
 /**
- * nvtx_thread_enter - the calling thread's, which is not to be in two functions at once
- * Return: NULL where nothing is recorded
+ * nvtx_thread_enter - the data of the calling thread, which must not be in two such functions at once
+ * Return: NULL if nothing is recorded
  */
 struct nvtx_thread *nvtx_thread_enter(void);
 
-/** nvtx_thread_leave - behind each nvtx_thread_enter() that had one */
+/** nvtx_thread_leave - call this after each nvtx_thread_enter() that did not return NULL */
 void nvtx_thread_leave(void);
 
-/** nvtx_thread_put - an entry, which is over now; in between of the two before. @tid: 0: the calling thread
+/**
+ * nvtx_thread_put - adds an entry that ends now, between nvtx_thread_enter() and nvtx_thread_leave(). @tid:
+ * 0: the calling thread
  */
 void nvtx_thread_put(uint16_t kind, const struct nvtx_range *r, uint32_t tid);
 
-/** nvtx_thread_id - tid of the calling thread, in between of the same */
+/** nvtx_thread_id - tid of the calling thread, between nvtx_thread_enter() and nvtx_thread_leave() */
 uint32_t nvtx_thread_id(void);
 
 #endif /* GRT_INJECT_NVTX_H */

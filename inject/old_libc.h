@@ -2,7 +2,7 @@
 /*
  * The library runs in programs and containers with an older glibc than the one it was built with, down
  * to 2.17. glibc gave new versions to functions that it moved from libdl and libpthread, or changed in ways
- * that do not matter here; this asks for the versions that all of them have. The compiler includes it before
+ * that do not matter here; this requests the versions that all of them have. The compiler includes it before
  * each file of the library.
  *
  * OLD_LIBC(function, version on x86-64)
@@ -15,7 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/** old_fstatat - as fstatat(), which is a function of glibc from 2.33 only; the kernel has the same struct */
+/**
+ * old_fstatat - fstatat() for glibc before 2.33, which does not export it; the kernel uses the same struct
+ */
 static inline int old_fstatat(int dir, const char *path, struct stat *st, int flags)
 {
 	return (int)syscall(SYS_newfstatat, dir, path, st, flags);
@@ -25,7 +27,7 @@ static inline int old_fstatat(int dir, const char *path, struct stat *st, int fl
 #ifdef __x86_64__
 #define OLD_LIBC(function, version) __asm__(".symver " #function "," #function "@GLIBC_" version);
 #elif defined(__aarch64__)
-/* its first one */
+/* the first version of glibc for this architecture */
 #define OLD_LIBC(function, version) __asm__(".symver " #function "," #function "@GLIBC_2.17");
 #else
 #define OLD_LIBC(function, version)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Whether a descriptor is still ours: a program may close what it does not know
- * (daemon(), closefrom()) and get the number for a file of its own, which must not be
- * written, locked or closed.
+ * Checks whether a descriptor is still ours. A program may close descriptors that it did not open
+ * (daemon(), closefrom()) and get the same number for a file of its own, which we must not
+ * write, lock or close.
  */
 #ifndef GRT_INJECT_OWNED_H
 #define GRT_INJECT_OWNED_H
@@ -14,13 +14,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/** struct owned - which file a descriptor of ours is of; @inode 0: none was noted */
+/** struct owned - the file of one of our descriptors; @inode 0: none */
 struct owned {
 	dev_t device;
 	ino_t inode;
 };
 
-/** owned_note - the descriptor was just opened */
+/** owned_note - the file of a descriptor that was just opened */
 static inline struct owned owned_note(int fd)
 {
 	struct stat st;
@@ -30,7 +30,7 @@ static inline struct owned owned_note(int fd)
 	return (struct owned){st.st_dev, st.st_ino};
 }
 
-/** owned_is - whether it is still the same file */
+/** owned_is - whether the descriptor still has this file */
 static inline bool owned_is(int fd, const struct owned *o)
 {
 	int saved = errno;
@@ -40,7 +40,7 @@ static inline bool owned_is(int fd, const struct owned *o)
 	return now.inode && now.inode == o->inode && now.device == o->device;
 }
 
-/** owned_close - where it is */
+/** owned_close - closes the descriptor if it still has this file */
 static inline void owned_close(int fd, const struct owned *o)
 {
 	if (owned_is(fd, o))

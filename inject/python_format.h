@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * How CPython 3.10 to 3.14 lays out what it keeps of a thread's frames, its tables
- * of lines, and its strings. No state, and no trust in what is read.
+ * The layouts of frames, line tables and strings in CPython 3.10 to 3.14. The functions have
+ * no state and do not trust their input.
  *
  * Layouts: Include/internal/pycore_frame.h, pycore_runtime.h, pycore_interp.h,
  * Include/cpython/{pystate,code,unicodeobject,frameobject}.h of 3.10.13, 3.11.7 and
@@ -19,7 +19,7 @@
 #define GRT_PYTHON_FIRST 10U
 #define GRT_PYTHON_LAST 14U
 
-/* Words at the start of _PyRuntime that may be offsets. */
+/* Number of words at the start of _PyRuntime that may be offsets. */
 #define GRT_PYTHON_OFFSETS 96U
 
 /* In the header so that the injected library has them as constants. */
@@ -92,24 +92,26 @@ static const struct grt_python_layout grt_python_3_12 = {
 };
 
 /**
- * grt_python_layout - that of CPython 3.@minor
- * @runtime: from 3.13 on: the first GRT_PYTHON_OFFSETS words of _PyRuntime; else not read
+ * grt_python_layout - the layout of CPython 3.@minor
+ * @runtime: from 3.13 on: the first GRT_PYTHON_OFFSETS words of _PyRuntime; otherwise not read
  * Return: whether it is known
  */
 bool grt_python_layout(unsigned int minor, const uint64_t *runtime, struct grt_python_layout *l);
 
-/** grt_python_layout_any - the same, also of builds without the global lock */
+/** grt_python_layout_any - grt_python_layout(), also for builds without the global lock */
 bool grt_python_layout_any(unsigned int minor, const uint64_t *runtime, struct grt_python_layout *l);
 
 /**
- * grt_python_line - the line of a code unit; 0: it has none, or the table does not say
+ * grt_python_line - the line of a code unit; 0: none, or the table does not have it
  * @table: @size bytes of co_linetable
  * @first: co_firstlineno
  */
 uint32_t grt_python_line(unsigned int minor, const uint8_t *table, uint64_t size, int32_t first,
 			 int64_t unit);
 
-/* The state of a str: bits 2..4 are bytes per character, 5: the characters follow it, 6: all are ASCII. */
+/*
+ * The state of a str: bits 2..4: bytes per character, 5: the characters follow the state, 6: all are ASCII.
+ */
 #define GRT_PYTHON_TEXT_KIND(state) ((state) >> 2 & 7)
 #define GRT_PYTHON_TEXT_FOLLOWS 0x20
 #define GRT_PYTHON_TEXT_ASCII 0x40
@@ -117,7 +119,7 @@ uint32_t grt_python_line(unsigned int minor, const uint8_t *table, uint64_t size
 /**
  * grt_python_utf8 - the characters of a str as UTF-8
  * @to: gets at most @room + 4 bytes
- * @tail: where that is not enough, its end
+ * @tail: if @room is too small, return the end of the text instead of its beginning
  * Return: bytes
  */
 size_t grt_python_utf8(const char *data, uint32_t state, uint64_t length, char *to, size_t room, bool tail);

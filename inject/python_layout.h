@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Where CPython's structures have what: in a header that BPF programs can include, too. */
+/* Offsets in CPython's structures, in a header that BPF programs can include, too. */
 #ifndef GRT_INJECT_PYTHON_LAYOUT_H
 #define GRT_INJECT_PYTHON_LAYOUT_H
 
 #include <linux/types.h>
 
-/* grt_python_layout.*: not in this version. */
+/* The value of a grt_python_layout member that this version does not have. */
 #define GRT_PYTHON_NONE 0xffff
 
 /** struct grt_python_layout - offsets in the interpreter's structures */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The unwind rule of every code address met so far, and the object file it is
- * in. A known address costs one look into a table without locks; a new one
- * goes through dl_iterate_phdr() and cfi.h.
+ * The unwind rule and the object file of every code address seen so far. A known
+ * address costs one lookup in a table without locks; a new address
+ * needs dl_iterate_phdr() and cfi.h.
  */
 #ifndef GRT_INJECT_RULES_H
 #define GRT_INJECT_RULES_H
@@ -14,17 +14,18 @@
 #include <stdatomic.h>
 
 /*
- * A rule in a word. Nearly all are "CFA = register + offset, return address and
- * frame pointer below it, or not saved"; the others are in a table of long
- * rules, with their index in place of the offset.
+ * A rule in a word. Nearly all are "CFA = register + offset, return address and frame pointer below it, or
+ * not saved"; the other rules are in a table of long rules, and the word has their index instead of the
+ * offset.
  *
  *	0..2	enum grt_rule_kind
  *	3	GRT_RULE_HIDDEN
- *	4	GRT_RULE_GUESSED: not from a table, to be asked again after a dlopen()
- *	5..14	words from CFA down to where the frame pointer was saved, 0: it was not
- *	15..24	the same of the return address, 0: it is in its register
- *	25..47	words from the register to the CFA, or index; with GUESSED 9 bits of it, and the round
- *in 34..47 48..61	module
+ *	4	GRT_RULE_GUESSED: not from a table, looked up again after a dlopen()
+ *	5..14	words from CFA down to the saved frame pointer, 0: not saved
+ *	15..24	words from CFA down to the saved return address, 0: it is in its register
+ *	25..47	words from the register to the CFA, or index; with GUESSED 9 bits of it
+ *	34..47	with GUESSED: the round
+ *	48..61	module
  */
 enum grt_rule_kind {
 	GRT_RULE_UNSET,
@@ -32,13 +33,13 @@ enum grt_rule_kind {
 	GRT_RULE_FP,
 	GRT_RULE_LONG,
 	GRT_RULE_END,	  /* the outermost frame */
-	GRT_RULE_BEYOND,  /* no frame: the one before it was the outermost */
+	GRT_RULE_BEYOND,  /* no frame: the previous frame was the outermost */
 	GRT_RULE_NONE,	  /* guessed: no table has the address */
-	GRT_RULE_POINTER, /* guessed: neither, but a frame pointer may lead on */
+	GRT_RULE_POINTER, /* guessed: no table has the address, but a frame pointer may lead on */
 };
 
 #define GRT_RULE_KIND(rule) ((unsigned int)((rule)&0x7))
-/* All but what is known of the address with any rule. */
+/* The bits of the rule itself, without the properties of the address. */
 #define GRT_RULE_OF_KIND (((1ULL << 48) - 1) & ~GRT_RULE_HIDDEN)
 #define GRT_RULE_HIDDEN (1ULL << 3)
 #define GRT_RULE_GUESSED (1ULL << 4)
@@ -66,7 +67,7 @@ struct grt_rule_slot {
 
 struct grt_rules {
 	struct grt_rule_slot *slot;
-	/* Words of the dynamic linker that change with each dlopen() and dlclose(), or of ours. */
+	/* Words of the dynamic linker, or our own, that change with each dlopen() and dlclose(). */
 	const _Atomic uint64_t *adds;
 	const _Atomic uint32_t *loaded;
 	_Atomic uint64_t adds_seen;
@@ -77,19 +78,21 @@ struct grt_rules {
 
 extern struct grt_rules grt_rules;
 
-/** grt_rules_init - makes the tables; 0 or -ENOMEM */
+/** grt_rules_init - allocates the tables; 0 or -ENOMEM */
 int grt_rules_init(void);
 
 /** grt_rules_hide - marks an object, see grt_unwind_hide() */
 int grt_rules_hide(const void *address);
 
-/** grt_rules_changed - the list of objects may be another one than before */
+/** grt_rules_changed - the list of objects may have changed */
 void grt_rules_changed(void);
 
-/** grt_rules_refresh - the same, and sees whether the dynamic linker's words are still what they seem */
+/**
+ * grt_rules_refresh - grt_rules_changed(), and checks that the dynamic linker's words still work as expected
+ */
 void grt_rules_refresh(void);
 
-/** grt_rules_work_out - the rule of an address that the table does not have; enters it */
+/** grt_rules_work_out - computes the rule of an address that is not in the table, and adds it */
 uint64_t grt_rules_work_out(uint64_t pc, uint64_t generation);
 
 /** grt_rules_long - a long rule by its index */
@@ -101,7 +104,7 @@ bool grt_rules_module(unsigned int number, struct grt_umodule *module);
 /** grt_rules_stats - @rules, @no_memory, @modules, @exact_dlopen */
 void grt_rules_stats(struct grt_unwind_stats *stats);
 
-/** grt_rules_check - to be called before a walk, which is of the generation that holds then */
+/** grt_rules_check - call this before a walk, which then uses the present generation */
 static inline void grt_rules_check(void)
 {
 	struct grt_rules *r = &grt_rules;
@@ -130,7 +133,7 @@ static inline uint64_t grt_rules_find(uint64_t pc, uint64_t generation)
 		if (atomic_load_explicit(&s->key, memory_order_acquire) != key)
 			continue;
 		rule = atomic_load_explicit(&s->rule, memory_order_acquire);
-		/* A slot of an older generation may be taken over between the two. */
+		/* Another thread may reuse a slot of an older generation between these two reads. */
 		if (atomic_load_explicit(&s->key, memory_order_relaxed) == key)
 			return rule;
 	}

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel module as seen from user space: its control files, its streams,
- * and loading it. Everything goes through the files of control.def below
- * DEBUGFS/grtrace; GRTRACE_DEBUGFS names another directory in their place, so
- * that all of this runs against ordinary files and FIFOs too.
+ * Access to the kernel module from user space: its control files, its streams,
+ * and loading it. Everything goes through the files of control.def in
+ * DEBUGFS/grtrace; tests set GRTRACE_DEBUGFS to another directory, with ordinary
+ * files and FIFOs.
  */
 #ifndef GRTRACE_KMOD_H
 #define GRTRACE_KMOD_H
 
 #include <grtrace/grtrace.h>
 
-/* Longest text of a control file that is read: `rings` has a line per ring. */
+/* Longest text of a control file: `rings` has a line per ring. */
 #define KMOD_TEXT_MAX (256 * 1024)
 
-/* Control files that ending a capture needs. */
+/* Number of control files that are needed to end a capture. */
 #define KMOD_HELD 4
 
 /**
@@ -23,14 +23,14 @@
  * @version: the module's version text, GRT_VERSION when it was built
  * @format: the stream format of the module
  * @cpus: number of per-CPU streams
- * @number: the CPU of each, rising
- * @streams: their descriptors, -1 where not open
+ * @number: the CPU of each stream, ascending
+ * @streams: descriptors of the streams, -1 if not open
  * @held: control files that stay open, see kmod_hold()
- * @recorder: `control` with which tracing ends, see kmod_record(); -1 where not open
- * @tally: of what is read, see kmod_tally_begin()
- * @meter: of each stream that a session reads
- * @read_to: what was before this has been handed out, ns
- * @live: what grt_session_open_live() reads; its arg is this struct
+ * @recorder: an open `control` file; tracing ends when it is closed, see kmod_record(); -1 if not open
+ * @tally: counts of the packets that were read, see kmod_tally_begin()
+ * @meter: the meter of each stream that a session reads
+ * @read_to: all events before this time have been passed on, ns
+ * @live: the input of grt_session_open_live(); its arg is this struct
  */
 struct kmod {
 	int dir;
@@ -49,7 +49,7 @@ struct kmod {
 };
 
 /**
- * struct kmod_stats - the `stats` file
+ * struct kmod_stats - the contents of `stats`
  * @lines: the whole text, NUL terminated; the caller frees it
  * @reader: pid of the process with an open stream, 0: none
  * @total: the balance of all CPUs together
@@ -78,7 +78,7 @@ enum kmod_kind {
  * @name: as in `config`
  * @kind: enum kmod_kind
  * @min, @max, @def: range and default, as text
- * @unit: "" where it has none
+ * @unit: "" if it has none
  * @flags: as text
  * @help: one line
  */
@@ -96,22 +96,22 @@ struct kmod_key {
 /* Ended by a row without name. */
 extern const struct kmod_key kmod_keys[];
 
-/** kmod_key_find - the row of a key by its name or another spelling, NULL for an unknown one */
+/** kmod_key_find - the row of a key, by any of its spellings; NULL if it is unknown */
 const struct kmod_key *kmod_key_find(const char *name);
 
-/** kmod_key_alias - the @n-th other spelling of a key, NULL where there are no more */
+/** kmod_key_alias - the @n-th other spelling of a key, NULL after the last one */
 const char *kmod_key_alias(const struct kmod_key *key, unsigned int n);
 
-/** kmod_key_unit - its unit, "" for none; words that it takes are none */
+/** kmod_key_unit - the unit of a key, "" if it has none or takes words */
 const char *kmod_key_unit(const struct kmod_key *key);
 
-/** kmod_key_module - the module that brings it: "grtrace" itself or that of a stage */
+/** kmod_key_module - the module that has the key: "grtrace" or the module of a stage */
 const char *kmod_key_module(const struct kmod_key *key);
 
-/** kmod_stage - the module of the @n-th stage, NULL where there are no more */
+/** kmod_stage - the module of the @n-th stage, NULL after the last one */
 const char *kmod_stage(unsigned int n);
 
-/** kmod_key_default - its default as the module prints it */
+/** kmod_key_default - the default of a key, as the module prints it */
 void kmod_key_default(const struct kmod_key *key, char *text, size_t room);
 
 /* Room for the name of an event type, with its comma. */
@@ -120,28 +120,30 @@ void kmod_key_default(const struct kmod_key *key, char *text, size_t room);
 /** kmod_types_text - the names of event types, with commas between. Return: bytes */
 int kmod_types_text(const struct grt_type_set *types, char *text, size_t room);
 
-/** kmod_key_word - the @n-th word that it takes, for a mask one of those with commas between. Return: whether
- * there is one */
+/**
+ * kmod_key_word - the @n-th word that a key takes; a mask takes several, separated by commas. Return: whether
+ * there is one
+ */
 bool kmod_key_word(const struct kmod_key *key, unsigned int n, char *text, size_t room);
 
-/** kmod_key_range - what may be written to a key, in words */
+/** kmod_key_range - the allowed values of a key, in words */
 void kmod_key_range(const struct kmod_key *key, char *text, size_t room);
 
-/** kmod_key_when_stopped - whether it can only be changed while tracing is off */
+/** kmod_key_when_stopped - whether a key can only be changed while tracing is off */
 bool kmod_key_when_stopped(const struct kmod_key *key);
 
-/** kmod_key_is_setting - whether it can be set to a value: not the switch itself, nor a count */
+/** kmod_key_is_setting - whether a key is a setting, and not the switch of tracing or a count */
 bool kmod_key_is_setting(const struct kmod_key *key);
 
 /**
- * kmod_key_check - whether a value is of the key's kind and in its range
- * Names and lists are not looked into: the module knows them.
+ * kmod_key_check - checks the kind and the range of a value
+ * The module itself checks names and lists.
  * Return: 0, -EINVAL or -ERANGE with range and unit in *@err
  */
 int kmod_key_check(const struct kmod_key *key, const char *value, struct grt_err *err);
 
 /**
- * kmod_key_refused - the error of a value that the module or kmod_key_check() refused
+ * kmod_key_refused - fills in the error for a value that the module or kmod_key_check() refused
  * Return: @code
  */
 int kmod_key_refused(int code, const struct kmod_key *key, const char *value, struct grt_err *err);
@@ -151,7 +153,7 @@ bool kmod_key_is_default(const struct kmod_key *key, const char *value);
 
 /**
  * kmod_open - finds the module's files and checks its format
- * @k: filled in; to be given to kmod_close()
+ * @k: filled in; pass it to kmod_close()
  * Return: 0, -ENODEV (not loaded), -ENOENT (no debugfs), -EACCES (privilege),
  * -EPROTO (another format), or another negative errno
  */
@@ -160,17 +162,17 @@ int kmod_open(struct kmod *k, struct grt_err *err);
 /** kmod_close - closes streams and directory; all zero is allowed */
 void kmod_close(struct kmod *k);
 
-/** kmod_exit_status - the exit status for an error of these functions: 3 for what is missing, else 1 */
+/** kmod_exit_status - the exit status for an error of these functions: 3 if something is missing, else 1 */
 int kmod_exit_status(int code);
 
 /**
- * kmod_hold - opens the control files that a capture needs up to its end, so that privileges can be dropped
+ * kmod_hold - opens the control files that a capture needs until its end, so that privileges can be dropped
  * Return: 0 or -errno
  */
 int kmod_hold(struct kmod *k, struct grt_err *err);
 
 /**
- * kmod_read - the text of a control file, without its last newline
+ * kmod_read - reads the text of a control file, without its last newline
  * Return: the text, which the caller frees, or NULL with *@err set
  */
 char *kmod_read(struct kmod *k, const char *file, struct grt_err *err);
@@ -179,21 +181,21 @@ char *kmod_read(struct kmod *k, const char *file, struct grt_err *err);
 int kmod_write(struct kmod *k, const char *file, const char *text, struct grt_err *err);
 
 /**
- * kmod_record - starts tracing, which ends with this process if nothing ends it before
- * Return: 1, 0 where it is on already and stays on, or -errno
+ * kmod_record - starts tracing, which ends with this process at the latest
+ * Return: 1, 0 if tracing is already on and stays on, or -errno
  */
 int kmod_record(struct kmod *k, struct grt_err *err);
 
 /** kmod_running - whether tracing is on: 1, 0 or -errno */
 int kmod_running(struct kmod *k, struct grt_err *err);
 
-/** kmod_line - the value of `key=value` or `key value` in a text of lines. Return: whether it is there */
+/** kmod_line - finds the value of `key=value` or `key value` in a text of lines. Return: whether it exists */
 bool kmod_line(const char *text, const char *key, char *value, size_t room);
 
-/** kmod_get - a key of `config`, as text. Return: 0 or -errno */
+/** kmod_get - reads a key of `config`, as text. Return: 0 or -errno */
 int kmod_get(struct kmod *k, const char *key, char *value, size_t room, struct grt_err *err);
 
-/** kmod_no_key - the error of a key that the module does not have. Return: -errno */
+/** kmod_no_key - fills in the error for a key that the module does not have. Return: -errno */
 int kmod_no_key(struct kmod *k, const struct kmod_key *key, struct grt_err *err);
 
 /** kmod_set - sets a key of `config`. Return: 0 or -errno with range and unit of the key in *@err */
@@ -202,10 +204,10 @@ int kmod_set(struct kmod *k, const char *key, const char *value, struct grt_err 
 /** kmod_stats - reads `stats`. Return: 0 or -errno */
 int kmod_stats(struct kmod *k, struct kmod_stats *s, struct grt_err *err);
 
-/** kmod_balance_line - the counts of a line `... emitted=N delivered=N ...`; keys that are not there are 0 */
+/** kmod_balance_line - parses the counts of a line `... emitted=N delivered=N ...`; missing keys are 0 */
 void kmod_balance_line(const char *line, struct grt_balance *b);
 
-/** kmod_number - the number of `key=N` in a line. Return: whether it is there */
+/** kmod_number - finds the number of `key=N` in a line. Return: whether it exists */
 bool kmod_number(const char *line, const char *key, uint64_t *value);
 
 /**
@@ -214,44 +216,44 @@ bool kmod_number(const char *line, const char *key, uint64_t *value);
  */
 int kmod_open_stream(struct kmod *k, const char *file, struct grt_err *err);
 
-/** kmod_tally_begin - from now on what is read is counted, see kmod_tally.h. Return: 0 or -errno */
+/** kmod_tally_begin - counts packets that are read from now on, see kmod_tally.h. Return: 0 or -errno */
 int kmod_tally_begin(struct kmod *k, struct grt_err *err);
 
-/** kmod_open_streams - opens the streams of all CPUs. Return: 0 or -errno, then none is open */
+/** kmod_open_streams - opens the streams of all CPUs. Return: 0, or -errno with no stream open */
 int kmod_open_streams(struct kmod *k, struct grt_err *err);
 
 /** kmod_close_streams - closes the streams of all CPUs, if they are open */
 void kmod_close_streams(struct kmod *k);
 
-/** kmod_live_session - a session over the streams of all CPUs, which it opens. Return: 0 or -errno */
+/** kmod_live_session - opens the streams of all CPUs and a session over them. Return: 0 or -errno */
 int kmod_live_session(struct kmod *k, struct grt_session **out, struct grt_err *err);
 
 /**
- * kmod_live_pump - pushes what has happened so far into a consumer: flushes,
- * then runs the session up to the time from before the flush
+ * kmod_live_pump - passes the events so far to a consumer: flushes the buffers,
+ * then runs the session up to the time before the flush
  * Return: as grt_session_run_live()
  */
 int kmod_live_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err);
 
 /**
- * kmod_live_end - the last of these: lets the session's health have what the module says that it
- * delivered, and the session did not get
+ * kmod_live_end - the last kmod_live_pump(): adds to the session's health the events that the module
+ * delivered, according to its `stats`, and the session did not get
  */
 int kmod_live_end(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err);
 
 /**
- * kmod_load - loads grtrace.ko if it is not, and the adapter of every GPU
- * driver that is loaded and has one; lets them know where the members of the
- * drivers' structs lie
- * @note: called with a line for each thing done or left out
- * Return: 0, or -errno with *@err set. With GRTRACE_DEBUGFS set it does nothing
+ * kmod_load - loads grtrace.ko if it is not loaded, and the adapter of every loaded
+ * GPU driver that has one; gives the adapters the offsets of members in the
+ * drivers' structs
+ * @note: called with a line for each step that was done or left out
+ * Return: 0, or -errno with *@err set. Does nothing if GRTRACE_DEBUGFS is set
  */
 int kmod_load(void (*note)(const char *text), struct grt_err *err);
 
 /**
- * kmod_busy - the error of a stream that has a reader
+ * kmod_busy - fills in the error for a stream that already has a reader
  * @what: the stream
- * @reader: its pid, 0 where it is unknown
+ * @reader: pid of the reader, 0 if it is unknown
  * Return: -EBUSY
  */
 int kmod_busy(const char *what, int reader, struct grt_err *err);

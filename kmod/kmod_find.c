@@ -154,6 +154,10 @@ int kmod_find(const char *module, char path[PROBE_PATH], struct grt_err *err)
 	bool found;
 
 	probe_release(release, sizeof(release));
+	if (!probe_exists("/proc/modules"))
+		return grt_err_set(err, -ENOSYS, "this kernel loads no modules (CONFIG_MODULES)",
+				   "sudo grtrace record -e drm, which needs none", "cannot load %s.ko",
+				   module);
 	if (given && *given)
 		found = find_given(given, module, path);
 	else

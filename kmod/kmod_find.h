@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where `record` would take a module from; nothing is loaded.
+ * Finds the file of a module, without loading it.
  */
 #ifndef GRTRACE_KMOD_FIND_H
 #define GRTRACE_KMOD_FIND_H
@@ -10,8 +10,8 @@
 /**
  * kmod_find - the file from which `record` would load a module
  * @path: gets its name
- * Return: 0, -ENOENT where there is none, -ENOEXEC where it is for another
- * kernel, -ENOKEY where this kernel takes signed modules only; *@err says it
+ * Return: 0, -ENOENT if there is none, -ENOEXEC if it is for another
+ * kernel, -ENOKEY if this kernel only loads signed modules; with *@err
  */
 int kmod_find(const char *module, char path[PROBE_PATH], struct grt_err *err);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where members of drivers' private structs lie, for the module's adapters.
+ * Offsets of members in drivers' private structs, for the module's adapters.
  */
 #ifndef GRTRACE_KMOD_OFFSETS_H
 #define GRTRACE_KMOD_OFFSETS_H
 
 /**
- * kmod_set_offsets - lets the adapters know what they do not know yet
+ * kmod_set_offsets - gives the adapters the offsets that they do not have yet
  * @note: called with a line for each driver
  *
- * What cannot be found stays unknown, and its fields with it: that is no error.
+ * An offset that is not found stays unknown, and so do the event fields that need it; this is not an error.
  */
 void kmod_set_offsets(void (*note)(const char *text));
 

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Several settings of the module at once: all of them are set or none, and for
- * a time only where that is wanted. What another user changes meanwhile stays
- * as he left it.
+ * Changes several settings of the module at once, either all or none, and can
+ * restore them later. A setting that another program has changed in the meantime
+ * keeps its new value.
  */
 #ifndef GRTRACE_KMOD_SETTINGS_H
 #define GRTRACE_KMOD_SETTINGS_H
 
 #include "kmod.h"
 
-/* Most settings of a list: every key of control.def fits. */
+/* Most settings of a list: enough for all keys of control.def. */
 #define KMOD_SETTINGS_MAX 64
 
 /**
- * struct kmod_setting - a key and the value that it is to have
+ * struct kmod_setting - a key and its new value
  * @key: its row
- * @origin: where it was read, "file: line 3"; NULL: typed
+ * @origin: where the setting was read, "file: line 3"; NULL: typed
  * @value: as given
- * @before: what the module had; NULL: it was not changed
- * @during: what the module made of @value
+ * @before: the module's value before; NULL: it was not changed
+ * @during: the module's value after @value was set
  */
 struct kmod_setting {
 	const struct kmod_key *key;
@@ -34,11 +34,11 @@ struct kmod_settings {
 	unsigned int n;
 };
 
-/** kmod_settings_find - the setting of a key, NULL where the list has none */
+/** kmod_settings_find - the setting of a key, NULL if the list has none */
 struct kmod_setting *kmod_settings_find(struct kmod_settings *s, const struct kmod_key *key);
 
 /**
- * kmod_settings_add - appends a setting, or gives one that is there another value
+ * kmod_settings_add - appends a setting, or changes the value of an existing one
  * @origin: may be NULL
  * Return: 0, -EINVAL or -ERANGE for a value that the key does not take, -ENOMEM
  */
@@ -46,17 +46,17 @@ int kmod_settings_add(struct kmod_settings *s, const struct kmod_key *key, const
 		      const char *origin, struct grt_err *err);
 
 /**
- * kmod_settings_apply - sets what differs from what the module has
- * Return: 0, or -errno with nothing changed: what was set before the error is put back
+ * kmod_settings_apply - sets all settings that differ from the module's values
+ * Return: 0, or -errno with nothing changed: settings before the error are restored
  */
 int kmod_settings_apply(struct kmod *k, struct kmod_settings *s, struct grt_err *err);
 
 /**
- * kmod_settings_put_back - gives every changed key its former value, the last one first
- * @stopped: those that change only while tracing is off, else the others
- * @note: called for each that another program has changed since: it is kept. NULL:
- *	put back all the same
- * Return: 0 or the first error; the others are put back all the same
+ * kmod_settings_put_back - restores the former value of every changed key, in reverse order
+ * @stopped: restore the keys that change only while tracing is off; else the other keys
+ * @note: called for each key that another program has changed since, which keeps its new value. NULL:
+ *	restore such keys, too
+ * Return: 0 or the first error; the remaining keys are restored anyway
  */
 int kmod_settings_put_back(struct kmod *k, struct kmod_settings *s, bool stopped,
 			   void (*note)(const char *text), struct grt_err *err);

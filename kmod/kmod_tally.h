@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What was taken from the kernel module's streams, held against what the module
- * itself says in `stats` that it put into them.
+ * Compares the events that were read from the kernel module's streams with the
+ * module's own counts in `stats`.
  */
 #ifndef GRTRACE_KMOD_TALLY_H
 #define GRTRACE_KMOD_TALLY_H
@@ -10,22 +10,23 @@
 
 struct kmod_tally;
 
-/** kmod_tally_new - begins to count; @stats: the module's counts now. Return: NULL without memory */
+/** kmod_tally_new - begins to count; @stats: the module's counts now. Return: NULL if there is no memory */
 struct kmod_tally *kmod_tally_new(const char *stats);
 
-/** kmod_tally_take - a packet was taken */
+/** kmod_tally_take - counts a packet that was read */
 void kmod_tally_take(struct kmod_tally *t, const struct grt_packet *p);
 
 /**
- * kmod_tally_missed - what the module has counted since the beginning, and no packet that was taken holds
- * @stats: the module's counts; everything before them must have been taken
+ * kmod_tally_missed - the events that the module has counted since the beginning and that are in no packet
+ * that was read
+ * @stats: the module's counts; all earlier packets must have been read
  */
 void kmod_tally_missed(const struct kmod_tally *t, const char *stats, struct grt_balance *missed);
 
-/** kmod_tally_cpus - the CPUs of whose events some were not taken, with how many, as text */
+/** kmod_tally_cpus - a text with the CPUs that have unread events, and the number of these events */
 void kmod_tally_cpus(const struct kmod_tally *t, const char *stats, char *text, size_t room);
 
-/** kmod_tally_free - NULL is allowed */
+/** kmod_tally_free - frees it; NULL is allowed */
 void kmod_tally_free(struct kmod_tally *t);
 
 #endif /* GRTRACE_KMOD_TALLY_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A process that runs with libgrtrace-cuda.so is asked to record: see
+ * Starts and stops recording in a process that has loaded libgrtrace-cuda.so, see
  * trace/cuda_ask.h.
  */
 #ifndef GRTRACE_CUDA_ASK_H
@@ -13,16 +13,16 @@
 
 #include "trace/cuda_ask.h"
 
-/* Files that the records of a process are in, at most. */
+/* Most files of the records of a process. */
 #define CUDA_ASK_FILES 64
 
 /**
  * struct cuda_ask - a process
- * @fd, @page: the page, which is locked
- * @number: of the recording that was asked for
- * @pipe: where its records come from; before, and for poll(), a descriptor that has nothing
- * @left: bytes of the packet that go into the file @to
- * @head, @got: a packet's header, and how much of it is there
+ * @fd, @page: its page of shared memory, which is locked
+ * @number: number of the requested recording
+ * @pipe: the pipe with its records; before there is one, a descriptor for poll() that is never readable
+ * @left: remaining bytes of the packet for the file @to
+ * @head, @got: a packet's header, and how many of its bytes were read
  */
 struct cuda_ask {
 	pid_t pid;
@@ -38,51 +38,64 @@ struct cuda_ask {
 };
 
 /**
- * cuda_ask_find - the page of a process, which nobody else is to have
- * Return: 0, -ENOENT: it runs without the library, -EBUSY: another recorder has it, or -errno, with *err
+ * cuda_ask_find - finds and locks the page of a process
+ * Return: 0, -ENOENT: the process has not loaded the library, -EBUSY: another recorder has it, or -errno,
+ * with *err
  */
 int cuda_ask_find(struct cuda_ask *a, pid_t pid, struct grt_err *err);
 
 #define GRT_CUDA_LIBRARY "libgrtrace-cuda.so"
 
-/** cuda_ask_library - its path, PATH_MAX bytes: beside this program, or where it is installed. Return:
- * whether it is there */
+/**
+ * cuda_ask_library - the path of the library, PATH_MAX bytes: beside this program, or where it is installed.
+ * Return: whether it exists
+ */
 bool cuda_ask_library(char *path);
 
-/** cuda_ask_holder - who records it, 0: nobody, -1: a process that is not seen here */
+/**
+ * cuda_ask_holder - the pid of the recorder of the process, 0: none, -1: a process outside of this PID
+ * namespace
+ */
 pid_t cuda_ask_holder(const struct cuda_ask *a);
 
-/** struct cuda_wish - what is recorded: enum grt_cuda_stack, when, and whether a CUDA graph is one record */
+/**
+ * struct cuda_wish - what to record: enum grt_cuda_stack, the windows, and whether a CUDA graph is one record
+ */
 struct cuda_wish {
 	uint32_t stack;
 	struct grt_duty duty;
 	bool whole_graphs;
 };
 
-/** cuda_ask_start - wakes it. Return: 0 or -errno with *err */
+/** cuda_ask_start - wakes the library. Return: 0 or -errno with *err */
 int cuda_ask_start(struct cuda_ask *a, const struct cuda_wish *wish, struct grt_err *err);
 
-/** cuda_ask_read - what there is, into files of the directory. Return: > 0, 0: the end, or -errno */
+/** cuda_ask_read - moves available records into files of the directory. Return: > 0, 0: the end, or -errno */
 ssize_t cuda_ask_read(struct cuda_ask *a, int dir);
 
 /**
- * cuda_ask_each - calls @fn for each process that may be asked, by its number
- * @held: who records it, 0: nobody
- * Return: how many there are
+ * cuda_ask_each - calls @fn for each process that can be recorded
+ * @held: pid of its recorder, 0: none
+ * Return: the number of processes
  */
 unsigned int cuda_ask_each(void (*fn)(pid_t pid, pid_t held));
 
-/** cuda_ask_gpu - processes that have the driver of CUDA in them; @pids gets at most @room. Return: how many
+/**
+ * cuda_ask_gpu - processes that have loaded CUDA's driver library; @pids gets at most @room. Return: their
+ * number
  */
 unsigned int cuda_ask_gpu(pid_t *pids, unsigned int room);
 
-/** cuda_ask_stop - its recording ends; the rest can be read */
+/** cuda_ask_stop - ends the recording; the remaining records can be read */
 void cuda_ask_stop(struct cuda_ask *a);
 
-/** cuda_ask_wait - until it sleeps again, some s. Return: enum grt_cuda_left, -ETIMEDOUT, -ESRCH */
+/**
+ * cuda_ask_wait - waits some seconds until the library sleeps again. Return: enum grt_cuda_left, -ETIMEDOUT,
+ * -ESRCH
+ */
 int cuda_ask_wait(struct cuda_ask *a);
 
-/** cuda_ask_close - also of one that is all 0 */
+/** cuda_ask_close - frees it; all zero is allowed */
 void cuda_ask_close(struct cuda_ask *a);
 
 #endif /* GRTRACE_CUDA_ASK_H */

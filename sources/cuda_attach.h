@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A process that runs without libgrtrace-cuda.so gets it, as if it had loaded it itself. */
+/* Loads libgrtrace-cuda.so into a running process, as if the process had loaded it itself. */
 #ifndef GRTRACE_CUDA_ATTACH_H
 #define GRTRACE_CUDA_ATTACH_H
 
@@ -11,9 +11,9 @@
 #include "cuda_ask.h"
 
 /**
- * struct cuda_attach - what it was like
- * @longest: ns that a thread of the process was stopped for at once, at most
- * @at, @bytes: memory in the process that is not needed any more
+ * struct cuda_attach - the effects on the process
+ * @longest: the longest time for which a thread of the process was stopped at once, ns
+ * @at, @bytes: memory in the process that is no longer needed
  */
 struct cuda_attach {
 	uint64_t longest;

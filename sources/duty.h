@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * record --duty: in which windows at random places all sources record, see trace/duty.h. What takes part
- * says so (struct source.duty), and does nothing between windows.
+ * record --duty: the random windows in which all sources record, see trace/duty.h. A source that supports
+ * them sets struct source.duty, and does nothing between windows.
  */
 #ifndef GRTRACE_DUTY_H
 #define GRTRACE_DUTY_H
@@ -10,7 +10,9 @@
 
 #include "trace/duty.h"
 
-/** duty_read - PERCENT[%][,WINDOW[s|ms]]; @d gets its parts and its window. Return: NULL, or why it is none
+/**
+ * duty_read - parses PERCENT[%][,WINDOW[s|ms]]; @d gets its parts and its window. Return: NULL, or why it is
+ * invalid
  */
 const char *duty_read(const char *text, struct grt_duty *d);
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whose the processes are that use a GPU: a source that meets one has an OWNER record
- * written of it, once, with what /proc says of it at that moment, and an OWNER_RANK record
- * where its environment may be read and has a rank. Of a process that has ended by then
- * there is none.
+ * The owners of processes that use a GPU. When a source sees such a process for the first time, an OWNER
+ * record is written with the process's data in /proc at that moment, and an OWNER_RANK record if its
+ * environment can be read and has a rank. A process that has already ended has no such record.
  */
 #ifndef GRTRACE_OWNERS_H
 #define GRTRACE_OWNERS_H
 
 #include "trace/packer.h"
 
-/* Processes that are known at a time; of one that has given way a record is written again. */
+/*
+ * Most processes known at a time; if a process was replaced and is seen again, its record is written again.
+ */
 #define OWNERS_MAX 1024U
 
-/** struct owners - all zero: none was met; @met: by the number modulo OWNERS_MAX; @comm: empty: unknown so
+/** struct owners - all zero: empty; @met: processes by pid modulo OWNERS_MAX; @comm: empty: unknown so
  * far */
 struct owners {
 	struct {
@@ -22,16 +23,18 @@ struct owners {
 	} met[OWNERS_MAX];
 };
 
-/** owners_name - what a process is called: where that is something else now, the number is met anew */
+/** owners_name - sets the name of a process; if the name has changed, the pid counts as a new process */
 void owners_name(struct owners *o, uint32_t pid, const char *comm);
 
 /**
- * owners_meet - a process has to do with a GPU at @time, in the stream of @cpu
+ * owners_meet - a process uses a GPU at @time, in the stream of @cpu
  * Return: 0 or -ENOMEM
  */
 int owners_meet(struct owners *o, struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t pid);
 
-/** owners_cgroup - the path of a process's control group, or the end of a longer one; "": unknown */
+/**
+ * owners_cgroup - the path of a process's control group, or the end of a path that is too long; "": unknown
+ */
 void owners_cgroup(uint32_t pid, char *out, size_t room);
 
 #endif /* GRTRACE_OWNERS_H */

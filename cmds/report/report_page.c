@@ -57,7 +57,7 @@ static int report_page_run(const struct report *r, const char *gpu, struct grt_f
 
 	if (ret)
 		return ret;
-	if (grt_filter_any(filter))
+	if (grt_filter_any(filter) || (gpu && filter->joins))
 		grt_session_filter(s, filter);
 	if (gpu)
 		ret = grt_session_gpu(s, gpu, NULL, err);

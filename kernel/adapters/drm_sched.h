@@ -74,10 +74,7 @@ struct sched_ring {
 };
 
 /* Some more, since one that went is free only when nobody reads it any more. */
-#define SCHED_POOL                                                            \
-	{                                                                     \
-		.count = SCHED_RINGS + 256, .size = sizeof(struct sched_ring) \
-	}
+#define SCHED_POOL { .count = SCHED_RINGS + 256, .size = sizeof(struct sched_ring) }
 
 /* sched_dep.seq & 3; each step adds one, so that a slot that is used again differs from itself */
 enum sched_dep_state {
@@ -102,7 +99,7 @@ static struct {
 	const struct dma_fence_ops *finished; /* of the fences that are jobs; NULL: none seen yet */
 	atomic_t ndeps;
 	struct sched_dep deps[SCHED_DEP_SETS][SCHED_DEP_WAYS];
-} sched_state = {.lock = __RAW_SPIN_LOCK_UNLOCKED(sched_state.lock)};
+} sched_state = { .lock = __RAW_SPIN_LOCK_UNLOCKED(sched_state.lock) };
 
 static struct grtrace_adapter adapter;
 
@@ -138,8 +135,9 @@ static inline struct sched_ring *sched_ring_find(struct drm_gpu_scheduler *sched
 {
 	struct sched_ring *r;
 
-	hash_for_each_possible_rcu(sched_state.rings, r, node,
-				   (unsigned long)sched) if (r->sched == sched) return r;
+	hash_for_each_possible_rcu(sched_state.rings, r, node, (unsigned long)sched)
+		if (r->sched == sched)
+			return r;
 	return NULL;
 }
 
@@ -164,9 +162,9 @@ static inline void sched_ring_drop_oldest(void)
 	struct sched_ring *r, *oldest = NULL;
 	int bucket;
 
-	hash_for_each(sched_state.rings, bucket, r,
-		      node) if (!oldest || time_before(READ_ONCE(r->used), READ_ONCE(oldest->used))) oldest =
-		r;
+	hash_for_each(sched_state.rings, bucket, r, node)
+		if (!oldest || time_before(READ_ONCE(r->used), READ_ONCE(oldest->used)))
+			oldest = r;
 	if (oldest) {
 		sched_ring_drop(oldest, false);
 		atomic64_inc(&sched_state.evicted);
@@ -174,8 +172,7 @@ static inline void sched_ring_drop_oldest(void)
 }
 
 /* Takes the place of what was known of this address; a ring that is the same keeps its id. Under the lock. */
-static inline void sched_ring_put(struct sched_ring *r, struct sched_ring *old,
-				  struct drm_gpu_scheduler *sched)
+static inline void sched_ring_put(struct sched_ring *r, struct sched_ring *old, struct drm_gpu_scheduler *sched)
 {
 	bool same = old && r->ours && sched_ring_is(old, sched);
 	int id;
@@ -254,7 +251,7 @@ static inline bool sched_place(struct drm_gpu_scheduler *sched, struct grtrace_j
 
 static inline struct grtrace_job sched_job_of(const struct dma_fence *fence)
 {
-	return (struct grtrace_job){.ctx = fence->context, .seqno = fence->seqno, .ring = GRT_RING_NONE};
+	return (struct grtrace_job){ .ctx = fence->context, .seqno = fence->seqno, .ring = GRT_RING_NONE };
 }
 
 /* 7.2 marks the member as RCU's; it is only compared here. */
@@ -388,10 +385,8 @@ static inline bool sched_dep_put(struct sched_dep *d, const struct dma_fence *fe
 static inline void sched_dep_signaled(const struct dma_fence *fence)
 {
 	struct grt_ev_fence ev = {
-		.e = {.type = GRT_EV_FENCE,
-		      .ctx = fence->context,
-		      .seqno = fence->seqno,
-		      .ring = GRT_RING_NONE},
+		.e = { .type = GRT_EV_FENCE, .ctx = fence->context, .seqno = fence->seqno,
+		       .ring = GRT_RING_NONE },
 		.status = fence->error,
 	};
 
@@ -429,12 +424,8 @@ static inline void sched_wait_dep(struct drm_sched_job *sj, struct dma_fence *fe
 	if (!signalled && !sched_fence_of(fence))
 		sched_dep_add(fence);
 	ev = (struct grt_ev_wait_dep){
-		.e = {.type = GRT_EV_WAIT_DEP,
-		      .flags = signalled ? GRT_FLAG_SIGNALLED : 0,
-		      .engine = job.engine,
-		      .ctx = job.ctx,
-		      .seqno = job.seqno,
-		      .ring = job.ring},
+		.e = { .type = GRT_EV_WAIT_DEP, .flags = signalled ? GRT_FLAG_SIGNALLED : 0,
+		       .engine = job.engine, .ctx = job.ctx, .seqno = job.seqno, .ring = job.ring },
 		.dep_ctx = fence->context,
 		.dep_seqno = fence->seqno,
 	};
@@ -475,12 +466,8 @@ static inline int sched_error(const struct drm_sched_fence *f)
 static inline void sched_end_inferred(const struct grtrace_job *job)
 {
 	struct grt_ev_end ev = {
-		.e = {.type = GRT_EV_END,
-		      .flags = GRT_FLAG_INFERRED,
-		      .engine = job->engine,
-		      .ctx = job->ctx,
-		      .seqno = job->seqno,
-		      .ring = job->ring},
+		.e = { .type = GRT_EV_END, .flags = GRT_FLAG_INFERRED, .engine = job->engine,
+		       .ctx = job->ctx, .seqno = job->seqno, .ring = job->ring },
 	};
 
 	grtrace_emit(&ev.e);
@@ -565,7 +552,8 @@ static inline void sched_forget(void)
 	int bucket;
 
 	raw_spin_lock_irqsave(&sched_state.lock, flags);
-	hash_for_each_safe(sched_state.rings, bucket, next, r, node) sched_ring_drop(r, false);
+	hash_for_each_safe(sched_state.rings, bucket, next, r, node)
+		sched_ring_drop(r, false);
 	raw_spin_unlock_irqrestore(&sched_state.lock, flags);
 	memset(sched_state.deps, 0, sizeof(sched_state.deps));
 	atomic_set(&sched_state.ndeps, 0);

@@ -103,7 +103,7 @@ void grtrace_buffer_files(void)
 	char events[32], trace[32];
 	unsigned long cpu;
 
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		snprintf(events, sizeof(events), "events%lu", cpu);
 		snprintf(trace, sizeof(trace), "trace%lu", cpu);
 		debugfs_create_file(events, 0400, grtrace_dir, (void *)(cpu + 1), &grtrace_stream_fops);
@@ -142,7 +142,7 @@ int grtrace_cpus_init(void)
 	struct grtrace_cpu *c;
 	int cpu;
 
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		c = per_cpu_ptr(&grtrace_cpus, cpu);
 		init_irq_work(&c->wake, buffer_wake_fn);
 		init_irq_work(&c->fresh, buffer_fresh_fn);
@@ -159,7 +159,7 @@ void grtrace_cpus_exit(void)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		kvfree(per_cpu_ptr(&grtrace_cpus, cpu)->rings);
 }
 
@@ -167,7 +167,7 @@ static void forget_buffers(void)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf, NULL);
 }
 
@@ -219,7 +219,7 @@ void grtrace_buffer_close(void)
 
 	if (!chan)
 		return;
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, cpu);
 
 		irq_work_sync(&c->wake);
@@ -321,7 +321,7 @@ void grtrace_flush(void)
 	int cpu;
 
 	cpus_read_lock();
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		if (READ_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf))
 			buffer_flush_any_cpu(cpu);
 	cpus_read_unlock();
@@ -338,7 +338,7 @@ static void buffer_timely_flush_fn(struct work_struct *work)
 	int cpu;
 
 	cpus_read_lock();
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		buf = READ_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf);
 		if (buf && buffer_has_records(buf))
 			buffer_flush_any_cpu(cpu);
@@ -388,7 +388,7 @@ void grtrace_flush_final(void)
 	int cpu;
 
 	lockdep_assert_held(&grtrace_lock);
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		c = per_cpu_ptr(&grtrace_cpus, cpu);
 		if (!c->buf)
 			continue;
@@ -435,13 +435,12 @@ static void buffer_set_running(bool running)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu) /* with what stop and clear wrote; pairs with grtrace_cpu_running() */
+	for_each_possible_cpu(cpu) /* with what stop and clear wrote; pairs with grtrace_cpu_running() */
 		smp_store_release(&per_cpu_ptr(&grtrace_cpus, cpu)->running, running);
 	WRITE_ONCE(grtrace_config[GRT_CONFIG_enable], running);
 }
 
-/** grtrace_start_tracing - grtrace_lock held. Return: 0, also when it runs already, or -ENOMEM without a
- * buffer */
+/** grtrace_start_tracing - grtrace_lock held. Return: 0, also when it runs already, or -ENOMEM without a buffer */
 int grtrace_start_tracing(void)
 {
 	lockdep_assert_held(&grtrace_lock);
@@ -470,7 +469,7 @@ void grtrace_stop_tracing(void)
 	buffer_set_running(false);
 	static_branch_slow_dec_deferred(&grtrace_key);
 	on_each_cpu(buffer_nothing, NULL, 1); /* emitters run with interrupts off: all are out after this */
-	grtrace_hold_release(U64_MAX);	      /* before stages say their last: they see these too */
+	grtrace_hold_release(U64_MAX); /* before stages say their last: they see these too */
 	grtrace_stopping = true;
 	grtrace_stages_running(false);
 	grtrace_stopping = false;
@@ -497,7 +496,7 @@ static void clear_buffers(void)
 
 	if (chan)
 		relay_reset(chan);
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		buffer_zero_counters(per_cpu_ptr(&grtrace_cpus, cpu));
 	grtrace_jobs_forget_fates();
 	grtrace_rate_clear();

@@ -20,21 +20,21 @@
 /* Threads named in the open packet; a collision only repeats a name. */
 #define GRTRACE_NAMED_TIDS 64
 
-/* Counters are read on other CPUs without a lock, and words of 64 bits are swapped. */
+/* Other CPUs read counters without a lock, and 64-bit words are exchanged atomically. */
 static_assert(BITS_PER_LONG == 64);
 
-/* Records are little-endian, and are written as the structs lie in memory. */
+/* Records are little-endian copies of the structs in memory. */
 #ifndef __LITTLE_ENDIAN
 #error "grtrace needs a little-endian kernel"
 #endif
 
-/* Rings that are known at a time: a power of two, that ids may go round. */
+/* Most rings known at a time: a power of two, so that ids can wrap around. */
 #define GRTRACE_RINGS_LIVE 4096
 
 /* A relay channel has this many sub-buffers per CPU. */
 #define GRTRACE_SUBBUFS 16
 
-/* What is counted per ring. */
+/* Counters per ring. */
 struct grtrace_ring_counts {
 	u64 events;
 	u64 submits;
@@ -43,27 +43,27 @@ struct grtrace_ring_counts {
 };
 
 /**
- * struct grtrace_cpu - all that emitting touches on one CPU
+ * struct grtrace_cpu - the data of one CPU for emitting events
  * @running: set while this CPU may emit; see grtrace_cpu_running()
- * @buf: the CPU's relay buffer, NULL before it is made
- * @stamp: the last stamp given out: time never goes back on a CPU
- * @record_stamp: stamp of the last record written
+ * @buf: the CPU's relay buffer, NULL before it is created
+ * @stamp: the last time stamp: time never goes back on a CPU
+ * @record_stamp: time stamp of the last record
  * @balance: see struct grt_balance
- * @ended: @balance where the last packet ended
+ * @ended: @balance at the end of the last packet
  * @seq: number of the next packet
  * @overruns: times the buffer became full
  * @consumed: packets read
- * @wake: wakes readers from a context where that is allowed
- * @fresh: sees to it that a packet that has begun leaves in time
- * @by_type: delivered, by enum grt_event_place
- * @rings: delivered, by the ring's slot, and behind these of all rings without one;
- *	kept apart since a module has only 8 KiB of static per-CPU memory
+ * @wake: wakes readers in a context that allows this
+ * @fresh: schedules the flush of an open packet, see flush_ms
+ * @by_type: delivered events, by enum grt_event_place
+ * @rings: delivered events, by the ring's slot; the last element is for all rings without a slot.
+ *	Allocated separately because a module has only 8 KiB of static per-CPU memory
  * @named_rings: rings named in the open packet, by their places
- * @rings_gone: how many had gone then, so that another ring in a place is named
+ * @rings_gone: number of removed rings at that time, so that a new ring in a place gets its name
  * @named_tids: threads named in the open packet
  *
- * Written with interrupts off on its own CPU, so it needs no lock; readers on
- * other CPUs see each counter whole (aligned u64) but not all at one moment.
+ * Only its own CPU writes it, with interrupts off, so it needs no lock. Readers on
+ * other CPUs see each counter completely (aligned u64), but not all counters of one moment.
  */
 struct grtrace_cpu {
 	bool running;
@@ -86,14 +86,16 @@ struct grtrace_cpu {
 
 DECLARE_PER_CPU(struct grtrace_cpu, grtrace_cpus);
 
-/* Held by everything that changes the module's state; never on the emit path. Given back by grtrace_unlock().
+/*
+ * Protects changes of the module's state; never taken when an event is emitted. Release it with
+ * grtrace_unlock().
  */
 extern struct mutex grtrace_lock;
 extern struct dentry *grtrace_dir;
 
 /*
- * Whether the CPU may emit. What another CPU wrote into @c while tracing was off, as
- * grtrace_clear() does, is seen after this.
+ * Whether the CPU may emit. Makes visible what another CPU wrote into @c while tracing was off, as
+ * grtrace_clear() does.
  */
 static inline bool grtrace_cpu_running(const struct grtrace_cpu *c)
 {
@@ -101,8 +103,8 @@ static inline bool grtrace_cpu_running(const struct grtrace_cpu *c)
 }
 
 /*
- * ktime_get_mono_fast_ns() can step back by a few ns when the timekeeper is
- * updated meanwhile; readers of CTF refuse that, so the last stamp stands.
+ * ktime_get_mono_fast_ns() can go back by a few ns while the timekeeper is
+ * updated. Readers of CTF refuse that, so the last stamp is used again.
  */
 static inline u64 grtrace_stamp(struct grtrace_cpu *c)
 {
@@ -114,7 +116,9 @@ static inline u64 grtrace_stamp(struct grtrace_cpu *c)
 	return now;
 }
 
-/* Of an event that happened at @told: not before the event that the CPU has reported last, nor after now. */
+/*
+ * The time stamp of an event that happened at @told, limited to the time from the CPU's last event until now.
+ */
 static inline u64 grtrace_stamp_told(struct grtrace_cpu *c, u64 told)
 {
 	u64 last = c->stamp;
@@ -131,7 +135,7 @@ static inline void grtrace_account(struct grtrace_cpu *c, enum grt_fate fate)
 
 /* jobs.c */
 
-/* A held job's slot while its JOB record leaves; see grtrace_job_leaves(). */
+/* The slot of a held job while its JOB record is written, see grtrace_job_leaves(). */
 struct grtrace_held {
 	struct grtrace_slot *slot;
 	int seq;
@@ -153,11 +157,11 @@ u64 grtrace_jobs_evicted(void);
 /* rings.c */
 
 /**
- * struct grtrace_ring - what is known of a ring; never changed while it has its id
- * @id: GRT_RING_NONE: there is none here
- * @was: its id, when it has gone
- * @state: of the place, see rings.c
- * @device: name of the GPU's device on its bus, "" where it is unknown
+ * struct grtrace_ring - a ring; unchanged while it has its id
+ * @id: GRT_RING_NONE: no ring in this place
+ * @was: the id of a removed ring
+ * @state: state of the place, see rings.c
+ * @device: name of the GPU's device on its bus, "" if it is unknown
  */
 struct grtrace_ring {
 	u32 id;
@@ -198,8 +202,8 @@ DECLARE_STATIC_KEY_FALSE(grtrace_traced);
 void grtrace_trace(const struct grt_event *e);
 
 /* judge.c */
-void grtrace_watched(const struct grt_event *e, struct grtrace_job_info *by,
-		     const struct grtrace_job_info *job, enum grt_fate fate);
+void grtrace_watched(const struct grt_event *e, struct grtrace_job_info *by, const struct grtrace_job_info *job,
+		     enum grt_fate fate);
 void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, struct grtrace_job_info *by,
 			 const struct grtrace_job_info *job);
 void grtrace_hold_release(u64 before);
@@ -220,8 +224,7 @@ bool grtrace_rate_update(void);
 void grtrace_rate_clear(void);
 
 /* emit.c */
-enum grt_fate grtrace_pass(struct grtrace_cpu *c, const struct grt_event *e,
-			   const struct grtrace_job_info *by);
+enum grt_fate grtrace_pass(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by);
 u64 grtrace_nmi_refused(void);
 extern bool grtrace_stopping;
 

@@ -33,11 +33,10 @@ struct row {
 static_assert(GRT_EVENTS < 256);
 
 static const struct row rows[GRT_EV_MAX] = {
-#define GRT_EVENT(id, NAME, lname, CLASS, LEVEL, WHO, fields, help) \
-	[id] = {.size = sizeof(struct grt_ev_##lname),              \
-		.level = GRT_LEVEL_##LEVEL,                         \
-		.who = GRT_WHO_##WHO,                               \
-		.place = GRT_EVENT_PLACE_##NAME},
+#define GRT_EVENT(id, NAME, lname, CLASS, LEVEL, WHO, fields, help)        \
+	[id] = { .size = sizeof(struct grt_ev_##lname),             \
+		 .level = GRT_LEVEL_##LEVEL, .who = GRT_WHO_##WHO,  \
+		 .place = GRT_EVENT_PLACE_##NAME },
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };
@@ -323,8 +322,7 @@ static __always_inline enum grt_fate emit_pass(struct grtrace_cpu *c, const stru
  * @by: the thread it belongs to
  * Return: DELIVERED or LOST
  */
-enum grt_fate grtrace_pass(struct grtrace_cpu *c, const struct grt_event *e,
-			   const struct grtrace_job_info *by)
+enum grt_fate grtrace_pass(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by)
 {
 	return emit_pass(c, e, by);
 }
@@ -428,15 +426,11 @@ u64 grtrace_nmi_refused(void)
 }
 
 /* The common part of a job's event. */
-#define JOB_EVENT(job, TYPE)             \
-	.e = {                           \
-		.time = (job)->time,     \
-		.type = GRT_EV_##TYPE,   \
-		.engine = (job)->engine, \
-		.ctx = (job)->ctx,       \
-		.seqno = (job)->seqno,   \
-		.ring = (job)->ring,     \
-		.device = (job)->device, \
+#define JOB_EVENT(job, TYPE)                                                                   \
+	.e = {                                                                                 \
+		.time = (job)->time,                                                           \
+		.type = GRT_EV_##TYPE, .engine = (job)->engine, .ctx = (job)->ctx,             \
+		.seqno = (job)->seqno, .ring = (job)->ring, .device = (job)->device,           \
 	}
 
 /**
@@ -449,10 +443,7 @@ u64 grtrace_nmi_refused(void)
 void grtrace_submit(const struct grtrace_job *job, u32 cmd, u64 fence_id, u16 flags)
 {
 	struct grt_ev_submit ev = {
-		JOB_EVENT(job, SUBMIT),
-		.cmd = cmd,
-		.hw_ctx = job->hw_ctx,
-		.fence_id = fence_id,
+		JOB_EVENT(job, SUBMIT), .cmd = cmd, .hw_ctx = job->hw_ctx, .fence_id = fence_id,
 	};
 
 	ev.e.flags = flags;
@@ -468,7 +459,7 @@ EXPORT_SYMBOL_GPL(grtrace_submit);
  */
 void grtrace_commit(const struct grtrace_job *job, u32 sw_depth, u32 hw_depth)
 {
-	struct grt_ev_commit ev = {JOB_EVENT(job, COMMIT), .sw_depth = sw_depth, .hw_depth = hw_depth};
+	struct grt_ev_commit ev = { JOB_EVENT(job, COMMIT), .sw_depth = sw_depth, .hw_depth = hw_depth };
 
 	grtrace_emit(&ev.e);
 }
@@ -477,7 +468,7 @@ EXPORT_SYMBOL_GPL(grtrace_commit);
 /** grtrace_start - the hardware began the job */
 void grtrace_start(const struct grtrace_job *job)
 {
-	struct grt_ev_start ev = {JOB_EVENT(job, START)};
+	struct grt_ev_start ev = { JOB_EVENT(job, START) };
 
 	grtrace_emit(&ev.e);
 }
@@ -492,10 +483,7 @@ EXPORT_SYMBOL_GPL(grtrace_start);
 void grtrace_end(const struct grtrace_job *job, u32 reply, u64 fence_id)
 {
 	struct grt_ev_end ev = {
-		JOB_EVENT(job, END),
-		.reply = reply,
-		.hw_ctx = job->hw_ctx,
-		.fence_id = fence_id,
+		JOB_EVENT(job, END), .reply = reply, .hw_ctx = job->hw_ctx, .fence_id = fence_id,
 	};
 
 	grtrace_emit(&ev.e);
@@ -509,7 +497,7 @@ EXPORT_SYMBOL_GPL(grtrace_end);
  */
 void grtrace_complete(const struct grtrace_job *job, int status)
 {
-	struct grt_ev_complete ev = {JOB_EVENT(job, COMPLETE), .status = status, .hw_ctx = job->hw_ctx};
+	struct grt_ev_complete ev = { JOB_EVENT(job, COMPLETE), .status = status, .hw_ctx = job->hw_ctx };
 
 	grtrace_emit(&ev.e);
 }
@@ -526,7 +514,7 @@ EXPORT_SYMBOL_GPL(grtrace_complete);
  */
 void grtrace_signaled(const struct grtrace_job *job, int status)
 {
-	struct grt_ev_end end = {JOB_EVENT(job, END), .hw_ctx = job->hw_ctx};
+	struct grt_ev_end end = { JOB_EVENT(job, END), .hw_ctx = job->hw_ctx };
 	int before;
 
 	if (!grtrace_enabled())
@@ -550,7 +538,7 @@ EXPORT_SYMBOL_GPL(grtrace_signaled);
  */
 void grtrace_ctx_switch(const struct grtrace_job *job, u64 prev_ctx)
 {
-	struct grt_ev_ctx_switch ev = {JOB_EVENT(job, CTX_SWITCH), .prev_ctx = prev_ctx};
+	struct grt_ev_ctx_switch ev = { JOB_EVENT(job, CTX_SWITCH), .prev_ctx = prev_ctx };
 
 	grtrace_emit(&ev.e);
 }
@@ -568,8 +556,12 @@ EXPORT_SYMBOL_GPL(grtrace_ctx_switch);
 void grtrace_irq(const struct grtrace_job *job, u32 source, u32 data)
 {
 	struct grt_ev_irq ev = {
-		JOB_EVENT(job, IRQ), .source = source, .data = data,
-		.hw_ring = U16_MAX,  .vmid = U16_MAX,  .pasid = U32_MAX,
+		JOB_EVENT(job, IRQ),
+		.source = source,
+		.data = data,
+		.hw_ring = U16_MAX,
+		.vmid = U16_MAX,
+		.pasid = U32_MAX,
 	};
 
 	grtrace_emit(&ev.e);
@@ -579,7 +571,7 @@ EXPORT_SYMBOL_GPL(grtrace_irq);
 /** grtrace_sync_wait_enter - the running thread begins to wait for the job's fence */
 void grtrace_sync_wait_enter(const struct grtrace_job *job)
 {
-	struct grt_ev_sync_wait_enter ev = {JOB_EVENT(job, SYNC_WAIT_ENTER)};
+	struct grt_ev_sync_wait_enter ev = { JOB_EVENT(job, SYNC_WAIT_ENTER) };
 
 	grtrace_emit(&ev.e);
 }
@@ -588,7 +580,7 @@ EXPORT_SYMBOL_GPL(grtrace_sync_wait_enter);
 /** grtrace_sync_wait_exit - the running thread's wait ended */
 void grtrace_sync_wait_exit(const struct grtrace_job *job)
 {
-	struct grt_ev_sync_wait_exit ev = {JOB_EVENT(job, SYNC_WAIT_EXIT)};
+	struct grt_ev_sync_wait_exit ev = { JOB_EVENT(job, SYNC_WAIT_EXIT) };
 
 	grtrace_emit(&ev.e);
 }
@@ -602,7 +594,7 @@ EXPORT_SYMBOL_GPL(grtrace_sync_wait_exit);
  */
 void grtrace_error(const struct grtrace_job *job, int status, u32 code)
 {
-	struct grt_ev_error ev = {JOB_EVENT(job, ERROR), .status = status, .code = code};
+	struct grt_ev_error ev = { JOB_EVENT(job, ERROR), .status = status, .code = code };
 
 	grtrace_emit(&ev.e);
 }
@@ -615,7 +607,7 @@ EXPORT_SYMBOL_GPL(grtrace_error);
  */
 void grtrace_command(const struct grtrace_job *job, u32 cmd)
 {
-	struct grt_ev_command ev = {JOB_EVENT(job, COMMAND), .cmd = cmd, .hw_ctx = job->hw_ctx};
+	struct grt_ev_command ev = { JOB_EVENT(job, COMMAND), .cmd = cmd, .hw_ctx = job->hw_ctx };
 
 	grtrace_emit(&ev.e);
 }

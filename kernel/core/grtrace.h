@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What grtrace.ko offers to drivers and adapters.
+ * The interface of grtrace.ko for drivers and adapters.
  *
  * DOC: emitting
  *
  * Every function here may be called from any context but NMI, with or without
  * locks held: none sleeps, allocates or takes a lock. While tracing is off each
- * costs one patched-out branch. Stamps are taken inside, by CLOCK_MONOTONIC.
+ * costs one patched-out branch. The functions read CLOCK_MONOTONIC themselves.
  *
- * A job is known by its fence: (context, sequence number). SUBMIT reports ring,
- * engine, device and, from the running thread, who submitted; the events that
- * follow need only the identity, since they often run in interrupts and
- * workers.
+ * A job is identified by its fence: (context, sequence number). SUBMIT reports ring,
+ * engine and device; its submitter is the running thread. Later events need only
+ * the identity, because they often occur in interrupts and workers.
  */
 #ifndef GRTRACE_KERNEL_H
 #define GRTRACE_KERNEL_H
@@ -34,10 +33,10 @@ struct tracepoint;
 extern struct static_key_false_deferred grtrace_key;
 
 /**
- * grtrace_enabled - whether an event is worth making; costs a patched branch
+ * grtrace_enabled - whether events are recorded; costs a patched branch
  *
- * Stays true for up to a second after tracing has stopped, so that switching it
- * often does not patch the kernel's text as often; emitting looks again.
+ * Stays true for up to a second after tracing has stopped, so that frequent switching
+ * does not patch the kernel's text each time; the emitting functions check again.
  */
 static __always_inline bool grtrace_enabled(void)
 {
@@ -48,11 +47,11 @@ static __always_inline bool grtrace_enabled(void)
  * struct grtrace_job - which job an event is about
  * @ctx: fence context; with @seqno the identity
  * @seqno: fence sequence number
- * @ring: ring id, or GRT_RING_NONE: as the job's SUBMIT said
- * @device: device number; ignored where @ring is GRT_RING_NONE
- * @engine: enum grt_engine; ignored where @ring is GRT_RING_NONE
- * @hw_ctx: the driver's own context id, 0 where it has none
- * @time: when it happened, CLOCK_MONOTONIC ns, where something has noted that
+ * @ring: ring id, or GRT_RING_NONE: the ring of the job's SUBMIT
+ * @device: device number; ignored if @ring is GRT_RING_NONE
+ * @engine: enum grt_engine; ignored if @ring is GRT_RING_NONE
+ * @hw_ctx: the driver's own context id, 0 if it has none
+ * @time: time of the event, CLOCK_MONOTONIC ns, if it was recorded
  *	before the call; 0: now
  */
 struct grtrace_job {
@@ -78,7 +77,7 @@ void grtrace_sync_wait_exit(const struct grtrace_job *job);
 void grtrace_error(const struct grtrace_job *job, int status, u32 code);
 void grtrace_command(const struct grtrace_job *job, u32 cmd);
 
-/* How far a job is: marks that an adapter sets, see grtrace_job_mark(). */
+/* The progress of a job: marks that an adapter sets, see grtrace_job_mark(). */
 #define GRTRACE_JOB_STARTED   1U /* START was reported: after a preemption it is not reported again */
 #define GRTRACE_JOB_ENDED     2U /* END was reported */
 #define GRTRACE_JOB_SIGNALLED 4U /* COMPLETE was reported */
@@ -86,7 +85,7 @@ void grtrace_command(const struct grtrace_job *job, u32 cmd);
 int grtrace_job_mark(u64 ctx, u64 seqno, u8 marks);
 void grtrace_signaled(const struct grtrace_job *job, int status);
 
-/* Rings that are counted apart at a time. There may be more, see rings.c. */
+/* Rings with counters of their own. There may be more rings, see rings.c. */
 #define GRTRACE_RINGS 256
 
 int grtrace_ring_register(const char *name, enum grt_engine engine, const char *driver,
@@ -100,13 +99,13 @@ enum grt_engine grtrace_engine_of_ring(const char *name);
 
 /**
  * struct grtrace_probe - one tracepoint an adapter wants
- * @name: of the tracepoint
+ * @name: name of the tracepoint
  * @fn: handler, with the tracepoint's own prototype (void *data first)
  * @from: run-time name of the module that defines it, or GRTRACE_VMLINUX; NULL:
  *	the driver, which may be built in
- * @role: not 0: rows with the same number are one event under the names it has
- *	in different kernels, and one of them is enough
- * @optional: kernels without it are known, and the adapter does without
+ * @role: not 0: rows with the same number are one event under its names
+ *	in different kernels; one of them is enough
+ * @optional: some kernels do not have it, and the adapter works without it
  */
 struct grtrace_probe {
 	const char *name;
@@ -116,20 +115,20 @@ struct grtrace_probe {
 	bool optional;
 	/* private: */
 	struct tracepoint *bound;
-	bool told;	/* it was bound since the driver came */
-	bool in_kernel;	/* what defines it is built in */
-	bool here;	/* what defines it is loaded */
+	bool told;	/* bound since the driver was loaded */
+	bool in_kernel;	/* its definition is built in */
+	bool here;	/* the module that defines it is loaded */
 	int err;
 };
 
 /**
- * struct grtrace_field - a member of a private struct of the driver, read where it lies
+ * struct grtrace_field - a member of a private struct of the driver, which is read directly
  * @type: the struct
  * @member: may lead into structs within: "tbo.base.size"
  *
- * Where it lies is written to the file `offsets`, by `grtrace start`, which has
- * it from the driver's BTF; until then, and where the driver has no such
- * member, the field is unknown.
+ * `grtrace start` finds its offset in the driver's BTF and writes it to the file
+ * `offsets`. Until then, and if the driver has no such member, the field is
+ * unknown.
  */
 struct grtrace_field {
 	const char *type;
@@ -144,10 +143,10 @@ size_t grtrace_field_copy(const struct grtrace_field *f, const void *object, voi
 u64 grtrace_opaque(const void *object);
 
 /**
- * struct grtrace_pool - objects of one size for where nothing can be allocated, see pool.c
- * @count: how many there are
+ * struct grtrace_pool - objects of one size, for contexts that cannot allocate memory, see pool.c
+ * @count: number of objects
  * @size: bytes of each
- * @empty: times there was none
+ * @empty: how often no object was free
  */
 struct grtrace_pool {
 	unsigned int count;
@@ -165,26 +164,26 @@ void *grtrace_pool_get(struct grtrace_pool *p);
 void grtrace_pool_put(void *object);
 
 /**
- * struct grtrace_adapter - what ties a driver's tracepoints to grtrace
- * @name: of the adapter
+ * struct grtrace_adapter - connects a driver's tracepoints to grtrace
+ * @name: name of the adapter
  * @driver: run-time name of the driver's module. Its tracepoints, and those of
- *	the kernel itself in @probes, are attached while it is loaded, those of
- *	other modules while these are. A driver without tracepoints is known by
- *	its PCI driver of this name, too
+ *	the kernel itself in @probes, are attached while it is loaded; tracepoints of
+ *	other modules, while those are loaded. A driver without tracepoints is also recognised by
+ *	its PCI driver of this name
  * @probes: the tracepoints
- * @nprobes: how many
- * @fields: members of the driver's private structs; forgotten when it goes
- * @nfields: how many
- * @leaves_scheduler: the driver's jobs under the DRM scheduler are reported by the
- *	scheduler's adapter, drm_bridge
+ * @nprobes: their number
+ * @fields: members of the driver's private structs; their offsets are discarded when the driver is unloaded
+ * @nfields: their number
+ * @leaves_scheduler: the scheduler's adapter, drm_bridge, reports the driver's jobs under
+ *	the DRM scheduler
  * @comes: called before the first probe is attached, with the driver's module,
- *	NULL where it is built in; may sleep; may be NULL
- * @gone: called after the last probe has run when the driver goes, and where there
- *	is a @pool once more before that goes; may be NULL
- * @show: more words for the adapter's line in `adapters`; may be NULL
- * @pool: what its handlers take memory from, as long as it is registered; without
- *	@pool.count there is none
- * @unmatched: events the adapter could not tie to a job; shown in `adapters`
+ *	NULL if it is built in; may sleep; may be NULL
+ * @gone: called when the driver is unloaded, after the last probe has run; if there
+ *	is a @pool, called again before the pool is freed; may be NULL
+ * @show: adds words to the adapter's line in `adapters`; may be NULL
+ * @pool: memory for its handlers while the adapter is registered; none if
+ *	@pool.count is 0
+ * @unmatched: events that the adapter could not join to a job; shown in `adapters`
  */
 struct grtrace_adapter {
 	const char *name;
@@ -210,7 +209,7 @@ int grtrace_adapter_register(struct grtrace_adapter *a);
 void grtrace_adapter_unregister(struct grtrace_adapter *a);
 
 /**
- * GRTRACE_ADAPTER - the adapter of a driver of its own name, as an initializer
+ * GRTRACE_ADAPTER - initializer of an adapter with the name of its driver
  * @driver_: see struct grtrace_adapter
  * @probes_: an array
  * Further members follow as `.member = value`.
@@ -221,13 +220,15 @@ void grtrace_adapter_unregister(struct grtrace_adapter *a);
 		.probes = (probes_), .nprobes = ARRAY_SIZE(probes_), __VA_ARGS__        \
 	}
 
-/** module_grtrace_adapter - a module that does nothing but register an adapter, as module_pci_driver() */
+/** module_grtrace_adapter - defines a module that only registers an adapter, like module_pci_driver() */
 #define module_grtrace_adapter(adapter) \
 	module_driver(adapter, grtrace_adapter_register, grtrace_adapter_unregister)
 
 bool grtrace_role_told(const struct grtrace_adapter *a, unsigned int role);
 
-/* Counts the adapters' coming and going: grtrace_adapter_serves() may say another thing then. */
+/*
+ * Incremented when an adapter is registered or removed: grtrace_adapter_serves() may then change its result.
+ */
 extern atomic_t grtrace_adapters_changed;
 bool grtrace_adapter_serves(const char *driver);
 

@@ -70,7 +70,7 @@ void grtrace_trace_end(void);
 			  __entry->time GRT_WALK(VALUE, fields)),                  \
 		grtrace_trace_begin, grtrace_trace_end)
 
-/* What happens around jobs is a trace event; events of all other classes are the stream's own. */
+/* Classes around jobs have trace events; events of other classes exist only in the stream. */
 #define GRT_TRACED_job 1
 #define GRT_TRACED_wait 1
 #define GRT_TRACED_irq 1

@@ -36,7 +36,7 @@ enum slot_state {
 	SLOT_FREE,
 	SLOT_DONE,
 	SLOT_LIVE,
-	SLOT_HELD, /* its events wait to leave as a JOB record */
+	SLOT_HELD,	/* its events wait to leave as a JOB record */
 };
 
 /*
@@ -54,7 +54,7 @@ struct grtrace_slot {
 };
 
 static struct grtrace_slot (*table)[WAYS];
-static struct grt_ev_job (*stamps)[WAYS]; /* of @e only identity and flags */
+static struct grt_ev_job (*stamps)[WAYS];	/* of @e only identity and flags */
 static atomic64_t evicted;
 
 #define STATE_SHIFT 62

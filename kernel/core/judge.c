@@ -116,7 +116,7 @@ static enum grt_fate judge_settle(struct grtrace_cpu *c, const struct grtrace_lo
 static enum grt_fate judge_emit_job(struct grtrace_cpu *c, u64 now, struct grt_ev_job *r,
 				    const struct grtrace_job_info *job)
 {
-	struct grtrace_look l = {.e = &r->e, .job = job, .stamps = r, .known = true, .percent = job->percent};
+	struct grtrace_look l = { .e = &r->e, .job = job, .stamps = r, .known = true, .percent = job->percent };
 
 	r->e.time = now;
 	r->e.type = GRT_EV_JOB;
@@ -218,7 +218,7 @@ static void judge_fill_place(struct grtrace_job_info *by, const struct grt_event
 void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, struct grtrace_job_info *by,
 			 const struct grtrace_job_info *job)
 {
-	struct grtrace_look l = {.e = e, .job = job ?: by, .known = job};
+	struct grtrace_look l = { .e = e, .job = job ?: by, .known = job };
 	struct grt_ev_job stamps grtrace_uninitialized;
 	enum grt_fate of_job, fate;
 
@@ -246,10 +246,10 @@ void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, s
  * grtrace_watched - tells stages of an event that nothing stood against
  * @by, @job: as of grtrace_emit_judged(); @by of an event without job is changed
  */
-void grtrace_watched(const struct grt_event *e, struct grtrace_job_info *by,
-		     const struct grtrace_job_info *job, enum grt_fate fate)
+void grtrace_watched(const struct grt_event *e, struct grtrace_job_info *by, const struct grtrace_job_info *job,
+		     enum grt_fate fate)
 {
-	struct grtrace_look l = {.e = e, .job = job ?: by, .known = job, .percent = e->sample};
+	struct grtrace_look l = { .e = e, .job = job ?: by, .known = job, .percent = e->sample };
 
 	if (e->type == GRT_EV_SUBMIT && e->ctx)
 		l.known = true;

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What grtrace.ko offers to stages: the modules of kernel/stages, one for each
- * row of stages.def, that may stand between an event and the buffer.
+ * The interface of grtrace.ko for stages: the modules of kernel/stages, one for each
+ * row of stages.def, which decide whether an event is written into the buffer.
  *
  * DOC: order
  *
- * Every event meets, in this order: level, filter, watch list, sampling,
- * aggregator, rate, delivery. The first that refuses it gives it its fate; what comes
- * behind does not see it. Then all stages are told what became of it.
+ * Every event passes, in this order: level, filter, watch list, sampling,
+ * aggregator, rate, delivery. The first of them that refuses the event decides its fate, and the
+ * later ones do not get it. Then done() reports the fate to all stages.
  *
- * Whether a *job* is wanted is asked once, at its SUBMIT, and remembered with
- * it, so that it is delivered whole or not at all whatever is changed
- * meanwhile. Events of no job, or of one whose SUBMIT was not seen, are asked
- * about one by one.
+ * The decision about a *job* is made once, at its SUBMIT, and stored with
+ * it, so that either all of its events are delivered or none, even if settings change
+ * meanwhile. Events without a job, or of a job whose SUBMIT was not seen, are decided
+ * one by one.
  *
  * DOC: calls
  *
  * job(), event() and done() are called with interrupts off on the CPU of the
- * event, from any context but NMI, with fence locks held perhaps: no allocation,
- * no lock, no sleep. They are not called any more once
- * grtrace_stage_unregister() has returned, nor while update() says that there is
- * nothing to do. All others are called with grtrace_lock held and may sleep.
+ * event, from any context but NMI, perhaps with fence locks held: no allocation,
+ * no lock, no sleep. They are not called after
+ * grtrace_stage_unregister() has returned, nor while update() returns that there is
+ * nothing to do. All other callbacks are called with grtrace_lock held and may sleep.
  */
 #ifndef GRTRACE_STAGE_H
 #define GRTRACE_STAGE_H
@@ -37,21 +37,21 @@
 #include "grtrace.h"
 
 /**
- * struct grtrace_job_info - what is remembered of a job from its SUBMIT
- * @submitted: stamp of its SUBMIT, ns; 0 where that is unknown
- * @pid: process of the submitter, 0 where unknown
- * @tid: thread of the submitter, 0 where unknown
- * @uid: user of the submitter in the initial namespace, (u32)-1 where unknown
+ * struct grtrace_job_info - data of a job from its SUBMIT
+ * @submitted: time stamp of its SUBMIT, ns; 0 if unknown
+ * @pid: process of the submitter, 0 if unknown
+ * @tid: thread of the submitter, 0 if unknown
+ * @uid: user of the submitter in the initial namespace, (u32)-1 if unknown
  * @ring: id, or GRT_RING_NONE
  * @device: see struct grt_event
  * @hw_ctx: the driver's own context
  * @engine: enum grt_engine
- * @fate: enum grt_fate, what was decided at its SUBMIT: DELIVERED; AGGREGATED
- *	while its stamps wait for the JOB record; or what refused it
- * @percent: of the jobs that were kept when it was decided, 0: not decided
+ * @fate: enum grt_fate, the decision at its SUBMIT: DELIVERED; AGGREGATED
+ *	while its time stamps are held for the JOB record; or the cause of a refusal
+ * @percent: the percentage of jobs that were recorded at the time of the decision, 0: not decided
  * @over: its COMPLETE was reported before this event
- * @comm: of the thread
- * @process: of the thread's process
+ * @comm: name of the thread
+ * @process: name of the thread's process
  */
 struct grtrace_job_info {
 	u64 submitted;
@@ -72,12 +72,12 @@ struct grtrace_job_info {
 /**
  * struct grtrace_look - an event as a stage sees it
  * @e: the event, complete; @e->sample is only right in done()
- * @job: what is known of its job, or of the running thread where it has none
- * @stamps: the payload is the job's stamps and counts so far, this event's
- *	included; NULL unless the job is @known and a stage requested stamps, or
- *	it is the COMPLETE or the JOB record of a job that was held
- * @known: @job is what the job's SUBMIT said
- * @percent: for job() to set: of all jobs, how many are kept now, 1..100
+ * @job: data of its job, or of the running thread if it has no job
+ * @stamps: a JOB record with the job's time stamps and counts so far, including this
+ *	event; NULL unless the job is @known and a stage requested time stamps, or
+ *	the event is the COMPLETE or the JOB record of a held job
+ * @known: @job comes from the job's SUBMIT
+ * @percent: set by job(): the percentage of jobs that are recorded now, 1..100
  */
 struct grtrace_look {
 	const struct grt_event *e;
@@ -87,7 +87,7 @@ struct grtrace_look {
 	u8 percent;
 };
 
-/* What update() answers: something to do; JOB records are wanted; stamps are; only done() is; done() is, too. */
+/* Results of update(): the stage is active; it needs JOB records; time stamps; only done(); done(), too. */
 #define GRTRACE_STAGE_ON      1U
 #define GRTRACE_STAGE_HOLDS   2U
 #define GRTRACE_STAGE_STAMPS  4U
@@ -96,31 +96,31 @@ struct grtrace_look {
 
 /**
  * struct grtrace_stage - a stage; every callback but @update may be NULL
- * @kind: which
- * @job: whether this job (or event without one) is wanted: DELIVERED or the fate
+ * @kind: its kind
+ * @job: decides about a job (or an event without one): DELIVERED or the fate
  *	of all its events. Filter and sampling only
- * @event: whether this event is wanted, of a wanted job: DELIVERED or its fate.
+ * @event: decides about an event of an accepted job: DELIVERED or its fate.
  *	Also called for JOB records. Filter and aggregator only; sampling for JOB
  *	records only
- * @done: an event and what became of it, for stages that ask for it and all events but NAME:
- *	also of those that were refused. A COMPLETE says that a job is complete;
- *	@l->stamps and @l->job->submitted have its times. The event is in the
- *	stream now: this is the one callback that may call grtrace_emit_record()
- * @update: a setting has changed, or the stage has just been registered. Return:
- *	GRTRACE_STAGE_*. Between two updates it may read its settings by
+ * @done: gets an event and its fate, if the stage requested this, for all events but NAME,
+ *	including refused ones. At a COMPLETE, the job is complete;
+ *	@l->stamps and @l->job->submitted have its times. The event is already in the
+ *	stream: only this callback may call grtrace_emit_record()
+ * @update: called when a setting has changed and when the stage is registered. Return:
+ *	GRTRACE_STAGE_*. Between two updates, a stage may read its settings with
  *	grtrace_setting()
- * @set: sets a key of kind IDS, @text may be changed. Return: 0 or a negative errno,
- *	and nothing has changed
- * @print: the value of a key of kind IDS, without newline. Return: bytes
- * @show: writes the stage's GRT_STAGE_FILE; NULL where it has none
- * @running: tracing begins or has ended; also called on registration. When it has
- *	ended, nobody else emits, and the stage may emit its last records
+ * @set: sets a key of kind IDS, @text may be changed. Return: 0, or a negative errno
+ *	with nothing changed
+ * @print: prints the value of a key of kind IDS, without newline. Return: bytes
+ * @show: writes the stage's GRT_STAGE_FILE; NULL if it has none
+ * @running: tracing begins or has ended; also called on registration. When tracing has
+ *	ended, nothing else emits, and the stage may emit its last records
  * @clear: zeroes its counters, with tracing off
- * @forget: the ring of this slot has gone and no event of it comes any more: tells what it
- *	has of it, and zeroes it. Return: false: not yet, and it is asked again
+ * @forget: the ring of this slot was removed and has no further events: emits the stage's
+ *	data of the ring and zeroes it. Return: false: not yet; the callback is called again
  *
- * Per-CPU memory is the stage's own business (alloc_percpu); so are records of
- * its own, with a row in events.def, by grtrace_emit_record(): in done(), from a
+ * A stage allocates its per-CPU memory itself (alloc_percpu). It may write records of
+ * its own, with a row in events.def, with grtrace_emit_record(): in done(), in a
  * work, or in running(false).
  */
 struct grtrace_stage {
@@ -143,7 +143,7 @@ void grtrace_stage_unregister(const struct grtrace_stage *s);
 /* The current value of every numeric key, by enum grt_key. */
 extern u64 grtrace_config[GRT_CONFIG_KEYS];
 
-/* The setting filter_events; a bit is changed at a time when events come. */
+/* The setting filter_events; while events come, it changes bit by bit. */
 extern struct grt_type_set grtrace_wanted_types;
 
 /** grtrace_setting - the value of a key; any context */

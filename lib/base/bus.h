@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Places of PCI devices as events have them: domain << 16 | bus << 8 | device << 3 | function.
+ * PCI addresses as numbers in events: domain << 16 | bus << 8 | device << 3 | function.
  */
 #ifndef GRT_BASE_BUS_H
 #define GRT_BASE_BUS_H
@@ -8,10 +8,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The longest one, with its NUL. */
+/* Bytes of the longest text, with its NUL. */
 #define GRT_BUS_MAX 16
 
-/** grt_bus_text - as the kernel writes it: 0000:01:00.0 */
+/** grt_bus_text - the address in the form of the kernel: 0000:01:00.0 */
 static inline const char *grt_bus_text(char text[GRT_BUS_MAX], uint32_t bus)
 {
 	snprintf(text, GRT_BUS_MAX, "%04x:%02x:%02x.%u", bus >> 16, bus >> 8 & 0xff, bus >> 3 & 0x1f,
@@ -19,7 +19,7 @@ static inline const char *grt_bus_text(char text[GRT_BUS_MAX], uint32_t bus)
 	return text;
 }
 
-/** grt_bus_number - of a text in whichever case; UINT32_MAX: it is no place */
+/** grt_bus_number - parses a text in upper or lower case; UINT32_MAX: it is not an address */
 static inline uint32_t grt_bus_number(const char *text)
 {
 	unsigned int domain, bus, device, function;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * How long at least one of many intervals was open: their union. Intervals come
- * roughly in the order of their ends, so the newest parts of the union are kept
- * as they are; older ones are put together with their neighbours, the coarser
- * the older they are. A later interval that covers such a part whole leaves the
- * sum exact. Where one begins or ends within it, the sum is a lower bound: too
- * small by at most the part's idle time, about 1/32 of an interval that reaches
- * up to the newest.
+ * The length of the union of many intervals. Intervals come roughly in the order of
+ * their ends, so the newest parts of the union are kept unchanged; older parts are
+ * merged with their neighbours, more coarsely the older they are. A later interval
+ * that covers such a part completely leaves the sum exact. If an interval begins or
+ * ends within a merged part, the sum is a lower bound: too small by at most the
+ * part's idle time, about 1/32 of an interval that reaches up to the newest part.
  */
 #ifndef GRT_BASE_BUSY_H
 #define GRT_BASE_BUSY_H
@@ -15,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Parts of a union, 24 bytes each. */
-#define GRT_BUSY_MAX 1024U
+/* Most parts of a union, 24 bytes each. */
+#define GRT_BUSY_MAX 4096U
 
 /** struct grt_interval - from @from up to, not including, @to; ns */
 struct grt_interval {
@@ -24,7 +23,7 @@ struct grt_interval {
 	uint64_t to;
 };
 
-/** struct grt_busy_part - busy from @from up to, not including, @to, but for @idle ns somewhere in it */
+/** struct grt_busy_part - busy from @from up to, not including, @to, except @idle ns somewhere in it */
 struct grt_busy_part {
 	uint64_t from;
 	uint64_t to;
@@ -32,11 +31,11 @@ struct grt_busy_part {
 };
 
 /**
- * struct grt_busy - all zero is empty; to be given to grt_busy_free()
+ * struct grt_busy - all zero is empty; freed by grt_busy_free()
  * @part: disjoint and ascending
- * @last: the last of them, which is never idle; NULL: there is none
- * @cut: intervals that began or ended where it was unknown what is idle: the union is
- *	a lower bound then
+ * @last: the last part, which is never idle; NULL: none
+ * @cut: number of intervals that began or ended within a merged part: the union is
+ *	then a lower bound
  */
 struct grt_busy {
 	struct grt_busy_part *part;
@@ -46,10 +45,13 @@ struct grt_busy {
 	uint64_t cut;
 };
 
-/** grt_busy_insert - the long way of grt_busy_add() */
+/** grt_busy_insert - the slow path of grt_busy_add() */
 int grt_busy_insert(struct grt_busy *b, uint64_t from, uint64_t to);
 
-/** grt_busy_add - adds an interval; one that does not end after it began is nothing. Return: 0 or -ENOMEM */
+/**
+ * grt_busy_add - adds an interval; ignores an interval that does not end after its begin. Return: 0 or
+ * -ENOMEM
+ */
 static inline int grt_busy_add(struct grt_busy *b, uint64_t from, uint64_t to)
 {
 	struct grt_busy_part *last = b->last;
@@ -61,7 +63,7 @@ static inline int grt_busy_add(struct grt_busy *b, uint64_t from, uint64_t to)
 	return 0;
 }
 
-/** grt_busy_within - adds what of an interval lies in @span. Return: 0 or -ENOMEM */
+/** grt_busy_within - adds the part of an interval that is in @span. Return: 0 or -ENOMEM */
 static inline int grt_busy_within(struct grt_busy *b, const struct grt_interval *span, uint64_t from,
 				  uint64_t to)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Databases of SQLite in a file that is open already. SQLite opens no file by
- * itself: none for locks, a journal or temporary data is made beside the database or
- * read, also where the database was left in the middle of something.
+ * SQLite databases in a file that is already open. SQLite opens no other file: it neither
+ * creates nor reads files for locks, a journal or temporary data, even if a writer of the
+ * database was interrupted.
  */
 #ifndef GRT_BASE_DATABASE_H
 #define GRT_BASE_DATABASE_H
@@ -11,14 +11,14 @@
 #include <sqlite3.h>
 
 /**
- * grt_database_read - opens what is in a regular file, and trusts nothing in it
- * @fd: stays the caller's, until after sqlite3_close()
- * @db: to be given to sqlite3_close() in any case
- * Return: a code of SQLite
+ * grt_database_read - opens an untrusted database in a regular file
+ * @fd: the caller closes it after sqlite3_close()
+ * @db: pass it to sqlite3_close() in any case
+ * Return: an SQLite result code
  */
 int grt_database_read(sqlite3 **db, int fd);
 
-/** grt_database_write - the same, to fill an empty file */
+/** grt_database_write - opens a new database in an empty file; as grt_database_read() */
 int grt_database_write(sqlite3 **db, int fd);
 #endif
 

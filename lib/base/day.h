@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Stamps that are a time of day without a date: they count from the first
+ * Time stamps with a time of day and no date: converted to ns since the
  * midnight before the text.
  */
 #ifndef GRT_BASE_DAY_H
@@ -10,13 +10,16 @@
 
 #define GRT_NS_PER_DAY (86400 * GRT_NS_PER_S)
 
-/** struct grt_day - all zero at the beginning of a text */
+/** struct grt_day - the state; all zero at the beginning of a text */
 struct grt_day {
 	uint64_t day;
 	uint64_t time_of_day;
 };
 
-/** grt_scan_time_of_day - HH:MM:SS, with or without a fraction, then a blank or the end: ns since midnight */
+/**
+ * grt_scan_time_of_day - parses HH:MM:SS, with or without a fraction, before a blank or the end: ns since
+ * midnight
+ */
 static inline bool grt_scan_time_of_day(const char **p, const char *end, uint64_t *ns)
 {
 	const char *q = *p;
@@ -38,7 +41,9 @@ static inline bool grt_scan_time_of_day(const char **p, const char *end, uint64_
 	return true;
 }
 
-/** grt_day_time - ns since the first midnight; a step back of less than half a day is disorder between CPUs
+/**
+ * grt_day_time - ns since the first midnight; a step back of less than half a day is taken as disorder
+ * between CPUs, not as a new day
  */
 static inline uint64_t grt_day_time(struct grt_day *d, uint64_t time_of_day)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Arrays that grow by doubling. What else is done when one grows (a free list
- * to thread, a limit at which something gives way) is its owner's.
+ * Arrays that grow by doubling. The owner of an array does all other work when it grows (such
+ * as linking a free list, or removing elements at a limit).
  */
 #ifndef GRT_BASE_GROW_H
 #define GRT_BASE_GROW_H
@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 /**
- * grt_grow_array, grt_grow_array_zeroed - what the macros below call when the room does not suffice
- * @array: points to the pointer to the elements, which is NULL where there are none
- * @room: elements that there is room for; gets the new number
- * @n: elements that there shall be room for, more than *@room
- * @first: doubled until it suffices where *@room is 0, else that is; not 0
- * @size: of an element, bytes
- * @most: that *@room may become
- * Return: 0, or -ENOMEM with array and *@room as they were
+ * grt_grow_array, grt_grow_array_zeroed - called by the macros below if the room is too small
+ * @array: points to the pointer to the elements, which is NULL if there are none
+ * @room: number of allocated elements; gets the new number
+ * @n: needed number of elements, more than *@room
+ * @first: the first room; *@room, or @first if *@room is 0, is doubled until it is enough; not 0
+ * @size: size of an element, bytes
+ * @most: largest allowed *@room
+ * Return: 0, or -ENOMEM with array and *@room unchanged
  */
 int grt_grow_array(void *array, size_t *room, size_t n, size_t first, size_t size, size_t most);
 int grt_grow_array_zeroed(void *array, size_t *room, size_t n, size_t first, size_t size, size_t most);
@@ -37,16 +37,17 @@ int grt_grow_array_zeroed(void *array, size_t *room, size_t n, size_t first, siz
 	})
 
 /**
- * grt_grow - room for at least so many elements
+ * grt_grow - makes room for at least @n elements
  * @array: points to the pointer to the elements, which move
- * @room: points to how many there is room for, a variable of any unsigned type; 0 with a NULL array at first
- * @n: elements that there shall be room for
- * @first: the least room
- * Return: 0, or -ENOMEM with array and room as they were
+ * @room: points to the number of allocated elements, a variable of any unsigned type; at first 0, with a NULL
+ *	array
+ * @n: needed number of elements
+ * @first: the smallest room
+ * Return: 0, or -ENOMEM with array and room unchanged
  */
 #define grt_grow(array, room, n, first) GRT_GROW_BY(grt_grow_array, array, room, n, first)
 
-/** grt_grow_zeroed - the same; elements that there was no room for are zeros */
+/** grt_grow_zeroed - grt_grow(); new elements are zeroed */
 #define grt_grow_zeroed(array, room, n, first) GRT_GROW_BY(grt_grow_array_zeroed, array, room, n, first)
 
 static inline int grt_grow_power(void *array, size_t used, size_t size)
@@ -55,10 +56,10 @@ static inline int grt_grow_power(void *array, size_t used, size_t size)
 }
 
 /**
- * grt_grow_one - room for one element more, of a small array whose owner keeps no number of its room: that is
- * the power of two at or above @used
- * @array: as for grt_grow(); only this lets it grow
- * @used: elements in it
+ * grt_grow_one - makes room for one more element of a small array whose owner does not store its room: the
+ * room is the power of two at or above @used
+ * @array: as for grt_grow(); grown only by this function
+ * @used: number of elements
  * Return: as grt_grow()
  */
 #define grt_grow_one(array, used) grt_grow_power((array), (used), sizeof(**(array)))

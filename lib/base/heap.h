@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Binary heaps in arrays of their owners: the element that comes first is slot[0].
+ * Binary heaps in arrays of their owners: the first element is slot[0].
  *
  * GRT_HEAP(name, type, context, before) defines them for elements of a type, where
- * before(const context *c, type const *a, type const *b) says whether a comes first:
+ * before(const context *c, type const *a, type const *b) returns whether a comes first:
  *
- * name_sink(c, slot, used, at) - restores the order after slot[at] became later
- * name_rise(c, slot, at) - after it became earlier, or was appended
+ * name_sink(c, slot, used, at) - restores the order after slot[at] was changed to come later
+ * name_rise(c, slot, at) - restores the order after slot[at] was changed to come earlier, or was appended
  */
 #ifndef GRT_BASE_HEAP_H
 #define GRT_BASE_HEAP_H

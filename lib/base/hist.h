@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Percentiles of durations in bounded memory: a log-linear histogram with 512
- * buckets per power of two. Values below 1024 ns are exact, above that a
- * percentile is off by at most 1/1024 (0.098 %) of itself; count, sum, least
+ * buckets per power of two. Values below 1024 ns are exact; the error of a
+ * larger percentile is at most 1/1024 (0.098 %) of its value; count, sum, smallest
  * and largest value are exact.
  */
 #ifndef GRT_BASE_HIST_H
@@ -15,10 +15,10 @@
 #define GRT_HIST_BUCKETS (1U << GRT_HIST_BITS)
 #define GRT_HIST_OCTAVES (64 - GRT_HIST_BITS + 1)
 
-/* Weights are fixed point: 1.0 is this. */
+/* The weight 1.0; weights are fixed point. */
 #define GRT_WEIGHT_ONE (1ULL << 20)
 
-/** grt_weight - how many jobs one stands for that was kept at @sample percent (0: not sampled) */
+/** grt_weight - the number of jobs that a job represents if @sample percent were recorded (0: not sampled) */
 static inline uint64_t grt_weight(uint8_t sample)
 {
 	return sample && sample < 100 ? (100 * GRT_WEIGHT_ONE + sample / 2) / sample : GRT_WEIGHT_ONE;
@@ -31,13 +31,13 @@ static inline uint64_t grt_weight_count(uint64_t weight)
 }
 
 /**
- * struct grt_hist - all zero is empty; to be given to grt_hist_free()
- * @octave: counters, by weight, allocated when the first value falls in
- * @weight: of all values, 0: there are none
+ * struct grt_hist - all zero is empty; freed by grt_hist_free()
+ * @octave: counters, by weight, allocated at the first value of the octave
+ * @weight: sum of the weights of all values, 0: no values
  * @sum: of weight * value
- * @inferred: some of them were not observed
+ * @inferred: some values were inferred
  * @min, @max: of all values
- * @blind: no memory was left for some octave; there are no percentiles
+ * @blind: there was no memory for an octave, so there are no percentiles
  */
 struct grt_hist {
 	uint64_t *octave[GRT_HIST_OCTAVES];
@@ -49,11 +49,11 @@ struct grt_hist {
 	bool blind;
 };
 
-/** grt_hist_grow - allocates the counters of an octave. Return: whether it could */
+/** grt_hist_grow - allocates the counters of an octave. Return: whether this succeeded */
 bool grt_hist_grow(struct grt_hist *h, unsigned int octave, uint32_t *budget);
 
 /**
- * struct grt_hist_value - a value as a histogram takes it, worked out once for all of them
+ * struct grt_hist_value - a value prepared for several histograms
  * @sum: weight * value
  * @octave, @bucket: its counter
  */
@@ -66,7 +66,7 @@ struct grt_hist_value {
 	bool inferred;
 };
 
-/** grt_hist_value - works it out */
+/** grt_hist_value - prepares a value */
 static inline struct grt_hist_value grt_hist_value(uint64_t value, uint64_t weight, bool inferred)
 {
 	unsigned int octave = 0, shift = 0;
@@ -87,7 +87,7 @@ static inline struct grt_hist_value grt_hist_value(uint64_t value, uint64_t weig
 
 /**
  * grt_hist_put - adds a value
- * @budget: octaves (4 KiB each) that may still be allocated, shared by histograms
+ * @budget: number of octaves (4 KiB each) that may still be allocated, shared by histograms
  */
 static inline void grt_hist_put(struct grt_hist *h, const struct grt_hist_value *v, uint32_t *budget)
 {
@@ -102,7 +102,7 @@ static inline void grt_hist_put(struct grt_hist *h, const struct grt_hist_value 
 	h->sum += v->sum;
 }
 
-/** grt_hist_add - grt_hist_put() of a value that goes into one histogram only */
+/** grt_hist_add - grt_hist_put() for a value of one histogram only */
 static inline void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t weight, bool inferred,
 				uint32_t *budget)
 {
@@ -112,17 +112,17 @@ static inline void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t wei
 }
 
 /**
- * grt_hist_percentile - the least value that @permille of all are not above (nearest rank)
+ * grt_hist_percentile - the smallest value that at least @permille of all values do not exceed (nearest rank)
  * Return: whether there is one
  */
 bool grt_hist_percentile(const struct grt_hist *h, unsigned int permille, uint64_t *value);
 
-/* Powers of two that a value can lie between: 0, [1, 2), [2, 4) ... */
+/* Number of intervals between powers of two: 0, [1, 2), [2, 4) ... */
 #define GRT_HIST_POWERS 65
 
 /**
  * grt_hist_powers - the weights of all values by power of two
- * @weight: gets at 0 that of the value 0, at n that of [1 << (n - 1), 1 << n)
+ * @weight: [0] gets the weight of the value 0, [n] the weight of [1 << (n - 1), 1 << n)
  * Return: whether they are known
  */
 bool grt_hist_powers(const struct grt_hist *h, uint64_t weight[GRT_HIST_POWERS]);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * An open-addressing table from a hash to the index of an element that lives
- * in an array of its owner. The owner compares keys; the table holds 8 bytes a
- * slot, so that a miss and most hits cost one cache line. Only what every
- * owner needs belongs here.
+ * in an array of its owner. The owner compares keys; a slot has 8 bytes, so that a
+ * miss and most hits cost one cache line.
  */
 #ifndef GRT_BASE_INDEX_H
 #define GRT_BASE_INDEX_H
@@ -26,14 +25,14 @@ struct grt_index_slot {
 	uint32_t ref;
 };
 
-/** struct grt_index - all zero is an empty table; at most half full, so that probes stay short */
+/** struct grt_index - all zero is an empty table; at most half full, so that probe sequences stay short */
 struct grt_index {
 	struct grt_index_slot *slot;
 	uint32_t mask;
 	uint32_t used;
 };
 
-/** struct grt_hash_key - secret of a run: a trace made to collide cannot know it */
+/** struct grt_hash_key - a random key per run, so that a trace cannot be made to cause collisions */
 struct grt_hash_key {
 	uint64_t a;
 	uint64_t b;
@@ -62,7 +61,7 @@ static inline uint32_t grt_hash(const struct grt_hash_key *k, uint64_t a, uint64
 /**
  * grt_index_find - the element of a key
  * @same: whether element @id has the key that @key points to
- * Return: its index, GRT_NOWHERE when there is none
+ * Return: its index, GRT_NOWHERE if there is none
  */
 static inline __attribute__((always_inline)) uint32_t
 grt_index_find(const struct grt_index *x, uint32_t tag,
@@ -121,7 +120,7 @@ static inline void grt_index_remove(struct grt_index *x, uint32_t tag, uint32_t 
 
 	while (x->slot[hole].ref != id + 1)
 		hole = (hole + 1) & x->mask;
-	/* What was pushed past the hole moves back into it: no tombstones, so a long run stays fast. */
+	/* Elements after the hole move back into it: without tombstones, a long run stays fast. */
 	for (i = (hole + 1) & x->mask; x->slot[i].ref; i = (i + 1) & x->mask) {
 		uint32_t home = x->slot[i].tag & x->mask;
 

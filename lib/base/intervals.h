@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Sets of intervals: sorted arrays of their owners, disjoint. What touches one or
- * several of them becomes one with these.
+ * Sets of disjoint intervals in sorted arrays of their owners. Touching intervals are
+ * merged.
  *
  * GRT_INTERVALS(name, type) defines them for elements with members from and to:
  *
- * name_ending(v, n, time) - index of the first that ends at or after @time, @n: none does
- * name_behind(v, n, i, time) - index of the first from @i on that begins after @time
- * name_unite(v, n, i, end) - those from @i up to @end become one, or open a place where there is none;
- *	it has what the first of them had. There is room for one more
+ * name_ending(v, n, time) - index of the first interval that ends at or after @time, @n: none does
+ * name_behind(v, n, i, time) - index of the first interval from @i on that begins after @time
+ * name_unite(v, n, i, end) - merges the intervals from @i up to @end, or makes a free place if there is none;
+ *	the result has the members of the first one. The array must have room for one more
  */
 #ifndef GRT_BASE_INTERVALS_H
 #define GRT_BASE_INTERVALS_H
@@ -21,7 +21,7 @@
 	{                                                                                          \
 		uint32_t low = 0, high = n, mid;                                                   \
                                                                                                    \
-		/* Mostly it is behind all, or in the last one. */                                 \
+		/* Usually it is after all intervals, or in the last one. */                       \
 		if (!n || v[n - 1].to < time)                                                      \
 			return n;                                                                  \
 		if (v[n - 1].from <= time && (n < 2 || v[n - 2].to < time))                        \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Elements of one size, found by a key of up to four numbers, in bounded
- * memory and with their age: what most analyses keep their state in. What
- * happens when it is full is its owner's: refuse and count, or let the oldest
- * give way and count.
+ * memory and ordered by age: most analyses store their state here. When the table is
+ * full, its owner either refuses and counts new elements, or replaces the oldest ones
+ * and counts them.
  */
 #ifndef GRT_BASE_KEYED_H
 #define GRT_BASE_KEYED_H
@@ -12,16 +12,16 @@
 
 #include "index.h"
 
-/** struct grt_key - numbers that are not needed are 0 */
+/** struct grt_key - a key; unneeded numbers are 0 */
 struct grt_key {
 	uint64_t w[4];
 };
 
 /**
- * struct grt_keyed - set up by grt_keyed_init(), to be given to grt_keyed_free()
- * @used: elements in it
- * @max: most of them
- * @room: those that there is memory for; elements move when it changes
+ * struct grt_keyed - initialised by grt_keyed_init(), freed by grt_keyed_free()
+ * @used: number of elements
+ * @max: most elements
+ * @room: number of allocated elements; elements move when it changes
  * The rest is private.
  */
 struct grt_keyed {
@@ -38,22 +38,22 @@ struct grt_keyed {
 	uint32_t newest;
 };
 
-/** grt_keyed_init - empty, for at most @max elements of @size bytes (alignment 16) */
+/** grt_keyed_init - an empty table for at most @max elements of @size bytes (alignment 16) */
 void grt_keyed_init(struct grt_keyed *k, size_t size, uint32_t max);
 
-/** grt_keyed_find - the element of a key, NULL without one; valid until the next grt_keyed_get() */
+/** grt_keyed_find - the element of a key, NULL if there is none; valid until the next grt_keyed_get() */
 void *grt_keyed_find(const struct grt_keyed *k, const struct grt_key *key);
 
 /**
- * grt_keyed_get - the element of a key, a new one of zeros where there was none
- * Return: 0, -ENOSPC when it is full, -ENOMEM
+ * grt_keyed_get - the element of a key; adds a zeroed element if there is none
+ * Return: 0, -ENOSPC if the table is full, -ENOMEM
  */
 int grt_keyed_get(struct grt_keyed *k, const struct grt_key *key, void **out);
 
 /**
- * grt_keyed_get_or_count - the same; that it is full is no error
- * @over: counts how often it was; may be NULL
- * Return: 0, with *out NULL where it is full; or -ENOMEM
+ * grt_keyed_get_or_count - grt_keyed_get(); a full table is not an error
+ * @over: counts refused elements; may be NULL
+ * Return: 0, with *out NULL if the table is full; or -ENOMEM
  */
 static inline int grt_keyed_get_or_count(struct grt_keyed *k, const struct grt_key *key, uint64_t *over,
 					 void **out)
@@ -68,22 +68,22 @@ static inline int grt_keyed_get_or_count(struct grt_keyed *k, const struct grt_k
 }
 
 /**
- * grt_keyed_get_or_replace - the same; where it is full, the oldest element gives way
- * @gone: counts how often one did; may be NULL
+ * grt_keyed_get_or_replace - grt_keyed_get(); in a full table, replaces the oldest element
+ * @gone: counts replaced elements; may be NULL
  * Return: 0 or -ENOMEM
  */
 int grt_keyed_get_or_replace(struct grt_keyed *k, const struct grt_key *key, uint64_t *gone, void **out);
 
-/** grt_keyed_full - whether the next new element would find no place */
+/** grt_keyed_full - whether there is no place for a new element */
 static inline bool grt_keyed_full(const struct grt_keyed *k)
 {
 	return k->used == k->max;
 }
 
-/** grt_keyed_remove - takes an element out; its bytes stay as they are until the next grt_keyed_get() */
+/** grt_keyed_remove - removes an element; its bytes stay valid until the next grt_keyed_get() */
 void grt_keyed_remove(struct grt_keyed *k, void *element);
 
-/** grt_keyed_oldest, grt_keyed_next - the elements by age; NULL behind the last */
+/** grt_keyed_oldest, grt_keyed_next - the elements by age; NULL after the last */
 void *grt_keyed_oldest(const struct grt_keyed *k);
 void *grt_keyed_next(const struct grt_keyed *k, const void *element);
 
@@ -91,8 +91,8 @@ void *grt_keyed_next(const struct grt_keyed *k, const void *element);
 const struct grt_key *grt_keyed_key(const void *element);
 
 /**
- * grt_keyed_list - all elements in an order
- * @compare: gets pointers to pointers to elements, as of qsort()
+ * grt_keyed_list - all elements, sorted
+ * @compare: gets pointers to pointers to elements, as in qsort()
  * @out: gets an array of @k->used pointers, which the caller frees
  * Return: 0 or -ENOMEM
  */

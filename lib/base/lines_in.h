@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Lines of a file or a pipe, one after the other, through one buffer. What
- * mailers, terminals and editors put around a line is taken off here: carriage
- * returns, quote marks, colours, a byte order mark.
+ * Reads a file or a pipe line by line, with one buffer. It removes what
+ * mailers, terminals and editors add to a line: carriage returns, quote marks, colours,
+ * a byte order mark.
  */
 #ifndef GRT_BASE_LINES_IN_H
 #define GRT_BASE_LINES_IN_H
@@ -13,27 +13,27 @@
 
 #include "text_json.h"
 
-/* Lines up to this length are handed out whole; of longer ones the beginning. */
+/* Longer lines are cut to this length. */
 #ifndef GRT_LINE_MAX
 #define GRT_LINE_MAX (4U << 20)
 #endif
-/* From any byte of a line on, also the one behind it, so many can be read. */
+/* Number of bytes that can be read from any byte of a line on, including the byte after its end. */
 #define GRT_LINE_AHEAD 32U
 
 /**
- * struct grt_lines - all zero but @fd and @is_pipe; to be given to grt_lines_fini()
- * @fd: not closed here
- * @is_pipe: read(2) it, it cannot be read again; else pread(2)
- * @buf, @cap, @at, @fill: the buffer, its size (there are GRT_LINE_AHEAD bytes more), what comes next, its
- * end
+ * struct grt_lines - set @fd and @is_pipe, all else zero; freed by grt_lines_fini()
+ * @fd: the caller closes it
+ * @is_pipe: read with read(2), only once; else with pread(2)
+ * @buf, @cap, @at, @fill: the buffer, its size (plus GRT_LINE_AHEAD bytes), the next byte, the end of its
+ *	contents
  * @pos: position in the input of the buffer's end
- * @number: of the line handed out last, from 1
- * @eof: there is nothing behind the buffer
+ * @number: number of the last returned line, from 1
+ * @eof: the input ends with the buffer
  * @coloured: an escape character was seen
- * @passing: the rest of a line that is too long is passed over
- * @pinned: what was read stays in the buffer, up to GRT_LINE_MAX, until grt_lines_unpin()
- * @json: where the text is a string in a JSON trace; lines are then counted in that string
- * @cr: where a carriage return was taken off the line that is out
+ * @passing: the rest of a line that is too long is being skipped
+ * @pinned: bytes that were read stay in the buffer, up to GRT_LINE_MAX, until grt_lines_unpin()
+ * @json: the state if the text is a string in a JSON trace; lines are then counted in the string
+ * @cr: the place of a carriage return that was removed from the returned line
  */
 struct grt_lines {
 	int fd;
@@ -52,7 +52,9 @@ struct grt_lines {
 	char *cr;
 };
 
-/** grt_lines_init - takes memory; @head of @len bytes has been read from a pipe already. Return: 0 or -ENOMEM
+/**
+ * grt_lines_init - allocates the buffer; @head of @len bytes was already read from a pipe. Return: 0 or
+ * -ENOMEM
  */
 int grt_lines_init(struct grt_lines *l, const char *head, size_t len);
 
@@ -63,19 +65,19 @@ int grt_lines_init(struct grt_lines *l, const char *head, size_t len);
  */
 int grt_lines_next(struct grt_lines *l, const char **line, const char **end);
 
-/** grt_lines_waits - whether the next line would need more of the input than is in the buffer */
+/** grt_lines_waits - whether the next line needs input that is not in the buffer */
 bool grt_lines_waits(const struct grt_lines *l);
 
-/** grt_lines_unpin - to the first line again, after what was read with @pinned; also for a pipe */
+/** grt_lines_unpin - goes back to the first line after reading with @pinned; works for a pipe, too */
 void grt_lines_unpin(struct grt_lines *l);
 
-/** grt_lines_rewind - to the first line again; not for a pipe */
+/** grt_lines_rewind - goes back to the first line; not for a pipe */
 void grt_lines_rewind(struct grt_lines *l);
 
 /** grt_lines_fini - frees the buffer */
 void grt_lines_fini(struct grt_lines *l);
 
-/** grt_pipe_read - like read(2) of a pipe that may not have a writer yet: waits for bytes or its end */
+/** grt_pipe_read - read(2) for a pipe that may not have a writer yet: waits for bytes or the end */
 long grt_pipe_read(int fd, void *buf, size_t len);
 
 #endif /* GRT_BASE_LINES_IN_H */

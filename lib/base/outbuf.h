@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Text in one large buffer, for writers of many lines: numbers are formatted
- * in place and a line costs no call. The owner requests room once a line and
+ * in place and a line needs no function call. The owner requests room once per line and
  * moves a pointer through it.
  */
 #ifndef GRT_BASE_OUTBUF_H
@@ -18,10 +18,10 @@
 #define GRT_OUTBUF_ROOM (256U << 10)
 
 /**
- * struct grt_outbuf - begun by grt_outbuf_init()
- * @fd: where it goes; stays its owner's
- * @error: errno of the first write that failed, as a negative number; what
- *	comes after it is dropped
+ * struct grt_outbuf - initialised by grt_outbuf_init()
+ * @fd: the output; its owner closes it
+ * @error: negative errno of the first write that failed; later text is
+ *	dropped
  */
 struct grt_outbuf {
 	char *buf;
@@ -30,14 +30,14 @@ struct grt_outbuf {
 	int error;
 };
 
-/** grt_outbuf_init - an empty one. Return: 0 or -ENOMEM */
+/** grt_outbuf_init - an empty buffer. Return: 0 or -ENOMEM */
 static inline int grt_outbuf_init(struct grt_outbuf *b, int fd)
 {
 	*b = (struct grt_outbuf){.buf = malloc(GRT_OUTBUF_ROOM), .fd = fd};
 	return b->buf ? 0 : -ENOMEM;
 }
 
-/** grt_outbuf_flush - writes what is in it. Return: 0 or the error of this or an earlier write */
+/** grt_outbuf_flush - writes the contents. Return: 0 or the error of this or an earlier write */
 static inline int grt_outbuf_flush(struct grt_outbuf *b)
 {
 	size_t done = 0;
@@ -54,7 +54,9 @@ static inline int grt_outbuf_flush(struct grt_outbuf *b)
 	return b->error;
 }
 
-/** grt_outbuf_room - where the next @bytes go, at most GRT_OUTBUF_ROOM; tell with grt_outbuf_take() */
+/**
+ * grt_outbuf_room - the place for the next @bytes, at most GRT_OUTBUF_ROOM; call grt_outbuf_take() afterwards
+ */
 static inline char *grt_outbuf_room(struct grt_outbuf *b, size_t bytes)
 {
 	if (b->used + bytes > GRT_OUTBUF_ROOM)
@@ -62,38 +64,40 @@ static inline char *grt_outbuf_room(struct grt_outbuf *b, size_t bytes)
 	return b->buf + b->used;
 }
 
-/** grt_outbuf_take - everything up to @end is text now */
+/** grt_outbuf_take - adds the bytes up to @end to the text */
 static inline void grt_outbuf_take(struct grt_outbuf *b, const char *end)
 {
 	b->used = (size_t)(end - b->buf);
 }
 
-/** grt_outbuf_fini - frees it; what was not flushed is lost */
+/** grt_outbuf_fini - frees it; unflushed text is lost */
 static inline void grt_outbuf_fini(struct grt_outbuf *b)
 {
 	free(b->buf);
 	b->buf = NULL;
 }
 
-/* Each of these writes at @p and returns the place behind. */
+/* Each of these functions writes at @p and returns the place after its text. */
 
-/** grt_format_text - @len bytes */
+/** grt_format_text - writes @len bytes */
 static inline char *grt_format_text(char *p, const char *text, size_t len)
 {
 	memcpy(p, text, len);
 	return p + len;
 }
 
-/** grt_format_word - a text that ends */
+/** grt_format_word - writes a text with a NUL */
 static inline char *grt_format_word(char *p, const char *text)
 {
 	return grt_format_text(p, text, strlen(text));
 }
 
-/* What grt_format_padded() may read behind a text, and write behind the place it returns. */
+/* Bytes that grt_format_padded() may read after a text, and write after the place that it returns. */
 #define GRT_PAD 64U
 
-/** grt_format_padded - the same for a text with GRT_PAD readable bytes behind it: no call for short ones */
+/**
+ * grt_format_padded - grt_format_text() for a text with GRT_PAD readable bytes after it: fast for short texts
+ */
 static inline char *grt_format_padded(char *p, const char *text, size_t len)
 {
 	char *end = p + len;
@@ -106,13 +110,13 @@ static inline char *grt_format_padded(char *p, const char *text, size_t len)
 	return end;
 }
 
-/** struct grt_key_text - a key with what stands around it; copied whole, used up to @len */
+/** struct grt_key_text - a key with its separators; copied completely, used up to @len */
 struct grt_key_text {
 	char text[31];
 	uint8_t len;
 };
 
-/** grt_key_text - makes one; what is too long is cut */
+/** grt_key_text - makes a key; a text that is too long is cut */
 static inline void __attribute__((format(printf, 2, 3)))
 grt_key_text(struct grt_key_text *k, const char *fmt, ...)
 {
@@ -125,7 +129,7 @@ grt_key_text(struct grt_key_text *k, const char *fmt, ...)
 	k->len = (uint8_t)(n < (int)sizeof(k->text) ? n : (int)sizeof(k->text) - 1);
 }
 
-/** grt_key_put - writes one; a copy of fixed size is one instruction, what is too much is written over */
+/** grt_key_put - writes a key; copies a fixed size, which is fast; the next text overwrites excess bytes */
 static inline char *grt_key_put(char *p, const struct grt_key_text *k)
 {
 	memcpy(p, k->text, sizeof(k->text));
@@ -133,10 +137,10 @@ static inline char *grt_key_put(char *p, const struct grt_key_text *k)
 }
 
 /*
- * Numbers are taken apart in one register, all digits at once: writing them one
- * after the other and copying them to their place would make the copy wait for
- * the writes. All of these write whole words: GRT_PAD bytes behind the place
- * returned may be written.
+ * All digits of a number are computed at once in one register: writing digits one
+ * by one and copying them to their place would make the copy wait for
+ * the writes. These functions write whole words: up to GRT_PAD bytes after the returned
+ * place may be written.
  */
 
 /**
@@ -144,7 +148,7 @@ static inline char *grt_key_put(char *p, const struct grt_key_text *k)
  *
  * It is split into two numbers of four digits, these into four of two, and
  * these into eight of one. Of x = 100 * high + low, x << 16 with
- * high * ((100 << 16) - 1) taken off is high | low << 16.
+ * high * ((100 << 16) - 1) subtracted is high | low << 16.
  */
 static inline uint64_t grt_digits_of(uint32_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Protocol buffers by hand: the few things that a writer needs of the encoding
+ * A minimal encoder of protocol buffers
  * (https://protobuf.dev/programming-guides/encoding/). Each function writes at
- * @p, where there must be room, and returns the place behind.
+ * @p, where there must be room, and returns the place after its bytes.
  */
 #ifndef GRT_BASE_PROTOBUF_H
 #define GRT_BASE_PROTOBUF_H
@@ -55,8 +55,8 @@ static inline uint8_t *grt_pb_bytes(uint8_t *p, unsigned int field, const void *
 }
 
 /**
- * grt_pb_open - begins a message: what is written from the place returned on is
- * in it, until grt_pb_close(), which is given this place
+ * grt_pb_open - begins a message: bytes from the returned place on belong to it,
+ * until grt_pb_close(), which gets this place
  */
 static inline uint8_t *grt_pb_open(uint8_t *p, unsigned int field)
 {
@@ -64,7 +64,7 @@ static inline uint8_t *grt_pb_open(uint8_t *p, unsigned int field)
 	return grt_pb_key(p, field, GRT_PB_BYTES) + 1;
 }
 
-/** grt_pb_close - ends a message that began at @start, before @end; up to 4 bytes behind @end are used */
+/** grt_pb_close - ends a message that began at @start, before @end; up to 4 bytes after @end are used */
 static inline uint8_t *grt_pb_close(uint8_t *start, uint8_t *end)
 {
 	size_t n = (size_t)(end - start), more = 0;

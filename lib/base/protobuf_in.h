@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Protocol buffers that nobody trusts, field by field: nothing is read behind a message's end, and no memory
- * is taken (https://protobuf.dev/programming-guides/encoding/).
+ * Parses untrusted protocol buffers field by field, without reading after a message's end and without
+ * allocating memory (https://protobuf.dev/programming-guides/encoding/).
  */
 #ifndef GRT_BASE_PROTOBUF_IN_H
 #define GRT_BASE_PROTOBUF_IN_H
@@ -12,14 +12,14 @@
 
 #include "scan.h"
 
-/** struct grt_pb_in - what is left of a message; @bad: it cannot be read from here on */
+/** struct grt_pb_in - the rest of a message; @bad: it cannot be parsed further */
 struct grt_pb_in {
 	const uint8_t *p;
 	const uint8_t *end;
 	bool bad;
 };
 
-/** struct grt_pb_field - a field; @value: of a number; @bytes: of all others */
+/** struct grt_pb_field - a field; @value: of a number; @bytes: of all other kinds */
 struct grt_pb_field {
 	uint64_t number;
 	unsigned int wire;
@@ -27,8 +27,8 @@ struct grt_pb_field {
 	struct grt_span bytes;
 };
 
-/** grt_pb_read - begins a message; a field that is a number where one is wanted has no bytes, and is an empty
- * one */
+/** grt_pb_read - begins a message; if a field is a number where a message is expected, it counts as an empty
+ * message */
 static inline struct grt_pb_in grt_pb_read(struct grt_span message)
 {
 	const uint8_t *p = (const uint8_t *)message.at;
@@ -36,7 +36,7 @@ static inline struct grt_pb_in grt_pb_read(struct grt_span message)
 	return (struct grt_pb_in){p, message.len ? p + message.len : p, false};
 }
 
-/** grt_pb_take_varint - Return: false: it is cut, or of more than 64 bits */
+/** grt_pb_take_varint - reads a varint. Return: false: it is cut, or has more than 64 bits */
 static inline bool grt_pb_take_varint(struct grt_pb_in *in, uint64_t *out)
 {
 	*out = 0;
@@ -67,7 +67,7 @@ static inline bool grt_pb_take_value(struct grt_pb_in *in, struct grt_pb_field *
 	return true;
 }
 
-/** grt_pb_next - the next field of a message. Return: false: it is over, or @in->bad */
+/** grt_pb_next - the next field of a message. Return: false at the end, or with @in->bad */
 static inline bool grt_pb_next(struct grt_pb_in *in, struct grt_pb_field *f)
 {
 	uint64_t key;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Scanners for lines of text: numbers, stamps, tokens and key=value pairs,
- * without copies and without allocation. Nothing here looks at or behind @end
- * (so a line needs no terminator), and no number wraps: it saturates.
+ * without copies and without allocation. No function reads at or after @end
+ * (so a line needs no terminator), except as documented, and numbers saturate instead of wrapping.
  *
- * Functions that take @p move it behind what they read, and leave it where it
- * is when they return false.
+ * Functions that take @p move it after the text that they have read, and leave it
+ * unchanged if they return false.
  */
 #ifndef GRT_BASE_SCAN_H
 #define GRT_BASE_SCAN_H
@@ -47,7 +47,7 @@ static inline unsigned int grt_hex_digit(char c)
  * grt_scan_digits - up to eight decimal digits at once
  * @p: eight bytes that may be read
  * @v: gets their value
- * Return: how many there are
+ * Return: number of digits
  */
 static inline unsigned int grt_scan_digits(const char *p, uint64_t *v)
 {
@@ -55,7 +55,7 @@ static inline unsigned int grt_scan_digits(const char *p, uint64_t *v)
 	unsigned int n;
 
 	memcpy(&x, p, 8);
-	/* digits become 0..9; the first byte that is more has its high bit in @other */
+	/* digits become 0..9; in @other, the first byte above 9 has its high bit set */
 	x ^= 0x3030303030303030;
 	other = (x | (x + 0x7676767676767676)) & 0x8080808080808080;
 	n = other ? (unsigned int)__builtin_ctzll(other) / 8 : 8;
@@ -81,7 +81,7 @@ static inline unsigned int grt_scan_hex_digits(const char *p, uint64_t *v)
 	unsigned int n;
 
 	memcpy(&x, p, 8);
-	/* letters of either case become 1..6, and then have a high bit in @letter; digits have none in @other
+	/* letters of either case become 1..6 and have a high bit in @letter; digits have none in @other
 	 */
 	y = (x | 0x2020202020202020) ^ 0x6060606060606060;
 	letter = (y + 0x7f7f7f7f7f7f7f7f) & ~(y + 0x7979797979797979) & ~y & 0x8080808080808080;
@@ -99,10 +99,10 @@ static inline unsigned int grt_scan_hex_digits(const char *p, uint64_t *v)
 	return n;
 }
 
-/* The digits from @q on, behind those whose value is *@v. Return: behind them */
+/* Adds the digits from @q on to the earlier digits, whose value is *@v. Return: the place after them */
 static inline const char *grt_scan_more(const char *q, const char *end, unsigned int had, uint64_t *v)
 {
-	/* so many digits cannot be too many bits */
+	/* this many digits always fit into 64 bits */
 	const char *safe = end - q > 19 - (int)had ? q + 19 - had : end;
 	uint64_t n = *v;
 	bool over = false;
@@ -157,7 +157,7 @@ static inline bool grt_scan_hex(const char **p, const char *end, uint64_t *v)
 	return true;
 }
 
-/** grt_scan_number - decimal, or hexadecimal where it begins with 0x */
+/** grt_scan_number - a decimal number, or hexadecimal if it begins with 0x */
 static inline bool grt_scan_number(const char **p, const char *end, uint64_t *v)
 {
 	const char *q = *p;
@@ -186,7 +186,7 @@ static inline bool grt_scan_s64(const char **p, const char *end, int64_t *v)
 	return true;
 }
 
-/** grt_scan_stamp - seconds, a dot and 1 to 9 digits of a decimal fraction (further digits are passed over),
+/** grt_scan_stamp - seconds, a dot and 1 to 9 digits of a decimal fraction (further digits are skipped),
  * in ns */
 static inline bool grt_scan_stamp(const char **p, const char *end, uint64_t *ns)
 {
@@ -216,8 +216,8 @@ static inline bool grt_scan_stamp(const char **p, const char *end, uint64_t *ns)
 }
 
 /**
- * grt_scan_line_stamp - the same where ten bytes behind @end may be read and the one at it is no digit:
- * up to seven digits of seconds and up to nine of a fraction are fast
+ * grt_scan_line_stamp - grt_scan_stamp() if ten bytes after @end can be read and the byte at @end is not a
+ * digit: fast for up to seven digits of seconds and up to nine of a fraction
  */
 static inline bool grt_scan_line_stamp(const char **p, const char *end, uint64_t *ns)
 {
@@ -241,7 +241,7 @@ static inline bool grt_scan_line_stamp(const char **p, const char *end, uint64_t
 	return true;
 }
 
-/** grt_scan_line_u64 - as grt_scan_u64() under the same conditions: all digits at once */
+/** grt_scan_line_u64 - grt_scan_u64() under the conditions of grt_scan_line_stamp(): all digits at once */
 static inline bool grt_scan_line_u64(const char **p, const char *end, uint64_t *v)
 {
 	unsigned int n = grt_scan_digits(*p, v);
@@ -256,7 +256,9 @@ static inline uint64_t grt_zero_bytes(uint64_t x)
 	return (x - 0x0101010101010101) & ~x & 0x8080808080808080;
 }
 
-/** grt_line_until - where one of two characters stands, or @end; under the same conditions */
+/**
+ * grt_line_until - the place of one of two characters, or @end; under the conditions of grt_scan_line_stamp()
+ */
 static inline const char *grt_line_until(const char *p, const char *end, char a, char b)
 {
 	const uint64_t all_a = 0x0101010101010101 * (unsigned char)a,
@@ -295,15 +297,15 @@ static inline bool grt_scan_text(const char **p, const char *end, const char *te
 /** GRT_SCAN_WORD - the same for a text constant */
 #define GRT_SCAN_WORD(p, end, word) grt_scan_text((p), (end), (word), sizeof(word) - 1)
 
-/** grt_scan_blanks - moves over blanks and tabs, which need not be there */
+/** grt_scan_blanks - skips blanks and tabs, if there are any */
 static inline void grt_scan_blanks(const char **p, const char *end)
 {
 	while (*p < end && grt_is_blank(**p))
 		++*p;
 }
 
-/** grt_skip_spaces - the same for blanks only, of which there are many, where eight bytes behind @end may be
- * read */
+/** grt_skip_spaces - skips many blanks (but not tabs); eight bytes after @end must be
+ * readable */
 static inline const char *grt_skip_spaces(const char *p, const char *end)
 {
 	uint64_t x;
@@ -319,7 +321,7 @@ static inline const char *grt_skip_spaces(const char *p, const char *end)
 	return p < end ? p : end;
 }
 
-/** grt_scan_token - what comes after blanks up to the next blank; false at the end of the line */
+/** grt_scan_token - skips blanks and reads up to the next blank; false at the end of the line */
 static inline bool grt_scan_token(const char **p, const char *end, struct grt_span *token)
 {
 	const char *q = *p, *start;
@@ -335,13 +337,13 @@ static inline bool grt_scan_token(const char **p, const char *end, struct grt_sp
 	return true;
 }
 
-/** grt_span_is - whether it is this text */
+/** grt_span_is - whether a span equals this text */
 static inline bool grt_span_is(struct grt_span s, const char *text)
 {
 	return strlen(text) == s.len && !memcmp(s.at, text, s.len);
 }
 
-/** grt_hash_text - of all of a text, for tables of names */
+/** grt_hash_text - hash of a text, for tables of names */
 static inline uint32_t grt_hash_text(const char *text, size_t len)
 {
 	uint64_t h = len * 0x9e3779b97f4a7c15ULL, part = 0;
@@ -352,7 +354,7 @@ static inline uint32_t grt_hash_text(const char *text, size_t len)
 		h = (h ^ part) * 0xbf58476d1ce4e5b9ULL;
 		h ^= h >> 32;
 	}
-	/* the last bytes together with some that were taken already, if there are enough */
+	/* the last eight bytes, which may overlap the previous ones */
 	if (len >= 8)
 		memcpy(&part, end - 8, 8);
 	for (; len < 8 && text < end; text++)
@@ -361,7 +363,7 @@ static inline uint32_t grt_hash_text(const char *text, size_t len)
 	return (uint32_t)(h >> 32);
 }
 
-/** grt_span_trim - without blanks at both ends */
+/** grt_span_trim - the span without blanks at both ends */
 static inline struct grt_span grt_span_trim(struct grt_span s)
 {
 	while (s.len && grt_is_blank(s.at[s.len - 1]))
@@ -371,16 +373,16 @@ static inline struct grt_span grt_span_trim(struct grt_span s)
 	return s;
 }
 
-/** grt_find_text - where a text of @len bytes is, NULL: nowhere */
+/** grt_find_text - the place of a text of @len bytes, NULL: none */
 static inline const char *grt_find_text(const char *p, const char *end, const char *text, size_t len)
 {
 	return p < end ? memmem(p, (size_t)(end - p), text, len) : NULL;
 }
 
 /**
- * grt_find_key - where the value of a key begins, NULL where there is no such key
+ * grt_find_key - the begin of a key's value, NULL if there is no such key
  * @key: of @len bytes, with its separator: "seqno=", "hw job count:". It counts
- *	only at the start of the line or behind a blank, comma or opening bracket, so
+ *	only at the start of the line or after a blank, comma or opening bracket, so
  *	that "seq=" is not found in "xseq="
  */
 static inline const char *grt_find_key(const char *p, const char *end, const char *key, size_t len)
@@ -399,7 +401,9 @@ static inline const char *grt_find_key(const char *p, const char *end, const cha
 /** GRT_FIND_KEY - the same for a text constant */
 #define GRT_FIND_KEY(p, end, key) grt_find_key((p), (end), (key), sizeof(key) - 1)
 
-/** grt_key_span - the value of a key, up to the next blank or comma (a single word). Return: it is there */
+/**
+ * grt_key_span - the value of a key, up to the next blank or comma (a single word). Return: whether it exists
+ */
 static inline bool grt_key_span(const char *p, const char *end, const char *key, size_t len,
 				struct grt_span *value)
 {
@@ -416,7 +420,9 @@ static inline bool grt_key_span(const char *p, const char *end, const char *key,
 /** GRT_KEY_SPAN - the same for a text constant */
 #define GRT_KEY_SPAN(p, end, key, value) grt_key_span((p), (end), (key), sizeof(key) - 1, (value))
 
-/** grt_key_number - a key whose value is a number, decimal or 0x. Return: it is there, as a number */
+/**
+ * grt_key_number - a key whose value is a number, decimal or 0x. Return: whether it exists and is a number
+ */
 static inline bool grt_key_number(const char *p, const char *end, const char *key, size_t len, uint64_t *v)
 {
 	const char *at = grt_find_key(p, end, key, len);

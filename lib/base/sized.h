@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Structs that programs compiled with an older or a newer header hand over.
+ * Structs from programs that were compiled with an older or a newer header.
  */
 #ifndef GRT_BASE_SIZED_H
 #define GRT_BASE_SIZED_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/** grt_sized_copy - copies what both versions of a struct have; the rest of @to becomes 0 */
+/** grt_sized_copy - copies the members that both versions of a struct have; the rest of @to is zeroed */
 static inline void grt_sized_copy(void *to, size_t room, const void *from, size_t size)
 {
 	size_t both = room < size ? room : size;

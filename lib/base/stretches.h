@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The union of jobs' times as disjoint stretches that know whose jobs they
- * begin and end with. Jobs come roughly in the order of their ends; the newest
- * GRT_STRETCHES_MAX stretches are kept for later jobs to touch, older ones are
- * closed: handed to the owner, once, in their order.
+ * The union of jobs' times as disjoint stretches, each with the jobs at its begin
+ * and end. Jobs come roughly in the order of their ends. The newest
+ * GRT_STRETCHES_MAX stretches are kept, because later jobs may touch them; older ones are
+ * closed: passed to the owner once, in order.
  *
- * busy.h does the same for a sum only, in less memory.
+ * busy.h computes only the sum, in less memory.
  */
 #ifndef GRT_BASE_STRETCHES_H
 #define GRT_BASE_STRETCHES_H
@@ -13,14 +13,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Stretches kept, 104 bytes each; there is room for twice as many. */
+/* Number of kept stretches, 104 bytes each; there is room for twice as many. */
 #define GRT_STRETCHES_MAX 512U
 
 /**
- * struct grt_job_id - a job as an owner of time
- * @ctx, @seqno: its identity; @ctx 0: nobody, or unknown
- * @asked: its earliest stamp of SUBMIT and COMMIT, ns; UINT64_MAX: it has none
- * @name: of the submitting thread, for grt_names_name()
+ * struct grt_job_id - a job to which time belongs
+ * @ctx, @seqno: its identity; @ctx 0: none or unknown
+ * @asked: the earlier time stamp of SUBMIT and COMMIT, ns; UINT64_MAX: it has none
+ * @name: name of the submitting thread, for grt_names_name()
  */
 struct grt_job_id {
 	uint64_t ctx;
@@ -44,14 +44,14 @@ struct grt_stretch {
 };
 
 /**
- * struct grt_stretches - all zero is empty; to be given to grt_stretches_free()
- * @all: room for @room
- * @kept: of these, disjoint, not touching, ascending; those before them were closed
- * @pairs: @first and @last of a stretch are the two jobs of what began it;
- *	otherwise @first is the job that began it, @last the one that ended it
- * @closed: some were closed
- * @floor: where the last closed one ended
- * @last: its @last
+ * struct grt_stretches - all zero is empty; freed by grt_stretches_free()
+ * @all: array of @room elements
+ * @kept: number of kept stretches, disjoint, not touching, ascending; earlier ones were closed
+ * @pairs: @first and @last of a stretch are the two jobs of the interval that began it;
+ *	otherwise @first is the job that began it, @last the job that ended it
+ * @closed: some stretches were closed
+ * @floor: end of the last closed stretch
+ * @last: @last of the last closed stretch
  */
 struct grt_stretches {
 	struct grt_stretch *all;
@@ -72,9 +72,9 @@ static inline bool grt_stretches_full(const struct grt_stretches *s)
 
 /**
  * grt_stretches_close - closes the oldest @n kept stretches
- * @fn: is called for each; @s is as it was before that one was closed, so that
- *	@s->floor and @s->last are those of the one before
- * Return: 0, or what @fn returned that was not 0, which ends it
+ * @fn: called for each before it is closed, so that
+ *	@s->floor and @s->last belong to the previous stretch
+ * Return: 0, or the first result of @fn other than 0, which ends the loop
  */
 int grt_stretches_close(struct grt_stretches *s, uint32_t n,
 			int (*fn)(void *arg, const struct grt_stretches *s, const struct grt_stretch *st),
@@ -84,7 +84,7 @@ int grt_stretches_close(struct grt_stretches *s, uint32_t n,
 uint32_t grt_stretches_at(const struct grt_stretches *s, uint64_t time);
 
 /**
- * grt_stretches_add - adds a stretch to those that are kept; touching ones become one
+ * grt_stretches_add - adds a stretch; merges touching ones
  * @new: begins at or after @s->floor and is not empty; @s is not full
  * Return: 0 or -ENOMEM
  */

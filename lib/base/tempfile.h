@@ -3,10 +3,12 @@
 #ifndef GRT_BASE_TEMPFILE_H
 #define GRT_BASE_TEMPFILE_H
 
-/** grt_tempfile_dir - where they are: $TMPDIR, else /tmp */
+/** grt_tempfile_dir - their directory: $TMPDIR, else /tmp */
 const char *grt_tempfile_dir(void);
 
-/** grt_tempfile_open - a new one, empty, to read and to write. Return: it, or -1 with errno set */
+/**
+ * grt_tempfile_open - a new empty file, for reading and writing. Return: its descriptor, or -1 with errno set
+ */
 int grt_tempfile_open(void);
 
 #endif /* GRT_BASE_TEMPFILE_H */

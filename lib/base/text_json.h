@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Text inside of a JSON trace, as systrace and Chrome's tracing write it: ftrace
- * text as one string, "systemTraceEvents": "# tracer: nop\n...". Of such a file
- * only that string is handed on, without its escapes.
+ * Text inside of a JSON trace of systrace or Chrome's tracing: ftrace text as one
+ * string, "systemTraceEvents": "# tracer: nop\n...". Only this string is passed on,
+ * without its escapes.
  */
 #ifndef GRT_BASE_TEXT_JSON_H
 #define GRT_BASE_TEXT_JSON_H
@@ -14,8 +14,8 @@
 /**
  * struct grt_text_json - all zero at the beginning of an input
  * @on: the input is such a trace, see grt_text_json_begin()
- * @found: the string was met
- * @state, @matched, @digits, @code: where in it the next byte is
+ * @found: the string was found
+ * @state, @matched, @digits, @code: state of the parser at the next byte
  */
 struct grt_text_json {
 	bool on;
@@ -26,15 +26,16 @@ struct grt_text_json {
 	uint16_t code;
 };
 
-/** grt_text_json_begin - looks at the first bytes of an input, and sets @on */
+/** grt_text_json_begin - checks the first bytes of an input, and sets @on */
 void grt_text_json_begin(struct grt_text_json *j, const char *head, size_t len);
 
-/* What the first bytes end may be longer by so much than they are. */
+/* The output of the first bytes may be longer than the bytes by this number. */
 #define GRT_TEXT_JSON_LEAD 2U
 
 /**
- * grt_text_json_take - takes the text out of the next bytes
- * @out: gets it; GRT_TEXT_JSON_LEAD or more before @in, in one buffer, or for the first bytes the same
+ * grt_text_json_take - extracts the text from the next bytes
+ * @out: gets the text; at least GRT_TEXT_JSON_LEAD bytes before @in in the same buffer, or @in itself for the
+ *	first bytes
  * Return: bytes in @out
  */
 size_t grt_text_json_take(struct grt_text_json *j, char *out, const char *in, size_t len);

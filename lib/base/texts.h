@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Texts by number: each different text is kept once, NUL terminated, and keeps
- * its number for good.
+ * Texts by number: each different text is stored once, NUL terminated, and keeps
+ * its number.
  */
 #ifndef GRT_BASE_TEXTS_H
 #define GRT_BASE_TEXTS_H
@@ -21,10 +21,10 @@ struct grt_text {
 };
 
 /**
- * struct grt_texts - set up by grt_texts_init(), to be given to grt_texts_free()
- * @used: texts, number 0 included
- * @max: most of them
- * @dropped: times a text found no place
+ * struct grt_texts - initialised by grt_texts_init(), freed by grt_texts_free()
+ * @used: number of texts, including number 0
+ * @max: most texts
+ * @dropped: how often a text had no place
  * The rest is private.
  */
 struct grt_texts {
@@ -40,13 +40,13 @@ struct grt_texts {
 	struct grt_hash_key key;
 };
 
-/** grt_texts_init - empty, for at most @max texts */
+/** grt_texts_init - an empty table for at most @max texts */
 void grt_texts_init(struct grt_texts *t, uint32_t max);
 
 /**
- * grt_texts_add - the number of a text, a new one where it is unknown yet
- * @text: ends at @length bytes or at a NUL before
- * @number: GRT_TEXT_NONE where there is no place for it, which is counted
+ * grt_texts_add - the number of a text; adds a new text
+ * @text: ends after @length bytes or at an earlier NUL
+ * @number: GRT_TEXT_NONE if there is no place, which is counted
  * Return: 0 or -ENOMEM
  */
 int grt_texts_add(struct grt_texts *t, const char *text, size_t length, uint32_t *number);
@@ -54,7 +54,7 @@ int grt_texts_add(struct grt_texts *t, const char *text, size_t length, uint32_t
 /** grt_texts_get - a text; "" for GRT_TEXT_NONE. Valid until the next grt_texts_add() */
 const char *grt_texts_get(const struct grt_texts *t, uint32_t number);
 
-/** grt_texts_length - its length, bytes */
+/** grt_texts_length - the length of a text, bytes */
 uint32_t grt_texts_length(const struct grt_texts *t, uint32_t number);
 
 /** grt_texts_free - frees and empties it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A span of time in columns of one width, to the ns: what a row of a timeline is summed up in. */
+/* A span of time, divided into columns of equal width with ns precision, for the rows of a timeline. */
 #ifndef GRT_BASE_TIMESCALE_H
 #define GRT_BASE_TIMESCALE_H
 
@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /**
- * struct grt_timescale - all zero has no columns; to be given to grt_timescale_free()
+ * struct grt_timescale - all zero has no columns; freed by grt_timescale_free()
  * @first, @last: the span, ns
- * @columns: how many there are
- * @border: where each begins, and where the last one ends
+ * @columns: number of columns
+ * @border: begin of each column, and end of the last one
  * The rest is private.
  */
 struct grt_timescale {
@@ -18,10 +18,10 @@ struct grt_timescale {
 	uint64_t last;
 	uint32_t columns;
 	uint64_t *border;
-	double per_ns; /* columns, to guess with */
+	double per_ns; /* columns per ns, to estimate a column */
 };
 
-/** grt_timescale_init - a span of fewer ns than @columns has one per ns. Return: 0 or -ENOMEM */
+/** grt_timescale_init - a span of fewer ns than @columns has one column per ns. Return: 0 or -ENOMEM */
 int grt_timescale_init(struct grt_timescale *t, uint64_t first, uint64_t last, uint32_t columns);
 
 /** grt_timescale_has - whether a moment is in a column; the span's last ns is in the last one */
@@ -31,8 +31,8 @@ bool grt_timescale_has(const struct grt_timescale *t, uint64_t time);
 uint32_t grt_timescale_column(const struct grt_timescale *t, uint64_t time);
 
 /**
- * grt_timescale_fill - adds to @column, a sum for each column, the time from @from up to @to in it
- * Return: how much of that is in the span, ns
+ * grt_timescale_fill - adds the time from @from up to @to to the sums of the columns, @column
+ * Return: the part of it that is in the span, ns
  */
 uint64_t grt_timescale_fill(const struct grt_timescale *t, uint64_t *column, uint64_t from, uint64_t to);
 

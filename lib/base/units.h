@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Numbers as people read them. Whole arithmetic throughout: what is printed is
+ * Numbers for people. All arithmetic is in integers, so a printed number is
  * the measured value, rounded once.
  */
 #ifndef GRT_BASE_UNITS_H
@@ -15,8 +15,10 @@
 /* Room for any of these texts. */
 #define GRT_UNITS_MAX 40
 
-/** grt_put_u64, grt_put_s64 - decimal digits; many times faster than fprintf(), which machine forms would
- * feel */
+/**
+ * grt_put_u64, grt_put_s64 - write decimal digits; many times faster than fprintf(), which matters for CSV
+ * and JSON
+ */
 void grt_put_u64(FILE *out, uint64_t number);
 void grt_put_s64(FILE *out, int64_t number);
 
@@ -27,9 +29,9 @@ void grt_put_percent(FILE *out, uint64_t thousandths);
 void grt_put_amount(FILE *out, int64_t thousandths);
 
 /**
- * grt_units_amount - thousandths of a unit, scaled where the unit is known ("uW", "Hz", "B"): "23.4 W",
+ * grt_units_amount - thousandths of a unit, scaled if the unit is known ("uW", "Hz", "B"): "23.4 W",
  * "1.35 GHz", "1.20 GiB"; else "1200 rpm", "12.3 %"
- * @room: of @text; what does not fit is cut
+ * @room: size of @text; a longer text is cut
  */
 void grt_units_amount(char *text, size_t room, int64_t thousandths, const char *unit);
 
@@ -39,7 +41,7 @@ void grt_units_ns(char text[GRT_UNITS_MAX], uint64_t ns);
 /** grt_units_count - a count within a sentence: 1,234,567 */
 void grt_units_count(char text[GRT_UNITS_MAX], uint64_t n);
 
-/** grt_units_time - a stamp in seconds with nine digits: "12.345678901" */
+/** grt_units_time - a time stamp in seconds with nine digits: "12.345678901" */
 void grt_units_time(char text[GRT_UNITS_MAX], uint64_t ns);
 
 /** grt_units_percent - thousandths of a percent with one digit: "12.3 %" */

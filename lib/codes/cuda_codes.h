@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * CUDA's numbers, see grtrace/cuda_codes.h, and what its calls wait for.
+ * CUDA's numbers, see grtrace/cuda_codes.h, and the waits of its calls.
  */
 #ifndef GRT_CODES_CUDA_CODES_H
 #define GRT_CODES_CUDA_CODES_H
@@ -19,13 +19,13 @@ enum grt_cuda_sync {
 /* grt_ev_gpu_copy.from_memory, to_memory: CUpti_ActivityMemoryKind. */
 #define GRT_CUDA_PAGEABLE 1U
 
-/** grt_cuda_memory_name - of a kind of memory ("Pageable"), NULL where the number has none */
+/** grt_cuda_memory_name - the name of a kind of memory ("Pageable"), NULL if the number has none */
 const char *grt_cuda_memory_name(uint32_t kind);
 
-/** grt_cuda_sync - what a call waits for, or makes a stream wait for (ORDER); NULL is taken */
+/** grt_cuda_sync - the object that a call waits for, or makes a stream wait for (ORDER); NULL is allowed */
 enum grt_cuda_sync grt_cuda_sync(const struct grt_cuda_call *call);
 
-/** grt_cuda_waits - whether the calling thread waits for the GPU; NULL is taken */
+/** grt_cuda_waits - whether the calling thread waits for the GPU; NULL is allowed */
 bool grt_cuda_waits(const struct grt_cuda_call *call);
 
 #endif /* GRT_CODES_CUDA_CODES_H */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Drivers whose GPU's firmware chooses what runs: a ring of theirs is the queue of
- * one client, and a job at its head may wait in the firmware for long. When it
- * began on the hardware does not follow from the order of the ring.
+ * Drivers of GPUs whose firmware schedules jobs: a ring is the queue of one client,
+ * and the job at its head may wait in the firmware for long. So the start of a job on
+ * the hardware does not follow from the order of the ring.
  */
 #ifndef GRT_CODES_FIRMWARE_H
 #define GRT_CODES_FIRMWARE_H
 
 #include <stdbool.h>
 
-/* For texts: the drivers of which that is known. */
+/* A list of these drivers, for texts. */
 #define GRT_FIRMWARE_DRIVERS "xe, panthor, nouveau, powervr"
 
-/** grt_firmware_schedules - whether that is so with this driver; NULL is none */
+/** grt_firmware_schedules - whether the firmware schedules the jobs of this driver; false for NULL */
 bool grt_firmware_schedules(const char *driver);
 
 #endif /* GRT_CODES_FIRMWARE_H */

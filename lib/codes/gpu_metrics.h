@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The rows of gpu_metrics.def: who samples them, and who reads them again by their
- * names.
+ * The rows of gpu_metrics.def, for the source that samples the counters and for analyses that
+ * find them by name.
  */
 #ifndef GRT_CODES_GPU_METRICS_H
 #define GRT_CODES_GPU_METRICS_H
@@ -20,14 +20,14 @@ enum grt_metric_id {
 	GRT_METRICS,
 };
 
-/** enum grt_metric_unit - what a value is, see gpu_metrics.def */
+/** enum grt_metric_unit - units of values, see gpu_metrics.def */
 enum grt_metric_unit {
 	GRT_METRIC_SHARE,
 	GRT_METRIC_BYTES,
 	GRT_METRIC_HZ,
 };
 
-/* Metrics of a counter, at most: the first that a chip has is taken. */
+/* Most metrics of a counter; the first one that a chip has is used. */
 #define GRT_METRIC_CHOICES 3
 
 /** struct grt_metric - a row; @metric ends with NULL */
@@ -41,13 +41,13 @@ struct grt_metric {
 
 extern const struct grt_metric grt_metrics_table[GRT_METRICS];
 
-/** grt_metric_unit_name - as a NAME record has it */
+/** grt_metric_unit_name - the name of a unit in NAME records */
 const char *grt_metric_unit_name(enum grt_metric_unit unit);
 
-/** grt_metric_set_name - of a set; NULL behind the last */
+/** grt_metric_set_name - the name of a set; NULL after the last one */
 const char *grt_metric_set_name(unsigned int n);
 
-/** grt_metric_find - the row that a counter's name and unit are of; -1: none */
+/** grt_metric_find - the row with a counter's name and unit; -1: none */
 int grt_metric_find(const char *counter, const char *unit);
 
 #endif /* GRT_CODES_GPU_METRICS_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What ioctls of DRM device files are called, from lib/codes/drm_ioctls.def.
+ * Names of ioctls on DRM device files, from lib/codes/drm_ioctls.def.
  */
 #ifndef GRT_CODES_IOCTL_NAMES_H
 #define GRT_CODES_IOCTL_NAMES_H
@@ -9,19 +9,19 @@
 
 struct grt_ioctl_driver;
 
-/** grt_ioctl_driver - a driver's table; NULL for one that is unknown (or NULL itself) */
+/** grt_ioctl_driver - the table of a driver; NULL if it is unknown or NULL */
 const struct grt_ioctl_driver *grt_ioctl_driver(const char *driver);
 
 /**
- * grt_ioctl_name_of - what an ioctl is called
- * @d: of its device, NULL: unknown
- * @cmd: the whole number; only its type and its number within the type are
- *	looked at, since sizes differ between versions of a driver
- * Return: "DRM_IOCTL_...", NULL where there is no name for it
+ * grt_ioctl_name_of - the name of an ioctl
+ * @d: the driver of its device, NULL: unknown
+ * @cmd: the complete number; only its type and its number within the type are
+ *	compared, because sizes differ between versions of a driver
+ * Return: "DRM_IOCTL_...", NULL if it has no name
  */
 const char *grt_ioctl_name_of(const struct grt_ioctl_driver *d, uint32_t cmd);
 
-/** grt_ioctl_name - the same, by the driver's name */
+/** grt_ioctl_name - grt_ioctl_name_of() with the driver's name */
 const char *grt_ioctl_name(const char *driver, uint32_t cmd);
 
 #endif /* GRT_CODES_IOCTL_NAMES_H */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What programs and NVIDIA's resource manager (RM) say to each other, as far as
- * its scheduler is concerned: numbers of ioctls, classes and controls, and where
- * in their structs what stands. Used by the BPF program and by the decoder.
+ * The part of the interface between programs and NVIDIA's resource manager (RM) that concerns
+ * scheduling and memory: numbers of ioctls, classes and controls, and offsets in
+ * their structs. Used by the BPF program and by the decoder.
  *
  * Sources: the open kernel modules, tags 535.43.02 to 595.45.04 (nvos.h,
  * nv_escape.h, nv-ioctl-numbers.h, class/cla06c.h, ctrl/ctrla06c.h, ctrla06f.h,
- * ctrlc36f.h, alloc/alloc_channel.h): all of it is the same in these; where 610
- * differs it is said. Offsets in bytes, x86-64.
+ * ctrlc36f.h, alloc/alloc_channel.h): all values are equal in these versions; comments name
+ * differences of 610. Offsets in bytes, x86-64.
  */
 #ifndef GRT_CODES_NV_ABI_H
 #define GRT_CODES_NV_ABI_H
 
-/* An ioctl of type 'F' is known by its number and the size of its struct. */
+/* An ioctl of type 'F' is identified by its number and the size of its struct. */
 #define NV_IOCTL_TYPE 'F'
 
 #define NV_ESC_RM_ALLOC_MEMORY 0x27
@@ -82,7 +82,7 @@
 #define NV_MAP_DMA_STATUS_580 56
 #define NV_OS_EVENT_STATUS 12
 
-/* {cmd, reply, text}: which version the user's library is of */
+/* {cmd, reply, text}: the version of the user-space library */
 #define NV_VERSION_SIZE 72
 #define NV_VERSION_TEXT 8
 
@@ -94,8 +94,8 @@
 #define NV_MEMORY_LIMIT 32
 
 /*
- * NVOS32: a control of the heap. By its function, the union is of one that allocates
- * (the same up to its type, then each has its own order) or of the one that frees.
+ * NVOS32: a control of the heap. Its function decides whether the union belongs to an allocation
+ * (functions agree up to the type and differ in the order of later members) or to a free.
  */
 #define NV_HEAP_SIZE 184
 #define NV_HEAP_CLIENT 0
@@ -110,11 +110,11 @@
 #define NV_HEAP_ALLOC_DEPTH 1
 #define NV_HEAP_ALLOC_TILED 6
 #define NV_HEAP_FREE 3
-/* where the attributes of these stand */
+/* offset of the attributes of allocations */
 #define NV_HEAP_ATTR (56 - NV_HEAP_UNION)
 #define NV_HEAP_ATTR_DEPTH (68 - NV_HEAP_UNION)
 #define NV_HEAP_ATTR_TILED (64 - NV_HEAP_UNION)
-/* the size of a tiled one, and of one by depth, is at the same place as the others' */
+/* the size of a tiled allocation, and of an allocation by depth, has the same offset */
 
 /* {number, size, pointer}: another ioctl, wrapped */
 #define NV_XFER_SIZE 16
@@ -140,14 +140,14 @@
 /* NV0080_ALLOC_PARAMETERS */
 #define NV_DEVICE_ID 0
 
-/* NV_MEMORY_ALLOCATION_PARAMS; the driver writes what it gave */
+/* NV_MEMORY_ALLOCATION_PARAMS; the driver writes the result */
 #define NV_MEM_FLAGS 8
 #define NV_MEM_ATTR 24
 #define NV_MEM_BYTES 64
 #define NV_MEM_SIZE 128
-/* In the flags: addresses without memory behind them. */
+/* In the flags: only addresses, without memory. */
 #define NV_MEM_VIRTUAL 0x00080000U
-/* NVOS32_ATTR_LOCATION: where it is */
+/* NVOS32_ATTR_LOCATION: the location of memory */
 #define NV_MEM_LOCATION(attr) ((attr) >> 25 & 3)
 #define NV_MEM_VIDMEM 0
 
@@ -190,13 +190,13 @@
 
 /*
  * Work-submit tokens: channel in bits 0..11, runlist in 16..22; the consumer
- * Blackwells set bit 30. Any other bit: of a generation that is unknown.
+ * Blackwells set bit 30. Any other bit: an unknown generation.
  */
 #define NV_TOKEN_CHANNEL(token) ((token)&0xfff)
 #define NV_TOKEN_RUNLIST(token) ((token) >> 16 & 0x7f)
 #define NV_TOKEN_BITS 0x407f0fffU
 
-/* What the driver gives a new group, Volta to Blackwell (kernel_channel_group.c): us, and medium. */
+/* Defaults of a new group, Volta to Blackwell (kernel_channel_group.c): timeslice in us, and MEDIUM. */
 #define NV_TIMESLICE_US 1024
 #define NV_INTERLEAVE_MEDIUM 1
 #define NV_INTERLEAVE_HIGH 2

@@ -9,8 +9,8 @@
 
 /**
  * grt_scan_pci - an address like 0000:01:00.0; the function and the word "PCI:" before it may be missing
- * @bus: gets domain << 16 | bus << 8 | device << 3 | function; 0, unknown, where the domain does not fit,
- *	as another place has the number that would be left of it
+ * @bus: gets domain << 16 | bus << 8 | device << 3 | function; 0, unknown, if the domain does not fit,
+ *	because the truncated number belongs to another address
  */
 static inline bool grt_scan_pci(const char **p, const char *end, uint32_t *bus)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Collectives added up by communicator, function, direction and size: how long they
- * took once all ranks had come, and what they carried in that time.
+ * Sums of collectives by communicator, function, direction and size: the time after the last
+ * rank has arrived, and the bytes moved in this time.
  */
 #ifndef GRT_CUDA_COLLECTIVE_SUMS_H
 #define GRT_CUDA_COLLECTIVE_SUMS_H
@@ -13,17 +13,18 @@
 
 /**
  * struct grt_collective_sum - a row
- * @part: one of its collectives; @hash: of its communicator, as text
- * @count: collectives; @captured: that were captured into a graph, of which each replay counts; @open:
- *without a kernel that has ended; @timed: the others, of which the times are
- * @bytes: of all; @size: of the largest, @smallest: of the smallest
- * @timed_bytes, @time: of those with times, from the arrival of the last rank on; @carried: what their links
- *carried
- * @kernels: time of the kernels of all ranks; @wait: of these, before the last rank had come; @exposed: in
- *which nothing else was computed
- * @ranks: that the recording has, at most
- * @shared: a part of the times is that of several collectives, by their bytes; @inferred: kernels are
- * @unknown: bytes of some of them are
+ * @part: one of its collectives; @hash: hash of its communicator, as text
+ * @count: number of collectives; @captured: those that were captured into a graph, where each replay counts;
+ *	@open: those without an ended kernel; @timed: those with a time
+ * @bytes: bytes of all; @size: bytes of the largest, @smallest: of the smallest
+ * @timed_bytes, @time: bytes and time of collectives with a time, from the arrival of the last rank on;
+ *	@carried: bytes on their links
+ * @kernels: time of the kernels of all ranks; @wait: the part of it before the last rank arrived; @exposed:
+ *	the part in which nothing else was computed
+ * @ranks: the largest number of ranks in the recording
+ * @shared: some times are shares of a kernel of several collectives, by bytes; @inferred: kernels were
+ *	inferred
+ * @unknown: bytes of some collectives are unknown
  */
 struct grt_collective_sum {
 	const struct grt_op_part *part;
@@ -48,7 +49,7 @@ struct grt_collective_sum {
 	bool unknown;
 };
 
-/** struct grt_collective_sums - @row: in the order of their time, the longest first; @over: without a row */
+/** struct grt_collective_sums - @row: sorted by time, the longest first; @over: collectives without a row */
 struct grt_collective_sums {
 	struct grt_ops ops;
 	struct grt_keyed rows;
@@ -56,10 +57,13 @@ struct grt_collective_sums {
 	uint64_t over;
 };
 
-/** grt_collective_sums_find - finds them; for grt_collective_sums_free(). Return: 0 or -ENOMEM */
+/**
+ * grt_collective_sums_find - computes the sums; free them with grt_collective_sums_free(). Return: 0 or
+ * -ENOMEM
+ */
 int grt_collective_sums_find(struct grt_collective_sums *c, struct grt_steps *s);
 
-/** grt_collective_sums_free - frees what it points to */
+/** grt_collective_sums_free - frees its memory */
 void grt_collective_sums_free(struct grt_collective_sums *c);
 
 #endif /* GRT_CUDA_COLLECTIVE_SUMS_H */

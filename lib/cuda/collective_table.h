@@ -10,10 +10,10 @@
 
 extern const struct grt_table grt_collective_sum_table;
 
-/** grt_collective_table_write - writes it; @s has found its steps. Return: 0 or -ENOMEM */
+/** grt_collective_table_write - writes the table, after grt_steps_find(). Return: 0 or -ENOMEM */
 int grt_collective_table_write(struct grt_steps *s, const struct grt_part *part, struct grt_pass *pass);
 
-/** grt_collective_table_note_waits - the sentences about ranks that wait. Return: 0 or -ENOMEM */
+/** grt_collective_table_note_waits - adds the sentences about waiting ranks. Return: 0 or -ENOMEM */
 int grt_collective_table_note_waits(struct grt_steps *s, struct grt_notes *notes);
 
 #endif /* GRT_CUDA_COLLECTIVE_TABLE_H */

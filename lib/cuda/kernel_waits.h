@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What kernels waited for between their call and their beginning, where the trace says which process had the
- * GPU (GPU_SLICE). Each wait is divided without gap or overlap:
+ * The reasons for which kernels waited between their call and their start, if the trace shows which process
+ * had the GPU (GPU_SLICE). Each wait is divided without gap or overlap:
  *
  *	others	the context of another process was on the GPU
- *	own	of the rest: earlier work of the kernel's stream was not over
- *	unknown	nothing says what it was
+ *	own	otherwise, earlier work of the kernel's stream had not ended
+ *	unknown	the rest
  *
- * A device of CUDA is that of the slices by its place on the bus. Of a divided GPU it is the instance that
- *the process has slices of; a process without slices there, as one that has another pid for itself, has no
- *waits.
+ * A CUDA device is identified with the slices' device by its PCI address. On a GPU with MIG, it is the
+ * instance for which the process has slices. A process without slices there, such as a process in another
+ * PID namespace, has no waits.
  *
  * Memory is bounded: 24 bytes for each of 4194304 slices, 48 for each of 1048576 kernels that wait for
- *theirs, and 65536 streams, kernels, and processes that kernels waited for.
+ * slices, and 65536 streams, kernels, and processes for which kernels waited.
  */
 #ifndef GRT_CUDA_KERNEL_WAITS_H
 #define GRT_CUDA_KERNEL_WAITS_H
@@ -25,11 +25,11 @@
 struct grt_names;
 
 /**
- * struct grt_kernel_wait_sum - of a kernel
- * @waits: how many are divided
+ * struct grt_kernel_wait_sum - sums of a kernel
+ * @waits: number of divided waits
  * @others, @own, @unknown: ns
- * @longest: time that others had the GPU in one wait, the most, ns
- * @pid: of the others the one that had it for most of the time; @pid_ns: for how long
+ * @longest: the longest time in one wait for which other processes had the GPU, ns
+ * @pid: the other process that had the GPU for most of the time; @pid_ns: its time
  */
 struct grt_kernel_wait_sum {
 	uint64_t waits;
@@ -43,10 +43,10 @@ struct grt_kernel_wait_sum {
 
 /**
  * struct grt_kernel_work - a kernel or copy
- * @kernel: its waits are wanted
- * @image, @name: whose sum its wait is added to
- * @stream: work of one stream has the same key
- * @called: when it was launched, 0: unknown
+ * @kernel: it is a kernel, whose waits are computed
+ * @image, @name: key of the sum to which its wait is added
+ * @stream: key of its stream
+ * @called: time of the launch, 0: unknown
  */
 struct grt_kernel_work {
 	bool kernel;
@@ -75,27 +75,30 @@ struct grt_kernel_waits {
 	uint64_t over;
 };
 
-/** grt_kernel_waits_init - none */
+/** grt_kernel_waits_init - begins without events */
 void grt_kernel_waits_init(struct grt_kernel_waits *w);
 
-/** grt_kernel_waits_slice - takes in a slice. Return: 0 or -ENOMEM */
+/** grt_kernel_waits_slice - processes a slice. Return: 0 or -ENOMEM */
 int grt_kernel_waits_slice(struct grt_kernel_waits *w, const struct grt_ev_gpu_slice *e,
 			   const struct grt_names *names);
 
-/** grt_kernel_waits_work - takes in work; that of a stream in the order of the calls. Return: 0 or -ENOMEM */
+/**
+ * grt_kernel_waits_work - processes work; the work of a stream must come in the order of the calls. Return: 0
+ * or -ENOMEM
+ */
 int grt_kernel_waits_work(struct grt_kernel_waits *w, const struct grt_kernel_work *work);
 
-/** grt_kernel_waits_finish - there will be no more. Return: 0 or -ENOMEM */
+/** grt_kernel_waits_finish - ends the input. Return: 0 or -ENOMEM */
 int grt_kernel_waits_finish(struct grt_kernel_waits *w);
 
-/** grt_kernel_waits_of - the sum of a kernel, after grt_kernel_waits_finish(); all zero: nothing is known */
+/** grt_kernel_waits_of - the sum of a kernel, after grt_kernel_waits_finish(); all zero: unknown */
 struct grt_kernel_wait_sum grt_kernel_waits_of(const struct grt_kernel_waits *w, uint32_t image,
 					       uint32_t name);
 
-/** grt_kernel_waits_over - slices and kernels that were too many */
+/** grt_kernel_waits_over - slices and kernels beyond the limits */
 uint64_t grt_kernel_waits_over(const struct grt_kernel_waits *w);
 
-/** grt_kernel_waits_free - frees all */
+/** grt_kernel_waits_free - frees its memory */
 void grt_kernel_waits_free(struct grt_kernel_waits *w);
 
 #endif /* GRT_CUDA_KERNEL_WAITS_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * How many blocks of a kernel a multiprocessor can have at once, by NVIDIA's rules (the
- * programming guide's tables of compute capabilities): what a device has of warps, blocks, registers and
- * shared memory, each taken in the portions that it is handed out in. It is the most there can be, not what
- * there was: clusters, and a smaller part of the cache as shared memory, are not known here.
+ * The largest number of blocks of a kernel that a multiprocessor can run at once, by NVIDIA's rules (the
+ * programming guide's tables of compute capabilities): from a device's warps, blocks, registers and
+ * shared memory, with their allocation granularity. This is an upper limit, not a measured value:
+ * clusters, and a smaller share of the cache as shared memory, are unknown here.
  */
 #ifndef GRT_CUDA_OCCUPANCY_H
 #define GRT_CUDA_OCCUPANCY_H
@@ -13,7 +13,7 @@
 
 #include <grtrace/event.h>
 
-/* What keeps a further block out: bits. */
+/* Limits that prevent a further block: bits. */
 enum {
 	GRT_OCCUPANCY_WARPS = 1,
 	GRT_OCCUPANCY_BLOCKS = 2,
@@ -23,11 +23,11 @@ enum {
 };
 
 /**
- * struct grt_occupancy - @blocks: of a multiprocessor at once; 0: a block does not fit, which the device
- * would have refused
- * @warps: in these; @most: warps of a multiprocessor at most
- * @limits: bits; what allows no more blocks
- * @waves: thousandths: the kernel's blocks, of those that all multiprocessors can have at once
+ * struct grt_occupancy - @blocks: blocks of a multiprocessor at once; 0: a block does not fit, which the
+ * device would have refused
+ * @warps: warps of these blocks; @most: most warps of a multiprocessor
+ * @limits: bits of the limits that prevent more blocks
+ * @waves: thousandths: the kernel's blocks divided by the blocks that all multiprocessors can run at once
  */
 struct grt_occupancy {
 	uint32_t blocks;
@@ -37,7 +37,7 @@ struct grt_occupancy {
 	uint64_t waves;
 };
 
-/** grt_occupancy_of - of a kernel on a device. Return: whether all that it follows from is known */
+/** grt_occupancy_of - the occupancy of a kernel on a device. Return: whether all needed values are known */
 bool grt_occupancy_of(const struct grt_ev_device *d, const struct grt_ev_gpu_kernel *k,
 		      struct grt_occupancy *out);
 

@@ -110,7 +110,7 @@ static void operator_note(const struct grt_operators *o, struct grt_pass *pass, 
 	if (s->unnamed)
 		grt_note(pass->notes,
 			 "%" PRIu64 " of %" PRIu64 " addresses have no function (of %" PRIu64
-			 " files, %" PRIu64 " are not here, %" PRIu64 " are others now)",
+			 " files, %" PRIu64 " were not found, %" PRIu64 " of these have changed)",
 			 s->unnamed, s->asked, s->objects, s->missing, s->other);
 	if (grt_operators_over(o))
 		grt_note(pass->notes, "%" PRIu64 " records are not in the table (limit of 1048576 stacks)",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What a GPU's hardware counters were while a kernel ran: means by time, joined by the
- * device's UUID. The counters are of the whole device, so that a value is that of
- * whatever ran in the same samples; @own of a row says how much of these the kernel
- * itself was.
+ * Values of a GPU's hardware counters while a kernel ran: means over time, joined by the
+ * device's UUID. The counters belong to the whole device, so a value includes all
+ * work in the same samples; @own_ns of a row is the kernel's own share of
+ * them.
  *
  * Memory is 2 MiB for each counter of a GPU, which is two minutes of them at a thousand
  * a second, and some hundred bytes for each kernel's name.
@@ -20,9 +20,9 @@
 /**
  * struct grt_roofline - a kernel on a device
  * @kernel: demangled, by grt_rooflines_finish()
- * @calls, @ns: that ran, and their time; those of which no value is known, too
- * @area: of each counter, values by time, ns; @known: the time of these
- * @own_ns: time in samples, each weighted by the kernel's share of it; @own_of: that time
+ * @calls, @ns: number of runs and their time, including runs without known values
+ * @area: for each counter, sum of value times time, ns; @known: the time with known values
+ * @own_ns: time in samples, weighted by the kernel's share of each sample; @own_of: time in samples
  */
 struct grt_roofline {
 	uint32_t image;
@@ -43,11 +43,11 @@ struct grt_roofline {
 };
 
 /**
- * struct grt_rooflines - @row: by time, once it is finished
+ * struct grt_rooflines - @row: sorted by time, after grt_rooflines_finish()
  * @from, @to: kernels that ended in this time count
- * @sampled: GPUs with counters; @interval: of the last of them, ns
- * @apart: kernels on devices without counters; @unknown: of these, on devices that nothing describes
- * @over: kernels and counters that found no room
+ * @sampled: GPUs with counters; @interval: sampling interval of the last one, ns
+ * @apart: kernels on devices without counters; @unknown: those on devices without a description
+ * @over: kernels and counters without room
  */
 struct grt_rooflines {
 	struct grt_images images;
@@ -63,16 +63,16 @@ struct grt_rooflines {
 	uint64_t over;
 };
 
-/** grt_rooflines_init - none. Return: 0 or -ENOMEM */
+/** grt_rooflines_init - begins without kernels. Return: 0 or -ENOMEM */
 int grt_rooflines_init(struct grt_rooflines *r);
 
-/** grt_rooflines_event - takes in an event. Return: 0 or -ENOMEM */
+/** grt_rooflines_event - processes an event. Return: 0 or -ENOMEM */
 int grt_rooflines_event(struct grt_rooflines *r, const struct grt_event *e, const struct grt_names *names);
 
-/** grt_rooflines_finish - names kernels and sorts rows; may come again. Return: 0 or -ENOMEM */
+/** grt_rooflines_finish - names kernels and sorts rows; may be called again. Return: 0 or -ENOMEM */
 int grt_rooflines_finish(struct grt_rooflines *r);
 
-/** grt_roofline_mean - of a counter, in its own unit. Return: whether it is known */
+/** grt_roofline_mean - the mean of a counter, in its own unit. Return: whether it is known */
 bool grt_roofline_mean(const struct grt_roofline *row, enum grt_metric_id metric, uint64_t *mean);
 
 /** grt_rooflines_free - frees and empties it */

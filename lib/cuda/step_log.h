@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What each process of a CUDA recording called, and what the GPU did for it, in the
- * order of time: what steps and collectives are looked for in.
+ * The calls of each process of a CUDA recording, and the GPU work for them, in
+ * order of time: steps and collectives are found in this log.
  *
- * Memory is 88 bytes for a call with its work, 32 for a range of NVTX, and for no more than
- * GRT_STEP_LOG_MAX of each in a process; those beyond are counted.
+ * Memory is 88 bytes for a call with its work, 32 for a range of NVTX, for at most
+ * GRT_STEP_LOG_MAX of each in a process; further ones are counted.
  */
 #ifndef GRT_CUDA_STEP_LOG_H
 #define GRT_CUDA_STEP_LOG_H
@@ -16,7 +16,7 @@
 
 #define GRT_STEP_LOG_MAX (1U << 22)
 
-/** enum grt_step_class - what work of the GPU is for */
+/** enum grt_step_class - classes of GPU work */
 enum grt_step_class {
 	GRT_STEP_COMPUTES,     /* a kernel */
 	GRT_STEP_COMMUNICATES, /* a kernel of NCCL or RCCL, by its name */
@@ -26,9 +26,9 @@ enum grt_step_class {
 
 /**
  * struct grt_step_call - a call of a process
- * @name: string of the kernel that it launched, of a graph 0
+ * @name: string of the kernel that it launched, 0 for a graph
  * @node: its stack, 0: none
- * @works: the GPU did something for it
+ * @works: it has GPU work
  */
 struct grt_step_call {
 	uint64_t begin;
@@ -41,8 +41,8 @@ struct grt_step_call {
 };
 
 /**
- * struct grt_step_work - what the GPU did; both stamps are known
- * @call: index of its call, UINT32_MAX: that is not in the log
+ * struct grt_step_work - GPU work whose begin and end are known
+ * @call: index of its call, UINT32_MAX: the call is not in the log
  * @launched: begin of the call, 0: unknown; @node: its stack
  * @key: for grt_nccl_log_find(), 0: none; @replayed: it is work of a graph
  */
@@ -74,10 +74,10 @@ struct grt_step_range {
 
 /**
  * struct grt_step_process - a process image; its arrays are in order after grt_step_log_sort()
- * @image: NULL: nothing is known of it
- * @call: by begin
- * @work: by device, then start
- * @range: by begin; those of which all is in the time that counts
+ * @image: NULL: unknown
+ * @call: sorted by begin
+ * @work: sorted by device and start
+ * @range: sorted by begin; ranges that are completely in the requested time
  * @nccl: its collectives
  * @over: calls, work and ranges beyond GRT_STEP_LOG_MAX
  */
@@ -101,29 +101,28 @@ int grt_step_log_new(struct grt_step_log **out);
 /** grt_step_log_within - see grt_launches_within() */
 void grt_step_log_within(struct grt_step_log *l, uint64_t from, uint64_t to);
 
-/** grt_step_log_is_whole - whether no time was given that does not count */
+/** grt_step_log_is_whole - whether the log covers the whole trace */
 bool grt_step_log_is_whole(const struct grt_step_log *l);
 
-/** grt_step_log_event - takes in an event of any type. Return: 0 or -ENOMEM */
+/** grt_step_log_event - processes an event of any type. Return: 0 or -ENOMEM */
 int grt_step_log_event(struct grt_step_log *l, const struct grt_event *e);
 
-/** grt_step_log_sort - the trace is over. Return: how many processes there are, or -ENOMEM */
+/** grt_step_log_sort - sorts the log at the end of the trace. Return: number of processes, or -ENOMEM */
 int64_t grt_step_log_sort(struct grt_step_log *l);
 
 /** grt_step_log_process - a process by number, from 0; some have neither calls nor work */
 const struct grt_step_process *grt_step_log_process(const struct grt_step_log *l, uint32_t number);
 
-/** grt_step_log_uuid - of the device that a process has a number for; NULL: unknown */
+/** grt_step_log_uuid - the UUID of a device by the process's number for it; NULL: unknown */
 const char *grt_step_log_uuid(struct grt_step_log *l, uint32_t process, uint32_t gpu);
 
-/** grt_step_log_count - what was met */
+/** grt_step_log_count - counts of launches and work */
 struct grt_launches_count grt_step_log_count(const struct grt_step_log *l);
 
-/** grt_step_log_first_work - the first work of a device that starts at or behind a moment; @p->works: none
- * does */
+/** grt_step_log_first_work - the first work of a device that starts at or after a moment; @p->works: none */
 uint32_t grt_step_log_first_work(const struct grt_step_process *p, uint32_t gpu, uint64_t from);
 
-/** grt_step_log_first_call - the first call that begins at or behind a moment; @p->calls: none does */
+/** grt_step_log_first_call - the first call that begins at or after a moment; @p->calls: none */
 uint32_t grt_step_log_first_call(const struct grt_step_process *p, uint64_t from);
 
 /** grt_step_log_free - frees it; NULL is allowed */

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Where the steps of a process begin: where the program itself names them, see
- * step_ranges.h. Else it is inferred from its launches:
+ * The begins of the steps of a process: from the program's own ranges, see
+ * step_ranges.h. Without those, they are inferred from its launches:
  *
- * - a step ends with the launches that were made in an optimizer's step(), where
- *   that is in their Python stacks;
- * - else a step begins with a launch (by its kernel and the line that makes it, or by
- *   its kernel alone where that finds more) that comes again after about the same
- *   number of launches, over most of the run; at least nine in ten launches between
- *   are such as come as often, or more often.
+ * - a step ends with the launches in an optimizer's step(), if
+ *   their Python stacks have it;
+ * - else a step begins with a launch (identified by its kernel and its line, or by
+ *   its kernel alone if that finds more) that recurs after about the same
+ *   number of launches, over most of the run; at least nine in ten launches in between
+ *   must occur as often, or more often.
  *
- * Where neither is there, the process has no steps.
+ * If neither applies, the process has no steps.
  */
 #ifndef GRT_CUDA_STEP_MARKS_H
 #define GRT_CUDA_STEP_MARKS_H
 
 #include "step_log.h"
 
-/* The most different places in the code of a process whose launches are counted; a launch of any other place
+/* Most different places in the code of a process whose launches are counted; a launch at another place
  * begins no step. */
 #define GRT_STEP_SYMBOLS_MAX 65536U
 
@@ -30,7 +30,7 @@ enum grt_step_how {
 	GRT_STEP_BY_MARK,
 };
 
-/** grt_step_told - whether the program itself said what its steps are */
+/** grt_step_told - whether the program itself marked its steps */
 static inline bool grt_step_told(enum grt_step_how how)
 {
 	return how == GRT_STEP_BY_RANGE || how == GRT_STEP_BY_MARK;
@@ -38,12 +38,12 @@ static inline bool grt_step_told(enum grt_step_how how)
 
 /**
  * struct grt_step_marks - the steps of a process
- * @node, @name: the launch they were found by; @node of the caller of the optimizer's step()
+ * @node, @name: the launch with which steps begin; @node may be the caller of the optimizer's step()
  * @range: or the name of the range or mark
- * @launch: indices of the calls that work came of, in order
- * @cut: places in @launch: step i is from @cut[i] up to @cut[i + 1]; @cuts: one more than there are steps
- * @first: number of the first step; those before it are not whole
- * @cut_off: steps at the beginning and the end that are not whole
+ * @launch: indices of the calls with work, in order
+ * @cut: indices in @launch: step i is from @cut[i] up to @cut[i + 1]; @cuts: number of steps plus one
+ * @first: number of the first step; earlier steps are incomplete
+ * @cut_off: number of incomplete steps at the beginning and the end
  */
 struct grt_step_marks {
 	enum grt_step_how how;
@@ -59,8 +59,8 @@ struct grt_step_marks {
 };
 
 /**
- * grt_step_marks_find - looks for the steps of a process whose log is in order
- * @range: the range of NVTX that steps are, and nothing else; NULL: what is found
+ * grt_step_marks_find - finds the steps of a process whose log is sorted
+ * @range: the only NVTX range whose instances are steps; NULL: find automatically
  * Return: 0 or -ENOMEM
  */
 int grt_step_marks_find(struct grt_step_marks *m, const struct grt_step_process *p, const char *range);

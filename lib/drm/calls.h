@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * System calls on GPU device files, by process: how many, which failed, how
- * long ioctls took, and which files are open. Only what is in the trace
- * counts: a file opened before it, or inherited, is known by no OPEN.
+ * System calls on GPU device files, by process: their numbers, failures, the
+ * duration of ioctls, and open files. Only calls in the trace count: a file that was
+ * opened earlier, or inherited, has no OPEN.
  */
 #ifndef GRT_DRM_CALLS_H
 #define GRT_DRM_CALLS_H
@@ -12,22 +12,23 @@
 #include "base/hist.h"
 #include "stack/estimates.h"
 
-/* Processes that are distinguished. */
+/* Most processes with a row. */
 #define GRT_CALLS_PROCESSES_MAX 4096U
-/* Open files; of more, the oldest is counted and forgotten. */
+/* Most open files; beyond that, the oldest is dropped and counted. */
 #define GRT_CALLS_FILES_MAX 65536U
-/* Threads inside an ioctl; of more, the oldest is forgotten. */
+/* Most threads inside an ioctl; beyond that, the oldest is dropped. */
 #define GRT_CALLS_INSIDE_MAX 16384U
 
 /**
  * struct grt_call_process - one process
  * @tid: a thread of it, for its name
- * @opens, @open_errors: OPEN, of these that failed
+ * @opens, @open_errors: OPEN events, and failed ones
  * @open: files opened in the trace and not closed
- * @ioctls: entered, or left where the entry is not in the trace; @ioctl_errors: left with an error
- * @timed, @ioctl_ns: those that were entered and left, their time
- * @windows: of a trace of windows at random, what was entered in which; @total: what that says of all of the
- *time, by grt_calls_estimate()
+ * @ioctls: ioctls with an entry, or with an exit whose entry is not in the trace; @ioctl_errors: failed
+ *	ioctls
+ * @timed, @ioctl_ns: ioctls with entry and exit, and their time
+ * @windows: with random windows, the counts by window; @total: the estimate for the whole time, from
+ *	grt_calls_estimate()
  */
 struct grt_call_process {
 	uint32_t pid;
@@ -47,9 +48,9 @@ struct grt_call_process {
 };
 
 /**
- * struct grt_calls_count - of all processes together
- * @forgotten: open files that had to give way
- * @half: ioctls whose entry or exit is not in the trace; so far: those that have not returned, too
+ * struct grt_calls_count - sums of all processes
+ * @forgotten: dropped open files
+ * @half: ioctls whose entry or exit is not in the trace, including ioctls that have not returned yet
  * @over: events of processes beyond GRT_CALLS_PROCESSES_MAX
  */
 struct grt_calls_count {
@@ -60,7 +61,7 @@ struct grt_calls_count {
 	uint64_t over;
 };
 
-/** struct grt_call_end - of the ioctl that an IOCTL_EXIT ends; @known: its entry is in the trace */
+/** struct grt_call_end - the entry of the ioctl that an IOCTL_EXIT ends; @known: it is in the trace */
 struct grt_call_end {
 	bool known;
 	int32_t fd;
@@ -73,19 +74,22 @@ struct grt_calls;
 int grt_calls_new(struct grt_calls **out);
 
 /**
- * grt_calls_event - takes in an event; of use are OPEN, CLOSE, MMAP, POLL, IOCTL_*, WINDOW
- * @end: gets what is known of the ioctl that ended; may be NULL
+ * grt_calls_event - processes an event; uses OPEN, CLOSE, MMAP, POLL, IOCTL_*, WINDOW
+ * @end: gets the entry of the ioctl that ended; may be NULL
  * Return: 0 or -ENOMEM
  */
 int grt_calls_event(struct grt_calls *c, const struct grt_event *e, struct grt_call_end *end);
 
-/** grt_calls_estimate - of all processes, by the windows within [@from, @to], which *@out reports */
+/**
+ * grt_calls_estimate - computes estimates for all processes from the windows within [@from, @to], which *@out
+ * reports
+ */
 void grt_calls_estimate(struct grt_calls *c, uint64_t from, uint64_t to, struct grt_estimate_watched *out);
 
-/** grt_calls_count - what was met so far */
+/** grt_calls_count - the sums so far */
 struct grt_calls_count grt_calls_count(const struct grt_calls *c);
 
-/** grt_calls_ioctl_time - of all ioctls that were entered and left, ns */
+/** grt_calls_ioctl_time - durations of all ioctls with entry and exit, ns */
 const struct grt_hist *grt_calls_ioctl_time(const struct grt_calls *c);
 
 /**

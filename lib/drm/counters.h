@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Counters over time: least, mean, largest and last value of each. A value lasts
- * until the next one, or until one with the flag ENDED, after which it is not
- * known.
+ * Counters over time: smallest, mean, largest and last value of each. A value lasts
+ * until the next value, or until a value with the flag ENDED, after which it is
+ * unknown.
  *
- * A counter whose unit begins with "total " only grows (busy time). Its values
- * here are how much it grew by time: "total ns" in percent, others by second.
+ * A counter whose unit begins with "total " only grows (busy time). The table has its
+ * growth over time: for "total ns" in percent, for others per second.
  */
 #ifndef GRT_DRM_COUNTERS_H
 #define GRT_DRM_COUNTERS_H
@@ -16,10 +16,10 @@
 #include "trace/names.h"
 #include "table/table.h"
 
-/* Counters that are distinguished. */
+/* Most counters with a row. */
 #define GRT_COUNTERS_MAX 8192U
 
-/* Values that the columns can hold: of larger ones only that they came is known. */
+/* The largest value for the columns: larger values are only counted. */
 #define GRT_COUNTER_VALUE_MAX (INT64_MAX / 1000)
 
 /**
@@ -27,17 +27,17 @@
  * @counter, @instance: see COUNTER in events.def
  * @device: number of its device file, 0: unknown
  * @name: number of its name
- * @unit: that the columns show; untrusted text
- * @values: how many there were
- * @outside: of these, too large to count
+ * @unit: unit of the columns; untrusted text
+ * @values: number of values
+ * @outside: number of values that are too large
  * @grows: it is a total
- * @known: there is a value before, at @time
- * @value: that one, in the counter's unit
- * @least, @most, @last: in 1/1000 of @unit
- * @seen: values behind these, 0: there are none
- * @area: values times their time, ns
- * @lasted: time that is known, ns
- * @growth: of a total, in its unit
+ * @known: there is a previous value, at @time
+ * @value: the previous value, in the counter's unit
+ * @least, @most, @last: smallest, largest and last value, in 1/1000 of @unit
+ * @seen: number of values in these members, 0: none
+ * @area: sum of value times duration, ns
+ * @lasted: time with a known value, ns
+ * @growth: growth of a total, in its unit
  * @inferred: some values were inferred
  */
 struct grt_counter_row {
@@ -64,8 +64,8 @@ struct grt_counter_row {
 
 /**
  * struct grt_counters - set up by grt_counters_init()
- * @names: of counters, devices and threads
- * @over: values in no row, because there were too many
+ * @names: names of counters, devices and threads
+ * @over: values without a row, because there were too many counters
  */
 struct grt_counters {
 	struct grt_keyed rows;
@@ -76,17 +76,17 @@ struct grt_counters {
 /* Rows are struct grt_counter_row, the view is struct grt_names. */
 extern const struct grt_table grt_counter_table;
 
-/** grt_counters_init - empty; @names must live as long */
+/** grt_counters_init - begins without counters; @names must outlive it */
 void grt_counters_init(struct grt_counters *c, const struct grt_names *names);
 
-/** grt_counters_event - takes in an event; of use is COUNTER. Return: 0 or -ENOMEM */
+/** grt_counters_event - processes an event; uses COUNTER. Return: 0 or -ENOMEM */
 int grt_counters_event(struct grt_counters *c, const struct grt_event *e);
 
-/** grt_counter_mean - by time, in 1/1000 of @row->unit. Return: whether there is one */
+/** grt_counter_mean - the mean over time, in 1/1000 of @row->unit. Return: whether there is one */
 bool grt_counter_mean(const struct grt_counter_row *row, int64_t *mean);
 
 /**
- * grt_counters_list - the rows: those of devices, then those of processes; by device, process and name
+ * grt_counters_list - the rows, sorted by device, process and name; rows of devices precede rows of processes
  * @out: gets an array of @c->rows.used pointers, which the caller frees
  * Return: 0 or -ENOMEM
  */

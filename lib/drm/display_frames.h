@@ -5,25 +5,25 @@
  * client is a process that shows frames on a CRTC: one that flips itself, or
  * one whose jobs a compositor shows with its own flips.
  *
- * A frame's time is what the client's frame before it was shown for: from that
- * one's event to its own. It is divided without gap or overlap along the way
- * that led to the frame:
+ * The time of a frame is the time for which the client's previous frame was shown: from the event
+ * of the previous frame to its own. It is divided without gap or overlap along the way
+ * to the frame:
  *
- *	until the flip, or a composed client's last job   what the thread did
+ *	until the flip, or a composed client's last job   states of the thread
  *	until its job was complete			   gpu
  *	until the compositor flipped			   compositor
  *	until the fences of the flip were signalled	   gpu
  *	until the event					   display
  *
- * What is an identity and what is inferred: an event belongs to the one flip
- * that its file has pending on a CRTC, which the kernel allows one of; with
- * several CRTCs, or an event without a file, the flip is inferred. A frame's
- * job is the one whose fence the kernel waited for at the flip, or the
- * compositor's job depended on; else it is inferred: the last one submitted
- * before the flip, or before the compositor's first job.
+ * Joins by identity, and inferred ones: an event belongs to the pending flip of its
+ * file on a CRTC, of which the kernel allows only one. With several CRTCs, or for an
+ * event without a file, the flip is inferred. The job of a frame is the job whose fence
+ * the kernel waited for at the flip, or on which the compositor's job depended.
+ * Otherwise it is inferred: the last job submitted before the flip, or before the
+ * compositor's first job.
  *
- * Memory: 300 bytes for each of GRT_FRAMES_MAX frames, 2 MiB for the last jobs, and what threads/sleeps.h
- *has.
+ * Memory: 300 bytes for each of GRT_FRAMES_MAX frames, 2 MiB for the last jobs, and the memory of
+ * threads/sleeps.h.
  */
 #ifndef GRT_DRM_DISPLAY_FRAMES_H
 #define GRT_DRM_DISPLAY_FRAMES_H
@@ -32,44 +32,47 @@
 
 #include "trace/names.h"
 
-/* Frames that are kept; of further ones nothing but their number is known. */
+/* Most frames that are kept; further frames are only counted. */
 #define GRT_FRAMES_MAX 131072U
-/* Clients; the frames of further ones are counted. */
+/* Most clients; the frames of further clients are counted. */
 #define GRT_FRAME_CLIENTS 256U
-/* Jobs and processes that are remembered; the oldest gives way. */
+/* Most recent jobs and processes that are kept; the oldest is replaced. */
 #define GRT_FRAME_JOBS 16384U
 #define GRT_FRAME_PROCESSES 4096U
-/* Flips whose events are awaited; the oldest gives way. */
+/* Most pending flips; the oldest is replaced. */
 #define GRT_FRAME_FLIPS 64U
-/* Pairs of a process that flips and one that wakes it, or is woken by it; further ones are no clients. */
+/*
+ * Most pairs of a process that flips and a process that wakes it, or is woken by it; processes of further
+ * pairs are no clients.
+ */
 #define GRT_FRAME_PAIRS 256U
 
-/* The parts of a frame's time are those of a thread's, see thread_states.def, and one more. */
+/* The parts of a frame's time are the states of a thread, see thread_states.def, and this one. */
 #define GRT_FRAME_COMPOSITOR GRT_THREAD_STATES
 #define GRT_FRAME_PARTS (GRT_THREAD_STATES + 1)
 
 /**
  * struct grt_frame - one frame
  * @client: number of its client
- * @tid: of the thread that submitted its job, or flipped; 0: unknown
+ * @tid: the thread that submitted its job, or requested the flip; 0: unknown
  * @flipper: process that flipped, 0: unknown
- * @number: among those of its client, from 1
- * @begin: when the frame before it was shown, 0: it is the first one
- * @present: the call that shows a frame after which the job came; 0: none is known
- * @submit, @job_ctx, @job_seqno, @job_end: the job that it shows, and when that was complete; 0: none, or
+ * @number: number among the frames of its client, from 1
+ * @begin: when the previous frame was shown, 0: it is the first one
+ * @present: the present call before the job; 0: unknown
+ * @submit, @job_ctx, @job_seqno, @job_end: the job that it shows, and when the job was complete; 0: none, or
  * unknown
  * @flip: when the flip was requested, 0: unknown
- * @ready: when nothing but the display was missing any more: @flip, or the end of a fence that it waited for;
+ * @ready: when the frame only had to wait for the display: @flip, or the end of a fence that it waited for;
  * 0: unknown
  * @shown: when its event was delivered
  * @vseq: the CRTC's frame number, 0: the driver counts none
- * @missed: frame numbers since the frame before it in which nothing new was shown; valid with @counted
- * @part: what the time from @begin to @shown went to
- * @busy: that jobs of its process ran for in that time; several rings add up
- * @wait: the longest sleep in it, @waker, @waker_pid, @waker_comm: who ended that, 0: no thread
- * @cause: the part to blame; GRT_THREAD_UNKNOWN: not known
- * @late: it took half as long again as its client's median, or longer
- * @inferred: its flip was, @job_inferred: its job was
+ * @missed: frame numbers since the previous frame in which nothing new was shown; valid with @counted
+ * @part: parts of the time from @begin to @shown
+ * @busy: time in which jobs of its process ran in this time; several rings add up
+ * @wait: the longest sleep in it, @waker, @waker_pid, @waker_comm: the thread that ended the sleep, 0: none
+ * @cause: the part that is the cause; GRT_THREAD_UNKNOWN: unknown
+ * @late: it took at least 1.5 times its client's median
+ * @inferred: its flip was inferred, @job_inferred: its job was inferred
  */
 struct grt_frame {
 	uint32_t client;
@@ -101,14 +104,14 @@ struct grt_frame {
 };
 
 /**
- * struct grt_frame_client - who shows frames
+ * struct grt_frame_client - a process that shows frames
  * @pid, @crtc: identity; @name: number of its thread's name in grt_display_frames_names()
- * @compositor: the process that flips for it, 0: it does itself
- * @frame, @n, @room: its frames in the order of time
- * @first, @last: when its first and its last frame was shown
- * @frames: all of them, also those that are not kept
- * @chained: of these, with flip and job, and the job's end where there is a job
- * @missed, @counted: sums over frames; @late: frames that were
+ * @compositor: the process that flips for it, 0: it flips itself
+ * @frame, @n, @room: its frames, in order of time
+ * @first, @last: when its first and its last frame were shown
+ * @frames: number of all frames, including frames that are not kept
+ * @chained: number of frames with a flip, and a job with its end if they have a job
+ * @missed, @counted: sums over frames; @late: number of late frames
  * @p50, @p95, @p99, @max: of the frames' times; valid with @n > 1
  * @typical: medians of the parts; @blamed: late frames by cause
  */
@@ -138,11 +141,11 @@ struct grt_frame_client {
 };
 
 /**
- * struct grt_display_frames_count - what was met
- * @frames: of all clients
- * @inferred: of these, with an inferred flip; @job_inferred: with an inferred job
- * @no_flip: without a flip in the trace
- * @kernel: events that are of no client: the kernel's own
+ * struct grt_display_frames_count - counts
+ * @frames: frames of all clients
+ * @inferred: frames with an inferred flip; @job_inferred: with an inferred job
+ * @no_flip: frames without a flip in the trace
+ * @kernel: events without a client: the kernel's own
  * @lost: flips without an event
  * @over: frames that are not kept
  */
@@ -163,32 +166,37 @@ struct grt_job;
 int grt_display_frames_new(struct grt_display_frames **out);
 
 /**
- * grt_display_frames_event - takes in an event; of use are classes vblank, call, job, wait, dep, thread,
+ * grt_display_frames_event - processes an event; uses the classes vblank, call, job, wait, dep, thread,
  * launch and name
  * Return: 0 or -ENOMEM
  */
 int grt_display_frames_event(struct grt_display_frames *d, const struct grt_event *e);
 
-/** grt_display_frames_job - takes in what a job's times are. Return: 0 */
+/** grt_display_frames_job - processes the times of a job. Return: 0 */
 int grt_display_frames_job(struct grt_display_frames *d, const struct grt_job *job);
 
-/** grt_display_frames_finish - the trace is over: medians, late frames, causes. Return: 0 or -ENOMEM */
+/**
+ * grt_display_frames_finish - computes medians, late frames and causes at the end of the trace. Return: 0 or
+ * -ENOMEM
+ */
 int grt_display_frames_finish(struct grt_display_frames *d);
 
-/** grt_display_frames_forget - frames that were shown before @time are as if they had never been, but for the
- * counts: for those who look at the last while */
+/**
+ * grt_display_frames_forget - drops the frames that were shown before @time, except from the counts: for
+ * views of recent time
+ */
 void grt_display_frames_forget(struct grt_display_frames *d, uint64_t time);
 
-/** grt_display_frames_client - by number; NULL: beyond the last */
+/** grt_display_frames_client - a client by number; NULL: after the last one */
 const struct grt_frame_client *grt_display_frames_client(const struct grt_display_frames *d, uint32_t number);
 
 /** grt_display_frames_names - names of threads */
 const struct grt_names *grt_display_frames_names(const struct grt_display_frames *d);
 
-/** grt_display_frames_count - what was met */
+/** grt_display_frames_count - the counts */
 struct grt_display_frames_count grt_display_frames_count(const struct grt_display_frames *d);
 
-/** grt_frame_time - how long it was waited for; 0: it is the first one */
+/** grt_frame_time - the time of a frame; 0: it is the first one */
 static inline uint64_t grt_frame_time(const struct grt_frame *f)
 {
 	return f->begin ? f->shown - f->begin : 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What GPU memory was used for: objects created in the trace and what became of
- * them, by object and process; moves, bindings, faults, and what the driver was
- * asked to give back. Objects are found by device and number; one that was
- * created before the trace has no size.
+ * Use of GPU memory: objects that were created in the trace and their further
+ * events, by object and process; moves, bindings, faults, and memory that the driver was
+ * asked to release. Objects are identified by device and number; an object from before
+ * the trace has no size.
  */
 #ifndef GRT_DRM_MEMORY_H
 #define GRT_DRM_MEMORY_H
@@ -13,15 +13,15 @@
 #include "base/hist.h"
 #include "base/tally.h"
 
-/* Objects that are followed; of more, the one seen first is counted and forgotten: 34 MiB. */
+/* Most tracked objects (34 MiB); beyond that, the oldest is dropped and counted. */
 #define GRT_MEMORY_OBJECTS_MAX 262144U
-/* Processes that are distinguished. */
+/* Most processes with a row. */
 #define GRT_MEMORY_PROCESSES_MAX 4096U
-/* Kinds of moves, of shrinks. */
+/* Most kinds of moves, and of shrinks. */
 #define GRT_MEMORY_KINDS_MAX 256U
-/* Objects of the list of those bound most often. */
+/* Length of the list of objects that were bound most often. */
 #define GRT_MEMORY_TOP 10U
-/* Pieces that the time is cut into, all of the same length. */
+/* Number of slices of the time, all of the same length. */
 #define GRT_MEMORY_SLICES 32U
 
 /* Numbers of amdgpu's memories and domains. */
@@ -36,10 +36,10 @@ struct grt_mem_amount {
 };
 
 /**
- * struct grt_mem_object - an object, as far as it was seen
+ * struct grt_mem_object - an object
  * @object, @device: its identity
- * @bytes: its size; @sized: known
- * @pid, @tid: of its creator, 0: created before the trace
+ * @bytes: its size; @sized: the size is known
+ * @pid, @tid: its creator, 0: created before the trace
  * @created: its creation is in the trace
  * @binds: times it was bound
  */
@@ -55,7 +55,7 @@ struct grt_mem_object {
 };
 
 /**
- * struct grt_mem_process - what a process created, and what of it was destroyed again, by whomever
+ * struct grt_mem_process - objects that a process created, and those of them that any process destroyed
  * @tid: a thread of it, for its name
  */
 struct grt_mem_process {
@@ -65,8 +65,8 @@ struct grt_mem_process {
 	struct grt_mem_amount destroyed;
 };
 
-/** struct grt_mem_slice - a piece of the time: what was live; @objects at its end; @used: something changed
- * in it */
+/** struct grt_mem_slice - live memory in a slice of the time; @objects at its end; @used: it has a
+ * change */
 struct grt_mem_slice {
 	uint64_t bytes_min;
 	uint64_t bytes_max;
@@ -76,16 +76,17 @@ struct grt_mem_slice {
 };
 
 /**
- * struct grt_mem_count - of all together
- * @created, @destroyed: of those that were created in the trace
- * @older: objects destroyed that were created before the trace, or were forgotten
- * @live: created and not destroyed; @live_min, @live_max: from the first creation on, each on its own
- * @vram_wanted: requested VRAM (amdgpu's domain); @vram_in_gtt: of these, placed in GTT
+ * struct grt_mem_count - sums of all objects
+ * @created, @destroyed: objects that were created in the trace
+ * @older: destroyed objects from before the trace, or that were dropped
+ * @live: created and not destroyed; @live_min, @live_max: from the first creation on, computed separately for
+ *	each member
+ * @vram_wanted: requested VRAM (amdgpu's domain); @vram_in_gtt: the part that was placed in GTT
  * @cpu_visible: created with amdgpu's flag for access by the CPU
  * @unsized_moves: moves of objects whose size is unknown
- * @binds, @rebinds: all, those of an object that had been bound before
+ * @binds, @rebinds: all bindings, and bindings of an object that was bound before
  * @faults: [through the GPU's aperture][by a write]
- * @forgotten: objects that had to give way
+ * @forgotten: dropped objects
  * @over: objects of processes beyond GRT_MEMORY_PROCESSES_MAX
  */
 struct grt_mem_count {
@@ -111,13 +112,13 @@ struct grt_mem_count {
 
 struct grt_memory;
 
-/** grt_memory_new - begins; @objects bounds them, 0: GRT_MEMORY_OBJECTS_MAX. Return: 0 or -ENOMEM */
+/** grt_memory_new - begins; @objects: most objects, 0: GRT_MEMORY_OBJECTS_MAX. Return: 0 or -ENOMEM */
 int grt_memory_new(struct grt_memory **out, uint32_t objects);
 
-/** grt_memory_event - takes in an event; of use are MEM_*. Return: 0 or -ENOMEM */
+/** grt_memory_event - processes an event; uses MEM_*. Return: 0 or -ENOMEM */
 int grt_memory_event(struct grt_memory *m, const struct grt_event *e);
 
-/** grt_memory_count - what was met so far; valid until grt_memory_free() */
+/** grt_memory_count - the sums so far; valid until grt_memory_free() */
 const struct grt_mem_count *grt_memory_count(const struct grt_memory *m);
 
 /** grt_memory_moves - by (from, to); the sum is in bytes */
@@ -126,10 +127,10 @@ const struct grt_tally *grt_memory_moves(const struct grt_memory *m);
 /** grt_memory_shrinks - by (flags); the sum is in pages wanted */
 const struct grt_tally *grt_memory_shrinks(const struct grt_memory *m);
 
-/** grt_memory_bind_sizes - of all bindings, bytes */
+/** grt_memory_bind_sizes - sizes of all bindings, bytes */
 const struct grt_hist *grt_memory_bind_sizes(const struct grt_memory *m);
 
-/** grt_memory_top - the objects that were bound most often, at least twice. Return: how many */
+/** grt_memory_top - the objects that were bound most often, at least twice. Return: their number */
 unsigned int grt_memory_top(const struct grt_memory *m, struct grt_mem_object top[GRT_MEMORY_TOP]);
 
 /**
@@ -140,8 +141,8 @@ unsigned int grt_memory_top(const struct grt_memory *m, struct grt_mem_object to
 int grt_memory_processes(const struct grt_memory *m, const struct grt_mem_process ***out, uint32_t *n);
 
 /**
- * grt_memory_slices - what was live over the time
- * @first: gets the start of the first one, ns; @width: gets the length of each
+ * grt_memory_slices - live memory over time
+ * @first: gets the start of the first slice, ns; @width: gets the length of each
  * Return: how many of @slice were filled
  */
 unsigned int grt_memory_slices(const struct grt_memory *m, struct grt_mem_slice slice[GRT_MEMORY_SLICES],

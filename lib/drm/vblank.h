@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Vertical blanks and the events that clients requested, by CRTC. A client's
- * event is joined by file, CRTC and frame number; one that was delivered
- * without having been requested is a page flip's, and one of frame 0 comes
- * from a driver that has no vertical blanks.
+ * event is joined by file, CRTC and frame number. A delivered event without a request
+ * belongs to a page flip, and an event of frame 0 comes from a driver without vertical
+ * blanks.
  */
 #ifndef GRT_DRM_VBLANK_H
 #define GRT_DRM_VBLANK_H
@@ -12,33 +12,35 @@
 
 #include "base/hist.h"
 
-/* CRTCs that are distinguished. */
+/* Most CRTCs with a row. */
 #define GRT_VBLANK_CRTCS_MAX 256U
-/* Events requested and not delivered; of more, the oldest is counted and forgotten. */
+/* Most pending events; beyond that, the oldest is dropped and counted. */
 #define GRT_VBLANK_ASKED_MAX 16384U
-/* Deliveries of a frame that are held until its VBLANK comes. */
+/* Most deliveries of a frame that are held until its VBLANK comes. */
 #define GRT_VBLANK_EARLY_MAX 32U
-/* Later than this is counted as late, ns. */
+/* Longer times count as late, ns. */
 #define GRT_VBLANK_LATE_NS 1000000U
 
 /**
  * struct grt_crtc - one CRTC
  * @crtc, @device: its identity
  * @frames: VBLANK events
- * @precise: of these, with a precise stamp
- * @missed: frame numbers that no VBLANK was seen of, between two that were
- * @back: times the frame number did not grow
- * @span_ns, @span_frames: between VBLANKs that followed each other, by stamp and number:
+ * @precise: VBLANK events with a precise time stamp
+ * @missed: frame numbers without a VBLANK, between two that have one
+ * @back: how often the frame number did not grow
+ * @span_ns, @span_frames: time and frames between consecutive VBLANKs:
  *	the refresh rate is @span_frames / @span_ns
- * @asked: events requested
- * @delivered: events delivered, but for @no_frame
- * @joined: of these, whose request is in the trace
- * @no_frame: delivered with frame number 0
- * @ahead: delivered before the stamp of their frame's VBLANK, so that @since_vblank has them not
+ * @asked: requested events
+ * @delivered: delivered events, except @no_frame
+ * @joined: delivered events whose request is in the trace
+ * @no_frame: events delivered with frame number 0
+ * @ahead: events delivered before the time stamp of their frame's VBLANK; @since_vblank does not include them
  * @late_asked, @late_vblank: values of the histograms above GRT_VBLANK_LATE_NS
  * @since_asked: from request to delivery, ns
- * @since_vblank: from the stamp of the VBLANK of the same number to delivery, ns. The kernel reports the
- *VBLANK when it has delivered the events: these wait for it The rest is private.
+ * @since_vblank: from the time stamp of the VBLANK of the same number to delivery, ns. The kernel reports the
+ *	VBLANK after it has delivered the events, so deliveries are held until then
+ *
+ * The rest is private.
  */
 struct grt_crtc {
 	uint32_t crtc;
@@ -66,10 +68,10 @@ struct grt_crtc {
 };
 
 /**
- * struct grt_vblank_count - of all CRTCs together
+ * struct grt_vblank_count - sums of all CRTCs
  * @open: requested and not delivered
- * @forgotten: because more than GRT_VBLANK_ASKED_MAX were open
- * @repeated: requested again by the same file for the same frame; the first one is timed
+ * @forgotten: dropped because more than GRT_VBLANK_ASKED_MAX were pending
+ * @repeated: requested again by the same file for the same frame; the first request is timed
  * @over: events of CRTCs beyond GRT_VBLANK_CRTCS_MAX
  */
 struct grt_vblank_count {
@@ -81,17 +83,19 @@ struct grt_vblank_count {
 
 struct grt_vblank;
 
-/** grt_vblank_new - begins; @asked bounds what is open, 0: GRT_VBLANK_ASKED_MAX. Return: 0 or -ENOMEM */
+/** grt_vblank_new - begins; @asked: most pending events, 0: GRT_VBLANK_ASKED_MAX. Return: 0 or -ENOMEM */
 int grt_vblank_new(struct grt_vblank **out, uint32_t asked);
 
-/** grt_vblank_event - takes in an event; of use are VBLANK, VBLANK_QUEUED, VBLANK_DELIVERED. Return: 0 or
+/** grt_vblank_event - processes an event; uses VBLANK, VBLANK_QUEUED, VBLANK_DELIVERED. Return: 0 or
  * -ENOMEM */
 int grt_vblank_event(struct grt_vblank *v, const struct grt_event *e);
 
-/** grt_vblank_count - what was met so far */
+/** grt_vblank_count - the sums so far */
 struct grt_vblank_count grt_vblank_count(const struct grt_vblank *v);
 
-/** grt_vblank_each - the CRTCs in the order of appearance: after @last, NULL for the first; NULL at the end
+/**
+ * grt_vblank_each - the CRTCs in order of appearance: the one after @last, the first for NULL; NULL at the
+ * end
  */
 const struct grt_crtc *grt_vblank_each(const struct grt_vblank *v, const struct grt_crtc *last);
 

@@ -64,13 +64,28 @@ enum {
 /* The uuid of the recording's own track; those of others are small. */
 #define OWN_TRACK 0xffffffffU
 
+/* It is the same in UTF-8. */
+static bool is_ascii(const char *text, size_t length)
+{
+	uint64_t word, all = 0;
+
+	for (; length >= sizeof(word); text += sizeof(word), length -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		all |= word;
+	}
+	while (length--)
+		all |= (unsigned char)*text++;
+	return !(all & 0x8080808080808080ULL);
+}
+
 uint8_t *perfetto_put_text(uint8_t *p, unsigned int field, const char *text, size_t length)
 {
 	char clean[3 * TEXT_MAX + 1];
-	size_t n = grt_escape(GRT_ESCAPE_UTF8, clean, sizeof(clean), text,
-			      length < TEXT_MAX ? length : TEXT_MAX);
 
-	return grt_pb_bytes(p, field, clean, n);
+	length = strnlen(text, length < TEXT_MAX ? length : TEXT_MAX);
+	if (is_ascii(text, length))
+		return grt_pb_bytes(p, field, text, length);
+	return grt_pb_bytes(p, field, clean, grt_escape(GRT_ESCAPE_UTF8, clean, sizeof(clean), text, length));
 }
 
 uint8_t *perfetto_put_interned(uint8_t *p, unsigned int table, uint64_t iid, const char *text, size_t length)
@@ -294,15 +309,11 @@ static uint8_t *perfetto_put_body(uint8_t *p, unsigned int type, const struct gr
 
 /* One packet. Return: the place behind, NULL without memory */
 static uint8_t *put_item(const struct perfetto *f, uint8_t *p, struct sequence *s, unsigned int type,
-			 uint64_t time, const struct grt_track_item *i)
+			 const struct grt_track_item *i)
 {
 	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *event;
 
-	p = grt_pb_number(p, PACKET_TIMESTAMP, time - s->last);
-	p = grt_pb_number(p, PACKET_SEQUENCE_ID, i->track + 1);
-	p = grt_pb_number(p, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
-	s->last = time;
-	p = put_new_names(f, p, s, i);
+	p = put_new_names(f, perfetto_put_head(p, s, i->track, i->time), s, i);
 	if (!p)
 		return NULL;
 	event = p = grt_pb_open(p, PACKET_TRACK_EVENT);
@@ -310,12 +321,14 @@ static uint8_t *put_item(const struct perfetto *f, uint8_t *p, struct sequence *
 	return grt_pb_close(packet, grt_pb_close(event, p));
 }
 
-static uint8_t *put_slice_end(const struct perfetto *f, uint8_t *p, struct sequence *s,
-			      const struct grt_track_item *i)
+static uint8_t *put_slice_end(uint8_t *p, struct sequence *s, const struct grt_track_item *i)
 {
-	const struct grt_track_item end = {.track = i->track};
+	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *event;
 
-	return put_item(f, p, s, TYPE_SLICE_END, i->end, &end);
+	p = perfetto_put_head(p, s, i->track, i->end);
+	event = p = grt_pb_open(p, PACKET_TRACK_EVENT);
+	p = grt_pb_number(p, EVENT_TYPE, TYPE_SLICE_END);
+	return grt_pb_close(packet, grt_pb_close(event, p));
 }
 
 static void see_time(struct perfetto *f, const struct grt_track_item *i)
@@ -349,9 +362,9 @@ static int perfetto_on_item(void *arg, const struct grt_track_item *i)
 		p = perfetto_put_work(f, p, s, i);
 		return p ? perfetto_take(f, p) : -ENOMEM;
 	}
-	p = put_item(f, p, s, types[i->kind], i->time, i);
+	p = put_item(f, p, s, types[i->kind], i);
 	if (p && i->kind == GRT_ITEM_SLICE)
-		p = put_slice_end(f, p, s, i);
+		p = put_slice_end(p, s, i);
 	return p ? perfetto_take(f, p) : -ENOMEM;
 }
 

@@ -132,6 +132,15 @@ static inline int perfetto_take(struct perfetto *f, const uint8_t *end)
 	return f->out.error;
 }
 
+/* What all packets with a track's items begin with. */
+static inline uint8_t *perfetto_put_head(uint8_t *p, struct sequence *s, uint32_t track, uint64_t time)
+{
+	p = grt_pb_number(p, PACKET_TIMESTAMP, time - s->last);
+	p = grt_pb_number(p, PACKET_SEQUENCE_ID, track + 1);
+	s->last = time;
+	return grt_pb_number(p, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
+}
+
 /* A string of the protocol is UTF-8. */
 uint8_t *perfetto_put_text(uint8_t *p, unsigned int field, const char *text, size_t length);
 

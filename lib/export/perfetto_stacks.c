@@ -221,8 +221,10 @@ int perfetto_stacks_new(struct perfetto_stacks **out, struct perfetto *f)
 		return -ENOMEM;
 	s->to = f;
 	grt_keyed_init(&s->found, sizeof(uint32_t), FOUND_MAX);
-	return grt_launches_new(&s->launches, &sink) ?: grt_image_frames_new(&s->image_frames)
-							?: grt_stacks_new(&s->tree);
+	if (grt_launches_new(&s->launches, &sink))
+		return -ENOMEM;
+	grt_launches_without_stacks(s->launches);
+	return grt_image_frames_new(&s->image_frames) ?: grt_stacks_new(&s->tree);
 }
 
 int perfetto_stacks_event(struct perfetto_stacks *s, const struct grt_event *e)

@@ -213,7 +213,7 @@ static uint8_t *put_new(struct perfetto *f, uint8_t *p, struct sequence *s, cons
 	if (!context)
 		p = put_context(p, s);
 	for (unsigned int n = 0; n < i->args; n++)
-		if (!is_extent(f->role[i->arg[n].id]) && !perfetto_knows(s->args, i->arg[n].id))
+		if (!perfetto_knows(s->args, i->arg[n].id) && !is_extent(f->role[i->arg[n].id]))
 			p = perfetto_put_interned(p, INTERNED_ARG_NAMES, i->arg[n].id + 1U,
 						  work_arg_name(f, i->arg[n].id), 64);
 	return p == start ? before : grt_pb_close(start, p);
@@ -292,11 +292,7 @@ uint8_t *perfetto_put_work(struct perfetto *f, uint8_t *p, struct sequence *s, c
 
 	if (work_context(f, s, i->pid))
 		return NULL;
-	p = grt_pb_number(p, PACKET_TIMESTAMP, i->time - s->last);
-	p = grt_pb_number(p, PACKET_SEQUENCE_ID, i->track + 1);
-	p = grt_pb_number(p, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
-	s->last = i->time;
-	p = put_new(f, p, s, i);
+	p = put_new(f, perfetto_put_head(p, s, i->track, i->time), s, i);
 	if (!p)
 		return NULL;
 	event = p = grt_pb_open(p, PACKET_RENDER_STAGE);

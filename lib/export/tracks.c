@@ -30,31 +30,10 @@ void tracks_add_text(struct tracks_args *a, unsigned int id, const char *text, s
 			.id = (uint16_t)id, .kind = GRT_TRACK_TEXT, .length = (uint32_t)length, .text = text};
 }
 
-void tracks_add_field(struct tracks_args *a, unsigned int id, const struct grt_field *f,
-		      const struct grt_event *e)
-{
-	static const enum grt_track_value kinds[] = {[GRT_FIELD_DEC] = GRT_TRACK_U64,
-						     [GRT_FIELD_HEX] = GRT_TRACK_HEX,
-						     [GRT_FIELD_SIGNED] = GRT_TRACK_S64,
-						     [GRT_FIELD_ENGINE] = GRT_TRACK_U64,
-						     [GRT_FIELD_TIME] = GRT_TRACK_U64};
-	uint64_t number;
-
-	if (f->kind == GRT_FIELD_STR) {
-		tracks_add_text(a, id, (const char *)e + f->offset, f->size);
-		return;
-	}
-	number = grt_field_value(f, e);
-	if (!grt_field_is_unknown(f, e, (int64_t)number))
-		tracks_add_arg(a, id, kinds[f->kind], number);
-}
-
 void tracks_add_fields(const struct grt_tracks *t, struct tracks_args *a, const struct grt_event *e)
 {
-	const struct grt_field *f = grt_event_table[e->type].fields();
-
-	for (unsigned int i = 0; f[i].name; i++)
-		tracks_add_field(a, t->field_arg[e->type][i], &f[i], e);
+	for (unsigned int i = 0; i < t->fields[e->type]; i++)
+		tracks_add_field(a, &t->field[e->type][i], e);
 }
 
 /* ------------------------------------------------------------- drawing */
@@ -251,7 +230,19 @@ static unsigned int arg_id(struct grt_tracks *t, const char *name)
 	return t->arg_names++;
 }
 
-/* Numbers for the names of all values, so that an item costs no search. */
+static struct tracks_field field_of(struct grt_tracks *t, unsigned int type, const struct grt_field *f)
+{
+	static const uint8_t kinds[] = {[GRT_FIELD_DEC] = GRT_TRACK_U64,    [GRT_FIELD_HEX] = GRT_TRACK_HEX,
+					[GRT_FIELD_SIGNED] = GRT_TRACK_S64, [GRT_FIELD_STR] = GRT_TRACK_TEXT,
+					[GRT_FIELD_ENGINE] = GRT_TRACK_U64, [GRT_FIELD_TIME] = GRT_TRACK_U64};
+
+	return (struct tracks_field){.at = grt_field_word(f),
+				     .unknown = grt_unknown_of(type, f->offset),
+				     .id = (uint8_t)arg_id(t, f->name),
+				     .kind = kinds[f->kind]};
+}
+
+/* Numbers for the names of all values, and where each is, so that an item costs no search. */
 static int number_fields(struct grt_tracks *t)
 {
 	static const char *const own[] = {
@@ -263,18 +254,18 @@ static int number_fields(struct grt_tracks *t)
 	for (unsigned int i = 0; i < GRT_TRACK_ARG_FIELDS; i++)
 		t->arg_name[t->arg_names++] = own[i];
 	for (unsigned int type = 0; type < GRT_EV_MAX; type++) {
-		const struct grt_field *f;
-		unsigned int n = 0;
+		const struct grt_field *f =
+			grt_event_table[type].name ? grt_event_table[type].fields() : NULL;
 
-		if (!grt_event_table[type].name)
+		if (!f)
 			continue;
-		for (f = grt_event_table[type].fields(); f->name; f++)
-			n++;
-		t->field_arg[type] = calloc(n + 1, sizeof(*t->field_arg[type]));
-		if (!t->field_arg[type])
+		while (f[t->fields[type]].name)
+			t->fields[type]++;
+		t->field[type] = calloc(t->fields[type] + 1U, sizeof(*t->field[type]));
+		if (!t->field[type])
 			return -ENOMEM;
-		for (unsigned int i = 0; i < n; i++)
-			t->field_arg[type][i] = (uint8_t)arg_id(t, grt_event_table[type].fields()[i].name);
+		for (unsigned int i = 0; i < t->fields[type]; i++)
+			t->field[type][i] = field_of(t, type, &f[i]);
 	}
 	return 0;
 }
@@ -389,7 +380,7 @@ void grt_tracks_free(struct grt_tracks *t)
 	if (!t)
 		return;
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
-		free(t->field_arg[i]);
+		free(t->field[i]);
 	for (unsigned int n = TRACKS_SHARED + 1; n < TRACKS_PROVIDERS; n++) {
 		if (t->state[n] && providers[n]->free)
 			providers[n]->free(t->state[n]);

@@ -104,7 +104,7 @@ static int on_ioctl_enter(struct grt_tracks *t, const struct grt_event *e)
 	/* a thread is in one ioctl at a time */
 	ret = tracks_cut(t, k, 0, e->time);
 	if (x->fd != GRT_FD_UNKNOWN)
-		tracks_add_arg(a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->fd);
+		tracks_add_arg(a, t->field[e->type][1].id, GRT_TRACK_S64, (uint64_t)(int64_t)x->fd);
 	return ret ?: tracks_begin(t, k, &what, &i, a);
 }
 
@@ -122,7 +122,7 @@ static int on_ioctl_exit(struct grt_tracks *t, const struct grt_event *e)
 		t->count.half++;
 		return 0;
 	}
-	tracks_add_arg(a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->ret);
+	tracks_add_arg(a, t->field[e->type][1].id, GRT_TRACK_S64, (uint64_t)(int64_t)x->ret);
 	return tracks_end(t, k, 0, &i, a);
 }
 
@@ -291,7 +291,7 @@ static void tracks_add_job(const struct grt_tracks *t, struct tracks_args *a, co
 	if (job->inferred & 1U << GRT_STAMP_END)
 		tracks_add_arg(a, GRT_TRACK_ARG_END_INFERRED, GRT_TRACK_BOOL, 1);
 	if ((job->status || job->failed) && job->status != GRT_STATUS_UNKNOWN)
-		tracks_add_arg(a, t->field_arg[GRT_EV_COMPLETE][0], GRT_TRACK_S64,
+		tracks_add_arg(a, t->field[GRT_EV_COMPLETE][0].id, GRT_TRACK_S64,
 			       (uint64_t)(int64_t)job->status);
 	if (job->sample && job->sample < 100)
 		tracks_add_number(a, GRT_TRACK_ARG_SAMPLE, job->sample);

@@ -23,15 +23,15 @@ static void tracks_add_word(struct tracks_args *a, unsigned int id, const char *
 /* Who ended it, under the names of the record's fields. */
 static void tracks_add_waker(const struct grt_tracks *t, struct tracks_args *a, const struct grt_ev_asleep *e)
 {
-	const uint8_t *id = t->field_arg[GRT_EV_ASLEEP];
+	const struct tracks_field *f = t->field[GRT_EV_ASLEEP];
 
 	if (e->waker) {
-		tracks_add_number(a, id[10], e->waker);
-		tracks_add_number(a, id[11], e->waker_pid);
-		tracks_add_text(a, id[14], e->waker_comm, sizeof(e->waker_comm));
+		tracks_add_number(a, f[10].id, e->waker);
+		tracks_add_number(a, f[11].id, e->waker_pid);
+		tracks_add_text(a, f[14].id, e->waker_comm, sizeof(e->waker_comm));
 	}
-	tracks_add_word(a, id[12], grt_waker_name(e->by));
-	tracks_add_word(a, id[13], grt_wake_cause_name(e->cause));
+	tracks_add_word(a, f[12].id, grt_waker_name(e->by));
+	tracks_add_word(a, f[13].id, grt_wake_cause_name(e->cause));
 }
 
 static int put_off_cpu(struct grt_tracks *t, const struct grt_event *e, unsigned int state, uint64_t from,
@@ -49,7 +49,7 @@ static int put_off_cpu(struct grt_tracks *t, const struct grt_event *e, unsigned
 	if (grt_texts_add(&t->texts, name, strlen(name), &i.name))
 		return -ENOMEM;
 	if (x->call >= 0)
-		tracks_add_number(a, t->field_arg[e->type][8], (uint64_t)x->call);
+		tracks_add_number(a, t->field[e->type][8].id, (uint64_t)x->call);
 	if (e->type == GRT_EV_ASLEEP && state != GRT_THREAD_RUNNABLE)
 		tracks_add_waker(t, a, (const struct grt_ev_asleep *)e);
 	snprintf(text, sizeof(text), "off the CPU: thread %u", e->tid);

@@ -41,10 +41,9 @@ enum {
 #define HELD_MAX 65536U
 #define HELD_NS 2000000000ULL
 
-/** struct held - work or a wait that is not drawn yet; @time: when, of a wait its end: what it waited for
- * began before; @number: of arrival, which decides where times are equal */
+/** struct held - work or a wait that is not drawn yet; @number: of arrival, which decides where times are
+ * equal; of a free place: the next free one, plus 1 */
 struct held {
-	uint64_t time;
 	uint64_t number;
 	union {
 		struct grt_event e;
@@ -52,6 +51,12 @@ struct held {
 		struct grt_ev_gpu_copy copy;
 		struct grt_ev_gpu_sync sync;
 	};
+};
+
+/** struct held_at - its place in @held; @time: when, of a wait its end: what it waited for began before */
+struct held_at {
+	uint64_t time;
+	uint32_t place;
 };
 
 /** struct last_work - of a stream, or of a context: what was launched last, and what ends last */
@@ -68,27 +73,41 @@ struct kernel_names {
 	uint32_t linked;
 };
 
-/* Elements of @kernels are struct kernel_names, those of @last struct last_work; @drawn: bits of
- * the fields of an event that are values. */
+/** struct named_call - a call, and the number of its name */
+struct named_call {
+	const struct grt_cuda_call *call;
+	uint32_t name;
+};
+
+#define NAMED_CALLS 64U
+
+/* @named: the calls that came last, by a simple hash. Elements of @kernels are struct kernel_names, those of
+ * @last struct last_work; @drawn: bits of the fields of an event that are values. What is held waits in a
+ * ring, @line, where it comes in order, and else in a heap; @free: a place in @held, plus 1 */
 struct tracks_cuda {
 	struct grt_tracks *tracks;
 	struct grt_images images;
+	struct named_call named[NAMED_CALLS];
 	struct grt_keyed kernels;
 	struct grt_keyed graphs;
 	struct grt_keyed last;
 	struct held *held;
-	uint32_t helds, held_room;
+	uint32_t held_places, held_room, free;
+	struct held_at *line, *heap;
+	uint32_t line_first, lined;
+	uint32_t heaped, heap_room;
 	uint64_t arrived;
 	struct grt_device_memory memory;
 	uint64_t drawn[GRT_EV_MAX];
 };
 
-static bool held_before(const struct tracks_cuda *c, const struct held *a, const struct held *b)
+static bool held_before(const struct tracks_cuda *c, const struct held_at *a, const struct held_at *b)
 {
-	return a->time < b->time || (a->time == b->time && a->number < b->number);
+	return a->time < b->time ||
+	       (a->time == b->time && c->held[a->place].number < c->held[b->place].number);
 }
 
-GRT_HEAP(held, struct held, struct tracks_cuda, held_before)
+GRT_HEAP(held, struct held_at, struct tracks_cuda, held_before)
 
 static struct tracks_cuda *cuda_of(const struct grt_tracks *t)
 {
@@ -113,13 +132,11 @@ static struct grt_key cuda_key(unsigned int what, const struct grt_image *image,
 /* What is 0 says nothing. */
 static void add_work_fields(const struct grt_tracks *t, struct tracks_args *a, const struct grt_event *e)
 {
-	const struct grt_field *f = grt_event_table[e->type].fields();
-
 	for (uint64_t rest = cuda_of(t)->drawn[e->type]; rest; rest &= rest - 1) {
-		unsigned int i = (unsigned int)__builtin_ctzll(rest);
+		const struct tracks_field *f = &t->field[e->type][__builtin_ctzll(rest)];
 
-		if (grt_field_value(&f[i], e))
-			tracks_add_field(a, t->field_arg[e->type][i], &f[i], e);
+		if (grt_field_read(&f->at, e))
+			tracks_add_field(a, f, e);
 	}
 }
 
@@ -135,6 +152,22 @@ static void find_drawn(struct tracks_cuda *c, unsigned int type)
 			c->drawn[type] |= 1ULL << i;
 }
 
+/* Return: 0 or -ENOMEM */
+static int cuda_call_name(struct grt_tracks *t, const struct grt_ev_launch *x,
+			  const struct grt_cuda_call *call, uint32_t *name)
+{
+	struct named_call *n = &cuda_of(t)->named[x->call % NAMED_CALLS];
+	const char *text = call ? call->name : x->e.flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
+	int ret = 0;
+
+	if (!call || n->call != call) {
+		ret = grt_texts_add(&t->texts, text, strlen(text), &n->name);
+		n->call = call;
+	}
+	*name = n->name;
+	return ret;
+}
+
 static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_launch *x = (const struct grt_ev_launch *)e;
@@ -144,13 +177,12 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 									 : GRT_CATEGORY_RUNTIME,
 				   .time = x->begin,
 				   .end = e->time};
-	const char *name = call ? call->name : e->flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
 	struct tracks_args *a = tracks_no_args(t);
 	struct grt_key key;
 	char text[64];
 	int ret;
 
-	if (!image || grt_texts_add(&t->texts, name, strlen(name), &i.name))
+	if (!image || cuda_call_name(t, x, call, &i.name))
 		return -ENOMEM;
 	if (i.end < i.time) {
 		t->count.back++;
@@ -159,9 +191,9 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 	key = cuda_key(OF_CALLS, image, e->tid, 0);
 	if (!grt_cuda_sync(call))
 		i.flow_out = launch_flow(image, x->correlation);
-	tracks_add_number(a, t->field_arg[e->type][1], x->correlation);
+	tracks_add_number(a, t->field[e->type][1].id, x->correlation);
 	if (x->result)
-		tracks_add_arg(a, t->field_arg[e->type][5], GRT_TRACK_S64, (uint64_t)(int64_t)x->result);
+		tracks_add_arg(a, t->field[e->type][5].id, GRT_TRACK_S64, (uint64_t)(int64_t)x->result);
 	if (tracks_draw_on_known(t, &key, &i, a, &ret))
 		return ret;
 	snprintf(text, sizeof(text), "CUDA calls of thread %u", e->tid);
@@ -413,18 +445,76 @@ static int draw_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 	return tracks_draw_in_process(t, e, &key, waits ? "CUDA waits" : "CUDA overhead", &i, a);
 }
 
+/* What began first; NULL: nothing is held. */
+static const struct held_at *first_held(const struct tracks_cuda *c)
+{
+	const struct held_at *line = c->lined ? &c->line[c->line_first] : NULL;
+
+	return !c->heaped || (line && held_before(c, line, c->heap)) ? line : c->heap;
+}
+
+/* Takes it out. Return: its place, which stays as it is */
+static uint32_t take_first(struct tracks_cuda *c)
+{
+	const struct held_at *first = first_held(c);
+	uint32_t place = first->place;
+
+	if (first != c->heap) {
+		c->line_first = (c->line_first + 1) % HELD_MAX;
+		c->lined--;
+		return place;
+	}
+	c->heap[0] = c->heap[--c->heaped];
+	if (c->heaped)
+		held_sink(c, c->heap, c->heaped, 0);
+	return place;
+}
+
 /* Draws the work that began first. */
 static int draw_held(struct tracks_cuda *c)
 {
-	struct held first = c->held[0];
+	uint32_t place = take_first(c);
+	struct held *h = &c->held[place];
+	const struct grt_event *e = &h->e;
 
-	c->held[0] = c->held[--c->helds];
-	if (c->helds)
-		held_sink(c, c->held, c->helds, 0);
-	if (first.e.type == GRT_EV_GPU_SYNC)
-		return draw_cuda_time(c->tracks, &first.e);
-	return first.e.type == GRT_EV_GPU_KERNEL ? draw_kernel(c->tracks, &first.e)
-						 : draw_copy(c->tracks, &first.e);
+	h->number = c->free;
+	c->free = place + 1;
+	if (e->type == GRT_EV_GPU_SYNC)
+		return draw_cuda_time(c->tracks, e);
+	return e->type == GRT_EV_GPU_KERNEL ? draw_kernel(c->tracks, e) : draw_copy(c->tracks, e);
+}
+
+/* Return: a free place with a number of arrival, NULL: no memory */
+static struct held *new_held(struct tracks_cuda *c)
+{
+	struct held *h;
+
+	if (!c->free) {
+		if (grt_grow(&c->held, &c->held_room, c->held_places + 1, 256))
+			return NULL;
+		c->held[c->held_places].number = 0;
+		c->free = ++c->held_places;
+	}
+	h = &c->held[c->free - 1];
+	c->free = (uint32_t)h->number;
+	h->number = c->arrived++;
+	return h;
+}
+
+/* Return: 0 or -ENOMEM */
+static int put_in_order(struct tracks_cuda *c, const struct held_at *at)
+{
+	if (!c->line && !(c->line = malloc(HELD_MAX * sizeof(*c->line))))
+		return -ENOMEM;
+	if (!c->lined || c->line[(c->line_first + c->lined - 1) % HELD_MAX].time <= at->time) {
+		c->line[(c->line_first + c->lined++) % HELD_MAX] = *at;
+		return 0;
+	}
+	if (grt_grow(&c->heap, &c->heap_room, c->heaped + 1, 256))
+		return -ENOMEM;
+	c->heap[c->heaped] = *at;
+	held_rise(c, c->heap, c->heaped++);
+	return 0;
 }
 
 static int on_work(struct grt_tracks *t, const struct grt_event *e)
@@ -432,19 +522,20 @@ static int on_work(struct grt_tracks *t, const struct grt_event *e)
 	static const size_t sizes[] = {sizeof(struct grt_ev_gpu_kernel), sizeof(struct grt_ev_gpu_copy),
 				       sizeof(struct grt_ev_gpu_sync)};
 	struct tracks_cuda *c = cuda_of(t);
+	const struct held_at *first;
 	struct held *h;
 	int ret = 0;
 
-	while (!ret && c->helds && (c->helds == HELD_MAX || c->held[0].time + HELD_NS < e->time))
+	while (!ret && (first = first_held(c)) &&
+	       (c->lined + c->heaped == HELD_MAX || first->time + HELD_NS < e->time))
 		ret = draw_held(c);
-	if (ret || grt_grow(&c->held, &c->held_room, c->helds + 1, 256))
+	h = ret ? NULL : new_held(c);
+	if (!h)
 		return ret ?: -ENOMEM;
-	h = &c->held[c->helds];
-	h->number = c->arrived++;
 	memcpy(&h->e, e, sizes[e->type - GRT_EV_GPU_KERNEL]);
-	h->time = e->type == GRT_EV_GPU_SYNC ? h->sync.end : h->kernel.start;
-	held_rise(c, c->held, c->helds++);
-	return 0;
+	return put_in_order(
+		c, &(struct held_at){.time = e->type == GRT_EV_GPU_SYNC ? h->sync.end : h->kernel.start,
+				     .place = (uint32_t)(h - c->held)});
 }
 
 static int cuda_flush(void *state)
@@ -452,7 +543,7 @@ static int cuda_flush(void *state)
 	struct tracks_cuda *c = state;
 	int ret = 0;
 
-	while (!ret && c->helds)
+	while (!ret && first_held(c))
 		ret = draw_held(c);
 	return ret;
 }
@@ -587,6 +678,8 @@ static void cuda_free(void *state)
 	grt_device_memory_free(&c->memory);
 	grt_images_free(&c->images);
 	free(c->held);
+	free(c->line);
+	free(c->heap);
 }
 
 static const struct tracks_draw cuda_draws[] = {

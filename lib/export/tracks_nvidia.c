@@ -108,7 +108,7 @@ static int end_life(struct grt_tracks *t, const struct grt_event *e, const struc
 	struct track *k = grt_keyed_find(&t->tracks, &life->track);
 	struct tracks_args *a = tracks_no_args(t);
 
-	tracks_add_arg(a, t->field_arg[e->type][6], GRT_TRACK_U64,
+	tracks_add_arg(a, t->field[e->type][6].id, GRT_TRACK_U64,
 		       ((const struct grt_ev_tsg_destroy *)e)->cause);
 	if (!k)
 		return 0;

@@ -79,6 +79,19 @@ struct tracks_args {
 	unsigned int n;
 };
 
+/**
+ * struct tracks_field - a field of an event as a value of items
+ * @at: where it is
+ * @unknown: which of its values stand for none, NULL: all of them are known
+ * @id: number of its name; @kind: enum grt_track_value
+ */
+struct tracks_field {
+	struct grt_field_word at;
+	const struct grt_unknown *unknown;
+	uint8_t id;
+	uint8_t kind;
+};
+
 /** struct tracks_draw - how an event is drawn; draw() returns 0, -ENOMEM or what the sink returned */
 struct tracks_draw {
 	unsigned int type;
@@ -130,7 +143,8 @@ struct grt_tracks {
 	uint64_t numbered; /* slices on queues that have no identity of their own */
 	const char *arg_name[GRT_TRACK_ARG_IDS_MAX];
 	uint32_t arg_names;
-	uint8_t *field_arg[GRT_EV_MAX];
+	struct tracks_field *field[GRT_EV_MAX];
+	uint8_t fields[GRT_EV_MAX];
 	bool beyond;		 /* the event is outside of the time that is drawn: it is remembered only */
 	struct tracks_args args; /* of the item that is being drawn: too large to be zeroed for each */
 	struct grt_tracks_count count;
@@ -170,8 +184,19 @@ static inline uint64_t tracks_next_number(struct grt_tracks *t)
 
 void tracks_add_text(struct tracks_args *a, unsigned int id, const char *text, size_t length);
 
-void tracks_add_field(struct tracks_args *a, unsigned int id, const struct grt_field *f,
-		      const struct grt_event *e);
+static inline void tracks_add_field(struct tracks_args *a, const struct tracks_field *f,
+				    const struct grt_event *e)
+{
+	uint64_t number;
+
+	if (f->kind == GRT_TRACK_TEXT) {
+		tracks_add_text(a, f->id, (const char *)e + f->at.offset, f->at.size);
+		return;
+	}
+	number = grt_field_read(&f->at, e);
+	if (!grt_is_unknown(f->unknown, e, number))
+		tracks_add_arg(a, f->id, f->kind, number);
+}
 
 /* The values of all fields. */
 void tracks_add_fields(const struct grt_tracks *t, struct tracks_args *a, const struct grt_event *e);

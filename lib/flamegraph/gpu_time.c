@@ -128,7 +128,7 @@ static void note_symbols(struct grt_notes *notes, const struct grt_symbols_count
 	if (n->unnamed)
 		grt_note(notes,
 			 "  %" PRIu64 " of %" PRIu64 " addresses have no function (of %" PRIu64
-			 " files, %" PRIu64 " are not here, %" PRIu64 " are others now)",
+			 " files, %" PRIu64 " were not found, %" PRIu64 " of these have changed)",
 			 n->unnamed, n->asked, n->objects, n->missing, n->other);
 	if (n->asked && !grt_symbols_can())
 		grt_note(notes, "  this grtrace was built without elfutils: functions have no names");

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Which process had a GPU, by the best that the trace has of it:
+ * The processes that had a GPU, from the best source in the trace:
  *
- *	slices	of an NVIDIA GPU's time. What is between two slices is the switch, or
- *		nobody's, or unknown where records are missing; all of it together is
- *		the time looked at
- *	jobs	of a ring: a process has it while at least one of its jobs runs. What
- *		no job takes is nobody's. A ring that runs several jobs at a time is had
- *		by several processes at a time
- *	counters	of an engine, that the driver has of each process (fdinfo), where no
- *		ring of the GPU has jobs with a beginning and an end. What is left is
- *		at least nobody's: the processes' times may have overlapped
+ *	slices	of an NVIDIA GPU's time. The time between two slices is the switch, or
+ *		idle, or unknown if records are missing; everything adds up to
+ *		the time span
+ *	jobs	of a ring: a process has it while at least one of its jobs runs. The time
+ *		without jobs is idle. If a ring runs several jobs at once,
+ *		several processes have it at once
+ *	counters	of an engine, from the driver for each process (fdinfo), if no
+ *		ring of the GPU has jobs with a begin and an end. The rest is the
+ *		least idle time: the processes' times may have overlapped
  *
- * Memory is bounded: 512 places, 65536 rows, 64 MiB for the percentiles, and 24 KiB for the
+ * Memory is bounded: 512 places, 65536 rows, 64 MiB for the percentiles, and 96 KiB for the
  * times of a row of jobs at most.
  */
 #ifndef GRT_IDLE_GPU_PROCESSES_H
@@ -28,7 +28,7 @@
 #define GRT_GPU_PLACES_MAX 512U
 #define GRT_GPU_PROCESSES_MAX 65536U
 
-/** enum grt_gpu_by - whose time is put together: of a process, or of all of a control group or user */
+/** enum grt_gpu_by - the time of a process, or of all processes of a control group or user */
 enum grt_gpu_by {
 	GRT_GPU_BY_PROCESS,
 	GRT_GPU_BY_CGROUP,
@@ -36,14 +36,14 @@ enum grt_gpu_by {
 	GRT_GPU_BYS,
 };
 
-/** enum grt_gpu_source - how the trace knows it */
+/** enum grt_gpu_source - the source of the time */
 enum grt_gpu_source {
 	GRT_GPU_SLICES,
 	GRT_GPU_JOBS,
 	GRT_GPU_COUNTERS,
 };
 
-/** enum grt_gpu_whose - whose the time is */
+/** enum grt_gpu_whose - the owner of the time */
 enum grt_gpu_whose {
 	GRT_GPU_PROCESS,
 	GRT_GPU_SWITCHING,
@@ -52,18 +52,18 @@ enum grt_gpu_whose {
 };
 
 /**
- * struct grt_gpu_process - a row: a process at a place, or time that is no process's
- * @pid: of the process; of a control group the number in @cgroups, of a user its uid
- * @name: number of its name, of jobs; 0: look for it by @pid
+ * struct grt_gpu_process - a row: a process at a place, or time without a process
+ * @pid: the process; for a control group the number in @cgroups, for a user the uid
+ * @name: number of its name, from jobs; 0: look it up by @pid
  * @residency: ns
- * @came: how often its context came onto the GPU, or its jobs
- * @whole: slices and jobs of which both ends are known
- * @busy: of jobs: when at least one ran
- * @unknown: counters of which one value alone is in the time looked at: @residency is unknown
- * @measured: of counters: ns between the values that @residency is of; 0: unknown
- * @unmeasured: some of @residency is of an unknown time
- * @inferred: the beginning of some jobs, or the unit of the counter
- * @least: @residency may be more; of what is nobody's, it may be less, too
+ * @came: number of slices of its context, or of its jobs
+ * @whole: slices and jobs whose both ends are known
+ * @busy: from jobs: time in which at least one ran
+ * @unknown: the counter has only one value in the time span: @residency is unknown
+ * @measured: from counters: ns between the values of @residency; 0: unknown
+ * @unmeasured: the time of a part of @residency is unknown
+ * @inferred: the begin of some jobs, or the unit of the counter, was inferred
+ * @least: @residency is a lower bound; for idle time, it may also be less
  */
 struct grt_gpu_process {
 	uint32_t device;
@@ -85,14 +85,14 @@ struct grt_gpu_process {
 };
 
 /**
- * struct grt_gpu_place - what one process has at a time: a GPU or an instance of one, a ring, an engine
+ * struct grt_gpu_place - a GPU, an instance of a GPU, a ring or an engine
  * @place: ring, or counter
- * @from, @to: time that is accounted for
+ * @from, @to: the time span
  * @over: how the last slice ended, 0: there was none
- * @since: when the context that is on it came, 0: that is not known
- * @busy: when any job ran
+ * @since: begin of the slice of the present context, 0: unknown
+ * @busy: time in which any job ran
  * @untimed: jobs without a beginning or an end
- * @timed: jobs with both; @was_timed: there were some before the time looked at
+ * @timed: jobs with both; @was_timed: there were such jobs before the time span
  * @sampled: not all jobs are in the trace
  */
 struct grt_gpu_place {
@@ -111,10 +111,10 @@ struct grt_gpu_place {
 	uint64_t timed;
 };
 
-/* Rings and processes that are found without a search. */
+/* Rings and processes in the cache of found rows. */
 #define GRT_GPU_FOUND 16U
 
-/** struct grt_gpu_found - where their place and row are, as they were found last; @row: 0: nothing was found
+/** struct grt_gpu_found - the place and row that were found last; @row 0: none
  */
 struct grt_gpu_found {
 	uint32_t ring;
@@ -124,15 +124,15 @@ struct grt_gpu_found {
 };
 
 /**
- * struct grt_gpu_processes - all there is; set up by grt_gpu_processes_new()
- * @owners: whose a process is, by pid; @values: of counters, the one before
- * @cgroups: their paths
- * @found: of jobs, by process; nothing else takes a row away than grt_gpu_processes_next()
- * @jobs: they are wanted
- * @from, @to: nothing else counts; @first, @last: the time looked at
- * @follows: what was before @from was looked at, too
- * @backwards: slices that began before the one before had ended
- * @over: slices, jobs and values in no row
+ * struct grt_gpu_processes - the state; from grt_gpu_processes_new()
+ * @owners: owners of processes, by pid; @values: previous values of counters
+ * @cgroups: paths of control groups
+ * @found: cache for jobs, by process; only grt_gpu_processes_next() removes rows
+ * @jobs: jobs and counters are processed
+ * @from, @to: only this time counts; @first, @last: the time span
+ * @follows: events before @from were processed, too
+ * @backwards: slices that began before the end of the previous one
+ * @over: slices, jobs and values without a row
  */
 struct grt_gpu_processes {
 	struct grt_keyed places;
@@ -153,54 +153,62 @@ struct grt_gpu_processes {
 	uint32_t budget;
 };
 
-/** grt_gpu_processes_new - begins; @jobs: jobs and counters are wanted, too. Return: 0 or -ENOMEM */
+/** grt_gpu_processes_new - begins; @jobs: process jobs and counters, too. Return: 0 or -ENOMEM */
 int grt_gpu_processes_new(struct grt_gpu_processes **out, enum grt_gpu_by by, bool jobs);
 
-/** grt_gpu_processes_event - takes in a GPU_SLICE, COUNTER or OWNER; others are ignored. Return: 0 or -ENOMEM
+/**
+ * grt_gpu_processes_event - processes a GPU_SLICE, COUNTER or OWNER; ignores other events. Return: 0 or
+ * -ENOMEM
  */
 int grt_gpu_processes_event(struct grt_gpu_processes *g, const struct grt_event *e,
 			    const struct grt_names *names);
 
-/** grt_gpu_processes_job - takes in a job. Return: 0 or -ENOMEM */
+/** grt_gpu_processes_job - processes a job. Return: 0 or -ENOMEM */
 int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job);
 
 /**
- * grt_gpu_processes_running - takes in a job with a START that is not complete: it has its ring up to its
- * END, or @now Return: 0 or -ENOMEM
+ * grt_gpu_processes_running - processes an incomplete job with a START: it has its ring up to its
+ * END, or up to @now
+ * Return: 0 or -ENOMEM
  */
 int grt_gpu_processes_running(struct grt_gpu_processes *g, const struct grt_job *job, uint64_t now);
 
 /**
- * grt_gpu_processes_next - what was finished is forgotten: from now on the time behind @from counts. A place
- * and a counter that is still there stay, with no time so far. Return: 0 or -ENOMEM
+ * grt_gpu_processes_next - drops finished rows: from now on the time after @from counts. Existing places
+ * and counters stay, without time. Return: 0 or -ENOMEM
  */
 int grt_gpu_processes_next(struct grt_gpu_processes *g, uint64_t from);
 
-/** grt_gpu_processes_finish - the trace is over; may come again after further events. Return: 0 or -ENOMEM */
+/**
+ * grt_gpu_processes_finish - completes the rows at the end of the trace; may be called again after further
+ * events. Return: 0 or -ENOMEM
+ */
 int grt_gpu_processes_finish(struct grt_gpu_processes *g, const struct grt_pass *pass);
 
-/** grt_gpu_processes_place - of a row */
+/** grt_gpu_processes_place - the place of a row */
 const struct grt_gpu_place *grt_gpu_processes_place(const struct grt_gpu_processes *g,
 						    const struct grt_gpu_process *row);
 
 /**
- * grt_gpu_processes_device - the number of the GPU that a place is of, major << 20 | minor; 0: unknown
- * @name: gets its name, NULL: it has none
+ * grt_gpu_processes_device - the number of the GPU of a place, major << 20 | minor; 0: unknown
+ * @name: gets its name, NULL: none
  */
 uint32_t grt_gpu_processes_device(const struct grt_gpu_place *at, const struct grt_names *names,
 				  const char **name);
 
-/** grt_gpu_processes_is_doubled - counters of a GPU whose jobs are known say nothing more */
+/**
+ * grt_gpu_processes_is_doubled - whether a row has counters of a GPU whose jobs are known, and is redundant
+ */
 bool grt_gpu_processes_is_doubled(const struct grt_gpu_processes *g, const struct grt_names *names,
 				  enum grt_gpu_source source, uint32_t device);
 
-/** grt_gpu_processes_wall - the time that a row is a part of, ns */
+/** grt_gpu_processes_wall - the time of which a row is a share, ns */
 uint64_t grt_gpu_processes_wall(const struct grt_gpu_processes *g, const struct grt_gpu_process *row);
 
 /** grt_gpu_processes_cgroup - path of a process's control group, NULL: unknown */
 const char *grt_gpu_processes_cgroup(const struct grt_gpu_processes *g, uint32_t pid);
 
-/** struct grt_gpu_processes_view - what the rows of grt_gpu_processes_table are seen with; @room: for texts
+/** struct grt_gpu_processes_view - the view of grt_gpu_processes_table; @room: memory for texts
  * of control groups */
 struct grt_gpu_processes_view {
 	const struct grt_gpu_processes *g;
@@ -213,7 +221,7 @@ extern const struct grt_table grt_gpu_processes_table[GRT_GPU_BYS];
 
 /**
  * grt_gpu_processes_sentences - a sentence for each GPU, or instance of one, whose slices are known
- * @row: all rows, those of a GPU together, processes first, the one with most time in front
+ * @row: all rows, grouped by GPU, processes first, sorted by time
  * Return: 0 or -ENOMEM
  */
 int grt_gpu_processes_sentences(const struct grt_gpu_processes_view *v,

@@ -55,6 +55,9 @@ static void put_reason(FILE *out, const struct grt_idleness_device *d, const str
 	for (const char *at = phrases[r->cause]; *at; at++) {
 		if (*at == '%') {
 			put_place(out, r);
+		} else if (*at == '@') {
+			if (r->process)
+				fprintf(out, " of %s", r->process);
 		} else if (!strcmp(at, "launch") && !d->cuda) {
 			fputs("submit", out);
 			break;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What the threads that submit work to devices did between two moments: from the
- * pieces of their time (threads/threads.h), and from their calls of the driver.
+ * The activity of threads that submit work to devices between two moments: from the
+ * pieces of their time (threads/threads.h), and from their driver calls.
  *
- * The last GRT_SUBMITTER_PIECES pieces and calls of a thread are remembered, of one
- * that never submitted anything far fewer, and of all threads together
- * GRT_SUBMITTERS_PIECES; what is further back is unknown, and counted.
+ * The last GRT_SUBMITTER_PIECES pieces and calls of a thread are kept, far fewer of a
+ * thread that never submitted anything, and GRT_SUBMITTERS_PIECES of all threads
+ * together; older ones are unknown, and counted.
  */
 #ifndef GRT_IDLE_SUBMITTERS_H
 #define GRT_IDLE_SUBMITTERS_H
@@ -13,7 +13,7 @@
 #include "base/keyed.h"
 #include "threads/threads.h"
 
-/* Threads; of further ones nothing is known. */
+/* Most threads; further threads are unknown. */
 #define GRT_SUBMITTERS_MAX 65536U
 #define GRT_SUBMITTER_PIECES 131072U
 #define GRT_SUBMITTER_PIECES_BEFORE 1024U
@@ -21,23 +21,23 @@
 
 struct submitter;
 
-/** enum grt_submitter_calls - whose calls; those of one kind do not overlap */
+/** enum grt_submitter_calls - kinds of calls; calls of one kind do not overlap */
 enum grt_submitter_calls {
 	GRT_SUBMITTER_IOCTLS,
 	GRT_SUBMITTER_CUDA,
 	GRT_SUBMITTER_CALLS,
 };
 
-/* What a thread is known to have been in where nobody followed it. */
+/* The state of a thread that was not traced. */
 #define GRT_SUBMITTER_NOT_FOLLOWED GRT_THREAD_STATES
 
 /**
  * struct grt_submitter_piece - a part of a thread's time
  * @state: enum grt_thread_state, or GRT_SUBMITTER_NOT_FOLLOWED
- * @user: stack id of the user stack it slept in, or that entered the call, 0: none
- * @waker, @waker_pid: who ended its sleep, 0: nobody, or unknown
- * @call: number of the call that it was in, 0: in none
- * @after: node of the stack of the call that returned before, 0: unknown, or it was in a call
+ * @user: id of the user stack of the sleep or the call, 0: none
+ * @waker, @waker_pid: the thread that ended the sleep, 0: none or unknown
+ * @call: number of the call in which the thread was, 0: none
+ * @after: node of the stack of the previous call, 0: unknown, or the thread was in a call
  */
 struct grt_submitter_piece {
 	uint64_t from;
@@ -51,9 +51,9 @@ struct grt_submitter_piece {
 };
 
 /**
- * struct grt_submitters - set up by grt_submitters_init(), to be given to grt_submitters_free()
+ * struct grt_submitters - initialised by grt_submitters_init(), freed by grt_submitters_free()
  * @threads: by pid and tid
- * @pieces: room of all rings
+ * @pieces: room of all rings of pieces
  * @over: records of threads beyond GRT_SUBMITTERS_MAX
  * @last: the thread of the last record, NULL: none; @last_key, @last_room: its key, and the room of @threads
  * then
@@ -67,29 +67,31 @@ struct grt_submitters {
 	uint32_t last_room;
 };
 
-/** grt_submitters_init - nothing is known */
+/** grt_submitters_init - begins without threads */
 void grt_submitters_init(struct grt_submitters *s);
 
-/** grt_submitters_follow - from @time on all of a thread's sleeps are reported. Return: 0 or -ENOMEM */
+/** grt_submitters_follow - all sleeps of a thread are traced from @time on. Return: 0 or -ENOMEM */
 int grt_submitters_follow(struct grt_submitters *s, uint32_t pid, uint32_t tid, uint64_t time);
 
-/** grt_submitters_submits - a thread submits work: what it does is remembered for long. Return: 0 or -ENOMEM
+/** grt_submitters_submits - a thread submits work, so more of its pieces are kept. Return: 0 or -ENOMEM
  */
 int grt_submitters_submits(struct grt_submitters *s, uint32_t pid, uint32_t tid);
 
-/** grt_submitters_piece - the next piece of a thread. Return: 0 or -ENOMEM */
+/** grt_submitters_piece - adds the next piece of a thread. Return: 0 or -ENOMEM */
 int grt_submitters_piece(struct grt_submitters *s, uint32_t pid, uint32_t tid,
 			 const struct grt_thread_piece *p);
 
-/** grt_submitters_call - a thread's next call of a kind, which has returned; @p.call: not 0, @p.after: node
- * of its own stack. Return: 0 or -ENOMEM */
+/**
+ * grt_submitters_call - adds a thread's next call of a kind, which has returned; @p.call: not 0, @p.after:
+ * node of its own stack. Return: 0 or -ENOMEM
+ */
 int grt_submitters_call(struct grt_submitters *s, uint32_t pid, uint32_t tid, enum grt_submitter_calls kind,
 			const struct grt_submitter_piece *p);
 
 /**
- * grt_submitters_divide - what a thread did, without gap or overlap
- * @put: gets each part, in their order; a result other than 0 ends it
- * Return: 0, or what @put returned
+ * grt_submitters_divide - divides a time by the activity of a thread, without gap or overlap
+ * @put: gets each part, in order; a result other than 0 ends the loop
+ * Return: 0, or the result of @put
  */
 int grt_submitters_divide(struct grt_submitters *s, uint32_t pid, uint32_t tid, enum grt_submitter_calls kind,
 			  uint64_t from, uint64_t to,

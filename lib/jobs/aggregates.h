@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What AGGREGATE records say of each ring: sums are exact, whatever became of
- * the events themselves. Percentiles and phases cannot be had from them.
+ * The sums of AGGREGATE records by ring. The sums are exact, even if the events themselves
+ * were dropped. The records contain no percentiles and no phases.
  */
 #ifndef GRT_JOBS_AGGREGATES_H
 #define GRT_JOBS_AGGREGATES_H
@@ -12,23 +12,23 @@
 #include "trace/names.h"
 #include "table/table.h"
 
-/* Rings that are distinguished. */
+/* Most rings with a row. */
 #define GRT_AGGREGATES_MAX 4096U
 
 /**
  * struct grt_aggregate_row - a ring
- * @windows: records of it
- * @window: number of the last one
- * @missing: windows whose record was lost; what they counted is in no sum
- * @length: of the windows, ns
- * @events: of its jobs
- * @replaced: of these, not in the stream
- * @submits, @completes, @failed: jobs; @failed of @completes
- * @jobs: of @completes, those whose SUBMIT was seen: only these have a latency
+ * @windows: number of its records
+ * @window: number of the last window
+ * @missing: windows whose record was lost; no sum includes their events
+ * @length: length of the windows, ns
+ * @events: events of its jobs
+ * @replaced: events that are not in the stream
+ * @submits, @completes, @failed: jobs; @failed is a part of @completes
+ * @jobs: completed jobs whose SUBMIT was seen: only these have a latency
  * @latency: sum from SUBMIT to COMPLETE, ns
- * @latency_min, @latency_max: ns, meaningless without @jobs
- * @depth: sum over SUBMITs of the ring's jobs in flight, this one included
- * @depth_max: largest of these
+ * @latency_min, @latency_max: ns, undefined if @jobs is 0
+ * @depth: sum over SUBMITs of the ring's jobs in flight, including the submitted job
+ * @depth_max: largest number of jobs in flight
  */
 struct grt_aggregate_row {
 	uint32_t ring;
@@ -53,8 +53,8 @@ struct grt_aggregate_row {
 
 /**
  * struct grt_aggregates - set up by grt_aggregates_init()
- * @replaced: events that are not in the stream because records stand for them
- * @over: records in no row, because there were too many rings
+ * @replaced: events that records replaced in the stream
+ * @over: records without a row, because there were too many rings
  */
 struct grt_aggregates {
 	struct grt_keyed rows;
@@ -65,10 +65,10 @@ struct grt_aggregates {
 /* Rows are struct grt_aggregate_row, the view is struct grt_names. */
 extern const struct grt_table grt_aggregate_table;
 
-/** grt_aggregates_init - empty */
+/** grt_aggregates_init - begins without rows */
 void grt_aggregates_init(struct grt_aggregates *a);
 
-/** grt_aggregates_event - takes in an event; of use is AGGREGATE. Return: 0 or -ENOMEM */
+/** grt_aggregates_event - processes an event; uses AGGREGATE. Return: 0 or -ENOMEM */
 int grt_aggregates_event(struct grt_aggregates *a, const struct grt_event *e);
 
 /**

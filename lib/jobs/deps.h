@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Dependency waits: from the moment when the scheduler met a fence that a job
- * depends on (WAIT_DEP) to that fence's signal (FENCE, or COMPLETE where it is
- * a job's), by (context, seqno). A fence that had been signalled already costs
- * no time: 0, by the event's flag, or because its signal is in the trace.
+ * Dependency waits: from the moment when the scheduler found a fence on which a job
+ * depends (WAIT_DEP) to the signal of this fence (FENCE, or COMPLETE for the fence of a
+ * job), joined by (context, seqno). The time is 0 if the fence was already signalled, by
+ * the event's flag, or because its signal is in the trace.
  */
 #ifndef GRT_JOBS_DEPS_H
 #define GRT_JOBS_DEPS_H
@@ -12,22 +12,22 @@
 
 #include "base/hist.h"
 
-/* Waits that go on; of more, the oldest is counted and forgotten. */
+/* Most pending waits; beyond that, the oldest is dropped and counted. */
 #define GRT_DEPS_OPEN_MAX 65536U
-/* Fences whose signal is remembered. */
+/* Most signalled fences that are kept. */
 #define GRT_DEPS_SIGNALLED_MAX 16384U
-/* Contexts whose ring and process are remembered. */
+/* Most contexts whose ring and process are kept. */
 #define GRT_DEPS_CONTEXTS_MAX 16384U
-/* Rings that are distinguished. */
+/* Most rings with a row. */
 #define GRT_DEPS_RINGS_MAX 1024U
 
 /**
  * struct grt_dep_ring - the waits of a ring's jobs
- * @ring, @device: of the jobs that waited, GRT_RING_NONE where it is unknown
+ * @ring, @device: ring of the waiting jobs, GRT_RING_NONE if unknown
  * @met: WAIT_DEP events
- * @signalled: of these, the fence had been signalled
- * @cut: of these, no end can be known: it had to be forgotten, or job or fence has no identity
- * @time: of those that ended and, as 0, of @signalled, ns. What is in none of these goes on
+ * @signalled: waits whose fence was already signalled
+ * @cut: waits whose end cannot be known: dropped, or job or fence has no identity
+ * @time: times of ended waits, and 0 for @signalled, ns. All other waits are pending
  */
 struct grt_dep_ring {
 	uint32_t ring;
@@ -39,12 +39,12 @@ struct grt_dep_ring {
 };
 
 /**
- * struct grt_deps_count - of all rings together
+ * struct grt_deps_count - sums of all rings
  * @met, @signalled: as in struct grt_dep_ring
  * @ended: waits whose end came
- * @open: waits that go on
- * @forgotten: because more than GRT_DEPS_OPEN_MAX went on
- * @repeated: the same job met the same fence while it waited for it; counted once in @met
+ * @open: pending waits
+ * @forgotten: dropped because more than GRT_DEPS_OPEN_MAX were pending
+ * @repeated: further WAIT_DEP events of a pending wait; counted once in @met
  * @over: WAIT_DEP events of rings beyond GRT_DEPS_RINGS_MAX
  */
 struct grt_deps_count {
@@ -57,7 +57,7 @@ struct grt_deps_count {
 	uint64_t over;
 };
 
-/** struct grt_dep_context - what events have reported about a fence context */
+/** struct grt_dep_context - data of a fence context from events */
 struct grt_dep_context {
 	uint32_t ring;
 	uint32_t device;
@@ -65,7 +65,7 @@ struct grt_dep_context {
 	uint32_t tid;
 };
 
-/** struct grt_deps_limits - bounds; 0 takes the default above. Tests make them small */
+/** struct grt_deps_limits - limits; 0: the defaults above. Tests use small limits */
 struct grt_deps_limits {
 	uint32_t open;
 	uint32_t signalled;
@@ -78,24 +78,26 @@ struct grt_deps;
 int grt_deps_new(struct grt_deps **out, const struct grt_deps_limits *limits);
 
 /**
- * grt_deps_event - takes in an event; of use are SUBMIT, COMMIT, COMPLETE, FENCE and WAIT_DEP
- * Return: how many waits ended with it, or -ENOMEM
+ * grt_deps_event - processes an event; uses SUBMIT, COMMIT, COMPLETE, FENCE and WAIT_DEP
+ * Return: number of waits that ended with it, or -ENOMEM
  */
 int grt_deps_event(struct grt_deps *d, const struct grt_event *e);
 
-/** grt_deps_count - what was met so far */
+/** grt_deps_count - the sums so far */
 struct grt_deps_count grt_deps_count(const struct grt_deps *d);
 
-/** grt_deps_time - of all rings together */
+/** grt_deps_time - the times of all rings */
 const struct grt_hist *grt_deps_time(const struct grt_deps *d);
 
-/** grt_deps_ring - the ring's waits, NULL where it has none */
+/** grt_deps_ring - the waits of a ring, NULL if it has none */
 const struct grt_dep_ring *grt_deps_ring(const struct grt_deps *d, uint32_t device, uint32_t ring);
 
-/** grt_deps_each - the rings in the order of appearance: after @last, NULL for the first; NULL at the end */
+/**
+ * grt_deps_each - the rings in order of appearance: the one after @last, the first for NULL; NULL at the end
+ */
 const struct grt_dep_ring *grt_deps_each(const struct grt_deps *d, const struct grt_dep_ring *last);
 
-/** grt_deps_context - a fence context, NULL where nothing is known of it (any more) */
+/** grt_deps_context - a fence context, NULL if unknown or dropped */
 const struct grt_dep_context *grt_deps_context(const struct grt_deps *d, uint64_t ctx);
 
 /** grt_deps_free - frees it; NULL is allowed */

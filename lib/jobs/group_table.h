@@ -11,7 +11,7 @@
 
 extern const struct grt_table grt_group_table[GRT_BYS];
 
-/** grt_gpus_ring_table - that of rings where there are several GPUs: a ring's is shown */
+/** grt_gpus_ring_table - the table of rings if there are several GPUs; it has the GPU of each ring */
 extern const struct grt_table grt_gpus_ring_table;
 
 #endif /* GRT_JOBS_GROUP_TABLE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Groups of jobs, see grtrace/groups.h, for those who look into them.
+ * The inside of groups of jobs, see grtrace/groups.h.
  */
 #ifndef GRT_JOBS_GROUPS_H
 #define GRT_JOBS_GROUPS_H
@@ -12,30 +12,30 @@
 #include "jobs.h"
 #include "stack/estimates.h"
 
-/* Groups of a kind; jobs of what comes later are counted in @over. */
+/* Most groups of a kind; jobs of further groups are counted in @over. */
 #define GRT_GROUPS_MAX 4096U
 /* Octaves of all histograms together: 64 MiB. */
 #define GRT_GROUPS_OCTAVES 16384U
 
 /**
  * struct grt_group - one ring, engine or process
- * @ring, @device: of a ring; those of the job seen first otherwise
+ * @ring, @device: the ring; for other kinds, the ring of the first job
  * @engine: of a ring or engine
  * @pid: of a process, 0: unknown
- * @name: of a process: a thread of it, for grt_names_owner(); else unknown
+ * @name: for a process, the name of one of its threads, for grt_names_owner(); else unknown
  * @jobs: sum of weights, see hist.h
  * @job_records: jobs in the trace
- * @incomplete, @failed: of these
+ * @incomplete, @failed: number of such jobs
  * @errors: ERROR events that belong to no job
  * @commands: COMMAND events
  * @waits: joined waits, sum of weights
- * @wait_ns: sum of weight * time of these
+ * @wait_ns: sum of weight * time of these waits
  * @cut_waits: jobs with a wait whose end is not in the trace
  * @exec, @queue: t_exec and t_queue of the jobs that have them
  * @busy: union of the times between START and END, in the span
- * @busy_inferred: jobs in @busy whose START was not observed
- * @windows: of a trace of windows at random, what was submitted in which; @total, @part: what that says of
- *all of the time, and its part of all jobs' t_exec; by grt_groups_estimate()
+ * @busy_inferred: jobs in @busy whose START was inferred
+ * @windows: with random windows, submitted jobs by window; @total, @part: estimates for the whole
+ *	time, and its share of all jobs' t_exec; from grt_groups_estimate()
  */
 struct grt_group {
 	uint32_t ring;
@@ -61,17 +61,20 @@ struct grt_group {
 	struct grt_estimate part;
 };
 
-/** grt_groups_window - takes in a WINDOW. Return: 0 or -ENOMEM */
+/** grt_groups_window - processes a WINDOW record. Return: 0 or -ENOMEM */
 int grt_groups_window(struct grt_groups *g, const struct grt_ev_window *e);
 
-/** grt_groups_estimate - of all groups of a kind, by the windows within [@from, @to], which *@out reports.
- * Return: 0 or -ENOMEM */
+/**
+ * grt_groups_estimate - computes estimates for all groups of a kind from the windows within [@from, @to],
+ * which *@out reports.
+ * Return: 0 or -ENOMEM
+ */
 int grt_groups_estimate(struct grt_groups *g, enum grt_group_by by, uint64_t from, uint64_t to,
 			struct grt_estimate_watched *out);
-/** grt_groups_queue - takes in a job's t_queue, and nothing else of it. Return: 0 or -ENOMEM */
+/** grt_groups_queue - adds only the t_queue of a job. Return: 0 or -ENOMEM */
 int grt_groups_queue(struct grt_groups *g, const struct grt_job *job);
 
-/** grt_group_sampled - whether some of its jobs stand for more than one */
+/** grt_group_sampled - whether some of its jobs have a weight above one */
 static inline bool grt_group_sampled(const struct grt_group *g)
 {
 	return g->jobs != g->job_records * GRT_WEIGHT_ONE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * How long the jobs of a ring take, as rows: percentiles of each phase, and
+ * Tables of the durations of a ring's jobs: percentiles of each phase, and
  * jobs by power of two. The view of both tables is a struct grt_names.
  */
 #ifndef GRT_JOBS_PHASE_TABLE_H
@@ -14,7 +14,7 @@
 
 /**
  * struct grt_latency_row - a row of grt_latency_table
- * @name: of the phase, "t_exec"
+ * @name: name of the phase, "t_exec"
  */
 struct grt_latency_row {
 	const struct grt_ring_phases *ring;
@@ -22,12 +22,12 @@ struct grt_latency_row {
 	const char *name;
 };
 
-/** grt_latency - the @i-th (< GRT_LATENCIES) of a ring */
+/** grt_latency - the @i-th row (< GRT_LATENCIES) of a ring */
 struct grt_latency_row grt_latency(const struct grt_ring_phases *ring, unsigned int i);
 
 /**
  * struct grt_power_row - a row of grt_power_table: durations from @from up to, not including, @to
- * @weight: of the jobs with this duration
+ * @weight: sum of the weights of the jobs with this duration
  */
 struct grt_power_row {
 	struct grt_latency_row of;
@@ -37,13 +37,13 @@ struct grt_power_row {
 };
 
 /**
- * grt_powers - the powers of two between the shortest and the longest
- * @row: gets them, ascending
- * Return: how many, 0: there are no jobs, or no memory was left to distinguish them
+ * grt_powers - the powers of two between the shortest and the longest duration
+ * @row: gets the rows, ascending
+ * Return: their number, 0: there are no jobs, or there was no memory for the histogram
  */
 unsigned int grt_powers(const struct grt_latency_row *of, struct grt_power_row row[GRT_HIST_POWERS]);
 
-/** grt_phases_list - the rings, those with the most jobs first. Return: how many */
+/** grt_phases_list - the rings, those with the most jobs first. Return: their number */
 uint32_t grt_phases_list(const struct grt_phases *p,
 			 const struct grt_ring_phases *rings[GRT_PHASES_RINGS_MAX]);
 

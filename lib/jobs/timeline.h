@@ -12,7 +12,7 @@
  * is unknown: there the minimum counts, and @unsure adds up the time that may be missing.
  *
  * A gap of a ring or process is a time in which none of its jobs ran; an overlap of a
- * ring is a time in which two or more ran. Only those wider than a column are kept, so
+ * ring is a time in which two or more ran. Only gaps and overlaps that are wider than a column are kept, so
  * there are at most as many as columns.
  */
 #ifndef GRT_JOBS_TIMELINE_H
@@ -22,18 +22,18 @@
 #include "base/keyed.h"
 #include "base/stretches.h"
 
-/* Rows of a kind; jobs of what comes later are counted. */
+/* Most rows of a kind; jobs without a row are counted. */
 #define GRT_TIMELINE_ROWS_MAX 1024U
 /* Most columns. */
 #define GRT_TIMELINE_COLUMNS_MAX 4096U
-/* Jobs of a ring among which the other one of an overlap is looked for. */
+/* Number of recent jobs of a ring among which the other job of an overlap is searched. */
 #define GRT_TIMELINE_RECENT 32U
 
 /**
  * struct grt_idle - a gap or an overlap
  * @from, @to: ns
- * @first: gap: the job that ended before; overlap: one of the jobs at its
- *	beginning; nobody where that is unknown
+ * @first: gap: the job that ended before it; overlap: one of the jobs at its
+ *	beginning; unknown if its ctx is 0
  * @last: gap: the job that began after it; overlap: the other job
  */
 struct grt_idle {
@@ -50,7 +50,7 @@ struct grt_idles {
 	uint32_t room;
 };
 
-/** struct grt_ran - a job and when it ran */
+/** struct grt_ran - a job and the time when it ran */
 struct grt_ran {
 	uint64_t from;
 	uint64_t to;
@@ -59,17 +59,17 @@ struct grt_ran {
 
 /**
  * struct grt_timeline_row - a ring, an engine or a process
- * @ring, @device: of a ring; of the job seen first otherwise
+ * @ring, @device: the ring; for other kinds, the ring of the first job
  * @engine: of a ring or engine
  * @pid: of a process, 0: unknown
- * @name: of a process: a thread of it, for grt_names_owner()
+ * @name: for a process, the name of one of its threads, for grt_names_owner()
  * @jobs: jobs in the trace
- * @drawn: of these, those with START and END
- * @inferred: of these, those with one of them not observed
- * @sampled: of @jobs, those that stand for more than themselves
+ * @drawn: jobs with START and END
+ * @inferred: drawn jobs with an inferred START or END
+ * @sampled: jobs with a weight above one
  * @cut: drawn jobs that reach beyond the span
  * @late: drawn jobs that came late
- * @unsure: at most so much is missing in @busy, ns
+ * @unsure: the largest time that may be missing in @busy, ns
  * @busy: sum of @column, ns
  * @column: busy time by column, ns; NULL without columns
  * @gaps: of a ring or process
@@ -101,12 +101,12 @@ struct grt_timeline_row {
 
 /**
  * struct grt_timeline_count - jobs, each counted once
- * @jobs: that touch the span, or all
- * @undrawn: of these, without START or without END, or with END before START
- * @cut: of these, drawn up to a border of the span only
- * @late: of these, see above
- * @outside: that do not touch the span, where not all count
- * @over: that are in no row of some kind
+ * @jobs: jobs that touch the span, or all jobs
+ * @undrawn: jobs without START or without END, or with END before START
+ * @cut: jobs that are drawn up to a border of the span only
+ * @late: late jobs, see above
+ * @outside: jobs that do not touch the span, unless all jobs count
+ * @over: jobs without a row of some kind
  */
 struct grt_timeline_count {
 	uint64_t jobs;
@@ -121,36 +121,36 @@ struct grt_timeline;
 
 /**
  * grt_timeline_new - begins
- * @first, @last: the span, ns; @last belongs to it
- * @columns: wanted, at most GRT_TIMELINE_COLUMNS_MAX; 0: none are needed, nor
- *	gaps and overlaps. A span of fewer ns has one per ns
+ * @first, @last: the span, ns; it includes @last
+ * @columns: requested number, at most GRT_TIMELINE_COLUMNS_MAX; 0: no columns,
+ *	gaps and overlaps. A span of fewer ns has one column per ns
  * Return: 0 or -ENOMEM
  */
 int grt_timeline_new(struct grt_timeline **out, uint64_t first, uint64_t last, uint32_t columns);
 
 /**
- * grt_timeline_whole - all jobs count, also those that do not touch the span: it is that
- * of a whole trace, whose records may report what was before the first of them
+ * grt_timeline_whole - counts all jobs, even if they do not touch the span: the span is that
+ * of a whole trace, whose records may have jobs from before its first record
  */
 void grt_timeline_whole(struct grt_timeline *t);
 
-/** grt_timeline_held, grt_timeline_job - take in a job, see struct grt_jobs_sink. Return: 0 or -ENOMEM */
+/** grt_timeline_held, grt_timeline_job - process a job, see struct grt_jobs_sink. Return: 0 or -ENOMEM */
 int grt_timeline_held(struct grt_timeline *t, const struct grt_job *job);
 int grt_timeline_job(struct grt_timeline *t, const struct grt_job *job);
 
-/** grt_timeline_end - no job comes any more: gaps and overlaps are whole. Return: 0 or -ENOMEM */
+/** grt_timeline_end - completes gaps and overlaps after the last job. Return: 0 or -ENOMEM */
 int grt_timeline_end(struct grt_timeline *t);
 
-/** grt_timeline_columns - how many there are */
+/** grt_timeline_columns - the number of columns */
 uint32_t grt_timeline_columns(const struct grt_timeline *t);
 
-/** grt_timeline_border - where column @i begins, ns; where the last one ends for @i = their number */
+/** grt_timeline_border - the begin of column @i, ns; for @i = number of columns, the end of the last one */
 uint64_t grt_timeline_border(const struct grt_timeline *t, uint32_t i);
 
 /** grt_timeline_rows - the rows of a kind, for grt_keyed_oldest() and grt_keyed_list() */
 const struct grt_keyed *grt_timeline_rows(const struct grt_timeline *t, enum grt_group_by by);
 
-/** grt_timeline_count - what was met so far */
+/** grt_timeline_count - the counts so far */
 const struct grt_timeline_count *grt_timeline_count(const struct grt_timeline *t);
 
 /** grt_timeline_free - frees it; NULL is allowed */

@@ -12,8 +12,8 @@
 #include "table/table.h"
 
 /**
- * struct grt_timeline_view - what the columns need besides the row
- * @span: ns, 0: nothing has a share of it
+ * struct grt_timeline_view - data for the columns in addition to the row
+ * @span: ns, 0: no shares
  * @columns: see grt_timeline_columns()
  */
 struct grt_timeline_view {
@@ -34,18 +34,21 @@ struct grt_idle_row {
 	char waiter[64];
 };
 
-/** grt_idle_row - such a row; of a ring jobs are shown with their processes, of a process with their rings */
+/**
+ * grt_idle_row - makes a row; jobs of a ring are shown with their processes, jobs of a process with their
+ * rings
+ */
 struct grt_idle_row grt_idle_row(const struct grt_names *names, enum grt_group_by by,
 				 const struct grt_timeline_row *row, const struct grt_idle *idle);
 
 /**
- * grt_gap_waited - how long of a gap the job after it had been submitted
- * Return: whether that is known
+ * grt_gap_waited - the part of a gap in which the next job was already submitted
+ * Return: whether it is known
  */
 bool grt_gap_waited(const struct grt_idle *gap, uint64_t *ns);
 
 extern const struct grt_table grt_timeline_table[GRT_BYS];
-/* Of engines there are none. */
+/* The tables of gaps; engines have none. */
 extern const struct grt_table grt_gap_table[GRT_BYS];
 extern const struct grt_table grt_overlap_table;
 

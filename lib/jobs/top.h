@@ -12,19 +12,20 @@ struct grt_top;
 /**
  * grt_top_new - begins
  * @sort: column of grt_job_table
- * @view: what it needs; valid until grt_top_free()
+ * @view: the view of the table; must stay valid until grt_top_free()
  * @max: jobs to keep, > 0
  * Return: 0 or -ENOMEM
  */
 int grt_top_new(struct grt_top **out, const struct grt_column *sort, const struct grt_job_view *view,
 		uint64_t max);
 
-/** grt_top_add - takes in a job. Return: 0 or -ENOMEM */
+/** grt_top_add - adds a job. Return: 0 or -ENOMEM */
 int grt_top_add(struct grt_top *t, const struct grt_job *job);
 
 /**
- * grt_top_each - calls @fn for the first jobs, in their order; equal ones as they came. More may be added
- * after Return: 0, -ENOMEM, or what @fn returned that was not 0, which ends it
+ * grt_top_each - calls @fn for the first jobs, in order; equal jobs in the order in which they were added.
+ * More jobs may be added afterwards
+ * Return: 0, -ENOMEM, or the first result of @fn other than 0, which ends the loop
  */
 int grt_top_each(struct grt_top *t, int (*fn)(void *arg, const struct grt_job *job), void *arg);
 

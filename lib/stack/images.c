@@ -102,14 +102,13 @@ static struct grt_image *images_recent(const struct grt_images *m, const struct 
 	return i && i->pid == e->pid && i->id == e->ctx ? i : NULL;
 }
 
-struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e)
+/* The same where it has to be looked for: the others need none of its registers. */
+static __attribute__((noinline)) struct grt_image *images_look_up(struct grt_images *m,
+								  const struct grt_event *e)
 {
-	struct grt_image *i = images_recent(m, e);
+	struct grt_image *i = images_find_image(m, e);
 	uint32_t at;
 
-	if (i)
-		return i;
-	i = images_find_image(m, e);
 	if (i) {
 		m->recent = i;
 		return i;
@@ -119,6 +118,11 @@ struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e)
 	if (at != GRT_NOWHERE && !m->image[at]->id && !m->image[at]->process.what)
 		return images_give_id(m, m->image[at], e->ctx) ? NULL : m->image[at];
 	return new_image(m, e->pid, e->ctx);
+}
+
+struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e)
+{
+	return images_recent(m, e) ?: images_look_up(m, e);
 }
 
 /* ---------------------------------------------------------- definitions */

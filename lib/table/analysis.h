@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * An analysis: what can be inferred from events, and the tables that show it.
- * Each row of lib/analyses.def is one; its operations are in its own file.
- * Commands go over the rows (lib/analyses.h) and know none of them by name.
+ * An analysis computes values from events, and has the tables that show them.
+ * Each analysis is a row of lib/analyses.def; its operations are in its own file.
+ * Commands iterate over the rows (lib/analyses.h) and contain no names of analyses.
  */
 #ifndef GRT_TABLE_ANALYSIS_H
 #define GRT_TABLE_ANALYSIS_H
@@ -26,7 +26,7 @@ struct grt_steps;
 
 /* A class of events, in sets of classes. */
 #define GRT_IN_CLASS(name) (1U << GRT_CLASS_##name)
-/* Every event, of whatever type. */
+/* Events of all classes and types. */
 #define GRT_IN_EVERY_CLASS UINT32_MAX
 
 /* struct grt_part.where */
@@ -34,33 +34,33 @@ struct grt_steps;
 #define GRT_PART_SUMMARY 2U   /* report without --by */
 #define GRT_PART_VERBOSE 4U   /* report -v */
 #define GRT_PART_MONITOR 8U   /* monitors.def may name it, and `monitor all` shows it */
-#define GRT_PART_JOBS 16U     /* nothing but jobs is in it: without any the summary leaves it out */
-#define GRT_PART_NO_JOBS 32U  /* nothing in it is of jobs: what was joined to jobs is not shown beside it */
+#define GRT_PART_JOBS 16U     /* it only shows jobs: without any, the summary leaves it out */
+#define GRT_PART_NO_JOBS 32U  /* it shows no jobs: joins to jobs are not shown with it */
 #define GRT_PART_NO_TIME 64U  /* it shows no times */
 #define GRT_PART_LATENCY 128U /* timeline, with --latency-only, too */
 #define GRT_PART_BARS 256U    /* timeline without it */
-#define GRT_PART_FIRST 2048U  /* of the summary: in front of everything else, once the trace is over */
+#define GRT_PART_FIRST 2048U  /* in the summary, before all other parts, after the end of the trace */
 #define GRT_PART_TABLES 4096U /* exports of tables, with all its rows */
-#define GRT_PART_ROLLUP 8192U /* of these, what a machine sends where all rows are too many */
+#define GRT_PART_ROLLUP 8192U /* also in roll-ups, which a machine sends if all rows are too many */
 #define GRT_PART_FLAME 512U   /* flame --weight NAME: finish fills @pass->tree */
-#define GRT_PART_WORST 1024U  /* its worst rows come first: text shows ten unless more are asked for */
-#define GRT_PART_LONG \
-	16384U /* where it follows another part (@with), it is shown in JSON and with -v alone */
+#define GRT_PART_WORST 1024U  /* its worst rows come first: text shows ten unless more are requested */
+#define GRT_PART_LONG 16384U  /* as the @with of another part, it is only shown in JSON and with -v */
 
 /**
- * struct grt_part - a part of what an analysis shows: tables, pairs and notes
- * @name: what users and monitors.def call it; NULL ends a list
+ * struct grt_part - a part of the output of an analysis: tables, pairs and notes
+ * @name: its name for users and in monitors.def; NULL ends a list
  * @help: one line, for GRT_PART_BY
  * @where: GRT_PART_*
- * @arg: for the analysis
- * @table: that --sort, --top and CSV are of, for GRT_PART_BY
- * @tables: that it writes beside @table, for the JSON Schema; ended by NULL, NULL: none
- * @with: another part that follows where this one was asked for; NULL: none
- * @types: `monitor all` leaves it out where the trace has none of these; ended by 0, NULL: see @any
- * @any: where types do not decide that; NULL: @types
- * @write: writes it, as often as it is called. Return: 0 or -ENOMEM
- * @bar: GRT_PART_BARS: its @i-th row as a picture, see bars.h; @help is their title. Return: whether there is
- *	one; NULL: it is no picture
+ * @arg: argument for the analysis
+ * @table: the table for --sort, --top and CSV, with GRT_PART_BY
+ * @tables: the tables that it writes in addition to @table, for the JSON Schema; ended by NULL, NULL: none
+ * @with: another part that is shown after this one if this one was requested; NULL: none
+ * @types: `monitor all` leaves the part out if the trace has no event of these types; ended by 0, NULL: see
+ *	@any
+ * @any: decides this instead of @types; NULL: @types
+ * @write: writes the part; may be called several times. Return: 0 or -ENOMEM
+ * @bar: GRT_PART_BARS: its @i-th row as a picture, see bars.h; @help is the title. Return: whether there is
+ *	such a row; NULL: the part has no picture
  */
 struct grt_part {
 	const char *name;
@@ -77,29 +77,30 @@ struct grt_part {
 };
 
 /**
- * struct grt_analysis - operations; what is NULL it does not need
- * @name: its row's
- * @classes: of events that it takes in, bits GRT_IN_CLASS()
- * @besides: of these, the classes that its tables are not of
- * @beyond, @late: it takes these in, too, see struct grt_consumer
- * @always: a report needs its notes whatever it shows
- * @finds: others use what it finds: where they are to, the trace is read twice, and it has the first turn
+ * struct grt_analysis - operations; unneeded ones are NULL
+ * @name: the name of its row
+ * @classes: classes of events that it processes, bits GRT_IN_CLASS()
+ * @besides: the part of @classes about which it has no tables
+ * @beyond, @late: it also processes these events, see struct grt_consumer
+ * @always: every report needs its notes
+ * @finds: other analyses use its results: if they need them, the trace is read twice, and this analysis runs
+ *	in the first pass
  * @rows: it writes rows while the trace is read
- * @waits: without an event of @classes other than names it shows nothing in a summary: there it begins with
- *	the first one
- * @parts: what it shows
- * @size: of the state, which begins as zeroes; 0: @begin makes it
- * @begin: prepares the state; @parts has bit 1 << i for each part that is wanted. Return: 0 or -ENOMEM
- * @within: before the first event: what is outside of this time does not count
- * @span: the time that is looked at; may come with the first event
- * @open: @pass->writer is open and rows may be written while the trace is read
- * @event: an event of @classes. Return: 0 or -ENOMEM
- * @packet: a packet begins
+ * @waits: without an event of @classes other than names, it shows nothing in a summary; so in a summary it
+ *	begins with the first such event
+ * @parts: its parts
+ * @size: size of the state, which is zeroed first; 0: @begin allocates it
+ * @begin: prepares the state; @parts has bit 1 << i for each requested part. Return: 0 or -ENOMEM
+ * @within: called before the first event: events outside of this time are not counted
+ * @span: the time span of the pass; may be called at the first event
+ * @open: @pass->writer is open, and rows may be written while the trace is read
+ * @event: processes an event of @classes. Return: 0 or -ENOMEM
+ * @packet: called at the begin of a packet
  * @held, @job, @stray: see struct grt_jobs_sink. Return: 0 or -ENOMEM
- * @finish: the trace is over; may come again after further events. Return: 0, -ENOMEM, or with
- *	GRT_PART_FLAME -EOVERFLOW (see grt_stacks_add()) or -ENODATA (nothing has such a weight)
- * @notes: sentences about all of it
- * @free: frees the state; where it has a @size, what it points to
+ * @finish: called at the end of the trace; may be called again after further events. Return: 0, -ENOMEM, or
+ *	with GRT_PART_FLAME -EOVERFLOW (see grt_stacks_add()) or -ENODATA (nothing has such a weight)
+ * @notes: adds sentences about the whole trace
+ * @free: frees the state; if @size is set, only the memory to which the state points
  */
 struct grt_analysis {
 	const char *name;
@@ -127,8 +128,8 @@ struct grt_analysis {
 	void (*free)(void *state);
 };
 
-/* Operations that call a function with the type of the state, and nothing else: NEW makes the state, INIT
- * sets up one of @size. */
+/* Operations that only call a function with the type of the state: NEW allocates the state, INIT
+ * initialises a state of @size bytes. */
 #define GRT_ANALYSIS_NEW(name, type, function, ...)                              \
 	static int name(void **state, struct grt_pass *pass, unsigned int parts) \
 	{                                                                        \
@@ -157,33 +158,33 @@ struct grt_analysis {
 	}
 
 /**
- * struct grt_pass - one pass over a trace: what its analyses know of it and of what is wanted
- * @jobs, @deps: jobs, and waits for fences; NULL: nobody follows them
- * @names: what things are called
- * @filter: which jobs are wanted, for who joins them himself; NULL: all
- * @health: of the session
- * @call: what is known of the call that the event at hand ends; NULL: nobody asks
- * @first, @last: the time looked at, ns; valid with @known
- * @whole: that is the whole trace
+ * struct grt_pass - one pass over a trace: the data and the requests that its analyses share
+ * @jobs, @deps: jobs, and waits for fences; NULL: not tracked
+ * @names: names of objects
+ * @filter: selects jobs, for analyses that join jobs themselves; NULL: all jobs
+ * @health: health of the session
+ * @call: the call that the present event ends; NULL: not needed
+ * @first, @last: the time span of the pass, ns; valid with @known
+ * @whole: the span is the whole trace
  * @asked: the part that was requested by name, or that the summary sorts; NULL: none
- * @summary: there is nothing that was requested by name
- * @no_jobs: of nothing that jobs are inferred from, though there are other things: the summary shows these
+ * @summary: no part was requested by name
+ * @no_jobs: the trace has no events from which jobs are joined, but other events: the summary shows those
  * @streams: rows of @asked are written while the trace is read
- * @sort: order of @asked, NULL: its own
- * @top: rows of @asked, 0: all
- * @step_range: the range of NVTX that steps are; NULL: what is found
+ * @sort: order of @asked, NULL: its default
+ * @top: number of rows of @asked, 0: all
+ * @step_range: the NVTX range whose instances are steps; NULL: steps are found automatically
  * @jobs_seen: jobs so far
- * @seen: events taken in by type, all in [0]; NULL: nobody counts them
- * @completed_again: COMPLETE of jobs that were complete
- * @columns: of a timeline's bars, at most; how many there are, once it has begun
- * @shape, @tree, @side: what a flame graph adds up, and where to; @estimated: set where its weights are
- *	scaled up from windows at random
- * @slots: gets when the weights came, where the analysis knows; NULL: nobody asks
- * @idle: gets each part of the idle time; NULL: nobody asks
- * @steps, @operators: what a pass before this one has found; NULL: there was none
- * @boot_id: of the system that was recorded; NULL: unknown
- * @writer, @notes: where parts are written
- * @csv, @json, @verbose: its form; @page: JSON, of which people read the sentences first
+ * @seen: number of processed events by type, all in [0]; NULL: not counted
+ * @completed_again: COMPLETE events of jobs that were already complete
+ * @columns: most columns of a timeline's bars; after @begin, their number
+ * @shape, @tree, @side: the weights of a flame graph, and where they are added; @estimated: set if its
+ *	weights are scaled up from random windows
+ * @slots: gets the times of the weights, if the analysis has them; NULL: not needed
+ * @idle: gets each part of the idle time; NULL: not needed
+ * @steps, @operators: results of an earlier pass; NULL: none
+ * @boot_id: boot id of the recorded system; NULL: unknown
+ * @writer, @notes: outputs of the parts
+ * @csv, @json, @verbose: form of the output; @page: JSON for a page, whose sentences people read first
  */
 struct grt_pass {
 	struct grt_jobs *jobs;
@@ -224,29 +225,29 @@ struct grt_pass {
 	bool verbose;
 };
 
-/** grt_pass_span - length of what is looked at, 0: unknown */
+/** grt_pass_span - length of the time span of the pass, 0: unknown */
 static inline uint64_t grt_pass_span(const struct grt_pass *pass)
 {
 	return pass->known ? pass->last - pass->first : 0;
 }
 
-/** grt_pass_sort - the order that was requested of a part, else @otherwise */
+/** grt_pass_sort - the requested order of a part, else @otherwise */
 static inline const struct grt_column *grt_pass_sort(const struct grt_pass *pass, const struct grt_part *part,
 						     const struct grt_column *otherwise)
 {
 	return pass->asked == part && pass->sort ? pass->sort : otherwise;
 }
 
-/** grt_pass_shown - how many of a part's @n rows are shown */
+/** grt_pass_shown - how many of the @n rows of a part are shown */
 static inline uint64_t grt_pass_shown(const struct grt_pass *pass, const struct grt_part *part, uint64_t n)
 {
 	return pass->asked == part && pass->top && pass->top < n ? pass->top : n;
 }
 
 /**
- * grt_rows_sort - brings pointers to rows into the order of a column
- * @sort: NULL: of @tie alone
- * @tie: order of rows that have one value; NULL: as they are
+ * grt_rows_sort - sorts pointers to rows by a column
+ * @sort: the column; NULL: sort by @tie only
+ * @tie: order of rows with equal values; NULL: unchanged
  */
 void grt_rows_sort(const void *rows, uint64_t n, const struct grt_column *sort, const void *view,
 		   int (*tie)(const void *a, const void *b));

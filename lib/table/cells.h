@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Cells that several tables have.
+ * Cells that several tables use.
  */
 #ifndef GRT_TABLE_CELLS_H
 #define GRT_TABLE_CELLS_H
@@ -8,7 +8,7 @@
 #include "trace/names.h"
 #include "table.h"
 
-/** grt_cell_ring - a ring for a column of GRT_CELL_NAMED: its name where it has one, else its id */
+/** grt_cell_ring - a ring for a column of GRT_CELL_NAMED: its name, or its id if it has none */
 static inline void grt_cell_ring(struct grt_cell *cell, const struct grt_names *names, uint32_t ring)
 {
 	cell->number = ring;
@@ -16,14 +16,14 @@ static inline void grt_cell_ring(struct grt_cell *cell, const struct grt_names *
 	cell->absent = ring == GRT_RING_NONE;
 }
 
-/** grt_cell_ring_name - the same for a column of text: absent where it has no name */
+/** grt_cell_ring_name - the name of a ring for a column of text: absent if it has none */
 static inline void grt_cell_ring_name(struct grt_cell *cell, const struct grt_names *names, uint32_t ring)
 {
 	grt_cell_ring(cell, names, ring);
 	cell->absent |= !cell->text;
 }
 
-/** grt_cell_name, grt_cell_owner - a text of grt_names by its number: absent where there is none */
+/** grt_cell_name, grt_cell_owner - a text of grt_names by its number: absent if there is none */
 static inline void grt_cell_name(struct grt_cell *cell, const struct grt_names *names, uint32_t number)
 {
 	cell->text = grt_names_name(names, number);
@@ -36,19 +36,19 @@ static inline void grt_cell_owner(struct grt_cell *cell, const struct grt_names 
 	cell->absent = !cell->text;
 }
 
-/** grt_cell_driver - of a ring: absent where it is unknown */
+/** grt_cell_driver - the driver of a ring: absent if unknown */
 static inline void grt_cell_driver(struct grt_cell *cell, const struct grt_names *names, uint32_t ring)
 {
 	grt_cell_owner(cell, names, grt_names_find(names, GRT_NAME_RING, ring));
 }
 
-/** grt_cell_gpu - where a ring's GPU is on its bus: absent where it is unknown */
+/** grt_cell_gpu - the bus address of a ring's GPU: absent if unknown */
 static inline void grt_cell_gpu(struct grt_cell *cell, const struct grt_names *names, uint32_t ring)
 {
 	grt_cell_name(cell, names, grt_names_find(names, GRT_NAME_RING_GPU, ring));
 }
 
-/* For columns whose value is a member of the row at @offset: a number, */
+/* Callbacks for columns whose value is a member of the row at @offset: a number. */
 static inline void grt_cell_u8(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	cell->number = *(const uint8_t *)((const char *)row + offset);
@@ -64,28 +64,28 @@ static inline void grt_cell_u64(struct grt_cell *cell, const void *view, const v
 	cell->number = *(const uint64_t *)((const char *)row + offset);
 }
 
-/* one that is none where it is 0, */
+/* A number that is absent if it is 0. */
 static inline void grt_cell_id(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	grt_cell_u32(cell, view, row, offset);
 	cell->absent = !cell->number;
 }
 
-/* an array of characters, none where it is empty, */
+/* An array of characters, absent if it is empty. */
 static inline void grt_cell_chars(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	cell->text = (const char *)row + offset;
 	cell->absent = !*cell->text;
 }
 
-/* or a pointer to a text, none where it is NULL. */
+/* A pointer to a text, absent if it is NULL. */
 static inline void grt_cell_pointed(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	cell->text = *(const char *const *)((const char *)row + offset);
 	cell->absent = !cell->text;
 }
 
-/* The same, of a text that lasts, see struct grt_cell. */
+/* A pointer to a text that stays valid, see struct grt_cell. */
 static inline void grt_cell_lasting(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	grt_cell_pointed(cell, view, row, offset);

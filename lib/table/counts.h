@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Events by type and the balance by CPU: what needs no joining.
+ * Events by type and the balance by CPU.
  */
 #ifndef GRT_TABLE_COUNTS_H
 #define GRT_TABLE_COUNTS_H
@@ -9,12 +9,12 @@
 
 #include "table.h"
 
-/* CPUs that are distinguished; packets of CPUs beyond are counted. */
+/* Most CPUs with a row; packets of further CPUs are counted. */
 #define GRT_COUNTS_CPUS 4096U
 
 /**
  * struct grt_type_count - a row of grt_type_table
- * @type: enum grt_event_type, 0: all that have no row in events.def
+ * @type: enum grt_event_type, 0: all types without a row in events.def
  */
 struct grt_type_count {
 	uint32_t type;
@@ -29,8 +29,8 @@ struct grt_cpu_count {
 
 /**
  * struct grt_counts - all zero is empty; 330 KiB
- * @type, @cpu: by number; rows without events are none
- * @far_packets: of CPUs beyond GRT_COUNTS_CPUS
+ * @type, @cpu: by number; rows without events are not shown
+ * @far_packets: packets of CPUs beyond GRT_COUNTS_CPUS
  */
 struct grt_counts {
 	struct grt_type_count type[GRT_EV_MAX];
@@ -38,7 +38,7 @@ struct grt_counts {
 	uint64_t far_packets;
 };
 
-/** grt_counts_event, grt_counts_packet - take in an event, a packet */
+/** grt_counts_event, grt_counts_packet - count an event, a packet */
 void grt_counts_event(struct grt_counts *c, const struct grt_event *e);
 void grt_counts_packet(struct grt_counts *c, const struct grt_packet *p);
 

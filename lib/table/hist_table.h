@@ -5,7 +5,7 @@
 
 #include "rows.h"
 
-/** enum grt_hist_of - what histograms belong to */
+/** enum grt_hist_of - the objects that histograms belong to */
 enum grt_hist_of {
 	GRT_HIST_OF_RING,
 	GRT_HIST_OF_CRTC,
@@ -14,9 +14,9 @@ enum grt_hist_of {
 };
 
 /**
- * struct grt_hist_row - a histogram to be shown
+ * struct grt_hist_row - a histogram to show
  * @owner: ring id or CRTC
- * @what: of what
+ * @what: name of the measured value
  */
 struct grt_hist_row {
 	uint32_t owner;
@@ -31,14 +31,14 @@ struct grt_hist_row {
 extern const struct grt_column grt_hist_percentiles[GRT_HIST_OFS][2][10];
 extern const struct grt_column grt_hist_buckets[GRT_HIST_OFS][2][10];
 
-/** struct grt_hist_tables - percentiles, and the buckets that are counted in them */
+/** struct grt_hist_tables - a table of percentiles, and a table of buckets */
 struct grt_hist_tables {
 	enum grt_hist_of of;
 	struct grt_table percentiles;
 	struct grt_table buckets;
 };
 
-/* Of rings, CRTCs or all; TIMES or SIZES. */
+/* Defines both tables. OF: rings, CRTCs or all; WHAT: TIMES or SIZES. */
 #define GRT_HIST_TABLES(OF, WHAT, name, title)                                                 \
 	{                                                                                      \
 		GRT_HIST_OF_##OF,                                                              \

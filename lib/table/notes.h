@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Sentences about what was written, and name and value pairs: collected one by
- * one, written together.
+ * Sentences about the output, and name and value pairs, which are collected one by
+ * one and written together.
  */
 #ifndef GRT_TABLE_NOTES_H
 #define GRT_TABLE_NOTES_H
@@ -20,7 +20,7 @@ struct grt_notes {
 /** grt_note - adds a sentence */
 void grt_note(struct grt_notes *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** grt_notes_write - writes and empties them */
+/** grt_notes_write - writes and removes the sentences */
 void grt_notes_write(struct grt_notes *n, struct grt_writer *w);
 
 /** struct grt_fields - name and value pairs for grt_writer_fields() */
@@ -29,7 +29,7 @@ struct grt_fields {
 	unsigned int n;
 };
 
-/** grt_field_add, grt_field_number - add a pair; @text follows it in text, and may be NULL */
+/** grt_field_add, grt_field_number - add a pair; in text, @text follows it, and may be NULL */
 void grt_field_add(struct grt_fields *f, const char *name, enum grt_cell_kind kind, struct grt_cell cell,
 		   const char *text);
 void grt_field_number(struct grt_fields *f, const char *name, uint64_t number, const char *text);

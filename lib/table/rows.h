@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Tables whose rows are put together cell by cell, for what is in no array of
- * structs: tallies among others. Histograms are in hist_table.h.
+ * Tables whose rows are built cell by cell, for data that is not an array of
+ * structs, such as tallies. Histograms are in hist_table.h.
  */
 #ifndef GRT_TABLE_ROWS_H
 #define GRT_TABLE_ROWS_H
@@ -18,7 +18,7 @@ struct grt_row_cells {
 	unsigned int n;
 };
 
-/** grt_row_get - struct grt_column.get for such rows */
+/** grt_row_get - the struct grt_column.get of such rows */
 void grt_row_get(struct grt_cell *cell, const void *view, const void *row, int arg);
 
 /** grt_row_add, grt_row_number, grt_row_text, grt_row_absent - append a cell; an absent text is NULL */
@@ -34,13 +34,13 @@ void grt_row_device(struct grt_row_cells *c, const struct grt_names *names, uint
 /** grt_row_percentile - appends a percentile, 1000: the largest value */
 void grt_row_percentile(struct grt_row_cells *c, const struct grt_hist *h, unsigned int permille);
 
-/* Rows of a table of interrupts, of IBs per submit, of command numbers. */
+/* Most rows of a tally, such as interrupts, IBs per submit, command numbers. */
 #define GRT_TALLY_ROWS 4096
 
 /**
  * grt_tally_write - writes a tally as a table, the most frequent rows first
- * @what: what was counted, for the note where some are in no row
- * @write: writes a row, by grt_writer_row(); @arg is handed to it
+ * @what: what was counted, for a note about values without a row
+ * @write: writes a row with grt_writer_row(); gets @arg
  * Return: 0 or -ENOMEM
  */
 int grt_tally_write(struct grt_pass *pass, const struct grt_table *table, const struct grt_tally *t,
@@ -48,20 +48,23 @@ int grt_tally_write(struct grt_pass *pass, const struct grt_table *table, const 
 		    int (*write)(struct grt_pass *pass, const struct grt_tally_row *row, const void *arg),
 		    const void *arg);
 
-/** grt_process_name - a thread's process's comm, or its own where that is unknown; NULL: neither is */
+/**
+ * grt_process_name - the comm of a thread's process, or of the thread if that is unknown; NULL: both are
+ * unknown
+ */
 const char *grt_process_name(const struct grt_names *names, uint32_t tid);
 
-/* Room for a process in a label. */
+/* Bytes for the label of a process. */
 #define GRT_PROCESS_LABEL 64
 
-/** grt_process_label - "python(4711)" by its @name, untrusted, or "pid 4711" where that is NULL. Return:
+/** grt_process_label - "python(4711)" with its untrusted @name, or "pid 4711" if @name is NULL. Return:
  * @room */
 const char *grt_process_label(const char *name, uint32_t pid, char room[GRT_PROCESS_LABEL]);
 
 /** grt_pass_rate - @amount per second of the pass, in thousandths. Return: whether it is known */
 bool grt_pass_rate(const struct grt_pass *pass, uint64_t amount, uint64_t *milli);
 
-/** grt_decimal - thousandths as text with @digits behind the point (0..3) */
+/** grt_decimal - thousandths as text with @digits after the point (0..3) */
 void grt_decimal(char text[32], uint64_t milli, unsigned int digits);
 
 #endif /* GRT_TABLE_ROWS_H */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The JSON Schema of what the JSON writer makes of tables. */
+/* The JSON Schema of the JSON writer's output. */
 #ifndef GRT_TABLE_SCHEMA_H
 #define GRT_TABLE_SCHEMA_H
 
 #include "table.h"
 
-/* Tables of an output. */
+/* Most tables of an output. */
 #define GRT_SCHEMA_TABLES 128
 
 /**
  * struct grt_schema - an object of tables and notes
- * @title: what it is
- * @table: of which there are @n; several may have one name, then rows are of one of them
+ * @title: its title
+ * @table: @n tables; if several have the same name, each row belongs to one of them
  */
 struct grt_schema {
 	const char *title;
@@ -19,7 +19,7 @@ struct grt_schema {
 	unsigned int n;
 };
 
-/** grt_schema_add - adds a table, or tables up to NULL; those beyond GRT_SCHEMA_TABLES are dropped */
+/** grt_schema_add - adds a table, or tables up to NULL; tables beyond GRT_SCHEMA_TABLES are dropped */
 void grt_schema_add(struct grt_schema *s, const struct grt_table *table);
 void grt_schema_add_all(struct grt_schema *s, const struct grt_table *const *tables);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Tables, see grtrace/tables.h, for those who write a form of them: a writer is
+ * The inside of tables, see grtrace/tables.h, for writers. A writer is
  * a file of this room and a row of writers.def.
  */
 #ifndef GRT_TABLE_TABLE_H
@@ -8,27 +8,27 @@
 
 #include <grtrace/tables.h>
 
-/* struct grt_column.where of pairs: not in text where it is 0; nowhere where it is absent */
+/* struct grt_column.where of pairs: left out in text if 0, and in all forms if absent */
 #define GRT_COLUMN_NONZERO 8U
 #define GRT_COLUMN_OPTIONAL 16U
-/* text shows no @help behind the value */
+/* text shows no @help after the value */
 #define GRT_COLUMN_PLAIN 32U
 
-/* struct grt_table.marks: its one row is written by grt_writer_pairs(). Without @name the pairs are members
- * of the whole; without @columns they are not known beforehand */
+/* struct grt_table.marks: grt_writer_pairs() writes its only row. Without @name, the pairs are members
+ * of the top-level object; without @columns, they are not known in advance */
 #define GRT_TABLE_PAIRS 4U
-/* These may be null as a whole. */
+/* The object of the pairs may be null. */
 #define GRT_TABLE_MAYBE 8U
 
-/* struct grt_column.arg of GRT_CELL_LIST in a schema: what is in the list */
+/* struct grt_column.arg of GRT_CELL_LIST in a schema: the kind of the elements */
 #define GRT_LIST_TEXTS 1
 #define GRT_LIST_OBJECTS 2
 
-/* Tables ended by NULL. */
+/* A list of tables, ended by NULL. */
 #define GRT_TABLES(...) ((const struct grt_table *const[]){__VA_ARGS__, NULL})
 
-/** struct grt_writer_ops - a form; see the functions of the same names; @size 0: this program was built
- * without it; @failed: NULL: the error flag of the file says it */
+/** struct grt_writer_ops - a form; see the functions with the same names; @size 0: this program was built
+ * without it; @failed: NULL: use the error flag of the file */
 struct grt_writer_ops {
 	const char *name;
 	unsigned int where;
@@ -46,9 +46,9 @@ struct grt_writer_ops {
 };
 
 /**
- * struct grt_writer - head of each writer's own state
+ * struct grt_writer - begin of each writer's own state
  * @table, @view: the open table
- * @column: its columns in this form; @key: what JSON and CSV call them
+ * @column: its columns in this form; @key: their names in JSON and CSV
  */
 struct grt_writer {
 	const struct grt_writer_ops *ops;
@@ -64,33 +64,34 @@ struct grt_writer {
 #include "writers.def"
 
 /**
- * grt_writer_pairs - the columns of a table of GRT_TABLE_PAIRS as name and value pairs
- * In text what follows a number or truth is the cell's @text, where it has one, else the column's help.
+ * grt_writer_pairs - writes the columns of a table of GRT_TABLE_PAIRS as name and value pairs
+ *
+ * In text, the cell's @text follows a number or boolean; without one, the column's help does.
  */
 void grt_writer_pairs(struct grt_writer *w, const struct grt_table *table, const void *view, const void *row);
 
 /**
- * grt_writer_into - the next rows are of this table, whichever other one they were of before
- * @table: NULL: of none
+ * grt_writer_into - the next rows belong to this table
+ * @table: NULL: to no table
  */
 void grt_writer_into(struct grt_writer *w, const struct grt_table *table, const void *view);
 
-/** grt_writer_failed - 0, or a negative errno: what was written is not whole */
+/** grt_writer_failed - 0, or a negative errno: the output is incomplete */
 int grt_writer_failed(const struct grt_writer *w);
 
-/** grt_cell_unit_key - a key with the unit of a kind of value: duration_ns, share_percent, bytes */
+/** grt_cell_unit_key - adds the unit of a kind of value to a key: duration_ns, share_percent, bytes */
 void grt_cell_unit_key(enum grt_cell_kind kind, const char *key, char *out, size_t room);
 
 /* Room for grt_cell_plain(). */
 #define GRT_CELL_DIGITS 32U
 
 /**
- * grt_cell_plain - a value as one text, of a kind that is no list: a number as JSON has it
- * @digits: GRT_CELL_DIGITS bytes, for those of numbers
+ * grt_cell_plain - a value of any kind except lists as text; numbers as in JSON
+ * @digits: GRT_CELL_DIGITS bytes, for the text of a number
  */
 const char *grt_cell_plain(enum grt_cell_kind kind, const struct grt_cell *cell, char *digits);
 
-/** grt_column_key - what JSON and CSV call a column: as the JSON of events does, see keys.def */
+/** grt_column_key - the name of a column in JSON and CSV; the same as in the JSON of events, see keys.def */
 const char *grt_column_key(const struct grt_table *table, const struct grt_column *c);
 
 #endif /* GRT_TABLE_TABLE_H */

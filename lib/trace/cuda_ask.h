@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * How a recorder asks a program that runs with libgrtrace-cuda.so: a page of memory
- * that the library has, and a pipe that it makes when it is asked. The recorder opens
- * both in /proc/PID/fd: the kernel lets it do so where it could read the process's
- * memory as well, in whatever namespaces the process is, and nobody else. It locks the
- * page while it records, and the pipe has no reader any more when it has ended.
+ * How a recorder starts a recording in a program that has loaded libgrtrace-cuda.so. The library
+ * has a page of shared memory, and creates a pipe on request. The recorder opens
+ * both in /proc/PID/fd. The kernel allows this only to processes that could also read the process's
+ * memory, in any namespaces. The recorder locks the page while it records; when it ends, the pipe
+ * has no reader any more.
  */
 #ifndef GRT_TRACE_CUDA_ASK_H
 #define GRT_TRACE_CUDA_ASK_H
@@ -21,29 +21,36 @@
 #define GRT_CUDA_ASK_VERSION 1
 #define GRT_CUDA_ASK_BYTES 4096
 
-/** enum grt_cuda_asleep - what the library does; LEAVING: all is written, and CUPTI is given back */
+/**
+ * enum grt_cuda_asleep - the state of the library; LEAVING: everything is written, and CUPTI is being
+ * detached
+ */
 enum grt_cuda_asleep { GRT_CUDA_ASLEEP, GRT_CUDA_WAKING, GRT_CUDA_AWAKE, GRT_CUDA_LEAVING };
 
-/** enum grt_cuda_stack - what takes the CPU's stack of a launch */
+/** enum grt_cuda_stack - how the CPU stack of a launch is taken */
 enum grt_cuda_stack { GRT_CUDA_STACK_NONE, GRT_CUDA_STACK_INPROC, GRT_CUDA_STACK_BPF };
 
-/** enum grt_cuda_left - how the last recording left CUPTI: it was not used, was taken out, is still there */
+/** enum grt_cuda_left - CUPTI after the last recording: not used, detached, still attached */
 enum grt_cuda_left { GRT_CUDA_UNUSED, GRT_CUDA_DETACHED, GRT_CUDA_ATTACHED };
 
 /**
- * struct grt_cuda_ask - the page
- * @pid: of the library's process, as that knows it: a page that a child has inherited is its parent's
+ * struct grt_cuda_ask - the page; each member has one writer
+ * @pid: pid of the library's process in its own namespace: a page that a child has inherited belongs to its
+ *	parent
  * @word: a futex: changes when the recorder has written
- * @ask, @taken, @end: the recorder's: the number of the recording that it wants; it has the pipe of; that
- * ends
- * @stack: the recorder's: enum grt_cuda_stack
- * @duties: the library's: it knows @duty; @duty: the recorder's: windows at random places, with @stack
- * @graphs: the library's: it knows @graph; @graph: the recorder's: a CUDA graph is one record
- * @cgroup: the recorder's: path of the process's control group as it sees it, or its end, "": unknown
- * @scrap, @scrap_bytes: the recorder's: memory of the process that nobody needs
- * @state: the library's: enum grt_cuda_asleep
- * @answer: the library's: the recording that @pipe, a descriptor, or -1 and @why are about
- * @left: the library's: enum grt_cuda_left
+ * @ask, @taken, @end: written by the recorder: numbers of the recording that it requests, whose pipe it has
+ *	opened, and that must end
+ * @stack: written by the recorder: enum grt_cuda_stack
+ * @duties: written by the library: it supports @duty; @duty: written by the recorder: random windows, with
+ *	@stack
+ * @graphs: written by the library: it supports @graph; @graph: written by the recorder: a CUDA graph is one
+ *	record
+ * @cgroup: written by the recorder: path of the process's control group as the recorder sees it, or the end
+ *	of it, "": unknown
+ * @scrap, @scrap_bytes: written by the recorder: memory of the process that is no longer needed
+ * @state: written by the library: enum grt_cuda_asleep
+ * @answer: written by the library: the recording to which @pipe (a descriptor) belongs, or -1 and @why
+ * @left: written by the library: enum grt_cuda_left
  */
 struct grt_cuda_ask {
 	uint64_t magic;

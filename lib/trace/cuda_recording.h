@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What a recorder and the library in the programs that it records have agreed on.
+ * Names that the recorder and the library in recorded programs share.
  */
 #ifndef GRT_TRACE_CUDA_RECORDING_H
 #define GRT_TRACE_CUDA_RECORDING_H
@@ -11,15 +11,15 @@
 #define GRT_CUDA_RECORDING_KEY "cuda_recording"
 /* Hexadecimal digits and NUL. */
 #define GRT_CUDA_RECORDING_MAX 33
-/* A file in the recording's directory, by the recorder: tracing ends. */
+/* A file that the recorder creates in the recording's directory to end tracing. */
 #define GRT_CUDA_STOP ".stop"
-/* There, too, where the recorder takes the packets itself instead of files: a socket, one connection by
- * process. */
+/* A socket in this directory, for a recorder that takes the packets itself: one connection per
+ * process, instead of files. */
 #define GRT_CUDA_SOCKET ".packets"
-/* There, too: code of a GPU, and behind it its CRC, decimal. */
+/* A file with GPU code in this directory; the CRC follows the name, decimal. */
 #define GRT_CUDA_CUBIN ".cubin_"
 
-/* In the environment: what a CUDA graph is, one record or the default, its kernels. */
+/* In the environment: whether a CUDA graph has one record, or, by default, a record per kernel. */
 #define GRT_CUDA_GRAPH_ENV "GRTRACE_GRAPH"
 #define GRT_CUDA_GRAPH_WHOLE "graph"
 

@@ -13,9 +13,9 @@
 #include "window.h"
 
 /**
- * struct grt_cut - of all streams of a source
- * @window: what is kept, and what was dropped so far
- * @cpu: events that were dropped since the counts of a CPU began; of which there are @cpus
+ * struct grt_cut - the state for all streams of a source
+ * @window: the window, and the dropped events so far
+ * @cpu: dropped events since the counts of each CPU began, for @cpus CPUs
  */
 struct grt_cut {
 	struct grt_window window;
@@ -24,9 +24,9 @@ struct grt_cut {
 };
 
 /**
- * struct grt_cut_stream - one of its streams, whose bytes may be split anywhere
- * @held: @used bytes of a packet that is not whole yet; the buffer has @room
- * @lost_track: bytes that are no packet were met: they, and all behind them, are handed on as they are
+ * struct grt_cut_stream - a stream of a source; its bytes may be split anywhere
+ * @held: @used bytes of an incomplete packet; the buffer has @room
+ * @lost_track: the stream had bytes that are not a packet: they and all later bytes are passed on unchanged
  */
 struct grt_cut_stream {
 	char *held;
@@ -36,9 +36,9 @@ struct grt_cut_stream {
 };
 
 /**
- * struct grt_cut_ops - where packets go
- * @packet: a packet as it came; may be NULL
- * @write: bytes of whole packets. Return: 0 or -errno, which ends grt_cut_feed()
+ * struct grt_cut_ops - callbacks that get packets
+ * @packet: gets each packet before it is cut; may be NULL
+ * @write: gets bytes of complete packets. Return: 0 or -errno, which ends grt_cut_feed()
  */
 struct grt_cut_ops {
 	void (*packet)(void *arg, const struct grt_packet *p);
@@ -46,10 +46,10 @@ struct grt_cut_ops {
 	void *arg;
 };
 
-/** grt_cut_packet - cuts a whole packet where it lies. Return: its length now, bytes; or -ENOMEM */
+/** grt_cut_packet - cuts a complete packet in place. Return: its new length, bytes; or -ENOMEM */
 ssize_t grt_cut_packet(struct grt_cut *c, struct grt_packet *p);
 
-/** grt_cut_feed - goes on with the next bytes of a stream, which it may change. Return: 0, -ENOMEM or what
+/** grt_cut_feed - processes the next bytes of a stream, which it may change. Return: 0, -ENOMEM or what
  * @write returned */
 int grt_cut_feed(struct grt_cut *c, struct grt_cut_stream *s, char *data, size_t len,
 		 const struct grt_cut_ops *ops);

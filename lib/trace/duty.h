@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Windows at random places, for a recording that is left on: time is cut into parts as long as a window, and
- * of so many parts after each other, a period, one is chosen. Each moment is in a window with the same
- * probability, whatever the program's rhythm is. All processes of a recording have the same windows.
+ * Random windows, for continuous recording: time is divided into parts of the length of a window. A period is
+ * a fixed number of consecutive parts, of which one is chosen at random. Each moment is in a window with the
+ * same probability, independent of the program's rhythm. All processes of a recording have the same windows.
  */
 #ifndef GRT_TRACE_DUTY_H
 #define GRT_TRACE_DUTY_H
@@ -18,7 +18,7 @@ typedef __u64 uint64_t;
 #define GRT_DUTY_ENV "GRTRACE_DUTY"
 
 /**
- * struct grt_duty - @parts: of a period, one of which is a window; 0: all is recorded
+ * struct grt_duty - @parts: parts of a period, one of which is a window; 0: everything is recorded
  * @window: length of a window, ns
  * @epoch: when the first period began, CLOCK_MONOTONIC
  */
@@ -29,7 +29,7 @@ struct grt_duty {
 	uint64_t epoch;
 };
 
-/** grt_duty_period - the period that a moment is in */
+/** grt_duty_period - the period of a moment */
 static inline uint64_t grt_duty_period(const struct grt_duty *d, uint64_t moment)
 {
 	return moment > d->epoch ? (moment - d->epoch) / (d->parts * d->window) : 0;

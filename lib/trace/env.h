@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The environment in a recording's metadata: the one part of it that our own
- * reader needs.
+ * The environment in a recording's metadata, which is the only part of the
+ * metadata that our own reader needs.
  */
 #ifndef GRT_TRACE_ENV_H
 #define GRT_TRACE_ENV_H
@@ -20,12 +20,12 @@ struct grt_env_list {
 /**
  * grt_env_parse - finds the env block in a metadata text
  * @text: NUL terminated at @len
- * @offset: gets the place of an error, bytes
- * Return: 0, -EINVAL for what is not TSDL, -ENOMEM
+ * @offset: gets the offset of an error, bytes
+ * Return: 0, -EINVAL if the text is not TSDL, -ENOMEM
  */
 int grt_env_parse(struct grt_env_list *env, const char *text, size_t len, size_t *offset);
 
-/** grt_env_get - the value of a key, NULL where there is none */
+/** grt_env_get - the value of a key, NULL if there is none */
 const char *grt_env_get(const struct grt_env_list *env, const char *key);
 
 /** grt_env_free - frees the entries */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What fields of events.def mean beyond their kind. */
+/* Properties of event fields in addition to their kind. */
 #ifndef GRT_TRACE_FIELD_H
 #define GRT_TRACE_FIELD_H
 
@@ -11,8 +11,11 @@
 #include <grtrace/event.h>
 #include <grtrace/event_table.h>
 
-/** grt_call_is_untold - a line of text, which is not a recording, says of a call only that it was: its other
- * fields may be unknown. In a recording all bits set are a value: an ioctl's argument, -EPERM of mmap */
+/**
+ * grt_call_is_untold - whether a call comes from a line of text, and not from a recording, so that all fields
+ * except its existence may be unknown. In a recording, all bits set can be a value: an ioctl's argument,
+ * -EPERM of mmap
+ */
 static inline bool grt_call_is_untold(const struct grt_event *e)
 {
 	switch (e->type) {
@@ -25,7 +28,7 @@ static inline bool grt_call_is_untold(const struct grt_event *e)
 	case GRT_EV_POLL:
 		return ((const struct grt_ev_poll *)e)->fd == GRT_FD_UNKNOWN;
 	case GRT_EV_MMAP:
-		/* it has no descriptor, but recordings know the device */
+		/* it has no descriptor, but recordings have the device */
 		return !e->device;
 	default:
 		return false;
@@ -34,9 +37,9 @@ static inline bool grt_call_is_untold(const struct grt_event *e)
 
 /**
  * struct grt_unknown - a row of unknown.def
- * @offset, @size: of the field; size 0: no more rows
- * @untold: only of a call of which a line of text says no more
- * @known: bits of grt_ev_func.known, one of which says that the value, whatever it is, is known
+ * @offset, @size: of the field; size 0 ends the rows
+ * @untold: the value is unknown only if grt_call_is_untold()
+ * @known: bits of grt_ev_func.known; if one of them is set, every value is known
  */
 struct grt_unknown {
 	uint64_t value;
@@ -46,7 +49,7 @@ struct grt_unknown {
 	uint8_t known;
 };
 
-/* Of each type, NULL: all values of its fields are known. */
+/* The rows of each type; NULL: all values of its fields are known. */
 extern const struct grt_unknown *const grt_unknown_values[GRT_EV_MAX];
 
 /** grt_unknown_of - the row of the field at @offset in events of @type; NULL: all of its values are known */
@@ -60,13 +63,13 @@ static inline const struct grt_unknown *grt_unknown_of(unsigned int type, uint16
 	return NULL;
 }
 
-/** grt_may_be_unknown - false: @value of the field of @u is known in every event */
+/** grt_may_be_unknown - whether @value of the field of @u means unknown in some events */
 static inline bool grt_may_be_unknown(const struct grt_unknown *u, uint64_t value)
 {
 	return u->known || ((value ^ u->value) << (64 - 8 * u->size)) == 0;
 }
 
-/** grt_is_unknown - @value stands for none in @e's field of @u */
+/** grt_is_unknown - whether @value means unknown in the field of @u in @e */
 static inline bool grt_is_unknown(const struct grt_unknown *u, const struct grt_event *e, uint64_t value)
 {
 	if (!u || !grt_may_be_unknown(u, value))
@@ -76,7 +79,7 @@ static inline bool grt_is_unknown(const struct grt_unknown *u, const struct grt_
 	return !u->untold || grt_call_is_untold(e);
 }
 
-/** grt_field_is_unknown - @value, of @e, stands for none: it is not printed as a number */
+/** grt_field_is_unknown - whether @value of @e means unknown, and must not be printed as a number */
 static inline bool grt_field_is_unknown(const struct grt_field *f, const struct grt_event *e, int64_t value)
 {
 	if (f->offset < sizeof(*e))
@@ -85,8 +88,8 @@ static inline bool grt_field_is_unknown(const struct grt_field *f, const struct 
 }
 
 /**
- * struct grt_field_word - where a field is and how it is read: in the word at @offset, between @up and @down
- * @offset, @size: of a text, its bytes
+ * struct grt_field_word - how to read a field: shift the word at @offset up by @up and down by @down
+ * @offset, @size: for a text, its bytes
  */
 struct grt_field_word {
 	uint8_t kind;
@@ -96,7 +99,9 @@ struct grt_field_word {
 	uint16_t size;
 };
 
-/** grt_field_word - of a field. Fields are aligned to their sizes, and records consist of words */
+/**
+ * grt_field_word - how to read this field. Fields are aligned to their sizes, and records consist of words
+ */
 static inline struct grt_field_word grt_field_word(const struct grt_field *f)
 {
 	struct grt_field_word w = {.kind = f->kind, .offset = f->offset, .size = f->size};
@@ -109,7 +114,7 @@ static inline struct grt_field_word grt_field_word(const struct grt_field *f)
 	return w;
 }
 
-/** grt_field_read - the number of a field that is no text, with its sign where it has one */
+/** grt_field_read - the value of a field that is not a text, with its sign if it has one */
 static inline uint64_t grt_field_read(const struct grt_field_word *w, const struct grt_event *e)
 {
 	uint64_t n;
@@ -119,7 +124,7 @@ static inline uint64_t grt_field_read(const struct grt_field_word *w, const stru
 	return w->kind == GRT_FIELD_SIGNED ? (uint64_t)((int64_t)n >> w->down) : n >> w->down;
 }
 
-/** grt_field_value - the same of a field whose place was not looked up */
+/** grt_field_value - grt_field_read() without a prepared grt_field_word */
 static inline uint64_t grt_field_value(const struct grt_field *f, const struct grt_event *e)
 {
 	const struct grt_field_word w = grt_field_word(f);

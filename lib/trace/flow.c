@@ -113,6 +113,12 @@ static __attribute__((noinline, cold)) int flow_pass_over(struct flow *f, const 
 	return 0;
 }
 
+/* What threads did belongs to no GPU, and says why each one was idle. */
+static bool flow_is_beside(const struct flow *f, unsigned int type)
+{
+	return f->filter && f->filter->joins && grt_class_of[type] == GRT_CLASS_thread;
+}
+
 /* Return: 0, -ENOMEM, or what a callback returned */
 static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint32_t cpu)
 {
@@ -127,7 +133,7 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 		if (ret)
 			return ret;
 	}
-	if (f->gpus) {
+	if (f->gpus && !flow_is_beside(f, type)) {
 		ret = grt_gpus_wants(f->gpus, e, f->h);
 		if (ret <= 0)
 			return ret;

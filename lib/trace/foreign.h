@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Files of other tools, which are named where they cannot be read. */
+/* Recognises files of other tools that cannot be read, for messages. */
 #ifndef GRT_TRACE_FOREIGN_H
 #define GRT_TRACE_FOREIGN_H
 
@@ -10,15 +10,15 @@
 
 /**
  * grt_foreign_refuse - refuses an input that is certainly a file of foreign.def
- * @head: what it begins with
- * Return: 0: it is none of them, or -EINVAL with what it is and what to type
+ * @head: its first bytes
+ * Return: 0 if it is not, or -EINVAL with the kind of file and what to type
  */
 int grt_foreign_refuse(const char *path, const char *head, size_t len, struct grt_err *err);
 
 /**
- * grt_foreign_text - what text is in which nothing was understood
- * @what, @fix: get what it is and what to type
- * Return: false: nobody knows
+ * grt_foreign_text - recognises a text in which no line was understood
+ * @what, @fix: get the kind of text and what to type
+ * Return: false: unknown
  */
 bool grt_foreign_text(const char *head, size_t len, const char **what, const char **fix);
 

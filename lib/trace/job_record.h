@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * A JOB record stands for the events of a job. This gives them back, for who
+ * A JOB record replaces the events of a job. This file restores the events, for code that
  * joins jobs from events.
  */
 #ifndef GRT_TRACE_JOB_RECORD_H
@@ -31,15 +31,15 @@ struct grt_job_parts {
 };
 
 /**
- * grt_job_split - the events that a record stands for, with the stamps they had
+ * grt_job_split - the events that a record replaces, with their time stamps
  *
- * Several ERROR events become one. Waits are not among them: of these the
- * record has the first stamp and the number only.
+ * Several ERROR events become one. Waits are left out, because the
+ * record only has their number and the time stamp of the first one.
  * @e: a record of type JOB
  */
 void grt_job_split(const struct grt_event *e, struct grt_job_parts *out);
 
-/** grt_job_replaced - how many events the record stands for, so far as it was counted */
+/** grt_job_replaced - the number of events that the record replaces, as far as they were counted */
 uint64_t grt_job_replaced(const struct grt_event *e);
 
 #endif /* GRT_TRACE_JOB_RECORD_H */

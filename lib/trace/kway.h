@@ -36,7 +36,7 @@ static inline bool grt_kway_before(const struct grt_kway *k, const struct grt_kw
 
 GRT_HEAP(grt_kway, struct grt_kway_slot, struct grt_kway, grt_kway_before)
 
-/** grt_kway_moved - a time on another clock; it stops at 0 and at the greatest */
+/** grt_kway_moved - converts a time to another clock; saturates at 0 and at the largest value */
 static inline uint64_t grt_kway_moved(uint64_t time, int64_t offset)
 {
 	uint64_t t = time + (uint64_t)offset;
@@ -49,8 +49,8 @@ static inline uint64_t grt_kway_moved(uint64_t time, int64_t offset)
 }
 
 /**
- * grt_kway_begin - brings a stream into the merge, if it has an item
- * @offset: of its clock
+ * grt_kway_begin - adds a stream to the merge, if it has an item
+ * @offset: offset of its clock
  * Return: 0 or a negative errno
  */
 static inline int grt_kway_begin(struct grt_kway *k, struct grt_stream *st, int64_t offset,
@@ -68,7 +68,7 @@ static inline int grt_kway_begin(struct grt_kway *k, struct grt_stream *st, int6
 	return 0;
 }
 
-/* The latest key up to which the top may go on before another stream's turn comes. */
+/* The latest key up to which the first stream may continue before another stream comes first. */
 static inline uint64_t grt_kway_limit(const struct grt_kway *k)
 {
 	const struct grt_kway_slot *second = &k->slot[1];
@@ -77,13 +77,13 @@ static inline uint64_t grt_kway_limit(const struct grt_kway *k)
 		return UINT64_MAX;
 	if (k->used > 2 && grt_kway_before(k, &k->slot[2], second))
 		second = &k->slot[2];
-	/* the top is before it, so a key of 0 is only reached by the first case */
+	/* the first stream is before the second, so the key is 0 only in the first case */
 	return k->slot[0].st->index < second->st->index ? second->key : second->key - 1;
 }
 
 /*
- * Hands out the items of a stream up to the time @limit.
- * Return: 1 with a later item waiting, 0 or -EAGAIN when there is none, another negative errno
+ * Delivers the items of a stream up to the time @limit.
+ * Return: 1 if a later item waits, 0 or -EAGAIN if there is none, another negative errno
  */
 static inline __attribute__((always_inline)) int
 grt_kway_drain(struct grt_kway *k, struct grt_stream *st, int64_t offset, uint64_t limit,
@@ -109,9 +109,9 @@ grt_kway_drain(struct grt_kway *k, struct grt_stream *st, int64_t offset, uint64
 }
 
 /**
- * grt_kway_run - hands out everything up to the time @until
- * @hand_out: takes the item at st->ptr; what it returns ends the run, unless that is 0
- * @offset: of a stream's clock; NULL: all have one
+ * grt_kway_run - delivers all items up to the time @until
+ * @hand_out: gets the item at st->ptr; a result other than 0 ends the run
+ * @offset: returns the offset of a stream's clock; NULL: all streams have the same clock
  * Return: 0, what hand_out() returned, or a negative errno
  */
 static inline __attribute__((always_inline)) int

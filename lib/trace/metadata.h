@@ -10,7 +10,8 @@
 #define GRT_METADATA_HEAD "/* CTF 1.8"
 
 /**
- * grt_metadata_is_new - whether grt_metadata_write() first writes under such a name; a crash leaves the file
+ * grt_metadata_is_new - whether this is a name of grt_metadata_write()'s temporary file, which stays after a
+ * crash
  */
 bool grt_metadata_is_new(const char *name);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Packets that are packed one by one by zstd (RFC 8878). In front of each packed packet stands a
- * skippable frame with its header, so that a reader finds its way and can begin anywhere:
+ * Packets that are compressed one by one with zstd (RFC 8878). A skippable frame with the
+ * header precedes each compressed packet, so that a reader can skip packets and begin anywhere:
  *
- *	magic 0x184d2a57 | size | struct grt_packed_head | frame of zstd with the whole packet | ...
+ *	magic 0x184d2a57 | size | struct grt_packed_head | frame of zstd with the complete packet | ...
  *
- * `zstdcat` of such a file is the file as it would be without packing.
+ * `zstdcat` prints the file as it would be without compression.
  */
 #ifndef GRT_TRACE_PACKED_H
 #define GRT_TRACE_PACKED_H
@@ -17,10 +17,10 @@
 #define GRT_PACKED_MAGIC 0x184d2a57U
 
 /**
- * struct grt_packed_head - in front of a packed packet
- * @magic, @size: of a skippable frame; @size is of what follows these two
- * @packed: bytes of the frame behind it
- * @packet: header of the packet as it is in the frame
+ * struct grt_packed_head - the frame before a compressed packet
+ * @magic, @size: of a skippable frame; @size counts the bytes after these two
+ * @packed: bytes of the following zstd frame
+ * @packet: a copy of the packet's header
  */
 struct grt_packed_head {
 	__u32 magic;
@@ -30,19 +30,21 @@ struct grt_packed_head {
 	struct grt_packet packet;
 };
 
-/** grt_packed_looks - whether a header can be believed, but for @packed */
+/** grt_packed_looks - whether a header is valid, except @packed */
 bool grt_packed_looks(const struct grt_packed_head *h);
 
-/** grt_packed_room - bytes that a packet of @len bytes takes at most */
+/** grt_packed_room - the largest size of a compressed packet of @len bytes */
 size_t grt_packed_room(size_t len);
 
-/** grt_pack_packet - packs a whole packet into @out. Return: bytes there, -ENOSYS: built without zstd,
- * -ENOMEM */
+/**
+ * grt_pack_packet - compresses a complete packet into @out. Return: bytes written, -ENOSYS: built without
+ * zstd, -ENOMEM
+ */
 ssize_t grt_pack_packet(const struct grt_packet *p, void *out, size_t room);
 
 /**
- * grt_unpack_packet - the opposite, of the frame behind a header
- * @out: of @len bytes, which the packet must have
+ * grt_unpack_packet - decompresses the frame after a header
+ * @out: @len bytes, which must be the size of the packet
  * Return: 0, -EBADMSG: it is damaged, -ENOSYS
  */
 int grt_unpack_packet(const void *frame, size_t packed, void *out, size_t len);

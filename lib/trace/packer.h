@@ -13,61 +13,61 @@
 struct grt_packer;
 
 /**
- * grt_packer_new - an empty one
- * @cpus: events are of CPUs below this
+ * grt_packer_new - an empty packer
+ * @cpus: number of CPUs
  * Return: 0 or -ENOMEM
  */
 int grt_packer_new(struct grt_packer **out, unsigned int cpus);
 
 /**
- * grt_packer_name - how a thread, ring, device or counter is called from now on
- * @cpu: whose stream reports a change
- * @time: of the change, ns
- * @name, @owner: NUL terminated, cut to what a NAME record holds
+ * grt_packer_name - sets the name of a thread, ring, device or counter from now on
+ * @cpu: the CPU whose stream reports the change
+ * @time: time of the change, ns
+ * @name, @owner: NUL terminated, cut to the size in a NAME record
  * Return: 0 or -ENOMEM
  */
 int grt_packer_name(struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t kind, uint32_t id,
 		    const char *name, const char *owner);
 
 /**
- * grt_packer_add - takes an event in
- * @e: sound: size fits its type
- * Return: 0, -ENOMEM, or -ERANGE for one that comes too late for its place (the
+ * grt_packer_add - adds an event
+ * @e: its size must fit its type
+ * Return: 0, -ENOMEM, or -ERANGE if the event comes too late to be sorted (the
  * caller counts it as lost)
  */
 int grt_packer_add(struct grt_packer *p, unsigned int cpu, const struct grt_event *e);
 
 /**
- * struct grt_packer_counts - of a CPU, since the start: events that did not come here
+ * struct grt_packer_counts - events of a CPU since the start that the packer did not get
  */
 struct grt_packer_counts {
 	uint64_t filtered;
 	uint64_t lost;
 };
 
-/** enum grt_pack - what leaves */
+/** enum grt_pack - which events to pack */
 enum grt_pack {
-	GRT_PACK_ENOUGH, /* what fills a packet or has waited for a while */
-	GRT_PACK_NOW,	 /* all up to the stamp given */
-	GRT_PACK_ALL,	 /* everything: no event will come any more */
+	GRT_PACK_ENOUGH, /* events that fill a packet or have waited for a while */
+	GRT_PACK_NOW,	 /* all events up to the given time stamp */
+	GRT_PACK_ALL,	 /* all events: no further event will come */
 };
 
 /**
- * grt_packer_read - packets of a CPU
+ * grt_packer_read - makes packets of a CPU
  * @buf: @len bytes, at least 64 KiB
- * @until: events up to this stamp may leave; later ones may still get company
- *	before them, ns
- * @pack: what leaves; at the end of GRT_PACK_ALL stands a packet for what @counts
- *	reports beyond the packets before, if only to say that nothing happened
- * Return: bytes, whole packets; 0: nothing (yet)
+ * @until: pack events up to this time; an earlier event may still arrive before later
+ *	ones, ns
+ * @pack: which events to pack; GRT_PACK_ALL ends with a packet for the counts in @counts
+ *	that no previous packet has, even if there are none
+ * Return: bytes of complete packets; 0: nothing (yet)
  */
 size_t grt_packer_read(struct grt_packer *p, unsigned int cpu, void *buf, size_t len, uint64_t until,
 		       enum grt_pack pack, const struct grt_packer_counts *counts);
 
-/** grt_packer_emitted - events and names that are accounted for in the packets read so far */
+/** grt_packer_emitted - events and names that the counts of the packets so far include */
 uint64_t grt_packer_emitted(const struct grt_packer *p);
 
-/** grt_packer_waiting - events and changes of name that no packet has taken yet */
+/** grt_packer_waiting - events and changes of names that are in no packet yet */
 uint64_t grt_packer_waiting(const struct grt_packer *p);
 
 /** grt_packer_free - frees it; NULL is allowed */

@@ -10,23 +10,23 @@
 
 #include <grtrace/grtrace.h>
 
-/* More CPUs than any kernel is built for: a larger number is garbage. */
+/* More CPUs than any kernel supports: a larger number is invalid. */
 #define GRT_CPU_MAX 8192U
-/* Room for what later programs of the same format add to the header. */
+/* Largest header, with room for additions by later programs of the same format. */
 #define GRT_HEADER_MAX 4096U
 
-/** enum grt_packet_look - what the bytes at a possible packet start are */
+/** enum grt_packet_look - the kind of the bytes at a possible begin of a packet */
 enum grt_packet_look {
 	GRT_LOOK_PACKET,
-	GRT_LOOK_OTHER_FORMAT, /* the magic is there, the format is none that this program reads */
+	GRT_LOOK_OTHER_FORMAT, /* the magic is right, but this program does not read the format */
 	GRT_LOOK_GARBAGE,
 };
 
-/* The size of a record by type, 0 for types that this program does not know. Newer programs' may be larger.
+/* The size of a record by type, 0 for unknown types. Records of newer programs may be larger.
  */
 extern const uint16_t grt_record_size[GRT_EV_MAX];
 
-/* What a record by type is at least: of types that got fields later an older program's. */
+/* The smallest size of a record by type: if a type got fields later, the size in older programs. */
 extern const uint16_t grt_record_least_of[GRT_EV_MAX];
 
 /* enum grt_class by type. */
@@ -35,19 +35,19 @@ extern const uint8_t grt_class_of[GRT_EV_MAX];
 /* enum grt_trait by type. */
 extern const uint8_t grt_traits_of[GRT_EV_MAX];
 
-/** grt_has_trait - whether the events of its type have one of @traits; those of unknown types have none */
+/** grt_has_trait - whether the type of an event has one of @traits; unknown types have none */
 static inline bool grt_has_trait(const struct grt_event *e, unsigned int traits)
 {
 	return e->type < GRT_EV_MAX && grt_traits_of[e->type] & traits;
 }
 
-/** grt_has_job - whether an event says by ctx and seqno which job it is of */
+/** grt_has_job - whether ctx and seqno of an event identify a job */
 static inline bool grt_has_job(const struct grt_event *e)
 {
 	return e->ctx && !grt_has_trait(e, GRT_TRAIT_OF_IMAGE);
 }
 
-/** grt_packet_look - judges a header; all of struct grt_packet must be readable */
+/** grt_packet_look - checks a header; all of struct grt_packet must be readable */
 static inline enum grt_packet_look grt_packet_look(const struct grt_packet *p)
 {
 	uint64_t content = p->content_size / 8;
@@ -67,13 +67,16 @@ static inline enum grt_packet_look grt_packet_look(const struct grt_packet *p)
 	return p->timestamp_begin <= p->timestamp_end ? GRT_LOOK_PACKET : GRT_LOOK_GARBAGE;
 }
 
-/* One in which a `clear` fell ends lower than it began: what it ends with came after. */
+/*
+ * A count that was cleared within the packet ends lower than it began: its end value counts from the clear
+ * on.
+ */
 static inline uint64_t grt_packet_moved(uint64_t begin, uint64_t end)
 {
 	return end >= begin ? end - begin : end;
 }
 
-/** grt_packet_emitted, grt_packet_fate - events that were offered, and those of one fate, in a packet */
+/** grt_packet_emitted, grt_packet_fate - emitted events, and events with this fate, in a packet */
 static inline uint64_t grt_packet_emitted(const struct grt_packet *p)
 {
 	return grt_packet_moved(p->begin.emitted, p->end.emitted);
@@ -84,15 +87,16 @@ static inline uint64_t grt_packet_fate(const struct grt_packet *p, unsigned int 
 	return grt_packet_moved(p->begin.fate[fate], p->end.fate[fate]);
 }
 
-/** grt_record_least - the least size of a record of this type, bytes */
+/** grt_record_least - the smallest size of a record of this type, bytes */
 static inline uint32_t grt_record_least(uint16_t type)
 {
 	return type < GRT_EV_MAX ? grt_record_least_of[type] : sizeof(struct grt_event);
 }
 
 /**
- * grt_record_whole - a record as this program knows it: fields that an older one did not have are 0
- * @room: for GRT_RECORD_MAX bytes
+ * grt_record_whole - a record with all fields of this program: fields that an older program did not have are
+ * 0
+ * @room: memory of GRT_RECORD_MAX bytes
  */
 static inline const struct grt_event *grt_record_whole(const struct grt_event *e, void *room)
 {
@@ -107,7 +111,7 @@ static inline const struct grt_event *grt_record_whole(const struct grt_event *e
 }
 
 /**
- * grt_record_sound - whether a record's size can be believed
+ * grt_record_sound - whether the size of a record is valid
  * @left: bytes of the packet from the record on, at least sizeof(*e)
  */
 static inline bool grt_record_sound(const struct grt_event *e, uint64_t left)

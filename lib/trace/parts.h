@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The bytes of a file of packets, which may lie in several files, one behind the other, as those of a
- * recording's segments do. Each of these may be packed (packed.h): then a position is one in
- * what was packed.
+ * The bytes of a file of packets, which may be spread over several consecutive files, such as the files of a
+ * recording's segments. Each of these files may be compressed (packed.h): then a position is a position in
+ * the decompressed bytes.
  */
 #ifndef GRT_TRACE_PARTS_H
 #define GRT_TRACE_PARTS_H
@@ -12,8 +12,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** struct grt_packed_place - a packet of a packed file: @at in what was packed, @file in the file; bytes of
- * both */
+/**
+ * struct grt_packed_place - a packet of a compressed file: @at is its decompressed position, @file its
+ * position in the file; with both sizes
+ */
 struct grt_packed_place {
 	uint64_t at;
 	uint64_t file;
@@ -23,9 +25,9 @@ struct grt_packed_place {
 
 /**
  * struct grt_file_part - one of the files
- * @start, @size: where it lies in the whole, bytes
- * @begin: of a plain one, where in the file
- * @place, @places: the packets of a packed one, which has @tail bytes behind the last whole one
+ * @start, @size: its position in all bytes, and its size
+ * @begin: in an uncompressed file, the position of its first byte
+ * @place, @places: the packets of a compressed file, which has @tail bytes after the last complete packet
  */
 struct grt_file_part {
 	int fd;
@@ -38,7 +40,7 @@ struct grt_file_part {
 	bool is_packed;
 };
 
-/** struct grt_parts - all of them, @n, with @size bytes */
+/** struct grt_parts - all @n files, with @size bytes */
 struct grt_parts {
 	struct grt_file_part *part;
 	unsigned int n;
@@ -46,7 +48,8 @@ struct grt_parts {
 };
 
 /**
- * struct grt_parts_cursor - what one reader has unpacked: packet @place of @part, NULL: none; in @buf, of
+ * struct grt_parts_cursor - the packet that one reader has decompressed: packet @place of @part, NULL: none;
+ * in @buf, of
  * @room
  */
 struct grt_parts_cursor {
@@ -56,17 +59,19 @@ struct grt_parts_cursor {
 	size_t room;
 };
 
-/** grt_parts_new - without files; NULL without memory */
+/** grt_parts_new - an empty list; NULL if there is no memory */
 struct grt_parts *grt_parts_new(void);
 
-/** grt_parts_add - adds a file, whose @fd becomes theirs also when this fails. Return: 0 or -errno */
+/** grt_parts_add - adds a file and takes ownership of @fd, also if this fails. Return: 0 or -errno */
 int grt_parts_add(struct grt_parts *p, int fd);
 
-/** grt_parts_read - as pread(2); it may read less than there is. Return: bytes, 0: the end, or -errno */
+/**
+ * grt_parts_read - like pread(2); may read fewer bytes than there are. Return: bytes, 0: the end, or -errno
+ */
 ssize_t grt_parts_read(const struct grt_parts *p, struct grt_parts_cursor *c, void *buf, size_t len,
 		       uint64_t at);
 
-/** grt_parts_cursor_free, grt_parts_free - free what they hold; NULL is nothing */
+/** grt_parts_cursor_free, grt_parts_free - free it; NULL is allowed */
 void grt_parts_cursor_free(struct grt_parts_cursor *c);
 void grt_parts_free(struct grt_parts *p);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Segments: a recording that is bounded is a directory of them, each a recording by itself. Files of one name
- * in them are one stream. What later packets need of older ones (strings, stacks, processes) is repeated at a
- * segment's begin in a file of its own.
+ * Segments: a bounded recording is a directory of segments, each a recording by itself. Files with the same
+ * name in all segments are one stream. Definitions that later packets need (strings, stacks, processes) are
+ * repeated at the begin of a segment in a separate file.
  */
 #ifndef GRT_TRACE_SEGMENT_H
 #define GRT_TRACE_SEGMENT_H
@@ -12,22 +12,22 @@
 #include <string.h>
 
 #define GRT_SEGMENT "segment"
-/* The file with what is repeated; where segments before it are here, it is not read. */
+/* The file with repeated definitions; it is not read if the previous segments exist. */
 #define GRT_CARRIED "carried"
-/* A black box's directory has a recording of this name and a number for each incident. */
+/* The prefix of the recordings in a black box's directory, one per incident; a number follows. */
 #define GRT_SNAPSHOT "snapshot"
-/* Behind the name of a file that is packed, see packed.h. */
+/* The suffix of a compressed file, see packed.h. */
 #define GRT_PACKED_SUFFIX ".zst"
 
 #define GRT_SEGMENT_NAME_MAX 32
 
-/** grt_segment_name - of the segment of a number from 1 on */
+/** grt_segment_name - the name of the segment with this number, from 1 on */
 static inline void grt_segment_name(char name[GRT_SEGMENT_NAME_MAX], unsigned long number)
 {
 	snprintf(name, GRT_SEGMENT_NAME_MAX, GRT_SEGMENT "_%06lu", number);
 }
 
-/** grt_segment_number - the opposite; 0: it is not a segment's name */
+/** grt_segment_number - the number in a segment's name; 0: it is not such a name */
 static inline unsigned long grt_segment_number(const char *name)
 {
 	size_t prefix = strlen(GRT_SEGMENT "_");

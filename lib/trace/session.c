@@ -296,6 +296,10 @@ static int session_open_input(struct grt_session *s, int *fd, const struct grt_r
 			return readers[i]->open(s, *fd, err);
 	if (ret)
 		return ret;
+	/* who reads only directories, such as mend */
+	if (S_ISREG(st.st_mode))
+		return grt_err_set(err, -EINVAL, "it is a file, and a recording is a directory",
+				   "the directory that grtrace record wrote", "%s: not a recording", s->path);
 	return grt_err_set(err, -EINVAL,
 			   s->is_pipe ? "the data in the pipe is not text"
 				      : "it is neither a directory, a regular file nor a pipe",

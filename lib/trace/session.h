@@ -19,23 +19,23 @@
 
 /**
  * struct grt_session - see grtrace.h
- * @health: of the present run
- * @found: what opening met; each run starts from it
- * @first, @last: stamps, @first > @last: none
- * @parts, @files, @label, @skips: the files, their names for messages, and where
- *	packets lie in those of many CPUs (one each); @parts is NULL for what is no file
- * @env: of the recording
- * @gpus: of one GPU, whose events alone are handed out; NULL: all are
- * @filter: what else is not handed out; NULL: nothing
- * @head, @head_len: the first bytes of the input; of a pipe they have been read
- * @is_pipe: it can be read once, and what it spans is known then
- * @skipped: what the run passed over; NULL: the input is no text
- * @written: what traced programs have made, in the present run
+ * @health: health of the present run
+ * @found: health after opening; each run starts from it
+ * @first, @last: first and last time stamp, @first > @last: none
+ * @parts, @files, @label, @skips: the files, their names for messages, and the positions of
+ *	packets in files of many CPUs (one entry per file); @parts is NULL for a stream without a file
+ * @env: environment of the recording
+ * @gpus: delivers only the events of one GPU; NULL: all events
+ * @filter: excludes further events; NULL: none
+ * @head, @head_len: the first bytes of the input, which were already read from a pipe
+ * @is_pipe: the input can be read only once, and its span is known only then
+ * @skipped: counts of skipped text; NULL: the input is not text
+ * @written: records that traced programs have made, in the present run
  * @linkage: parts of linkage names, in the present run
- * @window: of the recording; @from is UINT64_MAX where it says none
- * @shortest: key of the source that ends it where others go on, see grt_window_common()
- * @is_live, @live: streams come from here and not from files
- * @mending: what is cut is cut back on disk, too, and told here; NULL: nothing is changed
+ * @window: window of the recording; @from is UINT64_MAX if it has none
+ * @shortest: key of the source that ends before the others, see grt_window_common()
+ * @is_live, @live: the source of live streams, without files
+ * @mending: incomplete packets are also cut from the files, and counted here; NULL: no file is changed
  */
 struct grt_session {
 	char *path;
@@ -67,9 +67,9 @@ struct grt_session {
 };
 
 /**
- * struct grt_mending - what was done to the files of a recording that was interrupted
- * @files: cut back to their whole packets; @bytes: that were behind these
- * @why: a negative errno: one could not be changed, 0: all were; @busy: the recorder still writes
+ * struct grt_mending - changes of the files of an interrupted recording
+ * @files: number of files that were cut after their last complete packet; @bytes: number of removed bytes
+ * @why: a negative errno: a file could not be changed, 0: no error; @busy: the recorder still writes
  */
 struct grt_mending {
 	unsigned int files;
@@ -78,27 +78,33 @@ struct grt_mending {
 	bool busy;
 };
 
-/** struct grt_source_losses - of a source of a recording; @fate: of its packets in the last run, by cause;
- * @window: what it saw, @from is UINT64_MAX where the recording does not say */
+/**
+ * struct grt_source_losses - losses of a source of a recording; @fate: events of its packets in the last run,
+ * by fate;
+ * @window: the window of the source, @from is UINT64_MAX if the recording has none
+ */
 struct grt_source_losses {
 	char name[32];
 	uint64_t fate[GRT_FATES];
 	struct grt_window window;
 };
 
-/** grt_session_sources - its sources, by their files; none of what is no recording. *@out is the caller's
- * to free. Return: how many, or -ENOMEM */
+/** grt_session_sources - the sources of a recording, by their files; other inputs have none. The caller frees
+ * *@out. Return: their number, or -ENOMEM */
 int grt_session_sources(const struct grt_session *s, struct grt_source_losses **out);
 
-/** grt_session_filter - from now on it hands out only what @filter wants, which lives as long */
+/**
+ * grt_session_filter - delivers only events that @filter selects from now on; @filter must outlive the
+ * session
+ */
 void grt_session_filter(struct grt_session *s, struct grt_filter *filter);
 
 /**
  * struct grt_reader - a kind of input: a row in lib/readers.def, and a
- * file in which one of these is defined
- * @takes: whether it is this reader's input
+ * file that defines one such struct
+ * @takes: whether the reader recognises the input
  * @head: the first bytes of a regular file or a pipe
- * @open: adds the files of the input; @fd is the input's and is closed by the caller
+ * @open: adds the files of the input; @fd is the open input, which the caller closes
  */
 struct grt_reader {
 	const char *name;
@@ -107,41 +113,43 @@ struct grt_reader {
 };
 
 /**
- * grt_session_open_by - grt_session_open() with the readers that are given; the first one that takes the
+ * grt_session_open_by - grt_session_open() with the given readers; the first one that recognises the
  * input reads it
  */
 int grt_session_open_by(struct grt_session **out, const char *path, const struct grt_reader *const *readers,
 			size_t n, struct grt_err *err);
 
-/** grt_session_mend_by - opens it as grt_session_open_by() does, cuts files that end within a packet back to
- * their whole packets, and closes it. Return: 0 with *@out, or a negative errno */
+/**
+ * grt_session_mend_by - opens a recording like grt_session_open_by(), cuts files that end within a packet
+ * after their last complete packet, and closes it. Return: 0 with *@out, or a negative errno
+ */
 int grt_session_mend_by(struct grt_mending *out, const char *path, const struct grt_reader *const *readers,
 			size_t n, struct grt_err *err);
 
 /**
- * grt_session_add_parts - walks over files that are one, and adds a stream for each CPU in them
- * @parts: become the session's, also when this fails
+ * grt_session_add_parts - walks over the files of one stream, and adds a stream for each CPU in them
+ * @parts: the session takes ownership, also if this fails
  * @label: their name in messages; copied
- * @w: gets what was found; @w->cpu and @w->skips are not for the caller
+ * @w: gets the results of the walk; the session owns @w->cpu and @w->skips
  */
 int grt_session_add_parts(struct grt_session *s, struct grt_parts *parts, const char *label,
 			  struct grt_walk *w, struct grt_err *err);
 
 /**
- * grt_session_add_file - the same with one file
- * @fd: becomes the session's, also when this fails
+ * grt_session_add_file - grt_session_add_parts() with one file
+ * @fd: the session takes ownership, also if this fails
  */
 int grt_session_add_file(struct grt_session *s, int fd, const char *label, struct grt_walk *w,
 			 struct grt_err *err);
 
 /**
  * grt_session_add_source - adds a stream whose records do not come from packets
- * @owner: becomes the stream's, which frees it by @source->fini, also when this fails
+ * @owner: the stream takes ownership and frees it with @source->fini, also if this fails
  */
 int grt_session_add_source(struct grt_session *s, const struct grt_stream_source *source, void *owner,
 			   const char *label, struct grt_err *err);
 
-/** grt_head_is_text - whether an input that begins so is text, and not packets */
+/** grt_head_is_text - whether an input with these first bytes is text, and not packets */
 bool grt_head_is_text(const char *head, size_t len);
 
 #endif /* GRT_TRACE_SESSION_H */

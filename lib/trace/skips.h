@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Where the packets of each CPU lie in a file of many, so that the cursor of a
- * CPU goes from each of its packets to the next. The walk over the file's
- * headers makes it. It has a limit: behind it cursors read every header.
+ * The positions of each CPU's packets in a file of several CPUs, so that the cursor of
+ * a CPU can go directly from one of its packets to the next. The walk over the file's
+ * headers fills it, up to a limit; after the limit, cursors read every header.
  */
 #ifndef GRT_TRACE_SKIPS_H
 #define GRT_TRACE_SKIPS_H
@@ -23,9 +23,9 @@ struct grt_skip {
 
 /**
  * struct grt_skips - packets in the order of the file
- * @skip, @n: they
- * @end: where the last of them ends
- * @full: not all packets are among them
+ * @skip, @n: the packets
+ * @end: end of the last one
+ * @full: the limit was reached, so packets are missing
  */
 struct grt_skips {
 	struct grt_skip *skip;
@@ -35,9 +35,9 @@ struct grt_skips {
 };
 
 /**
- * grt_skips_from - where to look for a CPU's next packet
- * @pos: the cursor's place, from where on the packet is
- * @at: number of the packet, which goes on to the one after it
+ * grt_skips_from - the position from which to search a CPU's next packet
+ * @pos: position of the cursor, before this packet
+ * @at: number of the packet; set to the number of the next one
  */
 static inline uint64_t grt_skips_from(const struct grt_skips *s, uint64_t pos, uint32_t *at)
 {
@@ -48,7 +48,7 @@ static inline uint64_t grt_skips_from(const struct grt_skips *s, uint64_t pos, u
 	return to < pos ? pos : to;
 }
 
-/** grt_skips_free - frees it; NULL is nothing */
+/** grt_skips_free - frees it; NULL is allowed */
 static inline void grt_skips_free(struct grt_skips *s)
 {
 	if (s)

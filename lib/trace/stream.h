@@ -15,32 +15,32 @@
 #include "parts.h"
 #include "skips.h"
 
-/* Larger than any sound record of ours, small enough that those of many streams stay in a CPU's cache. */
+/* Larger than any valid record, and small enough that the buffers of many streams fit into a CPU's cache. */
 #define GRT_STREAM_BUF_MIN (32U << 10)
 #define GRT_STREAM_BUF_MAX (128U << 10)
 
-/** enum grt_stream_at - where the cursor stands */
+/** enum grt_stream_at - the position of the cursor */
 enum grt_stream_at {
-	GRT_AT_GAP,	/* before a packet, not looked at yet */
+	GRT_AT_GAP,	/* before a packet that was not read yet */
 	GRT_AT_PACKET,	/* on a packet's header: the item is the packet */
 	GRT_AT_RECORDS, /* in a packet; the item is the record at @ptr, if there is one */
 	GRT_AT_END,
 };
 
-/** enum grt_stream_mode - which packets of the input are the stream's */
+/** enum grt_stream_mode - which packets of the input belong to the stream */
 enum grt_stream_mode {
 	GRT_STREAM_WHOLE,   /* all of them */
-	GRT_STREAM_ONE_CPU, /* those of CPU @cpu; others are stepped over */
+	GRT_STREAM_ONE_CPU, /* packets of CPU @cpu; others are skipped */
 	GRT_STREAM_HEADERS, /* all, but the records are never read */
 };
 
 struct grt_stream;
 
 /**
- * struct grt_stream_source - a stream that is not made of packets
+ * struct grt_stream_source - the source of a stream without packets
  * @next: finds the next run of records: sets @ptr, @end, @key, @last and @cpu, and @at to
  *	GRT_AT_RECORDS, or to GRT_AT_END. Returns as grt_stream_next()
- * @rewind: back to the start; what fails is reported by @next
+ * @rewind: goes back to the start; @next reports errors
  * @fini: frees @owner
  */
 struct grt_stream_source {
@@ -51,36 +51,36 @@ struct grt_stream_source {
 
 /**
  * struct grt_stream - a cursor
- * @ptr: the item, or what comes next; 8 aligned, in @buf
- * @end: end of this packet's records that are in @buf
+ * @ptr: the item, or the next bytes; 8-byte aligned, in @buf
+ * @end: end of this packet's records in @buf
  * @mark: where @ptr was when @pos was its position
  * @key: time of the item for the merge: never goes back
- * @last: the latest time that a record here may have
+ * @last: the latest allowed time of a record here
  * @cpu: CPU of the packet
- * @index: of the stream in its session
- * @pos: where the cursor is in the stream; kept by grt_stream_next() only
- * @start: where the stream's first packet begins
- * @at, @mode: see there
- * @limit: where the stream ends, UINT64_MAX for one that is still growing
- * @content_end, @packet_end: of the packet, as positions in the stream
- * @lost_from: where bytes that are no packet began, UINT64_MAX outside of such
- * @lost_cut, @lost_zero: those bytes begin like a packet; are all zero
+ * @index: index of the stream in its session
+ * @pos: position of the cursor in the stream; updated by grt_stream_next() only
+ * @start: position of the stream's first packet
+ * @at, @mode: see the enums
+ * @limit: end of the stream, UINT64_MAX for a growing stream
+ * @content_end, @packet_end: ends of the packet's content and of the packet, as positions in the stream
+ * @lost_from: begin of bytes that are not a packet, UINT64_MAX if the cursor is not in such bytes
+ * @lost_cut, @lost_zero: these bytes begin like a packet; are all zero
  * @buf, @cap, @fill, @buf_pos: the buffer, its size, bytes in it, position of its start
  * @eof: there is nothing to read after the buffer
  * @packet: header of the packet that the cursor is in
- * @ready: the cursor stands on an item that has not been handed out
+ * @ready: the item at the cursor was not delivered yet
  * @joined: a packet has been counted, so @next_seq (of the packet after it) and
  *	@balance (at its end) are known
- * @sum: of the packets that were counted in this run
- * @health: where faults are counted
- * @quiet: faults of the layout between packets have been counted already
- * @label: of the input, for messages
+ * @sum: sum of the packets that were counted in this run
+ * @health: counts faults
+ * @quiet: faults between packets were already counted
+ * @label: name of the input, for messages
  * @read: fills the buffer from position @buf_pos + @fill on, like read(2)
- * @parts, @cursor, @live: what @read works on
- * @skips: where the CPU's packets lie, for GRT_STREAM_ONE_CPU; may be NULL
- * @skip, @first_skip: numbers in @skips of the CPU's next packet, and its first
- * @source, @owner: NULL, or where records come from instead of packets, and its own data
- * @failure: NULL, or what @source failed at
+ * @parts, @cursor, @live: inputs of @read
+ * @skips: positions of the CPU's packets, for GRT_STREAM_ONE_CPU; may be NULL
+ * @skip, @first_skip: numbers in @skips of the CPU's next packet and first packet
+ * @source, @owner: NULL, or the source of records instead of packets, and its data
+ * @failure: NULL, or the step at which @source failed
  */
 struct grt_stream {
 	const char *ptr;
@@ -130,7 +130,7 @@ struct grt_stream {
  * -ENOMEM */
 int grt_stream_init(struct grt_stream *st, size_t cap);
 
-/** grt_stream_rewind - back to @start, as if nothing had been read */
+/** grt_stream_rewind - goes back to @start, as if nothing had been read */
 void grt_stream_rewind(struct grt_stream *st);
 
 /** grt_stream_fini - frees the buffer */
@@ -139,14 +139,14 @@ void grt_stream_fini(struct grt_stream *st);
 /**
  * grt_stream_next - finds the next item from @ptr on
  * Return: 1 with @at, @ptr and @key set, 0 at the end of the stream, -EAGAIN
- * when a live one has no whole item yet, or another negative errno
+ * if a live stream has no complete item yet, or another negative errno
  */
 int grt_stream_next(struct grt_stream *st);
 
 /** grt_stream_failed - reports an error @code of grt_stream_next(). Return: @code */
 int grt_stream_failed(const struct grt_stream *st, int code, struct grt_err *err);
 
-/** grt_stream_count_packet - adds the packet that the cursor stands on to the health: balance and gaps */
+/** grt_stream_count_packet - adds the packet at the cursor to the health: balance and gaps */
 void grt_stream_count_packet(struct grt_stream *st);
 
 /** grt_stream_read_file, grt_stream_read_live - the two kinds of @read */
@@ -154,7 +154,7 @@ ssize_t grt_stream_read_file(struct grt_stream *st, void *buf, size_t len);
 ssize_t grt_stream_read_live(struct grt_stream *st, void *buf, size_t len);
 
 /**
- * grt_stream_step - the fast path: to the next record when it is sound, in
+ * grt_stream_step - the fast path: goes to the next record if it is valid, in
  * time order and in the buffer
  * Return: true with @ptr and @key on it; false: call grt_stream_next()
  */
@@ -172,8 +172,8 @@ static inline bool grt_stream_step(struct grt_stream *st)
 }
 
 /**
- * grt_fault - counts a fault; the first one is kept as text
- * @skipped: bytes that were given up because of it
+ * grt_fault - counts a fault; the first fault is kept as text
+ * @skipped: bytes that were skipped because of it
  * @h: may be NULL
  */
 void grt_fault(struct grt_health *h, enum grt_fault_kind kind, uint64_t skipped, const char *why,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Inputs that are packed by gzip (RFC 1952) or zstd (RFC 8878), or are recordings of trace-cmd: they are
- * unpacked into a file without a name, since text is read more than once, and read from there as any other.
+ * Inputs that are compressed by gzip (RFC 1952) or zstd (RFC 8878), and recordings of trace-cmd. They are
+ * converted into an unnamed temporary file, because text is read more than once, and then read like any other
+ * input.
  */
 #ifndef GRT_TRACE_UNPACK_H
 #define GRT_TRACE_UNPACK_H
@@ -10,7 +11,7 @@
 
 #include <grtrace/grtrace.h>
 
-/** struct grt_packed - an input; @head, @head_len: what it begins with, and of a pipe what was read already
+/** struct grt_packed - an input; @head, @head_len: its first bytes, which were already read from a pipe
  */
 struct grt_packed {
 	int fd;
@@ -21,10 +22,10 @@ struct grt_packed {
 };
 
 /**
- * grt_unpack - unpacks an input that begins like one that is packed
- * @fd: gets a file of the caller's with what was in it, at its begin, see base/tempfile.h;
- *	-1: it is not packed
- * Return: 0 or a negative errno; with -ENOSYS this program was built without what unpacks it
+ * grt_unpack - decompresses an input that begins like a compressed file
+ * @fd: gets a temporary file with the contents, positioned at its begin, which the caller closes, see
+ *	base/tempfile.h; -1: the input is not compressed
+ * Return: 0 or a negative errno; -ENOSYS: this program was built without the needed library
  */
 int grt_unpack(const struct grt_packed *p, int *fd, struct grt_err *err);
 

@@ -6,9 +6,9 @@
 
 /**
  * grt_tracecmd_unpack - writes the events of a trace.dat as text
- * @fd: a regular file of it
- * @out: where to
- * Return: 0 or a negative errno; -ENOSYS: the library of trace-cmd is not here
+ * @fd: the trace.dat, a regular file
+ * @out: descriptor for the text
+ * Return: 0 or a negative errno; -ENOSYS: the library of trace-cmd is missing
  */
 int grt_tracecmd_unpack(int fd, const char *path, int out, struct grt_err *err);
 

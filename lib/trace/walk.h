@@ -10,8 +10,8 @@
 
 /**
  * struct grt_walk_cpu - the packets of one CPU in a file
- * @start, @end: where its first one begins and its last one ends
- * @content: of its largest one, bytes
+ * @start, @end: begin of its first packet and end of its last packet
+ * @content: content of its largest packet, bytes
  */
 struct grt_walk_cpu {
 	uint32_t cpu;
@@ -24,15 +24,15 @@ struct grt_walk_cpu {
 };
 
 /**
- * struct grt_walk - what was found
- * @cpu, @cpus: the CPUs, in the order in which they appear; free @cpu
- * @skips: where the packets of each CPU lie, NULL: unknown; the caller gives it to grt_skips_free()
- * @end: where the last whole packet ends
- * @cut: what lies behind @end is the beginning of a packet, or zeros, as a
- *	crash leaves them
- * @emitted: events that were offered up to the last packet of each CPU; @earlier: of these, before the first
- *one
- * @first, @last: stamps; @first > @last: there is no packet
+ * struct grt_walk - the results of a walk
+ * @cpu, @cpus: the CPUs, in order of appearance; free @cpu
+ * @skips: positions of each CPU's packets, NULL: unknown; the caller passes it to grt_skips_free()
+ * @end: end of the last complete packet
+ * @cut: an incomplete packet or zeros follow @end, as after a
+ *	crash
+ * @emitted: events emitted up to the last packet of each CPU; @earlier: the part of them before the first
+ *	packet
+ * @first, @last: first and last time stamp; @first > @last: there is no packet
  */
 struct grt_walk {
 	struct grt_walk_cpu *cpu;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What traced programs have made, and what of it is here: PROCESS records count
- * the launches and the GPU's records of their process image, also those that could
- * not be written where a disk was full. Nothing else in a recording knows of these.
+ * Compares the records that traced programs have made with the records in the recording. PROCESS records
+ * count the launches and the GPU records of their process image, including records that could not be written
+ * because a disk was full. Nothing else in a recording counts those.
  */
 #ifndef GRT_TRACE_WRITTEN_H
 #define GRT_TRACE_WRITTEN_H
@@ -11,10 +11,10 @@
 
 /**
  * struct grt_written_image - a process image
- * @pid, @number: which one, see struct grt_event and ctx in events.def
- * @used: the place is taken
- * @made: records, as it has counted them last, less those that it counted as lost
- * @here: records that were met
+ * @pid, @number: its identity, see struct grt_event and ctx in events.def
+ * @used: the place is used
+ * @made: its last count of records, without those that it counted as lost
+ * @here: number of its records in the recording
  */
 struct grt_written_image {
 	bool used;
@@ -25,12 +25,12 @@ struct grt_written_image {
 };
 
 /**
- * struct grt_written - all images; empty where it is zero
- * @image, @images, @room: a table, places that are used, and all
- * @last: the one that was met last; most records are of it
- * @before: records of images that had the pid of a later one, and are not here
- * @untracked: records of images for which the table has no place: whether others of these are missing is not
- * known
+ * struct grt_written - all images; all zero is empty
+ * @image, @images, @room: a table, the number of used places, and of all places
+ * @last: the image of the previous record; most records belong to it
+ * @before: missing records of images whose pid a later image has
+ * @untracked: records of images for which the table has no place; whether records of these images are missing
+ *	is unknown
  */
 struct grt_written {
 	struct grt_written_image *image;
@@ -41,11 +41,13 @@ struct grt_written {
 	uint64_t untracked;
 };
 
-/** grt_written_other - what is not simply one more record of @last. Return: 0 or -ENOMEM */
+/**
+ * grt_written_other - processes a record that is not simply one more record of @last. Return: 0 or -ENOMEM
+ */
 int grt_written_other(struct grt_written *w, const struct grt_event *e);
 
 /**
- * grt_written_event - takes in a record whose type has the trait COUNTED
+ * grt_written_event - processes a record whose type has the trait COUNTED
  * Return: 0 or -ENOMEM
  */
 static inline int grt_written_event(struct grt_written *w, const struct grt_event *e)
@@ -58,8 +60,10 @@ static inline int grt_written_event(struct grt_written *w, const struct grt_even
 	return 0;
 }
 
-/** grt_written_missing - records that were made, not counted as lost, and are not here; of images that have a
- * place */
+/**
+ * grt_written_missing - the number of records that were made, not counted as lost, and are not in the
+ * recording; for images with a place
+ */
 uint64_t grt_written_missing(const struct grt_written *w);
 
 /** grt_written_free - frees it and empties it */

@@ -83,6 +83,7 @@ class Terminal:
         return b"".join(b"\x1b[M" + bytes([32 + code, 33 + x, 33 + y]) for code in [button] + [3] * (button < 3))
 
     def click(self, regex):
+        self.wait(regex)
         for y, line in enumerate(self.screen.display):
             found = re.search(regex, line)
             if found:

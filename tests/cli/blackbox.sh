@@ -25,20 +25,20 @@ fake_start 2 400 500
 box=$!
 begun
 sleep 1.2
-check "nothing is on disk until somebody asks" test "$(snapshots)" = 0
-check "but how to ask" test "$(ls -A box.grt)" = metadata
+check "no snapshot is on disk before a request" test "$(snapshots)" = 0
+check "the directory has only the metadata" test "$(ls -A box.grt)" = metadata
 output=$("$GRTRACE" snapshot box.grt 2>&1)
 status=$?
 expect "snapshot DIR prints the recording" 0 '^box.grt/snapshot_000001$'
 run report box.grt/snapshot_000001
 expect "which is whole" 0 'every event is accounted for'
-check "it is complete" grep -q 'state = "complete"' box.grt/snapshot_000001/metadata
+check "the snapshot is complete" grep -q 'state = "complete"' box.grt/snapshot_000001/metadata
 check "the oldest packets were dropped, and counted" grep -qE 'dropped_oldest = "packets=[1-9][0-9]* events=[1-9]' box.grt/snapshot_000001/metadata
-check "and are before its window" test "$("$GRTRACE" dump --json box.grt/snapshot_000001 2>/dev/null |
+check "all events of the snapshot are inside its window" test "$("$GRTRACE" dump --json box.grt/snapshot_000001 2>/dev/null |
 	python3 -c 'import json, sys; print(min(json.loads(l)["time"] for l in sys.stdin))')" -ge \
 	"$(sed -nE 's/.*kmod_window = "from=([0-9]+).*/\1/p' box.grt/snapshot_000001/metadata)"
 incident=$(sed -nE 's/.*incident_of = "time=([0-9]+) .*/\1/p' box.grt/snapshot_000001/metadata)
-check "which begins no more than --last before the incident" test "$(sed -nE 's/.*kmod_window = "from=([0-9]+).*/\1/p' \
+check "the window begins no more than --last before the incident" test "$(sed -nE 's/.*kmod_window = "from=([0-9]+).*/\1/p' \
 	box.grt/snapshot_000001/metadata)" -ge $((incident - 500000000))
 if command -v babeltrace2 >/dev/null; then
 	check "babeltrace2 reads it" test "$(babeltrace2 box.grt/snapshot_000001 2>/dev/null | wc -l)" = \
@@ -59,7 +59,7 @@ for ((i = 0; i < 200; i++)); do
 done
 kill -USR1 $box
 sleep 0.4
-check "within the pause there is none more" test "$(snapshots)" = 2
+check "during the pause no further snapshot is written" test "$(snapshots)" = 2
 kill -INT $box
 wait $box
 output=$(<box.out)
@@ -78,9 +78,9 @@ run record -e kmod -o box.grt sleep 0.1
 expect "which no recording replaces" 1 'cannot replace box.grt'
 run record -e kmod --last 5 --on exit-by-signal -o box.grt sh -c 'sleep 0.3; kill -SEGV $$'
 expect "a program that a signal ends" 139 '^grtrace record: exit-by-signal: the program was ended by signal 11'
-check "gets the next number" test -d box.grt/snapshot_000003
+check "the next snapshot gets the next number" test -d box.grt/snapshot_000003
 run report box.grt/snapshot_000003
-check "and has all that was recorded" says 'every event is accounted for'
+check "every event of the snapshot is accounted for" says 'every event is accounted for'
 run record -e kmod --last 5 --on exit-by-signal -o box.grt sh -c 'exit 3'
 expect "one that ends by itself is no incident" 3 '^grtrace record: 0 snapshots'
 
@@ -93,13 +93,13 @@ for ((i = 0; i < 500; i++)); do
 done
 sleep 0.5
 helper=$(pgrep -P $box -x grtrace-threads)
-check "a process of the recorder reads stacks" test -n "$helper"
-check "with three capabilities at most" test $((16#$(awk '$1 == "CapEff:" { print $2 }' "/proc/$helper/status") & ~(1 << 21 | 1 << 19 | 1 << 2))) = 0
+check "a helper process of the recorder reads stacks" test -n "$helper"
+check "the helper process has at most three capabilities" test $((16#$(awk '$1 == "CapEff:" { print $2 }' "/proc/$helper/status") & ~(1 << 21 | 1 << 19 | 1 << 2))) = 0
 "$GRTRACE" snapshot threads.grt >/dev/null 2>&1
 run report --incident threads.grt/snapshot_000001
 expect "an incident has the threads of the program" 0 '^  [0-9]+ sh: S \(sleeping\), system call [0-9]+, in [a-z_]*wait'
 if [ "$(id -u)" = 0 ] && grep -q . /proc/self/stack 2>/dev/null; then
-	check "and their stacks in the kernel" says '^      [a-z_]*wait[a-z0-9_]*\+0x'
+	check "the stacks of threads include their frames in the kernel" says '^      [a-z_]*wait[a-z0-9_]*\+0x'
 fi
 # Where it hangs in its own code: by unwind tables, and with frame pointers alone, which the kernel has. As gdb says.
 cat >hang.c <<-'END'
@@ -154,26 +154,26 @@ for how in "-O2 -fomit-frame-pointer" "-O0"; do
 	output=$(cat "$threads")
 	if [ "$how" != -O0 ] || { [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; }; then
 		check "$how: the stack of its first thread" test "$(chain "$threads" read_pipe)" = " read_pipe main "
-		check "$how: and of its second" test "$(chain "$threads" wait_for_lock)" = \
+		check "$how: the stack of its second thread" test "$(chain "$threads" wait_for_lock)" = \
 			" wait_for_lock wait_for_lock wait_for_lock wait_for_lock second "
-		check "$how: they are whole" test -z "$(grep 'not known' "$threads")"
+		check "$how: all stacks are complete" test -z "$(grep 'not known' "$threads")"
 	fi
 	if command -v gdb >/dev/null; then
 		gdb -q -batch -p "$(pgrep -P $hung -x hang)" -ex 'thread apply all bt' 2>/dev/null >told
-		check "$how: as gdb has it" test "$(sed -nE 's/^#[0-9]+ .* in (wait_for_lock|second|read_pipe|main) .*/\1/p' told | tr '\n' ' ')" = \
+		check "$how: the same functions as in gdb" test "$(sed -nE 's/^#[0-9]+ .* in (wait_for_lock|second|read_pipe|main) .*/\1/p' told | tr '\n' ' ')" = \
 			"wait_for_lock wait_for_lock wait_for_lock wait_for_lock second read_pipe main "
 	fi
 	pkill -KILL -P $hung -x hang
 	kill -KILL $hung 2>/dev/null
 	wait $hung 2>/dev/null
 done
-check "which are its owner's alone" test "$(stat -c %a threads.grt/snapshot_000001.threads)" = 600
+check "only the owner can read the file of stacks" test "$(stat -c %a threads.grt/snapshot_000001.threads)" = 600
 kill -KILL $box
 for ((i = 0; i < 500; i++)); do
 	kill -0 "$helper" 2>/dev/null || break
 	sleep 0.02
 done
-check "it ends with the recorder, also where that is killed" test ! -d "/proc/$helper"
+check "the helper process ends with the recorder, even if that is killed" test ! -d "/proc/$helper"
 wait $box 2>/dev/null
 
 # Killed while it writes a snapshot.

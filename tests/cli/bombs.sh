@@ -42,17 +42,17 @@ for form in perfetto folded; do
 	within "export $form" 60 1024 export -f $form -o m.out m.grt
 done
 run report --by kernel --json m.grt
-check "it stays as the linker has it" grep -q '"kernel": "_Z1fI1A1BIS0_S0_ES1_IS2_S2_E' <<<"$output"
+check "a name that grows too much stays a linkage name" grep -q '"kernel": "_Z1fI1A1BIS0_S0_ES1_IS2_S2_E' <<<"$output"
 
 "$bombs" deep d.grt 300
 within "stacks of 300 frames of 60000 bytes: report" 120 2048 report --by stack -t 5 d.grt
 within "report, all of them" 120 2048 report --by stack --json d.grt
 within "flame" 120 2048 flame -o d.svg d.grt
 within "flame, folded" 120 2048 flame -o d.folded d.grt
-check "what is left out is said" grep -q ';\[cut\] [0-9]*$' d.folded
+check "left out frames are shown as [cut]" grep -q ';\[cut\] [0-9]*$' d.folded
 within "what flame wrote is read" 120 2048 flame -o e.svg d.folded
 run report --by stack --json d.grt
-check "every stack is told" test "$(grep -c '"frames": ' <<<"$output")" = 300
+check "every stack is reported" test "$(grep -c '"frames": ' <<<"$output")" = 300
 
 "$bombs" alt alt.raw 20
 within "163,840 packets of 8,192 CPUs that take turns: report" 60 1024 report alt.raw
@@ -74,7 +74,7 @@ for more in 0 2; do
 		expect "two events less are told" 1 "drm counted $((events + 2)) events, its packets $events: "
 	fi
 done
-check "and in the balance" says '^  missing +2 '
+check "lost events are in the counts" says '^  missing +2 '
 
 # A last line without a newline that is longer than lines may be, in every command that reads text.
 python3 - <<'END'

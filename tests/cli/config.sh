@@ -67,29 +67,29 @@ check "all of these changed nothing" untouched
 
 run config --save kept.conf
 expect "--save" 0 '^$'
-check "the file is private" test "$(stat -c %a kept.conf)" = 600
-check "it has every setting" test "$(grep -c '^[a-z_]*=' kept.conf)" = \
+check "--save: only the owner can read the file" test "$(stat -c %a kept.conf)" = 600
+check "--save: the file has every setting" test "$(grep -c '^[a-z_]*=' kept.conf)" = \
 	"$(grep '^GRT_KEY(' "$def" | grep -cvE '^GRT_KEY\((enable,|[a-z_]*, [A-Z0-9]*, 0, 0,)')"
-check "but for the switch and counts" test "$(grep -cE '^(enable|watch_count|watch_ring_count)=' kept.conf)" = 0
+check "--save: the file leaves out the switch and counts" test "$(grep -cE '^(enable|watch_count|watch_ring_count)=' kept.conf)" = 0
 run config --save -
-check "--save - is standard output" test "$output" = "$(cat kept.conf)"
+check "--save - writes to standard output" test "$output" = "$(cat kept.conf)"
 run config --save kept.conf
-check "an older one is replaced" exits 0
+check "--save replaces an older file of --save" exits 0
 echo thesis >thesis.txt
 run config --save thesis.txt
 expect "another file is not" 1 'cannot write thesis.txt: the file exists, and config --save did not write it'
-check "it is as it was" test "$(cat thesis.txt)" = thesis
+check "--save does not change another file" test "$(cat thesis.txt)" = thesis
 run config --save no/such/kept.conf
 expect "a directory that is not there" 1 'cannot create no/such/kept.conf: No such file'
 run config --save /dev/full
 expect "a full disk" 1 'cannot write to /dev/full: No space left'
-check "nothing else was left here" test -z "$(find . -name 'kept.conf.*' -o -name 'thesis.txt.*')"
+check "--save leaves no temporary file" test -z "$(find . -name 'kept.conf.*' -o -name 'thesis.txt.*')"
 
 run config --restore kept.conf
 expect "what was saved is restored" 0 '^$'
 run config --restore - <<<'sample=100'
-check "- is standard input" exits 1
-check "what is so already is not written" untouched
+check "--restore - reads standard input" exits 1
+check "a setting that already has the value is not written" untouched
 
 # A bad file: NAME, REGEX, then its text as for printf.
 bad_file() {
@@ -141,7 +141,7 @@ printf 'flush_ms=200\nsampling=10\n' >stage.conf
 run config --restore stage.conf
 expect "a file that needs it" 3 "stage.conf: line 2: the setting sample does not exist now: .* which is not loaded"
 run config sample=100
-check "its default is so already" exits 0
+check "a missing setting that already has its default is accepted" exits 0
 check "nothing was changed" untouched
 run config
 expect "config names what is missing" 0 '^without its module: sample '
@@ -169,11 +169,11 @@ settled config '^sample=100$'
 # ------------------------------------------------------------- record
 
 run record -e kmod -o s.grt --sample 10 sleep 0.3
-check "record --sample sets it meanwhile" grep -q 'kmod_settings = "sample=10"' s.grt/metadata
-check "and puts it back" settled config '^sample=100$'
+check "record --sample sets the rate during the recording" grep -q 'kmod_settings = "sample=10"' s.grt/metadata
+check "record --sample: the rate is restored" settled config '^sample=100$'
 run record -o r.grt --rate 500 sleep 0.3
-check "--rate, with the sources of auto" grep -q 'kmod_settings = "max_events_per_sec=500"' r.grt/metadata
-check "which is the module alone" test -z "$(find r.grt -type f ! -name 'kmod_*' ! -name metadata)"
+check "--rate is set with the sources of auto" grep -q 'kmod_settings = "max_events_per_sec=500"' r.grt/metadata
+check "with --rate, auto is the module only" test -z "$(find r.grt -type f ! -name 'kmod_*' ! -name metadata)"
 settled config '^max_events_per_sec=0$'
 run record -e kmod -o w.grt --watch '0,1 !ctx:7' sleep 0.3
 check "--watch" grep -q 'kmod_settings = "watchlist=0,1 !ctx:7"' w.grt/metadata
@@ -189,15 +189,15 @@ for signal in INT TERM HUP; do
 	settled config '^sample=10$'
 	kill -$signal $pid
 	wait $pid
-	check "after SIG$signal it is put back" settled config '^sample=100$'
+	check "after SIG$signal the rate is restored" settled config '^sample=100$'
 done
 idle
 (ulimit -f 64; exec "$GRTRACE" record -e kmod -o full.grt --sample 10 sleep 0.4) >err 2>&1
-check "after an error too" settled config '^sample=100$'
+check "after an error the rate is restored" settled config '^sample=100$'
 run record -e kmod -o no/such/dir --sample 10 true
-check "and when it does not begin" settled config '^sample=100$'
+check "the rate is restored if the recording does not begin" settled config '^sample=100$'
 run record -e kmod -o n.grt --sample 10 no-such-program-here
-check "or finds no program" settled config '^sample=100$'
+check "the rate is restored if the program does not exist" settled config '^sample=100$'
 
 idle
 "$GRTRACE" record -e kmod -o mean.grt --sample 10 sh -c 'until [ -e changed ]; do sleep 0.05; done' 2>err &
@@ -208,10 +208,10 @@ settled config '^enable=' # taken, and all settings stand there again
 touch changed
 wait $pid
 output=$(cat err)
-check "what another user changes meanwhile is told" \
+check "a message reports a setting that another user has changed meanwhile" \
 	says "sample was changed by another program during the recording, from '10' to '77': record does not restore it \(value before: '100'\)"
 idle
-check "and stays" grep -qx sample=77 fake/config
+check "the other user's value is kept" grep -qx sample=77 fake/config
 echo sample=100 >fake/config
 settled config '^sample=100$'
 

@@ -96,19 +96,19 @@ healthy
 run doctor
 expect "a healthy system" 0 '^Sources$'
 check "the source kmod works" finds kmod works 'jobs from submit to complete'
-check "nothing else is wrong" test -z "$(sed -n '/^Kernel$/,$p' <<<"$output" | grep -E ' (NO|unknown) ')"
+check "no other row is NO or unknown" test -z "$(sed -n '/^Kernel$/,$p' <<<"$output" | grep -E ' (NO|unknown) ')"
 check "every row has one line" test "$(sed '1,/^$/d' <<<"$output" | grep -c '^  ')" = "$(grep -c '^GRT_PROBE(' "$GRTRACE_SRC/cmds/doctor/probes.def")"
-check "its device" finds gpus works 'virtio_gpu \(card1 renderD129\)'
-check "its bus" finds pci works '0000:01:00.0 1af4:1050 virtio-pci'
-check "the module's file" finds module_file works "/lib/modules/$release/updates/grtrace.ko"
-check "its adapter" finds adapters works 'virtio_gpu: is loaded together with grtrace'
-check "no i915" finds i915_low_level - 'i915 is not loaded \(CONFIG_DRM_I915_LOW_LEVEL_TRACEPOINTS=n\)'
-check "no colour in a file" test -z "$(grep -F $'\033' <<<"$output")"
+check "the row of the GPU has its device files" finds gpus works 'virtio_gpu \(card1 renderD129\)'
+check "the row of the PCI bus has the driver" finds pci works '0000:01:00.0 1af4:1050 virtio-pci'
+check "the row of the module has its file" finds module_file works "/lib/modules/$release/updates/grtrace.ko"
+check "the row of the adapters has the driver's adapter" finds adapters works 'virtio_gpu: is loaded together with grtrace'
+check "i915 is not loaded, so its row is not needed" finds i915_low_level - 'i915 is not loaded \(CONFIG_DRM_I915_LOW_LEVEL_TRACEPOINTS=n\)'
+check "no colours in a file" test -z "$(grep -F $'\033' <<<"$output")"
 
 run doctor kmod
 expect "doctor kmod" 0 '^  kmod +works'
-check "with what it needs" finds lockdown works none
-check "and nothing else" test -z "$(grep -E '^  (btf|cuda|drm) ' <<<"$output")"
+check "one source: the features that it needs are shown" finds lockdown works none
+check "one source: no other rows are shown" test -z "$(grep -E '^  (btf|cuda|drm) ' <<<"$output")"
 run doctor frobnicate
 expect "an unknown source" 2 "unknown source 'frobnicate'"
 run doctor kmdo
@@ -119,10 +119,10 @@ run record -e list
 check "record -e list has every source" test "$(sed -n 's/^  \([a-z]\S*\) .*/\1/p' <<<"$output" | xargs)" = \
 	"$(sed -n 's/^GRT_SOURCE(\([a-z0-9]*\),.*/\1/p' "$GRTRACE_SRC/sources/sources.def" | xargs)"
 expect "what works" 0 '^  kmod +works +jobs from submit to complete'
-check "and what is missing is as doctor says it" test "$(grep -A1 '^  amdgpu ' <<<"$output" | sed -n '2s/^ *//p')" = \
+check "record -e list gives the same reason as doctor" test "$(grep -A1 '^  amdgpu ' <<<"$output" | sed -n '2s/^ *//p')" = \
 	"$("$GRTRACE" doctor amdgpu | sed -n 's/^  amdgpu *NO *//p' | head -n 1)"
 run record -e list --json
-check "as JSON" test "$(jq -r '.sources[] | select(.state == "works") | .name' <<<"$output" | xargs)" = \
+check "record -e list --json has the working sources" test "$(jq -r '.sources[] | select(.state == "works") | .name' <<<"$output" | xargs)" = \
 	"$("$GRTRACE" doctor --json | jq -r '.sources[] | select(.state == "works") | .name' | xargs)"
 run record -e list true
 expect "-e list runs no program" 2 'only prints the sources'
@@ -132,7 +132,7 @@ run doctor --json kmod
 expect "--json with a source" 0 '^\{"sources":\[\{"name":"kmod","state":"works"'
 if command -v python3 >/dev/null; then
 	run doctor --json
-	check "--json has all of it" python3 -c 'import json, sys
+	check "--json has every row" python3 -c 'import json, sys
 d = json.loads(sys.argv[1])
 f = {x["name"]: x for x in d["features"]}
 assert d["trace"] is None and {x["name"] for x in d["sources"]} >= {"kmod"}
@@ -144,13 +144,13 @@ fi
 # ---- the kernel
 put /proc/sys/kernel/osrelease 5.4.0-1-test
 look "a kernel that is too old" kernel NO '5.4.0-1-test: BPF sources need 5.8'
-check "locked memory counts there" finds memlock works 'may raise the limit'
+check "an old kernel: the limit of locked memory is checked" finds memlock works 'may raise the limit'
 put /proc/self/status 'Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0'
 look "and stops a user" memlock NO '8192 KiB; try: ulimit -l unlimited'
 healthy
 rm -r sys/sys/kernel/btf
 look "no BTF" btf NO 'no /sys/kernel/btf/vmlinux.*; try: .*CONFIG_DEBUG_INFO_BTF=y'
-check "nor in modules" finds module_btf NO 'none for drm, virtio_gpu: BPF programs cannot read'
+check "modules without BTF are reported" finds module_btf NO 'none for drm, virtio_gpu: BPF programs cannot read'
 healthy
 rm -r sys/sys/module/*
 look "no GPU module" module_btf - 'no module is loaded whose structs BPF programs read'
@@ -158,9 +158,9 @@ healthy
 
 put /sys/kernel/security/lockdown 'none [integrity] confidentiality'
 look "lockdown=integrity" lockdown NO 'integrity: the kernel refuses unsigned modules.*; try: sudo grtrace record -e drm'
-check "the source kmod does not work then" finds kmod NO 'the kernel is locked down'
+check "lockdown: the source kmod does not work" finds kmod NO 'the kernel is locked down'
 run doctor kmod
-check "doctor kmod says it by its status" exits 3
+check "lockdown: the exit status of doctor kmod is 3" exits 3
 put /sys/kernel/security/lockdown 'none integrity [confidentiality]'
 look "lockdown=confidentiality" lockdown NO 'confidentiality: neither'
 rm sys/sys/kernel/security/lockdown
@@ -193,8 +193,8 @@ healthy
 
 sed -i '/debugfs/d; /tracefs/d' sys/proc/self/mounts
 look "debugfs is not mounted" debugfs NO 'not mounted.*; try: sudo mount -t debugfs debugfs /sys/kernel/debug'
-check "nor tracefs" finds tracefs NO 'not mounted.*; try: sudo mount -t tracefs tracefs /sys/kernel/tracing'
-check "kmod needs debugfs" finds kmod NO 'debugfs is not mounted'
+check "tracefs is not mounted" finds tracefs NO 'not mounted.*; try: sudo mount -t tracefs tracefs /sys/kernel/tracing'
+check "kmod does not work without debugfs" finds kmod NO 'debugfs is not mounted'
 healthy
 
 # ---- tracepoints
@@ -207,7 +207,7 @@ look "new names" gpu_scheduler works 'drm_sched_job_queue drm_sched_job_run'
 loaded i915 gpu_sched
 points i915 i915_request_queue i915_request_add i915_request_retire i915_vma_bind
 look "i915" i915 works i915_request_queue
-check "without its low level events" finds i915_low_level NO 'no i915_request_in i915_request_out in this kernel \(CONFIG_DRM_I915_LOW_LEVEL_TRACEPOINTS=n\): execution is inferred; try: a kernel with'
+check "i915 without its low-level events" finds i915_low_level NO 'no i915_request_in i915_request_out in this kernel \(CONFIG_DRM_I915_LOW_LEVEL_TRACEPOINTS=n\): execution is inferred; try: a kernel with'
 points i915 i915_request_in i915_request_out
 look "with them" i915_low_level works i915_request_in
 rm -r sys/sys/kernel/tracing/events/dma_fence
@@ -217,7 +217,7 @@ sed -i /tracefs/d sys/proc/self/mounts
 look "without tracefs nor symbols nobody tells" virtio_gpu unknown 'needs root'
 put /proc/kallsyms '0000000000000000 t __traceiter_virtio_gpu_cmd_queue\t[virtio_gpu]\n0000000000000000 t __traceiter_virtio_gpu_cmd_response\t[virtio_gpu]\n0000000000000000 T drm_ioctl'
 look "the symbols tell" virtio_gpu works virtio_gpu_cmd_queue
-check "what they lack is missing" finds dma_fence NO 'no dma_fence_init'
+check "a missing tracepoint is named" finds dma_fence NO 'no dma_fence_init'
 healthy
 
 # ---- GPUs, the module and adapters
@@ -229,19 +229,19 @@ put /sys/module/gpu_sched/holders/nouveau/initstate live
 module sys/lib/modules/$release/updates/grtrace_drm_bridge.ko $release
 echo "updates/grtrace_drm_bridge.ko: updates/grtrace.ko" >>sys/lib/modules/$release/modules.dep
 look "one under the DRM scheduler has the scheduler's adapter" adapters works 'nouveau: is loaded together with grtrace'
-check "among the devices" finds gpus works 'virtio_gpu \(card1 renderD129\), nouveau \(card2 renderD130\)'
+check "both GPUs are listed" finds gpus works 'virtio_gpu \(card1 renderD129\), nouveau \(card2 renderD130\)'
 mkdir -p sys/sys/class/accel/accel0 sys/sys/bus/npu sys/sys/bus/pci/drivers/intel_vpu
 ln -s ../pci/drivers/intel_vpu sys/sys/bus/npu/driver
 ln -s ../../../bus/npu sys/sys/class/accel/accel0/device
 run doctor
-check "an NPU is one of the devices" finds gpus works 'nouveau \(card2 renderD130\), intel_vpu \(accel0\)'
-check "whose jobs nobody reports" finds job_times unknown 'intel_vpu: its jobs are not seen'
+check "an NPU is listed with the GPUs" finds gpus works 'nouveau \(card2 renderD130\), intel_vpu \(accel0\)'
+check "the jobs of the NPU are not seen" finds job_times unknown 'intel_vpu: its jobs are not seen'
 rm -r sys/sys/class/accel
 rm -r sys/sys/class/drm/renderD130
 look "one that runs no jobs needs none" adapters works 'virtio_gpu'
 rm -r sys/sys/class/drm sys/sys/bus sys/sys/module
 look "no GPU at all" gpus NO 'no DRM device'
-check "so no adapter is missed" finds adapters - 'no GPU that runs jobs'
+check "without a GPU that runs jobs, no adapter is needed" finds adapters - 'no GPU that runs jobs'
 healthy
 put /sys/module/grtrace/version "$version"
 look "an adapter that is not loaded" adapters NO 'virtio_gpu: not loaded; try: sudo grtrace start'
@@ -252,7 +252,7 @@ look "a module of another version" module NO 'version 0.0.9 is loaded'
 healthy
 module sys/lib/modules/$release/updates/grtrace.ko 6.1.0-1-other
 look "a module of another kernel" module_file NO 'it was built for kernel 6.1.0-1-other; try: make modules'
-check "kmod says so too" finds kmod NO 'it was built for kernel 6.1.0-1-other'
+check "kmod does not work with a module for another kernel" finds kmod NO 'it was built for kernel 6.1.0-1-other'
 echo garbage >sys/lib/modules/$release/updates/grtrace.ko
 look "garbage instead of a module" module_file NO '(unknown)'
 : >sys/lib/modules/$release/updates/grtrace.ko
@@ -279,12 +279,12 @@ put /dev/kfd ''
 look "ROCm" rocm works 6.4.1-83
 put /proc/driver/nvidia/version 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (root@x)\nGCC version:  gcc version 12.2.0'
 look "NVIDIA's open driver" nvidia works '580.65.06, open'
-check "without libcuda" finds cuda NO 'libcuda.so.1 was not found'
+check "CUDA without libcuda" finds cuda NO 'libcuda.so.1 was not found'
 put /proc/driver/nvidia/version 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.163.01  Tue Apr  8'
 put /usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01 x
 ln -s libcuda.so.550.163.01 sys/usr/lib/x86_64-linux-gnu/libcuda.so.1
 look "NVIDIA's proprietary driver" nvidia works '550.163.01, proprietary'
-check "libcuda of its version" finds cuda works 'libcuda.so.1, version 550.163.01'
+check "the version of libcuda is shown" finds cuda works 'libcuda.so.1, version 550.163.01'
 put /proc/driver/nvidia/version 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.90.07  Tue'
 look "libcuda of another version" cuda NO 'is of driver 550.163.01, another one is loaded'
 put /usr/local/cuda/extras/CUPTI/lib64/libcupti.so.12 x
@@ -309,10 +309,10 @@ look "garbage as cache" cuda - 'was not found'
 # ---- privileges
 put /proc/self/status 'Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000000000'
 look "no privileges" privileges NO 'neither root nor CAP_BPF and CAP_PERFMON; try: the same command with sudo'
-check "BPF is for others" finds unprivileged_bpf NO '2: BPF needs privileges'
-check "so are tracepoints" finds perf_event_paranoid NO '3: tracepoints only with CAP_PERFMON'
-check "and kernel addresses" finds kptr_restrict NO 'hidden from this user'
-check "the module is root's to load" finds kmod unknown 'needs root'
+check "BPF needs privileges" finds unprivileged_bpf NO '2: BPF needs privileges'
+check "tracepoints need privileges" finds perf_event_paranoid NO '3: tracepoints only with CAP_PERFMON'
+check "kernel addresses are hidden" finds kptr_restrict NO 'hidden from this user'
+check "only root can load the module" finds kmod unknown 'needs root'
 run doctor kmod
 expect "which is no success" 3 'the same command with sudo'
 put /proc/self/status 'Uid:\t1000\t1000\t1000\t1000\nCapEff:\t000000c000000000'
@@ -330,7 +330,7 @@ put /proc/self/status "$(head -c 100000 /dev/zero | tr '\0' 'x')"
 put /proc/sys/kernel/osrelease "$(head -c 100000 /dev/zero | tr '\0' '9')"
 put /proc/self/mounts 'broken'
 run doctor
-check "a system of nonsense" exits 0
+check "a system whose files have invalid contents" exits 0
 
 # ---- the loaded module
 stats() { # EMITTED DELIVERED FILTERED SAMPLED LOST
@@ -351,10 +351,10 @@ with_module() {
 
 with_module
 look "a trace that is not empty" events works '40 of 40 delivered, submit 20, complete 20'
-check "it is running" finds tracing works 'on, no reader'
-check "its adapter sees the driver" finds adapter works 'virtio_gpu sees its driver'
-check "nothing is filtered" finds settings works 'no filter'
-check "nothing is wrong" test -z "$(sed -n '/^Trace: /,$p' <<<"$output" | grep -E ' (NO|unknown) ')"
+check "Trace: tracing is on" finds tracing works 'on, no reader'
+check "Trace: the adapter sees its driver" finds adapter works 'virtio_gpu sees its driver'
+check "Trace: no filter is set" finds settings works 'no filter'
+check "Trace: no row is NO or unknown" test -z "$(sed -n '/^Trace: /,$p' <<<"$output" | grep -E ' (NO|unknown) ')"
 put /sys/kernel/debug/grtrace/control stopped
 stats 0 0 0 0 0
 look "not started" tracing NO 'not started; try: sudo grtrace record'
@@ -362,7 +362,7 @@ put /sys/kernel/debug/grtrace/control running
 look "the GPU is idle" gpu NO 'idle: .* no event of any type'
 put /sys/kernel/debug/grtrace/adapters ''
 look "no adapter" adapter NO 'no adapter is loaded: no jobs are recorded; try: sudo grtrace start'
-check "then nobody knows of the GPU" finds gpu unknown 'no event'
+check "Trace: without events, the GPU's state is unknown" finds gpu unknown 'no event'
 put /sys/kernel/debug/grtrace/adapters 'virtio_gpu driver=virtio_gpu bound=0 unmatched=0 tracepoints=virtio_gpu_cmd_queue:0'
 look "an adapter whose driver is away" adapter NO 'waits for its driver'
 put /sys/kernel/debug/grtrace/adapters 'nvidia driver=nvidia bound=1 unmatched=0 tracepoints= functions=kchangrpInit_IMPL:0 refused=driver_version_not_known_999.1'
@@ -375,7 +375,7 @@ put /sys/kernel/debug/grtrace/adapters 'amdgpu driver=amdgpu bound=1 unmatched=0
 look "members of the driver's structs that are not known" fields unknown '3 of 19 members .* try: sudo grtrace start'
 put /sys/kernel/debug/grtrace/adapters 'amdgpu driver=amdgpu bound=1 unmatched=0 tracepoints=a:1 fields=19/19'
 look "all of them known" adapter works 'amdgpu sees its driver'
-check "then nothing is said of them" test -z "$(grep '^  fields' <<<"$output")"
+check "Trace: no row about the offsets" test -z "$(grep '^  fields' <<<"$output")"
 with_module
 gpu 2 10de nouveau
 look "a driver that no adapter follows" drivers NO 'nouveau: no adapter'
@@ -385,8 +385,8 @@ stats 1000 93 0 907 0
 look "sampling" sample NO 'sample=10 is in force: 907 of 1000 events sampled_out; try: sudo grtrace config sample=100'
 sed -i 's/^filter_pid=0/filter_pid=77/; s/^watchlist=/watchlist=0,1 ring:3/; s/^max_events_per_sec=0/max_events_per_sec=5/' sys/sys/kernel/debug/grtrace/config
 look "a filter" filter_pid NO 'filter_pid=77 is in force: 0 of 1000 events filtered'
-check "a watch list" finds watchlist NO 'watchlist=0,1 ring:3 is in force.*; try: sudo grtrace config watch_count=0'
-check "a rate" finds max_events_per_sec NO 'max_events_per_sec=5 is in force'
+check "Trace: a watch list is in force" finds watchlist NO 'watchlist=0,1 ring:3 is in force.*; try: sudo grtrace config watch_count=0'
+check "Trace: a rate limit is in force" finds max_events_per_sec NO 'max_events_per_sec=5 is in force'
 sed -i 's/^level=normal/level=off/' sys/sys/kernel/debug/grtrace/config
 look "a level of off" level NO 'level=off is in force'
 sed -i 's/^level=off/level=debug/' sys/sys/kernel/debug/grtrace/config
@@ -414,12 +414,12 @@ fake_stop
 unset GRTRACE_DEBUGFS
 run doctor -i good.grt
 expect "a recording" 0 '^Trace: good.grt$'
-check "its events" finds events works '2000 of 2006 delivered, submit 2000'
-check "its losses" finds overruns NO '6 of 2006 events lost'
-check "only the trace is shown" test -z "$(grep -E '^(Sources|Kernel)$' <<<"$output")"
+check "a recording: its events" finds events works '2000 of 2006 delivered, submit 2000'
+check "a recording: its losses" finds overruns NO '6 of 2006 events lost'
+check "a recording: only the group Trace is shown" test -z "$(grep -E '^(Sources|Kernel)$' <<<"$output")"
 run doctor -i sampled.grt
 expect "one that was sampled" 0 '^  sample +NO +sample=10 was in force'
-check "and watched" finds watchlist NO 'watchlist=0,1 ring:3 .*, and record again'
+check "a recording: its watch list" finds watchlist NO 'watchlist=0,1 ring:3 .*, and record again'
 if command -v python3 >/dev/null; then
 	# its writer says of the last packet that it delivered five events more than are in it
 	cp -r good.grt more.grt
@@ -442,7 +442,7 @@ cp -r good.grt empty.grt
 sed -i 's/kmod_balance = "[^"]*"/kmod_balance = "emitted=0 delivered=0"/' empty.grt/metadata
 run doctor -i empty.grt
 expect "an empty one" 0 '^  gpu +NO +idle'
-check "without events" finds events NO '0 of 0 delivered'
+check "a recording without events" finds events NO '0 of 0 delivered'
 sed -i 's/kmod_adapters = "[^"]*"/kmod_adapters = ""/' empty.grt/metadata
 run doctor -i empty.grt
 expect "without adapters" 0 '^  adapter +NO +no adapter was loaded'
@@ -452,7 +452,7 @@ expect "one that was not ended" 0 '^  recorder +NO'
 check "hostile names are escaped" says 'a.x1b\[31m waits for its driver'
 if command -v python3 >/dev/null; then
 	run doctor --json -i empty.grt
-	check "in JSON too" python3 -c 'import json, sys
+	check "hostile names are escaped in JSON" python3 -c 'import json, sys
 t = json.loads(sys.argv[1])["trace"]
 assert t["input"] == "empty.grt" and any("\x1b" in f["detail"] for f in t["findings"])' "$output"
 fi
@@ -475,33 +475,33 @@ printf '6,1,5140900,-;[drm] Initialized virtio_gpu for lovelace\n SUBSYSTEM=drm\
 umask 022
 run doctor --bug-report report.txt
 expect "the bug report" 0 '^report.txt: written; read it before you send it$'
-check "it is private" test "$(stat -c %a report.txt)" = 600
-check "nothing else is left" test "$(ls -d report.txt*)" = report.txt
+check "--bug-report: only the owner can read the file" test "$(stat -c %a report.txt)" = 600
+check "--bug-report: no temporary file is left" test "$(ls -d report.txt*)" = report.txt
 output=$(cat report.txt)
-check "it begins with a warning" says '^Read it before you send it'
-check "it has the doctor's lines" says '^  kmod +works'
-check "and of the trace" says '^Trace: the loaded module'
-check "the module's files" says '^virtio_gpu driver=virtio_gpu bound=1'
-check "the GPU's modules" says '^virtio_gpu 90112'
-check "and not others" test -z "$(grep '^snd' report.txt)"
-check "of the command line what matters" says '^amdgpu.dc=0$'
-check "and no more" test -z "$(grep -i secret report.txt)"
+check "--bug-report: the file begins with a warning" says '^Read it before you send it'
+check "--bug-report: the file has the lines of doctor" says '^  kmod +works'
+check "--bug-report: the file has the group Trace" says '^Trace: the loaded module'
+check "--bug-report: the file has the module's files" says '^virtio_gpu driver=virtio_gpu bound=1'
+check "--bug-report: the file has the GPU's modules" says '^virtio_gpu 90112'
+check "--bug-report: the file has no other modules" test -z "$(grep '^snd' report.txt)"
+check "--bug-report: GPU options of the kernel's command line" says '^amdgpu.dc=0$'
+check "--bug-report: no other options of the command line" test -z "$(grep -i secret report.txt)"
 check "the log's lines about GPUs, without the host's name" says '^\[    5.140900\] \[drm\] Initialized virtio_gpu for HOST$'
-check "nor users" says 'amdgpu of /home/USER/src: .x1b'
-check "it is whole" says '^==== end$'
+check "--bug-report: names of users are removed" says 'amdgpu of /home/USER/src: .x1b'
+check "--bug-report: the file is complete" says '^==== end$'
 run doctor --bug-report report.txt
-check "an older report is replaced" exits 0
+check "--bug-report replaces an older report" exits 0
 echo thesis >thesis
 run doctor --bug-report thesis
 expect "another file is not" 1 'cannot write thesis: the file exists and is not a bug report of grtrace'
-check "it is untouched" test "$(cat thesis)" = thesis
+check "another file is not replaced" test "$(cat thesis)" = thesis
 ln -s thesis link
 run doctor --bug-report link
-check "nor what a link points to" exits 1
+check "a file behind a link is not replaced" exits 1
 run doctor --bug-report no/such/place
 expect "a place that is not there" 1 'cannot write no/such/place: No such file'
 run doctor --bug-report /dev/full
-check "a device is none" exits 1
+check "a device file is refused" exits 1
 run doctor --bug-report x --json
 expect "--bug-report alone" 2 'takes neither'
 if command -v setpriv >/dev/null && [ "$(id -u)" = 0 ]; then

@@ -26,20 +26,20 @@ check "signed fields" has \
 text=$output
 cat job.grt/kmod_0 job.grt/kmod_1 >raw
 run dump raw
-check "a raw file gives the same" test "$output" = "$text"
+check "a raw file gives the same output" test "$output" = "$text"
 run dump -i job.grt --json
 check "JSON: an object per event" lines 9
 check "JSON: all fields" has \
 	'{"time":123456789512,"cpu":1,"type":"COMPLETE","engine":"graphics","pid":12,"tid":13,"ctx":5,"seqno":42,"ring":0,"ring_name":"control","driver":"virtio_gpu","comm":"kmscube","process":"kmscube","status":-5,"hw_ctx":1,"t_complete_ns":500,"t_total_ns":123456788512}'
 
 run dump -n 3 many.grt
-check "-n stops" lines 3
+check "-n limits the number of events" lines 3
 run dump --ring 1 many.grt
-check "--ring" lines 25000
+check "--ring selects events of the ring" lines 25000
 run dump --type Submit,COMPLETE job.grt
 check "--type, in upper and lower case" lines 2
 run dump --type name -n 1 --json job.grt
-check "filters together" lines 1
+check "several filters at once" lines 1
 run dump --type submit,sumbit job.grt
 expect "a type that does not exist" 2 "'sumbit' is not an event type; there are: submit, commit, start, .*name, "
 run dump --type '' job.grt
@@ -51,36 +51,38 @@ expect "two traces in two ways" 2 "more than one trace: 'many.grt'"
 
 run dump
 expect "no default input and no module" 3 'no ./grtrace.out.grt here: and the kernel module.*is not loaded'
-check "says how to get one" says 'try: grtrace record'
+check "without a recording, a message says how to make one" says 'try: grtrace record'
 cp -r job.grt grtrace.out.grt
 run dump
-check "the default input" lines 9
+check "the default input is read" lines 9
 
 # What a trace says never reaches the terminal as a control character.
 run dump hostile.grt
 check "hostile names are escaped" test -z "$(LC_ALL=C tr -d ' -~\n' <<<"$output")"
-check "and still told" says 'pid=0/1\(\\x1b\]0;owned\\x07\\xff\\xe2\\x80\\xae\)'
+check "hostile names are printed escaped" says 'pid=0/1\(\\x1b\]0;owned\\x07\\xff\\xe2\\x80\\xae\)'
 run dump --json hostile.grt
-check "also in JSON" test -z "$(LC_ALL=C tr -d ' -~\n' <<<"$output" | tr -d '\357\277\275')"
-check "where they cannot add a line" lines 3
+check "hostile names are escaped in JSON, too" test -z "$(LC_ALL=C tr -d ' -~\n' <<<"$output" | tr -d '\357\277\275')"
+check "hostile names cannot add a line to JSON" lines 3
 
 size=$(stat -c %s many.grt/kmod_1)
 truncate -s $((size - 1000)) many.grt/kmod_1
 run dump many.grt
 expect "a cut recording is an error" 1 'many.grt/kmod_1: offset [0-9]+: the last packet is cut after [0-9]+ bytes: '
-check "after its intact part" test "$(wc -l <<<"$output")" -gt 49000
-check "with what to type" says 'grtrace mend PATH'
-check "and as it was" test "$(stat -c %s many.grt/kmod_1)" = $((size - 1000))
+check "the intact part of a cut recording is printed" test "$(wc -l <<<"$output")" -gt 49000
+check "the message about a cut recording says what to type" says 'grtrace mend PATH'
+check "dump does not change the cut recording" test "$(stat -c %s many.grt/kmod_1)" = $((size - 1000))
 run mend many.grt
 expect "mend cuts it back" 0 '^many.grt: 1 file cut back to whole packets, [0-9]+ bytes less$'
-check "by as much as it says" test "$(sed -E 's/.*packets, ([0-9]+) bytes.*/\1/' <<<"$output")" = \
+check "mend removes as many bytes as it reports" test "$(sed -E 's/.*packets, ([0-9]+) bytes.*/\1/' <<<"$output")" = \
 	$((size - 1000 - $(stat -c %s many.grt/kmod_1)))
 run mend many.grt
 expect "once" 0 '^many.grt: all packets are whole$'
 run mend /dev/null
 expect "what is no recording has no files" 1 '/dev/null: not a trace|/dev/null: not a recording'
+run mend many.grt/kmod_1
+expect "nor has a single file" 1 'many.grt/kmod_1: not a recording: it is a file, and a recording is a directory'
 run mend
-expect "of nothing" 2 'which recording'
+expect "of nothing" 2 'no recording given'
 run dump -n 1 many.grt
 expect "and it is sound then" 0 '\[000\] START'
 printf garbage >many.grt/notes

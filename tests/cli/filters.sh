@@ -83,7 +83,7 @@ refused() { # WHY COMMAND...
 	expect "${*:2}: refused" 2 "$1"
 }
 refused '--type: jobs, threads and kernels are joined' report --type submit virtio.grt
-refused '--type: bars are of jobs' timeline --type submit virtio.grt
+refused '--type: bars show jobs' timeline --type submit virtio.grt
 refused '--type: its weights are joined' flame --type submit virtio.grt
 refused '--pid: an ioctl and its job are joined' merge --pid 70 virtio.grt
 refused '--ring: channel groups are on runlists' sched --ring gfx -i virtio.grt
@@ -93,4 +93,11 @@ run monitor drm --device 0000:09:00.0 -i virtio.grt
 expect "monitor --device" 1 'no events of the GPU 0000:09:00.0'
 run flame --device 0000:09:00.0 virtio.grt
 expect "flame --device" 1 'no events of the GPU 0000:09:00.0'
+
+# What threads did belongs to no GPU, and is why the only one of this recording was idle.
+tar xf "$GRTRACE_SRC/examples/tutorials/late-frame.grt.tar.xz"
+check "report --by idle --device" test "$("$g" report --by idle --csv --device 0 late-frame.grt)" = \
+	"$("$g" report --by idle --csv late-frame.grt)"
+check "with what threads did" test "$("$g" report --by idle --csv --device 0 late-frame.grt | grep -c ',runnable,')" -gt 0
+check "but dump --device leaves it out" test "$("$g" dump --device 0 late-frame.grt | grep -c OFF_CPU)" = 0
 plan

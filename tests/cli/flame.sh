@@ -11,40 +11,40 @@ output=$("$GRTRACE" flame stacks.grt 2>err)
 status=$?
 check "exit status" exits 0
 check "the submitting stack, outermost first, and the ring" says '^app;main;draw:one;ioctl;\[GPU gfx\] 300$'
-check "the kernel's part behind the user's" says '^app;main;\[unknown\];sys_ioctl;drm_ioctl;\[GPU gfx\] 1000$'
-check "stacks that read the same are one line" says '^other;main;\[GPU sdma0\] 70$'
-check "a job without a stack stands under its process" says '^app;\[GPU gfx\] 5$'
+check "the kernel's frames follow the user's frames" says '^app;main;\[unknown\];sys_ioctl;drm_ioctl;\[GPU gfx\] 1000$'
+check "stacks with equal names are one line" says '^other;main;\[GPU sdma0\] 70$'
+check "a job without a stack is under its process" says '^app;\[GPU gfx\] 5$'
 check "control characters cannot add a line" says '^app;\\x0abad\\x1b\[2J;\[GPU gfx\] 11$'
-check "the lines are all, and sorted" test "$(wc -l <<<"$output") $(LC_ALL=C sort <<<"$output" | md5sum)" = \
+check "all lines are printed, sorted" test "$(wc -l <<<"$output") $(LC_ALL=C sort <<<"$output" | md5sum)" = \
 	"5 $(md5sum <<<"$output")"
 output=$(cat err)
-check "what is in it is told" says '^grtrace flame: 7 jobs, 0.001 ms of GPU time, 99.6 % of it under a stack$'
+check "a message has the number of jobs, their time, and the share under a stack" says '^grtrace flame: 7 jobs, 0.001 ms of GPU time, 99.6 % of it under a stack$'
 # 1000, 300 and 70 of 1386 ns
-check "how much of it from where programs begin, too" says "^grtrace flame: 98.8 % of GPU time under a stack that reaches the program's entry\$"
-check "what is not, too" says '^  1 jobs are left out: their time on the GPU is unknown$'
+check "a message has the share under stacks that reach the program's start" says "^grtrace flame: 98.8 % of GPU time under a stack that reaches the program's entry\$"
+check "a message has the number of jobs that are left out" says '^  1 jobs are left out: their time on the GPU is unknown$'
 
 run flame -v stacks.grt
-check "and with -v why the rest does not" says '^  0.4 %, of 1 jobs, kernels and copies: no stack: '
+check "-v: a message says why the remaining time has no stack" says '^  0.4 %, of 1 jobs, kernels and copies: no stack: '
 run report stacks.grt --by ends --json
-check "report has the same sums" test "$(jq -c '[.stack_ends[] | [.end, .gpu, .works]]' <<<"$output")" = \
+check "report has the same sums by end of stack" test "$(jq -c '[.stack_ends[] | [.end, .gpu, .works]]' <<<"$output")" = \
 	'[["unknown",11,1],["entry",1370,5],["none",5,1]]'
 
 run flame -i stacks.grt -o out.folded
 expect "-o" 0 'under a stack'
-check "the file is the user's alone" test "$(stat -c %a out.folded)" = 600
-check "and holds the lines" test "$(wc -l <out.folded)" = 5
+check "-o: only the owner can read the file" test "$(stat -c %a out.folded)" = 600
+check "-o: the file has the lines" test "$(wc -l <out.folded)" = 5
 run flame stacks.grt -o no/such/out
 expect "an output that cannot be written" 1 'cannot create no/such/out'
 run flame stacks.grt --from 0.000001010
-check "stacks that were told before --from" says '^app;main;draw:one;ioctl;\[GPU gfx\] 300$'
+check "--from: stacks that were defined earlier are known" says '^app;main;draw:one;ioctl;\[GPU gfx\] 300$'
 "$GRTRACE_BUILD/tests/golden/report_traces" || exit 1
 run flame rounds.grt --to +34us
 expect "kernels by when they ran" 0 '^game;draw;\[GPU_Kernel\]scale 15000$'
-check "and they alone are told" says '^grtrace flame: 3 kernels and 0 copies, 0.015 ms of GPU time; 3 \(100.00 %\)'
+check "--from and --to: the message counts only kernels and copies between them" says '^grtrace flame: 3 kernels and 0 copies, 0.015 ms of GPU time; 3 \(100.00 %\)'
 run flame rounds.grt --from +36us
 expect "with launches from before" 0 '^game;draw;\[GPU_Kernel\]scale 15000$'
 run flame --weight launches rounds.grt --from +38us --to +41us
-check "a launch whose kernel ran after --to is no pending one" test "$(grep -c Pending <<<"$output")" = 0
+check "a launch whose kernel ran after --to is not pending" test "$(grep -c Pending <<<"$output")" = 0
 for weight in $("$GRTRACE" --complete flame --weight ''); do
 	run flame --weight "$weight" stacks.grt
 	check "--weight $weight is a part of an analysis" test "$status" -le 1
@@ -56,7 +56,7 @@ expect "no such trace" 1 'no.grt: cannot open'
 run flame
 expect "no recording here" 1 'try: grtrace record --stack=bpf'
 run flame stacks.grt other.grt
-check "two traces" exits 2
+check "two traces are refused" exits 2
 
 # Linkage names, which the recorder does not demangle. The second is longer than a record's field, the fourth
 # is none.
@@ -71,21 +71,21 @@ names=(
 expected=$(for ((i = ${#names[@]} - 1; i >= 0; i--)); do c++filt -p "${names[i]}" | sed 's/\[[0-9a-f]*\]::/::/' |
 	cut -b -175; done | paste -sd';')
 run flame linked.grt
-check "linkage names are those of the source" grep -qxF "app;$expected;[GPU gfx] 100" <<<"$output"
-check "one by hand" says ';gpu::draw::scene;\[GPU gfx\] 100$'
+check "linkage names are demangled" grep -qxF "app;$expected;[GPU gfx] 100" <<<"$output"
+check "one demangled name, compared with a fixed text" says ';gpu::draw::scene;\[GPU gfx\] 100$'
 run dump linked.grt
-check "the second has a part more" test "$(grep -c ' FRAME ' <<<"$output")" = 6
+check "the longer linkage name has one record more" test "$(grep -c ' FRAME ' <<<"$output")" = 6
 
 # what it stands on, weighs and leaves out
 output=$("$GRTRACE" flame stacks.grt --by stream 2>err)
-check "--by stream: the ring is below all" says '^\[GPU gfx\];app;main;draw:one;ioctl;\[GPU gfx\] 300$'
+check "--by stream: the ring is the outermost frame" says '^\[GPU gfx\];app;main;draw:one;ioctl;\[GPU gfx\] 300$'
 output=$("$GRTRACE" flame stacks.grt --by device 2>err)
 check "--by device" says '^\[GPU device 0\];other;main;\[GPU sdma0\] 70$'
 "$GRTRACE_BUILD/tests/cli/export_traces" all named.grt
 output=$("$GRTRACE" flame named.grt --by device 2>err)
-check "--by device: a device that has a name" says '^\[GPU device renderD128\];app;\[GPU gfx\] 270$'
+check "--by device: a device with a name" says '^\[GPU device renderD128\];app;\[GPU gfx\] 270$'
 output=$("$GRTRACE" flame stacks.grt --by graph 2>err)
-check "--by graph: jobs have none" says '^\[no graph\];other;main;\[GPU sdma0\] 70$'
+check "--by graph: jobs have no graph" says '^\[no graph\];other;main;\[GPU sdma0\] 70$'
 output=$("$GRTRACE" flame stacks.grt --weight launches 2>err)
 check "--weight launches counts jobs" says '^app;main;draw:one;ioctl;\[GPU gfx\] 2$'
 output=$("$GRTRACE" flame stacks.grt --only copies 2>err)
@@ -100,7 +100,7 @@ for command in "export -f folded -o damaged.folded" "export -f pprof -o damaged.
 	# shellcheck disable=SC2086 # a command and its words
 	run $command damaged.txt
 	expect "times that are too long: $command" 1 'cannot write to damaged.*: the times in the trace add up to more than 2\^63 ns'
-	check "nothing is written" test ! -e "${command##* }"
+	check "no file is written" test ! -e "${command##* }"
 done
 run flame stacks.grt --by ring
 expect "an unknown word" 2 "--by: 'ring' is not one of: process, thread, device, stream, graph"
@@ -180,12 +180,12 @@ run flame want -o out.svg --unit us
 check "--unit scales the weights of folded stacks" grep -qF '22.0 us in all' out.svg
 run flame in.folded -o x.png
 expect "an ending that is no form's" 2 '--output x.png: the ending .png is unknown; there are .folded'
-check "and no file" test ! -e x.png
+check "no file is written for an unknown ending" test ! -e x.png
 run flame in.folded -o some.dir/x
 expect "a directory's dot is no ending" 1 'cannot create'
 run flame in.folded -o no/such.svg
 expect "a picture that cannot be written" 1 'cannot create no/such.svg'
-check "nothing is left half written" test "$(find . -name '*.svg.*' | wc -l)" = 0
+check "no temporary file is left" test "$(find . -name '*.svg.*' | wc -l)" = 0
 "$GRTRACE" flame in.folded >/dev/full 2>err
 status=$? output=$(cat err)
 expect "a full disk" 1 'cannot write to standard output'
@@ -193,8 +193,8 @@ expect "a full disk" 1 'cannot write to standard output'
 # comparison
 sed 's/^x.*/y;new 30/' in.folded >after.folded
 output=$("$GRTRACE" flame after.folded --diff in.folded 2>/dev/null)
-check "--diff as folded stacks: before and now" says '^y;new 0 30$'
-check "what is gone is there, too" says "^x;&<>\"' 10 0$"
+check "--diff as folded stacks: the values before and now" says '^y;new 0 30$'
+check "--diff: stacks that only the first file has" says "^x;&<>\"' 10 0$"
 run flame after.folded --diff in.folded -o out.svg
 expect "--diff as a picture says what is gone" 0 '^  45.45 % of the weight before is gone$'
 run flame after.folded --diff stacks.grt -o out.svg
@@ -214,21 +214,21 @@ cat >trace.json <<'END'
 END
 run flame --gpu trace.json -o json.folded
 expect "a trace in JSON" 0 '0 CPU stacks; 1 launches and 2 kernels and copies, 0.004 ms'
-check "what of it are no records is told" says "GPU file: 2 lines are not records, 1 records cannot be read"
-check "times are exact, in us with the rest carried" test "$(awk '{ n += $NF } END { print n }' json.folded)" = 3
-check "names are as they say" grep -qF '[GPU_Kernel]add<float>:' json.folded
-check "copies have their direction" grep -q '^\[GPU_Memcpy HtoD\] ' json.folded
+check "a message counts lines of the GPU file that are not records" says "GPU file: 2 lines are not records, 1 records cannot be read"
+check "JSON: times are exact, in us with the remainder carried over" test "$(awk '{ n += $NF } END { print n }' json.folded)" = 3
+check "JSON: kernels have the names of the file" grep -qF '[GPU_Kernel]add<float>:' json.folded
+check "JSON: copies have their direction" grep -q '^\[GPU_Memcpy HtoD\] ' json.folded
 gzip -k trace.json
 run flame --gpu trace.json.gz -o gz.folded
-check "the same by gzip" cmp gz.folded json.folded
+check "JSON: the same result from a gzip file" cmp gz.folded json.folded
 echo '1694039994071257000 python 7 7 0 main;step' >cpu.txt
 run flame --cpu cpu.txt --gpu trace.json
-check "joined with CPU stacks" says "^main;step;\\[GPU_Kernel\\]add"
+check "JSON: kernels are joined with CPU stacks" says "^main;step;\\[GPU_Kernel\\]add"
 head -c 500 trace.json >cut.json
 run flame --gpu cut.json -o cut.folded
 expect "one that is cut within an event" 1 'cut.json: cut behind event 3: its writer was killed, the disk was full, or the copy is incomplete'
-check "with what to type" says 'try: use the part that was read'
-check "is drawn as far as it goes" cmp cut.folded <(head -n 1 json.folded)
+check "a cut file: the message says what to type" says 'try: use the part that was read'
+check "a cut file: the part before the cut is drawn" cmp cut.folded <(head -n 1 json.folded)
 sed '/^ \]/,$d' trace.json >cut.json
 run flame --gpu cut.json -o cut.folded
 expect "one that is cut behind an event" 1 'cut.json: cut behind event 6:'
@@ -260,5 +260,5 @@ run flame --gpu deep.json
 check "one that is nested without end" exits 1
 printf '[{"ph":"X","cat":"kernel","name":"%s","ts":1,"dur":2}]' "$(printf 'x%.0s' {1..70000})" >long.json
 run flame --gpu long.json -o long.folded
-check "a long name is cut" test "$(wc -c <long.folded)" -lt 66000
+check "a long kernel name is cut" test "$(wc -c <long.folded)" -lt 66000
 plan

@@ -39,7 +39,7 @@ run merge --gpu gpu.grt --clock-offset -1000000000
 expect "one --gpu input is moved" 0 'clock offset: -1000000000 ns added to both'
 moved=$(grep '^\[' <<<"$output")
 run merge --gpu gpu.grt
-check "all of it" test "$(sed 's/^\[10/[9/' <<<"$output" | grep '^\[')" = "$moved"
+check "a single input: all of its events are moved" test "$(sed 's/^\[10/[9/' <<<"$output" | grep '^\[')" = "$moved"
 run merge --cpu cpu.grt --gpu gpu.grt --stats-only --pretty
 expect "statistics have no lines" 2 'prints no timeline'
 run merge --cpu cpu.grt --gpu gpu.grt --json --pretty
@@ -50,7 +50,7 @@ run merge --cpu cpu.grt --gpu gpu.grt --from 10.0002 --to 10.0001
 expect "a range that is none" 2 '--from is after --to'
 run merge --cpu cpu.grt --gpu gpu.grt --from -20us
 expect "from before the end" 0 'CPU CLOSE'
-check "and nothing earlier" lines 6
+check "--from: no earlier event is printed" lines 6
 printf 'neither\nthis\n' >garbage
 run merge --cpu garbage --gpu gpu.grt
 expect "no line that is understood" 1 'garbage: lines? 1 to 2: no events'
@@ -59,20 +59,20 @@ run merge --cpu cpu.grt --gpu noise
 expect "no packet" 1 'noise: '
 
 run merge --cpu cpu.grt --gpu gpu.grt -o timeline
-check "--output: nothing is said" silent
-check "mode 0600" mode timeline
-check "and the events are in it" test "$(grep -c '^\[' timeline)" = 52
+check "--output: nothing is printed" silent
+check "--output: the file has mode 0600" mode timeline
+check "--output: the file has the events" test "$(grep -c '^\[' timeline)" = 52
 cp timeline before
 files=$(ls)
 run merge --cpu gpu.grt --gpu cpu.grt -o timeline
 expect "no event of either side" 1 'no events to merge'
-check "leaves the file as it was" cmp timeline before
-check "and no other" alone
+check "an error leaves the file unchanged" cmp timeline before
+check "an error leaves no other file" alone
 run merge --cpu cpu.grt --gpu gpu.grt -o no-such/timeline
 expect "a directory that is not there" 1 'cannot create no-such/timeline.*No such file'
 run merge --cpu cpu.grt --gpu gpu.grt -o /dev/null
 expect "a device is written to as it is" 0 '^$'
-check "and stays one" test -c /dev/null
+check "a device stays a device" test -c /dev/null
 if [ -c /dev/full ]; then
 	output=$("$GRTRACE" merge --cpu cpu.grt --gpu gpu.grt 2>&1 >/dev/full)
 	status=$?
@@ -115,12 +115,12 @@ for form in '' --pretty --json; do
 	# shellcheck disable=SC2086 # an option or none
 	run merge hostile $form
 	expect "hostile names ${form:-in lines}" 0 script
-	check "reach no terminal" test -z "$(LC_ALL=C tr -d ' -~\n\200-\377' <<<"$output")"
-	check "and add no line" test "$(grep -c -e '^\[1\.' -e '^1\.' -e '^{' <<<"$output")" = 5
+	check "hostile names send no commands to the terminal" test -z "$(LC_ALL=C tr -d ' -~\n\200-\377' <<<"$output")"
+	check "hostile names add no line" test "$(grep -c -e '^\[1\.' -e '^1\.' -e '^{' <<<"$output")" = 5
 done
 run merge hostile -v
-check "the line that was not understood is told by number" says 'hostile: 1 of 7 lines were not understood, the first is line 5: ====='
-check "in a line of its own" test "$(awk 'length > 300' <<<"$output" | wc -l)" = 0
+check "a message has the number of the line that was not understood" says 'hostile: 1 of 7 lines were not understood, the first is line 5: ====='
+check "a line that was not understood is printed in a line of its own" test "$(awk 'length > 300' <<<"$output" | wc -l)" = 0
 check "an unknown event is counted" says 'hostile: 1 events are not about GPU jobs'
 
 # ------------------------------------------------------------------ annotate
@@ -134,8 +134,8 @@ run annotate -p 99999999999
 expect "a pid that is none" 2 'out of range'
 run annotate -i cpu.grt -p 80 -o ioctls
 expect "counts are told" 0 '4 ioctls, 0 lost; 1 began before the trace: their duration is unknown; 1 did not end'
-check "the file is for its owner" mode ioctls
-check "and has only the process asked for" test "$(grep -c 'pid=80 ' ioctls)" = "$(wc -l <ioctls)"
+check "only the owner can read the file" mode ioctls
+check "-p: the file has only events of the process" test "$(grep -c 'pid=80 ' ioctls)" = "$(wc -l <ioctls)"
 run annotate -i garbage -o nothing
 expect "what is no trace" 1 'garbage: '
 check "makes no file" test ! -e nothing

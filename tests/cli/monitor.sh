@@ -22,7 +22,7 @@ has_all() { # REGEX...
 
 # Usage.
 run monitor
-expect "says what there is" 2 'which monitor\? There are: drm, amdgpu, i915, vblank, virtio, nvidia, fence, nvctxsw, power, all'
+expect "says what there is" 2 'no monitor given \(there are: drm, amdgpu, i915, vblank, virtio, nvidia, fence, nvctxsw, power, all\)'
 run monitor amdgp -i drm.grt
 expect "a monitor that does not exist" 2 "'amdgp' is unknown \(did you mean amdgpu\?\)"
 run monitor drm vblank
@@ -42,17 +42,17 @@ expect "a recording that is not there" 1 'missing.grt'
 run monitor drm -q -i drm.grt -p 70
 check "-p: the other process's jobs are not counted" has_all 'submits +4 ' 'completions +3 '
 run monitor drm -q -i drm.grt -p 12345
-check "-p of nobody" says 'submits +0 '
+check "-p of a pid without events" says 'submits +0 '
 run monitor drm -i fence.grt --driver nouveau
-check "--driver: events whose ring only their context tells" has_all 'completions +2 ' '^ch +nouveau '
-check "--driver: no others" test "$(grep -c -E '^ *[0-9.]+ (SUBMIT|END|COMPLETE) ' <<<"$output")" = 6
+check "--driver: events whose ring is only known from their context" has_all 'completions +2 ' '^ch +nouveau '
+check "--driver: no events of other drivers" test "$(grep -c -E '^ *[0-9.]+ (SUBMIT|END|COMPLETE) ' <<<"$output")" = 6
 run monitor drm -q -i fence.grt --driver none
-check "--driver of none" says 'submits +0 '
+check "--driver without events" says 'submits +0 '
 run monitor amdgpu -q -i virtio.grt
 check "another driver's jobs are left out, and counted" has_all 'submits +0 ' '^19 events .* were left out'
 run monitor nvidia -i nvidia.grt --ioctl-sample 0
 check "--ioctl-sample 0 prints none" test "$(grep -c ' IOCTL ' <<<"$output")" = 0
-check "and counts all" says '^ 70 +python3 +2 +1 +1 +14 '
+check "--ioctl-sample 0 counts all ioctls" says '^ 70 +python3 +2 +1 +1 +14 '
 run monitor nvidia -i nvidia.grt --ioctl-sample 3
 check "--ioctl-sample 3 prints every third" test "$(grep -c ' IOCTL ' <<<"$output")" = 5
 
@@ -64,7 +64,7 @@ check "-p: START follows the other process's jobs" says '^gfx +t_exec +1 +50.0 u
 fake_start 2 4 1000
 run monitor drm -e kmod -d 0.5
 expect "live, for half a second: every event" 0 'submits +8000 '
-check "what was lost, by CPU" has_all '^events lost, by CPU' '^ +1 +[1-9]' 'every event is accounted for'
+check "lost events are shown by CPU" has_all '^events lost, by CPU' '^ +1 +[1-9]' 'every event is accounted for'
 check "has lines" says '^ +[0-9]+\.[0-9]{9} [A-Z_]+ '
 fake_start 1 2 100
 run monitor all -e kmod -q --json -d 0.5
@@ -73,7 +73,7 @@ check "one line" lines 1
 fake_stop
 unset GRTRACE_DEBUGFS
 run monitor all -q -d 0.2
-check "all: what can only be seen of a program is not asked for" test -z "$(grep -iE 'cuda|hostlog|uprobe' <<<"$output")"
+check "all: sources that need a program are left out" test -z "$(grep -iE 'cuda|hostlog|uprobe' <<<"$output")"
 run monitor drm -e kmod
 expect "no module" 3 'try: '
 

@@ -39,11 +39,11 @@ i=0
 for end in free clients devices close exit kill; do
 	i=$((i + 1))
 	of="client=$(printf '0x%x' $((0xc1d00000 / 16 + i)))"
-	check "$end: all is freed, and why" test "$(count "$of.*what=1 ")" = "$(count "$of.*what=2 ")" -a \
+	check "$end: all memory is freed, with the right cause" test "$(count "$of.*what=1 ")" = "$(count "$of.*what=2 ")" -a \
 		"$(count "$of.*what=2 .* cause=$(cause_of $end) ")" -gt 0
 done
 "$GRTRACE" record -e nvmem --any-file -o run.grt -- "$memory" -s 7 >moments 2>/dev/null
-check "what was allocated is a fact, what went with the process inferred" test "$(count 'what=1 .*inferred')" = 0 -a \
+check "allocations are observed, frees at the end of the process are inferred" test "$(count 'what=1 .*inferred')" = 0 -a \
 	"$(count 'what=2 .*cause=4 .*inferred')" = "$(count 'what=2 .*cause=4 ')"
 
 # The table's sums against the program's own, at the program's last moment but one line.
@@ -55,9 +55,9 @@ check "report --by gpu-memory: live bytes of the GPUs, of the host, blocks" test
 		END { print live[0], live[1], blocks }' <<<"$output")" = "$gpu $host $blocks"
 run flame --weight live --to "$(printf '%d.%09d' $((last / 1000000000)) $((last % 1000000000)))" -o live.folded run.grt
 check "flame --weight live: the same bytes" test "$(awk '{ n += $NF } END { print n }' live.folded)" = "$((gpu + host))"
-check "by GPU" grep -q '\[0000:c7:00.0_Memory driver\] [0-9]*$' live.folded
+check "flame --weight live: the memory of each GPU" grep -q '\[0000:c7:00.0_Memory driver\] [0-9]*$' live.folded
 run flame --weight peak -o peak.folded run.grt
-check "flame --weight peak: those of each GPU when it had most" test "$(
+check "flame --weight peak: the memory of each GPU at its maximum" test "$(
 	awk '/0000:c6/ { n += $NF } END { print n }' peak.folded)" = "$(
 	"$GRTRACE" report --by gpu-memory --csv run.grt | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		/0000:c6/ { print $at["peak"] }')"
@@ -80,12 +80,12 @@ assert not any(v[-1] for v in values.values())' "$(sed -n '/^{/,$p' <<<"$output"
 run record -e nvmem --any-file -o run.grt -- bash -c "$memory -e share >moments; sleep 1.5"
 first=$(head -n 1 moments)
 second=$(tail -n 1 moments)
-check "memory that two have is counted once" test "$(count 'what=1 ') $(count 'what=3 .* handles=2')" = "3 2"
-check "it passes on with the first one's handle" test "$(count "pid=$first/.*bytes=2097152 .*owner=$second .*what=4 .*handles=1 cause=1")" = 1
-check "and with its end" test "$(count "bytes=1048576 .*owner=$second .*what=4 .*handles=1 cause=4")" = 1
-check "and goes with the second" test "$(count "pid=$second/.*owner=$second .*what=2 .*handles=0 cause=4")" = 2
+check "memory with two owners is counted once" test "$(count 'what=1 ') $(count 'what=3 .* handles=2')" = "3 2"
+check "shared memory passes on when the first owner frees its handle" test "$(count "pid=$first/.*bytes=2097152 .*owner=$second .*what=4 .*handles=1 cause=1")" = 1
+check "shared memory passes on when the first owner ends" test "$(count "bytes=1048576 .*owner=$second .*what=4 .*handles=1 cause=4")" = 1
+check "shared memory is freed with the second owner" test "$(count "pid=$second/.*owner=$second .*what=2 .*handles=0 cause=4")" = 2
 run report --by gpu-memory --csv run.grt
-check "who had how much at most" test "$(cell "$first" peak) $(cell "$second" peak)" = "7340032 3145728"
+check "the largest memory of each owner" test "$(cell "$first" peak) $(cell "$second" peak)" = "7340032 3145728"
 
 # What was there before, by a stand-in for NVML: process 4001 has 3 GiB.
 export GRTRACE_SYSROOT=$PWD/sys
@@ -95,19 +95,19 @@ if "${CC:-cc}" -shared -fPIC -o sys/usr/lib/libnvidia-ml.so.1 "$GRTRACE_SRC/test
 	run record -e nvmem --any-file -o run.grt -- true
 	expect "a recording with NVML" 0 ' 0 lost'
 	run report --by gpu-memory --csv run.grt
-	check "what a process had before" test "$(grep -c '^4001,.*0000:c7:00.0,before,3221225472,3221225472,' <<<"$output")" = 1
-	check "and nothing beside it" test "$(grep -c '^4001,.*,other,,0,' <<<"$output")" = 1
+	check "the memory of a process from before the recording" test "$(grep -c '^4001,.*0000:c7:00.0,before,3221225472,3221225472,' <<<"$output")" = 1
+	check "no other memory of this process" test "$(grep -c '^4001,.*,other,,0,' <<<"$output")" = 1
 	run flame --weight live -o live.folded run.grt
-	check "in flame graphs, too" grep -q '^pid 4001;\[0000:c7:00.0_Memory before\] 3221225472$' live.folded
+	check "memory from before the recording is in flame graphs, too" grep -q '^pid 4001;\[0000:c7:00.0_Memory before\] 3221225472$' live.folded
 else
 	ok "NVML # SKIP no compiler: apt-get install gcc"
 fi
 unset GRTRACE_SYSROOT
 
 run record -e nvmem -o run.grt -- "$memory" -n 100
-check "without --any-file a file that is not NVIDIA's has none" test "$(count .)" = 0
+check "without --any-file a file that is not NVIDIA's has no events" test "$(count .)" = 0
 sleep 60 &
 run record -e nvmem --any-file -p $! -d 0.5 -o run.grt
 kill $!
-check "-p: another process has none" test "$(count 'what=1 ')" = 0
+check "-p: no allocations of another process" test "$(count 'what=1 ')" = 0
 plan

@@ -108,6 +108,9 @@ check "nothing was left behind" test -z "$(ls -A)"
 status=$?
 output=$(cat err)
 expect "a full disk under standard output is an error" 1 'cannot write to standard output'
+output=$("$GRTRACE" --help 2>&1 >&-)
+status=$?
+expect "and a closed one is" 1 'cannot write to standard output: Bad file descriptor'
 output=$("$GRTRACE" frob 2>&1 >&-)
 status=$?
 check "a closed standard output does no harm" exits 2

@@ -88,7 +88,7 @@ drm=$((226 << 20)) nvidia=$((195 << 20))
 clean
 run record -e power -d 0.2 -o p.grt
 expect "no GPU" 3 'no counters of a GPU: there is no DRM device, and NVIDIA'
-check "with what to type" says '^  try: load the GPU'
+check "no GPU: the message says what to type" says '^  try: load the GPU'
 check "leaves no recording" test ! -e p.grt
 run doctor power
 expect "doctor says so, too" 3 '^  power +NO +no counters of a GPU'
@@ -140,47 +140,47 @@ if ! command -v python3 >/dev/null; then
 	plan
 	exit
 fi
-check "power, with its label" row "$drm\|None\|power PPT\|uW\|[0-9]+\|95000000\|95000000\|95000000\|95000000"
-check "temperature" row "$drm\|None\|temp edge\|mC\|[0-9]+\|54000\|54000"
-check "clock of hwmon" row "$drm\|None\|clock sclk\|Hz\|[0-9]+\|1350000000"
-check "voltage" row "$drm\|None\|voltage vddgfx\|mV\|[0-9]+\|850"
-check "memory" row "$drm\|None\|memory vram\|B\|[0-9]+\|1073741824"
-check "the line of pp_dpm with the star" row "$drm\|None\|dpm mclk\|Hz\|[0-9]+\|1000000000\|1000000000\|1000000000"
-check "use changed from 20 to 100 %" row "$drm\|None\|busy gpu\|%\|[0-9]+\|20\|[0-9.]+\|100\|100"
+check "hwmon: power, with its label" row "$drm\|None\|power PPT\|uW\|[0-9]+\|95000000\|95000000\|95000000\|95000000"
+check "hwmon: temperature" row "$drm\|None\|temp edge\|mC\|[0-9]+\|54000\|54000"
+check "hwmon: clock" row "$drm\|None\|clock sclk\|Hz\|[0-9]+\|1350000000"
+check "hwmon: voltage" row "$drm\|None\|voltage vddgfx\|mV\|[0-9]+\|850"
+check "amdgpu: used memory" row "$drm\|None\|memory vram\|B\|[0-9]+\|1073741824"
+check "amdgpu: the clock in pp_dpm is that of the line with the star" row "$drm\|None\|dpm mclk\|Hz\|[0-9]+\|1000000000\|1000000000\|1000000000"
+check "amdgpu: utilization that changed from 20 to 100 %" row "$drm\|None\|busy gpu\|%\|[0-9]+\|20\|[0-9.]+\|100\|100"
 mean=$(rows | awk -F'|' '$3 == "busy gpu" { print $7 }')
 # of its records: each value from its time to the next one's
 by_time=$("$GRTRACE" dump --json p.grt | python3 -c 'import json, sys
 at = [(e["time"], e["value"]) for e in map(json.loads, sys.stdin) if e["type"] == "COUNTER" and e["counter_name"] == "busy gpu"]
 print(sum(v * (u - t) for (t, v), (u, _) in zip(at, at[1:])) / (at[-1][0] - at[0][0]))')
-check "its mean by time is that of its records ($mean, $by_time)" awk -v m="$mean" -v t="$by_time" 'BEGIN { exit !(t > 20 && t < 100 && m > t - 0.5 && m < t + 0.5) }'
-check "limits are no counters" test -z "$(rows | grep 200000000)"
-check "a value that stays is written seldom" test "$(values $drm 'temp edge')" -le $((2 + tenths / 10))
-check "a file that vanished has no more values" row "$drm\|None\|fan\|rpm\|[0-9]+\|1200\|1200\|1200\|1200"
+check "the mean over time equals that of the records ($mean, $by_time)" awk -v m="$mean" -v t="$by_time" 'BEGIN { exit !(t > 20 && t < 100 && m > t - 0.5 && m < t + 0.5) }'
+check "limits of hwmon are not recorded as counters" test -z "$(rows | grep 200000000)"
+check "a constant value is written seldom" test "$(values $drm 'temp edge')" -le $((2 + tenths / 10))
+check "a counter whose file vanished gets no further values" row "$drm\|None\|fan\|rpm\|[0-9]+\|1200\|1200\|1200\|1200"
 last=$(run dump p.grt; grep -E 'COUNTER.*value=1200\b' <<<"$output" | tail -1)
 check "its last value is marked as the end" grep -q ' flags=ended$' <<<"$last"
-check "no number is no value" row "$drm\|None\|temp junction\|mC\|[0-9]+\|61000\|61000\|61000\|61000"
-check "the recording says what it has" grep -q 'power_counters = "power PPT \[uW\]' p.grt/metadata
-check "and how many samples it took" grep -qE 'power_samples = "period_ms=100 samples=[0-9]+ missed=[0-9]+ values=[0-9]+ stopped=1 ' p.grt/metadata
+check "a file without a number gives no value" row "$drm\|None\|temp junction\|mC\|[0-9]+\|61000\|61000\|61000\|61000"
+check "the metadata lists the counters" grep -q 'power_counters = "power PPT \[uW\]' p.grt/metadata
+check "the metadata has the number of samples" grep -qE 'power_samples = "period_ms=100 samples=[0-9]+ missed=[0-9]+ values=[0-9]+ stopped=1 ' p.grt/metadata
 # Beside those of the timer there are three: at the beginning, when the recording is about to end, and at its end.
 samples=$(sed -n 's/.*power_samples = "period_ms=100 samples=\([0-9]*\) missed=\([0-9]*\) .*/\1 + \2/p' p.grt/metadata)
 check "one each tenth of a second ($samples of $tenths)" test $((samples)) -ge 10 -a $((samples)) -le $((tenths + 3))
 run report p.grt
-check "text has units that people read" says '^card0 +- +- +power PPT +[0-9]+ +95.0 W +95.0 W'
-check "the node is named" says '^card0 .* clock sclk .* 1.35 GHz'
-check "the balance closes" says 'every event is accounted for'
+check "text output has readable units" says '^card0 +- +- +power PPT +[0-9]+ +95.0 W +95.0 W'
+check "text output names the device node" says '^card0 .* clock sclk .* 1.35 GHz'
+check "monitor: every event is accounted for" says 'every event is accounted for'
 run monitor power -d 0.4
 expect "monitor power, live" 0 ' counter=power PPT value=95.0 W'
-check "at the end it has each counter" says '^card0 +- +- +power PPT +[0-9]+ +95.0 W +95.0 W +95.0 W +95.0 W'
-check "and its balance closes" says 'every event is accounted for'
+check "report: the table has each counter" says '^card0 +- +- +power PPT +[0-9]+ +95.0 W +95.0 W +95.0 W +95.0 W'
+check "report: every event is accounted for" says 'every event is accounted for'
 run report --by ring p.grt
-check "other views have no counters" test -z "$(grep 'power PPT' <<<"$output")"
+check "other views show no counters" test -z "$(grep 'power PPT' <<<"$output")"
 if command -v babeltrace2 >/dev/null; then
 	check "babeltrace2 reads it" test "$(babeltrace2 p.grt 2>/dev/null | grep -c 'COUNTER:')" -gt 10
 fi
 
 put /sys/bus/0/power/runtime_status suspended
 run record -e power -o p.grt -d 0.4
-check "a card that sleeps is not asked" test -z "$(rows)"
+check "a card in runtime suspend is not read" test -z "$(rows)"
 rm sys/sys/bus/0/power/runtime_status
 : >sys/sys/bus/0/gpu_busy_percent
 printf '101' >sys/sys/bus/0/mem_busy_percent
@@ -193,11 +193,11 @@ mkdir sys$hwmon/temp4_input
 printf 'a\033[31mb"\\\\%s\n' '<script>' >sys$hwmon/power1_label
 run record -e power -o p.grt -d 0.4
 expect "garbage is survived" 0 'in p.grt'
-check "no value out of range" test -z "$(rows | grep -E 'busy memory|memory vram|dpm mclk|temp edge')"
-check "none of an empty file" test -z "$(rows | grep 'busy gpu')"
+check "values out of range are not recorded" test -z "$(rows | grep -E 'busy memory|memory vram|dpm mclk|temp edge')"
+check "an empty file gives no value" test -z "$(rows | grep 'busy gpu')"
 run report p.grt
-check "a label is no terminal command" test -z "$(grep -F $'\033' <<<"$output")"
-check "it is shown" says 'power a\\x1b\[31mb'
+check "a label cannot send commands to the terminal" test -z "$(grep -F $'\033' <<<"$output")"
+check "the label is printed escaped" says 'power a\\x1b\[31mb'
 
 # ---- Intel: energy becomes power
 clean
@@ -249,18 +249,18 @@ expect "a recording of four drivers" 0 'events, 0 lost'
 i915=$((drm + 1)) xe=$((drm + 2)) nouveau=$((drm + 3))
 npu=$((261 << 20))
 # read once a second, and it grows between two readings only
-check "an NPU: how long it was busy" row "$npu\|None\|busy npu\|total ns\|[0-9]+\|(0|None)\|"
-check "in ns, as the driver counts it" grep -q 'COUNTER.*value=5000000\b' <("$GRTRACE" dump p.grt)
-check "its memory" row "$npu\|None\|memory npu\|B\|[0-9]+\|8192"
-check "its clock" row "$npu\|None\|clock\|Hz\|[0-9]+\|1400000000"
+check "an NPU: its busy time" row "$npu\|None\|busy npu\|total ns\|[0-9]+\|(0|None)\|"
+check "an NPU: busy time in ns, as the driver counts it" grep -q 'COUNTER.*value=5000000\b' <("$GRTRACE" dump p.grt)
+check "an NPU: its memory" row "$npu\|None\|memory npu\|B\|[0-9]+\|8192"
+check "an NPU: its clock" row "$npu\|None\|clock\|Hz\|[0-9]+\|1400000000"
 check "i915: clock by GT" row "$i915\|None\|clock gt0\|Hz\|[0-9]+\|300000000"
-check "the other GT" row "$i915\|None\|clock gt1\|Hz\|[0-9]+\|400000000"
-check "what was asked for" row "$i915\|None\|clock asked gt0\|Hz\|[0-9]+\|900000000"
-check "the old file says the same, once" test "$(rows | grep -c "^$i915|None|clock|")" = 0
-check "power from energy says so" row "$i915\|None\|power from energy\|uW"
-check "nothing is made of the whole energy" test "$(rows | awk -F'|' '$1 == '$i915' && $3 == "power from energy" { print $8 < 200000000 }')" = 1
+check "i915: clock of the other GT" row "$i915\|None\|clock gt1\|Hz\|[0-9]+\|400000000"
+check "i915: the requested clock" row "$i915\|None\|clock asked gt0\|Hz\|[0-9]+\|900000000"
+check "i915: the old file for the same clock is not recorded" test "$(rows | grep -c "^$i915|None|clock|")" = 0
+check "power that is computed from energy has this in its name" row "$i915\|None\|power from energy\|uW"
+check "the first energy value gives no power" test "$(rows | awk -F'|' '$1 == '$i915' && $3 == "power from energy" { print $8 < 200000000 }')" = 1
 run dump p.grt
-check "power by time is the energy, to the last sample" python3 -c 'import re, sys
+check "the mean power times the time is the energy, up to the last sample" python3 -c 'import re, sys
 names, at, sum, begun = {}, None, 0, None
 for line in sys.argv[1].splitlines():
     name = re.search(r"NAME .*kind=4 id=(\d+) name=\"([^\"]*)\"", line)
@@ -278,16 +278,16 @@ sys.exit(not grown * 0.98 < sum < grown * 1.02)
 ' "$output" $i915
 check "idle time is a share" row "$i915\|None\|idle gt0\|total ns\|[0-9]+\|[0-9.]+\|(1[0-9]|2[0-9])\.[0-9]+\|"
 check "xe: clocks by tile and GT" row "$xe\|None\|clock tile0 gt0\|Hz\|[0-9]+\|1150000000"
-check "i915: why it is throttled" row "$i915\|None\|throttle pl1 gt0\|on\|[0-9]+\|1\|1\|1\|1"
-check "and why not" row "$i915\|None\|throttle thermal gt0\|on\|[0-9]+\|0\|0\|0\|0"
-check "xe: why it is throttled" row "$xe\|None\|throttle prochot tile0 gt0\|on\|[0-9]+\|1\|1\|1\|1"
-check "of another tile" row "$xe\|None\|clock asked tile1 gt2\|Hz\|[0-9]+\|1250000000"
-check "energy with its label" row "$xe\|None\|power from energy card\|uW\|[0-9]+\|0\|0\|0\|0"
-check "energy that went back gives no value" row "$xe\|None\|power from energy pkg\|uW\|[0-9]+\|0\|0\|0\|0"
-check "nouveau" row "$nouveau\|None\|power\|uW\|[0-9]+\|12000000"
+check "i915: an active reason for throttling" row "$i915\|None\|throttle pl1 gt0\|on\|[0-9]+\|1\|1\|1\|1"
+check "i915: an inactive reason for throttling" row "$i915\|None\|throttle thermal gt0\|on\|[0-9]+\|0\|0\|0\|0"
+check "xe: an active reason for throttling" row "$xe\|None\|throttle prochot tile0 gt0\|on\|[0-9]+\|1\|1\|1\|1"
+check "xe: requested clock of another tile" row "$xe\|None\|clock asked tile1 gt2\|Hz\|[0-9]+\|1250000000"
+check "xe: energy with its label" row "$xe\|None\|power from energy card\|uW\|[0-9]+\|0\|0\|0\|0"
+check "an energy counter that went back gives no value" row "$xe\|None\|power from energy pkg\|uW\|[0-9]+\|0\|0\|0\|0"
+check "nouveau: power" row "$nouveau\|None\|power\|uW\|[0-9]+\|12000000"
 check "devfreq of a GPU" row "0\|None\|clock fde60000.gpu\|Hz\|[0-9]+\|800000000|None\|None\|clock fde60000.gpu\|Hz\|[0-9]+\|800000000"
-check "its load" row "None\|None\|busy fde60000.gpu\|%\|[0-9]+\|45"
-check "not of a bus" test -z "$(rows | grep dmc)"
+check "devfreq: load of a GPU" row "None\|None\|busy fde60000.gpu\|%\|[0-9]+\|45"
+check "devfreq: a device that is not a GPU is not recorded" test -z "$(rows | grep dmc)"
 
 # ---- processes
 clean
@@ -332,57 +332,57 @@ echo $((ns / 2)) >grown
 END
 run record -e power -o p.grt sh change.sh
 expect "a recording of processes" 0 'events, 0 lost'
-check "busy time is a share of time" row "$drm\|100\|busy gfx\|total ns\|[0-9]+\|[0-9.]+\|[1-6][0-9](\.[0-9]+)?\|"
-check "none of it is lost" row "$drm\|100\|busy gfx\|total ns\|.*\|$(cat grown)$"
-check "two descriptors of a client count once" row "$drm\|100\|total vram\|B\|[0-9]+\|3145728\|3145728"
-check "nor does another process with that client" test -z "$(rows | grep '|101|')"
-check "resident has its old name beside it" row "$drm\|100\|resident vram\|B\|[0-9]+\|2097152\|2097152\|2097152\|2097152"
-check "or the old name alone" row "$drm\|102\|resident vram\|B\|[0-9]+\|4096"
-check "an engine that was never used is not there" test -z "$(rows | grep 'busy dec')"
-check "nor its capacity" test -z "$(rows | grep capacity)"
-check "nor memory that is 0" test -z "$(rows | grep gds)"
+check "fdinfo: busy time is shown as a share of time" row "$drm\|100\|busy gfx\|total ns\|[0-9]+\|[0-9.]+\|[1-6][0-9](\.[0-9]+)?\|"
+check "fdinfo: all busy time is counted" row "$drm\|100\|busy gfx\|total ns\|.*\|$(cat grown)$"
+check "fdinfo: two descriptors of a client count once" row "$drm\|100\|total vram\|B\|[0-9]+\|3145728\|3145728"
+check "fdinfo: another process with the same client does not count" test -z "$(rows | grep '|101|')"
+check "fdinfo: a value under its old and its new name counts once" row "$drm\|100\|resident vram\|B\|[0-9]+\|2097152\|2097152\|2097152\|2097152"
+check "fdinfo: a value under its old name only" row "$drm\|102\|resident vram\|B\|[0-9]+\|4096"
+check "fdinfo: an engine that was never used has no counter" test -z "$(rows | grep 'busy dec')"
+check "fdinfo: the capacity of an engine is not a counter" test -z "$(rows | grep capacity)"
+check "fdinfo: memory that is 0 has no counter" test -z "$(rows | grep gds)"
 check "xe: the same client number on another device, cycles as share" row "$((drm + 1))\|103\|busy rcs\|total ns\|[0-9]+\|[0-9.]+\|[12][0-9](\.[0-9]+)?\|(25|24\.9)"
-check "cycles without all cycles are nothing" test -z "$(rows | grep 'busy bcs')"
-check "what is no client is nothing" test -z "$(rows | grep -E '\|10[45]\|')"
+check "fdinfo: cycles without the total of cycles give no value" test -z "$(rows | grep 'busy bcs')"
+check "fdinfo: a descriptor that is not a DRM client gives no value" test -z "$(rows | grep -E '\|10[45]\|')"
 run report p.grt
-check "processes have their names" says '^card0 +100 +game +busy gfx '
-check "concluded values are marked" says '^card1 +103 +xegame +busy rcs .*[0-9] %\*'
+check "text output has the names of processes" says '^card0 +100 +game +busy gfx '
+check "inferred values are marked" says '^card1 +103 +xegame +busy rcs .*[0-9] %\*'
 "$GRTRACE" report p.grt --by gpu-process --json >shares.json
 share() { # PID COLUMN
 	jq -r --arg pid "$1" ".gpu_processes[] | select(.pid == (\$pid | tonumber) and .kind == \"process\" and .source == \"counters\") | .$2" shares.json
 }
 check "report --by gpu-process: what the driver counted for a process" test "$(share 100 residency)" = "$(cat grown)"
-check "of which the share is that of the time" test "$(share 100 'share | floor')" -ge 10 -a "$(share 100 'share | floor')" -le 69
-check "by engine" test "$(share 103 ring_name)" = "busy rcs"
-check "time of clock cycles is concluded" test "$(share 103 'inferred | index("residency") != null')" = true
-check "no jobs are counted" test "$(share 100 slices)" = null
+check "report --by gpu-process: the share is the busy time divided by the time" test "$(share 100 'share | floor')" -ge 10 -a "$(share 100 'share | floor')" -le 69
+check "report --by gpu-process: rows by engine" test "$(share 103 ring_name)" = "busy rcs"
+check "a time from clock cycles is marked as inferred" test "$(share 103 'inferred | index("residency") != null')" = true
+check "report --by gpu-process: counters have no jobs" test "$(share 100 slices)" = null
 whose() { # VIEW TABLE COLUMN
 	"$GRTRACE" report p.grt --by "$1" --json | jq -r ".$2[] | select(.ring_name == \"busy gfx\" and .kind == \"process\") | [.$3, .residency] | join(\" \")"
 }
-check "report --by gpu-cgroup" test "$(whose gpu-cgroup gpu_cgroups cgroup)" = "/user.slice/game.scope $(cat grown)"
+check "report --by gpu-cgroup: the control group and its time" test "$(whose gpu-cgroup gpu_cgroups cgroup)" = "/user.slice/game.scope $(cat grown)"
 run dump -t owner_rank p.grt
-check "who launched a process is in its environment: the first that says it" says ' pid=100/100.* rank=3 local_rank=1 world=8 length=4 job="4711"$'
-check "or as far as it does" says ' pid=103/103.* rank=0 local_rank=- world=- '
-check "nothing without a number" test "$(grep -c OWNER_RANK <<<"$output")" = 2
-check "and nothing else of it is recorded" test -z "$(grep -rl "none of ours" p.grt)"
-check "report --by gpu-user: the effective one" test "$(whose gpu-user gpu_users uid)" = "1001 $(cat grown)"
+check "the launcher of a process is found in its environment: the first rule that matches" says ' pid=100/100.* rank=3 local_rank=1 world=8 length=4 job="4711"$'
+check "a process whose environment has only its rank" says ' pid=103/103.* rank=0 local_rank=- world=- '
+check "an environment without a rank has no OWNER_RANK" test "$(grep -c OWNER_RANK <<<"$output")" = 2
+check "nothing else of the environment is recorded" test -z "$(grep -rl "none of ours" p.grt)"
+check "report --by gpu-user: the effective user" test "$(whose gpu-user gpu_users uid)" = "1001 $(cat grown)"
 check "what is left is at least nobody's" test "$(jq -r '[.gpu_processes[] | select(.ring_name == "busy gfx") | .residency] | add' shares.json)" = \
 	"$(jq -r .span_ns shares.json)"
 run record -e power -p $$ -o p.grt -d 0.3
-check "-p leaves out other processes" test -z "$(rows | grep '|100|')"
+check "-p: no counters of other processes" test -z "$(rows | grep '|100|')"
 
 run record -e power --comm editor -o p.grt -d 0.3
-check "--comm leaves out other names" test -z "$(rows | grep '|100|')"
+check "--comm: no counters of processes with other names" test -z "$(rows | grep '|100|')"
 run record -e power -t submit -o p.grt -d 0.3
 expect "--type without counters" 1 'no counters to record: --type excludes counters'
 run record -e power -t counter -o p.grt -d 0.3
 expect "and with them" 0 'in p.grt'
-check "has them" row "$drm\|102\|resident vram"
+check "--comm: counters of the process with this name" row "$drm\|102\|resident vram"
 put /sys/bus/1/tile0/gt0/freq0/act_freq 1150
 if mknod node c 226 129 2>/dev/null; then
 	run record -e power --device ./node -o p.grt -d 0.3
-	check "--device takes the card of a render node" row "$((drm + 1))\|None\|clock tile0 gt0"
-	check "and leaves out others" test -z "$(rows | grep "^$drm|")"
+	check "--device: a render node selects its card" row "$((drm + 1))\|None\|clock tile0 gt0"
+	check "--device: no counters of other cards" test -z "$(rows | grep "^$drm|")"
 else
 	ok "--device # SKIP no mknod here: run as root"
 fi
@@ -399,27 +399,27 @@ if "${CC:-cc}" -shared -fPIC -o sys/usr/lib/libnvidia-ml.so.1 "$GRTRACE_SRC/test
 	check "NVML: a GPU by its PCI address" test "$("$GRTRACE" dump p.grt | grep -c 'name="nvidia0 0000:c7:00.0" owner="nvidia"')" -gt 0
 	check "NVML: memory of a process" row "$nvidia\|4001\|memory vram\|B\|[0-9]+\|3221225472\|3221225472"
 	check "NVML: use by a process, each sample once" row "$nvidia\|4001\|busy sm\|%\|2\|55\|[0-9.]+\|65\|65"
-	check "NVML: and of memory's bandwidth" row "$nvidia\|4001\|busy memory\|%\|2\|21\|[0-9.]+\|23\|23"
-	check "NVML: what is not known has no value" test -z "$(rows | grep '|4002|')"
+	check "NVML: use of memory's bandwidth by a process" row "$nvidia\|4001\|busy memory\|%\|2\|21\|[0-9.]+\|23\|23"
+	check "NVML: a process whose memory is unknown has no value" test -z "$(rows | grep '|4002|')"
 	check "NVML: power" row "$nvidia\|None\|power\|uW\|[0-9]+\|70000000\|70000000\|70000000\|70000000"
 	check "NVML: clocks" row "$nvidia\|None\|clock sm\|Hz\|[0-9]+\|1410000000"
-	check "of the memory" row "$nvidia\|None\|clock memory\|Hz\|[0-9]+\|2619000000"
+	check "NVML: clock of the memory" row "$nvidia\|None\|clock memory\|Hz\|[0-9]+\|2619000000"
 	check "NVML: use" row "$nvidia\|None\|busy gpu\|%\|[0-9]+\|37"
-	check "of the memory" row "$nvidia\|None\|busy memory\|%\|[0-9]+\|12"
-	check "NVML: memory, without what the driver keeps" row "$nvidia\|None\|memory vram\|B\|[0-9]+\|21474836480\|21474836480"
+	check "NVML: use of the memory" row "$nvidia\|None\|busy memory\|%\|[0-9]+\|12"
+	check "NVML: memory, without the memory that the driver reserves" row "$nvidia\|None\|memory vram\|B\|[0-9]+\|21474836480\|21474836480"
 	check "NVML: temperature" row "$nvidia\|None\|temp gpu\|mC\|[0-9]+\|41000"
-	check "NVML: why it is slower" row "$nvidia\|None\|throttle power cap\|on\|[0-9]+\|1\|1\|1\|1"
-	check "and why not" row "$nvidia\|None\|throttle hw thermal\|on\|[0-9]+\|0\|0\|0\|0"
-	check "what it has not is not there" test -z "$(rows | grep "^$nvidia|None|ecc")"
-	check "the other one has it" row "$((nvidia + 1))\|None\|ecc uncorrected\|errors\|[0-9]+\|2"
-	check "a GPU that is lost has no more power" test "$(run dump p.grt; grep -c "device=$((nvidia + 1)) .*value=70000000" <<<"$output")" -le 2
+	check "NVML: an active reason for throttling" row "$nvidia\|None\|throttle power cap\|on\|[0-9]+\|1\|1\|1\|1"
+	check "NVML: an inactive reason for throttling" row "$nvidia\|None\|throttle hw thermal\|on\|[0-9]+\|0\|0\|0\|0"
+	check "NVML: a GPU without ECC has no ECC counter" test -z "$(rows | grep "^$nvidia|None|ecc")"
+	check "NVML: the other GPU has an ECC counter" row "$((nvidia + 1))\|None\|ecc uncorrected\|errors\|[0-9]+\|2"
+	check "NVML: a lost GPU has no further power values" test "$(run dump p.grt; grep -c "device=$((nvidia + 1)) .*value=70000000" <<<"$output")" -le 2
 	run report p.grt
-	check "the GPUs have names" says '^nvidia1 0000:c8:00\.0 +- +- +clock sm +[0-9]+ +1.41 GHz'
+	check "NVML: text output has the names of GPUs" says '^nvidia1 0000:c8:00\.0 +- +- +clock sm +[0-9]+ +1.41 GHz'
 	run record -e power -o p.grt -d 3
-	check "NVML: a process that is idle uses nothing, though it has memory" row \
+	check "NVML: an idle process with memory has no use" row \
 		"$nvidia\|4001\|busy sm\|%\|3\|0\|[0-9.]+\|65\|0"
 	NVML_OLD=1 run record -e power -o p.grt -d 0.3
-	check "NVML: a driver that does not tell what it keeps" row "$nvidia\|None\|memory vram\|B\|[0-9]+\|22548578304\|22548578304"
+	check "NVML: a driver that does not report its reserved memory" row "$nvidia\|None\|memory vram\|B\|[0-9]+\|22548578304\|22548578304"
 	echo 'no library' >sys/usr/lib/libnvidia-ml.so.1
 	run record -e power -o p.grt -d 0.3
 	expect "a library that cannot be loaded" 3 'no counters of NVIDIA'

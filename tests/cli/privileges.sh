@@ -45,32 +45,32 @@ readonly CONFINED='^NoNewPrivs:.*1'
 fake_start 2 40 100
 begin "$CONFINED" "$GRTRACE" record -e kmod --sample 7 -o root.grt
 check "root keeps no capability" has CapEff $NONE
-check "and cannot have any again" has CapPrm $NONE
-check "nor what it executes" has NoNewPrivs 1
-check "it stays root" has Uid '0 0 0 0'
+check "root cannot get any capability again" has CapPrm $NONE
+check "executed programs cannot get privileges" has NoNewPrivs 1
+check "the user is still root" has Uid '0 0 0 0'
 check "the setting is in force" settled config '^sample=7$'
 sleep 0.3
 finish
 expect "ends as ever" 0 'events, 6 lost in root.grt'
-check "complete" grep -q 'state = "complete"' root.grt/metadata
-check "the files are root's" test "$(stat -c '%u %a' root.grt/* | sort -u)" = "0 600"
-check "settings are put back" settled config '^sample=100$'
-check "and the module is stopped" settled control stopped
+check "as root: the recording is complete" grep -q 'state = "complete"' root.grt/metadata
+check "as root: the files belong to root" test "$(stat -c '%u %a' root.grt/* | sort -u)" = "0 600"
+check "as root: settings are restored" settled config '^sample=100$'
+check "as root: tracing is stopped" settled control stopped
 
 idle
 begin "$CONFINED" as_sudo exec "$GRTRACE" record -e kmod --sample 7 -o user.grt
-check "by sudo it becomes the user" has Uid "$USER $USER $USER $USER"
-check "and the user's group" has Gid "$USER $USER $USER $USER"
-check "without other groups" has Groups "$USER"
-check "and keeps no capability" has CapEff $NONE
+check "with sudo: the process changes to the user" has Uid "$USER $USER $USER $USER"
+check "with sudo: the process changes to the user's group" has Gid "$USER $USER $USER $USER"
+check "with sudo: the process has no other groups" has Groups "$USER"
+check "with sudo: the process has no capability" has CapEff $NONE
 sleep 0.3
 finish
 expect "ends as ever" 0 'events, 6 lost in user.grt'
-check "complete" grep -q 'state = "complete"' user.grt/metadata
-check "the files are the user's" test "$(stat -c '%u %g %a' user.grt/* | sort -u)" = "$USER $USER 600"
-check "so is the directory" test "$(stat -c '%u %g %a' user.grt)" = "$USER $USER 700"
-check "settings that root alone may write are put back" settled config '^sample=100$'
-check "and the module is stopped" settled control stopped
+check "with sudo: the recording is complete" grep -q 'state = "complete"' user.grt/metadata
+check "with sudo: the files belong to the user" test "$(stat -c '%u %g %a' user.grt/* | sort -u)" = "$USER $USER 600"
+check "with sudo: the directory belongs to the user" test "$(stat -c '%u %g %a' user.grt)" = "$USER $USER 700"
+check "with sudo: settings that only root may write are restored" settled config '^sample=100$'
+check "with sudo: tracing is stopped" settled control stopped
 
 mkdir -m 700 theirs.grt && chown $USER:$USER theirs.grt
 idle
@@ -79,21 +79,21 @@ check "in a user's directory it becomes that user" has Uid "$USER $USER $USER $U
 sleep 0.3
 finish
 expect "ends as ever" 0 'events, 6 lost in theirs.grt'
-check "the files are the directory's owner's" test "$(stat -c '%u %g %a' theirs.grt/* | sort -u)" = "$USER $USER 600"
+check "the files belong to the directory's owner" test "$(stat -c '%u %g %a' theirs.grt/* | sort -u)" = "$USER $USER 600"
 
 # 1 << CAP_KILL
 idle
 begin "$CONFINED" as_sudo exec "$GRTRACE" record -e kmod -o prog.grt -- \
 	sh -c 'trap "exit 5" INT; grep -E "^(Uid|CapEff|NoNewPrivs)" /proc/self/status >prog; while :; do sleep 0.05; done'
-check "with a program to end it keeps what that needs" has CapEff 0000000000000020
+check "with a program to end, only the capability to signal it is kept" has CapEff 0000000000000020
 for ((i = 0; i < 250; i++)); do
 	[ "$(wc -l 2>/dev/null <prog)" != 3 ] || break
 	sleep 0.02
 done
-check "the program has all that its caller had" test "$(cat prog)" = \
+check "the program has the privileges of its caller" test "$(cat prog)" = \
 	"$(grep -E '^(Uid|CapEff|NoNewPrivs)' /proc/self/status)"
 finish
-check "and is told to end" exits 5
+check "the program gets the signal to end" exits 5
 fake_stop
 unset GRTRACE_DEBUGFS
 

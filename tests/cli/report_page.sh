@@ -26,13 +26,13 @@ for name in rounds virtio hostile; do
 	output=$(page $name.html same "${outputs[@]}" 2>&1 | grep -v '^notes: ')
 	check "$name: the tables are those of --json" test "$code,$output" = 0,
 	output=$(page $name.html heads)
-	check "$name: the page runs its own script alone" test -z "$output"
+	check "$name: the page runs only its own script" test -z "$output"
 done
 gpu_busy() {
 	page "$1" lanes | awk -F'\t' '$1 == "gpu" { sub("busy=", "", $6); n += $6 } END { print n + 0 }'
 }
-check "lanes of rings: what the jobs ran, to the ns" test "$(gpu_busy virtio.html)" = "$(jq '[.rings[].exec_sum] | add' virtio.json)"
-check "lanes of streams: what the kernels and copies ran" \
+check "lanes of rings show the time of jobs, to the ns" test "$(gpu_busy virtio.html)" = "$(jq '[.rings[].exec_sum] | add' virtio.json)"
+check "lanes of streams show the time of kernels and copies" \
 	test "$(gpu_busy rounds.html)" = "$(jq '[.kernels[].total] | add' rounds.json)"
 "$GRTRACE" report rounds.grt --to +25us -o cut.html
 check "of a part of the time, too, whenever the records of it came" test "$(gpu_busy cut.html)" -eq 8000 -a \
@@ -57,7 +57,7 @@ for filter in "virtio --pid 70" "virtio --ring control" "frames --comm game"; do
 done
 run report rates.grt --pid 4711 -o none.html
 expect "a process that is not there" 1 'the trace has no such process; it has '
-check "there is no page" test ! -e none.html
+check "no page is written" test ! -e none.html
 idle_by_cause() {
 	page "$1" lanes | awk -F'\t' '$1 == "idle" { for (i = 6; i <= NF; i++) { split($i, k, "="); n[k[1]] += k[2] } }
 		END { for (cause in n) print cause, n[cause] }' | sort
@@ -66,7 +66,7 @@ for name in rounds virtio; do
 	"$GRTRACE" report $name.grt --by idle --json |
 		jq -r '[.idle_devices[] | to_entries[] | select(.key | startswith("idle_")) | {cause: .key[5:], ns: .value}] | group_by(.cause)[]
 			| (map(.ns) | add) as $ns | select($ns > 0) | "\(.[0].cause) \($ns)"' | sort >wanted
-	check "$name: lanes of idle time have what report --by idle has of each cause" \
+	check "$name: lanes of idle time have the same sums by cause as report --by idle" \
 		test -s wanted -a "$(idle_by_cause $name.html)" = "$(cat wanted)"
 done
 
@@ -77,11 +77,11 @@ run report -o page.html -
 expect "a pipe" 2 'no pipe, and not the live module'
 run report virtio.grt -o page.html --json
 expect "--json" 2 'for --json and --csv use > FILE'
-check "nothing is written then" test ! -e page.html
+check "no page is written after an error" test ! -e page.html
 run report no.grt -o page.html
 expect "no recording" 1 '^grtrace report: no.grt: cannot open'
-check "nothing is written then, too" test "$(find . -name 'page.html*' | wc -l)" = 0
-check "the page is its owner's alone" test "$(stat -c %a virtio.html)" = 600
+check "no temporary file is left after an error" test "$(find . -name 'page.html*' | wc -l)" = 0
+check "only the owner can read the page" test "$(stat -c %a virtio.html)" = 600
 "$GRTRACE" report virtio.grt -o again.html
 check "the same recording gives the same page" cmp virtio.html again.html
 

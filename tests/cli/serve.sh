@@ -26,9 +26,9 @@ done
 # By hand: card0 ran 70's jobs from 100 to 400 us and from 600 to 700, and 80's to 250 and from 300 to 500.
 check "a GPU is busy for the union of its jobs" test \
 	"$(metrics value shares.prom grtrace_gpu_busy_seconds_total gpu=0000:03:00.0)" = 0.0006
-check "jobs of 100 us and less" test \
+check "the histogram counts jobs of 100 us and less" test \
 	"$(metrics value shares.prom grtrace_process_job_exec_seconds_bucket pid=70 le=0.0001)" = 1
-check "and of 300 us and less" test \
+check "the histogram counts jobs of 300 us and less" test \
 	"$(metrics value shares.prom grtrace_process_job_exec_seconds_bucket pid=70 le=0.0003)" = 2
 check "by control group" test "$(metrics value shares.prom grtrace_cgroup_jobs_total cgroup=/system.slice/desk.service)" = 2
 check "memory of a process" test "$(metrics value shares.prom grtrace_gpu_memory_bytes pid=80)" = 4096
@@ -37,7 +37,7 @@ if command -v promtool >/dev/null; then
 	for kind in shares all; do
 		output=$(promtool check metrics <$kind.prom 2>&1)
 		status=$?
-		check "promtool has nothing against $kind" exits 0
+		check "promtool accepts the page of $kind" exits 0
 	done
 fi
 
@@ -51,10 +51,10 @@ check "panels of the dashboard stand side by side, and their variables are there
 if command -v promtool >/dev/null; then
 	output=$(promtool check rules "$rules" 2>&1)
 	status=$?
-	check "promtool takes the rules" exits 0
+	check "promtool accepts the rules" exits 0
 	output=$(promtool test rules "$GRTRACE_SRC/tests/cli/_rules.yml" 2>&1)
 	status=$?
-	check "rules and alerts say what they should of made-up series" exits 0
+	check "rules and alerts have the expected results for test series" exits 0
 fi
 
 # -------------------------------------------------------------- addresses
@@ -121,10 +121,10 @@ fake_start 2 40 100
 begin env NOTIFY_SOCKET="@grtrace-test-$$" WATCHDOG_USEC=300000 JOURNAL_STREAM=1:2 "$GRTRACE" serve -e kmod -l 0 --on 'job>1s'
 port=${url##*:}
 port=${port%/*}
-check "it listens on this machine alone" test "${url%:*}" = http://127.0.0.1
+check "the default address is 127.0.0.1" test "${url%:*}" = http://127.0.0.1
 if [ "$(id -u)" = 0 ]; then
-	check "it has no privileges left" grep -qE '^CapPrm:.0+$' /proc/$pid/status
-	check "and cannot get any" grep -qE '^NoNewPrivs:.1$' /proc/$pid/status
+	check "the service has dropped its privileges" grep -qE '^CapPrm:.0+$' /proc/$pid/status
+	check "the service cannot get privileges again" grep -qE '^NoNewPrivs:.1$' /proc/$pid/status
 fi
 prometheus=
 if command -v prometheus >/dev/null && command -v promtool >/dev/null; then
@@ -161,15 +161,15 @@ if command -v prometheus >/dev/null && command -v promtool >/dev/null; then
 fi
 page first.prom
 check "all events of the source are counted" counts 8000
-check "those that were lost, too" test \
+check "lost events are counted" test \
 	"$(metrics value now.prom grtrace_events_not_delivered_total source=kmod cause=lost)" = 6
 # a job that is in flight is in the report, and not yet here; these have all been submitted only
 metrics check now.prom >/dev/null
-check "the page is whole" test $? = 0
+check "the page is complete" test $? = 0
 output=$(metrics grow first.prom now.prom)
 status=$?
 check "counters only grow" exits 0
-check "its own memory is in it" test "$(metrics value now.prom process_resident_memory_bytes)" -gt 1000000
+check "the page has the service's own memory" test "$(metrics value now.prom process_resident_memory_bytes)" -gt 1000000
 
 run serve -e kmod -l "$port"
 expect "a port in use" 1 "^grtrace serve: cannot listen on $port: Address already in use$"
@@ -178,10 +178,10 @@ check "a port in use: what to type" says '^  try: ss -ltnp, and another port: --
 answer() { # CURL OPTIONS...
 	curl -s -m 20 -o /dev/null -w '%{http_code}' "$@"
 }
-check "another path" test "$(answer "${url}x")" = 404
-check "the root names the page" test "$(answer "${url%metrics}")" = 200
-check "HEAD" test "$(answer -I "$url")" = 200
-check "POST" test "$(head -c 3000000 /dev/zero | answer --data-binary @- "$url")" = 405
+check "another path is answered with 404" test "$(answer "${url}x")" = 404
+check "the root has a link to the page" test "$(answer "${url%metrics}")" = 200
+check "HEAD is answered" test "$(answer -I "$url")" = 200
+check "POST is refused" test "$(head -c 3000000 /dev/zero | answer --data-binary @- "$url")" = 405
 check "a long header" test "$(head -c 20000 /dev/zero | tr '\0' x | sed 's/^/X: /' | answer -H @- "$url")" = 431
 check "an endless header" test "$(yes 'X: y' | head -c 3000000 | timeout 20 bash -c '
 	exec 3<>/dev/tcp/127.0.0.1/'"$port"'; { printf "GET /metrics HTTP/1.1\r\n"; cat; } >&3 2>/dev/null; head -c 12 <&3 2>/dev/null' |
@@ -193,8 +193,8 @@ clients deaf "$port" 20 1 >deaf 7>&- &
 deaf=$!
 until grep -q connected slow && grep -q connected deaf; do sleep 0.02; done
 page beside.prom
-check "beside slow clients it answers" metrics check beside.prom
-check "many at a time" test "$(curl -s -m 20 -Z --parallel-max 40 -o /dev/null -w '%{http_code}\n' "$url?[1-300]" | sort | uniq -c |
+check "slow clients do not block other requests" metrics check beside.prom
+check "many requests at once are answered" test "$(curl -s -m 20 -Z --parallel-max 40 -o /dev/null -w '%{http_code}\n' "$url?[1-300]" | sort | uniq -c |
 	tr -s ' ')" = " 300 200"
 wait $slow $deaf
 page after.prom
@@ -221,7 +221,7 @@ if [ -n "$prometheus" ]; then
 	mv new.prom pages/drm.prom
 	output=$("$GRTRACE_SRC/tests/cli/_dashboard.py" ask "$dashboard" "$rules" "$asked" 2>&1)
 	status=$?
-	check "what the dashboard and the rules ask has values" exits 0
+	check "all queries of the dashboard and the rules have values" exits 0
 	if [ -n "$victoria" ]; then
 		for ((i = 0; i < 200; i++)); do
 			output=$(promtool query instant "http://127.0.0.1:$other" 'sum by (source) (grtrace_events_total)' 2>&1)
@@ -249,14 +249,14 @@ done
 finish
 expect "SIGTERM ends it" 0 'grtrace serve: http'
 check "the journal gets an incident's priority" says '^<3>grtrace serve: job: a job is not complete [0-9.]+ m?s after its submit, .*job ctx=7 seqno=[0-9]+'
-check "and a few lines in a second only" test "$(grep -c '<3>' <<<"$output")" -le 60
-check "of the rest it says that they are counted" says 'further ones of this second are only counted$'
+check "at most a few lines per second are written to the journal" test "$(grep -c '<3>' <<<"$output")" -le 60
+check "a line says that further incidents are only counted" says 'further ones of this second are only counted$'
 idle
 check "the module is stopped again" settled control stopped
 wait $manager
 check "the service manager is told that it is ready" grep -qx READY=1 told
-check "that it is alive" test "$(grep -cx WATCHDOG=1 told)" -ge 3
-check "and that it stops" test "$(tail -1 told)" = STOPPING=1
+check "the service manager gets WATCHDOG=1" test "$(grep -cx WATCHDOG=1 told)" -ge 3
+check "the service manager gets STOPPING=1" test "$(tail -1 told)" = STOPPING=1
 
 if [ "$(id -u)" = 0 ]; then
 	fake_start 2 4 10
@@ -264,7 +264,7 @@ if [ "$(id -u)" = 0 ]; then
 		begin "$GRTRACE" serve -e kmod -l 127.0.0.1:0
 	page now.prom
 	check "of sudo's user" metrics check now.prom
-	check "who it is then" grep -qE '^Uid:.65534.65534' /proc/$pid/status
+	check "with sudo, the service runs as the user" grep -qE '^Uid:.65534.65534' /proc/$pid/status
 	finish
 	output=$(unshare -m sh -c 'for f in /lib/*/libmicrohttpd.so.12 /usr/lib/*/libmicrohttpd.so.12; do
 		[ ! -e "$f" ] || mount --bind /dev/null "$(readlink -f "$f")"; done; exec "$0" serve -e kmod -l 0 -d 1' "$GRTRACE" 2>&1)
@@ -284,7 +284,7 @@ if command -v systemd-analyze >/dev/null; then
 	mkdir -p units
 	sed "s,/usr/bin/grtrace,$GRTRACE," $unit >units/grtrace.service
 	output=$(systemd-analyze verify --man=no units/grtrace.service 2>&1 | grep -F grtrace.service)
-	check "systemd has nothing against the unit" silent
+	check "systemd accepts the unit" silent
 fi
 
 plan

@@ -23,7 +23,7 @@ widest() {
 export PAGER=
 on_terminal 200 "$GRTRACE" report --by job drm.grt
 whole=$output
-check "a wide terminal has what a pipe has" test "$whole" = "$("$GRTRACE" report --by job drm.grt)"
+check "a wide terminal gets the same output as a pipe" test "$whole" = "$("$GRTRACE" report --by job drm.grt)"
 for width in 100 80 64 50; do
 	on_terminal $width "$GRTRACE" report --by job drm.grt
 	check "$width characters" test "$(sed -n '/^jobs by/,/^$/p' <<<"$output" | widest)" -le $width
@@ -31,16 +31,16 @@ for width in 100 80 64 50; do
 done
 check "the least important columns go first, from the right" test "$(on_terminal 77 "$GRTRACE" report --by job drm.grt
 	grep '^ *ctx\|^ *engine' <<<"$output" | xargs)" = "ctx engine ring seq pid comm t_sched t_queue t_exec t_gpu_wait"
-check "those of more importance later" test "$(on_terminal 55 "$GRTRACE" report --by job drm.grt
+check "more important columns are left out later" test "$(on_terminal 55 "$GRTRACE" report --by job drm.grt
 	grep ' seq ' <<<"$output" | xargs)" = "ctx ring seq pid comm t_queue t_exec t_gpu_wait"
 on_terminal 55 "$GRTRACE" report --by job drm.grt
-check "and it says so" says '^[0-9]+ columns are left out to fit 55 characters: -w shows all$'
+check "a note has the number of columns that are left out" says '^[0-9]+ columns are left out to fit 55 characters: -w shows all$'
 on_terminal 55 "$GRTRACE" report --by job -w drm.grt
 check "-w shows all" test "$output" = "$whole"
 output=$(COLUMNS=55 "$GRTRACE" report --by job drm.grt)
 check "COLUMNS is the width of a pipe" says 'to fit 55 characters'
 output=$(COLUMNS=0 "$GRTRACE" report --by job drm.grt)
-check "if it is one" test "$output" = "$whole"
+check "an invalid COLUMNS is ignored" test "$output" = "$whole"
 check "CSV and JSON are never cut" cmp -s <(COLUMNS=20 "$GRTRACE" report --by job --csv drm.grt) <("$GRTRACE" report --by job --csv drm.grt)
 
 # Tables of each view, at several widths: a section with a title, a line of columns and rows.
@@ -64,16 +64,16 @@ PY
 output=$(COLUMNS=20 "$GRTRACE" report --by type every.grt)
 check "names are cut in the middle" says '^SYNC_W…ENTER +12$'
 output=$(COLUMNS=20 LC_ALL=C "$GRTRACE" report --by type every.grt)
-check "in the characters of the locale" says '^SYNC_\.\.ENTER +12$'
+check "in the C locale names are cut with dots" says '^SYNC_\.\.ENTER +12$'
 
 # ------------------------------------------------------------------- pager
 
 export PAGER='sed s/^/PAGED:/'
 on_terminal 80 "$GRTRACE" report drm.grt
 check "a terminal gets a pager" says '^PAGED:recording$'
-check "all of it" test "$(grep -vc '^PAGED:' <<<"$output")" = 0
-check "with the terminal's width" says '^PAGED:[0-9]+ columns are left out to fit 80 characters'
-check "and the exit status is the command's" exits 0
+check "the pager gets the whole output" test "$(grep -vc '^PAGED:' <<<"$output")" = 0
+check "the pager gets tables of the terminal's width" says '^PAGED:[0-9]+ columns are left out to fit 80 characters'
+check "with a pager, the exit status is the command's" exits 0
 for command in "timeline drm.grt" "dump drm.grt" "merge drm.grt" "monitor drm -i drm.grt" "annotate -i drm.grt" \
 	"sched -i $GRTRACE_SRC/tests/golden/nvsched/ours.in" doctor "record -e list" "flame --weight launches cuda.grt"; do
 	# shellcheck disable=SC2086
@@ -81,7 +81,7 @@ for command in "timeline drm.grt" "dump drm.grt" "merge drm.grt" "monitor drm -i
 	check "so does ${command%% *}" says '^PAGED:'
 done
 GRTRACE_PAGER='sed s/^/OURS:/' on_terminal 80 "$GRTRACE" report drm.grt
-check "GRTRACE_PAGER comes before PAGER" says '^OURS:recording'
+check "GRTRACE_PAGER has precedence over PAGER" says '^OURS:recording'
 for none in '' cat; do
 	PAGER=$none on_terminal 80 "$GRTRACE" report drm.grt
 	check "'$none' is no pager" says '^recording'
@@ -89,19 +89,19 @@ done
 on_terminal 80 "$GRTRACE" --no-pager report drm.grt
 check "--no-pager before the command" says '^recording'
 on_terminal 80 "$GRTRACE" report --no-pager drm.grt
-check "and behind it" says '^recording'
+check "--no-pager after the command" says '^recording'
 output=$("$GRTRACE" report drm.grt)
-check "a pipe has none" says '^recording'
+check "a pipe gets no pager" says '^recording'
 TERM=dumb on_terminal 80 "$GRTRACE" report drm.grt
-check "nor has a dumb terminal" says '^recording'
+check "a dumb terminal gets no pager" says '^recording'
 PAGER="printenv LESS; cat >/dev/null" on_terminal 80 "$GRTRACE" report drm.grt
-check "less is told what git tells it" test "$output" = FRX
+check "LESS is set as git sets it" test "$output" = FRX
 LESS=S PAGER="printenv LESS; cat >/dev/null" on_terminal 80 "$GRTRACE" report drm.grt
-check "unless LESS is set" test "$output" = S
+check "LESS is not changed if it is set" test "$output" = S
 PAGER="head -n 1" on_terminal 80 "$GRTRACE" dump every.grt
-check "who leaves early is not told of a broken pipe" test "$(wc -l <<<"$output")" = 1
+check "leaving the pager early prints no error about a broken pipe" test "$(wc -l <<<"$output")" = 1
 PAGER=no-such-pager on_terminal 80 "$GRTRACE" report drm.grt
-check "a pager that is not there says so" says 'no-such-pager'
+check "a message reports a pager that does not exist" says 'no-such-pager'
 NO_COLOR='' PAGER='sed s/^/PAGED:/' on_terminal 80 "$GRTRACE" report drm.grt
 check "colours are kept" says $'^PAGED:\033'
 on_terminal 80 "$GRTRACE" report no.grt
@@ -109,11 +109,11 @@ expect "errors of opening are the command's" 1 'no.grt: cannot open'
 echo cut >>drm.grt/kmod_0
 on_terminal 80 "$GRTRACE" report drm.grt
 expect "later ones stand behind the report" 1 '^PAGED:grtrace report: drm.grt/kmod_0'
-check "sudo's user gets no program of his own" test "$(SUDO_UID=1 PAGER='echo MINE' "$GRTRACE_SRC/tests/cli/_terminal.py" 80 \
+check "with sudo, the user's PAGER is not run as root" test "$(SUDO_UID=1 PAGER='echo MINE' "$GRTRACE_SRC/tests/cli/_terminal.py" 80 \
 	"$GRTRACE" report cuda.grt | grep -c MINE)" = "$([ "$(id -u)" = 0 ] && echo 0 || echo 1)"
 
 fake_start 1 10 100
 on_terminal 80 "$GRTRACE" report -d 0.3
-check "what is live has none" says '^recording'
+check "live output has no pager" says '^recording'
 fake_stop
 plan

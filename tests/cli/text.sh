@@ -42,11 +42,11 @@ END
 run monitor nvidia -i nvidia.txt
 check "the first row is printed, with what it does not tell" \
 	says '^ +2\.627000000 IOCTL +monitor +759434 .*cmd=0xc020462a fd=- arg=-$'
-check "no number stands for what is not told" lacks '2147483647|addr=0x0|length=0|flags=0x0'
-check "opens less closes are open" has "calls by process" '^800150 +server +5 +1 +4 '
-check "monitor says which line it cannot use" \
+check "unknown values are not printed as numbers" lacks '2147483647|addr=0x0|length=0|flags=0x0'
+check "the number of open files is opens minus closes" has "calls by process" '^800150 +server +5 +1 +4 '
+check "monitor reports the line that it cannot use" \
 	says '^1 lines were not understood, the first is line 22: not of this$'
-check "monitor says where the script's sums are" says '^3 values of counters: report$'
+check "monitor says which command shows the script's sums" says '^3 values of counters: report$'
 run report -i nvidia.txt
 check "the script's sums" has counters 'ioctls_per_process\[monitor\] +1 +2357 .* 2357 *$'
 check "and of polls, which have no row" has counters 'poll_count +1 +24254 '
@@ -63,10 +63,10 @@ cat >drm.txt <<'END'
  i-0  [000] d.h1. 10.002060: ipi_entry: (Rescheduling interrupts)
 END
 run monitor drm -i drm.txt
-check "two jobs have two completions, however often they are told" has "in total" '^  completions +2 '
-check "a dependency as it is added" has "in total" '^  dependencies +1 '
+check "a completion that is reported several times counts once" has "in total" '^  completions +2 '
+check "a dependency is counted when it is added" has "in total" '^  dependencies +1 '
 run dump drm.txt
-check "words in brackets are no function" lacks FUNC
+check "words in brackets are not functions" lacks FUNC
 
 cat >ibs.txt <<'END'
  a-10 [000] 812.000100001: amdgpu_cs_ioctl:      sched_job=17, timeline=gfx, context=105, seqno=1, ring_name=ffff91cb1ab1bdd0, num_ibs=3
@@ -96,7 +96,7 @@ cat >vblank.txt <<'END'
 END
 run monitor vblank -i vblank.txt
 # 100.028267 - 100.026660
-check "an event is delivered before its VBLANK is told" \
+check "an event may be delivered before its VBLANK is reported" \
 	has "delivery of events" 'vblank-to-delivered +1 +1\.6[01]'
 
 cat >start.log <<'END'
@@ -108,8 +108,8 @@ expect "a log of the start only is one" 1 "of 2 lines, 2 are records of AMD's ru
 
 yes '[  100.000000] usb 1-1: something else' | head -8201 >kern.log
 run report -i kern.log
-check "messages that are passed over are counted" says '^  skipped +8201 '
-check "and that nothing is left is said" says 'none of the 8201 lines has an event'
+check "skipped messages are counted" says '^  skipped +8201 '
+check "a message says that no line has an event" says 'none of the 8201 lines has an event'
 
 cat >errors.log <<'END'
 [  100.000000] amdgpu 0000:28:00.0: ring gfx_0.0.0 timeout, signaled seq=57638, emitted seq=57641
@@ -117,11 +117,11 @@ cat >errors.log <<'END'
 [  102.000000] nvidia-nvswitch3: SXid (PCI:0000:89:00.0): 20034, Fatal, Link 30 LTSSM Fault Up
 END
 run report -i errors.log
-check "errors of a driver that has no jobs are told beside the jobs of another" \
+check "errors of a driver without jobs are reported beside the jobs of another driver" \
 	says '^Xid 79 on GPU 0000:01:00.0 at 101.000001000: '
-check "and those of a switch" says '^SXid 20034 on 0000:89:00.0 at 102.000000000$'
+check "errors of an NVSwitch are reported" says '^SXid 20034 on 0000:89:00.0 at 102.000000000$'
 run report --json -i errors.log
-check "to machines, too" says '"Xid 79 on GPU 0000:01:00.0 at 101.000001000: '
+check "JSON has the sentence about the error, too" says '"Xid 79 on GPU 0000:01:00.0 at 101.000001000: '
 
 # A recording of more files than the soft limit allows.
 mkdir many.grt
@@ -137,6 +137,6 @@ status=$?
 check "more files than the soft limit allows are read" exits 0
 
 run report --by kernel "$GRTRACE_SRC/tests/golden/examples/cupti-sample.txt"
-check "kernels of CUPTI text have the names that C++ has for them" says '^demo +1 '
+check "kernels of CUPTI text have demangled names" says '^demo +1 '
 
 echo "1..$checks"

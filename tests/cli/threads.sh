@@ -94,10 +94,10 @@ check_times() {
 			at_most "$wait" $(($(seen ${name%:*} ${name#*:}) + $(seen ${name%:*} runnable) + $(seen ${name%:*} running)))
 	done
 	# a page that comes late, or the memory map's own lock, is some microseconds
-	check "reading: it waited in no other way" at_most "$(seen reading sleep)" 1000000
-	check "locked: nor did this one" at_most "$(($(seen locked sleep) + $(seen locked io)))" 1000000
+	check "reading: no other wait" at_most "$(seen reading sleep)" 1000000
+	check "locked: no other wait" at_most "$(($(seen locked sleep) + $(seen locked io)))" 1000000
 	wait=$(($(seen spinning running) + $(seen spinning runnable)))
-	check "spinning: it ran, or wanted to" at_most "$(told spinning wait)" $wait
+	check "spinning: it was running or runnable" at_most "$(told spinning wait)" $wait
 	check "spinning: it never slept" at_most "$(seen spinning sleep)" 1000000
 }
 
@@ -117,16 +117,16 @@ check "the graph's weights are the threads' lives" graph_is_whole
 check "the sleeper's stack" grep -qE ';asleep \([0-9]+\);.*nanosleep;\[sleep\] ' graph.folded
 check "the reader's stack" grep -qE ';reading \([0-9]+\);.*read;\[io\] ' graph.folded
 check "what the spinner ran" grep -qE ';spinning \([0-9]+\);.*\[running\] ' graph.folded
-check "the samples" test "$("$GRTRACE" dump --type sample run.grt | wc -l)" -gt 3
+check "there are samples" test "$("$GRTRACE" dump --type sample run.grt | wc -l)" -gt 3
 run flame --weight wall --by process -o sum.folded run.grt
 expect "--by process" 0 'ms of their time'
-check "adds up the same" test "$(awk '{s += $NF} END {print s}' sum.folded)" = "$(awk '{s += $NF} END {print s}' graph.folded)"
+check "--by process: the sum of the weights is the same" test "$(awk '{s += $NF} END {print s}' sum.folded)" = "$(awk '{s += $NF} END {print s}' graph.folded)"
 run report run.grt
 expect "the summary says where threads are" 0 '^[0-9]+ records of what threads did: report --by thread, '
 check "and has no empty tables" test "$(grep -c '^  none' <<<"$output")" = 0
 run report --by thread run.grt
 expect "report --by thread" 0 'locked .* spinning|spinning .* [0-9]+ ms'
-check "the balance closes" says 'every event is accounted for'
+check "every event is accounted for" says 'every event is accounted for'
 if command -v babeltrace2 >/dev/null; then
 	dumped=$("$GRTRACE" dump run.grt | wc -l)
 	check "babeltrace2 sees as many events" test "$(babeltrace2 run.grt | wc -l)" = "$dumped"
@@ -142,12 +142,12 @@ check "kernel stacks end in the scheduler" grep -qE 'nanosleep.*;(__)?schedule;(
 look -F 0 --stack=none -- "$threads" 50
 check "--frequency 0 takes no samples" test "$("$GRTRACE" dump --type sample run.grt | wc -l)" = 0
 check "--stack=none takes no stacks" test "$("$GRTRACE" dump --type frame run.grt | wc -l)" = 0
-check "the times are there" whole
+check "without stacks and samples, the times are complete" whole
 
 look --comm spinning -- "$threads" 50
 "$GRTRACE" dump --type off_cpu,asleep run.grt >dumped
 check "--comm: only this thread" test "$(sed 's/.* pid=\([0-9/]*\).*/\1/' dumped | sort -u | wc -l)" = 1
-check "which is the one of this name" grep -q '(spinning)' dumped
+check "--comm: the thread has this name" grep -q '(spinning)' dumped
 
 # Every system call to wait in, by everything that ends one: state, waker, and what was behind it.
 look -F 0 --stack=none -- "$GRTRACE_BUILD/tests/vm/wakers"
@@ -299,18 +299,18 @@ cut() { # CHILD
 }
 hostile 0 cut
 expect "a library is cut off while it is read" 0 '0 lost in run.grt'
-check "what reads it has no capabilities" test "$caps" = 0000000000000000
-check "its frames are counted" says 'sched: [0-9]+ frames of stacks without names: [0-9]+ since reading'
-check "and have their places" grep -q 'main;bad.so+0x[0-9a-f]*;' graph.folded
-check "the others have their names" grep -q 'main;good_call;' graph.folded
-check "so has code made at run time" grep -q 'main;jitted_code;' graph.folded
+check "the process that reads the object file has no capabilities" test "$caps" = 0000000000000000
+check "frames without names are counted" says 'sched: [0-9]+ frames of stacks without names: [0-9]+ because reading'
+check "frames without names have their offset in the file" grep -q 'main;bad.so+0x[0-9a-f]*;' graph.folded
+check "frames of other files have names" grep -q 'main;good_call;' graph.folded
+check "code made at run time has names" grep -q 'main;jitted_code;' graph.folded
 
 run record -e sched -d 1 -o run.grt
 expect "without a program or process" 1 'no threads to follow.*|record -e sched -- PROG'
 run record -e sched -F 1000000 -o run.grt -- true
 expect "too many samples" 2 'at most 100000'
 run flame --weight wall --by device run.grt
-check "the GPU's words are not for threads" exits 2
+check "values for GPU time are refused for threads" exits 2
 run flame --by thread run.grt
 expect "nor theirs for the GPU" 2 'weight wall'
 plan

@@ -30,10 +30,10 @@ run timeline
 expect "the default input" 0 '^gfx_0\.0\.0 graphics \|'
 text=$output
 run timeline frames.grt
-check "a path gives the same" test "${text//grtrace.out.grt/frames.grt}" = "$output"
+check "a path gives the same output" test "${text//grtrace.out.grt/frames.grt}" = "$output"
 text=$output
 run timeline -i frames.grt
-check "-i, too" test "$text" = "$output"
+check "-i gives the same output" test "$text" = "$output"
 cat frames.grt/kmod_0 frames.grt/kmod_1 >raw
 run timeline raw
 expect "a raw file" 0 '^gfx_0\.0\.0 graphics \|     █'
@@ -78,14 +78,14 @@ run timeline frames.grt --ring 1
 expect "a ring by its id" 0 '^sdma0 copy'
 text=$output
 run timeline frames.grt --ring sdma0
-check "by its name the same" test "${text/only_ring  1/only_ring  sdma0}" = "$output"
-check "and nothing of another" eval '! says "^gfx_"'
+check "--ring with the ring's name gives the same output" test "${text/only_ring  1/only_ring  sdma0}" = "$output"
+check "--ring: no other ring is shown" eval '! says "^gfx_"'
 run timeline frames.grt --pid 80
-check "a process" says '^de.x09sk\(80\)'
-check "says that others may have run meanwhile" says 'cover the selected jobs only'
+check "--pid: the process is named" says '^de.x09sk\(80\)'
+check "--pid: a note says that the bars cover only its jobs" says 'cover the selected jobs only'
 run timeline frames.grt --latency-only
 expect "--latency-only has latencies" 0 '^gfx_0\.0\.0 +graphics +t_exec'
-check "and no bars" eval '! says "gaps|^rings"'
+check "--latency-only shows no bars" eval '! says "gaps|^rings"'
 
 for width in 20 39 40 80 1000; do
 	run timeline frames.grt --width $width
@@ -94,16 +94,16 @@ done
 COLUMNS=100 run timeline frames.grt
 check "the width of COLUMNS" lines_fit 100
 COLUMNS=7 run timeline frames.grt
-check "which may be nonsense" lines_fit 80
+check "an invalid COLUMNS is ignored" lines_fit 80
 unset COLUMNS
 run timeline frames.grt
-check "80 without" lines_fit 80
+check "without COLUMNS the width is 80" lines_fit 80
 check "in a UTF-8 locale: blocks" blocks
 run timeline frames.grt --ascii
-check "--ascii: none" no_blocks
+check "--ascii: no block characters" no_blocks
 LC_ALL=C run timeline frames.grt
-check "nor in the C locale" no_blocks
-check "but the same bars" says '^gfx_0.0.0 graphics \|     @@@@@@@@@@@='
+check "C locale: no block characters" no_blocks
+check "C locale: the same bars in ASCII" says '^gfx_0.0.0 graphics \|     @@@@@@@@@@@='
 output=$(env LC_ALL=no_SUCH.UTF-8 "$GRTRACE" timeline frames.grt 2>&1)
 status=$?
 expect "nor in one that is not there" 0 '@@@@'
@@ -117,16 +117,16 @@ if command -v script >/dev/null; then
 	terminal env -u NO_COLOR TERM=xterm "$GRTRACE" timeline frames.grt
 	check "a terminal gets colour" says $'\033\\[32m'
 	terminal env NO_COLOR=1 TERM=xterm "$GRTRACE" timeline frames.grt
-	check "not with NO_COLOR" eval '! says $'"'\033'"
-	check "and has its width used" lines_fit 61
+	check "NO_COLOR: no colour" eval '! says $'"'\033'"
+	check "the width of the terminal is used" lines_fit 61
 	terminal env NO_COLOR=1 COLUMNS=200 "$GRTRACE" timeline frames.grt --width 50
-	check "unless --width says another" lines_fit 50
+	check "--width overrides the width of the terminal" lines_fit 50
 fi
 
 # Names are shown, their control characters are not.
 run timeline hostile.grt --ascii
 check "hostile names are escaped" test -z "$(LC_ALL=C tr -d ' -~\n\226\210\342' <<<"$output")"
-check "and still told" says '^a.x0db.x7f.xc2'
+check "hostile names are printed escaped" says '^a.x0db.x7f.xc2'
 run timeline hostile.grt --json
 check "also in JSON" test -z "$(LC_ALL=C tr -d ' -~\n\226\210\342' <<<"$output" | tr -d '\357\277\275')"
 

@@ -35,31 +35,31 @@ check "shares of jobs and counters, by quarters of the millisecond" test "$(rows
 4 card1 80 busy render 9.259 counters
 END
 )"
-check "rings, once in the time that two jobs share" test "$(rows engines ring_name busy | grep control)" = "1 control 60
+check "rings: time that two jobs share is counted once" test "$(rows engines ring_name busy | grep control)" = "1 control 60
 2 control 100
 3 control 40
 4 control 0"
-check "jobs that end, in a second" test "$(rows processes device_name pid rate | grep 'card0 80')" = "1 card0 80 0
+check "the rate counts jobs that ended in the second" test "$(rows processes device_name pid rate | grep 'card0 80')" = "1 card0 80 0
 2 card0 80 4000
 3 card0 80 4000"
 check "a GPU is as busy as its busiest ring" test "$(rows gpus device_name busy ring_name | grep card0)" = "1 card0 100 cursor
 2 card0 100 control
 3 card0 40 control
 4 card0 0 control"
-check "an Xid that nobody looked for is not 0" test "$(rows gpus device_name xids | sort -u | grep 0-)" = ""
+check "the number of Xids is unknown, not 0, without a source for them" test "$(rows gpus device_name xids | sort -u | grep 0-)" = ""
 whole() { # COMMAND...: what a process had of each ring, in percent
 	"$GRTRACE" "$@" --json | jq -r '(.shares // .gpu_processes)[] | select(.pid and .source != "counters") |
 		[.pid, .ring_name, .share, .p99] | map(tostring) | join(" ")' | sort
 }
-check "in one piece it is report --by gpu-process" test "$(whole top -i shares.grt -s 0.001)" = "$(whole report shares.grt --by gpu-process)"
+check "one update over the whole recording equals report --by gpu-process" test "$(whole top -i shares.grt -s 0.001)" = "$(whole report shares.grt --by gpu-process)"
 run top -i slices.grt -s 0.005 --json
 check "slices" test "$(rows processes pid share source | grep -E ' (70|80) [1-9]' | cut -d' ' -f2- | head -4)" = "70 40 slices
 80 40 slices
 70 23.2 slices
 80 40 slices"
-check "time without records is not busy" test "$(rows gpus busy | sed -n 4p | cut -d' ' -f2)" = 40
+check "time without records is not counted as busy" test "$(rows gpus busy | sed -n 4p | cut -d' ' -f2)" = 40
 run top -i shares.grt -n 2 -s 0.00025 --json
-check "-n ends" test "$(wc -l <<<"$output")" = 2
+check "-n limits the number of updates" test "$(wc -l <<<"$output")" = 2
 run top -i shares.grt -s 0.001
 expect "text" 0 '^ 70  game +card0 +40.0 % +control +jobs +2000 /s'
 # ---- what else is known of processes: traces whose events are few, by hand
@@ -67,14 +67,14 @@ run top -i waits.grt -s 0.001 --json
 check "threads waited for jobs: 353 and 50 of 1000 us" test "$(rows processes pid gpu_wait | sort -u)" = "1 70 35.3
 1 80 5"
 run top -i frames.grt -s 1 --json
-check "frames and late ones are those of report --by frame" test \
+check "frames and late frames equal those of report --by frame" test \
 	"$(jq -r '.update.span as $ns | .processes[] | "\(.pid) \(.frames * $ns / 1e9 | round) \(.late)"' <<<"$output")" = \
 	"$("$GRTRACE" report frames.grt --by frame --json | jq -r '.frame_clients[] | "\(.pid) \(.frames) \(.late)"')"
 run top -i frames.grt -s 0.08 --json
-check "each in the update in which it was shown" test "$(rows processes pid frames late)" = "1 70 37.5 0
+check "each frame is counted in the update in which it was shown" test "$(rows processes pid frames late)" = "1 70 37.5 0
 2 70 37.5 2"
 run top -i virtio.grt
-check "names are no terminal commands" test -z "$(grep -F $'\033' <<<"$output")"
+check "names cannot send commands to the terminal" test -z "$(grep -F $'\033' <<<"$output")"
 run top -i empty.grt
 expect "an empty recording" 1 'empty.grt: it is unknown when it begins'
 
@@ -86,7 +86,7 @@ expect "a recording has no sources" 2 'not with -i'
 run top -i shares.grt -o x.grt
 expect "nor anything to keep" 2 'not with -i'
 run top -b --last 5
-expect "nobody asks for what is kept" 2 'add it'
+expect "nobody asks for what is kept" 2 'need -o'
 run top -b --last-size 1k -o x.grt
 expect "too little memory" 2 'at least 1M'
 run top -b -s 0.01
@@ -143,25 +143,25 @@ for ((i = 0; i < 6; i++)); do
 	[ "$(rows processes pid runnable | awk '$2 == 100 { print ($3 > 20 && $3 < 60) }' | tail -1)" != 1 ] || break
 done
 keep_json top --json
-check "half of the engine" awk -v s="$shares" 'BEGIN { n = split(s, at, " "); for (i = 2; i <= n; i++) sum += at[i]; exit !(n == 6 && sum > 200 && sum < 300) }'
-check "what did not grow has no share that anybody saw" test "$(rows processes pid share source memory | grep ' 101 ' | sort -u -k2)" = "1 101 - - 2097152"
+check "the share of an engine that was busy half the time" awk -v s="$shares" 'BEGIN { n = split(s, at, " "); for (i = 2; i <= n; i++) sum += at[i]; exit !(n == 6 && sum > 200 && sum < 300) }'
+check "the share is unknown for a counter that did not grow" test "$(rows processes pid share source memory | grep ' 101 ' | sort -u -k2)" = "1 101 - - 2097152"
 check "the GPU's counters" test "$(rows gpus device_name clock power temperature memory | tail -1)" = "6 card0 1350000000 95000000 54000 1073741824"
-check "and the busiest engine, by its processes" test "$(rows gpus source ring_name | tail -1)" = "6 counters busy gfx"
+check "the busiest engine, from its processes" test "$(rows gpus source ring_name | tail -1)" = "6 counters busy gfx"
 check "the control group" test "$(rows processes pid cgroup | grep -c ' 100 /user.slice/game.scope')" = 6
-check "and why it is throttled" test "$(rows gpus throttle | sort -u -k2)" = "1 pl1 gt0"
-check "threads without a CPU" awk -v s="$(rows processes pid runnable | awk '$2 == 100 { print $3 }' | tail -1)" 'BEGIN { exit !(s > 20 && s < 60) }'
+check "the reason for throttling" test "$(rows gpus throttle | sort -u -k2)" = "1 pl1 gt0"
+check "the time in which threads were runnable" awk -v s="$(rows processes pid runnable | awk '$2 == 100 { print $3 }' | tail -1)" 'BEGIN { exit !(s > 20 && s < 60) }'
 check "a process whose threads cannot be read" test "$(rows processes pid runnable | awk '$2 == 101 { print $3 }' | sort -u)" = -
-check "no wait and no frame was seen, which is not 0" test "$(rows processes gpu_wait frames late | sort -u -k2)" = "1 - - -"
-check "what is kept is no more than was requested" test "$(jq -s 'map(.update.kept) | max <= 2000000000' <<<"$output")" = true
+check "waits and frames without a source are unknown, not 0" test "$(rows processes gpu_wait frames late | sort -u -k2)" = "1 - - -"
+check "the kept time is not longer than requested" test "$(jq -s 'map(.update.kept) | max <= 2000000000' <<<"$output")" = true
 end=$(jq -s 'last.update.to' <<<"$output")
 output=$(<said)
 check "the last two seconds are written" says '^grtrace top: wrote kept.grt: 2.00 s, [0-9]+ events'
 run report kept.grt
 check "every event of it is accounted for" says '^every event is accounted for'
-check "it is of the time up to the last update" test "$("$GRTRACE" report kept.grt --json | jq '.recording.to')" = "$end"
+check "the recording ends at the last update" test "$("$GRTRACE" report kept.grt --json | jq '.recording.to')" = "$end"
 run top -b -n 1 -s 0.2
 expect "what is not here is told, and the rest works" 0 '^  sources +power$'
-check "why" says '^grtrace top: .*nvidia|^grtrace top: '
+check "the reason is printed" says '^grtrace top: .*nvidia|^grtrace top: '
 
 # ---- the screen
 screen() { # SIZE STEP... -- COMMAND...
@@ -182,14 +182,14 @@ else
 	check "the GPU" says '^card0 +[0-9.]+ % +counters .* 1.35 GHz +95.0 W +54.0 C +1.00 GiB'
 	check "its last updates" says '^card0 +busy +[▁▂▃▄▅▆▇█]+$'
 	check "a process" says '^100  game +card0 +[3-6][0-9]\.[0-9] % +busy gfx .* 2.00 MiB'
-	check "a name is no terminal command" says '^101  ed\\x1b\[31m'
-	check "what is unknown has no column" test -z "$(grep -E 'queue_p99|gpu_wait' <<<"$output")"
+	check "a name cannot send commands to the terminal" says '^101  ed\\x1b\[31m'
+	check "unknown values have no column" test -z "$(grep -E 'queue_p99|gpu_wait' <<<"$output")"
 	check "keys" says 'Tab view.* r record [0-9.]+ m?s \([0-9.]+ KiB\)'
 	screen 80x24 'wait=^100  game' 'key=\t' 'wait=^GPUs by' 'key=\t' 'wait=^rings by busy' 'wait=^card0 +busy gfx +counters' show 'key=\t' 'wait=^processes by' \
 		'key=/itor' 'wait=with itor' show 'key=\e' 'key=s' 'wait=^processes by ring' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "views, a filter and an order" exits 0
 	check "rings" says '^card0 +busy gfx +counters '
-	check "what the filter leaves out" test "$(sed -n '/with itor/,/^---/p' <<<"$output" | grep -c game)" = 0
+	check "the number of rows that the filter leaves out" test "$(sed -n '/with itor/,/^---/p' <<<"$output" | grep -c game)" = 0
 	screen 80x24 'wait=^100  game' 'key=\n' 'wait=^process 100 by share' 'wait=^card0 +busy gfx +100  game' 'key=\e' 'wait=^processes by' \
 		'size=50x10' 'wait=(?s)\Agrtrace.*^pid  process.*^101.*^Tab' show 'size=100x30' 'wait=^pid .* source ' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "Enter, Esc and other sizes" exits 0
@@ -201,12 +201,12 @@ else
 	check "the mouse: columns, a row, the wheel, an Enter right behind a click" exits 0
 	for n in 1 2; do
 		screen 100x24 'wait=^100  game .* %' 'key=r' "wait=wrote mine.grt$([ $n = 1 ] || echo .2): .* events" show key=q -- "$GRTRACE" top -e power -s 0.3 -o mine.grt
-		check "r writes a recording, and leaves what is there ($n)" exits 0
+		check "r writes a recording and does not replace an existing one ($n)" exits 0
 	done
 	run report mine.grt.2 --by gpu-process
 	expect "which is one" 0 ' 100  game'
 	screen 80x24 'wait=^100  game' 'key=r' 'wait=cannot' show key=q -- "$GRTRACE" top -e power -s 0.3 -o /dev/null/x
-	check "a recording that cannot be written is told of, and top goes on" exits 0
+	check "a message reports a recording that cannot be written, and top continues" exits 0
 	mkdir -p sys/proc/{201..240}/{fd,fdinfo}
 	for pid in {201..240}; do
 		put /proc/$pid/comm worker
@@ -216,7 +216,7 @@ else
 	screen 80x24 'wait=^201  worker' 'key=\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d' 'wait=(?s)\Agrtrace.*^219  worker.*^Tab' show \
 		'key=\u' 'key=\n' 'wait=^process [0-9]+ by' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "a mark below the last line moves the rows" says '^219  worker'
-	check "those above are not there" test -z "$(grep '^100 ' <<<"$output")"
+	check "the rows above the mark are not shown" test -z "$(grep '^100 ' <<<"$output")"
 	screen 80x24 'wait=^100  game' -- timeout -s TERM 3 "$GRTRACE" top -e power -s 0.3 -n 2
 	check "-n ends it, too" exits 0
 fi

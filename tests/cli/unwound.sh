@@ -44,14 +44,14 @@ g++ -O1 -fomit-frame-pointer -o another "$GRTRACE_SRC/tests/cli/unwound/ways.cc"
 cp another same
 run record -e sched -F 0 -o run.grt -- setarch -R sh -c './same tail; cat dynamic >same; ./same sort'
 ours >ours
-check "a file that was written anew has another table" grep -qxFf theirs ours
+check "a file that was replaced gets a new table" grep -qxFf theirs ours
 compare lined throw sched
 "$GRTRACE" dump run.grt | python3 "$GRTRACE_SRC/tests/cli/unwound/places.py" lined ours theirs
-check "functions, inlined ones and lines as addr2line has them" cmp ours theirs
-check "of all functions that called" test "$(wc -l <ours)" -ge 7
+check "functions, inlined functions and lines equal addr2line's" cmp ours theirs
+check "the comparison has all functions that made calls" test "$(wc -l <ours)" -ge 7
 lines=$(grep -o '\<deep ways.cc:[0-9]*' theirs | sed 's/.*://' | sort -nu | sed -n '1p;$p' | paste -sd-)
 "$GRTRACE" flame --weight wall -o lined.svg run.grt
-check "a frame of a picture has its lines, for the mouse: $lines" test -n \
+check "a frame of a flame graph has its lines in the tooltip: $lines" test -n \
 	"$(tr '\n' ' ' <lined.svg | grep -o "<title>deep ways.cc:$lines ")"
 "$GRTRACE" flame --weight wall -o lined.speedscope.json run.grt
 jq -r '.shared.frames[] | select(.file) | "\(.name) \(.file):\(.line)"' lined.speedscope.json | sed 's/(.*) / /' | sort -u >ours
@@ -65,7 +65,7 @@ cp lined "$far/lined"
 places() { # NAME PROGRAM
 	"$GRTRACE" dump run.grt | python3 "$GRTRACE_SRC/tests/cli/unwound/places.py" "$2" ours theirs
 	check "$1: functions and lines as addr2line has them" cmp ours theirs
-	check "$1: of all functions that called" test "$(wc -l <ours)" -ge 7
+	check "$1: the comparison has all functions that made calls" test "$(wc -l <ours)" -ge 7
 }
 run record -e sched -F 0 -o run.grt -- "$far/lined" throw
 places "a path of ${#far} bytes and more" "$far/lined"
@@ -101,9 +101,9 @@ elsewhere
 asked() {
 	grep -c "UA:elfutils.* GET /buildid/$id/debuginfo 200" server
 }
-check "no server is asked by itself" test ! -e cache -a "$(asked)" = 0 -a -z "$("$GRTRACE" dump run.grt | grep ways.cc)"
+check "no debuginfod server is used by default" test ! -e cache -a "$(asked)" = 0 -a -z "$("$GRTRACE" dump run.grt | grep ways.cc)"
 elsewhere GRTRACE_DEBUGINFOD=1
-check "it is where that is wanted" test -e "cache/$id/debuginfo"
+check "the server is used if GRTRACE_DEBUGINFOD is set" test -e "cache/$id/debuginfo"
 compared "debug info of a server"
 kill $server
 unset DEBUGINFOD_URLS
@@ -122,7 +122,7 @@ check "--no-symbols: no frame of the program has a name" test -z \
 compare static signal sched
 # linked statically: the table has no header
 compare whole sort sched
-check "it says how they end" grep -q 'sched_stack_ends = "entry=[1-9]' run.grt/metadata
+check "the metadata says how stacks end" grep -q 'sched_stack_ends = "entry=[1-9]' run.grt/metadata
 # a program that only it sees under this name, and one that has no name any more
 mkdir jail
 cp whole jail/inside
@@ -208,7 +208,7 @@ type=d compare dynamic turns ioctl ioctl
 "$GRTRACE" dump run.grt | python3 "$GRTRACE_SRC/tests/cli/unwound/turns.py" >output
 check "each of two callers has every other call: $(cat output)" test $? = 0
 type=F GRTRACE_SYSROOT=$PWD/sys compare lined throw nvidia ioctl
-check "it says how they end" grep -q 'nvidia_stack_ends = "entry=[1-9]' run.grt/metadata
+check "the metadata says how stacks of nvidia end" grep -q 'nvidia_stack_ends = "entry=[1-9]' run.grt/metadata
 nap=_ZL3napv
 for way in tail signal; do
 	compare dynamic $way uprobe:./dynamic:$nap $nap
@@ -219,7 +219,7 @@ at=$(objdump -d --no-show-raw-insn lined | sed -n '/<_ZL4deep.*>:$/,/^$/s/^ *\([
 line=$(addr2line -se lined $at | sort -u | paste -sd'|')
 run report --by stack run.grt
 expect "report names the line of the call: $line" 0 "nap \(ways.cc:[0-9]+\) < deep \(($line)\)"
-check "it says how they end" grep -q 'uprobe_decoder = ".* entry=[1-9]' run.grt/metadata
+check "the metadata says how stacks of uprobe end" grep -q 'uprobe_decoder = ".* entry=[1-9]' run.grt/metadata
 
 # What the tables take is what the kernel has for their maps, where nobody else records; rows may still come.
 run record -e sched -F 0 -o run.grt -- sh -c 'sleep 0.5; bpftool map show -j >maps'

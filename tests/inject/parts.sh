@@ -36,7 +36,7 @@ part() { # NAME SOURCE...
 	fi
 }
 
-part define
+part define "$src/lib/base/cgroup.c"
 part launch "$src/lib/codes/cuda_codes.c" "${unwinder[@]}"
 part activity
 part clock

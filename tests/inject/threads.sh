@@ -27,7 +27,7 @@ check "states add up to the life of each thread" jq -e 'all(.threads[]; .life ==
 check "grtrace's own thread was seen" grep -qE 'THREAD .*\(grtrace\)' <("$GRTRACE" dump --type thread w.grt)
 check "but is none of the program's" jq -e 'all(.threads[]; .thread != "grtrace")' threads.json
 run report --by thread w.grt
-check "its time is told apart" says "^1 threads? .*grtrace's own: .* in no sum"
+check "its time is told apart" says "^1 threads? .*grtrace's own: .* no sum includes"
 run flame --weight wall -o w.folded w.grt
 expect "a graph of both" 0 'polling [0-9.]+ ms.* gpu [0-9.]+ ms'
 check "it has no thread of grtrace's" test "$(grep -c '^app;grtrace' w.folded)" = 0

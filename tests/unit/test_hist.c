@@ -236,6 +236,22 @@ static void union_equals_a_bitmap(void **state)
 	}
 }
 
+/* A file of CUPTI's records lists copies far behind the kernels among which they ran. */
+static void late_intervals_among_thousands_are_exact(void **state)
+{
+	struct grt_busy b = {.used = 0};
+	const uint64_t n = 3000;
+
+	(void)state;
+	for (uint64_t i = 0; i < n; i++)
+		assert_int_equal(grt_busy_add(&b, 1000 * i, 1000 * i + 100), 0);
+	for (uint64_t i = 0; i < n; i++)
+		assert_int_equal(grt_busy_add(&b, 1000 * i + 50, 1000 * i + 150), 0);
+	assert_int_equal(grt_busy_sum(&b), 150 * n);
+	assert_int_equal(b.cut, 0);
+	grt_busy_free(&b);
+}
+
 static void memory_of_intervals_is_bounded(void **state)
 {
 	struct grt_busy b = {.used = 0};
@@ -281,7 +297,7 @@ static void long_intervals_over_many_short_ones_count(void **state)
 
 static void a_union_in_parts_is_a_lower_bound(void **state)
 {
-	static bool bit[20 * BITMAP];
+	static bool bit[80 * BITMAP];
 	uint64_t from, to, want, cuts = 0;
 
 	(void)state;
@@ -289,11 +305,11 @@ static void a_union_in_parts_is_a_lower_bound(void **state)
 		struct grt_busy b = {.used = 0};
 
 		memset(bit, 0, sizeof(bit));
-		for (unsigned int i = 0; i < 9000; i++) {
-			from = 12000 + i * 12 + next_random() % 8;
+		for (unsigned int i = 0; i < 36000; i++) {
+			from = 48000 + i * 12 + next_random() % 8;
 			to = from + next_random() % 6;
-			if (round && next_random() % (50 * round) == 0)
-				from -= next_random() % 12000;
+			if (round && next_random() % (200 * round) == 0)
+				from -= next_random() % 48000;
 			if (round % 3 == 1 && next_random() % 100 == 0) {
 				from -= next_random() % from;
 				to = from + next_random() % 900;
@@ -333,6 +349,7 @@ int main(void)
 		cmocka_unit_test(no_memory_gives_no_percentile),
 		cmocka_unit_test(touching_intervals_are_one),
 		cmocka_unit_test(union_equals_a_bitmap),
+		cmocka_unit_test(late_intervals_among_thousands_are_exact),
 		cmocka_unit_test(memory_of_intervals_is_bounded),
 		cmocka_unit_test(long_intervals_over_many_short_ones_count),
 		cmocka_unit_test(a_union_in_parts_is_a_lower_bound),

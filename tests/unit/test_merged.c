@@ -159,7 +159,7 @@ static void test_stamps_are_marked(void **state)
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
 		for (const struct grt_field *f = grt_event_table[i].name ? grt_event_table[i].fields() : NULL;
 		     f && f->name; f++) {
-			bool moment = !strncmp(f->help, "when ", 5) ||
+			bool moment = !strncmp(f->help, "time at which ", 14) ||
 				      strstr(f->help, "CLOCK_MONOTONIC ns") ||
 				      !strncmp(f->help, "CLOCK_MONOTONIC ", 16);
 

@@ -283,8 +283,8 @@ static void what_defines_comes_from_beyond(void **state)
 	h = grt_session_health(f->s);
 	/* PROCESS, STRING, NODE, MAPPING, CLOCK, GRAPH_NODE, RANK, RANGE_NODE, CODE, DEVICE, CAPTURE,
 	 * STALL_REASON, CUBIN, PC_LINE, PC_INLINED, COMMUNICATOR, FRAME, STACK_END, FRAME_PLACE, FRAME_TEXT,
-	 * OWNER, WINDOW and LOG_TEXT; and ALLOC and NV_MEMORY, whose memory lasts */
-	assert_int_equal(f->k.calls.beyond, 2 * 25);
+	 * OWNER, OWNER_RANK, WINDOW and LOG_TEXT; and ALLOC and NV_MEMORY, whose memory lasts */
+	assert_int_equal(f->k.calls.beyond, 2 * 26);
 	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD, RANGE, MARK, PC_SAMPLE, PC_COUNT, COLLECTIVE,
 	 * GPU_SLICE and UVM_MIGRATION */
 	assert_int_equal(f->k.calls.late, 2 * 12);

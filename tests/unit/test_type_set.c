@@ -85,7 +85,8 @@ static void each_provider_has_a_range_of_its_own(void **state)
 	}
 }
 
-/* By number, as recordings of format 5 have them; 34 is FRAME, 59 LOG_TEXT, 46 to 55 are CUDA's. */
+/* By number, as recordings of format 5 have them; 34 is FRAME, 38 OWNER_RANK, 59 LOG_TEXT, 46 to 55 are
+ * CUDA's. */
 static void traits_of_old_events(void **state)
 {
 	(void)state;
@@ -94,8 +95,9 @@ static void traits_of_old_events(void **state)
 		bool cuda = type >= 46 && type <= 55, gpu = type >= 51 && type <= 55;
 
 		assert_int_equal(grt_has_job(&e), !cuda);
-		assert_int_equal(grt_has_trait(&e, GRT_TRAIT_DEFINING),
-				 type == 59 || type == 34 || type == 36 || type == 39 || (cuda && !gpu));
+		assert_int_equal(grt_has_trait(&e, GRT_TRAIT_DEFINING), type == 59 || type == 34 ||
+										type == 36 || type == 38 ||
+										type == 39 || (cuda && !gpu));
 		assert_int_equal(grt_has_trait(&e, GRT_TRAIT_LATE), gpu);
 		assert_int_equal(grt_has_trait(&e, GRT_TRAIT_COUNTED), type == 46 || gpu);
 	}

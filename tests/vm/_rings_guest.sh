@@ -120,7 +120,7 @@ modprobe drm_kms_helper
 insmod "$GRTRACE_MODULES/grtrace.ko" && insmod "$GRTRACE_MODULES/grtrace_drm_bridge.ko"
 run doctor amdgpu
 check "doctor: amdgpu's source needs amdgpu, not the DRM scheduler alone" \
-	says '^  amdgpu +NO +no GPU of amdgpu here'
+	says '^  amdgpu +NO +no GPU of amdgpu on this system'
 for source in drm kmod; do
 	two_gpus $source
 done

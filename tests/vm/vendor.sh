@@ -19,7 +19,7 @@ tree=$work/tree built=$GRTRACE_BUILD/vendor/${GRTRACE_KERNEL:-here}
 readonly FENCES=23
 
 copy_tree() {
-	mkdir "$tree" && cp -a "$GRTRACE_SRC"/{Makefile,include,kernel,lib,host,kmod,sources,cmds,inject,web,tools,bench,tests,docs} "$tree/"
+	mkdir "$tree" && cp -a "$GRTRACE_SRC"/{Makefile,include,kernel,lib,host,kmod,sources,cmds,inject,web,sql,tools,bench,tests,docs} "$tree/"
 }
 
 # Blocks ```LANGUAGE file=PATH make PATH, ```LANGUAGE add=PATH add to its end.

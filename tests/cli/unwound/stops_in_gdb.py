@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""In gdb: interrupts the program $stops times, wherever it is, and prints the addresses of its stack, a line each; of the thread
-that computes. Frames that gdb only infers, of calls that were jumps, are none; where gdb is led to what is no code, as below
+"""In gdb: interrupts the program $stops times, wherever it is, and prints a line for each: between which two times it was
+stopped, in ns of CLOCK_MONOTONIC, and the addresses of its stack; of the thread that computes. Frames that gdb only infers, of calls that were jumps, are none; where gdb is led to what is no code, as below
 the first function of a system stack of Go, a line ends with "?"."""
 import random
 import re
@@ -53,7 +53,9 @@ wait = float(gdb.convenience_variable("wait"))
 for i in range(int(gdb.convenience_variable("stops"))):
     after = wait if not i else random.uniform(0.005, 0.03)
     subprocess.Popen(["sh", "-c", "sleep %f; kill -INT %d" % (after, pid)])
+    begin = time.monotonic_ns()
     gdb.execute("continue", to_string=True)
+    end = time.monotonic_ns()
     thread().switch()
-    print("STACK", stack(), flush=True)
+    print("STACK", begin, end, stack(), flush=True)
 gdb.execute("kill")
