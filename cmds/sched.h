@@ -32,11 +32,7 @@
  * @groups: groups that exist, as struct sched_group, by grt_tsg_key()
  * @partly: number of groups that existed before the trace; @over: events of groups that did not fit into
  *	@groups
-<<<<<<< HEAD
  * @tsgs: the time of groups on GPUs, of a recording as text; @span: the time looked at
-=======
- * @tsgs: the time that groups had GPUs, for text from a recording; @span: of the recording
->>>>>>> 530d1a86ab5f358db805e9516ae636e43c6b2414
  * @write_error: errno of a failed write, 0: none
  */
 struct sched {
