@@ -31,6 +31,8 @@
 #define CPUS_MAX 16
 #define PIPE_SIZE (1 << 20)
 #define ROUND_MS 5
+/* A stop comes about 1 ms behind a flush, a start right behind a clear. */
+#define STANDS_NS 50000000ULL
 #define LOST 3
 
 /* A CPU's stream: all of its packets, and how far they were given away; @opened: empty ones before these. */
@@ -55,6 +57,10 @@ static bool ran;
  * recorder takes what comes later for events after its end. */
 static uint64_t happened;
 static bool flushed;
+/* "control" was written since it was looked at. */
+static bool ordered;
+/* Since when a flush or a clear stands in it, CLOCK_MONOTONIC ns; 0: none does. */
+static uint64_t stands_since;
 static char config[4096];
 
 static unsigned int number_of(unsigned int cpu)
@@ -298,18 +304,24 @@ static void clear(void)
 static void obey(void)
 {
 	char order[64], now[64];
-	bool start;
+	bool start, flush, stands;
 
 	get_file("control", order, sizeof(order));
 	if (!*order || !strcmp(order, "running") || !strcmp(order, "stopped"))
 		return;
+	flush = !strncmp(order, "flush", 5);
+	stands = flush || !strncmp(order, "clear", 5);
+	if (stands && !ordered && fake_now() < stands_since + STANDS_NS)
+		return;
+	stands &= ordered;
+	stands_since = stands ? fake_now() : 0;
 	/*
 	 * The clear before a start may have been overwritten by it, and what
 	 * follows an order be the end of an older text.
 	 */
 	start = !strncmp(order, "start", 5) || !strncmp(order, "record", 6);
 	/* a flush may have overwritten the first start */
-	start |= !strncmp(order, "flush", 5) && !ran;
+	start |= flush && !ran;
 	ran |= start;
 	if (start && !running)
 		clear();
@@ -319,7 +331,7 @@ static void obey(void)
 		open_stream(&streams[0]);
 	if (start && !running)
 		happened = flushed = false;
-	if (!strncmp(order, "flush", 5)) {
+	if (flush && ordered) {
 		flushed = true;
 		happened = fake_now();
 	}
@@ -327,10 +339,13 @@ static void obey(void)
 		running = true;
 	else if (!strncmp(order, "stop", 4))
 		stop();
-	else if (!strncmp(order, "clear", 5))
+	else if (!strncmp(order, "clear", 5) && ordered)
 		clear();
 	put_stats();
-	/* The next order may be there already: it must not be overwritten. */
+	/* The next order may be there already, or come between a look and a write here: it must not be
+	 * overwritten. */
+	if (stands)
+		return;
 	get_file("control", now, sizeof(now));
 	if (!strcmp(now, order))
 		put_file("control", running ? "running\n" : "stopped\n");
@@ -390,21 +405,28 @@ static void make_config(void)
 static void serve(void)
 {
 	struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.events = POLLIN}};
-	char events[4096], byte;
+	char events[4096] __attribute__((aligned(__alignof__(struct inotify_event)))), byte;
+	const struct inotify_event *e;
 	unsigned int cpu;
+	ssize_t n, at;
+	int control;
 
 	fds[1].fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	/* who has given up privileges writes into files that stay open */
-	inotify_add_watch(fds[1].fd, "control", IN_CLOSE_WRITE | IN_MODIFY);
+	control = inotify_add_watch(fds[1].fd, "control", IN_CLOSE_WRITE | IN_MODIFY);
 	inotify_add_watch(fds[1].fd, "config", IN_CLOSE_WRITE | IN_MODIFY);
 	puts("ready");
 	fflush(stdout);
-	while (poll(fds, 2, running ? ROUND_MS : -1) >= 0) {
+	while (poll(fds, 2, running || stands_since ? ROUND_MS : -1) >= 0) {
 		if (fds[0].revents && read(STDIN_FILENO, &byte, 1) <= 0)
 			return;
-		while (read(fds[1].fd, events, sizeof(events)) > 0)
-			;
+		while ((n = read(fds[1].fd, events, sizeof(events))) > 0)
+			for (at = 0; at < n; at += (ssize_t)sizeof(*e) + e->len) {
+				e = (const struct inotify_event *)(events + at);
+				ordered |= e->wd == control;
+			}
 		obey();
+		ordered = false;
 		set_key();
 		if (running && !flushed && (happened || is_read(&streams[0])))
 			happened = fake_now();

@@ -242,7 +242,7 @@ settled control running
 run record -e kmod --buffer 8M true
 expect "--buffer of a running module is refused" 3 'cannot change the buffer size: tracing is on already'
 run record -e kmod -o r.grt sleep 0.3
-check "tracing that was on stays on" test "$(cat fake/control)" = running
+check "tracing that was on stays on" settled control running
 check "the recording is complete" grep -q 'state = "complete"' r.grt/metadata
 idle
 "$GRTRACE" stop >/dev/null

@@ -160,6 +160,7 @@ static void test_stamps_are_marked(void **state)
 		for (const struct grt_field *f = grt_event_table[i].name ? grt_event_table[i].fields() : NULL;
 		     f && f->name; f++) {
 			bool moment = !strncmp(f->help, "time at which ", 14) ||
+				      !strncmp(f->help, "start", 5) || !strncmp(f->help, "end", 3) ||
 				      strstr(f->help, "CLOCK_MONOTONIC ns") ||
 				      !strncmp(f->help, "CLOCK_MONOTONIC ", 16);
 

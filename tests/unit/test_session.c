@@ -299,7 +299,7 @@ static void what_defines_comes_from_beyond(void **state)
 	/* who does not ask for it */
 	f->k.c.beyond = f->k.c.late = NULL;
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
-	assert_int_equal(f->k.calls.beyond, 2 * 25);
+	assert_int_equal(f->k.calls.beyond, 2 * 26);
 	assert_int_equal(f->k.calls.late, 2 * 12);
 }
 

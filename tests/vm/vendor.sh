@@ -100,9 +100,10 @@ made_up_files() {
 # Help, completion, parsing and the check of the manual know the option; its value reaches the source.
 own_option() {
 	local said
-	"$built/grtrace" record --help | grep -q -- '-M, --made-up-amount SIZE  *made_up: how much' &&
+	# whole: who writes into a pipe that nobody reads any more fails
+	said=$("$built/grtrace" record --help) && grep -q -- '-M, --made-up-amount SIZE  *made_up: how much' <<<"$said" &&
 		[ "$("$built/grtrace" --complete record --made)" = --made-up-amount ] &&
-		"$built/grtrace" --tables | grep -q "^option.record.made-up-amount.M.SIZE" || return
+		said=$("$built/grtrace" --tables) && grep -q "^option.record.made-up-amount.M.SIZE" <<<"$said" || return
 	said=$("$built/grtrace" record -e made_up -M 2K -o "$work/none.grt" 2>&1)
 	[[ $said == *"an amount of 2048: it is made up"* ]] || { echo "$said" && return 1; }
 	said=$("$built/grtrace" record -e drm --made-up-amount 1 -o "$work/none.grt" 2>&1)
