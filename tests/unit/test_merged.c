@@ -160,7 +160,8 @@ static void test_stamps_are_marked(void **state)
 		for (const struct grt_field *f = grt_event_table[i].name ? grt_event_table[i].fields() : NULL;
 		     f && f->name; f++) {
 			bool moment = !strncmp(f->help, "time at which ", 14) ||
-				      !strncmp(f->help, "start", 5) || !strncmp(f->help, "end", 3) ||
+				      !strncmp(f->help, "start of ", 9) || !strncmp(f->help, "end of ", 7) ||
+				      !strcmp(f->help, "start") || !strcmp(f->help, "end") ||
 				      strstr(f->help, "CLOCK_MONOTONIC ns") ||
 				      !strncmp(f->help, "CLOCK_MONOTONIC ", 16);
 
