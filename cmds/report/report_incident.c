@@ -369,7 +369,7 @@ static uint64_t incident_value(const char *text, const char *key)
 	return 0;
 }
 
-/* By the clocks when the recording began; where, for who reads many of them. */
+/* The incident's date, by the clocks of the recording's start, and the host that recorded it. */
 static void incident_print_date(const struct incident_report *r, const struct grt_session *s)
 {
 	const char *clocks = grt_session_env(s, "clock_start") ?: "", *host = grt_session_env(s, "hostname");

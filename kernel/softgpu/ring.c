@@ -152,8 +152,8 @@ static struct dma_fence *ring_run_job(struct drm_sched_job *sched_job)
 }
 
 /*
- * As real drivers do: what the device was doing, for who looks later (devcoredump), behind it what stands for
- * its registers. The kernel keeps the first dump of a device for five minutes. The job's fence is signalled
+ * Makes a device dump (devcoredump), as real drivers do: a line of text says which job the device ran, and
+ * bytes behind it stand for registers. The kernel keeps the first dump of a device for five minutes. The job's fence is signalled
  * by now, so that waiting for memory holds up nobody.
  */
 static void ring_dump(struct softgpu_ring *ring, const struct grtrace_softgpu_result *result)

@@ -380,8 +380,9 @@ static Dwarf_Line *cubin_numbered(const struct grt_cubin *c, const struct functi
 }
 
 /*
- * The row that a row's function was inlined in; NULL: it was not. It is told by its number, which counts from
- * the function's first row, while elfutils takes it for the place in the table.
+ * Returns the line-table row of the call through which @at's function was inlined; NULL if the function was
+ * not inlined. NVIDIA numbers that row from the first row of the function; elfutils reads the number as an
+ * index into the whole table.
  */
 static Dwarf_Line *cubin_caller(const struct grt_cubin *c, const struct row *r, Dwarf_Line *at,
 				const char **function)
