@@ -85,7 +85,7 @@ run record -e kmod --last 5 --on exit-by-signal -o box.grt sh -c 'exit 3'
 expect "one that ends by itself is no incident" 3 '^grtrace record: 0 snapshots'
 
 # The threads of the program that is recorded, as the kernel has them: one sleeps, the other waits for a child.
-"$GRTRACE" record -e kmod --last 5 --after 0.1 -o threads.grt sh -c 'sleep 3; true' >threads.out 2>&1 </dev/null &
+"$GRTRACE" record -e kmod --last 5 --after 0.1 -o threads.grt sh -c 'sleep 60; true' >threads.out 2>&1 </dev/null &
 box=$!
 for ((i = 0; i < 500; i++)); do
 	[ -f threads.grt/metadata ] && [ "$(cat /proc/$box/comm 2>/dev/null)" = grtrace-box ] && break
@@ -101,6 +101,16 @@ expect "an incident has the threads of the program" 0 '^  [0-9]+ sh: S \(sleepin
 if [ "$(id -u)" = 0 ] && grep -q . /proc/self/stack 2>/dev/null; then
 	check "the stacks of threads include their frames in the kernel" says '^      [a-z_]*wait[a-z0-9_]*\+0x'
 fi
+check "only the owner can read the file of stacks" test "$(stat -c %a threads.grt/snapshot_000001.threads)" = 600
+shell=$(pgrep -P $box -x sh)
+kill -KILL $box
+for ((i = 0; i < 500; i++)); do
+	kill -0 "$helper" 2>/dev/null || break
+	sleep 0.02
+done
+check "the helper process ends with the recorder, even if that is killed" test ! -d "/proc/$helper"
+wait $box 2>/dev/null
+pkill -KILL -P "$shell"
 # Where it hangs in its own code: by unwind tables, and with frame pointers alone, which the kernel has. As gdb says.
 cat >hang.c <<-'END'
 	#include <pthread.h>
@@ -135,7 +145,8 @@ for how in "-O2 -fomit-frame-pointer" "-O0"; do
 	# shellcheck disable=SC2086 # words
 	cc $how -o hang hang.c -lpthread
 	rm -rf hung.grt
-	idle
+	# no other recorder may end what this one records
+	fake_start 2 40 100
 	"$GRTRACE" record -e kmod --last 5 --after 0.1 --pause 0.1 -o hung.grt ./hang >hung.out 2>&1 </dev/null &
 	hung=$!
 	for ((i = 0; i < 500; i++)); do
@@ -167,15 +178,6 @@ for how in "-O2 -fomit-frame-pointer" "-O0"; do
 	kill -KILL $hung 2>/dev/null
 	wait $hung 2>/dev/null
 done
-check "only the owner can read the file of stacks" test "$(stat -c %a threads.grt/snapshot_000001.threads)" = 600
-kill -KILL $box
-for ((i = 0; i < 500; i++)); do
-	kill -0 "$helper" 2>/dev/null || break
-	sleep 0.02
-done
-check "the helper process ends with the recorder, even if that is killed" test ! -d "/proc/$helper"
-wait $box 2>/dev/null
-
 # Killed while it writes a snapshot.
 fake_start 2 400 500
 "$GRTRACE" record -e kmod --last 5 --after 5 -o killed.grt >/dev/null 2>&1 </dev/null &
