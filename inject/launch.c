@@ -148,6 +148,19 @@ static struct thread *_Atomic thread[THREADS_MAX];
 static _Atomic uint32_t threads;
 static struct thread *_Atomic spare[SPARES];
 static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+
+/**
+ * struct outside - the call that began before its thread got a ring: no entry is made of it, even if the
+ * thread gets one before the call ends
+ * @depth: its functions that have begun and not ended
+ * @window: as struct inject has it: numbers of calls begin anew with the next recording
+ */
+static __thread struct outside {
+	uint32_t correlation;
+	uint32_t depth;
+	uint32_t window;
+} outside __attribute__((tls_model("initial-exec")));
+
 static pthread_key_t key;
 static _Atomic uint64_t correlations;
 
@@ -511,6 +524,25 @@ static void launch_enter(struct thread *t, uint16_t call, const struct cupti_cal
 		grtrace_cuda_launch(launch_correlation(d->correlation));
 }
 
+static bool launch_began_outside(const struct cupti_callback *d)
+{
+	return outside.depth && outside.correlation == d->correlation && outside.window == inject.window;
+}
+
+static void launch_enter_outside(const struct cupti_callback *d)
+{
+	outside.depth = launch_began_outside(d) ? outside.depth + 1 : 1;
+	outside.correlation = d->correlation;
+	outside.window = inject.window;
+}
+
+/* The last function of the call counts it. */
+static void launch_leave_outside(const struct cupti_callback *d, bool recorded)
+{
+	if (launch_began_outside(d) && !--outside.depth && recorded)
+		atomic_fetch_add(&inject.homeless, 1);
+}
+
 /* @recorded: not, where tracing has ended: the call is only known to be over */
 static void launch_leave(struct thread *t, const struct cupti_callback *d, bool recorded)
 {
@@ -523,9 +555,11 @@ static void launch_leave(struct thread *t, const struct cupti_callback *d, bool 
 	}
 	while (at && t->open[at - 1].correlation != d->correlation)
 		at--;
-	/* one that was entered before tracing began */
-	if (!at)
+	/* a call that was entered before tracing began, or before the thread got a ring */
+	if (!at) {
+		launch_leave_outside(d, recorded);
 		return;
+	}
 	if (t->open[at - 1].inner && at == t->depth) {
 		t->open[at - 1].inner--;
 		return;
@@ -810,6 +844,17 @@ static bool launch_record(struct thread *t, int domain, uint32_t number, const s
 	return recorded;
 }
 
+/* There is no memory for the thread's ring. */
+static void launch_stay_outside(const struct cupti_callback *data)
+{
+	bool recorded = launch_is_recorded(data->site);
+
+	if (data->site == CUPTI_SITE_EXIT)
+		launch_leave_outside(data, recorded);
+	else if (recorded)
+		launch_enter_outside(data);
+}
+
 void launch_callback(void *user, int domain, uint32_t number, const struct cupti_callback *data)
 {
 	struct thread *t = self;
@@ -826,11 +871,11 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		return;
 	if (!t && launch_is_on()) {
-		t = launch_join_quietly();
-		if (!t && data->site == CUPTI_SITE_EXIT && domain == CUPTI_DOMAIN_DRIVER)
-			atomic_fetch_add(&inject.homeless, 1);
-		if (!t)
+		t = launch_began_outside(data) ? NULL : launch_join_quietly();
+		if (!t) {
+			launch_stay_outside(data);
 			return;
+		}
 	}
 	if (!t || !launch_record(t, domain, number, data))
 		detach_callback(domain, number, data);

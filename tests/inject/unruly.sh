@@ -54,9 +54,11 @@ unruly unload
 exact "unload: code that is gone"
 check "unload: its stacks are whole" test "$("$GRTRACE_BUILD/tests/inject/joined" out.grt | sed -n 's/.*whole_stacks=\([0-9]*\).*/\1/p')" = 150
 check "unload: and have its name" test "$("$GRTRACE" flame --weight launches out.grt 2>/dev/null | awk '/;play;deeper;/ { n += $NF } END { print n + 0 }')" = 150
-# Where memory ends, the counts of the process are short of some launches: only that nothing is invented is compared.
-unruly limits
-check "limits: nothing is there that did not happen" test -z "$(comm -13 want got)"
+# A thread may get memory for its records only after its first launch has begun.
+for i in 1 2 3 4 5; do
+	unruly limits
+	counted "limits, $i"
+done
 if [ "$(id -u)" = 0 ]; then
 	unruly jail
 	exact "jail: all is there"
