@@ -116,7 +116,7 @@ static uint64_t events_of(const char *path)
 
 int main(int argc, char **argv)
 {
-	char path[] = "/dev/shm/bench_report.grt", *args[32] = {NULL};
+	char *dir, *path, *args[32] = {NULL};
 	uint64_t mib = 1024, events;
 	double best = 1e9, took;
 	bool keep = false;
@@ -141,6 +141,10 @@ int main(int argc, char **argv)
 		args[n++] = argv[optind];
 	if (n == 2)
 		args[n++] = "--by=ring";
+	setenv("TMPDIR", "/dev/shm", 0);
+	dir = tm_tmpdir();
+	if (asprintf(&path, "%s/bench_report.grt", dir) < 0)
+		err(1, "memory");
 	args[n] = path;
 	make(path, mib << 20);
 	events = events_of(path);
@@ -153,6 +157,8 @@ int main(int argc, char **argv)
 	if (keep)
 		printf("kept: %s\n", path);
 	else
-		tm_remove(path);
+		tm_remove(dir);
+	free(path);
+	free(dir);
 	return 0;
 }

@@ -15,6 +15,7 @@ fi
 dir=$(mktemp -d "${TMPDIR:-/tmp}/grtrace-bench.XXXXXX")
 trap 'rm -rf -- "$dir"' EXIT
 cd "$dir"
+export TMPDIR="$dir"
 
 "$build/bench/bench_report" -s 32 -n 1 -k "$build/grtrace" >made
 mv -- "$(sed -n 's/^kept: //p' made)" jobs.grt

@@ -305,6 +305,20 @@ static int fleet_check_word(const char *what, const struct opt_word *word)
 			       cmd_words(word->word, words, sizeof(words)));
 }
 
+/* Return: EXIT_DONE, or EXIT_FAILED after naming the input that cannot be found */
+static int fleet_check_inputs(int n, char **path)
+{
+	struct stat st;
+
+	for (int i = 0; i < n; i++)
+		if (stat(path[i], &st))
+			return cmd_fail(
+				EXIT_FAILED, strerror(errno),
+				"grtrace fleet DIR, with a directory that grtrace export -f rollup wrote",
+				"cannot open %s", path[i]);
+	return EXIT_DONE;
+}
+
 static int fleet_run(int argc, char **argv)
 {
 	const struct fleet_engine *engine;
@@ -320,6 +334,8 @@ static int fleet_run(int argc, char **argv)
 		return cmd_usage_error(
 			"put the tables of several directories into one: rsync -a DIR/ FLEET/, and "
 			"grtrace export -f rollup -o FLEET RECORDING");
+	if (fleet_check_inputs(argc, argv))
+		return EXIT_FAILED;
 	engine = fleet_find_engine();
 	if (!engine)
 		return EXIT_MISSING;

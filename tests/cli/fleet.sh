@@ -146,6 +146,8 @@ status=$?
 expect "fleet: without an engine it says what to install" 3 'duckdb or clickhouse is needed to read tables: it is not in .PATH'
 run fleet
 expect "fleet: of nothing" 2 'no input given: grtrace fleet DIR'
+PATH=/nonexistent run fleet nosuch
+expect "fleet: an input that is not there is named before the engine" 1 'cannot open nosuch: No such file'
 run fleet gpu host
 expect "fleet: tables of two places" 2 'rsync -a DIR/ FLEET/'
 run fleet -q nothing gpu
