@@ -844,7 +844,7 @@ static bool launch_record(struct thread *t, int domain, uint32_t number, const s
 	return recorded;
 }
 
-/* There is no memory for the thread's ring. */
+/* The thread has no ring: there is no memory for one, or nothing is recorded. */
 static void launch_stay_outside(const struct cupti_callback *data)
 {
 	bool recorded = launch_is_recorded(data->site);
@@ -870,13 +870,10 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 	}
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		return;
-	if (!t && launch_is_on()) {
-		t = launch_began_outside(data) ? NULL : launch_join_quietly();
-		if (!t) {
-			launch_stay_outside(data);
-			return;
-		}
-	}
+	if (!t && launch_is_on() && !launch_began_outside(data))
+		t = launch_join_quietly();
+	if (!t)
+		launch_stay_outside(data);
 	if (!t || !launch_record(t, domain, number, data))
 		detach_callback(domain, number, data);
 }
