@@ -30,7 +30,7 @@ int grt_metrics_cards(struct grt_metrics *m, const char *cards);
 /** grt_metrics_types - the types of events that have to do with a metric */
 void grt_metrics_types(struct grt_type_set *types);
 
-/** grt_metrics_event - takes in an event of any type. Return: 0 or -ENOMEM */
+/** grt_metrics_event - processes an event of any type. Return: 0 or -ENOMEM */
 int grt_metrics_event(struct grt_metrics *m, const struct grt_event *e);
 
 /**

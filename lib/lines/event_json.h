@@ -25,7 +25,7 @@ struct grt_event_json;
 int grt_event_json_new(struct grt_event_json **out);
 
 /**
- * grt_event_json_see - takes in an event: each one, in their order, also those that are not written
+ * grt_event_json_see - processes an event: each one, in their order, also those that are not written
  * @input: rings of the same number in different inputs are different rings
  * Return: 0 or -ENOMEM
  */

@@ -34,7 +34,8 @@ struct grt_offset;
 /** grt_offset_new - begins. Return: 0 or -ENOMEM */
 int grt_offset_new(struct grt_offset **out);
 
-/** grt_offset_event - takes in an event of either side, with the stamp of its own clock. Return: 0 or -ENOMEM
+/** grt_offset_event - processes an event of either side, with the stamp of its own clock. Return: 0 or
+ * -ENOMEM
  */
 int grt_offset_event(struct grt_offset *o, const struct grt_event *e, unsigned int input);
 

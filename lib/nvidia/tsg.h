@@ -130,7 +130,7 @@ bool grt_tsg_never_was(const struct grt_event *e);
 void grt_tsgs_init(struct grt_tsgs *t);
 
 /**
- * grt_tsgs_event - takes in an event; of use are TSG_* and GPU_SLICE
+ * grt_tsgs_event - processes an event; uses TSG_* and GPU_SLICE
  * @names: as they are at this event
  * Return: 0 or -ENOMEM
  */
@@ -140,7 +140,7 @@ int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e, const struct g
  * grt_tsgs_list - the groups, by when they were first seen
  * @out: gets an array, which the caller frees
  * @channel: gets one of their channels, too, of which there are *@channels
- * Return: how many, or -ENOMEM
+ * Return: their number, or -ENOMEM
  */
 int64_t grt_tsgs_list(const struct grt_tsgs *t, struct grt_tsg **out, struct grt_tsg_channel **channel,
 		      int64_t *channels);
@@ -149,7 +149,7 @@ int64_t grt_tsgs_list(const struct grt_tsgs *t, struct grt_tsg **out, struct grt
  * grt_tsgs_runlists - the runlists of a list of groups, by GPU and number; groups whose runlist is unknown
  * are on none
  * @out: gets an array, which the caller frees
- * Return: how many, or -ENOMEM
+ * Return: their number, or -ENOMEM
  */
 int64_t grt_tsgs_runlists(const struct grt_tsg *list, uint64_t n, struct grt_tsg_runlist **out);
 

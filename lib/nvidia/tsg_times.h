@@ -113,7 +113,7 @@ struct grt_tsg_times_view {
 void grt_tsg_times_init(struct grt_tsg_times *t);
 
 /**
- * grt_tsg_times_event - takes in an event of a group, as it was before; of use are TSG_CHANNEL and TSG_SET
+ * grt_tsg_times_event - processes an event of a group, as it was before; of use are TSG_CHANNEL and TSG_SET
  * Return: 0 or -ENOMEM
  */
 int grt_tsg_times_event(struct grt_tsg_times *t, const struct grt_event *e, const struct grt_tsg *g);
@@ -125,7 +125,7 @@ int grt_tsg_times_slice(struct grt_tsg_times *t, const struct grt_ev_gpu_slice *
 /**
  * grt_tsg_times_list - what has slices: by GPU, groups before the rest, most time first
  * @out: gets an array of pointers, which the caller frees
- * Return: how many, or -ENOMEM
+ * Return: their number, or -ENOMEM
  */
 int64_t grt_tsg_times_list(const struct grt_tsg_times *t, const struct grt_tsg_time ***out);
 

@@ -226,7 +226,7 @@ int grt_path_new(struct grt_path **out);
 /** grt_path_within - only this time counts; to be called before the first event */
 void grt_path_within(struct grt_path *s, uint64_t from, uint64_t to);
 
-/** grt_path_event - takes in an event; of use are classes thread, launch, image, stack, wait and dep. Return:
+/** grt_path_event - processes an event; uses classes thread, launch, image, stack, wait and dep. Return:
  * 0 or -ENOMEM */
 int grt_path_event(struct grt_path *s, const struct grt_event *e);
 

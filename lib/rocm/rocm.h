@@ -276,7 +276,7 @@ struct grt_rocm {
 /** grt_rocm_init - empty */
 void grt_rocm_init(struct grt_rocm *r);
 
-/** grt_rocm_event - takes in an event; they come in the order of time. Return: 0 or -ENOMEM */
+/** grt_rocm_event - processes an event; they come in the order of time. Return: 0 or -ENOMEM */
 int grt_rocm_event(struct grt_rocm *r, const struct grt_event *e);
 
 /** grt_rocm_finish - joins what the runtime requested with what KFD did; once, behind the last event */
@@ -306,7 +306,7 @@ struct grt_rocm_clock;
 /** grt_rocm_clock_new - begins an estimate. Return: 0 or -ENOMEM */
 int grt_rocm_clock_new(struct grt_rocm_clock **out);
 
-/** grt_rocm_clock_event - takes in an event with the stamp of its own clock; the two clocks' may be mixed */
+/** grt_rocm_clock_event - processes an event with the stamp of its own clock; the two clocks' may be mixed */
 void grt_rocm_clock_event(struct grt_rocm_clock *c, const struct grt_event *e);
 
 /**

@@ -46,7 +46,7 @@ struct grt_frame_place {
 /** grt_frames_init - none. Return: 0 or -ENOMEM */
 int grt_frames_init(struct grt_frames *f);
 
-/** grt_frames_event - takes in an event; of use are those of frames. Return: 0 or -ENOMEM */
+/** grt_frames_event - processes an event; uses those of frames. Return: 0 or -ENOMEM */
 int grt_frames_event(struct grt_frames *f, const struct grt_event *e);
 
 /** grt_frames_has - whether there are frames of a stack, named or not; an id alone is none */
