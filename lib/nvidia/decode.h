@@ -57,8 +57,8 @@ struct grt_nv_count {
 /** grt_nv_new - begins. Return: 0 or -ENOMEM */
 int grt_nv_new(struct grt_nv **out, const struct grt_nv_setup *setup);
 
-/** grt_nv_call - processes a call; calls must come in the order of their returns. Return: 0, -ENOMEM, or the
- * result of emit() */
+/** grt_nv_call - processes a call; calls must come in the order of their returns. Return: 0, -EPROTO:
+ * @c is invalid, -ENOMEM, or the result of emit() */
 int grt_nv_call(struct grt_nv *d, const struct grt_nv_call *c);
 
 /** grt_nv_unsettled - whether files may have been closed for the last time since grt_nv_settle() */
