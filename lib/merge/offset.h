@@ -18,7 +18,7 @@
  * @same: the clocks may be the same: 0 is within the error, and @ns is 0
  * @pairs: SUBMITs that were paired
  * @agree: number of pairs for which @ns fits
- * @ordinal: SUBMITs and ioctls are paired by their order, because their numbers are equal
+ * @ordinal: SUBMITs and ioctls are paired by their order, because there are equally many
  */
 struct grt_offset_result {
 	int64_t ns;

@@ -23,7 +23,7 @@
  * @bus: address of the GPU, as in events, 0: unknown, or the host
  * @live, @blocks, @peak: current bytes, current blocks and largest @live of the memory allocated in the trace
  * @bytes: of all @allocations
- * @shared: further handles of memory that already had one
+ * @shared: additional handles of its memory, in this or another process
  * @before: what NVML counted more than @live when it was asked first, if that was when the trace begins; with
  *	@had_before. Frees of it have no record, so @before_left is at most that and what NVML counts later
  * @counted: by NVML at last, with @asked; @other: of these, neither @live then nor @before_left
