@@ -11,7 +11,7 @@
 
 #include "cupti_records.h"
 
-/* Bytes of a name that are kept. */
+/* Most bytes of a name; the rest is cut. */
 #define GRT_GPU_JSON_NAME_MAX 65536U
 
 /** grt_gpu_json_takes - whether a file begins like JSON, or like gzip */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * GPU time under the CPU code that launched it, of CUDA: kernels and copies by the
- * stack of their launch, which has the same correlation id. Nothing is guessed.
+ * GPU time of CUDA under the CPU code that launched the work: kernels and copies by the
+ * stack of their launch, which has the same correlation id. Nothing is joined by time.
  *
  * Memory is that of cuda/launches.h, and 64 bytes for each different
  * (stack, kernel, stream).
@@ -28,18 +28,18 @@ int grt_launch_flame_new(struct grt_launch_flame **out);
 /** grt_launch_flame_within - as grt_launches_within() */
 void grt_launch_flame_within(struct grt_launch_flame *f, uint64_t from, uint64_t to);
 
-/** grt_launch_flame_ranges - how frames of NVTX's ranges are shown; to be called before the first event */
+/** grt_launch_flame_ranges - sets how frames of NVTX ranges are shown; to be called before the first event */
 void grt_launch_flame_ranges(struct grt_launch_flame *f, enum grt_flame_ranges how);
 
-/** grt_launch_flame_slots - they get when the weights came; to be called before the first event */
+/** grt_launch_flame_slots - records the times of weights in @slots; to be called before the first event */
 void grt_launch_flame_slots(struct grt_launch_flame *f, struct grt_slots *slots);
 
-/** grt_launch_flame_samples - PC samples are wanted; to be called before the first event. Return: 0 or
+/** grt_launch_flame_samples - processes PC samples, too; to be called before the first event. Return: 0 or
  * -ENOMEM
  */
 int grt_launch_flame_samples(struct grt_launch_flame *f);
 
-/** grt_launch_flame_event - takes in an event; of use are classes image and launch. Return: 0 or -ENOMEM */
+/** grt_launch_flame_event - processes an event; uses classes image and launch. Return: 0 or -ENOMEM */
 int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e);
 
 /**
@@ -86,19 +86,19 @@ struct grt_launch_estimated grt_launch_flame_estimated(const struct grt_launch_f
 /** grt_launch_flame_sampled - PC samples, after grt_launch_flame_tree(); all zero: none were wanted */
 struct grt_sampled grt_launch_flame_sampled(const struct grt_launch_flame *f);
 
-/** grt_launch_flame_flush - the trace is over; once. Return: 0 or -ENOMEM */
+/** grt_launch_flame_flush - ends the trace; to be called once. Return: 0 or -ENOMEM */
 int grt_launch_flame_flush(struct grt_launch_flame *f);
 
 /** grt_launch_flame_ends - adds GPU time by where its stacks end. Return: 0 or -ENOMEM */
 int grt_launch_flame_ends(struct grt_launch_flame *f, struct grt_stack_ends *ends);
 
-/** grt_launch_flame_unsized - copies and fills whose size is unknown: they weigh no bytes */
+/** grt_launch_flame_unsized - copies and fills whose size is unknown: their weight in bytes is 0 */
 uint64_t grt_launch_flame_unsized(const struct grt_launch_flame *f);
 
-/** grt_launch_flame_count - what was joined; complete after grt_launch_flame_flush() */
+/** grt_launch_flame_count - counts of joined records; complete after grt_launch_flame_flush() */
 struct grt_launches_count grt_launch_flame_count(const struct grt_launch_flame *f);
 
-/** grt_launch_flame_symbols - how naming the frames went */
+/** grt_launch_flame_symbols - counts of frames with and without a name */
 const struct grt_symbols_count *grt_launch_flame_symbols(const struct grt_launch_flame *f);
 
 /** grt_launch_flame_why - why a process is not traced, untrusted; NULL: all are, or @n is beyond the last */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What CUDA's GPU did, summed up by kernel, launching stack, stream, device or
- * direction of copies: how long it took, how long after the call it began, how
- * much was queued before it.
+ * GPU work of CUDA, summed up by kernel, launching stack, stream, device or direction of
+ * copies: its duration, the time from the call to its start, and the amount of work that
+ * was queued before it.
  *
- * Memory is that of cuda/launches.h, and some KiB for each group.
+ * This takes the memory of cuda/launches.h, and some KiB for each group.
  */
 #ifndef GRT_CUDA_LAUNCH_GROUPS_H
 #define GRT_CUDA_LAUNCH_GROUPS_H
@@ -18,10 +18,10 @@
 #include "launches.h"
 #include "table/table.h"
 
-/* Groups of a report; what comes beyond is in none, and counted. */
+/* Most groups; records of further groups are counted. */
 #define GRT_LAUNCH_GROUPS_MAX 65536U
 
-/** enum grt_launch_by - what is summed up by */
+/** enum grt_launch_by - keys of groups */
 enum grt_launch_by {
 	GRT_LAUNCH_BY_KERNEL,
 	GRT_LAUNCH_BY_STACK,
@@ -111,23 +111,23 @@ void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_
 /** grt_launch_groups_within - as grt_launches_within() */
 void grt_launch_groups_within(struct grt_launch_groups *g, uint64_t from, uint64_t to);
 
-/** grt_launch_groups_event - takes in an event; of use are classes image, launch and slice. Return: 0 or
+/** grt_launch_groups_event - processes an event; uses classes image, launch and slice. Return: 0 or
  * -ENOMEM
  */
 int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e,
 			    const struct grt_names *names);
 
 /**
- * grt_launch_groups_list - the trace is over: its groups, the one of most GPU time first
+ * grt_launch_groups_list - ends the trace, and lists its groups, most GPU time first
  * @out: gets an array, which lives as long as @g
- * Return: how many, or -ENOMEM
+ * Return: their number, or -ENOMEM
  */
 int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_launch_group *const **out);
 
-/** grt_launch_groups_recorded - how much of a time was recorded, see stack/windows.h */
+/** grt_launch_groups_recorded - the recorded part of the time from @from to @to, ns, see stack/windows.h */
 uint64_t grt_launch_groups_recorded(const struct grt_launch_groups *g, uint64_t from, uint64_t to);
 
-/** grt_launch_groups_count - what was joined; complete after grt_launch_groups_list() */
+/** grt_launch_groups_count - counts of joined records; complete after grt_launch_groups_list() */
 struct grt_launches_count grt_launch_groups_count(const struct grt_launch_groups *g);
 
 /**
@@ -149,17 +149,17 @@ int grt_launch_groups_estimate(struct grt_launch_groups *g, struct grt_launch_wa
 /** grt_launch_groups_any - whether there are kernels, copies or calls of probed functions */
 bool grt_launch_groups_any(const struct grt_launch_groups *g);
 
-/** grt_launch_groups_over - records in no group; they were too many */
+/** grt_launch_groups_over - records without a group, because there were too many groups */
 uint64_t grt_launch_groups_over(const struct grt_launch_groups *g);
 
-/** grt_launch_groups_waits_over - slices and kernels whose waits are not divided; they were too many */
+/** grt_launch_groups_waits_over - slices and kernels beyond the limits, whose waits are not divided */
 uint64_t grt_launch_groups_waits_over(const struct grt_launch_groups *g);
 
 /** grt_launch_groups_free - frees it; NULL is allowed */
 void grt_launch_groups_free(struct grt_launch_groups *g);
 
-/** struct grt_launch_view - what the columns need; @total: GPU time of all groups; @span: of the trace, 0:
- * unknown; @names: of processes */
+/** struct grt_launch_view - data that the columns need; @total: GPU time of all groups; @span: of the trace,
+ * 0: unknown; @names: of processes */
 struct grt_launch_view {
 	uint64_t total;
 	uint64_t span;

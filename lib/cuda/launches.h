@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Launches, see grtrace/launches.h, for those who look into process images.
+ * The inside of launches, see grtrace/launches.h: their process images and devices.
  */
 #ifndef GRT_CUDA_LAUNCHES_H
 #define GRT_CUDA_LAUNCHES_H
@@ -9,16 +9,17 @@
 
 #include "stack/images.h"
 
-/** grt_launches_without_stacks - nobody asks how many stacks there are, and how whole: these counts stay 0 */
+/** grt_launches_without_stacks - leaves the counts of stacks, and of complete stacks, at 0 */
 void grt_launches_without_stacks(struct grt_launches *l);
 
-/** grt_launches_images - the processes; those that have ended, too */
+/** grt_launches_images - the process images, including images that have ended */
 const struct grt_images *grt_launches_images(const struct grt_launches *l);
 
-/** grt_launches_image - the image that an event is of. NULL: no memory */
+/** grt_launches_image - the process image to which an event belongs. NULL: no memory */
 struct grt_image *grt_launches_image(struct grt_launches *l, const struct grt_event *e);
 
-/** grt_launches_device - the device that a process has a number for, see stack/devices.h. NULL: no memory */
+/** grt_launches_device - the device with the number @gpu in a process, see stack/devices.h. NULL: no memory
+ */
 const struct grt_device *grt_launches_device(struct grt_launches *l, const struct grt_image *image,
 					     uint32_t gpu);
 

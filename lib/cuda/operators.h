@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * GPU work by the operators of the frameworks, the calls of the libraries or the modules
- * that its launch was made in, as the frames of the launch's stack show them. Work of a
- * graph is under the code that made its node. Nothing is joined by time.
+ * GPU work by the operators of frameworks, the calls of libraries or the modules in which
+ * its launch was made, from the frames of the launch's stack. Work of a graph is under the
+ * code that created its node. Nothing is joined by time.
  *
  * Memory is that of cuda/launches.h, 8 bytes for each node of the stacks, and 100 for each
  * different stack and kernel; there are at most 2^20 of these, and work beyond is counted.
@@ -13,7 +13,7 @@
 #include "launches.h"
 #include "stack/image_frames.h"
 
-/** enum grt_operator_view - what work is summed up by; rows of operators.def */
+/** enum grt_operator_view - keys by which work is summed up; rows of operators.def */
 enum grt_operator_view {
 	GRT_OPERATOR_OPERATOR,
 	GRT_OPERATOR_LIBRARY,
@@ -21,7 +21,7 @@ enum grt_operator_view {
 	GRT_OPERATOR_VIEWS,
 };
 
-/** enum grt_operator_phase - of a training step */
+/** enum grt_operator_phase - phases of a training step */
 enum grt_operator_phase {
 	GRT_OPERATOR_NONE,
 	GRT_OPERATOR_FORWARD,
@@ -66,16 +66,16 @@ int grt_operators_new(struct grt_operators **out, enum grt_operator_view view);
 /** grt_operators_within - as grt_launches_within() */
 void grt_operators_within(struct grt_operators *o, uint64_t from, uint64_t to);
 
-/** grt_operators_event - takes in an event; of use are classes image and launch. Return: 0 or -ENOMEM */
+/** grt_operators_event - processes an event; uses classes image and launch. Return: 0 or -ENOMEM */
 int grt_operators_event(struct grt_operators *o, const struct grt_event *e);
 
-/** grt_operators_finish - the trace is over; may come again after further events. Return: 0 or -ENOMEM */
+/** grt_operators_finish - ends the trace; may be called again after further events. Return: 0 or -ENOMEM */
 int grt_operators_finish(struct grt_operators *o);
 
 /**
  * grt_operators_list - its rows, the one of most time of its own first
  * @out: gets an array, which the caller frees
- * Return: how many, or -ENOMEM
+ * Return: their number, or -ENOMEM
  */
 int64_t grt_operators_list(const struct grt_operators *o, const struct grt_operator ***out);
 

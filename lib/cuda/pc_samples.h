@@ -132,7 +132,7 @@ void grt_pc_samples_use(struct grt_pc_samples *p, const struct grt_images *image
 /** grt_pc_samples_is - whether an event is for grt_pc_samples_take() */
 bool grt_pc_samples_is(const struct grt_event *e);
 
-/** grt_pc_samples_take - takes in an event of an image. Return: 0 or -ENOMEM */
+/** grt_pc_samples_take - processes an event of an image. Return: 0 or -ENOMEM */
 int grt_pc_samples_take(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_event *e);
 
 /** grt_pc_samples_event - takes in one of classes image and launch. Return: 0 or -ENOMEM */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What the main threads of processes did, from the records of threads that are in the
- * recording beside those of CUDA: any span of theirs, divided into the states of
- * thread_states.def.
+ * The states of the main threads of processes, from the records of threads in a recording
+ * of CUDA: any span of a main thread, divided into the states of thread_states.def.
  *
  * Memory is 24 bytes for each piece of a main thread's life, and that of threads/threads.h.
  */
@@ -11,12 +10,12 @@
 
 #include "threads/threads.h"
 
-/* Pieces of all main threads; what comes beyond is unknown, and counted. */
+/* Most pieces of all main threads; further pieces are unknown, and counted. */
 #define GRT_RANK_PIECES_MAX (1U << 23)
 
 /**
- * struct grt_rank_spent - what spans of a main thread were
- * @ns: by state; @all: their sum, 0: nothing is known of it
+ * struct grt_rank_spent - the states of a main thread in some spans
+ * @ns: time by state; @all: their sum, 0: the states are unknown
  */
 struct grt_rank_spent {
 	uint64_t ns[GRT_THREAD_STATES];
@@ -28,21 +27,21 @@ struct grt_rank_threads;
 /** grt_rank_threads_new - begins. Return: 0 or -ENOMEM */
 int grt_rank_threads_new(struct grt_rank_threads **out);
 
-/** grt_rank_threads_within - before the first event: what is before @ns does not count */
+/** grt_rank_threads_within - ignores time before @ns; to be called before the first event */
 void grt_rank_threads_within(struct grt_rank_threads *t, uint64_t ns);
 
-/** grt_rank_threads_event - takes in an event, see grt_threads_event(). Return: 0 or -ENOMEM */
+/** grt_rank_threads_event - processes an event, see grt_threads_event(). Return: 0 or -ENOMEM */
 int grt_rank_threads_event(struct grt_rank_threads *t, const struct grt_event *e);
 
-/** grt_rank_threads_end - the trace is over. Return: 0 or -ENOMEM */
+/** grt_rank_threads_end - ends the trace. Return: 0 or -ENOMEM */
 int grt_rank_threads_end(struct grt_rank_threads *t);
 
-/** grt_rank_threads_add - adds to @spent what a process's main thread did from one moment to another */
+/** grt_rank_threads_add - adds the states of a process's main thread from @from to @to to @spent */
 void grt_rank_threads_add(const struct grt_rank_threads *t, uint32_t pid, uint64_t from, uint64_t to,
 			  struct grt_rank_spent *spent);
 
-/** grt_rank_spent_text - "sleep 93 %, running 7 %": the states of half a percent and more; empty where
- * nothing is known */
+/** grt_rank_spent_text - "sleep 93 %, running 7 %": the states with half a percent or more; empty: the states
+ * are unknown */
 void grt_rank_spent_text(const struct grt_rank_spent *spent, char *text, size_t room);
 
 /** grt_rank_threads_over - pieces that are not kept */

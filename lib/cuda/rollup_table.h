@@ -11,8 +11,8 @@
 extern const struct grt_table grt_rollup_work_table;
 extern const struct grt_table grt_rollup_collective_table;
 
-/** grt_rollup_work_write, grt_rollup_collective_write - write them; @s has found its steps. Return: 0 or a
- * negative errno */
+/** grt_rollup_work_write, grt_rollup_collective_write - write the tables; @s has found its steps. Return: 0
+ * or a negative errno */
 int grt_rollup_work_write(struct grt_steps *s, struct grt_pass *pass);
 int grt_rollup_collective_write(struct grt_steps *s, struct grt_pass *pass);
 

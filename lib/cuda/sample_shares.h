@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * PC samples under the stacks that launched kernels. A sample is of a function, and of no launch: where one
- * stack launched all of a kernel, its samples are that stack's; where several did, they are divided by the
- * time of the kernels, which is inferred. Rounding loses none.
+ * PC samples under the stacks that launched kernels. A sample names a function, but no launch: if one stack
+ * made all launches of a kernel, the kernel's samples belong to that stack; if several stacks did, the
+ * samples are divided by the time of the kernels, and marked as inferred. Rounding loses no sample.
  *
- * Memory is that of pc_samples.h, and 65536 kernels.
+ * This takes the memory of pc_samples.h, and 65536 kernels.
  */
 #ifndef GRT_CUDA_SAMPLE_SHARES_H
 #define GRT_CUDA_SAMPLE_SHARES_H
@@ -15,11 +15,12 @@
 struct grt_slots;
 
 /**
- * struct grt_sampled - what was divided
- * @samples: of the weight; @inferred: of these, divided between several stacks; @unmatched: in functions
- *	of which there is no kernel
- * @dropped: by the hardware; @other: in kernels that are not the program's; @full: see struct grt_pc_sums
- * @over: found no room
+ * struct grt_sampled - counts of samples
+ * @samples: samples of the weight; @inferred: samples that were divided between several stacks;
+ *	@unmatched: samples of functions without a kernel in the trace
+ * @dropped: samples that the hardware dropped; @other: samples in kernels of other programs; @full: see
+ *	struct grt_pc_sums
+ * @over: samples for which there was no room
  */
 struct grt_sampled {
 	uint64_t samples;
@@ -38,7 +39,7 @@ struct grt_sample_shares {
 	struct grt_sampled sums;
 };
 
-/** struct grt_sample_work - kernels of one name and stack; @stack: another number for each stack */
+/** struct grt_sample_work - kernels of one name and stack; @stack: a different number for each stack */
 struct grt_sample_work {
 	uint32_t image;
 	uint32_t name;
@@ -46,7 +47,7 @@ struct grt_sample_work {
 	uint64_t stack;
 };
 
-/** struct grt_sample_tree - where samples are put; @slot: when */
+/** struct grt_sample_tree - the tree to which samples are added */
 struct grt_sample_tree {
 	struct grt_stacks *tree;
 	enum grt_stacks_side side;
@@ -74,7 +75,7 @@ const struct grt_pc_leaf *grt_sample_shares_left(const struct grt_sample_shares 
 int grt_sample_shares_put_left(struct grt_sample_shares *s, const struct grt_pc_leaf *first,
 			       const struct grt_sample_tree *to, uint32_t node);
 
-/** grt_sample_shares_sums - what was divided */
+/** grt_sample_shares_sums - the counts */
 struct grt_sampled grt_sample_shares_sums(const struct grt_sample_shares *s);
 
 /** grt_sample_shares_free - frees it; NULL is allowed */

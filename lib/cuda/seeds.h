@@ -25,18 +25,18 @@
 #include "stack/flame_shapes.h"
 #include "cupti_records.h"
 
-/* The window if nobody says another, ns. */
+/* The default window, ns. */
 #define GRT_SEEDS_WINDOW 1000000U
 
 /**
- * struct grt_seeds_count - what was met
- * @samples: CPU stacks; @bad_samples: lines that are none, @first_bad the first of them
+ * struct grt_seeds_count - counts of stacks, calls and GPU work
+ * @samples: CPU stacks; @bad_samples: lines that are not a CPU stack; @first_bad: the number of the first one
  * @calls: launches; @by_id, @by_order, @by_window: of these, how they got their stack; @no_stack: how many
  * did not
  * @ops: kernels, copies and fills; @no_call: of these, without a launch or other call that has a stack
- * @pending: launches without any of these
- * @ns: of the ops together
- * @unsized: copies and fills of them whose size is unknown
+ * @pending: launches without a kernel, copy or fill
+ * @ns: sum of the times of @ops
+ * @unsized: copies and fills whose size is unknown
  */
 struct grt_seeds_count {
 	uint64_t samples;
@@ -61,13 +61,13 @@ struct grt_seeds;
 int grt_seeds_new(struct grt_seeds **out, const struct grt_flame_shape *shape);
 
 /**
- * grt_seeds_cpu - takes in a file of CPU stacks, `ts_ns comm pid tid cpu f1;f2;...`, outermost frame first
+ * grt_seeds_cpu - reads a file of CPU stacks, `ts_ns comm pid tid cpu f1;f2;...`, outermost frame first
  * Return: 0 or a negative errno
  */
 int grt_seeds_cpu(struct grt_seeds *s, int fd);
 
 /**
- * grt_seeds_gpu - takes in a file of CUPTI's text and makes the tree; after grt_seeds_cpu()
+ * grt_seeds_gpu - reads a file of CUPTI's text and makes the tree; to be called after grt_seeds_cpu()
  * @fd: a regular file: it is read again where the order of calls turned out not to tell their stacks, or
  * not to be that of time
  * Return: 0 or a negative errno

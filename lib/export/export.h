@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * A trace written in the format of another program: one pass, bounded memory,
- * to a file descriptor. A format is a row of exports.def, a file, and in it one
+ * Writes a trace in the format of another program to a file descriptor, in one pass and
+ * with bounded memory. A format is a row of exports.def, a file, and in it one
  * struct grt_export_format.
  */
 #ifndef GRT_EXPORT_EXPORT_H
@@ -15,7 +15,7 @@ struct grt_writer_ops;
 
 /**
  * struct grt_export_clocks - the same moment on three clocks, ns
- * @known: they are; else only CLOCK_MONOTONIC is
+ * @known: all are known; else only CLOCK_MONOTONIC is known
  */
 struct grt_export_clocks {
 	bool known;
@@ -31,10 +31,10 @@ struct grt_export;
  * @begin: makes x->state
  * @beyond: as that of struct grt_consumer; NULL where each event is a row, and it would be one
  * @late: the same; NULL where an event is written at the time that it reports
- * @within: the time requested, before the first event; may be NULL
+ * @within: gets the requested time, before the first event; may be NULL
  * @packet: may be NULL
- * @end: what is left; not called after an error
- * @free: of what @begin made; x->state may be NULL
+ * @end: writes the rest; not called after an error
+ * @free: frees the memory of @begin; x->state may be NULL
  * All but @free return 0 or a negative errno.
  * @tables: it is of tables, which this writes, and has nothing else; see GRT_PART_TABLES
  * @parts: which of them, GRT_PART_*; 0: GRT_PART_TABLES
@@ -70,12 +70,12 @@ extern const struct grt_export_row grt_export_rows[];
 
 /**
  * struct grt_export - one export
- * @c: what the session drives
- * @session: what is exported
- * @fd: where to
- * @clocks: of the recording
+ * @c: the consumer of the session
+ * @session: the exported session
+ * @fd: file descriptor of the output
+ * @clocks: clocks of the recording
  * @tracks: of formats that draw tracks, their count is reported by these; NULL: others
- * @events: taken in
+ * @events: number of processed events
  */
 struct grt_export {
 	struct grt_consumer c;
@@ -91,17 +91,18 @@ struct grt_export {
 /** grt_export_find - a format by name, NULL: there is none */
 const struct grt_export_row *grt_export_find(const char *name);
 
-/** grt_export_find_ending - the same by a file's name */
+/** grt_export_find_ending - a format by the ending of a file's name, NULL: there is none */
 const struct grt_export_row *grt_export_find_ending(const char *path);
 
 /** grt_export_init - begins; give it to grt_export_fini() in any case. Return: 0 or a negative errno */
 int grt_export_init(struct grt_export *x, const struct grt_export_row *row, const struct grt_session *s,
 		    int fd);
 
-/** grt_export_within - tells what the session will be requested, where that is not all */
+/** grt_export_within - sets the requested time, if it is not the whole trace */
 void grt_export_within(struct grt_export *x, uint64_t from, uint64_t to);
 
-/** grt_export_end - after the run, where nothing failed. Return: 0 or a negative errno */
+/** grt_export_end - ends the output; to be called after a run without errors. Return: 0 or a negative errno
+ */
 int grt_export_end(struct grt_export *x);
 
 /** grt_export_fini - frees it */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * A trace as the lanes of a page: what each ring, queue and stream ran, why each
- * device was idle, the states of the threads, counters, Xids, and where events were lost, all on one
- * time axis. They are the tracks of tracks.h and the pieces of threads.h.
+ * A trace as the lanes of a page: the work of each ring, queue and stream, the causes of each
+ * device's idle time, the states of the threads, counters, Xids, and times of lost events, all on
+ * one time axis. They are the tracks of tracks.h and the pieces of threads.h.
  *
  * Memory is bounded: beyond GRT_LANES_ITEMS_MAX items those of a lane that are shorter
  * than the resolution, and begin in one step of it, become one for each state, cause or text, and
@@ -28,13 +28,13 @@ int grt_lanes_new(struct grt_lanes **out);
 /** grt_lanes_idle - what a pass of its own, before that of grt_lanes_consumer(), hands idle time to */
 struct grt_idleness_sink grt_lanes_idle(struct grt_lanes *l);
 
-/** grt_lanes_within - before grt_lanes_consumer() is driven: what lies outside is cut off */
+/** grt_lanes_within - cuts off earlier and later time; to be called before grt_lanes_consumer() is driven */
 void grt_lanes_within(struct grt_lanes *l, uint64_t from, uint64_t to);
 
-/** grt_lanes_consumer - what a session drives */
+/** grt_lanes_consumer - the consumer for a session */
 struct grt_consumer *grt_lanes_consumer(struct grt_lanes *l);
 
-/** grt_lanes_end - the trace is over. Return: 0 or -ENOMEM */
+/** grt_lanes_end - ends the trace. Return: 0 or -ENOMEM */
 int grt_lanes_end(struct grt_lanes *l);
 
 /**

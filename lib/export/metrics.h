@@ -21,16 +21,16 @@ struct grt_metrics;
 int grt_metrics_new(struct grt_metrics **out);
 
 /**
- * grt_metrics_cards - which GPU a device file is of
+ * grt_metrics_cards - sets the GPU of each device file
  * @cards: "card0=ADDRESS renderD128=ADDRESS ...", as in the environment of a recording; copied
  * Return: 0 or -ENOMEM
  */
 int grt_metrics_cards(struct grt_metrics *m, const char *cards);
 
-/** grt_metrics_types - the types of events that have to do with a metric */
+/** grt_metrics_types - the types of events that change a metric */
 void grt_metrics_types(struct grt_type_set *types);
 
-/** grt_metrics_event - takes in an event of any type. Return: 0 or -ENOMEM */
+/** grt_metrics_event - processes an event of any type. Return: 0 or -ENOMEM */
 int grt_metrics_event(struct grt_metrics *m, const struct grt_event *e);
 
 /**
@@ -40,7 +40,7 @@ int grt_metrics_event(struct grt_metrics *m, const struct grt_event *e);
  */
 int grt_metrics_settle(struct grt_metrics *m, uint64_t time);
 
-/** grt_metrics_flush - the trace is over: all jobs are counted. Return: 0 or -ENOMEM */
+/** grt_metrics_flush - ends the trace, and counts all jobs. Return: 0 or -ENOMEM */
 int grt_metrics_flush(struct grt_metrics *m);
 
 /**
@@ -50,22 +50,22 @@ int grt_metrics_flush(struct grt_metrics *m);
  */
 void grt_metrics_forget(struct grt_metrics *m, uint64_t now, bool (*gone)(uint32_t pid));
 
-/** grt_metrics_family - writes the two lines that stand before the values of a metric */
+/** grt_metrics_family - writes the two lines that precede the values of a metric */
 void grt_metrics_family(FILE *out, const char *name, const char *type, const char *help);
 
-/** grt_metrics_label - writes KEY="VALUE", escaped; @before: what stands before it ("{" or ",") */
+/** grt_metrics_label - writes KEY="VALUE", escaped; @before: the character that precedes it ("{" or ",") */
 void grt_metrics_label(FILE *out, const char *before, const char *key, const char *value);
 
-/** struct grt_metrics_source - what became of the events of a source */
+/** struct grt_metrics_source - counts of the events of a source */
 struct grt_metrics_source {
 	const char *name;
 	struct grt_balance balance;
 };
 
-/** grt_metrics_losses - writes what was delivered and what was not, by source and cause */
+/** grt_metrics_losses - writes the counts of delivered and dropped events, by source and cause */
 void grt_metrics_losses(FILE *out, const struct grt_metrics_source *source, unsigned int sources);
 
-/** grt_metrics_write - writes all others. The file's error flag is the caller's to look at. Return: 0 or
+/** grt_metrics_write - writes all other metrics. The caller checks the error flag of @out. Return: 0 or
  * -ENOMEM */
 int grt_metrics_write(const struct grt_metrics *m, FILE *out);
 

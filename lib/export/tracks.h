@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Tracks, see grtrace/tracks.h: bounds, and the numbers of their values. Which
- * event is drawn how is said by the files of tracks.def, one per provider.
+ * Tracks, see grtrace/tracks.h: bounds, and the numbers of their values. The
+ * files of tracks.def, one per provider, define how events are drawn.
  */
 #ifndef GRT_EXPORT_TRACKS_H
 #define GRT_EXPORT_TRACKS_H
@@ -10,11 +10,11 @@
 
 #include "base/texts.h"
 
-/* Tracks, 272 bytes each; what finds no track is counted. */
+/* Most tracks, 272 bytes each; events without a track are counted. */
 #define GRT_TRACKS_MAX 65536U
 /* Tracks side by side for what overlaps. */
 #define GRT_TRACKS_LANES_MAX 128U
-/* Names of slices and instants; what comes later has none. */
+/* Most names of slices and instants; later slices and instants have no name. */
 #define GRT_TRACKS_NAMES_MAX 65536U
 /* Values of one item. */
 #define GRT_TRACK_ARGS_MAX 24U

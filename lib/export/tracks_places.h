@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Where something is drawn: the tracks of processes, threads, devices and rings.
+ * The tracks on which events are drawn: tracks of processes, threads, devices and rings.
  */
 #ifndef GRT_EXPORT_TRACKS_PLACES_H
 #define GRT_EXPORT_TRACKS_PLACES_H

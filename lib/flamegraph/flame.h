@@ -66,7 +66,7 @@ void grt_flame_slots(struct grt_flame *f, struct grt_slots *slots);
  * Return: 0 or -ENOMEM */
 int grt_flame_samples(struct grt_flame *f);
 
-/** grt_flame_event - takes in an event of any type. Return: 0 or -ENOMEM */
+/** grt_flame_event - processes an event of any type. Return: 0 or -ENOMEM */
 int grt_flame_event(struct grt_flame *f, const struct grt_event *e);
 
 /**

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * A tree of stacks as a file: folded lines, an interactive picture (SVG), a
- * page that draws all of it (HTML), or in the form of another program. The files need nothing but
- * themselves; the same tree always gives the same bytes.
+ * Writes a tree of stacks as a file: folded lines, an interactive picture (SVG), a page
+ * that draws the whole tree (HTML), or a format of another program. The files use no other
+ * files; the same tree always gives the same bytes.
  *
- * Colours are rows of frame_kinds.def. Where the tree has a side BEFORE, they
- * report the difference instead: red where a frame's share of all has grown, blue
- * where it has shrunk, the stronger the more, relative to the largest change.
+ * Colours are rows of frame_kinds.def. If the tree has a side BEFORE, colours
+ * show the difference instead: red if a frame's share of the total has grown, blue if it has
+ * shrunk, with a strength relative to the largest change.
  */
 #ifndef GRT_FLAMEGRAPH_FLAMEGRAPH_H
 #define GRT_FLAMEGRAPH_FLAMEGRAPH_H
@@ -14,16 +14,16 @@
 #include "stack/stacks.h"
 #include "table/notes.h"
 
-/* Pixels that the picture is wide until a script fits it to its window. */
+/* Width of the picture in pixels, until a script fits it to its window. */
 #define GRT_FLAMEGRAPH_WIDTH 1200U
 
 /**
- * struct grt_flamegraph_look - how it looks
+ * struct grt_flamegraph_look - the appearance of a flame graph
  * @title: untrusted text; NULL: "Flame graph"
- * @unit: of the weights: "ns", "us", "B" are scaled, any other word is put behind the number; "" for none
+ * @unit: of the weights: "ns", "us", "B" are scaled, any other word follows the number; "": no unit
  * @divide: FOLDED divides weights by this, and carries what is left to the next line, so that the sum
  *	is exact to one; 0: as they are
- * @min: SVG: frames narrower than so many thousandths of a pixel are not drawn, but counted
+ * @min: SVG: frames narrower than this number of thousandths of a pixel are counted, but not drawn
  * @about: HTML, PPROF, SPEEDSCOPE: program, host, time; untrusted text, NULL: unknown
  * @levels: HTML, PPROF: what the outermost frames are: "process", "process thread"; NULL: unknown
  * @labels: PPROF: how many frames of a stack, below the root, are no frames but what the words of @levels say
@@ -46,10 +46,10 @@ struct grt_flamegraph_look {
 };
 
 /**
- * struct grt_flamegraph_count - what became of the tree
+ * struct grt_flamegraph_count - counts of drawn frames and of frames that are not drawn
  * @drawn: frames in the picture
- * @narrow, @narrow_weight: too narrow for it, and what they weigh
- * @gone_weight: of the side BEFORE, in frames that weigh nothing now
+ * @narrow, @narrow_weight: frames that are too narrow for the picture, and their weight
+ * @gone_weight: weight of the side BEFORE in frames whose weight is 0 now
  */
 struct grt_flamegraph_count {
 	uint64_t drawn;
@@ -64,7 +64,7 @@ enum grt_flamegraph_form {
 #include "forms.def"
 };
 
-/** grt_flamegraph_form - the form for a file of this name, by its end; NULL: FOLDED */
+/** grt_flamegraph_form - the form for a file's name, by its ending; NULL: FOLDED */
 enum grt_flamegraph_form grt_flamegraph_form(const char *path);
 
 /** grt_flamegraph_drawn - the form is a picture: struct grt_flamegraph_count is of it */
@@ -80,7 +80,7 @@ bool grt_flamegraph_has_places(enum grt_flamegraph_form form);
 
 /**
  * grt_flamegraph_write - writes a sealed tree
- * @fd: stays its owner's
+ * @fd: stays open
  * @look, @count: but for @divide of no meaning to FOLDED, which holds every stack
  * Return: 0, -ENOMEM, or -errno of a failed write
  */

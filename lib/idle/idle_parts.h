@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What the files of idle.h share.
+ * Types and functions that the files of the analysis idle.h share.
  */
 #ifndef GRT_IDLE_IDLE_PARTS_H
 #define GRT_IDLE_IDLE_PARTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The events of a session as lines, as `grtrace annotate` prints them: what
- * threads did with GPU device files, and how long each ioctl took.
+ * The events of a session as lines, as `grtrace annotate` prints them: the
+ * calls of threads on GPU device files, with the duration of each ioctl.
  */
 #ifndef GRT_LINES_ANNOTATE_H
 #define GRT_LINES_ANNOTATE_H
@@ -10,8 +10,8 @@
 
 /**
  * struct grt_annotate - embed it, or use it as it is
- * @c: what the session drives
- * @lines: what it writes with
+ * @c: the consumer of the session
+ * @lines: writes the lines
  * @pid: only events of this process, 0: of all
  * @all: every event, not only those of the CPU
  * @stop: ends the run with -EINTR when it is not 0; may be NULL
@@ -27,12 +27,12 @@ struct grt_annotate {
 /**
  * grt_annotate_init - begins
  * @form: GRT_LINE_OUT_ANNOTATE or _JSON
- * @fd: where lines go
+ * @fd: file descriptor for the lines
  * Return: 0 or -ENOMEM
  */
 int grt_annotate_init(struct grt_annotate *a, enum grt_line_form form, int fd);
 
-/** grt_annotate_fini - frees what it holds; what was not flushed is lost */
+/** grt_annotate_fini - frees its memory; lines that were not flushed are lost */
 void grt_annotate_fini(struct grt_annotate *a);
 
 #endif /* GRT_LINES_ANNOTATE_H */

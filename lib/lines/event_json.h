@@ -25,16 +25,16 @@ struct grt_event_json;
 int grt_event_json_new(struct grt_event_json **out);
 
 /**
- * grt_event_json_see - takes in an event: each one, in their order, also those that are not written
+ * grt_event_json_see - processes an event: each one, in their order, also those that are not written
  * @input: rings of the same number in different inputs are different rings
  * Return: 0 or -ENOMEM
  */
 int grt_event_json_see(struct grt_event_json *x, const struct grt_event *e, unsigned int input);
 
 /**
- * grt_event_json_put - writes the event that was seen last to @p, where GRT_EVENT_JSON_MAX bytes are
+ * grt_event_json_put - writes the event that was seen last to @p, which has room for GRT_EVENT_JSON_MAX bytes
  * @cpu: UINT32_MAX: unknown
- * Return: the place behind, where more keys or a brace come
+ * Return: the end of the text, for more keys or the closing brace
  */
 char *grt_event_json_put(struct grt_event_json *x, char *p, const struct grt_event *e, uint32_t cpu,
 			 unsigned int input);
@@ -46,7 +46,7 @@ void grt_event_json_print(struct grt_event_json *x, FILE *out, const struct grt_
 /** grt_event_json_schema - prints the JSON Schema of these objects */
 void grt_event_json_schema(FILE *out);
 
-/** grt_event_json_joins - what two events say together */
+/** grt_event_json_joins - the values that two events have together */
 struct grt_joins *grt_event_json_joins(struct grt_event_json *x);
 
 /** grt_event_json_free - frees it; NULL is allowed */

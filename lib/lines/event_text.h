@@ -15,7 +15,7 @@ struct grt_field;
 /* Room for the fields of an event. */
 #define GRT_EVENT_TEXT_MAX 4096U
 
-/** enum grt_text_hide - when a field is left out */
+/** enum grt_text_hide - the values for which a field is left out */
 enum grt_text_hide {
 	GRT_TEXT_HIDE_ZERO = 1 << 0,	 /* also a text that is empty */
 	GRT_TEXT_HIDE_UNKNOWN = 1 << 1,	 /* else it is as the style says */
@@ -25,10 +25,10 @@ enum grt_text_hide {
 
 /**
  * struct grt_text_row - a field that is shown
- * @name: what it is called, NULL: as in events.def
+ * @name: its name in the line, NULL: its name in events.def
  * @hide: enum grt_text_hide
- * @unit: stands behind the value, NULL: nothing does
- * @put: writes something else in the place of the field; NULL: the field is written
+ * @unit: follows the value, NULL: no unit
+ * @put: writes another text in place of the field; NULL: the field is written
  */
 struct grt_text_row {
 	uint16_t type;
@@ -46,7 +46,7 @@ struct grt_text_row {
 	}
 
 /**
- * struct grt_text_style - what is shown, and how
+ * struct grt_text_style - the fields that are shown, and their form
  * @rows: the fields, in this order, ended by a row without field; NULL: every field
  * @hide: when a field is left out, where there are no rows; NULL: never
  * @before: each key; NULL: a blank
@@ -68,8 +68,8 @@ struct grt_event_text;
 /** grt_event_text_new - begins. Return: 0 or -ENOMEM */
 int grt_event_text_new(struct grt_event_text **out, const struct grt_text_style *style);
 
-/** grt_event_text_put - writes an event's fields to @p, where GRT_EVENT_TEXT_MAX bytes are. Return: the place
- * behind */
+/** grt_event_text_put - writes an event's fields to @p, which has room for GRT_EVENT_TEXT_MAX bytes. Return:
+ * the end of the text */
 char *grt_event_text_put(const struct grt_event_text *x, char *p, const struct grt_event *e);
 
 /** grt_event_text_free - frees it; NULL is allowed */

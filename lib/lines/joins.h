@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What other events say about the one at hand, for writers that print a line
- * per event: names, and how long ago what it ends began. Joined by identity
- * (thread, or context and number), while it streams, in bounded memory: the
- * oldest threads and jobs give way. For what a whole job reports see
- * jobs/jobs.h.
+ * Data of earlier events about the current event, for writers that print a line per
+ * event: names, and the duration of the call, wait or job that it ends. Events are joined
+ * by identity (thread, or context and number), as they come, in bounded memory: new
+ * threads and jobs replace the oldest. For whole jobs see jobs/jobs.h.
  */
 #ifndef GRT_LINES_JOINS_H
 #define GRT_LINES_JOINS_H
@@ -44,11 +43,11 @@ struct grt_joins_wait {
  * struct grt_joins_thread - a thread
  * @as_told: by the last NAME
  * @named: a NAME told something of it
- * @comm: empty: unknown, or with @named that it has an empty one
+ * @comm: empty: unknown, or with @named an empty name
  * @process: its process's, empty: unknown, or the same
  * @entered: when it entered the ioctl that it is in, on the file @fd
- * @inside: it is in one
- * @wait: the fences that it waits for, of which there are @waits
+ * @inside: it is in an ioctl
+ * @wait: the @waits fences for which it waits
  */
 struct grt_joins_thread {
 	uint64_t entered;
@@ -71,7 +70,7 @@ struct grt_joins_ring {
 
 /**
  * struct grt_joins_device - a device file
- * @ioctls: what its ioctls are called
+ * @ioctls: names of its ioctls
  * @known_by_name: its number follows from its name (renderD128)
  * @as_told: as above
  */
@@ -83,7 +82,7 @@ struct grt_joins_device {
 	bool known_by_name;
 };
 
-/** enum grt_delta - what two events report; the bit and the place in struct grt_joined */
+/** enum grt_delta - durations between two events; the bit and the place in struct grt_joined */
 enum grt_delta {
 	GRT_DELTA_DURATION,	/* IOCTL_EXIT: since the thread's IOCTL_ENTER */
 	GRT_DELTA_SINCE_IOCTL,	/* SUBMIT: since the IOCTL_ENTER of the ioctl that the thread is in */
@@ -97,13 +96,13 @@ enum grt_delta {
 	GRT_DELTAS,
 };
 
-/* What JSON calls them, by enum grt_delta. */
+/* Their keys in JSON, by enum grt_delta. */
 extern const char *const grt_delta_names[GRT_DELTAS];
 
 /**
- * struct grt_joined - about one event; valid until the next one
+ * struct grt_joined - joined data of one event; valid until the next event
  * @has: bits of enum grt_delta
- * @ns: by enum grt_delta; only those in @has mean something
+ * @ns: by enum grt_delta; only members with a bit in @has are defined
  * @fd: of the ioctl that it ends, with @has_fd
  * @thread, @ring, @device: by grt_joins_look(); NULL where nothing is known
  */
@@ -134,7 +133,7 @@ struct grt_joins_table {
 };
 
 /**
- * struct grt_joins - set up by grt_joins_init(), to be given to grt_joins_fini()
+ * struct grt_joins - set up by grt_joins_init(), freed by grt_joins_fini()
  * @deltas: how many were found of each
  * @open_exits: IOCTL_EXITs whose enter was not seen
  * @version: of the names: as long as it is the same, so is what grt_joins_look() finds for the same event
@@ -150,13 +149,13 @@ struct grt_joins {
 	struct grt_joins_table devices;
 };
 
-/** grt_joins_init - empty; @escape is how names are made harmless (GRT_ESCAPE_TERM or _JSON) */
+/** grt_joins_init - begins without names; @escape: how names are escaped (GRT_ESCAPE_TERM or _JSON) */
 void grt_joins_init(struct grt_joins *j, enum grt_escape escape);
 
-/** grt_joins_name - takes in a NAME record. Return: 0 or -ENOMEM */
+/** grt_joins_name - processes a NAME record. Return: 0 or -ENOMEM */
 int grt_joins_name(struct grt_joins *j, const struct grt_ev_name *e, unsigned int input);
 
-/** grt_joins_event - takes in any other event and says what it ends. Return: 0 or -ENOMEM */
+/** grt_joins_event - processes any other event, and finds the durations that it ends. Return: 0 or -ENOMEM */
 int grt_joins_event(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out);
 
 /** grt_joins_look - the thread and place of an event: @out->thread, ring and device, behind grt_joins_event()

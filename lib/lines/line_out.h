@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Events as lines: what annotate and merged share. Each line is complete by
+ * Events as lines, for annotate and merged. Each line is complete by
  * itself: names are looked up, what two events report together (how long an
  * ioctl took, how long a job waited) stands on the second one, and only where
  * both were seen. Nothing that a trace says can begin a line or make a key.
@@ -19,18 +19,18 @@ enum grt_line_form {
 	GRT_LINE_FORMS,
 };
 
-/* Threads, jobs, rings and devices that are remembered; the oldest gives way. */
+/* Most threads, jobs, rings and devices that are kept; a further one replaces the oldest. */
 #define GRT_LINE_OUT_THREADS 16384U
 #define GRT_LINE_OUT_JOBS 65536U
 #define GRT_LINE_OUT_RINGS 4096U
 #define GRT_LINE_OUT_DEVICES 256U
 
 /**
- * struct grt_line_out_count - what was written
+ * struct grt_line_out_count - counts of written lines
  * @lines: lines
  * @events: by type
  * @calls: ioctls whose enter and exit were seen
- * @open_exits: exits whose enter was not
+ * @open_exits: exits whose enter was not seen
  * @submits: SUBMITs inside an ioctl that was seen
  * @jobs: COMPLETEs whose SUBMIT was seen
  */
@@ -47,29 +47,29 @@ struct grt_line_out;
 
 /**
  * grt_line_out_new - begins
- * @fd: where lines go, negative: they are only counted
+ * @fd: file descriptor for the lines, negative: lines are only counted
  * Return: 0 or -ENOMEM
  */
 int grt_line_out_new(struct grt_line_out **out, enum grt_line_form form, int fd);
 
 /**
- * grt_line_out_event - writes an event; NAME is remembered, STACK and FRAME are passed over
- * @cpu: that wrote it, UINT32_MAX: unknown
+ * grt_line_out_event - writes an event; keeps NAME, and ignores STACK and FRAME
+ * @cpu: the CPU that wrote the event, UINT32_MAX: unknown
  * @input: rings of the same number in different inputs are different rings
  * Return: 0, -ENOMEM, or the error of a write
  */
 int grt_line_out_event(struct grt_line_out *l, const struct grt_event *e, uint32_t cpu, unsigned int input);
 
-/** grt_line_out_text - a line as it is, without its newline. Return: 0 or the error of a write */
+/** grt_line_out_text - writes the line @text, which has no newline. Return: 0 or the error of a write */
 int grt_line_out_text(struct grt_line_out *l, const char *text);
 
-/** grt_line_out_flush - writes out what is buffered. Return: 0 or the error of a write */
+/** grt_line_out_flush - writes the buffered lines. Return: 0 or the error of a write */
 int grt_line_out_flush(struct grt_line_out *l);
 
-/** grt_line_out_count - what was written so far; valid until the next call of any kind */
+/** grt_line_out_count - the counts so far; valid until the next call of any kind */
 const struct grt_line_out_count *grt_line_out_count(struct grt_line_out *l);
 
-/** grt_line_out_is_cpu - whether events of this type tell what the CPU did (in the form merged: CPU, else
+/** grt_line_out_is_cpu - whether events of this type are events of the CPU (in the form merged: CPU, else
  * GPU) */
 bool grt_line_out_is_cpu(uint16_t type);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What the fields of events.def mean beyond their kind, for those that write
- * events: which numbers stand for words, which are truths, and which say nothing.
+ * Meanings of the fields of events.def beyond their kind, for writers of events: numbers
+ * that have names, numbers that are true or false, and values that mean unknown.
  */
 #ifndef GRT_LINES_MEANING_H
 #define GRT_LINES_MEANING_H
@@ -25,15 +25,15 @@ enum grt_show {
 	GRT_SHOW_NEVER,
 };
 
-/** enum grt_absent - the values of a field that say nothing, beside those of trace/unknown.def */
+/** enum grt_absent - values of a field that mean unknown, besides those of trace/unknown.def */
 enum grt_absent {
 	GRT_ABSENT_ZERO = 1 << 0,
 	GRT_ABSENT_ONES = 1 << 1, /* all bits set */
 };
 
 /**
- * struct grt_meaning - what a field means beyond its kind
- * @type: of the event, 0: of any
+ * struct grt_meaning - the meaning of a field beyond its kind
+ * @type: type of the event, 0: any
  * @word: its number as a word, in @room where it is made; NULL: it has none, and is written as a number in a
  * string
  * @is_set: false: of this event the field says nothing; may be NULL
@@ -47,7 +47,7 @@ struct grt_meaning {
 	bool (*is_set)(const struct grt_event *e);
 };
 
-/** grt_meaning_of - of a field, NULL: it is a number as its kind says */
+/** grt_meaning_of - the meaning of a field, NULL: it is a number of its kind */
 const struct grt_meaning *grt_meaning_of(unsigned int type, const struct grt_field *f);
 
 /** grt_show_of - how a field of this meaning, which may be NULL, is written */

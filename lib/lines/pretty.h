@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Lines of a merged timeline for people: who did what, and behind an arrow
- * what follows from it.
+ * Lines of a merged timeline for people: the thread and its action,
+ * and after an arrow the values that follow from it.
  */
 #ifndef GRT_LINES_PRETTY_H
 #define GRT_LINES_PRETTY_H
@@ -9,16 +9,16 @@
 #include "event_text.h"
 #include "joins.h"
 
-/** grt_pretty_fields - what is shown of an event's row */
+/** grt_pretty_fields - the fields that are shown */
 extern const struct grt_text_row grt_pretty_fields[];
 
 /**
- * grt_pretty_body - what stands behind the source of a line
- * @fields: writes those of grt_pretty_fields
+ * grt_pretty_body - writes the part of a line after its source
+ * @fields: writes the fields of grt_pretty_fields
  * @p: room for some thousand bytes
- * @name: the event's, in lower case
- * @cpu: it is one of the CPU's
- * Return: the place behind
+ * @name: name of the event, in lower case
+ * @cpu: it is an event of the CPU
+ * Return: the end of the text
  */
 char *grt_pretty_body(const struct grt_event_text *fields, char *p, const struct grt_event *e,
 		      const struct grt_joined *j, const char *name, bool cpu);

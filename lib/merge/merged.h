@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Several traces as one timeline of lines, and what they hold by input and
- * type. It is the sink of merge/merge.h.
+ * Several traces as one timeline of lines, and counts of their events by input and
+ * type. It is a sink of merge/merge.h.
  */
 #ifndef GRT_MERGE_MERGED_H
 #define GRT_MERGE_MERGED_H
@@ -10,8 +10,8 @@
 #include "merge.h"
 
 /**
- * struct grt_merged_input - of one input, what took part
- * @first, @last: stamps as moved; only where there are @total events
+ * struct grt_merged_input - the merged events of one input
+ * @first, @last: moved stamps; undefined if @total is 0
  */
 struct grt_merged_input {
 	uint64_t events[GRT_EV_MAX];
@@ -35,12 +35,12 @@ struct grt_merged {
 /**
  * grt_merged_init - begins
  * @form: GRT_LINE_OUT_MERGED, _PRETTY or _JSON
- * @fd: where lines go, negative: events are only counted
+ * @fd: file descriptor for the lines, negative: events are only counted
  * Return: 0 or -ENOMEM
  */
 int grt_merged_init(struct grt_merged *m, enum grt_line_form form, int fd, unsigned int inputs);
 
-/** grt_merged_fini - frees what it holds; what was not flushed is lost */
+/** grt_merged_fini - frees its memory; lines that were not flushed are lost */
 void grt_merged_fini(struct grt_merged *m);
 
 #endif /* GRT_MERGE_MERGED_H */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * How far two clocks are apart, from jobs that were submitted inside ioctls.
+ * The offset between two clocks, from jobs that were submitted inside ioctls.
  * Each pair of a SUBMIT and the ioctl in which the same thread made it bounds
- * the offset from both sides: it lies where most pairs agree, and the width of
- * that is the error. What is no identity is not guessed: without pairs, or
- * where two offsets fit alike, there is no answer.
+ * the offset from both sides: it lies in the interval on which most
+ * pairs agree, whose width is the error. Without pairs, or if two offsets fit equally
+ * well, there is no result.
  */
 #ifndef GRT_MERGE_OFFSET_H
 #define GRT_MERGE_OFFSET_H
@@ -12,13 +12,13 @@
 #include <grtrace/grtrace.h>
 
 /**
- * struct grt_offset_result - what was found
- * @ns: to be added to the stamps of the GPU's side
- * @error: it may be off by so much in each direction, ns
+ * struct grt_offset_result - the offset, and how many pairs agree
+ * @ns: the offset, to be added to the stamps of the GPU's side
+ * @error: largest error in each direction, ns
  * @same: the clocks may be the same: 0 is within the error, and @ns is 0
  * @pairs: SUBMITs that were paired
- * @agree: of these, for how many @ns fits
- * @ordinal: paired by their order, since as many ioctls as SUBMITs were seen
+ * @agree: number of pairs for which @ns fits
+ * @ordinal: SUBMITs and ioctls are paired by their order, because there are equally many
  */
 struct grt_offset_result {
 	int64_t ns;
@@ -34,7 +34,8 @@ struct grt_offset;
 /** grt_offset_new - begins. Return: 0 or -ENOMEM */
 int grt_offset_new(struct grt_offset **out);
 
-/** grt_offset_event - takes in an event of either side, with the stamp of its own clock. Return: 0 or -ENOMEM
+/** grt_offset_event - processes an event of either side, with the stamp of its own clock. Return: 0 or
+ * -ENOMEM
  */
 int grt_offset_event(struct grt_offset *o, const struct grt_event *e, unsigned int input);
 
@@ -47,8 +48,8 @@ int grt_offset_call(struct grt_offset *o, uint32_t tid, uint64_t from, uint64_t 
 
 /**
  * grt_offset_find - the offset
- * Return: 0, -ENODATA where nothing can be paired, -EDOM where no offset or more
- * than one fits, or -ENOMEM
+ * Return: 0, -ENODATA: there are no pairs, -EDOM: no offset or more than one
+ * fits, or -ENOMEM
  */
 int grt_offset_find(struct grt_offset *o, struct grt_offset_result *r, struct grt_err *err);
 

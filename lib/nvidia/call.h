@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * A system call that matters to the decoder, as it was seen when it returned:
- * what the BPF program writes and a fuzzer makes up. Nothing in it is trusted.
+ * A system call that the decoder needs, as the BPF program recorded it when the call returned. A fuzzer
+ * makes up such calls, too. The decoder trusts no member.
  */
 #ifndef GRT_NVIDIA_CALL_H
 #define GRT_NVIDIA_CALL_H
@@ -11,11 +11,11 @@
 #define GRT_NV_HEAD 48
 #define GRT_NV_PARAMS 144
 
-/** enum grt_nv_kind - what happened */
+/** enum grt_nv_kind - kinds of calls */
 enum grt_nv_kind {
 	GRT_NV_IOCTL,  /* an ioctl returned */
 	GRT_NV_CLOSED, /* a descriptor of @file was closed */
-	GRT_NV_OPENED, /* a new file was opened where @file, which is gone, was before */
+	GRT_NV_OPENED, /* a new file was opened at the address of @file, which no longer exists */
 	GRT_NV_EXEC,   /* process @pid runs another program: its descriptors may be closed */
 	GRT_NV_EXIT,   /* the last thread of process @pid ends: its descriptors will be closed */
 };
@@ -24,16 +24,16 @@ enum grt_nv_kind {
 #define GRT_NV_FOREIGN 1U /* the file is none of NVIDIA's: nobody has answered */
 
 /**
- * struct grt_nv_call - one of them
- * @time: when it returned, CLOCK_MONOTONIC ns
+ * struct grt_nv_call - a system call
+ * @time: the time of its return, CLOCK_MONOTONIC ns
  * @file: the same number is the same open file; 0: none
  * @kind: enum grt_nv_kind
- * @nr: of the ioctl, out of its wrapper
- * @size: of its struct, as the ioctl says
- * @ret: what it returned
+ * @nr: number of the ioctl, without its wrapper
+ * @size: size of its struct, from the ioctl's number
+ * @ret: its return value
  * @user, @kernel: numbers of the thread's stacks, 0: none
  * @head_size, @params_size: bytes of @head and @params that could be read
- * @head: the struct's beginning, after the call
+ * @head: the beginning of the struct, after the call
  * @params: the beginning of what it points to: parameters of an alloc or a control; of a control of the
  *	heap its union
  */

@@ -17,11 +17,11 @@ struct grt_nv;
 /**
  * struct grt_nv_setup - how calls are decoded
  * @emit: gets every event; @cpu: where its call returned. Return: 0, or a negative errno that ends the call
- * @arg: handed to @emit
- * @branch: the driver's, as 580; 0: unknown, until a program says it
- * @only_gpu: the address of the one GPU there is, as in TSG_* events; 0: several, or unknown
- * @memory: memory is reported, and not only followed
- * @no_runlist: its tokens have no runlist (Volta)
+ * @arg: passed to @emit
+ * @branch: the driver's branch, such as 580; 0: unknown, until a call of a program has it
+ * @only_gpu: the address of the only GPU of the machine, as in TSG_* events; 0: several GPUs, or unknown
+ * @memory: emit events of memory, too; without it, memory is only followed
+ * @no_runlist: the GPU's tokens have no runlist (Volta)
  * @refused: calls that failed are reported, too; and of those that no driver has
  *	answered (GRT_NV_FOREIGN) what they ask for counts as done, so that the
  *	decoder can be tried without a GPU
@@ -37,13 +37,13 @@ struct grt_nv_setup {
 };
 
 /**
- * struct grt_nv_count - what was met
+ * struct grt_nv_count - counts of calls and objects
  * @calls: ioctls
- * @unknown: of these, of a layout that is unknown, or of which the bytes could not be read
- * @partly: objects that are older than the capture, or whose birth was lost
- * @subcontexts: context shares made
- * @over: objects refused, because there were too many
- * @unsized: of memory, whose size could not be read
+ * @unknown: ioctls whose layout is unknown, or whose bytes could not be read
+ * @partly: objects that are older than the capture, or whose creation was lost
+ * @subcontexts: created context shares
+ * @over: objects that are not followed, because there were too many
+ * @unsized: objects of memory whose size could not be read
  */
 struct grt_nv_count {
 	uint64_t calls;
@@ -57,15 +57,15 @@ struct grt_nv_count {
 /** grt_nv_new - begins. Return: 0 or -ENOMEM */
 int grt_nv_new(struct grt_nv **out, const struct grt_nv_setup *setup);
 
-/** grt_nv_call - takes in a call, in the order in which they returned. Return: 0, -ENOMEM, or what emit()
- * said */
+/** grt_nv_call - processes a call; calls must come in the order of their returns. Return: 0, -EPROTO:
+ * @c is invalid, -ENOMEM, or the result of emit() */
 int grt_nv_call(struct grt_nv *d, const struct grt_nv_call *c);
 
 /** grt_nv_unsettled - whether files may have been closed for the last time since grt_nv_settle() */
 bool grt_nv_unsettled(const struct grt_nv *d);
 
 /**
- * grt_nv_settle - lets go what belonged to files that are closed
+ * grt_nv_settle - ends the objects of closed files
  * @looked: when a look at the open files was begun, ns; every call of before
  *	that has been taken in. Files that are younger are left for the next time
  * @is_open: whether some process still had a file then, and which; NULL: nobody can
@@ -75,7 +75,7 @@ bool grt_nv_unsettled(const struct grt_nv *d);
 int grt_nv_settle(struct grt_nv *d, uint64_t looked, bool (*is_open)(void *arg, uint64_t file, uint32_t *pid),
 		  void *arg);
 
-/** grt_nv_count - what was met so far */
+/** grt_nv_count - the counts so far */
 struct grt_nv_count grt_nv_count(const struct grt_nv *d);
 
 /** grt_nv_free - frees it; NULL is allowed */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Memory that processes have from NVIDIA's driver, from NV_MEMORY records: of each GPU, and of the host. What
- * NVML counts for a process is compared with it: what is more was there before the trace, or no call shows
- * it.
+ * Memory that processes have from NVIDIA's driver, from NV_MEMORY records: on each GPU, and on the host. The
+ * sums are compared with NVML's count for the process: a larger count includes memory from before the
+ * trace, or memory that no call shows.
  *
- * Memory is 100 bytes for each block that is live, and 200 for each process and GPU.
+ * This takes 100 bytes for each block that is live, and 200 for each process and GPU.
  */
 #ifndef GRT_NVIDIA_PROCESS_MEMORY_H
 #define GRT_NVIDIA_PROCESS_MEMORY_H
@@ -13,17 +13,17 @@
 
 #include "base/keyed.h"
 
-/* Blocks that live at one moment, and processes with a GPU; of more, they are counted. */
+/* Most live blocks, and most pairs of a process and a GPU; further ones are counted. */
 #define GRT_PROCESS_MEMORY_BLOCKS (1U << 22)
 #define GRT_PROCESS_MEMORY_HOLDERS 65536U
 
 /**
  * struct grt_memory_holder - a process and a GPU, or the host
- * @number: of it, from 0
- * @bus: of the GPU, as in events, 0: unknown, or the host
- * @live, @blocks, @peak: of what it got in the trace
+ * @number: its number, from 0
+ * @bus: address of the GPU, as in events, 0: unknown, or the host
+ * @live, @blocks, @peak: current bytes, current blocks and largest @live of the memory allocated in the trace
  * @bytes: of all @allocations
- * @shared: handles that other memory got from it
+ * @shared: additional handles of its memory, in this or another process
  * @before: what NVML counted more than @live when it was asked first, if that was when the trace begins; with
  *	@had_before. Frees of it have no record, so @before_left is at most that and what NVML counts later
  * @counted: by NVML at last, with @asked; @other: of these, neither @live then nor @before_left
@@ -51,9 +51,9 @@ struct grt_memory_holder {
 
 /**
  * struct grt_process_memory - set up by grt_process_memory_init()
- * @holder: of which there are @used
- * @over: blocks and holders that found no place
- * @first: when NVML was asked first, 0: it was not
+ * @holder: array of @used holders
+ * @over: blocks and holders beyond the limits
+ * @first: time of the first query of NVML, 0: there was none
  * The rest is private.
  */
 struct grt_process_memory {
@@ -66,7 +66,7 @@ struct grt_process_memory {
 };
 
 /**
- * struct grt_holder_change - what a record did
+ * struct grt_holder_change - the effect of a record on a holder
  * @user, @kernel: stacks of the call that allocated it
  * @freed: @bytes is negative
  */
@@ -78,18 +78,18 @@ struct grt_holder_change {
 	int64_t bytes;
 };
 
-/** grt_process_memory_init - nobody has any */
+/** grt_process_memory_init - begins without holders */
 void grt_process_memory_init(struct grt_process_memory *m);
 
 /**
- * grt_process_memory_event - takes a record in
- * @out: gets what changed; its holders last until the end
- * Return: how many of these, or -ENOMEM
+ * grt_process_memory_event - processes a record
+ * @out: gets the changes; their holders live as long as @m
+ * Return: the number of changes, or -ENOMEM
  */
 int grt_process_memory_event(struct grt_process_memory *m, const struct grt_ev_nv_memory *e,
 			     struct grt_holder_change out[2]);
 
-/** grt_process_memory_sort - brings the holders into order: those with the highest peak first */
+/** grt_process_memory_sort - sorts the holders, highest peak first */
 void grt_process_memory_sort(struct grt_process_memory *m);
 
 /** grt_process_memory_free - frees it */

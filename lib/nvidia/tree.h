@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The objects of RM clients, by handle, with their parents: a free takes
- * descendants and dependants along, the last close of a file its clients. What
- * an object is is in its owner's fields; the tree only knows what belongs
- * to what.
+ * The objects of RM clients, by handle, with their parents: a free also
+ * frees descendants and dependants, and the last close of a file frees its clients. The
+ * fields of the owner have the properties of an object; the tree has only the relations
+ * between objects.
  */
 #ifndef GRT_NVIDIA_TREE_H
 #define GRT_NVIDIA_TREE_H
@@ -13,7 +13,7 @@
 
 #include "base/index.h"
 
-/* Objects at a time; of more, the new ones are refused and counted. */
+/* Most objects at one time; further ones are refused and counted. */
 #define GRT_NV_NODES_MAX (1U << 19)
 
 /* A parent, and up to two objects whose end is also this one's. */

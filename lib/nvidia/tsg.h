@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * NVIDIA's channel groups (TSG): of each its life, what was requested it, and
- * which groups shared its runlist. A group is known by its handles; when it is
- * destroyed its identity may come again and is another group then.
+ * NVIDIA's channel groups (TSG): the life of each, the requests for it, and the
+ * groups that shared its runlist. A group is identified by its handles; after it is
+ * destroyed, another group may get the same handles.
  *
  * Text of other tools has no handles, but the process and the hardware's number,
  * which is one by runlist and GPU, and names the runlist only when the group is
@@ -23,10 +23,10 @@
 
 struct grt_names;
 
-/* Groups at a time, and those that are over; what comes beyond is counted. */
+/* Most live groups, and most groups that have ended; further ones are counted. */
 #define GRT_TSGS_MAX 65536U
 
-/* Groups of one process that have one number at a time; what comes beyond is counted. */
+/* Most live groups of one process with the same number; further ones are counted. */
 #define GRT_TSG_NAMESAKES_MAX 64U
 
 /* Subcontexts of a group as text, cut where it is longer. */
@@ -37,23 +37,23 @@ struct grt_names;
 
 /**
  * struct grt_tsg - a group
- * @number: groups are counted as they are met, from 0
+ * @number: its number, from 0, in the order of first events
  * @pid, @tid: of the first thread seen with it
  * @process: number of a name: what its process was called when it made the first of the groups it has
- * @name, @gpu, @engine: as text; @gpu and @engine empty where unknown
+ * @name, @gpu, @engine: as text; @gpu and @engine are empty if unknown
  * @bus, @runlist, @grp, @nv_engine: see TSG_INIT in events.def
- * @first: its birth, or when it was first seen
- * @last: its death, or when it was last seen
- * @born, @died: these are in the trace
+ * @first: time of its creation, or of its first event
+ * @last: time of its end, or of its last event
+ * @born, @died: its creation and its end are in the trace
  * @inferred: another group of its process had its number, and what was said of this number may be of either
- * @cause: of its death
+ * @cause: cause of its end
  * @channels, @channels_max: now and most at a time; UINT32_MAX: unknown
  * @subcontexts: that its channels are or were in, UINT32_MAX: not all channels told
  * @veids: of these, the numbers as text, "?" for one that is unknown; both by grt_tsgs_list()
  * @schedules: calls to schedule it
  * @refused: calls that the driver refused
- * @timeslice: the last one, us, 0: unknown
- * @interleave: the last one, UINT32_MAX: unknown
+ * @timeslice: the last timeslice, us, 0: unknown
+ * @interleave: the last interleave level, UINT32_MAX: unknown
  */
 struct grt_tsg {
 	uint64_t number;
@@ -87,8 +87,8 @@ struct grt_tsg {
 
 /**
  * struct grt_tsg_runlist - a runlist of a GPU
- * @groups, @at_once: groups on it, most that lived at the same time
- * @processes: how many, and as text
+ * @groups, @at_once: number of groups on it, and the most at the same time
+ * @processes: number of processes, and a list of them as text
  */
 struct grt_tsg_runlist {
 	uint32_t bus;
@@ -105,8 +105,8 @@ struct grt_tsg_runlist {
  * struct grt_tsgs - set up by grt_tsgs_init()
  * @processes: that have groups, see struct process in tsg.c
  * @times: time that they had GPUs
- * @met: groups so far
- * @over: events of groups that found no place
+ * @met: number of groups so far
+ * @over: events of groups beyond the limits
  */
 struct grt_tsgs {
 	struct grt_tsg_channels channels;
@@ -120,27 +120,27 @@ struct grt_tsgs {
 	uint64_t over;
 };
 
-/** grt_tsg_key - what a group is known by, in an event that has the client's handle */
+/** grt_tsg_key - the key of a group, from an event that has the client's handle */
 struct grt_key grt_tsg_key(const struct grt_tsg_event *t);
 
 /** grt_tsg_never_was - whether an event is of a group that the driver did not make */
 bool grt_tsg_never_was(const struct grt_event *e);
 
-/** grt_tsgs_init - empty */
+/** grt_tsgs_init - begins without groups */
 void grt_tsgs_init(struct grt_tsgs *t);
 
 /**
- * grt_tsgs_event - takes in an event; of use are TSG_* and GPU_SLICE
- * @names: as they are at this event
+ * grt_tsgs_event - processes an event; uses TSG_* and GPU_SLICE
+ * @names: the names at the time of this event
  * Return: 0 or -ENOMEM
  */
 int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e, const struct grt_names *names);
 
 /**
- * grt_tsgs_list - the groups, by when they were first seen
+ * grt_tsgs_list - lists the groups, sorted by @first
  * @out: gets an array, which the caller frees
  * @channel: gets one of their channels, too, of which there are *@channels
- * Return: how many, or -ENOMEM
+ * Return: their number, or -ENOMEM
  */
 int64_t grt_tsgs_list(const struct grt_tsgs *t, struct grt_tsg **out, struct grt_tsg_channel **channel,
 		      int64_t *channels);
@@ -149,7 +149,7 @@ int64_t grt_tsgs_list(const struct grt_tsgs *t, struct grt_tsg **out, struct grt
  * grt_tsgs_runlists - the runlists of a list of groups, by GPU and number; groups whose runlist is unknown
  * are on none
  * @out: gets an array, which the caller frees
- * Return: how many, or -ENOMEM
+ * Return: their number, or -ENOMEM
  */
 int64_t grt_tsgs_runlists(const struct grt_tsg *list, uint64_t n, struct grt_tsg_runlist **out);
 

@@ -14,7 +14,7 @@
 
 struct grt_tsg;
 
-/* Channels at a time, and those that are gone; what comes beyond is counted. */
+/* Most live channels, and most channels that have ended; further ones are counted. */
 #define GRT_TSG_CHANNELS_MAX (1U << 18)
 
 /**
@@ -24,10 +24,10 @@ struct grt_tsg;
  * @tsg, @handle, @subctx: as text; @subctx "none" where none was named, empty where it is unknown;
  *	@handle behind its client's where that is not the group's
  * @subcontext, @veid, @chid: see TSG_CHANNEL in events.def
- * @first: when it came, or was first seen
- * @last: when it went, or was last seen
- * @came, @went: these are in the trace
- * @tokens: work-submit tokens that it was given
+ * @first: time of its creation, or of its first event
+ * @last: time of its end, or of its last event
+ * @came, @went: its creation and its end are in the trace
+ * @tokens: number of its work-submit tokens
  */
 struct grt_tsg_channel {
 	uint32_t pid;
@@ -46,7 +46,7 @@ struct grt_tsg_channel {
 	uint64_t tokens;
 };
 
-/** struct grt_tsg_channels - set up by grt_tsg_channels_init(); @over: channels that found no place */
+/** struct grt_tsg_channels - set up by grt_tsg_channels_init(); @over: channels beyond the limits */
 struct grt_tsg_channels {
 	struct grt_keyed live;
 	struct grt_tsg_channel *past;
@@ -55,20 +55,20 @@ struct grt_tsg_channels {
 	uint64_t over;
 };
 
-/** grt_tsg_channels_init - empty */
+/** grt_tsg_channels_init - begins without channels */
 void grt_tsg_channels_init(struct grt_tsg_channels *c);
 
 /**
- * grt_tsg_channels_event - takes in an event; of use are TSG_CHANNEL and TSG_TOKEN
+ * grt_tsg_channels_event - processes an event; uses TSG_CHANNEL and TSG_TOKEN
  * @g: the event's group
  * Return: 0 or -ENOMEM
  */
 int grt_tsg_channels_event(struct grt_tsg_channels *c, const struct grt_event *e, const struct grt_tsg *g);
 
 /**
- * grt_tsg_channels_list - the channels, by group, subcontext and when they were first seen
+ * grt_tsg_channels_list - lists the channels, sorted by group, subcontext and @first
  * @out: gets an array, which the caller frees
- * Return: how many, or -ENOMEM
+ * Return: their number, or -ENOMEM
  */
 int64_t grt_tsg_channels_list(const struct grt_tsg_channels *c, struct grt_tsg_channel **out);
 

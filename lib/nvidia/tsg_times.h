@@ -23,10 +23,10 @@ struct grt_names;
 struct grt_notes;
 struct grt_tsg;
 
-/* Groups and processes, and changes; what comes beyond is counted. */
+/* Most groups and processes, and most changes; further ones are counted. */
 #define GRT_TSG_TIMES_MAX 65536U
 
-/** struct grt_tsg_lengths - of slices of which both ends are known */
+/** struct grt_tsg_lengths - lengths of slices whose begin and end are known */
 struct grt_tsg_lengths {
 	uint64_t n;
 	uint64_t sum;
@@ -37,9 +37,9 @@ struct grt_tsg_lengths {
  * @device, @instance: the GPU, and as of GPU_SLICE << 8 the instance of a divided one
  * @group: number of the group, see struct grt_tsg; UINT64_MAX: none
  * @tsg: as text, empty: none
- * @residency: ns; @came: how often a context of it came onto the GPU
- * @whole: slices of which both ends are known
- * @since: when the context that is on the GPU came; 0: unknown
+ * @residency: ns; @came: number of times that a context of it came onto the GPU
+ * @whole: slices whose begin and end are known
+ * @since: time at which the context that is on the GPU came; 0: unknown
  * @met: it has a slice
  * @lengths: whole slices since the last change of its timeslice, @changed, if there was one
  * @change: number of that change, from 1
@@ -62,7 +62,7 @@ struct grt_tsg_time {
 
 /**
  * struct grt_tsg_change - a change of a group's timeslice that the driver did not refuse
- * @pid: that changed it
+ * @pid: process that changed it
  * @was, @now: the timeslice in us, 0: unknown
  * @before, @after: whole slices from the change before, and to the next one
  */
@@ -83,7 +83,7 @@ struct grt_tsg_change {
  * @rows: struct grt_tsg_time
  * @from, @to: nothing else counts; @first: beginning of the time looked at
  * @slices: all; @alone: those of no group; @late: those that began after their channel was freed
- * @over: slices, channels and changes that found no place
+ * @over: slices, channels and changes beyond the limits
  */
 struct grt_tsg_times {
 	struct grt_keyed channels;
@@ -109,27 +109,27 @@ struct grt_tsg_times_view {
 	uint64_t last;
 };
 
-/** grt_tsg_times_init - empty */
+/** grt_tsg_times_init - begins without groups */
 void grt_tsg_times_init(struct grt_tsg_times *t);
 
 /**
- * grt_tsg_times_event - takes in an event of a group, as it was before; of use are TSG_CHANNEL and TSG_SET
+ * grt_tsg_times_event - processes an event of a group, as it was before; uses TSG_CHANNEL and TSG_SET
  * Return: 0 or -ENOMEM
  */
 int grt_tsg_times_event(struct grt_tsg_times *t, const struct grt_event *e, const struct grt_tsg *g);
 
-/** grt_tsg_times_slice - takes in a slice. Return: 0 or -ENOMEM */
+/** grt_tsg_times_slice - processes a slice. Return: 0 or -ENOMEM */
 int grt_tsg_times_slice(struct grt_tsg_times *t, const struct grt_ev_gpu_slice *e,
 			const struct grt_names *names);
 
 /**
  * grt_tsg_times_list - what has slices: by GPU, groups before the rest, most time first
  * @out: gets an array of pointers, which the caller frees
- * Return: how many, or -ENOMEM
+ * Return: their number, or -ENOMEM
  */
 int64_t grt_tsg_times_list(const struct grt_tsg_times *t, const struct grt_tsg_time ***out);
 
-/** grt_tsg_times_changes - ends the last period of each group. Return: how many changes there are */
+/** grt_tsg_times_changes - ends the last period of each group. Return: the number of changes */
 uint32_t grt_tsg_times_changes(struct grt_tsg_times *t);
 
 /** grt_tsg_times_wall - the time that a row is a part of, ns */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Unified memory of NVIDIA's driver, from the events UVM_*: what was copied between which processors and why,
- * who met faults and how long they waited, and what else became of pages.
+ * Unified memory of NVIDIA's driver, from the events UVM_*: copies between processors and their
+ * causes, faults and the length of their waits, and other events of pages.
  */
 #ifndef GRT_NVIDIA_UVM_H
 #define GRT_NVIDIA_UVM_H
@@ -10,16 +10,16 @@
 
 #include "base/keyed.h"
 
-/* Rows of each table; what is of further ones is counted. */
+/* Most rows of each table; events of further rows are counted. */
 #define GRT_UVM_ROWS_MAX 4096U
-/* Batches of faults whose end is waited for, and waits for pages: both at a time. */
+/* Most open batches of faults, and most open waits for pages, at one time. */
 #define GRT_UVM_OPEN_MAX 65536U
 
 /**
- * struct grt_uvm_copies - what a process's pages were copied for: a row of migrations
+ * struct grt_uvm_copies - copies of a process's pages between two processors for one cause
  * @from, @to: device numbers, 0: the CPU
- * @time: sum of the copies, @waited: from the queue to their beginning; ns
- * @timed: copies with both; @inferred: one was without the GPU's clock
+ * @time: sum of the copies' durations; @waited: sum of their times in the queue; ns
+ * @timed: copies with both times; @inferred: at least one copy has no time of the GPU's clock
  */
 struct grt_uvm_copies {
 	uint32_t pid, from, to, cause;
@@ -39,7 +39,7 @@ struct grt_uvm_faults {
 
 /**
  * struct grt_uvm_repairs - a GPU's faults, which the driver repairs in batches
- * @batches, @faults: that have come to their end
+ * @batches, @faults: batches and faults whose repair has ended
  * @time, @longest: from a batch's first access to the end of its repair, ns
  * @open: batches without an end in the trace
  */
@@ -56,7 +56,7 @@ enum grt_uvm_fate {
 };
 
 /**
- * struct grt_uvm_fates - what else became of pages
+ * struct grt_uvm_fates - other events of pages
  * @kind: enum grt_uvm_fate
  * @number: UVM_PAGES: what; UVM_REMOTE: its cause; UVM_FATAL: the reason
  * @device: the processor, 0: the CPU; @to: UVM_REMOTE: where the memory is
@@ -80,13 +80,13 @@ struct grt_uvm {
 	uint64_t lost_ends;
 };
 
-/** grt_uvm_init - empty; free with grt_uvm_free() */
+/** grt_uvm_init - begins without rows; free with grt_uvm_free() */
 void grt_uvm_init(struct grt_uvm *u);
 
-/** grt_uvm_event - takes an event in; others than UVM_* are ignored. Return: 0 or -ENOMEM */
+/** grt_uvm_event - processes an event; ignores events other than UVM_*. Return: 0 or -ENOMEM */
 int grt_uvm_event(struct grt_uvm *u, const struct grt_event *e);
 
-/** grt_uvm_finish - the trace is over: batches that are open are counted */
+/** grt_uvm_finish - ends the trace, and counts the open batches */
 void grt_uvm_finish(struct grt_uvm *u);
 
 /** grt_uvm_free - frees it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * NVIDIA's Xid errors: which number came how often from which GPU. What a
- * number means is in codes/codes.h.
+ * NVIDIA's Xid errors, counted by number and GPU. codes/codes.h has the meaning of the
+ * numbers.
  */
 #ifndef GRT_NVIDIA_XID_H
 #define GRT_NVIDIA_XID_H
@@ -11,16 +11,16 @@
 #include "base/bus.h"
 #include "base/keyed.h"
 
-/* Numbers and GPUs that are distinguished. */
+/* Most rows; Xids of further numbers and GPUs are counted. */
 #define GRT_XIDS_MAX 1024U
 
 /**
  * struct grt_xid_row - a number from a GPU
  * @code, @bus: see XID in events.def; @gpu: the bus as text
- * @pid, @tid: of the last one, 0 where unknown
- * @count: how often
- * @first, @last: stamps, ns
- * @text: of the last one, NUL terminated
+ * @pid, @tid: thread of the last Xid, 0: unknown
+ * @count: number of Xids
+ * @first, @last: time of the first and the last Xid, ns
+ * @text: text of the last Xid, NUL terminated
  */
 struct grt_xid_row {
 	uint32_t code;
@@ -34,20 +34,21 @@ struct grt_xid_row {
 	char text[sizeof(((struct grt_ev_xid *)0)->text) + 1];
 };
 
-/** struct grt_xids - set up by grt_xids_init(); @over: Xids in no row, because there were too many */
+/** struct grt_xids - set up by grt_xids_init(); @over: Xids without a row, because there were too many rows
+ */
 struct grt_xids {
 	struct grt_keyed rows;
 	uint64_t over;
 };
 
-/** grt_xids_init - empty */
+/** grt_xids_init - begins without rows */
 void grt_xids_init(struct grt_xids *x);
 
-/** grt_xids_event - takes in an event; of use is XID. Return: 0 or -ENOMEM */
+/** grt_xids_event - processes an event; uses XID. Return: 0 or -ENOMEM */
 int grt_xids_event(struct grt_xids *x, const struct grt_event *e);
 
 /**
- * grt_xids_list - the rows, by number and GPU
+ * grt_xids_list - lists the rows, sorted by number and GPU
  * @out: gets an array of @x->rows.used pointers, which the caller frees
  * Return: 0 or -ENOMEM
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * A graph of what happened in a run, as points in time. A point has the point before
+ * A graph of the events of a run, as points in time. A point has the point before
  * it in its lane (a thread, a stream, a ring), and one of another lane that it may
- * wait for. What lies between a point and those before it is an activity: it lasts
- * as long as it does, or it is a wait, which ends when the later of both has come, and
- * some time after that. So the time of every point follows from those of others, and
- * can be computed again where activities take another time.
+ * wait for. The time between a point and the points before it is an activity: it has
+ * a duration of its own, or it is a wait, which ends some time after the later of both
+ * points. So the time of every point follows from the times of other points, and can be
+ * computed again for other durations of activities.
  *
  * Memory is 24 bytes for each point, and 12 when it is sorted and computed: 604 MB
  * for GRT_PATH_POINTS_MAX.
@@ -28,9 +28,9 @@ enum grt_path_how {
 };
 
 /**
- * struct grt_path_point - @prev, @dep: GRT_PATH_NONE where there is none; both come before it in the order
- * @act: the number of the activity that is between it and those
- * @mark, @rank: for the owner; of one time, lower ranks come first
+ * struct grt_path_point - @prev, @dep: GRT_PATH_NONE: none; both points come before this point in the order
+ * @act: the number of the activity between those points and this point
+ * @mark, @rank: values of the owner; of points with the same time, the lower rank comes first
  * @inferred: nobody saw that it follows from these
  * @used: another point has it as its @dep
  */
@@ -48,10 +48,10 @@ struct grt_path_point {
 };
 
 /**
- * struct grt_path_graph - all zero is empty; to be given to grt_path_graph_free()
+ * struct grt_path_graph - empty if all zero; freed by grt_path_graph_free()
  * @order: the points by time and rank, after grt_path_graph_sort()
- * @then: when each would be, of the last grt_path_graph_compute()
- * @over: points beyond GRT_PATH_POINTS_MAX; @cut: when the first of these was, else UINT64_MAX
+ * @then: time of each point, from the last grt_path_graph_compute()
+ * @over: points beyond GRT_PATH_POINTS_MAX; @cut: time of the first such point, else UINT64_MAX
  */
 struct grt_path_graph {
 	struct grt_path_point *point;
@@ -77,15 +77,16 @@ struct grt_path_scale {
 	uint32_t den;
 };
 
-/** grt_path_graph_room - room for @n points more. Return: 0, -ENOMEM, or -ENOSPC: it is full, and @at is
- * counted
+/** grt_path_graph_room - makes room for @n more points. Return: 0, -ENOMEM, or -ENOSPC: it is full, and @at
+ * is counted
  */
 int grt_path_graph_room(struct grt_path_graph *g, uint32_t n, uint64_t at);
 
-/** grt_path_graph_add - a point, where there is room. Return: its number */
+/** grt_path_graph_add - adds a point, for which there must be room. Return: its number */
 uint32_t grt_path_graph_add(struct grt_path_graph *g, const struct grt_path_point *p);
 
-/** grt_path_graph_sort - all points are there: finds their order. Return: 0 or -ENOMEM */
+/** grt_path_graph_sort - finds the order of the points; to be called after the last point was added. Return:
+ * 0 or -ENOMEM */
 int grt_path_graph_sort(struct grt_path_graph *g);
 
 /** grt_path_graph_before - whether point @a stands before @b in the order; with the times that they were
@@ -103,7 +104,7 @@ uint64_t grt_path_graph_compute(struct grt_path_graph *g, uint32_t point,
  */
 uint32_t grt_path_graph_step(const struct grt_path_graph *g, uint32_t point, struct grt_path_segment *s);
 
-/** grt_path_graph_edges - how many there are */
+/** grt_path_graph_edges - the number of edges */
 uint64_t grt_path_graph_edges(const struct grt_path_graph *g);
 
 /** grt_path_graph_free - frees and empties it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * The critical path of a run: events become points of a graph (path_graph.h), the
- * points are joined when the trace is over, and the path is found from the end of
+ * points are joined at the end of the trace, and the path is found from the end of
  * the run backwards.
  *
  *	take	path_take.c: threads, calls, jobs, CUDA's work as points, as they come
@@ -54,7 +54,7 @@ enum path_lane_kind {
 #define PATH_LOOKED_AT 256U
 
 /**
- * struct path_lane - what has an order of its own
+ * struct path_lane - a sequence of points in the order of time
  * @id: of the process, thread, context, stream or ring
  * @device: a ring's; @context, @gpu: a stream's
  * @streams: how many a context has, of which @stream is the last; of a stream @stream is the one before
@@ -134,7 +134,7 @@ struct path_fence {
 };
 
 /**
- * struct grt_path_count - what the graph leaves open
+ * struct grt_path_count - counts of what is missing in the graph
  * @unfollowed: threads that woke others and are not followed: what these did is unknown
  * @untimed: kernels, copies and jobs without stamps, or without an end
  * @backwards: what waited had ended before what it waited for, by stamps of two clocks
@@ -153,7 +153,7 @@ struct grt_path_count {
 
 /**
  * struct grt_path - the graph and what its numbers mean
- * @from, @to: what is looked at
+ * @from, @to: begin and end of the examined time, ns
  * @orders: streams were told to wait for others so often
  * @error: there was no memory for a lane, activity or fence
  * @segment: of the path in the order of time, after grt_path_finish()
@@ -223,17 +223,17 @@ void path_join(struct grt_path *s);
 /** grt_path_new - begins. Return: 0 or -ENOMEM */
 int grt_path_new(struct grt_path **out);
 
-/** grt_path_within - only this time counts; to be called before the first event */
+/** grt_path_within - sets the examined time; to be called before the first event */
 void grt_path_within(struct grt_path *s, uint64_t from, uint64_t to);
 
-/** grt_path_event - takes in an event; of use are classes thread, launch, image, stack, wait and dep. Return:
+/** grt_path_event - processes an event; uses classes thread, launch, image, stack, wait and dep. Return:
  * 0 or -ENOMEM */
 int grt_path_event(struct grt_path *s, const struct grt_event *e);
 
-/** grt_path_job - takes in a job whose stamps are final. Return: 0 or -ENOMEM */
+/** grt_path_job - processes a job whose stamps are final. Return: 0 or -ENOMEM */
 int grt_path_job(struct grt_path *s, const struct grt_job *job);
 
-/** grt_path_finish - the trace is over. Return: 0 or -ENOMEM */
+/** grt_path_finish - ends the trace, and finds the path. Return: 0 or -ENOMEM */
 int grt_path_finish(struct grt_path *s);
 
 /** grt_path_if - how long the run would be, after grt_path_finish(), if an activity took @num / @den of its

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What a ROCm program, its runtime and KFD did, from the runtime's log and from
- * functions and events of the kernel: calls, queues, kernels, functions, how
- * each hardware queue was made. Joined by identity: pid, the log's thread, tid,
- * queue address. What has only nearness in time is flagged.
+ * The activity of a ROCm program, its runtime and KFD, from the runtime's log and from
+ * functions and events of the kernel: calls, queues, kernels, functions, and the
+ * creation of each hardware queue. Records are joined by identity: pid, the log's
+ * thread, tid, queue address. Records that are joined only by time are flagged.
  *
- * Memory is bounded: of what does not fit the number is kept (struct
- * grt_rocm_count).
+ * Memory is bounded: items beyond a limit are counted in struct grt_rocm_count.
  */
 #ifndef GRT_ROCM_ROCM_H
 #define GRT_ROCM_ROCM_H
@@ -19,19 +18,19 @@
 #define GRT_ROCM_NAMES_MAX 4096U
 #define GRT_ROCM_QUEUES_MAX 4096U
 #define GRT_ROCM_KERNELS_MAX 8192U
-/* Calls and functions that are open, commands under way; the oldest give way. */
+/* Most open calls and functions, and most commands in flight; a further one replaces the oldest. */
 #define GRT_ROCM_OPEN_MAX 8192U
 #define GRT_ROCM_COMMANDS_MAX 16384U
-/* Creations of queues that are kept with their steps, and steps of one. */
+/* Most creations of queues that are kept with their steps, and most steps of one creation. */
 #define GRT_ROCM_CREATIONS_MAX 1024U
 #define GRT_ROCM_STEPS_MAX 24U
-/* Calls of one name that a thread may be inside of. */
+/* Most nested calls of one name in a thread. */
 #define GRT_ROCM_NEST 8U
 #define GRT_ROCM_UNKNOWN UINT64_MAX
 /* How the stamp of a line of ROCr was made, see log_notes.def. */
 #define GRT_ROCM_ROCR 3U
 
-/** enum grt_rocm_step - what a function of the kernel is for, see rocm_steps.def */
+/** enum grt_rocm_step - the purpose of a function of the kernel, see rocm_steps.def */
 enum grt_rocm_step {
 	GRT_ROCM_OTHER,
 	GRT_ROCM_IOCTL_CREATE,
@@ -60,15 +59,15 @@ enum grt_rocm_step {
 	GRT_ROCM_STEPS,
 };
 
-/** grt_rocm_step_name - in words */
+/** grt_rocm_step_name - the name of a step */
 const char *grt_rocm_step_name(enum grt_rocm_step step);
 
-/** grt_rocm_step_of - what a function is for; @room: of @name, which may lack its NUL */
+/** grt_rocm_step_of - the purpose of a function; @room: bytes of @name, which may have no NUL */
 enum grt_rocm_step grt_rocm_step_of(const char *name, size_t room);
 
 /**
  * struct grt_rocm_times - durations
- * @n: known ones; @min, @max of them
+ * @n: number of known durations; @min, @max: the shortest and the longest
  */
 struct grt_rocm_times {
 	uint64_t n;
@@ -80,8 +79,8 @@ struct grt_rocm_times {
 /**
  * struct grt_rocm_call - a function of the runtime's interface
  * @calls: entered, or returned from where the entry is not in the log
- * @returned: of these, with a return
- * @errors: returned something else than success
+ * @returned: calls that returned
+ * @errors: calls that returned an error
  * @took: of those with both, or by the log's own words
  * @ambiguous: paired by name only, as the log names no thread
  */
@@ -159,11 +158,11 @@ struct grt_rocm_made_step {
 };
 
 /**
- * struct grt_rocm_creation - how a hardware queue was made, or was not
+ * struct grt_rocm_creation - the creation of a hardware queue, or its failure
  * @begin, @end: of the ioctl, or of what is known of it; @end 0: start only
  * @asked, @told: the runtime's words around it, 0: not found. Joined by the pid and by time, so flagged
  * @queue: the runtime's, 0: unknown
- * @qid, @type, @gpu, @doorbell: GRT_ROCM_UNKNOWN where no probe reports
+ * @qid, @type, @gpu, @doorbell: GRT_ROCM_UNKNOWN: no probe reported it
  */
 struct grt_rocm_creation {
 	uint32_t pid;
@@ -198,7 +197,7 @@ struct grt_rocm_request {
 };
 
 /**
- * struct grt_rocm_count - of everything
+ * struct grt_rocm_count - counts of records, errors and limits
  * @submits: jobs that the kernel's own drivers submitted (SUBMIT)
  * @over: that were in no table since it was full
  * @faults: of the GPU or a queue; @errors: other records of level 0 or 1
@@ -254,7 +253,7 @@ static inline uint64_t grt_rocm_steps(const struct grt_rocm_count *c, enum grt_r
 	return c->step[step] > c->point[step] ? c->step[step] : c->point[step];
 }
 
-/** struct grt_rocm - set up by grt_rocm_init(), to be given to grt_rocm_free() */
+/** struct grt_rocm - set up by grt_rocm_init(), freed by grt_rocm_free() */
 struct grt_rocm {
 	struct grt_keyed calls;	   /* grt_rocm_call by name */
 	struct grt_keyed queues;   /* grt_rocm_queue by (pid, address) */
@@ -273,13 +272,14 @@ struct grt_rocm {
 	struct grt_rocm_count count;
 };
 
-/** grt_rocm_init - empty */
+/** grt_rocm_init - begins without records */
 void grt_rocm_init(struct grt_rocm *r);
 
-/** grt_rocm_event - takes in an event; they come in the order of time. Return: 0 or -ENOMEM */
+/** grt_rocm_event - processes an event; events must come in the order of time. Return: 0 or -ENOMEM */
 int grt_rocm_event(struct grt_rocm *r, const struct grt_event *e);
 
-/** grt_rocm_finish - joins what the runtime requested with what KFD did; once, behind the last event */
+/** grt_rocm_finish - joins requests of the runtime with actions of KFD; to be called once, after the last
+ * event */
 void grt_rocm_finish(struct grt_rocm *r);
 
 /** grt_rocm_free - frees and empties it */
@@ -288,11 +288,11 @@ void grt_rocm_free(struct grt_rocm *r);
 /* Clocks */
 
 /**
- * struct grt_rocm_offset - how far the log's clock is from the kernel's
- * @ns: to be added to the log's stamps
- * @error: it may be off by so much in each direction
- * @pairs: events of the kernel that must lie inside of calls of the log
- * @agree: of these, that do
+ * struct grt_rocm_offset - the offset between the log's clock and the kernel's clock
+ * @ns: the offset, to be added to the log's stamps
+ * @error: largest error in each direction, ns
+ * @pairs: events of the kernel that must lie inside calls of the log
+ * @agree: events that do with this offset
  */
 struct grt_rocm_offset {
 	int64_t ns;
@@ -306,13 +306,13 @@ struct grt_rocm_clock;
 /** grt_rocm_clock_new - begins an estimate. Return: 0 or -ENOMEM */
 int grt_rocm_clock_new(struct grt_rocm_clock **out);
 
-/** grt_rocm_clock_event - takes in an event with the stamp of its own clock; the two clocks' may be mixed */
+/** grt_rocm_clock_event - processes an event with the stamp of its own clock; the two clocks' may be mixed */
 void grt_rocm_clock_event(struct grt_rocm_clock *c, const struct grt_event *e);
 
 /**
  * grt_rocm_clock_find - the offset at which most queues and buffers that the kernel made lie inside of the
  * calls of the runtime that make them
- * Return: 0, -ENODATA without any, -EDOM where two answers fit alike, -ENOMEM
+ * Return: 0, -ENODATA: there are no pairs, -EDOM: two offsets fit equally well, -ENOMEM
  */
 int grt_rocm_clock_find(struct grt_rocm_clock *c, struct grt_rocm_offset *o, struct grt_err *err);
 

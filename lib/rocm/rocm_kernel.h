@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The kernel's side of rocm.h: functions, and how queues were made.
+ * The kernel's side of rocm.h: functions, and the creation of queues.
  */
 #ifndef GRT_ROCM_ROCM_KERNEL_H
 #define GRT_ROCM_ROCM_KERNEL_H
 
 #include "rocm.h"
 
-/** grt_rocm_take_func - takes in a function or event of the kernel. Return: 0 or -ENOMEM */
+/** grt_rocm_take_func - processes a function or event of the kernel. Return: 0 or -ENOMEM */
 int grt_rocm_take_func(struct grt_rocm *r, const struct grt_ev_func *x);
 
-/** grt_rocm_stamp - an event's, GRT_ROCM_UNKNOWN where its line had none */
+/** grt_rocm_stamp - the stamp of an event, GRT_ROCM_UNKNOWN: its line had none */
 static inline uint64_t grt_rocm_stamp(const struct grt_event *e)
 {
 	return e->flags & GRT_FLAG_UNTIMED ? GRT_ROCM_UNKNOWN : e->time;

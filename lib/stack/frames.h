@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * CPU stacks by the ids that FRAME records give them: a list of functions each,
- * a function a text that is kept once.
+ * CPU stacks by their ids in FRAME records. Each stack is a list of functions; each text of a
+ * function is kept once.
  */
 #ifndef GRT_STACK_FRAMES_H
 #define GRT_STACK_FRAMES_H
@@ -11,11 +11,11 @@
 #include "base/index.h"
 #include "stacks.h"
 
-/* Different stacks of a trace; what comes later has no frames, and is counted. */
+/* Most different stacks of a trace; later stacks have no frames, and are counted. */
 #define GRT_FRAMES_STACKS_MAX 131072U
 
 /**
- * struct grt_frames - set up by grt_frames_init(), to be given to grt_frames_free()
+ * struct grt_frames - set up by grt_frames_init(), freed by grt_frames_free()
  * @dropped: FRAME records of stacks beyond GRT_FRAMES_STACKS_MAX
  */
 struct grt_frames {
@@ -31,10 +31,10 @@ struct grt_frames {
 };
 
 /**
- * struct grt_frame_place - where the code of a frame is; what is unknown is NULL or 0
+ * struct grt_frame_place - the place of a frame's code; unknown members are NULL or 0
  * @module: path of its object file
- * @file: of its source
- * @inlined: into the next frame
+ * @file: path of its source file
+ * @inlined: the function is inlined into the next frame
  */
 struct grt_frame_place {
 	const char *module;
@@ -43,10 +43,10 @@ struct grt_frame_place {
 	bool inlined;
 };
 
-/** grt_frames_init - none. Return: 0 or -ENOMEM */
+/** grt_frames_init - begins without stacks. Return: 0 or -ENOMEM */
 int grt_frames_init(struct grt_frames *f);
 
-/** grt_frames_event - takes in an event; of use are those of frames. Return: 0 or -ENOMEM */
+/** grt_frames_event - processes an event; uses FRAME, FRAME_PLACE and FRAME_TEXT. Return: 0 or -ENOMEM */
 int grt_frames_event(struct grt_frames *f, const struct grt_event *e);
 
 /** grt_frames_has - whether there are frames of a stack, named or not; an id alone is none */
@@ -63,10 +63,11 @@ bool grt_frames_is_entry(const char *text, size_t len);
  * the walk knew of it */
 enum grt_stack_end grt_frames_end(const struct grt_frames *f, uint32_t id);
 
-/** grt_frames_depth - how many frames a stack has */
+/** grt_frames_depth - the number of frames of a stack */
 uint32_t grt_frames_depth(const struct grt_frames *f, uint32_t id);
 
-/** grt_frames_function - that of frame @index < grt_frames_depth(), 0: the innermost; not terminated */
+/** grt_frames_function - the function of frame @index < grt_frames_depth(), 0: the innermost; without a NUL
+ */
 const char *grt_frames_function(const struct grt_frames *f, uint32_t id, uint32_t index, size_t *len);
 
 /** grt_frames_text - the same with its place, see frame_text.h. Return: a text for free(); NULL: no memory */

@@ -153,7 +153,7 @@ struct grt_images {
 /** grt_images_init - none */
 void grt_images_init(struct grt_images *m);
 
-/** grt_images_event - takes in an event; of use are those of class image. Return: 0 or -ENOMEM */
+/** grt_images_event - processes an event; uses those of class image. Return: 0 or -ENOMEM */
 int grt_images_event(struct grt_images *m, const struct grt_event *e);
 
 /** grt_images_of - the image that an event is of; made where nothing has reported it. NULL: no memory */

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Objects, and mappings of all processes; what comes later has no names. */
+/* Most objects, and most mappings of all processes; later ones have no names. */
 #define GRT_SYMBOLS_OBJECTS_MAX 16384U
 #define GRT_SYMBOLS_MAPPINGS_MAX 1048576U
 /* Functions at one address: itself and those it is inlined into. */
@@ -33,7 +33,7 @@
 /* The object of no file. */
 #define GRT_SYMBOLS_NO_OBJECT 0U
 
-/** enum grt_symbols_how - how a name was found */
+/** enum grt_symbols_how - the source of a name */
 enum grt_symbols_how {
 	GRT_SYMBOLS_NOWHERE, /* it was not: the text is file+0xADDRESS or 0xADDRESS */
 	GRT_SYMBOLS_TABLE,   /* a symbol table of the file */
@@ -45,8 +45,8 @@ enum grt_symbols_how {
 /**
  * struct grt_symbol - a function
  * @function: demangled, unless the linkage name was requested
- * @file, @line: where in the source; "" and 0 where that is unknown
- * @inlined: it is part of the next one
+ * @file, @line: its place in the source; "" and 0: unknown
+ * @inlined: it is inlined into the next function
  */
 struct grt_symbol {
 	const char *function;
@@ -56,7 +56,7 @@ struct grt_symbol {
 };
 
 /**
- * struct grt_symbols_found - what is at an address; valid until the next call of any kind
+ * struct grt_symbols_found - the functions at an address; valid until the next call of any kind
  * @frames: at least 1, innermost first
  * @object: base name of the file, "[kernel]", "" where there is none
  */
@@ -91,13 +91,13 @@ struct grt_symbols_options {
 };
 
 /**
- * struct grt_symbols_count - how it went
+ * struct grt_symbols_count - counts of addresses and files
  * @asked: addresses, each counted once
- * @unnamed: of these, without a function
+ * @unnamed: addresses without a function
  * @objects: files requested
- * @missing: of these, not found or not to be read
- * @other: of these, there is a file of this name, but with another build id
- * @broken: of these, elfutils did not take them
+ * @missing: files that were not found or could not be read
+ * @other: files of this name, but with another build id
+ * @broken: files that elfutils could not parse
  * @over: objects and mappings beyond the bounds
  * @map_errors: lines of perf-PID.map and kallsyms that were not understood
  */
@@ -166,13 +166,13 @@ struct grt_symbols_mapping {
 	bool has_bias;
 };
 
-/** grt_symbols_map - from now on this lies there; what lay there goes. Return: 0 or -ENOMEM */
+/** grt_symbols_map - adds a mapping; removes earlier mappings of the same addresses. Return: 0 or -ENOMEM */
 int grt_symbols_map(struct grt_symbols *s, uint32_t pid, const struct grt_symbols_mapping *m);
 
 /** grt_symbols_unmap - forgets all mappings of a process (it called exec, or its number is used again) */
 void grt_symbols_unmap(struct grt_symbols *s, uint32_t pid);
 
-/** grt_symbols_mapped - whether something lies at an address of a process */
+/** grt_symbols_mapped - whether an address of a process is mapped */
 bool grt_symbols_mapped(const struct grt_symbols *s, uint32_t pid, uint64_t ip);
 
 /** grt_symbols_mapping_at - what lies at an address of a process, without a look at any file; NULL: nothing.
@@ -225,10 +225,10 @@ int grt_symbols_ended(struct grt_symbols *s, uint32_t pid, uint64_t realtime);
  */
 int grt_symbols_kallsyms(struct grt_symbols *s, const char *path);
 
-/** grt_symbols_kernel - what is at an address of the kernel. Return: 0 or -ENOMEM */
+/** grt_symbols_kernel - the functions at an address of the kernel. Return: 0 or -ENOMEM */
 int grt_symbols_kernel(struct grt_symbols *s, uint64_t ip, struct grt_symbols_found *found);
 
-/** grt_symbols_count - so far */
+/** grt_symbols_count - the counts so far */
 const struct grt_symbols_count *grt_symbols_count(const struct grt_symbols *s);
 
 /** grt_symbols_can - whether this program can read object files (elfutils) */

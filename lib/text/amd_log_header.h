@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The log of AMD's runtime (AMD_LOG_LEVEL): where its records are, and what
- * precedes their messages.
+ * The log of AMD's runtime (AMD_LOG_LEVEL): finds its records, and reads the header that
+ * precedes each message.
  */
 #ifndef GRT_TEXT_AMD_LOG_HEADER_H
 #define GRT_TEXT_AMD_LOG_HEADER_H
@@ -11,7 +11,7 @@
 #define AMD_LOG_NS_PER_US UINT64_C(1000)
 #define AMD_LOG_NS_PER_TICK UINT64_C(100)
 
-/** enum amd_log_clock - what a record's stamp is */
+/** enum amd_log_clock - the clock of a record's stamp */
 enum amd_log_clock {
 	AMD_LOG_NO_TIME,
 	AMD_LOG_MONOTONIC, /* us since boot */
@@ -21,11 +21,11 @@ enum amd_log_clock {
 };
 
 /**
- * struct amd_log_head - what precedes a message
- * @file: of the runtime's source; empty where the log leaves it out
+ * struct amd_log_head - the header of a message
+ * @file: source file of the runtime; empty: the log does not have it
  * @time: ns, by @clock
- * @pid: 0 where the log does not say
- * @thread: an address or a hash, 0 where the log does not say
+ * @pid: 0: the log does not have it
+ * @thread: an address or a hash, 0: the log does not have it
  */
 struct amd_log_head {
 	unsigned int level;
@@ -36,12 +36,13 @@ struct amd_log_head {
 	uint64_t thread;
 };
 
-/** amd_log_find - where a record begins, from @p on: at its colon. NULL: nowhere */
+/** amd_log_find - finds the next record from @p on. Return: its colon, with which it begins; NULL: there is
+ * none */
 const char *amd_log_find(const char *p, const char *end);
 
 /**
- * amd_log_head - takes in what precedes a message; @p is where amd_log_find() found it
- * Return: where the message begins, NULL: this is no record
+ * amd_log_head - reads the header of a message; @p is the result of amd_log_find()
+ * Return: the begin of the message, NULL: this is not a record
  */
 const char *amd_log_head(const char *p, const char *end, struct amd_log_head *h);
 

@@ -17,7 +17,7 @@
 
 #define GRT_CUDA_SPANS_MAX (1U << 23)
 
-/** enum grt_cuda_span_kind - what it is */
+/** enum grt_cuda_span_kind - kinds of spans */
 enum grt_cuda_span_kind {
 	GRT_CUDA_SPAN_OP,
 	GRT_CUDA_SPAN_FRAME,
@@ -32,7 +32,7 @@ enum grt_cuda_span_kind {
  * @pid: the process in the file
  * @text: its name
  * @inside: the function or operator that it is in; @range: the innermost range, plus 1; 0: none
- * @ranges: how many these are
+ * @ranges: number of ranges around it
  * @op: the operator that it is or is in, plus 1; 0: none
  * @order: its place in the file
  * @node: for the owner: what stands for it, 0: nothing yet
@@ -59,7 +59,7 @@ struct grt_cuda_span {
 	bool open;
 };
 
-/** struct grt_cuda_spans - all zero at first; @over: found no place */
+/** struct grt_cuda_spans - all zero at first; @over: spans beyond the limit */
 struct grt_cuda_spans {
 	struct grt_cuda_span *span;
 	uint32_t used;
@@ -67,7 +67,7 @@ struct grt_cuda_spans {
 	uint64_t over;
 };
 
-/** grt_cuda_spans_add - takes one in. Return: 1, 0: there is no place, or -ENOMEM */
+/** grt_cuda_spans_add - adds a span. Return: 1, 0: there is no room, or -ENOMEM */
 int grt_cuda_spans_add(struct grt_cuda_spans *s, const struct grt_cuda_span *one);
 
 /** grt_cuda_spans_nest - all are known: brings them into the order of threads and time, and finds what each

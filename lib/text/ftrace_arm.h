@@ -2,10 +2,10 @@
 /*
  * Trace events of drivers for GPUs of ARM systems in ftrace text.
  *
- * msm (drivers/gpu/drm/msm/msm_gpu_trace.h, Linux 6.12): a submit has a number that is the device's alone.
- * That it is retired is told with the counter's values at which the GPU began and ended it; the counter,
- * of 19.2 MHz, is in the line of its flush, too, so these have a time. Where the scheduler's events are in
- * the text, they report the same jobs, and these are passed over.
+ * msm (drivers/gpu/drm/msm/msm_gpu_trace.h, Linux 6.12): a submit has a number that is unique on its device.
+ * The line of its retirement has the counter's values at which the GPU began and ended it. The line of its
+ * flush has the value of this counter (19.2 MHz), too, so the values can be converted to times. If the text
+ * has the scheduler's events, they report the same jobs, and the events of msm are ignored.
  *
  * mali (mali_linux_trace.h of ARM's kbase driver): the GPU has job slots, which run what they get in its
  * order. What begins has a process; what ends is the oldest of its slot.
@@ -15,7 +15,7 @@
 
 #include "ftrace_emit.h"
 
-/** enum ftrace_msm_what - which event */
+/** enum ftrace_msm_what - the events of msm */
 enum ftrace_msm_what {
 	FTRACE_MSM_SUBMIT,
 	FTRACE_MSM_FLUSH,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What precedes the fields of an event, in every layout in which ftrace,
+ * The part of a line before the fields of an event, in every layout in which ftrace,
  * trace-cmd and perf script print it:
  *
  *	comm-tid [(tgid)] [cpu] [flags] time: event: fields	trace, trace_pipe, trace-cmd report
@@ -15,7 +15,7 @@
 
 #include "base/scan.h"
 
-/** enum ftrace_what - what the line reports */
+/** enum ftrace_what - kinds of lines */
 enum ftrace_what {
 	FTRACE_EVENT,
 	FTRACE_RAW,	 /* an event whose fields are printed by their names in the record */
@@ -44,10 +44,10 @@ struct ftrace_thread {
 /**
  * struct ftrace_line - a line in its parts
  * @comm: without the blanks around it
- * @tgid: 0 where the line does not say
+ * @tgid: 0: the line does not have it
  * @time: ns
  * @event: its name, without group and modifiers
- * @fields, @end: what follows it
+ * @fields, @end: begin and end of the fields, which follow the name
  * @of_perf: the thread follows a blank, as perf has it
  * @column: where the CPU was in the line before; 0 for the first one. The same is tried first
  * @threads: those remembered, FTRACE_THREADS of them; NULL: none are
@@ -67,7 +67,8 @@ struct ftrace_line {
 	struct ftrace_thread *threads;
 };
 
-/** ftrace_line_parse - takes a line of struct grt_lines apart. Return: it is one of these */
+/** ftrace_line_parse - divides a line of struct grt_lines into its parts. Return: whether it has one of these
+ * layouts */
 bool ftrace_line_parse(struct ftrace_line *l, const char *line, const char *end);
 
 /** ftrace_line_time - only its stamp; @column as above. Return: it is one of these, as far as is possible

@@ -44,7 +44,7 @@ struct grt_order_line {
 	char text[];
 };
 
-/* Of longer lines the beginning is kept. */
+/* Longer lines are cut to this length. */
 #define GRT_ORDER_LINE_MAX 60000U
 #define GRT_ORDER_BARE UINT8_MAX
 
@@ -64,7 +64,7 @@ struct grt_order_run {
 };
 
 /**
- * struct grt_order - set up by grt_order_init(), to be given to grt_order_fini()
+ * struct grt_order - set up by grt_order_init(), freed by grt_order_fini()
  * @window: see above, ns
  * @may_spill: temporary files may be used
  * @budget: bytes of records held at most
@@ -105,10 +105,10 @@ struct grt_order {
 	struct grt_err err;
 };
 
-/** grt_order_init - an empty one; @budget 0: the default (memory stays below 25 MiB) */
+/** grt_order_init - begins without records; @budget 0: the default (memory stays below 25 MiB) */
 void grt_order_init(struct grt_order *o, uint64_t window, bool may_spill, size_t budget);
 
-/** grt_order_put - takes in a record of @e->size bytes. Return: 0 or -ENOMEM */
+/** grt_order_put - adds a record of @e->size bytes. Return: 0 or -ENOMEM */
 int grt_order_put(struct grt_order *o, const struct grt_event *e, uint32_t cpu);
 
 /** struct grt_order_place - where a line belongs, see grt_order_put_line() */
@@ -119,7 +119,7 @@ struct grt_order_place {
 };
 
 /**
- * grt_order_put_line - takes in a line with its stamp
+ * grt_order_put_line - adds a line with its stamp
  * @place: its stamp, and its step: of lines with one stamp, those without a step (0) come first, as they
  * came; then by their steps, and of one step by their texts: these are in one order, however they came
  * @number: of the line
@@ -129,11 +129,11 @@ struct grt_order_place {
 int grt_order_put_line(struct grt_order *o, const struct grt_order_place *place, uint64_t number,
 		       const char *line, size_t len);
 
-/** grt_order_follow - takes in a line without a stamp, behind the line that was taken in last; nothing may
+/** grt_order_follow - adds a line without a stamp after the line that was added last; nothing may
  * have been settled since. Return: 0 or -ENOMEM */
 int grt_order_follow(struct grt_order *o, uint64_t number, const char *line, size_t len);
 
-/** grt_order_full - enough was put: time for grt_order_settle() */
+/** grt_order_full - whether grt_order_settle() must be called, because enough records were added */
 static inline bool grt_order_full(const struct grt_order *o)
 {
 	return o->used >= o->goal;
@@ -146,8 +146,8 @@ static inline bool grt_order_full(const struct grt_order *o)
  */
 int grt_order_settle(struct grt_order *o, bool end);
 
-/** grt_order_next - what goes out next; valid until the next call of any kind. Return: 1, 0: nothing now, or
- * a negative errno with @o->err */
+/** grt_order_next - the next record or line of the output; valid until the next call of any kind. Return: 1,
+ * 0: nothing now, or a negative errno with @o->err */
 int grt_order_next(struct grt_order *o, struct grt_order_run *run);
 
 /** grt_order_fini - frees it */

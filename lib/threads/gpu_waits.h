@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What GPUs ran while threads waited for them: kernels and copies of CUDA, and jobs of DRM drivers. A wait is
- * for the stream that its call waited for, where GPU_SYNC says it, else for all of its context, else for all
- * that its process has on GPUs, as waits of DRM are; one in a copy is first for the stream of that copy.
+ * The work of GPUs while threads waited for them: kernels and copies of CUDA, and jobs of DRM drivers. A wait
+ * is for the stream that its call waited for, where GPU_SYNC says it, else for all of its context, else for
+ * all that its process has on GPUs, as waits of DRM are; one in a copy is first for the stream of that copy.
  * Where several of these ran at once, the time is that of the one that began first; where none ran, it is the
  * wait's own.
  *
@@ -31,7 +31,7 @@ struct grt_gpu_wait {
 };
 
 /**
- * struct grt_gpu_waits_count - what was left open
+ * struct grt_gpu_waits_count - counts of work and waits that came too late
  * @late: kernels, copies and jobs that came after their time had been divided: it may be the wait's own
  * @late_ns: of waits that came when the work beside them had been divided already
  */
@@ -50,21 +50,21 @@ struct grt_gpu_waits;
 int grt_gpu_waits_new(struct grt_gpu_waits **out,
 		      int (*part)(void *arg, const struct grt_gpu_wait *w, uint32_t work), void *arg);
 
-/** grt_gpu_waits_event - takes in an event; of use are classes image, launch, job and name. Return: 0,
+/** grt_gpu_waits_event - processes an event; uses classes image, launch, job and name. Return: 0,
  * -ENOMEM, or what
  * @part returned */
 int grt_gpu_waits_event(struct grt_gpu_waits *g, const struct grt_event *e);
 
-/** grt_gpu_waits_add - a thread waited. Return: as above */
+/** grt_gpu_waits_add - adds a wait of a thread. Return: as grt_gpu_waits_event() */
 int grt_gpu_waits_add(struct grt_gpu_waits *g, const struct grt_gpu_wait *w);
 
-/** grt_gpu_waits_flush - the trace is over. Return: as above */
+/** grt_gpu_waits_flush - ends the trace. Return: as grt_gpu_waits_event() */
 int grt_gpu_waits_flush(struct grt_gpu_waits *g);
 
 /** grt_gpu_waits_put - the frame of a kernel, copy or job on @node, which becomes it. Return: 0 or -ENOMEM */
 int grt_gpu_waits_put(struct grt_gpu_waits *g, uint32_t work, struct grt_stacks *tree, uint32_t *node);
 
-/** grt_gpu_waits_count - what was left open; complete after grt_gpu_waits_flush() */
+/** grt_gpu_waits_count - the counts; complete after grt_gpu_waits_flush() */
 struct grt_gpu_waits_count grt_gpu_waits_count(const struct grt_gpu_waits *g);
 
 /** grt_gpu_waits_free - frees it; NULL is allowed */

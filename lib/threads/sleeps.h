@@ -63,23 +63,23 @@ struct grt_spent {
 };
 
 /**
- * grt_sleeps_init - an empty one
- * @kept: sleeps of a thread, of 48 bytes each; a power of two
- * @threads: those that are remembered; the oldest gives way
+ * grt_sleeps_init - begins without threads
+ * @kept: number of sleeps that are kept for each thread, 48 bytes each; a power of two
+ * @threads: most threads; a further thread replaces the oldest
  */
 void grt_sleeps_init(struct grt_sleeps *s, uint32_t kept, uint32_t threads);
 
 /**
- * grt_sleeps_read - what an event says about a sleep
+ * grt_sleeps_read - reads a sleep from an event
  * @e: gets records of older programs, and of threads that were ready to run, as ASLEEP
- * Return: false where it says nothing
+ * Return: false: the event has no sleep
  */
 bool grt_sleeps_read(const struct grt_event *event, struct grt_ev_asleep *e, struct grt_sleep *out);
 
-/** grt_sleeps_event - takes in an event; of use is class thread. Return: 0 or -ENOMEM */
+/** grt_sleeps_event - processes an event; uses class thread. Return: 0 or -ENOMEM */
 int grt_sleeps_event(struct grt_sleeps *s, const struct grt_event *e);
 
-/** grt_sleeps_find - a thread, NULL where it is not followed */
+/** grt_sleeps_find - a thread, NULL: it is not followed */
 const struct grt_sleeper *grt_sleeps_find(const struct grt_sleeps *s, uint32_t tid);
 
 /** grt_sleeps_last - the sleep that was the @i th from the last one, from 1; NULL: it is not kept, or ended
@@ -87,7 +87,7 @@ const struct grt_sleeper *grt_sleeps_find(const struct grt_sleeps *s, uint32_t t
 const struct grt_sleep *grt_sleeps_last(const struct grt_sleeps *s, const struct grt_sleeper *l, uint32_t i,
 					uint64_t known);
 
-/** grt_sleeps_overlap - ns that two spans have in common */
+/** grt_sleeps_overlap - the length of the overlap of two spans, ns */
 uint64_t grt_sleeps_overlap(uint64_t from, uint64_t to, uint64_t start, uint64_t end);
 
 /** grt_sleeps_divide - adds what a thread did from one moment to another, at which it ran, to @spent */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What the time of threads went to, from THREAD, OFF_CPU and SAMPLE records: a
- * thread's life in the trace is cut into pieces, each in one state of
- * thread_states.def, without gap or overlap, so the sums of a thread are its life.
+ * The states of threads, from THREAD, OFF_CPU and SAMPLE records: a thread's life in the
+ * trace is divided into pieces, each in one state of thread_states.def, without gap or
+ * overlap, so the sum of all states of a thread is its life.
  *
  * What was running in a CUDA call that waits for the GPU is polling, and what
  * was asleep in it waited for the GPU, whatever for by its system call: LAUNCH
@@ -22,7 +22,7 @@
 #include "trace/names.h"
 #include "table/table.h"
 
-/* Threads of a trace; records of further ones are counted. */
+/* Most threads; records of further threads are counted. */
 #define GRT_THREADS_MAX 262144U
 
 /* Pieces of a thread that wait for its next call of CUDA; the older half of more is taken as in no call, and
@@ -35,16 +35,16 @@
 
 /**
  * struct grt_thread - a thread
- * @number: of it, from 0, in the order in which they were seen
+ * @number: its number, from 0, in the order of first records
  * @name: number of its last name in grt_threads_names()
- * @first, @last: what is known of it is between these, ns
- * @made, @ended: its beginning and its end are in the trace
- * @tracer: it is grtrace's own in the program, and its time is in no sum
- * @ns: by state; the sum is @last - @first
- * @intervals: off the CPU
- * @taken_off: of these, while it was ready to run
+ * @first, @last: begin and end of the time in which its states are known, ns
+ * @made, @ended: its creation and its end are in the trace
+ * @tracer: it is a thread of grtrace in the program; no sum includes its time
+ * @ns: time by state; the sum is @last - @first
+ * @intervals: number of intervals off the CPU
+ * @taken_off: number of intervals off the CPU in which it was ready to run
  * @delay_max: longest time for which it was ready to run without a CPU, ns
- * @samples: of what it ran
+ * @samples: number of its samples
  * @lost: intervals off the CPU whose records are missing
  */
 struct grt_thread {
@@ -68,10 +68,10 @@ struct grt_thread {
 /**
  * struct grt_thread_piece - a piece of a thread's life, or a sample
  * @start, @end: ns, the same for a sample
- * @sample: it tells what ran at a moment, and is no time
+ * @sample: it is a sample of the running code at one moment, without a duration
  * @user, @kernel: ids of the stacks, 0: none; running pieces have none
- * @waker, @waker_pid: the thread that ended a sleep, 0: none did, or it is unknown
- * @call: correlation of the call of CUDA that it waited for the GPU in, 0: none
+ * @waker, @waker_pid: the thread that ended a sleep, 0: none, or unknown
+ * @call: correlation id of the CUDA call in which the thread waited for the GPU, 0: none
  */
 struct grt_thread_piece {
 	uint64_t start;
@@ -87,7 +87,8 @@ struct grt_thread_piece {
 
 /**
  * struct grt_threads_sink - the receiver of the pieces
- * @piece: of a thread, in the order of their ends; a result other than 0 ends the run. May be NULL
+ * @piece: gets the pieces of each thread in the order of their ends; a result other than 0 ends the run. May
+ *	be NULL
  */
 struct grt_threads_sink {
 	int (*piece)(void *arg, const struct grt_thread *t, const struct grt_thread_piece *p);
@@ -95,12 +96,12 @@ struct grt_threads_sink {
 };
 
 /**
- * struct grt_threads_count - what was met
+ * struct grt_threads_count - counts of missing records and limits
  * @lost: intervals off the CPU whose records are missing
- * @unseen: times off the CPU whose end nobody saw
+ * @unseen: times off the CPU whose end was not recorded
  * @unsure: pieces beyond GRT_THREADS_WAITING
  * @over: records of threads beyond GRT_THREADS_MAX
- * @tracers: threads that are grtrace's own; @tracer_ns: that they ran
+ * @tracers: threads of grtrace in the program; @tracer_ns: the time for which they ran, ns
  */
 struct grt_threads_count {
 	uint64_t lost;
@@ -115,34 +116,34 @@ struct grt_threads;
 
 /**
  * grt_threads_new - begins
- * @sink: is copied; NULL: only sums are wanted
+ * @sink: is copied; NULL: compute only sums
  * Return: 0 or -ENOMEM
  */
 int grt_threads_new(struct grt_threads **out, const struct grt_threads_sink *sink);
 
-/** grt_threads_from - before the first event: what is before @ns does not count */
+/** grt_threads_from - ignores time before @ns; to be called before the first event */
 void grt_threads_from(struct grt_threads *s, uint64_t ns);
 
-/** grt_threads_event - takes in an event; of use are classes thread, launch, image and name. Return: 0,
+/** grt_threads_event - processes an event; uses classes thread, launch, image and name. Return: 0,
  * -ENOMEM, or what the sink returned */
 int grt_threads_event(struct grt_threads *s, const struct grt_event *e);
 
-/** grt_threads_flush - the trace is over. Return: as above */
+/** grt_threads_flush - ends the trace. Return: as grt_threads_event() */
 int grt_threads_flush(struct grt_threads *s);
 
-/** grt_threads_at - a thread by its number; NULL: beyond the last. Valid until the next event */
+/** grt_threads_at - a thread by its number; NULL: there is no such thread. Valid until the next event */
 const struct grt_thread *grt_threads_at(const struct grt_threads *s, uint32_t number);
 
 /** grt_threads_names - names of threads */
 const struct grt_names *grt_threads_names(const struct grt_threads *s);
 
-/** grt_threads_count - what was met; complete after grt_threads_flush() */
+/** grt_threads_count - the counts; complete after grt_threads_flush() */
 struct grt_threads_count grt_threads_count(const struct grt_threads *s);
 
 /** grt_threads_free - frees it; NULL is allowed */
 void grt_threads_free(struct grt_threads *s);
 
-/** grt_thread_state_name - a state in a word, "?" where the number has none */
+/** grt_thread_state_name - the name of a state, "?": the number has none */
 const char *grt_thread_state_name(unsigned int state);
 
 /* Rows are struct grt_thread, the view is a struct grt_names. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What threads waited for and who ended that, from ASLEEP records: sums by thread,
- * by what it waited for and by waker.
+ * Waits of threads, from ASLEEP records: sums by thread, by the reason of the wait and by
+ * the waker, which ended it.
  *
- * A waker that is followed, too, has a life of its own: while it was waited for it
- * ran, or waited itself, for the GPU or for a third. So the time of each wait is
- * divided into what was behind it: where a waker waited for another thread, what
- * was behind that, and so on. The parts of a wait add up to it.
+ * If the waker is followed, too, its activity during the wait is known: it ran, or it
+ * waited for the GPU or for a third thread. So the time of each wait is divided by the
+ * activity of the waker; while the waker waited for another thread, by the activity of
+ * that thread, and so on. The sum of the parts is the wait.
  *
  * Memory is 300 bytes for each row, and 3 KB for each of GRT_WAKERS_LIVES threads.
  */
@@ -20,19 +20,19 @@
 #include "trace/names.h"
 #include "sleeps.h"
 
-/* Rows; waits that would be in further ones are counted. */
+/* Most rows; waits of further rows are counted. */
 #define GRT_WAKERS_MAX 65536U
 
-/* Threads whose sleeps are remembered. What is behind waits for others is unknown. */
+/* Most threads whose sleeps are kept. The causes of waits for further threads are unknown. */
 #define GRT_WAKERS_LIVES 16384U
 
 /**
  * struct grt_waker_row - waits of a thread that ended in one way
  * @name: number of the thread's last name in grt_wakers.names
- * @state: what it waited for, enum grt_thread_state
+ * @state: the reason of the wait, enum grt_thread_state
  * @by, @cause, @waker, @waker_pid, @waker_comm: see grt_ev_asleep. A worker of the kernel that is known to
  *	have signalled a fence, or the like, is nobody's in particular: its numbers are 0
- * @waits, @ns, @max: how often, how long in all, and at most
+ * @waits, @ns, @max: number of waits, their sum, and the longest wait, ns
  * @behind: of @ns, by what the waker did meanwhile, and others did for it. Where no thread is followed that
  *	was waited for, that is the wait's own state; of a lock it is unknown
  */
@@ -53,8 +53,8 @@ struct grt_waker_row {
 };
 
 /**
- * struct grt_wakers - set up by grt_wakers_init(), to be given to grt_wakers_free()
- * @from: what is before does not count
+ * struct grt_wakers - set up by grt_wakers_init(), freed by grt_wakers_free()
+ * @from: earlier time is ignored, ns
  * @rows: struct grt_waker_row
  * @over: waits beyond GRT_WAKERS_MAX rows
  * @inferred: waits whose end is what the waker did last, and not seen to be what it did
@@ -68,16 +68,16 @@ struct grt_wakers {
 	uint64_t inferred;
 };
 
-/** grt_wakers_init - an empty one */
+/** grt_wakers_init - begins without rows */
 void grt_wakers_init(struct grt_wakers *w);
 
-/** grt_wakers_event - takes in an event; of use are classes thread and name. Return: 0 or -ENOMEM */
+/** grt_wakers_event - processes an event; uses classes thread and name. Return: 0 or -ENOMEM */
 int grt_wakers_event(struct grt_wakers *w, const struct grt_event *e);
 
 /** grt_wakers_free - frees and empties it */
 void grt_wakers_free(struct grt_wakers *w);
 
-/** grt_waker_name, grt_wake_cause_name - in a word, NULL where the number has none */
+/** grt_waker_name, grt_wake_cause_name - the name of a number, NULL: it has none */
 const char *grt_waker_name(unsigned int by);
 const char *grt_wake_cause_name(unsigned int cause);
 

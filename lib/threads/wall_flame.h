@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Where the time of threads went, as a flame graph: each thread's life under the
- * stacks that it ran and waited in, see threads.h. Times off the CPU are those of
- * the records; the time that it ran is exact, too, and is shared out among its
- * samples.
+ * The time of threads as a flame graph: each thread's life under the stacks in which it
+ * ran and waited, see threads.h. Times off the CPU come from the records; the running
+ * time is exact, too, and is divided among the thread's samples.
  *
  * Memory is that of threads.h and of gpu_waits.h, and 56 bytes for each different
- * (thread, state, stack, kernel that it waited for).
+ * (thread, state, stack, kernel for which it waited).
  */
 #ifndef GRT_THREADS_WALL_FLAME_H
 #define GRT_THREADS_WALL_FLAME_H
@@ -16,14 +15,14 @@
 #include "threads.h"
 
 /**
- * struct grt_wall_count - what was met
- * @threads: that there are
- * @ns: their lives, by state
- * @not_sampled_ns: of what they ran, the time of threads without a sample of it
- * @gpu_work_ns: of what they waited for GPUs, with work that these did meanwhile
- * @waits: what is unknown of that
+ * struct grt_wall_count - counts and sums of times
+ * @threads: number of threads
+ * @ns: sum of their times, by state
+ * @not_sampled_ns: running time of threads without a sample
+ * @gpu_work_ns: time of waits for GPUs in which the GPUs did known work
+ * @waits: counts of work and waits that came too late
  * @no_stack_ns: time off the CPU and samples' share without a user stack
- * @samples: of what ran
+ * @samples: number of samples of running code
  * @dropped: frames of stacks that were too many
  */
 struct grt_wall_count {
@@ -45,25 +44,24 @@ struct grt_wall_flame;
  * nobody asks; @compared: as of struct grt_flame_shape. Return: 0 or -ENOMEM */
 int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_slots *slots, bool compared);
 
-/** grt_wall_flame_event - takes in an event of any type. Return: 0 or -ENOMEM */
+/** grt_wall_flame_event - processes an event of any type. Return: 0 or -ENOMEM */
 int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e);
 
 /**
- * grt_wall_flame_tree - the trace is over: its stacks, outermost frame first
+ * grt_wall_flame_tree - ends the trace, and adds its stacks to @tree, outermost frame first
  *	app;worker (4711);main;solve;cudaDeviceSynchronize;ioctl;[gpu]
  * The innermost frame is the state, or the kernel, copy or ring's job that ran on the GPU while the
  * thread waited for it, see gpu_waits.h:
  *	app;worker (4711);main;solve;cudaDeviceSynchronize;ioctl;[gpu];[GPU_Kernel]gemm
- * [not sampled] stands where it is unknown what
- * a thread ran.
- * @shape: with by GRT_FLAME_BY_PROCESS it adds up threads, else they are apart
- * @side: of the tree they are added to
+ * The frame [not sampled] is the running time of a thread without samples.
+ * @shape: with GRT_FLAME_BY_PROCESS, the threads of a process are added up; else each is shown
+ * @side: the side of the tree to which the stacks are added
  * Return: 0, -ENOMEM or -EOVERFLOW (see grt_stacks_add())
  */
 int grt_wall_flame_tree(struct grt_wall_flame *f, const struct grt_flame_shape *shape,
 			struct grt_stacks *tree, enum grt_stacks_side side);
 
-/** grt_wall_flame_count - what was met; complete after grt_wall_flame_tree() */
+/** grt_wall_flame_count - the counts; complete after grt_wall_flame_tree() */
 struct grt_wall_count grt_wall_flame_count(const struct grt_wall_flame *f);
 
 /** grt_wall_flame_free - frees it; NULL is allowed */
