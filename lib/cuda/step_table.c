@@ -480,7 +480,7 @@ static const struct grt_part step_parts[] = {
 	{"rank", "ranks of one job, and which was late at its collectives",
 	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &grt_rank_table,
 	 .tables = GRT_TABLES(&grt_collective_table), .write = write_ranks},
-	{"collective", "collectives of NCCL by communicator, function and size, with their bandwidth",
+	{"collective", "NCCL's collectives (AllReduce, ...) of each communicator and size: how many, how long, how many bytes per second",
 	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES | GRT_PART_ROLLUP, 0, &grt_collective_sum_table,
 	 .write = write_collectives},
 	{"step_work", "work by name, of each rank and step", GRT_PART_TABLES | GRT_PART_ROLLUP, 0,
