@@ -73,9 +73,10 @@ static void tell_if(uint64_t n, const char *text)
 static void tell_tracks(const struct grt_tracks_count *n)
 {
 	fprintf(stderr,
-		": %" PRIu64 " jobs, %" PRIu64 " slices, %" PRIu64 " instants, %" PRIu64
-		" values of counters\n",
-		n->jobs, n->slices, n->instants, n->values);
+		": %" PRIu64 " job%s, %" PRIu64 " slice%s, %" PRIu64 " instant%s, %" PRIu64
+		" value%s of counters\n",
+		n->jobs, n->jobs == 1 ? "" : "s", n->slices, n->slices == 1 ? "" : "s", n->instants,
+		n->instants == 1 ? "" : "s", n->values, n->values == 1 ? "" : "s");
 	tell_if(n->inferred, "jobs have a START or END that is inferred, not observed");
 	tell_if(n->sampled, "jobs were sampled: each stands for several jobs");
 	tell_if(n->undrawn, "jobs are not drawn: their START or END is unknown");
@@ -106,9 +107,12 @@ static void export_tell(const struct grt_session *s, struct grt_tracks *tracks, 
 			"  the recorder did not finish this recording: later events may be missing\n");
 }
 
-/* Return: 0 or a negative errno, with the output closed in either case */
+/*
+ * @empty: whether the trace has nothing that the format shows: then there is no file
+ * Return: 0 or a negative errno, with the output closed in either case
+ */
 static int run_export(struct grt_export *x, struct grt_session *s, const struct grt_export_row *row,
-		      const struct reading_span *span, struct outfile *out, struct grt_err *err)
+		      const struct reading_span *span, struct outfile *out, bool *empty, struct grt_err *err)
 {
 	int ret = grt_export_init(x, row, s, out->fd);
 	uint64_t from = opt.filter.from.set ? span->first : 0,
@@ -123,7 +127,8 @@ static int run_export(struct grt_export *x, struct grt_session *s, const struct 
 	/* what failed outside of the session was a write, or memory */
 	if (ret && !err->what[0])
 		outfile_failed(out, ret, err);
-	if (!ret)
+	*empty = !ret && row->format->missing && !x->items;
+	if (!ret && !*empty)
 		ret = outfile_keep(out, err);
 	outfile_drop(out);
 	return ret;
@@ -140,12 +145,25 @@ static int export_run_tables(struct grt_session *s, const char *path, const stru
 	return ret;
 }
 
+/* A file without a line would look as if the GPU had done nothing. */
+static int export_is_empty(const struct grt_export_row *row, const char *path)
+{
+	bool narrowed =
+		grt_filter_any(&opt.filter.f) || opt.filter.gpu || opt.filter.from.set || opt.filter.to.set;
+
+	return cmd_fail(EXIT_FAILED, "nothing is written",
+			narrowed ? "grtrace report PATH, which shows its contents" : row->format->fix,
+			"%s: -f %s: %s has no %s", path, row->name,
+			narrowed ? "what the filters select" : "the trace", row->format->missing);
+}
+
 static int export_session(struct grt_session *s, const char *path, const struct grt_export_row *row)
 {
 	struct reading_span span;
 	struct grt_err err = {0};
 	struct grt_export x = {.fd = -1};
 	struct outfile out;
+	bool empty;
 	int ret, status = reading_span(s, &opt.filter.from, &opt.filter.to, &span);
 
 	if (status != EXIT_DONE)
@@ -154,14 +172,15 @@ static int export_session(struct grt_session *s, const char *path, const struct 
 		return reading_judge(s, path, 0, export_run_tables(s, path, row, &span, &err), &err);
 	if (outfile_open(&out, opt.output, &err))
 		return cmd_error(EXIT_FAILED, &err);
-	ret = run_export(&x, s, row, &span, &out, &err);
-	if (!ret)
+	ret = run_export(&x, s, row, &span, &out, &empty, &err);
+	if (!ret && !empty)
 		export_tell(s, x.tracks, x.events, path);
 	grt_export_fini(&x);
 	/* a reader that has seen enough */
 	if (ret == -EPIPE)
 		return EXIT_DONE;
-	return reading_judge(s, path, 0, ret, &err);
+	status = reading_judge(s, path, 0, ret, &err);
+	return status == EXIT_DONE && empty ? export_is_empty(row, path) : status;
 }
 
 /* Pages of a database are written and read again, in no order; other tables have files of their own. */

@@ -232,8 +232,9 @@ static int open_sources(struct live *l, const struct live_setup *setup, struct g
 			return live_unknown_source(p, len, err);
 		if (!live_has(l, source->name))
 			ret = live_open_source(l, source, setup, err);
-		/* a privilege is what most likely is missing, whatever else is */
-		if (ret && setup->any && failed != -EACCES) {
+		/* a privilege is what most likely is missing, whatever else is; then what the first source
+		 * misses */
+		if (ret && setup->any && (!failed || (ret == -EACCES && failed != -EACCES))) {
 			failed = ret;
 			first = *err;
 		}

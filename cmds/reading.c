@@ -308,6 +308,10 @@ void reading_note_health(struct grt_notes *n, const struct grt_health *h, const 
 	if (span && !h->finished)
 		grt_note(n, "the recorder did not finish this recording: events after %s may be missing",
 			 last);
+	if (span && !h->events && !h->balance.emitted && !h->unwritten_events && !h->text.form)
+		grt_note(n,
+			 "there is no event in it: grtrace doctor shows what can be recorded on this system; "
+			 "grtrace record -v shows which sources are left out, and why");
 	if (h->missing_events)
 		grt_note(
 			n,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "kmod/kmod.h"
+#include "base/memfile.h"
 #include "nvidia/tsg.h"
 #include "filter.h"
 #include "live.h"
@@ -156,14 +157,6 @@ static void print_statistics(const struct sched *s)
 {
 	uint64_t lost = grt_session_health(s->session)->balance.fate[GRT_FATE_LOST];
 
-	if (s->json) {
-		fputs("{\"statistics\":{", stdout);
-		for (size_t i = 0; i < COUNTED; i++)
-			printf("\"%s\":%" PRIu64 ",", counted[i].name, s->seen[counted[i].type]);
-		printf("\"partly_known\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"dropped\":%" PRIu64 "}}\n",
-		       s->partly, s->refusals, lost);
-		return;
-	}
 	puts("=== Statistics ===");
 	for (size_t i = 0; i < COUNTED; i++)
 		printf("%-13s %" PRIu64 "\n", counted[i].name, s->seen[counted[i].type]);
@@ -174,11 +167,59 @@ static void print_statistics(const struct sched *s)
 	printf("%-13s %" PRIu64 "\n", "dropped", lost);
 }
 
-/* The time that groups had a GPU, where the recording has slices of it. */
+/* The time that groups had a GPU, where the recording has slices of it. Return: 0 or -ENOMEM */
+static int sched_write_times(struct sched *s, struct grt_writer *w)
+{
+	struct grt_notes notes = {.n = 0};
+	int ret = grt_tsg_times_write(&s->tsgs.times, &s->names, s->span.known ? s->span.last : 0, UINT64_MAX,
+				      w, &notes);
+
+	grt_notes_write(&notes, w);
+	return ret;
+}
+
+static int sched_write_json(struct sched *s, FILE *out)
+{
+	const struct grt_writer_options options = {.out = out};
+	struct grt_fields f = {.n = 0};
+	struct grt_writer *w;
+	int ret = grt_writer_new(&w, &writer_json, &options);
+
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < COUNTED; i++)
+		grt_field_number(&f, counted[i].name, s->seen[counted[i].type], NULL);
+	grt_field_number(&f, "partly_known", s->partly, NULL);
+	grt_field_number(&f, "refused", s->refusals, NULL);
+	grt_field_number(&f, "dropped", grt_session_health(s->session)->balance.fate[GRT_FATE_LOST], NULL);
+	grt_writer_begin(w);
+	grt_fields_write(&f, w, "statistics", "statistics");
+	if (s->tsgs.times.slices)
+		ret = sched_write_times(s, w);
+	grt_writer_end(w);
+	grt_writer_free(w);
+	return ret;
+}
+
+/* The last line: counts, and the same times as in the text. Return: 0 or -ENOMEM */
+static int sched_print_json(struct sched *s)
+{
+	struct grt_memfile memory;
+	FILE *out = grt_memfile_open(&memory);
+	int ret = out ? sched_write_json(s, out) : -ENOMEM;
+	char *text = grt_memfile_close(&memory, out, NULL);
+
+	if (!text)
+		return -ENOMEM;
+	if (!ret)
+		cmd_put_one_line(text);
+	free(text);
+	return ret;
+}
+
 static int sched_print_times(struct sched *s)
 {
 	struct grt_writer_options options = {.out = stdout, .colour = cmd_colour()};
-	struct grt_notes notes = {.n = 0};
 	struct grt_writer *w;
 	int ret;
 
@@ -187,9 +228,7 @@ static int sched_print_times(struct sched *s)
 	if (ret)
 		return ret;
 	grt_writer_begin(w);
-	ret = grt_tsg_times_write(&s->tsgs.times, &s->names, s->span.known ? s->span.last : 0, UINT64_MAX, w,
-				  &notes);
-	grt_notes_write(&notes, w);
+	ret = sched_write_times(s, w);
 	grt_writer_end(w);
 	grt_writer_free(w);
 	putchar('\n');
@@ -200,9 +239,10 @@ static int sched_finish(struct sched *s, int ret, const struct grt_err *err)
 {
 	if (s->write_error)
 		return cmd_write_failed(s->write_error);
-	if (s->tsgs.times.slices && sched_print_times(s))
+	if (s->as_json ? sched_print_json(s) : s->tsgs.times.slices ? sched_print_times(s) : 0)
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot sum up the GPU's time");
-	print_statistics(s);
+	if (!s->as_json)
+		print_statistics(s);
 	if (s->over)
 		fprintf(stderr,
 			"grtrace sched: %" PRIu64
@@ -252,8 +292,7 @@ static int sched_replay(struct sched *s, const char *path)
 	if (status == EXIT_DONE)
 		status = reading_span(s->session, &opt.filter.from, &opt.filter.to, &s->span);
 	if (status == EXIT_DONE) {
-		if (!s->as_json)
-			sched_begin_times(s);
+		sched_begin_times(s);
 		ret = grt_session_run(s->session, &s->c, opt.filter.from.set ? s->span.first : 0,
 				      opt.filter.to.set ? s->span.last : UINT64_MAX, &err);
 		status = sched_finish(s, ret, &err);
@@ -353,7 +392,7 @@ static const struct grt_table statistics_pairs = {"statistics", NULL, NULL, GRT_
 
 static const struct cmd_json sched_json = {
 	.title = "the last line of grtrace sched --json; those before it are events",
-	.tables = GRT_TABLES(&statistics_pairs),
+	.tables = GRT_TABLES(&statistics_pairs, &grt_tsg_time_table, &grt_tsg_change_table),
 };
 
 const struct cmd cmd_sched = {

@@ -3,6 +3,8 @@
  * grtrace stop: turns tracing off. What is in the buffers stays there until it
  * is read or cleared.
  */
+#include <errno.h>
+
 #include "kmod/kmod.h"
 #include "cmd.h"
 #include "cuda_default.h"
@@ -29,6 +31,11 @@ static int stop_run(int argc, char **argv)
 	if (opt_cuda)
 		return cuda_default_unset(opt_service);
 	ret = kmod_open(&kmod, &err);
+	/* without the module there is nothing to stop, and to load it would be no help */
+	if (ret == -ENODEV)
+		return cmd_fail(EXIT_MISSING, err.why,
+				"kill -INT PID, which ends a grtrace record that is running",
+				"there is nothing to stop");
 	if (ret)
 		return cmd_error(kmod_exit_status(ret), &err);
 	running = kmod_running(&kmod, &err);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "nvidia_devices.h"
+#include "probe.h"
 
 /** struct row - a line of /proc/devices */
 struct row {
@@ -73,7 +74,7 @@ int nvidia_loaded(struct grt_err *err)
 		fclose(f);
 	return loaded ? 0
 		      : grt_err_set(err, -ENODEV, "no line of /proc/devices is of NVIDIA",
-				    "sudo modprobe nvidia", "NVIDIA's driver is not loaded");
+				    probe_load_fix("sudo modprobe nvidia"), "NVIDIA's driver is not loaded");
 }
 
 /* The number behind a key of a GPU's file, "Device Minor: 	 0". */

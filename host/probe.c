@@ -198,3 +198,10 @@ bool probe_capable(unsigned int cap)
 
 	return own_status("CapEff:", 16, 0, &caps) && caps >> cap & 1;
 }
+
+const char *probe_load_fix(const char *modprobe)
+{
+	return probe_exists("/proc/modules")
+		       ? modprobe
+		       : "a kernel with this driver: this one loads no modules (CONFIG_MODULES)";
+}

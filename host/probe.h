@@ -70,4 +70,8 @@ enum probe_lockdown_mode probe_lockdown_mode(void);
 /** probe_module_loaded - whether a module is loaded or built in ('-' and '_' are the same) */
 bool probe_module_loaded(const char *module);
 
+/** probe_load_fix - what to type for a driver that is not loaded: @modprobe, unless this kernel loads no
+ * modules */
+const char *probe_load_fix(const char *modprobe);
+
 #endif /* GRTRACE_PROBE_H */

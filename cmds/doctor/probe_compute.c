@@ -79,7 +79,8 @@ void probe_rocm(struct probe_result *r)
 	if (!rocm)
 		probe_set(r, PROBE_ABSENT, NULL, "no /opt/rocm%s", kfd ? "; /dev/kfd is there" : "");
 	else if (!kfd)
-		probe_set(r, PROBE_FAILS, "sudo modprobe amdgpu", "ROCm %s, but no /dev/kfd", version);
+		probe_set(r, PROBE_FAILS, probe_load_fix("sudo modprobe amdgpu"), "ROCm %s, but no /dev/kfd",
+			  version);
 	else if (access(probe_path(path, "/dev/kfd"), R_OK | W_OK))
 		probe_set(r, PROBE_FAILS, "sudo usermod -aG render USER, and log in again",
 			  "ROCm %s, but /dev/kfd: %s", version, strerror(errno));

@@ -191,7 +191,7 @@ static void add_device(struct probe_result *r, const char *device)
 	probe_add(r, "%.20s %04lx:%04lx has no driver", device, vendor,
 		  probe_gpu_pci_number(device, "device"));
 	r->state = PROBE_FAILS;
-	snprintf(r->fix, sizeof(r->fix), "%s", vendor_fix(vendor));
+	snprintf(r->fix, sizeof(r->fix), "%s", probe_load_fix(vendor_fix(vendor)));
 }
 
 void probe_pci(struct probe_result *r)

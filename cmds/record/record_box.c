@@ -160,9 +160,10 @@ void record_box_tell_end(const struct box *b, uint64_t events)
 
 void record_box_tell_all(const struct box *b, const char *path)
 {
-	fprintf(stderr, "grtrace record: %lu snapshots in ", b->written);
+	fprintf(stderr, "grtrace record: %lu snapshot%s in ", b->written, b->written == 1 ? "" : "s");
 	cmd_put_text(stderr, path);
-	fprintf(stderr, "; %llu incidents within a pause have none", (unsigned long long)b->quiet);
+	fprintf(stderr, "; %llu incident%s within a pause ha%s none", (unsigned long long)b->quiet,
+		b->quiet == 1 ? "" : "s", b->quiet == 1 ? "s" : "ve");
 	if (b->triggers.doubted + b->triggers.forgotten)
 		fprintf(stderr,
 			"; jobs were not watched: %llu that were too many, %llu times all, since events were lost",

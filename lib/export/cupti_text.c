@@ -151,6 +151,9 @@ static int cupti_text_event(struct grt_export *x, const struct grt_event *e, uin
 		put_sync(f->out, i, (const void *)e);
 	else if (e->type == GRT_EV_GPU_OVERHEAD)
 		cupti_text_put_overhead(f->out, i, (const void *)e);
+	else
+		return 0;
+	x->items++;
 	return ferror(f->out) ? -EIO : 0;
 }
 
@@ -174,6 +177,8 @@ static void cupti_text_release(struct grt_export *x)
 }
 
 const struct grt_export_format grt_export_cupti_text = {
+	.missing = "CUDA launch, kernel or copy",
+	.fix = "grtrace record -e cuda -- PROG",
 	.begin = cupti_text_begin,
 	.event = cupti_text_event,
 	.beyond = cupti_text_event,

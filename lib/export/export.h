@@ -38,11 +38,16 @@ struct grt_export;
  * All but @free return 0 or a negative errno.
  * @tables: it is of tables, which this writes, and has nothing else; see GRT_PART_TABLES
  * @parts: which of them, GRT_PART_*; 0: GRT_PART_TABLES
+ * @missing: what a trace has nothing of when @end has counted no item, "CPU stack of a launch"; NULL: an
+ *output without items is complete, as a table with its head is
+ * @fix: what to type, so that the trace has it
  * @directory: of tables: each has a file of its own, whose name ends so; NULL: all are one file
  */
 struct grt_export_format {
 	const struct grt_writer_ops *tables;
 	const char *directory;
+	const char *missing;
+	const char *fix;
 	unsigned int parts;
 	int (*begin)(struct grt_export *x);
 	int (*event)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
@@ -76,6 +81,7 @@ extern const struct grt_export_row grt_export_rows[];
  * @clocks: clocks of the recording
  * @tracks: of formats that draw tracks, their count is reported by these; NULL: others
  * @events: number of processed events
+ * @items: number of written items, in formats with @missing
  */
 struct grt_export {
 	struct grt_consumer c;
@@ -85,6 +91,7 @@ struct grt_export {
 	struct grt_export_clocks clocks;
 	struct grt_tracks *tracks;
 	uint64_t events;
+	uint64_t items;
 	void *state;
 };
 

@@ -101,9 +101,10 @@ static void extended_folded_put_comm(struct extended_folded *f, const struct grt
 	fputs(text, f->out);
 }
 
-static int extended_folded_put(struct extended_folded *f, const struct grt_image *i,
-			       const struct grt_ev_launch *e, uint32_t node)
+static int extended_folded_put(struct grt_export *x, const struct grt_image *i, const struct grt_ev_launch *e,
+			       uint32_t node)
 {
+	struct extended_folded *f = x->state;
 	const char *text;
 	int ret = extended_folded_text_of(f, i, node, &text);
 
@@ -113,6 +114,7 @@ static int extended_folded_put(struct extended_folded *f, const struct grt_image
 	extended_folded_put_comm(f, i, e->e.tid);
 	fprintf(f->out, " %u %u %u %s;[correlation %" PRIu64 "]\n", e->e.pid, e->e.tid, UINT32_MAX, text,
 		grt_cupti_correlation(i, e->correlation));
+	x->items++;
 	return ferror(f->out) ? -EIO : 0;
 }
 
@@ -124,8 +126,9 @@ static int wait_for_stack(struct extended_folded *f, const struct grt_image *i, 
 	return 0;
 }
 
-static int extended_folded_take_launch(struct extended_folded *f, const struct grt_ev_launch *e)
+static int extended_folded_take_launch(struct grt_export *x, const struct grt_ev_launch *e)
 {
+	struct extended_folded *f = x->state;
 	const struct grt_image *i = grt_images_of(&f->images, &e->e);
 	const struct grt_cuda_call *call = grt_cuda_call(e->call);
 	uint32_t node;
@@ -136,7 +139,7 @@ static int extended_folded_take_launch(struct extended_folded *f, const struct g
 		return 0;
 	node = e->node ?: grt_images_stack(&f->images, i->number, e->correlation);
 	if (node)
-		return extended_folded_put(f, i, e, node);
+		return extended_folded_put(x, i, e, node);
 	return wait_for_stack(f, i, e);
 }
 
@@ -147,7 +150,7 @@ static int extended_folded_event(struct grt_export *x, const struct grt_event *e
 	if (e->type == GRT_EV_NAME)
 		return grt_names_add(&f->names, (const struct grt_ev_name *)e);
 	if (e->type == GRT_EV_LAUNCH)
-		return extended_folded_take_launch(f, (const struct grt_ev_launch *)e);
+		return extended_folded_take_launch(x, (const struct grt_ev_launch *)e);
 	return grt_images_event(&f->images, e);
 }
 
@@ -161,7 +164,7 @@ static int extended_folded_end(struct grt_export *x, const struct grt_health *h)
 
 	for (; w < f->waiting + f->waits && !ret; w++) {
 		node = grt_images_stack(&f->images, w->image->number, w->launch.correlation);
-		ret = node ? extended_folded_put(f, w->image, &w->launch, node) : 0;
+		ret = node ? extended_folded_put(x, w->image, &w->launch, node) : 0;
 	}
 	return ret ? ret : fflush(f->out) ? -errno : 0;
 }
@@ -186,6 +189,8 @@ static void extended_folded_release(struct grt_export *x)
 }
 
 const struct grt_export_format grt_export_extended_folded = {
+	.missing = "CPU stack of a CUDA launch",
+	.fix = "grtrace record -e cuda -- PROG",
 	.begin = extended_folded_begin,
 	.event = extended_folded_event,
 	.beyond = extended_folded_event,

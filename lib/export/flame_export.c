@@ -75,7 +75,9 @@ int grt_flame_export_end(struct grt_export *x, enum grt_flamegraph_form form)
 		ret = grt_wall_flame_tree(e->wall, &shape, tree, GRT_STACKS_WALL);
 	grt_flame_note_estimated(&notes, launches);
 	look.estimated = grt_launch_flame_estimated(launches).processes;
-	if (!ret)
+	for (int side = 0; !ret && side < (e->wall ? GRT_STACKS_SIDES : GRT_STACKS_NOW + 1); side++)
+		x->items += grt_stacks_total(tree, (enum grt_stacks_side)side);
+	if (!ret && x->items)
 		ret = grt_flamegraph_write(tree, form, &look, x->fd, &count);
 	grt_stacks_free(tree);
 	return ret;

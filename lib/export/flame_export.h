@@ -23,6 +23,8 @@ void grt_flame_export_free(struct grt_export *x);
 		return grt_flame_export_end(x, GRT_FLAMEGRAPH_##FORM);          \
 	}                                                                       \
 	const struct grt_export_format grt_export_##name = {                    \
+		.missing = "GPU time of a job, kernel or copy",                 \
+		.fix = "grtrace record --stack=bpf -- PROG, or record -e cuda", \
 		.begin = name##_begin,                                          \
 		.event = grt_flame_export_event,                                \
 		.beyond = grt_flame_export_event,                               \

@@ -202,8 +202,9 @@ static bool note_launches(struct grt_notes *notes, const struct grt_launch_flame
 
 static void note_jobs(struct grt_notes *notes, const struct grt_flame_count *n)
 {
-	grt_note(notes, "%" PRIu64 " jobs, %.3f ms of GPU time, %.1f %% of it under a stack", n->jobs,
-		 (double)n->ns / 1e6, n->ns ? 100 - gpu_time_percent(n->no_stack_ns, n->ns) : 0);
+	grt_note(notes, "%" PRIu64 " job%s, %.3f ms of GPU time, %.1f %% of it under a stack", n->jobs,
+		 n->jobs == 1 ? "" : "s", (double)n->ns / 1e6,
+		 n->ns ? 100 - gpu_time_percent(n->no_stack_ns, n->ns) : 0);
 	if (n->sampled)
 		grt_note(notes, "  jobs were sampled: counts and times are estimates for all jobs");
 	if (n->inferred_ns)

@@ -385,8 +385,8 @@ int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct 
 	if (!driver || probe_module_loaded(driver))
 		return grt_bpf_probe(objects, err);
 	snprintf(fix, sizeof(fix), "sudo modprobe %s, then the same command", driver);
-	return grt_err_set(err, -ENODEV, "its driver is not loaded", fix, "no GPU of %s on this system",
-			   driver);
+	return grt_err_set(err, -ENODEV, "its driver is not loaded", probe_load_fix(fix),
+			   "no GPU of %s on this system", driver);
 }
 
 static const char *const shared_maps[] = {"events", "counts",	"jobs",	  "rings",  "ring_names", "deps",

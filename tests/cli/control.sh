@@ -23,6 +23,9 @@ expect "stop" 0 '^tracing is off$'
 settled control stopped
 run stop
 expect "stop again says so" 0 '^tracing is already off$'
+GRTRACE_DEBUGFS=$PWD/none run stop
+expect "stop without the module: nothing is to be started for it" 3 'there is nothing to stop: the kernel module grtrace is not loaded'
+check "its advice is about recorders" says '^  try: kill -INT PID'
 run status
 expect "status: stopped" 0 '^state +stopped$'
 check "status: the balance" says '^balance +emitted 2006 = delivered 2000 \+ lost 6$'

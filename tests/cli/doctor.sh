@@ -326,6 +326,10 @@ look "addresses hidden from all" kptr_restrict NO '2: .*; try: sudo sysctl kerne
 healthy
 rm sys/proc/modules
 look "a kernel without modules" module_file NO 'this kernel loads no modules .CONFIG_MODULES.; try: sudo grtrace record -e drm'
+gpu 9 10de
+look "a device without driver on such a kernel" pci NO '10de:1050 has no driver; try: a kernel with this driver: this one loads no modules'
+run doctor
+check "nowhere is modprobe of a driver advised there" test "$(grep -c 'modprobe [anv]' <<<"$output")" = 0
 
 rm -rf sys && mkdir sys
 run doctor

@@ -212,6 +212,26 @@ done
 run export -f folded -o out.folded stacks.grt
 expect "folded" 0 '^grtrace export: stacks.grt: '
 check "folded: the same lines as flame" cmp -s out.folded <("$GRTRACE" flame stacks.grt 2>/dev/null)
+# What has nothing of its kind: a file without a line would look as if the GPU had done nothing.
+for format in extended_folded cupti_text; do
+	rm -f nothing
+	run export -f $format -o nothing stacks.grt
+	expect "$format: of a trace without CUDA" 1 "stacks.grt: -f $format: the trace has no .*CUDA launch.*: nothing is written"
+	check "$format: no file is left" test ! -e nothing
+done
+make_trace silent
+run report silent.grt
+expect "report: of no event it says what to do" 0 'there is no event in it: grtrace doctor shows what can be recorded'
+for format in folded pprof speedscope; do
+	rm -f nothing
+	run export -f $format -o nothing silent.grt
+	expect "$format: of a trace without work" 1 "silent.grt: -f $format: the trace has no GPU time of a job, kernel or copy: nothing is written"
+	check "$format: no file is left" test ! -e nothing
+done
+for format in chrome csv jsonl; do
+	run export -f $format -o nothing.$format silent.grt
+	expect "$format: an empty document is one" 0 '0 events'
+done
 
 # ----------------------------------------------------------- the command line
 

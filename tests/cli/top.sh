@@ -220,4 +220,16 @@ else
 	screen 80x24 'wait=^100  game' -- timeout -s TERM 3 "$GRTRACE" top -e power -s 0.3 -n 2
 	check "-n ends it, too" exits 0
 fi
+
+# ---- live, with no source that works: the error at the end is the first, unless a privilege is missing
+unset GRTRACE_SYSROOT
+if [ "$(id -u)" != 0 ]; then
+	ok "top without a GPU # SKIP only root is refused for another reason than a privilege: sudo tests/run"
+elif run top -b -n 1 && exits 0; then
+	ok "top without a GPU # SKIP this machine has one: run it in a virtual machine without"
+else
+	check "top without a GPU: the error is the first cause" test \
+		"$(sed -n '1s/; try: .*//p' <<<"$output")" = "$(grep -v '^  try: ' <<<"$output" | tail -n 1)"
+	check "which is that there is no GPU" says '^grtrace top: no counters of a GPU'
+fi
 plan

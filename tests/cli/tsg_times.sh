@@ -17,7 +17,12 @@ for seed in 1 2 3 4 5 6 7 8; do
 	expect "trace $seed: groups, slices of none, changes of timeslices" 0 \
 		'groups=[1-9].* alone=[1-9].* changes=[1-9].* with_slices=[1-9]'
 	echo "# $output"
+	"$GRTRACE" sched --json random.grt | tail -n 1 >report.json
+	output=$(python3 "$here/tsg_times.py" events.json report.json 2>&1)
+	status=$?
+	expect "trace $seed: the last line of sched --json has the same times" 0 'groups=[1-9].* with_slices=[1-9]'
 done
+"$GRTRACE" report --by tsg --json random.grt >report.json
 
 # The time that a process had is the same by group as without groups.
 run report --by gpu-process --json random.grt
