@@ -38,9 +38,9 @@ struct grt_export;
  * All but @free return 0 or a negative errno.
  * @tables: it is of tables, which this writes, and has nothing else; see GRT_PART_TABLES
  * @parts: which of them, GRT_PART_*; 0: GRT_PART_TABLES
- * @missing: what a trace has nothing of when @end has counted no item, "CPU stack of a launch"; NULL: an
- *output without items is complete, as a table with its head is
- * @fix: what to type, so that the trace has it
+ * @missing: what the trace lacks if @end has counted no item, as "CPU stack of a launch"; NULL: an output
+ *	without items is complete, as a table is that has only its header
+ * @fix: command that makes a trace which has it
  * @directory: of tables: each has a file of its own, whose name ends so; NULL: all are one file
  */
 struct grt_export_format {

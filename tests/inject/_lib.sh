@@ -67,5 +67,5 @@ finish() {
 # Kernels of a recording: how many, and whether one between the first and the last is missing or doubled.
 whole() {
 	"$GRTRACE_BUILD/tests/inject/records" "$1" | awk '$1 == "G" && $3 == "kernel" { n++; k[$4]++; if (!lo || $4 < lo) lo = $4; if ($4 > hi) hi = $4 }
-		END { for (i = lo; i <= hi; i += 2) if (k[i] != 1) bad++; print n + 0, bad + 0 }'
+		END { for (i = lo; n && i <= hi; i += 2) if (k[i] != 1) bad++; print n + 0, bad + 0 }'
 }
