@@ -48,7 +48,7 @@ struct box_ops {
  * @oldest, @newest: packets, @bytes in all
  * @from: what is kept is whole from then on
  * @dropped: packets, with @gone events; @counted: of these, that their programs count, by source; @before:
- *those before the snapshot
+ *	those before the snapshot
  * @plain, @packed: rooms for one packet
  * @snapshot: that is being written, until @until; @path: its own; @number: of the last one
  * @holding: what is @bounds.ns older than this goes, although newer packets came; 0: than the newest one

@@ -76,7 +76,7 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e);
  * @side: of the tree they are added to
  * Return: 0, -ENOMEM, -EOVERFLOW (see grt_stacks_add()), or -ENODATA where bytes are
  *	wanted and all there is are jobs, which do not report it, or copies of unknown size, or where PC
- *samples are and there are none
+ *	samples are and there are none
  */
 int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
 		   enum grt_stacks_side side);

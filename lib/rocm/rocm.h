@@ -203,7 +203,7 @@ struct grt_rocm_request {
  * @faults: of the GPU or a queue; @errors: other records of level 0 or 1
  * @hangs: packets at which a queue was aborted
  * @step: calls of functions by what they are for; @point: hits of trace points, which may stand in those
- *functions
+ *	functions
  * @ioctls: handlers of ioctls, each of which the dispatcher calls
  * @rocr: lines of ROCr: [0] where the one before stands, [1] moved by snapshots of the clocks, [2] by the
  *	order of lines; @rocr_error: ns that one of these may be wrong by at most

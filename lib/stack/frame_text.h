@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* How a frame is written for people, wherever its function and its place come from. */
+/* Writes frames for people, whatever the source of the function and its place. */
 #ifndef GRT_STACK_FRAME_TEXT_H
 #define GRT_STACK_FRAME_TEXT_H
 
@@ -10,8 +10,8 @@
 const char *grt_frame_base(const char *path);
 
 /**
- * grt_frame_text - "function (file:line)", as far as these are known
- * @function: @len bytes, NULL: unknown
+ * grt_frame_text - "function (file:line)", without the unknown parts
+ * @function: name of @len bytes; NULL: unknown
  * @file: path of the source, NULL: unknown; @line: 0: unknown
  * Return: a text for free(), or NULL: no memory
  */

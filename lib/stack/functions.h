@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Functions by address: what symbol tables, perf-PID.map and kallsyms have in
- * common.
+ * Functions by address, for symbol tables, perf-PID.map and kallsyms.
  */
 #ifndef GRT_STACK_FUNCTIONS_H
 #define GRT_STACK_FUNCTIONS_H
@@ -10,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most of one table; of more, the first. */
+/* Maximum number of functions in a table; only the first are used. */
 #define GRT_FUNCTIONS_MAX 8388608U
 /* Longer names are cut. */
 #define GRT_FUNCTION_NAME_MAX 8192U
@@ -24,9 +23,10 @@ enum grt_function_binding {
 
 /**
  * struct grt_function - a function
- * @name: place in the names
- * @rank: of several at one address, the one with the highest counts, then the one that was added last
- * @unsized: it ends where the next one begins, @size is the most
+ * @name: offset of its name in the names
+ * @rank: of several functions at one address, the one with the highest rank is used, then the one that was
+ * added last
+ * @unsized: the function ends where the next one begins; @size is the maximum
  */
 struct grt_function {
 	uint64_t start;
@@ -37,7 +37,7 @@ struct grt_function {
 	uint32_t unsized : 1;
 };
 
-/** struct grt_functions - all zero is empty; to be given to grt_functions_free() */
+/** struct grt_functions - a table of functions; all zero: empty; to be freed by grt_functions_free() */
 struct grt_functions {
 	struct grt_function *at;
 	uint32_t used;
@@ -49,7 +49,7 @@ struct grt_functions {
 };
 
 /**
- * grt_functions_add - adds one
+ * grt_functions_add - adds a function
  * @function: its start, size and rank
  * Return: 0, -ENOSPC or -ENOMEM
  */
@@ -57,15 +57,15 @@ int grt_functions_add(struct grt_functions *f, const struct grt_function *functi
 		      size_t length);
 
 /**
- * grt_function_rank - of a symbol: perf's order of aliases. A name that is not weak comes first, then a
- * global one, then the one with the fewest underscores in front, then the longest one
+ * grt_function_rank - rank of a symbol in perf's order of aliases: names that are not weak are preferred,
+ * then global names, then names with fewer underscores in front, then longer names
  */
 uint32_t grt_function_rank(enum grt_function_binding binding, const char *name, size_t length);
 
-/** grt_functions_find - the name of the function at an address, NULL: there is none */
+/** grt_functions_find - name of the function at an address; NULL: there is none */
 const char *grt_functions_find(struct grt_functions *f, uint64_t address);
 
-/** grt_functions_free - frees and empties it */
+/** grt_functions_free - frees all memory of @f and empties it */
 void grt_functions_free(struct grt_functions *f);
 
 #endif /* GRT_STACK_FUNCTIONS_H */

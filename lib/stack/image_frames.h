@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The frames of traced processes' stacks as text: addresses by the object files
- * that the trace names, functions of interpreters as they were reported. What is
- * found is kept, so a frame is looked up once.
+ * The frames of traced processes' stacks as text: the functions of addresses are looked up in the object
+ * files that the trace names; functions of interpreters are in the trace. Results are stored, so that each
+ * frame is looked up once.
  */
 #ifndef GRT_STACK_IMAGE_FRAMES_H
 #define GRT_STACK_IMAGE_FRAMES_H
@@ -13,23 +13,23 @@
 struct grt_image_frames;
 struct grt_symbols_count;
 
-/** grt_image_frames_new - begins. Return: 0 or -ENOMEM */
+/** grt_image_frames_new - sets up the lookup of frames. Return: 0 or -ENOMEM */
 int grt_image_frames_new(struct grt_image_frames **out);
 
 /**
- * grt_image_frames_put - a stack, outermost frame first
- * @node: of @i; 0: nothing is put
- * @places: as with grt_frames_put()
- * @at: the node of @tree that it stands on; becomes that of its innermost frame
+ * grt_image_frames_put - adds the frames of a stack to a tree, outermost frame first
+ * @node: innermost frame, a node of @i; 0: nothing is added
+ * @places: see grt_frames_put()
+ * @at: the node of @tree under which the stack begins; becomes the node of the innermost frame
  * Return: 0 or -ENOMEM
  */
 int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, bool places,
 			 struct grt_stacks *tree, uint32_t *at);
 
 /**
- * grt_image_frames_function, grt_image_frames_text - the innermost function of a frame, and the same with its
- * place (frame_text.h), which that of an interpreter always has
- * @text: not terminated; valid until the next call of any kind
+ * grt_image_frames_function, grt_image_frames_text - the innermost function of a frame; the same with its
+ * place in the source (frame_text.h), which functions of interpreters always have
+ * @text: not terminated; valid until the next call of a function of this header
  * Return: 0 or -ENOMEM
  */
 int grt_image_frames_function(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
@@ -38,29 +38,29 @@ int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i,
 			  const char **text, size_t *len);
 
 /**
- * grt_image_frames_inlined - the functions of a frame one by one, outermost first: those behind the first
- * were put into it by the compiler
- * @text: as above; empty behind the last
+ * grt_image_frames_inlined - function @k of a frame, outermost first: all but the first were inlined by the
+ * compiler
+ * @text: as above; empty if the frame has no function @k
  * Return: 0 or -ENOMEM
  */
 int grt_image_frames_inlined(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, uint32_t k,
 			     const char **text, size_t *len);
 
 /**
- * grt_image_frames_end - why a stack ends, by its outermost node. One that says nothing of it reaches the
- * entry if it has the name of a function that programs begin in
- * Return: 0 or -ENOMEM
+ * grt_image_frames_end - why a stack ends, by its outermost node. A node without a reason is the program's
+ * entry if it has the name of a function in which programs begin Return: 0 or -ENOMEM
  */
 int grt_image_frames_end(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
 			 enum grt_stack_end *end);
 
-/* Bytes of a stack's text: a stack of a few bytes in the trace may stand for 256 MiB. */
+/* Maximum length of a stack's text, bytes: the text of a stack that takes a few bytes in the trace may have
+ * 256 MiB. */
 #define GRT_IMAGE_FRAMES_FOLDED_MAX (256U << 10)
 
 /**
- * grt_image_frames_folded - a stack as one text, outermost frame first, with ; between, frames with their
- * places if these are wanted
- * @max: bytes of it; where there are more, "[cut]" stands for the frames that are left out
+ * grt_image_frames_folded - a stack as one text, outermost frame first, frames separated by ;
+ * @places: frames have their places in the source
+ * @max: maximum length, bytes; "[cut]" replaces frames beyond it
  * @out: gets a text for free()
  * Return: 0 or -ENOMEM
  */
@@ -68,45 +68,46 @@ int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *
 			    size_t max, char **out);
 
 /**
- * grt_image_frames_brief - the frames of a stack that say most, innermost first: those behind CUDA's own
- * libraries, and the innermost of Python; of each, what a line has room for
+ * grt_image_frames_brief - the most telling frames of a stack, innermost first: those that called CUDA's own
+ * libraries, and the innermost Python frame; cut to the width of a line
  * @out: gets a text for free()
  * Return: 0 or -ENOMEM
  */
 int grt_image_frames_brief(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, char **out);
 
-/* Bytes of grt_image_frames_line()'s text. */
+/* Room for the text of grt_image_frames_line(), bytes. */
 #define GRT_IMAGE_FRAMES_LINE 128U
 
 /**
- * grt_image_frames_line - where in the program's own code a stack is: the innermost line of own code
- * (own_code.h) that an interpreter reported, else the innermost one, else the innermost function outside of
- * CUDA's libraries
- * @out: gets "serve.py:88" or a function, cut to its room; "": there is no frame
+ * grt_image_frames_line - the place of a stack in the program's own code: the innermost interpreted line of
+ * own code (own_code.h); without one, the innermost interpreted line; without one, the innermost function
+ * outside of CUDA's libraries
+ * @out: gets "serve.py:88" or a function, cut to its room; "": the stack has no frame
  * Return: 0 or -ENOMEM
  */
 int grt_image_frames_line(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
 			  char out[GRT_IMAGE_FRAMES_LINE]);
 
 /**
- * grt_image_kernel_name - a GPU function's name, demangled
- * @number: of a string of @i
- * @text: not terminated; valid until the next call of any kind
+ * grt_image_kernel_name - the demangled name of a GPU function
+ * @number: number of the string of @i with the name
+ * @text: not terminated; valid until the next call of a function of this header
  * Return: 0 or -ENOMEM
  */
 int grt_image_kernel_name(struct grt_image_frames *f, const struct grt_image *i, uint32_t number,
 			  const char **text, size_t *len);
 
-/** grt_image_is_cuda - a frame of CUDA's own libraries: such are below every launch */
+/** grt_image_is_cuda - whether a frame is in CUDA's own libraries, as the innermost frames of every launch
+ * are */
 bool grt_image_is_cuda(const struct grt_image *image, const struct grt_image_node *n);
 
-/** grt_image_process_name - the program's file without its directories, or "pid N" */
+/** grt_image_process_name - name of the program's file without directories, or "pid N" */
 const char *grt_image_process_name(const struct grt_image *i, char room[24]);
 
-/** grt_image_frames_count - how looking up addresses went */
+/** grt_image_frames_count - counts of looked-up addresses and files */
 const struct grt_symbols_count *grt_image_frames_count(const struct grt_image_frames *f);
 
-/** grt_image_frames_free - frees it; NULL is allowed */
+/** grt_image_frames_free - frees @f, which may be NULL */
 void grt_image_frames_free(struct grt_image_frames *f);
 
 #endif /* GRT_STACK_IMAGE_FRAMES_H */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What traced processes have defined: strings, nodes of stacks, and the object
- * files that these are in. Numbers are those of a process image; a pid may have
- * several, one after the other, and several processes may have one pid, each in a
- * namespace of its own: records say by ctx which image they are of. The recorder's
- * do not, they are of the one that began last.
+ * The definitions of traced processes: strings, nodes of stacks, and the object files of these nodes. The
+ * numbers of definitions belong to a process image. A pid may have several images, one after the other, and
+ * several processes may have the same pid, each in a namespace of its own: the ctx of a record names its
+ * image. Records of the recorder have no ctx; they belong to the image that began last.
  *
- * Memory is bounded by what the trace defines, and some for what it has lost; a
- * number that is far beyond all before it is not taken, and counted.
+ * Memory is bounded by the definitions in the trace, plus some for lost definitions. A definition whose
+ * number is far beyond all earlier numbers is dropped and counted.
  */
 #ifndef GRT_STACK_IMAGES_H
 #define GRT_STACK_IMAGES_H
@@ -21,11 +20,11 @@
 
 /**
  * struct grt_image_node - a frame, see NODE in events.def
- * @caller: a smaller number, 0: it is outermost
- * @guessed: it was not found by unwind tables
- * @reach: enum grt_stack_reach of the stack whose innermost frame it is, once it was requested
- * @defined: false in a hole of the numbers, whose record is lost
- * @launched: a launch has this stack; of the thread that counts them
+ * @caller: number of the calling frame, smaller than the frame's own; 0: the frame is outermost
+ * @guessed: the frame was not found by unwind tables
+ * @reach: enum grt_stack_reach of the stack whose innermost frame this is; set at the first request
+ * @defined: false: the record of this number is lost
+ * @launched: a launch has this stack; used by the thread that counts stacks
  */
 struct grt_image_node {
 	uint64_t ip;
@@ -43,13 +42,13 @@ struct grt_image_node {
 /**
  * enum grt_stack_reach - how much of a stack is known
  *
- * Every stack of the library ends in a node that is no frame: it says nothing where the
- * stack is whole, else why not. Where no frame was found it is the whole stack.
+ * Every stack of the injected library ends in a node that is not a frame. The node has no text if the stack
+ * is complete, and the reason otherwise. A stack without frames consists of this node alone.
  */
 enum grt_stack_reach {
 	GRT_STACK_UNASKED,
 	GRT_STACK_NONE, /* no frame */
-	GRT_STACK_CUT,	/* frames, and the outermost of them did not begin the thread */
+	GRT_STACK_CUT,	/* frames; the outermost of them did not begin the thread */
 	GRT_STACK_WHOLE,
 };
 
@@ -73,7 +72,8 @@ struct grt_image_code {
 	uint32_t frames;
 };
 
-/** struct grt_image_range - ranges that are open together, see RANGE_NODE; @outer: a smaller number */
+/** struct grt_image_range - NVTX ranges that are open together, see RANGE_NODE; @outer: number of the
+ * enclosing ranges, smaller than their own */
 struct grt_image_range {
 	uint32_t outer;
 	uint32_t domain;
@@ -83,16 +83,16 @@ struct grt_image_range {
 
 /**
  * struct grt_image - a process image
- * @number: of it, from 0
- * @id: a number that its records carry, another one for each image of a pid; 0: they carry none, and the
- *	images of a pid come one after the other
- * @process: its last PROCESS record; what is 0 where none was seen
- * @began: when its process began, in the trace's time; 0: unknown. May be before the system's start
+ * @number: number of the image, from 0
+ * @id: number in the records of the image, different for each image of a pid; 0: its records have none, and
+ *	the images of the pid follow one another
+ * @process: the last PROCESS record of the image; zeroed: none was read
+ * @began: start of the process in the time of the trace, ns; 0: unknown. May be before the system's start
  * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: unknown
- * @watch: in which windows it was watched, where these were chosen at random
- * @rank: in its job; UINT32_MAX: unknown
- * @job: string: the id of that; 0: unknown
- * @why: string: why it is not traced, or the last note; 0: none
+ * @watch: the windows in which the process was watched, if windows were chosen at random
+ * @rank: rank of the process in its job; UINT32_MAX: unknown
+ * @job: number of the string with the id of the job; 0: unknown
+ * @why: number of the string that says why the process is not traced, or of the last note; 0: none
  */
 struct grt_image {
 	uint32_t pid;
@@ -122,18 +122,18 @@ struct grt_image {
 	bool codes_sorted;
 };
 
-/* Strings from this number on are the recorder's, which does not know those of the program. */
+/* Strings from this number on are defined by the recorder, which does not know the program's numbers. */
 #define GRT_IMAGE_RECORDER 0x80000000U
 
 /**
  * struct grt_images - set up by grt_images_init()
- * @image: all, in the order in which they began
- * @by_pid: the one that began last; @by_id: by pid and id
- * @recent: of the last event that was asked for; NULL: none, or another one may have taken its place
- * @dropped: definitions that were not taken
- * @room, @defined: bytes of all tables of numbers, and those that definitions have paid for
- * @devices: of CUDA's, see devices.h; @windows: the times that were recorded, see windows.h
- * @stack: nodes that BPF took, of launches that have not requested them
+ * @image: all images, in the order in which they began
+ * @by_pid: the image of a pid that began last; @by_id: images by pid and id
+ * @recent: the image of the last requested event; NULL: none, or a later image may have replaced it
+ * @dropped: number of dropped definitions
+ * @room, @defined: bytes of all tables of numbers, and the bytes that the definitions in the trace allow
+ * @devices: CUDA's devices, see devices.h; @windows: the recorded times, see windows.h
+ * @stack: nodes of stacks that BPF programs recorded for launches, until a launch requests its node
  */
 struct grt_images {
 	struct grt_image **image;
@@ -150,38 +150,40 @@ struct grt_images {
 	struct grt_keyed stack;
 };
 
-/** grt_images_init - none */
+/** grt_images_init - sets up a set without images */
 void grt_images_init(struct grt_images *m);
 
-/** grt_images_event - processes an event; uses those of class image. Return: 0 or -ENOMEM */
+/** grt_images_event - processes an event; uses events of class image. Return: 0 or -ENOMEM */
 int grt_images_event(struct grt_images *m, const struct grt_event *e);
 
-/** grt_images_of - the image that an event is of; made where nothing has reported it. NULL: no memory */
+/** grt_images_of - the image of an event; a new one if no earlier event belongs to it. NULL: no memory */
 struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e);
 
-/** grt_image_node - a frame; NULL where it is not defined, and for 0. Its callers end: their numbers fall */
+/** grt_image_node - a frame; NULL: @number is 0 or not defined. The chain of callers ends: numbers decrease
+ */
 const struct grt_image_node *grt_image_node(const struct grt_image *i, uint32_t number);
 
-/** grt_image_range - ranges that are open together; NULL where it is not defined, and for 0 */
+/** grt_image_range - ranges that are open together; NULL: @number is 0 or not defined */
 const struct grt_image_range *grt_image_range(const struct grt_image *i, uint32_t number);
 
-/** grt_image_reach - how much of the stack is known whose innermost frame is a node; also for 0 */
+/** grt_image_reach - how much is known of the stack whose innermost frame is node @number, which may be 0 */
 enum grt_stack_reach grt_image_reach(struct grt_image *i, uint32_t number);
 
-/** grt_image_mapping - an object file; NULL where it is not defined, and for 0 */
+/** grt_image_mapping - an object file; NULL: @number is 0 or not defined */
 const struct grt_image_mapping *grt_image_mapping(const struct grt_image *i, uint32_t number);
 
 /**
- * grt_image_code - the functions at an address, as far as the recording has them
- * @n: how many; the innermost is the last
- * Return: the first of them; NULL: the recording does not say
+ * grt_image_code - the functions at an address, if the recording has them
+ * @n: gets their number; the innermost is the last
+ * Return: the first of them; NULL: the recording does not have them
  */
 const struct grt_image_code *grt_image_code(struct grt_image *i, uint64_t ip, uint32_t module, uint32_t *n);
 
-/** grt_images_stack - the node of a launch that BPF took the stack of, once; 0: there is none (yet) */
+/** grt_images_stack - the node of a launch whose stack a BPF program recorded, once; 0: there is none (yet)
+ */
 uint32_t grt_images_stack(struct grt_images *m, uint32_t image, uint64_t correlation);
 
-/** grt_images_free - frees all and empties it */
+/** grt_images_free - frees all memory of @m and empties it */
 void grt_images_free(struct grt_images *m);
 
 #endif /* GRT_STACK_IMAGES_H */

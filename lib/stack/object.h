@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * An object file, as elfutils reads it: functions, source lines, what is
- * inlined. Addresses are the file's own. In a program without elfutils opening
- * says -ENOTSUP. Of code for a GPU (cubin.h) an object is one function, the last part
- * of its path, and addresses are offsets in it.
+ * An object file, read by elfutils: functions, source lines, inlined functions. Addresses are those in the
+ * file. In a program without elfutils, opening returns -ENOTSUP. An object with code for a GPU (cubin.h) is
+ * one function, whose name is the last part of the object's path; addresses are offsets in that function.
  */
 #ifndef GRT_STACK_OBJECT_H
 #define GRT_STACK_OBJECT_H
@@ -17,10 +16,10 @@
 struct grt_object;
 
 /**
- * struct grt_object_frame - a function at an address; texts live as long as the object
- * @linkage: as the linker knows it, NULL: unknown
- * @name: as the source does, NULL: unknown
- * @file: NULL: unknown
+ * struct grt_object_frame - a function at an address; texts are valid until the object is closed
+ * @linkage: name for the linker; NULL: unknown
+ * @name: name in the source; NULL: unknown
+ * @file: source file; NULL: unknown
  */
 struct grt_object_frame {
 	const char *linkage;
@@ -32,29 +31,30 @@ struct grt_object_frame {
 
 /**
  * grt_object_open - reads an object file
- * @fd: of a regular file; it is taken over, also when this fails
- * @path: for finding its separate debug file
- * @build_id: that it must have, hexadecimal, NULL or "": any
- * @options: see there; what concerns debug files
- * Return: 0, -ESTALE: it has another build id, -EBADMSG: no object file, -ENOTSUP, -ENOMEM
+ * @fd: descriptor of a regular file; the function owns it, even if it fails
+ * @path: path by which the separate debug file is searched
+ * @build_id: build id that the file must have, hexadecimal; NULL or "": any
+ * @options: those for debug files are used
+ * Return: 0, -ESTALE: the file has another build id, -EBADMSG: it is no object file, -ENOTSUP, -ENOMEM
  */
 int grt_object_open(struct grt_object **out, int fd, const char *path, const char *build_id,
 		    const struct grt_symbols_options *options);
 
-/** grt_object_address - the address at which a place of the file is. Return: whether it is loaded */
+/** grt_object_address - the address of an offset in the file. Return: whether the offset is in a loaded
+ * segment */
 bool grt_object_address(const struct grt_object *o, uint64_t offset, uint64_t *address);
 
 /**
- * grt_object_frames - what DWARF says of an address, innermost first
- * Return: how many, at most @max; 0: nothing
+ * grt_object_frames - the functions at an address by DWARF, innermost first
+ * Return: their number, at most @max; 0: DWARF has none
  */
 unsigned int grt_object_frames(struct grt_object *o, uint64_t address, struct grt_object_frame *out,
 			       unsigned int max);
 
-/** grt_object_symbol - what the symbol tables say, NULL: nothing */
+/** grt_object_symbol - the function at an address by the symbol tables; NULL: there is none */
 const char *grt_object_symbol(struct grt_object *o, uint64_t address);
 
-/** grt_object_close - frees it; NULL is allowed */
+/** grt_object_close - frees @o, which may be NULL */
 void grt_object_close(struct grt_object *o);
 
 /** grt_can_objects - whether this program can read object files */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Which frames of a stack are the user's own code. The place in it that a wait or a
- * launch is reported under is the innermost frame of the outermost own code: where
- * the user's code called what is not the user's, seen from the thread's beginning.
- * Interpreters stand between frames of own code and do not end it.
+ * Which frames of a stack are the user's own code. A wait or a launch is reported at the innermost frame of
+ * the outermost own code: seen from the start of the thread, the place where the user's code first called
+ * code that is not the user's. Frames of an interpreter between frames of own code do not end the own code.
  */
 #ifndef GRT_STACK_OWN_CODE_H
 #define GRT_STACK_OWN_CODE_H
@@ -11,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** enum grt_code - whose code a frame is; see own_code.def */
+/** enum grt_code - the owner of a frame's code; see own_code.def */
 enum grt_code {
 	GRT_CODE_OWN,
 	GRT_CODE_BEGIN,
@@ -20,11 +19,11 @@ enum grt_code {
 };
 
 /**
- * struct grt_code_frame - a frame; what is unknown is NULL
- * @function: its name, or file+offset where it has none
- * @module: path of its object file
- * @source: path of an interpreter's file
- * @by_object: its object file decides: libraries are files of their own
+ * struct grt_code_frame - a frame; an unknown member is NULL
+ * @function: name of the function, or file+offset if the name is unknown
+ * @module: path of the object file
+ * @source: path of the source file, for a frame of an interpreter
+ * @by_object: the object file decides, as libraries are separate files
  */
 struct grt_code_frame {
 	const char *function;
@@ -33,18 +32,19 @@ struct grt_code_frame {
 	bool by_object;
 };
 
-/** grt_code_of - whose a frame is */
+/** grt_code_of - the owner of a frame's code */
 enum grt_code grt_code_of(const struct grt_code_frame *f);
 
-/** grt_code_set_up - what a program does whose stack has this frame, before its steady work; NULL: nothing
- * known */
+/** grt_code_set_up - what a program with this frame in its stack does before its steady work; NULL: nothing
+ * is known
+ */
 const char *grt_code_set_up(const struct grt_code_frame *f);
 
 /**
- * struct grt_own_place - all zero: no frame was seen
- * @found: there is own code; @at: the number of its frame
- * @dynamic: the C library is a file of its own
- * @whole: the outermost frame is one that a thread begins with
+ * struct grt_own_place - the place of own code in a stack; all zero: no frame was seen
+ * @found: there is own code; @at: number of its frame
+ * @dynamic: the C library is a separate file
+ * @whole: the outermost frame is a function in which threads begin
  */
 struct grt_own_place {
 	bool seen;
@@ -55,8 +55,8 @@ struct grt_own_place {
 	uint32_t at;
 };
 
-/** grt_own_place_see - the next frame, the outermost first; @number: what @at becomes where it is the place
- */
+/** grt_own_place_see - processes the next frame, the outermost first; @number: value of @at if this is the
+ * place */
 void grt_own_place_see(struct grt_own_place *p, const struct grt_code_frame *f, uint32_t number);
 
 #endif /* GRT_STACK_OWN_CODE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * When the weights of a tree of stacks came: the time that is looked at in slots
- * of the same length, and how much each node got in each.
+ * The weights of a tree of stacks over time: the time is divided into slots of equal length, with the weight
+ * that each node got in each slot.
  */
 #ifndef GRT_STACK_SLOTS_H
 #define GRT_STACK_SLOTS_H
@@ -11,17 +11,17 @@
 #include "base/grow.h"
 #include "stacks.h"
 
-/* The slot of what has a weight and no time. */
+/* The slot of weights without a time. */
 #define GRT_SLOTS_NEVER UINT16_MAX
 
-/** struct grt_slot - what the stacks that end in @node got */
+/** struct grt_slot - the weight that the stacks which end in @node got in @slot */
 struct grt_slot {
 	uint32_t node;
 	uint16_t slot;
 	uint64_t weight;
 };
 
-/** struct grt_slots - @n slots from @from to @to, ns; @at: to be freed */
+/** struct grt_slots - @n slots from @from to @to, ns; @at: the weights, for free() */
 struct grt_slots {
 	uint64_t from;
 	uint64_t to;
@@ -30,7 +30,7 @@ struct grt_slots {
 	uint32_t used, room;
 };
 
-/** grt_slots_of - the slot of a moment */
+/** grt_slots_of - slot of a time */
 static inline uint16_t grt_slots_of(const struct grt_slots *s, uint64_t time)
 {
 	uint64_t span = s->to - s->from + 1;
@@ -41,7 +41,7 @@ static inline uint16_t grt_slots_of(const struct grt_slots *s, uint64_t time)
 			    : (uint16_t)((unsigned __int128)(time - s->from) * s->n / span);
 }
 
-/** grt_slots_begin - the first moment of a slot */
+/** grt_slots_begin - start of a slot, ns */
 static inline uint64_t grt_slots_begin(const struct grt_slots *s, uint16_t slot)
 {
 	uint64_t span = s->to - s->from + 1;
@@ -49,7 +49,7 @@ static inline uint64_t grt_slots_begin(const struct grt_slots *s, uint16_t slot)
 	return s->from + (uint64_t)(((unsigned __int128)slot * span + s->n - 1) / s->n);
 }
 
-/** grt_slots_part - where the slot of @from ends, if that is before @to: the end of the part that is in it */
+/** grt_slots_part - end of the slot of @from, or @to if that is earlier; @slot gets the slot */
 static inline uint64_t grt_slots_part(const struct grt_slots *s, uint64_t from, uint64_t to, uint16_t *slot)
 {
 	uint64_t end;
@@ -61,7 +61,7 @@ static inline uint64_t grt_slots_part(const struct grt_slots *s, uint64_t from, 
 	return end < to ? end : to;
 }
 
-/** grt_slots_add - a node got more. Return: 0 or -ENOMEM */
+/** grt_slots_add - adds weight of a node in a slot. Return: 0 or -ENOMEM */
 static inline int grt_slots_add(struct grt_slots *s, uint32_t node, uint16_t slot, uint64_t weight)
 {
 	if (grt_grow(&s->at, &s->room, s->used + 1, 256))
@@ -71,8 +71,8 @@ static inline int grt_slots_add(struct grt_slots *s, uint32_t node, uint16_t slo
 }
 
 /**
- * grt_slots_fit - makes of pairs of slots one until there are at most so many weights, or one slot; all are
- * in the order of nodes and slots then
+ * grt_slots_fit - merges pairs of slots until there are at most @most weights, or one slot; then the weights
+ * are sorted by node and slot
  * @s: its number of slots is a power of two
  */
 void grt_slots_fit(struct grt_slots *s, uint32_t most);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * A tree of call stacks with a weight at each: what every kind of flame graph
- * is made from, wherever its stacks come from. A frame's text is kept once, a
- * path from the root once.
+ * A tree of call stacks with a weight for each stack, from which every kind of flame graph is made. The text
+ * of a frame is stored once, and so is each path from the root.
  *
  * Nodes are numbered from the root, 0, and a parent is always before its
  * children. Memory is 16 bytes and a place in a table for each node.
@@ -16,12 +15,14 @@
 #include <string.h>
 
 #define GRT_STACKS_ROOT 0U
-/* Frames of a path; what is below has no node, its weight stays with the last one that has. */
+/* Frames of a path. Deeper frames have no node: their weight stays with the last frame that has one. */
 #define GRT_STACKS_DEPTH_MAX 4096U
-/* All weights of a side together: sums of any of them fit. */
+/* Maximum of all weights of a side together, so that no sum overflows. */
 #define GRT_STACKS_WEIGHT_MAX (UINT64_MAX >> 1)
 
-/** enum grt_stacks_side - which of two things that are compared; or what else is known of what weighs NOW */
+/** enum grt_stacks_side - side of a weight: one of the two compared traces, or another weight of the stacks
+ * of NOW
+ */
 enum grt_stacks_side {
 	GRT_STACKS_NOW,
 	GRT_STACKS_BEFORE,
@@ -31,7 +32,8 @@ enum grt_stacks_side {
 	GRT_STACKS_SIDES,
 };
 
-/** struct grt_stacks_node - @weight: of the stacks that end here, on the side NOW */
+/** struct grt_stacks_node - a frame of a stack; @weight: weight of the stacks that end here, on the side NOW
+ */
 struct grt_stacks_node {
 	uint32_t parent;
 	uint32_t name;
@@ -40,16 +42,16 @@ struct grt_stacks_node {
 
 struct grt_stacks;
 
-/** grt_stacks_new - an empty tree. Return: 0 or -ENOMEM */
+/** grt_stacks_new - makes an empty tree. Return: 0 or -ENOMEM */
 int grt_stacks_new(struct grt_stacks **out);
 
-/** grt_stacks_id - a number, not 0, of this tree alone: another one may be at its address later */
+/** grt_stacks_id - a number, not 0, that no other tree has; a later tree may have the same address */
 uint64_t grt_stacks_id(const struct grt_stacks *s);
 
 /**
  * grt_stacks_name - the number of a frame's text
- * Control characters and the like are kept as \xNN and `;` as `:`, see
- * GRT_ESCAPE_FRAME; an empty text is "[unknown]".
+ * Control characters are stored as \xNN, and `;` as `:`, see GRT_ESCAPE_FRAME; an empty text is stored as
+ * "[unknown]".
  * Return: 0 or -ENOMEM
  */
 int grt_stacks_name(struct grt_stacks *s, const char *text, size_t len, uint32_t *name);
@@ -57,14 +59,13 @@ int grt_stacks_name(struct grt_stacks *s, const char *text, size_t len, uint32_t
 /** grt_stacks_child - the node of frame @name under @parent. Return: 0 or -ENOMEM */
 int grt_stacks_child(struct grt_stacks *s, uint32_t parent, uint32_t name, uint32_t *node);
 
-/* Look-ups that grt_stacks_children() takes at once. */
+/* Maximum number of lookups in a call of grt_stacks_children(). */
 #define GRT_STACKS_BATCH 64U
 
 /**
  * grt_stacks_children - grt_stacks_child() of @n frames under @n nodes, at most GRT_STACKS_BATCH
- * A large tree is not in the processor's caches: the places are fetched
- * together, so that one wait serves them all.
- * Return: 0 or -ENOMEM
+ * A large tree is not in the processor's caches: the function fetches all places together, so that it waits
+ * only once. Return: 0 or -ENOMEM
  */
 int grt_stacks_children(struct grt_stacks *s, unsigned int n, const uint32_t *parent, const uint32_t *name,
 			uint32_t *node);
@@ -72,62 +73,64 @@ int grt_stacks_children(struct grt_stacks *s, unsigned int n, const uint32_t *pa
 /** grt_stacks_frame - grt_stacks_name() and grt_stacks_child() */
 int grt_stacks_frame(struct grt_stacks *s, uint32_t parent, const char *text, size_t len, uint32_t *node);
 
-/** grt_stacks_word - the same of a text that ends, below *@node, which becomes it */
+/** grt_stacks_word - grt_stacks_frame() of a terminated text under *@node, which becomes the node of the
+ * frame */
 static inline int grt_stacks_word(struct grt_stacks *s, const char *text, uint32_t *node)
 {
 	return grt_stacks_frame(s, *node, text, strlen(text), node);
 }
 
 /**
- * grt_stacks_add - a stack that ends in @node weighs so much more
- * Return: 0, -ENOMEM, or -EOVERFLOW where the side would weigh more than
- *	GRT_STACKS_WEIGHT_MAX (and nothing is added)
+ * grt_stacks_add - adds to the weight of the stack that ends in @node
+ * Return: 0, -ENOMEM, or -EOVERFLOW if the side would weigh more than GRT_STACKS_WEIGHT_MAX (then nothing is
+ * added)
  */
 int grt_stacks_add(struct grt_stacks *s, uint32_t node, enum grt_stacks_side side, uint64_t weight);
 
-/** grt_stacks_seal - nothing is added after this; gives the memory back that only adding needs */
+/** grt_stacks_seal - frees the memory that only adding needs; nothing may be added after this */
 void grt_stacks_seal(struct grt_stacks *s);
 
-/** grt_stacks_nodes - how many there are, with the root; they are at grt_stacks_node(s, 0) and behind it */
+/** grt_stacks_nodes - number of nodes, with the root; they are an array that begins at grt_stacks_node(s, 0)
+ */
 uint32_t grt_stacks_nodes(const struct grt_stacks *s);
 const struct grt_stacks_node *grt_stacks_node(const struct grt_stacks *s, uint32_t node);
 
-/** grt_stacks_weight - of the stacks of a side that end in a node */
+/** grt_stacks_weight - weight of the stacks of a side that end in a node */
 uint64_t grt_stacks_weight(const struct grt_stacks *s, uint32_t node, enum grt_stacks_side side);
 
 /** grt_stacks_text - a frame's text, not terminated */
 const char *grt_stacks_text(const struct grt_stacks *s, uint32_t name, size_t *len);
 
 /**
- * grt_stacks_lines - a frame's function was met at a line of a source file, of which the base name is kept
+ * grt_stacks_lines - notes a source line of a frame's function; only the base name of @file is stored
  * Return: 0 or -ENOMEM
  */
 int grt_stacks_lines(struct grt_stacks *s, uint32_t name, const char *file, uint32_t line);
 
-/** grt_stacks_source - file and lines of a frame, as FILE:FIRST or FILE:FIRST-LAST; "" where these are
- * unknown, and where functions of one name are in several files */
+/** grt_stacks_source - file and lines of a frame, as FILE:FIRST or FILE:FIRST-LAST; "": they are unknown, or
+ * several files have functions of this name */
 void grt_stacks_source(const struct grt_stacks *s, uint32_t name, char *out, size_t room);
 
-/** grt_stacks_names - how many different frames there are; they are numbered from 0 */
+/** grt_stacks_names - number of different frames; their numbers begin with 0 */
 uint32_t grt_stacks_names(const struct grt_stacks *s);
 
 /** grt_stacks_total - the weight of all stacks of a side */
 uint64_t grt_stacks_total(const struct grt_stacks *s, enum grt_stacks_side side);
 
-/** grt_stacks_compared - something was added on the side BEFORE */
+/** grt_stacks_compared - whether weight was added on the side BEFORE */
 bool grt_stacks_compared(const struct grt_stacks *s);
 
 /**
- * grt_stacks_sums - the weight of every node with all that is below it
- * @out: gets an array by node, to be freed
+ * grt_stacks_sums - the weight of every node together with all nodes below it
+ * @out: gets an array by number of node, for free()
  * Return: 0 or -ENOMEM
  */
 int grt_stacks_sums(const struct grt_stacks *s, enum grt_stacks_side side, uint64_t **out);
 
 /**
  * struct grt_stacks_step - a node on a walk
- * @depth: 0 is the root
- * @start: weight of what stands left of it, in the order of the walk
+ * @depth: distance from the root, which has 0
+ * @start: weight of the nodes left of it, in the order of the walk
  */
 struct grt_stacks_step {
 	uint32_t node;
@@ -136,10 +139,10 @@ struct grt_stacks_step {
 };
 
 /**
- * grt_stacks_walk - every node after its parent, children by their text
- * @sum: of grt_stacks_sums()
- * @least: nodes whose sum is less are passed over, with all below them
- * @step: a result other than 0 ends the walk
+ * grt_stacks_walk - visits every node after its parent, children in the order of their texts
+ * @sum: the sums by grt_stacks_sums()
+ * @least: nodes with smaller sums are left out, with all nodes below them
+ * @step: called for each node; a result other than 0 ends the walk
  * Return: 0, -ENOMEM, or what @step returned
  */
 int grt_stacks_walk(const struct grt_stacks *s, const uint64_t *sum, uint64_t least,

@@ -51,7 +51,7 @@ struct amd_log_open {
  * @holding: a record goes on in the next line; @held, @held_len its message so far, @held_head what stands
  *	before it, @held_file the name in that, @held_lines of how many lines
  * @hang, @hang_len: the lines so far of what is said of a packet at which a queue was aborted; @hang_name:
- *the kernel's name, which precedes them
+ *	the kernel's name, which precedes them
  * @kinds: messages by their first character, set once @indexed
  */
 struct amd_log {

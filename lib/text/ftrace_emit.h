@@ -112,7 +112,7 @@ struct ftrace_wait {
  * @dependency: see FTRACE_DEPENDS
  * @held: in a circle, @helds of them before @held_at
  * @xe_queue, @mali: see above; @has_msm: there are events of msm; @xe_by_sched: the scheduler's events report
- *the jobs of xe or msm
+ *	the jobs of xe or msm
  * @slot: rows of the events plus 1, by a hash of their names; @step: by row, see ftrace_step(); @of_jobs: by
  * row, it reports jobs; @indexed: they are set; @has_jobs: the text has such a line
  * @graphs: functions that threads are in; @unstamped: the present line has no stamp of its own

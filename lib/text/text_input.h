@@ -53,8 +53,8 @@ enum grt_text_place {
  * @in_time: @line gets lines in the order of their stamps; one without a stamp stays behind the line that
  * it follows
  * @place: which stamp that is; @hint as for @time. @place gets what of one moment is reported in one order
- *whatever that of the lines is; where it gets no step, lines of one stamp come as they are in the text.
- *NULL: as @time says
+ *	whatever that of the lines is; where it gets no step, lines of one stamp come as they are in the text.
+ *	NULL: as @time says
  * @end: the text is over: puts what the form held back; may be NULL
  * @state_size: bytes of state, all zero at the start; see grt_text_state()
  * @fini: frees what the state holds; may be NULL

@@ -45,7 +45,8 @@ struct grt_gpu_waits;
 /**
  * grt_gpu_waits_new - begins
  * @part: gets each part of each wait, without gap or overlap; @work: number for grt_gpu_waits_put(), 0: none
- *ran. A result other than 0 ends the run Return: 0 or -ENOMEM
+ *	ran. A result other than 0 ends the run
+ * Return: 0 or -ENOMEM
  */
 int grt_gpu_waits_new(struct grt_gpu_waits **out,
 		      int (*part)(void *arg, const struct grt_gpu_wait *w, uint32_t work), void *arg);

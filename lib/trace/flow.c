@@ -25,7 +25,7 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
  * struct flow_type - how events of a type are handed out
  * @fn: the callback; NULL: none wants them
  * @plain: size of a whole record, where nobody but the callbacks and @counted looks at them; UINT16_MAX,
- *which no record has: another does
+ *	which no record has: another does
  * @counted: they are compared with what their program has written
  */
 struct flow_type {
