@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The packets of a trace for Perfetto: what precedes them on their sequence (names, contexts, clocks) is
- * resolved here. Field numbers are those of protos/perfetto/trace of Perfetto v58.2.
+ * Reads the packets of a trace for Perfetto, and resolves their references to earlier packets of their
+ * sequence: names, contexts, clocks. Field numbers are those of protos/perfetto/trace of Perfetto v58.2.
  *
- * Memory is bounded: the largest packet, which is not larger than the file, and 64 bytes for each of 1048576
- * names, sequences and tracks.
+ * Memory is bounded by the largest packet, which is not larger than the file, and 64 bytes for each of
+ * 1048576 names, sequences and tracks.
  */
 #ifndef GRT_TEXT_PFTRACE_PACKETS_H
 #define GRT_TEXT_PFTRACE_PACKETS_H
@@ -26,18 +26,17 @@ enum pftrace_table {
 	PFTRACE_LAUNCH_ARG_NAMES = 1001,
 };
 
-/** struct pftrace_name - an interned thing: @text: its name; @pid, @value: of a context its process and API
- */
+/** struct pftrace_name - an interned object; @text: its name; @pid, @value: process and API of a context */
 struct pftrace_name {
 	uint32_t text;
 	uint32_t pid;
 	uint64_t value;
 };
 
-/* Slices of a track that are open at once. */
+/* Maximum number of open slices of a track. */
 #define PFTRACE_OPEN_MAX 16U
 
-/* Values of slices that are understood: PFTRACE_ARG(NAME, "name") */
+/* The values of slices that are read: PFTRACE_ARG(NAME, "name") */
 #define PFTRACE_ARGS(PFTRACE_ARG)                         \
 	PFTRACE_ARG(CORRELATION, "correlation")           \
 	PFTRACE_ARG(RESULT, "result")                     \
@@ -73,7 +72,7 @@ enum pftrace_arg {
 		PFTRACE_ARG_COUNT,
 };
 
-/** struct pftrace_values - values of a slice; @has: bits of enum pftrace_arg */
+/** struct pftrace_values - values of a slice; @has: the known values, a bit for each enum pftrace_arg */
 struct pftrace_values {
 	uint32_t has;
 	uint64_t v[PFTRACE_ARG_COUNT];
@@ -81,9 +80,9 @@ struct pftrace_values {
 
 /**
  * struct pftrace_work - a slice of a GPU (GpuRenderStageEvent)
- * @number: its id; @name, @linked, @queue, @stage: texts, 0: none
- * @api: of its context, 0: unknown
- * @is_kernel: it has what only kernels have
+ * @number: id of the slice; @name, @linked, @queue, @stage: numbers of texts, 0: none
+ * @api: API of its context, 0: unknown
+ * @is_kernel: the slice has fields that only kernels have
  */
 struct pftrace_work {
 	uint64_t time;
@@ -105,8 +104,8 @@ struct pftrace_work {
 
 /**
  * struct pftrace_slice - a slice or moment of a track (TrackEvent)
- * @number: of the GPU's work that it submitted, 0: none
- * @track: name of its track
+ * @number: id of the GPU work that the slice submitted, 0: none
+ * @track: number of the text with the name of its track
  */
 struct pftrace_slice {
 	uint64_t time;
@@ -124,9 +123,9 @@ struct pftrace_slice {
 struct pftrace_packets;
 
 /**
- * struct pftrace_sink - who gets them; a result other than 0 ends the reading
- * @ftrace: an FtraceEventBundle; @offset: what its stamps lack, in ns, modulo 2^64
- * @gpu: a GPU of the trace, by its number: its name
+ * struct pftrace_sink - functions that get the contents; a result other than 0 ends the reading
+ * @ftrace: gets an FtraceEventBundle; @offset: to be added to its stamps, ns, modulo 2^64
+ * @gpu: gets number and name of a GPU of the trace
  * Each may be NULL.
  */
 struct pftrace_sink {
@@ -139,9 +138,10 @@ struct pftrace_sink {
 };
 
 /**
- * struct pftrace_count - of one reading
- * @packets: all; @unnamed: refer to names that are not there; @timeless: have stamps of clocks that are not;
- * @half: ends and beginnings of slices without the other
+ * struct pftrace_count - counts of a reading
+ * @packets: all packets; @unnamed: packets with references to unknown names; @timeless: packets whose clock
+ * is unknown
+ * @half: starts of slices without an end, and ends without a start
  */
 struct pftrace_count {
 	uint64_t packets;
@@ -150,32 +150,33 @@ struct pftrace_count {
 	uint64_t half;
 };
 
-/** pftrace_packets_new - for a regular file, which stays the caller's. Return: 0 or a negative errno */
+/** pftrace_packets_new - sets up the reading of a regular file; the caller still owns @fd. Return: 0 or a
+ * negative errno */
 int pftrace_packets_new(struct pftrace_packets **out, int fd);
 
 /**
- * pftrace_packets_read - hands all of it out, from the beginning
+ * pftrace_packets_read - passes all contents to the sink, from the beginning
  * Return: 0, what the sink returned, -ENOMEM, or -EPROTO; see pftrace_packets_why()
  */
 int pftrace_packets_read(struct pftrace_packets *p, const struct pftrace_sink *sink);
 
-/** pftrace_packets_why - why it cannot be read, and the byte; NULL: the file can */
+/** pftrace_packets_why - why the file cannot be read, and @byte its offset; NULL: it can be read */
 const char *pftrace_packets_why(const struct pftrace_packets *p, uint64_t *byte);
 
-/** pftrace_packets_count - of the last reading */
+/** pftrace_packets_count - counts of the last reading */
 const struct pftrace_count *pftrace_packets_count(const struct pftrace_packets *p);
 
-/** pftrace_packets_text - a text by its number, "" for 0 */
+/** pftrace_packets_text - a text by its number; empty for 0 */
 struct grt_span pftrace_packets_text(const struct pftrace_packets *p, uint32_t number);
 
-/** pftrace_packets_free - frees it; NULL is allowed */
+/** pftrace_packets_free - frees @p, which may be NULL */
 void pftrace_packets_free(struct pftrace_packets *p);
 
 /** pftrace_is_packets - whether an input begins with whole packets */
 bool pftrace_is_packets(const char *head, size_t len);
 
-/** pftrace_put_ftrace - prints the events of a bundle as ftrace does; others are passed over. Return: false:
- * it cannot be read */
+/** pftrace_put_ftrace - prints the events of a bundle as ftrace does; skips other events. Return: false: the
+ * bundle cannot be read */
 bool pftrace_put_ftrace(FILE *out, struct grt_span bundle, uint64_t offset, uint64_t *events);
 
 #endif /* GRT_TEXT_PFTRACE_PACKETS_H */

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What a text calls its threads, devices and rings, and which of its events
- * were passed over. All of fixed size: what does not fit is reported again or
- * counted together.
+ * The names of threads, devices and rings in a text, and counts of its skipped events. All tables have a
+ * fixed size: names that do not fit are reported again, and events that do not fit are counted together.
  */
 #ifndef GRT_TEXT_TEXT_NAMES_H
 #define GRT_TEXT_TEXT_NAMES_H
 
 #include <grtrace/grtrace.h>
 
-/* Names known at a time; a forgotten one is reported again. */
+/* Number of remembered names; a forgotten name is reported again. */
 #define GRT_TEXT_NAMES 4096U
-/* More rings are GRT_RING_NONE. */
+/* Maximum number of rings; further rings are GRT_RING_NONE. */
 #define GRT_TEXT_RINGS 1024U
-/* Kinds of events that are passed over; more are counted together. */
+/* Maximum number of kinds of skipped events; further kinds are counted together. */
 #define GRT_TEXT_SKIPPED 256U
 
 /**
- * struct grt_text_name - one name
- * @time: the earliest at which it was reported
+ * struct grt_text_name - a name
+ * @time: earliest time at which the name was reported, ns
  */
 struct grt_text_name {
 	uint64_t time;
@@ -28,7 +27,7 @@ struct grt_text_name {
 	char owner[sizeof(((struct grt_ev_name *)0)->owner)];
 };
 
-/** struct grt_text_ring - a ring; @name as long as NAME records hold it; @gpu empty: unknown */
+/** struct grt_text_ring - a ring; @name: cut to the size in NAME records; @gpu: empty: unknown */
 struct grt_text_ring {
 	uint64_t time;
 	char name[sizeof(((struct grt_ev_name *)0)->name)];
@@ -50,8 +49,8 @@ struct grt_text_names {
 };
 
 /**
- * grt_text_names_tell - whether a NAME record is needed before what comes at @time
- * @e: gets it, but for its size
+ * grt_text_names_tell - whether a NAME record is needed before an event at @time
+ * @e: gets the record without its size
  */
 bool grt_text_names_tell(struct grt_text_names *n, uint32_t kind, uint32_t id, uint64_t time,
 			 const char *name, size_t name_len, const char *owner, size_t owner_len,
@@ -59,16 +58,16 @@ bool grt_text_names_tell(struct grt_text_names *n, uint32_t kind, uint32_t id, u
 
 /**
  * grt_text_names_ring - the ring of a name
- * @gpu: of @gpu_len bytes, its address on its bus; NULL: the text does not report it
- * @tell: gets whether a NAME record is needed, @e then is it
- * Return: NULL when there are too many
+ * @gpu: bus address of its GPU, @gpu_len bytes; NULL: the text does not have it
+ * @tell: gets whether a NAME record is needed, which @e then gets
+ * Return: the ring; NULL: there are too many
  */
 const struct grt_text_ring *grt_text_names_ring(struct grt_text_names *n, uint64_t time, const char *name,
 						size_t name_len, const char *driver, size_t driver_len,
 						const char *gpu, size_t gpu_len, bool *tell,
 						struct grt_ev_name *e);
 
-/** grt_text_names_skip - counts an event that is passed over */
+/** grt_text_names_skip - counts a skipped event */
 void grt_text_names_skip(struct grt_text_names *n, const char *name, size_t len);
 
 #endif /* GRT_TEXT_TEXT_NAMES_H */
