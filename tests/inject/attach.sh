@@ -17,9 +17,9 @@ begin() { # PROGRAM...
 	begin_waiting "${as[@]}" "$@"
 }
 # Files that a process has mapped, but for the library's and what it loads: CUPTI, and two of the C library, which are
-# empty from glibc 2.34 on.
+# empty from glibc 2.34 on; and for the kernel's page for uprobes, which another tracer of the C library may have made.
 mapped() { # PID
-	awk '{ print $2, $6 }' "/proc/$1/maps" | grep -vE ' $|grtrace|libcupti|/libdl\.so|/libpthread\.so' | sort
+	awk '{ print $2, $6 }' "/proc/$1/maps" | grep -vE ' $|grtrace|libcupti|/libdl\.so|/libpthread\.so|\[uprobes\]' | sort
 }
 
 begin "$MOCK/app" ask 2000
