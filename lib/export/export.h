@@ -36,12 +36,12 @@ struct grt_export;
  * @end: writes the rest; not called after an error
  * @free: frees the memory of @begin; x->state may be NULL
  * All but @free return 0 or a negative errno.
- * @tables: it is of tables, which this writes, and has nothing else; see GRT_PART_TABLES
- * @parts: which of them, GRT_PART_*; 0: GRT_PART_TABLES
+ * @tables: writes the tables, in formats of tables, which have no other members; see GRT_PART_TABLES
+ * @parts: the written tables, GRT_PART_*; 0: GRT_PART_TABLES
  * @missing: what the trace lacks if @end has counted no item, as "CPU stack of a launch"; NULL: an output
  *	without items is complete, as a table is that has only its header
  * @fix: command that makes a trace which has it
- * @directory: of tables: each has a file of its own, whose name ends so; NULL: all are one file
+ * @directory: ending of file names, if each table has a file of its own; NULL: all tables are in one file
  */
 struct grt_export_format {
 	const struct grt_writer_ops *tables;
@@ -79,7 +79,7 @@ extern const struct grt_export_row grt_export_rows[];
  * @session: the exported session
  * @fd: file descriptor of the output
  * @clocks: clocks of the recording
- * @tracks: of formats that draw tracks, their count is reported by these; NULL: others
+ * @tracks: the tracks, in formats that draw tracks; they have the counts that the command reports. NULL: none
  * @events: number of processed events
  * @items: number of written items, in formats with @missing
  */

@@ -102,6 +102,11 @@ void grt_own_place_see(struct grt_own_place *p, const struct grt_code_frame *f, 
 	p->dynamic |= begins(base_of(f->module), "libc.so") || begins(base_of(f->module), "ld-musl");
 	frame.by_object = p->dynamic && f->module;
 	code = p->left ? GRT_CODE_FOREIGN : grt_code_of(&frame);
+	/* in a stripped program the entry has no name: it is what calls a function that only entries call */
+	if (code == GRT_CODE_BEGIN && !p->whole && p->found && !p->left) {
+		p->found = false;
+		p->whole = true;
+	}
 	p->whole |= !p->seen && code == GRT_CODE_BEGIN;
 	p->seen = true;
 	if (code == GRT_CODE_OWN) {

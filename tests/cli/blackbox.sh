@@ -111,6 +111,7 @@ done
 check "the helper process ends with the recorder, even if that is killed" test ! -d "/proc/$helper"
 wait $box 2>/dev/null
 pkill -KILL -P "$shell"
+
 # Where it hangs in its own code: by unwind tables, and with frame pointers alone, which the kernel has. As gdb says.
 cat >hang.c <<-'END'
 	#include <pthread.h>
@@ -178,6 +179,7 @@ for how in "-O2 -fomit-frame-pointer" "-O0"; do
 	kill -KILL $hung 2>/dev/null
 	wait $hung 2>/dev/null
 done
+
 # Killed while it writes a snapshot.
 fake_start 2 400 500
 "$GRTRACE" record -e kmod --last 5 --after 5 -o killed.grt >/dev/null 2>&1 </dev/null &

@@ -345,6 +345,16 @@ static void own_code(void **state)
 		{.function = "main", .module = "/home/u/app"},
 		{.function = "read", .module = "/home/u/app"},
 	};
+	/* As Debian's programs are: the entry has no name. */
+	static const struct grt_code_frame stripped[] = {
+		{.function = "kmscube+0x5339", .module = "/usr/bin/kmscube"},
+		{.function = "__libc_start_main", .module = "/usr/lib/libc.so.6"},
+		{.function = "libc.so.6+0x27249", .module = "/usr/lib/libc.so.6"},
+		{.function = "kmscube+0x3d21", .module = "/usr/bin/kmscube"},
+		{.function = "kmscube+0x4c10", .module = "/usr/bin/kmscube"},
+		{.function = "libEGL_mesa.so.0+0x1f2a", .module = "/usr/lib/libEGL_mesa.so.0"},
+		{.function = "kmscube+0x4000", .module = "/usr/bin/kmscube"},
+	};
 	static const struct grt_code_frame none[] = {{.function = "start_thread"}, {.function = "poll"}};
 
 	(void)state;
@@ -352,6 +362,7 @@ static void own_code(void **state)
 	place_is(c, 6, 3);
 	place_is(dynamic, 6, 4);
 	place_is(linked, 4, 2);
+	place_is(stripped, 7, 4);
 	place_is(none, 2, -1);
 	assert_string_equal(grt_code_set_up(&(struct grt_code_frame){.function = "ncclCommInitRankDev"}),
 			    "NCCL set-up");
