@@ -5,13 +5,17 @@
 # (asleep) and without it (attached). It needs a card, CUPTI 12.6 or later, PyTorch, and root or ptrace_scope 0.
 # Prints iterations/s before, in and after the windows, how long a thread stood still at most, and whether the
 # results are bit-identical. Exit status 0: as they should be.
+#
+# LOOPS="sync item graph many": many attaches CYCLES times for WINDOW seconds (1) to a loop that waits for the device, and
+# then lets it and a loop that was never attached run in turns, TURNS times (30) for 0.8 s each while the other is stopped.
 
 set -u
+here=$(realpath -- "$(dirname -- "$0")")
 build=$(realpath "${1:?attach.sh BUILD [PYTHON]}")
 python=${2:-python3}
 cycles=${CYCLES:-20}
 dir=$(mktemp -d)
-trap 'kill $pid 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'kill -CONT $pid 2>/dev/null; kill $pid 2>/dev/null; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 pid=
 failed=0
@@ -104,7 +108,68 @@ scene() { # HOW ASLEEP|ATTACHED
 	[ "$1" != sync ] || awk -v g="$gone" 'BEGIN { exit g < 98 }' || { echo "FAILED: below 98 %"; failed=1; }
 }
 
+# Microseconds for a step of two loops in turns: median of all turns, and how many percent more the second one takes.
+turns() {
+	local i which
+	: >windows
+	kill -STOP "${two[@]}"
+	for ((i = 0; i < ${TURNS:-30}; i++)); do
+		for which in 0 1; do
+			kill -CONT "${two[which]}"
+			sleep 0.1
+			a=$(now) && sleep 0.7 && b=$(now)
+			kill -STOP "${two[which]}"
+			echo "$([ $which = 0 ] && echo off || echo on) $i $a $b" >>windows
+		done
+	done
+	kill -CONT "${two[@]}"
+	awk 'FNR == 1 { t = 0 } t { print t, $1, ($1 - t) / 20 * 1e6 } { t = $1 }' 0/steps 1/steps >samples
+	awk -f "$here/in_turns.awk" windows samples
+}
+
+# A loop that runs is attached to many times; see the head.
+many() {
+	local i before after longest=0 kernels=0 lost=0 stop n l rest
+	two=()
+	for i in 0 1; do
+		mkdir -p $i && rm -f $i/*
+		(cd $i && exec env -u CUDA_INJECTION64_PATH "$python" ../loop.py sync) >$i.out 2>&1 &
+		two+=($!)
+	done
+	pid="${two[*]}"
+	until [ -s 0/steps ] && [ -s 1/steps ]; do sleep 0.1; done
+	sleep 3
+	before=$(turns)
+	awk '{ print $2, $6 }' "/proc/${two[1]}/maps" | grep / | grep -vE 'grtrace|cupti|nvperf' | sort -u >maps.before
+	kill -STOP "${two[0]}"
+	for ((i = 0; i < cycles; i++)); do
+		rm -rf c.grt
+		"$build/grtrace" record -e cuda -p "${two[1]}" -d "${WINDOW:-1}" -o c.grt >said 2>&1 || { cat said; failed=1; break; }
+		stop=$(sed -n 's/.*threads for at most \([0-9.]*\) ms.*/\1/p' said | head -n 1)
+		longest=$(awk -v a="$longest" -v b="${stop:-0}" 'BEGIN { print b > a ? b : a }')
+		"$build/grtrace" dump --json -t launch,gpu_kernel c.grt >c.json
+		read -r n l rest <<<"$("$python" "$here/attach_kernels.py" c.json)"
+		kernels=$((kernels + n)) lost=$((lost + l))
+		[ $((i % 40)) != 0 ] || { sed 's/^/# /' said && echo "# $n kernels, $l missing $rest"; }
+	done
+	kill -CONT "${two[0]}"
+	echo "many: $i cycles of ${WINDOW:-1} s, a thread stood still for at most $longest ms, $kernels kernels, $lost missing between the first and the last of a window"
+	[ $lost = 0 ] && [ $kernels -gt 0 ] || failed=1
+	sleep 2
+	after=$(turns)
+	awk '{ print $2, $6 }' "/proc/${two[1]}/maps" | grep / | grep -vE 'grtrace|cupti|nvperf' | sort -u >maps.after
+	touch 0/go 1/go
+	for i in 0 1; do
+		wait "${two[i]}" || failed=1
+		cat $i.out
+	done
+	pid=
+	cmp -s maps.before maps.after || { echo "maps differ:"; diff maps.before maps.after; failed=1; }
+	echo "us a step, a loop without and one with what comes, % more +- error, samples: before $before; after $i cycles $after"
+}
+
 for how in ${LOOPS:-sync item graph}; do
+	[ "$how" != many ] || { many; continue; }
 	scene "$how" asleep
 	scene "$how" attached
 done

@@ -2,13 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # nvmem on a machine with an NVIDIA GPU: memory of a process against NVML, many allocations, what was there before.
 #
-# By hand, as root: GRTRACE=build/grtrace tests/gpu/nvmem.sh; needs python3 with PyTorch, nvcc or $NVMEM_LOOP
+# By hand, as root: GRTRACE=build/grtrace tests/gpu/nvmem.sh; needs python3 with PyTorch, nvcc or $NVMEM_LOOP. The number of
+# allocations is $NVMEM_CALLS (100000), that of moments for each process $NVMEM_MOMENTS (400); with two GPUs, a process on each.
 # shows: nvidia BPF card
 set -u
 GRTRACE=$(realpath -- "${GRTRACE:-build/grtrace}")
 here=$(dirname -- "$(realpath -- "$0")")
 PYTHON=${PYTHON:-python3}
 calls=${NVMEM_CALLS:-100000}
+n_moments=${NVMEM_MOMENTS:-400}
+export CUDA_DEVICE_ORDER=PCI_BUS_ID
+# GPUs that others share may not be put into a multicast group.
+export NCCL_NVLS_ENABLE=0 TORCH_SYMM_MEM_DISABLE_MULTICAST=1 NVSHMEM_DISABLE_NVLS=1
 dir=$(mktemp -d) && cd "$dir" || exit 1
 trap 'rm -rf "$dir"' EXIT
 failed=0
@@ -25,15 +30,25 @@ check() { # NAME COMMAND...
 	fi
 }
 
-echo "# $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader), Linux $(uname -r)"
+echo "# $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sort | uniq -c | xargs), Linux $(uname -r)"
 loop=${NVMEM_LOOP:-}
 [ -n "$loop" ] || { nvcc -O2 -arch=native -o loop "$here/nvmem_loop.cu" -ldl && loop=./loop; } || exit 1
 
-"$GRTRACE" record -e nvmem -o torch.grt -- "$PYTHON" "$here/nvmem_torch.py" 400 >moments 2>err
+# Both ranks draw the same numbers, so that their collectives are the same.
+world=$(nvidia-smi -L | wc -l)
+[ "$world" -lt 3 ] || world=2
+cat >ranks.sh <<'END'
+for ((rank = 1; rank < $4; rank++)); do
+	"$1" "$2" "$3" 1 $rank "$4" &
+done
+"$1" "$2" "$3" 1 0 "$4"
+wait
+END
+"$GRTRACE" record -e nvmem -o torch.grt -- bash ranks.sh "$PYTHON" "$here/nvmem_torch.py" "$n_moments" "$world" >moments 2>err
 tail -n 3 err
 check "none is lost" grep -q ' 0 lost' err
 "$GRTRACE" dump --json torch.grt >events
-check "PyTorch, cuBLAS, graphs: a process's memory is what NVML says" "$PYTHON" "$here/nvmem_compare.py" nvml moments events
+check "$world processes with PyTorch, NCCL, cuBLAS, graphs: a process's memory is what NVML says" "$PYTHON" "$here/nvmem_compare.py" nvml moments events
 check "the recording's own questions to NVML agree" "$PYTHON" -c "
 import json
 events = [e for e in map(json.loads, open('events')) if e['type'] == 'NV_MEMORY']

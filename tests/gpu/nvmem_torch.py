@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""nvmem_torch.py MOMENTS: memory at random by PyTorch, with cuBLAS and graphs; at each moment what NVML says.
+"""nvmem_torch.py MOMENTS [SEED [RANK WORLD]]: memory at random by PyTorch, with cuBLAS and graphs; with WORLD, also with
+collectives of NCCL, as rank RANK of WORLD on the GPU of this number. At each moment what NVML says.
 
 Prints a line for each moment: begin and end of the question (CLOCK_MONOTONIC, ns), process, bytes.
 """
@@ -16,9 +17,10 @@ class Process(ctypes.Structure):
     _fields_ = [("pid", ctypes.c_uint), ("used", ctypes.c_ulonglong), ("gi", ctypes.c_uint), ("ci", ctypes.c_uint)]
 
 
+rank, world = (int(w) for w in sys.argv[3:5]) if len(sys.argv) > 4 else (0, 0)
 nvml = ctypes.CDLL("libnvidia-ml.so.1")
 gpu = ctypes.c_void_p()
-assert nvml.nvmlInit_v2() == 0 and nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(gpu)) == 0
+assert nvml.nvmlInit_v2() == 0 and nvml.nvmlDeviceGetHandleByIndex_v2(rank, ctypes.byref(gpu)) == 0
 
 
 def moment():
@@ -32,6 +34,10 @@ def moment():
 
 
 random.seed(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+torch.cuda.set_device(rank)
+if world:
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29517", RANK=str(rank), WORLD_SIZE=str(world))
+    torch.distributed.init_process_group("nccl")
 matrix = torch.randn(2048, 2048, device="cuda")
 moment()
 live = []
@@ -43,6 +49,8 @@ for i in range(int(sys.argv[1])):
         live.pop(random.randrange(len(live)))
     elif what < 0.9:
         torch.cuda.empty_cache()
+    elif what < 0.92 and world:
+        torch.distributed.all_reduce(torch.ones(random.randrange(1, 8 << 20), device="cuda"))
     elif what < 0.95:
         n = random.choice([256, 1024, 3000])
         a = torch.randn(n, n, device="cuda", dtype=random.choice([torch.float32, torch.float16, torch.float64]))
@@ -56,3 +64,5 @@ for i in range(int(sys.argv[1])):
             result = torch.relu(matrix @ matrix)
         graph.replay()
     moment()
+if world:
+    torch.distributed.destroy_process_group()
