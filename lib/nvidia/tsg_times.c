@@ -124,6 +124,7 @@ static int tsg_times_set(struct grt_tsg_times *t, const struct grt_ev_tsg_set *e
 	change = &t->change[t->changes++];
 	*change = (struct grt_tsg_change){.time = ev->e.time,
 					  .pid = ev->e.pid,
+					  .born = g->born,
 					  .was = g->timeslice,
 					  .now = ev->timeslice,
 					  .before = row->lengths};

@@ -64,11 +64,13 @@ struct grt_tsg_time {
  * struct grt_tsg_change - a change of a group's timeslice that the driver did not refuse
  * @pid: process that changed it
  * @was, @now: the timeslice in us, 0: unknown
+ * @born: the trace has the creation of the group, and so that of its channels; else its slices are not known
  * @before, @after: whole slices from the change before, and to the next one
  */
 struct grt_tsg_change {
 	uint64_t time;
 	uint32_t pid;
+	bool born;
 	char tsg[24];
 	uint64_t was;
 	uint64_t now;

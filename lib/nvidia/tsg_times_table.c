@@ -105,6 +105,14 @@ static void tsg_times_get_mean(struct grt_cell *cell, const void *view, const vo
 		cell->number = (l->sum + l->n / 2) / l->n;
 }
 
+static void tsg_times_get_count(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	const struct grt_tsg_lengths *l = (const void *)((const char *)row + offset);
+
+	cell->number = l->n;
+	cell->absent = !((const struct grt_tsg_change *)row)->born;
+}
+
 #define T(member) offsetof(struct grt_tsg_time, member)
 
 static const struct grt_column tsg_times_columns[] = {
@@ -144,11 +152,11 @@ static const struct grt_column tsg_changes_columns[] = {
 	{"tsg", grt_cell_chars, H(tsg), GRT_CELL_TEXT, GRT_COLUMN_ALL, "handles of client and group"},
 	{"was_us", tsg_times_get_nonzero, H(was), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "timeslice before, us"},
 	{"now_us", grt_cell_u64, H(now), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "timeslice from then on, us"},
-	{"slices_before", grt_cell_u64, H(before.n), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
-	 "slices of the group between the previous change and this one"},
+	{"slices_before", tsg_times_get_count, H(before), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "slices of the group between the previous change and this one; none: the trace does not have the creation of the group"},
 	{"mean_before", tsg_times_get_mean, H(before), GRT_CELL_NS, GRT_COLUMN_ALL,
 	 "mean length of these, ns"},
-	{"slices_after", grt_cell_u64, H(after.n), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	{"slices_after", tsg_times_get_count, H(after), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "slices of the group between this change and the next one"},
 	{"mean_after", tsg_times_get_mean, H(after), GRT_CELL_NS, GRT_COLUMN_ALL, "mean length of these, ns"},
 	{.name = NULL},

@@ -3,7 +3,8 @@
  * Writes a trace of channel groups on two GPUs and of slices of the GPUs' time, at random:
  * `tsg_traces SEED PATH`. Handles come again, and so do the driver's numbers of channels;
  * slices are of channels that are there, that were freed, or that the trace does not have,
- * some come in parts, some are cut or have lost an edge. One group has no known GPU.
+ * some come in parts, some are cut or have lost an edge. One group has no known GPU, and one was
+ * created before the trace begins.
  * What follows from it is computed by tsg_times.py, from the trace's events alone.
  */
 #include <err.h>
@@ -122,8 +123,18 @@ static void set(struct trace_maker *tm, uint32_t i, uint64_t now)
 		.status = pick(4) ? 0 : 0x1b);
 }
 
+/* The timeslice of a group that was created before. */
+static void set_unborn(struct trace_maker *tm, uint64_t now, uint64_t timeslice)
+{
+	tm_emit(tm, 0, tsg_set, NO_RING, .e.time = now, .e.pid = 79, .e.tid = 79, .client = 0xc1d000ff,
+		.tsg = 0x5c0000ff, .bus = buses[0], .grp = UINT32_MAX, .timeslice = timeslice,
+		.interleave = UINT32_MAX);
+}
+
 static void write_groups(struct trace_maker *tm)
 {
+	set_unborn(tm, BEGIN + 1, 1000);
+	set_unborn(tm, BEGIN + 2, 2000);
 	for (uint64_t now = BEGIN; now < END;) {
 		uint32_t i = pick(GROUPS);
 
