@@ -14,7 +14,8 @@
 /* In the place of a waiting job's sequence number: a thread waits. */
 #define OF_THREAD UINT64_MAX
 
-/** struct wait - its key: the job's context and number, then those of the waiting job, or the thread and OF_THREAD */
+/** struct wait - its key: the job's context and number, then those of the waiting job, or the thread and
+ * OF_THREAD */
 struct wait {
 	uint32_t pid;
 	uint32_t tid;
@@ -35,7 +36,8 @@ void incident_waiters_init(struct incident_waiters *w)
 	grt_keyed_init(&w->waits, sizeof(struct wait), WAITS_MAX);
 }
 
-static int incident_waiters_add(struct incident_waiters *w, const struct grt_event *e, const struct grt_key *key)
+static int incident_waiters_add(struct incident_waiters *w, const struct grt_event *e,
+				const struct grt_key *key)
 {
 	void *found;
 	int ret = grt_keyed_get_or_replace(&w->waits, key, &w->gone, &found);

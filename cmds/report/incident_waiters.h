@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * report --incident: which jobs and threads waited for the job, directly or through others. If the fence for which the
- * job itself waits is signalled by one of these threads, the program has made a cycle.
+ * report --incident: which jobs and threads waited for the job, directly or through others. If the fence for
+ * which the job itself waits is signalled by one of these threads, the program has made a cycle.
  */
 #ifndef GRTRACE_INCIDENT_WAITERS_H
 #define GRTRACE_INCIDENT_WAITERS_H

@@ -262,7 +262,8 @@ static void incident_print_dep(const struct incident_report *r, const struct dep
 		printf(": of a job of process %" PRIu32, job->pid);
 		incident_put_name(&r->names, GRT_NAME_THREAD, job->tid, true);
 	} else if (!d->done) {
-		fputs(": of no job in the recording (a program or another driver signals it, or its job is older)", stdout);
+		fputs(": of no job in the recording (a program or another driver signals it, or its job is older)",
+		      stdout);
 	}
 	putchar('\n');
 }

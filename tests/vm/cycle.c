@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A cycle of dependencies, as drivers cannot make one but programs can: a job of ring 0 waits for a fence of vgem, which
- * this program signals once a job of ring 1 is complete, and that job waits for the first one. Prints the context and
- * number of both jobs, waits in vain for 2 s, and exits with 0 if neither has run.
+ * A cycle of dependencies, as drivers cannot make one but programs can: a job of ring 0 waits for a fence of
+ * vgem, which this program signals once a job of ring 1 is complete, and that job waits for the first one.
+ * Prints the context and number of both jobs, waits in vain for 2 s, and exits with 0 if neither has run.
  */
 #include <linux/dma-buf.h>
 
@@ -56,8 +56,11 @@ static uint32_t fence_of_program(void)
 
 __attribute__((noinline)) static void submit(uint32_t ring, uint32_t in, uint32_t out)
 {
-	struct grtrace_softgpu_job job = {
-		.duration = 1000000, .ring = ring, .in_syncs = (uintptr_t)&in, .in_count = 1, .out_sync = out};
+	struct grtrace_softgpu_job job = {.duration = 1000000,
+					  .ring = ring,
+					  .in_syncs = (uintptr_t)&in,
+					  .in_count = 1,
+					  .out_sync = out};
 	struct grtrace_softgpu_submit s = {.jobs = (uintptr_t)&job, .count = 1};
 
 	if (ioctl(gpu, DRM_IOCTL_GRTRACE_SOFTGPU_SUBMIT, &s))
