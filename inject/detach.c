@@ -16,6 +16,7 @@
  *	  for after a call within another one CUPTI still has to end the outer
  *	- or in a call of the writer, where the program has made no call for a while and
  *	  no kernel ran when the recording ended
+ *	- where no context is left that PC sampling cannot end
  *	- from CUDA 12.6 on: before, programs crashed after it
  * In all other cases CUPTI is unsubscribed from only.
  */
@@ -83,7 +84,7 @@ bool detach_has_context(void)
 
 static bool detach_is_harmless(void)
 {
-	return !atomic_load(&graphs) && atomic_load(&contexts) <= 1;
+	return !atomic_load(&graphs) && atomic_load(&contexts) <= 1 && !pcsampling_is_stuck();
 }
 
 void detach_see_context(uint32_t context)

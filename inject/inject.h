@@ -571,6 +571,27 @@ void pcsampling_join(uint32_t enable, void *subscriber);
 /** pcsampling_resource - called in CUPTI's callback when a context or module was created or destroyed */
 void pcsampling_resource(uint32_t number, const void *data);
 
+/** pcsampling_is_asked - whether the environment requests samples */
+bool pcsampling_is_asked(void);
+
+/** pcsampling_is_stuck - whether CUPTI holds a context that cannot be ended, and must not be finalized */
+bool pcsampling_is_stuck(void);
+
+/** pcsampling_window_begin, pcsampling_window_end - samples are taken in a random window; for the writer */
+void pcsampling_window_begin(uint32_t number);
+void pcsampling_window_end(void);
+
+/** pcsampling_tick - starts sampling of contexts whose calls were seen in the open window; for the writer.
+ * Return: whether it still waits for the first one */
+bool pcsampling_tick(void);
+
+/** pcsampling_leave - CUPTI was detached: it will not report the end of contexts; for the writer */
+void pcsampling_leave(void);
+
+/** pcsampling_see - a call in the context was made, while pcsampling_sees_calls */
+void pcsampling_see(void *context);
+extern _Atomic bool pcsampling_sees_calls;
+
 /** pcsampling_write - writes samples since the last round; for the writer */
 void pcsampling_write(void);
 

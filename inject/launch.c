@@ -870,6 +870,8 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 	}
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		return;
+	if (atomic_load_explicit(&pcsampling_sees_calls, memory_order_relaxed) && data->context)
+		pcsampling_see(data->context);
 	if (!t && launch_is_on() && !launch_began_outside(data))
 		t = launch_join_quietly();
 	if (!t)

@@ -142,8 +142,8 @@ static const char *cuda_refuse(const struct source_setup *setup)
 {
 	if (pc_sampling && (setup->pid || setup->gpu_users))
 		return "--pc-sampling works only with a program that grtrace starts: grtrace record -e cuda --pc-sampling -- PROGRAM";
-	if (pc_sampling && (capture_range || delay > 0 || setup->duty))
-		return "--pc-sampling samples the whole run: leave out --capture-range, --delay and --duty";
+	if (pc_sampling && (capture_range || delay > 0))
+		return "--pc-sampling samples the whole run, or the windows of --duty: leave out --capture-range and --delay";
 	if (pc_sampling && setup->taken)
 		return "--pc-sampling writes the kernels' code into the recording: leave out --last, --max-size, --max-time, --segment and --compress";
 	if (pc_sampling && !cuda_is_period(pc_sampling))

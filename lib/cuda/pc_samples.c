@@ -4,6 +4,7 @@
  * when all names are known, by kernel and reason, and by line.
  */
 #include "pc_samples.h"
+#include "stack/estimates.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -54,6 +55,11 @@ struct name {
 	uint32_t string;
 };
 
+/** struct window - of an image; @lossy: samples were lost in it */
+struct window {
+	bool lossy;
+};
+
 int grt_pc_samples_init(struct grt_pc_samples *p)
 {
 	memset(p, 0, sizeof(*p));
@@ -71,6 +77,8 @@ int grt_pc_samples_init(struct grt_pc_samples *p)
 	grt_keyed_init(&p->leaves, sizeof(struct grt_pc_leaf), PAIRS_MAX);
 	grt_keyed_init(&p->inlined, sizeof(struct inlined), PAIRS_MAX);
 	grt_keyed_init(&p->line_frames, sizeof(uint64_t), PAIRS_MAX);
+	grt_keyed_init(&p->windows, sizeof(struct window), PAIRS_MAX);
+	grt_keyed_init(&p->times, sizeof(struct grt_windows), REASONS_MAX);
 	grt_texts_init(&p->frames_text, PAIRS_MAX);
 	return grt_image_frames_new(&p->frames);
 }
@@ -83,6 +91,10 @@ void grt_pc_samples_free(struct grt_pc_samples *p)
 		free(r->name);
 	for (struct grt_pc_line *l = grt_keyed_oldest(&p->lines); l; l = grt_keyed_next(&p->lines, l))
 		free(l->place), free(l->inlined);
+	for (struct grt_windows *t = grt_keyed_oldest(&p->times); t; t = grt_keyed_next(&p->times, t))
+		grt_windows_free(t);
+	grt_keyed_free(&p->windows);
+	grt_keyed_free(&p->times);
 	grt_keyed_free(&p->pairs);
 	grt_keyed_free(&p->names);
 	grt_keyed_free(&p->reasons);
@@ -171,13 +183,31 @@ static int pc_take_reason(struct grt_pc_samples *p, const struct grt_image *i,
 	return ret;
 }
 
-static void pc_take_count(struct grt_pc_samples *p, const struct grt_ev_pc_count *e)
+static int pc_take_window(struct grt_pc_samples *p, const struct grt_image *i,
+			  const struct grt_ev_pc_count *e)
+{
+	const struct grt_ev_capture time = {.begin = e->begin, .end = e->end};
+	struct grt_windows *times;
+	struct window *w;
+	int ret;
+
+	if (!e->window)
+		return 0;
+	ret = pc_get(p, &p->windows, (struct grt_key){{i->number, e->window}}, &w);
+	if (w)
+		w->lossy |= e->dropped || e->full;
+	ret = ret ?: pc_get(p, &p->times, (struct grt_key){{i->number}}, &times);
+	return ret || !w || !times ? ret : grt_windows_take(times, &time);
+}
+
+static int pc_take_count(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_ev_pc_count *e)
 {
 	p->sums.total += e->total;
 	p->sums.dropped += e->dropped;
 	p->sums.other += e->other;
 	p->sums.left += e->left;
 	p->sums.full += e->full;
+	return pc_take_window(p, i, e);
 }
 
 bool grt_pc_samples_is(const struct grt_event *e)
@@ -193,9 +223,7 @@ int grt_pc_samples_take(struct grt_pc_samples *p, const struct grt_image *i, con
 	case GRT_EV_PC_SAMPLE:
 		return counts ? pc_take_sample(p, i, (const void *)e) : 0;
 	case GRT_EV_PC_COUNT:
-		if (counts)
-			pc_take_count(p, (const void *)e);
-		return 0;
+		return counts ? pc_take_count(p, i, (const void *)e) : 0;
 	case GRT_EV_STALL_REASON:
 		return pc_take_reason(p, i, (const void *)e);
 	case GRT_EV_PC_LINE:
@@ -565,10 +593,46 @@ static int pc_leaf_order(const void *a, const void *b)
 	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
 }
 
+static void pc_count_windows(struct grt_pc_samples *p)
+{
+	struct grt_pc_windows *sum = &p->sums.windows;
+
+	for (const struct window *w = grt_keyed_oldest(&p->windows); w; w = grt_keyed_next(&p->windows, w)) {
+		sum->sampled++;
+		sum->lossy += w->lossy;
+	}
+	for (const struct grt_windows *t = grt_keyed_oldest(&p->times); t; t = grt_keyed_next(&p->times, t)) {
+		const struct grt_image *i = p->from->image[grt_keyed_key(t)->w[0]];
+		uint64_t of;
+		uint32_t n;
+
+		grt_estimate_watched(&i->watch, p->within.from, p->within.to, &of, &n);
+		sum->all += n;
+		sum->of += of;
+		sum->ns += grt_windows_sum(t, p->within.from, p->within.to);
+	}
+}
+
+void grt_pc_samples_note_windows(const struct grt_pc_windows *w, struct grt_notes *notes)
+{
+	if (!w->sampled)
+		return;
+	grt_note(
+		notes,
+		"the samples are of %" PRIu64 " of %" PRIu64
+		" random windows, %.3f s of %.1f s (%.2f %%): shares are shares of these samples, no number is scaled up",
+		w->sampled, w->all, (double)w->ns / 1e9, (double)w->of / 1e9,
+		w->of ? 100.0 * (double)w->ns / (double)w->of : 0);
+	if (w->lossy)
+		grt_note(notes, "  in %" PRIu64 " of these windows samples were lost", w->lossy);
+}
+
 int grt_pc_samples_finish(struct grt_pc_samples *p)
 {
 	struct kernel *k;
 	int ret = 0;
+
+	pc_count_windows(p);
 
 	for (struct pair *x = grt_keyed_oldest(&p->pairs); x && !ret; x = grt_keyed_next(&p->pairs, x))
 		ret = pc_add(p, x);

@@ -19,6 +19,8 @@
 #include "base/texts.h"
 #include "stack/image_frames.h"
 #include "stack/images.h"
+#include "stack/windows.h"
+#include "table/notes.h"
 
 /**
  * struct grt_pc_stall - a kernel's samples of a reason
@@ -82,6 +84,20 @@ struct grt_pc_leaf {
 };
 
 /**
+ * struct grt_pc_windows - random windows of all processes, if samples were taken in such windows
+ * @all: number of windows that were recorded; @sampled: of these, those in which the GPU was sampled
+ * @lossy: of these, those in which samples were dropped, or the hardware's buffer was full
+ * @ns: time in which the GPU was sampled; @of: time that the windows represent, ns
+ */
+struct grt_pc_windows {
+	uint64_t all;
+	uint64_t sampled;
+	uint64_t lossy;
+	uint64_t ns;
+	uint64_t of;
+};
+
+/**
  * struct grt_pc_sums - as CUPTI counts them
  * @samples: in instructions; @dropped: by the hardware; @other: in kernels that are not the program's
  * @full: times without samples, since the hardware's buffer was full
@@ -96,9 +112,11 @@ struct grt_pc_sums {
 	uint64_t left;
 	uint64_t over;
 	uint64_t unlined;
+	struct grt_pc_windows windows;
 };
 
 /** struct grt_pc_samples - @stall, @line: by samples, @leaf: by image and function, once it is finished;
+ * @windows: by image and number, @times: sampled times by image
  * @from: images of the samples, @images or the owner's; @within: others do not count */
 struct grt_pc_samples {
 	struct grt_images images;
@@ -117,6 +135,8 @@ struct grt_pc_samples {
 	struct grt_keyed line_frames;
 	struct grt_texts frames_text;
 	struct grt_keyed leaves;
+	struct grt_keyed windows;
+	struct grt_keyed times;
 	struct grt_pc_stall **stall;
 	struct grt_pc_line **line;
 	struct grt_pc_leaf **leaf;
@@ -146,6 +166,9 @@ int grt_pc_samples_finish(struct grt_pc_samples *p);
  * inlined, the outermost first: "k.cu:30", "outer k.cu:20", "inner k.cu:12"
  */
 const char *grt_pc_samples_frames(const struct grt_pc_samples *p, uint32_t number);
+
+/** grt_pc_samples_note_windows - notes how much of the time was sampled, if it was sampled in windows */
+void grt_pc_samples_note_windows(const struct grt_pc_windows *w, struct grt_notes *notes);
 
 /** grt_pc_samples_free - frees all */
 void grt_pc_samples_free(struct grt_pc_samples *p);

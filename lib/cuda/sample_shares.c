@@ -224,6 +224,7 @@ struct grt_sampled grt_sample_shares_sums(const struct grt_sample_shares *s)
 	sums.dropped = s->pc.sums.dropped;
 	sums.other = s->pc.sums.other;
 	sums.full = s->pc.sums.full;
+	sums.windows = s->pc.sums.windows;
 	sums.over += s->pc.sums.over;
 	return sums;
 }

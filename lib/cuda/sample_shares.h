@@ -20,7 +20,7 @@ struct grt_slots;
  *	@unmatched: samples of functions without a kernel in the trace
  * @dropped: samples that the hardware dropped; @other: samples in kernels of other programs; @full: see
  *	struct grt_pc_sums
- * @over: samples for which there was no room
+ * @over: samples for which there was no room; @windows: see struct grt_pc_sums
  */
 struct grt_sampled {
 	uint64_t samples;
@@ -30,6 +30,7 @@ struct grt_sampled {
 	uint64_t other;
 	uint64_t full;
 	uint64_t over;
+	struct grt_pc_windows windows;
 };
 
 /** struct grt_sample_shares - @kernels: by image and name */

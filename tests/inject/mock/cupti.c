@@ -105,7 +105,8 @@ int cuptiFinalize(void)
 	struct timespec takes = {.tv_nsec = 2000000};
 
 	mock.finalizing = true;
-	__atomic_fetch_add(&mock.faults, !mock_at_exit() || !mock.attached, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&mock.faults, !mock_at_exit() || !mock.attached || mock_samples.on,
+			   __ATOMIC_RELAXED);
 	mock.callback = NULL;
 	mock.broken = mock.graph;
 	/* as the real one does */

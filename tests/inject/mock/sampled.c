@@ -2,6 +2,8 @@
 /*
  * sampled CUBIN: a program whose kernels are sampled; it prints "FUNCTION OFFSET REASON SAMPLES" of each, and
  * at its end "losses DROPPED OTHER".
+ * sampled CUBIN MS: launches and waits for so long; of what it does it prints only what is sampled, with the
+ * turn of sampling, and at its end how often CUPTI was finalized.
  */
 #include "mock.h"
 
@@ -28,6 +30,34 @@ static void rest(void)
 	nanosleep(&t, NULL);
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* CUPTI comes and goes. */
+static void work(uint64_t crc, uint64_t ms)
+{
+	uint64_t end = now_ms() + ms;
+	unsigned int turn;
+
+	mock.owner = true;
+	for (unsigned int i = 0; now_ms() < end; i++) {
+		mock_launch(&(struct mock_work){i % 3 ? "chain" : "barrier", 1, 50000});
+		turn = mock_sample(crc, i % 3 ? "chain" : "barrier", 16UL * (i % 70),
+				   MOCK_REASON(i % 3 ? 0 : 2), 1 + i % 5);
+		if (turn)
+			printf("%s %#lx %s %u %u\n", i % 3 ? "chain" : "barrier", 16UL * (i % 70),
+			       i % 3 ? "long_scoreboard" : "barrier", 1 + i % 5, turn);
+		mock_sync_stream(0);
+	}
+	printf("losses %lu %lu\n", (unsigned long)mock_samples.dropped, (unsigned long)mock_samples.other);
+	printf("finalized %u times, %u faults, %u turns\n", mock.finalized, mock.faults, mock_samples.turn);
+}
+
 int main(int argc, char **argv)
 {
 	const char *version = getenv("MOCK_VERSION");
@@ -44,6 +74,10 @@ int main(int argc, char **argv)
 		return 1;
 	cubin = mock_load(argv[1], &bytes);
 	crc = mock_crc(cubin, bytes);
+	if (argc > 2) {
+		work(crc, strtoul(argv[2], NULL, 10));
+		return 0;
+	}
 	for (unsigned int round = 0; round < 2; round++) {
 		/* more than one answer has room for */
 		for (unsigned int i = 0; i < 2500; i++) {
