@@ -268,6 +268,7 @@ struct cupti_module {
 /* CUpti_PCSamplingCollectionMode, CUpti_PCSamplingConfigurationAttributeType */
 enum {
 	CUPTI_PC_CONTINUOUS = 1,
+	CUPTI_PC_SERIALIZED = 2,
 	CUPTI_PC_PERIOD = 1,
 	CUPTI_PC_MODE = 5,
 	CUPTI_PC_START_STOP = 6,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * PC sampling: the GPU looks where warps are, and why they stand still, and CUPTI counts that by instruction.
- * In its continuous mode kernels run as they do without it, and a sample is of no launch. From the
- *environment: GRTRACE_PC_SAMPLING	5 to 31: a sample every 2^N cycles of a multiprocessor; 0: as it is
- *best
+ * In its continuous mode kernels run as they do without it, and a sample is of no launch; serialized, they
+ *run one by one, and each sample has the number of its launch. From the environment: GRTRACE_PC_SAMPLING
+ *[serialized:]N, 5 to 31: a sample every 2^N cycles of a multiprocessor; 0: as it is best
  *
  * Contexts are sampled from their beginning to their end, or in the windows of --duty: there sampling is
  * enabled with the window and disabled with it, so that nothing of it is in the program between windows,
@@ -35,6 +35,7 @@
 /* Bytes of answers that wait for the writer. */
 #define WAITING_MAX ((size_t)64 << 20)
 #define LOCK_TRIES 200
+#define SERIALIZED "serialized"
 #define SIZE_TO(type, member) (offsetof(struct type, member) + sizeof(((struct type *)0)->member))
 
 /* A sample every 2^20 cycles: on an H100 some 100000 a second. CUPTI's own choice is some millions, which
@@ -75,6 +76,7 @@ struct sample {
 	const char *function;
 	uint32_t reason;
 	uint32_t samples;
+	uint32_t correlation;
 };
 
 /** struct answer - waits for the writer */
@@ -90,6 +92,7 @@ struct answer {
  * @lock: for all that follows
  * @on: it is wanted, and CUPTI has not refused it; @by_window: in windows alone
  * @window: that is open; 0: none
+ * @serialized: kernels run one by one
  * @stuck: contexts that cannot be ended
  * @reasons: names by number, of the first context; @reasons_told: of these, written
  * @why: what is to be noted; @unheard: answers that had no room; @missed: that a thread did not wait for
@@ -98,6 +101,7 @@ static struct {
 	pthread_mutex_t lock;
 	_Atomic bool on;
 	bool by_window;
+	bool serialized;
 	uint32_t window;
 	_Atomic unsigned int stuck;
 	uint32_t period;
@@ -222,14 +226,19 @@ static size_t pc_count_samples(const struct cupti_pc_data *d, size_t pcs)
 static void pc_take_samples(struct answer *a, const struct cupti_pc_data *d, size_t pcs)
 {
 	const struct cupti_pc *p;
+	uint32_t correlation;
 
 	for (size_t i = 0; i < pcs; i++) {
 		p = pc_at(d, i);
+		correlation = pc.serialized ? p->correlation : 0;
 		for (size_t j = 0; j < p->reasons && j < pc.reasons; j++)
 			if (p->reason[j].samples)
-				a->sample[a->n++] =
-					(struct sample){p->cubin, p->offset, p->function, p->reason[j].number,
-							p->reason[j].samples};
+				a->sample[a->n++] = (struct sample){p->cubin,
+								    p->offset,
+								    p->function,
+								    p->reason[j].number,
+								    p->reason[j].samples,
+								    correlation};
 	}
 }
 
@@ -341,7 +350,8 @@ static int pc_read_reasons(const struct context *c)
 static int pc_configure(struct context *c)
 {
 	struct cupti_pc_setting setting[3] = {
-		{.attribute = CUPTI_PC_MODE, .number = CUPTI_PC_CONTINUOUS},
+		{.attribute = CUPTI_PC_MODE,
+		 .number = pc.serialized ? CUPTI_PC_SERIALIZED : CUPTI_PC_CONTINUOUS},
 		{.attribute = CUPTI_PC_BUFFER, .buffer = &c->last.data},
 		{.attribute = CUPTI_PC_PERIOD, .number = pc.period},
 	};
@@ -514,6 +524,17 @@ bool pcsampling_is_asked(void)
 	return asked && *asked && !inject.asked;
 }
 
+static void pc_read_mode(const char *text)
+{
+	size_t word = strlen(SERIALIZED);
+
+	pc.serialized = !strncmp(text, SERIALIZED, word);
+	if (pc.serialized)
+		text += word + (text[word] == ':');
+	pc.period = (uint32_t)strtoul(text, NULL, 10) ?: PERIOD;
+	pc.by_window = capture.how == CAPTURE_DUTY;
+}
+
 void pcsampling_join(uint32_t enable, void *subscriber)
 {
 	static const uint32_t resources[] = {CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING,
@@ -521,10 +542,12 @@ void pcsampling_join(uint32_t enable, void *subscriber)
 					     CUPTI_RESOURCE_MODULE_UNLOAD_STARTING};
 
 	if (enable && pcsampling_is_asked()) {
-		pc.period = (uint32_t)strtoul(secure_getenv("GRTRACE_PC_SAMPLING"), NULL, 10) ?: PERIOD;
-		pc.by_window = capture.how == CAPTURE_DUTY;
+		pc_read_mode(secure_getenv("GRTRACE_PC_SAMPLING"));
 		if (pc.why[0])
 			; /* what was refused is not tried again */
+		else if (pc.serialized && inject.version < CUPTI_VERSION_12_4)
+			pc_refuse(
+				"this libcupti.so does not tell the launches of samples: name one of CUDA 12.4 or later in GRTRACE_CUPTI, or leave out serialized");
 		else if (inject.cupti.pc_enable && inject.cupti.pc_disable && inject.cupti.pc_set &&
 			 inject.cupti.pc_get && inject.cupti.pc_count_reasons && inject.cupti.pc_name_reasons)
 			atomic_store(&pc.on, true);
@@ -629,6 +652,7 @@ static void pc_put_answer(struct answer *a, uint64_t now)
 		s.gpu = a->gpu;
 		s.window = a->count.window;
 		s.reserved = 0;
+		s.correlation = launch_gpu_correlation(a->sample[i].correlation, a->count.end);
 		packets_put(&packets, &s.e);
 	}
 	event_init(&n.e, GRT_EV_PC_COUNT, sizeof(n), now);

@@ -17,10 +17,14 @@
 #define PREFIX "smsp__pcsamp_warps_issue_stalled_"
 #define IDLE "_not_issued"
 
-/* Values by key: image, function and offset in a cubin, and for pairs behind it the reason. */
+/* Values by key: image, function and offset in a cubin, and for pairs behind it the reason. @number: from 1
+ * on; @frames,
+ * @name: the key of its leaf, behind image and function, once all is finished; 0: it has none. */
 struct pair {
-	uint64_t cubin;
 	uint64_t samples;
+	uint32_t number;
+	uint32_t frames;
+	uint32_t name;
 };
 
 /** struct source - of an instruction: strings of the image */
@@ -78,6 +82,7 @@ int grt_pc_samples_init(struct grt_pc_samples *p)
 	grt_keyed_init(&p->inlined, sizeof(struct inlined), PAIRS_MAX);
 	grt_keyed_init(&p->line_frames, sizeof(uint64_t), PAIRS_MAX);
 	grt_keyed_init(&p->windows, sizeof(struct window), PAIRS_MAX);
+	grt_keyed_init(&p->launched, sizeof(struct grt_pc_launched), PAIRS_MAX);
 	grt_keyed_init(&p->times, sizeof(struct grt_windows), REASONS_MAX);
 	grt_texts_init(&p->frames_text, PAIRS_MAX);
 	return grt_image_frames_new(&p->frames);
@@ -95,6 +100,7 @@ void grt_pc_samples_free(struct grt_pc_samples *p)
 		grt_windows_free(t);
 	grt_keyed_free(&p->windows);
 	grt_keyed_free(&p->times);
+	grt_keyed_free(&p->launched);
 	grt_keyed_free(&p->pairs);
 	grt_keyed_free(&p->names);
 	grt_keyed_free(&p->reasons);
@@ -134,6 +140,19 @@ static int pc_get(struct grt_pc_samples *p, struct grt_keyed *of, struct grt_key
 	return grt_keyed_get_or_count(of, &key, &p->sums.over, (void **)out);
 }
 
+static int pc_take_launched(struct grt_pc_samples *p, const struct grt_ev_pc_sample *e,
+			    const struct grt_key *pair, uint32_t number)
+{
+	struct grt_pc_launched *l;
+	int ret = pc_get(p, &p->launched, (struct grt_key){{pair->w[0], e->correlation, number}}, &l);
+
+	if (!l)
+		return ret;
+	l->pair = *pair;
+	l->samples += e->samples;
+	return 0;
+}
+
 static int pc_take_sample(struct grt_pc_samples *p, const struct grt_image *i,
 			  const struct grt_ev_pc_sample *e)
 {
@@ -143,9 +162,12 @@ static int pc_take_sample(struct grt_pc_samples *p, const struct grt_image *i,
 
 	key.w[3] = 1 + (uint64_t)e->reason;
 	ret = pc_get(p, &p->pairs, key, &pair);
-	if (pair)
-		pair->samples += e->samples;
-	return ret;
+	if (!pair)
+		return ret;
+	pair->samples += e->samples;
+	if (!pair->number)
+		pair->number = p->pairs.used;
+	return p->by_launch && e->correlation ? pc_take_launched(p, e, &key, pair->number) : 0;
 }
 
 static int pc_take_line(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_ev_pc_line *e)
@@ -541,7 +563,19 @@ static int pc_add_leaf(struct grt_pc_samples *p, const struct grt_image *i, cons
 	return 0;
 }
 
-static int pc_add(struct grt_pc_samples *p, const struct pair *pair)
+struct grt_pc_leaf *grt_pc_samples_leaf(const struct grt_pc_samples *p, const struct grt_pc_launched *l)
+{
+	const struct pair *pair = grt_keyed_find(&p->pairs, &l->pair);
+	struct grt_key key = {{l->pair.w[0]}};
+
+	if (!pair || !pair->frames)
+		return NULL;
+	key.w[1] = pair->frames;
+	key.w[2] = pair->name;
+	return grt_keyed_find(&p->leaves, &key);
+}
+
+static int pc_add(struct grt_pc_samples *p, struct pair *pair)
 {
 	const struct grt_key *key = grt_keyed_key(pair);
 	const struct grt_image *i = p->from->image[key->w[0] >> 32];
@@ -557,8 +591,11 @@ static int pc_add(struct grt_pc_samples *p, const struct pair *pair)
 		return ret;
 	k->samples += pair->samples;
 	p->sums.samples += pair->samples;
-	return pc_add_line(p, i, key, k, r, pair->samples, &frames)
-		       ?: pc_add_leaf(p, i, key, r, pair->samples, frames);
+	ret = pc_add_line(p, i, key, k, r, pair->samples, &frames)
+		      ?: pc_add_leaf(p, i, key, r, pair->samples, frames);
+	pair->frames = frames;
+	pair->name = pc_name_number(p, i, r);
+	return ret;
 }
 
 static int pc_stall_order(const void *a, const void *b)

@@ -74,12 +74,24 @@ struct grt_pc_line {
  * @function: its string in @image
  * @frames: number of the text of its place, see grt_pc_samples_frames()
  * @stall: the warps did not issue an instruction, and were not ready to
+ * @exact: of @samples, for its owner: those whose launch is known
  */
 struct grt_pc_leaf {
 	uint32_t image, function;
 	uint32_t frames;
 	const char *reason;
 	bool stall;
+	uint64_t samples;
+	uint64_t exact;
+};
+
+/**
+ * struct grt_pc_launched - samples of a launch at an instruction, for a reason; its key begins with image and
+ * function, and the correlation
+ * @pair: key of the instruction and the reason
+ */
+struct grt_pc_launched {
+	struct grt_key pair;
 	uint64_t samples;
 };
 
@@ -117,6 +129,7 @@ struct grt_pc_sums {
 
 /** struct grt_pc_samples - @stall, @line: by samples, @leaf: by image and function, once it is finished;
  * @windows: by image and number, @times: sampled times by image
+ * @launched: samples whose launch is known, if the owner sets @by_launch
  * @from: images of the samples, @images or the owner's; @within: others do not count */
 struct grt_pc_samples {
 	struct grt_images images;
@@ -137,6 +150,8 @@ struct grt_pc_samples {
 	struct grt_keyed leaves;
 	struct grt_keyed windows;
 	struct grt_keyed times;
+	struct grt_keyed launched;
+	bool by_launch;
 	struct grt_pc_stall **stall;
 	struct grt_pc_line **line;
 	struct grt_pc_leaf **leaf;
@@ -166,6 +181,9 @@ int grt_pc_samples_finish(struct grt_pc_samples *p);
  * inlined, the outermost first: "k.cu:30", "outer k.cu:20", "inner k.cu:12"
  */
 const char *grt_pc_samples_frames(const struct grt_pc_samples *p, uint32_t number);
+
+/** grt_pc_samples_leaf - the leaf of the samples of a launch, once it is finished; NULL: there is none */
+struct grt_pc_leaf *grt_pc_samples_leaf(const struct grt_pc_samples *p, const struct grt_pc_launched *l);
 
 /** grt_pc_samples_note_windows - notes how much of the time was sampled, if it was sampled in windows */
 void grt_pc_samples_note_windows(const struct grt_pc_windows *w, struct grt_notes *notes);

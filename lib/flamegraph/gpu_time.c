@@ -144,6 +144,9 @@ static void gpu_time_note_samples(struct grt_notes *notes, const struct grt_samp
 		 " more in kernels that do not belong to the program, %" PRIu64 " dropped by the hardware",
 		 s->samples, s->other, s->dropped);
 	grt_pc_samples_note_windows(&s->windows, notes);
+	if (s->exact)
+		grt_note(notes, "  %.1f %% belong to a launch that CUPTI names: kernels were serialized",
+			 gpu_time_percent(s->exact, s->samples));
 	if (s->inferred)
 		grt_note(
 			notes,

@@ -37,6 +37,7 @@ static const char *const reasons[MOCK_REASONS] = {
 static struct cupti_pc_data *last;
 static unsigned int answers;
 static bool full;
+static bool serialized;
 
 static bool is(const char *how)
 {
@@ -71,6 +72,8 @@ int cuptiPCSamplingSetConfigurationAttribute(struct cupti_pc_settings *what)
 	for (size_t i = 0; i < what->n; i++)
 		if (what->setting[i].attribute == CUPTI_PC_BUFFER)
 			last = what->setting[i].buffer;
+		else if (what->setting[i].attribute == CUPTI_PC_MODE)
+			serialized = what->setting[i].number == CUPTI_PC_SERIALIZED;
 	return 0;
 }
 
@@ -108,6 +111,8 @@ static void fill(struct cupti_pc_data *d)
 		pc->offset = s->offset;
 		pc->function = (char *)s->function;
 		pc->reasons = 1;
+		if (stride == 64)
+			pc->correlation = serialized ? s->correlation : 0;
 		pc->reason[0] = (struct cupti_pc_reason){s->reason, s->samples};
 		/* those of idle cycles are some of the others */
 		d->total += s->reason % 2 == MOCK_REASON(0) % 2 ? s->samples : 0;

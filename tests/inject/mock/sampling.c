@@ -59,8 +59,8 @@ unsigned int mock_sample(uint64_t crc, const char *function, uint64_t offset, ui
 	if (mock_samples.n == MOCK_SAMPLES)
 		abort();
 	if (turn)
-		mock_samples.sample[mock_samples.n++] =
-			(struct mock_sample){crc, offset, function, reason, samples};
+		mock_samples.sample[mock_samples.n++] = (struct mock_sample){
+			crc, offset, function, reason, samples, (uint32_t)(mock.next - 1)};
 	pthread_mutex_unlock(&mock_samples.lock);
 	return turn;
 }
