@@ -57,7 +57,7 @@ enum stack_mode {
  *	writer only, and complete after each of its rounds
  * @kernels, @kernel_calls: records of kernels, and calls that launch kernels or graphs; used by the writer
  *	only
- * @ranges, @ranges_lost: as in PROCESS, for NVTX; used by the writer only
+ * @ranges, @ranges_lost, @fields, @fields_lost: as in PROCESS, for NVTX; used by the writer only
  * @running: kernels that CUPTI reported without an end; used by the writer only
  * @last_call: when the last written launch returned; used by the writer only
  * @homeless: launches of threads that got no ring
@@ -91,6 +91,8 @@ struct inject {
 	uint64_t kernel_calls;
 	uint64_t ranges;
 	uint64_t ranges_lost;
+	uint64_t fields;
+	uint64_t fields_lost;
 	uint64_t running;
 	uint64_t last_call;
 	_Atomic uint64_t homeless;

@@ -393,7 +393,8 @@ static void launch_commit(struct thread *t)
 	atomic_store_explicit(&t->head, head + 1, memory_order_release);
 }
 
-static void launch_put_range(struct thread *t, uint16_t kind, const struct nvtx_range *r, uint32_t tid)
+static void launch_put_range(struct thread *t, uint16_t kind, const struct nvtx_range *r, uint32_t tid,
+			     uint64_t end)
 {
 	struct entry *e;
 
@@ -402,13 +403,13 @@ static void launch_put_range(struct thread *t, uint16_t kind, const struct nvtx_
 	e = launch_entry(t);
 
 	if (!e) {
-		nvtx_lose();
+		kind == NVTX_FIELD ? nvtx_lose_field() : nvtx_lose();
 		return;
 	}
 	e->tid = tid;
 	e->call = kind;
 	e->range = *r;
-	e->end = kind == NVTX_MARKED ? r->begin : clock_monotonic();
+	e->end = end ?: clock_monotonic();
 	/* a clock that was tuned in between */
 	if (e->end < e->begin)
 		e->end = e->begin;
@@ -422,7 +423,7 @@ static void launch_leave_thread(void *arg)
 	if (inject.pid != getpid())
 		return;
 	for (struct nvtx_thread *n = nvtx_thread_enter(); n && n->depth; n->depth--)
-		launch_put_range(t, NVTX_UNENDED, &n->open[n->depth - 1], t->tid);
+		launch_put_range(t, NVTX_UNENDED, &n->open[n->depth - 1], t->tid, 0);
 	nvtx_thread_leave();
 	self = NULL;
 	atomic_store(&t->state, THREAD_LEFT);
@@ -642,7 +643,12 @@ void nvtx_thread_leave(void)
 
 void nvtx_thread_put(uint16_t kind, const struct nvtx_range *r, uint32_t tid)
 {
-	launch_put_range(self, kind, r, tid ?: self->tid);
+	launch_put_range(self, kind, r, tid ?: self->tid, kind == NVTX_MARKED ? r->begin : 0);
+}
+
+void nvtx_thread_put_field(const struct nvtx_range *r, uint64_t now, uint32_t tid)
+{
+	launch_put_range(self, NVTX_FIELD, r, tid ?: self->tid, now);
 }
 
 uint32_t nvtx_thread_id(void)
@@ -1214,11 +1220,13 @@ static void launch_count_thread(struct thread *t)
 
 static void launch_count_ranges(void)
 {
-	uint64_t n = nvtx_lost();
+	uint64_t n = nvtx_lost(), fields = nvtx_lost_fields();
 
 	inject.ranges += n;
 	inject.ranges_lost += n;
-	lane[0].lost += n;
+	inject.fields += fields;
+	inject.fields_lost += fields;
+	lane[0].lost += n + fields;
 }
 
 static void launch_heap_threads(uint32_t n, uint64_t last)
