@@ -1089,6 +1089,7 @@ static struct packets *launch_lane_at(uint64_t time)
 static void write_launch(struct packets *p, const struct entry *e)
 {
 	const struct grt_cuda_call *row = grt_cuda_call(e->call);
+	bool launches = row && (row->kind == GRT_CUDA_KIND_KERNEL || row->kind == GRT_CUDA_KIND_GRAPH);
 	struct grt_ev_launch r;
 
 	event_init(&r.e, GRT_EV_LAUNCH, sizeof(r), e->end);
@@ -1103,7 +1104,9 @@ static void write_launch(struct packets *p, const struct entry *e)
 	r.context = e->context;
 	r.range = e->chain;
 	r.ranges = e->ranges;
-	inject.kernel_calls += row && (row->kind == GRT_CUDA_KIND_KERNEL || row->kind == GRT_CUDA_KIND_GRAPH);
+	inject.kernel_calls += launches;
+	if (launches && !e->result && !e->captured)
+		held_see_launch(e->correlation, e->context, e->end);
 	if (e->end > inject.last_call)
 		inject.last_call = e->end;
 	if (row && row->kind == GRT_CUDA_KIND_GRAPH)
@@ -1127,6 +1130,8 @@ static void launch_write_sync(struct packets *p, const struct entry *e)
 	r.context = e->context;
 	r.cuda_stream = e->stream;
 	r.event_id = CUPTI_NONE;
+	if (sync == GRT_CUDA_SYNC_CONTEXT && !e->result)
+		held_see_wait(e->context, e->begin);
 	inject.gpu_records++;
 	packets_put(p, &r.e);
 }
