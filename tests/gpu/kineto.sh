@@ -24,7 +24,6 @@ timeout 60 python3 "$here/kineto.py" facts 2>&1 | sed 's/^/# facts: /'
 count() {
 	"$GRTRACE" dump --json --type gpu_kernel run.grt >kernels.json 2>/dev/null
 	"$GRTRACE" dump --json --type launch run.grt >launches.json 2>/dev/null
-	"$GRTRACE" dump --type process run.grt 2>/dev/null | grep -a 'what=5' | sed 's/^/# PROCESS: /' | cut -c1-300
 	python3 - program <<-'END'
 		import json, sys
 		kernels = [json.loads(line) for line in open("kernels.json")]
@@ -56,6 +55,7 @@ for how in torch client; do
 	grep -avE '^phase' <<<"$output" | sed "s/^/# $how: /" | cut -c1-300
 	check "$how: the recorder and the program end well" exits 0
 	grep -a '^phase' <<<"$output" >program
+	"$GRTRACE" dump --type process run.grt 2>/dev/null | grep -a 'what=[35]' | sed "s/^.*image=[^ ]*/# $how: PROCESS:/"
 	count >counts
 	sed "s/^/# $how: phase, launched, in the recording, launches without a kernel: /" counts
 	seen=$(sed -n 's/^profiler //p' <<<"$output")
