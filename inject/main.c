@@ -145,6 +145,8 @@ static void inject_tick(void)
 	if (inject.realtime && writer.cupti)
 		clock_snapshot();
 	inject_write_round(false);
+	if (writer.cupti && capture_is_on() && capture.how != CAPTURE_DUTY)
+		held_round();
 	inject_write_counts(now);
 	launch_refill();
 }
@@ -169,6 +171,7 @@ static void inject_write_end(void)
 	inject_write_round(true);
 	launch_write_ranges();
 	capture_close();
+	held_close();
 	inject.launches += atomic_load(&inject.homeless);
 	inject.launches_lost += atomic_load(&inject.homeless);
 	define_packets.lost += atomic_load(&inject.homeless) + atomic_load(&inject.nodes_lost);

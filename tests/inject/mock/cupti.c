@@ -9,6 +9,7 @@
 #include <time.h>
 
 #define INVALID 1
+#define INVALID_KIND 21
 #define NOT_COMPATIBLE 30
 
 int cuptiGetVersion(uint32_t *version);
@@ -126,6 +127,11 @@ int cuptiActivityEnable(int kind)
 	attach();
 	if (!mock.request)
 		return INVALID;
+	/* kernels are recorded in one of two ways; MOCK_BOTH_KINDS: a CUPTI that does not mind */
+	if (!getenv("MOCK_BOTH_KINDS") &&
+	    ((kind == CUPTI_KIND_KERNEL && mock.kinds[CUPTI_KIND_CONCURRENT_KERNEL]) ||
+	     (kind == CUPTI_KIND_CONCURRENT_KERNEL && mock.kinds[CUPTI_KIND_KERNEL])))
+		return CUPTI_NOT_COMPATIBLE;
 	mock.kinds[kind] = true;
 	return 0;
 }
@@ -151,6 +157,8 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, union cupti_record
 
 	if (at >= buffer + valid)
 		return CUPTI_MAX_LIMIT_REACHED;
+	if (!((union cupti_record *)at)->kind)
+		return INVALID_KIND;
 	*record = (union cupti_record *)at;
 	return 0;
 }
