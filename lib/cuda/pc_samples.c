@@ -82,6 +82,8 @@ int grt_pc_samples_init(struct grt_pc_samples *p)
 	grt_keyed_init(&p->inlined, sizeof(struct inlined), PAIRS_MAX);
 	grt_keyed_init(&p->line_frames, sizeof(uint64_t), PAIRS_MAX);
 	grt_keyed_init(&p->windows, sizeof(struct window), PAIRS_MAX);
+	grt_keyed_init(&p->instructions, sizeof(struct grt_pc_instruction), PAIRS_MAX);
+	grt_keyed_init(&p->instruction_reasons, sizeof(uint64_t), PAIRS_MAX);
 	grt_keyed_init(&p->launched, sizeof(struct grt_pc_launched), PAIRS_MAX);
 	grt_keyed_init(&p->times, sizeof(struct grt_windows), REASONS_MAX);
 	grt_texts_init(&p->frames_text, PAIRS_MAX);
@@ -101,6 +103,12 @@ void grt_pc_samples_free(struct grt_pc_samples *p)
 	grt_keyed_free(&p->windows);
 	grt_keyed_free(&p->times);
 	grt_keyed_free(&p->launched);
+	for (struct grt_pc_instruction *x = grt_keyed_oldest(&p->instructions); x;
+	     x = grt_keyed_next(&p->instructions, x))
+		free(x->place), free(x->sass);
+	grt_keyed_free(&p->instructions);
+	grt_keyed_free(&p->instruction_reasons);
+	free(p->instruction);
 	grt_keyed_free(&p->pairs);
 	grt_keyed_free(&p->names);
 	grt_keyed_free(&p->reasons);
@@ -539,6 +547,52 @@ static int pc_add_line(struct grt_pc_samples *p, const struct grt_image *i, cons
 	return ret ?: pc_count_way(p, l, pc_line_key(&place, source), *frames, samples);
 }
 
+static int pc_name_instruction(struct grt_pc_samples *p, struct grt_pc_instruction *x,
+			       const struct grt_image *i, const struct grt_key *place)
+{
+	const struct source *source = grt_keyed_find(&p->sources, place);
+
+	x->pid = i->pid;
+	x->image = i->number;
+	x->process = grt_image_process_name(i, x->pid_text);
+	x->function = (uint32_t)place->w[0];
+	x->cubin = place->w[1];
+	x->offset = place->w[2];
+	snprintf(x->at, sizeof(x->at), "+0x%" PRIx64, x->offset);
+	if (source &&
+	    asprintf(&x->place, "%s:%u", pc_base(grt_image_string(i, source->file) ?: "?"), source->line) < 0)
+		x->place = NULL;
+	return !source || x->place ? 0 : -ENOMEM;
+}
+
+static int pc_add_instruction(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_key *pair,
+			      const struct kernel *k, const struct reason *r, uint64_t samples)
+{
+	struct grt_key place = {{pair->w[0], pair->w[1], pair->w[2], 0}}, key = place;
+	struct grt_pc_instruction *x;
+	uint64_t *sum;
+	int ret;
+
+	key.w[3] = 1 + (uint64_t)pc_name_number(p, i, r);
+	ret = p->by_instruction ? pc_get(p, &p->instruction_reasons, key, &sum) : 0;
+	if (ret || !p->by_instruction || !sum)
+		return ret;
+	*sum += samples;
+	ret = pc_get(p, &p->instructions, place, &x);
+	if (!x)
+		return ret;
+	if (!x->kernel)
+		ret = pc_name_instruction(p, x, i, &place);
+	x->kernel = k->name;
+	x->samples += samples;
+	if (*sum > x->reason_samples) {
+		x->reason_samples = *sum;
+		x->reason = r->name;
+		x->meaning = r->meaning;
+	}
+	return ret;
+}
+
 /* "selected" issues an instruction, and "not_selected" could. */
 static bool pc_is_stall(const char *reason)
 {
@@ -592,7 +646,8 @@ static int pc_add(struct grt_pc_samples *p, struct pair *pair)
 	k->samples += pair->samples;
 	p->sums.samples += pair->samples;
 	ret = pc_add_line(p, i, key, k, r, pair->samples, &frames)
-		      ?: pc_add_leaf(p, i, key, r, pair->samples, frames);
+		      ?: pc_add_leaf(p, i, key, r, pair->samples, frames)
+		      ?: pc_add_instruction(p, i, key, k, r, pair->samples);
 	pair->frames = frames;
 	pair->name = pc_name_number(p, i, r);
 	return ret;
@@ -616,6 +671,20 @@ static int pc_line_order(const void *a, const void *b)
 	if (x->samples != y->samples)
 		return x->samples > y->samples ? -1 : 1;
 	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
+}
+
+static int pc_instruction_order(const void *a, const void *b)
+{
+	const struct grt_pc_instruction *x = *(const struct grt_pc_instruction *const *)a,
+					*y = *(const struct grt_pc_instruction *const *)b;
+	const struct grt_key *k = grt_keyed_key(x), *l = grt_keyed_key(y);
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	for (unsigned int i = 0; i < 3; i++)
+		if (k->w[i] != l->w[i])
+			return k->w[i] < l->w[i] ? -1 : 1;
+	return 0;
 }
 
 static int pc_leaf_order(const void *a, const void *b)
@@ -680,6 +749,7 @@ int grt_pc_samples_finish(struct grt_pc_samples *p)
 	}
 	for (struct grt_pc_line *l = grt_keyed_oldest(&p->lines); l && !ret; l = grt_keyed_next(&p->lines, l))
 		ret = pc_tell_inlined(p, l);
+	ret = ret ?: grt_keyed_list(&p->instructions, pc_instruction_order, (void ***)&p->instruction);
 	return ret ?: grt_keyed_list(&p->stalls, pc_stall_order, (void ***)&p->stall)
 		      ?: grt_keyed_list(&p->lines, pc_line_order, (void ***)&p->line)
 			      ?: grt_keyed_list(&p->leaves, pc_leaf_order, (void ***)&p->leaf);

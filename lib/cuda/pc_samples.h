@@ -69,6 +69,30 @@ struct grt_pc_line {
 };
 
 /**
+ * struct grt_pc_instruction - samples of an instruction
+ * @place: its line, k.cu:12, NULL: unknown
+ * @sass: its text, NULL: unknown
+ * @at: +0x40, its offset
+ * @function: its string in @image
+ */
+struct grt_pc_instruction {
+	uint32_t pid;
+	const char *process;
+	const char *kernel;
+	char *place;
+	char *sass;
+	uint64_t cubin;
+	uint64_t offset;
+	uint32_t image, function;
+	const char *reason;
+	const char *meaning;
+	uint64_t samples;
+	uint64_t reason_samples;
+	char at[24];
+	char pid_text[24];
+};
+
+/**
  * struct grt_pc_leaf - samples of a function at a line of its source, or an instruction without one, for a
  * reason
  * @function: its string in @image
@@ -130,6 +154,7 @@ struct grt_pc_sums {
 /** struct grt_pc_samples - @stall, @line: by samples, @leaf: by image and function, once it is finished;
  * @windows: by image and number, @times: sampled times by image
  * @launched: samples whose launch is known, if the owner sets @by_launch
+ * @instruction: by samples, once it is finished, if the owner sets @by_instruction
  * @from: images of the samples, @images or the owner's; @within: others do not count */
 struct grt_pc_samples {
 	struct grt_images images;
@@ -152,6 +177,10 @@ struct grt_pc_samples {
 	struct grt_keyed times;
 	struct grt_keyed launched;
 	bool by_launch;
+	struct grt_keyed instructions;
+	struct grt_keyed instruction_reasons;
+	struct grt_pc_instruction **instruction;
+	bool by_instruction;
 	struct grt_pc_stall **stall;
 	struct grt_pc_line **line;
 	struct grt_pc_leaf **leaf;
