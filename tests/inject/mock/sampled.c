@@ -3,8 +3,8 @@
  * sampled CUBIN: a program whose kernels are sampled; it prints "FUNCTION OFFSET REASON SAMPLES" of each, and
  * at its end "losses DROPPED OTHER".
  *
- * sampled CUBIN MS: launches and waits for so long, with MOCK_UNSEEN also in code of which CUPTI did not tell.
- * It prints only what is sampled, with the turn of sampling, and at its end how often CUPTI was finalized.
+ * sampled CUBIN MS: launches and waits for so long, with MOCK_UNSEEN also in code that CUPTI did not see. It
+ * prints only what is sampled, with the turn of sampling, and at its end how often CUPTI was finalized.
  *
  * sampled CUBIN launches: kernels that several functions launch, sampled in each launch. It prints
  * "FUNCTION OFFSET REASON SAMPLES CALLER".
