@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * PC sampling: the GPU looks where warps are, and why they stand still, and CUPTI counts that by instruction.
- * In its continuous mode kernels run as they do without it, and a sample is of no launch; serialized, they
- *run one by one, and each sample has the number of its launch. From the environment: GRTRACE_PC_SAMPLING
- *[serialized:]N, 5 to 31: a sample every 2^N cycles of a multiprocessor; 0: as it is best
+ * In its continuous mode kernels run as they do without it, and a sample is of no launch. Serialized, they
+ * run one by one, and each sample has the number of its launch. From the environment:
+ *	GRTRACE_PC_SAMPLING	N or serialized:N, 5 to 31: a sample every 2^N cycles of a multiprocessor;
+ *				0: as it is best
  *
- * Contexts are sampled from their beginning to their end, or in the windows of --duty: there sampling is
- * enabled with the window and disabled with it, so that nothing of it is in the program between windows,
- *where launches would be slower, and the hardware's buffer would take memory. CUPTI may leave the program
- *between windows, and tells of no context when it comes again: then contexts are those of calls. Code that is
- *loaded meanwhile is not seen, so CUPTI stays from the beginning of the program to the end of the first
- *window, at least. A context whose buffer was full cannot be disabled, and CUPTI cannot leave then.
+ * Contexts are sampled from their beginning to their end, or in the windows of --duty. Sampling is then
+ * enabled with a window and disabled with it: between windows launches are not slower, and the hardware's
+ * buffer takes no memory. CUPTI may leave the program between windows, and does not tell of contexts that are
+ * there when it comes again: they are found by the calls in them. Code that is loaded meanwhile is not seen,
+ * so CUPTI is there from the beginning of the program to the end of the first window, at least. A context
+ * whose buffer was full cannot be disabled, and CUPTI stays.
  *
- * The writer gets what was counted in each round; the
- * program's threads do so, too, where code is unloaded or a context ends, since CUPTI would mix it up with
- * what comes later. What they get waits in a list for the writer, who makes the records. CUPTI calls these
- * threads with locks of its own held, so they wait for ours for a short time only.
+ * The writer gets what was counted in each round; the program's threads do so, too, where code is unloaded or
+ * a context ends, since CUPTI would mix it up with what comes later. What they get waits in a list for the
+ * writer, who makes the records. CUPTI calls these threads with locks of its own held, so they wait for ours
+ * for a short time only.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -490,18 +491,19 @@ static void pc_note_gone(const void *context)
 void pcsampling_resource(uint32_t number, const void *data)
 {
 	const struct cupti_resource *r = data;
+	bool ends = number == CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING;
 	struct context *c;
 
 	if (!atomic_load(&pc.on) || inject.pid != getpid())
 		return;
-	if (number == CUPTI_RESOURCE_MODULE_LOADED)
+	if (number == CUPTI_RESOURCE_MODULE_LOADED) {
 		cubins_take(r->descriptor);
-	if (number == CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING)
-		pc_unsee(r->context);
-	if (number == CUPTI_RESOURCE_MODULE_LOADED)
 		return;
+	}
+	if (ends)
+		pc_unsee(r->context);
 	if (!pc_lock_soon()) {
-		if (number == CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING)
+		if (ends)
 			pc_note_gone(r->context);
 		return;
 	}
@@ -510,7 +512,7 @@ void pcsampling_resource(uint32_t number, const void *data)
 	c = pc_find(r->context);
 	if (c && c->state == CONTEXT_ON && number == CUPTI_RESOURCE_MODULE_UNLOAD_STARTING)
 		pc_drain(c);
-	else if (c && number == CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING) {
+	else if (c && ends) {
 		pc_end(c);
 		pc_forget(c);
 	}
@@ -543,9 +545,7 @@ void pcsampling_join(uint32_t enable, void *subscriber)
 
 	if (enable && pcsampling_is_asked()) {
 		pc_read_mode(secure_getenv("GRTRACE_PC_SAMPLING"));
-		if (pc.why[0])
-			; /* what was refused is not tried again */
-		else if (pc.serialized && inject.version < CUPTI_VERSION_12_4)
+		if (pc.serialized && inject.version < CUPTI_VERSION_12_4)
 			pc_refuse(
 				"this libcupti.so does not tell the launches of samples: name one of CUDA 12.4 or later in GRTRACE_CUPTI, or leave out serialized");
 		else if (inject.cupti.pc_enable && inject.cupti.pc_disable && inject.cupti.pc_set &&

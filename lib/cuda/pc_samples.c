@@ -85,6 +85,7 @@ int grt_pc_samples_init(struct grt_pc_samples *p)
 	grt_keyed_init(&p->instructions, sizeof(struct grt_pc_instruction), PAIRS_MAX);
 	grt_keyed_init(&p->instruction_reasons, sizeof(uint64_t), PAIRS_MAX);
 	grt_keyed_init(&p->launched, sizeof(struct grt_pc_launched), PAIRS_MAX);
+	grt_keyed_init(&p->cubins, sizeof(uint32_t), REASONS_MAX);
 	grt_keyed_init(&p->times, sizeof(struct grt_windows), REASONS_MAX);
 	grt_texts_init(&p->frames_text, PAIRS_MAX);
 	return grt_image_frames_new(&p->frames);
@@ -102,6 +103,7 @@ void grt_pc_samples_free(struct grt_pc_samples *p)
 		grt_windows_free(t);
 	grt_keyed_free(&p->windows);
 	grt_keyed_free(&p->times);
+	grt_keyed_free(&p->cubins);
 	grt_keyed_free(&p->launched);
 	for (struct grt_pc_instruction *x = grt_keyed_oldest(&p->instructions); x;
 	     x = grt_keyed_next(&p->instructions, x))
@@ -202,6 +204,16 @@ static int pc_take_inlined(struct grt_pc_samples *p, const struct grt_image *i,
 	return ret;
 }
 
+static int pc_take_cubin(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_ev_cubin *e)
+{
+	uint32_t *seen;
+	int ret = pc_get(p, &p->cubins, (struct grt_key){{i->number, e->crc}}, &seen);
+
+	if (seen)
+		*seen = 1;
+	return ret;
+}
+
 static int pc_take_reason(struct grt_pc_samples *p, const struct grt_image *i,
 			  const struct grt_ev_stall_reason *e)
 {
@@ -256,6 +268,8 @@ int grt_pc_samples_take(struct grt_pc_samples *p, const struct grt_image *i, con
 		return counts ? pc_take_count(p, i, (const void *)e) : 0;
 	case GRT_EV_STALL_REASON:
 		return pc_take_reason(p, i, (const void *)e);
+	case GRT_EV_CUBIN:
+		return pc_take_cubin(p, i, (const void *)e);
 	case GRT_EV_PC_LINE:
 		return pc_take_line(p, i, (const void *)e);
 	case GRT_EV_PC_INLINED:
@@ -525,6 +539,8 @@ static int pc_add_line(struct grt_pc_samples *p, const struct grt_image *i, cons
 	int ret;
 
 	p->sums.unlined += source ? 0 : samples;
+	if (!source && !grt_keyed_find(&p->cubins, &(struct grt_key){{i->number, pair->w[1]}}))
+		p->sums.unseen += samples;
 	key = pc_line_key(&place, source);
 	ret = pc_get(p, &p->lines, key, &l);
 	if (!l)

@@ -137,7 +137,8 @@ struct grt_pc_windows {
  * struct grt_pc_sums - as CUPTI counts them
  * @samples: in instructions; @dropped: by the hardware; @other: in kernels that are not the program's
  * @full: times without samples, since the hardware's buffer was full
- * @over: pairs that found no place; @unlined: samples without a line
+ * @over: pairs that found no place; @unlined: samples without a line; @unseen: of these, those
+ *	in code that was loaded while CUPTI was not attached
  */
 struct grt_pc_sums {
 	uint64_t total;
@@ -148,10 +149,12 @@ struct grt_pc_sums {
 	uint64_t left;
 	uint64_t over;
 	uint64_t unlined;
+	uint64_t unseen;
 	struct grt_pc_windows windows;
 };
 
 /** struct grt_pc_samples - @stall, @line: by samples, @leaf: by image and function, once it is finished;
+ * @cubins: that were seen, by image and CRC
  * @windows: by image and number, @times: sampled times by image
  * @launched: samples whose launch is known, if the owner sets @by_launch
  * @instruction: by samples, once it is finished, if the owner sets @by_instruction
@@ -175,6 +178,7 @@ struct grt_pc_samples {
 	struct grt_keyed leaves;
 	struct grt_keyed windows;
 	struct grt_keyed times;
+	struct grt_keyed cubins;
 	struct grt_keyed launched;
 	bool by_launch;
 	struct grt_keyed instructions;

@@ -299,6 +299,10 @@ static void pc_table_notes(void *state, struct grt_pass *pass)
 			"%" PRIu64
 			" samples have no line: nvcc -lineinfo writes line tables; PyTorch's own kernels have none",
 			s->unlined);
+	if (s->unseen && s->windows.sampled)
+		grt_note(pass->notes,
+			 "  %" PRIu64 " of these are in code that was loaded while CUPTI was detached",
+			 s->unseen);
 	if (s->over)
 		grt_note(pass->notes,
 			 "%" PRIu64 " PC samples are not in the table: there were too many places", s->over);

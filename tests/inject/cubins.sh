@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Lines of all instructions of kernels that this machine's nvcc compiles, of several architectures, against CUPTI's own
-# reader, and calls of functions that were inlined against .loc of the PTX that the compiler made of the same source.
+# reader and nvdisasm -g, if it is here, and calls of functions that were inlined against .loc of the PTX that the compiler made
+# of the same source.
 
 # shellcheck source=tests/inject/_lib.sh
 . "$GRTRACE_SRC/tests/inject/_lib.sh"
@@ -61,6 +62,24 @@ for l in open("ours"):
 print(hops, "places,", chains, "instructions of inlined functions")
 assert hops and (chains or not sys.argv[1:]), "nothing was compared"
 END
+cat >disassembled.py <<'END'
+# Each instruction is in both, and has the line that stands above it: the first of several in turn.
+import re
+theirs, function, line, again = {}, None, "-", False
+for l in open("sass", errors="replace"):
+    m = re.match(r"\.text\.(.+):$", l)
+    if m: function, line = m[1], "-"
+    m = re.match(r'\s*//## File "(.*)", line (\d+)', l)
+    if m and not again: line = m[1] + ":" + m[2]
+    again = bool(m)
+    m = re.match(r"\s*\{?\s*/\*([0-9a-f]+)\*/", l)
+    if m: theirs[function, int(m[1], 16)] = line
+ours = {(w[0], int(w[1], 16)): w[2] for w in map(str.split, open("ours"))}
+bad = [(k, ours.get(k), v) for k, v in theirs.items() if ours.get(k, "") != v]
+assert theirs and not bad and len(ours) == len(theirs), (len(ours), len(theirs), bad[:5])
+print(len(theirs), "instructions")
+END
+nvdisasm=$(PATH=$PATH:$CUDA/bin command -v nvdisasm)
 compare() { # SOURCE ARCHITECTURE [inlined]
 	local name
 	name=$(basename "$1" .cu)
@@ -72,6 +91,12 @@ compare() { # SOURCE ARCHITECTURE [inlined]
 	output=$(diff lines theirs | head -20)
 	check "$name, $2: $(wc -l <lines) lines of $(cut -d' ' -f1 lines | sort -u | wc -l) functions are CUPTI's" \
 		test "$(wc -l <theirs)" -gt 20 -a -z "$output"
+	# one that is older than the architecture ends with an error
+	if [ -n "$nvdisasm" ] && "$nvdisasm" -c -g code.cubin >sass 2>/dev/null; then
+		output=$(python3 disassembled.py 2>&1)
+		status=$?
+		check "$name, $2: they are nvdisasm's, too: $(tail -n 1 <<<"$output")" exits 0
+	fi
 	output=$(python3 calls.py "${@:3}" 2>&1)
 	status=$?
 	check "$name, $2: $(tail -n 1 <<<"$output"), all as in the PTX" exits 0

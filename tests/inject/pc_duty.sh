@@ -94,6 +94,19 @@ check "with the same note" grep -qF "$note" told
 check "and samples are not taken for estimates" sh -c '! grep -q "weights are estimated" told'
 check "kernels and launches are those of the windows" test "$("$GRTRACE" dump --json pc.grt | grep -c '"type":"GPU_KERNEL"')" -ge 20
 
+check "all code was seen" sh -c '! grep -q "while CUPTI was detached" line.txt'
+
+# Code that is loaded while CUPTI is away has no lines, which are counted.
+sample MOCK_UNSEEN=1
+"$GRTRACE" report --by line pc.grt >line.txt
+unseen=$("$GRTRACE" dump --json pc.grt | python3 -c '
+import json, sys
+events = [e for e in map(json.loads, sys.stdin) if isinstance(e, dict)]
+seen = {e["crc"] for e in events if e["type"] == "CUBIN"}
+print(sum(e["samples"] for e in events if e["type"] == "PC_SAMPLE" and e["cubin"] not in seen))')
+check "samples of code that CUPTI did not see: $unseen" grep -q "^  $unseen of these are in code that was loaded while CUPTI was detached" line.txt
+check "there are some" test "$unseen" -gt 0
+
 sample MOCK_PC=lossy
 check "lossy: losses are those of windows" says '^windows [1-9][0-9]+ sampled [1-9][0-9]+ lossy [1-9][0-9]+ samples '
 check "lossy: what is there is exact" test "$(grep -c wrong facts)" = 0

@@ -2,10 +2,12 @@
 /*
  * sampled CUBIN: a program whose kernels are sampled; it prints "FUNCTION OFFSET REASON SAMPLES" of each, and
  * at its end "losses DROPPED OTHER".
- * sampled CUBIN MS: launches and waits for so long; of what it does it prints only what is sampled, with the
- * turn of sampling, and at its end how often CUPTI was finalized.
- * sampled CUBIN launches: kernels that several functions launch, sampled in each launch; it prints "FUNCTION
- * OFFSET REASON SAMPLES CALLER".
+ *
+ * sampled CUBIN MS: launches and waits for so long, with MOCK_UNSEEN also in code that CUPTI did not see. It
+ * prints only what is sampled, with the turn of sampling, and at its end how often CUPTI was finalized.
+ *
+ * sampled CUBIN launches: kernels that several functions launch, sampled in each launch. It prints
+ * "FUNCTION OFFSET REASON SAMPLES CALLER".
  */
 #include "mock.h"
 
@@ -45,12 +47,13 @@ static uint64_t now_ms(void)
 static void work(uint64_t crc, uint64_t ms)
 {
 	uint64_t end = now_ms() + ms;
+	bool unseen = getenv("MOCK_UNSEEN");
 	unsigned int turn;
 
 	mock.owner = true;
 	for (unsigned int i = 0; now_ms() < end; i++) {
 		mock_launch(&(struct mock_work){i % 3 ? "chain" : "barrier", 1, 50000});
-		turn = mock_sample(crc, i % 3 ? "chain" : "barrier", 16UL * (i % 70),
+		turn = mock_sample(crc ^ (unseen && i % 5 == 0), i % 3 ? "chain" : "barrier", 16UL * (i % 70),
 				   MOCK_REASON(i % 3 ? 0 : 2), 1 + i % 5);
 		if (turn)
 			printf("%s %#lx %s %u %u\n", i % 3 ? "chain" : "barrier", 16UL * (i % 70),
