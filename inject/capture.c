@@ -42,7 +42,7 @@ struct window {
  * @number: of the window that is open, or was last; @last: of the last one that is written, 0: none is
  * @end: when the open one ended, where nothing is recorded any more; 0: it goes on
  * @told: begin of the last one that is written to have begun
- * @lost: windows that found no place
+ * @lost: windows that found no place, or that CUPTI refused; @refused: its last error
  */
 static struct {
 	pthread_mutex_t lock;
@@ -59,6 +59,7 @@ static struct {
 	uint64_t end;
 	uint64_t told;
 	uint64_t lost;
+	int refused;
 	char text[256];
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -101,6 +102,7 @@ void capture_reset(const struct grt_duty *duty)
 	capture.how = duty_set(duty) ? CAPTURE_DUTY : CAPTURE_ALL;
 	all.depth = all.windows = all.number = all.last = 0;
 	all.begin = all.end = all.told = all.lost = 0;
+	all.refused = 0;
 	all.client = NULL;
 	all.calls = false;
 	atomic_store(&capture.inside, !capture.how);
@@ -119,7 +121,7 @@ void capture_name(void)
 
 static int capture_switch(bool on)
 {
-	int ret;
+	int ret = 0;
 
 	if (!all.client)
 		return 0;
@@ -133,7 +135,12 @@ static int capture_switch(bool on)
 	ret = activity_start();
 	if (!ret && !all.calls)
 		all.calls = launch_enable_calls(all.client);
-	return ret ?: !all.calls;
+	ret = ret ?: !all.calls;
+	if (ret) {
+		all.lost++;
+		all.refused = ret;
+	}
+	return ret;
 }
 
 /* With the lock held. */
@@ -146,8 +153,7 @@ static void capture_begin(void)
 	all.begin = clock_monotonic();
 	capture.turn++;
 	atomic_store(&capture.inside, true);
-	if (capture_switch(true))
-		all.lost++;
+	capture_switch(true);
 }
 
 static void capture_keep(uint64_t end)
@@ -168,24 +174,25 @@ static void capture_end(void)
 	capture_keep(clock_monotonic());
 }
 
-/* Not the program's thread switches here, so that all is on before the window begins. */
+/* Not the program's thread switches here, so that all is on before the window begins. Records first: CUPTI
+ * does not enable those of kernels in a context that it samples. */
 bool capture_duty_begin(uint32_t number)
 {
 	bool on;
 
-	pcsampling_window_begin(number);
 	pthread_mutex_lock(&all.lock);
 	on = !capture_switch(true);
-	if (on) {
-		all.number = number;
-		all.begin = clock_monotonic();
-		capture.turn++;
-		atomic_store(&capture.inside, true);
-	}
 	pthread_mutex_unlock(&all.lock);
 	if (!on)
-		pcsampling_window_end();
-	return on;
+		return false;
+	pcsampling_window_begin(number);
+	pthread_mutex_lock(&all.lock);
+	all.number = number;
+	all.begin = clock_monotonic();
+	capture.turn++;
+	atomic_store(&capture.inside, true);
+	pthread_mutex_unlock(&all.lock);
+	return true;
 }
 
 void capture_duty_end(void)
@@ -320,10 +327,16 @@ void capture_close(void)
 	all.left = 0;
 	pthread_mutex_unlock(&all.lock);
 	capture_write();
-	if (!all.last && !all.lost)
-		define_process(5, capture_why_none(why));
-	else if (all.lost)
+	if (all.refused) {
+		snprintf(why, sizeof(why),
+			 "%llu windows could not be recorded: CUPTI refuses to record kernels (error %d)",
+			 (unsigned long long)all.lost, all.refused);
+		define_process(5, why);
+	} else if (all.lost) {
 		define_process(5, "windows of --capture-range could not be recorded: there were too many");
+	} else if (!all.last) {
+		define_process(5, capture_why_none(why));
+	}
 }
 
 void capture_forked(void)

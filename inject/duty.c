@@ -111,7 +111,8 @@ static void duty_begin(const struct duty_cupti *cupti)
 	/* one that has gone by meanwhile, as where the machine slept */
 	if ((duty.there || !cupti->is_wanted()) && now < begin + duty.is.window &&
 	    capture_duty_begin((uint32_t)duty.period + 1))
-		duty.ends = begin + duty.is.window;
+		/* what it takes to begin is no part of it: each stands for as much time */
+		duty.ends = now_ns(CLOCK_MONOTONIC) + duty.is.window;
 	else
 		duty.period++;
 }

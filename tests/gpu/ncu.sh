@@ -122,7 +122,8 @@ for what in "${@:-stalls}"; do
 		;;
 	transformer)
 		nvcc -lineinfo -O2 -arch=native -o transformer "$GRTRACE_SRC/examples/transformer.cu" || exit 1
-		both transformer 5 10 "--launch-skip 40 --launch-count 60" ./transformer 3 -- ./transformer 3000
+		# its kernels take some microseconds, and ncu runs them one by one
+		both transformer 5 serialized:10 "--launch-skip 40 --launch-count 60" ./transformer 3 -- ./transformer "${STEPS:-150}"
 		;;
 	triton) both triton 1 12 "-k softmax_kernel --launch-skip 3 --launch-count 3" python3 softmax.py 0 -- python3 softmax.py 3 ;;
 	*) echo "not stalls, transformer or triton: $what" && exit 2 ;;

@@ -132,6 +132,10 @@ int cuptiActivityEnable(int kind)
 	    ((kind == CUPTI_KIND_KERNEL && mock.kinds[CUPTI_KIND_CONCURRENT_KERNEL]) ||
 	     (kind == CUPTI_KIND_CONCURRENT_KERNEL && mock.kinds[CUPTI_KIND_KERNEL])))
 		return CUPTI_NOT_COMPATIBLE;
+	/* inferred from CUPTI 13.0 on an H100, where no window began that was sampled before its kernels were
+	 * recorded */
+	if (kind == CUPTI_KIND_CONCURRENT_KERNEL && mock_samples.on && !mock.kinds[kind])
+		return CUPTI_NOT_COMPATIBLE;
 	mock.kinds[kind] = true;
 	return 0;
 }
