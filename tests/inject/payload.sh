@@ -56,6 +56,13 @@ check "flame has frames of them" test "$(awk '/\[nvtx\] step;\[nvtx\] AllReduce 
 run export -f chrome -o x.json out.grt
 check "exports have slices of them" test \
 	"$(jq '[.traceEvents[] | select(.cat == "user_annotation" and .name == "AllReduce")] | length' x.json)" = 3
+check "with the fields of their structs" test \
+	"$(jq -r '[.traceEvents[] | select(.cat == "user_annotation") | .args.payload_fields // empty] | sort | unique[]' x.json)" = \
+	"$(for o in 1 Max Sum; do
+		more="operation=$o, root=-1"
+		[ $o != Max ] || echo "communicator=71755228340289536, bytes=1048576, $more"
+		echo "communicator=71755228340289536, bytes=1048576, $more, communicator=71755228340289536, bytes=1048577, $more"
+	done)"
 check "babeltrace2 opens it" babeltrace2 out.grt -o dummy
 
 extended full
