@@ -65,6 +65,12 @@ check "with the fields of their structs" test \
 	done)"
 check "babeltrace2 opens it" babeltrace2 out.grt -o dummy
 
+extended threads
+check "8 threads that register one schema: all fields are there, or counted" test "$output" = "fields $(told fields)" -a \
+	$(($(grep -ac '^P' got) + $(told fields_lost))) = "$(told fields)" -a "$(told unread)" = 0
+check "each has its value" test "$(grep -a '^P' got | cut -d ' ' -f 4- | sort -u | wc -l)" = 8
+check "8 threads: the recording adds up" fact '^# faults=0 missing=0 .* balance=ok'
+
 extended full
 check "more schemas than there is room for: they get no id" test "$output" = "schemas 4096"
 texts=$(grep -ac '^P' got)
