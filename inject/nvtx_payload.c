@@ -122,22 +122,22 @@ static const struct type {
 	uint8_t as;
 	bool texts;
 } types[] = {
-	[1] = {1, AS_TEXT, true},  [2] = {1, AS_UNSIGNED},	 [3] = {2, AS_SIGNED},
-	[4] = {2, AS_UNSIGNED},	   [5] = {4, AS_SIGNED},	 [6] = {4, AS_UNSIGNED},
-	[7] = {8, AS_SIGNED},	   [8] = {8, AS_UNSIGNED},	 [9] = {8, AS_SIGNED},
-	[10] = {8, AS_UNSIGNED},   [11] = {1, AS_SIGNED},	 [12] = {1, AS_UNSIGNED},
-	[13] = {2, AS_SIGNED},	   [14] = {2, AS_UNSIGNED},	 [15] = {4, AS_SIGNED},
-	[16] = {4, AS_UNSIGNED},   [17] = {8, AS_SIGNED},	 [18] = {8, AS_UNSIGNED},
-	[19] = {4, AS_FLOAT},	   [20] = {8, AS_FLOAT},	 [21] = {16, AS_NOTHING},
-	[22] = {8, AS_UNSIGNED},   [23] = {8, AS_UNSIGNED},	 [24] = {4, AS_NOTHING},
-	[25] = {1, AS_TEXT, true}, [26] = {2, AS_NOTHING},	 [27] = {4, AS_NOTHING},
-	[32] = {1, AS_UNSIGNED},   [33] = {16, AS_NOTHING},	 [34] = {16, AS_NOTHING},
-	[42] = {2, AS_NOTHING},	   [43] = {4, AS_FLOAT},	 [44] = {8, AS_FLOAT},
-	[45] = {16, AS_NOTHING},   [50] = {2, AS_NOTHING},	 [52] = {4, AS_NOTHING},
-	[68] = {4, AS_UNSIGNED},   [69] = {4, AS_UNSIGNED},	 [70] = {8, AS_UNSIGNED},
-	[71] = {4, AS_UNSIGNED},   [72] = {8, AS_UNSIGNED},	 [73] = {4, AS_UNSIGNED},
-	[74] = {8, AS_UNSIGNED},   [75] = {0, AS_NOTHING, true}, [76] = {0, AS_NOTHING, true},
-	[80] = {8, AS_HANDLE},
+	[1] = {1, AS_TEXT, true},	[2] = {1, AS_UNSIGNED, false},	[3] = {2, AS_SIGNED, false},
+	[4] = {2, AS_UNSIGNED, false},	[5] = {4, AS_SIGNED, false},	[6] = {4, AS_UNSIGNED, false},
+	[7] = {8, AS_SIGNED, false},	[8] = {8, AS_UNSIGNED, false},	[9] = {8, AS_SIGNED, false},
+	[10] = {8, AS_UNSIGNED, false}, [11] = {1, AS_SIGNED, false},	[12] = {1, AS_UNSIGNED, false},
+	[13] = {2, AS_SIGNED, false},	[14] = {2, AS_UNSIGNED, false}, [15] = {4, AS_SIGNED, false},
+	[16] = {4, AS_UNSIGNED, false}, [17] = {8, AS_SIGNED, false},	[18] = {8, AS_UNSIGNED, false},
+	[19] = {4, AS_FLOAT, false},	[20] = {8, AS_FLOAT, false},	[21] = {16, AS_NOTHING, false},
+	[22] = {8, AS_UNSIGNED, false}, [23] = {8, AS_UNSIGNED, false}, [24] = {4, AS_NOTHING, false},
+	[25] = {1, AS_TEXT, true},	[26] = {2, AS_NOTHING, false},	[27] = {4, AS_NOTHING, false},
+	[32] = {1, AS_UNSIGNED, false}, [33] = {16, AS_NOTHING, false}, [34] = {16, AS_NOTHING, false},
+	[42] = {2, AS_NOTHING, false},	[43] = {4, AS_FLOAT, false},	[44] = {8, AS_FLOAT, false},
+	[45] = {16, AS_NOTHING, false}, [50] = {2, AS_NOTHING, false},	[52] = {4, AS_NOTHING, false},
+	[68] = {4, AS_UNSIGNED, false}, [69] = {4, AS_UNSIGNED, false}, [70] = {8, AS_UNSIGNED, false},
+	[71] = {4, AS_UNSIGNED, false}, [72] = {8, AS_UNSIGNED, false}, [73] = {4, AS_UNSIGNED, false},
+	[74] = {8, AS_UNSIGNED, false}, [75] = {0, AS_NOTHING, true},	[76] = {0, AS_NOTHING, true},
+	[80] = {8, AS_HANDLE, false},
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))
 

@@ -219,13 +219,14 @@ int grt_tracks_packet(struct grt_tracks *t, const struct grt_packet *p)
 
 /* --------------------------------------------------------- begin and end */
 
+/* Return: GRT_TRACK_ARG_IDS_MAX: there are more names than numbers */
 static unsigned int arg_id(struct grt_tracks *t, const char *name)
 {
 	for (unsigned int i = 0; i < t->arg_names; i++)
 		if (t->arg_name[i][0] == name[0] && !strcmp(t->arg_name[i], name))
 			return i;
 	if (t->arg_names == GRT_TRACK_ARG_IDS_MAX)
-		return 0;
+		return GRT_TRACK_ARG_IDS_MAX;
 	t->arg_name[t->arg_names] = name;
 	return t->arg_names++;
 }
@@ -238,7 +239,7 @@ static struct tracks_field field_of(struct grt_tracks *t, unsigned int type, con
 
 	return (struct tracks_field){.at = grt_field_word(f),
 				     .unknown = grt_unknown_of(type, f->offset),
-				     .id = (uint8_t)arg_id(t, f->name),
+				     .id = (uint16_t)arg_id(t, f->name),
 				     .kind = kinds[f->kind]};
 }
 
@@ -264,8 +265,11 @@ static int number_fields(struct grt_tracks *t)
 		t->field[type] = calloc(t->fields[type] + 1U, sizeof(*t->field[type]));
 		if (!t->field[type])
 			return -ENOMEM;
-		for (unsigned int i = 0; i < t->fields[type]; i++)
+		for (unsigned int i = 0; i < t->fields[type]; i++) {
 			t->field[type][i] = field_of(t, type, &f[i]);
+			if (t->field[type][i].id == GRT_TRACK_ARG_IDS_MAX)
+				return -ENOSPC;
+		}
 	}
 	return 0;
 }

@@ -38,7 +38,8 @@
 	GRT_TRACK_ARG(LOST_EVENTS, lost_events)       \
 	GRT_TRACK_ARG(MEANING, meaning)               \
 	GRT_TRACK_ARG(DEVICE, device)                 \
-	GRT_TRACK_ARG(STREAM, stream)
+	GRT_TRACK_ARG(STREAM, stream)                 \
+	GRT_TRACK_ARG(FIELDS_OF, payload_fields)
 
 enum grt_track_arg_id {
 #define GRT_TRACK_ARG(NAME, name) GRT_TRACK_ARG_##NAME,
@@ -48,7 +49,7 @@ enum grt_track_arg_id {
 };
 
 /* Most numbers of values: what they have in common is small. */
-#define GRT_TRACK_ARG_IDS_MAX 256U
+#define GRT_TRACK_ARG_IDS_MAX 512U
 
 /* GPUs of a timeline, as grt_track.gpu counts them; queues of more have none. */
 #define GRT_TRACKS_GPUS_MAX 4096U

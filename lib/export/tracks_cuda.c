@@ -81,6 +81,16 @@ struct named_call {
 
 #define NAMED_CALLS 64U
 
+/* Ranges whose end has not come, and which have a struct; of more, those without their fields are the oldest.
+ */
+#define STRUCTS_MAX 65536U
+
+/** struct fields_text - fields of structs of a range or mark, as NAME=VALUE, ... */
+struct fields_text {
+	uint32_t length;
+	char text[252];
+};
+
 /* @named: the calls that came last, by a simple hash. Elements of @kernels are struct kernel_names, those of
  * @last struct last_work; @drawn: bits of the fields of an event that are values. What is held waits in a
  * ring, @line, where it comes in order, and else in a heap; @free: a place in @held, plus 1 */
@@ -91,6 +101,7 @@ struct tracks_cuda {
 	struct grt_keyed kernels;
 	struct grt_keyed graphs;
 	struct grt_keyed last;
+	struct grt_keyed structs;
 	struct held *held;
 	uint32_t held_places, held_room, free;
 	struct held_at *line, *heap;
@@ -549,6 +560,37 @@ static int cuda_flush(void *state)
 }
 
 /* Ranges come by their ends, so that an inner one is drawn before the one around it, on a lane of its own. */
+/* They come before their range, which has their thread and their begin. */
+static int on_payload(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_payload *x = (const struct grt_ev_payload *)e;
+	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
+	struct grt_key key = {{image ? image->number : 0, e->tid, x->begin}};
+	struct fields_text *f;
+	const char *name;
+	void *found;
+	int n;
+
+	if (!image || grt_keyed_get_or_replace(&cuda_of(t)->structs, &key, NULL, &found))
+		return -ENOMEM;
+	f = found;
+	name = grt_image_string(image, x->name);
+	n = snprintf(f->text + f->length, sizeof(f->text) - f->length, "%s%s%s%.*s", f->length ? ", " : "",
+		     name ?: "", name ? "=" : "", (int)sizeof(x->text), x->text);
+	f->length += n > 0 ? (uint32_t)n : 0;
+	if (f->length > sizeof(f->text) - 1)
+		f->length = sizeof(f->text) - 1;
+	return 0;
+}
+
+static struct fields_text *fields_of(struct grt_tracks *t, const struct grt_image *image,
+				     const struct grt_event *e, uint64_t begin)
+{
+	const struct grt_key key = {{image->number, e->tid, begin}};
+
+	return cuda_of(t)->structs.used ? grt_keyed_find(&cuda_of(t)->structs, &key) : NULL;
+}
+
 static int on_range(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_range *x = (const struct grt_ev_range *)e;
@@ -558,8 +600,10 @@ static int on_range(struct grt_tracks *t, const struct grt_event *e)
 	bool started = x->kind == 2;
 	struct grt_track_item i = {.category = GRT_CATEGORY_RANGE, .time = x->begin, .end = e->time};
 	struct tracks_args *a = tracks_no_args(t);
+	struct fields_text *fields = NULL;
 	struct grt_key key;
 	char text[96];
+	int ret;
 
 	if (!image || grt_texts_add(&t->texts, name, strlen(name), &i.name))
 		return -ENOMEM;
@@ -568,13 +612,19 @@ static int on_range(struct grt_tracks *t, const struct grt_event *e)
 		return 0;
 	}
 	add_work_fields(t, a, e);
+	fields = fields_of(t, image, e, x->begin);
+	if (fields)
+		tracks_add_text(a, GRT_TRACK_ARG_FIELDS_OF, fields->text, fields->length);
 	key = cuda_key(OF_RANGES, image, started ? 0 : (uint64_t)e->tid, x->domain);
 	if (started)
 		snprintf(text, sizeof(text), "NVTX ranges %.40s", domain);
 	else
 		snprintf(text, sizeof(text), "NVTX ranges of thread %u %.40s", e->tid, domain);
 	text[strlen(text) - (text[strlen(text) - 1] == ' ')] = '\0';
-	return tracks_draw_in_process(t, e, &key, text, &i, a);
+	ret = tracks_draw_in_process(t, e, &key, text, &i, a);
+	if (fields)
+		grt_keyed_remove(&cuda_of(t)->structs, fields);
+	return ret;
 }
 
 static int on_mark(struct grt_tracks *t, const struct grt_event *e)
@@ -582,14 +632,25 @@ static int on_mark(struct grt_tracks *t, const struct grt_event *e)
 	const struct grt_ev_mark *x = (const struct grt_ev_mark *)e;
 	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
 	const char *text = image ? grt_image_string(image, x->name) ?: "mark" : "";
+	struct fields_text *fields = image ? fields_of(t, image, e, e->time) : NULL;
+	struct grt_track_item i = {.kind = GRT_ITEM_INSTANT, .category = GRT_CATEGORY_RANGE, .time = e->time};
+	struct tracks_args *a = tracks_no_args(t);
 	struct track *k;
-	uint32_t name;
 	int ret;
 
-	if (!image || grt_texts_add(&t->texts, text, strlen(text), &name))
+	if (!image || grt_texts_add(&t->texts, text, strlen(text), &i.name))
 		return -ENOMEM;
 	ret = tracks_thread(t, e->pid, e->tid, &k);
-	return ret ?: tracks_draw_instant(t, k, e, name, GRT_CATEGORY_RANGE);
+	if (ret)
+		return ret;
+	tracks_add_common(a, e, k && k->kind == GRT_TRACK_THREAD);
+	tracks_add_fields(t, a, e);
+	if (fields)
+		tracks_add_text(a, GRT_TRACK_ARG_FIELDS_OF, fields->text, fields->length);
+	ret = tracks_draw(t, k, &i, a);
+	if (fields)
+		grt_keyed_remove(&cuda_of(t)->structs, fields);
+	return ret;
 }
 
 /* The counter of a device's memory, or of the host's, which all processes have together. */
@@ -662,6 +723,7 @@ static int cuda_begin(struct grt_tracks *t, void *state)
 	find_drawn(c, GRT_EV_RANGE);
 	grt_keyed_init(&c->kernels, sizeof(struct kernel_names), KERNELS_MAX);
 	grt_keyed_init(&c->last, sizeof(struct last_work), LASTS_MAX);
+	grt_keyed_init(&c->structs, sizeof(struct fields_text), STRUCTS_MAX);
 	grt_keyed_init(&c->graphs, sizeof(uint32_t), GRAPHS_MAX);
 	grt_images_init(&c->images);
 	grt_device_memory_init(&c->memory);
@@ -675,6 +737,7 @@ static void cuda_free(void *state)
 	grt_keyed_free(&c->kernels);
 	grt_keyed_free(&c->graphs);
 	grt_keyed_free(&c->last);
+	grt_keyed_free(&c->structs);
 	grt_device_memory_free(&c->memory);
 	grt_images_free(&c->images);
 	free(c->held);
@@ -697,7 +760,7 @@ static const struct tracks_draw cuda_draws[] = {
 	{GRT_EV_RANGE_NODE, tracks_nothing},
 	{GRT_EV_RANGE, on_range},
 	{GRT_EV_MARK, on_mark},
-	{GRT_EV_PAYLOAD, tracks_nothing},
+	{GRT_EV_PAYLOAD, on_payload},
 	{GRT_EV_GPU_KERNEL, on_work},
 	{GRT_EV_GPU_COPY, on_work},
 	{GRT_EV_ALLOC, on_alloc},

@@ -88,7 +88,7 @@ struct tracks_args {
 struct tracks_field {
 	struct grt_field_word at;
 	const struct grt_unknown *unknown;
-	uint8_t id;
+	uint16_t id;
 	uint8_t kind;
 };
 

@@ -56,7 +56,20 @@ check "flame has frames of them" test "$(awk '/\[nvtx\] step;\[nvtx\] AllReduce 
 run export -f chrome -o x.json out.grt
 check "exports have slices of them" test \
 	"$(jq '[.traceEvents[] | select(.cat == "user_annotation" and .name == "AllReduce")] | length' x.json)" = 3
+check "with the fields of their structs" test \
+	"$(jq -r '[.traceEvents[] | select(.cat == "user_annotation") | .args.payload_fields // empty] | sort | unique[]' x.json)" = \
+	"$(for o in 1 Max Sum; do
+		more="operation=$o, root=-1"
+		[ $o != Max ] || echo "communicator=71755228340289536, bytes=1048576, $more"
+		echo "communicator=71755228340289536, bytes=1048576, $more, communicator=71755228340289536, bytes=1048577, $more"
+	done)"
 check "babeltrace2 opens it" babeltrace2 out.grt -o dummy
+
+extended threads
+check "8 threads that register one schema: all fields are there, or counted" test "$output" = "fields $(told fields)" -a \
+	$(($(grep -ac '^P' got) + $(told fields_lost))) = "$(told fields)" -a "$(told unread)" = 0
+check "each has its value" test "$(grep -a '^P' got | cut -d ' ' -f 4- | sort -u | wc -l)" = 8
+check "8 threads: the recording adds up" fact '^# faults=0 missing=0 .* balance=ok'
 
 extended full
 check "more schemas than there is room for: they get no id" test "$output" = "schemas 4096"

@@ -9,6 +9,7 @@
 #include "trace_maker.h"
 
 #include "table/counts.h"
+#include "grtrace/event_table.h"
 #include "export/tracks.h"
 
 #include <errno.h>
@@ -285,12 +286,12 @@ static void what_defines_comes_from_beyond(void **state)
 	 * STALL_REASON, CUBIN, PC_LINE, PC_INLINED, COMMUNICATOR, FRAME, STACK_END, FRAME_PLACE, FRAME_TEXT,
 	 * OWNER, OWNER_RANK, WINDOW and LOG_TEXT; and ALLOC and NV_MEMORY, whose memory lasts */
 	assert_int_equal(f->k.calls.beyond, 2 * 26);
-	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD, RANGE, MARK, PC_SAMPLE, PC_COUNT, COLLECTIVE,
-	 * GPU_SLICE and UVM_MIGRATION */
-	assert_int_equal(f->k.calls.late, 2 * 12);
+	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD, RANGE, MARK, PAYLOAD, PC_SAMPLE, PC_COUNT,
+	 * COLLECTIVE, GPU_SLICE and UVM_MIGRATION */
+	assert_int_equal(f->k.calls.late, 2 * 13);
 	assert_int_equal(f->k.calls.launch, 9);
 	assert_int_equal(f->k.calls.image, 16);
-	assert_int_equal(f->k.calls.range, 2);
+	assert_int_equal(f->k.calls.range, 3);
 	assert_int_equal(f->k.calls.stack, 6);
 	assert_int_equal(f->k.calls.name, 3);
 	assert_int_equal(h->before, h->events / 3 - 1);
@@ -300,7 +301,7 @@ static void what_defines_comes_from_beyond(void **state)
 	f->k.c.beyond = f->k.c.late = NULL;
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
 	assert_int_equal(f->k.calls.beyond, 2 * 26);
-	assert_int_equal(f->k.calls.late, 2 * 12);
+	assert_int_equal(f->k.calls.late, 2 * 13);
 }
 
 static void span_and_second_run(void **state)
@@ -550,6 +551,30 @@ static void images_and_domains_have_tracks_of_their_own(void **state)
 	assert_int_equal(seen.ranges, 2);
 	assert_int_not_equal(seen.kernels[0], seen.kernels[1]);
 	assert_int_equal(seen.kernels[0], seen.kernels[2]);
+	grt_tracks_free(t);
+}
+
+static bool is_name_of_a_value(const struct grt_tracks *t, const char *name)
+{
+	for (uint32_t id = 0; id < GRT_TRACK_ARG_IDS_MAX; id++)
+		if (!strcmp(grt_tracks_arg_name(t, id), name))
+			return true;
+	return false;
+}
+
+/* There are as many names of values as all fields of all events have. */
+static void every_field_has_a_name_in_timelines(void **state)
+{
+	const struct grt_tracks_sink sink = {.track = seen_track, .item = seen_item};
+	struct grt_tracks *t;
+
+	(void)state;
+	assert_int_equal(grt_tracks_new(&t, &sink), 0);
+	for (unsigned int type = 0; type < GRT_EV_MAX; type++)
+		for (const struct grt_field *f = grt_event_table[type].name ? grt_event_table[type].fields()
+									    : NULL;
+		     f && f->name; f++)
+			assert_true(is_name_of_a_value(t, f->name));
 	grt_tracks_free(t);
 }
 
@@ -919,6 +944,7 @@ int main(void)
 		CASE(a_clear_may_fall_into_a_packet),
 		CASE(losses_in_a_packet_with_a_clear),
 		CASE(images_and_domains_have_tracks_of_their_own),
+		CASE(every_field_has_a_name_in_timelines),
 		CASE(a_packet_lost_after_a_clear_is_counted_from_zero),
 		CASE(time_that_goes_back_is_counted_and_delivered),
 		CASE(empty_packets_carry_their_balance),

@@ -4,8 +4,10 @@
  * RANGES_LOG the lines that tests/inject/records prints of its recording. With
  * NVTX_HEADERS it is compiled with NVIDIA's headers, else with mock/nvtx_payload.h.
  */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -410,6 +412,36 @@ static void full(void)
 	nvtxRangePop();
 }
 
+/* Threads that register the same schema, as each does that uses a library for the first time. */
+static void *push_many(void *arg)
+{
+	const uint64_t schema = collective_schema();
+	struct collective c = {.communicator = 1};
+	const nvtxPayloadData_t p = {schema, sizeof(c), &c};
+	const nvtxEventAttributes_t a = attributes("AllReduce", &p, 1);
+	struct timespec rest = {.tv_nsec = 2000000};
+
+	for (int i = 0; i < 2000; i++) {
+		nvtxDomainRangePushEx(domain, &a);
+		nvtxRangePopPayload(domain, &p, 1);
+		if (i % 100 == 0)
+			nanosleep(&rest, NULL);
+	}
+	return arg;
+}
+
+static void threads(void)
+{
+	pthread_t thread[8];
+
+	for (size_t i = 0; i < N(thread); i++)
+		if (pthread_create(&thread[i], NULL, push_many, NULL))
+			abort();
+	for (size_t i = 0; i < N(thread); i++)
+		pthread_join(thread[i], NULL);
+	printf("fields %d\n", (int)N(thread) * 2000 * 8);
+}
+
 /* ------------------------------------------------------------------- cost */
 
 static uint64_t now(void)
@@ -454,7 +486,7 @@ static const struct {
 	const char *name;
 	void (*play)(void);
 } scenes[] = {
-	{"collectives", collectives}, {"functions", functions}, {"types", types},
+	{"collectives", collectives}, {"functions", functions}, {"types", types}, {"threads", threads},
 	{"hostile", hostile},	      {"full", full},		{"cost", cost},
 };
 
