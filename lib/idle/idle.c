@@ -308,11 +308,11 @@ static int idle_advance(struct grt_idleness *x, struct idle_device *d, const str
 
 static int idle_leave_out(struct grt_idleness *x, struct idle_device *d, uint64_t to)
 {
-	const struct grt_windows *all = &grt_launches_images(x->launches)->windows;
+	const struct grt_windows *all = d->device.cuda ? &grt_launches_images(x->launches)->windows : NULL;
 	struct grt_interval hole;
 	int ret = 0;
 
-	while (d->device.cuda && !ret && d->reached < to && grt_windows_hole(all, d->reached, to, &hole)) {
+	while (all && !ret && d->reached < to && grt_windows_hole(all, d->reached, to, &hole)) {
 		if (hole.from > d->reached)
 			ret = idle_advance(x, d, NULL, hole.from);
 		d->device.left_out += hole.to - hole.from;
@@ -433,8 +433,9 @@ static int idle_longer_line(struct idle_device *d)
 	return 0;
 }
 
-/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
-static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t number, struct idle_device **out)
+/* Where it is not the last one of its number: that needs none of the registers. */
+static __attribute__((noinline)) int idle_look_up_device(struct grt_idleness *x, uint32_t image,
+							 uint32_t number, struct idle_device **out)
 {
 	uint32_t before = x->devices.used;
 	struct grt_key key = {{image, number}};
@@ -442,9 +443,6 @@ static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t numb
 	void *found;
 	int ret;
 
-	*out = recent->device;
-	if (recent->device && recent->image == image && recent->number == number)
-		return 0;
 	*out = NULL;
 	ret = grt_keyed_get_or_count(&x->devices, &key, &x->count.over, &found);
 	if (ret || !found)
@@ -463,6 +461,17 @@ static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t numb
 	*(struct idle_device **)found = x->device[before] = recent->device = *out;
 	(*out)->device.number = before;
 	(*out)->device.first = (*out)->reached = x->first;
+	return 0;
+}
+
+/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
+static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t number, struct idle_device **out)
+{
+	const struct idle_recent *recent = &x->recent[number % IDLE_RECENT];
+
+	if (!recent->device || recent->image != image || recent->number != number)
+		return idle_look_up_device(x, image, number, out);
+	*out = recent->device;
 	return 0;
 }
 
