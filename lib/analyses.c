@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/launches.h"
 #include "jobs/jobs.h"
 #include "trace/packet.h"
 
@@ -142,6 +143,8 @@ static void add_takers(struct grt_analyses *a, const struct grt_analysis *analys
 {
 	if (analysis->job)
 		add_taker(a->of_jobs, analysis, state);
+	if (analysis->work)
+		add_taker(a->of_work, analysis, state);
 	if (analysis->classes == GRT_IN_EVERY_CLASS) {
 		add_taker(a->taker[GRT_CLASSES], analysis, state);
 		return;
@@ -190,6 +193,8 @@ static int analyses_tell(struct grt_analyses *a, struct grt_analysis_waits *wait
 		by.analysis->span(by.state, a->first, a->last);
 	if (by.analysis->job)
 		add_taker(a->of_jobs, by.analysis, by.state);
+	if (by.analysis->work)
+		add_taker(a->of_work, by.analysis, by.state);
 	return by.analysis->classes & GRT_IN_CLASS(name)
 		       ? grt_names_tell(a->pass.names, analyses_take_name, waits)
 		       : 0;
@@ -241,11 +246,69 @@ static struct grt_taker analyses_wait(struct grt_analyses *a, int row)
 	return taker_of(&waits->stand_in, waits);
 }
 
+/* ----------------------------------------------------------------- launches */
+
+static int analyses_on_outside(void *arg, const struct grt_event *e, const struct grt_image *image,
+			       const struct grt_launch *launch, enum grt_launched_how how)
+{
+	struct grt_analyses *a = arg;
+	int ret = 0;
+
+	for (const struct grt_taker *t = a->of_work; t->analysis && !ret; t++)
+		if (t->analysis->outside)
+			ret = t->analysis->work(t->state, e, image, launch, how);
+	return ret;
+}
+
+static int analyses_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+			    const struct grt_launch *launch, enum grt_launched_how how)
+{
+	struct grt_analyses *a = arg;
+	int ret = 0;
+
+	for (const struct grt_taker *t = a->of_work; t->analysis && !ret; t++)
+		ret = t->analysis->work(t->state, e, image, launch, how);
+	return ret;
+}
+
+static int analyses_on_nothing(void *arg, const struct grt_launch *launch)
+{
+	struct grt_analyses *a = arg;
+	int ret = 0;
+
+	for (const struct grt_taker *t = a->of_work; t->analysis && !ret; t++)
+		if (t->analysis->nothing)
+			ret = t->analysis->nothing(t->state, launch);
+	return ret;
+}
+
+/* One joiner for all analyses: it takes more time and memory than most of them. */
+static int analyses_join_launches(struct grt_analyses *a)
+{
+	const struct grt_launches_sink sink = {
+		.work = analyses_on_work,
+		.nothing = analyses_on_nothing,
+		.arg = a,
+	};
+	int row = 0;
+
+	a->pass.launches = NULL;
+	while (row < GRT_ANALYSES && !(a->on[row] && grt_analysis_rows[row]->work))
+		row++;
+	if (row == GRT_ANALYSES)
+		return 0;
+	if (grt_launches_new(&a->pass.launches, &sink))
+		return -ENOMEM;
+	grt_launches_without_stacks(a->pass.launches);
+	grt_launches_outside(a->pass.launches, analyses_on_outside);
+	return 0;
+}
+
 int grt_analyses_begin(struct grt_analyses *a)
 {
+	int ret = analyses_join_launches(a);
 	struct grt_taker taker;
 	unsigned int n = 0;
-	int ret = 0;
 
 	for (int i = 0; i < GRT_ANALYSES && !ret; i++) {
 		if (!a->on[i])
@@ -279,6 +342,8 @@ void grt_analyses_within(struct grt_analyses *a, uint64_t from, uint64_t to)
 	a->from = from;
 	a->to = to;
 	a->bounded = true;
+	if (a->pass.launches)
+		grt_launches_within(a->pass.launches, from, to);
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->within)
 			t->analysis->within(t->state, from, to);
@@ -305,6 +370,11 @@ int grt_analyses_finish(struct grt_analyses *a)
 {
 	int ret = a->jobs ? grt_jobs_flush(a->jobs) : 0;
 
+	for (const struct grt_taker *t = a->all; t->analysis; t++)
+		if (t->analysis->read)
+			ret = ret ?: t->analysis->read(t->state);
+	if (a->pass.launches)
+		ret = ret ?: grt_launches_flush(a->pass.launches);
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->finish)
 			ret = ret ?: t->analysis->finish(t->state, &a->pass);
@@ -404,7 +474,25 @@ static int analyses_on_both_filtered(struct grt_consumer *c, const struct grt_ev
 	return analyses_on_filtered(c, e, cpu) ?: analyses_on_joined(c, e, cpu);
 }
 
-static int analyses_on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+/* What the filter has let through beside what is wanted is not joined. */
+static int analyses_join_launch(struct grt_analyses *a, const struct grt_event *e)
+{
+	return a->pass.filter && a->pass.filter->beside ? 0 : grt_launches_event(a->pass.launches, e);
+}
+
+/* An analysis finds the image that an event defines. */
+static int analyses_on_image(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	return analyses_join_launch((struct grt_analyses *)c, e) ?: analyses_on_filtered(c, e, cpu);
+}
+
+/* What an analysis knows from an event, it knows before the joiner passes on work because of it. */
+static int analyses_on_launch(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	return analyses_on_filtered(c, e, cpu) ?: analyses_join_launch((struct grt_analyses *)c, e);
+}
+
+static int analyses_take_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct grt_analyses *a = (struct grt_analyses *)c;
 	int ret = 0;
@@ -412,6 +500,19 @@ static int analyses_on_beyond(struct grt_consumer *c, const struct grt_event *e,
 	for (const struct grt_taker *t = a->taker[grt_class_of[e->type]]; t->analysis && !ret; t++)
 		if (grt_has_trait(e, GRT_TRAIT_LATE) ? t->analysis->late : t->analysis->beyond)
 			ret = t->analysis->event(t->state, e, &a->pass);
+	return ret;
+}
+
+static int analyses_on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct grt_analyses *a = (struct grt_analyses *)c;
+	int ret = 0;
+
+	if (a->pass.launches && grt_class_of[e->type] == GRT_CLASS_image)
+		ret = grt_launches_event(a->pass.launches, e);
+	ret = ret ?: analyses_take_beyond(c, e, cpu);
+	if (a->pass.launches && grt_class_of[e->type] == GRT_CLASS_launch)
+		ret = ret ?: grt_launches_event(a->pass.launches, e);
 	return ret;
 }
 
@@ -436,6 +537,10 @@ static event_fn analyses_callback(const struct grt_analyses *a, enum grt_class c
 	const struct grt_taker *taken = a->taker[class];
 	bool joined = a->jobs && joins >> class & 1;
 
+	if (a->pass.launches && class == GRT_CLASS_image)
+		return analyses_on_image;
+	if (a->pass.launches && class == GRT_CLASS_launch)
+		return analyses_on_launch;
 	if (taken->analysis && joined)
 		return a->pass.filter ? analyses_on_both_filtered : analyses_on_both;
 	if (taken->analysis)
@@ -536,6 +641,7 @@ void grt_analyses_free(struct grt_analyses *a)
 {
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		analyses_free_one(t->analysis, t->state);
+	grt_launches_free(a->pass.launches);
 	grt_jobs_free(a->jobs);
 	*a = (struct grt_analyses){.pass = {.jobs = NULL}};
 }

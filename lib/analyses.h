@@ -52,7 +52,7 @@ struct grt_analysis_waits {
  * @state, @parts: by row; an analysis of which no part is wanted and that is not @on has no state
  * @all: those that have a state, in the order of their rows, ended by an empty one
  * @taker: by class, ended by an empty one; [GRT_CLASSES]: those of every event
- * @of_jobs: the analyses that take jobs, ended the same way
+ * @of_jobs, @of_work: the analyses that take jobs, and GPU work, ended the same way
  * @waits: by row
  * @names_only: none of them needs jobs: names are kept, and nothing is joined
  * @from, @to: see grt_analyses_within(), where @bounded
@@ -69,6 +69,7 @@ struct grt_analyses {
 	struct grt_taker all[GRT_ANALYSES + 1];
 	struct grt_taker taker[GRT_CLASSES + 1][GRT_ANALYSES + 1];
 	struct grt_taker of_jobs[GRT_ANALYSES + 1];
+	struct grt_taker of_work[GRT_ANALYSES + 1];
 	struct grt_analysis_waits waits[GRT_ANALYSES];
 	uint64_t from;
 	uint64_t to;
@@ -127,7 +128,8 @@ uint32_t grt_analyses_classes(const struct grt_analyses *a);
 /** grt_analyses_join - joins the events of the pass into jobs, for all analyses. Return: 0 or -ENOMEM */
 int grt_analyses_join(struct grt_analyses *a);
 
-/** grt_analyses_consume - sets @c: each event goes to the analyses of its class, and into @jobs */
+/** grt_analyses_consume - sets @c: each event goes to the analyses of its class, and is joined into jobs and
+ * launches */
 void grt_analyses_consume(struct grt_analyses *a);
 
 /** grt_analyses_event - hands an event to those that want its class; one that the filter has let through

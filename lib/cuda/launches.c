@@ -69,10 +69,12 @@ struct waiting {
 	};
 };
 
-/** struct grt_launches - @recent: the pages of the last launch and of the last work: ids grow by one, work
- * comes about in the order of its launches */
+/** struct grt_launches - @outside: see grt_launches_outside(); @recent: the pages of the last launch and of
+ * the last work: ids grow by one, work comes about in the order of its launches */
 struct grt_launches {
 	struct grt_launches_sink sink;
+	int (*outside)(void *arg, const struct grt_event *e, const struct grt_image *image,
+		       const struct grt_launch *launch, enum grt_launched_how how);
 	uint64_t from, to;
 	bool no_stacks;
 	struct grt_images images;
@@ -115,6 +117,13 @@ void grt_launches_within(struct grt_launches *l, uint64_t from, uint64_t to)
 void grt_launches_without_stacks(struct grt_launches *l)
 {
 	l->no_stacks = true;
+}
+
+void grt_launches_outside(struct grt_launches *l,
+			  int (*work)(void *arg, const struct grt_event *e, const struct grt_image *image,
+				      const struct grt_launch *launch, enum grt_launched_how how))
+{
+	l->outside = work;
 }
 
 /* ---------------------------------------------------------------- pages */
@@ -350,10 +359,12 @@ static void count_how(struct grt_launches *l, const struct grt_event *e, enum gr
 static int hand_out_alone(struct grt_launches *l, const struct grt_event *e, uint32_t image,
 			  enum grt_launched_how how)
 {
-	if (is_outside(l, e))
-		return 0;
-	count_how(l, e, how);
-	return l->sink.work ? l->sink.work(l->sink.arg, e, l->images.image[image], NULL, how) : 0;
+	bool outside = is_outside(l, e);
+	typeof(l->outside) work = outside ? l->outside : l->sink.work;
+
+	if (!outside)
+		count_how(l, e, how);
+	return work ? work(l->sink.arg, e, l->images.image[image], NULL, how) : 0;
 }
 
 /* Work was to come of a call. @seen: some came */
@@ -375,8 +386,18 @@ static void launches_take_back(struct grt_launches *l, const struct page *p, uin
 	l->count.nothing -= launches_is_nothing(&launch, false);
 }
 
+static void launches_count_matched(struct grt_launches *l, const struct grt_event *e, const struct page *p,
+				   int place)
+{
+	count_how(l, e, GRT_LAUNCHED_MATCHED);
+	if (e->type != GRT_EV_GPU_SYNC && !l->no_stacks)
+		launches_count_stack(l, p->image, p->entry[place].node);
+}
+
 static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, struct page *p, int place)
 {
+	bool outside = is_outside(l, e);
+	typeof(l->outside) work = outside ? l->outside : l->sink.work;
 	struct grt_launch launch;
 
 	launches_take_back(l, p, correlation_of(e), place);
@@ -385,18 +406,15 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 	if (!p->entry[place].node)
 		p->entry[place].node = grt_images_stack(&l->images, p->image, correlation_of(e));
 	p->entry[place].seen = true;
-	if (is_outside(l, e))
-		return 0;
-	count_how(l, e, GRT_LAUNCHED_MATCHED);
-	if (e->type != GRT_EV_GPU_SYNC && !l->no_stacks)
-		launches_count_stack(l, p->image, p->entry[place].node);
-	if (!l->sink.work)
+	if (!outside)
+		launches_count_matched(l, e, p, place);
+	if (!work)
 		return 0;
 	launch_of(l, p, correlation_of(e), place, &launch);
-	launch.first = !p->entry[place].handed;
-	p->entry[place].handed = true;
+	launch.first = !outside && !p->entry[place].handed;
+	p->entry[place].handed |= !outside;
 	launch.origin = grt_graph_nodes_stack(&l->graph_nodes, p->image, launches_graph_node_of(e));
-	return l->sink.work(l->sink.arg, e, launch.image, &launch, GRT_LAUNCHED_MATCHED);
+	return work(l->sink.arg, e, launch.image, &launch, GRT_LAUNCHED_MATCHED);
 }
 
 static int keep_waiting(struct grt_launches *l, const struct grt_event *e, uint32_t image)

@@ -48,17 +48,15 @@ static struct submitter *submitters_last(const struct grt_submitters *s, const s
 	return s->last_key == key->w[0] && s->last_room == s->threads.room ? s->last : NULL;
 }
 
-/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
-static int submitters_get(struct grt_submitters *s, uint32_t pid, uint32_t tid, struct submitter **out)
+/* Where it is another one: the last one needs none of the registers. */
+static __attribute__((noinline)) int submitters_look_up(struct grt_submitters *s, uint32_t pid, uint32_t tid,
+							struct submitter **out)
 {
 	uint32_t before = s->threads.used;
 	struct grt_key key = submitters_key(pid, tid);
 	void *found;
 	int ret;
 
-	*out = submitters_last(s, &key);
-	if (*out)
-		return 0;
 	ret = grt_keyed_get_or_count(&s->threads, &key, &s->over, &found);
 	*out = s->last = found;
 	s->last_key = key.w[0];
@@ -66,6 +64,15 @@ static int submitters_get(struct grt_submitters *s, uint32_t pid, uint32_t tid, 
 	if (!ret && s->threads.used > before)
 		(*out)->from = UINT64_MAX;
 	return ret;
+}
+
+/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
+static int submitters_get(struct grt_submitters *s, uint32_t pid, uint32_t tid, struct submitter **out)
+{
+	const struct grt_key key = submitters_key(pid, tid);
+
+	*out = submitters_last(s, &key);
+	return *out ? 0 : submitters_look_up(s, pid, tid, out);
 }
 
 int grt_submitters_follow(struct grt_submitters *s, uint32_t pid, uint32_t tid, uint64_t time)

@@ -165,11 +165,6 @@ static inline char *event_json_put_field(struct grt_event_json *x, char *p, cons
 	case GRT_SHOW_SIGNED:
 		return grt_format_s64(p, (int64_t)n);
 	}
-	/* most are 0 or a few of something */
-	if (n < 10) {
-		*p++ = (char)('0' + n);
-		return p;
-	}
 	return grt_format_u64(p, n);
 }
 

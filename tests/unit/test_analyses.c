@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "analyses.h"
+#include "cuda/launches.h"
 #include "jobs/jobs.h"
 #include "trace/packet.h"
 
@@ -94,6 +95,35 @@ static void test_launches_begin_theirs(void **state)
 	grt_analyses_free(&a);
 }
 
+static void take_kernel(struct grt_analyses *a)
+{
+	struct grt_ev_gpu_kernel e = {.e = {.type = GRT_EV_GPU_KERNEL, .size = sizeof(e), .pid = 5, .tid = 7},
+				      .by_gpu = 1,
+				      .start = 10,
+				      .end = 20};
+
+	assert_int_equal(a->c.launch(&a->c, &e.e, 0), 0);
+}
+
+static bool shows(const struct grt_analyses *a, const char *part, unsigned int row)
+{
+	return grt_part_find(part, GRT_PART_SUMMARY)->any(grt_analyses_state(a, row));
+}
+
+/* All get the work, also that with which they begin. */
+static void test_launches_are_joined_once(void **state)
+{
+	struct grt_analyses a;
+
+	begin(&a, false);
+	take_kernel(&a);
+	assert_true(shows(&a, "kernel", GRT_ANALYSIS_ROW_launch_groups));
+	assert_true(shows(&a, "idle", GRT_ANALYSIS_ROW_idle));
+	assert_int_equal(grt_launches_count(a.pass.launches).by_gpu, 1);
+	assert_int_equal(grt_analyses_finish(&a), 0);
+	grt_analyses_free(&a);
+}
+
 /* Tables without rows are in JSON. */
 static void test_json_begins_all(void **state)
 {
@@ -132,9 +162,9 @@ static void test_names_are_told_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names_begin_none),      cmocka_unit_test(test_jobs_begin_theirs),
-		cmocka_unit_test(test_launches_begin_theirs), cmocka_unit_test(test_json_begins_all),
-		cmocka_unit_test(test_names_are_told_again),
+		cmocka_unit_test(test_names_begin_none),	 cmocka_unit_test(test_jobs_begin_theirs),
+		cmocka_unit_test(test_launches_begin_theirs),	 cmocka_unit_test(test_json_begins_all),
+		cmocka_unit_test(test_launches_are_joined_once), cmocka_unit_test(test_names_are_told_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
