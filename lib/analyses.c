@@ -13,6 +13,9 @@
 #include "jobs/jobs.h"
 #include "trace/packet.h"
 
+/* From events of these classes CUDA's launches are joined. */
+#define LAUNCH_CLASSES (GRT_IN_CLASS(image) | GRT_IN_CLASS(launch))
+
 #define GRT_ANALYSIS(name, help) extern const struct grt_analysis grt_analysis_##name;
 #include "analyses.def"
 
@@ -169,6 +172,25 @@ static void analyses_free_one(const struct grt_analysis *analysis, void *state)
 		free(state);
 }
 
+/* Events of these classes make an analysis begin. */
+static uint32_t analyses_begin_classes(const struct grt_analysis *a)
+{
+	return a->classes | (a->work ? LAUNCH_CLASSES : 0);
+}
+
+/* It began with an event of this class, and needs none of them itself. */
+static int analyses_on_unneeded(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	return 0;
+}
+
+static struct grt_taker taker_of_class(struct grt_taker taker, enum grt_class class)
+{
+	if (!(taker.analysis->classes >> class & 1))
+		taker.event = analyses_on_unneeded;
+	return taker;
+}
+
 /* The analysis itself takes the place of what stood in for it. */
 static void analyses_replace(struct grt_taker *taker, const struct grt_analysis *old, struct grt_taker by)
 {
@@ -219,8 +241,9 @@ static int analyses_on_first(void *state, const struct grt_event *e, struct grt_
 	}
 	analyses_replace(a->all, &waits->stand_in, by);
 	for (unsigned int i = 0; i < GRT_CLASSES; i++)
-		analyses_replace(a->taker[i], &waits->stand_in, by);
-	return analyses_tell(a, waits, by) ?: by.analysis->event(by.state, e, pass);
+		analyses_replace(a->taker[i], &waits->stand_in, taker_of_class(by, i));
+	return analyses_tell(a, waits, by)
+		       ?: taker_of_class(by, grt_class_of[e->type]).event(by.state, e, pass);
 }
 
 /* Text leaves out what saw nothing; machines find every key. */
@@ -235,7 +258,7 @@ static struct grt_taker analyses_wait(struct grt_analyses *a, int row)
 	struct grt_analysis_waits *waits = &a->waits[row];
 
 	*waits = (struct grt_analysis_waits){
-		.stand_in = {.classes = analysis->classes,
+		.stand_in = {.classes = analyses_begin_classes(analysis),
 			     .besides = analysis->besides,
 			     .beyond = analysis->beyond,
 			     .late = analysis->late,
@@ -292,15 +315,15 @@ static int analyses_join_launches(struct grt_analyses *a)
 	};
 	int row = 0;
 
-	a->pass.launches = NULL;
 	while (row < GRT_ANALYSES && !(a->on[row] && grt_analysis_rows[row]->work))
 		row++;
-	if (row == GRT_ANALYSES)
-		return 0;
-	if (grt_launches_new(&a->pass.launches, &sink))
+	if (row < GRT_ANALYSES && grt_launches_new(&a->launches, &sink))
 		return -ENOMEM;
-	grt_launches_without_stacks(a->pass.launches);
-	grt_launches_outside(a->pass.launches, analyses_on_outside);
+	a->pass.launches = a->launches;
+	if (a->launches) {
+		grt_launches_without_stacks(a->launches);
+		grt_launches_outside(a->launches, analyses_on_outside);
+	}
 	return 0;
 }
 
@@ -329,7 +352,7 @@ int grt_analyses_begin(struct grt_analyses *a)
 
 uint32_t grt_analyses_classes(const struct grt_analyses *a)
 {
-	uint32_t classes = 0;
+	uint32_t classes = a->launches ? LAUNCH_CLASSES : 0;
 
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->classes != GRT_IN_EVERY_CLASS)
@@ -342,8 +365,8 @@ void grt_analyses_within(struct grt_analyses *a, uint64_t from, uint64_t to)
 	a->from = from;
 	a->to = to;
 	a->bounded = true;
-	if (a->pass.launches)
-		grt_launches_within(a->pass.launches, from, to);
+	if (a->launches)
+		grt_launches_within(a->launches, from, to);
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->within)
 			t->analysis->within(t->state, from, to);
@@ -373,8 +396,8 @@ int grt_analyses_finish(struct grt_analyses *a)
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->read)
 			ret = ret ?: t->analysis->read(t->state);
-	if (a->pass.launches)
-		ret = ret ?: grt_launches_flush(a->pass.launches);
+	if (a->launches)
+		ret = ret ?: grt_launches_flush(a->launches);
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->finish)
 			ret = ret ?: t->analysis->finish(t->state, &a->pass);
@@ -477,7 +500,7 @@ static int analyses_on_both_filtered(struct grt_consumer *c, const struct grt_ev
 /* What the filter has let through beside what is wanted is not joined. */
 static int analyses_join_launch(struct grt_analyses *a, const struct grt_event *e)
 {
-	return a->pass.filter && a->pass.filter->beside ? 0 : grt_launches_event(a->pass.launches, e);
+	return a->pass.filter && a->pass.filter->beside ? 0 : grt_launches_event(a->launches, e);
 }
 
 /* An analysis finds the image that an event defines. */
@@ -487,9 +510,22 @@ static int analyses_on_image(struct grt_consumer *c, const struct grt_event *e, 
 }
 
 /* What an analysis knows from an event, it knows before the joiner passes on work because of it. */
-static int analyses_on_launch(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int analyses_on_launch_filtered(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	return analyses_on_filtered(c, e, cpu) ?: analyses_join_launch((struct grt_analyses *)c, e);
+}
+
+static int analyses_on_launch(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct grt_analyses *a = (struct grt_analyses *)c;
+
+	for (const struct grt_taker *t = a->taker[GRT_CLASS_launch]; t->analysis; t++) {
+		int ret = t->event(t->state, e, &a->pass);
+
+		if (ret)
+			return ret;
+	}
+	return grt_launches_event(a->launches, e);
 }
 
 static int analyses_take_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -508,11 +544,11 @@ static int analyses_on_beyond(struct grt_consumer *c, const struct grt_event *e,
 	struct grt_analyses *a = (struct grt_analyses *)c;
 	int ret = 0;
 
-	if (a->pass.launches && grt_class_of[e->type] == GRT_CLASS_image)
-		ret = grt_launches_event(a->pass.launches, e);
+	if (a->launches && grt_class_of[e->type] == GRT_CLASS_image)
+		ret = grt_launches_event(a->launches, e);
 	ret = ret ?: analyses_take_beyond(c, e, cpu);
-	if (a->pass.launches && grt_class_of[e->type] == GRT_CLASS_launch)
-		ret = ret ?: grt_launches_event(a->pass.launches, e);
+	if (a->launches && grt_class_of[e->type] == GRT_CLASS_launch)
+		ret = ret ?: grt_launches_event(a->launches, e);
 	return ret;
 }
 
@@ -537,10 +573,10 @@ static event_fn analyses_callback(const struct grt_analyses *a, enum grt_class c
 	const struct grt_taker *taken = a->taker[class];
 	bool joined = a->jobs && joins >> class & 1;
 
-	if (a->pass.launches && class == GRT_CLASS_image)
+	if (a->launches && class == GRT_CLASS_image)
 		return analyses_on_image;
-	if (a->pass.launches && class == GRT_CLASS_launch)
-		return analyses_on_launch;
+	if (a->launches && class == GRT_CLASS_launch)
+		return a->pass.filter ? analyses_on_launch_filtered : analyses_on_launch;
 	if (taken->analysis && joined)
 		return a->pass.filter ? analyses_on_both_filtered : analyses_on_both;
 	if (taken->analysis)
@@ -641,7 +677,7 @@ void grt_analyses_free(struct grt_analyses *a)
 {
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		analyses_free_one(t->analysis, t->state);
-	grt_launches_free(a->pass.launches);
+	grt_launches_free(a->launches);
 	grt_jobs_free(a->jobs);
 	*a = (struct grt_analyses){.pass = {.jobs = NULL}};
 }

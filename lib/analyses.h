@@ -47,6 +47,7 @@ struct grt_analysis_waits {
  * struct grt_analyses - those of a pass
  * @c: what a session drives, see grt_analyses_consume(); first, so that a callback finds the rest
  * @jobs: see grt_analyses_join()
+ * @launches: what joins CUDA's launches for those of @of_work, also as @pass.launches; NULL: none needs it
  * @wants: jobs for which it returns false reach no analysis; NULL: all do
  * @pass: the facts of the run that the analyses may use
  * @state, @parts: by row; an analysis of which no part is wanted and that is not @on has no state
@@ -61,6 +62,7 @@ struct grt_analysis_waits {
 struct grt_analyses {
 	struct grt_consumer c;
 	struct grt_jobs *jobs;
+	struct grt_launches *launches;
 	bool (*wants)(struct grt_analyses *a, const struct grt_job *job);
 	struct grt_pass pass;
 	void *state[GRT_ANALYSES];

@@ -740,7 +740,7 @@ GRT_ANALYSIS_FREE(free_launches, grt_launch_groups_free)
 
 const struct grt_analysis grt_analysis_launch_groups = {
 	.name = "launch_groups",
-	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(slice),
+	.classes = GRT_IN_CLASS(slice),
 	.besides = GRT_IN_CLASS(slice),
 	.beyond = true,
 	.late = true,

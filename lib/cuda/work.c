@@ -552,7 +552,7 @@ static const struct grt_part work_parts[] = {
 
 const struct grt_analysis grt_analysis_work = {
 	.name = "work",
-	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(owner),
+	.classes = GRT_IN_CLASS(owner),
 	.beyond = true,
 	.late = true,
 	.rows = true,

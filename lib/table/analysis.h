@@ -100,9 +100,10 @@ struct grt_part {
  * @packet: called at the begin of a packet
  * @held, @job, @stray: see struct grt_jobs_sink. Return: 0 or -ENOMEM
  * @work, @nothing: see struct grt_launches_sink; @pass->launches joins once for all analyses of the pass that
- *	have @work. @classes contains image and launch, with @beyond and @late: @event is called after the
- *	joiner has processed a definition of a process image, and before it processes a launch or GPU work.
- *	Return: 0 or -ENOMEM
+ *	have @work. It gets the classes image and launch by itself; an analysis has them in @classes if @event
+ *	needs them, too: @event is called after the joiner has processed a definition of a process image, and
+ *	before it processes a launch or GPU work. With @beyond and @late, and in no part of GRT_PART_MONITOR:
+ *	a monitor joins no launches. Return: 0 or -ENOMEM
  * @outside: @work also gets GPU work outside of the time of @within
  * @read: all events were read; GPU work whose launch was not found until now is passed to @work after this.
  *	Return: 0 or -ENOMEM

@@ -12,6 +12,14 @@
 #include "jobs/jobs.h"
 #include "trace/packet.h"
 
+static void begin_wanted(struct grt_analyses *a)
+{
+	assert_int_equal(grt_analyses_join(a), 0);
+	assert_int_equal(grt_analyses_begin(a), 0);
+	grt_analyses_consume(a);
+	grt_analyses_span(a, 0, 1000);
+}
+
 static void begin(struct grt_analyses *a, bool json)
 {
 	const struct grt_part *jobs = grt_part_find("job", GRT_PART_BY);
@@ -19,10 +27,7 @@ static void begin(struct grt_analyses *a, bool json)
 	*a = (struct grt_analyses){.pass = {.summary = true, .json = json, .asked = jobs, .top = 10}};
 	a->pass.sort = grt_column_find(jobs->table, "t_exec");
 	grt_analyses_want_all(a, GRT_PART_SUMMARY);
-	assert_int_equal(grt_analyses_join(a), 0);
-	assert_int_equal(grt_analyses_begin(a), 0);
-	grt_analyses_consume(a);
-	grt_analyses_span(a, 0, 1000);
+	begin_wanted(a);
 }
 
 static void take_job(struct grt_analyses *a)
@@ -124,6 +129,31 @@ static void test_launches_are_joined_once(void **state)
 	grt_analyses_free(&a);
 }
 
+/* It takes an event of a class that it began with, and does not need, as nothing of its own. */
+static void test_launches_alone(void **state)
+{
+	struct grt_analyses a = {.pass = {.summary = true}};
+
+	grt_analyses_want(&a, grt_part_find("kernel", GRT_PART_SUMMARY));
+	begin_wanted(&a);
+	assert_null(grt_analyses_state(&a, GRT_ANALYSIS_ROW_launch_groups));
+	assert_int_equal(grt_analyses_classes(&a) & GRT_IN_CLASS(launch), GRT_IN_CLASS(launch));
+	take_kernel(&a);
+	take_kernel(&a);
+	assert_int_equal(grt_launches_count(a.pass.launches).by_gpu, 2);
+	assert_true(shows(&a, "kernel", GRT_ANALYSIS_ROW_launch_groups));
+	assert_int_equal(grt_analyses_finish(&a), 0);
+	grt_analyses_free(&a);
+}
+
+/* A monitor hands events to analyses itself, and joins no launches. */
+static void test_no_monitor_needs_launches(void **state)
+{
+	for (int i = 0; i < GRT_ANALYSES; i++)
+		for (const struct grt_part *p = grt_analysis_rows[i]->parts; p->name; p++)
+			assert_false(grt_analysis_rows[i]->work && p->where & GRT_PART_MONITOR);
+}
+
 /* Tables without rows are in JSON. */
 static void test_json_begins_all(void **state)
 {
@@ -162,9 +192,14 @@ static void test_names_are_told_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names_begin_none),	 cmocka_unit_test(test_jobs_begin_theirs),
-		cmocka_unit_test(test_launches_begin_theirs),	 cmocka_unit_test(test_json_begins_all),
-		cmocka_unit_test(test_launches_are_joined_once), cmocka_unit_test(test_names_are_told_again),
+		cmocka_unit_test(test_names_begin_none),
+		cmocka_unit_test(test_jobs_begin_theirs),
+		cmocka_unit_test(test_launches_begin_theirs),
+		cmocka_unit_test(test_json_begins_all),
+		cmocka_unit_test(test_launches_are_joined_once),
+		cmocka_unit_test(test_names_are_told_again),
+		cmocka_unit_test(test_launches_alone),
+		cmocka_unit_test(test_no_monitor_needs_launches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
