@@ -99,7 +99,8 @@ static int on_beside(struct grt_consumer *c, const struct grt_event *e, uint32_t
 	struct report *r = (struct report *)c;
 	enum grt_class class = grt_class_of[e->type];
 
-	beside_begin(&r->beside);
+	if (!r->beside.begun)
+		beside_begin(&r->beside);
 	return r->here[class] ? r->here[class](c, e, cpu) : 0;
 }
 

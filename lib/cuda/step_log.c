@@ -37,7 +37,7 @@ static struct grt_step_process *step_log_process_of(struct grt_step_log *l, cons
 
 /* ---------------------------------------------------------------- calls */
 
-static int step_log_add_call(struct grt_step_log *l, const struct grt_ev_launch *e)
+static __attribute__((noinline)) int step_log_add_call(struct grt_step_log *l, const struct grt_ev_launch *e)
 {
 	const struct grt_image *image = grt_launches_image(l->launches, &e->e);
 	struct grt_step_process *p = image ? step_log_process_of(l, image) : NULL;
@@ -128,7 +128,7 @@ static int step_log_add_range(struct grt_step_log *l, const struct grt_event *e,
 }
 
 /* One that was open when the recording ended is not whole. */
-static int step_log_on_range(struct grt_step_log *l, const struct grt_event *e)
+static __attribute__((noinline)) int step_log_on_range(struct grt_step_log *l, const struct grt_event *e)
 {
 	const struct grt_ev_range *r = (const void *)e;
 	const struct grt_ev_mark *m = (const void *)e;
@@ -144,16 +144,11 @@ static int step_log_on_range(struct grt_step_log *l, const struct grt_event *e)
 
 /* ----------------------------------------------------------- collectives */
 
-static int step_log_on_nccl(struct grt_step_log *l, const struct grt_event *e)
+static __attribute__((noinline)) int step_log_on_nccl(struct grt_step_log *l, const struct grt_event *e)
 {
-	const struct grt_image *image;
-	struct grt_step_process *p;
+	const struct grt_image *image = grt_launches_image(l->launches, e);
+	struct grt_step_process *p = image ? step_log_process_of(l, image) : NULL;
 
-	if (e->type != GRT_EV_COMMUNICATOR && e->type != GRT_EV_COLLECTIVE && e->type != GRT_EV_GRAPH_NODE &&
-	    e->type != GRT_EV_PROCESS)
-		return 0;
-	image = grt_launches_image(l->launches, e);
-	p = image ? step_log_process_of(l, image) : NULL;
 	return p ? grt_nccl_log_event(&p->nccl, e) : -ENOMEM;
 }
 
@@ -182,13 +177,22 @@ bool grt_step_log_is_whole(const struct grt_step_log *l)
 	return !l->from && l->to == UINT64_MAX;
 }
 
+/* Most events are of GPU work and stacks: those need none of the registers. */
 int grt_step_log_event(struct grt_step_log *l, const struct grt_event *e)
 {
-	if (e->type == GRT_EV_LAUNCH)
+	switch (e->type) {
+	case GRT_EV_LAUNCH:
 		return step_log_add_call(l, (const struct grt_ev_launch *)e);
-	if (e->type == GRT_EV_RANGE || e->type == GRT_EV_MARK)
+	case GRT_EV_RANGE:
+	case GRT_EV_MARK:
 		return step_log_on_range(l, e);
-	return step_log_on_nccl(l, e);
+	case GRT_EV_COMMUNICATOR:
+	case GRT_EV_COLLECTIVE:
+	case GRT_EV_GRAPH_NODE:
+	case GRT_EV_PROCESS:
+		return step_log_on_nccl(l, e);
+	}
+	return 0;
 }
 
 /* ------------------------------------------------------------------ sort */

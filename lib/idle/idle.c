@@ -608,6 +608,9 @@ int grt_idleness_work(struct grt_idleness *x, const struct grt_event *e, const s
 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
+	/* a trace of DRM jobs alone does not need it */
+	if (!x->image_frames && grt_image_frames_new(&x->image_frames))
+		return -ENOMEM;
 	device = grt_launches_device(x->launches, image, kernel ? k->gpu : c->gpu);
 	ret = device ? idle_get_device(x, 1, device->number, &d) : -ENOMEM;
 	if (ret || !d)
@@ -748,22 +751,23 @@ static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
 static __attribute__((noinline)) int idle_other_event(struct grt_idleness *x, const struct grt_event *e)
 {
 	enum grt_class class = grt_class_of[e->type];
-	bool cuda = class == GRT_CLASS_launch || class == GRT_CLASS_image;
-	/* a trace of DRM jobs alone does not need it */
-	int ret = cuda && !x->image_frames ? grt_image_frames_new(&x->image_frames) : 0;
+	bool of_thread = class == GRT_CLASS_launch || class == GRT_CLASS_image || class == GRT_CLASS_thread ||
+			 class == GRT_CLASS_name;
+	int ret = idle_see_own(x, e);
 
-	ret = ret ?: idle_see_own(x, e);
-	if (ret || !(cuda || class == GRT_CLASS_thread || class == GRT_CLASS_name))
-		return ret;
-	return grt_threads_event(x->threads, e);
+	return ret || !of_thread ? ret : grt_threads_event(x->threads, e);
 }
 
 int grt_idleness_event(struct grt_idleness *x, const struct grt_event *e)
 {
-	/* most events are of jobs, of which all but this comes when they are joined */
+	enum grt_class class = grt_class_of[e->type];
+
+	/* most events are of jobs or GPU work, of which all but these come when they are joined */
 	if (e->type == GRT_EV_SUBMIT)
 		return grt_submitters_submits(&x->submitters, e->pid, e->tid);
-	return grt_class_of[e->type] == GRT_CLASS_job ? 0 : idle_other_event(x, e);
+	if (class == GRT_CLASS_job || (class == GRT_CLASS_launch && e->type != GRT_EV_LAUNCH))
+		return 0;
+	return idle_other_event(x, e);
 }
 
 /* --------------------------------------------------------------- in, out */
