@@ -357,9 +357,8 @@ static void count_how(struct grt_launches *l, const struct grt_event *e, enum gr
 }
 
 static int hand_out_alone(struct grt_launches *l, const struct grt_event *e, uint32_t image,
-			  enum grt_launched_how how)
+			  enum grt_launched_how how, bool outside)
 {
-	bool outside = is_outside(l, e);
 	typeof(l->outside) work = outside ? l->outside : l->sink.work;
 
 	if (!outside)
@@ -394,9 +393,10 @@ static void launches_count_matched(struct grt_launches *l, const struct grt_even
 		launches_count_stack(l, p->image, p->entry[place].node);
 }
 
-static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, struct page *p, int place)
+static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, struct page *p, int place,
+			     bool outside)
 {
-	bool outside = is_outside(l, e);
+	uint64_t graph_node = launches_graph_node_of(e);
 	typeof(l->outside) work = outside ? l->outside : l->sink.work;
 	struct grt_launch launch;
 
@@ -413,7 +413,8 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 	launch_of(l, p, correlation_of(e), place, &launch);
 	launch.first = !outside && !p->entry[place].handed;
 	p->entry[place].handed |= !outside;
-	launch.origin = grt_graph_nodes_stack(&l->graph_nodes, p->image, launches_graph_node_of(e));
+	if (graph_node)
+		launch.origin = grt_graph_nodes_stack(&l->graph_nodes, p->image, graph_node);
 	return work(l->sink.arg, e, launch.image, &launch, GRT_LAUNCHED_MATCHED);
 }
 
@@ -456,18 +457,19 @@ static void count_work(struct grt_launches *l, const struct grt_event *e)
 static int take_work(struct grt_launches *l, const struct grt_event *e)
 {
 	struct grt_image *i = grt_images_of(&l->images, e);
+	bool outside = is_outside(l, e);
 	struct page *p;
 	int place;
 
 	if (!i)
 		return -ENOMEM;
-	if (!is_outside(l, e))
+	if (!outside)
 		count_work(l, e);
 	place = find_entry(l, i->number, correlation_of(e), &l->recent[RECENT_WORK], &p);
 	if (place >= 0)
-		return launches_hand_out(l, e, p, place);
+		return launches_hand_out(l, e, p, place, outside);
 	if (is_by_gpu(e))
-		return hand_out_alone(l, e, i->number, GRT_LAUNCHED_BY_GPU);
+		return hand_out_alone(l, e, i->number, GRT_LAUNCHED_BY_GPU, outside);
 	return keep_waiting(l, e, i->number);
 }
 
@@ -564,13 +566,15 @@ static int end_waits(struct grt_launches *l)
 {
 	struct waiting *w;
 	struct page *p;
+	bool outside;
 	int ret = 0, place;
 
 	for (uint32_t i = 0; i < l->waits && !ret; i++) {
 		w = &l->waiting[i];
 		place = find_entry(l, w->image, correlation_of(&w->e), &l->recent[RECENT_WORK], &p);
-		ret = place >= 0 ? launches_hand_out(l, &w->e, p, place)
-				 : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN);
+		outside = is_outside(l, &w->e);
+		ret = place >= 0 ? launches_hand_out(l, &w->e, p, place, outside)
+				 : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN, outside);
 	}
 	l->waits = 0;
 	return ret;
