@@ -211,6 +211,7 @@ static void pc_table_notes(void *state, struct grt_pass *pass)
 		 "%" PRIu64 " PC samples: %" PRIu64 " at instructions of the program's kernels, %" PRIu64
 		 " in other kernels, %" PRIu64 " dropped by the hardware",
 		 s->total, s->samples, s->other, s->dropped);
+	grt_pc_samples_note_windows(&s->windows, pass->notes);
 	if (s->full)
 		grt_note(
 			pass->notes,

@@ -14,11 +14,18 @@ struct block {
 	uint32_t kernel;
 };
 
+/** struct begun - the GPU that a process had at the first query of NVML; @several: it had more than one */
+struct begun {
+	uint32_t bus;
+	bool several;
+};
+
 void grt_process_memory_init(struct grt_process_memory *m)
 {
 	*m = (struct grt_process_memory){.over = 0};
 	grt_keyed_init(&m->numbers, sizeof(struct grt_memory_holder *), GRT_PROCESS_MEMORY_HOLDERS);
 	grt_keyed_init(&m->blocks, sizeof(struct block), GRT_PROCESS_MEMORY_BLOCKS);
+	grt_keyed_init(&m->begun, sizeof(struct begun), GRT_PROCESS_MEMORY_HOLDERS);
 }
 
 /* They stay where they are, for those who have one. */
@@ -35,24 +42,54 @@ static struct grt_memory_holder *process_memory_new(struct grt_process_memory *m
 	return h;
 }
 
+static int process_memory_begun(struct grt_process_memory *m, const struct grt_ev_nv_memory *e)
+{
+	const struct grt_key key = {{e->owner}};
+	struct begun *b;
+	void *found;
+	int ret = grt_keyed_get_or_count(&m->begun, &key, &m->over, &found);
+
+	b = found;
+	if (ret || !found)
+		return ret;
+	b->several |= b->bus && b->bus != e->bus;
+	b->bus = e->bus;
+	return 0;
+}
+
+/* 0: unknown */
+static uint32_t process_memory_bus(const struct grt_process_memory *m, const struct grt_ev_nv_memory *e)
+{
+	const struct grt_key key = {{e->owner}};
+	const struct begun *b;
+
+	if (e->place != GRT_NV_MEMORY_OF_GPU || e->bus)
+		return e->place == GRT_NV_MEMORY_OF_GPU ? e->bus : 0;
+	b = grt_keyed_find(&m->begun, &key);
+	return b && !b->several ? b->bus : 0;
+}
+
 /* *out: NULL: there is no room. Return: 0 or -ENOMEM */
 static int process_memory_holder(struct grt_process_memory *m, const struct grt_ev_nv_memory *e,
 				 struct grt_memory_holder **out)
 {
-	uint32_t bus = e->place == GRT_NV_MEMORY_OF_GPU ? e->bus : 0;
+	uint32_t bus = process_memory_bus(m, e);
 	const struct grt_key key = {{(uint64_t)e->owner << 32 | bus, e->place}};
 	void *found;
 	int ret = grt_keyed_get_or_count(&m->numbers, &key, &m->over, &found);
 
 	*out = found ? *(struct grt_memory_holder **)found : NULL;
-	if (ret || !found || *out)
+	if (ret || !found)
 		return ret;
-	*(struct grt_memory_holder **)found = *out = process_memory_new(m);
-	if (!*out)
-		return -ENOMEM;
-	(*out)->pid = e->owner;
-	(*out)->bus = bus;
-	(*out)->place = e->place;
+	if (!*out) {
+		*(struct grt_memory_holder **)found = *out = process_memory_new(m);
+		if (!*out)
+			return -ENOMEM;
+		(*out)->pid = e->owner;
+		(*out)->bus = bus;
+		(*out)->place = e->place;
+	}
+	(*out)->inferred |= bus && !e->bus;
 	return 0;
 }
 
@@ -161,14 +198,16 @@ static void process_memory_counted(struct grt_process_memory *m, const struct gr
 int grt_process_memory_event(struct grt_process_memory *m, const struct grt_ev_nv_memory *e,
 			     struct grt_holder_change out[2])
 {
-	struct grt_memory_holder *h;
+	struct grt_memory_holder *h = NULL;
 	int ret;
 
 	if (e->what == GRT_NV_MEMORY_COUNTED && !m->first)
 		m->first = e->e.time;
 	if (!e->owner)
 		return 0;
-	ret = process_memory_holder(m, e, &h);
+	ret = e->what == GRT_NV_MEMORY_COUNTED && e->e.time == m->first ? process_memory_begun(m, e) : 0;
+	if (!ret)
+		ret = process_memory_holder(m, e, &h);
 	if (ret || !h)
 		return ret;
 	switch (e->what) {
@@ -216,4 +255,5 @@ void grt_process_memory_free(struct grt_process_memory *m)
 	free(m->holder);
 	grt_keyed_free(&m->numbers);
 	grt_keyed_free(&m->blocks);
+	grt_keyed_free(&m->begun);
 }

@@ -21,6 +21,7 @@
  * struct grt_memory_holder - a process and a GPU, or the host
  * @number: its number, from 0
  * @bus: address of the GPU, as in events, 0: unknown, or the host
+ * @inferred: records without a GPU's address are among its own, see struct grt_process_memory
  * @live, @blocks, @peak: current bytes, current blocks and largest @live of the memory allocated in the trace
  * @bytes: of all @allocations
  * @shared: additional handles of its memory, in this or another process
@@ -35,6 +36,7 @@ struct grt_memory_holder {
 	uint16_t place;
 	bool had_before;
 	bool asked;
+	bool inferred;
 	uint64_t allocations;
 	uint64_t frees;
 	uint64_t refused;
@@ -54,6 +56,9 @@ struct grt_memory_holder {
  * @holder: array of @used holders
  * @over: blocks and holders beyond the limits
  * @first: time of the first query of NVML, 0: there was none
+ * @begun: GPUs on which NVML counted memory of processes then: a process that opened its GPU before the trace
+ *	has records without an address, which are of this GPU if there was one only
+ *
  * The rest is private.
  */
 struct grt_process_memory {
@@ -61,6 +66,7 @@ struct grt_process_memory {
 	uint32_t used, room;
 	struct grt_keyed numbers;
 	struct grt_keyed blocks;
+	struct grt_keyed begun;
 	uint64_t over;
 	uint64_t first;
 };

@@ -313,8 +313,11 @@ static void memory_get_process(struct grt_cell *cell, const void *view, const vo
 
 static void memory_get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	cell->text = ((const struct row *)row)->gpu;
+	const struct row *r = row;
+
+	cell->text = r->gpu;
 	cell->absent = !*cell->text;
+	cell->inferred = r->kind == KIND_ALLOCATED && r->holder->inferred;
 }
 
 static void memory_get_kind(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -369,7 +372,7 @@ static void memory_get_counted(struct grt_cell *cell, const void *view, const vo
 static const struct grt_column memory_columns[] = {
 	{"pid", memory_get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", memory_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
-	{"gpu", memory_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address of the GPU; none: memory of the host"},
+	{"gpu", memory_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address of the GPU, inferred from NVML if the process opened it before the trace; none: memory of the host, or unknown"},
 	{"kind", memory_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "allocated: in the trace; before: before the trace; other: NVML counts it, and no call shows it; host: the driver's memory of the host"},
 	{"peak", memory_get_peak, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "largest amount live at a time, B"},
 	{"live", memory_get_live, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "amount live at the end, B"},

@@ -75,7 +75,7 @@ check "what it had before is counted by NVML, and what came since agrees with it
 import json, sys
 rows = {r['kind']: r for r in json.load(sys.stdin)['gpu_memory'] if r['gpu']}
 print({k: r['live'] for k, r in rows.items()}, rows['allocated']['nvml'])
-assert rows['before']['live'] > 0 and 'other' in rows" < <("$GRTRACE" report --by gpu-memory --json before.grt)
+assert rows['before']['live'] > 0 and 'other' in rows and rows['allocated']['allocations'] > 0" < <("$GRTRACE" report --by gpu-memory --json before.grt)
 
 "$GRTRACE" record -e nvmem --stack=bpf -o stack.grt -- "$PYTHON" "$here/nvmem_torch.py" 20 >moments 2>err
 tail -n 3 err

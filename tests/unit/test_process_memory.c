@@ -12,20 +12,25 @@ static struct grt_process_memory m;
 static struct grt_holder_change change[2];
 static uint64_t now;
 
-static int see(enum grt_nv_memory_what what, uint32_t owner, uint32_t object, uint64_t bytes)
+static int see_at(uint32_t bus, enum grt_nv_memory_what what, uint32_t owner, uint32_t object, uint64_t bytes)
 {
 	const struct grt_ev_nv_memory e = {
 		.e = {.time = now, .type = GRT_EV_NV_MEMORY, .size = sizeof(e)},
 		.bytes = bytes,
 		.client = 0xc1d00001,
 		.object = object,
-		.bus = 0xc600,
+		.bus = bus,
 		.owner = owner,
 		.what = (uint16_t)what,
 		.place = GRT_NV_MEMORY_OF_GPU,
 	};
 
 	return grt_process_memory_event(&m, &e, change);
+}
+
+static int see(enum grt_nv_memory_what what, uint32_t owner, uint32_t object, uint64_t bytes)
+{
+	return see_at(0xc600, what, owner, object, bytes);
 }
 
 static int begin(void **state)
@@ -103,6 +108,29 @@ static void what_nvml_counts_first_was_there_before(void **state)
 	assert_int_equal(m.holder[1]->other, 700);
 }
 
+/* A process that opened its GPU before: its calls do not say which. */
+static void without_an_address_it_is_of_the_only_gpu_that_the_process_had(void **state)
+{
+	see_at(0xc600, GRT_NV_MEMORY_COUNTED, 7, 0, 1000);
+	see_at(0xc600, GRT_NV_MEMORY_COUNTED, 8, 0, 1000);
+	see_at(0xc700, GRT_NV_MEMORY_COUNTED, 8, 0, 1000);
+	now = 200;
+	see_at(0xc700, GRT_NV_MEMORY_COUNTED, 7, 0, 10);
+	assert_int_equal(see_at(0, GRT_NV_MEMORY_ALLOCATED, 7, 1, 300), 1);
+	assert_int_equal(change[0].holder->bus, 0xc600);
+	assert_true(change[0].holder->inferred);
+	see_at(0xc600, GRT_NV_MEMORY_COUNTED, 7, 0, 1300);
+	assert_int_equal(change[0].holder->other, 0);
+	assert_int_equal(see_at(0, GRT_NV_MEMORY_FREED, 7, 1, 300), 1);
+	assert_int_equal(change[0].holder->live, 0);
+	/* of two GPUs, and of a process that came later, nothing is known */
+	assert_int_equal(see_at(0, GRT_NV_MEMORY_ALLOCATED, 8, 2, 300), 1);
+	assert_int_equal(change[0].holder->bus, 0);
+	assert_false(change[0].holder->inferred);
+	assert_int_equal(see_at(0, GRT_NV_MEMORY_ALLOCATED, 9, 3, 300), 1);
+	assert_int_equal(change[0].holder->bus, 0);
+}
+
 static void a_refusal_is_no_memory(void **state)
 {
 	assert_int_equal(see(GRT_NV_MEMORY_REFUSED, 7, 1, 1ULL << 40), 0);
@@ -127,6 +155,7 @@ int main(void)
 		TEST(a_handle_that_comes_again_was_free),
 		TEST(memory_passes_on),
 		TEST(what_nvml_counts_first_was_there_before),
+		TEST(without_an_address_it_is_of_the_only_gpu_that_the_process_had),
 		TEST(a_refusal_is_no_memory),
 		TEST(sizes_of_a_broken_trace_do_not_wrap),
 	};
