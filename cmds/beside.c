@@ -93,17 +93,22 @@ static void *beside_run(void *arg)
 	return NULL;
 }
 
-void beside_begin(struct beside *b, uint64_t from, uint64_t to, const struct reading_span *span)
+void beside_set(struct beside *b, uint64_t from, uint64_t to, const struct reading_span *span)
 {
-	sigset_t all, before;
-
-	if (!b->a.all[0].analysis)
-		return;
 	b->from = from;
 	b->to = to;
 	grt_analyses_within(&b->a, from, to);
 	if (span->known)
 		grt_analyses_span(&b->a, span->first, span->last);
+}
+
+void beside_begin(struct beside *b)
+{
+	sigset_t all, before;
+
+	if (b->begun || !b->a.all[0].analysis)
+		return;
+	b->begun = true;
 	/* the command's thread gets them */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -117,8 +122,10 @@ int beside_end(struct beside *b, struct grt_analyses *a)
 		return 0;
 	if (b->runs)
 		pthread_join(b->thread, NULL);
-	else
+	else if (b->begun)
 		beside_run(b);
+	else
+		b->ret = grt_analyses_finish(&b->a);
 	b->runs = false;
 	grt_analyses_adopt(a, &b->a);
 	return b->ret;

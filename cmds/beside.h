@@ -18,6 +18,7 @@
  * @a: the analyses; empty if there is no thread
  * @session: the recording, opened once more
  * @from, @to: the span of events that @a gets
+ * @begun: see beside_begin()
  * @ret, @err: the result of the thread, after its end
  */
 struct beside {
@@ -26,6 +27,7 @@ struct beside {
 	uint64_t from;
 	uint64_t to;
 	pthread_t thread;
+	bool begun;
 	bool runs;
 	int ret;
 	struct grt_err err;
@@ -46,12 +48,16 @@ bool beside_open(struct beside *b, struct grt_session *s, const char *path, cons
  */
 int beside_take(struct beside *b, struct grt_analyses *a, unsigned int turns);
 
-/** beside_begin - starts to read in a second thread; without one, beside_end() reads */
-void beside_begin(struct beside *b, uint64_t from, uint64_t to, const struct reading_span *span);
+/** beside_set - sets the time that is read, before beside_begin() */
+void beside_set(struct beside *b, uint64_t from, uint64_t to, const struct reading_span *span);
+
+/** beside_begin - starts to read in a second thread; if none can be made, beside_end() reads. Later calls do
+ * nothing */
+void beside_begin(struct beside *b);
 
 /**
- * beside_end - waits for the thread and moves the analyses back into @a. Return: 0, or a negative errno with
- * @b->err set
+ * beside_end - waits for the thread and moves the analyses back into @a. Without beside_begin(), they had no
+ * events. Return: 0, or a negative errno with @b->err set
  */
 int beside_end(struct beside *b, struct grt_analyses *a);
 

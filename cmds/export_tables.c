@@ -243,8 +243,10 @@ static int export_tables_pass(struct tables *t, struct tables_pass *p, unsigned 
 	grt_analyses_within(&p->a, from, to);
 	if (t->span->known)
 		grt_analyses_span(&p->a, t->span->first, t->span->last);
-	if (p == &t->found)
-		beside_begin(&t->beside, from, to, t->span);
+	if (p == &t->found) {
+		beside_set(&t->beside, from, to, t->span);
+		beside_begin(&t->beside);
+	}
 	ret = grt_session_run(t->session, &p->a.c, from, to, err);
 	return ret < 0 ? ret : grt_analyses_finish(&p->a);
 }

@@ -9,8 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/launches.h"
 #include "jobs/jobs.h"
 #include "trace/packet.h"
+
+/* From events of these classes CUDA's launches are joined. */
+#define LAUNCH_CLASSES (GRT_IN_CLASS(image) | GRT_IN_CLASS(launch))
 
 #define GRT_ANALYSIS(name, help) extern const struct grt_analysis grt_analysis_##name;
 #include "analyses.def"
@@ -142,6 +146,8 @@ static void add_takers(struct grt_analyses *a, const struct grt_analysis *analys
 {
 	if (analysis->job)
 		add_taker(a->of_jobs, analysis, state);
+	if (analysis->work)
+		add_taker(a->of_work, analysis, state);
 	if (analysis->classes == GRT_IN_EVERY_CLASS) {
 		add_taker(a->taker[GRT_CLASSES], analysis, state);
 		return;
@@ -164,6 +170,25 @@ static void analyses_free_one(const struct grt_analysis *analysis, void *state)
 		analysis->free(state);
 	if (analysis->size)
 		free(state);
+}
+
+/* Events of these classes make an analysis begin. */
+static uint32_t analyses_begin_classes(const struct grt_analysis *a)
+{
+	return a->classes | (a->work ? LAUNCH_CLASSES : 0);
+}
+
+/* It began with an event of this class, and needs none of them itself. */
+static int analyses_on_unneeded(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	return 0;
+}
+
+static struct grt_taker taker_of_class(struct grt_taker taker, enum grt_class class)
+{
+	if (!(taker.analysis->classes >> class & 1))
+		taker.event = analyses_on_unneeded;
+	return taker;
 }
 
 /* The analysis itself takes the place of what stood in for it. */
@@ -190,6 +215,8 @@ static int analyses_tell(struct grt_analyses *a, struct grt_analysis_waits *wait
 		by.analysis->span(by.state, a->first, a->last);
 	if (by.analysis->job)
 		add_taker(a->of_jobs, by.analysis, by.state);
+	if (by.analysis->work)
+		add_taker(a->of_work, by.analysis, by.state);
 	return by.analysis->classes & GRT_IN_CLASS(name)
 		       ? grt_names_tell(a->pass.names, analyses_take_name, waits)
 		       : 0;
@@ -214,8 +241,9 @@ static int analyses_on_first(void *state, const struct grt_event *e, struct grt_
 	}
 	analyses_replace(a->all, &waits->stand_in, by);
 	for (unsigned int i = 0; i < GRT_CLASSES; i++)
-		analyses_replace(a->taker[i], &waits->stand_in, by);
-	return analyses_tell(a, waits, by) ?: by.analysis->event(by.state, e, pass);
+		analyses_replace(a->taker[i], &waits->stand_in, taker_of_class(by, i));
+	return analyses_tell(a, waits, by)
+		       ?: taker_of_class(by, grt_class_of[e->type]).event(by.state, e, pass);
 }
 
 /* Text leaves out what saw nothing; machines find every key. */
@@ -230,7 +258,7 @@ static struct grt_taker analyses_wait(struct grt_analyses *a, int row)
 	struct grt_analysis_waits *waits = &a->waits[row];
 
 	*waits = (struct grt_analysis_waits){
-		.stand_in = {.classes = analysis->classes,
+		.stand_in = {.classes = analyses_begin_classes(analysis),
 			     .besides = analysis->besides,
 			     .beyond = analysis->beyond,
 			     .late = analysis->late,
@@ -241,11 +269,69 @@ static struct grt_taker analyses_wait(struct grt_analyses *a, int row)
 	return taker_of(&waits->stand_in, waits);
 }
 
+/* ----------------------------------------------------------------- launches */
+
+static int analyses_on_outside(void *arg, const struct grt_event *e, const struct grt_image *image,
+			       const struct grt_launch *launch, enum grt_launched_how how)
+{
+	struct grt_analyses *a = arg;
+	int ret = 0;
+
+	for (const struct grt_taker *t = a->of_work; t->analysis && !ret; t++)
+		if (t->analysis->outside)
+			ret = t->analysis->work(t->state, e, image, launch, how);
+	return ret;
+}
+
+static int analyses_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+			    const struct grt_launch *launch, enum grt_launched_how how)
+{
+	struct grt_analyses *a = arg;
+	int ret = 0;
+
+	for (const struct grt_taker *t = a->of_work; t->analysis && !ret; t++)
+		ret = t->analysis->work(t->state, e, image, launch, how);
+	return ret;
+}
+
+static int analyses_on_nothing(void *arg, const struct grt_launch *launch)
+{
+	struct grt_analyses *a = arg;
+	int ret = 0;
+
+	for (const struct grt_taker *t = a->of_work; t->analysis && !ret; t++)
+		if (t->analysis->nothing)
+			ret = t->analysis->nothing(t->state, launch);
+	return ret;
+}
+
+/* One joiner for all analyses: it takes more time and memory than most of them. */
+static int analyses_join_launches(struct grt_analyses *a)
+{
+	const struct grt_launches_sink sink = {
+		.work = analyses_on_work,
+		.nothing = analyses_on_nothing,
+		.arg = a,
+	};
+	int row = 0;
+
+	while (row < GRT_ANALYSES && !(a->on[row] && grt_analysis_rows[row]->work))
+		row++;
+	if (row < GRT_ANALYSES && grt_launches_new(&a->launches, &sink))
+		return -ENOMEM;
+	a->pass.launches = a->launches;
+	if (a->launches) {
+		grt_launches_without_stacks(a->launches);
+		grt_launches_outside(a->launches, analyses_on_outside);
+	}
+	return 0;
+}
+
 int grt_analyses_begin(struct grt_analyses *a)
 {
+	int ret = analyses_join_launches(a);
 	struct grt_taker taker;
 	unsigned int n = 0;
-	int ret = 0;
 
 	for (int i = 0; i < GRT_ANALYSES && !ret; i++) {
 		if (!a->on[i])
@@ -266,7 +352,7 @@ int grt_analyses_begin(struct grt_analyses *a)
 
 uint32_t grt_analyses_classes(const struct grt_analyses *a)
 {
-	uint32_t classes = 0;
+	uint32_t classes = a->launches ? LAUNCH_CLASSES : 0;
 
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->classes != GRT_IN_EVERY_CLASS)
@@ -279,6 +365,8 @@ void grt_analyses_within(struct grt_analyses *a, uint64_t from, uint64_t to)
 	a->from = from;
 	a->to = to;
 	a->bounded = true;
+	if (a->launches)
+		grt_launches_within(a->launches, from, to);
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->within)
 			t->analysis->within(t->state, from, to);
@@ -305,6 +393,11 @@ int grt_analyses_finish(struct grt_analyses *a)
 {
 	int ret = a->jobs ? grt_jobs_flush(a->jobs) : 0;
 
+	for (const struct grt_taker *t = a->all; t->analysis; t++)
+		if (t->analysis->read)
+			ret = ret ?: t->analysis->read(t->state);
+	if (a->launches)
+		ret = ret ?: grt_launches_flush(a->launches);
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->finish)
 			ret = ret ?: t->analysis->finish(t->state, &a->pass);
@@ -404,7 +497,38 @@ static int analyses_on_both_filtered(struct grt_consumer *c, const struct grt_ev
 	return analyses_on_filtered(c, e, cpu) ?: analyses_on_joined(c, e, cpu);
 }
 
-static int analyses_on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+/* What the filter has let through beside what is wanted is not joined. */
+static int analyses_join_launch(struct grt_analyses *a, const struct grt_event *e)
+{
+	return a->pass.filter && a->pass.filter->beside ? 0 : grt_launches_event(a->launches, e);
+}
+
+/* An analysis finds the image that an event defines. */
+static int analyses_on_image(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	return analyses_join_launch((struct grt_analyses *)c, e) ?: analyses_on_filtered(c, e, cpu);
+}
+
+/* What an analysis knows from an event, it knows before the joiner passes on work because of it. */
+static int analyses_on_launch_filtered(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	return analyses_on_filtered(c, e, cpu) ?: analyses_join_launch((struct grt_analyses *)c, e);
+}
+
+static int analyses_on_launch(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct grt_analyses *a = (struct grt_analyses *)c;
+
+	for (const struct grt_taker *t = a->taker[GRT_CLASS_launch]; t->analysis; t++) {
+		int ret = t->event(t->state, e, &a->pass);
+
+		if (ret)
+			return ret;
+	}
+	return grt_launches_event(a->launches, e);
+}
+
+static int analyses_take_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct grt_analyses *a = (struct grt_analyses *)c;
 	int ret = 0;
@@ -412,6 +536,19 @@ static int analyses_on_beyond(struct grt_consumer *c, const struct grt_event *e,
 	for (const struct grt_taker *t = a->taker[grt_class_of[e->type]]; t->analysis && !ret; t++)
 		if (grt_has_trait(e, GRT_TRAIT_LATE) ? t->analysis->late : t->analysis->beyond)
 			ret = t->analysis->event(t->state, e, &a->pass);
+	return ret;
+}
+
+static int analyses_on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct grt_analyses *a = (struct grt_analyses *)c;
+	int ret = 0;
+
+	if (a->launches && grt_class_of[e->type] == GRT_CLASS_image)
+		ret = grt_launches_event(a->launches, e);
+	ret = ret ?: analyses_take_beyond(c, e, cpu);
+	if (a->launches && grt_class_of[e->type] == GRT_CLASS_launch)
+		ret = ret ?: grt_launches_event(a->launches, e);
 	return ret;
 }
 
@@ -436,6 +573,10 @@ static event_fn analyses_callback(const struct grt_analyses *a, enum grt_class c
 	const struct grt_taker *taken = a->taker[class];
 	bool joined = a->jobs && joins >> class & 1;
 
+	if (a->launches && class == GRT_CLASS_image)
+		return analyses_on_image;
+	if (a->launches && class == GRT_CLASS_launch)
+		return a->pass.filter ? analyses_on_launch_filtered : analyses_on_launch;
 	if (taken->analysis && joined)
 		return a->pass.filter ? analyses_on_both_filtered : analyses_on_both;
 	if (taken->analysis)
@@ -536,6 +677,7 @@ void grt_analyses_free(struct grt_analyses *a)
 {
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		analyses_free_one(t->analysis, t->state);
+	grt_launches_free(a->launches);
 	grt_jobs_free(a->jobs);
 	*a = (struct grt_analyses){.pass = {.jobs = NULL}};
 }

@@ -47,12 +47,13 @@ struct grt_analysis_waits {
  * struct grt_analyses - those of a pass
  * @c: what a session drives, see grt_analyses_consume(); first, so that a callback finds the rest
  * @jobs: see grt_analyses_join()
+ * @launches: what joins CUDA's launches for those of @of_work, also as @pass.launches; NULL: none needs it
  * @wants: jobs for which it returns false reach no analysis; NULL: all do
  * @pass: the facts of the run that the analyses may use
  * @state, @parts: by row; an analysis of which no part is wanted and that is not @on has no state
  * @all: those that have a state, in the order of their rows, ended by an empty one
  * @taker: by class, ended by an empty one; [GRT_CLASSES]: those of every event
- * @of_jobs: the analyses that take jobs, ended the same way
+ * @of_jobs, @of_work: the analyses that take jobs, and GPU work, ended the same way
  * @waits: by row
  * @names_only: none of them needs jobs: names are kept, and nothing is joined
  * @from, @to: see grt_analyses_within(), where @bounded
@@ -61,6 +62,7 @@ struct grt_analysis_waits {
 struct grt_analyses {
 	struct grt_consumer c;
 	struct grt_jobs *jobs;
+	struct grt_launches *launches;
 	bool (*wants)(struct grt_analyses *a, const struct grt_job *job);
 	struct grt_pass pass;
 	void *state[GRT_ANALYSES];
@@ -69,6 +71,7 @@ struct grt_analyses {
 	struct grt_taker all[GRT_ANALYSES + 1];
 	struct grt_taker taker[GRT_CLASSES + 1][GRT_ANALYSES + 1];
 	struct grt_taker of_jobs[GRT_ANALYSES + 1];
+	struct grt_taker of_work[GRT_ANALYSES + 1];
 	struct grt_analysis_waits waits[GRT_ANALYSES];
 	uint64_t from;
 	uint64_t to;
@@ -127,7 +130,8 @@ uint32_t grt_analyses_classes(const struct grt_analyses *a);
 /** grt_analyses_join - joins the events of the pass into jobs, for all analyses. Return: 0 or -ENOMEM */
 int grt_analyses_join(struct grt_analyses *a);
 
-/** grt_analyses_consume - sets @c: each event goes to the analyses of its class, and into @jobs */
+/** grt_analyses_consume - sets @c: each event goes to the analyses of its class, and is joined into jobs and
+ * launches */
 void grt_analyses_consume(struct grt_analyses *a);
 
 /** grt_analyses_event - hands an event to those that want its class; one that the filter has let through

@@ -94,6 +94,17 @@ static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint3
 	return r->besides[class] ? r->besides[class](c, e, cpu) : 0;
 }
 
+/* Most recordings of jobs have no such event: a second thread would read them in vain. */
+static int on_beside(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct report *r = (struct report *)c;
+	enum grt_class class = grt_class_of[e->type];
+
+	if (!r->beside.begun)
+		beside_begin(&r->beside);
+	return r->here[class] ? r->here[class](c, e, cpu) : 0;
+}
+
 /* Whether none of the analyses that take events of a class in has a table of them. */
 static bool report_is_elsewhere(const struct report *r, enum grt_class class)
 {
@@ -144,11 +155,18 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 /* Where no analysis has a table of a class, the summary counts its events. */
 static void set_consumer(struct report *r)
 {
+	/* with names alone they have nothing to show */
+	uint32_t beside = grt_analyses_classes(&r->beside.a) & ~GRT_IN_CLASS(name);
+
 	grt_analyses_consume(&r->a);
 #define GRT_CLASS(name, help, see)                                            \
 	if (!r->by && (see)[0] && report_is_elsewhere(r, GRT_CLASS_##name)) { \
 		r->besides[GRT_CLASS_##name] = r->a.c.name;                   \
 		r->a.c.name = on_elsewhere;                                   \
+	}                                                                     \
+	if (beside >> GRT_CLASS_##name & 1) {                                 \
+		r->here[GRT_CLASS_##name] = r->a.c.name;                      \
+		r->a.c.name = on_beside;                                      \
 	}
 #include <grtrace/classes.def>
 #undef GRT_CLASS
@@ -192,7 +210,10 @@ static int run_recording(struct report *r)
 		ret = report_begin(r);
 	if (ret)
 		return report_no_memory();
-	beside_begin(&r->beside, r->asked.from, r->asked.to, &r->span);
+	beside_set(&r->beside, r->asked.from, r->asked.to, &r->span);
+	/* some need events outside of the time as well */
+	if (r->asked.from || r->asked.to != UINT64_MAX)
+		beside_begin(&r->beside);
 	ret = grt_session_run(r->session, &r->a.c, r->asked.from, r->asked.to, &err);
 	if (r->piped && grt_session_health(r->session)->after)
 		r->span.last = r->asked.to;

@@ -20,6 +20,7 @@
  * @by: the part requested by --by, or by --csv; NULL: the summary
  * @elsewhere: events that the summary has no table for, by class; classes.def says where to look
  * @besides: the callbacks of analyses that take these in and have no table of them
+ * @here: the callbacks of this thread for the classes that @beside needs, too
  * @asked: by --from and --to, all there is without them
  * @span: the time that is looked at (live: known with the first event)
  * @live: input is the live module
@@ -40,6 +41,7 @@ struct report {
 	const struct grt_part *by;
 	uint64_t elsewhere[GRT_CLASSES];
 	int (*besides[GRT_CLASSES])(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*here[GRT_CLASSES])(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	struct grt_interval asked;
 	struct reading_span span;
 	bool live;

@@ -62,9 +62,9 @@ static inline void *keyed_find(const struct grt_keyed *k, const struct grt_key *
 	return id == GRT_NOWHERE ? NULL : head_at(k, id) + 1;
 }
 
-void *grt_keyed_find(const struct grt_keyed *k, const struct grt_key *key)
+void *grt_keyed_search(const struct grt_keyed *k, const struct grt_key *key)
 {
-	return k->used ? keyed_find(k, key, keyed_tag_of(k, key)) : NULL;
+	return keyed_find(k, key, keyed_tag_of(k, key));
 }
 
 static int keyed_make_room(struct grt_keyed *k)

@@ -41,8 +41,14 @@ struct grt_keyed {
 /** grt_keyed_init - an empty table for at most @max elements of @size bytes (alignment 16) */
 void grt_keyed_init(struct grt_keyed *k, size_t size, uint32_t max);
 
+/** grt_keyed_search - what grt_keyed_find() calls for a table that is not empty */
+void *grt_keyed_search(const struct grt_keyed *k, const struct grt_key *key);
+
 /** grt_keyed_find - the element of a key, NULL if there is none; valid until the next grt_keyed_get() */
-void *grt_keyed_find(const struct grt_keyed *k, const struct grt_key *key);
+static inline void *grt_keyed_find(const struct grt_keyed *k, const struct grt_key *key)
+{
+	return k->used ? grt_keyed_search(k, key) : NULL;
+}
 
 /**
  * grt_keyed_get - the element of a key; adds a zeroed element if there is none

@@ -187,6 +187,11 @@ static inline char *grt_format_u64(char *p, uint64_t n)
 {
 	const uint64_t part = 100000000;
 
+	/* most are 0 or a few of something */
+	if (n < 10) {
+		*p = (char)('0' + n);
+		return p + 1;
+	}
 	if (n < part)
 		return grt_format_few(p, (uint32_t)n);
 	if (n < part * part)

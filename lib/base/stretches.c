@@ -34,7 +34,7 @@ int grt_stretches_close(struct grt_stretches *s, uint32_t n,
 
 GRT_INTERVALS(stretches, struct grt_stretch)
 
-uint32_t grt_stretches_at(const struct grt_stretches *s, uint64_t time)
+uint32_t grt_stretches_search(const struct grt_stretches *s, uint64_t time)
 {
 	uint32_t i = stretches_ending(s->kept, s->used, time);
 
@@ -73,7 +73,7 @@ static int stretches_make_room(struct grt_stretches *s)
 	return 0;
 }
 
-int grt_stretches_add(struct grt_stretches *s, const struct grt_stretch *new)
+static __attribute__((noinline)) int stretches_insert(struct grt_stretches *s, const struct grt_stretch *new)
 {
 	uint32_t i = stretches_ending(s->kept, s->used, new->from);
 	uint32_t end = stretches_behind(s->kept, s->used, i, new->to);
@@ -87,6 +87,22 @@ int grt_stretches_add(struct grt_stretches *s, const struct grt_stretch *new)
 	stretches_unite(s->kept, &s->used, i, end);
 	if (end == i)
 		s->kept[i] = *new;
+	return 0;
+}
+
+/* It begins in the last stretch or at its end, as jobs do on a ring that is never idle. */
+static bool stretches_goes_on(const struct grt_stretches *s, const struct grt_stretch *new)
+{
+	const struct grt_stretch *last = s->used ? &s->kept[s->used - 1] : NULL;
+
+	return last && new->from >= last->from &&new->from <= last->to;
+}
+
+int grt_stretches_add(struct grt_stretches *s, const struct grt_stretch *new)
+{
+	if (!stretches_goes_on(s, new))
+		return stretches_insert(s, new);
+	melt(s, &s->kept[s->used - 1], new);
 	return 0;
 }
 

@@ -80,8 +80,14 @@ int grt_stretches_close(struct grt_stretches *s, uint32_t n,
 			int (*fn)(void *arg, const struct grt_stretches *s, const struct grt_stretch *st),
 			void *arg);
 
+/** grt_stretches_search - what grt_stretches_at() calls for a time that is not behind all of them */
+uint32_t grt_stretches_search(const struct grt_stretches *s, uint64_t time);
+
 /** grt_stretches_at - index of the first kept stretch that ends after @time */
-uint32_t grt_stretches_at(const struct grt_stretches *s, uint64_t time);
+static inline uint32_t grt_stretches_at(const struct grt_stretches *s, uint64_t time)
+{
+	return s->used && s->kept[s->used - 1].to > time ? grt_stretches_search(s, time) : s->used;
+}
 
 /**
  * grt_stretches_add - adds a stretch; merges touching ones

@@ -323,11 +323,11 @@ static int launch_groups_add_wait(struct grt_launch_groups *g, const struct work
 	return g->by == GRT_LAUNCH_BY_KERNEL ? grt_kernel_waits_work(&g->waits, &work) : 0;
 }
 
-static int launch_groups_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
-				 const struct grt_launch *launch, enum grt_launched_how how)
+int grt_launch_groups_work(struct grt_launch_groups *g, const struct grt_event *e,
+			   const struct grt_image *image, const struct grt_launch *launch,
+			   enum grt_launched_how how)
 {
 	struct work w = {.image = image, .launch = launch, .by_gpu = how == GRT_LAUNCHED_BY_GPU};
-	struct grt_launch_groups *g = arg;
 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
@@ -347,9 +347,8 @@ static int launch_groups_on_work(void *arg, const struct grt_event *e, const str
 }
 
 /* A launch that nothing came of is not what the GPU did; a function that was probed stands for itself. */
-static int launch_groups_on_nothing(void *arg, const struct grt_launch *launch)
+int grt_launch_groups_nothing(struct grt_launch_groups *g, const struct grt_launch *launch)
 {
-	struct grt_launch_groups *g = arg;
 	struct work w = {.image = launch->image, .launch = launch, .probed = true};
 
 	return launch->call == GRT_CUDA_PROBED && g->by == GRT_LAUNCH_BY_STACK ? launch_groups_add(g, &w) : 0;
@@ -357,26 +356,24 @@ static int launch_groups_on_nothing(void *arg, const struct grt_launch *launch)
 
 /* --------------------------------------------------------------- in, out */
 
-int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
+int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by,
+			  struct grt_launches *launches)
 {
 	struct grt_launch_groups *g = calloc(1, sizeof(*g));
-	struct grt_launches_sink sink = {
-		.work = launch_groups_on_work, .nothing = launch_groups_on_nothing, .arg = g};
 
 	*out = g;
 	if (!g)
 		return -ENOMEM;
 	g->by = by;
+	g->launches = launches;
 	g->octaves = OCTAVES_MAX;
 	grt_launch_groups_span(g, 0, UINT64_MAX);
 	g->within = g->span;
 	grt_keyed_init(&g->groups, sizeof(struct grt_launch_group), GRT_LAUNCH_GROUPS_MAX);
 	grt_keyed_init(&g->queues, sizeof(struct queue), STREAMS_MAX);
 	grt_kernel_waits_init(&g->waits);
-	if (!grt_launches_new(&g->launches, &sink) && !grt_image_frames_new(&g->frames)) {
-		grt_launches_without_stacks(g->launches);
+	if (!grt_image_frames_new(&g->frames))
 		return 0;
-	}
 	grt_launch_groups_free(g);
 	*out = NULL;
 	return -ENOMEM;
@@ -390,15 +387,14 @@ void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_
 void grt_launch_groups_within(struct grt_launch_groups *g, uint64_t from, uint64_t to)
 {
 	g->within = (struct grt_interval){from, to};
-	grt_launches_within(g->launches, from, to);
 }
 
-int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e,
+int grt_launch_groups_slice(struct grt_launch_groups *g, const struct grt_event *e,
 			    const struct grt_names *names)
 {
-	if (e->type == GRT_EV_GPU_SLICE)
-		return grt_kernel_waits_slice(&g->waits, (const struct grt_ev_gpu_slice *)e, names);
-	return grt_launches_event(g->launches, e);
+	if (e->type != GRT_EV_GPU_SLICE)
+		return 0;
+	return grt_kernel_waits_slice(&g->waits, (const struct grt_ev_gpu_slice *)e, names);
 }
 
 /* ----------------------------------------------------------------- names */
@@ -479,7 +475,7 @@ static int launch_groups_compare(const void *a, const void *b)
 
 int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_launch_group *const **out)
 {
-	int ret = grt_launches_flush(g->launches) ?: grt_kernel_waits_finish(&g->waits);
+	int ret = grt_kernel_waits_finish(&g->waits);
 	void **list;
 
 	if (ret || grt_keyed_list(&g->groups, launch_groups_compare, &list))
@@ -572,7 +568,6 @@ void grt_launch_groups_free(struct grt_launch_groups *g)
 	grt_keyed_free(&g->groups);
 	grt_keyed_free(&g->queues);
 	grt_kernel_waits_free(&g->waits);
-	grt_launches_free(g->launches);
 	grt_image_frames_free(g->frames);
 	grt_estimate_free(&g->all);
 	free(g->list);

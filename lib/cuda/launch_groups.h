@@ -4,7 +4,7 @@
  * copies: its duration, the time from the call to its start, and the amount of work that
  * was queued before it.
  *
- * This takes the memory of cuda/launches.h, and some KiB for each group.
+ * This takes some KiB for each group.
  */
 #ifndef GRT_CUDA_LAUNCH_GROUPS_H
 #define GRT_CUDA_LAUNCH_GROUPS_H
@@ -102,23 +102,33 @@ struct grt_launch_group {
 
 struct grt_launch_groups;
 
-/** grt_launch_groups_new - begins. Return: 0 or -ENOMEM */
-int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by);
+/**
+ * grt_launch_groups_new - begins
+ * @launches: the joiner, which gets the events of the trace, and lives as long as @out; its sink calls
+ *	grt_launch_groups_work() and grt_launch_groups_nothing()
+ * Return: 0 or -ENOMEM
+ */
+int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by,
+			  struct grt_launches *launches);
 
 /** grt_launch_groups_span - as grt_groups_span() */
 void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_t last);
 
-/** grt_launch_groups_within - as grt_launches_within() */
+/** grt_launch_groups_within - the time of grt_launches_within() */
 void grt_launch_groups_within(struct grt_launch_groups *g, uint64_t from, uint64_t to);
 
-/** grt_launch_groups_event - processes an event; uses classes image, launch and slice. Return: 0 or
- * -ENOMEM
- */
-int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e,
+/** grt_launch_groups_slice - processes an event; uses class slice. Return: 0 or -ENOMEM */
+int grt_launch_groups_slice(struct grt_launch_groups *g, const struct grt_event *e,
 			    const struct grt_names *names);
 
+/** grt_launch_groups_work, grt_launch_groups_nothing - see struct grt_launches_sink. Return: 0 or -ENOMEM */
+int grt_launch_groups_work(struct grt_launch_groups *g, const struct grt_event *e,
+			   const struct grt_image *image, const struct grt_launch *launch,
+			   enum grt_launched_how how);
+int grt_launch_groups_nothing(struct grt_launch_groups *g, const struct grt_launch *launch);
+
 /**
- * grt_launch_groups_list - ends the trace, and lists its groups, most GPU time first
+ * grt_launch_groups_list - lists the groups, most GPU time first, after grt_launches_flush()
  * @out: gets an array, which lives as long as @g
  * Return: their number, or -ENOMEM
  */

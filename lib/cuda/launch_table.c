@@ -711,7 +711,7 @@ static int new_launches(void **state, struct grt_pass *pass, unsigned int parts)
 		by++;
 	if (by == GRT_LAUNCH_BYS)
 		by = GRT_LAUNCH_BY_KERNEL;
-	return grt_launch_groups_new((struct grt_launch_groups **)state, by);
+	return grt_launch_groups_new((struct grt_launch_groups **)state, by, pass->launches);
 }
 
 static void set_within(void *state, uint64_t from, uint64_t to)
@@ -726,14 +726,21 @@ static void launch_table_set_span(void *state, uint64_t first, uint64_t last)
 
 static int launch_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
-	return grt_launch_groups_event(state, e, pass->names);
+	return grt_launch_groups_slice(state, e, pass->names);
+}
+
+GRT_ANALYSIS_WORK(launch_table_take_work, grt_launch_groups_work)
+
+static int launch_table_take_nothing(void *state, const struct grt_launch *launch)
+{
+	return grt_launch_groups_nothing(state, launch);
 }
 
 GRT_ANALYSIS_FREE(free_launches, grt_launch_groups_free)
 
 const struct grt_analysis grt_analysis_launch_groups = {
 	.name = "launch_groups",
-	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(slice),
+	.classes = GRT_IN_CLASS(slice),
 	.besides = GRT_IN_CLASS(slice),
 	.beyond = true,
 	.late = true,
@@ -743,5 +750,7 @@ const struct grt_analysis grt_analysis_launch_groups = {
 	.within = set_within,
 	.span = launch_table_set_span,
 	.event = launch_table_take_event,
+	.work = launch_table_take_work,
+	.nothing = launch_table_take_nothing,
 	.free = free_launches,
 };

@@ -69,10 +69,12 @@ struct waiting {
 	};
 };
 
-/** struct grt_launches - @recent: the pages of the last launch and of the last work: ids grow by one, work
- * comes about in the order of its launches */
+/** struct grt_launches - @outside: see grt_launches_outside(); @recent: the pages of the last launch and of
+ * the last work: ids grow by one, work comes about in the order of its launches */
 struct grt_launches {
 	struct grt_launches_sink sink;
+	int (*outside)(void *arg, const struct grt_event *e, const struct grt_image *image,
+		       const struct grt_launch *launch, enum grt_launched_how how);
 	uint64_t from, to;
 	bool no_stacks;
 	struct grt_images images;
@@ -115,6 +117,13 @@ void grt_launches_within(struct grt_launches *l, uint64_t from, uint64_t to)
 void grt_launches_without_stacks(struct grt_launches *l)
 {
 	l->no_stacks = true;
+}
+
+void grt_launches_outside(struct grt_launches *l,
+			  int (*work)(void *arg, const struct grt_event *e, const struct grt_image *image,
+				      const struct grt_launch *launch, enum grt_launched_how how))
+{
+	l->outside = work;
 }
 
 /* ---------------------------------------------------------------- pages */
@@ -348,12 +357,13 @@ static void count_how(struct grt_launches *l, const struct grt_event *e, enum gr
 }
 
 static int hand_out_alone(struct grt_launches *l, const struct grt_event *e, uint32_t image,
-			  enum grt_launched_how how)
+			  enum grt_launched_how how, bool outside)
 {
-	if (is_outside(l, e))
-		return 0;
-	count_how(l, e, how);
-	return l->sink.work ? l->sink.work(l->sink.arg, e, l->images.image[image], NULL, how) : 0;
+	typeof(l->outside) work = outside ? l->outside : l->sink.work;
+
+	if (!outside)
+		count_how(l, e, how);
+	return work ? work(l->sink.arg, e, l->images.image[image], NULL, how) : 0;
 }
 
 /* Work was to come of a call. @seen: some came */
@@ -375,8 +385,19 @@ static void launches_take_back(struct grt_launches *l, const struct page *p, uin
 	l->count.nothing -= launches_is_nothing(&launch, false);
 }
 
-static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, struct page *p, int place)
+static void launches_count_matched(struct grt_launches *l, const struct grt_event *e, const struct page *p,
+				   int place)
 {
+	count_how(l, e, GRT_LAUNCHED_MATCHED);
+	if (e->type != GRT_EV_GPU_SYNC && !l->no_stacks)
+		launches_count_stack(l, p->image, p->entry[place].node);
+}
+
+static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, struct page *p, int place,
+			     bool outside)
+{
+	uint64_t graph_node = launches_graph_node_of(e);
+	typeof(l->outside) work = outside ? l->outside : l->sink.work;
 	struct grt_launch launch;
 
 	launches_take_back(l, p, correlation_of(e), place);
@@ -385,18 +406,16 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 	if (!p->entry[place].node)
 		p->entry[place].node = grt_images_stack(&l->images, p->image, correlation_of(e));
 	p->entry[place].seen = true;
-	if (is_outside(l, e))
-		return 0;
-	count_how(l, e, GRT_LAUNCHED_MATCHED);
-	if (e->type != GRT_EV_GPU_SYNC && !l->no_stacks)
-		launches_count_stack(l, p->image, p->entry[place].node);
-	if (!l->sink.work)
+	if (!outside)
+		launches_count_matched(l, e, p, place);
+	if (!work)
 		return 0;
 	launch_of(l, p, correlation_of(e), place, &launch);
-	launch.first = !p->entry[place].handed;
-	p->entry[place].handed = true;
-	launch.origin = grt_graph_nodes_stack(&l->graph_nodes, p->image, launches_graph_node_of(e));
-	return l->sink.work(l->sink.arg, e, launch.image, &launch, GRT_LAUNCHED_MATCHED);
+	launch.first = !outside && !p->entry[place].handed;
+	p->entry[place].handed |= !outside;
+	if (graph_node)
+		launch.origin = grt_graph_nodes_stack(&l->graph_nodes, p->image, graph_node);
+	return work(l->sink.arg, e, launch.image, &launch, GRT_LAUNCHED_MATCHED);
 }
 
 static int keep_waiting(struct grt_launches *l, const struct grt_event *e, uint32_t image)
@@ -438,18 +457,19 @@ static void count_work(struct grt_launches *l, const struct grt_event *e)
 static int take_work(struct grt_launches *l, const struct grt_event *e)
 {
 	struct grt_image *i = grt_images_of(&l->images, e);
+	bool outside = is_outside(l, e);
 	struct page *p;
 	int place;
 
 	if (!i)
 		return -ENOMEM;
-	if (!is_outside(l, e))
+	if (!outside)
 		count_work(l, e);
 	place = find_entry(l, i->number, correlation_of(e), &l->recent[RECENT_WORK], &p);
 	if (place >= 0)
-		return launches_hand_out(l, e, p, place);
+		return launches_hand_out(l, e, p, place, outside);
 	if (is_by_gpu(e))
-		return hand_out_alone(l, e, i->number, GRT_LAUNCHED_BY_GPU);
+		return hand_out_alone(l, e, i->number, GRT_LAUNCHED_BY_GPU, outside);
 	return keep_waiting(l, e, i->number);
 }
 
@@ -546,13 +566,15 @@ static int end_waits(struct grt_launches *l)
 {
 	struct waiting *w;
 	struct page *p;
+	bool outside;
 	int ret = 0, place;
 
 	for (uint32_t i = 0; i < l->waits && !ret; i++) {
 		w = &l->waiting[i];
 		place = find_entry(l, w->image, correlation_of(&w->e), &l->recent[RECENT_WORK], &p);
-		ret = place >= 0 ? launches_hand_out(l, &w->e, p, place)
-				 : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN);
+		outside = is_outside(l, &w->e);
+		ret = place >= 0 ? launches_hand_out(l, &w->e, p, place, outside)
+				 : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN, outside);
 	}
 	l->waits = 0;
 	return ret;

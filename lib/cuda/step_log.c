@@ -37,7 +37,7 @@ static struct grt_step_process *step_log_process_of(struct grt_step_log *l, cons
 
 /* ---------------------------------------------------------------- calls */
 
-static int step_log_add_call(struct grt_step_log *l, const struct grt_ev_launch *e)
+static __attribute__((noinline)) int step_log_add_call(struct grt_step_log *l, const struct grt_ev_launch *e)
 {
 	const struct grt_image *image = grt_launches_image(l->launches, &e->e);
 	struct grt_step_process *p = image ? step_log_process_of(l, image) : NULL;
@@ -73,12 +73,12 @@ static int step_log_add_work(struct grt_step_process *p, const struct grt_step_w
 	return 0;
 }
 
-static int step_log_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
-			    const struct grt_launch *launch, enum grt_launched_how how)
+int grt_step_log_work(struct grt_step_log *l, const struct grt_event *e, const struct grt_image *image,
+		      const struct grt_launch *launch, enum grt_launched_how how)
 {
 	const struct grt_ev_gpu_kernel *k = (const void *)e;
 	const struct grt_ev_gpu_copy *c = (const void *)e;
-	struct grt_step_process *p = step_log_process_of(arg, image);
+	struct grt_step_process *p = step_log_process_of(l, image);
 	struct grt_step_work w = {.launched = launch ? launch->begin : 0,
 				  .node = launch ? launch->node : 0,
 				  .call = UINT32_MAX};
@@ -128,7 +128,7 @@ static int step_log_add_range(struct grt_step_log *l, const struct grt_event *e,
 }
 
 /* One that was open when the recording ended is not whole. */
-static int step_log_on_range(struct grt_step_log *l, const struct grt_event *e)
+static __attribute__((noinline)) int step_log_on_range(struct grt_step_log *l, const struct grt_event *e)
 {
 	const struct grt_ev_range *r = (const void *)e;
 	const struct grt_ev_mark *m = (const void *)e;
@@ -144,44 +144,32 @@ static int step_log_on_range(struct grt_step_log *l, const struct grt_event *e)
 
 /* ----------------------------------------------------------- collectives */
 
-static int step_log_on_nccl(struct grt_step_log *l, const struct grt_event *e)
+static __attribute__((noinline)) int step_log_on_nccl(struct grt_step_log *l, const struct grt_event *e)
 {
-	const struct grt_image *image;
-	struct grt_step_process *p;
+	const struct grt_image *image = grt_launches_image(l->launches, e);
+	struct grt_step_process *p = image ? step_log_process_of(l, image) : NULL;
 
-	if (e->type != GRT_EV_COMMUNICATOR && e->type != GRT_EV_COLLECTIVE && e->type != GRT_EV_GRAPH_NODE &&
-	    e->type != GRT_EV_PROCESS)
-		return 0;
-	image = grt_launches_image(l->launches, e);
-	p = image ? step_log_process_of(l, image) : NULL;
 	return p ? grt_nccl_log_event(&p->nccl, e) : -ENOMEM;
 }
 
 /* --------------------------------------------------------------- in, out */
 
-int grt_step_log_new(struct grt_step_log **out)
+int grt_step_log_new(struct grt_step_log **out, struct grt_launches *launches)
 {
 	struct grt_step_log *l = calloc(1, sizeof(*l));
-	struct grt_launches_sink sink = {.work = step_log_on_work, .arg = l};
 
 	*out = l;
 	if (!l)
 		return -ENOMEM;
+	l->launches = launches;
 	l->to = UINT64_MAX;
-	if (!grt_launches_new(&l->launches, &sink)) {
-		grt_launches_without_stacks(l->launches);
-		return 0;
-	}
-	grt_step_log_free(l);
-	*out = NULL;
-	return -ENOMEM;
+	return 0;
 }
 
 void grt_step_log_within(struct grt_step_log *l, uint64_t from, uint64_t to)
 {
 	l->from = from;
 	l->to = to;
-	grt_launches_within(l->launches, from, to);
 }
 
 bool grt_step_log_is_whole(const struct grt_step_log *l)
@@ -189,15 +177,22 @@ bool grt_step_log_is_whole(const struct grt_step_log *l)
 	return !l->from && l->to == UINT64_MAX;
 }
 
+/* Most events are of GPU work and stacks: those need none of the registers. */
 int grt_step_log_event(struct grt_step_log *l, const struct grt_event *e)
 {
-	int ret = e->type == GRT_EV_LAUNCH ? step_log_add_call(l, (const struct grt_ev_launch *)e)
-		  : e->type == GRT_EV_RANGE || e->type == GRT_EV_MARK ? step_log_on_range(l, e)
-								      : 0;
-
-	ret = ret ?: grt_launches_event(l->launches, e);
-	/* behind what begins a process image */
-	return ret ?: step_log_on_nccl(l, e);
+	switch (e->type) {
+	case GRT_EV_LAUNCH:
+		return step_log_add_call(l, (const struct grt_ev_launch *)e);
+	case GRT_EV_RANGE:
+	case GRT_EV_MARK:
+		return step_log_on_range(l, e);
+	case GRT_EV_COMMUNICATOR:
+	case GRT_EV_COLLECTIVE:
+	case GRT_EV_GRAPH_NODE:
+	case GRT_EV_PROCESS:
+		return step_log_on_nccl(l, e);
+	}
+	return 0;
 }
 
 /* ------------------------------------------------------------------ sort */
@@ -336,7 +331,7 @@ static int step_log_sort_process(struct grt_step_process *p)
 
 int64_t grt_step_log_sort(struct grt_step_log *l)
 {
-	int ret = l->sorted ? 0 : grt_launches_flush(l->launches);
+	int ret = 0;
 
 	for (uint32_t i = 0; i < l->processes && !ret && !l->sorted; i++)
 		if (l->process[i].image)
@@ -373,6 +368,5 @@ void grt_step_log_free(struct grt_step_log *l)
 		grt_nccl_log_free(&l->process[i].nccl);
 	}
 	free(l->process);
-	grt_launches_free(l->launches);
 	free(l);
 }

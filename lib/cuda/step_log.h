@@ -95,10 +95,15 @@ struct grt_step_process {
 
 struct grt_step_log;
 
-/** grt_step_log_new - begins. Return: 0 or -ENOMEM */
-int grt_step_log_new(struct grt_step_log **out);
+/**
+ * grt_step_log_new - begins
+ * @launches: the joiner, which lives as long as @out; its sink calls grt_step_log_work(). It gets
+ *	definitions of process images before grt_step_log_event(), and launches and work after it
+ * Return: 0 or -ENOMEM
+ */
+int grt_step_log_new(struct grt_step_log **out, struct grt_launches *launches);
 
-/** grt_step_log_within - see grt_launches_within() */
+/** grt_step_log_within - the time of grt_launches_within() */
 void grt_step_log_within(struct grt_step_log *l, uint64_t from, uint64_t to);
 
 /** grt_step_log_is_whole - whether the log covers the whole trace */
@@ -107,7 +112,11 @@ bool grt_step_log_is_whole(const struct grt_step_log *l);
 /** grt_step_log_event - processes an event of any type. Return: 0 or -ENOMEM */
 int grt_step_log_event(struct grt_step_log *l, const struct grt_event *e);
 
-/** grt_step_log_sort - sorts the log at the end of the trace. Return: number of processes, or -ENOMEM */
+/** grt_step_log_work - see struct grt_launches_sink. Return: 0 or -ENOMEM */
+int grt_step_log_work(struct grt_step_log *l, const struct grt_event *e, const struct grt_image *image,
+		      const struct grt_launch *launch, enum grt_launched_how how);
+
+/** grt_step_log_sort - sorts the log after grt_launches_flush(). Return: number of processes, or -ENOMEM */
 int64_t grt_step_log_sort(struct grt_step_log *l);
 
 /** grt_step_log_process - a process by number, from 0; some have neither calls nor work */

@@ -495,7 +495,7 @@ static const struct grt_part step_parts[] = {
 
 static int new_steps(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	int ret = grt_steps_new((struct grt_steps **)state);
+	int ret = grt_steps_new((struct grt_steps **)state, pass->launches);
 
 	if (!ret)
 		grt_steps_range(*state, pass->step_range);
@@ -512,6 +512,12 @@ static int step_table_take_event(void *state, const struct grt_event *e, struct 
 {
 	return grt_step_log_event(grt_steps_log(state), e)
 		       ?: grt_rank_threads_event(grt_steps_threads(state), e);
+}
+
+static int step_table_take_work(void *state, const struct grt_event *e, const struct grt_image *image,
+				const struct grt_launch *launch, enum grt_launched_how how)
+{
+	return grt_step_log_work(grt_steps_log(state), e, image, launch, how);
 }
 
 static int step_table_finish(void *state, struct grt_pass *pass)
@@ -535,6 +541,7 @@ const struct grt_analysis grt_analysis_steps = {
 	.begin = new_steps,
 	.within = step_table_set_within,
 	.event = step_table_take_event,
+	.work = step_table_take_work,
 	.finish = step_table_finish,
 	.free = free_steps,
 };

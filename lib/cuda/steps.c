@@ -465,14 +465,14 @@ int grt_steps_explain(struct grt_steps *s, uint32_t step)
 
 /* --------------------------------------------------------------- in, out */
 
-int grt_steps_new(struct grt_steps **out)
+int grt_steps_new(struct grt_steps **out, struct grt_launches *launches)
 {
 	struct grt_steps *s = calloc(1, sizeof(*s));
 
 	*out = s;
 	if (!s)
 		return -ENOMEM;
-	if (!grt_step_log_new(&s->log) && !grt_image_frames_new(&s->frames) &&
+	if (!grt_step_log_new(&s->log, launches) && !grt_image_frames_new(&s->frames) &&
 	    !grt_rank_threads_new(&s->threads))
 		return 0;
 	grt_steps_free(s);

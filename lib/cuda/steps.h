@@ -85,8 +85,8 @@ struct grt_step_window {
 
 struct grt_steps;
 
-/** grt_steps_new - begins. Return: 0 or -ENOMEM */
-int grt_steps_new(struct grt_steps **out);
+/** grt_steps_new - begins; @launches: see grt_step_log_new(). Return: 0 or -ENOMEM */
+int grt_steps_new(struct grt_steps **out, struct grt_launches *launches);
 
 /**
  * grt_steps_range - sets the NVTX range whose instances are steps; @name must outlive @s. Before

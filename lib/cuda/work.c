@@ -447,11 +447,11 @@ static int work_find(struct work *w, struct work_row *r, uint32_t kernel)
 		       : 0;
 }
 
-static int work_on_gpu(void *arg, const struct grt_event *e, const struct grt_image *image,
+static int work_on_gpu(void *state, const struct grt_event *e, const struct grt_image *image,
 		       const struct grt_launch *launch, enum grt_launched_how how)
 {
 	const struct grt_image_range *range = grt_image_range(image, launch ? launch->range : 0);
-	struct work *w = arg;
+	struct work *w = state;
 	struct work_row r = {.of = w, .launch = launch, .image = image, .pid = e->pid};
 	uint32_t kernel = UINT32_MAX;
 	const struct grt_device *device;
@@ -496,20 +496,12 @@ static int work_job(void *state, const struct grt_job *job)
 static int work_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	struct work *w = *state;
-	const struct grt_launches_sink sink = {.work = work_on_gpu, .arg = w};
 
 	w->pass = pass;
+	w->launches = pass->launches;
 	grt_keyed_init(&w->owners, sizeof(struct work_owner), OWNERS_MAX);
 	grt_texts_init(&w->cgroups, OWNERS_MAX);
-	if (grt_launches_new(&w->launches, &sink))
-		return -ENOMEM;
-	grt_launches_without_stacks(w->launches);
 	return grt_image_frames_new(&w->frames);
-}
-
-static void work_within(void *state, uint64_t from, uint64_t to)
-{
-	grt_launches_within(((struct work *)state)->launches, from, to);
 }
 
 static int work_take_owner(struct work *w, const struct grt_ev_owner *ev)
@@ -527,14 +519,7 @@ static int work_take_owner(struct work *w, const struct grt_ev_owner *ev)
 
 static int work_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
-	if (e->type == GRT_EV_OWNER)
-		return work_take_owner(state, (const struct grt_ev_owner *)e);
-	return grt_launches_event(((struct work *)state)->launches, e);
-}
-
-static int work_finish(void *state, struct grt_pass *pass)
-{
-	return grt_launches_flush(((struct work *)state)->launches);
+	return e->type == GRT_EV_OWNER ? work_take_owner(state, (const struct grt_ev_owner *)e) : 0;
 }
 
 /* Its rows are there already; of none there is the table. */
@@ -549,7 +534,6 @@ static void work_free(void *state)
 {
 	struct work *w = state;
 
-	grt_launches_free(w->launches);
 	grt_image_frames_free(w->frames);
 	grt_keyed_free(&w->owners);
 	grt_texts_free(&w->cgroups);
@@ -568,16 +552,15 @@ static const struct grt_part work_parts[] = {
 
 const struct grt_analysis grt_analysis_work = {
 	.name = "work",
-	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(owner),
+	.classes = GRT_IN_CLASS(owner),
 	.beyond = true,
 	.late = true,
 	.rows = true,
 	.parts = work_parts,
 	.size = sizeof(struct work),
 	.begin = work_begin,
-	.within = work_within,
 	.event = work_event,
 	.job = work_job,
-	.finish = work_finish,
+	.work = work_on_gpu,
 	.free = work_free,
 };

@@ -79,17 +79,22 @@ static int display_bars_count(struct display_bars *x, const struct display_bar *
 	return 0;
 }
 
+static __attribute__((noinline)) int display_bars_vblank(struct display_bars *x,
+							 const struct grt_ev_vblank *v)
+{
+	struct display_bar row = {.device = v->e.device, .crtc = v->crtc, .what = BAR_VBLANKS};
+
+	return display_bars_count(x, &row, v->stamp);
+}
+
 static int display_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
-	const struct grt_ev_vblank *v = (const void *)e;
 	struct display_bars *x = state;
-	int ret = 0;
 
+	/* no frame needs it */
 	if (e->type == GRT_EV_VBLANK)
-		ret = display_bars_count(
-			x, &(struct display_bar){.device = e->device, .crtc = v->crtc, .what = BAR_VBLANKS},
-			v->stamp);
-	return ret ?: grt_display_frames_event(x->frames, e);
+		return display_bars_vblank(x, (const struct grt_ev_vblank *)e);
+	return grt_display_frames_event(x->frames, e);
 }
 
 static int display_bars_job(void *state, const struct grt_job *job)

@@ -859,7 +859,8 @@ static int display_frames_take(struct grt_display_frames *d, const struct grt_ev
 
 /* ------------------------------------------------- before anything is shown */
 
-static int display_frames_keep(struct grt_display_frames *d, const struct grt_event *e)
+static __attribute__((noinline)) int display_frames_keep(struct grt_display_frames *d,
+							 const struct grt_event *e)
 {
 	uint32_t at = d->earlies % EARLY_MAX;
 
@@ -900,17 +901,22 @@ static int display_frames_begin(struct grt_display_frames *d)
 	return ret;
 }
 
-/* Most recordings have no display, and all of their jobs come here. */
+static __attribute__((noinline)) int display_frames_look(struct grt_display_frames *d,
+							 const struct grt_event *e)
+{
+	int ret = display_frames_is_sign(e) ? display_frames_begin(d) : 0;
+
+	return ret ?: display_frames_take(d, e);
+}
+
+/* Most recordings have no display, and all of their jobs come here: that needs none of the registers. */
 int grt_display_frames_event(struct grt_display_frames *d, const struct grt_event *e)
 {
-	int ret;
-
 	if (d->shows)
 		return display_frames_take(d, e);
-	if (grt_class_of[e->type] == GRT_CLASS_job)
-		return e->type == GRT_EV_SUBMIT || e->type == GRT_EV_COMPLETE ? display_frames_keep(d, e) : 0;
-	ret = display_frames_is_sign(e) ? display_frames_begin(d) : 0;
-	return ret ?: display_frames_take(d, e);
+	if (e->type == GRT_EV_SUBMIT || e->type == GRT_EV_COMPLETE)
+		return display_frames_keep(d, e);
+	return grt_class_of[e->type] == GRT_CLASS_job ? 0 : display_frames_look(d, e);
 }
 
 /* ------------------------------------------------------------- jobs that ran, and the end */
@@ -919,7 +925,8 @@ int grt_display_frames_job(struct grt_display_frames *d, const struct grt_job *j
 {
 	const unsigned int both = 1U << GRT_STAMP_START | 1U << GRT_STAMP_END;
 
-	if ((job->seen & both) != both || job->time[GRT_STAMP_END] <= job->time[GRT_STAMP_START])
+	if (!d->clients || (job->seen & both) != both ||
+	    job->time[GRT_STAMP_END] <= job->time[GRT_STAMP_START])
 		return 0;
 	for (uint32_t i = 0; i < d->clients; i++)
 		if (d->client[i].pid == job->pid)

@@ -308,12 +308,11 @@ static int idle_advance(struct grt_idleness *x, struct idle_device *d, const str
 
 static int idle_leave_out(struct grt_idleness *x, struct idle_device *d, uint64_t to)
 {
-	const struct grt_windows *all = x->launches ? &grt_launches_images(x->launches)->windows : NULL;
+	const struct grt_windows *all = d->device.cuda ? &grt_launches_images(x->launches)->windows : NULL;
 	struct grt_interval hole;
 	int ret = 0;
 
-	while (all && d->device.cuda && !ret && d->reached < to &&
-	       grt_windows_hole(all, d->reached, to, &hole)) {
+	while (all && !ret && d->reached < to && grt_windows_hole(all, d->reached, to, &hole)) {
 		if (hole.from > d->reached)
 			ret = idle_advance(x, d, NULL, hole.from);
 		d->device.left_out += hole.to - hole.from;
@@ -434,8 +433,9 @@ static int idle_longer_line(struct idle_device *d)
 	return 0;
 }
 
-/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
-static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t number, struct idle_device **out)
+/* Where it is not the last one of its number: that needs none of the registers. */
+static __attribute__((noinline)) int idle_look_up_device(struct grt_idleness *x, uint32_t image,
+							 uint32_t number, struct idle_device **out)
 {
 	uint32_t before = x->devices.used;
 	struct grt_key key = {{image, number}};
@@ -443,9 +443,6 @@ static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t numb
 	void *found;
 	int ret;
 
-	*out = recent->device;
-	if (recent->device && recent->image == image && recent->number == number)
-		return 0;
 	*out = NULL;
 	ret = grt_keyed_get_or_count(&x->devices, &key, &x->count.over, &found);
 	if (ret || !found)
@@ -464,6 +461,17 @@ static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t numb
 	*(struct idle_device **)found = x->device[before] = recent->device = *out;
 	(*out)->device.number = before;
 	(*out)->device.first = (*out)->reached = x->first;
+	return 0;
+}
+
+/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
+static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t number, struct idle_device **out)
+{
+	const struct idle_recent *recent = &x->recent[number % IDLE_RECENT];
+
+	if (!recent->device || recent->image != image || recent->number != number)
+		return idle_look_up_device(x, image, number, out);
+	*out = recent->device;
 	return 0;
 }
 
@@ -583,8 +591,8 @@ static void idle_take_launch(struct grt_idleness *x, const struct grt_launch *la
 	w->interpreted = launch->node && idle_is_interpreted(x, launch->image);
 }
 
-static int idle_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
-			const struct grt_launch *launch, enum grt_launched_how how)
+int grt_idleness_work(struct grt_idleness *x, const struct grt_event *e, const struct grt_image *image,
+		      const struct grt_launch *launch, enum grt_launched_how how)
 {
 	const struct grt_ev_gpu_kernel *k = (const void *)e;
 	const struct grt_ev_gpu_copy *c = (const void *)e;
@@ -594,13 +602,15 @@ static int idle_on_work(void *arg, const struct grt_event *e, const struct grt_i
 			      .pid = image->pid,
 			      .image = image->number + 1,
 			      .began = image->began > 0 ? (uint64_t)image->began : 0};
-	struct grt_idleness *x = arg;
 	const struct grt_device *device;
 	struct idle_device *d;
 	int ret;
 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
+	/* a trace of DRM jobs alone does not need it */
+	if (!x->image_frames && grt_image_frames_new(&x->image_frames))
+		return -ENOMEM;
 	device = grt_launches_device(x->launches, image, kernel ? k->gpu : c->gpu);
 	ret = device ? idle_get_device(x, 1, device->number, &d) : -ENOMEM;
 	if (ret || !d)
@@ -738,42 +748,32 @@ static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
 	return 0;
 }
 
-/* What a trace of DRM jobs alone does not need. */
-static int idle_begin_cuda(struct grt_idleness *x)
-{
-	struct grt_launches_sink sink = {.work = idle_on_work, .arg = x};
-
-	if (grt_launches_new(&x->launches, &sink))
-		return -ENOMEM;
-	grt_launches_without_stacks(x->launches);
-	return grt_image_frames_new(&x->image_frames);
-}
-
-/* Threads before launches: what a launch ends may be a gap, and its thread's pieces are to be known. */
 static __attribute__((noinline)) int idle_other_event(struct grt_idleness *x, const struct grt_event *e)
 {
 	enum grt_class class = grt_class_of[e->type];
-	bool cuda = class == GRT_CLASS_launch || class == GRT_CLASS_image;
-	int ret = cuda && !x->launches ? idle_begin_cuda(x) : 0;
+	bool of_thread = class == GRT_CLASS_launch || class == GRT_CLASS_image || class == GRT_CLASS_thread ||
+			 class == GRT_CLASS_name;
+	int ret = idle_see_own(x, e);
 
-	ret = ret ?: idle_see_own(x, e);
-	if (ret || !(cuda || class == GRT_CLASS_thread || class == GRT_CLASS_name))
-		return ret;
-	ret = grt_threads_event(x->threads, e);
-	return ret || !cuda ? ret : grt_launches_event(x->launches, e);
+	return ret || !of_thread ? ret : grt_threads_event(x->threads, e);
 }
 
 int grt_idleness_event(struct grt_idleness *x, const struct grt_event *e)
 {
-	/* most events are of jobs, of which all but this comes when they are joined */
+	enum grt_class class = grt_class_of[e->type];
+
+	/* most events are of jobs or GPU work, of which all but these come when they are joined */
 	if (e->type == GRT_EV_SUBMIT)
 		return grt_submitters_submits(&x->submitters, e->pid, e->tid);
-	return grt_class_of[e->type] == GRT_CLASS_job ? 0 : idle_other_event(x, e);
+	if (class == GRT_CLASS_job || (class == GRT_CLASS_launch && e->type != GRT_EV_LAUNCH))
+		return 0;
+	return idle_other_event(x, e);
 }
 
 /* --------------------------------------------------------------- in, out */
 
-int grt_idleness_new(struct grt_idleness **out, const struct grt_idleness_options *options)
+int grt_idleness_new(struct grt_idleness **out, struct grt_launches *launches,
+		     const struct grt_idleness_options *options)
 {
 	struct grt_idleness *x = calloc(1, sizeof(*x));
 	struct grt_threads_sink threads = {.piece = idle_on_piece, .arg = x};
@@ -783,6 +783,7 @@ int grt_idleness_new(struct grt_idleness **out, const struct grt_idleness_option
 		return -ENOMEM;
 	if (options)
 		x->options = *options;
+	x->launches = launches;
 	x->last = UINT64_MAX;
 	grt_submitters_init(&x->submitters);
 	grt_keyed_init(&x->devices, sizeof(struct idle_device *), GRT_IDLE_DEVICES_MAX);
@@ -820,9 +821,15 @@ static int idle_end_device(struct grt_idleness *x, struct idle_device *d)
 	return ret;
 }
 
+/* Before work that waits for its launch: it may end a gap, and its thread's pieces are to be known. */
+int grt_idleness_read(struct grt_idleness *x)
+{
+	return grt_threads_flush(x->threads);
+}
+
 int grt_idleness_end(struct grt_idleness *x, const struct grt_names *names, uint64_t last)
 {
-	int ret = grt_threads_flush(x->threads) ?: x->launches ? grt_launches_flush(x->launches) : 0;
+	int ret = 0;
 
 	x->last = last > x->first ? last : x->first;
 	for (uint32_t i = 0; i < x->devices.used && !ret; i++)
@@ -856,10 +863,10 @@ uint32_t grt_idleness_rows(const struct grt_idleness *x, const struct grt_idlene
 
 struct grt_idleness_count grt_idleness_count(const struct grt_idleness *x)
 {
-	const struct grt_images *images = x->launches ? grt_launches_images(x->launches) : NULL;
+	const struct grt_images *images = grt_launches_images(x->launches);
 	struct grt_idleness_count n = x->count;
 
-	for (uint32_t i = 0; images && i < images->images; i++)
+	for (uint32_t i = 0; i < images->images; i++)
 		n.chosen += images->image[i]->watch.parts != 0;
 	n.threads_over = x->submitters.over;
 	n.unkept = x->options.keep ? n.unkept : 0;
@@ -899,10 +906,7 @@ void grt_idleness_free(struct grt_idleness *x)
 	grt_keyed_free(&x->kernels);
 	if (x->frames.text)
 		grt_frames_free(&x->frames);
-	if (x->launches) {
-		grt_image_frames_free(x->image_frames);
-		grt_launches_free(x->launches);
-	}
+	grt_image_frames_free(x->image_frames);
 	grt_threads_free(x->threads);
 	free(x);
 }

@@ -19,6 +19,7 @@
 
 #include <grtrace/grtrace.h>
 #include <grtrace/jobs.h>
+#include <grtrace/launches.h>
 
 #include "stack/stack_ends.h"
 #include "table/table.h"
@@ -180,8 +181,16 @@ struct grt_idleness_sink {
 	void *arg;
 };
 
-/** grt_idleness_new - begins; @options is copied, NULL: only sums. Return: 0 or -ENOMEM */
-int grt_idleness_new(struct grt_idleness **out, const struct grt_idleness_options *options);
+/**
+ * grt_idleness_new - begins
+ * @launches: the joiner of CUDA's launches, which lives as long as @out; its sink and that of
+ *	grt_launches_outside() call grt_idleness_work(). It gets definitions of process images before
+ *	grt_idleness_event(), and launches and GPU work after it
+ * @options: copied; NULL: only sums
+ * Return: 0 or -ENOMEM
+ */
+int grt_idleness_new(struct grt_idleness **out, struct grt_launches *launches,
+		     const struct grt_idleness_options *options);
 
 /** grt_idleness_within - sets the time span before the first event, ns. grt_idleness_end() may shorten it */
 void grt_idleness_within(struct grt_idleness *x, uint64_t first, uint64_t last);
@@ -192,11 +201,18 @@ void grt_idleness_within(struct grt_idleness *x, uint64_t first, uint64_t last);
  */
 int grt_idleness_event(struct grt_idleness *x, const struct grt_event *e);
 
+/** grt_idleness_work - see struct grt_launches_sink. Return: as grt_idleness_event() */
+int grt_idleness_work(struct grt_idleness *x, const struct grt_event *e, const struct grt_image *image,
+		      const struct grt_launch *launch, enum grt_launched_how how);
+
 /** grt_idleness_job - processes a retired job. Return: as grt_idleness_event() */
 int grt_idleness_job(struct grt_idleness *x, const struct grt_job *job);
 
+/** grt_idleness_read - ends the events, before grt_launches_flush(). Return: as grt_idleness_event() */
+int grt_idleness_read(struct grt_idleness *x);
+
 /**
- * grt_idleness_end - completes sums, names and rows at the end of the trace. Call it once
+ * grt_idleness_end - completes sums, names and rows after grt_launches_flush(). Call it once
  * @names: names of rings, processes and threads
  * @last: end of the time span
  * Return: as grt_idleness_event()

@@ -334,7 +334,7 @@ static int begin_idle(void **state, struct grt_pass *pass, unsigned int parts)
 
 	if (pass->idle)
 		options = (struct grt_idleness_options){.part = pass->idle->part, .arg = pass->idle->arg};
-	return grt_idleness_new(&((struct idle_analysis *)*state)->idle, &options);
+	return grt_idleness_new(&((struct idle_analysis *)*state)->idle, pass->launches, &options);
 }
 
 static void idle_table_span(void *state, uint64_t first, uint64_t last)
@@ -345,6 +345,17 @@ static void idle_table_span(void *state, uint64_t first, uint64_t last)
 static int idle_table_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	return grt_idleness_event(((struct idle_analysis *)state)->idle, e);
+}
+
+static int idle_table_work(void *state, const struct grt_event *e, const struct grt_image *image,
+			   const struct grt_launch *launch, enum grt_launched_how how)
+{
+	return grt_idleness_work(((struct idle_analysis *)state)->idle, e, image, launch, how);
+}
+
+static int idle_table_read(void *state)
+{
+	return grt_idleness_read(((struct idle_analysis *)state)->idle);
 }
 
 static int idle_table_job(void *state, const struct grt_job *job)
@@ -385,5 +396,8 @@ const struct grt_analysis grt_analysis_idle = {
 	.span = idle_table_span,
 	.event = idle_table_event,
 	.job = idle_table_job,
+	.work = idle_table_work,
+	.outside = true,
+	.read = idle_table_read,
 	.free = free_idle,
 };

@@ -42,30 +42,39 @@ static struct grt_key submitters_key(uint32_t pid, uint32_t tid)
 	return (struct grt_key){{(uint64_t)pid << 32 | tid}};
 }
 
-/* The one that was looked up last, if it is this; an element moves only where there is more room. */
-static struct submitter *submitters_last(const struct grt_submitters *s, const struct grt_key *key)
+/* An element moves only where there is more room. */
+static struct submitter *submitters_recent(const struct grt_submitters *s, const struct grt_key *key)
 {
-	return s->last_key == key->w[0] && s->last_room == s->threads.room ? s->last : NULL;
+	const struct grt_submitters_recent *r = &s->recent[key->w[0] % GRT_SUBMITTERS_RECENT];
+
+	return r->key == key->w[0] && r->room == s->threads.room ? r->thread : NULL;
 }
 
-/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
-static int submitters_get(struct grt_submitters *s, uint32_t pid, uint32_t tid, struct submitter **out)
+/* Where it is not a recent one: those need none of the registers. */
+static __attribute__((noinline)) int submitters_look_up(struct grt_submitters *s, uint32_t pid, uint32_t tid,
+							struct submitter **out)
 {
 	uint32_t before = s->threads.used;
 	struct grt_key key = submitters_key(pid, tid);
 	void *found;
 	int ret;
 
-	*out = submitters_last(s, &key);
-	if (*out)
-		return 0;
 	ret = grt_keyed_get_or_count(&s->threads, &key, &s->over, &found);
-	*out = s->last = found;
-	s->last_key = key.w[0];
-	s->last_room = s->threads.room;
+	*out = found;
+	s->recent[key.w[0] % GRT_SUBMITTERS_RECENT] =
+		(struct grt_submitters_recent){found, key.w[0], s->threads.room};
 	if (!ret && s->threads.used > before)
 		(*out)->from = UINT64_MAX;
 	return ret;
+}
+
+/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
+static int submitters_get(struct grt_submitters *s, uint32_t pid, uint32_t tid, struct submitter **out)
+{
+	const struct grt_key key = submitters_key(pid, tid);
+
+	*out = submitters_recent(s, &key);
+	return *out ? 0 : submitters_look_up(s, pid, tid, out);
 }
 
 int grt_submitters_follow(struct grt_submitters *s, uint32_t pid, uint32_t tid, uint64_t time)
@@ -252,7 +261,7 @@ int grt_submitters_divide(struct grt_submitters *s, uint32_t pid, uint32_t tid, 
 			  int (*put)(void *arg, const struct grt_submitter_piece *p), void *arg)
 {
 	struct grt_key key = submitters_key(pid, tid);
-	struct submitter *t = submitters_last(s, &key) ?: grt_keyed_find(&s->threads, &key);
+	struct submitter *t = submitters_recent(s, &key) ?: grt_keyed_find(&s->threads, &key);
 	struct grt_submitter_piece p = {.from = from, .to = to, .state = GRT_SUBMITTER_NOT_FOLLOWED}, call;
 	uint64_t in_state, in_call;
 	int ret = 0;
@@ -260,6 +269,8 @@ int grt_submitters_divide(struct grt_submitters *s, uint32_t pid, uint32_t tid, 
 	if (!t)
 		return from < to ? put(arg, &p) : 0;
 	t->submits = true;
+	if (from >= to)
+		return 0;
 	in_state = submitters_first(&t->piece, from);
 	in_call = submitters_first(&t->call[kind], from);
 	for (uint64_t at = from; at < to && !ret; at = p.to) {

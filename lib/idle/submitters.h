@@ -15,6 +15,7 @@
 
 /* Most threads; further threads are unknown. */
 #define GRT_SUBMITTERS_MAX 65536U
+#define GRT_SUBMITTERS_RECENT 16U
 #define GRT_SUBMITTER_PIECES 131072U
 #define GRT_SUBMITTER_PIECES_BEFORE 1024U
 #define GRT_SUBMITTERS_PIECES 4194304U
@@ -55,16 +56,18 @@ struct grt_submitter_piece {
  * @threads: by pid and tid
  * @pieces: room of all rings of pieces
  * @over: records of threads beyond GRT_SUBMITTERS_MAX
- * @last: the thread of the last record, NULL: none; @last_key, @last_room: its key, and the room of @threads
- * then
+ * @recent: threads that are found without a search: records of several threads take turns. At the thread's
+ *	number, modulo; NULL: none; @key, @room: its key, and the room of @threads when it was found
  */
 struct grt_submitters {
 	struct grt_keyed threads;
 	uint32_t pieces;
 	uint64_t over;
-	struct submitter *last;
-	uint64_t last_key;
-	uint32_t last_room;
+	struct grt_submitters_recent {
+		struct submitter *thread;
+		uint64_t key;
+		uint32_t room;
+	} recent[GRT_SUBMITTERS_RECENT];
 };
 
 /** grt_submitters_init - begins without threads */

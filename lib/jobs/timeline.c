@@ -12,7 +12,10 @@
 #include "base/grow.h"
 #include "base/timescale.h"
 
-/** struct timeline_recent - the row of the last job; it is there while its table has @room */
+/* Rows that are found without a search: jobs of several rings take turns. */
+#define RECENT_ROWS 16U
+
+/** struct timeline_recent - the row of an earlier job; it is there while its table has @room */
 struct timeline_recent {
 	struct grt_key key;
 	struct grt_timeline_row *row;
@@ -21,7 +24,7 @@ struct timeline_recent {
 
 struct grt_timeline {
 	struct grt_keyed rows[GRT_BYS];
-	struct timeline_recent recent[GRT_BYS];
+	struct timeline_recent recent[GRT_BYS][RECENT_ROWS]; /* by key */
 	struct grt_timescale scale;
 	struct grt_timeline_count count;
 	bool whole;
@@ -348,9 +351,9 @@ static int begin_row(const struct grt_timeline *t, enum grt_group_by by, struct 
 static int timeline_get_row(struct grt_timeline *t, enum grt_group_by by, const struct grt_job *job,
 			    struct grt_timeline_row **out)
 {
-	struct timeline_recent *recent = &t->recent[by];
 	struct grt_keyed *rows = &t->rows[by];
 	struct grt_key key = timeline_key_of(by, job);
+	struct timeline_recent *recent = &t->recent[by][(key.w[0] + key.w[1]) % RECENT_ROWS];
 	uint32_t before = rows->used;
 	void *found;
 	int ret;

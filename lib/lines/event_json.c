@@ -32,7 +32,7 @@ _Static_assert(2 * TEXT_MAX + 8192 <= GRT_EVENT_JSON_MAX, "two of them, and all 
 
 /* ----------------------------------------------------------------- plans */
 
-/** struct planned - a field */
+/** struct planned - a field; @plain: each value is shown, as a number */
 struct planned {
 	struct grt_key_text key;
 	struct grt_field_word at;
@@ -40,6 +40,7 @@ struct planned {
 	const struct grt_unknown *unknown;
 	uint8_t show;
 	uint8_t absent;
+	bool plain;
 	uint64_t ones;
 };
 
@@ -99,6 +100,7 @@ static void event_json_plan_field(struct plan *p, unsigned int type, const struc
 	/* a stamp of 0 is none */
 	at->absent = m ? m->absent : f->kind == GRT_FIELD_TIME ? GRT_ABSENT_ZERO : 0;
 	at->ones = f->kind == GRT_FIELD_SIGNED ? UINT64_MAX : UINT64_MAX >> (64 - 8 * f->size);
+	at->plain = at->show == GRT_SHOW_NUMBER && !at->absent && !at->unknown && !m;
 }
 
 /* ---------------------------------------------------------------- values */
@@ -165,11 +167,6 @@ static inline char *event_json_put_field(struct grt_event_json *x, char *p, cons
 	case GRT_SHOW_SIGNED:
 		return grt_format_s64(p, (int64_t)n);
 	}
-	/* most are 0 or a few of something */
-	if (n < 10) {
-		*p++ = (char)('0' + n);
-		return p;
-	}
 	return grt_format_u64(p, n);
 }
 
@@ -177,7 +174,10 @@ static char *event_json_put_fields(struct grt_event_json *x, char *p, const stru
 				   const struct grt_event *e)
 {
 	for (const struct planned *f = plan->field; f < plan->field + plan->fields; f++)
-		p = event_json_put_field(x, p, f, e);
+		if (f->plain)
+			p = grt_format_u64(grt_key_put(p, &f->key), grt_field_read(&f->at, e));
+		else
+			p = event_json_put_field(x, p, f, e);
 	return p;
 }
 

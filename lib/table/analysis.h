@@ -7,6 +7,8 @@
 #ifndef GRT_TABLE_ANALYSIS_H
 #define GRT_TABLE_ANALYSIS_H
 
+#include <grtrace/launches.h>
+
 #include "trace/names.h"
 #include "notes.h"
 
@@ -98,6 +100,14 @@ struct grt_part {
  * @event: processes an event of @classes. Return: 0 or -ENOMEM
  * @packet: called at the begin of a packet
  * @held, @job, @stray: see struct grt_jobs_sink. Return: 0 or -ENOMEM
+ * @work, @nothing: see struct grt_launches_sink; @pass->launches joins once for all analyses of the pass that
+ *	have @work. It gets the classes image and launch by itself; an analysis has them in @classes if @event
+ *	needs them, too: @event is called after the joiner has processed a definition of a process image, and
+ *	before it processes a launch or GPU work. With @beyond and @late, and in no part of GRT_PART_MONITOR:
+ *	a monitor joins no launches. Return: 0 or -ENOMEM
+ * @outside: @work also gets GPU work outside of the time of @within
+ * @read: all events were read; GPU work whose launch was not found until now is passed to @work after this.
+ *	Return: 0 or -ENOMEM
  * @finish: called at the end of the trace; may be called again after further events. Return: 0, -ENOMEM, or
  *	with GRT_PART_FLAME -EOVERFLOW (see grt_stacks_add()) or -ENODATA (nothing has such a weight)
  * @notes: adds sentences about the whole trace
@@ -124,6 +134,11 @@ struct grt_analysis {
 	int (*held)(void *state, const struct grt_job *job);
 	int (*job)(void *state, const struct grt_job *job);
 	int (*stray)(void *state, const struct grt_event *e, struct grt_pass *pass);
+	int (*work)(void *state, const struct grt_event *e, const struct grt_image *image,
+		    const struct grt_launch *launch, enum grt_launched_how how);
+	int (*nothing)(void *state, const struct grt_launch *launch);
+	bool outside;
+	int (*read)(void *state);
 	int (*finish)(void *state, struct grt_pass *pass);
 	void (*notes)(void *state, struct grt_pass *pass);
 	void (*free)(void *state);
@@ -152,6 +167,12 @@ struct grt_analysis {
 	{                                                       \
 		return function(state, job);                    \
 	}
+#define GRT_ANALYSIS_WORK(name, function)                                                      \
+	static int name(void *state, const struct grt_event *e, const struct grt_image *image, \
+			const struct grt_launch *launch, enum grt_launched_how how)            \
+	{                                                                                      \
+		return function(state, e, image, launch, how);                                 \
+	}
 #define GRT_ANALYSIS_FREE(name, function) \
 	static void name(void *state)     \
 	{                                 \
@@ -161,6 +182,7 @@ struct grt_analysis {
 /**
  * struct grt_pass - one pass over a trace: the data and the requests that its analyses share
  * @jobs, @deps: jobs, and waits for fences; NULL: not tracked
+ * @launches: joins CUDA's launches and GPU work, and lives as long as the analyses; NULL: none has @work
  * @names: names of objects
  * @filter: selects jobs, for analyses that join jobs themselves; NULL: all jobs
  * @health: health of the session
@@ -191,6 +213,7 @@ struct grt_analysis {
 struct grt_pass {
 	struct grt_jobs *jobs;
 	struct grt_deps *deps;
+	struct grt_launches *launches;
 	const struct grt_names *names;
 	const struct grt_filter *filter;
 	const struct grt_health *health;

@@ -206,13 +206,23 @@ static struct ftrace_held *hold(struct ftrace *f)
 	return h;
 }
 
+static struct ftrace_held *hold_submit(struct ftrace *f, const struct grt_ev_submit *s)
+{
+	struct ftrace_held *h = hold(f);
+
+	h->submit = *s;
+	f->held_submit = true;
+	return h;
+}
+
 /* The line that a COMPLETE waited for. */
 static void drop_held(struct ftrace *f, const struct ftrace_job *job)
 {
 	for (uint32_t i = 1; i <= f->helds; i++) {
 		struct ftrace_held *h = &f->held[(f->held_at - i) % FTRACE_HELD];
 
-		if (h->e.type == GRT_EV_COMPLETE && h->e.ctx == job->ctx && h->e.seqno == job->seqno)
+		/* numbers differ first: most of them are of one ring */
+		if (h->e.seqno == job->seqno && h->e.ctx == job->ctx && h->e.type == GRT_EV_COMPLETE)
 			h->open = false;
 	}
 }
@@ -227,12 +237,11 @@ void ftrace_hold_submit(struct ftrace *f, struct ftrace_job *job)
 	ftrace_by_current(f, &s.e);
 	job->tid = s.e.tid;
 	job->pid = s.e.pid;
-	hold(f)->submit = s;
+	hold_submit(f, &s);
 }
 
 void ftrace_hold_span(struct ftrace *f, struct ftrace_job *job)
 {
-	struct ftrace_held *h;
 	struct grt_ev_submit s = {.e = job_event(f, job, GRT_EV_SUBMIT, GRT_FLAG_COMMIT)};
 
 	if (!ftrace_emit_is_news(job, FTRACE_SUBMIT, 0))
@@ -241,9 +250,7 @@ void ftrace_hold_span(struct ftrace *f, struct ftrace_job *job)
 	job->tid = s.e.tid;
 	job->pid = s.e.pid;
 	job->seen |= FTRACE_SPAN;
-	h = hold(f);
-	h->submit = s;
-	h->span = true;
+	hold_submit(f, &s)->span = true;
 }
 
 /* It may be the fence of a job that is reported next. */
@@ -269,7 +276,7 @@ void ftrace_see_jobs(struct ftrace *f)
 
 bool ftrace_drop_submit(struct ftrace *f, uint32_t tid)
 {
-	for (uint32_t i = 1; i <= f->helds; i++) {
+	for (uint32_t i = 1; f->held_submit && i <= f->helds; i++) {
 		struct ftrace_held *h = &f->held[(f->held_at - i) % FTRACE_HELD];
 
 		if (!h->open || h->e.type != GRT_EV_SUBMIT || h->e.tid != tid)

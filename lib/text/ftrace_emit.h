@@ -110,7 +110,7 @@ struct ftrace_wait {
  * @number: sequence number given last to a job that has none
  * @queue, @queues: contexts of virtio-gpu queues met
  * @dependency: see FTRACE_DEPENDS
- * @held: in a circle, @helds of them before @held_at
+ * @held: in a circle, @helds of them before @held_at; @held_submit: a SUBMIT was among them
  * @xe_queue, @mali: see above; @has_msm: there are events of msm; @xe_by_sched: the scheduler's events report
  *	the jobs of xe or msm
  * @slot: rows of the events plus 1, by a hash of their names; @step: by row, see ftrace_step(); @of_jobs: by
@@ -136,6 +136,7 @@ struct ftrace {
 	struct ftrace_held held[FTRACE_HELD];
 	uint32_t held_at;
 	uint32_t helds;
+	bool held_submit;
 	struct ftrace_xe_queue xe_queue[FTRACE_XE_QUEUES];
 	struct ftrace_mali_slot mali[FTRACE_MALI_GPUS][FTRACE_MALI_SLOTS];
 	bool has_msm;

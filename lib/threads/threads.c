@@ -12,6 +12,7 @@
 #include "codes/cuda_codes.h"
 #include "base/grow.h"
 #include "base/keyed.h"
+#include "trace/packet.h"
 
 /* Processes that CUDA's library reports. */
 #define TRACED_MAX 65536U
@@ -488,7 +489,7 @@ static int see_name(struct grt_threads *s, const struct grt_ev_name *e)
 	return ret;
 }
 
-int grt_threads_event(struct grt_threads *s, const struct grt_event *e)
+static __attribute__((noinline)) int threads_take(struct grt_threads *s, const struct grt_event *e)
 {
 	switch (e->type) {
 	case GRT_EV_OFF_CPU:
@@ -499,13 +500,26 @@ int grt_threads_event(struct grt_threads *s, const struct grt_event *e)
 	case GRT_EV_THREAD:
 		return threads_see_thread(s, (const struct grt_ev_thread *)e);
 	case GRT_EV_LAUNCH:
-		return s->by_tid.used ? see_launch(s, (const struct grt_ev_launch *)e) : 0;
+		return see_launch(s, (const struct grt_ev_launch *)e);
 	case GRT_EV_PROCESS:
 		return see_process(s, e);
 	case GRT_EV_NAME:
 		return see_name(s, (const struct grt_ev_name *)e);
 	}
 	return 0;
+}
+
+/* Most events of a CUDA program say nothing of its threads: those need none of the registers. */
+int grt_threads_event(struct grt_threads *s, const struct grt_event *e)
+{
+	switch (grt_class_of[e->type]) {
+	case GRT_CLASS_launch:
+		return e->type == GRT_EV_LAUNCH && s->by_tid.used ? threads_take(s, e) : 0;
+	case GRT_CLASS_image:
+		return e->type == GRT_EV_PROCESS ? threads_take(s, e) : 0;
+	default:
+		return threads_take(s, e);
+	}
 }
 
 /* ------------------------------------------------------------- in, out */

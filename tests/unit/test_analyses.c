@@ -8,8 +8,17 @@
 #include <cmocka.h>
 
 #include "analyses.h"
+#include "cuda/launches.h"
 #include "jobs/jobs.h"
 #include "trace/packet.h"
+
+static void begin_wanted(struct grt_analyses *a)
+{
+	assert_int_equal(grt_analyses_join(a), 0);
+	assert_int_equal(grt_analyses_begin(a), 0);
+	grt_analyses_consume(a);
+	grt_analyses_span(a, 0, 1000);
+}
 
 static void begin(struct grt_analyses *a, bool json)
 {
@@ -18,10 +27,7 @@ static void begin(struct grt_analyses *a, bool json)
 	*a = (struct grt_analyses){.pass = {.summary = true, .json = json, .asked = jobs, .top = 10}};
 	a->pass.sort = grt_column_find(jobs->table, "t_exec");
 	grt_analyses_want_all(a, GRT_PART_SUMMARY);
-	assert_int_equal(grt_analyses_join(a), 0);
-	assert_int_equal(grt_analyses_begin(a), 0);
-	grt_analyses_consume(a);
-	grt_analyses_span(a, 0, 1000);
+	begin_wanted(a);
 }
 
 static void take_job(struct grt_analyses *a)
@@ -94,6 +100,60 @@ static void test_launches_begin_theirs(void **state)
 	grt_analyses_free(&a);
 }
 
+static void take_kernel(struct grt_analyses *a)
+{
+	struct grt_ev_gpu_kernel e = {.e = {.type = GRT_EV_GPU_KERNEL, .size = sizeof(e), .pid = 5, .tid = 7},
+				      .by_gpu = 1,
+				      .start = 10,
+				      .end = 20};
+
+	assert_int_equal(a->c.launch(&a->c, &e.e, 0), 0);
+}
+
+static bool shows(const struct grt_analyses *a, const char *part, unsigned int row)
+{
+	return grt_part_find(part, GRT_PART_SUMMARY)->any(grt_analyses_state(a, row));
+}
+
+/* All get the work, also that with which they begin. */
+static void test_launches_are_joined_once(void **state)
+{
+	struct grt_analyses a;
+
+	begin(&a, false);
+	take_kernel(&a);
+	assert_true(shows(&a, "kernel", GRT_ANALYSIS_ROW_launch_groups));
+	assert_true(shows(&a, "idle", GRT_ANALYSIS_ROW_idle));
+	assert_int_equal(grt_launches_count(a.pass.launches).by_gpu, 1);
+	assert_int_equal(grt_analyses_finish(&a), 0);
+	grt_analyses_free(&a);
+}
+
+/* It takes an event of a class that it began with, and does not need, as nothing of its own. */
+static void test_launches_alone(void **state)
+{
+	struct grt_analyses a = {.pass = {.summary = true}};
+
+	grt_analyses_want(&a, grt_part_find("kernel", GRT_PART_SUMMARY));
+	begin_wanted(&a);
+	assert_null(grt_analyses_state(&a, GRT_ANALYSIS_ROW_launch_groups));
+	assert_int_equal(grt_analyses_classes(&a) & GRT_IN_CLASS(launch), GRT_IN_CLASS(launch));
+	take_kernel(&a);
+	take_kernel(&a);
+	assert_int_equal(grt_launches_count(a.pass.launches).by_gpu, 2);
+	assert_true(shows(&a, "kernel", GRT_ANALYSIS_ROW_launch_groups));
+	assert_int_equal(grt_analyses_finish(&a), 0);
+	grt_analyses_free(&a);
+}
+
+/* A monitor hands events to analyses itself, and joins no launches. */
+static void test_no_monitor_needs_launches(void **state)
+{
+	for (int i = 0; i < GRT_ANALYSES; i++)
+		for (const struct grt_part *p = grt_analysis_rows[i]->parts; p->name; p++)
+			assert_false(grt_analysis_rows[i]->work && p->where & GRT_PART_MONITOR);
+}
+
 /* Tables without rows are in JSON. */
 static void test_json_begins_all(void **state)
 {
@@ -132,9 +192,14 @@ static void test_names_are_told_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names_begin_none),      cmocka_unit_test(test_jobs_begin_theirs),
-		cmocka_unit_test(test_launches_begin_theirs), cmocka_unit_test(test_json_begins_all),
+		cmocka_unit_test(test_names_begin_none),
+		cmocka_unit_test(test_jobs_begin_theirs),
+		cmocka_unit_test(test_launches_begin_theirs),
+		cmocka_unit_test(test_json_begins_all),
+		cmocka_unit_test(test_launches_are_joined_once),
 		cmocka_unit_test(test_names_are_told_again),
+		cmocka_unit_test(test_launches_alone),
+		cmocka_unit_test(test_no_monitor_needs_launches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,11 +12,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/launches.h"
 #include "idle/idle.h"
 #include "idle/submitters.h"
 #include "stack/own_code.h"
+#include "trace/packet.h"
 
 #define LAUNCH_KERNEL 211
+
+/* Of the analysis of the test that runs. */
+static struct grt_launches *joiner;
+
+static int on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+		   const struct grt_launch *launch, enum grt_launched_how how)
+{
+	return grt_idleness_work(*(struct grt_idleness **)arg, e, image, launch, how);
+}
+
+static void put(struct grt_idleness *x, const struct grt_event *e)
+{
+	bool image = grt_class_of[e->type] == GRT_CLASS_image;
+
+	if (image)
+		assert_int_equal(grt_launches_event(joiner, e), 0);
+	assert_int_equal(grt_idleness_event(x, e), 0);
+	if (!image)
+		assert_int_equal(grt_launches_event(joiner, e), 0);
+}
 
 #define PUT(x, NAME, record, when, thread, ...)                           \
 	do {                                                              \
@@ -26,7 +48,7 @@
 						   .pid = 7,              \
 						   .tid = (thread)},      \
 					     ##__VA_ARGS__};              \
-		assert_int_equal(grt_idleness_event(x, &ev.e), 0);        \
+		put(x, &ev.e);                                            \
 	} while (0)
 #define ASLEEP(x, tid, from, until, to, n, why, ...)                                                 \
 	PUT(x, ASLEEP, asleep, to, tid, .start = (from), .woken = (until), .number = (n), .over = 1, \
@@ -51,21 +73,38 @@ static void job(struct grt_idleness *x, uint64_t submit, uint64_t commit, uint64
 static struct grt_idleness *begin(uint32_t keep)
 {
 	const struct grt_idleness_options options = {.keep = keep};
-	struct grt_idleness *x;
+	static struct grt_idleness *x;
+	const struct grt_launches_sink sink = {.work = on_work, .arg = &x};
 
-	assert_int_equal(grt_idleness_new(&x, &options), 0);
+	assert_int_equal(grt_launches_new(&joiner, &sink), 0);
+	grt_launches_outside(joiner, on_work);
+	assert_int_equal(grt_idleness_new(&x, joiner, &options), 0);
 	grt_idleness_within(x, 1000, UINT64_MAX);
 	return x;
+}
+
+static void end(struct grt_idleness *x, uint64_t last)
+{
+	const struct grt_names names = {.used = 0};
+
+	assert_int_equal(grt_idleness_read(x), 0);
+	assert_int_equal(grt_launches_flush(joiner), 0);
+	assert_int_equal(grt_idleness_end(x, &names, last), 0);
+}
+
+static void done(struct grt_idleness *x)
+{
+	grt_idleness_free(x);
+	grt_launches_free(joiner);
 }
 
 /* @cause: ns of each, all others are 0. */
 static const struct grt_idleness_device *ended(struct grt_idleness *x, uint64_t busy,
 					       const uint64_t cause[GRT_IDLE_CAUSES])
 {
-	const struct grt_names names = {.used = 0};
 	const struct grt_idleness_device *d;
 
-	assert_int_equal(grt_idleness_end(x, &names, 10000), 0);
+	end(x, 10000);
 	d = grt_idleness_device(x, 0);
 	assert_non_null(d);
 	assert_null(grt_idleness_device(x, 1));
@@ -115,7 +154,7 @@ static void submitters(void **state)
 	assert_ptr_equal(grt_idleness_find(x, 0, 3), d);
 	assert_int_equal(grt_idleness_between(x, 0, 2500, 3500, follows, &at), 0);
 	assert_int_equal(at, 3500);
-	grt_idleness_free(x);
+	done(x);
 }
 
 /* Rows: the waker is that of the record; where nobody followed the thread, code is all that is known. */
@@ -136,7 +175,7 @@ static void rows(void **state)
 			    "pid 7 before a submit, 1.00 us after its last work. Record with -e sched "
 			    "to see what that code did.");
 	free(sentence);
-	grt_idleness_free(x);
+	done(x);
 }
 
 /* Of a job without a start it is known only that it was there; one without an end had ended when the next
@@ -154,7 +193,7 @@ static void unsure(void **state)
 	ENDED(x, 2000, [GRT_IDLE_CODE] = 500 + 1000 + 1000, [GRT_IDLE_SCHEDULER] = 100 + 100,
 	      [GRT_IDLE_UNSURE] = 400 + 900 + 3000);
 	assert_int_equal(grt_idleness_device(x, 0)->untimed, 3);
-	grt_idleness_free(x);
+	done(x);
 }
 
 /* The first run of a kernel loads its code; what came in another order is put in order. */
@@ -173,13 +212,12 @@ static void launches(void **state)
 	ENDED(x, 920 + 100 + 100 + 1000, [GRT_IDLE_FIRST] = 1000, [GRT_IDLE_QUEUED] = 400 + 100 + 30,
 	      [GRT_IDLE_CALL] = 100, [GRT_IDLE_SET_UP] = 100 + 50, [GRT_IDLE_CODE] = 400 + 700,
 	      [GRT_IDLE_UNKNOWN] = 1000, [GRT_IDLE_END] = 3000);
-	grt_idleness_free(x);
+	done(x);
 }
 
 /* More than waits to be sorted, of a thread that sleeps in each gap. */
 static void many(void **state)
 {
-	const struct grt_names names = {.used = 0};
 	const struct grt_idleness_device *d;
 	struct grt_idleness *x = begin(0);
 
@@ -188,14 +226,14 @@ static void many(void **state)
 		ASLEEP(x, 7, 1000 * i + 300, 1000 * i + 800, 1000 * i + 900, i, SLEEP);
 		job(x, 1000 * i + 950, 1000 * i + 960, 1000 * i + 970, 1000 * i + 1100);
 	}
-	assert_int_equal(grt_idleness_end(x, &names, 1000 * 200001 + 100), 0);
+	end(x, 1000 * 200001 + 100);
 	d = grt_idleness_device(x, 0);
 	assert_int_equal(d->busy, 200000 * 130);
 	assert_int_equal(d->cause[GRT_IDLE_SLEEP], 199999 * 500);
 	assert_int_equal(d->cause[GRT_IDLE_RUNNABLE], 199999 * 100);
 	assert_int_equal(d->cause[GRT_IDLE_RUNNING], 199999 * (200 + 50));
 	assert_int_equal(grt_idleness_count(x).late, 0);
-	grt_idleness_free(x);
+	done(x);
 }
 
 #define SYNCHRONIZE 165
@@ -230,7 +268,7 @@ static void calls(void **state)
 	/* of the gap before 2550 the work had been asked for */
 	ENDED(x, 1300, [GRT_IDLE_GPU] = 100, [GRT_IDLE_CODE] = 300, [GRT_IDLE_CALL] = 10,
 	      [GRT_IDLE_QUEUED] = 40 + 50, [GRT_IDLE_UNKNOWN] = 100, [GRT_IDLE_END] = 7100);
-	grt_idleness_free(x);
+	done(x);
 }
 
 /* Parts of one call are one row; calls without a name are another one. */
@@ -260,13 +298,12 @@ static void many_calls(void **state)
 	}
 	assert_int_equal(waits, 1);
 	assert_int_equal(nameless, 1);
-	grt_idleness_free(x);
+	done(x);
 }
 
 /* More stacks than have rows: the time of the others is in the row of its cause, and both are counted. */
 static void many_stacks(void **state)
 {
-	const struct grt_names names = {.used = 0};
 	const struct grt_idleness_device *d;
 	struct grt_idleness *x = begin(0);
 
@@ -275,17 +312,16 @@ static void many_stacks(void **state)
 		CALL(x, 100ULL * i, 100ULL * i + 1, LAUNCH_KERNEL, i, .node = i);
 		KERNEL(x, 100ULL * i + 10, 100ULL * i + 40, i);
 	}
-	assert_int_equal(grt_idleness_end(x, &names, 100ULL * (GRT_IDLE_ROWS_MAX + 4465) + 40), 0);
+	end(x, 100ULL * (GRT_IDLE_ROWS_MAX + 4465) + 40);
 	d = grt_idleness_device(x, 0);
 	assert_int_equal(d->cause[GRT_IDLE_CODE], (GRT_IDLE_ROWS_MAX + 4464 - 9) * 60ULL);
 	assert_true(grt_idleness_count(x).unplaced >= 4000);
-	grt_idleness_free(x);
+	done(x);
 }
 
 /* More threads than are remembered: what they did is not known, and counted. */
 static void many_threads(void **state)
 {
-	const struct grt_names names = {.used = 0};
 	const struct grt_idleness_device *d;
 	struct grt_idleness *x = begin(0);
 
@@ -295,12 +331,12 @@ static void many_threads(void **state)
 		    .correlation = i, .call = LAUNCH_KERNEL);
 		KERNEL(x, 1000 + 100ULL * i + 10, 1000 + 100ULL * i + 40, i);
 	}
-	assert_int_equal(grt_idleness_end(x, &names, 1000 + 100ULL * (GRT_SUBMITTERS_MAX + 4) + 40), 0);
+	end(x, 1000 + 100ULL * (GRT_SUBMITTERS_MAX + 4) + 40);
 	d = grt_idleness_device(x, 0);
 	assert_int_equal(d->cause[GRT_IDLE_CODE] + d->cause[GRT_IDLE_UNKNOWN],
 			 (GRT_SUBMITTERS_MAX + 3) * 60ULL);
 	assert_int_equal(grt_idleness_count(x).threads_over, 4);
-	grt_idleness_free(x);
+	done(x);
 }
 
 static void place_is(const struct grt_code_frame *frame, uint32_t n, int64_t at)

@@ -27,25 +27,42 @@
 
 /* struct both - one trace, taken in by both analyses */
 struct both {
+	struct grt_launches *launches;
 	struct grt_launch_groups *groups;
 	struct grt_launch_flame *flame;
 };
 
+static int on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+		   const struct grt_launch *launch, enum grt_launched_how how)
+{
+	return grt_launch_groups_work(((struct both *)arg)->groups, e, image, launch, how);
+}
+
+static int on_nothing(void *arg, const struct grt_launch *launch)
+{
+	return grt_launch_groups_nothing(((struct both *)arg)->groups, launch);
+}
+
 static void begin(struct both *b, enum grt_launch_by by)
 {
-	assert_int_equal(grt_launch_groups_new(&b->groups, by), 0);
+	const struct grt_launches_sink sink = {.work = on_work, .nothing = on_nothing, .arg = b};
+
+	assert_int_equal(grt_launches_new(&b->launches, &sink), 0);
+	assert_int_equal(grt_launch_groups_new(&b->groups, by, b->launches), 0);
 	assert_int_equal(grt_launch_flame_new(&b->flame), 0);
 }
 
 static void end(struct both *b)
 {
 	grt_launch_groups_free(b->groups);
+	grt_launches_free(b->launches);
 	grt_launch_flame_free(b->flame);
 }
 
 static void put(struct both *b, const struct grt_event *e)
 {
-	assert_int_equal(grt_launch_groups_event(b->groups, e, NULL), 0);
+	assert_int_equal(grt_launch_groups_slice(b->groups, e, NULL), 0);
+	assert_int_equal(grt_launches_event(b->launches, e), 0);
 	assert_int_equal(grt_launch_flame_event(b->flame, e), 0);
 }
 
@@ -78,6 +95,7 @@ static const struct grt_launch_group *only(struct both *b, int64_t n, int64_t at
 {
 	const struct grt_launch_group *const *row;
 
+	assert_int_equal(grt_launches_flush(b->launches), 0);
 	assert_int_equal(grt_launch_groups_list(b->groups, &row), n);
 	return row[at];
 }

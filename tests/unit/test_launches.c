@@ -21,6 +21,7 @@
 struct seen {
 	struct grt_launches *l;
 	unsigned int works;
+	unsigned int outside;
 	unsigned int nothings;
 	enum grt_launched_how how;
 	struct grt_launch launch;
@@ -459,6 +460,47 @@ static void within(void **state)
 	assert_int_equal(s->launch.correlation, 3);
 }
 
+static int on_outside(void *arg, const struct grt_event *e, const struct grt_image *image,
+		      const struct grt_launch *launch, enum grt_launched_how how)
+{
+	struct seen *s = arg;
+
+	(void)e;
+	(void)image;
+	s->outside++;
+	assert_int_equal(!!launch, how == GRT_LAUNCHED_MATCHED);
+	assert_false(launch && launch->first);
+	return 0;
+}
+
+/* Who wants it gets what is outside as well: it is in no count, and is not the first work of its launch. */
+static void outside(void **state)
+{
+	struct seen *s = *state;
+	struct grt_launches_count n;
+
+	grt_launches_within(s->l, 20, 40);
+	grt_launches_outside(s->l, on_outside);
+	LAUNCH(s, 7, 1, .e.time = 22, .begin = 21);
+	WORK(s, 7, 1, .e.time = 100, .start = 12, .end = 19);
+	assert_int_equal(s->outside, 1);
+	assert_int_equal(s->works, 0);
+	WORK(s, 7, 1, .e.time = 100, .start = 23, .end = 24);
+	assert_int_equal(s->works, 1);
+	assert_true(s->launch.first);
+	/* without a launch, and of another kernel */
+	WORK(s, 7, 9, .e.time = 100, .start = 41, .end = 50);
+	WORK(s, 7, 0, .e.time = 100, .start = 41, .end = 50, .by_gpu = 1);
+	n = finish(s);
+	assert_int_equal(s->outside, 3);
+	assert_int_equal(s->works, 1);
+	assert_int_equal(n.kernels, 1);
+	assert_int_equal(n.matched, 1);
+	assert_int_equal(n.unknown, 0);
+	assert_int_equal(n.by_gpu, 0);
+	assert_int_equal(n.nothing, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -480,6 +522,7 @@ int main(void)
 		TEST(late_numbers),
 		TEST(without_an_id),
 		TEST(within),
+		TEST(outside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

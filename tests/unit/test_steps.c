@@ -14,6 +14,7 @@
 #include "codes/cuda_codes.h"
 #include "cuda/collectives.h"
 #include "cuda/steps.h"
+#include "trace/packet.h"
 
 #define LAUNCH_KERNEL 211
 #define PID 7
@@ -38,14 +39,41 @@ enum {
 
 /** struct run - a recording in the making; @now: ns */
 struct run {
+	struct grt_launches *launches;
 	struct grt_steps *steps;
 	uint64_t now;
 	uint64_t id;
 };
 
+static int on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+		   const struct grt_launch *launch, enum grt_launched_how how)
+{
+	return grt_step_log_work(grt_steps_log(((struct run *)arg)->steps), e, image, launch, how);
+}
+
+static void new_steps(struct run *r)
+{
+	const struct grt_launches_sink sink = {.work = on_work, .arg = r};
+
+	assert_int_equal(grt_launches_new(&r->launches, &sink), 0);
+	assert_int_equal(grt_steps_new(&r->steps, r->launches), 0);
+}
+
+static void free_steps(struct run *r)
+{
+	grt_steps_free(r->steps);
+	grt_launches_free(r->launches);
+}
+
 static void put(struct run *r, const struct grt_event *e)
 {
+	bool image = grt_class_of[e->type] == GRT_CLASS_image;
+
+	if (image)
+		assert_int_equal(grt_launches_event(r->launches, e), 0);
 	assert_int_equal(grt_step_log_event(grt_steps_log(r->steps), e), 0);
+	if (!image)
+		assert_int_equal(grt_launches_event(r->launches, e), 0);
 }
 
 #define PUT(r, NAME, record, ...)                                                                 \
@@ -82,7 +110,7 @@ static void begin(struct run *r)
 					   "log"};
 
 	*r = (struct run){.now = 1000000};
-	assert_int_equal(grt_steps_new(&r->steps), 0);
+	new_steps(r);
 	PUT(r, PROCESS, process, .what = 1, .text = APP);
 	for (uint32_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
 		string(r, i + 1, text[i]);
@@ -111,6 +139,7 @@ static void launch(struct run *r, uint32_t node, uint32_t name, uint64_t ns)
 
 static void find(struct run *r, uint32_t steps)
 {
+	assert_int_equal(grt_launches_flush(r->launches), 0);
 	assert_int_equal(grt_steps_find(r->steps), 0);
 	assert_int_equal(grt_steps_ranks(r->steps), 1);
 	assert_int_equal(grt_steps_count(r->steps), steps);
@@ -159,7 +188,7 @@ static void by_optimizer(void **state)
 	assert_string_equal(s->why, "code between train.py:12 and train.py:10 (train)");
 	assert_int_equal(grt_steps_step(r.steps, 0)->number, 0);
 	assert_int_equal(grt_steps_step(r.steps, 0)->from, 1000000 + 3 * 1020);
-	grt_steps_free(r.steps);
+	free_steps(&r);
 }
 
 /* No optimizer: a loop of layers in a step, and something else in every third step. */
@@ -185,7 +214,7 @@ static void by_launch(void **state)
 	assert_int_equal(m->how, GRT_STEP_BY_LAUNCH);
 	assert_int_equal(m->node, TRAIN_FORWARD);
 	assert_int_equal(grt_steps_step(r.steps, 29)->to, r.now);
-	grt_steps_free(r.steps);
+	free_steps(&r);
 }
 
 /* A range on the thread; @name: a string of its own. */
@@ -258,21 +287,21 @@ static void by_range(void **state)
 		/* what is launched between belongs to the step before */
 		assert_int_equal(s->to - s->from, 10 * 120 + (i < 29 ? 30 : 0));
 	}
-	grt_steps_free(r.steps);
+	free_steps(&r);
 	/* nothing says that it is one: the range that comes most often */
 	iterations(&r, NULL, "pass %d");
 	find(&r, 60);
 	assert_string_equal(grt_steps_marks(r.steps, 0)->range, "batch #");
 	assert_int_equal(grt_steps_step(r.steps, 0)->number, 0);
-	grt_steps_free(r.steps);
+	free_steps(&r);
 	iterations(&r, "pass 3", "pass %d");
 	find(&r, 30);
 	assert_string_equal(grt_steps_marks(r.steps, 0)->range, "pass #");
-	grt_steps_free(r.steps);
+	free_steps(&r);
 	/* two of them are no steps, and nothing else was wanted */
 	iterations(&r, "epoch", "pass %d");
 	find(&r, 0);
-	grt_steps_free(r.steps);
+	free_steps(&r);
 	/* three ranges in which little is launched are none; the optimizer's step() is */
 	begin(&r);
 	for (int i = 0; i < 11; i++) {
@@ -282,7 +311,7 @@ static void by_range(void **state)
 	}
 	find(&r, 11);
 	assert_int_equal(grt_steps_marks(r.steps, 0)->how, GRT_STEP_BY_OPTIMIZER);
-	grt_steps_free(r.steps);
+	free_steps(&r);
 }
 
 /* Each mark begins a step; the one behind the last mark has no end. */
@@ -303,7 +332,7 @@ static void by_mark(void **state)
 	assert_int_equal(grt_steps_marks(r.steps, 0)->how, GRT_STEP_BY_MARK);
 	assert_int_equal(grt_steps_step(r.steps, 0)->number, 5);
 	assert_int_equal(grt_steps_step(r.steps, 9)->number, 14);
-	grt_steps_free(r.steps);
+	free_steps(&r);
 }
 
 /* One launch again and again, launches without an order, and ones that come twice have no steps. */
@@ -317,19 +346,19 @@ static void no_steps(void **state)
 	for (int i = 0; i < 1000; i++)
 		launch(&r, FORWARD, K_FORWARD, 100);
 	find(&r, 0);
-	grt_steps_free(r.steps);
+	free_steps(&r);
 	begin(&r);
 	for (int i = 0; i < 1000; i++) {
 		seed = seed * 1664525 + 1013904223;
 		launch(&r, 0, K_FORWARD + (seed >> 24) % 5, 100);
 	}
 	find(&r, 0);
-	grt_steps_free(r.steps);
+	free_steps(&r);
 	begin(&r);
 	train(&r, 0);
 	train(&r, 0);
 	find(&r, 0);
-	grt_steps_free(r.steps);
+	free_steps(&r);
 }
 
 static void kernel(struct run *r, uint32_t name, uint64_t from, uint64_t to)
@@ -362,12 +391,13 @@ static void parts(void **state)
 	PUT(&r, GPU_COPY, gpu_copy, .start = 600, .end = 620, .kind = 1);
 	/* of another device */
 	PUT(&r, GPU_KERNEL, gpu_kernel, .start = 1, .end = 1000, .gpu = 1);
+	assert_int_equal(grt_launches_flush(r.launches), 0);
 	assert_int_equal(grt_steps_find(r.steps), 0);
 	grt_step_parts_between(grt_step_log_process(grt_steps_log(r.steps), 0), 0, cut, 4, out);
 	for (int i = 0; i < 3; i++)
 		for (int p = 0; p < GRT_STEP_PARTS; p++)
 			assert_int_equal(out[i].ns[p], want[i][p]);
-	grt_steps_free(r.steps);
+	free_steps(&r);
 }
 
 /* A kernel of a stream of a process that nothing else is known of. */
@@ -427,7 +457,7 @@ static void communicators(void **state)
 	struct run r = {.now = 0};
 
 	(void)state;
-	assert_int_equal(grt_steps_new(&r.steps), 0);
+	new_steps(&r);
 	for (uint32_t pid = 0; pid < 4; pid++) {
 		struct grt_ev_string s = {.e = {.type = GRT_EV_STRING, .size = sizeof(s), .pid = pid},
 					  .number = 1,
@@ -446,6 +476,7 @@ static void communicators(void **state)
 		}
 	}
 	main_thread(&r);
+	assert_int_equal(grt_launches_flush(r.launches), 0);
 	assert_int_equal(grt_steps_find(r.steps), 0);
 	assert_int_equal(grt_collectives_new(&c, r.steps), 0);
 	assert_int_equal(grt_collectives_count(c), 20 + 20 + 20 + 19);
@@ -478,7 +509,7 @@ static void communicators(void **state)
 	k = grt_collectives_rank(c, 3);
 	assert_int_equal(k->late, 18 * 100 + 189 + 19 * 7);
 	grt_collectives_free(c);
-	grt_steps_free(r.steps);
+	free_steps(&r);
 }
 
 int main(void)
