@@ -24,6 +24,9 @@
 /* Names of one that are remembered: events of the CPUs are written one CPU after the other. */
 #define NAME_CHANGES 3U
 
+/* Of so many threads, rings and devices it is remembered that a packet has their names. */
+#define NAMES_NEAR 8U
+
 /* One record and the names of its thread, ring, GPU and device. */
 #define RECORD_ROOM (GRT_RECORD_MAX + 4 * sizeof(struct grt_ev_name))
 
@@ -68,6 +71,7 @@ struct grt_packer {
 	struct cpu *cpu;
 	unsigned int cpus;
 	uint64_t packet;
+	uint64_t names;
 	struct name name[NAME_SETS][NAME_WAYS];
 };
 
@@ -79,7 +83,7 @@ int grt_packer_new(struct grt_packer **out, unsigned int cpus)
 	if (!p)
 		return -ENOMEM;
 	p->cpus = cpus;
-	p->packet = 1;
+	p->packet = p->names = 1;
 	p->cpu = calloc(cpus ? cpus : 1, sizeof(*p->cpu));
 	if (p->cpu)
 		return 0;
@@ -168,6 +172,7 @@ int grt_packer_name(struct grt_packer *p, unsigned int cpu, uint64_t time, uint3
 	if (n && !strncmp(n->was[0].name, name, sizeof(n->was[0].name)) &&
 	    !strncmp(n->was[0].owner, owner, sizeof(n->was[0].owner)))
 		return 0;
+	p->names++;
 	if (!n)
 		n = replace_name(p, kind, id);
 	memmove(&n->was[1], &n->was[0], sizeof(n->was) - sizeof(n->was[0]));
@@ -179,6 +184,11 @@ int grt_packer_name(struct grt_packer *p, unsigned int cpu, uint64_t time, uint3
 	name_record(&r, time, n);
 	ret = grt_packer_add(p, cpu, &r.e);
 	return ret == -ERANGE ? 0 : ret;
+}
+
+uint64_t grt_packer_names(const struct grt_packer *p)
+{
+	return p->names;
 }
 
 /* ------------------------------------------------------------ events */
@@ -242,6 +252,7 @@ int grt_packer_add(struct grt_packer *p, unsigned int cpu, const struct grt_even
  * @at: bytes used of the packet
  * @records: in it
  * @first, @last: stamps
+ * @threads, @rings, @devices: numbers plus 1 whose names are in it, or unknown: by their lowest bits
  */
 struct writer {
 	struct grt_packer *p;
@@ -250,6 +261,9 @@ struct writer {
 	uint64_t records;
 	uint64_t first;
 	uint64_t last;
+	uint32_t threads[NAMES_NEAR];
+	uint32_t rings[NAMES_NEAR];
+	uint32_t devices[NAMES_NEAR];
 };
 
 static void packer_put_record(struct writer *w, const struct grt_event *e)
@@ -283,18 +297,28 @@ static void pass_name(struct writer *w, const struct grt_ev_name *r)
 	n->used = w->p->packet;
 }
 
+/* Neighbouring records mostly need the same names. Return: whether @id was not the last one in its place */
+static inline bool packer_is_new(uint32_t near[NAMES_NEAR], uint32_t id)
+{
+	uint32_t *place = &near[id % NAMES_NEAR];
+	bool is_new = *place != id + 1;
+
+	*place = id + 1;
+	return is_new;
+}
+
 static void write_record(struct writer *w, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_NAME) {
 		pass_name(w, (const struct grt_ev_name *)e);
 	} else {
-		if (e->tid)
+		if (e->tid && packer_is_new(w->threads, e->tid))
 			need_name(w, e->time, GRT_NAME_THREAD, e->tid);
-		if (e->ring != GRT_RING_NONE) {
+		if (e->ring != GRT_RING_NONE && packer_is_new(w->rings, e->ring)) {
 			need_name(w, e->time, GRT_NAME_RING, e->ring);
 			need_name(w, e->time, GRT_NAME_RING_GPU, e->ring);
 		}
-		if (e->device)
+		if (e->device && packer_is_new(w->devices, e->device))
 			need_name(w, e->time, GRT_NAME_DEVICE, e->device);
 		if (e->type == GRT_EV_COUNTER)
 			need_name(w, e->time, GRT_NAME_COUNTER, ((const struct grt_ev_counter *)e)->counter);

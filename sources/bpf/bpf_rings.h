@@ -12,11 +12,15 @@
 #include "shared.h"
 #include "bpf_switch.h"
 
+/* Rings that are found without a search. */
+#define BPF_RINGS_NEAR 16U
+
 /**
  * struct grt_bpf_rings - set up by grt_bpf_rings_init(), to be given to grt_bpf_rings_fini()
  * @map: ring_names
  * @base: numbers begin here
  * @all: rings by the programs' number
+ * @near: of these, by the lowest bits of that number; good while @all has this much room
  * @running: struct grt_bpf_switch by ring, of those used last
  * @gpu: DRM device of the GPU requested last
  * @in_order: what runs on the ring of the event seen last follows from its order
@@ -26,6 +30,11 @@ struct grt_bpf_rings {
 	int map;
 	uint32_t base;
 	struct grt_keyed all;
+	struct {
+		uint32_t id;
+		uint32_t room;
+		void *ring;
+	} near[BPF_RINGS_NEAR];
 	struct grt_keyed running;
 	struct {
 		char bus[BPF_BUS];
