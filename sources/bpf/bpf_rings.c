@@ -92,16 +92,14 @@ static int grt_bpf_rings_search(struct grt_bpf_rings *r, uint32_t id, struct rin
 /* @out: the ring, NULL: there are more than can have numbers. Return: 0 or -ENOMEM */
 static int grt_bpf_rings_ring_of(struct grt_bpf_rings *r, uint32_t id, struct ring **out)
 {
-	__auto_type near = &r->near[id % BPF_RINGS_NEAR];
+	struct grt_bpf_near *near = &r->near[id % BPF_RINGS_NEAR];
 	int ret;
 
-	*out = near->ring;
-	if (near->ring && near->id == id && near->room == r->all.room)
+	*out = near->element;
+	if (near->element && near->id == id && near->room == r->all.room)
 		return 0;
 	ret = grt_bpf_rings_search(r, id, out);
-	near->id = id;
-	near->room = r->all.room;
-	near->ring = *out;
+	*near = (struct grt_bpf_near){id, r->all.room, *out};
 	return ret;
 }
 
@@ -132,6 +130,20 @@ int grt_bpf_rings_see(struct grt_bpf_rings *r, struct grt_packer *p, unsigned in
 	return ring->names == grt_packer_names(p) ? 0 : grt_bpf_rings_name(ring, p, cpu, e->time);
 }
 
+/* Return: 0 or -ENOMEM */
+static int grt_bpf_rings_running(struct grt_bpf_rings *r, uint32_t ring, void **out)
+{
+	struct grt_bpf_near *near = &r->near_running[ring % BPF_RINGS_NEAR];
+	int ret;
+
+	*out = near->element;
+	if (near->element && near->id == ring && near->room == r->running.room && !grt_keyed_full(&r->running))
+		return 0;
+	ret = grt_keyed_get_or_replace(&r->running, &(struct grt_key){{ring}}, NULL, out);
+	*near = (struct grt_bpf_near){ring, r->running.room, ret ? NULL : *out};
+	return ret;
+}
+
 int grt_bpf_rings_switch(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu,
 			 const struct grt_event *e)
 {
@@ -140,7 +152,7 @@ int grt_bpf_rings_switch(struct grt_bpf_rings *r, struct grt_packer *p, unsigned
 
 	if (e->ring == GRT_RING_NONE || !r->in_order || !grt_bpf_switch_looks_at(e))
 		return 0;
-	ret = grt_keyed_get_or_replace(&r->running, &(struct grt_key){{e->ring}}, NULL, &running);
+	ret = grt_bpf_rings_running(r, e->ring, &running);
 	return ret ? ret : grt_bpf_switch_see(running, p, cpu, e);
 }
 
