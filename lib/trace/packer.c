@@ -27,6 +27,10 @@
 /* Of so many threads, rings and devices it is remembered that a packet has their names. */
 #define NAMES_NEAR 8U
 
+/* Between two records at which a search for a place begins. */
+#define MARK_BYTES ((size_t)4 << 10)
+#define MARKS 2U
+
 /* One record and the names of its thread, ring, GPU and device. */
 #define RECORD_ROOM (GRT_RECORD_MAX + 4 * sizeof(struct grt_ev_name))
 
@@ -52,6 +56,7 @@ struct name {
 /**
  * struct cpu - events of a CPU that wait
  * @start, @end, @room: of the waiting records in @buf
+ * @mark: records not far from the end, the older one first; those before @start are of no use any more
  * @last: stamp of the last one
  * @left: stamp of the last one that left
  */
@@ -60,6 +65,7 @@ struct cpu {
 	size_t start;
 	size_t end;
 	size_t room;
+	size_t mark[MARKS];
 	uint64_t last;
 	uint64_t left;
 	uint64_t seq;
@@ -202,6 +208,8 @@ static int packer_make_room(struct cpu *c, size_t size)
 		return 0;
 	if (c->start >= c->room / 2 && c->start >= size) {
 		memmove(c->buf, c->buf + c->start, c->end - c->start);
+		for (unsigned int i = 0; i < MARKS; i++)
+			c->mark[i] = c->mark[i] > c->start ? c->mark[i] - c->start : 0;
 		c->end -= c->start;
 		c->start = 0;
 		return 0;
@@ -214,17 +222,39 @@ static int packer_make_room(struct cpu *c, size_t size)
 	return 0;
 }
 
-/* It was overtaken by an interrupt's: rare, and not far from the end; the walk begins at the front all the
- * same. */
+static const struct grt_event *packer_at(const struct cpu *c, size_t at)
+{
+	return (const struct grt_event *)(c->buf + at);
+}
+
+/* The next record is one to begin a search at. */
+static void packer_mark(struct cpu *c)
+{
+	c->mark[0] = c->mark[1];
+	c->mark[1] = c->end;
+}
+
+/* A record that is not later than @time, if there is any: none of those before it is. */
+static size_t packer_search_from(const struct cpu *c, uint64_t time)
+{
+	for (unsigned int i = MARKS; i--;)
+		if (c->mark[i] > c->start && c->mark[i] < c->end && packer_at(c, c->mark[i])->time <= time)
+			return c->mark[i];
+	return c->start;
+}
+
+/* It was overtaken by an interrupt's: its place is not far from the end. */
 static void packer_insert(struct cpu *c, const struct grt_event *e)
 {
-	size_t at = c->start;
+	size_t at = packer_search_from(c, e->time);
 
-	while (((const struct grt_event *)(c->buf + at))->time <= e->time)
-		at += ((const struct grt_event *)(c->buf + at))->size;
+	while (packer_at(c, at)->time <= e->time)
+		at += packer_at(c, at)->size;
 	memmove(c->buf + at + e->size, c->buf + at, c->end - at);
 	memcpy(c->buf + at, e, e->size);
 	c->end += e->size;
+	for (unsigned int i = 0; i < MARKS; i++)
+		c->mark[i] += c->mark[i] > at ? e->size : 0;
 }
 
 int grt_packer_add(struct grt_packer *p, unsigned int cpu, const struct grt_event *e)
@@ -239,6 +269,8 @@ int grt_packer_add(struct grt_packer *p, unsigned int cpu, const struct grt_even
 		packer_insert(c, e);
 		return 0;
 	}
+	if (c->end - c->mark[1] >= MARK_BYTES)
+		packer_mark(c);
 	memcpy(c->buf + c->end, e, e->size);
 	c->end += e->size;
 	c->last = e->time;
@@ -459,6 +491,6 @@ size_t grt_packer_read(struct grt_packer *p, unsigned int cpu, void *buf, size_t
 		done += n;
 	}
 	if (c->start == c->end)
-		c->start = c->end = 0;
+		c->start = c->end = c->mark[0] = c->mark[1] = 0;
 	return done;
 }
