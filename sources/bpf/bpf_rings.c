@@ -137,7 +137,8 @@ static int grt_bpf_rings_running(struct grt_bpf_rings *r, uint32_t ring, void **
 	int ret;
 
 	*out = near->element;
-	if (near->element && near->id == ring && near->room == r->running.room && !grt_keyed_full(&r->running))
+	if (near->element && near->id == ring && near->room == r->running.room &&
+	    !grt_keyed_full(&r->running))
 		return 0;
 	ret = grt_keyed_get_or_replace(&r->running, &(struct grt_key){{ring}}, NULL, out);
 	*near = (struct grt_bpf_near){ring, r->running.room, ret ? NULL : *out};

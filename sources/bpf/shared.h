@@ -99,7 +99,8 @@ struct grt_bpf_config {
 };
 
 /**
- * struct grt_bpf_gate - what programs look at before they do anything; the loader writes @armed, and they the rest
+ * struct grt_bpf_gate - what programs look at before they do anything; the loader writes @armed, and they the
+ * rest
  * @armed: of record --duty, see gate.h: a window is near
  * @open: what began in a window and has not ended
  * @deps: a job has waited for a fence of no job

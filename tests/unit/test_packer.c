@@ -320,7 +320,8 @@ static void late_events_find_their_places(void **state)
 							    GRT_PACK_NOW, &none),
 					    &last, &number);
 	}
-	seen += check_order(grt_packer_read(p, 0, buf, sizeof(buf), 1000000, GRT_PACK_ALL, &none), &last, &number);
+	seen += check_order(grt_packer_read(p, 0, buf, sizeof(buf), 1000000, GRT_PACK_ALL, &none), &last,
+			    &number);
 	assert_int_equal(seen, 30000);
 	grt_packer_free(p);
 }
