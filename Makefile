@@ -480,6 +480,7 @@ bench: all test-tools bench-modules
 	bench/vm/idle.sh $(O)
 	bench/vm/glmark2.sh $(O)
 	bench/vm/toggle.sh $(O)
+	bench/vm/top.sh $(O)
 
 demo:
 	tools/setup demo

@@ -26,6 +26,12 @@ struct owners {
 /** owners_name - sets the name of a process; if the name has changed, the pid counts as a new process */
 void owners_name(struct owners *o, uint32_t pid, const char *comm);
 
+/** owners_lacks_name - whether a process was met, and nobody has said its name since */
+static inline bool owners_lacks_name(const struct owners *o, uint32_t pid)
+{
+	return pid && o->met[pid % OWNERS_MAX].pid == pid && !o->met[pid % OWNERS_MAX].comm[0];
+}
+
 /**
  * owners_meet - a process uses a GPU at @time, in the stream of @cpu
  * Return: 0 or -ENOMEM

@@ -376,14 +376,20 @@ static int top_watch(struct top *t)
 /* ----------------------------------------------------------------- a recording */
 
 /* Updates whose time is over by this event's. */
+static __attribute__((noinline, cold)) int top_on_later(struct top *t, uint64_t time)
+{
+	int ret = 0;
+
+	while (!ret && time - t->to >= t->step && time > t->to)
+		ret = top_update(t, t->to + t->step);
+	return ret;
+}
+
 static int top_on_any(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct top *t = (struct top *)c;
-	int ret = 0;
 
-	while (!ret && e->time - t->to >= t->step && e->time > t->to)
-		ret = top_update(t, t->to + t->step);
-	return ret;
+	return e->time - t->to < t->step ? 0 : top_on_later(t, e->time);
 }
 
 static int top_replay(struct top *t, const char *path)

@@ -24,6 +24,13 @@
 /* Names of one that are remembered: events of the CPUs are written one CPU after the other. */
 #define NAME_CHANGES 3U
 
+/* Of so many threads, rings and devices it is remembered that a packet has their names. */
+#define NAMES_NEAR 8U
+
+/* Between two records at which a search for a place begins. */
+#define MARK_BYTES ((size_t)4 << 10)
+#define MARKS 2U
+
 /* One record and the names of its thread, ring, GPU and device. */
 #define RECORD_ROOM (GRT_RECORD_MAX + 4 * sizeof(struct grt_ev_name))
 
@@ -49,6 +56,7 @@ struct name {
 /**
  * struct cpu - events of a CPU that wait
  * @start, @end, @room: of the waiting records in @buf
+ * @mark: records not far from the end, the older one first; those before @start are of no use any more
  * @last: stamp of the last one
  * @left: stamp of the last one that left
  */
@@ -57,6 +65,7 @@ struct cpu {
 	size_t start;
 	size_t end;
 	size_t room;
+	size_t mark[MARKS];
 	uint64_t last;
 	uint64_t left;
 	uint64_t seq;
@@ -68,6 +77,7 @@ struct grt_packer {
 	struct cpu *cpu;
 	unsigned int cpus;
 	uint64_t packet;
+	uint64_t names;
 	struct name name[NAME_SETS][NAME_WAYS];
 };
 
@@ -79,7 +89,7 @@ int grt_packer_new(struct grt_packer **out, unsigned int cpus)
 	if (!p)
 		return -ENOMEM;
 	p->cpus = cpus;
-	p->packet = 1;
+	p->packet = p->names = 1;
 	p->cpu = calloc(cpus ? cpus : 1, sizeof(*p->cpu));
 	if (p->cpu)
 		return 0;
@@ -168,6 +178,7 @@ int grt_packer_name(struct grt_packer *p, unsigned int cpu, uint64_t time, uint3
 	if (n && !strncmp(n->was[0].name, name, sizeof(n->was[0].name)) &&
 	    !strncmp(n->was[0].owner, owner, sizeof(n->was[0].owner)))
 		return 0;
+	p->names++;
 	if (!n)
 		n = replace_name(p, kind, id);
 	memmove(&n->was[1], &n->was[0], sizeof(n->was) - sizeof(n->was[0]));
@@ -181,6 +192,11 @@ int grt_packer_name(struct grt_packer *p, unsigned int cpu, uint64_t time, uint3
 	return ret == -ERANGE ? 0 : ret;
 }
 
+uint64_t grt_packer_names(const struct grt_packer *p)
+{
+	return p->names;
+}
+
 /* ------------------------------------------------------------ events */
 
 static int packer_make_room(struct cpu *c, size_t size)
@@ -192,6 +208,8 @@ static int packer_make_room(struct cpu *c, size_t size)
 		return 0;
 	if (c->start >= c->room / 2 && c->start >= size) {
 		memmove(c->buf, c->buf + c->start, c->end - c->start);
+		for (unsigned int i = 0; i < MARKS; i++)
+			c->mark[i] = c->mark[i] > c->start ? c->mark[i] - c->start : 0;
 		c->end -= c->start;
 		c->start = 0;
 		return 0;
@@ -204,17 +222,39 @@ static int packer_make_room(struct cpu *c, size_t size)
 	return 0;
 }
 
-/* It was overtaken by an interrupt's: rare, and not far from the end; the walk begins at the front all the
- * same. */
+static const struct grt_event *packer_at(const struct cpu *c, size_t at)
+{
+	return (const struct grt_event *)(c->buf + at);
+}
+
+/* The next record is one to begin a search at. */
+static void packer_mark(struct cpu *c)
+{
+	c->mark[0] = c->mark[1];
+	c->mark[1] = c->end;
+}
+
+/* A record that is not later than @time, if there is any: none of those before it is. */
+static size_t packer_search_from(const struct cpu *c, uint64_t time)
+{
+	for (unsigned int i = MARKS; i--;)
+		if (c->mark[i] > c->start && c->mark[i] < c->end && packer_at(c, c->mark[i])->time <= time)
+			return c->mark[i];
+	return c->start;
+}
+
+/* It was overtaken by an interrupt's: its place is not far from the end. */
 static void packer_insert(struct cpu *c, const struct grt_event *e)
 {
-	size_t at = c->start;
+	size_t at = packer_search_from(c, e->time);
 
-	while (((const struct grt_event *)(c->buf + at))->time <= e->time)
-		at += ((const struct grt_event *)(c->buf + at))->size;
+	while (packer_at(c, at)->time <= e->time)
+		at += packer_at(c, at)->size;
 	memmove(c->buf + at + e->size, c->buf + at, c->end - at);
 	memcpy(c->buf + at, e, e->size);
 	c->end += e->size;
+	for (unsigned int i = 0; i < MARKS; i++)
+		c->mark[i] += c->mark[i] > at ? e->size : 0;
 }
 
 int grt_packer_add(struct grt_packer *p, unsigned int cpu, const struct grt_event *e)
@@ -229,6 +269,8 @@ int grt_packer_add(struct grt_packer *p, unsigned int cpu, const struct grt_even
 		packer_insert(c, e);
 		return 0;
 	}
+	if (c->end - c->mark[1] >= MARK_BYTES)
+		packer_mark(c);
 	memcpy(c->buf + c->end, e, e->size);
 	c->end += e->size;
 	c->last = e->time;
@@ -242,6 +284,7 @@ int grt_packer_add(struct grt_packer *p, unsigned int cpu, const struct grt_even
  * @at: bytes used of the packet
  * @records: in it
  * @first, @last: stamps
+ * @threads, @rings, @devices: numbers plus 1 whose names are in it, or unknown: by their lowest bits
  */
 struct writer {
 	struct grt_packer *p;
@@ -250,6 +293,9 @@ struct writer {
 	uint64_t records;
 	uint64_t first;
 	uint64_t last;
+	uint32_t threads[NAMES_NEAR];
+	uint32_t rings[NAMES_NEAR];
+	uint32_t devices[NAMES_NEAR];
 };
 
 static void packer_put_record(struct writer *w, const struct grt_event *e)
@@ -283,18 +329,28 @@ static void pass_name(struct writer *w, const struct grt_ev_name *r)
 	n->used = w->p->packet;
 }
 
+/* Neighbouring records mostly need the same names. Return: whether @id was not the last one in its place */
+static inline bool packer_is_new(uint32_t near[NAMES_NEAR], uint32_t id)
+{
+	uint32_t *place = &near[id % NAMES_NEAR];
+	bool is_new = *place != id + 1;
+
+	*place = id + 1;
+	return is_new;
+}
+
 static void write_record(struct writer *w, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_NAME) {
 		pass_name(w, (const struct grt_ev_name *)e);
 	} else {
-		if (e->tid)
+		if (e->tid && packer_is_new(w->threads, e->tid))
 			need_name(w, e->time, GRT_NAME_THREAD, e->tid);
-		if (e->ring != GRT_RING_NONE) {
+		if (e->ring != GRT_RING_NONE && packer_is_new(w->rings, e->ring)) {
 			need_name(w, e->time, GRT_NAME_RING, e->ring);
 			need_name(w, e->time, GRT_NAME_RING_GPU, e->ring);
 		}
-		if (e->device)
+		if (e->device && packer_is_new(w->devices, e->device))
 			need_name(w, e->time, GRT_NAME_DEVICE, e->device);
 		if (e->type == GRT_EV_COUNTER)
 			need_name(w, e->time, GRT_NAME_COUNTER, ((const struct grt_ev_counter *)e)->counter);
@@ -435,6 +491,6 @@ size_t grt_packer_read(struct grt_packer *p, unsigned int cpu, void *buf, size_t
 		done += n;
 	}
 	if (c->start == c->end)
-		c->start = c->end = 0;
+		c->start = c->end = c->mark[0] = c->mark[1] = 0;
 	return done;
 }

@@ -30,6 +30,12 @@ int grt_packer_name(struct grt_packer *p, unsigned int cpu, uint64_t time, uint3
 		    const char *name, const char *owner);
 
 /**
+ * grt_packer_names - a number that changes with every name that is new, different, or given up for another
+ * As long as it is the same, a name that was set already need not be set again. It is never 0.
+ */
+uint64_t grt_packer_names(const struct grt_packer *p);
+
+/**
  * grt_packer_add - adds an event
  * @e: its size must fit its type
  * Return: 0, -ENOMEM, or -ERANGE if the event comes too late to be sorted (the

@@ -80,6 +80,17 @@ struct cpu_tally {
 	uint64_t flushed;
 };
 
+/* Threads by the lowest bits of their numbers. */
+#define THREADS_NEAR 256U
+
+/** struct named_thread - how a thread was called last; @names: the packer's grt_packer_names() then */
+struct named_thread {
+	uint32_t tid;
+	uint32_t pid;
+	uint64_t names;
+	struct grt_bpf_comm comm;
+};
+
 /**
  * struct capture - the state of such a source
  * @kind: what it is made of
@@ -101,6 +112,7 @@ struct cpu_tally {
  * @no_names: frames get none
  * @covered: another source has jobs that objects left out would report
  * @note: tells the user
+ * @near: threads that need not be named again as long as nothing changes
  * @own: the decoder's
  * @samples: the clocks of programs that look at what runs
  * @positions: the ring buffer's, see position(); NULL without a decoder
@@ -145,6 +157,7 @@ struct capture {
 	bool no_names;
 	bool covered;
 	bool tables;
+	struct named_thread near[THREADS_NEAR];
 	void *own;
 	const char *positions;
 	struct {
@@ -597,15 +610,28 @@ static int grt_bpf_complete_event(struct capture *c, unsigned int cpu, struct gr
 	return ret ? ret : grt_bpf_devices_see(&c->devices, c->packer, cpu, e);
 }
 
+static bool grt_bpf_is_named(const struct capture *c, const struct named_thread *t, const struct grt_event *e,
+			     const struct grt_bpf_comm *n)
+{
+	return t->tid == e->tid && t->pid == e->pid && t->names == grt_packer_names(c->packer) &&
+	       !memcmp(&t->comm, n, sizeof(*n)) && !owners_lacks_name(&c->owners, e->pid);
+}
+
 static int grt_bpf_name_thread(struct capture *c, unsigned int cpu, const struct grt_event *e,
 			       const struct grt_bpf_comm *n)
 {
+	struct named_thread *t = &c->near[e->tid % THREADS_NEAR];
 	char comm[BPF_COMM + 1] = "", owner[BPF_COMM + 1] = "";
+	int ret;
 
+	if (grt_bpf_is_named(c, t, e, n))
+		return 0;
 	memcpy(comm, n->comm, BPF_COMM);
 	memcpy(owner, n->owner[0] ? n->owner : n->comm, BPF_COMM);
 	owners_name(&c->owners, e->pid, owner);
-	return grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, owner);
+	ret = grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, owner);
+	*t = (struct named_thread){e->tid, e->pid, grt_packer_names(c->packer), *n};
+	return ret;
 }
 
 /** struct labels - what is in front of an event: NULL where it does not */

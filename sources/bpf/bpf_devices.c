@@ -27,7 +27,7 @@ static void read_link(uint32_t number, const char *link, char *name, size_t room
 	link_end(path, name, room);
 }
 
-static const struct grt_bpf_device *grt_bpf_devices_find_device(struct grt_bpf_devices *d, uint32_t number)
+static struct grt_bpf_device *grt_bpf_devices_find_device(struct grt_bpf_devices *d, uint32_t number)
 {
 	struct grt_bpf_device *k = d->known;
 
@@ -60,7 +60,8 @@ int grt_bpf_devices_see(struct grt_bpf_devices *d, struct grt_packer *p, unsigne
 			struct grt_event *e)
 {
 	uint32_t slot = e->tid * 0x9e3779b1U >> 20;
-	const struct grt_bpf_device *known;
+	struct grt_bpf_device *known;
+	int ret;
 
 	if (e->type == GRT_EV_IOCTL_ENTER) {
 		d->open[slot].tid = e->tid;
@@ -73,7 +74,9 @@ int grt_bpf_devices_see(struct grt_bpf_devices *d, struct grt_packer *p, unsigne
 		e->device |= DRM_MAJOR << 20;
 	/* smaller numbers are a driver's own count of its devices */
 	known = MAJOR_OF(e->device) ? grt_bpf_devices_find_device(d, e->device) : NULL;
-	if (!known || !known->name[0])
+	if (!known || !known->name[0] || known->names == grt_packer_names(p))
 		return 0;
-	return grt_packer_name(p, cpu, e->time, GRT_NAME_DEVICE, e->device, known->name, known->driver);
+	ret = grt_packer_name(p, cpu, e->time, GRT_NAME_DEVICE, e->device, known->name, known->driver);
+	known->names = grt_packer_names(p);
+	return ret;
 }

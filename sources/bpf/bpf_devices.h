@@ -13,11 +13,13 @@
 #define BPF_DEVICES_KNOWN 64
 #define BPF_CALLS_OPEN 4096
 
-/** struct grt_bpf_device - a device number that was met; @name empty: no such file any more */
+/** struct grt_bpf_device - a device number that was met; @name empty: no such file any more; @names: the
+ * packer's grt_packer_names() when it was named */
 struct grt_bpf_device {
 	uint32_t number;
 	char name[32];
 	char driver[16];
+	uint64_t names;
 };
 
 /**

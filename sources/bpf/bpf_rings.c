@@ -20,10 +20,16 @@
 /* Of these it is followed what runs on them; the one that was there first gives way. */
 #define RUNNING_MAX 1024U
 
-/** struct ring - @number: in the trace; @card: the GPU's DRM device, empty where it is unknown */
+/**
+ * struct ring - @number: in the trace; @card: the GPU's DRM device, empty where it is unknown
+ * @in_order: what runs on it follows from the order of its jobs
+ * @names: the packer's grt_packer_names() when the ring was named
+ */
 struct ring {
 	uint32_t number;
 	uint8_t engine;
+	bool in_order;
+	uint64_t names;
 	char name[BPF_RING];
 	char driver[BPF_DRIVER];
 	char bus[BPF_BUS];
@@ -67,8 +73,7 @@ static void describe_ring(struct grt_bpf_rings *r, struct ring *ring, uint32_t k
 	ring->engine = (uint8_t)grt_engine_of_ring(ring->name, strlen(ring->name));
 }
 
-/* @out: the ring, NULL: there are more than can have numbers. Return: 0 or -ENOMEM */
-static int grt_bpf_rings_ring_of(struct grt_bpf_rings *r, uint32_t id, struct ring **out)
+static int grt_bpf_rings_search(struct grt_bpf_rings *r, uint32_t id, struct ring **out)
 {
 	struct grt_key key = {{id}};
 	uint32_t used = r->all.used;
@@ -79,7 +84,32 @@ static int grt_bpf_rings_ring_of(struct grt_bpf_rings *r, uint32_t id, struct ri
 	if (!ret && r->all.used > used) {
 		(*out)->number = r->base + used;
 		describe_ring(r, *out, id);
+		(*out)->in_order = !grt_firmware_schedules((*out)->driver);
 	}
+	return ret;
+}
+
+/* @out: the ring, NULL: there are more than can have numbers. Return: 0 or -ENOMEM */
+static int grt_bpf_rings_ring_of(struct grt_bpf_rings *r, uint32_t id, struct ring **out)
+{
+	struct grt_bpf_near *near = &r->near[id % BPF_RINGS_NEAR];
+	int ret;
+
+	*out = near->element;
+	if (near->element && near->id == id && near->room == r->all.room)
+		return 0;
+	ret = grt_bpf_rings_search(r, id, out);
+	*near = (struct grt_bpf_near){id, r->all.room, *out};
+	return ret;
+}
+
+static int grt_bpf_rings_name(struct ring *ring, struct grt_packer *p, unsigned int cpu, uint64_t time)
+{
+	int ret = grt_packer_name(p, cpu, time, GRT_NAME_RING, ring->number, ring->name, ring->driver);
+
+	if (!ret && ring->bus[0])
+		ret = grt_packer_name(p, cpu, time, GRT_NAME_RING_GPU, ring->number, ring->bus, ring->card);
+	ring->names = grt_packer_names(p);
 	return ret;
 }
 
@@ -95,12 +125,24 @@ int grt_bpf_rings_see(struct grt_bpf_rings *r, struct grt_packer *p, unsigned in
 	if (ret || !ring)
 		return ret;
 	e->ring = ring->number;
-	r->in_order = !grt_firmware_schedules(ring->driver);
+	r->in_order = ring->in_order;
 	e->engine = ring->engine;
-	ret = grt_packer_name(p, cpu, e->time, GRT_NAME_RING, e->ring, ring->name, ring->driver);
-	if (ret || !ring->bus[0])
-		return ret;
-	return grt_packer_name(p, cpu, e->time, GRT_NAME_RING_GPU, e->ring, ring->bus, ring->card);
+	return ring->names == grt_packer_names(p) ? 0 : grt_bpf_rings_name(ring, p, cpu, e->time);
+}
+
+/* Return: 0 or -ENOMEM */
+static int grt_bpf_rings_running(struct grt_bpf_rings *r, uint32_t ring, void **out)
+{
+	struct grt_bpf_near *near = &r->near_running[ring % BPF_RINGS_NEAR];
+	int ret;
+
+	*out = near->element;
+	if (near->element && near->id == ring && near->room == r->running.room &&
+	    !grt_keyed_full(&r->running))
+		return 0;
+	ret = grt_keyed_get_or_replace(&r->running, &(struct grt_key){{ring}}, NULL, out);
+	*near = (struct grt_bpf_near){ring, r->running.room, ret ? NULL : *out};
+	return ret;
 }
 
 int grt_bpf_rings_switch(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu,
@@ -109,9 +151,9 @@ int grt_bpf_rings_switch(struct grt_bpf_rings *r, struct grt_packer *p, unsigned
 	void *running;
 	int ret;
 
-	if (e->ring == GRT_RING_NONE || !r->in_order)
+	if (e->ring == GRT_RING_NONE || !r->in_order || !grt_bpf_switch_looks_at(e))
 		return 0;
-	ret = grt_keyed_get_or_replace(&r->running, &(struct grt_key){{e->ring}}, NULL, &running);
+	ret = grt_bpf_rings_running(r, e->ring, &running);
 	return ret ? ret : grt_bpf_switch_see(running, p, cpu, e);
 }
 

@@ -12,12 +12,24 @@
 #include "shared.h"
 #include "bpf_switch.h"
 
+/* Rings that are found without a search. */
+#define BPF_RINGS_NEAR 16U
+
+/** struct grt_bpf_near - an element of a table, by a number; good while the table has so much @room */
+struct grt_bpf_near {
+	uint32_t id;
+	uint32_t room;
+	void *element;
+};
+
 /**
  * struct grt_bpf_rings - set up by grt_bpf_rings_init(), to be given to grt_bpf_rings_fini()
  * @map: ring_names
  * @base: numbers begin here
  * @all: rings by the programs' number
+ * @near: of these, by the lowest bits of that number
  * @running: struct grt_bpf_switch by ring, of those used last
+ * @near_running: of these, by the lowest bits of the ring's number, as long as none has given way
  * @gpu: DRM device of the GPU requested last
  * @in_order: what runs on the ring of the event seen last follows from its order
  * @unnumbered: events of rings for which there was no number
@@ -26,7 +38,9 @@ struct grt_bpf_rings {
 	int map;
 	uint32_t base;
 	struct grt_keyed all;
+	struct grt_bpf_near near[BPF_RINGS_NEAR];
 	struct grt_keyed running;
+	struct grt_bpf_near near_running[BPF_RINGS_NEAR];
 	struct {
 		char bus[BPF_BUS];
 		char card[BPF_DRIVER];

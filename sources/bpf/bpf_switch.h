@@ -37,6 +37,9 @@ struct grt_bpf_switch {
 	uint64_t beyond;
 };
 
+/** grt_bpf_switch_looks_at - whether grt_bpf_switch_see() learns anything from such an event */
+bool grt_bpf_switch_looks_at(const struct grt_event *e);
+
 /**
  * grt_bpf_switch_see - learns from an event of the ring; puts a CTX_SWITCH (inferred) behind it where the
  * context changes Return: 0 or -ENOMEM

@@ -9,14 +9,6 @@
  */
 #include "jobs.h"
 
-static __always_inline struct job_key fence_key(struct dma_fence *fence)
-{
-	return (struct job_key){
-		.ctx = BPF_CORE_READ(fence, context),
-		.seqno = BPF_CORE_READ(fence, seqno),
-	};
-}
-
 SEC("raw_tp/dma_fence_signaled")
 int fence_signaled(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -26,7 +18,7 @@ int fence_signaled(struct bpf_raw_tracepoint_args *ctx)
 
 	if (gate_is_shut())
 		return 0;
-	key = fence_key(fence);
+	key = key_of_fence(fence);
 	status = BPF_CORE_READ(fence, error);
 	job_complete(&key, status);
 	return dep_signalled(&key, status);
@@ -39,7 +31,7 @@ int fence_wait_start(struct bpf_raw_tracepoint_args *ctx)
 
 	if (gate_is_shut())
 		return 0;
-	key = fence_key((void *)ctx->args[0]);
+	key = key_of_fence((void *)ctx->args[0]);
 	return wait_enter(&key);
 }
 

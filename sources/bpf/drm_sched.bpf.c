@@ -57,10 +57,7 @@ static __always_inline struct job_key key_of(struct drm_sched_job *job)
 {
 	struct drm_sched_fence *f = BPF_CORE_READ(job, s_fence);
 
-	return (struct job_key){
-		.ctx = BPF_CORE_READ(f, finished.context),
-		.seqno = BPF_CORE_READ(f, finished.seqno),
-	};
+	return key_of_fence(&f->finished);
 }
 
 static __always_inline int queue(void *ctx, struct drm_sched_job *sj)
@@ -121,10 +118,7 @@ static __noinline int ended_besides(struct drm_sched_fence *f, const struct job_
 static __always_inline int done(struct drm_sched_fence *f)
 {
 	struct dma_fence *parent = BPF_CORE_READ(f, parent);
-	struct job_key key = {
-		.ctx = BPF_CORE_READ(f, finished.context),
-		.seqno = BPF_CORE_READ(f, finished.seqno),
-	};
+	struct job_key key = key_of_fence(&f->finished);
 	__s32 error;
 
 	if (!parent)
@@ -140,10 +134,7 @@ static __always_inline int done(struct drm_sched_fence *f)
 
 static __always_inline int dependency(struct drm_sched_job *sj, struct dma_fence *fence, int unsignalled)
 {
-	struct job_key key = key_of(sj), dep = {
-						 .ctx = BPF_CORE_READ(fence, context),
-						 .seqno = BPF_CORE_READ(fence, seqno),
-					 };
+	struct job_key key = key_of(sj), dep = key_of_fence(fence);
 	int signalled = is_signalled(fence);
 
 	/* what was still open when it was added is looked at again before the job runs */

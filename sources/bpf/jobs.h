@@ -35,6 +35,19 @@ struct {
 	__type(value, struct job_key);
 } waits SEC(".maps");
 
+/* Both numbers of a fence: they stand behind each other, so that one copy has them. */
+static __always_inline struct job_key key_of_fence(const struct dma_fence *fence)
+{
+	__u32 ctx = bpf_core_field_offset(fence->context), seqno = bpf_core_field_offset(fence->seqno);
+	struct job_key key = {};
+
+	if (seqno == ctx + sizeof(key.ctx))
+		bpf_probe_read_kernel(&key, sizeof(key), (const void *)fence + ctx);
+	else
+		key = (struct job_key){BPF_CORE_READ(fence, context), BPF_CORE_READ(fence, seqno)};
+	return key;
+}
+
 #define FENCE_HAS(fence, FLAG)                                                                \
 	(BPF_CORE_READ(fence, flags) >>                                                       \
 		 bpf_core_enum_value(enum dma_fence_flag_bits, DMA_FENCE_FLAG_##FLAG##_BIT) & \
@@ -283,6 +296,7 @@ static __always_inline int job_wait_dep(const struct job_key *key, const struct 
 	if (!c)
 		return 0;
 	if (!signalled && !bpf_map_lookup_elem(&jobs, dep)) {
+		((volatile struct grt_bpf_gate *)&gate)->deps = 1;
 		waiting = bpf_map_lookup_elem(&deps, dep);
 		if (waiting)
 			__sync_fetch_and_add(waiting, 1);
@@ -304,11 +318,13 @@ static __always_inline int job_wait_dep(const struct job_key *key, const struct 
 /* FENCE: one that jobs waited for, and that is no job here, is signalled */
 static __always_inline int dep_signalled(const struct job_key *key, __s32 status)
 {
-	__u32 *waiting = bpf_map_lookup_elem(&deps, key);
 	struct out_fence *at;
 	struct grt_bpf_counts *c;
-	__u32 cpu;
+	__u32 *waiting, cpu;
 
+	if (!((volatile struct grt_bpf_gate *)&gate)->deps)
+		return 0;
+	waiting = bpf_map_lookup_elem(&deps, key);
 	if (!waiting)
 		return 0;
 	c = my_counts(&cpu);

@@ -99,13 +99,16 @@ struct grt_bpf_config {
 };
 
 /**
- * struct grt_bpf_gate - of record --duty, see gate.h; the loader writes @armed, and the programs @open
- * @armed: a window is near
+ * struct grt_bpf_gate - what programs look at before they do anything; the loader writes @armed, and they the
+ * rest
+ * @armed: of record --duty, see gate.h: a window is near
  * @open: what began in a window and has not ended
+ * @deps: a job has waited for a fence of no job
  */
 struct grt_bpf_gate {
 	__u32 armed;
 	__u32 open;
+	__u32 deps;
 };
 
 /* grt_bpf_config.stacks */

@@ -277,6 +277,55 @@ static void many_events(void **state)
 	grt_packer_free(p);
 }
 
+/* What has left so far: in order, those of one stamp as they came. Return: how many */
+static uint64_t check_order(size_t n, uint64_t *last, uint32_t *number)
+{
+	uint64_t seen = 0;
+
+	for (size_t at = 0; at < n; at += packet(at)->packet_size / 8) {
+		const char *end = (const char *)packet(at) + packet(at)->content_size / 8;
+
+		for (const struct grt_event *e = record(packet(at), 0); e && (const char *)e < end;
+		     e = (const struct grt_event *)((const char *)e + e->size)) {
+			const struct grt_ev_submit *submit = (const struct grt_ev_submit *)e;
+
+			assert_true(e->time > *last || (e->time == *last && submit->cmd > *number));
+			*last = e->time;
+			*number = submit->cmd;
+			seen++;
+		}
+	}
+	return seen;
+}
+
+/* Every seventh came up to 400 events too late, and some leave in between. */
+static void late_events_find_their_places(void **state)
+{
+	struct grt_packer *p = new_packer(1);
+	uint64_t seen = 0, last = 0;
+	uint32_t number = 0;
+
+	(void)state;
+	for (uint32_t i = 1; i <= 30000; i++) {
+		struct grt_ev_submit e = {.e = {.time = 100000 + 10 * i,
+						.type = GRT_EV_SUBMIT,
+						.size = sizeof(e),
+						.ring = GRT_RING_NONE},
+					  .cmd = i};
+
+		e.e.time -= i % 7 == 3 ? i * 7919 % 400 * 10 : 0;
+		assert_int_equal(grt_packer_add(p, 0, &e.e), 0);
+		if (i % 3000 == 0)
+			seen += check_order(grt_packer_read(p, 0, buf, sizeof(buf), 100000 + 10 * i - 4000,
+							    GRT_PACK_NOW, &none),
+					    &last, &number);
+	}
+	seen += check_order(grt_packer_read(p, 0, buf, sizeof(buf), 1000000, GRT_PACK_ALL, &none), &last,
+			    &number);
+	assert_int_equal(seen, 30000);
+	grt_packer_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +339,7 @@ int main(void)
 		cmocka_unit_test(the_balance_joins_from_packet_to_packet),
 		cmocka_unit_test(a_stream_without_events_is_not_empty),
 		cmocka_unit_test(many_events),
+		cmocka_unit_test(late_events_find_their_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,6 +204,17 @@ csv_columns() { # FILE COLUMN...
 		{ for (i = 1; i <= n; i++) printf "%s%s", $at[w[i]], i < n ? " " : "\n" }' "$1"
 }
 
+# A job of a ring that is left out has a fence of no job: whoever waits for it is told when it is signalled.
+fences_of_no_job() {
+	for i in 1 2 3 4 5; do printf '0 sdma 3ms id=a%s\n0 gfx 1ms after=a%s\n' $i $i; done >half
+	"$GRTRACE" record -e drm --ring gfx_0 -o half.grt -- "$player" -q -o half.csv half 2>err
+	"$GRTRACE" dump half.grt >half.txt
+	output=$(cat err half.txt)
+	check "$mode, fences of no job: each that a job waits for, when it is signalled" \
+		test "$(sed -nE 's/.* WAIT_DEP .* (dep_ctx=\S+ dep_seqno=\S+).*/\1/p' half.txt | sed 's/dep_//g')" = \
+		"$(sed -nE 's/.* FENCE .*(ctx=\S+ seqno=\S+) .*/\1/p' half.txt)" -a "$(grep -c ' FENCE ' half.txt)" = 5
+}
+
 rings_come_and_go() { # SOURCE
 	"$GRTRACE" record -e "$1" -o again.grt -- sh come_and_go.sh "$player" 2>err
 	"$GRTRACE" report again.grt --by job --top 0 --csv >again.csv 2>>err
@@ -239,6 +250,7 @@ sync_waits drm $((strict ? 200000 : 20000000))
 sync_waits kmod,drm $((strict ? 200000 : 20000000))
 two_processes "$limit"
 workloads
+fences_of_no_job
 rmmod grtrace_softgpu
 rings_come_and_go drm
 rings_come_and_go kmod
