@@ -387,6 +387,10 @@ $(MOCK)/app: tests/inject/mock/app.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.1
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -lrt
 $(MOCK)/ranges: tests/inject/mock/ranges.c tests/inject/mock/nvtx.h $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
+$(MOCK)/extended: tests/inject/mock/extended.c tests/inject/mock/nvtx_payload.h tests/inject/mock/nvtx.h $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
+$(MOCK)/client: tests/inject/mock/client.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -ldl
 $(MOCK)/steps: tests/inject/mock/steps.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread
 $(MOCK)/timed: tests/inject/mock/timed.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
@@ -397,7 +401,7 @@ $(MOCK)/unruly: tests/inject/mock/unruly.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudar
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
 $(MOCK)/nccl: tests/inject/mock/nccl.c tests/inject/mock/nccl.h $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
-inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/nccl $(MOCK)/steps $(MOCK)/timed $(MOCK)/sampled $(MOCK)/ends $(MOCK)/unruly $(MOCK)/libcupti.so.13 $(MOCK)/libcupti-old.so $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined $(O)/tests/inject/cubin_lines
+inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/extended $(MOCK)/client $(MOCK)/nccl $(MOCK)/steps $(MOCK)/timed $(MOCK)/sampled $(MOCK)/ends $(MOCK)/unruly $(MOCK)/libcupti.so.13 $(MOCK)/libcupti-old.so $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined $(O)/tests/inject/cubin_lines
 
 unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN) $(INJECT)

@@ -20,13 +20,17 @@
 
 enum { BUFFER_NONE, BUFFER_FREE, BUFFER_OUT, BUFFER_FULL, BUFFER_EMPTY };
 
-/** struct buffer - @next: in the queue of completed ones, the one that came before */
+/**
+ * struct buffer - @next: in the queue of completed ones, the one that came before
+ * @last: the last record that was written while CUPTI had the buffer, see activity_recover(); NULL: none
+ */
 struct buffer {
 	_Atomic int state;
 	uint8_t *at;
 	size_t valid;
 	void *context;
 	uint32_t stream;
+	union cupti_record *last;
 	struct buffer *next;
 };
 
@@ -39,6 +43,8 @@ static struct buffer *_Atomic completed;
 	}
 static struct packets packets = PACKETS;
 static _Atomic bool over;
+/* CUPTI has requested a buffer: it had records for this library. */
+static _Atomic bool asked;
 /* A graph is one record, not one for each of its kernels. */
 static bool whole_graphs;
 
@@ -94,6 +100,7 @@ static void activity_request(uint8_t **at, size_t *size, size_t *max_records)
 	struct buffer *b = NULL;
 	int state = BUFFER_FREE;
 
+	atomic_store_explicit(&asked, true, memory_order_relaxed);
 	for (i = 0; i < n && !b; i++, state = BUFFER_FREE)
 		if (atomic_compare_exchange_strong(&buffer[i].state, &state, BUFFER_OUT))
 			b = &buffer[i];
@@ -169,6 +176,7 @@ static void activity_put_kernel(const union cupti_record *c, uint64_t now)
 	if (inject.version >= CUPTI_VERSION_13_0)
 		r.by_gpu = ((const uint8_t *)c)[CUPTI_KERNEL_BY_GPU] != 0;
 	inject.kernels++;
+	held_see_record(r.correlation);
 	detach_see_context(k->context);
 	inject.running += !k->end;
 	/* one made in the moment before CUPTI reports graphs is not told from one that holds nothing */
@@ -200,6 +208,7 @@ static void activity_put_graph(const union cupti_record *c, uint64_t now)
 	r.graph = g->graph;
 	r.kind = GRT_CUDA_WHOLE_GRAPH;
 	inject.kernels++;
+	held_see_record(r.correlation);
 	detach_see_context(g->context);
 	inject.running += !g->end;
 	detach_graph();
@@ -309,11 +318,12 @@ static void activity_put_record(const union cupti_record *c, uint64_t now)
 static void activity_put_buffer(struct buffer *b)
 {
 	uint64_t now = now_ns(CLOCK_MONOTONIC);
-	union cupti_record *c = NULL;
+	union cupti_record *c = b->last;
 	size_t lost = 0;
 
 	while (b->valid && !inject.cupti.next_record(b->at, b->valid, &c))
 		activity_put_record(c, now);
+	b->last = NULL;
 	if (!inject.cupti.dropped(b->context, b->stream, &lost)) {
 		inject.gpu_records += lost;
 		inject.gpu_lost += lost;
@@ -339,6 +349,28 @@ void activity_write(void)
 	packets_flush(&packets);
 }
 
+/*
+ * When another client registered itself, CUPTI may have had buffers of ours with records. It gives them to
+ * the other one, which does not know them. CUPTI zeroes a buffer when it gets it, so the first record without
+ * a kind is the end. A buffer that CUPTI still has may come back with more records: they are written then.
+ */
+void activity_recover(void)
+{
+	unsigned int n = atomic_load(&buffers), i;
+	uint64_t now = now_ns(CLOCK_MONOTONIC);
+	union cupti_record *c;
+
+	for (i = 0; i < n; i++) {
+		c = buffer[i].last;
+		if (atomic_load(&buffer[i].state) != BUFFER_OUT || !buffer[i].at)
+			continue;
+		while (!inject.cupti.next_record(buffer[i].at, BUFFER_BYTES, &c) && c && c->kind) {
+			activity_put_record(c, now);
+			buffer[i].last = c;
+		}
+	}
+}
+
 void activity_close(void)
 {
 	packets_close(&packets);
@@ -357,6 +389,19 @@ int activity_init(void)
 		if (ready[i])
 			atomic_store(&ready[i]->state, BUFFER_FREE);
 	packets_open(&packets);
+	return inject.cupti.register_buffers(activity_request, activity_complete);
+}
+
+bool activity_was_asked(void)
+{
+	return atomic_load(&asked);
+}
+
+/* The other client may have registered a clock of its own. */
+int activity_register(void)
+{
+	if (inject.cupti.register_clock)
+		inject.cupti.register_clock(inject.realtime ? clock_real : clock_cupti);
 	return inject.cupti.register_buffers(activity_request, activity_complete);
 }
 
@@ -395,6 +440,8 @@ void activity_stop(void)
 {
 	unsigned int i;
 
+	if (held_is())
+		return;
 	for (i = 0; i < KINDS; i++)
 		if (activity_wants(kinds[i].kind))
 			inject.cupti.disable(kinds[i].kind);
@@ -428,4 +475,6 @@ void activity_reset(void)
 		atomic_store(&b->state, BUFFER_FREE);
 	packets = (struct packets)PACKETS;
 	atomic_store(&over, false);
+	atomic_store(&asked, false);
+	held_reset();
 }

@@ -173,6 +173,7 @@ bool capture_duty_begin(uint32_t number)
 {
 	bool on;
 
+	pcsampling_window_begin(number);
 	pthread_mutex_lock(&all.lock);
 	on = !capture_switch(true);
 	if (on) {
@@ -182,6 +183,8 @@ bool capture_duty_begin(uint32_t number)
 		atomic_store(&capture.inside, true);
 	}
 	pthread_mutex_unlock(&all.lock);
+	if (!on)
+		pcsampling_window_end();
 	return on;
 }
 
@@ -194,6 +197,7 @@ void capture_duty_end(void)
 	atomic_store(&capture.inside, false);
 	capture_keep(clock_monotonic());
 	pthread_mutex_unlock(&all.lock);
+	pcsampling_window_end();
 	/* calls of the window return, and what they give the GPU is recorded */
 	nanosleep(&moment, NULL);
 	for (int n = 0; n < CALLS_RETURN && launch_in_call(); n++)

@@ -113,6 +113,11 @@ uint64_t clock_cupti(void)
 								       : clock_monotonic();
 }
 
+uint64_t clock_real(void)
+{
+	return now_ns(CLOCK_REALTIME);
+}
+
 void clock_give_back(void)
 {
 	atomic_store(&given_back, true);

@@ -19,6 +19,7 @@ enum {
 	CUPTI_OK = 0,
 	CUPTI_OUT_OF_MEMORY = 8,
 	CUPTI_MAX_LIMIT_REACHED = 12,
+	CUPTI_NOT_COMPATIBLE = 14,
 	CUPTI_HARDWARE_BUSY = 26,
 	CUPTI_NOT_SUPPORTED = 27,
 	CUPTI_VIRTUALIZED_DEVICE = 33,
@@ -268,6 +269,7 @@ struct cupti_module {
 /* CUpti_PCSamplingCollectionMode, CUpti_PCSamplingConfigurationAttributeType */
 enum {
 	CUPTI_PC_CONTINUOUS = 1,
+	CUPTI_PC_SERIALIZED = 2,
 	CUPTI_PC_PERIOD = 1,
 	CUPTI_PC_MODE = 5,
 	CUPTI_PC_START_STOP = 6,

@@ -437,6 +437,9 @@ void define_process(uint32_t what, const char *text)
 	p.ranges_lost = inject.ranges_lost;
 	p.ranges_cut = nvtx_cut();
 	p.ranges_stray = nvtx_stray();
+	p.fields = inject.fields;
+	p.fields_lost = inject.fields_lost;
+	p.fields_unread = nvtx_payload_unread();
 	p.age = what == 1 ? define_age_of_process() : 0;
 	/* numbers begin anew with the first one, so its text comes behind it and is the first */
 	if (what == 1)

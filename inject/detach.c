@@ -16,6 +16,8 @@
  *	  for after a call within another one CUPTI still has to end the outer
  *	- or in a call of the writer, where the program has made no call for a while and
  *	  no kernel ran when the recording ended
+ *	- where no context is left that PC sampling cannot end
+ *	- where no other client of CUPTI records, which would lose what it has
  *	- from CUDA 12.6 on: before, programs crashed after it
  * In all other cases CUPTI is unsubscribed from only.
  */
@@ -83,7 +85,7 @@ bool detach_has_context(void)
 
 static bool detach_is_harmless(void)
 {
-	return !atomic_load(&graphs) && atomic_load(&contexts) <= 1;
+	return !atomic_load(&graphs) && atomic_load(&contexts) <= 1 && !pcsampling_is_stuck();
 }
 
 void detach_see_context(uint32_t context)
@@ -235,7 +237,7 @@ static bool detach_callbacks_are_left(void)
 
 static bool detach_can_finalize(void)
 {
-	return detach_is_harmless() && inject.cupti.finalize && inject.cupti.enable_domain &&
+	return detach_is_harmless() && !held_is() && inject.cupti.finalize && inject.cupti.enable_domain &&
 	       inject.version >= CUPTI_VERSION_12_6 && detach_callbacks_are_left();
 }
 

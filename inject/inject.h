@@ -57,7 +57,7 @@ enum stack_mode {
  *	writer only, and complete after each of its rounds
  * @kernels, @kernel_calls: records of kernels, and calls that launch kernels or graphs; used by the writer
  *	only
- * @ranges, @ranges_lost: as in PROCESS, for NVTX; used by the writer only
+ * @ranges, @ranges_lost, @fields, @fields_lost: as in PROCESS, for NVTX; used by the writer only
  * @running: kernels that CUPTI reported without an end; used by the writer only
  * @last_call: when the last written launch returned; used by the writer only
  * @homeless: launches of threads that got no ring
@@ -91,6 +91,8 @@ struct inject {
 	uint64_t kernel_calls;
 	uint64_t ranges;
 	uint64_t ranges_lost;
+	uint64_t fields;
+	uint64_t fields_lost;
 	uint64_t running;
 	uint64_t last_call;
 	_Atomic uint64_t homeless;
@@ -571,6 +573,27 @@ void pcsampling_join(uint32_t enable, void *subscriber);
 /** pcsampling_resource - called in CUPTI's callback when a context or module was created or destroyed */
 void pcsampling_resource(uint32_t number, const void *data);
 
+/** pcsampling_is_asked - whether the environment requests samples */
+bool pcsampling_is_asked(void);
+
+/** pcsampling_is_stuck - whether CUPTI holds a context that cannot be ended, and must not be finalized */
+bool pcsampling_is_stuck(void);
+
+/** pcsampling_window_begin, pcsampling_window_end - samples are taken in a random window; for the writer */
+void pcsampling_window_begin(uint32_t number);
+void pcsampling_window_end(void);
+
+/** pcsampling_tick - starts sampling of contexts whose calls were seen in the open window; for the writer.
+ * Return: whether it still waits for the first one */
+bool pcsampling_tick(void);
+
+/** pcsampling_leave - CUPTI was detached: it will not report the end of contexts; for the writer */
+void pcsampling_leave(void);
+
+/** pcsampling_see - a call in the context was made, while pcsampling_sees_calls */
+void pcsampling_see(void *context);
+extern _Atomic bool pcsampling_sees_calls;
+
 /** pcsampling_write - writes samples since the last round; for the writer */
 void pcsampling_write(void);
 
@@ -662,6 +685,39 @@ void activity_stop(void);
 /** activity_empty - frees the memory of the buffers, when CUPTI requests no more */
 void activity_empty(void);
 
+/** activity_register - tells CUPTI whom to ask for buffers, and the time. Return: 0 or CUPTI's result */
+int activity_register(void);
+
+/** activity_was_asked - whether CUPTI has requested a buffer in this recording */
+bool activity_was_asked(void);
+
+/** activity_recover - writes the records of buffers that CUPTI has and no longer fills */
+void activity_recover(void);
+
+/* ---------------------------------------------------------------- held.c */
+
+/** held_is - whether another client of CUPTI gets the records: what it uses must not be disabled */
+bool held_is(void);
+
+/** held_reset - forgets all, for another recording */
+void held_reset(void);
+
+/* Of what is written, in order of time. */
+/** held_see_record - a record of the GPU's work came */
+void held_see_record(uint64_t correlation);
+
+/** held_see_launch - a call launched kernels, of which CUPTI must have records when they have run */
+void held_see_launch(uint64_t correlation, uint32_t context, uint64_t end);
+
+/** held_see_wait - a call that began at @begin has waited for all work of a context, with success */
+void held_see_wait(uint32_t context, uint64_t begin);
+
+/** held_round - called once in a round of the writer, after all has been written */
+void held_round(void);
+
+/** held_close - the recording ends */
+void held_close(void);
+
 /* --------------------------------------------------------------- clock.c */
 
 /** clock_snapshot - takes and writes a snapshot of the clocks */
@@ -694,6 +750,9 @@ uint64_t clock_monotonic(void);
 
 /** clock_cupti - clock_monotonic() as a callback for CUPTI */
 uint64_t clock_cupti(void);
+
+/** clock_real - CLOCK_REALTIME as a callback for CUPTI */
+uint64_t clock_real(void);
 
 /** clock_give_back - from now on clock_cupti() is CLOCK_REALTIME, which CUPTI's other clients expect */
 void clock_give_back(void);

@@ -393,7 +393,8 @@ static void launch_commit(struct thread *t)
 	atomic_store_explicit(&t->head, head + 1, memory_order_release);
 }
 
-static void launch_put_range(struct thread *t, uint16_t kind, const struct nvtx_range *r, uint32_t tid)
+static void launch_put_range(struct thread *t, uint16_t kind, const struct nvtx_range *r, uint32_t tid,
+			     uint64_t end)
 {
 	struct entry *e;
 
@@ -402,13 +403,13 @@ static void launch_put_range(struct thread *t, uint16_t kind, const struct nvtx_
 	e = launch_entry(t);
 
 	if (!e) {
-		nvtx_lose();
+		kind == NVTX_FIELD ? nvtx_lose_field() : nvtx_lose();
 		return;
 	}
 	e->tid = tid;
 	e->call = kind;
 	e->range = *r;
-	e->end = kind == NVTX_MARKED ? r->begin : clock_monotonic();
+	e->end = end ?: clock_monotonic();
 	/* a clock that was tuned in between */
 	if (e->end < e->begin)
 		e->end = e->begin;
@@ -422,7 +423,7 @@ static void launch_leave_thread(void *arg)
 	if (inject.pid != getpid())
 		return;
 	for (struct nvtx_thread *n = nvtx_thread_enter(); n && n->depth; n->depth--)
-		launch_put_range(t, NVTX_UNENDED, &n->open[n->depth - 1], t->tid);
+		launch_put_range(t, NVTX_UNENDED, &n->open[n->depth - 1], t->tid, 0);
 	nvtx_thread_leave();
 	self = NULL;
 	atomic_store(&t->state, THREAD_LEFT);
@@ -642,7 +643,12 @@ void nvtx_thread_leave(void)
 
 void nvtx_thread_put(uint16_t kind, const struct nvtx_range *r, uint32_t tid)
 {
-	launch_put_range(self, kind, r, tid ?: self->tid);
+	launch_put_range(self, kind, r, tid ?: self->tid, kind == NVTX_MARKED ? r->begin : 0);
+}
+
+void nvtx_thread_put_field(const struct nvtx_range *r, uint64_t now, uint32_t tid)
+{
+	launch_put_range(self, NVTX_FIELD, r, tid ?: self->tid, now);
 }
 
 uint32_t nvtx_thread_id(void)
@@ -870,6 +876,8 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 	}
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		return;
+	if (atomic_load_explicit(&pcsampling_sees_calls, memory_order_relaxed) && data->context)
+		pcsampling_see(data->context);
 	if (!t && launch_is_on() && !launch_began_outside(data))
 		t = launch_join_quietly();
 	if (!t)
@@ -1083,6 +1091,7 @@ static struct packets *launch_lane_at(uint64_t time)
 static void write_launch(struct packets *p, const struct entry *e)
 {
 	const struct grt_cuda_call *row = grt_cuda_call(e->call);
+	bool launches = row && (row->kind == GRT_CUDA_KIND_KERNEL || row->kind == GRT_CUDA_KIND_GRAPH);
 	struct grt_ev_launch r;
 
 	event_init(&r.e, GRT_EV_LAUNCH, sizeof(r), e->end);
@@ -1097,7 +1106,9 @@ static void write_launch(struct packets *p, const struct entry *e)
 	r.context = e->context;
 	r.range = e->chain;
 	r.ranges = e->ranges;
-	inject.kernel_calls += row && (row->kind == GRT_CUDA_KIND_KERNEL || row->kind == GRT_CUDA_KIND_GRAPH);
+	inject.kernel_calls += launches;
+	if (launches && !e->result && !e->captured)
+		held_see_launch(e->correlation, e->context, e->end);
 	if (e->end > inject.last_call)
 		inject.last_call = e->end;
 	if (row && row->kind == GRT_CUDA_KIND_GRAPH)
@@ -1121,6 +1132,8 @@ static void launch_write_sync(struct packets *p, const struct entry *e)
 	r.context = e->context;
 	r.cuda_stream = e->stream;
 	r.event_id = CUPTI_NONE;
+	if (sync == GRT_CUDA_SYNC_CONTEXT && !e->result)
+		held_see_wait(e->context, e->begin);
 	inject.gpu_records++;
 	packets_put(p, &r.e);
 }
@@ -1214,11 +1227,13 @@ static void launch_count_thread(struct thread *t)
 
 static void launch_count_ranges(void)
 {
-	uint64_t n = nvtx_lost();
+	uint64_t n = nvtx_lost(), fields = nvtx_lost_fields();
 
 	inject.ranges += n;
 	inject.ranges_lost += n;
-	lane[0].lost += n;
+	inject.fields += fields;
+	inject.fields_lost += fields;
+	lane[0].lost += n + fields;
 }
 
 static void launch_heap_threads(uint32_t n, uint64_t last)

@@ -34,6 +34,7 @@
 #include "unwind.h"
 
 #define TICK_NS 10000000ULL
+#define TICK_SOON_NS 1000000ULL
 #define ROUND_NS 100000000ULL
 #define COUNTS_NS 1000000000ULL
 /* How long the end of the program waits for the writer. */
@@ -51,6 +52,7 @@ enum { STATE_NONE, STATE_BEGINS, STATE_ON, STATE_FAILED };
  * @told: a futex; not 0: it shall end
  * @ended: it has, and all is written
  * @tried: it was begun in a program that has been asked
+ * @waits: for the first call of a window, which names a context
  * @cupti: CUPTI is ours; @over: the recording ends, CUPTI is not begun any more; both with @lock
  */
 static struct {
@@ -68,6 +70,7 @@ static struct {
 	uint64_t counted;
 	const char *python;
 	void *subscriber;
+	bool waits;
 } writer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 int InitializeInjection(void) __attribute__((visibility("default")));
@@ -129,6 +132,7 @@ static void inject_tick(void)
 	uint64_t now = now_ns(CLOCK_MONOTONIC);
 
 	clock_tune();
+	writer.waits = pcsampling_tick();
 	if (now - writer.last_round < ROUND_NS) {
 		if (launch_filled())
 			inject_write_round(false);
@@ -141,6 +145,8 @@ static void inject_tick(void)
 	if (inject.realtime && writer.cupti)
 		clock_snapshot();
 	inject_write_round(false);
+	if (writer.cupti && capture_is_on() && capture.how != CAPTURE_DUTY)
+		held_round();
 	inject_write_counts(now);
 	launch_refill();
 }
@@ -165,6 +171,7 @@ static void inject_write_end(void)
 	inject_write_round(true);
 	launch_write_ranges();
 	capture_close();
+	held_close();
 	inject.launches += atomic_load(&inject.homeless);
 	inject.launches_lost += atomic_load(&inject.homeless);
 	define_packets.lost += atomic_load(&inject.homeless) + atomic_load(&inject.nodes_lost);
@@ -180,7 +187,7 @@ static void inject_write_end(void)
 
 static void inject_wait_tick(void)
 {
-	struct timespec t = {.tv_nsec = (long)duty_wait_ns(TICK_NS)};
+	struct timespec t = {.tv_nsec = (long)duty_wait_ns(writer.waits ? TICK_SOON_NS : TICK_NS)};
 
 	syscall(SYS_futex, &writer.told, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
 }
@@ -218,6 +225,12 @@ static void inject_end_before_program(bool over)
 
 static void inject_join_driver(void);
 
+/* Windows begin by themselves, unless code is to be seen that the program loads before the first one. */
+static bool inject_begins_cupti(void)
+{
+	return capture.how != CAPTURE_DUTY || pcsampling_is_asked();
+}
+
 /* ----------------------------------------------------------- windows at random places */
 
 static bool inject_init_cupti(void);
@@ -233,7 +246,8 @@ static bool inject_duty_attach(void)
 	bool there = false;
 
 	pthread_mutex_lock(&writer.lock);
-	if (!writer.over && !writer.tried) {
+	there = writer.cupti;
+	if (!there && !writer.over && !writer.tried) {
 		detach_reset();
 		activity_resume();
 		launch_count_anew();
@@ -255,6 +269,7 @@ static bool inject_duty_detach(void)
 		return false;
 	pthread_mutex_lock(&writer.lock);
 	writer.cupti = false;
+	pcsampling_leave();
 	capture_leave(NULL);
 	inject_write_round(false);
 	pthread_mutex_unlock(&writer.lock);
@@ -710,7 +725,7 @@ static void inject_join_ranges(void)
 	if (atomic_load(&writer.state) != STATE_ON || inject.pid != getpid())
 		return;
 	pthread_mutex_lock(&writer.lock);
-	if (!writer.over && capture.how != CAPTURE_DUTY)
+	if (!writer.over && inject_begins_cupti())
 		inject_init_cupti();
 	pthread_mutex_unlock(&writer.lock);
 }
@@ -719,7 +734,7 @@ static void inject_begin(const char *output)
 {
 	if (!inject_is_first(output))
 		inject_join_ranges();
-	else if (!inject_begin_recording(output) || (capture.how != CAPTURE_DUTY && !inject_init_cupti()) ||
+	else if (!inject_begin_recording(output) || (inject_begins_cupti() && !inject_init_cupti()) ||
 		 !inject_start())
 		atomic_store(&writer.state, STATE_FAILED);
 }

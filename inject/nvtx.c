@@ -3,12 +3,15 @@
  * The functions of NVTX, which the program calls through tables: each library that
  * was built with NVTX has some, loads the library of NVTX_INJECTION64_PATH at its
  * first call, and has its tables filled by InitializeInjectionNvtx2(), also from
- * several threads at once. Until a table is filled, and where nothing is recorded, its
+ * several threads at once. The same with InitializeInjectionNvtxExtension() for libraries
+ * that use the payload extension. Until a table is filled, and where nothing is recorded, its
  * functions do nothing. Layouts are NVTX's (version 3), as documented.
  *
  * A push is the hot path: it reads the clock, finds its name and its chain, and keeps
  * them on the thread's own stack; a pop puts them into the thread's ring.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,7 +29,9 @@
 
 enum { TABLES = 1, MODULE_CORE = 1, MODULE_CORE2 = 5 };
 enum { MESSAGE_ASCII = 1, MESSAGE_WIDE, MESSAGE_REGISTERED };
-enum { PAYLOAD_LAST = 6, COLOUR_ARGB = 1 };
+enum { PAYLOAD_LAST = 6, PAYLOAD_EXTENDED = (int32_t)0xdfbd0009, COLOUR_ARGB = 1 };
+/* The payload extension, and the compatible versions of it: the functions of 0x0103 are the same. */
+enum { MODULE_PAYLOAD = 2, PAYLOAD_FIRST_VERSION = 0x0103, PAYLOAD_LAST_VERSION = 0x0104 };
 
 /* nvtxEventAttributes: as many bytes of it are there as @size says */
 struct attributes {
@@ -57,7 +62,29 @@ struct callbacks {
 
 int InitializeInjectionNvtx2(const void *(*get)(uint32_t id)) __attribute__((visibility("default")));
 
-static _Atomic uint64_t lost, cuts, strays;
+/* nvtxExtModuleSegment_t and nvtxExtModuleInfo_t */
+struct segment {
+	size_t id;
+	size_t slots;
+	void (**slot)(void);
+};
+
+struct module {
+	uint16_t version;
+	uint16_t size;
+	uint16_t id;
+	uint16_t compatible;
+	size_t segments;
+	const struct segment *segment;
+	void *get;
+	const void *info;
+};
+
+_Static_assert(sizeof(struct module) == 40, "nvtxExtModuleInfo_t");
+
+int InitializeInjectionNvtxExtension(const struct module *m) __attribute__((visibility("default")));
+
+static _Atomic uint64_t lost, lost_fields, cuts, strays;
 
 static void nvtx_count(_Atomic uint64_t *n)
 {
@@ -72,6 +99,16 @@ void nvtx_lose(void)
 uint64_t nvtx_lost(void)
 {
 	return atomic_exchange(&lost, 0);
+}
+
+void nvtx_lose_field(void)
+{
+	nvtx_count(&lost_fields);
+}
+
+uint64_t nvtx_lost_fields(void)
+{
+	return atomic_exchange(&lost_fields, 0);
 }
 
 uint64_t nvtx_cut(void)
@@ -167,12 +204,67 @@ static void nvtx_take_attributes(struct nvtx_range *r, struct nvtx_thread *t, co
 	r->name = nvtx_message(t, a, &r->cut);
 }
 
-/** struct said - how a function was given a name; all NULL: it was not */
+/**
+ * struct said - how a function was given a name; all NULL: it was not
+ * @payload, @payloads: of the extension
+ */
 struct said {
 	const char *ascii;
 	const wchar_t *wide;
 	const struct attributes *attributes;
+	const struct nvtx_payload *payload;
+	size_t payloads;
 };
+
+/* The payloads of attributes are those of the call. */
+static void nvtx_find_payloads(struct said *s)
+{
+	const struct attributes *a = s->attributes;
+
+	if (!a || !HAS(a, payload) || a->payload_type != PAYLOAD_EXTENDED)
+		return;
+	s->payload = (const struct nvtx_payload *)(uintptr_t)a->payload;
+	s->payloads = a->reserved > 0 ? (size_t)a->reserved : 0;
+}
+
+/* The values last until the call returns; they are stored when the event is. */
+static void nvtx_read_fields(struct nvtx_fields *f, struct nvtx_range *r, const struct said *s)
+{
+	f->n = f->name = f->category = f->colour = 0;
+	f->at_end = false;
+	nvtx_payload_read(f, r->domain, s->payload, s->payloads);
+	r->name = r->name ?: f->name;
+	r->category = r->category ?: f->category;
+	r->colour = r->colour ?: f->colour;
+}
+
+static void nvtx_put_fields(const struct nvtx_fields *f, uint64_t begin, uint64_t now, uint32_t tid)
+{
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct nvtx_range r = {.begin = begin,
+					     .payload = f->field[i].value,
+					     .payload_type = f->field[i].type,
+					     .name = f->field[i].number,
+					     .node = f->field[i].text,
+					     .depth = (uint16_t)i,
+					     .cut = f->at_end};
+
+		nvtx_thread_put_field(&r, now, tid);
+	}
+}
+
+/* What a range is given at its end. */
+static void nvtx_put_end_fields(const struct nvtx_range *r, const struct said *s, uint32_t tid)
+{
+	struct nvtx_fields f;
+
+	if (!s->payloads)
+		return;
+	f.n = f.name = 0;
+	f.at_end = true;
+	nvtx_payload_read(&f, r->domain, s->payload, s->payloads);
+	nvtx_put_fields(&f, r->begin, clock_monotonic(), tid);
+}
 
 static struct nvtx_range nvtx_begin(struct nvtx_thread *t, uintptr_t domain, const struct said *s)
 {
@@ -203,6 +295,18 @@ static void nvtx_see_window(uint32_t name, bool begins)
 		capture_range(begins);
 }
 
+/* A range, or a mark, that has payloads: out of the way of those without. */
+static void __attribute__((noinline))
+nvtx_push_fields(struct nvtx_thread *t, struct nvtx_range *r, const struct said *s)
+{
+	struct nvtx_fields f;
+
+	nvtx_read_fields(&f, r, s);
+	r->node = nvtx_chain_of(nvtx_chain(t), r->domain, r->name, &r->cut);
+	r->begin = clock_monotonic();
+	nvtx_put_fields(&f, r->begin, r->begin, 0);
+}
+
 static int nvtx_push(uintptr_t domain, struct said s)
 {
 	struct nvtx_thread *t = nvtx_thread_enter();
@@ -223,8 +327,13 @@ static int nvtx_push(uintptr_t domain, struct said s)
 	around = nvtx_innermost(t, r->domain);
 	depth = around ? t->open[around - 1].depth + 1 : 0;
 	r->depth = (uint16_t)depth;
-	r->node = nvtx_chain_of(nvtx_chain(t), r->domain, r->name, &r->cut);
-	r->begin = clock_monotonic();
+	nvtx_find_payloads(&s);
+	if (s.payloads) {
+		nvtx_push_fields(t, r, &s);
+	} else {
+		r->node = nvtx_chain_of(nvtx_chain(t), r->domain, r->name, &r->cut);
+		r->begin = clock_monotonic();
+	}
 	t->depth++;
 	nvtx_thread_leave();
 	nvtx_see_window(r->name, true);
@@ -242,7 +351,7 @@ static void nvtx_take_out(struct nvtx_thread *t, uint32_t at)
 		r->node = nvtx_chain_of(r == t->open ? 0 : r[-1].node, r->domain, r->name, &r->cut);
 }
 
-static int nvtx_pop(uintptr_t handle)
+static int nvtx_pop_with(uintptr_t handle, struct said s)
 {
 	struct nvtx_thread *t = nvtx_thread_enter();
 	uint32_t domain, at, name = 0;
@@ -257,6 +366,7 @@ static int nvtx_pop(uintptr_t handle)
 	} else if (at) {
 		depth = t->open[at - 1].depth;
 		name = t->open[at - 1].name;
+		nvtx_put_end_fields(&t->open[at - 1], &s, 0);
 		nvtx_thread_put(NVTX_PUSHED, &t->open[at - 1], 0);
 		nvtx_take_out(t, at - 1);
 	} else {
@@ -267,17 +377,26 @@ static int nvtx_pop(uintptr_t handle)
 	return depth;
 }
 
+static int nvtx_pop(uintptr_t handle)
+{
+	return nvtx_pop_with(handle, (struct said){.ascii = NULL});
+}
+
 static void nvtx_mark(uintptr_t domain, struct said s)
 {
 	struct nvtx_thread *t = nvtx_thread_enter();
+	struct nvtx_fields f;
 	struct nvtx_range r;
 
 	if (!t)
 		return;
 	r = nvtx_begin(t, domain, &s);
+	nvtx_find_payloads(&s);
+	nvtx_read_fields(&f, &r, &s);
 	r.node = nvtx_chain(t);
 	r.depth = (uint16_t)t->depth;
 	r.begin = clock_monotonic();
+	nvtx_put_fields(&f, r.begin, r.begin, 0);
 	nvtx_thread_put(NVTX_MARKED, &r, 0);
 	nvtx_thread_leave();
 }
@@ -331,6 +450,7 @@ static uint64_t nvtx_start(uintptr_t domain, struct said s)
 {
 	struct nvtx_thread *t = nvtx_thread_enter();
 	struct started *place = t ? started_take() : NULL;
+	struct nvtx_fields f;
 	uint32_t turn, name;
 
 	if (!place) {
@@ -341,8 +461,11 @@ static uint64_t nvtx_start(uintptr_t domain, struct said s)
 		return 0;
 	}
 	place->range = nvtx_begin(t, domain, &s);
+	nvtx_find_payloads(&s);
+	nvtx_read_fields(&f, &place->range, &s);
 	place->tid = nvtx_thread_id();
 	place->range.begin = clock_monotonic();
+	nvtx_put_fields(&f, place->range.begin, place->range.begin, 0);
 	turn = atomic_load_explicit(&place->turn, memory_order_relaxed) + 1;
 	name = place->range.name;
 	atomic_store_explicit(&place->turn, turn, memory_order_release);
@@ -358,7 +481,7 @@ static bool started_end(uint32_t at, uint32_t turn)
 	       atomic_compare_exchange_strong(&started[at - 1].turn, &turn, turn + 1);
 }
 
-static void nvtx_end(uint64_t id)
+static void nvtx_end_with(uint64_t id, struct said s)
 {
 	struct nvtx_thread *t = nvtx_thread_enter();
 	struct started *place;
@@ -370,6 +493,7 @@ static void nvtx_end(uint64_t id)
 		place = &started[(uint32_t)id - 1];
 		name = place->range.name;
 		place->range.node = nvtx_thread_id();
+		nvtx_put_end_fields(&place->range, &s, place->tid);
 		nvtx_thread_put(NVTX_STARTED, &place->range, place->tid);
 		started_give(place);
 	} else {
@@ -377,6 +501,11 @@ static void nvtx_end(uint64_t id)
 	}
 	nvtx_thread_leave();
 	nvtx_see_window(name, false);
+}
+
+static void nvtx_end(uint64_t id)
+{
+	nvtx_end_with(id, (struct said){.ascii = NULL});
 }
 
 /* --------------------------------------------------- the client's tables */
@@ -530,6 +659,78 @@ int InitializeInjectionNvtx2(const void *(*get)(uint32_t id))
 	return nvtx_fill(c, MODULE_CORE2, core2) || filled;
 }
 
+/* ------------------------------------------------- the payload extension */
+
+#define SAID(array, n)                              \
+	(struct said)                               \
+	{                                           \
+		.payload = (array), .payloads = (n) \
+	}
+
+static bool extension_is_heard(void)
+{
+	return atomic_load_explicit(&inject.on, memory_order_relaxed) || dormant_is();
+}
+
+static uint64_t extension_schema(uintptr_t domain, const struct nvtx_schema *a)
+{
+	return extension_is_heard() ? nvtx_payload_schema(nvtx_handle(domain), a) : 0;
+}
+
+static uint64_t extension_enum(uintptr_t domain, const struct nvtx_enum *a)
+{
+	return extension_is_heard() ? nvtx_payload_enum(nvtx_handle(domain), a) : 0;
+}
+
+static void extension_mark(uintptr_t domain, const struct nvtx_payload *p, size_t n)
+{
+	nvtx_mark(domain, SAID(p, n));
+}
+
+static int extension_push(uintptr_t domain, const struct nvtx_payload *p, size_t n)
+{
+	return nvtx_push(domain, SAID(p, n));
+}
+
+static int extension_pop(uintptr_t domain, const struct nvtx_payload *p, size_t n)
+{
+	return nvtx_pop_with(domain, SAID(p, n));
+}
+
+static uint64_t extension_start(uintptr_t domain, const struct nvtx_payload *p, size_t n)
+{
+	return nvtx_start(domain, SAID(p, n));
+}
+
+static void extension_end(uintptr_t domain, uint64_t id, const struct nvtx_payload *p, size_t n)
+{
+	nvtx_end_with(id, SAID(p, n));
+}
+
+static uint8_t extension_is_enabled(uintptr_t domain)
+{
+	return extension_is_heard();
+}
+
+/* Scopes, of counters and deferred events, have no effect: like those, they are not recorded. */
+static const struct row extension[] = {
+	ROW(0, extension_schema), ROW(1, extension_enum),	ROW(2, extension_mark),
+	ROW(3, extension_push),	  ROW(4, extension_pop),	ROW(5, extension_start),
+	ROW(6, extension_end),	  ROW(7, extension_is_enabled), {0, NULL},
+};
+
+int InitializeInjectionNvtxExtension(const struct module *m)
+{
+	if (!m || m->size < sizeof(*m) || m->id != MODULE_PAYLOAD || m->compatible < PAYLOAD_FIRST_VERSION ||
+	    m->compatible > PAYLOAD_LAST_VERSION || !m->segments || !m->segment || !m->segment->slot ||
+	    !inject_begin_ranges())
+		return 0;
+	for (const struct row *r = extension; r->function; r++)
+		if (r->number < m->segment->slots)
+			m->segment->slot[r->number] = r->function;
+	return 1;
+}
+
 int nvtx_init(void)
 {
 	void *at = mmap(NULL, STARTED_MAX * sizeof(*started), PROT_READ | PROT_WRITE,
@@ -538,7 +739,7 @@ int nvtx_init(void)
 	if (at == MAP_FAILED)
 		return -1;
 	started = at;
-	return nvtx_names_init();
+	return nvtx_names_init() ?: nvtx_payload_init();
 }
 
 void nvtx_reset(void)
@@ -546,6 +747,8 @@ void nvtx_reset(void)
 	atomic_store(&lost, 0);
 	atomic_store(&cuts, 0);
 	atomic_store(&strays, 0);
+	atomic_store(&lost_fields, 0);
+	nvtx_payload_reset();
 	nvtx_names_reset();
 }
 
@@ -595,8 +798,48 @@ static void nvtx_write_range(struct packets *p, uint16_t kind, const struct nvtx
 	packets_put(p, &v.e);
 }
 
+/* As it is shown, without its name; the whole text of a long one is a string. */
+static void nvtx_print_value(char *to, size_t room, const struct grt_ev_payload *v, const char *text)
+{
+	double number;
+
+	memcpy(&number, &v->value, sizeof(number));
+	if (v->type == NVTX_FIELD_TEXT || text)
+		snprintf(to, room, "%s", text ?: "");
+	else if (v->type == NVTX_FIELD_SIGNED)
+		snprintf(to, room, "%" PRId64, (int64_t)v->value);
+	else if (v->type == NVTX_FIELD_DOUBLE)
+		snprintf(to, room, "%.17g", number);
+	else
+		snprintf(to, room, "%" PRIu64, (uint64_t)v->value);
+}
+
+static void nvtx_write_field(struct packets *p, const struct nvtx_range *r, uint64_t end, uint32_t tid)
+{
+	uint32_t schema, name = nvtx_field_name(r->name, &schema);
+	struct grt_ev_payload v;
+
+	event_init(&v.e, GRT_EV_PAYLOAD, sizeof(v), end);
+	v.e.tid = tid;
+	v.begin = r->begin;
+	v.value = r->payload;
+	v.schema = nvtx_string(schema);
+	v.name = nvtx_string(name);
+	v.whole = nvtx_string(r->node);
+	v.index = r->depth;
+	v.type = r->payload_type;
+	v.at_end = r->cut;
+	nvtx_print_value(v.text, sizeof(v.text), &v, r->node ? nvtx_text_of(r->node) : NULL);
+	inject.fields++;
+	packets_put(p, &v.e);
+}
+
 void nvtx_write(struct packets *p, uint16_t kind, const struct nvtx_range *r, uint64_t end, uint32_t tid)
 {
+	if (kind == NVTX_FIELD) {
+		nvtx_write_field(p, r, end, tid);
+		return;
+	}
 	inject.ranges++;
 	if (r->cut)
 		nvtx_count(&cuts);

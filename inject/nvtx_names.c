@@ -17,9 +17,12 @@
 #define NAMES_MAX (1U << 19)
 #define NAMES_SLOTS (NAMES_MAX * 2)
 #define ARENA_BYTES (64U << 20)
-/* Of both so much is kept for names without their digits. */
+/* Of both so much is kept for names without their digits, and for names of ranges, which other texts do not
+ * take away. */
 #define NAMES_KEPT 4096U
 #define ARENA_KEPT (1U << 20)
+#define NAMES_RANGES (NAMES_MAX / 4 * 3)
+#define ARENA_RANGES (ARENA_BYTES / 4 * 3)
 /* A longer text is cut. */
 #define TEXT_MAX 4096U
 #define CHAINS_MAX (1U << 20)
@@ -99,12 +102,21 @@ static bool names_take(_Atomic uint32_t *used, uint32_t more, uint32_t most, uin
 	return true;
 }
 
-static uint32_t names_new(const char *text, size_t length, uint32_t hash, bool kept)
+/** struct left - what stays free after a new text */
+struct left {
+	uint32_t names;
+	uint32_t bytes;
+};
+
+static const struct left left_nothing, left_for_kept = {NAMES_KEPT, ARENA_KEPT},
+				       left_for_ranges = {NAMES_RANGES, ARENA_RANGES};
+
+static uint32_t names_new(const char *text, size_t length, uint32_t hash, const struct left *left)
 {
 	uint32_t at, number;
 
-	if (!names_take(&names.bytes, (uint32_t)length + 1, ARENA_BYTES - (kept ? 0 : ARENA_KEPT), &at) ||
-	    !names_take(&names.used, 1, NAMES_MAX - (kept ? 0 : NAMES_KEPT), &number))
+	if (!names_take(&names.bytes, (uint32_t)length + 1, ARENA_BYTES - left->bytes, &at) ||
+	    !names_take(&names.used, 1, NAMES_MAX - left->names, &number))
 		return 0;
 	memcpy(names.arena + at, text, length);
 	names.name[++number].hash = hash;
@@ -122,7 +134,7 @@ static bool names_is(uint32_t number, const char *text, size_t length, uint32_t 
 }
 
 /* Where another thread has entered the same text meanwhile, its number is the one, and ours is nobody's. */
-static uint32_t names_enter(const char *text, size_t length, bool kept)
+static uint32_t names_enter(const char *text, size_t length, const struct left *left)
 {
 	uint32_t hash = names_hash(text, length), at = hash, mine = 0, there;
 	_Atomic uint32_t *slot;
@@ -131,7 +143,7 @@ static uint32_t names_enter(const char *text, size_t length, bool kept)
 		slot = &names.slot[at++ % NAMES_SLOTS];
 		there = atomic_load_explicit(slot, memory_order_acquire);
 		if (!there) {
-			mine = mine ?: names_new(text, length, hash, kept);
+			mine = mine ?: names_new(text, length, hash, left);
 			if (!mine || atomic_compare_exchange_strong_explicit(
 					     slot, &there, mine, memory_order_acq_rel, memory_order_acquire))
 				return mine;
@@ -163,11 +175,21 @@ uint32_t nvtx_name(const char *text, size_t length, bool *cut)
 		length = TEXT_MAX;
 		*cut = true;
 	}
-	number = names_enter(text, length, false);
+	number = names_enter(text, length, &left_for_kept);
 	if (number)
 		return number;
 	*cut = true;
-	return names_enter(less, names_leave_digits(less, text, length), true);
+	return names_enter(less, names_leave_digits(less, text, length), &left_nothing);
+}
+
+uint32_t nvtx_text(const char *text, size_t length)
+{
+	return length <= TEXT_MAX ? names_enter(text, length, &left_for_ranges) : 0;
+}
+
+const char *nvtx_text_of(uint32_t number)
+{
+	return names.arena + names.name[number].at;
 }
 
 bool nvtx_name_known(uint64_t number)

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * PC sampling: the GPU looks where warps are, and why they stand still, and CUPTI counts that by instruction.
- * In its continuous mode kernels run as they do without it, and a sample is of no launch. From the
- *environment: GRTRACE_PC_SAMPLING	5 to 31: a sample every 2^N cycles of a multiprocessor; 0: as it is
- *best
+ * In its continuous mode kernels run as they do without it, and a sample is of no launch; serialized, they
+ *run one by one, and each sample has the number of its launch. From the environment: GRTRACE_PC_SAMPLING
+ *[serialized:]N, 5 to 31: a sample every 2^N cycles of a multiprocessor; 0: as it is best
  *
- * Contexts are sampled from their beginning to their end. The writer gets what was counted in each round; the
+ * Contexts are sampled from their beginning to their end, or in the windows of --duty: there sampling is
+ * enabled with the window and disabled with it, so that nothing of it is in the program between windows,
+ *where launches would be slower, and the hardware's buffer would take memory. CUPTI may leave the program
+ *between windows, and tells of no context when it comes again: then contexts are those of calls. Code that is
+ *loaded meanwhile is not seen, so CUPTI stays from the beginning of the program to the end of the first
+ *window, at least. A context whose buffer was full cannot be disabled, and CUPTI cannot leave then.
+ *
+ * The writer gets what was counted in each round; the
  * program's threads do so, too, where code is unloaded or a context ends, since CUPTI would mix it up with
  * what comes later. What they get waits in a list for the writer, who makes the records. CUPTI calls these
  * threads with locks of its own held, so they wait for ours for a short time only.
@@ -28,13 +35,16 @@
 /* Bytes of answers that wait for the writer. */
 #define WAITING_MAX ((size_t)64 << 20)
 #define LOCK_TRIES 200
+#define SERIALIZED "serialized"
 #define SIZE_TO(type, member) (offsetof(struct type, member) + sizeof(((struct type *)0)->member))
 
 /* A sample every 2^20 cycles: on an H100 some 100000 a second. CUPTI's own choice is some millions, which
  * kernels get slow by and its buffer full. */
 #define PERIOD 20U
 
-enum { CONTEXT_NONE, CONTEXT_ON, CONTEXT_OVER };
+/* KNOWN: it is sampled in the next window; REFUSED: it is not; STUCK: nor can it be ended, its buffers are
+ * CUPTI's. */
+enum { CONTEXT_NONE, CONTEXT_KNOWN, CONTEXT_ON, CONTEXT_REFUSED, CONTEXT_STUCK };
 
 /** struct buffer - what CUPTI fills: instructions, each with room for all reasons */
 struct buffer {
@@ -44,13 +54,15 @@ struct buffer {
 };
 
 /**
- * struct context - one that is sampled
+ * struct context - one that is sampled, or will be
+ * @gone: it was destroyed by a thread that could not wait for the lock
  * @since: when the last answer ended
  * @answer: that CUPTI is asked for; @last: that it fills when sampling ends
  */
 struct context {
 	int state;
-	void *handle;
+	void *_Atomic handle;
+	_Atomic bool gone;
 	uint32_t gpu;
 	uint64_t since;
 	struct buffer answer;
@@ -64,6 +76,7 @@ struct sample {
 	const char *function;
 	uint32_t reason;
 	uint32_t samples;
+	uint32_t correlation;
 };
 
 /** struct answer - waits for the writer */
@@ -77,13 +90,20 @@ struct answer {
 
 /**
  * @lock: for all that follows
- * @on: it is wanted, and CUPTI has not refused it
+ * @on: it is wanted, and CUPTI has not refused it; @by_window: in windows alone
+ * @window: that is open; 0: none
+ * @serialized: kernels run one by one
+ * @stuck: contexts that cannot be ended
  * @reasons: names by number, of the first context; @reasons_told: of these, written
  * @why: what is to be noted; @unheard: answers that had no room; @missed: that a thread did not wait for
  */
 static struct {
 	pthread_mutex_t lock;
 	_Atomic bool on;
+	bool by_window;
+	bool serialized;
+	uint32_t window;
+	_Atomic unsigned int stuck;
 	uint32_t period;
 	struct context context[CONTEXTS_MAX];
 	unsigned int contexts;
@@ -98,6 +118,10 @@ static struct {
 	uint64_t unheard;
 	_Atomic uint64_t missed;
 } pc = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &pc.first};
+
+/* Contexts of calls in the open window, whose writer looks for new ones. */
+static void *_Atomic seen[CONTEXTS_MAX];
+_Atomic bool pcsampling_sees_calls;
 
 static struct packets packets = {.fd = -1, .before = &define_packets};
 
@@ -202,34 +226,41 @@ static size_t pc_count_samples(const struct cupti_pc_data *d, size_t pcs)
 static void pc_take_samples(struct answer *a, const struct cupti_pc_data *d, size_t pcs)
 {
 	const struct cupti_pc *p;
+	uint32_t correlation;
 
 	for (size_t i = 0; i < pcs; i++) {
 		p = pc_at(d, i);
+		correlation = pc.serialized ? p->correlation : 0;
 		for (size_t j = 0; j < p->reasons && j < pc.reasons; j++)
 			if (p->reason[j].samples)
-				a->sample[a->n++] =
-					(struct sample){p->cubin, p->offset, p->function, p->reason[j].number,
-							p->reason[j].samples};
+				a->sample[a->n++] = (struct sample){p->cubin,
+								    p->offset,
+								    p->function,
+								    p->reason[j].number,
+								    p->reason[j].samples,
+								    correlation};
 	}
 }
 
-/* What is in a buffer joins the list. With the lock. */
-static void pc_take(struct context *c, const struct cupti_pc_data *d, bool full)
+/* What is in a buffer joins the list; @ends: also where it is empty, so that the time counts. With the lock.
+ */
+static void pc_take(struct context *c, const struct cupti_pc_data *d, bool full, bool ends)
 {
 	size_t pcs = d->pcs < PCS ? d->pcs : PCS, n = full ? 0 : pc_count_samples(d, pcs);
 	size_t bytes = sizeof(struct answer) + n * sizeof(struct sample);
 	uint64_t now = clock_monotonic();
 	struct answer *a;
 
-	if (!full && !d->total && !pcs)
+	if (!full && !ends && !d->total && !pcs)
 		return;
 	a = pc.waiting + bytes <= WAITING_MAX ? malloc(bytes) : NULL;
 	if (!a) {
 		pc.unheard++;
 		return;
 	}
-	*a = (struct answer){.gpu = c->gpu,
-			     .count = {.begin = c->since, .end = now, .full = full, .gpu = c->gpu}};
+	*a = (struct answer){
+		.gpu = c->gpu,
+		.count = {.begin = c->since, .end = now, .full = full, .gpu = c->gpu, .window = pc.window}};
 	if (!full) {
 		a->count.total = d->total;
 		a->count.dropped = d->dropped;
@@ -250,8 +281,14 @@ static void pc_switch_off(struct context *c)
 	c->last.data.pcs = 0;
 	c->last.data.total = c->last.data.dropped = c->last.data.other = 0;
 	if (!inject.cupti.pc_disable(&what))
-		pc_take(c, &c->last.data, false);
-	c->state = CONTEXT_OVER;
+		pc_take(c, &c->last.data, false, pc.by_window);
+	c->state = CONTEXT_KNOWN;
+}
+
+static void pc_be_stuck(struct context *c)
+{
+	c->state = CONTEXT_STUCK;
+	atomic_fetch_add(&pc.stuck, 1);
 }
 
 /* All that CUPTI has by now. When its buffer is full, only a new beginning would help, but
@@ -269,17 +306,17 @@ static void pc_drain(struct context *c)
 		d->full = 0;
 		ret = inject.cupti.pc_get(&what);
 		if (ret == CUPTI_OUT_OF_MEMORY || d->full) {
-			pc_take(c, d, true);
-			c->state = CONTEXT_OVER;
+			pc_take(c, d, true, false);
+			pc_be_stuck(c);
 			return;
 		}
 		if (!ret)
-			pc_take(c, d, false);
+			pc_take(c, d, false, false);
 		if (!d->left)
 			break;
 	}
 	if (ret) {
-		c->state = CONTEXT_OVER;
+		pc_be_stuck(c);
 		pc_refuse_result(ret);
 	}
 }
@@ -313,7 +350,8 @@ static int pc_read_reasons(const struct context *c)
 static int pc_configure(struct context *c)
 {
 	struct cupti_pc_setting setting[3] = {
-		{.attribute = CUPTI_PC_MODE, .number = CUPTI_PC_CONTINUOUS},
+		{.attribute = CUPTI_PC_MODE,
+		 .number = pc.serialized ? CUPTI_PC_SERIALIZED : CUPTI_PC_CONTINUOUS},
 		{.attribute = CUPTI_PC_BUFFER, .buffer = &c->last.data},
 		{.attribute = CUPTI_PC_PERIOD, .number = pc.period},
 	};
@@ -323,34 +361,40 @@ static int pc_configure(struct context *c)
 	return inject.cupti.pc_set(&what);
 }
 
-/* Return: whether it is sampled from now on */
-static bool pc_begin(struct context *c)
+static int pc_begin_enabled(struct context *c)
+{
+	int ret = pc_read_reasons(c);
+
+	if (!ret && (!pc_make_buffer(&c->answer) || !pc_make_buffer(&c->last)))
+		ret = CUPTI_OUT_OF_MEMORY;
+	return ret ?: pc_configure(c);
+}
+
+static void pc_begin(struct context *c)
 {
 	struct cupti_pc_context what = {.size = sizeof(what), .context = c->handle};
 	int ret = inject.cupti.pc_enable(&what);
 
+	c->state = CONTEXT_REFUSED;
 	if (ret) {
 		pc_refuse_result(ret);
-		return false;
+		return;
 	}
-	ret = pc_read_reasons(c);
-	if (!ret && (!pc_make_buffer(&c->answer) || !pc_make_buffer(&c->last)))
-		ret = CUPTI_OUT_OF_MEMORY;
-	ret = ret ?: pc_configure(c);
+	ret = pc_begin_enabled(c);
 	if (ret) {
 		inject.cupti.pc_disable(&what);
 		pc_refuse_result(ret);
-		return false;
+		return;
 	}
 	c->since = clock_monotonic();
 	c->state = CONTEXT_ON;
-	return true;
 }
 
 static struct context *pc_find(const void *handle)
 {
 	for (unsigned int i = 0; i < pc.contexts; i++)
-		if (pc.context[i].handle == handle && pc.context[i].state == CONTEXT_ON)
+		if (pc.context[i].handle == handle && pc.context[i].state != CONTEXT_NONE &&
+		    !atomic_load(&pc.context[i].gone))
 			return &pc.context[i];
 	return NULL;
 }
@@ -360,7 +404,7 @@ static void pc_add_context(void *handle)
 	struct context *c = NULL;
 
 	for (unsigned int i = 0; i < pc.contexts && !c; i++)
-		if (pc.context[i].state != CONTEXT_ON)
+		if (pc.context[i].state == CONTEXT_NONE)
 			c = &pc.context[i];
 	if (!c && pc.contexts < CONTEXTS_MAX)
 		c = &pc.context[pc.contexts++];
@@ -369,21 +413,32 @@ static void pc_add_context(void *handle)
 		return;
 	}
 	c->handle = handle;
+	atomic_store(&c->gone, false);
 	if (!inject.cupti.device_id || inject.cupti.device_id(handle, &c->gpu))
 		c->gpu = CUPTI_NONE;
-	pc_begin(c);
+	c->state = CONTEXT_KNOWN;
+	if (!pc.by_window || pc.window)
+		pc_begin(c);
 }
 
-static void pc_end_context(struct context *c)
+static void pc_forget(struct context *c)
 {
-	if (c && c->state == CONTEXT_ON)
-		pc_drain(c);
-	if (c && c->state == CONTEXT_ON)
-		pc_switch_off(c);
-	if (!c)
-		return;
 	pc_free_buffer(&c->answer);
+	if (c->state == CONTEXT_STUCK) {
+		c->handle = NULL;
+		return;
+	}
 	pc_free_buffer(&c->last);
+	c->state = CONTEXT_NONE;
+}
+
+/* Sampling of it ends. */
+static void pc_end(struct context *c)
+{
+	if (c->state == CONTEXT_ON)
+		pc_drain(c);
+	if (c->state == CONTEXT_ON)
+		pc_switch_off(c);
 }
 
 /* ------------------------------------------------------ the program's threads */
@@ -400,6 +455,38 @@ static bool pc_lock_soon(void)
 	return false;
 }
 
+void pcsampling_see(void *context)
+{
+	void *none, *at;
+
+	for (unsigned int i = 0; i < CONTEXTS_MAX; i++) {
+		none = NULL;
+		at = atomic_load_explicit(&seen[i], memory_order_relaxed);
+		if (at == context)
+			return;
+		if (!at && (atomic_compare_exchange_strong(&seen[i], &none, context) || none == context))
+			return;
+	}
+}
+
+static void pc_unsee(const void *context)
+{
+	void *at;
+
+	for (unsigned int i = 0; i < CONTEXTS_MAX; i++) {
+		at = (void *)(uintptr_t)context;
+		atomic_compare_exchange_strong(&seen[i], &at, NULL);
+	}
+}
+
+/* It is not touched any more. */
+static void pc_note_gone(const void *context)
+{
+	for (unsigned int i = 0; i < CONTEXTS_MAX; i++)
+		if (atomic_load(&pc.context[i].handle) == context)
+			atomic_store(&pc.context[i].gone, true);
+}
+
 void pcsampling_resource(uint32_t number, const void *data)
 {
 	const struct cupti_resource *r = data;
@@ -409,16 +496,43 @@ void pcsampling_resource(uint32_t number, const void *data)
 		return;
 	if (number == CUPTI_RESOURCE_MODULE_LOADED)
 		cubins_take(r->descriptor);
-	if (number == CUPTI_RESOURCE_MODULE_LOADED || !pc_lock_soon())
+	if (number == CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING)
+		pc_unsee(r->context);
+	if (number == CUPTI_RESOURCE_MODULE_LOADED)
 		return;
+	if (!pc_lock_soon()) {
+		if (number == CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING)
+			pc_note_gone(r->context);
+		return;
+	}
 	if (number == CUPTI_RESOURCE_CONTEXT_CREATED)
 		pc_add_context(r->context);
 	c = pc_find(r->context);
-	if (c && number == CUPTI_RESOURCE_MODULE_UNLOAD_STARTING)
+	if (c && c->state == CONTEXT_ON && number == CUPTI_RESOURCE_MODULE_UNLOAD_STARTING)
 		pc_drain(c);
-	else if (c && number == CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING)
-		pc_end_context(c);
+	else if (c && number == CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING) {
+		pc_end(c);
+		pc_forget(c);
+	}
 	pthread_mutex_unlock(&pc.lock);
+}
+
+bool pcsampling_is_asked(void)
+{
+	const char *asked = secure_getenv("GRTRACE_PC_SAMPLING");
+
+	return asked && *asked && !inject.asked;
+}
+
+static void pc_read_mode(const char *text)
+{
+	size_t word = strlen(SERIALIZED);
+
+	pc.serialized = !strncmp(text, SERIALIZED, word);
+	if (pc.serialized)
+		text += word + (text[word] == ':');
+	pc.period = (uint32_t)strtoul(text, NULL, 10) ?: PERIOD;
+	pc.by_window = capture.how == CAPTURE_DUTY;
 }
 
 void pcsampling_join(uint32_t enable, void *subscriber)
@@ -426,12 +540,16 @@ void pcsampling_join(uint32_t enable, void *subscriber)
 	static const uint32_t resources[] = {CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING,
 					     CUPTI_RESOURCE_MODULE_LOADED,
 					     CUPTI_RESOURCE_MODULE_UNLOAD_STARTING};
-	const char *asked = secure_getenv("GRTRACE_PC_SAMPLING");
 
-	if (enable && asked && *asked && !inject.asked) {
-		pc.period = (uint32_t)strtoul(asked, NULL, 10) ?: PERIOD;
-		if (inject.cupti.pc_enable && inject.cupti.pc_disable && inject.cupti.pc_set &&
-		    inject.cupti.pc_get && inject.cupti.pc_count_reasons && inject.cupti.pc_name_reasons)
+	if (enable && pcsampling_is_asked()) {
+		pc_read_mode(secure_getenv("GRTRACE_PC_SAMPLING"));
+		if (pc.why[0])
+			; /* what was refused is not tried again */
+		else if (pc.serialized && inject.version < CUPTI_VERSION_12_4)
+			pc_refuse(
+				"this libcupti.so does not tell the launches of samples: name one of CUDA 12.4 or later in GRTRACE_CUPTI, or leave out serialized");
+		else if (inject.cupti.pc_enable && inject.cupti.pc_disable && inject.cupti.pc_set &&
+			 inject.cupti.pc_get && inject.cupti.pc_count_reasons && inject.cupti.pc_name_reasons)
 			atomic_store(&pc.on, true);
 		else
 			pc_refuse(
@@ -445,6 +563,77 @@ void pcsampling_join(uint32_t enable, void *subscriber)
 }
 
 /* -------------------------------------------------------------- the writer */
+
+bool pcsampling_is_stuck(void)
+{
+	return atomic_load(&pc.stuck);
+}
+
+/* Those that were destroyed while the lock was held are forgotten, with what they still had. */
+static void pc_forget_gone(void)
+{
+	for (unsigned int i = 0; i < pc.contexts; i++)
+		if (pc.context[i].state != CONTEXT_NONE && atomic_load(&pc.context[i].gone))
+			pc_forget(&pc.context[i]);
+}
+
+void pcsampling_window_begin(uint32_t number)
+{
+	if (!atomic_load(&pc.on))
+		return;
+	pthread_mutex_lock(&pc.lock);
+	pc.window = number;
+	pc_forget_gone();
+	for (unsigned int i = 0; i < CONTEXTS_MAX; i++)
+		atomic_store(&seen[i], NULL);
+	for (unsigned int i = 0; i < pc.contexts; i++)
+		if (pc.context[i].state == CONTEXT_KNOWN)
+			pc_begin(&pc.context[i]);
+	atomic_store(&pcsampling_sees_calls, true);
+	pthread_mutex_unlock(&pc.lock);
+}
+
+void pcsampling_window_end(void)
+{
+	if (!atomic_load(&pc.on))
+		return;
+	atomic_store(&pcsampling_sees_calls, false);
+	pthread_mutex_lock(&pc.lock);
+	pc_forget_gone();
+	for (unsigned int i = 0; i < pc.contexts; i++)
+		pc_end(&pc.context[i]);
+	pc.window = 0;
+	pthread_mutex_unlock(&pc.lock);
+}
+
+bool pcsampling_tick(void)
+{
+	bool none = true;
+	void *context;
+
+	if (!atomic_load(&pcsampling_sees_calls))
+		return false;
+	pthread_mutex_lock(&pc.lock);
+	pc_forget_gone();
+	for (unsigned int i = 0; i < CONTEXTS_MAX; i++) {
+		context = atomic_load(&seen[i]);
+		if (context && !pc_find(context))
+			pc_add_context(context);
+	}
+	for (unsigned int i = 0; i < pc.contexts; i++)
+		none &= pc.context[i].state == CONTEXT_NONE;
+	pthread_mutex_unlock(&pc.lock);
+	return none;
+}
+
+void pcsampling_leave(void)
+{
+	pthread_mutex_lock(&pc.lock);
+	for (unsigned int i = 0; i < pc.contexts; i++)
+		if (pc.context[i].state != CONTEXT_NONE)
+			pc_forget(&pc.context[i]);
+	pthread_mutex_unlock(&pc.lock);
+}
 
 static void pc_put_answer(struct answer *a, uint64_t now)
 {
@@ -461,6 +650,9 @@ static void pc_put_answer(struct answer *a, uint64_t now)
 		s.reason = a->sample[i].reason;
 		s.samples = a->sample[i].samples;
 		s.gpu = a->gpu;
+		s.window = a->count.window;
+		s.reserved = 0;
+		s.correlation = launch_gpu_correlation(a->sample[i].correlation, a->count.end);
 		packets_put(&packets, &s.e);
 	}
 	event_init(&n.e, GRT_EV_PC_COUNT, sizeof(n), now);
@@ -493,6 +685,7 @@ void pcsampling_write(void)
 		return;
 	cubins_write();
 	pthread_mutex_lock(&pc.lock);
+	pc_forget_gone();
 	for (unsigned int i = 0; i < pc.contexts; i++)
 		if (pc.context[i].state == CONTEXT_ON)
 			pc_drain(&pc.context[i]);
@@ -506,8 +699,12 @@ void pcsampling_end(void)
 	if (!atomic_load(&pc.on))
 		return;
 	if (pc_lock_soon()) {
-		for (unsigned int i = 0; i < pc.contexts; i++)
-			pc_end_context(&pc.context[i]);
+		pc_forget_gone();
+		for (unsigned int i = 0; i < pc.contexts; i++) {
+			pc_end(&pc.context[i]);
+			pc_forget(&pc.context[i]);
+		}
+		atomic_store(&pcsampling_sees_calls, false);
 		atomic_store(&pc.on, false);
 		pthread_mutex_unlock(&pc.lock);
 	}

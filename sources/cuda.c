@@ -39,6 +39,7 @@
 #define STOP_NAME GRT_CUDA_STOP
 #define STOP_MS 3000
 #define NOTES_MAX 8
+#define SERIALIZED "serialized"
 /* Processes that are asked at once. */
 #define ASKS_MAX 64
 /* Libraries with NVTX load what this names. */
@@ -118,8 +119,8 @@ static const struct cmd_opt options[] = {
 	{"graph", 0, OPT_STR, "node|graph", &graph,
 	 "-e cuda: record each kernel of a CUDA graph (node, the default), or each graph as one (graph), which costs less"},
 	{"delay", 0, OPT_SECONDS, "SECONDS", &delay, "-e cuda: start after this time"},
-	{"pc-sampling", 0, OPT_MAYBE, "[=PERIOD]", &pc_sampling,
-	 "-e cuda: sample where kernels stall, by instruction, every 2^PERIOD cycles (5 to 31, default: 20)"},
+	{"pc-sampling", 0, OPT_MAYBE, "[=PERIOD|serialized[:PERIOD]]", &pc_sampling,
+	 "-e cuda: sample where kernels stall, by instruction, every 2^PERIOD cycles (5 to 31, default: 20); serialized: kernels run one by one, and each sample belongs to a launch"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -131,11 +132,25 @@ static bool cuda_is_count(const char *text)
 	return !*text || (digits && digits < 10 && !text[digits + 1] && strtoul(text + 1, NULL, 10));
 }
 
+static bool cuda_is_serialized(const char *text)
+{
+	return text && !strncmp(text, SERIALIZED, strlen(SERIALIZED));
+}
+
 static bool cuda_is_period(const char *text)
 {
-	size_t digits = strspn(text, "0123456789");
-	unsigned long n = strtoul(text, NULL, 10);
+	size_t digits;
+	unsigned long n;
 
+	if (cuda_is_serialized(text)) {
+		text += strlen(SERIALIZED);
+		if (!*text)
+			return true;
+		if (*text++ != ':' || !*text)
+			return false;
+	}
+	digits = strspn(text, "0123456789");
+	n = strtoul(text, NULL, 10);
 	return !*text || (!text[digits] && n >= 5 && n <= 31);
 }
 
@@ -143,12 +158,12 @@ static const char *cuda_refuse(const struct source_setup *setup)
 {
 	if (pc_sampling && (setup->pid || setup->gpu_users))
 		return "--pc-sampling works only with a program that grtrace starts: grtrace record -e cuda --pc-sampling -- PROGRAM";
-	if (pc_sampling && (capture_range || delay > 0 || setup->duty))
-		return "--pc-sampling samples the whole run: leave out --capture-range, --delay and --duty";
+	if (pc_sampling && (capture_range || delay > 0))
+		return "--pc-sampling samples the whole run, or the windows of --duty: leave out --capture-range and --delay";
 	if (pc_sampling && setup->taken)
 		return "--pc-sampling writes the kernels' code into the recording: leave out --last, --max-size, --max-time, --segment and --compress";
 	if (pc_sampling && !cuda_is_period(pc_sampling))
-		return "--pc-sampling=PERIOD: a number from 5 to 31, for a sample every 2^PERIOD cycles";
+		return "--pc-sampling=PERIOD: a number from 5 to 31, for a sample every 2^PERIOD cycles; or serialized, or serialized:PERIOD";
 	if (graph && strcmp(graph, "node") && strcmp(graph, GRT_CUDA_GRAPH_WHOLE))
 		return "--graph: node, to record each kernel of a CUDA graph, or graph, to record the graph as one";
 	if (setup->duty && (capture_range || delay > 0))
@@ -450,6 +465,9 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	c->event = c->point.fd = -1;
 	c->dir = -1;
 	c->note = setup->note;
+	if (cuda_is_serialized(pc_sampling) && setup->note)
+		setup->note("cuda: --pc-sampling=serialized makes kernels run one by one: "
+			    "waits, idle times and overlaps are not those of the program");
 	if (setup->duty)
 		c->duty = *setup->duty;
 	c->stack = cuda_stack_of(setup->stack);

@@ -7,7 +7,7 @@
 #
 #	bench/vm/stacks.sh [BUILD DIRECTORY [SECONDS]]
 #
-# Needs what tools/vm needs, and /usr/bin/python3 of Debian 12, whose files the guest gets.
+# KERNEL: the guest's kernel, as for tools/vm --kernel. Needs what tools/vm needs, and /usr/bin/python3 of Debian 12, whose files the guest gets.
 
 set -eu
 root=$(realpath -- "$(dirname -- "$0")/../..")
@@ -48,7 +48,7 @@ cat >"$dir/guest.sh" <<-END
 		while [ ! -S wayland-1 ]; do sleep 0.3; done
 		WAYLAND_DISPLAY=wayland-1 weston-simple-egl >/dev/null 2>&1'
 END
-"$root/tools/vm" run --timeout $((seconds * 4 + 300)) --out "$dir/out" --share "$dir=/mnt/bench" --share "$build=/mnt/build" -- \
+"$root/tools/vm" run ${KERNEL:+--kernel "$KERNEL"} --timeout $((seconds * 4 + 300)) --out "$dir/out" --share "$dir=/mnt/bench" --share "$build=/mnt/build" -- \
 	bash /mnt/bench/guest.sh >"$dir/said" 2>&1 || { tail -n 5 "$dir/said" && exit 1; }
 for name in kmscube glmark2 python weston; do
 	python3 - "$dir/out/$name.json" <<-'END'

@@ -18,6 +18,7 @@
 #include "report.h"
 #include "report_incident.h"
 #include "report_page.h"
+#include "report_sass.h"
 
 #define NOT_GIVEN UINT64_MAX
 
@@ -554,6 +555,7 @@ static int report_run(int argc, char **argv)
 		.narrowed = opt.filter.from.set || opt.filter.to.set,
 	};
 	int status = report_check_options(&r);
+	struct report_sass sass;
 
 	if (status != EXIT_DONE)
 		return status;
@@ -561,6 +563,8 @@ static int report_run(int argc, char **argv)
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
 	if (!path && !access(DEFAULT_INPUT, F_OK))
 		path = DEFAULT_INPUT;
+	if (path)
+		r.a.pass.sass = report_sass_init(&sass, path);
 	if (opt.incident)
 		status = path ? report_incident(path)
 			      : cmd_usage_error("--incident needs the path of a snapshot");

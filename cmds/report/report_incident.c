@@ -21,6 +21,7 @@
 #include "trace/packet.h"
 #include "cmds/cmd.h"
 #include "incident_calls.h"
+#include "incident_waiters.h"
 #include "report_incident.h"
 
 #define JOBS_MAX 65536U
@@ -69,7 +70,7 @@ struct dep {
  * struct incident_report - what is known
  * @at, @began, @pid, @tid, @ctx, @seqno, @ring: as the recorder said; @began 0: it did not
  * @step: when the job did what steps[] says, 0: not seen
- * @calls: of CUDA
+ * @calls: of CUDA; @waiters: for jobs
  * @owner, @rank, @world: of the process, where @owned and @ranked
  * @stack: the user's and the kernel's; @frames: of these alone
  */
@@ -82,6 +83,7 @@ struct incident_report {
 	int status;
 	struct grt_names names;
 	struct incident_calls calls;
+	struct incident_waiters waiters;
 	struct grt_ev_owner owner;
 	uint32_t rank, world;
 	bool owned, ranked;
@@ -203,6 +205,9 @@ static int incident_on_event(struct grt_consumer *c, const struct grt_event *e, 
 			   e->seqno >= d->seqno && e->time <= r->at;
 	if (e->time > r->at)
 		return 0;
+	ret = incident_waiters_event(&r->waiters, e);
+	if (ret)
+		return ret;
 	if (e->type == GRT_EV_SUBMIT)
 		return incident_see_submit(r, e);
 	return e->type == GRT_EV_COMPLETE ? incident_see_complete(r, e) : 0;
@@ -223,10 +228,10 @@ static int incident_on_frame(struct grt_consumer *c, const struct grt_event *e, 
 
 /* --------------------------------------------------------------- printing */
 
-static void incident_put_name(const struct incident_report *r, uint32_t kind, uint32_t id, bool owner)
+void incident_put_name(const struct grt_names *names, uint32_t kind, uint32_t id, bool owner)
 {
-	uint32_t number = grt_names_find(&r->names, kind, id);
-	const char *text = owner ? grt_names_owner(&r->names, number) : grt_names_name(&r->names, number);
+	uint32_t number = grt_names_find(names, kind, id);
+	const char *text = owner ? grt_names_owner(names, number) : grt_names_name(names, number);
 
 	if (text && *text) {
 		putchar(' ');
@@ -247,6 +252,23 @@ static void incident_put_when(const struct incident_report *r, const char *what,
 	printf("  %-20s %s %s\n", what, text, time < r->at ? "before" : "after");
 }
 
+static void incident_print_dep(const struct incident_report *r, const struct dep *d)
+{
+	const struct grt_key key = {{d->ctx, d->seqno}};
+	const struct open_job *job = grt_keyed_find(&r->jobs, &key);
+
+	printf("  %-20s %" PRIu64 ":%" PRIu64 ", %s", "waited for fence", d->ctx, d->seqno,
+	       d->done ? "signalled" : "not signalled at that time");
+	if (!d->done && job) {
+		printf(": of a job of process %" PRIu32, job->pid);
+		incident_put_name(&r->names, GRT_NAME_THREAD, job->tid, true);
+	} else if (!d->done) {
+		fputs(": of no job in the recording (a program or another driver signals it, or its job is older)",
+		      stdout);
+	}
+	putchar('\n');
+}
+
 static void incident_print_job(const struct incident_report *r)
 {
 	if (!r->ctx)
@@ -254,8 +276,8 @@ static void incident_print_job(const struct incident_report *r)
 	printf("\njob %" PRIu64 ":%" PRIu64, r->ctx, r->seqno);
 	if (r->ring != GRT_RING_NONE) {
 		fputs(" on ring", stdout);
-		incident_put_name(r, GRT_NAME_RING, r->ring, false);
-		incident_put_name(r, GRT_NAME_RING_GPU, r->ring, false);
+		incident_put_name(&r->names, GRT_NAME_RING, r->ring, false);
+		incident_put_name(&r->names, GRT_NAME_RING_GPU, r->ring, false);
 	}
 	putchar('\n');
 	for (size_t i = 0; i < STEPS; i++)
@@ -264,8 +286,8 @@ static void incident_print_job(const struct incident_report *r)
 		printf("  %-20s %d%s%s%s\n", "status", r->status, r->status < 0 ? " (" : "",
 		       r->status < 0 ? strerror(-r->status) : "", r->status < 0 ? ")" : "");
 	for (const struct dep *d = r->dep; d < r->dep + r->deps; d++)
-		printf("  %-20s %" PRIu64 ":%" PRIu64 ", %s\n", "waited for fence", d->ctx, d->seqno,
-		       d->done ? "signalled" : "not signalled at that time");
+		incident_print_dep(r, d);
+	incident_waiters_print(&r->waiters, &r->jobs, &r->names, r->ctx, r->seqno);
 }
 
 static void incident_print_stack(const struct incident_report *r, uint32_t stack, const char *title)
@@ -335,7 +357,7 @@ static int incident_print_processes(struct incident_report *r)
 		grt_units_ns(oldest, p->oldest ? r->at - p->oldest : 0);
 		printf("  %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %12s  %u", p->submitted,
 		       p->complete, p->failed, p->open, p->oldest ? oldest : "-", pid);
-		incident_put_name(r, GRT_NAME_THREAD, p->tid, true);
+		incident_put_name(&r->names, GRT_NAME_THREAD, p->tid, true);
 		putchar('\n');
 	}
 	if (r->processes.used > SHOWN)
@@ -441,9 +463,9 @@ static void incident_print_head(const struct incident_report *r, const struct gr
 	incident_print_begin(r);
 	if (r->pid) {
 		printf("  %-20s %u", "process", r->pid);
-		incident_put_name(r, GRT_NAME_THREAD, r->tid, true);
+		incident_put_name(&r->names, GRT_NAME_THREAD, r->tid, true);
 		printf(", thread %u", r->tid);
-		incident_put_name(r, GRT_NAME_THREAD, r->tid, false);
+		incident_put_name(&r->names, GRT_NAME_THREAD, r->tid, false);
 		putchar('\n');
 	}
 	incident_print_whose(r);
@@ -518,6 +540,7 @@ static void incident_free(struct incident_report *r)
 {
 	grt_names_free(&r->names);
 	incident_calls_free(&r->calls);
+	incident_waiters_free(&r->waiters);
 	grt_keyed_free(&r->jobs);
 	grt_keyed_free(&r->processes);
 	grt_frames_free(&r->frames);
@@ -545,6 +568,7 @@ int report_incident(const char *path)
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
 	incident_calls_init(&r.calls);
+	incident_waiters_init(&r.waiters);
 	grt_keyed_init(&r.jobs, sizeof(struct open_job), JOBS_MAX);
 	grt_keyed_init(&r.processes, sizeof(struct process), PROCESSES_MAX);
 	if (!grt_session_env(s, "incident")) {

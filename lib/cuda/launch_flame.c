@@ -68,6 +68,7 @@ struct grt_launch_flame {
 	uint64_t beside;
 	uint64_t unsized;		   /* copies */
 	struct grt_sample_shares *samples; /* NULL: nobody wants them */
+	uint32_t added;			   /* the row that work was added to */
 };
 
 /* ---------------------------------------------------------------- rows */
@@ -110,14 +111,17 @@ static int launch_flame_add_row(struct grt_launch_flame *f, const struct row *r)
 
 	if (*recent && launch_flame_is_same(&f->row[*recent - 1], r)) {
 		add_to(&f->row[*recent - 1], r);
+		f->added = *recent - 1;
 		return 0;
 	}
 	at = grt_index_find(&f->index, tag, launch_flame_same_row, f, r);
 	if (at == GRT_NOWHERE) {
 		*recent = f->rows + 1;
+		f->added = f->rows;
 		return launch_flame_new_row(f, r, tag);
 	}
 	*recent = at + 1;
+	f->added = at;
 	add_to(&f->row[at], r);
 	return 0;
 }
@@ -240,7 +244,11 @@ static int launch_flame_on_work(void *arg, const struct grt_event *e, const stru
 	if (launch_flame_on_device(f, image, &r))
 		return -ENOMEM;
 	f->unsized += !kernel && ((const struct grt_ev_gpu_copy *)e)->bytes == GRT_BYTES_UNKNOWN;
-	return launch_flame_add_work(f, &r, start);
+	ret = launch_flame_add_work(f, &r, start);
+	if (ret || !kernel || !f->samples)
+		return ret;
+	return grt_sample_shares_launch(f->samples, image, ((const struct grt_ev_gpu_kernel *)e)->correlation,
+					r.name, f->added);
 }
 
 static int launch_flame_on_nothing(void *arg, const struct grt_launch *launch)
@@ -470,6 +478,7 @@ static struct grt_sample_work launch_flame_work(const struct grt_launch_flame *f
 		.image = r->image,
 		.name = r->name,
 		.ns = r->ns,
+		.row = (uint32_t)(r - f->row),
 		.stack = (uint64_t)grt_hash(&f->key, (uint64_t)r->node << 32 | r->origin,
 					    (uint64_t)r->range << 32 | (uint64_t)r->how << 16 | r->call)};
 }
@@ -595,7 +604,7 @@ static int launch_flame_finish_samples(struct grt_launch_flame *f)
 
 			ret = grt_sample_shares_see(f->samples, &work);
 		}
-	return ret;
+	return ret ?: grt_sample_shares_link(f->samples);
 }
 
 struct grt_sampled grt_launch_flame_sampled(const struct grt_launch_flame *f)

@@ -4,6 +4,7 @@
  * when all names are known, by kernel and reason, and by line.
  */
 #include "pc_samples.h"
+#include "stack/estimates.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,10 +17,14 @@
 #define PREFIX "smsp__pcsamp_warps_issue_stalled_"
 #define IDLE "_not_issued"
 
-/* Values by key: image, function and offset in a cubin, and for pairs behind it the reason. */
+/* Values by key: image, function and offset in a cubin, and for pairs behind it the reason. @number: from 1
+ * on; @frames,
+ * @name: the key of its leaf, behind image and function, once all is finished; 0: it has none. */
 struct pair {
-	uint64_t cubin;
 	uint64_t samples;
+	uint32_t number;
+	uint32_t frames;
+	uint32_t name;
 };
 
 /** struct source - of an instruction: strings of the image */
@@ -54,6 +59,11 @@ struct name {
 	uint32_t string;
 };
 
+/** struct window - of an image; @lossy: samples were lost in it */
+struct window {
+	bool lossy;
+};
+
 int grt_pc_samples_init(struct grt_pc_samples *p)
 {
 	memset(p, 0, sizeof(*p));
@@ -71,6 +81,11 @@ int grt_pc_samples_init(struct grt_pc_samples *p)
 	grt_keyed_init(&p->leaves, sizeof(struct grt_pc_leaf), PAIRS_MAX);
 	grt_keyed_init(&p->inlined, sizeof(struct inlined), PAIRS_MAX);
 	grt_keyed_init(&p->line_frames, sizeof(uint64_t), PAIRS_MAX);
+	grt_keyed_init(&p->windows, sizeof(struct window), PAIRS_MAX);
+	grt_keyed_init(&p->instructions, sizeof(struct grt_pc_instruction), PAIRS_MAX);
+	grt_keyed_init(&p->instruction_reasons, sizeof(uint64_t), PAIRS_MAX);
+	grt_keyed_init(&p->launched, sizeof(struct grt_pc_launched), PAIRS_MAX);
+	grt_keyed_init(&p->times, sizeof(struct grt_windows), REASONS_MAX);
 	grt_texts_init(&p->frames_text, PAIRS_MAX);
 	return grt_image_frames_new(&p->frames);
 }
@@ -83,6 +98,17 @@ void grt_pc_samples_free(struct grt_pc_samples *p)
 		free(r->name);
 	for (struct grt_pc_line *l = grt_keyed_oldest(&p->lines); l; l = grt_keyed_next(&p->lines, l))
 		free(l->place), free(l->inlined);
+	for (struct grt_windows *t = grt_keyed_oldest(&p->times); t; t = grt_keyed_next(&p->times, t))
+		grt_windows_free(t);
+	grt_keyed_free(&p->windows);
+	grt_keyed_free(&p->times);
+	grt_keyed_free(&p->launched);
+	for (struct grt_pc_instruction *x = grt_keyed_oldest(&p->instructions); x;
+	     x = grt_keyed_next(&p->instructions, x))
+		free(x->place), free(x->sass);
+	grt_keyed_free(&p->instructions);
+	grt_keyed_free(&p->instruction_reasons);
+	free(p->instruction);
 	grt_keyed_free(&p->pairs);
 	grt_keyed_free(&p->names);
 	grt_keyed_free(&p->reasons);
@@ -122,6 +148,19 @@ static int pc_get(struct grt_pc_samples *p, struct grt_keyed *of, struct grt_key
 	return grt_keyed_get_or_count(of, &key, &p->sums.over, (void **)out);
 }
 
+static int pc_take_launched(struct grt_pc_samples *p, const struct grt_ev_pc_sample *e,
+			    const struct grt_key *pair, uint32_t number)
+{
+	struct grt_pc_launched *l;
+	int ret = pc_get(p, &p->launched, (struct grt_key){{pair->w[0], e->correlation, number}}, &l);
+
+	if (!l)
+		return ret;
+	l->pair = *pair;
+	l->samples += e->samples;
+	return 0;
+}
+
 static int pc_take_sample(struct grt_pc_samples *p, const struct grt_image *i,
 			  const struct grt_ev_pc_sample *e)
 {
@@ -131,9 +170,12 @@ static int pc_take_sample(struct grt_pc_samples *p, const struct grt_image *i,
 
 	key.w[3] = 1 + (uint64_t)e->reason;
 	ret = pc_get(p, &p->pairs, key, &pair);
-	if (pair)
-		pair->samples += e->samples;
-	return ret;
+	if (!pair)
+		return ret;
+	pair->samples += e->samples;
+	if (!pair->number)
+		pair->number = p->pairs.used;
+	return p->by_launch && e->correlation ? pc_take_launched(p, e, &key, pair->number) : 0;
 }
 
 static int pc_take_line(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_ev_pc_line *e)
@@ -171,13 +213,31 @@ static int pc_take_reason(struct grt_pc_samples *p, const struct grt_image *i,
 	return ret;
 }
 
-static void pc_take_count(struct grt_pc_samples *p, const struct grt_ev_pc_count *e)
+static int pc_take_window(struct grt_pc_samples *p, const struct grt_image *i,
+			  const struct grt_ev_pc_count *e)
+{
+	const struct grt_ev_capture time = {.begin = e->begin, .end = e->end};
+	struct grt_windows *times;
+	struct window *w;
+	int ret;
+
+	if (!e->window)
+		return 0;
+	ret = pc_get(p, &p->windows, (struct grt_key){{i->number, e->window}}, &w);
+	if (w)
+		w->lossy |= e->dropped || e->full;
+	ret = ret ?: pc_get(p, &p->times, (struct grt_key){{i->number}}, &times);
+	return ret || !w || !times ? ret : grt_windows_take(times, &time);
+}
+
+static int pc_take_count(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_ev_pc_count *e)
 {
 	p->sums.total += e->total;
 	p->sums.dropped += e->dropped;
 	p->sums.other += e->other;
 	p->sums.left += e->left;
 	p->sums.full += e->full;
+	return pc_take_window(p, i, e);
 }
 
 bool grt_pc_samples_is(const struct grt_event *e)
@@ -193,9 +253,7 @@ int grt_pc_samples_take(struct grt_pc_samples *p, const struct grt_image *i, con
 	case GRT_EV_PC_SAMPLE:
 		return counts ? pc_take_sample(p, i, (const void *)e) : 0;
 	case GRT_EV_PC_COUNT:
-		if (counts)
-			pc_take_count(p, (const void *)e);
-		return 0;
+		return counts ? pc_take_count(p, i, (const void *)e) : 0;
 	case GRT_EV_STALL_REASON:
 		return pc_take_reason(p, i, (const void *)e);
 	case GRT_EV_PC_LINE:
@@ -489,6 +547,52 @@ static int pc_add_line(struct grt_pc_samples *p, const struct grt_image *i, cons
 	return ret ?: pc_count_way(p, l, pc_line_key(&place, source), *frames, samples);
 }
 
+static int pc_name_instruction(struct grt_pc_samples *p, struct grt_pc_instruction *x,
+			       const struct grt_image *i, const struct grt_key *place)
+{
+	const struct source *source = grt_keyed_find(&p->sources, place);
+
+	x->pid = i->pid;
+	x->image = i->number;
+	x->process = grt_image_process_name(i, x->pid_text);
+	x->function = (uint32_t)place->w[0];
+	x->cubin = place->w[1];
+	x->offset = place->w[2];
+	snprintf(x->at, sizeof(x->at), "+0x%" PRIx64, x->offset);
+	if (source &&
+	    asprintf(&x->place, "%s:%u", pc_base(grt_image_string(i, source->file) ?: "?"), source->line) < 0)
+		x->place = NULL;
+	return !source || x->place ? 0 : -ENOMEM;
+}
+
+static int pc_add_instruction(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_key *pair,
+			      const struct kernel *k, const struct reason *r, uint64_t samples)
+{
+	struct grt_key place = {{pair->w[0], pair->w[1], pair->w[2], 0}}, key = place;
+	struct grt_pc_instruction *x;
+	uint64_t *sum;
+	int ret;
+
+	key.w[3] = 1 + (uint64_t)pc_name_number(p, i, r);
+	ret = p->by_instruction ? pc_get(p, &p->instruction_reasons, key, &sum) : 0;
+	if (ret || !p->by_instruction || !sum)
+		return ret;
+	*sum += samples;
+	ret = pc_get(p, &p->instructions, place, &x);
+	if (!x)
+		return ret;
+	if (!x->kernel)
+		ret = pc_name_instruction(p, x, i, &place);
+	x->kernel = k->name;
+	x->samples += samples;
+	if (*sum > x->reason_samples) {
+		x->reason_samples = *sum;
+		x->reason = r->name;
+		x->meaning = r->meaning;
+	}
+	return ret;
+}
+
 /* "selected" issues an instruction, and "not_selected" could. */
 static bool pc_is_stall(const char *reason)
 {
@@ -513,7 +617,19 @@ static int pc_add_leaf(struct grt_pc_samples *p, const struct grt_image *i, cons
 	return 0;
 }
 
-static int pc_add(struct grt_pc_samples *p, const struct pair *pair)
+struct grt_pc_leaf *grt_pc_samples_leaf(const struct grt_pc_samples *p, const struct grt_pc_launched *l)
+{
+	const struct pair *pair = grt_keyed_find(&p->pairs, &l->pair);
+	struct grt_key key = {{l->pair.w[0]}};
+
+	if (!pair || !pair->frames)
+		return NULL;
+	key.w[1] = pair->frames;
+	key.w[2] = pair->name;
+	return grt_keyed_find(&p->leaves, &key);
+}
+
+static int pc_add(struct grt_pc_samples *p, struct pair *pair)
 {
 	const struct grt_key *key = grt_keyed_key(pair);
 	const struct grt_image *i = p->from->image[key->w[0] >> 32];
@@ -529,8 +645,12 @@ static int pc_add(struct grt_pc_samples *p, const struct pair *pair)
 		return ret;
 	k->samples += pair->samples;
 	p->sums.samples += pair->samples;
-	return pc_add_line(p, i, key, k, r, pair->samples, &frames)
-		       ?: pc_add_leaf(p, i, key, r, pair->samples, frames);
+	ret = pc_add_line(p, i, key, k, r, pair->samples, &frames)
+		      ?: pc_add_leaf(p, i, key, r, pair->samples, frames)
+		      ?: pc_add_instruction(p, i, key, k, r, pair->samples);
+	pair->frames = frames;
+	pair->name = pc_name_number(p, i, r);
+	return ret;
 }
 
 static int pc_stall_order(const void *a, const void *b)
@@ -553,6 +673,20 @@ static int pc_line_order(const void *a, const void *b)
 	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
 }
 
+static int pc_instruction_order(const void *a, const void *b)
+{
+	const struct grt_pc_instruction *x = *(const struct grt_pc_instruction *const *)a,
+					*y = *(const struct grt_pc_instruction *const *)b;
+	const struct grt_key *k = grt_keyed_key(x), *l = grt_keyed_key(y);
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	for (unsigned int i = 0; i < 3; i++)
+		if (k->w[i] != l->w[i])
+			return k->w[i] < l->w[i] ? -1 : 1;
+	return 0;
+}
+
 static int pc_leaf_order(const void *a, const void *b)
 {
 	const struct grt_pc_leaf *x = *(const struct grt_pc_leaf *const *)a,
@@ -565,10 +699,46 @@ static int pc_leaf_order(const void *a, const void *b)
 	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
 }
 
+static void pc_count_windows(struct grt_pc_samples *p)
+{
+	struct grt_pc_windows *sum = &p->sums.windows;
+
+	for (const struct window *w = grt_keyed_oldest(&p->windows); w; w = grt_keyed_next(&p->windows, w)) {
+		sum->sampled++;
+		sum->lossy += w->lossy;
+	}
+	for (const struct grt_windows *t = grt_keyed_oldest(&p->times); t; t = grt_keyed_next(&p->times, t)) {
+		const struct grt_image *i = p->from->image[grt_keyed_key(t)->w[0]];
+		uint64_t of;
+		uint32_t n;
+
+		grt_estimate_watched(&i->watch, p->within.from, p->within.to, &of, &n);
+		sum->all += n;
+		sum->of += of;
+		sum->ns += grt_windows_sum(t, p->within.from, p->within.to);
+	}
+}
+
+void grt_pc_samples_note_windows(const struct grt_pc_windows *w, struct grt_notes *notes)
+{
+	if (!w->sampled)
+		return;
+	grt_note(
+		notes,
+		"the samples are of %" PRIu64 " of %" PRIu64
+		" random {window|windows}, %.3f s of %.1f s (%.2f %%): shares are shares of these samples, no number is scaled up",
+		w->sampled, w->all, (double)w->ns / 1e9, (double)w->of / 1e9,
+		w->of ? 100.0 * (double)w->ns / (double)w->of : 0);
+	if (w->lossy)
+		grt_note(notes, "  in %" PRIu64 " of these windows samples were lost", w->lossy);
+}
+
 int grt_pc_samples_finish(struct grt_pc_samples *p)
 {
 	struct kernel *k;
 	int ret = 0;
+
+	pc_count_windows(p);
 
 	for (struct pair *x = grt_keyed_oldest(&p->pairs); x && !ret; x = grt_keyed_next(&p->pairs, x))
 		ret = pc_add(p, x);
@@ -579,6 +749,7 @@ int grt_pc_samples_finish(struct grt_pc_samples *p)
 	}
 	for (struct grt_pc_line *l = grt_keyed_oldest(&p->lines); l && !ret; l = grt_keyed_next(&p->lines, l))
 		ret = pc_tell_inlined(p, l);
+	ret = ret ?: grt_keyed_list(&p->instructions, pc_instruction_order, (void ***)&p->instruction);
 	return ret ?: grt_keyed_list(&p->stalls, pc_stall_order, (void ***)&p->stall)
 		      ?: grt_keyed_list(&p->lines, pc_line_order, (void ***)&p->line)
 			      ?: grt_keyed_list(&p->leaves, pc_leaf_order, (void ***)&p->leaf);

@@ -19,6 +19,8 @@
 #include "base/texts.h"
 #include "stack/image_frames.h"
 #include "stack/images.h"
+#include "stack/windows.h"
+#include "table/notes.h"
 
 /**
  * struct grt_pc_stall - a kernel's samples of a reason
@@ -67,11 +69,36 @@ struct grt_pc_line {
 };
 
 /**
+ * struct grt_pc_instruction - samples of an instruction
+ * @place: its line, k.cu:12, NULL: unknown
+ * @sass: its text, NULL: unknown
+ * @at: +0x40, its offset
+ * @function: its string in @image
+ */
+struct grt_pc_instruction {
+	uint32_t pid;
+	const char *process;
+	const char *kernel;
+	char *place;
+	char *sass;
+	uint64_t cubin;
+	uint64_t offset;
+	uint32_t image, function;
+	const char *reason;
+	const char *meaning;
+	uint64_t samples;
+	uint64_t reason_samples;
+	char at[24];
+	char pid_text[24];
+};
+
+/**
  * struct grt_pc_leaf - samples of a function at a line of its source, or an instruction without one, for a
  * reason
  * @function: its string in @image
  * @frames: number of the text of its place, see grt_pc_samples_frames()
  * @stall: the warps did not issue an instruction, and were not ready to
+ * @exact: of @samples, for its owner: those whose launch is known
  */
 struct grt_pc_leaf {
 	uint32_t image, function;
@@ -79,6 +106,31 @@ struct grt_pc_leaf {
 	const char *reason;
 	bool stall;
 	uint64_t samples;
+	uint64_t exact;
+};
+
+/**
+ * struct grt_pc_launched - samples of a launch at an instruction, for a reason; its key begins with image and
+ * function, and the correlation
+ * @pair: key of the instruction and the reason
+ */
+struct grt_pc_launched {
+	struct grt_key pair;
+	uint64_t samples;
+};
+
+/**
+ * struct grt_pc_windows - random windows of all processes, if samples were taken in such windows
+ * @all: number of windows that were recorded; @sampled: of these, those in which the GPU was sampled
+ * @lossy: of these, those in which samples were dropped, or the hardware's buffer was full
+ * @ns: time in which the GPU was sampled; @of: time that the windows represent, ns
+ */
+struct grt_pc_windows {
+	uint64_t all;
+	uint64_t sampled;
+	uint64_t lossy;
+	uint64_t ns;
+	uint64_t of;
 };
 
 /**
@@ -96,9 +148,13 @@ struct grt_pc_sums {
 	uint64_t left;
 	uint64_t over;
 	uint64_t unlined;
+	struct grt_pc_windows windows;
 };
 
 /** struct grt_pc_samples - @stall, @line: by samples, @leaf: by image and function, once it is finished;
+ * @windows: by image and number, @times: sampled times by image
+ * @launched: samples whose launch is known, if the owner sets @by_launch
+ * @instruction: by samples, once it is finished, if the owner sets @by_instruction
  * @from: images of the samples, @images or the owner's; @within: others do not count */
 struct grt_pc_samples {
 	struct grt_images images;
@@ -117,6 +173,14 @@ struct grt_pc_samples {
 	struct grt_keyed line_frames;
 	struct grt_texts frames_text;
 	struct grt_keyed leaves;
+	struct grt_keyed windows;
+	struct grt_keyed times;
+	struct grt_keyed launched;
+	bool by_launch;
+	struct grt_keyed instructions;
+	struct grt_keyed instruction_reasons;
+	struct grt_pc_instruction **instruction;
+	bool by_instruction;
 	struct grt_pc_stall **stall;
 	struct grt_pc_line **line;
 	struct grt_pc_leaf **leaf;
@@ -146,6 +210,12 @@ int grt_pc_samples_finish(struct grt_pc_samples *p);
  * inlined, the outermost first: "k.cu:30", "outer k.cu:20", "inner k.cu:12"
  */
 const char *grt_pc_samples_frames(const struct grt_pc_samples *p, uint32_t number);
+
+/** grt_pc_samples_leaf - the leaf of the samples of a launch, once it is finished; NULL: there is none */
+struct grt_pc_leaf *grt_pc_samples_leaf(const struct grt_pc_samples *p, const struct grt_pc_launched *l);
+
+/** grt_pc_samples_note_windows - notes how much of the time was sampled, if it was sampled in windows */
+void grt_pc_samples_note_windows(const struct grt_pc_windows *w, struct grt_notes *notes);
 
 /** grt_pc_samples_free - frees all */
 void grt_pc_samples_free(struct grt_pc_samples *p);

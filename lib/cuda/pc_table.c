@@ -7,14 +7,21 @@
 #include <string.h>
 
 #include "pc_samples.h"
+#include "pc_sass.h"
 #include "pc_source.h"
 #include "table/analysis.h"
 #include "table/cells.h"
 #include "table/table.h"
 
+static const struct grt_table instruction_table;
+
 static int pc_table_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	return grt_pc_samples_init(*state);
+	struct grt_pc_samples *p = *state;
+	int ret = grt_pc_samples_init(p);
+
+	p->by_instruction = pass->asked && pass->asked->table == &instruction_table;
+	return ret;
 }
 
 static int pc_table_event(void *state, const struct grt_event *e, struct grt_pass *pass)
@@ -83,10 +90,18 @@ static void pc_table_get_of_line(struct grt_cell *cell, const void *view, const 
 	pc_table_percent(cell, l->reason_samples, l->samples);
 }
 
+static void pc_table_get_of_instruction(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_pc_instruction *x = row;
+
+	pc_table_percent(cell, x->reason_samples, x->samples);
+}
+
 /* clang-format off */
 
 #define S(member) offsetof(struct grt_pc_stall, member)
 #define L(member) offsetof(struct grt_pc_line, member)
+#define I(member) offsetof(struct grt_pc_instruction, member)
 #define C(member) offsetof(struct grt_pc_source, member)
 
 static const struct grt_column stall_columns[] = {
@@ -118,6 +133,23 @@ static const struct grt_column line_columns[] = {
 	{.name = NULL},
 };
 
+static const struct grt_column instruction_columns[] = {
+	{"pid", grt_cell_u32, I(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", grt_cell_pointed, I(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "name of the program"},
+	{"kernel", grt_cell_pointed, I(kernel), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the kernel"},
+	{"cubin", grt_cell_u64, I(cubin), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "CRC of the code, which the recording has as .cubin_CRC"},
+	{"offset", grt_cell_u64, I(offset), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "offset of the instruction in its function"},
+	{"at", pc_table_get_text, I(at), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the same in hexadecimal digits"},
+	{"sass", grt_cell_pointed, I(sass), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the instruction, as nvdisasm prints it"},
+	{"place", grt_cell_pointed, I(place), GRT_CELL_TEXT, GRT_COLUMN_ALL, "file and line"},
+	{"samples", grt_cell_u64, I(samples), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "samples of warps at this instruction"},
+	{"share", pc_table_get_share, I(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the samples of all rows, percent"},
+	{"reason", grt_cell_pointed, I(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why most of these warps issued no instruction"},
+	{"of_instruction", pc_table_get_of_instruction, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of this reason in the samples of the instruction, percent"},
+	{"meaning", grt_cell_pointed, I(meaning), GRT_CELL_TEXT, GRT_COLUMN_MORE, "meaning of the reason, and what usually helps"},
+	{.name = NULL},
+};
+
 static const struct grt_column source_columns[] = {
 	{"file", grt_cell_pointed, C(file), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the file"},
 	{"path", grt_cell_pointed, C(path), GRT_CELL_TEXT, GRT_COLUMN_MORE, "file with its directory"},
@@ -132,6 +164,8 @@ static const struct grt_column source_columns[] = {
 
 /* clang-format on */
 
+static const struct grt_table instruction_table = {
+	"instructions", "instructions of kernels at which warps were sampled", instruction_columns, 0};
 static const struct grt_table source_table = {"source", "source with its PC samples", source_columns, 0};
 static const struct grt_table stall_table = {"stalls", "why warps of kernels stalled", stall_columns, 0};
 static const struct grt_table line_table = {"lines", "lines of kernels at which warps were sampled",
@@ -161,6 +195,49 @@ static int pc_table_write(void *state, const struct grt_part *part, struct grt_p
 				: "%" PRIu64 " {more row|more rows}: --top 0 shows all",
 			 all - shown);
 	return grt_writer_list(pass->writer, part->table, &p->sums, row, shown);
+}
+
+static void pc_table_note_sass(const struct grt_pc_sass_result *r, struct grt_notes *notes)
+{
+	if (r->no_program)
+		grt_note(
+			notes,
+			"instructions have offsets only: there is no nvdisasm in PATH or /usr/local/cuda/bin: "
+			"install NVIDIA's package cuda-nvdisasm, or the CUDA toolkit");
+	if (r->no_code)
+		grt_note(
+			notes,
+			"%" PRIu64
+			" {instruction has an offset only: the recording does not have its|instructions have offsets only: the recording does not have their} code",
+			r->no_code);
+	if (r->failed)
+		grt_note(
+			notes,
+			"%" PRIu64
+			" {instruction has an offset only: nvdisasm did not print it|instructions have offsets only: nvdisasm did not print them}: it may be older than the GPU",
+			r->failed);
+}
+
+/* The text comes from a program that the command runs, so only rows that are shown have one. */
+static int pc_table_write_instructions(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_pc_samples *p = state;
+	uint64_t all = p->instructions.used, shown = grt_pass_shown(pass, part, all);
+	struct grt_pc_sass_result result;
+	int ret;
+
+	if (pass->asked != part)
+		return 0;
+	if (!all)
+		grt_note(pass->notes, NO_SAMPLES);
+	grt_rows_sort((const void **)p->instruction, all, grt_pass_sort(pass, part, NULL), &p->sums, NULL);
+	ret = grt_pc_sass_read(p, p->instruction, (uint32_t)shown, pass->sass, &result);
+	if (ret)
+		return ret;
+	pc_table_note_sass(&result, pass->notes);
+	if (shown < all)
+		grt_note(pass->notes, "%" PRIu64 " {more row|more rows}: --top 0 shows all", all - shown);
+	return grt_writer_list(pass->writer, part->table, &p->sums, (const void **)p->instruction, shown);
 }
 
 static void pc_table_note_source(const struct grt_pc_sources *s, struct grt_pass *pass)
@@ -214,6 +291,7 @@ static void pc_table_notes(void *state, struct grt_pass *pass)
 		 " at instructions of the program's kernels, %" PRIu64 " in other kernels, %" PRIu64
 		 " dropped by the hardware",
 		 s->total, s->samples, s->other, s->dropped);
+	grt_pc_samples_note_windows(&s->windows, pass->notes);
 	if (s->full)
 		grt_note(
 			pass->notes,
@@ -238,6 +316,9 @@ static const struct grt_part pc_parts[] = {
 	 .any = pc_table_any, .write = pc_table_write},
 	{"line", "lines of kernels by PC samples", GRT_PART_BY | GRT_PART_NO_JOBS, 0, &line_table,
 	 .with = "roofline", .any = pc_table_any, .write = pc_table_write},
+	{"instruction", "instructions of kernels by PC samples, as nvdisasm prints them",
+	 GRT_PART_BY | GRT_PART_NO_JOBS, 0, &instruction_table, .any = pc_table_any,
+	 .write = pc_table_write_instructions},
 	{"source", "source of kernels with the PC samples of its lines", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
 	 &source_table, .any = pc_table_any, .write = pc_table_write_source},
 	{.name = NULL},

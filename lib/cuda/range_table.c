@@ -66,6 +66,7 @@ struct range_table {
 	uint32_t octaves;
 	uint64_t from, to;
 	uint64_t marks;
+	uint64_t fields;
 	uint64_t cut;
 	uint64_t over;
 };
@@ -176,6 +177,8 @@ static int range_table_event(struct range_table *t, const struct grt_event *e)
 		return range_table_range(t, (const struct grt_ev_range *)e);
 	if (e->type == GRT_EV_MARK)
 		t->marks += !range_table_is_outside(t, e->time, e->time);
+	else if (e->type == GRT_EV_PAYLOAD)
+		t->fields += !range_table_is_outside(t, e->time, e->time);
 	else if (e->type == GRT_EV_LAUNCH)
 		ret = range_table_launch(t, (const struct grt_ev_launch *)e);
 	return ret ?: grt_launches_event(t->launches, e);
@@ -326,19 +329,36 @@ static const struct grt_table range_table = {"ranges", "ranges", range_columns, 
 static void range_table_note(const struct range_table *t, struct grt_pass *pass)
 {
 	const struct grt_images *images = grt_launches_images(t->launches);
-	uint64_t lost = 0, stray = 0;
+	uint64_t lost = 0, stray = 0, fields_lost = 0, unread = 0;
 
 	for (uint32_t i = 0; i < images->images; i++) {
 		lost += images->image[i]->process.ranges_lost;
 		stray += images->image[i]->process.ranges_stray;
+		fields_lost += images->image[i]->process.fields_lost;
+		unread += images->image[i]->process.fields_unread;
 	}
 	if (!t->rows.used)
 		grt_note(pass->notes, "the trace has no NVTX ranges: use grtrace record -e cuda -- PROG");
 	if (t->marks)
 		grt_note(pass->notes, "%" PRIu64 " {mark is|marks are} not in the table: dump --type mark",
 			 t->marks);
+	if (t->fields)
+		grt_note(pass->notes,
+			 "%" PRIu64
+			 " {field|fields} of structs that the program attached: dump --type payload",
+			 t->fields);
+	if (unread)
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {field|fields} of attached structs could not be read (arrays, nested structs, unknown schemas)",
+			unread);
 	if (lost)
 		grt_note(pass->notes, "%" PRIu64 " {range or mark is|ranges and marks are} lost", lost);
+	if (fields_lost)
+		grt_note(pass->notes,
+			 "%" PRIu64 " {field of attached structs is|fields of attached structs are} lost",
+			 fields_lost);
 	if (t->cut)
 		grt_note(pass->notes,
 			 "%" PRIu64

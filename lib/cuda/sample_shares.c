@@ -10,6 +10,7 @@
 #include "stack/slots.h"
 
 #define KERNELS_MAX 65536U
+#define LAUNCHES_MAX 1048576U
 
 /**
  * struct kernel - of a name
@@ -27,6 +28,13 @@ struct kernel {
 	bool several;
 };
 
+/** struct launch - kernels of a name in a launch; @several: they are of more rows than one */
+struct launch {
+	uint32_t row;
+	bool seen;
+	bool several;
+};
+
 int grt_sample_shares_new(struct grt_sample_shares **out, const struct grt_images *images)
 {
 	struct grt_sample_shares *s = calloc(1, sizeof(*s));
@@ -38,7 +46,10 @@ int grt_sample_shares_new(struct grt_sample_shares **out, const struct grt_image
 		return -ENOMEM;
 	}
 	grt_pc_samples_use(&s->pc, images);
+	s->pc.by_launch = true;
 	grt_keyed_init(&s->kernels, sizeof(struct kernel), KERNELS_MAX);
+	grt_keyed_init(&s->launches, sizeof(struct launch), LAUNCHES_MAX);
+	grt_texts_init(&s->names, KERNELS_MAX);
 	return 0;
 }
 
@@ -48,7 +59,85 @@ void grt_sample_shares_free(struct grt_sample_shares *s)
 		return;
 	grt_pc_samples_free(&s->pc);
 	grt_keyed_free(&s->kernels);
+	grt_keyed_free(&s->launches);
+	grt_texts_free(&s->names);
+	free(s->exact);
 	free(s);
+}
+
+/* -------------------------------------------------------------- launches */
+
+/* The strings of a kernel's name and of a function need not be one: their text is. */
+static int sample_shares_name(struct grt_sample_shares *s, const struct grt_image *image, uint32_t string,
+			      uint32_t *number)
+{
+	const char *text = grt_image_string(image, string);
+
+	*number = GRT_TEXT_NONE;
+	return text ? grt_texts_add(&s->names, text, SIZE_MAX, number) : 0;
+}
+
+int grt_sample_shares_launch(struct grt_sample_shares *s, const struct grt_image *image, uint64_t correlation,
+			     uint32_t name, uint32_t row)
+{
+	struct launch *l;
+	uint32_t number;
+	void *found;
+	int ret = correlation ? sample_shares_name(s, image, name, &number) : 0;
+
+	if (ret || !correlation || number == GRT_TEXT_NONE)
+		return ret;
+	ret = grt_keyed_get_or_count(&s->launches, &(struct grt_key){{image->number, correlation, number}},
+				     NULL, &found);
+	l = found;
+	if (!l)
+		return ret;
+	l->several |= l->seen && l->row != row;
+	l->row = row;
+	l->seen = true;
+	return 0;
+}
+
+static int sample_shares_link(struct grt_sample_shares *s, const struct grt_pc_launched *p)
+{
+	const struct grt_key *at = grt_keyed_key(p);
+	const struct grt_image *image = s->pc.from->image[at->w[0] >> 32];
+	struct grt_pc_leaf *leaf = grt_pc_samples_leaf(&s->pc, p);
+	const struct launch *l;
+	uint32_t number;
+	int ret = leaf ? sample_shares_name(s, image, (uint32_t)at->w[0], &number) : 0;
+
+	if (ret || !leaf)
+		return ret;
+	l = grt_keyed_find(&s->launches, &(struct grt_key){{image->number, at->w[1], number}});
+	if (!l || l->several)
+		return 0;
+	leaf->exact += p->samples;
+	s->exact[s->exacts++] = (struct grt_sample_exact){leaf, p->samples, l->row};
+	return 0;
+}
+
+static int sample_shares_order(const void *a, const void *b)
+{
+	const struct grt_sample_exact *x = a, *y = b;
+
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return x->leaf < y->leaf ? -1 : x->leaf > y->leaf;
+}
+
+int grt_sample_shares_link(struct grt_sample_shares *s)
+{
+	const struct grt_keyed *all = &s->pc.launched;
+	int ret = 0;
+
+	s->exact = calloc(all->used + 1, sizeof(*s->exact));
+	if (!s->exact)
+		return -ENOMEM;
+	for (const struct grt_pc_launched *p = grt_keyed_oldest(all); p && !ret; p = grt_keyed_next(all, p))
+		ret = sample_shares_link(s, p);
+	qsort(s->exact, s->exacts, sizeof(*s->exact), sample_shares_order);
+	return ret;
 }
 
 /* --------------------------------------------------------------- kernels */
@@ -154,22 +243,48 @@ static uint64_t sample_shares_part(uint64_t samples, uint64_t ns, uint64_t of)
 	return (uint64_t)((unsigned __int128)samples * ns / of);
 }
 
+/* Samples whose launch is known. */
+static int sample_shares_put_exact(struct grt_sample_shares *s, uint32_t row,
+				   const struct grt_sample_tree *to, uint32_t node, uint16_t slot)
+{
+	uint32_t low = 0, high = s->exacts, mid;
+	int ret = 0;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (s->exact[mid].row < row)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < s->exacts && s->exact[low].row == row && !ret; low++) {
+		const struct grt_sample_exact *x = &s->exact[low];
+
+		if (!sample_shares_counts(to, x->leaf))
+			continue;
+		s->sums.samples += x->samples;
+		s->sums.exact += x->samples;
+		ret = sample_shares_put_leaf(s, to, x->leaf, node, slot, x->samples);
+	}
+	return ret;
+}
+
 int grt_sample_shares_put(struct grt_sample_shares *s, const struct grt_sample_work *w,
 			  const struct grt_sample_tree *to, uint32_t node, uint16_t slot)
 {
 	struct kernel *k = sample_shares_kernel(s, w);
 	uint64_t before, samples;
-	int ret = 0;
+	int ret = sample_shares_put_exact(s, w->row, to, node, slot);
 
-	if (!k || !k->ns)
-		return 0;
+	if (ret || !k || !k->ns)
+		return ret;
 	before = k->given;
 	k->given += w->ns;
 	for (uint32_t i = k->first; i < k->first + k->leaves && !ret; i++) {
 		const struct grt_pc_leaf *leaf = s->pc.leaf[i];
 
-		samples = sample_shares_part(leaf->samples, k->given, k->ns) -
-			  sample_shares_part(leaf->samples, before, k->ns);
+		samples = sample_shares_part(leaf->samples - leaf->exact, k->given, k->ns) -
+			  sample_shares_part(leaf->samples - leaf->exact, before, k->ns);
 		if (!samples || !sample_shares_counts(to, leaf))
 			continue;
 		s->sums.samples += samples;
@@ -208,11 +323,12 @@ int grt_sample_shares_put_left(struct grt_sample_shares *s, const struct grt_pc_
 	for (uint32_t i = 0; i < s->pc.leaves.used && !ret; i++) {
 		const struct grt_pc_leaf *leaf = s->pc.leaf[i];
 
-		if (!sample_shares_is_one(leaf, first) || !sample_shares_counts(to, leaf))
+		if (!sample_shares_is_one(leaf, first) || !sample_shares_counts(to, leaf) ||
+		    leaf->samples == leaf->exact)
 			continue;
-		s->sums.samples += leaf->samples;
-		s->sums.unmatched += leaf->samples;
-		ret = sample_shares_put_leaf(s, to, leaf, node, 0, leaf->samples);
+		s->sums.samples += leaf->samples - leaf->exact;
+		s->sums.unmatched += leaf->samples - leaf->exact;
+		ret = sample_shares_put_leaf(s, to, leaf, node, 0, leaf->samples - leaf->exact);
 	}
 	return ret;
 }
@@ -224,6 +340,7 @@ struct grt_sampled grt_sample_shares_sums(const struct grt_sample_shares *s)
 	sums.dropped = s->pc.sums.dropped;
 	sums.other = s->pc.sums.other;
 	sums.full = s->pc.sums.full;
+	sums.windows = s->pc.sums.windows;
 	sums.over += s->pc.sums.over;
 	return sums;
 }

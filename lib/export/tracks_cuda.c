@@ -697,6 +697,7 @@ static const struct tracks_draw cuda_draws[] = {
 	{GRT_EV_RANGE_NODE, tracks_nothing},
 	{GRT_EV_RANGE, on_range},
 	{GRT_EV_MARK, on_mark},
+	{GRT_EV_PAYLOAD, tracks_nothing},
 	{GRT_EV_GPU_KERNEL, on_work},
 	{GRT_EV_GPU_COPY, on_work},
 	{GRT_EV_ALLOC, on_alloc},

@@ -46,8 +46,11 @@ static int gpu_time_finish(void *state, struct grt_pass *pass)
 	struct grt_estimate total;
 
 	pass->estimated |= !ret && grt_flame_windows(state, &watched, &total);
-	pass->estimated |= grt_launch_flame_estimated(grt_flame_launches(state)).processes ||
-			   grt_launch_flame_sampled(grt_flame_launches(state)).inferred;
+	/* samples are not scaled up from windows */
+	if (pass->shape && grt_flame_is_sampled(pass->shape))
+		pass->estimated |= grt_launch_flame_sampled(grt_flame_launches(state)).inferred > 0;
+	else
+		pass->estimated |= grt_launch_flame_estimated(grt_flame_launches(state)).processes > 0;
 	return ret;
 }
 
@@ -148,6 +151,10 @@ static void gpu_time_note_samples(struct grt_notes *notes, const struct grt_samp
 		 "%" PRIu64 " {PC sample|PC samples}; %" PRIu64
 		 " more in kernels that do not belong to the program, %" PRIu64 " dropped by the hardware",
 		 s->samples, s->other, s->dropped);
+	grt_pc_samples_note_windows(&s->windows, notes);
+	if (s->exact)
+		grt_note(notes, "  %.1f %% belong to a launch that CUPTI names: kernels were serialized",
+			 gpu_time_percent(s->exact, s->samples));
 	if (s->inferred)
 		grt_note(
 			notes,
@@ -207,7 +214,8 @@ static bool note_launches(struct grt_notes *notes, const struct grt_launch_flame
 			"  %" PRIu64
 			" {call of probed functions has|calls of probed functions have} no GPU time: show {it|them} with --weight launches",
 			n.probed);
-	grt_flame_note_estimated(notes, f);
+	if (!grt_launch_flame_sampled(f).samples)
+		grt_flame_note_estimated(notes, f);
 	n.unknown -= estimated_beside(f, n.unknown);
 	note_missing(notes, &n);
 	note_symbols(notes, grt_launch_flame_symbols(f));

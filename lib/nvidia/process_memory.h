@@ -56,8 +56,9 @@ struct grt_memory_holder {
  * @holder: array of @used holders
  * @over: blocks and holders beyond the limits
  * @first: time of the first query of NVML, 0: there was none
- * @begun: the GPU on which NVML counted memory of a process then. A process that opened its GPUs before the trace
- *	has records without an address: they are of this GPU if there was one only
+ * @begun: GPUs on which NVML counted memory of processes then: a process that opened its GPU before the trace
+ *	has records without an address, which are of this GPU if there was one only
+ *
  * The rest is private.
  */
 struct grt_process_memory {

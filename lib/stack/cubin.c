@@ -334,6 +334,34 @@ int grt_cubin_open(struct grt_cubin **out, int fd)
 	return ret;
 }
 
+static Elf_Data *cubin_symbols(const struct grt_cubin *c, uint64_t *names)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(c->elf, scn)))
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_SYMTAB) {
+			*names = sh.sh_link;
+			return elf_getdata(scn, NULL);
+		}
+	return NULL;
+}
+
+unsigned int grt_cubin_symbol(const struct grt_cubin *c, const char *function)
+{
+	uint64_t size, names = 0, section = cubin_function(c, function, &size);
+	Elf_Data *all = section ? cubin_symbols(c, &names) : NULL;
+	const char *name;
+	GElf_Sym sym;
+
+	for (int i = 1; all && gelf_getsym(all, i, &sym); i++) {
+		name = sym.st_shndx == section ? elf_strptr(c->elf, names, sym.st_name) : NULL;
+		if (name && GELF_ST_TYPE(sym.st_info) == STT_FUNC && !strcmp(name, function))
+			return (unsigned int)i;
+	}
+	return 0;
+}
+
 bool grt_cubin_has(const struct grt_cubin *c, const char *function, uint64_t offset)
 {
 	uint64_t size;
@@ -468,6 +496,11 @@ int grt_cubin_open(struct grt_cubin **out, int fd)
 {
 	*out = NULL;
 	return -ENOTSUP;
+}
+
+unsigned int grt_cubin_symbol(const struct grt_cubin *c, const char *function)
+{
+	return 0;
 }
 
 bool grt_cubin_has(const struct grt_cubin *c, const char *function, uint64_t offset)

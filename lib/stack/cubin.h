@@ -37,6 +37,9 @@ bool grt_cubin_has(const struct grt_cubin *c, const char *function, uint64_t off
 unsigned int grt_cubin_frames(struct grt_cubin *c, const char *function, uint64_t offset,
 			      struct grt_object_frame *out, unsigned int max);
 
+/** grt_cubin_symbol - index of the function's symbol, as nvdisasm counts symbols; 0: unknown */
+unsigned int grt_cubin_symbol(const struct grt_cubin *c, const char *function);
+
 /** grt_cubin_close - frees @c, which may be NULL */
 void grt_cubin_close(struct grt_cubin *c);
 

@@ -19,6 +19,7 @@ struct grt_job;
 struct grt_jobs;
 struct grt_operators;
 struct grt_pass;
+struct grt_sass;
 struct grt_slots;
 struct grt_idleness_sink;
 struct grt_stacks;
@@ -182,6 +183,7 @@ struct grt_analysis {
  * @slots: gets the times of the weights, if the analysis has them; NULL: not needed
  * @idle: gets each part of the idle time; NULL: not needed
  * @steps, @operators: results of an earlier pass; NULL: none
+ * @sass: gives the text of GPU code; NULL: nobody does
  * @boot_id: boot id of the recorded system; NULL: unknown
  * @writer, @notes: outputs of the parts
  * @csv, @json, @verbose: form of the output; @page: JSON for a page, whose sentences people read first
@@ -216,6 +218,7 @@ struct grt_pass {
 	bool estimated;
 	const struct grt_steps *steps;
 	struct grt_operators *operators;
+	const struct grt_sass *sass;
 	const char *boot_id;
 	struct grt_writer *writer;
 	struct grt_notes *notes;

@@ -85,8 +85,8 @@ static int written_find_image(struct grt_written *w, const struct grt_event *e)
 static void written_take_process(struct grt_written *w, struct grt_written_image *i,
 				 const struct grt_ev_process *p)
 {
-	uint64_t made = p->launches + p->gpu_records + p->ranges;
-	uint64_t lost = p->launches_lost + p->gpu_lost + p->ranges_lost;
+	uint64_t made = p->launches + p->gpu_records + p->ranges + p->fields;
+	uint64_t lost = p->launches_lost + p->gpu_lost + p->ranges_lost + p->fields_lost;
 
 	/* images without a number: one that begins ends the one before */
 	if (p->what == 1 && i->made) {

@@ -7,7 +7,8 @@
 # results are bit-identical. Exit status 0: as they should be.
 #
 # LOOPS="sync item graph many": many attaches CYCLES times for WINDOW seconds (1) to a loop that waits for the device, and
-# then lets it and a loop that was never attached run in turns, TURNS times (30) for 0.8 s each while the other is stopped.
+# then lets it and a loop that was never attached run in turns on one processor, TURNS times (30) for 0.8 s each while the
+# other is stopped.
 
 set -u
 here=$(realpath -- "$(dirname -- "$0")")
@@ -133,7 +134,7 @@ many() {
 	two=()
 	for i in 0 1; do
 		mkdir -p $i && rm -f $i/*
-		(cd $i && exec env -u CUDA_INJECTION64_PATH "$python" ../loop.py sync) >$i.out 2>&1 &
+		(cd $i && exec env -u CUDA_INJECTION64_PATH taskset -c 2 "$python" ../loop.py sync) >$i.out 2>&1 &
 		two+=($!)
 	done
 	pid="${two[*]}"
@@ -146,7 +147,7 @@ many() {
 		rm -rf c.grt
 		"$build/grtrace" record -e cuda -p "${two[1]}" -d "${WINDOW:-1}" -o c.grt >said 2>&1 || { cat said; failed=1; break; }
 		stop=$(sed -n 's/.*threads for at most \([0-9.]*\) ms.*/\1/p' said | head -n 1)
-		longest=$(awk -v a="$longest" -v b="${stop:-0}" 'BEGIN { print b > a ? b : a }')
+		longest=$(awk -v a="$longest" -v b="${stop:-0}" 'BEGIN { print (b > a ? b : a) }')
 		"$build/grtrace" dump --json -t launch,gpu_kernel c.grt >c.json
 		read -r n l rest <<<"$("$python" "$here/attach_kernels.py" c.json)"
 		kernels=$((kernels + n)) lost=$((lost + l))

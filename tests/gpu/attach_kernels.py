@@ -17,7 +17,8 @@ launches.sort()
 with_kernel = [i for i, (_, _, c) in enumerate(launches) if kernels[c]]
 steps, step, without, n = [], None, 0, sum(kernels.values())
 for _, call, correlation in launches[with_kernel[0]:with_kernel[-1] + 1] if with_kernel else []:
-    if "Synchronize" in call:
+    # a comparison of results waits for its stream, within a step
+    if call in ("cuCtxSynchronize", "cudaDeviceSynchronize"):
         if step is not None:
             steps.append(step)
         step = 0
@@ -25,4 +26,4 @@ for _, call, correlation in launches[with_kernel[0]:with_kernel[-1] + 1] if with
         without += kernels[correlation] != 1
         step = step if step is None else step + 1
 usual = collections.Counter(steps).most_common(1)[0][0] if steps else 0
-print(n, without + sum(abs(usual - s) for s in steps), f"# {len(steps)} steps of {usual}")
+print(n, without + sum(max(usual - s, 0) for s in steps), f"# {len(steps)} steps of {usual}")

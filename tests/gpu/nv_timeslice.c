@@ -48,14 +48,20 @@ static void set_all(uint64_t us)
 			uint32_t client, object, cmd, flags;
 			uint64_t params;
 			uint32_t size, status;
-		} control = {groups[i].client, groups[i].object, NV_CTRL_GROUP_SET_TIMESLICE, 0, (uintptr_t)&us, 8, 0};
+		} control = {groups[i].client,
+			     groups[i].object,
+			     NV_CTRL_GROUP_SET_TIMESLICE,
+			     0,
+			     (uintptr_t)&us,
+			     8,
+			     0};
 
 		if (next(groups[i].fd, CONTROL, &control) || control.status)
 			refused++;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	printf("timeslice %llu %lld %u %u\n", (unsigned long long)us, now.tv_sec * 1000000000LL + now.tv_nsec, n,
-	       refused);
+	printf("timeslice %llu %lld %u %u\n", (unsigned long long)us, now.tv_sec * 1000000000LL + now.tv_nsec,
+	       n, refused);
 	fflush(stdout);
 }
 

@@ -204,6 +204,19 @@ static void print_mark(struct print *p, const struct grt_ev_mark *m)
 	putchar('\n');
 }
 
+static void print_payload(struct print *p, const struct grt_ev_payload *v)
+{
+	if (v->begin > v->e.time)
+		abort();
+	printf("P %u %u %u ", v->e.pid, v->e.tid, v->index);
+	print_name(p, v->e.pid, v->schema, v->name);
+	printf(" %u:%llx:", v->type, (unsigned long long)v->value);
+	print_word(text_of(p, v->e.pid, v->whole));
+	putchar(':');
+	print_word(v->text);
+	printf(" %u\n", v->at_end);
+}
+
 static int on_range(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct print *p = (struct print *)c;
@@ -211,6 +224,8 @@ static int on_range(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	(void)cpu;
 	if (e->type == GRT_EV_RANGE)
 		print_range(p, (const void *)e);
+	else if (e->type == GRT_EV_PAYLOAD)
+		print_payload(p, (const void *)e);
 	else
 		print_mark(p, (const void *)e);
 	return 0;
@@ -220,13 +235,14 @@ static void take_process(struct print *p, const struct grt_ev_process *r)
 {
 	if (r->what == 1)
 		forget(image_of(p, r->e.pid));
-	printf("# process %u what=%u launches=%llu launches_lost=%llu gpu=%llu gpu_lost=%llu unknown=%llu no_stamps=%llu version=%u clock=%u age=%u ranges=%llu ranges_lost=%llu cut=%llu stray=%llu %s\n",
+	printf("# process %u what=%u launches=%llu launches_lost=%llu gpu=%llu gpu_lost=%llu unknown=%llu no_stamps=%llu version=%u clock=%u age=%u ranges=%llu ranges_lost=%llu cut=%llu stray=%llu fields=%llu fields_lost=%llu unread=%llu %s\n",
 	       r->e.pid, r->what, (unsigned long long)r->launches, (unsigned long long)r->launches_lost,
 	       (unsigned long long)r->gpu_records, (unsigned long long)r->gpu_lost,
 	       (unsigned long long)r->gpu_unknown, (unsigned long long)r->no_stamps, r->version, r->gpu_clock,
 	       r->age, (unsigned long long)r->ranges, (unsigned long long)r->ranges_lost,
 	       (unsigned long long)r->ranges_cut, (unsigned long long)r->ranges_stray,
-	       r->what == 1 ? "" : text_of(p, r->e.pid, r->text));
+	       (unsigned long long)r->fields, (unsigned long long)r->fields_lost,
+	       (unsigned long long)r->fields_unread, r->what == 1 ? "" : text_of(p, r->e.pid, r->text));
 }
 
 /* As mock/nccl.h writes it. */

@@ -108,6 +108,27 @@ box 'job>400ms' "$many
 +1ms comp_0 300us after=a client=0"
 right "a job that others wait for" job state timeout
 
+run report --incident box.grt/snapshot_000001
+check "a job that others wait for: the other one is named" test \
+	"$(grep -A 1 '^what waited for it then$' <<<"$output" | grep -cE '^  job [0-9]+:[0-9]+ on ring comp_0 ')" = 1
+
+# A job waits for the program, which waits for another job, which waits for the first one. The program says which jobs.
+modprobe vgem
+rm -rf box.grt
+output=$("$GRTRACE" record -e drm --stack bpf --last 5 --after 0.2 --on 'job>400ms' -o box.grt -- "$GRTRACE_BUILD/tests/vm/cycle" 2>&1 >made)
+check "cycle: neither job has run" test $? = 0
+first=$(sed -n 1p made) second=$(sed -n 2p made)
+check "cycle: the first job is reported" test -n "$first" -a "$(told | cut -d' ' -f1)" = "$first"
+run report --incident box.grt/snapshot_000001
+expect "cycle: report --incident" 0 "^job $first on ring gfx_0 "
+check "cycle: it waits for the program's fence" says '^  waited for fence +[0-9]+:[0-9]+, not signalled at that time: of no job in the recording'
+check "cycle: the second job waits for it, and the program for that one" test \
+	"$(grep -A 2 '^what waited for it then$' <<<"$output" | sed -E 's/[0-9]+ cycle/PID cycle/g' | tail -n 2)" = \
+	"  job $second on ring comp_0 grtrace_softgpu of process PID cycle
+    thread PID cycle of process PID cycle"
+check "cycle: where the program waits in the kernel" says '^  [0-9]+ cycle: .* in drm_syncobj_'
+check "cycle: and in its own code" says '^ +[0-9]+ main\+0x[0-9a-f]+ \(cycle\)$'
+
 # The time from the incident to the bundle: the truth has when the job was submitted, the file system when the last
 # file was made.
 rm -rf box.grt

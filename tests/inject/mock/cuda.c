@@ -154,6 +154,9 @@ static struct out make_room(size_t size)
 	if (!current.at && mock.request) {
 		mock.request(&current.at, &current.size, &max);
 		current.used = 0;
+		/* as the real one does, where it is not told otherwise */
+		if (current.at)
+			memset(current.at, 0, current.size);
 	}
 	return full;
 }

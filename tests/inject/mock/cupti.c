@@ -9,6 +9,7 @@
 #include <time.h>
 
 #define INVALID 1
+#define INVALID_KIND 21
 #define NOT_COMPATIBLE 30
 
 int cuptiGetVersion(uint32_t *version);
@@ -105,7 +106,8 @@ int cuptiFinalize(void)
 	struct timespec takes = {.tv_nsec = 2000000};
 
 	mock.finalizing = true;
-	__atomic_fetch_add(&mock.faults, !mock_at_exit() || !mock.attached, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&mock.faults, !mock_at_exit() || !mock.attached || mock_samples.on,
+			   __ATOMIC_RELAXED);
 	mock.callback = NULL;
 	mock.broken = mock.graph;
 	/* as the real one does */
@@ -125,6 +127,11 @@ int cuptiActivityEnable(int kind)
 	attach();
 	if (!mock.request)
 		return INVALID;
+	/* kernels are recorded in one of two ways; MOCK_BOTH_KINDS: a CUPTI that does not mind */
+	if (!getenv("MOCK_BOTH_KINDS") &&
+	    ((kind == CUPTI_KIND_KERNEL && mock.kinds[CUPTI_KIND_CONCURRENT_KERNEL]) ||
+	     (kind == CUPTI_KIND_CONCURRENT_KERNEL && mock.kinds[CUPTI_KIND_KERNEL])))
+		return CUPTI_NOT_COMPATIBLE;
 	mock.kinds[kind] = true;
 	return 0;
 }
@@ -150,6 +157,8 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, union cupti_record
 
 	if (at >= buffer + valid)
 		return CUPTI_MAX_LIMIT_REACHED;
+	if (!((union cupti_record *)at)->kind)
+		return INVALID_KIND;
 	*record = (union cupti_record *)at;
 	return 0;
 }

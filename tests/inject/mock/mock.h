@@ -203,15 +203,19 @@ struct mock_sample {
 	const char *function;
 	uint32_t reason;
 	uint32_t samples;
+	uint32_t correlation;
 };
 
-/** struct mock_samples - that nobody has got yet, and losses that CUPTI has told of */
+/** struct mock_samples - that nobody has got yet, and losses that CUPTI has told of; @on: the GPU is sampled,
+ * for the @turn-th time */
 struct mock_samples {
 	pthread_mutex_t lock;
 	struct mock_sample sample[MOCK_SAMPLES];
 	size_t n;
 	uint64_t dropped;
 	uint64_t other;
+	bool on;
+	unsigned int turn;
 };
 
 extern struct mock_samples mock_samples;
@@ -223,7 +227,9 @@ const void *mock_load(const char *path, size_t *bytes);
 /** mock_crc - of code */
 uint64_t mock_crc(const void *cubin, size_t bytes);
 
-/** mock_sample - the GPU has seen warps at an instruction, for MOCK_REASON() */
-void mock_sample(uint64_t crc, const char *function, uint64_t offset, uint32_t reason, uint32_t samples);
+/** mock_sample - the GPU has seen warps at an instruction of a kernel of the last call, for MOCK_REASON().
+ * Return: in which turn; 0: it is not sampled */
+unsigned int mock_sample(uint64_t crc, const char *function, uint64_t offset, uint32_t reason,
+			 uint32_t samples);
 
 #endif /* TESTS_INJECT_MOCK_H */

@@ -34,9 +34,10 @@ static const char *const reasons[MOCK_REASONS] = {
 	"smsp__pcsamp_warps_issue_stalled_barrier_not_issued",
 };
 
-static bool on;
 static struct cupti_pc_data *last;
 static unsigned int answers;
+static bool full;
+static bool serialized;
 
 static bool is(const char *how)
 {
@@ -45,24 +46,34 @@ static bool is(const char *how)
 	return wanted && !strcmp(wanted, how);
 }
 
+static void pc_switch(bool on)
+{
+	pthread_mutex_lock(&mock_samples.lock);
+	mock_samples.on = on;
+	mock_samples.turn += on;
+	pthread_mutex_unlock(&mock_samples.lock);
+}
+
 int cuptiPCSamplingEnable(struct cupti_pc_context *what)
 {
-	if (on || what->size != 24 || what->context != &mock)
+	if (mock_samples.on || what->size != 24 || what->context != &mock)
 		return INVALID;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
 		if (is(refusals[i].how))
 			return refusals[i].result;
-	on = true;
+	pc_switch(true);
 	return 0;
 }
 
 int cuptiPCSamplingSetConfigurationAttribute(struct cupti_pc_settings *what)
 {
-	if (!on || what->size != 40)
+	if (!mock_samples.on || what->size != 40)
 		return INVALID;
 	for (size_t i = 0; i < what->n; i++)
 		if (what->setting[i].attribute == CUPTI_PC_BUFFER)
 			last = what->setting[i].buffer;
+		else if (what->setting[i].attribute == CUPTI_PC_MODE)
+			serialized = what->setting[i].number == CUPTI_PC_SERIALIZED;
 	return 0;
 }
 
@@ -100,6 +111,8 @@ static void fill(struct cupti_pc_data *d)
 		pc->offset = s->offset;
 		pc->function = (char *)s->function;
 		pc->reasons = 1;
+		if (stride == 64)
+			pc->correlation = serialized ? s->correlation : 0;
 		pc->reason[0] = (struct cupti_pc_reason){s->reason, s->samples};
 		/* those of idle cycles are some of the others */
 		d->total += s->reason % 2 == MOCK_REASON(0) % 2 ? s->samples : 0;
@@ -116,9 +129,10 @@ static void fill(struct cupti_pc_data *d)
 
 int cuptiPCSamplingGetData(struct cupti_pc_get *what)
 {
-	if (!on || what->size != 32 || what->data->size != 80)
+	if (!mock_samples.on || what->size != 32 || what->data->size != 80)
 		return INVALID;
-	if (is("full") && answers > 1) {
+	full = full || (is("full") && answers > 1);
+	if (full) {
 		what->data->full = 1;
 		return CUPTI_OUT_OF_MEMORY;
 	}
@@ -129,11 +143,11 @@ int cuptiPCSamplingGetData(struct cupti_pc_get *what)
 
 int cuptiPCSamplingDisable(struct cupti_pc_context *what)
 {
-	while (is("full"))
+	while (full)
 		sleep(1);
-	if (!on || what->size != 24)
+	if (!mock_samples.on || what->size != 24)
 		return INVALID;
-	on = false;
+	pc_switch(false);
 	if (last)
 		fill(last);
 	return 0;

@@ -49,11 +49,18 @@ uint64_t mock_crc(const void *cubin, size_t bytes)
 	return h;
 }
 
-void mock_sample(uint64_t crc, const char *function, uint64_t offset, uint32_t reason, uint32_t samples)
+unsigned int mock_sample(uint64_t crc, const char *function, uint64_t offset, uint32_t reason,
+			 uint32_t samples)
 {
+	unsigned int turn;
+
 	pthread_mutex_lock(&mock_samples.lock);
+	turn = mock_samples.on ? mock_samples.turn : 0;
 	if (mock_samples.n == MOCK_SAMPLES)
 		abort();
-	mock_samples.sample[mock_samples.n++] = (struct mock_sample){crc, offset, function, reason, samples};
+	if (turn)
+		mock_samples.sample[mock_samples.n++] = (struct mock_sample){
+			crc, offset, function, reason, samples, (uint32_t)(mock.next - 1)};
 	pthread_mutex_unlock(&mock_samples.lock);
+	return turn;
 }

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Another client of CUPTI that takes the activity buffers for a time, as PyTorch's profiler: what it had is counted and
+# said, what was before and behind is whole, and it loses nothing by us.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+
+client() { # SCENE [NUMBER]
+	rm -rf out.grt
+	output=$(CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt timeout 120 "$MOCK/client" "$@" 2>&1)
+	status=$?
+	records out.grt
+	check "$1: the program ends well" exits 0
+	check "$1: the recording adds up" fact '^# faults=0 missing=0 finished=1 balance=ok'
+}
+kernels() { # NAME
+	awk -v name="$1" '$1 == "G" && $3 == "kernel" && $7 == name' got | wc -l
+}
+printed() { # NAME, the sum of all lines
+	awk -v name="$1" '$1 == name { n += $2 } END { print n + 0 }' <<<"$output"
+}
+# Of the last note: launches that have no record.
+missing() {
+	sed -n 's/.*inferred: another CUPTI client .* held .* s.*: \([0-9]*\) launches have no record.*/\1/p' facts | tail -n 1
+}
+launched() { # in the recording, and those that have a record
+	awk '$1 == "L" && $4 == 33075' got | wc -l
+}
+all_kernels() {
+	grep -c '^G [0-9]* kernel' got
+}
+
+client once
+check "once: what was before and behind is whole" test "$(kernels before) $(kernels after)" = "100 100"
+check "once: the client got what is not in the recording" test $((client_got = $(printed client))) -gt 100 -a \
+	$(($(kernels during) + client_got)) = "$(printed during)"
+check "once: these are counted" test "$(missing)" = "$client_got"
+check "once: it is said once" test "$(grep -c 'another CUPTI client' facts)" = 1
+run report --by kernel out.grt
+check "once: report says it" says 'another CUPTI client \(such as torch.profiler\) held CUPTI.s activity buffers for 1\.[4-9] s'
+check "once: report counts the same launches" says "^.*$client_got launches have no kernel in the trace"
+
+client twice
+check "twice: what was before and behind is whole" test "$(kernels before) $(kernels after)" = "100 200"
+check "twice: launches without a record are counted" test "$(missing)" = $(($(launched) - $(all_kernels)))
+check "twice: for both times" fact 'activity buffers for 3\.[0-9] s, 2 times: '
+
+client brief
+check "brief: what was before and long behind is whole" test "$(kernels before) $(kernels after)" = "100 100"
+check "brief: it is noticed when it is over, and counted" test "$(missing)" = $(($(launched) - $(all_kernels))) -a "$(missing)" -lt 40
+
+client unended
+check "unended: what was before is whole" test "$(kernels before)" = 100
+check "unended: the client got its records until the end" test $(($(kernels during) + $(printed client))) = "$(printed during)"
+check "unended: the others are counted" test "$(missing)" = "$(printed client)"
+
+client none
+check "none: all is there" test "$(kernels before) $(kernels after)" = "100 100"
+check "none: nothing is said" test "$(grep -c 'another CUPTI client' facts)" = 0
+
+# A CUPTI that does not tell whether somebody records kernels: that is said.
+export MOCK_BOTH_KINDS=1
+client twice
+check "without an answer: it is said that the end is not known" fact 'does not tell when the other client is done'
+check "without an answer: the second time nothing is taken from the client" test \
+	"$(grep '^client' <<<"$output" | tail -n 1 | cut -d ' ' -f 2)" -ge 140
+unset MOCK_BOTH_KINDS
+
+GRTRACE=$GRTRACE_PLAIN/grtrace
+run record -e cuda -o r.grt "$MOCK/client" once
+check "record says it" says 'another CUPTI client \(such as torch.profiler\) held'
+plan

@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# record --pc-sampling --duty: the GPU is sampled in random windows and not between them. Each sample has the number of
+# its window; what is in it is all that the GPU sampled in it; losses are counted by window, and reports say how much of the
+# time was sampled.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH MOCK_LOG
+GRTRACE=$GRTRACE_PLAIN/grtrace
+CUBIN=$GRTRACE_SRC/tests/inject/cubin
+
+# In the meantime: windows that are so far apart that CUPTI goes between them, and its contexts are found by calls.
+"$GRTRACE" record -e cuda --pc-sampling --duty 0.6%,15ms -o apart.grt "$MOCK/sampled" "$CUBIN/lines.cubin" 10000 >apart 2>apart.said &
+apart=$!
+
+# Prints facts of a recording: windows, of these sampled and lossy, and the sampled time; and what is wrong.
+cat >windows.py <<'END2'
+import collections, json, subprocess, sys
+recording, happened = sys.argv[2:4]
+events = [json.loads(l) for l in subprocess.run([sys.argv[1], "dump", "--json", recording], stdout=subprocess.PIPE, check=True).stdout.splitlines()]
+events = [e for e in events if isinstance(e, dict)]
+names = {}
+for e in events:
+    if e["type"] == "STRING":
+        names[e["number"]] = names.get(e["number"], "") + e["text"]
+text = lambda v: names[v] if isinstance(v, int) else v
+reasons = {e["number"]: text(e["name"]).removeprefix("smsp__pcsamp_warps_issue_stalled_") for e in events if e["type"] == "STALL_REASON"}
+windows = {e["number"]: (e["begin"], e["end"]) for e in events if e["type"] == "CAPTURE" and e.get("end")}
+truth = collections.defaultdict(collections.Counter)
+for w in map(str.split, open(happened)):
+    if len(w) == 5:
+        truth[int(w[4])][w[0], int(w[1], 16), w[2]] += int(w[3])
+got, counts = collections.defaultdict(collections.Counter), collections.defaultdict(list)
+for e in events:
+    if e["type"] == "PC_SAMPLE":
+        offset = int(e["offset"], 16) if isinstance(e["offset"], str) else e["offset"]
+        got[e["window"]][text(e["function"]), offset, reasons[e["reason"]]] += e["samples"]
+    if e["type"] == "PC_COUNT":
+        counts[e["window"]].append(e)
+# Each window with a count is a turn of sampling: the first is the first.
+lossy = ns = listed = 0
+for turn, number in enumerate(sorted(counts), 1):
+    if got[number] != truth[turn]:
+        print("wrong: window", number, got[number] - truth[turn], truth[turn] - got[number])
+    c = counts[number]
+    lossy += any(e["dropped"] or e["full"] for e in c)
+    ns += sum(e["end"] - e["begin"] for e in c)
+    listed += sum(got[number].values())
+    if sum(e["total"] for e in c) != sum(got[number].values()) + sum(e["dropped"] + e["other"] for e in c):
+        print("wrong: CUPTI's total of window", number)
+    begin, end = windows[number]
+    # sampling is on before the window begins, and is switched off at its end
+    if min(e["begin"] for e in c) > end or max(e["end"] for e in c) < begin:
+        print("wrong: samples of window", number, "are of another time")
+if set(got) - set(counts) or set(counts) - set(windows):
+    print("wrong: a window without a count", set(got) - set(counts), set(counts) - set(windows))
+if set(truth) - set(range(1, len(counts) + 1)):
+    print("wrong: a turn without a window")
+begin = [e["time"] for e in events if e["type"] == "PROCESS"]
+span = max(begin + [w[1] for w in windows.values()]) - min(begin)
+print("windows", len(windows), "sampled", len(counts), "lossy", lossy, "samples", listed)
+print("note the samples are of %d of %d random windows, %.3f s of %.1f s (%.2f %%)" % (len(counts), len(windows), ns / 1e9, span / 1e9, 100 * ns / span))
+END2
+facts_of() { # RECORDING HAPPENED
+	python3 windows.py "$GRTRACE" "$1" "$2" >facts 2>&1
+	output=$(<facts)
+	note=$(sed -n 's/^note //p' facts)
+}
+
+sample() { # [NAME=VALUE...]
+	rm -rf pc.grt
+	env "$@" timeout 60 "$GRTRACE" record -e cuda --pc-sampling --duty 20%,20ms -o pc.grt "$MOCK/sampled" "$CUBIN/lines.cubin" 2000 >happened 2>said
+	status=$?
+	facts_of pc.grt happened
+}
+
+sample
+check "the program ends" test $status = 0
+check "windows are sampled, each by itself" says '^windows [1-9][0-9]+ sampled [1-9][0-9]+ lossy 0 samples [1-9][0-9]{2,}$'
+check "what is in a window is what was sampled in it" test "$(grep -c wrong facts)" = 0
+check "CUPTI is used as it may be" grep -q '^finalized [0-9]* times, 0 faults, ' happened
+"$GRTRACE" report --by line pc.grt >line.txt
+output=$(<line.txt)
+check "report --by line says of how much of the time they are" grep -qF "$note" line.txt
+check "and that nothing is scaled up" says 'no number is scaled up'
+"$GRTRACE" report --by line --top 0 --json pc.grt >line.json
+check "its rows are all samples" test "$(python3 -c 'import json; print(sum(r["samples"] for r in json.load(open("line.json"))["lines"]))')" = \
+	"$(awk 'NF == 5 { s += $4 } END { print s }' happened)"
+"$GRTRACE" flame --weight samples -o samples.folded pc.grt 2>told
+check "flame has as many" test "$(awk '{ s += $NF } END { print s + 0 }' samples.folded)" = "$(awk 'NF == 5 { s += $4 } END { print s }' happened)"
+check "with the same note" grep -qF "$note" told
+check "and samples are not taken for estimates" sh -c '! grep -q "weights are estimated" told'
+check "kernels and launches are those of the windows" test "$("$GRTRACE" dump --json pc.grt | grep -c '"type":"GPU_KERNEL"')" -ge 20
+
+sample MOCK_PC=lossy
+check "lossy: losses are those of windows" says '^windows [1-9][0-9]+ sampled [1-9][0-9]+ lossy [1-9][0-9]+ samples '
+check "lossy: what is there is exact" test "$(grep -c wrong facts)" = 0
+lossy=$(sed -n 's/.* lossy \([0-9]*\) .*/\1/p' facts)
+"$GRTRACE" report --by stall pc.grt >stall.txt
+check "lossy: the report has their number" grep -q "in $lossy of these windows samples were lost" stall.txt
+
+sample MOCK_PC=full
+check "full: the program and its recording end" test $status = 0
+check "full: CUPTI stays where it cannot be ended" grep -q '^finalized 0 times, 0 faults, ' happened
+"$GRTRACE" report --by stall pc.grt >stall.txt
+check "full: it is said" grep -q "the hardware's buffer was full in 1 contexts" stall.txt
+check "full: of which windows" grep -q 'in 1 of these windows samples were lost' stall.txt
+
+sample MOCK_PC=refused
+check "refused: it is said why" grep -q 'no PC samples: .*NVreg_RestrictProfilingToAdminUsers=0' said
+check "refused: once" test "$(grep -c 'no PC samples' said)" = 1
+check "refused: the rest is recorded in windows" says '^windows [1-9][0-9]+ sampled 0 '
+
+wait $apart
+facts_of apart.grt apart
+check "far apart: CUPTI goes after a window, and comes again" grep -q '^finalized [1-9][0-9]* times, 0 faults, ' apart
+check "it samples in the later windows, too" says '^windows [2-9] sampled [2-9] '
+check "exactly" test "$(grep -c wrong facts)" = 0
+plan
