@@ -117,7 +117,7 @@ say	= $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(O)/%,%,$(2));)
 
 LIB_SRC	 := $(wildcard lib/*.c lib/*/*.c)
 # What is loaded into programs: with what it needs of the library, and no sanitizer.
-INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/,codes/cuda_codes.c base/cgroup.c base/error.c base/escape.c base/memfile.c trace/event_table.c trace/metadata.c)
+INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/,codes/cuda_codes.c base/cgroup.c base/error.c base/escape.c base/memfile.c base/say.c trace/event_table.c trace/metadata.c)
 # What this machine is and has, the module's control files, the inputs of record, the commands.
 CMD_SRC	 := $(filter-out %.bpf.c,$(wildcard $(foreach d,host kmod sources cmds,$(d)/*.c $(d)/*/*.c))) $(wildcard inject/arch*.c) inject/cfi.c inject/python_format.c
 UNIT_SRC := $(wildcard tests/unit/test_*.c)

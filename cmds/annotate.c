@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kmod/kmod.h"
+#include "base/say.h"
 #include "cmd.h"
 #include "filter.h"
 #include "live.h"
@@ -58,12 +59,13 @@ static void annotate_show_counts(const struct annotating *run, const struct grt_
 	char text[200];
 	size_t used;
 
-	used = (size_t)snprintf(text, sizeof(text), "%" PRIu64 " ioctls, %" PRIu64 " lost",
-				c->calls + c->open_exits, (uint64_t)h->balance.fate[GRT_FATE_LOST]);
+	used = (size_t)grt_say_text(text, sizeof(text), "%" PRIu64 " {ioctl|ioctls}, %" PRIu64 " lost",
+				    c->calls + c->open_exits, (uint64_t)h->balance.fate[GRT_FATE_LOST]);
 	if (c->open_exits)
-		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "; %" PRIu64 " began before the trace: their duration is unknown",
-					 c->open_exits);
+		used += (size_t)grt_say_text(text + used, sizeof(text) - used,
+					     "; %" PRIu64
+					     " began before the trace: {its|their} duration is unknown",
+					     c->open_exits);
 	if (c->events[GRT_EV_IOCTL_ENTER] > c->calls)
 		snprintf(text + used, sizeof(text) - used, "; %" PRIu64 " did not end",
 			 c->events[GRT_EV_IOCTL_ENTER] - c->calls);
@@ -78,12 +80,14 @@ static int annotate_judge(const struct grt_health *h)
 	uint64_t faults = 0;
 
 	if (h->text.bad)
-		fprintf(stderr,
+		grt_say(stderr,
 			"grtrace annotate: %" PRIu64 " of %" PRIu64
-			" lines were not understood, the first is line %" PRIu64 "\n",
+			" {line was|lines were} not understood, the first is line %" PRIu64 "\n",
 			h->text.bad, h->text.lines, h->text.bad_line);
 	if (h->text.skipped)
-		fprintf(stderr, "grtrace annotate: %" PRIu64 " lines are events of other kinds, skipped\n",
+		grt_say(stderr,
+			"grtrace annotate: %" PRIu64
+			" {line is an event of another kind|lines are events of other kinds}, skipped\n",
 			h->text.skipped);
 	for (unsigned int i = 0; i < GRT_FAULTS; i++)
 		faults += h->fault[i];

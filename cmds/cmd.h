@@ -199,6 +199,10 @@ void cmd_restore_signals(void);
 /** cmd_put_text - prints text from a trace or a file name with its control characters escaped (\xNN) */
 void cmd_put_text(FILE *f, const char *text);
 
+/** cmd_tell_gpus - after the message that a GPU is unknown: prints what users can type for those of this
+ * system */
+void cmd_tell_gpus(void);
+
 /** cmd_tell - prints a message to standard error, escaped like cmd_put_text() */
 void cmd_tell(const char *command, const char *text);
 

@@ -10,9 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/known_gpus.h"
 #include "host/tempdir.h"
 #include "base/clock.h"
 #include "base/escape.h"
+#include "base/say.h"
 #include "cmd.h"
 #include "outfile.h"
 #include "terminal.h"
@@ -68,7 +70,7 @@ int cmd_fail(int status, const char *why, const char *fix, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(err.what, sizeof(err.what), fmt, ap);
+	grt_say_text_va(err.what, sizeof(err.what), fmt, ap);
 	va_end(ap);
 	snprintf(err.why, sizeof(err.why), "%s", why ? why : "");
 	snprintf(err.fix, sizeof(err.fix), "%s", fix ? fix : "");
@@ -95,7 +97,7 @@ int cmd_usage_error(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(err.what, sizeof(err.what), fmt, ap);
+	grt_say_text_va(err.what, sizeof(err.what), fmt, ap);
 	va_end(ap);
 	snprintf(err.fix, sizeof(err.fix), "grtrace%s%s --help", cmd_name ? " " : "",
 		 cmd_name ? cmd_name : "");
@@ -177,6 +179,22 @@ void cmd_restore_signals(void)
 void cmd_put_text(FILE *f, const char *text)
 {
 	grt_escape_print(GRT_ESCAPE_TERM, f, text, strlen(text));
+}
+
+void cmd_tell_gpus(void)
+{
+	struct known_gpu all[KNOWN_GPUS];
+	unsigned int n = known_gpus(all);
+	char text[256];
+
+	fputs(n ? "  try: a word of one of these lines, each of which is a GPU of this system\n"
+		: "  try: grtrace doctor, which shows why this system has no GPU\n",
+	      stderr);
+	for (unsigned int i = 0; i < n; i++) {
+		fputs("    ", stderr);
+		cmd_put_text(stderr, known_gpu_text(&all[i], text, sizeof(text)));
+		fputc('\n', stderr);
+	}
 }
 
 void cmd_tell(const char *command, const char *text)

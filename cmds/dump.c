@@ -16,6 +16,7 @@
 #include "kmod/kmod.h"
 #include "cmd.h"
 #include "base/escape.h"
+#include "base/say.h"
 #include "lines/event_json.h"
 #include "lines/event_text.h"
 #include "trace/packet.h"
@@ -186,10 +187,11 @@ static int dump_judge(const char *path, const struct grt_health *h)
 		return EXIT_DONE;
 	used = strlen(err.why);
 	if (faults > 1 || h->missing_events)
-		snprintf(err.why + used, sizeof(err.why) - used,
-			 "%s%llu faults in all, %llu bytes skipped, %llu events missing", used ? "; " : "",
-			 (unsigned long long)faults, (unsigned long long)h->skipped_bytes,
-			 (unsigned long long)h->missing_events);
+		grt_say_text(
+			err.why + used, sizeof(err.why) - used,
+			"%s%llu {fault|faults} in all, %llu {byte|bytes} skipped, %llu {event|events} missing",
+			used ? "; " : "", (unsigned long long)faults, (unsigned long long)h->skipped_bytes,
+			(unsigned long long)h->missing_events);
 	return cmd_error(EXIT_FAILED, &err);
 }
 

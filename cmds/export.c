@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "outfile.h"
+#include "base/say.h"
 #include "filter.h"
 #include "reading.h"
 #include "export/export.h"
@@ -65,26 +66,29 @@ static int find_format(const struct grt_export_row **row)
 
 static void tell_if(uint64_t n, const char *text)
 {
+	char room[128];
+
 	if (n)
-		fprintf(stderr, "  %" PRIu64 " %s\n", n, text);
+		fprintf(stderr, "  %s\n", grt_say_count(room, sizeof(room), n, text));
 }
 
 /* What the picture does not show, or shows and did not see, is said beside it. */
 static void tell_tracks(const struct grt_tracks_count *n)
 {
-	fprintf(stderr,
-		": %" PRIu64 " job%s, %" PRIu64 " slice%s, %" PRIu64 " instant%s, %" PRIu64
-		" value%s of counters\n",
-		n->jobs, n->jobs == 1 ? "" : "s", n->slices, n->slices == 1 ? "" : "s", n->instants,
-		n->instants == 1 ? "" : "s", n->values, n->values == 1 ? "" : "s");
-	tell_if(n->inferred, "jobs have a START or END that is inferred, not observed");
-	tell_if(n->sampled, "jobs were sampled: each stands for several jobs");
-	tell_if(n->undrawn, "jobs are not drawn: their START or END is unknown");
-	tell_if(n->half, "ends are not drawn: their begin is before the trace, or was lost");
-	tell_if(n->cut, "slices have no end in the trace");
-	tell_if(n->over, "items are not drawn: too many tracks, or too many items at the same time");
-	tell_if(n->back, "items are not drawn: their time is before that of the item before");
-	tell_if(n->ended, "counters ended before the trace did: their last value is drawn up to the end");
+	grt_say(stderr,
+		": %" PRIu64 " {job|jobs}, %" PRIu64 " {slice|slices}, %" PRIu64
+		" {instant|instants}, %" PRIu64 " {value|values} of counters\n",
+		n->jobs, n->slices, n->instants, n->values);
+	tell_if(n->inferred, "{job has|jobs have} a START or END that is inferred, not observed");
+	tell_if(n->sampled, "{job was|jobs were} sampled: each stands for several jobs");
+	tell_if(n->undrawn, "{job is|jobs are} not drawn: {its|their} START or END is unknown");
+	tell_if(n->half, "{end is|ends are} not drawn: {its|their} begin is before the trace, or was lost");
+	tell_if(n->cut, "{slice has|slices have} no end in the trace");
+	tell_if(n->over,
+		"{item is|items are} not drawn: too many tracks, or too many items at the same time");
+	tell_if(n->back, "{item is|items are} not drawn: {its|their} time is before that of the item before");
+	tell_if(n->ended,
+		"{counter|counters} ended before the trace did: {its|their} last value is drawn up to the end");
 }
 
 /* @tracks: NULL: there are none */
@@ -95,13 +99,14 @@ static void export_tell(const struct grt_session *s, struct grt_tracks *tracks, 
 
 	fprintf(stderr, "grtrace export: ");
 	cmd_put_text(stderr, path);
-	fprintf(stderr, ": %" PRIu64 " events", events);
+	grt_say(stderr, ": %" PRIu64 " {event|events}", events);
 	if (tracks)
 		tell_tracks(grt_tracks_count(tracks));
 	else
 		fputc('\n', stderr);
-	tell_if(h->balance.fate[GRT_FATE_LOST], "events were lost in the recording");
-	tell_if(h->missing_events, "events are missing: their packets are not in the recording");
+	tell_if(h->balance.fate[GRT_FATE_LOST], "{event was|events were} lost in the recording");
+	tell_if(h->missing_events,
+		"{event is|events are} missing: {its packet is|their packets are} not in the recording");
 	if (!h->finished)
 		fprintf(stderr,
 			"  the recorder did not finish this recording: later events may be missing\n");

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "analyses.h"
+#include "base/say.h"
 #include "base/units.h"
 #include "cuda/seeds.h"
 #include "flame_clock.h"
@@ -280,14 +281,14 @@ static void tell_folded(const char *path, const struct grt_folded_count *n)
 {
 	fputs("grtrace flame: ", stderr);
 	cmd_put_text(stderr, path);
-	fprintf(stderr, ": %llu lines, %llu stacks\n", (unsigned long long)n->lines,
+	grt_say(stderr, ": %llu {line|lines}, %llu {stack|stacks}\n", (unsigned long long)n->lines,
 		(unsigned long long)n->stacks);
 	if (n->bad)
-		fprintf(stderr,
-			"  %llu lines do not end with a weight and are not in it, the first is line %llu\n",
+		grt_say(stderr,
+			"  %llu {line does|lines do} not end with a weight and {is|are} not in it, the first is line %llu\n",
 			(unsigned long long)n->bad, (unsigned long long)n->first_bad);
 	if (n->cut)
-		fprintf(stderr, "  %llu stacks are deeper than %u frames and end there\n",
+		grt_say(stderr, "  %llu {stack is|stacks are} too deep: {it ends|they end} after %u frames\n",
 			(unsigned long long)n->cut, GRT_STACKS_DEPTH_MAX);
 }
 
@@ -365,8 +366,8 @@ static void tell_seeds(const struct grt_seeds_count *n)
 {
 	double window = opt.window > 0 ? opt.window * 1e6 : (double)GRT_SEEDS_WINDOW / 1000;
 
-	fprintf(stderr,
-		"grtrace flame: %llu CPU stacks; %llu launches and %llu kernels and copies, %.3f ms\n",
+	grt_say(stderr,
+		"grtrace flame: %llu {CPU stack|CPU stacks}; %llu {launch|launches} and %llu {kernel or copy|kernels and copies}, %.3f ms\n",
 		(unsigned long long)n->samples, (unsigned long long)n->calls, (unsigned long long)n->ops,
 		(double)n->ns / 1e6);
 	if (n->calls && n->samples)
@@ -376,19 +377,23 @@ static void tell_seeds(const struct grt_seeds_count *n)
 			(unsigned long long)n->by_id, (unsigned long long)n->by_order,
 			(unsigned long long)n->by_window, window, (unsigned long long)n->no_stack);
 	if (n->no_call && n->samples)
-		fprintf(stderr, "  %llu kernels and copies have no launch with a stack: [unmatched]\n",
+		grt_say(stderr,
+			"  %llu {kernel or copy has|kernels and copies have} no launch with a stack: [unmatched]\n",
 			(unsigned long long)n->no_call);
 	if (n->pending)
-		fprintf(stderr, "  %llu launches have no kernel: [GPU_Launch_Pending]\n",
+		grt_say(stderr, "  %llu {launch has|launches have} no kernel: [GPU_Launch_Pending]\n",
 			(unsigned long long)n->pending);
 	if (n->unsized)
-		fprintf(stderr, "  the size of %llu copies is unknown: they count as 0 bytes\n",
+		grt_say(stderr,
+			"  the size of %llu {copy|copies} is unknown: {it counts|they count} as 0 bytes\n",
 			(unsigned long long)n->unsized);
 	if (n->bad_samples)
-		fprintf(stderr, "  %llu lines are not CPU stacks, the first is line %llu\n",
+		grt_say(stderr,
+			"  %llu {line is not a CPU stack|lines are not CPU stacks}, the first is line %llu\n",
 			(unsigned long long)n->bad_samples, (unsigned long long)n->first_bad);
 	if (n->gpu.bad || n->gpu.other)
-		fprintf(stderr, "  GPU file: %llu lines are not records, %llu records cannot be read\n",
+		grt_say(stderr,
+			"  GPU file: %llu {line is not a record|lines are not records}, %llu {record|records} cannot be read\n",
 			(unsigned long long)n->gpu.other, (unsigned long long)n->gpu.bad);
 }
 
@@ -494,7 +499,7 @@ static int take_seeds(struct graph *g)
 
 static void tell_drawn(const struct graph *g, const struct grt_flamegraph_count *n)
 {
-	fprintf(stderr, "  %llu frames drawn", (unsigned long long)n->drawn);
+	grt_say(stderr, "  %llu {frame|frames} drawn", (unsigned long long)n->drawn);
 	if (n->narrow)
 		fprintf(stderr, "; %llu with %.2f %% of the weight are narrower than %s pixels",
 			(unsigned long long)n->narrow,

@@ -5,6 +5,7 @@
  * lib/merge/offset.c finds where most pairs agree.
  */
 #include "flame_clock.h"
+#include "base/say.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -56,9 +57,9 @@ static int flame_clock_estimate(struct grt_seeds *s, int fd, const char *path, i
 	if (ret)
 		return flame_clock_no_answer(ret, path);
 	*offset = -r.ns;
-	fprintf(stderr,
+	grt_say(stderr,
 		"grtrace flame: clock offset %+" PRId64 " ns, off by at most %" PRIu64 " ns: fits %" PRIu64
-		" of %" PRIu64 " stacks%s%s\n",
+		" of %" PRIu64 " {stack|stacks}%s%s\n",
 		*offset, r.error, r.agree, r.pairs,
 		r.ordinal ? ", as many as launches" : ", by their times alone",
 		r.same ? "; the clocks may be the same" : "");

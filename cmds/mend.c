@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "inputs.h"
+#include "base/say.h"
 #include "cmd.h"
 
 static const struct cmd_opt options[] = {
@@ -35,8 +36,9 @@ static int mend_one(const char *path)
 		return mend_failed(path, done.busy ? -EBUSY : done.why);
 	cmd_put_text(stdout, path);
 	if (done.files)
-		printf(": %u %s cut back to whole packets, %" PRIu64 " bytes less\n", done.files,
-		       done.files == 1 ? "file" : "files", done.bytes);
+		grt_say(stdout,
+			": %u {file|files} cut back to whole packets, %" PRIu64 " {byte|bytes} less\n",
+			done.files, done.bytes);
 	else
 		printf(": all packets are whole\n");
 	return EXIT_DONE;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "inputs.h"
+#include "base/say.h"
 #include "merge.h"
 #include "filter.h"
 #include "terminal.h"
@@ -118,9 +119,9 @@ static int offset_auto(struct merging *run)
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
 	run->estimated = true;
-	fprintf(stderr,
+	grt_say(stderr,
 		"grtrace merge: clock offset %+" PRId64 " ns, off by at most %" PRIu64 " ns: fits %" PRIu64
-		" of %" PRIu64 " jobs' ioctls%s\n",
+		" of %" PRIu64 " {job' ioctl|jobs' ioctls}%s\n",
 		run->offset.ns, run->offset.error, run->offset.agree, run->offset.pairs,
 		run->offset.same ? "; the clocks may be the same" : "");
 	return EXIT_DONE;

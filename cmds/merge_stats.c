@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "table/cells.h"
+#include "base/say.h"
 #include "merge.h"
 #include "terminal.h"
 #include "table/table.h"
@@ -181,8 +182,9 @@ static void merge_stats_begin(const struct merging *run, unsigned int input)
 static void tell_bad(const struct merging *run, unsigned int input, const struct grt_health *h)
 {
 	merge_stats_begin(run, input);
-	fprintf(stderr,
-		"%" PRIu64 " of %" PRIu64 " lines were not understood, the first is line %" PRIu64 ": ",
+	grt_say(stderr,
+		"%" PRIu64 " of %" PRIu64 " {line was|lines were} not understood, the first is line %" PRIu64
+		": ",
 		h->text.bad, h->text.lines, h->text.bad_line);
 	cmd_put_text(stderr, h->text.bad_text);
 	fputc('\n', stderr);
@@ -196,8 +198,8 @@ static void tell_skipped(const struct merging *run, unsigned int input, bool ver
 	unsigned int n = grt_session_skipped(s, &list);
 
 	merge_stats_begin(run, input);
-	fprintf(stderr, "%" PRIu64 " events are not about GPU jobs, of %u kinds%s\n", h->text.skipped, n,
-		verbose ? ":" : " (-v names them)");
+	grt_say(stderr, "%" PRIu64 " {event is|events are} not about GPU jobs, of %u {kind|kinds}%s\n",
+		h->text.skipped, n, verbose ? ":" : " (-v names them)");
 	for (unsigned int i = 0; verbose && i < n; i++) {
 		fputs("  ", stderr);
 		cmd_put_text(stderr, list[i].name);
@@ -210,12 +212,12 @@ static void tell_read(const struct merging *run, unsigned int input, const struc
 	const struct grt_merged_input *in = &run->out.input[input];
 
 	merge_stats_begin(run, input);
-	fprintf(stderr, "%" PRIu64 " events taken of %" PRIu64 " read", in->total, h->events);
+	grt_say(stderr, "%" PRIu64 " {event|events} taken of %" PRIu64 " read", in->total, h->events);
 	if (h->text.form)
-		fprintf(stderr, ", %" PRIu64 " lines of %s, %" PRIu64 " out of order", h->text.lines,
+		grt_say(stderr, ", %" PRIu64 " {line|lines} of %s, %" PRIu64 " out of order", h->text.lines,
 			h->text.form, h->text.reordered);
 	else
-		fprintf(stderr, ", %" PRIu64 " packets", h->packets);
+		grt_say(stderr, ", %" PRIu64 " {packet|packets}", h->packets);
 	fputc('\n', stderr);
 }
 

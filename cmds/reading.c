@@ -12,10 +12,10 @@
 
 #include "base/units.h"
 #include "table/cells.h"
-#include "host/drm_cards.h"
+#include "host/known_gpus.h"
 
 /* Of a machine with more GPUs than have room some stay without their device files. */
-#define GPUS_TEXT 2048
+#define GPUS_TEXT 4096
 
 static int no_span(int code)
 {
@@ -316,13 +316,13 @@ void reading_note_health(struct grt_notes *n, const struct grt_health *h, const 
 		grt_note(
 			n,
 			"%" PRIu64
-			" events are missing: they were delivered, but their packets are not in the recording",
+			" {event is|events are} missing: {it was|they were} delivered, but {its packet is|their packets are} not in the recording",
 			h->missing_events);
 	if (h->unwritten_events)
 		grt_note(
 			n,
 			"%" PRIu64
-			" launches and GPU records are missing: the traced programs could not write them (full disk, limit)",
+			" {launch or GPU record is|launches and GPU records are} missing: the traced programs could not write {it|them} (full disk, limit)",
 			h->unwritten_events);
 	if (!reading_closes(h, unread))
 		grt_note(
@@ -377,7 +377,7 @@ int reading_gpu(struct grt_session *s, const char *gpu, bool live)
 	if (!gpu)
 		return EXIT_DONE;
 	if (live)
-		drm_nodes(cards, sizeof(cards));
+		known_gpus_env(cards, sizeof(cards));
 	return grt_session_gpu(s, gpu, live ? cards : NULL, &err) ? cmd_error(EXIT_FAILED, &err) : EXIT_DONE;
 }
 

@@ -76,10 +76,10 @@ int reading_faults(const struct grt_session *s, const char *input, uint64_t unre
 		   const struct grt_err *err);
 
 /* The option for events of one GPU; @target gets its name as typed. */
-#define READING_GPU_OPTION(target)                                                                   \
-	{                                                                                            \
-		"device", 0, OPT_STR, "GPU", target,                                                 \
-			"only events of this GPU: its address (0000:03:00.0), card0, or 0 for card0" \
+#define READING_GPU_OPTION(target)                                                             \
+	{                                                                                      \
+		"device", 0, OPT_STR, "GPU", target,                                           \
+			"only events of this GPU: card0, nvidia0, a PCI address, a UUID, or 0" \
 	}
 
 /**

@@ -13,6 +13,7 @@
 
 #include "kmod/kmod.h"
 #include "base/memfile.h"
+#include "base/say.h"
 #include "nvidia/tsg.h"
 #include "filter.h"
 #include "live.h"
@@ -244,9 +245,9 @@ static int sched_finish(struct sched *s, int ret, const struct grt_err *err)
 	if (!s->as_json)
 		print_statistics(s);
 	if (s->over)
-		fprintf(stderr,
+		grt_say(stderr,
 			"grtrace sched: %" PRIu64
-			" events belong to groups whose start is unknown (limit of %u groups)\n",
+			" {event belongs|events belong} to groups whose start is unknown (limit of %u groups)\n",
 			s->over, GRT_TSGS_MAX);
 	return reading_judge(s->session, s->input, 0, ret < 0 ? ret : 0, err);
 }

@@ -517,7 +517,7 @@ int kmod_open_streams(struct kmod *k, struct grt_err *err)
 	k->streams = malloc(k->cpus * sizeof(*k->streams));
 	k->meter = calloc(k->cpus, sizeof(*k->meter));
 	if (!k->streams || !k->meter)
-		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for %u streams", k->cpus);
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for %u {stream|streams}", k->cpus);
 	memset(k->streams, 0xff, k->cpus * sizeof(*k->streams));
 	for (i = 0; i < k->cpus; i++) {
 		snprintf(name, sizeof(name), "events%u", k->number[i]);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "kmod.h"
+#include "base/say.h"
 #include "kmod_offsets.h"
 
 #ifdef GRT_HAVE_BPF
@@ -179,8 +180,9 @@ static void kmod_offsets_say(const struct tally *t, const struct source *s, void
 			 "%s: cannot read the driver's structs: the driver has no BTF in this kernel",
 			 s->driver);
 	else
-		snprintf(text, sizeof(text), "%s: knows %u of %u members of the driver's structs, not %s",
-			 s->driver, t->known, t->all, t->missing);
+		grt_say_text(text, sizeof(text),
+			     "%s: knows %u of %u {member|members} of the driver's structs, not %s", s->driver,
+			     t->known, t->all, t->missing);
 	note(text);
 }
 

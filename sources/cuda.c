@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "sources/bpf/bpf.h"
+#include "base/say.h"
 #include "codes/cuda_codes.h"
 #include "cuda_ask.h"
 #include "cuda_attach.h"
@@ -878,9 +879,9 @@ static void told(void *state)
 		c->note(c->asks ? "cuda: no process has used CUDA"
 				: "cuda: no process of the program has used CUDA");
 	if (c->silent) {
-		snprintf(
+		grt_say_text(
 			text, sizeof(text),
-			"cuda: %u of %u processes ended by a signal, _exit or exec: up to 0.1 s of their last launches are missing",
+			"cuda: %u of %u {process|processes} ended by a signal, _exit or exec: up to 0.1 s of their last launches are missing",
 			c->silent, c->processes);
 		c->note(text);
 	}
@@ -930,6 +931,9 @@ const struct source source_cuda = {
 	.name = "cuda",
 	.program = true,
 	.duty = true,
+	.all_gpus =
+		"the work on all GPUs that the program uses: report --by device shows each, and the variable "
+		"CUDA_VISIBLE_DEVICES selects what it uses",
 	.options = options,
 	.refuse = cuda_refuse,
 	.probe = cuda_probe,

@@ -30,4 +30,4 @@ static int open_it(void **state, const struct source_setup *setup, struct grt_er
 			   "the source fence has no driver");
 }
 
-BPF_OPS(fence, true, probe_it, open_it);
+BPF_OPS(fence, true, probe_it, open_it, .all_gpus = "the fences of all GPUs of the driver");

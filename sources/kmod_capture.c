@@ -100,7 +100,7 @@ static int apply(struct capture *c, const struct source_setup *setup, struct grt
 {
 	int ret;
 
-	if (setup->comm || setup->ring || setup->device)
+	if (setup->comm || setup->ring || setup->gpu)
 		return grt_err_set(err, -ENOSYS, "it has no filter by thread name, ring name or device file",
 				   "-e drm, or the settings of grtrace config",
 				   "cannot filter events of the source kmod");
@@ -322,9 +322,10 @@ static int capture_missed(void *state, struct grt_balance *missed, struct grt_er
 	unread = missed->fate[GRT_FATE_DELIVERED];
 	kmod_tally_cpus(c->kmod.tally, c->stats, cpus, sizeof(cpus));
 	if (unread)
-		grt_err_set(err, 0, cpus, "sudo rmmod grtrace, and record again with its present version",
-			    "%llu events that the kernel module delivered are not in the recording",
-			    (unsigned long long)unread);
+		grt_err_set(
+			err, 0, cpus, "sudo rmmod grtrace, and record again with its present version",
+			"%llu {event that the kernel module delivered is|events that the kernel module delivered are} not in the recording",
+			(unsigned long long)unread);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include <grtrace/grtrace.h>
 
+#include "host/known_gpus.h"
 #include "host/option.h"
 
 struct grt_duty;
@@ -28,7 +29,7 @@ struct grt_duty;
  * @comm: only threads of this name; NULL: all
  * @ring: only rings of this name; NULL: all
  * @driver: the driver whose fences are jobs, for sources that need one
- * @device: only this device file, by its number (major << 20 | minor); 0: all
+ * @gpu: only this GPU; NULL: all. Valid until close()
  * @types: bit per requested event type, 0: all
  * @buffer_size: bytes per CPU, 0: unchanged
  * @merged: one stream of complete packets instead of one per CPU
@@ -53,7 +54,7 @@ struct source_setup {
 	const char *comm;
 	const char *ring;
 	const char *driver;
-	uint32_t device;
+	const struct known_gpu *gpu;
 	struct grt_type_set types;
 	uint64_t buffer_size;
 	bool merged;
@@ -86,6 +87,8 @@ struct source_setup {
  *	the recording, and the source has no window
  * @alone: if one of its options was given, `auto` means this source only
  * @duty: it supports --duty
+ * @all_gpus: it has no filter by GPU; what it records of all of them. NULL: it has one, or records no events
+ *of GPUs
  * @less: what to type if it loses events; NULL: a larger --buffer
  * @options: options of this source only, ended by a row without name; NULL: none. Their targets belong to the
  *	source
@@ -141,6 +144,7 @@ struct source {
 	bool addresses;
 	bool alone;
 	bool duty;
+	const char *all_gpus;
 	const char *less;
 	const struct cmd_opt *options;
 	const char *(*word)(const char *text);

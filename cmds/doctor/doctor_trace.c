@@ -126,9 +126,9 @@ static void explain_settings(struct diagnosis *d, const struct facts *f)
 			probe_set(doctor_trace_add(d, limits[i].key), PROBE_WORKS, NULL, "%s", value);
 		else
 			probe_set(doctor_trace_add(d, limits[i].key), PROBE_FAILS, fix,
-				  "%s=%s %s in force: %" PRIu64 " of %" PRIu64 " events %s", limits[i].key,
-				  value, f->live ? "is" : "was", kept_out, (uint64_t)f->balance.emitted,
-				  fate_names[limits[i].fate]);
+				  "%s=%s %s in force: %" PRIu64 " of %" PRIu64 " {event|events} %s",
+				  limits[i].key, value, f->live ? "is" : "was", kept_out,
+				  (uint64_t)f->balance.emitted, fate_names[limits[i].fate]);
 	}
 	if (!n)
 		probe_set(doctor_trace_add(d, "settings"), PROBE_WORKS, NULL,
@@ -299,7 +299,8 @@ static void explain_events(struct diagnosis *d, const struct facts *f, bool seen
 	if (lost)
 		probe_set(doctor_trace_add(d, "overruns"), PROBE_FAILS,
 			  "sudo grtrace record --buffer 64M, or a filter (see grtrace-config(1))",
-			  "%" PRIu64 " of %" PRIu64 " events lost: the buffer was full", lost, emitted);
+			  "%" PRIu64 " of %" PRIu64 " {event|events} lost: the buffer was full", lost,
+			  emitted);
 	r = doctor_trace_add(d, "events");
 	probe_set(r, delivered ? PROBE_WORKS : PROBE_FAILS, NULL, "%" PRIu64 " of %" PRIu64 " delivered",
 		  delivered, emitted);
@@ -426,7 +427,7 @@ static void explain_file(struct diagnosis *d, const struct grt_health *h)
 			  *h->first.why ? ": " : "", h->first.why);
 	if (h->missing_events)
 		probe_set(doctor_trace_add(d, "gaps"), PROBE_FAILS, NULL,
-			  "%" PRIu64 " events were in packets that are "
+			  "%" PRIu64 " {event was|events were} in packets that are "
 			  "missing",
 			  h->missing_events);
 	if (!reading_closes(h, 0))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "probes.h"
+#include "base/say.h"
 
 #define GRT_PROBE_GROUP(title) {.group = (title)},
 #define GRT_PROBE(rname, needed, text) \
@@ -47,7 +48,7 @@ static void probe_append(struct probe_result *r, const char *fmt, va_list ap)
 {
 	static const char cut[] = "...";
 	size_t used = strlen(r->detail);
-	int n = vsnprintf(r->detail + used, sizeof(r->detail) - used, fmt, ap);
+	int n = grt_say_text_va(r->detail + used, sizeof(r->detail) - used, fmt, ap);
 
 	if (n >= 0 && (size_t)n >= sizeof(r->detail) - used)
 		memcpy(r->detail + sizeof(r->detail) - sizeof(cut), cut, sizeof(cut));

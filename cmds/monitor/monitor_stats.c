@@ -98,15 +98,16 @@ static void monitor_stats_write_notes(struct monitor *m, const struct grt_health
 	report_text_notes(&m->notes, h);
 	report_text_passed(&m->notes, m->session);
 	if (m->names.dropped)
-		grt_note(&m->notes, "%" PRIu64 " NAME records ignored (limit of %u names)", m->names.dropped,
-			 GRT_NAMES_MAX);
+		grt_note(&m->notes, "%" PRIu64 " {NAME record|NAME records} ignored (limit of %u names)",
+			 m->names.dropped, GRT_NAMES_MAX);
 	if (m->left_out)
-		grt_note(&m->notes,
-			 "%" PRIu64
-			 " events of other processes or drivers were left out; the event counts include them",
-			 m->left_out);
+		grt_note(
+			&m->notes,
+			"%" PRIu64
+			" {event of other processes or drivers was|events of other processes or drivers were} left out; the event counts include them",
+			m->left_out);
 	if (m->counters)
-		grt_note(&m->notes, "%" PRIu64 " values of counters: report", m->counters);
+		grt_note(&m->notes, "%" PRIu64 " {value|values} of counters: report", m->counters);
 	grt_notes_write(&m->notes, m->a.pass.writer);
 }
 

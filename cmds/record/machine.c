@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "cmds/cmd.h"
-#include "host/drm_cards.h"
+#include "host/known_gpus.h"
 
 static void machine_clocks(char *text, size_t room)
 {
@@ -51,7 +51,7 @@ int machine_describe(struct machine *m, const char *state, const char *command, 
 
 	uname(&m->uname);
 	/* those that come, too; those that went stay */
-	drm_nodes(m->gpus, sizeof(m->gpus));
+	known_gpus_env(m->gpus, sizeof(m->gpus));
 	env[n++] = (struct grt_env){"state", state};
 	env[n++] = (struct grt_env){"hostname", m->uname.nodename};
 	env[n++] = (struct grt_env){"kernel", m->uname.release};

@@ -14,7 +14,7 @@
  */
 struct machine {
 	struct utsname uname;
-	char gpus[2048];
+	char gpus[4096];
 	char clock_start[128];
 	char clock_end[128];
 	int64_t realtime_offset;

@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/drm_cards.h"
 #include "host/tempdir.h"
+#include "base/say.h"
 #include "kmod/kmod.h"
 #include "sources/duty.h"
 #include "sources/source.h"
@@ -103,7 +103,7 @@ static struct {
 	const char *device;
 	const char *type_names;
 	struct grt_type_set types;
-	uint32_t device_number;
+	struct known_gpu gpu;
 	const char *duty_text;
 	struct grt_duty duty;
 	const char *stack;
@@ -134,7 +134,7 @@ static const struct cmd_opt options[] = {
 	{"comm", 0, OPT_STR, "NAME", &opt.comm, "only events of threads of this name"},
 	{"ring", 'r', OPT_STR, "RING", &opt.ring, "only jobs of rings of this name"},
 	{"device", 0, OPT_STR, "GPU", &opt.device,
-	 "only calls and jobs of this GPU: renderD128, card0, 0 for card0, or its PCI address"},
+	 "only events of this GPU: card0, nvidia0, a PCI address, a UUID, or 0"},
 	{"type", 't', OPT_STR, "T,...", &opt.type_names, "only events of these types"},
 	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "kernel buffer per CPU, like 16M"},
 	{"duty", 0, OPT_STR, "PERCENT[,WINDOW]", &opt.duty_text,
@@ -381,7 +381,7 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		.comm = opt.comm,
 		.ring = opt.ring,
 		.driver = opt.driver,
-		.device = opt.device_number,
+		.gpu = opt.device ? &opt.gpu : NULL,
 		.types = opt.types,
 		.duty = source->duty && opt.duty_text ? &opt.duty : NULL,
 		.buffer_size = opt.buffer,
@@ -526,7 +526,7 @@ static int record_make_tables(struct run *run)
 	run->buffer = run->cut ? malloc(CHUNK) : NULL;
 	if (!run->buffer)
 		return cmd_fail(EXIT_FAILED, NULL, "a smaller --buffer",
-				"no memory for a buffer of %zu bytes", CHUNK);
+				"no memory for a buffer of %zu {byte|bytes}", CHUNK);
 	run->fds[run->streams] = (struct pollfd){.fd = -1, .events = POLLIN};
 	run->fds[run->streams + 1] = (struct pollfd){.fd = run->target, .events = POLLIN};
 	return EXIT_DONE;
@@ -851,8 +851,8 @@ static void record_counts_text(const struct run *run, char *text, size_t room)
 	char counts[80] = "events not counted";
 
 	if (recording_counted(&run->rec))
-		snprintf(counts, sizeof(counts), "%llu events, %llu lost",
-			 (unsigned long long)run->rec.events, (unsigned long long)run->rec.lost);
+		grt_say_text(counts, sizeof(counts), "%llu {event|events}, %llu lost",
+			     (unsigned long long)run->rec.events, (unsigned long long)run->rec.lost);
 	snprintf(text, room, "%.1f MB, %s", (double)recording_bytes(&run->rec) / 1e6, counts);
 	if (run->rec.segments && run->segments.deleted)
 		snprintf(text + strlen(text), room - strlen(text), "; %.1f MB kept",
@@ -1556,25 +1556,33 @@ static int record_open_target(struct run *run)
 			(unsigned long long)opt.pid);
 }
 
-/* A name of /dev/dri, a path, the number of a card, or a GPU's address on its bus. */
 static int record_find_device(void)
 {
-	bool number = opt.device[0] && !opt.device[strspn(opt.device, "0123456789")];
-	const char *dir = strchr(opt.device, '/') ? "" : number ? "/dev/dri/card" : "/dev/dri/";
-	char path[PATH_ROOM], card[16];
-	struct stat st;
+	struct grt_err err;
+	int ret = known_gpu_find(opt.device, &opt.gpu, &err);
 
-	drm_card(opt.device, card, sizeof(card));
-	snprintf(path, sizeof(path), "%s%s", dir, card[0] ? card : opt.device);
-	if (stat(path, &st))
-		return cmd_fail(EXIT_FAILED, strerror(errno), "ls -l /dev/dri", "cannot find the device %s",
-				path);
-	if (!S_ISCHR(st.st_mode))
-		return cmd_fail(EXIT_FAILED, "it is not a character device", "ls -l /dev/dri",
-				"cannot filter by the device %s", path);
-	/* the kernel's own form */
-	opt.device_number = (uint32_t)(major(st.st_rdev) << 20 | minor(st.st_rdev));
-	return EXIT_DONE;
+	if (!ret)
+		return EXIT_DONE;
+	cmd_error(EXIT_FAILED, &err);
+	if (ret == -ENODEV)
+		cmd_tell_gpus();
+	return EXIT_FAILED;
+}
+
+/* Sources that were named and record all GPUs. */
+static void record_tell_all_gpus(void)
+{
+	const struct source *const *s;
+	bool unknown = false;
+	char text[256];
+
+	for (s = all_sources; s < all_sources + SOURCES; s++) {
+		if (!(*s)->all_gpus || wish_for(*s, &unknown) != WISH_NAMED)
+			continue;
+		snprintf(text, sizeof(text), "--device has no effect on the source %s, which records %s",
+			 (*s)->name, (*s)->all_gpus);
+		cmd_tell("record", text);
+	}
 }
 
 /* Sources that were named and do not obey --duty. */
@@ -1623,6 +1631,8 @@ static int record_check_source_options(void)
 			"--duty needs one of the sources cuda, drm and ioctl: add one to -e, or leave out the option");
 	if (opt.duty_text)
 		record_tell_uncut();
+	if (opt.device)
+		record_tell_all_gpus();
 	return EXIT_DONE;
 }
 

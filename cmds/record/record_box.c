@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What is said of a black box, see record_box.h. */
 #include "record_box.h"
+#include "base/say.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -152,7 +153,7 @@ void record_box_tell_end(const struct box *b, uint64_t events)
 {
 	fputs("grtrace record: ", stderr);
 	cmd_put_text(stderr, b->path);
-	fprintf(stderr, " is complete: %llu events\n  next: grtrace report --incident ",
+	grt_say(stderr, " is complete: %llu {event|events}\n  next: grtrace report --incident ",
 		(unsigned long long)events);
 	cmd_put_text(stderr, b->path);
 	fputc('\n', stderr);
@@ -160,13 +161,13 @@ void record_box_tell_end(const struct box *b, uint64_t events)
 
 void record_box_tell_all(const struct box *b, const char *path)
 {
-	fprintf(stderr, "grtrace record: %lu snapshot%s in ", b->written, b->written == 1 ? "" : "s");
+	grt_say(stderr, "grtrace record: %lu {snapshot|snapshots} in ", b->written);
 	cmd_put_text(stderr, path);
-	fprintf(stderr, "; %llu incident%s within a pause ha%s none", (unsigned long long)b->quiet,
-		b->quiet == 1 ? "" : "s", b->quiet == 1 ? "s" : "ve");
+	grt_say(stderr, "; %llu {incident within a pause has|incidents within a pause have} none",
+		(unsigned long long)b->quiet);
 	if (b->triggers.doubted + b->triggers.forgotten)
-		fprintf(stderr,
-			"; jobs were not watched: %llu that were too many, %llu times all, since events were lost",
+		grt_say(stderr,
+			"; jobs were not watched: %llu that {was|were} too many, %llu {time|times} all, since events were lost",
 			(unsigned long long)b->triggers.forgotten, (unsigned long long)b->triggers.doubted);
 	fputc('\n', stderr);
 }

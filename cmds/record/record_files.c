@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "flamegraph/flame.h"
+#include "base/say.h"
 #include "cuda/launch_flame.h"
 #include "cmds/outfile.h"
 #include "record_files.h"
@@ -78,8 +79,8 @@ static void record_files_tell(const struct merged *m)
 {
 	struct grt_launches_count n = grt_launch_flame_count(grt_flame_launches(m->flame));
 
-	fprintf(stderr,
-		"grtrace record: %llu launches, %llu kernels, %llu copies; %llu stacks, %.3f ms on the GPU\n",
+	grt_say(stderr,
+		"grtrace record: %llu {launch|launches}, %llu {kernel|kernels}, %llu {copy|copies}; %llu {stack|stacks}, %.3f ms on the GPU\n",
 		(unsigned long long)n.launches, (unsigned long long)n.kernels, (unsigned long long)n.copies,
 		(unsigned long long)n.stacks, (double)(n.kernel_ns + n.copy_ns) / 1e6);
 	fprintf(stderr,
@@ -92,13 +93,14 @@ static void record_files_tell(const struct merged *m)
 			"  stacks that do not reach their thread's beginning: of %llu; without any frame: of %llu\n",
 			(unsigned long long)n.stack_cut, (unsigned long long)n.stack_none);
 	if (n.nothing)
-		fprintf(stderr, "  %llu launches have no kernel: [GPU_Launch_Pending]\n",
+		grt_say(stderr, "  %llu {launch has|launches have} no kernel: [GPU_Launch_Pending]\n",
 			(unsigned long long)n.nothing);
 	if (n.launches_lost || n.gpu_lost)
-		fprintf(stderr, "  lost: %llu launches, %llu records of the GPU\n",
+		grt_say(stderr, "  lost: %llu {launch|launches}, %llu {record|records} of the GPU\n",
 			(unsigned long long)n.launches_lost, (unsigned long long)n.gpu_lost);
 	if (n.undefined)
-		fprintf(stderr, "  %llu definitions of stacks and names were invalid or lost\n",
+		grt_say(stderr,
+			"  %llu {definition of stacks and names was|definitions of stacks and names were} invalid or lost\n",
 			(unsigned long long)n.undefined);
 }
 

@@ -146,7 +146,7 @@ static int segments_failed(const struct recording *r, const char *name, int code
 static int segments_too_small(const struct recording *r, uint64_t bytes, struct grt_err *err)
 {
 	return grt_err_set(err, -EFBIG, "--max-size leaves no room for it", "a larger --max-size",
-			   "cannot write %llu bytes into %s", (unsigned long long)bytes, r->path);
+			   "cannot write %llu {byte|bytes} into %s", (unsigned long long)bytes, r->path);
 }
 
 /* What a packet becomes on disk. Return: bytes at *@out, or -errno */

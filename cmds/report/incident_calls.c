@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/say.h"
 #include "base/units.h"
 #include "codes/cuda_codes.h"
 #include "stack/image_frames.h"
@@ -155,7 +156,7 @@ int incident_calls_print(struct incident_calls *c, const struct grt_names *names
 		ret = incident_calls_print_one(c, frames, names, t);
 	}
 	if (shown > SHOWN)
-		printf("  and %u more threads\n", shown - SHOWN);
+		grt_say(stdout, "  and %u {more thread|more threads}\n", shown - SHOWN);
 	free(list);
 	grt_image_frames_free(frames);
 	return ret;

@@ -14,6 +14,7 @@
 #include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/keyed.h"
+#include "base/say.h"
 #include "base/units.h"
 #include "stack/frames.h"
 #include "trace/names.h"
@@ -360,7 +361,7 @@ static int incident_print_processes(struct incident_report *r)
 		putchar('\n');
 	}
 	if (r->processes.used > SHOWN)
-		printf("  and %u more processes\n", r->processes.used - SHOWN);
+		grt_say(stdout, "  and %u {more process|more processes}\n", r->processes.used - SHOWN);
 	free(list);
 	return 0;
 }

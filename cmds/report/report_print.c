@@ -11,6 +11,7 @@
 #include "cmds/terminal.h"
 #include "report.h"
 #include "report_text.h"
+#include "base/say.h"
 #include "base/units.h"
 
 static const struct grt_table recording_pairs = {"recording", "recording", NULL, GRT_TABLE_PAIRS};
@@ -96,9 +97,11 @@ static bool has_no_jobs(const struct report *r)
 /* Beside jobs only errors: what else there is, the commands that were asked to record it show. */
 static void note_elsewhere(struct report *r, bool errors_only)
 {
+	char room[128];
+
 	for (unsigned int i = 0; i < GRT_CLASSES; i++)
 		if (r->elsewhere[i] && (!errors_only || i == GRT_CLASS_xid))
-			grt_note(&r->notes, "%" PRIu64 " %s", r->elsewhere[i], see[i]);
+			grt_note(&r->notes, "%s", grt_say_count(room, sizeof(room), r->elsewhere[i], see[i]));
 }
 
 static void note_joins(struct report *r, const struct grt_health *h)
@@ -107,8 +110,8 @@ static void note_joins(struct report *r, const struct grt_health *h)
 
 	grt_jobs_notes(&r->notes, r->a.jobs, r->by && r->by->where & GRT_PART_NO_TIME ? NULL : h);
 	if (names->dropped)
-		grt_note(&r->notes, "%" PRIu64 " NAME records ignored (limit of %u names)", names->dropped,
-			 GRT_NAMES_MAX);
+		grt_note(&r->notes, "%" PRIu64 " {NAME record|NAME records} ignored (limit of %u names)",
+			 names->dropped, GRT_NAMES_MAX);
 }
 
 static void note_health(struct report *r, const struct grt_health *h)

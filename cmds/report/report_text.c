@@ -61,12 +61,16 @@ void report_text_notes(struct grt_notes *n, const struct grt_health *h)
 	const struct grt_health_text *t = &h->text;
 
 	if (t->bad)
-		grt_note(n, "%" PRIu64 " lines were not understood, the first is line %" PRIu64 ": %s",
+		grt_note(n,
+			 "%" PRIu64 " {line was|lines were} not understood, the first is line %" PRIu64
+			 ": %s",
 			 t->bad, t->bad_line, t->bad_text);
 	if (t->form && !h->events && t->lines)
 		grt_note(n, "none of the %" PRIu64 " lines has an event", t->lines);
 	if (t->gaps)
-		grt_note(n, "events are missing at %" PRIu64 " places, and the text does not say how many",
+		grt_note(n,
+			 "events are missing at %" PRIu64
+			 " {place|places}, and the text does not say how many",
 			 t->gaps);
 }
 
@@ -83,7 +87,7 @@ void report_text_passed(struct grt_notes *n, const struct grt_session *s)
 	for (unsigned int i = 0; i < show; i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s %" PRIu64, i ? ", " : "",
 			 list[i].name, list[i].events);
-	grt_note(n, "%" PRIu64 " events are not about GPU jobs: %s%s", t->skipped, names,
+	grt_note(n, "%" PRIu64 " {event is|events are} not about GPU jobs: %s%s", t->skipped, names,
 		 kinds > show ? ", ..." : "");
 }
 
@@ -123,7 +127,9 @@ int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struc
 	qsort(row, n, sizeof(*row), report_text_compare);
 	ret = grt_writer_rows(w, &report_text_skipped_table, NULL, row, sizeof(*row), show);
 	if (n > show)
-		grt_note(notes, "%u more kinds of events were skipped: -v shows all", n - show);
+		grt_note(notes,
+			 "%u {more kind of events was|more kinds of events were} skipped: -v shows all",
+			 n - show);
 	free(row);
 	return ret;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "rocm.h"
+#include "base/say.h"
 #include "base/units.h"
 
 #define ANSWERS 8
@@ -28,7 +29,7 @@ static void rocm_answers_say(struct answers *a, const char *fmt, ...)
 	int len;
 
 	va_start(ap, fmt);
-	len = vsnprintf(to + a->used, sizeof(a->text[0]) - a->used, fmt, ap);
+	len = grt_say_text_va(to + a->used, sizeof(a->text[0]) - a->used, fmt, ap);
 	va_end(ap);
 	a->used += len > 0 ? (size_t)len : 0;
 	if (a->used >= sizeof(a->text[0]))
@@ -76,9 +77,10 @@ static void order(struct answers *a, const struct rocm_run *run)
 	if (!run->kernel)
 		rocm_answers_say(a, "The trace has no records of the kernel. ");
 	if (run->log)
-		rocm_answers_say(a, "The runtime made %" PRIu64 " hardware queues. ", c->queues);
+		rocm_answers_say(a, "The runtime made %" PRIu64 " {hardware queue|hardware queues}. ",
+				 c->queues);
 	if (run->kernel)
-		rocm_answers_say(a, "KFD got requests for %" PRIu64 " queues.", c->creations);
+		rocm_answers_say(a, "KFD got requests for %" PRIu64 " {queue|queues}.", c->creations);
 	if (both)
 		rocm_answers_say(
 			a,
@@ -104,8 +106,9 @@ static void mqd(struct answers *a, const struct rocm_run *run)
 					 : ": no queue was requested.");
 	} else {
 		rocm_answers_say(a,
-				 "In the kernel, by KFD: allocated %" PRIu64 " times, initialised %" PRIu64
-				 ", loaded %" PRIu64 ", updated %" PRIu64 ", destroyed %" PRIu64 ".",
+				 "In the kernel, by KFD: allocated %" PRIu64
+				 " {time|times}, initialised %" PRIu64 ", loaded %" PRIu64
+				 ", updated %" PRIu64 ", destroyed %" PRIu64 ".",
 				 steps(run, GRT_ROCM_MQD_ALLOCATE), steps(run, GRT_ROCM_MQD_INIT),
 				 steps(run, GRT_ROCM_MQD_LOAD), steps(run, GRT_ROCM_MQD_UPDATE),
 				 steps(run, GRT_ROCM_MQD_DESTROY));
@@ -113,7 +116,8 @@ static void mqd(struct answers *a, const struct rocm_run *run)
 			rocm_answers_say(
 				a,
 				" It reached the GPU through the scheduler: queues were mapped %" PRIu64
-				" times, and %" PRIu64 " packets were sent to the scheduler.",
+				" {time|times}, and %" PRIu64
+				" {packet was|packets were} sent to the scheduler.",
 				map, submit);
 		else if (steps(run, GRT_ROCM_MQD_LOAD))
 			rocm_answers_say(a, " It was loaded into the hardware queue directly.");
@@ -131,15 +135,16 @@ static void kernel_queues(struct answers *a, const struct rocm_run *run)
 	if (run->kernel && !kq && !c->submits)
 		rocm_answers_say(a, "No kernel command queue was used in the trace");
 	else if (run->kernel)
-		rocm_answers_say(a,
-				 "The kernel sent %" PRIu64
-				 " packets or calls through its own queues, and the driver submitted %" PRIu64
-				 " jobs",
-				 kq, c->submits);
+		rocm_answers_say(
+			a,
+			"The kernel sent %" PRIu64
+			" {packet or call|packets or calls} through its own queues, and the driver submitted %" PRIu64
+			" {job|jobs}",
+			kq, c->submits);
 	else
 		rocm_answers_say(a, "Unknown: the trace has no records of the kernel");
 	if (run->log)
-		rocm_answers_say(a, "; kernels were written into user queues %" PRIu64 " times",
+		rocm_answers_say(a, "; kernels were written into user queues %" PRIu64 " {time|times}",
 				 c->dispatches);
 	if (run->log && c->dispatches && c->submits)
 		rocm_answers_say(a, ", %" PRIu64 ".%02" PRIu64 " for each job of the driver",
@@ -158,15 +163,15 @@ static void doorbells(struct answers *a, const struct rocm_run *run)
 		"No. A doorbell is written by the program into memory that it has mapped: no function of the kernel runs for "
 		"it, so none can be traced.");
 	if (run->log)
-		rocm_answers_say(a,
-				 " The log has %" PRIu64 " packets after which a doorbell was rung (%" PRIu64
-				 " kernels, %" PRIu64 " barriers, %" PRIu64 " others).",
-				 c->dispatches + c->barriers + c->packets, c->dispatches, c->barriers,
-				 c->packets);
+		rocm_answers_say(
+			a,
+			" The log has %" PRIu64 " {packet|packets} after which a doorbell was rung (%" PRIu64
+			" {kernel|kernels}, %" PRIu64 " {barrier|barriers}, %" PRIu64 " {other|others}).",
+			c->dispatches + c->barriers + c->packets, c->dispatches, c->barriers, c->packets);
 	if (run->kernel)
 		rocm_answers_say(a,
 				 " What the kernel sees is the other direction: %" PRIu64
-				 " signals from the GPU and %" PRIu64 " interrupts.",
+				 " {signal|signals} from the GPU and %" PRIu64 " {interrupt|interrupts}.",
 				 seen, irqs);
 	if (run->kernel && seen && c->dispatches)
 		rocm_answers_say(a,
@@ -179,9 +184,11 @@ static void doorbells(struct answers *a, const struct rocm_run *run)
 /* A station of the way, with an arrow from the one before. */
 static void station(struct answers *a, bool *any, uint64_t n, const char *what)
 {
+	char room[96];
+
 	if (!n)
 		return;
-	rocm_answers_say(a, "%s%" PRIu64 " %s", *any ? " -> " : "", n, what);
+	rocm_answers_say(a, "%s%s", *any ? " -> " : "", grt_say_count(room, sizeof(room), n, what));
 	*any = true;
 }
 
@@ -192,13 +199,13 @@ static void ioctls(struct answers *a, const struct rocm_run *run)
 	uint64_t create = steps(run, GRT_ROCM_IOCTL_CREATE), memory = steps(run, GRT_ROCM_MEMORY),
 		 entered = steps(run, GRT_ROCM_IOCTL_ENTRY), all = entered > c->ioctls ? entered : c->ioctls;
 
-	rocm_answers_say(a, " In the kernel: %" PRIu64 " queue creations", c->creations);
+	rocm_answers_say(a, " In the kernel: %" PRIu64 " {queue creation|queue creations}", c->creations);
 	if (all > create + memory || memory)
-		rocm_answers_say(a, ", %" PRIu64 " memory ioctls", memory);
+		rocm_answers_say(a, ", %" PRIu64 " {memory ioctl|memory ioctls}", memory);
 	if (all > c->ioctls && !c->ioctls)
-		rocm_answers_say(a, ", %" PRIu64 " ioctls whose purpose is not in the trace", all);
+		rocm_answers_say(a, ", %" PRIu64 " {ioctl|ioctls} whose purpose is not in the trace", all);
 	else if (all >= create + memory)
-		rocm_answers_say(a, ", %" PRIu64 " other ioctls", all - create - memory);
+		rocm_answers_say(a, ", %" PRIu64 " {other ioctl|other ioctls}", all - create - memory);
 	rocm_answers_say(a, ".");
 }
 
@@ -207,13 +214,13 @@ static void path(struct answers *a, const struct rocm_run *run)
 	const struct grt_rocm_count *c = &run->r.count;
 	bool any = false;
 
-	station(a, &any, c->calls, "API calls");
-	station(a, &any, c->enqueues, "commands enqueued");
-	station(a, &any, c->dispatches, "kernels written into user queues");
+	station(a, &any, c->calls, "{API call|API calls}");
+	station(a, &any, c->enqueues, "{command|commands} enqueued");
+	station(a, &any, c->dispatches, "{kernel|kernels} written into user queues");
 	station(a, &any, c->dispatches + c->barriers + c->packets,
-		"doorbells for these and other packets (not visible)");
-	station(a, &any, c->gpu_took.n, "times on the GPU by its clock");
-	station(a, &any, c->completes, "commands complete");
+		"{doorbell|doorbells} for these and other packets (not visible)");
+	station(a, &any, c->gpu_took.n, "{time|times} on the GPU by its clock");
+	station(a, &any, c->completes, "{command|commands} complete");
 	rocm_answers_say(a, any ? "." : "The trace has no records of the runtime.");
 	if (c->funcs)
 		ioctls(a, run);

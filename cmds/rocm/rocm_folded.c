@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/keyed.h"
+#include "base/say.h"
 #include "cmds/outfile.h"
 #include "rocm.h"
 
@@ -177,9 +178,9 @@ int rocm_folded_write(const struct rocm_folded *f, const char *path)
 		return cmd_fail(EXIT_FAILED, strerror(errno), NULL, "cannot write %s", path);
 	}
 	if (f->over)
-		fprintf(stderr,
+		grt_say(stderr,
 			"grtrace rocm report: %" PRIu64
-			" calls are in no stack, because there are too many\n",
+			" {call is|calls are} in no stack, because there are too many\n",
 			f->over);
 	return EXIT_DONE;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "inputs.h"
+#include "base/say.h"
 #include "rocm/rocm_table.h"
 #include "cmds/terminal.h"
 #include "rocm.h"
@@ -383,7 +384,7 @@ static void note_rocr(const struct grt_rocm_count *c, struct grt_notes *n)
 		grt_note(
 			n,
 			"%" PRIu64
-			" lines of ROCr, whose clock is CLOCK_MONOTONIC_RAW, have the time of the line before them: the offset between the clocks is unknown",
+			" {line|lines} of ROCr, whose clock is CLOCK_MONOTONIC_RAW, {has the time of the line before it|have the time of the line before them}: the offset between the clocks is unknown",
 			c->rocr[0]);
 	for (unsigned int i = 1; i < GRT_ROCM_ROCR; i++) {
 		char error[64] = "the largest error is unknown";
@@ -391,9 +392,11 @@ static void note_rocr(const struct grt_rocm_count *c, struct grt_notes *n)
 		if (c->rocr_error[i] != UINT64_MAX)
 			snprintf(error, sizeof(error), "off by at most %" PRIu64 " ns", c->rocr_error[i]);
 		if (c->rocr[i])
-			grt_note(n,
-				 "%" PRIu64 " lines of ROCr, whose clock is CLOCK_MONOTONIC_RAW, were %s: %s",
-				 c->rocr[i], how[i], error);
+			grt_note(
+				n,
+				"%" PRIu64
+				" {line|lines} of ROCr, whose clock is CLOCK_MONOTONIC_RAW, {was|were} %s: %s",
+				c->rocr[i], how[i], error);
 	}
 }
 
@@ -402,7 +405,7 @@ static void note_clocks(const struct rocm_run *run, struct grt_notes *n)
 	if (run->estimated)
 		grt_note(n,
 			 "the log's clock is %+" PRId64 " ns from the kernel's, off by at most %" PRIu64
-			 " ns: %" PRIu64 " of %" PRIu64 " queues and buffers fit",
+			 " ns: %" PRIu64 " of %" PRIu64 " {queue or buffer|queues and buffers} fit",
 			 run->offset.ns, run->offset.error, run->offset.agree, run->offset.pairs);
 	else if (run->why[0])
 		grt_note(
@@ -422,7 +425,7 @@ static void note_inputs(const struct rocm_run *run, struct grt_notes *n)
 
 		if (h->text.form)
 			grt_note(n,
-				 "%s: %" PRIu64 " lines; %" PRIu64 " not understood, %" PRIu64
+				 "%s: %" PRIu64 " {line|lines}; %" PRIu64 " not understood, %" PRIu64
 				 " passed over, %" PRIu64 " out of order",
 				 h->text.form, h->text.lines, h->text.bad, h->text.skipped,
 				 h->text.reordered);
@@ -430,11 +433,14 @@ static void note_inputs(const struct rocm_run *run, struct grt_notes *n)
 			grt_note(n, "the first line that was not understood is line %" PRIu64 ": %s",
 				 h->text.bad_line, h->text.bad_text);
 		if (lost || h->text.gaps)
-			grt_note(n, "%" PRIu64 " events were lost; %" PRIu64 " places without a number", lost,
-				 h->text.gaps);
+			grt_note(n,
+				 "%" PRIu64 " {event was|events were} lost; %" PRIu64
+				 " {place|places} without a number",
+				 lost, h->text.gaps);
 	}
 	if (run->r.count.over)
-		grt_note(n, "%" PRIu64 " values are in no table, because it was full", run->r.count.over);
+		grt_note(n, "%" PRIu64 " {value is|values are} in no table, because it was full",
+			 run->r.count.over);
 }
 
 /** struct passed - a kind of lines or events that a text has and that were passed over, and why */
@@ -486,7 +492,8 @@ static int write_passed(const struct rocm_run *run, struct grt_writer *w, struct
 		for (unsigned int k = 0; k < n && k < show && !ret; k++)
 			ret = grt_writer_row(w, &(struct passed){grt_session_health(s)->text.form, &list[k]});
 		if (n > show)
-			grt_note(notes, "%u more kinds were passed over; -v shows all", n - show);
+			grt_note(notes, "%u {more kind was|more kinds were} passed over; -v shows all",
+				 n - show);
 	}
 	grt_writer_table_end(w);
 	return ret;
@@ -511,10 +518,11 @@ static int rocm_report_write_report(struct rocm_run *run)
 	if (!ret)
 		ret = rocm_debugfs(run, w, &over);
 	if (over)
-		grt_note(&n,
-			 "%" PRIu64
-			 " queues or words of debugfs are not in the table, because there are too many",
-			 over);
+		grt_note(
+			&n,
+			"%" PRIu64
+			" {queue or word of debugfs is|queues or words of debugfs are} not in the table, because there are too many",
+			over);
 	if (!ret && !run->opt->input)
 		ret = write_passed(run, w, &n);
 	if (!ret)
@@ -559,10 +567,11 @@ static int rocm_report_tell_empty(const struct rocm_run *run)
 		lines += t->lines;
 	}
 	if (passed)
-		snprintf(why, sizeof(why),
-			 "of %" PRIu64 " lines, %" PRIu64
-			 " are records of AMD's runtime, and none is of a call, queue or command",
-			 lines, passed);
+		grt_say_text(
+			why, sizeof(why),
+			"of %" PRIu64 " {line|lines}, %" PRIu64
+			" {is a record|are records} of AMD's runtime, and none is of a call, queue or command",
+			lines, passed);
 	return cmd_fail(run->opt->recorded ? EXIT_DONE : EXIT_FAILED, why, "grtrace rocm record -- PROG",
 			"%s: nothing to report",
 			run->opt->input	    ? run->opt->input

@@ -16,7 +16,7 @@
 #include "cmds/live.h"
 #include "cmds/record/triggers.h"
 #include "export/metrics.h"
-#include "host/drm_cards.h"
+#include "host/known_gpus.h"
 #include "host/probe.h"
 #include "kmod/kmod.h"
 #include "serve.h"
@@ -250,7 +250,7 @@ static int serve_begin(struct serve *s)
 	if (s->triggers.limit[TRIGGER_signal].on || s->triggers.limit[TRIGGER_exit_by_signal].on)
 		return cmd_usage_error("--on %s: only a recording has this incident: grtrace record --last",
 				       opt.incidents);
-	drm_nodes(cards, sizeof(cards));
+	known_gpus_env(cards, sizeof(cards));
 	if (grt_metrics_new(&s->metrics) || grt_metrics_cards(s->metrics, cards))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the service");
 	return EXIT_DONE;

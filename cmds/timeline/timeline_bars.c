@@ -14,6 +14,7 @@
 #include "jobs/timeline_table.h"
 #include "table/bars.h"
 #include "timeline.h"
+#include "base/say.h"
 #include "base/units.h"
 
 #define BOLD "\033[1m"
@@ -301,7 +302,7 @@ static int put_others(struct timeline *tl, const struct grt_timeline *t, enum gr
 		for (uint32_t c = 0; c < columns; c++)
 			sum[c] += rows[i]->column[c];
 	}
-	snprintf(b.label, sizeof(b.label), "%" PRIu32 " others, sum", n);
+	grt_say_text(b.label, sizeof(b.label), "%" PRIu32 " {other|others}, sum", n);
 	put_bar(tl, t, &b);
 	free(sum);
 	grt_note(&tl->notes, "%" PRIu32 " %s, the least busy, are drawn as one sum; --json has each", n,
@@ -416,7 +417,8 @@ static int put_histograms(struct timeline *tl, const void *state)
 		}
 	}
 	if (n > RINGS_SHOWN)
-		grt_note(&tl->notes, "histograms of %" PRIu32 " more rings are in --json, or use --ring",
+		grt_note(&tl->notes,
+			 "histograms of %" PRIu32 " {more ring is|more rings are} in --json, or use --ring",
 			 n - RINGS_SHOWN);
 	return 0;
 }
@@ -441,7 +443,8 @@ static int put_rows_of(struct timeline *tl, const struct grt_part *part, const v
 		put_bar(tl, t, &b);
 	}
 	if (n > ROWS_SHOWN)
-		grt_note(&tl->notes, "%" PRIu32 " more rows of %s are in --json", n - ROWS_SHOWN, part->help);
+		grt_note(&tl->notes, "%" PRIu32 " {more row|more rows} of %s {is|are} in --json",
+			 n - ROWS_SHOWN, part->help);
 	return 0;
 }
 

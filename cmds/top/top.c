@@ -139,21 +139,26 @@ static void top_note(struct top *t)
 	uint64_t lost = t->now.lost - t->before.lost;
 
 	if (lost)
-		grt_note(&t->notes, "%" PRIu64 " events were lost: the counts are too low", lost);
+		grt_note(&t->notes, "%" PRIu64 " {event was|events were} lost: the counts are too low", lost);
 	if (t->stacks.over + t->waits.over)
 		grt_note(&t->notes,
-			 "%" PRIu64 " times a stack or thread was not counted, because there were too many",
+			 "%" PRIu64
+			 " {time|times} a stack or thread was not counted, because there were too many",
 			 t->stacks.over + t->waits.over);
 	if (top_cuda_over(t->cuda))
-		grt_note(&t->notes, "%" PRIu64 " kernels or copies were in no row: too many streams",
-			 top_cuda_over(t->cuda));
-	if (t->late)
 		grt_note(&t->notes,
 			 "%" PRIu64
-			 " kernels or copies began in the time of an update before: its shares are too small",
-			 t->late);
+			 " {kernel or copy was|kernels or copies were} in no row: too many streams",
+			 top_cuda_over(t->cuda));
+	if (t->late)
+		grt_note(
+			&t->notes,
+			"%" PRIu64
+			" {kernel or copy|kernels or copies} began in the time of an update before: its shares are too small",
+			t->late);
 	if (t->over)
-		grt_note(&t->notes, "%" PRIu64 " times a GPU or process was in no row (limit of %u GPUs)",
+		grt_note(&t->notes,
+			 "%" PRIu64 " {time|times} a GPU or process was in no row (limit of %u GPUs)",
 			 t->over, TOP_GPUS_MAX);
 	if (!t->gpus.used)
 		grt_note(&t->notes, "no GPU so far: the sources have reported nothing");

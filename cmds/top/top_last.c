@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/say.h"
 #include "base/units.h"
 #include "cmds/record/blackbox.h"
 #include "cmds/record/machine.h"
@@ -151,8 +152,8 @@ int top_last_save(struct top_last *l, const char *path, char text[TOP_LAST_TEXT]
 		return ret;
 	grt_units_ns(span, to - saved.from);
 	grt_units_amount(bytes, sizeof(bytes), (int64_t)saved.bytes * 1000, "B");
-	snprintf(text, TOP_LAST_TEXT, "wrote %.1000s: %s, %llu events, %s", place, span,
-		 (unsigned long long)saved.events, bytes);
+	grt_say_text(text, TOP_LAST_TEXT, "wrote %.1000s: %s, %llu {event|events}, %s", place, span,
+		     (unsigned long long)saved.events, bytes);
 	return 0;
 }
 

@@ -21,13 +21,17 @@ extern "C" {
 /* grt_ev_launch.call of a function of presents.def: the number with this */
 #define GRT_PRESENT_CALL 0x4000U
 
+/* grt_ev_launch.call of a function of hip_calls.def: the number with this */
+#define GRT_HIP_CALL 0x2000U
+
 /* That of wl_surface_commit: programs have it inline, so that it is met in what it calls. */
 #define GRT_PRESENT_COMMIT (GRT_PRESENT_CALL | 6U)
 
 /* grt_ev_gpu_copy.kind where memory was set */
 #define GRT_CUDA_SET 100U
 
-/* grt_ev_gpu_kernel.kind of a graph that was recorded as one; the others are CUPTI's CUpti_ActivityLaunchType */
+/* grt_ev_gpu_kernel.kind of a graph that was recorded as one; the others are CUPTI's CUpti_ActivityLaunchType
+ */
 #define GRT_CUDA_WHOLE_GRAPH 4U
 
 /** enum grt_cuda_kind - what a call is for */
@@ -44,14 +48,15 @@ enum grt_cuda_kind {
 	GRT_CUDA_KINDS,
 };
 
-/** struct grt_cuda_call - a row of cuda_calls.def */
+/** struct grt_cuda_call - a row of cuda_calls.def, hip_calls.def or presents.def */
 struct grt_cuda_call {
 	uint16_t call;
 	uint8_t kind;
 	const char *name;
 };
 
-/** grt_cuda_call - the row of a grt_ev_launch.call, of presents.def, too; NULL where it has none */
+/** grt_cuda_call - the row of a grt_ev_launch.call, of hip_calls.def and presents.def, too; NULL where it has
+ * none */
 const struct grt_cuda_call *grt_cuda_call(uint32_t call);
 
 /** grt_cuda_copy_name - of a grt_ev_gpu_copy.kind ("HtoD"), "?" where the number has none */

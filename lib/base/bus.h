@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Bytes of the longest text, with its NUL. */
 #define GRT_BUS_MAX 16
@@ -28,6 +29,25 @@ static inline uint32_t grt_bus_number(const char *text)
 	    device > 31 || function > 7)
 		return UINT32_MAX;
 	return domain << 16 | bus << 8 | device << 3 | function;
+}
+
+/**
+ * grt_bus_parse - parses an address as users type it and tools print it: 0000:01:00.0, 01:00.0 (lspci),
+ * 00000000:01:00.0 (nvidia-smi); UINT32_MAX: the text is not one address and nothing else
+ */
+static inline uint32_t grt_bus_parse(const char *text)
+{
+	char whole[32];
+	int end = 0;
+
+	/* a text of two fields is of the first domain; without a function it is the first one */
+	snprintf(whole, sizeof(whole), "%s%.20s%s", strchr(text, ':') == strrchr(text, ':') ? "0:" : "", text,
+		 strchr(text, '.') ? "" : ".0");
+	if (strlen(text) > 20 ||
+	    sscanf(whole, "%*8[0-9a-fA-F]:%*2[0-9a-fA-F]:%*2[0-9a-fA-F].%*1[0-7]%n", &end) || !end ||
+	    whole[end])
+		return UINT32_MAX;
+	return grt_bus_number(whole);
 }
 
 #endif /* GRT_BASE_BUS_H */

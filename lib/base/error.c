@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <string.h>
+
+#include "say.h"
 #include <sys/resource.h>
 
 /* As many as a recording of many CPUs, or with as many files, needs. */
@@ -38,7 +40,7 @@ int grt_err_set(struct grt_err *err, int code, const char *why, const char *fix,
 	if (!err)
 		return code;
 	va_start(ap, fmt);
-	vsnprintf(err->what, sizeof(err->what), fmt, ap);
+	grt_say_text_va(err->what, sizeof(err->what), fmt, ap);
 	va_end(ap);
 	snprintf(err->why, sizeof(err->why), "%s", why ? why : "");
 	snprintf(err->fix, sizeof(err->fix), "%s", fix ? fix : "");

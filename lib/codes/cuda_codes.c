@@ -26,6 +26,19 @@ static const struct grt_cuda_call presents[] = {
 #undef GRT_PRESENT
 };
 
+static const struct grt_cuda_call hip_calls[] = {
+#define GRT_HIP(number, KIND, name) [number] = {GRT_HIP_CALL | (number), GRT_CUDA_KIND_##KIND, #name},
+#include <grtrace/hip_calls.def>
+#undef GRT_HIP
+};
+
+static const struct grt_cuda_call *hip_call(uint32_t number)
+{
+	return number < sizeof(hip_calls) / sizeof(hip_calls[0]) && hip_calls[number].name
+		       ? &hip_calls[number]
+		       : NULL;
+}
+
 static const struct grt_cuda_call *present_call(uint32_t number)
 {
 	return number < sizeof(presents) / sizeof(presents[0]) && presents[number].name ? &presents[number]
@@ -49,6 +62,8 @@ const struct grt_cuda_call *grt_cuda_call(uint32_t call)
 
 	if (call & GRT_PRESENT_CALL)
 		return present_call(call & ~GRT_PRESENT_CALL);
+	if (call & GRT_HIP_CALL && !(call & GRT_CUDA_DRIVER))
+		return hip_call(call & ~GRT_HIP_CALL);
 	return number < NUMBERS && calls[at].name ? &calls[at] : NULL;
 }
 

@@ -369,7 +369,7 @@ static int allocations_write(void *state, const struct grt_part *part, struct gr
 
 	grt_rows_sort(row, a->used, grt_pass_sort(pass, part, NULL), NULL, NULL);
 	if (shown < a->used)
-		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", a->used - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more row|more rows}: --top 0 shows all", a->used - shown);
 	return grt_writer_list(pass->writer, part->table, NULL, row, shown);
 }
 
@@ -382,10 +382,12 @@ static void allocations_notes(void *state, struct grt_pass *pass)
 			 "the trace has no allocations of CUDA programs: use grtrace record -e cuda -- PROG");
 	if (a->memory.unknown)
 		grt_note(pass->notes,
-			 "%" PRIu64 " frees belong to memory whose allocation is not in the trace",
+			 "%" PRIu64
+			 " {free belongs|frees belong} to memory whose allocation is not in the trace",
 			 a->memory.unknown);
 	if (a->over + a->memory.over)
-		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {allocation is|allocations are} not counted: there were too many",
 			 a->over + a->memory.over);
 	if (a->changes == CHANGES_MAX)
 		grt_note(pass->notes, "the peak covers only the first %u allocations and frees", CHANGES_MAX);

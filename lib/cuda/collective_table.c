@@ -143,12 +143,15 @@ static void collective_note(const struct grt_collective_sums *c, struct grt_pass
 			pass->notes,
 			"the trace has no collectives: use grtrace record -e cuda -- PROG, with NCCL 2.27 or later");
 	if (captured)
-		grt_note(pass->notes,
-			 "%" PRIu64 " collectives belong to CUDA graphs: NCCL does not number these, so each "
-			 "rank's are counted separately",
-			 captured);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {collective belongs|collectives belong} to CUDA graphs: NCCL does not number {it|these}, so each "
+			"rank's are counted separately",
+			captured);
 	if (open)
-		grt_note(pass->notes, "%" PRIu64 " collectives have no kernel that has ended", open);
+		grt_note(pass->notes,
+			 "%" PRIu64 " {collective has|collectives have} no kernel that has ended", open);
 	if (single)
 		grt_note(
 			pass->notes,
@@ -157,7 +160,8 @@ static void collective_note(const struct grt_collective_sums *c, struct grt_pass
 		grt_note(pass->notes,
 			 "the time of a kernel that runs several collectives is divided by their bytes");
 	if (c->over || over)
-		grt_note(pass->notes, "%" PRIu64 " collectives are not in the table (limit of its memory)",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {collective is|collectives are} not in the table (limit of its memory)",
 			 c->over + over);
 }
 
@@ -175,7 +179,7 @@ static int collective_write_rows(struct grt_collective_sums *c, const struct grt
 	grt_rows_sort(row, n, grt_pass_sort(pass, part, NULL), &c->ops, NULL);
 	ret = grt_writer_list(pass->writer, part->table, &c->ops, row, shown);
 	if (shown < n)
-		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", n - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more row|more rows}: --top 0 shows all", n - shown);
 	free(row);
 	return ret;
 }

@@ -200,7 +200,7 @@ static unsigned int waits_name_missing(const struct waits *w, uint32_t at, uint3
 		}
 	}
 	if (missing > NAMED)
-		grt_note(w->notes, "%u more ranks have not entered it", missing - NAMED);
+		grt_note(w->notes, "%u {more rank has|more ranks have} not entered it", missing - NAMED);
 	return missing;
 }
 

@@ -14,6 +14,7 @@
 #include "occupancy.h"
 #include "stack/image_frames.h"
 #include "base/keyed.h"
+#include "base/say.h"
 
 /* Octaves of all histograms: 128 MiB. */
 #define OCTAVES_MAX 32768U
@@ -440,7 +441,8 @@ static int launch_groups_name_group(struct grt_launch_groups *g, struct grt_laun
 
 	group->process = grt_image_process_name(image, group->pid_text);
 	if (group->several) {
-		snprintf(group->pid_text, sizeof(group->pid_text), "%u processes", group->device->users);
+		grt_say_text(group->pid_text, sizeof(group->pid_text), "%u {process|processes}",
+			     group->device->users);
 		group->process = group->pid_text;
 	}
 	if (g->by == GRT_LAUNCH_BY_KERNEL)

@@ -445,7 +445,7 @@ static void launch_table_note_watched(struct grt_pass *pass, const struct grt_la
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" kernels and copies were launched just before or after a window: no row includes them",
+			" {kernel or copy was|kernels and copies were} launched just before or after a window: no row includes {it|them}",
 			w->beside);
 }
 
@@ -454,34 +454,38 @@ static void note_unjoined(struct grt_launch_groups *g, struct grt_pass *pass,
 			  const struct grt_launches_count *n, uint64_t beside)
 {
 	if (n->unknown > beside)
-		grt_note(pass->notes, "the launch of %" PRIu64 " kernels and copies is not in the trace",
+		grt_note(pass->notes,
+			 "the launch of %" PRIu64 " {kernel or copy|kernels and copies} is not in the trace",
 			 n->unknown - beside);
 	if (n->by_gpu)
-		grt_note(pass->notes, "%" PRIu64 " kernels were launched by kernels", n->by_gpu);
+		grt_note(pass->notes, "%" PRIu64 " {kernel was|kernels were} launched by kernels", n->by_gpu);
 	if (n->nothing)
-		grt_note(pass->notes, "%" PRIu64 " launches have no kernel in the trace", n->nothing);
+		grt_note(pass->notes, "%" PRIu64 " {launch has|launches have} no kernel in the trace",
+			 n->nothing);
 	if (n->doubled)
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" launches have the correlation id of an earlier one, which got the work of both: their stacks and latencies may be wrong",
+			" {launch has|launches have} the correlation id of an earlier one, which got the work of both: {its|their} stacks and latencies may be wrong",
 			n->doubled);
 	if (n->open || n->no_stamps)
 		grt_note(pass->notes,
-			 "%" PRIu64 " records had not ended and %" PRIu64
-			 " have no time stamps: their time is not counted",
+			 "%" PRIu64 " {record|records} had not ended and %" PRIu64
+			 " {has|have} no time stamps: {its|their} time is not counted",
 			 n->open, n->no_stamps);
 	if (n->launches_lost || n->gpu_lost)
-		grt_note(pass->notes, "lost: %" PRIu64 " launches, %" PRIu64 " records of the GPU",
+		grt_note(pass->notes,
+			 "lost: %" PRIu64 " {launch|launches}, %" PRIu64 " {record|records} of the GPU",
 			 n->launches_lost, n->gpu_lost);
 	if (grt_launch_groups_over(g))
-		grt_note(pass->notes, "%" PRIu64 " records are not in the table (limit of %u rows)",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {record is|records are} not in the table (limit of %u rows)",
 			 grt_launch_groups_over(g), GRT_LAUNCH_GROUPS_MAX);
 	if (grt_launch_groups_waits_over(g))
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" slices of the GPU's time, kernels and processes exceeded a limit: some waits are unknown",
+			" {slice|slices} of the GPU's time, kernels and processes exceeded a limit: some waits are unknown",
 			grt_launch_groups_waits_over(g));
 }
 
@@ -500,7 +504,7 @@ static void launch_table_note_pageable(struct grt_pass *pass, const struct grt_l
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" copies, %s%.3g MB, were from or to pageable memory, which is slower, and calls wait "
+			" {copy|copies}, %s%.3g MB, {was|were} from or to pageable memory, which is slower, and calls wait "
 			"for it: pin the memory (pin_memory=True of a DataLoader, Tensor.pin_memory(), "
 			"cudaMallocHost, cudaHostRegister)",
 			copies, unsized ? "at least " : "", (double)bytes / 1e6);
@@ -516,7 +520,8 @@ static void launch_table_note_unsized(struct grt_pass *pass, const struct grt_la
 		unsized += list[i]->unsized;
 	if (unsized)
 		grt_note(pass->notes,
-			 "the size of %" PRIu64 " copies and fills is unknown: no sum of bytes includes them",
+			 "the size of %" PRIu64
+			 " {copy or fill|copies and fills} is unknown: no sum of bytes includes {it|them}",
 			 unsized);
 }
 
@@ -528,7 +533,7 @@ static void note_launches(struct grt_launch_groups *g, const struct grt_part *pa
 	if (n.probed && part->arg != GRT_LAUNCH_BY_STACK)
 		grt_note(pass->notes,
 			 "%" PRIu64
-			 " calls of probed functions: see report --by stack, flame --weight launches",
+			 " {call|calls} of probed functions: see report --by stack, flame --weight launches",
 			 n.probed);
 	else if (!n.kernels && !n.copies && !n.probed)
 		grt_note(pass->notes, "the trace has no CUDA events: use grtrace record -e cuda -- PROG");
@@ -542,8 +547,11 @@ static void note_undefined(struct grt_launch_groups *g, struct grt_pass *pass)
 	struct grt_launches_count n = grt_launch_groups_count(g);
 
 	if (n.undefined)
-		grt_note(pass->notes, "%" PRIu64 " definitions of stacks and names were invalid or lost",
-			 n.undefined);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {definition of stacks and names was|definitions of stacks and names were} invalid or lost",
+			n.undefined);
 }
 
 static int launch_table_write_rows(const struct grt_launch_groups *g, const struct grt_part *part,
@@ -567,8 +575,8 @@ static int launch_table_write_rows(const struct grt_launch_groups *g, const stru
 	ret = grt_writer_list(pass->writer, part->table, &view, row, shown);
 	if (shown < n)
 		grt_note(pass->notes,
-			 pass->summary ? "%" PRIu64 " more kernels: --by kernel shows all"
-				       : "%" PRIu64 " more rows: --top 0 shows all",
+			 pass->summary ? "%" PRIu64 " {more kernel|more kernels}: --by kernel shows all"
+				       : "%" PRIu64 " {more row|more rows}: --top 0 shows all",
 			 n - shown);
 	free(row);
 	return ret;

@@ -169,10 +169,12 @@ static void memory_bars_notes(void *state, struct grt_pass *pass)
 			 "largest mean of the row; after it, the maximum");
 	if (x->memory.unknown)
 		grt_note(pass->notes,
-			 "%" PRIu64 " frees belong to memory whose allocation is not in the trace",
+			 "%" PRIu64
+			 " {free belongs|frees belong} to memory whose allocation is not in the trace",
 			 x->memory.unknown);
 	if (x->memory.over)
-		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {allocation is|allocations are} not counted: there were too many",
 			 x->memory.over);
 }
 

@@ -94,26 +94,30 @@ static void operator_note(const struct grt_operators *o, struct grt_pass *pass, 
 	else if (!any)
 		grt_note(pass->notes, "no stack of a launch shows one of these");
 	if (n.unknown)
-		grt_note(pass->notes, "the launch of %" PRIu64 " kernels and copies is not in the trace",
+		grt_note(pass->notes,
+			 "the launch of %" PRIu64 " {kernel or copy|kernels and copies} is not in the trace",
 			 n.unknown);
 	if (n.open || n.no_stamps)
 		grt_note(pass->notes,
-			 "%" PRIu64 " records had not ended and %" PRIu64
-			 " have no time stamps: their time is not counted",
+			 "%" PRIu64 " {record|records} had not ended and %" PRIu64
+			 " {has|have} no time stamps: {its|their} time is not counted",
 			 n.open, n.no_stamps);
 	if (n.launches_lost || n.gpu_lost)
-		grt_note(pass->notes, "lost: %" PRIu64 " launches, %" PRIu64 " records of the GPU",
+		grt_note(pass->notes,
+			 "lost: %" PRIu64 " {launch|launches}, %" PRIu64 " {record|records} of the GPU",
 			 n.launches_lost, n.gpu_lost);
 	if (n.stack_cut)
-		grt_note(pass->notes, "%" PRIu64 " stacks do not reach the start of their thread",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {stack does|stacks do} not reach the start of {its|their} thread",
 			 n.stack_cut);
 	if (s->unnamed)
 		grt_note(pass->notes,
-			 "%" PRIu64 " of %" PRIu64 " addresses have no function (of %" PRIu64
-			 " files, %" PRIu64 " were not found, %" PRIu64 " of these have changed)",
+			 "%" PRIu64 " of %" PRIu64 " {address has|addresses have} no function (of %" PRIu64
+			 " {file|files}, %" PRIu64 " not found, %" PRIu64 " changed since)",
 			 s->unnamed, s->asked, s->objects, s->missing, s->other);
 	if (grt_operators_over(o))
-		grt_note(pass->notes, "%" PRIu64 " records are not in the table (limit of 1048576 stacks)",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {record is|records are} not in the table (limit of 1048576 stacks)",
 			 grt_operators_over(o));
 }
 
@@ -136,7 +140,8 @@ static int operator_write(void *state, const struct grt_part *part, struct grt_p
 	grt_rows_sort(row, (uint64_t)n, grt_pass_sort(pass, part, NULL), &all, NULL);
 	ret = grt_writer_list(pass->writer, part->table, &all, row, shown);
 	if (shown < (uint64_t)n)
-		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", (uint64_t)n - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more row|more rows}: --top 0 shows all",
+			 (uint64_t)n - shown);
 	operator_note(o, pass, any, n);
 	free(row);
 	return ret;

@@ -742,7 +742,7 @@ void grt_pc_samples_note_windows(const struct grt_pc_windows *w, struct grt_note
 	grt_note(
 		notes,
 		"the samples are of %" PRIu64 " of %" PRIu64
-		" random windows, %.3f s of %.1f s (%.2f %%): shares are shares of these samples, no number is scaled up",
+		" random {window|windows}, %.3f s of %.1f s (%.2f %%): shares are shares of these samples, no number is scaled up",
 		w->sampled, w->all, (double)w->ns / 1e9, (double)w->of / 1e9,
 		w->of ? 100.0 * (double)w->ns / (double)w->of : 0);
 	if (w->lossy)

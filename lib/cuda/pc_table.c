@@ -191,8 +191,8 @@ static int pc_table_write(void *state, const struct grt_part *part, struct grt_p
 	grt_rows_sort(row, all, grt_pass_sort(pass, part, NULL), &p->sums, NULL);
 	if (shown < all)
 		grt_note(pass->notes,
-			 beside ? "%" PRIu64 " more lines: report --by line shows all"
-				: "%" PRIu64 " more rows: --top 0 shows all",
+			 beside ? "%" PRIu64 " {more line|more lines}: report --by line shows all"
+				: "%" PRIu64 " {more row|more rows}: --top 0 shows all",
 			 all - shown);
 	return grt_writer_list(pass->writer, part->table, &p->sums, row, shown);
 }
@@ -205,14 +205,16 @@ static void pc_table_note_sass(const struct grt_pc_sass_result *r, struct grt_no
 			"instructions have offsets only: there is no nvdisasm in PATH or /usr/local/cuda/bin: "
 			"install NVIDIA's package cuda-nvdisasm, or the CUDA toolkit");
 	if (r->no_code)
-		grt_note(notes,
-			 "%" PRIu64 " instructions have offsets only: the recording does not have their code",
-			 r->no_code);
+		grt_note(
+			notes,
+			"%" PRIu64
+			" {instruction has an offset only: the recording does not have its|instructions have offsets only: the recording does not have their} code",
+			r->no_code);
 	if (r->failed)
 		grt_note(
 			notes,
 			"%" PRIu64
-			" instructions have offsets only: nvdisasm did not print them: it may be older than the GPU",
+			" {instruction has an offset only: nvdisasm did not print it|instructions have offsets only: nvdisasm did not print them}: it may be older than the GPU",
 			r->failed);
 }
 
@@ -234,17 +236,19 @@ static int pc_table_write_instructions(void *state, const struct grt_part *part,
 		return ret;
 	pc_table_note_sass(&result, pass->notes);
 	if (shown < all)
-		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", all - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more row|more rows}: --top 0 shows all", all - shown);
 	return grt_writer_list(pass->writer, part->table, &p->sums, (const void **)p->instruction, shown);
 }
 
 static void pc_table_note_source(const struct grt_pc_sources *s, struct grt_pass *pass)
 {
 	if (s->missing)
-		grt_note(pass->notes, "%" PRIu32 " source files, such as %.120s, cannot be read here",
+		grt_note(pass->notes,
+			 "%" PRIu32 " {source file|source files}, such as %.120s, cannot be read here",
 			 s->missing, s->first);
 	if (s->samples)
-		grt_note(pass->notes, "%" PRIu64 " PC samples belong to lines that are not shown",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {PC sample belongs|PC samples belong} to lines that are not shown",
 			 s->samples);
 	if (s->changed)
 		grt_note(pass->notes, "%.120s was changed after the recording: its lines may not match",
@@ -283,21 +287,22 @@ static void pc_table_notes(void *state, struct grt_pass *pass)
 	if (!s->total && !s->full)
 		return;
 	grt_note(pass->notes,
-		 "%" PRIu64 " PC samples: %" PRIu64 " at instructions of the program's kernels, %" PRIu64
-		 " in other kernels, %" PRIu64 " dropped by the hardware",
+		 "%" PRIu64 " {PC sample|PC samples}: %" PRIu64
+		 " at instructions of the program's kernels, %" PRIu64 " in other kernels, %" PRIu64
+		 " dropped by the hardware",
 		 s->total, s->samples, s->other, s->dropped);
 	grt_pc_samples_note_windows(&s->windows, pass->notes);
 	if (s->full)
 		grt_note(
 			pass->notes,
 			"the hardware's buffer was full in %" PRIu64
-			" contexts: its samples and all later ones are lost: use a longer --pc-sampling=PERIOD",
+			" {context|contexts}: its samples and all later ones are lost: use a longer --pc-sampling=PERIOD",
 			s->full);
 	if (s->samples && s->unlined)
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" samples have no line: nvcc -lineinfo writes line tables; PyTorch's own kernels have none",
+			" {sample has|samples have} no line: nvcc -lineinfo writes line tables; PyTorch's own kernels have none",
 			s->unlined);
 	if (s->unseen && s->windows.sampled)
 		grt_note(pass->notes,
@@ -305,7 +310,9 @@ static void pc_table_notes(void *state, struct grt_pass *pass)
 			 s->unseen);
 	if (s->over)
 		grt_note(pass->notes,
-			 "%" PRIu64 " PC samples are not in the table: there were too many places", s->over);
+			 "%" PRIu64
+			 " {PC sample is|PC samples are} not in the table: there were too many places",
+			 s->over);
 }
 
 static const struct grt_part pc_parts[] = {

@@ -340,29 +340,36 @@ static void range_table_note(const struct range_table *t, struct grt_pass *pass)
 	if (!t->rows.used)
 		grt_note(pass->notes, "the trace has no NVTX ranges: use grtrace record -e cuda -- PROG");
 	if (t->marks)
-		grt_note(pass->notes, "%" PRIu64 " marks are not in the table: dump --type mark", t->marks);
+		grt_note(pass->notes, "%" PRIu64 " {mark is|marks are} not in the table: dump --type mark",
+			 t->marks);
 	if (t->fields)
 		grt_note(pass->notes,
-			 "%" PRIu64 " fields of structs that the program attached: dump --type payload",
+			 "%" PRIu64
+			 " {field|fields} of structs that the program attached: dump --type payload",
 			 t->fields);
 	if (unread)
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" fields of attached structs could not be read (arrays, nested structs, unknown schemas)",
+			" {field|fields} of attached structs could not be read (arrays, nested structs, unknown schemas)",
 			unread);
 	if (lost)
-		grt_note(pass->notes, "%" PRIu64 " ranges and marks are lost", lost);
+		grt_note(pass->notes, "%" PRIu64 " {range or mark is|ranges and marks are} lost", lost);
 	if (fields_lost)
-		grt_note(pass->notes, "%" PRIu64 " fields of attached structs are lost", fields_lost);
+		grt_note(pass->notes,
+			 "%" PRIu64 " {field of attached structs is|fields of attached structs are} lost",
+			 fields_lost);
 	if (t->cut)
 		grt_note(pass->notes,
-			 "%" PRIu64 " ranges have an incomplete name or place (limits of the recording)",
+			 "%" PRIu64
+			 " {range has|ranges have} an incomplete name or place (limits of the recording)",
 			 t->cut);
 	if (stray)
-		grt_note(pass->notes, "the program ended %" PRIu64 " ranges that were not open", stray);
+		grt_note(pass->notes,
+			 "the program ended %" PRIu64 " {range that was|ranges that were} not open", stray);
 	if (t->over)
-		grt_note(pass->notes, "%" PRIu64 " records are not in the table (limit of %u rows)", t->over,
+		grt_note(pass->notes,
+			 "%" PRIu64 " {record is|records are} not in the table (limit of %u rows)", t->over,
 			 ROWS_MAX);
 }
 
@@ -380,7 +387,7 @@ static int range_table_write(void *state, const struct grt_part *part, struct gr
 	grt_rows_sort(rows, n, grt_pass_sort(pass, part, NULL), NULL, NULL);
 	ret = grt_writer_list(pass->writer, part->table, NULL, rows, shown);
 	if (shown < n)
-		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", n - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more row|more rows}: --top 0 shows all", n - shown);
 	range_table_note(t, pass);
 	free(rows);
 	return ret;

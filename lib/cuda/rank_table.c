@@ -332,7 +332,7 @@ static void rank_table_note(struct grt_collectives *c, uint32_t *order, struct g
 	grt_rank_spent_text(&late.meanwhile, meanwhile, sizeof(meanwhile));
 	grt_note(notes,
 		 "rank %u (PID %u) arrived last in %u of %" PRIu64
-		 " collectives, %s late on average%s%s%s%.100s%s%s%s",
+		 " {collective|collectives}, %s late on average%s%s%s%.100s%s%s%s",
 		 r->number, r->pid, late.n, k->steady, avg,
 		 !*late.steps		   ? ""
 		 : strchr(late.steps, ',') ? ", in steps "

@@ -106,7 +106,9 @@ static void remarks_put(const struct remarks *r, const struct grt_pass *pass, st
 			 r->remark[i].text);
 	}
 	if (r->more)
-		grt_note(notes, "cuda: %" PRIu64 " more remarks about processes: see dump --type process",
+		grt_note(notes,
+			 "cuda: %" PRIu64
+			 " {more remark|more remarks} about processes: see dump --type process",
 			 r->more);
 }
 

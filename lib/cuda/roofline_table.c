@@ -150,13 +150,15 @@ static void roofline_table_note_rest(const struct grt_rooflines *r, struct grt_p
 			r->interval / 1000);
 	if (r->apart)
 		grt_note(pass->notes,
-			 "%" PRIu64 " kernels ran on devices without counters, %" PRIu64
+			 "%" PRIu64 " {kernel|kernels} ran on devices without counters, %" PRIu64
 			 " of them on devices whose UUID is unknown",
 			 r->apart, r->unknown);
 	if (r->over)
-		grt_note(pass->notes,
-			 "%" PRIu64 " kernels and values are not in the roofline: there are too many names",
-			 r->over);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {kernel or value is|kernels and values are} not in the roofline: there are too many names",
+			r->over);
 }
 
 static int roofline_table_write(void *state, const struct grt_part *part, struct grt_pass *pass)
@@ -175,8 +177,8 @@ static int roofline_table_write(void *state, const struct grt_part *part, struct
 	grt_rows_sort((const void **)r->row, all, grt_pass_sort(pass, part, NULL), NULL, NULL);
 	if (shown < all)
 		grt_note(pass->notes,
-			 beside ? "%" PRIu64 " more kernels: report --by roofline shows all"
-				: "%" PRIu64 " more rows: --top 0 shows all",
+			 beside ? "%" PRIu64 " {more kernel|more kernels}: report --by roofline shows all"
+				: "%" PRIu64 " {more row|more rows}: --top 0 shows all",
 			 all - shown);
 	roofline_table_note_rest(r, pass);
 	return grt_writer_list(pass->writer, part->table, NULL, (const void **)r->row, shown);

@@ -265,10 +265,11 @@ static int note_slowest(const struct grt_steps *s, struct grt_notes *notes)
 	list_slow(s, &slow);
 	r = grt_steps_rank(s, slow.worst->rank);
 	grt_units_ns(over, slow.sum / slow.n);
-	grt_note(notes,
-		 "rank %u (PID %u): %u of %u steps (%s) took %s more than the median%s, mostly %s%s%.100s",
-		 r->number, r->pid, slow.n, r->steps, slow.list, over, slow.n > 1 ? " on average" : "",
-		 grt_step_part_name(slow.worst->grew), slow.worst->why ? ": " : "", slow.worst->why ?: "");
+	grt_note(
+		notes,
+		"rank %u (PID %u): %u of %u {step|steps} (%s) took %s more than the median%s, mostly %s%s%.100s",
+		r->number, r->pid, slow.n, r->steps, slow.list, over, slow.n > 1 ? " on average" : "",
+		grt_step_part_name(slow.worst->grew), slow.worst->why ? ": " : "", slow.worst->why ?: "");
 	return 0;
 }
 
@@ -339,10 +340,12 @@ static void note_missing(const struct grt_steps *s, struct grt_pass *pass, bool 
 		grt_note(pass->notes, "no steps found in %" PRIu64 " of the ranks", without);
 	if (over)
 		grt_note(pass->notes,
-			 "%" PRIu64 " calls and records are in no step (limit of %u per process)", over,
-			 GRT_STEP_LOG_MAX);
+			 "%" PRIu64
+			 " {call or record is|calls and records are} in no step (limit of %u per process)",
+			 over, GRT_STEP_LOG_MAX);
 	if (n.gpu_lost || n.launches_lost)
-		grt_note(pass->notes, "lost: %" PRIu64 " launches, %" PRIu64 " records of the GPU",
+		grt_note(pass->notes,
+			 "lost: %" PRIu64 " {launch|launches}, %" PRIu64 " {record|records} of the GPU",
 			 n.launches_lost, n.gpu_lost);
 }
 
@@ -383,7 +386,7 @@ static int write_steps_rows(struct grt_steps *s, const struct grt_part *part, st
 		grt_rows_sort(row, n, NULL, s, shown < n ? steps_by_time : steps_by_moment);
 	ret = grt_writer_list(pass->writer, part->table, s, row, shown);
 	if (shown < n)
-		grt_note(pass->notes, "%" PRIu64 " more steps: --top 0 shows all", n - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more step|more steps}: --top 0 shows all", n - shown);
 	free(row);
 	return ret;
 }

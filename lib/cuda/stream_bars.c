@@ -13,6 +13,7 @@
 #include "base/busy.h"
 #include "base/grow.h"
 #include "base/keyed.h"
+#include "base/say.h"
 #include "base/timescale.h"
 #include "stack/images.h"
 #include "table/bars.h"
@@ -203,8 +204,8 @@ static bool stream_bars_bar(const void *state, const struct grt_pass *pass, uint
 	row = x->list[i];
 	grt_process_label(grt_process_name(pass->names, row->pid), row->pid, process);
 	if (row->stream == NO_STREAM && row->several)
-		snprintf(bar->label, sizeof(bar->label), "%s %" PRIu32 " processes",
-			 grt_device_label(&x->images.devices, row->device, label), row->device->users);
+		grt_say_text(bar->label, sizeof(bar->label), "%s %" PRIu32 " {process|processes}",
+			     grt_device_label(&x->images.devices, row->device, label), row->device->users);
 	else if (row->stream == NO_STREAM)
 		snprintf(bar->label, sizeof(bar->label), "%s %s",
 			 grt_device_label(&x->images.devices, row->device, label), process);
@@ -285,12 +286,17 @@ static void stream_bars_notes(void *state, struct grt_pass *pass)
 	const struct stream_bars *x = state;
 
 	if (x->untimed)
-		grt_note(pass->notes, "%" PRIu64 " kernels and copies without stamps or an end are not drawn",
-			 x->untimed);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {kernel or copy without stamps or an end is|kernels and copies without stamps or an end are} not drawn",
+			x->untimed);
 	if (x->over)
-		grt_note(pass->notes,
-			 "%" PRIu64 " kernels and copies belong to streams without a row (limit of %u rows)",
-			 x->over, STREAMS_MAX);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {kernel or copy belongs|kernels and copies belong} to streams without a row (limit of %u rows)",
+			x->over, STREAMS_MAX);
 }
 
 static bool stream_bars_any(const void *state)

@@ -111,20 +111,24 @@ static int show_calls(void *state, const struct grt_part *part, struct grt_pass 
 	note_open(pass, row, n);
 	grt_estimate_note(pass->notes, &watched);
 	if (watched.windows && watched.beside)
-		grt_note(pass->notes,
-			 "  %" PRIu64
-			 " ioctls were entered just before or after a window: no estimate includes them",
-			 watched.beside);
+		grt_note(
+			pass->notes,
+			"  %" PRIu64
+			" {ioctl was|ioctls were} entered just before or after a window: no estimate includes {it|them}",
+			watched.beside);
 	free(row);
 	if (count.half)
-		grt_note(pass->notes,
-			 "%" PRIu64 " ioctls have no entry or no end in the trace: their time is unknown",
-			 count.half);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {ioctl has|ioctls have} no entry or no end in the trace: {its|their} time is unknown",
+			count.half);
 	if (count.over || count.forgotten)
-		grt_note(pass->notes,
-			 "%" PRIu64 " calls and %" PRIu64
-			 " open files are not in the table (limit of %u processes or %u files)",
-			 count.over, count.forgotten, GRT_CALLS_PROCESSES_MAX, GRT_CALLS_FILES_MAX);
+		grt_note(
+			pass->notes,
+			"%" PRIu64 " {call|calls} and %" PRIu64
+			" {open file is|open files are} not in the table (limit of %u processes or %u files)",
+			count.over, count.forgotten, GRT_CALLS_PROCESSES_MAX, GRT_CALLS_FILES_MAX);
 	return ret ? ret : grt_hists_write(pass, &time_tables, &times, 1);
 }
 

@@ -218,7 +218,9 @@ static void counter_bars_notes(void *state, struct grt_pass *pass)
 			 "counters: mean over time, drawn as shares of the largest mean of the row; "
 			 "after it, the mean of the whole trace");
 	if (x->counters.over)
-		grt_note(pass->notes, "%" PRIu64 " values of counters have no row (limit of %u counters)",
+		grt_note(pass->notes,
+			 "%" PRIu64
+			 " {value of counters has|values of counters have} no row (limit of %u counters)",
 			 x->counters.over, GRT_COUNTERS_MAX);
 }
 

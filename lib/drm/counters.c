@@ -288,9 +288,11 @@ static int write_counters(void *state, const struct grt_part *part, struct grt_p
 		return -ENOMEM;
 	ret = grt_writer_list(pass->writer, &grt_counter_table, pass->names, rows, c->rows.used);
 	if (c->over)
-		grt_note(pass->notes,
-			 "%" PRIu64 " values of counters are not in the table (limit of %u counters)",
-			 c->over, GRT_COUNTERS_MAX);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {value of counters is|values of counters are} not in the table (limit of %u counters)",
+			c->over, GRT_COUNTERS_MAX);
 	free(rows);
 	return ret;
 }

@@ -220,7 +220,8 @@ static void display_bars_notes(void *state, struct grt_pass *pass)
 
 	if (x->over || count.over)
 		grt_note(pass->notes,
-			 "%" PRIu64 " vertical blanks and %" PRIu64 " frames are in no row of the displays",
+			 "%" PRIu64 " {vertical blank|vertical blanks} and %" PRIu64
+			 " {frame is|frames are} in no row of the displays",
 			 x->over, count.over);
 }
 

@@ -303,26 +303,37 @@ static void note_frames(const struct grt_display_frames *d, struct grt_pass *pas
 		grt_note(pass->notes,
 			 "the trace has no frames: use grtrace record -e drm,vblank,ioctl,sched -- PROG");
 	if (kept > shown)
-		grt_note(pass->notes, "the longest of %" PRIu64 " frames: --top 0 shows all", kept);
+		grt_note(pass->notes, "the longest of %" PRIu64 " {frame|frames}: --top 0 shows all", kept);
 	if (n.job_inferred)
 		grt_note(pass->notes,
-			 "%" PRIu64 " frames: their job is inferred: the last one before the flip",
+			 "%" PRIu64
+			 " {frame: its|frames: their} job is inferred: the last one before the flip",
 			 n.job_inferred);
 	if (n.inferred)
 		grt_note(pass->notes,
-			 "%" PRIu64 " frames: their flip is inferred, because no identity joins them",
+			 "%" PRIu64
+			 " {frame: its|frames: their} flip is inferred, because no identity joins {it|them}",
 			 n.inferred);
 	if (n.no_flip)
 		grt_note(pass->notes,
-			 "%" PRIu64 " frames: their flip is not in the trace: use record -e ioctl",
+			 "%" PRIu64
+			 " {frame: its|frames: their} flip is not in the trace: use record -e ioctl",
 			 n.no_flip);
 	if (n.lost)
-		grt_note(pass->notes,
-			 "%" PRIu64 " flips have no event in the trace and are not counted as frames",
-			 n.lost);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {flip has|flips have} no event in the trace and {is not counted as a frame|are not counted as frames}",
+			n.lost);
+	if (n.early)
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {event of a job|events of jobs} before the first sign of a display {was|were} not kept (limit of %u): the first frames may lack their jobs",
+			n.early, GRT_FRAME_EARLY);
 	if (n.over)
-		grt_note(pass->notes, "%" PRIu64 " frames are not in the table (limit of %u)", n.over,
-			 GRT_FRAMES_MAX);
+		grt_note(pass->notes, "%" PRIu64 " {frame is|frames are} not in the table (limit of %u)",
+			 n.over, GRT_FRAMES_MAX);
 }
 
 static int write_frame_rows(const struct grt_display_frames *d, const struct grt_part *part,

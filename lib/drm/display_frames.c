@@ -109,9 +109,6 @@ struct awaited {
 	uint32_t n;
 };
 
-/* Events of jobs that are kept while nothing is shown: those of the jobs that would be known. */
-#define EARLY_MAX (2 * GRT_FRAME_JOBS)
-
 struct grt_display_frames {
 	struct grt_sleeps sleeps;
 	struct grt_names names;
@@ -862,7 +859,7 @@ static int display_frames_take(struct grt_display_frames *d, const struct grt_ev
 static __attribute__((noinline)) int display_frames_keep(struct grt_display_frames *d,
 							 const struct grt_event *e)
 {
-	uint32_t at = d->earlies % EARLY_MAX;
+	uint32_t at = d->earlies % GRT_FRAME_EARLY;
 
 	if (grt_grow(&d->early, &d->early_room, at + 1, 64))
 		return -ENOMEM;
@@ -890,12 +887,13 @@ static bool display_frames_is_sign(const struct grt_event *e)
 
 static int display_frames_begin(struct grt_display_frames *d)
 {
-	uint64_t i = d->earlies > EARLY_MAX ? d->earlies - EARLY_MAX : 0;
+	uint64_t i = d->earlies > GRT_FRAME_EARLY ? d->earlies - GRT_FRAME_EARLY : 0;
 	int ret = 0;
 
 	d->shows = true;
+	d->count.early = i;
 	for (; i < d->earlies && !ret; i++)
-		ret = display_frames_take(d, &d->early[i % EARLY_MAX].e);
+		ret = display_frames_take(d, &d->early[i % GRT_FRAME_EARLY].e);
 	free(d->early);
 	d->early = NULL;
 	return ret;

@@ -38,6 +38,8 @@
 #define GRT_FRAME_CLIENTS 256U
 /* Most recent jobs and processes that are kept; the oldest is replaced. */
 #define GRT_FRAME_JOBS 16384U
+/* Events of jobs that are kept while nothing is shown: those of the jobs that would be known. */
+#define GRT_FRAME_EARLY (2 * GRT_FRAME_JOBS)
 #define GRT_FRAME_PROCESSES 4096U
 /* Most pending flips; the oldest is replaced. */
 #define GRT_FRAME_FLIPS 64U
@@ -148,6 +150,8 @@ struct grt_frame_client {
  * @kernel: events without a client: the kernel's own
  * @lost: flips without an event
  * @over: frames that are not kept
+ * @early: events of jobs before the first sign of a display that were not kept, because GRT_FRAME_EARLY more
+ *	followed; 0 also while there was no such sign
  */
 struct grt_display_frames_count {
 	uint64_t frames;
@@ -157,6 +161,7 @@ struct grt_display_frames_count {
 	uint64_t kernel;
 	uint64_t lost;
 	uint64_t over;
+	uint64_t early;
 };
 
 struct grt_display_frames;

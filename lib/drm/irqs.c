@@ -61,7 +61,7 @@ static int write_irq(struct grt_pass *pass, const struct grt_tally_row *row, con
 
 static int show_irqs(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	return grt_tally_write(pass, &irq_table, state, "interrupts", write_irq, NULL);
+	return grt_tally_write(pass, &irq_table, state, "{interrupt is|interrupts are}", write_irq, NULL);
 }
 
 /* --------------------------------------------------------------- analysis */

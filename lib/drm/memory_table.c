@@ -115,10 +115,12 @@ static int write_move(struct grt_pass *pass, const struct grt_tally_row *row, co
 static int show_moves(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	const struct grt_mem_count *c = grt_memory_count(state);
-	int ret = grt_tally_write(pass, &move_table, grt_memory_moves(state), "moves", write_move, NULL);
+	int ret = grt_tally_write(pass, &move_table, grt_memory_moves(state), "{move is|moves are}",
+				  write_move, NULL);
 
 	if (c->unsized_moves)
-		grt_note(pass->notes, "%" PRIu64 " moves have no size and are missing from bytes",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {move has|moves have} no size and {is|are} missing from bytes",
 			 c->unsized_moves);
 	return ret;
 }
@@ -129,10 +131,11 @@ static void write_live(struct grt_pass *pass, const struct grt_mem_count *c)
 {
 	grt_writer_pairs(pass->writer, &live_pairs, NULL, c);
 	if (c->forgotten)
-		grt_note(pass->notes,
-			 "%" PRIu64
-			 " objects are not tracked (limit of %u at the same time): live is an upper bound",
-			 c->forgotten, GRT_MEMORY_OBJECTS_MAX);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {object is|objects are} not tracked (limit of %u at the same time): live is an upper bound",
+			c->forgotten, GRT_MEMORY_OBJECTS_MAX);
 }
 
 static const struct grt_column slice_columns[] = {
@@ -220,7 +223,8 @@ static int show_live(void *state, const struct grt_part *part, struct grt_pass *
 	write_live(pass, c);
 	ret = write_slices(state, pass);
 	if (c->over)
-		grt_note(pass->notes, "%" PRIu64 " objects are not in the table (limit of %u processes)",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {object is|objects are} not in the table (limit of %u processes)",
 			 c->over, GRT_MEMORY_PROCESSES_MAX);
 	return ret ? ret : write_processes(state, pass);
 }
@@ -316,8 +320,8 @@ static int write_shrink(struct grt_pass *pass, const struct grt_tally_row *row, 
 
 static int show_shrinks(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	return grt_tally_write(pass, &shrink_table, grt_memory_shrinks(state), "requests to shrink",
-			       write_shrink, NULL);
+	return grt_tally_write(pass, &shrink_table, grt_memory_shrinks(state),
+			       "{request to shrink is|requests to shrink are}", write_shrink, NULL);
 }
 
 static int show_faults(void *state, const struct grt_part *part, struct grt_pass *pass)

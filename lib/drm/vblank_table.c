@@ -98,16 +98,18 @@ static int show_frames(void *state, const struct grt_part *part, struct grt_pass
 	grt_writer_table_end(pass->writer);
 	if (unasked)
 		grt_note(pass->notes,
-			 "%" PRIu64 " events were delivered without a request in the trace: page flips, "
+			 "%" PRIu64
+			 " {event was|events were} delivered without a request in the trace: page flips, "
 			 "or delivered with a later frame than requested",
 			 unasked);
 	if (count.open)
-		grt_note(pass->notes, "%" PRIu64 " events were requested and not delivered for that frame",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {event was|events were} requested and not delivered for that frame",
 			 count.open);
 	if (count.forgotten || count.over)
 		grt_note(pass->notes,
-			 "%" PRIu64 " requests and %" PRIu64
-			 " events are not in the table (limit of %u requests or %u CRTCs)",
+			 "%" PRIu64 " {request|requests} and %" PRIu64
+			 " {event is|events are} not in the table (limit of %u requests or %u CRTCs)",
 			 count.forgotten, count.over, GRT_VBLANK_ASKED_MAX, GRT_VBLANK_CRTCS_MAX);
 	return ret ? ret : write_frame_latencies(state, pass);
 }

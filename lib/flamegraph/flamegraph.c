@@ -11,6 +11,7 @@
 #include "base/escape.h"
 #include "base/grow.h"
 #include "flamegraph_parts.h"
+#include "base/say.h"
 #include "base/units.h"
 
 void flamegraph_put_n(struct flamegraph *f, const char *text, size_t len)
@@ -35,7 +36,7 @@ void flamegraph_printf(struct flamegraph *f, const char *fmt, ...)
 	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(p, 1024, fmt, ap);
+	n = grt_say_text_va(p, 1024, fmt, ap);
 	va_end(ap);
 	grt_outbuf_take(&f->out, p + (n < 0 ? 0 : n > 1023 ? 1023 : n));
 }

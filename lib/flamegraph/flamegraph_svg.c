@@ -196,9 +196,9 @@ static void put_foot(struct flamegraph *f, uint32_t height)
 	flamegraph_escaped(f, weight, strlen(weight));
 	flamegraph_put(f, " in all");
 	if (n->narrow)
-		flamegraph_printf(f, "; %llu frames with %.2f %% of it are too narrow to be drawn",
-				  (unsigned long long)n->narrow,
-				  flamegraph_share(f, GRT_STACKS_NOW, n->narrow_weight));
+		flamegraph_printf(
+			f, "; %llu {frame|frames} with %.2f %% of it {is|are} too narrow to be drawn",
+			(unsigned long long)n->narrow, flamegraph_share(f, GRT_STACKS_NOW, n->narrow_weight));
 	if (f->sum[GRT_STACKS_BEFORE])
 		flamegraph_printf(f, "; red: grown, blue: shrunk, %.2f %% of before is gone",
 				  flamegraph_share(f, GRT_STACKS_BEFORE, n->gone_weight));

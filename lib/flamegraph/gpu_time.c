@@ -74,7 +74,8 @@ static void note_whys(struct grt_notes *notes, const struct grt_launch_flame *f)
 		if (n < WHYS_SHOWN)
 			grt_note(notes, "  %s", why);
 	if (n > WHYS_SHOWN)
-		grt_note(notes, "  %" PRIu32 " more processes were not traced", n - WHYS_SHOWN);
+		grt_note(notes, "  %" PRIu32 " {more process was|more processes were} not traced",
+			 n - WHYS_SHOWN);
 }
 
 void grt_flame_note_estimated(struct grt_notes *notes, const struct grt_launch_flame *f)
@@ -89,49 +90,56 @@ void grt_flame_note_estimated(struct grt_notes *notes, const struct grt_launch_f
 			 (double)e.total.low / 1e6, (double)e.total.high / 1e6);
 	grt_note(notes,
 		 "weights are estimated for the whole recording, from %" PRIu32
-		 " random windows, %.1f s of %.1f s (%.2f %%): ~%.3f ms of GPU time, %s",
+		 " random {window|windows}, %.1f s of %.1f s (%.2f %%): ~%.3f ms of GPU time, %s",
 		 e.windows, (double)e.watched / 1e9, (double)e.of / 1e9,
 		 e.of ? 100.0 * (double)e.watched / (double)e.of : 0, (double)e.total.value / 1e6, interval);
 	if (e.beside)
-		grt_note(notes,
-			 "  %" PRIu64
-			 " kernels and copies were launched just before or after a window: not included",
-			 e.beside);
+		grt_note(
+			notes,
+			"  %" PRIu64
+			" {kernel or copy was|kernels and copies were} launched just before or after a window: not included",
+			e.beside);
 }
 
 static void note_missing(struct grt_notes *notes, const struct grt_launches_count *n)
 {
 	if (n->by_gpu)
-		grt_note(notes, "  %" PRIu64 " kernels were launched by kernels: [device launch]", n->by_gpu);
+		grt_note(notes,
+			 "  %" PRIu64 " {kernel was|kernels were} launched by kernels: [device launch]",
+			 n->by_gpu);
 	if (n->unknown)
 		grt_note(notes,
-			 "  the launch of %" PRIu64 " kernels and copies is not in the trace: [unmatched]",
+			 "  the launch of %" PRIu64
+			 " {kernel or copy|kernels and copies} is not in the trace: [unmatched]",
 			 n->unknown);
 	if (n->nothing)
 		grt_note(notes,
-			 "  %" PRIu64 " launches have no kernel in the trace: [GPU_Launch_Pending], no time",
+			 "  %" PRIu64
+			 " {launch has|launches have} no kernel in the trace: [GPU_Launch_Pending], no time",
 			 n->nothing);
 	if (n->open || n->no_stamps)
 		grt_note(notes,
 			 "  %" PRIu64 " had not ended and %" PRIu64
-			 " have no time stamps: their time is not counted",
+			 " {has|have} no time stamps: {its|their} time is not counted",
 			 n->open, n->no_stamps);
 	if (n->launches_lost || n->gpu_lost)
-		grt_note(notes, "  lost: %" PRIu64 " launches, %" PRIu64 " records of the GPU",
+		grt_note(notes,
+			 "  lost: %" PRIu64 " {launch|launches}, %" PRIu64 " {record|records} of the GPU",
 			 n->launches_lost, n->gpu_lost);
 	if (n->no_end)
-		grt_note(notes,
-			 "  %" PRIu64
-			 " processes ended without a final write: their last events may be missing",
-			 n->no_end);
+		grt_note(
+			notes,
+			"  %" PRIu64
+			" {process|processes} ended without a final write: {its|their} last events may be missing",
+			n->no_end);
 }
 
 static void note_symbols(struct grt_notes *notes, const struct grt_symbols_count *n)
 {
 	if (n->unnamed)
 		grt_note(notes,
-			 "  %" PRIu64 " of %" PRIu64 " addresses have no function (of %" PRIu64
-			 " files, %" PRIu64 " were not found, %" PRIu64 " of these have changed)",
+			 "  %" PRIu64 " of %" PRIu64 " {address has|addresses have} no function (of %" PRIu64
+			 " {file|files}, %" PRIu64 " not found, %" PRIu64 " changed since)",
 			 n->unnamed, n->asked, n->objects, n->missing, n->other);
 	if (n->asked && !grt_symbols_can())
 		grt_note(notes, "  this grtrace was built without elfutils: functions have no names");
@@ -140,7 +148,7 @@ static void note_symbols(struct grt_notes *notes, const struct grt_symbols_count
 static void gpu_time_note_samples(struct grt_notes *notes, const struct grt_sampled *s)
 {
 	grt_note(notes,
-		 "%" PRIu64 " PC samples; %" PRIu64
+		 "%" PRIu64 " {PC sample|PC samples}; %" PRIu64
 		 " more in kernels that do not belong to the program, %" PRIu64 " dropped by the hardware",
 		 s->samples, s->other, s->dropped);
 	grt_pc_samples_note_windows(&s->windows, notes);
@@ -160,7 +168,8 @@ static void gpu_time_note_samples(struct grt_notes *notes, const struct grt_samp
 			 s->unmatched);
 	if (s->full)
 		grt_note(notes,
-			 "  the hardware's buffer was full in %" PRIu64 " contexts: later samples are lost",
+			 "  the hardware's buffer was full in %" PRIu64
+			 " {context|contexts}: later samples are lost",
 			 s->full);
 	if (s->over)
 		grt_note(notes, "  %" PRIu64 " are missing, because there was no room", s->over);
@@ -181,25 +190,30 @@ static bool note_launches(struct grt_notes *notes, const struct grt_launch_flame
 
 	note_whys(notes, f);
 	if (n.undefined)
-		grt_note(notes, "  %" PRIu64 " definitions of stacks and names were invalid or lost",
-			 n.undefined);
+		grt_note(
+			notes,
+			"  %" PRIu64
+			" {definition of stacks and names was|definitions of stacks and names were} invalid or lost",
+			n.undefined);
 	if (!work && !n.launches)
 		return false;
 	grt_note(notes,
-		 "%" PRIu64 " kernels and %" PRIu64 " copies, %.3f ms of GPU time; %" PRIu64
+		 "%" PRIu64 " {kernel|kernels} and %" PRIu64 " {copy|copies}, %.3f ms of GPU time; %" PRIu64
 		 " (%.2f %%) under the stack of their launch",
 		 n.kernels, n.copies, (double)(n.kernel_ns + n.copy_ns) / 1e6, n.with_stack,
 		 percent_down(n.with_stack, work));
 	if (n.stack_cut || n.stack_none)
 		grt_note(notes,
-			 "  %" PRIu64 " stacks do not reach the start of their thread, %" PRIu64
-			 " stacks have no frame",
+			 "  %" PRIu64
+			 " {stack does|stacks do} not reach the start of {its|their} thread, %" PRIu64
+			 " {stack has|stacks have} no frame",
 			 n.stack_cut, n.stack_none);
 	if (n.probed)
-		grt_note(notes,
-			 "  %" PRIu64
-			 " calls of probed functions have no GPU time: show them with --weight launches",
-			 n.probed);
+		grt_note(
+			notes,
+			"  %" PRIu64
+			" {call of probed functions has|calls of probed functions have} no GPU time: show {it|them} with --weight launches",
+			n.probed);
 	if (!grt_launch_flame_sampled(f).samples)
 		grt_flame_note_estimated(notes, f);
 	n.unknown -= estimated_beside(f, n.unknown);
@@ -210,9 +224,8 @@ static bool note_launches(struct grt_notes *notes, const struct grt_launch_flame
 
 static void note_jobs(struct grt_notes *notes, const struct grt_flame_count *n)
 {
-	grt_note(notes, "%" PRIu64 " job%s, %.3f ms of GPU time, %.1f %% of it under a stack", n->jobs,
-		 n->jobs == 1 ? "" : "s", (double)n->ns / 1e6,
-		 n->ns ? 100 - gpu_time_percent(n->no_stack_ns, n->ns) : 0);
+	grt_note(notes, "%" PRIu64 " {job|jobs}, %.3f ms of GPU time, %.1f %% of it under a stack", n->jobs,
+		 (double)n->ns / 1e6, n->ns ? 100 - gpu_time_percent(n->no_stack_ns, n->ns) : 0);
 	if (n->sampled)
 		grt_note(notes, "  jobs were sampled: counts and times are estimates for all jobs");
 	if (n->inferred_ns)
@@ -220,20 +233,24 @@ static void note_jobs(struct grt_notes *notes, const struct grt_flame_count *n)
 			 "  the start of %.1f %% is inferred from the order of the ring's jobs, not observed",
 			 gpu_time_percent(n->inferred_ns, n->ns));
 	if (n->untimed)
-		grt_note(notes, "  %" PRIu64 " jobs are left out: their time on the GPU is unknown",
+		grt_note(notes,
+			 "  %" PRIu64 " {job is|jobs are} left out: {its|their} time on the GPU is unknown",
 			 n->untimed);
 	if (n->call_only)
-		grt_note(notes,
-			 "  the stacks of %" PRIu64
-			 " jobs end in the C library's ioctl: not counted as under a stack",
-			 n->call_only);
+		grt_note(
+			notes,
+			"  %" PRIu64
+			" {job has|jobs have} a stack that ends in the C library's ioctl: not counted as under a stack",
+			n->call_only);
 	if (n->lost_stack)
 		grt_note(notes,
-			 "  the stacks of %" PRIu64 " jobs are not in the trace, or have too many frames",
+			 "  %" PRIu64
+			 " {job has|jobs have} a stack that is not in the trace, or has too many frames",
 			 n->lost_stack);
 	if (n->dropped)
-		grt_note(notes, "  %" PRIu64 " frames of stacks beyond the first %u are missing", n->dropped,
-			 GRT_FRAMES_STACKS_MAX);
+		grt_note(notes,
+			 "  %" PRIu64 " {frame|frames} of stacks missing: they are beyond the first %u",
+			 n->dropped, GRT_FRAMES_STACKS_MAX);
 	if (n->jobs && n->no_stack == n->jobs)
 		grt_note(notes, "  try: grtrace record --stack=bpf, which records the stack of each submit");
 }
@@ -251,11 +268,12 @@ static void note_windows(struct grt_notes *notes, struct grt_flame *f)
 			 (double)total.low / 1e6, (double)total.high / 1e6);
 	grt_note(notes,
 		 "weights of jobs are estimated for the whole recording, from %" PRIu32
-		 " random windows, %.1f s of %.1f s: ~%.3f ms of GPU time, %s",
+		 " random {window|windows}, %.1f s of %.1f s: ~%.3f ms of GPU time, %s",
 		 w.windows, (double)w.watched / 1e9, (double)w.of / 1e9, (double)total.value / 1e6, interval);
 	if (w.beside)
 		grt_note(notes,
-			 "  %" PRIu64 " jobs were submitted just before or after a window: not included",
+			 "  %" PRIu64
+			 " {job was|jobs were} submitted just before or after a window: not included",
 			 w.beside);
 }
 
@@ -269,7 +287,8 @@ static void note_end(struct grt_notes *notes, const struct grt_stack_end_sum *su
 		     const char *name, const char *help)
 {
 	if (sum->works)
-		grt_note(notes, "  %.1f %%, of %" PRIu64 " jobs, kernels and copies: %s: %s",
+		grt_note(notes,
+			 "  %.1f %%, of %" PRIu64 " {job, kernel or copy|jobs, kernels and copies}: %s: %s",
 			 gpu_time_percent(sum->ns, ns), sum->works, name, help);
 }
 
@@ -308,7 +327,8 @@ static void gpu_time_notes(void *state, struct grt_pass *pass)
 	note_ends(pass, state);
 	if (pass->shape && pass->shape->weight == GRT_FLAME_WEIGHT_BYTES && unsized)
 		grt_note(pass->notes,
-			 "the size of %" PRIu64 " copies and fills is unknown: they have no weight here",
+			 "the size of %" PRIu64
+			 " {copy or fill|copies and fills} is unknown: {it has|they have} no weight here",
 			 unsized);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memfile.h"
+#include "base/say.h"
 #include "base/units.h"
 #include "gpu_processes.h"
 #include "table/rows.h"
@@ -72,7 +73,7 @@ static void put_parts(FILE *out, const struct grt_gpu_process *const *row, uint6
 			ns += row[i]->residency;
 		}
 		if (others && (!process || i + 1 == n)) {
-			fprintf(out, ", %" PRIu64 " more process%s for ", others, others > 1 ? "es" : "");
+			grt_say(out, ", %" PRIu64 " more {process|processes} for ", others);
 			put_share(out, ns, wall);
 			others = 0;
 		}

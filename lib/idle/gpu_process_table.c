@@ -319,18 +319,19 @@ static void gpu_process_notes(const struct grt_gpu_processes *g, struct grt_pass
 	if (untimed)
 		grt_note(pass->notes,
 			 "GPU time by process: %" PRIu64
-			 " jobs have no beginning or end: their time counts for no process",
+			 " {job has|jobs have} no beginning or end: {its|their} time counts for no process",
 			 untimed);
 	if (n > shown)
-		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", n - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more row|more rows}: --top 0 shows all", n - shown);
 	if (g->over)
 		grt_note(pass->notes,
 			 "GPU time by process: %" PRIu64
-			 " slices, jobs and values ignored (limit of %u rows)",
+			 " {slice, job or value|slices, jobs and values} ignored (limit of %u rows)",
 			 g->over, GRT_GPU_PROCESSES_MAX);
 	if (g->backwards)
 		grt_note(pass->notes,
-			 "GPU time by process: %" PRIu64 " slices began before the previous one had ended",
+			 "GPU time by process: %" PRIu64
+			 " {slice|slices} began before the previous one had ended",
 			 g->backwards);
 }
 

@@ -245,7 +245,8 @@ static void note_idle(const struct grt_idleness *x, struct grt_pass *pass)
 
 	if (missing)
 		grt_note(pass->notes,
-			 "idle time: %" PRIu64 " events are not in the trace: it may be too high", missing);
+			 "idle time: %" PRIu64 " {event is|events are} not in the trace: it may be too high",
+			 missing);
 
 	if (n.chosen)
 		grt_note(
@@ -253,16 +254,22 @@ static void note_idle(const struct grt_idleness *x, struct grt_pass *pass)
 			"idle time covers only the recorded random windows: it is not scaled up, and work that was launched "
 			"before a window is missing in it");
 	if (n.late)
-		grt_note(pass->notes, "idle time: %" PRIu64 " jobs and records came late: it may be too high",
+		grt_note(pass->notes,
+			 "idle time: %" PRIu64
+			 " {job or record|jobs and records} came late: it may be too high",
 			 n.late);
 	if (n.unplaced)
-		grt_note(pass->notes, "idle time: %" PRIu64 " intervals have no place (limit of %u rows)",
+		grt_note(pass->notes,
+			 "idle time: %" PRIu64 " {interval has|intervals have} no place (limit of %u rows)",
 			 n.unplaced, GRT_IDLE_ROWS_MAX);
 	if (n.over)
-		grt_note(pass->notes, "idle time: %" PRIu64 " jobs and records ignored (limit of %u devices)",
+		grt_note(pass->notes,
+			 "idle time: %" PRIu64
+			 " {job or record|jobs and records} ignored (limit of %u devices)",
 			 n.over, GRT_IDLE_DEVICES_MAX);
 	if (n.threads_over)
-		grt_note(pass->notes, "idle time: %" PRIu64 " records of threads ignored (limit of threads)",
+		grt_note(pass->notes,
+			 "idle time: %" PRIu64 " {record|records} of threads ignored (limit of threads)",
 			 n.threads_over);
 }
 
@@ -294,7 +301,7 @@ static int write_rows(struct idle_analysis *a, const struct grt_part *part, stru
 	ret = grt_writer_list(pass->writer, &grt_idleness_table, a->idle, row, shown);
 	free(row);
 	if (n > shown)
-		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", n - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more row|more rows}: --top 0 shows all", n - shown);
 	return ret;
 }
 

@@ -192,7 +192,8 @@ static void slice_bars_notes(void *state, struct grt_pass *pass)
 
 	if (x->over)
 		grt_note(pass->notes,
-			 "%" PRIu64 " slices are of GPUs and processes without a row (limit of %u rows)",
+			 "%" PRIu64
+			 " {slice is|slices are} of GPUs and processes without a row (limit of %u rows)",
 			 x->over, ROWS_MAX);
 }
 

@@ -217,8 +217,9 @@ static int write_aggregates(void *state, const struct grt_part *part, struct grt
 	ret = grt_writer_list(pass->writer, &grt_aggregate_table, pass->names, rows, a->rows.used);
 	if (a->over)
 		grt_note(pass->notes,
-			 "%" PRIu64 " AGGREGATE records are not in the table (limit of %u rings)", a->over,
-			 GRT_AGGREGATES_MAX);
+			 "%" PRIu64
+			 " {AGGREGATE record is|AGGREGATE records are} not in the table (limit of %u rings)",
+			 a->over, GRT_AGGREGATES_MAX);
 	free(rows);
 	return ret;
 }
@@ -233,15 +234,16 @@ static void note_aggregated(void *state, struct grt_pass *pass)
 	/* What JOB records stand for is in the tables of jobs. */
 	aggregated = aggregated > whole ? aggregated - whole : 0;
 	if (told)
-		grt_note(pass->notes,
-			 "%" PRIu64
-			 " events are only in the sums of AGGREGATE records: no other table has their jobs",
-			 told);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {event is|events are} only in the sums of AGGREGATE records: no other table has {its|their} jobs",
+			told);
 	if (aggregated > told)
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" aggregated events have no record in the trace (it was lost, or the job was shorter than the filter)",
+			" {aggregated event has|aggregated events have} no record in the trace (it was lost, or the job was shorter than the filter)",
 			aggregated - told);
 }
 

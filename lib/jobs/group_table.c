@@ -296,10 +296,11 @@ static void group_table_note_windows(struct grt_pass *pass, const struct grt_est
 {
 	grt_estimate_note(pass->notes, w);
 	if (w->windows && w->beside)
-		grt_note(pass->notes,
-			 "  %" PRIu64
-			 " jobs were submitted just before or after a window: no estimate includes them",
-			 w->beside);
+		grt_note(
+			pass->notes,
+			"  %" PRIu64
+			" {job was|jobs were} submitted just before or after a window: no estimate includes {it|them}",
+			w->beside);
 }
 
 static int group_table_write_groups(void *state, const struct grt_part *part, struct grt_pass *pass)
@@ -337,7 +338,7 @@ static void note_over(void *state, struct grt_pass *pass)
 {
 	if (grt_groups_over(state))
 		grt_note(pass->notes,
-			 "%" PRIu64 " jobs are not in the table (limit of %u rings or processes)",
+			 "%" PRIu64 " {job is|jobs are} not in the table (limit of %u rings or processes)",
 			 grt_groups_over(state), GRT_GROUPS_MAX);
 }
 

@@ -30,28 +30,31 @@ void grt_jobs_notes(struct grt_notes *n, const struct grt_jobs *jobs, const stru
 	if (h && c->inferred_start && not_recorded(h, c->replaced))
 		grt_note(n,
 			 "inferred times assume that the trace has all jobs of a ring, but %" PRIu64
-			 " events are missing",
+			 " {event is|events are} missing",
 			 not_recorded(h, c->replaced));
 	if (c->whole)
 		grt_note(
 			n,
 			"%" PRIu64
-			" jobs are one JOB record each: their waits are mostly unknown, and shorter jobs may be missing",
+			" {job is|jobs are} one JOB record each: {its|their} waits are mostly unknown, and shorter jobs may be missing",
 			c->whole);
 	if (c->no_status)
-		grt_note(n,
-			 "%" PRIu64
-			 " jobs completed with an unknown result (no event says whether they failed)",
-			 c->no_status);
+		grt_note(
+			n,
+			"%" PRIu64
+			" {job|jobs} completed with an unknown result (no event says whether {it|they} failed)",
+			c->no_status);
 	if (c->firmware_start)
-		grt_note(n,
-			 "%" PRIu64
-			 " jobs have no START: firmware schedules their queues (" GRT_FIRMWARE_DRIVERS
-			 "), so waiting in the firmware and execution cannot be separated",
-			 c->firmware_start);
+		grt_note(
+			n,
+			"%" PRIu64
+			" {job has|jobs have} no START: firmware schedules {its|their} queues (" GRT_FIRMWARE_DRIVERS
+			"), so waiting in the firmware and execution cannot be separated",
+			c->firmware_start);
 	if (c->unordered_start)
-		grt_note(n,
-			 "%" PRIu64
-			 " jobs have no START: it can be inferred only when all jobs of a ring are recorded",
-			 c->unordered_start);
+		grt_note(
+			n,
+			"%" PRIu64
+			" {job has|jobs have} no START: it can be inferred only when all jobs of a ring are recorded",
+			c->unordered_start);
 }

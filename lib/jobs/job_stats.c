@@ -228,22 +228,25 @@ static void write_totals(const struct job_stats *s, struct grt_pass *pass)
 
 	grt_writer_pairs(pass->writer, &total_pairs, NULL, &t);
 	if (deps.forgotten)
-		grt_note(pass->notes, "%" PRIu64 " dependency waits are not counted (limit of %u at a time)",
+		grt_note(pass->notes,
+			 "%" PRIu64
+			 " {dependency wait is|dependency waits are} not counted (limit of %u at a time)",
 			 deps.forgotten, GRT_DEPS_OPEN_MAX);
 	if (deps.over || grt_phases_over(s->phases))
 		grt_note(pass->notes,
-			 "%" PRIu64 " jobs and %" PRIu64
-			 " dependencies are not in the table (limit of %u rings)",
+			 "%" PRIu64 " {job|jobs} and %" PRIu64
+			 " {dependency is|dependencies are} not in the table (limit of %u rings)",
 			 grt_phases_over(s->phases), deps.over, GRT_PHASES_RINGS_MAX);
 	if (jobs.evicted)
 		grt_note(pass->notes,
-			 "%" PRIu64 " jobs were dropped before their end: too many were in flight",
+			 "%" PRIu64
+			 " {job was|jobs were} dropped before {its|their} end: too many were in flight",
 			 jobs.evicted);
 	if (s->inferred)
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" jobs have no START event: their start is inferred from the order of the ring's jobs",
+			" {job has|jobs have} no START event: {its|their} start is inferred from the order of the ring's jobs",
 			s->inferred);
 	grt_jobs_notes(pass->notes, pass->jobs, pass->health);
 }
@@ -332,7 +335,8 @@ static int show_submits(void *state, const struct grt_part *part, struct grt_pas
 		if (r->phase[GRT_PHASE_SCHED].weight)
 			ret = write_submit(pass, r);
 	grt_writer_table_end(pass->writer);
-	return ret ? ret : grt_tally_write(pass, &ib_table, &s->ibs, "submits", write_code, NULL);
+	return ret ? ret
+		   : grt_tally_write(pass, &ib_table, &s->ibs, "{submit is|submits are}", write_code, NULL);
 }
 
 /* A virtio GPU's commands */
@@ -352,9 +356,12 @@ static int job_stats_show_commands(void *state, const struct grt_part *part, str
 {
 	struct job_stats *s = state;
 	static const struct coded by_name = {grt_virtio_gpu_name};
-	int ret = grt_tally_write(pass, &command_table, &s->commands, "commands", write_code, &by_name);
+	int ret = grt_tally_write(pass, &command_table, &s->commands, "{command is|commands are}", write_code,
+				  &by_name);
 
-	return ret ? ret : grt_tally_write(pass, &error_table, &s->answers, "errors", write_code, &by_name);
+	return ret ? ret
+		   : grt_tally_write(pass, &error_table, &s->answers, "{error is|errors are}", write_code,
+				     &by_name);
 }
 
 /* --------------------------------------------------------------- analysis */

@@ -227,7 +227,7 @@ GRT_ANALYSIS_JOB(phase_table_job, grt_phases_job)
 static void phase_table_notes(void *state, struct grt_pass *pass)
 {
 	if (grt_phases_over(state))
-		grt_note(pass->notes, "the latencies lack %" PRIu64 " jobs (limit of %u rings)",
+		grt_note(pass->notes, "the latencies lack %" PRIu64 " {job|jobs} (limit of %u rings)",
 			 grt_phases_over(state), GRT_PHASES_RINGS_MAX);
 }
 

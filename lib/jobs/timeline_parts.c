@@ -191,7 +191,7 @@ static void timeline_parts_notes(void *state, struct grt_pass *pass)
 	if (c->undrawn)
 		grt_note(pass->notes,
 			 "%" PRIu64 " of %" PRIu64
-			 " jobs not drawn: START or END is unknown, or END comes before START",
+			 " {job|jobs} not drawn: START or END is unknown, or END comes before START",
 			 c->undrawn, c->jobs);
 	if (c->cut)
 		grt_note(pass->notes, "jobs drawn up to the border, because they ran beyond it: %" PRIu64,
@@ -205,8 +205,8 @@ static void timeline_parts_notes(void *state, struct grt_pass *pass)
 		grt_note(pass->notes, "all events have the same time: nothing to draw");
 	if (c->over)
 		grt_note(pass->notes,
-			 "%" PRIu64 " jobs are not in every table (limit of %u rings or processes)", c->over,
-			 GRT_TIMELINE_ROWS_MAX);
+			 "%" PRIu64 " {job is|jobs are} not in every table (limit of %u rings or processes)",
+			 c->over, GRT_TIMELINE_ROWS_MAX);
 }
 
 GRT_ANALYSIS_FREE(timeline_parts_free, grt_timeline_free)

@@ -193,7 +193,7 @@ static int write_list(void *state, const struct grt_part *part, struct grt_pass 
 	}
 	grt_writer_table_end(pass->writer);
 	if (!l->top && pass->top && pass->jobs_seen > pass->top)
-		grt_note(pass->notes, "%" PRIu64 " more jobs: --top 0 shows all",
+		grt_note(pass->notes, "%" PRIu64 " {more job|more jobs}: --top 0 shows all",
 			 pass->jobs_seen - pass->top);
 	return ret;
 }

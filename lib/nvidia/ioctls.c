@@ -83,7 +83,9 @@ static int show_ioctls(void *state, const struct grt_part *part, struct grt_pass
 {
 	const struct nv_calls *n = state;
 
-	return grt_tally_write(pass, &table, &n->all, "ioctls of NVIDIA's driver", ioctls_write_row, n);
+	return grt_tally_write(pass, &table, &n->all,
+			       "{ioctl of NVIDIA's driver is|ioctls of NVIDIA's driver are}",
+			       ioctls_write_row, n);
 }
 
 /* --------------------------------------------------------------- analysis */

@@ -114,8 +114,9 @@ static int show_functions(void *state, const struct grt_part *part, struct grt_p
 	}
 	grt_writer_table_end(pass->writer);
 	if (m->over)
-		grt_note(pass->notes, "%" PRIu64 " calls are not in the table (limit of %u functions)",
-			 m->over, FUNCTIONS_MAX);
+		grt_note(pass->notes,
+			 "%" PRIu64 " {call is|calls are} not in the table (limit of %u functions)", m->over,
+			 FUNCTIONS_MAX);
 	return ret ? ret : grt_hists_write(pass, &time_tables, row, m->n);
 }
 

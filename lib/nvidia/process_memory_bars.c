@@ -185,7 +185,8 @@ static void holder_bars_notes(void *state, struct grt_pass *pass)
 			"memory from NVIDIA's driver: what processes hold, mean over time, drawn as shares of "
 			"the largest mean of the row; after it, the maximum");
 	if (x->memory.over)
-		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {allocation is|allocations are} not counted: there were too many",
 			 x->memory.over);
 }
 

@@ -398,7 +398,7 @@ static int memory_table_write(void *state, const struct grt_part *part, struct g
 
 	grt_rows_sort(p->list, p->rows, grt_pass_sort(pass, part, NULL), &p->names, NULL);
 	if (shown < p->rows)
-		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", p->rows - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more row|more rows}: --top 0 shows all", p->rows - shown);
 	return grt_writer_list(pass->writer, part->table, &p->names, (const void **)p->list, shown);
 }
 
@@ -410,10 +410,12 @@ static void memory_table_notes(void *state, struct grt_pass *pass)
 		grt_note(pass->notes,
 			 "the trace has no memory from NVIDIA's driver: use grtrace record -e nvmem");
 	if (p->over + p->memory.over)
-		grt_note(pass->notes, "%" PRIu64 " allocations are not counted: there were too many",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {allocation is|allocations are} not counted: there were too many",
 			 p->over + p->memory.over);
 	if (pass->tree && p->memory.used && p->cuda.used)
-		grt_note(pass->notes, "memory of %" PRIu32 " processes comes from CUDA's own records",
+		grt_note(pass->notes,
+			 "memory of %" PRIu32 " {process|processes} comes from CUDA's own records",
 			 p->cuda.used);
 }
 

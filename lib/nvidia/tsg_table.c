@@ -206,9 +206,11 @@ static int write_channels(const struct grt_tsgs *t, const struct grt_part *part,
 	int ret = grt_writer_rows(pass->writer, &grt_tsg_channel_table, NULL, row, sizeof(*row), shown);
 
 	if (shown < n)
-		grt_note(pass->notes, "%" PRIu64 " more channels: --top 0 shows all", n - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more channel|more channels}: --top 0 shows all",
+			 n - shown);
 	if (t->channels.over)
-		grt_note(pass->notes, "%" PRIu64 " channels are not in the table (limit of %u channels)",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {channel is|channels are} not in the table (limit of %u channels)",
 			 t->channels.over, GRT_TSG_CHANNELS_MAX);
 	return ret;
 }
@@ -225,11 +227,13 @@ static void note_partly_known(struct grt_pass *pass, const struct grt_tsg *list,
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" groups had the same number as another group of their process at the same time, and the text does not tell them apart: grtrace infers that the group created first was scheduled and destroyed first",
+			" {group|groups} had the same number as another group of {its|their} process at the same time, and the text does not tell them apart: grtrace infers that the group created first was scheduled and destroyed first",
 			inferred);
 	if (older)
 		grt_note(pass->notes,
-			 "%" PRIu64 " groups are partly unknown: they were created before the trace", older);
+			 "%" PRIu64
+			 " {group is|groups are} partly unknown: {it was|they were} created before the trace",
+			 older);
 }
 
 static int tsg_table_write_groups(const struct grt_part *part, struct grt_pass *pass,
@@ -247,7 +251,7 @@ static int tsg_table_write_groups(const struct grt_part *part, struct grt_pass *
 	ret = grt_writer_list(pass->writer, &grt_tsg_table, pass->names, row, shown);
 	note_partly_known(pass, list, n);
 	if (shown < n)
-		grt_note(pass->notes, "%" PRIu64 " more groups: --top 0 shows all", n - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more group|more groups}: --top 0 shows all", n - shown);
 	free(row);
 	return ret;
 }
@@ -264,9 +268,11 @@ static int write_tsgs(void *state, const struct grt_part *part, struct grt_pass 
 		return -ENOMEM;
 	ret = tsg_table_write_groups(part, pass, list, (uint64_t)n);
 	if (t->over)
-		grt_note(pass->notes,
-			 "%" PRIu64 " events belong to groups that are not in the table (limit of %u groups)",
-			 t->over, GRT_TSGS_MAX);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {event belongs|events belong} to groups that are not in the table (limit of %u groups)",
+			t->over, GRT_TSGS_MAX);
 	if (!ret && !pass->csv)
 		ret = write_channels(t, part, pass, channel, (uint64_t)channels);
 	if (!ret && !pass->csv)

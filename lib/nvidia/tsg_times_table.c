@@ -172,16 +172,18 @@ static void tsg_times_note(const struct grt_tsg_times *t, struct grt_notes *note
 		grt_note(
 			notes,
 			"%" PRIu64 " of %" PRIu64
-			" slices of the GPU's time are of no group: the trace does not have the creation of their channels (to have it, start record -e nvctxsw,nvsched before the program)",
+			" {slice|slices} of the GPU's time belong to no group: the trace does not have the creation of their channels (to have it, start record -e nvctxsw,nvsched before the program)",
 			t->alone, t->slices);
 	if (t->late)
-		grt_note(notes, "%" PRIu64 " slices began after the program had freed their channel",
+		grt_note(notes,
+			 "%" PRIu64 " {slice|slices} began after the program had freed {its|their} channel",
 			 t->late);
 	if (t->over)
-		grt_note(notes,
-			 "GPU time by channel group: %" PRIu64
-			 " slices, channels and changes ignored (limits of %u groups and %u channels)",
-			 t->over, GRT_TSG_TIMES_MAX, GRT_TSG_CHANNELS_MAX);
+		grt_note(
+			notes,
+			"GPU time by channel group: %" PRIu64
+			" {slice, channel or change|slices, channels and changes} ignored (limits of %u groups and %u channels)",
+			t->over, GRT_TSG_TIMES_MAX, GRT_TSG_CHANNELS_MAX);
 }
 
 static uint64_t tsg_times_shown(uint64_t n, uint64_t most, const char *what, struct grt_notes *notes)

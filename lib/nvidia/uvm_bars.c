@@ -191,8 +191,9 @@ static void uvm_bars_notes(void *state, struct grt_pass *pass)
 
 	if (x->over)
 		grt_note(pass->notes,
-			 "%" PRIu64 " migrations are of processes without a row (limit of %u rows)", x->over,
-			 ROWS_MAX);
+			 "%" PRIu64
+			 " {migration is|migrations are} of processes without a row (limit of %u rows)",
+			 x->over, ROWS_MAX);
 }
 
 static bool uvm_bars_any(const void *state)

@@ -310,7 +310,7 @@ static int uvm_write_table(struct grt_pass *pass, const struct grt_part *part, c
 	ret = grt_writer_list(pass->writer, table, pass->names, row, shown);
 	free(row);
 	if (n > shown)
-		grt_note(pass->notes, "%" PRIu64 " more rows of %s: --top 0 shows all", n - shown,
+		grt_note(pass->notes, "%" PRIu64 " {more row|more rows} of %s: --top 0 shows all", n - shown,
 			 table->title);
 	return ret;
 }
@@ -329,12 +329,15 @@ static int uvm_write(void *state, const struct grt_part *part, struct grt_pass *
 	if (!ret)
 		ret = uvm_write_table(pass, part, &fate_table, &u->fates, uvm_fates_order);
 	if (u->over)
-		grt_note(pass->notes, "%" PRIu64 " events are in no row (limit of %u rows of a table)",
-			 u->over, GRT_UVM_ROWS_MAX);
-	if (u->lost_ends)
 		grt_note(pass->notes,
-			 "%" PRIu64 " faults and waits were not followed to their end (limit of %u)",
-			 u->lost_ends, GRT_UVM_OPEN_MAX);
+			 "%" PRIu64 " {event is|events are} in no row (limit of %u rows of a table)", u->over,
+			 GRT_UVM_ROWS_MAX);
+	if (u->lost_ends)
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {fault or wait was|faults and waits were} not followed to {its|their} end (limit of %u)",
+			u->lost_ends, GRT_UVM_OPEN_MAX);
 	return ret;
 }
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/say.h"
 #include "base/units.h"
 #include "codes/codes.h"
 #include "table/cells.h"
@@ -65,10 +66,10 @@ static int show_xids(void *state, const struct grt_part *part, struct grt_pass *
 	ret = grt_writer_list(pass->writer, &xid_table, pass->names, row, shown);
 	free(row);
 	if (n > shown)
-		grt_note(pass->notes, "%" PRIu64 " more errors: --top 0 shows all", n - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more error|more errors}: --top 0 shows all", n - shown);
 	if (x->over)
-		grt_note(pass->notes, "%" PRIu64 " Xids are not in the table (limit of %u numbers)", x->over,
-			 GRT_XIDS_MAX);
+		grt_note(pass->notes, "%" PRIu64 " {Xid is|Xids are} not in the table (limit of %u numbers)",
+			 x->over, GRT_XIDS_MAX);
 	return ret;
 }
 
@@ -84,7 +85,7 @@ static void xid_note(const struct grt_xid_row *x, const struct grt_names *names,
 		snprintf(whose, sizeof(whose), " of %.20s%s%u%s", process ?: "", process ? " (PID " : "PID ",
 			 x->pid, process ? ")" : "");
 	if (x->count > 1)
-		snprintf(often, sizeof(often), ", %" PRIu64 " times, last", x->count);
+		grt_say_text(often, sizeof(often), ", %" PRIu64 " {time|times}, last", x->count);
 	grt_note(notes, "%s %u%s on %s%s%s at %s%s%s%s%s", nvswitch ? "SXid" : "Xid", x->code, whose,
 		 nvswitch ? "" : "GPU ", x->gpu, often, last, info ? ": " : "", info ? info->meaning : "",
 		 info ? "; what to do first: " : "", info ? info->todo : "");

@@ -244,7 +244,9 @@ static int write_acts(struct view *v, const struct grt_part *part, struct grt_pa
 	shown = path_shown(pass, grt_pass_shown(pass, part, n));
 	ret = list ? grt_writer_list(pass->writer, &path_table, v, list, shown) : -ENOMEM;
 	if (shown < n)
-		grt_note(pass->notes, "%" PRIu64 " more activities of the path: --top N, --json", n - shown);
+		grt_note(pass->notes,
+			 "%" PRIu64 " {more activity|more activities} of the path: --top N, --json",
+			 n - shown);
 	free(list);
 	free(row);
 	return ret;
@@ -291,7 +293,9 @@ static int write_segments(struct view *v, const struct grt_part *part, struct gr
 	ret = list ? grt_writer_list(pass->writer, &path_segment_table, v, list, shown) : -ENOMEM;
 	if (shown < n)
 		grt_note(pass->notes,
-			 "%" PRIu64 " shorter segments are not shown: --json, --by segment --csv", n - shown);
+			 "%" PRIu64
+			 " {shorter segment is|shorter segments are} not shown: --json, --by segment --csv",
+			 n - shown);
 	free(list);
 	free(row);
 	return ret;
@@ -304,30 +308,35 @@ static void note_limits(const struct grt_path *s, struct grt_pass *pass)
 	const struct grt_path_count *n = &s->count;
 
 	if (n->unfollowed)
-		grt_note(pass->notes, "%" PRIu64 " waits were ended by threads that were not recorded",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {wait was|waits were} ended by threads that were not recorded",
 			 n->unfollowed);
 	if (n->untimed)
-		grt_note(pass->notes,
-			 "%" PRIu64 " kernels, copies and jobs without an end are not in the graph",
-			 n->untimed);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {kernel, copy or job without an end is|kernels, copies and jobs without an end are} not in the graph",
+			n->untimed);
 	if (n->backwards)
-		grt_note(pass->notes,
-			 "%" PRIu64
-			 " waits ended, by the clocks, before the work they waited for: they are not joined",
-			 n->backwards);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {wait|waits} ended, by the clocks, before the work {it waited for: it is|they waited for: they are} not joined",
+			n->backwards);
 	if (n->lost)
 		grt_note(pass->notes,
 			 "%" PRIu64 " off-CPU intervals are lost: what the threads did in them is unknown",
 			 n->lost);
 	if (n->unordered)
-		grt_note(pass->notes,
-			 "%" PRIu64
-			 " waits of streams for other streams are left out: more than %u at a time",
-			 n->unordered, PATH_ORDERED);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {wait of streams for other streams is|waits of streams for other streams are} left out: more than %u at a time",
+			n->unordered, PATH_ORDERED);
 	if (n->over || s->graph.over)
 		grt_note(pass->notes,
-			 "the graph is too large: %" PRIu64 " points and %" PRIu64
-			 " other records are left out; select a part with --from and --to",
+			 "the graph is too large: %" PRIu64 " {point|points} and %" PRIu64
+			 " {other record is|other records are} left out; select a part with --from and --to",
 			 s->graph.over, n->over);
 }
 

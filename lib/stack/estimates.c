@@ -276,12 +276,13 @@ void grt_estimate_note(struct grt_notes *notes, const struct grt_estimate_watche
 {
 	if (!w->windows)
 		return;
-	grt_note(notes,
-		 "%" PRIu32
-		 " random windows, %.1f s of %.1f s (%.2f %%), were recorded: numbers marked ~ are "
-		 "estimated for the whole recording, all others cover only the windows",
-		 w->windows, (double)w->watched / 1e9, (double)w->of / 1e9,
-		 100.0 * (double)w->watched / (double)w->of);
+	grt_note(
+		notes,
+		"%" PRIu32
+		" random {window|windows}, %.1f s of %.1f s (%.2f %%), {was|were} recorded: numbers marked ~ are "
+		"estimated for the whole recording, all others cover only the windows",
+		w->windows, (double)w->watched / 1e9, (double)w->of / 1e9,
+		100.0 * (double)w->watched / (double)w->of);
 	grt_note(
 		notes,
 		w->windows < GRT_ESTIMATE_WINDOWS_MIN
@@ -290,6 +291,9 @@ void grt_estimate_note(struct grt_notes *notes, const struct grt_estimate_watche
 			  "or work in fewer than %u of them, there is none",
 		GRT_ESTIMATE_WINDOWS_MIN, GRT_ESTIMATE_CELLS_MIN);
 	if (w->lost)
-		grt_note(notes, "  %" PRIu64 " events of the windows were lost: estimates are too small",
-			 w->lost);
+		grt_note(
+			notes,
+			"  %" PRIu64
+			" {event of the windows was|events of the windows were} lost: estimates are too small",
+			w->lost);
 }

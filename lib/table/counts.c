@@ -113,7 +113,7 @@ static void note_far(void *state, struct grt_pass *pass)
 	const struct grt_counts *c = state;
 
 	if (c->far_packets)
-		grt_note(pass->notes, "%" PRIu64 " packets of CPUs above %u are not shown by CPU",
+		grt_note(pass->notes, "%" PRIu64 " {packet|packets} not shown by CPU: of CPUs above %u",
 			 c->far_packets, GRT_COUNTS_CPUS - 1);
 }
 

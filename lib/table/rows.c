@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* The rows and tallies of rows.h. */
 #include "rows.h"
+#include "base/say.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,6 +63,7 @@ int grt_tally_write(struct grt_pass *pass, const struct grt_table *table, const 
 {
 	const struct grt_tally_row **row;
 	int ret = grt_tally_list(t, &row);
+	char room[64];
 
 	if (ret)
 		return ret;
@@ -71,8 +73,8 @@ int grt_tally_write(struct grt_pass *pass, const struct grt_table *table, const 
 	grt_writer_table_end(pass->writer);
 	free(row);
 	if (t->over)
-		grt_note(pass->notes, "%" PRIu64 " %s are not in the table (limit of %u kinds)", t->over,
-			 what, t->rows.max);
+		grt_note(pass->notes, "%s not in the table (limit of %u kinds)",
+			 grt_say_count(room, sizeof(room), t->over, what), t->rows.max);
 	return ret;
 }
 

@@ -39,7 +39,7 @@ void grt_row_percentile(struct grt_row_cells *c, const struct grt_hist *h, unsig
 
 /**
  * grt_tally_write - writes a tally as a table, the most frequent rows first
- * @what: what was counted, for a note about values without a row
+ * @what: of what was counted, "{move is|moves are}", for a note about values without a row
  * @write: writes a row with grt_writer_row(); gets @arg
  * Return: 0 or -ENOMEM
  */

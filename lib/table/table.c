@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "base/say.h"
 #include "base/sized.h"
 #include "base/units.h"
 
@@ -297,7 +298,7 @@ void grt_note(struct grt_notes *n, const char *fmt, ...)
 	if (n->n == GRT_NOTES_MAX)
 		return;
 	va_start(ap, fmt);
-	vsnprintf(n->text[n->n++], sizeof(n->text[0]), fmt, ap);
+	grt_say_text_va(n->text[n->n++], sizeof(n->text[0]), fmt, ap);
 	va_end(ap);
 }
 

@@ -11,6 +11,7 @@
 #include "base/escape.h"
 #include "base/grow.h"
 #include "table.h"
+#include "base/say.h"
 #include "base/units.h"
 
 /* Rows that decide the widths. */
@@ -469,10 +470,11 @@ static void text_end(struct grt_writer *w)
 		return;
 	text_put_title(t, NULL, false);
 	if (t->left_out)
-		fprintf(w->options.out, "%u columns are left out%s to fit %llu characters: -w shows all\n",
+		grt_say(w->options.out,
+			"%u {column is|columns are} left out%s to fit %llu {character|characters}: -w shows all\n",
 			t->left_out, t->cut ? " and names cut" : "", (unsigned long long)w->options.width);
 	else
-		fprintf(w->options.out, "names are cut to fit %llu characters: -w shows all\n",
+		grt_say(w->options.out, "names are cut to fit %llu {character|characters}: -w shows all\n",
 			(unsigned long long)w->options.width);
 }
 

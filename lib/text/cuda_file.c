@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/keyed.h"
+#include "base/say.h"
 #include "base/texts.h"
 #include "codes/cuda_codes.h"
 #include "cuda_spans.h"
@@ -16,7 +17,7 @@
 
 #define TEXTS_MAX (1U << 24)
 #define IMAGES_MAX (1U << 16)
-/* Functions of cuda_calls.def, and their numbers. */
+/* Functions of cuda_calls.def and hip_calls.def, and their numbers. */
 #define CALLS_MAX 1024U
 #define CALLS_BELOW 2048U
 /* A name with more bytes is none of theirs. */
@@ -232,19 +233,20 @@ static int cuda_file_put_rank(struct cuda_file *f, struct cuda_image *i)
 /* The functions that launch something or wait for it, by name. Return: 0 or -ENOMEM */
 static int cuda_file_know_calls(struct cuda_file *f)
 {
+	static const uint32_t of[] = {0, GRT_CUDA_DRIVER, GRT_HIP_CALL};
 	const struct grt_cuda_call *call;
 	uint32_t number;
 	int ret = 0;
 
 	grt_texts_init(&f->calls, CALLS_MAX);
 	for (uint32_t n = 1; n < CALLS_BELOW && !ret; n++)
-		for (uint32_t domain = 0; domain <= GRT_CUDA_DRIVER && !ret; domain += GRT_CUDA_DRIVER) {
-			call = grt_cuda_call(n | domain);
+		for (size_t i = 0; i < sizeof(of) / sizeof(of[0]) && !ret; i++) {
+			call = grt_cuda_call(n | of[i]);
 			if (!call)
 				continue;
 			ret = grt_texts_add(&f->calls, call->name, strlen(call->name), &number);
 			if (!ret && number < CALLS_MAX && !f->call[number])
-				f->call[number] = (uint16_t)(n | domain);
+				f->call[number] = (uint16_t)(n | of[i]);
 		}
 	/* no other gets a number */
 	f->calls.max = f->calls.used - 1;
@@ -606,10 +608,12 @@ static int cuda_file_put_over(struct cuda_file *f)
 	char text[160];
 	struct cuda_image *i;
 	int ret = 0,
-	    n = snprintf(text, sizeof(text),
-			 "%" PRIu64 " operators, functions, ranges and calls of the file are not in stacks: "
-			 "there are more than %u",
-			 f->spans.over, GRT_CUDA_SPANS_MAX);
+	    n = grt_say_text(
+		    text, sizeof(text),
+		    "%" PRIu64
+		    " {operator, function, range or call of the file is|operators, functions, ranges and calls of the file are} not in stacks: "
+		    "there are more than %u",
+		    f->spans.over, GRT_CUDA_SPANS_MAX);
 
 	for (i = grt_keyed_oldest(&f->images); i && !ret && f->spans.over;
 	     i = grt_keyed_next(&f->images, i)) {

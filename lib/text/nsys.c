@@ -431,7 +431,7 @@ static int nsys_judge(void *reader, const char *path, const struct grt_cupti_cou
 		return grt_err_set(err, -EINVAL,
 				   "none of its rows is a call of CUDA, work of a GPU or a range",
 				   "nsys profile --trace cuda,nvtx PROGRAM, and export that",
-				   "%s: nothing to read in %" PRIu64 " rows", path, count->lines);
+				   "%s: nothing to read in %" PRIu64 " {row|rows}", path, count->lines);
 	if (code != -EPROTO)
 		return code ? grt_err_set(err, code, strerror(-code), NULL, "%s: cannot read", path) : 0;
 	return grt_err_set(err, code, n->why, "sqlite3 PATH 'PRAGMA integrity_check'; nsys export again",

@@ -317,7 +317,7 @@ static int rocprof_judge(void *reader, const char *path, const struct grt_cupti_
 		return grt_err_set(
 			err, -EINVAL, "none of its rows is a call, a kernel, a copy or a range",
 			"rocprofv3 --kernel-trace --hip-runtime-trace --memory-copy-trace -f csv -- PROGRAM",
-			"%s: nothing to read in %llu lines", path, (unsigned long long)count->lines);
+			"%s: nothing to read in %llu {line|lines}", path, (unsigned long long)count->lines);
 	return code ? grt_err_set(err, code, strerror(-code), NULL, "%s: cannot read", path) : 0;
 }
 

@@ -75,39 +75,25 @@ static bool rocprof_calls_may_launch(struct grt_span name)
 	return false;
 }
 
-static void rocprof_calls_name(struct grt_rocprof_calls *c, struct grt_cupti_record *r, const char *cuda)
-{
-	snprintf(c->cuda, sizeof(c->cuda), "%s", cuda);
-	r->call = (struct grt_span){c->cuda, strlen(c->cuda)};
-}
-
-/* One whose work is known needs no name for that; the GPU does not say which of CUDA's it is called after. */
+/* A call whose work is known is a launch, whatever it is called. */
 static int rocprof_calls_hsa(struct grt_rocprof_calls *c, struct grt_cupti_record *r)
 {
 	unsigned int seen = c->whole ? rocprof_calls_seen(c, r) : 0;
 
 	r->kind = seen & (ROCPROF_SEEN_KERNEL | ROCPROF_SEEN_COPY) ? GRT_CUPTI_CALL : GRT_CUPTI_OTHER;
-	rocprof_calls_name(c, r, seen & ROCPROF_SEEN_KERNEL ? "cuLaunchKernel" : "cuMemcpyAsync");
+	r->spare_call = seen & ROCPROF_SEEN_KERNEL ? "hsa_kernel" : "hsa_copy";
 	return rocprof_calls_may_launch(r->name) ? rocprof_calls_see(c, r, ROCPROF_SEEN_HSA) : 0;
 }
 
-/* hipMemcpyAsync is what CUDA calls cudaMemcpyAsync; functions of modules are of its driver. */
 static void rocprof_calls_hip(struct grt_rocprof_calls *c, struct grt_cupti_record *r)
 {
-	static const char *const modules[] = {"hipModuleLaunch", "hipExtModuleLaunch", "hipExtLaunch",
-					      "hipHccModuleLaunch"};
 	unsigned int seen = c->whole ? rocprof_calls_seen(c, r) : 0;
 
 	r->kind = GRT_CUPTI_CALL;
-	if (!rocprof_calls_begins(r->name, "hip") || r->name.len > sizeof(c->cuda) - 8)
+	if (!rocprof_calls_begins(r->name, "hip"))
 		return;
-	snprintf(c->cuda, sizeof(c->cuda), "cuda%.*s", (int)r->name.len - 3, r->name.at + 3);
-	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
-		if (rocprof_calls_begins(r->name, modules[i]))
-			snprintf(c->cuda, sizeof(c->cuda), "cuLaunchKernel");
-	r->call = (struct grt_span){c->cuda, strlen(c->cuda)};
-	r->spare_call = seen & ROCPROF_SEEN_KERNEL ? "cuLaunchKernel"
-			: seen & ROCPROF_SEEN_COPY ? "cuMemcpyAsync"
+	r->spare_call = seen & ROCPROF_SEEN_KERNEL ? "hip_kernel"
+			: seen & ROCPROF_SEEN_COPY ? "hip_copy"
 						   : NULL;
 	if (c->of_hsa && !r->spare_call && !memmem(r->name.at, r->name.len, "Synchronize", 11))
 		r->kind = GRT_CUPTI_FRAME;

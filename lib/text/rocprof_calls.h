@@ -3,9 +3,9 @@
  * What the forms of rocprofv3's traces have in common: which calls of HIP and HSA give the GPU work, and what
  * is said otherwise than in CUDA's.
  *
- * A call is a launch where work has its correlation, or where it is called after a function of CUDA that
- * launches or waits. Where HSA was traced, work has the correlation of HSA's innermost call, and the call of
- * HIP around that is a function that it was made in. Which work there is is known behind the first reading.
+ * A call is a launch where work has its correlation, or where it is a row of hip_calls.def. Where HSA was
+ * traced, work has the correlation of HSA's innermost call, and the call of HIP around that is a function
+ * that it was made in. Which work there is is known behind the first reading.
  */
 #ifndef GRT_TEXT_ROCPROF_CALLS_H
 #define GRT_TEXT_ROCPROF_CALLS_H
@@ -18,13 +18,11 @@
  * @seen: by pid and correlation, what was met with it
  * @whole: the first reading is over
  * @of_hsa: there is work of calls of HSA
- * @cuda: name of a function of CUDA
  */
 struct grt_rocprof_calls {
 	struct grt_keyed seen;
 	bool whole;
 	bool of_hsa;
-	char cuda[96];
 };
 
 void grt_rocprof_calls_init(struct grt_rocprof_calls *c);
@@ -35,8 +33,8 @@ int grt_rocprof_calls_work(struct grt_rocprof_calls *c, const struct grt_cupti_r
 
 /**
  * grt_rocprof_calls_take - makes the record of a call, whose name, times and correlation are in it
- * @r: its kind becomes CALL, FRAME: it is around launches, or OTHER; its @call is valid until the next one
- * Return: 0, -ENOMEM or -ENOSPC
+ * @r: its kind becomes CALL, FRAME: it is around launches, or OTHER; hip_calls.def has its name, or its
+ * @spare_call is Return: 0, -ENOMEM or -ENOSPC
  */
 int grt_rocprof_calls_take(struct grt_rocprof_calls *c, struct grt_cupti_record *r);
 

@@ -589,7 +589,7 @@ static int rocprof_json_judge(void *reader, const char *path, const struct grt_c
 		return grt_err_set(err, -EINVAL, "none of its records is a call, a kernel, a copy or a range",
 				   "rocprofv3 --kernel-trace --hip-runtime-trace --memory-copy-trace -f json "
 				   "-- PROGRAM",
-				   "%s: nothing to read in %llu records", path, records);
+				   "%s: nothing to read in %llu {record|records}", path, records);
 	return code ? grt_err_set(err, code, strerror(-code), NULL, "%s: cannot read", path) : 0;
 }
 

@@ -217,7 +217,9 @@ static void thread_bars_notes(void *state, struct grt_pass *pass)
 			 "runnable; asleep for g the GPU, d the display, i input or output, l a "
 			 "lock, s a time, c a process, o other; after it, the share of running");
 	if (x->over)
-		grt_note(pass->notes, "%" PRIu64 " intervals belong to threads without a row (limit of %u)",
+		grt_note(pass->notes,
+			 "%" PRIu64
+			 " {interval belongs|intervals belong} to threads without a row (limit of %u)",
 			 x->over, THREADS_MAX);
 }
 

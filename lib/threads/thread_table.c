@@ -73,26 +73,30 @@ static void note_threads(const struct grt_threads *threads, struct grt_pass *pas
 		grt_note(pass->notes,
 			 "the trace has no events of threads: use grtrace record -e sched -- PROG");
 	if (all > shown)
-		grt_note(pass->notes, "%" PRIu64 " more threads: --top 0 shows all", all - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more thread|more threads}: --top 0 shows all",
+			 all - shown);
 	if (n.lost)
 		grt_note(pass->notes,
 			 "%" PRIu64 " off-CPU intervals are lost: the time around them is unknown", n.lost);
 	if (n.unseen)
-		grt_note(pass->notes,
-			 "%" PRIu64
-			 " returns of threads to a CPU were not reported by the kernel: their time is"
-			 " inferred from the time that the threads ran",
-			 n.unseen);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {return of threads to a CPU was|returns of threads to a CPU were} not reported by the kernel: {its|their} time is"
+			" inferred from the time that the threads ran",
+			n.unseen);
 	if (n.unsure)
-		grt_note(pass->notes, "for %" PRIu64 " waits it is unknown whether they were for the GPU",
+		grt_note(pass->notes,
+			 "for %" PRIu64 " {wait|waits} it is unknown whether {it was|they were} for the GPU",
 			 n.unsure);
 	if (n.tracers)
 		grt_note(pass->notes,
-			 "%" PRIu64 " threads are grtrace's own: they ran %" PRIu64
+			 "%" PRIu64 " {thread is|threads are} grtrace's own: {it|they} ran %" PRIu64
 			 " us, which no sum includes",
 			 n.tracers, n.tracer_ns / 1000);
 	if (n.over)
-		grt_note(pass->notes, "%" PRIu64 " records belong to threads beyond the first %u", n.over,
+		grt_note(pass->notes,
+			 "%" PRIu64 " {record belongs|records belong} to threads beyond the first %u", n.over,
 			 GRT_THREADS_MAX);
 }
 

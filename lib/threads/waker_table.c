@@ -99,14 +99,16 @@ static void note_wakers(const struct grt_wakers *w, struct grt_pass *pass, uint6
 		grt_note(pass->notes,
 			 "the trace has no events of threads: use grtrace record -e sched -- PROG");
 	if (w->rows.used > shown)
-		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", w->rows.used - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more row|more rows}: --top 0 shows all",
+			 w->rows.used - shown);
 	if (w->inferred)
 		grt_note(pass->notes,
-			 "%" PRIu64 " waits: their cause is inferred from what the waker had done last",
+			 "%" PRIu64
+			 " {wait: its|waits: their} cause is inferred from what the waker had done last",
 			 w->inferred);
 	if (w->over)
-		grt_note(pass->notes, "%" PRIu64 " waits are not in the table (limit of %u rows)", w->over,
-			 GRT_WAKERS_MAX);
+		grt_note(pass->notes, "%" PRIu64 " {wait is|waits are} not in the table (limit of %u rows)",
+			 w->over, GRT_WAKERS_MAX);
 }
 
 static int write_wakers(void *state, const struct grt_part *part, struct grt_pass *pass)

@@ -58,8 +58,9 @@ static void wall_time_notes(void *state, struct grt_pass *pass)
 		ns += n.ns[i];
 	if (pass->shape->all && !n.threads)
 		return;
-	grt_note(notes, "%" PRIu64 " threads, %.3f ms of their time, %" PRIu64 " samples", n.threads,
-		 (double)ns / 1e6, n.samples);
+	grt_note(notes,
+		 "%" PRIu64 " {thread|threads}, %.3f ms of {its|their} time, %" PRIu64 " {sample|samples}",
+		 n.threads, (double)ns / 1e6, n.samples);
 	if (!n.threads)
 		return;
 	note_states(notes, &n);
@@ -72,33 +73,41 @@ static void wall_time_notes(void *state, struct grt_pass *pass)
 			"  of the waits for the GPU, %.3f ms is under [gpu] and [polling], divided by what the GPU ran",
 			(double)n.gpu_work_ns / 1e6);
 	if (n.waits.late || n.waits.late_ns)
-		grt_note(notes,
-			 "  %" PRIu64
-			 " kernels, copies and jobs, and %.3f ms of waits, came after their time had been"
-			 " divided: some of it counts for [gpu] itself",
-			 n.waits.late, (double)n.waits.late_ns / 1e6);
+		grt_note(
+			notes,
+			"  %" PRIu64
+			" {kernel, copy or job|kernels, copies and jobs}, and %.3f ms of waits, came after their time had been"
+			" divided: some of it counts for [gpu] itself",
+			n.waits.late, (double)n.waits.late_ns / 1e6);
 	if (n.no_stack_ns)
 		grt_note(notes, "  %.3f ms have no user stack", (double)n.no_stack_ns / 1e6);
 	if (n.seen.lost)
 		grt_note(notes, "  %" PRIu64 " off-CPU intervals are lost: the time around them is [unknown]",
 			 n.seen.lost);
 	if (n.seen.unseen)
-		grt_note(notes,
-			 "  %" PRIu64
-			 " returns of threads to a CPU were not reported by the kernel: their time is"
-			 " inferred from the time that the threads ran",
-			 n.seen.unseen);
+		grt_note(
+			notes,
+			"  %" PRIu64
+			" {return of threads to a CPU was|returns of threads to a CPU were} not reported by the kernel: {its|their} time is"
+			" inferred from the time that the threads ran",
+			n.seen.unseen);
 	if (n.seen.unsure)
-		grt_note(notes, "  for %" PRIu64 " waits it is unknown whether they were for the GPU",
+		grt_note(notes,
+			 "  for %" PRIu64
+			 " {wait|waits} it is unknown whether {it was|they were} for the GPU",
 			 n.seen.unsure);
 	if (n.seen.tracers)
 		grt_note(notes, "  grtrace's own threads ran %.3f ms, which no sum includes",
 			 (double)n.seen.tracer_ns / 1e6);
 	if (n.seen.over)
-		grt_note(notes, "  %" PRIu64 " records belong to threads beyond the first %u", n.seen.over,
-			 GRT_THREADS_MAX);
+		grt_note(notes,
+			 "  %" PRIu64 " {record belongs|records belong} to threads beyond the first %u",
+			 n.seen.over, GRT_THREADS_MAX);
 	if (n.dropped)
-		grt_note(notes, "  %" PRIu64 " frames of stacks beyond a limit are missing", n.dropped);
+		grt_note(notes,
+			 "  %" PRIu64
+			 " {frame of stacks beyond a limit is|frames of stacks beyond a limit are} missing",
+			 n.dropped);
 }
 
 GRT_ANALYSIS_FREE(wall_time_free, grt_wall_flame_free)

@@ -517,8 +517,8 @@ static void take_counted(const struct ctf_dir *d)
 		s->found.missing_events += counted - written;
 		grt_fault(&s->found, GRT_FAULT_GAP, 0, "packets are missing at the end of its files",
 			  "the recording as it was made, or grtrace record again",
-			  "%s: %.*s counted %llu events, its packets %llu", s->path, (int)(len - room), key,
-			  (unsigned long long)counted, (unsigned long long)written);
+			  "%s: %.*s counted %llu {event|events}, its packets %llu", s->path,
+			  (int)(len - room), key, (unsigned long long)counted, (unsigned long long)written);
 	}
 }
 

@@ -234,10 +234,11 @@ int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t 
 	elsewhere = s->health.missing_events + s->window.counted;
 	s->health.unwritten_events = unwritten > elsewhere ? unwritten - elsewhere : 0;
 	if (s->written.untracked)
-		grt_fault(&s->health, GRT_FAULT_GAP, 0,
-			  "it has more traced programs than grtrace can compare", NULL,
-			  "%s: it is unknown whether records of %llu other processes are missing", s->path,
-			  (unsigned long long)s->written.untracked);
+		grt_fault(
+			&s->health, GRT_FAULT_GAP, 0, "it has more traced programs than grtrace can compare",
+			NULL,
+			"%s: it is unknown whether records of %llu {other process is|other processes are} missing",
+			s->path, (unsigned long long)s->written.untracked);
 	return 0;
 }
 

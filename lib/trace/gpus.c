@@ -10,7 +10,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/bus.h"
 #include "packet.h"
 
 /* Rings, device files and contexts that are distinguished; of the latter the oldest give way. */
@@ -43,24 +45,72 @@ static bool gpus_is_number(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-/* "03:00.0", as lspci prints the addresses of the first domain */
-static bool is_short_address(const char *text)
+/* A number is that of a card, or of a file of NVIDIA's driver; where these are two GPUs, it is of neither. */
+static int gpus_take_number(struct grt_gpus *g, const char *number)
 {
-	return strlen(text) == 7 && text[2] == ':' && text[5] == '.';
+	char bus[sizeof(g->bus)], node[sizeof(g->asked)];
+
+	snprintf(g->asked, sizeof(g->asked), "card%.20s", number);
+	snprintf(node, sizeof(node), "nvidia%.20s", number);
+	bus_of_node(g, g->asked, g->bus, sizeof(g->bus));
+	bus_of_node(g, node, bus, sizeof(bus));
+	if (!*bus || !strcmp(bus, g->bus))
+		return 0;
+	if (g->bus[0])
+		return -EINVAL;
+	memcpy(g->asked, node, sizeof(node));
+	memcpy(g->bus, bus, sizeof(bus));
+	return 0;
+}
+
+/* The beginning of a UUID is enough if only one GPU has it. */
+static int gpus_take_uuid(struct grt_gpus *g, const char *uuid)
+{
+	char bus[sizeof(g->bus)];
+	size_t len = strlen(uuid);
+
+	snprintf(g->asked, sizeof(g->asked), "%s", uuid);
+	for (const char *p = g->cards; p; p = strchr(p, ' ')) {
+		p += *p == ' ';
+		if (strncasecmp(p, uuid, len) || !strchr(p, '='))
+			continue;
+		p = strchr(p, '=') + 1;
+		snprintf(bus, sizeof(bus), "%.*s", (int)strcspn(p, " "), p);
+		if (g->bus[0] && strcmp(g->bus, bus))
+			return -EINVAL;
+		memcpy(g->bus, bus, sizeof(bus));
+	}
+	return 0;
+}
+
+static void gpus_take_name(struct grt_gpus *g, const char *name)
+{
+	uint32_t bus = grt_bus_parse(name);
+
+	if (!strncmp(name, "/dev/dri/", 9))
+		name += 9;
+	else if (!strncmp(name, "/dev/", 5))
+		name += 5;
+	if (bus == UINT32_MAX)
+		snprintf(g->asked, sizeof(g->asked), "%s", name);
+	else
+		grt_bus_text(g->asked, bus);
+	bus_of_node(g, g->asked, g->bus, sizeof(g->bus));
 }
 
 int grt_gpus_init(struct grt_gpus *g, const char *asked, const char *cards)
 {
-	const char *prefix = gpus_is_number(asked) ? "card" : is_short_address(asked) ? "0000:" : "";
-
 	*g = (struct grt_gpus){.found = false};
 	grt_keyed_init(&g->names, sizeof(struct verdict), NAMES_MAX);
 	grt_keyed_init(&g->contexts, sizeof(struct verdict), CONTEXTS_MAX);
-	snprintf(g->asked, sizeof(g->asked), "%s%s", prefix, asked);
 	g->cards = strdup(cards ?: "");
 	if (!g->cards)
 		return -ENOMEM;
-	bus_of_node(g, g->asked, g->bus, sizeof(g->bus));
+	if (gpus_is_number(asked))
+		return gpus_take_number(g, asked);
+	if (!strncasecmp(asked, "GPU-", 4))
+		return gpus_take_uuid(g, asked);
+	gpus_take_name(g, asked);
 	return 0;
 }
 

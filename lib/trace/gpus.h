@@ -18,14 +18,14 @@
  * struct grt_gpus - initialised by grt_gpus_init(), freed by grt_gpus_free()
  * @asked: the request: a bus address, or the name of a device file
  * @bus: the address of the GPU, empty: only @asked is known
- * @cards: "card0=ADDRESS renderD128=ADDRESS ..." where known
+ * @cards: "card0=ADDRESS renderD128=ADDRESS nvidia0=ADDRESS GPU-...=ADDRESS ..." where known
  * @names: whether a ring or device number belongs to the GPU, from NAME records
  * @contexts: whether a context belongs to the GPU, from its ring
  * @seen: addresses of GPUs in the trace
  * @found: the requested GPU is one of them
  */
 struct grt_gpus {
-	char asked[33];
+	char asked[49];
 	char bus[33];
 	char *cards;
 	struct grt_keyed names;
@@ -36,9 +36,10 @@ struct grt_gpus {
 
 /**
  * grt_gpus_init - begins, before the first event
- * @asked: "0000:03:00.0" or another address, "card0" or another device file, or "0", the number of a card
+ * @asked: "0000:03:00.0" or another form of an address, "card0" or another device file, the UUID of a GPU of
+ *	NVIDIA or its beginning, or "0", the number of a card or of a file of NVIDIA's driver
  * @cards: as in the struct; NULL: unknown
- * Return: 0 or -ENOMEM
+ * Return: 0, -EINVAL if two GPUs match, or -ENOMEM
  */
 int grt_gpus_init(struct grt_gpus *g, const char *asked, const char *cards);
 

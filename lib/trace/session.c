@@ -91,7 +91,7 @@ static void session_tell_tails(struct grt_session *s, const struct grt_parts *pa
 			grt_fault(&s->found, GRT_FAULT_CUT, p->tail,
 				  "its writer was killed, the disk was full, or the copy is incomplete",
 				  "go on with what is whole, which was read, or grtrace record again",
-				  "%s: the last packed packet is cut after %llu bytes", label,
+				  "%s: the last packed packet is cut after %llu {byte|bytes}", label,
 				  (unsigned long long)p->tail);
 }
 
@@ -423,7 +423,7 @@ void grt_session_missed(struct grt_session *s, const struct grt_balance *missed,
 	if (delivered)
 		grt_fault(&s->health, GRT_FAULT_GAP, 0, "its source counted more events than were read",
 			  "sudo rmmod grtrace, and record again",
-			  "%s: %llu events were delivered and are not here", what,
+			  "%s: %llu {event was|events were} delivered and {is|are} not here", what,
 			  (unsigned long long)delivered);
 }
 
@@ -518,11 +518,17 @@ void grt_session_filter(struct grt_session *s, struct grt_filter *filter)
 
 int grt_session_gpu(struct grt_session *s, const char *gpu, const char *cards, struct grt_err *err)
 {
+	const char *known = cards ?: grt_session_env(s, "gpus");
+	int ret = -ENOMEM;
+
 	drop_gpus(s);
 	s->gpus = malloc(sizeof(*s->gpus));
-	if (s->gpus && !grt_gpus_init(s->gpus, gpu, cards ?: grt_session_env(s, "gpus")))
-		return 0;
-	return session_no_memory(s, err);
+	if (s->gpus)
+		ret = grt_gpus_init(s->gpus, gpu, known);
+	if (ret == -EINVAL)
+		return grt_err_set(err, ret, known, "the whole name of one of them",
+				   "%s: --device %s may be each of two GPUs", s->path, gpu);
+	return ret ? session_no_memory(s, err) : 0;
 }
 
 int grt_session_gpu_missing(const struct grt_session *s, struct grt_err *err)

@@ -10,6 +10,7 @@
  * does, the packet was cut.
  */
 #include "stream.h"
+#include "base/say.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ void grt_fault(struct grt_health *h, enum grt_fault_kind kind, uint64_t skipped,
 	if (h->first.what[0])
 		return;
 	va_start(ap, fmt);
-	vsnprintf(what, sizeof(what), fmt, ap);
+	grt_say_text_va(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	grt_err_set(&h->first, 0, why, fix, "%s", what);
 }
@@ -219,7 +220,7 @@ static void lost_end(struct grt_stream *st)
 	grt_fault(layout_health(st), GRT_FAULT_PACKET, st->pos - st->lost_from,
 		  "the file is damaged, or was written by something else",
 		  "grtrace record again, what is readable has been read",
-		  "%s: offset %llu: %llu bytes that are no packet", st->label,
+		  "%s: offset %llu: %llu {byte that is|bytes that are} no packet", st->label,
 		  (unsigned long long)st->lost_from, (unsigned long long)(st->pos - st->lost_from));
 	st->lost_from = NOWHERE;
 }
@@ -229,7 +230,7 @@ static void fault_cut(struct grt_stream *st, struct grt_health *h, uint64_t from
 	grt_fault(h, GRT_FAULT_CUT, to - from,
 		  "its writer was killed, the disk was full, or the copy is incomplete",
 		  "go on with what is whole, which was read, or grtrace record again",
-		  "%s: offset %llu: the last packet is cut after %llu bytes", st->label,
+		  "%s: offset %llu: the last packet is cut after %llu {byte|bytes}", st->label,
 		  (unsigned long long)from, (unsigned long long)(to - from));
 }
 
@@ -424,12 +425,13 @@ static void fault_gap(struct grt_stream *st, uint64_t missing)
 	const struct grt_packet *p = &st->packet;
 
 	st->health->missing_events += missing;
-	grt_fault(st->health, GRT_FAULT_GAP, 0, "they were lost, or taken by another reader",
-		  "grtrace record with a larger --buffer, and no other reader beside it",
-		  "%s: offset %llu: CPU %u: packet %llu where %llu was expected, %llu events are missing",
-		  st->label, (unsigned long long)(st->packet_end - p->packet_size / 8), p->cpu_id,
-		  (unsigned long long)p->packet_seq_num, (unsigned long long)st->next_seq,
-		  (unsigned long long)missing);
+	grt_fault(
+		st->health, GRT_FAULT_GAP, 0, "they were lost, or taken by another reader",
+		"grtrace record with a larger --buffer, and no other reader beside it",
+		"%s: offset %llu: CPU %u: packet %llu where %llu was expected, %llu {event is|events are} missing",
+		st->label, (unsigned long long)(st->packet_end - p->packet_size / 8), p->cpu_id,
+		(unsigned long long)p->packet_seq_num, (unsigned long long)st->next_seq,
+		(unsigned long long)missing);
 }
 
 /*

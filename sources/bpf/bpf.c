@@ -43,9 +43,10 @@
 #include "bpf_tables.h"
 #include "bpf_xid.h"
 #include "base/clock.h"
+#include "base/say.h"
 #include "trace/packer.h"
 #include "trace/packet.h"
-#include "host/drm_cards.h"
+#include "host/known_gpus.h"
 #include "host/pid_ns.h"
 #include "host/probe.h"
 #include "host/read_all.h"
@@ -863,9 +864,11 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 		c->config.types = setup->types;
 	if (setup->duty)
 		c->config.duty = *setup->duty;
-	c->config.device = setup->device;
-	if (setup->device)
-		drm_bus(setup->device, c->config.bus, sizeof(c->config.bus));
+	for (int i = 0; setup->gpu && i < KNOWN_GPU_FILES; i++)
+		c->config.devices[i] = setup->gpu->file[i].number;
+	c->config.one_gpu = setup->gpu != NULL;
+	if (setup->gpu)
+		snprintf(c->config.bus, sizeof(c->config.bus), "%s", setup->gpu->bus);
 	c->config.self = (uint32_t)getpid();
 	c->config.tree = setup->program;
 	c->config.pid_ns = pid_ns_inner();
@@ -980,7 +983,8 @@ static int grt_bpf_prepare(struct capture *c, const struct source_setup *setup, 
 	if (c->tracefs < 0)
 		return c->tracefs;
 	if (grt_packer_new(&c->packer, c->cpus))
-		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for events of %u CPUs", c->cpus);
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for events of %u {CPU|CPUs}",
+				   c->cpus);
 	libbpf_set_print(keep_warning);
 	set_config(c, setup);
 	c->samples.frequency = c->kind->frequency ? (unsigned int)*c->kind->frequency : 0;
@@ -1270,9 +1274,9 @@ static void tell_unnamed(const struct capture *c)
 	grt_bpf_stacks_unnamed(&c->stacks, &n);
 	if (!(n.bad + n.late + n.over) || !c->note)
 		return;
-	snprintf(
+	grt_say_text(
 		text, sizeof(text),
-		"%s: %llu frames of stacks without names: %llu because reading their files failed or took too long, "
+		"%s: %llu {frame|frames} of stacks without names: %llu because reading their files failed or took too long, "
 		"%llu because time was short, %llu because there are too many",
 		c->kind->name, (unsigned long long)(n.bad + n.late + n.over), (unsigned long long)n.bad,
 		(unsigned long long)n.late, (unsigned long long)n.over);
@@ -1388,7 +1392,7 @@ static int check_counts(const struct capture *c, struct grt_err *err)
 		if (n->wanted != known)
 			return grt_err_set(
 				err, -EPROTO, "this is a bug of grtrace", "grtrace doctor --bug-report FILE",
-				"%s: CPU %u: %llu events were recorded, %llu are accounted for",
+				"%s: CPU %u: %llu {event was|events were} recorded, %llu are accounted for",
 				c->kind->name, cpu, (unsigned long long)n->wanted, (unsigned long long)known);
 	}
 	return 0;
@@ -1409,8 +1413,8 @@ static void tell_rings(const struct capture *c)
 
 	if (!c->numbered.unnumbered || !c->note)
 		return;
-	snprintf(text, sizeof(text), "%s: %llu events have no ring (limit of %u rings)", c->kind->name,
-		 (unsigned long long)c->numbered.unnumbered, c->numbered.all.max);
+	grt_say_text(text, sizeof(text), "%s: %llu {event has|events have} no ring (limit of %u rings)",
+		     c->kind->name, (unsigned long long)c->numbered.unnumbered, c->numbered.all.max);
 	c->note(text);
 }
 
@@ -1421,9 +1425,10 @@ static void tell_stacks(const struct capture *c)
 
 	if (!lost || !c->note)
 		return;
-	snprintf(text, sizeof(text),
-		 "%s: %llu stacks are missing from their events: the stack table was full", c->kind->name,
-		 (unsigned long long)lost);
+	grt_say_text(
+		text, sizeof(text),
+		"%s: %llu {stack is|stacks are} missing from {its event|their events}: the stack table was full",
+		c->kind->name, (unsigned long long)lost);
 	c->note(text);
 }
 
@@ -1437,9 +1442,10 @@ static void tell_code_objects(const struct capture *c)
 	if (!unnamed || !c->note || told)
 		return;
 	told = true;
-	snprintf(text, sizeof(text),
-		 "%llu Python frames have no name: there were too many code objects, or too many at a time",
-		 (unsigned long long)unnamed);
+	grt_say_text(
+		text, sizeof(text),
+		"%llu {Python frame has|Python frames have} no name: there were too many code objects, or too many at a time",
+		(unsigned long long)unnamed);
 	c->note(text);
 }
 
@@ -1484,8 +1490,8 @@ int grt_bpf_missed(void *state, struct grt_balance *missed, struct grt_err *err)
 
 	*missed = (struct grt_balance){.fate[GRT_FATE_DELIVERED] = grt_packer_waiting(c->packer)};
 	grt_err_set(err, -EPROTO, "this is a bug of grtrace", "grtrace doctor --bug-report FILE",
-		    "%s: %llu events were recorded and are not in the recording", c->kind->name,
-		    (unsigned long long)missed->fate[GRT_FATE_DELIVERED]);
+		    "%s: %llu {event was|events were} recorded and {is|are} not in the recording",
+		    c->kind->name, (unsigned long long)missed->fate[GRT_FATE_DELIVERED]);
 	return 0;
 }
 

@@ -30,6 +30,7 @@
 #include "codes/cuda_codes.h"
 #include "base/grow.h"
 #include "base/memfile.h"
+#include "base/say.h"
 #include "host/elf_file.h"
 #include "host/maps.h"
 
@@ -639,9 +640,10 @@ static void tell_unread(const struct grt_bpf_nodes *n)
 
 	if (!n->unread || !n->note)
 		return;
-	snprintf(text, sizeof(text),
-		 "%llu of %u programs ended before their mappings could be read: their calls have no stack",
-		 (unsigned long long)n->unread, n->images);
+	grt_say_text(
+		text, sizeof(text),
+		"%llu of %u {program|programs} ended before their mappings could be read: their calls have no stack",
+		(unsigned long long)n->unread, n->images);
 	n->note(text);
 }
 

@@ -14,7 +14,7 @@
 
 #include "codes/engine.h"
 #include "codes/firmware.h"
-#include "host/drm_cards.h"
+#include "host/known_gpus.h"
 #include "sources/source.h"
 
 /* Of these it is followed what runs on them; the one that was there first gives way. */
@@ -54,7 +54,7 @@ static const char *card_of(struct grt_bpf_rings *r, const char *bus)
 {
 	if (strcmp(r->gpu.bus, bus)) {
 		snprintf(r->gpu.bus, sizeof(r->gpu.bus), "%s", bus);
-		drm_card(bus, r->gpu.card, sizeof(r->gpu.card));
+		known_gpu_card(bus, r->gpu.card, sizeof(r->gpu.card));
 	}
 	return r->gpu.card;
 }

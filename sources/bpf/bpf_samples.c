@@ -20,6 +20,7 @@
 
 #include "host/capabilities.h"
 #include "base/clock.h"
+#include "base/say.h"
 
 /* In the order of preference. */
 static const struct timer {
@@ -241,7 +242,7 @@ int grt_bpf_samples_attach(struct grt_bpf_samples *s, struct bpf_program *prog, 
 	return grt_err_set(err, ret, ret == -EINVAL ? "more than perf_event_max_sample_rate" : strerror(-ret),
 			   ret == -EINVAL ? "cat /proc/sys/kernel/perf_event_max_sample_rate"
 					  : "--frequency 0, which records no samples",
-			   "cannot record %u samples a second", s->frequency);
+			   "cannot record %u {sample|samples} a second", s->frequency);
 }
 
 /* The kernel takes the events of a CPU that goes off it for good, and tells nobody: their time stands still.
@@ -290,8 +291,9 @@ void grt_bpf_samples_text(const struct grt_bpf_samples *s, char *text, size_t ro
 	if (s->clock)
 		used = snprintf(text, room, "%s %u Hz", s->clock, s->frequency);
 	if (s->again)
-		used += snprintf(text + used, room - (size_t)used,
-				 ", %u times a CPU came: up to 0.5 s of it without samples each", s->again);
+		used += grt_say_text(text + used, room - (size_t)used,
+				     ", %u {time|times} a CPU came: up to 0.5 s of it without samples each",
+				     s->again);
 	if (s->refused)
 		snprintf(text + used, room - (size_t)used, ", not of a CPU that came: %s", strerror(-s->why));
 }

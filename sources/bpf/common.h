@@ -387,6 +387,17 @@ static __always_inline int same_text(const char *a, const volatile char *b, int 
 	return 1;
 }
 
+/* Whether calls on a device file are wanted. */
+static __always_inline int device_wanted(__u32 device)
+{
+	if (!config.one_gpu)
+		return 1;
+	for (int i = 0; i < BPF_GPU_FILES; i++)
+		if (config.devices[i] && config.devices[i] == device)
+			return 1;
+	return 0;
+}
+
 static __always_inline void ring_read_bus(struct grt_bpf_ring *r, struct device *dev)
 {
 	const char *text = BPF_CORE_READ(dev, kobj.name);
@@ -432,7 +443,7 @@ static __always_inline int by_thread_or_ring(void)
 /* Such a filter works through the table of jobs: what is not in it was rejected at its SUBMIT. */
 static __always_inline int by_table(void)
 {
-	return by_thread_or_ring() || config.driver[0] || config.device || config.duty.parts;
+	return by_thread_or_ring() || config.driver[0] || config.one_gpu || config.duty.parts;
 }
 
 #endif /* GRTRACE_BPF_COMMON_H */

@@ -58,7 +58,7 @@ static __always_inline int enters(void *ctx, __u32 fd, __u32 cmd, __u64 arg)
 	if (is_recorder(pid_tgid >> 32) || !thread_wanted(pid_tgid >> 32))
 		return count_filtered(c);
 	device = device_of(task, fd);
-	if (config.device && config.device != device)
+	if (!device_wanted(device))
 		return count_filtered(c);
 	at = begin_comm_ioctl_enter(c, cpu, pid_tgid);
 	if (!at)
@@ -120,7 +120,7 @@ static __always_inline int left(__u32 fd, __u32 cmd, __u64 arg, __s64 ret)
 		return 0;
 	if (is_recorder(pid_tgid >> 32) || !thread_wanted(pid_tgid >> 32))
 		return count_filtered(c);
-	if (config.device && config.device != device_of(my_task(), fd))
+	if (config.one_gpu && !device_wanted(device_of(my_task(), fd)))
 		return count_filtered(c);
 	at = begin_ioctl_exit(c, cpu);
 	if (!at)

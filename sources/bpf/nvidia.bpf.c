@@ -69,7 +69,7 @@ static __always_inline struct grt_bpf_counts *my_counts_on(__u32 device, __u32 *
 {
 	struct grt_bpf_counts *c = my_counts_if_wanted(cpu, pid_tgid);
 
-	if (!c || (!is_recorder(*pid_tgid >> 32) && (!config.device || config.device == device)))
+	if (!c || (!is_recorder(*pid_tgid >> 32) && device_wanted(device)))
 		return c;
 	count_filtered(c);
 	return 0;

@@ -108,7 +108,7 @@ static __always_inline void read_arguments(struct nv_hit *hit, struct pt_regs *c
 
 static __always_inline int is_wanted(__u64 cookie)
 {
-	if (config.device)
+	if (config.one_gpu)
 		return 0;
 	return is_threadless(cookie) || thread_wanted(bpf_get_current_pid_tgid() >> 32);
 }

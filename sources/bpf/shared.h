@@ -15,6 +15,8 @@
 #define BPF_RING 32
 #define BPF_DRIVER 16
 #define BPF_BUS 32
+/* Device files of one GPU. */
+#define BPF_GPU_FILES 3
 #define BPF_MAJORS 8
 
 /* More CPUs than this are not counted apart, so there cannot be more. */
@@ -56,8 +58,8 @@ struct grt_bpf_code {
  * @pid: only this process (thread group), 0: all
  * @comm: only threads of this name; empty: all
  * @ring: only jobs of rings of this name; empty: all
- * @device: only calls of this device number (major << 20 | minor); 0: all
- * @bus: only rings of the GPU at this address of its bus; empty: all
+ * @one_gpu: only jobs of the GPU at @bus, and calls on its device files: those of @devices that are not 0
+ * @bus: with @one_gpu: its address; empty: unknown
  * @types: those that are wanted
  * @secret: hides the kernel's addresses in numbers of objects, see opaque()
  * @driver: only rings of this driver; of `fence`: the driver whose fences are jobs; empty: all
@@ -77,7 +79,8 @@ struct grt_bpf_code {
  */
 struct grt_bpf_config {
 	__u32 pid;
-	__u32 device;
+	__u32 one_gpu;
+	__u32 devices[BPF_GPU_FILES];
 	struct grt_type_set types;
 	__u64 secret;
 	char comm[BPF_COMM];
@@ -93,7 +96,6 @@ struct grt_bpf_config {
 	__u32 pid_ns;
 	__u32 all_fences;
 	__u32 cut_keys;
-	__u32 pad;
 	struct grt_duty duty;
 	struct grt_bpf_code wakers[BPF_WAKERS];
 };

@@ -361,7 +361,7 @@ static int open_gpus(struct capture *c, const struct source_setup *setup, struct
 	int ret = 0;
 
 	for (unsigned int i = 0; i < l->devices && !ret; i++) {
-		if (setup->device && setup->device != l->device[i].number)
+		if (!known_gpu_has(setup->gpu, l->device[i].number))
 			continue;
 		ret = gpu_open(c, &l->device[i], err);
 		if (!ret)

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <grtrace/tsg.h>
+
 #include "sources/bpf/shared.h"
 #include "base/clock.h"
 
@@ -23,6 +25,9 @@
  * @row: of the last look at the open files, sorted, of which there are @rows
  * @looked: when that began, CLOCK_MONOTONIC ns
  * @blind: such a look is not possible here
+ * @like: the decoder's setup, whose events @gpu limits
+ * @gpu: only events of this GPU, NULL: of all
+ * @of_others, @of_unknown: events of other GPUs, and of an unknown one, which were left out
  */
 struct nv_calls {
 	void *capture;
@@ -31,6 +36,10 @@ struct nv_calls {
 	size_t rows;
 	uint64_t looked;
 	bool blind;
+	struct grt_nv_setup like;
+	const struct known_gpu *gpu;
+	uint64_t of_others;
+	uint64_t of_unknown;
 };
 
 /* ------------------------------------------------------------- this machine */
@@ -135,6 +144,27 @@ static bool is_open(void *arg, uint64_t file, uint32_t *pid)
 
 /* ------------------------------------------------------------- decoder */
 
+/* The GPU's address in an event; 0: unknown */
+static uint32_t nv_calls_bus(const struct grt_event *e)
+{
+	return e->type == GRT_EV_NV_MEMORY ? ((const struct grt_ev_nv_memory *)e)->bus
+					   : ((const struct grt_tsg_event *)e)->bus;
+}
+
+/* Every call is decoded, because objects of one GPU depend on those of no GPU; events are left out behind it.
+ */
+static int nv_calls_emit(void *arg, struct grt_event *e, uint32_t cpu)
+{
+	struct nv_calls *s = arg;
+	uint32_t bus = nv_calls_bus(e);
+
+	if (!s->gpu || known_gpu_is_at(s->gpu, bus))
+		return s->like.emit(s->like.arg, e, cpu);
+	s->of_others += bus != 0;
+	s->of_unknown += !bus;
+	return 0;
+}
+
 bool nv_calls_who(const void *record, size_t size, struct grt_event *who)
 {
 	const struct grt_nv_call *call = record;
@@ -169,6 +199,9 @@ void nv_calls_describe(void *own, char *text, size_t room)
 		 (unsigned long long)n.calls, (unsigned long long)n.unknown, (unsigned long long)n.partly,
 		 (unsigned long long)n.subcontexts, (unsigned long long)n.over, (unsigned long long)n.unsized,
 		 s->blind ? " files=unseen" : "");
+	if (s->gpu && strlen(text) < room)
+		snprintf(text + strlen(text), room - strlen(text), " of_other_gpus=%llu of_unknown_gpus=%llu",
+			 (unsigned long long)s->of_others, (unsigned long long)s->of_unknown);
 }
 
 void nv_calls_close(void *own)
@@ -182,7 +215,8 @@ void nv_calls_close(void *own)
 	free(s);
 }
 
-int nv_calls_open(void **own, void *capture, const struct grt_nv_setup *like, struct grt_err *err)
+int nv_calls_open(void **own, void *capture, const struct known_gpu *gpu, const struct grt_nv_setup *like,
+		  struct grt_err *err)
 {
 	struct grt_nv_setup nv = *like;
 	struct nv_calls *s = calloc(1, sizeof(*s));
@@ -191,6 +225,10 @@ int nv_calls_open(void **own, void *capture, const struct grt_nv_setup *like, st
 	if (!s)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the handles of NVIDIA's driver");
 	s->capture = capture;
+	s->like = *like;
+	s->gpu = gpu;
+	nv.emit = nv_calls_emit;
+	nv.arg = s;
 	nv.branch = driver_branch();
 	find_gpus(&nv);
 	if (grt_nv_new(&s->decoder, &nv))

@@ -12,10 +12,12 @@
 
 /**
  * nv_calls_open - begins
+ * @gpu: only events of this GPU, NULL: of all; it stays valid until nv_calls_close()
  * @like: of the decoder; its driver and GPUs are found out here
  * Return: 0, or -ENOMEM with *err; *own is for nv_calls_close() in any case
  */
-int nv_calls_open(void **own, void *capture, const struct grt_nv_setup *like, struct grt_err *err);
+int nv_calls_open(void **own, void *capture, const struct known_gpu *gpu, const struct grt_nv_setup *like,
+		  struct grt_err *err);
 
 /* The other operations, see struct grt_bpf_decoder. */
 bool nv_calls_who(const void *record, size_t size, struct grt_event *who);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "codes/nv_abi.h"
+#include "host/probe.h"
 #include "nv_rm.h"
 
 #define CONTROL_FILE "/dev/nvidiactl"
@@ -127,7 +128,7 @@ static int nv_rm_open_control(struct grt_err *err)
 		return fd;
 	if (ret == -ENOENT || ret == -ENXIO || ret == -ENODEV)
 		return grt_err_set(err, ret, "NVIDIA's driver is not loaded, or has no device files here",
-				   "sudo nvidia-modprobe", "cannot open %s", CONTROL_FILE);
+				   probe_load_fix("sudo nvidia-modprobe"), "cannot open %s", CONTROL_FILE);
 	return grt_err_set(err, ret, strerror(-ret), ret == -EACCES ? "the same command with sudo" : NULL,
 			   "cannot open %s", CONTROL_FILE);
 }

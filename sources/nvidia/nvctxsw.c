@@ -349,13 +349,13 @@ static int open_gpu(struct capture *c, const struct nv_rm_gpu *gpu, struct grt_e
 	return open_log(g, &c->rm, gpu, err);
 }
 
-static int open_gpus(struct capture *c, uint32_t device, struct grt_err *err)
+static int open_gpus(struct capture *c, const struct known_gpu *only, struct grt_err *err)
 {
 	struct nv_rm_gpu gpu[NV_RM_GPUS];
 	int n = nv_rm_gpus(&c->rm, gpu, err), i, ret = n < 0 ? n : 0;
 
 	for (i = 0; i < n && !ret; i++)
-		if (!device || device == (NVIDIA_MAJOR << 20 | gpu[i].minor))
+		if (known_gpu_has(only, NVIDIA_MAJOR << 20 | gpu[i].minor))
 			ret = open_gpu(c, &gpu[i], err);
 	if (ret || c->gpus)
 		return ret;
@@ -412,7 +412,7 @@ static int nvctxsw_open(void **state, const struct source_setup *setup, struct g
 	ret = check_system(c->driver, sizeof(c->driver), err);
 	if (!ret)
 		ret = nv_rm_open(&c->rm, err);
-	return ret ? ret : open_gpus(c, setup->device, err);
+	return ret ? ret : open_gpus(c, setup->gpu, err);
 }
 
 static int nvctxsw_fail(const struct gpu *g, int ret, struct grt_err *err)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sources/bpf/bpf.h"
+#include "base/say.h"
 #include "sources/bpf/shared.h"
 #include "host/nvidia_devices.h"
 #include "nvidia_probes.h"
@@ -73,7 +74,7 @@ static int open_probing(void **state, const struct source_setup *setup, struct g
 
 	if (ret)
 		return ret;
-	snprintf(text, sizeof(text), "nvidia: --probes: %u functions", found);
+	grt_say_text(text, sizeof(text), "nvidia: --probes: %u {function|functions}", found);
 	if (setup->note)
 		setup->note(text);
 	return grt_bpf_open(state, setup, &probing, err);

@@ -17,6 +17,7 @@
 #include "sources/bpf/nvidia_probes.h"
 #include "base/bus.h"
 #include "nvidia_probes.h"
+#include "host/probe.h"
 #include "host/read_all.h"
 
 #define FIX_WITHOUT "the same command without --probes"
@@ -107,9 +108,9 @@ int nvidia_probes_here(unsigned int *found, struct grt_err *err)
 	*found = find_functions(here);
 	if (*found)
 		return 0;
-	return grt_err_set(err, -ENODEV,
-			   "none of them is in /proc/kallsyms: the modules of the driver are not loaded",
-			   "sudo modprobe nvidia", "cannot probe functions of NVIDIA's driver");
+	return grt_err_set(
+		err, -ENODEV, "none of them is in /proc/kallsyms: the modules of the driver are not loaded",
+		probe_load_fix("sudo modprobe nvidia"), "cannot probe functions of NVIDIA's driver");
 }
 
 /* ---------------------------------------------------------------- what a call says */

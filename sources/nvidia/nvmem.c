@@ -30,12 +30,14 @@ static const struct cmd_opt options[] = {
  * struct counting - what NVML is asked for
  * @users: NULL: it is not there
  * @pid: only of this process, 0: of all
+ * @gpu: only on this GPU, NULL: on all
  * @asked: when it was asked last, ns; 0: the recording has not begun
  */
 static struct counting {
 	void *capture;
 	struct power_users *users;
 	uint32_t pid;
+	const struct known_gpu *gpu;
 	uint64_t asked;
 } counting;
 
@@ -74,7 +76,9 @@ static int put_user(void *arg, uint32_t bus, uint32_t pid, uint64_t bytes)
 {
 	const struct counting *n = arg;
 
-	return n->pid && n->pid != pid ? 0 : put_count(n, bus, pid, bytes);
+	if ((n->pid && n->pid != pid) || (n->gpu && !known_gpu_is_at(n->gpu, bus)))
+		return 0;
+	return put_count(n, bus, pid, bytes);
 }
 
 /* Who is in no record of this moment had nothing. */
@@ -101,13 +105,13 @@ static int nvmem_open_decoder(void **own, void *capture, const struct source_set
 	struct grt_err why = {.why = ""};
 	char text[320];
 
-	counting = (struct counting){.capture = capture, .pid = (uint32_t)setup->pid};
+	counting = (struct counting){.capture = capture, .pid = (uint32_t)setup->pid, .gpu = setup->gpu};
 	if (power_users_open(&counting.users, &why) && !nvidia_loaded(NULL) && setup->note) {
 		snprintf(text, sizeof(text), "nvmem: NVML does not report the memory of processes: %s",
 			 why.why);
 		setup->note(text);
 	}
-	return nv_calls_open(own, capture, &nv, err);
+	return nv_calls_open(own, capture, setup->gpu, &nv, err);
 }
 
 static bool nvmem_look(void *own)

@@ -20,7 +20,7 @@ static int nvsched_open_decoder(void **own, void *capture, const struct source_s
 {
 	const struct grt_nv_setup nv = {.emit = grt_bpf_put, .arg = capture, .refused = nvsched_failed};
 
-	return nv_calls_open(own, capture, &nv, err);
+	return nv_calls_open(own, capture, setup->gpu, &nv, err);
 }
 
 static const struct grt_bpf_decoder decoder = {

@@ -296,12 +296,13 @@ static int ask_processors(struct capture *c, struct program *p)
 static bool wants_event(const struct capture *c, const struct grt_event *e)
 {
 	const struct grt_ev_uvm_migration *m = (const struct grt_ev_uvm_migration *)e;
-	uint32_t wanted = c->setup.device;
+	const struct known_gpu *wanted = c->setup.gpu;
 
 	if (!grt_types_empty(&c->setup.types) && !grt_types_has(&c->setup.types, e->type))
 		return false;
-	return !wanted || e->device == wanted ||
-	       (e->type == GRT_EV_UVM_MIGRATION && (m->to_device == wanted || m->from_device == wanted));
+	return known_gpu_has(wanted, e->device) ||
+	       (e->type == GRT_EV_UVM_MIGRATION &&
+		(known_gpu_has(wanted, m->to_device) || known_gpu_has(wanted, m->from_device)));
 }
 
 static int put_event(struct capture *c, const struct grt_event *e)
@@ -694,7 +695,7 @@ static int check_system(struct capture *c, struct grt_err *err)
 	c->major = uvm_major();
 	if (!ret && !c->major)
 		ret = grt_err_set(err, -ENODEV, "no line of /proc/devices is nvidia-uvm",
-				  "sudo modprobe nvidia-uvm",
+				  probe_load_fix("sudo modprobe nvidia-uvm"),
 				  "NVIDIA's driver for unified memory is not loaded");
 	if (!ret && geteuid())
 		ret = grt_err_set(err, -EACCES, "only root may take files of other programs",

@@ -187,15 +187,11 @@ void power_put(struct power *p, struct power_series *s, uint64_t time, int64_t v
 static void set_wishes(struct capture *c, const struct source_setup *setup)
 {
 	struct power *p = &c->p;
-	unsigned int i;
 
 	p->pid = setup->pid;
 	if (setup->comm)
 		snprintf(p->comm, sizeof(p->comm), "%s", setup->comm);
-	p->only = setup->device;
-	for (i = 0; i < p->cards; i++)
-		if (p->only && p->card[i].render == p->only)
-			p->only = p->card[i].device;
+	p->only = setup->gpu;
 }
 
 static void look_who_sleeps(struct power *p)

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "trace/packer.h"
+#include "host/known_gpus.h"
 #include "sources/source.h"
 
 #define POWER_CARDS 32
@@ -31,7 +32,6 @@
  * @driver: "" where unknown
  * @path: its device's directory, without links; on the heap, NULL where it has none
  * @device: its number, major << 20 | minor
- * @render: that of its render node, 0 without one
  * @asleep: it was runtime suspended when this sample began: reading would wake it
  */
 struct power_card {
@@ -39,7 +39,6 @@ struct power_card {
 	char driver[32];
 	char *path;
 	uint32_t device;
-	uint32_t render;
 	bool asleep;
 };
 
@@ -103,7 +102,8 @@ struct power_counts {
 /**
  * struct power - what the parts share
  * @card: the cards that are here, of which there are @cards
- * @pid, @comm, @only: the wanted processes; 0, "", 0: all
+ * @pid, @comm: the wanted processes; 0, "": all
+ * @only: the wanted GPU, NULL: all
  * @looking: nothing is read later, this only asks what there is
  * @denied: something is there that only root may read
  * @settle: also values that did not change are written
@@ -116,7 +116,7 @@ struct power {
 	unsigned int cards;
 	pid_t pid;
 	char comm[16];
-	uint32_t only;
+	const struct known_gpu *only;
 	bool looking;
 	bool denied;
 	bool settle;
@@ -152,7 +152,7 @@ uint32_t power_counter(struct power *p, const char *name, const char *unit);
 /** power_wanted - whether values of a device are wanted */
 static inline bool power_wanted(const struct power *p, uint32_t device)
 {
-	return !p->only || p->only == device;
+	return known_gpu_has(p->only, device);
 }
 
 /** power_put - a value that was read at @time, later than all before */

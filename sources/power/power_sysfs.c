@@ -103,11 +103,6 @@ static int power_sysfs_is_accel(const struct dirent *e)
 	return power_sysfs_is_node(e->d_name, "accel");
 }
 
-static int is_render_node(const struct dirent *e)
-{
-	return power_sysfs_is_node(e->d_name, "renderD");
-}
-
 static void add_card(struct power *p, const char *node)
 {
 	struct power_card *card = &p->card[p->cards];
@@ -123,14 +118,6 @@ static void add_card(struct power *p, const char *node)
 	card->device = device_number(node);
 	card->path = device_path(node);
 	p->cards++;
-}
-
-static void add_render_node(struct power *p, const char *node)
-{
-	const struct power_card *card = power_card_of(p, node);
-
-	if (card)
-		p->card[card - p->card].render = device_number(node);
 }
 
 static void each_node(struct power *p, const char *dir, int (*chosen)(const struct dirent *e),
@@ -151,7 +138,6 @@ static void each_node(struct power *p, const char *dir, int (*chosen)(const stru
 void power_find_cards(struct power *p)
 {
 	each_node(p, "drm", power_sysfs_is_card, add_card);
-	each_node(p, "drm", is_render_node, add_render_node);
 	each_node(p, "accel", power_sysfs_is_accel, add_card);
 }
 

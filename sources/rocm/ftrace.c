@@ -22,7 +22,9 @@
 #include <unistd.h>
 
 #include "host/as_user.h"
+#include "base/say.h"
 #include "host/pid_ns.h"
+#include "host/probe.h"
 #include "host/read_all.h"
 #include "sources/source.h"
 #include "textlog.h"
@@ -230,7 +232,8 @@ static void clean_up(struct capture *c)
 	}
 	if (dir)
 		closedir(dir);
-	snprintf(text, sizeof(text), "ftrace: removed leftovers of %u killed recorders", n);
+	grt_say_text(text, sizeof(text), "ftrace: removed leftovers of %u {killed recorder|killed recorders}",
+		     n);
 	if (n && c->note)
 		c->note(text);
 }
@@ -332,8 +335,8 @@ static int match_functions(struct capture *c, struct grt_err *err)
 	if (c->here)
 		return 0;
 	return grt_err_set(err, -ENOENT, "the driver is not loaded, or has none of them",
-			   "sudo modprobe amdgpu", "ftrace: none of the %u functions is in this kernel",
-			   c->functions);
+			   probe_load_fix("sudo modprobe amdgpu"),
+			   "ftrace: none of the %u functions is in this kernel", c->functions);
 }
 
 static void ftrace_tell_missing(struct capture *c)
@@ -684,6 +687,7 @@ static int ftrace_close(void *state, struct grt_err *err)
 const struct source source_ftrace = {
 	.name = "ftrace",
 	.by_name = true,
+	.all_gpus = "what the driver does for all GPUs",
 	.probe = ftrace_probe,
 	.open = ftrace_open,
 	.start = source_ftrace_start,

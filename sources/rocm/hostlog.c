@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "hostlog_clocks.h"
+#include "base/say.h"
 #include "hostlog_pids.h"
 #include "text/amd_log_header.h"
 #include "sources/source.h"
@@ -276,10 +277,10 @@ static void tell_strangers(struct capture *c)
 {
 	char text[160];
 
-	snprintf(
+	grt_say_text(
 		text, sizeof(text),
 		"hostlog: %" PRIu64
-		" records belong to processes of the container that were not found on the host: they have no pid",
+		" {record belongs|records belong} to processes of the container that were not found on the host: {it has|they have} no pid",
 		c->strangers);
 	if (c->strangers && c->note)
 		c->note(text);
@@ -305,6 +306,7 @@ static int hostlog_close(void *state, struct grt_err *err)
 const struct source source_hostlog = {
 	.name = "hostlog",
 	.by_name = true,
+	.all_gpus = "the log of the runtime, which is of all GPUs",
 	.uncut = true,
 	.open = hostlog_open,
 	.program_stderr = hostlog_program_stderr,

@@ -99,8 +99,14 @@ silent() {
 }
 
 # One line per call of run(): status and text at once.
-expect() { # NAME STATUS REGEX
-	if exits "$2" && says "$3"; then ok "$1"; else not_ok "$1" "wanted status $2 and /$3/"; fi
+expect() { # NAME STATUS REGEX...: the output matches each of them
+	local name=$1 wanted=$2 regex
+	shift 2
+	exits "$wanted" || { not_ok "$name" "wanted status $wanted" && return; }
+	for regex; do
+		says "$regex" || { not_ok "$name" "wanted /$regex/" && return; }
+	done
+	ok "$name"
 }
 
 skip_all() { # REASON

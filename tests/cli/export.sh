@@ -37,8 +37,8 @@ every=$("$GRTRACE" dump every.grt | wc -l)
 for format in perfetto chrome; do
 	run export -f $format -o all.$format all.grt
 	expect "$format: written" 0 '^grtrace export: all.grt: 41 events: 3 jobs, 11 slices, 7 instants, 2 values of counters$'
-	check "$format: what is not drawn is told" says '^  1 jobs are not drawn: their START or END is unknown$'
-	check "$format: also ends" says '^  1 ends are not drawn: '
+	check "$format: what is not drawn is told" says '^  1 job is not drawn: its START or END is unknown$'
+	check "$format: also ends" says '^  1 end is not drawn: '
 	check "$format: and beginnings" says '^  3 slices have no end in the trace$'
 	check "$format: and losses" says '^  13 events were lost in the recording$'
 	output=$(items $format all.$format)
@@ -76,7 +76,7 @@ for format in perfetto chrome; do
 	run export -f $format -o deep.$format deep.grt
 	expect "$format: more at a time than there are tracks for is counted" 0 '^  72 items are not drawn: '
 	run export -f $format -o cuda.$format cuda.grt
-	expect "$format: a kernel without stamps is not drawn" 0 '^  1 jobs are not drawn: their START or END is unknown$'
+	expect "$format: a kernel without stamps is not drawn" 0 '^  1 job is not drawn: its START or END is unknown$'
 	output=$(items $format cuda.$format)
 	check "$format: a launch" has \
 		'000000001000+10        slice    [python3 70/CUDA calls of thread 71] cudaLaunchKernel correlation=5 >4000000000000005'

@@ -21,10 +21,10 @@ output=$(cat err)
 check "a message has the number of jobs, their time, and the share under a stack" says '^grtrace flame: 7 jobs, 0.001 ms of GPU time, 99.6 % of it under a stack$'
 # 1000, 300 and 70 of 1386 ns
 check "a message has the share under stacks that reach the program's start" says "^grtrace flame: 98.8 % of GPU time under a stack that reaches the program's entry\$"
-check "a message has the number of jobs that are left out" says '^  1 jobs are left out: their time on the GPU is unknown$'
+check "a message has the number of jobs that are left out" says '^  1 job is left out: its time on the GPU is unknown$'
 
 run flame -v stacks.grt
-check "-v: a message says why the remaining time has no stack" says '^  0.4 %, of 1 jobs, kernels and copies: no stack: '
+check "-v: a message says why the remaining time has no stack" says '^  0.4 %, of 1 job, kernel or copy: no stack: '
 run report stacks.grt --by ends --json
 check "report has the same sums by end of stack" test "$(jq -c '[.stack_ends[] | [.end, .gpu, .works]]' <<<"$output")" = \
 	'[["unknown",11,1],["entry",1370,5],["none",5,1]]'
@@ -131,7 +131,7 @@ check "weights add up, fractions are carried, nothing is lost" diff want <(echo 
 check "what is written reads back the same" diff want <("$GRTRACE" flame - <want 2>/dev/null)
 output=$(cat err)
 check "lines are told" says '^grtrace flame: in.folded: 7 lines, 6 stacks$'
-check "what is no stack, too" says '1 lines do not end with a weight and are not in it, the first is line 6$'
+check "what is no stack, too" says '1 line does not end with a weight and is not in it, the first is line 6$'
 cp in.folded stacks.txt
 output=$("$GRTRACE" flame stacks.txt 2>/dev/null)
 check "under any name" diff want <(echo "$output")
@@ -148,7 +148,7 @@ echo ' 5' >>deep.folded
 output=$("$GRTRACE" flame deep.folded 2>err)
 check "a stack without end is cut, its weight is kept" says '\[unknown\] 5$'
 output=$(cat err)
-check "and said to be" says '1 stacks are deeper than 4096 frames'
+check "and said to be" says '1 stack is too deep: it ends after 4096 frames'
 
 # pictures
 run flame in.folded -o out.svg
@@ -172,7 +172,7 @@ check "the same input gives the same page" cmp out.html again.html
 run flame stacks.grt -o stacks.html
 check "a recording's page has its stacks to the ns" diff <("$GRTRACE" flame stacks.grt 2>err) \
 	<(python3 "$GRTRACE_SRC/tests/cli/_page.py" stacks.html folded)
-check "and the losses that are told" grep -q '1 jobs are left out' <(python3 "$GRTRACE_SRC/tests/cli/_page.py" stacks.html block flame)
+check "and the losses that are told" grep -q '1 job is left out' <(python3 "$GRTRACE_SRC/tests/cli/_page.py" stacks.html block flame)
 run flame stacks.grt -o out.svg
 expect "a recording's" 0 'under a stack'
 check "in units of time" grep -qF '1.00 us, ' out.svg
@@ -213,8 +213,8 @@ cat >trace.json <<'END'
  ], "traceName": "x"}
 END
 run flame --gpu trace.json -o json.folded
-expect "a trace in JSON" 0 '0 CPU stacks; 1 launches and 2 kernels and copies, 0.004 ms'
-check "a message counts lines of the GPU file that are not records" says "GPU file: 2 lines are not records, 1 records cannot be read"
+expect "a trace in JSON" 0 '0 CPU stacks; 1 launch and 2 kernels and copies, 0.004 ms'
+check "a message counts lines of the GPU file that are not records" says "GPU file: 2 lines are not records, 1 record cannot be read"
 check "JSON: times are exact, in us with the remainder carried over" test "$(awk '{ n += $NF } END { print n }' json.folded)" = 3
 check "JSON: kernels have the names of the file" grep -qF '[GPU_Kernel]add<float>:' json.folded
 check "JSON: copies have their direction" grep -q '^\[GPU_Memcpy HtoD\] ' json.folded
@@ -238,7 +238,7 @@ run flame --gpu cut.json -o cut.folded
 expect "one without its last brace" 1 'cut.json: cut behind event 6:'
 sed '/^{"schema/d; s/^ "traceEvents": //; /^ \]/,$d' trace.json | sed '$s/$/,/' | gzip >array.json.gz
 run flame --gpu array.json.gz -o cut.folded
-expect "an array that ends anywhere, within gzip" 0 '1 launches and 2 kernels'
+expect "an array that ends anywhere, within gzip" 0 '1 launch and 2 kernels'
 check "is whole" cmp cut.folded json.folded
 # zlib hands out whole blocks: without the file's last eight bytes only their sum is missing
 head -c -8 array.json.gz >cut.json.gz

@@ -67,6 +67,19 @@ run record -e ioctl --type ioctl_exit -o run.grt -- "$GRTRACE_BUILD/bench/bench_
 check "--type: one half of them" test "$(count ioctl_enter) $(count ioctl_exit)" = "0 505"
 run record -e ioctl --type frob -o run.grt -- true
 expect "--type: no such type" 2 "'frob' is not an event type"
+# A GPU is all its device files: here its render node is /dev/null.
+mkdir -p sys/sys/class/drm/{card0,renderD128} sys/sys/bus/0000:03:00.0
+for node in card0=1:5 renderD128=1:3; do
+	echo "${node#*=}" >"sys/sys/class/drm/${node%=*}/dev"
+	ln -s ../../../bus/0000:03:00.0 "sys/sys/class/drm/${node%=*}/device"
+done
+for word in card0 renderD128 03:00.0; do
+	GRTRACE_SYSROOT=$PWD/sys run record -e ioctl --device "$word" -o run.grt -- "$GRTRACE_BUILD/bench/bench_ioctl" drm 101 0
+	check "--device $word: calls on both files of the GPU" test "$(count ioctl_exit)" = 505
+done
+echo 1:7 >sys/sys/class/drm/renderD128/dev
+GRTRACE_SYSROOT=$PWD/sys run record -e ioctl --device card0 -o run.grt -- "$GRTRACE_BUILD/bench/bench_ioctl" drm 101 0
+check "--device card0: no calls on other files" test "$(count ioctl_exit)" = 0
 run record -e ioctl --device /etc/passwd -o run.grt -- true
 expect "--device: no device" 1 'it is not a character device'
 

@@ -121,7 +121,7 @@ done
 run merge hostile -v
 check "a message has the number of the line that was not understood" says 'hostile: 1 of 7 lines were not understood, the first is line 5: ====='
 check "a line that was not understood is printed in a line of its own" test "$(awk 'length > 300' <<<"$output" | wc -l)" = 0
-check "an unknown event is counted" says 'hostile: 1 events are not about GPU jobs'
+check "an unknown event is counted" says 'hostile: 1 event is not about GPU jobs'
 
 # ------------------------------------------------------------------ annotate
 run annotate -i cpu.grt -d 5
@@ -133,7 +133,7 @@ expect "a trace without -i" 2 "unexpected 'cpu.grt': give a trace with -i"
 run annotate -p 99999999999
 expect "a pid that is none" 2 'out of range'
 run annotate -i cpu.grt -p 80 -o ioctls
-expect "counts are told" 0 '4 ioctls, 0 lost; 1 began before the trace: their duration is unknown; 1 did not end'
+expect "counts are told" 0 '4 ioctls, 0 lost; 1 began before the trace: its duration is unknown; 1 did not end'
 check "only the owner can read the file" mode ioctls
 check "-p: the file has only events of the process" test "$(grep -c 'pid=80 ' ioctls)" = "$(wc -l <ioctls)"
 run annotate -i garbage -o nothing

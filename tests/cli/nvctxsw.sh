@@ -142,6 +142,11 @@ mknod nvidia1 c 195 1
 play record -e nvctxsw --device "$PWD/nvidia1" -d 0.4 -o run.grt <both
 check "--device: the second one" test "$("$GRTRACE" dump --json run.grt | grep -c '"type":"GPU_SLICE".*"device_name":"nvidia1')" = 20
 check "and no other" test "$("$GRTRACE" dump --json run.grt | grep -c '"type":"GPU_SLICE"')" = 20
+for word in GPU-aaaa-1 nvidia1 c7:00.0 00000000:C7:00.0 1; do
+	play record -e nvctxsw --device "$word" -d 0.4 -o run.grt <both
+	check "--device $word: its slices" test "$("$GRTRACE" dump --json run.grt | grep -c '"type":"GPU_SLICE".*"device_name":"nvidia1')" = 20
+	check "--device $word: no others" test "$("$GRTRACE" dump --json run.grt | grep -c '"type":"GPU_SLICE"')" = 20
+done
 play record -e nvctxsw -p "$A" -d 0.4 -o run.grt <both
 check "-p: its slices" test "$("$GRTRACE" dump --json run.grt | grep '"type":"GPU_SLICE"' | grep -c "\"pid\":$A,")" = 10
 check "and no other's" test "$("$GRTRACE" dump --json run.grt | grep -c '"type":"GPU_SLICE"')" = 10

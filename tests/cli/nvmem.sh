@@ -102,6 +102,27 @@ if "${CC:-cc}" -shared -fPIC -o sys/usr/lib/libnvidia-ml.so.1 "$GRTRACE_SRC/test
 else
 	ok "NVML # SKIP no compiler: apt-get install gcc"
 fi
+
+# One GPU: its events are those among all, and the rest is counted.
+for i in 0 1; do
+	mkdir -p "sys/proc/driver/nvidia/gpus/0000:c$((6 + i)):00.0"
+	printf 'GPU UUID: \t GPU-aaaa-%s\nDevice Minor: \t %s\n' $i $i >"sys/proc/driver/nvidia/gpus/0000:c$((6 + i)):00.0/information"
+done
+events_by_bus() { # in the order of the program, without what differs from run to run
+	"$GRTRACE" dump --json --type nv_memory run.grt | python3 -c '
+import collections, json, sys
+n = collections.Counter((e["bus"], e["what"]) for e in map(json.loads, sys.stdin) if e["bus"] and e["client"])
+print(*(f"{bus} {what} {k}" for (bus, what), k in sorted(n.items())), sep=";")'
+}
+"$GRTRACE" record -e nvmem --any-file -o run.grt -- "$memory" -s 7 >/dev/null 2>&1
+all=$(events_by_bus)
+for word in GPU-aaaa-1 nvidia1 1 c7:00.0; do
+	"$GRTRACE" record -e nvmem --any-file --device "$word" -o run.grt -- "$memory" -s 7 >/dev/null 2>&1
+	check "--device $word: its memory" test "$(events_by_bus)" = "$(tr ';' '\n' <<<"$all" | grep c7:00.0 | paste -sd';')"
+	others=$(grep -oE 'of_other_gpus=[0-9]+' run.grt/metadata)
+	check "--device $word: the rest is counted" test "${others#*=}" = \
+		"$(tr ';' '\n' <<<"$all" | grep -v c7:00.0 | awk '{ n += $3 } END { print n }')"
+done
 unset GRTRACE_SYSROOT
 
 run record -e nvmem -o run.grt -- "$memory" -n 100

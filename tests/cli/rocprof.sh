@@ -161,7 +161,8 @@ check "HSA's call is the launch, in HIP's, in the ranges" test "$(grep -v "^grtr
 output=$("$GRTRACE" report --by range --json both.json | jq -c '[.ranges[] | [.range, .count, .wall, .gpu]] | sort')
 check "ranges" test "$output" = '[["epoch",1,800,950],["load",1,300,250],["upload",1,500,null]]'
 output=$("$GRTRACE" dump --type launch --json both.json | jq -c '[.call, .tid, .begin]')
-check "launches and waits, by thread" test "$output" = "$(printf '%s\n' '["cuMemcpyAsync",78,310]' '["cuLaunchKernel",78,610]' '["cudaDeviceSynchronize",79,800]')"
+check "launches and waits, by thread" test "$output" = "$(printf '%s\n' '["hsa_amd_memory_async_copy_on_engine",78,310]' \
+	'["hsa_signal_store_screlease",78,610]' '["hipDeviceSynchronize",79,800]')"
 jq -S . both.json >sorted.json
 "$GRTRACE" dump --json both.json >want
 "$GRTRACE" dump --json sorted.json >got

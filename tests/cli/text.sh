@@ -45,7 +45,7 @@ check "the first row is printed, with what it does not tell" \
 check "unknown values are not printed as numbers" lacks '2147483647|addr=0x0|length=0|flags=0x0'
 check "the number of open files is opens minus closes" has "calls by process" '^800150 +server +5 +1 +4 '
 check "monitor reports the line that it cannot use" \
-	says '^1 lines were not understood, the first is line 22: not of this$'
+	says '^1 line was not understood, the first is line 22: not of this$'
 check "monitor says which command shows the script's sums" says '^3 values of counters: report$'
 run report -i nvidia.txt
 check "the script's sums" has counters 'ioctls_per_process\[monitor\] +1 +2357 .* 2357 *$'

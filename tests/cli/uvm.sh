@@ -218,7 +218,12 @@ GRTRACE_SYSROOT=$PWD/none play record -e uvm -d 0.1 -o no.grt <<<"$gpu"
 expect "no driver" 3 "NVIDIA's driver is not loaded"
 sed -i '/nvidia-uvm/d' sys/proc/devices
 play record -e uvm -d 0.1 -o no.grt <<<"$gpu"
-expect "none for unified memory" 3 "NVIDIA's driver for unified memory is not loaded"
+expect "none for unified memory, on a kernel that loads no modules" 3 "NVIDIA's driver for unified memory is not loaded" \
+	'try: a kernel with this driver: this one loads no modules .CONFIG_MODULES.$'
+: >sys/proc/modules
+play record -e uvm -d 0.1 -o no.grt </dev/null
+expect "and on one that loads them" 3 'try: sudo modprobe nvidia-uvm$'
+rm sys/proc/modules
 printf '  1 nvidia-uvm\n' >>sys/proc/devices
 
 # The recorder dies: the program goes on, and nobody has its file.

@@ -59,7 +59,7 @@ check "the GPU's file alone" test "$(weights only.folded)" = "$(weights m.folded
 
 mkdir tmp
 TMPDIR=$PWD/tmp run gpuperf -o g.txt -c g.json -p g.cpu -m g.folded "$MOCK/app" plain 100
-expect "gpuperf" 0 '^grtrace record: 100 launches, 100 kernels, 0 copies; 1 stacks, 0.100 ms on the GPU$'
+expect "gpuperf" 0 '^grtrace record: 100 launches, 100 kernels, 0 copies; 1 stack, 0.100 ms on the GPU$'
 check "has made its files" test -s g.txt -a -s g.json -a -s g.cpu -a -s g.folded
 check "with all launches" test "$(grep -c . g.cpu)" = 100
 check "and all time" test "$(weights g.folded)" = 100

@@ -102,6 +102,11 @@ check "every value of two GPUs, at its time" equal 0
 expect "counters that the chip does not have are named as missing" 0 'nvidia0 .*MOCK100. does not have 2 of the counters'
 check "the second metric of a counter stands in" grep -q ' sm__pipe_tensor_cycles_active.avg' happened
 check "nothing is lost" says ' 0 lost in pm.grt'
+for word in nvidia1 1 GPU-cdcd c1:00.0 00000000:C1:00.0; do
+	LD_LIBRARY_PATH="$MOCK" run record -e gpumetrics --device "$word" -d 0.3 -o one.grt
+	check "--device $word: counters of this GPU, and of no other" test "$("$GRTRACE" dump --json --type counter one.grt |
+		grep -oE '"device":[0-9]+' | sort -u)" = "\"device\":$(((195 << 20) + 1))"
+done
 sample 100 gpumetrics:memory:2000
 check "a set, and a rate" equal 0
 check "both are in the recording" counts 'set=memory interval_ns=500000 counters=6 left_out=0 '

@@ -78,5 +78,5 @@ check "kinds" test "$(python3 -c "
 import json
 for r in json.load(open('m.json'))['allocations']: print(r['kind'], r['allocations'])" | sort | uniq -c | awk '{print $1 "x", $2, $3}' | tr '\n' ' ')" = \
 	"60x device 1 1x device 8 1x managed 1 1x physical 1 2x pool 200 "
-check "a free of what is not there is counted" grep -q '1 frees belong to memory whose allocation' m.json
+check "a free of what is not there is counted" grep -q '1 free belongs to memory whose allocation' m.json
 plan

@@ -61,7 +61,7 @@ for kind in "LAUNCH", "GPU_KERNEL":
     assert sum(t == kind for t, n in numbers) > 100
 END
 record "$MOCK/app" kill
-expect "a program that is killed" 137 '1 of 1 processes ended by a signal, _exit or exec: up to 0.1 s'
+expect "a program that is killed" 137 '1 of 1 process ended by a signal, _exit or exec: up to 0.1 s'
 check "what is there happened" test -z "$(comm -13 want got)"
 
 # The first string of a file, at the end of 32 bits.

@@ -530,6 +530,34 @@ static void bounds(void **state)
 	assert_int_equal(client(1000)->frames, GRT_FRAMES_MAX + 1);
 }
 
+/* Events of jobs are kept until something is shown; those that had to go are counted, and the last ones are
+ * there. */
+static void early_events(void **state)
+{
+	const uint32_t jobs = GRT_FRAME_JOBS + 3;
+
+	(void)state;
+	for (uint32_t i = 0; i < jobs; i++) {
+		SUBMIT(i + 1, GAME, i);
+		COMPLETE(i + 1, i);
+	}
+	assert_int_equal(grt_display_frames_count(d).early, 0);
+	flip(10 * MS, GAME);
+	assert_int_equal(grt_display_frames_count(d).early, 2 * jobs - GRT_FRAME_EARLY);
+	assert_int_equal(grt_display_frames_count(d).early, 6);
+}
+
+static void few_early_events(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < GRT_FRAME_JOBS; i++) {
+		SUBMIT(i + 1, GAME, i);
+		COMPLETE(i + 1, i);
+	}
+	flip(10 * MS, GAME);
+	assert_int_equal(grt_display_frames_count(d).early, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -552,6 +580,8 @@ int main(void)
 		TEST(events_alone),
 		TEST(busy),
 		TEST(bounds),
+		TEST(early_events),
+		TEST(few_early_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
