@@ -154,6 +154,8 @@ print("torch", torch.__version__, "cuda", torch.version.cuda, flush=True)
 if how == "facts":
     facts()
 else:
+    # away from the kernel that made x
+    time.sleep(0.3)
     phase("before", plain)
     phase("middle", with_torch if how == "torch" else with_client)
     time.sleep(0.7)
