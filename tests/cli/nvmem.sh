@@ -111,11 +111,12 @@ done
 events_by_bus() { # in the order of the program, without what differs from run to run
 	"$GRTRACE" dump --json --type nv_memory run.grt | python3 -c '
 import collections, json, sys
-n = collections.Counter((e["bus"], e["what"]) for e in map(json.loads, sys.stdin) if e["bus"] and e["client"])
+n = collections.Counter((e["bus"], e["what"]) for e in map(json.loads, sys.stdin) if e.get("bus") and e.get("client"))
 print(*(f"{bus} {what} {k}" for (bus, what), k in sorted(n.items())), sep=";")'
 }
 "$GRTRACE" record -e nvmem --any-file -o run.grt -- "$memory" -s 7 >/dev/null 2>&1
 all=$(events_by_bus)
+check "events of both GPUs" test "$(tr ';' '\n' <<<"$all" | grep -c c6:00.0)" -gt 0 -a "$(tr ';' '\n' <<<"$all" | grep -c c7:00.0)" -gt 0
 for word in GPU-aaaa-1 nvidia1 1 c7:00.0; do
 	"$GRTRACE" record -e nvmem --any-file --device "$word" -o run.grt -- "$memory" -s 7 >/dev/null 2>&1
 	check "--device $word: its memory" test "$(events_by_bus)" = "$(tr ';' '\n' <<<"$all" | grep c7:00.0 | paste -sd';')"

@@ -90,7 +90,7 @@ assert sorted(have, key=str) == sorted(wanted, key=str), [x for x in zip(sorted(
 assert any(w[5] is None for w in wanted)
 
 note = " ".join(report["notes"])
-assert f"{alone} of {begun} slices of the GPU's time are of no group" in note, note
-assert not late or f"{late} slices began after" in note, (late, note)
+assert f"{alone} of {begun} slice{'s' * (begun != 1)} of the GPU's time belong to no group" in note, note
+assert not late or f"{late} slice{'s' * (late != 1)} began after" in note, (late, note)
 print(f"rows={len(report['tsg_times'])} groups={sum(1 for k in rows if k[1])} slices={begun} alone={alone} "
       f"late={late} changes={len(wanted)} with_slices={sum(1 for w in wanted if w[5] and w[7])}")
