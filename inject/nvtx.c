@@ -804,11 +804,11 @@ static void nvtx_print_value(char *to, size_t room, const struct grt_ev_payload 
 	double number;
 
 	memcpy(&number, &v->value, sizeof(number));
-	if (v->type == NVTX_FIELD_TEXT || text)
+	if (v->value_type == NVTX_FIELD_TEXT || text)
 		snprintf(to, room, "%s", text ?: "");
-	else if (v->type == NVTX_FIELD_SIGNED)
+	else if (v->value_type == NVTX_FIELD_SIGNED)
 		snprintf(to, room, "%" PRId64, (int64_t)v->value);
-	else if (v->type == NVTX_FIELD_DOUBLE)
+	else if (v->value_type == NVTX_FIELD_DOUBLE)
 		snprintf(to, room, "%.17g", number);
 	else
 		snprintf(to, room, "%" PRIu64, (uint64_t)v->value);
@@ -827,7 +827,7 @@ static void nvtx_write_field(struct packets *p, const struct nvtx_range *r, uint
 	v.name = nvtx_string(name);
 	v.whole = nvtx_string(r->node);
 	v.index = r->depth;
-	v.type = r->payload_type;
+	v.value_type = r->payload_type;
 	v.at_end = r->cut;
 	nvtx_print_value(v.text, sizeof(v.text), &v, r->node ? nvtx_text_of(r->node) : NULL);
 	inject.fields++;

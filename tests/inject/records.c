@@ -210,7 +210,7 @@ static void print_payload(struct print *p, const struct grt_ev_payload *v)
 		abort();
 	printf("P %u %u %u ", v->e.pid, v->e.tid, v->index);
 	print_name(p, v->e.pid, v->schema, v->name);
-	printf(" %u:%llx:", v->type, (unsigned long long)v->value);
+	printf(" %u:%llx:", v->value_type, (unsigned long long)v->value);
 	print_word(text_of(p, v->e.pid, v->whole));
 	putchar(':');
 	print_word(v->text);
