@@ -39,7 +39,7 @@ status=$?
 check "by process the sums are those of report --by gpu-process" test $status = 0
 
 run report --by tsg random.grt
-expect "as text" 0 '^GPU time by channel group' '^changes of timeslices' 'slices of the GPU.s time are of no group'
+expect "as text" 0 '^GPU time by channel group' '^changes of timeslices' 'slices of the GPU.s time belong to no group'
 run report --by tsg --from +0.5 --to +0.7 --json random.grt
 check "--from and --to: no more time than there is" python3 -c '
 import json, sys
