@@ -118,7 +118,7 @@ sample MOCK_PC=full
 check "full: the program and its recording end" test $status = 0
 check "full: CUPTI stays where it cannot be ended" grep -q '^finalized 0 times, 0 faults, ' happened
 "$GRTRACE" report --by stall pc.grt >stall.txt
-check "full: it is said" grep -q "the hardware's buffer was full in 1 contexts" stall.txt
+check "full: it is said" grep -q "the hardware's buffer was full in 1 context" stall.txt
 check "full: of which windows" grep -q 'in 1 of these windows samples were lost' stall.txt
 
 sample MOCK_PC=refused

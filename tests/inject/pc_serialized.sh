@@ -88,7 +88,7 @@ check "without it they are inferred" says 'belong to kernels that several stacks
 sample --pc-sampling=serialized MOCK_PC=full
 check "full: the program and its recording end" test "$status" = 0
 "$GRTRACE" report --by stall pc.grt >stall.txt
-check "full: it is said" grep -q "the hardware's buffer was full in 1 contexts" stall.txt
+check "full: it is said" grep -q "the hardware's buffer was full in 1 context" stall.txt
 output=$(python3 joined.py)
 check "full: what was before is of its launches" says '^samples [1-9][0-9]* of no launch 0 launches [1-9]'
 

@@ -133,7 +133,7 @@ check "dropped samples and those of other kernels are counted" grep -q \
 
 sample MOCK_PC=full
 check "full: the program and its recording end" test "$status" = 0
-check "that its buffer was full is shown" grep -q "the hardware's buffer was full in 1 contexts" stall.json
+check "that its buffer was full is shown" grep -q "the hardware's buffer was full in 1 context" stall.json
 
 refused() { # MOCK_PC TEXT
 	sample MOCK_PC="$1"
