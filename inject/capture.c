@@ -8,9 +8,9 @@
  * Between them CUPTI makes no records. Its callbacks come from the first window to the last: where they
  * are switched while another thread is in a call, CUPTI 13.0 may stop counting, and gives all later calls and
  * kernels one number until cuptiFinalize() (1 in 200 to 3,000 times on an H100; records can be switched).
- *Before the first window only cudaProfilerStart() and -Stop() call, and what makes nodes of graphs and
- *allocates memory: what comes later needs to know them. The program's thread that begins or ends a window
- *switches itself, so that the first launch behind it is in it, or out of it.
+ * Before the first window only cudaProfilerStart() and -Stop() call, and what makes nodes of graphs and
+ * allocates memory: what comes later needs to know them. The program's thread that begins or ends a window
+ * switches itself, so that the first launch behind it is in it, or out of it.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -75,8 +75,8 @@ struct reading {
  * @outside: a process that runs is watched from outside; @uprobes: where
  * @duty: the windows of --duty
  * @ask: processes that run with the library, and record for us; @asks: how many
- * @intake: packets are taken here; NULL: they are in files; @reading: notes of its processes; @uid, @gid:
- *theirs
+ * @intake: packets are taken here; NULL: they are in files; @reading: notes of its processes
+ * @uid, @gid: of these processes
  */
 struct capture {
 	char library[PATH_MAX];

@@ -87,8 +87,8 @@ struct source_setup {
  *	the recording, and the source has no window
  * @alone: if one of its options was given, `auto` means this source only
  * @duty: it supports --duty
- * @all_gpus: it has no filter by GPU; what it records of all of them. NULL: it has one, or records no events
- *of GPUs
+ * @all_gpus: what it records of all GPUs, because it has no filter by GPU. NULL: it has one, or records no
+ *	events of GPUs
  * @less: what to type if it loses events; NULL: a larger --buffer
  * @options: options of this source only, ended by a row without name; NULL: none. Their targets belong to the
  *	source

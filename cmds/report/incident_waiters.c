@@ -14,8 +14,10 @@
 /* In the place of a waiting job's sequence number: a thread waits. */
 #define OF_THREAD UINT64_MAX
 
-/** struct wait - its key: the job's context and number, then those of the waiting job, or the thread and
- * OF_THREAD */
+/**
+ * struct wait - a job or a thread that waits for a job
+ * Its key: context and sequence number of the job, then those of the waiting job, or the thread and OF_THREAD.
+ */
 struct wait {
 	uint32_t pid;
 	uint32_t tid;

@@ -260,7 +260,7 @@ int grt_session_run_live_sized(struct grt_session *s, struct grt_consumer *c, si
  * grt_session_gpu - in later runs, passes only the events of one GPU to the consumer: those of its rings, of
  * their jobs and of its device files, and NAME, FRAME, LOG_TEXT and the class image, to which events refer
  * @gpu: PCI address ("0000:03:00.0"), a device file ("card0", "nvidia0"), a UUID ("GPU-..."), or the number
- *of the card or of NVIDIA's device file
+ *	of the card or of NVIDIA's device file
  * @cards: "card0=ADDRESS renderD128=ADDRESS nvidia0=ADDRESS GPU-...=ADDRESS ...", NULL: as in the recording
  * Return: 0, -EINVAL if two GPUs match, or -ENOMEM
  */

@@ -15,7 +15,7 @@
  * struct grt_sass - gives the text of code, as `nvdisasm -c` prints it
  * @open: begins the text of @n functions of a cubin, linkage names, by its CRC; other functions may be in it.
  *	Return: a descriptor to read from, which the caller closes, -ENOENT: there is no nvdisasm, -ENODATA:
- *the code was not kept, or another negative errno
+ *	the code was not kept, or another negative errno
  * @close: the text has been read
  */
 struct grt_sass {

@@ -19,7 +19,7 @@ struct grt_slots;
 /**
  * struct grt_sampled - counts of samples
  * @samples: samples of the weight; @exact: samples whose launch CUPTI named; @inferred: samples that were
- *divided between several stacks;
+ *	divided between several stacks;
  *	@unmatched: samples of functions without a kernel in the trace
  * @dropped: samples that the hardware dropped; @other: samples in kernels of other programs; @full: see
  *	struct grt_pc_sums

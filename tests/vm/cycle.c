@@ -29,7 +29,7 @@ struct prime {
 #define VGEM_FENCE_ATTACH _IOWR('d', 0x41, struct vgem_attach)
 #define VGEM_FENCE_WRITE 1
 
-/* A sync object of the GPU with a fence of vgem, which nobody signals for now. */
+/* A sync object of the GPU with a fence of vgem, which vgem signals after ten seconds at the latest. */
 static uint32_t fence_of_program(void)
 {
 	int vgem = open_node("card", 0, "vgem");
