@@ -9,9 +9,9 @@
  * Contexts are sampled from their beginning to their end, or in the windows of --duty. Sampling is then
  * enabled with a window and disabled with it: between windows launches are not slower, and the hardware's
  * buffer takes no memory. CUPTI may leave the program between windows. When it comes back, it reports only
- *new contexts; the older ones are found by the calls that the program makes in them. CUPTI does not report
- *code that was loaded in its absence, so it stays at least from the beginning of the program to the end of
- *the first window. Sampling of a context whose buffer was full cannot be disabled, and then CUPTI stays.
+ * new contexts; the older ones are found by the calls that the program makes in them. CUPTI does not report
+ * code that was loaded in its absence, so it stays at least from the beginning of the program to the end of
+ * the first window. Sampling of a context whose buffer was full cannot be disabled, and then CUPTI stays.
  *
  * The writer gets what was counted in each round; the program's threads do so, too, where code is unloaded or
  * a context ends, since CUPTI would mix it up with what comes later. What they get waits in a list for the

@@ -16,7 +16,8 @@
 
 /**
  * struct wait - a job or a thread that waits for a job
- * Its key: context and sequence number of the job, then those of the waiting job, or the thread and OF_THREAD.
+ * Its key: context and sequence number of the job, then those of the waiting job, or the thread and
+ * OF_THREAD.
  */
 struct wait {
 	uint32_t pid;
