@@ -565,6 +565,26 @@ void capture_close(void);
 /** capture_forked - called in a child, which is not recorded */
 void capture_forked(void);
 
+/* ---------------------------------------------------------------- gate.c */
+
+/** gate_begin - calls are counted from now on: CUPTI was attached, and all functions of the driver are seen */
+void gate_begin(void);
+
+/** gate_end - calls are not counted any more */
+void gate_end(void);
+
+/** gate_callback - called in CUPTI's callback of a call, while gate_counts. It returns when the gate is open */
+void gate_callback(int domain, uint32_t number, int site);
+extern _Atomic bool gate_counts;
+
+/** gate_close - waits until no thread of the program is in a call that may launch; calls that begin wait until
+ * gate_open(). It takes no lock. Return: false, with the gate open: calls did not return */
+bool gate_close(void);
+void gate_open(void);
+
+/** gate_forked - called in a child, which is not recorded */
+void gate_forked(void);
+
 /* ---------------------------------------------------------- pcsampling.c */
 
 /** pcsampling_join - CUPTI was attached: starts sampling if requested; @enable 0: CUPTI will be detached */

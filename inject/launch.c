@@ -850,6 +850,13 @@ static bool launch_record(struct thread *t, int domain, uint32_t number, const s
 	return recorded;
 }
 
+/* All functions of the driver are seen while calls are counted, see gate.c. */
+static bool launch_is_listed(int domain, uint32_t number)
+{
+	return !atomic_load_explicit(&gate_counts, memory_order_relaxed) ||
+	       grt_cuda_call((uint16_t)(number | (domain == CUPTI_DOMAIN_DRIVER ? GRT_CUDA_DRIVER : 0)));
+}
+
 /* The thread has no ring: there is no memory for one, or nothing is recorded. */
 static void launch_stay_outside(const struct cupti_callback *data)
 {
@@ -865,6 +872,8 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 {
 	struct thread *t = self;
 
+	if (atomic_load_explicit(&gate_counts, memory_order_relaxed) && domain != CUPTI_DOMAIN_RESOURCE)
+		gate_callback(domain, number, data->site);
 	if (capture.how == CAPTURE_PROFILER && domain != CUPTI_DOMAIN_RESOURCE &&
 	    capture_call(domain, number, data->site))
 		return;
@@ -878,6 +887,10 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 		return;
 	if (atomic_load_explicit(&pcsampling_sees_calls, memory_order_relaxed) && data->context)
 		pcsampling_see(data->context);
+	if (!launch_is_listed(domain, number)) {
+		detach_callback(domain, number, data);
+		return;
+	}
 	if (!t && launch_is_on() && !launch_began_outside(data))
 		t = launch_join_quietly();
 	if (!t)

@@ -399,6 +399,7 @@ static void inject_in_child(void)
 	nccl_switch(false);
 	detach_forked();
 	capture_forked();
+	gate_forked();
 	dormant_forked();
 	clock_forked();
 	packets_forked();

@@ -12,6 +12,7 @@
  * new contexts; the older ones are found by the calls that the program makes in them. CUPTI does not report
  * code that was loaded in its absence, so it stays at least from the beginning of the program to the end of
  * the first window. Sampling of a context whose buffer was full cannot be disabled, and then CUPTI stays.
+ * The writer switches sampling on and off while no thread is in a call, see gate.c.
  *
  * The writer gets what was counted in each round; the program's threads do so, too, where code is unloaded or
  * a context ends, since CUPTI would mix it up with what comes later. What they get waits in a list for the
@@ -97,6 +98,7 @@ struct answer {
  * @stuck: contexts that cannot be ended
  * @reasons: names by number, of the first context; @reasons_told: of these, written
  * @why: what is to be noted; @unheard: answers that had no room; @missed: that a thread did not wait for
+ * @skipped: how often sampling did not begin because calls did not return
  */
 static struct {
 	pthread_mutex_t lock;
@@ -118,6 +120,7 @@ static struct {
 	bool why_told;
 	uint64_t unheard;
 	_Atomic uint64_t missed;
+	uint64_t skipped;
 } pc = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &pc.first};
 
 /* Contexts of calls in the open window, whose writer looks for new ones. */
@@ -548,8 +551,8 @@ void pcsampling_join(uint32_t enable, void *subscriber)
 		if (pc.serialized && inject.version < CUPTI_VERSION_12_4)
 			pc_refuse(
 				"this libcupti.so does not tell the launches of samples: name one of CUDA 12.4 or later in GRTRACE_CUPTI, or leave out serialized");
-		else if (inject.cupti.pc_enable && inject.cupti.pc_disable && inject.cupti.pc_set &&
-			 inject.cupti.pc_get && inject.cupti.pc_count_reasons && inject.cupti.pc_name_reasons)
+		else if (inject.cupti.enable_domain && inject.cupti.pc_enable && inject.cupti.pc_disable &&
+			 inject.cupti.pc_set && inject.cupti.pc_get && inject.cupti.pc_count_reasons && inject.cupti.pc_name_reasons)
 			atomic_store(&pc.on, true);
 		else
 			pc_refuse(
@@ -560,6 +563,11 @@ void pcsampling_join(uint32_t enable, void *subscriber)
 	packets_open(&packets);
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
 		inject.cupti.enable_callback(enable, subscriber, CUPTI_DOMAIN_RESOURCE, resources[i]);
+	inject.cupti.enable_domain(enable, subscriber, CUPTI_DOMAIN_DRIVER);
+	if (enable)
+		gate_begin();
+	else
+		gate_end();
 }
 
 /* -------------------------------------------------------------- the writer */
@@ -581,6 +589,10 @@ void pcsampling_window_begin(uint32_t number)
 {
 	if (!atomic_load(&pc.on))
 		return;
+	if (!gate_close()) {
+		pc.skipped++;
+		return;
+	}
 	pthread_mutex_lock(&pc.lock);
 	pc.window = number;
 	pc_forget_gone();
@@ -591,6 +603,33 @@ void pcsampling_window_begin(uint32_t number)
 			pc_begin(&pc.context[i]);
 	atomic_store(&pcsampling_sees_calls, true);
 	pthread_mutex_unlock(&pc.lock);
+	gate_open();
+}
+
+/* Where calls do not return it goes on, and CUPTI stays. The gate is open where contexts are drained at first,
+ * which takes longer than what is left of it then. */
+static void pc_end_all(void)
+{
+	bool quiet;
+
+	pthread_mutex_lock(&pc.lock);
+	pc_forget_gone();
+	for (unsigned int i = 0; i < pc.contexts; i++)
+		if (pc.context[i].state == CONTEXT_ON)
+			pc_drain(&pc.context[i]);
+	pthread_mutex_unlock(&pc.lock);
+	quiet = gate_close();
+	pthread_mutex_lock(&pc.lock);
+	pc_forget_gone();
+	for (unsigned int i = 0; i < pc.contexts; i++)
+		if (quiet)
+			pc_end(&pc.context[i]);
+		else if (pc.context[i].state == CONTEXT_ON)
+			pc_be_stuck(&pc.context[i]);
+	if (!quiet)
+		pc_refuse("calls of the program did not return, and sampling could not end: record without --duty");
+	pthread_mutex_unlock(&pc.lock);
+	gate_open();
 }
 
 void pcsampling_window_end(void)
@@ -598,28 +637,51 @@ void pcsampling_window_end(void)
 	if (!atomic_load(&pc.on))
 		return;
 	atomic_store(&pcsampling_sees_calls, false);
+	pc_end_all();
 	pthread_mutex_lock(&pc.lock);
-	pc_forget_gone();
-	for (unsigned int i = 0; i < pc.contexts; i++)
-		pc_end(&pc.context[i]);
 	pc.window = 0;
 	pthread_mutex_unlock(&pc.lock);
 }
 
-bool pcsampling_tick(void)
+static bool pc_sees_new(void)
 {
-	bool none = true;
+	const void *context;
+	bool new = false;
+
+	pthread_mutex_lock(&pc.lock);
+	for (unsigned int i = 0; i < CONTEXTS_MAX; i++) {
+		context = atomic_load(&seen[i]);
+		new |= context && !pc_find(context);
+	}
+	pthread_mutex_unlock(&pc.lock);
+	return new;
+}
+
+static void pc_add_seen(void)
+{
 	void *context;
 
-	if (!atomic_load(&pcsampling_sees_calls))
-		return false;
+	if (!pc_sees_new() || !gate_close())
+		return;
 	pthread_mutex_lock(&pc.lock);
-	pc_forget_gone();
 	for (unsigned int i = 0; i < CONTEXTS_MAX; i++) {
 		context = atomic_load(&seen[i]);
 		if (context && !pc_find(context))
 			pc_add_context(context);
 	}
+	pthread_mutex_unlock(&pc.lock);
+	gate_open();
+}
+
+bool pcsampling_tick(void)
+{
+	bool none = true;
+
+	if (!atomic_load(&pcsampling_sees_calls))
+		return false;
+	pc_add_seen();
+	pthread_mutex_lock(&pc.lock);
+	pc_forget_gone();
 	for (unsigned int i = 0; i < pc.contexts; i++)
 		none &= pc.context[i].state == CONTEXT_NONE;
 	pthread_mutex_unlock(&pc.lock);
@@ -633,6 +695,7 @@ void pcsampling_leave(void)
 		if (pc.context[i].state != CONTEXT_NONE)
 			pc_forget(&pc.context[i]);
 	pthread_mutex_unlock(&pc.lock);
+	gate_end();
 }
 
 static void pc_put_answer(struct answer *a, uint64_t now)
@@ -698,16 +761,14 @@ void pcsampling_end(void)
 {
 	if (!atomic_load(&pc.on))
 		return;
-	if (pc_lock_soon()) {
-		pc_forget_gone();
-		for (unsigned int i = 0; i < pc.contexts; i++) {
-			pc_end(&pc.context[i]);
-			pc_forget(&pc.context[i]);
-		}
-		atomic_store(&pcsampling_sees_calls, false);
-		atomic_store(&pc.on, false);
-		pthread_mutex_unlock(&pc.lock);
-	}
+	pc_end_all();
+	pthread_mutex_lock(&pc.lock);
+	for (unsigned int i = 0; i < pc.contexts; i++)
+		pc_forget(&pc.context[i]);
+	atomic_store(&pcsampling_sees_calls, false);
+	atomic_store(&pc.on, false);
+	pthread_mutex_unlock(&pc.lock);
+	gate_end();
 }
 
 void pcsampling_close(void)
@@ -716,6 +777,11 @@ void pcsampling_close(void)
 
 	cubins_close();
 	pc_put_waiting();
+	if (pc.skipped) {
+		snprintf(text, sizeof(text), "no PC samples in %llu window%s: calls of the program did not return",
+			 (unsigned long long)pc.skipped, pc.skipped == 1 ? "" : "s");
+		define_process(5, text);
+	}
 	if (pc.unheard || atomic_load(&pc.missed)) {
 		snprintf(text, sizeof(text),
 			 "PC samples are missing: there was no room for %llu buffers of CUPTI",

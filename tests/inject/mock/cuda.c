@@ -479,6 +479,7 @@ void mock_call(int domain, uint32_t number, uint32_t inner, unsigned int kernels
 	unsigned int i;
 
 	begin(&c);
+	mock_pass_locks();
 	/* an executable graph of more kernels than one */
 	__atomic_fetch_add(&mock.faults, mock.broken && kernels > 1, __ATOMIC_RELAXED);
 	if (kernels > 1 && mock.kinds[CUPTI_KIND_GRAPH_TRACE])
@@ -560,6 +561,7 @@ void mock_launch(const struct mock_work *w)
 
 	c.stream = MOCK_STREAM(w->stream, false);
 	begin(&c);
+	mock_pass_locks();
 	record_work(w, c.correlation);
 	end(&c);
 }

@@ -206,10 +206,16 @@ struct mock_sample {
 	uint32_t correlation;
 };
 
-/** struct mock_samples - that nobody has got yet, and losses that CUPTI has told of; @on: the GPU is sampled,
- * for the @turn-th time */
+/**
+ * struct mock_samples - that nobody has got yet, and losses that CUPTI has told of
+ * @on: the GPU is sampled, for the @turn-th time
+ * @context, @cupti: locks. A launch waits for @cupti while it holds @context for reading, and where sampling
+ *	is switched off it is the other way round, as with CUDA 13.0
+ */
 struct mock_samples {
 	pthread_mutex_t lock;
+	pthread_rwlock_t context;
+	pthread_mutex_t cupti;
 	struct mock_sample sample[MOCK_SAMPLES];
 	size_t n;
 	uint64_t dropped;
@@ -219,6 +225,9 @@ struct mock_samples {
 };
 
 extern struct mock_samples mock_samples;
+
+/** mock_pass_locks - what a call does that may launch */
+void mock_pass_locks(void);
 
 /** mock_module - code is loaded, or goes; mock_load - from a file. Return: where it is */
 void mock_module(uint32_t number, const void *cubin, size_t bytes);

@@ -2,12 +2,13 @@
 /*
  * CUPTI's PC sampling over mock/sampling.c. MOCK_PC in the environment: refused, busy, unsupported, full (the
  * hardware's buffer is, in the second answer), lossy (7 samples of each answer are dropped, 3 are other
- * kernels'). Where it is full, cuptiPCSamplingDisable() does not return.
+ * kernels'). Where it is full, cuptiPCSamplingDisable() does not return, nor where it meets a launch.
  */
 #include "mock.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define INVALID 1
@@ -141,12 +142,25 @@ int cuptiPCSamplingGetData(struct cupti_pc_get *what)
 	return 0;
 }
 
+/* Once it waits for the context no launch may begin in it any more, as where it is to be written. */
+static void wait_for_context(void)
+{
+	struct timespec moment = {.tv_nsec = 200000};
+
+	pthread_mutex_lock(&mock_samples.cupti);
+	nanosleep(&moment, NULL);
+	pthread_rwlock_wrlock(&mock_samples.context);
+	pthread_rwlock_unlock(&mock_samples.context);
+	pthread_mutex_unlock(&mock_samples.cupti);
+}
+
 int cuptiPCSamplingDisable(struct cupti_pc_context *what)
 {
 	while (full)
 		sleep(1);
 	if (!mock_samples.on || what->size != 24)
 		return INVALID;
+	wait_for_context();
 	pc_switch(false);
 	if (last)
 		fill(last);

@@ -3,8 +3,9 @@
  * sampled CUBIN: a program whose kernels are sampled; it prints "FUNCTION OFFSET REASON SAMPLES" of each, and
  * at its end "losses DROPPED OTHER".
  *
- * sampled CUBIN MS: launches and waits for so long, with MOCK_UNSEEN also in code that CUPTI did not see. It
- * prints only what is sampled, with the turn of sampling, and at its end how often CUPTI was finalized.
+ * sampled CUBIN MS [threads]: launches and waits for so long, with MOCK_UNSEEN also in code that CUPTI did not
+ * see. It prints only what is sampled, with the turn of sampling, and at its end how often CUPTI was finalized.
+ * With threads beside it: one that launches, too, and one that is always in a call that waits.
  *
  * sampled CUBIN launches: kernels that several functions launch, sampled in each launch. It prints
  * "FUNCTION OFFSET REASON SAMPLES CALLER".
@@ -43,10 +44,39 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* CUPTI comes and goes. */
-static void work(uint64_t crc, uint64_t ms)
+static uint64_t end;
+
+static void *launch(void *none)
 {
-	uint64_t end = now_ms() + ms;
+	while (now_ms() < end)
+		mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "chain");
+	return none;
+}
+
+static void *wait_for_gpu(void *none)
+{
+	while (now_ms() < end)
+		mock_sync(CUPTI_DOMAIN_RUNTIME, 131, 126, 2);
+	return none;
+}
+
+static void beside(bool begins)
+{
+	static pthread_t thread[2];
+
+	if (!begins) {
+		pthread_join(thread[0], NULL);
+		pthread_join(thread[1], NULL);
+		return;
+	}
+	mock.in_sync = rest;
+	pthread_create(&thread[0], NULL, launch, NULL);
+	pthread_create(&thread[1], NULL, wait_for_gpu, NULL);
+}
+
+/* CUPTI comes and goes. */
+static void work(uint64_t crc)
+{
 	bool unseen = getenv("MOCK_UNSEEN");
 	unsigned int turn;
 
@@ -136,7 +166,12 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (argc > 2) {
-		work(crc, strtoul(argv[2], NULL, 10));
+		end = now_ms() + strtoul(argv[2], NULL, 10);
+		if (argc > 3)
+			beside(true);
+		work(crc);
+		if (argc > 3)
+			beside(false);
 		return 0;
 	}
 	for (unsigned int round = 0; round < 2; round++) {

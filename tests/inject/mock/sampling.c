@@ -11,9 +11,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-struct mock_samples mock_samples = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct mock_samples mock_samples = {.lock = PTHREAD_MUTEX_INITIALIZER,
+				    .context = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
+				    .cupti = PTHREAD_MUTEX_INITIALIZER};
 
 void mock_module(uint32_t number, const void *cubin, size_t bytes)
 {
@@ -37,6 +40,19 @@ const void *mock_load(const char *path, size_t *bytes)
 	*bytes = (size_t)st.st_size;
 	mock_module(CUPTI_RESOURCE_MODULE_LOADED, at, *bytes);
 	return at;
+}
+
+void mock_pass_locks(void)
+{
+	struct timespec moment = {.tv_nsec = 50000};
+
+	if (!mock_samples.on)
+		return;
+	pthread_rwlock_rdlock(&mock_samples.context);
+	nanosleep(&moment, NULL);
+	pthread_mutex_lock(&mock_samples.cupti);
+	pthread_mutex_unlock(&mock_samples.cupti);
+	pthread_rwlock_unlock(&mock_samples.context);
 }
 
 uint64_t mock_crc(const void *cubin, size_t bytes)
