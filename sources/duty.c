@@ -13,17 +13,16 @@
 #define PERCENT_MAX 50
 
 /* Of a window. */
-#define WINDOW_MS 100
 #define WINDOW_MS_MIN 5
 #define WINDOW_MS_MAX 60000
 
 static const char bad_duty[] =
 	"--duty: PERCENT[,WINDOW], 0.01 to 50 % of the time, in windows of 5ms to 60s: --duty 1%, --duty 0.5%,50ms";
 
-const char *duty_read(const char *text, struct grt_duty *d)
+const char *duty_read(const char *text, unsigned int window_ms, struct grt_duty *d)
 {
 	char *end;
-	double percent = strtod(text, &end), window = WINDOW_MS, unit = 1000;
+	double percent = strtod(text, &end), window = window_ms, unit = 1000;
 
 	if (end == text || !(percent >= PERCENT_MIN && percent <= PERCENT_MAX))
 		return bad_duty;

@@ -10,11 +10,14 @@
 
 #include "trace/duty.h"
 
+/* The length of a window where neither the user nor a source wants another one. */
+#define DUTY_WINDOW_MS 100U
+
 /**
- * duty_read - parses PERCENT[%][,WINDOW[s|ms]]; @d gets its parts and its window. Return: NULL, or why it is
- * invalid
+ * duty_read - parses PERCENT[%][,WINDOW[s|ms]]; @d gets its parts and its window, which without WINDOW has
+ * @window_ms. Return: NULL, or why it is invalid
  */
-const char *duty_read(const char *text, struct grt_duty *d);
+const char *duty_read(const char *text, unsigned int window_ms, struct grt_duty *d);
 
 /** duty_begin - chooses the windows: @d gets its seed, and its first period begins now. Return: 0 or -errno
  */

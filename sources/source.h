@@ -87,6 +87,7 @@ struct source_setup {
  *	the recording, and the source has no window
  * @alone: if one of its options was given, `auto` means this source only
  * @duty: it supports --duty
+ * @window_ms: the length of a window of --duty if the user gives none; NULL: as usual
  * @all_gpus: what it records of all GPUs, because it has no filter by GPU. NULL: it has one, or records no
  *	events of GPUs
  * @less: what to type if it loses events; NULL: a larger --buffer
@@ -144,6 +145,7 @@ struct source {
 	bool addresses;
 	bool alone;
 	bool duty;
+	unsigned int (*window_ms)(void);
 	const char *all_gpus;
 	const char *less;
 	const struct cmd_opt *options;

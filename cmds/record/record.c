@@ -1636,10 +1636,24 @@ static int record_check_source_options(void)
 	return EXIT_DONE;
 }
 
+static unsigned int record_window_ms(void)
+{
+	unsigned int ms = DUTY_WINDOW_MS, wanted;
+	bool unknown = false;
+
+	for (unsigned int i = 0; i < SOURCES; i++) {
+		if (!all_sources[i]->window_ms || wish_for(all_sources[i], &unknown) != WISH_NAMED)
+			continue;
+		wanted = all_sources[i]->window_ms();
+		ms = wanted > ms ? wanted : ms;
+	}
+	return ms;
+}
+
 /* The windows of all sources. */
 static int record_check_duty(void)
 {
-	const char *why = opt.duty_text ? duty_read(opt.duty_text, &opt.duty) : NULL;
+	const char *why = opt.duty_text ? duty_read(opt.duty_text, record_window_ms(), &opt.duty) : NULL;
 
 	if (why)
 		return cmd_usage_error("%s", why);

@@ -40,5 +40,6 @@ part define "$src/lib/base/cgroup.c"
 part launch "$src/lib/codes/cuda_codes.c" "${unwinder[@]}"
 part activity
 part clock
+part gate "$src/lib/codes/cuda_codes.c"
 part rules "$src"/inject/{arch,arch_aarch64,arch_x86_64,cfi,stack,tree}.c
 echo "1..$checks"
