@@ -16,8 +16,11 @@ command -v ncu >/dev/null || { echo "no ncu: install Nsight Compute" && exit 4; 
 dir=$(mktemp -d) && cd "$dir" || exit 1
 trap 'rm -rf -- "$dir"' EXIT
 
-# Sums by line of both, in percent of the kernel; instructions have the lines that the recording says.
-compare() { # CSV_OF_NCU DUMP
+# Sums by line of both, in percent of the kernel; instructions have the lines that the recording says. ncu runs a kernel
+# several times and restores memory in between, so its code is not in the instruction cache when it begins: samples of warps
+# that wait for instructions are left out on both sides. The longest kernels, which have SHARE percent of ncu's samples or
+# more, are compared; what the shorter ones have is printed, since their first reads of memory, too, are others there.
+compare() { # CSV_OF_NCU DUMP SHARE
 	python3 - "$@" <<'END'
 import collections, csv, json, re, sys
 
@@ -30,7 +33,7 @@ for e in events:
     elif e["type"] == "PC_LINE":
         lines[e["function"], e["offset"]] = f'{e["file"].rsplit("/", 1)[-1]}:{e["line"]}'
 for e in events:
-    if e["type"] == "PC_SAMPLE" and not names[e["reason"]].endswith("_not_issued"):
+    if e["type"] == "PC_SAMPLE" and not re.search("_not_issued$|_no_inst", names[e["reason"]]):
         ours[e["function"]][e["offset"]] += e["samples"]
 kernel = head = base = None
 for row in csv.reader(open(sys.argv[1], errors="replace")):
@@ -42,7 +45,7 @@ for row in csv.reader(open(sys.argv[1], errors="replace")):
         d = dict(zip(head, row))
         at = int(d["Address"], 0)
         base = at if base is None else base
-        theirs[kernel][at - base] += int(d["Warp Stall Sampling (All Samples)"])
+        theirs[kernel][at - base] += int(d["Warp Stall Sampling (All Samples)"]) - int(d["stall_no_inst"] or 0)
 
 
 def shares(kernel, samples):
@@ -56,15 +59,16 @@ def base_name(text):
     return re.split(r"[(<]", text)[0].split("::")[-1].split(" ")[-1]
 
 
-worst = 0
+worst, all_theirs = 0, sum(sum(v.values()) for v in theirs.values())
 for kernel, samples in ours.items():
     other = next((v for k, v in theirs.items() if base_name(k) in kernel and sum(v.values())), None)
     if not other:
         continue
     a, b = shares(kernel, samples), shares(kernel, other)
     far = max(abs(a[l] - b[l]) for l in a.keys() | b.keys())
-    worst = max(worst, far)
-    print(f"# {kernel}: {sum(samples.values())} samples, ncu {sum(other.values())}; lines differ by {far:.2f} points at most:",
+    long = 100 * sum(other.values()) >= float(sys.argv[3]) * all_theirs
+    worst = max(worst, far) if long else worst
+    print(f"# {'' if long else 'short: '}{kernel}: {sum(samples.values())} samples, ncu {sum(other.values())}; lines differ by {far:.2f} points at most:",
           ", ".join(f"{l} {a[l]:.1f} and {b[l]:.1f}" for l, _ in b.most_common(5)))
     print(kernel)
 print("worst", worst)
@@ -72,9 +76,9 @@ END
 }
 
 # Both at the same program, for a while; how many of the launches ncu measures is its options'.
-both() { # NAME KERNELS PERIOD OPTIONS_OF_NCU OF_NCU... -- OF_GRTRACE...
-	local name=$1 kernels=$2 period=$3 options=$4 of=()
-	shift 4
+both() { # NAME KERNELS SHARE PERIOD OPTIONS_OF_NCU OF_NCU... -- OF_GRTRACE...
+	local name=$1 kernels=$2 share=$3 period=$4 options=$5 of=()
+	shift 5
 	while [ "$1" != -- ]; do
 		of+=("$1")
 		shift
@@ -86,11 +90,11 @@ both() { # NAME KERNELS PERIOD OPTIONS_OF_NCU OF_NCU... -- OF_GRTRACE...
 	timeout 60 ncu -i "$name.ncu-rep" --page source --csv --print-source sass >"$name.csv" 2>>ncu.log
 	run record -e cuda --pc-sampling="$period" -o "$name.grt" -- "$@"
 	"$GRTRACE" dump --json -t PC_SAMPLE,PC_LINE,STALL_REASON "$name.grt" >"$name.json"
-	compare "$name.csv" "$name.json" >"$name.txt"
+	compare "$name.csv" "$name.json" "$share" >"$name.txt"
 	grep '^#' "$name.txt"
 	check "$name: $kernels kernels are compared" test "$(grep -vc '^#\|^worst' "$name.txt")" = "$kernels"
 	# shellcheck disable=SC2016
-	check "$name: shares of lines are within 3 points of ncu's" awk '$1 == "worst" { exit !($2 < 3) }' "$name.txt"
+	check "$name: shares of lines are within 3 points of ncu's" awk '$1 == "worst" { exit !($2 > 0 && $2 < 3) }' "$name.txt"
 }
 
 cat >softmax.py <<'END'
@@ -118,14 +122,14 @@ for what in "${@:-stalls}"; do
 	case $what in
 	stalls)
 		nvcc -lineinfo -O2 -arch=native -o stalls "$GRTRACE_SRC/tests/gpu/pcsampling.cu" || exit 1
-		both stalls 6 17 "--launch-count 60" ./stalls -- ./stalls
+		both stalls 6 1 17 "--launch-count 60" ./stalls -- ./stalls
 		;;
 	transformer)
 		nvcc -lineinfo -O2 -arch=native -o transformer "$GRTRACE_SRC/examples/transformer.cu" || exit 1
 		# its kernels take some microseconds, and ncu runs them one by one
-		both transformer 5 serialized:10 "--launch-skip 40 --launch-count 60" ./transformer 3 -- ./transformer "${STEPS:-150}"
+		both transformer 5 15 serialized:10 "--launch-skip 40 --launch-count 60" ./transformer 3 -- ./transformer "${STEPS:-150}"
 		;;
-	triton) both triton 1 12 "-k softmax_kernel --launch-skip 3 --launch-count 3" python3 softmax.py 0 -- python3 softmax.py 3 ;;
+	triton) both triton 1 1 12 "-k softmax_kernel --launch-skip 3 --launch-count 3" python3 softmax.py 0 -- python3 softmax.py 3 ;;
 	*) echo "not stalls, transformer or triton: $what" && exit 2 ;;
 	esac
 done
