@@ -5,8 +5,9 @@
 # and `export -f parquet` of LAUNCHES launches and their kernels (8,000,000: 1.9 GB), pinned to one core and to two, in
 # turns; whether both write the same bytes, and the most memory that each took. Turns begin while they fit into SECONDS
 # (300), generating included; there is at least one. The times that passed are of worth on a machine on which nothing else
-# runs; beside them stands how much of the CPU time the busier thread has, which bounds the ratio on any machine. BUILD
-# needs grtrace and bench/bench_launches alone. The recording is in /dev/shm where it fits twice, else in TMPDIR.
+# runs; beside them stands how much of the CPU time the busiest thread has, or a half of all where that is more: it bounds
+# the ratio on any machine. BUILD needs grtrace and bench/bench_launches alone. The recording is in /dev/shm where it fits
+# twice, else in TMPDIR.
 
 set -eu
 build=$(realpath -- "${1:?usage: bench/threads.sh BUILD [LAUNCHES [SECONDS]]}")
@@ -44,7 +45,7 @@ printf 'recording: %s launches, %d MB in %s; %d cores, of them %s; load before: 
 	$(($(du -s --apparent-size -B1 run.grt | cut -f1) / 1000000)) "$place" "$(nproc)" "${cores[*]}" \
 	"$(cut -d ' ' -f 1 /proc/loadavg)"
 
-# timed CORES COMMAND...: seconds that passed, of CPU in all threads, and in the busier one; KiB resident. A thread's own
+# timed CORES COMMAND...: seconds that passed, of CPU in all threads, and in the busiest one; KiB resident. A thread's own
 # seconds are what /proc had last, and those of the first thread what the others leave of all.
 timed() {
 	python3 - "$@" <<-'END_PY'
@@ -69,8 +70,8 @@ timed() {
 		if status:
 		    sys.exit(f"{sys.argv[2:]} failed: {open('err').read()}")
 		others.pop(f"/proc/{pid}/task/{pid}/schedstat", None)
-		beside = sum(others.values())
-		print(wall, cpu, max(beside, cpu - beside), used.ru_maxrss)
+		busiest = max([cpu - sum(others.values()), *others.values()])
+		print(wall, cpu, busiest, used.ru_maxrss)
 	END_PY
 }
 
@@ -103,8 +104,9 @@ show() { # NAME COMMAND
 		-v x="$(middle "times.1.$1" 2)" -v y="$(middle "times.2.$1" 2)" -v z="$(middle "times.2.$1" 3)" \
 		-v k="$(cut -d ' ' -f 4 "times.1.$1" | sort -n | tail -n 1)" -v l="$(cut -d ' ' -f 4 "times.2.$1" | sort -n | tail -n 1)" '
 		BEGIN {
-			printf "%s: %.2f s on one core, %.2f s on two: ratio %.2f, median of %d; CPU %.2f s, then %.2f s, of it %.2f s in the busier thread: at most %.2f; %d MiB, then %d MiB resident; same bytes\n",
-				name, a, b, a / b, n, x, y, z, x / z, k / 1024, l / 1024
+			least = z > y / 2 ? z : y / 2
+			printf "%s: %.2f s on one core, %.2f s on two: ratio %.2f, median of %d; CPU %.2f s, then %.2f s, of it %.2f s in the busiest thread: at most %.2f; %d MiB, then %d MiB resident; same bytes\n",
+				name, a, b, a / b, n, x, y, z, x / least, k / 1024, l / 1024
 		}'
 }
 
