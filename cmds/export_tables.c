@@ -281,7 +281,7 @@ static int export_tables_run(struct tables *t, struct grt_err *err)
 	unsigned int rest = GRT_ANALYSES_ROWS;
 	int ret, other;
 
-	if (!beside_open(&t->beside, t->session, t->path, t->filter))
+	if (!t->beside.session)
 		rest |= GRT_ANALYSES_ALONE | GRT_ANALYSES_REST;
 	ret = export_tables_pass(t, &t->found, GRT_ANALYSES_FIND, err);
 	if (ret)
@@ -332,6 +332,7 @@ static int export_tables_directory(struct tables *t, const struct grt_export_for
 
 	table_dir_begin(&d, output, format->directory, t->session, t->path, t->span->first, t->span->known);
 	files = table_dir_files(&d);
+	files.beside = t->beside.session;
 	ret = grt_writer_files(&t->writer, format->tables, &files) ?: export_tables_run(t, err);
 	grt_writer_free(t->writer);
 	if (!ret)
@@ -353,6 +354,7 @@ int export_tables(struct grt_session *s, const struct grt_export_format *format,
 
 	*err = (struct grt_err){0};
 	t.sums = format->parts == GRT_PART_ROLLUP;
+	beside_open(&t.beside, s, path, filter);
 	ret = (format->directory ? export_tables_directory : export_tables_file)(&t, format, output, err);
 	grt_analyses_free(&t.rest.a);
 	grt_analyses_free(&t.found.a);

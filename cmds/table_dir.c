@@ -109,7 +109,7 @@ failed:
 
 struct grt_table_files table_dir_files(struct table_dir *d)
 {
-	return (struct grt_table_files){table_dir_open, d};
+	return (struct grt_table_files){.open = table_dir_open, .arg = d};
 }
 
 int table_dir_keep(struct table_dir *d, struct grt_err *err)

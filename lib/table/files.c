@@ -83,6 +83,7 @@ static int files_begin_file(struct files *s, const struct grt_table *table, stru
 		return -ENOMEM;
 	}
 	f->writer->table = table;
+	f->writer->beside = s->files.beside;
 	s->file[s->used++] = f;
 	grt_writer_begin(f->writer);
 	*out = f;

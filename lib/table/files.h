@@ -12,10 +12,12 @@
 /**
  * struct grt_table_files - @open: opens the file of a table, which the callback's owner closes. Return: NULL
  * with errno
+ * @beside: a second core is free: other threads may encode rows, and write them
  */
 struct grt_table_files {
 	FILE *(*open)(void *arg, const char *table);
 	void *arg;
+	bool beside;
 };
 
 /** grt_writer_files - begins; @form: form of the files. Return: 0 or -ENOMEM */

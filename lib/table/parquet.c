@@ -5,10 +5,16 @@
  * groups of bounded size; a column of a group is one page, behind its dictionary
  * where values come again. Texts have a dictionary, integers one or the differences
  * of neighbours. Pairs are those of the file's footer.
+ *
+ * Where the writer may (struct grt_writer.beside), another thread writes a full group while the next one is
+ * collected. It has the group's columns and struct parquet_pages to itself, and is waited for before the next
+ * group is handed over.
  */
 #include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,21 +111,17 @@ struct parquet_marks {
 };
 
 /**
- * struct parquet - the state
- * @column: those of the table, then the lists of marked ones
- * @rows: in the open group; @total: in those before
+ * struct parquet_pages - what writes groups of rows
+ * @column: those of the group, @columns of them; it has so many @rows; @total: of the groups before
  * @at: bytes of the file
  * @page, @packed, @head: of a page
- * @group: the open group's columns in the footer; @groups, @group_count: those before
- * @pairs, @pair_count: of the footer
+ * @group: the group's columns in the footer; @groups, @group_count: those before
  * @slot, @distinct: a dictionary of numbers; @index: values as numbers of it
  * @error: a negative errno: what comes is dropped
  */
-struct parquet {
-	struct grt_writer w;
-	struct parquet_marks marked[MARKS];
-	char table[64];
-	struct parquet_column column[GRT_COLUMNS_MAX + MARKS];
+struct parquet_pages {
+	FILE *out;
+	const struct parquet_column *column;
 	unsigned int columns;
 	uint32_t rows;
 	uint64_t total;
@@ -130,8 +132,6 @@ struct parquet {
 	struct bytes group;
 	struct bytes groups;
 	uint32_t group_count;
-	struct bytes pairs;
-	uint32_t pair_count;
 	uint64_t group_plain;
 	uint16_t *slot;
 	uint64_t *distinct;
@@ -140,6 +140,32 @@ struct parquet {
 #ifdef GRT_HAVE_ZSTD
 	ZSTD_CCtx *zstd;
 #endif
+};
+
+/**
+ * struct parquet - the state
+ * @column: those of the table, then the lists of marked ones
+ * @rows: in the open group
+ * @list: text of a list
+ * @pairs, @pair_count: of the footer
+ * @behind: columns of the group that @thread writes, where it @runs; NULL: none was written beside
+ * @error: a negative errno: what comes is dropped
+ */
+struct parquet {
+	struct grt_writer w;
+	struct parquet_marks marked[MARKS];
+	char table[64];
+	struct parquet_column column[GRT_COLUMNS_MAX + MARKS];
+	unsigned int columns;
+	uint32_t rows;
+	struct bytes list;
+	struct bytes pairs;
+	uint32_t pair_count;
+	struct parquet_pages pages;
+	struct parquet_column *behind;
+	pthread_t thread;
+	bool runs;
+	int error;
 };
 
 static struct parquet *parquet_of(struct grt_writer *w)
@@ -457,7 +483,7 @@ static bool column_has_one(const struct parquet_column *c, uint32_t distinct)
 }
 
 /* Numbers the different values of a column. Return: how many; 0: too many for a dictionary to be shorter */
-static uint32_t dictionary_of_numbers(struct parquet *p, const struct parquet_column *c)
+static uint32_t dictionary_of_numbers(struct parquet_pages *p, const struct parquet_column *c)
 {
 	uint32_t most = c->values / 4 < DICTIONARY_MAX ? c->values / 4 : DICTIONARY_MAX, used = 0, at;
 
@@ -510,24 +536,24 @@ static void dictionary_put_numbers(struct bytes *b, const uint64_t *value, uint3
 
 /* ------------------------------------------------------------------ pages */
 
-static void parquet_check(struct parquet *p, const struct bytes *b)
+static void parquet_check(struct parquet_pages *p, const struct bytes *b)
 {
 	if (b->failed && !p->error)
 		p->error = -ENOMEM;
 }
 
-static void parquet_write(struct parquet *p, const void *from, size_t n)
+static void parquet_write(struct parquet_pages *p, const void *from, size_t n)
 {
 	if (p->error)
 		return;
 	errno = 0;
-	if (fwrite(from, 1, n, p->w.options.out) != n)
+	if (fwrite(from, 1, n, p->out) != n)
 		p->error = errno ? -errno : -EIO;
 	p->at += n;
 }
 
 /* @p->page into @p->packed */
-static const struct bytes *page_pack(struct parquet *p)
+static const struct bytes *page_pack(struct parquet_pages *p)
 {
 #ifdef GRT_HAVE_ZSTD
 	size_t room = ZSTD_compressBound(p->page.used), used;
@@ -547,7 +573,7 @@ static const struct bytes *page_pack(struct parquet *p)
 }
 
 /* Writes @p->page, which has so many values. Return: bytes of it as they were, with its header */
-static uint64_t page_write(struct parquet *p, enum parquet_page type, uint32_t values,
+static uint64_t page_write(struct parquet_pages *p, enum parquet_page type, uint32_t values,
 			   enum parquet_encoding encoding)
 {
 	const struct bytes *packed = page_pack(p);
@@ -574,14 +600,15 @@ static uint64_t page_write(struct parquet *p, enum parquet_page type, uint32_t v
 	return p->head.used + p->page.used;
 }
 
-static void column_copy_indices(struct parquet *p, const struct parquet_column *c)
+static void column_copy_indices(struct parquet_pages *p, const struct parquet_column *c)
 {
 	for (uint32_t i = 0; i < c->values; i++)
 		p->index[i] = (uint32_t)c->value[i];
 }
 
 /* Writes the page of a column's dictionary, where it has one. Return: values in it, with @p->index; or 0 */
-static uint32_t column_write_dictionary(struct parquet *p, const struct parquet_column *c, uint64_t *plain)
+static uint32_t column_write_dictionary(struct parquet_pages *p, const struct parquet_column *c,
+					uint64_t *plain)
 {
 	uint32_t n = 0;
 
@@ -602,7 +629,7 @@ static uint32_t column_write_dictionary(struct parquet *p, const struct parquet_
 	return n;
 }
 
-static enum parquet_encoding column_write_values(struct parquet *p, const struct parquet_column *c,
+static enum parquet_encoding column_write_values(struct parquet_pages *p, const struct parquet_column *c,
 						 uint32_t distinct, uint64_t *plain)
 {
 	enum parquet_encoding encoding = distinct			      ? ENCODING_DICTIONARY
@@ -647,7 +674,7 @@ static void column_put_range(struct thrift *t, const struct parquet_column *c, c
 }
 
 /* @distinct: of its dictionary, which has each value once; 0: it has none */
-static void column_put_statistics(struct thrift *meta, const struct parquet *p,
+static void column_put_statistics(struct thrift *meta, const struct parquet_pages *p,
 				  const struct parquet_column *c, uint32_t distinct)
 {
 	struct thrift t = thrift_begin(meta, 12);
@@ -668,7 +695,7 @@ static void column_put_encodings(struct thrift *meta, enum parquet_encoding enco
 }
 
 /* A column's pages, and what the footer says of them. */
-static void column_write(struct parquet *p, const struct parquet_column *c)
+static void column_write(struct parquet_pages *p, const struct parquet_column *c)
 {
 	uint64_t start = p->at, data, plain = 0;
 	uint32_t distinct = column_write_dictionary(p, c, &plain);
@@ -708,12 +735,10 @@ static void column_empty(struct parquet_column *c)
 	memset(c->lasting, 0, LASTING * sizeof(*c->lasting));
 }
 
-static void group_write(struct parquet *p)
+static void group_write(struct parquet_pages *p)
 {
 	struct thrift t = {.to = &p->groups};
 
-	if (!p->rows || p->error)
-		return;
 	p->group.used = 0;
 	p->group_plain = 0;
 	for (unsigned int i = 0; i < p->columns; i++)
@@ -727,7 +752,87 @@ static void group_write(struct parquet *p)
 	parquet_check(p, &p->groups);
 	p->group_count++;
 	p->total += p->rows;
+}
+
+/* ------------------------------------------------------- groups, beside rows */
+
+static void *group_run(void *arg)
+{
+	group_write(arg);
+	return NULL;
+}
+
+/* For the group that is written. */
+static void group_wait(struct parquet *p)
+{
+	if (p->runs)
+		pthread_join(p->thread, NULL);
+	p->runs = false;
+	p->error = p->error ?: p->pages.error;
+}
+
+/* Room for the columns of a second group; what is missing of it is made the next time. */
+static bool group_has_room(struct parquet *p)
+{
+	bool has = true;
+
+	p->behind = p->behind ?: calloc(p->columns, sizeof(*p->behind));
+	for (unsigned int i = 0; p->behind && i < p->columns && has; i++) {
+		struct parquet_column *c = &p->behind[i];
+
+		c->value = c->value ?: malloc(GROUP_ROWS * sizeof(*c->value));
+		c->there = c->there ?: malloc(GROUP_ROWS / 8);
+		has = c->value && c->there;
+	}
+	return p->behind && has;
+}
+
+/* The full columns for those that were written. */
+static void group_swap(struct parquet *p)
+{
+	for (unsigned int i = 0; i < p->columns; i++) {
+		struct parquet_column *c = &p->column[i], written = p->behind[i];
+
+		p->behind[i] = *c;
+		c->value = written.value;
+		c->there = written.there;
+		c->texts = written.texts;
+		column_empty(c);
+	}
+	p->pages.column = p->behind;
+}
+
+/* Return: false: no memory, or no thread */
+static bool group_begin_beside(struct parquet *p)
+{
+	sigset_t all, before;
+
+	if (!group_has_room(p))
+		return false;
+	group_swap(p);
+	/* the command's thread gets them */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	p->runs = !pthread_create(&p->thread, NULL, group_run, &p->pages);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!p->runs)
+		group_write(&p->pages);
+	return true;
+}
+
+/* The open group is over. @more: rows come behind it */
+static void group_end(struct parquet *p, bool more)
+{
+	group_wait(p);
+	if (!p->rows || p->error)
+		return;
+	p->pages.rows = p->rows;
 	p->rows = 0;
+	if (more && p->w.beside && group_begin_beside(p))
+		return;
+	p->pages.column = p->column;
+	group_write(&p->pages);
+	p->error = p->pages.error;
 	for (unsigned int i = 0; i < p->columns; i++)
 		column_empty(&p->column[i]);
 }
@@ -786,7 +891,7 @@ static inline void parquet_put_lasting(struct parquet *p, struct parquet_column 
 /* [1,2,3] */
 static void parquet_put_list(struct parquet *p, struct parquet_column *c, const struct grt_cell *cell)
 {
-	char *to = bytes_room(&p->page, cell->number * 21 + 3), *at = to;
+	char *to = bytes_room(&p->list, cell->number * 21 + 3), *at = to;
 
 	if (!to) {
 		p->error = -ENOMEM;
@@ -908,7 +1013,7 @@ static int parquet_row(struct grt_writer *w, const struct grt_cell *cells)
 		parquet_put_marks(p, c, &p->marked[1], estimated);
 	p->rows++;
 	if (p->rows == GROUP_ROWS || (!(p->rows % 1024) && parquet_text_bytes(p) > GROUP_TEXT))
-		group_write(p);
+		group_end(p, true);
 	return p->error;
 }
 
@@ -943,6 +1048,8 @@ static enum parquet_put parquet_put_of(enum grt_cell_kind kind, bool is_unsigned
 static void parquet_add_column(struct parquet *p, const char *name, enum grt_cell_kind kind)
 {
 	struct parquet_column *c = &p->column[p->columns++];
+
+	p->pages.columns = p->columns;
 
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	c->type = parquet_type(kind);
@@ -1073,16 +1180,17 @@ static void parquet_end(struct grt_writer *w)
 {
 	static const char maker[] = "grtrace version " GRT_VERSION;
 	struct parquet *p = parquet_of(w);
-	struct bytes *b = &p->page;
+	struct parquet_pages *pages = &p->pages;
+	struct bytes *b = &pages->page;
 	struct thrift t = {.to = b};
 
-	group_write(p);
+	group_end(p, false);
 	b->used = 0;
 	thrift_i32(&t, 1, 2);
 	schema_put(&t, p);
-	thrift_i64(&t, 3, p->total);
-	thrift_list(&t, 4, THRIFT_STRUCT, p->group_count);
-	bytes_put(b, p->groups.at, p->groups.used);
+	thrift_i64(&t, 3, pages->total);
+	thrift_list(&t, 4, THRIFT_STRUCT, pages->group_count);
+	bytes_put(b, pages->groups.at, pages->groups.used);
 	thrift_list(&t, 5, THRIFT_STRUCT, p->pair_count);
 	bytes_put(b, p->pairs.at, p->pairs.used);
 	thrift_binary(&t, 6, maker, sizeof(maker) - 1);
@@ -1090,26 +1198,31 @@ static void parquet_end(struct grt_writer *w)
 	thrift_end(&t);
 	bytes_put_u32(b, (uint32_t)b->used);
 	bytes_put(b, "PAR1", 4);
-	parquet_check(p, b);
-	parquet_check(p, &p->pairs);
-	parquet_write(p, b->at, b->used);
+	parquet_check(pages, b);
+	parquet_check(pages, &p->pairs);
+	pages->error = pages->error ?: p->error;
+	parquet_write(pages, b->at, b->used);
+	p->error = pages->error;
 }
 
 static void parquet_begin(struct grt_writer *w)
 {
 	struct parquet *p = parquet_of(w);
+	struct parquet_pages *pages = &p->pages;
 
-	p->slot = malloc(DICTIONARY_SLOTS * sizeof(*p->slot));
-	p->distinct = malloc(DICTIONARY_MAX * sizeof(*p->distinct));
-	p->index = malloc(GROUP_ROWS * sizeof(*p->index));
+	pages->out = w->options.out;
+	pages->slot = malloc(DICTIONARY_SLOTS * sizeof(*pages->slot));
+	pages->distinct = malloc(DICTIONARY_MAX * sizeof(*pages->distinct));
+	pages->index = malloc(GROUP_ROWS * sizeof(*pages->index));
+	parquet_write(pages, "PAR1", 4);
 #ifdef GRT_HAVE_ZSTD
-	p->zstd = ZSTD_createCCtx();
-	if (!p->zstd)
-		p->error = -ENOMEM;
+	pages->zstd = ZSTD_createCCtx();
+	if (!pages->zstd)
+		pages->error = -ENOMEM;
 #endif
-	if (!p->slot || !p->distinct || !p->index)
-		p->error = -ENOMEM;
-	parquet_write(p, "PAR1", 4);
+	if (!pages->slot || !pages->distinct || !pages->index)
+		pages->error = -ENOMEM;
+	p->error = pages->error;
 }
 
 static int parquet_failed(const struct grt_writer *w)
@@ -1119,17 +1232,17 @@ static int parquet_failed(const struct grt_writer *w)
 	return p->error ? p->error : ferror(w->options.out) ? -EIO : 0;
 }
 
-static void parquet_free(struct grt_writer *w)
+static void parquet_free_column(struct parquet_column *c)
 {
-	struct parquet *p = parquet_of(w);
-	struct bytes *const all[] = {&p->page, &p->packed, &p->head, &p->group, &p->groups, &p->pairs};
+	free(c->value);
+	free(c->there);
+	grt_texts_free(&c->texts);
+}
 
-	for (unsigned int i = 0; i < p->columns; i++) {
-		free(p->column[i].value);
-		free(p->column[i].there);
-		free(p->column[i].lasting);
-		grt_texts_free(&p->column[i].texts);
-	}
+static void parquet_free_pages(struct parquet_pages *p)
+{
+	struct bytes *const all[] = {&p->page, &p->packed, &p->head, &p->group, &p->groups};
+
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]->at);
 	free(p->slot);
@@ -1138,6 +1251,23 @@ static void parquet_free(struct grt_writer *w)
 #ifdef GRT_HAVE_ZSTD
 	ZSTD_freeCCtx(p->zstd);
 #endif
+}
+
+static void parquet_free(struct grt_writer *w)
+{
+	struct parquet *p = parquet_of(w);
+
+	group_wait(p);
+	for (unsigned int i = 0; i < p->columns; i++) {
+		parquet_free_column(&p->column[i]);
+		free(p->column[i].lasting);
+		if (p->behind)
+			parquet_free_column(&p->behind[i]);
+	}
+	free(p->behind);
+	free(p->list.at);
+	free(p->pairs.at);
+	parquet_free_pages(&p->pages);
 }
 
 const struct grt_writer_ops writer_parquet = {

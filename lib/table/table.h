@@ -49,6 +49,7 @@ struct grt_writer_ops {
  * struct grt_writer - begin of each writer's own state
  * @table, @view: the open table
  * @column: its columns in this form; @key: their names in JSON and CSV
+ * @beside: a part of the work may be another thread's
  */
 struct grt_writer {
 	const struct grt_writer_ops *ops;
@@ -58,6 +59,7 @@ struct grt_writer {
 	const struct grt_column *column[GRT_COLUMNS_MAX];
 	const char *key[GRT_COLUMNS_MAX];
 	unsigned int columns;
+	bool beside;
 };
 
 #define GRT_WRITER(name, help) extern const struct grt_writer_ops writer_##name;
