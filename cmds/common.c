@@ -114,7 +114,7 @@ static bool is_sent(const siginfo_t *info)
  * timeout(1) signals its child and then the process group that it leads: two signals, one wish. Where it may
  * be the sender, which is the parent, a busy machine may take longer from the one to the other.
  */
-static bool is_same_wish(const siginfo_t *info)
+static bool is_same_request(const siginfo_t *info)
 {
 	uint64_t passed = grt_now() - signal_time;
 	bool by_leader = info->si_pid == getppid() && info->si_pid == getpgrp();
@@ -128,7 +128,7 @@ static void common_on_signal(int number, siginfo_t *info, void *context)
 		signal_time = grt_now();
 		cmd_signal_sent = is_sent(info);
 		cmd_signal = number;
-	} else if (!is_same_wish(info)) {
+	} else if (!is_same_request(info)) {
 		outfile_drop_all();
 		tempdir_remove_all();
 		_exit(128 + number);

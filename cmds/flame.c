@@ -119,7 +119,7 @@ static double percent(uint64_t part, uint64_t whole)
 
 /* What the picture does not show is said beside it; a note that begins with spaces belongs to the one before.
  */
-static void flame_tell(const struct grt_notes *notes, unsigned int first)
+static void flame_print_notes(const struct grt_notes *notes, unsigned int first)
 {
 	for (unsigned int i = first; i < notes->n; i++) {
 		fputs(notes->text[i][0] == ' ' ? "" : "grtrace flame: ", stderr);
@@ -198,7 +198,7 @@ static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt
 		return no_tree(&g->shape, code, path);
 	if (ret >= 0)
 		grt_analyses_notes(a);
-	flame_tell(&g->notes, told);
+	flame_print_notes(&g->notes, told);
 	code = reading_faults(s, path, 0, ret, &err);
 	if (code == EXIT_DONE && a->pass.side == GRT_STACKS_NOW && !grt_stacks_total(g->tree, GRT_STACKS_NOW))
 		return flame_is_empty(g, path);
@@ -277,7 +277,7 @@ static int take_recording(struct graph *g, struct grt_session *s, const char *pa
 
 /* ------------------------------------------------------ folded stacks */
 
-static void tell_folded(const char *path, const struct grt_folded_count *n)
+static void print_folded(const char *path, const struct grt_folded_count *n)
 {
 	fputs("grtrace flame: ", stderr);
 	cmd_put_text(stderr, path);
@@ -303,7 +303,7 @@ static int take_folded(struct graph *g, int fd, const char *path, enum grt_stack
 	g->folded = true;
 	if (grt_folded_read(fd, path, g->tree, side, &n, &err))
 		return cmd_error(EXIT_FAILED, &err);
-	tell_folded(path, &n);
+	print_folded(path, &n);
 	if (n.lines && !n.stacks)
 		return cmd_fail(EXIT_FAILED, "no line has the form FRAME;FRAME;... NUMBER", NULL,
 				"%s: no folded stacks", path);
@@ -362,7 +362,7 @@ static int flame_take(struct graph *g, const char *path, enum grt_stacks_side si
 
 /* ---------------------------------------------- files of other tools */
 
-static void tell_seeds(const struct grt_seeds_count *n)
+static void print_seeds(const struct grt_seeds_count *n)
 {
 	double window = opt.window > 0 ? opt.window * 1e6 : (double)GRT_SEEDS_WINDOW / 1000;
 
@@ -458,7 +458,7 @@ static int join_seeds(struct graph *g, struct grt_seeds *s)
 			"grtrace record -e cuda -- PROG", "%s: no GPU records", opt.gpu);
 	grt_stacks_free(g->tree);
 	g->tree = grt_seeds_take(s);
-	tell_seeds(&n);
+	print_seeds(&n);
 	if (n.gpu.cut)
 		return cmd_fail(EXIT_FAILED,
 				"its writer was killed, the disk was full, or the copy is incomplete",
@@ -497,7 +497,7 @@ static int take_seeds(struct graph *g)
 
 /* ------------------------------------------------------------- output */
 
-static void tell_drawn(const struct graph *g, const struct grt_flamegraph_count *n)
+static void print_drawn(const struct graph *g, const struct grt_flamegraph_count *n)
 {
 	grt_say(stderr, "  %llu {frame|frames} drawn", (unsigned long long)n->drawn);
 	if (n->narrow)
@@ -563,7 +563,7 @@ static int flame_write_out(struct graph *g)
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
 	if (grt_flamegraph_drawn(form))
-		tell_drawn(g, &count);
+		print_drawn(g, &count);
 	return cmd_close_stdout();
 }
 

@@ -150,7 +150,7 @@ const char *live_source(const struct live *l, unsigned int i, struct grt_balance
 }
 
 /* What several sources have in common (no privilege) is reported once. */
-static void live_tell(struct live *l, const struct grt_err *err)
+static void live_note(struct live *l, const struct grt_err *err)
 {
 	char text[sizeof(l->told)];
 
@@ -213,7 +213,7 @@ static int live_open_source(struct live *l, const struct source *source, const s
 	}
 	source->close(in->state, &other);
 	if (setup->any)
-		live_tell(l, err);
+		live_note(l, err);
 	return ret;
 }
 
@@ -450,7 +450,7 @@ static void live_confine(struct live *l)
 		if (in->source->confined)
 			ret = in->source->confined(in->state, ret ? NULL : &err) ?: ret;
 	if (ret)
-		live_tell(l, &err);
+		live_note(l, &err);
 }
 
 int live_start(struct live *l, struct grt_err *err)

@@ -217,7 +217,7 @@ static int merge_judge(struct merging *run)
 	int status = EXIT_DONE;
 
 	for (i = 0; i < n; i++) {
-		merge_tell_input(run, i, opt.verbose);
+		merge_print_input(run, i, opt.verbose);
 		if (merge_has_faults(run, i))
 			status = EXIT_FAILED;
 	}

@@ -302,7 +302,7 @@ static int sched_replay(struct sched *s, const char *path)
 	return status;
 }
 
-static void sched_tell(const char *text)
+static void sched_note(const char *text)
 {
 	cmd_tell("sched", text);
 }
@@ -338,7 +338,7 @@ static int sched_watch(struct sched *s)
 		.sources = "nvsched",
 		.pid = (pid_t)opt.filter.pid,
 		.flag = opt.refused ? "include-failed" : NULL,
-		.note = sched_tell,
+		.note = sched_note,
 	};
 	struct grt_err err = {.what = ""};
 	struct live *l = NULL;

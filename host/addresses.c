@@ -269,7 +269,7 @@ static size_t addresses_put_text(char *to, const char *text)
 	return length + 1;
 }
 
-static void addresses_tell(int out, uint32_t address, const struct grt_symbols_found *found)
+static void addresses_write_answer(int out, uint32_t address, const struct grt_symbols_found *found)
 {
 	static _Alignas(struct answer) char bytes[ANSWER_MAX];
 	struct answer *answer = (struct answer *)bytes;
@@ -314,7 +314,7 @@ static void name_object(int out, const struct addresses *a, const struct object 
 		      : o->by_address ? grt_symbols_at(s, number, a->address[i].at, &found)
 				      : grt_symbols_at_offset(s, number, a->address[i].at, &found);
 		if (!ret)
-			addresses_tell(out, i, &found);
+			addresses_write_answer(out, i, &found);
 	}
 	/* without an answer, the file is bad */
 	if (ret)

@@ -392,7 +392,7 @@ int activity_init(void)
 	return inject.cupti.register_buffers(activity_request, activity_complete);
 }
 
-bool activity_was_asked(void)
+bool activity_is_requested(void)
 {
 	return atomic_load(&asked);
 }

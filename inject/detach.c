@@ -217,7 +217,7 @@ static bool detach_wait_for_call(int at, int domain, uint64_t ns)
 	while (goes_on && atomic_load(&state) == at && detach_is_harmless()) {
 		for_ns = ns > IDLE_NS && detach_is_idle() ? IDLE_NS : ns;
 		if (now_ns(CLOCK_MONOTONIC) - begun >= for_ns ||
-		    (atomic_load(&inject.detaching) && recording_asks() != RECORDING_GOES_ON))
+		    (atomic_load(&inject.detaching) && recording_state() != RECORDING_GOES_ON))
 			break;
 		goes_on = program_goes_on();
 	}

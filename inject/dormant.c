@@ -76,7 +76,7 @@ static bool dormant_make_page(void)
 
 /* ------------------------------------------------------------ a recording */
 
-enum recording_asks dormant_asks(void)
+enum recording_state dormant_state(void)
 {
 	struct pollfd p = {.fd = inject.pipe};
 
@@ -91,7 +91,7 @@ bool dormant_wait_for_room(void)
 {
 	struct pollfd p = {.fd = inject.pipe, .events = POLLOUT};
 
-	for (int step = 0; !inject_is_told() || step < ROOM_STEPS_AT_END; step++)
+	for (int step = 0; !inject_program_ends() || step < ROOM_STEPS_AT_END; step++)
 		if (poll(&p, 1, ROOM_MS) > 0)
 			return !(p.revents & POLLERR);
 	return false;
@@ -124,7 +124,7 @@ static bool dormant_is_taken(void)
 
 	while (atomic_load(&page->taken) != answered) {
 		if (now_ns(CLOCK_MONOTONIC) >= limit || atomic_load(&page->ask) != answered ||
-		    inject_is_told())
+		    inject_program_ends())
 			return false;
 		nanosleep(&moment, NULL);
 	}
@@ -158,7 +158,7 @@ static void dormant_record(void)
 	close(ends[0]);
 	duty = page->duty;
 	activity_set_graphs(page->graph);
-	atomic_store(&page->left, inject_record_asked(atomic_load(&page->stack), &duty));
+	atomic_store(&page->left, inject_record_on_request(atomic_load(&page->stack), &duty));
 }
 
 /* What the library was loaded with. */
@@ -175,7 +175,7 @@ static void *dormant_wait(void *arg)
 	uint32_t word;
 
 	prctl(PR_SET_NAME, "grtrace");
-	while (!inject_is_told()) {
+	while (!inject_program_ends()) {
 		word = atomic_load(&page->word);
 		if (atomic_load(&page->ask) == answered) {
 			syscall(SYS_futex, &page->word, FUTEX_WAIT, word, NULL, NULL, 0);
@@ -215,7 +215,7 @@ static void dormant_begin(void)
 	recording_may_open();
 	if (!dormant_make_page())
 		return;
-	inject_be_asked();
+	inject_wait_for_requests();
 	pthread_attr_init(&attr);
 	/* the program's signals are its own threads' */
 	sigfillset(&all);

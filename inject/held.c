@@ -127,7 +127,7 @@ void held_see_wait(uint32_t context, uint64_t begin)
 }
 
 /* Return: whether somebody records kernels now, as far as CUPTI tells */
-static bool held_by_somebody(void)
+static bool held_by_another_client(void)
 {
 	int ret = inject.cupti.enable(CUPTI_KIND_KERNEL);
 
@@ -150,7 +150,7 @@ static void held_end(uint64_t now)
 
 static void held_take_back(void)
 {
-	if (held.useless || held_by_somebody())
+	if (held.useless || held_by_another_client())
 		return;
 	/* what came before the other client may still be in our buffers */
 	activity_recover();
@@ -158,7 +158,7 @@ static void held_take_back(void)
 		return;
 	held_end(clock_monotonic());
 	/* now this library records */
-	held.useless = !held_by_somebody();
+	held.useless = !held_by_another_client();
 }
 
 static void held_note(void)
@@ -183,7 +183,7 @@ void held_round(void)
 	if (held.times > held.noted && held.times <= NOTES_MAX && clock_monotonic() - held.back > 150000000)
 		held_note();
 	if (!held_is()) {
-		held.quiet = held.sure && activity_was_asked() ? held.quiet + 1 : 0;
+		held.quiet = held.sure && activity_is_requested() ? held.quiet + 1 : 0;
 		if (held.quiet < ROUNDS_QUIET)
 			return;
 		held.begun = held.pending[held.first].end;

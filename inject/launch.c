@@ -291,7 +291,7 @@ static struct thread *launch_make_thread(void)
 	return t;
 }
 
-static bool launch_is_roomy(const struct thread *t)
+static bool launch_has_room(const struct thread *t)
 {
 	return atomic_load(&t->head) - atomic_load(&t->tail) < RING / 2;
 }
@@ -306,7 +306,7 @@ static struct thread *launch_take_left(int state)
 	for (i = 0; i < n && i < THREADS_MAX; i++) {
 		t = atomic_load(&thread[i]);
 		was = state;
-		if (t && launch_is_roomy(t) && atomic_compare_exchange_strong(&t->state, &was, THREAD_USED))
+		if (t && launch_has_room(t) && atomic_compare_exchange_strong(&t->state, &was, THREAD_USED))
 			return t;
 	}
 	return NULL;
@@ -593,7 +593,7 @@ static struct thread *launch_join_quietly(void)
 }
 
 /* What it has of an earlier recording is not for this one. Return: whether there is one; it is inside then */
-static bool launch_come_in(struct thread *t)
+static bool launch_enter_callback(struct thread *t)
 {
 	bool on;
 
@@ -608,9 +608,9 @@ static bool launch_come_in(struct thread *t)
 }
 
 /* The same for a callback that calls CUPTI, which may be on its way out. */
-static bool launch_come_to_ask(struct thread *t)
+static bool launch_enter_cupti_callback(struct thread *t)
 {
-	if (!launch_come_in(t))
+	if (!launch_enter_callback(t))
 		return false;
 	if (!atomic_load(&inject.detaching))
 		return true;
@@ -632,7 +632,7 @@ struct nvtx_thread *nvtx_thread_enter(void)
 		if (!t)
 			return NULL;
 	}
-	return launch_come_in(t) ? &t->nvtx : NULL;
+	return launch_enter_callback(t) ? &t->nvtx : NULL;
 }
 
 void nvtx_thread_leave(void)
@@ -665,7 +665,7 @@ struct nccl_thread *nccl_thread_enter(void)
 	if (!launch_is_on())
 		return NULL;
 	t = t ?: launch_join_quietly();
-	return t && launch_come_in(t) ? &t->nccl : NULL;
+	return t && launch_enter_callback(t) ? &t->nccl : NULL;
 }
 
 void nccl_thread_leave(void)
@@ -758,7 +758,7 @@ static void launch_put_node(struct thread *t, const struct cupti_graph *g, bool 
 static void launch_see_node(struct thread *t, const struct cupti_resource *r, bool cloned)
 {
 	if (!r || !r->descriptor || !launch_is_on() || !(t = t ?: launch_join_quietly()) ||
-	    !launch_come_to_ask(t))
+	    !launch_enter_cupti_callback(t))
 		return;
 	launch_put_node(t, r->descriptor, cloned);
 	atomic_store_explicit(&t->inside, false, memory_order_release);
@@ -817,7 +817,7 @@ static void launch_see_alloc(struct thread *t, uint32_t number, const struct cup
 	t = t ?: launch_join_quietly();
 	if (!t)
 		atomic_fetch_add(&inject.homeless, 1);
-	if (!t || !launch_come_in(t))
+	if (!t || !launch_enter_callback(t))
 		return;
 	launch_put_alloc(t, &a, d->context_uid);
 	atomic_store_explicit(&t->inside, false, memory_order_release);
@@ -947,7 +947,7 @@ bool launch_in_call(void)
  * correlation id: one pair of callbacks less is 0.2 us of a launch. For frame pointers
  * (--stack=bpf) the way through the driver is too far.
  */
-static bool launch_is_told_by_driver(int domain, enum grt_cuda_kind kind)
+static bool launch_is_seen_in_driver(int domain, enum grt_cuda_kind kind)
 {
 	return domain == CUPTI_DOMAIN_RUNTIME && kind == GRT_CUDA_KIND_KERNEL && inject.stack != STACK_BPF;
 }
@@ -972,7 +972,7 @@ unsigned int launch_enable_calls(void *subscriber)
 	atomic_store(&frozen, 0);
 	/* those that came later than this CUPTI are refused */
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                                       \
-	if (driver_is_silent || !launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
+	if (driver_is_silent || !launch_is_seen_in_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
 		n += !inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
 #include <grtrace/cuda_calls.def>
 #undef GRT_CUDA_CALL
@@ -1028,7 +1028,7 @@ bool launch_check(void *subscriber)
 		return false;
 	driver_is_silent = true;
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                  \
-	if (launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
+	if (launch_is_seen_in_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
 		inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
 #include <grtrace/cuda_calls.def>
 #undef GRT_CUDA_CALL

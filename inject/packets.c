@@ -230,7 +230,7 @@ static bool packets_write_all(struct packets *p)
 	error = errno;
 	/* a full disk: what precedes it stays whole, and it is tried again; what is in a pipe stays there */
 	if (done && packets_are_sent())
-		packets_mute();
+		packets_stop();
 	else if (done && ftruncate(p->fd, (off_t)p->size))
 		errno = 0;
 	p->reserved = 0;
@@ -301,7 +301,7 @@ void packets_reset(void)
 	atomic_store(&n_files, 0);
 }
 
-void packets_mute(void)
+void packets_stop(void)
 {
 	muted = true;
 }

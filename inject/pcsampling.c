@@ -473,7 +473,7 @@ void pcsampling_see(void *context)
 	}
 }
 
-static void pc_unsee(const void *context)
+static void pc_forget_context(const void *context)
 {
 	void *at;
 
@@ -504,7 +504,7 @@ void pcsampling_resource(uint32_t number, const void *data)
 		return;
 	}
 	if (ends)
-		pc_unsee(r->context);
+		pc_forget_context(r->context);
 	if (!pc_lock_soon()) {
 		if (ends)
 			pc_note_gone(r->context);
@@ -522,7 +522,7 @@ void pcsampling_resource(uint32_t number, const void *data)
 	pthread_mutex_unlock(&pc.lock);
 }
 
-bool pcsampling_is_asked(void)
+bool pcsampling_is_requested(void)
 {
 	const char *asked = secure_getenv("GRTRACE_PC_SAMPLING");
 
@@ -546,7 +546,7 @@ void pcsampling_join(uint32_t enable, void *subscriber)
 					     CUPTI_RESOURCE_MODULE_LOADED,
 					     CUPTI_RESOURCE_MODULE_UNLOAD_STARTING};
 
-	if (enable && pcsampling_is_asked()) {
+	if (enable && pcsampling_is_requested()) {
 		pc_read_mode(secure_getenv("GRTRACE_PC_SAMPLING"));
 		if (pc.serialized && inject.version < CUPTI_VERSION_12_4)
 			pc_refuse(

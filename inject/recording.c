@@ -294,7 +294,7 @@ bool recording_open(const char *path)
 		return false;
 	if (!recording.number[0] ? recording_join() : recording_read_state() == STATE_RECORDING) {
 		inject.recorder |= recording.number[0] != '\0';
-		if (recording_connect() && recording_asks() == RECORDING_GOES_ON)
+		if (recording_connect() && recording_state() == RECORDING_GOES_ON)
 			return true;
 		recording_disconnect();
 		return false;
@@ -304,12 +304,12 @@ bool recording_open(const char *path)
 	return false;
 }
 
-enum recording_asks recording_asks(void)
+enum recording_state recording_state(void)
 {
 	struct stat st;
 
 	if (inject.asked)
-		return dormant_asks();
+		return dormant_state();
 	if (!inject.recorder)
 		return RECORDING_GOES_ON;
 	if (inject.pipe >= 0 && recording_is_disconnected())

@@ -289,7 +289,7 @@ static uint32_t unwind_frame_pointer_step(struct walk *w)
 	return 0;
 }
 
-static uint64_t unwind_rule_from_afar(const struct walk *w, struct near_rule *near)
+static uint64_t unwind_rule_uncached(const struct walk *w, struct near_rule *near)
 {
 	uint64_t rule = grt_rules_find(w->pc, w->generation);
 
@@ -312,7 +312,7 @@ static inline uint64_t unwind_rule_at(const struct walk *w)
 
 	if (near->key == (w->pc | w->generation << 48))
 		return near->rule;
-	return unwind_rule_from_afar(w, near);
+	return unwind_rule_uncached(w, near);
 }
 
 static uint32_t unwind_follow(struct walk *w, uint64_t rule)

@@ -207,7 +207,7 @@ static int analyses_take_name(void *arg, const struct grt_event *e)
 }
 
 /* Tells an analysis that begins late what the others know. */
-static int analyses_tell(struct grt_analyses *a, struct grt_analysis_waits *waits, struct grt_taker by)
+static int analyses_catch_up(struct grt_analyses *a, struct grt_analysis_waits *waits, struct grt_taker by)
 {
 	if (a->bounded && by.analysis->within)
 		by.analysis->within(by.state, a->from, a->to);
@@ -218,7 +218,7 @@ static int analyses_tell(struct grt_analyses *a, struct grt_analysis_waits *wait
 	if (by.analysis->work)
 		add_taker(a->of_work, by.analysis, by.state);
 	return by.analysis->classes & GRT_IN_CLASS(name)
-		       ? grt_names_tell(a->pass.names, analyses_take_name, waits)
+		       ? grt_names_each(a->pass.names, analyses_take_name, waits)
 		       : 0;
 }
 
@@ -242,7 +242,7 @@ static int analyses_on_first(void *state, const struct grt_event *e, struct grt_
 	analyses_replace(a->all, &waits->stand_in, by);
 	for (unsigned int i = 0; i < GRT_CLASSES; i++)
 		analyses_replace(a->taker[i], &waits->stand_in, taker_of_class(by, i));
-	return analyses_tell(a, waits, by)
+	return analyses_catch_up(a, waits, by)
 		       ?: taker_of_class(by, grt_class_of[e->type]).event(by.state, e, pass);
 }
 

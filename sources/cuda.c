@@ -587,7 +587,7 @@ static uint32_t cuda_stack_number(const struct capture *c)
 static int cuda_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
-	const struct cuda_wish wish = {
+	const struct cuda_request wish = {
 		.stack = cuda_stack_number(c), .duty = c->duty, .whole_graphs = cuda_wants_graphs()};
 	int ret = c->marker ? grt_bpf_start(c->marker, err) : 0;
 
@@ -734,7 +734,7 @@ static int cuda_stop(void *state, struct grt_err *err)
 	return c->marker ? grt_bpf_stop(c->marker, err) : 1;
 }
 
-static void cuda_tell(struct reading *r, const struct grt_ev_process *p)
+static void cuda_note_process(struct reading *r, const struct grt_ev_process *p)
 {
 	char text[640];
 
@@ -766,7 +766,7 @@ static int cuda_on_image(struct grt_consumer *consumer, const struct grt_event *
 	r->cuda |= p->version || p->what == 4;
 	/* a note's text precedes it, and is new */
 	if (p->what == 4 || p->what == 5)
-		cuda_tell(r, p);
+		cuda_note_process(r, p);
 	return 0;
 }
 
@@ -852,7 +852,7 @@ static void cuda_note_left(struct capture *c, struct cuda_ask *a)
 		c->note(text);
 }
 
-static void cuda_tell_intake(struct capture *c)
+static void cuda_note_intake(struct capture *c)
 {
 	const char *text = c->intake ? cuda_intake_text(c->intake) : NULL;
 	char line[256];
@@ -870,7 +870,7 @@ static void told(void *state)
 	each_file(c, read_notes);
 	for (unsigned int i = 0; i < CUDA_INTAKE_PROCESSES; i++)
 		cuda_count_process(c, &c->reading[i]);
-	cuda_tell_intake(c);
+	cuda_note_intake(c);
 	if (!c->note || c->outside)
 		return;
 	for (unsigned int i = 0; i < c->asks; i++)

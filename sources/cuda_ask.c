@@ -265,7 +265,7 @@ static int ask_no_answer(struct cuda_ask *a, struct grt_err *err)
 			   "process %d cannot be recorded", (int)a->pid);
 }
 
-int cuda_ask_start(struct cuda_ask *a, const struct cuda_wish *wish, struct grt_err *err)
+int cuda_ask_start(struct cuda_ask *a, const struct cuda_request *wish, struct grt_err *err)
 {
 	int ret = ask_lock(a, err);
 

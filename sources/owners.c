@@ -143,7 +143,7 @@ static int owners_add_rank(struct grt_packer *p, unsigned int cpu, uint64_t time
 	return ret == -ERANGE ? 0 : ret;
 }
 
-int owners_meet(struct owners *o, struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t pid)
+int owners_add(struct owners *o, struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t pid)
 {
 	struct grt_ev_owner ev = {.e = {.time = time,
 					.type = GRT_EV_OWNER,

@@ -279,8 +279,8 @@ static int32_t sched_call_of(pid_t pid, pid_t tid)
 	return sscanf(line, "%d", &call) == 1 ? call : -1;
 }
 
-static int tell_thread(void *capture, const struct grt_bpf_thread *t, uint32_t tid, uint32_t what,
-		       uint64_t time)
+static int put_thread(void *capture, const struct grt_bpf_thread *t, uint32_t tid, uint32_t what,
+		      uint64_t time)
 {
 	struct grt_ev_thread e = {.e = {.time = time,
 					.type = GRT_EV_THREAD,
@@ -297,7 +297,7 @@ static int tell_thread(void *capture, const struct grt_bpf_thread *t, uint32_t t
 		read_task((pid_t)t->pid, (pid_t)tid, "comm", names.comm, sizeof(names.comm));
 		read_task((pid_t)t->pid, (pid_t)t->pid, "comm", names.owner, sizeof(names.owner));
 	}
-	return grt_bpf_offer(capture, &e.e, 0, names.comm[0] ? &names : NULL);
+	return grt_bpf_add_event(capture, &e.e, 0, names.comm[0] ? &names : NULL);
 }
 
 /* Whether --comm has it. */
@@ -325,7 +325,7 @@ static void sched_add_thread(void *capture, const struct grt_bpf_config *config,
 	if (bpf_map_update_elem(map, &key, &t, BPF_NOEXIST) && !bpf_map_lookup_elem(map, &key, &known))
 		t = known;
 	if (sched_is_named(config, t.pid, key))
-		tell_thread(capture, &t, key, t.on ? GRT_THREAD_SEEN_ON : GRT_THREAD_SEEN_OFF, from);
+		put_thread(capture, &t, key, t.on ? GRT_THREAD_SEEN_ON : GRT_THREAD_SEEN_OFF, from);
 }
 
 static void begun(void *capture, const struct grt_bpf_config *config, uint64_t from)
@@ -346,7 +346,7 @@ static void begun(void *capture, const struct grt_bpf_config *config, uint64_t f
 
 /* ------------------------------------------------------ threads that are still there */
 
-static int tell_runnable(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
+static int put_runnable(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
 {
 	struct grt_ev_off_cpu e = {.e = {.time = time,
 					 .type = GRT_EV_OFF_CPU,
@@ -363,7 +363,7 @@ static int tell_runnable(void *capture, uint32_t tid, const struct grt_bpf_threa
 				   .call = -1,
 				   .fd = UINT32_MAX};
 
-	return grt_bpf_offer(capture, &e.e, 0, NULL);
+	return grt_bpf_add_event(capture, &e.e, 0, NULL);
 }
 
 static void set_waker(struct grt_ev_asleep *e, const struct grt_bpf_thread *t)
@@ -382,7 +382,7 @@ static void set_waker(struct grt_ev_asleep *e, const struct grt_bpf_thread *t)
 	memcpy(e->waker_comm, t->waker_comm, sizeof(e->waker_comm));
 }
 
-static int tell_asleep(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
+static int put_asleep(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
 {
 	struct grt_ev_asleep e = {.e = {.time = time,
 					.type = GRT_EV_ASLEEP,
@@ -402,15 +402,15 @@ static int tell_asleep(void *capture, uint32_t tid, const struct grt_bpf_thread 
 				  .fd = t->fd};
 
 	set_waker(&e, t);
-	return grt_bpf_offer(capture, &e.e, 0, NULL);
+	return grt_bpf_add_event(capture, &e.e, 0, NULL);
 }
 
 /* Off the CPU, or on it. */
-static int tell_rest(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
+static int put_rest_of_thread(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
 {
 	if (t->on)
-		return tell_thread(capture, t, tid, GRT_THREAD_LEFT_ON, time);
-	return t->state ? tell_asleep(capture, tid, t, time) : tell_runnable(capture, tid, t, time);
+		return put_thread(capture, t, tid, GRT_THREAD_LEFT_ON, time);
+	return t->state ? put_asleep(capture, tid, t, time) : put_runnable(capture, tid, t, time);
 }
 
 static int over(void *capture, const struct grt_bpf_config *config, uint64_t end)
@@ -426,7 +426,7 @@ static int over(void *capture, const struct grt_bpf_config *config, uint64_t end
 		if (bpf_map_lookup_elem(map, &tid, &t) || !sched_is_named(config, t.pid, tid))
 			continue;
 		time = t.since > end ? t.since : end;
-		ret = tell_rest(capture, tid, &t, time);
+		ret = put_rest_of_thread(capture, tid, &t, time);
 	}
 	return ret;
 }
@@ -456,7 +456,7 @@ static const struct grt_bpf_kind kind = {
 	.over = over,
 };
 
-static int probe_it(struct grt_err *err)
+static int sched_probe(struct grt_err *err)
 {
 	return grt_bpf_probe(objects, err);
 }
@@ -472,7 +472,7 @@ static int check_namespace(struct grt_err *err)
 		"the source sched cannot find the threads of the program");
 }
 
-static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
+static int sched_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	struct source_setup mine = *setup;
 	int ret;
@@ -491,4 +491,4 @@ static int open_it(void **state, const struct source_setup *setup, struct grt_er
 	return grt_bpf_open(state, &mine, &kind, err);
 }
 
-BPF_OPS(sched, true, probe_it, open_it, .options = options, .refuse = sched_refuse);
+BPF_OPS(sched, true, sched_probe, sched_open, .options = options, .refuse = sched_refuse);

@@ -266,20 +266,20 @@ static const struct cmd_opt *record_given(const struct source *source)
 	return NULL;
 }
 
-/** enum wish - whether a source is wanted */
-enum wish {
-	WISH_NO,
-	WISH_AUTO, /* if it works here */
-	WISH_NAMED,
+/** enum choice - whether a source is wanted */
+enum choice {
+	CHOICE_NO,
+	CHOICE_AUTO, /* if it works here */
+	CHOICE_NAMED,
 };
 
 /* An option that one source alone obeys, or --duty where no source is named, may make it the only one. */
-static enum wish wish_of_auto(const struct source *source)
+static enum choice source_choice_by_auto(const struct source *source)
 {
 	for (size_t i = 0; i < SOURCES; i++)
 		if (all_sources[i]->alone && (opt.duty_text || record_given(all_sources[i])))
-			return source == all_sources[i] ? WISH_NAMED : WISH_NO;
-	return source->by_name ? WISH_NO : WISH_AUTO;
+			return source == all_sources[i] ? CHOICE_NAMED : CHOICE_NO;
+	return source->by_name ? CHOICE_NO : CHOICE_AUTO;
 }
 
 /* A word of -e; what stands behind the name and a colon is for the source. */
@@ -292,17 +292,17 @@ static bool record_is_source(const struct source *source, const char *word, size
 	return name == length && !strncmp(word, source->name, length);
 }
 
-static enum wish wish_for(const struct source *source, bool *unknown)
+static enum choice source_choice(const struct source *source, bool *unknown)
 {
 	const char *p = opt.sources ?: "auto";
-	enum wish wish = WISH_NO;
+	enum choice choice = CHOICE_NO;
 	size_t length, i;
 
 	for (; *p; p += length + (p[length] == ',')) {
 		length = strcspn(p, ",");
 		if (length == 4 && !strncmp(p, "auto", 4)) {
-			if (wish == WISH_NO)
-				wish = wish_of_auto(source);
+			if (choice == CHOICE_NO)
+				choice = source_choice_by_auto(source);
 			continue;
 		}
 		for (i = 0; i < SOURCES; i++)
@@ -310,9 +310,9 @@ static enum wish wish_for(const struct source *source, bool *unknown)
 				break;
 		*unknown |= i == SOURCES;
 		if (i < SOURCES && all_sources[i] == source)
-			wish = WISH_NAMED;
+			choice = CHOICE_NAMED;
 	}
-	return wish;
+	return choice;
 }
 
 /* What stands behind the names of sources; the texts live as long as we do. */
@@ -342,7 +342,7 @@ static int check_sources(void)
 	size_t i;
 
 	for (i = 0; i < SOURCES; i++)
-		any |= wish_for(all_sources[i], &unknown) != WISH_NO;
+		any |= source_choice(all_sources[i], &unknown) != CHOICE_NO;
 	if (unknown || !any)
 		return cmd_usage_error("-e %s: not a list of sources (there are: %s)", opt.sources,
 				       source_names);
@@ -372,7 +372,7 @@ static const char *output_path(void)
 }
 
 /* One that nobody named and that does not work here is left out. Return: 0 or -errno */
-static int record_open_source(struct run *run, const struct source *source, enum wish wish,
+static int record_open_source(struct run *run, const struct source *source, enum choice choice,
 			      struct grt_err *err)
 {
 	struct source_setup setup = {
@@ -392,7 +392,7 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		.stack = opt.stack,
 		.no_names = opt.no_symbols,
 		.program = run->program,
-		.named = wish == WISH_NAMED,
+		.named = choice == CHOICE_NAMED,
 		.taken = run->rec.segments || run->box.on,
 		.uid = (uid_t)-1,
 		.gid = (gid_t)-1,
@@ -401,7 +401,7 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		.note = record_note,
 	};
 	struct input *in = &run->inputs[run->n_inputs];
-	int ret = wish == WISH_AUTO && source->probe ? source->probe(err) : 0;
+	int ret = choice == CHOICE_AUTO && source->probe ? source->probe(err) : 0;
 
 	if (ret)
 		return ret;
@@ -411,7 +411,7 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		recording_owner(output_path(), &setup.uid, &setup.gid);
 	in->source = source;
 	ret = source->open(&in->state, &setup, err);
-	if (ret && wish == WISH_AUTO)
+	if (ret && choice == CHOICE_AUTO)
 		source->close(in->state, NULL);
 	else
 		run->n_inputs++;
@@ -433,7 +433,7 @@ static void record_note_error(const struct grt_err *err)
 }
 
 /* Details; a privilege that is missing and can be had is always reported. */
-static void tell_left_out(const struct left_out *left)
+static void note_left_out(const struct left_out *left)
 {
 	char text[sizeof(left->why.what) + sizeof(left->why.why) + 64];
 	size_t i;
@@ -477,30 +477,30 @@ static int open_inputs(struct run *run)
 {
 	struct left_out left[SOURCES] = {0};
 	bool unknown = false;
-	enum wish wish;
+	enum choice choice;
 	size_t i;
 	int ret;
 
 	for (i = 0; i < SOURCES; i++) {
-		wish = wish_for(all_sources[i], &unknown);
+		choice = source_choice(all_sources[i], &unknown);
 		/* packets of two sources are distinguished by their files only */
-		if (opt.raw && run->n_inputs && wish == WISH_NAMED)
+		if (opt.raw && run->n_inputs && choice == CHOICE_NAMED)
 			return cmd_usage_error("--raw: one source at a time, with -e");
-		if (wish == WISH_NO || (opt.raw && run->n_inputs))
+		if (choice == CHOICE_NO || (opt.raw && run->n_inputs))
 			continue;
-		if (wish == WISH_AUTO && all_sources[i]->background && !run->n_inputs)
+		if (choice == CHOICE_AUTO && all_sources[i]->background && !run->n_inputs)
 			continue;
-		ret = record_open_source(run, all_sources[i], wish, &left[i].why);
+		ret = record_open_source(run, all_sources[i], choice, &left[i].why);
 		if (ret)
 			record_blame_option(all_sources[i], &left[i].why);
 		/* what is here and in use, or of another version, is not passed over in silence */
-		if (ret && (wish == WISH_NAMED || ret == -EBUSY || ret == -EPROTO))
+		if (ret && (choice == CHOICE_NAMED || ret == -EBUSY || ret == -EPROTO))
 			return cmd_error(kmod_exit_status(ret), &left[i].why);
 		left[i].code = ret;
 	}
 	if (!run->n_inputs)
 		return none_works(left);
-	tell_left_out(left);
+	note_left_out(left);
 	return EXIT_DONE;
 }
 
@@ -910,7 +910,7 @@ static void show_end(const struct run *run)
 	char text[128];
 
 	if (run->box.on) {
-		record_box_tell_all(&run->box, run->rec.path);
+		record_box_print_all(&run->box, run->rec.path);
 		return;
 	}
 
@@ -1069,7 +1069,7 @@ static int poll_timeout(const struct run *run, uint64_t now)
 }
 
 /* A recorder that is killed later leaves a recording that says from when on it is whole. */
-static void record_tell_begin(struct run *run, uint64_t now)
+static void record_write_begin(struct run *run, uint64_t now)
 {
 	if (run->told_begin || now - run->begun < TELL_BEGIN_NS)
 		return;
@@ -1154,7 +1154,7 @@ static int record_begin_snapshot(struct run *run, const struct incident *i, stru
 	record_take_named(run, &ret, err);
 	ret = ret ?: box_begin(&run->box, run->rec.path, i, now, err);
 	if (!ret) {
-		record_box_tell(&run->box);
+		record_box_print(&run->box);
 		record_box_keep_dump(&run->box);
 		record_threads_write(&run->threads, run->box.path);
 	}
@@ -1168,7 +1168,7 @@ static int record_end_snapshot(struct run *run, uint64_t to, struct grt_err *err
 	int ret = box_end(b, to, err);
 
 	if (!ret)
-		record_box_tell_end(b, events);
+		record_box_print_end(b, events);
 	return ret;
 }
 
@@ -1237,7 +1237,7 @@ static int record_end_box(struct run *run, struct grt_err *err)
 	    box_may_begin(b, end)) {
 		ret = box_begin(b, run->rec.path, &incident, end, err);
 		if (!ret)
-			record_box_tell(b);
+			record_box_print(b);
 	}
 	return ret ?: b->writing ? record_end_snapshot(run, end, err) : 0;
 }
@@ -1249,7 +1249,7 @@ static int record_capture(struct run *run, struct grt_err *err)
 
 	while (!ret && !record_should_end(run, now)) {
 		show_progress(run, now);
-		record_tell_begin(run, now);
+		record_write_begin(run, now);
 		if (cmd_poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
 			ret = move_ready(run, err);
 		now = grt_now();
@@ -1570,14 +1570,14 @@ static int record_find_device(void)
 }
 
 /* Sources that were named and record all GPUs. */
-static void record_tell_all_gpus(void)
+static void record_note_all_gpus(void)
 {
 	const struct source *const *s;
 	bool unknown = false;
 	char text[256];
 
 	for (s = all_sources; s < all_sources + SOURCES; s++) {
-		if (!(*s)->all_gpus || wish_for(*s, &unknown) != WISH_NAMED)
+		if (!(*s)->all_gpus || source_choice(*s, &unknown) != CHOICE_NAMED)
 			continue;
 		snprintf(text, sizeof(text), "--device has no effect on the source %s, which records %s",
 			 (*s)->name, (*s)->all_gpus);
@@ -1586,14 +1586,14 @@ static void record_tell_all_gpus(void)
 }
 
 /* Sources that were named and do not obey --duty. */
-static void record_tell_uncut(void)
+static void record_note_uncut(void)
 {
 	const struct source *const *s;
 	bool unknown = false;
 	char text[128];
 
 	for (s = all_sources; s < all_sources + SOURCES; s++) {
-		if ((*s)->duty || wish_for(*s, &unknown) != WISH_NAMED)
+		if ((*s)->duty || source_choice(*s, &unknown) != CHOICE_NAMED)
 			continue;
 		snprintf(text, sizeof(text),
 			 "--duty has no effect on the source %s, which is recorded all the time", (*s)->name);
@@ -1616,11 +1616,11 @@ static int record_check_source_options(void)
 
 	for (s = all_sources; s < all_sources + SOURCES; s++) {
 		o = record_given(*s);
-		if (o && wish_for(*s, &unknown) != WISH_NAMED)
+		if (o && source_choice(*s, &unknown) != CHOICE_NAMED)
 			return cmd_usage_error(
 				"--%s needs the source %s: add it to -e, or leave out the option", o->name,
 				(*s)->name);
-		obeys = opt.duty_text && (*s)->duty && wish_for(*s, &unknown) == WISH_NAMED;
+		obeys = opt.duty_text && (*s)->duty && source_choice(*s, &unknown) == CHOICE_NAMED;
 		duty |= obeys;
 		why = (o || obeys) && (*s)->refuse ? (*s)->refuse(&setup) : NULL;
 		if (why)
@@ -1630,9 +1630,9 @@ static int record_check_source_options(void)
 		return cmd_usage_error(
 			"--duty needs one of the sources cuda, drm and ioctl: add one to -e, or leave out the option");
 	if (opt.duty_text)
-		record_tell_uncut();
+		record_note_uncut();
 	if (opt.device)
-		record_tell_all_gpus();
+		record_note_all_gpus();
 	return EXIT_DONE;
 }
 

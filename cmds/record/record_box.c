@@ -131,7 +131,7 @@ static void record_box_comm(uint32_t pid, char comm[32])
 		fclose(f);
 }
 
-void record_box_tell(const struct box *b)
+void record_box_print(const struct box *b)
 {
 	const struct incident *i = &b->incident;
 	char comm[32];
@@ -149,7 +149,7 @@ void record_box_tell(const struct box *b)
 	fputc('\n', stderr);
 }
 
-void record_box_tell_end(const struct box *b, uint64_t events)
+void record_box_print_end(const struct box *b, uint64_t events)
 {
 	fputs("grtrace record: ", stderr);
 	cmd_put_text(stderr, b->path);
@@ -159,7 +159,7 @@ void record_box_tell_end(const struct box *b, uint64_t events)
 	fputc('\n', stderr);
 }
 
-void record_box_tell_all(const struct box *b, const char *path)
+void record_box_print_all(const struct box *b, const char *path)
 {
 	grt_say(stderr, "grtrace record: %lu {snapshot|snapshots} in ", b->written);
 	cmd_put_text(stderr, path);

@@ -292,7 +292,7 @@ static int segments_carry(struct recording *r, uint64_t from, struct grt_err *er
 	return ret;
 }
 
-static int segments_tell(struct recording *r, uint64_t to, struct grt_err *err)
+static int segments_write_metadata(struct recording *r, uint64_t to, struct grt_err *err)
 {
 	struct segments *s = r->segments;
 	struct stat st;
@@ -333,7 +333,7 @@ static int segments_make(struct recording *r, uint64_t from, struct grt_err *err
 		return segments_failed(r, name, -ENOMEM, err);
 	s->segment[s->n++] = g;
 	s->made++;
-	ret = segments_tell(r, UINT64_MAX, err);
+	ret = segments_write_metadata(r, UINT64_MAX, err);
 	if (!ret && recording_name_dir(r, name))
 		ret = segments_failed(r, name, -errno, err);
 	ret = ret ?: segments_carry(r, from, err) ?: segments_open_files(r, err);
@@ -371,7 +371,7 @@ int segments_end(struct recording *r, uint64_t to, struct grt_err *err)
 	g->closed = grt_now();
 	to = to ?: segments_whole_to(r);
 	return ret ? segments_failed(r, "segment", ret, err)
-		   : segments_tell(r, to > g->from ? to : g->from, err);
+		   : segments_write_metadata(r, to > g->from ? to : g->from, err);
 }
 
 int segments_next(struct recording *r, uint64_t to, struct grt_err *err)

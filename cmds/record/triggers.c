@@ -454,7 +454,7 @@ int triggers_see_event(struct triggers *t, const struct grt_event *e)
 }
 
 /* The end of a job that is in flight may be among what was lost. */
-static void triggers_doubt(struct triggers *t)
+static void triggers_forget_all(struct triggers *t)
 {
 	void *job;
 
@@ -472,7 +472,7 @@ int triggers_see(struct triggers *t, const struct grt_packet *p)
 	int ret = 0;
 
 	if (grt_packet_fate(p, GRT_FATE_LOST))
-		triggers_doubt(t);
+		triggers_forget_all(t);
 	while (!ret && (size_t)(end - at) >= sizeof(struct grt_event)) {
 		const struct grt_event *e = (const struct grt_event *)at;
 
@@ -497,8 +497,8 @@ bool triggers_take(struct triggers *t, struct incident *found)
 
 /* ------------------------------------------------------------- looking */
 
-static void triggers_tell_job(const struct triggers *t, const struct job *job, uint64_t now,
-			      struct incident *found)
+static void triggers_describe_job(const struct triggers *t, const struct job *job, uint64_t now,
+				  struct incident *found)
 {
 	const struct grt_key *key = grt_keyed_key(job);
 	char age[GRT_UNITS_MAX];
@@ -526,15 +526,15 @@ bool triggers_late_job(struct triggers *t, uint64_t now, bool sure, struct incid
 			grt_keyed_remove(&t->jobs, job);
 		} else if (!job->told) {
 			job->told = sure;
-			triggers_tell_job(t, job, now, found);
+			triggers_describe_job(t, job, now, found);
 			return true;
 		}
 	}
 	return false;
 }
 
-static void triggers_tell_step(const struct open_step *open, uint64_t now, uint64_t median,
-			       struct incident *found)
+static void triggers_describe_step(const struct open_step *open, uint64_t now, uint64_t median,
+				   struct incident *found)
 {
 	const struct grt_key *key = grt_keyed_key(open);
 	char age[GRT_UNITS_MAX], usual[GRT_UNITS_MAX];
@@ -578,7 +578,7 @@ bool triggers_hung_step(struct triggers *t, uint64_t now, bool sure, struct inci
 			continue;
 		}
 		open->told = sure;
-		triggers_tell_step(open, now, median, found);
+		triggers_describe_step(open, now, median, found);
 		return true;
 	}
 	return false;

@@ -124,7 +124,7 @@ static void set_busy_span(struct report *r, uint64_t first, uint64_t last)
 }
 
 /* Names are reported whenever they are from. */
-static bool report_is_asked_for(const struct report *r, const struct grt_event *e)
+static bool report_is_selected(const struct report *r, const struct grt_event *e)
 {
 	return e->type != GRT_EV_NAME || (e->time >= r->asked.from && e->time <= r->asked.to);
 }
@@ -142,7 +142,7 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	struct report *r = (struct report *)c;
 	int ret = 0;
 
-	if (report_is_asked_for(r, e))
+	if (report_is_selected(r, e))
 		ret = grt_analyses_event(&r->a, e, GRT_CLASSES);
 	/* What a live stream begins with may be older than this program. */
 	if ((r->live || r->piped) && !r->span.known && e->type != GRT_EV_NAME)
@@ -277,7 +277,7 @@ static int report_begin_again(struct report *r)
 	r->before.balance.emitted -= report_unread(r);
 	r->before.balance.fate[GRT_FATE_DELIVERED] -= report_unread(r);
 	report_look(r);
-	ret = report_begin_analyses(r) ?: grt_names_tell(grt_jobs_names(before), report_take_name, r);
+	ret = report_begin_analyses(r) ?: grt_names_each(grt_jobs_names(before), report_take_name, r);
 	grt_jobs_free(before);
 	r->span = (struct reading_span){.first = r->span.last, .last = r->span.last, .known = true};
 	set_busy_span(r, r->span.first, r->asked.to);

@@ -555,7 +555,7 @@ static int rocm_report_judge(const struct rocm_run *run)
 }
 
 /* What `record` requests is a report also then: whatever reads it finds one, with nothing in it. */
-static int rocm_report_tell_empty(const struct rocm_run *run)
+static int rocm_report_note_empty(const struct rocm_run *run)
 {
 	uint64_t passed = 0, lines = 0;
 	char why[128] = "it has no record of AMD's runtime and no kernel function";
@@ -598,7 +598,7 @@ static int report(struct rocm_run *run)
 		return err.what[0] ? cmd_error(EXIT_FAILED, &err)
 				   : cmd_fail(EXIT_FAILED, strerror(-ret), NULL, "cannot go on");
 	if (is_empty(run))
-		status = rocm_report_tell_empty(run);
+		status = rocm_report_note_empty(run);
 	if (status != EXIT_DONE)
 		return status;
 	grt_rocm_finish(&run->r);

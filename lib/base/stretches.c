@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * The union of stretches.h: a sorted array. Jobs of a ring that is never idle
- * melt into one stretch, so the array stays short in practice.
+ * become one stretch, so the array stays short in practice.
  */
 #include "stretches.h"
 
@@ -42,7 +42,8 @@ uint32_t grt_stretches_search(const struct grt_stretches *s, uint64_t time)
 }
 
 /* What @new says of the stretch that it becomes one with. */
-static void melt(const struct grt_stretches *s, struct grt_stretch *st, const struct grt_stretch *new)
+static void stretches_widen(const struct grt_stretches *s, struct grt_stretch *st,
+			    const struct grt_stretch *new)
 {
 	bool begins = new->from<st->from, ends = new->to> st->to;
 
@@ -81,9 +82,9 @@ static __attribute__((noinline)) int stretches_insert(struct grt_stretches *s, c
 	if (end == i && stretches_make_room(s))
 		return -ENOMEM;
 	if (end > i)
-		melt(s, &s->kept[i], new);
+		stretches_widen(s, &s->kept[i], new);
 	for (uint32_t k = i + 1; k < end; k++)
-		melt(s, &s->kept[i], &s->kept[k]);
+		stretches_widen(s, &s->kept[i], &s->kept[k]);
 	stretches_unite(s->kept, &s->used, i, end);
 	if (end == i)
 		s->kept[i] = *new;
@@ -102,7 +103,7 @@ int grt_stretches_add(struct grt_stretches *s, const struct grt_stretch *new)
 {
 	if (!stretches_goes_on(s, new))
 		return stretches_insert(s, new);
-	melt(s, &s->kept[s->used - 1], new);
+	stretches_widen(s, &s->kept[s->used - 1], new);
 	return 0;
 }
 

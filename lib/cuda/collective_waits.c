@@ -114,7 +114,7 @@ static void waits_ranks(const struct waits *w, uint32_t at, uint32_t n, char *li
 }
 
 /* Whether a process has come to this collective, or to a later one of its function. */
-static bool waits_has_come(const struct waits *w, uint32_t at, uint32_t process)
+static bool waits_has_entered(const struct waits *w, uint32_t at, uint32_t process)
 {
 	const struct grt_op_part *one = &w->ops->part[at];
 
@@ -191,7 +191,8 @@ static unsigned int waits_name_missing(const struct waits *w, uint32_t at, uint3
 		for (uint32_t i = 0; process->image && i < process->nccl.comms; i++) {
 			const struct grt_nccl_comm *c = &process->nccl.comm[i];
 
-			if (c->hash != w->ops->part[at].hash || waits_has_come(w, at, p) || ++missing > NAMED)
+			if (c->hash != w->ops->part[at].hash || waits_has_entered(w, at, p) ||
+			    ++missing > NAMED)
 				continue;
 			waits_last(w, p, c->hash, last, sizeof(last));
 			grt_note(w->notes, "rank %u (PID %u) has not entered %s: rank%s %s wait%s since %s%s",
@@ -204,7 +205,7 @@ static unsigned int waits_name_missing(const struct waits *w, uint32_t at, uint3
 	return missing;
 }
 
-static void waits_tell(const struct waits *w, uint32_t at)
+static void waits_note(const struct waits *w, uint32_t at)
 {
 	uint32_t n = grt_ops_one(w->ops, at), ranks = w->ops->part[at].comm->ranks;
 	struct waits_text t;
@@ -266,7 +267,7 @@ static void waits_of(const struct waits *w, uint32_t from, uint32_t to)
 		waits_find(w, from, end, &any, &lacks);
 	}
 	if (any.time < UINT64_MAX)
-		waits_tell(w, lacks.time < UINT64_MAX ? lacks.at : any.at);
+		waits_note(w, lacks.time < UINT64_MAX ? lacks.at : any.at);
 }
 
 int grt_ops_waits(const struct grt_ops *ops, struct grt_notes *notes)

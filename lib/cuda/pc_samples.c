@@ -485,7 +485,7 @@ static int pc_count_way(struct grt_pc_samples *p, struct grt_pc_line *l, struct 
 }
 
 /* "k.cu:30 > outer k.cu:20 > inner" of a text of frames */
-static int pc_tell_inlined(const struct grt_pc_samples *p, struct grt_pc_line *l)
+static int pc_set_inlined(const struct grt_pc_samples *p, struct grt_pc_line *l)
 {
 	const char *text = grt_texts_get(&p->frames_text, l->frames), *at;
 	const char *end = text + strlen(text) - strlen(l->place);
@@ -764,7 +764,7 @@ int grt_pc_samples_finish(struct grt_pc_samples *p)
 		s->of_kernel = k ? k->samples : 0;
 	}
 	for (struct grt_pc_line *l = grt_keyed_oldest(&p->lines); l && !ret; l = grt_keyed_next(&p->lines, l))
-		ret = pc_tell_inlined(p, l);
+		ret = pc_set_inlined(p, l);
 	ret = ret ?: grt_keyed_list(&p->instructions, pc_instruction_order, (void ***)&p->instruction);
 	return ret ?: grt_keyed_list(&p->stalls, pc_stall_order, (void ***)&p->stall)
 		      ?: grt_keyed_list(&p->lines, pc_line_order, (void ***)&p->line)

@@ -70,7 +70,7 @@ static void get_late_avg(struct grt_cell *cell, const void *view, const void *ro
 	cell->number = k->last ? k->late / k->last : 0;
 }
 
-static void get_told(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void get_meanwhile_text(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	grt_cell_chars(cell, view, collective_rank_of(view, row), arg);
 }
@@ -111,7 +111,8 @@ static void get_step(struct grt_cell *cell, const void *view, const void *row, i
 	const struct grt_step_rank *last = step_rank_of(view, ((const struct grt_collective *)row)->last);
 
 	cell->absent = step == UINT32_MAX;
-	cell->inferred = !grt_step_told(grt_steps_marks(grt_collectives_steps(view), last->process)->how);
+	cell->inferred =
+		!grt_step_is_marked(grt_steps_marks(grt_collectives_steps(view), last->process)->how);
 	cell->number = cell->absent ? 0 : grt_steps_step(grt_collectives_steps(view), step)->number;
 }
 
@@ -149,7 +150,7 @@ static const struct grt_column rank_columns[] = {
 	{"late_avg", get_late_avg, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean lateness, ns"},
 	{"late_max", get_rank_time, C(late_max), GRT_CELL_NS, GRT_COLUMN_ALL, "largest lateness, ns"},
 	{"waited", get_rank_time, C(waited), GRT_CELL_NS, GRT_COLUMN_ALL, "time in which the rank waited for the last one, ns"},
-	{"meanwhile", get_told, C(told), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "with record -e sched: what the rank's main thread did while it was late"},
+	{"meanwhile", get_meanwhile_text, C(told), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "with record -e sched: what the rank's main thread did while it was late"},
 #define GRT_THREAD_STATE(number, NAME, name, help) \
 	{"main_" #name, get_meanwhile, number, GRT_CELL_NS, GRT_COLUMN_MACHINE, "in that time, its main thread: " help ", ns"},
 #include <grtrace/thread_states.def>

@@ -62,7 +62,7 @@ static void rollup_get_step(struct grt_cell *cell, const void *view, const void 
 	if (cell->absent)
 		return;
 	cell->number = grt_steps_step(view, step)->number;
-	cell->inferred = !grt_step_told(grt_steps_marks(view, rollup_rank_of(view, row)->process)->how);
+	cell->inferred = !grt_step_is_marked(grt_steps_marks(view, rollup_rank_of(view, row)->process)->how);
 }
 
 static void rollup_get_of_work(struct grt_cell *cell, const void *view, const void *row, int offset)

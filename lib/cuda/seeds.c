@@ -596,7 +596,7 @@ static bool goes_back(struct grt_seeds *s, struct thread *t, const struct call *
 }
 
 /* The thread of a call, and what taking its stack needs. Return: 0, GOES_BACK or -ENOMEM */
-static int meet(struct grt_seeds *s, const struct call *c, struct thread **t)
+static int seeds_find_caller(struct grt_seeds *s, const struct call *c, struct thread **t)
 {
 	*t = caller(s, c->tid);
 	if (goes_back(s, *t, c))
@@ -630,7 +630,7 @@ static int add_pending(struct grt_seeds *s, uint32_t node)
 static int on_call_without_id(struct grt_seeds *s, const struct call *c)
 {
 	struct thread *t;
-	int ret = meet(s, c, &t);
+	int ret = seeds_find_caller(s, c, &t);
 
 	if (ret)
 		return ret;
@@ -658,7 +658,7 @@ static int on_call(struct grt_seeds *s, const struct call *c)
 	}
 	if (*entry & VALUE && !(*entry & HELD))
 		return 0;
-	ret = meet(s, c, &t);
+	ret = seeds_find_caller(s, c, &t);
 	if (ret)
 		return ret;
 	if (*entry & HELD)
@@ -857,7 +857,7 @@ struct start {
 	size_t n;
 };
 
-static int tell_all(const struct grt_seeds *s, struct start *start)
+static int seeds_copy_entries(const struct grt_seeds *s, struct start *start)
 {
 	*start = (struct start){.count = s->count};
 	start->told = malloc(((size_t)s->pages * PAGE + 1) * sizeof(*start->told));
@@ -1056,7 +1056,7 @@ int grt_seeds_moments(struct grt_seeds *s, int fd, const struct grt_seeds_moment
 int grt_seeds_gpu(struct grt_seeds *s, int fd)
 {
 	struct start start;
-	int ret = tell_all(s, &start);
+	int ret = seeds_copy_entries(s, &start);
 
 	if (!ret)
 		ret = grt_stacks_new(&s->tree);

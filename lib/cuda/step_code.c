@@ -88,8 +88,8 @@ static bool is_same_line(const struct grt_image_node *a, const struct grt_image_
 }
 
 /* The outermost frames in which two stacks differ. */
-static void find_parting(const struct own *a, const struct own *b, const struct grt_image_node **x,
-			 const struct grt_image_node **y)
+static void find_divergence(const struct own *a, const struct own *b, const struct grt_image_node **x,
+			    const struct grt_image_node **y)
 {
 	uint32_t i = a->n, k = b->n;
 
@@ -152,7 +152,7 @@ int grt_step_code(struct grt_image_frames *f, const struct grt_step_process *p,
 	find_own(&own, p->image, after->node);
 	if (q->before != UINT32_MAX)
 		find_own(&before_own, p->image, p->call[q->before].node);
-	find_parting(&before_own, &own, &x, &y);
+	find_divergence(&before_own, &own, &x, &y);
 	ret = y ? put_lines(p->image, x, q->in_call ? own.frame[0] : y, q->in_call, &where)
 		: put_functions(f, p->image, after->node, q->in_call, &where);
 	if (ret || !q->in_call) {

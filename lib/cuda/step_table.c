@@ -48,7 +48,7 @@ static void get_name_of_rank(struct grt_cell *cell, const void *view, const void
 static void get_number(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->number = ((const struct grt_step *)row)->number;
-	cell->inferred = !grt_step_told(grt_steps_marks(view, rank_of(view, row)->process)->how);
+	cell->inferred = !grt_step_is_marked(grt_steps_marks(view, rank_of(view, row)->process)->how);
 }
 
 static uint64_t time_of(const struct grt_step *s)
@@ -162,7 +162,7 @@ static int note_how(struct grt_steps *s, struct grt_pass *pass)
 	if (!r || !r->steps)
 		return 0;
 	m = grt_steps_marks(s, r->process);
-	if (grt_step_told(m->how)) {
+	if (grt_step_is_marked(m->how)) {
 		grt_note(pass->notes,
 			 "the steps are the NVTX %s \"%.200s\"; --step-range NAME selects others",
 			 m->how == GRT_STEP_BY_RANGE ? "ranges" : "marks", m->range);

@@ -127,8 +127,9 @@ static uint64_t *find_moments(const struct grt_step_process *p, const struct grt
 	for (uint32_t i = 0; moment && end && i < m->cuts; i++) {
 		uint32_t at = m->cut[i];
 
-		moment[i] = !at || (!i && (!m->first || grt_step_told(m->how))) ? p->call[m->launch[at]].begin
-										: end[m->launch[at - 1]];
+		moment[i] = !at || (!i && (!m->first || grt_step_is_marked(m->how)))
+				    ? p->call[m->launch[at]].begin
+				    : end[m->launch[at - 1]];
 		if (i && moment[i] < moment[i - 1])
 			moment[i] = moment[i - 1];
 	}
@@ -573,7 +574,7 @@ struct grt_step_at grt_steps_at(const struct grt_steps *s, uint32_t process, uin
 				    .to = low < cuts ? step_begins(p, m, low) : UINT64_MAX,
 				    .number = m->first + low - 1,
 				    .in = low && low < cuts,
-				    .told = grt_step_told(m->how)};
+				    .told = grt_step_is_marked(m->how)};
 }
 
 const struct grt_nccl_op *grt_steps_collective(const struct grt_steps *s, uint32_t process, uint64_t key,
@@ -594,7 +595,7 @@ bool grt_steps_starts(const struct grt_steps *s, const struct grt_step *step)
 {
 	const struct grt_step_rank *r = &s->rank[step->rank];
 
-	return grt_step_told(s->marks[r->process].how) ? step == &s->step[r->first] : !step->number;
+	return grt_step_is_marked(s->marks[r->process].how) ? step == &s->step[r->first] : !step->number;
 }
 
 const struct grt_step_marks *grt_steps_marks(const struct grt_steps *s, uint32_t process)

@@ -621,7 +621,7 @@ static int show_flip(struct grt_display_frames *d, struct flip *f, bool several,
 
 /* ------------------------------------------------------------- events of displays */
 
-static struct grt_key asked_key(uint64_t file, uint32_t crtc, uint32_t vseq)
+static struct grt_key frame_request_key(uint64_t file, uint32_t crtc, uint32_t vseq)
 {
 	return (struct grt_key){{file, crtc, vseq}};
 }
@@ -629,16 +629,16 @@ static struct grt_key asked_key(uint64_t file, uint32_t crtc, uint32_t vseq)
 static int display_frames_on_queued(struct grt_display_frames *d, const struct grt_event *e)
 {
 	const struct grt_ev_vblank_queued *ev = (const struct grt_ev_vblank_queued *)e;
-	struct grt_key key = asked_key(ev->file, ev->crtc, ev->vseq);
+	struct grt_key key = frame_request_key(ev->file, ev->crtc, ev->vseq);
 	void *at;
 
 	return grt_keyed_get_or_replace(&d->asked, &key, NULL, &at);
 }
 
 /* Of a vertical blank that was requested without a flip. */
-static bool was_asked(struct grt_display_frames *d, const struct grt_ev_vblank_delivered *ev)
+static bool was_requested(struct grt_display_frames *d, const struct grt_ev_vblank_delivered *ev)
 {
-	struct grt_key key = asked_key(ev->file, ev->crtc, ev->vseq);
+	struct grt_key key = frame_request_key(ev->file, ev->crtc, ev->vseq);
 	void *asked = grt_keyed_find(&d->asked, &key);
 
 	if (asked)
@@ -654,7 +654,7 @@ static int display_frames_on_delivered(struct grt_display_frames *d, const struc
 	struct flip *f;
 	bool several;
 
-	if (was_asked(d, ev))
+	if (was_requested(d, ev))
 		return 0;
 	f = only_flip(d, e->pid);
 	if (!f && !e->pid) {

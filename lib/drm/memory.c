@@ -34,7 +34,7 @@ static void add_amount(struct grt_mem_amount *a, uint64_t bytes)
 }
 
 /* Keeps the list in order; what has fewer bindings than its last falls out. */
-static void offer_top(struct grt_mem_object top[GRT_MEMORY_TOP], const struct grt_mem_object *o)
+static void insert_top(struct grt_mem_object top[GRT_MEMORY_TOP], const struct grt_mem_object *o)
 {
 	unsigned int at = GRT_MEMORY_TOP;
 
@@ -50,7 +50,7 @@ static void offer_top(struct grt_mem_object top[GRT_MEMORY_TOP], const struct gr
 
 static void drop_object(struct grt_memory *m, struct grt_mem_object *o)
 {
-	offer_top(m->top, o);
+	insert_top(m->top, o);
 	grt_keyed_remove(&m->objects, o);
 }
 
@@ -362,7 +362,7 @@ unsigned int grt_memory_top(const struct grt_memory *m, struct grt_mem_object to
 
 	memcpy(top, m->top, sizeof(m->top));
 	for (struct grt_mem_object *o = grt_keyed_oldest(&m->objects); o; o = grt_keyed_next(&m->objects, o))
-		offer_top(top, o);
+		insert_top(top, o);
 	while (n < GRT_MEMORY_TOP && top[n].binds)
 		n++;
 	return n;

@@ -65,7 +65,7 @@ static double percent_down(uint64_t part, uint64_t whole)
 	return whole ? (double)(uint64_t)((unsigned __int128)part * 10000 / whole) / 100 : 0;
 }
 
-static void note_whys(struct grt_notes *notes, const struct grt_launch_flame *f)
+static void note_reasons(struct grt_notes *notes, const struct grt_launch_flame *f)
 {
 	const char *why;
 	uint32_t n = 0;
@@ -188,7 +188,7 @@ static bool note_launches(struct grt_notes *notes, const struct grt_launch_flame
 	struct grt_launches_count n = grt_launch_flame_count(f);
 	uint64_t work = n.kernels + n.copies;
 
-	note_whys(notes, f);
+	note_reasons(notes, f);
 	if (n.undefined)
 		grt_note(
 			notes,

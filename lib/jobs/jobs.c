@@ -866,7 +866,7 @@ static int lose_wait(struct grt_jobs *j, const struct wait *w)
 }
 
 /* The other origin reported this wait, too. */
-static bool told_twice(const struct grt_job *job, const struct grt_event *e)
+static bool is_reported_twice(const struct grt_job *job, const struct grt_event *e)
 {
 	return job && job->origin != jobs_origin(e) && job->origin != ORIGIN_OPEN &&
 	       !(e->flags & GRT_FLAG_CALL);
@@ -921,7 +921,7 @@ static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 	bool full;
 	int r = 0;
 
-	if (told_twice(job, e)) {
+	if (is_reported_twice(job, e)) {
 		j->count.duplicates++;
 		return 0;
 	}
@@ -962,7 +962,7 @@ static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
 	struct grt_job *job = jobs_find_job(j, e);
 	uint64_t ns;
 
-	if (told_twice(job, e)) {
+	if (is_reported_twice(job, e)) {
 		j->count.duplicates++;
 		return 0;
 	}
@@ -1182,8 +1182,8 @@ static int jobs_note_front(struct grt_jobs *j, const struct grt_job *job)
 	return 0;
 }
 
-static int jobs_tell_front(struct grt_jobs *j, struct ring_order *ring,
-			   int (*fn)(void *arg, const struct grt_job *job), void *arg)
+static int jobs_report_front(struct grt_jobs *j, struct ring_order *ring,
+			     int (*fn)(void *arg, const struct grt_job *job), void *arg)
 {
 	struct grt_job job;
 
@@ -1200,8 +1200,8 @@ static int jobs_tell_front(struct grt_jobs *j, struct ring_order *ring,
 }
 
 /* Its START as it will be when it is settled, which is counted then. */
-static int jobs_tell_running(struct grt_jobs *j, const struct grt_job *running,
-			     int (*fn)(void *arg, const struct grt_job *job), void *arg)
+static int jobs_report_running(struct grt_jobs *j, const struct grt_job *running,
+			       int (*fn)(void *arg, const struct grt_job *job), void *arg)
 {
 	const struct grt_jobs_count count = j->count;
 	struct grt_job job = *running;
@@ -1220,9 +1220,9 @@ int grt_jobs_each_running(struct grt_jobs *j, int (*fn)(void *arg, const struct 
 			r = jobs_note_front(j, &j->job[i]);
 		else if (j->job[i].state == JOB_LIVE &&
 			 j->job[i].seen & (BIT(GRT_STAMP_START) | BIT(GRT_STAMP_END)))
-			r = jobs_tell_running(j, &j->job[i], fn, arg);
+			r = jobs_report_running(j, &j->job[i], fn, arg);
 	for (uint32_t i = 0; i < j->rings && !r; i++)
-		r = jobs_tell_front(j, &j->ring[i], fn, arg);
+		r = jobs_report_front(j, &j->ring[i], fn, arg);
 	return r;
 }
 

@@ -291,7 +291,7 @@ static int timeline_add_run(const struct grt_timeline *t, struct grt_timeline_ro
 }
 
 /* When the job was first heard of before it ran, UINT64_MAX where it was not. */
-static uint64_t asked_for(const struct grt_job *job)
+static uint64_t timeline_requested_at(const struct grt_job *job)
 {
 	uint64_t submit = job->seen >> GRT_STAMP_SUBMIT & 1 ? job->time[GRT_STAMP_SUBMIT] : UINT64_MAX;
 	uint64_t commit = job->seen >> GRT_STAMP_COMMIT & 1 ? job->time[GRT_STAMP_COMMIT] : UINT64_MAX;
@@ -307,7 +307,8 @@ static bool run_of(const struct grt_timeline *t, const struct grt_job *job, stru
 	*run = (struct run){
 		.from = greatest(start, t->scale.first),
 		.to = timeline_least(end, t->scale.last),
-		.job = {job->ctx, job->seqno, asked_for(job), job->ring, job->pid, job->tid, job->name},
+		.job = {job->ctx, job->seqno, timeline_requested_at(job), job->ring, job->pid, job->tid,
+			job->name},
 	};
 	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &run->inferred))
 		return false;

@@ -195,7 +195,8 @@ static bool number_is_in_name(const char *name, uint32_t device)
 }
 
 /* Whether a NAME reports something new: every packet repeats those that it uses. */
-static bool joins_is_news(struct grt_joins *j, struct grt_joins_name *as_told, const struct grt_ev_name *e)
+static bool joins_is_new_name(struct grt_joins *j, struct grt_joins_name *as_told,
+			      const struct grt_ev_name *e)
 {
 	if (!memcmp(as_told->name, e->name, sizeof(e->name)) &&
 	    !memcmp(as_told->owner, e->owner, sizeof(e->owner)))
@@ -212,7 +213,7 @@ static int joins_name_thread(struct grt_joins *j, const struct grt_ev_name *e)
 
 	if (!t)
 		return -ENOMEM;
-	if (!joins_is_news(j, &t->as_told, e))
+	if (!joins_is_new_name(j, &t->as_told, e))
 		return 0;
 	t->named = true;
 	grt_joins_escape(j->escape, &t->comm, e->name, sizeof(e->name), false);
@@ -229,7 +230,7 @@ static int joins_name_ring(struct grt_joins *j, const struct grt_ev_name *e, uns
 
 	if (!ring)
 		return -ENOMEM;
-	if (!joins_is_news(j, &ring->as_told, e))
+	if (!joins_is_new_name(j, &ring->as_told, e))
 		return 0;
 	grt_joins_escape(j->escape, &ring->name, e->name, sizeof(e->name), true);
 	grt_joins_escape(j->escape, &ring->driver, e->owner, sizeof(e->owner), true);
@@ -243,7 +244,7 @@ static int name_device(struct grt_joins *j, const struct grt_ev_name *e)
 
 	if (!device)
 		return -ENOMEM;
-	if (!joins_is_news(j, &device->as_told, e))
+	if (!joins_is_new_name(j, &device->as_told, e))
 		return 0;
 	memcpy(name, e->name, sizeof(e->name));
 	memcpy(driver, e->owner, sizeof(e->owner));

@@ -421,15 +421,15 @@ static void memory_hold(struct grt_nv_memory *m, struct grt_nv_node *n)
 
 /* The process that has it from now on, where its own last handle has gone; handles that go with that one
  * are none. */
-static uint32_t memory_heir(const struct grt_nv_memory *m)
+static uint32_t memory_next_owner(const struct grt_nv_memory *m)
 {
-	uint32_t heir = 0, process;
+	uint32_t next_owner = 0, process;
 
-	for (const struct grt_nv_node *n = m->handle; n && heir != m->owner; n = n->sibling) {
+	for (const struct grt_nv_node *n = m->handle; n && next_owner != m->owner; n = n->sibling) {
 		process = n->is_doomed ? 0 : memory_process(n);
-		heir = process && (!heir || process == m->owner) ? process : heir;
+		next_owner = process && (!next_owner || process == m->owner) ? process : next_owner;
 	}
-	return heir ? heir : m->owner;
+	return next_owner ? next_owner : m->owner;
 }
 
 /* A handle goes. @why NULL: without a word */
@@ -440,7 +440,7 @@ static int memory_release(const struct grt_nv *d, struct grt_nv_node *n, const s
 	uint32_t cause = why && why->target == n && why->cause == CAUSE_OWNER ? CAUSE_FREED
 			 : why						      ? why->cause
 									      : CAUSE_UNKNOWN;
-	uint32_t heir;
+	uint32_t next_owner;
 	int ret = 0;
 
 	while (*at != n)
@@ -453,9 +453,9 @@ static int memory_release(const struct grt_nv *d, struct grt_nv_node *n, const s
 		free(m);
 		return ret;
 	}
-	heir = why ? memory_heir(m) : m->owner;
-	if (heir != m->owner) {
-		m->owner = heir;
+	next_owner = why ? memory_next_owner(m) : m->owner;
+	if (next_owner != m->owner) {
+		m->owner = next_owner;
 		ret = put_memory(d, why->at, m, GRT_NV_MEMORY_PASSED, cause, NV_OK);
 	}
 	return ret;

@@ -190,7 +190,7 @@ static void leave_process(struct grt_tsgs *t, uint32_t pid)
 }
 
 /* It is over: its identity may come again. */
-static int tsg_bury(struct grt_tsgs *t, struct grt_tsg *g)
+static int tsg_move_to_past(struct grt_tsgs *t, struct grt_tsg *g)
 {
 	if (t->past_used == GRT_TSGS_MAX)
 		t->over++;
@@ -302,7 +302,7 @@ static int find_or_begin(struct grt_tsgs *t, const struct grt_tsg_event *ev, con
 	struct grt_tsg *g = ev->client ? grt_keyed_find(&t->live, &key) : find_by_number(t, ev, &key);
 
 	if (g && ev->e.type == GRT_EV_TSG_INIT) {
-		if (tsg_bury(t, g))
+		if (tsg_move_to_past(t, g))
 			return -ENOMEM;
 		g = NULL;
 	}
@@ -329,7 +329,7 @@ int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e, const struct g
 		return ret;
 	see[e->type](g, e);
 	ret = grt_tsg_channels_event(&t->channels, e, g);
-	return ret || !g->died ? ret : tsg_bury(t, g);
+	return ret || !g->died ? ret : tsg_move_to_past(t, g);
 }
 
 /* ------------------------------------------------------------------ lists */

@@ -270,7 +270,7 @@ static int queue_made(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	return ret || (n->e.flags & GRT_FLAG_UNTIMED) ? ret : add_request(r, n);
 }
 
-static int queue_asked(struct grt_rocm *r, const struct grt_ev_log_note *n)
+static int queue_requested(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
 	const struct grt_key key = {{n->e.pid, n->thread, 0, 0}};
 	uint64_t *asked;
@@ -584,7 +584,7 @@ static int (*const takes_note[])(struct grt_rocm *r, const struct grt_ev_log_not
 	[GRT_LOG_QUEUE_RELEASE] = queue_used,
 	[GRT_LOG_QUEUE_SELECT] = queue_used,
 	[GRT_LOG_QUEUE_DELETE] = queue_used,
-	[GRT_LOG_QUEUE_COUNTS] = queue_asked,
+	[GRT_LOG_QUEUE_COUNTS] = queue_requested,
 	[GRT_LOG_BARRIER] = rocm_packet,
 	[GRT_LOG_COPY] = rocm_copy,
 	[GRT_LOG_SHADER] = rocm_shader,

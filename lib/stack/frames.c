@@ -292,7 +292,7 @@ char *grt_frames_text(const struct grt_frames *f, uint32_t id, uint32_t index)
 }
 
 /* A function of an interpreter is in no object file; its text always has its place. */
-static bool frames_is_told(const struct grt_frame_place *at)
+static bool frames_is_interpreted(const struct grt_frame_place *at)
 {
 	return at->file && !at->module;
 }
@@ -329,8 +329,8 @@ int grt_frames_put(const struct grt_frames *f, uint32_t id, bool places, struct 
 	for (uint32_t i = grt_frames_depth(f, id); i-- > 0 && !ret;) {
 		const struct grt_frame_place at = grt_frames_place(f, id, i);
 
-		ret = places || frames_is_told(&at) ? frames_put_text(f, id, i, tree, node)
-						    : frames_put_function(f, id, i, tree, node);
+		ret = places || frames_is_interpreted(&at) ? frames_put_text(f, id, i, tree, node)
+							   : frames_put_function(f, id, i, tree, node);
 	}
 	return ret;
 }

@@ -126,8 +126,8 @@ static int list(struct grt_image_frames *f, struct place *p, const char *functio
 }
 
 /* A function of an interpreter, whose text always has its place; or a note. */
-static int list_told(struct grt_image_frames *f, struct place *p, const struct grt_image *i,
-		     const struct grt_image_node *n)
+static int list_interpreted(struct grt_image_frames *f, struct place *p, const struct grt_image *i,
+			    const struct grt_image_node *n)
 {
 	const char *function = grt_image_string(i, n->function), *file = grt_image_string(i, n->file);
 	char *text;
@@ -243,7 +243,7 @@ static int image_frames_place_of(struct grt_image_frames *f, const struct grt_im
 	if (n->ip)
 		ret = list_code(f, m, out, i, n);
 	else if (n->function || n->file)
-		ret = list_told(f, out, i, n);
+		ret = list_interpreted(f, out, i, n);
 	m->place[node - 1] = *out;
 	return ret;
 }
@@ -479,7 +479,7 @@ int grt_image_frames_brief(struct grt_image_frames *frames, const struct grt_ima
 }
 
 /* The innermost line of an interpreter. @own: of the user's own code; 0: there is none */
-static uint32_t image_frames_told_line(const struct grt_image *i, uint32_t node, bool own)
+static uint32_t image_frames_interpreted_line(const struct grt_image *i, uint32_t node, bool own)
 {
 	const struct grt_image_node *n = grt_image_node(i, node);
 	const char *file;
@@ -523,7 +523,8 @@ static int image_frames_put_function(struct grt_image_frames *f, const struct gr
 int grt_image_frames_line(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
 			  char out[GRT_IMAGE_FRAMES_LINE])
 {
-	uint32_t at = image_frames_told_line(i, node, true) ?: image_frames_told_line(i, node, false);
+	uint32_t at =
+		image_frames_interpreted_line(i, node, true) ?: image_frames_interpreted_line(i, node, false);
 	const struct grt_image_node *n = grt_image_node(i, at);
 	const char *file = n ? grt_image_string(i, n->file) : NULL;
 

@@ -138,7 +138,7 @@ static uint64_t images_growth(uint32_t number, uint32_t room, size_t size)
 }
 
 /* Numbers are counted from 1; @room: that there is room for, entries of @size. */
-static bool is_believed(struct grt_images *m, uint32_t number, uint32_t room, size_t size)
+static bool images_accept_number(struct grt_images *m, uint32_t number, uint32_t room, size_t size)
 {
 	uint64_t more = number > room ? images_growth(number, room, size) : 0;
 
@@ -151,9 +151,9 @@ static bool is_believed(struct grt_images *m, uint32_t number, uint32_t room, si
 }
 
 /* Room for a number in a table, if it is believed. Return: 0, -ERANGE or -ENOMEM */
-#define make_room(m, table, room, number)                            \
-	(is_believed((m), (number), *(room), sizeof(**(table)))      \
-		 ? grt_grow_zeroed((table), (room), (number), FIRST) \
+#define make_room(m, table, room, number)                                \
+	(images_accept_number((m), (number), *(room), sizeof(**(table))) \
+		 ? grt_grow_zeroed((table), (room), (number), FIRST)     \
 		 : -ERANGE)
 
 static int images_take_string(struct grt_images *m, struct grt_image *i, const struct grt_ev_string *s)

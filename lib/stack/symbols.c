@@ -362,8 +362,8 @@ static int add_unknown(struct grt_symbols *s, struct answer *a, const char *obje
 	return symbols_add_frame(s, a, text, NULL, 0, false);
 }
 
-static void symbols_tell(const struct grt_symbols *s, const struct answer *a, const char *object,
-			 struct grt_symbols_found *out)
+static void symbols_set_found(const struct grt_symbols *s, const struct answer *a, const char *object,
+			      struct grt_symbols_found *out)
 {
 	out->how = a->how;
 	out->frames = a->frames;
@@ -432,9 +432,10 @@ int grt_symbols_at(struct grt_symbols *s, uint32_t object, uint64_t address, str
 		a->known = !ret;
 	}
 	if (!ret)
-		symbols_tell(s, a,
-			     object && object < s->keys.used ? symbols_base_name(s->object[object].path) : "",
-			     found);
+		symbols_set_found(s, a,
+				  object && object < s->keys.used ? symbols_base_name(s->object[object].path)
+								  : "",
+				  found);
 	return ret;
 }
 
@@ -723,7 +724,7 @@ static int jit_at(struct grt_symbols *s, struct process *p, uint32_t pid, uint64
 		return ret;
 	ret = name ? symbols_add_frame(s, &a, name, NULL, 0, false) : add_unknown(s, &a, NULL, ip);
 	if (!ret)
-		symbols_tell(s, &a, "", found);
+		symbols_set_found(s, &a, "", found);
 	s->kept_used = a.first;
 	return ret;
 }
@@ -799,7 +800,7 @@ int grt_symbols_kernel(struct grt_symbols *s, uint64_t ip, struct grt_symbols_fo
 		a->known = !ret;
 	}
 	if (!ret)
-		symbols_tell(s, a, "[kernel]", found);
+		symbols_set_found(s, a, "[kernel]", found);
 	return ret;
 }
 

@@ -265,7 +265,7 @@ static void fit(struct text *t)
 
 /* Whether the rows have several values of a column, or where detail is asked for one; what is absent is none.
  */
-static bool text_tells(const struct text *t, unsigned int column)
+static bool text_column_varies(const struct text *t, unsigned int column)
 {
 	bool detail = t->w.options.verbose && t->w.column[column]->where & GRT_COLUMN_VERBOSE;
 	const char *cell = t->kept, *first = NULL;
@@ -285,7 +285,7 @@ static bool text_tells(const struct text *t, unsigned int column)
 static void leave_same_out(struct text *t)
 {
 	for (unsigned int i = 0; i < t->w.columns && t->rows < KEPT_ROWS; i++)
-		t->out[i] = t->w.column[i]->where & GRT_COLUMN_TELLS && !text_tells(t, i);
+		t->out[i] = t->w.column[i]->where & GRT_COLUMN_TELLS && !text_column_varies(t, i);
 }
 
 static void let_flow(struct text *t)

@@ -121,7 +121,7 @@ static bool was_blank(struct amd_log *a, const char *p, const char *end)
 
 	if (!a->held_len || p == end || grt_is_blank(*p) || grt_is_blank(*last))
 		return false;
-	amd_log_knows(a, a->held, last + 1, &packet);
+	amd_log_is_message(a, a->held, last + 1, &packet);
 	return !packet || memchr(",:)]", *last, 4);
 }
 
@@ -319,7 +319,7 @@ static bool amd_log_take_rest(struct amd_log *a, const char *p, const char *end)
 
 	if (!a->holding || !amd_log_hold(a, p, end))
 		return false;
-	known = amd_log_knows(a, a->held, a->held + a->held_len, &packet);
+	known = amd_log_is_message(a, a->held, a->held + a->held_len, &packet);
 	/* the same bytes are looked at again with what follows them */
 	if (known && held_message(a, false)) {
 		a->holding = false;

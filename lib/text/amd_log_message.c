@@ -165,7 +165,7 @@ static uint64_t amd_log_message_hash_of(struct grt_span name)
 	return h ? h : 1;
 }
 
-static void tell_name(struct amd_log *a, uint64_t hash, struct grt_span name)
+static void put_long_name(struct amd_log *a, uint64_t hash, struct grt_span name)
 {
 	uint64_t *told = &a->told[hash % AMD_LOG_TOLD];
 
@@ -533,7 +533,7 @@ static bool shader(struct amd_log *a, const char *p, const char *end)
 	memset(name->text, 0, sizeof(name->text));
 	set_text(name->text, sizeof(name->text), text);
 	if (text.len > sizeof(name->text))
-		tell_name(a, name->hash, text);
+		put_long_name(a, name->hash, text);
 	n.queue = name->hash;
 	amd_log_note(a, &n, GRT_LOG_SHADER, text);
 	return true;
@@ -667,7 +667,7 @@ bool amd_log_hang(struct amd_log *a)
 	if (name.len)
 		n.first = amd_log_message_hash_of(name);
 	if (name.len > sizeof(n.text))
-		tell_name(a, n.first, name);
+		put_long_name(a, n.first, name);
 	amd_log_note(a, &n, GRT_LOG_HANG, name);
 	return true;
 }
@@ -791,7 +791,7 @@ static bool begins_kind(const struct amd_log *a, const char *p, const char *end)
 	return false;
 }
 
-bool amd_log_knows(struct amd_log *a, const char *p, const char *end, bool *packet)
+bool amd_log_is_message(struct amd_log *a, const char *p, const char *end, bool *packet)
 {
 	const struct kind *k;
 	struct grt_span name;

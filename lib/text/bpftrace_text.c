@@ -863,7 +863,7 @@ static bool row_poll(struct row *r)
 }
 
 /* Something that the script met in the driver: the row's name, and its details. */
-static bool row_met(struct row *r)
+static bool row_event(struct row *r)
 {
 	struct grt_ev_func x = {.step = GRT_FUNC_EVENT};
 	struct grt_span text;
@@ -990,11 +990,11 @@ static const struct row_kind {
 	ROW("VM_BO_UNMAP", NULL),
 	ROW("REG_READ", NULL),
 	ROW("REG_WRITE", NULL),
-	ROW("PAGE_FAULT", row_met),
-	ROW("P2P_GET_PAGES", row_met),
-	ROW("P2P_DMA_MAP", row_met),
-	ROW("SUSPEND", row_met),
-	ROW("RESUME", row_met),
+	ROW("PAGE_FAULT", row_event),
+	ROW("P2P_GET_PAGES", row_event),
+	ROW("P2P_DMA_MAP", row_event),
+	ROW("SUSPEND", row_event),
+	ROW("RESUME", row_event),
 #undef ROW
 };
 

@@ -142,7 +142,7 @@ static struct ftrace_job *armed_job(struct ftrace *f, struct sched_fields *s)
 }
 
 /* The job of the same line when it came before: a text may have a part twice. */
-static struct ftrace_job *told_before(struct ftrace *f, const struct sched_fields *s, uint32_t had)
+static struct ftrace_job *job_of_repeated_line(struct ftrace *f, const struct sched_fields *s, uint32_t had)
 {
 	struct ftrace_job *job = ftrace_jobs_by_fence(&f->jobs, s->fence);
 
@@ -156,7 +156,7 @@ static struct ftrace_job *told_before(struct ftrace *f, const struct sched_field
 /* The job of these fields, unless the event @had was seen of it: then it is another one. */
 static struct ftrace_job *sched_job(struct ftrace *f, struct sched_fields *s, uint32_t had)
 {
-	struct ftrace_job *armed, *job = told_before(f, s, had);
+	struct ftrace_job *armed, *job = job_of_repeated_line(f, s, had);
 
 	if (job)
 		return job;
@@ -1121,7 +1121,7 @@ const struct ftrace_row *ftrace_row_of(struct ftrace *f, struct grt_span name)
 	return NULL;
 }
 
-bool ftrace_knows(struct grt_span name)
+bool ftrace_has_event(struct grt_span name)
 {
 	for (size_t i = 0; i < ROWS; i++)
 		if (is_row(&rows[i], name))

@@ -31,7 +31,7 @@ static bool ftrace_takes(const char *line, const char *end)
 		if ((unsigned char)l.event.at[i] <= ' ')
 			return false;
 	/* nothing else has a CPU in brackets there; without one the event has to be known */
-	return memchr(line, '[', (size_t)(l.event.at - line)) || ftrace_knows(l.event);
+	return memchr(line, '[', (size_t)(l.event.at - line)) || ftrace_has_event(l.event);
 }
 
 static bool ftrace_time(const char *line, const char *end, uint64_t *ns, size_t *hint)

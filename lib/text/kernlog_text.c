@@ -536,7 +536,7 @@ static struct grt_ev_xid *place_for_lost(struct grt_text *t, struct kernlog_stat
 }
 
 /* An Xid says the same as a line beside it: that is not held any more, and not another one. */
-static void told_lost(struct message *m, const struct grt_ev_xid *xid)
+static void hold_lost(struct message *m, const struct grt_ev_xid *xid)
 {
 	struct kernlog_state *s = grt_text_state(m->t);
 	struct grt_ev_xid *x = find_lost(s, xid->bus, m->time);
@@ -571,7 +571,7 @@ static enum grt_text_line read_xid(struct message *m)
 	grt_xid_set_text(&xid, part.at, part.len, m->p, (size_t)(m->end - m->p));
 	grt_text_put(m->t, &xid.e, 0);
 	if (xid.code == XID_LOST)
-		told_lost(m, &xid);
+		hold_lost(m, &xid);
 	return GRT_LINE_DONE;
 }
 

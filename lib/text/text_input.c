@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The reader of text: chooses a form for an input, has it understand line by
+ * The reader of text: chooses a form for an input, gives it line by
  * line, and makes one stream in time order of the events that it puts.
  *
  * A file is read twice. First only the stamps of its lines, which tells what
@@ -111,7 +111,7 @@ void grt_text_no_memory(struct grt_text *t)
 			      t->label, (unsigned long long)t->number);
 }
 
-static void told_late(struct grt_text *t, uint64_t now, uint64_t time)
+static void note_late(struct grt_text *t, uint64_t now, uint64_t time)
 {
 	grt_fault(t->health, GRT_FAULT_TIME, 0,
 		  "its lines are out of order by more than a pipe can be sorted",
@@ -125,7 +125,7 @@ void grt_text_put(struct grt_text *t, struct grt_event *e, uint32_t cpu)
 	if (e->type >= GRT_EV_MAX || !grt_record_size[e->type])
 		return;
 	if (t->late && e->type != GRT_EV_NAME) {
-		told_late(t, t->text.out, e->time);
+		note_late(t, t->text.out, e->time);
 		t->late = false;
 	}
 	e->size = grt_record_size[e->type];
@@ -150,7 +150,7 @@ void grt_text_name(struct grt_text *t, uint32_t kind, uint32_t id, uint64_t time
 {
 	struct grt_ev_name e;
 
-	if (grt_text_names_tell(&t->names, kind, id, time, name, name_len, owner, owner_len, &e))
+	if (grt_text_names_update(&t->names, kind, id, time, name, name_len, owner, owner_len, &e))
 		grt_text_put(t, &e.e, 0);
 }
 
@@ -239,7 +239,7 @@ static inline int text_input_next_line(struct grt_text *t, const char **line, co
 	return 1;
 }
 
-static inline void understand(struct grt_text *t, const char *line, const char *end)
+static inline void parse_line(struct grt_text *t, const char *line, const char *end)
 {
 	if (t->format->line(t, line, end) == GRT_LINE_BAD)
 		note_bad(t, line, end);
@@ -256,7 +256,7 @@ static int text_input_read_lines(struct grt_text *t)
 		if (ret <= 0)
 			break;
 		t->number = t->lines.number;
-		understand(t, line, end);
+		parse_line(t, line, end);
 	}
 	return ret;
 }
@@ -299,7 +299,7 @@ static int text_input_take_lines(struct grt_text *t)
 }
 
 /* A record of lines that are next. */
-static void understand_all(struct grt_text *t, const struct grt_order_line *l)
+static void parse_lines(struct grt_text *t, const struct grt_order_line *l)
 {
 	const char *line = l->text, *end = l->text + l->bytes, *stop;
 
@@ -307,7 +307,7 @@ static void understand_all(struct grt_text *t, const struct grt_order_line *l)
 	t->sorted_at = l->time;
 	for (; line < end; line = stop + 1, t->number++) {
 		stop = memchr(line, '\n', (size_t)(end - line));
-		understand(t, line, stop);
+		parse_line(t, line, stop);
 	}
 	t->late = false;
 }
@@ -327,7 +327,7 @@ static int give_lines(struct grt_text *t)
 		l = (const struct grt_order_line *)t->run.ptr;
 		t->run.ptr += l->size;
 		t->late = t->run.late;
-		understand_all(t, l);
+		parse_lines(t, l);
 	}
 	return 1;
 }
@@ -393,7 +393,7 @@ static void take_run(struct grt_text *t, struct grt_stream *st, const struct grt
 	if (!run->late)
 		st->key = run->first;
 	else if (!t->sorts)
-		told_late(t, st->key, run->first);
+		note_late(t, st->key, run->first);
 }
 
 static void text_input_count(struct grt_text *t, struct grt_health *h)

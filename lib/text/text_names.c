@@ -62,26 +62,26 @@ static struct grt_text_name *text_names_place_of(struct grt_text_names *n, uint3
 	return &n->name[home + (hash >> 16) % WAYS];
 }
 
-static inline bool tells(const struct grt_text_name *at, uint32_t kind, uint32_t id, uint64_t time,
-			 const char *name, size_t name_len, const char *owner, size_t owner_len)
+static inline bool name_is_current(const struct grt_text_name *at, uint32_t kind, uint32_t id, uint64_t time,
+				   const char *name, size_t name_len, const char *owner, size_t owner_len)
 {
 	return at->id == id && at->kind == kind && time >= at->time &&
 	       text_names_holds(at->name, sizeof(at->name), name, name_len) &&
 	       (owner_len ? text_names_holds(at->owner, sizeof(at->owner), owner, owner_len) : !at->owner[0]);
 }
 
-bool grt_text_names_tell(struct grt_text_names *n, uint32_t kind, uint32_t id, uint64_t time,
-			 const char *name, size_t name_len, const char *owner, size_t owner_len,
-			 struct grt_ev_name *e)
+bool grt_text_names_update(struct grt_text_names *n, uint32_t kind, uint32_t id, uint64_t time,
+			   const char *name, size_t name_len, const char *owner, size_t owner_len,
+			   struct grt_ev_name *e)
 {
 	struct grt_text_name *at = text_names_place_of(n, kind, id);
 
 	/* a text with a NUL is none that is held: it is cut there first */
-	if (tells(at, kind, id, time, name, name_len, owner, owner_len))
+	if (name_is_current(at, kind, id, time, name, name_len, owner, owner_len))
 		return false;
 	name_len = text_len(name, name_len);
 	owner_len = owner ? text_len(owner, owner_len) : 0;
-	if (tells(at, kind, id, time, name, name_len, owner, owner_len))
+	if (name_is_current(at, kind, id, time, name, name_len, owner, owner_len))
 		return false;
 	at->time = time;
 	at->kind = kind;

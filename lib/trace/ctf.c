@@ -194,7 +194,7 @@ static void ctf_mend(const struct ctf_dir *d, const char *name, const struct sta
 }
 
 /* What to type, where the fault is reported. */
-static void ctf_offer_mending(const struct ctf_dir *d)
+static void ctf_advise_mend(const struct ctf_dir *d)
 {
 	struct grt_err *first = &d->s->found.first;
 
@@ -380,7 +380,7 @@ static void ctf_cut(const struct ctf_dir *d, const struct ctf_file *f, uint64_t 
 	if (d->s->mending)
 		ctf_mend(d, f->last, &f->st, end);
 	else if (first)
-		ctf_offer_mending(d);
+		ctf_advise_mend(d);
 }
 
 static int add_stream_file(struct ctf_dir *d, struct ctf_file *f, struct grt_err *err)

@@ -132,7 +132,7 @@ static void gpus_see(struct grt_gpus *g, const char *bus)
 }
 
 /* Whether the GPU at @bus, with the device file @node, is the one requested; either may be empty. */
-static bool is_asked(struct grt_gpus *g, const char *bus, const char *node)
+static bool gpus_is_requested(struct grt_gpus *g, const char *bus, const char *node)
 {
 	if (*bus)
 		gpus_see(g, bus);
@@ -146,7 +146,7 @@ static bool is_asked(struct grt_gpus *g, const char *bus, const char *node)
 }
 
 /* A device file; those of NVIDIA are named with the address of the GPU behind the name. */
-static bool is_asked_node(struct grt_gpus *g, const char *name)
+static bool gpus_is_requested_node(struct grt_gpus *g, const char *name)
 {
 	char node[33], bus[33];
 	const char *space = strchr(name, ' ');
@@ -156,7 +156,7 @@ static bool is_asked_node(struct grt_gpus *g, const char *name)
 		snprintf(bus, sizeof(bus), "%.32s", space + 1);
 	else
 		bus_of_node(g, node, bus, sizeof(bus));
-	return is_asked(g, bus, node);
+	return gpus_is_requested(g, bus, node);
 }
 
 static int gpus_learn(struct grt_gpus *g, const struct grt_ev_name *e)
@@ -173,8 +173,8 @@ static int gpus_learn(struct grt_gpus *g, const struct grt_ev_name *e)
 	ret = grt_keyed_get_or_count(&g->names, &key, NULL, &verdict);
 	if (ret || !verdict)
 		return ret ?: 1;
-	((struct verdict *)verdict)->wanted =
-		e->kind == GRT_NAME_DEVICE ? is_asked_node(g, name) : is_asked(g, name, owner);
+	((struct verdict *)verdict)->wanted = e->kind == GRT_NAME_DEVICE ? gpus_is_requested_node(g, name)
+									 : gpus_is_requested(g, name, owner);
 	return 1;
 }
 
@@ -201,7 +201,7 @@ static int of_memory(struct grt_gpus *g, const struct grt_event *e)
 
 	snprintf(node, sizeof(node), "card%u", e->device & 0xfffff);
 	bus_of_node(g, node, bus, sizeof(bus));
-	return is_asked(g, bus, node);
+	return gpus_is_requested(g, bus, node);
 }
 
 /* Return: 1 the GPU's, 0 another's, -ENOENT: unknown, -ENOMEM */

@@ -89,7 +89,7 @@ const char *grt_names_owner(const struct grt_names *n, uint32_t number)
 	return number < n->used && n->name[number].owner[0] ? n->name[number].owner : NULL;
 }
 
-int grt_names_tell(const struct grt_names *n, int (*take)(void *arg, const struct grt_event *e), void *arg)
+int grt_names_each(const struct grt_names *n, int (*take)(void *arg, const struct grt_event *e), void *arg)
 {
 	struct grt_ev_name e = {.e = {.type = GRT_EV_NAME, .size = sizeof(e), .ring = GRT_RING_NONE}};
 	int ret = 0;

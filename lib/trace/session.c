@@ -84,7 +84,7 @@ static int add_cpu(struct grt_session *s, const struct grt_walk *w, const struct
 }
 
 /* A packed file that ends within a packet. */
-static void session_tell_tails(struct grt_session *s, const struct grt_parts *parts, const char *label)
+static void session_note_tails(struct grt_session *s, const struct grt_parts *parts, const char *label)
 {
 	for (const struct grt_file_part *p = parts->part; p < parts->part + parts->n; p++)
 		if (p->tail)
@@ -103,7 +103,7 @@ int grt_session_add_parts(struct grt_session *s, struct grt_parts *parts, const 
 	*w = (struct grt_walk){.first = UINT64_MAX};
 	if (ret)
 		return session_no_memory(s, err);
-	session_tell_tails(s, parts, label);
+	session_note_tails(s, parts, label);
 	if (parts->size == 0)
 		return 0;
 	ret = grt_walk(w, parts, label, &s->found, err);

@@ -605,7 +605,7 @@ static int grt_bpf_complete_event(struct capture *c, unsigned int cpu, struct gr
 		c->kind->complete(e);
 	ret = grt_bpf_rings_see(&c->numbered, c->packer, cpu, e);
 	if (!ret && e->type == GRT_EV_SUBMIT && grt_types_has(&c->config.types, GRT_EV_OWNER))
-		ret = owners_meet(&c->owners, c->packer, cpu, e->time, e->pid);
+		ret = owners_add(&c->owners, c->packer, cpu, e->time, e->pid);
 	if (!ret && c->config.stacks)
 		ret = grt_bpf_stacks_see(&c->stacks, c->packer, cpu, e);
 	return ret ? ret : grt_bpf_devices_see(&c->devices, c->packer, cpu, e);
@@ -717,7 +717,7 @@ int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 	return 0;
 }
 
-int grt_bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names)
+int grt_bpf_add_event(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names)
 {
 	struct capture *c = capture;
 	int ret = cpu < c->cpus ? 0 : -EPROTO;
@@ -962,7 +962,7 @@ static int grt_bpf_open_decoder(struct capture *c, const struct source_setup *se
 }
 
 /* Objects of a single driver have its name. */
-static bool grt_bpf_is_asked_for(const struct capture *c, const char *object)
+static bool grt_bpf_is_requested(const struct capture *c, const char *object)
 {
 	static const char *const drivers[] = {"amdgpu", "i915", "virtio_gpu"};
 	bool of_driver = false;
@@ -997,7 +997,7 @@ static int grt_bpf_prepare(struct capture *c, const struct source_setup *setup, 
 		if (setup->covered && setup->covered(setup->arg, *name)) {
 			c->covered = true;
 			c->config.all_fences = 1;
-		} else if (grt_bpf_is_asked_for(c, *name)) {
+		} else if (grt_bpf_is_requested(c, *name)) {
 			ret = grt_bpf_load_object(c, *name, err);
 		}
 	if (!ret && !(c->covered ? c->objects : c->programs))
@@ -1266,7 +1266,7 @@ static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t le
 	return n;
 }
 
-static void tell_unnamed(const struct capture *c)
+static void note_unnamed(const struct capture *c)
 {
 	struct addresses_unnamed n;
 	char text[320];
@@ -1295,7 +1295,7 @@ static int name_stacks(struct capture *c)
 		return ret;
 	/* a branch: QEMU 7.2 loses the flags of SETcc into a page that it shares with the process of names */
 	c->whole = true;
-	tell_unnamed(c);
+	note_unnamed(c);
 	return 0;
 }
 
@@ -1370,7 +1370,7 @@ static void grt_bpf_detach(struct capture *c)
 	c->links = 0;
 }
 
-static void tell_samples(const struct capture *c)
+static void note_samples(const struct capture *c)
 {
 	char text[256], line[320];
 
@@ -1407,7 +1407,7 @@ static uint64_t stacks_lost(const struct capture *c)
 	return lost;
 }
 
-static void tell_rings(const struct capture *c)
+static void note_rings(const struct capture *c)
 {
 	char text[128];
 
@@ -1418,7 +1418,7 @@ static void tell_rings(const struct capture *c)
 	c->note(text);
 }
 
-static void tell_stacks(const struct capture *c)
+static void note_stacks(const struct capture *c)
 {
 	uint64_t lost = stacks_lost(c);
 	char text[128];
@@ -1433,7 +1433,7 @@ static void tell_stacks(const struct capture *c)
 }
 
 /* They are of all sources: the first one tells. */
-static void tell_code_objects(const struct capture *c)
+static void note_code_objects(const struct capture *c)
 {
 	static bool told;
 	uint64_t unnamed = c->tables ? grt_bpf_tables_unnamed() : 0;
@@ -1475,10 +1475,10 @@ int grt_bpf_stop(void *state, struct grt_err *err)
 	read_missed(c);
 	c->horizon = grt_now();
 	c->ended = true;
-	tell_stacks(c);
-	tell_code_objects(c);
-	tell_rings(c);
-	tell_samples(c);
+	note_stacks(c);
+	note_code_objects(c);
+	note_rings(c);
+	note_samples(c);
 	ret = check_counts(c, err);
 	return ret ? ret : 1;
 }
@@ -1627,7 +1627,7 @@ int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 	return -ENOSYS;
 }
 
-int grt_bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names)
+int grt_bpf_add_event(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names)
 {
 	return -ENOSYS;
 }

@@ -53,7 +53,7 @@ static void duty_arm(struct grt_bpf_duty *duty, bool on, uint64_t now)
 }
 
 /* What is to come. */
-static int duty_tell(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t now)
+static int duty_announce(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t now)
 {
 	int ret = 0;
 
@@ -90,7 +90,7 @@ int grt_bpf_duty_begin(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t
 	duty->told = duty->done = grt_duty_period(&duty->d, from);
 	if (grt_duty_begin(&duty->d, duty->told) < from)
 		duty->told = ++duty->done;
-	return duty_mark(duty, p, from, GRT_WINDOW_TO_COME) ?: duty_tell(duty, p, grt_now());
+	return duty_mark(duty, p, from, GRT_WINDOW_TO_COME) ?: duty_announce(duty, p, grt_now());
 }
 
 int grt_bpf_duty_look(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t now, uint64_t lost)
@@ -105,7 +105,7 @@ int grt_bpf_duty_look(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t 
 		ret = duty_settle(duty, p, now, lost);
 	if (duty->done == duty->told)
 		duty_arm(duty, false, now);
-	return ret ?: duty_tell(duty, p, now);
+	return ret ?: duty_announce(duty, p, now);
 }
 
 int grt_bpf_duty_end(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t to, uint64_t lost)

@@ -590,7 +590,7 @@ static bool grt_bpf_nodes_is_nested(struct grt_bpf_nodes *n, const struct image 
 	return m && m->runtime;
 }
 
-static bool grt_bpf_nodes_who_is_it(const void *record, size_t size, struct grt_event *who)
+static bool nodes_who(const void *record, size_t size, struct grt_event *who)
 {
 	const struct grt_bpf_hit *hit = record;
 
@@ -601,7 +601,7 @@ static bool grt_bpf_nodes_who_is_it(const void *record, size_t size, struct grt_
 	return !hit->depth || (hit->depth <= BPF_STACK_DEPTH && size > sizeof(*hit));
 }
 
-static int grt_bpf_nodes_take_it(void *own, const void *record, size_t size)
+static int nodes_take(void *own, const void *record, size_t size)
 {
 	const struct grt_bpf_hit *hit = record;
 	struct grt_bpf_nodes *n = own;
@@ -624,17 +624,17 @@ static int grt_bpf_nodes_take_it(void *own, const void *record, size_t size)
 }
 
 /* Nothing outside is asked. */
-static bool look_it(void *own)
+static bool nodes_look(void *own)
 {
 	return false;
 }
 
-static int grt_bpf_nodes_settle_it(void *own)
+static int nodes_settle(void *own)
 {
 	return 0;
 }
 
-static void tell_unread(const struct grt_bpf_nodes *n)
+static void note_unread(const struct grt_bpf_nodes *n)
 {
 	char text[160];
 
@@ -649,11 +649,11 @@ static void tell_unread(const struct grt_bpf_nodes *n)
 
 static int end_launches(void *own)
 {
-	tell_unread(own);
+	note_unread(own);
 	return 0;
 }
 
-static void grt_bpf_nodes_describe_it(void *own, char *text, size_t room)
+static void nodes_describe(void *own, char *text, size_t room)
 {
 	const struct grt_bpf_nodes *n = own;
 	size_t used = (size_t)snprintf(text, room, "programs=%u nested=%llu cut=%llu unread=%llu ", n->images,
@@ -663,7 +663,7 @@ static void grt_bpf_nodes_describe_it(void *own, char *text, size_t room)
 	grt_bpf_stacks_ends_text(n->ends, text + used, room - used);
 }
 
-static void grt_bpf_nodes_close_it(void *own)
+static void nodes_close(void *own)
 {
 	struct grt_bpf_nodes *n = own;
 	struct image **at;
@@ -679,8 +679,8 @@ static void grt_bpf_nodes_close_it(void *own)
 	free(n);
 }
 
-static int grt_bpf_nodes_open_it(void **own, void *capture, bool launches, const struct source_setup *setup,
-				 struct grt_err *err)
+static int nodes_open(void **own, void *capture, bool launches, const struct source_setup *setup,
+		      struct grt_err *err)
 {
 	struct grt_bpf_nodes *n = calloc(1, sizeof(*n));
 
@@ -700,23 +700,23 @@ static int grt_bpf_nodes_open_it(void **own, void *capture, bool launches, const
 
 static int open_launches(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
 {
-	return grt_bpf_nodes_open_it(own, capture, true, setup, err);
+	return nodes_open(own, capture, true, setup, err);
 }
 
 const struct grt_bpf_decoder grt_bpf_nodes_of_launches = {
 	.open = open_launches,
-	.who = grt_bpf_nodes_who_is_it,
-	.take = grt_bpf_nodes_take_it,
-	.look = look_it,
-	.settle = grt_bpf_nodes_settle_it,
+	.who = nodes_who,
+	.take = nodes_take,
+	.look = nodes_look,
+	.settle = nodes_settle,
 	.end = end_launches,
-	.describe = grt_bpf_nodes_describe_it,
-	.close = grt_bpf_nodes_close_it,
+	.describe = nodes_describe,
+	.close = nodes_close,
 };
 
 static int open_calls(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
 {
-	int ret = grt_bpf_nodes_open_it(own, capture, false, setup, err);
+	int ret = nodes_open(own, capture, false, setup, err);
 
 	if (!ret)
 		read_early(*own, setup->pid);
@@ -731,7 +731,7 @@ static int end_calls(void *own)
 	struct image **at;
 	int ret = 0;
 
-	tell_unread(n);
+	note_unread(n);
 	for (at = grt_keyed_oldest(&n->image); at && !ret; at = grt_keyed_next(&n->image, at)) {
 		end.pid = end.tid = (*at)->pid;
 		ret = grt_bpf_nodes_put_process(n, *at, &end, 3);
@@ -741,13 +741,13 @@ static int end_calls(void *own)
 
 const struct grt_bpf_decoder grt_bpf_nodes_of_calls = {
 	.open = open_calls,
-	.who = grt_bpf_nodes_who_is_it,
-	.take = grt_bpf_nodes_take_it,
-	.look = look_it,
-	.settle = grt_bpf_nodes_settle_it,
+	.who = nodes_who,
+	.take = nodes_take,
+	.look = nodes_look,
+	.settle = nodes_settle,
 	.end = end_calls,
-	.describe = grt_bpf_nodes_describe_it,
-	.close = grt_bpf_nodes_close_it,
+	.describe = nodes_describe,
+	.close = nodes_close,
 };
 
 #endif /* GRT_HAVE_BPF */

@@ -583,7 +583,8 @@ static unsigned int skip_ours(struct grt_bpf_stacks *s, const uint64_t *ip, unsi
  * Code that keeps no frame pointers leads the kernel's walk astray: what is in
  * no code of the process is no frame, and nothing behind it can be believed.
  */
-static unsigned int cut_astray(struct grt_bpf_stacks *s, pid_t pid, const uint64_t *ip, unsigned int depth)
+static unsigned int cut_invalid_frames(struct grt_bpf_stacks *s, pid_t pid, const uint64_t *ip,
+				       unsigned int depth)
 {
 	unsigned int n = 1;
 
@@ -624,7 +625,7 @@ static int grt_bpf_stacks_give_id(struct grt_bpf_stacks *s, struct grt_packer *p
 	if (kernel)
 		skip = skip_ours(s, ip, depth);
 	else if (depth && end != GRT_STACK_END_ENTRY)
-		depth = cut_astray(s, (pid_t)e->pid, ip, depth);
+		depth = cut_invalid_frames(s, (pid_t)e->pid, ip, depth);
 	if (!kernel && depth < s->text[number].depth && end != GRT_STACK_END_PENDING)
 		end = GRT_STACK_END_NO_TABLE;
 	s->seen[at].key = key;

@@ -225,7 +225,7 @@ static int gpu_put_value(struct gpu *g, unsigned int i, const struct pm_sample *
 }
 
 /* Which GPU the counters are of. */
-static int gpu_tell(struct gpu *g, uint64_t time)
+static int gpu_put_sampler(struct gpu *g, uint64_t time)
 {
 	const struct pm_sampler *s = &g->sampler;
 	struct grt_ev_gpu_sampler ev = {
@@ -257,7 +257,7 @@ static int gpu_put(void *arg, const struct pm_sample *sample)
 	int ret = sample->gap ? gpu_end_values(g) : 0;
 
 	if (!ret && (!g->told || first || time - g->told >= REPEAT_NS))
-		ret = gpu_tell(g, time);
+		ret = gpu_put_sampler(g, time);
 	for (unsigned int i = 0; i < g->sampler.metrics && !ret; i++)
 		ret = gpu_put_value(g, i, sample, time, first);
 	g->begun |= first;
@@ -483,7 +483,7 @@ static int gpu_stop(struct gpu *g, struct grt_err *err)
 
 	pm_sampler_stop(&g->sampler);
 	ret = gpu_round(g);
-	ret = ret ?: g->until ? gpu_tell(g, g->until) : 0;
+	ret = ret ?: g->until ? gpu_put_sampler(g, g->until) : 0;
 	ret = ret ?: gpu_end_values(g);
 	g->ended = true;
 	return ret ? gpumetrics_fail(g, ret, err) : gpu_set_timer(g, 1, err);

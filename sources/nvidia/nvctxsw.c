@@ -131,7 +131,7 @@ static int name_slice(struct gpu *g, unsigned int cpu, const struct nv_slice *s,
 
 	if (!ret && comm[0])
 		ret = grt_packer_name(p, cpu, s->until, GRT_NAME_THREAD, s->pid, comm, comm);
-	return ret ?: owners_meet(&g->capture->owners, p, cpu, s->until, s->pid);
+	return ret ?: owners_add(&g->capture->owners, p, cpu, s->until, s->pid);
 }
 
 /* ---------------------------------------------------------------- slices */

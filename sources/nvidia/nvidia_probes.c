@@ -115,7 +115,7 @@ int nvidia_probes_here(unsigned int *found, struct grt_err *err)
 
 /* ---------------------------------------------------------------- what a call says */
 
-static void nvidia_probes_tell(struct grt_ev_func *ev, const struct nv_hit *hit)
+static void nvidia_probes_describe(struct grt_ev_func *ev, const struct nv_hit *hit)
 {
 	uint32_t i = NV_COOKIE_ROW(hit->cookie);
 	unsigned long long first = hit->first, second = hit->second;
@@ -205,4 +205,4 @@ static int nvidia_probes_attach(struct bpf_object *o, struct bpf_link **link, un
 #endif /* GRT_HAVE_BPF */
 
 const struct grt_bpf_probes nvidia_probes = {
-	.object = "nvidia_probes", .attach = nvidia_probes_attach, .tell = nvidia_probes_tell};
+	.object = "nvidia_probes", .attach = nvidia_probes_attach, .tell = nvidia_probes_describe};

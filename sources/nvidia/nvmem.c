@@ -69,7 +69,7 @@ static int put_count(const struct counting *n, uint32_t bus, uint32_t pid, uint6
 		names.comm[0] = '\0';
 	if (f)
 		fclose(f);
-	return grt_bpf_offer(n->capture, &ev.e, 0, names.comm[0] ? &names : NULL);
+	return grt_bpf_add_event(n->capture, &ev.e, 0, names.comm[0] ? &names : NULL);
 }
 
 static int put_user(void *arg, uint32_t bus, uint32_t pid, uint64_t bytes)
@@ -94,7 +94,7 @@ static void count_now(struct counting *n)
 
 static int nvmem_put(void *capture, struct grt_event *e, uint32_t cpu)
 {
-	return grt_bpf_offer(capture, e, cpu, NULL);
+	return grt_bpf_add_event(capture, e, cpu, NULL);
 }
 
 static int nvmem_open_decoder(void **own, void *capture, const struct source_setup *setup,
@@ -160,18 +160,18 @@ static const struct grt_bpf_kind kind = {
 	.begun = nvmem_begun,
 };
 
-static int probe_it(struct grt_err *err)
+static int nvmem_probe(struct grt_err *err)
 {
 	int ret = nvidia_loaded(err);
 
 	return ret ? ret : grt_bpf_probe(objects, err);
 }
 
-static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
+static int nvmem_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	if (nvidia_loaded(NULL) && !nvmem_any_file && setup->note)
 		setup->note("nvmem: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA)");
 	return grt_bpf_open(state, setup, &kind, err);
 }
 
-BPF_OPS(nvmem, true, probe_it, open_it, .options = options);
+BPF_OPS(nvmem, true, nvmem_probe, nvmem_open, .options = options);

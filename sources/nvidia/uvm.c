@@ -505,10 +505,10 @@ static int name_program(struct capture *c, uint32_t pid)
 
 	if (probe_read(comm, sizeof(comm), "/proc/%u/comm", pid) > 0)
 		ret = grt_packer_name(c->packer, 0, grt_now(), GRT_NAME_THREAD, pid, comm, comm);
-	return ret ?: owners_meet(&c->owners, c->packer, 0, grt_now(), pid);
+	return ret ?: owners_add(&c->owners, c->packer, 0, grt_now(), pid);
 }
 
-static int meet_file(void *arg, uint32_t pid, int fd)
+static int uvm_note_file(void *arg, uint32_t pid, int fd)
 {
 	struct capture *c = arg;
 	struct waiting *w;
@@ -532,8 +532,8 @@ static int look_around(struct capture *c)
 {
 	c->looked = grt_now();
 	if (c->setup.pid)
-		return uvm_files(c->major, (uint32_t)c->setup.pid, meet_file, c);
-	return uvm_all_files(c->major, meet_file, c);
+		return uvm_files(c->major, (uint32_t)c->setup.pid, uvm_note_file, c);
+	return uvm_all_files(c->major, uvm_note_file, c);
 }
 
 /* Those that began to use the driver a moment ago. */
@@ -551,7 +551,7 @@ static int look_again(struct capture *c, uint64_t now, bool *young)
 		else if (has_program(c, w->pid))
 			w->since = 0;
 		else if (now - w->since < YOUNG_NS)
-			ret = meet_file(c, w->pid, w->fd);
+			ret = uvm_note_file(c, w->pid, w->fd);
 		*young |= w->pid && now - w->since < YOUNG_NS;
 	}
 	return ret;

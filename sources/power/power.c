@@ -184,7 +184,7 @@ void power_put(struct power *p, struct power_series *s, uint64_t time, int64_t v
 
 /* ------------------------------------------------------------- set-up */
 
-static void set_wishes(struct capture *c, const struct source_setup *setup)
+static void power_set_options(struct capture *c, const struct source_setup *setup)
 {
 	struct power *p = &c->p;
 
@@ -315,7 +315,7 @@ static int power_open(void **state, const struct source_setup *setup, struct grt
 		return grt_err_set(err, -EINVAL, "--type excludes counters", "--type counter,...",
 				   "no counters to record");
 	power_find_cards(&c->p);
-	set_wishes(c, setup);
+	power_set_options(c, setup);
 	ret = open_parts(c, &why);
 	if (!ret && !c->p.cards)
 		ret = no_counters(&c->p, &why);

@@ -713,7 +713,7 @@ static void put_totals(struct power *p, struct fdinfo *f, struct process *proces
 			    process->comm))
 		p->failed = -ENOMEM;
 	if (!p->looking && process->totals &&
-	    owners_meet(&f->owners, p->packer, 0, grt_now(), (uint32_t)process->pid))
+	    owners_add(&f->owners, p->packer, 0, grt_now(), (uint32_t)process->pid))
 		p->failed = -ENOMEM;
 	for (t = process->total; t < process->total + process->totals; t++) {
 		if (t->round == f->round && t->amount <= INT64_MAX)

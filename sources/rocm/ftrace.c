@@ -339,7 +339,7 @@ static int match_functions(struct capture *c, struct grt_err *err)
 			   "ftrace: none of the %u functions is in this kernel", c->functions);
 }
 
-static void ftrace_tell_missing(struct capture *c)
+static void ftrace_note_missing(struct capture *c)
 {
 	char text[sizeof(c->missing) + 64];
 	size_t used = 0;
@@ -492,7 +492,7 @@ static int open_instance(struct capture *c, struct grt_err *err)
 		ret = set_functions(c, err);
 	if (ret)
 		return ret;
-	ftrace_tell_missing(c);
+	ftrace_note_missing(c);
 	set_events(c);
 	c->pipe = openat(c->instance, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	return c->pipe < 0 ? ftrace_failed(err, -errno, "trace_pipe") : 0;

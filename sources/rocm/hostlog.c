@@ -236,7 +236,7 @@ static int hostlog_start(void *state, struct grt_err *err)
 	return textlog_start(&c->log, c->err_pipe[0], err);
 }
 
-static void hostlog_tell_empty(struct capture *c)
+static void hostlog_note_empty(struct capture *c)
 {
 	struct stat st;
 
@@ -250,7 +250,7 @@ static int hostlog_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
-	hostlog_tell_empty(c);
+	hostlog_note_empty(c);
 	textlog_stop(&c->log, 0);
 	return 1;
 }
@@ -273,7 +273,7 @@ static int hostlog_describe(void *state, struct grt_env *env, int room)
 	return i;
 }
 
-static void tell_strangers(struct capture *c)
+static void hostlog_note_strangers(struct capture *c)
 {
 	char text[160];
 
@@ -296,7 +296,7 @@ static int hostlog_close(void *state, struct grt_err *err)
 	restore_environment(c);
 	hostlog_program_started(c);
 	ret = textlog_close(&c->log, err);
-	tell_strangers(c);
+	hostlog_note_strangers(c);
 	if (c->err_pipe[0] >= 0)
 		close(c->err_pipe[0]);
 	free(c);
