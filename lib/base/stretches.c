@@ -41,7 +41,7 @@ uint32_t grt_stretches_search(const struct grt_stretches *s, uint64_t time)
 	return i < s->used && s->kept[i].to == time ? i + 1 : i;
 }
 
-/* What @new says of the stretch that it becomes one with. */
+/* Extends a stretch by one that touches it. */
 static void stretches_widen(const struct grt_stretches *s, struct grt_stretch *st,
 			    const struct grt_stretch *new)
 {
@@ -57,7 +57,10 @@ static void stretches_widen(const struct grt_stretches *s, struct grt_stretch *s
 		st->last = new->last;
 }
 
-/* Room for one more behind those that are kept; they move to the front where as much room is free there. */
+/*
+ * Makes room for one more stretch after those that are kept; moves them to the front if enough room is free
+ * there.
+ */
 static int stretches_make_room(struct grt_stretches *s)
 {
 	uint32_t closed = (uint32_t)(s->kept - s->all);
@@ -91,7 +94,7 @@ static __attribute__((noinline)) int stretches_insert(struct grt_stretches *s, c
 	return 0;
 }
 
-/* It begins in the last stretch or at its end, as jobs do on a ring that is never idle. */
+/* Return: whether the new stretch begins in the last one or at its end, as jobs on a busy ring do. */
 static bool stretches_goes_on(const struct grt_stretches *s, const struct grt_stretch *new)
 {
 	const struct grt_stretch *last = s->used ? &s->kept[s->used - 1] : NULL;

@@ -17,9 +17,10 @@
 #define PREFIX "smsp__pcsamp_warps_issue_stalled_"
 #define IDLE "_not_issued"
 
-/* Values by key: image, function and offset in a cubin, and for pairs behind it the reason. @number: from 1
- * on; @frames,
- * @name: the key of its leaf, behind image and function, once all is finished; 0: it has none. */
+/*
+ * Values by key: image, function and offset in a cubin, for pairs also the reason. @number: from 1 on;
+ * @frames, @name: the key of the leaf that has them, without image and function, set at the end; 0: none
+ */
 struct pair {
 	uint64_t samples;
 	uint32_t number;
@@ -422,7 +423,10 @@ static unsigned int pc_find_inlined(const struct grt_pc_samples *p, const struct
 	return n;
 }
 
-/* Where each function was called, from the kernel on, and in front of it the function in which it was. */
+/*
+ * Writes the places at which each function was called, from the kernel inwards, each after the function that
+ * contains it.
+ */
 static int pc_write_frames(struct grt_pc_samples *p, const struct grt_image *i,
 			   const struct inlined *const *inlined, unsigned int n, const char *place, FILE *f)
 {

@@ -69,7 +69,7 @@ static uint32_t pc_source_merge_rows(struct hot *hot, uint32_t n)
 	return used;
 }
 
-/* Behind the lines of the file that begins at @first. */
+/* Return: the index after the lines of the file that begins at @first. */
 static uint32_t pc_source_end(const struct hot *hot, uint32_t n, uint32_t first)
 {
 	uint32_t end = first + 1;

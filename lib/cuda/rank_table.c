@@ -15,7 +15,7 @@
 
 /* Collectives that text shows: those that a rank was latest to. */
 #define TEXT_ROWS 10
-/* Those whose delay is explained. */
+/* Limit for collectives whose delay is explained. */
 #define EXPLAINED 100
 
 #define R(member) offsetof(struct grt_step_rank, member)
@@ -92,7 +92,7 @@ static void get_meanwhile_of(struct grt_cell *cell, const void *view, const void
 	cell->absent = !spent->all;
 }
 
-/* A rank of a collective, by its number; @offset: of the member that says which. */
+/* The rank of a collective with this number; @offset: of the member that has the number. */
 static void get_rank_at(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	uint32_t rank = *(const uint32_t *)((const char *)row + offset);
@@ -214,7 +214,7 @@ static int earliest_first(const void *a, const void *b)
 	return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
 }
 
-/* All collectives, those with the latest rank first. */
+/* Return: all collectives, those with the latest rank first. */
 static uint32_t *sort_by_late(struct grt_collectives *c)
 {
 	uint32_t n = grt_collectives_count(c), *order = calloc((size_t)n + 1, sizeof(*order));
@@ -256,7 +256,7 @@ static void list_steps(const struct grt_collectives *c, uint32_t *order, struct 
 	}
 }
 
-/* What most of the time was lost by, where that is explained. */
+/* Return: the cause that explains most of the lost time. */
 static const char *most_lost(const struct grt_collectives *c, const uint32_t *order, uint32_t n)
 {
 	const char *best = NULL;

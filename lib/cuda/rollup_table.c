@@ -15,8 +15,8 @@
 
 /**
  * struct rollup_row - a sum with its texts
- * @work, @collective: what it is of, one of them is NULL
- * @rank, @step: which; @step UINT32_MAX: none
+ * @work, @collective: the work or the collective that was summed up; the other one is NULL
+ * @rank, @step: its rank and step; @step UINT32_MAX: none
  */
 struct rollup_row {
 	const struct grt_rollup_work *work;

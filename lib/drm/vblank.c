@@ -60,7 +60,7 @@ static void add_since_vblank(struct grt_vblank *v, struct grt_crtc *c, uint64_t 
 		add_since(v, &c->since_vblank, &c->late_vblank, c->last_stamp, delivered);
 }
 
-/* The VBLANK of a frame whose events were delivered before it was told. */
+/* Takes the VBLANK of a frame whose events were delivered before it was reported. */
 static void settle_early(struct grt_vblank *v, struct grt_crtc *c)
 {
 	for (uint32_t i = 0; i < c->earlies && c->early_vseq == c->last_vseq; i++)

@@ -39,7 +39,7 @@ int grt_open_regular(const char *path, uint64_t max)
 	return open_stat(path, max, &st);
 }
 
-/* Root's files, which nobody else may write, stay as they are: nearly all libraries. */
+/* Files that belong to root and that no other user can write do not change: nearly all libraries. */
 static bool is_firm(const struct stat *st)
 {
 	return !st->st_uid && !(st->st_mode & 022);

@@ -158,7 +158,7 @@ static int frames_begin_path(struct grt_frames *f, const struct grt_ev_frame_tex
 	return grt_index_add(&f->path_index, grt_hash(&f->key, e->number, 2), f->paths++);
 }
 
-/* Its parts follow each other. */
+/* The parts of a text follow one another. */
 static int frames_take_text(struct grt_frames *f, const struct grt_ev_frame_text *e)
 {
 	struct grt_frames_path *p = frames_find_path(f, e->number);
@@ -211,7 +211,7 @@ bool grt_frames_is_call_only(const struct grt_frames *f, uint32_t id)
 	return len >= n && !memcmp(text + len - n, call, n) && (len == n || text[len - n - 1] == '_');
 }
 
-/* Without what follows it: a version, or the place in the function. */
+/* Return: the length of the function's name, without a version or an offset after it. */
 static size_t frames_function_length(const char *text, size_t len)
 {
 	size_t i = 0;

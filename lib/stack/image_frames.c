@@ -45,9 +45,9 @@ struct place {
 };
 
 /**
- * struct image - what is known of one
- * @object: by mapping, plus 1
- * @kernel: names by string, plus 1
+ * struct image - the names of an image's frames
+ * @object: by mapping: number of its object plus 1
+ * @kernel: by string: number of the kernel's text plus 1
  */
 struct image {
 	struct place *place;
@@ -167,7 +167,7 @@ static uint64_t began(const struct grt_image *i)
 	return i->began && i->ahead ? (uint64_t)i->began + i->ahead : 0;
 }
 
-/* The same. */
+/* Return: the time at which the image ended. */
 static uint64_t image_frames_ended(const struct grt_image *i)
 {
 	return i->process.what == 3 && i->ahead ? i->process.e.time + i->ahead : 0;
@@ -183,7 +183,7 @@ static int image_frames_look_up(struct grt_image_frames *f, struct image *m, con
 	ret = ret ?: object_of(f, m, i, n->module, &object);
 	if (ret)
 		return ret;
-	/* a return address is behind its call */
+	/* a return address follows its call */
 	if (map && object != GRT_SYMBOLS_NO_OBJECT)
 		return grt_symbols_at(f->symbols, object, n->ip - 1 - map->bias, found);
 	ret = grt_symbols_began(f->symbols, i->pid, began(i))
@@ -223,7 +223,7 @@ static int list_code(struct grt_image_frames *f, struct image *m, struct place *
 	return ret;
 }
 
-/* What a node is, looked up once. Return: 0 or -ENOMEM */
+/* Finds out what a node is, and remembers it. Return: 0 or -ENOMEM */
 static int image_frames_place_of(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
 				 struct place *out)
 {
@@ -413,7 +413,7 @@ int grt_image_frames_end(struct grt_image_frames *f, const struct grt_image *i, 
 		caller = grt_image_node(i, n->caller);
 		if (!caller || !caller->defined)
 			return 0;
-		/* the outermost one may say why the stack ends, and be no frame */
+		/* the outermost node may be the reason why the stack ends, and not a frame */
 		if (caller->ip)
 			node = n->caller;
 	}
