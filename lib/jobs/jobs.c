@@ -108,8 +108,7 @@ struct grt_jobs {
 	uint32_t rings_room;
 	uint32_t ring_cache[RING_CACHE];
 	struct grt_index ring_index;
-	struct grt_keyed
-		waits; /* struct wait; an old one is dropped if there are too many */
+	struct grt_keyed waits; /* struct wait; an old one is dropped if there are too many */
 	struct grt_names names;
 	uint32_t named_tid;
 	uint32_t named;
