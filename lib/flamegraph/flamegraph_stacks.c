@@ -55,7 +55,10 @@ int flamegraph_each_stack(struct flamegraph *f,
 	return ret;
 }
 
-/* The number that ends before @end, and begins behind a colon. Return: the place of the colon, NULL: none */
+/*
+ * Finds a number that ends before @end and begins after a colon. Return: the place of the colon, NULL: there
+ * is none
+ */
 static const char *place_line(const char *begin, const char *end, uint32_t *line)
 {
 	const char *p = end;

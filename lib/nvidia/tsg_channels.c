@@ -21,7 +21,7 @@ void grt_tsg_channels_init(struct grt_tsg_channels *c)
 	grt_keyed_init(&c->live, sizeof(struct grt_tsg_channel), GRT_TSG_CHANNELS_MAX);
 }
 
-/* It is gone: its handles may come again. */
+/* The channel has ended, and another one may get its handles. */
 static int tsg_channels_move_to_past(struct grt_tsg_channels *c, struct grt_tsg_channel *ch)
 {
 	if (c->past_used == GRT_TSG_CHANNELS_MAX)

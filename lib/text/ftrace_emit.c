@@ -177,7 +177,7 @@ void ftrace_end(struct ftrace *f, struct ftrace_job *job, uint32_t reply, uint64
 		grt_text_put(f->t, &x.e, f->l.cpu);
 }
 
-/* The oldest one is put, unless its line has come. */
+/* Puts the oldest event that is held, unless it was replaced. */
 static void put_held(struct ftrace *f)
 {
 	struct ftrace_held *h = &f->held[(f->held_at - f->helds--) % FTRACE_HELD];
@@ -253,7 +253,7 @@ void ftrace_hold_span(struct ftrace *f, struct ftrace_job *job)
 	hold_submit(f, &s)->span = true;
 }
 
-/* It may be the fence of a job that is reported next. */
+/* A fence may belong to a job that the next line reports. */
 static void drop_span(struct ftrace *f, struct ftrace_held *h)
 {
 	struct ftrace_job *job = ftrace_jobs_by_key(&f->jobs, h->e.ctx, h->e.seqno);
@@ -358,8 +358,8 @@ void ftrace_signalled(struct ftrace *f, struct ftrace_job *job)
 }
 
 /*
- * i915 waits for its requests through dma_fence, so a wait of a thread is reported
- * twice. What the other layer says of a wait that is open is passed over.
+ * i915 waits for its requests through dma_fence, so that two layers report one wait of a thread. Lines of the
+ * second layer are ignored.
  */
 static bool ftrace_emit_is_nested(struct ftrace *f, uint64_t ctx, uint64_t seqno, bool enter, uint32_t layer)
 {
