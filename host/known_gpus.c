@@ -54,7 +54,7 @@ static uint32_t number_of_node(const char *node)
 	return major << 20 | minor;
 }
 
-/* The row of the GPU at this address, a new one where there is none; NULL: there is no room for it. */
+/* Return: the row of the GPU at this address, which is made if there is none; NULL: there is no room. */
 static struct known_gpu *list_get(struct list *l, const char *bus)
 {
 	for (unsigned int i = 0; *bus && i < l->n; i++)

@@ -80,7 +80,7 @@ static char *value_in(const char *config, const struct kmod_key *key)
 	return kmod_line(config, key->name, value, sizeof(value)) ? strdup(value) : NULL;
 }
 
-/* Without the module of its stage, everything is as with a key's default. Return: >= 0 or -errno */
+/* Without the module of its stage, a key has its default. Return: >= 0 or -errno */
 static int find_before(struct kmod *k, struct kmod_setting *s, const char *config, struct grt_err *err)
 {
 	s->before = value_in(config, s->key);
@@ -93,7 +93,7 @@ static int find_before(struct kmod *k, struct kmod_setting *s, const char *confi
 	return s->before != NULL;
 }
 
-/* What was not changed is not put back. */
+/* A setting that was not changed is not restored. */
 static int set_one(struct kmod *k, struct kmod_setting *s, struct grt_err *err)
 {
 	int ret = s->before ? kmod_set(k, s->key->name, s->value, err) : 0;
@@ -109,7 +109,7 @@ static void forget_before(struct kmod_settings *s, unsigned int from)
 	}
 }
 
-/* What the module made of the values, so that another user's change can be distinguished from it. */
+/* Reads the values as the module stores them, so that a change by another user can be distinguished. */
 static int look_at_result(struct kmod *k, struct kmod_settings *s, struct grt_err *err)
 {
 	char *config = kmod_read(k, "config", err);

@@ -141,8 +141,10 @@ int grt_bpf_missed(void *state, struct grt_balance *missed, struct grt_err *err)
 int grt_bpf_describe(void *state, struct grt_env *env, int room);
 int grt_bpf_close(void *state, struct grt_err *err);
 
-/* BPF_OPS_CLOSE(name, by_name, probe, open, close, ...): defines source_NAME from its own operations, what it
- * has beside them, and the other operations. BPF_OPS(): it is closed like the others */
+/*
+ * BPF_OPS_CLOSE(name, by_name, probe, open, close, ...): defines source_NAME from its own operations, further
+ * members, and the common operations. BPF_OPS(): the same with the common close
+ */
 #define BPF_OPS_CLOSE(name_, by_name_, probe_, open_, close_, ...)          \
 	const struct source source_##name_ = {.name = #name_,               \
 					      .by_name = by_name_,          \

@@ -80,7 +80,7 @@ static int open_probing(void **state, const struct source_setup *setup, struct g
 	return grt_bpf_open(state, setup, &probing, err);
 }
 
-/* Who requests it by name may load the driver while it runs. */
+/* A user who names the source may load the driver while it runs. */
 static int nvidia_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	if (nvidia_loaded(NULL) && setup->note)
