@@ -72,7 +72,7 @@ static void print_if(uint64_t n, const char *text)
 		fprintf(stderr, "  %s\n", grt_say_count(room, sizeof(room), n, text));
 }
 
-/* What the picture does not show, or shows and did not see, is said beside it. */
+/* Prints counts of items that are not drawn, or whose begin or end was not seen. */
 static void print_tracks(const struct grt_tracks_count *n)
 {
 	grt_say(stderr,
@@ -93,7 +93,7 @@ static void print_tracks(const struct grt_tracks_count *n)
 		"{counter|counters} ended before the trace did: {its|their} last value is drawn up to the end");
 }
 
-/* @tracks: NULL: there are none */
+/* @tracks: NULL: the format has none */
 static void export_print_summary(const struct grt_session *s, struct grt_tracks *tracks, uint64_t events,
 				 const char *path)
 {

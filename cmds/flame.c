@@ -26,7 +26,7 @@
 #include "stack/folded_in.h"
 #include "flamegraph/flamegraph.h"
 
-/* What of a file says whether it holds folded stacks. */
+/* Bytes of a file that decide whether it contains folded stacks. */
 #define HEAD 65536U
 /* A tenth of a pixel, as flamegraph.pl has it. */
 #define MIN_DEFAULT 100U
@@ -96,8 +96,8 @@ static const struct cmd_opt options[] = {
 };
 
 /**
- * struct graph - what is made
- * @folded: the input was folded stacks; their unit is unknown
+ * struct graph - a flame graph
+ * @folded: the input was folded stacks, whose unit is unknown
  * @about: program, host and time of the first recording
  * @notes: what the graph does not show, of all inputs
  */
@@ -117,7 +117,9 @@ static double percent(uint64_t part, uint64_t whole)
 
 /* --------------------------------------------------------- recordings */
 
-/* What the picture does not show is said beside it; a note that begins with spaces belongs to the one before.
+/*
+ * Prints the notes about what the picture does not show; a note that begins with blanks belongs to the one
+ * before.
  */
 static void flame_print_notes(const struct grt_notes *notes, unsigned int first)
 {
@@ -172,7 +174,7 @@ static int flame_is_empty(const struct graph *g, const char *path)
 			grt_flame_weight_words[g->shape.weight ? g->shape.weight - 1 : 0]);
 }
 
-/* What was read before a fault is shown, and then the fault. */
+/* Shows everything that was read before a fault, and then the fault. */
 static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt_session *s, const char *path,
 			     const struct reading_span *span)
 {
@@ -213,7 +215,7 @@ static void flame_add_about(struct graph *g, const char *before, const char *tex
 		snprintf(g->about + used, sizeof(g->about) - used, "%s%s", used ? before : "", text);
 }
 
-/* Of two that are compared the first one. */
+/* In a comparison, the first recording is described. */
 static void flame_set_about(struct graph *g, const struct grt_session *s, const struct reading_span *span)
 {
 	char text[GRT_UNITS_MAX];
@@ -329,7 +331,7 @@ static bool is_named_folded(const char *path)
 	return len > sizeof(end) - 1 && !strcmp(path + len - (sizeof(end) - 1), end);
 }
 
-/* What no reader of traces takes may be folded stacks; @err is what they said. */
+/* A file that no reader of traces recognises may be folded stacks; @err is the readers' error. */
 static int take_file(struct graph *g, const char *path, enum grt_stacks_side side, const struct grt_err *err)
 {
 	int fd = !strcmp(path, "-") ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -511,7 +513,7 @@ static void print_drawn(const struct graph *g, const struct grt_flamegraph_count
 			percent(n->gone_weight, grt_stacks_total(g->tree, GRT_STACKS_BEFORE)));
 }
 
-/* What the outermost frames are, where nothing was requested. */
+/* Return: the default for the outermost frames. */
 static const char *flame_levels(const struct graph *g)
 {
 	const struct grt_flame_shape *shape = &g->shape;
@@ -526,7 +528,7 @@ static const char *flame_levels(const struct graph *g)
 							       : grt_flame_by_words[shape->by - 1];
 }
 
-/* Of folded stacks it is unknown. */
+/* The unit of folded stacks is unknown. */
 static const char *flame_weight(const struct graph *g)
 {
 	if (g->folded)

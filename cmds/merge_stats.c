@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What a merge has read: the tables of --stats-only, and what is reported about
- * each input.
- */
+/* What a merge has read: the tables of --stats-only, and messages about each input. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -232,7 +229,7 @@ void merge_print_input(struct merging *run, unsigned int input, bool verbose)
 		print_faults(run, input, h);
 	if (h->text.skipped)
 		print_skipped(run, input, verbose);
-	/* what --from and --to leave says nothing about the input */
+	/* events that --from and --to exclude say nothing about the input */
 	if (side == GRT_MERGE_BOTH || run->out.input[input].total || run->from || run->to != UINT64_MAX)
 		return;
 	merge_stats_begin(run, input);

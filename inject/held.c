@@ -24,13 +24,13 @@
 
 /* Rounds of the writer, of 100 ms each, without the records that must be there. */
 #define ROUNDS_QUIET 5
-/* After so many times only the sum is noted, at the end. */
+/* After this many times, only the sum is noted at the end. */
 #define NOTES_MAX 4U
 
 /* Launches without a record that are listed; more are only counted. */
 #define PENDING_MAX 4096U
 
-/** struct pending - a launch of which no record has come */
+/** struct pending - a launch without a record so far */
 struct pending {
 	uint64_t correlation;
 	uint64_t end;
@@ -85,7 +85,7 @@ static void held_forget_pending(void)
 	held.over = held.sure = 0;
 }
 
-/* Who gets records holds the buffers. */
+/* The client that gets records holds the buffers. */
 void held_see_record(uint64_t correlation)
 {
 	held.quiet = 0;

@@ -77,7 +77,7 @@ int InitializeInjection(void) __attribute__((visibility("default")));
 
 /* ---------------------------------------------------------- the writer */
 
-/* Python is found out about late; one line says why its frames are missing. */
+/* Python is found late; one note says why its frames are missing. */
 static void inject_note_python(void)
 {
 	const char *why = grt_python_why_not();
@@ -88,7 +88,7 @@ static void inject_note_python(void)
 	define_process(5, why);
 }
 
-/* @all: also what was called in the last moment */
+/* @all: also calls of the last moment */
 static void inject_write_round(bool all)
 {
 	define_round();
@@ -151,7 +151,7 @@ static void inject_tick(void)
 	launch_refill();
 }
 
-/* All that has happened, and no more after it. */
+/* Writes everything up to now, and nothing after it. */
 static void inject_write_end(void)
 {
 	struct timespec moment = {.tv_nsec = 2000000};
@@ -240,7 +240,7 @@ static bool inject_has_driver(void)
 	return cupti_driver_symbol("cuDriverGetVersion");
 }
 
-/* One that was refused is not tried again. */
+/* An attachment that was refused is not tried again. */
 static bool inject_duty_attach(void)
 {
 	bool there = false;
@@ -440,7 +440,7 @@ static void inject_give_way(void)
 			 "grtrace: CUDA is not traced in process %d: another tool uses CUPTI in it\n",
 			 inject.pid);
 
-	/* who has asked reads the note */
+	/* the recorder that asked reads the note */
 	if (!inject.asked && write(STDERR_FILENO, why, (size_t)n) < 0)
 		errno = 0;
 	inject_give_up("another tool uses CUPTI in it (torch.profiler, nsys, ncu): one at a time");
@@ -492,7 +492,7 @@ static void inject_hide_cupti(void)
 		grt_unwind_hide(driver);
 }
 
-/* From CUDA 12.6 on stamps of 0 were seen with a clock of ours, until 13.0. */
+/* From CUDA 12.6 to 13.0, times of 0 were seen with a clock of our own. */
 static void inject_init_clock(void)
 {
 	/* where there is a context already, stamps stay the system's */
@@ -578,7 +578,7 @@ static bool inject_begin_recording(const char *output)
 	return true;
 }
 
-/* From now on threads record. */
+/* From now on, threads record. */
 static bool inject_start(void)
 {
 	pthread_atfork(NULL, NULL, inject_in_child);
@@ -606,7 +606,7 @@ static bool inject_is_first(const char *output)
 
 /* ---------------------------------------------------- a program that is asked */
 
-/* The program may use CUDA later than it is asked. With the lock. */
+/* The program may use CUDA later than it is asked to record. The caller holds the lock. */
 static void inject_join_driver(void)
 {
 	if (writer.tried || capture.how == CAPTURE_DUTY || !inject_has_driver())

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Threads on and off the CPU, of the program that is started or of one process.
- * What a thread waited for is told by who woke it, and where that does not say it by
- * the system call that it was in.
+ * Threads on and off the CPU, of the started program or of one process. The waker shows for what a thread
+ * waited; if it does not, the system call does.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,7 +39,7 @@ static const char *sched_refuse(const struct source_setup *setup)
 	return sched_frequency > FREQUENCY_MAX ? "--frequency: at most 100000 samples a second" : NULL;
 }
 
-/* Of the character devices of the kernel's DRM, always. */
+/* The major number of the kernel's DRM devices, always the same. */
 #define DRM_MAJOR 226
 
 /* The kernel's task states, as far as they matter here. */
@@ -58,7 +57,7 @@ static const char *const objects[] = {"sched", NULL};
 #define SLEEP GRT_THREAD_SLEEP
 #define CHILD GRT_THREAD_CHILD
 
-/* What a thread waits for that sleeps in a system call; others: GRT_THREAD_OTHER. */
+/* The state of a thread that sleeps in a system call; in others: GRT_THREAD_OTHER. */
 static const uint8_t waits[] = {
 	[SYS_read] = IO,
 	[SYS_write] = IO,
@@ -155,7 +154,7 @@ static const uint8_t waits[] = {
 	[SYS_waitid] = CHILD,
 };
 
-/* What it waits for whom the kernel wakes for this. */
+/* The state of a thread that the kernel wakes for this cause. */
 static const uint8_t causes[] = {
 	[GRT_WAKE_DRIVER] = GRT_THREAD_GPU,
 	[GRT_WAKE_FENCE] = GRT_THREAD_GPU,
@@ -176,9 +175,9 @@ static uint16_t reason_by_call(uint32_t state, int32_t call)
 }
 
 /*
- * It was in an ioctl of a GPU's file, or that file was among those of its poll. In the
- * first, another thread can only have had what it needed. The second may have been
- * for another file: what DRM wakes is known, what other drivers do is not.
+ * The thread was in an ioctl of a GPU's file, or that file was among those of its poll. In the first case,
+ * another thread had what it needed. In the second case, it may have waited for another file: what DRM wakes
+ * is known, what other drivers do is not.
  */
 static uint16_t reason_by_file(const struct grt_ev_asleep *a)
 {
@@ -206,7 +205,7 @@ static uint16_t sched_reason_of(const struct grt_ev_asleep *a)
 	if (a->reason)
 		return a->reason;
 	reason = reason_by_call(a->state, a->call);
-	/* by the signal that says so */
+	/* a child's end is known by the signal that reports it */
 	return a->cause == GRT_WAKE_EXIT && reason == GRT_THREAD_OTHER ? GRT_THREAD_CHILD : reason;
 }
 
@@ -237,7 +236,7 @@ static void sched_configure(struct grt_bpf_config *config)
 
 /* ------------------------------------------------- threads that are there already */
 
-/* The first line of a file of /proc/PID/task/TID; empty where there is none. */
+/* Reads the first line of a file of /proc/PID/task/TID; empty if there is none. */
 static void read_task(pid_t pid, pid_t tid, const char *file, char *line, size_t room)
 {
 	char path[96];

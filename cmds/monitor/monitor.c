@@ -65,10 +65,10 @@ static const struct monitor_row rows[] = {
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 /**
- * struct wish - a tracepoint that is not there on every kernel that has the others
+ * struct wish - a tracepoint that is not on every kernel that has the others
  * @has: one of these others
  * @wants: the one that may be missing
- * @without: what is then unknown
+ * @without: what is unknown then
  */
 struct wish {
 	const char *monitor;
@@ -99,7 +99,7 @@ static bool monitor_is_selected(const struct monitor *m, uint64_t ctx, uint32_t 
 	const struct grt_dep_context *context = grt_deps_context(m->deps, ctx);
 	const char *driver;
 
-	/* What it does not say of itself may be known of its fence's context. */
+	/* What the event does not have may be known of its fence's context. */
 	if (context && !pid)
 		pid = context->pid;
 	if (context && ring == GRT_RING_NONE)
@@ -161,8 +161,8 @@ static int monitor_take_in(struct monitor *m, const struct grt_event *e, struct 
 }
 
 /*
- * Jobs and signals are followed whoever they belong to: those requested run
- * behind them on a ring, and wait for them. Return: 0 or -ENOMEM
+ * Jobs and signals of all processes are followed, because requested jobs run after them on a ring, and wait
+ * for them. Return: 0 or -ENOMEM
  */
 static int monitor_follow(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
@@ -173,7 +173,7 @@ static int monitor_follow(struct monitor *m, const struct grt_event *e, struct m
 	return ret || e->type == GRT_EV_WAIT_DEP ? ret : feed_deps(m, e, did);
 }
 
-/* Of these only functions that we have probed ourselves are for a monitor. */
+/* Of these events, only functions that we have probed ourselves are for a monitor. */
 static bool is_log(const struct grt_event *e)
 {
 	return grt_class_of[e->type] == GRT_CLASS_log && !(e->type == GRT_EV_FUNC && e->flags & GRT_FLAG_BPF);

@@ -44,16 +44,16 @@
  */
 #define CHUNK ((size_t)1 << 20)
 
-/* Of these the bound is made, and what a segment has at least and at most. */
+/* Number of segments in the bound, and limits for the size of a segment. */
 #define SEGMENTS 16U
 #define SEGMENT_MIN (1ULL << 20)
 #define SEGMENT_MAX (256ULL << 20)
 #define SIZE_MIN (4 * SEGMENT_MIN)
 
-/* The same while frames get their names. */
+/* The same while frames are being named. */
 #define NAMING_MS 5
 
-/* Of a black box, where nobody says: bytes, and seconds. */
+/* Default limits of a black box: bytes, and seconds. */
 #define LAST_SIZE (64ULL << 20)
 #define LAST_AFTER 5
 #define LAST_PAUSE 60
@@ -71,7 +71,7 @@
 /* How long a part that is closed waits for the names of its frames. */
 #define NAMING_NS NS_PER_S
 
-/* All sources learn of the end before it comes. */
+/* All sources get the end before it arrives. */
 #define END_AHEAD_NS 1000000ULL
 
 /* The beginning is in the metadata after this, when what begins has had its time. */
@@ -282,7 +282,7 @@ static enum choice source_choice_by_auto(const struct source *source)
 	return source->by_name ? CHOICE_NO : CHOICE_AUTO;
 }
 
-/* A word of -e; what stands behind the name and a colon is for the source. */
+/* A word of -e; text after the name and a colon is for the source. */
 static bool record_is_source(const struct source *source, const char *word, size_t length)
 {
 	size_t name = strlen(source->name);
@@ -315,7 +315,7 @@ static enum choice source_choice(const struct source *source, bool *unknown)
 	return choice;
 }
 
-/* What stands behind the names of sources; the texts live as long as we do. */
+/* Takes the text after the names of sources; the texts live until the end of the program. */
 static int record_take_words(void)
 {
 	static char *list;
@@ -371,7 +371,7 @@ static const char *output_path(void)
 	return opt.output ? opt.output : DEFAULT_OUTPUT;
 }
 
-/* One that nobody named and that does not work here is left out. Return: 0 or -errno */
+/* Opens a source; one that was not named and does not work here is left out. Return: 0 or -errno */
 static int record_open_source(struct run *run, const struct source *source, enum choice choice,
 			      struct grt_err *err)
 {
@@ -459,7 +459,7 @@ static int none_works(const struct left_out *left)
 	return cmd_error(kmod_exit_status(left[i].code), &left[i].why);
 }
 
-/* Without its source there is nothing that could obey an option which was given. */
+/* An option whose source is not open has no effect: that is an error. */
 static void record_blame_option(const struct source *source, struct grt_err *why)
 {
 	const struct cmd_opt *o = record_given(source);
@@ -493,7 +493,7 @@ static int open_inputs(struct run *run)
 		ret = record_open_source(run, all_sources[i], choice, &left[i].why);
 		if (ret)
 			record_blame_option(all_sources[i], &left[i].why);
-		/* what is here and in use, or of another version, is not passed over in silence */
+		/* a source that is here and in use, or of another version, is not skipped silently */
 		if (ret && (choice == CHOICE_NAMED || ret == -EBUSY || ret == -EPROTO))
 			return cmd_error(kmod_exit_status(ret), &left[i].why);
 		left[i].code = ret;
@@ -578,13 +578,13 @@ static int be_for_user(const char *name, const char *prog)
 }
 
 /**
- * struct about - of what metadata is
- * @dir: where it stands
- * @part: a part of the recording, which the counts of the sources are not about
- * @from, @to: it is whole between these
- * @gone: what was deleted of it, by source; NULL: nothing
+ * struct about - the subject of metadata
+ * @dir: directory of the metadata
+ * @part: a part of the recording, to which the counts of the sources do not apply
+ * @from, @to: it is complete between these times
+ * @gone: events that were deleted from it, by source; NULL: none
  * @before: events of a part's programs that are before it, by source; NULL: none
- * @incident: why it was written; NULL: it is no snapshot
+ * @incident: why it was written; NULL: it is not a snapshot
  */
 struct about {
 	int dir;
@@ -628,7 +628,7 @@ static int record_describe_segments(struct segments *s, struct grt_env *env)
 	return 2;
 }
 
-/* Of which sources, and how much of the time. Return: entries written */
+/* Writes which sources were recorded in windows, and how much of the time. Return: entries written */
 static int record_describe_duty(struct run *run, struct grt_env *env)
 {
 	size_t used = 0;
@@ -783,7 +783,7 @@ static bool record_in_segments(void)
 	return opt.max_size || opt.max_time > 0 || opt.segment || opt.compress;
 }
 
-/* A segment is a part of the bound, so that what is deleted at once is. */
+/* A segment is a part of the bound, so that a small part is deleted at a time. */
 static void record_set_bounds(struct run *run)
 {
 	uint64_t segment =
@@ -892,7 +892,7 @@ static void put_path(const char *path)
 	fputs(quoted ? "'" : "", stderr);
 }
 
-/* What to type now: report reads the default recording without its name. */
+/* What to type next: report reads the default recording without its name. */
 static void show_next(const char *path)
 {
 	if (!strcmp(path, "-") || tempdir_has(path))
@@ -1018,15 +1018,16 @@ static int move_ready(struct run *run, struct grt_err *err)
 	return 0;
 }
 
-/* PROG after a stop signal: it is asked to end, then forced to, then left alone. Return: whether to wait for
- * it */
+/*
+ * PROG after a stop signal: it is asked to end, then killed, then left alone. Return: whether to wait for it
+ */
 static bool child_may_end(struct run *run, uint64_t now)
 {
 	if (run->gave_up)
 		return false;
 	if (!run->asked) {
 		run->asked = now;
-		/* What was typed at the terminal has reached PROG too. */
+		/* A key at the terminal has sent the signal to PROG, too. */
 		return !cmd_signal_sent || !kill(run->child.pid, cmd_signal);
 	}
 	if (now - run->asked < GRACE_NS)
@@ -1068,7 +1069,7 @@ static int poll_timeout(const struct run *run, uint64_t now)
 	return opt.seconds > 0 ? (int)(left < INT_MAX ? left : INT_MAX) : -1;
 }
 
-/* A recorder that is killed later leaves a recording that says from when on it is whole. */
+/* Writes metadata that says from when on the recording is complete, in case the recorder is killed later. */
 static void record_write_begin(struct run *run, uint64_t now)
 {
 	if (run->told_begin || now - run->begun < TELL_BEGIN_NS)
@@ -1099,7 +1100,10 @@ static uint64_t record_take_all(struct run *run, int *code, struct grt_err *err)
 	return *code ? 0 : until;
 }
 
-/* Of a part that is to be read by itself; what is not named in time has its name in the next one. */
+/*
+ * Names the frames of a part that can be read by itself; frames that are not named in time have their names
+ * in the next part.
+ */
 static bool record_is_named(struct run *run, uint64_t now)
 {
 	bool all = true;
@@ -1139,7 +1143,7 @@ static int record_look_at_segments(struct run *run, uint64_t now, struct grt_err
 	return ret ?: segments_age(&run->rec, now, err);
 }
 
-/* What is kept is written with all that was captured up to now, and the names of its frames. */
+/* Writes the packets that are kept, with all that was captured up to now, and the names of its frames. */
 static int record_begin_snapshot(struct run *run, const struct incident *i, struct grt_err *err)
 {
 	uint64_t now = grt_now();
@@ -1278,8 +1282,10 @@ static int drain_to_end(struct run *run, struct grt_err *err)
 	return ret;
 }
 
-/* Takes what is there from streams that go on: at most a buffer each, or a busy GPU would never let us
- * end. */
+/*
+ * Reads what is available from streams that continue: at most a buffer from each, or a busy GPU would prevent
+ * the end.
+ */
 static int drain_present(struct run *run, const struct input *in, struct grt_err *err)
 {
 	uint64_t most = 16 * (uint64_t)CHUNK, got;
@@ -1300,7 +1306,7 @@ static int drain_present(struct run *run, const struct input *in, struct grt_err
 	return 0;
 }
 
-/* What is taken at times is taken once more, then all learn of the moment at which they end. */
+/* Sources that take samples take one more; then all get the moment at which they end. */
 static void end_inputs(struct run *run)
 {
 	struct timespec left = {0};
@@ -1385,8 +1391,8 @@ static void adopt_files(struct run *run)
 }
 
 /*
- * What runs needs less than what starts. The recording must be ours afterwards,
- * or it could not be ended; who asks PROG to end may be neither it nor root.
+ * Running sources need fewer privileges than starting them. The recording must still be writable afterwards,
+ * so that it can be ended; a user who must end PROG may be neither this user nor root.
  */
 static void record_confine(struct run *run)
 {
@@ -1412,7 +1418,10 @@ static void record_confine(struct run *run)
 		record_note_error(&err);
 }
 
-/* Holds what is in the recording against what its sources counted. @tell: no other error has been reported */
+/*
+ * Compares the events in the recording with the counts of its sources. @tell: no other error has been
+ * reported
+ */
 static void record_check_missed(struct run *run, bool tell)
 {
 	struct grt_balance missed;
@@ -1427,7 +1436,7 @@ static void record_check_missed(struct run *run, bool tell)
 	}
 }
 
-/* Whose stacks are addresses in the recording: those of CUDA's library, and of uprobes. */
+/* Return: whether stacks are addresses in the recording: those of CUDA's library, and of uprobes. */
 static bool record_has_addresses(const struct run *run)
 {
 	bool any = false;

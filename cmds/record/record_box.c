@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is said of a black box, see record_box.h. */
+/* Messages about a black box, see record_box.h. */
 #include "record_box.h"
 #include "base/say.h"
 
@@ -38,7 +38,7 @@ bool record_box_signalled(uint64_t now, struct incident *i)
 	return true;
 }
 
-/* At most so much of it. */
+/* The most bytes of a dump. */
 #define DUMP_MAX ((size_t)256 << 20)
 
 static int record_box_copy(int from, int to)
@@ -116,7 +116,7 @@ int record_box_describe_box(struct record_box_texts *t, struct grt_env *env)
 	return 1;
 }
 
-/* As the kernel has it while it lives. */
+/* Reads the name of a process while it lives. */
 static void record_box_comm(uint32_t pid, char comm[32])
 {
 	char path[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What `record --last` says of its black box: to the user, in metadata, and by its signal. */
+/* What `record --last` reports about its black box: to the user, in metadata, and by its signal. */
 #ifndef GRTRACE_RECORD_BOX_H
 #define GRTRACE_RECORD_BOX_H
 
