@@ -74,7 +74,7 @@ static void annotate_show_counts(const struct annotating *run, const struct grt_
 		fputs("  try: a larger --buffer, so that nothing is lost\n", stderr);
 }
 
-/* What the run met is reported after what could be read. */
+/* Faults of the input are reported after everything that could be read. */
 static int annotate_judge(const struct grt_health *h)
 {
 	uint64_t faults = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What every subcommand shares: messages, signals, safe printing of foreign
- * text. Whatever only some commands need belongs into a file of its own.
+ * Shared code of all commands: messages, signals, safe printing of foreign text. Code that only some commands
+ * need belongs into a file of its own.
  */
 #include <errno.h>
 #include <poll.h>
@@ -28,10 +28,10 @@ static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 #define STOP_SIGNALS (sizeof(stop_signals) / sizeof(stop_signals[0]))
 static struct sigaction signals_before[STOP_SIGNALS];
 static bool signals_caught;
-/* Of the first one, CLOCK_MONOTONIC ns. */
+/* When the first one arrived, ns of CLOCK_MONOTONIC. */
 static volatile uint64_t signal_time;
 
-/* What kill(2) sends twice so close together is one wish. */
+/* Two signals of kill(2) this close together are one request. */
 #define MOMENT_NS (NS_PER_S / 20)
 #define LEADER_NS NS_PER_S
 
@@ -47,7 +47,7 @@ static void put_prefix(void)
 
 int cmd_error(int status, const struct grt_err *err)
 {
-	/* What was printed so far comes before the message where both go to one terminal. */
+	/* Output so far precedes the message if both go to one terminal. */
 	fflush(stdout);
 	put_prefix();
 	cmd_put_text(stderr, err->what);
@@ -114,7 +114,7 @@ static bool is_sent(const siginfo_t *info)
  * timeout(1) signals its child and then the process group that it leads: two signals, one wish. Where it may
  * be the sender, which is the parent, a busy machine may take longer from the one to the other.
  */
-static bool is_same_wish(const siginfo_t *info)
+static bool is_same_request(const siginfo_t *info)
 {
 	uint64_t passed = grt_now() - signal_time;
 	bool by_leader = info->si_pid == getppid() && info->si_pid == getpgrp();
@@ -128,7 +128,7 @@ static void common_on_signal(int number, siginfo_t *info, void *context)
 		signal_time = grt_now();
 		cmd_signal_sent = is_sent(info);
 		cmd_signal = number;
-	} else if (!is_same_wish(info)) {
+	} else if (!is_same_request(info)) {
 		outfile_drop_all();
 		tempdir_remove_all();
 		_exit(128 + number);

@@ -79,7 +79,7 @@ static void complete_rows(const char *(*word)(unsigned int n), const char *prefi
 		candidate(prefix, "", word(n));
 }
 
-/* Of several words with commas between, the last one is completed. */
+/* Completes the last of several words that are separated by commas. */
 static void candidate_behind_comma(const char *prefix, const char *word)
 {
 	const char *comma = strrchr(prefix, ',');
@@ -157,7 +157,7 @@ static void complete_keys(const char *prefix)
 #include <grtrace/control.def>
 }
 
-/* The shell takes key=value apart: behind a key come its words, too. */
+/* The shell splits key=value, so the words of a key are completed after the key, too. */
 static void complete_setting(const char *before, const char *prefix)
 {
 	const struct kmod_key *key = kmod_key_find(before);

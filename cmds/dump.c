@@ -169,7 +169,7 @@ static int dump_event(struct grt_consumer *c, const struct grt_event *e, uint32_
 	return d->left ? 0 : 1;
 }
 
-/* What the run met is reported after the part that could be read. */
+/* Faults are reported after everything that could be read. */
 static int dump_judge(const char *path, const struct grt_health *h)
 {
 	struct grt_err err = h->first;
@@ -196,8 +196,8 @@ static int dump_judge(const char *path, const struct grt_health *h)
 }
 
 /*
- * A reader that has seen enough (head) is no failure, and nothing more is said.
- * Return: EXIT_DONE; @quiet says whether that is all
+ * If the reader of the output (head) has closed it, that is not an error, and nothing is printed. Return:
+ * EXIT_DONE; @quiet: it was that
  */
 static int close_output(struct dump *d, bool *quiet)
 {
@@ -244,8 +244,10 @@ static int dump_path(struct dump *d, const char *path)
 	return ret;
 }
 
-/* Prints what has happened since the last look, @last: up to the end. Return: as kmod_live_pump(), 0 when
- * nobody wants more */
+/*
+ * Prints the events since the last call, @last: up to the end. Return: as kmod_live_pump(), 0: the output was
+ * closed
+ */
 static int dump_pump(struct dump *d, struct kmod *k, struct grt_session *s, bool last, struct grt_err *err)
 {
 	int ret = (last ? kmod_live_end : kmod_live_pump)(k, s, &d->c, err);

@@ -22,7 +22,7 @@ static int unknown_type(const char *word, size_t len)
 	return cmd_usage_error("--type: '%.*s' is not an event type; there are: %s", (int)len, word, all);
 }
 
-/* Return: the type, 0 where it is none */
+/* Return: the type, 0: there is none with this name */
 static unsigned int type_named(const char *word, size_t len)
 {
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++) {

@@ -64,7 +64,7 @@ static int find_format(const struct grt_export_row **row)
 	return no_format("-f FORMAT is needed", NULL);
 }
 
-static void tell_if(uint64_t n, const char *text)
+static void print_if(uint64_t n, const char *text)
 {
 	char room[128];
 
@@ -72,28 +72,30 @@ static void tell_if(uint64_t n, const char *text)
 		fprintf(stderr, "  %s\n", grt_say_count(room, sizeof(room), n, text));
 }
 
-/* What the picture does not show, or shows and did not see, is said beside it. */
-static void tell_tracks(const struct grt_tracks_count *n)
+/* Prints counts of items that are not drawn, or whose begin or end was not seen. */
+static void print_tracks(const struct grt_tracks_count *n)
 {
 	grt_say(stderr,
 		": %" PRIu64 " {job|jobs}, %" PRIu64 " {slice|slices}, %" PRIu64
 		" {instant|instants}, %" PRIu64 " {value|values} of counters\n",
 		n->jobs, n->slices, n->instants, n->values);
-	tell_if(n->inferred, "{job has|jobs have} a START or END that is inferred, not observed");
-	tell_if(n->sampled, "{job was|jobs were} sampled: each stands for several jobs");
-	tell_if(n->undrawn, "{job is|jobs are} not drawn: {its|their} START or END is unknown");
-	tell_if(n->half, "{end is|ends are} not drawn: {its|their} begin is before the trace, or was lost");
-	tell_if(n->cut, "{slice has|slices have} no end in the trace");
-	tell_if(n->over,
-		"{item is|items are} not drawn: too many tracks, or too many items at the same time");
-	tell_if(n->back, "{item is|items are} not drawn: {its|their} time is before that of the item before");
-	tell_if(n->ended,
+	print_if(n->inferred, "{job has|jobs have} a START or END that is inferred, not observed");
+	print_if(n->sampled, "{job was|jobs were} sampled: each stands for several jobs");
+	print_if(n->undrawn, "{job is|jobs are} not drawn: {its|their} START or END is unknown");
+	print_if(n->half, "{end is|ends are} not drawn: {its|their} begin is before the trace, or was lost");
+	print_if(n->cut, "{slice has|slices have} no end in the trace");
+	print_if(n->over,
+		 "{item is|items are} not drawn: too many tracks, or too many items at the same time");
+	print_if(n->back,
+		 "{item is|items are} not drawn: {its|their} time is before that of the item before");
+	print_if(
+		n->ended,
 		"{counter|counters} ended before the trace did: {its|their} last value is drawn up to the end");
 }
 
-/* @tracks: NULL: there are none */
-static void export_tell(const struct grt_session *s, struct grt_tracks *tracks, uint64_t events,
-			const char *path)
+/* @tracks: NULL: the format has none */
+static void export_print_summary(const struct grt_session *s, struct grt_tracks *tracks, uint64_t events,
+				 const char *path)
 {
 	const struct grt_health *h = grt_session_health(s);
 
@@ -101,12 +103,12 @@ static void export_tell(const struct grt_session *s, struct grt_tracks *tracks, 
 	cmd_put_text(stderr, path);
 	grt_say(stderr, ": %" PRIu64 " {event|events}", events);
 	if (tracks)
-		tell_tracks(grt_tracks_count(tracks));
+		print_tracks(grt_tracks_count(tracks));
 	else
 		fputc('\n', stderr);
-	tell_if(h->balance.fate[GRT_FATE_LOST], "{event was|events were} lost in the recording");
-	tell_if(h->missing_events,
-		"{event is|events are} missing: {its packet is|their packets are} not in the recording");
+	print_if(h->balance.fate[GRT_FATE_LOST], "{event was|events were} lost in the recording");
+	print_if(h->missing_events,
+		 "{event is|events are} missing: {its packet is|their packets are} not in the recording");
 	if (!h->finished)
 		fprintf(stderr,
 			"  the recorder did not finish this recording: later events may be missing\n");
@@ -146,7 +148,7 @@ static int export_run_tables(struct grt_session *s, const char *path, const stru
 	int ret = export_tables(s, row->format, &opt.filter, path, span, opt.output, &events, err);
 
 	if (!ret)
-		export_tell(s, NULL, events, path);
+		export_print_summary(s, NULL, events, path);
 	return ret;
 }
 
@@ -179,7 +181,7 @@ static int export_session(struct grt_session *s, const char *path, const struct 
 		return cmd_error(EXIT_FAILED, &err);
 	ret = run_export(&x, s, row, &span, &out, &empty, &err);
 	if (!ret && !empty)
-		export_tell(s, x.tracks, x.events, path);
+		export_print_summary(s, x.tracks, x.events, path);
 	grt_export_fini(&x);
 	/* a reader that has seen enough */
 	if (ret == -EPIPE)

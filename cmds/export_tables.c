@@ -88,7 +88,7 @@ static const struct grt_column loss_columns[] = {
 
 static const struct grt_table loss_table = {"losses", "losses", loss_columns, 0};
 
-/** struct losses - where they are written, with those that @n sources have told as their own */
+/** struct losses - the table, and the sum of the events that @n sources have reported as lost */
 struct losses {
 	struct grt_writer *writer;
 	struct grt_source_losses *source;
@@ -96,8 +96,8 @@ struct losses {
 };
 
 /*
- * A row of each source, and one of what is left of the recording's. @own: where sources have their number of
- * it, 0: they have none. Return: 0 or a negative errno
+ * Writes a row for each source, and one for the rest of the recording's losses. @own: offset of a source's
+ * own count, 0: sources have none. Return: 0 or a negative errno
  */
 static int export_tables_loss(const struct losses *x, const struct loss *all, size_t own)
 {
@@ -171,7 +171,7 @@ static int export_tables_losses(struct grt_writer *w, const struct grt_session *
 	return ret;
 }
 
-/* What the stamps and the tables are, in a form for programs. */
+/* Writes the meaning of time stamps and tables, in a form for programs. */
 static void export_tables_format(struct tables *t)
 {
 	/* the last one may have secrets in it */

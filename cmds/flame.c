@@ -26,7 +26,7 @@
 #include "stack/folded_in.h"
 #include "flamegraph/flamegraph.h"
 
-/* What of a file says whether it holds folded stacks. */
+/* Bytes of a file that decide whether it contains folded stacks. */
 #define HEAD 65536U
 /* A tenth of a pixel, as flamegraph.pl has it. */
 #define MIN_DEFAULT 100U
@@ -96,8 +96,8 @@ static const struct cmd_opt options[] = {
 };
 
 /**
- * struct graph - what is made
- * @folded: the input was folded stacks; their unit is unknown
+ * struct graph - a flame graph
+ * @folded: the input was folded stacks, whose unit is unknown
  * @about: program, host and time of the first recording
  * @notes: what the graph does not show, of all inputs
  */
@@ -117,9 +117,11 @@ static double percent(uint64_t part, uint64_t whole)
 
 /* --------------------------------------------------------- recordings */
 
-/* What the picture does not show is said beside it; a note that begins with spaces belongs to the one before.
+/*
+ * Prints the notes about what the picture does not show; a note that begins with blanks belongs to the one
+ * before.
  */
-static void flame_tell(const struct grt_notes *notes, unsigned int first)
+static void flame_print_notes(const struct grt_notes *notes, unsigned int first)
 {
 	for (unsigned int i = first; i < notes->n; i++) {
 		fputs(notes->text[i][0] == ' ' ? "" : "grtrace flame: ", stderr);
@@ -172,7 +174,7 @@ static int flame_is_empty(const struct graph *g, const char *path)
 			grt_flame_weight_words[g->shape.weight ? g->shape.weight - 1 : 0]);
 }
 
-/* What was read before a fault is shown, and then the fault. */
+/* Shows everything that was read before a fault, and then the fault. */
 static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt_session *s, const char *path,
 			     const struct reading_span *span)
 {
@@ -198,7 +200,7 @@ static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt
 		return no_tree(&g->shape, code, path);
 	if (ret >= 0)
 		grt_analyses_notes(a);
-	flame_tell(&g->notes, told);
+	flame_print_notes(&g->notes, told);
 	code = reading_faults(s, path, 0, ret, &err);
 	if (code == EXIT_DONE && a->pass.side == GRT_STACKS_NOW && !grt_stacks_total(g->tree, GRT_STACKS_NOW))
 		return flame_is_empty(g, path);
@@ -213,7 +215,7 @@ static void flame_add_about(struct graph *g, const char *before, const char *tex
 		snprintf(g->about + used, sizeof(g->about) - used, "%s%s", used ? before : "", text);
 }
 
-/* Of two that are compared the first one. */
+/* In a comparison, the first recording is described. */
 static void flame_set_about(struct graph *g, const struct grt_session *s, const struct reading_span *span)
 {
 	char text[GRT_UNITS_MAX];
@@ -277,7 +279,7 @@ static int take_recording(struct graph *g, struct grt_session *s, const char *pa
 
 /* ------------------------------------------------------ folded stacks */
 
-static void tell_folded(const char *path, const struct grt_folded_count *n)
+static void print_folded(const char *path, const struct grt_folded_count *n)
 {
 	fputs("grtrace flame: ", stderr);
 	cmd_put_text(stderr, path);
@@ -303,7 +305,7 @@ static int take_folded(struct graph *g, int fd, const char *path, enum grt_stack
 	g->folded = true;
 	if (grt_folded_read(fd, path, g->tree, side, &n, &err))
 		return cmd_error(EXIT_FAILED, &err);
-	tell_folded(path, &n);
+	print_folded(path, &n);
 	if (n.lines && !n.stacks)
 		return cmd_fail(EXIT_FAILED, "no line has the form FRAME;FRAME;... NUMBER", NULL,
 				"%s: no folded stacks", path);
@@ -329,7 +331,7 @@ static bool is_named_folded(const char *path)
 	return len > sizeof(end) - 1 && !strcmp(path + len - (sizeof(end) - 1), end);
 }
 
-/* What no reader of traces takes may be folded stacks; @err is what they said. */
+/* A file that no reader of traces recognises may be folded stacks; @err is the readers' error. */
 static int take_file(struct graph *g, const char *path, enum grt_stacks_side side, const struct grt_err *err)
 {
 	int fd = !strcmp(path, "-") ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -362,7 +364,7 @@ static int flame_take(struct graph *g, const char *path, enum grt_stacks_side si
 
 /* ---------------------------------------------- files of other tools */
 
-static void tell_seeds(const struct grt_seeds_count *n)
+static void print_seeds(const struct grt_seeds_count *n)
 {
 	double window = opt.window > 0 ? opt.window * 1e6 : (double)GRT_SEEDS_WINDOW / 1000;
 
@@ -458,7 +460,7 @@ static int join_seeds(struct graph *g, struct grt_seeds *s)
 			"grtrace record -e cuda -- PROG", "%s: no GPU records", opt.gpu);
 	grt_stacks_free(g->tree);
 	g->tree = grt_seeds_take(s);
-	tell_seeds(&n);
+	print_seeds(&n);
 	if (n.gpu.cut)
 		return cmd_fail(EXIT_FAILED,
 				"its writer was killed, the disk was full, or the copy is incomplete",
@@ -497,7 +499,7 @@ static int take_seeds(struct graph *g)
 
 /* ------------------------------------------------------------- output */
 
-static void tell_drawn(const struct graph *g, const struct grt_flamegraph_count *n)
+static void print_drawn(const struct graph *g, const struct grt_flamegraph_count *n)
 {
 	grt_say(stderr, "  %llu {frame|frames} drawn", (unsigned long long)n->drawn);
 	if (n->narrow)
@@ -511,7 +513,7 @@ static void tell_drawn(const struct graph *g, const struct grt_flamegraph_count 
 			percent(n->gone_weight, grt_stacks_total(g->tree, GRT_STACKS_BEFORE)));
 }
 
-/* What the outermost frames are, where nothing was requested. */
+/* Return: the default for the outermost frames. */
 static const char *flame_levels(const struct graph *g)
 {
 	const struct grt_flame_shape *shape = &g->shape;
@@ -526,7 +528,7 @@ static const char *flame_levels(const struct graph *g)
 							       : grt_flame_by_words[shape->by - 1];
 }
 
-/* Of folded stacks it is unknown. */
+/* The unit of folded stacks is unknown. */
 static const char *flame_weight(const struct graph *g)
 {
 	if (g->folded)
@@ -563,7 +565,7 @@ static int flame_write_out(struct graph *g)
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
 	if (grt_flamegraph_drawn(form))
-		tell_drawn(g, &count);
+		print_drawn(g, &count);
 	return cmd_close_stdout();
 }
 

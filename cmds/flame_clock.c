@@ -16,7 +16,7 @@
 #include "cmd.h"
 #include "merge/offset.h"
 
-/* From the entry of a function to what CUPTI says is its call, ns. */
+/* The most from the entry of a function to the begin of its call by CUPTI, ns. */
 #define ENTRY 10000U
 
 static int flame_clock_stack(void *arg, uint32_t tid, uint64_t ts)
@@ -42,7 +42,7 @@ static int flame_clock_no_answer(int code, const char *path)
 	return cmd_fail(EXIT_FAILED, strerror(-code), NULL, "cannot read %s", path);
 }
 
-/* The stacks are what it finds the offset of: the launches' is the opposite. */
+/* The estimate is the offset of the stacks; that of the launches is the opposite. */
 static int flame_clock_estimate(struct grt_seeds *s, int fd, const char *path, int64_t *offset)
 {
 	struct grt_offset_result r = {0};

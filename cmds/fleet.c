@@ -28,10 +28,10 @@ static const struct fleet_file {
 #define FILES (sizeof(fleet_files) / sizeof(fleet_files[0]))
 
 /**
- * struct fleet_engine - a program that takes SQL on standard input
- * @first: the file of sql/ that says what the tables are called there
- * @table, @lines: its arguments for a table, and for JSON with a line for each row
- * @table_words, @lines_words: what it gets before the SQL, for the same
+ * struct fleet_engine - a program that executes SQL from its standard input
+ * @first: the file of sql/ with this engine's names of the tables
+ * @table, @lines: its arguments for output as a table, and as JSON with a line for each row
+ * @table_words, @lines_words: SQL before the query, for the same
  */
 static const struct fleet_engine {
 	const char *name;
@@ -57,7 +57,7 @@ static const struct fleet_engine {
 
 #define ENGINES (sizeof(fleet_engines) / sizeof(fleet_engines[0]))
 
-/* What others are built of begins so. */
+/* Queries from which others are built begin like this. */
 static const char *fleet_query(unsigned int n)
 {
 	for (size_t i = 0; i < FILES; i++)
@@ -118,7 +118,7 @@ static bool fleet_has(const char *name)
 	}
 }
 
-/* NULL after saying that there is none. */
+/* Return: NULL, after printing that there is none. */
 static const struct fleet_engine *fleet_find_engine(void)
 {
 	for (size_t i = 0; i < ENGINES; i++) {
@@ -134,7 +134,7 @@ static const struct fleet_engine *fleet_find_engine(void)
 	return NULL;
 }
 
-/* What an engine gets. */
+/* Writes the input of an engine. */
 static void fleet_put_sql(FILE *f, const struct fleet_engine *engine)
 {
 	const char *query = fleet_text(opt.query.value ?: "causes");
@@ -178,7 +178,7 @@ static int fleet_wait(pid_t pid)
 	return status;
 }
 
-/* Names in the tables are those of programs of other machines: no terminal obeys what is in them. */
+/* Names in the tables are those of programs on other machines, so control characters are escaped. */
 static void fleet_show(FILE *from)
 {
 	size_t room = 0;
@@ -260,7 +260,9 @@ static bool fleet_is_tables(const char *path)
 	return fleet_has_dir(path, "meta");
 }
 
-/* By the command that does it; it says what is wrong with a recording. Return: an exit status */
+/*
+ * Runs the command that makes a roll-up, which prints what is wrong with a recording. Return: an exit status
+ */
 static int fleet_roll_up(const char *path, const char *dir)
 {
 	const char *const argv[] = {"grtrace", "export", "-f", "rollup", "-o", dir, "-i", path, NULL};

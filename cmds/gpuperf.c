@@ -164,9 +164,9 @@ static int gpuperf_run(int argc, char **argv)
 		return status;
 	if (!argc)
 		return cmd_usage_error("no program to run is given");
-	/* before there is what a signal would leave behind */
+	/* before files exist that a signal would leave behind */
 	cmd_catch_signals();
-	/* the recording belongs to the user of sudo, and so does what it is in */
+	/* the recording belongs to the user of sudo, and so does its directory */
 	privileges_user(&uid, &gid);
 	if (tempdir_make(dir, sizeof(dir), "gpuperf", uid, gid)) {
 		status = cmd_fail(EXIT_FAILED, strerror(errno), "TMPDIR=DIR, a directory with free space",

@@ -22,13 +22,13 @@
 
 /* Between two looks at the streams. */
 #define PERIOD_MS 50
-/* So much at one look means that more is there already. */
+/* If one read returns this much, more is available already. */
 #define BUSY_BYTES (256U << 10)
-/* An event is readable so long after its stamp was taken. */
+/* An event can be read this long after its time. */
 #define SLACK_NS 2000000
-/* One of a program with a library of ours, which writes ten times a second. */
+/* The same for an event of our library inside a program, which writes ten times a second. */
 #define SLACK_LIBRARY_NS 300000000
-/* Of packets at a time; and so many times in a round. */
+/* Bytes of packets at a time, and times in a round. */
 #define SORT_BYTES (64U << 10)
 #define SORT_TIMES 128
 /* A stopped stream whose end does not come is given up after this. */
@@ -43,11 +43,11 @@ struct live_queue {
 };
 
 /**
- * struct live_sorter - of a source that says to which of many places it has given packets: each is a stream
+ * struct live_sorter - sorts the packets of a source that puts them into many places: each place is a stream
  * of the session
  * @queue: by place; NULL: the source's streams are those of the session
- * @streams: of the source; @over: of these, those that have ended
- * @dry: they have no more in this round
+ * @streams: streams of the source; @over: those that have ended
+ * @dry: those that have no more in this round
  */
 struct live_sorter {
 	struct live_queue *queue;
@@ -75,16 +75,17 @@ struct live_input {
 
 /**
  * struct live - one run
- * @note: tells the user; may be NULL
- * @told: last
- * @target: pidfd of the process that is watched, -1: all are
- * @stack: stacks are taken
- * @slack: how long after its stamp an event is readable, ns
+ * @note: prints a note; may be NULL
+ * @told: the last note
+ * @target: pidfd of the process that is watched, -1: all processes are
+ * @stack: stacks are recorded
+ * @slack: how long after its time an event can be read, ns
  * @moved: bytes read since it was last set to 0
- * @meter: of each stream
- * @keep, @arg: as in the setup; @held: of each of @places, a packet that is not whole yet; @whole: cuts
- * nothing
- * @failed: what @keep returned
+ * @meter: state of each stream
+ * @keep, @arg: as in the setup
+ * @held: for each of @places, a packet that is not complete yet
+ * @whole: a cut that removes nothing
+ * @failed: result of @keep
  * @begun, @until: see live_span()
  */
 struct live {
@@ -149,8 +150,8 @@ const char *live_source(const struct live *l, unsigned int i, struct grt_balance
 	return l->input[i].source->name;
 }
 
-/* What several sources have in common (no privilege) is reported once. */
-static void live_tell(struct live *l, const struct grt_err *err)
+/* Prints an error that several sources have in common (no privilege) once. */
+static void live_note(struct live *l, const struct grt_err *err)
 {
 	char text[sizeof(l->told)];
 
@@ -213,7 +214,7 @@ static int live_open_source(struct live *l, const struct source *source, const s
 	}
 	source->close(in->state, &other);
 	if (setup->any)
-		live_tell(l, err);
+		live_note(l, err);
 	return ret;
 }
 
@@ -321,7 +322,7 @@ static int live_queue_add(struct live_queue *q, const char *data, size_t len)
 	return 0;
 }
 
-/* What one of the source's streams has, to its places. Return: as read() */
+/* Sorts the packets of one of the source's streams into their places. Return: as read() */
 static ssize_t live_sort_stream(struct live_input *in, unsigned int i)
 {
 	char buf[SORT_BYTES];
@@ -421,7 +422,7 @@ static int count_streams(struct live *l, struct grt_err *err)
 		l->streams += l->input[i].streams;
 	}
 	free(fds);
-	/* the session hands out what it has of a packet, and reads its rest when it needs it */
+	/* the session delivers the part of a packet that it has, and reads the rest when it needs it */
 	l->meter = calloc(l->streams + 1, sizeof(*l->meter));
 	l->held = calloc(l->places + 1, sizeof(*l->held));
 	if (ret || !l->meter || !l->held)
@@ -431,7 +432,7 @@ static int count_streams(struct live *l, struct grt_err *err)
 	return 0;
 }
 
-/* What runs needs less than what starts. */
+/* Running sources need fewer privileges than starting them. */
 static void live_confine(struct live *l)
 {
 	uid_t uid = (uid_t)-1;
@@ -450,7 +451,7 @@ static void live_confine(struct live *l)
 		if (in->source->confined)
 			ret = in->source->confined(in->state, ret ? NULL : &err) ?: ret;
 	if (ret)
-		live_tell(l, &err);
+		live_note(l, &err);
 }
 
 int live_start(struct live *l, struct grt_err *err)
@@ -531,7 +532,7 @@ static void live_begin_round(struct live *l)
 		in->sorter.dry = false;
 }
 
-/* Hands out what is old enough to be complete. Return: as grt_session_run_live() */
+/* Delivers events that are old enough to be complete. Return: as grt_session_run_live() */
 static int live_pump(struct live *l, struct grt_consumer *c, struct grt_err *err)
 {
 	uint64_t until = grt_now() - l->slack;
@@ -560,7 +561,7 @@ static int stop_sources(struct live *l, struct grt_err *err)
 	return on;
 }
 
-/* Holds what was read against what the sources counted. Return: 0 or -errno */
+/* Compares the events that were read with the counts of the sources. Return: 0 or -errno */
 static int live_check_missed(struct live *l, struct grt_err *err)
 {
 	struct grt_balance missed;
@@ -577,7 +578,7 @@ static int live_check_missed(struct live *l, struct grt_err *err)
 	return ret;
 }
 
-/* Stops the sources and hands out what they have captured. */
+/* Stops the sources and delivers what they have captured. */
 static int live_drain(struct live *l, struct grt_consumer *c, struct grt_err *err)
 {
 	const struct timespec pause = {.tv_nsec = 5000000};

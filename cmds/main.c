@@ -38,7 +38,7 @@ static const struct alias {
 };
 #undef GRT_COMMAND
 
-/* Where the help's second column begins. */
+/* Column at which the second column of the help begins. */
 #define HELP_COLUMN 28
 
 const struct cmd_row *cmd_find(const char *name)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace mend: cuts files of recordings that end within a packet back to their whole packets. Commands that
- * read change nothing and pass over what is cut; programs that are strict about the format do not open it.
+ * grtrace mend: cuts files of recordings that end within a packet back to their complete packets. Commands
+ * that read a recording change nothing and skip an incomplete packet; other programs that are strict about
+ * the format do not open it.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -72,7 +72,7 @@ static bool is_alone(int argc)
 	return (opt.cpu ? 1 : 0) + (opt.gpu ? 1 : 0) + argc == 1;
 }
 
-/* One input alone is taken whole. */
+/* A single input provides all its events. */
 static int merge_add_inputs(struct merging *run, int argc, char **argv)
 {
 	bool alone = is_alone(argc);
@@ -127,7 +127,7 @@ static int offset_auto(struct merging *run)
 	return EXIT_DONE;
 }
 
-/* Of the --gpu input. */
+/* The number of the --gpu input. */
 static unsigned int moved_input(void)
 {
 	return opt.cpu ? 1 : 0;
@@ -175,7 +175,7 @@ static int merge_set_offset(struct merging *run)
 static const char *const side_names[] = {
 	[GRT_MERGE_CPU] = "cpu", [GRT_MERGE_GPU] = "gpu", [GRT_MERGE_BOTH] = "both"};
 
-/* What the timeline was made of, as comments. */
+/* Writes the inputs of the timeline as comments. */
 static int merge_put_header(struct merging *run)
 {
 	char line[1024], path[512];
@@ -210,14 +210,14 @@ static uint64_t events_of(const struct merging *run)
 	return total;
 }
 
-/* Nothing that can be used is an error, a part of it is reported. */
+/* An input without any usable event is an error; a partial one is reported. */
 static int merge_judge(struct merging *run)
 {
 	unsigned int i, n = grt_merge_inputs(run->merge);
 	int status = EXIT_DONE;
 
 	for (i = 0; i < n; i++) {
-		merge_tell_input(run, i, opt.verbose);
+		merge_print_input(run, i, opt.verbose);
 		if (merge_has_faults(run, i))
 			status = EXIT_FAILED;
 	}

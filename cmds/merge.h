@@ -34,8 +34,8 @@ struct merging {
 /** merge_stats - prints the number of events by input and type. Return: 0 or -ENOMEM */
 int merge_stats(struct merging *run, bool json, bool wide);
 
-/** merge_tell_input - prints the faults of an input to standard error; @verbose: also what was read */
-void merge_tell_input(struct merging *run, unsigned int input, bool verbose);
+/** merge_print_input - prints the faults of an input to standard error; @verbose: also what was read */
+void merge_print_input(struct merging *run, unsigned int input, bool verbose);
 
 /** merge_has_faults - whether an input is damaged; prints a message if it is */
 bool merge_has_faults(struct merging *run, unsigned int input);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What a merge has read: the tables of --stats-only, and what is reported about
- * each input.
- */
+/* What a merge has read: the tables of --stats-only, and messages about each input. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -179,7 +176,7 @@ static void merge_stats_begin(const struct merging *run, unsigned int input)
 	fputs(": ", stderr);
 }
 
-static void tell_bad(const struct merging *run, unsigned int input, const struct grt_health *h)
+static void print_faults(const struct merging *run, unsigned int input, const struct grt_health *h)
 {
 	merge_stats_begin(run, input);
 	grt_say(stderr,
@@ -190,7 +187,7 @@ static void tell_bad(const struct merging *run, unsigned int input, const struct
 	fputc('\n', stderr);
 }
 
-static void tell_skipped(const struct merging *run, unsigned int input, bool verbose)
+static void print_skipped(const struct merging *run, unsigned int input, bool verbose)
 {
 	const struct grt_session *s = grt_merge_session(run->merge, input);
 	const struct grt_health *h = grt_session_health(s);
@@ -207,7 +204,7 @@ static void tell_skipped(const struct merging *run, unsigned int input, bool ver
 	}
 }
 
-static void tell_read(const struct merging *run, unsigned int input, const struct grt_health *h)
+static void print_read(const struct merging *run, unsigned int input, const struct grt_health *h)
 {
 	const struct grt_merged_input *in = &run->out.input[input];
 
@@ -221,18 +218,18 @@ static void tell_read(const struct merging *run, unsigned int input, const struc
 	fputc('\n', stderr);
 }
 
-void merge_tell_input(struct merging *run, unsigned int input, bool verbose)
+void merge_print_input(struct merging *run, unsigned int input, bool verbose)
 {
 	const struct grt_health *h = grt_session_health(grt_merge_session(run->merge, input));
 	enum grt_merge_side side = grt_merge_side(run->merge, input);
 
 	if (verbose)
-		tell_read(run, input, h);
+		print_read(run, input, h);
 	if (h->text.bad)
-		tell_bad(run, input, h);
+		print_faults(run, input, h);
 	if (h->text.skipped)
-		tell_skipped(run, input, verbose);
-	/* what --from and --to leave says nothing about the input */
+		print_skipped(run, input, verbose);
+	/* events that --from and --to exclude say nothing about the input */
 	if (side == GRT_MERGE_BOTH || run->out.input[input].total || run->from || run->to != UINT64_MAX)
 		return;
 	merge_stats_begin(run, input);

@@ -50,7 +50,7 @@ static int parse_text(const char *text, void *target)
 	return 0;
 }
 
-/* What a script's empty variable leaves is no name of anything. */
+/* An empty variable of a script is not a name. */
 static int parse_str(const char *text, void *target)
 {
 	return *text ? parse_text(text, target) : -EINVAL;
@@ -199,7 +199,7 @@ static int parse_key(const char *text, void *target)
 {
 	struct opt_key *o = target;
 
-	/* that of a variable nobody has set would lift the filter without a word; 0 says it */
+	/* an empty variable would remove the filter without a message; 0 does it explicitly */
 	if (!*text && !kmod_key_is_default(o->key, text))
 		return -EINVAL;
 	o->value = text;
@@ -230,7 +230,7 @@ static const struct opt_type {
 	[OPT_WORD] = {options_parse_word, "a word"},
 };
 
-/* What an option takes, in words. */
+/* Describes the value of an option in words. */
 static void wanted_text(const struct cmd_opt *opt, char *text, size_t room)
 {
 	if (opt->kind == OPT_KEY)
@@ -290,7 +290,7 @@ void cmd_nearest(struct cmd_guess *best, const char *typed, const char *name)
 	size_t length = strlen(typed);
 	unsigned int d = distance(typed, name);
 
-	/* What was cut short counts as near: "stat" is status. */
+	/* A part of a name counts as near: "stat" is status. */
 	if (length >= 3 && !strncmp(typed, name, length))
 		d = 1;
 	if (d <= 1 + length / 3 && (!best->name || d < best->distance)) {

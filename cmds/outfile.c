@@ -77,7 +77,7 @@ static int make_temp(struct outfile *o)
 
 int outfile_failed(const struct outfile *o, int code, struct grt_err *err)
 {
-	/* no file says so, but stacks do, see grt_stacks_add() */
+	/* this error is about stacks, not about the file, see grt_stacks_add() */
 	if (code == -EOVERFLOW)
 		return grt_err_set(err, code, "the times in the trace add up to more than 2^63 ns",
 				   "grtrace report PATH, which shows the longest: it is damaged",
@@ -109,7 +109,7 @@ static int outfile_open_failed(const char *path, int code, struct grt_err *err)
 	return grt_err_set(err, -code, strerror(code), fix, "cannot create %s", path);
 }
 
-/* As the user who called sudo: a link of that user leads no further than the user may go. */
+/* As the user who called sudo: a link of that user leads only to where the user may write. */
 static bool outfile_begin_at(const char *path)
 {
 	uid_t uid = (uid_t)-1;

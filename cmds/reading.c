@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What the commands share that read a whole trace, see reading.h.
- */
+/* Shared code of commands that read a whole trace, see reading.h. */
 #include "reading.h"
 
 #include <errno.h>
@@ -14,7 +12,7 @@
 #include "table/cells.h"
 #include "host/known_gpus.h"
 
-/* Of a machine with more GPUs than have room some stay without their device files. */
+/* If a machine has more GPUs than fit, some have no device files here. */
 #define GPUS_TEXT 4096
 
 static int no_span(int code)
@@ -116,7 +114,7 @@ struct balance {
 	struct grt_health h;
 };
 
-/* Of a trace where nobody asked for one GPU they say nothing. */
+/* The columns are empty unless one GPU was requested. */
 static void get_of_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct balance *b = row;
@@ -240,7 +238,7 @@ static const char *accounted(const struct grt_health *h, uint64_t unread)
 					 : "some events are not accounted for";
 }
 
-/* Nothing but events that were emitted, delivered and read. */
+/* Return: whether all events were emitted, delivered and read. */
 static bool balance_is_plain(const struct balance *b)
 {
 	const struct grt_health *h = &b->h;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace sched: what is asked of the scheduler of NVIDIA's driver, a line each,
- * live or from a recording, and counts at the end. How a line looks is in
- * sched_line.c.
+ * grtrace sched: requests to the scheduler of NVIDIA's driver, one line each, live or from a recording, and
+ * counts at the end. sched_line.c formats the lines.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -58,7 +57,7 @@ uint32_t sched_status(const struct grt_event *e)
 	return 0;
 }
 
-/* What was refused is shown on demand, but that something may not run matters to everybody. */
+/* Refused requests are shown on demand, but that something may not run is always shown. */
 static bool sched_is_shown(const struct sched *s, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_TSG_TOKEN || e->type == GRT_EV_TSG_CHANNEL)
@@ -121,7 +120,7 @@ static int sched_on_tsg(struct grt_consumer *c, const struct grt_event *e, uint3
 	return SCHED_STOP;
 }
 
-/* Also one of which only a part is in the time looked at. */
+/* Also a slice that is only partly in the examined time. */
 static int sched_on_slice(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct sched *s = (struct sched *)c;
@@ -254,7 +253,7 @@ static int sched_finish(struct sched *s, int ret, const struct grt_err *err)
 
 /* ------------------------------------------------------------- input */
 
-/* What the recorder noted of the clocks; a text has no other clock than its own. */
+/* Takes the recorder's notes about the clocks; a text has only its own clock. */
 static void sched_take_clock(struct sched *s)
 {
 	const char *text = grt_session_env(s->session, "clock_start");
@@ -302,7 +301,7 @@ static int sched_replay(struct sched *s, const char *path)
 	return status;
 }
 
-static void sched_tell(const char *text)
+static void sched_note(const char *text)
 {
 	cmd_tell("sched", text);
 }
@@ -338,7 +337,7 @@ static int sched_watch(struct sched *s)
 		.sources = "nvsched",
 		.pid = (pid_t)opt.filter.pid,
 		.flag = opt.refused ? "include-failed" : NULL,
-		.note = sched_tell,
+		.note = sched_note,
 	};
 	struct grt_err err = {.what = ""};
 	struct live *l = NULL;

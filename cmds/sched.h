@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One run of `grtrace sched`, shared by its files: sched.c takes the command
- * line and counts, sched_line.c prints a line per event.
+ * One run of `grtrace sched`, shared by its files: sched.c parses the command line and counts, sched_line.c
+ * prints a line per event.
  */
 #ifndef GRTRACE_SCHED_H
 #define GRTRACE_SCHED_H

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The line of a TSG_* event in `grtrace sched`, as tools for patched drivers
- * print it, with right names. What stands in a line is a row of the table below;
- * what is not known is "?".
+ * The line of a TSG_* event in `grtrace sched`, as tools for patched drivers print it, with correct names.
+ * The contents of a line are a row of the table below; unknown values are "?".
  */
 #include <inttypes.h>
 #include <string.h>
@@ -130,7 +129,7 @@ int sched_line_new(struct sched *s)
 	return s->as_json ? grt_event_json_new(&s->json) : grt_event_text_new(&s->text, &style);
 }
 
-/* What a line is called, by @no where something is taken back. */
+/* The name of a line, by @no if something is revoked. */
 static const struct {
 	const char *title;
 	const char *no;

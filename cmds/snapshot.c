@@ -73,8 +73,10 @@ static int snapshot_parent(int pid)
 	return snapshot_status(pid, "PPid", value, sizeof(value)) ? atoi(value) : 0;
 }
 
-/* The only one here, without what it started for itself. Return: its pid, 0: there is none, -1: there are
- * several */
+/*
+ * Finds the only black box here, without processes that it started. Return: its pid, 0: there is none, -1:
+ * there are several
+ */
 static int snapshot_find(void)
 {
 	DIR *d = opendir("/proc");
@@ -123,7 +125,7 @@ static int snapshot_env(int dir, const char *path, struct grt_env_list *env)
 	return ret;
 }
 
-/* The process that writes to it; it holds the directory's lock. Return: 0: there is none */
+/* Finds the process that writes to the directory and holds its lock. Return: 0: there is none */
 static int snapshot_owner(int dir)
 {
 	struct grt_env_list env = {.used = 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The sources and what they say of this system, see source_list.h. */
+/* The sources and the results of their probes on this system, see source_list.h. */
 #include "source_list.h"
 
 #include <errno.h>

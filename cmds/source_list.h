@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The sources of `record` as rows: what each records, whether it works here, and
- * what is missing. `record -e list` and `doctor` show them.
+ * The sources of `record` as rows: what each one records, whether it works here, and what is missing. `record
+ * -e list` and `doctor` show them.
  */
 #ifndef GRTRACE_SOURCE_LIST_H
 #define GRTRACE_SOURCE_LIST_H

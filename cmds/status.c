@@ -28,7 +28,7 @@ static const struct cmd_opt options[] = {
  * struct state - what was read from the module
  * @running: tracing is on
  * @config, @adapters: the files of these names
- * @balances: whether emitted equals the sum of all fates, in total and on every CPU
+ * @balances: emitted equals the sum of all fates, in total and on every CPU
  */
 struct state {
 	struct kmod kmod;

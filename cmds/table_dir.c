@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/grow.h"
 
-/* What engines take for NULL in the name of a directory. */
+/* The name of a directory that engines read as NULL. */
 #define NO_VALUE "__HIVE_DEFAULT_PARTITION__"
 
 /** struct table_dir_file - @file: written to, a duplicate of that of @out */

@@ -16,7 +16,7 @@
 #define WIDTH_MIN 20
 #define WIDTH_MAX 1000
 
-/* What ends us while the user looks at the pager. */
+/* Signals that end this program while the user looks at the pager. */
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 #define ENDS (sizeof(ends) / sizeof(ends[0]))
 
@@ -109,7 +109,7 @@ static const char *chosen(void)
 	return *name && strcmp(name, "cat") ? name : NULL;
 }
 
-/* It reads until we have closed both. */
+/* Waits for the pager, which reads until both descriptors are closed. */
 static void wait_for_pager(void)
 {
 	int status;
@@ -141,7 +141,7 @@ static void run_pager(const char *command, const int in[2])
 	dup2(in[0], STDIN_FILENO);
 	close(in[0]);
 	close(in[1]);
-	/* as git has it: it ends where all fits, colours are shown, and what was shown stays */
+	/* as git sets it: the pager ends if all fits, colours are shown, and its output stays */
 	setenv("LESS", "FRX", 0);
 	if (is_for_other())
 		setenv("LESSSECURE", "1", 1);

@@ -22,7 +22,7 @@ bool terminal_utf8(void);
 /** terminal_fit - makes tables fit the terminal; @wide: tables keep their full width */
 void terminal_fit(struct grt_writer_options *o, bool wide);
 
-/* For commands with tables that may be wider than the terminal. */
+/* An option of commands with tables that may be wider than the terminal. */
 #define TERMINAL_WIDE_OPTION(target)                                                       \
 	{                                                                                  \
 		"wide", 'w', OPT_FLAG, NULL, target,                                       \

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tables of addresses.h, and what passes between this process and one apart.
- * That one has a copy of the tables, so it needs to be asked nothing. It goes
- * through the files by number; hence the first file that has an address without
- * an answer is the one it is at.
+ * The tables of addresses.h, and the messages between this process and the separate one. The separate process
+ * has a copy of the tables, so no requests need to be sent. It works through the files by number, so it is at
+ * the first file that has an address without an answer.
  */
 #include "addresses.h"
 
@@ -32,19 +31,25 @@
 #define NAMES_MAX 4194304U
 #define NAME_BYTES_MAX ((size_t)128 << 20)
 #define NAME_MAX_BYTES 4096U
-/* Of DWARF; of more, the symbol tables do. */
+/* Bytes of DWARF that are read; for files with more, symbol tables are used. */
 #define DEBUG_MAX (8U << 20)
 
-/* What a process apart may take. */
+/* Memory that the separate process may use. */
 #define MEMORY_MAX (1ULL << 30)
 #define CPU_SECONDS 60
 #define SILENCE_NS 10000000000ULL
 #define ALL_NS 60000000000ULL
 #define PROCESSES_MAX 16U
 
-/** struct object - a file; @name is NULL for a map; @first: of its addresses; @wants: of these, those without
- * an answer; @asked: that the process apart was asked for and has not answered; @refused: it found no
- * room; @debug_tried: its DWARF elsewhere was looked for */
+/**
+ * struct object - a file
+ * @name: NULL for a map
+ * @first: the first of its addresses
+ * @wants: number of its addresses without an answer
+ * @asked: the separate process was asked for it and has not answered
+ * @refused: there was no room for it
+ * @debug_tried: its DWARF was looked for in other places
+ */
 struct object {
 	char *name;
 	int fd;
@@ -77,8 +82,8 @@ struct name {
 };
 
 /**
- * struct answer - what a process apart says of an address: behind it @size bytes of texts, each with its NUL,
- * for each function its name and its file
+ * struct answer - the answer of the separate process for an address; @size bytes of texts follow it, each
+ * with its NUL: name and file of each function
  */
 struct answer {
 	uint32_t address;
@@ -90,13 +95,13 @@ struct answer {
 #define ANSWER_MAX (sizeof(struct answer) + 2 * GRT_SYMBOLS_FRAMES_MAX * NAME_MAX_BYTES)
 
 /**
- * struct addresses - see there
- * @object, @address: by number, which begins with 1
+ * struct addresses - see addresses.h
+ * @object, @address: by number, from 1 on
  * @known: numbers of addresses by (file, place)
  * @name: functions at addresses
- * @current: the file that the process is at
- * @heard: when it said something last
- * @in: what it said and has not been taken yet, @used bytes
+ * @current: the file at which the separate process is
+ * @heard: when its last message came
+ * @in: bytes of its messages that are not processed yet, @used bytes
  */
 struct addresses {
 	struct object *object;
@@ -119,7 +124,7 @@ struct addresses {
 	char text[512];
 };
 
-/* Of all sources. */
+/* Descriptors of all sources. */
 static unsigned int open_now;
 
 static unsigned int open_most(void)
@@ -269,7 +274,7 @@ static size_t addresses_put_text(char *to, const char *text)
 	return length + 1;
 }
 
-static void addresses_tell(int out, uint32_t address, const struct grt_symbols_found *found)
+static void addresses_write_answer(int out, uint32_t address, const struct grt_symbols_found *found)
 {
 	static _Alignas(struct answer) char bytes[ANSWER_MAX];
 	struct answer *answer = (struct answer *)bytes;
@@ -287,13 +292,13 @@ static void addresses_tell(int out, uint32_t address, const struct grt_symbols_f
 
 static int addresses_open_file(struct grt_symbols *s, const struct object *o, uint32_t *number)
 {
-	/* what it cannot read has no names: that is an answer, too */
+	/* a file that cannot be read has no names: that is an answer, too */
 	if (!o->name)
 		grt_symbols_perf_map_fd(s, 1, o->fd);
 	return o->name ? grt_symbols_object_fd(s, o->name, o->fd, number) : 0;
 }
 
-/* One at a time is in memory. */
+/* Names the addresses of a file; one file at a time is in memory. */
 static void name_object(int out, const struct addresses *a, const struct object *o)
 {
 	const struct grt_symbols_options options = {.debug_max = DEBUG_MAX,
@@ -314,7 +319,7 @@ static void name_object(int out, const struct addresses *a, const struct object 
 		      : o->by_address ? grt_symbols_at(s, number, a->address[i].at, &found)
 				      : grt_symbols_at_offset(s, number, a->address[i].at, &found);
 		if (!ret)
-			addresses_tell(out, i, &found);
+			addresses_write_answer(out, i, &found);
 	}
 	/* without an answer, the file is bad */
 	if (ret)
@@ -487,7 +492,7 @@ static bool has_process(struct addresses *a)
 	return a->processes < PROCESSES_MAX && !addresses_begin_process(a);
 }
 
-/* What comes from now on is not asked for. */
+/* From now on, answers come without being requested. */
 static void addresses_begin(struct addresses *a)
 {
 	a->begun = grt_now();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A process of its own, see apart.h. It is a copy of this one: what it knows it
- * may read. Who has no right any more to become nobody may still be root, whose
- * files are root's without any capability: so a filter leaves the calls that
- * work on memory and on descriptors that are open, and refuses all others.
+ * Runs code in a separate process, see apart.h. The process is a copy of this one, so it can read all its
+ * data. Without the privilege to change to another user it may still be root, who can use root's files
+ * without any capability. So a filter allows only system calls that work on memory and on open descriptors.
  */
 #include "apart.h"
 
@@ -29,7 +28,7 @@
 #include "capabilities.h"
 
 #define NOBODY 65534
-/* Of apart_run(). */
+/* Memory of apart_run(). */
 #define MEMORY_MAX (512ULL << 20)
 #define CPU_SECONDS 5
 #define PATIENCE_MS 10000
@@ -46,7 +45,7 @@ struct reply {
 	_Alignas(16) char answer[APART_MAX];
 };
 
-/* ------------------------------------------------------------- what it may */
+/* ------------------------------------------------------- what the process may do */
 
 /* Sanitizers take all of the address space for themselves. */
 static int limit_memory(uint64_t more)
@@ -120,7 +119,7 @@ static const unsigned int allowed[] = {
 
 #define ALLOWED (sizeof(allowed) / sizeof(allowed[0]))
 
-/* What is none of them fails, as it does without a privilege. */
+/* System calls that are not in the list fail, as they do without a privilege. */
 static int filter_calls(void)
 {
 	struct sock_filter code[ALLOWED + 6] = {
@@ -197,7 +196,7 @@ static void apart_be_child(const struct apart_work *w, int out)
 	_exit(-ret);
 }
 
-/* Return: what it says, -ETIMEDOUT or -EFAULT */
+/* Return: the answer of the process, -ETIMEDOUT or -EFAULT */
 static int apart_listen(int in, void *answer, size_t size)
 {
 	struct pollfd ready = {.fd = in, .events = POLLIN};

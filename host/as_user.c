@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* By the kernel's user for files, see as_user.h and setfsuid(2). */
+/* Uses the kernel's user for files, see as_user.h and setfsuid(2). */
 #include "as_user.h"
 
 #include <errno.h>

@@ -26,7 +26,7 @@ static int keep_capabilities(uint64_t keep)
 	return syscall(SYS_capset, &head, data) ? -errno : 0;
 }
 
-/* One that fails does not keep the other from being done. */
+/* Both are tried: a failure of one does not prevent the other. */
 int capabilities_drop(uint64_t keep)
 {
 	int ret = keep_capabilities(keep);

@@ -16,7 +16,7 @@
 #include "elf_file.h"
 #include "stack/debug_file.h"
 
-/* They are not there where libc has none of its own (glibc before 2.34). */
+/* The functions do not exist if libc has no dlopen() of its own (glibc before 2.34). */
 #pragma weak dlopen
 #pragma weak dlsym
 

@@ -25,7 +25,7 @@ struct file {
 	Elf *elf;
 };
 
-/* It is read, not mapped: its owner may truncate it meanwhile. */
+/* Reads the file instead of mapping it, because its owner may truncate it meanwhile. */
 static bool elf_file_open_file(struct file *f, int fd)
 {
 	struct stat st;
@@ -168,14 +168,14 @@ int elf_function(int fd, const char *path, const char *symbol, uint64_t *offset,
 /* ---------------------------------------------------------- mapped files */
 
 /*
- * This is read while events are taken out of the buffers: a few bytes, by read, and
- * without a library, whose work a file could make as large as it likes.
+ * This is read while events are taken out of the buffers: a few bytes, with read(), and without a library,
+ * because a file could make a library work as long as it likes.
  */
 
 #define SEGMENTS_MAX 256
 #define NOTES_MAX 4096U
 
-/** struct segment - of a program header, what is needed of it */
+/** struct segment - the parts of a program header that are needed */
 struct segment {
 	uint32_t type;
 	uint32_t flags;

@@ -54,7 +54,7 @@ static uint32_t number_of_node(const char *node)
 	return major << 20 | minor;
 }
 
-/* The row of the GPU at this address, a new one where there is none; NULL: there is no room for it. */
+/* Return: the row of the GPU at this address, which is made if there is none; NULL: there is no room. */
 static struct known_gpu *list_get(struct list *l, const char *bus)
 {
 	for (unsigned int i = 0; *bus && i < l->n; i++)
@@ -281,7 +281,7 @@ static int two_gpus(const char *typed, const struct known_gpu *a, const struct k
 }
 
 /* A device file of which nothing is known but its number. */
-static int lone_file(const char *typed, struct known_gpu *gpu, struct grt_err *err)
+static int unlisted_file(const char *typed, struct known_gpu *gpu, struct grt_err *err)
 {
 	struct stat st;
 
@@ -325,9 +325,9 @@ int known_gpu_find(const char *typed, struct known_gpu *gpu, struct grt_err *err
 	if (found)
 		*gpu = *found;
 	else if (strchr(typed, '/'))
-		return lone_file(typed, gpu, err);
+		return unlisted_file(typed, gpu, err);
 	else if (is_it == has_name && is_node(word, "nvidia") && probe_exists("/dev/%s", word))
-		return lone_file(probe_path(path, "/dev/%s", word), gpu, err);
+		return unlisted_file(probe_path(path, "/dev/%s", word), gpu, err);
 	return found ? 0 : not_known(typed, err);
 }
 

@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What ldconfig writes, after what it may keep for older linkers in front of it. All offsets count from here.
+/*
+ * The header that ldconfig writes; an older format for old linkers may precede it. All offsets count from
+ * here.
  */
 struct cache_header {
 	char magic[20];
@@ -47,7 +49,7 @@ static bool library_fits(const char *soname, const char *name)
 	return !strcmp(name, soname);
 }
 
-/* Another machine's libraries are in the cache too, so what is found must be there. */
+/* The cache also has libraries of other machines, so the file is checked. */
 static bool scan_cache(const char *cache, size_t size, const char *soname, char path[PROBE_PATH])
 {
 	const struct cache_header *h = (const struct cache_header *)cache;

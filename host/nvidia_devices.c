@@ -77,7 +77,7 @@ int nvidia_loaded(struct grt_err *err)
 				    probe_load_fix("sudo modprobe nvidia"), "NVIDIA's driver is not loaded");
 }
 
-/* The number behind a key of a GPU's file, "Device Minor: 	 0". */
+/* Compares the number after a key of a GPU's file, "Device Minor: 	 0". */
 static bool has_minor(const char *path, uint32_t minor)
 {
 	FILE *f = fopen(path, "re");

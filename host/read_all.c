@@ -10,7 +10,7 @@
 
 #include "base/grow.h"
 
-/* What most of these files fit in. */
+/* Most of these files fit into this. */
 #define FIRST 4096U
 
 char *read_all(int fd, size_t max, size_t *used)

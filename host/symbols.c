@@ -35,10 +35,10 @@
 
 /**
  * struct process
- * @uid: whose it is
- * @root: its root directory, -1: it is unknown
- * @map: the object of what it makes at run time, once there was need for it
- * @read_again: at which lookup its mappings were last read for a second time
+ * @uid: its user
+ * @root: its root directory, -1: unknown
+ * @map: object of the code that it makes at run time, once it was needed
+ * @read_again: the lookup at which its mappings were last read again
  */
 struct process {
 	pid_t pid;
@@ -110,7 +110,7 @@ struct addresses *symbols_addresses(struct symbols *s)
 
 /* ---------------------------------------------------------------- mappings */
 
-/* The number of a mapped file, GRT_SYMBOLS_NO_OBJECT: it is none. Return: 0 or -ENOMEM */
+/* Finds the number of a mapped file; GRT_SYMBOLS_NO_OBJECT: it is not a file. Return: 0 or -ENOMEM */
 static int symbols_find_file(struct symbols *s, const struct maps_row *row, uint32_t *file)
 {
 	uint32_t before = s->files.used;
@@ -143,7 +143,7 @@ static void symbols_read_mappings(struct symbols *s, pid_t pid)
 	struct maps_row row;
 	int ret = 0;
 
-	/* where it has ended, what is known of it stays true for its stacks */
+	/* if the process has ended, its known mappings stay valid for its stacks */
 	if (maps.from)
 		grt_symbols_unmap(s->all, (uint32_t)pid);
 	while (!ret && maps_next(&maps, &row))
@@ -188,7 +188,10 @@ void symbols_forget(struct symbols *s, pid_t pid)
 	}
 }
 
-/* What was loaded since the mappings were read is looked for once more, but not for every stray address. */
+/*
+ * If an address is in no known mapping, a library may have been loaded: mappings are read again, but not for
+ * every invalid address.
+ */
 static const struct grt_symbols_mapping *symbols_look_up(struct symbols *s, struct process *p, uint64_t ip)
 {
 	const struct grt_symbols_mapping *m = grt_symbols_mapping_at(s->all, (uint32_t)p->pid, ip);

@@ -23,7 +23,7 @@
 /* A recording in it, and the files of that. */
 #define DEPTH_MAX 4
 
-/* As getdents64(2) gives it. */
+/* The layout of getdents64(2). */
 struct entry {
 	uint64_t ino;
 	int64_t off;
@@ -96,8 +96,10 @@ static struct tempdir *free_place(void)
 	return NULL;
 }
 
-/* The user makes it, so that nobody can put something else there before it changes its owner. No signal comes
- * between the directory and its place in the list. Return: 0 or -1 */
+/*
+ * The user makes the directory, so that no other user can put something else there before its owner is
+ * changed. No signal arrives between making it and adding it to the list. Return: 0 or -1
+ */
 static int make(struct tempdir *d, uid_t uid, gid_t gid)
 {
 	char template[sizeof(d->path)];
@@ -109,7 +111,7 @@ static int make(struct tempdir *d, uid_t uid, gid_t gid)
 	as_user_begin(uid, gid);
 	d->there = mkdtemp(d->path) != NULL;
 	as_user_end();
-	/* where the user finds no way, nobody of that user puts anything in its place */
+	/* if the user cannot reach the directory, no process of this user can put anything in its place */
 	if (!d->there && errno == EACCES && uid != (uid_t)-1 && mkdtemp(strcpy(d->path, template)))
 		d->there = !lchown(d->path, uid, gid);
 	sigprocmask(SIG_SETMASK, &before, NULL);

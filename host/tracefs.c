@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds tracefs. Where nobody has mounted it, a detached mount is made, which
- * no other process sees and which goes with the descriptor.
+ * Finds tracefs. If it is not mounted, a detached mount is made, which no other process sees and which ends
+ * with the descriptor.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What the GPU did, as CUPTI reports it: buffers that it fills and hands back in
- * any order and from any thread. Here they are only queued; the writer turns
- * their records into ours.
+ * GPU work as CUPTI reports it: buffers that CUPTI fills and returns in any order and from any thread. They
+ * are queued here; the writer converts their records.
  */
 #include <stdio.h>
 #include <sys/mman.h>
@@ -13,7 +12,10 @@
 #define BUFFER_BYTES ((size_t)1 << 20)
 /* Made and touched before they are requested: a request may come within a launch. */
 #define BUFFERS_READY 8
-/* From here on CUPTI gets none, and counts what it drops; before CUDA 12.9 it cannot bear that. */
+/*
+ * If CUPTI has this many buffers, it gets no more, and counts the records that it drops; before CUDA 12.9 it
+ * cannot handle that.
+ */
 #define BUFFERS_ENOUGH 256
 #define BUFFERS_MAX 2048
 #define CUPTI_VERSION_12_9 28
@@ -50,7 +52,7 @@ static bool whole_graphs;
 
 /* -------------------------------------------------------------- buffers */
 
-/* A place whose memory has gone back, BUFFERS_MAX: there is none. */
+/* Return: a place whose memory was freed, BUFFERS_MAX: there is none. */
 static unsigned int activity_take_empty(void)
 {
 	unsigned int n = atomic_load(&buffers), i;
@@ -179,7 +181,7 @@ static void activity_put_kernel(const union cupti_record *c, uint64_t now)
 	held_see_record(r.correlation);
 	detach_see_context(k->context);
 	inject.running += !k->end;
-	/* one made in the moment before CUPTI reports graphs is not told from one that holds nothing */
+	/* a kernel from before CUPTI reported graphs cannot be distinguished from one without a graph */
 	if (k->graph)
 		detach_graph();
 	packets_put(&packets, &r.e);
@@ -284,8 +286,8 @@ static void activity_put_overhead(const union cupti_record *c, uint64_t now)
 }
 
 /*
- * Not CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: with it a PyTorch layer is a fifth slower
- * (CUDA 13.0). Waits are calls that are seen anyway; the writer makes their records.
+ * Not CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: with it a PyTorch layer is a fifth slower (CUDA 13.0). Waits are
+ * calls that have callbacks anyway; the writer makes their records.
  */
 static const struct kind {
 	int kind;
@@ -392,7 +394,7 @@ int activity_init(void)
 	return inject.cupti.register_buffers(activity_request, activity_complete);
 }
 
-bool activity_was_asked(void)
+bool activity_is_requested(void)
 {
 	return atomic_load(&asked);
 }

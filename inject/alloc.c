@@ -29,7 +29,7 @@ static const struct alloc_call {
 	{611, OUT, POOL},	 {612, OUT, POOL},
 };
 
-/* Functions by number that are in @calls. */
+/* The size of @calls: numbers of functions below this. */
 #define NUMBERS 640
 static bool is_alloc[NUMBERS];
 
@@ -51,7 +51,7 @@ static const struct alloc_call *alloc_call_of(uint32_t number)
 	return NULL;
 }
 
-/* One load: every launch comes here, too. */
+/* One load, because every launch comes here, too. */
 bool alloc_is(uint32_t number)
 {
 	return number < NUMBERS && is_alloc[number];

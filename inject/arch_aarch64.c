@@ -23,7 +23,7 @@ static uint32_t arm_word(const uint8_t *at)
 /* mov x8, #__NR_rt_sigreturn; svc #0 */
 static const uint8_t arm_sigreturn[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
 
-/* Of struct rt_sigframe (arch/arm64/kernel/signal.c): siginfo, and ucontext up to the registers. */
+/* Offset in struct rt_sigframe (arch/arm64/kernel/signal.c): siginfo, and ucontext up to the registers. */
 #define SIGFRAME_X(n) (128 + 176 + 8 + 8 * (n))
 
 static const struct grt_cfi_rule arm_sigreturn_rule = {
@@ -41,7 +41,10 @@ static bool arm_is_call(uint32_t word)
 	       (word & 0xfefff800) == 0xd63f0800;
 }
 
-/* struct arm_frame - what has been taken down of one: bytes, and where in it x29 and x30 were, -1: nowhere */
+/*
+ * struct arm_frame - the part of a frame that was removed: bytes, and where in it x29 and x30 were, -1:
+ * nowhere
+ */
 struct arm_frame {
 	int32_t size;
 	int32_t fp_at;
@@ -95,7 +98,10 @@ static bool arm_is_of_plt(uint32_t word)
 	       (word & 0xffc003ff) == 0xf9400211 || (word & 0xffc003ff) == 0x91000210;
 }
 
-/* From there on it is a PLT's: the linker makes no tables for these, and they leave stack and x30 alone. */
+/*
+ * Return: whether the code from there on is a PLT: linkers make no tables for it, and it does not change the
+ * stack and x30.
+ */
 static bool arm_is_plt(const uint8_t *code, const uint8_t *end)
 {
 	while (end - code >= 4 && arm_is_of_plt(arm_word(code)))
@@ -103,8 +109,7 @@ static bool arm_is_plt(const uint8_t *code, const uint8_t *end)
 	return end - code >= 4 && arm_word(code) == 0xd61f0220; /* br x17 */
 }
 
-/* An address behind a call is a multiple of four. One that code was interrupted at is one less than @address.
- */
+/* A return address is a multiple of four. The address at which code was interrupted is @address plus one. */
 static enum grt_arch_look arm_look(uint64_t address, const uint8_t *at, const uint8_t *end,
 				   struct grt_cfi_rule *rule)
 {

@@ -143,7 +143,7 @@ static int capture_switch(bool on)
 	return ret;
 }
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static void capture_begin(void)
 {
 	if (all.depth++ || !all.left || !atomic_load(&inject.on))
@@ -174,8 +174,10 @@ static void capture_end(void)
 	capture_keep(clock_monotonic());
 }
 
-/* Not the program's thread switches here, so that all is on before the window begins. Records first: CUPTI
- * does not enable those of kernels in a context that it samples. */
+/*
+ * The program's threads do not switch here, so that everything is on before the window begins. Records come
+ * first: CUPTI does not enable those of kernels in a context that it samples.
+ */
 bool capture_duty_begin(uint32_t number)
 {
 	bool on;
@@ -205,7 +207,7 @@ void capture_duty_end(void)
 	capture_keep(clock_monotonic());
 	pthread_mutex_unlock(&all.lock);
 	pcsampling_window_end();
-	/* calls of the window return, and what they give the GPU is recorded */
+	/* calls of the window return, and the GPU work that they launched is recorded */
 	nanosleep(&moment, NULL);
 	for (int n = 0; n < CALLS_RETURN && launch_in_call(); n++)
 		nanosleep(&moment, NULL);

@@ -465,7 +465,7 @@ static int cfi_augmentation(struct cie *cie, struct cursor *c, const char *lette
 	return data.bad ? -EBADMSG : 0;
 }
 
-/* What says in place of a CIE's address that the entry is one. */
+/* Return: whether this value, in place of a CIE's address, marks an entry as a CIE. */
 static bool cfi_is_cie(const struct grt_cfi_object *o, uint64_t id)
 {
 	return id == (o->debug ? 0xffffffff : 0);
@@ -502,7 +502,7 @@ static int cfi_read_cie(const struct grt_cfi_object *o, const uint8_t *at, struc
 
 enum saved_kind { SAME, UNDEFINED, AT_CFA, AT_EXPR, ELSEWHERE };
 
-/* Where a register was saved; @code is the expression's block. */
+/* Where a register was saved; @code is the block of the expression. */
 struct saved {
 	enum saved_kind kind;
 	int64_t offset;
@@ -747,7 +747,7 @@ static int cfi_finish(const struct where *w, const struct row *row, struct grt_c
 
 /* ------------------------------------------------------------- search */
 
-/** struct fde - what it is about, and its instructions */
+/** struct fde - the code that it describes, and its instructions */
 struct fde {
 	struct cie cie;
 	struct cursor program;
@@ -786,7 +786,7 @@ static int cfi_begin(struct program *p, const struct fde *f, const struct grt_cf
 {
 	int err;
 
-	/* what is remembered is written before it is read */
+	/* remembered rows are written before they are read */
 	memset(p, 0, offsetof(struct program, remembered));
 	p->depth = 0;
 	p->error = 0;
@@ -826,7 +826,7 @@ static int cfi_rule_of_fde(const struct grt_cfi_object *o, const uint8_t *at, ui
 	return err ? err : cfi_rule_of_row(&p, &f, pc, rule);
 }
 
-/* Without a table: every FDE from the start of the section to its terminating 0. */
+/* Without a table: searches every FDE from the start of the section to its terminating 0. */
 static int cfi_search_all(const struct grt_cfi_object *o, const uint8_t *at, uint64_t pc,
 			  struct grt_cfi_rule *rule)
 {
@@ -874,7 +874,7 @@ static int cfi_search_table(const struct grt_cfi_object *o, struct cursor c, uin
 	return cfi_rule_of_fde(o, (const uint8_t *)(uintptr_t)(base + pair[1]), pc, rule);
 }
 
-/* Its first bytes: where the section is, and what else there is. */
+/* Reads the header: where the section is, and whether it has a table. */
 static int cfi_read_header(const struct grt_cfi_object *o, struct cursor *c, uint64_t *section,
 			   uint8_t *count, uint8_t *table)
 {
@@ -920,7 +920,7 @@ static bool cfi_has_code(const struct row *row)
 	return row->cfa_code || row->ra.kind == AT_EXPR || row->fp.kind == AT_EXPR;
 }
 
-/* From @pc to @end the same row holds; with an expression it may be another rule at each byte. */
+/* Reports a row for the code from @pc to @end; with an expression, each byte may have another rule. */
 static void cfi_show_row(const struct program *p, const struct fde *f, uint64_t pc, uint64_t end,
 			 const struct grt_cfi_visit *visit, uint64_t *left)
 {

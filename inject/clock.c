@@ -15,7 +15,7 @@
 /* The counter is given up when it is off by this much when it is tuned. */
 #define OFF_NS 50000
 
-/* What a stamp may be older than now is 100 s: a snapshot every 100 ms. */
+/* A time may be at most 100 s old: one snapshot every 100 ms. */
 #define SNAPSHOTS 1024U
 
 static struct grt_ev_clock snapshot[SNAPSHOTS];
@@ -147,7 +147,7 @@ static struct moment clock_moment_now(void)
 	return best;
 }
 
-/* By the moment now, and the rate since the first. */
+/* Computes the counter's rate from the first moment to this one. */
 static void clock_set_counter(const struct moment *m)
 {
 	uint64_t steps = m->count - first.count, ns = m->ns - first.ns;

@@ -17,7 +17,7 @@
 #include "inject.h"
 #include "trace/cuda_recording.h"
 
-/* Of one, and of all that a process keeps, also while they wait. */
+/* Limits for one cubin, and for all that a process keeps, including those that wait. */
 #define CUBIN_MAX ((size_t)256 << 20)
 #define ALL_MAX ((size_t)1 << 30)
 #define CUBINS_MAX 16384U

@@ -18,10 +18,7 @@
 #define PATH_ROOM 4096
 #define NAME "libcupti.so"
 
-/**
- * struct search - @major: of the driver's CUDA, 0: unknown
- * @handle: what was found
- */
+/** struct search - @major: the driver's version of CUDA, 0: unknown; @handle: the library that was found */
 struct search {
 	struct cupti *cupti;
 	int major;

@@ -240,7 +240,7 @@ struct cupti_graph_trace {
 	void *reserved;
 } __attribute__((packed, aligned(8)));
 
-/* Its device if the graph begins with a host node. */
+/* In place of the device, if the graph begins with a host node. */
 #define CUPTI_GRAPH_ON_HOST 0x7fffffffU
 
 /* A record, to be read according to its kind. */

@@ -27,8 +27,10 @@
 
 #define NAMES 4096U
 
-/* What is defined is waited for by all else: while the disk is full much of it is kept. A few records may be
- * written even then: what became of the others. */
+/*
+ * All other records depend on definitions, so many are kept while the disk is full. A few records may be
+ * written even then: those with the counts of lost records.
+ */
 #define ROOM_BYTES ((size_t)32 << 20)
 #define RESERVE_BYTES ((size_t)64 << 10)
 
@@ -441,7 +443,7 @@ void define_process(uint32_t what, const char *text)
 	p.fields_lost = inject.fields_lost;
 	p.fields_unread = nvtx_payload_unread();
 	p.age = what == 1 ? define_age_of_process() : 0;
-	/* numbers begin anew with the first one, so its text comes behind it and is the first */
+	/* numbers begin anew with the first record, so its text follows it and is the first */
 	if (what == 1)
 		p.text = text ? 1 : 0;
 	else
@@ -527,7 +529,7 @@ static void define_put_end(void)
 	define_process(3, NULL);
 }
 
-/* All that waits is lost where the disk is full; how much the program has done is not. */
+/* With a full disk, all waiting records are lost, but not the counts of what the program did. */
 void define_end(void)
 {
 	define_put_end();

@@ -29,7 +29,7 @@
 /* How long the runtime's function is waited for, and from then on also the driver's. */
 #define RUNTIME_NS 100000000ULL
 #define ANY_NS 1400000000ULL
-/* A program without a call for so long is idle; a thread in a callback for so long is not waited for. */
+/* A program without a call for this time is idle; a thread in a callback for longer is not waited for. */
 #define IDLE_NS 900000000ULL
 
 /* PAUSED: calls are counted, and none of them detaches. */
@@ -51,7 +51,7 @@ static _Atomic bool called;
 static _Atomic bool graphs;
 /* CUPTI was left in the process: what the program made since was not seen. */
 static bool left_attached;
-/* That the GPU's work ran in last. */
+/* The context of the last GPU work. */
 static uint32_t context_seen;
 static _Atomic unsigned int contexts;
 /* Calls of the runtime, and of the driver, that the thread is in. */
@@ -126,7 +126,7 @@ bool detach_is_done(void)
 	return atomic_load(&state) == DETACH_DONE;
 }
 
-/* By one thread: the one that changes the state. */
+/* Done by one thread: the one that changes the state. */
 static void detach_finalize(int from)
 {
 	int saved = errno;
@@ -188,7 +188,7 @@ void detach_forked(void)
 	atomic_store(&state, DETACH_NONE);
 }
 
-/* What has begun comes to its end. Return: whether the program goes on, and CUPTI is there */
+/* Ends what has begun. Return: whether the program continues and CUPTI is attached */
 static bool detach_is_attached(bool goes_on)
 {
 	while (goes_on && atomic_load(&state) == DETACH_RUNS)
@@ -217,7 +217,7 @@ static bool detach_wait_for_call(int at, int domain, uint64_t ns)
 	while (goes_on && atomic_load(&state) == at && detach_is_harmless()) {
 		for_ns = ns > IDLE_NS && detach_is_idle() ? IDLE_NS : ns;
 		if (now_ns(CLOCK_MONOTONIC) - begun >= for_ns ||
-		    (atomic_load(&inject.detaching) && recording_asks() != RECORDING_GOES_ON))
+		    (atomic_load(&inject.detaching) && recording_state() != RECORDING_GOES_ON))
 			break;
 		goes_on = program_goes_on();
 	}

@@ -15,7 +15,7 @@
 #include "inject.h"
 
 #define DEVICES_MAX 64
-/* Of a name; longer ones do not exist. */
+/* The longest name of a device. */
 #define NAME_ROOM 256
 
 /* CUdevice_attribute */
@@ -34,7 +34,7 @@ enum {
 	ATTRIBUTE_SHARED_RESERVED = 111,
 };
 
-/* They are written, or cannot be asked. */
+/* The devices are written, or cannot be queried. */
 static bool done;
 
 struct driver {
@@ -145,7 +145,7 @@ void device_write(bool work)
 		done = true;
 		return;
 	}
-	/* while the driver is not ready it says so */
+	/* the driver returns an error until it is ready */
 	if (d.count(&n))
 		return;
 	for (int i = 0; i < n && i < DEVICES_MAX; i++)

@@ -23,16 +23,16 @@
 #include "inject.h"
 
 #define PIPE_BYTES (1 << 20)
-/* How long a recorder that has asked may take to open the pipe. */
+/* Time that a recorder may take to open the pipe after its request. */
 #define TAKE_NS (2 * NS_PER_S)
-/* A full pipe is waited for by steps of this, and when the program ends so many of them. */
+/* A full pipe is retried at this interval, and this many times when the program ends. */
 #define ROOM_MS 10
 #define ROOM_STEPS_AT_END 100
 
 static struct grt_cuda_ask *page;
 static int page_fd = -1;
 static struct owned page_is;
-/* The recording that was asked for last. */
+/* The last recording that was requested. */
 static uint32_t answered;
 
 bool dormant_is(void)
@@ -76,7 +76,7 @@ static bool dormant_make_page(void)
 
 /* ------------------------------------------------------------ a recording */
 
-enum recording_asks dormant_asks(void)
+enum recording_state dormant_state(void)
 {
 	struct pollfd p = {.fd = inject.pipe};
 
@@ -91,7 +91,7 @@ bool dormant_wait_for_room(void)
 {
 	struct pollfd p = {.fd = inject.pipe, .events = POLLOUT};
 
-	for (int step = 0; !inject_is_told() || step < ROOM_STEPS_AT_END; step++)
+	for (int step = 0; !inject_program_ends() || step < ROOM_STEPS_AT_END; step++)
 		if (poll(&p, 1, ROOM_MS) > 0)
 			return !(p.revents & POLLERR);
 	return false;
@@ -124,7 +124,7 @@ static bool dormant_is_taken(void)
 
 	while (atomic_load(&page->taken) != answered) {
 		if (now_ns(CLOCK_MONOTONIC) >= limit || atomic_load(&page->ask) != answered ||
-		    inject_is_told())
+		    inject_program_ends())
 			return false;
 		nanosleep(&moment, NULL);
 	}
@@ -158,10 +158,10 @@ static void dormant_record(void)
 	close(ends[0]);
 	duty = page->duty;
 	activity_set_graphs(page->graph);
-	atomic_store(&page->left, inject_record_asked(atomic_load(&page->stack), &duty));
+	atomic_store(&page->left, inject_record_on_request(atomic_load(&page->stack), &duty));
 }
 
-/* What the library was loaded with. */
+/* Unmaps the memory with which the library was loaded. */
 static void dormant_free_scrap(void)
 {
 	uint64_t at = atomic_exchange(&page->scrap, 0);
@@ -175,7 +175,7 @@ static void *dormant_wait(void *arg)
 	uint32_t word;
 
 	prctl(PR_SET_NAME, "grtrace");
-	while (!inject_is_told()) {
+	while (!inject_program_ends()) {
 		word = atomic_load(&page->word);
 		if (atomic_load(&page->ask) == answered) {
 			syscall(SYS_futex, &page->word, FUTEX_WAIT, word, NULL, NULL, 0);
@@ -198,7 +198,7 @@ void dormant_wake(void)
 	syscall(SYS_futex, &page->word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* In a child the page is not there, and nobody asks it. */
+/* A child does not have the page, so no recorder can ask it. */
 void dormant_forked(void)
 {
 	page = NULL;
@@ -215,7 +215,7 @@ static void dormant_begin(void)
 	recording_may_open();
 	if (!dormant_make_page())
 		return;
-	inject_be_asked();
+	inject_wait_for_requests();
 	pthread_attr_init(&attr);
 	/* the program's signals are its own threads' */
 	sigfillset(&all);
@@ -228,7 +228,7 @@ static void dormant_begin(void)
 	pthread_attr_destroy(&attr);
 }
 
-/* As soon as it is loaded; a program with more rights than its user's is not asked. */
+/* Runs when the library is loaded; a program with more privileges than its user cannot be asked. */
 static void __attribute__((constructor)) dormant_load(void)
 {
 	const char *output = secure_getenv("GRTRACE_OUTPUT");

@@ -13,7 +13,7 @@
 
 /* Between windows that are nearer to each other CUPTI stays: coming and going takes 20 ms, staying 2 %. */
 #define DUTY_APART NS_PER_S
-/* What CUPTI takes to come at first, and at most so much earlier it is begun. */
+/* Time that CUPTI needs at first; it is begun at most this much earlier. */
 #define DUTY_LEAD 20000000ULL
 #define DUTY_LEAD_MAX 500000000ULL
 /* A program whose calls do not let it go so often in turn is not tried any more: trying has a cost, too. */
@@ -23,12 +23,12 @@
 #define DUTY_PARTS_MAX 1000000U
 
 /**
- * The windows:
- * @period: the next one's, or that of the one that is open
- * @ends: when the open one ends; 0: none is open
- * @there: CUPTI is
- * @lead: what it takes to come
- * @stays: how often in turn it did not go
+ * The windows
+ * @period: the next window's period, or that of the open one
+ * @ends: when the open window ends; 0: none is open
+ * @there: CUPTI is attached
+ * @lead: time that CUPTI needs to be attached
+ * @stays: how often in a row it was not detached
  */
 static struct {
 	struct grt_duty is;
@@ -74,7 +74,7 @@ uint32_t duty_parts(void)
 	return (uint32_t)duty.is.parts;
 }
 
-/* What is done next, and when. */
+/* Finds the next action and its time. */
 static uint64_t duty_next(void)
 {
 	uint64_t begin = grt_duty_begin(&duty.is, duty.period);
@@ -111,7 +111,7 @@ static void duty_begin(const struct duty_cupti *cupti)
 	/* one that has gone by meanwhile, as where the machine slept */
 	if ((duty.there || !cupti->is_wanted()) && now < begin + duty.is.window &&
 	    capture_duty_begin((uint32_t)duty.period + 1))
-		/* what it takes to begin is no part of it: each stands for as much time */
+		/* the time of beginning is not a part of the window: each window represents as much time */
 		duty.ends = now_ns(CLOCK_MONOTONIC) + duty.is.window;
 	else
 		duty.period++;
@@ -138,7 +138,7 @@ static void duty_end(const struct duty_cupti *cupti)
 void duty_tick(const struct duty_cupti *cupti)
 {
 	uint64_t now = now_ns(CLOCK_MONOTONIC);
-	/* CUDA has come in a window of a program without it, which is over */
+	/* CUDA was loaded in a window that is over, of a program without it */
 	bool late = duty.is.parts && duty.ends && !duty.there && cupti->is_wanted();
 
 	if (!duty.is.parts || (!late && now < duty_next()))

@@ -4,10 +4,10 @@
  *
  * A thread that launches holds a lock of its context while it waits for a lock of CUPTI.
  * cuptiPCSamplingDisable() holds that one while it waits for the context's: called while another thread
- * launches, it does not return, nor does the launch (CUDA 13.0 on an H200). So calls are counted while the GPU
- * is sampled. The writer closes the gate: calls that begin wait, those that have begun return, and when none is
- * left it may call CUPTI. All functions of the driver are seen meanwhile, since code is loaded with the same
- * locks held.
+ * launches, it does not return, nor does the launch (CUDA 13.0 on an H200). So calls are counted while the
+ * GPU is sampled. The writer closes the gate: calls that begin wait, those that have begun return, and when
+ * none is left it may call CUPTI. All functions of the driver are seen meanwhile, since code is loaded with
+ * the same locks held.
  *
  * Calls that wait for the GPU wait at the gate, too, but are not counted: they launch nothing, and may take
  * as long as the program likes.
@@ -30,8 +30,10 @@
 
 _Atomic bool gate_counts;
 
-/* The low half: calls in progress; the high half: how often counting has begun. A call that began before is
- * none of those in progress. */
+/*
+ * The low half: calls in progress; the high half: number of times that counting has begun. Calls from before
+ * that are not counted.
+ */
 static _Atomic uint64_t calls;
 /* A futex. */
 static _Atomic uint32_t closed;
@@ -55,7 +57,7 @@ void gate_end(void)
 	gate_open();
 }
 
-/* Nothing happens where counting has begun anew in between. */
+/* Does nothing if counting has begun anew in between. */
 static void gate_count(int by)
 {
 	uint64_t now = atomic_load(&calls);
@@ -73,7 +75,8 @@ static bool gate_waits_for_gpu(int domain, uint32_t number)
 	return sync && sync != GRT_CUDA_SYNC_ORDER;
 }
 
-/* The thread is counted before it looks at the gate, and the writer closes it before it looks at the count. */
+/* The thread is counted before it looks at the gate, and the writer closes it before it looks at the count.
+ */
 static void gate_pass(void)
 {
 	int saved = errno;

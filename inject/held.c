@@ -24,13 +24,13 @@
 
 /* Rounds of the writer, of 100 ms each, without the records that must be there. */
 #define ROUNDS_QUIET 5
-/* After so many times only the sum is noted, at the end. */
+/* After this many times, only the sum is noted at the end. */
 #define NOTES_MAX 4U
 
 /* Launches without a record that are listed; more are only counted. */
 #define PENDING_MAX 4096U
 
-/** struct pending - a launch of which no record has come */
+/** struct pending - a launch without a record so far */
 struct pending {
 	uint64_t correlation;
 	uint64_t end;
@@ -85,7 +85,7 @@ static void held_forget_pending(void)
 	held.over = held.sure = 0;
 }
 
-/* Who gets records holds the buffers. */
+/* The client that gets records holds the buffers. */
 void held_see_record(uint64_t correlation)
 {
 	held.quiet = 0;
@@ -127,7 +127,7 @@ void held_see_wait(uint32_t context, uint64_t begin)
 }
 
 /* Return: whether somebody records kernels now, as far as CUPTI tells */
-static bool held_by_somebody(void)
+static bool held_by_another_client(void)
 {
 	int ret = inject.cupti.enable(CUPTI_KIND_KERNEL);
 
@@ -150,7 +150,7 @@ static void held_end(uint64_t now)
 
 static void held_take_back(void)
 {
-	if (held.useless || held_by_somebody())
+	if (held.useless || held_by_another_client())
 		return;
 	/* what came before the other client may still be in our buffers */
 	activity_recover();
@@ -158,7 +158,7 @@ static void held_take_back(void)
 		return;
 	held_end(clock_monotonic());
 	/* now this library records */
-	held.useless = !held_by_somebody();
+	held.useless = !held_by_another_client();
 }
 
 static void held_note(void)
@@ -183,7 +183,7 @@ void held_round(void)
 	if (held.times > held.noted && held.times <= NOTES_MAX && clock_monotonic() - held.back > 150000000)
 		held_note();
 	if (!held_is()) {
-		held.quiet = held.sure && activity_was_asked() ? held.quiet + 1 : 0;
+		held.quiet = held.sure && activity_is_requested() ? held.quiet + 1 : 0;
 		if (held.quiet < ROUNDS_QUIET)
 			return;
 		held.begun = held.pending[held.first].end;

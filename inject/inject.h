@@ -115,11 +115,11 @@ static inline uint64_t now_ns(clockid_t clock)
 /** recording_open - opens the directory. Return: whether this process is recorded into it */
 bool recording_open(const char *path);
 
-/** enum recording_asks - what the recorder requests: go on, end, or end without writing anything more */
-enum recording_asks { RECORDING_GOES_ON, RECORDING_ENDS, RECORDING_IS_OVER };
+/** enum recording_state - what the recorder requests: go on, end, or end without writing anything more */
+enum recording_state { RECORDING_GOES_ON, RECORDING_ENDS, RECORDING_IS_OVER };
 
-/** recording_asks - what the recorder requests; without a recorder, to go on */
-enum recording_asks recording_asks(void);
+/** recording_state - what the recorder requests; without a recorder, to go on */
+enum recording_state recording_state(void);
 
 /** recording_end - marks that this process has ended regularly, and has closed its files */
 void recording_end(void);
@@ -149,9 +149,9 @@ bool inject_begin_ranges(void);
 /** program_goes_on - waits 10 ms; for the writer. Return: true; false at once if the program ends */
 bool program_goes_on(void);
 
-/** inject_record_asked - makes a complete recording into @pipe; @duty: its windows.
+/** inject_record_on_request - makes a complete recording into @pipe; @duty: its windows.
  * Return: enum grt_cuda_left */
-uint32_t inject_record_asked(uint32_t stack, const struct grt_duty *duty);
+uint32_t inject_record_on_request(uint32_t stack, const struct grt_duty *duty);
 
 /**
  * inject_writes_running - writes all finished GPU work; for the writer. Return: whether GPU work is still
@@ -159,11 +159,11 @@ uint32_t inject_record_asked(uint32_t stack, const struct grt_duty *duty);
  */
 bool inject_writes_running(void);
 
-/** inject_be_asked - prepares for recorders that start a recording later; called once */
-void inject_be_asked(void);
+/** inject_wait_for_requests - prepares for recorders that start a recording later; called once */
+void inject_wait_for_requests(void);
 
-/** inject_is_told - whether the program ends */
-bool inject_is_told(void);
+/** inject_program_ends - whether the program ends */
+bool inject_program_ends(void);
 
 /* ------------------------------------------------------------- dormant.c */
 
@@ -173,8 +173,8 @@ bool dormant_is(void);
 /** dormant_cgroup - the path of the control group from the recorder. Return: whether it gave one */
 bool dormant_cgroup(char *path, size_t room);
 
-/** dormant_asks - recording_asks() for the recorder that started the recording */
-enum recording_asks dormant_asks(void);
+/** dormant_state - recording_state() for the recorder that started the recording */
+enum recording_state dormant_state(void);
 
 /** dormant_wait_for_room - waits until the pipe has room. Return: false if it never will */
 bool dormant_wait_for_room(void);
@@ -305,8 +305,8 @@ void packets_give_up(struct packets *p);
 /** packets_unwritten - a text with the number of unwritten records and the reason; NULL: none */
 const char *packets_unwritten(void);
 
-/** packets_mute - stops all writing */
-void packets_mute(void);
+/** packets_stop - stops all writing */
+void packets_stop(void);
 
 /** packets_reset - prepares for another recording of the process */
 void packets_reset(void);
@@ -593,8 +593,8 @@ void pcsampling_join(uint32_t enable, void *subscriber);
 /** pcsampling_resource - called in CUPTI's callback when a context or module was created or destroyed */
 void pcsampling_resource(uint32_t number, const void *data);
 
-/** pcsampling_is_asked - whether the environment requests samples */
-bool pcsampling_is_asked(void);
+/** pcsampling_is_requested - whether the environment requests samples */
+bool pcsampling_is_requested(void);
 
 /** pcsampling_is_stuck - whether CUPTI holds a context that cannot be ended, and must not be finalized */
 bool pcsampling_is_stuck(void);
@@ -708,8 +708,8 @@ void activity_empty(void);
 /** activity_register - tells CUPTI whom to ask for buffers, and the time. Return: 0 or CUPTI's result */
 int activity_register(void);
 
-/** activity_was_asked - whether CUPTI has requested a buffer in this recording */
-bool activity_was_asked(void);
+/** activity_is_requested - whether CUPTI has requested a buffer in this recording */
+bool activity_is_requested(void);
 
 /** activity_recover - writes the records of buffers that CUPTI has and no longer fills */
 void activity_recover(void);

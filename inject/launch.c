@@ -26,11 +26,13 @@
 
 /* 32768 launches: at 3 us each the writer has 100 ms to come, and it comes every 10 ms. They take 1.8 MB. */
 #define RING 32768U
-/* What a thread needs that launches every 8 us or less often, with which it takes less than 128 KiB, its
- * stacks included; when it was full once the thread goes on in the large one, until the thread ends. */
+/*
+ * Enough for a thread that launches every 8 us or less often, which then uses less than 128 KiB, including
+ * its stacks. A thread whose ring was full once uses the large one until it ends.
+ */
 #define RING_SMALL 1280U
 #define IN_SMALL UINT64_MAX
-/* So many entries wait at most before the writer takes them, whatever the time. */
+/* If this many entries wait, the writer takes them, whatever the time. */
 #define RING_ENOUGH (RING_SMALL / 2)
 #define THREADS_MAX 4096U
 /* Rings that are kept ready for new threads, and as many of threads that have ended. */
@@ -39,7 +41,9 @@
 #define RINGS_KEPT 8U
 /* Threads end a call and enter it some ns later: a round leaves what ended less long ago to the next. */
 #define SETTLE_NS 1000000ULL
-/* Streams: one that is in the order of time, and more for launches that were entered later than that. */
+/*
+ * Streams: one in the order of time, and further ones for launches that were entered later than their time.
+ */
 #define LANES 4
 /* Calls within calls. */
 #define OPEN_MAX 8
@@ -47,14 +51,16 @@
 /* The @call of an entry that is no call but a node of a graph: @correlation is its id, @begin that of the
  * node that it was cloned from, @context its kind. */
 #define GRAPH_NODE UINT16_MAX
-/* The same for memory: @begin is its address, @correlation its size, @chain the function, @stream the device,
- * @ranges the kind, @captured: it was freed. */
+/*
+ * The same for memory: @begin is its address, @correlation its size, @chain the function, @stream the device,
+ * @ranges the kind; @captured: it was freed.
+ */
 #define ALLOC (UINT16_MAX - 1)
 
 /**
- * struct entry - a launch in a ring, or where @call is an enum nvtx_kind what it was
- * @stream: that it waits for, or makes wait
- * @chain, @ranges: of NVTX, that are open
+ * struct entry - a launch in a ring, or, if @call is an enum nvtx_kind, that event
+ * @stream: the stream that it waits for, or makes wait
+ * @chain, @ranges: the open NVTX ranges
  */
 struct entry {
 	uint64_t end;
@@ -168,10 +174,9 @@ static _Atomic uint64_t correlations;
 #define ANEW_MAX 64U
 
 /**
- * Where CUPTI has left and comes again, as between windows, it counts calls from 1 (CUPTI 13.0, after
- * cuptiFinalize()): then they go on in the next range of 2^32.
- * @begin, @base: of each time
- * @times: how often
+ * If CUPTI is detached and attached again, as between windows, it counts calls from 1 (CUPTI 13.0, after
+ * cuptiFinalize()); then our numbers continue in the next range of 2^32. @begin, @base: of each attachment
+ * @times: number of attachments
  */
 static struct {
 	pthread_mutex_t lock;
@@ -181,9 +186,9 @@ static struct {
 	} at[ANEW_MAX];
 	_Atomic uint64_t times;
 } anew = {.lock = PTHREAD_MUTEX_INITIALIZER};
-/* So many calls of a thread with one number in turn: CUPTI does not count any more, see capture.c. */
+/* If this many calls of a thread in a row have one number, CUPTI does not count any more, see capture.c. */
 #define FROZEN_CALLS 3U
-/* That number, above it 1; 0: it counts. */
+/* That number, above it a bit 1; 0: CUPTI counts. */
 static _Atomic uint64_t frozen;
 static bool frozen_told;
 /* Rounds in which the driver reported no launch; whether it is known who does. */
@@ -194,8 +199,8 @@ static bool driver_is_silent;
 void grtrace_cuda_launch(uint64_t correlation);
 
 /*
- * For --stack=bpf: a uprobe here takes the stack of the launch whose number it
- * is given. It begins with a nop, which is what a uprobe costs least on.
+ * For --stack=bpf: a uprobe here takes the stack of the launch with this number. The function begins with a
+ * nop, on which a uprobe costs least.
  */
 __attribute__((visibility("default"), noinline, patchable_function_entry(1, 0))) void
 grtrace_cuda_launch(uint64_t correlation)
@@ -278,7 +283,7 @@ static struct thread *launch_make_thread(void)
 
 	if (at == MAP_FAILED)
 		return NULL;
-	/* pages that are met first cost a launch a microsecond */
+	/* touching new pages later would cost a launch a microsecond */
 	memset(t->small, 0, sizeof(t->small));
 	atomic_init(&t->large_from, IN_SMALL);
 	if (inject.stack == STACK_INPROC || inject.asked) {
@@ -291,12 +296,12 @@ static struct thread *launch_make_thread(void)
 	return t;
 }
 
-static bool launch_is_roomy(const struct thread *t)
+static bool launch_has_room(const struct thread *t)
 {
 	return atomic_load(&t->head) - atomic_load(&t->tail) < RING / 2;
 }
 
-/* One whose thread has ended, @state as it was left. */
+/* Takes the data of a thread that has ended, with the state @state. */
 static struct thread *launch_take_left(int state)
 {
 	uint32_t n = atomic_load(&threads), i;
@@ -306,7 +311,7 @@ static struct thread *launch_take_left(int state)
 	for (i = 0; i < n && i < THREADS_MAX; i++) {
 		t = atomic_load(&thread[i]);
 		was = state;
-		if (t && launch_is_roomy(t) && atomic_compare_exchange_strong(&t->state, &was, THREAD_USED))
+		if (t && launch_has_room(t) && atomic_compare_exchange_strong(&t->state, &was, THREAD_USED))
 			return t;
 	}
 	return NULL;
@@ -318,7 +323,7 @@ static struct thread *launch_take_new(void)
 	uint32_t at = atomic_load(&threads);
 	int i;
 
-	/* what is over comes here with each of its calls */
+	/* a thread beyond the limit comes here with each of its calls */
 	if (at >= THREADS_MAX)
 		return NULL;
 	for (i = 0; i < SPARES && !t; i++)
@@ -338,7 +343,7 @@ static struct thread *launch_take_new(void)
 	return t;
 }
 
-/* What was open is of another thread, or its end was not seen. */
+/* The open calls are of another thread, or their ends were not seen. */
 static void launch_begin_anew(struct thread *t)
 {
 	t->window = inject.window;
@@ -366,7 +371,7 @@ static struct thread *launch_join(void)
 	return t;
 }
 
-/* Where an entry is that the caller has made, or has seen to be committed. */
+/* Return: an entry that the caller has made, or has seen to be committed. */
 static struct entry *launch_at(struct thread *t, uint64_t i)
 {
 	return i < atomic_load_explicit(&t->large_from, memory_order_relaxed) ? &t->small[i % RING_SMALL]
@@ -592,8 +597,11 @@ static struct thread *launch_join_quietly(void)
 	return t;
 }
 
-/* What it has of an earlier recording is not for this one. Return: whether there is one; it is inside then */
-static bool launch_come_in(struct thread *t)
+/*
+ * Enters a callback; the thread's data of an earlier recording is dropped. Return: whether there is a
+ * recording; the thread is inside then
+ */
+static bool launch_enter_callback(struct thread *t)
 {
 	bool on;
 
@@ -607,10 +615,10 @@ static bool launch_come_in(struct thread *t)
 	return on;
 }
 
-/* The same for a callback that calls CUPTI, which may be on its way out. */
-static bool launch_come_to_ask(struct thread *t)
+/* The same for a callback that calls CUPTI, which may be in the process of being detached. */
+static bool launch_enter_cupti_callback(struct thread *t)
 {
-	if (!launch_come_in(t))
+	if (!launch_enter_callback(t))
 		return false;
 	if (!atomic_load(&inject.detaching))
 		return true;
@@ -632,7 +640,7 @@ struct nvtx_thread *nvtx_thread_enter(void)
 		if (!t)
 			return NULL;
 	}
-	return launch_come_in(t) ? &t->nvtx : NULL;
+	return launch_enter_callback(t) ? &t->nvtx : NULL;
 }
 
 void nvtx_thread_leave(void)
@@ -665,7 +673,7 @@ struct nccl_thread *nccl_thread_enter(void)
 	if (!launch_is_on())
 		return NULL;
 	t = t ?: launch_join_quietly();
-	return t && launch_come_in(t) ? &t->nccl : NULL;
+	return t && launch_enter_callback(t) ? &t->nccl : NULL;
 }
 
 void nccl_thread_leave(void)
@@ -754,11 +762,11 @@ static void launch_put_node(struct thread *t, const struct cupti_graph *g, bool 
 	launch_commit(t);
 }
 
-/* As launch_record(): CUPTI is asked for the ids only while it is certain that it stays. */
+/* As launch_record(): CUPTI is asked for the ids only while it is certain to stay attached. */
 static void launch_see_node(struct thread *t, const struct cupti_resource *r, bool cloned)
 {
 	if (!r || !r->descriptor || !launch_is_on() || !(t = t ?: launch_join_quietly()) ||
-	    !launch_come_to_ask(t))
+	    !launch_enter_cupti_callback(t))
 		return;
 	launch_put_node(t, r->descriptor, cloned);
 	atomic_store_explicit(&t->inside, false, memory_order_release);
@@ -803,7 +811,7 @@ static void launch_put_alloc(struct thread *t, const struct alloc *a, uint32_t c
 	launch_commit(t);
 }
 
-/* In the middle of a call of the runtime, which may be one of cuda_calls.def. */
+/* A call within a call of the runtime, which may be a row of cuda_calls.def. */
 static void launch_see_alloc(struct thread *t, uint32_t number, const struct cupti_callback *d)
 {
 	struct alloc a;
@@ -817,7 +825,7 @@ static void launch_see_alloc(struct thread *t, uint32_t number, const struct cup
 	t = t ?: launch_join_quietly();
 	if (!t)
 		atomic_fetch_add(&inject.homeless, 1);
-	if (!t || !launch_come_in(t))
+	if (!t || !launch_enter_callback(t))
 		return;
 	launch_put_alloc(t, &a, d->context_uid);
 	atomic_store_explicit(&t->inside, false, memory_order_release);
@@ -831,7 +839,7 @@ static bool launch_is_recorded(int site)
 	       (site == CUPTI_SITE_EXIT && atomic_load_explicit(&inject.leaving, memory_order_relaxed));
 }
 
-/* The thread says that it is here before it looks whether it may be, see launch_in_callback(). */
+/* The thread marks itself as inside before it checks whether it may be, see launch_in_callback(). */
 static bool launch_record(struct thread *t, int domain, uint32_t number, const struct cupti_callback *data)
 {
 	bool recorded;
@@ -850,7 +858,7 @@ static bool launch_record(struct thread *t, int domain, uint32_t number, const s
 	return recorded;
 }
 
-/* All functions of the driver are seen while calls are counted, see gate.c. */
+/* While calls are counted, all functions of the driver have callbacks, see gate.c. */
 static bool launch_is_listed(int domain, uint32_t number)
 {
 	return !atomic_load_explicit(&gate_counts, memory_order_relaxed) ||
@@ -947,7 +955,7 @@ bool launch_in_call(void)
  * correlation id: one pair of callbacks less is 0.2 us of a launch. For frame pointers
  * (--stack=bpf) the way through the driver is too far.
  */
-static bool launch_is_told_by_driver(int domain, enum grt_cuda_kind kind)
+static bool launch_is_seen_in_driver(int domain, enum grt_cuda_kind kind)
 {
 	return domain == CUPTI_DOMAIN_RUNTIME && kind == GRT_CUDA_KIND_KERNEL && inject.stack != STACK_BPF;
 }
@@ -972,7 +980,7 @@ unsigned int launch_enable_calls(void *subscriber)
 	atomic_store(&frozen, 0);
 	/* those that came later than this CUPTI are refused */
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                                       \
-	if (driver_is_silent || !launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
+	if (driver_is_silent || !launch_is_seen_in_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
 		n += !inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
 #include <grtrace/cuda_calls.def>
 #undef GRT_CUDA_CALL
@@ -1028,7 +1036,7 @@ bool launch_check(void *subscriber)
 		return false;
 	driver_is_silent = true;
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                  \
-	if (launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
+	if (launch_is_seen_in_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
 		inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
 #include <grtrace/cuda_calls.def>
 #undef GRT_CUDA_CALL
@@ -1218,7 +1226,7 @@ static uint64_t launch_second_end(void)
 	return a < b ? a : b;
 }
 
-/* Up to the time @until. Return: whether it has more in this round */
+/* Writes entries up to the time @until. Return: whether there are more in this round */
 static bool launch_write_run(struct thread *t, uint64_t until, uint64_t last)
 {
 	while (t->next < t->mark && launch_next_end(t) <= until) {
@@ -1268,7 +1276,7 @@ static void launch_heap_threads(uint32_t n, uint64_t last)
 	}
 }
 
-/* Its thread has ended, and all that it launched is written. */
+/* Frees the data of a thread that has ended, once all its launches are written. */
 static void launch_empty_thread(struct thread *t)
 {
 	int was = THREAD_FREE;
@@ -1331,7 +1339,7 @@ void launch_write(bool all)
 	launch_end_round(n);
 }
 
-/* Of a thread that still is in a function of ours the stack of ranges is not read. */
+/* If a thread is still in one of our functions, its stack of ranges is not read. */
 static void launch_write_open(struct thread *t)
 {
 	uint64_t now = clock_monotonic();

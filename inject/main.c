@@ -77,7 +77,7 @@ int InitializeInjection(void) __attribute__((visibility("default")));
 
 /* ---------------------------------------------------------- the writer */
 
-/* Python is found out about late; one line says why its frames are missing. */
+/* Python is found late; one note says why its frames are missing. */
 static void inject_note_python(void)
 {
 	const char *why = grt_python_why_not();
@@ -88,7 +88,7 @@ static void inject_note_python(void)
 	define_process(5, why);
 }
 
-/* @all: also what was called in the last moment */
+/* @all: also calls of the last moment */
 static void inject_write_round(bool all)
 {
 	define_round();
@@ -151,7 +151,7 @@ static void inject_tick(void)
 	launch_refill();
 }
 
-/* All that has happened, and no more after it. */
+/* Writes everything up to now, and nothing after it. */
 static void inject_write_end(void)
 {
 	struct timespec moment = {.tv_nsec = 2000000};
@@ -214,7 +214,7 @@ static void inject_end_before_program(bool over)
 		activity_stop();
 	}
 	if (over)
-		packets_mute();
+		packets_stop();
 	inject_write_end();
 	pthread_mutex_unlock(&writer.lock);
 	if (!cupti)
@@ -228,7 +228,7 @@ static void inject_join_driver(void);
 /* Windows begin by themselves, unless code is to be seen that the program loads before the first one. */
 static bool inject_begins_cupti(void)
 {
-	return capture.how != CAPTURE_DUTY || pcsampling_is_asked();
+	return capture.how != CAPTURE_DUTY || pcsampling_is_requested();
 }
 
 /* ----------------------------------------------------------- windows at random places */
@@ -240,7 +240,7 @@ static bool inject_has_driver(void)
 	return cupti_driver_symbol("cuDriverGetVersion");
 }
 
-/* One that was refused is not tried again. */
+/* An attachment that was refused is not tried again. */
 static bool inject_duty_attach(void)
 {
 	bool there = false;
@@ -299,7 +299,7 @@ static const struct duty_cupti duty_cupti = {inject_has_driver, inject_duty_atta
 
 static void inject_write_until_end(void)
 {
-	enum recording_asks asks;
+	enum recording_state asks;
 
 	pthread_mutex_lock(&writer.lock);
 	define_process(6, NULL);
@@ -308,7 +308,7 @@ static void inject_write_until_end(void)
 		inject_wait_tick();
 		if (atomic_load(&writer.told))
 			break;
-		asks = recording_asks();
+		asks = recording_state();
 		if (asks != RECORDING_GOES_ON) {
 			inject_end_before_program(asks == RECORDING_IS_OVER);
 			break;
@@ -440,7 +440,7 @@ static void inject_give_way(void)
 			 "grtrace: CUDA is not traced in process %d: another tool uses CUPTI in it\n",
 			 inject.pid);
 
-	/* who has asked reads the note */
+	/* the recorder that asked reads the note */
 	if (!inject.asked && write(STDERR_FILENO, why, (size_t)n) < 0)
 		errno = 0;
 	inject_give_up("another tool uses CUPTI in it (torch.profiler, nsys, ncu): one at a time");
@@ -492,7 +492,7 @@ static void inject_hide_cupti(void)
 		grt_unwind_hide(driver);
 }
 
-/* From CUDA 12.6 on stamps of 0 were seen with a clock of ours, until 13.0. */
+/* From CUDA 12.6 to 13.0, times of 0 were seen with a clock of our own. */
 static void inject_init_clock(void)
 {
 	/* where there is a context already, stamps stay the system's */
@@ -561,7 +561,7 @@ static bool inject_begin_recording(const char *output)
 	define_process(1, inject_exe_name());
 	/* A recorder that ends now waits for the processes it sees; the others must see its end. */
 	define_flush();
-	if (recording_asks() != RECORDING_GOES_ON) {
+	if (recording_state() != RECORDING_GOES_ON) {
 		define_close();
 		recording_end();
 		return false;
@@ -578,7 +578,7 @@ static bool inject_begin_recording(const char *output)
 	return true;
 }
 
-/* From now on threads record. */
+/* From now on, threads record. */
 static bool inject_start(void)
 {
 	pthread_atfork(NULL, NULL, inject_in_child);
@@ -606,7 +606,7 @@ static bool inject_is_first(const char *output)
 
 /* ---------------------------------------------------- a program that is asked */
 
-/* The program may use CUDA later than it is asked. With the lock. */
+/* The program may use CUDA later than it is asked to record. The caller holds the lock. */
 static void inject_join_driver(void)
 {
 	if (writer.tried || capture.how == CAPTURE_DUTY || !inject_has_driver())
@@ -646,7 +646,7 @@ static void inject_reset(uint32_t stack, const struct grt_duty *duty)
 	atomic_store(&writer.ended, false);
 }
 
-static bool inject_asked_is_ready(void)
+static bool inject_prepare_recording(void)
 {
 	define_process(1, inject_exe_name());
 	define_flush();
@@ -655,7 +655,7 @@ static bool inject_asked_is_ready(void)
 	return !launch_init();
 }
 
-uint32_t inject_record_asked(uint32_t stack, const struct grt_duty *duty)
+uint32_t inject_record_on_request(uint32_t stack, const struct grt_duty *duty)
 {
 	static bool at_end;
 	bool ready;
@@ -668,7 +668,7 @@ uint32_t inject_record_asked(uint32_t stack, const struct grt_duty *duty)
 	at_end = true;
 	pthread_mutex_lock(&writer.lock);
 	inject_reset(stack, duty);
-	ready = inject_asked_is_ready();
+	ready = inject_prepare_recording();
 	inject.since = now_ns(CLOCK_MONOTONIC);
 	writer.thread = pthread_self();
 	writer.runs = ready;
@@ -682,17 +682,17 @@ uint32_t inject_record_asked(uint32_t stack, const struct grt_duty *duty)
 	dormant_awake();
 	if (ready)
 		inject_write_until_end();
-	if (!inject_is_told())
+	if (!inject_program_ends())
 		writer.runs = false;
 	return !writer.cupti ? GRT_CUDA_UNUSED : detach_is_done() ? GRT_CUDA_DETACHED : GRT_CUDA_ATTACHED;
 }
 
-bool inject_is_told(void)
+bool inject_program_ends(void)
 {
 	return atomic_load(&writer.told);
 }
 
-void inject_be_asked(void)
+void inject_wait_for_requests(void)
 {
 	if (nvtx_init())
 		return;

@@ -30,7 +30,7 @@
 #define NAME_MAX_BYTES 64U
 #define PEER_NONE UINT32_MAX
 
-/* Kinds of events, which are bits of the mask; the others are not asked for. */
+/* Kinds of events, which are bits of the mask; the others are not requested. */
 enum {
 	GROUP = 1 << 0,
 	COLLECTIVE = 1 << 1,
@@ -162,7 +162,9 @@ static uint64_t tail;
 static _Atomic uint64_t lost, numbers;
 static _Atomic uint32_t comm_numbers, living;
 
-/* What NCCL looks at to see which events are wanted, and by how many communicators it may do so. */
+/*
+ * The mask from which NCCL reads which events are wanted, and the number of communicators that may read it.
+ */
 static struct {
 	int *_Atomic mask;
 	_Atomic uint32_t comms;
@@ -294,7 +296,7 @@ static int nccl_finalize(void *context)
 	if (c < comms || c >= comms + COMMS)
 		return NCCL_SUCCESS;
 	copy = c->copy;
-	/* the writer has yet to write what it was */
+	/* the writer has not written the previous one yet */
 	if (!atomic_compare_exchange_strong(&c->state, &state,
 					    atomic_load(&inject.on) ? COMM_LEFT : COMM_FREE))
 		return NCCL_SUCCESS;
@@ -489,7 +491,7 @@ static int nccl_start(void *context, void **handle, struct descr *d)
 	return NCCL_SUCCESS;
 }
 
-/* Only the end of a launch is of interest: then it is in the thread's ring. */
+/* Only the end of a launch matters: then the launch is in the thread's ring. */
 static int nccl_stop(void *handle)
 {
 	struct nccl_thread *t = handle ? nccl_thread_enter() : NULL;

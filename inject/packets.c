@@ -15,11 +15,11 @@
 
 #include "inject.h"
 
-/* A packet is written when it has so much; one that cannot be may grow to the room of its stream. */
+/* A packet is written when it has this many bytes; if that fails, it may grow to the room of its stream. */
 #define FULL_BYTES ((size_t)255 << 10)
 #define PACKET_BYTES ((size_t)256 << 10)
 
-/* After a failure nothing is written for so long. */
+/* After a failure, nothing is written for this time. */
 #define RETRY_NS 50000000ULL
 
 /* Names tried for a file: a pid comes again, with exec or after a long time. */
@@ -78,7 +78,7 @@ static void packets_note_file(const struct packets *p)
 	atomic_store(&n_files, n + 1);
 }
 
-/* To a recorder, instead of into files. */
+/* Return: whether packets go to a recorder instead of files. */
 static bool packets_are_sent(void)
 {
 	return inject.pipe >= 0;
@@ -228,9 +228,12 @@ static bool packets_write_all(struct packets *p)
 		return true;
 	}
 	error = errno;
-	/* a full disk: what precedes it stays whole, and it is tried again; what is in a pipe stays there */
+	/*
+	 * a full disk: the packets before stay complete, and writing is tried again; bytes in a pipe cannot
+	 * be taken back
+	 */
 	if (done && packets_are_sent())
-		packets_mute();
+		packets_stop();
 	else if (done && ftruncate(p->fd, (off_t)p->size))
 		errno = 0;
 	p->reserved = 0;
@@ -301,7 +304,7 @@ void packets_reset(void)
 	atomic_store(&n_files, 0);
 }
 
-void packets_mute(void)
+void packets_stop(void)
 {
 	muted = true;
 }
@@ -344,7 +347,7 @@ static void packets_append(struct packets *p, const struct grt_event *e)
 #define NAME_NS NS_PER_S
 #define NAMES 1024U
 
-/* What threads are called, as it was read last; [0] is the process. */
+/* Names of threads as they were last read; [0] is the process. */
 static struct comm {
 	uint32_t tid;
 	uint64_t read;
@@ -383,7 +386,7 @@ static const char *packets_comm_of(uint32_t tid)
 	return c->text;
 }
 
-/* What a thread and its process are called, once in every packet that it has records in. */
+/* Writes the names of a thread and its process, once in every packet with records of the thread. */
 static void packets_put_name(struct packets *p, const struct grt_event *e)
 {
 	struct grt_ev_name name;
@@ -437,7 +440,7 @@ bool packets_close(struct packets *p)
 	all = !p->records;
 	packets_give_up(p);
 	if (p->fd >= 0 && !packets_are_sent() && owned_is(p->fd, &p->is)) {
-		/* what was reserved goes back */
+		/* frees reserved bytes of the file */
 		if (p->reserve && !muted && ftruncate(p->fd, (off_t)p->size))
 			errno = 0;
 		packets_forget_file(p->fd);

@@ -246,7 +246,9 @@ static void pc_take_samples(struct answer *a, const struct cupti_pc_data *d, siz
 	}
 }
 
-/* What is in a buffer joins the list; @ends: also where it is empty, so that the time counts. With the lock.
+/*
+ * Adds a buffer's contents to the list; @ends: also an empty one, so that its time counts. The caller holds
+ * the lock.
  */
 static void pc_take(struct context *c, const struct cupti_pc_data *d, bool full, bool ends)
 {
@@ -277,7 +279,7 @@ static void pc_take(struct context *c, const struct cupti_pc_data *d, bool full,
 	c->since = now;
 }
 
-/* What CUPTI has not handed out yet comes into the last buffer. */
+/* Gets what CUPTI has not delivered yet, in the last buffer. */
 static void pc_switch_off(struct context *c)
 {
 	struct cupti_pc_context what = {.size = sizeof(what), .context = c->handle};
@@ -473,7 +475,7 @@ void pcsampling_see(void *context)
 	}
 }
 
-static void pc_unsee(const void *context)
+static void pc_forget_context(const void *context)
 {
 	void *at;
 
@@ -483,7 +485,7 @@ static void pc_unsee(const void *context)
 	}
 }
 
-/* It is not touched any more. */
+/* The context is not used any more. */
 static void pc_note_gone(const void *context)
 {
 	for (unsigned int i = 0; i < CONTEXTS_MAX; i++)
@@ -504,7 +506,7 @@ void pcsampling_resource(uint32_t number, const void *data)
 		return;
 	}
 	if (ends)
-		pc_unsee(r->context);
+		pc_forget_context(r->context);
 	if (!pc_lock_soon()) {
 		if (ends)
 			pc_note_gone(r->context);
@@ -522,7 +524,7 @@ void pcsampling_resource(uint32_t number, const void *data)
 	pthread_mutex_unlock(&pc.lock);
 }
 
-bool pcsampling_is_asked(void)
+bool pcsampling_is_requested(void)
 {
 	const char *asked = secure_getenv("GRTRACE_PC_SAMPLING");
 
@@ -546,13 +548,14 @@ void pcsampling_join(uint32_t enable, void *subscriber)
 					     CUPTI_RESOURCE_MODULE_LOADED,
 					     CUPTI_RESOURCE_MODULE_UNLOAD_STARTING};
 
-	if (enable && pcsampling_is_asked()) {
+	if (enable && pcsampling_is_requested()) {
 		pc_read_mode(secure_getenv("GRTRACE_PC_SAMPLING"));
 		if (pc.serialized && inject.version < CUPTI_VERSION_12_4)
 			pc_refuse(
 				"this libcupti.so does not tell the launches of samples: name one of CUDA 12.4 or later in GRTRACE_CUPTI, or leave out serialized");
 		else if (inject.cupti.enable_domain && inject.cupti.pc_enable && inject.cupti.pc_disable &&
-			 inject.cupti.pc_set && inject.cupti.pc_get && inject.cupti.pc_count_reasons && inject.cupti.pc_name_reasons)
+			 inject.cupti.pc_set && inject.cupti.pc_get && inject.cupti.pc_count_reasons &&
+			 inject.cupti.pc_name_reasons)
 			atomic_store(&pc.on, true);
 		else
 			pc_refuse(
@@ -577,7 +580,7 @@ bool pcsampling_is_stuck(void)
 	return atomic_load(&pc.stuck);
 }
 
-/* Those that were destroyed while the lock was held are forgotten, with what they still had. */
+/* Forgets contexts that were destroyed while the lock was held, with their remaining samples. */
 static void pc_forget_gone(void)
 {
 	for (unsigned int i = 0; i < pc.contexts; i++)
@@ -606,8 +609,8 @@ void pcsampling_window_begin(uint32_t number)
 	gate_open();
 }
 
-/* Where calls do not return it goes on, and CUPTI stays. The gate is open where contexts are drained at first,
- * which takes longer than what is left of it then. */
+/* Where calls do not return it goes on, and CUPTI stays. The gate is open where contexts are drained at
+ * first, which takes longer than what is left of it then. */
 static void pc_end_all(void)
 {
 	bool quiet;
@@ -627,7 +630,8 @@ static void pc_end_all(void)
 		else if (pc.context[i].state == CONTEXT_ON)
 			pc_be_stuck(&pc.context[i]);
 	if (!quiet)
-		pc_refuse("calls of the program did not return, and sampling could not end: record without --duty");
+		pc_refuse(
+			"calls of the program did not return, and sampling could not end: record without --duty");
 	pthread_mutex_unlock(&pc.lock);
 	gate_open();
 }
@@ -778,7 +782,8 @@ void pcsampling_close(void)
 	cubins_close();
 	pc_put_waiting();
 	if (pc.skipped) {
-		snprintf(text, sizeof(text), "no PC samples in %llu window%s: calls of the program did not return",
+		snprintf(text, sizeof(text),
+			 "no PC samples in %llu window%s: calls of the program did not return",
 			 (unsigned long long)pc.skipped, pc.skipped == 1 ? "" : "s");
 		define_process(5, text);
 	}

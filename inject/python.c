@@ -30,7 +30,7 @@ struct text {
 	_Atomic uint32_t ready;
 };
 
-/* What (code, instruction) was with this fingerprint. */
+/* The frame for (code, instruction) with this fingerprint. */
 struct known {
 	const char *code;
 	const char *instr;
@@ -108,7 +108,7 @@ static bool python_plausible(const char *pointer)
 	return (uintptr_t)pointer >= 4096 && !((uintptr_t)pointer & 7) && (uintptr_t)pointer >> 47 == 0;
 }
 
-/* Without the tags that 3.14 has in it. */
+/* Return: the pointer without the tags of 3.14. */
 static const char *python_code_of(const char *pointer)
 {
 	return (const char *)((uintptr_t)pointer & ~(uintptr_t)7);
@@ -232,14 +232,14 @@ static bool python_usable(const char *tstate)
 /* ------------------------------------------------------------ fingerprints */
 
 /*
- * What follows is inlined for each layout, so that offsets are constants: it is
- * done for each Python frame of each stack.
+ * The following functions are inlined for each layout, so that offsets are constants: they run for each
+ * Python frame of each stack.
  */
 #define FOR_A_LAYOUT static inline __attribute__((always_inline))
 
 #define PRINT_WORDS 32
 
-/* Of some bytes: all words up to 32, then 32 of them; an object has room for one. */
+/* Fingerprint of bytes: all words up to 32, then 32 of them; objects are allocated in units of words. */
 FOR_A_LAYOUT uint64_t python_print_of_bytes(const char *data, uint64_t size)
 {
 	uint64_t words = size / 8, print = size, word, step = 8;
@@ -272,9 +272,8 @@ FOR_A_LAYOUT uint64_t python_print_of_text(const struct grt_python_layout *l, co
 }
 
 /*
- * Of a code object that has no number of its own: a long table of lines is not
- * read as a whole, so one that differs from another one in nothing but a few
- * lines may pass for it.
+ * Fingerprint of a code object without a number of its own. A long table of lines is not read completely, so
+ * a code object that differs from another one only in a few lines may be taken for it.
  */
 FOR_A_LAYOUT uint64_t python_print_of_content(const struct grt_python_layout *l, const char *code)
 {
@@ -285,7 +284,7 @@ FOR_A_LAYOUT uint64_t python_print_of_content(const struct grt_python_layout *l,
 	       file << 1;
 }
 
-/* 0 for what is no code object. */
+/* Return: 0: it is not a code object. */
 FOR_A_LAYOUT uint64_t python_fingerprint(const struct grt_python_layout *l, const char *code)
 {
 	uint64_t first, version;
@@ -312,7 +311,7 @@ struct chain {
 	unsigned int max;
 };
 
-/* As if the thread ran the code itself, not a copy. */
+/* Return: the instruction as if the thread ran the code itself and not a copy. */
 static const char *python_instr_of_copy(const struct grt_python_layout *l, const char *frame,
 					const char *code)
 {
@@ -340,7 +339,7 @@ FOR_A_LAYOUT void python_add_frame(const struct grt_python_layout *l, struct cha
 		f->instr = python_pointer_at(frame, l->frame_instr);
 }
 
-/* False where the entry is not on this stack: what is further out cannot be distinguished. */
+/* Return: false: the entry is not on this stack, and frames further out cannot be distinguished. */
 static bool python_add_entry(struct chain *c, const char *entry)
 {
 	uint64_t at = (uintptr_t)entry;
@@ -367,7 +366,7 @@ static void python_chain_3_10(struct chain *c, const char *tstate)
 	}
 }
 
-/* 3.11: every entry has a _PyCFrame on the C stack, its last frame says so. */
+/* 3.11: every entry has a _PyCFrame on the C stack, which its last frame marks. */
 FOR_A_LAYOUT void python_chain_by_cframes(const struct grt_python_layout *l, struct chain *c,
 					  const char *cframe)
 {
@@ -399,7 +398,7 @@ FOR_A_LAYOUT void python_chain_by_frames(const struct grt_python_layout *l, stru
 			return;
 }
 
-/* Frames that are in no known entry are not in the stack either. */
+/* Frames that belong to no known entry are left out of the stack. */
 static unsigned int python_whole_entries(const struct chain *c)
 {
 	unsigned int n = c->used;
@@ -557,7 +556,7 @@ static uint32_t python_new_text(const char *function, const char *file, uint32_t
 	return number;
 }
 
-/* The text once, as keep_string() does it: what is the same has one number in all threads. */
+/* Stores a text once, as keep_string() does: equal texts have one number in all threads. */
 static uint32_t python_keep_text(const char *function, const char *file, uint32_t line)
 {
 	uint64_t hash = python_mix(python_mix(python_mix(1, (uintptr_t)function), (uintptr_t)file), line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What CPython's structures are like, see python_format.h. */
+/* The layouts of CPython's structures, see python_format.h. */
 #include "python_format.h"
 
 #include <string.h>
@@ -39,9 +39,8 @@ static const struct grt_python_layout grt_python_3_10 = {
 };
 
 /**
- * struct reported - where in struct _Py_DebugOffsets, counted in words, a version has what it reports of a
- * struct;
- * @frame, @code, @object, @bytes, @text: where its part of that struct begins, with the size
+ * struct reported - where in struct _Py_DebugOffsets, counted in words, a version has the offsets of a
+ * struct; @frame, @code, @object, @bytes, @text: where the part of each struct begins, with its size
  */
 struct reported {
 	uint8_t tstate;
@@ -223,7 +222,7 @@ uint32_t grt_python_line(unsigned int minor, const uint8_t *table, uint64_t size
 
 /* ---------------------------------------------------------------- strings */
 
-/* One character as UTF-8, at most 4 bytes. A surrogate alone is no character. */
+/* Writes a character as UTF-8, at most 4 bytes. A single surrogate is not a character. */
 static size_t python_put(uint32_t c, char *to)
 {
 	if (c >= 0xd800 && c < 0xe000)

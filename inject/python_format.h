@@ -22,7 +22,7 @@
 /* Number of words at the start of _PyRuntime that may be offsets. */
 #define GRT_PYTHON_OFFSETS 96U
 
-/* In the header so that the injected library has them as constants. */
+/* In the header, so that they are constants in the injected library. */
 static const struct grt_python_layout grt_python_3_11 = {
 	.runtime_interpreter = 40,
 	.interpreter_next = 0,

@@ -32,20 +32,20 @@
 #include "trace/cuda_recording.h"
 #include "inject.h"
 
-/* Of a process that has not ended, without a recorder: this and its pid and a number. */
+/* The file of a process that has not ended, without a recorder: this, its pid and a number. */
 #define ALIVE ".cuda_"
 #define METADATA_ROOM ((size_t)64 << 10)
 /* How often a lock is tried that a reader has for a moment, every 1 ms. */
 #define LOCK_TRIES 200
 
-/* What the metadata of the directory says. */
+/* The state in the metadata of the directory. */
 enum state { STATE_NONE, STATE_RECORDING, STATE_COMPLETE, STATE_FOREIGN };
 
 /**
  * struct recording - @path: of the directory, absolute; "": unknown
- * @number: of the recorder's recording, "": none was given
- * @alive: the file that says that this process has not ended
- * @seen: the metadata's file when it was read last
+ * @number: number of the recorder's recording, "": none was given
+ * @alive: the file that shows that this process has not ended
+ * @seen: the metadata's file when it was last read
  */
 static struct {
 	char path[4096];
@@ -182,7 +182,7 @@ static bool recording_any_alive(void)
 	return any;
 }
 
-/* Without a recorder: joins those that write, or begins. */
+/* Without a recorder: joins the processes that write, or begins. */
 static bool recording_join(void)
 {
 	enum state state;
@@ -199,7 +199,7 @@ static bool recording_join(void)
 	}
 	recording.own = true;
 	recording_say_alive();
-	/* with the lock nobody says meanwhile that it is complete */
+	/* with the lock, no process declares it complete meanwhile */
 	return state == STATE_RECORDING || recording_write_metadata("recording");
 }
 
@@ -227,8 +227,10 @@ static bool recording_is_disconnected(void)
 	       (poll(&p, 1, 0) > 0 && p.revents & (POLLERR | POLLHUP));
 }
 
-/* Where the recorder keeps packets in memory, or in segments, they go to its socket. Return: whether it takes
- * them, or there is none */
+/*
+ * If the recorder keeps packets in memory or in segments, they go to its socket. Return: whether it takes
+ * them, or there is no socket
+ */
 static bool recording_connect(void)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -294,7 +296,7 @@ bool recording_open(const char *path)
 		return false;
 	if (!recording.number[0] ? recording_join() : recording_read_state() == STATE_RECORDING) {
 		inject.recorder |= recording.number[0] != '\0';
-		if (recording_connect() && recording_asks() == RECORDING_GOES_ON)
+		if (recording_connect() && recording_state() == RECORDING_GOES_ON)
 			return true;
 		recording_disconnect();
 		return false;
@@ -304,20 +306,20 @@ bool recording_open(const char *path)
 	return false;
 }
 
-enum recording_asks recording_asks(void)
+enum recording_state recording_state(void)
 {
 	struct stat st;
 
 	if (inject.asked)
-		return dormant_asks();
+		return dormant_state();
 	if (!inject.recorder)
 		return RECORDING_GOES_ON;
 	if (inject.pipe >= 0 && recording_is_disconnected())
 		return RECORDING_IS_OVER;
-	/* what it asks cannot be seen */
+	/* its request cannot be seen */
 	if (!recording_has_dir())
 		return RECORDING_GOES_ON;
-	/* another file has taken its place, or none: what it says may have changed */
+	/* the file was replaced or removed, so its contents may have changed */
 	if (old_fstatat(inject.dir, "metadata", &st, AT_SYMLINK_NOFOLLOW) ||
 	    st.st_ino != recording.seen.st_ino || st.st_mtim.tv_sec != recording.seen.st_mtim.tv_sec ||
 	    st.st_mtim.tv_nsec != recording.seen.st_mtim.tv_nsec)

@@ -267,7 +267,10 @@ static void rules_describe(struct grt_umodule *m, const struct dl_phdr_info *inf
 	}
 }
 
-/* What two modules differ in: their paths by the text, the linker's copy may lie elsewhere next time. */
+/*
+ * The properties of a module by which it differs from others: paths are compared by their text, because the
+ * linker may have its copy elsewhere next time.
+ */
 static uint64_t rules_module_key(const struct grt_umodule *module)
 {
 	uint64_t key = rules_mix(0xcbf29ce484222325ULL, module->path, strlen(module->path));
@@ -379,7 +382,10 @@ static bool rules_is_below(const struct grt_cfi_place *p)
 					   p->offset >= -GRT_RULE_SAVED_MAX * 8 && !(p->offset & 7));
 }
 
-/* Where calls do not link, the return address is in the word below the CFA, and nothing need say so. */
+/*
+ * On processors whose calls push the return address, it is in the word below the CFA, and rules need not say
+ * so.
+ */
 static bool rules_is_short_ra(const struct grt_cfi_place *ra)
 {
 	return rules_is_below(ra) && (GRT_ARCH_LINKS || ra->offset == -8);
@@ -422,7 +428,7 @@ static uint64_t rules_pack(const struct grt_cfi_rule *r)
 
 /* ------------------------------------------------- code without tables */
 
-/* Where the kernel does not read for us: what can be read now stays so while a stack returns to it. */
+/* If the kernel does not read for us: memory that can be read now stays so while a stack returns to it. */
 static size_t rules_copy_code(uint8_t *to, uint64_t at, size_t size)
 {
 	uint64_t page = 4096, end = at + size;
@@ -435,7 +441,7 @@ static size_t rules_copy_code(uint8_t *to, uint64_t at, size_t size)
 	return size;
 }
 
-/* @at may be anything: the code is read by the kernel, which refuses what is not there. */
+/* @at may be any address: the kernel reads the code, and refuses unmapped addresses. */
 static size_t rules_read_code(uint8_t *to, uint64_t at, size_t size)
 {
 	struct iovec into = {to, size}, from = {(void *)(uintptr_t)at, size};
@@ -448,7 +454,7 @@ static size_t rules_read_code(uint8_t *to, uint64_t at, size_t size)
 
 static uint64_t rules_look_at_code(uint64_t pc)
 {
-	/* What is before on another page need not be there. */
+	/* Bytes before the address that are on another page may not exist. */
 	size_t before = (pc + 1) % 4096 < GRT_ARCH_BEFORE ? (pc + 1) % 4096 : GRT_ARCH_BEFORE, got;
 	uint8_t code[GRT_ARCH_BEFORE + GRT_ARCH_AFTER] = {0};
 	const uint8_t *at = code + GRT_ARCH_BEFORE;

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of the first thread, whose bounds the C library takes from a file. */
+/* The stack of the first thread, whose bounds the C library reads from a file. */
 static struct grt_stack first;
 
 static struct grt_stack stack_ask(void)

@@ -46,7 +46,7 @@ struct frame {
 	uint16_t words;	 /* of the stack, up to and with this frame's */
 	uint16_t python; /* items of Python, up to and with this frame's */
 	bool fp_live;	 /* a frame from here outward is found by this frame pointer */
-	bool linked;	 /* its return address is in a register, no word of the stack says it */
+	bool linked;	 /* its return address is in a register, not on the stack */
 	bool hidden;
 };
 
@@ -93,7 +93,7 @@ struct grt_unwind_thread {
 	struct step step[GRT_UNWIND_MAX];
 };
 
-/* One walk. */
+/* The state of one walk. */
 struct walk {
 	struct grt_unwind_thread *t;
 	uint64_t generation;
@@ -192,7 +192,7 @@ static bool unwind_enter_stack(struct walk *w, uint64_t sp)
 	return true;
 }
 
-/* What a place says was saved there; @what stays as it is where nothing was. */
+/* Reads a saved register; @what stays unchanged if nothing was saved. */
 static bool unwind_read_saved(struct walk *w, const struct grt_cfi_place *p, uint64_t cfa, uint64_t *what)
 {
 	uint64_t at = unwind_address_of(p, w->sp, w->fp, cfa);
@@ -224,7 +224,7 @@ static uint32_t unwind_long_step(struct walk *w, const struct grt_cfi_rule *r)
 	if (!unwind_read_saved(w, &r->ra, cfa, &ra) || !unwind_read_saved(w, &r->fp, cfa, &fp) ||
 	    !unwind_read_saved(w, &r->link, cfa, &link) || (!r->ra.base && !ra))
 		return GRT_ROOT_BAD_STACK;
-	/* Not aligned where a signal came between two instructions that make it so. */
+	/* The stack is not aligned if a signal interrupted the instructions that align it. */
 	if (r->signal ? !unwind_enter_stack(w, cfa) : !unwind_goes_out(w, cfa, !r->ra.base))
 		return GRT_ROOT_BAD_STACK;
 	w->pc = grt_arch_code(ra) - !r->signal;
@@ -274,7 +274,7 @@ static inline uint32_t unwind_short_step(struct walk *w, uint64_t base, uint64_t
 	return 0;
 }
 
-/* Code that is in no table, but whose caller may be found as if it kept a frame pointer. */
+/* Code without a table, whose caller may be found as if the code kept a frame pointer. */
 static uint32_t unwind_frame_pointer_step(struct walk *w)
 {
 	uint64_t at = w->fp;
@@ -289,7 +289,7 @@ static uint32_t unwind_frame_pointer_step(struct walk *w)
 	return 0;
 }
 
-static uint64_t unwind_rule_from_afar(const struct walk *w, struct near_rule *near)
+static uint64_t unwind_rule_uncached(const struct walk *w, struct near_rule *near)
 {
 	uint64_t rule = grt_rules_find(w->pc, w->generation);
 
@@ -312,7 +312,7 @@ static inline uint64_t unwind_rule_at(const struct walk *w)
 
 	if (near->key == (w->pc | w->generation << 48))
 		return near->rule;
-	return unwind_rule_from_afar(w, near);
+	return unwind_rule_uncached(w, near);
 }
 
 static uint32_t unwind_follow(struct walk *w, uint64_t rule)
@@ -331,8 +331,8 @@ static uint32_t unwind_follow(struct walk *w, uint64_t rule)
 }
 
 /*
- * Behind a frame that was found by a frame pointer the stack pointer may be unknown: what is found by it is
- * then found by the frame pointer, too, and what is found by that makes it known.
+ * After a frame that was found by a frame pointer, the stack pointer may be unknown. A rule with the stack
+ * pointer is then tried with the frame pointer, which makes the stack pointer known.
  */
 static __attribute__((noinline)) uint64_t unwind_rule_without_sp(struct walk *w, uint64_t rule)
 {
@@ -387,7 +387,7 @@ READS_STACK static int32_t unwind_changed_word(const struct grt_unwind_thread *t
 	return (int32_t)n - 1;
 }
 
-/* Whether the walk has come to a frame of the last one with nothing changed further out. */
+/* Return: whether the walk has reached a frame of the last walk, with nothing changed further out. */
 static bool unwind_on_known_path(struct walk *w)
 {
 	const struct grt_unwind_thread *t = w->t;
@@ -427,7 +427,7 @@ static void unwind_walk_stack(struct walk *w)
 	} while (!w->root);
 }
 
-/* The words that a step read, as its rule says. */
+/* The words that a step read according to its rule. */
 struct reads {
 	uint64_t ra_at; /* 0: none, it was in a register */
 	uint64_t fp_at; /* 0: none */
@@ -640,7 +640,7 @@ static uint32_t unwind_find_nodes(struct grt_unwind_thread *t)
 
 /* -------------------------------------------------------------- the whole */
 
-/* The stack that the thread is on: its own, or one whose bounds nobody knows. */
+/* Finds the stack on which the thread is: its own, or one with unknown bounds. */
 static bool unwind_find_stack(struct walk *w)
 {
 	w->home = grt_stack_has(&w->t->home, w->sp);
@@ -653,7 +653,7 @@ static void unwind_forget(struct grt_unwind_thread *t)
 	t->frames = t->nodes = t->items = 0;
 }
 
-/* What was interrupted by a signal handler that comes here is lost only where that never returns. */
+/* A walk that a signal handler interrupted is lost only if the handler never returns. */
 static bool unwind_nested(const struct grt_unwind_thread *t, uint64_t sp)
 {
 	return t->busy && !(grt_stack_has(&t->home, sp) && sp >= t->busy_sp);
@@ -673,7 +673,7 @@ static uint32_t unwind_run(struct walk *w)
 	w->next = (int32_t)t->frames - 1;
 	unwind_walk_stack(w);
 	if ((uint32_t)(w->match + 1) + w->steps >
-	    GRT_UNWIND_MAX) { /* too deep now: what is cut begins elsewhere */
+	    GRT_UNWIND_MAX) { /* too deep now: the part that is cut begins elsewhere */
 		unwind_forget(t);
 		*w = start;
 		w->next = -1;

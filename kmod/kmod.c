@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Access to the kernel module's control files and streams, with every errno
- * turned into what is wrong on this system and what to type.
+ * Access to the kernel module's control files and streams. Each errno is converted to what is wrong on this
+ * system and what to type.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 #define DEBUGFS_DEFAULT "/sys/kernel/debug"
 
-/* Where debugfs is mounted, into @path; false where it is not. */
+/* Gets the place where debugfs is mounted; false: it is not mounted. */
 static bool find_debugfs(char *path, size_t room)
 {
 	struct mntent *m;
@@ -269,7 +269,7 @@ static int kmod_open_file(const struct kmod *k, const char *file, int flags, boo
 	return -1;
 }
 
-/* All of a file without what ends its last line; NULL with errno set. */
+/* Return: the contents of a file without the newline of its last line; NULL with errno set. */
 static char *kmod_read_text(int fd)
 {
 	size_t used;
@@ -541,7 +541,7 @@ int kmod_live_session(struct kmod *k, struct grt_session **out, struct grt_err *
 	return ret ?: grt_session_open_live(out, &k->live, err);
 }
 
-/* Up to the time from before the flush. */
+/* Reads up to the time before the flush. */
 static int kmod_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
 {
 	int ret;
@@ -561,7 +561,7 @@ static void kmod_take_missed(struct kmod *k, struct grt_session *s, const char *
 
 int kmod_live_end(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
 {
-	/* what was counted before a flush can be read after it */
+	/* counts from before a flush can be read after it */
 	char *stats = kmod_read(k, "stats", err);
 	int ret = stats ? kmod_pump(k, s, c, err) : -errno;
 

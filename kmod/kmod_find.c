@@ -33,7 +33,7 @@ static bool is_module_line(const char *line, const char *module)
 	return !*module && !strncmp(name, ".ko", 3) && strchr(".:", name[3]);
 }
 
-/* Where modprobe would take it from. */
+/* Finds the file that modprobe would load. */
 static bool find_installed(const char *module, const char *release, char path[PROBE_PATH])
 {
 	FILE *f = fopen(probe_path(path, "/lib/modules/%s/modules.dep", release), "re");
@@ -69,7 +69,7 @@ static bool find_given(const char *dir, const char *module, char path[PROBE_PATH
 	return snprintf(path, PROBE_PATH, "%s/%s.ko", dir, module) < PROBE_PATH && !access(path, F_OK);
 }
 
-/* What the module says of itself, to be unmapped by the caller; NULL with errno set. */
+/* Return: the module's file, to be unmapped by the caller; NULL with errno set. */
 static const char *map_file(const char *path, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -125,7 +125,7 @@ static int check_file(const char *path, const char *release, struct grt_err *err
 	size_t size, length = strlen(path);
 	bool has_signature;
 
-	/* What is compressed was put there by modules_install, below the release's own directory. */
+	/* Only modules_install writes compressed modules, below the release's own directory. */
 	if (length < 3 || strcmp(path + length - 3, ".ko"))
 		return 0;
 	file = map_file(path, &size);

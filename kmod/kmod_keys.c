@@ -35,7 +35,7 @@ static const struct alias {
 };
 #define ALIASES (sizeof(aliases) / sizeof(aliases[0]))
 
-/* As in FLAGS, and as in the module's name. */
+/* Names in FLAGS, and in the module's name. */
 static const struct stage {
 	const char *flag;
 	const char *module;
@@ -129,7 +129,7 @@ const char *kmod_key_unit(const struct kmod_key *key)
 	return key->kind == KMOD_WORD ? "" : key->unit;
 }
 
-/* Names of a table that has holes; NULL behind the last one. */
+/* Return: a name of a table with holes; NULL after the last one. */
 static const char *nth_name(const char *const *names, unsigned int count, unsigned int n)
 {
 	unsigned int i;
@@ -302,7 +302,7 @@ static int kmod_keys_check_names(const struct kmod_key *key, const char *value)
 	return *value ? 0 : -EINVAL;
 }
 
-/* One of the words, or its number. */
+/* Accepts one of the words, or its number. */
 static int check_word(const struct kmod_key *key, const char *value)
 {
 	char word[32];
@@ -314,7 +314,7 @@ static int check_word(const struct kmod_key *key, const char *value)
 	return check_unsigned(key, value);
 }
 
-/* None of them empties the list. Whether there are too many, the module says. */
+/* An empty list is allowed. The module checks whether there are too many. */
 static int check_ids(const struct kmod_key *key, const char *value)
 {
 	char one[32];

@@ -200,7 +200,7 @@ static int load_core(void (*note)(const char *text), struct grt_err *err)
 	return 1;
 }
 
-/* An adapter or a stage; what is not installed is left out without a word. */
+/* Loads an adapter or a stage; one that is not installed is skipped without a message. */
 static void load_part(const char *module, void (*note)(const char *text))
 {
 	char from[PATH_MAX], text[PATH_MAX + 512];

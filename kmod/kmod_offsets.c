@@ -39,7 +39,7 @@ struct source {
 	struct btf *module;
 };
 
-/** struct tally - of one driver: what became of its members, for the line that says so */
+/** struct tally - counts of one driver: how many of its members were found, for a message */
 struct tally {
 	unsigned int known;
 	unsigned int all;

@@ -19,7 +19,7 @@ static int kmod_settings_no_memory(struct grt_err *err)
 }
 
 /* "what" begins with where the setting stands. Return: @code */
-static int tell_origin(const struct kmod_setting *s, int code, struct grt_err *err)
+static int name_origin(const struct kmod_setting *s, int code, struct grt_err *err)
 {
 	char what[sizeof(err->what)];
 
@@ -60,7 +60,7 @@ int kmod_settings_add(struct kmod_settings *s, const struct kmod_key *key, const
 	if (!new.value || (origin && !new.origin) || (!at && s->n == KMOD_SETTINGS_MAX))
 		ret = kmod_settings_no_memory(err);
 	else
-		ret = tell_origin(&new, kmod_key_check(key, value, err), err);
+		ret = name_origin(&new, kmod_key_check(key, value, err), err);
 	if (ret) {
 		free_setting(&new);
 		return ret;
@@ -80,12 +80,12 @@ static char *value_in(const char *config, const struct kmod_key *key)
 	return kmod_line(config, key->name, value, sizeof(value)) ? strdup(value) : NULL;
 }
 
-/* Without the module of its stage, everything is as with a key's default. Return: >= 0 or -errno */
+/* Without the module of its stage, a key has its default. Return: >= 0 or -errno */
 static int find_before(struct kmod *k, struct kmod_setting *s, const char *config, struct grt_err *err)
 {
 	s->before = value_in(config, s->key);
 	if (!s->before && !kmod_key_is_default(s->key, s->value))
-		return tell_origin(s, kmod_no_key(k, s->key, err), err);
+		return name_origin(s, kmod_no_key(k, s->key, err), err);
 	if (s->before && !strcmp(s->before, s->value)) {
 		free(s->before);
 		s->before = NULL;
@@ -93,12 +93,12 @@ static int find_before(struct kmod *k, struct kmod_setting *s, const char *confi
 	return s->before != NULL;
 }
 
-/* What was not changed is not put back. */
+/* A setting that was not changed is not restored. */
 static int set_one(struct kmod *k, struct kmod_setting *s, struct grt_err *err)
 {
 	int ret = s->before ? kmod_set(k, s->key->name, s->value, err) : 0;
 
-	return ret ? tell_origin(s, ret, err) : 0;
+	return ret ? name_origin(s, ret, err) : 0;
 }
 
 static void forget_before(struct kmod_settings *s, unsigned int from)
@@ -109,7 +109,7 @@ static void forget_before(struct kmod_settings *s, unsigned int from)
 	}
 }
 
-/* What the module made of the values, so that another user's change can be distinguished from it. */
+/* Reads the values as the module stores them, so that a change by another user can be distinguished. */
 static int look_at_result(struct kmod *k, struct kmod_settings *s, struct grt_err *err)
 {
 	char *config = kmod_read(k, "config", err);
@@ -166,7 +166,8 @@ int kmod_settings_apply(struct kmod *k, struct kmod_settings *s, struct grt_err 
 }
 
 /* Return: whether another program has changed it since it was set */
-static bool is_anothers(const struct kmod_setting *s, const char *config, void (*note)(const char *text))
+static bool is_changed_by_another(const struct kmod_setting *s, const char *config,
+				  void (*note)(const char *text))
 {
 	char text[3 * VALUE_ROOM], now[VALUE_ROOM];
 
@@ -191,7 +192,9 @@ int kmod_settings_put_back(struct kmod *k, struct kmod_settings *s, bool stopped
 	for (one = s->of + s->n; config && one-- > s->of;) {
 		if (!one->before || kmod_key_when_stopped(one->key) != stopped)
 			continue;
-		last = is_anothers(one, config, note) ? 0 : kmod_set(k, one->key->name, one->before, err);
+		last = is_changed_by_another(one, config, note)
+			       ? 0
+			       : kmod_set(k, one->key->name, one->before, err);
 		ret = ret ?: last;
 		free(one->before);
 		one->before = NULL;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters of the module and of its packets are one thing: they rise from the
- * last `clear`, for each CPU by itself. What a CPU has counted when capture begins
- * must be where its first packet begins, or later; what it has counted at the end
- * must be where its last packet ends, or earlier. What is missing between two
- * packets their reader sees by their numbers.
+ * The counters of the module and those in its packets are the same: they rise from the last `clear` on, for
+ * each CPU by itself. The counts of a CPU when capture begins must be those at which its first packet begins,
+ * or less; the counts at the end must be those at which its last packet ends, or more. Packets that are
+ * missing in between are found by the reader from their numbers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "kmod.h"
 #include "kmod_tally.h"
 
-/* As many as a balance has: all fates, and emitted. */
+/* Number of counts of a balance: all fates, and emitted. */
 #define COUNTS (sizeof(struct grt_balance) / sizeof(uint64_t))
 
 /**
@@ -53,7 +52,7 @@ static struct tally_cpu *kmod_tally_find(struct kmod_tally *t, unsigned int numb
 	return &grown[number];
 }
 
-/* The next line `cpuN ...` from @text on. Return: what is behind it, NULL where there is none */
+/* Finds the next line `cpuN ...` from @text on. Return: the text after it, NULL: there is none */
 static const char *kmod_tally_next_cpu(const char *text, unsigned int *cpu, uint64_t counts[COUNTS])
 {
 	struct grt_balance b;
@@ -99,7 +98,7 @@ void kmod_tally_take(struct kmod_tally *t, const struct grt_packet *p)
 	c->any = true;
 }
 
-/* Of one CPU. Return: events that were delivered */
+/* Computes the missing events of one CPU. Return: events that were delivered */
 static uint64_t missed_of(const struct kmod_tally *t, unsigned int cpu, const uint64_t now[COUNTS],
 			  uint64_t missed[COUNTS])
 {

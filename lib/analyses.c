@@ -13,7 +13,7 @@
 #include "jobs/jobs.h"
 #include "trace/packet.h"
 
-/* From events of these classes CUDA's launches are joined. */
+/* The classes of events from which CUDA's launches are joined. */
 #define LAUNCH_CLASSES (GRT_IN_CLASS(image) | GRT_IN_CLASS(launch))
 
 #define GRT_ANALYSIS(name, help) extern const struct grt_analysis grt_analysis_##name;
@@ -35,7 +35,7 @@ static int analyses_row_of(const struct grt_part *part)
 	return -1;
 }
 
-/* The first part of a row or of those behind it. */
+/* Return: the first part of this row or of a later one. */
 static const struct grt_part *first_from(int row)
 {
 	for (; row < GRT_ANALYSES; row++)
@@ -178,7 +178,7 @@ static uint32_t analyses_begin_classes(const struct grt_analysis *a)
 	return a->classes | (a->work ? LAUNCH_CLASSES : 0);
 }
 
-/* It began with an event of this class, and needs none of them itself. */
+/* For an analysis that begins with an event of this class and does not need the events. */
 static int analyses_on_unneeded(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	return 0;
@@ -207,7 +207,7 @@ static int analyses_take_name(void *arg, const struct grt_event *e)
 }
 
 /* Tells an analysis that begins late what the others know. */
-static int analyses_tell(struct grt_analyses *a, struct grt_analysis_waits *waits, struct grt_taker by)
+static int analyses_catch_up(struct grt_analyses *a, struct grt_analysis_waits *waits, struct grt_taker by)
 {
 	if (a->bounded && by.analysis->within)
 		by.analysis->within(by.state, a->from, a->to);
@@ -218,7 +218,7 @@ static int analyses_tell(struct grt_analyses *a, struct grt_analysis_waits *wait
 	if (by.analysis->work)
 		add_taker(a->of_work, by.analysis, by.state);
 	return by.analysis->classes & GRT_IN_CLASS(name)
-		       ? grt_names_tell(a->pass.names, analyses_take_name, waits)
+		       ? grt_names_each(a->pass.names, analyses_take_name, waits)
 		       : 0;
 }
 
@@ -242,7 +242,7 @@ static int analyses_on_first(void *state, const struct grt_event *e, struct grt_
 	analyses_replace(a->all, &waits->stand_in, by);
 	for (unsigned int i = 0; i < GRT_CLASSES; i++)
 		analyses_replace(a->taker[i], &waits->stand_in, taker_of_class(by, i));
-	return analyses_tell(a, waits, by)
+	return analyses_catch_up(a, waits, by)
 		       ?: taker_of_class(by, grt_class_of[e->type]).event(by.state, e, pass);
 }
 
@@ -305,7 +305,7 @@ static int analyses_on_nothing(void *arg, const struct grt_launch *launch)
 	return ret;
 }
 
-/* One joiner for all analyses: it takes more time and memory than most of them. */
+/* One joiner for all analyses, because it takes more time and memory than most of them. */
 static int analyses_join_launches(struct grt_analyses *a)
 {
 	const struct grt_launches_sink sink = {
@@ -469,7 +469,7 @@ static int analyses_on_filtered(struct grt_consumer *c, const struct grt_event *
 	return grt_analyses_event((struct grt_analyses *)c, e, grt_class_of[e->type]);
 }
 
-/* Of a class that some take, and without a filter. */
+/* Without a filter, for a class that some analyses take. */
 static inline int analyses_on_taken(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct grt_analyses *a = (struct grt_analyses *)c;
@@ -497,7 +497,7 @@ static int analyses_on_both_filtered(struct grt_consumer *c, const struct grt_ev
 	return analyses_on_filtered(c, e, cpu) ?: analyses_on_joined(c, e, cpu);
 }
 
-/* What the filter has let through beside what is wanted is not joined. */
+/* Events that the filter passes only because they explain others are not joined. */
 static int analyses_join_launch(struct grt_analyses *a, const struct grt_event *e)
 {
 	return a->pass.filter && a->pass.filter->beside ? 0 : grt_launches_event(a->launches, e);
@@ -509,7 +509,7 @@ static int analyses_on_image(struct grt_consumer *c, const struct grt_event *e, 
 	return analyses_join_launch((struct grt_analyses *)c, e) ?: analyses_on_filtered(c, e, cpu);
 }
 
-/* What an analysis knows from an event, it knows before the joiner passes on work because of it. */
+/* An analysis gets an event before the joiner passes on work that results from the event. */
 static int analyses_on_launch_filtered(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	return analyses_on_filtered(c, e, cpu) ?: analyses_join_launch((struct grt_analyses *)c, e);
@@ -564,7 +564,7 @@ static int analyses_on_packet(struct grt_consumer *c, const struct grt_packet *p
 
 typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 
-/* The callback of a class; NULL: nobody takes it in. */
+/* Return: the callback of a class; NULL: no analysis takes the class. */
 static event_fn analyses_callback(const struct grt_analyses *a, enum grt_class class)
 {
 	const uint32_t joins = a->names_only ? GRT_IN_CLASS(name)

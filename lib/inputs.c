@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What can be read: the table of all readers, and the calls that open an input
- * with it. It is above all rooms, because no room knows all readers.
+ * The table of all readers, and the calls that open an input with it. It is above all rooms, because no room
+ * knows all readers.
  */
 #include "inputs.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CUDA: a library of ours in the program that is started, which CUDA's driver
- * loads itself (CUDA_INJECTION64_PATH). It writes its packets straight into the
- * recording's directory; here it is found, told where to write and when to stop.
+ * CUDA: a library of grtrace in the started program, which CUDA's driver loads (CUDA_INJECTION64_PATH). It
+ * writes its packets directly into the recording's directory. This source finds the library, tells it where
+ * to write, and makes it stop.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -35,18 +35,18 @@
 
 #define LIBRARY GRT_CUDA_LIBRARY
 #define PREFIX "cuda_"
-/* Its writers look for this file, and end what they write. */
+/* Writers look for this file, and end when it appears. */
 #define STOP_NAME GRT_CUDA_STOP
 #define STOP_MS 3000
 #define NOTES_MAX 8
 #define SERIALIZED "serialized"
-/* Processes that are asked at once. */
+/* The most processes that are asked at the same time. */
 #define ASKS_MAX 64
 /* Libraries with NVTX load what this names. */
 #define NVTX_ENV "NVTX_INJECTION64_PATH"
 /* NCCL loads this one when a process makes its first communicator. */
 #define NCCL_ENV "NCCL_PROFILER_PLUGIN"
-/* It calls this function with the number of a launch, for --stack=bpf. */
+/* The library calls this function with the number of a launch, for --stack=bpf. */
 #define MARKER "grtrace_cuda_launch"
 
 /** struct reading - the notes of a process; @string: the last text, of number @number */
@@ -124,7 +124,7 @@ static const struct cmd_opt options[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-/* Behind a word that has none of its own there may be :N. */
+/* :N may follow a word that has no number of its own. */
 static bool cuda_is_count(const char *text)
 {
 	size_t digits = *text == ':' ? strspn(text + 1, "0123456789") : 0;
@@ -190,7 +190,7 @@ static const char *cuda_refuse(const struct source_setup *setup)
 	return "--capture-range: cudaProfilerApi, cudaProfilerApi:N, nvtx:NAME or nvtx:NAME:N";
 }
 
-/* ------------------------------------------------------------- what is here */
+/* ------------------------------------------------------------- checks */
 
 static bool cuda_in_dirs(const char *dirs, const char *name)
 {
@@ -234,7 +234,7 @@ static bool has_cuda(void)
 		       "libcuda.so.1");
 }
 
-/* As `grtrace start --cuda` has it set. */
+/* Return: whether the path is that of our library, as `grtrace start --cuda` sets it. */
 static bool cuda_is_ours(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -284,7 +284,9 @@ static const char *cuda_stack_of(const char *how)
 	return how;
 }
 
-/* A uprobe in the library is met in every process that loads it: it is put there before the first one does.
+/*
+ * A uprobe in the library works in every process that loads the library, so it is attached before the first
+ * one does.
  */
 static int open_marker(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
@@ -408,7 +410,7 @@ static int cuda_ask_process(struct capture *c, pid_t pid, bool named, struct grt
 	return ret;
 }
 
-/* One that refuses is named, and the others are recorded. */
+/* A process that refuses is named in a note, and the others are recorded. */
 static int cuda_ask_users(struct capture *c, struct grt_err *err)
 {
 	char text[sizeof(err->what) + sizeof(err->why) + 16];
@@ -583,7 +585,7 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 	return cuda_set_environment(c, err);
 }
 
-/* As the library counts them. */
+/* Return: the number that the library uses for this kind of stack. */
 static uint32_t cuda_stack_number(const struct capture *c)
 {
 	return !strcmp(c->stack, "none")  ? GRT_CUDA_STACK_NONE
@@ -594,7 +596,7 @@ static uint32_t cuda_stack_number(const struct capture *c)
 static int cuda_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
-	const struct cuda_wish wish = {
+	const struct cuda_request wish = {
 		.stack = cuda_stack_number(c), .duty = c->duty, .whole_graphs = cuda_wants_graphs()};
 	int ret = c->marker ? grt_bpf_start(c->marker, err) : 0;
 
@@ -633,7 +635,7 @@ static unsigned int cuda_streams(void *state, struct pollfd *fds)
 	return 1 + pipes + (c->marker ? grt_bpf_streams(c->marker, fds + 1 + pipes) : 0);
 }
 
-/* Those of processes first. */
+/* Places of processes come first. */
 static unsigned int cuda_places(void *state)
 {
 	struct capture *c = state;
@@ -692,7 +694,7 @@ static bool each_file(struct capture *c, bool (*fn)(struct capture *c, const cha
 	return done;
 }
 
-/* Its writer holds a lock while it lives. */
+/* Return: whether the file's writer lives: it holds a lock on the file. */
 static bool is_written(struct capture *c, const char *name)
 {
 	int fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -715,7 +717,10 @@ static void wait_for_writers(struct capture *c)
 			cuda_intake_stop(c->intake, STOP_MS);
 		return;
 	}
-	/* it stays for as long as we do: a process that begins now must not write into what has ended */
+	/*
+	 * the file stays until the recorder ends, so that a process that begins now does not write into an
+	 * ended recording
+	 */
 	fd = openat(c->dir, STOP_NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
@@ -741,7 +746,7 @@ static int cuda_stop(void *state, struct grt_err *err)
 	return c->marker ? grt_bpf_stop(c->marker, err) : 1;
 }
 
-static void cuda_tell(struct reading *r, const struct grt_ev_process *p)
+static void cuda_note_process(struct reading *r, const struct grt_ev_process *p)
 {
 	char text[640];
 
@@ -773,7 +778,7 @@ static int cuda_on_image(struct grt_consumer *consumer, const struct grt_event *
 	r->cuda |= p->version || p->what == 4;
 	/* a note's text precedes it, and is new */
 	if (p->what == 4 || p->what == 5)
-		cuda_tell(r, p);
+		cuda_note_process(r, p);
 	return 0;
 }
 
@@ -792,7 +797,7 @@ static bool has_definitions(struct capture *c, const char *name)
 	return is;
 }
 
-/* What a process has said of itself is known. */
+/* Counts a process, once its notes were read. */
 static void cuda_count_process(struct capture *c, const struct reading *r)
 {
 	c->processes += r->begun;
@@ -859,7 +864,7 @@ static void cuda_note_left(struct capture *c, struct cuda_ask *a)
 		c->note(text);
 }
 
-static void cuda_tell_intake(struct capture *c)
+static void cuda_note_intake(struct capture *c)
 {
 	const char *text = c->intake ? cuda_intake_text(c->intake) : NULL;
 	char line[256];
@@ -877,7 +882,7 @@ static void told(void *state)
 	each_file(c, read_notes);
 	for (unsigned int i = 0; i < CUDA_INTAKE_PROCESSES; i++)
 		cuda_count_process(c, &c->reading[i]);
-	cuda_tell_intake(c);
+	cuda_note_intake(c);
 	if (!c->note || c->outside)
 		return;
 	for (unsigned int i = 0; i < c->asks; i++)

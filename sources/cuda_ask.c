@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The other side of inject/dormant.c. What the process says is not trusted: it may
- * be another user's, whom root asks.
+ * The other side of inject/dormant.c. The process is not trusted: it may belong to another user than root,
+ * who asks.
  */
 #include "cuda_ask.h"
 
@@ -265,7 +265,7 @@ static int ask_no_answer(struct cuda_ask *a, struct grt_err *err)
 			   "process %d cannot be recorded", (int)a->pid);
 }
 
-int cuda_ask_start(struct cuda_ask *a, const struct cuda_wish *wish, struct grt_err *err)
+int cuda_ask_start(struct cuda_ask *a, const struct cuda_request *wish, struct grt_err *err)
 {
 	int ret = ask_lock(a, err);
 
@@ -291,7 +291,7 @@ int cuda_ask_start(struct cuda_ask *a, const struct cuda_wish *wish, struct grt_
 	if (ret)
 		return ret;
 	atomic_store(&a->page->taken, a->number);
-	/* from now on all is recorded; one that has ended by then says why */
+	/* from now on everything is recorded; a process that has ended by then gives the reason */
 	ask_until(a, &a->page->state, GRT_CUDA_AWAKE, ANSWER_MS);
 	return 0;
 }

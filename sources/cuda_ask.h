@@ -59,16 +59,17 @@ bool cuda_ask_library(char *path);
 pid_t cuda_ask_holder(const struct cuda_ask *a);
 
 /**
- * struct cuda_wish - what to record: enum grt_cuda_stack, the windows, and whether a CUDA graph is one record
+ * struct cuda_request - what to record: enum grt_cuda_stack, the windows, and whether a CUDA graph is one
+ * record
  */
-struct cuda_wish {
+struct cuda_request {
 	uint32_t stack;
 	struct grt_duty duty;
 	bool whole_graphs;
 };
 
 /** cuda_ask_start - wakes the library. Return: 0 or -errno with *err */
-int cuda_ask_start(struct cuda_ask *a, const struct cuda_wish *wish, struct grt_err *err);
+int cuda_ask_start(struct cuda_ask *a, const struct cuda_request *wish, struct grt_err *err);
 
 /** cuda_ask_read - moves available records into files of the directory. Return: > 0, 0: the end, or -errno */
 ssize_t cuda_ask_read(struct cuda_ask *a, int dir);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads the library into a process that runs. One of its threads, which waits in a
- * system call, is stopped twice for less than a millisecond: first it makes memory and
- * a file that the library is copied into, then it is sent into a piece of code there
- * that calls dlopen() on a stack of its own, restores every register, and goes on
- * where the thread was. From then on nobody is needed to end it: a recorder that is
- * killed leaves a process that lives.
+ * Loads the library into a running process. One of its threads, which waits in a system call, is stopped
+ * twice for less than a millisecond. First, it allocates memory and makes a file, into which the library is
+ * copied. Then it runs code there that calls dlopen() on a stack of its own, restores all registers, and
+ * continues where the thread was. No further help is needed: if the recorder is killed then, the process
+ * continues.
  */
 #include "cuda_attach.h"
 
@@ -33,7 +32,7 @@
 /* Functions are found with libelf, which the loader of BPF programs brings along. */
 #if defined(__x86_64__) && defined(GRT_HAVE_BPF)
 
-/* In the process: the code, what it knows, the processor's other registers, and its stack. */
+/* Offsets of the memory in the process: code, its data, the processor's other registers, and a stack. */
 #define ATTACH_DATA 0x1000
 #define ATTACH_XSAVE 0x2000
 #define ATTACH_STACK 0x8000
@@ -43,7 +42,7 @@
 /* How often a thread is looked for that can be stopped, every 10 ms. */
 #define ATTACH_TRIES 100
 
-/* What the code knows; its places are written in it. */
+/* Data of the code, which contains these offsets. */
 struct attach_data {
 	uint64_t saved[16];   /* 0: rsp, rax, rbx, rcx, rdx, rsi, rdi, rbp, r8 .. r15 */
 	uint64_t rip;	      /* 128 */
@@ -210,7 +209,7 @@ static int attach_check(struct attach *a)
 	return 0;
 }
 
-/* ------------------------------------------------------------- what is where */
+/* ------------------------------------------------------------- addresses */
 
 /* The address of a function, from its place in the file; 0: it has none. */
 static uint64_t attach_function(struct attach *a, const char *path, const char *symbol)
@@ -347,7 +346,7 @@ static bool attach_follows_call(struct attach *a, uint64_t address)
 	return false;
 }
 
-/* Whether it may have come through the dynamic linker. */
+/* Return: whether the thread may be inside the dynamic linker. */
 static bool attach_is_linking(struct attach *a, uint64_t sp)
 {
 	uint64_t word[1024];
@@ -408,7 +407,7 @@ static int attach_set(struct attach *a, const struct user_regs_struct *regs)
 	return ptrace(PTRACE_SETREGSET, a->tid, 1 /* NT_PRSTATUS */, &v) ? -errno : 0;
 }
 
-/* As it was, but for what it is to run next. */
+/* Restores the thread, except for the code that it is to run next. */
 static int attach_let_go(struct attach *a, const struct user_regs_struct *regs, uint64_t mask)
 {
 	int ret = regs ? attach_set(a, regs) : 0;
@@ -424,7 +423,7 @@ static int attach_let_go(struct attach *a, const struct user_regs_struct *regs, 
 	return ret;
 }
 
-/* All signals but those that the processor itself makes. */
+/* Return: all signals except those that the processor causes. */
 static uint64_t attach_quiet(void)
 {
 	return ~(1ULL << (SIGTRAP - 1) | 1ULL << (SIGSEGV - 1) | 1ULL << (SIGBUS - 1) | 1ULL << (SIGILL - 1) |
@@ -490,7 +489,7 @@ static int attach_stop(struct attach *a)
 	return ret ? attach_no_right(a, ret) : 0;
 }
 
-/* The thread makes a call of the system. Return: what it returns */
+/* Makes the thread execute a system call. Return: its result */
 static long attach_make_call(struct attach *a, long number, long a1, long a2, long a3, long a4, long a5)
 {
 	struct user_regs_struct r = a->regs;
@@ -595,7 +594,7 @@ static int attach_send(struct attach *a, uint64_t at, int fd)
 	return ret ? attach_refuse(a, ret, strerror(-ret), NULL) : 0;
 }
 
-/* Until the thread has come out of the code; memory that it might still be in stays. */
+/* Waits until the thread has left the code; memory in which it might still be stays. */
 static void attach_wait_out(struct attach *a, uint64_t at)
 {
 	struct timespec moment = {.tv_nsec = 1000000};
@@ -670,7 +669,10 @@ struct attach_result {
 	int ret;
 };
 
-/* It is not in the session, so that what ends the recorder leaves it: the thread is put back. */
+/*
+ * The helper is in a session of its own, so that a signal to the recorder's does not end it before it
+ * restores the thread.
+ */
 static void attach_in_helper(struct attach_result *r, pid_t pid, const char *library)
 {
 	sigset_t all;

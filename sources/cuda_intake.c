@@ -23,11 +23,11 @@
 
 /* More than the library makes of one. */
 #define PACKET_MAX ((size_t)64 << 20)
-/* Of a process. */
+/* The most streams of a process. */
 #define STREAMS_MAX 64U
 #define NOWHERE UINT32_MAX
 #define READY_MAX 16
-/* Who is ready, where it is no process. */
+/* The number of the socket among those that are ready. */
 #define LISTENER CUDA_INTAKE_PROCESSES
 #define TIMER (CUDA_INTAKE_PROCESSES + 1)
 
@@ -61,14 +61,14 @@ struct intake_place {
 };
 
 /**
- * struct cuda_intake - all of them
- * @dir: of the socket, -1: there is none
- * @process: with those that have no descriptor
- * @places: so many were used
- * @whole: this process has a whole packet, NOWHERE: none has
- * @last: place of what was read last
- * @stopped: nobody else comes; @over: nobody has more time
- * @refused: processes beyond the room; @broken: that sent something else
+ * struct cuda_intake - the connections
+ * @dir: directory of the socket, -1: there is none
+ * @process: also processes without a descriptor
+ * @places: number of places in use
+ * @whole: this process has a complete packet, NOWHERE: none has
+ * @last: place that was read last
+ * @stopped: no further connections are accepted; @over: the time for the last packets is over
+ * @refused: processes for which there was no room; @broken: processes that sent invalid data
  */
 struct cuda_intake {
 	struct cuda_intake_ops ops;
@@ -150,7 +150,7 @@ static void intake_accept(struct cuda_intake *in)
 
 /* ------------------------------------------------------------------- places */
 
-/* One that nobody had, or whose process ended first. Return: NOWHERE where all are in use */
+/* Return: a place that was never used, or whose process ended first; NOWHERE: all are in use. */
 static uint32_t intake_find_place(struct cuda_intake *in)
 {
 	uint32_t found = NOWHERE;
@@ -211,7 +211,7 @@ static int intake_settle(struct cuda_intake *in, uint32_t number, struct grt_pac
 
 /* ------------------------------------------------------------------ reading */
 
-/* What the packet needs now. Return: bytes, or -errno */
+/* Return: bytes that the packet needs next, or -errno */
 static ssize_t intake_wants(const struct intake_process *p)
 {
 	const struct grt_packet *h = (const struct grt_packet *)p->buf;
@@ -339,7 +339,10 @@ int cuda_intake_listen(struct cuda_intake *in, int dir, uid_t uid, gid_t gid, st
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	int ret;
 
-	/* the directory's own path may be longer than an address; what a killed recorder left is nobody's */
+	/*
+	 * the directory's path may be longer than an address; a socket that a killed recorder left is
+	 * replaced
+	 */
 	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/" GRT_CUDA_SOCKET, dir);
 	unlinkat(dir, GRT_CUDA_SOCKET, 0);
 	in->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -12,7 +12,7 @@
 #define PERCENT_MIN 0.01
 #define PERCENT_MAX 50
 
-/* Of a window. */
+/* Length of a window. */
 #define WINDOW_MS_MIN 5
 #define WINDOW_MS_MAX 60000
 

@@ -16,12 +16,12 @@ static void fence_configure(struct grt_bpf_config *config)
 
 static const struct grt_bpf_kind kind = {.name = "fence", .objects = objects, .configure = fence_configure};
 
-static int probe_it(struct grt_err *err)
+static int fence_probe(struct grt_err *err)
 {
 	return grt_bpf_probe(objects, err);
 }
 
-static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
+static int fence_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	if (setup->driver && setup->driver[0])
 		return grt_bpf_open(state, setup, &kind, err);
@@ -30,4 +30,4 @@ static int open_it(void **state, const struct source_setup *setup, struct grt_er
 			   "the source fence has no driver");
 }
 
-BPF_OPS(fence, true, probe_it, open_it, .all_gpus = "the fences of all GPUs of the driver");
+BPF_OPS(fence, true, fence_probe, fence_open, .all_gpus = "the fences of all GPUs of the driver");

@@ -86,7 +86,7 @@ static int collect_settings(struct capture *c, const struct source_setup *setup,
 	return ret ?: kmod_capture_add_types(c, &setup->types, err);
 }
 
-/* What two options set. */
+/* Return: why two options exclude each other. */
 static const char *capture_refuse(const struct source_setup *setup)
 {
 	if (setup->pid && capture_keys[GRT_CONFIG_filter_pid].value)
@@ -137,7 +137,7 @@ static int check_reader(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
-/* As check_reader(), without opening a stream, which would be a reader itself. */
+/* As check_reader(), without opening a stream, because that would be a reader itself. */
 static int probe_reader(struct kmod *k, struct grt_err *err)
 {
 	struct kmod_stats stats;
@@ -162,7 +162,10 @@ static int capture_probe(struct grt_err *err)
 	if (!ret)
 		ret = probe_reader(&k, err);
 	kmod_close(&k);
-	/* With a directory given nothing is loaded, unless it only follows the prefix of all paths. */
+	/*
+	 * If the user gave a directory, no module is loaded, unless the directory only has the prefix of all
+	 * paths.
+	 */
 	if (ret != -ENODEV || (given && *given && !*probe_sysroot()))
 		return ret;
 	return kmod_usable(err);
@@ -269,7 +272,7 @@ static void capture_took(void *state, const struct grt_packet *p)
 	kmod_tally_take(((struct capture *)state)->kmod.tally, p);
 }
 
-/* What was counted before a flush can be read after it; after a stop nothing is counted any more. */
+/* Counts from before a flush can be read after it; after a stop, nothing is counted any more. */
 static int capture_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -287,7 +290,7 @@ static int capture_stop(void *state, struct grt_err *err)
 	return ret;
 }
 
-/* Only what is not 0, as `stats` has it. */
+/* Writes only counts that are not 0, as `stats` does. */
 static void balance_text(const struct grt_balance *b, char *text, size_t room)
 {
 	static const char *const names[GRT_FATES] = {

@@ -10,9 +10,12 @@
 #include "base/cgroup.h"
 #include "host/probe.h"
 
-/* Of /proc/PID/status, up to the line of the users; of a path of control groups, which may be 4096 bytes. */
+/*
+ * Bytes of /proc/PID/status up to the line of the users, and of a path of control groups, which may have
+ * 4096.
+ */
 #define TEXT_ROOM 8192
-/* Of variables; what is behind is not looked at. */
+/* Bytes of variables that are read; further ones are ignored. */
 #define ENVIRONMENT_ROOM ((size_t)256 << 10)
 
 void owners_name(struct owners *o, uint32_t pid, const char *comm)
@@ -54,7 +57,7 @@ void owners_cgroup(uint32_t pid, char *out, size_t room)
 	const char *path = "";
 	size_t length = owners_read_cgroup(pid, text, &path);
 
-	/* its end says most */
+	/* the end of the path is the most specific part */
 	snprintf(out, room, "%s", length < room ? path : path + length - room + 1);
 }
 
@@ -71,7 +74,10 @@ static void owners_read_group(uint32_t pid, struct grt_ev_owner *ev)
 		memcpy(ev->cgroup, path, strnlen(path, sizeof(ev->cgroup)));
 }
 
-/* The value of a variable, NULL: there is none. Each ends with a NUL, the last one by the room behind it. */
+/*
+ * Return: the value of a variable, NULL: there is none. Each ends with a NUL, the last one with the byte
+ * after the text.
+ */
 static const char *owners_variable(const char *environment, size_t length, const char *name)
 {
 	size_t n = strlen(name);
@@ -143,7 +149,7 @@ static int owners_add_rank(struct grt_packer *p, unsigned int cpu, uint64_t time
 	return ret == -ERANGE ? 0 : ret;
 }
 
-int owners_meet(struct owners *o, struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t pid)
+int owners_add(struct owners *o, struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t pid)
 {
 	struct grt_ev_owner ev = {.e = {.time = time,
 					.type = GRT_EV_OWNER,

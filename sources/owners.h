@@ -33,10 +33,10 @@ static inline bool owners_lacks_name(const struct owners *o, uint32_t pid)
 }
 
 /**
- * owners_meet - a process uses a GPU at @time, in the stream of @cpu
+ * owners_add - a process uses a GPU at @time, in the stream of @cpu
  * Return: 0 or -ENOMEM
  */
-int owners_meet(struct owners *o, struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t pid);
+int owners_add(struct owners *o, struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t pid);
 
 /**
  * owners_cgroup - the path of a process's control group, or the end of a path that is too long; "": unknown

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Threads on and off the CPU, of the program that is started or of one process.
- * What a thread waited for is told by who woke it, and where that does not say it by
- * the system call that it was in.
+ * Threads on and off the CPU, of the started program or of one process. The waker shows for what a thread
+ * waited; if it does not, the system call does.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,7 +39,7 @@ static const char *sched_refuse(const struct source_setup *setup)
 	return sched_frequency > FREQUENCY_MAX ? "--frequency: at most 100000 samples a second" : NULL;
 }
 
-/* Of the character devices of the kernel's DRM, always. */
+/* The major number of the kernel's DRM devices, always the same. */
 #define DRM_MAJOR 226
 
 /* The kernel's task states, as far as they matter here. */
@@ -58,7 +57,7 @@ static const char *const objects[] = {"sched", NULL};
 #define SLEEP GRT_THREAD_SLEEP
 #define CHILD GRT_THREAD_CHILD
 
-/* What a thread waits for that sleeps in a system call; others: GRT_THREAD_OTHER. */
+/* The state of a thread that sleeps in a system call; in others: GRT_THREAD_OTHER. */
 static const uint8_t waits[] = {
 	[SYS_read] = IO,
 	[SYS_write] = IO,
@@ -155,7 +154,7 @@ static const uint8_t waits[] = {
 	[SYS_waitid] = CHILD,
 };
 
-/* What it waits for whom the kernel wakes for this. */
+/* The state of a thread that the kernel wakes for this cause. */
 static const uint8_t causes[] = {
 	[GRT_WAKE_DRIVER] = GRT_THREAD_GPU,
 	[GRT_WAKE_FENCE] = GRT_THREAD_GPU,
@@ -176,9 +175,9 @@ static uint16_t reason_by_call(uint32_t state, int32_t call)
 }
 
 /*
- * It was in an ioctl of a GPU's file, or that file was among those of its poll. In the
- * first, another thread can only have had what it needed. The second may have been
- * for another file: what DRM wakes is known, what other drivers do is not.
+ * The thread was in an ioctl of a GPU's file, or that file was among those of its poll. In the first case,
+ * another thread had what it needed. In the second case, it may have waited for another file: what DRM wakes
+ * is known, what other drivers do is not.
  */
 static uint16_t reason_by_file(const struct grt_ev_asleep *a)
 {
@@ -206,7 +205,7 @@ static uint16_t sched_reason_of(const struct grt_ev_asleep *a)
 	if (a->reason)
 		return a->reason;
 	reason = reason_by_call(a->state, a->call);
-	/* by the signal that says so */
+	/* a child's end is known by the signal that reports it */
 	return a->cause == GRT_WAKE_EXIT && reason == GRT_THREAD_OTHER ? GRT_THREAD_CHILD : reason;
 }
 
@@ -237,7 +236,7 @@ static void sched_configure(struct grt_bpf_config *config)
 
 /* ------------------------------------------------- threads that are there already */
 
-/* The first line of a file of /proc/PID/task/TID; empty where there is none. */
+/* Reads the first line of a file of /proc/PID/task/TID; empty if there is none. */
 static void read_task(pid_t pid, pid_t tid, const char *file, char *line, size_t room)
 {
 	char path[96];
@@ -279,8 +278,8 @@ static int32_t sched_call_of(pid_t pid, pid_t tid)
 	return sscanf(line, "%d", &call) == 1 ? call : -1;
 }
 
-static int tell_thread(void *capture, const struct grt_bpf_thread *t, uint32_t tid, uint32_t what,
-		       uint64_t time)
+static int put_thread(void *capture, const struct grt_bpf_thread *t, uint32_t tid, uint32_t what,
+		      uint64_t time)
 {
 	struct grt_ev_thread e = {.e = {.time = time,
 					.type = GRT_EV_THREAD,
@@ -297,7 +296,7 @@ static int tell_thread(void *capture, const struct grt_bpf_thread *t, uint32_t t
 		read_task((pid_t)t->pid, (pid_t)tid, "comm", names.comm, sizeof(names.comm));
 		read_task((pid_t)t->pid, (pid_t)t->pid, "comm", names.owner, sizeof(names.owner));
 	}
-	return grt_bpf_offer(capture, &e.e, 0, names.comm[0] ? &names : NULL);
+	return grt_bpf_add_event(capture, &e.e, 0, names.comm[0] ? &names : NULL);
 }
 
 /* Whether --comm has it. */
@@ -325,7 +324,7 @@ static void sched_add_thread(void *capture, const struct grt_bpf_config *config,
 	if (bpf_map_update_elem(map, &key, &t, BPF_NOEXIST) && !bpf_map_lookup_elem(map, &key, &known))
 		t = known;
 	if (sched_is_named(config, t.pid, key))
-		tell_thread(capture, &t, key, t.on ? GRT_THREAD_SEEN_ON : GRT_THREAD_SEEN_OFF, from);
+		put_thread(capture, &t, key, t.on ? GRT_THREAD_SEEN_ON : GRT_THREAD_SEEN_OFF, from);
 }
 
 static void begun(void *capture, const struct grt_bpf_config *config, uint64_t from)
@@ -346,7 +345,7 @@ static void begun(void *capture, const struct grt_bpf_config *config, uint64_t f
 
 /* ------------------------------------------------------ threads that are still there */
 
-static int tell_runnable(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
+static int put_runnable(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
 {
 	struct grt_ev_off_cpu e = {.e = {.time = time,
 					 .type = GRT_EV_OFF_CPU,
@@ -363,7 +362,7 @@ static int tell_runnable(void *capture, uint32_t tid, const struct grt_bpf_threa
 				   .call = -1,
 				   .fd = UINT32_MAX};
 
-	return grt_bpf_offer(capture, &e.e, 0, NULL);
+	return grt_bpf_add_event(capture, &e.e, 0, NULL);
 }
 
 static void set_waker(struct grt_ev_asleep *e, const struct grt_bpf_thread *t)
@@ -382,7 +381,7 @@ static void set_waker(struct grt_ev_asleep *e, const struct grt_bpf_thread *t)
 	memcpy(e->waker_comm, t->waker_comm, sizeof(e->waker_comm));
 }
 
-static int tell_asleep(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
+static int put_asleep(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
 {
 	struct grt_ev_asleep e = {.e = {.time = time,
 					.type = GRT_EV_ASLEEP,
@@ -402,15 +401,15 @@ static int tell_asleep(void *capture, uint32_t tid, const struct grt_bpf_thread 
 				  .fd = t->fd};
 
 	set_waker(&e, t);
-	return grt_bpf_offer(capture, &e.e, 0, NULL);
+	return grt_bpf_add_event(capture, &e.e, 0, NULL);
 }
 
 /* Off the CPU, or on it. */
-static int tell_rest(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
+static int put_rest_of_thread(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
 {
 	if (t->on)
-		return tell_thread(capture, t, tid, GRT_THREAD_LEFT_ON, time);
-	return t->state ? tell_asleep(capture, tid, t, time) : tell_runnable(capture, tid, t, time);
+		return put_thread(capture, t, tid, GRT_THREAD_LEFT_ON, time);
+	return t->state ? put_asleep(capture, tid, t, time) : put_runnable(capture, tid, t, time);
 }
 
 static int over(void *capture, const struct grt_bpf_config *config, uint64_t end)
@@ -426,7 +425,7 @@ static int over(void *capture, const struct grt_bpf_config *config, uint64_t end
 		if (bpf_map_lookup_elem(map, &tid, &t) || !sched_is_named(config, t.pid, tid))
 			continue;
 		time = t.since > end ? t.since : end;
-		ret = tell_rest(capture, tid, &t, time);
+		ret = put_rest_of_thread(capture, tid, &t, time);
 	}
 	return ret;
 }
@@ -456,7 +455,7 @@ static const struct grt_bpf_kind kind = {
 	.over = over,
 };
 
-static int probe_it(struct grt_err *err)
+static int sched_probe(struct grt_err *err)
 {
 	return grt_bpf_probe(objects, err);
 }
@@ -472,7 +471,7 @@ static int check_namespace(struct grt_err *err)
 		"the source sched cannot find the threads of the program");
 }
 
-static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
+static int sched_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	struct source_setup mine = *setup;
 	int ret;
@@ -491,4 +490,4 @@ static int open_it(void **state, const struct source_setup *setup, struct grt_er
 	return grt_bpf_open(state, &mine, &kind, err);
 }
 
-BPF_OPS(sched, true, probe_it, open_it, .options = options, .refuse = sched_refuse);
+BPF_OPS(sched, true, sched_probe, sched_open, .options = options, .refuse = sched_refuse);

@@ -7,14 +7,14 @@
 static const char *const objects[] = {"vblank", NULL};
 static const struct grt_bpf_kind kind = {.name = "vblank", .objects = objects};
 
-static int probe_it(struct grt_err *err)
+static int vblank_probe(struct grt_err *err)
 {
 	return grt_bpf_probe(objects, err);
 }
 
-static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
+static int vblank_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	return grt_bpf_open(state, setup, &kind, err);
 }
 
-BPF_OPS(vblank, true, probe_it, open_it, .all_gpus = "the displays of all GPUs");
+BPF_OPS(vblank, true, vblank_probe, vblank_open, .all_gpus = "the displays of all GPUs");

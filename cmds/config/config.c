@@ -67,7 +67,7 @@ static void show_text(const struct kmod_key *key, const char *value)
 	kmod_key_default(key, usual, sizeof(usual));
 	printf("%s=", key->name);
 	cmd_put_text(stdout, value);
-	/* What cannot be set has no range and no default. */
+	/* A key that cannot be set has no range and no default. */
 	if (strcmp(key->max, "0"))
 		printf("\n    default %s, takes %s%s%s", *usual ? usual : "empty", range,
 		       *kmod_key_unit(key) ? " " : "", kmod_key_unit(key));
@@ -125,7 +125,7 @@ static void show_all(const char *config)
 	}
 }
 
-/* What is not there because the module of its stage is not. */
+/* Lists the keys that are missing because the module of their stage is not loaded. */
 static void config_show_missing(const char *config)
 {
 	const struct kmod_key *key;
@@ -250,7 +250,7 @@ static int save(struct kmod *kmod)
 	return config_save(kmod, opt.save, &err) ? cmd_error(EXIT_FAILED, &err) : EXIT_DONE;
 }
 
-/* Without a word about setting or saving, or with the name of a key. */
+/* Return: whether to show settings: there is no word about setting or saving, or only names of keys. */
 static bool is_to_show(char **argv)
 {
 	if (!argv[0])
@@ -277,7 +277,7 @@ static int with_module(struct kmod_settings *s, char **argv)
 	return status == EXIT_DONE ? cmd_close_stdout() : status;
 }
 
-/* Nothing is set unless every name is right. */
+/* Checks all names first, so that nothing is set if one is wrong. */
 static int config_check_names(char **argv)
 {
 	struct grt_err err = {0};

@@ -14,7 +14,7 @@
 #include "base/memfile.h"
 #include "cmds/outfile.h"
 
-/* What a file of ours begins with. */
+/* The first line of a file that grtrace wrote. */
 #define HEAD "# settings of the kernel module grtrace"
 
 /* Longest line; the longest value is a watch list. */
@@ -113,7 +113,7 @@ struct source_file {
 	unsigned int first_line[KMOD_SETTINGS_MAX];
 };
 
-/* In front of it stands where it is. Return: @code */
+/* Puts the place before the error. Return: @code */
 static int config_file_bad_line(const struct source_file *in, int code, const struct grt_err *why,
 				struct grt_err *err)
 {
@@ -186,7 +186,7 @@ static int whole_line(const struct source_file *in, const char *line, size_t len
 	return config_file_bad_line(in, -EINVAL, &why, err);
 }
 
-/* One line, NUL bytes and all, of at most LINE_ROOM - 1 bytes. Return: bytes, 0 at the end */
+/* Reads one line, including NUL bytes, of at most LINE_ROOM - 1 bytes. Return: bytes, 0 at the end */
 static size_t config_file_read_line(FILE *f, char *line)
 {
 	size_t n = 0;

@@ -46,7 +46,7 @@ bool config_is_profile(const char *name)
 	return config_profile_find(name) != NULL;
 }
 
-/* What any profile sets, at its default, so far as the module has it. */
+/* Adds the defaults of all keys that any profile sets, if the module has them. */
 static int add_defaults(struct kmod_settings *s, const char *config, struct grt_err *err)
 {
 	const struct profile_value *v;

@@ -32,7 +32,10 @@ static const char *const state_colours[PROBE_STATES] = {
 	[PROBE_ABSENT] = "\033[2m",
 };
 
-/* What a source records stands where its probe has nothing to say. Return: what the probe returned */
+/*
+ * Probes a source; if the probe has no text, the text is what the source records. Return: the result of the
+ * probe
+ */
 static int ask_source(size_t n, struct probe_result *r)
 {
 	struct source_answer a;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of `grtrace doctor` share: findings, which come from sources,
- * probes or a trace, and their two forms, text and JSON.
+ * Shared data of the files of `grtrace doctor`: findings, which come from sources, probes or a trace, and
+ * their two forms, text and JSON.
  */
 #ifndef GRTRACE_DOCTOR_H
 #define GRTRACE_DOCTOR_H
@@ -32,7 +32,7 @@ struct diagnosis {
 	int n;
 };
 
-/** doctor_live - looks at the loaded module; leaves ->input NULL where there is none */
+/** doctor_live - examines the loaded module; ->input stays NULL if it is not loaded */
 void doctor_live(struct diagnosis *d);
 
 /**

@@ -37,7 +37,7 @@ static const char *const files[] = {
 	"/proc/sys/kernel/ftrace_enabled",
 };
 
-/* Of the module's files. */
+/* The module's files. */
 static const char *const module_files[] = {"version",  "control", "config",	   "stats",
 					   "adapters", "rings",	  "events_by_type"};
 
@@ -100,7 +100,7 @@ static void put_modules(FILE *f, char *room)
 		put_lines(f, room, about_modules);
 }
 
-/* Of the command line only what is about GPUs: it can name disks and hosts. */
+/* Writes only the options about GPUs of the command line, which may name disks and hosts. */
 static void put_cmdline(FILE *f, char *room)
 {
 	char *p;
@@ -140,8 +140,10 @@ static void put_module_files(FILE *f)
 
 /* ---------------------------------------------------------- kernel log */
 
-/* All of /dev/kmsg, which gives one message per read(2) and -EPIPE for what was overwritten meanwhile.
- * Return: the text, or NULL with errno set */
+/*
+ * Reads all of /dev/kmsg, which returns one message per read(2), and -EPIPE for messages that were
+ * overwritten meanwhile. Return: the text, or NULL with errno set
+ */
 static char *read_log(void)
 {
 	char path[PROBE_PATH], *text = malloc(LOG_ROOM);
@@ -166,7 +168,7 @@ static char *read_log(void)
 	return text;
 }
 
-/* "6,339,5140900,-;message" -> "[    5.140900] message"; what is no message is printed as it is. */
+/* Converts "6,339,5140900,-;message" to "[    5.140900] message"; other lines are printed unchanged. */
 static void put_message(FILE *f, const char *line)
 {
 	const char *text = strchr(line, ';');
@@ -205,7 +207,7 @@ static void put_log(FILE *f)
 
 /* --------------------------------------------------------------- names */
 
-/* A name that is left out, and what is in its place. */
+/* A name that is removed, and the text in its place. */
 struct private_name {
 	char name[256];
 	const char *instead;
@@ -213,7 +215,7 @@ struct private_name {
 
 static void add_name(struct private_name *list, int *n, const char *name, const char *instead)
 {
-	/* One letter would hit everything, and root is nobody. */
+	/* One letter would match everything, and root is not private. */
 	if (!name || strlen(name) < 2 || strlen(name) >= sizeof(list->name) || !strcmp(name, "root"))
 		return;
 	strcpy(list[*n].name, name);

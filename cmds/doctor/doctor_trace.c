@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Why a trace is empty, or not what was hoped for: from the loaded module, or
- * from what a recording says of the module's state when it was made.
+ * Why a trace is empty or unexpected: by the loaded module, or by what a recording has of the module's state.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -378,7 +377,7 @@ void doctor_live(struct diagnosis *d)
 	struct kmod k = {.dir = -1};
 	struct grt_err err = {0};
 
-	/* What is wrong with opening it, the line of the source kmod has reported. */
+	/* The line of the source kmod has reported why the module cannot be opened. */
 	if (kmod_open(&k, NULL))
 		return;
 	d->input = "the loaded module";

@@ -18,7 +18,7 @@ static const char *const known[] = {"amdgpu", "radeon",	  "i915",   "xe",	 "nouv
 				    "rocket", "ethosu",	  "qaic",   "habanalabs"};
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
-/* Whose driver to load for what; decimal order of the numbers does not matter. */
+/* Drivers to load, by vendor; the order of the numbers does not matter. */
 static const struct vendor {
 	unsigned int id;
 	const char *fix;
@@ -124,7 +124,10 @@ void probe_gpus(struct probe_result *r)
 		r->state = PROBE_FAILS;
 }
 
-/* Drivers whose jobs nobody reports: they have no scheduler of the DRM core, and no events of jobs. */
+/*
+ * Drivers whose jobs cannot be recorded: they do not use the scheduler of the DRM core, and have no events of
+ * jobs.
+ */
 static const char *const untold[] = {"radeon",	   "vc4",	"vmwgfx", "tegra_drm",
 				     "host1x_drm", "intel_vpu", "qaic",	  "habanalabs"};
 

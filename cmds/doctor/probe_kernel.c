@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Probes of the kernel: its version, types, configuration and what it forbids.
- */
+/* Probes of the kernel: its version, types, configuration and restrictions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -40,7 +38,7 @@ void probe_btf(struct probe_result *r)
 			  "no /sys/kernel/btf/vmlinux: BPF programs cannot be adapted to this kernel");
 }
 
-/* Whose structs the BPF programs read. */
+/* Modules whose structs the BPF programs read. */
 static const char *const btf_modules[] = {"drm", "gpu_sched", "amdgpu", "i915", "virtio_gpu"};
 #define BTF_MODULES (sizeof(btf_modules) / sizeof(btf_modules[0]))
 
@@ -52,7 +50,7 @@ void probe_module_btf(struct probe_result *r)
 
 	probe_set(r, PROBE_WORKS, NULL, "%s", "");
 	for (i = 0; i < BTF_MODULES; i++) {
-		/* What is built in has its types in the kernel's, and no initstate. */
+		/* A built-in module has its types in the kernel's, and no initstate. */
 		if (!probe_exists("/sys/module/%s/initstate", btf_modules[i]))
 			continue;
 		loaded++;
@@ -180,7 +178,7 @@ static int packed_config(const char *option)
 	if (!f)
 		return 0;
 	found = scan_config(f, option);
-	/* gzip must come to its end, or its status says nothing. */
+	/* gzip must read to its end, or its status means nothing. */
 	while (fread(rest, 1, sizeof(rest), f))
 		;
 	fclose(f);

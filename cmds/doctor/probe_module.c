@@ -82,7 +82,7 @@ void probe_adapters(struct probe_result *r)
 
 	probe_set(r, PROBE_WORKS, NULL, "%s", "");
 	for (i = 0; i < n; i++) {
-		/* Without a render node it only shows pictures. */
+		/* Without a render node, it only drives displays. */
 		if (!strstr(list[i].nodes, "renderD"))
 			continue;
 		here++;

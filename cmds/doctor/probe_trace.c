@@ -87,7 +87,7 @@ static int by_symbol(const char *event)
 	const char *all = symbols();
 	char line[128];
 
-	/* Without a single one the file was not readable, or the kernel is too old. */
+	/* Without any line, the file was not readable, or the kernel is too old. */
 	if (!all || !all[1])
 		return -EACCES;
 	snprintf(line, sizeof(line), "\n%s\n", event);
@@ -108,10 +108,10 @@ static int probe_tracepoint(const char *system, const char *event)
 /**
  * struct points - tracepoints of one system that are used together
  * @system: as in tracefs
- * @module: which has them, NULL: the kernel itself
- * @config: what must be set for them to be there, NULL: nothing special
+ * @module: the module that has them, NULL: the kernel itself
+ * @config: the option of the kernel that they need, NULL: none
  * @without: what is lost without them
- * @sets: any of these is enough; words
+ * @sets: sets of names, any of which is enough
  */
 struct points {
 	const char *system;
@@ -135,7 +135,7 @@ static int has_set(const char *system, const char *set)
 
 static void probe_trace_missing(struct probe_result *r, const struct points *p)
 {
-	/* Of a driver that is here, events that are not were left out when it was built. */
+	/* If the driver is here, events that are missing were left out when it was built. */
 	bool here = !p->module || probe_module_loaded(p->module);
 	char fix[128] = "", config[128] = "";
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The rows of probes.def, and how a probe says what it found.
- */
+/* The rows of probes.def, and the functions with which a probe sets its result. */
 #include <stdarg.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What doctor finds out: what is there, what is not, and why. A probe changes
- * nothing, needs no root, and says "unknown" where it may not look.
+ * The probes of doctor: what this system has, what is missing, and why. A probe changes nothing, needs no
+ * root, and returns "unknown" if it may not look.
  */
 #ifndef GRTRACE_PROBES_H
 #define GRTRACE_PROBES_H
@@ -10,7 +10,7 @@
 
 #define PROBE_BPF "drm ioctl amdgpu i915 vblank virtio nvidia nvsched sched uprobe"
 
-/** enum probe_state - what was found */
+/** enum probe_state - the result of a probe */
 enum probe_state {
 	PROBE_WORKS,
 	PROBE_FAILS,
@@ -19,7 +19,7 @@ enum probe_state {
 	PROBE_STATES,
 };
 
-/* For programs, and as a column of text. */
+/* Names for programs, and for the column of the text. */
 extern const char *const probe_state_names[PROBE_STATES];
 extern const char *const probe_state_words[PROBE_STATES];
 
@@ -67,7 +67,10 @@ void probe_set(struct probe_result *r, enum probe_state state, const char *fix, 
 /** probe_add - adds to the detail, after ", " where there is some; what does not fit ends in "..." */
 void probe_add(struct probe_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** probe_config - an option of the kernel's configuration: 'y', 'm', 'n', or 0 where there is none to read */
+/**
+ * probe_config - Return: the value of an option of the kernel's configuration: 'y', 'm', 'n', or 0: it cannot
+ * be read
+ */
 int probe_config(const char *option);
 
 /**

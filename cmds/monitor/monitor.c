@@ -65,10 +65,10 @@ static const struct monitor_row rows[] = {
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 /**
- * struct wish - a tracepoint that is not there on every kernel that has the others
+ * struct wish - a tracepoint that is not on every kernel that has the others
  * @has: one of these others
  * @wants: the one that may be missing
- * @without: what is then unknown
+ * @without: what is unknown then
  */
 struct wish {
 	const char *monitor;
@@ -93,13 +93,13 @@ static int feed_deps(struct monitor *m, const struct grt_event *e, struct monito
 
 /* Which events */
 
-static bool monitor_is_asked_for(const struct monitor *m, uint64_t ctx, uint32_t pid, uint32_t ring,
-				 uint32_t device)
+static bool monitor_is_selected(const struct monitor *m, uint64_t ctx, uint32_t pid, uint32_t ring,
+				uint32_t device)
 {
 	const struct grt_dep_context *context = grt_deps_context(m->deps, ctx);
 	const char *driver;
 
-	/* What it does not say of itself may be known of its fence's context. */
+	/* What the event does not have may be known of its fence's context. */
 	if (context && !pid)
 		pid = context->pid;
 	if (context && ring == GRT_RING_NONE)
@@ -117,7 +117,7 @@ static bool monitor_is_asked_for(const struct monitor *m, uint64_t ctx, uint32_t
 
 static bool monitor_wants(struct grt_analyses *a, const struct grt_job *job)
 {
-	return monitor_is_asked_for((struct monitor *)a, job->ctx, job->pid, job->ring, job->device);
+	return monitor_is_selected((struct monitor *)a, job->ctx, job->pid, job->ring, job->device);
 }
 
 static bool has_line(struct monitor *m, const struct grt_event *e)
@@ -161,8 +161,8 @@ static int monitor_take_in(struct monitor *m, const struct grt_event *e, struct 
 }
 
 /*
- * Jobs and signals are followed whoever they belong to: those requested run
- * behind them on a ring, and wait for them. Return: 0 or -ENOMEM
+ * Jobs and signals of all processes are followed, because requested jobs run after them on a ring, and wait
+ * for them. Return: 0 or -ENOMEM
  */
 static int monitor_follow(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
@@ -173,7 +173,7 @@ static int monitor_follow(struct monitor *m, const struct grt_event *e, struct m
 	return ret || e->type == GRT_EV_WAIT_DEP ? ret : feed_deps(m, e, did);
 }
 
-/* Of these only functions that we have probed ourselves are for a monitor. */
+/* Of these events, only functions that we have probed ourselves are for a monitor. */
 static bool is_log(const struct grt_event *e)
 {
 	return grt_class_of[e->type] == GRT_CLASS_log && !(e->type == GRT_EV_FUNC && e->flags & GRT_FLAG_BPF);
@@ -204,7 +204,7 @@ static int monitor_on_event(struct grt_consumer *c, const struct grt_event *e, u
 	if (e->type >= GRT_EV_MAX || !(m->classes >> grt_class_of[e->type] & 1) || is_log(e))
 		return 0;
 	ret = monitor_follow(m, e, &did);
-	pass = monitor_is_asked_for(m, e->ctx, e->pid, e->ring, e->device);
+	pass = monitor_is_selected(m, e->ctx, e->pid, e->ring, e->device);
 	m->left_out += !pass;
 	if (!ret && pass)
 		ret = monitor_take_in(m, e, &did);
@@ -322,27 +322,27 @@ static int monitor_replay(struct monitor *m, const char *path)
 
 static const char *told; /* the monitor that tell() speaks of: its callers cannot hand it over */
 
-static void monitor_tell(const char *text)
+static void monitor_note(const char *text)
 {
 	fprintf(stderr, "monitor: %s: ", told);
 	cmd_put_text(stderr, text);
 	fputc('\n', stderr);
 }
 
-static void monitor_tell_missing(const struct monitor_row *row)
+static void monitor_note_missing(const struct monitor_row *row)
 {
 	struct grt_err err;
 	int tracefs = tracefs_open(&err);
 
 	if (row->limit)
-		monitor_tell(row->limit);
+		monitor_note(row->limit);
 	if (tracefs < 0)
 		return;
 	for (unsigned int i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++)
 		if (!strcmp(wishes[i].monitor, row->name) &&
 		    tracefs_find(tracefs, wishes[i].group, wishes[i].has, NULL, 0) &&
 		    !tracefs_find(tracefs, wishes[i].group, wishes[i].wants, NULL, 0))
-			monitor_tell(wishes[i].without);
+			monitor_note(wishes[i].without);
 	close(tracefs);
 }
 
@@ -401,7 +401,7 @@ static int monitor_watch(struct monitor *m)
 		.driver = opt.driver,
 		.flag = opt.probes ? "probes" : NULL,
 		.any = !opt.sources && !m->row->sources[0],
-		.note = monitor_tell,
+		.note = monitor_note,
 	};
 	struct grt_err err = {.what = ""};
 	struct live *l = NULL;
@@ -410,7 +410,7 @@ static int monitor_watch(struct monitor *m)
 	m->live = true;
 	m->input = "live";
 	told = m->row->name;
-	monitor_tell_missing(m->row);
+	monitor_note_missing(m->row);
 	ret = live_open(&l, &setup, &err);
 	if (ret == -EINVAL && opt.sources)
 		status = cmd_error(EXIT_USAGE, &err);

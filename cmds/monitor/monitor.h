@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One run of `grtrace monitor`, shared by its files: monitor.c takes the
- * command line and hands events to the analyses, monitor_line.c prints a line
- * per event, monitor_stats.c what the analyses know at the end.
+ * One run of `grtrace monitor`, shared by its files: monitor.c parses the command line and passes events to
+ * the analyses, monitor_line.c prints a line per event, monitor_stats.c prints the results of the analyses at
+ * the end.
  */
 #ifndef GRTRACE_MONITOR_H
 #define GRTRACE_MONITOR_H
@@ -98,7 +98,7 @@ struct monitor {
 	struct grt_notes notes;
 };
 
-/* Ends the run: nobody reads the lines. Not 1, which has a meaning in a live one. */
+/* Ends the run, because no process reads the lines. Not 1, which has a meaning in a live run. */
 #define MONITOR_STOP 2
 
 /** monitor_line_new - begins with lines. Return: 0 or -ENOMEM. monitor_line_free - ends with them */

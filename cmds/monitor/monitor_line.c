@@ -37,7 +37,7 @@ static void __attribute__((format(printf, 2, 3))) monitor_line_put(struct line *
 	l->len += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
-/* What is in every line is put without a format. */
+/* Parts of every line are written without a format. */
 
 static void monitor_line_put_text(struct line *l, const char *text)
 {
@@ -181,7 +181,7 @@ static void column_pid(struct line *l, const struct monitor *m, const struct grt
 		monitor_line_put_u64(l, e->pid);
 }
 
-/* NVIDIA's device files are named with the address of their GPU behind the name, where that is known. */
+/* The names of NVIDIA's device files contain the address of their GPU after a blank, if it is known. */
 static void put_device(struct line *l, const char *name, const char *driver)
 {
 	const char *address = driver && !strcmp(driver, "nvidia") ? strchr(name, ' ') : NULL;
@@ -270,7 +270,7 @@ static const struct column layouts[MONITOR_LAYOUTS][8] = {
 
 /* Details */
 
-/* What is shown of an event behind its columns. */
+/* Details that are shown after the columns of an event. */
 static const struct grt_text_row details[] = {
 	GRT_TEXT_ROW(COMMIT, hw_depth, .name = "hw"),
 	GRT_TEXT_ROW(END, reply, .hide = GRT_TEXT_HIDE_ZERO),
@@ -331,7 +331,7 @@ static const struct grt_text_row details[] = {
 	{.field = NULL},
 };
 
-/* What is said beside the fields; each is for one type of event. */
+/* Texts besides the fields; each is for one type of event. */
 
 static void monitor_line_put_ns(struct line *l, const char *name, uint64_t ns)
 {
@@ -378,7 +378,7 @@ static void more_dep(struct line *l, const struct monitor *m, const struct grt_e
 		monitor_line_put_text(l, " signalled");
 }
 
-/* What a driver's command code is, by the driver that the ring names. */
+/* The meaning of a driver's command code, by the driver of the ring. */
 static void more_command(struct line *l, const struct monitor *m, const struct grt_event *e,
 			 const struct monitor_did *did)
 {
@@ -581,7 +581,7 @@ static void more_xid(struct line *l, const struct monitor *m, const struct grt_e
 		monitor_line_put(l, ": %s; %s", info->meaning, info->todo);
 }
 
-/* "context=0x34 lasted=2.00ms"; what is special about its ends, too: "over=cut" */
+/* "context=0x34 lasted=2.00ms"; also unusual ends: "over=cut" */
 static void more_slice(struct line *l, const struct monitor *m, const struct grt_event *e,
 		       const struct monitor_did *did)
 {
@@ -656,7 +656,7 @@ static void text_column(struct line *l, const struct monitor *m, const struct co
 	}
 }
 
-/* Who did it, where the layout has no columns for that. */
+/* Writes process and thread if the layout has no columns for them. */
 static void monitor_line_put_who(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
 	const char *comm = monitor_line_comm_of(m, e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The statistics at the end of `grtrace monitor`: which parts of the analyses
- * are written, and what was lost. How values look is the writer's.
+ * The statistics at the end of `grtrace monitor`: which parts of the analyses are written, and which events
+ * were lost. The writer decides how values look.
  */
 #include <errno.h>
 #include <inttypes.h>

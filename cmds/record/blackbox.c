@@ -27,7 +27,7 @@ struct box_packet {
 	char data[];
 };
 
-/* With what the allocator adds. */
+/* Including the allocator's overhead. */
 #define PACKET_COST (sizeof(struct box_packet) + 16)
 
 void box_init(struct box *b, const struct box_bounds *bounds, const struct box_ops *ops)
@@ -60,7 +60,7 @@ static struct grt_packet *box_plain(struct box *b, const struct box_packet *k)
 	return (struct grt_packet *)b->plain;
 }
 
-/* What it defined stays. */
+/* Definitions of the dropped packet are kept. */
 static int box_drop_oldest(struct box *b)
 {
 	struct box_packet *k = b->oldest;
@@ -241,7 +241,7 @@ static int box_fill(struct box *b, struct grt_err *err)
 	return ret ?: box_carry(b, err) ?: box_write_kept(b, err);
 }
 
-/* Packets may span much more than was asked for: those of streams with few events do. */
+/* Packets may span much more time than requested, if a stream has few events. */
 static uint64_t box_first(const struct box *b, const struct incident *i)
 {
 	uint64_t asked = i->time > b->bounds.last ? i->time - b->bounds.last : 0;

@@ -13,12 +13,12 @@
 #include "triggers.h"
 
 /**
- * struct box_bounds - what was requested
- * @bytes, @ns: what is kept, by size and by age
- * @last: so long before its incident a snapshot begins, ns
- * @after: how long a snapshot goes on, ns
- * @pause: between two of them, ns
- * @plain: no incident is waited for, and packets stay as they came: that costs a copy of each, and its memory
+ * struct box_bounds - the requested limits
+ * @bytes, @ns: limits for what is kept, by size and by age
+ * @last: a snapshot begins this long before its incident, ns
+ * @after: a snapshot ends this long after it, ns
+ * @pause: time between two snapshots, ns
+ * @plain: no incident is awaited, and packets are kept unpacked, which costs a copy of each and the memory
  */
 struct box_bounds {
 	uint64_t bytes;
@@ -101,13 +101,13 @@ void box_hold(struct box *b, uint64_t time);
 /** box_may_begin - whether an incident at @now gets a snapshot; counts it where it does not */
 bool box_may_begin(struct box *b, uint64_t now);
 
-/** box_begin - begins a snapshot in @dir with what is kept. Return: 0 or -errno */
+/** box_begin - begins a snapshot in @dir with the packets that are kept. Return: 0 or -errno */
 int box_begin(struct box *b, const char *dir, const struct incident *i, uint64_t now, struct grt_err *err);
 
 /** box_end - ends it: it is whole up to @to. Return: 0 or -errno */
 int box_end(struct box *b, uint64_t to, struct grt_err *err);
 
-/** struct box_saved - what was written: it begins at @from, ns */
+/** struct box_saved - the result of box_save(); @from: begin of the recording, ns */
 struct box_saved {
 	uint64_t from;
 	uint64_t events;
@@ -115,13 +115,13 @@ struct box_saved {
 };
 
 /**
- * box_save - writes what is kept of the time from @out->from to @to as a recording of its own, @path
- * @out: @from becomes later where the box does not reach back so far
+ * box_save - writes the packets that are kept from @out->from to @to as a recording @path
+ * @out: @from becomes later if the box does not reach back that far
  * Return: 0 or -errno; then there is no recording
  */
 int box_save(struct box *b, const char *path, uint64_t to, struct box_saved *out, struct grt_err *err);
 
-/** box_free - frees what it holds */
+/** box_free - frees all that the box owns */
 void box_free(struct box *b);
 
 #endif /* GRTRACE_BLACKBOX_H */

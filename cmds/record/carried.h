@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What events of any time refer to (strings, frames, processes), kept while the packets that brought it are
- * deleted or dropped. Its memory is bounded: the oldest definitions give way, and are counted.
+ * Records to which events of any time refer (strings, frames, processes), kept while the packets that had
+ * them are deleted or dropped. The memory is bounded: a new definition replaces the oldest, which is counted.
  */
 #ifndef GRTRACE_CARRIED_H
 #define GRTRACE_CARRIED_H
@@ -9,11 +9,11 @@
 #include <grtrace/grtrace.h>
 
 /**
- * struct carried - records, one behind the other
- * @data: @used bytes of @room, of which the first @dropped are given up
- * @most: bytes that they may take
- * @records: there now
- * @lost: definitions that gave way
+ * struct carried - records, one after the other
+ * @data: @used bytes of @room, of which the first @dropped are freed
+ * @most: bytes that they may use
+ * @records: number of records
+ * @lost: definitions that were replaced
  */
 struct carried {
 	char *data;

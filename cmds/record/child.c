@@ -57,7 +57,7 @@ int child_find(char **argv)
 	return cmd_fail(exec_status(code), strerror(code), NULL, "cannot run %s", argv[0]);
 }
 
-/* Its groups, home and name, as a login has them; the rest of the environment stays. */
+/* Sets the groups, home and name of the user, as a login does; the rest of the environment stays. */
 static int child_become(const char *name)
 {
 	struct passwd *user = getpwnam(name);

@@ -49,7 +49,7 @@ bool child_poll(struct child *c);
 /** child_wait - waits for its end */
 void child_wait(struct child *c);
 
-/** child_close - closes what is open; one that does not run yet never will */
+/** child_close - closes the descriptors; a program that does not run yet never will */
 void child_close(struct child *c);
 
 #endif /* GRTRACE_CHILD_H */

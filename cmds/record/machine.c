@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a recording says of the machine, see machine.h. */
+/* Describes the machine in a recording, see machine.h. */
 #include "machine.h"
 
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What every recording says of the machine, its clocks and its GPUs; and what a part of one leaves out. */
+/*
+ * What every recording has about the machine, its clocks and its GPUs, and what a part of a recording leaves
+ * out.
+ */
 #ifndef GRTRACE_RECORD_MACHINE_H
 #define GRTRACE_RECORD_MACHINE_H
 

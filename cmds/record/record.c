@@ -44,16 +44,16 @@
  */
 #define CHUNK ((size_t)1 << 20)
 
-/* Of these the bound is made, and what a segment has at least and at most. */
+/* Number of segments in the bound, and limits for the size of a segment. */
 #define SEGMENTS 16U
 #define SEGMENT_MIN (1ULL << 20)
 #define SEGMENT_MAX (256ULL << 20)
 #define SIZE_MIN (4 * SEGMENT_MIN)
 
-/* The same while frames get their names. */
+/* The same while frames are being named. */
 #define NAMING_MS 5
 
-/* Of a black box, where nobody says: bytes, and seconds. */
+/* Default limits of a black box: bytes, and seconds. */
 #define LAST_SIZE (64ULL << 20)
 #define LAST_AFTER 5
 #define LAST_PAUSE 60
@@ -71,7 +71,7 @@
 /* How long a part that is closed waits for the names of its frames. */
 #define NAMING_NS NS_PER_S
 
-/* All sources learn of the end before it comes. */
+/* All sources get the end before it arrives. */
 #define END_AHEAD_NS 1000000ULL
 
 /* The beginning is in the metadata after this, when what begins has had its time. */
@@ -266,23 +266,23 @@ static const struct cmd_opt *record_given(const struct source *source)
 	return NULL;
 }
 
-/** enum wish - whether a source is wanted */
-enum wish {
-	WISH_NO,
-	WISH_AUTO, /* if it works here */
-	WISH_NAMED,
+/** enum choice - whether a source is wanted */
+enum choice {
+	CHOICE_NO,
+	CHOICE_AUTO, /* if it works here */
+	CHOICE_NAMED,
 };
 
 /* An option that one source alone obeys, or --duty where no source is named, may make it the only one. */
-static enum wish wish_of_auto(const struct source *source)
+static enum choice source_choice_by_auto(const struct source *source)
 {
 	for (size_t i = 0; i < SOURCES; i++)
 		if (all_sources[i]->alone && (opt.duty_text || record_given(all_sources[i])))
-			return source == all_sources[i] ? WISH_NAMED : WISH_NO;
-	return source->by_name ? WISH_NO : WISH_AUTO;
+			return source == all_sources[i] ? CHOICE_NAMED : CHOICE_NO;
+	return source->by_name ? CHOICE_NO : CHOICE_AUTO;
 }
 
-/* A word of -e; what stands behind the name and a colon is for the source. */
+/* A word of -e; text after the name and a colon is for the source. */
 static bool record_is_source(const struct source *source, const char *word, size_t length)
 {
 	size_t name = strlen(source->name);
@@ -292,17 +292,17 @@ static bool record_is_source(const struct source *source, const char *word, size
 	return name == length && !strncmp(word, source->name, length);
 }
 
-static enum wish wish_for(const struct source *source, bool *unknown)
+static enum choice source_choice(const struct source *source, bool *unknown)
 {
 	const char *p = opt.sources ?: "auto";
-	enum wish wish = WISH_NO;
+	enum choice choice = CHOICE_NO;
 	size_t length, i;
 
 	for (; *p; p += length + (p[length] == ',')) {
 		length = strcspn(p, ",");
 		if (length == 4 && !strncmp(p, "auto", 4)) {
-			if (wish == WISH_NO)
-				wish = wish_of_auto(source);
+			if (choice == CHOICE_NO)
+				choice = source_choice_by_auto(source);
 			continue;
 		}
 		for (i = 0; i < SOURCES; i++)
@@ -310,12 +310,12 @@ static enum wish wish_for(const struct source *source, bool *unknown)
 				break;
 		*unknown |= i == SOURCES;
 		if (i < SOURCES && all_sources[i] == source)
-			wish = WISH_NAMED;
+			choice = CHOICE_NAMED;
 	}
-	return wish;
+	return choice;
 }
 
-/* What stands behind the names of sources; the texts live as long as we do. */
+/* Takes the text after the names of sources; the texts live until the end of the program. */
 static int record_take_words(void)
 {
 	static char *list;
@@ -342,7 +342,7 @@ static int check_sources(void)
 	size_t i;
 
 	for (i = 0; i < SOURCES; i++)
-		any |= wish_for(all_sources[i], &unknown) != WISH_NO;
+		any |= source_choice(all_sources[i], &unknown) != CHOICE_NO;
 	if (unknown || !any)
 		return cmd_usage_error("-e %s: not a list of sources (there are: %s)", opt.sources,
 				       source_names);
@@ -371,8 +371,8 @@ static const char *output_path(void)
 	return opt.output ? opt.output : DEFAULT_OUTPUT;
 }
 
-/* One that nobody named and that does not work here is left out. Return: 0 or -errno */
-static int record_open_source(struct run *run, const struct source *source, enum wish wish,
+/* Opens a source; one that was not named and does not work here is left out. Return: 0 or -errno */
+static int record_open_source(struct run *run, const struct source *source, enum choice choice,
 			      struct grt_err *err)
 {
 	struct source_setup setup = {
@@ -392,7 +392,7 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		.stack = opt.stack,
 		.no_names = opt.no_symbols,
 		.program = run->program,
-		.named = wish == WISH_NAMED,
+		.named = choice == CHOICE_NAMED,
 		.taken = run->rec.segments || run->box.on,
 		.uid = (uid_t)-1,
 		.gid = (gid_t)-1,
@@ -401,7 +401,7 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		.note = record_note,
 	};
 	struct input *in = &run->inputs[run->n_inputs];
-	int ret = wish == WISH_AUTO && source->probe ? source->probe(err) : 0;
+	int ret = choice == CHOICE_AUTO && source->probe ? source->probe(err) : 0;
 
 	if (ret)
 		return ret;
@@ -411,7 +411,7 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		recording_owner(output_path(), &setup.uid, &setup.gid);
 	in->source = source;
 	ret = source->open(&in->state, &setup, err);
-	if (ret && wish == WISH_AUTO)
+	if (ret && choice == CHOICE_AUTO)
 		source->close(in->state, NULL);
 	else
 		run->n_inputs++;
@@ -433,7 +433,7 @@ static void record_note_error(const struct grt_err *err)
 }
 
 /* Details; a privilege that is missing and can be had is always reported. */
-static void tell_left_out(const struct left_out *left)
+static void note_left_out(const struct left_out *left)
 {
 	char text[sizeof(left->why.what) + sizeof(left->why.why) + 64];
 	size_t i;
@@ -459,7 +459,7 @@ static int none_works(const struct left_out *left)
 	return cmd_error(kmod_exit_status(left[i].code), &left[i].why);
 }
 
-/* Without its source there is nothing that could obey an option which was given. */
+/* An option whose source is not open has no effect: that is an error. */
 static void record_blame_option(const struct source *source, struct grt_err *why)
 {
 	const struct cmd_opt *o = record_given(source);
@@ -477,30 +477,30 @@ static int open_inputs(struct run *run)
 {
 	struct left_out left[SOURCES] = {0};
 	bool unknown = false;
-	enum wish wish;
+	enum choice choice;
 	size_t i;
 	int ret;
 
 	for (i = 0; i < SOURCES; i++) {
-		wish = wish_for(all_sources[i], &unknown);
+		choice = source_choice(all_sources[i], &unknown);
 		/* packets of two sources are distinguished by their files only */
-		if (opt.raw && run->n_inputs && wish == WISH_NAMED)
+		if (opt.raw && run->n_inputs && choice == CHOICE_NAMED)
 			return cmd_usage_error("--raw: one source at a time, with -e");
-		if (wish == WISH_NO || (opt.raw && run->n_inputs))
+		if (choice == CHOICE_NO || (opt.raw && run->n_inputs))
 			continue;
-		if (wish == WISH_AUTO && all_sources[i]->background && !run->n_inputs)
+		if (choice == CHOICE_AUTO && all_sources[i]->background && !run->n_inputs)
 			continue;
-		ret = record_open_source(run, all_sources[i], wish, &left[i].why);
+		ret = record_open_source(run, all_sources[i], choice, &left[i].why);
 		if (ret)
 			record_blame_option(all_sources[i], &left[i].why);
-		/* what is here and in use, or of another version, is not passed over in silence */
-		if (ret && (wish == WISH_NAMED || ret == -EBUSY || ret == -EPROTO))
+		/* a source that is here and in use, or of another version, is not skipped silently */
+		if (ret && (choice == CHOICE_NAMED || ret == -EBUSY || ret == -EPROTO))
 			return cmd_error(kmod_exit_status(ret), &left[i].why);
 		left[i].code = ret;
 	}
 	if (!run->n_inputs)
 		return none_works(left);
-	tell_left_out(left);
+	note_left_out(left);
 	return EXIT_DONE;
 }
 
@@ -578,13 +578,13 @@ static int be_for_user(const char *name, const char *prog)
 }
 
 /**
- * struct about - of what metadata is
- * @dir: where it stands
- * @part: a part of the recording, which the counts of the sources are not about
- * @from, @to: it is whole between these
- * @gone: what was deleted of it, by source; NULL: nothing
+ * struct about - the subject of metadata
+ * @dir: directory of the metadata
+ * @part: a part of the recording, to which the counts of the sources do not apply
+ * @from, @to: it is complete between these times
+ * @gone: events that were deleted from it, by source; NULL: none
  * @before: events of a part's programs that are before it, by source; NULL: none
- * @incident: why it was written; NULL: it is no snapshot
+ * @incident: why it was written; NULL: it is not a snapshot
  */
 struct about {
 	int dir;
@@ -628,7 +628,7 @@ static int record_describe_segments(struct segments *s, struct grt_env *env)
 	return 2;
 }
 
-/* Of which sources, and how much of the time. Return: entries written */
+/* Writes which sources were recorded in windows, and how much of the time. Return: entries written */
 static int record_describe_duty(struct run *run, struct grt_env *env)
 {
 	size_t used = 0;
@@ -783,7 +783,7 @@ static bool record_in_segments(void)
 	return opt.max_size || opt.max_time > 0 || opt.segment || opt.compress;
 }
 
-/* A segment is a part of the bound, so that what is deleted at once is. */
+/* A segment is a part of the bound, so that a small part is deleted at a time. */
 static void record_set_bounds(struct run *run)
 {
 	uint64_t segment =
@@ -892,7 +892,7 @@ static void put_path(const char *path)
 	fputs(quoted ? "'" : "", stderr);
 }
 
-/* What to type now: report reads the default recording without its name. */
+/* What to type next: report reads the default recording without its name. */
 static void show_next(const char *path)
 {
 	if (!strcmp(path, "-") || tempdir_has(path))
@@ -910,7 +910,7 @@ static void show_end(const struct run *run)
 	char text[128];
 
 	if (run->box.on) {
-		record_box_tell_all(&run->box, run->rec.path);
+		record_box_print_all(&run->box, run->rec.path);
 		return;
 	}
 
@@ -1018,15 +1018,16 @@ static int move_ready(struct run *run, struct grt_err *err)
 	return 0;
 }
 
-/* PROG after a stop signal: it is asked to end, then forced to, then left alone. Return: whether to wait for
- * it */
+/*
+ * PROG after a stop signal: it is asked to end, then killed, then left alone. Return: whether to wait for it
+ */
 static bool child_may_end(struct run *run, uint64_t now)
 {
 	if (run->gave_up)
 		return false;
 	if (!run->asked) {
 		run->asked = now;
-		/* What was typed at the terminal has reached PROG too. */
+		/* A key at the terminal has sent the signal to PROG, too. */
 		return !cmd_signal_sent || !kill(run->child.pid, cmd_signal);
 	}
 	if (now - run->asked < GRACE_NS)
@@ -1068,8 +1069,8 @@ static int poll_timeout(const struct run *run, uint64_t now)
 	return opt.seconds > 0 ? (int)(left < INT_MAX ? left : INT_MAX) : -1;
 }
 
-/* A recorder that is killed later leaves a recording that says from when on it is whole. */
-static void record_tell_begin(struct run *run, uint64_t now)
+/* Writes metadata that says from when on the recording is complete, in case the recorder is killed later. */
+static void record_write_begin(struct run *run, uint64_t now)
 {
 	if (run->told_begin || now - run->begun < TELL_BEGIN_NS)
 		return;
@@ -1099,7 +1100,10 @@ static uint64_t record_take_all(struct run *run, int *code, struct grt_err *err)
 	return *code ? 0 : until;
 }
 
-/* Of a part that is to be read by itself; what is not named in time has its name in the next one. */
+/*
+ * Names the frames of a part that can be read by itself; frames that are not named in time have their names
+ * in the next part.
+ */
 static bool record_is_named(struct run *run, uint64_t now)
 {
 	bool all = true;
@@ -1139,7 +1143,7 @@ static int record_look_at_segments(struct run *run, uint64_t now, struct grt_err
 	return ret ?: segments_age(&run->rec, now, err);
 }
 
-/* What is kept is written with all that was captured up to now, and the names of its frames. */
+/* Writes the packets that are kept, with all that was captured up to now, and the names of its frames. */
 static int record_begin_snapshot(struct run *run, const struct incident *i, struct grt_err *err)
 {
 	uint64_t now = grt_now();
@@ -1154,7 +1158,7 @@ static int record_begin_snapshot(struct run *run, const struct incident *i, stru
 	record_take_named(run, &ret, err);
 	ret = ret ?: box_begin(&run->box, run->rec.path, i, now, err);
 	if (!ret) {
-		record_box_tell(&run->box);
+		record_box_print(&run->box);
 		record_box_keep_dump(&run->box);
 		record_threads_write(&run->threads, run->box.path);
 	}
@@ -1168,7 +1172,7 @@ static int record_end_snapshot(struct run *run, uint64_t to, struct grt_err *err
 	int ret = box_end(b, to, err);
 
 	if (!ret)
-		record_box_tell_end(b, events);
+		record_box_print_end(b, events);
 	return ret;
 }
 
@@ -1237,7 +1241,7 @@ static int record_end_box(struct run *run, struct grt_err *err)
 	    box_may_begin(b, end)) {
 		ret = box_begin(b, run->rec.path, &incident, end, err);
 		if (!ret)
-			record_box_tell(b);
+			record_box_print(b);
 	}
 	return ret ?: b->writing ? record_end_snapshot(run, end, err) : 0;
 }
@@ -1249,7 +1253,7 @@ static int record_capture(struct run *run, struct grt_err *err)
 
 	while (!ret && !record_should_end(run, now)) {
 		show_progress(run, now);
-		record_tell_begin(run, now);
+		record_write_begin(run, now);
 		if (cmd_poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
 			ret = move_ready(run, err);
 		now = grt_now();
@@ -1278,8 +1282,10 @@ static int drain_to_end(struct run *run, struct grt_err *err)
 	return ret;
 }
 
-/* Takes what is there from streams that go on: at most a buffer each, or a busy GPU would never let us
- * end. */
+/*
+ * Reads what is available from streams that continue: at most a buffer from each, or a busy GPU would prevent
+ * the end.
+ */
 static int drain_present(struct run *run, const struct input *in, struct grt_err *err)
 {
 	uint64_t most = 16 * (uint64_t)CHUNK, got;
@@ -1300,7 +1306,7 @@ static int drain_present(struct run *run, const struct input *in, struct grt_err
 	return 0;
 }
 
-/* What is taken at times is taken once more, then all learn of the moment at which they end. */
+/* Sources that take samples take one more; then all get the moment at which they end. */
 static void end_inputs(struct run *run)
 {
 	struct timespec left = {0};
@@ -1385,8 +1391,8 @@ static void adopt_files(struct run *run)
 }
 
 /*
- * What runs needs less than what starts. The recording must be ours afterwards,
- * or it could not be ended; who asks PROG to end may be neither it nor root.
+ * Running sources need fewer privileges than starting them. The recording must still be writable afterwards,
+ * so that it can be ended; a user who must end PROG may be neither this user nor root.
  */
 static void record_confine(struct run *run)
 {
@@ -1412,7 +1418,10 @@ static void record_confine(struct run *run)
 		record_note_error(&err);
 }
 
-/* Holds what is in the recording against what its sources counted. @tell: no other error has been reported */
+/*
+ * Compares the events in the recording with the counts of its sources. @tell: no other error has been
+ * reported
+ */
 static void record_check_missed(struct run *run, bool tell)
 {
 	struct grt_balance missed;
@@ -1427,7 +1436,7 @@ static void record_check_missed(struct run *run, bool tell)
 	}
 }
 
-/* Whose stacks are addresses in the recording: those of CUDA's library, and of uprobes. */
+/* Return: whether stacks are addresses in the recording: those of CUDA's library, and of uprobes. */
 static bool record_has_addresses(const struct run *run)
 {
 	bool any = false;
@@ -1570,14 +1579,14 @@ static int record_find_device(void)
 }
 
 /* Sources that were named and record all GPUs. */
-static void record_tell_all_gpus(void)
+static void record_note_all_gpus(void)
 {
 	const struct source *const *s;
 	bool unknown = false;
 	char text[256];
 
 	for (s = all_sources; s < all_sources + SOURCES; s++) {
-		if (!(*s)->all_gpus || wish_for(*s, &unknown) != WISH_NAMED)
+		if (!(*s)->all_gpus || source_choice(*s, &unknown) != CHOICE_NAMED)
 			continue;
 		snprintf(text, sizeof(text), "--device has no effect on the source %s, which records %s",
 			 (*s)->name, (*s)->all_gpus);
@@ -1586,14 +1595,14 @@ static void record_tell_all_gpus(void)
 }
 
 /* Sources that were named and do not obey --duty. */
-static void record_tell_uncut(void)
+static void record_note_uncut(void)
 {
 	const struct source *const *s;
 	bool unknown = false;
 	char text[128];
 
 	for (s = all_sources; s < all_sources + SOURCES; s++) {
-		if ((*s)->duty || wish_for(*s, &unknown) != WISH_NAMED)
+		if ((*s)->duty || source_choice(*s, &unknown) != CHOICE_NAMED)
 			continue;
 		snprintf(text, sizeof(text),
 			 "--duty has no effect on the source %s, which is recorded all the time", (*s)->name);
@@ -1616,11 +1625,11 @@ static int record_check_source_options(void)
 
 	for (s = all_sources; s < all_sources + SOURCES; s++) {
 		o = record_given(*s);
-		if (o && wish_for(*s, &unknown) != WISH_NAMED)
+		if (o && source_choice(*s, &unknown) != CHOICE_NAMED)
 			return cmd_usage_error(
 				"--%s needs the source %s: add it to -e, or leave out the option", o->name,
 				(*s)->name);
-		obeys = opt.duty_text && (*s)->duty && wish_for(*s, &unknown) == WISH_NAMED;
+		obeys = opt.duty_text && (*s)->duty && source_choice(*s, &unknown) == CHOICE_NAMED;
 		duty |= obeys;
 		why = (o || obeys) && (*s)->refuse ? (*s)->refuse(&setup) : NULL;
 		if (why)
@@ -1630,9 +1639,9 @@ static int record_check_source_options(void)
 		return cmd_usage_error(
 			"--duty needs one of the sources cuda, drm and ioctl: add one to -e, or leave out the option");
 	if (opt.duty_text)
-		record_tell_uncut();
+		record_note_uncut();
 	if (opt.device)
-		record_tell_all_gpus();
+		record_note_all_gpus();
 	return EXIT_DONE;
 }
 

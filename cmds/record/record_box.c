@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is said of a black box, see record_box.h. */
+/* Messages about a black box, see record_box.h. */
 #include "record_box.h"
 #include "base/say.h"
 
@@ -38,7 +38,7 @@ bool record_box_signalled(uint64_t now, struct incident *i)
 	return true;
 }
 
-/* At most so much of it. */
+/* The most bytes of a dump. */
 #define DUMP_MAX ((size_t)256 << 20)
 
 static int record_box_copy(int from, int to)
@@ -116,7 +116,7 @@ int record_box_describe_box(struct record_box_texts *t, struct grt_env *env)
 	return 1;
 }
 
-/* As the kernel has it while it lives. */
+/* Reads the name of a process while it lives. */
 static void record_box_comm(uint32_t pid, char comm[32])
 {
 	char path[64];
@@ -131,7 +131,7 @@ static void record_box_comm(uint32_t pid, char comm[32])
 		fclose(f);
 }
 
-void record_box_tell(const struct box *b)
+void record_box_print(const struct box *b)
 {
 	const struct incident *i = &b->incident;
 	char comm[32];
@@ -149,7 +149,7 @@ void record_box_tell(const struct box *b)
 	fputc('\n', stderr);
 }
 
-void record_box_tell_end(const struct box *b, uint64_t events)
+void record_box_print_end(const struct box *b, uint64_t events)
 {
 	fputs("grtrace record: ", stderr);
 	cmd_put_text(stderr, b->path);
@@ -159,7 +159,7 @@ void record_box_tell_end(const struct box *b, uint64_t events)
 	fputc('\n', stderr);
 }
 
-void record_box_tell_all(const struct box *b, const char *path)
+void record_box_print_all(const struct box *b, const char *path)
 {
 	grt_say(stderr, "grtrace record: %lu {snapshot|snapshots} in ", b->written);
 	cmd_put_text(stderr, path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What `record --last` says of its black box: to the user, in metadata, and by its signal. */
+/* What `record --last` reports about its black box: to the user, in metadata, and by its signal. */
 #ifndef GRTRACE_RECORD_BOX_H
 #define GRTRACE_RECORD_BOX_H
 
@@ -36,11 +36,11 @@ int record_box_keep_dump(const struct box *b);
 /** record_box_died - whether the program has ended by a signal, and that is waited for */
 bool record_box_died(const struct child *c, const struct triggers *t, struct incident *i);
 
-/** record_box_tell, record_box_tell_end - prints that a snapshot has begun; is over, with @events */
-void record_box_tell(const struct box *b);
-void record_box_tell_end(const struct box *b, uint64_t events);
+/** record_box_print, record_box_print_end - prints that a snapshot has begun; is over, with @events */
+void record_box_print(const struct box *b);
+void record_box_print_end(const struct box *b, uint64_t events);
 
-/** record_box_tell_all - prints what the box in @path has seen */
-void record_box_tell_all(const struct box *b, const char *path);
+/** record_box_print_all - prints what the box in @path has seen */
+void record_box_print_all(const struct box *b, const char *path);
 
 #endif /* GRTRACE_RECORD_BOX_H */

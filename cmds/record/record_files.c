@@ -75,7 +75,7 @@ static int record_files_on_event(struct grt_consumer *c, const struct grt_event 
 	return grt_flame_event(((struct merged *)c)->flame, e);
 }
 
-static void record_files_tell(const struct merged *m)
+static void record_files_print(const struct merged *m)
 {
 	struct grt_launches_count n = grt_launch_flame_count(grt_flame_launches(m->flame));
 
@@ -148,7 +148,7 @@ static int write_merged(const char *path, const char *file)
 	if (!ret)
 		ret = build(&m, path, &err);
 	if (!ret)
-		record_files_tell(&m);
+		record_files_print(&m);
 	if (!ret && file)
 		ret = record_files_write_folded(&m, file, &err);
 	grt_stacks_free(m.tree);

@@ -47,11 +47,11 @@ struct place {
 };
 
 /**
- * struct names - what is known on the way
- * @last: stamp of the last event
+ * struct names - the state
+ * @last: time of the last event
  * @sampled: instructions with PC samples, by image, code, function and offset
  * @files: paths with build ids; the number of one is the place of its object
- * @texts: of the image at hand, behind the @before that it had
+ * @texts: texts of the current image, after the @before that it had
  */
 struct names {
 	struct grt_consumer c;
@@ -98,7 +98,7 @@ static int names_on_event(struct grt_consumer *c, const struct grt_event *e, uin
 
 /* ------------------------------------------------------------- addresses */
 
-/* Only the build that was mapped; a file without a build id is taken by its path. */
+/* Opens only the build that was mapped; a file without a build id is identified by its path. */
 static void names_open(struct names *n, uint32_t object, const char *path, const char *build_id)
 {
 	char own[2 * ELF_BUILD_ID_MAX + 1], name[32];
@@ -304,7 +304,7 @@ static int names_text(struct names *n, const struct grt_image *i, const char *te
 	return n->texts.used > before ? names_put_string(n, i, *number, text) : 0;
 }
 
-/* @f: the function, and behind it where it was called */
+/* @f: the function, and after it the place where it was called */
 static int names_put_inlined(struct names *n, const struct grt_image *i, const struct place *p,
 			     const struct grt_symbol *f, uint32_t index)
 {
@@ -393,7 +393,7 @@ static int names_put_all(struct names *n, struct grt_err *err)
 	return ret ?: names_flush(n, GRT_PACK_ALL, err);
 }
 
-/* Only a recording with something to name gets the file. */
+/* The file is made only if the recording has something to name. */
 static int names_write(struct names *n, struct grt_err *err)
 {
 	n->part = malloc(PART);

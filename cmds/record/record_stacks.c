@@ -23,7 +23,7 @@
 #define OBJECTS_MAX 512U
 #define FRAMES_MAX 64U
 #define REGISTERS_MAX 4096U
-/* As DWARF counts them. */
+/* Numbers of registers in DWARF. */
 #ifdef __x86_64__
 #define REGISTER_FP 6
 #define REGISTER_SP 7
@@ -69,7 +69,7 @@ struct record_stacks {
 	const struct copy *walked;
 };
 
-/** struct answer - what the process apart writes of each thread, with a text behind it */
+/** struct answer - the separate process writes one for each thread, with a text after it */
 struct answer {
 	uint32_t number;
 	uint32_t length;
@@ -212,7 +212,7 @@ static void stacks_open_objects(struct record_stacks *s)
 
 static pid_t walk_next_thread(Dwfl *dwfl, void *arg, void **thread)
 {
-	/* each is asked for by its number */
+	/* each thread is requested by its number */
 	(void)dwfl, (void)arg, (void)thread;
 	return 0;
 }
@@ -284,14 +284,14 @@ static void walk_put(struct walk *w, const char *function, uint64_t into, const 
 	w->used += (size_t)n;
 }
 
-/* A stack that goes on further out than it was walked says so. */
+/* Marks a stack that continues beyond the walked part. */
 static void walk_put_end(struct walk *w)
 {
 	memcpy(w->text + w->used, WALK_ENDS, strlen(WALK_ENDS));
 	w->used += strlen(WALK_ENDS);
 }
 
-/* A return address is behind its call, and so perhaps in another function. */
+/* A return address is after its call, and so may be in another function. */
 static int walk_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct walk *w = arg;

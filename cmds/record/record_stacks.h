@@ -29,7 +29,7 @@ void record_stacks_begin(struct record_stacks *s, pid_t pid);
 /** record_stacks_copy - takes a thread of it; @thread: its directory in /proc */
 void record_stacks_copy(struct record_stacks *s, uint32_t tid, int thread);
 
-/** record_stacks_walk - walks what was copied, until @until at most, ns */
+/** record_stacks_walk - walks the stacks that were copied, until @until at most, ns */
 void record_stacks_walk(struct record_stacks *s, uint64_t until);
 
 /** record_stacks_text - a line for each frame of a thread, each with its newline; "": nothing is known */

@@ -26,12 +26,12 @@
 #include "record_stacks.h"
 
 #define COMM "grtrace-threads"
-/* Of a process, and bytes of what is said of one. */
+/* Limits: threads of a process, and bytes of the texts about one. */
 #define THREADS_MAX 4096U
 #define THREAD_BYTES 8192U
 #define SAID_BYTES (THREAD_BYTES + RECORD_STACKS_TEXT + 64)
 #define IN_USER_SPACE "    in user space\n"
-/* Stacks in user space are walked so long at most. */
+/* Limit for the time of walking stacks in user space. */
 #define WALK_NS (600 * 1000000ULL)
 #define TEXT_MAX ((size_t)4 << 20)
 #define LOOK_NS NS_PER_S
@@ -89,7 +89,10 @@ static size_t threads_describe(int thread, const char *tid, char *text)
 	return used;
 }
 
-/** struct threads_said - of a process: @text: @used bytes; @end: of what is said of each of @n */
+/**
+ * struct threads_said - the threads of a process; @text: texts of @used bytes; @end: end of the text about
+ * each of the @n threads
+ */
 struct threads_said {
 	char *text;
 	size_t used;
@@ -137,7 +140,7 @@ static void threads_describe_all(struct threads_said *said, struct record_stacks
 		closedir(d);
 }
 
-/* What is said of a thread, and behind it its stack in user space. */
+/* Sends the text about a thread, and after it its stack in user space. */
 static bool threads_send(int to, const struct threads_said *said, unsigned int i,
 			 const struct record_stacks *stacks)
 {
@@ -164,14 +167,14 @@ static void threads_send_all(int to, struct record_stacks *stacks, uint32_t pid)
 		record_stacks_walk(stacks, until);
 	for (unsigned int i = 0; said && i < said->n && threads_send(to, said, i, stacks); i++)
 		;
-	/* the end: shorter than what is said of any thread */
+	/* the end: shorter than the text about any thread */
 	send(to, "", 1, MSG_NOSIGNAL);
 	if (said)
 		free(said->text);
 	free(said);
 }
 
-/* With nothing of the recorder's but the socket. */
+/* The process keeps nothing of the recorder's but the socket. */
 static void __attribute__((noreturn)) threads_serve(int fd)
 {
 	struct record_stacks *stacks;

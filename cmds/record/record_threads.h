@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the threads of a process are doing when there is an incident, in the kernel and in user space. The
- * stacks are root's to read: a process that was made before the recorder gave up its privileges reads them,
- * and nothing else.
+ * What the threads of a process do when there is an incident, in the kernel and in user space. Only root may
+ * read the stacks: a process that was made before the recorder gave up its privileges reads them, and does
+ * nothing else.
  */
 #ifndef GRTRACE_RECORD_THREADS_H
 #define GRTRACE_RECORD_THREADS_H
@@ -13,8 +13,10 @@
 /* Beside a snapshot. */
 #define RECORD_THREADS_SUFFIX ".threads"
 
-/** struct record_threads - @fd: to the process @pid that reads them; @text: @used bytes of what it has read
- * last */
+/**
+ * struct record_threads - @fd: socket to the process @pid that reads them; @text: @used bytes of its last
+ * answer
+ */
 struct record_threads {
 	int fd;
 	pid_t pid;
@@ -32,7 +34,7 @@ void record_threads_look(struct record_threads *t, pid_t pid);
 /** record_threads_write - into a file beside the snapshot at @path. Return: 0, or -errno after saying why */
 int record_threads_write(const struct record_threads *t, const char *path);
 
-/** record_threads_end - ends it, and frees what it holds; one that is all 0 is allowed */
+/** record_threads_end - ends the process, and frees all that @t owns; a struct of zeros is allowed */
 void record_threads_end(struct record_threads *t);
 
 #endif /* GRTRACE_RECORD_THREADS_H */

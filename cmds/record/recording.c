@@ -29,7 +29,7 @@
 
 static int remove_segment(int dir, const char *name);
 
-/* What is in a directory that we are asked to replace. */
+/* What a directory that would be replaced contains. */
 enum dir_kind { DIR_EMPTY, DIR_RECORDING, DIR_FOREIGN };
 
 /* SOURCE_N, or metadata and what a crash left of it, or of a recorder. */
@@ -68,7 +68,7 @@ static bool is_our_metadata(int dir)
 	       !strncmp(text, GRT_METADATA_HEAD, strlen(GRT_METADATA_HEAD)) && strstr(text, "grtrace");
 }
 
-/* What a recorder leaves that is killed before it has anything: the next one removes it. */
+/* Directories of a recorder that was killed before it had anything: the next one removes them. */
 static bool is_begun(int dir, const char *name)
 {
 	char text[sizeof(GRT_METADATA_HEAD)];
@@ -87,7 +87,7 @@ static int open_segment(int dir, const char *name)
 	return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* One that holds what is not ours makes the recording a foreign directory. */
+/* A segment with foreign files makes the recording a foreign directory. */
 static bool is_our_segment(int dir, const char *name)
 {
 	int fd = is_segment(name) ? open_segment(dir, name) : -1;
@@ -171,7 +171,7 @@ static void remove_files(int dir)
 		closedir(d);
 }
 
-/* It has no segments of its own. Return: 0 or -errno */
+/* A segment has no segments of its own. Return: 0 or -errno */
 static int remove_segment(int dir, const char *name)
 {
 	int fd = open_segment(dir, name);
@@ -183,7 +183,7 @@ static int remove_segment(int dir, const char *name)
 	return unlinkat(dir, name, AT_REMOVEDIR) ? -errno : 0;
 }
 
-/* Metadata that others began; with the lock, so nobody writes it. */
+/* Removes metadata that other recorders began; with the lock, so that none of them writes it. */
 static void remove_begun(int dir)
 {
 	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -260,7 +260,7 @@ static int recording_make_room(const char *path, struct grt_err *err)
 	return ret;
 }
 
-/* Where it fails the file stays root's, which is safe and only less handy. */
+/* If this fails, the file stays root's, which is safe and only less convenient. */
 static void give(const struct recording *r, int dir, const char *name, int flags)
 {
 	if (r->uid != (uid_t)-1 && fchownat(dir, name, r->uid, r->gid, flags | AT_SYMLINK_NOFOLLOW) < 0)
@@ -314,7 +314,7 @@ void recording_owner(const char *path, uid_t *uid, gid_t *gid)
 		close(dir);
 }
 
-/* Also a directory in which a black box was before. Return: as recording_make_room() */
+/* Enters a directory, also one in which a black box was before. Return: as recording_make_room() */
 static int recording_enter_box(const char *path, struct grt_err *err)
 {
 	char text[8192];
@@ -363,13 +363,13 @@ static int make_dir(struct recording *r, const char *name, struct grt_err *err)
 			ret = grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
 	}
 	as_user_end();
-	/* made by root where nobody else may */
+	/* made by root, in a place where no other user may write */
 	if (ret >= 0 && r->made && !as_user)
 		give(r, r->dir, "", AT_EMPTY_PATH);
 	return ret < 0 ? ret : 0;
 }
 
-/* One that was there is used where it is ours already. */
+/* An existing directory is used if it is ours already. */
 static int take_dir(struct recording *r, const char *name, struct grt_err *err)
 {
 	struct stat st;
@@ -613,7 +613,7 @@ struct adopting {
 	uint64_t to;
 };
 
-/* A packet that reaches beyond the window, or lies behind one that became shorter. Return: 0 or -errno */
+/* Writes a packet that reaches beyond the window, or follows one that became shorter. Return: 0 or -errno */
 static int adopt_changed(struct adopting *a, struct grt_packet *p, uint64_t at, uint64_t length)
 {
 	char *whole = malloc(length);
@@ -633,7 +633,7 @@ static int adopt_changed(struct adopting *a, struct grt_packet *p, uint64_t at, 
 	return 0;
 }
 
-/* One whose writer goes on is counted, and left as it is. Return: 0 or -errno */
+/* A file whose writer continues is counted, and left unchanged. Return: 0 or -errno */
 static int adopt_packets(struct adopting *a, bool written)
 {
 	struct grt_packet p;

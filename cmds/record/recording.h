@@ -64,8 +64,8 @@ struct recording {
 };
 
 /**
- * recording_open_dir - makes the directory; what is there and is a recording becomes PATH.old
- * Return: 0, or -errno with nothing of the user's touched but recordings
+ * recording_open_dir - makes the directory; an existing recording is renamed to PATH.old
+ * Return: 0, or -errno; then nothing of the user's was touched except recordings
  */
 int recording_open_dir(struct recording *r, const char *path, struct grt_err *err);
 
@@ -130,7 +130,7 @@ uint64_t recording_bytes(const struct recording *r);
 /** recording_counted - whether @events and @lost are right: every byte belonged to a packet */
 bool recording_counted(const struct recording *r);
 
-/** recording_finish - cuts what is no whole packet, closes the files; counts stay. Return: 0 or -errno */
+/** recording_finish - cuts an incomplete packet, closes the files; counts stay. Return: 0 or -errno */
 int recording_finish(struct recording *r, struct grt_err *err);
 
 /** recording_close - finishes it and frees everything */

@@ -15,7 +15,7 @@
 #include "trace/segment.h"
 #include "recording.h"
 
-/* What a file or a directory takes at least, and by which it grows. */
+/* The least size of a file or directory, and the unit in which it grows. */
 #define BLOCK 4096U
 
 static uint64_t on_disk(uint64_t bytes)
@@ -109,8 +109,10 @@ static int segments_delete_oldest(struct recording *r, struct grt_err *err)
 	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot delete %s/%s", r->path, name) : 0;
 }
 
-/* Room for so many bytes more. @stay: segments at the end that stay. Return: 0, -EFBIG where there is none,
- * or -errno */
+/*
+ * Makes room for this many more bytes. @stay: segments at the end that stay. Return: 0, -EFBIG: there is
+ * none, or -errno
+ */
 static int segments_make_room(struct recording *r, uint64_t bytes, unsigned int stay, struct grt_err *err)
 {
 	struct segments *s = r->segments;
@@ -149,7 +151,7 @@ static int segments_too_small(const struct recording *r, uint64_t bytes, struct 
 			   "cannot write %llu {byte|bytes} into %s", (unsigned long long)bytes, r->path);
 }
 
-/* What a packet becomes on disk. Return: bytes at *@out, or -errno */
+/* Packs a packet for the disk. Return: bytes at *@out, or -errno */
 static ssize_t segments_pack(struct segments *s, const struct grt_packet *p, const void **out)
 {
 	size_t room = grt_packed_room(p->packet_size / 8);
@@ -292,7 +294,7 @@ static int segments_carry(struct recording *r, uint64_t from, struct grt_err *er
 	return ret;
 }
 
-static int segments_tell(struct recording *r, uint64_t to, struct grt_err *err)
+static int segments_write_metadata(struct recording *r, uint64_t to, struct grt_err *err)
 {
 	struct segments *s = r->segments;
 	struct stat st;
@@ -333,7 +335,7 @@ static int segments_make(struct recording *r, uint64_t from, struct grt_err *err
 		return segments_failed(r, name, -ENOMEM, err);
 	s->segment[s->n++] = g;
 	s->made++;
-	ret = segments_tell(r, UINT64_MAX, err);
+	ret = segments_write_metadata(r, UINT64_MAX, err);
 	if (!ret && recording_name_dir(r, name))
 		ret = segments_failed(r, name, -errno, err);
 	ret = ret ?: segments_carry(r, from, err) ?: segments_open_files(r, err);
@@ -352,7 +354,7 @@ int segments_begin(struct recording *r, struct grt_err *err)
 	return segments_make(r, 0, err);
 }
 
-/* What each stream is whole up to, where nobody has said it. */
+/* Return: the time up to which each stream is complete, if no source has reported it. */
 static uint64_t segments_whole_to(const struct recording *r)
 {
 	uint64_t to = UINT64_MAX;
@@ -371,7 +373,7 @@ int segments_end(struct recording *r, uint64_t to, struct grt_err *err)
 	g->closed = grt_now();
 	to = to ?: segments_whole_to(r);
 	return ret ? segments_failed(r, "segment", ret, err)
-		   : segments_tell(r, to > g->from ? to : g->from, err);
+		   : segments_write_metadata(r, to > g->from ? to : g->from, err);
 }
 
 int segments_next(struct recording *r, uint64_t to, struct grt_err *err)

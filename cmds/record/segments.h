@@ -13,9 +13,9 @@
 struct recording;
 
 /**
- * struct segment_bounds - what was requested
- * @bytes: on disk, 0: any number
- * @ns: a segment that is older is deleted; 0: none is
+ * struct segment_bounds - the requested limits
+ * @bytes: on disk, 0: no limit
+ * @ns: older segments are deleted; 0: none is
  * @segment_bytes, @segment_ns: when a segment is full
  * @pack: packets are packed
  */
@@ -107,7 +107,7 @@ bool segments_over(const struct segments *s);
  */
 int segments_next(struct recording *r, uint64_t to, struct grt_err *err);
 
-/** segments_age - deletes what is too old at @now. Return: 0 or -errno */
+/** segments_age - deletes segments that are too old at @now. Return: 0 or -errno */
 int segments_age(struct recording *r, uint64_t now, struct grt_err *err);
 
 /** segments_end - closes the last one. Return: 0 or -errno */
@@ -123,12 +123,14 @@ uint64_t segments_bytes(const struct segments *s);
  */
 void segments_count_before(const struct segments *s, uint64_t before[SOURCES]);
 
-/** segments_text, segments_fates - as they stand in the metadata: what was deleted, and what of it had been
- * lost */
+/**
+ * segments_text, segments_fates - texts for the metadata: what was deleted, and how many events of it had
+ * been lost
+ */
 const char *segments_text(struct segments *s);
 const char *segments_fates(struct segments *s);
 
-/** segments_free - frees what it holds */
+/** segments_free - frees all that it owns */
 void segments_free(struct segments *s);
 
 #endif /* GRTRACE_SEGMENTS_H */

@@ -14,11 +14,15 @@
 #define NAMES_MAX 256U
 #define KINDS_MAX 256U
 #define RANKS_MAX 4096U
-/* Collectives of a kind of which it is known when the first rank called them; of older ones, at least so long
- * ago. */
+/*
+ * Collectives of a kind for which it is known when the first rank called them; for older ones, only a bound
+ * is known.
+ */
 #define KEPT 64U
-/* What a rank called reaches the recorder some tenths of a second later: so much longer it is not held to be
- * missing. */
+/*
+ * A call of a rank reaches the recorder some tenths of a second later, so a rank is reported as missing only
+ * this much later.
+ */
 #define ON_THE_WAY_NS GRT_NS_PER_S
 
 /** struct communicator - of a process */
@@ -40,7 +44,9 @@ struct kind {
 	char function[20];
 };
 
-/** struct rank - in a kind: @next: the number of its next one; @told: that this one is missing was reported
+/**
+ * struct rank - a rank in a kind; @next: number of its next collective; @told: that this one is missing was
+ * reported
  */
 struct rank {
 	uint64_t hash;
@@ -120,7 +126,7 @@ static uint64_t collectives_function(const char *name)
 
 static void collectives_called(struct kind *k, uint64_t number, uint64_t time)
 {
-	/* what nobody was seen to call lies before the first one that somebody was */
+	/* calls that were not seen precede the first one that was */
 	if (number >= k->next) {
 		for (uint64_t n = number >= KEPT && k->next < number - KEPT + 1 ? number - KEPT + 1 : k->next;
 		     n < number; n++)
@@ -132,7 +138,7 @@ static void collectives_called(struct kind *k, uint64_t number, uint64_t time)
 	}
 }
 
-/* Return: 1: it is taken in; 0: what it refers to has not come so far; or -ENOMEM */
+/* Return: 1: the call was taken; 0: its communicator or name is not known yet; or -ENOMEM */
 static int collectives_take_call(struct collectives *c, const struct grt_ev_collective *e)
 {
 	const struct grt_key own = {{e->e.ctx, e->e.pid, e->communicator}},
@@ -166,7 +172,7 @@ static int collectives_take_call(struct collectives *c, const struct grt_ev_coll
 	return 1;
 }
 
-/* What was met before its communicator or its function's name, which are in other streams. */
+/* Takes calls that came before their communicator or their function's name, which are in other streams. */
 static int collectives_take_early(struct collectives *c)
 {
 	uint32_t left = 0;

@@ -40,13 +40,13 @@ struct collective_missing {
 /** collectives_init - of none so far */
 void collectives_init(struct collectives *c);
 
-/** collectives_see - takes in an event of any type. Return: 0 or -ENOMEM */
+/** collectives_see - processes an event of any type. Return: 0 or -ENOMEM */
 int collectives_see(struct collectives *c, const struct grt_event *e);
 
 /**
- * collectives_missing - a rank for which others have waited for more than @limit ns at @now, and for a second
- * more, in which its call might have come
- * @sure: it is reported, and not again for this collective
+ * collectives_missing - finds a rank for which others have waited for more than @limit ns at @now, and a
+ * second longer, in which its call might have arrived
+ * @sure: the caller reports it, so that it is not found again for this collective
  */
 bool collectives_missing(struct collectives *c, uint64_t limit, uint64_t now, bool sure,
 			 struct collective_missing *found);
@@ -54,7 +54,7 @@ bool collectives_missing(struct collectives *c, uint64_t limit, uint64_t now, bo
 /** collectives_forget - events were lost: what ranks called last is not known any more */
 void collectives_forget(struct collectives *c);
 
-/** collectives_free - frees what it holds */
+/** collectives_free - frees all that it owns */
 void collectives_free(struct collectives *c);
 
 #endif /* GRTRACE_TRIGGER_COLLECTIVES_H */

@@ -21,7 +21,7 @@
 #define DUMPS_MAX 256U
 #define DUMPS "/sys/class/devcoredump"
 #define DUMPS_NS 200000000ULL
-/* Of a client; the median is known from so many on. */
+/* Frames of a client that are kept; the median is known from this many on. */
 #define FRAMES 63U
 #define FRAMES_LEAST 8U
 
@@ -36,7 +36,7 @@ static const struct {
 #undef GRT_TRIGGER
 };
 
-/** struct job - in flight; @ended: its end came, and its SUBMIT is still to come; @told: it is reported */
+/** struct job - a job in flight; @ended: its end came before its SUBMIT; @told: it was reported */
 struct job {
 	uint64_t time;
 	uint32_t pid;
@@ -52,7 +52,9 @@ struct step {
 	char name[64];
 };
 
-/** struct open_step - that a thread is in: @began: its first launch in it, or earlier; @told: it is reported
+/**
+ * struct open_step - the step in which a thread is: @began: its first launch in it, or earlier; @told: it was
+ * reported
  */
 struct open_step {
 	uint64_t began;
@@ -60,7 +62,10 @@ struct open_step {
 	bool told;
 };
 
-/** struct client - of a display, or a thread with steps; @took: its last ones, the oldest gives way, ns */
+/**
+ * struct client - the client of a display, or a thread with steps; @took: its last durations, a new one
+ * replaces the oldest, ns
+ */
 struct client {
 	uint64_t last;
 	uint32_t n;
@@ -175,7 +180,7 @@ static void triggers_found(struct triggers *t, enum trigger trigger, const struc
 	snprintf(t->incident.text, sizeof(t->incident.text), "%s", text);
 }
 
-/* The same of what took so long. */
+/* The same for something that took too long. */
 static void triggers_found_long(struct triggers *t, enum trigger trigger, const struct grt_event *e,
 				uint64_t took, const char *text)
 {
@@ -253,7 +258,7 @@ static uint64_t triggers_median(const struct client *c)
 	return sorted[n / 2];
 }
 
-/* One of what a client does again and again took so long. @what: it, and whose the median is */
+/* Notes the duration of something that a client repeats. @what: its name, and that of the median */
 static void triggers_see_took(struct triggers *t, enum trigger trigger, const struct grt_event *e,
 			      struct client *c, uint64_t took, const char *what[2])
 {
@@ -293,7 +298,7 @@ static int triggers_see_frame(struct triggers *t, const struct grt_event *e)
 	return 0;
 }
 
-/* FNV-1a of what is no digit. */
+/* FNV-1a of the name without its digits. */
 static uint64_t triggers_kind_of(const char *name)
 {
 	uint64_t kind = 0xcbf29ce484222325ULL;
@@ -453,8 +458,8 @@ int triggers_see_event(struct triggers *t, const struct grt_event *e)
 	}
 }
 
-/* The end of a job that is in flight may be among what was lost. */
-static void triggers_doubt(struct triggers *t)
+/* Events were lost, so the end of a job in flight may be among them. */
+static void triggers_forget_all(struct triggers *t)
 {
 	void *job;
 
@@ -472,7 +477,7 @@ int triggers_see(struct triggers *t, const struct grt_packet *p)
 	int ret = 0;
 
 	if (grt_packet_fate(p, GRT_FATE_LOST))
-		triggers_doubt(t);
+		triggers_forget_all(t);
 	while (!ret && (size_t)(end - at) >= sizeof(struct grt_event)) {
 		const struct grt_event *e = (const struct grt_event *)at;
 
@@ -497,8 +502,8 @@ bool triggers_take(struct triggers *t, struct incident *found)
 
 /* ------------------------------------------------------------- looking */
 
-static void triggers_tell_job(const struct triggers *t, const struct job *job, uint64_t now,
-			      struct incident *found)
+static void triggers_describe_job(const struct triggers *t, const struct job *job, uint64_t now,
+				  struct incident *found)
 {
 	const struct grt_key *key = grt_keyed_key(job);
 	char age[GRT_UNITS_MAX];
@@ -526,15 +531,15 @@ bool triggers_late_job(struct triggers *t, uint64_t now, bool sure, struct incid
 			grt_keyed_remove(&t->jobs, job);
 		} else if (!job->told) {
 			job->told = sure;
-			triggers_tell_job(t, job, now, found);
+			triggers_describe_job(t, job, now, found);
 			return true;
 		}
 	}
 	return false;
 }
 
-static void triggers_tell_step(const struct open_step *open, uint64_t now, uint64_t median,
-			       struct incident *found)
+static void triggers_describe_step(const struct open_step *open, uint64_t now, uint64_t median,
+				   struct incident *found)
 {
 	const struct grt_key *key = grt_keyed_key(open);
 	char age[GRT_UNITS_MAX], usual[GRT_UNITS_MAX];
@@ -552,7 +557,7 @@ static void triggers_tell_step(const struct open_step *open, uint64_t now, uint6
 		 open->step.name, age, median ? usual : "-");
 }
 
-/* Of a process that is no more, nothing will end. */
+/* Return: whether a process does not exist any more, so that nothing of it will end. */
 static bool triggers_is_gone(uint32_t pid)
 {
 	return kill((pid_t)pid, 0) && errno == ESRCH;
@@ -578,7 +583,7 @@ bool triggers_hung_step(struct triggers *t, uint64_t now, bool sure, struct inci
 			continue;
 		}
 		open->told = sure;
-		triggers_tell_step(open, now, median, found);
+		triggers_describe_step(open, now, median, found);
 		return true;
 	}
 	return false;

@@ -21,11 +21,11 @@ enum trigger {
 };
 
 /**
- * struct incident - what a trigger met
- * @time: CLOCK_MONOTONIC ns; @began: of what took so long, 0: it is of a moment
- * @pid, @tid, @ctx, @seqno, @ring: of the job or the event, 0 where there is none (GRT_RING_NONE: no ring)
+ * struct incident - what a trigger found
+ * @time: CLOCK_MONOTONIC ns; @began: begin of what took too long, 0: it is a moment
+ * @pid, @tid, @ctx, @seqno, @ring: of the job or the event, 0 if unknown (GRT_RING_NONE: no ring)
  * @text: what happened
- * @dump: of a device: its directory in /sys/class/devcoredump; "": there is none
+ * @dump: directory of a device's dump in /sys/class/devcoredump; "": there is none
  */
 struct incident {
 	enum trigger trigger;
@@ -115,13 +115,13 @@ bool triggers_take(struct triggers *t, struct incident *found);
 /** trigger_name - as typed */
 const char *trigger_name(enum trigger trigger);
 
-/* All of them, with what follows their names. */
+/* All triggers, with the text that may follow their names. */
 extern const char triggers_names[];
 
-/* Where nobody says. */
+/* The default. */
 #define TRIGGERS_DEFAULT "signal"
 
-/** triggers_free - frees what it holds */
+/** triggers_free - frees all that it owns */
 void triggers_free(struct triggers *t);
 
 #endif /* GRTRACE_TRIGGERS_H */

@@ -91,7 +91,7 @@ static int incident_calls_print_stack(struct incident_calls *c, struct grt_image
 
 	for (unsigned int i = 0; !ret && n && i < FRAMES_SHOWN; i++) {
 		ret = grt_image_frames_text(frames, t->image, node, &text, &len);
-		/* what is behind the outermost frame is none */
+		/* an address after the outermost frame is not a frame */
 		if (ret || !len)
 			return ret;
 		snprintf(room, sizeof(room), "%.*s", (int)len, text);
@@ -123,7 +123,7 @@ static int incident_calls_print_one(struct incident_calls *c, struct grt_image_f
 	return incident_calls_print_stack(c, frames, t);
 }
 
-/* Who called last comes first. */
+/* The latest call comes first. */
 static int incident_calls_order(const void *a, const void *b)
 {
 	const struct thread_call *x = *(const struct thread_call *const *)a,

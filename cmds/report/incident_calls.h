@@ -24,7 +24,7 @@ int incident_calls_event(struct incident_calls *c, const struct grt_event *e);
 /** incident_calls_print - those of a process, where it has made none those of all. Return: 0 or -ENOMEM */
 int incident_calls_print(struct incident_calls *c, const struct grt_names *names, uint32_t pid);
 
-/** incident_calls_free - frees what it holds */
+/** incident_calls_free - frees all that it owns */
 void incident_calls_free(struct incident_calls *c);
 
 #endif /* GRTRACE_INCIDENT_CALLS_H */

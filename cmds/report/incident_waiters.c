@@ -25,7 +25,7 @@ struct wait {
 	uint32_t ring;
 };
 
-/** struct listing - what is printed; @lines: so far */
+/** struct listing - what is printed; @lines: number of lines so far */
 struct listing {
 	const struct incident_waiters *w;
 	const struct grt_keyed *open;

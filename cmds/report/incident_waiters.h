@@ -28,7 +28,7 @@ int incident_waiters_event(struct incident_waiters *w, const struct grt_event *e
 void incident_waiters_print(const struct incident_waiters *w, const struct grt_keyed *open,
 			    const struct grt_names *names, uint64_t ctx, uint64_t seqno);
 
-/** incident_waiters_free - frees what it holds */
+/** incident_waiters_free - frees all that it owns */
 void incident_waiters_free(struct incident_waiters *w);
 
 #endif /* GRTRACE_INCIDENT_WAITERS_H */

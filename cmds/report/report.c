@@ -117,19 +117,19 @@ static bool report_is_elsewhere(const struct report *r, enum grt_class class)
 	return true;
 }
 
-/* Records of what was before or is after the time looked at are not part of it. */
+/* Records from before or after the examined time do not extend the span. */
 static void set_busy_span(struct report *r, uint64_t first, uint64_t last)
 {
 	grt_analyses_span(&r->a, first, last);
 }
 
 /* Names are reported whenever they are from. */
-static bool report_is_asked_for(const struct report *r, const struct grt_event *e)
+static bool report_is_selected(const struct report *r, const struct grt_event *e)
 {
 	return e->type != GRT_EV_NAME || (e->time >= r->asked.from && e->time <= r->asked.to);
 }
 
-/* What lies before the first event handed out is known: the merge is by time. */
+/* The begin of the span is known, because the streams are merged by time. */
 static void begin_span(struct report *r, uint64_t first)
 {
 	r->span.known = true;
@@ -142,9 +142,9 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	struct report *r = (struct report *)c;
 	int ret = 0;
 
-	if (report_is_asked_for(r, e))
+	if (report_is_selected(r, e))
 		ret = grt_analyses_event(&r->a, e, GRT_CLASSES);
-	/* What a live stream begins with may be older than this program. */
+	/* A live stream may begin with events from before the start of this program. */
 	if ((r->live || r->piped) && !r->span.known && e->type != GRT_EV_NAME)
 		begin_span(r, e->time);
 	if (r->piped && e->type != GRT_EV_NAME)
@@ -152,7 +152,7 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	return ret;
 }
 
-/* Where no analysis has a table of a class, the summary counts its events. */
+/* The summary counts the events of classes for which no analysis has a table. */
 static void set_consumer(struct report *r)
 {
 	/* with names alone they have nothing to show */
@@ -251,7 +251,7 @@ static int report_begin_analyses(struct report *r)
 	return 0;
 }
 
-/* What was called how before a report is known in it, as packets of a recording would say it again. */
+/* Names from before a report are repeated in it, as the packets of a recording do. */
 static int report_take_name(void *arg, const struct grt_event *e)
 {
 	struct report *r = arg;
@@ -277,7 +277,7 @@ static int report_begin_again(struct report *r)
 	r->before.balance.emitted -= report_unread(r);
 	r->before.balance.fate[GRT_FATE_DELIVERED] -= report_unread(r);
 	report_look(r);
-	ret = report_begin_analyses(r) ?: grt_names_tell(grt_jobs_names(before), report_take_name, r);
+	ret = report_begin_analyses(r) ?: grt_names_each(grt_jobs_names(before), report_take_name, r);
 	grt_jobs_free(before);
 	r->span = (struct reading_span){.first = r->span.last, .last = r->span.last, .known = true};
 	set_busy_span(r, r->span.first, r->asked.to);
@@ -353,7 +353,10 @@ static void report_want_more(struct report *r)
 			grt_analyses_want(&r->a, part);
 }
 
-/* What goes with the part that was requested; nothing is computed that this form of the report leaves out. */
+/*
+ * Adds parts that belong to the requested one; parts that this form of the report leaves out are not
+ * computed.
+ */
 static void report_want_with(struct report *r)
 {
 	bool all = opt.verbose || opt.json || opt.output;
@@ -364,7 +367,7 @@ static void report_want_with(struct report *r)
 			grt_analyses_want(&r->a, part);
 }
 
-/* What is wanted: with CSV one table, else what goes with it, too. */
+/* Selects the parts: with CSV one table, else also the parts that belong to it. */
 static int set_view(struct report *r)
 {
 	const char *by = opt.by.value ?: opt.path ? "path" : opt.csv ? "job" : NULL;

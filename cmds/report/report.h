@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One run of `grtrace report`, shared by its files: report.c parses the command
- * line and runs the session, report_print.c composes the output.
+ * One run of `grtrace report`, shared by its files: report.c parses the command line and runs the session,
+ * report_print.c composes the output.
  */
 #ifndef GRTRACE_REPORT_H
 #define GRTRACE_REPORT_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * report --incident: the recorder says in the metadata of a snapshot which trigger it was, and which process
- * and job; what became of the job, its stacks, what it waited for and what else was there come from the
- * events. Two passes: the frames of a stack may stand before the event that names it.
+ * report --incident: the metadata of a snapshot names the trigger, process and job. Events show what happened
+ * to the job, its stacks, its waits, and the other jobs. Two passes are needed, because the frames of a stack
+ * may come before the event that names it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@
 #define DEPS_MAX 16U
 #define SHOWN 10U
 
-/* Of a job, in their order. */
+/* Steps of a job, in their order. */
 static const struct {
 	uint16_t type;
 	const char *what;
@@ -67,12 +67,12 @@ struct dep {
 };
 
 /**
- * struct incident_report - what is known
- * @at, @began, @pid, @tid, @ctx, @seqno, @ring: as the recorder said; @began 0: it did not
- * @step: when the job did what steps[] says, 0: not seen
- * @calls: of CUDA; @waiters: for jobs
- * @owner, @rank, @world: of the process, where @owned and @ranked
- * @stack: the user's and the kernel's; @frames: of these alone
+ * struct incident_report - the results
+ * @at, @began, @pid, @tid, @ctx, @seqno, @ring: from the metadata; @began 0: unknown
+ * @step: when the job did what steps[] names, 0: not seen
+ * @calls: calls of CUDA; @waiters: threads and jobs that wait for jobs
+ * @owner, @rank, @world: of the process, if @owned and @ranked
+ * @stack: the user's and the kernel's; @frames: frames of these alone
  */
 struct incident_report {
 	struct grt_consumer c;
@@ -168,7 +168,7 @@ static void incident_see_own(struct incident_report *r, const struct grt_event *
 	}
 }
 
-/* Whose the process is. */
+/* Takes the owner of the process. */
 static void incident_see_whose(struct incident_report *r, const struct grt_event *e)
 {
 	if (e->pid != r->pid || !e->pid)
@@ -314,7 +314,7 @@ static void incident_print_stacks(const struct incident_report *r)
 		puts("\nstack of its submit: not recorded (record --stack bpf)");
 }
 
-/* Of each process the number and the oldest of its jobs that were not complete. */
+/* Counts the incomplete jobs of each process, and finds the oldest. */
 static int incident_count_open(struct incident_report *r)
 {
 	for (const struct open_job *job = grt_keyed_oldest(&r->jobs); job;
@@ -366,7 +366,7 @@ static int incident_print_processes(struct incident_report *r)
 	return 0;
 }
 
-/* What took so long may have begun before all that was kept. */
+/* What took too long may have begun before all packets that were kept. */
 static void incident_print_begin(const struct incident_report *r)
 {
 	char began[GRT_UNITS_MAX], missing[GRT_UNITS_MAX];
@@ -492,7 +492,7 @@ static void incident_print_dump(const char *path, const struct grt_session *s)
 	printf(", %lld bytes\n", (long long)st.st_size);
 }
 
-/* What the threads of the process did; they have named themselves. */
+/* Prints what the threads of the process did, with their names. */
 static void incident_print_threads(const char *path)
 {
 	char file[4200], line[512];

@@ -14,8 +14,10 @@
 #include "stack/slots.h"
 #include "trace/session.h"
 
-/* Into so many the time is cut of which the graph can be seen apart: a power of two. Fewer where their
- * weights are more than this, so that the page stays small. */
+/*
+ * Slots of time for which the flame graph can be shown separately: a power of two. There are fewer if their
+ * weights exceed this, so that the page stays small.
+ */
 #define SLOTS 256
 #define SLOT_WEIGHTS_MAX 50000U
 
@@ -35,7 +37,10 @@ static const struct graph {
 	{"wall", "wall", GRT_FLAME_WEIGHT_WALL, "time of threads", "process thread"},
 };
 
-/* As requested, for a pass that has learned nothing yet; @joins: it chooses jobs when they are joined. */
+/*
+ * Return: the requested filter, for a pass that has learned nothing yet; @joins: it selects jobs when they
+ * are joined.
+ */
 static struct grt_filter report_page_filter(const struct report *r, bool joins)
 {
 	const struct grt_filter *asked = r->a.pass.filter;

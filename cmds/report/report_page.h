@@ -8,7 +8,7 @@
 
 #include "report.h"
 
-/** report_page_usage - says so where no page can be written there. Return: EXIT_DONE or EXIT_USAGE */
+/** report_page_usage - prints an error if no page can be written there. Return: EXIT_DONE or EXIT_USAGE */
 int report_page_usage(const char *output, const char *input);
 
 /**

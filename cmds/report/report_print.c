@@ -94,7 +94,7 @@ static bool has_no_jobs(const struct report *r)
 	return other;
 }
 
-/* Beside jobs only errors: what else there is, the commands that were asked to record it show. */
+/* Besides jobs, only errors are shown; other events are shown by the commands that recorded them. */
 static void note_elsewhere(struct report *r, bool errors_only)
 {
 	char room[128];
@@ -215,7 +215,7 @@ static bool report_print_is_shown(void *arg, const struct grt_part *part, const 
 	       !(r->a.pass.no_jobs && part->where & GRT_PART_JOBS) && !r->a.pass.csv;
 }
 
-/* What was requested comes first; CSV is nothing else. */
+/* The requested part comes first; CSV has nothing else. */
 static int report_print_write_tables(struct report *r)
 {
 	int ret = 0;
@@ -255,7 +255,7 @@ int report_print(struct report *r)
 		return ret;
 	ret = report_print_write_tables(r);
 	report_print_write_notes(r, h);
-	/* behind the tables, since a live one is known at its end only */
+	/* after the tables, since the span of a live report is known only at its end */
 	grt_writer_pairs(pass->writer, &span_pairs, NULL, &r->span);
 	reading_health(pass->writer, h);
 	report_text_health(pass->writer, h);

@@ -168,7 +168,7 @@ static int sass_open(void *arg, uint64_t cubin, const char *const *functions, ui
 	return fd == -ENOENT || fd == -ENODATA ? -EIO : fd;
 }
 
-/* All that it printed is read. */
+/* Reads the rest of the output. */
 static void sass_close(void *arg)
 {
 	struct report_sass *s = arg;

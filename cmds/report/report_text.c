@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What a report says of text, see report_text.h.
- */
+/* Notes of a report about text, see report_text.h. */
 #include "report_text.h"
 
 #include <errno.h>

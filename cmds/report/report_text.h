@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What a report says of an input that is text; of another one nothing.
- */
+/* Notes of a report about an input that is text; none about other inputs. */
 #ifndef GRTRACE_REPORT_TEXT_H
 #define GRTRACE_REPORT_TEXT_H
 

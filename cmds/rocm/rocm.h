@@ -78,7 +78,7 @@ void rocm_line(const struct rocm_run *run, const struct grt_event *e);
 struct rocm_folded *rocm_folded_new(void);
 void rocm_folded_free(struct rocm_folded *f);
 
-/** rocm_folded_event - takes in an event of any type. Return: 0 or -ENOMEM */
+/** rocm_folded_event - processes an event of any type. Return: 0 or -ENOMEM */
 int rocm_folded_event(struct rocm_folded *f, const struct grt_event *e);
 
 /** rocm_folded_write - a line for each stack: frames and ns. Return: an exit status */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The last section of `grtrace rocm report`: answers in sentences, each made of
- * what was counted in this trace. What a trace cannot report is said to be so.
+ * The last section of `grtrace rocm report`: answers in sentences, each from counts of this trace. If a trace
+ * cannot answer, the sentence says so.
  */
 #include <inttypes.h>
 #include <string.h>

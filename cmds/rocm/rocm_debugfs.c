@@ -135,7 +135,7 @@ static bool rocm_debugfs_word_at(const struct dump *d, uint32_t at, uint32_t *v)
 	return false;
 }
 
-/* One descriptor of so many words, or one for each XCC. */
+/* Return: whether it is one descriptor of this many words, or one for each XCC. */
 static bool is_descriptor(const struct dump *d, unsigned int words)
 {
 	for (uint32_t i = 0; i < d->n; i += words)
@@ -377,7 +377,7 @@ static bool is_pair(const struct dump *a, const struct dump *b, enum sure how)
 	return known ? !memcmp(a->id, b->id, sizeof(a->id)) : how == BY_ORDER;
 }
 
-/* Those of one title are few, and mostly stand where they stood. */
+/* Dumps with one title are few, and mostly in the same order. */
 static void pair_up(struct dumps *before, struct dumps *after)
 {
 	for (enum sure how = BY_ADDRESS; how < SURES; how++)

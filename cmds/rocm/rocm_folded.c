@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace rocm report --folded: calls of the runtime's interface as folded stacks,
- * weighted by their own time, which `grtrace flame` draws. A stack is the process
- * and the calls that a thread of it is inside of; what has no end is left out.
+ * grtrace rocm report --folded: calls of the runtime's interface as folded stacks, weighted by their own
+ * time, which `grtrace flame` draws. A stack is the process and the nested calls of one of its threads; calls
+ * without an end are left out.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +27,7 @@ struct frame {
 	uint64_t inner;
 };
 
-/** struct thread - of the log. @depth: also of what is too deep for @frame */
+/** struct thread - a thread of the log. @depth: including calls that are too deep for @frame */
 struct thread {
 	struct frame frame[DEPTH_MAX];
 	unsigned int depth;

@@ -76,7 +76,7 @@ static int make_dirs(const char *path)
 		as_user = as_user_begin_at(uid, gid, part);
 		made = !mkdir(part, 0777);
 		as_user_end();
-		/* made by root where nobody else may put anything in its place */
+		/* made by root, in a place where no other user can put anything */
 		if (made && !as_user && uid != (uid_t)-1)
 			made = !lchown(part, uid, gid);
 		else if (!made)
@@ -101,7 +101,9 @@ static bool user_may_write(const char *dir)
 	return may;
 }
 
-/* Its files have names that others use, too: what is unknown to be of a recording is the user's. */
+/*
+ * Other programs use the same names of files, so a file that is not known to be of a recording is the user's.
+ */
 static int check_place(const char *dir)
 {
 	char metadata[PATH_ROOM + 32];
@@ -148,7 +150,7 @@ static int make_place(struct place *p, const struct rocm_options *opt, const cha
 	return check_place(p->dir);
 }
 
-/* Without a recording the texts are empty, and would keep the next one from being made here. */
+/* Without a recording, the texts are empty, and would prevent the next one from being made here. */
 static void remove_texts(const struct place *p)
 {
 	char path[PATH_ROOM + 136];
@@ -198,7 +200,7 @@ static bool is_in_path(const char *name)
 	return false;
 }
 
-/* What only this recording's program has in its environment. */
+/* A variable that only the program of this recording has in its environment. */
 static const char *container_mark(void)
 {
 	static char mark[64];
@@ -210,8 +212,10 @@ static const char *container_mark(void)
 	return mark;
 }
 
-/* docker or podman exec NAME, with the variables; what is printed in there comes through its standard error.
- * Return: words used */
+/*
+ * Makes the command docker or podman exec NAME, with the variables; output inside comes through its standard
+ * error. Return: words used
+ */
 static int container_words(const struct rocm_options *opt, char **words)
 {
 	static char level[40];
@@ -228,7 +232,7 @@ static int container_words(const struct rocm_options *opt, char **words)
 	return n;
 }
 
-/* What cannot work here is left out with its reason, unless functions were requested by name. */
+/* Leaves out sources that cannot work here, with the reason, unless functions were requested by name. */
 static const char *choose_sources(const struct rocm_options *opt, int *status)
 {
 	struct grt_err err = {.what = ""};
@@ -274,7 +278,7 @@ static int rocm_record_run_record(const struct rocm_options *opt, struct place *
 	return status == EXIT_DONE ? cmd_record.run(n, words) : status;
 }
 
-/* Where the report goes. Return: EXIT_DONE, or the status of what failed */
+/* Writes the report. Return: EXIT_DONE, or the status of what failed */
 static int rocm_record_write_report(const struct rocm_options *opt, const struct place *p)
 {
 	struct rocm_options of_report = {.recorded = true,

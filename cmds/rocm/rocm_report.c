@@ -36,7 +36,7 @@ static int rocm_report_add(struct rocm_run *run, const char *path, enum grt_merg
 	return ret ? cmd_error(open_status(ret), &err) : EXIT_DONE;
 }
 
-/* What rocm record wrote is a directory with the recording in it; a recording alone does as well. */
+/* rocm record writes a directory with the recording in it; a recording alone works as well. */
 static int add_recording(struct rocm_run *run, const char *dir)
 {
 	char path[4096];
@@ -71,7 +71,10 @@ static int on_clock_event(void *arg, const struct grt_event *e, uint32_t cpu, un
 	return 0;
 }
 
-/* Without an answer the clocks are taken for one, which is said, unless an estimate was requested. */
+/*
+ * Without an estimate the clocks are assumed to be the same, and a message says so, unless an estimate was
+ * requested.
+ */
 static int rocm_report_estimate(struct rocm_run *run, bool asked)
 {
 	struct grt_rocm_clock *clock = NULL;
@@ -154,7 +157,10 @@ static uint64_t zero_of(const struct rocm_run *run)
 	return run->opt->relative ? run->first : 0;
 }
 
-/* What the recorder said of its texts: what they had, what was passed over and why, what was not there. */
+/*
+ * Adds what the recorder noted about its texts: their contents, what was skipped and why, and what was
+ * missing.
+ */
 static void add_recorded(struct grt_fields *f, struct grt_session *s, const char *input)
 {
 	static const char *const keys[] = {
@@ -554,8 +560,8 @@ static int rocm_report_judge(const struct rocm_run *run)
 	return EXIT_DONE;
 }
 
-/* What `record` requests is a report also then: whatever reads it finds one, with nothing in it. */
-static int rocm_report_tell_empty(const struct rocm_run *run)
+/* `record` requests a report also if there is nothing: programs that read it find an empty one. */
+static int rocm_report_note_empty(const struct rocm_run *run)
 {
 	uint64_t passed = 0, lines = 0;
 	char why[128] = "it has no record of AMD's runtime and no kernel function";
@@ -598,7 +604,7 @@ static int report(struct rocm_run *run)
 		return err.what[0] ? cmd_error(EXIT_FAILED, &err)
 				   : cmd_fail(EXIT_FAILED, strerror(-ret), NULL, "cannot go on");
 	if (is_empty(run))
-		status = rocm_report_tell_empty(run);
+		status = rocm_report_note_empty(run);
 	if (status != EXIT_DONE)
 		return status;
 	grt_rocm_finish(&run->r);

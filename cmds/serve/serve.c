@@ -22,7 +22,7 @@
 #include "serve.h"
 #include "sources/source.h"
 
-/* Jobs are counted so long after their completion: events of them may come later. */
+/* Jobs are counted this long after their completion, because events of them may come later. */
 #define SERVE_SETTLE_NS 500000000ULL
 #define SERVE_FORGET_NS (10 * NS_PER_S)
 #define SERVE_SOURCES "drm,nvidia,nvctxsw,power"
@@ -70,7 +70,7 @@ struct serve {
 
 /* -------------------------------------------------------------- the log */
 
-/* Where the journal reads it, its priority stands before a line. */
+/* For the journal, a line begins with its priority. */
 static void serve_log(int priority, const char *text)
 {
 	if (getenv("JOURNAL_STREAM"))
@@ -142,7 +142,7 @@ static void serve_put_incidents(const struct serve *s, FILE *out)
 		}
 }
 
-/* What the service itself takes, under the names that every exporter has for it. */
+/* Writes the resources of the service itself, under the names that all exporters use. */
 static void serve_put_cost(FILE *out)
 {
 	struct rusage use;

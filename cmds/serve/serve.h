@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of `grtrace serve` share: serve.c drives capture and metrics, serve_http.c answers
- * requests, serve_notify.c tells the service manager.
+ * The interface between the files of `grtrace serve`: serve.c drives capture and metrics, serve_http.c
+ * answers requests, serve_notify.c informs the service manager.
  */
 #ifndef GRTRACE_SERVE_H
 #define GRTRACE_SERVE_H

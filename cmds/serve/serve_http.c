@@ -25,7 +25,7 @@
 #define HTTP_CONNECTION_NS (30 * GRT_NS_PER_S)
 #define HTTP_MEMORY 8192U
 #define HTTP_LIBRARY "libmicrohttpd.so.12"
-/* A page is shown so long to those who come in the meantime. */
+/* A page is reused for requests within this time. */
 #define HTTP_PAGE_NS 100000000ULL
 
 /* clang-format off */
@@ -42,7 +42,7 @@ struct http_library {
 #undef X
 };
 
-/** struct http_client - a connection; @fd: -1: there is none */
+/** struct http_client - a connection; @fd: -1: the place is free */
 struct http_client {
 	int fd;
 	uint64_t since;
@@ -66,7 +66,7 @@ struct serve_http {
 	char url[128];
 };
 
-/* A page with what it counts against. */
+/* A page, and the number of requests that use it. */
 struct http_page {
 	struct serve_http *h;
 	char *text;
@@ -275,7 +275,7 @@ void serve_http_run(struct serve_http *h)
 {
 	http_end_old(h);
 	h->mhd.run(h->daemon);
-	/* what nobody gets any more */
+	/* frees a page that is not used any more */
 	if (h->page && grt_now() - h->made >= HTTP_PAGE_NS) {
 		h->mhd.destroy_response(h->page);
 		h->page = NULL;

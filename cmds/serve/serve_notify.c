@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a service of type notify tells its manager: datagrams on the socket that NOTIFY_SOCKET names,
+ * Messages of a service of type notify to its manager: datagrams on the socket that NOTIFY_SOCKET names,
  * sd_notify(3). Without a socket nothing is sent.
  */
 #include <stddef.h>

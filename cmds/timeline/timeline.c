@@ -18,7 +18,7 @@
 #define WIDTH_MIN 20
 #define WIDTH_MAX 1000
 #define WIDTH_DEFAULT 80
-/* From this width on the busy share follows each bar. */
+/* From this width on, the busy share follows each bar. */
 #define WIDTH_SHARES 40
 
 static struct {
@@ -57,7 +57,7 @@ static bool width_fits(uint64_t width)
 	return width >= WIDTH_MIN && width <= WIDTH_MAX;
 }
 
-/* What is not the label, nor the share, nor the two bars around it is the bar. */
+/* The bar gets the width that the label, the share and the two borders leave. */
 static void set_look(struct timeline_look *look)
 {
 	look->width = opt.width != NOT_GIVEN ? (unsigned int)opt.width : terminal_width() ?: WIDTH_DEFAULT;
@@ -103,7 +103,7 @@ static int timeline_begin_analyses(struct timeline *tl)
 	return 0;
 }
 
-/* Columns are filled while the trace is read, so what they span must be known before. */
+/* Columns are filled while the trace is read, so their span must be known before. */
 static int timeline_set_span(struct timeline *tl)
 {
 	uint64_t first, last;

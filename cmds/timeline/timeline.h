@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One run of `grtrace timeline`, shared by its files: timeline.c takes the
- * command line and drives the session, timeline_print.c puts together what is
- * written, timeline_bars.c draws.
+ * One run of `grtrace timeline`, shared by its files: timeline.c parses the command line and drives the
+ * session, timeline_print.c composes the output, timeline_bars.c draws.
  */
 #ifndef GRTRACE_TIMELINE_H
 #define GRTRACE_TIMELINE_H
@@ -11,7 +10,7 @@
 #include "jobs/jobs.h"
 #include "cmds/filter.h"
 
-/* ">100.0 %*" behind a bar. */
+/* ">100.0 %*" after a bar. */
 #define SHARE_WIDTH 9
 
 /**

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `grtrace timeline` draws: a bar over time for each row, one for each
- * power of two of a histogram. Names of a trace are escaped before they are cut
- * to the label's width.
+ * The pictures of `grtrace timeline`: a bar over time for each row, and one for each power of two of a
+ * histogram. Names of a trace are escaped before they are cut to the label's width.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +22,7 @@
 
 /* Rows of a kind that are drawn; of more, the least busy ones are summed up in one. */
 #define ROWS_SHOWN 24U
-/* Histograms of so many rings are drawn. */
+/* The most rings whose histograms are drawn. */
 #define RINGS_SHOWN 8U
 /* A label of the axis: "|+1.00 ms". */
 #define TICK_ROOM 11U
@@ -58,7 +57,7 @@ static unsigned int timeline_bars_width_of(const char *s)
 	return n;
 }
 
-/* Exactly @width characters; what is cut ends in "..". */
+/* Writes exactly @width characters; a label that is cut ends in "..". */
 static void timeline_bars_put_label(const char *text, unsigned int width)
 {
 	unsigned int n = timeline_bars_width_of(text), room = n > width ? width - 2 : width, used = 0;
@@ -75,7 +74,7 @@ static void timeline_bars_put_label(const char *text, unsigned int width)
 		printf("%*s", (int)(width - n), "");
 }
 
-/* Rounded, but what is busy at all is seen. */
+/* Rounded, but never 0 for something that was busy. */
 static unsigned int eighths(uint64_t busy, uint64_t width)
 {
 	unsigned __int128 twice = (unsigned __int128)busy * 16;
@@ -119,7 +118,7 @@ static void put_behind(const struct timeline *tl, const struct grt_bar *b)
 	printf("%*.*s", SHARE_WIDTH - 1, SHARE_WIDTH - 1, text);
 }
 
-/* What a column is full with. */
+/* Return: the value at which a column is full. */
 static uint64_t timeline_bars_full(const struct grt_bar *b, const struct grt_timeline *t, uint32_t columns,
 				   uint32_t c)
 {
@@ -254,7 +253,7 @@ static int by_busy(const void *a, const void *b)
 	return compare_identity(x, y);
 }
 
-/* Who used the device most comes first among processes; rings and engines have an order of their own. */
+/* The process that used the device most comes first; rings and engines have an order of their own. */
 static const struct {
 	const char *title;
 	void (*label)(const struct timeline *tl, const struct grt_timeline_row *row, char *text, size_t room);
@@ -332,7 +331,7 @@ static int timeline_bars_put_rows(struct timeline *tl, const struct grt_timeline
 	return ret;
 }
 
-/* "None" is said where nothing else is drawn, either. */
+/* Writes "none" only if nothing else is drawn either. */
 static int put_bars(struct timeline *tl, const void *state)
 {
 	int ret;

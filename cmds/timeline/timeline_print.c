@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What `grtrace timeline` writes and in which order, as text and as JSON. How
- * bars are drawn is in timeline_bars.c.
- */
+/* The output of `grtrace timeline` and its order, as text and as JSON. timeline_bars.c draws the bars. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

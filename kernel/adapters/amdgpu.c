@@ -141,9 +141,9 @@ static u32 sched_command(const struct drm_sched_job *sj)
 	return grt_amdgpu_replace_submit(key, key, 0) ? grt_amdgpu_num_ibs(sj) : 0;
 }
 
-static bool grt_amdgpu_scheduler_tells(enum sched_role role)
+static bool grt_amdgpu_scheduler_reports(enum sched_role role)
 {
-	return grtrace_role_told(&adapter, role);
+	return grtrace_role_is_reported(&adapter, role);
 }
 
 static void grt_amdgpu_on_cs_ioctl(void *data, struct amdgpu_job *amdgpu_job)
@@ -154,7 +154,7 @@ static void grt_amdgpu_on_cs_ioctl(void *data, struct amdgpu_job *amdgpu_job)
 
 	if (!sched_job(sj, &job))
 		return;
-	if (!grt_amdgpu_scheduler_tells(SCHED_ROLE_QUEUE)) {
+	if (!grt_amdgpu_scheduler_reports(SCHED_ROLE_QUEUE)) {
 		grtrace_submit(&job, grt_amdgpu_num_ibs(sj), 0, 0);
 		return;
 	}
@@ -168,7 +168,7 @@ static void grt_amdgpu_on_sched_run_job(void *data, struct amdgpu_job *amdgpu_jo
 	struct drm_sched_job *sj = (struct drm_sched_job *)amdgpu_job;
 	struct grtrace_job job;
 
-	if (!grt_amdgpu_scheduler_tells(SCHED_ROLE_RUN) && sched_job(sj, &job))
+	if (!grt_amdgpu_scheduler_reports(SCHED_ROLE_RUN) && sched_job(sj, &job))
 		/* later kernels take the job from its entity before this */
 		grtrace_commit(&job, sj->entity ? spsc_queue_count(&sj->entity->job_queue) : 0,
 			       grtrace_sched_hw_depth(sj->sched));

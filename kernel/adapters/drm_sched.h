@@ -480,7 +480,7 @@ static inline void sched_complete(struct drm_sched_fence *f)
 
 	if (!sched_place(f->sched, &job))
 		return;
-	if (unlikely(!grtrace_role_told(&adapter, SCHED_ROLE_DONE)))
+	if (unlikely(!grtrace_role_is_reported(&adapter, SCHED_ROLE_DONE)))
 		sched_end_inferred(&job);
 	if (error)
 		grtrace_error(&job, error, 0);

@@ -321,11 +321,11 @@ static bool adapter_role_bound(const struct grtrace_adapter *a, unsigned int rol
 }
 
 /**
- * grtrace_role_told - whether this kernel has one of the tracepoints with this role; any context
+ * grtrace_role_is_reported - whether this kernel has one of the tracepoints with this role; any context
  *
  * The same until the last handler has run: tracepoints are detached one after the other.
  */
-bool grtrace_role_told(const struct grtrace_adapter *a, unsigned int role)
+bool grtrace_role_is_reported(const struct grtrace_adapter *a, unsigned int role)
 {
 	const struct grtrace_probe *p;
 
@@ -334,7 +334,7 @@ bool grtrace_role_told(const struct grtrace_adapter *a, unsigned int role)
 			return true;
 	return false;
 }
-EXPORT_SYMBOL_GPL(grtrace_role_told);
+EXPORT_SYMBOL_GPL(grtrace_role_is_reported);
 
 /**
  * grtrace_opaque - the number by which an object of the kernel is known in a trace

@@ -25,8 +25,8 @@ static u64 chan_bytes;
 DECLARE_WAIT_QUEUE_HEAD(grtrace_wait);
 
 static void buffer_fresh_fn(struct irq_work *work);
-static void buffer_timely_flush_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(timely_flush, buffer_timely_flush_fn);
+static void buffer_flush_work_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(timely_flush, buffer_flush_work_fn);
 
 static bool buffer_full(const struct rchan_buf *buf)
 {
@@ -332,7 +332,7 @@ void grtrace_flush(void)
  * A packet's first record requests it: while nothing happens, nothing runs. Only
  * CPUs with something to give are disturbed.
  */
-static void buffer_timely_flush_fn(struct work_struct *work)
+static void buffer_flush_work_fn(struct work_struct *work)
 {
 	struct rchan_buf *buf;
 	int cpu;

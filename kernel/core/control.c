@@ -492,7 +492,7 @@ static const struct {
 	{"clear", control_do_clear}, {"flush", control_do_flush},
 };
 
-static int control_obey(const struct file *file, const char *order)
+static int control_run_order(const struct file *file, const char *order)
 {
 	unsigned int i;
 	int err = -EINVAL;
@@ -519,7 +519,7 @@ static ssize_t control_write(struct file *file, const char __user *from, size_t 
 
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	err = control_obey(file, strim(text));
+	err = control_run_order(file, strim(text));
 	kfree(text);
 	return err ?: count;
 }

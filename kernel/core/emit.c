@@ -333,7 +333,7 @@ static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *r
 	const struct grtrace_job_info *job;
 	enum grt_fate fate;
 
-	e->time = unlikely(e->time) ? grtrace_stamp_told(c, e->time) : grtrace_stamp(c);
+	e->time = unlikely(e->time) ? grtrace_stamp_given(c, e->time) : grtrace_stamp(c);
 	e->size = row->size;
 	job = emit_identify(e, row, &by, &other);
 	/* a job that was refused stays refused when nothing is any more */

@@ -224,7 +224,7 @@ void grtrace_adapter_unregister(struct grtrace_adapter *a);
 #define module_grtrace_adapter(adapter) \
 	module_driver(adapter, grtrace_adapter_register, grtrace_adapter_unregister)
 
-bool grtrace_role_told(const struct grtrace_adapter *a, unsigned int role);
+bool grtrace_role_is_reported(const struct grtrace_adapter *a, unsigned int role);
 
 /*
  * Incremented when an adapter is registered or removed: grtrace_adapter_serves() may then change its result.

@@ -85,7 +85,7 @@ static enum grt_fate judge_event(const struct grtrace_look *l, enum grt_fate of_
 	return fate;
 }
 
-static void judge_tell(const struct grtrace_look *l, enum grt_fate fate)
+static void judge_notify_stages(const struct grtrace_look *l, enum grt_fate fate)
 {
 	unsigned int kinds = READ_ONCE(grtrace_telling);
 	const struct grtrace_stage *s;
@@ -108,7 +108,7 @@ static enum grt_fate judge_settle(struct grtrace_cpu *c, const struct grtrace_lo
 	if (fate == GRT_FATE_DELIVERED)
 		fate = grtrace_pass(c, l->e, by);
 	grtrace_account(c, fate);
-	judge_tell(l, fate);
+	judge_notify_stages(l, fate);
 	return fate;
 }
 
@@ -255,7 +255,7 @@ void grtrace_watched(const struct grt_event *e, struct grtrace_job_info *by, con
 		l.known = true;
 	else if (!job)
 		judge_fill_place(by, e);
-	judge_tell(&l, fate);
+	judge_notify_stages(&l, fate);
 }
 
 /* Return: whether there was one. */

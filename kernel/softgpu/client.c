@@ -105,10 +105,10 @@ int softgpu_client_take(struct softgpu_client *client)
 }
 
 /**
- * softgpu_client_untake - the job of softgpu_client_take() will not be
+ * softgpu_client_give_back - the job of softgpu_client_take() will not be
  * @client: of the caller
  */
-void softgpu_client_untake(struct softgpu_client *client)
+void softgpu_client_give_back(struct softgpu_client *client)
 {
 	spin_lock_irq(&client->lock);
 	client->unread--;
@@ -156,7 +156,7 @@ void softgpu_postclose(struct drm_device *drm, struct drm_file *file)
 
 	WRITE_ONCE(client->closed, true);
 	for (i = 0; i < client->gpu->nrings; i++)
-		softgpu_ring_unhang(&client->gpu->rings[i], client);
+		softgpu_ring_end_hang(&client->gpu->rings[i], client);
 	for (i = 0; i < SOFTGPU_RINGS * GRTRACE_SOFTGPU_PRIORITIES; i++) {
 		if (!at[i])
 			continue;

@@ -152,7 +152,7 @@ static struct softgpu_job *make_job(struct softgpu_client *client, struct drm_fi
 	err = job_prepare(client, file, job, arg);
 	if (!err)
 		return job;
-	softgpu_client_untake(client);
+	softgpu_client_give_back(client);
 	job_discard(job);
 	return ERR_PTR(err);
 }

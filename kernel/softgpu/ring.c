@@ -227,11 +227,11 @@ int softgpu_ring_init(struct softgpu *gpu, struct softgpu_ring *ring, u32 type, 
 }
 
 /**
- * softgpu_ring_unhang - ends a job that hangs and whose file is closed
+ * softgpu_ring_end_hang - ends a job that hangs and whose file is closed
  * @ring: any
  * @client: closed
  */
-void softgpu_ring_unhang(struct softgpu_ring *ring, const struct softgpu_client *client)
+void softgpu_ring_end_hang(struct softgpu_ring *ring, const struct softgpu_client *client)
 {
 	unsigned long flags;
 

@@ -145,7 +145,7 @@ extern unsigned int softgpu_hw_depth, softgpu_timeout_ms, softgpu_jobs_max;
 
 int softgpu_ring_init(struct softgpu *gpu, struct softgpu_ring *ring, u32 type, unsigned int number,
 		      struct device *dev);
-void softgpu_ring_unhang(struct softgpu_ring *ring, const struct softgpu_client *client);
+void softgpu_ring_end_hang(struct softgpu_ring *ring, const struct softgpu_client *client);
 void softgpu_ring_kill(struct softgpu_ring *ring);
 void softgpu_ring_fini(struct softgpu_ring *ring);
 
@@ -160,7 +160,7 @@ int softgpu_results_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 struct drm_sched_entity *softgpu_client_entity(struct softgpu_client *client, u32 ring, u32 priority);
 int softgpu_client_take(struct softgpu_client *client);
 void softgpu_client_over(struct softgpu_client *client, struct softgpu_job *job);
-void softgpu_client_untake(struct softgpu_client *client);
+void softgpu_client_give_back(struct softgpu_client *client);
 void softgpu_client_drop(struct softgpu_client *client);
 void softgpu_client_put(struct softgpu_client *client);
 

@@ -4,7 +4,7 @@
 
 #include "amount.h"
 
-/* What lasted since the change before, up to @to. */
+/* Adds the amount that lasted since the previous change up to @to to the columns. */
 static void amount_fill(struct grt_amount *a, const struct grt_timescale *t, uint64_t to)
 {
 	uint64_t from = a->time < t->first ? t->first : a->time, end;

@@ -50,7 +50,7 @@ static int busy_make_room(struct grt_busy *b)
 
 GRT_INTERVALS(parts, struct grt_busy_part)
 
-/* Only @left ns of a part are left to it: as much as can be of its idle time is among them. */
+/* A part was shortened to @left ns: its idle time becomes as much of the old idle time as fits. */
 static void keep_idle(struct grt_busy *b, struct grt_busy_part *p, uint64_t left)
 {
 	if (p->idle > left)
@@ -59,8 +59,10 @@ static void keep_idle(struct grt_busy *b, struct grt_busy_part *p, uint64_t left
 }
 
 /*
- * Index of the first part that becomes one with the new one; a part that is idle
- * somewhere keeps what it has before that. Return: whether the new one is not in such a part
+ * Makes place for a new interval on its left side. A part that was idle at times keeps the time before the
+ * new interval.
+ * @i: gets the index of the first part that is merged with the new interval
+ * Return: false: the interval lies within a part that was idle at times, which gave it its idle time
  */
 static bool trim_left(struct grt_busy *b, uint64_t from, uint64_t to, uint32_t *i)
 {
@@ -82,7 +84,10 @@ static bool trim_left(struct grt_busy *b, uint64_t from, uint64_t to, uint32_t *
 	return true;
 }
 
-/* The same behind it, where part @i is the first. Return: index of the first part that stays for itself */
+/*
+ * Makes place for a new interval that ends at @to on its right side; @i: the first part that it touches.
+ * Return: index of the first part that is not merged
+ */
 static uint32_t trim_right(struct grt_busy *b, uint64_t to, uint32_t i)
 {
 	struct grt_busy_part *p;
@@ -111,7 +116,7 @@ static int busy_insert(struct grt_busy *b, uint64_t from, uint64_t to)
 		return 0;
 	end = trim_right(b, to, i);
 	v = b->part;
-	/* What of these reaches beyond the new one is never idle. */
+	/* Parts that are merged and reach beyond the new interval have no idle time. */
 	if (end > i && v[i].from < from)
 		from = v[i].from;
 	if (end > i && v[end - 1].to > to)
@@ -127,7 +132,7 @@ int grt_busy_insert(struct grt_busy *b, uint64_t from, uint64_t to)
 
 	if (to <= from)
 		return 0;
-	/* Mostly it is behind all others. */
+	/* mostly the interval begins after all parts */
 	if (b->last && b->used < b->room && from > b->last->to)
 		b->part[b->used++] = (struct grt_busy_part){.from = from, .to = to};
 	else

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define VFS_NAME "grtrace"
-/* Of a row, a text, or a statement. */
+/* Limit for the bytes of a row, a text, or a statement. */
 #define LENGTH_MAX (16 << 20)
 
 struct database_file {
@@ -34,7 +34,7 @@ static int database_close(sqlite3_file *f)
 	return SQLITE_OK;
 }
 
-/* What is behind the end of the file reads as zeros. */
+/* Bytes beyond the end of the file read as zeros. */
 static int database_pread(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
 {
 	char *p = to;

@@ -123,7 +123,7 @@ static char *write_tree(struct demangle_component *tree)
 	return demangle_text_of(&o, cplus_demangle_print_callback(STYLE, tree, demangle_take, &o));
 }
 
-/* What takes the parser time that doubles with each, and is in no name that anybody wrote. */
+/* Return: whether a name has more conversions (cvT) than real names; each doubles the time of the parser. */
 static bool has_many_tries(const char *name)
 {
 	unsigned int n = 0;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* One character of the text: a code point, or a byte that begins none. */
+/* A character of the text: a code point, or a byte that does not begin one. */
 struct rune {
 	const char *at;
 	size_t len;
@@ -161,13 +161,16 @@ static bool csv_quotes(const char *src, size_t len)
 		       src[0] == ' ' || src[len - 1] == ' ');
 }
 
-/* A spreadsheet takes a field that begins so for a formula, and computes it; behind a ' it is text. */
+/*
+ * Return: whether a spreadsheet would execute a field because it begins like a formula. With a ' before it,
+ * it is text.
+ */
 static bool csv_is_formula(const char *src, size_t len)
 {
 	return len && memchr("=+-@", src[0], 4);
 }
 
-/* What certainly stays as it is: most text does. */
+/* Return: whether a character needs no escaping, which is true for most text. */
 static bool escape_is_plain(enum grt_escape kind, char c)
 {
 	if (c < ' ' || c >= 0x7f || c == '"' || c == '\\')

@@ -146,7 +146,7 @@ static bool json_in_number(struct grt_json_in *r, int scale, uint64_t *value)
 	int point = -1, c = grt_json_peek_word(r);
 	bool good = true;
 
-	/* exponents are of doubles: what they stand for is not exact anyway */
+	/* numbers with exponents were written from doubles and are not exact anyway */
 	for (; json_in_is_number(c); r->at++, c = grt_json_peek(r)) {
 		if (c == '.' && point < 0) {
 			point = 0;

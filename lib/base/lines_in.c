@@ -14,7 +14,7 @@
 
 /* Fits a CPU's second cache. */
 #define BUFFER (256U << 10)
-/* Behind the buffer, so that so many bytes from any of its bytes on can be read. */
+/* Bytes after the buffer, so that this many bytes can be read from any of its bytes on. */
 #define AHEAD GRT_LINE_AHEAD
 #define ESCAPE '\033'
 
@@ -24,7 +24,10 @@ long grt_pipe_read(int fd, void *buf, size_t len)
 	ssize_t n;
 
 	for (;;) {
-		/* A FIFO that nobody has opened for writing yet reads as ended, but polls as silent. */
+		/*
+		 * A FIFO that no process has opened for writing yet: read() reports its end, but poll()
+		 * waits.
+		 */
 		if (poll(&p, 1, -1) < 0 && errno != EINTR)
 			return -errno;
 		n = p.revents ? read(fd, buf, len) : -1;
@@ -35,13 +38,13 @@ long grt_pipe_read(int fd, void *buf, size_t len)
 	}
 }
 
-/* Text that is taken out of something else is read so far behind its place. */
+/* A string of JSON that is converted in place is read this many bytes behind the place for its text. */
 static size_t lead(const struct grt_lines *l)
 {
 	return l->json.on ? GRT_TEXT_JSON_LEAD : 0;
 }
 
-/* Of bytes read to their place, or before it. Return: how many bytes of text it has now */
+/* Converts @n bytes that were read to their place. Return: bytes of text that they became */
 static size_t take_bytes(struct grt_lines *l, size_t n)
 {
 	char *to = l->buf + l->fill;
@@ -138,7 +141,10 @@ static int lines_in_grow(struct grt_lines *l)
 	return 0;
 }
 
-/* More bytes behind what is left. Return: 0, 1 where the line has reached the bound, or a negative errno */
+/*
+ * Reads more bytes after those that are left. Return: 0, 1: the line has reached the bound, or a negative
+ * errno
+ */
 static int lines_in_refill(struct grt_lines *l)
 {
 	size_t text;
@@ -166,7 +172,7 @@ static int lines_in_refill(struct grt_lines *l)
 	return 0;
 }
 
-/* Where the line ends that begins at @at. Return: 1, 0 at the end of the input, or a negative errno */
+/* Finds the end of the line that begins at @at. Return: 1, 0: the end of the input, or a negative errno */
 static int find_end(struct grt_lines *l, char **end)
 {
 	size_t seen = 0;
@@ -192,7 +198,10 @@ static int find_end(struct grt_lines *l, char **end)
 	}
 }
 
-/* To behind the newline of a line of which the beginning was handed out. Return: 1, 0, or a negative errno */
+/*
+ * Skips the rest of a line whose beginning was delivered. Return: 1, 0: the end of the input, or a negative
+ * errno
+ */
 static int pass_rest(struct grt_lines *l)
 {
 	char *end;
@@ -209,7 +218,7 @@ static int pass_rest(struct grt_lines *l)
 	return 1;
 }
 
-/* Takes CSI sequences out, in the buffer, with blanks before what is left. Return: its beginning */
+/* Removes CSI sequences from a line in the buffer, and puts blanks before the rest. Return: its beginning */
 static char *strip_colours(char *line, char *end)
 {
 	char *out = line;
@@ -245,7 +254,7 @@ static const char *skip_quotes(const char *line, const char *end)
 	}
 }
 
-/* What stands around a line is taken off. */
+/* Delivers a line without the bytes around it that do not belong to it. */
 static void lines_in_hand_out(struct grt_lines *l, char *begin, char *stop, const char **line,
 			      const char **end)
 {

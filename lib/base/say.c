@@ -67,7 +67,10 @@ static void say_put(char *to, size_t *used, const char *text, size_t length)
 	*used += length;
 }
 
-/* Of "{one|many}" at @p, the part that fits. Return: what follows it, NULL: there is no such thing here */
+/*
+ * Writes the part of "{one|many}" at @p that fits the number. Return: what follows it, NULL: @p is something
+ * else
+ */
 static const char *put_choice(char *to, size_t *used, const char *p, const struct count *n)
 {
 	const char *end = strchr(p, '}'), *bar = end ? memchr(p, '|', (size_t)(end - p)) : NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * The union of stretches.h: a sorted array. Jobs of a ring that is never idle
- * melt into one stretch, so the array stays short in practice.
+ * become one stretch, so the array stays short in practice.
  */
 #include "stretches.h"
 
@@ -41,8 +41,9 @@ uint32_t grt_stretches_search(const struct grt_stretches *s, uint64_t time)
 	return i < s->used && s->kept[i].to == time ? i + 1 : i;
 }
 
-/* What @new says of the stretch that it becomes one with. */
-static void melt(const struct grt_stretches *s, struct grt_stretch *st, const struct grt_stretch *new)
+/* Extends a stretch by one that touches it. */
+static void stretches_widen(const struct grt_stretches *s, struct grt_stretch *st,
+			    const struct grt_stretch *new)
 {
 	bool begins = new->from<st->from, ends = new->to> st->to;
 
@@ -56,7 +57,10 @@ static void melt(const struct grt_stretches *s, struct grt_stretch *st, const st
 		st->last = new->last;
 }
 
-/* Room for one more behind those that are kept; they move to the front where as much room is free there. */
+/*
+ * Makes room for one more stretch after those that are kept; moves them to the front if enough room is free
+ * there.
+ */
 static int stretches_make_room(struct grt_stretches *s)
 {
 	uint32_t closed = (uint32_t)(s->kept - s->all);
@@ -81,16 +85,16 @@ static __attribute__((noinline)) int stretches_insert(struct grt_stretches *s, c
 	if (end == i && stretches_make_room(s))
 		return -ENOMEM;
 	if (end > i)
-		melt(s, &s->kept[i], new);
+		stretches_widen(s, &s->kept[i], new);
 	for (uint32_t k = i + 1; k < end; k++)
-		melt(s, &s->kept[i], &s->kept[k]);
+		stretches_widen(s, &s->kept[i], &s->kept[k]);
 	stretches_unite(s->kept, &s->used, i, end);
 	if (end == i)
 		s->kept[i] = *new;
 	return 0;
 }
 
-/* It begins in the last stretch or at its end, as jobs do on a ring that is never idle. */
+/* Return: whether the new stretch begins in the last one or at its end, as jobs on a busy ring do. */
 static bool stretches_goes_on(const struct grt_stretches *s, const struct grt_stretch *new)
 {
 	const struct grt_stretch *last = s->used ? &s->kept[s->used - 1] : NULL;
@@ -102,7 +106,7 @@ int grt_stretches_add(struct grt_stretches *s, const struct grt_stretch *new)
 {
 	if (!stretches_goes_on(s, new))
 		return stretches_insert(s, new);
-	melt(s, &s->kept[s->used - 1], new);
+	stretches_widen(s, &s->kept[s->used - 1], new);
 	return 0;
 }
 

@@ -55,7 +55,7 @@ static uint8_t match(uint8_t matched, char c)
 	return matched < KEY_LEN && KEY[matched] == c ? matched + 1 : OTHER;
 }
 
-/* The state behind a byte that is not of the text. */
+/* The state after a byte that is not part of the text. */
 static enum state text_json_pass(struct grt_text_json *j, char c)
 {
 	switch ((enum state)j->state) {
@@ -81,7 +81,9 @@ static enum state text_json_pass(struct grt_text_json *j, char c)
 	return c == '"' ? STRING : OUTSIDE;
 }
 
-/* Half a character of two halves is none; a NUL would end a line for some. Return: bytes, at most 3 */
+/*
+ * One half of a surrogate pair is not a character; a NUL would end the line. Return: bytes written, at most 3
+ */
 static size_t put_code(char *out, uint16_t code)
 {
 	if (code < 0x80) {
@@ -111,7 +113,7 @@ static char unescaped(char c)
 	return at ? means[at - names] : c;
 }
 
-/* A byte behind a backslash. Return: bytes put */
+/* Converts a byte after a backslash. Return: bytes written */
 static size_t text_json_take_escape(struct grt_text_json *j, char c, char *out)
 {
 	unsigned int digit = grt_hex_digit(c);
@@ -134,7 +136,7 @@ static size_t text_json_take_escape(struct grt_text_json *j, char c, char *out)
 	return put_code(out, j->code);
 }
 
-/* Of the text itself. Return: bytes put */
+/* Converts a byte of the text. Return: bytes written */
 static size_t text_json_take_value(struct grt_text_json *j, char c, char *out)
 {
 	if (j->state != VALUE)

@@ -6,7 +6,7 @@
 
 #include "grow.h"
 
-/* What the index compares with. */
+/* The text that the index looks for. */
 struct wanted {
 	const char *text;
 	size_t length;

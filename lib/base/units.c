@@ -70,7 +70,9 @@ const char *grt_event_title(uint64_t type)
 	return type < GRT_EV_MAX && event_titles[type] ? event_titles[type] : "unknown";
 }
 
-/* Prints ns / unit with @digits behind the point. Return: whether it has at most three digits in all. */
+/*
+ * Prints ns / unit with @digits after the decimal point. Return: whether it has at most three digits in all.
+ */
 static int try_unit(char *text, uint64_t ns, uint64_t unit, unsigned int digits, const char *name)
 {
 	static const uint64_t power[] = {1, 10, 100};

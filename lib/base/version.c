@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The version of the library that a program met. */
+/* The version of the library with which a program runs. */
 #include <grtrace/grtrace.h>
 
 const char *grt_version(void)

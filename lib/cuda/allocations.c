@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * report --by allocation, and flame --weight live and peak: memory that CUDA programs have allocated, by
- * stack: what is live at the end, which is what leaks, and what was live when most of its device's memory
- * was. Sizes are those that the program asked for.
+ * stack: memory that is live at the end, which may have leaked, and memory that was live at the peak of its
+ * device. Sizes are those that the program requested.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -100,7 +100,10 @@ static void allocations_within(void *state, uint64_t from, uint64_t to)
 	a->to = to;
 }
 
-/* @inside: the time is looked at: what was allocated before it is live in it, and the peak is one of it. */
+/*
+ * @inside: the change is in the examined time. Memory that was allocated before is live in that time, and
+ *	counts for its peak.
+ */
 static int allocations_change(struct allocations *a, const struct grt_memory_change *c, bool inside)
 {
 	struct site *s = &a->site[c->owner];
@@ -238,7 +241,7 @@ static int allocations_finish(void *state, struct grt_pass *pass)
 
 /* ---------------------------------------------------------- flame graphs */
 
-/* What a stack ends in: "[GPU0_Memory pool]", "[Host_Memory pinned]". */
+/* Adds the leaf of a stack: "[GPU0_Memory pool]", "[Host_Memory pinned]". */
 static int allocations_put_leaf(const struct allocations *a, const struct site *s, struct grt_stacks *tree,
 				uint32_t *node)
 {

@@ -37,7 +37,7 @@ static void exposure_free(struct exposure *x)
 	*x = (struct exposure){.process = UINT32_MAX};
 }
 
-/* All moments at which a kernel that communicates begins or ends. */
+/* Lists all moments at which a kernel of a collective begins or ends. */
 static uint32_t exposure_moments(const struct grt_step_process *p, uint32_t gpu, uint64_t *moment)
 {
 	uint32_t n = 0, kept = 0;

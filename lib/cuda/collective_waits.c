@@ -15,7 +15,7 @@
 #include "base/units.h"
 #include "collective_ops.h"
 
-/* What is shorter is on its way. */
+/* Shorter waits are not reported: the other ranks are about to enter. */
 #define WAIT_NS 1000000000ULL
 /* Ranks that are named one by one. */
 #define NAMED 4
@@ -57,7 +57,7 @@ static bool waits_is_member(const struct waits *w, uint32_t process, uint64_t ha
 	return false;
 }
 
-/* Whether a rank that the recording knows has come neither to this collective nor to a later one. */
+/* Return: whether a rank of the recording has entered neither this collective nor a later one. */
 static bool waits_lacks_one(const struct waits *w, uint32_t at)
 {
 	for (uint32_t p = 0; p < w->ops->processes; p++)
@@ -73,7 +73,10 @@ struct waits_first {
 	uint64_t time;
 };
 
-/* Of one function, from @from to @to; @lacks: the first of these that a rank has not entered. */
+/*
+ * Looks at the collectives of one function, from @from to @to; @lacks: the first one that a rank has not
+ * entered.
+ */
 static void waits_find(const struct waits *w, uint32_t from, uint32_t to, struct waits_first *any,
 		       struct waits_first *lacks)
 {
@@ -113,8 +116,8 @@ static void waits_ranks(const struct waits *w, uint32_t at, uint32_t n, char *li
 	}
 }
 
-/* Whether a process has come to this collective, or to a later one of its function. */
-static bool waits_has_come(const struct waits *w, uint32_t at, uint32_t process)
+/* Return: whether a process has entered this collective or a later one of its function. */
+static bool waits_has_entered(const struct waits *w, uint32_t at, uint32_t process)
 {
 	const struct grt_op_part *one = &w->ops->part[at];
 
@@ -129,7 +132,9 @@ static bool waits_has_come(const struct waits *w, uint32_t at, uint32_t process)
 	return false;
 }
 
-/* What a rank did last, of any communicator; @hash: of the one that others wait in. */
+/*
+ * Describes the last collective of a rank, of any communicator; @hash: the communicator in which others wait.
+ */
 static void waits_last(const struct waits *w, uint32_t process, uint64_t hash, char *text, size_t room)
 {
 	const struct grt_nccl_comm *comm;
@@ -191,7 +196,8 @@ static unsigned int waits_name_missing(const struct waits *w, uint32_t at, uint3
 		for (uint32_t i = 0; process->image && i < process->nccl.comms; i++) {
 			const struct grt_nccl_comm *c = &process->nccl.comm[i];
 
-			if (c->hash != w->ops->part[at].hash || waits_has_come(w, at, p) || ++missing > NAMED)
+			if (c->hash != w->ops->part[at].hash || waits_has_entered(w, at, p) ||
+			    ++missing > NAMED)
 				continue;
 			waits_last(w, p, c->hash, last, sizeof(last));
 			grt_note(w->notes, "rank %u (PID %u) has not entered %s: rank%s %s wait%s since %s%s",
@@ -204,7 +210,7 @@ static unsigned int waits_name_missing(const struct waits *w, uint32_t at, uint3
 	return missing;
 }
 
-static void waits_tell(const struct waits *w, uint32_t at)
+static void waits_note(const struct waits *w, uint32_t at)
 {
 	uint32_t n = grt_ops_one(w->ops, at), ranks = w->ops->part[at].comm->ranks;
 	struct waits_text t;
@@ -221,7 +227,7 @@ static void waits_tell(const struct waits *w, uint32_t at)
 			 t.what, ranks, t.since);
 }
 
-/* Whether no rank leaves such a collective before all have come. */
+/* Return: whether no rank leaves such a collective before all ranks have entered. */
 static bool waits_needs_all(const struct waits *w, const struct grt_op_part *part)
 {
 	static const char *const all[] = {"AllReduce", "AllGather", "ReduceScatter"};
@@ -253,7 +259,7 @@ static void waits_see_passed(const struct waits *w, uint32_t from, uint32_t to)
 	}
 }
 
-/* Of one communicator. */
+/* Looks for waits of one communicator. */
 static void waits_of(const struct waits *w, uint32_t from, uint32_t to)
 {
 	struct waits_first any = {0, UINT64_MAX}, lacks = any;
@@ -266,7 +272,7 @@ static void waits_of(const struct waits *w, uint32_t from, uint32_t to)
 		waits_find(w, from, end, &any, &lacks);
 	}
 	if (any.time < UINT64_MAX)
-		waits_tell(w, lacks.time < UINT64_MAX ? lacks.at : any.at);
+		waits_note(w, lacks.time < UINT64_MAX ? lacks.at : any.at);
 }
 
 int grt_ops_waits(const struct grt_ops *ops, struct grt_notes *notes)

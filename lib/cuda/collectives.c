@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What NCCL has numbered comes first. Streams that communicate otherwise are lanes. A lane
- * and those of other ranks that go with it become a communicator; where a recording
- * begins late on some rank, they are shifted against each other by a few kernels.
+ * Collectives that NCCL has numbered come first. For the other kernels that communicate, each stream is a
+ * lane. A lane, and the lanes of other ranks that match it, become a communicator. If the recording of a rank
+ * begins late, its lane is shifted against the others by a few kernels.
  */
 #include "collectives.h"
 
@@ -77,7 +77,7 @@ static struct lane *collectives_lane(struct grt_collectives *c, uint32_t rank, u
 	return l;
 }
 
-/* Whether NCCL has told which collective, of several ranks, the kernel is. */
+/* Return: whether NCCL has reported to which collective, of several ranks, the kernel belongs. */
 static bool is_numbered(const struct grt_step_process *p, const struct grt_step_work *w)
 {
 	uint32_t first, n = grt_nccl_log_find(&p->nccl, w->key, w->replayed, &first);
@@ -282,7 +282,7 @@ static void count_one(struct grt_collectives *c, const struct members *m, const 
 	r->meanwhile.all += k->meanwhile.all;
 }
 
-/* One collective: all members have it. */
+/* Adds a collective that all members have. */
 static int take_one(struct grt_collectives *c, struct members *m, struct grt_collective k, bool first)
 {
 	k.communicator = c->communicators;
@@ -375,7 +375,7 @@ static uint32_t rank_of_work(const struct grt_collectives *c, uint32_t process, 
 	return UINT32_MAX;
 }
 
-/* Its ranks whose kernels have ended. A kernel of several collectives is of the first one. */
+/* Collects the ranks whose kernels have ended. A kernel of several collectives belongs to the first one. */
 static void numbered_members(struct grt_collectives *c, uint32_t at, uint32_t n, struct members *m)
 {
 	m->n = 0;
@@ -403,7 +403,10 @@ static int collectives_by_time(const void *a, const void *b)
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* Those of a communicator: when a step ends, and whether it was the first, is known in the order of time. */
+/*
+ * Adds the collectives of a communicator in the order of time, because only then it is known when a step
+ * ends, and whether a collective is its first.
+ */
 static int find_numbered_of(struct grt_collectives *c, uint32_t from, uint32_t to, struct members *m)
 {
 	uint32_t before = c->n, n;

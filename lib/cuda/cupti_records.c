@@ -148,7 +148,7 @@ static bool take_stamps(const char **p, const char *end, struct grt_cupti_record
 	return grt_scan_char(p, end, ']') && r->end >= r->start;
 }
 
-/* Copies have their kind before the stamps, the others their name behind them. */
+/* Lines of copies have the kind before the time stamps; other lines have the name after them. */
 static bool cupti_records_take_record(struct grt_cupti_record *r, const char *p, const char *end,
 				      struct grt_span *name)
 {

@@ -42,7 +42,7 @@ struct event {
 
 static bool take_member(struct reader *r, struct event *e, const char *key, bool in_args);
 
-/* The members of an object whose brace is behind. */
+/* Reads the members of an object whose opening brace was read. */
 static bool take_object(struct reader *r, struct event *e, bool in_args)
 {
 	char key[KEY_MAX];
@@ -182,7 +182,7 @@ static uint64_t gpu_json_memory(const char *at, size_t len)
 	return 0;
 }
 
-/* Of "Memcpy HtoD (Pageable -> Device)" and "Memset (Device)" the kinds of memory. */
+/* Reads the kinds of memory of "Memcpy HtoD (Pageable -> Device)" and "Memset (Device)". */
 static void gpu_json_memories(struct grt_span name, struct grt_cupti_record *rec)
 {
 	static const char to[] = " -> ";
@@ -198,7 +198,7 @@ static void gpu_json_memories(struct grt_span name, struct grt_cupti_record *rec
 	rec->to_memory = gpu_json_memory(begin, (size_t)(end - begin));
 }
 
-/* Of "Memcpy HtoD (Pageable -> Device)" the direction. */
+/* Return: the direction of "Memcpy HtoD (Pageable -> Device)". */
 static struct grt_span direction(struct grt_span name)
 {
 	static const char word[] = "Memcpy ";
@@ -269,7 +269,10 @@ static int gpu_json_hand_out(struct reader *r, const struct event *e)
 	return r->record(r->arg, &rec);
 }
 
-/* The events of an array whose bracket is behind; a bare one may end anywhere between them. */
+/*
+ * Reads the events of an array whose opening bracket was read; an array without brackets may end after any
+ * event.
+ */
 static int gpu_json_take_events(struct reader *r, bool bare)
 {
 	struct event e;
@@ -299,7 +302,7 @@ static int gpu_json_take_events(struct reader *r, bool bare)
 		       : -EPROTO;
 }
 
-/* The members of distributedInfo, whose brace is behind. */
+/* Reads the members of distributedInfo, whose opening brace was read. */
 static bool take_rank(struct reader *r)
 {
 	char key[KEY_MAX];
@@ -357,7 +360,7 @@ bool grt_gpu_json_takes(const char *head, size_t len)
 	return grt_json_is_gzip(head, len) || (i < len && (head[i] == '{' || head[i] == '['));
 }
 
-/* What precedes the end is good where the end is all that is wrong. */
+/* Accepts what was read so far if the only error is that the input ends. */
 static int forgive_end(struct reader *r, int ret)
 {
 	r->count->cut = ret == -EPROTO && r->count->lines && grt_json_peek(&r->in) < 0 && !r->in.error;

@@ -16,7 +16,7 @@
 #define PLACES_MAX 512U
 #define ROWS_MAX 65536U
 #define SLICES_MAX 4194304U
-/* Without any slice there will most likely be none. */
+/* The limit while there is no slice, because most traces without any have none later. */
 #define WAITS_MAX_BARE 65536U
 #define WAITS_MAX 1048576U
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Work is added up by what it has in common, in rows; a trace of many launches
- * has few of them. Rows become stacks when the trace is over: names of frames
- * are looked up then, each once.
+ * Work with the same properties is summed up in a row; a trace with many launches has few rows. Rows become
+ * stacks at the end of the trace: names of frames are looked up then, each once.
  */
 #include "launch_flame.h"
 
@@ -22,13 +21,13 @@
 #define RECENT 4096U
 
 /**
- * struct row - work of one kind
- * @node: the launch's stack, 0: none
- * @origin: of work of a graph: the stack of the code that made its node, 0: unknown
- * @range: the path of its ranges, 0: none
- * @call: the launch's function where it has no stack
+ * struct row - work with the same properties
+ * @node: stack of the launch, 0: none
+ * @origin: for work of a graph: stack of the code that made its node, 0: unknown
+ * @range: path of its ranges, 0: none
+ * @call: function of the launch if it has no stack
  * @name: string of a kernel, kind of a copy
- * @slot: when, 0 where nobody asks
+ * @slot: slot of time, 0 if there are no slots
  */
 struct row {
 	uint32_t image;
@@ -126,7 +125,9 @@ static int launch_flame_add_row(struct grt_launch_flame *f, const struct row *r)
 	return 0;
 }
 
-/* Work from @start on, cut where slots begin; what has no length has its moment. */
+/*
+ * Adds work from @start on, cut where slots begin; work without a length belongs to the slot of its moment.
+ */
 static int launch_flame_add_work(struct grt_launch_flame *f, struct row *r, uint64_t start)
 {
 	uint64_t to = start + r->ns, end;
@@ -337,7 +338,7 @@ static int launch_flame_put_replay(struct grt_launch_flame *f, const struct row 
 	return ret ?: grt_stacks_word(tree, text, node);
 }
 
-/* What stands for the stack of work: it, or why there is none. */
+/* Adds the stack of work, or a frame that says why it has none. */
 static int put_stack(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i, bool replays,
 		     bool places, struct grt_stacks *tree, uint32_t *node)
 {
@@ -428,7 +429,7 @@ static struct grt_estimate launch_flame_estimate(const struct grt_launch_flame *
 				  f->within.from, f->within.to);
 }
 
-/* For all of the time that its windows stand for. */
+/* Return: the estimate for the time that the windows represent. */
 static uint64_t launch_flame_scaled(uint64_t n, double scale)
 {
 	double all = (double)n * scale + 0.5;
@@ -551,7 +552,7 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 	return ret ? ret : grt_flame_add(tree, shape, &op, side, node);
 }
 
-/* What CUPTI lost is only known by number. */
+/* Adds the records that CUPTI lost, of which only the number is known. */
 static int launch_flame_put_lost(const struct grt_image *i, const struct grt_flame_shape *shape,
 				 const struct grt_process_names *processes, struct grt_stacks *tree,
 				 enum grt_stacks_side side)

@@ -25,7 +25,7 @@
 #define STACKS_TEXT_MAX (32U << 20)
 #define STACK_TEXT_LEAST 512U
 
-/** struct work - a record of the GPU, or @probed: a call that is none */
+/** struct work - a record of the GPU, or with @probed a call of a probed function */
 struct work {
 	const struct grt_image *image;
 	const struct grt_launch *launch;
@@ -144,7 +144,9 @@ static bool queue_room(struct queue *q)
 	return true;
 }
 
-/* A stream works in the order of its calls, so what is not over is the end of its row. */
+/*
+ * A stream runs its work in the order of the calls, so the work that has not ended is the last of its queue.
+ */
 static int launch_groups_add_depth(struct grt_launch_groups *g, struct grt_launch_group *group,
 				   const struct work *w)
 {
@@ -231,7 +233,9 @@ static void launch_groups_add_occupancy(struct grt_launch_group *group, const st
 	group->limits |= o.limits;
 }
 
-/* By its launch; that of what a kernel launched is unknown. */
+/*
+ * Adds work to the window of its launch; for work that a kernel launched, the time of the launch is unknown.
+ */
 static int launch_groups_add_window(struct grt_launch_groups *g, struct grt_launch_group *group,
 				    const struct work *w)
 {
@@ -400,7 +404,7 @@ int grt_launch_groups_slice(struct grt_launch_groups *g, const struct grt_event 
 
 /* ----------------------------------------------------------------- names */
 
-/* A stack as folded text and in brief; the launch's function where there is none. */
+/* Sets a stack as folded text and in brief; without a stack, the launch's function. */
 static int stack_name(struct grt_launch_groups *g, struct grt_launch_group *group,
 		      const struct grt_image *image, const struct grt_key *key)
 {
@@ -492,7 +496,7 @@ int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_lau
 	return g->groups.used;
 }
 
-/* Windows of several processes that are of one period are one. */
+/* Adds the windows of a process; windows of several processes with the same period count once. */
 static int launch_groups_add_windows(struct grt_launch_groups *g, const struct grt_watch *w,
 				     struct grt_launch_watched *out)
 {

@@ -32,30 +32,36 @@ enum grt_launch_by {
 };
 
 /**
- * struct grt_launch_group - a row; what its kind does not have is 0
- * @image: number of the process image
- * @several: by device: it is the work of several processes, @image and @pid are the first of them
- * @device: of its first work; NULL: of calls that were probed
- * @name: kernel, stack or direction; by grt_launch_groups_list()
- * @brief: the stack's frames that say most
- * @process: by the same
+ * struct grt_launch_group - a group of GPU work; what a kind of group does not have is 0
+ * @image, @pid: number of the process image, and its process
+ * @several: by device: the work is of several process images; @image and @pid are those of the first
+ * @device: device of the group's first work; NULL: the group has only calls of probed functions
+ * @process, @pid_text: name of the process, and @pid as text; set by grt_launch_groups_list()
+ * @name: text of the kernel, stack or direction of copies; set by grt_launch_groups_list()
+ * @brief: the frames of the stack that identify it best; set by grt_launch_groups_list()
  * @number: string of the kernel, node of the stack, or kind of the copy
- * @from, @to: devices of a copy between two
- * @kernels, @copies: records of the GPU; @probed: calls of functions that were probed, by stack
- * @untimed: of these, without stamps or an end
- * @bytes: copied or set, but for the @unsized of @copies, whose size is unknown
- * @placed: copies and fills whose kinds of memory are known; @pageable: of these, from or to pageable memory;
- *	@pageable_bytes: of them
- * @timed_bytes: of these, with a time; @unsized_ns: time of those whose size is unknown
- * @fits, @fits_sum, @waves_sum: kernels whose occupancy is known, and the sums of theirs: warps of 100 000,
- * and thousandths of waves; @limits: all that limited them
- * @exec: time on the GPU; @latency: from the call to the beginning
- * @before_call: records that began before their call did, by their stamps; in no latency
- * @busy: union of the times on the GPU, in the span; streams and devices
- * @windows: of a process that was watched in windows at random, what was in which; @total, @part: what that
- * says of all of its time, and its part of all work; by grt_launch_groups_estimate()
- * @depths, @depth_sum, @depth_max: work of the stream that was not over when a call was made
- * @waits: what its kernels waited for, by kernel
+ * @gpu, @context, @stream: where the work ran
+ * @from, @to: the devices of a copy between two devices
+ * @kernels, @copies: number of kernels, and of copies and fills
+ * @probed: by stack: number of calls of probed functions
+ * @untimed: kernels, copies and fills without time stamps or without an end
+ * @bytes: bytes copied or set; without the @unsized copies and fills, whose size is unknown
+ * @unsized_ns: time on the GPU of the @unsized ones
+ * @placed: copies and fills whose kinds of memory are known
+ * @pageable, @pageable_bytes: those of @placed from or to pageable memory, and their bytes
+ * @timed_bytes: the part of @bytes with time stamps
+ * @fits: number of kernels whose occupancy is known
+ * @fits_sum: sum of their occupancies, in 1/100 000; @waves_sum: sum of their waves, in thousandths
+ * @limits: bits of all limits of their occupancy, see occupancy.h
+ * @exec: times on the GPU, ns; @latency: times from the call to the start on the GPU, ns
+ * @before_call: records that started before their call by their time stamps, and have no latency
+ * @busy: by stream and device: union of the times on the GPU within the span
+ * @windows: if random windows of the process were recorded: sums for each window
+ * @total, @part: estimates from @windows for the whole time: the group's work, and its part of all work; set
+ *	by grt_launch_groups_estimate()
+ * @depths, @depth_sum, @depth_max: by stream: number of calls, and the sum and maximum of the work of the
+ *	stream that had not ended at the time of a call
+ * @waits: by kernel: what its kernels waited for
  */
 struct grt_launch_group {
 	uint32_t image;
@@ -103,18 +109,18 @@ struct grt_launch_group {
 struct grt_launch_groups;
 
 /**
- * grt_launch_groups_new - begins
- * @launches: the joiner, which gets the events of the trace, and lives as long as @out; its sink calls
- *	grt_launch_groups_work() and grt_launch_groups_nothing()
+ * grt_launch_groups_new - makes an empty set of groups, to be freed by grt_launch_groups_free()
+ * @launches: joins launches and work. The caller passes it the events of the trace, and keeps it as long as
+ *	@out; its sink calls grt_launch_groups_work() and grt_launch_groups_nothing()
  * Return: 0 or -ENOMEM
  */
 int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by,
 			  struct grt_launches *launches);
 
-/** grt_launch_groups_span - as grt_groups_span() */
+/** grt_launch_groups_span - sets the span of the trace, as grt_groups_span() does */
 void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_t last);
 
-/** grt_launch_groups_within - the time of grt_launches_within() */
+/** grt_launch_groups_within - sets the examined time, that of grt_launches_within() */
 void grt_launch_groups_within(struct grt_launch_groups *g, uint64_t from, uint64_t to);
 
 /** grt_launch_groups_slice - processes an event; uses class slice. Return: 0 or -ENOMEM */
@@ -141,9 +147,10 @@ uint64_t grt_launch_groups_recorded(const struct grt_launch_groups *g, uint64_t 
 struct grt_launches_count grt_launch_groups_count(const struct grt_launch_groups *g);
 
 /**
- * struct grt_launch_watched - windows at random of all processes
- * @windows: that have ended; @watched: their time; @of: that they stand for
- * @beside: kernels and copies of launches just outside of a window, which are in no group
+ * struct grt_launch_watched - the random windows of all processes
+ * @windows: number of windows that have ended
+ * @watched: time in these windows, ns; @of: the time that they represent, ns
+ * @beside: kernels and copies whose launch was outside of the windows, and which are in no group
  */
 struct grt_launch_watched {
 	uint32_t windows;
@@ -152,24 +159,30 @@ struct grt_launch_watched {
 	uint64_t beside;
 };
 
-/** grt_launch_groups_estimate - estimates for all groups, after grt_launch_groups_list(). Return: 0 or
- * -ENOMEM */
+/**
+ * grt_launch_groups_estimate - computes the estimates of all groups; after grt_launch_groups_list()
+ * @out: gets the windows of which the estimates are made. Return: 0 or -ENOMEM
+ */
 int grt_launch_groups_estimate(struct grt_launch_groups *g, struct grt_launch_watched *out);
 
-/** grt_launch_groups_any - whether there are kernels, copies or calls of probed functions */
+/** grt_launch_groups_any - Return: whether there are kernels, copies or calls of probed functions */
 bool grt_launch_groups_any(const struct grt_launch_groups *g);
 
-/** grt_launch_groups_over - records without a group, because there were too many groups */
+/** grt_launch_groups_over - Return: number of records without a group, because there were too many groups */
 uint64_t grt_launch_groups_over(const struct grt_launch_groups *g);
 
-/** grt_launch_groups_waits_over - slices and kernels beyond the limits, whose waits are not divided */
+/**
+ * grt_launch_groups_waits_over - Return: slices and kernels beyond the limits, whose waits are not divided
+ */
 uint64_t grt_launch_groups_waits_over(const struct grt_launch_groups *g);
 
 /** grt_launch_groups_free - frees it; NULL is allowed */
 void grt_launch_groups_free(struct grt_launch_groups *g);
 
-/** struct grt_launch_view - data that the columns need; @total: GPU time of all groups; @span: of the trace,
- * 0: unknown; @names: of processes */
+/**
+ * struct grt_launch_view - data that the columns need
+ * @total: GPU time of all groups, ns; @span: length of the trace, ns, 0: unknown; @names: names of processes
+ */
 struct grt_launch_view {
 	uint64_t total;
 	uint64_t span;

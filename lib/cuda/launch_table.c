@@ -30,7 +30,7 @@ static void launch_table_get_pid(struct grt_cell *cell, const void *view, const 
 	cell->absent = ((const struct grt_launch_group *)row)->several;
 }
 
-/* Its number, where all that use it have the same one for it. */
+/* The number of the device, if all processes that use it have the same number for it. */
 static void launch_table_get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_launch_group *g = row;
@@ -90,7 +90,7 @@ static void launch_table_get_memory(struct grt_cell *cell, const void *view, con
 	cell->absent = !cell->number;
 }
 
-/* Of the warps that a multiprocessor can have; the mean of its launches. */
+/* The mean part of a multiprocessor's warps that its launches can use. */
 static void launch_table_get_occupancy(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_launch_group *g = row;
@@ -201,7 +201,10 @@ static const struct grt_estimate *launch_table_estimate(const void *row, bool sh
 	return share ? &g->part : &g->total;
 }
 
-/* @arg: of struct grt_estimate; all of a process's time by what was watched of it. */
+/*
+ * @arg: member of struct grt_estimate: an estimate for the whole time of a process, made from its recorded
+ *	windows.
+ */
 static void launch_table_get_estimate(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	const struct grt_estimate *e = launch_table_estimate(row, false);
@@ -226,7 +229,7 @@ static void launch_table_get_high(struct grt_cell *cell, const void *view, const
 	cell->number = launch_table_estimate(row, share)->high;
 }
 
-/* What went through while it was copied: thousandths of a byte in a second. */
+/* Bytes copied divided by the time, in thousandths of a byte per second. */
 static void get_bandwidth(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_launch_group *g = row;
@@ -239,7 +242,7 @@ static void get_bandwidth(struct grt_cell *cell, const void *view, const void *r
 	cell->number = cell->estimated ? INT64_MAX : (uint64_t)rate;
 }
 
-/* Of nothing but copies of unknown size it is unknown, too. */
+/* If all copies are of unknown size, the sum is unknown as well. */
 static void launch_table_get_bytes(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	const struct grt_launch_group *g = row;
@@ -258,7 +261,7 @@ static void launch_table_get_pageable(struct grt_cell *cell, const void *view, c
 				((const struct grt_launch_group *)row)->copies;
 }
 
-/* In thousandths. */
+/* Mean depth, in thousandths. */
 static void launch_table_get_depth(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_launch_group *g = row;
@@ -323,7 +326,7 @@ static void launch_table_get_had_by(struct grt_cell *cell, const void *view, con
 	TIME("latency_p99", p99, latency, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "99th percentile of the time from the call to the start on the GPU, ns"), \
 	TIME("latency_max", max, latency, GRT_COLUMN_MORE, "longest time from the call to the start on the GPU, ns")
 
-/* Where the trace says which process had the GPU. */
+/* Columns for traces that say which process had the GPU. */
 #define WAIT(name, member, where, help) {name, launch_table_get_wait, G(waits.member), GRT_CELL_NS, (where) | GRT_COLUMN_TELLS, help}
 #define WAITS \
 	WAIT("wait_others", others, GRT_COLUMN_ALL, "part of the time from call to start in which another process had the GPU, sum, ns"), \
@@ -333,7 +336,7 @@ static void launch_table_get_had_by(struct grt_cell *cell, const void *view, con
 	{"had_pid", launch_table_get_had_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "process id of the other process that had the GPU longest in these waits"}, \
 	{"had_by", launch_table_get_had_by, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "name of that process"}
 
-/* Of a process that was watched in windows at random: all of its time. */
+/* Columns for a process that was recorded in random windows: estimates for the whole time. */
 #define SCALED \
 	{"est_calls", launch_table_get_estimate, offsetof(struct grt_estimate, works), GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "calls in the whole recording, estimated from the recorded windows"}, \
 	{"est_total", launch_table_get_estimate, offsetof(struct grt_estimate, value), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "time on the GPU in the whole recording, estimated from the recorded windows, ns"}, \
@@ -449,7 +452,7 @@ static void launch_table_note_watched(struct grt_pass *pass, const struct grt_la
 			w->beside);
 }
 
-/* What is missing from the rows, or was not joined. */
+/* Notes records that are missing in the rows, or were not joined. */
 static void note_unjoined(struct grt_launch_groups *g, struct grt_pass *pass,
 			  const struct grt_launches_count *n, uint64_t beside)
 {
@@ -510,7 +513,7 @@ static void launch_table_note_pageable(struct grt_pass *pass, const struct grt_l
 			copies, unsized ? "at least " : "", (double)bytes / 1e6);
 }
 
-/* What no sum of bytes has. */
+/* Notes copies that no sum of bytes includes. */
 static void launch_table_note_unsized(struct grt_pass *pass, const struct grt_launch_group *const *list,
 				      uint64_t n)
 {
@@ -541,7 +544,7 @@ static void note_launches(struct grt_launch_groups *g, const struct grt_part *pa
 	launch_table_note_watched(pass, w);
 }
 
-/* Also where nothing is left that could have had them. */
+/* Notes undefined names, also if there is no row left that could have had them. */
 static void note_undefined(struct grt_launch_groups *g, struct grt_pass *pass)
 {
 	struct grt_launches_count n = grt_launch_groups_count(g);
@@ -620,7 +623,7 @@ static void launch_table_note_wait(struct grt_notes *notes, const struct grt_lau
 		 most, longest);
 }
 
-/* In a sentence each, what kernels waited for much of their time. */
+/* Notes the kernels that waited for a large part of their time, and for what, one sentence each. */
 static int launch_table_note_waits(struct grt_launch_groups *g, struct grt_notes *notes,
 				   const struct grt_names *names)
 {
@@ -646,7 +649,7 @@ static int launch_table_note_waits(struct grt_launch_groups *g, struct grt_notes
 	return 0;
 }
 
-/* In front of the summary. */
+/* Writes these sentences before the summary. */
 static int launch_table_write_waits(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_notes first = {.n = 0};

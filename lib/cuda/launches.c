@@ -29,7 +29,7 @@ struct caller {
 	bool captured;
 };
 
-/* Of its caller there are at most entry.caller holds. */
+/* Limit for the number of a caller, which must fit into entry.caller. */
 #define CALLERS_MAX (1U << 29)
 
 /** struct entry - a launch; @seen: something came of it; @handed: and was handed out; @outside: of the time
@@ -42,8 +42,12 @@ struct entry {
 	uint32_t outside : 1;
 };
 
-/** struct page - launches of PAGE_IDS ids; @place: in @entry and @begin, of those that are @present; @ended:
- * a flush has been at them; @begin: NULL where nobody wants it */
+/**
+ * struct page - launches of PAGE_IDS ids
+ * @place: by id, the place in @entry and @begin, if @present
+ * @ended: a flush has processed the page
+ * @begin: NULL if no analysis needs the begins
+ */
 struct page {
 	uint32_t image;
 	uint64_t number;
@@ -182,7 +186,7 @@ static struct page *launches_add_page(struct grt_launches *l, uint32_t image, ui
 	return p;
 }
 
-/* @recent: see struct grt_launches. Return: its place in *@page, or -1 where there is none */
+/* @recent: see struct grt_launches. Return: the launch's place in *@page, or -1: there is none */
 static int find_entry(const struct grt_launches *l, uint32_t image, uint64_t correlation,
 		      struct page **recent, struct page **page)
 {
@@ -302,7 +306,10 @@ static bool is_by_gpu(const struct grt_event *e)
 	return e->type == GRT_EV_GPU_KERNEL && ((const struct grt_ev_gpu_kernel *)e)->by_gpu;
 }
 
-/* By when it ran, and not when that was written; where it does not say it, that is all that is known. */
+/*
+ * Return: whether an event is outside of the examined time: by the time of the work if it is known, else by
+ * that of the event.
+ */
 static bool is_outside(const struct grt_launches *l, const struct grt_event *e)
 {
 	uint64_t start, end;
@@ -402,7 +409,7 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 
 	launches_take_back(l, p, correlation_of(e), place);
 
-	/* one that came behind the launch: their stamps are of two clocks */
+	/* a stack that comes after its launch: their time stamps are of two clocks */
 	if (!p->entry[place].node)
 		p->entry[place].node = grt_images_stack(&l->images, p->image, correlation_of(e));
 	p->entry[place].seen = true;
@@ -475,7 +482,7 @@ static int take_work(struct grt_launches *l, const struct grt_event *e)
 
 /* ------------------------------------------------------------- launches */
 
-/* Nothing more comes of a call. @seen: something came of it */
+/* Ends a call, for which no further work comes. @seen: it had work */
 static int end_call(struct grt_launches *l, const struct grt_launch *launch, bool seen)
 {
 	/* a function that was probed is called for itself: nothing comes of it */
@@ -592,7 +599,7 @@ static int end_launch(struct grt_launches *l, const struct page *p, unsigned int
 	return end_call(l, &launch, e->seen);
 }
 
-/* Those that no flush has been at. */
+/* Ends the launches of a page that no flush has processed. */
 static int end_page(struct grt_launches *l, struct page *p)
 {
 	int ret = 0;
@@ -607,7 +614,7 @@ static int end_page(struct grt_launches *l, struct page *p)
 	return ret;
 }
 
-/* As the processes' last records have it. */
+/* Counts losses as the last records of the processes report them. */
 static void launches_count_losses(struct grt_launches *l)
 {
 	l->count.launches_lost = l->count.gpu_lost = l->count.no_end = 0;

@@ -91,7 +91,7 @@ static int memory_bars_finish(void *state, struct grt_pass *pass)
 	return 0;
 }
 
-/* The @n-th one; NULL: there are not so many */
+/* Return: the @n-th bar; NULL: there are fewer */
 static const struct memory_bar *memory_bars_at(const struct memory_bars *x, uint32_t n)
 {
 	for (uint32_t i = 0; i < x->bars; i++)

@@ -3,8 +3,9 @@
 #include "occupancy.h"
 
 #define OLDEST_MAJOR 5U
-/* Registers are handed out to warps, so many at a time; multiprocessors have parts with registers of their
- * own. */
+/*
+ * Registers are allocated to warps in such units; the parts of a multiprocessor have registers of their own.
+ */
 #define REGISTERS_PORTION 256U
 #define PARTS 4U
 #define PARTS_OF_6_0 2U

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Work is added up by stack and kernel. When the trace is over, each node of the stacks
- * gets the innermost operator that it is in; a caller has a smaller number than what it
- * calls, so one run over the numbers does it.
+ * Work is summed up by stack and kernel. At the end of the trace, each node of the stacks gets the innermost
+ * operator around it. A caller has a smaller number than its callees, so one pass over the numbers is enough.
  */
 #include "operators.h"
 
@@ -130,7 +129,7 @@ struct function {
 	const char *file;
 };
 
-/* What stands for the pattern's *, NULL where it does not fit. */
+/* Return: the text that matches the pattern's *, NULL: the name does not match. */
 static const char *operator_matches(const struct operator_row *r, const struct function *f, size_t *len)
 {
 	const char *star = strchr(r->function, '*');
@@ -189,7 +188,7 @@ static const char *operators_base(const char *path)
 	return base && base[1] ? base + 1 : path ?: "";
 }
 
-/* The line of the program that called a module: what is between is PyTorch's own. */
+/* Writes the program's line that called a module; the frames between them are PyTorch's. */
 static void operators_called_at(const struct grt_image *i, uint32_t node, char *out, size_t room)
 {
 	const struct grt_image_node *n = grt_image_node(i, node);
@@ -206,7 +205,7 @@ static void operators_called_at(const struct grt_image *i, uint32_t node, char *
 		snprintf(out, room, "?");
 }
 
-/* The name of an operator, as its row says. Return: its length */
+/* Writes the name of an operator as its row says. Return: its length */
 static size_t operators_put_name(const struct operator_row *r, const struct function *f,
 				 const struct function *star, const char *at, char out[NAME_ROOM])
 {
@@ -252,7 +251,7 @@ static int operators_new_row(struct grt_operators *o, const struct grt_image *i,
 	return row->name ? 0 : -ENOMEM;
 }
 
-/* @len: 0: the row of what is in no operator */
+/* @len: 0: the row of work outside of all operators */
 static int operators_row_of(struct grt_operators *o, const struct grt_image *i, const char *kind,
 			    uint32_t phase, const char *text, size_t len, uint32_t *row)
 {
@@ -336,7 +335,7 @@ static int operators_place(struct grt_operators *o, const struct grt_image *i, u
 	return ret;
 }
 
-/* All nodes of an image that are defined by now. */
+/* Finds the operators of all nodes of an image that are defined by now. */
 static int operators_places(struct grt_operators *o, const struct grt_image *i)
 {
 	static const struct place none;
@@ -428,7 +427,10 @@ int grt_operators_finish(struct grt_operators *o)
 	return ret;
 }
 
-/* Two passes met the same records, but one may have taken some that the other one has no use for. */
+/*
+ * Finds the image of another pass. Both passes read the same records, but one may have used some that the
+ * other ignored.
+ */
 static const struct grt_image *operators_image(const struct grt_operators *o, const struct grt_image *image)
 {
 	const struct grt_images *m = grt_launches_images(o->launches);

@@ -17,9 +17,10 @@
 #define PREFIX "smsp__pcsamp_warps_issue_stalled_"
 #define IDLE "_not_issued"
 
-/* Values by key: image, function and offset in a cubin, and for pairs behind it the reason. @number: from 1
- * on; @frames,
- * @name: the key of its leaf, behind image and function, once all is finished; 0: it has none. */
+/*
+ * Values by key: image, function and offset in a cubin, for pairs also the reason. @number: from 1 on;
+ * @frames, @name: the key of the leaf that has them, without image and function, set at the end; 0: none
+ */
 struct pair {
 	uint64_t samples;
 	uint32_t number;
@@ -422,7 +423,10 @@ static unsigned int pc_find_inlined(const struct grt_pc_samples *p, const struct
 	return n;
 }
 
-/* Where each function was called, from the kernel on, and in front of it the function in which it was. */
+/*
+ * Writes the places at which each function was called, from the kernel inwards, each after the function that
+ * contains it.
+ */
 static int pc_write_frames(struct grt_pc_samples *p, const struct grt_image *i,
 			   const struct inlined *const *inlined, unsigned int n, const char *place, FILE *f)
 {
@@ -485,7 +489,7 @@ static int pc_count_way(struct grt_pc_samples *p, struct grt_pc_line *l, struct 
 }
 
 /* "k.cu:30 > outer k.cu:20 > inner" of a text of frames */
-static int pc_tell_inlined(const struct grt_pc_samples *p, struct grt_pc_line *l)
+static int pc_set_inlined(const struct grt_pc_samples *p, struct grt_pc_line *l)
 {
 	const char *text = grt_texts_get(&p->frames_text, l->frames), *at;
 	const char *end = text + strlen(text) - strlen(l->place);
@@ -764,7 +768,7 @@ int grt_pc_samples_finish(struct grt_pc_samples *p)
 		s->of_kernel = k ? k->samples : 0;
 	}
 	for (struct grt_pc_line *l = grt_keyed_oldest(&p->lines); l && !ret; l = grt_keyed_next(&p->lines, l))
-		ret = pc_tell_inlined(p, l);
+		ret = pc_set_inlined(p, l);
 	ret = ret ?: grt_keyed_list(&p->instructions, pc_instruction_order, (void ***)&p->instruction);
 	return ret ?: grt_keyed_list(&p->stalls, pc_stall_order, (void ***)&p->stall)
 		      ?: grt_keyed_list(&p->lines, pc_line_order, (void ***)&p->line)

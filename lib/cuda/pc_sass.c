@@ -47,7 +47,7 @@ static const struct wanted *sass_function(const struct wanted *all, uint32_t *n,
 	return all + first;
 }
 
-/* Without the semicolon at its end, and with one space between words. */
+/* Return: the instruction without its final semicolon, with one blank between words. */
 static char *sass_text(const char *at)
 {
 	char text[GRT_PC_SASS_TEXT + 1];
@@ -61,7 +61,7 @@ static char *sass_text(const char *at)
 	return strndup(text, n);
 }
 
-/* "/\*0040*\/  @!P0 BRA `(.L_x_0) ;", behind a brace where instructions are issued together */
+/* Parses "/\*0040*\/  @!P0 BRA `(.L_x_0) ;"; a brace precedes instructions that are issued together. */
 static int sass_instruction(const struct wanted *of, uint32_t n, const char *line)
 {
 	unsigned long long offset;

@@ -48,7 +48,7 @@ static int pc_source_by_file(const void *a, const void *b)
 }
 
 /* Rows of one line become one. Return: how many are left */
-static uint32_t pc_source_unite(struct hot *hot, uint32_t n)
+static uint32_t pc_source_merge_rows(struct hot *hot, uint32_t n)
 {
 	uint32_t used = 0;
 
@@ -69,7 +69,7 @@ static uint32_t pc_source_unite(struct hot *hot, uint32_t n)
 	return used;
 }
 
-/* Behind the lines of the file that begins at @first. */
+/* Return: the index after the lines of the file that begins at @first. */
 static uint32_t pc_source_end(const struct hot *hot, uint32_t n, uint32_t first)
 {
 	uint32_t end = first + 1;
@@ -110,7 +110,7 @@ static uint32_t pc_source_hot(const struct grt_pc_samples *p, struct hot *hot)
 						.reason = l->reason,
 						.most = l->reason_samples};
 	}
-	n = pc_source_unite(hot, n);
+	n = pc_source_merge_rows(hot, n);
 	pc_source_sum_files(hot, n);
 	return n;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Source files with the PC samples of their lines: the lines that have some, and those around them. A file is
- * read where it has the name of a source, is a regular one, and is not larger than GRT_PC_SOURCE_BYTES: names
- * come from the trace.
+ * Lists lines of source files with their PC samples: the lines that have samples, and the lines around them.
+ * Names of files come from the trace and are not trusted: a file is read only if its name is that of a source
+ * file, and if it is a regular file of at most GRT_PC_SOURCE_BYTES.
  */
 #ifndef GRT_CUDA_PC_SOURCE_H
 #define GRT_CUDA_PC_SOURCE_H
@@ -10,14 +10,18 @@
 #include "pc_samples.h"
 
 #define GRT_PC_SOURCE_BYTES (4U << 20)
-/* Characters of a bar, and bytes of a line. */
+/* Longest bar in characters, and bytes of a line that are kept. */
 #define GRT_PC_SOURCE_BAR 20U
 #define GRT_PC_SOURCE_LINE 160U
 
 /**
- * struct grt_pc_source - a line; @file: the name without its directory
- * @reason: that most samples of it have, NULL: it has none
- * @bar: its samples beside those of the line with most of them
+ * struct grt_pc_source - a line of a source file
+ * @file: name of the file without its directory; @path: with it
+ * @line: number of the line
+ * @reason: stall reason of most of its samples, NULL: it has no samples
+ * @samples: number of its samples
+ * @bar: a bar for its samples, relative to the line with the most samples
+ * @text: the line
  */
 struct grt_pc_source {
 	const char *file;
@@ -30,9 +34,11 @@ struct grt_pc_source {
 };
 
 /**
- * struct grt_pc_sources - @row: by file, the one with most samples first, and line
- * @missing: files that are not read, @first: one of them; @samples: of lines that are not shown
- * @changed: a file that was written after the recording, or is too short, NULL: none
+ * struct grt_pc_sources - lines of source files
+ * @row, @rows, @room: the lines; files with more samples come first, lines of a file are in order
+ * @missing: number of files that could not be read; @first: the first of them, NULL: none
+ * @samples: samples of lines that are not shown
+ * @changed: a file that was written after the recording or has too few lines, NULL: none
  */
 struct grt_pc_sources {
 	struct grt_pc_source **row;
@@ -44,11 +50,13 @@ struct grt_pc_sources {
 	const char *changed;
 };
 
-/** grt_pc_sources_read - of samples that are finished; @last: when the recording ended, 0: unknown. Return: 0
- * or -ENOMEM */
+/**
+ * grt_pc_sources_read - reads the source files of samples; @p: samples that are complete
+ * @last: end of the recording, ns, 0: unknown. Return: 0 or -ENOMEM
+ */
 int grt_pc_sources_read(struct grt_pc_sources *s, const struct grt_pc_samples *p, uint64_t last);
 
-/** grt_pc_sources_free - frees and empties it */
+/** grt_pc_sources_free - frees all that @s owns, and makes it empty */
 void grt_pc_sources_free(struct grt_pc_sources *s);
 
 #endif /* GRT_CUDA_PC_SOURCE_H */

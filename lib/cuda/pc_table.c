@@ -64,7 +64,7 @@ static void pc_table_get_samples(struct grt_cell *cell, const void *view, const 
 	cell->absent = !cell->number;
 }
 
-/* A line without any is shown for what is around it. */
+/* A line without samples is shown only because of the lines around it. */
 static void pc_table_get_share_of_line(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	pc_table_get_share(cell, view, row, offset);
@@ -255,8 +255,9 @@ static void pc_table_note_source(const struct grt_pc_sources *s, struct grt_pass
 			 s->changed);
 }
 
-/* Beside others the tables are of what the recording has; source is read where it is asked for, or for a
- * page. */
+/*
+ * In a summary, the tables show what the recording has. Source files are read only on request, or for a page.
+ */
 static int pc_table_write_source(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_pc_samples *p = state;

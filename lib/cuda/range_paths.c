@@ -31,7 +31,7 @@ static bool range_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* What may stand before a number that is none of the name's letters. */
+/* Return: whether the number at @at is a word of its own, and not a part of a name. */
 static bool range_is_gap(const char *text, size_t at)
 {
 	return !at || strchr(" #=:_-([,", text[at - 1]);
@@ -42,7 +42,10 @@ static bool range_is_end(char c)
 	return strchr(" ,;:)]", c);
 }
 
-/* Without the numbers that stand alone: each is a #, behind a # nothing. @to: room for the text */
+/*
+ * Writes the text with each number that is a word replaced by a #, unless a # precedes it. @to: room for the
+ * text and one byte more
+ */
 static size_t range_fold(char *to, const char *text)
 {
 	size_t n = 0, at = 0, digits;

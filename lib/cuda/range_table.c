@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * report --by range: what NVTX's ranges took, and what the GPU did for the launches in
- * them. A launch says in which ranges it was made, so nothing is joined by time; a
- * range that was started, and not pushed, has no launches for that reason.
+ * report --by range: the time of NVTX ranges, and the GPU work that was launched in them. A launch names the
+ * ranges in which it was made, so nothing is joined by time. Launches name only ranges that were pushed; a
+ * range that was started has no launches.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -286,7 +286,7 @@ static void range_get_wall(struct grt_cell *cell, const void *view, const void *
 	}
 }
 
-/* Of one that was started, or is in no chain, nobody knows what was launched in it. */
+/* For a range that was started, or is in no chain, its launches are unknown. */
 static void range_get_sum(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct row *r = row;

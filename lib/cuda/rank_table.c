@@ -15,7 +15,7 @@
 
 /* Collectives that text shows: those that a rank was latest to. */
 #define TEXT_ROWS 10
-/* Those whose delay is explained. */
+/* Limit for collectives whose delay is explained. */
 #define EXPLAINED 100
 
 #define R(member) offsetof(struct grt_step_rank, member)
@@ -70,7 +70,7 @@ static void get_late_avg(struct grt_cell *cell, const void *view, const void *ro
 	cell->number = k->last ? k->late / k->last : 0;
 }
 
-static void get_told(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void get_meanwhile_text(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	grt_cell_chars(cell, view, collective_rank_of(view, row), arg);
 }
@@ -92,7 +92,7 @@ static void get_meanwhile_of(struct grt_cell *cell, const void *view, const void
 	cell->absent = !spent->all;
 }
 
-/* A rank of a collective, by its number; @offset: of the member that says which. */
+/* The rank of a collective with this number; @offset: of the member that has the number. */
 static void get_rank_at(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	uint32_t rank = *(const uint32_t *)((const char *)row + offset);
@@ -111,7 +111,8 @@ static void get_step(struct grt_cell *cell, const void *view, const void *row, i
 	const struct grt_step_rank *last = step_rank_of(view, ((const struct grt_collective *)row)->last);
 
 	cell->absent = step == UINT32_MAX;
-	cell->inferred = !grt_step_told(grt_steps_marks(grt_collectives_steps(view), last->process)->how);
+	cell->inferred =
+		!grt_step_is_marked(grt_steps_marks(grt_collectives_steps(view), last->process)->how);
 	cell->number = cell->absent ? 0 : grt_steps_step(grt_collectives_steps(view), step)->number;
 }
 
@@ -149,7 +150,7 @@ static const struct grt_column rank_columns[] = {
 	{"late_avg", get_late_avg, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean lateness, ns"},
 	{"late_max", get_rank_time, C(late_max), GRT_CELL_NS, GRT_COLUMN_ALL, "largest lateness, ns"},
 	{"waited", get_rank_time, C(waited), GRT_CELL_NS, GRT_COLUMN_ALL, "time in which the rank waited for the last one, ns"},
-	{"meanwhile", get_told, C(told), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "with record -e sched: what the rank's main thread did while it was late"},
+	{"meanwhile", get_meanwhile_text, C(told), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "with record -e sched: what the rank's main thread did while it was late"},
 #define GRT_THREAD_STATE(number, NAME, name, help) \
 	{"main_" #name, get_meanwhile, number, GRT_CELL_NS, GRT_COLUMN_MACHINE, "in that time, its main thread: " help ", ns"},
 #include <grtrace/thread_states.def>
@@ -213,7 +214,7 @@ static int earliest_first(const void *a, const void *b)
 	return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
 }
 
-/* All collectives, those with the latest rank first. */
+/* Return: all collectives, those with the latest rank first. */
 static uint32_t *sort_by_late(struct grt_collectives *c)
 {
 	uint32_t n = grt_collectives_count(c), *order = calloc((size_t)n + 1, sizeof(*order));
@@ -255,7 +256,7 @@ static void list_steps(const struct grt_collectives *c, uint32_t *order, struct 
 	}
 }
 
-/* What most of the time was lost by, where that is explained. */
+/* Return: the cause that explains most of the lost time. */
 static const char *most_lost(const struct grt_collectives *c, const uint32_t *order, uint32_t n)
 {
 	const char *best = NULL;

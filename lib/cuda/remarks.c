@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What CUDA's library reported of its work in a process: that it records nothing, or not all, and why. The
- * recorder says it once, on the screen of whoever recorded; a reader of the recording is to know it, too.
+ * Notes of the CUDA library about its work in a process: that it does not record everything, and why. The
+ * recorder prints them once, to the user who records; a report shows them to those who read the recording.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include "table/analysis.h"
 #include "table/rows.h"
 
-/* Processes with a remark; of more, their number is said. */
+/* Processes whose remarks are shown; further ones are only counted. */
 #define REMARKS_MAX 8U
 #define REMARK_MAX 512U
-/* Processes whose last text is kept: a remark comes behind its text. */
+/* Processes whose last text is kept, because a remark follows its text. */
 #define TEXTS_MAX 64U
 
 /** struct remark_text - the last text of a process image */
@@ -112,7 +112,7 @@ static void remarks_put(const struct remarks *r, const struct grt_pass *pass, st
 			 r->more);
 }
 
-/* In front of all tables of a summary. */
+/* Writes the remarks before all tables of a summary. */
 static int remarks_write_first(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_notes first = {.n = 0};

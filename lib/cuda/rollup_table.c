@@ -15,8 +15,8 @@
 
 /**
  * struct rollup_row - a sum with its texts
- * @work, @collective: what it is of, one of them is NULL
- * @rank, @step: which; @step UINT32_MAX: none
+ * @work, @collective: the work or the collective that was summed up; the other one is NULL
+ * @rank, @step: its rank and step; @step UINT32_MAX: none
  */
 struct rollup_row {
 	const struct grt_rollup_work *work;
@@ -62,7 +62,7 @@ static void rollup_get_step(struct grt_cell *cell, const void *view, const void 
 	if (cell->absent)
 		return;
 	cell->number = grt_steps_step(view, step)->number;
-	cell->inferred = !grt_step_told(grt_steps_marks(view, rollup_rank_of(view, row)->process)->how);
+	cell->inferred = !grt_step_is_marked(grt_steps_marks(view, rollup_rank_of(view, row)->process)->how);
 }
 
 static void rollup_get_of_work(struct grt_cell *cell, const void *view, const void *row, int offset)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The work of a rank is listed with its step, put so that what is summed up stands together, and added up.
- * The list is in the order of time, and so of steps: each kind of work is counted, and what is of it gets its
- * place.
+ * The work of a rank is listed with its steps, sorted so that work that is summed up together is together,
+ * and summed up. The list is in the order of time, and so in that of steps: the work of each kind is counted,
+ * and then put into its place.
  */
 #include "rollups.h"
 
@@ -13,9 +13,9 @@
 #include "base/keyed.h"
 
 /**
- * struct rollup_item - a work with what it is summed up by
- * @comm, @op: of a kernel that communicates, NULL: unknown
- * @by: class and name; of what communicates its function, or its name and stream
+ * struct rollup_item - work with the properties by which it is summed up
+ * @comm, @op: communicator and operation of a kernel that communicates, NULL: unknown
+ * @by: class and name; for a kernel that communicates its function, or its name and stream
  */
 struct rollup_item {
 	const struct grt_nccl_comm *comm;
@@ -51,7 +51,7 @@ static void rollup_item_work(const struct grt_step_process *p, struct rollup_ite
 	i->by = (uint64_t)w->class << 32 | (w->class == GRT_STEP_COPIES ? 0 : w->name);
 }
 
-/* Sends and receives have no number that others have, too; nor has what is in a graph. */
+/* Sends and receives have no number that is the same on other ranks, and neither have kernels of a graph. */
 static void rollup_item_collective(const struct grt_step_process *p, struct rollup_item *i)
 {
 	const struct grt_step_work *w = &p->work[i->work];
@@ -88,8 +88,10 @@ static int rollup_list(struct grt_steps *s, struct rollup_rank *r, uint32_t clas
 	return 0;
 }
 
-/** struct rollup_kind - what is summed up together but for its step, where it is in one; @of: an item of it,
- * @n: how many, the next one at @at */
+/**
+ * struct rollup_kind - work that is summed up together, except for its step; @of: one of its items, @n: their
+ * number, @at: the place of the next one
+ */
 struct rollup_kind {
 	struct rollup_item of;
 	uint32_t n;
@@ -130,7 +132,7 @@ static int rollup_count(const struct rollup_rank *r, struct grt_keyed *kinds)
 	return 0;
 }
 
-/* Where the items of each kind begin. */
+/* Finds the place of the first item of each kind. */
 static int rollup_places(const struct grt_keyed *kinds)
 {
 	uint32_t at = 0;
@@ -148,7 +150,7 @@ static int rollup_places(const struct grt_keyed *kinds)
 	return 0;
 }
 
-/* By kind, then as they are. Return: 0 or -ENOMEM */
+/* Sorts items by kind, and keeps their order within a kind. Return: 0 or -ENOMEM */
 static int rollup_sort(struct rollup_rank *r)
 {
 	struct rollup_item *sorted = malloc(((size_t)r->n + 1) * sizeof(*sorted));
@@ -201,7 +203,7 @@ static int rollup_work_sum(const struct rollup_rank *r, uint32_t at, uint32_t n,
 	return sink->work(sink->arg, &sum);
 }
 
-/* What a kernel of several collectives moves is theirs together. */
+/* The bytes of a kernel of several collectives are the sum of theirs. */
 static void rollup_bytes(const struct rollup_rank *r, const struct rollup_item *i,
 			 struct grt_rollup_collective *sum)
 {

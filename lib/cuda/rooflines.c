@@ -63,7 +63,7 @@ void grt_rooflines_free(struct grt_rooflines *r)
 
 /* ------------------------------------------------------------------ values */
 
-/* Where there is no more room the older half goes. */
+/* Drops the older half if there is no more room. */
 static int values_make_room(struct values *v)
 {
 	uint32_t room = v->room ? v->room * 2 : POINTS_FIRST;
@@ -115,7 +115,7 @@ static uint32_t values_at(const struct values *v, uint64_t time)
 	return low;
 }
 
-/* Adds what it was from @start to @end. */
+/* Adds the values from @start to @end. */
 static void values_sum(const struct values *v, uint64_t start, uint64_t end, unsigned __int128 *area,
 		       uint64_t *known)
 {

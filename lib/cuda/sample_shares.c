@@ -147,7 +147,7 @@ static bool sample_shares_is_one(const struct grt_pc_leaf *a, const struct grt_p
 	return a->image == b->image && a->function == b->function;
 }
 
-/* Behind the leaves of the function that begins at @first. */
+/* Return: the index after the leaves of the function that begins at @first. */
 static uint32_t sample_shares_end(const struct grt_sample_shares *s, uint32_t first)
 {
 	uint32_t end = first + 1;

@@ -23,7 +23,10 @@
 
 /* Correlation ids of a page of the table: ids that lie far apart take a page each. */
 #define PAGE 64U
-/* Pages met last: those of calls and of work, which comes later, a thread or a stream each. */
+/*
+ * Pages that were used last, one for each thread or stream: those of calls, and those of work, which comes
+ * later.
+ */
 #define LAST 64U
 /* Of an entry: a place in @held, not a node; its work was seen; its stack said its id; the rest. */
 #define HELD 0x80000000U
@@ -38,7 +41,7 @@
 /* Launches of which both calls are known as one, where the offset of clocks is estimated: of few threads the
  * first ones are. */
 #define SEEDS_MOMENTS (1U << 20)
-/* What ends a pass: calls are in no order of time. */
+/* Ends a pass, because calls are not in the order of time. */
 #define GOES_BACK 1
 
 /** struct sample - a stack that was taken */
@@ -398,7 +401,7 @@ static int seeds_hold(struct grt_seeds *s, const struct row *r, uint64_t correla
 	return 0;
 }
 
-/* What waited for a call has it now. */
+/* Gives the stack to the work that waited for a call. */
 static int seeds_release(struct grt_seeds *s, uint32_t first, uint32_t node)
 {
 	uint32_t next;
@@ -489,7 +492,7 @@ static struct sample *near(struct thread *t, const struct call *c, uint64_t wind
 	return t->next < t->samples && t->sample[t->next].ts <= c->end ? &t->sample[t->next] : NULL;
 }
 
-/* Of one moment, the first thread's comes last, as it is the one to be taken. */
+/* Among stacks of one moment, that of the first thread is last, because the last one is used. */
 static int seeds_by_place(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
@@ -596,7 +599,7 @@ static bool goes_back(struct grt_seeds *s, struct thread *t, const struct call *
 }
 
 /* The thread of a call, and what taking its stack needs. Return: 0, GOES_BACK or -ENOMEM */
-static int meet(struct grt_seeds *s, const struct call *c, struct thread **t)
+static int seeds_find_caller(struct grt_seeds *s, const struct call *c, struct thread **t)
 {
 	*t = caller(s, c->tid);
 	if (goes_back(s, *t, c))
@@ -630,7 +633,7 @@ static int add_pending(struct grt_seeds *s, uint32_t node)
 static int on_call_without_id(struct grt_seeds *s, const struct call *c)
 {
 	struct thread *t;
-	int ret = meet(s, c, &t);
+	int ret = seeds_find_caller(s, c, &t);
 
 	if (ret)
 		return ret;
@@ -658,7 +661,7 @@ static int on_call(struct grt_seeds *s, const struct call *c)
 	}
 	if (*entry & VALUE && !(*entry & HELD))
 		return 0;
-	ret = meet(s, c, &t);
+	ret = seeds_find_caller(s, c, &t);
 	if (ret)
 		return ret;
 	if (*entry & HELD)
@@ -778,7 +781,7 @@ static int seeds_put_row(struct grt_seeds *s, const struct row *r)
 	op.process = process_of(s, stack, &op.process_len);
 	op.queue = queue;
 	op.queue_len = grt_flame_put_stream(queue, r->device, r->stream);
-	/* nobody knows where a launch without work would have run */
+	/* it is unknown where a launch without work would have run */
 	if (r->kind == GRT_CUPTI_OTHER) {
 		op.device = GRT_FLAME_NO_DEVICE;
 		op.queue_len = (size_t)snprintf(queue, sizeof(queue), "[no stream]");
@@ -843,21 +846,23 @@ static bool order_failed(struct grt_seeds *s)
 	return any;
 }
 
-/** struct told - an entry that a stack has said */
+/** struct told - an entry whose stack named the id */
 struct told {
 	uint64_t correlation;
 	uint32_t entry;
 };
 
-/** struct start - what there is before the first pass; only what the stacks said themselves is in the table,
- * in no order, so it is kept aside only where there is any */
+/**
+ * struct start - the state before the first pass: entries whose stacks named their id. The table is in no
+ * order, so it is copied only if it has some
+ */
 struct start {
 	struct grt_seeds_count count;
 	struct told *told;
 	size_t n;
 };
 
-static int tell_all(const struct grt_seeds *s, struct start *start)
+static int seeds_copy_entries(const struct grt_seeds *s, struct start *start)
 {
 	*start = (struct start){.count = s->count};
 	start->told = malloc(((size_t)s->pages * PAGE + 1) * sizeof(*start->told));
@@ -990,7 +995,7 @@ static bool seeds_agree(const struct grt_seeds *s)
 	return false;
 }
 
-/* All stacks by time, as if one thread had taken them. */
+/* Gives stacks to launches in the order of time, as if one thread had taken all stacks. */
 static int seeds_give_places(struct grt_seeds *s, const struct grt_seeds_moments *m)
 {
 	int ret = place_all(s);
@@ -1056,7 +1061,7 @@ int grt_seeds_moments(struct grt_seeds *s, int fd, const struct grt_seeds_moment
 int grt_seeds_gpu(struct grt_seeds *s, int fd)
 {
 	struct start start;
-	int ret = tell_all(s, &start);
+	int ret = seeds_copy_entries(s, &start);
 
 	if (!ret)
 		ret = grt_stacks_new(&s->tree);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A stack says where a launch was made, and not what took the time before it. The
- * stacks of the launches around that time have their outer frames in common: the
- * code in question runs between the two lines where they part.
+ * A stack shows where a launch was made, and not what took the time before it. The stacks of the launches
+ * before and after that time have their outer frames in common, so the code in question runs between the two
+ * lines at which they diverge.
  */
 #include "step_code.h"
 
@@ -66,7 +66,7 @@ static bool is_own(const char *file)
 	return file && grt_code_of(&(struct grt_code_frame){.source = file}) == GRT_CODE_OWN;
 }
 
-/** struct own - the frames of Python that are of the program itself, innermost first */
+/** struct own - the frames of Python of the program's own code, innermost first */
 struct own {
 	const struct grt_image_node *frame[OWN_MAX];
 	uint32_t n;
@@ -88,8 +88,8 @@ static bool is_same_line(const struct grt_image_node *a, const struct grt_image_
 }
 
 /* The outermost frames in which two stacks differ. */
-static void find_parting(const struct own *a, const struct own *b, const struct grt_image_node **x,
-			 const struct grt_image_node **y)
+static void find_divergence(const struct own *a, const struct own *b, const struct grt_image_node **x,
+			    const struct grt_image_node **y)
 {
 	uint32_t i = a->n, k = b->n;
 
@@ -125,7 +125,7 @@ static int put_lines(const struct grt_image *i, const struct grt_image_node *bef
 	return n < 0 ? -ENOMEM : 0;
 }
 
-/* Where no line is known: the innermost functions of the launch. */
+/* Writes the innermost functions of the launch if no line is known. */
 static int put_functions(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, bool in_call,
 			 char **out)
 {
@@ -152,7 +152,7 @@ int grt_step_code(struct grt_image_frames *f, const struct grt_step_process *p,
 	find_own(&own, p->image, after->node);
 	if (q->before != UINT32_MAX)
 		find_own(&before_own, p->image, p->call[q->before].node);
-	find_parting(&before_own, &own, &x, &y);
+	find_divergence(&before_own, &own, &x, &y);
 	ret = y ? put_lines(p->image, x, q->in_call ? own.frame[0] : y, q->in_call, &where)
 		: put_functions(f, p->image, after->node, q->in_call, &where);
 	if (ret || !q->in_call) {

@@ -20,7 +20,7 @@ struct grt_step_log {
 	bool sorted;
 };
 
-/* What kernels that communicate have in their names. */
+/* Names of kernels that communicate contain one of these. */
 static const char *const communicates[] = {"ncclDevKernel", "ncclKernel", "ncclSymDevKernel",
 					   "ncclSymkDevKernel", "ncclDevFunc"};
 
@@ -127,7 +127,7 @@ static int step_log_add_range(struct grt_step_log *l, const struct grt_event *e,
 	return 0;
 }
 
-/* One that was open when the recording ended is not whole. */
+/* A range that was open when the recording ended is not complete. */
 static __attribute__((noinline)) int step_log_on_range(struct grt_step_log *l, const struct grt_event *e)
 {
 	const struct grt_ev_range *r = (const void *)e;
@@ -220,7 +220,7 @@ static int step_log_by_range(const void *a, const void *b)
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* They often are in order. */
+/* Sorts an array, which often is in order already. */
 static void step_log_order(void *array, uint32_t n, size_t size, int (*compare)(const void *a, const void *b))
 {
 	const char *at = array;
@@ -271,7 +271,7 @@ static bool step_log_communicates(const char *name)
 	return false;
 }
 
-/* What @known has of a name: 0 nothing, else its class, plus 1. */
+/* Return: what @known has for a name: 0: nothing, else its class plus 1. */
 static uint8_t step_log_class(const struct grt_image *image, uint32_t name, uint8_t *known)
 {
 	uint8_t *at = name && name <= image->strings ? &known[name - 1] : NULL;
@@ -300,7 +300,7 @@ static void step_log_join(struct grt_step_process *p, struct grt_step_work *w, u
 	*near = at;
 	w->call = at;
 	p->call[at].works = true;
-	/* BPF's stacks come behind their launches */
+	/* stacks that BPF recorded come after their launches */
 	p->call[at].node = p->call[at].node ?: w->node;
 	row = grt_cuda_call(p->call[at].call);
 	if (row && row->kind == GRT_CUDA_KIND_KERNEL && !p->call[at].name)

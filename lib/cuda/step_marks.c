@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A symbol is a number for launches by the same code. The launches of a process are
- * a row of symbols, in which the period is looked for; what is far from the mark
- * decides nothing, so a step of another length, a start-up or a break do no harm.
+ * Launches by the same code are one symbol. The launches of a process are a sequence of symbols, whose period
+ * is looked for. The sequence far from a mark does not matter, so a step of another length, a start-up or a
+ * break do no harm.
  */
 #include "step_marks.h"
 
@@ -65,8 +65,8 @@ static int list_launches(struct grt_step_marks *m, const struct grt_step_process
 }
 
 /*
- * The line of code that a launch is made by: of Python the innermost, else the first
- * frame that is none of CUDA's. Its callers do not matter: they may be others in some steps.
+ * Return: the line of code that makes a launch: the innermost line of Python, else the first frame outside of
+ * CUDA. Its callers are ignored, because they may differ between steps.
  */
 static struct grt_key site_of_launch(const struct grt_image *i, uint32_t node)
 {
@@ -260,8 +260,8 @@ static uint8_t site_of(const struct sites *s, const struct grt_step_process *p,
 }
 
 /*
- * The places behind the last launch of each call of step() from a site, by the thread
- * that made the first one. Return: how many; @cut may be NULL
+ * Finds the places after the last launch of each call of step() from a site, by the thread that made the
+ * first one. Return: their number; @cut may be NULL
  */
 static uint32_t ends_of_site(const struct sites *s, const struct grt_step_process *p,
 			     const struct grt_step_marks *m, uint8_t site, uint32_t *cut)
@@ -302,7 +302,7 @@ static int cut_by_optimizer(struct grt_step_marks *m, const struct grt_step_proc
 		most = n > most ? n : most;
 	}
 	if (!ret && most >= STEPS_MIN) {
-		/* and one before them, one behind */
+		/* and one before and one after them */
 		m->cut = calloc((size_t)most + 2, sizeof(*m->cut));
 		ret = m->cut ? 0 : -ENOMEM;
 		m->cuts = m->cut ? ends_of_site(&s, p, m, best, m->cut) : 0;
@@ -341,7 +341,9 @@ static void marks_swap(uint32_t *a, uint32_t *b)
 	*b = was;
 }
 
-/* Brings what is not above one of the numbers in front of what is not below it. Return: how many are in front
+/*
+ * Moves numbers that are not above one of them before those that are not below it. Return: how many come
+ * first
  */
 static uint32_t marks_divide(uint32_t *number, uint32_t n)
 {
@@ -358,7 +360,10 @@ static uint32_t marks_divide(uint32_t *number, uint32_t n)
 	}
 }
 
-/* What would be in the middle if they were in order: a trace may be made so that only order finds it soon. */
+/*
+ * Return: the median. The rounds are limited, because a trace could be made so that they take long; the rest
+ * is sorted.
+ */
 static uint32_t marks_median(uint32_t *number, uint32_t n)
 {
 	uint32_t at = n / 2, front;
@@ -392,7 +397,7 @@ static bool is_nested(uint32_t *gap, uint32_t n, uint32_t period)
 	return alike >= STEPS_MIN && 10 * alike >= 8 * odd;
 }
 
-/* Its regular places, from the first to the last; what is before and behind is start-up and end. */
+/* Sets the regular places, from the first to the last; before and after them are start-up and end. */
 static void set_range(const struct row *r, struct mark *k)
 {
 	const uint32_t *place = r->place + k->symbol->at;
@@ -465,7 +470,7 @@ static int take_mark(struct grt_step_marks *m, const struct row *r, const struct
 	return 0;
 }
 
-/* What has been found is better, if it has not clearly fewer steps. */
+/* A result that was found already is preferred unless it has clearly fewer steps. */
 static int cut_by_launch(struct grt_step_marks *m, const struct grt_step_process *p, bool by_line)
 {
 	struct row r = {.n = 0};
@@ -508,8 +513,8 @@ static bool find_near(const struct grt_step_marks *m, const struct grt_step_proc
 }
 
 /*
- * The step before the first cut is whole if it begins as the one behind it, and is as
- * long: that code may be in it more than once, and first steps often have launches of their own.
+ * The step before the first cut is complete if it begins like the step after it and is as long: that code may
+ * occur in it more than once, and first steps often have launches of their own.
  */
 static void add_first(struct grt_step_marks *m, const struct grt_step_process *p)
 {
@@ -527,7 +532,7 @@ static void add_first(struct grt_step_marks *m, const struct grt_step_process *p
 	m->first--;
 }
 
-/* What is behind the last cut is a whole step if it ends as the one before. */
+/* The launches after the last cut are a complete step if they end like the step before. */
 static void add_last(struct grt_step_marks *m, const struct grt_step_process *p)
 {
 	uint32_t last = m->cut[m->cuts - 1], length = last - m->cut[m->cuts - 2], at;

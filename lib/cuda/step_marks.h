@@ -30,8 +30,8 @@ enum grt_step_how {
 	GRT_STEP_BY_MARK,
 };
 
-/** grt_step_told - whether the program itself marked its steps */
-static inline bool grt_step_told(enum grt_step_how how)
+/** grt_step_is_marked - whether the program itself marked its steps */
+static inline bool grt_step_is_marked(enum grt_step_how how)
 {
 	return how == GRT_STEP_BY_RANGE || how == GRT_STEP_BY_MARK;
 }

@@ -36,7 +36,7 @@ struct choice {
 	struct grt_keyed ranges;
 };
 
-/* The first of a process's launches that begins at or behind a moment. */
+/* Return: the first of a process's launches that begins at or after a moment. */
 static uint32_t step_ranges_launch(const struct choice *c, uint64_t from)
 {
 	uint32_t low = 0, high = c->m->launches;
@@ -99,7 +99,7 @@ static void step_ranges_measure(const struct choice *c, struct repeating *r)
 
 /* ---------------------------------------------------------------- choice */
 
-/* With and without its domain. */
+/* Return: whether a range has this name, with or without its domain. */
 static bool step_ranges_is_called(const struct choice *c, const struct repeating *r, const char *name)
 {
 	size_t len, want = strlen(name);
@@ -120,7 +120,7 @@ static bool step_ranges_has(const struct choice *c, const struct repeating *r, c
 	return false;
 }
 
-/* How much a range is one of steps, 0: it is none. */
+/* Return: how likely a range is a step, 0: not at all. */
 static unsigned int step_ranges_rank(const struct choice *c, const struct repeating *r, const char *wanted)
 {
 	if (r->n < REPEATS_MIN || r->overlaps || !r->made)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The columns of steps and of the ranks that made them, and what is said about them. */
+/* The columns of steps and of the ranks that made them, and sentences about them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 #define R(member) offsetof(struct grt_step_rank, member)
 #define S(member) offsetof(struct grt_step, member)
-/* Share of a step from which on it is said that a device is idle, percent. */
+/* From this share of a step on, a sentence says that a device was idle, percent. */
 #define IDLE_LEAST 5U
 
 static const struct grt_step_rank *rank_of(const void *view, const void *row)
@@ -48,7 +48,7 @@ static void get_name_of_rank(struct grt_cell *cell, const void *view, const void
 static void get_number(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->number = ((const struct grt_step *)row)->number;
-	cell->inferred = !grt_step_told(grt_steps_marks(view, rank_of(view, row)->process)->how);
+	cell->inferred = !grt_step_is_marked(grt_steps_marks(view, rank_of(view, row)->process)->how);
 }
 
 static uint64_t time_of(const struct grt_step *s)
@@ -162,7 +162,7 @@ static int note_how(struct grt_steps *s, struct grt_pass *pass)
 	if (!r || !r->steps)
 		return 0;
 	m = grt_steps_marks(s, r->process);
-	if (grt_step_told(m->how)) {
+	if (grt_step_is_marked(m->how)) {
 		grt_note(pass->notes,
 			 "the steps are the NVTX %s \"%.200s\"; --step-range NAME selects others",
 			 m->how == GRT_STEP_BY_RANGE ? "ranges" : "marks", m->range);
@@ -181,8 +181,8 @@ static int note_how(struct grt_steps *s, struct grt_pass *pass)
 }
 
 /*
- * What a step took above the median, but for longer communication: with that it waited for another rank.
- * The first step of all has things to set up.
+ * Return: how much longer than the median a step took, without longer communication, in which it waited for
+ * another rank. The first step of all has things to set up, and does not count.
  */
 static uint64_t own_excess(const struct grt_steps *s, const struct grt_step *k)
 {
@@ -281,7 +281,7 @@ static unsigned int idle_share(const struct grt_step_rank *r)
 	return r->p50 ? (unsigned int)(((unsigned __int128)idle * 100 + r->p50 / 2) / r->p50) : 0;
 }
 
-/* What the device that is idle most waits for in an ordinary step. */
+/* Notes what the most idle device waits for in an ordinary step. */
 static int note_most_idle(struct grt_steps *s, struct grt_notes *notes)
 {
 	char idle[GRT_UNITS_MAX], gap[GRT_UNITS_MAX], step[GRT_UNITS_MAX], *why;
@@ -317,7 +317,7 @@ static int note_most_idle(struct grt_steps *s, struct grt_notes *notes)
 	return 0;
 }
 
-/* @steps: they are what was requested */
+/* @steps: the user requested the table of steps */
 static void note_missing(const struct grt_steps *s, struct grt_pass *pass, bool steps)
 {
 	struct grt_launches_count n = grt_step_log_count(grt_steps_log((struct grt_steps *)s));

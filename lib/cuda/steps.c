@@ -73,7 +73,7 @@ static void add_time(struct walk *w, uint64_t ns)
 	part[GRT_STEP_COPY_HIDDEN] += copies && (computes || communicates) ? ns : 0;
 }
 
-/* Nothing begins before @to. */
+/* Goes to a moment @to before which nothing more begins. */
 static void walk_to(struct walk *w, uint64_t to)
 {
 	while (w->now < to && w->at < w->cuts) {
@@ -127,8 +127,9 @@ static uint64_t *find_moments(const struct grt_step_process *p, const struct grt
 	for (uint32_t i = 0; moment && end && i < m->cuts; i++) {
 		uint32_t at = m->cut[i];
 
-		moment[i] = !at || (!i && (!m->first || grt_step_told(m->how))) ? p->call[m->launch[at]].begin
-										: end[m->launch[at - 1]];
+		moment[i] = !at || (!i && (!m->first || grt_step_is_marked(m->how)))
+				    ? p->call[m->launch[at]].begin
+				    : end[m->launch[at - 1]];
 		if (i && moment[i] < moment[i - 1])
 			moment[i] = moment[i - 1];
 	}
@@ -152,7 +153,7 @@ static uint64_t percentile(const uint64_t *sorted, uint32_t n, uint32_t percent)
 	return sorted[((uint64_t)n * percent + 99) / 100 - 1];
 }
 
-/* Of the times of a rank's steps, or of one part of them. */
+/* Return: the times of a rank's steps, or of one part of them, sorted. */
 static const uint64_t *sort_steps(struct grt_steps *s, const struct grt_step_rank *r, int part)
 {
 	for (uint32_t i = 0; i < r->steps; i++) {
@@ -338,7 +339,7 @@ static int why_idle(struct grt_steps *s, const struct grt_step_window *at, char 
 	return asprintf(out, "launched work waited") < 0 ? -ENOMEM : 0;
 }
 
-/* Of the kernels of a class by name: how long they ran between two moments. */
+/* Sums up how long the kernels of a class ran between two moments, by name. */
 static void sum_names(const struct grt_step_process *p, uint32_t gpu, unsigned int class, uint64_t from,
 		      uint64_t to, int64_t sign, int64_t *sum)
 {
@@ -410,7 +411,7 @@ static int why_kernel(struct grt_steps *s, const struct grt_step_rank *r, const 
 	return ret;
 }
 
-/* Its kernels, with the one that ran longest. */
+/* Describes the kernels of a step, with the one that ran longest. */
 static int why_busy(struct grt_steps *s, const struct grt_step_window *at, uint64_t ns, char **out)
 {
 	const struct grt_step_rank *r = &s->rank[at->rank];
@@ -533,7 +534,10 @@ const struct grt_step *grt_steps_step(const struct grt_steps *s, uint32_t at)
 	return &s->step[at];
 }
 
-/* Both passes met the same records, but one may have taken some that the other one has no use for. */
+/*
+ * Finds the process of another pass. Both passes read the same records, but one may have used some that the
+ * other ignored.
+ */
 uint32_t grt_steps_process(const struct grt_steps *s, const struct grt_image *image)
 {
 	const struct grt_image *other;
@@ -573,7 +577,7 @@ struct grt_step_at grt_steps_at(const struct grt_steps *s, uint32_t process, uin
 				    .to = low < cuts ? step_begins(p, m, low) : UINT64_MAX,
 				    .number = m->first + low - 1,
 				    .in = low && low < cuts,
-				    .told = grt_step_told(m->how)};
+				    .told = grt_step_is_marked(m->how)};
 }
 
 const struct grt_nccl_op *grt_steps_collective(const struct grt_steps *s, uint32_t process, uint64_t key,
@@ -589,12 +593,12 @@ const struct grt_nccl_op *grt_steps_collective(const struct grt_steps *s, uint32
 	return &l->op[first];
 }
 
-/* Of steps that the program names, there may have been some before the first one. */
+/* If the program names its steps, there may have been some before the first one. */
 bool grt_steps_starts(const struct grt_steps *s, const struct grt_step *step)
 {
 	const struct grt_step_rank *r = &s->rank[step->rank];
 
-	return grt_step_told(s->marks[r->process].how) ? step == &s->step[r->first] : !step->number;
+	return grt_step_is_marked(s->marks[r->process].how) ? step == &s->step[r->first] : !step->number;
 }
 
 const struct grt_step_marks *grt_steps_marks(const struct grt_steps *s, uint32_t process)

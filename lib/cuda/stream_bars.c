@@ -56,7 +56,7 @@ static int stream_bars_begin(void **state, struct grt_pass *pass, unsigned int p
 	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns);
 }
 
-/* What a kernel or copy says of itself. */
+/* The properties of a kernel or copy. */
 struct stream_work {
 	uint64_t start, end;
 	uint32_t gpu, context, stream;

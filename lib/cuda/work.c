@@ -68,8 +68,12 @@ struct work_owner {
 	uint32_t cgroup;
 };
 
-/** struct work_process - an image; @steps: what it is for grt_steps_at(), plus 1; 0: it was not looked for;
- * @at: the step of its last launch; @kernel: names of kernels by string, those that were met */
+/**
+ * struct work_process - an image
+ * @steps: its number for grt_steps_at(), plus 1; 0: not looked up yet
+ * @at: step of its last launch
+ * @kernel: by string: names of the kernels that occurred
+ */
 struct work_process {
 	uint32_t steps;
 	struct grt_step_at at;
@@ -186,7 +190,7 @@ static void work_get_fence(struct grt_cell *cell, const void *view, const void *
 		cell->number = is_context ? r->job->ctx : r->job->seqno;
 }
 
-/* Of enum grt_stamp: SUBMIT, START or END. */
+/* @stamp: SUBMIT, START or END of enum grt_stamp. */
 static void work_get_stamp(struct grt_cell *cell, const void *view, const void *row, int stamp)
 {
 	const struct work_row *r = row;
@@ -203,7 +207,7 @@ static void work_get_stamp(struct grt_cell *cell, const void *view, const void *
 	cell->absent = !cell->number || (stamp != GRT_STAMP_SUBMIT && r->end < r->start);
 }
 
-/* From one stamp to another one. */
+/* The time from one stamp to another one. */
 static void work_get_time(struct grt_cell *cell, const void *view, const void *row, int from)
 {
 	struct grt_cell begin = {0}, end = {0};
@@ -408,7 +412,7 @@ static const char *work_cgroup(const struct work *w, uint32_t pid)
 	return o && o->cgroup != GRT_TEXT_NONE ? grt_texts_get(&w->cgroups, o->cgroup) : NULL;
 }
 
-/* What steps.h knows of the process of a row; NULL: nothing. */
+/* Return: the process of a row, with its steps; NULL: steps.h does not know it. */
 static struct work_process *work_steps_of(struct work *w, const struct grt_image *image)
 {
 	struct work_process *p = w->pass->steps ? work_process_of(w, image) : NULL;
@@ -436,7 +440,7 @@ static void work_find_step(struct work *w, struct work_row *r)
 		r->function = grt_image_string(r->image, r->collective->function);
 }
 
-/* What was found in the pass before. */
+/* Sets what the previous pass found. */
 static int work_find(struct work *w, struct work_row *r, uint32_t kernel)
 {
 	const struct grt_launch *l = r->launch;
@@ -522,7 +526,7 @@ static int work_event(void *state, const struct grt_event *e, struct grt_pass *p
 	return e->type == GRT_EV_OWNER ? work_take_owner(state, (const struct grt_ev_owner *)e) : 0;
 }
 
-/* Its rows are there already; of none there is the table. */
+/* Writes the end of the table; rows were written before. Without rows, it writes the empty table. */
 static int work_write(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	grt_writer_into(pass->writer, &work_table, pass->names);

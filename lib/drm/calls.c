@@ -46,7 +46,7 @@ static int calls_add_file(struct grt_calls *c, struct grt_call_process *p, const
 	struct grt_key key = {{e->pid, (uint32_t)fd}};
 	void *device;
 
-	/* Its close was not seen. */
+	/* its close was not recorded */
 	if (grt_keyed_find(&c->files, &key))
 		return 0;
 	if (grt_keyed_full(&c->files))
@@ -103,7 +103,7 @@ static int calls_on_enter(struct grt_calls *c, struct grt_call_process *p, const
 	return 0;
 }
 
-/* It belongs to the window that it was entered in. */
+/* Adds a call to the window in which it was entered. */
 static int calls_add_to_window(struct grt_calls *c, struct grt_call_process *p, uint64_t begin, uint64_t ns)
 {
 	uint32_t number = grt_watch_number(&c->watch, begin);

@@ -67,7 +67,7 @@ static int counter_values_event(void *state, const struct grt_event *e, struct g
 	return grt_writer_row(pass->writer, e);
 }
 
-/* Its rows are there already; of none there is the table. */
+/* Writes the end of the table; rows were written before. Without rows, it writes the empty table. */
 static int counter_values_write(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	grt_writer_into(pass->writer, &counter_value_table, pass->names);

@@ -55,7 +55,7 @@ static void take_level(struct grt_counter_row *row, const struct grt_ev_counter 
 	add_value(row, ev->value * 1000);
 }
 
-/* What a total lost it began anew: how much it grew meanwhile is unknown. */
+/* A total that decreased began anew; how much it had grown until then is unknown. */
 static void take_total(struct grt_counter_row *row, const struct grt_ev_counter *ev)
 {
 	/* what 1 of it in a nanosecond is, in 1/1000 of the unit shown */
@@ -72,7 +72,7 @@ static void take_total(struct grt_counter_row *row, const struct grt_ev_counter 
 	add_value(row, rate > GRT_COUNTER_VALUE_MAX ? GRT_COUNTER_VALUE_MAX : (int64_t)rate);
 }
 
-/* It is called something for the first time, or something else. */
+/* Sets the counter's name, which may have changed. */
 static void counters_set_name(const struct grt_counters *c, struct grt_counter_row *row, uint32_t name)
 {
 	const char *unit = grt_names_owner(c->names, name);
@@ -133,7 +133,7 @@ int grt_counters_event(struct grt_counters *c, const struct grt_event *e)
 	return 0;
 }
 
-/* One value alone is its mean. */
+/* A single value is its own mean. */
 bool grt_counter_mean(const struct grt_counter_row *row, int64_t *mean)
 {
 	__int128 half = row->area < 0 ? -(__int128)(row->lasted / 2) : (__int128)(row->lasted / 2), value;
@@ -187,7 +187,7 @@ static void get_name(struct grt_cell *cell, const void *view, const void *row, i
 	cell->absent = !cell->text;
 }
 
-/* As the trace has it; min to last of a total are in another one. */
+/* The unit in the trace; min to last of a total have another unit. */
 static void get_unit(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	grt_cell_owner(cell, view, ((const struct grt_counter_row *)row)->name);

@@ -17,7 +17,7 @@
 #include "table/rows.h"
 #include "vblank.h"
 
-/** enum display_bar_what - what is counted in a row */
+/** enum display_bar_what - what a row counts */
 enum display_bar_what {
 	BAR_VBLANKS,
 	BAR_FRAMES,
@@ -113,7 +113,7 @@ static int display_bars_client(struct display_bars *x, const struct grt_frame_cl
 		row.what = BAR_FRAMES;
 		ret = display_bars_count(x, &row, client->frame[i].shown);
 		row.what = BAR_LATE;
-		/* without a late one the row says that there was none */
+		/* without a late frame, the row says that there was none */
 		ret = ret ?: display_bars_count(x, &row, client->frame[i].late ? client->frame[i].shown : 0);
 	}
 	return ret;

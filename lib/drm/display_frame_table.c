@@ -22,7 +22,7 @@ static const char *const cause_names[GRT_FRAME_PARTS] = {
 	[GRT_FRAME_COMPOSITOR] = "compositor late",
 };
 
-/* What a thread waits for that is neither the GPU nor the display. */
+/* States in which a thread waits neither for the GPU nor for the display. */
 static const uint8_t waits[] = {GRT_THREAD_IO, GRT_THREAD_LOCK, GRT_THREAD_SLEEP, GRT_THREAD_CHILD,
 				GRT_THREAD_OTHER};
 
@@ -72,7 +72,7 @@ static void frame_get_flip(struct grt_cell *cell, const void *view, const void *
 	cell->inferred = ((const struct grt_frame *)row)->inferred;
 }
 
-/* What is known of its job. */
+/* Properties of the frame's job, if it is known. */
 static void frame_get_job(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	frame_get_stamp(cell, view, row, arg);
@@ -222,7 +222,7 @@ static void client_get_missed(struct grt_cell *cell, const void *view, const voi
 	cell->absent = !((const struct grt_frame_client *)row)->counted;
 }
 
-/* What most late frames are late for. */
+/* The most frequent cause of late frames. */
 static void client_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_frame_client *c = row;

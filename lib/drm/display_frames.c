@@ -49,14 +49,14 @@ struct known_job {
 };
 
 /**
- * struct process - one that submits or flips
+ * struct process - a process that submits or flips
  * @last: its last job
- * @present: its last call that shows a frame, 0: a job has come since
+ * @present: its last call that shows a frame, 0: it has submitted a job since
  * @shown: the job at its last flip
  * @flips: flips so far
- * @crtcs: on which it has shown frames
+ * @crtcs: CRTCs on which it has shown frames
  * @told: events of its flips have its file
- * @picked: what its next flip shows is settled
+ * @picked: it is decided what its next flip shows
  */
 struct process {
 	struct work last;
@@ -173,7 +173,10 @@ static struct work work_of(const struct known_job *job, uint64_t ctx, uint64_t s
 
 /* ------------------------------------------------------------- pairs */
 
-/* A compositor shows what this client does. NULL: they are too many, or it is none. */
+/*
+ * Finds or makes the pair of a client and the compositor that shows its frames. Return: NULL: there are too
+ * many, or it is not a compositor
+ */
 static struct pair *get_pair(struct grt_display_frames *d, uint32_t client, uint32_t compositor)
 {
 	const struct process *c, *by = find_process(d, compositor);
@@ -314,7 +317,7 @@ static int frame_keep(struct grt_display_frames *d, struct grt_frame_client *c, 
 	return await_end(d, f, c->n++);
 }
 
-/* Goes on along the frame's way: what is between here and there is of this part. */
+/* Advances along the frame's way: the time from *@at to @to belongs to @part. */
 static void frame_go_on(struct grt_frame *f, uint64_t *at, uint64_t to, unsigned int part)
 {
 	to = to < f->shown ? to : f->shown;
@@ -324,7 +327,7 @@ static void frame_go_on(struct grt_frame *f, uint64_t *at, uint64_t to, unsigned
 	*at = to;
 }
 
-/* What the thread did from the frame before to there. */
+/* Adds the states of the thread from the previous frame up to there. */
 static void frame_go_on_thread(const struct grt_display_frames *d, struct grt_frame *f, uint64_t *at,
 			       uint64_t to, uint32_t compositor)
 {
@@ -551,8 +554,10 @@ static bool flip_fits(const struct grt_display_frames *d, const struct flip *f, 
 	return f->flags ? !(f->flags & GRT_FLIP_EVENT) : !(p && p->told);
 }
 
-/* Of a process with one CRTC the last flip, since it can have only one that waits; a call that goes on is a
- * later one. */
+/*
+ * Return: the last flip of a process with one CRTC, which can have only one pending flip; a flip whose call
+ * has not returned is a later one.
+ */
 static struct flip *only_flip(struct grt_display_frames *d, uint32_t pid)
 {
 	struct flip *best = NULL;
@@ -569,8 +574,8 @@ static struct flip *only_flip(struct grt_display_frames *d, uint32_t pid)
 }
 
 /*
- * Of several the first that has no event yet; else the first without one on this
- * CRTC, which is a commit on several.
+ * Return: among several flips the first without an event; else the first without one on this CRTC, which is a
+ * commit for several CRTCs.
  */
 static struct flip *first_flip(struct grt_display_frames *d, uint32_t pid, uint32_t crtc)
 {
@@ -588,8 +593,10 @@ static struct flip *first_flip(struct grt_display_frames *d, uint32_t pid, uint3
 	return best;
 }
 
-/* Of the flips before this one those get no event any more that could be on this CRTC alone, or had one
- * there. */
+/*
+ * Drops earlier flips that get no event any more: those that could only be on this CRTC, or had their event
+ * there.
+ */
 static void drop_older(struct grt_display_frames *d, const struct flip *than, bool several, uint32_t crtc)
 {
 	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++) {
@@ -621,7 +628,7 @@ static int show_flip(struct grt_display_frames *d, struct flip *f, bool several,
 
 /* ------------------------------------------------------------- events of displays */
 
-static struct grt_key asked_key(uint64_t file, uint32_t crtc, uint32_t vseq)
+static struct grt_key frame_request_key(uint64_t file, uint32_t crtc, uint32_t vseq)
 {
 	return (struct grt_key){{file, crtc, vseq}};
 }
@@ -629,16 +636,16 @@ static struct grt_key asked_key(uint64_t file, uint32_t crtc, uint32_t vseq)
 static int display_frames_on_queued(struct grt_display_frames *d, const struct grt_event *e)
 {
 	const struct grt_ev_vblank_queued *ev = (const struct grt_ev_vblank_queued *)e;
-	struct grt_key key = asked_key(ev->file, ev->crtc, ev->vseq);
+	struct grt_key key = frame_request_key(ev->file, ev->crtc, ev->vseq);
 	void *at;
 
 	return grt_keyed_get_or_replace(&d->asked, &key, NULL, &at);
 }
 
-/* Of a vertical blank that was requested without a flip. */
-static bool was_asked(struct grt_display_frames *d, const struct grt_ev_vblank_delivered *ev)
+/* Return: whether the event is of a vertical blank that was requested without a flip. */
+static bool was_requested(struct grt_display_frames *d, const struct grt_ev_vblank_delivered *ev)
 {
-	struct grt_key key = asked_key(ev->file, ev->crtc, ev->vseq);
+	struct grt_key key = frame_request_key(ev->file, ev->crtc, ev->vseq);
 	void *asked = grt_keyed_find(&d->asked, &key);
 
 	if (asked)
@@ -654,7 +661,7 @@ static int display_frames_on_delivered(struct grt_display_frames *d, const struc
 	struct flip *f;
 	bool several;
 
-	if (was_asked(d, ev))
+	if (was_requested(d, ev))
 		return 0;
 	f = only_flip(d, e->pid);
 	if (!f && !e->pid) {
@@ -676,7 +683,7 @@ static int display_frames_on_delivered(struct grt_display_frames *d, const struc
 
 /* ------------------------------------------------------------- jobs */
 
-/* What virtio_gpu does with a fence is a job, too: it renders with this command alone. */
+/* Return: whether a command renders. virtio_gpu also makes jobs of other commands that have a fence. */
 static bool is_rendering(const struct grt_display_frames *d, const struct grt_ev_submit *ev)
 {
 	const char *driver;
@@ -745,7 +752,7 @@ static struct flip *waiting_flip(struct grt_display_frames *d)
 	return best;
 }
 
-/* Of several fences the one counts that was not signalled yet. */
+/* Of several fences, the one that was not signalled yet counts. */
 static void flip_waits(struct flip *f, const struct known_job *job, const struct grt_event *e)
 {
 	if (f->work.exact && job->end)
@@ -809,7 +816,7 @@ static int on_present(struct grt_display_frames *d, const struct grt_event *e)
 	return 0;
 }
 
-/* Who wakes the process that flips, or is woken by it, may be its client. */
+/* A process that wakes a flipping process, or is woken by it, may be its client. */
 static void see_wake(struct grt_display_frames *d, const struct grt_event *e)
 {
 	const struct grt_ev_asleep *ev = (const struct grt_ev_asleep *)e;
@@ -955,7 +962,7 @@ static uint32_t frame_client_forget(struct grt_frame_client *c, uint64_t time)
 	return gone;
 }
 
-/* Those that went do not wait for the end of their job any more. */
+/* Forgets frames that are gone and do not wait for their job any more. */
 static void awaited_forget(struct awaited *a, const uint32_t *gone)
 {
 	uint32_t left = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What is said of a client's frames when all of them are there, see frame_blame.h. */
+/* Finds the cause of each late frame of a client, once all frames are known, see frame_blame.h. */
 #include "frame_blame.h"
 
 #include <errno.h>
@@ -62,8 +62,8 @@ static uint32_t sorted(const struct grt_frame_client *c, uint64_t *value, int pa
 }
 
 /*
- * How much longer than usual. A frame that is ready too late for a vertical blank waits for the next one,
- * which is not the display's doing: that is what it waits beyond a period.
+ * Return: how much longer than usual a part was. A frame that is ready too late for a vertical blank waits
+ * for the next one, which is not the display's fault; the display's part is the wait beyond one period.
  */
 static uint64_t frame_beyond(const struct grt_frame_client *c, const struct grt_frame *f, unsigned int part)
 {
@@ -77,7 +77,7 @@ static uint64_t frame_beyond(const struct grt_frame_client *c, const struct grt_
 	return ns > usual ? ns - usual : 0;
 }
 
-/* Of a late frame the part that is longest beyond the usual one; else the longest. */
+/* Return: for a late frame, the part that exceeds its usual length most; else the longest part. */
 static uint8_t frame_cause(const struct grt_frame_client *c, const struct grt_frame *f)
 {
 	unsigned int cause = GRT_THREAD_UNKNOWN;

@@ -33,8 +33,8 @@ static void add_amount(struct grt_mem_amount *a, uint64_t bytes)
 	a->bytes += bytes;
 }
 
-/* Keeps the list in order; what has fewer bindings than its last falls out. */
-static void offer_top(struct grt_mem_object top[GRT_MEMORY_TOP], const struct grt_mem_object *o)
+/* Inserts an object into the list of those with most bindings, in order; the last one may be dropped. */
+static void insert_top(struct grt_mem_object top[GRT_MEMORY_TOP], const struct grt_mem_object *o)
 {
 	unsigned int at = GRT_MEMORY_TOP;
 
@@ -50,7 +50,7 @@ static void offer_top(struct grt_mem_object top[GRT_MEMORY_TOP], const struct gr
 
 static void drop_object(struct grt_memory *m, struct grt_mem_object *o)
 {
-	offer_top(m->top, o);
+	insert_top(m->top, o);
 	grt_keyed_remove(&m->objects, o);
 }
 
@@ -171,7 +171,7 @@ static void live_changed(struct grt_memory *m, uint64_t time)
 
 /* Events */
 
-/* The object's end; it may have come without a record of it, when its number is given again. */
+/* Ends an object. If its number is used again, its end may have had no record. */
 static int destroy(struct grt_memory *m, struct grt_mem_object *o, uint64_t time)
 {
 	struct grt_mem_process *p;
@@ -362,7 +362,7 @@ unsigned int grt_memory_top(const struct grt_memory *m, struct grt_mem_object to
 
 	memcpy(top, m->top, sizeof(m->top));
 	for (struct grt_mem_object *o = grt_keyed_oldest(&m->objects); o; o = grt_keyed_next(&m->objects, o))
-		offer_top(top, o);
+		insert_top(top, o);
 	while (n < GRT_MEMORY_TOP && top[n].binds)
 		n++;
 	return n;

@@ -60,7 +60,7 @@ static void add_since_vblank(struct grt_vblank *v, struct grt_crtc *c, uint64_t 
 		add_since(v, &c->since_vblank, &c->late_vblank, c->last_stamp, delivered);
 }
 
-/* The VBLANK of a frame whose events were delivered before it was told. */
+/* Takes the VBLANK of a frame whose events were delivered before it was reported. */
 static void settle_early(struct grt_vblank *v, struct grt_crtc *c)
 {
 	for (uint32_t i = 0; i < c->earlies && c->early_vseq == c->last_vseq; i++)
@@ -94,7 +94,8 @@ static int vblank_on_vblank(struct grt_vblank *v, const struct grt_event *e)
 	return 0;
 }
 
-static struct grt_key asked_key(const struct grt_event *e, uint64_t file, uint32_t crtc, uint32_t vseq)
+static struct grt_key vblank_request_key(const struct grt_event *e, uint64_t file, uint32_t crtc,
+					 uint32_t vseq)
 {
 	return (struct grt_key){{e->device, file, crtc, vseq}};
 }
@@ -102,7 +103,7 @@ static struct grt_key asked_key(const struct grt_event *e, uint64_t file, uint32
 static int on_queued(struct grt_vblank *v, const struct grt_event *e)
 {
 	const struct grt_ev_vblank_queued *ev = (const struct grt_ev_vblank_queued *)e;
-	struct grt_key key = asked_key(e, ev->file, ev->crtc, ev->vseq);
+	struct grt_key key = vblank_request_key(e, ev->file, ev->crtc, ev->vseq);
 	struct grt_crtc *c;
 	void *at;
 	int r = get_crtc(v, e, ev->crtc, &c);
@@ -123,7 +124,7 @@ static int on_queued(struct grt_vblank *v, const struct grt_event *e)
 static int on_delivered(struct grt_vblank *v, const struct grt_event *e)
 {
 	const struct grt_ev_vblank_delivered *ev = (const struct grt_ev_vblank_delivered *)e;
-	struct grt_key key = asked_key(e, ev->file, ev->crtc, ev->vseq);
+	struct grt_key key = vblank_request_key(e, ev->file, ev->crtc, ev->vseq);
 	uint64_t *asked;
 	struct grt_crtc *c;
 	int r = get_crtc(v, e, ev->crtc, &c);

@@ -209,7 +209,7 @@ static char *put_args(const struct chrome *f, char *p, const struct grt_track_it
 	return p;
 }
 
-/* A call of CUDA, or what the GPU did for it. */
+/* Return: whether an item is a call of CUDA, or GPU work of CUDA. */
 static bool is_cuda(const struct grt_track_item *i)
 {
 	return i->category >= GRT_CATEGORY_RUNTIME && i->category <= GRT_CATEGORY_SET;
@@ -299,9 +299,9 @@ static int chrome_on_item(void *arg, const struct grt_track_item *i)
 /* --------------------------------------------------------- begin and end */
 
 /*
- * Before the first event. What is reported when it has ended began before that:
- * stamps count from so long before the first one, since Perfetto drops what
- * lies before 0. In so many us a number still has room for ns.
+ * Some events are reported when they have ended, and began before the first event. Perfetto drops items
+ * before 0, so time stamps count from this long before the first event. At this many microseconds, a double
+ * still has room for ns.
  */
 #define BEFORE (24 * 3600 * GRT_NS_PER_S)
 
@@ -384,7 +384,7 @@ static char *put_count(char *p, const char *key, uint64_t number)
 	return grt_format_u64(p, number);
 }
 
-/* Of a file of one rank; readers look for it line by line, with a blank behind the colon. */
+/* In a file of one rank; readers look for it line by line, with a blank after the colon. */
 static char *chrome_put_rank(const struct chrome *f, char *p)
 {
 	if (f->ranks != 1)
@@ -401,7 +401,10 @@ static char *chrome_put_rank(const struct chrome *f, char *p)
 	return p;
 }
 
-/* Where it was recorded, what became of all events, and what of them is not drawn. */
+/*
+ * Writes where the recording was made, the counts of all events by fate, and those of items that are not
+ * drawn.
+ */
 static int put_tail(struct grt_export *x, const struct grt_health *h)
 {
 	const struct grt_tracks_count *n = grt_tracks_count(x->tracks);

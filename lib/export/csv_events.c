@@ -26,10 +26,10 @@ struct csv_cell {
 };
 
 /**
- * struct csv - the export
- * @name: of each column of payload fields
- * @cell: of all types, one behind the other, of each in the order of the columns
- * @first: by type, of its cells; the next type's is behind its last
+ * struct csv - the state of the export
+ * @name: names of the columns for payload fields
+ * @cell: cells of all types, those of one type in the order of the columns
+ * @first: by type, index of its first cell; the cells of the next type follow
  */
 struct csv {
 	struct grt_outbuf out;

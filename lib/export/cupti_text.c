@@ -93,7 +93,7 @@ static void cupti_text_put_copy(FILE *out, const struct grt_image *i, const stru
 	cupti_text_put_place(out, e->gpu, e->context, e->cuda_stream, e->graph, e->graph_node);
 }
 
-/* As cupti_activity.h calls them, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_*. */
+/* Names of cupti_activity.h: CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_*. */
 static const char *const sync_names[] = {"UNKNOWN", "EVENT_SYNCHRONIZE", "STREAM_WAIT_EVENT",
 					 "STREAM_SYNCHRONIZE", "CONTEXT_SYNCHRONIZE"};
 

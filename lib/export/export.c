@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What all exports share, see export.h. */
+/* Shared code of all exports, see export.h. */
 #include "export.h"
 #include "trace/packet.h"
 #include "tracks_parts.h"
@@ -84,7 +84,7 @@ static int export_on_packet(struct grt_consumer *c, const struct grt_packet *p)
 	return x->format->packet ? x->format->packet(x, p) : 0;
 }
 
-/* As `record` notes it. */
+/* Finds the clocks that `record` has noted. */
 static void find_clocks(struct grt_export *x)
 {
 	const char *text = grt_session_env(x->session, "clock_start");

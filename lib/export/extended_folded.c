@@ -64,7 +64,7 @@ static void extended_folded_forget_oldest(struct extended_folded *f)
 	grt_keyed_remove(&f->text, at);
 }
 
-/* A stack as text, which stays ours. Return: 0 or -ENOMEM */
+/* Gets a stack as text, which stays owned by @f. Return: 0 or -ENOMEM */
 static int extended_folded_text_of(struct extended_folded *f, const struct grt_image *i, uint32_t node,
 				   const char **text)
 {
@@ -88,7 +88,7 @@ static int extended_folded_text_of(struct extended_folded *f, const struct grt_i
 	return ret;
 }
 
-/* Of the thread, else of the program. */
+/* Writes the name of the thread, or of the program if it is unknown. */
 static void extended_folded_put_comm(struct extended_folded *f, const struct grt_image *i, uint32_t tid)
 {
 	const char *name = grt_names_name(&f->names, grt_names_find(&f->names, GRT_NAME_THREAD, tid));
@@ -154,7 +154,7 @@ static int extended_folded_event(struct grt_export *x, const struct grt_event *e
 	return grt_images_event(&f->images, e);
 }
 
-/* What has no stack is no line. */
+/* Work without a stack has no line. */
 static int extended_folded_end(struct grt_export *x, const struct grt_health *h)
 {
 	struct extended_folded *f = x->state;

@@ -8,7 +8,9 @@
 #include "flamegraph/flame.h"
 #include "threads/wall_flame.h"
 
-/** struct flame_export - @wall: NULL: the form has one weight; @first, @last: what is looked at */
+/**
+ * struct flame_export - the state; @wall: NULL: the format has one weight; @first, @last: the examined time
+ */
 struct flame_export {
 	struct grt_flame *flame;
 	struct grt_wall_flame *wall;
@@ -29,7 +31,9 @@ int grt_flame_export_begin(struct grt_export *x, enum grt_flamegraph_form form)
 	return ret;
 }
 
-/* As wall_time.c has it: of calls that returned beyond what is looked at nothing is known of their threads.
+/*
+ * The same as in wall_time.c: for calls that returned after the examined time, nothing is known of their
+ * threads.
  */
 static int flame_export_wall(struct flame_export *e, const struct grt_event *ev)
 {

@@ -42,7 +42,7 @@ struct lane_item {
 	uint32_t name;
 };
 
-/** struct lane - @track: whose, 0: none; @submits: the thread asked a GPU for work */
+/** struct lane - @track: its track, 0: none; @submits: the thread requested GPU work */
 struct lane {
 	enum lane_kind kind;
 	uint32_t track;
@@ -91,7 +91,7 @@ struct grt_lanes {
 
 /* --------------------------------------------------------------- items */
 
-/* Where an item goes to of those that a step of the resolution already has; NULL: none of them. */
+/* Return: the item of a step of the resolution to which an item is added; NULL: there is none. */
 static struct lane_item *lane_same(const struct lane *k, const struct lane_item *it, uint32_t first,
 				   uint32_t kept)
 {
@@ -113,7 +113,7 @@ static void lane_add_to(const struct lane *k, struct lane_item *to, const struct
 		to->busy = it->busy;
 }
 
-/* What a step became has the same time, so that items stay in order by begin and by end. */
+/* The merged items of a step have the same time, so that items stay in order by begin and by end. */
 static void lane_close_step(struct lane *k, uint32_t first, uint32_t kept, uint64_t end)
 {
 	for (uint32_t i = first; i < kept; i++) {
@@ -225,7 +225,7 @@ static int lanes_on_track(void *arg, const struct grt_track *t)
 	return 0;
 }
 
-/* What a lane is made of. Return: LANE_KINDS where it is no part of the page */
+/* Return: the kind of lane for an item; LANE_KINDS: it is not part of the page */
 static enum lane_kind lanes_kind_of(const struct grt_track_item *i)
 {
 	if (i->kind == GRT_ITEM_COUNTER)
@@ -262,7 +262,7 @@ static int lanes_on_item(void *arg, const struct grt_track_item *i)
 	int ret = 0;
 
 	k->submits |= lanes_submits(i);
-	/* A record may come in the time looked at, and its work have been before: that work has no lane. */
+	/* The event may be in the examined time while its work was before it: such work has no lane. */
 	if (kind == LANE_KINDS || i->time > l->to || (kind != LANE_VALUE && i->end < l->from))
 		return 0;
 	if (k->lane == NO_LANE) {
@@ -295,7 +295,7 @@ static int lanes_new_thread(struct grt_lanes *l, const struct grt_thread *t, uin
 	return lanes_new_lane(l, &like, lane);
 }
 
-/* A thread changes its name: its last one counts. */
+/* A thread may change its name; the last one counts. */
 static int lanes_name_threads(struct grt_lanes *l)
 {
 	const struct grt_names *names = grt_threads_names(l->threads);
@@ -355,7 +355,7 @@ static int lanes_on_idle(void *arg, const struct grt_idleness_part *p)
 	return lanes_put(l, l->of_device[p->device] - 1, &it);
 }
 
-/* The cause, behind a blank the place, or the two that the code is between. */
+/* Writes the cause, and after a blank the place, or the two places around the code. */
 static int lanes_name_idle(struct grt_lanes *l, const struct grt_idleness_row *r, uint32_t *name)
 {
 	char text[256];
@@ -461,7 +461,7 @@ struct grt_consumer *grt_lanes_consumer(struct grt_lanes *l)
 	return &l->c;
 }
 
-/* A thread's track says whether it asked a GPU for work, and its lane shows it. */
+/* Marks the lanes of threads that requested GPU work, as their tracks note it. */
 static void lanes_mark_submitters(struct grt_lanes *l)
 {
 	for (uint32_t i = 1; i <= l->tracks_used; i++)
@@ -490,7 +490,10 @@ static void lanes_put_number(struct grt_page *p, uint64_t number)
 	grt_page_u8(p, (uint8_t)number);
 }
 
-/* A start counts from that of the item before, and a counter's value from its value: most are small. */
+/*
+ * Writes a start as the difference from the previous start, and a counter's value from the previous value,
+ * because most differences are small.
+ */
 static void lanes_put_column(const struct grt_lanes *l, struct grt_page *p, unsigned int column)
 {
 	static const char *const names[] = {"lane-start", "lane-length", "lane-busy", "lane-name"};

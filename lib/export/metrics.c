@@ -29,7 +29,7 @@ static const struct metrics_name *metrics_name_of(const struct grt_metrics *m, u
 static int metrics_take_name(struct grt_metrics *m, const struct grt_ev_name *e)
 {
 	const struct grt_key key = {{e->kind, e->id}};
-	/* a thread's name gives way to those of later ones, others are few */
+	/* a new name replaces the oldest one of a thread; there are few other names */
 	struct metrics_name *name;
 	int ret = e->kind == GRT_NAME_THREAD
 			  ? grt_keyed_get_or_replace(&m->threads, &key, NULL, (void **)&name)
@@ -64,7 +64,7 @@ static void metrics_address(const struct grt_metrics *m, const char *node, size_
 			snprintf(out, room, "%s", name->name);
 }
 
-/* Those of NVIDIA are named with the address of the GPU behind the name. */
+/* Device names of NVIDIA's driver contain the GPU's address after a blank. */
 static void metrics_label_of_node(const struct grt_metrics *m, const char *name, char *out, size_t room)
 {
 	size_t length = strcspn(name, " ");
@@ -121,7 +121,7 @@ static void metrics_row_free(struct metrics_row *row)
 	grt_busy_free(&row->sums.busy);
 }
 
-/* What a process is called, as far as it is known. */
+/* Return: the name of a process, if it is known. */
 static const char *metrics_comm(const struct grt_metrics *m, uint32_t pid, uint32_t tid)
 {
 	const struct metrics_name *name =
@@ -310,7 +310,7 @@ static int metrics_owner(struct grt_metrics *m, const struct grt_ev_owner *e)
 	return 0;
 }
 
-/* It comes behind the record of its process's owner. */
+/* This record follows that of the process's owner. */
 static int metrics_rank(struct grt_metrics *m, const struct grt_ev_owner_rank *e)
 {
 	struct metrics_owner *owner = grt_keyed_find(&m->owners, &(struct grt_key){{e->e.pid}});

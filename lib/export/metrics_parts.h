@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The state of metrics.h, shared by metrics.c, which sums up, and prometheus.c, which writes.
+ * The state of metrics.h, shared by metrics.c, which sums up events, and prometheus.c, which writes the sums.
  */
 #ifndef GRT_EXPORT_METRICS_PARTS_H
 #define GRT_EXPORT_METRICS_PARTS_H
@@ -16,11 +16,11 @@
 #define METRICS_CGROUPS 256U
 #define METRICS_OTHERS "(others)"
 
-/* Upper bounds of the buckets of histograms, ns; one more bucket has what is above. */
+/* Upper bounds of the buckets of histograms, ns; one more bucket counts larger values. */
 #define METRICS_BOUNDS 16U
 extern const uint64_t metrics_bound[METRICS_BOUNDS];
 
-/** enum metrics_level - whose sums they are */
+/** enum metrics_level - what sums are made for */
 enum metrics_level {
 	METRICS_OF_GPU,
 	METRICS_OF_PROCESS,
@@ -28,13 +28,15 @@ enum metrics_level {
 	METRICS_LEVELS,
 };
 
-/** struct metrics_hist - @count: by bucket, by weight (see hist.h); @sum: of weight * ns */
+/** struct metrics_hist - a histogram; @count: weights by bucket, see hist.h; @sum: sum of weight * ns */
 struct metrics_hist {
 	uint64_t count[METRICS_BOUNDS + 1];
 	unsigned __int128 sum;
 };
 
-/** struct metrics_sums - @jobs, @waits, @wait_ns: by weight */
+/**
+ * struct metrics_sums - sums of one GPU, process or control group; @jobs, @waits, @wait_ns: sums of weights
+ */
 struct metrics_sums {
 	uint64_t jobs;
 	uint64_t failed;
@@ -46,7 +48,7 @@ struct metrics_sums {
 	struct grt_busy busy;
 };
 
-/** struct metrics_gpu - @other_processes, @other_cgroups: sums of those that have no row */
+/** struct metrics_gpu - a GPU; @other_processes, @other_cgroups: sums of those without a row of their own */
 struct metrics_gpu {
 	char label[40];
 	struct metrics_sums sums;
@@ -54,7 +56,12 @@ struct metrics_gpu {
 	struct metrics_sums other_cgroups;
 };
 
-/** struct metrics_row - a process or control group on a GPU; @name: its comm or path; @last: event of it */
+/**
+ * struct metrics_row - the sums of a process or control group on a GPU
+ * @met: the row is in use
+ * @name: the process's comm, or the control group's path
+ * @last: time of its last event, ns
+ */
 struct metrics_row {
 	bool met;
 	uint32_t gpu;
@@ -64,7 +71,11 @@ struct metrics_row {
 	struct metrics_sums sums;
 };
 
-/** struct metrics_owner - whose a process is; @digest: of the path; @rank: in @job, where @ranked */
+/**
+ * struct metrics_owner - the owner of a process
+ * @ranked: the process has the rank @rank in the job @job
+ * @cgroup, @digest: path of its control group, and a digest of the path
+ */
 struct metrics_owner {
 	uint32_t uid;
 	bool ranked;
@@ -91,10 +102,15 @@ struct metrics_xid {
 };
 
 /**
- * struct grt_metrics - all there is
- * @now: stamp of the last event
- * @gpus: in use
- * @over: things in no row of their own
+ * struct grt_metrics - the state
+ * @jobs: joins events into jobs
+ * @secret: key of the digests of paths
+ * @now: time of the last event, ns
+ * @cards: device files and PCI addresses of the system's GPUs, "NODE=ADDRESS" separated by blanks
+ * @gpus: number of @gpu in use
+ * @xids_over: Xids beyond the limit of @xids
+ * @over: processes, control groups, names and counters without a row of their own, because there were too
+ *	many
  */
 struct grt_metrics {
 	struct grt_jobs *jobs;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Metrics in the text format of Prometheus, version 0.0.4: all values of a metric stand together, behind
- * what it is and of which type. Times are written in seconds, all digits of them. As an export, for the
- * directory of a textfile collector.
+ * Metrics in the text format of Prometheus, version 0.0.4: all values of a metric follow one another, after
+ * its description and type. Times are written in seconds with all digits. Also an export, for the directory
+ * of a textfile collector.
  */
 #include "metrics_parts.h"
 
@@ -25,7 +25,7 @@ void grt_metrics_family(FILE *out, const char *name, const char *type, const cha
 	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* A label is UTF-8 in which these three are escaped. */
+/* In a label, which is UTF-8, these three characters are escaped. */
 void grt_metrics_label(FILE *out, const char *before, const char *key, const char *value)
 {
 	char text[GRT_ESCAPED_MAX(256)];
@@ -142,7 +142,7 @@ static void metrics_put_wait(const struct metrics_line *l)
 	metrics_put_time(l, metrics_weighted_ns(l->at->sums->wait_ns));
 }
 
-/* Of each level; a metric is called grtrace_LEVEL_NAME. */
+/* The metrics of each level; their names are grtrace_LEVEL_NAME. */
 static const struct metrics_family {
 	const char *name;
 	const char *type;
@@ -265,7 +265,7 @@ static int metrics_write_level(const struct grt_metrics *m, enum metrics_level l
 
 /* -------------------------------------------------------------- others */
 
-/* What the path says of itself, "" where it does not. */
+/* Writes labels from the parts of a path; they are "" if the path does not have them. */
 static void metrics_cgroup_labels(FILE *out, const char *path)
 {
 	static const char *const names[GRT_CGROUP_PARTS] = {[GRT_CGROUP_POD] = "pod",
@@ -417,7 +417,7 @@ void grt_metrics_losses(FILE *out, const struct grt_metrics_source *source, unsi
 		}
 }
 
-/* What was met, and is in no value or in that of all others. */
+/* Writes how many things are in no value, or in that of all others. */
 static void metrics_write_limits(const struct grt_metrics *m, FILE *out)
 {
 	const struct grt_jobs_count jobs = grt_jobs_count(m->jobs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What a machine of many sends: the tables that sum up, as files of Apache Parquet. */
+/* The export for a machine of many: the tables with sums, as files of Apache Parquet. */
 #include "export.h"
 #include "table/analysis.h"
 #include "table/table.h"

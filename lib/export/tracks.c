@@ -104,7 +104,7 @@ int tracks_get(struct grt_tracks *t, const struct grt_key *key, const struct tra
 	return 1;
 }
 
-/* The same for a track whose name never changes. Return: 0 or an error */
+/* Does the same and announces a new track, whose name never changes. Return: 0 or a negative errno */
 int tracks_get_fixed(struct grt_tracks *t, const struct grt_key *key, const struct track *like,
 		     const char *name, struct track **out)
 {

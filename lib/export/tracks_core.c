@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What all drivers have: jobs on the lanes of their rings, ioctls and waits of
- * threads, counters, sums over windows.
+ * Tracks of all drivers: jobs on the lanes of their rings, ioctls and waits of threads, counters, sums over
+ * windows.
  */
 #include "tracks_places.h"
 
@@ -41,11 +41,11 @@ struct job_deps {
 };
 
 /**
- * struct tracks_core - what is remembered of all drivers
- * @jobs: its names are everybody's
- * @deps: struct job_deps, by job; the oldest makes room
- * @job_name: by number of grt_names: of the text, plus 1
- * @wait_name, @window_name: numbers of names
+ * struct tracks_core - the state
+ * @jobs: joins jobs; its names are used by all providers
+ * @deps: struct job_deps, by job; a new one replaces the oldest
+ * @job_name: by number in grt_names: number of the text, plus 1
+ * @wait_name, @window_name: numbers of texts
  */
 struct tracks_core {
 	struct grt_jobs *jobs;
@@ -179,7 +179,10 @@ static int tracks_on_wait_exit(struct grt_tracks *t, const struct grt_event *e)
 
 /* --------------------------------------------------------------------- jobs */
 
-/* The same number for the same job: exact where its identity fits, as those of today's kernels do. */
+/*
+ * Return: a number for a job, always the same; it is exact if the identity fits, as those of today's kernels
+ * do.
+ */
 static uint64_t flow_of(uint64_t ctx, uint64_t seqno)
 {
 	uint64_t h = (ctx ^ seqno >> 32 ^ seqno << 32) * 0x9e3779b97f4a7c15ULL;
@@ -231,7 +234,7 @@ static int tracks_on_wait_dep(struct grt_tracks *t, const struct grt_event *e)
 	return tracks_instant(t, e);
 }
 
-/* What it waited for is not needed any more. */
+/* Takes the dependencies of a job, which are not needed any more. */
 static void take_deps(struct grt_tracks *t, const struct grt_job *job, struct job_deps *out)
 {
 	struct grt_key key = {{job->ctx, job->seqno}};
@@ -246,7 +249,7 @@ static void take_deps(struct grt_tracks *t, const struct grt_job *job, struct jo
 	grt_keyed_remove(&core_of(t)->deps, d);
 }
 
-/* A job is called what its process is called. Return: 0 or -ENOMEM */
+/* Gets the name of a job, which is that of its process. Return: 0 or -ENOMEM */
 static int job_name(struct grt_tracks *t, const struct grt_job *job, uint32_t *name)
 {
 	const char *text = grt_names_owner(t->names, job->name) ?: grt_names_name(t->names, job->name);
@@ -357,7 +360,7 @@ static int on_stamp(struct grt_tracks *t, const struct grt_event *e)
 	return grt_jobs_event(core_of(t)->jobs, e);
 }
 
-/* What belongs to a job and stands for itself, too. */
+/* Events of a job that are also drawn on their own. */
 static int on_stamp_instant(struct grt_tracks *t, const struct grt_event *e)
 {
 	return grt_jobs_event(core_of(t)->jobs, e) ?: tracks_instant(t, e);

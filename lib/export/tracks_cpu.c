@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/*
- * Threads off the CPU: a track for each, with what it waited for and then for a CPU.
- */
+/* Threads off the CPU: a track for each thread, with what it waited for, and then its wait for a CPU. */
 #include "tracks_places.h"
 
 #include <stdio.h>
@@ -20,7 +18,7 @@ static void tracks_add_word(struct tracks_args *a, unsigned int id, const char *
 		tracks_add_text(a, id, word, strlen(word));
 }
 
-/* Who ended it, under the names of the record's fields. */
+/* Adds the thread that ended the sleep, under the names of the record's fields. */
 static void tracks_add_waker(const struct grt_tracks *t, struct tracks_args *a, const struct grt_ev_asleep *e)
 {
 	const struct tracks_field *f = t->field[GRT_EV_ASLEEP];
@@ -56,7 +54,7 @@ static int put_off_cpu(struct grt_tracks *t, const struct grt_event *e, unsigned
 	return tracks_draw_in_process(t, e, &key, text, &i, a);
 }
 
-/* What it waited for, and then a CPU. */
+/* Draws what the thread waited for, and then its wait for a CPU. */
 static int on_off_cpu(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_off_cpu *x = (const struct grt_ev_off_cpu *)e;

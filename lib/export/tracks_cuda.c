@@ -17,7 +17,7 @@
 #include "cuda/device_memory.h"
 #include "stack/images.h"
 
-/* Kernels whose names are remembered; graphs whose first kernel has come. */
+/* Limits: kernels whose names are cached; graphs whose first kernel was seen. */
 #define KERNELS_MAX 65536U
 #define GRAPHS_MAX 65536U
 /* Streams, and contexts, whose last work is remembered. */
@@ -34,9 +34,9 @@ enum {
 };
 
 /*
- * CUPTI reports work in no order. So it is held, and drawn by its start: work of a stream that is drawn
- * behind later work would need a lane of its own. 2 s are four of the library's rounds of taking what CUPTI
- * has.
+ * CUPTI reports work in no order, so work is held, and drawn in the order of its start. Otherwise, work that
+ * is drawn after later work of its stream would need a lane of its own. 2 s are four times the interval at
+ * which the library takes CUPTI's records.
  */
 #define HELD_MAX 65536U
 #define HELD_NS 2000000000ULL
@@ -53,13 +53,16 @@ struct held {
 	};
 };
 
-/** struct held_at - its place in @held; @time: when, of a wait its end: what it waited for began before */
+/**
+ * struct held_at - place of work in @held; @time: its start; for a wait its end, because the work for which
+ * it waited began before
+ */
 struct held_at {
 	uint64_t time;
 	uint32_t place;
 };
 
-/** struct last_work - of a stream, or of a context: what was launched last, and what ends last */
+/** struct last_work - the work of a stream or context that was launched last, and the one that ends last */
 struct last_work {
 	uint64_t correlation;
 	uint64_t end;
@@ -133,14 +136,16 @@ static uint64_t launch_flow(const struct grt_image *image, uint64_t correlation)
 		       : 0;
 }
 
-/* A track of a process image; a later image of the process, after exec(), has tracks of its own. The last
- * word is the lane's. */
+/*
+ * The key of a track of a process image; a later image of the process, after exec(), has tracks of its own.
+ * The last word is the number of the lane.
+ */
 static struct grt_key cuda_key(unsigned int what, const struct grt_image *image, uint64_t a, uint64_t b)
 {
 	return (struct grt_key){{(uint64_t)image->number << 32 | what, a, b}};
 }
 
-/* What is 0 says nothing. */
+/* Adds fields of work; those that are 0 are unknown. */
 static void add_work_fields(const struct grt_tracks *t, struct tracks_args *a, const struct grt_event *e)
 {
 	for (uint64_t rest = cuda_of(t)->drawn[e->type]; rest; rest &= rest - 1) {
@@ -211,7 +216,7 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 	return tracks_draw_in_process(t, e, &key, text, &i, a);
 }
 
-/* A kernel's names. Return: 0 or -ENOMEM */
+/* Gets the names of a kernel. Return: 0 or -ENOMEM */
 static int kernel_name(struct grt_tracks *t, const struct grt_image *image, uint32_t string,
 		       struct kernel_names *names)
 {
@@ -261,7 +266,7 @@ static struct grt_key last_key(const struct grt_image *image, uint32_t context, 
 	return (struct grt_key){{image->number, context, stream}};
 }
 
-/* It is what a wait that comes may be for. Return: 0 or -ENOMEM */
+/* Notes the work as the last one, for which a later wait may wait. Return: 0 or -ENOMEM */
 static int is_last(struct grt_tracks *t, const struct grt_key *key, uint64_t correlation, uint64_t end,
 		   uint64_t number)
 {
@@ -282,8 +287,8 @@ static int is_last(struct grt_tracks *t, const struct grt_key *key, uint64_t cor
 }
 
 /*
- * What a wait was for: the end of what ended last of the work that was launched before it. Calls of a process
- * are counted, so it is known which those are; where later ones had begun as well, nothing is said.
+ * Return: the end of a wait, which is that of the last of the work that was launched before it; 0: unknown.
+ * Calls of a process are numbered, so that work is known, unless later work had begun as well.
  */
 static uint64_t waited_for(struct grt_tracks *t, const struct grt_image *image,
 			   const struct grt_ev_gpu_sync *x)
@@ -345,7 +350,7 @@ static int remember_work(struct grt_tracks *t, const struct grt_image *image, co
 		       ?: is_last(t, &context, correlation, i->end, i->number);
 }
 
-/* What the GPU did: @start and @end of it, on a stream of a device. */
+/* Draws work that the GPU did from @start to @end, on a stream of a device. */
 static int draw_work(struct grt_tracks *t, const struct grt_event *e, const struct grt_image *image,
 		     enum grt_track_category category, const struct kernel_names *names, uint64_t correlation,
 		     uint32_t graph, const uint32_t place[3])
@@ -395,7 +400,7 @@ static int draw_kernel(struct grt_tracks *t, const struct grt_event *e)
 	return draw_work(t, e, image, GRT_CATEGORY_KERNEL, &names, x->correlation, x->graph, place);
 }
 
-/* As PyTorch's profiler names them: "Memcpy HtoD (Pageable -> Device)", "Memset (Device)". */
+/* Names a copy as PyTorch's profiler does: "Memcpy HtoD (Pageable -> Device)", "Memset (Device)". */
 static void copy_text(const struct grt_ev_gpu_copy *x, char *text, size_t room)
 {
 	const char *from = grt_cuda_memory_name(x->from_memory), *to = grt_cuda_memory_name(x->to_memory);
@@ -439,7 +444,7 @@ static int draw_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 
 	if (!image)
 		return -ENOMEM;
-	/* a stream will wait, and nobody does now: the call is drawn */
+	/* a stream will wait and no thread does, so only the call is drawn */
 	if (waits && x->kind == GRT_CUDA_SYNC_ORDER)
 		return 0;
 	if (!x->start || x->end < x->start) {
@@ -456,7 +461,7 @@ static int draw_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 	return tracks_draw_in_process(t, e, &key, waits ? "CUDA waits" : "CUDA overhead", &i, a);
 }
 
-/* What began first; NULL: nothing is held. */
+/* Return: the held work with the earliest time; NULL: there is none. */
 static const struct held_at *first_held(const struct tracks_cuda *c)
 {
 	const struct held_at *line = c->lined ? &c->line[c->line_first] : NULL;
@@ -560,7 +565,7 @@ static int cuda_flush(void *state)
 }
 
 /* Ranges come by their ends, so that an inner one is drawn before the one around it, on a lane of its own. */
-/* They come before their range, which has their thread and their begin. */
+/* Payloads come before their range, which has their thread and their begin. */
 static int on_payload(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_payload *x = (const struct grt_ev_payload *)e;
@@ -697,7 +702,7 @@ static int on_alloc(struct grt_tracks *t, const struct grt_event *e)
 	return n < 0 ? n : ret;
 }
 
-/* Of what a process defines, names are needed. */
+/* Of the definitions of a process, only names are needed. */
 static int tracks_on_image(struct grt_tracks *t, const struct grt_event *e)
 {
 	return grt_images_event(&cuda_of(t)->images, e);

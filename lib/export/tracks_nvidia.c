@@ -30,7 +30,9 @@ struct life {
 	struct grt_key track;
 };
 
-/* Elements of @lives are struct life; @name is the number of what they are called. */
+/*
+ * struct tracks_nvidia - the state; elements of @lives are struct life, whose @name is the number of a text
+ */
 struct tracks_nvidia {
 	struct grt_keyed lives;
 	uint32_t name;
@@ -65,7 +67,7 @@ static int on_xid(struct grt_tracks *t, const struct grt_event *e)
 	return ret ?: tracks_draw(t, k, &i, a);
 }
 
-/* All TSG_ events begin with the same fields. */
+/* The key of a group; all TSG_ events begin with the same fields. */
 static struct grt_key life_key(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_destroy *x = (const struct grt_ev_tsg_destroy *)e;
@@ -116,7 +118,7 @@ static int end_life(struct grt_tracks *t, const struct grt_event *e, const struc
 	return tracks_draw(t, k, &i, a);
 }
 
-/* One that nobody has answered, but that counts as made, has a timeslice. */
+/* Return: whether a group exists: one whose creation was not answered exists if it has a timeslice. */
 static bool is_made(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_init *x = (const struct grt_ev_tsg_init *)e;
@@ -124,7 +126,7 @@ static bool is_made(const struct grt_event *e)
 	return e->type == GRT_EV_TSG_INIT && (!x->status || x->timeslice);
 }
 
-/* A group whose making is not in the trace begins with the first that is heard of it. */
+/* A group whose creation is not in the trace begins with its first event. */
 static int tracks_on_tsg(struct grt_tracks *t, const struct grt_event *e)
 {
 	struct grt_key key = life_key(e);
@@ -145,7 +147,7 @@ static int tracks_on_tsg(struct grt_tracks *t, const struct grt_event *e)
 	return ret;
 }
 
-/* One context at a time is on a GPU, or on an instance of a divided one. */
+/* At any time, one context is on a GPU, or on an instance of a divided GPU. */
 static int tracks_on_slice(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_gpu_slice *x = (const struct grt_ev_gpu_slice *)e;
@@ -193,7 +195,7 @@ static int nvidia_memory_track(struct grt_tracks *t, const struct grt_memory_hol
 	return ret > 0 ? tracks_announce(t, *out, text, "B") : ret;
 }
 
-/* What was refused is no memory: a moment. */
+/* A refused request is a moment, because there is no memory. */
 static int tracks_on_memory(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_nv_memory *x = (const struct grt_ev_nv_memory *)e;
@@ -230,7 +232,7 @@ static int migration_name(struct grt_tracks *t, const struct grt_ev_uvm_migratio
 	return grt_texts_add(&t->texts, text, sizeof(text), name);
 }
 
-/* A GPU has several engines that copy, so they lie beside each other. */
+/* A GPU has several engines that copy, so migrations may overlap. */
 static int tracks_on_migration(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_uvm_migration *m = (const struct grt_ev_uvm_migration *)e;

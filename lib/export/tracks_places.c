@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Where something is drawn: tracks of processes, threads, devices and rings. Their
- * names may come, or change, while the trace goes on.
+ * Finds the track for an event: of a process, thread, device or ring. Their names may arrive or change during
+ * the trace.
  */
 #include "tracks_places.h"
 
@@ -28,7 +28,7 @@ const char *tracks_name_of(const struct grt_tracks *t, unsigned int kind, uint32
 	return grt_names_name(t->names, *number);
 }
 
-/* Whether the track has another name than it was told by; names only ever come. */
+/* Return: whether the track's current name differs from the one with which it was announced. */
 bool tracks_is_renamed(const struct grt_tracks *t, struct track *k, unsigned int kind, uint32_t id)
 {
 	uint32_t number;
@@ -43,7 +43,7 @@ bool tracks_is_renamed(const struct grt_tracks *t, struct track *k, unsigned int
 	return true;
 }
 
-/* A process is called what its threads' names say. */
+/* The name of a process comes with the names of its threads. */
 int tracks_process(struct grt_tracks *t, uint32_t pid, uint32_t tid, uint32_t *id)
 {
 	struct grt_key key = tracks_key_of(OF_PROCESS, pid, 0, 0);
@@ -58,7 +58,7 @@ int tracks_process(struct grt_tracks *t, uint32_t pid, uint32_t tid, uint32_t *i
 	return 0;
 }
 
-/* A thread's track where it was looked for lately and has no other name since; else NULL. */
+/* Return: a thread's track, if it was used recently and its name has not changed since; else NULL. */
 static struct track *recent_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid)
 {
 	struct track *k = t->recent[tid % TRACKS_RECENT];
@@ -248,7 +248,7 @@ int tracks_gpu_of(struct grt_tracks *t, uint32_t device, uint32_t ring, uint32_t
 	return tracks_gpu_number(t, bus ? grt_bus_number(bus) : place_in(name), &other, NULL, text, number);
 }
 
-/* What makes a new track of a ring one of the queues of its GPU. */
+/* Sets the queue and GPU of a ring's new track. */
 static int ring_queue(struct grt_tracks *t, const struct grt_key *key, uint32_t device, uint32_t ring,
 		      struct track *like)
 {
@@ -261,7 +261,9 @@ static int ring_queue(struct grt_tracks *t, const struct grt_key *key, uint32_t 
 	return tracks_gpu_of(t, device, ring, like->parent, &like->gpu);
 }
 
-/* A track under a device, told by @text after the ring's name. Return: as tracks_thread() */
+/*
+ * Finds or makes a track under a device; its name is that of the ring, and @text. Return: as tracks_thread()
+ */
 int tracks_ring(struct grt_tracks *t, const struct grt_key *key, uint32_t device, uint32_t ring,
 		uint32_t lane, const char *text, struct track **out)
 {
@@ -299,7 +301,10 @@ struct track *tracks_free_lane(struct grt_tracks *t, struct grt_key *key, uint64
 	return NULL;
 }
 
-/* Where it happened: the thread that ran, else ring, else device. Return: as tracks_thread() */
+/*
+ * Finds the track of an event: that of the thread that ran, else of the ring, else of the device. Return: as
+ * tracks_thread()
+ */
 static int tracks_place_of(struct grt_tracks *t, const struct grt_event *e, struct track **out)
 {
 	struct grt_key key = tracks_key_of(OF_RING_EVENTS, e->device, e->ring, 0);
@@ -338,7 +343,7 @@ int tracks_draw_on_lane(struct grt_tracks *t, const struct grt_event *e, struct 
 	return ret ?: tracks_draw(t, k, i, a);
 }
 
-/* A slice on the first free lane of a track of a process. */
+/* Draws a slice on the first free lane of a track of a process. */
 int tracks_draw_in_process(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
 			   const char *name, struct grt_track_item *i, const struct tracks_args *a)
 {

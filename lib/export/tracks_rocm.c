@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What AMD's runtime writes into its log, and functions of the kernel by ftrace:
- * calls on a track for each thread, dispatches on one for each hardware queue.
+ * Records of AMD's log and functions of the kernel by ftrace: calls on a track for each thread, dispatches on
+ * a track for each hardware queue.
  */
 #include "tracks_places.h"
 
@@ -14,7 +14,7 @@ enum {
 	OF_FUNCS,
 };
 
-/* A track of a layer in a process. */
+/* Finds or makes the track of a layer in a process. */
 static int layer_track(struct grt_tracks *t, const struct grt_event *e, unsigned int what, uint64_t which,
 		       const char *name, struct track **out)
 {

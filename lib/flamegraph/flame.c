@@ -32,8 +32,10 @@ struct owner {
 	uint32_t next_free;
 };
 
-/** struct row - jobs of one kind: @name of the process, @ring and both stacks; @jobs times GRT_WEIGHT_ONE;
- * @slot: when, 0 where nobody asks */
+/**
+ * struct row - jobs with the same properties: @name of the process, @ring and both stacks; @jobs: number of
+ * jobs times GRT_WEIGHT_ONE; @slot: slot of time, 0 if there are no slots
+ */
 struct row {
 	uint32_t name;
 	uint32_t pid;
@@ -188,13 +190,13 @@ static int name_job(struct grt_flame *f, const struct grt_job *job, struct row *
 	return ret || !gpu ? ret : flame_intern(f, gpu, 64, &r->gpu);
 }
 
-/* For all jobs that a sampled one stands for. */
+/* Return: the time of all jobs that a sampled one represents. */
 static uint64_t flame_scaled(uint64_t ns, uint64_t weight)
 {
 	return (uint64_t)(((unsigned __int128)ns * weight + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE);
 }
 
-/* Cut where slots begin; a sampled job's parts add up to what it stands for. */
+/* Adds a job, cut where slots begin; the weights of a sampled job's parts add up to the weight of the job. */
 static int flame_add_job(struct grt_flame *f, const struct grt_job *job, struct row *r, uint64_t weight)
 {
 	uint64_t start = job->time[GRT_STAMP_START], to = job->time[GRT_STAMP_END], end = start, given = 0;
@@ -221,7 +223,10 @@ static int flame_count_job(struct grt_flame *f, const struct grt_job *job, struc
 	return flame_add_job(f, job, r, weight);
 }
 
-/* Of a window that is not over the recording may have a part, which stands for nothing. */
+/*
+ * Holds a job of a window that has not ended: if the recording has only a part of the window, the job has no
+ * weight.
+ */
 static int flame_hold_job(struct grt_flame *f, const struct grt_job *job, const struct row *r,
 			  uint64_t weight, bool inferred)
 {
@@ -247,7 +252,7 @@ static int flame_count_in_window(struct grt_flame *f, const struct grt_job *job,
 	return ret ?: flame_count_job(f, job, r, weight, inferred);
 }
 
-/* A window is over: its jobs count now. */
+/* Counts the jobs of a window that has ended. */
 static int flame_take_window(struct grt_flame *f, const struct grt_ev_window *e)
 {
 	uint32_t n = f->helds;
@@ -346,7 +351,7 @@ int grt_flame_samples(struct grt_flame *f)
 	return grt_launch_flame_samples(f->launches);
 }
 
-/* A process's control group; that it was another one before is not told. */
+/* Sets a process's control group; a former group of the process is forgotten. */
 static int flame_take_owner(struct grt_flame *f, const struct grt_ev_owner *e)
 {
 	const struct grt_key key = {{e->e.pid}};
@@ -407,7 +412,7 @@ static const char *flame_text(const struct grt_flame *f, uint32_t text, char roo
 	return room;
 }
 
-/* For all of the time that windows stand for. */
+/* Return: the estimate for the time that the windows represent. */
 static uint64_t flame_for_all(const struct grt_flame *f, uint64_t n)
 {
 	double all = (double)n * f->scale + 0.5;
@@ -545,7 +550,7 @@ int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *asked, str
 	return ret;
 }
 
-/* What is drawn under a stack has frames: that a job's STACK has an id is not enough. */
+/* A job has a stack only if frames are known; an id in its STACK record is not enough. */
 static void flame_count_stack(const struct grt_flame *f, const struct row *r, struct grt_flame_count *count)
 {
 	bool user = grt_frames_has(&f->frames, r->user), call = grt_frames_is_call_only(&f->frames, r->user);
@@ -575,7 +580,7 @@ struct grt_flame_count grt_flame_count(const struct grt_flame *f)
 	return count;
 }
 
-/* A stack of the kernel alone, or of the system call alone, says nothing of the program. */
+/* A stack with only frames of the kernel, or only the system call, shows nothing of the program. */
 static void flame_add_end(const struct grt_flame *f, const struct row *r, struct grt_stack_ends *ends)
 {
 	bool stack = grt_frames_has(&f->frames, r->user) && !grt_frames_is_call_only(&f->frames, r->user);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* A tree of stacks as folded lines: `outermost;...;innermost weight`. */
+/* Writes a tree of stacks as folded lines: `outermost;...;innermost weight`. */
 #include "base/grow.h"
 #include "flamegraph_parts.h"
 
@@ -35,7 +35,7 @@ static size_t spell(struct folded *l, const struct grt_stacks_step *at)
 	return l->end[at->depth] = begin + len;
 }
 
-/* Of a longer stack the outermost frames; "[cut]" stands for the others. */
+/* Writes the outermost frames of a deeper stack; "[cut]" stands for the others. */
 static void flamegraph_put_line(struct folded *l, uint32_t depth, size_t len)
 {
 	uint32_t shown = depth;
@@ -59,7 +59,7 @@ static void put_weight(struct folded *l, enum grt_stacks_side side, uint64_t wei
 	flamegraph_printf(l->f, " %llu", (unsigned long long)weight);
 }
 
-/* A stack whose weight is 0 was there, too: a launch may have taken no time. */
+/* A stack with the weight 0 has a line, too: a launch may have taken no time. */
 static int put_folded(void *arg, const struct grt_stacks_step *at)
 {
 	struct folded *l = arg;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A flame graph as a page: every frame of the tree, as columns in the order of
- * the walk, parents first. What a browser does with them is in web/page.
+ * A flame graph as a page: every frame of the tree, as columns in the order of a walk with parents first. The
+ * code in web/page draws them in the browser.
  */
 #include "flamegraph_parts.h"
 #include "stack/slots.h"
@@ -15,7 +15,7 @@ static void flamegraph_html_block(struct grt_page *p, const char *graph, const c
 	grt_page_block(p, text);
 }
 
-/* What a column has of a frame. */
+/* Writes the value of a column for a frame. */
 typedef void flamegraph_html_column(const struct flamegraph *f, struct grt_page *p,
 				    const struct grt_stacks_step *at);
 

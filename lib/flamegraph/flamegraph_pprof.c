@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A tree of stacks for pprof: profile.proto of github.com/google/pprof (message
- * Profile, version of 2024), packed by gzip where there is zlib. A sample is a
- * stack, its values are the weight, and the one before where two are compared; or all
- * weights that are known of it. Labels tell the process, device, stream, graph, range,
- * rank and control group that it is of.
+ * Writes a tree of stacks for pprof: profile.proto of github.com/google/pprof (message Profile, version of
+ * 2024), packed by gzip if zlib is available. A sample is a stack. Its values are the weight, and the one
+ * before in a comparison; or all known weights of the stack. Labels have its process, device, stream, graph,
+ * range, rank and control group.
  */
 #include "flamegraph_parts.h"
 
@@ -33,7 +32,7 @@ enum pprof_line { PPROF_FUNCTION_ID = 1, PPROF_LINE_NUMBER = 2 };
 enum pprof_function { PPROF_NAME = 2, PPROF_FILENAME = 4 };
 
 #define PACK_ROOM (64U << 10)
-/* A stack of the most frames, with its labels. */
+/* Bytes of a stack with the most frames and its labels. */
 #define SAMPLE_MAX (GRT_STACKS_DEPTH_MAX * 5U + 1024U)
 #define LEVELS_MAX 8U
 
@@ -108,7 +107,7 @@ static void pprof_pack_end(struct pprof *p)
 }
 #endif
 
-/* Where a message of at most @bytes goes; ended by pprof_take(). */
+/* Return: memory for a message of at most @bytes; pprof_take() ends it. */
 static uint8_t *pprof_room(struct pprof *p, size_t bytes)
 {
 	if (p->used + bytes > PACK_ROOM)
@@ -186,7 +185,7 @@ static const struct {
 };
 #define PPROF_SIDES (sizeof(pprof_sides) / sizeof(pprof_sides[0]))
 
-/* One that nothing was added to is not in the file. */
+/* Return: whether the side has weights; a side without any is not in the file. */
 static bool pprof_has_side(const struct pprof *p, unsigned int i)
 {
 	return !i || grt_stacks_total(p->f->s, pprof_sides[i].side);
@@ -214,7 +213,7 @@ static void pprof_put_comment(struct pprof *p, const char *text)
 	pprof_take(p, grt_pb_number(pprof_room(p, GRT_PB_NUMBER_MAX), PPROF_COMMENT, number));
 }
 
-/* A label for each word of what the outermost frames are. */
+/* Writes a label for each kind of the outermost frames. */
 static void pprof_put_keys(struct pprof *p)
 {
 	const char *word = p->f->look->levels ? p->f->look->levels : "";
@@ -225,7 +224,7 @@ static void pprof_put_keys(struct pprof *p)
 	}
 }
 
-/* A text of the tree has the string, the function and the location of its number. */
+/* Return: the id of a text of the tree as a string, function and location. */
 static uint64_t pprof_id(uint32_t name)
 {
 	return (uint64_t)name + 1;
@@ -257,7 +256,7 @@ static void pprof_put_location(struct pprof *p, uint32_t name)
 	pprof_take(p, grt_pb_close(message, grt_pb_close(line, at)));
 }
 
-/* What a frame of a label says of no value. */
+/* Return: whether the frame of a label means that there is no value. */
 static bool pprof_is_none(const struct pprof *p, uint32_t name)
 {
 	size_t len;

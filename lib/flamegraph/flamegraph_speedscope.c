@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A tree of stacks for speedscope.app: its file format, a profile of the type
- * "sampled" (https://www.speedscope.app/file-format-schema.json). Where two trees
- * are compared, the one before is a second profile.
+ * Writes a tree of stacks for speedscope.app: its file format, a profile of the type "sampled"
+ * (https://www.speedscope.app/file-format-schema.json). In a comparison, the tree before is a second profile.
  */
 #include "flamegraph_parts.h"
 

@@ -12,7 +12,7 @@ struct each_stack {
 };
 
 /* On any side. */
-static bool each_stack_weighs(const struct grt_stacks *s, uint32_t node)
+static bool each_stack_has_weight(const struct grt_stacks *s, uint32_t node)
 {
 	for (unsigned int side = 0; side < GRT_STACKS_SIDES; side++)
 		if (grt_stacks_weight(s, node, side))
@@ -28,7 +28,7 @@ static int each_stack_step(void *arg, const struct grt_stacks_step *at)
 	if (!at->depth)
 		return 0;
 	e->frame[at->depth - 1] = node->name;
-	if (e->inner[at->node] && !each_stack_weighs(e->f->s, at->node))
+	if (e->inner[at->node] && !each_stack_has_weight(e->f->s, at->node))
 		return 0;
 	return e->take(e->arg, at->node, e->frame, at->depth);
 }
@@ -55,7 +55,10 @@ int flamegraph_each_stack(struct flamegraph *f,
 	return ret;
 }
 
-/* The number that ends before @end, and begins behind a colon. Return: the place of the colon, NULL: none */
+/*
+ * Finds a number that ends before @end and begins after a colon. Return: the place of the colon, NULL: there
+ * is none
+ */
 static const char *place_line(const char *begin, const char *end, uint32_t *line)
 {
 	const char *p = end;

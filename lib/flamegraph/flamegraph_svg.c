@@ -12,10 +12,10 @@
 #define TOP 56U
 #define BOTTOM 34U
 #define ROW 16U
-/* Of the font that web/flame.css names, in tenths of a pixel. */
+/* Width of a character in the font of web/flame.css, in tenths of a pixel. */
 #define CHARACTER 72U
 
-/* The same name is the same colour in every picture. */
+/* A name has the same colour in every picture. */
 static void colour_by_name(const char *text, size_t len, uint8_t rgb[3])
 {
 	const struct flamegraph_kind *kind = &flamegraph_kinds[flamegraph_kind_of(text, len)];
@@ -128,7 +128,7 @@ static size_t first_characters(const char *text, size_t len, size_t characters)
 	return i;
 }
 
-/* As much of the name as its frame is wide. */
+/* Writes as much of the name as fits its frame. */
 static void flamegraph_svg_put_label(struct flamegraph *f, const char *text, size_t len, uint64_t width)
 {
 	size_t room = width < 6000 ? 0 : (width - 6000) / (CHARACTER * 100);
@@ -185,7 +185,7 @@ static void flamegraph_svg_put_head(struct flamegraph *f, uint32_t height)
 	flamegraph_put(f, "</text>\n");
 }
 
-/* What the picture does not show is said in it. */
+/* Writes into the picture what it does not show. */
 static void put_foot(struct flamegraph *f, uint32_t height)
 {
 	const struct grt_flamegraph_count *n = f->count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What the flame graphs run in a browser: the files of web/, as they are. The
- * paths are those from the root of the source tree, where make runs.
+ * The files of web/ for flame graphs in a browser, unchanged. Their paths begin at the root of the source
+ * tree, where make runs.
  */
 #include "flamegraph_parts.h"
 

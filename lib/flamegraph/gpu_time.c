@@ -9,7 +9,7 @@
 #include "stack/symbols.h"
 #include "table/analysis.h"
 
-/* Of the processes that are not traced, those whose reason has a note. */
+/* Number of untraced processes whose reason has a note. */
 #define WHYS_SHOWN 6U
 
 static const struct grt_part gpu_time_parts[] = {
@@ -59,13 +59,13 @@ static double gpu_time_percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Never 100.00 of what is not all. */
+/* A share in percent; 100.00 only for the whole. */
 static double percent_down(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)(uint64_t)((unsigned __int128)part * 10000 / whole) / 100 : 0;
 }
 
-static void note_whys(struct grt_notes *notes, const struct grt_launch_flame *f)
+static void note_reasons(struct grt_notes *notes, const struct grt_launch_flame *f)
 {
 	const char *why;
 	uint32_t n = 0;
@@ -188,7 +188,7 @@ static bool note_launches(struct grt_notes *notes, const struct grt_launch_flame
 	struct grt_launches_count n = grt_launch_flame_count(f);
 	uint64_t work = n.kernels + n.copies;
 
-	note_whys(notes, f);
+	note_reasons(notes, f);
 	if (n.undefined)
 		grt_note(
 			notes,
@@ -277,7 +277,7 @@ static void note_windows(struct grt_notes *notes, struct grt_flame *f)
 			 w.beside);
 }
 
-/* In tenths of a percent, never 100.0 of what is not all. */
+/* A share in tenths of a percent; 100.0 only for the whole. */
 static double gpu_time_tenths(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)(uint64_t)((unsigned __int128)part * 1000 / whole) / 10 : 0;
@@ -312,7 +312,7 @@ static void note_ends(struct grt_pass *pass, const struct grt_flame *f)
 			 "no stack was recorded, or it has only the system call");
 }
 
-/* What the picture does not show. */
+/* Adds notes about what the picture does not show. */
 static void gpu_time_notes(void *state, struct grt_pass *pass)
 {
 	struct grt_sampled sampled = grt_launch_flame_sampled(grt_flame_launches(state));

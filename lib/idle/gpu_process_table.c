@@ -119,7 +119,7 @@ static void gpu_process_get_residency(struct grt_cell *cell, const void *view, c
 	cell->absent = ((const struct grt_gpu_process *)row)->unknown;
 }
 
-/* What was not counted: gaps between jobs, and all of counters. */
+/* Return: whether there is a number of times: there is none for gaps between jobs, and for counters. */
 static bool gpu_process_came(const struct grt_gpu_process *o)
 {
 	return o->source == GRT_GPU_SLICES || (o->source == GRT_GPU_JOBS && o->kind != GRT_GPU_NOBODY);
@@ -275,7 +275,7 @@ static int gpu_process_compare(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* By GPU and ring; processes before the rest, the one with most time first. */
+/* By GPU and ring; processes before the rest, the process with most time first. */
 static int gpu_process_by_place(const void *a, const void *b)
 {
 	const struct grt_gpu_process *x = *(void *const *)a, *y = *(void *const *)b;
@@ -359,7 +359,7 @@ static int gpu_process_write(void *state, const struct grt_part *part, struct gr
 	return ret;
 }
 
-/* In front of all tables, where people read; with JSON they are notes. */
+/* Writes sentences before all tables for people; with JSON they are notes. */
 static int gpu_process_write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;

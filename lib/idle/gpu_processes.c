@@ -13,9 +13,8 @@
 #define HIST_BUDGET 16384U
 
 /*
- * The log has no stamp of the wish to switch: a gap up to this is taken for a
- * switch (79 to 80 us in all of 5,700 on an H100 with 580.159.04), a longer one
- * for nobody's time.
+ * The log has no time stamp of the request to switch. A gap up to this is counted as a switch (79 to 80 us in
+ * all of 5,700 on an H100 with 580.159.04); in a longer gap no process had the GPU.
  */
 #define SWITCH_NS 1000000ULL
 
@@ -229,7 +228,7 @@ static enum grt_gpu_whose gpu_processes_gap(const struct grt_gpu_place *gpu,
 	return GRT_GPU_SWITCHING;
 }
 
-/* Only a slice that was seen to come and to leave has a length. */
+/* Only a slice whose begin and end were both recorded has a length. */
 static void gpu_processes_length(struct grt_gpu_processes *g, struct grt_gpu_place *gpu,
 				 const struct grt_ev_gpu_slice *ev, struct grt_gpu_process *o)
 {
@@ -283,7 +282,7 @@ static int gpu_processes_take_slice(struct grt_gpu_processes *g, const struct gr
 	return ret || !gpu ? ret : gpu_processes_slice(g, gpu, ev);
 }
 
-/* What is left of the time looked at is nobody's, where the last context was seen to leave. */
+/* After the last context left, no process had the GPU for the rest of the examined time. */
 static int gpu_processes_end_slices(struct grt_gpu_processes *g, struct grt_gpu_place *gpu,
 				    const struct grt_pass *pass)
 {
@@ -332,7 +331,7 @@ static inline int gpu_processes_find(struct grt_gpu_processes *g, const struct g
 	return 0;
 }
 
-/* Its part in the time looked at. */
+/* Adds the part of a time that is in the examined time. */
 static int gpu_processes_have(const struct grt_gpu_processes *g, struct grt_gpu_process *o,
 			      struct grt_gpu_place *ring, uint64_t start, uint64_t end)
 {
@@ -416,8 +415,10 @@ static bool gpu_processes_is_cut(const struct grt_gpu_processes *g)
 	return g->from && !g->follows;
 }
 
-/* It counts from the first sample, so that the first value is an amount, unless samples before are not looked
- * at. */
+/*
+ * A total counts from the first sample on, so that the first value is an amount, unless earlier samples are
+ * outside of the examined time.
+ */
 static int gpu_processes_grow(struct grt_gpu_processes *g, struct grt_gpu_process *o,
 			      const struct grt_ev_counter *ev)
 {

@@ -32,7 +32,7 @@ static const char *const cause_names[GRT_IDLE_CAUSES] = {
 #include "idle_causes.def"
 };
 
-/* Of these the submitter's stack says where. */
+/* Causes for which the submitter's stack shows the place. */
 static const bool has_place[GRT_IDLE_CAUSES] = {
 	[GRT_IDLE_CODE] = true,	   [GRT_IDLE_RUNNING] = true, [GRT_IDLE_CALL] = true,
 	[GRT_IDLE_POLLING] = true, [GRT_IDLE_GPU] = true,     [GRT_IDLE_DISPLAY] = true,
@@ -192,7 +192,8 @@ static int add_plain(struct grt_idleness *x, struct idle_device *d, const struct
 
 /* ------------------------------------------------------------- submitters */
 
-/** struct dividing - a gap whose submitter is looked at; @launched: the call that asked for the work returned
+/**
+ * struct dividing - a gap whose submitter is examined; @launched: the call that requested the work returned
  */
 struct dividing {
 	struct grt_idleness *x;
@@ -212,7 +213,7 @@ static enum grt_idle_cause cause_of(const struct grt_submitter_piece *p, bool cu
 	return cause_of_state[p->state];
 }
 
-/* What the submitter was in, and where: the stack of its sleep says it, or else that of the work. */
+/* Return: what the submitter did and where: by the stack of its sleep, else by that of the work. */
 static struct idle_at at_of_piece(const struct dividing *v, const struct grt_submitter_piece *p)
 {
 	struct idle_at at = {
@@ -247,8 +248,7 @@ static enum grt_submitter_calls calls_of(const struct idle_device *d)
 	return d->device.cuda ? GRT_SUBMITTER_CUDA : GRT_SUBMITTER_IOCTLS;
 }
 
-/* The work is asked for: first by the call, in which code is loaded where a kernel runs for the first time.
- */
+/* The call requests the work; first it loads code if a kernel runs for the first time. */
 static int put_launched(void *arg, const struct grt_submitter_piece *p)
 {
 	struct dividing *v = arg;
@@ -302,7 +302,7 @@ static int divide_gap(struct grt_idleness *x, struct idle_device *d, const struc
 		       ?: add_plain(x, d, w, GRT_IDLE_QUEUED, handed, to);
 }
 
-/* What was not recorded is neither busy nor idle: the window ends before it, and there is nothing in it. */
+/* Time that was not recorded is neither busy nor idle: the window ends before it. */
 static int idle_advance(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w,
 			uint64_t to);
 
@@ -339,8 +339,10 @@ static int idle_advance(struct grt_idleness *x, struct idle_device *d, const str
 	return ret ?: idle_close(x, d);
 }
 
-/* Of a job whose stamps are missing it is known only that it was there. One that never ended, as far as is
- * known, had ended when the next one of its ring began. */
+/*
+ * Of a job without time stamps, only its existence is known. A job without a known end had ended when the
+ * next one of its ring began.
+ */
 static int take_unsure(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w)
 {
 	int ret = idle_advance(x, d, w, idle_between(x->first, w->from, x->last));
@@ -433,7 +435,7 @@ static int idle_longer_line(struct idle_device *d)
 	return 0;
 }
 
-/* Where it is not the last one of its number: that needs none of the registers. */
+/* The slow path for all but the last device, apart from the fast one so that it needs no registers there. */
 static __attribute__((noinline)) int idle_look_up_device(struct grt_idleness *x, uint32_t image,
 							 uint32_t number, struct idle_device **out)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Where the stacks of the devices' work end. What a stack is made of may come after the work. */
+/* Where the stacks of the devices' work end. The frames of a stack may be reported after the work. */
 #include <errno.h>
 
 #include "idle_parts.h"
@@ -34,7 +34,7 @@ int idle_ends_add(struct grt_idleness *x, struct idle_device *d, const struct id
 	return ret;
 }
 
-/* Of the stack @stack of @image, as of struct idle_work. Return: 0 or -ENOMEM */
+/* Adds the end of the stack @stack of @image, see struct idle_work. Return: 0 or -ENOMEM */
 static int idle_ends_of(struct grt_idleness *x, uint32_t image, uint32_t stack, enum grt_stack_end *end,
 			bool *none)
 {

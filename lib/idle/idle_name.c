@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What devices and rows are called, once the trace is over: frames may be reported
- * after their first use. Rows that read the same become one.
+ * Names of devices and rows, made at the end of the trace, because frames may be reported after their first
+ * use. Rows with the same text are merged.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,8 +20,11 @@
 #define TEXT_LEAST 512U
 #define FRESH "first run of a kernel"
 
-/** struct place - what is found in a stack, texts for free(); @whole: it reaches the beginning of its thread;
- * @set_up: what its frames say that it is */
+/**
+ * struct place - result for a stack, with texts for free()
+ * @whole: it reaches the beginning of its thread
+ * @set_up: the kind of set-up that its frames show
+ */
 struct place {
 	bool whole;
 	char *text;
@@ -32,7 +35,7 @@ struct place {
 
 /* --------------------------------------------------- stacks of an image's nodes */
 
-/* Of a frame that addresses name: the innermost of the functions there. Return: 0 or -ENOMEM */
+/* Gets the innermost function of a frame that is an address. Return: 0 or -ENOMEM */
 static int frame_of_node(struct grt_idleness *x, const struct grt_image *i, uint32_t node, char **text,
 			 struct grt_code_frame *f)
 {
@@ -118,7 +121,7 @@ static int idle_see_frame(const struct grt_frames *frames, uint32_t id, uint32_t
 	const struct grt_code_frame f = {.function = function, .module = at.module};
 	int ret = function && text ? 0 : -ENOMEM;
 
-	/* what a header of the system has inlined into the user's code is none of it */
+	/* code that a header of the system has inlined is not the user's */
 	if (!ret && (!at.file || strncmp(at.file, "/usr/include/", 13) != 0))
 		grt_own_place_see(own, &f, i);
 	if (!ret)
@@ -169,7 +172,7 @@ static const char *call_of_row(const struct grt_idleness *x, const struct idle_r
 	return grt_ioctl_name(driver ? driver : "", r->call) ?: "ioctl";
 }
 
-/* What its stack says of a part whose submitter was busy with set-up. */
+/* Sets, for a part in which the submitter was busy with set-up, the kind that the stack shows. */
 static void idle_take_set_up(struct grt_idleness *x, struct idle_row *r, const char *set_up)
 {
 	struct grt_idleness_device *d = &x->device[r->row.device]->device;
@@ -214,8 +217,10 @@ static void idle_free_place(struct place *p)
 	*p = (struct place){.text = NULL};
 }
 
-/* Where the submitter slept; if that is unknown, or no part of the user's own code, where it asked for the
- * work. */
+/*
+ * Finds where the submitter slept; if that is unknown, or not in the user's own code, where it requested the
+ * work.
+ */
 static int place_of_row(struct grt_idleness *x, const struct idle_row *r, struct place *out)
 {
 	int ret = r->slept ? place_of_frames(x, r->slept, out) : 0;
@@ -227,7 +232,7 @@ static int place_of_row(struct grt_idleness *x, const struct idle_row *r, struct
 			: place_of_frames(x, r->stack, out);
 }
 
-/* Of a part between two calls. */
+/* Names a part between two calls. */
 static int name_since(struct grt_idleness *x, struct idle_row *r)
 {
 	struct place p = {.text = NULL};
@@ -305,7 +310,7 @@ static int idle_by_time(const void *a, const void *b)
 	       ?: idle_reads_as(x, y);
 }
 
-/* Those that read the same are added to the one of most time. */
+/* Adds rows with the same text to the one with most time. */
 static void idle_merge(struct grt_idleness *x)
 {
 	struct grt_idleness_row *first = NULL;
@@ -345,7 +350,7 @@ static int idle_list(struct grt_idleness *x)
 
 /* ---------------------------------------------------------------- devices */
 
-/* GPUs of CUDA's are numbered in each process, where nothing says which they are. */
+/* Return: whether GPUs of CUDA belong to several process images, each of which numbers its GPUs by itself. */
 static bool of_several_processes(const struct grt_idleness *x)
 {
 	const struct grt_idleness_device *first = grt_idleness_device(x, 0), *d;
@@ -374,7 +379,7 @@ static void name_gpu(const struct grt_idleness *x, struct grt_idleness_device *d
 		snprintf(d->name, sizeof(d->name), "GPU %u", d->gpu);
 }
 
-/* With the driver's name, and of several GPUs with that of the card. */
+/* Names a ring with the driver, and with the card if there are several GPUs. */
 static void name_ring(struct grt_idleness_device *d, const struct grt_names *names)
 {
 	uint32_t ring = grt_names_find(names, GRT_NAME_RING, d->ring);
@@ -389,7 +394,7 @@ static void name_ring(struct grt_idleness_device *d, const struct grt_names *nam
 		used += (size_t)snprintf(d->name + used, sizeof(d->name) - used, "%s", name);
 	else
 		used += (size_t)snprintf(d->name + used, sizeof(d->name) - used, "ring %u", d->ring);
-	/* one that is on no bus has the name of its driver */
+	/* a GPU that is on no bus has the name of its driver */
 	if (gpu && (!driver || strcmp(gpu, driver)))
 		snprintf(d->name + used, sizeof(d->name) - used, " of %s", gpu);
 }

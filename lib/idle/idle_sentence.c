@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What a person should know first of a device, in words. */
+/* Sentences about a device that a user should read first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 /* Reasons in a sentence; the least share of the idle time that one has, of the first excepted, percent. */
 #define REASONS_MAX 4U
 #define REASON_LEAST 1U
-/* Share of the idle time from which on it is said which source is missing, percent. */
+/* From this share of the idle time on, a sentence says which source is missing, percent. */
 #define CODE_LEAST 5U
 
 static const char *const phrases[GRT_IDLE_CAUSES] = {
@@ -19,7 +19,7 @@ static const char *const phrases[GRT_IDLE_CAUSES] = {
 #include "idle_causes.def"
 };
 
-/* From which share of its work on it is said that stacks do not reach the program's entry, percent. */
+/* From this share of the work on, a sentence says that stacks do not reach the program's entry, percent. */
 #define ENDS_LEAST 5U
 
 static void put_ns(FILE *out, uint64_t ns)
@@ -30,7 +30,7 @@ static void put_ns(FILE *out, uint64_t ns)
 	fputs(text, out);
 }
 
-/* As tables have it, but that nothing is 100 % that is not all. */
+/* Writes a share as tables do, but less than the whole is never 100 %. */
 static void put_share(FILE *out, uint64_t part, uint64_t whole)
 {
 	uint64_t thousandths = whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
@@ -120,7 +120,7 @@ static void put_idle(FILE *out, const struct grt_idleness *x, const struct grt_i
 		fputs(" Record with -e sched to see what that code did.", out);
 }
 
-/* Of stacks of which it is known that they end too early, and why most of them do. */
+/* Writes how many stacks end too early, and why most of them do. */
 static void put_ends(FILE *out, const struct grt_stack_ends *e)
 {
 	uint64_t ns = 0, all = grt_stack_ends_ns(e);

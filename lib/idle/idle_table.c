@@ -16,7 +16,7 @@
 #define D(member) offsetof(struct grt_idleness_device, member)
 #define R(member) offsetof(struct grt_idleness_row, member)
 
-/** struct idle_analysis - @ended: the trace is over, as grt_idleness_end() says */
+/** struct idle_analysis - the state; @ended: grt_idleness_end() was called */
 struct idle_analysis {
 	struct grt_idleness *idle;
 	bool ended;
@@ -48,7 +48,7 @@ static void idle_table_get_kind(struct grt_cell *cell, const void *view, const v
 	cell->text = device_of(row)->cuda ? "cuda" : "drm";
 }
 
-/* Of a GPU of CUDA's, or of a ring. */
+/* The number of a GPU of CUDA, or the ring. */
 static void idle_table_get_id(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_idleness_device *d = device_of(row);
@@ -273,7 +273,7 @@ static void note_idle(const struct grt_idleness *x, struct grt_pass *pass)
 			 n.threads_over);
 }
 
-/* In words, where people read; the tables have them for machines. */
+/* Writes sentences for people; tables have the numbers for programs. */
 static void write_sentences(struct grt_pass *pass, const struct idle_device_view *device, uint64_t n)
 {
 	const char *text[SUMMARY_ROWS];

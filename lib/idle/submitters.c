@@ -50,7 +50,10 @@ static struct submitter *submitters_recent(const struct grt_submitters *s, const
 	return r->key == key->w[0] && r->room == s->threads.room ? r->thread : NULL;
 }
 
-/* Where it is not a recent one: those need none of the registers. */
+/*
+ * The slow path for threads that are not among the recent ones, apart from the fast one so that it needs no
+ * registers there.
+ */
 static __attribute__((noinline)) int submitters_look_up(struct grt_submitters *s, uint32_t pid, uint32_t tid,
 							struct submitter **out)
 {
@@ -175,7 +178,9 @@ int grt_submitters_call(struct grt_submitters *s, uint32_t pid, uint32_t tid, en
 	return submitters_put(s, t, &t->call[kind], p);
 }
 
-/* Bounds of what submitters_first() returns: moments grow, so it is mostly at the last one or a few behind.
+/*
+ * Bounds the search of submitters_first(): moments grow, so the result is mostly the last one or a few after
+ * it.
  */
 static void submitters_bounds(const struct ring *r, uint64_t moment, uint64_t *low, uint64_t *high)
 {
@@ -193,7 +198,7 @@ static void submitters_bounds(const struct ring *r, uint64_t moment, uint64_t *l
 	}
 }
 
-/* The first that ends behind a moment; r->n: none does. */
+/* Return: the first piece that ends after a moment; r->n: there is none. */
 static uint64_t submitters_first(struct ring *r, uint64_t moment)
 {
 	uint64_t low, high;
@@ -213,7 +218,7 @@ static uint64_t submitters_first(struct ring *r, uint64_t moment)
 
 /* --------------------------------------------------------------- divide */
 
-/* Where nothing is reported of a time up to @end: it ran, if all of its sleeps are known. */
+/* For a time up to @end without records: the thread ran, if all of its sleeps are known. */
 static void submitters_between(const struct submitter *t, uint64_t at, uint64_t end, bool forgotten,
 			       struct grt_submitter_piece *out)
 {
@@ -226,7 +231,7 @@ static void submitters_between(const struct submitter *t, uint64_t at, uint64_t 
 		out->to = t->from;
 }
 
-/* In which state the thread was at @at, and up to when. @i: the first piece that ends behind it */
+/* Gets the state of the thread at @at, and its end. @i: the first piece that ends after @at */
 static void state_at(const struct submitter *t, uint64_t *i, uint64_t at, struct grt_submitter_piece *out)
 {
 	const struct ring *r = &t->piece;
@@ -242,7 +247,7 @@ static void state_at(const struct submitter *t, uint64_t *i, uint64_t at, struct
 				   (r->forgot || oldest(r)) && *i == oldest(r), out);
 }
 
-/* In which call it was, and up to when. */
+/* Gets the call in which the thread was, and its end. */
 static void call_at(const struct ring *r, uint64_t *i, uint64_t at, struct grt_submitter_piece *out)
 {
 	const struct grt_submitter_piece *c;

@@ -231,7 +231,7 @@ static void note_aggregated(void *state, struct grt_pass *pass)
 	uint64_t told = ((const struct grt_aggregates *)state)->replaced;
 	uint64_t whole = grt_jobs_count(pass->jobs).replaced;
 
-	/* What JOB records stand for is in the tables of jobs. */
+	/* the jobs that JOB records represent are in the tables of jobs */
 	aggregated = aggregated > whole ? aggregated - whole : 0;
 	if (told)
 		grt_note(

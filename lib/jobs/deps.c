@@ -149,7 +149,7 @@ static int begin_wait(struct grt_deps *d, const struct grt_event *e, const struc
 	return 0;
 }
 
-/* Whether the fence had been signalled when the scheduler met it. */
+/* Return: whether the fence had been signalled when the scheduler saw the dependency. */
 static bool was_signalled(const struct grt_deps *d, const struct grt_event *e, const struct grt_key *fence)
 {
 	const uint64_t *at;
@@ -181,7 +181,7 @@ static int on_wait_dep(struct grt_deps *d, const struct grt_event *e)
 	d->count.met++;
 	if (of)
 		of->met++;
-	/* Without an identity no end could be distinguished from another's. */
+	/* Without an identity, its end cannot be distinguished from the end of another wait. */
 	if (!e->ctx || !ev->dep_ctx) {
 		if (of)
 			of->cut++;

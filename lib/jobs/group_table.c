@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The columns of rings, engines and processes. They differ in what names the
- * group; what is summed up is the same rows for all.
+ * The columns of rings, engines and processes. These kinds of groups differ in their names; the sums are the
+ * same.
  */
 #include "group_table.h"
 
@@ -72,7 +72,7 @@ static void group_table_get_jobs(struct grt_cell *cell, const void *view, const 
 	cell->estimated = grt_group_sampled(g);
 }
 
-/* The union of a sample of the jobs says nothing about the union of all. */
+/* With sampled jobs, the union of their times says nothing about the union of the times of all jobs. */
 static void group_table_get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_group *g = row;
@@ -145,7 +145,7 @@ static const struct grt_estimate *group_table_estimate(const void *row, bool sha
 	return share ? &g->part : &g->total;
 }
 
-/* @arg: of struct grt_estimate; of all of the time by what was watched of it. */
+/* @arg: member of struct grt_estimate: an estimate for the whole time, made from the recorded windows. */
 static void group_table_get_estimate(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_estimate *e = group_table_estimate(row, false);
@@ -191,7 +191,7 @@ static void group_table_get_high(struct grt_cell *cell, const void *view, const 
 #define COUNT(name, member, where, help) \
 	{name, grt_cell_u64, offsetof(struct grt_group, member), GRT_CELL_NUMBER, where, help}
 
-/* Of a recording of windows at random: all of the time. */
+/* Columns for a recording of random windows: estimates for the whole time. */
 #define SCALED \
 	{"est_jobs", group_table_get_estimate, offsetof(struct grt_estimate, works), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "jobs in the whole recording, estimated from the recorded windows"}, \
 	{"est_exec", group_table_get_estimate, offsetof(struct grt_estimate, value), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "sum of t_exec in the whole recording, estimated from the recorded windows, ns"}, \
@@ -257,7 +257,7 @@ const struct grt_table *grt_groups_table(enum grt_group_by by)
 
 /* --------------------------------------------------------------- analysis */
 
-/* Where nothing else decides: by number, as one would look it up. */
+/* The last criterion of order: by number, so that users find a row. */
 static int group_table_by_identity(const void *a, const void *b)
 {
 	const struct grt_group *x = a, *y = b;

@@ -32,7 +32,7 @@ struct grt_groups {
 	uint64_t beside;
 };
 
-/* What a group is found and begun by, from a job or an event. */
+/* The properties of a job or event from which a group is found and made. */
 struct member {
 	uint32_t ring;
 	uint32_t device;
@@ -139,7 +139,7 @@ static __attribute__((noinline, cold)) void count_over(struct grt_groups *g, uns
 	g->over++;
 }
 
-/* What every entry point does: find the group of each kind that is wanted, and add to it. */
+/* The common part of all entry points: finds the group of each requested kind, and adds to it. */
 static inline __attribute__((always_inline)) int
 each_group(struct grt_groups *g, const struct member *m,
 	   int (*add)(struct grt_groups *g, struct grt_group *group, const void *what), const void *what,
@@ -158,7 +158,7 @@ each_group(struct grt_groups *g, const struct member *m,
 	return r < 0 ? r : 0;
 }
 
-/* What a job adds to its groups, worked out once for all of them. */
+/* The values that a job adds to its groups, computed once for all of them. */
 struct share {
 	const struct grt_job *job;
 	uint64_t weight;
@@ -183,7 +183,7 @@ static inline bool phase_value(const struct grt_job *job, enum grt_phase phase, 
 	return known;
 }
 
-/* What of its EXEC is in the span. */
+/* Return: the part of the job's EXEC that is in the span. */
 static inline struct grt_interval busy_of(const struct grt_groups *g, const struct grt_job *job)
 {
 	uint64_t from = job->time[GRT_STAMP_START], to = job->time[GRT_STAMP_END];
@@ -267,7 +267,7 @@ int grt_groups_window(struct grt_groups *g, const struct grt_ev_window *e)
 	return e->of == GRT_WINDOW_JOBS ? grt_watch_take_window(&g->watch, e) : 0;
 }
 
-/* Of all windows, also those without a job. */
+/* Adds a window, with or without jobs, to all groups. */
 static int groups_all(struct grt_groups *g, enum grt_group_by by, uint64_t from, uint64_t to,
 		      struct grt_estimate_sums *all)
 {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What is said about jobs that were joined. */
+/* Notes about jobs. */
 #include <inttypes.h>
 
 #include "codes/firmware.h"
 #include "job_stats.h"
 
-/* What may be missing from the order of a ring's jobs; what a level leaves out never belongs to it. */
+/*
+ * Return: events that may be missing from the order of a ring's jobs; those that a level leaves out never
+ * belong to it.
+ */
 static uint64_t not_recorded(const struct grt_health *h, uint64_t replaced)
 {
 	static const enum grt_fate fates[] = {
@@ -15,7 +18,7 @@ static uint64_t not_recorded(const struct grt_health *h, uint64_t replaced)
 
 	for (unsigned int i = 0; i < sizeof(fates) / sizeof(fates[0]); i++)
 		sum += h->balance.fate[fates[i]];
-	/* What a JOB record stands for is `aggregated`, and in the trace. */
+	/* the jobs that a JOB record represents are counted as `aggregated`, and are in the trace */
 	return sum > replaced ? sum - replaced : 0;
 }
 

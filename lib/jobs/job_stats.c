@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/*
- * Jobs in numbers: rings with their latencies and dependencies, and what amdgpu
- * and a virtio GPU say of their submits.
- */
+/* Tables of rings with latencies and dependencies, and of the submits of amdgpu and virtio GPUs. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>

@@ -25,7 +25,7 @@ enum member {
 	MEMBER_WAITS,
 };
 
-/* When a member says nothing. */
+/* When the value of a column is unknown. */
 enum unknown_when {
 	NEVER,
 	ZERO,
@@ -99,7 +99,7 @@ static void job_table_get_phase(struct grt_cell *cell, const void *view, const v
 	cell->absent = !grt_job_phase(row, (enum grt_phase)phase, &cell->number, &cell->inferred);
 }
 
-/* Without a wait there is no time of waiting; with a wait cut off the sum would be too small. */
+/* Without a wait there is no time of waiting; if a wait was cut, the sum would be too small. */
 static void job_table_get_gpu_wait(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_job *job = row;

@@ -23,7 +23,7 @@ enum job_state {
 	JOB_HELD,
 };
 
-/* What time[START] of a job without START is good for. */
+/* How to infer START for a job that has no START event, from time[START]. */
 enum job_order {
 	ORDER_FIRST,	/* nothing: no END before it on its ring */
 	ORDER_AFTER,	/* it is the END before it on its ring */
@@ -58,7 +58,7 @@ struct block {
 /* Rings that are found without a search. */
 #define RING_CACHE 16
 
-/* What a ring's order is known by: the END seen last. */
+/* The state from which the order of a ring's jobs is inferred: the last END. */
 struct ring_order {
 	uint32_t device;
 	uint32_t ring;
@@ -108,8 +108,7 @@ struct grt_jobs {
 	uint32_t rings_room;
 	uint32_t ring_cache[RING_CACHE];
 	struct grt_index ring_index;
-	struct grt_keyed
-		waits; /* that have begun and not ended: elements are struct wait, the oldest gives way */
+	struct grt_keyed waits; /* struct wait; an old one is dropped if there are too many */
 	struct grt_names names;
 	uint32_t named_tid;
 	uint32_t named;
@@ -129,7 +128,7 @@ static bool same_block(const void *owner, uint32_t id, const void *key)
 	return b->ctx == e->ctx && b->number == e->seqno / BLOCK;
 }
 
-/* What is rare stays out of the way of what is not. */
+/* For rare cases: keeps their code away from that of the usual ones. */
 #define RARE __attribute__((noinline, cold))
 
 static RARE uint32_t search_block(struct grt_jobs *j, const struct grt_event *e, uint32_t *cached)
@@ -195,7 +194,7 @@ static inline int place_job(struct grt_jobs *j, const struct grt_event *e, struc
 static RARE void free_block(struct grt_jobs *j, struct block *b, uint32_t id)
 {
 	grt_index_remove(&j->index, b->tag, id);
-	/* No event has context 0: a free block is found by nobody. */
+	/* No event has context 0, so no lookup finds a free block. */
 	b->ctx = 0;
 	b->tag = j->free_block;
 	j->free_block = id;
@@ -261,7 +260,7 @@ static inline unsigned int disordered_phases(const struct grt_job *job)
 	       (both & 8 && t[4] < t[3]);
 }
 
-/* It stands for other jobs, too, which are not in the trace. */
+/* Return: whether the job represents other jobs as well, which are not in the trace. */
 static inline bool jobs_is_sampled(const struct grt_job *job)
 {
 	return job->sample && job->sample < 100;
@@ -414,7 +413,7 @@ static struct grt_job *next_oldest(struct grt_jobs *j)
 	return NULL;
 }
 
-/* The oldest job that is live or held, NULL when there is none. Return: 0 or -ENOMEM */
+/* Finds the oldest job that is live or held, NULL if there is none. Return: 0 or -ENOMEM */
 static int find_oldest(struct grt_jobs *j, struct grt_job **out)
 {
 	int r = 0;
@@ -442,8 +441,7 @@ static RARE int evict(struct grt_jobs *j)
 			j->count.evicted++;
 			r = retire(j, job);
 		} else if (!r) {
-			/* All are done, the window is larger than the bound; a job with waiters is held then.
-			 */
+			/* All are done, so the window is too large; a job with waiters would be held. */
 			r = leave_window(j);
 		}
 	}
@@ -518,7 +516,7 @@ static inline void clear_job(struct grt_job *job)
 	job->settled = false;
 }
 
-/* Only a wait has named the job, and whichever kind of source its job has may report such a wait. */
+/* Only a wait has named the job so far, so both kinds of sources may still report the job. */
 #define ORIGIN_OPEN 2U
 
 /* Which kind of source reports; two kinds may report one job. */
@@ -625,8 +623,8 @@ static int follow_ring(struct grt_jobs *j, struct grt_job *job, uint64_t end)
 		ring->last_commit = job->time[GRT_STAMP_COMMIT];
 	ring->ended = true;
 	/*
-	 * The rate of sampling may change from job to job, and a JOB record says
-	 * nothing about the job before it: it comes late, and may have been chosen.
+	 * The rate of sampling may change from job to job. After a JOB record the order is unknown: it comes
+	 * after its job, and the job before it may have been left out.
 	 */
 	ring->gaps = j->whole || jobs_is_sampled(job);
 	if (j->whole)
@@ -659,7 +657,7 @@ static inline bool set_stamp(struct grt_jobs *j, struct grt_job *job, enum grt_s
 	return true;
 }
 
-/* What any of its events may report first. */
+/* Sets what any event of a job may be the first to report: its ring, device, engine and so on. */
 static inline void learn_place(struct grt_job *job, const struct grt_event *e)
 {
 	if (job->ring == GRT_RING_NONE) {
@@ -757,7 +755,10 @@ static int jobs_on_complete(struct grt_jobs *j, struct grt_job *job, const struc
 	return job->state == JOB_LIVE ? jobs_finish(j, job) : 0;
 }
 
-/* What the window knows of it must not end its new life; waits that are open know it by its serial, too. */
+/*
+ * A job that was over is live again: a new serial number makes the window forget it. Open waits refer to the
+ * job by its serial number, so it keeps the number then.
+ */
 static RARE void revive(struct grt_jobs *j, struct grt_job *job)
 {
 	job->state = JOB_LIVE;
@@ -799,7 +800,7 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 		j->completed_again += e->type == GRT_EV_COMPLETE;
 		return 0;
 	}
-	/* Only waits had named it, and they were over: now it lives. */
+	/* only waits have named the job, and they were over: now it is live */
 	if (!job->seen && job->state != JOB_LIVE)
 		revive(j, job);
 	if (on_stamp != jobs_on_submit &&
@@ -866,7 +867,7 @@ static int lose_wait(struct grt_jobs *j, const struct wait *w)
 }
 
 /* The other origin reported this wait, too. */
-static bool told_twice(const struct grt_job *job, const struct grt_event *e)
+static bool is_reported_twice(const struct grt_job *job, const struct grt_event *e)
 {
 	return job && job->origin != jobs_origin(e) && job->origin != ORIGIN_OPEN &&
 	       !(e->flags & GRT_FLAG_CALL);
@@ -921,7 +922,7 @@ static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 	bool full;
 	int r = 0;
 
-	if (told_twice(job, e)) {
+	if (is_reported_twice(job, e)) {
 		j->count.duplicates++;
 		return 0;
 	}
@@ -945,7 +946,7 @@ static bool jobs_end_wait(struct grt_jobs *j, const struct grt_event *e, struct 
 	return take_wait(j, e, e->tid, out) || take_wait(j, e, 0, out);
 }
 
-/* Who waits for several jobs no longer waits for those that are complete. */
+/* A thread that waits for several jobs does not wait any more for those that are complete. */
 static uint64_t wait_time(const struct grt_job *job, const struct wait *w, const struct grt_event *e)
 {
 	uint64_t end = e->time;
@@ -962,7 +963,7 @@ static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
 	struct grt_job *job = jobs_find_job(j, e);
 	uint64_t ns;
 
-	if (told_twice(job, e)) {
+	if (is_reported_twice(job, e)) {
 		j->count.duplicates++;
 		return 0;
 	}
@@ -1022,10 +1023,10 @@ static int name_event(struct grt_jobs *j, const struct grt_event *e)
 }
 
 /*
- * Of one wait the record has the beginning, and its end comes behind the
- * record; of several it is unknown which one an end belongs to, and without
- * its stamp nothing is known of one either. What the trace has itself of the
- * job's waits is among those of the record.
+ * Adds the waits of a JOB record to the job. For one wait, the record has its beginning, and the wait's end
+ * follows the record. With several waits, it is unknown to which wait an end belongs. If the record has no
+ * time of the wait, the wait is cut as well. Waits of the job that are in the trace are among those of the
+ * record.
  */
 static int whole_waits(struct grt_jobs *j, const struct grt_ev_job *r)
 {
@@ -1182,8 +1183,8 @@ static int jobs_note_front(struct grt_jobs *j, const struct grt_job *job)
 	return 0;
 }
 
-static int jobs_tell_front(struct grt_jobs *j, struct ring_order *ring,
-			   int (*fn)(void *arg, const struct grt_job *job), void *arg)
+static int jobs_report_front(struct grt_jobs *j, struct ring_order *ring,
+			     int (*fn)(void *arg, const struct grt_job *job), void *arg)
 {
 	struct grt_job job;
 
@@ -1199,9 +1200,11 @@ static int jobs_tell_front(struct grt_jobs *j, struct ring_order *ring,
 	return fn(arg, &job);
 }
 
-/* Its START as it will be when it is settled, which is counted then. */
-static int jobs_tell_running(struct grt_jobs *j, const struct grt_job *running,
-			     int (*fn)(void *arg, const struct grt_job *job), void *arg)
+/*
+ * Calls @fn with the job as it will be once it is settled, with an inferred START; only settling counts it.
+ */
+static int jobs_report_running(struct grt_jobs *j, const struct grt_job *running,
+			       int (*fn)(void *arg, const struct grt_job *job), void *arg)
 {
 	const struct grt_jobs_count count = j->count;
 	struct grt_job job = *running;
@@ -1220,9 +1223,9 @@ int grt_jobs_each_running(struct grt_jobs *j, int (*fn)(void *arg, const struct 
 			r = jobs_note_front(j, &j->job[i]);
 		else if (j->job[i].state == JOB_LIVE &&
 			 j->job[i].seen & (BIT(GRT_STAMP_START) | BIT(GRT_STAMP_END)))
-			r = jobs_tell_running(j, &j->job[i], fn, arg);
+			r = jobs_report_running(j, &j->job[i], fn, arg);
 	for (uint32_t i = 0; i < j->rings && !r; i++)
-		r = jobs_tell_front(j, &j->ring[i], fn, arg);
+		r = jobs_report_front(j, &j->ring[i], fn, arg);
 	return r;
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The rows of timeline.h. A job's time goes into the columns as the parts of it
- * that no earlier job of the row has covered; the parts that one has are
- * overlaps. What is said about gaps and overlaps follows from the stretches
- * when they are closed.
+ * The rows of timeline.h. A job adds to the columns the parts of its time that no earlier job of the row has
+ * covered; the covered parts are overlaps. Gaps and overlaps are made from stretches when these are closed.
  */
 #include "timeline.h"
 
@@ -58,7 +56,7 @@ static void timeline_fill(const struct grt_timeline *t, struct grt_timeline_row 
 	row->busy += grt_timescale_fill(&t->scale, row->column, from, to);
 }
 
-/* What is kept of the row's stretches up to @end; they begin at or after the floor. */
+/* Return: the time of the row's stretches that are kept, up to @end; they begin at or after the floor. */
 static uint64_t kept_before(const struct grt_timeline_row *row, uint64_t end)
 {
 	uint64_t sum = 0;
@@ -127,7 +125,10 @@ static uint32_t idle_at(const struct grt_idles *l, uint64_t time)
 	return low;
 }
 
-/* A late job ran in what was taken for gaps. They only shrink, so none that was too narrow is missed. */
+/*
+ * A late job ran in what looked like gaps. Gaps only shrink, so a gap that was too short to be listed stays
+ * so.
+ */
 static int cut_gaps(const struct grt_timeline *t, struct grt_idles *l, uint64_t from, uint64_t to,
 		    const struct grt_job_id *job)
 {
@@ -239,7 +240,7 @@ static int add_late(const struct grt_timeline *t, struct grt_timeline_row *row, 
 	return ret;
 }
 
-/* Tells apart what of [from, to) is new and what was covered before. */
+/* Splits [from, to) into the parts that are new and those that were covered before. */
 static int add_kept(const struct grt_timeline *t, struct grt_timeline_row *row, const struct run *run,
 		    uint64_t from)
 {
@@ -290,8 +291,8 @@ static int timeline_add_run(const struct grt_timeline *t, struct grt_timeline_ro
 	return t->scale.columns && run->from < run->to ? timeline_add_time(t, row, run) : 0;
 }
 
-/* When the job was first heard of before it ran, UINT64_MAX where it was not. */
-static uint64_t asked_for(const struct grt_job *job)
+/* Return: when the job was submitted or committed, whichever is first; UINT64_MAX: neither is known. */
+static uint64_t timeline_requested_at(const struct grt_job *job)
 {
 	uint64_t submit = job->seen >> GRT_STAMP_SUBMIT & 1 ? job->time[GRT_STAMP_SUBMIT] : UINT64_MAX;
 	uint64_t commit = job->seen >> GRT_STAMP_COMMIT & 1 ? job->time[GRT_STAMP_COMMIT] : UINT64_MAX;
@@ -307,7 +308,8 @@ static bool run_of(const struct grt_timeline *t, const struct grt_job *job, stru
 	*run = (struct run){
 		.from = greatest(start, t->scale.first),
 		.to = timeline_least(end, t->scale.last),
-		.job = {job->ctx, job->seqno, asked_for(job), job->ring, job->pid, job->tid, job->name},
+		.job = {job->ctx, job->seqno, timeline_requested_at(job), job->ring, job->pid, job->tid,
+			job->name},
 	};
 	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &run->inferred))
 		return false;
@@ -370,7 +372,7 @@ static int timeline_get_row(struct grt_timeline *t, enum grt_group_by by, const 
 	return ret;
 }
 
-/* The same, with what the job says of it. */
+/* The same for a job, from which a new row gets its properties. */
 static int timeline_find_row(struct grt_timeline *t, enum grt_group_by by, const struct grt_job *job,
 			     struct grt_timeline_row **out)
 {
@@ -455,7 +457,7 @@ static int end_row(const struct grt_timeline *t, enum grt_group_by by, struct gr
 		ret = close_twice(t, row, row->twice.used);
 	if (!ret && row->once.closed)
 		ret = append_wide(t, &row->gaps, &rest);
-	/* One that feeds from several rings says at most they do. */
+	/* An engine that is fed by several rings may have been busy in the gaps. */
 	if (by == GRT_BY_ENGINE)
 		row->gaps.used = 0;
 	return ret;

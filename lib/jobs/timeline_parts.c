@@ -47,7 +47,7 @@ static const struct grt_idles *idles_of(const struct grt_timeline_row *row, bool
 {
 	static const struct grt_idles none;
 
-	/* Of a sample nothing can be said about times without jobs. */
+	/* With sampled jobs, nothing is known about times without jobs. */
 	if (row->sampled && !overlaps)
 		return &none;
 	return overlaps ? &row->overlaps : &row->gaps;
@@ -118,7 +118,7 @@ static int write_idles(void *state, enum grt_group_by by, const struct grt_table
 	return ret;
 }
 
-/* "None" would be said of what was not looked for. */
+/* If gaps were not looked for, "none" would be wrong. */
 static int write_all_idles(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	int ret;

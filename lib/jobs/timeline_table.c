@@ -8,7 +8,7 @@
 
 #include "table/cells.h"
 
-/* What a row's identity is taken from: a row of the timeline, and the names. */
+/* The sources of a row's identity: a row of the timeline, and the names. */
 
 static void ring_cell(struct grt_cell *cell, const struct grt_names *names, const struct grt_timeline_row *r)
 {

@@ -42,7 +42,7 @@ static bool top_before(const struct grt_top *t, const struct ranked *a, const st
 	return order ? order < 0 : a->at < b->at;
 }
 
-/* Of those that are kept the last is on top. */
+/* The order of the heap: the last of the kept jobs is on top. */
 static bool top_after(const struct grt_top *t, const struct ranked *a, const struct ranked *b)
 {
 	return top_before(t, b, a);

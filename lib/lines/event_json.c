@@ -24,9 +24,9 @@
 #include "trace/packet.h"
 
 #define FIELDS_MAX 24
-/* What stamps have in common that differ in the last eight digits only. */
+/* Time stamps with the same value divided by this share their first digits; the last eight digits differ. */
 #define STAMP_NS 100000000ULL
-/* A program's text is cut behind so many bytes of JSON. */
+/* A program's text is cut after this many bytes of JSON. */
 #define TEXT_MAX 60000U
 _Static_assert(2 * TEXT_MAX + 8192 <= GRT_EVENT_JSON_MAX, "two of them, and all else");
 
@@ -58,8 +58,8 @@ struct plan {
 
 /**
  * struct grt_event_json - see event_json.h
- * @joined: what was found about the event that was seen last
- * @stamp: the beginning of an object with a stamp of @stamped times STAMP_NS
+ * @joined: what was found out about the last event
+ * @stamp: the beginning of an object whose time stamp divided by STAMP_NS is @stamped
  */
 struct grt_event_json {
 	struct grt_joins joins;
@@ -97,7 +97,7 @@ static void event_json_plan_field(struct plan *p, unsigned int type, const struc
 	grt_key_text(&at->key, ",\"%s\":", f->name);
 	if (at->show == GRT_SHOW_TEXT)
 		return;
-	/* a stamp of 0 is none */
+	/* a time stamp of 0 is unknown */
 	at->absent = m ? m->absent : f->kind == GRT_FIELD_TIME ? GRT_ABSENT_ZERO : 0;
 	at->ones = f->kind == GRT_FIELD_SIGNED ? UINT64_MAX : UINT64_MAX >> (64 - 8 * f->size);
 	at->plain = at->show == GRT_SHOW_NUMBER && !at->absent && !at->unknown && !m;
@@ -210,7 +210,7 @@ static char *event_json_put_engine(const struct grt_event_json *x, char *p, uint
 	return p;
 }
 
-/* A name that is unknown has no key: "" would say that there is none. */
+/* A name that is unknown has no key; "" would mean that it is empty. */
 static inline char *event_json_put_name(char *p, const char *key, const struct grt_joins_text *t)
 {
 	p = grt_format_word(p, key);
@@ -242,7 +242,7 @@ static char *event_json_put_names(char *p, const struct grt_shape *s)
 	return s->thread && s->thread->named ? event_json_put_thread(p, s->thread) : p;
 }
 
-/* Of a type that this program does not know. */
+/* Writes an event of a type that this program does not know. */
 static char *put_unknown(char *p, unsigned int type)
 {
 	struct grt_key_text key;
@@ -292,7 +292,7 @@ static inline char *event_json_put_shape(struct grt_event_json *x, char *p, cons
 
 /* ------------------------------------------------------------- beside them */
 
-/* A driver's name is shorter than its field, where it is one that is known here. */
+/* Return: whether the name is that of a driver; a name that fills its field may be cut, and is not. */
 static bool is_driver(const struct grt_joins_name *n, const char *driver)
 {
 	return !strncmp(n->owner, driver, sizeof(n->owner));
@@ -622,7 +622,7 @@ static void schema_fields(FILE *out, const char **sep, const struct plan *plan, 
 			schema_key(out, sep, row->name, schema_type(f++), row->help);
 }
 
-/* A field that is always there. */
+/* Return: whether the schema requires a field, because it is always written. */
 static bool is_required(const struct planned *f)
 {
 	return !f->absent && !f->unknown && f->show != GRT_SHOW_STRING && !(f->meaning && f->meaning->is_set);

@@ -16,8 +16,8 @@
 #define FIELDS_MAX 24
 
 /**
- * struct shown - a field: how it is called and read, and what of it says nothing
- * @plain: a number that stands for itself; most fields are
+ * struct shown - how a field is called and read, and which of its values are hidden
+ * @plain: a number without a meaning in words, as most fields are
  */
 struct shown {
 	struct grt_field_word at;
@@ -37,7 +37,7 @@ struct grt_event_text {
 	struct shown field[GRT_EV_MAX][FIELDS_MAX + 1];
 };
 
-/* All fields of an event have room, whatever they hold. */
+/* Room for all fields of an event, whatever their values. */
 #define GRT_U(bits, name, base, help) +sizeof(", " #name "=18446744073709551615 us") + GRT_WORD_MAX
 #define GRT_I(bits, name, help) +sizeof(", " #name "=-9223372036854775808 us")
 #define GRT_STR(size, name, help) +sizeof(", " #name "=\"\"") + GRT_ESCAPED_MAX(size) + GRT_JOINS_TEXT

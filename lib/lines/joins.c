@@ -61,7 +61,7 @@ static inline struct grt_joins_recent *recent_of(struct grt_joins_table *t, uint
 	return &t->recent[(13 * a + b) % GRT_JOINS_RECENT];
 }
 
-/* Seldom: kept out of what is done for every event. */
+/* The slow path, which is rare: kept out of the code for every event. */
 static __attribute__((noinline)) void *find_again(struct grt_joins_table *t, struct grt_joins_recent *r,
 						  uint64_t a, uint64_t b)
 {
@@ -71,7 +71,7 @@ static __attribute__((noinline)) void *find_again(struct grt_joins_table *t, str
 	return r->element;
 }
 
-/* The element of a key, NULL: there is none. All zero, a place says so of the key 0, 0. */
+/* Return: the element of a key, NULL: there is none. A place of zeros has the key 0, 0. */
 static inline void *joins_find(struct grt_joins_table *t, uint64_t a, uint64_t b)
 {
 	struct grt_joins_recent *r = recent_of(t, a, b);
@@ -89,7 +89,7 @@ static void joins_take_out(struct grt_joins_table *t, void *element)
 	grt_keyed_remove(&t->all, element);
 }
 
-/* The element of a key, a new one where there is none; where there is no room, the oldest gives way. */
+/* Return: the element of a key, made if there is none; a new one replaces the oldest if there is no room. */
 static __attribute__((noinline)) void *get_again(struct grt_joins_table *t, uint64_t a, uint64_t b)
 {
 	const struct grt_key key = {{a, b}};
@@ -116,7 +116,7 @@ static inline void *joins_get(struct grt_joins_table *t, uint64_t a, uint64_t b)
 	return r->a == a && r->b == b && r->element ? r->element : get_again(t, a, b);
 }
 
-/* The same of what lines name. */
+/* The same for an element whose key lines name. */
 static inline void *get_named(struct grt_joins *j, struct grt_joins_table *t, uint64_t a, uint64_t b)
 {
 	void *element = joins_find(t, a, b);
@@ -139,7 +139,7 @@ static inline struct grt_joins_thread *joins_get_thread(struct grt_joins *j, uin
 
 /* ---------------------------------------------------------------- texts */
 
-/* What separates keys in a line, and the arrow behind which a line is not read. */
+/* Return: whether the character separates keys in a line, or is the arrow after which a line is not read. */
 static bool is_syntax(const char *at, const char *end, bool word, unsigned int *len)
 {
 	static const char arrow[] = "\xe2\x86\x90";
@@ -195,7 +195,8 @@ static bool number_is_in_name(const char *name, uint32_t device)
 }
 
 /* Whether a NAME reports something new: every packet repeats those that it uses. */
-static bool joins_is_news(struct grt_joins *j, struct grt_joins_name *as_told, const struct grt_ev_name *e)
+static bool joins_is_new_name(struct grt_joins *j, struct grt_joins_name *as_told,
+			      const struct grt_ev_name *e)
 {
 	if (!memcmp(as_told->name, e->name, sizeof(e->name)) &&
 	    !memcmp(as_told->owner, e->owner, sizeof(e->owner)))
@@ -212,7 +213,7 @@ static int joins_name_thread(struct grt_joins *j, const struct grt_ev_name *e)
 
 	if (!t)
 		return -ENOMEM;
-	if (!joins_is_news(j, &t->as_told, e))
+	if (!joins_is_new_name(j, &t->as_told, e))
 		return 0;
 	t->named = true;
 	grt_joins_escape(j->escape, &t->comm, e->name, sizeof(e->name), false);
@@ -229,7 +230,7 @@ static int joins_name_ring(struct grt_joins *j, const struct grt_ev_name *e, uns
 
 	if (!ring)
 		return -ENOMEM;
-	if (!joins_is_news(j, &ring->as_told, e))
+	if (!joins_is_new_name(j, &ring->as_told, e))
 		return 0;
 	grt_joins_escape(j->escape, &ring->name, e->name, sizeof(e->name), true);
 	grt_joins_escape(j->escape, &ring->driver, e->owner, sizeof(e->owner), true);
@@ -243,7 +244,7 @@ static int name_device(struct grt_joins *j, const struct grt_ev_name *e)
 
 	if (!device)
 		return -ENOMEM;
-	if (!joins_is_news(j, &device->as_told, e))
+	if (!joins_is_new_name(j, &device->as_told, e))
 		return 0;
 	memcpy(name, e->name, sizeof(e->name));
 	memcpy(driver, e->owner, sizeof(e->owner));
@@ -335,9 +336,8 @@ static int joins_on_wait_exit(struct grt_joins *j, const struct grt_event *e, st
 }
 
 /*
- * Return: whether the stamp was taken: the first one is, and an observed one in
- * the place of one that was inferred. As jobs/jobs.c does, so that a line
- * says what a report says.
+ * Return: whether the stamp was taken: the first one is, and an observed one replaces an inferred one. The
+ * same rule as in jobs/jobs.c, so that lines and reports agree.
  */
 static inline bool stamp(struct job *job, enum stage stage, const struct grt_event *e)
 {
@@ -426,7 +426,7 @@ static int joins_on_complete(struct grt_joins *j, const struct grt_event *e, str
 	return 0;
 }
 
-/* All of the job is in its record. */
+/* A record of a whole job: nothing else of the job is in the trace. */
 static int joins_on_whole(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
 	const struct grt_ev_job *r = (const struct grt_ev_job *)e;

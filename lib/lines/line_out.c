@@ -20,7 +20,7 @@
 #include "shape.h"
 
 #define NS_PER_S 1000000000ULL
-/* What stamps have in common that differ in the last eight digits only. */
+/* Time stamps with the same value divided by this share their first digits; the last eight digits differ. */
 #define STAMP_NS 100000000ULL
 
 /* More than the longest line: a dozen escaped texts and numbers. */
@@ -29,7 +29,7 @@
 /* The event of a merged line is padded to this. */
 #define TITLE_WIDTH 16
 #define TITLE_MAX 64
-/* What the first key of a merged line has too much before it: its comma. */
+/* Characters to remove before the first key of a merged line: its comma and blank. */
 #define OVERLAP 2
 
 /** enum key - what lines carry beside the fields of the events' rows */
@@ -61,7 +61,7 @@ static const char *const key_names[KEY_DELTA] = {
 	[KEY_NAME] = "name",	   [KEY_FLAGS] = "flags", [KEY_SAMPLE] = "sample",
 };
 
-/** struct ioctl_text - an ioctl's number, of @cmd_len bytes, and behind it its name, as a line has them */
+/** struct ioctl_text - the text of an ioctl's number, of @cmd_len bytes, and of its name after it */
 struct ioctl_text {
 	const struct grt_ioctl_driver *driver;
 	uint32_t cmd;
@@ -71,18 +71,18 @@ struct ioctl_text {
 	char text[128 + GRT_PAD];
 };
 
-/* By the lowest bits of their number. */
+/* Places by the lowest bits of their number. */
 #define IOCTLS 64U
 #define CMD "cmd"
 #define NUMBER_MAX 24
 
 /**
- * struct plan - a line of one event
- * @title: what stands between stamp and keys
- * @cpu, @job: it is what the CPU did; tells of a job
+ * struct plan - how to write a line of one type of event
+ * @title: the text between time stamp and keys
+ * @cpu: it is an event of the CPU; @job: it names a job
  * @ioctl: it has the number of an ioctl
- * @late: it has fields that stand behind the names
- * @who_first: the thread stands before everything else
+ * @late: it has fields that come after the names
+ * @who_first: the thread comes before all other keys
  */
 struct plan {
 	char title[TITLE_MAX];
@@ -97,9 +97,9 @@ struct plan {
 /**
  * struct grt_line_out - see line_out.h
  * @json: of the form JSON, else NULL; it has joins of its own
- * @stamp: the beginning of a line and of its stamp, but for eight digits, @stamp_len of it; right for the
- *	stamps from @stamped on that begin so
- * @early, @late: the fields of events, before the names and behind them
+ * @stamp: the beginning of a line with its time stamp without the last eight digits, @stamp_len bytes; right
+ *	for time stamps from @stamped on that begin so
+ * @early, @late: the fields of events before and after the names
  */
 struct grt_line_out {
 	struct grt_outbuf out;
@@ -141,12 +141,12 @@ bool grt_line_out_is_cpu(uint16_t type)
 	return type < GRT_EV_MAX && grt_class_of[type] == GRT_CLASS_call;
 }
 
-/* What reads back as 0 needs not be said, and neither does a status that is not known. */
+/* Fields that read back as 0 if they are missing are not written as 0, nor is an unknown status. */
 static uint8_t line_out_hide(unsigned int type, const struct grt_field *f)
 {
 	bool status = !strcmp(f->name, "status");
 
-	/* an ioctl's number is kept as text with its name, and its descriptor stands behind that */
+	/* an ioctl's number is kept as text with its name, and its descriptor comes after that */
 	if (!strcmp(f->name, CMD) && (type == GRT_EV_IOCTL_ENTER || type == GRT_EV_IOCTL_EXIT))
 		return GRT_TEXT_HIDE;
 	if (type == GRT_EV_IOCTL_ENTER && !strcmp(f->name, "fd"))
@@ -293,7 +293,7 @@ static char *line_out_put_engine(const struct grt_line_out *l, char *p, const st
 	return grt_format_text(line_out_put_key(l, p, KEY_ENGINE), name, strlen(name));
 }
 
-/* A job's identity up to its number, or where something without one was. */
+/* Writes a job's identity up to its number, or the place of an event without a job. */
 static char *line_out_put_place(const struct grt_line_out *l, char *p, const struct grt_event *e,
 				bool numbered)
 {
@@ -306,7 +306,7 @@ static char *line_out_put_place(const struct grt_line_out *l, char *p, const str
 	return numbered ? line_out_put_key(l, p, KEY_SEQ) : p;
 }
 
-/* A ring has a driver too; without one it is the device that tells it. */
+/* Writes the names of ring and driver; without a ring, those of the device. */
 static char *line_out_put_names(const struct grt_line_out *l, char *p, const struct grt_shape *s)
 {
 	const struct grt_joins_device *d = s->device;
@@ -336,7 +336,9 @@ static char *put_rest(const struct grt_line_out *l, char *p, const struct plan *
 	return e->sample ? line_out_put_u64(l, p, KEY_SAMPLE, e->sample) : p;
 }
 
-/* In the form annotate, events of the CPU have their thread first; what is not of that form comes last. */
+/*
+ * In the form annotate, events of the CPU have their thread first; keys that are not of that form come last.
+ */
 static void write_shape(const struct grt_line_out *l, struct grt_shape *s, const struct plan *plan)
 {
 	char *p = grt_format_text(s->text, plan->title, plan->title_len);
@@ -518,7 +520,7 @@ static int put_object(struct grt_line_out *l, const struct grt_event *e, uint32_
 	return l->out.error;
 }
 
-/* Takes in what is joined with later events. Return: 0 or -ENOMEM */
+/* Takes an event that is joined with later ones. Return: 0 or -ENOMEM */
 static inline int line_out_see(struct grt_line_out *l, const struct grt_event *e, unsigned int input)
 {
 	if (l->json)

@@ -22,7 +22,7 @@ enum {
 	ONES = GRT_ABSENT_ONES,
 };
 
-/* A function that knows the words of numbers from 0 on. */
+/* Defines a function that returns the words of numbers from 0 on. */
 #define WORDS(fn, ...)                                                         \
 	static const char *fn(char *room, uint64_t n)                          \
 	{                                                                      \
@@ -41,7 +41,7 @@ WORDS(word_sync_kind, NULL, "event", "stream_event", "stream", "context")
 WORDS(word_collective, NULL, "collective", "send_receive", "by_copy")
 WORDS(word_stack, "none", "node", "bpf")
 WORDS(word_cause, NULL, "freed", "owner", "close", "exit")
-/* The same for words that are in a file of rows. */
+/* The same for words that are rows of a file. */
 #define ROWS(fn, words)                                                        \
 	static const char *fn(char *room, uint64_t n)                          \
 	{                                                                      \
@@ -195,7 +195,7 @@ static bool is_between_gpus(const struct grt_event *e)
 	return ((const struct grt_ev_gpu_copy *)e)->kind == 10;
 }
 
-/* What the driver hands out where it refuses is no token. */
+/* Return: whether the token is one: the driver also writes a value if it refuses. */
 static bool has_token(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_token *t = (const struct grt_ev_tsg_token *)e;
@@ -203,7 +203,7 @@ static bool has_token(const struct grt_event *e)
 	return !t->status || t->chid != UINT32_MAX;
 }
 
-/* The first row that fits is the field's; what has none is a number, and always there. */
+/* The first row that matches is the field's. A field without a row is a number that is always known. */
 static const struct grt_meaning meanings[] = {
 	{.field = "reserved", .show = NEVER},
 	{.field = "bus", .show = WORD, .word = word_bus},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The body of a line for people, see pretty.h. Numbers in front of the arrow
- * are exact and read back; those behind it are rounded.
+ * The body of a line for people, see pretty.h. Numbers before the arrow are exact and are read back; those
+ * after it are rounded.
  */
 #include "pretty.h"
 
@@ -77,7 +77,7 @@ static char *put_ring(char *p, const struct grt_event *e, const struct grt_joine
 
 /* ----------------------------------------------------------------- notes */
 
-/* A note that a delta makes, said as BEFORE duration AFTER. */
+/* Notes that a delta makes, written as BEFORE duration AFTER. */
 static const struct {
 	const char *before;
 	const char *after;

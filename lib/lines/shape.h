@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What is the same in all lines of a type by the same thread about the same
- * context, ring and device, kept as text: most of a line is copied, and only its
- * stamp, its number and the fields of its row are written anew.
+ * A cache of the text of lines, to write lines fast. Lines of events of one type that have the same thread,
+ * context, ring and device differ only in their time stamp, the job's number and the fields of their type. A
+ * shape is the text that such lines have in common: a line is copied from it, and only the rest is formatted.
  */
 #ifndef GRT_LINES_SHAPE_H
 #define GRT_LINES_SHAPE_H
@@ -10,15 +10,17 @@
 #include "base/outbuf.h"
 #include "joins.h"
 
-/* All texts of a record, and their keys and numbers. */
+/* The longest text of a shape: all texts of a record with their keys and numbers. */
 #define GRT_SHAPE_MAX (5 * GRT_JOINS_TEXT + 20 * GRT_PAD)
 
 /**
- * struct grt_shape - of lines
- * @of: such an event; @input: where it came from; @version: of the names then
+ * struct grt_shape - the common text of lines
+ * @of: one of the events; @input: its input
+ * @version: version of the names for which the text was made, see struct grt_joins
  * @thread, @ring, @device: see struct grt_joined
- * @numbered: the job's number follows @head
- * @head, @late, @end: where in @text the number comes, the fields that come late, and where it ends
+ * @numbered: the lines have the number of a job, after @head
+ * @head, @late, @end: offsets in @text: where the job's number and the event's fields are inserted; where
+ *	fields that follow the names are inserted; the end of the text
  */
 struct grt_shape {
 	struct grt_event of;
@@ -34,18 +36,18 @@ struct grt_shape {
 	char text[GRT_SHAPE_MAX];
 };
 
-/* Where shapes are looked for: sets, by the lowest bits of a hash, of so many each. */
+/* A shape is in one of GRT_SHAPE_WAYS places of a set; the lowest bits of its hash choose the set. */
 #define GRT_SHAPE_SETS 64U
 #define GRT_SHAPE_WAYS 4U
 
-/** struct grt_shapes - by the hashes of their keys, as they were made; all zero at first */
+/** struct grt_shapes - the cache, all bytes zero at first; @made: number of shapes made in each set */
 struct grt_shapes {
 	uint64_t hash[GRT_SHAPE_SETS][GRT_SHAPE_WAYS];
 	uint8_t made[GRT_SHAPE_SETS];
 	struct grt_shape shape[GRT_SHAPE_SETS][GRT_SHAPE_WAYS];
 };
 
-/* The words of an event that do not change from one to the next of its kind. */
+/* Offsets of the 64-bit words of an event that are equal in all events of one shape. */
 enum grt_shape_word {
 	GRT_SHAPE_TYPE = offsetof(struct grt_event, type),
 	GRT_SHAPE_WHO = offsetof(struct grt_event, pid),
@@ -90,7 +92,7 @@ static inline uint64_t grt_shape_hash(const struct grt_event *e, unsigned int in
 	return hash ^ hash >> 32;
 }
 
-/** grt_shape_find - of an event that was seen while the names were of @version; NULL: there is none */
+/** grt_shape_find - Return: the shape of the event, made with names of @version; NULL: there is none */
 static inline struct grt_shape *grt_shape_find(struct grt_shapes *x, uint64_t hash, const struct grt_event *e,
 					       unsigned int input, uint64_t version)
 {
@@ -102,7 +104,12 @@ static inline struct grt_shape *grt_shape_find(struct grt_shapes *x, uint64_t ha
 	return NULL;
 }
 
-/** grt_shape_new - one without text, in a place of the set in turn; the texts are what @j knows now */
+/**
+ * grt_shape_new - makes a shape for the event; it replaces the oldest shape of its set
+ * @hash: grt_shape_hash() of the event
+ * @j: its current names become those of the shape
+ * Return: the shape, whose text the caller writes
+ */
 static inline struct grt_shape *grt_shape_new(struct grt_shapes *x, uint64_t hash, const struct grt_event *e,
 					      unsigned int input, struct grt_joins *j)
 {

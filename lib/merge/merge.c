@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * One heap over the streams of all inputs. It is the loop of trace/flow.c with
- * four differences: a stream's place in the order is its stamp as moved, only
- * the events of the input's side are handed out, rings are those of rings.h, and
- * of what is outside of the time requested only NAME is: lines refer to nothing else.
+ * Merges the streams of all inputs with one heap. It is the loop of trace/flow.c with four differences: a
+ * stream's place is its converted time stamp, only the events of the input's side are delivered, rings are
+ * those of rings.h, and outside of the examined time only NAME is delivered, because lines refer to nothing
+ * else.
  */
 #include "merge.h"
 
@@ -159,7 +159,7 @@ void grt_merge_offset(struct grt_merge *m, unsigned int input, int64_t ns)
 	m->input[input].offset = ns;
 }
 
-/* Stamps that stand in payloads. There 0 is none: one that would become 0 stops before it. */
+/* Converts time stamps in payloads. 0 means unknown there, so a stamp does not become 0. */
 static void move_payload(struct grt_event *e, int64_t offset)
 {
 	for (const struct grt_field *f = grt_event_table[e->type].fields(); f->name; f++) {
@@ -213,7 +213,7 @@ static int renumber(struct grt_merge *m, unsigned int input, struct grt_event *e
 	return e->ring == GRT_RING_NONE ? 0 : grt_rings_number(&m->rings, input, NULL, &e->ring);
 }
 
-/* What is not plain. Return: 0 or what the sink returned */
+/* Delivers events that are not plain. Return: 0 or the result of the sink */
 static int hand_out_other(struct grt_merge *m, const struct lane *lane, const struct grt_event *e)
 {
 	const struct input *in = lane->in;

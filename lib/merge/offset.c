@@ -24,7 +24,7 @@
 /* Below these shares of pairs that agree there is no answer, percent. */
 #define ENOUGH_ORDINAL 80
 #define ENOUGH_OTHER 80
-/* Another place where so many of the best's pairs agree is a second answer, percent. */
+/* If this part of the best offset's pairs agrees on another offset, the answer is ambiguous, percent. */
 #define SECOND 75
 
 /** struct submits - those of a thread; the first are kept */
@@ -35,9 +35,9 @@ struct submits {
 };
 
 /**
- * struct calls - ioctls of one number by one thread; the first are kept
- * @named: the number's name is known
- * @submitting: and it says that jobs are submitted
+ * struct calls - ioctls of one number by one thread, of which the first are kept
+ * @named: the name of the number is known
+ * @submitting: the name says that jobs are submitted
  */
 struct calls {
 	uint32_t tid;

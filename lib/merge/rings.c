@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The numbers of rings.h. They are given out as rings are met: of a pipe it is
- * unknown which ones it will have.
+ * The numbers of rings.h. Rings are numbered as they occur, because the rings of a pipe are unknown in
+ * advance.
  */
 #include "rings.h"
 
@@ -11,7 +11,7 @@
 #define RINGS_MAX 65536U
 /* Other numbers begin here, so that rings of the other inputs that are yet to come mostly keep theirs. */
 #define OTHERS 100U
-/* In the place of an input: numbers of the timeline that are taken. */
+/* In the place of an input: numbers that are used on the timeline. */
 #define TAKEN UINT32_MAX
 
 /** struct ring - a ring of an input; its first name, empty: none was reported yet */
@@ -32,7 +32,9 @@ static struct ring *rings_find(const struct grt_rings *r, unsigned int input, ui
 	return grt_keyed_find(&r->all, &(struct grt_key){{input, ring}});
 }
 
-/* The same ring as another input has it, NULL: there is none. Without a name it is never taken for the same.
+/*
+ * Return: the same ring in another input, NULL: there is none. A ring without a name is never the same as
+ * another.
  */
 static const struct ring *rings_find_same(const struct grt_rings *r, uint32_t own,
 					  const struct grt_ev_name *name)

@@ -135,7 +135,7 @@ struct runlist {
  * struct grt_nv - a decoder
  * @gpu: PCI addresses by the driver's number of a GPU, 0: unknown
  * @hint: ends of files, of which there are @hints
- * @missed: files that are not open and of which nothing says why yet
+ * @missed: files that are not open any more for an unknown reason
  */
 struct grt_nv {
 	struct grt_nv_setup setup;
@@ -275,7 +275,7 @@ static int put_destroy(const struct grt_nv *d, const struct end *why, const stru
 
 /* ------------------------------------------------------------------ groups, channels */
 
-/* What is known of a group whose birth was not seen. */
+/* The values of a group whose creation was not seen. */
 static const struct grt_nv_group no_group = {
 	.instance = UNKNOWN,
 	.runlist = UNKNOWN,
@@ -376,7 +376,7 @@ static uint32_t memory_process(const struct grt_nv_node *n)
 	return client ? client->number : 0;
 }
 
-/* Who has closed the last descriptor may be unknown: then it is about the process that had the memory. */
+/* If it is unknown who closed the last descriptor, the event is of the process that had the memory. */
 static int put_memory(const struct grt_nv *d, const struct grt_nv_call *c, const struct grt_nv_memory *m,
 		      enum grt_nv_memory_what what, uint32_t cause, uint32_t status)
 {
@@ -419,20 +419,22 @@ static void memory_hold(struct grt_nv_memory *m, struct grt_nv_node *n)
 	m->handles++;
 }
 
-/* The process that has it from now on, where its own last handle has gone; handles that go with that one
- * are none. */
-static uint32_t memory_heir(const struct grt_nv_memory *m)
+/*
+ * Return: the process that has the memory from now on, if the owner's last handle was removed. Handles that
+ * are removed with it do not count.
+ */
+static uint32_t memory_next_owner(const struct grt_nv_memory *m)
 {
-	uint32_t heir = 0, process;
+	uint32_t next_owner = 0, process;
 
-	for (const struct grt_nv_node *n = m->handle; n && heir != m->owner; n = n->sibling) {
+	for (const struct grt_nv_node *n = m->handle; n && next_owner != m->owner; n = n->sibling) {
 		process = n->is_doomed ? 0 : memory_process(n);
-		heir = process && (!heir || process == m->owner) ? process : heir;
+		next_owner = process && (!next_owner || process == m->owner) ? process : next_owner;
 	}
-	return heir ? heir : m->owner;
+	return next_owner ? next_owner : m->owner;
 }
 
-/* A handle goes. @why NULL: without a word */
+/* Removes a handle. @why NULL: without an event */
 static int memory_release(const struct grt_nv *d, struct grt_nv_node *n, const struct end *why)
 {
 	struct grt_nv_memory *m = n->memory;
@@ -440,7 +442,7 @@ static int memory_release(const struct grt_nv *d, struct grt_nv_node *n, const s
 	uint32_t cause = why && why->target == n && why->cause == CAUSE_OWNER ? CAUSE_FREED
 			 : why						      ? why->cause
 									      : CAUSE_UNKNOWN;
-	uint32_t heir;
+	uint32_t next_owner;
 	int ret = 0;
 
 	while (*at != n)
@@ -453,9 +455,9 @@ static int memory_release(const struct grt_nv *d, struct grt_nv_node *n, const s
 		free(m);
 		return ret;
 	}
-	heir = why ? memory_heir(m) : m->owner;
-	if (heir != m->owner) {
-		m->owner = heir;
+	next_owner = why ? memory_next_owner(m) : m->owner;
+	if (next_owner != m->owner) {
+		m->owner = next_owner;
 		ret = put_memory(d, why->at, m, GRT_NV_MEMORY_PASSED, cause, NV_OK);
 	}
 	return ret;
@@ -463,7 +465,7 @@ static int memory_release(const struct grt_nv *d, struct grt_nv_node *n, const s
 
 /* ------------------------------------------------------------------ nodes */
 
-/* Lets go of all that is in a list of doomed nodes. @why NULL: without a word */
+/* Removes all nodes of a list of doomed nodes. @why NULL: without an event */
 static int decode_drop(struct grt_nv *d, struct grt_nv_node *list, const struct end *why)
 {
 	struct grt_nv_node *next;
@@ -557,8 +559,8 @@ static int decode_client_of(struct grt_nv *d, const struct grt_nv_call *c, uint3
 }
 
 /*
- * A node for a new object; what had its handle has gone without our knowing.
- * @parent: its handle; one that is unknown is older, then the client is its owner.
+ * Makes a node for a new object. A node that still has this handle was removed unseen. @parent: handle of the
+ * parent; if it is unknown, it is older, and the client is the owner.
  */
 static int new_object(struct grt_nv *d, const struct grt_nv_call *c, uint32_t client, uint32_t parent,
 		      uint32_t handle, enum kind kind, struct grt_nv_node **out)
@@ -615,7 +617,7 @@ struct alloc {
 	uint32_t params_size;
 };
 
-/* A field of the parameters; @unknown where it is not there. */
+/* Return: a field of the parameters; @unknown if they do not have it. */
 static uint32_t param(const struct alloc *a, unsigned int offset, uint32_t unknown)
 {
 	return a->params && a->params_size >= offset + 4 ? get32(a->params + offset) : unknown;
@@ -664,7 +666,7 @@ static int alloc_share(struct grt_nv *d, const struct alloc *a)
 	return 0;
 }
 
-/* From here on the client's engines may be those of a part of a GPU. */
+/* From here on, the client's engines may be those of a part of a GPU. */
 static int alloc_partition(struct grt_nv *d, const struct alloc *a)
 {
 	struct grt_nv_node *client = decode_find(d, a->client, a->client);
@@ -674,7 +676,7 @@ static int alloc_partition(struct grt_nv *d, const struct alloc *a)
 	return 0;
 }
 
-/* A group as it is when it is born below @above. */
+/* Sets the properties of a new group below @above. */
 static void describe_new(const struct grt_nv *d, struct grt_nv_group *g, uint32_t client, uint32_t tsg,
 			 const struct grt_nv_node *above, uint32_t engine)
 {
@@ -726,7 +728,7 @@ static int alloc_group(struct grt_nv *d, const struct alloc *a)
 	return put_init(d, a->c, g, a->status);
 }
 
-/* Where a field of a channel's parameters is, in the driver's branch. */
+/* Return: the offset of a field of a channel's parameters in the driver's branch. */
 static unsigned int channel_field(const struct grt_nv *d, unsigned int at, unsigned int from_610)
 {
 	return d->setup.branch >= NV_CHANNEL_BRANCH_610 ? from_610 : at;
@@ -818,7 +820,7 @@ static uint32_t memory_bus(const struct grt_nv *d, uint32_t client, uint32_t par
 	return decode_bus_of(d, above ? above->number : UNKNOWN);
 }
 
-/* The driver refused it: what was requested is known, no object is there. */
+/* The driver refused the request: its properties are known, and there is no object. */
 static int refuse_memory(const struct grt_nv *d, const struct grt_nv_call *c, struct grt_nv_memory *m,
 			 uint32_t status)
 {
@@ -938,7 +940,7 @@ static int on_memory(struct grt_nv *d, const struct grt_nv_call *c)
 	return new_memory(d, &on_client, &m, get32(c->head + NV_MEMORY_PARENT));
 }
 
-/* Where a control of the heap has its attributes, by its function; 0: it allocates nothing. */
+/* Return: where a control of the heap has its attributes, by its function; 0: it allocates nothing. */
 static unsigned int heap_attr(uint32_t function)
 {
 	switch (function) {
@@ -988,7 +990,7 @@ static int on_heap(struct grt_nv *d, const struct grt_nv_call *c)
 	return new_memory(d, c, &m, get32(c->head + NV_HEAP_PARENT));
 }
 
-/* Its process has the memory, too. @m: has a handle that keeps it */
+/* The process shares the memory from now on. @m: has a handle that keeps it */
 static int share_memory(struct grt_nv *d, const struct grt_nv_call *c, struct grt_nv_memory *m,
 			struct grt_nv_node *n)
 {
@@ -1000,7 +1002,10 @@ static int dup_memory(struct grt_nv *d, const struct grt_nv_call *c, struct grt_
 {
 	const uint8_t *h = c->head;
 	struct grt_nv_memory *m = from->memory;
-	/* what had the new handle may be the last that held this, and so may be what is duplicated */
+	/*
+	 * the node that had the new handle may be the last one that holds this memory, or be the one that is
+	 * duplicated
+	 */
 	struct grt_nv_node keep = {.kind = KIND_OTHER}, *n;
 	const struct end why = {.at = c, .cause = CAUSE_UNKNOWN};
 	int ret, failed;
@@ -1114,7 +1119,7 @@ static int decode_find_object(struct grt_nv *d, struct control *k, enum kind kin
 	return 0;
 }
 
-/* The group that a control is about, or what its event says where none is known. */
+/* Return: the group of a control; if it is unknown, @unknown with what the event has. */
 static struct grt_nv_group *decode_group_of(const struct control *k, struct grt_nv_group *unknown,
 					    bool of_channel)
 {
@@ -1189,7 +1194,7 @@ static int channel_interleave(struct grt_nv *d, struct control *k)
 	return decode_find_object(d, k, KIND_CHANNEL) ?: decode_put_set(d, k, 0, get32(k->params), true);
 }
 
-/* What is only requested is known from then on, and no event. */
+/* A control that only reads teaches the decoder something, and makes no event. */
 static struct grt_nv_group *learn_about(struct grt_nv *d, struct control *k)
 {
 	struct grt_nv_node *n = k->done ? decode_find(d, k->client, k->handle) : NULL;
@@ -1234,7 +1239,7 @@ static int learn_gpu(struct grt_nv *d, struct control *k)
 	return 0;
 }
 
-/* What the token's bits say goes to channel and group. */
+/* Sets properties of channel and group from the bits of the token. */
 static void learn_token(struct grt_nv *d, const struct control *k, struct grt_nv_group *g, uint32_t token)
 {
 	if (!k->done || token & ~NV_TOKEN_BITS)
@@ -1347,9 +1352,8 @@ static int add_hint(struct grt_nv *d, const struct grt_nv_call *c)
 }
 
 /*
- * Return: the hint that the end of a file follows from; @cause: what it says. A
- * process that has inherited the file may have closed it before the one that
- * uses it.
+ * Return: the hint from which the end of a file follows; @cause: what the hint shows. A process that has
+ * inherited the file may have closed it before the process that uses it.
  */
 static const struct grt_nv_call *decode_reason_of(const struct grt_nv *d, const struct grt_nv_node *file,
 						  enum cause *cause)
@@ -1410,7 +1414,7 @@ struct settling {
 	struct grt_nv_node *gone;
 };
 
-/* A process that still has it is the one whose end will be its end. */
+/* Return: whether a process still has the file, whose end will be the file's end. */
 static bool is_open_still(const struct settling *s, struct grt_nv_node *file)
 {
 	uint32_t pid = file->number;
@@ -1422,8 +1426,8 @@ static bool is_open_still(const struct settling *s, struct grt_nv_node *file)
 }
 
 /*
- * A process that ends has no file any more a moment before it says so: what
- * nobody has, and nothing says why, waits for the next look.
+ * Return: whether the file is gone. A process that ends loses its files a moment before its end is reported,
+ * so a file that no process has, for an unknown reason, waits for the next check.
  */
 static bool is_gone(const struct settling *s, struct grt_nv_node *file)
 {
@@ -1453,7 +1457,7 @@ static int look_at_file(void *arg, struct grt_nv_node *file)
 	return 0;
 }
 
-/* Those that came after the look may be why a file will be seen to be gone. */
+/* Forgets hints, except those after the check, which may explain files that the next check does not find. */
 static void forget_hints(struct grt_nv *d, uint64_t looked)
 {
 	unsigned int kept = 0;
@@ -1503,7 +1507,7 @@ int grt_nv_new(struct grt_nv **out, const struct grt_nv_setup *setup)
 	return -ENOMEM;
 }
 
-/* What a node is of is freed with the last of its handles. */
+/* Frees the data of a node with the last of its handles. */
 static int decode_forget(void *arg, struct grt_nv_node *n)
 {
 	if (n->channel)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What the ioctls of NVIDIA's driver were about, in numbers. */
+/* Decodes the ioctls of NVIDIA's driver. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

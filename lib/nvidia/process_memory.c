@@ -28,7 +28,7 @@ void grt_process_memory_init(struct grt_process_memory *m)
 	grt_keyed_init(&m->begun, sizeof(struct begun), GRT_PROCESS_MEMORY_HOLDERS);
 }
 
-/* They stay where they are, for those who have one. */
+/* Elements do not move, because others have pointers to them. */
 static struct grt_memory_holder *process_memory_new(struct grt_process_memory *m)
 {
 	struct grt_memory_holder *h = NULL;
@@ -117,7 +117,7 @@ static struct grt_key process_memory_key(const struct grt_ev_nv_memory *e)
 	return (struct grt_key){{(uint64_t)e->client << 32 | e->object}};
 }
 
-/* What has its handle, and is still there, is free: that record is missing. */
+/* Drops the memory that still has the handle: the record of its end is missing. */
 static int process_memory_drop(struct grt_process_memory *m, const struct grt_ev_nv_memory *e,
 			       struct grt_holder_change *out)
 {
@@ -178,7 +178,7 @@ static int process_memory_passed(struct grt_process_memory *m, const struct grt_
 	return 2;
 }
 
-/* NVML counts all that is of the GPU. */
+/* NVML counts all memory of the GPU. */
 static void process_memory_counted(struct grt_process_memory *m, const struct grt_ev_nv_memory *e,
 				   struct grt_memory_holder *h)
 {

@@ -27,7 +27,10 @@
 
 enum { PART_TABLE, PART_LIVE, PART_PEAK };
 
-/** struct place - a GPU, or the host: what is live now, the most that was, and how often it was more */
+/**
+ * struct place - a GPU, or the host: memory that is live now, the maximum, and the number of times that it
+ * rose above the previous maximum
+ */
 struct place {
 	uint64_t live;
 	uint64_t most;
@@ -93,7 +96,7 @@ static void memory_table_within(void *state, uint64_t from, uint64_t to)
 	p->to = to;
 }
 
-/* What was live at the last peak of its place is known as long as it has not changed since. */
+/* A site's live memory at the last peak of its place is known until it changes. */
 static void memory_table_settle(struct site *s, const struct place *p)
 {
 	if (s->peaks != p->peaks)
@@ -106,7 +109,10 @@ static struct grt_key memory_table_place(const struct grt_memory_holder *h)
 	return (struct grt_key){{h->bus, h->place}};
 }
 
-/* @inside: the time is looked at: what was got before it is live in it, and the peak is one of it. */
+/*
+ * @inside: the change is in the examined time. Memory that was allocated before is live in that time, and
+ *	counts for its peak.
+ */
 static int memory_table_change(struct process_memory *p, const struct grt_holder_change *c, bool inside)
 {
 	const struct grt_key key = {{c->holder->number, (uint64_t)c->user << 32 | c->kernel}};
@@ -225,7 +231,7 @@ static int memory_table_put(struct process_memory *p, const struct grt_process_n
 	return ret ?: grt_stacks_add(pass->tree, node, pass->side, bytes);
 }
 
-/* What NVML counts and no call shows has no stack. */
+/* Memory that NVML counts and no call explains has no stack. */
 static int memory_table_put_before(struct process_memory *p, const struct grt_process_names *processes,
 				   const struct grt_memory_holder *h, struct grt_pass *pass)
 {
@@ -348,7 +354,7 @@ static void memory_get_peak(struct grt_cell *cell, const void *view, const void 
 	cell->absent = r->kind == KIND_OTHER;
 }
 
-/* A member of the holder, in its first row. */
+/* A member of the holder, in its first row only. */
 static void memory_get_own(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	const struct row *r = row;

@@ -25,7 +25,7 @@ static void slice_get_device_name(struct grt_cell *cell, const void *view, const
 		      grt_names_find(view, GRT_NAME_DEVICE, ((const struct grt_event *)row)->device));
 }
 
-/* Of MIG. */
+/* The instance of MIG. */
 static void slice_get_instance(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	grt_cell_u32(cell, view, row, offset);

@@ -41,7 +41,7 @@ static void tree_insert(struct grt_nv_tree *t, struct grt_nv_node *n)
 	*head = n;
 }
 
-/* Longer chains are no error, so memory that is not there is none either. */
+/* Without memory, chains get longer, which is not an error. */
 static void tree_grow(struct grt_nv_tree *t)
 {
 	struct grt_nv_node **old = t->bucket, *n, *next;
@@ -117,7 +117,7 @@ struct grt_nv_node *grt_nv_tree_owner(const struct grt_nv_node *node, uint8_t ki
 	return n && n->kind == kind ? n : NULL;
 }
 
-/* What a node of the list owns is put at the list's end, so each is looked at once. */
+/* Nodes that a node of the list owns are appended to the list, so that each node is visited once. */
 struct grt_nv_node *grt_nv_tree_doom(struct grt_nv_node *node)
 {
 	struct grt_nv_node *last = node;

@@ -74,7 +74,7 @@ static void begin_group(struct grt_tsg *g, const struct grt_tsg_event *t, uint64
 	tsg_name_group(g, t);
 }
 
-/* What is known stays known. */
+/* Sets members that are unknown so far. */
 static void tsg_learn(struct grt_tsg *g, const struct grt_tsg_event *t)
 {
 	const char *engine;
@@ -189,8 +189,8 @@ static void leave_process(struct grt_tsgs *t, uint32_t pid)
 		grt_keyed_remove(&t->processes, p);
 }
 
-/* It is over: its identity may come again. */
-static int tsg_bury(struct grt_tsgs *t, struct grt_tsg *g)
+/* The group has ended, and another one may get its identity. */
+static int tsg_move_to_past(struct grt_tsgs *t, struct grt_tsg *g)
 {
 	if (t->past_used == GRT_TSGS_MAX)
 		t->over++;
@@ -203,24 +203,26 @@ static int tsg_bury(struct grt_tsgs *t, struct grt_tsg *g)
 	return 0;
 }
 
-/* A group that the driver did not make: told by its TSG_INIT alone. */
+/* Return: whether the driver did not make the group, according to its TSG_INIT. */
 bool grt_tsg_never_was(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_init *ev = (const struct grt_ev_tsg_init *)e;
 
-	/* what counts as done although nobody answered (-ENOTTY) has a timeslice */
+	/* a group that was made although nothing answered (-ENOTTY) has a timeslice */
 	return e->type == GRT_EV_TSG_INIT && ev->status && !ev->timeslice;
 }
 
-/* What is known of both is the same. */
+/* Return: whether group and event agree in all members that are known of both. */
 static bool tsg_fits(const struct grt_tsg *g, const struct grt_tsg_event *t)
 {
 	return (t->runlist == UNKNOWN || g->runlist == UNKNOWN || t->runlist == g->runlist) &&
 	       (!t->bus || !g->bus || t->bus == g->bus);
 }
 
-/* Of two groups that an event may be of, the one that was made first; but each is scheduled before one is
- * again. */
+/*
+ * Return: whether an event belongs rather to this group: to the one that was made first, except that each
+ * group is scheduled before one is scheduled again.
+ */
 static bool is_likelier(const struct grt_tsg *g, const struct grt_tsg *than, const struct grt_tsg_event *t)
 {
 	if (t->e.type == GRT_EV_TSG_SCHEDULE && !g->schedules != !than->schedules)
@@ -228,7 +230,7 @@ static bool is_likelier(const struct grt_tsg *g, const struct grt_tsg *than, con
 	return g->number < than->number;
 }
 
-/* All that the event may be of have something that may be another's. */
+/* If an event may belong to several groups, the members in which they differ are inferred. */
 static void mark_inferred(struct grt_tsgs *t, const struct grt_tsg_event *ev, uint32_t places)
 {
 	for (uint32_t place = 0; place < places; place++) {
@@ -302,7 +304,7 @@ static int find_or_begin(struct grt_tsgs *t, const struct grt_tsg_event *ev, con
 	struct grt_tsg *g = ev->client ? grt_keyed_find(&t->live, &key) : find_by_number(t, ev, &key);
 
 	if (g && ev->e.type == GRT_EV_TSG_INIT) {
-		if (tsg_bury(t, g))
+		if (tsg_move_to_past(t, g))
 			return -ENOMEM;
 		g = NULL;
 	}
@@ -329,7 +331,7 @@ int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e, const struct g
 		return ret;
 	see[e->type](g, e);
 	ret = grt_tsg_channels_event(&t->channels, e, g);
-	return ret || !g->died ? ret : tsg_bury(t, g);
+	return ret || !g->died ? ret : tsg_move_to_past(t, g);
 }
 
 /* ------------------------------------------------------------------ lists */

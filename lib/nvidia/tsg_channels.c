@@ -21,8 +21,8 @@ void grt_tsg_channels_init(struct grt_tsg_channels *c)
 	grt_keyed_init(&c->live, sizeof(struct grt_tsg_channel), GRT_TSG_CHANNELS_MAX);
 }
 
-/* It is gone: its handles may come again. */
-static int tsg_channels_bury(struct grt_tsg_channels *c, struct grt_tsg_channel *ch)
+/* The channel has ended, and another one may get its handles. */
+static int tsg_channels_move_to_past(struct grt_tsg_channels *c, struct grt_tsg_channel *ch)
 {
 	if (c->past_used == GRT_TSG_CHANNELS_MAX)
 		c->over++;
@@ -41,7 +41,7 @@ static int find_or_make(struct grt_tsg_channels *c, const struct grt_tsg_event *
 	const struct grt_key key = {
 		{(uint64_t)client << 32 | handle, client ? 0 : (uint64_t)1 << 32 | t->e.pid}};
 	struct grt_tsg_channel *ch = grt_keyed_find(&c->live, &key);
-	int ret = ch && is_new ? tsg_channels_bury(c, ch) : 0;
+	int ret = ch && is_new ? tsg_channels_move_to_past(c, ch) : 0;
 	void *found = NULL;
 
 	if (!ret)
@@ -91,7 +91,7 @@ static int tsg_channels_see_channel(struct grt_tsg_channels *c, const struct grt
 	else if (ev->subctx != UNKNOWN)
 		snprintf(ch->subctx, sizeof(ch->subctx), "%08" PRIx32, ev->subctx);
 	learn_chid(ch, ev->chid);
-	return ch->went ? tsg_channels_bury(c, ch) : 0;
+	return ch->went ? tsg_channels_move_to_past(c, ch) : 0;
 }
 
 static int tsg_channels_see_token(struct grt_tsg_channels *c, const struct grt_ev_tsg_token *ev,

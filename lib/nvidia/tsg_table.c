@@ -12,7 +12,7 @@
 
 static const char *const causes[] = {NULL, "freed", "owner", "close", "exit"};
 
-/* UINT32_MAX is what is unknown. */
+/* A number; UINT32_MAX means unknown. */
 static void get_u32(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	uint32_t value = *(const uint32_t *)((const char *)row + offset);
@@ -27,7 +27,7 @@ static void get_nonzero(struct grt_cell *cell, const void *view, const void *row
 	cell->absent = !cell->number;
 }
 
-/* What the trace says of the process, else of the thread that was seen with its first group. */
+/* The name of the process, else of the thread of its first group. */
 static void tsg_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_tsg *g = row;

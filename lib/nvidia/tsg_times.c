@@ -55,7 +55,7 @@ static struct grt_key tsg_times_group_key(uint64_t group)
 	return (struct grt_key){{group, 1}};
 }
 
-/* Numbers are not given again, so those of channels that are long gone give way to new ones. */
+/* Numbers are not used again, so a new channel replaces one that ended long ago. */
 static int tsg_times_channel(struct grt_tsg_times *t, const struct grt_ev_tsg_channel *ev,
 			     const struct grt_tsg *g)
 {
@@ -190,7 +190,7 @@ static const struct channel *tsg_times_find(const struct grt_tsg_times *t, uint3
 	return ch && ch->made <= e->start ? ch : NULL;
 }
 
-/* A slice is of its channel's group, else of its process alone. */
+/* A slice belongs to its channel's group; if that is unknown, only to its process. */
 static int tsg_times_whose(struct grt_tsg_times *t, const struct grt_ev_gpu_slice *e, uint32_t instance,
 			   const struct place *p, struct grt_tsg_time **out)
 {

@@ -14,7 +14,7 @@
 
 /* Processes and directions; migrations of further ones are counted. */
 #define ROWS_MAX 256U
-/* In place of devices: the row of all directions. */
+/* In place of a device: the row of all directions. */
 #define ALL UINT32_MAX
 
 /** struct uvm_bar - @until: copies so far ended at this time at most: what overlaps counts once */
@@ -89,7 +89,7 @@ static int uvm_bars_order(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* A process is in front of its directions. */
+/* Sorts each process before its directions. */
 static int uvm_bars_compare(const void *a, const void *b)
 {
 	const struct uvm_bar *x = *(void *const *)a, *y = *(void *const *)b;

@@ -32,7 +32,7 @@ static const char *const fatal_words[] = {
 
 #define WORDS(words) words, sizeof(words) / sizeof((words)[0])
 
-/* A word, else nothing: a newer driver may have further ones. */
+/* A word, or nothing: a newer driver may have further numbers. */
 static void uvm_word(struct grt_cell *cell, const char *const *words, size_t n, uint32_t number)
 {
 	cell->text = number < n ? words[number] : NULL;
@@ -46,7 +46,7 @@ static void uvm_get_process(struct grt_cell *cell, const void *view, const void 
 	cell->absent = !cell->text;
 }
 
-/* A processor by its name: what devices are called, or the CPU. */
+/* A processor by its name: that of a device, or the CPU. */
 static void uvm_get_processor(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	grt_cell_u32(cell, view, row, offset);
@@ -87,7 +87,7 @@ static void uvm_get_waited(struct grt_cell *cell, const void *view, const void *
 	const struct grt_uvm_copies *c = row;
 
 	uvm_mean(cell, c->waited, c->timed);
-	/* without the GPU's clock nobody knows when it began */
+	/* without the GPU's clock, its begin is unknown */
 	cell->absent |= c->inferred;
 }
 
@@ -208,7 +208,7 @@ static void uvm_get_why(struct grt_cell *cell, const void *view, const void *row
 		uvm_word(cell, WORDS(fatal_words), p->number);
 }
 
-/* Those of a set are in the events. */
+/* Processes of a set are in the events. */
 static void uvm_get_whose(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	const struct grt_uvm_fates *p = row;

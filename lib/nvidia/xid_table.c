@@ -91,7 +91,7 @@ static void xid_note(const struct grt_xid_row *x, const struct grt_names *names,
 		 info ? "; what to do first: " : "", info ? info->todo : "");
 }
 
-/* In front of all tables, where people read. */
+/* Writes sentences before all tables, for people. */
 static int write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;

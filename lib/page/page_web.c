@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What pages run in a browser: the files of web/page in one, made by the Makefile. */
+/* The code of pages for the browser: the files of web/page in one, made by the Makefile. */
 #include "page.h"
 #include "page_paths.h"
 

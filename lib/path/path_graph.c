@@ -56,7 +56,7 @@ static void sort_block(const struct grt_path_graph *g, uint32_t *at, uint32_t n)
 	}
 }
 
-/* Two runs behind each other become one in @to. */
+/* Merges two adjacent runs into one in @to. */
 static void merge_runs(const struct grt_path_graph *g, const uint32_t *from, uint32_t first, uint32_t n,
 		       uint32_t *to)
 {
@@ -116,7 +116,10 @@ static inline uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* What a point waits for, by some times of all points; without anything it is a moment of its own: @own. */
+/*
+ * Return: the moment at which a point begins, from the times of all points: the later of the point before it
+ * and the point for which it waits; @own if it has neither.
+ */
 static inline uint64_t base_of(const struct grt_path_point *p, uint64_t prev, uint64_t dep, uint64_t own)
 {
 	if (p->how != GRT_PATH_WAITS || p->dep == GRT_PATH_NONE)

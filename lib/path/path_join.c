@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * In the order of time each point is joined to the one before it in its lane, and to
- * what it waited for, which has come before it.
+ * In the order of time, each point is joined to the one before it in its lane, and to the point for which it
+ * waited, which precedes it.
  */
 #include <errno.h>
 
@@ -32,7 +32,7 @@ static void path_chain(struct grt_path *s, uint32_t at, struct grt_path_point *p
 		p->act = l->in_call;
 }
 
-/* What is waited for has come: it stands before the point in the order. */
+/* Makes a point wait for another one, which precedes it in the order. */
 static void path_wait(struct grt_path *s, struct grt_path_point *p, uint32_t dep, bool inferred)
 {
 	p->how = GRT_PATH_WAITS;
@@ -55,7 +55,10 @@ static void join_ran(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 	path_chain(s, at, p);
 }
 
-/* Whether a point says nothing of what ran up to it; where the thread was taken off the CPU, it went on. */
+/*
+ * Return: whether a point does not show what ran up to it; if the thread was preempted, the same code
+ * continued.
+ */
 static bool says_nothing(const struct grt_path *s, const struct grt_path_point *p)
 {
 	const struct path_act *a = &s->act[p->act];
@@ -65,7 +68,7 @@ static bool says_nothing(const struct grt_path *s, const struct grt_path_point *
 	return p->mark == PATH_RAN && a->kind == PATH_IS_RUNNING && !a->stack && !a->name;
 }
 
-/* What ran before such points is what ran up to this one. */
+/* Such points before this one get the code that ran up to this one. */
 static void join_ran_up_to(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
 	struct grt_path_point *q;
@@ -152,10 +155,9 @@ static void join_call(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 }
 
 /*
- * A call that ended at @at has waited for @work. What the thread did until that was
- * over, polling and sleeping, took as long as the wait: the wait ends with the first
- * point behind it. Where the work was over when the call was made, the call would have
- * waited if it had been made earlier.
+ * A call that ended at @at waited for @work. What the thread did until the work was over, polling and
+ * sleeping, belongs to the wait: the wait ends with the first point after the work. If the work was over when
+ * the call was made, the call would have waited if it had been made earlier.
  */
 static void join_waited(struct grt_path *s, uint32_t at, uint32_t call, uint32_t work, bool inferred)
 {
@@ -219,7 +221,7 @@ static bool is_over_later(struct grt_path *s, const struct path_lane *stream, ui
 	       grt_path_graph_before(&s->graph, at, work + 1);
 }
 
-/* Where it is not known which stream it waits for, the last work of the process is taken. */
+/* If it is unknown for which stream a call waits, the last work of the process is taken. */
 static void join_sync_call_end(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
 	struct path_lane *l = &s->lane[p->lane];
@@ -234,7 +236,9 @@ static void join_sync_call_end(struct grt_path *s, uint32_t at, struct grt_path_
 		join_waited(s, at, call, work, inferred);
 }
 
-/* Where it waits for several streams, the point at which all are over comes with the call's end in the order.
+/*
+ * If the call waits for several streams, the point at which all are over comes with the call's end in the
+ * order.
  */
 static void join_context_call_end(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
@@ -269,7 +273,7 @@ static void join_sync(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 
 /* ------------------------------------------------------------------- CUDA */
 
-/* What a stream waits for; NULL where there is no memory. */
+/* Return: the work for which a stream waits; NULL: no memory */
 static struct path_ordered *path_ordered_of(struct grt_path *s, struct path_lane *stream)
 {
 	if (!stream->ordered) {
@@ -282,7 +286,7 @@ static struct path_ordered *path_ordered_of(struct grt_path *s, struct path_lane
 	return &s->ordered[stream->ordered - 1];
 }
 
-/* Of one stream the last work is enough: what is before it is over earlier. */
+/* For each stream, the last work is enough: earlier work of the stream is over earlier. */
 static void order_behind(struct grt_path *s, struct path_lane *stream, uint32_t work)
 {
 	struct path_ordered *o = path_ordered_of(s, stream);
@@ -327,8 +331,8 @@ static void join_after(struct grt_path *s, uint32_t at, struct grt_path_point *p
 }
 
 /*
- * There is such a point for each time that the stream was told to wait: each takes what came last of what is
- * left, so that if that comes earlier, the next one counts.
+ * There is such a point for each time that the stream was made to wait. Each takes the work that ended last
+ * of the remaining ones, so that the next point counts if that work ends earlier.
  */
 static void join_after_order(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
@@ -390,7 +394,7 @@ static void join_work_end(struct grt_path *s, uint32_t at, struct grt_path_point
 		s->lane[point_of(s, by)->lane].launched = at;
 }
 
-/* One stream after the other: at the last of these points all are over. */
+/* Takes one stream after the other: at the last one, all are over. */
 static void join_stream_done(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
 	uint32_t work = s->lane[p->dep].last;

@@ -36,7 +36,7 @@ enum path_kind {
 	PATH_KINDS,
 };
 
-/* The lane of what has none: its points follow from nothing. */
+/* The lane for points without a lane: no point precedes them. */
 #define PATH_NOBODY 0U
 
 enum path_lane_kind {
@@ -48,27 +48,34 @@ enum path_lane_kind {
 	PATH_RING,
 };
 
-/* The most streams that one stream waits for at a time, and the most streams of a context that are searched
- * for them. */
+/*
+ * Limits: streams for which one stream waits at a time, and streams of a context that are searched for them.
+ */
 #define PATH_ORDERED 64U
 #define PATH_LOOKED_AT 256U
 
 /**
- * struct path_lane - a sequence of points in the order of time
- * @id: of the process, thread, context, stream or ring
- * @device: a ring's; @context, @gpu: a stream's
- * @streams: how many a context has, of which @stream is the last; of a stream @stream is the one before
- * @image: number of the process image, of contexts and streams
- * @in: the lane that it is part of
- * @followed: a thread's records say when it ran; @tracer: it is grtrace's own
- * @end: of the last job that was taken in, ns
- * @last: the last point so far; of contexts, the last
- *	end of all work, of processes of any
- * @number: of a thread's last interval off the CPU
- * @call: the call that a thread is in, @in_call: which is this activity; @target: the lane that it waits for;
- *	@inferred: which is not sure
- * @launched: the last work of a stream; the end of the work of the call that a thread is in
- * @ordered: number of the work of others that the next work of a stream is to wait for, plus 1; 0: none yet
+ * struct path_lane - a sequence of points in the order of time. What a kind of lane does not have is 0
+ * @kind: enum path_lane_kind
+ * @followed: of a thread: the recording has its intervals off the CPU
+ * @tracer: of a thread: it belongs to grtrace
+ * @inferred: @target is inferred
+ * @pid: process
+ * @id: number of the process, thread, context, stream or ring
+ * @device: of a ring: its device
+ * @context, @gpu: of a stream: its context and GPU
+ * @streams: of a context: number of its streams
+ * @stream: of a context: the lane of its last stream; of a stream: the lane of the stream before it
+ * @image: of a context or stream: number of the process image
+ * @in: the lane to which it belongs: a stream's context, a context's process
+ * @end: of a ring: end of its last job, ns
+ * @number: of a thread: number of its last interval off the CPU
+ * @last: the last point so far; of a context: the last end of work of all its streams; of a process: the last
+ *	end of work of any of its streams
+ * @call: of a thread: the point at which its current call began; @in_call: the activity of this call
+ * @target: of a thread: the lane for which its current call waits
+ * @launched: of a stream: the point of its last work; of a thread: the end of the work of its current call
+ * @ordered: of a stream: index plus 1 in grt_path.ordered of the work for which its next work waits; 0: none
  */
 struct path_lane {
 	uint8_t kind;
@@ -94,7 +101,9 @@ struct path_lane {
 	uint32_t ordered;
 };
 
-/** struct path_ordered - the end of such work, of each stream the last; @used: how many there are */
+/**
+ * struct path_ordered - ends of work of other streams for which a stream waits, at most one end per stream
+ */
 struct path_ordered {
 	uint32_t work[PATH_ORDERED];
 	uint32_t used;
@@ -102,13 +111,16 @@ struct path_ordered {
 
 /**
  * struct path_act - an activity; what a kind does not have is 0
- * @lane: of a thread; of CUDA's work, its process; of a job, its ring
- * @name: string of a kernel, kind of a copy, pid of a job, what a thread called (and then, or in which)
- * @stack: node, or id of the user stack; @image: number of the process image whose node or string it is
- * @state: enum grt_thread_state
- * @waker: tid
- * @ns, @times: in the graph; @path_ns, @pieces, @inferred_ns: on the path
- * @shorter: what the run would be shorter by; @computed: it was computed
+ * @kind: enum path_kind
+ * @state: enum grt_thread_state of a thread that did not run
+ * @lane: the lane of the thread; of CUDA work, that of its process; of a job, that of its ring
+ * @name: of a kernel: number of its string; of a copy: its kind; of a job: pid; of a thread: its call of CUDA
+ * @stack: node of the stack, or id of the user stack
+ * @image: number of the process image that has the node or string
+ * @waker: tid of the thread that woke the thread
+ * @ns, @times: time and number in the graph
+ * @path_ns, @pieces, @inferred_ns: time, number of segments and inferred time on the path
+ * @shorter: by how much the run would be shorter without it, ns, if @computed
  */
 struct path_act {
 	uint8_t kind;
@@ -127,6 +139,9 @@ struct path_act {
 	int64_t shorter;
 };
 
+/**
+ * struct path_fence - the fence (@ctx, @seqno); @done: the point at which it was signalled, or GRT_PATH_NONE
+ */
 struct path_fence {
 	uint64_t ctx;
 	uint64_t seqno;
@@ -135,12 +150,12 @@ struct path_fence {
 
 /**
  * struct grt_path_count - counts of what is missing in the graph
- * @unfollowed: threads that woke others and are not followed: what these did is unknown
- * @untimed: kernels, copies and jobs without stamps, or without an end
- * @backwards: what waited had ended before what it waited for, by stamps of two clocks
- * @unordered: waits of streams for others, too many of them to follow
+ * @unfollowed: times a thread was woken by a thread whose intervals off the CPU are not recorded
+ * @untimed: kernels, copies and jobs without time stamps, or without an end
+ * @backwards: waits that ended before the work for which they waited, because the times are of two clocks
+ * @unordered: waits of streams for other streams that exceeded PATH_ORDERED or PATH_LOOKED_AT
  * @over: lanes, activities, fences and dependencies beyond their limits
- * @lost: intervals of threads whose records are missing
+ * @lost: intervals of threads off the CPU whose records are missing
  */
 struct grt_path_count {
 	uint64_t unfollowed;
@@ -152,12 +167,16 @@ struct grt_path_count {
 };
 
 /**
- * struct grt_path - the graph and what its numbers mean
+ * struct grt_path - the graph, and the tables into which the numbers of its points refer
  * @from, @to: begin and end of the examined time, ns
- * @orders: streams were told to wait for others so often
- * @error: there was no memory for a lane, activity or fence
- * @segment: of the path in the order of time, after grt_path_finish()
- * @first, @end: of the path, ns; @last: the point that it ends with
+ * @error: -ENOMEM if there was no memory for a lane, activity or fence
+ * @orders: number of calls that made a stream wait for another one
+ * @lane, @act, @fence: lanes, activities and fences by number; @lanes_by, @act_index, @fence_index find them
+ * @ordered: see path_lane.ordered
+ * @deps: dependencies of jobs
+ * @segment: segments of the path in the order of time, after grt_path_finish()
+ * @first, @end: begin and end of the path, ns
+ * @last: the point at which the path ends
  */
 struct grt_path {
 	uint64_t from;
@@ -192,30 +211,37 @@ struct grt_path {
 
 /* ------------------------------------------------------------- path_acts.c */
 
-/** path_lane_of - the lane of a key. Return: its number, PATH_NOBODY where there are too many, or no memory
+/**
+ * path_lane_of - finds a lane, or makes it
+ * Return: its number; PATH_NOBODY: there are too many lanes, or there is no memory (@s->error is set then)
  */
 uint32_t path_lane_of(struct grt_path *s, const struct path_lane *key);
 
-/** path_lane_thread - the lane of a thread, as above; @pid 0: of any process */
+/** path_lane_thread - finds or makes the lane of a thread; @pid 0: unknown. Return: as path_lane_of() */
 uint32_t path_lane_thread(struct grt_path *s, uint32_t pid, uint32_t tid);
 
-/** path_act_of - an activity's number; 0, which is BEFORE, where there are too many */
+/** path_act_of - finds or makes an activity. Return: its number; 0, which is BEFORE: there are too many */
 uint32_t path_act_of(struct grt_path *s, const struct path_act *key);
 
-/** path_fence_of - the number of a fence; GRT_PATH_NONE where there is no memory */
+/** path_fence_of - finds or makes a fence. Return: its number; GRT_PATH_NONE: there is no memory */
 uint32_t path_fence_of(struct grt_path *s, uint64_t ctx, uint64_t seqno);
 
-/** path_act_kind - in a word; path_act_changes: see path_kinds.def */
+/** path_act_kind - Return: the name of the activity's kind */
 const char *path_act_kind(const struct path_act *a);
+
+/** path_act_changes - Return: whether the activity can be made shorter, see path_kinds.def */
 bool path_act_changes(const struct path_act *a);
 
-/** path_act_text, path_lane_text - for people; @out gets a text for free(). Return: 0 or -ENOMEM */
+/**
+ * path_act_text, path_lane_text - describe an activity or a lane for people
+ * @out: gets a text for free(). Return: 0 or -ENOMEM
+ */
 int path_act_text(struct grt_path *s, const struct path_act *a, const struct grt_names *names, char **out);
 int path_lane_text(struct grt_path *s, uint32_t lane, const struct grt_names *names, char **out);
 
 /* ------------------------------------------------------------- path_join.c */
 
-/** path_join - all points are there and sorted: what each follows from */
+/** path_join - finds for each point the points from which it follows; all points exist and are sorted */
 void path_join(struct grt_path *s);
 
 /* ------------------------------------------------------------- path_take.c */

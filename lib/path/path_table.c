@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The critical path as tables: what it consists of, with what the run would be
- * shorter by, and its segments in the order of time.
+ * Tables of the critical path: its activities, with how much shorter the run would be without them, and its
+ * segments in the order of time.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -78,7 +78,7 @@ static uint64_t path_wall(const struct grt_path *s)
 	return s->end - s->first;
 }
 
-/* In 1/1000 of a percent. */
+/* Return: the share of the path in 1/1000 of a percent. */
 static uint64_t path_share(const struct grt_path *s, uint64_t ns)
 {
 	return path_wall(s) ? (uint64_t)((unsigned __int128)ns * 100000 / path_wall(s)) : 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Events become points as they come, in no order: what a point follows from is
- * found when all are there. Until then @dep is what the point's mark says: a point, a
- * fence, a lane, or an activity.
+ * Events become points in the order of their arrival, which is not that of time; points are joined once all
+ * exist. Until then, the meaning of @dep depends on the point's mark: a point, a fence, a lane, or an
+ * activity.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -126,7 +126,7 @@ static void take_woken(struct grt_path *s, const struct grt_ev_asleep *e, uint32
 	path_put(s, mark, lane, woken, act, dep);
 }
 
-/* Where records are missing before this one, it is unknown what the thread did. */
+/* If records before this one are missing, it is unknown what the thread did. */
 static void take_off(struct grt_path *s, const struct grt_ev_asleep *e, uint32_t lane)
 {
 	struct path_lane *l = &s->lane[lane];
@@ -412,8 +412,9 @@ static int take_wait(struct grt_path *s, const struct grt_event *e)
 	return 0;
 }
 
-/* Where the hardware's begin was not seen: when it was handed over, and what was before it on its ring was
- * over.
+/*
+ * Return: if the begin on the hardware was not recorded: when the job was committed, and the job before it on
+ * its ring was over.
  */
 static uint64_t job_begin(const struct path_lane *ring, const struct grt_job *job, uint64_t end,
 			  bool *inferred)
@@ -559,7 +560,7 @@ int grt_path_new(struct grt_path **out)
 
 /* ----------------------------------------------------------------- path */
 
-/* The run ends with the first process, or where nothing says when that is, with what came last. */
+/* Return: the end of the run: the end of the first process, or if it is unknown, the last point. */
 static uint32_t path_find_end(const struct grt_path *s)
 {
 	uint32_t found = GRT_PATH_NONE;
@@ -704,7 +705,7 @@ static const struct launched *path_first_launched(const struct launched *list, u
 	return low < n && list[low].lane == lane ? &list[low] : NULL;
 }
 
-/* The first work that a stream is given after it was told to wait begins when what it waits for has come. */
+/* The first work of a stream after it was made to wait begins when the work for which it waits is over. */
 static int path_add_orders(struct grt_path *s)
 {
 	uint32_t n = s->graph.points, launched;

@@ -113,7 +113,10 @@ uint64_t grt_rocm_since(uint64_t begin, uint64_t end)
 	return end > begin ? end - begin : 0;
 }
 
-/* A row of a table of what is counted; NULL when it is full, which is counted, or without memory. */
+/*
+ * Finds or makes a row of a table of counts; NULL: the table is full, which is counted, or there is no
+ * memory.
+ */
 void *grt_rocm_row(struct grt_rocm *r, struct grt_keyed *table, const struct grt_key *key, int *ret)
 {
 	void *row;
@@ -122,7 +125,7 @@ void *grt_rocm_row(struct grt_rocm *r, struct grt_keyed *table, const struct grt
 	return row;
 }
 
-/* The same of what is under way, where the oldest gives way. */
+/* The same for a table of things in progress, in which a new one replaces the oldest. */
 void *grt_rocm_state(struct grt_keyed *table, const struct grt_key *key, int *ret)
 {
 	void *row;
@@ -214,7 +217,7 @@ static int rocm_take_call(struct grt_rocm *r, const struct grt_ev_log_call *x)
 
 /* Queues */
 
-/* A stamp of a queue: 0 where there is none */
+/* The time stamp of a queue; 0: none */
 static uint64_t stamp_or_none(const struct grt_event *e)
 {
 	return e->flags & GRT_FLAG_UNTIMED ? 0 : e->time;
@@ -270,7 +273,7 @@ static int queue_made(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	return ret || (n->e.flags & GRT_FLAG_UNTIMED) ? ret : add_request(r, n);
 }
 
-static int queue_asked(struct grt_rocm *r, const struct grt_ev_log_note *n)
+static int queue_requested(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
 	const struct grt_key key = {{n->e.pid, n->thread, 0, 0}};
 	uint64_t *asked;
@@ -431,7 +434,7 @@ static int rocm_shader(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	return ret;
 }
 
-/* A part of a name that is longer than its field; it precedes the first use. */
+/* Takes a part of a name that is longer than its field; it precedes the first use of the name. */
 static int text_part(struct grt_rocm *r, const struct grt_ev_log_text *x)
 {
 	const struct grt_key key = {{x->e.pid, x->hash, 0, 0}};
@@ -584,7 +587,7 @@ static int (*const takes_note[])(struct grt_rocm *r, const struct grt_ev_log_not
 	[GRT_LOG_QUEUE_RELEASE] = queue_used,
 	[GRT_LOG_QUEUE_SELECT] = queue_used,
 	[GRT_LOG_QUEUE_DELETE] = queue_used,
-	[GRT_LOG_QUEUE_COUNTS] = queue_asked,
+	[GRT_LOG_QUEUE_COUNTS] = queue_requested,
 	[GRT_LOG_BARRIER] = rocm_packet,
 	[GRT_LOG_COPY] = rocm_copy,
 	[GRT_LOG_SHADER] = rocm_shader,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * How far the clock of the runtime's log is from the kernel's, of which neither
- * file says anything. What the kernel did for the runtime lies inside of a call
- * in the log: a queue between the runtime's plan and its being told, a buffer
- * between the entry and the return of hipMalloc. Each pair of such a call and
- * such an event allows the offsets of an interval; the answer is where the
- * intervals of most events meet, and half the width of that is its error.
+ * Estimates the offset between the clocks of the runtime's log and of the kernel, which neither file
+ * contains. The kernel's work for the runtime is within a call in the log: a queue between the runtime's plan
+ * and the report of it, a buffer between entry and return of hipMalloc. Each pair of such a call and such an
+ * event allows an interval of offsets. The result is where the intervals of most events overlap; its error is
+ * half the width of that overlap.
  */
 #include "rocm.h"
 
@@ -13,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of each kind so many are looked at: all pairs of them are. */
+/* Events of each kind that are used; all pairs of them are compared. */
 #define MOST 512U
 /* Threads whose call is open. */
 #define OPEN 64U
-/* A stamp of the log is cut to us. */
+/* Time stamps of the log are cut to microseconds. */
 #define CUT_NS 1000
-/* Answers that fit worse than so many of ten events are none. */
+/* An offset that fits fewer than this many of ten events is rejected. */
 #define AGREE_OF_TEN 8
 
 /** struct kind - what must lie inside of what. @call: of the log, NULL: the making of a queue */

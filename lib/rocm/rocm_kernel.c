@@ -15,10 +15,12 @@
 #include "base/grow.h"
 #include "base/scan.h"
 
-/* A queue that the runtime reports without having reported its plan is made so shortly after the kernel's. */
+/*
+ * If the runtime reports a queue without its plan, it does so within this time after the kernel's creation.
+ */
 #define TOLD_WITHIN_NS UINT64_C(1000000000)
 
-/** enum point - what a trace point says of its step */
+/** enum point - which end of its step a trace point reports */
 enum point {
 	POINT_NONE,
 	POINT_BEGIN,
@@ -96,7 +98,7 @@ static int begin_creation(struct grt_rocm *r, const struct grt_ev_func *x)
 	return 0;
 }
 
-/* What a probe prints of the queue; the first key that is there. */
+/* Reads the value of the first of a probe's keys that is there. */
 static void rocm_kernel_take_key(uint64_t *to, const char *text, size_t len, const char *key,
 				 const char *other)
 {
@@ -174,13 +176,13 @@ static void creation_returned(struct grt_rocm *r, struct grt_rocm_creation *c, c
 	end_creation(r, x->e.tid);
 }
 
-/* What is not part of a creation, also if it comes in the middle of one. */
+/* Return: whether a step is not part of a creation, also if it occurs during one. */
 static bool is_elsewhere(enum grt_rocm_step step)
 {
 	return step == GRT_ROCM_DOORBELL || step == GRT_ROCM_INTERRUPT;
 }
 
-/* A step of a creation that is open. */
+/* Adds a step to a creation that is in progress. */
 static void take_step(struct grt_rocm *r, struct grt_rocm_creation *c, const struct grt_ev_func *x,
 		      enum grt_rocm_step step, uint64_t took)
 {
@@ -272,7 +274,7 @@ static uint64_t returned(struct grt_rocm *r, struct grt_rocm_func *f, const stru
 	return took;
 }
 
-/* How long what it began took is in the row of the one that ends it. Return: 0 or -ENOMEM */
+/* The duration of a step is in the row of the trace point that ends it. Return: 0 or -ENOMEM */
 static int take_point(struct grt_rocm *r, struct grt_rocm_func *f, const struct grt_ev_func *x,
 		      uint64_t *took)
 {

@@ -18,14 +18,14 @@ static void get_u64(struct grt_cell *cell, const void *view, const void *row, in
 	cell->absent = cell->number == GRT_ROCM_UNKNOWN;
 }
 
-/* The same where 0 means that there is none. */
+/* The same for values of which 0 means unknown. */
 static void get_some(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	get_u64(cell, view, row, arg);
 	cell->absent |= !cell->number;
 }
 
-/* A stamp; 0 means that there is none, so it is moved on the way out only. */
+/* A time stamp; 0 means unknown, so it is converted only here. */
 static void rocm_table_get_stamp(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	get_some(cell, view, row, arg);

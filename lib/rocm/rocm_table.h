@@ -8,21 +8,23 @@
 #include "rocm.h"
 #include "table/table.h"
 
-/** struct grt_rocm_view - what creations and queues need. @creation: their array; @zero: subtracted from
- * stamps */
+/**
+ * struct grt_rocm_view - data that the columns of creations and queues need
+ * @creation: the array of all creations; @zero: a time that is subtracted from time stamps, ns
+ */
 struct grt_rocm_view {
 	const struct grt_rocm_creation *creation;
 	uint64_t zero;
 };
 
-/** struct grt_rocm_step_row - a step of a creation as a row. @n: number of the creation, from 1 */
+/** struct grt_rocm_step_row - a step of a queue's creation; @n: number of the creation @c, from 1 */
 struct grt_rocm_step_row {
 	unsigned int n;
 	const struct grt_rocm_creation *c;
 	const struct grt_rocm_made_step *s;
 };
 
-/** struct grt_rocm_layer - what a layer took. @note: what the time is */
+/** struct grt_rocm_layer - the time that a layer of ROCm took; @note: what this time includes */
 struct grt_rocm_layer {
 	const char *name;
 	uint64_t events;
@@ -30,13 +32,16 @@ struct grt_rocm_layer {
 	const char *note;
 };
 
-/** struct grt_rocm_step_count - what was done to queue descriptors, and the like */
+/**
+ * struct grt_rocm_step_count - number and time of the calls that did one step, such as writing a descriptor
+ */
 struct grt_rocm_step_count {
 	enum grt_rocm_step step;
 	uint64_t calls;
 	struct grt_rocm_times took;
 };
 
+/* The comments name the struct of a row and, after a semicolon, that of the view. */
 extern const struct grt_table grt_rocm_creation_table; /* struct grt_rocm_creation; struct grt_rocm_view */
 extern const struct grt_table grt_rocm_step_table;     /* struct grt_rocm_step_row */
 extern const struct grt_table grt_rocm_queue_table;    /* struct grt_rocm_queue; struct grt_rocm_view */

@@ -22,7 +22,7 @@
 #include <elfutils/version.h>
 #include <gelf.h>
 
-/* What <elf.h> has not in all distributions. */
+/* Constants that <elf.h> does not have in all distributions. */
 #define MACHINE_CUDA 190
 #define RELOCATION_64 2
 #define SECTION_SHIFT 32
@@ -33,10 +33,10 @@
 #define ROWS_MAX 16777216U
 
 /**
- * struct function - rows of a table that are of one function
- * @table: NULL: their numbers are not known
- * @first: the first of them, in the table
- * @twice: where in grt_cubin.twice are its rows that only repeat the one before; @repeats: how many
+ * struct function - the rows of a table that belong to one function
+ * @table: the table; NULL: the numbers of its rows are unknown
+ * @first: the first of the rows in the table
+ * @twice, @repeats: place in grt_cubin.twice, and number, of the rows that only repeat the one before
  */
 struct function {
 	Dwarf_Lines *table;
@@ -163,7 +163,7 @@ static void cubin_relocate_by(struct grt_cubin *c, Elf *elf, Elf_Scn *scn, const
 	}
 }
 
-/* The file's own view of itself goes after it, since elfutils may have read what is changed. */
+/* The file's headers are changed after its contents, because elfutils may have read the contents already. */
 static int cubin_relocate(struct grt_cubin *c)
 {
 	Elf *elf = elf_memory(c->image, c->size);
@@ -272,7 +272,9 @@ static int cubin_read_table(struct grt_cubin *c, Dwarf_Lines *table, size_t n)
 	return ret;
 }
 
-/* Of several rows of an address the last one holds, but for the end of a function where another one begins.
+/*
+ * If several rows have one address, the last one holds, except that the end of a function comes before the
+ * begin of another one.
  */
 static int cubin_row_order(const void *a, const void *b)
 {
@@ -438,7 +440,7 @@ static Dwarf_Line *cubin_caller(const struct grt_cubin *c, const struct row *r, 
 
 #endif
 
-/* Where a row is; the caller of what was inlined has one, too. */
+/* Sets the place of a row; the caller of an inlined function has one as well. */
 static bool cubin_put_caller(struct grt_object_frame *out, Dwarf_Line *line)
 {
 	int number;

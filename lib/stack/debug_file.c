@@ -39,7 +39,7 @@ int grt_open_regular(const char *path, uint64_t max)
 	return open_stat(path, max, &st);
 }
 
-/* Root's files, which nobody else may write, stay as they are: nearly all libraries. */
+/* Files that belong to root and that no other user can write do not change: nearly all libraries. */
 static bool is_firm(const struct stat *st)
 {
 	return !st->st_uid && !(st->st_mode & 022);
@@ -138,7 +138,7 @@ static bool debug_file_has_build_id(int fd, const char *wanted)
 	return same;
 }
 
-static bool is_it(const struct grt_debug_link *l, int fd, bool by_build_id)
+static bool is_debug_file(const struct grt_debug_link *l, int fd, bool by_build_id)
 {
 	if (by_build_id || l->build_id[0])
 		return debug_file_has_build_id(fd, l->build_id);
@@ -160,7 +160,7 @@ static int try(const struct grt_debug_link *l, bool by_build_id, char **path, co
 	fd = n < (int)sizeof(name) ? grt_open_firm(name, GRT_SYMBOLS_FILE_MAX) : -ENAMETOOLONG;
 	if (fd < 0)
 		return -ENOENT;
-	*path = is_it(l, fd, by_build_id) ? strdup(name) : NULL;
+	*path = is_debug_file(l, fd, by_build_id) ? strdup(name) : NULL;
 	if (*path)
 		return fd;
 	close(fd);

@@ -37,7 +37,7 @@ static struct grt_device *devices_add(struct grt_devices *d, uint32_t image, uin
 	return x;
 }
 
-/* The digits alone, 32 of them: what has others is not a UUID. */
+/* Return: whether the text has 32 hexadecimal digits; a text with other characters is not a UUID. */
 static bool devices_uuid_key(struct grt_key *key, const char uuid[48])
 {
 	unsigned int n = 0;

@@ -73,9 +73,10 @@ double grt_estimate_t(double freedom)
 }
 
 /**
- * struct squares - sums over windows
- * @n, @x, @y: windows, and what is in them
- * @d2, @d4: of the residuals' powers; of windows without work @x2 and @x4, by powers of the ratio
+ * struct squares - sums over windows, for the variance of the ratio of @y to @x
+ * @n, @x, @y: number of windows, and sums of their times and of the work in them
+ * @d2, @d4: sums of the second and fourth powers of the residuals of windows with work
+ * @x2, @x4: the same sums for windows without work, to be multiplied by powers of the ratio
  */
 struct squares {
 	uint32_t n;
@@ -116,9 +117,9 @@ static void squares_add_work(struct squares *s, double x, double y)
 }
 
 /*
- * Half of the interval of sum(y) / sum(x); @unseen: part of all windows that were not looked into. Few
- * windows with much of the work make the variance itself uncertain: by the kurtosis of what they differ by,
- * degrees of freedom are fewer then than windows.
+ * Return: half of the confidence interval of sum(y) / sum(x); @unseen: part of all windows that was not
+ * recorded. If few windows have much of the work, the variance itself is uncertain. The kurtosis of the
+ * residuals then reduces the degrees of freedom below the number of windows.
  */
 static double squares_half(const struct squares *s, double unseen)
 {
@@ -190,7 +191,7 @@ struct grt_estimate grt_estimate_total(const struct grt_watch *w, const struct g
 	e.value = estimate_round(value);
 	e.works = estimate_round(works * e.scale);
 	e.interval = windows >= GRT_ESTIMATE_WINDOWS_MIN && s->cells >= GRT_ESTIMATE_CELLS_MIN;
-	/* there is at least what was seen */
+	/* at least the recorded work exists */
 	if (e.interval)
 		estimate_bound(&e, value, squares_half(&q, 1 - 1 / e.scale) * (double)of, q.y, 1.8e19);
 	return e;

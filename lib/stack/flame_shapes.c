@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What a flame graph can be requested, see flame_shapes.h. */
+/* The options of a flame graph, see flame_shapes.h. */
 #include "flame_shapes.h"
 
 #include <errno.h>

@@ -144,7 +144,7 @@ static int take_names(struct reader *r, const char *line, size_t len, uint32_t *
 	return ret ? ret : keep_line(r, line, len);
 }
 
-/* One level down for all stacks that are deeper. Return: how many those are, or -ENOMEM */
+/* Goes one level down for all stacks that are deeper. Return: their number, or -ENOMEM */
 static int go_down(struct reader *r, uint32_t level, uint32_t node[GRT_STACKS_BATCH])
 {
 	uint32_t parent[GRT_STACKS_BATCH], name[GRT_STACKS_BATCH], child[GRT_STACKS_BATCH],
@@ -165,7 +165,7 @@ static int go_down(struct reader *r, uint32_t level, uint32_t node[GRT_STACKS_BA
 	return ret ? ret : (int)n;
 }
 
-/* What waits goes into the tree. */
+/* Adds the stacks that are collected to the tree. */
 static int folded_in_settle(struct reader *r)
 {
 	uint32_t node[GRT_STACKS_BATCH] = {GRT_STACKS_ROOT};
@@ -217,7 +217,7 @@ static int folded_in_take_line(struct reader *r, const char *line, const char *e
 											: 0;
 }
 
-/** struct block - what was read and is not yet a line */
+/** struct block - bytes that were read and are not yet lines */
 struct block {
 	char *text;
 	size_t used, room;

@@ -158,7 +158,7 @@ static int frames_begin_path(struct grt_frames *f, const struct grt_ev_frame_tex
 	return grt_index_add(&f->path_index, grt_hash(&f->key, e->number, 2), f->paths++);
 }
 
-/* Its parts follow each other. */
+/* The parts of a text follow one another. */
 static int frames_take_text(struct grt_frames *f, const struct grt_ev_frame_text *e)
 {
 	struct grt_frames_path *p = frames_find_path(f, e->number);
@@ -211,7 +211,7 @@ bool grt_frames_is_call_only(const struct grt_frames *f, uint32_t id)
 	return len >= n && !memcmp(text + len - n, call, n) && (len == n || text[len - n - 1] == '_');
 }
 
-/* Without what follows it: a version, or the place in the function. */
+/* Return: the length of the function's name, without a version or an offset after it. */
 static size_t frames_function_length(const char *text, size_t len)
 {
 	size_t i = 0;
@@ -292,7 +292,7 @@ char *grt_frames_text(const struct grt_frames *f, uint32_t id, uint32_t index)
 }
 
 /* A function of an interpreter is in no object file; its text always has its place. */
-static bool frames_is_told(const struct grt_frame_place *at)
+static bool frames_is_interpreted(const struct grt_frame_place *at)
 {
 	return at->file && !at->module;
 }
@@ -329,8 +329,8 @@ int grt_frames_put(const struct grt_frames *f, uint32_t id, bool places, struct 
 	for (uint32_t i = grt_frames_depth(f, id); i-- > 0 && !ret;) {
 		const struct grt_frame_place at = grt_frames_place(f, id, i);
 
-		ret = places || frames_is_told(&at) ? frames_put_text(f, id, i, tree, node)
-						    : frames_put_function(f, id, i, tree, node);
+		ret = places || frames_is_interpreted(&at) ? frames_put_text(f, id, i, tree, node)
+							   : frames_put_function(f, id, i, tree, node);
 	}
 	return ret;
 }

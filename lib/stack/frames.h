@@ -49,11 +49,16 @@ int grt_frames_init(struct grt_frames *f);
 /** grt_frames_event - processes an event; uses FRAME, FRAME_PLACE and FRAME_TEXT. Return: 0 or -ENOMEM */
 int grt_frames_event(struct grt_frames *f, const struct grt_event *e);
 
-/** grt_frames_has - whether there are frames of a stack, named or not; an id alone is none */
+/**
+ * grt_frames_has - whether there are frames of a stack, named or not; with only an id of the stack there are
+ * none
+ */
 bool grt_frames_has(const struct grt_frames *f, uint32_t id);
 
-/** grt_frames_is_call_only - whether all there is of a stack is the C library's frame of the ioctl: that says
- * nothing of the program */
+/**
+ * grt_frames_is_call_only - whether the only known frame of a stack is the C library's, of the ioctl, which
+ * does not show the program's code
+ */
 bool grt_frames_is_call_only(const struct grt_frames *f, uint32_t id);
 
 /** grt_frames_is_entry - whether programs or threads begin in a function of this name */

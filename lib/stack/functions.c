@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 
-/* Functions looked at behind the nearest one, where they overlap. */
+/* Functions before the nearest one that are examined, because functions may overlap. */
 #define BEHIND_MAX 32U
 
 uint32_t grt_function_rank(enum grt_function_binding binding, const char *name, size_t length)
@@ -66,7 +66,10 @@ static void functions_sort(struct grt_functions *f)
 	f->sorted = true;
 }
 
-/* @passed: functions that begin behind it, or have a size and begin where it does; they end one without */
+/*
+ * @passed: number of functions that begin later, or begin at the same address and have a size; these end a
+ *	function without a size.
+ */
 static bool functions_holds(const struct grt_function *f, uint64_t address, uint32_t passed)
 {
 	return address - f->start < f->size && !(f->unsized && passed);

@@ -45,9 +45,9 @@ struct place {
 };
 
 /**
- * struct image - what is known of one
- * @object: by mapping, plus 1
- * @kernel: names by string, plus 1
+ * struct image - the names of an image's frames
+ * @object: by mapping: number of its object plus 1
+ * @kernel: by string: number of the kernel's text plus 1
  */
 struct image {
 	struct place *place;
@@ -126,8 +126,8 @@ static int list(struct grt_image_frames *f, struct place *p, const char *functio
 }
 
 /* A function of an interpreter, whose text always has its place; or a note. */
-static int list_told(struct grt_image_frames *f, struct place *p, const struct grt_image *i,
-		     const struct grt_image_node *n)
+static int list_interpreted(struct grt_image_frames *f, struct place *p, const struct grt_image *i,
+			    const struct grt_image_node *n)
 {
 	const char *function = grt_image_string(i, n->function), *file = grt_image_string(i, n->file);
 	char *text;
@@ -167,7 +167,7 @@ static uint64_t began(const struct grt_image *i)
 	return i->began && i->ahead ? (uint64_t)i->began + i->ahead : 0;
 }
 
-/* The same. */
+/* Return: the time at which the image ended. */
 static uint64_t image_frames_ended(const struct grt_image *i)
 {
 	return i->process.what == 3 && i->ahead ? i->process.e.time + i->ahead : 0;
@@ -183,7 +183,7 @@ static int image_frames_look_up(struct grt_image_frames *f, struct image *m, con
 	ret = ret ?: object_of(f, m, i, n->module, &object);
 	if (ret)
 		return ret;
-	/* a return address is behind its call */
+	/* a return address follows its call */
 	if (map && object != GRT_SYMBOLS_NO_OBJECT)
 		return grt_symbols_at(f->symbols, object, n->ip - 1 - map->bias, found);
 	ret = grt_symbols_began(f->symbols, i->pid, began(i))
@@ -223,7 +223,7 @@ static int list_code(struct grt_image_frames *f, struct image *m, struct place *
 	return ret;
 }
 
-/* What a node is, looked up once. Return: 0 or -ENOMEM */
+/* Finds out what a node is, and remembers it. Return: 0 or -ENOMEM */
 static int image_frames_place_of(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
 				 struct place *out)
 {
@@ -243,7 +243,7 @@ static int image_frames_place_of(struct grt_image_frames *f, const struct grt_im
 	if (n->ip)
 		ret = list_code(f, m, out, i, n);
 	else if (n->function || n->file)
-		ret = list_told(f, out, i, n);
+		ret = list_interpreted(f, out, i, n);
 	m->place[node - 1] = *out;
 	return ret;
 }
@@ -413,7 +413,7 @@ int grt_image_frames_end(struct grt_image_frames *f, const struct grt_image *i, 
 		caller = grt_image_node(i, n->caller);
 		if (!caller || !caller->defined)
 			return 0;
-		/* the outermost one may say why the stack ends, and be no frame */
+		/* the outermost node may be the reason why the stack ends, and not a frame */
 		if (caller->ip)
 			node = n->caller;
 	}
@@ -479,7 +479,7 @@ int grt_image_frames_brief(struct grt_image_frames *frames, const struct grt_ima
 }
 
 /* The innermost line of an interpreter. @own: of the user's own code; 0: there is none */
-static uint32_t image_frames_told_line(const struct grt_image *i, uint32_t node, bool own)
+static uint32_t image_frames_interpreted_line(const struct grt_image *i, uint32_t node, bool own)
 {
 	const struct grt_image_node *n = grt_image_node(i, node);
 	const char *file;
@@ -523,7 +523,8 @@ static int image_frames_put_function(struct grt_image_frames *f, const struct gr
 int grt_image_frames_line(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
 			  char out[GRT_IMAGE_FRAMES_LINE])
 {
-	uint32_t at = image_frames_told_line(i, node, true) ?: image_frames_told_line(i, node, false);
+	uint32_t at =
+		image_frames_interpreted_line(i, node, true) ?: image_frames_interpreted_line(i, node, false);
 	const struct grt_image_node *n = grt_image_node(i, at);
 	const char *file = n ? grt_image_string(i, n->file) : NULL;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Tables by number, which grow as the numbers do. Images are never given up: what
- * was launched by one that has ended may still be asked about.
+ * Tables by number, which grow with the numbers. Images are never freed, because work that an ended image
+ * launched may still be looked up.
  */
 #include "images.h"
 
@@ -102,7 +102,7 @@ static struct grt_image *images_recent(const struct grt_images *m, const struct 
 	return i && i->pid == e->pid && i->id == e->ctx ? i : NULL;
 }
 
-/* The same where it has to be looked for: the others need none of its registers. */
+/* The slow path, apart from the fast one so that it needs no registers there. */
 static __attribute__((noinline)) struct grt_image *images_look_up(struct grt_images *m,
 								  const struct grt_event *e)
 {
@@ -138,7 +138,7 @@ static uint64_t images_growth(uint32_t number, uint32_t room, size_t size)
 }
 
 /* Numbers are counted from 1; @room: that there is room for, entries of @size. */
-static bool is_believed(struct grt_images *m, uint32_t number, uint32_t room, size_t size)
+static bool images_accept_number(struct grt_images *m, uint32_t number, uint32_t room, size_t size)
 {
 	uint64_t more = number > room ? images_growth(number, room, size) : 0;
 
@@ -151,9 +151,9 @@ static bool is_believed(struct grt_images *m, uint32_t number, uint32_t room, si
 }
 
 /* Room for a number in a table, if it is believed. Return: 0, -ERANGE or -ENOMEM */
-#define make_room(m, table, room, number)                            \
-	(is_believed((m), (number), *(room), sizeof(**(table)))      \
-		 ? grt_grow_zeroed((table), (room), (number), FIRST) \
+#define make_room(m, table, room, number)                                \
+	(images_accept_number((m), (number), *(room), sizeof(**(table))) \
+		 ? grt_grow_zeroed((table), (room), (number), FIRST)     \
 		 : -ERANGE)
 
 static int images_take_string(struct grt_images *m, struct grt_image *i, const struct grt_ev_string *s)
@@ -180,7 +180,7 @@ static int images_take_string(struct grt_images *m, struct grt_image *i, const s
 	return 0;
 }
 
-/* It is reported with the launch whose stack it is. */
+/* The stack is reported with its launch. */
 static int keep_stack(struct grt_images *m, const struct grt_image *i, const struct grt_ev_node *n)
 {
 	struct grt_key key = {{i->number, n->e.seqno}};
@@ -285,7 +285,7 @@ const struct grt_image_code *grt_image_code(struct grt_image *i, uint64_t ip, ui
 		qsort(i->code, i->codes, sizeof(*i->code), images_code_order);
 	i->codes_sorted = true;
 	at = i->codes ? bsearch(&key, i->code, i->codes, sizeof(*i->code), images_code_order) : NULL;
-	/* one of several that is lost: what is left would be another stack */
+	/* if one of several frames is lost, the rest would be another stack */
 	for (*n = 0; at && *n < at->frames && at + *n < i->code + i->codes; ++*n)
 		if (at[*n].ip != ip || at[*n].module != module || at[*n].index != *n)
 			return NULL;
@@ -345,7 +345,7 @@ static int images_take(struct grt_images *m, struct grt_image *i, const struct g
 	return 0;
 }
 
-/* It is of use for what is known already, and makes nothing known. */
+/* A CLOCK record adds to an image that is known, and does not make one. */
 static void images_take_clock(struct grt_images *m, const struct grt_ev_clock *c)
 {
 	struct grt_image *i = images_find_image(m, &c->e);

@@ -26,7 +26,7 @@
 #define SEGMENTS_MAX 1024U
 #define UNITS_MAX 1048576U
 #define RANGES_MAX 8388608U
-/* Ranges looked at behind the nearest one, where they overlap. */
+/* Ranges before the nearest one that are examined, because ranges may overlap. */
 #define BEHIND_MAX 32U
 /* Scopes within each other that are followed. */
 #define SCOPES_MAX 64U
@@ -126,8 +126,9 @@ static bool object_has_build_id(struct grt_object *o, const char *wanted)
 }
 
 /*
- * Where elfutils would look, too, but what has the name may be a pipe, or cut off while it is read. Servers
- * are asked when the user wants that: they learn what is looked at.
+ * Finds a separate debug file where elfutils would look as well, but rejects pipes and files that can be
+ * truncated while they are read. Asks servers only if the user allows it, because they learn which programs
+ * are examined.
  */
 static int find_separate(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 			 const char *file, const char *link, GElf_Word crc, char **out)
@@ -144,7 +145,9 @@ static int find_separate(Dwfl_Module *module, void **user, const char *name, Dwa
 	return fd < 0 ? -1 : fd;
 }
 
-/* The one that was given, once: what is requested next is what that file refers to. */
+/*
+ * Returns the debug file that the caller gave, once; elfutils then asks for files to which this file refers.
+ */
 static int no_separate_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 			    const char *file, const char *link, GElf_Word crc, char **out)
 {
@@ -385,7 +388,10 @@ static int object_by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Whether elfutils may open the file that has a unit's functions: it waits for what is a pipe. */
+/*
+ * Return: whether elfutils may open the file that has a unit's functions; opening a pipe would wait for a
+ * writer.
+ */
 static bool has_split_file(const struct grt_object *o, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -406,7 +412,7 @@ static bool has_split_file(const struct grt_object *o, Dwarf_Die *die)
 	return fd >= 0;
 }
 
-/* What memory is left for is used: the rest has its symbols. */
+/* Reads units while there is memory; the functions of other units are named by symbols. */
 static void read_units(struct grt_object *o)
 {
 	Dwarf_CU *cu = NULL;
@@ -458,7 +464,7 @@ static void object_line_of(struct unit *u, uint64_t address, struct grt_object_f
 		f->line = (uint32_t)number;
 }
 
-/* Where an inlined function was called. */
+/* Sets the place at which an inlined function was called. */
 static void object_call_of(struct unit *u, Dwarf_Die *die, struct grt_object_frame *f)
 {
 	Dwarf_Attribute attribute;
@@ -520,8 +526,8 @@ static bool may_hold_code(int tag)
 }
 
 /*
- * dwarf_getscopes() finds nothing below a namespace (Rust) and in what was inlined from
- * another unit (-flto), and loses memory then (elfutils 0.188).
+ * Finds the scopes of an address. dwarf_getscopes() of elfutils 0.188 finds nothing below a namespace (Rust)
+ * and in code that was inlined from another unit (-flto), and leaks memory then.
  */
 static void find_scopes(Dwarf_Die *parent, uint64_t address, struct scopes *s, unsigned int depth)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Whose the code of a frame is, see own_code.h: the rows of own_code.def in their order. */
+/* Finds whose code a frame is, see own_code.h: by the rows of own_code.def in their order. */
 #include "own_code.h"
 
 #include <stddef.h>

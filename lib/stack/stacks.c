@@ -25,7 +25,7 @@ struct text {
 	uint32_t length;
 };
 
-/* Of files in grt_stacks_lines(): functions of this name are in several. */
+/* In grt_stacks_lines(), instead of a file: functions of this name are in several files. */
 #define SEVERAL UINT32_MAX
 
 /** struct lines - of a frame: @file of the sources, 0: none is known */
@@ -58,7 +58,7 @@ struct grt_stacks {
 
 /* ------------------------------------------------------------- texts */
 
-/** struct text_key - what is looked for */
+/** struct text_key - the text that is looked for */
 struct text_key {
 	const char *text;
 	size_t length;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What symbols.h promises: which file is read for an object, what lies where in
- * a process, and what was found before.
+ * Implements symbols.h: chooses the file to read for an object, finds what is at an address of a process, and
+ * caches results.
  */
 #include "symbols.h"
 
@@ -30,7 +30,7 @@
 #define PATH_ROOM 4400U
 /* A process may write its map until it is gone, after what reported its end. */
 #define ENDING_NS 10000000000ULL
-/* Its beginning is known by the second, and the clock may have been set since. */
+/* The start of a process is known to one second, and the clock may have been set since. */
 #define BEGINNING_NS 10000000000ULL
 /* Bytes of a map that is given, or kallsyms; of one that a process wrote, and of all those: they take up to
  * twice as much memory. */
@@ -40,7 +40,7 @@
 /* A larger map is not read again before that many times as long as its reading took is over. */
 #define OWN_MAP_SMALL (256U << 10)
 #define READINGS 20U
-/* The object numbers of what is no object, in the cache's keys. */
+/* Object numbers in the cache's keys for addresses that belong to no object file. */
 #define KERNEL UINT32_MAX
 
 /** struct object - @elf is opened at its first use; NULL and @tried: it cannot be. @fd: of its file, where
@@ -65,7 +65,7 @@ struct kept {
 	bool inlined;
 };
 
-/** struct answer - what was found at an address: @frames from @first on */
+/** struct answer - the result for an address: @frames frames from @first on */
 struct answer {
 	uint32_t first;
 	uint8_t frames;
@@ -362,8 +362,8 @@ static int add_unknown(struct grt_symbols *s, struct answer *a, const char *obje
 	return symbols_add_frame(s, a, text, NULL, 0, false);
 }
 
-static void symbols_tell(const struct grt_symbols *s, const struct answer *a, const char *object,
-			 struct grt_symbols_found *out)
+static void symbols_set_found(const struct grt_symbols *s, const struct answer *a, const char *object,
+			      struct grt_symbols_found *out)
 {
 	out->how = a->how;
 	out->frames = a->frames;
@@ -378,7 +378,10 @@ static void symbols_tell(const struct grt_symbols *s, const struct answer *a, co
 
 /* ------------------------------------------------------------- looking */
 
-/* What a compiler made of a name; other linkage names are local aliases, as glibc's __GI_malloc. */
+/*
+ * Return: whether a compiler has mangled the name. Other linkage names are local aliases, such as glibc's
+ * __GI_malloc.
+ */
 static bool symbols_is_mangled(const char *name)
 {
 	return name && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
@@ -432,9 +435,10 @@ int grt_symbols_at(struct grt_symbols *s, uint32_t object, uint64_t address, str
 		a->known = !ret;
 	}
 	if (!ret)
-		symbols_tell(s, a,
-			     object && object < s->keys.used ? symbols_base_name(s->object[object].path) : "",
-			     found);
+		symbols_set_found(s, a,
+				  object && object < s->keys.used ? symbols_base_name(s->object[object].path)
+								  : "",
+				  found);
 	return ret;
 }
 
@@ -444,7 +448,7 @@ int grt_symbols_at_offset(struct grt_symbols *s, uint32_t object, uint64_t offse
 	struct grt_object *elf = object && object < s->keys.used ? elf_of(s, object) : NULL;
 	uint64_t address = offset;
 
-	/* what is in no loaded part is named by its place */
+	/* an address in no loaded part is named by its offset */
 	if (elf && !grt_object_address(elf, offset, &address))
 		address = offset;
 	return grt_symbols_at(s, object, address, found);
@@ -491,7 +495,7 @@ static int symbols_add_mapping(struct grt_symbols *s, struct process *p, uint32_
 	return 0;
 }
 
-/* The first mapping that ends behind an address. */
+/* Return: index of the first mapping that ends after an address. */
 static uint32_t symbols_find_mapping(const struct process *p, uint64_t ip)
 {
 	uint32_t low = 0, high = p->mappings, middle;
@@ -711,7 +715,7 @@ static const char *find_jit(struct grt_symbols *s, struct process *p, uint32_t p
 	return grt_functions_find(&p->jit, ip);
 }
 
-/* Not kept: what is made at run time may be something else later. */
+/* Not cached: the same address may have other code later. */
 static int jit_at(struct grt_symbols *s, struct process *p, uint32_t pid, uint64_t ip,
 		  struct grt_symbols_found *found)
 {
@@ -723,7 +727,7 @@ static int jit_at(struct grt_symbols *s, struct process *p, uint32_t pid, uint64
 		return ret;
 	ret = name ? symbols_add_frame(s, &a, name, NULL, 0, false) : add_unknown(s, &a, NULL, ip);
 	if (!ret)
-		symbols_tell(s, &a, "", found);
+		symbols_set_found(s, &a, "", found);
 	s->kept_used = a.first;
 	return ret;
 }
@@ -746,7 +750,7 @@ int grt_symbols_in_process(struct grt_symbols *s, uint32_t pid, uint64_t ip, str
 
 /* -------------------------------------------------------------- kernel */
 
-/* It has no size, and cannot be mapped. Return: 0 or a negative errno; free *text */
+/* Reads a file of /proc, which has no size and cannot be mapped. Return: 0 or a negative errno; free *text */
 static int read_proc(const char *path, char **text, size_t *length)
 {
 	size_t room = 0;
@@ -799,7 +803,7 @@ int grt_symbols_kernel(struct grt_symbols *s, uint64_t ip, struct grt_symbols_fo
 		a->known = !ret;
 	}
 	if (!ret)
-		symbols_tell(s, a, "[kernel]", found);
+		symbols_set_found(s, a, "[kernel]", found);
 	return ret;
 }
 

@@ -10,7 +10,7 @@
 /* Bytes of a map in memory. */
 #define PART_MAX (1U << 20)
 
-/* What is left of a line. */
+/* The rest of a line. */
 struct rest {
 	const char *at;
 	const char *end;
@@ -59,7 +59,7 @@ static int perf_line(struct grt_functions *out, struct rest r)
 		    : -ENODATA;
 }
 
-/* Its code is T, t where it is local, W or w where it is weak. */
+/* The type of a symbol: T is code, t local code, W and w weak code. */
 static bool kallsyms_binding(char type, enum grt_function_binding *binding)
 {
 	*binding = type == 'T' ? GRT_FUNCTION_GLOBAL : type == 't' ? GRT_FUNCTION_LOCAL : GRT_FUNCTION_WEAK;
@@ -113,7 +113,7 @@ int grt_perf_map_parse(struct grt_functions *out, const char *text, size_t lengt
 	return text_map_parse(out, text, length, errors, perf_line);
 }
 
-/* Reads on behind what is left of the last part. Return: bytes, 0 at the end, or a negative errno */
+/* Reads more bytes after the rest of the last part. Return: bytes, 0: the end, or a negative errno */
 static ssize_t text_map_read_on(int fd, char *part, size_t used, uint64_t *size)
 {
 	size_t most = PART_MAX - used;

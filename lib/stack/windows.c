@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 
-/* The first window that ends behind a moment. */
+/* Return: index of the first window that ends after a moment. */
 static uint32_t windows_behind(const struct grt_windows *w, uint64_t moment)
 {
 	uint32_t low = 0, high = w->windows;
@@ -24,7 +24,7 @@ static uint32_t windows_behind(const struct grt_windows *w, uint64_t moment)
 	return low;
 }
 
-/* Those that it touches become one with it. */
+/* Windows that the new one touches are merged with it. */
 int grt_windows_take(struct grt_windows *w, const struct grt_ev_capture *e)
 {
 	struct grt_interval x = {e->begin, e->end && e->end >= e->begin ? e->end : e->begin};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A table as lines of JSON: each row an object. A file of it is one table, so
- * field lists and notes have no place in it.
+ * Writes a table as lines of JSON: each row is an object. A file has one table, so lists of fields and notes
+ * have no place in it.
  */
 #include "json_cells.h"
 

@@ -25,7 +25,7 @@ static void schema_put_string(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-/* What is absent is null, but for pairs that then are left out. */
+/* Absent values are null, except pairs, which are left out. */
 static void schema_put_column(FILE *out, const char *key, const struct grt_column *c)
 {
 	const char *type = c->kind == GRT_CELL_BOOL				       ? "boolean"
@@ -55,7 +55,7 @@ static bool schema_has(const struct grt_column *c)
 	return c->where & GRT_COLUMN_MACHINE;
 }
 
-/* Columns that are marked stand in lists behind the others. */
+/* The properties of marked columns are lists after the others. */
 static void schema_put_marks(FILE *out, const struct grt_table *t)
 {
 	static const char *const names[] = {"inferred", "estimated"};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Tables as those of a database of SQLite, in a file that is empty at first. Pairs are
- * rows of `meta`, sentences of `notes`. Numbers are integers, those with decimals are
- * real; what is unknown is NULL. Names of columns have the unit.
+ * Writes tables into a SQLite database, a file that is empty at first. Pairs are rows of `meta`, sentences
+ * rows of `notes`. Numbers are integers, those with decimals are real; unknown values are NULL. Names of
+ * columns have the unit.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -192,7 +192,7 @@ static void sqlite_begin_table(struct sqlite_writer *s)
 	s->tables[s->used++] = (struct sqlite_table){w->table, s->insert};
 }
 
-/* A table may come again: its rows are of one table. */
+/* A table may be written several times: all rows go to one table. */
 static void sqlite_table(struct grt_writer *w)
 {
 	struct sqlite_writer *s = sqlite_of(w);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What the writers share: choosing the columns, taking cells from rows, the
- * order of cells and rows, sentences and pairs that are collected (notes.h).
- * How a cell looks is in the writers.
+ * Shared code of the writers: choosing the columns, taking cells from rows, the order of cells and rows,
+ * collecting sentences and pairs (notes.h). The writers decide how a cell looks.
  */
 #include "table.h"
 
@@ -40,7 +39,7 @@ int grt_writer_new_sized(struct grt_writer **out, const struct grt_writer_ops *o
 		return -ENOMEM;
 	(*out)->ops = ops;
 	grt_sized_copy(&(*out)->options, sizeof((*out)->options), options, size);
-	/* One thread writes: a lock for each comma would cost more than the comma. */
+	/* One thread writes, and a lock for each comma would cost more than the comma. */
 	__fsetlocking(options->out, FSETLOCKING_BYCALLER);
 	return 0;
 }

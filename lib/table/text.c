@@ -18,13 +18,13 @@
 #define KEPT_ROWS 256
 /* The longest name is 32 bytes, each of which can become \xNN. */
 #define NAME_MAX_LONG 160
-/* Of what is cut, the end must be there as well. */
+/* A cell that is cut keeps its end, so it must fit up to there. */
 #define CELL_MAX 4096
-/* Names that are longer give way before columns do; no name gets shorter than the other. */
+/* Names longer than this are shortened before columns are left out, all to the same width. */
 #define NAME_WANTED 32U
 #define NAME_LEAST 12U
 #define BETWEEN 2U
-/* A number and its unit. */
+/* Bytes of a number and its unit. */
 #define UNIT_MAX 80
 #define AMOUNT_MAX (GRT_UNITS_MAX + UNIT_MAX)
 
@@ -79,7 +79,7 @@ static void format_signed(char *text, uint64_t number)
 	snprintf(text, GRT_UNITS_MAX, "%lld", (long long)number);
 }
 
-/* The largest unit in which amounts are shown, for what is more than an amount can hold. */
+/* Formats an amount in the largest unit, if it is more than the others can show. */
 static void format_bytes(char *text, uint64_t number)
 {
 	if (number > INT64_MAX / 1000)
@@ -131,7 +131,7 @@ static void put_padding(FILE *out, unsigned int n)
 	fprintf(out, "%*s", (int)n, "");
 }
 
-/* The text behind its first @n characters. */
+/* Return: the text after its first @n characters. */
 static const char *skip_characters(const char *s, unsigned int n)
 {
 	for (; *s && n; n--)
@@ -141,7 +141,7 @@ static const char *skip_characters(const char *s, unsigned int n)
 	return s;
 }
 
-/* In the middle: names that have much in common differ at their ends. */
+/* Cuts a cell in the middle, because names with much in common differ at their ends. */
 static void put_cut(struct text *t, const char *cell, unsigned int width, unsigned int room)
 {
 	const char *dots = t->w.options.utf8 ? "…" : "..";
@@ -217,7 +217,10 @@ static bool leave_one_out(struct text *t, unsigned int importance)
 	return false;
 }
 
-/* Long names give way first, then columns by importance, then names again, then columns from the right. */
+/*
+ * Makes rows fit: first long names are shortened, then columns are left out by importance, then names are
+ * shortened again, then columns are left out from the right.
+ */
 static void leave_out(struct text *t)
 {
 	static const struct {
@@ -263,9 +266,11 @@ static void fit(struct text *t)
 		t->first++;
 }
 
-/* Whether the rows have several values of a column, or where detail is asked for one; what is absent is none.
+/*
+ * Return: whether the rows have several values of a column, or detail was requested for it; absent values do
+ * not count.
  */
-static bool text_tells(const struct text *t, unsigned int column)
+static bool text_column_varies(const struct text *t, unsigned int column)
 {
 	bool detail = t->w.options.verbose && t->w.column[column]->where & GRT_COLUMN_VERBOSE;
 	const char *cell = t->kept, *first = NULL;
@@ -273,7 +278,7 @@ static bool text_tells(const struct text *t, unsigned int column)
 	for (unsigned int i = 0; i < t->rows * t->w.columns; i++, cell += strlen(cell) + 1) {
 		if (i % t->w.columns != column || !strcmp(cell, "-"))
 			continue;
-		/* what is estimated is never of no interest */
+		/* an estimated value is always of interest */
 		if (detail || *cell == '~' || (first && strcmp(first, cell)))
 			return true;
 		first = cell;
@@ -281,11 +286,11 @@ static bool text_tells(const struct text *t, unsigned int column)
 	return false;
 }
 
-/* Of more rows than are kept it is not known what the others have. */
+/* If there are more rows than are kept, the values of the others are unknown. */
 static void leave_same_out(struct text *t)
 {
 	for (unsigned int i = 0; i < t->w.columns && t->rows < KEPT_ROWS; i++)
-		t->out[i] = t->w.column[i]->where & GRT_COLUMN_TELLS && !text_tells(t, i);
+		t->out[i] = t->w.column[i]->where & GRT_COLUMN_TELLS && !text_column_varies(t, i);
 }
 
 static void let_flow(struct text *t)
@@ -422,7 +427,7 @@ static int text_row(struct grt_writer *w, const struct grt_cell *cells)
 		else
 			r = keep_cell(t, i, cell);
 	}
-	/* half a row is none: the rows kept before it are whole */
+	/* an incomplete row is dropped: the rows before it are complete */
 	if (r) {
 		t->used = rows_before;
 		return r;
@@ -461,7 +466,7 @@ static void text_notes(struct grt_writer *w, const char *const *notes, unsigned 
 	}
 }
 
-/* What does not fit is somewhere else. */
+/* Notes where values that did not fit can be found. */
 static void text_end(struct grt_writer *w)
 {
 	struct text *t = (struct text *)w;

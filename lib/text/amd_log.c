@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define UNKNOWN(a, why) grt_text_unknown((a)->t, why, sizeof(why) - 1)
-/* A record of a line that holds several may be so much earlier than the first of them. */
+/* In a line with several records, a record may be this much earlier than the first one. */
 #define BACK_NS UINT64_C(10000000)
 
 static bool starts(const char *p, const char *end, const char *text)
@@ -26,7 +26,7 @@ static bool starts(const char *p, const char *end, const char *text)
 	return grt_scan_text(&p, end, text, strlen(text));
 }
 
-/* Where "hip-api pid:" ends, NULL: it is not in the line */
+/* Return: the end of "hip-api pid:", NULL: the line does not have it */
 static const char *find_old_call(const char *p, const char *end)
 {
 	static const char mark[] = "hip-api pid:";
@@ -39,7 +39,7 @@ static const char *find_old_call(const char *p, const char *end)
 	return at ? at + sizeof(mark) - 1 : NULL;
 }
 
-/* The stamp of an entry of that era, behind the last @. */
+/* Reads the time stamp of an entry in the layout before release 3.7, after the last @. */
 static bool old_stamp(const char *p, const char *end, uint64_t *ns, const char **at)
 {
 	*at = memrchr(p, '@', (size_t)(end - p));
@@ -52,7 +52,7 @@ static bool is_far(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) > BACK_NS;
 }
 
-/* Returns whose stamps were inferred: none is behind the stamp that follows in the text. */
+/* Puts the returns with inferred times, which must not be after the next time stamp in the text. */
 static void release_pending(struct amd_log *a, uint64_t next)
 {
 	for (unsigned int i = 0; i < a->pendings; i++) {
@@ -77,7 +77,7 @@ static void set_time(struct amd_log *a)
 		h->time = a->line_time;
 		a->flags = GRT_FLAG_INFERRED | GRT_FLAG_UNTIMED;
 	}
-	/* what it counts from is not in the log */
+	/* the moment from which the time counts is not in the log */
 	if (h->clock == AMD_LOG_RELATIVE)
 		a->flags |= GRT_FLAG_INFERRED;
 	a->last = h->time;
@@ -102,7 +102,7 @@ static bool held_message(struct amd_log *a, bool whole)
 	return taken;
 }
 
-/* Nothing more comes of a record that was expected to go on. */
+/* Puts a record that was expected to continue and did not. */
 static void release_held(struct amd_log *a)
 {
 	if (!a->holding)
@@ -112,7 +112,9 @@ static void release_held(struct amd_log *a)
 	a->held_len = 0;
 }
 
-/* A line was broken at a blank, which is gone; or, if it is long as those of packets are, where it was full.
+/*
+ * Return: whether a blank was removed where a line was broken: lines are broken at a blank, or, if they are
+ * as long as those of packets, where they were full.
  */
 static bool was_blank(struct amd_log *a, const char *p, const char *end)
 {
@@ -121,7 +123,7 @@ static bool was_blank(struct amd_log *a, const char *p, const char *end)
 
 	if (!a->held_len || p == end || grt_is_blank(*p) || grt_is_blank(*last))
 		return false;
-	amd_log_knows(a, a->held, last + 1, &packet);
+	amd_log_is_message(a, a->held, last + 1, &packet);
 	return !packet || memchr(",:)]", *last, 4);
 }
 
@@ -142,12 +144,12 @@ static bool amd_log_hold(struct amd_log *a, const char *p, const char *end)
 	for (size_t i = 0; i < len; i++)
 		a->held[a->held_len + i] = p[i] == '\t' ? ' ' : p[i];
 	a->held_len += len;
-	/* what reads numbers may look behind the end, and must find no digit there */
+	/* code that reads numbers may look beyond the end, and must not find a digit there */
 	a->held[a->held_len] = '\n';
 	return true;
 }
 
-/* The same of a record's first line, which is gone when the next one comes. */
+/* Copies a record's first line, which is overwritten when the next line is read. */
 static bool hold_record(struct amd_log *a, const char *p, const char *end)
 {
 	size_t file = a->h.file.len < sizeof(a->held_file) ? a->h.file.len : sizeof(a->held_file);
@@ -181,7 +183,7 @@ static void no_header(struct amd_log *a)
 	a->flags = GRT_FLAG_INFERRED | GRT_FLAG_UNTIMED;
 }
 
-/* What was said of a packet at which a queue was aborted ends where something else begins. */
+/* The description of the packet at which a queue was aborted ends where another line begins. */
 static void release_hang(struct amd_log *a)
 {
 	if (!a->hang_len && !a->hang_name_len)
@@ -193,7 +195,7 @@ static void release_hang(struct amd_log *a)
 	a->hang_len = a->hang_name_len = 0;
 }
 
-/* All records of a line, of which the first is at @p. Return: any was understood */
+/* Takes all records of a line, the first of which is at @p. Return: whether one was parsed */
 static bool take_records(struct amd_log *a, const char *p, const char *end)
 {
 	const char *message, *next;
@@ -319,7 +321,7 @@ static bool amd_log_take_rest(struct amd_log *a, const char *p, const char *end)
 
 	if (!a->holding || !amd_log_hold(a, p, end))
 		return false;
-	known = amd_log_knows(a, a->held, a->held + a->held_len, &packet);
+	known = amd_log_is_message(a, a->held, a->held + a->held_len, &packet);
 	/* the same bytes are looked at again with what follows them */
 	if (known && held_message(a, false)) {
 		a->holding = false;
@@ -346,8 +348,9 @@ static bool amd_log_keep(char *to, size_t *len, const char *p, const char *end)
 }
 
 /*
- * The lines in which the runtime says at which packet a queue was aborted: the kernel's name, then one that
- * begins with VGPU, then lines of keys. A name alone may be of the program. Return: it is such a line
+ * Takes the lines in which the runtime describes the packet at which a queue was aborted: the kernel's name,
+ * then a line that begins with VGPU, then lines of keys. A line with only a name may be of the program.
+ * Return: whether it is such a line
  */
 static bool take_hang(struct amd_log *a, const char *p, const char *end)
 {
@@ -373,8 +376,8 @@ static bool take_hang(struct amd_log *a, const char *p, const char *end)
 }
 
 /*
- * The stamp of a line of ROCr. One that is unknown well is the nearest to the
- * records before it that it may be, so that none of those behind it are out of order.
+ * Sets the time of a line of ROCr. An inexact time becomes the possible time that is nearest to the records
+ * before it, so that later records are not out of order.
  */
 static void set_rocr_time(struct amd_log *a, struct grt_ev_log_note *n)
 {
@@ -493,7 +496,7 @@ static void amd_log_end(struct grt_text *t)
 	release_pending(a, UINT64_MAX);
 }
 
-/* Where the digits of "123 us:" begin, which end at @behind; 0: it is another form. */
+/* Return: where the digits of "123 us:" begin that end at @behind; 0: the line has another layout. */
 static size_t amd_log_column_of(const char *line, const char *behind)
 {
 	const char *p = behind - 4;
@@ -555,7 +558,7 @@ static bool amd_log_find_time(struct amd_log_clocks *c, const char *p, const cha
 	return h.clock != AMD_LOG_NO_TIME || other_time(c, p, end, ns);
 }
 
-/* Who has written a line matters where ROCr writes, too. */
+/* The thread of a line matters if ROCr writes as well. */
 static void amd_log_learn(struct amd_log_clocks *c, const char *p, const char *end)
 {
 	struct amd_log_head h;

@@ -8,9 +8,12 @@
 
 /* Stamps are cut to us. */
 #define CUT_NS 1000
-/* The kernel lets CLOCK_MONOTONIC run faster or slower by so much at most (MAXFREQ of linux/timex.h), ppm. */
+/* The most by which the kernel lets CLOCK_MONOTONIC run faster or slower, ppm (MAXFREQ of linux/timex.h). */
 #define DRIFT_PPM 500U
-/* Another thread's record may stand so much before or behind its time: it is stamped before it is written. */
+/*
+ * The most by which a record of another thread may be out of order, because a record gets its time stamp
+ * before it is written, ns.
+ */
 #define JITTER_NS 10000000
 /* No bound, and what any is below. */
 #define FAR (INT64_MAX / 4)
@@ -32,7 +35,7 @@ static int64_t amd_log_clocks_least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* What @from says of the moment @raw. */
+/* Return: the bound at the moment @raw that follows from @from. */
 static struct amd_log_bound seen_from(const struct amd_log_bound *from, uint64_t raw)
 {
 	int64_t d = drift(from->raw, raw);
@@ -87,7 +90,7 @@ static bool amd_log_clocks_is(const struct amd_log_writer *w, const struct amd_l
 	return w->thread == h->thread && w->pid == h->pid && w->last;
 }
 
-/* The line of ROCr that waits is known not to be behind @high more than its own clock. */
+/* Ends the wait of a line of ROCr: its offset is at most @high. */
 static void amd_log_clocks_settle(struct amd_log_clocks *c, struct amd_log_writer *w, int64_t high)
 {
 	if (w->waits && (w->low > -FAR || high < FAR))
@@ -98,7 +101,7 @@ static void amd_log_clocks_settle(struct amd_log_clocks *c, struct amd_log_write
 static void amd_log_clocks_take_record(struct amd_log_clocks *c, struct amd_log_writer *w, uint64_t time,
 				       int64_t jitter)
 {
-	/* what was written later precedes: the order of lines says nothing */
+	/* a record that was written later has an earlier time, so the order of lines says nothing */
 	c->apart |= w->last > time && w->last - time > (uint64_t)jitter;
 	amd_log_clocks_settle(c, w, (int64_t)(time - w->raw) + CUT_NS + jitter);
 	w->last = time;
@@ -172,7 +175,7 @@ void amd_log_clocks_end(struct amd_log_clocks *c)
 		c->apart |= c->bound[i].low > c->bound[i].high;
 }
 
-/* The offset between two snapshots changes evenly; before and behind them it stays. */
+/* Between two snapshots, the offset changes evenly; before the first and after the last, it is constant. */
 static void by_snapshots(const struct amd_log_clocks *c, uint64_t raw, struct amd_log_bound *b)
 {
 	const struct amd_log_snapshot *s = c->snapshot, *next;

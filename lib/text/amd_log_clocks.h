@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * ROCr, the layer below AMD's runtime, writes into the same log with stamps of
- * CLOCK_MONOTONIC_RAW, which drifts from the others' CLOCK_MONOTONIC. How far
- * they are apart is learned while the stamps of a file are looked at: from lines
- * that a recorder has added,
+ * Converts the time stamps of ROCr. ROCr, the layer below AMD's runtime, writes into the same log with stamps
+ * of CLOCK_MONOTONIC_RAW, while the runtime's stamps are of CLOCK_MONOTONIC; the two clocks drift apart. The
+ * offset between them is found in the first reading of a file, which reads only time stamps. Either a
+ * recorder has added lines with both clocks,
  *
  *	# grtrace clocks: monotonic=123456789000 monotonic_raw=123450000000 error=40
  *
- * all ns, or else from the order of the lines of a thread: what it writes
- * between two records of the runtime was between them. Each such place allows an
- * interval, and those of other places hold here too, wider by what the clocks may
- * have drifted from there.
+ * in ns, or the offset follows from the order of the lines of a thread: a line of ROCr between two records of
+ * the runtime was written between the times of these records. So each line of ROCr bounds the offset at its
+ * time. Bounds at other times hold as well, widened by the most that the clocks can have drifted in between.
  */
 #ifndef GRT_TEXT_AMD_LOG_CLOCKS_H
 #define GRT_TEXT_AMD_LOG_CLOCKS_H
@@ -18,27 +17,31 @@
 #include "amd_log_header.h"
 
 #define AMD_LOG_CLOCKS_MARK "# grtrace clocks: "
-/* Threads whose last record is kept, places that are, snapshots. */
+/* Limits: threads whose last record is kept, bounds of the offset, snapshots of both clocks. */
 #define AMD_LOG_CLOCK_THREADS 64U
 #define AMD_LOG_BOUNDS 4096U
 #define AMD_LOG_SNAPSHOTS 256U
 
-/** enum amd_log_moved - how a stamp became one of CLOCK_MONOTONIC; also in the event, see log_notes.def */
+/** enum amd_log_moved - how a stamp was converted to CLOCK_MONOTONIC; also in the event, see log_notes.def */
 enum amd_log_moved {
 	AMD_LOG_UNMOVED,
 	AMD_LOG_BY_SNAPSHOTS,
 	AMD_LOG_BY_ORDER,
 };
 
-/** struct amd_log_bound - at @raw CLOCK_MONOTONIC is from @low to @high ns ahead */
+/** struct amd_log_bound - at the time @raw, CLOCK_MONOTONIC is at least @low and at most @high ns ahead */
 struct amd_log_bound {
 	uint64_t raw;
 	int64_t low;
 	int64_t high;
 };
 
-/** struct amd_log_writer - a thread. @last: stamp of its last record; @waits: its last line of ROCr, at @raw,
- * lacks a record behind it */
+/**
+ * struct amd_log_writer - a thread that writes into the log
+ * @last: time of its last record of the runtime, ns
+ * @waits: it wrote a line of ROCr and no record of the runtime since then; the line has the time @raw, and
+ *	its offset is at least @low
+ */
 struct amd_log_writer {
 	uint64_t thread;
 	uint32_t pid;
@@ -48,7 +51,7 @@ struct amd_log_writer {
 	int64_t low;
 };
 
-/** struct amd_log_snapshot - both clocks at one time, which is known to @error ns */
+/** struct amd_log_snapshot - both clocks at the same moment, which is exact to @error ns */
 struct amd_log_snapshot {
 	uint64_t monotonic;
 	uint64_t raw;
@@ -56,13 +59,15 @@ struct amd_log_snapshot {
 };
 
 /**
- * struct amd_log_clocks - what was learned of a file; empty: all zero
- * @column: the stamps' own, see amd_log.c; it is the first member
- * @rocr: there are lines of ROCr, from @first to @last by their clock
- * @any: the last record of any thread, for lines of threads that the runtime's records do not name
- * @bound: in the order of @raw; every @stride th place that was looked at
- * @now: what is known at the last of these; @apart: no offset fits all of them, or the
- * lines are out of order
+ * struct amd_log_clocks - what is known about the clocks of a file; all bytes zero: nothing
+ * @column: used by the code in amd_log.c that reads time stamps; must be the first member
+ * @rocr: the file has lines of ROCr, with times from @first to @last of their clock
+ * @any: the last record of any thread, for lines of threads that no record of the runtime names
+ * @writer: threads by a hash of thread and process
+ * @now: the bound at the latest line of ROCr, if @begun
+ * @bound, @bounds: bounds in the order of @raw: every @stride-th one, of @passed in all
+ * @snapshot, @snapshots: lines of a recorder, in the order of @raw
+ * @apart: no offset satisfies all bounds, or lines are out of order; the order of lines says nothing then
  */
 struct amd_log_clocks {
 	size_t column;
@@ -82,22 +87,24 @@ struct amd_log_clocks {
 	unsigned int snapshots;
 };
 
-/** amd_log_clocks_record - a record of the runtime; @h with its time */
+/** amd_log_clocks_record - takes a record of the runtime; @h: its header, with a time of CLOCK_MONOTONIC */
 void amd_log_clocks_record(struct amd_log_clocks *c, const struct amd_log_head *h);
 
-/** amd_log_clocks_rocr - a line of ROCr; @h with its time by its own clock */
+/** amd_log_clocks_rocr - takes a line of ROCr; @h: its header, with a time of CLOCK_MONOTONIC_RAW */
 void amd_log_clocks_rocr(struct amd_log_clocks *c, const struct amd_log_head *h);
 
-/** amd_log_clocks_snapshot - a line of a recorder, behind its mark */
+/**
+ * amd_log_clocks_snapshot - takes a recorder's line with both clocks; @p: the text after AMD_LOG_CLOCKS_MARK
+ */
 void amd_log_clocks_snapshot(struct amd_log_clocks *c, const char *p, const char *end);
 
-/** amd_log_clocks_end - nothing more comes */
+/** amd_log_clocks_end - the file was read to its end: computes the bounds */
 void amd_log_clocks_end(struct amd_log_clocks *c);
 
 /**
- * amd_log_clocks_move - a stamp of ROCr as one of CLOCK_MONOTONIC
- * @low, @high: get the first and last ns that it may be
- * Return: AMD_LOG_UNMOVED: it is unknown
+ * amd_log_clocks_move - converts a time stamp of ROCr to CLOCK_MONOTONIC; after amd_log_clocks_end()
+ * @low, @high: get the earliest and latest time that it can be, ns
+ * Return: how it was converted; AMD_LOG_UNMOVED: the offset is unknown
  */
 enum amd_log_moved amd_log_clocks_move(const struct amd_log_clocks *c, uint64_t raw, uint64_t *low,
 				       uint64_t *high);

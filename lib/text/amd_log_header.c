@@ -21,7 +21,7 @@
 #define FILE_MAX 512
 /* Fewer digits without a unit are no ticks but the beginning of a message. */
 #define TICK_DIGITS_MIN 5
-/* A thread in brackets that has no word before it. */
+/* Digits of a thread's number in brackets without a word before it. */
 #define BARE_THREAD_MIN 6
 #define BARE_THREAD_MAX 16
 
@@ -47,7 +47,7 @@ static inline bool is_level(char c)
 	return (unsigned char)(c - '0') <= 5;
 }
 
-/* Behind ":N:" or ": N:", NULL: it is none */
+/* Return: the text after ":N:" or ": N:", NULL: it is something else */
 static inline const char *behind_level(const char *p, const char *end)
 {
 	if (end - p < 5 || p[0] != ':')
@@ -57,7 +57,10 @@ static inline const char *behind_level(const char *p, const char *end)
 	return p[1] == ' ' && is_level(p[2]) && p[3] == ':' ? p + 4 : NULL;
 }
 
-/* A file without blanks, or none. Return: behind its colon, NULL: it is none */
+/*
+ * Reads the name of a file without blanks, which may be missing. Return: the text after its colon, NULL: it
+ * is something else
+ */
 static const char *scan_file(const char *p, const char *end, struct grt_span *file)
 {
 	const char *stop = end - p > FILE_MAX ? p + FILE_MAX : end,
@@ -71,7 +74,7 @@ static const char *scan_file(const char *p, const char *end, struct grt_span *fi
 	return colon + 1;
 }
 
-/* "FILE :LINE : ". Return: what follows, NULL: it is none */
+/* Reads "FILE :LINE : ". Return: the text after it, NULL: it is something else */
 static const char *scan_place(const char *p, const char *end, struct grt_span *file)
 {
 	uint64_t line;
@@ -86,7 +89,7 @@ static const char *scan_place(const char *p, const char *end, struct grt_span *f
 	return grt_scan_char(&p, end, ':') ? p : NULL;
 }
 
-/* Directly behind a word only what has all of a record is one: a source file, a line and a stamp. */
+/* Directly after a word, only a complete header is one: with a source file, a line and a time stamp. */
 static bool amd_log_header_is_whole(const char *p, const char *end)
 {
 	struct amd_log_head h;
@@ -137,7 +140,7 @@ static bool scan_relative(const char **p, const char *end, struct amd_log_head *
 	return true;
 }
 
-/* "N us:", "Nd us:", "N :"; what is none of these is left to the message */
+/* Reads "N us:", "Nd us:" or "N :"; other text belongs to the message */
 static void amd_log_header_scan_time(const char **p, const char *end, struct amd_log_head *h)
 {
 	const char *q = *p, *digits;
@@ -173,7 +176,7 @@ static void amd_log_header_scan_time(const char **p, const char *end, struct amd
 	}
 }
 
-/* Up to 16 hexadecimal digits at once. */
+/* Reads up to 16 hexadecimal digits at once. */
 static inline bool scan_thread_number(const char **p, const char *end, uint64_t *v)
 {
 	const char *q = *p;

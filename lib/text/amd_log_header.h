@@ -14,16 +14,16 @@
 /** enum amd_log_clock - the clock of a record's stamp */
 enum amd_log_clock {
 	AMD_LOG_NO_TIME,
-	AMD_LOG_MONOTONIC, /* us since boot */
-	AMD_LOG_TICKS,	   /* 100 ns since boot */
-	AMD_LOG_RELATIVE,  /* us since the first record */
-	AMD_LOG_RAW,	   /* us, CLOCK_MONOTONIC_RAW */
+	AMD_LOG_MONOTONIC, /* microseconds since boot */
+	AMD_LOG_TICKS,	   /* units of 100 ns since boot */
+	AMD_LOG_RELATIVE,  /* microseconds since the first record */
+	AMD_LOG_RAW,	   /* microseconds of CLOCK_MONOTONIC_RAW */
 };
 
 /**
  * struct amd_log_head - the header of a message
  * @file: source file of the runtime; empty: the log does not have it
- * @time: ns, by @clock
+ * @time: ns of @clock
  * @pid: 0: the log does not have it
  * @thread: an address or a hash, 0: the log does not have it
  */
@@ -36,8 +36,10 @@ struct amd_log_head {
 	uint64_t thread;
 };
 
-/** amd_log_find - finds the next record from @p on. Return: its colon, with which it begins; NULL: there is
- * none */
+/**
+ * amd_log_find - finds the next record from @p on. Return: the colon with which it begins, NULL: there is
+ * none
+ */
 const char *amd_log_find(const char *p, const char *end);
 
 /**
@@ -46,10 +48,12 @@ const char *amd_log_find(const char *p, const char *end);
  */
 const char *amd_log_head(const char *p, const char *end, struct amd_log_head *h);
 
-/** amd_log_stamp - the same without pid and thread; the message may have them before it */
+/**
+ * amd_log_stamp - reads a header up to its time stamp. Return: what follows: pid and thread, or the message
+ */
 const char *amd_log_stamp(const char *p, const char *end, struct amd_log_head *h);
 
-/** amd_log_rocr - amd_log_head() of a line of ROCr, which has no level */
+/** amd_log_rocr - reads the header of a line of ROCr, which has no level. Return: as amd_log_head() */
 const char *amd_log_rocr(const char *line, const char *end, struct amd_log_head *h);
 
 #endif /* GRT_TEXT_AMD_LOG_HEADER_H */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What messages in the log of AMD's runtime mean: a table by how they begin.
- * Messages that report no call, queue, command or kernel are counted by the
- * source file that they come from. Writers: ROCclr, the parts device/rocm and
- * platform, and hipamd, releases 3.x to 7.x.
+ * Converts messages of the log of AMD's runtime to events, with a table of how messages begin. Messages that
+ * report no call, queue, command or kernel are counted by their source file. Writers: ROCclr, its parts
+ * device/rocm and platform, and hipamd, releases 3.x to 7.x.
  */
 #include "amd_log_message.h"
 
@@ -15,7 +14,7 @@
 #define PACKET_DISPATCH 2
 #define PACKET_BARRIER_AND 3
 #define PACKET_BARRIER_OR 5
-/* Where stacks are: a signal there is a value that was printed in another's place. */
+/* Addresses of stacks: a signal's address there is another value, printed in its place. */
 #define STACK_ADDRESS UINT64_C(0x7ff000000000)
 
 /** struct fields - the keys of a message; @at: where the next one is looked for first */
@@ -41,7 +40,7 @@ static struct grt_span scan_name(const char *p, const char *end)
 	return (struct grt_span){p, (size_t)(q - p)};
 }
 
-/* "0x12", "12", "(nil)", and "0x0x12" of some releases; 0 where there is none */
+/* Reads "0x12", "12", "(nil)", or "0x0x12" of some releases. Return: 0 if there is none */
 static uint64_t scan_address(const char **p, const char *end)
 {
 	uint64_t v = 0;
@@ -54,7 +53,7 @@ static uint64_t scan_address(const char **p, const char *end)
 	return v;
 }
 
-/* In the order in which keys are printed this is cheap. */
+/* Finds a key; looks behind the last one first, so that keys in the order of the line cost no search. */
 static inline bool seek(struct fields *f, const char *key, size_t len)
 {
 	const char *p = f->at;
@@ -87,7 +86,7 @@ static inline uint64_t amd_log_message_address_of(struct fields *f, const char *
 #define NUMBER(f, key) NUMBER_OR(f, key, 0)
 #define ADDRESS(f, key) amd_log_message_address_of((f), (key), sizeof(key) - 1)
 
-/* "[8192, 1, 1]"; what is not there is 0 */
+/* Reads "[8192, 1, 1]"; missing numbers become 0 */
 static void triple(struct fields *f, const char *key, size_t len, __u32 out[3])
 {
 	uint64_t v;
@@ -165,7 +164,7 @@ static uint64_t amd_log_message_hash_of(struct grt_span name)
 	return h ? h : 1;
 }
 
-static void tell_name(struct amd_log *a, uint64_t hash, struct grt_span name)
+static void put_long_name(struct amd_log *a, uint64_t hash, struct grt_span name)
 {
 	uint64_t *told = &a->told[hash % AMD_LOG_TOLD];
 
@@ -234,7 +233,7 @@ static bool take_return(struct amd_log *a, struct grt_span name, const char *p, 
 	return true;
 }
 
-/* A function's name and what follows a call or a return. Return: it is one */
+/* Takes a function's name and the call or return after it. Return: whether it is one */
 static bool amd_log_message_take_call(struct amd_log *a, const char *p, const char *end)
 {
 	struct grt_span name = scan_name(p, end);
@@ -296,7 +295,7 @@ static bool complete(struct amd_log *a, const char *p, const char *end)
 	return true;
 }
 
-/* What says one address: the command, signal or queue. */
+/* Puts a message with one address: of the command, signal or queue. */
 static bool object_only(struct amd_log *a, uint16_t what, const char *p, const char *end)
 {
 	struct grt_ev_log_note n = {.object = scan_address(&p, end)};
@@ -421,7 +420,7 @@ static bool queue_counts(struct amd_log *a, const char *p, const char *end)
 
 /* Packets */
 
-/* So ends no message of a kind: the rest is in the next line. */
+/* Return: whether the message ends as no complete one does: the rest is in the next line. */
 static bool is_cut(const char *p, const char *end)
 {
 	while (end > p && grt_is_blank(end[-1]))
@@ -533,7 +532,7 @@ static bool shader(struct amd_log *a, const char *p, const char *end)
 	memset(name->text, 0, sizeof(name->text));
 	set_text(name->text, sizeof(name->text), text);
 	if (text.len > sizeof(name->text))
-		tell_name(a, name->hash, text);
+		put_long_name(a, name->hash, text);
 	n.queue = name->hash;
 	amd_log_note(a, &n, GRT_LOG_SHADER, text);
 	return true;
@@ -551,7 +550,7 @@ static bool copy(struct amd_log *a, const char *p, const char *end)
 	f.at = at + 4;
 	n.first = NUMBER(&f, "size=");
 	n.object = ADDRESS(&f, "completion_signal=");
-	/* a release printed each value behind the next one's key */
+	/* one release printed each value after the next key */
 	n.number = (GRT_FIND_KEY(p, end, "size=") && !n.first) || n.object >= STACK_ADDRESS;
 	amd_log_note(a, &n, GRT_LOG_COPY, rest_of(at + 4, end));
 	return true;
@@ -611,7 +610,7 @@ static void put_fault(struct amd_log *a, const char *p, const char *end)
 		   *at = grt_find_text(p, end, "on address ", 11),
 		   *node = grt_find_text(p, end, "node-", 5) + 5;
 	struct grt_ev_log_note n = {.number = UINT32_MAX};
-	/* longer than a note has room for, which then says that it is cut */
+	/* longer than the text of a note, so that the note is marked as cut */
 	char text[sizeof(n.text) + 2];
 	uint64_t v;
 
@@ -667,7 +666,7 @@ bool amd_log_hang(struct amd_log *a)
 	if (name.len)
 		n.first = amd_log_message_hash_of(name);
 	if (name.len > sizeof(n.text))
-		tell_name(a, n.first, name);
+		put_long_name(a, n.first, name);
 	amd_log_note(a, &n, GRT_LOG_HANG, name);
 	return true;
 }
@@ -791,7 +790,7 @@ static bool begins_kind(const struct amd_log *a, const char *p, const char *end)
 	return false;
 }
 
-bool amd_log_knows(struct amd_log *a, const char *p, const char *end, bool *packet)
+bool amd_log_is_message(struct amd_log *a, const char *p, const char *end, bool *packet)
 {
 	const struct kind *k;
 	struct grt_span name;

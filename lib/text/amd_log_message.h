@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The log of AMD's runtime: the state of a text, and what messages mean.
+ * The log of AMD's runtime: the state of a text, and the conversion of messages to events.
  */
 #ifndef GRT_TEXT_AMD_LOG_MESSAGE_H
 #define GRT_TEXT_AMD_LOG_MESSAGE_H
@@ -8,51 +8,58 @@
 #include "amd_log_header.h"
 #include "text_input.h"
 
-/* Levels up to this are errors. */
+/* Records with a level up to this one report errors. */
 #define AMD_LOG_ERROR 1U
 
-/* Threads whose next kernel's name is remembered. */
+/* Places for threads that have named the kernel that they launch next. */
 #define AMD_LOG_THREADS 64U
-/* Long names that were reported; a forgotten one is reported again. */
+/* Places for long names that were put; a name that lost its place is put again. */
 #define AMD_LOG_TOLD 1024U
-/* Calls of the first era that are open, by thread and number. */
+/* Places for open calls in the layout before release 3.7, by thread and number. */
 #define AMD_LOG_OPEN 64U
-/* Returns of the first era whose stamp follows from their entry's, until a stamp is read. */
+/* Returns in that layout that are held until the next time stamp: their lines have none, see amd_log.c. */
 #define AMD_LOG_PENDING 32U
-/* A packet may be wrapped into lines, of which so much is joined; another record into so many lines. */
+/* A record may be wrapped into several lines, which are joined: at most this many bytes, and for a record
+ * that is not a packet this many further lines. */
 #define AMD_LOG_HELD 4096U
 #define AMD_LOG_HELD_LINES 3U
-/* What is said of a packet at which a queue was aborted: bytes of it. */
+/* Bytes that are kept of the description of the packet at which a queue was aborted. */
 #define AMD_LOG_HANG 2048U
 
-/** struct amd_log_name - the name of a thread's next kernel; @thread with @hash 0: none */
+/** struct amd_log_name - the name of the kernel that a thread launches next; @thread and @hash 0: none */
 struct amd_log_name {
 	uint64_t thread;
 	uint64_t hash;
 	char text[sizeof(((struct grt_ev_log_dispatch *)0)->name)];
 };
 
-/** struct amd_log_open - a call of the first era */
+/** struct amd_log_open - an open call in the layout before release 3.7, entered at @time */
 struct amd_log_open {
 	uint64_t call;
 	uint64_t time;
 };
 
 /**
- * struct amd_log - state of a text
- * @h: of the present record, its time as the event gets it
- * @flags: GRT_FLAG_INFERRED where that was not in the log
- * @last: stamp of the record before
- * @line_time: stamp of the line's first record: later ones are not before it
- * @whole: the message that is looked at has no more lines
- * @torn: an entry lacks its end, which the next line may bring
- * @in_record: the last line was a record or belongs to one
- * @pending, @pendings: returns that wait for the next stamp, since theirs must not be behind it
- * @holding: a record goes on in the next line; @held, @held_len its message so far, @held_head what stands
- *	before it, @held_file the name in that, @held_lines of how many lines
- * @hang, @hang_len: the lines so far of what is said of a packet at which a queue was aborted; @hang_name:
- *	the kernel's name, which precedes them
- * @kinds: messages by their first character, set once @indexed
+ * struct amd_log - the state of a text
+ * @t: the text
+ * @h: header of the current record; its time is that of the events
+ * @flags: flags of the events; GRT_FLAG_INFERRED: the log does not have the time
+ * @last: time of the previous record, ns
+ * @line_time: time of the first record in the line, 0: none yet. A record of the same line whose time is far
+ *	from it gets this time
+ * @whole: the message that is parsed has no further lines
+ * @torn: the message of a call's entry lacks its end, which the next line may have
+ * @in_record: the previous line was a record or a part of one
+ * @kinds: rows of messages by their first character, set if @indexed
+ * @name: kernels that threads launch next, by a hash of the thread
+ * @told: hashes of the long names that were put
+ * @open: open calls, see AMD_LOG_OPEN
+ * @pending, @pendings: returns that are held; their inferred times must not be after the next time stamp
+ * @holding: a record may continue in the next line. Its message so far is @held, of @held_len bytes and
+ *	@held_lines further lines; its header is @held_head, whose file name is in @held_file, and its flags
+ *	are @held_flags
+ * @hang, @hang_len: the lines so far that describe the packet at which a queue was aborted
+ * @hang_name, @hang_name_len: name of the packet's kernel, from the line before them
  */
 struct amd_log {
 	struct grt_text *t;
@@ -84,27 +91,32 @@ struct amd_log {
 };
 
 /**
- * amd_log_message - understands the message of the present record and puts its events
- * @whole: the text has nothing more of it
- * Return: false: it goes on in the next line
+ * amd_log_message - parses the message of the current record and puts its events
+ * @whole: the message has no further lines
+ * Return: false: it continues in the next line, and nothing was put
  */
 bool amd_log_message(struct amd_log *a, const char *p, const char *end, bool whole);
 
-/** amd_log_knows - whether a message begins with what is understood; @packet: as one that may have many lines
+/**
+ * amd_log_is_message - Return: whether a message begins like one that is converted to an event
+ * @packet: gets whether it is a packet, whose record may have many lines
  */
-bool amd_log_knows(struct amd_log *a, const char *p, const char *end, bool *packet);
+bool amd_log_is_message(struct amd_log *a, const char *p, const char *end, bool *packet);
 
-/** amd_log_hang - puts what @hang says, if it reports a packet. Return: it does */
+/** amd_log_hang - puts an event for the lines in @a->hang. Return: whether they describe a packet */
 bool amd_log_hang(struct amd_log *a);
 
-/** amd_log_fault - puts a line that reports a fault of the GPU. Return: it is one */
+/** amd_log_fault - puts an event for a line that reports a fault of the GPU. Return: whether it does */
 bool amd_log_fault(struct amd_log *a, const char *p, const char *end);
 
-/** amd_log_call - the event of a call that was entered or returned (GRT_CALL_*) */
+/** amd_log_call - Return: an event for a call that was entered or returned; @step: GRT_CALL_* */
 struct grt_ev_log_call amd_log_call(const struct amd_log *a, uint16_t step, struct grt_span name,
 				    struct grt_span text);
 
-/** amd_log_note - a note, whose other fields are set: it gets the record's own */
+/**
+ * amd_log_note - puts a note
+ * @n: the note, with the fields of its kind; common fields, @what and @text are set here
+ */
 void amd_log_note(struct amd_log *a, struct grt_ev_log_note *n, uint16_t what, struct grt_span text);
 
 #endif /* GRT_TEXT_AMD_LOG_MESSAGE_H */

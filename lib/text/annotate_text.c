@@ -25,7 +25,7 @@
 
 #define DRM_MAJOR 226
 #define ARROW "\xe2\x86\x90"
-/* As the kernel's own tools write a name that they do not know. */
+/* The name that the kernel's tools write if they do not know it. */
 #define NO_COMM "<...>"
 #define TEXT_MAX 64
 
@@ -50,7 +50,7 @@ enum key {
 	KEY_FIELD, /* of the event */
 };
 
-/* A key and the = behind it. */
+/* Longest key with the = after it. */
 #define KEY_MAX 16U
 
 static const struct word {
@@ -112,7 +112,7 @@ static const struct word events[] = {
 
 #define SLOTS 1024U
 _Static_assert(KEY_WORDS < SLOTS, "there is always an empty one");
-/* Keys of a line whose order is remembered; the one behind them is never set. */
+/* Keys of a line whose order is remembered; the element after them is never set. */
 #define ORDER 24U
 
 /** struct pattern - a key and its = as two words, and which of their bits count */
@@ -121,7 +121,7 @@ struct pattern {
 	uint64_t mask[2];
 };
 
-/** enum what - what is done with the value of a key */
+/** enum what - what to do with the value of a key */
 enum what {
 	NOT_KNOWN, /* passed over; the key does not end a text before it */
 	DERIVED,   /* passed over */
@@ -139,7 +139,9 @@ struct action {
 	uint16_t at;
 };
 
-/** struct step - a key that a line had: its @pattern of @len bytes, what it means, its place plus 1 (0: none)
+/**
+ * struct step - a key of the previous line: its @pattern of @len bytes, its meaning, and its place plus 1 (0:
+ * none)
  */
 struct step {
 	struct pattern pattern;
@@ -168,7 +170,7 @@ struct annotate {
 };
 
 /**
- * struct facts - what a line says
+ * struct facts - the contents of a line
  * @has: bits of enum key
  */
 struct facts {
@@ -288,7 +290,10 @@ static struct grt_span scan_word(const char **p, const char *end)
 
 /* ------------------------------------------------------------------ keys */
 
-/* A key's place in the table; it is known for this event, or to all. Return: KEY_WORDS for another word */
+/*
+ * Finds a key in the tables for this event and for all events. Return: its place, KEY_WORDS: it is another
+ * word
+ */
 static size_t find_key(const struct annotate *a, const struct facts *f, struct grt_span key)
 {
 	const struct word *w = key.len < KEY_MAX ? find_word(a->key_slot, keys, key.at, key.len) : NULL;
@@ -325,7 +330,7 @@ static void set_step(struct step *s, const struct annotate *a, const struct fact
 	s->place = (uint16_t)(key + 1);
 }
 
-/* The key at *p, which is moved behind its =, is the one of @s then. Return: it is one */
+/* Takes the key at *p if it is that of @s; *p moves after its =. Return: whether it is */
 static bool scan_key(struct annotate *a, const struct facts *f, const char **p, const char *end,
 		     struct step *s)
 {
@@ -344,7 +349,7 @@ static bool scan_key(struct annotate *a, const struct facts *f, const char **p, 
 
 /* ---------------------------------------------------------------- values */
 
-/* Where a value with blanks ends: before the next key that is known here. */
+/* Return: the end of a value with blanks: the next known key. */
 static const char *end_of_long(const struct annotate *a, const struct facts *f, const char *value,
 			       const char *end, const struct step *next)
 {
@@ -399,7 +404,7 @@ static size_t unescape(char *dst, size_t room, struct grt_span s)
 	return used;
 }
 
-/* A text as it was before it was escaped, up to a NUL. */
+/* Return: a text without its escapes, up to a NUL. */
 static struct grt_span plain(char buf[TEXT_MAX], struct grt_span s)
 {
 	if (memchr(s.at, '\\', s.len))
@@ -407,7 +412,7 @@ static struct grt_span plain(char buf[TEXT_MAX], struct grt_span s)
 	return (struct grt_span){s.at, strnlen(s.at, s.len)};
 }
 
-/* As grt_scan_hex() of a number that begins with 0x */
+/* As grt_scan_hex(), for a number that begins with 0x */
 static inline bool scan_hex(const char **p, const char *end, uint64_t *v)
 {
 	const char *q = *p + 2;
@@ -424,7 +429,7 @@ static inline bool scan_hex(const char **p, const char *end, uint64_t *v)
 	return n > 0;
 }
 
-/* As grt_scan_number() of a line's text; digits end at the line's end at the latest. */
+/* As grt_scan_number() for the text of a line; the digits end at the line's end at the latest. */
 static inline bool scan_number(const char **p, const char *end, uint64_t *v)
 {
 	if (**p == '0' && ((*p)[1] | 32) == 'x')
@@ -470,7 +475,7 @@ static void set_key(struct facts *f, unsigned int key, struct grt_span value)
 	set_common(f, key, value.at, value.at + value.len, n);
 }
 
-/* What most values are: a number and a blank or a comma. Return: whether this one is */
+/* Takes the most frequent kind of value: a number and a blank or a comma. Return: whether it is one */
 static inline bool annotate_text_take_number(struct facts *f, const struct action *a, const char **p,
 					     const char *end)
 {
@@ -489,7 +494,7 @@ static inline bool annotate_text_take_number(struct facts *f, const struct actio
 	return true;
 }
 
-/* Any other value. */
+/* Takes any other value. */
 static void set_value(struct facts *f, const struct action *a, struct grt_span value)
 {
 	const char *p = value.at, *end = value.at + value.len;
@@ -511,7 +516,7 @@ static void set_value(struct facts *f, const struct action *a, struct grt_span v
 	}
 }
 
-/* A value that is no plain number; the step behind is that of the key that may end it. */
+/* Takes a value that is not a plain number; the next step has the key that may end it. */
 static const char *scan_value(const struct annotate *a, struct facts *f, const char *p, const char *end,
 			      const struct step *s)
 {
@@ -574,7 +579,7 @@ static bool annotate_text_is_number(struct grt_span s)
 	return grt_scan_u64(&p, s.at + s.len, &n) && p == s.at + s.len;
 }
 
-/* Without any of these there is no ring, or no device. */
+/* Without any of these keys, there is no ring or device. */
 #define RING_KEYS (1U << KEY_RING | 1U << KEY_RING_NAME | 1U << KEY_ENGINE)
 #define DEVICE_KEYS (1U << KEY_DEV | 1U << KEY_DEVICE)
 
@@ -652,7 +657,7 @@ static void set_thread(struct grt_text *t, struct facts *f)
 	comm = plain(comm_buf, f->text[KEY_COMM]);
 	if (grt_span_is(comm, NO_COMM))
 		return;
-	/* where it is not said, a process is called as its first thread */
+	/* without a name of its own, a process has that of its first thread */
 	if (annotate_text_has(f, KEY_PROCESS))
 		process = plain(process_buf, f->text[KEY_PROCESS]);
 	else if (f->e.tid == f->e.pid)
@@ -686,7 +691,10 @@ static void begin_record(struct annotate *a, struct facts *f, const struct word 
 	a->last = (uint8_t)(w - events + 1);
 }
 
-/* Whether the event that followed last time follows again; its record is begun then, and *p is behind it. */
+/*
+ * Return: whether the event that followed last time follows again; its record is begun then, and *p is after
+ * it.
+ */
 static bool guess_event(struct annotate *a, struct facts *f, const char **p, const char *end)
 {
 	unsigned int place = a->follower[a->last];
@@ -714,7 +722,7 @@ static bool annotate_text_begin_event(struct annotate *a, struct facts *f, struc
 
 /* ----------------------------------------------------------------- lines */
 
-/* For people: a word before the event is the thread or the job's context. */
+/* A line for people, in which a word before the event is the thread or the job's context. */
 static enum grt_text_line line_pretty_cpu(struct grt_text *t, struct annotate *a, struct facts *f,
 					  const char *p, const char *end)
 {
@@ -785,7 +793,7 @@ static bool annotate_text_is_source(struct grt_span word)
 	return word.len == 3 && (!memcmp(word.at, "CPU", 3) || !memcmp(word.at, "GPU", 3));
 }
 
-/* The word that names the event, without the source before it; *p is behind it. */
+/* Return: the word that names the event, without the source before it; *p is after it. */
 static struct grt_span annotate_text_scan_event(const char **p, const char *end)
 {
 	struct grt_span word;
@@ -852,7 +860,7 @@ static bool annotate_text_is_event(struct grt_span word)
 	return false;
 }
 
-/* Only events that are known make a line certain: kernel messages begin alike. */
+/* Only a known event makes a line certain, because kernel messages have the same beginning. */
 static bool annotate_takes(const char *line, const char *end)
 {
 	const char *p = line;

@@ -41,7 +41,7 @@
 #define WAITING 64
 #define WAITING_MAX (GRT_NS_PER_S)
 
-/* Rings of which it is known how far their order is behind. */
+/* Rings for which it is known how many ends are missing. */
 #define RINGS 256
 
 /* Entries of maps that are distinguished. */
@@ -53,7 +53,9 @@
  */
 #define CTX_OF_RING (UINT64_C(1) << 52)
 
-/* A job that runs, in the order of RUN. @fence: the pointer printed with it; @exact: its COMPLETE names it.
+/*
+ * struct flight - a job on the hardware, in the order of RUN; @fence: the pointer printed with it; @exact:
+ * its COMPLETE names it
  */
 struct flight {
 	uint64_t ctx;
@@ -65,20 +67,20 @@ struct flight {
 	bool exact;
 };
 
-/* A COMPLETE that waits. */
+/* A COMPLETE that waits for its job. */
 struct waiting {
 	uint64_t time;
 	uint32_t cpu;
 };
 
 /**
- * struct bpftrace_state - what is known from the lines before
- * @waiting, @waitings: COMPLETEs of jobs in @flight, unknown yet which
- * @behind: by ring, jobs that have ended by the last RUN's account but have not been seen to
- * @unjoined: COMPLETEs of jobs in @flight, nobody will know which
+ * struct bpftrace_state - the state of a text
+ * @waiting, @waitings: COMPLETEs of jobs in @flight; it is unknown yet which COMPLETE belongs to which job
+ * @behind: by ring: jobs that ended according to the last RUN and have no COMPLETE yet
+ * @unjoined: COMPLETEs of jobs in @flight that remain unknown
  * @rule: the line before was a rule, which a caption may follow
- * @last: stamp of the last row; @counters: entries of maps
- * @xid: an XID_ERROR row whose number comes in the next line but one
+ * @last: time of the last row; @counters: entries of maps
+ * @xid: an XID_ERROR row whose number is two lines below
  */
 struct bpftrace_state {
 	struct flight flight[FLIGHTS];
@@ -94,7 +96,7 @@ struct bpftrace_state {
 	struct grt_ev_xid xid;
 };
 
-/* A line with a stamp. @p is behind what has been read of it. */
+/* A line with a time stamp. @p is after the part that was read. */
 struct row {
 	struct grt_text *t;
 	struct bpftrace_state *s;
@@ -115,7 +117,7 @@ static void bpftrace_text_put(const struct row *r, struct grt_event *e)
 	grt_text_put(r->t, e, r->cpu);
 }
 
-/* Memory of a driver's GPU, nobody says which. */
+/* Memory of an unknown GPU of the driver. */
 static void bpftrace_text_put_memory(const struct row *r, struct grt_event *e, const char *driver)
 {
 	e->device = grt_text_driver(r->t, r->time, driver);
@@ -124,7 +126,7 @@ static void bpftrace_text_put_memory(const struct row *r, struct grt_event *e, c
 
 /* Columns */
 
-/* A whole column as a number, decimal or 0x. */
+/* Reads a whole column as a decimal or hexadecimal (0x) number. */
 static bool span_number(struct grt_span s, __u64 *v)
 {
 	const char *p = s.at, *end = s.at + s.len;
@@ -149,7 +151,7 @@ static bool column_number(struct row *r, __u64 *v)
 	return grt_scan_token(&r->p, r->end, &s) && span_number(s, v);
 }
 
-/* The same where "-" stands for no value: 0. */
+/* The same; "-" means no value: 0. */
 static bool column_number_or_none(struct row *r, __u64 *v)
 {
 	struct grt_span s;
@@ -158,7 +160,7 @@ static bool column_number_or_none(struct row *r, __u64 *v)
 	return grt_scan_token(&r->p, r->end, &s) && (grt_span_is(s, "-") || span_number(s, v));
 }
 
-/* A key=N of the details, which mostly come first; *@v stays as it is where there is none. */
+/* Reads key=N of the details, where it mostly comes first; *@v stays unchanged if there is none. */
 static inline bool detail(const struct row *r, const char *key, __u64 *v)
 {
 	const char *p = r->p;
@@ -201,7 +203,7 @@ static void bpftrace_text_forget(struct bpftrace_state *s, unsigned int i)
 	memmove(&s->flight[i], &s->flight[i + 1], (s->flights - i) * sizeof(s->flight[0]));
 }
 
-/* Of two jobs that follow by order only. */
+/* Return: whether a job's COMPLETE names it only by the order on its ring. */
 static bool bpftrace_text_by_order(const struct flight *f, uint32_t ring)
 {
 	return !f->exact && f->ring == ring;
@@ -255,7 +257,7 @@ static void bpftrace_text_forget_all(struct grt_text *t, struct bpftrace_state *
 	memset(s->behind, 0, sizeof(s->behind));
 }
 
-/* That many of the ring's jobs, the oldest first, have ended; all COMPLETEs that wait are theirs, or none. */
+/* Ends this many of the ring's jobs, the oldest first; either all waiting COMPLETEs are theirs, or none. */
 static void end_oldest(struct grt_text *t, struct bpftrace_state *s, uint32_t ring, unsigned int n)
 {
 	unsigned int ended = 0;
@@ -295,9 +297,9 @@ static unsigned int settle_waiting(struct grt_text *t, struct bpftrace_state *s,
 }
 
 /*
- * A RUN says how many jobs its ring has with this one: that many of the others
- * can still be running. A COMPLETE may be printed after the RUN that it made
- * room for; what is still missing at the next RUN was lost.
+ * A RUN has the number of jobs on its ring including this one, so at most the others can still be running. A
+ * COMPLETE may be printed after the RUN that it made room for; one that is still missing at the next RUN was
+ * lost.
  */
 static void settle_ring(struct grt_text *t, struct bpftrace_state *s, uint32_t ring, uint64_t others)
 {
@@ -355,7 +357,7 @@ static unsigned int candidates(struct bpftrace_state *s, struct flight **first, 
 	return n;
 }
 
-/* A COMPLETE without identity. */
+/* Takes a COMPLETE without identity. */
 static void complete_by_order(struct row *r)
 {
 	struct bpftrace_state *s = r->s;
@@ -381,7 +383,7 @@ static void complete_by_order(struct row *r)
 /* Rows of the GPU scheduler */
 
 /**
- * struct job_row - what a row says about its job
+ * struct job_row - what a row has of its job
  * @id: its first column
  * @known: @ctx and @seqno are the job's
  * @exact: they, or @fence, are printed
@@ -406,7 +408,7 @@ static void bpftrace_text_name_ring(const struct row *r, struct job_row *j, stru
 		j->ring = grt_text_ring(r->t, r->time, ring.at, ring.len, driver, strlen(driver), &j->engine);
 }
 
-/* By the fence if it is printed as numbers, else by ring and job id. */
+/* Finds the job by the fence if it is printed as numbers, else by ring and job id. */
 static void bpftrace_text_identify(const struct row *r, struct job_row *j)
 {
 	struct grt_span fence = {NULL, 0};
@@ -744,7 +746,7 @@ static bool row_delivered(struct row *r)
 #define EVENT_WIDTH 18
 #define COMM_WIDTH 16
 
-/* PID GPU_ID behind the comm: a number, then "-", a number or an address. */
+/* Reads PID GPU_ID after the comm: a number, then "-", a number or an address. */
 static bool scan_pid(const char *p, const char *end, __u64 *pid, const char **rest)
 {
 	struct grt_span token, gpu;
@@ -763,7 +765,7 @@ static bool scan_pid(const char *p, const char *end, __u64 *pid, const char **re
 	return true;
 }
 
-/* A comm may hold blanks, so its column's width decides. */
+/* A comm may contain blanks, so the width of its column decides. */
 static bool scan_comm_column(struct row *r, struct grt_span *comm, __u64 *pid)
 {
 	size_t before = r->event.len > EVENT_WIDTH ? r->event.len + 1 : EVENT_WIDTH + 1;
@@ -779,7 +781,7 @@ static bool scan_comm_column(struct row *r, struct grt_span *comm, __u64 *pid)
 	return scan_pid(behind, r->end, pid, &r->p);
 }
 
-/* Where the text lost its columns, the comm ends before the first number that can be the pid. */
+/* If the text lost its columns, the comm ends before the first number that can be the pid. */
 static bool scan_comm_words(struct row *r, struct grt_span *comm, __u64 *pid)
 {
 	const char *start = r->p, *p;
@@ -862,8 +864,8 @@ static bool row_poll(struct row *r)
 	return true;
 }
 
-/* Something that the script met in the driver: the row's name, and its details. */
-static bool row_met(struct row *r)
+/* An event that the script saw in the driver: the row's name and its details. */
+static bool row_event(struct row *r)
 {
 	struct grt_ev_func x = {.step = GRT_FUNC_EVENT};
 	struct grt_span text;
@@ -899,8 +901,10 @@ static bool bpftrace_text_begins(const char *p, const char *end, const char *tex
 	return grt_scan_text(&p, end, text, strlen(text));
 }
 
-/* What bpftrace and its scripts print around rows and maps: what they attach to, rules, captions, the bars of
- * histograms. */
+/*
+ * Return: whether a line is what bpftrace and its scripts print around rows and maps: attached probes, rules,
+ * captions, bars of histograms.
+ */
 static bool bpftrace_text_is_around(const char *p, const char *end)
 {
 	static const char *const beginnings[] = {
@@ -916,7 +920,7 @@ static bool bpftrace_text_is_around(const char *p, const char *end)
 	return false;
 }
 
-/* A caption between two rules. */
+/* Takes a caption between two rules. */
 static bool captions(struct bpftrace_state *s, const char *line, const char *end)
 {
 	bool was = s->rule;
@@ -990,11 +994,11 @@ static const struct row_kind {
 	ROW("VM_BO_UNMAP", NULL),
 	ROW("REG_READ", NULL),
 	ROW("REG_WRITE", NULL),
-	ROW("PAGE_FAULT", row_met),
-	ROW("P2P_GET_PAGES", row_met),
-	ROW("P2P_DMA_MAP", row_met),
-	ROW("SUSPEND", row_met),
-	ROW("RESUME", row_met),
+	ROW("PAGE_FAULT", row_event),
+	ROW("P2P_GET_PAGES", row_event),
+	ROW("P2P_DMA_MAP", row_event),
+	ROW("SUSPEND", row_event),
+	ROW("RESUME", row_event),
 #undef ROW
 };
 
@@ -1102,7 +1106,7 @@ static enum grt_text_line bpftrace_text_read_row(struct row *r)
 	return GRT_LINE_DONE;
 }
 
-/* A map: "@name: N", "@name[key]: N", or "@name:" above a histogram. Its name is the part before the key. */
+/* Reads the name of a map, before the key: "@name: N", "@name[key]: N", or "@name:" above a histogram. */
 static bool scan_map(const char **p, const char *end, struct grt_span *name)
 {
 	const char *q = *p;
@@ -1116,7 +1120,7 @@ static bool scan_map(const char **p, const char *end, struct grt_span *name)
 	return q < end && (*q == '[' || *q == ':');
 }
 
-/* The number behind the last "]: " or ": ", if that is all there is. */
+/* Reads the number after the last "]: " or ": ", if nothing follows it. */
 static bool map_number(struct grt_span name, const char *end, struct grt_span *entry, int64_t *value)
 {
 	const char *p = end, *start = name.at;
@@ -1140,7 +1144,7 @@ static void take_map(struct grt_text *t, struct grt_span name, const char *end)
 
 	while (end > name.at && grt_is_blank(end[-1]))
 		end--;
-	/* without a row before it, nobody knows when */
+	/* without a row before it, the time is unknown */
 	if (!s->last || s->counters >= COUNTERS || !map_number(name, end, &entry, &value)) {
 		grt_text_unknown(t, name.at, name.len);
 		return;
@@ -1162,7 +1166,7 @@ static bool is_header(const char *p, const char *end)
 	return GRT_SCAN_WORD(&p, end, "TIME(ms) ");
 }
 
-/* A line without a stamp. */
+/* Takes a line without a time stamp. */
 static enum grt_text_line read_other(struct grt_text *t, const char *line, const char *end)
 {
 	const char *p = line;
@@ -1221,7 +1225,7 @@ static bool bpftrace_time(const char *line, const char *end, uint64_t *ns, size_
 	return is_capital(r.p, end) && is_capital(r.p + 1, end);
 }
 
-/* Where in a job's life a row stands. */
+/* Return: which step of a job's life a row reports. */
 static unsigned int bpftrace_text_step_of(const struct row_kind *kind)
 {
 	static bool (*const steps[])(struct row * r) = {row_cs_ioctl,  row_submit, row_wait_dep,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* From CUDA's records of other tools to events, see cuda_file.h. */
+/* Converts CUDA's records of other tools to events, see cuda_file.h. */
 #include "cuda_file.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 /* Functions of cuda_calls.def and hip_calls.def, and their numbers. */
 #define CALLS_MAX 1024U
 #define CALLS_BELOW 2048U
-/* A name with more bytes is none of theirs. */
+/* No function of CUDA has a name with more bytes. */
 #define CALL_NAME_MAX 64U
 /* Frames of a stack, and ranges of a chain, that are kept: the inner ones. */
 #define FRAMES_MAX 1024U
@@ -54,18 +54,18 @@ struct cuda_image {
 
 /**
  * struct cuda_file - an input
- * @order: its records
+ * @order: sorts its records
  * @texts: names
- * @calls: names of functions; @call: by the number of a name, the number of the function
- * @images: by pid; @numbered: those that have a number; @sole: the one of these, where it is the only one
+ * @calls: names of functions; @call: by number of a name, the number of the function
+ * @images: by pid; @numbered: those that have a number; @sole: the only one of these
  * @strings: by number of image and text, the number of its STRING in that image
- * @nodes: by number of image, of what is around it, and text and kind of a span, the number of its NODE or
+ * @nodes: by number of image, of the frame around it, and text and kind of a span, the number of its NODE or
  *	RANGE_NODE in that image
- * @spans: calls and what they may be in
- * @first, @last: what it spans, ns
- * @pid: of the only process; @named: the process in @images that has its name
+ * @spans: calls and what may be around them
+ * @first, @last: time of the first and last record, ns
+ * @pid: the only process; @named: the process in @images has its name
  * @nameless: there are records without a pid
- * @filled: the order has all records; @code: a negative errno that ends the run
+ * @filled: @order has all records; @code: a negative errno that ends the run
  */
 struct cuda_file {
 	const struct grt_cuda_file_kind *kind;
@@ -124,7 +124,7 @@ static void cuda_file_number(struct cuda_file *f, uint64_t pid)
 		i->number = ++f->numbered;
 }
 
-/* Of a record; one without a pid is of the only process there is. */
+/* Return: the image of a record; a record without a pid belongs to the only process. */
 static struct cuda_image *cuda_file_image_of(struct cuda_file *f, uint64_t pid)
 {
 	return f->sole ? f->sole : cuda_file_image(f, pid);
@@ -154,7 +154,7 @@ static uint32_t cuda_file_text(struct cuda_file *f, struct grt_span name)
 	return number;
 }
 
-/* A text in as many parts as it takes. */
+/* Puts a text in as many parts as it needs. */
 static int cuda_file_put_string(struct cuda_file *f, struct cuda_image *i, uint32_t text, uint32_t number)
 {
 	const char *at = grt_texts_get(&f->texts, text);
@@ -202,7 +202,7 @@ static uint32_t cuda_file_name(struct cuda_file *f, struct cuda_image *i, const 
 	return cuda_file_string(f, i, cuda_file_text(f, r->name));
 }
 
-/* @what: 1 begins the image, 3 ends it with what was read of it. */
+/* @what: 1 begins the image, 3 ends it with the number of its records. */
 static int cuda_file_put_process(struct cuda_file *f, struct cuda_image *i, uint32_t what, uint64_t time)
 {
 	struct grt_ev_process ev = {
@@ -263,7 +263,7 @@ static uint16_t cuda_file_call(struct cuda_file *f, struct grt_span name)
 	return number < CALLS_MAX ? f->call[number] : 0;
 }
 
-/* That of a record, which another one may stand for. */
+/* Return: the function of a record, or the one that is used in its place. */
 static uint16_t cuda_file_call_of(struct cuda_file *f, const struct grt_cupti_record *r)
 {
 	uint16_t call = cuda_file_call(f, r->call.len ? r->call : r->name);
@@ -273,8 +273,10 @@ static uint16_t cuda_file_call_of(struct cuda_file *f, const struct grt_cupti_re
 	return call;
 }
 
-/* A part of a thread's time, which is put when all of them are known. Return: 1, 0: it is not kept, or
- * -ENOMEM */
+/*
+ * Keeps a part of a thread's time, which is put when all parts are known. Return: 1, 0: it is not kept, or
+ * -ENOMEM
+ */
 static int cuda_file_keep(struct cuda_file *f, const struct grt_cupti_record *r, uint8_t kind)
 {
 	struct grt_cuda_span one = {
@@ -446,7 +448,7 @@ static int cuda_file_put_range_event(struct cuda_file *f, struct cuda_image *i, 
 	return f->code ?: cuda_file_put(f, i, &ev.e);
 }
 
-/* One that another thread may end is in no chain. */
+/* A range that another thread may end is in no chain. */
 static int cuda_file_put_range(struct cuda_file *f, struct cuda_image *i, const struct grt_cupti_record *r)
 {
 	static const char step[] = "Optimizer.step#";
@@ -491,7 +493,7 @@ static bool cuda_file_split(struct grt_span name, struct grt_span *file, struct 
 	return true;
 }
 
-/* Functions stand where they begin; the other frames say in brackets what they are. */
+/* Puts a frame: functions with their place, others with their kind in brackets. */
 static int cuda_file_put_node(struct cuda_file *f, struct cuda_image *i, const struct grt_cuda_span *x,
 			      uint32_t number, uint32_t caller)
 {
@@ -558,8 +560,10 @@ static int cuda_file_define(struct cuda_file *f, struct cuda_image *i, struct gr
 			: cuda_file_put_node(f, i, x, x->node, around);
 }
 
-/* Of the innermost span of a stack, or of a chain, and of those around it; the outermost of very many are
- * left out. @at: its place, plus 1; 0: there is none */
+/*
+ * Defines the innermost span of a stack or a chain, and those around it; the outermost ones are left out if
+ * there are too many. @at: its place plus 1; 0: there is none
+ */
 static int cuda_file_define_all(struct cuda_file *f, struct cuda_image *i, uint32_t at)
 {
 	uint32_t path[FRAMES_MAX], depth = 0, around = 0;
@@ -602,7 +606,7 @@ static int cuda_file_put_span(struct cuda_file *f, uint32_t at)
 	return ret ?: cuda_file_put_launch(f, i, x, x->node, x->range ? &f->spans.span[x->range - 1] : NULL);
 }
 
-/* What had no place is said by a note of each process. */
+/* Puts a note for each process with spans that had no place. */
 static int cuda_file_put_over(struct cuda_file *f)
 {
 	char text[160];
@@ -628,7 +632,7 @@ static int cuda_file_put_over(struct cuda_file *f)
 	return ret;
 }
 
-/* Calls and ranges with what they are inside of. */
+/* Puts calls and ranges with what is around them. */
 static int cuda_file_put_spans(struct cuda_file *f)
 {
 	int ret = grt_cuda_spans_nest(&f->spans);
@@ -710,7 +714,7 @@ static int cuda_file_take(void *arg, const struct grt_cupti_record *r)
 	return ret ? ret : f->code;
 }
 
-/* Before or behind all else, of each process. */
+/* Puts an event for each process, before or after all other events. */
 static int cuda_file_put_processes(struct cuda_file *f, uint32_t what, uint64_t time)
 {
 	struct cuda_image *i;
@@ -726,7 +730,7 @@ static int cuda_file_put_processes(struct cuda_file *f, uint32_t what, uint64_t 
 	return ret;
 }
 
-/* All records into the order. Return: 0 or a negative errno */
+/* Puts all records into the order. Return: 0 or a negative errno */
 static int cuda_file_fill(struct cuda_file *f)
 {
 	struct grt_cupti_count count = {.rank = 0};

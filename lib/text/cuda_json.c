@@ -12,7 +12,7 @@
 #include "cuda/gpu_json.h"
 #include "cuda_file.h"
 
-/* Whether a file is one of these is decided by so many of its first bytes. */
+/* Bytes at the beginning of a file that decide whether it has this format. */
 #define HEAD_SEEN (64U << 10)
 
 static int cuda_json_read(void *reader, struct grt_cupti_count *count,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What a thread was in, see cuda_spans.h. */
+/* Finds what is around a call in its thread, see cuda_spans.h. */
 #include "cuda_spans.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 
-/* Stamps may be whole microseconds: what ends so much later is still inside. */
+/* Times may be whole microseconds: a span that ends this much later is still inside, ns. */
 #define ROUNDED 1000U
 
 int grt_cuda_spans_add(struct grt_cuda_spans *s, const struct grt_cuda_span *one)
@@ -64,7 +64,7 @@ struct cuda_spans_thread {
 	uint32_t range;
 };
 
-/* Those that have ended are behind: all that follow begin later. */
+/* Leaves spans that have ended: all that follow begin later. */
 static void cuda_spans_leave(const struct grt_cuda_spans *s, struct cuda_spans_thread *t, uint64_t time)
 {
 	while (t->function && s->span[t->function - 1].end <= time)

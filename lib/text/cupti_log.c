@@ -14,8 +14,7 @@
 #include "base/keyed.h"
 #include "cuda_file.h"
 
-/* Whether a file is one of these is decided by so many of its first bytes: what the program printed may stand
- * before its first record. */
+/* Bytes that decide whether a file has this format; output of the program may precede the first record. */
 #define HEAD_SEEN (64U << 10)
 /* Correlation ids of a file with several processes. */
 #define IDS_MAX (1U << 24)

@@ -7,8 +7,9 @@
  * flush has the value of this counter (19.2 MHz), too, so the values can be converted to times. If the text
  * has the scheduler's events, they report the same jobs, and the events of msm are ignored.
  *
- * mali (mali_linux_trace.h of ARM's kbase driver): the GPU has job slots, which run what they get in its
- * order. What begins has a process; what ends is the oldest of its slot.
+ * mali (mali_linux_trace.h of ARM's kbase driver): the GPU has job slots, each of which runs its jobs in the
+ * order in which it gets them. The line of a job's begin names its process. The line of an end names only the
+ * slot, so the job that ended is the oldest one in the slot; its END has GRT_FLAG_INFERRED.
  */
 #ifndef GRT_TEXT_FTRACE_ARM_H
 #define GRT_TEXT_FTRACE_ARM_H
@@ -22,10 +23,10 @@ enum ftrace_msm_what {
 	FTRACE_MSM_RETIRED,
 };
 
-/** ftrace_msm - handler of msm_gpu_submit*; @what: enum ftrace_msm_what */
+/** ftrace_msm - handles a line of msm_gpu_submit*; @what: enum ftrace_msm_what */
 enum grt_text_line ftrace_msm(struct ftrace *f, unsigned int what);
 
-/** ftrace_mali - handler of mali_job_slots_event */
+/** ftrace_mali - handles a line of mali_job_slots_event; @arg: unused */
 enum grt_text_line ftrace_mali(struct ftrace *f, unsigned int arg);
 
 #endif /* GRT_TEXT_FTRACE_ARM_H */

@@ -81,7 +81,7 @@ void ftrace_place_job(struct ftrace_job *job, uint32_t ring, uint8_t engine, uin
 }
 
 /* Whether this is news: the first of its kind, or seen where it was only inferred before. */
-static bool ftrace_emit_is_news(struct ftrace_job *job, uint32_t what, uint16_t flags)
+static bool ftrace_emit_is_new(struct ftrace_job *job, uint32_t what, uint16_t flags)
 {
 	bool inferred = flags & GRT_FLAG_INFERRED;
 
@@ -127,7 +127,7 @@ void ftrace_submit(struct ftrace *f, struct ftrace_job *job, uint16_t flags)
 {
 	struct grt_ev_submit s = {.e = job_event(f, job, GRT_EV_SUBMIT, flags)};
 
-	if (ftrace_emit_is_news(job, FTRACE_SUBMIT, flags))
+	if (ftrace_emit_is_new(job, FTRACE_SUBMIT, flags))
 		ftrace_emit_put_submit(f, job, &s);
 }
 
@@ -141,7 +141,7 @@ void ftrace_submit_command(struct ftrace *f, struct ftrace_job *job, uint32_t cm
 		.fence_id = fence_id,
 	};
 
-	if (ftrace_emit_is_news(job, FTRACE_SUBMIT, 0))
+	if (ftrace_emit_is_new(job, FTRACE_SUBMIT, 0))
 		ftrace_emit_put_submit(f, job, &s);
 }
 
@@ -154,7 +154,7 @@ void ftrace_commit(struct ftrace *f, struct ftrace_job *job, uint64_t sw_depth, 
 		.hw_depth = grt_u32(hw_depth),
 	};
 
-	if (ftrace_emit_is_news(job, FTRACE_COMMIT, flags))
+	if (ftrace_emit_is_new(job, FTRACE_COMMIT, flags))
 		grt_text_put(f->t, &c.e, f->l.cpu);
 }
 
@@ -173,11 +173,11 @@ void ftrace_end(struct ftrace *f, struct ftrace_job *job, uint32_t reply, uint64
 		.fence_id = fence_id,
 	};
 
-	if (ftrace_emit_is_news(job, FTRACE_END, flags))
+	if (ftrace_emit_is_new(job, FTRACE_END, flags))
 		grt_text_put(f->t, &x.e, f->l.cpu);
 }
 
-/* The oldest one is put, unless its line has come. */
+/* Puts the oldest event that is held, unless it was replaced. */
 static void put_held(struct ftrace *f)
 {
 	struct ftrace_held *h = &f->held[(f->held_at - f->helds--) % FTRACE_HELD];
@@ -231,7 +231,7 @@ void ftrace_hold_submit(struct ftrace *f, struct ftrace_job *job)
 {
 	struct grt_ev_submit s = {.e = job_event(f, job, GRT_EV_SUBMIT, 0)};
 
-	if (!ftrace_emit_is_news(job, FTRACE_SUBMIT, 0))
+	if (!ftrace_emit_is_new(job, FTRACE_SUBMIT, 0))
 		return;
 	f->by_others = true;
 	ftrace_by_current(f, &s.e);
@@ -244,7 +244,7 @@ void ftrace_hold_span(struct ftrace *f, struct ftrace_job *job)
 {
 	struct grt_ev_submit s = {.e = job_event(f, job, GRT_EV_SUBMIT, GRT_FLAG_COMMIT)};
 
-	if (!ftrace_emit_is_news(job, FTRACE_SUBMIT, 0))
+	if (!ftrace_emit_is_new(job, FTRACE_SUBMIT, 0))
 		return;
 	ftrace_by_current(f, &s.e);
 	job->tid = s.e.tid;
@@ -253,7 +253,7 @@ void ftrace_hold_span(struct ftrace *f, struct ftrace_job *job)
 	hold_submit(f, &s)->span = true;
 }
 
-/* It may be the fence of a job that is reported next. */
+/* A fence may belong to a job that the next line reports. */
 static void drop_span(struct ftrace *f, struct ftrace_held *h)
 {
 	struct ftrace_job *job = ftrace_jobs_by_key(&f->jobs, h->e.ctx, h->e.seqno);
@@ -293,7 +293,7 @@ void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags)
 		.e = job_event(f, job, GRT_EV_COMPLETE, flags),
 		.status = GRT_STATUS_UNKNOWN, /* no event's text has the fence's error */
 	};
-	bool first = !(job->seen & FTRACE_COMPLETE), news = ftrace_emit_is_news(job, FTRACE_COMPLETE, flags);
+	bool first = !(job->seen & FTRACE_COMPLETE), news = ftrace_emit_is_new(job, FTRACE_COMPLETE, flags);
 
 	if (news && !first)
 		drop_held(f, job);
@@ -307,7 +307,7 @@ void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags)
 }
 
 /* Whether the dependency was reported before. */
-static bool is_told(struct ftrace *f, const struct ftrace_job *job, uint64_t ctx, uint64_t seqno)
+static bool is_known_dependency(struct ftrace *f, const struct ftrace_job *job, uint64_t ctx, uint64_t seqno)
 {
 	struct ftrace_dependency d = {job->ctx, job->seqno, ctx, seqno}, *at;
 	uint64_t h =
@@ -326,7 +326,7 @@ void ftrace_depend(struct ftrace *f, const struct ftrace_job *job, uint64_t ctx,
 	bool done;
 	struct grt_ev_wait_dep w;
 
-	if (job && is_told(f, job, ctx, seqno))
+	if (job && is_known_dependency(f, job, ctx, seqno))
 		return;
 	fence = ftrace_job_of(f, ctx, seqno);
 	done = (fence->seen & FTRACE_COMPLETE) && !(fence->seen & FTRACE_INFERRED(FTRACE_COMPLETE));
@@ -358,8 +358,8 @@ void ftrace_signalled(struct ftrace *f, struct ftrace_job *job)
 }
 
 /*
- * i915 waits for its requests through dma_fence, so a wait of a thread is reported
- * twice. What the other layer says of a wait that is open is passed over.
+ * i915 waits for its requests through dma_fence, so that two layers report one wait of a thread. Lines of the
+ * second layer are ignored.
  */
 static bool ftrace_emit_is_nested(struct ftrace *f, uint64_t ctx, uint64_t seqno, bool enter, uint32_t layer)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What handlers of ftrace events share: the state of a text, its fields by
- * name, and the events of a job's life, each put once whatever number of lines
- * report it.
+ * Shared code of the handlers of ftrace events: the state of a text, access to the fields of a line by their
+ * names, and the output of a job's events. Several lines may report the same step of a job, for example one
+ * of the driver and one of the scheduler; each event is put once.
  */
 #ifndef GRT_TEXT_FTRACE_EMIT_H
 #define GRT_TEXT_FTRACE_EMIT_H
@@ -14,19 +14,21 @@
 #include "text_input.h"
 
 /*
- * Contexts of jobs whose fence's context is not in the text. Those of the
- * kernel are counted from 1, so none has this bit. JSON's readers keep numbers
- * as doubles, which hold up to 53 bits.
+ * A job whose fence's context is not in the text gets a context with this bit. The kernel counts its contexts
+ * from 1 and never reaches it. It is bit 52, because readers of JSON store numbers as doubles, which hold
+ * integers of 53 bits.
  */
 #define FTRACE_OWN (UINT64_C(1) << 52)
 
-/** enum ftrace_own - what such a context is made of; the number stands above 48 bits of @n */
+/**
+ * enum ftrace_own - what such a context is made from: its bits from 48 on, above 48 bits of ftrace_own()'s @n
+ */
 enum ftrace_own {
 	FTRACE_OWN_RING = 1, /* a scheduler's ring */
 	FTRACE_OWN_VIRTIO,   /* device and queue; the sequence number is the fence_id */
 	FTRACE_OWN_I915,     /* device and ring, before requests had contexts */
 	FTRACE_OWN_XE,	     /* an exec queue's number */
-	FTRACE_OWN_MSM,	     /* its ring; the sequence number is the submit's */
+	FTRACE_OWN_MSM,	     /* a ring; the sequence number is the number of the submit */
 	FTRACE_OWN_MALI,     /* GPU and job slot */
 };
 
@@ -35,15 +37,15 @@ static inline uint64_t ftrace_own(enum ftrace_own what, uint64_t n)
 	return FTRACE_OWN | (uint64_t)what << 48 | (n & ((UINT64_C(1) << 48) - 1));
 }
 
-/* Queues of virtio-gpu devices whose fences are looked for. */
+/* Queues of virtio-gpu devices whose fences are recognised. */
 #define FTRACE_QUEUES 8U
-/* Threads whose open waits are known, by their number. */
+/* Places for threads that wait for a fence, by the number of the thread. */
 #define FTRACE_WAITERS 256U
 
-/* Dependencies that were reported last, by a hash of them. */
+/* Places for the dependencies that were reported last, by their hash. */
 #define FTRACE_DEPENDS 256U
 
-/** struct ftrace_dependency - the job @ctx, @seqno waits for the fence @dep_ctx, @dep_seqno */
+/** struct ftrace_dependency - the job (@ctx, @seqno) waits for the fence (@dep_ctx, @dep_seqno) */
 struct ftrace_dependency {
 	uint64_t ctx;
 	uint64_t seqno;
@@ -51,13 +53,19 @@ struct ftrace_dependency {
 	uint64_t dep_seqno;
 };
 
-/* A COMPLETE that is inferred waits so long, ns, for the line that says it, and so many do; a SUBMIT of xe
- * for one of the scheduler's. */
+/*
+ * How long events are held, in ns, and how many. An inferred COMPLETE is held because a later line may report
+ * the observed one. A SUBMIT of xe is held because the scheduler's line, which comes next, may report the
+ * same job.
+ */
 #define FTRACE_HOLD UINT64_C(1000000)
 #define FTRACE_HELD 64U
 
-/** struct ftrace_held - an event that has not been put; not @open: its line has come; @span: see
- * FTRACE_SPAN */
+/**
+ * struct ftrace_held - an event that is held
+ * @open: it is still to be put; false: the line for which it was held came and replaced it
+ * @span: it is the SUBMIT of a fence without a job, see FTRACE_SPAN
+ */
 struct ftrace_held {
 	union {
 		struct grt_event e;
@@ -69,10 +77,10 @@ struct ftrace_held {
 	bool span;
 };
 
-/* Exec queues of xe, by a hash of their numbers. */
+/* Places for exec queues of xe, by a hash of their numbers. */
 #define FTRACE_XE_QUEUES 512U
 
-/** struct ftrace_xe_queue - an exec queue. @class: enum xe_engine_class plus 1; 0: none */
+/** struct ftrace_xe_queue - an exec queue of xe; @class: enum xe_engine_class plus 1; 0: the place is free */
 struct ftrace_xe_queue {
 	uint32_t gt;
 	uint32_t guc_id;
@@ -83,43 +91,52 @@ struct ftrace_xe_queue {
 #define FTRACE_MALI_GPUS 4U
 #define FTRACE_MALI_SLOTS 16U
 
-/** struct ftrace_mali_slot - its jobs are numbered: from @first to before @next they have not ended */
+/**
+ * struct ftrace_mali_slot - a job slot: its jobs have numbers; those from @first to @next - 1 have not ended
+ */
 struct ftrace_mali_slot {
 	uint64_t first;
 	uint64_t next;
 };
 
-/* A PCI address as lines have it: 0000:03:00.0 */
+/* Length of a PCI address in a line: 0000:03:00.0 */
 #define FTRACE_PCI 12U
 
-/** struct ftrace_wait - a wait that a thread is in; two layers of the kernel may report it */
+/** struct ftrace_wait - the wait of a thread for a fence, which two layers of the kernel may report */
 struct ftrace_wait {
 	uint64_t ctx;
 	uint64_t seqno;
 	uint32_t tid;
-	uint32_t layer; /* which began it; 0: none is open */
+	uint32_t layer; /* the layer that reported its begin; 0: the thread does not wait */
 };
 
 /**
  * struct ftrace - the state of a text
- * @t, @l: the text and its present line
- * @threads: for @l
- * @at: where in the fields the next one is looked for first
- * @jobs: what is known of jobs
- * @armer: and of threads that are about to queue some, by their number
- * @number: sequence number given last to a job that has none
- * @queue, @queues: contexts of virtio-gpu queues met
- * @dependency: see FTRACE_DEPENDS
- * @held: in a circle, @helds of them before @held_at; @held_submit: a SUBMIT was among them
- * @xe_queue, @mali: see above; @has_msm: there are events of msm; @xe_by_sched: the scheduler's events report
- *	the jobs of xe or msm
- * @slot: rows of the events plus 1, by a hash of their names; @step: by row, see ftrace_step(); @of_jobs: by
- * row, it reports jobs; @indexed: they are set; @has_jobs: the text has such a line
- * @graphs: functions that threads are in; @unstamped: the present line has no stamp of its own
- * @pci_text, @pci: a PCI address as text and as number, the one met last
- * @by_module, @by_others: whose lines report the jobs, see ftrace_module.c
- * @clock_ahead: how much the text's clock is before the module's, ns; @clock_known: it is set
- * @html: the text is in a page; @outside: of the part of it that is a trace
+ * @t, @l: the text and its current line
+ * @threads: memory for @l.threads
+ * @at: where the next field is looked for first: behind the field that was read last
+ * @jobs: jobs and fences, found by what lines call them
+ * @armer: threads that arm jobs, by tid % FTRACE_ARMERS
+ * @number: the last sequence number that was given to a job without one
+ * @queue, @queues: contexts of the virtio-gpu queues seen so far, and their number
+ * @wait: threads that wait for a fence, by tid % FTRACE_WAITERS
+ * @dependency: dependencies that were reported, see FTRACE_DEPENDS
+ * @held, @held_at, @helds: the events that are held: the @helds entries before @held_at of a ring buffer
+ * @held_submit: a SUBMIT was ever held
+ * @xe_queue, @mali: exec queues of xe and job slots of mali
+ * @has_msm: the text has events of msm
+ * @xe_by_sched: the scheduler's events report the jobs of xe and msm, so the drivers' own events are ignored
+ * @slot: rows of ftrace_events.def plus 1, by a hash of their names
+ * @step: by row, the result of ftrace_step(); @of_jobs: by row, whether it reports jobs
+ * @indexed: @slot, @step and @of_jobs are set
+ * @has_jobs: the text has a line that reports a job
+ * @by_module, @by_others: the first job was submitted by a line of the kernel module, or by another line, see
+ *	ftrace_module.c
+ * @clock_known, @clock_ahead: the text's clock minus the kernel module's, in ns, once it is known
+ * @html: the text is in a page of HTML; @outside: the current line is not in the page's trace
+ * @graphs: the functions in which threads are
+ * @unstamped: the current line has no time stamp of its own
+ * @pci_text, @pci: the PCI address seen last, as text and as a number
  */
 struct ftrace {
 	struct grt_text *t;
@@ -160,11 +177,16 @@ struct ftrace {
 
 /* Fields */
 
-/** ftrace_seek - finds a field that is not next. Return: @f->at is at its value */
+/**
+ * ftrace_seek - finds a field anywhere in the line; @key: its name and separator, @len bytes
+ * Return: whether the line has it; @f->at is at its value then
+ */
 bool ftrace_seek(struct ftrace *f, const char *key, size_t len);
 
-/** ftrace_field - finds a field by its name with its separator ("ring="); in the order in which they are
- * printed this is cheap. Return: @f->at is at its value */
+/**
+ * ftrace_field - the same as ftrace_seek(), but looks behind the last field first: fields that are requested
+ * in the order of the line cost no search
+ */
 static inline __attribute__((always_inline)) bool ftrace_field(struct ftrace *f, const char *key, size_t len)
 {
 	const char *p = f->at, *end = f->l.end;
@@ -180,8 +202,11 @@ static inline __attribute__((always_inline)) bool ftrace_field(struct ftrace *f,
 
 #define FTRACE_FIELD(f, key) ftrace_field((f), (key), sizeof(key) - 1)
 
-/** ftrace_number - a field that is a number, decimal or 0x; UINT64_MAX - 1 and the like stand for -2. Return:
- * it is */
+/**
+ * ftrace_number - reads a field that is a decimal or hexadecimal (0x) number
+ * @v: gets the number, a negative one as two's complement
+ * Return: whether the line has the field and it is a number
+ */
 static inline __attribute__((always_inline)) bool ftrace_number(struct ftrace *f, const char *key, size_t len,
 								uint64_t *v)
 {
@@ -201,7 +226,9 @@ static inline __attribute__((always_inline)) bool ftrace_number(struct ftrace *f
 
 #define FTRACE_NUMBER(f, key, v) ftrace_number((f), (key), sizeof(key) - 1, (v))
 
-/** ftrace_number_or - the same, @otherwise where it is not there */
+/**
+ * ftrace_number_or - reads a number as ftrace_number() does. Return: the number, or @otherwise without one
+ */
 static inline uint64_t ftrace_number_or(struct ftrace *f, const char *key, size_t len, uint64_t otherwise)
 {
 	uint64_t v;
@@ -211,7 +238,7 @@ static inline uint64_t ftrace_number_or(struct ftrace *f, const char *key, size_
 
 #define FTRACE_NUMBER_OR(f, key, otherwise) ftrace_number_or((f), (key), sizeof(key) - 1, (otherwise))
 
-/** ftrace_word - a field that is a word: up to a blank or a comma. Return: it is there and not empty */
+/** ftrace_word - reads a field up to the next blank or comma. Return: whether @v is set and not empty */
 static inline __attribute__((always_inline)) bool ftrace_word(struct ftrace *f, const char *key, size_t len,
 							      struct grt_span *v)
 {
@@ -227,7 +254,7 @@ static inline __attribute__((always_inline)) bool ftrace_word(struct ftrace *f, 
 
 #define FTRACE_WORD(f, key, v) ftrace_word((f), (key), sizeof(key) - 1, (v))
 
-/** ftrace_pointer - a field that is an address, in hex; 0 where it is hidden or not there */
+/** ftrace_pointer - reads a field that is a hexadecimal address. Return: 0 if it is hidden or missing */
 static inline uint64_t ftrace_pointer(struct ftrace *f, const char *key, size_t len)
 {
 	uint64_t v;
@@ -239,29 +266,34 @@ static inline uint64_t ftrace_pointer(struct ftrace *f, const char *key, size_t 
 
 /* Events */
 
-/** ftrace_event - an event at the line's time, on no ring, of nobody */
+/** ftrace_event - Return: an event with the line's time, without ring, process and thread */
 struct grt_event ftrace_event(const struct ftrace *f, uint16_t type);
 
-/** ftrace_by_current - the event is the running thread's, which gets its name */
+/** ftrace_by_current - sets the event's process and thread to those of the line, and puts their names */
 void ftrace_by_current(struct ftrace *f, struct grt_event *e);
 
-/** ftrace_ring - the ring of a name and its engine */
+/** ftrace_ring - Return: the number of @driver's ring with this name; @engine: gets its engine */
 uint32_t ftrace_ring(struct ftrace *f, struct grt_span name, const char *driver, uint8_t *engine);
 
-/** ftrace_ring_of - the same of the GPU at this address, as dev= of the scheduler's events reports it */
+/**
+ * ftrace_ring_of - Return: the number of the ring with this name of the GPU at the PCI address @gpu, which is
+ * the field dev= of the scheduler's events; @engine: gets its engine
+ */
 uint32_t ftrace_ring_of(struct ftrace *f, struct grt_span name, struct grt_span gpu, uint8_t *engine);
 
-/** ftrace_job_of - the job of a fence (ctx, seqno), a new one where none is known */
+/** ftrace_job_of - Return: the job with the fence (@ctx, @seqno); it is made if there is none */
 struct ftrace_job *ftrace_job_of(struct ftrace *f, uint64_t ctx, uint64_t seqno);
 
-/** ftrace_own_job - a new job without a fence that is known */
+/** ftrace_own_job - Return: a new job whose fence is unknown; its context is made from @what and @n */
 struct ftrace_job *ftrace_own_job(struct ftrace *f, enum ftrace_own what, uint64_t n);
 
-/** ftrace_place_job - says where the job runs */
+/** ftrace_place_job - sets the job's ring, engine and device; @device 0: leave the device as it is */
 void ftrace_place_job(struct ftrace_job *job, uint32_t ring, uint8_t engine, uint32_t device);
 
-/** ftrace_submit and the others - the job's event, if it is news; @flags: GRT_FLAG_INFERRED, and
- * GRT_FLAG_COMMIT */
+/*
+ * Functions that put an event of a job, unless it was put already; an observed event is put even if an
+ * inferred one was. @flags: GRT_FLAG_INFERRED; GRT_FLAG_COMMIT: the SUBMIT is also the job's COMMIT.
+ */
 void ftrace_submit(struct ftrace *f, struct ftrace_job *job, uint16_t flags);
 void ftrace_submit_command(struct ftrace *f, struct ftrace_job *job, uint32_t cmd, uint32_t hw_ctx,
 			   uint64_t fence_id, uint16_t flags);
@@ -271,32 +303,46 @@ void ftrace_start(struct ftrace *f, const struct ftrace_job *job);
 void ftrace_end(struct ftrace *f, struct ftrace_job *job, uint32_t reply, uint64_t fence_id, uint16_t flags);
 void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags);
 
-/** ftrace_hold_submit - the running thread submits the job, unless its next line of the scheduler says so,
- * too */
+/**
+ * ftrace_hold_submit - holds the SUBMIT of a job by the running thread, because the thread's next line of the
+ * scheduler may report the same job
+ */
 void ftrace_hold_submit(struct ftrace *f, struct ftrace_job *job);
 
-/** ftrace_hold_span - a fence was made. It is a span, unless a line that reports a job comes soon */
+/**
+ * ftrace_hold_span - holds the SUBMIT of a fence that was made. Texts without jobs show fences as spans, see
+ * FTRACE_SPAN; if a line that reports a job follows soon, the fence is not a span
+ */
 void ftrace_hold_span(struct ftrace *f, struct ftrace_job *job);
 
-/** ftrace_see_jobs - a line that reports jobs has come: fences that wait to be spans are none */
+/** ftrace_see_jobs - a line reports a job, so the text has jobs: drops the fences that are held as spans */
 void ftrace_see_jobs(struct ftrace *f);
 
-/** ftrace_drop_submit - that line has come: the job that this thread's SUBMIT is of is the scheduler's.
- * Return: there was one */
+/**
+ * ftrace_drop_submit - drops the thread's SUBMIT that is held, because the scheduler reports the job
+ * Return: whether one was held
+ */
 bool ftrace_drop_submit(struct ftrace *f, uint32_t tid);
 
-/** ftrace_put_held - no line of before @before, ns, will come any more: puts what waited for one */
+/** ftrace_put_held - puts the held events with a time before @before, in ns; UINT64_MAX: all */
 void ftrace_put_held(struct ftrace *f, uint64_t before);
 
-/** ftrace_depend - the job (NULL: unknown) waits for a fence. From 6.17 that is reported when the fence is
- * added, and again when the job is looked at and it is not signalled */
+/**
+ * ftrace_depend - puts WAIT_DEP: the job waits for the fence (@ctx, @seqno); @job NULL: the job is unknown
+ * From Linux 6.17 on, the scheduler reports a dependency when it is added, and again when the scheduler
+ * considers the job and the fence is not signalled. The second line of one dependency puts nothing.
+ */
 void ftrace_depend(struct ftrace *f, const struct ftrace_job *job, uint64_t ctx, uint64_t seqno);
 
-/** ftrace_signalled - the fence @job, of which jobs depended, was signalled */
+/** ftrace_signalled - puts FENCE: the fence @job, on which other jobs depend, was signalled */
 void ftrace_signalled(struct ftrace *f, struct ftrace_job *job);
 
-/** ftrace_wait - the thread begins or ends a wait for a fence; @layer: which part of the kernel says so, from
- * 1 */
+/**
+ * ftrace_wait - puts the begin (@enter) or end of the running thread's wait for the fence (@ctx, @seqno)
+ * @job: the job of the fence, NULL: unknown
+ * @layer: number, from 1, of the layer of the kernel that reports it. If two layers report one wait, only the
+ *	lines of the first count
+ */
 void ftrace_wait(struct ftrace *f, const struct ftrace_job *job, uint64_t ctx, uint64_t seqno, bool enter,
 		 uint32_t layer);
 

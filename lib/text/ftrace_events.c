@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What the events of ftrace text mean. A handler is a row of
- * ftrace_events.def; fields are read by their names, first as they are printed,
- * then as they are called in the record, which is what trace-cmd report -R and
- * lines that failed to parse have.
+ * Handlers of ftrace events, rows of ftrace_events.def. Fields are read by their names: first by those that
+ * are printed, then by those in the record, which trace-cmd report -R and lines that failed to parse have.
  *
- * A job is known by its finished fence. SUBMIT, COMMIT and END are the
- * scheduler's or the driver's events, COMPLETE is the signal of that fence;
- * where no line reports it, END stands for it, inferred, and the other way
- * round.
+ * A job is identified by its finished fence. SUBMIT, COMMIT and END are events of the scheduler or of the
+ * driver; COMPLETE is the signal of the fence. If no line reports the signal, COMPLETE is inferred from END,
+ * and the other way round.
  */
 #include "ftrace_events.h"
 #include "ftrace_arm.h"
@@ -56,7 +53,7 @@ static enum grt_text_line put_by_current(struct ftrace *f, struct grt_event *e)
 	return ftrace_events_put(f, e);
 }
 
-/* Memory of a driver's GPU, nobody says which. */
+/* Memory of an unknown GPU of the driver. */
 static enum grt_text_line ftrace_events_put_memory(struct ftrace *f, struct grt_event *e, const char *driver)
 {
 	if (!e->device)
@@ -128,7 +125,7 @@ static bool sched_fields(struct ftrace *f, struct sched_fields *s)
 	return s->fence || s->has_id;
 }
 
-/* A job that is queued, and that the two lines before it may have named. */
+/* Finds a job that is queued by the two fences that its thread made before. */
 static struct ftrace_job *armed_job(struct ftrace *f, struct sched_fields *s)
 {
 	struct ftrace_armer *a = &f->armer[f->l.tid % FTRACE_ARMERS];
@@ -142,7 +139,7 @@ static struct ftrace_job *armed_job(struct ftrace *f, struct sched_fields *s)
 }
 
 /* The job of the same line when it came before: a text may have a part twice. */
-static struct ftrace_job *told_before(struct ftrace *f, const struct sched_fields *s, uint32_t had)
+static struct ftrace_job *job_of_repeated_line(struct ftrace *f, const struct sched_fields *s, uint32_t had)
 {
 	struct ftrace_job *job = ftrace_jobs_by_fence(&f->jobs, s->fence);
 
@@ -156,7 +153,7 @@ static struct ftrace_job *told_before(struct ftrace *f, const struct sched_field
 /* The job of these fields, unless the event @had was seen of it: then it is another one. */
 static struct ftrace_job *sched_job(struct ftrace *f, struct sched_fields *s, uint32_t had)
 {
-	struct ftrace_job *armed, *job = told_before(f, s, had);
+	struct ftrace_job *armed, *job = job_of_repeated_line(f, s, had);
 
 	if (job)
 		return job;
@@ -219,7 +216,7 @@ static enum grt_text_line sched_run(struct ftrace *f, unsigned int arg)
 	return GRT_LINE_DONE;
 }
 
-/* Its fence is signalled next; where no line will say so, this has to stand for it. */
+/* The job's fence is signalled next; if no line reports that, COMPLETE is inferred from this line. */
 static void done(struct ftrace *f, struct ftrace_job *job, uint16_t flags)
 {
 	ftrace_end(f, job, 0, 0, flags);
@@ -237,7 +234,7 @@ static enum grt_text_line sched_done(struct ftrace *f, unsigned int arg)
 	}
 	if (fence)
 		return passed_over(f);
-	/* The address is hidden: the job that is on the hardware longest, which is mostly right. */
+	/* The address is hidden: the job that went to the hardware first is mostly the right one. */
 	job = ftrace_jobs_oldest(&f->jobs);
 	if (!job)
 		return passed_over(f);
@@ -300,7 +297,7 @@ static uint32_t pci_address(struct grt_span s)
 	return grt_scan_pci(&p, end, &address) && p == end ? address : 0;
 }
 
-/* The same, mostly the one that the line before had. */
+/* The same; the address is mostly that of the line before. */
 static uint32_t ftrace_events_pci_number(struct ftrace *f, struct grt_span dev)
 {
 	if (dev.len != FTRACE_PCI)
@@ -312,7 +309,7 @@ static uint32_t ftrace_events_pci_number(struct ftrace *f, struct grt_span dev)
 	return f->pci;
 }
 
-/* Other events number GPUs from 0: only its name says that a number is an address. */
+/* Other events number GPUs from 0, so only the layout tells that @dev is an address. */
 uint32_t ftrace_device_of(struct ftrace *f, struct grt_span dev)
 {
 	uint32_t device = ftrace_events_pci_number(f, dev);
@@ -473,7 +470,7 @@ static bool is_compound(struct grt_span driver)
 	       grt_span_is(driver, "drm_sched");
 }
 
-/* Where nothing else says what jobs there are, a fence is a span on its timeline. */
+/* If the text has no other jobs, a fence is a span on its timeline. */
 static enum grt_text_line dma_fence_span(struct ftrace *f, const struct fence_fields *x)
 {
 	struct ftrace_job *job;
@@ -631,7 +628,7 @@ static enum grt_text_line amdgpu_iv(struct ftrace *f, unsigned int arg)
 	return ftrace_events_put(f, &x.e);
 }
 
-/* A number of 32 bits that may be printed as a negative one. */
+/* Return: a number of 32 bits that may be printed as a negative one. */
 static uint32_t low32(uint64_t v)
 {
 	return v > UINT32_MAX && ~v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
@@ -703,8 +700,7 @@ static void i915_queued(struct ftrace *f, struct ftrace_job *job)
 	ftrace_submit(f, job, 0);
 }
 
-/* A request of the kernel's own is never queued; what follows where the kernel was built for it is the true
- * COMMIT. */
+/* A request of the kernel itself is never queued; kernels built for it report the true COMMIT later. */
 static void i915_added(struct ftrace *f, struct ftrace_job *job)
 {
 	if (!(job->seen & FTRACE_SUBMIT))
@@ -723,7 +719,7 @@ static void i915_in(struct ftrace *f, struct ftrace_job *job)
 	ftrace_start(f, job);
 }
 
-/* Without completed?=1 it was preempted and comes again. */
+/* Without completed?=1, the request was preempted and will run again. */
 static void i915_out(struct ftrace *f, struct ftrace_job *job)
 {
 	uint64_t completed;
@@ -1048,7 +1044,7 @@ static bool is_row(const struct ftrace_row *row, struct grt_span name)
 	return row->len == name.len && !memcmp(row->name, name.at, name.len);
 }
 
-/* What an event of a job is about, in the order in which the kernel comes to it. */
+/* The steps of a job's life in the order in which the kernel takes them. */
 static const struct {
 	enum grt_text_line (*handle)(struct ftrace *f, unsigned int arg);
 	unsigned int arg;
@@ -1121,7 +1117,7 @@ const struct ftrace_row *ftrace_row_of(struct ftrace *f, struct grt_span name)
 	return NULL;
 }
 
-bool ftrace_knows(struct grt_span name)
+bool ftrace_has_event(struct grt_span name)
 {
 	for (size_t i = 0; i < ROWS; i++)
 		if (is_row(&rows[i], name))

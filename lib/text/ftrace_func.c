@@ -103,8 +103,8 @@ static void take_result(struct grt_ev_func *x, const char *p, const char *end)
 }
 
 /*
- * The offset in a function of a probe at its entry: where it begins with an ENDBR of
- * four bytes that is behind it (arch_adjust_kprobe_addr() of x86, Linux 5.18 and later).
+ * Return: whether the offset of a probe is the function's entry: 4 if the function begins with an ENDBR,
+ * which has four bytes (arch_adjust_kprobe_addr() of x86, Linux 5.18 and later).
  */
 static bool ftrace_func_is_entry(const char *p, const char *end)
 {
@@ -164,7 +164,7 @@ static struct ftrace_graph *graph_of(struct ftrace *f, uint64_t key)
 
 	if (g->key == key)
 		return g;
-	/* the one that was here is left: what it returns from has no name any more */
+	/* another thread had this place: the functions in which it is are forgotten */
 	g->key = key;
 	g->depth = 0;
 	return g;
@@ -182,7 +182,7 @@ static void ftrace_func_enter(struct ftrace *f, struct ftrace_graph *g, struct g
 	ftrace_func_put(f, x);
 }
 
-/* "}" with "/ * name * /" behind it where that was requested. Return: its function is known */
+/* Takes "}", which "/ * name * /" follows if that was requested. Return: whether its function is known */
 static bool ftrace_func_leave(struct ftrace_graph *g, struct grt_ev_func *x, struct grt_span name)
 {
 	if (g->depth)
@@ -197,7 +197,7 @@ static bool ftrace_func_leave(struct ftrace_graph *g, struct grt_ev_func *x, str
 	return x->function[0] != '\0';
 }
 
-/* The comment behind a function: its name, its result, or both: "name ret=0x0", "= 0x0". */
+/* Takes the comment after a function: its name, its result, or both: "name ret=0x0", "= 0x0". */
 static struct grt_span take_comment(struct grt_ev_func *x, const char *p, const char *end)
 {
 	const char *at = grt_find_text(p, end, "/* ", 3), *value;
@@ -238,7 +238,7 @@ static bool take_duration(struct grt_ev_func *x, const char *p, const char *bar)
 	return GRT_SCAN_WORD(&p, bar, "us");
 }
 
-/* In a text without stamps a function ends as much later than it began as it took. */
+/* In a text without time stamps, a function's end is its begin plus its duration. */
 static void end_at(struct ftrace *f, const struct ftrace_graph *g, struct grt_ev_func *x)
 {
 	uint32_t at = g->depth - 1;
@@ -250,7 +250,7 @@ static void end_at(struct ftrace *f, const struct ftrace_graph *g, struct grt_ev
 	x->e.time = f->graphs.now;
 }
 
-/* What follows the last bar, with the duration before it. Return: it is understood */
+/* Takes the text after the last bar, and the duration before it. Return: whether it was parsed */
 static bool take_graph(struct ftrace *f, uint64_t key, const char *p, const char *bar, const char *end)
 {
 	struct grt_ev_func x = func_event(f, GRT_FUNC_RETURNED);
@@ -334,7 +334,7 @@ static const char *scan_graph_stamp(const char *p, const char *end, struct graph
 	return q;
 }
 
-/* "1)" and the columns behind it up to the last bar. Return: it is such a line */
+/* Splits "1)" and the columns after it up to the last bar. Return: whether it is such a line */
 static bool split_graph_line(const char *p, const char *end, struct graph_line *g)
 {
 	const char *bar, *next;

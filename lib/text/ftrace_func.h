@@ -12,27 +12,30 @@
 
 struct ftrace;
 
-/* Threads or CPUs inside of functions, and functions that one is inside of. */
+/* Places for threads or CPUs that are in functions, and nested functions whose names are kept for each. */
 #define FTRACE_GRAPHS 64U
 #define FTRACE_GRAPH_DEPTH 32U
 /* CPUs whose thread is remembered. */
 #define FTRACE_GRAPH_CPUS 256U
 
-/** struct ftrace_graph - the functions that a thread (a CPU where no line tells the thread) is in, and since
- * when */
+/**
+ * struct ftrace_graph - the nested functions in which a thread is, or a CPU if lines do not name the thread
+ * @depth: number of functions; those beyond FTRACE_GRAPH_DEPTH are counted and have no name
+ * @since: when each was entered, ns
+ */
 struct ftrace_graph {
-	uint64_t key; /* 0: free */
+	uint64_t key; /* 0: the place is free */
 	uint32_t depth;
 	uint64_t since[FTRACE_GRAPH_DEPTH];
 	char name[FTRACE_GRAPH_DEPTH][sizeof(((struct grt_ev_func *)0)->function)];
 };
 
 /**
- * struct ftrace_graphs - what is known from the lines before
- * @graph: by a hash of their key
+ * struct ftrace_graphs - state of the function_graph tracer, from the lines so far
+ * @graph: by a hash of the key
  * @tid: the thread that runs on each CPU, 0: unknown
- * @now: where lines without a stamp are put
- * @stamped: some line has one
+ * @now: the time of lines without a time stamp, ns
+ * @stamped: a line with a time stamp was seen
  */
 struct ftrace_graphs {
 	struct ftrace_graph graph[FTRACE_GRAPHS];
@@ -41,30 +44,38 @@ struct ftrace_graphs {
 	bool stamped;
 };
 
-/** ftrace_func_called - the present line: "name <-caller". Return: it is */
+/** ftrace_func_called - puts the current line if it is "name <-caller". Return: whether it is */
 bool ftrace_func_called(struct ftrace *f);
 
-/** ftrace_func_probe - the present line: "event: (name+0x0/0x10) fields", or "(x <- name)". Return: it is */
+/**
+ * ftrace_func_probe - puts the current line if it is a hit of a probe: "event: (name+0x0/0x10) fields" of a
+ * kprobe, or "event: (x <- name) fields" of a kretprobe. Return: whether it is
+ */
 bool ftrace_func_probe(struct ftrace *f);
 
-/** ftrace_func_is_event - whether an event that has no row is reported generically: those of KFD and amdgpu
+/**
+ * ftrace_func_is_event - Return: whether an event without a row becomes a FUNC event: those of KFD and amdgpu
  */
 bool ftrace_func_is_event(struct grt_span name);
 
-/** ftrace_func_event - the present line, generically */
+/** ftrace_func_event - puts the current line, an event without a row, as a FUNC event */
 void ftrace_func_event(struct ftrace *f);
 
-/** ftrace_func_graph - handler of funcgraph_entry (0) and funcgraph_exit (1), as trace-cmd prints them */
+/**
+ * ftrace_func_graph - handles funcgraph_entry (@leaves 0) and funcgraph_exit (1), as trace-cmd prints them
+ */
 enum grt_text_line ftrace_func_graph(struct ftrace *f, unsigned int leaves);
 
-/** ftrace_func_graph_line - a line of the function_graph tracer: "[TIME |] CPU) [THREAD |] DURATION | name()
- * {". Return: it is one */
+/**
+ * ftrace_func_graph_line - puts a line of the function_graph tracer: "[TIME |] CPU) [THREAD |] DURATION |
+ * name() {". Return: whether it is one
+ */
 bool ftrace_func_graph_line(struct ftrace *f, const char *line, const char *end);
 
-/** ftrace_func_graph_time - only its stamp. Return: it is such a line with a stamp */
+/** ftrace_func_graph_time - reads the time stamp of such a line, in ns. Return: whether it has one */
 bool ftrace_func_graph_time(const char *line, const char *end, uint64_t *ns);
 
-/** ftrace_func_is_graph - whether a line is certainly one of these */
+/** ftrace_func_is_graph - Return: whether a line is certainly of the function_graph tracer */
 bool ftrace_func_is_graph(const char *line, const char *end);
 
 #endif /* GRT_TEXT_FTRACE_FUNC_H */

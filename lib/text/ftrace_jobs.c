@@ -94,7 +94,7 @@ struct ftrace_job *ftrace_jobs_new(struct ftrace_jobs *j)
 	return job;
 }
 
-/* The job that was complete so many completions ago makes room, if the slot is still its. */
+/* The job that completed FTRACE_DONE completions ago makes room, if its slot was not used again. */
 void ftrace_jobs_done(struct ftrace_jobs *j, const struct ftrace_job *job)
 {
 	struct ftrace_running *at = &j->done[j->dones++ % FTRACE_DONE];
@@ -176,7 +176,7 @@ static void remove_running(struct ftrace_jobs *j, uint32_t i)
 	memmove(&j->running[i], &j->running[i + 1], (j->runnings - i) * sizeof(j->running[0]));
 }
 
-/* The oldest of the ring that are more than @keep have ended, and nothing said so. */
+/* Forgets the oldest jobs of the ring that are more than @keep: they ended without a line. */
 static void trim_ring(struct ftrace_jobs *j, uint32_t ring, uint64_t keep)
 {
 	uint64_t here = 0;

@@ -74,7 +74,7 @@ static bool ftrace_line_take_thread(struct ftrace_line *l, const char *begin, co
 	return true;
 }
 
-/* A stamp up to its colon. Return: behind the colon, NULL: it is none */
+/* Reads a time stamp up to its colon. Return: the text after it, NULL: it is something else */
 static inline const char *ftrace_line_scan_time(const char *p, const char *end, uint64_t *ns)
 {
 	if (!grt_scan_line_stamp(&p, end, ns) && !grt_scan_u64(&p, end, ns))
@@ -86,7 +86,7 @@ static const bool flag_chars[256] = {
 	['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['.'] = true, ['#'] = true,
 };
 
-/* Return: behind the flags, NULL: they are none */
+/* Return: the text after the flags, NULL: it is something else */
 static const char *scan_flags(const char *p, const char *end)
 {
 	const char *q = p;
@@ -96,7 +96,10 @@ static const char *scan_flags(const char *p, const char *end)
 	return q - p >= FLAGS_MIN && q - p <= FLAGS_MAX ? q : NULL;
 }
 
-/* The usual ones, between blanks. Return: behind the blank, NULL: something else. @p has five bytes ahead */
+/*
+ * Reads the usual five flags between blanks. Return: the text after the blank, NULL: it is something else. @p
+ * can be read for at least seven bytes
+ */
 static inline const char *scan_five_flags(const char *p)
 {
 	bool all = p[0] == ' ' && p[6] == ' ';
@@ -106,7 +109,10 @@ static inline const char *scan_five_flags(const char *p)
 	return all ? p + 7 : NULL;
 }
 
-/* What follows the CPU: flags or none, and a stamp. Return: behind the stamp, NULL: it does not */
+/*
+ * Reads what follows the CPU: flags, which may be missing, and a time stamp. Return: the text after it, NULL:
+ * it is something else
+ */
 static const char *scan_behind_cpu(const char *p, const char *end, uint64_t *ns)
 {
 	const char *q = scan_five_flags(p);
@@ -128,7 +134,7 @@ static const char *scan_behind_cpu(const char *p, const char *end, uint64_t *ns)
 	return ftrace_line_scan_time(p, end, ns);
 }
 
-/* "[cpu]" with a stamp behind it. Return: behind the stamp, NULL: something else */
+/* Reads "[cpu]" with flags and time stamp. Return: the text after it, NULL: it is something else */
 static inline const char *ftrace_line_scan_cpu(const char *p, const char *end, uint64_t *cpu, uint64_t *ns)
 {
 	if (!grt_scan_char(&p, end, '[') || !grt_scan_line_u64(&p, end, cpu) || !grt_scan_char(&p, end, ']'))
@@ -136,7 +142,7 @@ static inline const char *ftrace_line_scan_cpu(const char *p, const char *end, u
 	return scan_behind_cpu(p, end, ns);
 }
 
-/* The first such from @p on. Return: behind the stamp; @at gets the bracket */
+/* Finds the first CPU in brackets with a time stamp. Return: the text after it; @at gets the bracket */
 static const char *find_bracket(const char *p, const char *end, const char **at, uint64_t *cpu, uint64_t *ns)
 {
 	const char *behind;
@@ -171,8 +177,8 @@ static const char *back_over_stamp(const char *line, const char *colon)
 }
 
 /*
- * Without a bracket the stamp is found by its colon.
- * Return: behind the colon; @at gets the stamp's beginning
+ * Finds the time stamp of a line without brackets by its colon. Return: the text after the colon; @at gets
+ * the beginning of the time stamp
  */
 static const char *find_stamp(const char *line, const char *end, const char **at, uint64_t *ns)
 {
@@ -197,7 +203,7 @@ static const char *find_stamp(const char *line, const char *end, const char **at
 	return NULL;
 }
 
-/* The thread, and the CPU with its flags behind it, or (perf script without -F cpu) the thread only. */
+/* Takes the thread, and the CPU with its flags after it, or (perf script without -F cpu) only the thread. */
 static bool take_unbracketed(struct ftrace_line *l, const char *line, const char *end)
 {
 	const char *stop = back_over_blanks(line, end), *p = stop, *flags;
@@ -215,13 +221,13 @@ static bool take_unbracketed(struct ftrace_line *l, const char *line, const char
 	return ftrace_line_take_thread(l, line, stop);
 }
 
-/* Behind the last colon inside of a name, where perf puts the group before it. */
+/* Return: the name after the last colon within it, before which perf puts the group. */
 static struct grt_span without_group(struct grt_span name)
 {
 	for (size_t i = name.len; i-- > 1;) {
 		if (name.at[i - 1] != ':')
 			continue;
-		/* modifiers stand behind the name: "cycles:ppp" */
+		/* modifiers follow the name: "cycles:ppp" */
 		if (name.len - i <= 4 && !memchr(name.at + i, '_', name.len - i)) {
 			name.len = i - 1;
 			continue;
@@ -287,7 +293,7 @@ static bool ftrace_line_same_bytes(const char *a, const char *b, size_t at)
 	return !memcmp(a + at, b + at, 16);
 }
 
-/* Of 16 to FTRACE_THREAD_TEXT bytes. */
+/* Return: whether the texts are equal; they have 16 to FTRACE_THREAD_TEXT bytes. */
 static bool ftrace_line_same_text(const struct ftrace_thread *t, const char *line, size_t len)
 {
 	return t->len == len && ftrace_line_same_bytes(t->text, line, 0) &&
@@ -295,7 +301,7 @@ static bool ftrace_line_same_text(const struct ftrace_thread *t, const char *lin
 	       (len <= 32 || ftrace_line_same_bytes(t->text, line, 16));
 }
 
-/* Its place, by the bytes before the bracket, where its number is. */
+/* Return: the place of a thread, by the bytes before the bracket, which contain its number. */
 static struct ftrace_thread *ftrace_line_place_of(const struct ftrace_line *l, const char *at)
 {
 	uint64_t a, b;
@@ -306,14 +312,14 @@ static struct ftrace_thread *ftrace_line_place_of(const struct ftrace_line *l, c
 			   FTRACE_THREADS];
 }
 
-/* A thread, perhaps with its group, before "[cpu]". */
+/* Takes a thread, perhaps with its group, before "[cpu]". */
 static bool ftrace_line_take_new(struct ftrace_line *l, const char *line, const char *at)
 {
 	l->tgid = 0;
 	return ftrace_line_take_thread(l, line, take_tgid(l, line, back_over_blanks(line, at)));
 }
 
-/* The same; most lines are of few threads, and what precedes the CPU is parsed once for each. */
+/* The same. Most lines are of few threads, so the text before the CPU is parsed once for each thread. */
 static bool take_bracketed(struct ftrace_line *l, const char *line, const char *at)
 {
 	size_t len = (size_t)(at - line);

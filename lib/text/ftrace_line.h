@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The part of a line before the fields of an event, in every layout in which ftrace,
- * trace-cmd and perf script print it:
+ * Parses the part of a line before the fields of an event, in every layout in which ftrace, trace-cmd and
+ * perf script print it:
  *
  *	comm-tid [(tgid)] [cpu] [flags] time: event: fields	trace, trace_pipe, trace-cmd report
  *	comm-tid cpuflags time: event: fields			latency format, trace-cmd report -l
@@ -22,14 +22,15 @@ enum ftrace_what {
 	FTRACE_FUNCTION, /* a function was called, by one of the function tracers */
 };
 
-/* Threads that are remembered as lines have them. */
+/* Threads whose text is remembered, so that it is parsed once, and the longest such text. */
 #define FTRACE_THREADS 64U
 #define FTRACE_THREAD_TEXT 48U
 
 /**
- * struct ftrace_thread - what stood before a CPU in brackets, and what it means
- * @text, @len: all of it, with blanks; 0: none
- * @comm, @comm_len: part of it
+ * struct ftrace_thread - the text of a line before its CPU in brackets, and the thread that it names
+ * @text, @len: the text with its blanks; @len 0: the place is free
+ * @comm, @comm_len: where in @text the thread's name is
+ * @of_perf: see struct ftrace_line
  */
 struct ftrace_thread {
 	char text[FTRACE_THREAD_TEXT];
@@ -42,15 +43,15 @@ struct ftrace_thread {
 };
 
 /**
- * struct ftrace_line - a line in its parts
- * @comm: without the blanks around it
+ * struct ftrace_line - the parts of a line
+ * @comm: name of the thread, without the blanks around it
  * @tgid: 0: the line does not have it
  * @time: ns
  * @event: its name, without group and modifiers
  * @fields, @end: begin and end of the fields, which follow the name
- * @of_perf: the thread follows a blank, as perf has it
- * @column: where the CPU was in the line before; 0 for the first one. The same is tried first
- * @threads: those remembered, FTRACE_THREADS of them; NULL: none are
+ * @of_perf: a blank separates the thread's name and number, as perf script prints them, not a hyphen
+ * @column: the column of the CPU in the previous line, which is tried first; 0 before the first line
+ * @threads: memory for FTRACE_THREADS threads; NULL: threads are not remembered
  */
 struct ftrace_line {
 	struct grt_span comm;
@@ -67,12 +68,17 @@ struct ftrace_line {
 	struct ftrace_thread *threads;
 };
 
-/** ftrace_line_parse - divides a line of struct grt_lines into its parts. Return: whether it has one of these
- * layouts */
+/**
+ * ftrace_line_parse - divides a line of struct grt_lines into its parts; they point into the line
+ * Return: whether it has one of these layouts
+ */
 bool ftrace_line_parse(struct ftrace_line *l, const char *line, const char *end);
 
-/** ftrace_line_time - only its stamp; @column as above. Return: it is one of these, as far as is possible
- * from that */
+/**
+ * ftrace_line_time - reads only the time stamp of a line
+ * @column: as in struct ftrace_line; may be changed
+ * Return: whether the part of the line that was read has one of these layouts
+ */
 bool ftrace_line_time(const char *line, const char *end, uint64_t *ns, size_t *column);
 
 #endif /* GRT_TEXT_FTRACE_LINE_H */

@@ -66,7 +66,7 @@ static uint64_t when(struct ftrace *f, uint64_t told)
 	return f->l.time - time <= FTRACE_BACK ? time : f->l.time;
 }
 
-/* Those in a record are of the module's clock, too. */
+/* Time stamps in a record are of the module's clock as well. */
 static void move_stamps(uint64_t told, const struct grt_field *field, union record *r)
 {
 	uint64_t stamp;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Text of ftrace: the files trace and trace_pipe, trace-cmd report and perf
- * script, also inside of a systrace page. Here is what is no event; lines are
- * taken apart in ftrace_line.c, events understood in ftrace_events.c.
+ * The text of ftrace: the files trace and trace_pipe, trace-cmd report and perf script, also inside of a
+ * systrace page. This file handles lines that are not events; ftrace_line.c parses lines, ftrace_events.c
+ * handles events.
  */
 #include "ftrace_events.h"
 #include "ftrace_module.h"
@@ -31,7 +31,7 @@ static bool ftrace_takes(const char *line, const char *end)
 		if ((unsigned char)l.event.at[i] <= ' ')
 			return false;
 	/* nothing else has a CPU in brackets there; without one the event has to be known */
-	return memchr(line, '[', (size_t)(l.event.at - line)) || ftrace_knows(l.event);
+	return memchr(line, '[', (size_t)(l.event.at - line)) || ftrace_has_event(l.event);
 }
 
 static bool ftrace_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
@@ -40,7 +40,10 @@ static bool ftrace_time(const char *line, const char *end, uint64_t *ns, size_t 
 	       (ftrace_line_time(line, end, ns, hint) || ftrace_func_graph_time(line, end, ns));
 }
 
-/* "# entries-in-buffer/entries-written: 12/34   #P:2": what is not in the buffer any more was overwritten */
+/*
+ * Takes "# entries-in-buffer/entries-written: 12/34 #P:2": entries that are not in the buffer were
+ * overwritten
+ */
 static enum grt_text_line comment(struct ftrace *f, const char *line, const char *end)
 {
 	const char *p = grt_find_text(line, end, "entries-written:", 16);
@@ -78,7 +81,7 @@ static enum grt_text_line lost(struct ftrace *f, const char *p, const char *end)
 	return GRT_LINE_DONE;
 }
 
-/* What tools print around events, and the frames of stacks behind one. */
+/* Return: whether a line is what tools print around events, or a frame of a stack after one. */
 static bool is_banner(const char *p, const char *end)
 {
 	static const char *const beginnings[] = {"cpus=", "version = ", "##### CPU ", "=> ",	  "...",
@@ -101,7 +104,7 @@ static bool ftrace_text_is_frame(const char *line, const char *p, const char *en
 	return p > line && grt_scan_hex(&p, end, &address) && p < end && *p == ' ' && end[-1] == ')';
 }
 
-/* A page is passed over up to its trace. Return: the line is not part of one */
+/* Skips a page up to its trace. Return: whether the line is outside of the trace */
 static bool ftrace_outside(struct grt_text *t, const char *line, const char *end)
 {
 	struct ftrace *f = grt_text_state(t);
@@ -139,7 +142,7 @@ static enum grt_text_line no_event(struct ftrace *f, const char *line, const cha
 	return is_banner(p, end) || ftrace_text_is_frame(line, p, end) ? GRT_LINE_SKIP : GRT_LINE_BAD;
 }
 
-/* What has no row: a function, a probe, or an event that has no place here. */
+/* Takes a line without a row: a function, a probe, or an event that is not used. */
 static enum grt_text_line other(struct ftrace *f)
 {
 	static const struct grt_span calls = {"(system calls)", 14};

@@ -6,7 +6,7 @@
 
 #include "ftrace_events.h"
 
-/* By enum xe_engine_class. */
+/* Names by enum xe_engine_class. */
 static const char *const xe_classes[] = {"rcs", "vcs", "vecs", "bcs", "gsccs", "ccs"};
 #define XE_CLASSES (sizeof(xe_classes) / sizeof(xe_classes[0]))
 

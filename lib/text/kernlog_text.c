@@ -34,7 +34,7 @@
 
 #define NS_PER_US UINT64_C(1000)
 #define NS_PER_DAY (86400 * GRT_NS_PER_S)
-/* A year without a number is a leap year, so that every date has a place. */
+/* Dates without a year are counted in a leap year, so that every date exists. */
 #define YEAR_BASE 1972
 #define NS_PER_YEAR (366 * NS_PER_DAY)
 
@@ -121,7 +121,7 @@ static bool scan_digits(const char **p, const char *end, int n, uint64_t *v)
 	return true;
 }
 
-/* hh:mm:ss and a fraction behind a dot or a comma, in ns */
+/* Reads hh:mm:ss with a fraction after a dot or a comma, in ns */
 static bool scan_clock(const char **p, const char *end, uint64_t *ns)
 {
 	const char *q = *p;
@@ -381,7 +381,7 @@ static bool scan_host(const char **p, const char *end, struct stamp *st)
 	return true;
 }
 
-/* A file of syslog: only the kernel's lines are of interest, but all have a stamp. */
+/* A file of syslog: only lines of the kernel are used, but all have a time stamp. */
 static bool scan_syslog(struct kernlog_state *s, const char **p, const char *end, struct stamp *st)
 {
 	const char *q = *p;
@@ -422,11 +422,10 @@ static struct stamp scan_prefix(struct kernlog_state *s, const char **p, const c
 }
 
 /*
- * Without a year: a step of more than half a year is the new year, in one
- * direction or the other. To the year before the first one it must be more than
- * three quarters: a log that is silent for long is likelier than one that is
- * newest first. Between months that are adrift and the first that is known any
- * step is forward: how far they are apart is unknown.
+ * For logs without a year: a step of more than half a year crosses new year, forwards or backwards. A step
+ * into the year before the first one must be more than three quarters of a year, because a log with a long
+ * gap is likelier than one with the newest lines first. Between months that are adrift and the first known
+ * one, any step is forwards, since their distance is unknown.
  */
 static uint64_t with_year(struct kernlog_state *s, uint64_t ns)
 {
@@ -444,7 +443,7 @@ static uint64_t with_year(struct kernlog_state *s, uint64_t ns)
 
 /* Messages */
 
-/** struct message - a line of interest; @line: where it begins, @p: behind what made it one */
+/** struct message - a line that is used; @line: its beginning, @p: the text after what identified it */
 struct message {
 	struct grt_text *t;
 	uint64_t time;
@@ -454,14 +453,14 @@ struct message {
 	const char *end;
 };
 
-/* One that is about no error of a GPU. */
+/* Takes a message that does not report an error of a GPU. */
 static enum grt_text_line other_message(struct message *m)
 {
 	grt_text_unknown(m->t, "other messages", 14);
 	return GRT_LINE_DONE;
 }
 
-/* The text behind a key up to the next ", "; empty where there is no such key. */
+/* Return: the text after a key up to the next ", "; empty without such a key. */
 static struct grt_span kernlog_text_take_key(struct message *m, const char *key)
 {
 	const char *q = m->p, *stop;
@@ -491,7 +490,7 @@ static void kernlog_text_take_process(struct message *m, struct grt_event *e)
 
 #define XID_LOST 79
 
-/* What belongs together stands so near. */
+/* Lines about one event are at most this far apart, ns. */
 #define NEAR GRT_NS_PER_S
 
 static bool is_near(uint64_t a, uint64_t b)
@@ -507,7 +506,7 @@ static void kernlog_text_put_lost(struct grt_text *t, struct grt_ev_xid *lost)
 	lost->e.type = 0;
 }
 
-/* Of the GPU, or of one whose address is unknown on either side; NULL: none */
+/* Finds the lost GPU, or one whose address is unknown on either side. Return: NULL: there is none */
 static struct grt_ev_xid *find_lost(struct kernlog_state *s, uint32_t bus, uint64_t time)
 {
 	struct grt_ev_xid *any = NULL;
@@ -535,8 +534,11 @@ static struct grt_ev_xid *place_for_lost(struct grt_text *t, struct kernlog_stat
 	return oldest;
 }
 
-/* An Xid says the same as a line beside it: that is not held any more, and not another one. */
-static void told_lost(struct message *m, const struct grt_ev_xid *xid)
+/*
+ * An Xid reports the same as a line near it: the line is not held any more, and does not become another
+ * event.
+ */
+static void hold_lost(struct message *m, const struct grt_ev_xid *xid)
 {
 	struct kernlog_state *s = grt_text_state(m->t);
 	struct grt_ev_xid *x = find_lost(s, xid->bus, m->time);
@@ -571,7 +573,7 @@ static enum grt_text_line read_xid(struct message *m)
 	grt_xid_set_text(&xid, part.at, part.len, m->p, (size_t)(m->end - m->p));
 	grt_text_put(m->t, &xid.e, 0);
 	if (xid.code == XID_LOST)
-		told_lost(m, &xid);
+		hold_lost(m, &xid);
 	return GRT_LINE_DONE;
 }
 
@@ -597,7 +599,7 @@ static void put_hang(struct grt_text *t, struct kernlog_state *s)
 	s->process_pid = 0;
 }
 
-/* "0000:28:00.0" behind "amdgpu "; 0: there is none */
+/* Reads "0000:28:00.0" after "amdgpu ". Return: 0: there is none */
 static uint32_t scan_device(struct message *m)
 {
 	const char *p = grt_find_text(m->line, m->p, "amdgpu ", 7), *begin;
@@ -661,7 +663,7 @@ static enum grt_text_line read_process(struct message *m)
 
 /* What has fallen off the bus */
 
-/* Mostly there is an Xid, too, which says more about it. */
+/* Mostly there is an Xid, too, which has more details. */
 static enum grt_text_line lost_gpu(struct message *m, uint32_t bus)
 {
 	static const char text[] = "GPU has fallen off the bus";
@@ -772,14 +774,14 @@ static const struct message_kind {
 #undef MESSAGE
 };
 
-/* None of the messages begins like this: spares the search in nearly every line of a log. */
+/* Return: whether no message begins like this, which avoids the search in nearly every line of a log. */
 static bool begins_otherwise(const struct stamp *st, const char *p, const char *end)
 {
 	grt_scan_blanks(&p, end);
 	return st->message && p < end && !strchr("Nna[*", *p);
 }
 
-/* The first of the messages that is in the line; *@p is moved behind it. */
+/* Finds the first of the messages in the line; *@p moves after it. */
 static const struct message_kind *find_message(const struct stamp *st, const char **p, const char *end)
 {
 	if (begins_otherwise(st, *p, end))
@@ -809,7 +811,7 @@ static struct stamp scan_stamp(struct kernlog_state *s, const char **p, const ch
 	return st;
 }
 
-/* What was held has nothing more said of it. */
+/* Puts the held event, of which no further line can report more. */
 static void kernlog_text_settle(struct grt_text *t, struct kernlog_state *s)
 {
 	if (!is_near(s->hang.e.time, s->last))
@@ -819,7 +821,10 @@ static void kernlog_text_settle(struct grt_text *t, struct kernlog_state *s)
 			kernlog_text_put_lost(t, &s->lost[i]);
 }
 
-/* " KEY=value" behind a line of /dev/kmsg, what journalctl and mails have between lines. */
+/*
+ * Return: whether a line is " KEY=value" after a line of /dev/kmsg, or what journalctl and mails have between
+ * lines.
+ */
 static bool kernlog_text_is_around(const char *p, const char *end)
 {
 	bool blank = p < end && grt_is_blank(*p);
@@ -879,7 +884,7 @@ static bool kernlog_time(const char *line, const char *end, uint64_t *ns, size_t
 	return st.any;
 }
 
-/* The same, and which way the text goes. */
+/* The same; also finds out in which direction the text goes. */
 static enum grt_text_place kernlog_place(struct grt_text *t, const char *line, const char *end,
 					 struct grt_order_place *place, size_t *hint)
 {
@@ -893,7 +898,9 @@ static enum grt_text_place kernlog_place(struct grt_text *t, const char *line, c
 	return GRT_PLACE_STAMP;
 }
 
-/* The start of an event as other text has it behind a stamp in brackets: a word of capitals only. */
+/*
+ * Return: whether this is an event as other text has it after a time stamp in brackets: a word of capitals.
+ */
 static bool kernlog_text_is_event(const char *p, const char *end)
 {
 	struct grt_span word;

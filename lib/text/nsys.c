@@ -30,9 +30,9 @@ static bool nsys_takes(const struct stat *st, const char *head, size_t len)
 
 #ifdef GRT_HAVE_SQLITE
 #define COLUMNS_MAX 24U
-/* A row takes more bytes than this in any file. */
+/* Bytes of the smallest row in any file. */
 #define ROW_MIN 4
-/* Of a name, as much as of one in JSON. */
+/* Longest name, as in JSON. */
 #define NAME_MAX_BYTES 65536
 #define SQL_MAX 4096U
 
@@ -59,10 +59,9 @@ struct nsys {
 };
 
 /**
- * enum nsys_form - what is in a column
- * NUMBER: at least 0; ID: of 32 bits, and negative where it is unknown; GLOBAL: of a process; THREAD: of a
- * process and its thread; TIME: ns, with the session's time at least 0; END: the same, nothing where there
- * was none; NAME: number of a text; TEXT: text
+ * enum nsys_form - the meaning of a column. NUMBER: at least 0. ID: 32 bits, negative if unknown. GLOBAL: of
+ * a process. THREAD: of a process and its thread. TIME: ns, at least 0 after adding the session's time. END:
+ * the same; nothing if there was no end. NAME: number of a text. TEXT: a text
  */
 enum nsys_form {
 	NSYS_NUMBER,
@@ -83,8 +82,10 @@ struct nsys_column {
 	bool is_needed;
 };
 
-/** struct nsys_table - a kind of record; @finish: makes the record of a row whole, NULL: it is;
- * false: the row is none */
+/**
+ * struct nsys_table - a kind of record; @finish: completes the record of a row, NULL: it is complete; returns
+ * false if the row is not a record
+ */
 struct nsys_table {
 	const char *name;
 	enum grt_cupti_kind kind;
@@ -114,7 +115,7 @@ static bool nsys_finish_call(struct grt_cupti_record *r, char *text, size_t room
 	return true;
 }
 
-/* A graph that was recorded as a whole: what ran in it is not in the database. */
+/* A graph that was recorded as a whole: the database does not have its nodes. */
 static bool nsys_finish_graph(struct grt_cupti_record *r, char *text, size_t room)
 {
 	int n = snprintf(text, room, "CUDA graph %" PRIu64, r->graph);
@@ -161,7 +162,7 @@ static const struct nsys_table tables[] = {
 };
 /* clang-format on */
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
-/* Those behind these have work, calls or ranges. */
+/* The tables after these have work, calls or ranges. */
 #define TABLES_OF_PROCESSES 2U
 
 /* ----------------------------------------------------------------- tables */
@@ -191,7 +192,7 @@ static int nsys_ask(struct nsys *n, const char *sql, const char *table, int64_t 
 	return ret == SQLITE_ROW ? 1 : ret == SQLITE_DONE ? 0 : -EPROTO;
 }
 
-/* Return: 1: it is a table of rows, 0: there is none of this name, or a negative errno */
+/* Return: 1: there is a table of rows with this name, 0: there is none, or a negative errno */
 static int nsys_has(struct nsys *n, const char *table)
 {
 	int64_t value;
@@ -250,7 +251,7 @@ static int nsys_find_base(struct nsys *n)
 	return 0;
 }
 
-/* Return: bytes of the statement; 0: a column is missing, which is said */
+/* Return: bytes of the statement; 0: a column is missing, which is noted */
 static int nsys_spell(struct nsys *n, const struct nsys_table *t, char *sql)
 {
 	int used = snprintf(sql, SQL_MAX, "SELECT ");
@@ -309,7 +310,7 @@ static int nsys_take_text(struct nsys *n, const struct nsys_column *c, sqlite3_s
 	return 0;
 }
 
-/* What a number means, see enum nsys_form. */
+/* Converts a number, see enum nsys_form. */
 static int nsys_take_number(struct nsys *n, const struct nsys_column *c, int64_t v,
 			    struct grt_cupti_record *r)
 {
@@ -332,7 +333,7 @@ static int nsys_take_number(struct nsys *n, const struct nsys_column *c, int64_t
 	return 0;
 }
 
-/* Into the record of a row what is in one of its columns. */
+/* Sets a member of the record from a column of the row. */
 static int nsys_take(struct nsys *n, const struct nsys_column *c, sqlite3_stmt *q, int i,
 		     struct grt_cupti_record *r)
 {

@@ -31,7 +31,9 @@
 /* NV_ERR_GENERIC: refused, and the text does not say why */
 #define STATUS_REFUSED 0xffffU
 
-/* A line. @keys: behind the comm; @foreign: of another tool; @runlist: as its token says, where no key does
+/*
+ * struct row - a line. @keys: the text after the comm; @foreign: it is of another tool; @runlist: from its
+ * token, if no key has it
  */
 struct row {
 	struct grt_text *t;
@@ -80,7 +82,10 @@ static uint64_t number(const struct row *r, const char *key, size_t len, uint64_
 }
 #define NUMBER(r, key, otherwise) number((r), key, sizeof(key) - 1, (otherwise))
 
-/* A channel's handle, behind the client's and a colon where that is not the group's. 0: unknown */
+/*
+ * Reads a channel's handle; the client's handle and a colon precede it if it is not the group's client.
+ * Return: 0: unknown
+ */
 static uint32_t channel(const struct row *r, const char *key, size_t len, uint32_t *client)
 {
 	struct grt_span s, c;
@@ -103,8 +108,10 @@ static uint32_t channel(const struct row *r, const char *key, size_t len, uint32
 }
 #define CHANNEL(r, key, client) channel((r), key, sizeof(key) - 1, (client))
 
-/* Numbers that other tools have other names for: the driver's 0 is none, and 1 is what graphics and compute
- * run on. */
+/*
+ * Converts engines that other tools name differently: the driver's 0 is none, and 1 is the engine of graphics
+ * and compute.
+ */
 static bool foreign_engine(struct grt_span s, uint32_t *v)
 {
 	static const char *const names[] = {"GRAPHICS", "COPY", "NVDEC", "NVENC", "NVJPEG"};

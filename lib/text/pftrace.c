@@ -43,11 +43,11 @@ struct pftrace_queue {
 /**
  * struct pftrace - an input
  * @processes: texts of @names, by pid; @gpus: char[GPU_NAME], by number; @submits: struct pftrace_submit, by
- * fence
- * @jobs, @ftrace: where lines go to; NULL: this reading writes none
- * @nested: slices inside of others of their queue, which are not taken
- * @record: who gets CUDA's records; NULL: nobody
- * @name: of the call, the kernel or the process that is handed out
+ *	fence
+ * @jobs, @ftrace: where lines are written; NULL: this reading writes none
+ * @nested: slices inside of others of their queue, which are ignored
+ * @record: gets CUDA's records; NULL: this reading has none
+ * @name: name of the call, kernel or process that is delivered
  */
 struct pftrace {
 	int fd;
@@ -94,7 +94,7 @@ static int pftrace_hand_out(struct pftrace *f, const struct grt_cupti_record *r)
 
 /* ------------------------------------------------------------------ jobs */
 
-/* A value of a line of grtrace annotate, with what would end it escaped. */
+/* Writes a value of a line of grtrace annotate, escaping the characters that would end it. */
 static void put_value(FILE *out, const char *key, struct grt_span text)
 {
 	unsigned char c;
@@ -178,7 +178,7 @@ static void put_job(struct pftrace *f, const struct pftrace_job *j, uint64_t tim
 	f->job_lines++;
 }
 
-/* A job's stamps, from START back and from END on. */
+/* Writes a job's time stamps, from START backwards and from END forwards. */
 static void put_stamps(struct pftrace *f, const struct pftrace_job *j)
 {
 	const struct pftrace_values *a = &j->w->args;
@@ -223,7 +223,7 @@ static int take_job(struct pftrace *f, const struct pftrace_work *w)
 	return 0;
 }
 
-/* Who had NVIDIA's GPU, as this program exports it. */
+/* Writes which process had NVIDIA's GPU, as this program exports it. */
 static int take_turn(struct pftrace *f, const struct pftrace_work *w)
 {
 	static const struct {
@@ -342,7 +342,7 @@ static int take_call(struct pftrace *f, const struct pftrace_slice *s, uint32_t 
 	return pftrace_hand_out(f, &r);
 }
 
-/* Who submitted a job. */
+/* Takes the process that submitted a job. */
 static int take_submit(struct pftrace *f, const struct pftrace_slice *s)
 {
 	struct grt_key key = {{s->args.v[PFTRACE_CTX], s->args.v[PFTRACE_SEQNO]}};
@@ -552,7 +552,7 @@ static int pftrace_add_all(struct pftrace *f, struct grt_session *s, struct grt_
 	bool cuda, any;
 	int ret = pftrace_write_lines(f, s, err);
 
-	/* who passes over events is asked for those of the first stream */
+	/* a caller that skips events uses the number of those of the first stream */
 	ret = ret ?: pftrace_add_text(s, f->ftrace, f->ftrace_lines, err)
 		     ?: pftrace_add_text(s, f->jobs, f->job_lines, err);
 	cuda = f->cuda_records;

@@ -40,7 +40,7 @@ static const struct ftrace_row {
 	{595, "drm_sched_job_unschedulable", "fence=%1u:%2u depends on unsignalled fence=%3u:%4u"},
 };
 
-/* A word of a line: what would end it is a _. */
+/* Writes a word of a line; characters that would end it become _. */
 static void put_word(FILE *out, struct grt_span text)
 {
 	for (size_t i = 0; i < text.len && i < 128; i++)

@@ -22,7 +22,7 @@
 #define TEXTS_MAX (1U << 20)
 #define TRACKS_MAX 65536U
 #define PARENTS_MAX 16U
-/* Built-in clocks, and those behind them, which a sequence has for itself. */
+/* Built-in clocks, and after them the clocks of a sequence. */
 #define CLOCKS 64U
 #define CLOCKS_OWN 128U
 #define BOOTTIME 6U
@@ -58,7 +58,7 @@ struct packet_track {
 	struct pftrace_slice *open;
 };
 
-/** struct packet - the fields of a packet that are of use */
+/** struct packet - the fields of a packet that are used */
 struct packet {
 	uint64_t sequence;
 	uint64_t flags;
@@ -71,8 +71,8 @@ struct packet {
 
 /**
  * struct pftrace_packets - a file
- * @at: where the packet begins; @buf: it; @plain: what was packed in it, while that @is_plain
- * @offset: of built-in clocks: what their stamps lack; bits of @clocks: these are known
+ * @at: where the packet begins; @buf: the packet; @plain: the unpacked packets in it, if @is_plain
+ * @offset: by built-in clock: what to add to its time stamps; bits of @clocks: known ones
  */
 struct pftrace_packets {
 	int fd;
@@ -315,7 +315,7 @@ static void set_value(struct pftrace_values *out, struct grt_span name, uint64_t
 		}
 }
 
-/* A DebugAnnotation, or an ExtraComputeArg: where their members are differs. */
+/* Reads a DebugAnnotation or an ExtraComputeArg, whose members have different numbers. */
 static bool read_value(struct pftrace_packets *p, const struct packet *k, const struct sequence *s,
 		       bool of_launch, struct grt_span message, struct pftrace_values *out)
 {
@@ -386,8 +386,10 @@ static void work_context(struct pftrace_packets *p, const struct packet *k, cons
 	w->api = n ? (uint32_t)n->value : 0;
 }
 
-/* gpu_render_stage_event.proto; what has no queue by the tables of its sequence has none. Return: 0 or an
- * error */
+/*
+ * Reads gpu_render_stage_event.proto; a stage without a queue in the tables of its sequence has none. Return:
+ * 0 or an error
+ */
 static int read_stage(struct pftrace_packets *p, const struct packet *k, const struct sequence *s,
 		      struct pftrace_work *w)
 {
@@ -466,7 +468,7 @@ static struct packet_track *packets_track(struct pftrace_packets *p, uint64_t uu
 	return grt_keyed_get(&p->tracks, &key, &found) ? NULL : found;
 }
 
-/* Of a process or a thread: their numbers, and the field that has the name. */
+/* Reads the numbers of a process or a thread, and the field with its name. */
 static bool read_owner(struct packet_track *t, struct grt_span message, bool thread, struct grt_span *name)
 {
 	struct grt_pb_in in = grt_pb_read(message);
@@ -518,7 +520,7 @@ static int packets_descriptor(struct pftrace_packets *p, const struct packet *k)
 	return process && name.len && p->sink->process ? p->sink->process(p->sink->arg, like.pid, name) : 0;
 }
 
-/* Whose a track is: that of the nearest one above that says so. */
+/* Sets the owner of a track: that of the nearest track above it that has one. */
 static void track_owner(const struct pftrace_packets *p, const struct packet_track *t,
 			struct pftrace_slice *s)
 {
@@ -705,7 +707,7 @@ static int packets_defaults(struct pftrace_packets *p, const struct packet *k, s
 	return in.bad || inner.bad ? packets_bad(p, SPOILED) : 0;
 }
 
-/* What a packet changes of the state, in this order. */
+/* Applies the changes of a packet to the state, in this order. */
 static int packets_state(struct pftrace_packets *p, const struct packet *k, struct sequence *s)
 {
 	int ret = 0;
@@ -731,7 +733,7 @@ static int packets_state(struct pftrace_packets *p, const struct packet *k, stru
 static int packets_take(struct pftrace_packets *p, struct grt_span message);
 
 #ifdef GRT_HAVE_ZLIB
-/* Return: the bytes of what was packed, or a negative errno */
+/* Return: bytes of the unpacked packets, or a negative errno */
 static int64_t packets_inflate(struct pftrace_packets *p, struct grt_span packed)
 {
 	z_stream z = {.next_in = (Bytef *)(uintptr_t)packed.at, .avail_in = (uInt)packed.len};
@@ -797,7 +799,7 @@ static int packets_take(struct pftrace_packets *p, struct grt_span message)
 	ret = packets_state(p, &k, s);
 	if (ret || (!k.has_time && !k.ftrace.at))
 		return ret;
-	/* also where nobody wants the packet: stamps may be differences */
+	/* also for packets that are not used: time stamps may be differences */
 	timed = packets_time(p, &k, s, &time);
 	if (k.ftrace.at)
 		return p->sink->ftrace ? p->sink->ftrace(p->sink->arg, k.ftrace,
@@ -814,7 +816,7 @@ static int packets_take(struct pftrace_packets *p, struct grt_span message)
 
 /* --------------------------------------------------------------- the file */
 
-/* So many bytes of the file. Return: 0 or a negative errno */
+/* Reads this many bytes of the file. Return: 0 or a negative errno */
 static int packets_fetch(struct pftrace_packets *p, uint64_t at, size_t want, size_t *got)
 {
 	ssize_t n = 1;
@@ -833,9 +835,10 @@ static int packets_fetch(struct pftrace_packets *p, uint64_t at, size_t want, si
 
 #define WINDOW (1U << 20)
 
-/* One packet at the begin of what was fetched. Return: its bytes, 0: it is not whole there, or a negative
- * errno;
- * @need: gets what it takes */
+/*
+ * Reads one packet at the beginning of the bytes. Return: its bytes, 0: it is not complete, or a negative
+ * errno; @need: gets the bytes that it needs
+ */
 static int64_t packets_one(struct pftrace_packets *p, const char *at, size_t len, uint64_t *need)
 {
 	struct grt_pb_in in = grt_pb_read((struct grt_span){at, len});

@@ -82,12 +82,12 @@ static const char *const kinds[] = {"kernel",	  "memory_copy", "hip_api", "hip_r
 
 /**
  * struct rocprof - an input
- * @fd: its tables; -1: none. The first is the one that was given
- * @pid: that its name begins with, 0: none
- * @of: column of each field of a row, ROCPROF_COLUMNS: none that is wanted; @columns: so many
- * @value: of a row; NULL: the table has none
- * @calls: of HIP and HSA; @text, @room: a name that has quotes in it
- * @why, @row: what cannot be read
+ * @fd: its tables; -1: none. The first one is the one that the user gave
+ * @pid: the pid at the beginning of its name, 0: none
+ * @of: column of each field of a row, ROCPROF_COLUMNS: unused; @columns: their number
+ * @value: fields of a row; NULL: the table has none
+ * @calls: of HIP and HSA; @text, @room: a name with quotes in it
+ * @why, @row: why a row cannot be read, and its number
  */
 struct rocprof {
 	int fd[1 + KINDS];
@@ -104,7 +104,7 @@ struct rocprof {
 
 /* ------------------------------------------------------------------- rows */
 
-/* The next field of a line, without its quotes. Return: false behind the last one */
+/* Reads the next field of a line, without its quotes. Return: false after the last one */
 static bool rocprof_field(const char **p, const char *end, struct grt_span *out)
 {
 	const char *q = *p;
@@ -158,7 +158,7 @@ static bool rocprof_split(struct rocprof *r, const char *line, const char *end)
 	return n == r->columns && line > end;
 }
 
-/* A number, also "Agent 4"; 0 where there is none. */
+/* Return: a number, also of "Agent 4"; 0: there is none. */
 static uint64_t rocprof_number(const struct rocprof *r, unsigned int column)
 {
 	struct grt_span s = r->value[column];
@@ -214,7 +214,7 @@ static int rocprof_unquote(struct rocprof *r)
 	return 0;
 }
 
-/* Return: 1, 0: it is none, or a negative errno */
+/* Return: 1, 0: it is not a record, or a negative errno */
 static int rocprof_record(struct rocprof *r, struct grt_cupti_record *c)
 {
 	struct grt_span kind = r->value[ROCPROF_KIND];
@@ -352,7 +352,7 @@ static bool rocprof_takes(const struct stat *st, const char *head, size_t len)
 	return S_ISREG(st->st_mode) && end && rocprof_header(&r, head, end - (end > head && end[-1] == '\r'));
 }
 
-/* Length of a table's path up to what says its kind; 0: it has another name. */
+/* Return: length of a table's path before the name of its kind; 0: it has another name. */
 static size_t rocprof_prefix(const char *path)
 {
 	size_t n = strlen(path), suffix = sizeof(SUFFIX) - 1, kind;

@@ -7,7 +7,7 @@
 
 #define SEEN_MAX (1U << 24)
 
-/* What was met with a correlation. */
+/* Kinds of records that have a correlation id. */
 enum rocprof_seen { ROCPROF_SEEN_KERNEL = 1, ROCPROF_SEEN_COPY = 2, ROCPROF_SEEN_HSA = 4 };
 
 void grt_rocprof_calls_init(struct grt_rocprof_calls *c)
@@ -63,7 +63,7 @@ void grt_rocprof_calls_end(struct grt_rocprof_calls *c)
 	c->whole = true;
 }
 
-/* Those that give the GPU work; there are many others. */
+/* Return: whether a function can give the GPU work; most of HSA's do not. */
 static bool rocprof_calls_may_launch(struct grt_span name)
 {
 	static const char *const begin[] = {"hsa_signal_store_", "hsa_amd_memory_async_",
@@ -75,7 +75,7 @@ static bool rocprof_calls_may_launch(struct grt_span name)
 	return false;
 }
 
-/* A call whose work is known is a launch, whatever it is called. */
+/* A call with work is a launch, whatever its name is. */
 static int rocprof_calls_hsa(struct grt_rocprof_calls *c, struct grt_cupti_record *r)
 {
 	unsigned int seen = c->whole ? rocprof_calls_seen(c, r) : 0;

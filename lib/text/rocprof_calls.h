@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What the forms of rocprofv3's traces have in common: which calls of HIP and HSA give the GPU work, and what
- * is said otherwise than in CUDA's.
+ * Shared code of the readers of rocprofv3's traces: finds the calls of HIP and HSA that give the GPU work,
+ * and converts what rocprofv3 writes differently from CUPTI.
  *
- * A call is a launch where work has its correlation, or where it is a row of hip_calls.def. Where HSA was
- * traced, work has the correlation of HSA's innermost call, and the call of HIP around that is a function
- * that it was made in. Which work there is is known behind the first reading.
+ * A call is a launch if work (a kernel or copy) has its correlation id, or if it is a row of hip_calls.def.
+ * If HSA was traced, work has the correlation id of the innermost call of HSA, and the call of HIP around it
+ * becomes a function in the stack of the launch. A call may precede its work in the trace, so the trace is
+ * read twice: the first reading finds out which calls have work.
  */
 #ifndef GRT_TEXT_ROCPROF_CALLS_H
 #define GRT_TEXT_ROCPROF_CALLS_H
@@ -14,10 +15,10 @@
 #include "cuda/cupti_records.h"
 
 /**
- * struct grt_rocprof_calls - set up by grt_rocprof_calls_init(), to be given to grt_rocprof_calls_free()
- * @seen: by pid and correlation, what was met with it
+ * struct grt_rocprof_calls - set up by grt_rocprof_calls_init(), freed by grt_rocprof_calls_free()
+ * @seen: by pid and correlation id, the kinds of records that have this id
  * @whole: the first reading is over
- * @of_hsa: there is work of calls of HSA
+ * @of_hsa: at least one call of HSA has work
  */
 struct grt_rocprof_calls {
 	struct grt_keyed seen;
@@ -28,26 +29,32 @@ struct grt_rocprof_calls {
 void grt_rocprof_calls_init(struct grt_rocprof_calls *c);
 void grt_rocprof_calls_free(struct grt_rocprof_calls *c);
 
-/** grt_rocprof_calls_work - takes in a kernel or copy. Return: 0, -ENOMEM or -ENOSPC */
+/** grt_rocprof_calls_work - notes the correlation id of a kernel or copy. Return: 0, -ENOMEM or -ENOSPC */
 int grt_rocprof_calls_work(struct grt_rocprof_calls *c, const struct grt_cupti_record *r);
 
 /**
- * grt_rocprof_calls_take - makes the record of a call, whose name, times and correlation are in it
- * @r: its kind becomes CALL, FRAME: it is around launches, or OTHER; hip_calls.def has its name, or its
- * @spare_call is Return: 0, -ENOMEM or -ENOSPC
+ * grt_rocprof_calls_take - decides what a call is
+ * @r: the call with its name, times and correlation id. Its kind becomes GRT_CUPTI_CALL (a launch),
+ *	GRT_CUPTI_FRAME (a function around launches) or GRT_CUPTI_OTHER. Its spare_call becomes the call that
+ *	is used if hip_calls.def has no row for its name
+ * Return: 0, -ENOMEM or -ENOSPC
  */
 int grt_rocprof_calls_take(struct grt_rocprof_calls *c, struct grt_cupti_record *r);
 
-/** grt_rocprof_calls_end - a reading is over */
+/** grt_rocprof_calls_end - one reading of the trace is over */
 void grt_rocprof_calls_end(struct grt_rocprof_calls *c);
 
-/** grt_rocprof_groups - the grid of a kernel in groups, which was in threads */
+/** grt_rocprof_groups - converts the grid of a kernel from threads to thread blocks (workgroups) */
 void grt_rocprof_groups(struct grt_cupti_record *kernel);
 
-/** enum grt_rocprof_side - which agent of a copy has the number of its device */
+/** enum grt_rocprof_side - whether the GPU of a copy is its source or its destination agent */
 enum grt_rocprof_side { GRT_ROCPROF_FROM, GRT_ROCPROF_TO };
 
-/** grt_rocprof_way - "MEMORY_COPY_HOST_TO_DEVICE", or without the first words: names a copy, as CUDA does */
+/**
+ * grt_rocprof_way - makes @copy a copy and names it as CUDA does: HtoD, DtoH, DtoD, HtoH
+ * @way: rocprofv3's name of the direction, such as MEMORY_COPY_HOST_TO_DEVICE; its first words may be missing
+ * Return: which of the two agents is the GPU
+ */
 enum grt_rocprof_side grt_rocprof_way(struct grt_span way, struct grt_cupti_record *copy);
 
 #endif /* GRT_TEXT_ROCPROF_CALLS_H */

@@ -20,7 +20,7 @@
 #include "rocprof_calls.h"
 
 #define TOOL "rocprofiler-sdk-tool"
-/* Whether a file is one of these is decided by so many of its first bytes. */
+/* Bytes at the beginning of a file that decide whether it has this format. */
 #define HEAD_SEEN 4096U
 #define NAME_ROOM 65536U
 #define ROWS_MAX (1U << 22)
@@ -54,12 +54,12 @@ struct rocprof_values {
 
 /**
  * struct rocprof_json - an input
- * @name: of what is read
+ * @name: name that is being read
  * @rows: by element, enum rocprof_row and up to two numbers: a text, or a number
- * @element: that is read, from 1
- * @records: of the array that is read
- * @early: records stood before the tables, and were passed over
- * @wrong: a record of the file that has no times
+ * @element: number of the element that is read, from 1
+ * @records: records of the array that is read
+ * @early: records came before the tables, and were skipped
+ * @wrong: a record of the file without times
  */
 struct rocprof_json {
 	int fd;
@@ -77,7 +77,7 @@ struct rocprof_json {
 	void *arg;
 };
 
-/* A member of an object, or an element of an array, which has no name. Return: 0 or a negative errno */
+/* Takes a member of an object, or an element of an array, which has no name. Return: 0 or a negative errno */
 typedef int rocprof_take_fn(struct rocprof_json *r, const char *name, void *arg);
 
 /* ----------------------------------------------------------------- values */
@@ -87,7 +87,7 @@ static int rocprof_json_skip(struct rocprof_json *r)
 	return grt_json_skip(&r->in) ? 0 : -EPROTO;
 }
 
-/* All members of the object that comes; another value is passed over. */
+/* Reads all members of the object that follows; another value is skipped. */
 static int rocprof_json_members(struct rocprof_json *r, rocprof_take_fn *take, void *arg)
 {
 	char key[GRT_JSON_WORD_MAX];
@@ -124,7 +124,7 @@ static int rocprof_json_number(struct rocprof_json *r, uint64_t *value, bool *ha
 	return grt_json_u64(&r->in, 0, value, has) ? 0 : -EPROTO;
 }
 
-/* A text, and its number; of another value 0. */
+/* Reads a text and gets its number; 0 for another value. */
 static int rocprof_json_text(struct rocprof_json *r, uint32_t *number)
 {
 	r->name.len = 0;
@@ -167,7 +167,7 @@ static struct grt_span rocprof_json_named(const struct rocprof_json *r, enum roc
 	return (struct grt_span){grt_texts_get(&r->texts, text), grt_texts_length(&r->texts, text)};
 }
 
-/** struct rocprof_entry - of a table: its number, and what it has; @better: how good the text is */
+/** struct rocprof_entry - an entry of a table: its number and contents; @better: how good the text is */
 struct rocprof_entry {
 	uint64_t number;
 	uint64_t part;
@@ -239,7 +239,7 @@ static int rocprof_json_strings(struct rocprof_json *r, const char *name, void *
 	return rocprof_json_skip(r);
 }
 
-/* What a program's users call the kernel, before what the linker does. */
+/* Prefers the name of a kernel that users know to that of the linker. */
 static int rocprof_json_kernel_member(struct rocprof_json *r, const char *name, void *arg)
 {
 	static const char *const names[] = {"kernel_name", "demangled_kernel_name", "formatted_kernel_name"};
@@ -275,7 +275,7 @@ static int rocprof_json_handle(struct rocprof_json *r, const char *name, void *a
 	return strcmp(name, "handle") ? rocprof_json_skip(r) : rocprof_json_number(r, arg, NULL);
 }
 
-/* As rocprofv3 numbers agents in its tables. */
+/* Numbers agents as rocprofv3 does in its tables. */
 static int rocprof_json_agent_member(struct rocprof_json *r, const char *name, void *arg)
 {
 	struct rocprof_entry *e = arg;
@@ -296,7 +296,7 @@ static int rocprof_json_agent(struct rocprof_json *r, const char *name, void *ar
 
 /* ---------------------------------------------------------------- records */
 
-/* Where numbers stand in a record: what they are in, and their names. */
+/* The places of numbers in a record: the object around them, and their names. */
 static const struct {
 	const char *in;
 	const char *name;
@@ -377,7 +377,10 @@ static void rocprof_json_to_copy(const struct rocprof_json *r, const struct rocp
 	c->bytes = v->bytes;
 }
 
-/* Of roctx: what one thread begins and ends, and what another one may end. A mark has no length. */
+/*
+ * Converts a range of roctx: one that a thread begins and ends, or one that another thread may end. A mark
+ * has no length.
+ */
 static void rocprof_json_to_range(const struct rocprof_json *r, const struct rocprof_values *v,
 				  struct grt_cupti_record *c)
 {
@@ -494,7 +497,7 @@ static int rocprof_json_metadata(struct rocprof_json *r)
 	return ret || !c.name.len ? ret : r->record(r->arg, &c);
 }
 
-/* What a record's numbers mean is known. */
+/* Return: whether the tables that explain a record's numbers were read. */
 static bool rocprof_json_has_tables(const struct rocprof_json *r)
 {
 	const struct grt_key pid = {{r->element, ROCPROF_ROW_PID}}, kind = {{r->element, ROCPROF_ROW_KIND}};
@@ -552,7 +555,7 @@ static int rocprof_json_run(struct rocprof_json *r)
 	return ret;
 }
 
-/* Where records stand before their tables, the first reading is two. */
+/* If records come before their tables, the first reading reads the file twice. */
 static int rocprof_json_read(void *reader, struct grt_cupti_count *count,
 			     int (*record)(void *arg, const struct grt_cupti_record *c), void *arg)
 {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The reader of text: chooses a form for an input, has it understand line by
- * line, and makes one stream in time order of the events that it puts.
+ * The reader of text: chooses a form for an input, passes it the lines, and makes one stream of the events,
+ * in the order of time.
  *
- * A file is read twice. First only the stamps of its lines, which tells what
- * it spans and how far it is out of order: the window in which records must be
- * held back is just that, and nothing for a sorted file. A pipe has a window
- * of a second and bounded memory. The order itself is made in text_order.c.
+ * A file is read twice. The first reading reads only the time stamps of the lines. It finds the time span of
+ * the file, and how far its lines are out of order: the window for which records must be held back is just
+ * that, and 0 for a sorted file. A pipe has a window of a second and bounded memory. text_order.c sorts.
  *
- * Where a form needs its lines in the order of time and a file has not got them so,
- * or it is a pipe, it is the lines that are held back, and then understood; else the
- * records.
+ * If a form needs its lines in the order of time, and the input is a pipe or a file that is not sorted, lines
+ * are held back and sorted before they are parsed; otherwise, records are.
  */
 #include "text_input.h"
 
@@ -27,12 +25,14 @@
 #include "text_names.h"
 #include "text_order.h"
 
-/* A form is chosen by the lines of so many bytes, of the first part of the input that has any that are
- * certain. */
+/*
+ * A form is chosen by the lines of this many bytes: of the first part of the input that has lines that are
+ * certain.
+ */
 #define PROBE (64U << 10)
-/* What stands further behind is sorted in files. */
+/* Records that are more out of order are sorted in files. */
 #define WINDOW_MAX GRT_NS_PER_S
-/* Of the lines of a pipe, bytes that are held at most: they are longer than their records. */
+/* Bytes of a pipe's lines that are held at most; lines are longer than their records. */
 #define PIPE_BUDGET (8U << 20)
 
 static const struct grt_text_format *const formats[] = {
@@ -44,18 +44,18 @@ static const struct grt_text_format *const formats[] = {
 
 /**
  * struct grt_text - an input that is being read
- * @lines: of @fd; @label names it in messages
- * @state: of @format
- * @learned: by its time()
- * @hint: of its time() for @text
- * @text: lines, where @sorts; @run: those that are next; @held: the line that comes behind them, if any,
- * and its @place
- * @number: of the present line, and @sorted_at: its stamp, where @sorts
- * @late: the present line should have come before others
- * @health: of the session, while lines are read
- * @disorder: how far behind later ones lines stand; @window: and their events
+ * @lines: the lines of @fd; @label: its name in messages
+ * @state: state of @format
+ * @learned: state of its time()
+ * @hint: hint of its time() for @text
+ * @text: sorts lines, if @sorts; @run: the lines that are next; @held: the line that follows them, NULL:
+ *	none, and its @place
+ * @number: number of the current line, and @sorted_at: its time, if @sorts
+ * @late: the current line should have come before others
+ * @health: health of the session, while lines are read
+ * @disorder: the most by which lines are out of order; @window: the same for their events
  * @used: lines have been read: a pipe cannot be read again
- * @ended: there are no more
+ * @ended: there are no more lines
  * @code: a negative errno that ends the run
  */
 struct grt_text {
@@ -86,7 +86,7 @@ struct grt_text {
 	struct grt_err err;
 };
 
-/* What forms call */
+/* Functions that forms call */
 
 void *grt_text_state(struct grt_text *t)
 {
@@ -111,7 +111,7 @@ void grt_text_no_memory(struct grt_text *t)
 			      t->label, (unsigned long long)t->number);
 }
 
-static void told_late(struct grt_text *t, uint64_t now, uint64_t time)
+static void note_late(struct grt_text *t, uint64_t now, uint64_t time)
 {
 	grt_fault(t->health, GRT_FAULT_TIME, 0,
 		  "its lines are out of order by more than a pipe can be sorted",
@@ -125,7 +125,7 @@ void grt_text_put(struct grt_text *t, struct grt_event *e, uint32_t cpu)
 	if (e->type >= GRT_EV_MAX || !grt_record_size[e->type])
 		return;
 	if (t->late && e->type != GRT_EV_NAME) {
-		told_late(t, t->text.out, e->time);
+		note_late(t, t->text.out, e->time);
 		t->late = false;
 	}
 	e->size = grt_record_size[e->type];
@@ -150,7 +150,7 @@ void grt_text_name(struct grt_text *t, uint32_t kind, uint32_t id, uint64_t time
 {
 	struct grt_ev_name e;
 
-	if (grt_text_names_tell(&t->names, kind, id, time, name, name_len, owner, owner_len, &e))
+	if (grt_text_names_update(&t->names, kind, id, time, name, name_len, owner, owner_len, &e))
 		grt_text_put(t, &e.e, 0);
 }
 
@@ -219,7 +219,7 @@ static void note_bad(struct grt_text *t, const char *line, const char *end)
 		len = sizeof(h->bad_text) - 1;
 	memcpy(h->bad_text, line, len);
 	h->bad_text[len] = '\0';
-	/* a NUL does not end what is reported */
+	/* the text may contain a NUL */
 	for (size_t i = 0; i < len; i++)
 		if (!h->bad_text[i])
 			h->bad_text[i] = ' ';
@@ -239,7 +239,7 @@ static inline int text_input_next_line(struct grt_text *t, const char **line, co
 	return 1;
 }
 
-static inline void understand(struct grt_text *t, const char *line, const char *end)
+static inline void parse_line(struct grt_text *t, const char *line, const char *end)
 {
 	if (t->format->line(t, line, end) == GRT_LINE_BAD)
 		note_bad(t, line, end);
@@ -256,7 +256,7 @@ static int text_input_read_lines(struct grt_text *t)
 		if (ret <= 0)
 			break;
 		t->number = t->lines.number;
-		understand(t, line, end);
+		parse_line(t, line, end);
 	}
 	return ret;
 }
@@ -269,8 +269,10 @@ static enum grt_text_place text_input_place_of(struct grt_text *t, const char *l
 	return t->format->time(line, end, &t->place.time, t->hint) ? GRT_PLACE_STAMP : GRT_PLACE_BEHIND;
 }
 
-/* Takes in the held line, and those behind it that have no stamp: they are in one record with it. Then one is
- * held again. Return: 1, 0 at the end of the text, or a negative errno */
+/*
+ * Takes the line that is held, and the lines without a time stamp that follow it, into one record; holds the
+ * next line. Return: 1, 0: the end of the text, or a negative errno
+ */
 static int text_input_take_lines(struct grt_text *t)
 {
 	const char *line = t->held, *end = t->held_end;
@@ -298,8 +300,8 @@ static int text_input_take_lines(struct grt_text *t)
 	return 1;
 }
 
-/* A record of lines that are next. */
-static void understand_all(struct grt_text *t, const struct grt_order_line *l)
+/* Parses a record of lines. */
+static void parse_lines(struct grt_text *t, const struct grt_order_line *l)
 {
 	const char *line = l->text, *end = l->text + l->bytes, *stop;
 
@@ -307,12 +309,15 @@ static void understand_all(struct grt_text *t, const struct grt_order_line *l)
 	t->sorted_at = l->time;
 	for (; line < end; line = stop + 1, t->number++) {
 		stop = memchr(line, '\n', (size_t)(end - line));
-		understand(t, line, stop);
+		parse_line(t, line, stop);
 	}
 	t->late = false;
 }
 
-/* What is ready, until there are enough records. Return: 1, 0: nothing is, or a negative errno */
+/*
+ * Delivers lines that are ready, until there are enough records. Return: 1, 0: none is ready, or a negative
+ * errno
+ */
 static int give_lines(struct grt_text *t)
 {
 	const struct grt_order_line *l;
@@ -327,7 +332,7 @@ static int give_lines(struct grt_text *t)
 		l = (const struct grt_order_line *)t->run.ptr;
 		t->run.ptr += l->size;
 		t->late = t->run.late;
-		understand_all(t, l);
+		parse_lines(t, l);
 	}
 	return 1;
 }
@@ -393,7 +398,7 @@ static void take_run(struct grt_text *t, struct grt_stream *st, const struct grt
 	if (!run->late)
 		st->key = run->first;
 	else if (!t->sorts)
-		told_late(t, st->key, run->first);
+		note_late(t, st->key, run->first);
 }
 
 static void text_input_count(struct grt_text *t, struct grt_health *h)
@@ -446,7 +451,7 @@ static void free_state(struct grt_text *t)
 	t->state = NULL;
 }
 
-/* What is held back: lines or records. */
+/* Begins the order in which lines or records are held back. */
 static void begin_order(struct grt_text *t)
 {
 	bool is_pipe = t->lines.is_pipe;
@@ -535,7 +540,7 @@ struct votes {
 	bool any;
 };
 
-/* Whether the first character of a line says that it is of another form. */
+/* Return: whether the first character of a line excludes the form. */
 static bool is_of_another(const struct grt_text_format *format, char first)
 {
 	for (size_t i = 0; i < FORMATS; i++)
@@ -559,7 +564,7 @@ static void vote(struct votes *v, const char *line, const char *end)
 	}
 }
 
-/* As soon as a pipe has given a line that is certain it is not waited for. Return: 0 or a negative errno */
+/* Stops waiting for a pipe as soon as it has given a line that is certain. Return: 0 or a negative errno */
 static int text_input_probe(struct grt_text *t, struct votes *v)
 {
 	const char *line, *end;

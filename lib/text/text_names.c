@@ -12,7 +12,7 @@
 /* Places that are looked at for a name. */
 #define WAYS 4U
 
-/* A field of a NAME record holds exactly this text, cut to its size. */
+/* Return: whether a field of a NAME record has exactly this text, cut to its size. */
 static inline bool text_names_holds(const char *field, size_t size, const char *text, size_t len)
 {
 	if (len >= size)
@@ -27,7 +27,7 @@ static void text_names_set(char *field, size_t size, const char *text, size_t le
 		memcpy(field, text, len < size ? len : size);
 }
 
-/* A NUL would end the field for some and not for others. */
+/* A NUL would end the field for some readers and not for others. */
 static size_t text_len(const char *text, size_t len)
 {
 	const char *nul = len ? memchr(text, '\0', len) : NULL;
@@ -62,26 +62,26 @@ static struct grt_text_name *text_names_place_of(struct grt_text_names *n, uint3
 	return &n->name[home + (hash >> 16) % WAYS];
 }
 
-static inline bool tells(const struct grt_text_name *at, uint32_t kind, uint32_t id, uint64_t time,
-			 const char *name, size_t name_len, const char *owner, size_t owner_len)
+static inline bool name_is_current(const struct grt_text_name *at, uint32_t kind, uint32_t id, uint64_t time,
+				   const char *name, size_t name_len, const char *owner, size_t owner_len)
 {
 	return at->id == id && at->kind == kind && time >= at->time &&
 	       text_names_holds(at->name, sizeof(at->name), name, name_len) &&
 	       (owner_len ? text_names_holds(at->owner, sizeof(at->owner), owner, owner_len) : !at->owner[0]);
 }
 
-bool grt_text_names_tell(struct grt_text_names *n, uint32_t kind, uint32_t id, uint64_t time,
-			 const char *name, size_t name_len, const char *owner, size_t owner_len,
-			 struct grt_ev_name *e)
+bool grt_text_names_update(struct grt_text_names *n, uint32_t kind, uint32_t id, uint64_t time,
+			   const char *name, size_t name_len, const char *owner, size_t owner_len,
+			   struct grt_ev_name *e)
 {
 	struct grt_text_name *at = text_names_place_of(n, kind, id);
 
-	/* a text with a NUL is none that is held: it is cut there first */
-	if (tells(at, kind, id, time, name, name_len, owner, owner_len))
+	/* a text with a NUL is cut there first, so it differs from the held one */
+	if (name_is_current(at, kind, id, time, name, name_len, owner, owner_len))
 		return false;
 	name_len = text_len(name, name_len);
 	owner_len = owner ? text_len(owner, owner_len) : 0;
-	if (tells(at, kind, id, time, name, name_len, owner, owner_len))
+	if (name_is_current(at, kind, id, time, name, name_len, owner, owner_len))
 		return false;
 	at->time = time;
 	at->kind = kind;
@@ -92,7 +92,7 @@ bool grt_text_names_tell(struct grt_text_names *n, uint32_t kind, uint32_t id, u
 	return true;
 }
 
-/* The same name, and not of two different drivers or GPUs. */
+/* Return: whether the ring has this name, and is not of another driver or GPU. */
 static bool text_names_same_ring(const struct grt_text_ring *r, const char *name, size_t len,
 				 const char *driver, size_t driver_len, const char *gpu, size_t gpu_len)
 {
@@ -155,7 +155,7 @@ const struct grt_text_ring *grt_text_names_ring(struct grt_text_names *n, uint64
 	return r;
 }
 
-/* The last place is for what has none. */
+/* The last place counts lines that have no place of their own. */
 static struct grt_skipped *add_skipped(struct grt_text_names *n, uint16_t *slot, const char *name, size_t len)
 {
 	struct grt_skipped *s;

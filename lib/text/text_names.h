@@ -49,12 +49,12 @@ struct grt_text_names {
 };
 
 /**
- * grt_text_names_tell - whether a NAME record is needed before an event at @time
+ * grt_text_names_update - whether a NAME record is needed before an event at @time
  * @e: gets the record without its size
  */
-bool grt_text_names_tell(struct grt_text_names *n, uint32_t kind, uint32_t id, uint64_t time,
-			 const char *name, size_t name_len, const char *owner, size_t owner_len,
-			 struct grt_ev_name *e);
+bool grt_text_names_update(struct grt_text_names *n, uint32_t kind, uint32_t id, uint64_t time,
+			   const char *name, size_t name_len, const char *owner, size_t owner_len,
+			   struct grt_ev_name *e);
 
 /**
  * grt_text_names_ring - the ring of a name

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The order of records, see text_order.h: a stable merge sort that finds what
- * is in order already, and runs in a temporary file.
+ * Sorts records, see text_order.h: a stable merge sort that uses what is in order already, with runs in a
+ * temporary file.
  */
 #include "text_order.h"
 
@@ -20,27 +20,27 @@
 /* Held at least before anything goes out; fits a CPU's second cache. */
 #define GOAL (256U << 10)
 #define BUDGET (8U << 20)
-/* For what a line puts after the budget is reached. */
+/* For the records of a line that exceed the budget. */
 #define SLACK (64U << 10)
-/* Of all runs' buffers together, and of one at least. */
+/* Bytes of the buffers of all runs together, and the least of one. */
 #define MERGE_BUFFERS (16U << 20)
 #define MERGE_BUFFER_MIN 4096U
 #define WRITE_BUFFER (256U << 10)
 
-/* A record: its stamp, its place in @records, its CPU. */
+/* A record: its time, its place in @records, its CPU. */
 struct grt_order_entry {
 	uint64_t time;
 	uint32_t at;
 	uint32_t cpu;
 };
 
-/* What precedes a record in a run. */
+/* The header of a record in a run. */
 struct spilled {
 	uint32_t cpu;
 	uint32_t size;
 };
 
-/* A sorted run: its part of the file, and what of it is in memory, @room bytes. */
+/* A sorted run: its part of the file, and the part of it that is in memory, @room bytes. */
 struct run {
 	uint64_t pos;
 	uint64_t end;
@@ -76,7 +76,7 @@ void grt_order_init(struct grt_order *o, uint64_t window, bool may_spill, size_t
 
 /* Taking in */
 
-/* Of lines, bytes behind the last one are looked at. */
+/* Code that parses lines may read some bytes after the last one. */
 static char *text_order_take_memory(size_t room)
 {
 	char *memory = aligned_alloc(64, (room + 127) & ~(size_t)63);
@@ -89,7 +89,7 @@ static char *text_order_take_memory(size_t room)
 
 static int grow_records(struct grt_order *o, size_t size)
 {
-	/* all at once: pages that are never used cost nothing, and growing leaves holes behind */
+	/* all memory at once: pages that are never used cost nothing, and growing would leave holes */
 	size_t room = o->room ? o->room : o->budget + SLACK;
 	char *more;
 
@@ -136,7 +136,7 @@ int grt_order_put(struct grt_order *o, const struct grt_event *e, uint32_t cpu)
 	return 0;
 }
 
-/* What of a line is kept, and what its record then takes. */
+/* Return: the bytes of a line that are kept. */
 static size_t text_order_kept(size_t len)
 {
 	return len < GRT_ORDER_LINE_MAX ? len : GRT_ORDER_LINE_MAX;
@@ -271,7 +271,7 @@ static inline bool text_order_before(const struct grt_order *o, const struct grt
 	return o->steps && is_swapped(text_order_line_of(o, first), text_order_line_of(o, second));
 }
 
-/* Entries from @at on that are in order. */
+/* Return: the number of entries from @at on that are in order. */
 static size_t ordered(const struct grt_order *o, const struct grt_order_entry *entry, size_t at)
 {
 	size_t i = at + 1;
@@ -425,7 +425,7 @@ static int text_order_add_run(struct grt_order *o)
 	return 0;
 }
 
-/* Writes what is held, which is sorted, as a run. */
+/* Writes the records that are held, which are sorted, as a run. */
 static int spill(struct grt_order *o)
 {
 	int ret = o->merge ? 0 : new_merge(o);
@@ -482,7 +482,7 @@ static bool has_record(const struct run *r)
 	return left >= sizeof(struct spilled) && left >= sizeof(struct spilled) + text_order_head_of(r)->size;
 }
 
-/* A record that does not fit: lines may be longer than what a run of many has. */
+/* Makes room for a record that does not fit: with many runs, a buffer may be smaller than a line. */
 static int widen(struct grt_order *o, struct run *r)
 {
 	size_t room = sizeof(struct spilled) + text_order_head_of(r)->size;
@@ -629,7 +629,7 @@ static int next_merged(struct grt_order *o, struct grt_order_run *run)
 
 /* Going out */
 
-/* What went out makes room; what stays moves to the front, in its new order. */
+/* Frees records that have left; those that stay move to the front, in their new order. */
 static int drop_gone(struct grt_order *o)
 {
 	size_t stay = o->entries - o->next, at = 0;
@@ -687,7 +687,7 @@ static size_t count_ready(const struct grt_order *o)
 	return low;
 }
 
-/* Nothing may go out and there is no room for more. */
+/* Makes room when no record may leave. */
 static int make_way(struct grt_order *o)
 {
 	if (o->may_spill)

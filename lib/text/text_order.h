@@ -1,37 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Brings records into the order of time. They come in the order of the text,
- * which is nearly that of time; equal stamps keep it.
+ * Sorts records by time. Records arrive in the order of the text, which is nearly the order of time; records
+ * with equal time stamps keep their order.
  *
- * A record goes out when no earlier one can follow it: when a stamp has been
- * seen that is @window later. Where that takes more memory than there is, what
- * is held is sorted and written to a temporary file (a run), all that follows
- * goes the same way, and at the end the runs are merged. Where no file may be
- * used (the input is a pipe), the older half goes out instead, and what then
- * comes too late is reported.
+ * A record leaves once no earlier one can arrive any more: when a record arrived whose time is @window later.
+ * If the records that are held exceed the memory budget, they are sorted and written to a temporary file as a
+ * run; all later records are written as runs, too, and the runs are merged at the end. If no temporary file
+ * may be used, because the input is a pipe, the older half of the records leaves instead, and a record that
+ * then arrives too late is marked as late.
  *
- * Lines of text can be brought into order the same way, before they are
- * understood: what a line means may follow from those before it in time. Lines
- * without a stamp stay behind the line that they follow.
+ * Lines of text can be sorted the same way before they are parsed, for formats in which the meaning of a line
+ * depends on earlier lines. A line without a time stamp stays after the line that it follows.
  */
 #ifndef GRT_TEXT_TEXT_ORDER_H
 #define GRT_TEXT_TEXT_ORDER_H
 
 #include <grtrace/grtrace.h>
 
-/* A window that is never over. */
+/* A window that never ends: no record leaves before the end. */
 #define GRT_WINDOW_ALL UINT64_MAX
 
 struct grt_order_entry;
 struct grt_order_merge;
 
 /**
- * struct grt_order_line - lines as a record: one with a stamp, or without any before it, and those without
- * that follow it
+ * struct grt_order_line - a record of lines: one line, and the lines without a time stamp that follow it
+ * @time: time stamp of the first line, ns
  * @type: 0
- * @bytes: of @text: lines, a newline behind each
- * @step, @from: see grt_order_put_line(); GRT_ORDER_BARE: not even the first has a stamp
- * @number: of the first line in its input
+ * @bytes: length of @text, in which a newline ends each line
+ * @step, @from: see grt_order_put_line(); @step GRT_ORDER_BARE: the first line has no time stamp either
+ * @number: number of the first line in the input
  */
 struct grt_order_line {
 	uint64_t time;
@@ -49,10 +47,10 @@ struct grt_order_line {
 #define GRT_ORDER_BARE UINT8_MAX
 
 /**
- * struct grt_order_run - records that go out
- * @ptr, @end: one after the other, in time order
- * @first, @last: their stamps
- * @late: they belong before what went out already
+ * struct grt_order_run - records that leave
+ * @ptr, @end: the records, one after the other, in the order of time
+ * @first, @last: times of the first and the last one, ns
+ * @late: they should have left before records that left earlier
  */
 struct grt_order_run {
 	const char *ptr;
@@ -65,20 +63,21 @@ struct grt_order_run {
 
 /**
  * struct grt_order - set up by grt_order_init(), freed by grt_order_fini()
- * @window: see above, ns
+ * @window: the most by which a record may be out of order, ns
  * @may_spill: temporary files may be used
- * @budget: bytes of records held at most
- * @records, @used, @room: the records held and their memory; @spare, @spare_room: the same to move what stays
- * @entry, @other, @entries, @entries_room: their stamps and places, sorted up to @ready; and the same for
- * sorting
- * @goal: bytes of records at which what is ready is looked for
- * @next, @ready: entries that go out
- * @latest: stamp so far; @out: the latest that went out
- * @reordered: records that came behind a later one, NAME not counted
- * @sorted: records that went through runs
+ * @budget: bytes of records that may be held
+ * @records, @used, @room: the records that are held: their memory, bytes in use, bytes in all
+ * @spare, @spare_room: second memory, to which records that stay are copied
+ * @entry, @entries, @entries_room: times and places of the records
+ * @other: memory for sorting @entry
+ * @goal: bytes of records at which grt_order_settle() looks for records that can leave
+ * @next, @ready: the entries from @next to @ready - 1 leave now; those before @ready are sorted
+ * @latest: latest time that arrived; @out: latest time that left
+ * @reordered: records that arrived after one with a later time, without NAME records
+ * @sorted: records that were written to runs
  * @merge: the runs, NULL: none
- * @steps: a line came that had a step
- * @err: what grt_order_settle() failed at
+ * @steps: a line with a step arrived
+ * @err: why grt_order_settle() failed
  */
 struct grt_order {
 	uint64_t window;
@@ -105,13 +104,13 @@ struct grt_order {
 	struct grt_err err;
 };
 
-/** grt_order_init - begins without records; @budget 0: the default (memory stays below 25 MiB) */
+/** grt_order_init - begins without records; @budget 0: the default, with which memory stays below 25 MiB */
 void grt_order_init(struct grt_order *o, uint64_t window, bool may_spill, size_t budget);
 
 /** grt_order_put - adds a record of @e->size bytes. Return: 0 or -ENOMEM */
 int grt_order_put(struct grt_order *o, const struct grt_event *e, uint32_t cpu);
 
-/** struct grt_order_place - where a line belongs, see grt_order_put_line() */
+/** struct grt_order_place - the place of a line in the order, see grt_order_put_line() */
 struct grt_order_place {
 	uint64_t time;
 	unsigned int step;
@@ -119,38 +118,43 @@ struct grt_order_place {
 };
 
 /**
- * grt_order_put_line - adds a line with its stamp
- * @place: its stamp, and its step: of lines with one stamp, those without a step (0) come first, as they
- * came; then by their steps, and of one step by their texts: these are in one order, however they came
- * @number: of the line
- * @line: @len bytes, without its newline
+ * grt_order_put_line - adds a line with a time stamp
+ * @place: its time, and its step. Among lines with equal times, those without a step (0) come first, in the
+ *	order of their arrival. Lines with a step follow, sorted by step and then by their text from byte
+ *	@from on, so their order does not depend on the order of their arrival
+ * @number: number of the line in the input
+ * @line: @len bytes, without the newline
  * Return: 0 or -ENOMEM
  */
 int grt_order_put_line(struct grt_order *o, const struct grt_order_place *place, uint64_t number,
 		       const char *line, size_t len);
 
-/** grt_order_follow - adds a line without a stamp after the line that was added last; nothing may
- * have been settled since. Return: 0 or -ENOMEM */
+/**
+ * grt_order_follow - adds a line without a time stamp after the line that was added last; grt_order_settle()
+ * must not have been called in between. Return: 0 or -ENOMEM
+ */
 int grt_order_follow(struct grt_order *o, uint64_t number, const char *line, size_t len);
 
-/** grt_order_full - whether grt_order_settle() must be called, because enough records were added */
+/** grt_order_full - Return: whether grt_order_settle() must be called, because enough records were added */
 static inline bool grt_order_full(const struct grt_order *o)
 {
 	return o->used >= o->goal;
 }
 
 /**
- * grt_order_settle - decides what goes out; what was ready before must have gone
- * @end: nothing more will be put
+ * grt_order_settle - decides which records leave; all that were ready before must have left
+ * @end: no more records will be added
  * Return: 0, or a negative errno with @o->err filled in
  */
 int grt_order_settle(struct grt_order *o, bool end);
 
-/** grt_order_next - the next record or line of the output; valid until the next call of any kind. Return: 1,
- * 0: nothing now, or a negative errno with @o->err */
+/**
+ * grt_order_next - gets the next records that leave; @run is valid until the next call for @o
+ * Return: 1, 0: no record can leave now, or a negative errno with @o->err filled in
+ */
 int grt_order_next(struct grt_order *o, struct grt_order_run *run);
 
-/** grt_order_fini - frees it */
+/** grt_order_fini - frees everything that @o owns */
 void grt_order_fini(struct grt_order *o);
 
 #endif /* GRT_TEXT_TEXT_ORDER_H */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Waits are divided in steps: by the work of their stream, of their context, of their
- * process. For each step the work is laid out: sorted by place and time, and what is
- * covered by work that began before taken off. So the work of one place does not overlap,
- * and the first of a wait is found by its end.
+ * Waits are divided in steps: by the work of their stream, of their context, of their process. For each step,
+ * the work is sorted by place and time, and time that is covered by work that began before is taken off. So
+ * the work of one place does not overlap, and the first work of a wait is found by its end.
  */
 #include "gpu_waits.h"
 
@@ -32,7 +31,7 @@ struct place {
 	uint32_t stream;
 };
 
-/** struct work - a kernel, a copy or a job; @what: number of what it is */
+/** struct work - a kernel, a copy or a job; @what: its number, by kind */
 struct work {
 	struct place place;
 	uint32_t what;
@@ -141,7 +140,7 @@ static int lay_out(struct grt_gpu_waits *g, enum step step)
 	return 0;
 }
 
-/* The first work of a place that ends behind a moment. */
+/* Return: the first work of a place that ends after a moment. */
 static uint32_t first_row(const struct grt_gpu_waits *g, const struct place *place, uint64_t moment)
 {
 	uint32_t low = 0, high = g->rows;
@@ -170,7 +169,7 @@ static int put_part(struct grt_gpu_waits *g, const struct wait *wait, uint64_t f
 	return from < to ? g->part(g->arg, &w, what) : 0;
 }
 
-/* What no work covers is for the next step, or the wait's own. */
+/* Leaves time that no work covers to the next step, or after the last step to the wait itself. */
 static int put_rest(struct grt_gpu_waits *g, const struct wait *wait, uint64_t from, uint64_t to)
 {
 	struct wait w = *wait;
@@ -217,8 +216,10 @@ static bool is_target_of(const struct target *t, const struct wait *w)
 	return t->place.pid == w->w.pid && t->call == w->w.call;
 }
 
-/* Numbers of calls begin anew in each image of a process: the first that ends behind the wait's begin, else
- * the last. */
+/*
+ * Return: the call with the wait's number. Numbers begin anew in each image of a process, so it is the first
+ * one that ends after the wait's begin, else the last.
+ */
 static const struct target *find_target(const struct grt_gpu_waits *g, const struct wait *w)
 {
 	struct target key = {.place = {.pid = w->w.pid}, .call = w->w.call, .to = w->w.from};
@@ -248,7 +249,7 @@ static void aim(const struct grt_gpu_waits *g, struct wait *w)
 	w->last = t && t->copy ? BY_CONTEXT : w->step;
 }
 
-/* Takes what is before a moment off the waits. */
+/* Divides the part of the waits before a moment. */
 static int take_due(struct grt_gpu_waits *g, uint64_t upto)
 {
 	uint32_t left = 0;
@@ -272,7 +273,7 @@ static int take_due(struct grt_gpu_waits *g, uint64_t upto)
 	return 0;
 }
 
-/* Nobody needs what is over any more. */
+/* Drops what ended before a moment and is not needed any more. */
 static void drop_before(struct grt_gpu_waits *g, uint64_t moment)
 {
 	uint32_t works = 0, targets = 0;
@@ -313,7 +314,7 @@ static int compare_moments(const void *a, const void *b)
 	return compare_numbers(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-/* There are so many that those are divided that end before the middle of all ends. */
+/* Makes room by dividing those waits that end before the middle of all ends. */
 static int make_room(struct grt_gpu_waits *g, const void *array, uint32_t n, size_t size, size_t to)
 {
 	uint64_t *end = n < GRT_GPU_WAITS_MAX ? NULL : malloc(n * sizeof(*end));
@@ -394,7 +395,7 @@ static int take_kernel(struct grt_gpu_waits *g, const struct grt_image *i, const
 	return number_of(g, &what, &w.what) ?: add_work(g, &w);
 }
 
-/* It may wait for more, in the default stream: see gpu_waits.h. */
+/* A copy in the default stream may wait for more, see gpu_waits.h. */
 static int take_copy(struct grt_gpu_waits *g, const struct grt_image *i, const struct grt_ev_gpu_copy *c)
 {
 	struct what what = {i->number, c->kind, c->gpu,

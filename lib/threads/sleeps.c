@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What threads did lately, see sleeps.h. */
+/* The latest sleeps of threads, see sleeps.h. */
 #include "sleeps.h"
 
 #include <errno.h>
@@ -76,7 +76,7 @@ bool grt_sleeps_read(const struct grt_event *event, struct grt_ev_asleep *e, str
 		.state = e->reason < GRT_THREAD_STATES ? (uint8_t)e->reason : GRT_THREAD_UNKNOWN,
 	};
 	memcpy(out->waker_comm, e->waker_comm, sizeof(out->waker_comm));
-	/* nobody saw when it returned */
+	/* its return was not recorded */
 	if (!e->over && e->e.flags & GRT_FLAG_INFERRED)
 		out->end = out->woken;
 	if (out->state == GRT_THREAD_RUNNABLE)

@@ -20,7 +20,7 @@
 /* Threads that have rows; further ones are counted. */
 #define THREADS_MAX 1024U
 
-/* What a state is drawn as: capitals are on a CPU. */
+/* Letters of the states: capitals mean on a CPU. */
 static const char letters[GRT_THREAD_STATES] = {
 	[GRT_THREAD_RUNNING] = 'R', [GRT_THREAD_POLLING] = 'P', [GRT_THREAD_RUNNABLE] = 'r',
 	[GRT_THREAD_GPU] = 'g',	    [GRT_THREAD_DISPLAY] = 'd', [GRT_THREAD_IO] = 'i',

@@ -100,7 +100,7 @@ static void note_threads(const struct grt_threads *threads, struct grt_pass *pas
 			 GRT_THREADS_MAX);
 }
 
-/* All of them; to be freed. Return: how many, or -ENOMEM */
+/* Lists all threads; to be freed. Return: their number, or -ENOMEM */
 static int64_t list_threads(struct grt_threads *threads, const struct grt_thread ***out)
 {
 	uint32_t n = 0, wanted = 0;
@@ -118,7 +118,7 @@ static int64_t list_threads(struct grt_threads *threads, const struct grt_thread
 	return wanted;
 }
 
-/* Without another order the one of most life comes first. */
+/* Without another order, the thread that lived longest comes first. */
 static int write_threads(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	const struct grt_names *names = grt_threads_names(state);

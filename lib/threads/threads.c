@@ -135,7 +135,7 @@ static int threads_put(struct grt_threads *s, struct life *l, const struct grt_t
 	return is_traced(s, l) ? threads_keep(s, l, p) : threads_settle(s, l, p);
 }
 
-/* From what is known to @end it was in a state. */
+/* From the last known moment to @end, the thread was in a state. */
 static int threads_advance(struct grt_threads *s, struct life *l, uint64_t end, uint8_t state,
 			   const struct grt_ev_off_cpu *stacks)
 {
@@ -157,7 +157,7 @@ static int threads_advance(struct grt_threads *s, struct life *l, uint64_t end, 
 
 /* ------------------------------------------------------------- calls that wait */
 
-/* In a call that waits for the GPU. */
+/* Return: the state of a thread in a call that waits for the GPU. */
 static uint8_t in_wait(const struct grt_thread_piece *p, bool polls)
 {
 	if (p->state == GRT_THREAD_RUNNING)
@@ -184,7 +184,7 @@ static int cut_at(struct grt_threads *s, struct life *l, uint64_t begin)
 	ret = threads_keep(s, l, &tail);
 	if (ret)
 		return ret;
-	/* the older half may have been settled, but nothing behind that is within */
+	/* the older half may have been settled, but nothing after that is in the window */
 	behind = behind < l->waits ? behind : l->waits - 1;
 	p = l->waiting + l->waits - 1 - behind;
 	memmove(p + 1, p, behind * sizeof(*p));
@@ -201,7 +201,7 @@ static bool threads_is_within(const struct grt_thread_piece *p, const struct wai
 	return p->start + (p->end - p->start) / 2 >= w->begin && p->start < w->end;
 }
 
-/* Up to the end of a call that waits for the GPU: no piece of the thread is behind it yet. */
+/* Settles up to the end of a call that waits for the GPU: no piece of the thread is after it yet. */
 static int take_wait(struct grt_threads *s, struct life *l, const struct wait *w)
 {
 	/* it has just returned, so it runs */
@@ -252,7 +252,7 @@ static int keep_wait(struct grt_threads *s, struct life *l, const struct wait *w
 	return ret;
 }
 
-/* Nothing more comes of a thread. */
+/* Settles a thread that has no further events. */
 static int settle_life(struct grt_threads *s, struct life *l)
 {
 	int ret = take_waits(s, l, UINT64_MAX);
@@ -264,7 +264,7 @@ static int settle_life(struct grt_threads *s, struct life *l)
 
 /* ------------------------------------------------------------- threads */
 
-/* What was taken for the program's so far is not. */
+/* The thread belongs to grtrace: what was counted as the program's is taken back. */
 static void become_tracer(struct grt_threads *s, struct life *l)
 {
 	l->t.tracer = true;
@@ -342,7 +342,9 @@ static uint64_t threads_missing(struct grt_threads *s, struct life *l, uint64_t 
 	return lost;
 }
 
-/* Up to @end it was running, if no interval off the CPU is missing before the one with @next. */
+/*
+ * Up to @end the thread ran, unless intervals off the CPU are missing before the one with the number @next.
+ */
 static int run_until(struct grt_threads *s, struct life *l, uint64_t end, uint64_t next)
 {
 	bool lost = threads_missing(s, l, next);
@@ -381,13 +383,19 @@ static bool is_reason(unsigned int reason)
 	return reason < GRT_THREAD_STATES && reason != GRT_THREAD_RUNNING && reason != GRT_THREAD_POLLING;
 }
 
-/* Its return was not seen. Where it had to wait for a CPU, the next record has that time; then it ran. */
+/*
+ * Return: whether the return was not recorded. If the thread had to wait for a CPU, the next record has that
+ * time; then it ran.
+ */
 static bool is_unseen(const struct grt_ev_off_cpu *e)
 {
 	return !e->over && e->e.flags & GRT_FLAG_INFERRED;
 }
 
-/* What it waited for, and then a CPU. @goes_on: the rest of a time off the CPU that has a record already */
+/*
+ * Adds what the thread waited for, and then its wait for a CPU. @goes_on: the rest of a time off the CPU that
+ * has a record already
+ */
 static int off_cpu(struct grt_threads *s, struct life *l, const struct grt_ev_off_cpu *e, bool goes_on)
 {
 	uint8_t reason = is_reason(e->reason) ? (uint8_t)e->reason : GRT_THREAD_UNKNOWN;
@@ -410,7 +418,7 @@ static int see_off_cpu(struct grt_threads *s, const struct grt_ev_off_cpu *e)
 
 	if (ret || !l)
 		return ret;
-	/* the record of a return that was not seen comes behind calls that followed the sleep */
+	/* the record of a return that was not seen comes after calls that followed the sleep */
 	ret = take_waits(s, l, is_unseen(e) ? e->start : UINT64_MAX);
 	goes_on = is_unseen(e) && e->start == l->t.last && l->t.intervals;
 	if (!ret)
@@ -453,7 +461,7 @@ static int see_tracer(struct grt_threads *s, const struct grt_ev_process *p)
 	return 0;
 }
 
-/* From here on, pieces of the process's threads wait for calls. */
+/* From here on, pieces of the process's threads wait for its calls. */
 static int see_process(struct grt_threads *s, const struct grt_event *e)
 {
 	void *known;
@@ -462,7 +470,7 @@ static int see_process(struct grt_threads *s, const struct grt_event *e)
 		       ?: grt_keyed_get_or_count(&s->traced, &(struct grt_key){{e->pid}}, NULL, &known);
 }
 
-/* Of a thread that is followed. */
+/* Adds a launch of a thread that is followed. */
 static int see_launch(struct grt_threads *s, const struct grt_ev_launch *e)
 {
 	const struct grt_cuda_call *call = grt_cuda_call(e->call);

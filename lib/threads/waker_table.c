@@ -39,7 +39,7 @@ static void waker_table_get_cause(struct grt_cell *cell, const void *view, const
 	cell->absent = !cell->text;
 }
 
-/* What most of the time went to. */
+/* The work to which most of the time behind the wait went. */
 static void waker_table_get_behind(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_waker_row *r = row;

@@ -10,10 +10,10 @@
 
 #include "threads.h"
 
-/* Sleeps of a thread that are remembered; what was before them is unknown. A power of two. */
+/* Sleeps that are kept for each thread; earlier ones are unknown. A power of two. */
 #define SLEEPS 64U
 
-/* From a wait to the waker's, and on. */
+/* The longest chain from a wait to that of the waker, and on. */
 #define DEPTH 8U
 
 static const char *const waker_names[] = {
@@ -62,7 +62,7 @@ static bool waits_for_thread(unsigned int state)
 static void divide(const struct grt_wakers *w, const struct grt_sleep *s, uint64_t from, uint64_t to,
 		   unsigned int depth, uint64_t *behind);
 
-/* What a thread did between two moments, at the second of which it ran and woke another one. */
+/* Divides what a thread did between two moments; at the second one, it ran and woke another thread. */
 static void divide_life(const struct grt_wakers *w, const struct grt_sleeper *l, uint64_t from, uint64_t to,
 			unsigned int depth, uint64_t *behind)
 {
@@ -82,7 +82,7 @@ static void divide_life(const struct grt_wakers *w, const struct grt_sleeper *l,
 	behind[GRT_THREAD_RUNNING] += left;
 }
 
-/* Of a sleep, that part. */
+/* Divides a part of a sleep. */
 static void divide(const struct grt_wakers *w, const struct grt_sleep *s, uint64_t from, uint64_t to,
 		   unsigned int depth, uint64_t *behind)
 {

@@ -181,7 +181,7 @@ int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e)
 
 /* -------------------------------------------------------------- stacks */
 
-/* Of its process, in @room where it has none. */
+/* Return: the name of the thread's process; written to @room if it has none. */
 static const char *process_name(const struct grt_wall_flame *f, const struct grt_thread *t, char room[24])
 {
 	const char *name = grt_names_owner(grt_threads_names(f->threads), t->name);
@@ -272,7 +272,7 @@ static int wall_flame_put_row(struct grt_wall_flame *f, const struct row *row,
 	return ret ? ret : grt_stacks_add(tree, node, side, ns);
 }
 
-/* What ran without being looked at. */
+/* Adds time in which a thread ran and was not sampled. */
 static int put_not_sampled(struct grt_wall_flame *f, const struct grt_thread *t, unsigned int state,
 			   const struct grt_flame_shape *shape, struct grt_stacks *tree,
 			   enum grt_stacks_side side)

@@ -20,8 +20,10 @@ static int wall_time_begin(void **state, struct grt_pass *pass, unsigned int par
 				  pass->shape && pass->shape->compared);
 }
 
-/* Of calls that returned beyond the time that is looked at nothing is known of their threads; work of GPUs
- * that is reported there may be of inside. */
+/*
+ * For calls that returned after the examined time, nothing is known of their threads; GPU work that is
+ * reported then may have run within it.
+ */
 static int wall_time_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	bool beyond = e->time < pass->first || e->time > pass->last;

@@ -162,7 +162,7 @@ static int read_metadata(const struct ctf_dir *d, struct grt_err *err)
 	return ret;
 }
 
-/* Return: 0, or a negative errno; -EBUSY: it is not what was seen */
+/* Return: 0, or a negative errno; -EBUSY: the file changed since it was examined */
 static int truncate_file(const struct ctf_dir *d, const char *name, const struct stat *seen, uint64_t size)
 {
 	struct stat st;
@@ -193,8 +193,8 @@ static void ctf_mend(const struct ctf_dir *d, const char *name, const struct sta
 	m->bytes += (uint64_t)st->st_size - end;
 }
 
-/* What to type, where the fault is reported. */
-static void ctf_offer_mending(const struct ctf_dir *d)
+/* Sets the advice of the fault that is reported: to use grtrace mend. */
+static void ctf_advise_mend(const struct ctf_dir *d)
 {
 	struct grt_err *first = &d->s->found.first;
 
@@ -249,7 +249,7 @@ static int ctf_no_memory(const struct ctf_dir *d, struct grt_err *err)
 	return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", d->s->path);
 }
 
-/* Of a file's name, without what says that it is packed. */
+/* Return: the length of a file's name without the suffix of a packed file. */
 static size_t ctf_stem(const char *name)
 {
 	size_t len = strlen(name), suffix = strlen(GRT_PACKED_SUFFIX);
@@ -374,13 +374,13 @@ static int ctf_take_segments(struct ctf_dir *d, struct grt_err *err)
 	return ret;
 }
 
-/* Its last file has whole packets up to @end; @first: of all faults, this one is reported. */
+/* The last file has complete packets up to @end; @first: this is the first fault, which is reported. */
 static void ctf_cut(const struct ctf_dir *d, const struct ctf_file *f, uint64_t end, bool first)
 {
 	if (d->s->mending)
 		ctf_mend(d, f->last, &f->st, end);
 	else if (first)
-		ctf_offer_mending(d);
+		ctf_advise_mend(d);
 }
 
 static int add_stream_file(struct ctf_dir *d, struct ctf_file *f, struct grt_err *err)
@@ -397,7 +397,7 @@ static int add_stream_file(struct ctf_dir *d, struct ctf_file *f, struct grt_err
 	ret = grt_session_add_parts(d->s, parts, label, &w, err);
 	if (ret)
 		return ret;
-	/* what was deleted has a count of its own */
+	/* deleted segments have a count of their own */
 	if (note_source(d, f->name, d->segments ? w.emitted - w.earlier : w.emitted))
 		return ctf_no_memory(d, err);
 	if (d->recording)
@@ -422,7 +422,7 @@ static int add_stream_files(struct ctf_dir *d, struct grt_err *err)
 	return ret;
 }
 
-/* What the recorder has found missing: `name=count` with blanks between. */
+/* Takes the recorder's counts of missing events: `name=count` separated by blanks. */
 static uint64_t ctf_take_missed(struct grt_session *s, const char *key)
 {
 	static const char *const names[GRT_FATES] = {
@@ -464,7 +464,7 @@ static void ctf_take_window(struct grt_session *s)
 	}
 	s->found.before_start = s->window.before;
 	s->found.after_end = s->window.after;
-	/* what is repeated is read, and not gone */
+	/* repeated events were read, and are not missing */
 	repeated = count_of(grt_env_get(&s->env, "segments") ?: "", "repeated");
 	/* so does what had been lost before it was deleted */
 	repeated += ctf_take_missed(s, "deleted_fates");

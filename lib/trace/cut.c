@@ -54,7 +54,7 @@ static uint64_t cut_records(struct grt_window *w, struct grt_packet *p)
 		struct grt_event *e = (struct grt_event *)(base + at);
 		uint32_t size = e->size;
 
-		/* what is behind a broken record is its reader's to judge */
+		/* a broken record is left to the reader */
 		if (!grt_record_sound(e, end - at))
 			break;
 		if (cut_is_kept(w, e)) {
@@ -87,7 +87,7 @@ static void cut_balance(struct grt_balance *b, uint64_t dropped)
 	b->fate[GRT_FATE_DELIVERED] -= dropped;
 }
 
-/* What has been dropped of the packet's CPU so far. Return: NULL without memory */
+/* The number of events of the packet's CPU that were dropped so far. Return: NULL: no memory */
 static uint64_t *cut_of_cpu(struct grt_cut *c, const struct grt_packet *p)
 {
 	uint64_t *grown;
@@ -111,7 +111,7 @@ ssize_t grt_cut_packet(struct grt_cut *c, struct grt_packet *p)
 
 	if (!dropped)
 		return outside ? -ENOMEM : (ssize_t)(p->packet_size / 8);
-	/* a `clear` has begun the counts anew, and what is dropped is in none of them */
+	/* `clear` has reset the counts, so they do not include the events that were dropped before */
 	if (p->begin.fate[GRT_FATE_DELIVERED] < *dropped)
 		*dropped = 0;
 	cut_balance(&p->begin, *dropped);
@@ -143,7 +143,7 @@ static int cut_flush(struct cut_run *run, const struct grt_cut_ops *ops)
 	return ret;
 }
 
-/* Return: bytes that were taken, from the first; what is left begins a packet. Or -errno */
+/* Return: bytes of complete packets from the first byte on; the rest begins with a packet. Or -errno */
 static ssize_t cut_take_whole(struct grt_cut *c, struct grt_cut_stream *s, char *data, size_t len,
 			      const struct grt_cut_ops *ops)
 {
@@ -175,7 +175,7 @@ static ssize_t cut_take_whole(struct grt_cut *c, struct grt_cut_stream *s, char 
 	return ret ? ret : (ssize_t)at;
 }
 
-/* Records are looked at as structs: what is held begins where a struct may. */
+/* Records are read as structs, so the bytes that are held must be aligned as structs. */
 static int cut_hold(struct grt_cut_stream *s, const char *data, size_t len)
 {
 	size_t room = s->room ? s->room : (size_t)64 << 10;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/*
- * What events.def says of each type.
- */
+/* The tables of events, made from events.def. */
 /* However a number is written: two rows that have it do not compile. */
 #pragma GCC diagnostic error "-Woverride-init"
 #define GRT_EVENT_TABLE_ROWS

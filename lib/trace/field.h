@@ -12,11 +12,11 @@
 #include <grtrace/event_table.h>
 
 /**
- * grt_call_is_untold - whether a call comes from a line of text, and not from a recording, so that all fields
- * except its existence may be unknown. In a recording, all bits set can be a value: an ioctl's argument,
- * -EPERM of mmap
+ * grt_call_is_from_text - whether a call comes from a line of text, and not from a recording, so that all
+ * fields except its existence may be unknown. In a recording, all bits set can be a value: an ioctl's
+ * argument, -EPERM of mmap
  */
-static inline bool grt_call_is_untold(const struct grt_event *e)
+static inline bool grt_call_is_from_text(const struct grt_event *e)
 {
 	switch (e->type) {
 	case GRT_EV_IOCTL_ENTER:
@@ -38,7 +38,7 @@ static inline bool grt_call_is_untold(const struct grt_event *e)
 /**
  * struct grt_unknown - a row of unknown.def
  * @offset, @size: of the field; size 0 ends the rows
- * @untold: the value is unknown only if grt_call_is_untold()
+ * @untold: the value is unknown only if grt_call_is_from_text()
  * @known: bits of grt_ev_func.known; if one of them is set, every value is known
  */
 struct grt_unknown {
@@ -76,7 +76,7 @@ static inline bool grt_is_unknown(const struct grt_unknown *u, const struct grt_
 		return false;
 	if (u->known)
 		return !(((const struct grt_ev_func *)e)->known & u->known);
-	return !u->untold || grt_call_is_untold(e);
+	return !u->untold || grt_call_is_from_text(e);
 }
 
 /** grt_field_is_unknown - whether @value of @e means unknown, and must not be printed as a number */

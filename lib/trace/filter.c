@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What an event says of its process and ring, and what its job says, see filter.h. */
+/* Finds the process and ring to which an event or its job belongs, see filter.h. */
 #include "filter.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "packet.h"
 
-/* Jobs whose submitter is remembered; the oldest give way. */
+/* Jobs whose submitter is remembered; a new job replaces the oldest one. */
 #define JOBS_MAX 65536U
 
 /** struct owner - who submitted a job, and its ring */
@@ -115,7 +115,7 @@ static int is_wanted(struct grt_filter *f, const struct grt_event *e)
 	return wanted && (!f->by_type || grt_types_has(&f->types, e->type));
 }
 
-/* What others refer to, and what jobs are joined from. */
+/* Return: whether other events refer to the event, or jobs are joined from it. */
 static bool is_needed(const struct grt_filter *f, const struct grt_event *e)
 {
 	unsigned int class = grt_class_of[e->type];
@@ -125,7 +125,7 @@ static bool is_needed(const struct grt_filter *f, const struct grt_event *e)
 	       (f->joins && (class == GRT_CLASS_job || class == GRT_CLASS_wait));
 }
 
-/* What submitters did belongs to no ring. */
+/* Return: whether the event belongs to a selected thread and to no ring. */
 static bool is_beside(const struct grt_filter *f, const struct grt_event *e)
 {
 	unsigned int class = grt_class_of[e->type];

@@ -22,11 +22,11 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
 };
 
 /**
- * struct flow_type - how events of a type are handed out
- * @fn: the callback; NULL: none wants them
- * @plain: size of a whole record, where nobody but the callbacks and @counted looks at them; UINT16_MAX,
- *	which no record has: another does
- * @counted: they are compared with what their program has written
+ * struct flow_type - how events of a type are delivered
+ * @fn: the callback; NULL: the consumer has none for them
+ * @plain: size of a record that needs nothing but the callback and @counted; UINT16_MAX, which no record has:
+ *	events of this type need more
+ * @counted: the events are compared with the number that their program has written
  */
 struct flow_type {
 	event_fn fn;
@@ -100,7 +100,7 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 	f->width = UINT64_MAX;
 }
 
-/* Out of the way of what is handed out. Return: 0, or what a callback returned */
+/* Events outside of the examined time, apart from the usual path. Return: 0, or the result of a callback */
 static __attribute__((noinline, cold)) int flow_pass_over(struct flow *f, const struct grt_event *e,
 							  uint32_t cpu)
 {
@@ -113,7 +113,7 @@ static __attribute__((noinline, cold)) int flow_pass_over(struct flow *f, const 
 	return 0;
 }
 
-/* What threads did belongs to no GPU, and says why each one was idle. */
+/* Events of threads belong to no GPU; they explain why each GPU was idle. */
 static bool flow_is_beside(const struct flow *f, unsigned int type)
 {
 	return f->filter && f->filter->joins && grt_class_of[type] == GRT_CLASS_thread;
@@ -161,7 +161,7 @@ static int hand_out_packet(struct flow *f, struct grt_stream *st)
 	return f->on.packet ? f->on.packet(f->c, &st->packet) : 0;
 }
 
-/* What is not plain, or not as this version writes it. */
+/* Events that are not plain, or that a program of another version wrote. */
 static __attribute__((noinline)) int flow_look_at(struct flow *f, struct grt_stream *st,
 						  const struct grt_event *e)
 {

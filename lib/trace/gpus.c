@@ -15,7 +15,10 @@
 #include "base/bus.h"
 #include "packet.h"
 
-/* Rings, device files and contexts that are distinguished; of the latter the oldest give way. */
+/*
+ * The most rings, device files and contexts that are distinguished; of contexts, a new one replaces the
+ * oldest.
+ */
 #define NAMES_MAX (1U << 20)
 #define CONTEXTS_MAX 65536U
 
@@ -27,7 +30,7 @@ struct verdict {
 	bool wanted;
 };
 
-/* The address behind "NODE=", which ends at a space. */
+/* Gets the address after "NODE=", up to a blank. */
 static void bus_of_node(const struct grt_gpus *g, const char *node, char *bus, size_t room)
 {
 	size_t len = strlen(node);
@@ -45,7 +48,9 @@ static bool gpus_is_number(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-/* A number is that of a card, or of a file of NVIDIA's driver; where these are two GPUs, it is of neither. */
+/*
+ * A number can mean a card or a file of NVIDIA's driver. If these are two different GPUs, it means neither.
+ */
 static int gpus_take_number(struct grt_gpus *g, const char *number)
 {
 	char bus[sizeof(g->bus)], node[sizeof(g->asked)];
@@ -132,7 +137,7 @@ static void gpus_see(struct grt_gpus *g, const char *bus)
 }
 
 /* Whether the GPU at @bus, with the device file @node, is the one requested; either may be empty. */
-static bool is_asked(struct grt_gpus *g, const char *bus, const char *node)
+static bool gpus_is_requested(struct grt_gpus *g, const char *bus, const char *node)
 {
 	if (*bus)
 		gpus_see(g, bus);
@@ -145,8 +150,8 @@ static bool is_asked(struct grt_gpus *g, const char *bus, const char *node)
 	return true;
 }
 
-/* A device file; those of NVIDIA are named with the address of the GPU behind the name. */
-static bool is_asked_node(struct grt_gpus *g, const char *name)
+/* A device file; the names of NVIDIA's contain the address of the GPU after a blank. */
+static bool gpus_is_requested_node(struct grt_gpus *g, const char *name)
 {
 	char node[33], bus[33];
 	const char *space = strchr(name, ' ');
@@ -156,7 +161,7 @@ static bool is_asked_node(struct grt_gpus *g, const char *name)
 		snprintf(bus, sizeof(bus), "%.32s", space + 1);
 	else
 		bus_of_node(g, node, bus, sizeof(bus));
-	return is_asked(g, bus, node);
+	return gpus_is_requested(g, bus, node);
 }
 
 static int gpus_learn(struct grt_gpus *g, const struct grt_ev_name *e)
@@ -173,8 +178,8 @@ static int gpus_learn(struct grt_gpus *g, const struct grt_ev_name *e)
 	ret = grt_keyed_get_or_count(&g->names, &key, NULL, &verdict);
 	if (ret || !verdict)
 		return ret ?: 1;
-	((struct verdict *)verdict)->wanted =
-		e->kind == GRT_NAME_DEVICE ? is_asked_node(g, name) : is_asked(g, name, owner);
+	((struct verdict *)verdict)->wanted = e->kind == GRT_NAME_DEVICE ? gpus_is_requested_node(g, name)
+									 : gpus_is_requested(g, name, owner);
 	return 1;
 }
 
@@ -201,7 +206,7 @@ static int of_memory(struct grt_gpus *g, const struct grt_event *e)
 
 	snprintf(node, sizeof(node), "card%u", e->device & 0xfffff);
 	bus_of_node(g, node, bus, sizeof(bus));
-	return is_asked(g, bus, node);
+	return gpus_is_requested(g, bus, node);
 }
 
 /* Return: 1 the GPU's, 0 another's, -ENOENT: unknown, -ENOMEM */
@@ -243,7 +248,7 @@ int grt_gpus_wants(struct grt_gpus *g, const struct grt_event *e, struct grt_hea
 	return ret == -ENOENT ? 0 : ret;
 }
 
-/* "cardN" of "cardN=ADDRESS": of @bus. Return: its length, 0 where there is none */
+/* Finds "cardN" in "cardN=ADDRESS" for the address @bus. Return: its length, 0: there is none */
 static size_t card_of_bus(const char *cards, const char *bus, const char **card)
 {
 	size_t len, room = strlen(bus);

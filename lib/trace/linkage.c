@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Linkage names in FRAME records, see linkage.h. Most names come many times, so
- * those met last are kept.
+ * Linkage names in FRAME records, see linkage.h. Most names occur many times, so the latest ones are cached.
  */
 #include "linkage.h"
 
@@ -23,7 +22,7 @@ struct kept {
 	char symbol[SYMBOL_MAX];
 };
 
-/** struct rest - the parts of a name beyond the first, so far; @parts: how many */
+/** struct rest - the parts of a name beyond the first that arrived so far; @parts: their number */
 struct rest {
 	uint32_t stack;
 	uint32_t index;
@@ -77,7 +76,7 @@ static int get_rest(struct grt_linkage *l, uint32_t stream, struct rest **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-/* One that does not follow the last one makes the name end there. */
+/* A part that does not follow the last one ends the name. */
 static int add_part(struct grt_linkage *l, uint32_t stream, const struct grt_ev_frame *f)
 {
 	uint32_t part = f->index / f->depth, index = f->index % f->depth, length;

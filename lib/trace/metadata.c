@@ -24,14 +24,17 @@
 #include "metadata.h"
 
 #define NS_PER_S 1000000000LL
-/* Then the process that writes it, for several may at once, and a number: _PID_N. Formerly nothing. */
+/*
+ * Followed by the writer's pid and a number, _PID_N, since several may write at once. Older versions append
+ * nothing.
+ */
 #define METADATA_NEW ".metadata.new"
 #define METADATA_TRIES 1000U
 
 _Static_assert(offsetof(struct grt_packet, format) == 8, "the packet's context begins at format");
 _Static_assert(offsetof(struct grt_event, size) == 10, "the event's context begins at size");
 
-/* What the writer says itself; the environment cannot say it again. */
+/* Keys that the writer sets itself, so that the environment cannot set them. */
 static const char *const own_keys[] = {"tracer_name", "tracer_major", "tracer_minor", "grtrace_format"};
 
 /* Words of the language: an entry of this name would not be understood by other readers. */
@@ -242,7 +245,7 @@ static int metadata_write_all(int fd, const char *text, size_t len)
 	return fdatasync(fd) ? -errno : 0;
 }
 
-/* Return: what follows '_' and a number in @text, NULL where that is not what it begins with */
+/* Return: the text after '_' and a number, NULL: the text does not begin so */
 static const char *after_number(const char *text)
 {
 	size_t digits = *text == '_' ? strspn(text + 1, "0123456789") : 0;

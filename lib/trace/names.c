@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Interned names, see names.h. The same record comes again with every packet,
- * so what is already known must be cheap.
+ * Interned names, see names.h. Each packet repeats its names, so a name that is known already must cost
+ * little.
  */
 #include "names.h"
 
@@ -35,7 +35,7 @@ uint32_t grt_names_find(const struct grt_names *n, uint32_t kind, uint32_t id)
 	return number == GRT_NOWHERE ? GRT_NAME_UNKNOWN : number;
 }
 
-/* A source that does not know the owner says nothing of it. */
+/* Return: whether the record has the same name. A source that does not know the owner leaves it empty. */
 static bool says_the_same(const struct grt_name *a, const struct grt_ev_name *e)
 {
 	return !strncmp(a->name, e->name, sizeof(e->name)) &&
@@ -89,7 +89,7 @@ const char *grt_names_owner(const struct grt_names *n, uint32_t number)
 	return number < n->used && n->name[number].owner[0] ? n->name[number].owner : NULL;
 }
 
-int grt_names_tell(const struct grt_names *n, int (*take)(void *arg, const struct grt_event *e), void *arg)
+int grt_names_each(const struct grt_names *n, int (*take)(void *arg, const struct grt_event *e), void *arg)
 {
 	struct grt_ev_name e = {.e = {.type = GRT_EV_NAME, .size = sizeof(e), .ring = GRT_RING_NONE}};
 	int ret = 0;

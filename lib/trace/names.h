@@ -41,10 +41,10 @@ struct grt_names {
 int grt_names_add(struct grt_names *n, const struct grt_ev_name *e);
 
 /**
- * grt_names_tell - calls @take with all names again, as NAME records in their original order
+ * grt_names_each - calls @take with all names again, as NAME records in their original order
  * Return: 0, or what @take returned otherwise
  */
-int grt_names_tell(const struct grt_names *n, int (*take)(void *arg, const struct grt_event *e), void *arg);
+int grt_names_each(const struct grt_names *n, int (*take)(void *arg, const struct grt_event *e), void *arg);
 
 /** grt_names_gpus - whether the rings so far belong to several GPUs */
 bool grt_names_gpus(const struct grt_names *n);

@@ -11,7 +11,7 @@
 
 #include "packet.h"
 
-/* Of two, the faster: the next one takes twice the time for a tenth less. */
+/* The faster of two levels: the next one takes twice the time and saves a tenth. */
 #define LEVEL 1
 
 bool grt_packed_looks(const struct grt_packed_head *h)

@@ -10,28 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What readers take in one go. */
+/* Bytes that readers process at a time. */
 #define PACKET_BYTES ((size_t)64 << 10)
 
 /* A packet leaves when this much waits, or its first event is this old. */
 #define ENOUGH_BYTES (PACKET_BYTES / 2)
 #define ENOUGH_NS 250000000ULL
 
-/* Names known at a time; the one used least lately of a set gives way, and comes again with its next event.
+/*
+ * Cached names; a new name replaces the one of its set that was used least recently, and the replaced name is
+ * written again with its next event.
  */
 #define NAME_SETS 2048U
 #define NAME_WAYS 4U
 /* Names of one that are remembered: events of the CPUs are written one CPU after the other. */
 #define NAME_CHANGES 3U
 
-/* Of so many threads, rings and devices it is remembered that a packet has their names. */
+/* For this many threads, rings and devices it is remembered that the packet has their names. */
 #define NAMES_NEAR 8U
 
 /* Between two records at which a search for a place begins. */
 #define MARK_BYTES ((size_t)4 << 10)
 #define MARKS 2U
 
-/* One record and the names of its thread, ring, GPU and device. */
+/* Room for one record and the names of its thread, ring, GPU and device. */
 #define RECORD_ROOM (GRT_RECORD_MAX + 4 * sizeof(struct grt_ev_name))
 
 /**
@@ -141,7 +143,7 @@ static struct name *replace_name(struct grt_packer *p, uint32_t kind, uint32_t i
 	return oldest;
 }
 
-/* What was called so at a moment, or as early as is known. */
+/* Makes the record of a name at a moment, or of the oldest name that is known. */
 static void name_record(struct grt_ev_name *r, uint64_t time, const struct name *n)
 {
 	unsigned int i = 0;
@@ -243,7 +245,7 @@ static size_t packer_search_from(const struct cpu *c, uint64_t time)
 	return c->start;
 }
 
-/* It was overtaken by an interrupt's: its place is not far from the end. */
+/* An interrupt's event overtook this one: its place is near the end. */
 static void packer_insert(struct cpu *c, const struct grt_event *e)
 {
 	size_t at = packer_search_from(c, e->time);
@@ -426,7 +428,7 @@ static size_t write_packet(struct grt_packer *p, unsigned int cpu, char *buf, si
 	return w.at;
 }
 
-/* What happened after the last record, or without any: a packet without records. */
+/* Makes a packet without records, for counts that changed after the last record or without any record. */
 static size_t write_last(struct grt_packer *p, unsigned int cpu, char *buf, uint64_t until,
 			 const struct grt_packer_counts *counts)
 {

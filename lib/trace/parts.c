@@ -26,7 +26,7 @@ static ssize_t parts_pread(int fd, void *buf, size_t len, uint64_t at)
 	return n < 0 ? -errno : n;
 }
 
-/* Where the packets of a packed file are; what follows the last whole one stays unread. */
+/* Finds the packets of a packed file; the bytes after the last complete one are not read. */
 static int parts_find_packets(struct grt_file_part *part, uint64_t size)
 {
 	struct grt_packed_head h;

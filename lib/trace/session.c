@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 /*
- * All buffers together, as long as each keeps its least size. What is read
- * passes through them, so they should fit a CPU's second cache: with 16 CPUs,
- * 256 KiB each instead of 64 cost 30 % of the speed.
+ * Bytes of all buffers together, as long as each has its smallest size. Everything that is read passes
+ * through them, so they should fit into a CPU's second cache: with 16 CPUs, 256 KiB each instead of 64 made
+ * reading 30 % slower.
  */
 #define BUFFERS_TOTAL (1U << 20)
 /* A live source hands out whole packets: a buffer should have room for one. */
@@ -84,7 +84,7 @@ static int add_cpu(struct grt_session *s, const struct grt_walk *w, const struct
 }
 
 /* A packed file that ends within a packet. */
-static void session_tell_tails(struct grt_session *s, const struct grt_parts *parts, const char *label)
+static void session_note_tails(struct grt_session *s, const struct grt_parts *parts, const char *label)
 {
 	for (const struct grt_file_part *p = parts->part; p < parts->part + parts->n; p++)
 		if (p->tail)
@@ -103,7 +103,7 @@ int grt_session_add_parts(struct grt_session *s, struct grt_parts *parts, const 
 	*w = (struct grt_walk){.first = UINT64_MAX};
 	if (ret)
 		return session_no_memory(s, err);
-	session_tell_tails(s, parts, label);
+	session_note_tails(s, parts, label);
 	if (parts->size == 0)
 		return 0;
 	ret = grt_walk(w, parts, label, &s->found, err);
@@ -205,7 +205,7 @@ bool grt_head_is_text(const char *head, size_t len)
 	return odd <= len / 16 && (memchr(head, '\n', len) || len == HEAD || (len && len < ONE_LINE));
 }
 
-/* What the input begins with; of a pipe this waits for its first bytes. */
+/* Reads the first bytes of the input; waits for those of a pipe. */
 static int session_read_head(struct grt_session *s, int fd, const struct stat *st, struct grt_err *err)
 {
 	ssize_t n = 0;
@@ -230,7 +230,7 @@ static int session_read_head(struct grt_session *s, int fd, const struct stat *s
 	return 0;
 }
 
-/* How much of a path is the name of what is packed. */
+/* Return: the length of a path without the suffix of a packed file. */
 static size_t session_name_length(const char *path)
 {
 	static const char *const endings[] = {".gz", ".zst"};
@@ -245,7 +245,7 @@ static size_t session_name_length(const char *path)
 	return length;
 }
 
-/* Its own tool reads no packed file. */
+/* The tool of this format cannot read a packed file. */
 static int session_refuse_packed(const struct grt_session *s, struct grt_err *err)
 {
 	struct grt_err why;
@@ -261,7 +261,7 @@ static int session_refuse_packed(const struct grt_session *s, struct grt_err *er
 	return grt_err_set(err, ret, why.why, fix, "%s: not a trace", s->path);
 }
 
-/* A packed input is replaced by what is in it, which may not be packed again. */
+/* Replaces a packed input by its contents, which must not be packed again. */
 static int session_unpack(struct grt_session *s, int *fd, struct stat *st, struct grt_err *err)
 {
 	const struct grt_packed packed = {*fd, s->path, s->head, s->head_len, s->is_pipe};

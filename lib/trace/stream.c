@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Walks over the packets of one stream. Nothing that is in the input is
- * trusted: a header is judged before it is used, a record before it is handed
- * out, and what does not fit is stepped over and counted.
+ * Reads the packets of one stream. The input is not trusted: a header is checked before it is used, and a
+ * record before it is delivered; invalid bytes are skipped and counted.
  *
- * After garbage the walk goes on at the next header that looks like one, at 8
- * byte alignment. A header whose packet would reach beyond the end of the
- * input is garbage too as long as another header follows it; only when none
- * does, the packet was cut.
+ * After invalid bytes, reading continues at the next place, aligned to 8 bytes, that looks like a header. A
+ * header whose packet would reach beyond the end of the input is invalid as well if another header follows
+ * it; if none follows, the packet was cut.
  */
 #include "stream.h"
 #include "base/say.h"

@@ -44,7 +44,7 @@ struct unpack_kind {
 	int (*all)(struct unpack *u);
 };
 
-/* What comes. Return: bytes, 0: the end, or a negative errno after saying why */
+/* Reads packed bytes. Return: bytes, 0: the end, or a negative errno with the error set */
 static ssize_t unpack_read(struct unpack *u)
 {
 	const struct grt_packed *p = u->p;
@@ -104,13 +104,13 @@ __attribute__((unused)) static int unpack_bad(struct unpack *u, bool cut, const 
 /* 15 bits of window, as zlib's default; 16 more for gzip's header */
 #define GZIP_WINDOW (15 + 16)
 
-/* What came, which may be of several members. Return: 0 or a negative errno */
+/* Unpacks the bytes that were read, which may belong to several members. Return: 0 or a negative errno */
 static int unpack_gzip_some(struct unpack *u, z_stream *z, bool *whole)
 {
 	int ret, code = Z_OK;
 
 	do {
-		/* zeros behind the last member are padding */
+		/* zeros after the last member are padding */
 		if (*whole && !*z->next_in) {
 			z->next_in++, z->avail_in--;
 			continue;

@@ -98,7 +98,7 @@ static int tracecmd_take(struct tracecmd_input *in, struct tep_record *r, int cp
 	return ferror(t->out) ? -1 : 0;
 }
 
-/* All buffers in the order of time. */
+/* Prints all buffers, merged in the order of time. */
 static int tracecmd_report(struct tracecmd *t, int fd)
 {
 	struct tracecmd_input *in[INSTANCES_MAX + 1] = {t->tracecmd_open_fd(fd, TRACECMD_FL_LOAD_NO_PLUGINS)};

@@ -32,7 +32,7 @@ static struct grt_walk_cpu *find_cpu(struct walk_state *ws, uint32_t cpu)
 	return &w->cpu[w->cpus++];
 }
 
-/* Without memory for it, reading is slower and all the same. */
+/* Without memory for these notes, reading is slower and has the same result. */
 static void note_skip(struct grt_skips *s, struct grt_walk_cpu *c, uint64_t start, uint64_t end)
 {
 	if (!s || s->full)

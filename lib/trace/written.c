@@ -65,7 +65,7 @@ static int written_grow(struct grt_written *w)
 	return 0;
 }
 
-/* Makes it the last one; there is none where the table has no place for it. Return: 0 or -ENOMEM */
+/* Makes the image the current one; there is none if the table has no place for it. Return: 0 or -ENOMEM */
 static int written_find_image(struct grt_written *w, const struct grt_event *e)
 {
 	int ret = 2 * (w->images + 1) > w->room ? written_grow(w) : 0;

@@ -27,7 +27,7 @@
 #include "jobs.h"
 #include "memory.h"
 
-/* Of the GPU, too: mappings count these. */
+/* A page of the GPU is as large: mappings count such pages. */
 #define PAGE_BYTES 4096ULL
 
 /** struct iv_record, bo_create_record, bo_move_record - the events' format files */

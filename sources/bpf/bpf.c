@@ -55,7 +55,7 @@
 #define OBJECTS_MAX 16
 #define PROGRAMS_MAX 128
 
-/* How often the ring buffer is emptied when nobody calls. */
+/* How often the ring buffer is emptied if no reader calls. */
 #define TICK_NS 50000000L
 
 /* An event that an interrupt has overtaken is not later than this. */
@@ -68,7 +68,7 @@
 #define RING_BYTES_MIN ((uint64_t)4 << 20)
 #define RING_BYTES_MAX ((uint64_t)1 << 30)
 
-/* One part in so many of the machine's memory, at most, when nobody says how much it may be. */
+/* The memory of the ring buffer without a user's choice is at most one part in this many of the machine's. */
 #define RING_MEMORY_SHARE 256
 #define RING_BYTES_SHARE_MAX ((uint64_t)128 << 20)
 
@@ -169,8 +169,10 @@ struct capture {
 
 /* ------------------------------------------------------------- programs */
 
-/* libbpf's words are for authors of programs: the last warning is kept for the error, and all that it says,
- * with the verifier's log, in a file that the user names. */
+/*
+ * libbpf's messages are for authors of programs. The last warning is kept for the error; all messages, with
+ * the verifier's log, go to a file if the user names one.
+ */
 static char last_warning[200];
 
 static void keep_log(const char *format, va_list ap)
@@ -199,7 +201,7 @@ static int keep_warning(enum libbpf_print_level level, const char *format, va_li
 	return 0;
 }
 
-/** struct attach_point - what a section name says: raw_tp/EVENT or tp/GROUP/EVENT */
+/** struct attach_point - the parts of a section name: raw_tp/EVENT or tp/GROUP/EVENT */
 struct attach_point {
 	bool raw;
 	char group[64];
@@ -215,25 +217,25 @@ static bool parse_section(const char *section, struct attach_point *at)
 	return sscanf(section, "tp/%63[^/]/%63s", at->group, at->event) == 2;
 }
 
-/* It runs when it is requested rows, and is attached to nothing. */
+/* Return: whether the program is an iterator, which runs when its rows are read and is not attached. */
 static bool is_iterator(const struct bpf_program *prog)
 {
 	return !strncmp(bpf_program__section_name(prog), "iter/", 5);
 }
 
-/* It runs whenever a clock says so. */
+/* Return: whether the program runs at a frequency. */
 static bool is_sampler(const struct bpf_program *prog)
 {
 	return !strcmp(bpf_program__section_name(prog), "perf_event");
 }
 
-/* It goes to places in files. */
+/* Return: whether the program is attached to places in files. */
 static bool is_uprobe(const struct bpf_program *prog)
 {
 	return !strcmp(bpf_program__section_name(prog), "uprobe");
 }
 
-/* It is attached to functions, and by the source's own. */
+/* Return: whether the program is attached to functions by code of the source. */
 static bool is_probe(const struct bpf_program *prog)
 {
 	const char *section = bpf_program__section_name(prog);
@@ -241,7 +243,7 @@ static bool is_probe(const struct bpf_program *prog)
 	return !strcmp(section, "kprobe") || !strcmp(section, "kretprobe");
 }
 
-/* It goes to a function of the kernel. */
+/* Return: whether the program is attached to a function of the kernel. */
 static bool is_of_function(const struct bpf_program *prog)
 {
 	return grt_bpf_function_of(bpf_program__section_name(prog));
@@ -339,7 +341,7 @@ static int grt_bpf_open_failed(const char *name, int code, struct grt_err *err)
 			   "cannot load the BPF programs of %s", name);
 }
 
-/* Without BTF the programs cannot find their way in the kernel's structs. */
+/* Without BTF, the programs cannot find members of the kernel's structs. */
 static int check_kernel(struct grt_err *err)
 {
 	struct utsname u;
@@ -451,8 +453,8 @@ static int grt_bpf_configure(struct capture *c, struct bpf_object *o, struct grt
 }
 
 /**
- * struct needs - an object looks into a struct, which the BTF of the kernel or of a module describes
- * @instead: the object that does without, NULL: there is none
+ * struct needs - an object reads a struct, which the BTF of the kernel or of a module must describe
+ * @instead: the object to use without it, NULL: there is none
  */
 struct needs {
 	const char *object;
@@ -498,7 +500,7 @@ static void leave_out(struct capture *c, const char *name)
 		 c->without[0] ? " " : "", name);
 }
 
-/* What this kernel may refuse, and the others do without. */
+/* Return: whether this kernel may refuse the object, and the other objects work without it. */
 static bool is_optional(const struct bpf_object *o)
 {
 	return !strcmp(bpf_object__name(o), "sync_wait");
@@ -536,7 +538,7 @@ static int choose_object(struct capture *c, const char *name, struct bpf_object 
 	return other ? choose_object(c, other, found, programs, err) : 0;
 }
 
-/* Of a source, the first object that walks. */
+/* Shares the tables with the source's first object that walks stacks. */
 static int adopt_tables(struct capture *c, struct bpf_object *o)
 {
 	int ret = c->tables || !bpf_object__find_map_by_name(o, "walked") ? 0 : grt_bpf_tables_adopt(o);
@@ -545,8 +547,7 @@ static int adopt_tables(struct capture *c, struct bpf_object *o)
 	return ret;
 }
 
-/* Where libbpf cannot probe for a feature since no descriptor is free, it takes the kernel for one without.
- */
+/* If no descriptor is free, libbpf cannot probe for a feature and assumes a kernel without it. */
 static int check_descriptors(struct capture *c, struct bpf_object *o)
 {
 	int fd[PROGRAMS_MAX], n = 0, want = 4, ret = 0;
@@ -605,7 +606,7 @@ static int grt_bpf_complete_event(struct capture *c, unsigned int cpu, struct gr
 		c->kind->complete(e);
 	ret = grt_bpf_rings_see(&c->numbered, c->packer, cpu, e);
 	if (!ret && e->type == GRT_EV_SUBMIT && grt_types_has(&c->config.types, GRT_EV_OWNER))
-		ret = owners_meet(&c->owners, c->packer, cpu, e->time, e->pid);
+		ret = owners_add(&c->owners, c->packer, cpu, e->time, e->pid);
 	if (!ret && c->config.stacks)
 		ret = grt_bpf_stacks_see(&c->stacks, c->packer, cpu, e);
 	return ret ? ret : grt_bpf_devices_see(&c->devices, c->packer, cpu, e);
@@ -635,7 +636,7 @@ static int grt_bpf_name_thread(struct capture *c, unsigned int cpu, const struct
 	return ret;
 }
 
-/** struct labels - what is in front of an event: NULL where it does not */
+/** struct labels - the parts that precede an event, NULL if they are missing */
 struct labels {
 	const struct nv_hit *hit;
 	const struct grt_bpf_comm *names;
@@ -717,7 +718,7 @@ int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 	return 0;
 }
 
-int grt_bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names)
+int grt_bpf_add_event(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names)
 {
 	struct capture *c = capture;
 	int ret = cpu < c->cpus ? 0 : -EPROTO;
@@ -808,14 +809,17 @@ static int grt_bpf_on_record(void *arg, void *data, size_t size)
 	return grt_bpf_take_event(c, r->cpu, &ev.e, &l);
 }
 
-/* How far the programs have come, and we; the kernel has both in the first pages of the ring buffer. */
+/*
+ * Return: how much the programs have written, or this process has read; the kernel has both in the first
+ * pages of the ring buffer.
+ */
 static uint64_t position(const struct capture *c, unsigned int page)
 {
 	return __atomic_load_n((const uint64_t *)(c->positions + page * (size_t)getpagesize()),
 			       __ATOMIC_ACQUIRE);
 }
 
-/* Takes every record whose place was taken before now: one that is being written holds up those behind it. */
+/* Takes all records that were reserved before now; a record that is being written delays those after it. */
 static int catch_up(struct capture *c)
 {
 	const struct timespec pause = {.tv_nsec = 20000};
@@ -859,7 +863,7 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 		snprintf(c->config.ring, sizeof(c->config.ring), "%s", setup->ring);
 	if (c->kind->driver || setup->driver)
 		snprintf(c->config.driver, sizeof(c->config.driver), "%s", c->kind->driver ?: setup->driver);
-	/* of stacks and what they are made of, a part is nothing */
+	/* a part of the stacks, or of their frames, would be useless */
 	if (!grt_types_empty(&setup->types) && !c->kind->points)
 		c->config.types = setup->types;
 	if (setup->duty)
@@ -880,7 +884,9 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 		c->kind->configure(&c->config);
 }
 
-/* Where nobody says: what the CPUs want, or the share of the memory that bursts are kept in, which is more.
+/*
+ * Return: the size without a user's choice: what the CPUs need, or, if it is more, a share of the memory for
+ * bursts.
  */
 static uint64_t default_bytes(const struct capture *c)
 {
@@ -962,7 +968,7 @@ static int grt_bpf_open_decoder(struct capture *c, const struct source_setup *se
 }
 
 /* Objects of a single driver have its name. */
-static bool grt_bpf_is_asked_for(const struct capture *c, const char *object)
+static bool grt_bpf_is_requested(const struct capture *c, const char *object)
 {
 	static const char *const drivers[] = {"amdgpu", "i915", "virtio_gpu"};
 	bool of_driver = false;
@@ -997,7 +1003,7 @@ static int grt_bpf_prepare(struct capture *c, const struct source_setup *setup, 
 		if (setup->covered && setup->covered(setup->arg, *name)) {
 			c->covered = true;
 			c->config.all_fences = 1;
-		} else if (grt_bpf_is_asked_for(c, *name)) {
+		} else if (grt_bpf_is_requested(c, *name)) {
 			ret = grt_bpf_load_object(c, *name, err);
 		}
 	if (!ret && !(c->covered ? c->objects : c->programs))
@@ -1114,7 +1120,7 @@ static int attach_probes(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
-/* All of an object's programs, or none of them. */
+/* Attaches all programs of an object, or none of them. */
 static int attach_object(struct capture *c, struct bpf_object *o, struct grt_err *err)
 {
 	unsigned int before = c->links;
@@ -1187,7 +1193,7 @@ static bool maps_need_privilege(void)
 	       (major < 5 || (major == 5 && minor < 19));
 }
 
-/* What processes have mapped is looked up while their stacks come, and those files are opened. */
+/* Mappings of processes are read while their stacks arrive, and mapped files are opened. */
 int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -1226,7 +1232,7 @@ static uint64_t grt_bpf_lost(const struct capture *c)
 	return lost;
 }
 
-/* All streams are woken by one descriptor; whichever is read first empties the ring buffer for all. */
+/* One descriptor wakes all streams; the stream that is read first empties the ring buffer for all. */
 static int refresh(struct capture *c)
 {
 	struct epoll_event ready[3];
@@ -1266,7 +1272,7 @@ static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t le
 	return n;
 }
 
-static void tell_unnamed(const struct capture *c)
+static void note_unnamed(const struct capture *c)
 {
 	struct addresses_unnamed n;
 	char text[320];
@@ -1295,7 +1301,7 @@ static int name_stacks(struct capture *c)
 		return ret;
 	/* a branch: QEMU 7.2 loses the flags of SETcc into a page that it shares with the process of names */
 	c->whole = true;
-	tell_unnamed(c);
+	note_unnamed(c);
 	return 0;
 }
 
@@ -1370,7 +1376,7 @@ static void grt_bpf_detach(struct capture *c)
 	c->links = 0;
 }
 
-static void tell_samples(const struct capture *c)
+static void note_samples(const struct capture *c)
 {
 	char text[256], line[320];
 
@@ -1382,7 +1388,10 @@ static void tell_samples(const struct capture *c)
 		c->note(line);
 }
 
-/* What the programs offered is what came, was filtered, or was lost: else we have lost count. */
+/*
+ * Return: whether the offered events equal those that arrived, were filtered, or were lost; otherwise events
+ * are uncounted.
+ */
 static int check_counts(const struct capture *c, struct grt_err *err)
 {
 	for (unsigned int cpu = 0; cpu < c->cpus; cpu++) {
@@ -1407,7 +1416,7 @@ static uint64_t stacks_lost(const struct capture *c)
 	return lost;
 }
 
-static void tell_rings(const struct capture *c)
+static void note_rings(const struct capture *c)
 {
 	char text[128];
 
@@ -1418,7 +1427,7 @@ static void tell_rings(const struct capture *c)
 	c->note(text);
 }
 
-static void tell_stacks(const struct capture *c)
+static void note_stacks(const struct capture *c)
 {
 	uint64_t lost = stacks_lost(c);
 	char text[128];
@@ -1432,8 +1441,8 @@ static void tell_stacks(const struct capture *c)
 	c->note(text);
 }
 
-/* They are of all sources: the first one tells. */
-static void tell_code_objects(const struct capture *c)
+/* The counts are of all sources: the first one prints them. */
+static void note_code_objects(const struct capture *c)
 {
 	static bool told;
 	uint64_t unnamed = c->tables ? grt_bpf_tables_unnamed() : 0;
@@ -1475,15 +1484,15 @@ int grt_bpf_stop(void *state, struct grt_err *err)
 	read_missed(c);
 	c->horizon = grt_now();
 	c->ended = true;
-	tell_stacks(c);
-	tell_code_objects(c);
-	tell_rings(c);
-	tell_samples(c);
+	note_stacks(c);
+	note_code_objects(c);
+	note_rings(c);
+	note_samples(c);
 	ret = check_counts(c, err);
 	return ret ? ret : 1;
 }
 
-/* A stream that ended too early has left events behind, which nothing else counts. */
+/* A stream that ended too early has left events that nothing else counts. */
 int grt_bpf_missed(void *state, struct grt_balance *missed, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -1627,7 +1636,7 @@ int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 	return -ENOSYS;
 }
 
-int grt_bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names)
+int grt_bpf_add_event(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names)
 {
 	return -ENOSYS;
 }
@@ -1642,7 +1651,7 @@ int grt_bpf_own_map(void *capture, const char *name)
 	return -ENOSYS;
 }
 
-/* grt_bpf_open() never succeeds, so the rest is only called to close what is not there. */
+/* grt_bpf_open() never succeeds, so the other functions are only called to close nothing. */
 int grt_bpf_start(void *state, struct grt_err *err)
 {
 	return not_built(err);

@@ -51,11 +51,11 @@ struct grt_bpf_point {
 
 /**
  * struct grt_bpf_probes - programs for functions of a kernel module: those of an object whose sections are
- *named kprobe and kretprobe
+ *	named kprobe and kretprobe
  * @object: that has them
  * @attach: attaches them to every function that is here. Return: how many links it made, at most @room, or
  *	-errno
- * @tell: completes an event
+ * @tell: sets the fields of an event for a hit
  */
 struct grt_bpf_probes {
 	const char *object;
@@ -75,7 +75,7 @@ struct grt_bpf_probes {
  * @decoder: for programs whose records are no events; NULL: theirs are
  * @complete: gives an event of the programs what only user space knows; may be NULL
  * @begun: the recording has, at @from, ns; may be NULL
- * @over: they are no more: puts in what the end of the recording cuts off, with grt_bpf_offer();
+ * @over: they are no more: puts in what the end of the recording cuts off, with grt_bpf_add_event();
  *	@end is when that was, ns. Return: 0 or -errno; may be NULL
  * @duty: GRT_WINDOW_*: it obeys --duty, and what its windows are of
  * @points: for programs of the section "uprobe", of which there are @n_points
@@ -110,11 +110,11 @@ int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct 
 int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu);
 
 /**
- * grt_bpf_offer - the same for an event as the programs make it: its stack ids are completed
+ * grt_bpf_add_event - the same for an event as the programs make it: its stack ids are completed
  * @names: of its thread; NULL: they are known
  * Return: 0 or -ENOMEM
  */
-int grt_bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names);
+int grt_bpf_add_event(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names);
 
 /**
  * grt_bpf_rows - what an iterator program writes
@@ -141,8 +141,10 @@ int grt_bpf_missed(void *state, struct grt_balance *missed, struct grt_err *err)
 int grt_bpf_describe(void *state, struct grt_env *env, int room);
 int grt_bpf_close(void *state, struct grt_err *err);
 
-/* BPF_OPS_CLOSE(name, by_name, probe, open, close, ...): defines source_NAME from its own operations, what it
- * has beside them, and the other operations. BPF_OPS(): it is closed like the others */
+/*
+ * BPF_OPS_CLOSE(name, by_name, probe, open, close, ...): defines source_NAME from its own operations, further
+ * members, and the common operations. BPF_OPS(): the same with the common close
+ */
 #define BPF_OPS_CLOSE(name_, by_name_, probe_, open_, close_, ...)          \
 	const struct source source_##name_ = {.name = #name_,               \
 					      .by_name = by_name_,          \
@@ -166,19 +168,19 @@ int grt_bpf_close(void *state, struct grt_err *err);
 
 /* BPF_SOURCE_OF(name, by_name, driver, duty, "object", ...): defines source_NAME; driver and duty as in
  * struct grt_bpf_kind */
-#define BPF_SOURCE_OF(name_, by_name_, driver_, duty_, ...)                                     \
-	static const char *const objects[] = {__VA_ARGS__, NULL};                               \
-	static const struct grt_bpf_kind kind = {                                               \
-		.name = #name_, .driver = driver_, .objects = objects, .duty = duty_};          \
-	static int open_it(void **state, const struct source_setup *setup, struct grt_err *err) \
-	{                                                                                       \
-		return grt_bpf_open(state, setup, &kind, err);                                  \
-	}                                                                                       \
-	static int probe_it(struct grt_err *err)                                                \
-	{                                                                                       \
-		return grt_bpf_probe_driver(objects, driver_, err);                             \
-	}                                                                                       \
-	BPF_OPS(name_, by_name_, probe_it, open_it, .duty = duty_ != 0)
+#define BPF_SOURCE_OF(name_, by_name_, driver_, duty_, ...)                                          \
+	static const char *const objects[] = {__VA_ARGS__, NULL};                                    \
+	static const struct grt_bpf_kind kind = {                                                    \
+		.name = #name_, .driver = driver_, .objects = objects, .duty = duty_};               \
+	static int name_##_open(void **state, const struct source_setup *setup, struct grt_err *err) \
+	{                                                                                            \
+		return grt_bpf_open(state, setup, &kind, err);                                       \
+	}                                                                                            \
+	static int name_##_probe(struct grt_err *err)                                                \
+	{                                                                                            \
+		return grt_bpf_probe_driver(objects, driver_, err);                                  \
+	}                                                                                            \
+	BPF_OPS(name_, by_name_, name_##_probe, name_##_open, .duty = duty_ != 0)
 
 /* BPF_SOURCE(name, by_name, "object", ...): the same for any driver, at all times; BPF_SOURCE_DUTY(name,
  * by_name, duty, "object", ...): where --duty is given, in windows only */

@@ -18,7 +18,7 @@
 #define MAJOR_OF(number) ((number) >> 20)
 #define MINOR_OF(number) ((number)&0xfffff)
 
-/* The last part of where a link of /sys/dev/char/MAJOR:MINOR leads; as it was where there is none. */
+/* Gets the last part of the target of a link in /sys/dev/char/MAJOR:MINOR; unchanged if there is none. */
 static void read_link(uint32_t number, const char *link, char *name, size_t room)
 {
 	char path[96];

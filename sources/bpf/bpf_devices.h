@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Device files behind events: which node and driver a device number is, and
- * the device of an ioctl's end, which only its beginning reports.
+ * Device files of events: the node and driver of a device number, and the device of an ioctl's end, which
+ * only its beginning has.
  */
 #ifndef GRTRACE_BPF_DEVICES_H
 #define GRTRACE_BPF_DEVICES_H
@@ -13,8 +13,10 @@
 #define BPF_DEVICES_KNOWN 64
 #define BPF_CALLS_OPEN 4096
 
-/** struct grt_bpf_device - a device number that was met; @name empty: no such file any more; @names: the
- * packer's grt_packer_names() when it was named */
+/**
+ * struct grt_bpf_device - a device number that occurred; @name empty: the file does not exist any more;
+ * @names: grt_packer_names() of the packer when it was named
+ */
 struct grt_bpf_device {
 	uint32_t number;
 	char name[32];

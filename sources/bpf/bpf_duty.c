@@ -9,7 +9,7 @@
 /* We come by every 50 ms, and later where the machine is busy. */
 #define DUTY_AHEAD_NS 250000000ULL
 
-/* A window is settled so long after its end: its last events have been read by then. */
+/* A window is settled this long after its end: its last events have been read by then. */
 #define DUTY_SETTLE_NS 10000000ULL
 
 static int duty_put(const struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t time,
@@ -28,7 +28,7 @@ static int duty_put(const struct grt_bpf_duty *duty, struct grt_packer *p, uint6
 	return ret == -ERANGE ? 0 : ret;
 }
 
-/* All of the time. */
+/* Writes a CAPTURE record for the whole time. */
 static int duty_mark(const struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t time, uint16_t what)
 {
 	struct grt_ev_window e = {.begin = time, .end = time, .what = what};
@@ -52,8 +52,8 @@ static void duty_arm(struct grt_bpf_duty *duty, bool on, uint64_t now)
 	__atomic_store_n(&duty->gate->armed, on, __ATOMIC_SEQ_CST);
 }
 
-/* What is to come. */
-static int duty_tell(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t now)
+/* Writes records of the next windows before they begin. */
+static int duty_announce(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t now)
 {
 	int ret = 0;
 
@@ -90,7 +90,7 @@ int grt_bpf_duty_begin(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t
 	duty->told = duty->done = grt_duty_period(&duty->d, from);
 	if (grt_duty_begin(&duty->d, duty->told) < from)
 		duty->told = ++duty->done;
-	return duty_mark(duty, p, from, GRT_WINDOW_TO_COME) ?: duty_tell(duty, p, grt_now());
+	return duty_mark(duty, p, from, GRT_WINDOW_TO_COME) ?: duty_announce(duty, p, grt_now());
 }
 
 int grt_bpf_duty_look(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t now, uint64_t lost)
@@ -105,7 +105,7 @@ int grt_bpf_duty_look(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t 
 		ret = duty_settle(duty, p, now, lost);
 	if (duty->done == duty->told)
 		duty_arm(duty, false, now);
-	return ret ?: duty_tell(duty, p, now);
+	return ret ?: duty_announce(duty, p, now);
 }
 
 int grt_bpf_duty_end(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t to, uint64_t lost)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Windows at random places (record --duty): arms the gate of the programs before each (gate.h), disarms it
- * behind, and writes WINDOW records: one before a window, and one when all of it was recorded.
+ * Random windows (record --duty): arms the gate of the programs before each window (gate.h), disarms it after
+ * the window, and writes WINDOW records: one before a window, and one when it was recorded completely.
  */
 #ifndef GRTRACE_BPF_DUTY_H
 #define GRTRACE_BPF_DUTY_H
@@ -12,12 +12,13 @@
 #include "trace/packer.h"
 
 /**
- * struct grt_bpf_duty - zeroed: there are no windows
- * @d: which windows
- * @gate: of the programs, in their memory
+ * struct grt_bpf_duty - all bytes zero: there are no windows
+ * @d: the windows
+ * @gate: gate of the programs, in their memory
  * @of: GRT_WINDOW_*
- * @since: the gate is armed since then; 0: it is not
- * @told: periods below have the record of what is to come; @done: below, all that there is to say is said
+ * @since: the time since which the gate is armed; 0: it is not
+ * @told: periods before this one have the record before their window; @done: those before this one also have
+ *	the record after it
  * @whole, @missed: windows that were recorded, and those for which the gate was armed too late
  * @lost: events lost when the last record was written
  */

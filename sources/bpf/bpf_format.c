@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reads the format files of the DRM scheduler's tracepoints (Linux 5.15 to 7.3,
- * drivers/gpu/drm/scheduler/gpu_scheduler_trace.h). A row says which field of
- * which tracepoint is what; the names changed between 6.14 and 6.17.
+ * drivers/gpu/drm/scheduler/gpu_scheduler_trace.h). A row names the meaning of a field of a tracepoint; the
+ * names changed between 6.14 and 6.17.
  */
 #include "bpf_format.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Where the DRM scheduler's tracepoints put their fields, for programs that
- * cannot look into its structs.
- */
+/* Offsets of the fields of the DRM scheduler's tracepoints, for programs that cannot read its structs. */
 #ifndef GRTRACE_BPF_FORMAT_H
 #define GRTRACE_BPF_FORMAT_H
 

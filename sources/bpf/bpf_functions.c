@@ -37,7 +37,9 @@ const char *grt_bpf_function_of(const char *section)
 	return strncmp(section, "fexit/", 6) ? NULL : section + 6;
 }
 
-/* Of the function of a system call, as __x64_sys_ioctl: its name; the kernel's compat functions are others.
+/*
+ * Gets the name of a system call from that of its function, such as __x64_sys_ioctl; the kernel's compat
+ * functions have other names.
  */
 static bool names_call(const char *function, char name[32])
 {
@@ -79,7 +81,7 @@ static bool can_be_at(const struct btf *kernel, const char *function)
 	return true;
 }
 
-/* It is asked for again and again. */
+/* The result is cached, because it is requested again and again. */
 static bool call_is_here(const struct btf *kernel, const char *function)
 {
 	static char last[64];

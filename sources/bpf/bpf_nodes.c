@@ -34,15 +34,20 @@
 #include "host/elf_file.h"
 #include "host/maps.h"
 
-/* Programs, stacks and nodes of them that are remembered; of more, those met first are reported anew. */
+/*
+ * The most programs, stacks and nodes of them that are remembered; if there are more, the oldest are
+ * forgotten and reported again.
+ */
 #define IMAGES_MAX 4096U
 #define STACKS_MAX (1U << 20)
 #define NODES_MAX (1U << 20)
 
 /* Between two readings of a process's mappings, ns. */
 #define PATIENCE_NS 20000000ULL
-/* What is defined is told that much before its use, and the program before that, ns: another CPU's hit that
- * comes later may have an earlier stamp. */
+/*
+ * Definitions get a time this much before their use, and a program's record a time before that, because a hit
+ * of another CPU that arrives later may have an earlier time, ns.
+ */
 #define DEFINED_NS 500000ULL
 #define BEGUN_NS 1000000ULL
 
@@ -60,9 +65,9 @@ struct mapping {
 
 /**
  * struct image - a program that a process runs
- * @number: from 1; numbers of nodes, strings and modules are its own
+ * @number: from 1; nodes, strings and modules have numbers within the image
  * @read: when its mappings were last read
- * @calls: of functions that were met
+ * @calls: calls of functions
  */
 struct image {
 	uint32_t pid;
@@ -174,7 +179,7 @@ static int put_mapping(struct grt_bpf_nodes *n, struct image *i, const struct gr
 	return e.path ? grt_bpf_put(n->capture, &e.e, hit->cpu) : -ENOMEM;
 }
 
-/* Frames of the library in the program, and of CUPTI that calls it, are none of the program's. */
+/* Frames of the library inside the program, and of CUPTI, which calls it, are not the program's. */
 static bool is_hidden(const char *path)
 {
 	const char *base = strrchr(path, '/');
@@ -230,7 +235,7 @@ static void exe_of(uint32_t pid, char *path, size_t room)
 	path[n > 0 ? n : 0] = '\0';
 }
 
-/* @from: is closed; NULL: a process that has ended keeps what is known of it. Return: 0 or -ENOMEM */
+/* @from: is closed; NULL: the process has ended, and its known mappings stay. Return: 0 or -ENOMEM */
 static int read_rows(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit, FILE *from)
 {
 	struct maps maps = {.from = from};
@@ -264,7 +269,7 @@ static int grt_bpf_nodes_read_mappings(struct grt_bpf_nodes *n, struct image *i,
 	return ret;
 }
 
-/* What is asked of a process may be over before it is looked at again. */
+/* Reads a process at once, because it may end before the next look. */
 static void read_early(struct grt_bpf_nodes *n, pid_t pid)
 {
 	struct grt_memfile m;
@@ -290,8 +295,10 @@ static const struct mapping *grt_bpf_nodes_find_mapping(const struct image *i, u
 	return NULL;
 }
 
-/* What was loaded since is looked for once more, but not for every stray address of the kernel's walks.
- * Return: 0 or -ENOMEM */
+/*
+ * If an address is in no known mapping, mappings are read again, but not for every invalid address of the
+ * kernel's walks. Return: 0 or -ENOMEM
+ */
 static int grt_bpf_nodes_look_up(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				 uint64_t ip, const struct mapping **out)
 {
@@ -315,7 +322,7 @@ static void free_image(struct image *i)
 	free(i);
 }
 
-/* Numbers begin anew with @what 1, so the program's name comes behind it. */
+/* Numbers begin anew with @what 1, so the program's name follows this record. */
 static int grt_bpf_nodes_put_process(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				     uint32_t what)
 {
@@ -419,7 +426,9 @@ static const struct {
 #undef GRT_STACK_ROOT
 };
 
-/* The node below the outermost frame says why the stack ends, where that is known; its address is no frame's.
+/*
+ * The node below the outermost frame has the reason why the stack ends, if it is known; its address is not a
+ * frame's.
  */
 static int grt_bpf_nodes_add_root(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				  struct known *k)
@@ -436,7 +445,7 @@ static int grt_bpf_nodes_add_root(struct grt_bpf_nodes *n, struct image *i, cons
 	return grt_bpf_nodes_add_node_as(n, i, hit, &key, k);
 }
 
-/** struct walk - a stack on its way: addresses behind calls, innermost first */
+/** struct walk - a stack in progress: return addresses, innermost first */
 struct walk {
 	uint64_t ip[BPF_STACK_DEPTH + 1];
 	uint32_t module[BPF_STACK_DEPTH + 1];
@@ -456,7 +465,7 @@ static int grt_bpf_nodes_add_frame(struct grt_bpf_nodes *n, struct image *i, con
 		return ret;
 	if (m && m->hidden && !w->shown)
 		return 1;
-	/* where it stands itself is not behind a call: names are looked up a byte before */
+	/* the innermost address is not a return address; names are looked up one byte before each address */
 	w->ip[w->depth] = ip + (hit->correlation || w->depth || python ? 0 : 1);
 	w->module[w->depth++] = m ? m->module : 0;
 	w->shown = true;
@@ -537,7 +546,7 @@ static int build_stack(struct grt_bpf_nodes *n, struct image *i, const struct gr
 	return ret;
 }
 
-/* From the table of stacks, each once. */
+/* Looks a stack up in the table of stacks, once. */
 static int grt_bpf_nodes_find_stack(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				    struct known *out)
 {
@@ -579,7 +588,7 @@ static int grt_bpf_nodes_put_call(struct grt_bpf_nodes *n, struct image *i, cons
 	return grt_bpf_put(n->capture, &l.e, hit->cpu);
 }
 
-/* The runtime's function was met already: both are one launch. */
+/* Return: whether the runtime's function was entered already: both are one launch. */
 static bool grt_bpf_nodes_is_nested(struct grt_bpf_nodes *n, const struct image *i,
 				    const struct grt_bpf_hit *hit)
 {
@@ -590,7 +599,7 @@ static bool grt_bpf_nodes_is_nested(struct grt_bpf_nodes *n, const struct image 
 	return m && m->runtime;
 }
 
-static bool grt_bpf_nodes_who_is_it(const void *record, size_t size, struct grt_event *who)
+static bool nodes_who(const void *record, size_t size, struct grt_event *who)
 {
 	const struct grt_bpf_hit *hit = record;
 
@@ -601,7 +610,7 @@ static bool grt_bpf_nodes_who_is_it(const void *record, size_t size, struct grt_
 	return !hit->depth || (hit->depth <= BPF_STACK_DEPTH && size > sizeof(*hit));
 }
 
-static int grt_bpf_nodes_take_it(void *own, const void *record, size_t size)
+static int nodes_take(void *own, const void *record, size_t size)
 {
 	const struct grt_bpf_hit *hit = record;
 	struct grt_bpf_nodes *n = own;
@@ -623,18 +632,18 @@ static int grt_bpf_nodes_take_it(void *own, const void *record, size_t size)
 	return stack.node ? put_node(n, hit, &stack, hit->correlation) : 0;
 }
 
-/* Nothing outside is asked. */
-static bool look_it(void *own)
+/* This decoder needs no look outside. */
+static bool nodes_look(void *own)
 {
 	return false;
 }
 
-static int grt_bpf_nodes_settle_it(void *own)
+static int nodes_settle(void *own)
 {
 	return 0;
 }
 
-static void tell_unread(const struct grt_bpf_nodes *n)
+static void note_unread(const struct grt_bpf_nodes *n)
 {
 	char text[160];
 
@@ -649,11 +658,11 @@ static void tell_unread(const struct grt_bpf_nodes *n)
 
 static int end_launches(void *own)
 {
-	tell_unread(own);
+	note_unread(own);
 	return 0;
 }
 
-static void grt_bpf_nodes_describe_it(void *own, char *text, size_t room)
+static void nodes_describe(void *own, char *text, size_t room)
 {
 	const struct grt_bpf_nodes *n = own;
 	size_t used = (size_t)snprintf(text, room, "programs=%u nested=%llu cut=%llu unread=%llu ", n->images,
@@ -663,7 +672,7 @@ static void grt_bpf_nodes_describe_it(void *own, char *text, size_t room)
 	grt_bpf_stacks_ends_text(n->ends, text + used, room - used);
 }
 
-static void grt_bpf_nodes_close_it(void *own)
+static void nodes_close(void *own)
 {
 	struct grt_bpf_nodes *n = own;
 	struct image **at;
@@ -679,8 +688,8 @@ static void grt_bpf_nodes_close_it(void *own)
 	free(n);
 }
 
-static int grt_bpf_nodes_open_it(void **own, void *capture, bool launches, const struct source_setup *setup,
-				 struct grt_err *err)
+static int nodes_open(void **own, void *capture, bool launches, const struct source_setup *setup,
+		      struct grt_err *err)
 {
 	struct grt_bpf_nodes *n = calloc(1, sizeof(*n));
 
@@ -700,30 +709,30 @@ static int grt_bpf_nodes_open_it(void **own, void *capture, bool launches, const
 
 static int open_launches(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
 {
-	return grt_bpf_nodes_open_it(own, capture, true, setup, err);
+	return nodes_open(own, capture, true, setup, err);
 }
 
 const struct grt_bpf_decoder grt_bpf_nodes_of_launches = {
 	.open = open_launches,
-	.who = grt_bpf_nodes_who_is_it,
-	.take = grt_bpf_nodes_take_it,
-	.look = look_it,
-	.settle = grt_bpf_nodes_settle_it,
+	.who = nodes_who,
+	.take = nodes_take,
+	.look = nodes_look,
+	.settle = nodes_settle,
 	.end = end_launches,
-	.describe = grt_bpf_nodes_describe_it,
-	.close = grt_bpf_nodes_close_it,
+	.describe = nodes_describe,
+	.close = nodes_close,
 };
 
 static int open_calls(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
 {
-	int ret = grt_bpf_nodes_open_it(own, capture, false, setup, err);
+	int ret = nodes_open(own, capture, false, setup, err);
 
 	if (!ret)
 		read_early(*own, setup->pid);
 	return ret;
 }
 
-/* What a process did since it was last met is nothing. */
+/* Calls that have not returned make no events. */
 static int end_calls(void *own)
 {
 	struct grt_bpf_nodes *n = own;
@@ -731,7 +740,7 @@ static int end_calls(void *own)
 	struct image **at;
 	int ret = 0;
 
-	tell_unread(n);
+	note_unread(n);
 	for (at = grt_keyed_oldest(&n->image); at && !ret; at = grt_keyed_next(&n->image, at)) {
 		end.pid = end.tid = (*at)->pid;
 		ret = grt_bpf_nodes_put_process(n, *at, &end, 3);
@@ -741,13 +750,13 @@ static int end_calls(void *own)
 
 const struct grt_bpf_decoder grt_bpf_nodes_of_calls = {
 	.open = open_calls,
-	.who = grt_bpf_nodes_who_is_it,
-	.take = grt_bpf_nodes_take_it,
-	.look = look_it,
-	.settle = grt_bpf_nodes_settle_it,
+	.who = nodes_who,
+	.take = nodes_take,
+	.look = nodes_look,
+	.settle = nodes_settle,
 	.end = end_calls,
-	.describe = grt_bpf_nodes_describe_it,
-	.close = grt_bpf_nodes_close_it,
+	.describe = nodes_describe,
+	.close = nodes_close,
 };
 
 #endif /* GRT_HAVE_BPF */

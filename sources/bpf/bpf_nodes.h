@@ -9,10 +9,10 @@
 
 #include "bpf.h"
 
-/* Of launches: a library in the process reports them and itself; only stacks are taken. */
+/* For launches: a library in the process reports launches and the process; only stacks are taken. */
 extern const struct grt_bpf_decoder grt_bpf_nodes_of_launches;
 
-/* Of functions: each call is a LAUNCH, by the number of its uprobe, and programs are reported, too. */
+/* For functions: each call is a LAUNCH with the number of its uprobe, and programs are reported as well. */
 extern const struct grt_bpf_decoder grt_bpf_nodes_of_calls;
 
 #endif /* GRTRACE_BPF_NODES_H */

@@ -12,7 +12,7 @@
 #include "inject/python_format.h"
 #include "unwind_rows.h"
 
-/* Of a table of lines that is longer than the programs read it. */
+/* Bytes of a table of lines that are read if the programs could not read all of it. */
 #define TABLE_MAX (1U << 20)
 
 /** struct code - a code object, with @bytes of its table of lines */
@@ -36,7 +36,7 @@ bool grt_bpf_python_is(uint64_t word)
 	return word & PYTHON_WORD;
 }
 
-/* The characters that were read of a str; "" where there are none. NULL: no memory */
+/* Return: the characters that were read of a str; "" if there are none. NULL: no memory */
 static char *bpf_python_text(const struct python_text *t, const char *data, size_t room, bool tail)
 {
 	uint32_t kind = GRT_PYTHON_TEXT_KIND(t->state), bytes = t->bytes < room ? t->bytes : (uint32_t)room;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Code objects of CPython, as BPF programs report them when they are met first
- * (python.h): a word of a stack that is no address becomes a function, its file and
- * its line.
+ * Code objects of CPython, which BPF programs report when they first occur (python.h): a word of a stack that
+ * is not an address becomes a function with its file and line.
  */
 #ifndef GRTRACE_BPF_PYTHON_USER_H
 #define GRTRACE_BPF_PYTHON_USER_H

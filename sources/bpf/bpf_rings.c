@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names and numbers of rings, see bpf_rings.h. The programs report a ring by a
- * random number; what it is called they have noted under that.
+ * Names and numbers of rings, see bpf_rings.h. The programs name a ring by a random number, and store the
+ * ring's names under it.
  */
 #include "bpf_rings.h"
 
@@ -17,7 +17,7 @@
 #include "host/known_gpus.h"
 #include "sources/source.h"
 
-/* Of these it is followed what runs on them; the one that was there first gives way. */
+/* Rings whose running jobs are tracked; a new ring replaces the oldest one. */
 #define RUNNING_MAX 1024U
 
 /**

@@ -15,7 +15,7 @@
 /* Rings that are found without a search. */
 #define BPF_RINGS_NEAR 16U
 
-/** struct grt_bpf_near - an element of a table, by a number; good while the table has so much @room */
+/** struct grt_bpf_near - an element of a table, by a number; valid while the table has this much @room */
 struct grt_bpf_near {
 	uint32_t id;
 	uint32_t room;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * One perf event per CPU, see bpf_samples.h.
- */
+/* Opens a perf event for each CPU, see bpf_samples.h. */
 #include "bpf_samples.h"
 
 #ifdef GRT_HAVE_BPF
@@ -33,7 +31,7 @@ static const struct timer {
 };
 #define TIMERS (sizeof(timers) / sizeof(timers[0]))
 
-/* How often CPUs that have come are looked for. */
+/* How often to look for new CPUs. */
 #define LOOK_NS (GRT_NS_PER_S / 2)
 
 /**
@@ -70,7 +68,7 @@ union rights {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
-/* @fd: -1: none, @code says why. Return: 0, or -1 when nobody is there */
+/* @fd: -1: none, and @code has the reason. Return: 0, or -1: the other side is gone */
 static int send_descriptor(int socket, int fd, int code)
 {
 	struct iovec part = {&code, sizeof(code)};
@@ -122,9 +120,9 @@ static void stop_opener(struct grt_bpf_samples *s)
 }
 
 /*
- * Who records gives its privileges up, and a kernel may want CAP_SYS_ADMIN for an event of a CPU. So a
- * process of its own opens those of CPUs that come: it gets a CPU's number, and gives a descriptor or an
- * errno.
+ * The recorder drops its privileges, and a kernel may require CAP_SYS_ADMIN for an event of a CPU. So a
+ * separate process opens events for CPUs that appear: it receives a CPU's number, and sends a descriptor or
+ * an errno.
  */
 static void serve(const struct timer *t, unsigned int frequency)
 {
@@ -153,7 +151,7 @@ static void be_opener(int socket, const struct timer *t, unsigned int frequency)
 	_exit(0);
 }
 
-/* Without one, CPUs that come are opened as far as that is allowed. */
+/* Without such a process, events for new CPUs are opened if that is allowed. */
 static void start_opener(struct grt_bpf_samples *s)
 {
 	int ends[2];
@@ -245,8 +243,7 @@ int grt_bpf_samples_attach(struct grt_bpf_samples *s, struct bpf_program *prog, 
 			   "cannot record %u {sample|samples} a second", s->frequency);
 }
 
-/* The kernel takes the events of a CPU that goes off it for good, and tells nobody: their time stands still.
- */
+/* When a CPU goes offline, the kernel removes its events for good and reports nothing: their time stops. */
 static bool is_over(struct sampled_cpu *c)
 {
 	uint64_t now[2] = {0}, before = c->counted;

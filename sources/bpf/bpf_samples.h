@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Runs a BPF program at a frequency, on every CPU: what it finds running is a
- * sample. The clock is the CPU's cycle counter where it has one that counts,
- * else the kernel's clock.
+ * Runs a BPF program at a frequency on every CPU; the thread that it interrupts is a sample. The clock is the
+ * CPU's cycle counter if it works, else the kernel's clock.
  */
 #ifndef GRTRACE_BPF_SAMPLES_H
 #define GRTRACE_BPF_SAMPLES_H
@@ -13,16 +12,16 @@ struct sampled_cpu;
 struct bpf_program;
 
 /**
- * struct grt_bpf_samples - all zero takes none
- * @frequency: Hz of each CPU, 0: none are taken
- * @clock: what gives the time, for people; NULL: not begun
- * @timer: what it is of, a row of its file
- * @prog: what is run
+ * struct grt_bpf_samples - all bytes zero: no samples are taken
+ * @frequency: samples per second of each CPU, 0: none
+ * @clock: name of the clock, for people; NULL: not begun
+ * @timer: the clock's row in the table
+ * @prog: the program
  * @cpu: of which there are @cpus
- * @opener: of a process that opens the events of CPUs, @opener_pid
+ * @opener: socket of the process that opens the events of CPUs, @opener_pid
  * @looked: when grt_bpf_samples_look() looked last, ns
- * @again: times that a CPU came while samples were taken, and was begun with
- * @refused: the same, and could not be begun with; @why: -errno
+ * @again: CPUs that appeared while samples were taken, and are sampled
+ * @refused: the same, and cannot be sampled; @why: -errno
  */
 struct grt_bpf_samples {
 	unsigned int frequency;
@@ -43,12 +42,14 @@ struct grt_bpf_samples {
 int grt_bpf_samples_attach(struct grt_bpf_samples *s, struct bpf_program *prog, struct grt_err *err);
 
 /**
- * grt_bpf_samples_look - begins with CPUs that have come, or have been away and are back: until then nothing
- * was sampled of them, at most a look's distance long (0.5 s)
+ * grt_bpf_samples_look - begins to sample CPUs that have appeared or returned since the last look; until
+ * then, for at most 0.5 s, they are not sampled
  */
 void grt_bpf_samples_look(struct grt_bpf_samples *s);
 
-/** grt_bpf_samples_text - says how, for the recording's environment: "cpu-clock 499 Hz"; "": there are none
+/**
+ * grt_bpf_samples_text - describes the samples for the recording's environment: "cpu-clock 499 Hz"; "": there
+ * are none
  */
 void grt_bpf_samples_text(const struct grt_bpf_samples *s, char *text, size_t room);
 

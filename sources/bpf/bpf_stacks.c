@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The same addresses mean different functions in different processes, so a user
- * stack's id belongs to (process, addresses); a kernel stack's to its addresses.
+ * The same addresses mean different functions in different processes, so the id of a user stack belongs to
+ * (process, addresses), and that of a kernel stack to its addresses.
  *
- * The programs' table hands stacks over: where many of its places are in use,
- * those that have been read are made free. What an event's number means is then
- * told by when its stack was taken: before that, what the place held; after it,
- * what it holds. A program may be between both, so within MARGIN_NS of that time
- * the number is believed only where both are the same.
+ * The programs' table passes stacks on. If many of its places are in use, places that were read are freed.
+ * The meaning of a number in an event then depends on the time of its stack: before that moment, it is what
+ * the place held; after it, what the place holds. A program may be in between, so within MARGIN_NS of that
+ * moment the number is used only if both are the same.
  */
 #include "bpf_stacks.h"
 
@@ -30,16 +29,19 @@
 /* Kernel stacks are of no process. */
 #define KERNEL_PID 0xffffffffULL
 
-/* Ids of a trace that are one source's; each begins where its rings do, so many times as far. */
+/*
+ * Ids of a trace that belong to one source; each source's range begins where its range of rings does, this
+ * many times as far.
+ */
 #define IDS_RATIO 64U
 #define IDS (IDS_RATIO * SOURCE_RINGS)
 
 #define MARGIN_NS 10000000ULL
 
-/* Places are made free when one of so many is in use. */
+/* Places are freed when one of this many is in use. */
 #define FULL_SHARE 64U
 
-/* Of addresses; a trace of more different stacks goes on without them. */
+/* Bytes of addresses; a trace with more different stacks continues without them. */
 #define BYTES_MAX ((uint64_t)128 << 20)
 
 /* Frames of users' stacks. */
@@ -108,7 +110,7 @@ static uint64_t grt_bpf_stacks_hash_of(const uint64_t *ip, unsigned int depth)
 	return hash ^ hash >> 32;
 }
 
-/* Its place, free or not; the table is never full. */
+/* Return: the place of a stack, which may be free; the table is never full. */
 static uint32_t text_place(const struct grt_bpf_stacks *s, uint64_t hash, const uint64_t *ip,
 			   unsigned int depth)
 {
@@ -196,7 +198,7 @@ static bool free_place(const struct grt_bpf_stacks *s, uint32_t place)
 	return !bpf_map_delete_elem(walked ? s->walked : s->map, &place);
 }
 
-/* What the place holds now; NO_TEXT: nothing. Return: 0 or -ENOMEM */
+/* Gets what the place holds now; NO_TEXT: nothing. Return: 0 or -ENOMEM */
 static int read_place(struct grt_bpf_stacks *s, uint32_t place, uint32_t *number)
 {
 	uint64_t ip[BPF_STACK_DEPTH];
@@ -218,7 +220,7 @@ static int read_place(struct grt_bpf_stacks *s, uint32_t place, uint32_t *number
 	return ret;
 }
 
-/* What it held behind an epoch. */
+/* Gets what the place held after an epoch. */
 static int place_behind(struct grt_bpf_stacks *s, uint64_t epoch, uint32_t place, uint32_t *number)
 {
 	const struct grt_bpf_stack_epoch *e;
@@ -232,7 +234,7 @@ static int place_behind(struct grt_bpf_stacks *s, uint64_t epoch, uint32_t place
 	return read_place(s, place, number);
 }
 
-/* The same stack always has the same place, so mostly it has held no other. */
+/* A stack always has the same place, so mostly the place has held no other. */
 static int place_of_older(struct grt_bpf_stacks *s, uint64_t oldest, uint32_t place, uint32_t *number)
 {
 	uint32_t later;
@@ -243,7 +245,7 @@ static int place_of_older(struct grt_bpf_stacks *s, uint64_t oldest, uint32_t pl
 	return ret;
 }
 
-/* What it held when a stack was taken that places have been made free since. */
+/* Gets what the place held when a stack was taken, if places were freed since. */
 static int place_of_before(struct grt_bpf_stacks *s, uint32_t place, uint64_t time, uint32_t *number)
 {
 	uint64_t i = s->epochs > BPF_STACKS_EPOCHS ? s->epochs - BPF_STACKS_EPOCHS : 0;
@@ -278,7 +280,7 @@ static int grt_bpf_stacks_text_of(struct grt_bpf_stacks *s, uint32_t place, uint
 	return place_of_before(s, place, time, number);
 }
 
-/* Its row of the ring is needed again. */
+/* Forgets the oldest epoch, whose row in the ring is needed again. */
 static void forget_epoch(struct grt_bpf_stacks *s, struct grt_bpf_stack_epoch *e)
 {
 	for (uint32_t i = 0; i < s->places; i++)
@@ -299,7 +301,7 @@ void grt_bpf_stacks_make_room(struct grt_bpf_stacks *s)
 		return;
 	held = calloc(s->places, sizeof(*held));
 	if (!held)
-		return; /* it goes on as it is, and what has no place is counted */
+		return; /* it continues unchanged, and stacks without a place are counted */
 	if (e->held)
 		forget_epoch(s, e);
 	*e = (struct grt_bpf_stack_epoch){.before = grt_now(), .held = s->held};
@@ -314,7 +316,7 @@ void grt_bpf_stacks_make_room(struct grt_bpf_stacks *s)
 
 /* ---------------------------------------------------------------- ids */
 
-/* Its place, free or not; the table is never full. */
+/* Return: the place of a stack, which may be free; the table is never full. */
 static uint32_t grt_bpf_stacks_find_place(const struct grt_bpf_stacks *s, uint64_t key)
 {
 	uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) % s->room;
@@ -369,7 +371,7 @@ static struct grt_event grt_bpf_stacks_head(uint64_t time, uint16_t type, size_t
 				  .ring = GRT_RING_NONE};
 }
 
-/* The number of a path, whose records come before its first use; 0: it is none, or there is no room. */
+/* Gets the number of a path, whose records precede its first use; 0: there is none, or no room. */
 static int grt_bpf_stacks_put_path(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 				   uint64_t time, const char *path, uint32_t *number)
 {
@@ -412,7 +414,7 @@ static int grt_bpf_stacks_write_place(struct grt_bpf_stacks *s, struct grt_packe
 	return ret || !(e.module || e.file) ? ret : grt_packer_add(p, cpu, &e.e);
 }
 
-/* What is inlined into a function is a frame of its own, at the same address. */
+/* A function that is inlined into another one is a frame of its own, at the same address. */
 static int write_functions(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 			   struct grt_ev_frame *f, const struct grt_symbols_found *found, uint16_t *index)
 {
@@ -424,7 +426,7 @@ static int write_functions(struct grt_bpf_stacks *s, struct grt_packer *p, unsig
 	return ret;
 }
 
-/* A caller's address is behind its call. */
+/* Return: the address of the call; a caller's address is after its call. */
 static uint64_t grt_bpf_stacks_call_of(const uint64_t *ip, unsigned int i)
 {
 	return ip[i] - (i && ip[i] && !grt_bpf_python_is(ip[i]));
@@ -484,7 +486,7 @@ static int write_frames(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned
 	return ret == -ERANGE ? 0 : ret;
 }
 
-/* A walk by unwind tables says why it ended, the kernel's by frame pointers does not. */
+/* A walk by unwind tables knows why it ended; the kernel's walk by frame pointers does not. */
 static int grt_bpf_stacks_write_end(struct grt_packer *p, uint64_t time,
 				    const struct grt_bpf_stack_waiting *w)
 {
@@ -497,8 +499,9 @@ static int grt_bpf_stacks_write_end(struct grt_packer *p, uint64_t time,
 	return ret == -ERANGE ? 0 : ret;
 }
 
-/* Where the frames are is found out while the process is there; their names come when all is over. Return: 0
- * or -ENOMEM */
+/*
+ * Finds the places of the frames while the process exists; their names come at the end. Return: 0 or -ENOMEM
+ */
 static int take_frames(struct grt_bpf_stacks *s, unsigned int cpu, pid_t pid, uint32_t id, uint32_t text,
 		       unsigned int depth, uint32_t end)
 {
@@ -559,7 +562,7 @@ void grt_bpf_stacks_unnamed(const struct grt_bpf_stacks *s, struct addresses_unn
 	unnamed->over += s->nameless;
 }
 
-/* What our own program put on top of the kernel's stack. */
+/* Return: whether a frame belongs to our own program on top of the kernel's stack. */
 static bool grt_bpf_stacks_is_ours(const char *symbol)
 {
 	return !strncmp(symbol, "bpf_", 4) || !strncmp(symbol, "__bpf_", 6) ||
@@ -580,10 +583,11 @@ static unsigned int skip_ours(struct grt_bpf_stacks *s, const uint64_t *ip, unsi
 }
 
 /*
- * Code that keeps no frame pointers leads the kernel's walk astray: what is in
- * no code of the process is no frame, and nothing behind it can be believed.
+ * Code without frame pointers misleads the kernel's walk. An address outside of the process's code is not a
+ * frame, and the frames after it may be wrong.
  */
-static unsigned int cut_astray(struct grt_bpf_stacks *s, pid_t pid, const uint64_t *ip, unsigned int depth)
+static unsigned int cut_invalid_frames(struct grt_bpf_stacks *s, pid_t pid, const uint64_t *ip,
+				       unsigned int depth)
 {
 	unsigned int n = 1;
 
@@ -624,7 +628,7 @@ static int grt_bpf_stacks_give_id(struct grt_bpf_stacks *s, struct grt_packer *p
 	if (kernel)
 		skip = skip_ours(s, ip, depth);
 	else if (depth && end != GRT_STACK_END_ENTRY)
-		depth = cut_astray(s, (pid_t)e->pid, ip, depth);
+		depth = cut_invalid_frames(s, (pid_t)e->pid, ip, depth);
 	if (!kernel && depth < s->text[number].depth && end != GRT_STACK_END_PENDING)
 		end = GRT_STACK_END_NO_TABLE;
 	s->seen[at].key = key;
@@ -656,7 +660,7 @@ static struct pair stacks_of(struct grt_event *e)
 	return e->type == GRT_EV_SAMPLE ? PAIR(e, grt_ev_sample) : (struct pair){NULL, NULL};
 }
 
-/* What was mapped in a process that has called exec, or whose number is used again, is not there any more. */
+/* The mappings of a process that has called exec, or whose number is used again, are not valid any more. */
 static void grt_bpf_stacks_see_thread(struct grt_bpf_stacks *s, const struct grt_ev_thread *e)
 {
 	if (e->e.pid == e->e.tid && e->what != GRT_THREAD_ENDED && e->what != GRT_THREAD_LEFT_ON)

@@ -13,7 +13,7 @@
 #include "trace/packer.h"
 #include "host/symbols.h"
 
-/* How often places are made free and what they held is still known: a thread may sleep so long. */
+/* Number of epochs for which the contents of places are known, since a thread may sleep that long. */
 #define BPF_STACKS_EPOCHS 32
 
 #define BPF_STACKS_VARIED UINT32_MAX

@@ -65,7 +65,7 @@ static int grt_bpf_switch_ended(struct grt_bpf_switch *s, struct grt_packer *p, 
 	}
 	s->jobs--;
 	memmove(&s->job[i], &s->job[i + 1], (s->jobs - i) * sizeof(s->job[0]));
-	/* behind the last of these run jobs that are unknown */
+	/* after the last of these, the running jobs are unknown */
 	if (!s->jobs && s->beyond)
 		s->known = false;
 	return !i && s->jobs ? runs(s, p, cpu, e) : 0;

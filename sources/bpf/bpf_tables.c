@@ -40,7 +40,7 @@
 #define BUILD_SECONDS 20
 /* Larger files, and all that are not root's, are read apart. */
 #define FIRM_BYTES_MAX (3 << 20)
-/* For tables that are wanted before the first event. */
+/* Time to wait for tables that are needed before the first event. */
 #define WAIT_NS (5 * GRT_NS_PER_S)
 #define WAIT_MS 100
 /* A place is free for the next text of a process that has one. */
@@ -56,7 +56,7 @@ static const char *const map_names[MAPS] = {"unwind_shards", "unwind_processes",
 					    "unwind_longs",  "unwind_asks",	 "unwind_asked",
 					    "python_codes",  "python_news",	 "python_unnamed"};
 
-/* Of each source's programs, of no use without tables. */
+/* Maps of each source's programs that are useless without tables. */
 static const char *const own_maps[] = {"walked", "walks_again", "python_known"};
 
 /**
@@ -78,8 +78,10 @@ struct table_file {
 	struct unwind_python python;
 };
 
-/** struct table_process - one that was asked for; @waits: files of it have no table yet; @slot: of its
- * mappings, plus 1 */
+/**
+ * struct table_process - a process whose tables were requested; @waits: some of its files have no table yet;
+ * @slot: slot of its mappings, plus 1
+ */
 struct table_process {
 	struct unwind_ask ask;
 	bool waits;
@@ -87,13 +89,13 @@ struct table_process {
 };
 
 /**
- * struct tables - of all sources
- * @users: sources that have them
- * @shard: rows of each shard that there is, @rows in all
- * @building: index of the file that @builder is at, plus 1
- * @out: what it makes
- * @slots: what processes have mapped, for the programs; @used: which of them they may look at
- * @turn: the one that is taken next, if it is free: it was given up longest ago
+ * struct tables - the tables of all sources
+ * @users: number of sources that use them
+ * @shard: rows of each shard, @rows in all
+ * @building: index of the file at which @builder is, plus 1
+ * @out: its output
+ * @slots: mappings of processes, for the programs; @used: slots that programs may read
+ * @turn: the slot that is taken next, if it is free: it was released longest ago
  */
 struct tables {
 	unsigned int users;
@@ -144,7 +146,7 @@ int grt_bpf_tables_share(struct bpf_object *o, bool wanted)
 	return ret;
 }
 
-/* To put a map into a map waits for programs that run, so it is done seldom. */
+/* Putting a map into a map waits for running programs, so it is done rarely. */
 static uint64_t *new_shard(uint32_t number)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -243,7 +245,10 @@ static bool put_row(uint64_t row)
 	return true;
 }
 
-/* Its numbers are of the file's rules; those of all are behind each other. */
+/*
+ * Numbers of long rules are those of the file; in the common table, the rules of the files follow one
+ * another.
+ */
 static uint64_t move_long(uint64_t row, uint32_t before, uint32_t n)
 {
 	uint32_t rule = (uint32_t)row;
@@ -259,7 +264,7 @@ static bool has_room(const struct unwind_table *t)
 	return t->rows <= SHARD_ROWS * SHARDS_MAX - tables.rows && t->longs <= LONG_RULES_MAX - tables.longs;
 }
 
-/* The builder is not trusted: what it says is bounded here. */
+/* The builder is not trusted, so its numbers are checked here. */
 static uint32_t take_table(struct table_file *f, const struct unwind_table *t)
 {
 	uint32_t before = tables.longs, rows = t->rows, longs = t->longs, number;
@@ -395,14 +400,16 @@ static void build_file(uint32_t file, int pid, const struct maps_row *m)
 	close(fd);
 }
 
-/* Root's, which nobody else may write or cut off; it takes a few milliseconds, no process apart needs less.
+/*
+ * Return: whether a file is small and only root can write or truncate it; reading such a file takes a few
+ * milliseconds and needs no separate process.
  */
 static bool is_small_and_firm(const struct stat *st)
 {
 	return !st->st_uid && !(st->st_mode & 022) && st->st_size <= FIRM_BYTES_MAX;
 }
 
-/* Root of a container is not the host's: what it owns is read apart. */
+/* Root of a container is not the host's root: files of a container are read by a separate process. */
 static bool has_our_files(int pid)
 {
 	char path[40];
@@ -459,7 +466,7 @@ static struct table_file file_of(int pid, const struct maps_row *m)
 	return f;
 }
 
-/* The file of a mapping, a new one where it is new. Return: its index, UINT32_MAX: there is none */
+/* Finds or makes the file of a mapping. Return: its index, UINT32_MAX: there is none */
 static uint32_t find_file(int pid, const struct maps_row *m)
 {
 	const struct table_file f = file_of(pid, m);
@@ -486,7 +493,10 @@ static void add_mapping(struct unwind_process *p, uint64_t start, const struct u
 	p->mapping[p->n++] = *m;
 }
 
-/* What is taken off an address of the mapping to have the file's; ~0: it is in no segment of code. */
+/*
+ * Return: what to subtract from an address in the mapping to get the file's address; ~0: it is in no segment
+ * of code.
+ */
 static uint64_t base_of(const struct table_file *f, const struct maps_row *m)
 {
 	const uint64_t page = (uint64_t)getpagesize() - 1;
@@ -598,7 +608,7 @@ static bool read_process(const struct unwind_ask *ask, struct unwind_process *p)
 	return next.file != UINT32_MAX;
 }
 
-/* A place that no process has, the one that was given up first. Return: it, plus 1, 0: there is none */
+/* Takes a free slot, the one that was released first. Return: its number plus 1, 0: there is none */
 static uint32_t take_slot(void)
 {
 	uint32_t slot;
@@ -629,7 +639,7 @@ static void serve(struct table_process *t)
 		tables.used[old - 1] = false;
 }
 
-/* Those that have ended make place. */
+/* Forgets processes that have ended. */
 static void forget_ended(void)
 {
 	uint32_t n = 0;
@@ -720,7 +730,7 @@ uint64_t grt_bpf_tables_unnamed(void)
 	return unnamed;
 }
 
-/* What the kernel has for a map, by its own count, bytes; 0: it does not say. */
+/* Return: the kernel's memory for a map, by its own count, bytes; 0: unknown. */
 static uint64_t map_bytes(int fd)
 {
 	unsigned long long bytes = 0;

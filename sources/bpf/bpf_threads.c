@@ -31,7 +31,7 @@ struct grt_bpf_threads *grt_bpf_threads_open(void)
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
-	/* what it misses is no fault of a recording */
+	/* warnings about missing parts are of no interest in a recording */
 	libbpf_set_print(NULL);
 	t->skeleton = threads_bpf__open_and_load();
 	if (t->skeleton)

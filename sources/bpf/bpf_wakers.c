@@ -11,7 +11,7 @@
 
 #include "base/grow.h"
 
-/* What follows the last function of a module may be far away. */
+/* The code after the last function of a module may be far away. */
 #define CODE_MAX 16384U
 
 static const struct {

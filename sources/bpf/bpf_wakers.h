@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Where the functions of bpf_wakers.def are in the kernel's memory, for `sched`.
- */
+/* Addresses of the functions of bpf_wakers.def in the kernel's memory, for `sched`. */
 #ifndef GRTRACE_BPF_WAKER_TABLE_H
 #define GRTRACE_BPF_WAKER_TABLE_H
 

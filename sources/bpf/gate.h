@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * record --duty: what programs do between windows is one load, of both words of the gate.
+ * record --duty: between windows, programs do only one load, of both words of the gate.
  *
- * The loader arms the gate some time before a window, and disarms it behind it, since it comes to that only
- * now and then; where windows are, the programs know as well as it does (trace/duty.h). What begins in a
- * window (a job with its SUBMIT, a call with its entry) is recorded to its end, whenever that is: so many are
- * open, and while there are some, programs of ends look into the table of them.
+ * The loader works at intervals, so it arms the gate some time before a window and disarms it some time after
+ * it. Programs know the exact windows as well (trace/duty.h). What begins in a window (a job with its SUBMIT,
+ * a call with its entry) is recorded up to its end, whenever that is. The gate has the number of such open
+ * jobs and calls; while it is not 0, programs of ends look them up in their table.
  */
 #ifndef GRTRACE_BPF_GATE_H
 #define GRTRACE_BPF_GATE_H
@@ -14,11 +14,13 @@
 
 struct grt_bpf_gate gate SEC(".data.gate") = {};
 
-/* An event's stamp is taken behind the look at the gate: within this, unless an interrupt comes in between.
+/*
+ * An event gets its time after the look at the gate: at most this much later, unless an interrupt comes in
+ * between.
  */
 #define GATE_EARLY_NS 200000ULL
 
-/* Nothing is recorded, and nothing of a window is open. */
+/* Return: whether nothing is recorded, and nothing from a window is open. */
 static __always_inline int gate_is_shut(void)
 {
 	return config.duty.parts && !*(volatile __u64 *)&gate;
@@ -33,7 +35,7 @@ static __always_inline int gate_is_inside(__u64 now)
 	return now >= begin && now - begin < d.window;
 }
 
-/* For what begins: whether it is outside of all windows. */
+/* Return: whether something that begins now is outside of all windows. */
 static __always_inline int gate_is_outside(void)
 {
 	__u64 now;

@@ -19,7 +19,7 @@ struct {
 	__type(value, __u32);
 } deps SEC(".maps");
 
-/* What a driver says of a job before its SUBMIT: its command code. */
+/* The driver's command code of a job, which it reports before the job's SUBMIT. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -35,7 +35,7 @@ struct {
 	__type(value, struct job_key);
 } waits SEC(".maps");
 
-/* Both numbers of a fence: they stand behind each other, so that one copy has them. */
+/* Reads both numbers of a fence, which are adjacent, with one copy. */
 static __always_inline struct job_key key_of_fence(const struct dma_fence *fence)
 {
 	__u32 ctx = bpf_core_field_offset(fence->context), seqno = bpf_core_field_offset(fence->seqno);
@@ -178,7 +178,10 @@ static __always_inline int job_start(const struct job_key *key)
 	return 0;
 }
 
-/* What is noted of an event may be this much older than the event's record: they are brought into order. */
+/*
+ * A time that was noted for an event may be this much earlier than the event's record; the loader sorts
+ * events.
+ */
 #define TOLD_MAX_NS 100000000ULL
 
 static __always_inline void put_end(struct grt_bpf_counts *c, __u32 cpu, const struct job_key *key,

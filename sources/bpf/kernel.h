@@ -102,12 +102,12 @@ struct bpf_iter__task_file {
 	struct file *file;
 };
 
-/* As large as a kernel stack. */
+/* The size of a kernel stack. */
 union thread_union {
 	unsigned long stack[1];
 };
 
-/* To 5.13, under the name that it had. */
+/* The struct up to 5.13, under its name of then. */
 struct task_struct___before_5_14 {
 	long state;
 };
@@ -135,7 +135,7 @@ struct vm_fault {
 	unsigned long address;
 };
 
-/* Its value is the running kernel's: 0, from 7.0 on 3. */
+/* The value is that of the running kernel: 0, from 7.0 on 3. */
 enum dma_fence_flag_bits {
 	DMA_FENCE_FLAG_SIGNALED_BIT,
 	DMA_FENCE_FLAG_TIMESTAMP_BIT,

@@ -138,7 +138,7 @@ static __always_inline void follow(struct task_struct *task, __u32 what, __u32 p
 		COUNT(c->unmatched);
 }
 
-static __always_inline int is_asked_for(struct task_struct *task)
+static __always_inline int is_selected(struct task_struct *task)
 {
 	return config.pid && BPF_CORE_READ(task, tgid) == config.pid;
 }
@@ -149,7 +149,7 @@ int made(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *child = (void *)ctx->args[1];
 	__u32 parent = (__u32)bpf_get_current_pid_tgid();
 
-	if (config.pid ? is_asked_for(child) : thread_of(parent) != 0)
+	if (config.pid ? is_selected(child) : thread_of(parent) != 0)
 		follow(child, GRT_THREAD_MADE, parent);
 	return 0;
 }
@@ -412,7 +412,7 @@ static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __
 			bpf_map_delete_elem(&threads, &tid);
 		return;
 	}
-	if (!t && is_asked_for(task)) {
+	if (!t && is_selected(task)) {
 		follow(task, GRT_THREAD_SEEN_ON, 0);
 		t = thread_of(tid);
 	}
@@ -436,7 +436,7 @@ static __always_inline void switched_in(struct task_struct *task)
 	__u32 tid = BPF_CORE_READ(task, pid);
 	struct grt_bpf_thread *t = thread_of(tid);
 
-	if (!t && tid && is_asked_for(task))
+	if (!t && tid && is_selected(task))
 		follow(task, GRT_THREAD_SEEN_OFF, 0);
 	if (!t)
 		return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From call frame information to rows, see unwind_build.h. */
+/* Converts call frame information to rows, see unwind_build.h. */
 #include "unwind_build.h"
 
 #include <elf.h>
@@ -106,7 +106,7 @@ static int compare_rows(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Where a function begins right behind another one there is no gap; rows that say nothing new go. */
+/* A function directly after another one leaves no gap; rows that repeat the row before are removed. */
 static void sort_rows(struct unwind_table *t)
 {
 	uint32_t n = 0;
@@ -151,7 +151,7 @@ static void note_code(struct unwind_table *t, const Elf64_Phdr *p)
 		t->segment[t->segments++] = (struct unwind_segment){p->p_offset, p->p_vaddr, p->p_filesz};
 }
 
-/* A section by its name; NULL: there is none, or its bytes are not in the file. */
+/* Finds a section by its name; NULL: there is none, or its bytes are not in the file. */
 static const Elf64_Shdr *section_of(const uint8_t *file, size_t size, const char *name)
 {
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)file;
@@ -236,7 +236,7 @@ static struct image image_of(const uint8_t *file, size_t size)
 	return i;
 }
 
-/* Bytes of the file that are at an address; NULL: there are not so many. */
+/* Return: the bytes of the file at an address; NULL: there are fewer. */
 static const void *image_at(const struct image *i, uint64_t address, uint64_t bytes)
 {
 	for (unsigned int k = 0; k < i->segments; k++) {
@@ -264,7 +264,7 @@ static void see_symbol(const char *name, size_t room, const Elf64_Sym *symbol, E
 			found[i] = *symbol;
 }
 
-/* Of a table of symbols. Return: whether it has what there must be */
+/* Looks into a table of symbols. Return: whether it has the symbols that are required */
 static bool find_symbols(const struct image *i, const Elf64_Shdr *table, Elf64_Sym *found)
 {
 	const Elf64_Shdr *strings = &i->section[table->sh_link];
@@ -335,8 +335,8 @@ static uint32_t part_within(const struct starts *s, uint64_t address)
 }
 
 /*
- * What is seldom run of a function may stand elsewhere, and no symbol says where. Only the function itself
- * jumps into the midst of it: the part that most jumps lead to.
+ * The compiler may place the rarely executed part of a function elsewhere, and no symbol names it. Only the
+ * function itself jumps into the middle of it, so it is the part to which most jumps lead.
  */
 static void find_cold(struct unwind_python *p, const struct image *i, const struct part *header)
 {
@@ -391,7 +391,7 @@ static void find_python(struct unwind_table *t, const uint8_t *file, size_t size
 
 /* ---------------------------------------------------------------- .debug_frame */
 
-/* Of a section that is compressed, more is not unpacked. */
+/* Limit for the unpacked size of a compressed section. */
 #define UNPACKED_MAX (128ULL << 20)
 
 static bool unpack_zlib(const uint8_t *from, size_t size, uint8_t *to, size_t room)
@@ -471,7 +471,7 @@ static void add_in_gap(void *arg, uint64_t pc, const struct grt_cfi_rule *r)
 		add_row(&g->build, pc, r);
 }
 
-/* Code that has no rows yet may have some here: assembly, and what is compiled for debuggers alone. */
+/* Adds rows for code that has none yet: assembly, and code whose rules are only for debuggers. */
 static void add_debug_frame(struct unwind_table *t, const uint8_t *file, size_t size,
 			    const struct grt_arch *arch)
 {
@@ -495,7 +495,7 @@ static void add_debug_frame(struct unwind_table *t, const uint8_t *file, size_t 
 
 /* ---------------------------------------------------------------- code that no table has */
 
-/* What handlers of signals return to is in the vdso, or in the C library. */
+/* The code to which signal handlers return is in the vdso, or in the C library. */
 static void add_sigreturn(struct unwind_table *t, const uint8_t *file, size_t size,
 			  const struct grt_arch *arch)
 {
@@ -521,7 +521,9 @@ static void add_sigreturn(struct unwind_table *t, const uint8_t *file, size_t si
 	sort_rows(t);
 }
 
-/* Where calls link, linkers make no table for a PLT: it jumps on, its first entry with two registers saved.
+/*
+ * On processors whose calls set a link register, linkers make no table for a PLT: its entries jump on, the
+ * first one after saving two registers.
  */
 static void add_plt(struct unwind_table *t, const uint8_t *file, size_t size, const struct grt_arch *arch)
 {

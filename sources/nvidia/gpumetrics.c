@@ -44,12 +44,12 @@ struct series {
 /**
  * struct gpu - a GPU that is sampled
  * @timer: makes its stream ready
- * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: not read yet; @ahead_error: it may be off by so much
- * @until: the last sample ends there; @horizon: values up to this stamp are all here; ns
- * @told: when it was last said which GPU this is
- * @lag_least, @lag_most: how old the newest sample of a round was, ns
- * @values: written; @late: for their place
- * @begun: a sample of the recording has come: all its values are written
+ * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: not read yet; @ahead_error: its possible error
+ * @until: end of the last sample; @horizon: all values up to this time were read; ns
+ * @told: when a record last identified the GPU
+ * @lag_least, @lag_most: age of the newest sample of a round, ns
+ * @values: values that were written; @late: those that came too late
+ * @begun: the recording has a sample: all its values are written
  * @force: packets leave now; @ended: no more will come
  */
 struct gpu {
@@ -86,7 +86,7 @@ struct capture {
 	char version[320];
 };
 
-/* What stands behind "gpumetrics:". */
+/* The set that the user gave after "gpumetrics:". */
 static unsigned int gpumetrics_set = GRT_METRIC_SET_OVERVIEW;
 static unsigned int gpumetrics_hz = HZ_DEFAULT;
 
@@ -225,7 +225,7 @@ static int gpu_put_value(struct gpu *g, unsigned int i, const struct pm_sample *
 }
 
 /* Which GPU the counters are of. */
-static int gpu_tell(struct gpu *g, uint64_t time)
+static int gpu_put_sampler(struct gpu *g, uint64_t time)
 {
 	const struct pm_sampler *s = &g->sampler;
 	struct grt_ev_gpu_sampler ev = {
@@ -257,7 +257,7 @@ static int gpu_put(void *arg, const struct pm_sample *sample)
 	int ret = sample->gap ? gpu_end_values(g) : 0;
 
 	if (!ret && (!g->told || first || time - g->told >= REPEAT_NS))
-		ret = gpu_tell(g, time);
+		ret = gpu_put_sampler(g, time);
 	for (unsigned int i = 0; i < g->sampler.metrics && !ret; i++)
 		ret = gpu_put_value(g, i, sample, time, first);
 	g->begun |= first;
@@ -286,8 +286,8 @@ static uint64_t gpu_ask_clocks(uint64_t *ahead)
 }
 
 /*
- * Both clocks go at one rate, and only what sets CLOCK_REALTIME moves it: a difference that may come from the
- * time that it took to read both is none.
+ * Both clocks run at the same rate, and only setting CLOCK_REALTIME moves it, so a difference that may be due
+ * to the time of reading both is ignored.
  */
 static void gpu_read_clocks(struct gpu *g)
 {
@@ -410,13 +410,13 @@ static int gpumetrics_start(void *state, struct grt_err *err)
 	return ret;
 }
 
-/* What is left out because it has not changed would be before the recording. */
+/* Values that are left out because they have not changed would be before the recording. */
 static void gpumetrics_begins(void *state, uint64_t from)
 {
 	((struct capture *)state)->from = from;
 }
 
-/* What root was allowed is bound to CUPTI's handle: the rest needs no privilege. */
+/* Root's privilege is bound to CUPTI's handle, so the rest needs none. */
 static int gpumetrics_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	return 0;
@@ -483,7 +483,7 @@ static int gpu_stop(struct gpu *g, struct grt_err *err)
 
 	pm_sampler_stop(&g->sampler);
 	ret = gpu_round(g);
-	ret = ret ?: g->until ? gpu_tell(g, g->until) : 0;
+	ret = ret ?: g->until ? gpu_put_sampler(g, g->until) : 0;
 	ret = ret ?: gpu_end_values(g);
 	g->ended = true;
 	return ret ? gpumetrics_fail(g, ret, err) : gpu_set_timer(g, 1, err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the decoder of NVIDIA's calls needs of this machine, see nv_calls.h: which
- * GPUs there are, which driver, and who has files open.
+ * What the decoder of NVIDIA's calls needs to know of this machine, see nv_calls.h: its GPUs, its driver, and
+ * open files of processes.
  */
 #include "nv_calls.h"
 
@@ -151,7 +151,9 @@ static uint32_t nv_calls_bus(const struct grt_event *e)
 					   : ((const struct grt_tsg_event *)e)->bus;
 }
 
-/* Every call is decoded, because objects of one GPU depend on those of no GPU; events are left out behind it.
+/*
+ * Every call is decoded, because objects of one GPU depend on objects of no GPU; events are filtered
+ * afterwards.
  */
 static int nv_calls_emit(void *arg, struct grt_event *e, uint32_t cpu)
 {

@@ -16,7 +16,7 @@
 #define NV_ESC_CARD_INFO 0xc8
 #define NV_ESC_RM_UNMAP_MEMORY 0x4f
 
-/* In `cmd` of NV_ESC_CHECK_VERSION: only tells the version, as text. */
+/* `cmd` of NV_ESC_CHECK_VERSION: only returns the version, as text. */
 #define VERSION_QUERY '2'
 
 /* NVOS33, map: flags */

@@ -18,7 +18,7 @@
 /* Most GPUs that the driver describes at once. */
 #define NV_RM_GPUS 32
 
-/* In place of an NV_STATUS: the ioctl itself failed, errno says why. */
+/* In place of an NV_STATUS: the ioctl itself failed, and errno has the reason. */
 #define NV_RM_NO_ANSWER 0xffffffffU
 
 /**

@@ -4,7 +4,7 @@
 
 #include "nv_slices.h"
 
-/* The place of an instance; its first record makes it one. Return: < 0: there is none left */
+/* Gets the place of an instance, which its first record makes. Return: < 0: there is no room */
 static int slices_place(struct nv_slices *s, uint16_t instance)
 {
 	int i;
@@ -31,8 +31,8 @@ static int slices_put(struct nv_slices *s, int i, uint64_t until, uint8_t end)
 }
 
 /*
- * Records are missing. A context that was on the GPU has left it at an unknown
- * time after it was seen last: what is between is nobody's, and is not idle.
+ * Records are missing. A context that was on the GPU has left it at an unknown time after it was last seen.
+ * The time in between has no owner, and is not idle.
  */
 static int slices_lose(struct nv_slices *s)
 {
@@ -60,8 +60,8 @@ static void slices_begin(struct nv_slices *s, int i, const struct nv_switch *r, 
 }
 
 /*
- * A context leaves that was not seen to come. The first record of a log says so
- * of the one that was there all the time since the log was switched on.
+ * A context leaves whose arrival was not seen. The first record of a log is for the context that was there
+ * since the log was switched on.
  */
 static void slices_begin_late(struct nv_slices *s, int i, const struct nv_switch *r, uint64_t time)
 {

@@ -52,7 +52,7 @@ struct switches_buffer {
 	uint32_t var_data;
 };
 
-/* What the driver writes at the start of the header's page. */
+/* The driver writes this at the start of the header's page. */
 struct switches_header {
 	uint32_t get;
 	uint32_t put;
@@ -195,8 +195,8 @@ int nv_switches_flush(struct nv_switches *s)
 }
 
 /*
- * Records that are missing before this one: a number of 16 bits says so, and of
- * more than that the driver's count of those that found no room.
+ * Counts records that are missing before this one: by a number of 16 bits, and for more than that by the
+ * driver's count of records without room.
  */
 static void switches_count(struct nv_switches *s, const struct switches_record *r)
 {

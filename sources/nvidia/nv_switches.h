@@ -13,7 +13,7 @@
 
 #include "nv_gpu.h"
 
-/** enum nv_switch_tag - what a record says; others exist and are not asked for */
+/** enum nv_switch_tag - kinds of records; others exist and are not requested */
 enum nv_switch_tag {
 	NV_SWITCH_START = 6,
 	NV_SWITCH_END = 7,

@@ -25,7 +25,7 @@
 
 /* NV_STATUS: the program has not set its file up yet, or it is one that has no address space. */
 #define NV_UVM_NOT_YET 0x16
-/* In place of an NV_STATUS: the ioctl itself failed, errno says why. */
+/* In place of an NV_STATUS: the ioctl itself failed, and errno has the reason. */
 #define NV_UVM_NO_ANSWER 0xffffffffU
 
 /** enum nv_uvm_type - UvmEventType: the first byte of an entry */
@@ -46,7 +46,7 @@ enum nv_uvm_type {
 	NV_UVM_EVICTION,
 };
 
-/* Of every layout, @time is CLOCK_MONOTONIC_RAW, ns; @gpu_time is the GPU's clock, ns. */
+/* In every layout, @time is CLOCK_MONOTONIC_RAW, ns; @gpu_time is the GPU's clock, ns. */
 struct nv_uvm_cpu_fault {
 	uint8_t type, access;
 	uint32_t cpu;
@@ -180,10 +180,15 @@ uint32_t nv_uvm_on(struct nv_uvm *q);
 /** nv_uvm_off - no further ones come */
 void nv_uvm_off(struct nv_uvm *q);
 
-/** nv_uvm_flush - what has happened by now comes into the queues, of all programs. Return: NV_STATUS */
+/**
+ * nv_uvm_flush - makes the driver put all events up to now into the queues of all programs. Return: NV_STATUS
+ */
 uint32_t nv_uvm_flush(struct nv_uvm *q);
 
-/** nv_uvm_uuids - the processors of the address space; zeroes: there is none. Return: NV_STATUS */
+/**
+ * nv_uvm_uuids - gets the UUIDs of the processors of the address space; zeroes: there is none. Return:
+ * NV_STATUS
+ */
 uint32_t nv_uvm_uuids(struct nv_uvm *q, uint8_t uuid[NV_UVM_PROCESSORS][16]);
 
 /** nv_uvm_ready - whether there is something to be read */

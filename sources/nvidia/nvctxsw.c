@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who has an NVIDIA GPU: the context-switch log of the driver, of each GPU and of
- * every process, without a module and without a change to the programs.
+ * Which process has an NVIDIA GPU: the context-switch log of the driver, for each GPU and all processes,
+ * without a module and without a change to the programs.
  *
- * The driver looks at the GPU's log every 33 ms; a flush makes it look at once,
- * and takes the locks of all GPUs for that. So the log is flushed once a second, where
- * somebody watches, and at the end. Where another tool's bind is refused, the driver stops
- * its timer for us, too: then it is made to look every time.
+ * The driver reads the GPU's log every 33 ms. A flush makes it read at once, but takes the locks of all GPUs.
+ * So the log is flushed once a second while a user watches, and at the end. If another tool's bind is
+ * refused, the driver stops its timer for all clients: then each read needs a flush.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +29,7 @@
 #define PROMPT_MS 5
 #define PART_NS 50000000ULL
 
-/* The driver had the time of three looks for a record; and this at so many flushes, one after the other. */
+/* The driver had the time of three reads for a record; and this many flushes in a row found it late. */
 #define LATE_NS 100000000ULL
 #define LATE_TIMES 2
 
@@ -52,11 +51,12 @@
  * struct gpu - a GPU
  * @device: number of its device file
  * @timer: makes its stream ready
- * @clock: the last sample of it is behind the records at hand
- * @flushed: everything up to this stamp is here
- * @late: flushes in a row that brought what the driver had not by itself; @stalled_at: it does not any more
- * @horizon: packets may bring events up to this stamp
- * @force: they leave now; @ended: no more will come, since it was stopped or @failed, a negative errno, at
+ * @clock: the last clock sample is after the current records
+ * @flushed: all records up to this time were read
+ * @late: flushes in a row that brought records that the driver had not read by itself; @stalled_at: since
+ *	then it does not
+ * @horizon: packets may bring events up to this time
+ * @force: packets leave now; @ended: no more will come, since it was stopped or @failed, a negative errno, at
  *	@failed_at
  */
 struct gpu {
@@ -82,7 +82,7 @@ struct gpu {
 	char text[512];
 };
 
-/** struct comm - the name of a process; @asked: when */
+/** struct comm - the name of a process; @asked: when it was read */
 struct comm {
 	uint32_t pid;
 	uint64_t asked;
@@ -131,12 +131,12 @@ static int name_slice(struct gpu *g, unsigned int cpu, const struct nv_slice *s,
 
 	if (!ret && comm[0])
 		ret = grt_packer_name(p, cpu, s->until, GRT_NAME_THREAD, s->pid, comm, comm);
-	return ret ?: owners_meet(&g->capture->owners, p, cpu, s->until, s->pid);
+	return ret ?: owners_add(&g->capture->owners, p, cpu, s->until, s->pid);
 }
 
 /* ---------------------------------------------------------------- slices */
 
-/* What was going on at an edge of the recording is cut there. */
+/* Return: the slice without the parts before and after the recording. */
 static struct nv_slice within_recording(const struct capture *c, const struct nv_slice *s)
 {
 	struct nv_slice in = *s;
@@ -265,8 +265,8 @@ static bool all_gpus_failed(const struct capture *c)
 }
 
 /*
- * A GPU whose log cannot be read any more, as one that has left the bus, ends alone: what was is written, and
- * the others go on. The source fails with the last of them.
+ * A GPU whose log cannot be read any more, for example one that has left the bus, ends alone: its records are
+ * written, and the other GPUs continue. The source fails with the last of them.
  */
 static void gpu_lose(struct gpu *g, int ret)
 {
@@ -460,7 +460,7 @@ static void nvctxsw_ends(void *state, uint64_t to)
 	((struct capture *)state)->to = to;
 }
 
-/* What root was allowed is bound to the client: the rest needs no privilege. */
+/* Root's privilege is bound to the client, so the rest needs none. */
 static int nvctxsw_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	return 0;
@@ -488,7 +488,7 @@ static int gpu_tick(struct gpu *g)
 	return gpu_read(g);
 }
 
-/* What came before the log failed is handed out first. */
+/* Records from before the log failed are delivered first. */
 static ssize_t nvctxsw_read(void *state, unsigned int i, void *buf, size_t len)
 {
 	struct capture *c = state;

@@ -59,7 +59,7 @@ static const struct grt_bpf_kind probing = {
 	.name = "nvidia", .objects = with_probes, .configure = nvidia_configure, .probes = &nvidia_probes};
 
 /* The system calls are everywhere: without a driver there is nothing to see. */
-static int probe_it(struct grt_err *err)
+static int nvidia_probe(struct grt_err *err)
 {
 	int ret = nvidia_loaded(err);
 
@@ -80,8 +80,8 @@ static int open_probing(void **state, const struct source_setup *setup, struct g
 	return grt_bpf_open(state, setup, &probing, err);
 }
 
-/* Who requests it by name may load the driver while it runs. */
-static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
+/* A user who names the source may load the driver while it runs. */
+static int nvidia_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	if (nvidia_loaded(NULL) && setup->note)
 		setup->note(
@@ -91,4 +91,4 @@ static int open_it(void **state, const struct source_setup *setup, struct grt_er
 	return nvidia_wants_probes ? open_probing(state, setup, err) : grt_bpf_open(state, setup, &kind, err);
 }
 
-BPF_OPS(nvidia, false, probe_it, open_it, .options = options);
+BPF_OPS(nvidia, false, nvidia_probe, nvidia_open, .options = options);

@@ -34,7 +34,7 @@ static const struct row {
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* ---------------------------------------------------------------- what is here */
+/* ------------------------------------------------------------ functions of the driver */
 
 static bool is_of_nvidia(const char *module)
 {
@@ -75,7 +75,9 @@ static bool is_confidential(void)
 
 #ifdef GRT_HAVE_BPF
 
-/* A program learns which function it is in by a cookie. What may not be asked is taken to be there. */
+/*
+ * A program finds out its function by a cookie. If the kernel may not be asked, cookies are assumed to work.
+ */
 static bool has_cookies(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL);
@@ -113,9 +115,9 @@ int nvidia_probes_here(unsigned int *found, struct grt_err *err)
 		probe_load_fix("sudo modprobe nvidia"), "cannot probe functions of NVIDIA's driver");
 }
 
-/* ---------------------------------------------------------------- what a call says */
+/* ------------------------------------------------------------ texts of calls */
 
-static void nvidia_probes_tell(struct grt_ev_func *ev, const struct nv_hit *hit)
+static void nvidia_probes_describe(struct grt_ev_func *ev, const struct nv_hit *hit)
 {
 	uint32_t i = NV_COOKIE_ROW(hit->cookie);
 	unsigned long long first = hit->first, second = hit->second;
@@ -205,4 +207,4 @@ static int nvidia_probes_attach(struct bpf_object *o, struct bpf_link **link, un
 #endif /* GRT_HAVE_BPF */
 
 const struct grt_bpf_probes nvidia_probes = {
-	.object = "nvidia_probes", .attach = nvidia_probes_attach, .tell = nvidia_probes_tell};
+	.object = "nvidia_probes", .attach = nvidia_probes_attach, .tell = nvidia_probes_describe};

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that NVIDIA's driver gives to processes, of any driver: BPF takes the
- * calls on its control device, lib/nvidia makes events of them, see nv_calls.h.
+ * Memory that NVIDIA's drivers give to processes: BPF programs take the calls on the control device,
+ * lib/nvidia makes events of them, see nv_calls.h.
  *
- * What a process had before that is known to NVML only, as a sum. It is asked when
- * the recording begins and every second from then on, so that the events' own sum
- * has something to be compared with.
+ * Memory that a process had before is known only to NVML, as a sum. NVML is asked when the recording begins
+ * and every second from then on, so that the sum of the events can be compared.
  */
 #include <stdio.h>
 
@@ -27,11 +26,11 @@ static const struct cmd_opt options[] = {
 };
 
 /**
- * struct counting - what NVML is asked for
- * @users: NULL: it is not there
- * @pid: only of this process, 0: of all
- * @gpu: only on this GPU, NULL: on all
- * @asked: when it was asked last, ns; 0: the recording has not begun
+ * struct counting - the requests to NVML
+ * @users: NULL: there is no NVML
+ * @pid: only this process, 0: all
+ * @gpu: only this GPU, NULL: all
+ * @asked: time of the last request, ns; 0: the recording has not begun
  */
 static struct counting {
 	void *capture;
@@ -69,7 +68,7 @@ static int put_count(const struct counting *n, uint32_t bus, uint32_t pid, uint6
 		names.comm[0] = '\0';
 	if (f)
 		fclose(f);
-	return grt_bpf_offer(n->capture, &ev.e, 0, names.comm[0] ? &names : NULL);
+	return grt_bpf_add_event(n->capture, &ev.e, 0, names.comm[0] ? &names : NULL);
 }
 
 static int put_user(void *arg, uint32_t bus, uint32_t pid, uint64_t bytes)
@@ -81,7 +80,7 @@ static int put_user(void *arg, uint32_t bus, uint32_t pid, uint64_t bytes)
 	return put_count(n, bus, pid, bytes);
 }
 
-/* Who is in no record of this moment had nothing. */
+/* A process without a record of this moment has no memory. */
 static void count_now(struct counting *n)
 {
 	n->asked = grt_now();
@@ -94,7 +93,7 @@ static void count_now(struct counting *n)
 
 static int nvmem_put(void *capture, struct grt_event *e, uint32_t cpu)
 {
-	return grt_bpf_offer(capture, e, cpu, NULL);
+	return grt_bpf_add_event(capture, e, cpu, NULL);
 }
 
 static int nvmem_open_decoder(void **own, void *capture, const struct source_setup *setup,
@@ -160,18 +159,18 @@ static const struct grt_bpf_kind kind = {
 	.begun = nvmem_begun,
 };
 
-static int probe_it(struct grt_err *err)
+static int nvmem_probe(struct grt_err *err)
 {
 	int ret = nvidia_loaded(err);
 
 	return ret ? ret : grt_bpf_probe(objects, err);
 }
 
-static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
+static int nvmem_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	if (nvidia_loaded(NULL) && !nvmem_any_file && setup->note)
 		setup->note("nvmem: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA)");
 	return grt_bpf_open(state, setup, &kind, err);
 }
 
-BPF_OPS(nvmem, true, probe_it, open_it, .options = options);
+BPF_OPS(nvmem, true, nvmem_probe, nvmem_open, .options = options);

@@ -42,18 +42,18 @@ static void nvsched_configure(struct grt_bpf_config *config)
 static const struct grt_bpf_kind kind = {
 	.name = "nvsched", .objects = objects, .configure = nvsched_configure, .decoder = &decoder};
 
-static int probe_it(struct grt_err *err)
+static int nvsched_probe(struct grt_err *err)
 {
 	int ret = nvidia_loaded(err);
 
 	return ret ? ret : grt_bpf_probe(objects, err);
 }
 
-static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
+static int nvsched_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	if (nvidia_loaded(NULL) && !nvsched_failed && setup->note)
 		setup->note("nvsched: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA)");
 	return grt_bpf_open(state, setup, &kind, err);
 }
 
-BPF_OPS(nvsched, false, probe_it, open_it, .options = options);
+BPF_OPS(nvsched, false, nvsched_probe, nvsched_open, .options = options);

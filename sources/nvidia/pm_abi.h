@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is used of CUPTI's PM sampling and of its functions for metrics, declared here
- * so that grtrace builds without a CUDA toolkit. All of them take one struct that
- * begins with its size: that of the first CUPTI with these functions, 12.6, whose
- * members later ones keep. tests/inject/abi compares them with NVIDIA's headers.
+ * The part of CUPTI's PM sampling and of its functions for metrics that is used, declared here so that
+ * grtrace builds without a CUDA toolkit. Each function takes one struct that begins with its size: that of
+ * CUPTI 12.6, the first with these functions, whose members later ones keep. tests/inject/abi compares them
+ * with NVIDIA's headers.
  *
- * Source: cupti_pmsampling.h, cupti_profiler_host.h, cupti_profiler_target.h,
- * cupti_target.h and cupti_result.h of CUDA 13.0.
+ * Source: cupti_pmsampling.h, cupti_profiler_host.h, cupti_profiler_target.h, cupti_target.h and
+ * cupti_result.h of CUDA 13.0.
  */
 #ifndef GRTRACE_PM_ABI_H
 #define GRTRACE_PM_ABI_H

@@ -14,7 +14,7 @@
 #include "host/library.h"
 #include "host/nvidia_devices.h"
 
-/* They are not there where libc has none of its own (glibc before 2.34). */
+/* The functions do not exist if libc has no dlopen() of its own (glibc before 2.34). */
 #pragma weak dlopen
 #pragma weak dlsym
 #pragma weak dlclose
@@ -25,7 +25,7 @@
 #define VARIABLE "GRTRACE_CUPTI"
 #define INJECTION "CUDA_INJECTION64_PATH"
 
-/* Where CUPTI of a major version may be, beside the linker's directories. */
+/* Where CUPTI of a major version may be, besides the linker's directories. */
 #define MAJOR "@"
 static const char *const places[] = {
 	"/usr/local/cuda-" MAJOR "*/extras/CUPTI/lib64/" CUPTI "." MAJOR "*",
@@ -152,7 +152,7 @@ static bool pm_bind_driver(struct driver *d, void *cuda)
 	return d->init && d->version && d->count && d->get && d->uuid;
 }
 
-/* What is to be loaded into PROG is not for us. */
+/* A library that is to be loaded into the program must not be loaded here. */
 static int pm_init_driver(const struct driver *d)
 {
 	const char *set = getenv(INJECTION);
@@ -176,7 +176,7 @@ static void pm_write_uuid(char *text, size_t room, const uint8_t u[16])
 					 i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", u[i]);
 }
 
-/* The driver's own list says which device file has a UUID; 0: it does not. */
+/* Return: the device file of a UUID by the driver's list; 0: it is not in the list. */
 static uint32_t pm_number_of(const char *uuid)
 {
 	char text[64];

@@ -32,9 +32,9 @@ struct pm_device {
 };
 
 /**
- * struct pm_library - what is loaded
- * @version: as cuptiGetVersion() has it
- * @path: of CUPTI
+ * struct pm_library - the loaded libraries
+ * @version: result of cuptiGetVersion()
+ * @path: path of CUPTI
  * @device: the GPUs that CUDA shows, of which there are @devices
  */
 struct pm_library {

@@ -8,8 +8,7 @@
 #include "pm_sampler.h"
 #include "base/clock.h"
 
-/* Bytes that a sample takes in the hardware's buffer, some 18 KiB on an H100, and the time that it has room
- * for. */
+/* Bytes of a sample in the hardware's buffer, about 18 KiB on an H100, and the time for which it has room. */
 #define SAMPLE_BYTES 20000U
 #define BUFFER_SECONDS 3
 #define BUFFER_LEAST ((size_t)64 << 20)
@@ -22,7 +21,7 @@
 /* Full images in a row: where samples come faster than they are taken, others wait. */
 #define IMAGES_MAX 4U
 
-/* Once a buffer was overwritten CUPTI fails once, and goes on. */
+/* After a buffer was overwritten, CUPTI fails once, and continues. */
 #define FAILURES_MAX 50
 
 /* ----------------------------------------------------------------- metrics */
@@ -317,7 +316,7 @@ static int pm_hand_out(struct pm_sampler *s, size_t index, bool *gap,
 	return put(arg, &sample);
 }
 
-/* Return: CUPTI's result; an overwritten buffer is none */
+/* Return: CUPTI's result; an overwritten buffer is not an error */
 static int pm_decode(struct pm_sampler *s, bool *full)
 {
 	struct pm_decode decode = {.size = PM_SIZE(pm_decode, overflow),
@@ -342,7 +341,7 @@ static int pm_make_room(struct pm_sampler *s, const struct pm_data_info *info, b
 	return 0;
 }
 
-/* What is missing between the last sample and the end. */
+/* Counts samples that are missing between the last one and the end. */
 static void pm_count_end(struct pm_sampler *s)
 {
 	if (s->stopped && s->end && s->stopped > s->end + s->interval * 3 / 2)

@@ -35,12 +35,12 @@ struct pm_sample {
 };
 
 /**
- * struct pm_counts - what happened so far
- * @samples: handed out
- * @missing: that there should have been, by the stamps
- * @overflows: CUPTI said that the hardware's buffer was full; @full: that the image was
+ * struct pm_counts - counts so far
+ * @samples: samples that were delivered
+ * @missing: missing samples, according to the time stamps
+ * @overflows: CUPTI reported that the hardware's buffer was full; @full: or that the image was
  * @odd: samples that lasted longer than the interval, which are part of @missing
- * @errors: of decoding
+ * @errors: errors of decoding
  */
 struct pm_counts {
 	uint64_t samples;
@@ -97,7 +97,7 @@ int pm_sampler_open(struct pm_sampler *s, const struct pm_library *l, const stru
 /** pm_sampler_start - the GPU begins to write samples. Return: 0, or a negative errno with @err set */
 int pm_sampler_start(struct pm_sampler *s, struct grt_err *err);
 
-/** pm_sampler_read - hands out what has come since. Return: 0, what @put returned, or -EIO: CUPTI fails */
+/** pm_sampler_read - delivers all new samples. Return: 0, the result of @put, or -EIO: CUPTI fails */
 int pm_sampler_read(struct pm_sampler *s, int (*put)(void *arg, const struct pm_sample *sample), void *arg);
 
 /** pm_sampler_stop - the GPU ends; what it has written is still to be read */

@@ -29,11 +29,11 @@
 #define PERIOD_NS 20000000
 /* While a program that has opened the driver's file has not set it up. */
 #define SOON_NS 2000000
-/* How long that is asked often. */
+/* Programs younger than this are checked often. */
 #define YOUNG_NS (5 * GRT_NS_PER_S)
 /* Processes are looked at again. */
 #define LOOK_NS GRT_NS_PER_S
-/* An event may be told this much later than one behind it: what waits for the GPU. */
+/* An event may be reported this much later than a later one, because it waits for the GPU, ns. */
 #define HOLD_NS 300000000ULL
 
 /* Entries of a queue, 9 MB: what 100 ms of faults need. */
@@ -185,7 +185,7 @@ static struct gpu_clock *clock_of(struct capture *c, uint32_t device)
 	return NULL;
 }
 
-/* With the first program that uses the GPU: one that nobody uses stays as it is. */
+/* Opens a GPU's clock with the first program that uses the GPU; an unused GPU is left alone. */
 static void open_clock(struct capture *c, struct gpu_clock *g)
 {
 	struct grt_err err;
@@ -394,8 +394,10 @@ static bool has_program(const struct capture *c, uint32_t pid)
 	return false;
 }
 
-/* It has no address space so far: one of those that never have, as the second file of a program, or of a
- * program that begins. */
+/*
+ * The file has no address space yet: it may never get one, as the second file of a program, or get it soon,
+ * as the file of a program that begins.
+ */
 static void let_wait(struct capture *c, uint32_t pid, int fd)
 {
 	struct waiting *w = waiting_of(c, pid, fd) ?: waiting_of(c, 0, 0);
@@ -497,7 +499,7 @@ static bool is_wanted(const struct capture *c, uint32_t pid)
 	       (probe_read(comm, sizeof(comm), "/proc/%u/comm", pid) > 0 && !strcmp(comm, c->wanted));
 }
 
-/* As they are called now. */
+/* Reads the names that the program and its threads have now. */
 static int name_program(struct capture *c, uint32_t pid)
 {
 	char comm[32];
@@ -505,10 +507,10 @@ static int name_program(struct capture *c, uint32_t pid)
 
 	if (probe_read(comm, sizeof(comm), "/proc/%u/comm", pid) > 0)
 		ret = grt_packer_name(c->packer, 0, grt_now(), GRT_NAME_THREAD, pid, comm, comm);
-	return ret ?: owners_meet(&c->owners, c->packer, 0, grt_now(), pid);
+	return ret ?: owners_add(&c->owners, c->packer, 0, grt_now(), pid);
 }
 
-static int meet_file(void *arg, uint32_t pid, int fd)
+static int uvm_note_file(void *arg, uint32_t pid, int fd)
 {
 	struct capture *c = arg;
 	struct waiting *w;
@@ -532,11 +534,11 @@ static int look_around(struct capture *c)
 {
 	c->looked = grt_now();
 	if (c->setup.pid)
-		return uvm_files(c->major, (uint32_t)c->setup.pid, meet_file, c);
-	return uvm_all_files(c->major, meet_file, c);
+		return uvm_files(c->major, (uint32_t)c->setup.pid, uvm_note_file, c);
+	return uvm_all_files(c->major, uvm_note_file, c);
 }
 
-/* Those that began to use the driver a moment ago. */
+/* Checks programs again that began to use the driver a moment ago. */
 static int look_again(struct capture *c, uint64_t now, bool *young)
 {
 	int ret = 0;
@@ -551,7 +553,7 @@ static int look_again(struct capture *c, uint64_t now, bool *young)
 		else if (has_program(c, w->pid))
 			w->since = 0;
 		else if (now - w->since < YOUNG_NS)
-			ret = meet_file(c, w->pid, w->fd);
+			ret = uvm_note_file(c, w->pid, w->fd);
 		*young |= w->pid && now - w->since < YOUNG_NS;
 	}
 	return ret;
@@ -581,7 +583,7 @@ static bool has_ended(const struct program *p)
 	return poll(&fd, 1, 0) == 1;
 }
 
-/* The driver hands over what it has; once for all programs. */
+/* Makes the driver deliver its events; once for all programs. */
 static void ask_driver(struct capture *c, bool now)
 {
 	if (!now && grt_now() - c->asked < PERIOD_NS / 2)
@@ -607,7 +609,7 @@ static int read_program(struct program *p)
 	return p->queue.target < 0 ? 0 : nv_uvm_read(&p->queue, take_entry, p);
 }
 
-/* All that there is. Clocks are read behind it, so that stamps lie between two samples. */
+/* Reads all events. Clocks are read after them, so that times are between two samples of the clocks. */
 static int read_programs(struct capture *c, bool now)
 {
 	int ret = 0;
@@ -792,7 +794,9 @@ static unsigned int uvm_streams(void *state, struct pollfd *fds)
 	return 1;
 }
 
-/* Whatever woke us: all is looked at. How often the timer has, nobody asks. */
+/*
+ * Whichever descriptor woke the thread, all programs are checked; the number of expirations does not matter.
+ */
 static bool was_woken(struct capture *c)
 {
 	struct epoll_event e;
@@ -802,7 +806,7 @@ static bool was_woken(struct capture *c)
 	       (read(c->timer, &ticks, sizeof(ticks)) > 0 || errno == EAGAIN);
 }
 
-/* What came before the queue failed is handed out first. */
+/* Events from before the queue failed are delivered first. */
 static ssize_t uvm_read(void *state, unsigned int i, void *buf, size_t len)
 {
 	struct capture *c = state;

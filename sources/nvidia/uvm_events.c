@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What each type of entry becomes, see uvm_events.h. */
+/* Converts each type of entry to an event, see uvm_events.h. */
 #include "uvm_events.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static uint32_t cause_of(const struct nv_uvm_migration *m)
 	return m->cause < sizeof(causes_of_cpu) ? causes_of_cpu[m->cause] : 0;
 }
 
-/* By the GPU's stamps; without its clock from the queue to the notice. */
+/* Sets times by the GPU's time stamps; without its clock, from the queue to the notice. */
 static void set_times(const struct uvm_place *p, const struct nv_uvm_migration *m,
 		      struct grt_ev_uvm_migration *out)
 {
@@ -65,7 +65,7 @@ static void set_times(const struct uvm_place *p, const struct nv_uvm_migration *
 		out->e.time = out->start;
 }
 
-/* Of two GPUs the one that has the data copies. */
+/* Of two GPUs, the one that has the data copies. */
 static void make_migration(const struct uvm_place *p, const struct nv_uvm_migration *m,
 			   struct grt_ev_uvm_migration *out)
 {

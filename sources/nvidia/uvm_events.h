@@ -7,15 +7,15 @@
 
 #include "nv_uvm.h"
 
-/* Device number of a processor that is no /dev/nvidiaN, an instance of a divided GPU: behind all minors. */
+/* Device number of a processor that is not /dev/nvidiaN, an instance of a divided GPU: above all minors. */
 #define UVM_OTHER_GPU 0x10000U
 
 /**
- * struct uvm_place - what entries of a program refer to
+ * struct uvm_place - the context of a program's entries
  * @pid: the program
- * @device: numbers of the processors' device files; 0: the CPU, UINT32_MAX: not asked yet
- * @time: a stamp of the driver as one of ours
- * @gpu_time: a stamp of that device's clock as one of ours; 0: it is not known
+ * @device: numbers of the processors' device files; 0: the CPU, UINT32_MAX: not requested yet
+ * @time: converts a time stamp of the driver
+ * @gpu_time: converts a time stamp of that device's clock; returns 0 if it is unknown
  */
 struct uvm_place {
 	uint32_t pid;

@@ -31,7 +31,7 @@ uint32_t uvm_major(void)
 	return 0;
 }
 
-/* A number that is all of the name, -1: it is none. */
+/* Return: the number that is the whole name, -1: the name is not a number. */
 static long number_of(const char *name)
 {
 	char *end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Programs that use NVIDIA's unified memory: files /dev/nvidia-uvm that processes have open, found in /proc,
- * and a watch that says when somebody opens it.
+ * Programs that use NVIDIA's unified memory: open files /dev/nvidia-uvm of processes, found in /proc, and a
+ * watch that reports when a process opens the file.
  */
 #ifndef GRTRACE_UVM_PROGRAMS_H
 #define GRTRACE_UVM_PROGRAMS_H

@@ -146,7 +146,7 @@ static void write_value(struct power *p, struct power_series *s, uint64_t time, 
 		p->failed = ret;
 }
 
-/* Until when its value was seen; what is before that has left already. */
+/* Return: the time up to which its value was read; earlier values have left already. */
 static uint64_t power_seen(const struct power *p, const struct power_series *s)
 {
 	return s->seen > p->oldest ? s->seen : p->oldest;
@@ -184,7 +184,7 @@ void power_put(struct power *p, struct power_series *s, uint64_t time, int64_t v
 
 /* ------------------------------------------------------------- set-up */
 
-static void set_wishes(struct capture *c, const struct source_setup *setup)
+static void power_set_options(struct capture *c, const struct source_setup *setup)
 {
 	struct power *p = &c->p;
 
@@ -315,7 +315,7 @@ static int power_open(void **state, const struct source_setup *setup, struct grt
 		return grt_err_set(err, -EINVAL, "--type excludes counters", "--type counter,...",
 				   "no counters to record");
 	power_find_cards(&c->p);
-	set_wishes(c, setup);
+	power_set_options(c, setup);
 	ret = open_parts(c, &why);
 	if (!ret && !c->p.cards)
 		ret = no_counters(&c->p, &why);
@@ -335,8 +335,10 @@ static void sample(struct capture *c, bool settle)
 	uint64_t cpu = grt_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = grt_now();
 	size_t i;
 
-	/* What is written belatedly has a stamp of the sample before this one, or of its end where all of it
-	 * has left. */
+	/*
+	 * A value that is written late gets the time of the sample before this one, or of its end if
+	 * everything before it has left.
+	 */
 	c->p.oldest = c->horizon > c->begun ? c->horizon : c->begun;
 	c->horizon = c->begun ? c->begun - 1 : 0;
 	c->begun = now;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The source `power` inside: power.c has the timer, the counters' names and the
- * packets; a part (power_NAME.c) knows where values come from. Parts read
- * below GRTRACE_SYSROOT, as probes do.
+ * The interface between the parts of the source `power`: power.c has the timer, the counters' names and the
+ * packets; a part (power_NAME.c) reads values. Parts read below GRTRACE_SYSROOT, as probes do.
  *
- * A value is written when it changed, and at least once a second. When it
- * changes after it was left out, the old one is written first with the stamp of
- * the last sample that saw it; when it cannot be read any more it is written with
- * that stamp and the flag ENDED. So a reader that lets a value last until the next
- * one or until that flag sees what was measured.
+ * A value is written when it changed, and at least once a second. If it changes after it was left out, the
+ * old value is written first, with the time of the last sample that had it. If it cannot be read any more, it
+ * is written with that time and the flag ENDED. So a reader for which a value lasts until the next one, or
+ * until that flag, sees what was measured.
  */
 #ifndef GRTRACE_POWER_H
 #define GRTRACE_POWER_H
@@ -100,16 +98,16 @@ struct power_counts {
 };
 
 /**
- * struct power - what the parts share
- * @card: the cards that are here, of which there are @cards
- * @pid, @comm: the wanted processes; 0, "": all
- * @only: the wanted GPU, NULL: all
- * @looking: nothing is read later, this only asks what there is
- * @denied: something is there that only root may read
- * @settle: also values that did not change are written
- * @oldest: what is written belatedly is not older, ns
+ * struct power - the data that the parts share
+ * @card: the cards of this system, of which there are @cards
+ * @pid, @comm: the requested processes; 0, "": all
+ * @only: the requested GPU, NULL: all
+ * @looking: values are not read later; this run only finds out which exist
+ * @denied: there is something that only root may read
+ * @settle: values that did not change are written as well
+ * @oldest: values that are written late are not older than this, ns
  * @failed: -errno that ends the capture
- * @name: of the counters, by number - 1
+ * @name: names of the counters, by number - 1
  */
 struct power {
 	struct power_card card[POWER_CARDS];
@@ -158,7 +156,7 @@ static inline bool power_wanted(const struct power *p, uint32_t device)
 /** power_put - a value that was read at @time, later than all before */
 void power_put(struct power *p, struct power_series *s, uint64_t time, int64_t value);
 
-/** power_end - it could not be read this time: what was read before lasted until then */
+/** power_end - the value could not be read this time: it lasted until the last time it was read */
 void power_end(struct power *p, struct power_series *s);
 
 /** power_find_cards - fills in the cards of @p; power_free_cards() frees them */

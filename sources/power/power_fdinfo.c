@@ -40,7 +40,7 @@
 
 /* Threads whose waits for a CPU are remembered, of all processes. */
 #define THREADS 16384U
-/* A thread that was not seen for so many samples has ended. */
+/* A thread that was not seen in this many samples has ended. */
 #define THREAD_ROUNDS 32U
 
 /** struct engine - a client's use of an engine: @busy in ns, or @cycles of @all */
@@ -136,7 +136,7 @@ struct fdinfo {
 	struct owners owners;
 };
 
-/* What is being read: a client of a process. */
+/* The client of a process that is being read. */
 struct reading {
 	struct power *p;
 	struct fdinfo *f;
@@ -167,7 +167,7 @@ static void drop_process(struct power *p, struct fdinfo *f, struct process *proc
 	f->pid[process - f->process] = 0;
 }
 
-/* One that was not seen in the last sample is closed: its place is free. */
+/* Finds or makes a client; one that was not seen in the last sample is closed, and its place is free. */
 static struct client *get_client(struct fdinfo *f, uint64_t where, uint64_t id)
 {
 	struct client *free = NULL, *c;
@@ -233,7 +233,7 @@ static struct total *get_total(struct reading *r, uint32_t counter, bool grows)
 
 /* ------------------------------------------------------------ the text */
 
-/* The value of a line "KEY: value", NULL where there is none. */
+/* Return: the value of a line "KEY: value", NULL: it is another line. */
 static const char *power_fdinfo_value_of(const char *line, const char *key)
 {
 	size_t n = strlen(key);
@@ -287,8 +287,10 @@ static bool parse_count(const char *text, const char *unit, uint64_t *count)
 	return !*text || *text == '\n' || !strncmp(text, unit, strlen(unit));
 }
 
-/* The client's numbers up to now go to the process: what was before its first sample is unknown to be of
- * this time. */
+/*
+ * Adds the growth of the client's numbers to the process; it is unknown when the amount before its first
+ * sample arose.
+ */
 static void add_growth(struct reading *r, const struct engine *e, uint64_t busy, bool inferred)
 {
 	struct total *t = get_total(r, e->counter, true);
@@ -366,7 +368,7 @@ static void power_fdinfo_take_memory(struct reading *r, const char *text, const 
 		t->amount = INT64_MAX;
 }
 
-/** struct key - lines that are of use begin so, and go on with a name */
+/** struct key - the beginning of lines that are used, which a name follows */
 static const struct key {
 	const char *begin;
 	void (*take)(struct reading *r, const char *text, const char *key, const char *name);
@@ -514,7 +516,7 @@ static unsigned int list_descriptors(struct power *p, struct fdinfo *f, struct p
 
 /* -------------------------------------------------------------- threads */
 
-/* What the kernel counts of a thread: "running waiting-for-a-CPU times". */
+/* Reads the kernel's count for a thread: "running waiting-for-a-CPU times". */
 static bool thread_delay(struct fdinfo *f, pid_t pid, const char *tid, uint64_t *delay)
 {
 	char path[64], text[96];
@@ -528,8 +530,10 @@ static bool thread_delay(struct fdinfo *f, pid_t pid, const char *tid, uint64_t 
 	return true;
 }
 
-/* What a thread waited before it was met counts if it began in sight. What it waited between the last reading
- * and its end is in no sum. */
+/*
+ * The time that a thread waited before its first reading counts if it began during the recording. The time
+ * between the last reading and its end is in no sum.
+ */
 static bool thread_read(struct power *p, struct fdinfo *f, struct process *process, const char *tid)
 {
 	const struct grt_key key = {{(uint64_t)process->pid, (uint64_t)atoi(tid)}};
@@ -547,7 +551,7 @@ static bool thread_read(struct power *p, struct fdinfo *f, struct process *proce
 	return true;
 }
 
-/* Those that were not there when their process was read last; no process is read less often. */
+/* Forgets threads that did not exist when their process was last read; each process is read as often. */
 static void threads_forget(struct fdinfo *f)
 {
 	struct thread *next;
@@ -559,7 +563,7 @@ static void threads_forget(struct fdinfo *f)
 	}
 }
 
-/* As often as descriptors are looked through. */
+/* Reads the threads of a process, as often as its descriptors. */
 static void threads_read(struct power *p, struct fdinfo *f, struct process *process)
 {
 	bool any = false;
@@ -713,7 +717,7 @@ static void put_totals(struct power *p, struct fdinfo *f, struct process *proces
 			    process->comm))
 		p->failed = -ENOMEM;
 	if (!p->looking && process->totals &&
-	    owners_meet(&f->owners, p->packer, 0, grt_now(), (uint32_t)process->pid))
+	    owners_add(&f->owners, p->packer, 0, grt_now(), (uint32_t)process->pid))
 		p->failed = -ENOMEM;
 	for (t = process->total; t < process->total + process->totals; t++) {
 		if (t->round == f->round && t->amount <= INT64_MAX)

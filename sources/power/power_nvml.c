@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters of NVIDIA's GPUs, from the library that comes with the driver
- * (libnvidia-ml.so.1). It is loaded when it is there; what is needed of its
- * interface is declared here, so that grtrace builds without it.
+ * Counters of NVIDIA's GPUs from the driver's library (libnvidia-ml.so.1), if it is there. The part of its
+ * interface that is used is declared here, so that grtrace builds without it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +20,7 @@
 /* The device files of NVIDIA's driver. */
 #define NVIDIA_MAJOR 195U
 
-/* They are not there where libc has none of its own (glibc before 2.34). */
+/* The functions do not exist if libc has no dlopen() of its own (glibc before 2.34). */
 #pragma weak dlopen
 #pragma weak dlsym
 #pragma weak dlclose
@@ -44,7 +43,7 @@ enum {
 	NVML_ECC_CORRECTED = 0,
 	NVML_ECC_UNCORRECTED = 1,
 	NVML_ECC_VOLATILE = 0,
-	/* bits of nvmlClocksThrottleReasons; the first that is asked for */
+	/* bits of nvmlClocksThrottleReasons; the first one that is used */
 	NVML_THROTTLE_FIRST = 0x4,
 };
 
@@ -87,7 +86,7 @@ struct nvml_user {
 	unsigned int instance[2];
 };
 
-/* What a process used of a GPU, in percent, until @time (us). */
+/* The use of a GPU by a process, in percent, until @time (us). */
 struct nvml_use_of {
 	unsigned int pid;
 	unsigned long long time;
@@ -160,7 +159,7 @@ static int value_clock(const struct functions *f, struct gpu *g, int arg, int64_
 	return ret;
 }
 
-/* One call gives both. */
+/* One call gets both values. */
 static int value_use(const struct functions *f, struct gpu *g, int arg, int64_t *value)
 {
 	if (!arg)
@@ -178,7 +177,7 @@ static int value_memory(const struct functions *f, struct gpu *g, int arg, int64
 	*value = (int64_t)m.used;
 	if (!ret)
 		return 0;
-	/* Drivers before 510: with what they keep for themselves, some hundred MiB. */
+	/* Drivers before 510 include the memory that they keep for themselves, some hundred MiB. */
 	ret = f->get_memory ? f->get_memory(g->handle, &old) : NVML_FUNCTION_NOT_FOUND;
 	*value = (int64_t)old.used;
 	return ret;
@@ -203,7 +202,7 @@ static int value_ecc(const struct functions *f, struct gpu *g, int arg, int64_t 
 	return ret;
 }
 
-/* One call gives all reasons; @arg is the bit of one. */
+/* One call gets all reasons; @arg is the bit of one. */
 static int value_throttle(const struct functions *f, struct gpu *g, int arg, int64_t *value)
 {
 	if (arg == NVML_THROTTLE_FIRST)
@@ -213,7 +212,7 @@ static int value_throttle(const struct functions *f, struct gpu *g, int arg, int
 	return g->throttled;
 }
 
-/** struct value - a counter; @slow: it changes seldom and is asked once in SLOW samples */
+/** struct value - a counter; @slow: it changes rarely, and is read once in SLOW samples */
 static const struct value {
 	const char *name;
 	const char *unit;
@@ -241,7 +240,7 @@ static const struct value {
 #define VALUES (sizeof(values) / sizeof(values[0]))
 #define SLOW 5U
 
-/** struct asked - a value of a GPU; @failures: in a row */
+/** struct asked - a value of a GPU; @failures: failed readings in a row */
 struct asked {
 	struct power_series series;
 	unsigned int failures;
@@ -252,13 +251,14 @@ struct asked {
 #define PROCESSES 256
 
 /*
- * The driver has a sample each second at the latest (nvml.h of CUDA 13), of the
- * processes that used the GPU: one that has had none for so long does not.
+ * The driver has a sample at least each second (nvml.h of CUDA 13) of the processes that used the GPU; a
+ * process without a sample for this time does not use it.
  */
 #define IDLE_NS (2 * GRT_NS_PER_S)
 
-/** struct process - what it has of a GPU; @seen: in this sample; @used: when its use was reported, 0: it has
- * none
+/**
+ * struct process - the values of a process on a GPU; @seen: in this sample; @used: time of its last use, 0:
+ * it has none
  */
 struct process {
 	uint32_t pid;
@@ -344,7 +344,7 @@ static int power_nvml_load(struct nvml *n, struct grt_err *err)
 
 /* ----------------------------------------------------------------- GPUs */
 
-/* As the device file's name in the sources that see calls on it (nvidia_devices.c). */
+/* Names the GPU by its device file, as sources do that record calls on the file (nvidia_devices.c). */
 static void name_gpu(struct nvml *n, struct gpu *g, unsigned int minor, char *name, size_t room)
 {
 	struct nvml_pci pci = {.domain = 0};
@@ -473,7 +473,7 @@ static void put_of(struct power *p, struct process *of, struct power_series *s, 
 	power_put(p, s, grt_now(), value);
 }
 
-/* One that computes and paints is in both lists, with all its memory. */
+/* A process that computes and renders is in both lists, with all its memory. */
 static void ask_memory(struct nvml *n, struct power *p, struct gpu *g,
 		       int (*get)(nvml_device, unsigned int *, struct nvml_user *))
 {
@@ -525,7 +525,7 @@ static void end_use(struct nvml *n, struct power *p, const struct gpu *g)
 	}
 }
 
-/* Of those that have no memory any more the values end, and the row is given back. */
+/* Ends the values of processes that have no memory any more, and frees their rows. */
 static void end_processes(struct nvml *n, struct power *p, const struct gpu *g)
 {
 	unsigned int kept = 0;
@@ -610,7 +610,7 @@ static bool users_is_new(struct power_users *u, uint32_t pid)
 	return true;
 }
 
-/* One that computes and paints is in both lists, with all its memory. */
+/* A process that computes and renders is in both lists, with all its memory. */
 static int users_of(struct power_users *u, nvml_device gpu, uint32_t bus,
 		    int (*get)(nvml_device, unsigned int *, struct nvml_user *),
 		    int (*fn)(void *arg, uint32_t bus, uint32_t pid, uint64_t bytes), void *arg)

@@ -196,7 +196,7 @@ static bool power_sysfs_parse(enum form form, const char *text, int64_t *value)
 	return is_end(end) && (form != FORM_ENERGY || *value >= 0);
 }
 
-/* Return: 0, -EINVAL for what is no value, or another -errno */
+/* Return: 0, -EINVAL if the text is not a value, or another -errno */
 static int read_value(const struct file *f, int64_t *value)
 {
 	char text[1024];
@@ -223,7 +223,7 @@ static void put_energy(struct power *p, struct file *f, uint64_t now, int64_t en
 	f->read = now;
 }
 
-/* A file that is gone is not asked again; another error may pass. */
+/* A file that is gone is not read again; another error may pass. */
 static void power_sysfs_fail(struct power *p, struct file *f, int code)
 {
 	power_end(p, &f->series);
@@ -295,7 +295,7 @@ static uint32_t free_counter(const struct sysfs *s, struct power *p, uint32_t de
 	return counter;
 }
 
-/* Takes a file in when it can be read. Who sleeps is not woken to be asked. */
+/* Adds a file if it can be read. A GPU that sleeps is not woken for this. */
 static int power_sysfs_add_file(struct sysfs *s, struct power *p, const struct power_card *card,
 				const struct file *like, const char *path, const char *name, const char *unit)
 {
@@ -309,7 +309,7 @@ static int power_sysfs_add_file(struct sysfs *s, struct power *p, const struct p
 		return 0;
 	ret = card && card->asleep ? access(path, R_OK) ? -errno : 0 : read_value(&f, &value);
 	p->denied |= ret == -EACCES;
-	/* what is busy now may be read later; what has no value at all is not a counter */
+	/* a busy device may be read later; without any value it is not a counter */
 	if (ret && ret != -EINVAL && ret != -EAGAIN && ret != -EBUSY)
 		return 0;
 	if (s->files == FILES_MAX) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How much memory of each NVIDIA GPU processes have, as NVML says it. */
+/* The memory of each process on NVIDIA's GPUs, as NVML reports it. */
 #ifndef GRTRACE_POWER_USERS_H
 #define GRTRACE_POWER_USERS_H
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions and events of the kernel, by an instance of tracefs of its own: what
- * others trace is left alone. Its clock is CLOCK_MONOTONIC. Of each function of
- * ftrace_functions.def that this kernel has, calls are traced, and where a probe
- * can be set on it also returns.
+ * Traces functions and events of the kernel with an instance of tracefs of its own, so that other tracing is
+ * not disturbed. Its clock is CLOCK_MONOTONIC. For each function of ftrace_functions.def that this kernel
+ * has, calls are traced, and also returns if a probe can be set.
  *
- * What is made is called grtrace-PID-START-NAMESPACE: the process, when it began,
- * and the namespace that this PID is of. A recorder that was killed left its own
- * behind: the next one removes what belongs to no process that runs. Namespaces
- * share tracefs and do not see each other's processes: of those nothing is removed.
+ * Instances and probes have the name grtrace-PID-START-NAMESPACE: the process, its start time, and the
+ * namespace of the PID. If a recorder was killed, they stay, and the next recorder removes those of processes
+ * that do not exist any more. Namespaces share tracefs and do not see each other's processes, so those of
+ * other namespaces are left.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -143,7 +142,7 @@ static int ftrace_failed(struct grt_err *err, int code, const char *what)
 
 /* --------------------------------------------------- what a killed one left */
 
-/* When a process began, in clock ticks since boot; 0: there is none */
+/* Return: when a process began, in clock ticks since boot; 0: there is no such process */
 static unsigned long long start_of(long pid)
 {
 	unsigned long long start = 0;
@@ -314,8 +313,8 @@ static void match_line(struct capture *c, const char *line, unsigned int number)
 }
 
 /*
- * The kernel looks each of these names up, which takes seconds on a slow machine with a
- * module as large as amdgpu: a probe leaves them to what is opened next.
+ * The functions that can be traced. The kernel looks up each of these names, which takes seconds on a slow
+ * machine with a module as large as amdgpu, so a probe keeps them for the next opening.
  */
 static char *available;
 
@@ -339,7 +338,7 @@ static int match_functions(struct capture *c, struct grt_err *err)
 			   "ftrace: none of the %u functions is in this kernel", c->functions);
 }
 
-static void ftrace_tell_missing(struct capture *c)
+static void ftrace_note_missing(struct capture *c)
 {
 	char text[sizeof(c->missing) + 64];
 	size_t used = 0;
@@ -353,7 +352,7 @@ static void ftrace_tell_missing(struct capture *c)
 		c->note(text);
 }
 
-/* A probe at the entry and one at the return; of a name that several functions have there is none. */
+/* Sets a probe at the entry and one at the return; a name that several functions have gets none. */
 static bool probe_function(const struct capture *c, struct wanted *w)
 {
 	char text[512];
@@ -395,7 +394,7 @@ static int put_words(int dir, const char *path, const char *text)
 	return ret;
 }
 
-/* Calls of what has no probe. */
+/* Traces calls of functions without a probe. */
 static int trace_calls(struct capture *c)
 {
 	char text[FUNCTIONS_MAX * SAME_NAME_MAX * 8];
@@ -492,7 +491,7 @@ static int open_instance(struct capture *c, struct grt_err *err)
 		ret = set_functions(c, err);
 	if (ret)
 		return ret;
-	ftrace_tell_missing(c);
+	ftrace_note_missing(c);
 	set_events(c);
 	c->pipe = openat(c->instance, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	return c->pipe < 0 ? ftrace_failed(err, -errno, "trace_pipe") : 0;
@@ -567,14 +566,14 @@ static int source_ftrace_start(void *state, struct grt_err *err)
 	return ret ? ftrace_failed(err, ret, "tracing_on") : 0;
 }
 
-/* What is put back at the end is root's. */
+/* The files that are restored at the end belong to root. */
 static int ftrace_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	*keep |= 1ULL << CAP_DAC_OVERRIDE;
 	return 0;
 }
 
-/* What each CPU's buffer had no room for. */
+/* Return: events for which the CPUs' buffers had no room. */
 static uint64_t count_lost(struct capture *c)
 {
 	static const char *const keys[] = {"\noverrun: ", "\ndropped events: "};
@@ -607,8 +606,8 @@ static char *cut_line(char *text)
 }
 
 /*
- * Calls and returns that the kernel had no room to probe: kprobe_profile says "NAME HITS MISSED"
- * without the group, of the probes of kprobe_events in their order (trace_kprobe.c, Linux 6.1).
+ * Return: calls and returns that the kernel could not probe: kprobe_profile has "NAME HITS MISSED" without
+ * the group, for the probes of kprobe_events in their order (trace_kprobe.c, Linux 6.1).
  */
 static uint64_t count_missed(const struct capture *c)
 {
@@ -637,7 +636,7 @@ static int ftrace_stop(void *state, struct grt_err *err)
 	int ret = ftrace_put(c->instance, "tracing_on", "0", 0);
 
 	keep_debugfs(c, "after");
-	/* the text reports what was overwritten, where something follows it: only the rest is added */
+	/* the text reports overwritten events if something follows them, so only the rest is added */
 	c->lost = count_lost(c);
 	c->missed = c->probed ? count_missed(c) : 0;
 	textlog_stop(&c->log, c->missed);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The log of AMD's runtime, of a program that is started under the recorder. It
- * gets AMD_LOG_LEVEL and a file for the log, so its own output stays its own.
- * Older runtimes have no such file and log to standard error; then that is
- * captured, and what is no record of the log goes on to our standard error as it
- * came. So it is with a program in a container, whose numbers of processes become
- * those of the host in the recording; the log itself stays as it is.
+ * Records the log of AMD's runtime in a program that the recorder starts. The program gets AMD_LOG_LEVEL and
+ * a file for the log, so that its own output is not affected. Older runtimes have no such file and log to
+ * standard error; then that is captured, and lines that are not records of the log are passed on unchanged.
+ * The same is done for a program in a container, whose process numbers become those of the host in the
+ * recording; the log itself is not changed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +23,10 @@
 
 #define LEVEL_DEFAULT 4
 #define LINE_ROOM (64U << 10)
-/* So many bytes after a line's end may be read, see lib/base/lines_in.h. */
+/* Bytes after a line's end that may be read, see lib/base/lines_in.h. */
 #define AHEAD 32U
 
-/* Variables that are set for the program, and what they were. */
+/* Variables that are set for the program, and their values before. */
 static const char *const names[] = {"AMD_LOG_LEVEL", "AMD_LOG_LEVEL_FILE", "AMD_LOG_MASK"};
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
@@ -104,7 +103,7 @@ static void pass_on(const char *text, size_t len)
 		errno = 0;
 }
 
-/* What a line has of the program goes on, the log's part is kept. */
+/* Passes on the program's part of a line, and keeps the log's part. */
 static void hostlog_take_line(struct capture *c, const char *line, const char *end)
 {
 	const char *p = line, *record;
@@ -236,7 +235,7 @@ static int hostlog_start(void *state, struct grt_err *err)
 	return textlog_start(&c->log, c->err_pipe[0], err);
 }
 
-static void hostlog_tell_empty(struct capture *c)
+static void hostlog_note_empty(struct capture *c)
 {
 	struct stat st;
 
@@ -250,7 +249,7 @@ static int hostlog_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
-	hostlog_tell_empty(c);
+	hostlog_note_empty(c);
 	textlog_stop(&c->log, 0);
 	return 1;
 }
@@ -273,7 +272,7 @@ static int hostlog_describe(void *state, struct grt_env *env, int room)
 	return i;
 }
 
-static void tell_strangers(struct capture *c)
+static void hostlog_note_strangers(struct capture *c)
 {
 	char text[160];
 
@@ -296,7 +295,7 @@ static int hostlog_close(void *state, struct grt_err *err)
 	restore_environment(c);
 	hostlog_program_started(c);
 	ret = textlog_close(&c->log, err);
-	tell_strangers(c);
+	hostlog_note_strangers(c);
 	if (c->err_pipe[0] >= 0)
 		close(c->err_pipe[0]);
 	free(c);

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "text/amd_log_clocks.h"
 
-/* The best of so many: an interrupt between two reads makes one worse. */
+/* The best of this many attempts: an interrupt between two readings makes one worse. */
 #define ATTEMPTS 5
 #define CHUNK 65536
 

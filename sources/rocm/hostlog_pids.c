@@ -33,7 +33,7 @@ static int open_of(const char *pid, const char *file)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Its number in the namespace that it is in itself, the innermost. 0: it has ended */
+/* Return: the number of a process in its own namespace, the innermost. 0: it has ended */
 static uint32_t inner_number(const char *pid)
 {
 	char text[STATUS_ROOM], *line, *end, *last = NULL;

@@ -13,7 +13,7 @@
 /* Processes that are kept. */
 #define HOSTLOG_PIDS_MAX 256U
 
-/* What hostlog_pids_see() needs for other users' processes. */
+/* The privileges that hostlog_pids_see() needs for other users' processes. */
 #define HOSTLOG_PIDS_KEEP (1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH)
 
 /** struct hostlog_pid - a process. @outside: 0: it was not found; @tries: how often it was looked for */
@@ -25,8 +25,7 @@ struct hostlog_pid {
 
 /**
  * struct hostlog_pids - set up by hostlog_pids_init()
- * @mark: a word of the environment, NAME=VALUE, that the program and what it
- *	starts have and no other process
+ * @mark: a variable of the environment, NAME=VALUE, that only the program and its children have
  */
 struct hostlog_pids {
 	const char *mark;
@@ -47,7 +46,7 @@ void hostlog_pids_see(struct hostlog_pids *p, uint32_t inside);
 /** hostlog_pids_outside - its number here. Return: 0: it was not found */
 uint32_t hostlog_pids_outside(const struct hostlog_pids *p, uint32_t inside);
 
-/** hostlog_pids_text - all of them: "13=4711,14=?", ? for what was not found; cut to @room */
+/** hostlog_pids_text - writes all of them: "13=4711,14=?", with ? if one was not found; cut to @room */
 void hostlog_pids_text(const struct hostlog_pids *p, char *text, size_t room);
 
 #endif /* GRTRACE_HOSTLOG_PIDS_H */

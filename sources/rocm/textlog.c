@@ -23,7 +23,7 @@
 
 #define TEMP_NAME "grtrace"
 #define CHUNK (1U << 16)
-/* What packets are requested at once: room for any. */
+/* Bytes of packets that are requested at a time: room for any packet. */
 #define PACKETS (1U << 20)
 #define EVENTS_AT_ONCE 4096
 #define TICK_MS 1000
@@ -51,7 +51,10 @@ static int make_temp_dir(struct textlog *t, const struct source_setup *setup)
 	return tempdir_make(t->temp, sizeof(t->temp), TEMP_NAME, setup->uid, setup->gid);
 }
 
-/* As the user; where that one finds no way, as root, into a name that is free or a plain file of the two. */
+/*
+ * Makes a file as the user; if the user cannot reach the directory, as root, if the name is free or is a
+ * plain file of one of the two.
+ */
 static int make_file(const char *path, uid_t uid, gid_t gid)
 {
 	const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -263,7 +266,7 @@ static ssize_t copy_some(struct textlog *t, char *buf)
 	return n;
 }
 
-/* Until it is asked to end, and then what is left. */
+/* Copies until the end is requested, and then the rest. */
 static void copy_all(struct textlog *t)
 {
 	struct pollfd fds[2] = {{.fd = t->in, .events = POLLIN}, {.fd = t->wake, .events = POLLIN}};

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sources whose events come as text: the text is kept in a file while a program
- * runs, and read as any other text when that has ended, by a thread that hands
- * packets over through a pipe. So what is recorded is what the readers of the
- * library make of the file, and the file can be kept.
+ * Sources whose events are text. The text is written to a file while a program runs. When the program has
+ * ended, a thread reads it as any other text, and passes packets through a pipe. So the recording has what
+ * the library's readers make of the file, and the file can be kept.
  */
 #ifndef GRTRACE_TEXTLOG_H
 #define GRTRACE_TEXTLOG_H
@@ -131,7 +130,10 @@ const char *textlog_summary(struct textlog *t);
  * the packets have been read */
 const char *textlog_skipped(const struct textlog *t);
 
-/** textlog_close - ends it and removes what is not kept. Return: 0, or -errno where events are missing */
+/**
+ * textlog_close - ends the source and removes files that are not kept. Return: 0, or -errno if events are
+ * missing
+ */
 int textlog_close(struct textlog *t, struct grt_err *err);
 
 #endif /* GRTRACE_TEXTLOG_H */

@@ -181,7 +181,7 @@ static void test_names_are_told_again(void **state)
 	begin(&a, false);
 	take_name(&a);
 	told = grt_jobs_names(a.jobs);
-	assert_int_equal(grt_names_tell(told, on_name, &names), 0);
+	assert_int_equal(grt_names_each(told, on_name, &names), 0);
 	number = grt_names_find(&names, GRT_NAME_THREAD, 7);
 	assert_int_equal(number, grt_names_find(told, GRT_NAME_THREAD, 7));
 	assert_string_equal(grt_names_name(&names, number), "worker");
