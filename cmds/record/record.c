@@ -1651,7 +1651,7 @@ static unsigned int record_window_ms(void)
 	bool unknown = false;
 
 	for (unsigned int i = 0; i < SOURCES; i++) {
-		if (!all_sources[i]->window_ms || wish_for(all_sources[i], &unknown) != WISH_NAMED)
+		if (!all_sources[i]->window_ms || source_choice(all_sources[i], &unknown) != CHOICE_NAMED)
 			continue;
 		wanted = all_sources[i]->window_ms();
 		ms = wanted > ms ? wanted : ms;
