@@ -11,7 +11,7 @@ bool python_api_load(void)
 {
 	bool all = true;
 
-#define PYTHON_API_FIND(result, function, arguments)                                        \
+#define PYTHON_API_FIND(result, function, arguments)                                    \
 	python.function = (result(*) arguments)(uintptr_t)grt_python_symbol(#function); \
 	all &= python.function != NULL;
 	PYTHON_API(PYTHON_API_FIND)

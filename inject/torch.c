@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * PyTorch calls two functions of ours before and after each module's forward(): hooks for all modules, which its
- * public interface (torch.nn.modules.module) registers. Each hook is a function of Python around one of C: the
- * compiler of torch.compile reads such a function and finds that it does nothing, while one of C would split
- * each graph in front of it.
+ * PyTorch calls two functions of ours before and after each module's forward(): hooks for all modules, which
+ * its public interface (torch.nn.modules.module) registers. Each hook is a function of Python around one of
+ * C: the compiler of torch.compile reads such a function and finds that it does nothing, while one of C would
+ * split each graph in front of it. As functions of torch.nn, by their file's name, they are read with the
+ * code that calls them, and not compiled for themselves.
  *
- * A module that ends by an exception may have no second call: older releases have none, newer ones have it for all
- * exceptions but those like KeyboardInterrupt. Nothing that has ended may be taken for running, so each
- * module is known by the frame of the method that called the hook, and a module begins within another one only if
- * that one's frame is among those that run now.
+ * A module that ends by an exception may have no second call: older releases have none, newer ones have it
+ * for all exceptions but those like KeyboardInterrupt. Nothing that has ended may be taken for running, so
+ * each module is known by the frame of the method that called the hook, and a module begins within another
+ * one only if that one's frame is among those that run now.
  *
- * The hooks are registered by the program's first thread, which CPython lets call a function of ours between two
- * instructions: as soon as PyTorch is imported, and at once if it is when CUDA is used first.
+ * The hooks are registered by the program's first thread, which CPython lets call a function of ours between
+ * two instructions: as soon as PyTorch is imported, and at once if it is when CUDA is used first.
  */
 #include "torch.h"
 
@@ -26,38 +27,41 @@
 #include "inject.h"
 #include "trace/cuda_recording.h"
 
-#define DOMAIN "torch.nn"
-/* Modules that a thread's searches may look at in the beginning and at most, and how many more with each call. */
+/* Modules that a thread's searches may look at in the beginning and at most, and how many more with each
+ * call. */
 #define CREDIT (1 << 20)
 #define CREDIT_OF_A_CALL 16
 
 /* What CPython calls: hooks, and functions that return whether they did what their name says. */
-static const char source[] = "import sys\n"
-			     "handles = []\n"
-			     "def begins(module, args):\n"
-			     "    compiling() or enter(module)\n"
-			     "def ends(module, args, output):\n"
-			     "    compiling() or leave(module)\n"
-			     "def register():\n"
-			     "    global compiling\n"
-			     "    torch = sys.modules.get('torch')\n"
-			     "    if torch is None or getattr(torch.__spec__, '_initializing', False):\n"
-			     "        return False\n"
-			     "    try:\n"
-			     "        compiling = torch.compiler.is_compiling\n"
-			     "    except AttributeError:\n"
-			     "        compiling = bool\n"
-			     "    hooks = torch.nn.modules.module\n"
-			     "    handles.append(hooks.register_module_forward_pre_hook(begins))\n"
-			     "    try:\n"
-			     "        handles.append(hooks.register_module_forward_hook(ends, always_call=True))\n"
-			     "    except TypeError:\n"
-			     "        handles.append(hooks.register_module_forward_hook(ends))\n"
-			     "    return True\n"
-			     "def remove():\n"
-			     "    while handles:\n"
-			     "        handles.pop().remove()\n"
-			     "    return True\n";
+static const char source[] =
+	"import sys\n"
+	"handles = []\n"
+	"def begins(module, args):\n"
+	"    compiling() or enter(module)\n"
+	"def ends(module, args, output):\n"
+	"    compiling() or leave(module)\n"
+	"def register():\n"
+	"    global compiling\n"
+	"    torch = sys.modules.get('torch')\n"
+	"    if torch is None or getattr(torch.__spec__, '_initializing', False):\n"
+	"        return False\n"
+	"    try:\n"
+	"        compiling = torch.compiler.is_compiling\n"
+	"    except AttributeError:\n"
+	"        compiling = bool\n"
+	"    for f in begins, ends:\n"
+	"        f.__code__ = f.__code__.replace(co_filename=torch.nn.__file__)\n"
+	"    hooks = torch.nn.modules.module\n"
+	"    handles.append(hooks.register_module_forward_pre_hook(begins))\n"
+	"    try:\n"
+	"        handles.append(hooks.register_module_forward_hook(ends, always_call=True))\n"
+	"    except TypeError:\n"
+	"        handles.append(hooks.register_module_forward_hook(ends))\n"
+	"    return True\n"
+	"def remove():\n"
+	"    while handles:\n"
+	"        handles.pop().remove()\n"
+	"    return True\n";
 
 enum registered { NOT_REGISTERED, REGISTERED, REFUSED };
 
@@ -185,7 +189,8 @@ static void torch_begin(struct torch_thread *t, struct py_object *module)
 		torch_count(&torch.unnamed);
 }
 
-/* By its own frame, or after an exception by the one around it. One that began before the recording is not there. */
+/* By its own frame, or after an exception by the one around it. One that began before the recording is not
+ * there. */
 static void torch_end(struct torch_thread *t, const struct py_object *module)
 {
 	struct grt_pycall call, outer;
@@ -209,7 +214,8 @@ static void torch_end(struct torch_thread *t, const struct py_object *module)
 
 static struct py_object *torch_enter(struct py_object *self, struct py_object *module)
 {
-	struct torch_thread *t = atomic_load_explicit(&inject.on, memory_order_relaxed) ? torch_thread() : NULL;
+	struct torch_thread *t =
+		atomic_load_explicit(&inject.on, memory_order_relaxed) ? torch_thread() : NULL;
 
 	if (t)
 		torch_begin(t, module);
@@ -219,7 +225,8 @@ static struct py_object *torch_enter(struct py_object *self, struct py_object *m
 
 static struct py_object *torch_leave(struct py_object *self, struct py_object *module)
 {
-	struct torch_thread *t = atomic_load_explicit(&inject.on, memory_order_relaxed) ? torch_thread() : NULL;
+	struct torch_thread *t =
+		atomic_load_explicit(&inject.on, memory_order_relaxed) ? torch_thread() : NULL;
 
 	if (t)
 		torch_end(t, module);
@@ -331,13 +338,14 @@ static bool torch_find_python(void)
 		torch.why = "it has no Python";
 		return false;
 	}
-	if (ret || !python_api_load() || (!torch.keyed && pthread_key_create(&torch.key, torch_thread_ends))) {
+	if (ret || !python_api_load() ||
+	    (!torch.keyed && pthread_key_create(&torch.key, torch_thread_ends))) {
 		torch_refuse(grt_python_why_not() ?: "its Python lacks functions of the stable ABI");
 		return false;
 	}
 	torch.keyed = true;
 	torch.why = "the program's first thread ran no Python since";
-	torch.domain = nvtx_name(DOMAIN, strlen(DOMAIN), &cut);
+	torch.domain = nvtx_name(GRT_CUDA_TORCH_DOMAIN, strlen(GRT_CUDA_TORCH_DOMAIN), &cut);
 	return torch.domain;
 }
 
@@ -366,14 +374,16 @@ void torch_write_notes(void)
 		define_process(5, text);
 	}
 	if (unnamed) {
-		snprintf(text, sizeof(text),
-			 "%" PRIu64 " calls of modules have the name of their class: these modules are in no module that ran",
-			 unnamed);
+		snprintf(
+			text, sizeof(text),
+			"%" PRIu64
+			" calls of modules have the name of their class: these modules are in no module that ran",
+			unnamed);
 		define_process(5, text);
 	}
 	if (unended) {
-		snprintf(text, sizeof(text), "%" PRIu64 " calls of modules ended at an unknown time, by an exception",
-			 unended);
+		snprintf(text, sizeof(text),
+			 "%" PRIu64 " calls of modules ended at an unknown time, by an exception", unended);
 		define_process(5, text);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * PyTorch's modules as ranges of the domain torch.nn: torch.c is called by PyTorch when a module begins and ends,
- * and torch_names.c finds the qualified name of a module.
+ * PyTorch's modules as ranges of the domain torch.nn: torch.c is called by PyTorch when a module begins and
+ * ends, and torch_names.c finds the qualified name of a module.
  */
 #ifndef GRT_INJECT_TORCH_H
 #define GRT_INJECT_TORCH_H
@@ -17,7 +17,8 @@
 /**
  * struct torch_call - a module that runs
  * @call: of Module's method that called our hook; @outer: the frame around it
- * @name: its number, in front of those of the modules in it; 0: it is the outermost one, or has no qualified name
+ * @name: its number, in front of those of the modules in it; 0: it is the outermost one, or has no qualified
+ * name
  */
 struct torch_call {
 	struct py_object *module;
@@ -55,8 +56,8 @@ uint32_t torch_name(struct torch_thread *t, struct py_object *module, uint32_t *
 extern _Atomic bool torch_sees_launches;
 
 /**
- * torch_launch - the calling thread launches something, while torch_sees_launches: modules that ended by an exception
- * are forgotten before. Not between nvtx_thread_enter() and nvtx_thread_leave()
+ * torch_launch - the calling thread launches something, while torch_sees_launches: modules that ended by an
+ * exception are forgotten before. Not between nvtx_thread_enter() and nvtx_thread_leave()
  */
 void torch_launch(void);
 
@@ -67,8 +68,8 @@ void torch_init(void);
 void torch_want(bool wanted);
 
 /**
- * torch_tick - until it has happened: asks the program's first thread to register the hooks, or to remove them.
- * Looks up symbols: not for callbacks
+ * torch_tick - until it has happened: asks the program's first thread to register the hooks, or to remove
+ * them. Looks up symbols: not for callbacks
  */
 void torch_tick(void);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * The qualified name of a module: the keys that lead to it from the outermost module that runs, as
- * named_modules() has them. A module is looked for in the tree of the module that calls it, then in those around that
- * one. The way that was found is kept for good, by the addresses of both ends, and gone again at each
- * call: if it leads to this module now, the name is right now, whatever was at these addresses before. So no
- * module is kept alive, and none that was moved or freed gives its name to another one.
+ * named_modules() has them. A module is looked for in the tree of the module that calls it, then in those
+ * around that one. The way that was found is kept for good, by the addresses of both ends, and gone again at
+ * each call: if it leads to this module now, the name is right now, whatever was at these addresses before.
+ * So no module is kept alive, and none that was moved or freed gives its name to another one.
  */
 #include "torch.h"
 
@@ -113,7 +113,8 @@ static void way_keep(struct way *w)
 
 /* ------------------------------------------------------------------ search */
 
-/** struct visit - a module that was found, with references; @by: the number of the visit that it was found in */
+/** struct visit - a module that was found, with references; @by: the number of the visit that it was found in
+ */
 struct visit {
 	struct py_object *module;
 	struct py_object *key;
@@ -155,7 +156,8 @@ static bool search_add(struct search *s, struct py_object *module, struct py_obj
 /* Return: whether the last one that was added is @to */
 static bool search_children(struct search *s, uint32_t by, const struct py_object *to)
 {
-	struct py_object *children = python.PyObject_GetAttr(s->visit[by].module, names.modules), *items, *item;
+	struct py_object *children = python.PyObject_GetAttr(s->visit[by].module, names.modules), *items,
+			 *item;
 	bool found = false;
 
 	items = children ? python.PyMapping_Items(children) : NULL;
@@ -237,7 +239,8 @@ static const struct way *search_way(const struct search *s, const struct torch_c
 }
 
 /* Near ones first, as far as the thread's credit goes. */
-static const struct way *search(struct torch_thread *t, const struct torch_call *c, const struct py_object *to)
+static const struct way *search(struct torch_thread *t, const struct torch_call *c,
+				const struct py_object *to)
 {
 	struct search s = {.used = 0};
 	const struct way *w = NULL;

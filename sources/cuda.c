@@ -566,8 +566,7 @@ static int cuda_set_environment(struct capture *c, struct grt_err *err)
 	    setenv("GRTRACE_OUTPUT", c->path, 1) || setenv("GRTRACE_STACK", c->stack, 1) ||
 	    (!no_nvtx && cuda_set_library(c, NVTX_ENV, "NVTX ranges")) ||
 	    cuda_set_library(c, NCCL_ENV, "collectives of NCCL") || cuda_set_window() ||
-	    cuda_set_duty(&c->duty) || cuda_set_graphs() || cuda_set_torch() ||
-	    cuda_set_sampling())
+	    cuda_set_duty(&c->duty) || cuda_set_graphs() || cuda_set_torch() || cuda_set_sampling())
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
 	return c->intake ? cuda_intake_listen(c->intake, c->dir, c->uid, c->gid, err) : 0;
 }

@@ -268,7 +268,7 @@ static int ask_no_answer(struct cuda_ask *a, struct grt_err *err)
 /* @option: gets one that it does not know */
 static bool ask_supports(const struct cuda_ask *a, const struct cuda_wish *wish, const char **option)
 {
-	*option = wish->duty.parts && !a->page->duties	  ? "duty"
+	*option = wish->duty.parts && !a->page->duties	   ? "duty"
 		  : wish->whole_graphs && !a->page->graphs ? "graph"
 		  : wish->torch && !a->page->torches	   ? "torch"
 							   : NULL;

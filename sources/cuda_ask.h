@@ -59,8 +59,8 @@ bool cuda_ask_library(char *path);
 pid_t cuda_ask_holder(const struct cuda_ask *a);
 
 /**
- * struct cuda_wish - what to record: enum grt_cuda_stack, the windows, whether a CUDA graph is one record, and
- * whether modules of PyTorch are recorded
+ * struct cuda_wish - what to record: enum grt_cuda_stack, the windows, whether a CUDA graph is one record,
+ * and whether modules of PyTorch are recorded
  */
 struct cuda_wish {
 	uint32_t stack;

@@ -6,13 +6,13 @@ import sys
 
 log, told, unended = {}, collections.Counter(), 0
 for line in open(sys.argv[1]):
-    word = line.split()
-    if word[0] == "calls":
-        told[" ".join(word[1:-1])] = int(word[-1])
-    elif word[0] == "unended":
-        unended = int(word[1])
+    words = line.split()
+    if words[0] == "calls":
+        told[words[1]] = int(words[2])
+    elif words[0] == "unended":
+        unended = int(words[1])
     else:
-        log[word[0]] = word[1]
+        log[words[0]] = words[1]
 
 strings, chains, launches, kernels, ranges = {}, {}, {}, {}, []
 for line in open(sys.argv[2]):
@@ -29,11 +29,15 @@ for line in open(sys.argv[2]):
         ranges.append(e)
 
 
+def word(text):
+    return text.encode("unicode_escape").decode().replace(" ", "\\x20")
+
+
 def chain(number):
     if not number:
         return ""
     node = chains[number]
-    return f"{chain(node['outer'])}/{strings[node['domain']]}:{strings[node['name']]}"
+    return f"{chain(node['outer'])}/{strings[node['domain']]}:{word(strings[node['name']])}"
 
 
 wrong = 0
@@ -44,7 +48,7 @@ for name, want in log.items():
         wrong += 1
         if wrong < 10:
             print(f"{name}: {got}, but the program says {want}")
-counted = collections.Counter(strings[r["name"]] for r in ranges)
+counted = collections.Counter(word(strings[r["name"]]) for r in ranges)
 for name in sorted(set(counted) | set(told)):
     if counted[name] != told[name]:
         wrong += 1

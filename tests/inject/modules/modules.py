@@ -24,6 +24,9 @@ cuda.mock_call.argtypes = [ctypes.c_int, ctypes.c_uint32, ctypes.c_uint32, ctype
 cuda.cuInit(0)
 if os.environ.get("LATE_TORCH"):
     import torch
+    hooks = torch.nn.modules.module._global_forward_hooks
+    while not hooks:
+        time.sleep(0.001)
 nn = torch.nn
 old = not hasattr(torch, "compiler")
 
@@ -68,6 +71,8 @@ def find(tree, module):
         below = []
         for name, at in level:
             for key, child in at._modules.items():
+                if not isinstance(child, nn.Module) or not isinstance(key, str):
+                    continue
                 if child is module:
                     return name + key
                 below.append((f"{name}{key}.", child))
@@ -75,12 +80,16 @@ def find(tree, module):
     return None
 
 
+def word(text):
+    return text.encode("unicode_escape").decode().replace(" ", "\\x20")
+
+
 def launch():
     global kernels
     with lock:
         kernels += 1
         name = f"kernel_{kernels}"
-        chain = "".join(f"/torch.nn:{r.name}" for r in getattr(thread, "stack", [])) or "-"
+        chain = "".join(f"/torch.nn:{word(r.name)}" for r in getattr(thread, "stack", [])) or "-"
         log.write(f"{name} {chain}\n")
     # CUPTI does not copy it
     cuda.mock_call(2, 211, 307, 1, strdup(name.encode()))
@@ -235,7 +244,11 @@ def strange():
     root = Logged()
     root.rope = Linear()
     root.block = Strange([root.rope, Linear()])
-    root.run = lambda x: root.block(x)
+    root._modules["nothing"] = None
+    root._modules[7] = Linear()
+    setattr(root, "a\n<b>;%s\x1b[1m", Linear())
+    setattr(root, "long" * 500, Linear())
+    root.run = lambda x: root.block(x) + sum(m(x) for m in list(root._modules.values())[3:])
     for _ in range(3):
         root(1)
 
@@ -314,6 +327,7 @@ def waits():
     while not os.path.exists(os.environ["MOCK_GO"]):
         model(1)
         time.sleep(0.001)
+    print("hooks", len(nn.modules.module._global_forward_hooks), len(nn.modules.module._global_forward_pre_hooks))
 
 
 def cost(n):
@@ -330,6 +344,6 @@ sys.setrecursionlimit(10000)
 number = int(sys.argv[2]) if len(sys.argv) > 2 else None
 globals()[sys.argv[1]](*([number] if number else []))
 for name, n in sorted(calls.items()):
-    log.write(f"calls {name} {n}\n")
+    log.write(f"calls {word(name)} {n}\n")
 log.write(f"unended {unended}\n")
 log.close()
