@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "inject.h"
+#include "torch.h"
 
 #define PIPE_BYTES (1 << 20)
 /* Time that a recorder may take to open the pipe after its request. */
@@ -70,6 +71,7 @@ static bool dormant_make_page(void)
 	page->pid = (uint32_t)getpid();
 	page->duties = true;
 	page->graphs = true;
+	page->torches = true;
 	page->magic = GRT_CUDA_ASK_MAGIC;
 	return true;
 }
@@ -158,6 +160,7 @@ static void dormant_record(void)
 	close(ends[0]);
 	duty = page->duty;
 	activity_set_graphs(page->graph);
+	torch_want(page->torch);
 	atomic_store(&page->left, inject_record_on_request(atomic_load(&page->stack), &duty));
 }
 

@@ -22,6 +22,7 @@
 #include "inject.h"
 #include "nccl.h"
 #include "nvtx.h"
+#include "torch.h"
 #include "unwind.h"
 
 /* 32768 launches: at 3 us each the writer has 100 ms to come, and it comes every 10 ms. They take 1.8 MB. */
@@ -901,6 +902,8 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 	}
 	if (!t && launch_is_on() && !launch_began_outside(data))
 		t = launch_join_quietly();
+	if (t && !t->depth && atomic_load_explicit(&torch_sees_launches, memory_order_relaxed))
+		torch_launch();
 	if (!t)
 		launch_stay_outside(data);
 	if (!t || !launch_record(t, domain, number, data))

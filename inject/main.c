@@ -10,6 +10,7 @@
  *	GRTRACE_STACK	inproc (default), bpf or none
  *	GRTRACE_CAPTURE, GRTRACE_DELAY, GRTRACE_DUTY	which time is recorded, see capture.c
  *	GRTRACE_GRAPH		graph: a CUDA graph is one record
+ *	GRTRACE_TORCH		modules of PyTorch are ranges, see torch.c
  *	GRTRACE_PC_SAMPLING	see pcsampling.c
  *	GRTRACE_CUPTI	the libcupti.so to use, where the one that is found is wrong
  *
@@ -31,6 +32,7 @@
 #include "nccl.h"
 #include "nvtx.h"
 #include "python.h"
+#include "torch.h"
 #include "unwind.h"
 
 #define TICK_NS 10000000ULL
@@ -132,6 +134,7 @@ static void inject_tick(void)
 	uint64_t now = now_ns(CLOCK_MONOTONIC);
 
 	clock_tune();
+	torch_tick();
 	writer.waits = pcsampling_tick();
 	if (now - writer.last_round < ROUND_NS) {
 		if (launch_filled())
@@ -179,6 +182,7 @@ static void inject_write_end(void)
 	launch_close();
 	activity_close();
 	pcsampling_close();
+	torch_write_notes();
 	define_end();
 	define_close();
 	recording_end();
@@ -216,6 +220,8 @@ static void inject_end_before_program(bool over)
 	if (over)
 		packets_stop();
 	inject_write_end();
+	torch_want(false);
+	torch_tick();
 	pthread_mutex_unlock(&writer.lock);
 	if (!cupti)
 		return;
@@ -575,6 +581,7 @@ static bool inject_begin_recording(const char *output)
 		return false;
 	}
 	capture_name();
+	torch_init();
 	return true;
 }
 
@@ -583,6 +590,8 @@ static bool inject_start(void)
 {
 	pthread_atfork(NULL, NULL, inject_in_child);
 	atomic_store(&inject.on, true);
+	/* before the program goes on with its first call of CUDA */
+	torch_tick();
 	if (!inject_start_writer()) {
 		atomic_store(&inject.on, false);
 		if (writer.cupti)

@@ -382,6 +382,51 @@ static int nvtx_pop(uintptr_t handle)
 	return nvtx_pop_with(handle, (struct said){.ascii = NULL});
 }
 
+/* ---------------------------------------------------- ranges of the library */
+
+bool nvtx_open(uint32_t domain, uint32_t name, bool cut)
+{
+	struct nvtx_thread *t = nvtx_thread_enter();
+	struct nvtx_range *r;
+	uint32_t around;
+
+	if (!t)
+		return false;
+	if (t->depth == NVTX_OPEN_MAX) {
+		nvtx_lose();
+		nvtx_thread_leave();
+		return false;
+	}
+	around = nvtx_innermost(t, domain);
+	r = &t->open[t->depth];
+	*r = (struct nvtx_range){.domain = domain,
+				 .name = name,
+				 .depth = around ? (uint16_t)(t->open[around - 1].depth + 1) : 0,
+				 .cut = cut};
+	r->node = nvtx_chain_of(nvtx_chain(t), domain, name, &r->cut);
+	r->begin = clock_monotonic();
+	t->depth++;
+	nvtx_thread_leave();
+	return true;
+}
+
+void nvtx_close(uint32_t domain, bool seen)
+{
+	struct nvtx_thread *t = nvtx_thread_enter();
+	uint32_t at;
+
+	if (!t)
+		return;
+	at = nvtx_innermost(t, domain);
+	if (at) {
+		nvtx_thread_put(seen ? NVTX_PUSHED : NVTX_UNENDED, &t->open[at - 1], 0);
+		nvtx_take_out(t, at - 1);
+	}
+	nvtx_thread_leave();
+}
+
+/* ----------------------------------------------------------------- marks */
+
 static void nvtx_mark(uintptr_t domain, struct said s)
 {
 	struct nvtx_thread *t = nvtx_thread_enter();

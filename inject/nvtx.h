@@ -23,7 +23,7 @@ enum nvtx_kind {
 	NVTX_PUSHED = 0xff00,
 	NVTX_STARTED,
 	NVTX_MARKED,
-	NVTX_UNENDED, /* pushed, and open when its thread ended */
+	NVTX_UNENDED, /* pushed; its end was not seen, as of one that is open when its thread ends */
 	NVTX_FIELD,   /* of an extended payload */
 };
 
@@ -198,6 +198,17 @@ void nvtx_write(struct packets *p, uint16_t kind, const struct nvtx_range *r, ui
  * nvtx_write_started - writes records of started ranges without an end; @to: returns the stream for a time
  */
 void nvtx_write_started(struct packets *(*to)(uint64_t time));
+
+/**
+ * nvtx_open - the calling thread begins a range that the library knows of. @domain, @name: numbers of
+ * nvtx_names.c; @cut: the name is not the whole one
+ * Return: false if nothing is recorded, or the thread has too many open ranges, which is counted
+ */
+bool nvtx_open(uint32_t domain, uint32_t name, bool cut);
+
+/** nvtx_close - ends the calling thread's innermost range of the domain. @seen: it ends now, else it ended
+ * at an unknown time */
+void nvtx_close(uint32_t domain, bool seen);
 
 /** nvtx_lose_field - counts a field that is not recorded */
 void nvtx_lose_field(void);

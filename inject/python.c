@@ -64,6 +64,7 @@ static struct {
 	char why[160];
 	struct grt_python_layout layout;
 	unsigned int minor;
+	void *handle;
 	void *(*thread_state)(void);
 	int (*ends)(void); /* Py_FinalizeEx() has begun; NULL: unknown */
 	void (*chain)(struct chain *c, const char *tstate);
@@ -446,6 +447,54 @@ unsigned int grt_python_frames(uint64_t low, uint64_t high, struct grt_pyframe *
 	return python_whole_entries(&c);
 }
 
+/* ------------------------------------------------------- which frames run */
+
+/* The first one that is a frame of Python from this one on. */
+static bool python_call_at(struct grt_pycall *c, const char *f)
+{
+	const struct grt_python_layout *l = &py.layout;
+
+	while (python_plausible(f) && l->frame_is_entry == GRT_PYTHON_NONE &&
+	       l->frame_owner != GRT_PYTHON_NONE && (unsigned char)f[l->frame_owner] >= GRT_PYTHON_ENTRY)
+		f = python_pointer_at(f, l->frame_previous);
+	if (!python_plausible(f))
+		return false;
+	c->frame = f;
+	c->code = python_code_of(python_pointer_at(f, l->frame_code));
+	return true;
+}
+
+bool grt_python_ends(void)
+{
+	return py.ends && py.ends();
+}
+
+bool grt_python_call_first(struct grt_pycall *c)
+{
+	const struct grt_python_layout *l = &py.layout;
+	const char *tstate, *cframe;
+
+	if (!atomic_load_explicit(&py.found, memory_order_acquire) || grt_python_ends())
+		return false;
+	tstate = py.thread_state();
+	if (!tstate || !python_usable(tstate))
+		return false;
+	if (l->tstate_frame != GRT_PYTHON_NONE)
+		return python_call_at(c, python_pointer_at(tstate, l->tstate_frame));
+	cframe = python_pointer_at(tstate, l->tstate_cframe);
+	return python_plausible(cframe) && python_call_at(c, python_pointer_at(cframe, l->cframe_current));
+}
+
+bool grt_python_call_outer(struct grt_pycall *c)
+{
+	return python_call_at(c, python_pointer_at(c->frame, py.layout.frame_previous));
+}
+
+void *grt_python_symbol(const char *name)
+{
+	return atomic_load(&py.found) ? dlsym(py.handle, name) : NULL;
+}
+
 /* ---------------------------------------------------------------- strings */
 
 static uint64_t python_mix(uint64_t hash, uint64_t value)
@@ -759,6 +808,7 @@ int grt_python_init(void)
 	if (major != 3 || minor < GRT_PYTHON_FIRST || minor > GRT_PYTHON_LAST)
 		return python_refuse(major, minor, "Python frames are read in 3.10 to 3.14 only");
 	py.thread_state = (void *(*)(void))(uintptr_t)dlsym(handle, "PyGILState_GetThisThreadState");
+	py.handle = handle;
 	/* public from 3.13 on */
 	py.ends = (int (*)(void))(uintptr_t)(dlsym(handle, "Py_IsFinalizing")
 						     ?: dlsym(handle, "_Py_IsFinalizing"));

@@ -49,6 +49,28 @@ int grt_python_init(void);
  */
 const char *grt_python_why_not(void);
 
+/* ------------------------------------------------ for hooks in Python code */
+
+/** struct grt_pycall - a call that runs: its frame, which another call may have later, and its code object */
+struct grt_pycall {
+	const char *frame;
+	const char *code;
+};
+
+/** grt_python_call_first - the innermost Python call of the calling thread, which need not hold the GIL.
+ * Return: whether there is one */
+bool grt_python_call_first(struct grt_pycall *c);
+
+/** grt_python_call_outer - the call around this one. Return: whether there is one */
+bool grt_python_call_outer(struct grt_pycall *c);
+
+/** grt_python_symbol - a function of the interpreter that grt_python_init() has found; NULL: none. Not for
+ * callbacks */
+void *grt_python_symbol(const char *name);
+
+/** grt_python_ends - whether the interpreter is being finalized */
+bool grt_python_ends(void);
+
 /* ------------------------------------------------- for the unwinder only */
 
 /**

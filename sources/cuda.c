@@ -111,6 +111,7 @@ static const char *capture_range;
 static double delay;
 static const char *pc_sampling;
 static const char *graph;
+static bool torch;
 
 static const struct cmd_opt options[] = {
 	{"no-nvtx", 0, OPT_FLAG, NULL, &no_nvtx, "-e cuda: do not record the program's NVTX ranges"},
@@ -118,6 +119,8 @@ static const struct cmd_opt options[] = {
 	 "-e cuda: record only from cudaProfilerStart() to cudaProfilerStop() (cudaProfilerApi[:N]), or only in the program's NVTX ranges of a name (nvtx:NAME[:N]); N: only the first N"},
 	{"graph", 0, OPT_STR, "node|graph", &graph,
 	 "-e cuda: record each kernel of a CUDA graph (node, the default), or each graph as one (graph), which costs less"},
+	{"torch", 0, OPT_FLAG, NULL, &torch,
+	 "-e cuda: record modules of PyTorch as ranges, by their qualified names (layers.0.attn)"},
 	{"delay", 0, OPT_SECONDS, "SECONDS", &delay, "-e cuda: start after this time"},
 	{"pc-sampling", 0, OPT_MAYBE, "[=PERIOD|serialized[:PERIOD]]", &pc_sampling,
 	 "-e cuda: sample where kernels stall, by instruction, every 2^PERIOD cycles (5 to 31, default: 20); serialized: kernels run one by one, and each sample belongs to a launch"},
@@ -171,6 +174,8 @@ static const char *cuda_refuse(const struct source_setup *setup)
 		return "--pc-sampling writes the kernels' code into the recording: leave out --last, --max-size, --max-time, --segment and --compress";
 	if (pc_sampling && !cuda_is_period(pc_sampling))
 		return "--pc-sampling=PERIOD: a number from 5 to 31, for a sample every 2^PERIOD cycles; or serialized, or serialized:PERIOD";
+	if (torch && setup->pid && setup->stack && !strcmp(setup->stack, "bpf"))
+		return "--torch and --stack=bpf do not work together for a running process, which is recorded from outside";
 	if (graph && strcmp(graph, "node") && strcmp(graph, GRT_CUDA_GRAPH_WHOLE))
 		return "--graph: node, to record each kernel of a CUDA graph, or graph, to record the graph as one";
 	if (setup->duty && (capture_range || delay > 0))
@@ -549,6 +554,11 @@ static int cuda_set_graphs(void)
 				   : unsetenv(GRT_CUDA_GRAPH_ENV);
 }
 
+static int cuda_set_torch(void)
+{
+	return torch ? setenv(GRT_CUDA_TORCH_ENV, "1", 1) : unsetenv(GRT_CUDA_TORCH_ENV);
+}
+
 static int cuda_set_sampling(void)
 {
 	if (!pc_sampling)
@@ -565,7 +575,7 @@ static int cuda_set_environment(struct capture *c, struct grt_err *err)
 	    setenv("GRTRACE_OUTPUT", c->path, 1) || setenv("GRTRACE_STACK", c->stack, 1) ||
 	    (!no_nvtx && cuda_set_library(c, NVTX_ENV, "NVTX ranges")) ||
 	    cuda_set_library(c, NCCL_ENV, "collectives of NCCL") || cuda_set_window() ||
-	    cuda_set_duty(&c->duty) || cuda_set_graphs() || cuda_set_sampling())
+	    cuda_set_duty(&c->duty) || cuda_set_graphs() || cuda_set_torch() || cuda_set_sampling())
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
 	return c->intake ? cuda_intake_listen(c->intake, c->dir, c->uid, c->gid, err) : 0;
 }
@@ -596,8 +606,10 @@ static uint32_t cuda_stack_number(const struct capture *c)
 static int cuda_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
-	const struct cuda_request wish = {
-		.stack = cuda_stack_number(c), .duty = c->duty, .whole_graphs = cuda_wants_graphs()};
+	const struct cuda_request wish = {.stack = cuda_stack_number(c),
+					  .duty = c->duty,
+					  .whole_graphs = cuda_wants_graphs(),
+					  .torch = torch};
 	int ret = c->marker ? grt_bpf_start(c->marker, err) : 0;
 
 	for (unsigned int i = 0; i < c->asks && !ret; i++) {

@@ -265,22 +265,34 @@ static int ask_no_answer(struct cuda_ask *a, struct grt_err *err)
 			   "process %d cannot be recorded", (int)a->pid);
 }
 
+/* @option: gets one that it does not know */
+static bool ask_supports(const struct cuda_ask *a, const struct cuda_request *wish, const char **option)
+{
+	*option = wish->duty.parts && !a->page->duties	   ? "duty"
+		  : wish->whole_graphs && !a->page->graphs ? "graph"
+		  : wish->torch && !a->page->torches	   ? "torch"
+							   : NULL;
+	return !*option;
+}
+
 int cuda_ask_start(struct cuda_ask *a, const struct cuda_request *wish, struct grt_err *err)
 {
 	int ret = ask_lock(a, err);
+	const char *option;
 
 	if (ret)
 		return ret;
-	if ((wish->duty.parts && !a->page->duties) || (wish->whole_graphs && !a->page->graphs))
+	if (!ask_supports(a, wish, &option))
 		return grt_err_set(err, -ENOTSUP, "it runs with an older " GRT_CUDA_LIBRARY,
 				   "start the program again", "process %d cannot be recorded with --%s",
-				   (int)a->pid, a->page->duties ? "graph" : "duty");
+				   (int)a->pid, option);
 	/* a recorder that was killed may have left it awake */
 	if (!ask_until(a, &a->page->state, GRT_CUDA_ASLEEP, SLEEP_MS))
 		return ask_no_answer(a, err);
 	atomic_store(&a->page->stack, wish->stack);
 	a->page->duty = wish->duty;
 	a->page->graph = wish->whole_graphs;
+	a->page->torch = wish->torch;
 	owners_cgroup((uint32_t)a->pid, a->page->cgroup, sizeof(a->page->cgroup));
 	a->number = atomic_load(&a->page->ask) + 1;
 	atomic_store(&a->page->ask, a->number);

@@ -59,13 +59,14 @@ bool cuda_ask_library(char *path);
 pid_t cuda_ask_holder(const struct cuda_ask *a);
 
 /**
- * struct cuda_request - what to record: enum grt_cuda_stack, the windows, and whether a CUDA graph is one
- * record
+ * struct cuda_request - what to record: enum grt_cuda_stack, the windows, whether a CUDA graph is one record,
+ * and whether modules of PyTorch are recorded
  */
 struct cuda_request {
 	uint32_t stack;
 	struct grt_duty duty;
 	bool whole_graphs;
+	bool torch;
 };
 
 /** cuda_ask_start - wakes the library. Return: 0 or -errno with *err */

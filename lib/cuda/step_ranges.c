@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "base/keyed.h"
 #include "range_paths.h"
+#include "trace/cuda_recording.h"
 
 /* Instances, at least: what came twice may be chance. */
 #define REPEATS_MIN 3U
@@ -120,6 +121,16 @@ static bool step_ranges_has(const struct choice *c, const struct repeating *r, c
 	return false;
 }
 
+/* A module of PyTorch, which the program has not marked itself. */
+static bool step_ranges_is_module(const struct choice *c, const struct repeating *r)
+{
+	static const char end[] = " [" GRT_CUDA_TORCH_DOMAIN "]";
+	size_t len, want = sizeof(end) - 1;
+	const char *text = grt_stacks_text(c->paths.tree, r->name, &len);
+
+	return len > want && !memcmp(text + len - want, end, want);
+}
+
 /* Return: how likely a range is a step, 0: not at all. */
 static unsigned int step_ranges_rank(const struct choice *c, const struct repeating *r, const char *wanted)
 {
@@ -127,6 +138,8 @@ static unsigned int step_ranges_rank(const struct choice *c, const struct repeat
 		return 0;
 	if (wanted)
 		return step_ranges_is_called(c, r, wanted) ? 3 : 0;
+	if (step_ranges_is_module(c, r))
+		return 0;
 	if (step_ranges_is_called(c, r, "ProfilerStep#"))
 		return 3;
 	if (r->mark || 10ULL * r->made < 9ULL * r->within || 2ULL * r->made < c->m->launches)

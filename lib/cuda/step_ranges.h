@@ -8,7 +8,7 @@
  * - else ProfilerStep#N;
  * - else a range whose instances have nine in ten of the launches
  *   between the first and the last instance, and half of all launches. A range with "step" or "iter"
- *   in its name is preferred, then the most frequent one.
+ *   in its name is preferred, then the most frequent one. Modules of PyTorch (record --torch) are none.
  *
  * A step has the launches from the begin of an instance to the begin of the next.
  */

@@ -23,4 +23,9 @@
 #define GRT_CUDA_GRAPH_ENV "GRTRACE_GRAPH"
 #define GRT_CUDA_GRAPH_WHOLE "graph"
 
+/* In the environment: PyTorch's modules are recorded; not set: they are not. */
+#define GRT_CUDA_TORCH_ENV "GRTRACE_TORCH"
+/* The domain of their ranges. */
+#define GRT_CUDA_TORCH_DOMAIN "torch.nn"
+
 #endif /* GRT_TRACE_CUDA_RECORDING_H */

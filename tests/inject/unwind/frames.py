@@ -49,6 +49,16 @@ def check(library=by_name):
             print("#  ", wanted[i] if i < len(wanted) else None, ours[i] if i < len(ours) else None)
         print("#", agree, lines)
         sys.exit(1)
+    codes = (ctypes.c_void_p * 4096)()
+    n = library.calls(codes, 4096); frame = sys._getframe()
+    running = []
+    while frame:
+        running.append(id(frame.f_code))
+        frame = frame.f_back
+    if codes[:n] != running:
+        print("not ok - the calls that run differ")
+        print("#", len(running), "run, here", n)
+        sys.exit(1)
     checked += 1
     return lines
 

@@ -67,6 +67,19 @@ int probe(char *to, size_t room)
 	return id[0] == id[1];
 }
 
+/* The code objects of the calls that run, innermost first. Return: their number */
+unsigned int calls(const void **code, unsigned int max);
+unsigned int calls(const void **code, unsigned int max)
+{
+	struct grt_pycall c;
+	unsigned int n = 0;
+	bool more;
+
+	for (more = grt_python_call_first(&c); more && n < max; more = grt_python_call_outer(&c))
+		code[n++] = c.code;
+	return n;
+}
+
 const char *why_not(void);
 const char *why_not(void)
 {
