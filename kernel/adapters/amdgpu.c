@@ -193,7 +193,10 @@ static u32 grt_amdgpu_iv_source(const struct amdgpu_iv_entry *iv)
 		       : GRT_IRQ_SOURCE(grt_amdgpu_field(IV_CLIENT_ID, iv, GRT_IRQ_CLIENT_UNKNOWN), src);
 }
 
-/* Of no thread that could be requested, and the ring is not one of the scheduler's by name. */
+/*
+ * An interrupt has no thread, so no filter by thread applies, and its ring is not one of the
+ * scheduler's names.
+ */
 static void grt_amdgpu_on_iv(void *data, unsigned int ih, struct amdgpu_iv_entry *iv)
 {
 	struct grt_ev_irq ev = { .e = { .type = GRT_EV_IRQ, .ring = GRT_RING_NONE } };

@@ -52,12 +52,12 @@ enum sched_role {
 #define SCHED_DEP_WAYS 16
 
 /**
- * struct sched_ring - what is known of a scheduler; never changed but for @used
- * @sched, @dev, @name: it is this one as long as all three agree: addresses are used again
- * @driver: run-time name of its module, "" where it is unknown
- * @asked: grtrace_adapters_changed when sched_follows() was asked
- * @ours: what it said
- * @id: of the ring, GRT_RING_NONE where there was no room for it
+ * struct sched_ring - a scheduler; only @used changes
+ * @sched, @dev, @name: identify it only together, because addresses are used again
+ * @driver: run-time name of its module, "" if unknown
+ * @asked: grtrace_adapters_changed at the time of sched_follows()
+ * @ours: the result of sched_follows()
+ * @id: id of the ring, GRT_RING_NONE if there was no room for it
  * @used: jiffies
  */
 struct sched_ring {
@@ -73,7 +73,7 @@ struct sched_ring {
 	unsigned long used;
 };
 
-/* Some more, since one that went is free only when nobody reads it any more. */
+/* More objects than rings, because a released one is free only after all readers have left it. */
 #define SCHED_POOL { .count = SCHED_RINGS + 256, .size = sizeof(struct sched_ring) }
 
 /* sched_dep.seq & 3; each step adds one, so that a slot that is used again differs from itself */
@@ -84,7 +84,7 @@ enum sched_dep_state {
 	SCHED_DEP_TAKEN,
 };
 
-/** struct sched_dep - a job waits for this fence, which is none */
+/** struct sched_dep - a job waits for this fence, which is not a job */
 struct sched_dep {
 	atomic_t seq;
 	u64 ctx;
@@ -171,7 +171,10 @@ static inline void sched_ring_drop_oldest(void)
 	}
 }
 
-/* Takes the place of what was known of this address; a ring that is the same keeps its id. Under the lock. */
+/*
+ * Replaces what was known about this address; a ring that is the same keeps its id. The caller
+ * holds the lock.
+ */
 static inline void sched_ring_put(struct sched_ring *r, struct sched_ring *old, struct drm_gpu_scheduler *sched)
 {
 	bool same = old && r->ours && sched_ring_is(old, sched);
@@ -205,7 +208,7 @@ static noinline struct sched_ring *sched_ring_add(struct drm_gpu_scheduler *sche
 	r->sched = sched;
 	r->dev = grtrace_sched_device(sched);
 	r->id = GRT_RING_NONE;
-	r->used = jiffies; /* else it is the oldest, and gives way to the next one at once */
+	r->used = jiffies; /* otherwise it is the oldest, and the next one replaces it at once */
 	r->asked = atomic_read(&grtrace_adapters_changed);
 	strscpy(r->name, sched->name, sizeof(r->name));
 	sched_driver_of(r->dev, r->driver, sizeof(r->driver));
@@ -270,7 +273,7 @@ static inline struct drm_sched_fence *sched_fence_of(struct dma_fence *fence)
 	return container_of(fence, struct drm_sched_fence, finished);
 }
 
-/* From here on fences with these ops are jobs. */
+/* From here on, fences with these ops are jobs. */
 static inline void sched_learn(const struct dma_fence *finished)
 {
 	const struct dma_fence_ops *ops = sched_ops_of(finished);
@@ -432,13 +435,16 @@ static inline void sched_wait_dep(struct drm_sched_job *sj, struct dma_fence *fe
 	grtrace_emit(&ev.e);
 }
 
-/* To 6.14: for every dependency when the job is looked at, also for signalled ones. */
+/*
+ * Up to 6.14: reported for every dependency when the scheduler considers the job, also for
+ * signalled ones.
+ */
 static void sched_on_wait_dep(void *data, struct drm_sched_job *sj, struct dma_fence *fence)
 {
 	sched_wait_dep(sj, fence, sched_signaled(fence));
 }
 
-/* From 6.17: what is still open is looked at again before the job runs. */
+/* From 6.17: an open dependency is reported again before the job runs. */
 static void sched_on_add_dep(void *data, struct drm_sched_job *sj, struct dma_fence *fence)
 {
 	if (sched_signaled(fence))

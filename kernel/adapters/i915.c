@@ -63,7 +63,7 @@ struct drm_i915_private {
 	struct drm_device drm;
 };
 
-/* By I915_ENGINE_CLASS_* of uapi drm/i915_drm.h. */
+/* Engines by I915_ENGINE_CLASS_* of uapi drm/i915_drm.h. */
 static const enum grt_engine engine_of_class[] = {
 	GRT_ENGINE_GRAPHICS, GRT_ENGINE_COPY, GRT_ENGINE_VIDEO_DECODE, GRT_ENGINE_VIDEO_ENHANCE,
 	GRT_ENGINE_COMPUTE,
@@ -78,7 +78,7 @@ static const struct dma_fence_ops *fence_ops;
 enum field {
 	REQUEST_I915,
 	REQUEST_ENGINE,
-	REQUEST_HWSP,	/* where the engine writes the seqno it has come to */
+	REQUEST_HWSP,	/* where the engine writes the seqno that it has reached */
 	ENGINE_NAME,
 	ENGINE_CLASS,
 	ENGINE_INSTANCE,
@@ -139,7 +139,10 @@ static u32 grt_i915_ring_register(int *ring, const void *engine, unsigned int cl
 	return other - 1;
 }
 
-/* By its numbers, not its address: an engine that stands for several ones lives no longer than its context. */
+/*
+ * By its numbers, not its address: an engine that stands for several ones lives only as long as its
+ * context.
+ */
 static void grt_i915_take_engine(struct grtrace_job *job, const void *engine, const struct drm_device *drm)
 {
 	u64 class, instance;
@@ -203,7 +206,7 @@ static void grt_i915_on_request_in(void *data, struct i915_request *rq, unsigned
 		grtrace_start(&job);
 }
 
-/* As the driver's i915_request_completed(); false where that cannot be known. */
+/* The same result as the driver's i915_request_completed(); false if it is unknown. */
 static bool grt_i915_completed(const struct i915_request *rq)
 {
 	const void *hwsp;

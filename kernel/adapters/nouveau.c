@@ -83,7 +83,7 @@ static unsigned long grt_nouveau_ops_of(const struct dma_fence *fence)
 	return (unsigned long)READ_ONCE(fence->ops);
 }
 
-/* Where these ops are, or would be: 0 there; NULL: there is no room. */
+/* Return: the place of these ops, 0 if they can be added there; NULL: there is no room. */
 static unsigned long *grt_nouveau_place_of_ops(unsigned long ops)
 {
 	unsigned int i, at = hash_long(ops, ilog2(OPS));
@@ -107,7 +107,7 @@ static bool grt_nouveau_ask_whose(const struct dma_fence *fence, unsigned long o
 	return ours;
 }
 
-/* For a fence that has just been made. */
+/* Return: whether a fence that was just made is ours. */
 static bool grt_nouveau_is_ours(const struct dma_fence *fence)
 {
 	unsigned long ops = grt_nouveau_ops_of(fence), *known = grt_nouveau_place_of_ops(ops),
@@ -118,7 +118,7 @@ static bool grt_nouveau_is_ours(const struct dma_fence *fence)
 	return grt_nouveau_ask_whose(fence, ops, known);
 }
 
-/* Where the channel of this context is, or would be: NULL there. */
+/* Return: the place of this context's channel; it contains NULL if there is none yet. */
 static struct channel __rcu **grt_nouveau_place_of(u64 ctx)
 {
 	u32 i = hash_64(ctx, CHANNEL_BITS);
@@ -171,7 +171,7 @@ static void grt_nouveau_channel_drop(struct channel *c)
 	grtrace_pool_put(c);
 }
 
-/* Under the lock. Return: what is to be dropped */
+/* The caller holds the lock. Return: the channel to drop */
 static struct channel *grt_nouveau_channel_put(struct channel *c, const struct dma_fence *fence)
 {
 	struct channel __rcu **place = grt_nouveau_place_of(c->ctx);
@@ -259,7 +259,7 @@ static void grt_nouveau_on_run_job(void *data, struct drm_sched_job *sj, struct 
 		atomic64_inc(&adapter.unmatched);
 }
 
-/* Only kernel threads run the scheduler's jobs. */
+/* Return: whether the scheduler runs the thread: only kernel threads run its jobs. */
 static bool grt_nouveau_is_of_scheduler(void)
 {
 	return current->flags & PF_KTHREAD && grt_nouveau_runner_change((long)current, 0);
@@ -276,7 +276,7 @@ static void grt_nouveau_on_fence_init(void *data, struct dma_fence *fence)
 	grtrace_submit(&job, 0, 0, GRT_FLAG_COMMIT);
 }
 
-/* For a fence that may be signalled. */
+/* Return: whether the fence, which may be signalled, is a job. */
 static bool grt_nouveau_is_job(const struct dma_fence *fence)
 {
 	unsigned long ops = grt_nouveau_ops_of(fence), *known = grt_nouveau_place_of_ops(ops),
@@ -343,7 +343,10 @@ static void grt_nouveau_driver_gone(struct grtrace_adapter *a)
 
 static struct grtrace_adapter adapter =
 	GRTRACE_ADAPTER(DRIVER, probes,
-			/* as many again, since one that went is free only when nobody reads it any more */
+			/*
+			 * twice as many, because a released channel is free only after all readers
+			 * have left it
+			 */
 			.pool = {.count = 2 * CHANNELS_MAX, .size = sizeof(struct channel)},
 			.leaves_scheduler = true, .gone = grt_nouveau_driver_gone);
 

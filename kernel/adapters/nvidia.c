@@ -46,11 +46,11 @@
 #define INTERLEAVE_HIGH 2
 
 /**
- * struct layout - where what lies, in bytes
- * @branch, @from: the first version that has it, such as 580.65; up to the next
- *	row of the branch. Of rows of one version that holds which the first group
- *	bears out: up to 570 the public source requests a build with checks, which
- *	makes groups longer
+ * struct layout - offsets of members in the driver's structs, in bytes
+ * @branch, @from: the first version with this layout, such as 580.65; it holds up to the next row
+ *	of the branch. If there are several rows for one version, the first group decides which one
+ *	is right: up to 570, the public source requests a build with checks, which makes groups
+ *	longer
  * @vp: RM_ENGINE_TYPE_VP, from which on the numbers of engines differ
  * @grp: KernelChannelGroup.grpID; runlistId, chanCount, engineType follow it
  * @timeslice: KernelChannelGroup.timesliceUs
@@ -58,7 +58,7 @@
  * @api_kcg: KernelChannelGroupApi.pKernelChannelGroup
  * @ref: pResourceRef in KernelChannelGroupApi and KernelChannel
  * @gpu: pGpu in the same
- * @kc_api: KernelChannel.pKernelChannelGroupApi, right behind runlistId and ChID
+ * @kc_api: KernelChannel.pKernelChannelGroupApi, directly after runlistId and ChID
  * @gpu_id: OBJGPU.gpuId
  * @client: RsClient.hClient
  */
@@ -77,7 +77,7 @@ struct layout {
 	u16 client;
 };
 
-/* The same in all of them. */
+/* Equal in all layouts. */
 #define GRP_RUNLIST	4
 #define GRP_CHANNELS	8
 #define GRP_ENGINE	12
@@ -141,7 +141,7 @@ static const struct {
 	{ 13, 8, 0x2b, true },	/* NVJPEG0..7 */
 	{ 21, 1, 0x33, true },	/* OFA0 */
 	{ 22, 1, 0x3e, true },	/* OFA1 */
-	{ 0x28, 1, 0x3f },	/* NVENC3, where VP is behind it */
+	{ 0x28, 1, 0x3f },	/* NVENC3, if VP follows it */
 };
 
 static const struct {
@@ -249,10 +249,10 @@ static const void *grt_nvidia_take_api(struct grt_tsg_event *t, const void *api)
 }
 
 /**
- * struct call - a function of the driver that has been entered
+ * struct call - a function of the driver that was entered and has not returned
  * @arg: its arguments
- * @asked: what the arguments lead to, which may be another thing when it returns
- * @outer: for functions within which others are
+ * @asked: the objects of its arguments, which may have changed when it returns
+ * @outer: for functions that call others of these functions
  * @tsg: the group before it is destroyed
  */
 struct call {
@@ -313,7 +313,10 @@ static struct outer *grt_nvidia_outer_of_current(void)
 	return NULL;
 }
 
-/* What kchangrpInit_IMPL has just set is within bounds only where the layout is the right one. */
+/*
+ * Return: whether the values that kchangrpInit_IMPL has just set are within bounds, which is true
+ * only for the right layout.
+ */
 static bool grt_nvidia_bears_out(const struct layout *l, const void *kcg)
 {
 	u64 timeslice = grt_nvidia_read_u64(kcg, l->timeslice);
@@ -419,7 +422,7 @@ static void grt_nvidia_destroy_leave(struct call *c, u32 status)
 	struct outer *o = grt_nvidia_outer_of_current();
 
 	if (o && o->kcg == c->arg[1])
-		return; /* making it failed after all: its TSG_INIT says so */
+		return; /* creating the group failed after all, which its TSG_INIT reports */
 	memcpy(&ev, &c->tsg, sizeof(c->tsg));
 	ev.e.type = GRT_EV_TSG_DESTROY;
 	ev.client = o ? o->client : 0;
@@ -596,7 +599,7 @@ static struct hook *grt_nvidia_hook_of(struct kretprobe_instance *ri)
 	return rp ? container_of(rp, struct hook, rp) : NULL;
 }
 
-/* Not 0: its return is of no interest. */
+/* Return: not 0: the function's return is not needed. */
 static int grt_nvidia_on_enter(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct call *c = (struct call *)ri->data;

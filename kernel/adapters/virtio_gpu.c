@@ -167,7 +167,7 @@ static void grt_virtio_gpu_on_cmd_response(void *data, struct virtqueue *vq, str
 		grtrace_error(&job, 0, reply);
 }
 
-/* Only virtio-gpu and qxl emit fences; the driver's name is looked at once. */
+/* Only virtio-gpu and qxl emit fences; the driver's name is compared once. */
 static void grt_virtio_gpu_on_fence_emit(void *data, struct dma_fence *fence)
 {
 	if (!grtrace_enabled())

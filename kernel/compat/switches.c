@@ -114,7 +114,7 @@ SWITCH(SCHED_PREPARE_JOB)
 	(void)ops;
 }
 
-/* drm_sched_fini() cancels what is left through cancel_job: 6.17 */
+/* drm_sched_fini() cancels remaining jobs through cancel_job: 6.17 */
 SWITCH(SCHED_CANCEL_JOB)
 {
 	struct drm_sched_backend_ops ops = { .cancel_job = 0 };

@@ -36,7 +36,7 @@ static siphash_key_t opaque_key __read_mostly;
 
 #define for_each_probe(p, a) for (p = (a)->probes; p < (a)->probes + (a)->nprobes; p++)
 
-/* What has to be loaded for this row; a driver that is built in is part of the kernel. */
+/* Return: what must be loaded for this row; a built-in driver is part of the kernel. */
 static const char *adapter_origin(const struct grtrace_adapter *a, const struct grtrace_probe *p)
 {
 	if (p->in_kernel)
@@ -97,7 +97,10 @@ static void adapter_attach_module(struct grtrace_adapter *a, struct module *mod)
 	}
 }
 
-/* With what the kernel itself defines; other modules come by themselves. @mod: NULL where it is built in */
+/*
+ * Binds what the kernel itself defines; other modules are reported by themselves. @mod: NULL: the
+ * driver is built in
+ */
 static void adapter_driver_comes(struct grtrace_adapter *a, struct module *mod)
 {
 	struct grtrace_probe *p;
@@ -182,7 +185,7 @@ static int adapter_look_at_driver(struct device_driver *driver, void *adapter)
 
 	if (strcmp(driver->name, a->driver))
 		return 0;
-	/* one that is just going has said so before we listened */
+	/* a module that is leaving was reported before the notifier was registered */
 	if (!try_module_get(driver->owner))
 		return 1;
 	mutex_lock(&grtrace_adapters_lock);
@@ -193,7 +196,7 @@ static int adapter_look_at_driver(struct device_driver *driver, void *adapter)
 	return 1;
 }
 
-/* What is not built as a module has its tracepoints in the kernel. */
+/* A driver that is not a module has its tracepoints in the kernel. */
 static void adapter_find_builtin(struct tracepoint *tp, void *adapter)
 {
 	struct grtrace_adapter *a = adapter;
@@ -292,10 +295,11 @@ void grtrace_adapter_unregister(struct grtrace_adapter *a)
 EXPORT_SYMBOL_GPL(grtrace_adapter_unregister);
 
 /**
- * grtrace_adapter_serves - whether a loaded adapter of this driver reports the DRM scheduler's jobs, too
+ * grtrace_adapter_serves - whether a loaded adapter of this driver also reports the DRM scheduler's
+ * jobs
  * @driver: run-time name of its module
  *
- * Any context. What it says holds until grtrace_adapters_changed has changed.
+ * Any context. The result holds until grtrace_adapters_changed changes.
  */
 bool grtrace_adapter_serves(const char *driver)
 {
@@ -403,7 +407,7 @@ static void adapter_show_reason(struct seq_file *m, const struct grtrace_adapter
 		seq_printf(m, ":%s-not-loaded", adapter_origin(a, p));
 }
 
-/* What is not bound, and why. */
+/* Shows which tracepoints are not bound, and why. */
 static void adapter_show_missing(struct seq_file *m, const struct grtrace_adapter *a)
 {
 	const struct grtrace_probe *p;
@@ -431,7 +435,7 @@ static void adapter_show_fields(struct seq_file *m, const struct grtrace_adapter
 		seq_printf(m, " fields=%u/%u", known, a->nfields);
 }
 
-/* Where it was too small. */
+/* Shows how often the pool was too small. */
 static void adapter_show_pool(struct seq_file *m, const struct grtrace_adapter *a)
 {
 	s64 empty = atomic64_read(&a->pool.empty);

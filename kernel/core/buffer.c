@@ -118,7 +118,7 @@ static struct dentry *buffer_create_buf_file(const char *filename, struct dentry
 	return debugfs_lookup(filename, parent);
 }
 
-/* It stays: the next buffer of the CPU has the same one. */
+/* The file stays, because the next buffer of the CPU has the same one. */
 static int buffer_remove_buf_file(struct dentry *dentry)
 {
 	dput(dentry);
@@ -136,7 +136,7 @@ static void buffer_wake_fn(struct irq_work *work)
 	wake_up_interruptible_all(&grtrace_wait);
 }
 
-/** grtrace_cpus_init - what is allocated per CPU apart from the buffers. Return: 0 or -ENOMEM */
+/** grtrace_cpus_init - allocates the memory per CPU, except the buffers. Return: 0 or -ENOMEM */
 int grtrace_cpus_init(void)
 {
 	struct grtrace_cpu *c;
@@ -228,7 +228,7 @@ void grtrace_buffer_close(void)
 	forget_buffers();
 	cancel_delayed_work_sync(&timely_flush);
 	relay_close(chan);
-	forget_buffers(); /* that of a CPU that has come meanwhile */
+	forget_buffers(); /* the buffer of a CPU that appeared meanwhile */
 	chan = NULL;
 }
 
@@ -277,7 +277,7 @@ bool grtrace_packet_next(struct grtrace_cpu *c, size_t need)
 	return false;
 }
 
-/* On the CPU itself with interrupts off, or for any CPU while nobody emits. */
+/* Called on the CPU itself with interrupts off, or for any CPU while none emits. */
 static void buffer_flush_cpu(struct grtrace_cpu *c)
 {
 	struct rchan_buf *buf = c->buf;
@@ -295,7 +295,10 @@ static void buffer_flush_this_cpu(void *unused)
 		buffer_flush_cpu(c);
 }
 
-/* Of one that is away, where nobody emits; the flush that is requested and the timely one may meet here. */
+/*
+ * For a CPU that is offline, on which nothing is emitted; the requested and the periodic flush may
+ * run at the same time.
+ */
 static void buffer_flush_away_cpu(struct grtrace_cpu *c)
 {
 	static DEFINE_MUTEX(away_lock);
@@ -306,7 +309,7 @@ static void buffer_flush_away_cpu(struct grtrace_cpu *c)
 	mutex_unlock(&away_lock);
 }
 
-/* With the CPUs locked: none comes or goes. */
+/* The caller holds the lock of the CPUs, so that none appears or disappears. */
 static void buffer_flush_any_cpu(int cpu)
 {
 	if (cpu_online(cpu))
@@ -315,7 +318,7 @@ static void buffer_flush_any_cpu(int cpu)
 		buffer_flush_away_cpu(per_cpu_ptr(&grtrace_cpus, cpu));
 }
 
-/** grtrace_flush - what has been emitted before this call is readable after it; may sleep */
+/** grtrace_flush - makes everything that was emitted before this call readable; may sleep */
 void grtrace_flush(void)
 {
 	int cpu;
@@ -346,7 +349,7 @@ static void buffer_flush_work_fn(struct work_struct *work)
 	cpus_read_unlock();
 }
 
-/* The delay, 0: there is nobody to flush for. */
+/* Return: the delay of the flush, 0: there is no reader. */
 static unsigned long buffer_flush_delay(void)
 {
 	if (!grtrace_running() || !grtrace_streams_open())
@@ -362,7 +365,10 @@ static void buffer_fresh_fn(struct irq_work *work)
 		schedule_delayed_work(&timely_flush, delay);
 }
 
-/** grtrace_flush_schedule - a reader has come, or `flush_ms` has changed */
+/**
+ * grtrace_flush_schedule - schedules the flush; to be called when a reader appears, or `flush_ms`
+ * changes
+ */
 void grtrace_flush_schedule(void)
 {
 	unsigned long delay = buffer_flush_delay();
@@ -404,8 +410,8 @@ void grtrace_flush_final(void)
 
 /**
  * grtrace_packet_peek - a CPU's oldest finished packet
- * Return: NULL when there is none. Valid until grtrace_packet_consume(); for the
- * one reader that holds the CPU's stream.
+ * Return: NULL: there is none. Valid until grtrace_packet_consume(); only for the reader that holds
+ * the CPU's stream
  */
 const struct grt_packet *grtrace_packet_peek(unsigned int cpu)
 {
@@ -460,7 +466,7 @@ static void buffer_nothing(void *unused)
 {
 }
 
-/** grtrace_stop_tracing - when it returns nobody emits and all is readable; grtrace_lock held */
+/** grtrace_stop_tracing - stops all emitting and makes everything readable; grtrace_lock held */
 void grtrace_stop_tracing(void)
 {
 	lockdep_assert_held(&grtrace_lock);
@@ -505,7 +511,7 @@ static void clear_buffers(void)
 }
 
 /**
- * grtrace_clear - drops what is buffered and zeroes the counters, grtrace_lock held
+ * grtrace_clear - drops all buffered packets and zeroes the counters, grtrace_lock held
  * Return: 0, or -EBUSY while a stream is open
  */
 int grtrace_clear(void)

@@ -16,7 +16,7 @@
 
 /* Room for any value as text; a full watch list of 64 entries is the longest. */
 #define VALUE_MAX 2048
-/* Room for a key's file: behind filter_events there is the table of events. */
+/* Room for a key's file: the table of events follows filter_events. */
 #define KEY_FILE_MAX (VALUE_MAX + GRT_EVENTS * 64)
 
 static const char *const level_names[] = {"off", "normal", "verbose", "debug"};
@@ -50,8 +50,8 @@ static int control_parse_mask(char *text, u64 *value)
 }
 
 /*
- * The n-th of the words of a key of kind WORD, which are in the unit column;
- * its length, 0 where there is none.
+ * Gets the n-th word of a key of kind WORD, whose words are in the unit column. Return: its length,
+ * 0: there are fewer
  */
 static int control_nth_word(enum grt_key key, u64 n, const char **word)
 {
@@ -168,7 +168,7 @@ static int control_set_types(char *text)
 	return 0;
 }
 
-/* The events that are in the set, or that are not. Return: how many */
+/* Prints the events that are in the set, or those that are not. Return: their number */
 static int control_count_types(bool in)
 {
 	int type, n = 0;
@@ -334,7 +334,7 @@ static char *control_text_from_user(const char __user *from, size_t count)
 	return count >= VALUE_MAX ? ERR_PTR(-E2BIG) : memdup_user_nul(from, count);
 }
 
-/* Behind a set of events: which they are. */
+/* Prints the names of the events after a set of events. */
 static int control_print_events(char *buf, size_t size)
 {
 	int type, n = 0;
@@ -423,7 +423,7 @@ static int control_config_open(struct inode *inode, struct file *file)
 	return single_open(file, control_config_show, NULL);
 }
 
-/* One key=value. */
+/* Takes one key=value. */
 static ssize_t control_config_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
 {
 	char *text = control_text_from_user(from, count), *value, *name;
@@ -559,7 +559,7 @@ static const struct {
 #include <grtrace/control.def>
 };
 
-/* One file that a stage brings; @key: GRT_CONFIG_KEYS where it is no key's. */
+/* A file that a stage adds; @key: GRT_CONFIG_KEYS if it is not a key's file. */
 typedef void (*file_fn)(const char *name, unsigned long key);
 
 static void control_each_file_of(enum grt_stage stage, file_fn fn)

@@ -117,7 +117,8 @@ static inline u64 grtrace_stamp(struct grtrace_cpu *c)
 }
 
 /*
- * The time stamp of an event that happened at @told, limited to the time from the CPU's last event until now.
+ * Return: the time stamp of an event that happened at @told, limited to the time from the CPU's
+ * last event until now.
  */
 static inline u64 grtrace_stamp_given(struct grtrace_cpu *c, u64 told)
 {

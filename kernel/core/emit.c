@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a driver's event to a record in the CPU's open packet.
+ * Makes a record from a driver's event in the CPU's open packet.
  *
- * The whole path runs with interrupts off, so that the time stamp, the decision, the
- * place in the packet and the counters change together: time never goes back in a
- * packet, and the balance is exact whenever another CPU reads it between two events.
+ * The whole path runs with interrupts off, so that the time stamp, the decision, the place in the
+ * packet and the counters change together: time never goes back in a packet, and the balance is
+ * exact whenever another CPU reads it between two events.
  */
 #include <linux/cred.h>
 #include <linux/module.h>
@@ -22,7 +22,7 @@ DEFINE_PER_CPU(struct grtrace_cpu, grtrace_cpus);
 
 static atomic64_t nmi_refused;
 
-/* What emitting needs of a row of events.def, in few cache lines for all of them. */
+/* The members of a row of events.def that emitting needs, in few cache lines for all rows. */
 struct row {
 	u8 size;
 	u8 level;
@@ -76,7 +76,7 @@ static u32 emit_hw_ctx_of(const struct grt_event *e)
 	return ((const struct grt_ev_submit *)e)->hw_ctx;
 }
 
-/* What later events of the job need, whatever becomes of its SUBMIT. */
+/* Stores what later events of the job need, whatever the fate of its SUBMIT is. */
 static void emit_begin_job(const struct grt_event *e, struct grtrace_job_info *by)
 {
 	by->submitted = e->time;
@@ -113,8 +113,8 @@ static const struct grtrace_job_info *emit_other_job(struct grt_event *e, struct
 }
 
 /*
- * Fills in the thread of an event; an injected event may have its own.
- * Return: its job as SUBMIT said, which is @by or @other, or NULL
+ * Sets the thread of an event; an injected event may have its own. Return: the job as its SUBMIT
+ * described it, which is @by or @other, or NULL
  */
 static const struct grtrace_job_info *emit_identify(struct grt_event *e, const struct row *row,
 						    struct grtrace_job_info *by,
@@ -389,7 +389,7 @@ void grtrace_emit(struct grt_event *e)
 }
 EXPORT_SYMBOL_GPL(grtrace_emit);
 
-/* Tracing has just ended, and stages may emit what they have left. */
+/* Tracing has just ended, and stages may emit their remaining sums. */
 bool grtrace_stopping;
 
 /**
@@ -587,10 +587,10 @@ void grtrace_sync_wait_exit(const struct grtrace_job *job)
 EXPORT_SYMBOL_GPL(grtrace_sync_wait_exit);
 
 /**
- * grtrace_error - the job, or a command that is none, failed
+ * grtrace_error - reports that a job, or a command without a job, failed
  * @job: the job; ctx and seqno 0 for a command without a fence
- * @status: negative errno, 0 where there is none
- * @code: the device's own error code, 0 where there is none
+ * @status: negative errno, 0: unknown
+ * @code: the device's own error code, 0: unknown
  */
 void grtrace_error(const struct grtrace_job *job, int status, u32 code)
 {

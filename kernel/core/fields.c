@@ -46,14 +46,13 @@ int grtrace_peek(void *to, const void *from, size_t size)
 EXPORT_SYMBOL_GPL(grtrace_peek);
 
 /**
- * grtrace_field_copy - the bytes of a member
+ * grtrace_field_copy - copies the bytes of a member
  * @f: the member
- * @object: the struct, or an address that is none: it is looked at with care
- * @to: where they go
- * @room: at most this
+ * @object: the struct; invalid addresses are allowed, because it is read with care
+ * @to: gets the bytes
+ * @room: size of @to
  *
- * Any context but NMI.
- * Return: how many bytes there are in @to; 0: the member or the memory is not there
+ * Any context but NMI. Return: bytes in @to; 0: the member or the memory is not there
  */
 size_t grtrace_field_copy(const struct grtrace_field *f, const void *object, void *to, size_t room)
 {
@@ -168,7 +167,7 @@ static int fields_set_line(char *text)
 	return err;
 }
 
-/* One line. */
+/* Takes one line. */
 static ssize_t fields_offsets_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
 {
 	char *text = count >= LINE_MAX ? ERR_PTR(-E2BIG) : memdup_user_nul(from, count);

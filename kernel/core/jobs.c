@@ -31,7 +31,7 @@
 /* Times that other CPUs may be faster: each of them has got on then. */
 #define LOST_RACES 16
 
-/* In the order in which a new job takes their slots. */
+/* In the order in which a new job takes slots. */
 enum slot_state {
 	SLOT_FREE,
 	SLOT_DONE,
@@ -74,7 +74,7 @@ static unsigned int jobs_set_of(u64 ctx, u64 seqno)
 	return (hash_64(ctx, 32) + (u32)seqno) & (SETS - 1);
 }
 
-/* Only a new job changes a slot's identity; that of a free one is 0. */
+/* Only a new job changes a slot's identity; the identity of a free one is 0. */
 static bool jobs_slot_is(const struct grtrace_slot *s, u64 ctx, u64 seqno)
 {
 	return s->seqno == seqno && s->ctx == ctx;
@@ -94,7 +94,7 @@ static int jobs_slot_seq(const struct grtrace_slot *s)
 static __always_inline bool jobs_slot_claim(struct grtrace_slot *s, int *seq)
 {
 	*seq = jobs_slot_seq(s);
-	/* fully ordered: the odd number is visible before what is written next */
+	/* fully ordered: the odd number is visible before the following writes */
 	return !(*seq & 1) && atomic_try_cmpxchg(&s->seq, seq, *seq + 1);
 }
 
@@ -104,8 +104,8 @@ static void jobs_slot_release(struct grtrace_slot *s, int seq)
 }
 
 /*
- * The slot a job takes: that of a job of the same identity, which only `emit` can
- * bring twice, or the one that is worth least. @worth: what it was when looked at
+ * Chooses the slot for a job: that of a job of the same identity, which only `emit` can cause, or
+ * the one with the least worth. @worth: gets its worth at that moment
  */
 static struct grtrace_slot *jobs_victim(struct grtrace_slot *set, u64 ctx, u64 seqno, u64 *worth)
 {
@@ -128,8 +128,8 @@ static struct grtrace_slot *jobs_victim(struct grtrace_slot *set, u64 ctx, u64 s
 }
 
 /*
- * Claims the slot of a new job; NULL when there is none. Another CPU may have
- * given it to a job of its own since it was looked at: then there may be a better one.
+ * Claims the slot of a new job; NULL: there is none. Another CPU may have given it to a job of its
+ * own in the meantime: then there may be a better one.
  */
 static struct grtrace_slot *jobs_victim_claim(u64 ctx, u64 seqno, int *seq)
 {
@@ -236,7 +236,10 @@ static void jobs_note_error(struct grt_ev_job *r, const struct grt_event *e)
 	r->code = ((const struct grt_ev_error *)e)->code;
 }
 
-/* What a JOB record takes from each event; of a job that starts or is committed again the first counts. */
+/*
+ * The values that a JOB record takes from each event; if a job starts or is committed again, the
+ * first event counts.
+ */
 static void (*const notes[])(struct grt_ev_job *r, const struct grt_event *e) = {
 	[GRT_EV_SUBMIT] = jobs_note_submit,	[GRT_EV_COMMIT] = jobs_note_commit,
 	[GRT_EV_START] = jobs_note_start,	[GRT_EV_END] = jobs_note_end,
@@ -244,7 +247,7 @@ static void (*const notes[])(struct grt_ev_job *r, const struct grt_event *e) = 
 	[GRT_EV_ERROR] = jobs_note_error,
 };
 
-/* Of a claimed slot. */
+/* The caller has claimed the slot. */
 static struct grt_ev_job *jobs_note_event(const struct grtrace_slot *s, const struct grt_event *e)
 {
 	struct grt_ev_job *r = jobs_stamps_of(s);
@@ -287,7 +290,7 @@ bool grtrace_job_add(u64 ctx, u64 seqno, const struct grtrace_job_info *info, co
 	return true;
 }
 
-/* Another CPU may write to the slot meanwhile what it knows of the same job. */
+/* Meanwhile, another CPU may write to the slot what it knows of the same job. */
 static bool jobs_slot_copy(const struct grtrace_slot *s, u64 ctx, u64 seqno, struct grtrace_job_info *info)
 {
 	int seq, tries = LOST_RACES;
@@ -420,10 +423,10 @@ int grtrace_jobs_keep_stamps(void)
 }
 
 /**
- * grtrace_jobs_held - the held jobs one after another, finished ones left out
- * @at: 0 to begin; where to go on
- * @before: only those submitted before this, ns
- * @job: gets identity and stamps of one, which is held no more
+ * grtrace_jobs_held - gets the held jobs one after another, without finished ones
+ * @at: 0 to begin; position of the next call
+ * @before: only jobs submitted before this, ns
+ * @job: gets identity and stamps of a job, which is not held any more
  * @info: gets what is remembered of it
  * Interrupts are off. Return: false at the end
  */
@@ -451,7 +454,10 @@ bool grtrace_jobs_held(unsigned int *at, u64 before, struct grt_ev_job *job, str
 	return false;
 }
 
-/** grtrace_jobs_forget_fates - what was decided on the jobs so far counts no more; nobody emits */
+/**
+ * grtrace_jobs_forget_fates - forgets the decisions about the jobs so far; nothing is emitted
+ * meanwhile
+ */
 void grtrace_jobs_forget_fates(void)
 {
 	struct grtrace_slot *s;
@@ -465,13 +471,13 @@ void grtrace_jobs_forget_fates(void)
 }
 
 /**
- * grtrace_job_mark - notes how far a job is, for the adapter that asks again
+ * grtrace_job_mark - notes the progress of a job, and returns what was noted before
  * @ctx: fence context
  * @seqno: fence sequence number
- * @marks: GRTRACE_JOB_*, 0 to ask only
+ * @marks: GRTRACE_JOB_*, 0 to note nothing
  *
- * Of several callers at once that set a mark, one is told that it was not set.
- * Return: the marks before, -ENOENT when the job's SUBMIT is unknown
+ * Of several simultaneous callers that set a mark, one gets the answer that it was not set. Return:
+ * the marks before, -ENOENT: the job's SUBMIT is unknown
  */
 int grtrace_job_mark(u64 ctx, u64 seqno, u8 marks)
 {

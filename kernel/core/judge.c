@@ -68,7 +68,7 @@ static enum grt_fate judge_job(struct grtrace_look *l)
 	return judge_ask_job(GRT_STAGE_SAMPLING, l);
 }
 
-/* On an event, after what was decided on its job. Return: its fate but for LOST */
+/* Decides on an event, after the decision on its job. Return: its fate except LOST */
 static enum grt_fate judge_event(const struct grtrace_look *l, enum grt_fate of_job)
 {
 	enum grt_fate fate;
@@ -132,7 +132,7 @@ static enum grt_fate judge_emit_job(struct grtrace_cpu *c, u64 now, struct grt_e
 	return judge_settle(c, &l, job, judge_event(&l, GRT_FATE_DELIVERED));
 }
 
-/* What was decided at the job's SUBMIT stands, unless a `clear` came since. */
+/* The decision at the job's SUBMIT holds, unless `clear` was called since. */
 static enum grt_fate judge_fate_of_job(struct grtrace_look *l)
 {
 	if (!l->known || !l->job->percent)
@@ -155,7 +155,10 @@ static enum grt_fate judge_begin_job(struct grtrace_look *l, struct grtrace_job_
 	return fate == GRT_FATE_AGGREGATED && !l->known ? GRT_FATE_UNHELD : fate;
 }
 
-/* Of a job that is not in the table nothing is known, nor can its record ever leave. */
+/*
+ * Return: whether nothing is known of a job, because it is not in the table; its record can never
+ * leave.
+ */
 static bool judge_is_unheld(const struct grtrace_look *l)
 {
 	return !l->known && l->e->ctx && l->e->type <= GRT_EV_COMPLETE && judge_wanted(GRTRACE_STAGE_HOLDS);

@@ -62,7 +62,10 @@ int grtrace_pool_init(struct grtrace_pool *p)
 	return 0;
 }
 
-/** grtrace_pool_exit - frees the pool, when nobody uses an object any more but readers under RCU; may sleep */
+/**
+ * grtrace_pool_exit - frees the pool, when only readers under RCU may still use an object; may
+ * sleep
+ */
 void grtrace_pool_exit(struct grtrace_pool *p)
 {
 	rcu_barrier(); /* objects on their way back */
@@ -71,7 +74,10 @@ void grtrace_pool_exit(struct grtrace_pool *p)
 	p->free = NULL;
 }
 
-/** grtrace_pool_get - an object, all zeroes; NULL where there is none left, which is counted. Any context but NMI */
+/**
+ * grtrace_pool_get - takes an object, all bytes zero; NULL: there is none left, which is counted.
+ * Any context but NMI
+ */
 void *grtrace_pool_get(struct grtrace_pool *p)
 {
 	struct pool_object *o;

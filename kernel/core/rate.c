@@ -20,7 +20,7 @@ static atomic64_t window_start;
 static atomic_t window_count;
 static atomic64_t bucket_empty;
 
-/* What the settings give, by grtrace_rate_update(). */
+/* Values computed from the settings by grtrace_rate_update(). */
 static struct {
 	u32 limit;
 	bool bucket;

@@ -72,9 +72,9 @@ const struct grtrace_ring *grtrace_ring_place(u32 id)
 }
 
 /**
- * grtrace_ring_slot - where what is counted of a ring is; call with interrupts or preemption off
- * @id: of the ring, or GRT_RING_NONE
- * Return: 0..GRTRACE_RINGS-1, negative where it is not counted apart
+ * grtrace_ring_slot - the slot in which a ring is counted; call with interrupts or preemption off
+ * @id: id of the ring, or GRT_RING_NONE
+ * Return: 0..GRTRACE_RINGS-1, negative: the ring is not counted by itself
  */
 int grtrace_ring_slot(u32 id)
 {
@@ -89,7 +89,9 @@ int grtrace_ring_slot(u32 id)
 }
 EXPORT_SYMBOL_GPL(grtrace_ring_slot);
 
-/** grtrace_slot_ring - the ring that is counted in a slot, GRT_RING_NONE where there is none; any context */
+/**
+ * grtrace_slot_ring - the ring that is counted in a slot, GRT_RING_NONE: there is none; any context
+ */
 u32 grtrace_slot_ring(unsigned int slot)
 {
 	return READ_ONCE(slot_ring[slot]);
@@ -98,8 +100,8 @@ EXPORT_SYMBOL_GPL(grtrace_slot_ring);
 
 /**
  * grtrace_engine_of_ring - the engine that a ring of this name feeds
- * @name: as the driver calls it
- * Return: GRT_ENGINE_UNKNOWN for a name that says nothing. Any context
+ * @name: the driver's name of the ring
+ * Return: GRT_ENGINE_UNKNOWN: the name does not identify it. Any context
  */
 enum grt_engine grtrace_engine_of_ring(const char *name)
 {
@@ -171,14 +173,14 @@ static void rings_place_fill(u32 id, const char *name, enum grt_engine engine, c
 }
 
 /**
- * grtrace_ring_register - names a ring
- * @name: as the driver calls it; cut to 31 characters
- * @engine: what it feeds
+ * grtrace_ring_register - registers a ring
+ * @name: the driver's name of the ring; cut to 31 characters
+ * @engine: the engine that it feeds
  * @driver: run-time name of the driver's module; cut to 15 characters
  * @dev: the GPU's device on its bus, whose name is kept; NULL: unknown
  *
- * May be called in atomic context.
- * Return: the id, which no other ring has had since the module was loaded, -ENOSPC or -EINVAL
+ * May be called in atomic context. Return: the id, which no other ring has had since the module was
+ * loaded, -ENOSPC or -EINVAL
  */
 int grtrace_ring_register(const char *name, enum grt_engine engine, const char *driver,
 			  const struct device *dev)
@@ -235,7 +237,10 @@ static void rings_wake_reaper(struct irq_work *work)
 	schedule_delayed_work(&reap, 0);
 }
 
-/* The stages first: they tell what they have under the ring's id. grtrace_lock held. Return: whether it went */
+/*
+ * Stages come first, because they report their sums under the ring's id. grtrace_lock held. Return:
+ * whether the slot was released
+ */
 static bool rings_slot_release(u32 id)
 {
 	unsigned int slot = id % GRTRACE_RINGS;
@@ -260,7 +265,10 @@ static void rings_place_release(struct grtrace_ring *ring)
 	raw_spin_unlock_irqrestore(&rings_lock, flags);
 }
 
-/* Rings that went before @gone are seen by nobody. Return: whether some are left for later */
+/*
+ * No CPU uses rings any more that were removed before @gone. Return: whether some are left for
+ * later
+ */
 static bool rings_reap_places(unsigned long *gone)
 {
 	bool later = false;
@@ -302,7 +310,7 @@ int grtrace_rings_init(void)
 	return places ? 0 : -ENOMEM;
 }
 
-/** grtrace_rings_exit - forgets them all; nobody emits or registers any more */
+/** grtrace_rings_exit - forgets all rings; nothing is emitted or registered any more */
 void grtrace_rings_exit(void)
 {
 	WRITE_ONCE(leaving, true);

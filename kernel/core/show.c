@@ -137,7 +137,7 @@ static struct grtrace_ring_counts show_ring_counts(unsigned int slot)
 	return sum;
 }
 
-/* Return: the number of the DRM device, negative where it is none */
+/* Return: the number of the DRM device, negative: it is not one */
 static int show_card_number(struct device *dev, void *number)
 {
 	if (!dev->class || strcmp(dev->class->name, "drm") ||
@@ -173,7 +173,7 @@ static void show_counts(struct seq_file *m, const struct grtrace_ring_counts *n)
 	seq_printf(m, "%llu %llu %llu %llu\n", n->events, n->submits, n->completes, n->errors);
 }
 
-/* Of a ring that is registered; one without a slot is not counted apart. */
+/* Shows a registered ring; a ring without a slot is not counted by itself. */
 static void show_ring(struct seq_file *m, const struct grtrace_ring *ring)
 {
 	struct grtrace_ring_counts n = show_ring_counts(ring->id % GRTRACE_RINGS);
@@ -187,7 +187,7 @@ static void show_ring(struct seq_file *m, const struct grtrace_ring *ring)
 		seq_puts(m, "- - - -\n");
 }
 
-/* Of a ring that is not registered, in a slot, or of all that have none. */
+/* Shows an unregistered ring in a slot, or the sum of all rings without one. */
 static void show_unknown(struct seq_file *m, unsigned int slot, u32 id)
 {
 	struct grtrace_ring_counts n = show_ring_counts(slot);

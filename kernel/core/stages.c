@@ -20,16 +20,16 @@ bool grtrace_judging;
 /* Set when a stage only wants to see what becomes of the events. */
 bool grtrace_watching;
 
-/* What the stages together have requested, GRTRACE_STAGE_*. */
+/* The requests of all stages together, GRTRACE_STAGE_*. */
 unsigned int grtrace_wanted;
 
 /* Loaded; grtrace_lock. */
 static const struct grtrace_stage *loaded[GRT_STAGES];
 
-/* Those that are being taken out. */
+/* Stages that are being removed. */
 static bool leaving[GRT_STAGES];
 
-/* Who waits for grtrace_lock, or for a stage to leave. */
+/* Threads that wait for grtrace_lock, or for a stage to leave. */
 static DECLARE_WAIT_QUEUE_HEAD(unlocked);
 
 /** grtrace_unlock - gives grtrace_lock back */
@@ -60,10 +60,10 @@ int grtrace_lock_for_file(enum grt_stage stage)
 	return err || locked ? err : -ENODEV;
 }
 
-/* Those of them that have something to do. */
+/* The stages that have something to do. */
 const struct grtrace_stage __rcu *grtrace_stages_on[GRT_STAGES];
 
-/* Whose done() is called, BIT(kind). */
+/* Stages whose done() is called, BIT(kind). */
 unsigned int grtrace_telling;
 
 /* Return: GRTRACE_STAGE_* of all loaded stages. */

@@ -43,7 +43,7 @@ struct stream {
 	char line[LINE_MAX_BYTES];
 };
 
-/* Who reads each CPU, and whether nobody may; under claims_lock. */
+/* The reader of each CPU, and whether readers are allowed; under claims_lock. */
 static DEFINE_MUTEX(claims_lock);
 static pid_t claims[NR_CPUS];
 static bool shut;
@@ -231,7 +231,7 @@ static ssize_t streams_read_packets(struct stream *s, char __user *to, size_t co
 	return done;
 }
 
-/* Turns the next record into a line; false when there is none. */
+/* Converts the next record to a line; false: there is none. */
 static bool streams_next_line(struct stream *s)
 {
 	const struct grt_packet *p = streams_next_packet(s);
@@ -272,8 +272,8 @@ static ssize_t streams_read_lines(struct stream *s, char __user *to, size_t coun
 }
 
 /*
- * Nothing was there. 0: try again, 1: end of file, or an error. After the stop
- * the losses that had no room for a packet get one now that all is read.
+ * Waits if there was no packet. Return: 0: try again, 1: end of file, or an error. After tracing
+ * has stopped, losses that had no room for a packet get one, once everything was read.
  */
 static int streams_wait_for_packet(struct stream *s, bool nonblock)
 {

@@ -269,7 +269,7 @@ static int text_do_lines(char *text, bool emit)
 	return err;
 }
 
-/* Nothing is emitted unless every line is right. */
+/* Checks all lines first, so that nothing is emitted if one is wrong. */
 static ssize_t text_emit_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
 {
 	char *text, *again;

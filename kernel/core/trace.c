@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The trace events of grtrace_trace.h: what is delivered, or would be if there
- * were room, also goes to programs that attached to them by ftrace, perf or BPF.
+ * The trace events of grtrace_trace.h: events that are delivered, or would be if there were room,
+ * also go to programs that attached by ftrace, perf or BPF.
  */
 #include <linux/module.h>
 
@@ -24,7 +24,7 @@ void grtrace_trace_end(void)
 	static_branch_dec(&grtrace_traced);
 }
 
-/* By type, NULL where it has no trace event. */
+/* By type, NULL: it has no trace event. */
 #undef GRT_TRACE_EVENT
 #define GRT_TRACE_EVENT(name, NAME) \
 	[GRT_EV_##NAME] = trace_grtrace_##name,

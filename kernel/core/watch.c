@@ -64,7 +64,7 @@ static void watch_replace(struct watch *next)
 	grtrace_stages_update();
 }
 
-/* One word of the list: [!][ring:|ctx:]NUMBER */
+/* Parses one word of the list: [!][ring:|ctx:]NUMBER */
 static int watch_parse_word(struct watch_entry *w, const char *word)
 {
 	if (*word == '!') {
@@ -84,7 +84,7 @@ static int watch_parse_word(struct watch_entry *w, const char *word)
 	return 0;
 }
 
-/* Where the list has this entry, -ENOENT. */
+/* Return: where the list has this entry, or -ENOENT. */
 static int watch_find(const struct watch *w, const struct watch_entry *entry)
 {
 	unsigned int i;
@@ -104,7 +104,10 @@ static int watch_add(struct watch *w, const struct watch_entry *entry)
 	return 0;
 }
 
-/* One word of an edit: what is there already need not be added, what is removed must be there. */
+/*
+ * Applies one word of an edit: an entry that exists already need not be added; one that is removed
+ * must exist.
+ */
 static int watch_edit(struct watch *w, const struct watch_entry *entry, bool add)
 {
 	int at = watch_find(w, entry);

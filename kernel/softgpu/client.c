@@ -9,7 +9,7 @@
 #include "compat/drm_sched.h"
 #include "softgpu.h"
 
-/* A file that is closed waits so long for jobs that have ended to be freed, and no longer. */
+/* Closing a file waits at most this long until jobs that have ended are freed. */
 #define CLOSE_WAIT msecs_to_jiffies(1000)
 
 static void client_free_list(struct list_head *over)
@@ -168,7 +168,7 @@ void softgpu_postclose(struct drm_device *drm, struct drm_file *file)
 	softgpu_client_put(client);
 }
 
-/* Up to @max results, moved to @list. */
+/* Moves up to @max results to @list. */
 static void client_take_results(struct softgpu_client *client, struct list_head *list, u32 max)
 {
 	struct list_head *last = &client->over;

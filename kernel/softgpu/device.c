@@ -115,7 +115,7 @@ static void device_stop_rings(struct softgpu *gpu)
 	for (i = 0; i < gpu->started; i++)
 		softgpu_ring_kill(&gpu->rings[i]);
 	wait_event(gpu->idle, !atomic_read(&gpu->live));
-	spin_lock_irq(&gpu->idle.lock); /* the CPU that said so is done with it */
+	spin_lock_irq(&gpu->idle.lock); /* the CPU that set it has released the lock */
 	spin_unlock_irq(&gpu->idle.lock);
 	for (i = 0; i < gpu->started; i++)
 		softgpu_ring_fini(&gpu->rings[i]);

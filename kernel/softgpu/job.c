@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * From the ioctl to the scheduler's queue, and the end of a job's life.
- */
+/* The way of a job from the ioctl to the scheduler's queue, and the end of its life. */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
@@ -80,14 +78,17 @@ static void job_put_out(struct softgpu_job *job)
 	job->out = NULL;
 }
 
-/* One that the scheduler does not have. */
+/* Frees a job that the scheduler does not have. */
 static void job_discard(struct softgpu_job *job)
 {
 	job_put_out(job);
 	kfree(job);
 }
 
-/* From here on the scheduler has it, and may free it at any time. @name: gets its fence's */
+/*
+ * From here on, the scheduler has the job, and may free it at any time. @name: gets the name of its
+ * fence
+ */
 static void job_push(struct softgpu_client *client, struct softgpu_job *job, struct fence_name *name)
 {
 	struct grtrace_softgpu_result *r = &job->result;
@@ -185,9 +186,9 @@ static int job_make_some(struct softgpu_client *client, struct drm_file *file,
 }
 
 /*
- * All that may sleep comes before the first job is pushed, so that the scheduler,
- * which is woken by it, finds the others too instead of taking turns with us.
- * @done: plus what was submitted
+ * Everything that may sleep comes before the first job is pushed, which wakes the scheduler: so it
+ * finds the other jobs, too, instead of alternating with this thread. @done: is increased by the
+ * submitted jobs
  */
 static int job_submit_some(struct softgpu_client *client, struct drm_file *file,
 			   struct grtrace_softgpu_job __user *user, u32 count, u32 *done)

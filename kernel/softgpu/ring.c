@@ -152,9 +152,10 @@ static struct dma_fence *ring_run_job(struct drm_sched_job *sched_job)
 }
 
 /*
- * Makes a device dump (devcoredump), as real drivers do: a line of text says which job the device ran, and
- * bytes behind it stand for registers. The kernel keeps the first dump of a device for five minutes. The job's fence is signalled
- * by now, so that waiting for memory holds up nobody.
+ * Makes a device dump (devcoredump), as real drivers do: a line of text names the job that the
+ * device ran, and the bytes after it stand for registers. The kernel keeps the first dump of a
+ * device for five minutes. The job's fence is signalled already, so that waiting for memory delays
+ * no other thread.
  */
 static void ring_dump(struct softgpu_ring *ring, const struct grtrace_softgpu_result *result)
 {

@@ -67,9 +67,9 @@ struct softgpu_ring {
 
 /**
  * struct softgpu - the device
- * @drm: as user space sees it
- * @rings: of which @nrings are there
- * @nrings: how many
+ * @drm: the device for user space
+ * @rings: of which @nrings exist
+ * @nrings: number of rings
  * @started: rings whose scheduler works
  * @live: jobs that the schedulers have
  * @idle: woken when there is none; its lock is held to change @live to 0

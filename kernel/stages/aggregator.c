@@ -75,8 +75,8 @@ static DECLARE_BITMAP(used, GRTRACE_RINGS);
 /**
  * struct told - what was reported about a ring
  * @pending: sums that are not in a record yet, because there was no room for one
- * @begin: where @pending begins
- * @records: how many there were
+ * @begin: the time at which @pending begins
+ * @records: number of records
  */
 struct told {
 	struct sums pending;
@@ -84,7 +84,7 @@ struct told {
 	u32 records;
 };
 
-/* aggregate_lock: this and what is below. */
+/* aggregate_lock: this and the following. */
 static DEFINE_MUTEX(aggregate_lock);
 static struct told told[GRTRACE_RINGS];
 
@@ -148,7 +148,7 @@ static void aggregator_add_event(struct sums *s, const struct grt_event *e, bool
 	s->engine = e->engine;
 }
 
-/* Its place is taken by the JOB record of its job already. */
+/* The job's JOB record takes its place. */
 static bool aggregator_in_job_record(const struct grtrace_look *l)
 {
 	return l->job->fate == GRT_FATE_AGGREGATED;
@@ -265,7 +265,7 @@ static unsigned int aggregator_switch_sets(u64 *now)
 	WRITE_ONCE(current_set, *now | old);
 	synchronize_rcu(); /* all CPUs that add now have seen the border */
 	WRITE_ONCE(current_set, NO_BORDER | !old);
-	synchronize_rcu(); /* clocks of CPUs may differ: nobody compares any more */
+	synchronize_rcu(); /* clocks of CPUs may differ: now none compares with the old edge */
 	return old;
 }
 
@@ -387,7 +387,7 @@ static void aggregator_end_last_window(void)
 	mutex_unlock(&aggregate_lock);
 }
 
-/* What is in flight is unknown. */
+/* Jobs in flight become unknown. */
 static void aggregator_forget_jobs(void)
 {
 	flights_clear(flights);

@@ -27,7 +27,7 @@ struct pids {
 
 static struct pids __rcu *pids;
 
-/* What is asked: the keys that may refuse, and that nothing has. */
+/* The keys of the filter that may reject an event, with values that none has. */
 #define RULE(key)                      \
 	{                              \
 		GRT_CONFIG_##key, #key \

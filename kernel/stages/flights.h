@@ -31,7 +31,7 @@
 
 #define FLIGHT_NONE 0
 
-/* Its word: a ring's slot, a mark of the owner's, and a time modulo 2^54 ns (208 days). */
+/* The word: a ring's slot, a mark of the owner's, and a time modulo 2^54 ns (208 days). */
 #define FLIGHT_NS_BITS	 54
 #define FLIGHT_NS	 ((1ULL << FLIGHT_NS_BITS) - 1)
 #define FLIGHT_MARK	 (1ULL << FLIGHT_NS_BITS)
@@ -153,10 +153,10 @@ static inline struct flight *flight_claim_oldest(struct flight *set, u64 now, u6
 }
 
 /**
- * flight_claim - an entry for a new job
- * @evicted: gets the word of the job that had to go, NONE where there was room
- * Return: what flight_publish() is to be called with; NULL where the job is there
- * already, or CPUs met in its set
+ * flight_claim - claims an entry for a new job
+ * @evicted: gets the word of the job that was removed for it, NONE: there was room
+ * Return: the entry for flight_publish(); NULL: the job is there already, or another CPU works in
+ * its set
  */
 static inline struct flight *flight_claim(struct flights *f, u64 key, u64 now, u64 *evicted)
 {

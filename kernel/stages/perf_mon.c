@@ -31,7 +31,10 @@
 
 #define WINDOW NSEC_PER_SEC
 
-/* The ends of a window are those of all rings within this, if it can be had in so many tries. */
+/*
+ * The ends of a window of all rings differ at most by this, if it can be achieved in this many
+ * tries.
+ */
 #define LOOK_NS	   (50 * NSEC_PER_USEC)
 #define LOOK_TRIES 10
 
@@ -64,7 +67,7 @@ struct ring_state {
 	u64 ended;
 } ____cacheline_aligned_in_smp;
 
-/* What a ring had come to by @time; @busy: see busy.h */
+/* The state of a ring at @time; @busy: see busy.h */
 struct look {
 	u64 time;
 	u64 busy;
@@ -170,7 +173,7 @@ static void perf_mon_on_start(const struct grt_event *e)
 		perf_mon_ring_unstart(&rings[flight_ring(word)], e->time);
 }
 
-/* Without END the job is taken to have executed until its COMPLETE. */
+/* Without END, a job is assumed to execute until its COMPLETE. */
 static void perf_mon_on_end(const struct grt_event *e)
 {
 	u64 word;
@@ -222,7 +225,7 @@ static void perf_mon_count(const struct grtrace_look *l, u32 ring, enum grt_fate
 	WRITE_ONCE(c->seq, c->seq + 1);
 }
 
-/* Of a job that the core has forgotten while it executed, its flight still knows it. */
+/* If the core has forgotten a job while it executed, its flight still has its slot. */
 static int perf_mon_slot_of_flight(const struct grt_event *e)
 {
 	u64 key = flight_key(e), word = FLIGHT_NONE;
@@ -283,9 +286,8 @@ static struct look perf_mon_look_at(unsigned int ring)
 }
 
 /*
- * Looks at all rings at once: what is looked at only grows, so where something
- * came between, an interrupt or another virtual machine, all are looked at again.
- * Return: when it began
+ * Reads all rings at once. Values only grow, so if an interrupt or another virtual machine came in
+ * between, all are read again. Return: when the reading began
  */
 static u64 perf_mon_look_at_all(struct look *looks)
 {
@@ -421,7 +423,7 @@ static int perf_mon_stats_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-/* Forgets everything; nobody counts, or what is counted is not wanted. */
+/* Forgets everything; no CPU counts, or counts are not needed. */
 static void perf_mon_reset(void)
 {
 	int cpu;
@@ -440,7 +442,7 @@ static void perf_mon_reset(void)
 	mutex_unlock(&look_lock);
 }
 
-/* What the ring had in the present window is not reported any more. */
+/* What the ring had in the current window is not reported any more. */
 static bool perf_mon_forget(unsigned int ring)
 {
 	int cpu;

@@ -41,12 +41,13 @@ struct ring_counts {
 };
 
 /**
- * struct own - of one CPU, written with interrupts off on it
+ * struct own - the state of one CPU, which writes it with interrupts off
  * @remainder: of the sampling of events without a job
- * @turn: until an event is measured
- * @kept: ns spent on what was kept, estimated from the measured events
- * @dropped: the same of what was not
- * @rings: by the ring's slot, the last one for none and for rings without a slot
+ * @turn: events until one is measured
+ * @kept: ns spent on events that were kept, estimated from the measured ones
+ * @dropped: the same for events that were dropped
+ * @rings: by the ring's slot; the last one is for events without a ring and for rings without a
+ *	slot
  */
 struct own {
 	u32 remainder;
@@ -61,7 +62,7 @@ static struct own __percpu *own;
 /* Percent in force now. */
 static u32 rate = 100;
 
-/* What was spent when the last step began, by CPU; step_fn() only. */
+/* By CPU: ns spent when the last step began; used by step_fn() only. */
 struct spent {
 	u64 kept;
 	u64 dropped;
@@ -99,8 +100,8 @@ static bool sampling_take_turn(struct own *o, u32 percent)
 }
 
 /*
- * Where a job is in 0..2^32. Steps of the golden ratio spread those of a
- * context evenly, so that a share of them is that share of a few already.
+ * Return: the place of a job in 0..2^32. Steps of the golden ratio distribute the jobs of a context
+ * evenly, so that a share of the range selects that share of even a few jobs.
  */
 static u32 sampling_place_of(const struct grt_event *e)
 {
@@ -146,8 +147,8 @@ static enum grt_fate sampling_event(const struct grtrace_look *l)
 }
 
 /*
- * From the event's stamp to here is what emitting has cost, but for its last
- * lines. Of an END it may be the stamp of something before.
+ * The time since the event's stamp is the cost of emitting, except its last lines. The stamp of an
+ * END may be that of an earlier moment.
  */
 static void sampling_done(const struct grtrace_look *l, enum grt_fate fate)
 {
@@ -166,7 +167,10 @@ static void sampling_done(const struct grtrace_look *l, enum grt_fate fate)
 		o->dropped += ns;
 }
 
-/* The share that fits: what is dropped costs too, and is not changed by it. */
+/*
+ * Return: the share that fits into the budget; dropped events have a cost, too, which the share
+ * does not change.
+ */
 static u32 sampling_share_that_fits(u64 kept, u64 dropped, u64 ns)
 {
 	u64 budget = div_u64(ns * grtrace_setting(GRT_CONFIG_sampling_budget), 100);

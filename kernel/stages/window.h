@@ -63,7 +63,7 @@ static inline void window_init(struct window *w, work_func_t fn, u64 length)
 	w->length = length;
 }
 
-/* The next window begins with the next event; nobody touches it meanwhile. */
+/* The next window begins with the next event; no other CPU uses it meanwhile. */
 static inline void window_begin(struct window *w)
 {
 	w->edge = 0;
@@ -87,8 +87,8 @@ static inline void window_next(struct window *w, u64 edge)
 }
 
 /*
- * Nothing happened in the window that ends at @edge. Return: false when the
- * owner must look again and, should something have happened meanwhile, touch
+ * Nothing happened in the window that ends at @edge. Return: false: the owner must look again, and
+ * touch the window if something has happened meanwhile
  */
 static inline void window_rest(struct window *w, u64 edge)
 {
