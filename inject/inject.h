@@ -567,18 +567,20 @@ void capture_forked(void);
 
 /* ---------------------------------------------------------------- gate.c */
 
-/** gate_begin - calls are counted from now on: CUPTI was attached, and all functions of the driver are seen */
+/** gate_begin - calls are counted from now on: CUPTI was attached, and all functions of the driver are seen
+ */
 void gate_begin(void);
 
 /** gate_end - calls are not counted any more */
 void gate_end(void);
 
-/** gate_callback - called in CUPTI's callback of a call, while gate_counts. It returns when the gate is open */
+/** gate_callback - called in CUPTI's callback of a call, while gate_counts. It returns when the gate is open
+ */
 void gate_callback(int domain, uint32_t number, int site);
 extern _Atomic bool gate_counts;
 
-/** gate_close - waits until no thread of the program is in a call that may launch; calls that begin wait until
- * gate_open(). It takes no lock. Return: false, with the gate open: calls did not return */
+/** gate_close - waits until no thread of the program is in a call that may launch; calls that begin wait
+ * until gate_open(). It takes no lock. Return: false, with the gate open: calls did not return */
 bool gate_close(void);
 void gate_open(void);
 
