@@ -6,7 +6,7 @@
 #include "files.h"
 #include "stacks.h"
 
-/* CALL_STACK, behind the event that says what was called: where the running thread stands. */
+/* Puts CALL_STACK after the event of a call: the stack of the running thread. */
 static __always_inline void call_stack(void *ctx, struct grt_bpf_counts *c, __u32 cpu, __u64 pid_tgid)
 {
 	__u32 user = BPF_STACK_NONE, kernel = BPF_STACK_NONE;

@@ -74,7 +74,7 @@ struct {
 	__type(value, struct grt_bpf_ring);
 } rings SEC(".maps");
 
-/* By grt_bpf_ring.id, for the loader; more than @rings, since it comes later. */
+/* By grt_bpf_ring.id, for the loader; larger than @rings, because the loader reads it later. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 2 * BPF_RINGS_MAX);
@@ -124,13 +124,13 @@ static __always_inline int is_process(__u32 number, __u32 pid)
 	return number == number_of(BPF_CORE_READ(task, group_leader));
 }
 
-/* The recorder's own calls are none of the programs that it watches. */
+/* Calls of the recorder itself are not recorded. */
 static __always_inline int is_recorder(__u32 pid)
 {
 	return config.self && is_process(config.self, pid);
 }
 
-/* Whether the running thread is one of those asked for. */
+/* Return: whether the running thread is a requested one. */
 static __always_inline int thread_wanted(__u32 pid)
 {
 	char comm[BPF_COMM];
@@ -174,7 +174,7 @@ static __always_inline struct task_struct *my_task(void)
  */
 #define MINE(from, member) (HAS_HELPER(get_current_task_btf) ? (from)->member : BPF_CORE_READ(from, member))
 
-/* As bpf_get_current_pid_tgid(), for less; @task: the running one */
+/* The same as bpf_get_current_pid_tgid(), at a lower cost; @task: the running one */
 static __always_inline __u64 my_pid_tgid(struct task_struct *task)
 {
 	if (HAS_HELPER(get_current_task_btf))
@@ -182,7 +182,7 @@ static __always_inline __u64 my_pid_tgid(struct task_struct *task)
 	return bpf_get_current_pid_tgid();
 }
 
-/* Of kernels that do not hand them out (to 5.14): the running thread's registers, copied. */
+/* For kernels without a helper for them (to 5.14): a copy of the running thread's registers. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -196,7 +196,7 @@ const __u64 no_regs[REGS_WORDS] SEC(".rodata.regs") = {};
 /* Bytes of a thread's kernel stack, where the kernel has no type for it, as without KASAN. */
 #define THREAD_BYTES 16384
 
-/* They are at the end of that stack. */
+/* The registers are at the end of the kernel stack. */
 static __noinline struct pt_regs *copy_regs(void)
 {
 	__u32 zero = 0, size = bpf_core_type_exists(union thread_union)
@@ -227,7 +227,7 @@ static __always_inline int count_filtered(struct grt_bpf_counts *c)
 	return 0;
 }
 
-/* For an event of the running thread. NULL: it is not wanted, which has been counted */
+/* Return: the counters for an event of the running thread; NULL: the event is not wanted, which is counted */
 static __always_inline struct grt_bpf_counts *my_counts_if_wanted(__u32 *cpu, __u64 *pid_tgid)
 {
 	struct grt_bpf_counts *c = my_counts(cpu);
@@ -273,10 +273,9 @@ static __always_inline void fill_comm(struct grt_bpf_comm *c, __u64 pid_tgid)
 }
 
 /*
- * For each event a record of its own, without and with the names of the
- * running thread, and a function that takes room for it: stamp and common part
- * are filled in, the payload is zero. NULL: the event is not wanted or there is
- * no room, which has been counted.
+ * For each event: a record without and one with the names of the running thread, and a function that reserves
+ * it. Stamp and common part are set, the payload is zero. NULL: the event is not wanted or there is no room,
+ * which is counted.
  */
 static __always_inline void begin_event(struct grt_event *e, __u64 stamp, __u32 type, __u32 size)
 {
@@ -301,7 +300,7 @@ static __always_inline int begin_counted(struct grt_bpf_counts *c, __u32 type)
 	return 1;
 }
 
-/* Takes the stamp, then room for the event right behind it; both are counted. @size is a constant. */
+/* Takes the time stamp, and directly after it room for the event; both are counted. @size is a constant. */
 static __always_inline void *begin_reserve(struct grt_bpf_counts *c, __u32 type, __u64 size, __u64 *stamp)
 {
 	void *at;
@@ -418,7 +417,7 @@ static __always_inline int ring_name(struct grt_bpf_ring *r)
 	return 0;
 }
 
-/* Lets the ring be known by what @r says. Return: its row, NULL when there is no room for it */
+/* Adds a ring, described by @r. Return: its row, NULL: there is no room for it */
 static __always_inline struct grt_bpf_ring *ring_add(const struct grt_bpf_ring_key *key,
 						     struct grt_bpf_ring *r)
 {
@@ -440,7 +439,10 @@ static __always_inline int by_thread_or_ring(void)
 	return config.pid || config.comm[0] || config.ring[0];
 }
 
-/* Such a filter works through the table of jobs: what is not in it was rejected at its SUBMIT. */
+/*
+ * Return: whether the filter works through the table of jobs: a job that is not in it was rejected at its
+ * SUBMIT.
+ */
 static __always_inline int by_table(void)
 {
 	return by_thread_or_ring() || config.driver[0] || config.one_gpu || config.duty.parts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The CPU's stack of a CUDA launch: the library that is in the traced program
- * calls a function of its own with the launch's number (inject/launch.c).
+ * The CPU stack of a CUDA launch: our library in the traced program calls a function of its own with the
+ * launch's number (inject/launch.c).
  */
 #include "hits.h"
 

@@ -137,11 +137,10 @@ static __always_inline int run(void *ctx)
 }
 
 /*
- * A program on a record is not run in an interrupt that comes while another one
- * runs on the CPU, and up to 6.6 nobody counts that. Jobs are done in
- * interrupts, so this takes the argument: a struct drm_sched_fence, which begins
- * with the fences "scheduled" and "finished" (5.15 to 7.3), of one number and of
- * neighbouring contexts.
+ * The kernel does not run a program on a tracepoint's record in an interrupt during another such program on
+ * the CPU, and up to 6.6 it does not count that. Jobs are done in interrupts, so this program takes the
+ * argument: a struct drm_sched_fence, which begins with the fences "scheduled" and "finished" (5.15 to 7.3),
+ * with the same number and adjacent contexts.
  */
 static __always_inline int done(struct dma_fence *scheduled)
 {
@@ -161,7 +160,7 @@ static __always_inline int done(struct dma_fence *scheduled)
 	return 0;
 }
 
-/* Up to 6.14, for each dependency when the job is looked at, also for signalled ones. */
+/* Up to 6.14: called for each dependency when the scheduler considers the job, also for signalled ones. */
 static __always_inline int met(void *ctx)
 {
 	struct dma_fence *fence = (void *)read_u64(ctx, format.dep.fence);
@@ -178,7 +177,7 @@ static __always_inline int met(void *ctx)
 	return job_wait_dep(key, &dep, is_signalled(fence));
 }
 
-/* From 6.17 on, only where the job has to wait. */
+/* From 6.17 on: called only if the job has to wait. */
 static __always_inline int waits_for(void *ctx)
 {
 	struct job_key key = key_of(ctx, &format.dep);

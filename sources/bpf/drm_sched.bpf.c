@@ -112,8 +112,8 @@ static __noinline int ended_besides(struct drm_sched_fence *f, const struct job_
 }
 
 /*
- * Without a fence of the hardware, the hardware never had the job. Before 6.5
- * only that fence has the error of a job that failed there.
+ * A job without a fence of the hardware never ran there. Before 6.5, only that fence has the error of a job
+ * that failed there.
  */
 static __always_inline int done(struct drm_sched_fence *f)
 {
@@ -137,7 +137,7 @@ static __always_inline int dependency(struct drm_sched_job *sj, struct dma_fence
 	struct job_key key = key_of(sj), dep = key_of_fence(fence);
 	int signalled = is_signalled(fence);
 
-	/* what was still open when it was added is looked at again before the job runs */
+	/* a dependency that was open when it was added is checked again before the job runs */
 	if (unsignalled < 0 && !signalled)
 		return 0;
 	return job_wait_dep(&key, &dep, unsignalled > 0 ? 0 : signalled);

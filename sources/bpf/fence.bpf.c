@@ -45,7 +45,7 @@ static __always_inline __u64 hash_text(const char *text)
 	return hash;
 }
 
-/* By itself: what it has on the stack would be there during the walk of the program's. */
+/* Not inlined: otherwise its variables would be on the stack during the walk of the program's stack. */
 static __noinline struct grt_bpf_ring *ring_of(struct fence_record *ctx)
 {
 	struct grt_bpf_ring r = {}, *known;

@@ -23,14 +23,14 @@ struct syscall_exit {
 	__s64 ret;
 };
 
-/* Lets a pointer be read as one of a type; of kernels from 6.2 on, as its enum says. */
+/* Makes a pointer readable as one of a type; for kernels from 6.2 on, as this enum says. */
 enum special_kfunc_type {
 	KF_bpf_rdonly_cast = 1,
 };
 extern void *bpf_rdonly_cast(void *obj, __u32 type) __ksym __weak;
 #define HAS_RDONLY_CAST bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast)
 
-/* Of a file's inode; loads cost less than calls that copy. */
+/* The device number of a file's inode; loads cost less than calls that copy. */
 static __always_inline __u32 rdev_of(struct file *file)
 {
 	struct inode *inode;
@@ -43,8 +43,10 @@ static __always_inline __u32 rdev_of(struct file *file)
 	return BPF_CORE_READ(inode, i_rdev);
 }
 
-/* The open file behind a descriptor, 0 where there is none. @device gets its device number, 0 where it is
- * none */
+/*
+ * Return: the open file of a descriptor, 0: there is none. @device gets its device number, 0: it is not a
+ * device
+ */
 static __always_inline struct file *file_of(struct task_struct *task, __u32 fd, __u32 *device)
 {
 	struct files_struct *files = MINE(task, files);

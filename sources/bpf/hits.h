@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions of processes that are met: whose it is, and its stack. A uprobe is
- * in a file, and so in every process that has it; here the others are left out.
+ * Hits of functions of processes: the process and its stack. A uprobe is in a file, and so in every process
+ * that maps the file; other processes are filtered here.
  *
- * The stack's number is reported, and user space looks it up. Where another stack
- * has its place in the table, the addresses are reported themselves: none is lost.
+ * The stack's number is reported, and user space looks it up. If another stack has its place in the table,
+ * the addresses themselves are reported, so that none is lost.
  */
 #ifndef GRTRACE_BPF_HITS_H
 #define GRTRACE_BPF_HITS_H
@@ -22,7 +22,7 @@ struct {
 	__type(value, __u8);
 } tree SEC(".maps");
 
-/* What was met first of a program: its mappings should be read at once. */
+/* Programs at their first hit: their mappings should be read at once. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -110,7 +110,7 @@ static __always_inline void fill_hit(struct out_hit *at, struct pt_regs *regs, _
 	at->hit.cpu = cpu;
 }
 
-/* Of a program that was not met before, its mappings are to be read while it has them. */
+/* At the first hit of a program, its mappings must be read while the process exists. */
 static __always_inline void hand_over(struct out_hit *at, struct grt_bpf_counts *c)
 {
 	__u64 image = at->hit.image ^ (__u64)at->hit.pid << 20;
@@ -211,7 +211,7 @@ int process_forked(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Its number may be another process's soon. */
+/* The process's number may soon be used again. */
 SEC("raw_tp/sched_process_exit")
 int process_ended(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -89,8 +89,8 @@ int ioctl_call(__u64 *args)
 }
 
 /*
- * Where the flags of a page flip and of an atomic commit are in their arguments
- * (include/uapi/drm/drm_mode.h): whether it asks for an event, or only for a test.
+ * Reads the flags of a page flip and of an atomic commit from their arguments (include/uapi/drm/drm_mode.h):
+ * whether an event is requested, or only a test.
  */
 static __always_inline __u32 flip_flags(__u32 cmd, __u64 arg)
 {
@@ -145,7 +145,7 @@ int ioctl_exit(struct syscall_exit *ctx)
 	return left(CALL_1(regs), CALL_2(regs), CALL_3(regs), ctx->ret);
 }
 
-/* @args: of the function, and what it returns */
+/* @args: the arguments of the function, and its result */
 SEC("fexit/" CALL_FUNCTION(ioctl))
 int ioctl_return(__u64 *args)
 {

@@ -202,7 +202,7 @@ static __always_inline void put_end(struct grt_bpf_counts *c, __u32 cpu, const s
 	event_submit(at, c);
 }
 
-/* END: the device has finished it, at @told; 0: now */
+/* Puts END: the device finished the job at @told; 0: now */
 static __always_inline int job_ended_at(const struct job_key *key, __u32 reply, __u32 hw_ctx, __u64 fence_id,
 					__u64 told)
 {
@@ -286,7 +286,7 @@ static __always_inline int job_complete(const struct job_key *key, __s32 status)
 	return 0;
 }
 
-/* WAIT_DEP: the scheduler met a dependency of a job */
+/* Puts WAIT_DEP: the scheduler saw a dependency of a job */
 static __always_inline int job_wait_dep(const struct job_key *key, const struct job_key *dep, int signalled)
 {
 	struct job *job = bpf_map_lookup_elem(&jobs, key);

@@ -253,7 +253,7 @@ struct virtqueue {
 
 #pragma clang attribute pop
 
-/* From uapi linux/virtio_gpu.h: the layout is fixed by the virtio specification. */
+/* From uapi linux/virtio_gpu.h; the virtio specification fixes the layout. */
 struct virtio_gpu_ctrl_hdr {
 	__u32 type;
 	__u32 flags;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What our programs know of the machine that they are built for: its registers
- * as the kernel keeps them, and the numbers of its system calls.
+ * The machine for which the programs are built: its registers as the kernel stores them, and the numbers of
+ * its system calls.
  *
- *	ARG_1..4	of a function that has just been entered
- *	RESULT		of one that returns
- *	CALL_1..5	of the system call that a thread is in or leaves
- *	CALL_NUMBER	of it; negative: it is in none
- *	CALL_FUNCTION	the kernel's function that does a system call, which gets these registers
- *	USER_*		of its program; USER_LINK: what a call has left there, where calls do
- *	IS_USER		they are a program's, of 64 bits
+ * ARG_1..4: arguments of a function that was just entered. RESULT: result of a function that returns.
+ * CALL_1..5: arguments of the system call in which a thread is, or which it leaves. CALL_NUMBER: its number;
+ * negative: the thread is in none. CALL_FUNCTION: the kernel's function of a system call, which gets these
+ * registers.
+ * USER_*: registers of the program; USER_LINK: the register that calls set, if they do. IS_USER: whether they
+ * are those of a 64-bit program.
  */
 #ifndef GRTRACE_BPF_MACHINE_H
 #define GRTRACE_BPF_MACHINE_H
@@ -60,7 +59,7 @@ struct thread_struct {
 #define USER_LINK(r) 0
 #define IS_USER(r) ((r)->cs == 0x33)
 
-/* Of the running thread: what pthread_self() is. */
+/* The value of pthread_self() in the running thread. */
 #define THREAD_POINTER thread.fsbase
 
 /* A call leaves the return address on the stack. */
@@ -68,7 +67,7 @@ struct thread_struct {
 /* The address in a word that was saved as a return address. */
 #define CODE_ADDRESS(word) (word)
 
-/* As in the kernel's syscall_64.tbl. */
+/* The number in the kernel's syscall_64.tbl. */
 #define NR_POLL 7
 #define NR_IOCTL 16
 #define NR_PPOLL 271
@@ -117,10 +116,10 @@ struct thread_struct {
 #define THREAD_POINTER thread.uw.tp_value
 
 #define MACHINE_LINKS 1
-/* Where the processor signs, the signature is in bits above those of addresses of programs. */
+/* If the processor signs addresses, the signature is in the bits above those of programs' addresses. */
 #define CODE_ADDRESS(word) ((word)&0xffffffffffffULL)
 
-/* As in the kernel's asm-generic/unistd.h, which has no poll(). */
+/* The number in the kernel's asm-generic/unistd.h, which has no poll(). */
 #define NR_POLL (-2)
 #define NR_IOCTL 29
 #define NR_PPOLL 73

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What drivers report about buffer objects. Objects and address spaces are
- * numbers made by opaque(); the device is the DRM device's number.
+ * Buffer objects as drivers report them. opaque() makes the numbers of objects and address spaces; the device
+ * is the DRM device's number.
  */
 #ifndef GRTRACE_BPF_MEMORY_H
 #define GRTRACE_BPF_MEMORY_H

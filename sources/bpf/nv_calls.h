@@ -49,7 +49,7 @@ struct {
 	__type(value, __u32);
 } nv_holders SEC(".maps");
 
-/* By thread, the file that it is closing. */
+/* By thread: the file that it is closing. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -134,8 +134,10 @@ struct call_stacks {
 	__u32 kernel;
 };
 
-/* They are taken first: what is known of the call by then would have the kernel check the walk for each of
- * its kinds. */
+/*
+ * Stacks are taken first: with what is known of the call later, the verifier would check the walk for each
+ * kind of call.
+ */
 static __always_inline struct call_stacks my_stacks(void *ctx, const struct frame *f)
 {
 	struct call_stacks s = {BPF_STACK_NONE, BPF_STACK_NONE};
@@ -153,7 +155,7 @@ static __always_inline struct call_stacks my_stacks(void *ctx, const struct fram
 	return s;
 }
 
-/* Where the parameters are; those of the heap's control stand in its struct. */
+/* Return: where the parameters are; those of the heap's control are in its struct. */
 static __always_inline __u64 params_at(const struct frame *f, const __u8 *head)
 {
 	if (f->nr == NV_ESC_RM_VID_HEAP_CONTROL)

@@ -9,7 +9,7 @@
 #include "../../lib/codes/nv_abi.h"
 #include "../../lib/nvidia/call.h"
 
-/* In place of bytes of parameters: the call is of no interest. */
+/* In place of the size of parameters: the call is not recorded. */
 #define NOT_WANTED 0xffffffffU
 
 /** struct frame - number, size of its struct and where that is */

@@ -56,7 +56,7 @@ struct {
 	__type(value, __u32);
 } holders SEC(".maps");
 
-/* The device behind a descriptor, 0 where it is none of NVIDIA's. */
+/* Return: the device of a descriptor, 0: it is not one of NVIDIA's. */
 static __always_inline __u32 nvidia_of(__u32 fd)
 {
 	__u32 device = device_of(my_task(), fd);
@@ -64,7 +64,10 @@ static __always_inline __u32 nvidia_of(__u32 fd)
 	return has_major(device) ? device : 0;
 }
 
-/* For an event of the running thread on a device. NULL: not wanted, which has been counted */
+/*
+ * Return: the counters for an event of the running thread on a device; NULL: it is not wanted, which is
+ * counted
+ */
 static __always_inline struct grt_bpf_counts *my_counts_on(__u32 device, __u32 *cpu, __u64 *pid_tgid)
 {
 	struct grt_bpf_counts *c = my_counts_if_wanted(cpu, pid_tgid);
@@ -140,7 +143,7 @@ int exit_openat2(struct syscall_exit *ctx)
 	return opened((const char *)CALL_2(regs), how.flags, ctx->ret);
 }
 
-/* Not inlined, and checked once by the kernel: it is called in loops. */
+/* Not inlined, so that the verifier checks it once: it is called in loops. */
 __noinline int put_close(__u32 fd, __u32 device, __u32 at_exit)
 {
 	struct out_comm_close *at;
@@ -223,7 +226,7 @@ int enter_ioctl(struct syscall_enter *ctx)
 	return 0;
 }
 
-/* Where in a struct the class or control and the answer stand. */
+/* Offsets of class or control, and of the answer, in a struct. */
 #define NOWHERE 0xffffU
 struct places {
 	__u32 about;
@@ -306,8 +309,7 @@ static __always_inline __u32 word_at(const struct frame *f, __u32 place)
 	return word;
 }
 
-/* The driver copies its answer back unless the call as such fails; what it was requested is there even then.
- */
+/* The driver copies its answer back unless the call itself fails; the request is there even then. */
 static __always_inline void look_inside(struct grt_ev_ioctl_exit *ev, __u64 arg)
 {
 	struct frame f = frame_of(ev->cmd, arg);
@@ -458,7 +460,7 @@ struct out_event_xid {
 	struct grt_ev_xid ev;
 };
 
-/* By thread, the message that it has written to the log. */
+/* By thread: the message that it has written to the log. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 256);
@@ -565,7 +567,7 @@ static __always_inline int put_message(const char *message)
 		same_;                                                                    \
 	})
 
-/* Of a switch with a number of one or two digits. */
+/* Return: whether the text is an SXid with a number of one or two digits. */
 static __always_inline int is_sxid(const char *text)
 {
 	return BEGINS(text, "nvidia-nvswitch") && text[15] >= '0' && text[15] <= '9' &&

@@ -13,7 +13,7 @@
 #include "common.h"
 #include "nvidia_probes.h"
 
-/** struct place - where a call is: a thread, or where there is none a CPU, is in a function once */
+/** struct place - a thread, or a CPU if there is none, that is in a function, once for each function */
 struct place {
 	__u64 who;
 	__u64 row;

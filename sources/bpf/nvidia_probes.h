@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the program for probed functions of NVIDIA's driver and its loader agree on.
- */
+/* What the program for probed functions of NVIDIA's driver and its loader share. */
 #ifndef GRTRACE_BPF_NVIDIA_PROBES_H
 #define GRTRACE_BPF_NVIDIA_PROBES_H
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CPython's frames in the walk of a stack. Where the walk comes to a native frame
- * of the interpreter's loop, that frame gives way to those that the loop runs: one
- * chain for the whole thread, with an end for each entry of the interpreter, of
- * which something lies in the native frame. The chain hangs on the thread's state,
- * which is found in the list of all threads' by pthread_self().
+ * CPython's frames in the walk of a stack. If the walk reaches a native frame of the interpreter's loop, the
+ * frames that the loop runs replace it. Python frames are one chain for the whole thread, with an end for
+ * each entry of the interpreter, which is recognised by an address in the native frame. The chain begins in
+ * the thread's state, which is found in the list of all threads by pthread_self().
  *
- * A code object that is met first is reported with its name, file and table of
- * lines, while it is there; afterwards its place in a table stands for it, as long
- * as its contents are the same.
+ * A code object that occurs first is reported with its name, file and table of lines while it exists; later,
+ * its place in a table stands for it, as long as its contents are the same.
  */
 #ifndef GRTRACE_BPF_PYTHON_H
 #define GRTRACE_BPF_PYTHON_H
@@ -25,7 +23,7 @@
 #define PYTHON_CODE_BYTES 144U
 #define PYTHON_CODE_BYTES_3_10 128U
 
-/* As in struct python. */
+/* The same as in struct python. */
 struct python_thread {
 	__u64 image;
 	__u64 tstate;
@@ -207,7 +205,7 @@ static __noinline int python_report(struct python *y, const struct unwind_python
 	return 1;
 }
 
-/* The place of the code object that was read, plus 1; 0: there is none. */
+/* Return: the place of the code object that was read, plus 1; 0: there is none. */
 static __always_inline __u32 python_place(struct walk *w, const struct unwind_process *p)
 {
 	struct python_seen *now, *old;
@@ -236,7 +234,7 @@ static __always_inline __u32 python_place(struct walk *w, const struct unwind_pr
 	return 0;
 }
 
-/* The same, of those that this CPU has met lately without a look into the table of all. */
+/* The same for code objects that this CPU has used lately, without a lookup in the common table. */
 static __always_inline __u32 python_place_known(struct walk *w, const struct unwind_process *p)
 {
 	struct python_seen *now = &w->python.now;
@@ -298,7 +296,7 @@ static __always_inline struct python_met *python_met_at(struct python *y, __u64 
 	return &y->met[code * HASH_FACTOR >> (64 - PYTHON_MET_BITS)];
 }
 
-/* Reads the code object at @y->now.code; its place is NO_WORDS where there is none. */
+/* Reads the code object at @y->now.code; its place becomes NO_WORDS if there is none. */
 static __always_inline void python_meet(struct walk *w, const struct unwind_process *p)
 {
 	struct python *y = &w->python;
@@ -385,8 +383,10 @@ static __always_inline int python_entry(struct walk *w, __u64 at)
 	return 0;
 }
 
-/* Frames of calls in Python lie one behind the other, the caller's in front: several are read at once. A
- * fault costs more than all of them, so nothing is read of the page in front, which may not be there. */
+/*
+ * Frames of calls in Python are adjacent, the caller's before the callee's, so several are read at once. A
+ * page fault costs more than all of them, so nothing is read of the page before, which may be missing.
+ */
 static __always_inline int python_read_frame(struct python *y, const struct unwind_process *p, __u64 at)
 {
 	const __u64 before = sizeof(y->word) - PYTHON_FRAME_BYTES;
@@ -525,7 +525,7 @@ static __always_inline int python_begin(struct walk *w, const struct unwind_proc
 	return 0;
 }
 
-/* One step; the native walk has gone on to the caller. Return: whether the walk is over */
+/* Does one step after the native walk has gone on to the caller. Return: whether the walk is over */
 static __always_inline int python_step(struct walk *w, const struct unwind_process *p)
 {
 	if (!w || !p)

@@ -75,7 +75,7 @@ static __always_inline int is_named(struct task_struct *task)
 	return same_text(comm, config.comm, BPF_COMM);
 }
 
-/* Of a task, which need not be the running one. Return: the counters, NULL where it is not wanted */
+/* Return: the counters for a task, which need not be the running one; NULL: it is not wanted */
 static __always_inline struct grt_bpf_counts *counts_for(struct task_struct *task, __u32 *cpu)
 {
 	struct grt_bpf_counts *c = my_counts(cpu);
@@ -117,7 +117,7 @@ static __noinline __u64 put_thread(struct task_struct *task, __u32 tid, __u32 wh
 	return time;
 }
 
-/* From now on it is followed. */
+/* From now on the thread is followed. */
 static __always_inline void follow(struct task_struct *task, __u32 what, __u32 parent)
 {
 	struct grt_bpf_thread t = {
@@ -191,7 +191,7 @@ int renamed(struct bpf_raw_tracepoint_args *ctx)
 
 /* ------------------------------------------------------------- coming back */
 
-/* What OFF_CPU and ASLEEP have in common. */
+/* Sets what OFF_CPU and ASLEEP have in common. */
 static __always_inline void fill_off_cpu(struct grt_ev_off_cpu *ev, struct grt_bpf_thread *t, __u32 tid)
 {
 	ev->e.pid = t->pid;
@@ -263,7 +263,7 @@ static __noinline int came_back(struct grt_bpf_thread *t, struct task_struct *ta
 	return 0;
 }
 
-/* Its wake-up was not seen either: it slept until it ran. */
+/* The thread's wake-up was not seen either: it slept until it ran. */
 static __always_inline void woken_unseen(struct grt_bpf_thread *t, __u64 came)
 {
 	t->woken = came;
@@ -272,7 +272,7 @@ static __always_inline void woken_unseen(struct grt_bpf_thread *t, __u64 came)
 	t->waker_comm[0] = t->waker_comm[1] = 0;
 }
 
-/* From its wake-up up to @came it was ready to run. */
+/* From its wake-up up to @came, the thread was ready to run. */
 static __noinline int was_runnable(struct grt_bpf_thread *t, struct task_struct *task, __u32 tid, __u64 came)
 {
 	struct grt_bpf_counts *c;
@@ -295,9 +295,9 @@ static __noinline int was_runnable(struct grt_bpf_thread *t, struct task_struct 
 }
 
 /*
- * It leaves the CPU, and nobody saw it come: where a tracepoint is not called in the context of some thread
- * (a virtual machine's agent, seen on Linux 6.18), the switch from that one to this is not reported. The
- * kernel's own count of the time that it ran tells when that was.
+ * The thread leaves the CPU, and its arrival was not seen: if a tracepoint is not called in the context of
+ * some thread (a virtual machine's agent, seen on Linux 6.18), the switch from that thread is not reported.
+ * The kernel's count of the time that this thread ran shows when it arrived.
  */
 static __noinline int came_unseen(struct grt_bpf_thread *t, struct task_struct *task, __u32 tid, __u64 now)
 {
@@ -365,7 +365,7 @@ static __noinline int look_at_poll(struct grt_bpf_thread *t, __u64 files, __u64 
 	return 0;
 }
 
-/* What it waits for, as far as the kernel's structs report. */
+/* Finds out what the thread waits for, if the kernel's structs show it. */
 static __always_inline void look_at_wait(struct grt_bpf_thread *t, struct task_struct *task)
 {
 	struct pt_regs *regs;
@@ -441,8 +441,8 @@ static __always_inline void switched_in(struct task_struct *task)
 	if (!t)
 		return;
 	/*
-	 * That it left was not seen: the number says that there is an interval of which
-	 * nothing is known. But one that was there before us may just not have had a CPU.
+	 * Its leaving was not seen: the next number shows that an interval is unknown. A thread that existed
+	 * before the recording may only have had no CPU.
 	 */
 	if (t->on && t->number)
 		t->number++;

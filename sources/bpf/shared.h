@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What BPF programs and their loader agree on: settings, counters, and what
- * is in the ring buffer.
- */
+/* What BPF programs and their loader share: settings, counters, and the contents of the ring buffer. */
 #ifndef GRTRACE_BPF_SHARED_H
 #define GRTRACE_BPF_SHARED_H
 
@@ -33,18 +30,18 @@ struct grt_bpf_registers {
 	__u32 reserved;
 };
 
-/* A wake-up costs more than an event: the reader comes by itself, and is called when so many wait. */
+/* A wake-up costs more than an event, so the reader polls, and is woken when this many events wait. */
 #define BPF_WAKE_EVENTS 512
 
-/* Pieces of the kernel's code that `sched` knows by what they do: more functions than bpf_wakers.def has. */
+/* Functions of the kernel that `sched` recognises; more than bpf_wakers.def has. */
 #define BPF_WAKERS 48
 
 /* grt_bpf_code.cause, beside enum grt_wake_cause: an interrupt runs there. */
 #define BPF_IN_INTERRUPT 31U
 
 /**
- * struct grt_bpf_code - a function of the kernel, or several that stand behind each other and do the same
- * @size: bytes, 0: there are no more
+ * struct grt_bpf_code - a function of the kernel, or several adjacent ones with the same purpose
+ * @size: bytes, 0: the end of the list
  * @cause: enum grt_wake_cause: why it wakes threads; or BPF_IN_INTERRUPT
  */
 struct grt_bpf_code {
@@ -123,15 +120,16 @@ struct grt_bpf_gate {
 /* Threads are taken off the CPU anywhere. */
 #define BPF_STACKS_MAX_SCHED 65536
 
-/* In STACK records of the programs: no stack. Numbers are those of the stack map, plus 1. */
+/* In STACK records of the programs: no stack. Other numbers are those of the stack map, plus 1. */
 #define BPF_STACK_NONE 0U
 
 /**
- * struct grt_bpf_counts - of one CPU: what was offered, and what did not get into the ring buffer
- * @wanted: offered, and no filter rejected it
+ * struct grt_bpf_counts - the counts of one CPU: events that were offered, and those that did not get into
+ * the ring buffer
+ * @wanted: offered, and not rejected by a filter
  * @filtered: offered, and rejected
- * @lost: of @wanted, those without room
- * @unmatched: what a driver told that could not be joined to a job
+ * @lost: those of @wanted without room
+ * @unmatched: what a driver reported and could not be joined to a job
  * @no_stack: stacks for which the table had no room
  */
 struct grt_bpf_counts {
@@ -146,13 +144,13 @@ struct grt_bpf_counts {
 /* grt_bpf_record.labels */
 #define BPF_HAS_COMM 1U
 #define BPF_HAS_TEXT 2U
-#define BPF_HAS_HIT 8U	/* struct nv_hit is in front of all that is said here */
+#define BPF_HAS_HIT 8U	/* a struct nv_hit precedes everything else */
 #define BPF_HAS_XID 16U /* struct grt_bpf_xid is in front of struct grt_bpf_text */
 #define BPF_HAS_CALL 4U /* it is no event yet, but a record of the source's own decoder */
 
 /**
- * struct grt_bpf_record - in the ring buffer: this, then struct nv_hit, struct grt_bpf_comm or struct
- * grt_bpf_text if it is said, then the event
+ * struct grt_bpf_record - a record in the ring buffer: this, then struct nv_hit, struct grt_bpf_comm or
+ * struct grt_bpf_text if @labels has them, then the event
  * @cpu: where it happened
  * @labels: BPF_HAS_*
  */
@@ -167,8 +165,10 @@ struct grt_bpf_comm {
 	char owner[BPF_COMM];
 };
 
-/* Of a message of the kernel log: what is in front of an Xid's text, and as much of that as an event
- * holds. */
+/*
+ * Bytes of a message of the kernel log: the part before an Xid's text, and as much of the text as an event
+ * holds.
+ */
 #define BPF_TEXT 320
 
 /** struct grt_bpf_text - the beginning of what the event is made from; NUL terminated */
@@ -219,7 +219,7 @@ struct grt_bpf_thread {
 	__u64 ran;
 };
 
-/** struct grt_bpf_xid - what the tracepoint says: the device's address, the beginning of the message */
+/** struct grt_bpf_xid - the values of the tracepoint: the device's address, the beginning of the message */
 struct grt_bpf_xid {
 	char device[32];
 	char message[BPF_TEXT];
@@ -235,11 +235,11 @@ struct grt_bpf_nv_file {
 };
 
 /**
- * struct grt_bpf_hit - a uprobe was met; behind it, where @depth is not 0, the addresses of the stack
- * @correlation: of the launch, 0: a function was entered, and it is @function
+ * struct grt_bpf_hit - a hit of a uprobe; the addresses of the stack follow it if @depth is not 0
+ * @correlation: number of the launch, 0: the function @function was entered
  * @image: different for each program that a process runs
- * @caller: where the function returns to, which a walk by frame pointers leaves out
- * @stack: number in the tables of stacks, plus 1; 0: not there
+ * @caller: address to which the function returns, which a walk by frame pointers leaves out
+ * @stack: number in the tables of stacks, plus 1; 0: it is not there
  * @end: enum grt_stack_end
  * @walked: by unwind tables, else by the kernel
  */
@@ -295,14 +295,14 @@ struct grt_bpf_ring {
 #define BPF_NO_FIELD 0xffffU
 
 /**
- * struct grt_bpf_job_format - where in a record of a tracepoint of the DRM scheduler its fields stand, bytes
- * @name, @device: the ring's and the device's name
- * @name_in_record: @name is the place of the text in the record, else it is its address
- * @fence: address of a fence: of the job's, or of what it depends on
- * @id: of the job on its ring
- * @sw_depth, @hw_depth: of the queues
+ * struct grt_bpf_job_format - offsets of the fields of a tracepoint of the DRM scheduler in its record, bytes
+ * @name, @device: names of the ring and the device
+ * @name_in_record: @name is the place of the text in the record, else its address
+ * @fence: address of a fence: the job's, or that of its dependency
+ * @id: id of the job on its ring
+ * @sw_depth, @hw_depth: lengths of the queues
  * @ctx, @seqno: identity of the job
- * @dep_ctx, @dep_seqno: identity of what it depends on
+ * @dep_ctx, @dep_seqno: identity of its dependency
  */
 struct grt_bpf_job_format {
 	__u16 name;
@@ -319,7 +319,7 @@ struct grt_bpf_job_format {
 	__u16 pad;
 };
 
-/** struct grt_bpf_format - of the tracepoints by what they say of a job, in either generation of names */
+/** struct grt_bpf_format - the tracepoints by their step of a job's life, in either generation of names */
 struct grt_bpf_format {
 	struct grt_bpf_job_format queue;
 	struct grt_bpf_job_format run;

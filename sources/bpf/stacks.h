@@ -9,12 +9,12 @@
 
 #include "common.h"
 
-/* A source whose stacks differ more says so before it includes this. */
+/* A source with more different stacks defines another value before it includes this. */
 #ifndef STACKS_MAX
 #define STACKS_MAX BPF_STACKS_MAX
 #endif
 
-/* Of bpf_get_stackid(): another stack has its place in the table. */
+/* Error of bpf_get_stackid(): another stack has its place in the table. */
 #define STACK_NO_PLACE (-17)
 
 struct {

@@ -113,7 +113,7 @@ struct poll_table_struct___proc {
 
 #pragma clang attribute pop
 
-/* From uapi drm/drm.h: what the ioctls are given. */
+/* From uapi drm/drm.h: the arguments of the ioctls. */
 struct syncobj_wait {
 	__u64 handles;
 	__s64 timeout_nsec;
@@ -153,7 +153,7 @@ struct {
 
 static const struct call no_fence = {};
 
-/** struct epoll_files - the sync files of an epoll, by what it has of each; 0: none */
+/** struct epoll_files - the sync files of an epoll, by its item for each; 0: none */
 struct epoll_files {
 	struct epitem *of[EPOLL_FILES];
 };
@@ -166,7 +166,7 @@ struct {
 	__type(value, struct epoll_files);
 } epolls SEC(".maps");
 
-/* Any epoll has had a sync file. */
+/* An epoll with a sync file exists or has existed. */
 static volatile __u32 epolls_used;
 
 /* ------------------------------------------------------------- fences */
@@ -270,7 +270,7 @@ __noinline int enter_fence(__u64 address)
 	return 0;
 }
 
-/* As the kernel follows a timeline: the first of its links that is not over. 0: all are */
+/* Follows a timeline as the kernel does. Return: the first of its links that is not over; 0: all are */
 __noinline __u64 behind_chain(__u64 address)
 {
 	struct dma_fence *fence = (struct dma_fence *)address, *inner;
@@ -314,7 +314,7 @@ __noinline int enter_fences(__u64 address)
 
 /* ------------------------------------------------------------- calls */
 
-/* What was there was left behind by a call whose end was missed. */
+/* An old entry belongs to a call whose end was missed. */
 static __always_inline struct call *begin_call(__u64 func)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
@@ -379,7 +379,7 @@ static __always_inline int end_call(void)
 	return 0;
 }
 
-/* They come first, and so are attached first: a call that is seen to begin is seen to end. */
+/* These programs come first, and so are attached first: a call whose begin is seen has its end seen. */
 #define ENDS_CALL(FUNCTION)          \
 	SEC("fexit/" #FUNCTION)      \
 	int BPF_PROG(FUNCTION##_end) \
@@ -430,7 +430,8 @@ int BPF_PROG(wait_any_enter, void *fences, __u32 count, _Bool interruptible, lon
 	return 0;
 }
 
-/* Its arguments are the fence, what a callback needs, and the callback, which a program may not take itself.
+/*
+ * The arguments are the fence, the callback's data, and the callback, which the program may not read itself.
  */
 SEC("fentry/dma_fence_add_callback")
 int add_callback(__u64 *ctx)
@@ -456,7 +457,7 @@ static __always_inline __u64 fence_of_file(struct file *file)
 	return (__u64)BPF_CORE_READ(sync, fence);
 }
 
-/* That an epoll has it still: removing it takes it out of the tree. */
+/* Return: whether an epoll still has the item: removing it takes it out of the tree. */
 __noinline int is_in_epoll(__u64 item, __u64 ep)
 {
 	struct epitem *epi = (struct epitem *)item;
@@ -514,7 +515,7 @@ int BPF_PROG(file_poll, struct file *file, struct poll_table_struct *table, __u3
 	return BPF_CORE_READ(epi, ffd.file) == file ? add_to_epoll(epi) : 0;
 }
 
-/* Whether the time for which a call waits is none; no time: for ever */
+/* Return: whether the time of a wait is 0; no time means for ever */
 static __always_inline int is_no_time(struct timespec64 *time)
 {
 	return time && !BPF_CORE_READ(time, tv_sec) && !BPF_CORE_READ(time, tv_nsec);

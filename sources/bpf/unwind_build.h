@@ -13,7 +13,7 @@
 
 #define UNWIND_SEGMENTS 8U
 #define UNWIND_ROWS_MAX (SHARD_ROWS * SHARDS_MAX)
-/* Of one file. */
+/* The most long rules of one file. */
 #define UNWIND_LONGS_MAX 4096U
 
 /** struct unwind_segment - @size bytes of code at @offset of the file have these addresses */

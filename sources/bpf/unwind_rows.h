@@ -39,7 +39,7 @@
 #define ROW_WORDS(rule) ((rule) >> ROW_WORDS_SHIFT)
 #define ROW_WORDS_MAX 0x3fffU
 
-/* Of a shard, of which there are so many at most: 64 MiB. */
+/* Rows of a shard, and the most shards: 64 MiB. */
 #define SHARD_ROWS 262144U
 #define SHARD_BITS 18
 #define SHARDS_MAX 32U
@@ -70,9 +70,9 @@ struct unwind_long {
 
 /**
  * struct unwind_mapping - code of a process
- * @end: behind it
- * @base: what is taken off an address to have the file's
- * @shard, @first, @rows: its rows; 0 of them: by frame pointers
+ * @end: the first address after it
+ * @base: what to subtract from an address to get the file's
+ * @shard, @first, @rows: its rows; no rows: frame pointers are used
  * @why: enum grt_stack_end of a stack whose walk ends here because of that
  */
 struct unwind_mapping {
@@ -86,10 +86,10 @@ struct unwind_mapping {
 
 /**
  * struct unwind_python - CPython in a process, or in its file
- * @minor: it is 3.@minor, 0: there is none
- * @runtime: address of _PyRuntime; @code_type: of the type of code objects
+ * @minor: the version is 3.@minor, 0: there is none
+ * @runtime: address of _PyRuntime; @code_type: that of the type of code objects
  * @eval, @eval_end: the function that is a native frame for each entry of the interpreter
- * @cold, @cold_end: the part of it that the compiler has put elsewhere; 0, 0: there is none
+ * @cold, @cold_end: its part that the compiler has placed elsewhere; 0, 0: there is none
  */
 struct unwind_python {
 	__u64 runtime;
@@ -105,11 +105,11 @@ struct unwind_python {
 #define UNWIND_MAPPINGS 1024U
 
 /**
- * struct unwind_process - what a process has mapped
- * @image: of which program this is
- * @code_pages: it had so many pages of code then
- * @version: a number that nothing else that was written here has, from 1
- * @start: of each mapping, sorted
+ * struct unwind_process - the mappings of a process
+ * @image: the program to which they belong
+ * @code_pages: number of pages of code that the process had then
+ * @version: a number that is different for each struct that was written, from 1
+ * @start: begin of each mapping, sorted
  */
 struct unwind_process {
 	__u64 image;
@@ -140,7 +140,8 @@ struct walked {
 	__u64 ip[BPF_STACK_DEPTH + 1];
 };
 
-/* In place of an address, a frame of Python: place of its code object in python_codes, and code unit, plus 1.
+/*
+ * In place of an address, a frame of Python: place of its code object in python_codes, and code unit, plus 1.
  */
 #define PYTHON_WORD (1ULL << 63)
 #define PYTHON_PLACE(word) ((__u32)((word) >> 32) & 0x7fffffffU)
@@ -154,7 +155,7 @@ struct walked {
 
 #define PYTHON_NAME_BYTES 256U
 #define PYTHON_FILE_BYTES 512U
-/* Of a table of lines: that of most code objects, and what is read of any. */
+/* Bytes of a table of lines: the size of most, and the most that is read. */
 #define PYTHON_TABLE_SHORT 1024U
 #define PYTHON_TABLE_LONG 16384U
 
@@ -166,11 +167,11 @@ struct python_text {
 };
 
 /**
- * struct python_news - a code object that is met first; behind it its table of lines, as far as it was read
+ * struct python_news - a code object that occurred first; its table of lines follows, as far as it was read
  * @first: co_firstlineno; @shown: the first code unit that is shown
- * @table: bytes of the table that were read, of @whole that are at @address of process @pid, as it is
- * numbered where we are
- * @file_at: of the file's name, of which there is the end
+ * @table: bytes of the table that were read, of @whole that are at @address of process @pid, which is its
+ *	number in our namespace
+ * @file_at: place of the file's name, of which the end is there
  */
 struct python_news {
 	__u32 place;
@@ -192,8 +193,10 @@ struct python_news {
 #define STACK_PLACE(stack) (((stack) & ((1U << STACK_END_SHIFT) - 1)) - 1)
 #define STACK_END(stack) ((stack) >> STACK_END_SHIFT)
 
-/* Places of walked stacks stand behind those of the kernel's table; another one of the same hash is tried
- * next. */
+/*
+ * Places of walked stacks follow those of the kernel's table; if another stack has the same hash, the next
+ * place is tried.
+ */
 #define WALKED_PROBES 4U
 
 #endif /* GRTRACE_UNWIND_ROWS_H */

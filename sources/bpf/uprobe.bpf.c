@@ -6,10 +6,10 @@
  */
 #include "hits.h"
 
-/* As in Wayland's protocol, and for all versions of it. */
+/* The value in Wayland's protocol, the same in all versions. */
 #define WL_SURFACE_COMMIT 6
 
-/* Its first member of libwayland's struct wl_proxy and wl_interface: what it is of, and that one's name. */
+/* The first members of libwayland's struct wl_proxy and wl_interface: the interface, and its name. */
 struct wl_named {
 	const void *first;
 };
@@ -29,7 +29,7 @@ static __always_inline int is_commit(struct pt_regs *regs)
 	return same_text(name, "wl_surface", sizeof(name));
 }
 
-/* One that may have been a commit is lost. */
+/* A hit that may have been a commit is lost. */
 static __always_inline int lose_hit(void)
 {
 	__u32 cpu;

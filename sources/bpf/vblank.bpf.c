@@ -60,7 +60,7 @@ static __always_inline __u32 pid_of(struct drm_file *file)
 	return file ? BPF_CORE_READ(file, pid, numbers[0].nr) : 0;
 }
 
-/* Its number where we are. */
+/* The process's number in our namespace. */
 static __always_inline __u32 number_here(struct drm_file *file)
 {
 	return config.pid_ns && file ? number_in_ns(BPF_CORE_READ(file, pid)) : pid_of(file);

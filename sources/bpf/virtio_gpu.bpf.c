@@ -13,7 +13,7 @@
  */
 #include "jobs.h"
 
-/* What dma_fence_emit said last on this CPU. */
+/* The last arguments of dma_fence_emit on this CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -60,7 +60,7 @@ static __always_inline struct grt_bpf_ring *ring_of(struct virtqueue *vq)
 	return ring_add(&key, &r);
 }
 
-/* Only virtio-gpu and qxl emit fences, and no qxl fence is followed by a command with its number. */
+/* Only virtio-gpu and qxl emit fences, and no fence of qxl is followed by a command with its number. */
 SEC("raw_tp/dma_fence_emit")
 int fence_emit(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who wakes a thread, and what the waker is doing: sched_waking is in the waker's
- * context, where sched_wakeup may be on the CPU of the thread that is woken.
+ * Finds out who wakes a thread, and what the waker does. sched_waking runs in the waker's context, while
+ * sched_wakeup may run on the CPU of the woken thread. The waker's stack shows what it does: callbacks of a
+ * fence are called from dma_fence_signal(), the readers of a file are woken by the function that sends them
+ * an event of a display, a sleeper by the function of its timer.
  *
- * What it is doing is on its stack: callbacks of a fence are called from within
- * dma_fence_signal(), a file's readers are woken by whoever has an event of a display
- * sent, a sleeper by the function of its timer. To walk it takes a microsecond or two, so
- * a thread of a program, which wakes others by futexes and pipes all day, is not
- * asked, unless a fence or an event of a display was signalled by it on this CPU:
- * the tracepoints of these are in front of the callbacks (Linux 5.15 to 7.3,
- * drivers/dma-buf/dma-fence.c, drivers/gpu/drm/drm_vblank.c).
+ * Walking the stack takes a microsecond or two. A thread of a program wakes others by futexes and pipes all
+ * the time, so its stack is walked only if it has signalled a fence or an event of a display on this CPU
+ * before: their tracepoints come before the callbacks (Linux 5.15 to 7.3, drivers/dma-buf/dma-fence.c,
+ * drivers/gpu/drm/drm_vblank.c).
  *
- * A worker, or an interrupt, that is in none of these functions is recorded as a worker
- * or an interrupt: the kernel does not say for whom it works.
+ * A worker or an interrupt that is in none of these functions is recorded as a worker or an interrupt,
+ * because the kernel does not show for whom it works.
  */
 #ifndef GRTRACE_BPF_WAKERS_H
 #define GRTRACE_BPF_WAKERS_H
@@ -25,13 +24,16 @@
 /* x86-64, and 64-bit Arm with pages of 4 KiB, without KASAN */
 #define THREAD_SIZE 16384
 
-/* So long, ns, what a thread did last is taken for what it does, where its stack says nothing. */
+/* If the stack shows nothing, what a thread did last is taken for what it does, for this time, ns. */
 #define MARK_NS 50000
 
-/* From the function that wakes outwards; the way from a fence to an epoll that is in an epoll has 20. */
+/*
+ * Frames from the function that wakes a thread outwards; the way from a fence to an epoll within an epoll has
+ * 20.
+ */
 #define WAKER_FRAMES 32
 
-/* From the tracepoint to whom the event is sent for. */
+/* Frames from the tracepoint to the function that sends the event. */
 #define SENDER_FRAMES 12
 
 /**
@@ -76,7 +78,7 @@ int fence_signaled(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Not inline, so that the kernel looks at it once for a program. Return: bits 1 << enum grt_wake_cause */
+/* Not inlined, so that the verifier checks it once for each program. Return: bits 1 << enum grt_wake_cause */
 __noinline int cause_at(__u64 address)
 {
 	for (int i = 0; i < BPF_WAKERS && config.wakers[i].size; i++)
@@ -86,8 +88,8 @@ __noinline int cause_at(__u64 address)
 }
 
 /*
- * Where the function goes on that has the event sent: the functions between it and
- * the one that wakes end with a call, for which the compiler leaves their stack.
+ * Return: the address after the call in the function that sends the event: the functions between it and the
+ * one that wakes end with a call, for which the compiler removes their frames.
  */
 static __noinline __u64 find_sender(void *ctx)
 {
@@ -131,7 +133,10 @@ static __always_inline int is_interrupt(void *ctx, struct pt_regs *regs)
 	return below >= THREAD_SIZE;
 }
 
-/* It has told of a fence or a display on this CPU, and may still be in there. */
+/*
+ * Return: whether the thread has signalled a fence or an event of a display on this CPU, and may still be
+ * there.
+ */
 static __always_inline int has_marked(__u32 tid)
 {
 	struct mark *m;
@@ -142,7 +147,10 @@ static __always_inline int has_marked(__u32 tid)
 	return m->fence_tid == tid || m->display_tid == tid;
 }
 
-/* Bits of all that its stack says. @sender: of its last event of a display, 0: it has sent none */
+/*
+ * Return: bits of all causes that its stack shows. @sender: of its last event of a display, 0: it has sent
+ * none
+ */
 static __noinline __u32 causes_on_stack(void *ctx, __u64 sender)
 {
 	__u64 address[WAKER_FRAMES] = {};
@@ -155,7 +163,7 @@ static __noinline __u32 causes_on_stack(void *ctx, __u64 sender)
 	return causes;
 }
 
-/* Where the kernel does not tell where its functions are. */
+/* Used if the kernel does not show the addresses of its functions. */
 static __always_inline void infer_cause(struct grt_bpf_thread *t, struct mark *m, __u32 tid)
 {
 	__u32 marked = m->cause == GRT_WAKE_FENCE ? m->fence_tid : m->display_tid;
@@ -166,7 +174,7 @@ static __always_inline void infer_cause(struct grt_bpf_thread *t, struct mark *m
 	t->inferred = 1;
 }
 
-/* What it is not in any more needs no second look. */
+/* A mark of a function that the thread has left needs no second look. */
 static __always_inline void use_mark(struct grt_bpf_thread *t, struct mark *m, __u32 tid)
 {
 	infer_cause(t, m, tid);
@@ -200,7 +208,7 @@ static __always_inline void set_interrupt(struct grt_bpf_thread *t)
 	t->waker_comm[0] = t->waker_comm[1] = 0;
 }
 
-/* The highest of what is known. */
+/* Return: the most important of the causes. */
 static __always_inline __u32 cause_of(__u32 causes)
 {
 	__u32 cause = 0;

@@ -36,7 +36,7 @@
 /* Native frames, entries of the interpreter and states of threads. */
 #define STEPS_MAX 2048U
 
-/* Of the stack that are read at once, in one page; in no walk are they those at NO_WORDS. */
+/* Words of the stack that are read at once, in one page; in no walk they are those at NO_WORDS. */
 #define WORDS 128U
 #define NO_WORDS (1ULL << 63)
 
@@ -46,7 +46,7 @@
 
 /* Words that a walk depends on: where it depends on more, it is not remembered. */
 #define AGAIN_WORDS 128U
-/* They are compared so many at a time; behind the last one it stands again. */
+/* Words are compared this many at a time; after the last one, it is repeated. */
 #define AGAIN_AT_A_TIME 8U
 
 struct walk_word {
@@ -55,11 +55,11 @@ struct walk_word {
 };
 
 /**
- * struct walk_again - a walk: what it depended on, and what came of it; see walk_again.h
+ * struct walk_again - a walk: what it depended on, and its result; see walk_again.h
  * @pc, @sp, @rbp, @link, @entered: its beginning; @rbp only with @needs_rbp
- * @version: of what the process has mapped
- * @hash, @depth, @place, @why: its end; @place is counted from 1
- * @words: of memory, that it read
+ * @version: of the process's mappings
+ * @hash, @depth, @place, @why: its result; @place is counted from 1
+ * @words: words of memory that it read
  */
 struct walk_again {
 	__u64 pc;
@@ -103,8 +103,9 @@ struct walk_seen {
 /* Code objects that a CPU remembers, by hash of their address. */
 #define PYTHON_SEEN_BITS 9
 
-/** struct python_seen - a code object of a process, and of what is in it so much that another one is not the
- * same */
+/**
+ * struct python_seen - a code object of a process, and enough of its contents to distinguish it from others
+ */
 struct python_seen {
 	__u64 image;
 	__u64 code;
@@ -248,7 +249,10 @@ struct {
 		});
 } unwind_shards SEC(".maps");
 
-/* By process: its place in unwind_slots. What is in a place stays for a while after it has another one. */
+/*
+ * By process: its place in unwind_slots. A place keeps its contents for a while after the process got another
+ * one.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, UNWIND_PROCESSES);
@@ -276,7 +280,7 @@ struct {
 	__uint(max_entries, 1 << 16);
 } unwind_asks SEC(".maps");
 
-/* When the loader was asked last, by process. */
+/* By process: when the loader was last asked for it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -535,7 +539,9 @@ static __always_inline int long_step(struct walk *w, __u32 rule)
 	return 0;
 }
 
-/* What has no rule keeps its frame by rbp, or leads nowhere; the outermost frame's is 0 by the ABI. */
+/*
+ * Code without rules keeps its frame by rbp, or cannot be walked; the outermost frame has 0 there by the ABI.
+ */
 static __always_inline int frame_pointer_step(struct walk *w, __u32 why)
 {
 	__u64 pc, rbp;
@@ -648,7 +654,7 @@ __noinline int walk_step(__u32 level)
 	const struct unwind_process *p;
 	struct walk *w;
 
-	/* the verifier looks at it also where nobody calls it */
+	/* the verifier checks it also if it is never called */
 	if (!(config.stacks & BPF_STACK_TABLES))
 		return 1;
 	w = bpf_map_lookup_elem(&walks, &level);
@@ -662,7 +668,7 @@ __noinline int walk_step(__u32 level)
 
 /* ------------------------------------------------------------- the whole */
 
-/* The place of a stack that is known or new. Return: it, plus 1, 0: there is none */
+/* Return: the place of a stack, known or new, plus 1; 0: there is none */
 static __always_inline __u32 walked_place(const struct walked *s)
 {
 	__u32 place, i;
@@ -721,11 +727,11 @@ static __noinline __u32 walk_frames(struct walk *w, const struct unwind_process 
 
 /**
  * walk_user - the number of the running thread's stack
- * @regs: of its program
+ * @regs: registers of its program
  * @how: WALK_*
- * @why: gets enum grt_stack_end: as far as the walk came; where there is none, the reason
+ * @why: gets enum grt_stack_end: how far the walk came; without a walk, the reason
  * @walk: gets the walk, until walk_done(); 0: there was none
- * Return: its place, plus 1, 0: there was no walk, or no room
+ * Return: its place plus 1, 0: there was no walk, or no room
  */
 static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *why, struct walk **walk)
 {
@@ -759,7 +765,7 @@ static __always_inline __u32 walk_user(struct pt_regs *regs, __u32 how, __u32 *w
 	fresh = p->code_pages == walk_code_pages(task);
 	if (w->stale || !fresh)
 		walk_ask(task, pid);
-	/* code that has come since the tables were built may have one */
+	/* code that was loaded since the tables were built may have one */
 	if (w->stale && !fresh && *why == GRT_STACK_END_NO_TABLE)
 		*why = GRT_STACK_END_PENDING;
 	if ((__u32)w->seq == seq)

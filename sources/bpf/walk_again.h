@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A stack that was walked before. A walk depends on the registers that it begins
- * with, on the tables, and on the words of memory that it reads: where all of
- * these are as they were, so are all its frames, and nothing else need be looked
- * at. Each word is read and compared; nothing is taken for the same by a hash.
+ * Recognises a stack that was walked before. A walk depends on the registers with which it begins, on the
+ * tables, and on the words of memory that it reads. If all of these are unchanged, so are all frames, and
+ * nothing else needs to be read. Each word is read and compared; no hash decides.
  *
- * Not remembered are walks that met memory that cannot be read, code without
- * mapping, frames of Python, words that are not aligned, or more than there is room for.
+ * Walks are not remembered if memory could not be read, code has no mapping, there are frames of Python or
+ * unaligned words, or there is not enough room.
  */
 #ifndef GRTRACE_BPF_WALK_AGAIN_H
 #define GRTRACE_BPF_WALK_AGAIN_H
@@ -54,7 +53,7 @@ __noinline int words_differ(__u32 at)
 	__u32 level = WALK_PLAIN;
 	struct walk *w;
 
-	/* the verifier looks at it also where nobody calls it */
+	/* the verifier checks it also if it is never called */
 	if (!(config.stacks & BPF_STACK_TABLES))
 		return 1;
 	w = bpf_map_lookup_elem(&walks, &level);
