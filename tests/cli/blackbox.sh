@@ -66,7 +66,7 @@ output=$(<box.out)
 status=0
 expect "at the end it says what it has seen" 0 '^grtrace record: 2 snapshots in box.grt; [1-9][0-9]* incidents? within a pause ha(s|ve) none'
 run snapshot box.grt
-expect "nobody writes there any more" 1 'no recorder with a black box writes to it'
+expect "the recorder has ended" 1 'no recorder with a black box writes to it'
 run snapshot $$
 expect "other processes are not signalled" 1 'it is not a recorder with a black box'
 

@@ -71,7 +71,7 @@ for more in 0 2; do
 	if [ $more = 0 ]; then
 		check "as many events as the source packed" exits 0
 	else
-		expect "two events less are told" 1 "drm counted $((events + 2)) events, its packets $events: "
+		expect "two missing events are an error" 1 "drm counted $((events + 2)) events, its packets $events: "
 	fi
 done
 check "lost events are in the counts" says '^  missing +2 '

@@ -16,9 +16,9 @@ check "keys and their other spellings" test "$(grep -xE 'sample|sampling|samplin
 run --complete config level ver
 check "words of a key" test "$output" = verbose
 run --complete config filter_events submit,comp
-check "words of a mask, behind a comma" test "$output" = submit,complete
+check "words of a mask, after a comma" test "$output" = submit,complete
 run --complete record --filter-engine gra
-check "and behind an option of record" test "$output" = graphics
+check "and after an option of record" test "$output" = graphics
 run --complete config --profile ''
 check "profiles" test "$output" = "$(sed -n 's/^GRT_PROFILE(\([a-z]*\),.*/\1/p' "$GRTRACE_SRC/cmds/config/profiles.def")"
 run --complete export -f perf
@@ -28,9 +28,9 @@ check "weights" test "$output" = wall
 run --complete report --by k
 check "views of report, of their rows" test "$output" = kernel
 run --complete record -e kmod,dr
-check "sources, behind a comma" test "$output" = kmod,drm
+check "sources, after a comma" test "$output" = kmod,drm
 run --complete dump --type submit,comp
-check "types, behind a comma" test "$output" = submit,complete
+check "types, after a comma" test "$output" = submit,complete
 run --complete report --sort t_e
 check "columns of jobs" test "$output" = t_exec
 run --complete report --by process --sort ''

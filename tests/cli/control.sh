@@ -11,7 +11,7 @@ run start
 expect "start" 0 '^tracing is on$'
 settled control running
 run start
-expect "start again says so" 0 '^tracing is already on$'
+expect "start again: tracing is already on" 0 '^tracing is already on$'
 run status
 expect "status: module and format" 0 '^module +grtrace [0-9.]+, format 5'
 check "status: running" says '^state +running$'
@@ -22,7 +22,7 @@ run stop
 expect "stop" 0 '^tracing is off$'
 settled control stopped
 run stop
-expect "stop again says so" 0 '^tracing is already off$'
+expect "stop again: tracing is already off" 0 '^tracing is already off$'
 GRTRACE_DEBUGFS=$PWD/none run stop
 expect "stop without the module: nothing is to be started for it" 3 'there is nothing to stop: the kernel module grtrace is not loaded'
 check "its advice is about recorders" says '^  try: kill -INT PID'
@@ -66,10 +66,10 @@ fi
 
 sed -i 's/^total emitted=2006/total emitted=2007/' fake/stats
 run status
-expect "status: a balance that does not close is told" 0 'NOT EVERY EVENT IS ACCOUNTED FOR$'
+expect "status: counts that differ are reported" 0 'NOT EVERY EVENT IS ACCOUNTED FOR$'
 sed -i 's/^total emitted=2007/total emitted=2006/; s/^reader_pid 0/reader_pid 4711/' fake/stats
 run status
-expect "status: who reads" 0 'read by process 4711$'
+expect "status: the process that reads" 0 'read by process 4711$'
 printf 'evil\033[31m driver=x\tbound=1 tracepoints=\n' >fake/adapters
 run status
 check "names of others are escaped" says 'evil.x1b.31m'

@@ -119,7 +119,7 @@ expect "dump --device: none" 1 'no events of the GPU nvidia4 \(there are '
 
 # A source that cannot obey says what it records.
 run record -e hostlog --device card1 -o p.grt -- true
-expect "a source without this filter says so" 0 '--device has no effect on the source hostlog, which records the log of the runtime, which is of all GPUs'
+expect "a message names a source without this filter" 0 '--device has no effect on the source hostlog, which records the log of the runtime, which is of all GPUs'
 
 rm -rf sys
 mkdir -p sys/sys sys/proc

@@ -184,7 +184,7 @@ look "no kprobes" kprobes NO 'CONFIG_KPROBE_EVENTS'
 rm -r sys/sys/kernel/tracing/*
 look "kprobes by the configuration" kprobes works 'by the kernel.s configuration'
 rm sys/boot/*
-look "nobody tells of kprobes" kprobes unknown 'needs root'
+look "kprobes are unknown" kprobes unknown 'needs root'
 printf 'CONFIG_KPROBE_EVENTS=y\n' | gzip -c >sys/proc/config.gz
 look "kprobes by /proc/config.gz" kprobes works configuration
 echo garbage >sys/proc/config.gz
@@ -214,7 +214,7 @@ rm -r sys/sys/kernel/tracing/events/dma_fence
 look "no fences" dma_fence NO 'no dma_fence_init'
 healthy
 sed -i /tracefs/d sys/proc/self/mounts
-look "without tracefs nor symbols nobody tells" virtio_gpu unknown 'needs root'
+look "without tracefs and symbols it is unknown" virtio_gpu unknown 'needs root'
 put /proc/kallsyms '0000000000000000 t __traceiter_virtio_gpu_cmd_queue\t[virtio_gpu]\n0000000000000000 t __traceiter_virtio_gpu_cmd_response\t[virtio_gpu]\n0000000000000000 T drm_ioctl'
 look "the symbols tell" virtio_gpu works virtio_gpu_cmd_queue
 check "a missing tracepoint is named" finds dma_fence NO 'no dma_fence_init'
@@ -505,7 +505,7 @@ expect "another file is not" 1 'cannot write thesis: the file exists and is not 
 check "another file is not replaced" test "$(cat thesis)" = thesis
 ln -s thesis link
 run doctor --bug-report link
-check "a file behind a link is not replaced" exits 1
+check "a file to which a link leads is not replaced" exits 1
 run doctor --bug-report no/such/place
 expect "a place that is not there" 1 'cannot write no/such/place: No such file'
 run doctor --bug-report /dev/full

@@ -78,7 +78,7 @@ check "mend removes as many bytes as it reports" test "$(sed -E 's/.*packets, ([
 run mend many.grt
 expect "once" 0 '^many.grt: all packets are whole$'
 run mend /dev/null
-expect "what is no recording has no files" 1 '/dev/null: not a trace|/dev/null: not a recording'
+expect "a file that is not a recording has no files to list" 1 '/dev/null: not a trace|/dev/null: not a recording'
 run mend many.grt/kmod_1
 expect "nor has a single file" 1 'many.grt/kmod_1: not a recording: it is a file, and a recording is a directory'
 run mend
@@ -92,7 +92,7 @@ check "and nothing is printed" lines 2
 rm many.grt/notes
 printf '\377' | dd of=many.grt/kmod_0 bs=1 seek=234 conv=notrunc status=none
 run dump many.grt
-expect "a broken record has its place told" 1 'many.grt/kmod_0: offset 224: broken record: '
+expect "the error names the place of a broken record" 1 'many.grt/kmod_0: offset 224: broken record: '
 sed 's/grtrace_format = [0-9]*/grtrace_format = 77/' job.grt/metadata >metadata.new
 mv metadata.new job.grt/metadata
 run dump job.grt

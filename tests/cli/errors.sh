@@ -87,7 +87,7 @@ if unshare -m sh -c 'mount -t tmpfs -o size=4k none small' 2>/dev/null; then
 	if says 'status 3'; then
 		ok "a full disk # SKIP no BPF here: grtrace doctor ioctl"
 	else
-		check "a full disk is told" says 'No space left on device'
+		check "a full disk is an error" says 'No space left on device'
 		check "and no directory is left" test "$(tail -n 1 <<<"$output")" = full
 	fi
 else

@@ -37,7 +37,7 @@ every=$("$GRTRACE" dump every.grt | wc -l)
 for format in perfetto chrome; do
 	run export -f $format -o all.$format all.grt
 	expect "$format: written" 0 '^grtrace export: all.grt: 41 events: 3 jobs, 11 slices, 7 instants, 2 values of counters$'
-	check "$format: what is not drawn is told" says '^  1 job is not drawn: its START or END is unknown$'
+	check "$format: prints how many jobs are not drawn" says '^  1 job is not drawn: its START or END is unknown$'
 	check "$format: also ends" says '^  1 end is not drawn: '
 	check "$format: and beginnings" says '^  3 slices have no end in the trace$'
 	check "$format: and losses" says '^  13 events were lost in the recording$'
@@ -117,7 +117,7 @@ check "GPUs: copies" has 'work gpu_memcpy n=1 ns=100'
 check "GPUs: jobs" has 'work job n=2 ns=100'
 check "GPUs: who had NVIDIA's GPU" has 'work context n=1 ns=900'
 check "GPUs: an arrow for each launch and submit" has 'flows 5 of 5'
-check "GPUs: a stream, a context and a job waited; of a wait that later work hides nothing is said" has 'waits 3 of 3'
+check "GPUs: a stream, a context and a job waited; a wait that later work hides is unknown" has 'waits 3 of 3'
 check "GPUs: a sample for each stack" has 'samples n=3 ns=250'
 check "GPUs: whose the work is" has \
 	'queues CUDA device 0 (GPU-00112233), stream 9 of pid 70, gfx of pid 80, process on the GPU of pid 70'

@@ -117,7 +117,7 @@ run export -o pid.sqlite --pid 1 all.grt
 check "with a filter, by the ending" exits 0
 ln -s /dev/full full.sqlite
 run export -o full.sqlite all.grt
-expect "what is no regular file" 2 'needs a regular file'
+expect "a file that is not a regular one" 2 'needs a regular file'
 (ulimit -f 40 && exec "$GRTRACE" export -o big.sqlite cuda.grt) >err 2>&1
 check "a database that has no room is not left half" test ! -e big.sqlite
 check "and nothing is beside it" test -z "$(find . -name '*.sqlite.*' -o -name '*-journal' -o -name '*-wal')"

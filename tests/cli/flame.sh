@@ -159,7 +159,7 @@ check "it names no other resource" test "$(grep -oE '(href|src|url\()[^ ]*' out.
 "$GRTRACE" flame in.folded -o again.svg 2>/dev/null
 check "the same input gives the same bytes" cmp out.svg again.svg
 run flame in.folded -o out.svg --min 200
-expect "--min leaves out what is narrow, and says so" 0 '^  6 frames drawn; 4 with 9.09 %'
+expect "--min leaves out narrow frames, and a message counts them" 0 '^  6 frames drawn; 4 with 9.09 %'
 run flame in.folded -o out.html --title '</title><script>x</script>'
 expect "a page" 0 'frames drawn'
 check "with a title that is text" grep -qF '<title>&#60;/title&#62;&#60;script&#62;' out.html
@@ -196,7 +196,7 @@ output=$("$GRTRACE" flame after.folded --diff in.folded 2>/dev/null)
 check "--diff as folded stacks: the values before and now" says '^y;new 0 30$'
 check "--diff: stacks that only the first file has" says "^x;&<>\"' 10 0$"
 run flame after.folded --diff in.folded -o out.svg
-expect "--diff as a picture says what is gone" 0 '^  45.45 % of the weight before is gone$'
+expect "--diff as a picture: a message has the weight that is gone" 0 '^  45.45 % of the weight before is gone$'
 run flame after.folded --diff stacks.grt -o out.svg
 expect "a recording to compare with" 0 'frames drawn'
 
@@ -231,7 +231,7 @@ check "a cut file: the message says what to type" says 'try: use the part that w
 check "a cut file: the part before the cut is drawn" cmp cut.folded <(head -n 1 json.folded)
 sed '/^ \]/,$d' trace.json >cut.json
 run flame --gpu cut.json -o cut.folded
-expect "one that is cut behind an event" 1 'cut.json: cut behind event 6:'
+expect "a file that is cut after an event" 1 'cut.json: cut behind event 6:'
 check "is drawn whole" cmp cut.folded json.folded
 sed 's/^ \].*/]/' trace.json >cut.json
 run flame --gpu cut.json -o cut.folded
@@ -251,7 +251,7 @@ expect "one that is cut before its events" 1 'cut.json: cannot read on behind ev
 sed '/no time/s/^/!/' trace.json >bad.json
 run flame --gpu bad.json -o none.folded
 expect "one that is no JSON further on" 1 'bad.json: cannot read on behind event 4: it is not a trace in JSON'
-check "leaves nothing behind" test ! -e none.folded
+check "leaves no files" test ! -e none.folded
 printf '[{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2},' >array.json
 run flame --gpu array.json
 expect "an array that ends anywhere" 0 '\[GPU_Kernel\]k 2'

@@ -155,11 +155,11 @@ END
 output=$(python3 folded.py pprof ranges.pprof "by time range"; python3 folded.py pprof ranges.pprof "by bytes range")
 check "the label range has the names of ranges" test "$output" = "$(printf '%s\n' '- 5000' 'epoch 50000' 'epoch/load 30000' 'epoch/load 4096')"
 run flame --weight bytes ranges.json
-check "copies of unknown size weigh no bytes, which is said" says 'the size of 1 copy or fill is unknown: it has no weight here'
+check "copies of unknown size have no weight, and a message says so" says 'the size of 1 copy or fill is unknown: it has no weight here'
 run report --by copy ranges.json
 check "report: their bytes are unknown" says '^DtoH +0 +- +1 +- '
 check "the others' are those that are known" says '^HtoD +0 +4.00 KiB +0 '
-check "what no sum has is said" says 'the size of 1 copy or fill is unknown: no sum of bytes includes it'
+check "a message names copies that no sum includes" says 'the size of 1 copy or fill is unknown: no sum of bytes includes it'
 same "kernels by stream, launches" streams rounds.grt --by stream --weight launches
 same "folded stacks" odd odd.folded
 check "a frame's line is a field" grep -q '"name": "train", "file": "my \\"file\\".py", "line": 46' odd.speedscope

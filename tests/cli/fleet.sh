@@ -153,10 +153,10 @@ expect "fleet: tables of two places" 2 'rsync -a DIR/ FLEET/'
 run fleet -q nothing gpu
 expect "fleet: a query that is not there" 2 'causes.*stragglers'
 PATH=$PWD/bin:$PATH run fleet traces.gpu/node0.grt /dev/null
-expect "fleet: what is no recording" 1 '/dev/null'
+expect "fleet: a file that is not a recording" 1 '/dev/null'
 mkdir empty empty/meta
 PATH=$PWD/bin:$PATH run fleet empty
-expect "fleet: where the engine finds no tables, it says so, and so does the command" 1 'no answer from duckdb: it failed, with the message above'
+expect "fleet: without tables, the engine and the command print errors" 1 'no answer from duckdb: it failed, with the message above'
 
 # Numbers of steps that are not the same on all hosts: what is taken for one collective is not, and there is no clock.
 mkdir shifted && cp -r none/* shifted

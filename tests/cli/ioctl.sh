@@ -111,5 +111,5 @@ expect "--duty: sources that do not obey it" 2 'needs one of the sources cuda, d
 run record -e ioctl,kmod -o run.grt -- true
 expect "a source that was named and does not work here is an error" 3 'cannot (load|find|open) '
 run record -v -e auto -o run.grt -- true
-expect "auto leaves it out, and says so with -v" 0 'without kmod: '
+expect "auto leaves it out; -v prints that" 0 'without kmod: '
 plan

@@ -133,14 +133,14 @@ expect "a trace without -i" 2 "unexpected 'cpu.grt': give a trace with -i"
 run annotate -p 99999999999
 expect "a pid that is none" 2 'out of range'
 run annotate -i cpu.grt -p 80 -o ioctls
-expect "counts are told" 0 '4 ioctls, 0 lost; 1 began before the trace: its duration is unknown; 1 did not end'
+expect "prints the counts" 0 '4 ioctls, 0 lost; 1 began before the trace: its duration is unknown; 1 did not end'
 check "only the owner can read the file" mode ioctls
 check "-p: the file has only events of the process" test "$(grep -c 'pid=80 ' ioctls)" = "$(wc -l <ioctls)"
 run annotate -i garbage -o nothing
-expect "what is no trace" 1 'garbage: '
+expect "a file that is not a trace" 1 'garbage: '
 check "makes no file" test ! -e nothing
 run annotate -i /no/such
-expect "what is not there" 1 '/no/such: cannot open'
+expect "a file that does not exist" 1 '/no/such: cannot open'
 
 # -------------------------------------------------------------- program names
 ln -s "$GRTRACE" merge_timeline

@@ -54,13 +54,13 @@ switches() { # GPU FROM N CONTEXT PID CONTEXT PID: slices of 900 us in turn, 100
 
 play doctor nvctxsw </dev/null
 expect "doctor says that it works" 0 '^  nvctxsw +works'
-check "and leaves nothing behind" nothing_left
+check "and leaves no files" nothing_left
 
 # A GPU whose clock runs 20 ppm too slow; then nobody for 200 ms, and a long slice, in two parts.
 { echo drift -20 && switches 0 101000 200 34 "$A" 35 "$B" && echo "at 0 501000 6 34 $A" && echo "at 0 2501000 7 34 $A"; } >frames
 play record -e nvctxsw -d 2.7 -o run.grt <frames
 expect "a recording" 0 '0 lost'
-check "and nothing is left behind" nothing_left
+check "and no files are left" nothing_left
 "$GRTRACE" dump --json run.grt >slices.json
 output=$(python3 "$here/compare.py" script truth slices.json 0 2>&1)
 status=$?
@@ -188,7 +188,7 @@ for i in 1:'older than Maxwell' 2:'does not log context switches on this GPU' 4:
 done
 play record -e nvctxsw -d 0.1 -o no.grt <<<'refuse 90cd 0x57 0'
 expect "no event buffers" 1 'nvidia0: no buffer for its context switches \(status 0x57\)'
-check "nothing is left behind" nothing_left
+check "no files are left" nothing_left
 play record -e nvctxsw -d 0.1 -o no.grt <<<'refuse 41 0x1a 0'
 expect "no client" 1 'gives no client'
 check "no recording is left of these" test ! -e no.grt
@@ -210,10 +210,10 @@ for i in 0:20 1:400; do
 	check "GPU ${i%:*}: every slice" test "$(grep '"type":"GPU_SLICE"' slices.json | grep -c "\"device_name\":\"nvidia${i%:*}.*\"over\":\"switch\"")" = "${i#*:}"
 done
 run report -i run.grt --by gpu-process --csv
-check "who had it afterwards is unknown, and not nobody" test "$(awk -F, '$2 ~ /^nvidia0/ && $5 == "unknown" { print ($9 > 300000000) }' <<<"$output")" = 1
+check "afterwards, the process that has the GPU is unknown, and not none" test "$(awk -F, '$2 ~ /^nvidia0/ && $5 == "unknown" { print ($9 > 300000000) }' <<<"$output")" = 1
 check "and the recording says when" grep -qE 'nvctxsw_gpu0 = .* failed_ns=[1-9]' run.grt/metadata
 check "of the other nothing is unknown" test "$(grep -c '^[^,]*,nvidia1.*unknown' <<<"$output")" = 0
-check "nothing is left behind" nothing_left
+check "no files are left" nothing_left
 play record -e nvctxsw -d 0.7 -o run.grt <<<"at 0 101000 6 34 $A
 at 0 102000 7 34 $A
 gone 0 200000"

@@ -37,7 +37,7 @@ for branch in 535 550 570 580 610; do
 	done
 done
 play groups
-check "an answer that nobody gave is unknown" test \
+check "an answer that is not in the trace is unknown" test \
 	"$("$GRTRACE" dump --type ioctl_exit run.grt | grep 'about=0xa06c ' | grep -c ' status=-')" = 3
 play groups hostile
 expect "pointers and sizes that lead nowhere" 0 ' 0 lost'
@@ -67,7 +67,7 @@ if [ -w /dev/kmsg ]; then
 		" GPU-I:05 GPU-CI:00): 31, pid=$$, name=grtrace test $$, Ch 00000008, $fault" "): 79, pid=$$, name=grtrace test $$, $long"
 	run dump --type xid xid.grt
 	check "an Xid's whole text, and the part of the GPU" says "XID +pid=$$/.* code=31 bus=0xc600 text=\"GPU-I:05 GPU-CI:00: Ch 00000008, $fault\""
-	check "one that is too long says so" says "XID +pid=$$/.* code=79 bus=0xc600 text=\"x{180}\.\.\.\""
+	check "a text that is too long ends with dots" says "XID +pid=$$/.* code=79 bus=0xc600 text=\"x{180}\.\.\.\""
 	# shellcheck disable=SC2016 # the shell's own
 	run record -e nvidia -o sxid.grt -- sh -c 'for line; do echo "nvidia-nvswitch$line" >/dev/kmsg; done; sleep 0.2' sh \
 		"3: SXid (PCI:0000:89:00.0): 20034, Fatal, Link 30 LTSSM Fault Up $$" "12: SXid (PCI:0000:8a:00.0): 24007, Non-fatal $$" \
@@ -90,7 +90,7 @@ run monitor drm --probes
 expect "another monitor has none" 2 'probes works only with .monitor nvidia.'
 if [ ! -e /sys/bus/event_source/devices/kprobe/type ]; then
 	run record -e nvidia --probes -d 0.1 -o x.grt
-	expect "a kernel without kprobes says so" 3 'the kernel has no kprobes'
+	expect "an error names a kernel without kprobes" 3 'the kernel has no kprobes'
 	check "and leaves no recording" test ! -e x.grt
 fi
 plan

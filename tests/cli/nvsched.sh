@@ -140,7 +140,7 @@ check "a channel from before the trace has the values of its token" test "$(coun
 check "a group from before the trace ends with its process" test "$(count tsg_destroy 'nv_engine=- .*cause=4 ')" = 1
 
 run report --by tsg -i run.grt
-expect "report: older groups are told" 0 '^2 groups are partly unknown: they were created before the trace'
+expect "report: a note counts older groups" 0 '^2 groups are partly unknown: they were created before the trace'
 
 play groups failed
 check "a refused group has an event" test "$(count tsg_init 'tsg=0x5c000400 .*timeslice=- interleave=-')" = 1

@@ -52,7 +52,7 @@ for bad in x 1X 1KK -5 '' 99999999999999999999 18446744073709551615G; do
 done
 for bad in 1 65535 1073741825 2G 18446744073709551615; do
 	run record -e sched --buffer "$bad"
-	check "--buffer '$bad' is out of range" exits 2 && check "--buffer '$bad': the range is said" says "65536..1073741824"
+	check "--buffer '$bad' is out of range" exits 2 && check "--buffer '$bad': the error names the range" says "65536..1073741824"
 done
 for bad in x 1x 1.2.3 . 1. --1 1e3 '' 18446744074s 99999999999999999999ns; do
 	run report -i none "--from=$bad"
@@ -80,7 +80,7 @@ for pid in 0 0x0 2147483648 18446744073709551615; do
 	for command in record sched annotate 'monitor all'; do
 		# shellcheck disable=SC2086 # words
 		run $command -p $pid -d 0.1
-		expect "$command -p $pid is told" 2 "--pid: '$pid' is out of range \(wanted: a process id, from 1(, or gpu)?\)"
+		expect "$command -p $pid is an error" 2 "--pid: '$pid' is out of range \(wanted: a process id, from 1(, or gpu)?\)"
 	done
 done
 for largest in 'timeline --width' 'timeline --pid' 'dump --ring' 'report --top'; do
@@ -102,7 +102,7 @@ run stop frob
 check "stop takes no arguments" exits 2
 run status frob
 check "status takes no arguments" exits 2
-check "nothing was left behind" test -z "$(ls -A)"
+check "no files are left" test -z "$(ls -A)"
 
 "$GRTRACE" --help >/dev/full 2>err
 status=$?

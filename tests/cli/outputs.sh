@@ -45,7 +45,7 @@ of_user() { # FILES...
 
 by_sudo export -f csv -o out.csv trace.grt
 check "a file is the user's" of_user out.csv
-check "for nobody else" test "$(stat -c %a out.csv)" = 600
+check "no other user can read it" test "$(stat -c %a out.csv)" = 600
 check "the user can read it" setpriv --reuid $USER --regid $USER --clear-groups test -r out.csv
 by_sudo flame -o graph.svg trace.grt
 check "a graph, too" of_user graph.svg

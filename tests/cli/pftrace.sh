@@ -95,7 +95,7 @@ END
 run dump other.pftrace
 check "other: a slice of a GPU is a job" says '^ +4.000001000 \[000\] START +ring=1\(Binner; 1=2\) .*pid=321'
 check "other: its end" says '^ +4.000001900 \[000\] END '
-check "other: what is drawn inside of it is none" test "$(grep -c ' START .*Binner' <<<"$output")" = 2
+check "other: a slice within another one is not a job" test "$(grep -c ' START .*Binner' <<<"$output")" = 2
 check "other: ftrace's events, as their text has them" test "$(grep -E '\[002\]' <<<"$output" | sed 's/ring=[0-9]*//')" = "$(
 	"$GRTRACE" dump other.txt 2>err | grep -E '\[002\]' | sed 's/ring=[0-9]*//')"
 check "other: there are some" test "$(grep -c '\[002\]' <<<"$output")" -ge 4

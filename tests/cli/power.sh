@@ -91,7 +91,7 @@ expect "no GPU" 3 'no counters of a GPU: there is no DRM device, and NVIDIA'
 check "no GPU: the message says what to type" says '^  try: load the GPU'
 check "leaves no recording" test ! -e p.grt
 run doctor power
-expect "doctor says so, too" 3 '^  power +NO +no counters of a GPU'
+expect "doctor shows the same" 3 '^  power +NO +no counters of a GPU'
 card 0 virtio_gpu
 run doctor power
 expect "a driver without counters" 3 'no counters of card0 \(virtio_gpu\): its driver has no counters in sysfs'
@@ -366,7 +366,7 @@ check "a process whose environment has only its rank" says ' pid=103/103.* rank=
 check "an environment without a rank has no OWNER_RANK" test "$(grep -c OWNER_RANK <<<"$output")" = 2
 check "nothing else of the environment is recorded" test -z "$(grep -rl "none of ours" p.grt)"
 check "report --by gpu-user: the effective user" test "$(whose gpu-user gpu_users uid)" = "1001 $(cat grown)"
-check "what is left is at least nobody's" test "$(jq -r '[.gpu_processes[] | select(.ring_name == "busy gfx") | .residency] | add' shares.json)" = \
+check "the rest of the time is attributed to no process" test "$(jq -r '[.gpu_processes[] | select(.ring_name == "busy gfx") | .residency] | add' shares.json)" = \
 	"$(jq -r .span_ns shares.json)"
 run record -e power -p $$ -o p.grt -d 0.3
 check "-p: no counters of other processes" test -z "$(rows | grep '|100|')"

@@ -140,7 +140,7 @@ for by in '' as_sudo; do
 	check "none of its threads gets a privilege by executing" all_threads "$CONFINED"
 	check "the other one has no capability" all_threads "^CapPrm:.*$NONE" $pid
 	finish
-	check "and ends when it is told to" exits 130
+	check "and ends at the signal" exits 130
 done
 
 run record -e ioctl -o run.grt -- true

@@ -84,7 +84,7 @@ done
 rm a.grt.old/notes
 ln -s precious link.grt
 run record -e kmod -o link.grt true
-check "the directory behind a link is not replaced" exits 1
+check "the directory to which a link leads is not replaced" exits 1
 echo text >file.grt
 run record -e kmod -o file.grt true
 check "a file is not replaced" exits 1

@@ -13,7 +13,7 @@ ${CC:-cc} -O1 -shared -fPIC -o verifier.so "$GRTRACE_SRC/tests/cli/faults/verifi
 export LD_PRELOAD=$PWD/verifier.so
 run record -e ioctl -o refused.grt -- true
 expect "programs that are refused" 3 "the kernel's verifier rejects them"
-check "what to type is said" says 'GRTRACE_BPF_LOG=FILE before the same command'
+check "the error says what to type" says 'GRTRACE_BPF_LOG=FILE before the same command'
 check "there is no recording" test ! -e refused.grt
 export GRTRACE_BPF_LOG=$PWD/log
 run record -e ioctl -o refused.grt -- true

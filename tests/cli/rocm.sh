@@ -87,7 +87,7 @@ check "the answer about the MQD" says 'mqd +In the kernel, by KFD: allocated 3 t
 check "the answer about doorbells" says 'doorbells +No\. A doorbell is written by the program'
 { cat amd.log; echo "loss 0.25"; } >talk.log
 run rocm report --amd-log talk.log
-expect "the program's own lines are passed over, which is told" 0 "^amd_log +\\(the program's own lines\\) +1$"
+expect "the program's own lines are skipped, and counted" 0 "^amd_log +\\(the program's own lines\\) +1$"
 check "without the kernel's trace, the kernel has no counts" says '^ +kernel_submits +- '
 run rocm report --amd-log amd.log --ftrace ftrace.txt --clock-offset 100000000000
 expect "an offset that is given" 0 'clock_offset_ns +100000000000'
@@ -416,7 +416,7 @@ END
 	output=$("$GRTRACE" dump foreign.log | python3 rocr.py look 50000 2>&1)
 	check "without snapshots, the times of ROCr's lines are within the printed error" test "$output" = 307
 	run rocm report --amd-log foreign.log
-	expect "which is told" 0 '307 lines of ROCr.* were converted so that they fit between the records before and after them in the log: off by at most [0-9]{4,5} ns'
+	expect "a note has the number of lines" 0 '307 lines of ROCr.* were converted so that they fit between the records before and after them in the log: off by at most [0-9]{4,5} ns'
 	grep rocr foreign.log >alone.log
 	run rocm report --amd-log alone.log
 	expect "without the runtime's they are not moved" 0 '307 lines of ROCr.* is unknown'
@@ -528,14 +528,14 @@ END
 chmod +x flood talks
 output=$(ulimit -f 600 && "$GRTRACE" rocm record --capture-stderr -o rec7 -- ./flood 2>&1 </dev/null)
 status=$?
-expect "a log that cannot be written is told" 1 'rec7/flood_amd_log.txt, and events are missing: File too large$'
+expect "a log that cannot be written is an error" 1 'rec7/flood_amd_log.txt, and events are missing: File too large$'
 check "and what to type" says 'try: ulimit -f unlimited$'
 read -r events lost < <(sed -n 's/.*hostlog_text = .* events=\([0-9]*\) bad=0 .* lost=\([0-9]*\) .* failed=27".*/\1 \2/p' \
 	rec7/recording/metadata)
 check "a full disk: missing records are counted" test "$((events + lost))" = 2000
 check "a full disk: written records are complete" test "$(grep -c ' ) $' rec7/flood_amd_log.txt) $(wc -l <rec7/flood_amd_log.txt)" = "$events $events"
 (trap '' PIPE && exec "$GRTRACE" rocm record --capture-stderr -o rec8 -- ./talks >out 2> >(exit) </dev/null)
-check "the log continues if nobody reads standard error" test "$(grep -c hipMalloc rec8/talks_amd_log.txt)" = 10
+check "the log continues if standard error is not read" test "$(grep -c hipMalloc rec8/talks_amd_log.txt)" = 10
 
 # ftrace, by a stand-in for tracefs: the recorder finds its instance there already, with what is traced in it.
 cat >on_tracefs <<'END'
@@ -587,7 +587,7 @@ for i in range(7):
 	ulimit -S -f 600
 	on_tracefs record -e ftrace -o cut.grt -d 0.5
 	ulimit -S -f unlimited
-	expect "a trace that cannot be written is told" 1 'cannot write .*, and events are missing: File too large$'
+	expect "a trace that cannot be written is an error" 1 'cannot write .*, and events are missing: File too large$'
 	read -r events lost < <(sed -n 's/.*ftrace_text = .* events=\([0-9]*\) bad=0 .* lost=\([0-9]*\) .*/\1 \2/p' cut.grt/metadata)
 	check "and what is missing counted" test "$((events > 0)) $((events + lost))" = "1 2000"
 else

@@ -254,7 +254,7 @@ check "a line says that further incidents are only counted" says 'further ones o
 idle
 check "the module is stopped again" settled control stopped
 wait $manager
-check "the service manager is told that it is ready" grep -qx READY=1 told
+check "the service reports to its manager that it is ready" grep -qx READY=1 told
 check "the service manager gets WATCHDOG=1" test "$(grep -cx WATCHDOG=1 told)" -ge 3
 check "the service manager gets STOPPING=1" test "$(tail -1 told)" = STOPPING=1
 

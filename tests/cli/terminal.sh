@@ -108,7 +108,7 @@ on_terminal 80 "$GRTRACE" report no.grt
 expect "errors of opening are the command's" 1 'no.grt: cannot open'
 echo cut >>drm.grt/kmod_0
 on_terminal 80 "$GRTRACE" report drm.grt
-expect "later ones stand behind the report" 1 '^PAGED:grtrace report: drm.grt/kmod_0'
+expect "later messages follow the report" 1 '^PAGED:grtrace report: drm.grt/kmod_0'
 check "with sudo, the user's PAGER is not run as root" test "$(SUDO_UID=1 PAGER='echo MINE' "$GRTRACE_SRC/tests/cli/_terminal.py" 80 \
 	"$GRTRACE" report cuda.grt | grep -c MINE)" = "$([ "$(id -u)" = 0 ] && echo 0 || echo 1)"
 

@@ -142,7 +142,7 @@ run timeline late.grt
 expect "a cut recording is an error" 1 'late.grt/kmod_0: offset [0-9]+: the last packet is cut'
 check "after what is intact" says '^balance$'
 run timeline /dev/null
-expect "what is no trace is one" 1 'grtrace timeline: /dev/null: '
+expect "a file that is not a trace is an error" 1 'grtrace timeline: /dev/null: '
 if [ -c /dev/full ]; then
 	output=$("$GRTRACE" timeline frames.grt 2>&1 >/dev/full)
 	status=$?

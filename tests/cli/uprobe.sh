@@ -97,7 +97,7 @@ while read -r ip; do
 		[ $((ip - b)) = $offset ] && found=yes
 	done
 done < <("$GRTRACE" dump --type node --json u.grt | jq -r .ip | sort -u)
-check "it is put behind a leading endbr64" test $found = yes
+check "the probe follows a leading endbr64" test $found = yes
 
 record -e uprobe:./app:layer,uprobe:./libcuda.so.1:cuGraphLaunch -- sh -c 'echo | ./app 101'
 check "two functions, one of the program" test "$(calls 'main;layer$') $(calls 'main;graph;cuGraphLaunch$')" = "101 21"
@@ -105,7 +105,7 @@ for _ in 1 2 3; do echo | ./app 50000; done &
 other=$!
 record -e uprobe:./libcuda.so.1:cuLaunchKernel -- sh -c 'echo | ./app 997 & echo | ./app 10; wait'
 wait $other
-check "children of the program, and nobody else" test "$(calls .)" = 1510
+check "records children of the program, and no other process" test "$(calls .)" = 1510
 check "others are filtered" test "$("$GRTRACE" dump --type launch u.grt | wc -l)" = 1510
 LD_LIBRARY_PATH=$PWD run record -e uprobe:libcuda.so.1:cuGraphLaunch -o u.grt -- true
 check "a library by its name" exits 0

@@ -67,7 +67,7 @@ trap 'kill $(jobs -p) 2>/dev/null' EXIT
 
 play doctor uvm <<<"$gpu"
 expect "doctor says that it works" 0 '^  uvm +works'
-check "and leaves nothing behind" nothing_left
+check "and leaves no files" nothing_left
 
 # All that there is, with the values of each field.
 play record -e uvm -d 0.7 -o run.grt <<EOF
@@ -92,12 +92,12 @@ fatal 90000 1 2 1 0x10
 type 95000 40
 EOF
 expect "a recording" 0 '0 lost'
-check "and nothing is left behind" nothing_left
+check "and no files are left" nothing_left
 "$GRTRACE" dump --json run.grt >events.json
 output=$(python3 "$here/compare.py" script truth events.json "$A" 2>&1)
 status=$?
 expect "every entry, with its values and times" 0 '^events=17 '
-check "what nobody knows is counted" grep -q 'uvm_queue = "programs=1 .* unknown=1 late=0 ' run.grt/metadata
+check "unknown entries are counted" grep -q 'uvm_queue = "programs=1 .* unknown=1 late=0 ' run.grt/metadata
 check "and the GPU's clock" grep -qE 'uvm_gpu0 = "nvidia0 0000:c6:00.0 GPU-a5b0c36a-.*: clock_error_ns=' run.grt/metadata
 run report --by uvm -i run.grt
 expect "sums by cause and direction" 0 "^$A +python3 +CPU +nvidia0 0000:c6:00.0 +coherence +1 +64.0 KiB +4.00 us "
@@ -106,7 +106,7 @@ expect "a GPU that has another number" 0 "^$A +python3 +nvidia0 .* user +1 +8.00
 expect "faults" 0 "^$A +python3 +nvidia0 .* prefetch +1 +(39.9|40.[01]) us +(39.9|40.[01]) us"
 expect "batches of them" 0 "^$A +python3 +nvidia0 0000:c6:00.0 +1 +2 +(329|33[01]) us +(329|33[01]) us +0"
 expect "throttling with its time" 0 "throttling +- +nvidia0 .* 1 +- +(2.99|3.0[01]) ms"
-expect "what is used from afar" 0 'remote +policy +nvidia0 0000:c6:00.0 +CPU +1 +4.00 KiB'
+expect "pages that a processor uses remotely" 0 'remote +policy +nvidia0 0000:c6:00.0 +CPU +1 +4.00 KiB'
 expect "and what cannot be" 0 'fatal +address +nvidia0'
 run report --by uvm --csv -i run.grt
 check "bytes are those of the script" test "$(awk -F, 'NR > 1 { n += $7 } END { print n }' <<<"$output")" = 2306048
@@ -161,7 +161,7 @@ kill -INT $R
 wait $R
 check "the recording ends well" test $? = 0
 check "what the program did is there" test "$("$GRTRACE" dump --json run.grt | grep '"type":"UVM_' | grep -c "\"pid\":$B,")" = 2
-check "nothing is left behind" nothing_left
+check "no files are left" nothing_left
 hide "$B"
 
 # The queue is full: the driver counts what it drops.
@@ -203,7 +203,7 @@ for code in 0x1b 0x51; do
 	play record -e uvm -d 0.2 -o run.grt <<<"$gpu
 refuse 76 $code"
 	expect "a program's queue is refused: $code" 0 "no events of the unified memory of PID $A: .* \\(status $code\\)"
-	check "and nothing is left behind" nothing_left
+	check "and no files are left" nothing_left
 done
 play record -e uvm -d 0.2 -o run.grt <<<"$gpu
 refuse 58 0x1f"

@@ -20,7 +20,7 @@ for ((waited = 0; waited < 500; waited++)); do
 done
 check "it is loaded, and has one thread more" grep -qx grtrace /proc/$pid/task/*/comm
 finish
-check "nobody asks: no callback, no client" says '^sum [0-9a-f]+, 0 windows, 0 unclean, finalized 0 times, 0 faults, 0 callbacks, 0 asked, 0 disturbed$'
+check "without a recorder: no callback, no client" says '^sum [0-9a-f]+, 0 windows, 0 unclean, finalized 0 times, 0 faults, 0 callbacks, 0 asked, 0 disturbed$'
 sum=$(sed -n 's/^sum \([0-9a-f]*\),.*/\1/p' <<<"$output")
 
 MOCK_DEVICES=11,22 begin ask 2000
@@ -49,7 +49,7 @@ for ((waited = 0; waited < 500; waited++)); do
 	sleep 0.01
 done
 run record -e cuda -p $pid -d 1 -o second.grt
-expect "a second recorder is refused, with who has it" 3 "process $first, another recorder, records it already"
+expect "a second recorder is refused; the error names the first one" 3 "process $first, another recorder, records it already"
 kill -KILL $first
 wait $first 2>/dev/null
 run record -e cuda -p $pid -d 0.1 -o third.grt
@@ -100,7 +100,7 @@ if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
 	check "start --cuda: the program that it made ask-able is listed" says '^  ONE +app +asleep$'
 	check "and no other" test "$(grep -c asleep <<<"$output")" = 1
 	check "-p gpu: each of the two is recorded once" test "$(grep -c ' 1 windows, 0 unclean, .* 0 asked, 0 disturbed$' <<<"$output")" = 2
-	check "stop --cuda twice is fine, and says so" says '^there is no such file, so programs begin without the library already$'
+	check "stop --cuda twice succeeds, with a message" says '^there is no such file, so programs begin without the library already$'
 	output=$("$GRTRACE_BUILD/tests/inject/joined" all.grt)
 	check "into one recording" says ' processes=2$'
 	output=$("$GRTRACE_BUILD/tests/inject/joined" program.grt)

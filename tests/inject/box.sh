@@ -107,7 +107,7 @@ expect "a step that takes long" 0 '^grtrace record: step: train step ?[0-9]+ too
 slept=$(awk '$1 == "step" && $5 > 0 { print $4; exit }' notes)
 check "is the one that slept ($slept)" says "train step ?$slept took"
 run report --incident late.grt/snapshot_000001
-expect "its snapshot says so" 0 '^incident: step$'
+expect "its snapshot names the incident" 0 '^incident: step$'
 check "with the last call before it" says '^  thread [0-9]+ steps: [a-zA-Z]+, [0-9.]+ [mun]s before'
 check "and its stack" says '^ +[0-9]+ train[a-z_]* \(steps\.c:'
 STEPS_NVTX="train step" run record -e cuda --last 60 --on 'step>10x' --after 0.1 -o times.grt "$MOCK/steps" 12 1 0 10 400
@@ -144,7 +144,7 @@ output=$(<hung.said)
 check "a step that hangs is met before it ends" says '^grtrace record: step: train step 9 has not ended [0-9.]+ m?s after its first launch; the median of its thread is [0-9.]+ ms, process [0-9]+'
 check "it is the one" test "$(grep -c step hung)" -ge 9 -a "$(awk '$1 == "step" { print $4 }' hung | sort -n | sed -n 10p)" != 10
 run report --incident hung.grt/snapshot_000001
-expect "its snapshot says so" 0 '^incident: step$'
+expect "its snapshot names the incident" 0 '^incident: step$'
 at=$(sed -nE 's/.*incident_of = "time=([0-9]+) .*/\1/p' hung.grt/snapshot_000001/metadata)
 now=$(python3 -c 'import sys, time; print(time.clock_gettime_ns(time.CLOCK_REALTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC) + int(sys.argv[1]))' "$at")
 # the clocks are read one after the other, and the system's may be set meanwhile

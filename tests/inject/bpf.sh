@@ -37,7 +37,7 @@ check "from main to the call, without the library and CUPTI" test 1000 = "$(
 		awk '{ sum += $1 } END { print sum }'
 )"
 check "none of it is ours" test -z "$(grep -E 'grtrace|launch_callback|\+0x' l.folded)"
-check "flame says so" grep -q '1000 (100.00 %) under the stack' said
+check "flame shows the stacks" grep -q '1000 (100.00 %) under the stack' said
 
 record "$MOCK/app" paths
 exact "4096 paths to a launch"

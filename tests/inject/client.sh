@@ -32,22 +32,22 @@ all_kernels() {
 }
 
 client once
-check "once: what was before and behind is whole" test "$(kernels before) $(kernels after)" = "100 100"
+check "once: kernels before and after are complete" test "$(kernels before) $(kernels after)" = "100 100"
 check "once: the client got what is not in the recording" test $((client_got = $(printed client))) -gt 100 -a \
 	$(($(kernels during) + client_got)) = "$(printed during)"
 check "once: these are counted" test "$(missing)" = "$client_got"
-check "once: it is said once" test "$(grep -c 'another CUPTI client' facts)" = 1
+check "once: there is one note" test "$(grep -c 'another CUPTI client' facts)" = 1
 run report --by kernel out.grt
 check "once: report says it" says 'another CUPTI client \(such as torch.profiler\) held CUPTI.s activity buffers for 1\.[4-9] s'
 check "once: report counts the same launches" says "^.*$client_got launches have no kernel in the trace"
 
 client twice
-check "twice: what was before and behind is whole" test "$(kernels before) $(kernels after)" = "100 200"
+check "twice: kernels before and after are complete" test "$(kernels before) $(kernels after)" = "100 200"
 check "twice: launches without a record are counted" test "$(missing)" = $(($(launched) - $(all_kernels)))
 check "twice: for both times" fact 'activity buffers for 3\.[0-9] s, 2 times: '
 
 client brief
-check "brief: what was before and long behind is whole" test "$(kernels before) $(kernels after)" = "100 100"
+check "brief: kernels before and long after are complete" test "$(kernels before) $(kernels after)" = "100 100"
 check "brief: it is noticed when it is over, and counted" test "$(missing)" = $(($(launched) - $(all_kernels))) -a "$(missing)" -lt 40
 
 client unended
@@ -57,7 +57,7 @@ check "unended: the others are counted" test "$(missing)" = "$(printed client)"
 
 client none
 check "none: all is there" test "$(kernels before) $(kernels after)" = "100 100"
-check "none: nothing is said" test "$(grep -c 'another CUPTI client' facts)" = 0
+check "none: there is no note" test "$(grep -c 'another CUPTI client' facts)" = 0
 
 # A CUPTI that does not tell whether somebody records kernels: that is said.
 export MOCK_BOTH_KINDS=1

@@ -81,13 +81,13 @@ rm -rf c.grt
 cp -r "/proc/$inner/root/tmp/c.grt" . 2>/dev/null
 recorded "it began with the library; from inside"
 finish_in
-check "it ends as one that nobody asked" says "^sum $sum, 2 windows, 0 unclean, finalized 2 times, 0 faults, [0-9]+ callbacks, 0 asked, 0 disturbed$"
+check "it ends as a program without a recorder" says "^sum $sum, 2 windows, 0 unclean, finalized 2 times, 0 faults, [0-9]+ callbacks, 0 asked, 0 disturbed$"
 
 if [ "$(uname -m)" = x86_64 ]; then
 	begin_in -- "$MOCK/app" ask 1000
 	run record -e cuda -p "$inner" -d 0.2 -o refused.grt
 	check "it began without: refused, for the filter might end it" test "$status" != 0
-	check "which is said" says 'seccomp may kill it'
+	check "the error names the cause" says 'seccomp may kill it'
 	finish_in
 	check "and it was not touched" says "^sum $sum, 0 windows, .* 0 asked, 0 disturbed$"
 

@@ -69,7 +69,7 @@ run record -e cuda --duty 50%,80ms -o few.grt "$MOCK/app" shares 600
 "$GRTRACE" report --by kernel --json few.grt >few.json
 output=$(<few.json)
 check "few windows: no interval" says '"estimated_from": null'
-check "which is said" says 'there is no interval: it needs 10 windows'
+check "the error names the cause" says 'there is no interval: it needs 10 windows'
 run record -e cuda -o whole.grt "$MOCK/app" shares 100
 "$GRTRACE" report --by kernel --json whole.grt >whole.json
 output=$(<whole.json)

@@ -162,7 +162,7 @@ check "report --by stack has all" test "$(sum_of stack stacks calls)" = "$work"
 run flame c.grt --weight bytes --only copies -o b.folded
 check "bytes are the copies'" test "$(weights b.folded)" = "$(sum_of copy copies bytes)"
 check "report --by copy has all copies" test "$(sum_of copy copies calls)" = "$(joined copies)"
-check "with_stack is told" test "$("$GRTRACE" report c.grt --by stack --json | jq '[.stacks[] | select(.node > 0) | .calls] | add')" = "$(joined with_stack)"
+check "the launches with a stack are those that were recorded" test "$("$GRTRACE" report c.grt --by stack --json | jq '[.stacks[] | select(.node > 0) | .calls] | add')" = "$(joined with_stack)"
 run report c.grt --by device --csv
 check "CSV" test "$(head -n 1 <<<"$output" | cut -d, -f1-3)" = pid,process,gpu
 run report c.grt --by kernel --sort nothing
@@ -178,5 +178,5 @@ check "without stacks, launches are named by their function" grep -qE '^app;cu[A
 run flame e.grt
 expect "a recording without CUDA" 1 'nothing to draw: it has nothing with this weight'
 run report e.grt --by kernel
-check "says so" says 'the trace has no CUDA events'
+check "prints the reason" says 'the trace has no CUDA events'
 plan

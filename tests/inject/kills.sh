@@ -91,11 +91,11 @@ for ((i = 0; i < kills; i++)); do
 done
 check "the program lives after $kills kills" test "$i" = $kills
 check "every recording that is left is read" test $unread = 0
-check "a second recorder records, or is told who has the process" test $refused = 0
+check "a second recorder records, or its error names the first one" test $refused = 0
 echo "# $ended recorders of programs that were killed ended with an error"
 run record -e cuda -p $pid -d 0.1 -o last.grt
 expect "it is recorded by one more" 0 '[1-9][0-9]* events, 0 lost'
 finish
-check "it ends as one that nobody asked" exits 0
+check "it ends as a program without a recorder" exits 0
 check "with the same output, and CUPTI as it was" says "^sum $sum, [0-9]+ windows, 0 unclean, finalized [0-9]+ times, 0 faults, [0-9]+ callbacks, 0 asked, "
 plan

@@ -63,7 +63,7 @@ output=$(python3 of_work.py tables/work/*/*/*.jsonl 2>&1)
 check "each kernel in the exported tables has its collective, the rank and the job of its process" says '^[1-9][0-9]* kernels$'
 run report --by collective out.grt
 check "text" says '^fedcba0987654321 +- +2 +AllReduce +4.00 MiB +RING +SIMPLE +1 '
-check "that other ranks are not there is said" says 'some collectives have ranks that were not recorded'
+check "a note says that other ranks are not in the recording" says 'some collectives have ranks that were not recorded'
 check "CSV has a row for each" test "$("$GRTRACE" report --by collective --csv out.grt 2>/dev/null | wc -l)" = 8
 run report --by collective --sort busbw --top 1 out.grt
 check "--sort, --top" says '6 more rows: --top 0 shows all'
@@ -73,7 +73,7 @@ exact "4 threads with communicators of their own"
 nccl graph 5 10
 exact "a collective that is captured"
 check "each replay is one" test "$(json collective '.collective_sums[] | "\(.count) \(.time)"')" = "10 10000"
-check "that they have no numbers is said" test "$(json collective .notes[0] | grep -c '^10 collectives belong to CUDA graphs')" = 1
+check "a note says that collectives of graphs have no numbers" test "$(json collective .notes[0] | grep -c '^10 collectives belong to CUDA graphs')" = 1
 nccl many 5 20000
 check "more than there is room for: they are there, or counted" test \
 	$(($(grep -c '^K' got) + $(sed -n 's/^# faults=0 missing=0 .* balance=ok lost=//p' facts))) = 20000
@@ -129,7 +129,7 @@ check "a black box meets it" says '^grtrace record: collective: rank 2 has not c
 who=$("$PLAIN" dump -t communicator --json box.grt/snapshot_000001 2>/dev/null | jq -r 'select(.rank == 2 and .ranks == 4) | .pid')
 check "in the process of that rank ($who)" says ", process $who nccl\$"
 run report --incident box.grt/snapshot_000001
-expect "its snapshot says so" 0 '^incident: collective$'
+expect "its snapshot names the incident" 0 '^incident: collective$'
 check "and where that process hangs" says '^ +[0-9]+ rank_that_hangs\+0x'
 sleep 1
 check "once for this collective" test "$(grep -c '^grtrace record: collective' box.out)" = 1
@@ -158,5 +158,5 @@ finish
 check "the communicator is defined again" test "$("$GRTRACE" dump p.grt | grep -c ' COMMUNICATOR ')" = 1
 n=$("$GRTRACE" dump p.grt | grep -c ' COLLECTIVE ')
 check "collectives of this time alone" test "$n" -gt 0 -a "$n" -lt 1000
-check "NCCL is told that nothing is wanted, before and after" test "$(grep -c '^mask 0' said)" = 2
+check "before and after, the mask requests no events from NCCL" test "$(grep -c '^mask 0' said)" = 2
 plan

@@ -16,7 +16,7 @@ check "on the program's own clock all of it is right" changes virtual 1
 check "to 0.1 % of the run" test -z "$(grep -E ' (0\.[1-9][0-9]|[1-9][0-9]*\.[0-9]+) %' said | grep -v within)"
 run report path.grt --path
 expect "as text" 0 'segments of the critical path'
-check "what the graph cannot know is said" grep -q "shares the GPU's cores" <<<"$output"
+check "a note names what the graph cannot show" grep -q "shares the GPU's cores" <<<"$output"
 "$GRTRACE" report path.grt --path --csv >path.csv 2>err
 check "as CSV" grep -q '^who,kind,time,share,segments,inferred,total,times,half_saves,half_share,what' path.csv
 run report path.grt --path --by kernel

@@ -36,7 +36,7 @@ for ((i = 0; i < ${rounds:=5}; i++)); do
 done
 check "16 processes that begin at once, $rounds times: all are there" test $all = "$rounds"
 check "the recording is complete" test $complete = "$rounds"
-check "nothing is left behind" test -z "$(find out.grt -name '.*' -type f)"
+check "no files are left" test -z "$(find out.grt -name '.*' -type f)"
 
 rm -rf out.grt
 start slow 100
@@ -64,7 +64,7 @@ start again
 wait
 check "one is killed: what it left is not complete, though another ends last" test "$(state)" = recording
 run report out.grt
-expect "and report says so" 0 'the recorder did not finish this recording'
+expect "and report says that it is incomplete" 0 'the recorder did not finish this recording'
 
 # ---------------------------------------------------------------- one pid
 
@@ -99,7 +99,7 @@ play fibers 300
 exact "300 coroutines, each with a stack of its own"
 check "each stack is whole" joined 'whole_stacks=3000 '
 run flame -o f.folded out.grt
-expect "flame says so" 0 '3000 \(100\.00 %\) under the stack'
+expect "flame shows the stacks" 0 '3000 \(100\.00 %\) under the stack'
 check "without a word on stacks that are not" test -z "$(grep -E 'beginning|no frame' <<<"$output")"
 
 # --------------------------------------------------------------- no rights

@@ -466,7 +466,7 @@ static const struct tap_case cases[] = {
 	{"a job of a driver without adapter is the bridge's, if it is loaded", foreign},
 	{"interrupts, without and with offsets", interrupts},
 	{"memory: create, move, map, unmap", memory},
-	{"memory without offsets: what is not known is not told", memory_unknown},
+	{"memory without offsets: unknown members are not reported", memory_unknown},
 	{"offsets that lead astray: the field is not known", wild},
 	{"lines of `offsets` that are wrong are refused and change nothing", refusals},
 	{"four threads at once: every event of every job, once", at_once},

@@ -326,7 +326,7 @@ static const struct tap_case cases[] = {
 	{"each job is told once, in order, by whom and where, around the moments that the GPU knows",
 	 case_life},
 	{"a dependency names the fence and whether it was open", case_dependencies},
-	{"a job that fails, is refused or hangs is told as such", case_failed},
+	{"a job that fails, is refused or hangs is reported as such", case_failed},
 	{"jobs killed in the queue complete without having run", case_killed},
 };
 

@@ -462,7 +462,7 @@ static const struct tap_case cases[] = {
 	{"filter_latency: jobs that took long, one JOB record each", latency},
 	{"filter_stats counts what each setting refused", stats},
 	{"real jobs: by the processes that submitted them", real_pids},
-	{"real jobs: by the user who did", real_users},
+	{"real jobs: by the user who submitted them", real_users},
 	{"real jobs: by type of event, engine and ring", real_places},
 	{"real jobs: those that took long, one record each with true stamps", real_slow},
 };

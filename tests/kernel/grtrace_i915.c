@@ -386,11 +386,11 @@ static void at_once(void)
 static const struct tap_case cases[] = {
 	{"it binds to every tracepoint of the driver, request_in and _out where they are", binds},
 	{"a request: SUBMIT, COMMIT, END (inferred), COMPLETE, once each", life},
-	{"a request of the driver's own, which nobody queued: SUBMIT is COMMIT", own},
+	{"a request of the driver's own, without a queue: SUBMIT is COMMIT", own},
 	{"a request that is retired before its fence is signalled is complete then", retire_first},
 	{"a failed request, in an interrupt: ERROR and COMPLETE with the status and the submitter", fails},
 	{"a wait for a request", waits},
-	{"nothing is told of a request that was queued before tracing began", unknown},
+	{"a request that was queued before tracing began has no events", unknown},
 	{"context and seqno have all their 64 bits", numbers},
 	{"with offsets: ring, engine and device of each class", engines},
 	{"offsets that lead astray: ring and device are unknown", wild},

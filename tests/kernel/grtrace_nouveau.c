@@ -271,10 +271,10 @@ static const struct tap_case cases[] = {
 	{"a failed fence, in an interrupt: ERROR and COMPLETE with the status and the submitter", fails},
 	{"a wait that ends by its time", waits},
 	{"a wait that ends by the signal", wait_till_signalled},
-	{"nothing is told of a fence that was made before tracing began", unknown},
+	{"a fence that was made before tracing began has no events", unknown},
 	{"another client's channel under the same number is another ring", another_client},
-	{"a job under the DRM scheduler is told once, with its submitter, by drm_bridge", under_scheduler},
-	{"more channels than rings: every job is told", many_channels},
+	{"a job under the DRM scheduler is reported once, with its submitter, by drm_bridge", under_scheduler},
+	{"more channels than rings: every job is reported", many_channels},
 	{"four threads at once: every event of every job, once", at_once},
 };
 

@@ -319,7 +319,7 @@ static const struct tap_case known[] = {
 	{"calls that the driver refuses, with its status", refused_calls},
 	{"a group that cannot be made: TSG_INIT with the status, no TSG_DESTROY", not_made},
 	{"engines by their numbers in this branch", engine_names},
-	{"a group that is not laid out as it should be is counted, not told", odd_layout},
+	{"a group with another layout is counted, and has no event", odd_layout},
 	{"a driver that was built without checks", release_build},
 	{"a group that was made before tracing began", stopped},
 	{"four threads at once: every event of every group, once, with its handles", at_once},
@@ -327,7 +327,7 @@ static const struct tap_case known[] = {
 
 static const struct tap_case unknown[] = {
 	{"a driver of an unknown branch is refused, with the reason", is_refused},
-	{"nothing is told of it", nothing_told},
+	{"it has no event", nothing_told},
 };
 
 int main(int argc, char **argv)

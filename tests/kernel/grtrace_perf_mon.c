@@ -829,7 +829,7 @@ static const struct tap_case cases[] = {
 	{"the drop rate is lost / emitted of the ring", case_drops},
 	{"with more jobs than can be followed nothing is left over", case_many},
 	{"a job that was forgotten while it executed ends all the same", case_forgotten},
-	{"a beginning that is told after the end begins nothing", case_late},
+	{"a begin that is reported after the end has no effect", case_late},
 	{"jobs of all CPUs at once are all remembered while there is room, and all end", case_one_set},
 	{"utilization and latency are within 1 % of what the software GPU says", case_softgpu},
 	{"figures are sound with every CPU at full rate, and rings are idle after it", case_at_once},

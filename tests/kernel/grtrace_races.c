@@ -296,7 +296,7 @@ static void case_works(void)
 static const struct tap_case cases[] = {
 	{"processes start, stop, clear, set, emit and read at the same time, some being killed", case_run},
 	{"the balance closes, on each CPU and in total", case_balance},
-	{"what nobody has read is whole packets that join without a gap", case_rest},
+	{"unread packets are complete and follow one another without a gap", case_rest},
 	{"the module works as before", case_works},
 };
 

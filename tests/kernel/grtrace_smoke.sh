@@ -16,7 +16,7 @@ mark_log
 
 check "the module loads" load grtrace buffer_size=1048576
 check "version and state are there" grep -q 'format' "$D/version"
-check "it is stopped until it is told to start" grep -qx stopped "$D/control"
+check "tracing is stopped until it is started" grep -qx stopped "$D/control"
 check "the parameter buffer_size is in force" grep -qx 1048576 "$D/buffer_size"
 check "start" order start
 emit submit ring=0 ctx=0x1234 seqno=42 engine=graphics # not by check, which makes a process
@@ -34,7 +34,7 @@ read_back() {
 	esac
 }
 check "it is read back, with this process as submitter" read_back
-check "the balance says so" test "$(stat delivered)" = 2 # the event and its thread's name
+check "the counts are equal" test "$(stat delivered)" = 2 # the event and its thread's name
 
 unload_and_load() {
 	unload grtrace && [ ! -e "$D" ] && load grtrace enable=1 && grep -qx running "$D/control" && unload grtrace

@@ -547,7 +547,7 @@ static const struct tap_case cases[] = {
 	{"what hangs without a timeout ends with its file", case_hung},
 	{"it cannot be unloaded while a file or a fence of it is held, then it can", case_needed},
 	{"three processes that throw random ioctls do no harm", case_noise},
-	{"a queue that is killed leaves nothing behind, while jobs of it run or before any has", case_killed},
+	{"a queue that is killed leaves no jobs, while jobs of it run or before any has run", case_killed},
 	/* last: where the kernel loses a fence the module stays */
 	{"nor one whose last job is over", case_killed_after_one},
 };

@@ -78,7 +78,7 @@ check "it is named, with what to type" grep -q "grtrace: modprobe prefers .*/upd
 check "so is one that this version does not have" grep -q "/extra/grtrace_gone.ko: .*: rm " messages
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 . dest
-	check "who may not write there is told what to type" told_to_be_root
+	check "the error for a user who may not write there says what to type" told_to_be_root
 fi
 
 uninstall_modules() {

@@ -45,7 +45,7 @@ there export run.grt -f sqlite -o run.sqlite
 expect "it writes databases" 0 ''
 check "which SQLite reads" test "$(head -c 15 alone/run.sqlite)" = 'SQLite format 3'
 there record -e drm -d 1 -o new.grt
-check "what is not there to record is said" test "$status" -ge 1 -a "$status" -le 3
+check "an error names what cannot be recorded" test "$status" -ge 1 -a "$status" -le 3
 check "and what it needs" says '^grtrace record: '
 there top
 expect "a screen without a terminal" 2 'use -b'

@@ -48,7 +48,7 @@ right() { # NAME TRIGGER COLUMN VALUE
 many='+0 gfx_0 300us count=200 every=2ms'
 box 'job>400ms,fence-error,frame>3x,xid,exit-by-signal,devcoredump,signal' '0 gfx 300us count=1500 every=1ms'
 check "a steady run triggers nothing" test "$status" = 0 -a -z "$(compgen -G 'box.grt/snapshot_*')"
-check "which is said" says '^grtrace record: 0 snapshots in box.grt; 0 incidents within a pause have none$'
+check "the error names the cause" says '^grtrace record: 0 snapshots in box.grt; 0 incidents within a pause have none$'
 
 box 'job>400ms' "$many
 +420ms gfx_0 1ms hang"

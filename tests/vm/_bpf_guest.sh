@@ -251,7 +251,7 @@ nvidia_counts() {
 	check "even one that is not understood" says 'XID +code=0 bus=0x0 text="NVRM: Xid as nobody writes it"'
 	unset GRTRACE_SYSROOT
 	run record -e nvidia -o absent.grt -- true
-	expect "without the driver, this is said" 0 "NVIDIA's driver is not loaded"
+	expect "without the driver, the message says so" 0 "NVIDIA's driver is not loaded"
 	run record -e auto -v -o auto.grt -- true
 	expect "and auto leaves it out" 0 "without nvidia: NVIDIA's driver is not loaded"
 }

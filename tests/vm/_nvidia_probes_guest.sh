@@ -119,5 +119,5 @@ run record -e nvidia --probes -d 0.5 -o run.grt
 expect "lockdown for integrity: they can be probed" 0 '--probes: 9 functions'
 echo confidentiality >/sys/kernel/security/lockdown
 run monitor nvidia --probes -d 0.2
-expect "lockdown for confidentiality: it is said" 3 'locked down for confidentiality|lockdown'
+expect "lockdown for confidentiality: the error names it" 3 'locked down for confidentiality|lockdown'
 plan
