@@ -4,6 +4,7 @@
  * of its kernels. What was exposed comes from one walk over each device's work.
  */
 #include "collective_sums.h"
+#include "base/compare.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,13 +23,6 @@ struct exposure {
 	uint64_t *ns;
 	uint32_t n;
 };
-
-static int sums_by_moment(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 static void exposure_free(struct exposure *x)
 {
@@ -49,7 +43,7 @@ static uint32_t exposure_moments(const struct grt_step_process *p, uint32_t gpu,
 		moment[n++] = p->work[i].end;
 	}
 	if (n)
-		qsort(moment, n, sizeof(*moment), sums_by_moment);
+		qsort(moment, n, sizeof(*moment), grt_compare_u64);
 	for (uint32_t i = 0; i < n; i++)
 		if (!kept || moment[kept - 1] != moment[i])
 			moment[kept++] = moment[i];
@@ -84,7 +78,7 @@ static int exposure_find(struct exposure *x, const struct grt_ops *ops, uint32_t
 
 static uint64_t exposure_until(const struct exposure *x, uint64_t moment)
 {
-	const uint64_t *at = bsearch(&moment, x->moment, x->n, sizeof(*x->moment), sums_by_moment);
+	const uint64_t *at = bsearch(&moment, x->moment, x->n, sizeof(*x->moment), grt_compare_u64);
 
 	return at ? x->ns[at - x->moment] : 0;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/grow.h"
 #include "collective_ops.h"
 
@@ -167,13 +168,6 @@ static uint32_t step_at(const struct grt_steps *s, uint32_t rank, uint64_t time)
 	return low < r->first + r->steps && grt_steps_step(s, low)->from <= time ? low : UINT32_MAX;
 }
 
-static int collectives_by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /**
  * struct members - the lanes of a communicator; of one collective the ranks, their kernels and these one's
  * starts, and which was @last
@@ -295,7 +289,7 @@ static int take_one(struct grt_collectives *c, struct members *m, struct grt_col
 	k.step = step_at(c->steps, k.last, k.begin);
 	k.steady = is_steady(c, &k, first);
 	memcpy(m->sorted, m->start, m->n * sizeof(*m->start));
-	qsort(m->sorted, m->n, sizeof(*m->sorted), collectives_by_number);
+	qsort(m->sorted, m->n, sizeof(*m->sorted), grt_compare_u64);
 	/* the last one is the latest start itself; of the others the middle one */
 	k.late = k.begin - m->sorted[(m->n - 1) / 2];
 	grt_rank_threads_add(grt_steps_threads(c->steps), grt_steps_rank(c->steps, k.last)->pid,

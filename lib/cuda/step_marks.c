@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/grow.h"
 #include "base/keyed.h"
 #include "stack/image_frames.h"
@@ -319,13 +320,6 @@ static int cut_by_optimizer(struct grt_step_marks *m, const struct grt_step_proc
 /* Rounds of a median until its numbers are sorted: many more than it needs, in general. */
 #define ROUNDS_MAX 64
 
-static int marks_by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static bool about(uint32_t gap, uint32_t period)
 {
 	uint32_t slack = period / 10 ? period / 10 : 1;
@@ -379,7 +373,7 @@ static uint32_t marks_median(uint32_t *number, uint32_t n)
 		n -= front;
 	}
 	if (n > 1)
-		qsort(number, n, sizeof(*number), marks_by_number);
+		qsort(number, n, sizeof(*number), grt_compare_u32);
 	return number[at];
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/grow.h"
 #include "base/units.h"
 #include "step_code.h"
@@ -141,13 +142,6 @@ static uint64_t *find_moments(const struct grt_step_process *p, const struct grt
 	return moment;
 }
 
-static int steps_by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static uint64_t percentile(const uint64_t *sorted, uint32_t n, uint32_t percent)
 {
 	return sorted[((uint64_t)n * percent + 99) / 100 - 1];
@@ -161,7 +155,7 @@ static const uint64_t *sort_steps(struct grt_steps *s, const struct grt_step_ran
 
 		s->sorted[i] = part < 0 ? step->to - step->from : step->parts.ns[part];
 	}
-	qsort(s->sorted, r->steps, sizeof(*s->sorted), steps_by_number);
+	qsort(s->sorted, r->steps, sizeof(*s->sorted), grt_compare_u64);
 	return s->sorted;
 }
 

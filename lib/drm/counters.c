@@ -11,6 +11,7 @@
 
 #include "table/analysis.h"
 #include "table/cells.h"
+#include "base/compare.h"
 
 #define TOTAL "total "
 #define NS_PER_S 1000000000
@@ -147,18 +148,13 @@ bool grt_counter_mean(const struct grt_counter_row *row, int64_t *mean)
 	return value >= -(__int128)INT64_MAX && value <= INT64_MAX;
 }
 
-static int counters_compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int counters_by_place(const void *a, const void *b)
 {
 	const struct grt_counter_row *x = *(void *const *)a, *y = *(void *const *)b;
 
-	return counters_compare(x->instance != 0, y->instance != 0)
-		       ?: counters_compare(x->device, y->device)
-				  ?: counters_compare(x->instance, y->instance) ?: counters_compare(x->counter, y->counter);
+	return grt_compare(x->instance != 0, y->instance != 0)
+		       ?: grt_compare(x->device, y->device)
+				  ?: grt_compare(x->instance, y->instance) ?: grt_compare(x->counter, y->counter);
 }
 
 int grt_counters_list(const struct grt_counters *c, const struct grt_counter_row ***out)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* Finds the cause of each late frame of a client, once all frames are known, see frame_blame.h. */
 #include "frame_blame.h"
+#include "base/compare.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,13 +35,6 @@ void grt_frame_client_ran(struct grt_frame_client *c, uint64_t start, uint64_t e
 	}
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The least value that @permille of all are not above. */
 static uint64_t rank(const uint64_t *value, uint32_t n, uint32_t permille)
 {
@@ -57,7 +51,7 @@ static uint32_t sorted(const struct grt_frame_client *c, uint64_t *value, int pa
 	for (uint32_t i = 0; i < c->n; i++)
 		if (c->frame[i].begin)
 			value[n++] = part < 0 ? grt_frame_time(&c->frame[i]) : c->frame[i].part[part];
-	qsort(value, n, sizeof(*value), compare_u64);
+	qsort(value, n, sizeof(*value), grt_compare_u64);
 	return n;
 }
 

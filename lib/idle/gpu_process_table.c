@@ -9,6 +9,7 @@
 #include "gpu_processes.h"
 #include "table/cells.h"
 #include "table/rows.h"
+#include "base/compare.h"
 
 static const char *const whose_names[] = {
 	[GRT_GPU_PROCESS] = "process",
@@ -270,20 +271,15 @@ const struct grt_table grt_gpu_processes_table[GRT_GPU_BYS] = {
 
 /* --------------------------------------------------------------- parts */
 
-static int gpu_process_compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* By GPU and ring; processes before the rest, the process with most time first. */
 static int gpu_process_by_place(const void *a, const void *b)
 {
 	const struct grt_gpu_process *x = *(void *const *)a, *y = *(void *const *)b;
 
-	return gpu_process_compare(x->source, y->source) ?: gpu_process_compare(x->device, y->device)
-		?: gpu_process_compare(x->instance, y->instance) ?: gpu_process_compare(x->place, y->place)
-		?: gpu_process_compare(x->kind, y->kind)
-		?: gpu_process_compare(y->residency, x->residency) ?: gpu_process_compare(x->pid, y->pid);
+	return grt_compare(x->source, y->source) ?: grt_compare(x->device, y->device)
+		?: grt_compare(x->instance, y->instance) ?: grt_compare(x->place, y->place)
+		?: grt_compare(x->kind, y->kind)
+		?: grt_compare(y->residency, x->residency) ?: grt_compare(x->pid, y->pid);
 }
 
 static int gpu_process_tie(const void *a, const void *b)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/memfile.h"
 #include "codes/cuda_codes.h"
 #include "codes/ioctl_names.h"
@@ -269,24 +270,19 @@ static int idle_texts_compare(const char *a, const char *b)
 	return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b);
 }
 
-static int idle_numbers_compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* Threads of one name, such as those of a pool, are one. */
 static int idle_wakers_compare(const struct grt_idleness_row *x, const struct grt_idleness_row *y)
 {
 	int order = strcmp(x->waker_comm, y->waker_comm);
 
-	return order || *x->waker_comm ? order : idle_numbers_compare(x->waker, y->waker);
+	return order || *x->waker_comm ? order : grt_compare(x->waker, y->waker);
 }
 
 /* 0: they read the same. */
 static int idle_reads_as(const struct grt_idleness_row *x, const struct grt_idleness_row *y)
 {
-	return idle_numbers_compare(x->device, y->device) ?: idle_numbers_compare(x->cause, y->cause)
-	       ?: idle_numbers_compare(x->pid, y->pid) ?: idle_wakers_compare(x, y)
+	return grt_compare(x->device, y->device) ?: grt_compare(x->cause, y->cause)
+	       ?: grt_compare(x->pid, y->pid) ?: idle_wakers_compare(x, y)
 	       ?: idle_texts_compare(x->place, y->place) ?: idle_texts_compare(x->since, y->since)
 	       ?: idle_texts_compare(x->call, y->call)
 	       ?: idle_texts_compare(x->set_up, y->set_up);
@@ -297,8 +293,7 @@ static int idle_by_text(const void *a, const void *b)
 	const struct grt_idleness_row *x = *(const struct grt_idleness_row *const *)a,
 				      *y = *(const struct grt_idleness_row *const *)b;
 
-	return idle_reads_as(x, y) ?: idle_numbers_compare(y->ns, x->ns)
-	       ?: idle_numbers_compare(x->number, y->number);
+	return idle_reads_as(x, y) ?: grt_compare(y->ns, x->ns) ?: grt_compare(x->number, y->number);
 }
 
 static int idle_by_time(const void *a, const void *b)
@@ -306,8 +301,7 @@ static int idle_by_time(const void *a, const void *b)
 	const struct grt_idleness_row *x = *(const struct grt_idleness_row *const *)a,
 				      *y = *(const struct grt_idleness_row *const *)b;
 
-	return idle_numbers_compare(x->device, y->device) ?: idle_numbers_compare(y->ns, x->ns)
-	       ?: idle_reads_as(x, y);
+	return grt_compare(x->device, y->device) ?: grt_compare(y->ns, x->ns) ?: idle_reads_as(x, y);
 }
 
 /* Adds rows with the same text to the one with most time. */

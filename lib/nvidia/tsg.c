@@ -8,6 +8,7 @@
 
 #include <grtrace/tsg.h>
 
+#include "base/compare.h"
 #include "base/bus.h"
 #include "base/grow.h"
 #include "codes/nv_codes.h"
@@ -420,13 +421,6 @@ static int by_runlist(const void *a, const void *b)
 	return x->pid != y->pid ? (x->pid < y->pid ? -1 : 1) : 0;
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Most of @n groups that lived at the same time: births and deaths in their order. Return: or -ENOMEM */
 static int64_t most_at_once(const struct grt_tsg *const *g, uint64_t n)
 {
@@ -437,8 +431,8 @@ static int64_t most_at_once(const struct grt_tsg *const *g, uint64_t n)
 		death[i] = g[i]->died ? g[i]->last : UINT64_MAX;
 	}
 	if (birth && death) {
-		qsort(birth, n, sizeof(*birth), compare_u64);
-		qsort(death, n, sizeof(*death), compare_u64);
+		qsort(birth, n, sizeof(*birth), grt_compare_u64);
+		qsort(death, n, sizeof(*death), grt_compare_u64);
 	}
 	for (uint64_t b = 0; birth && death && b < n; b++) {
 		while (death[d] < birth[b])

@@ -8,6 +8,7 @@
 
 #include <grtrace/tsg.h>
 
+#include "base/compare.h"
 #include "base/bus.h"
 #include "base/grow.h"
 #include "trace/names.h"
@@ -258,20 +259,15 @@ int grt_tsg_times_slice(struct grt_tsg_times *t, const struct grt_ev_gpu_slice *
 
 /* ------------------------------------------------------------------ lists */
 
-static int tsg_times_order(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int tsg_times_compare(const void *a, const void *b)
 {
 	const struct grt_tsg_time *x = *(const struct grt_tsg_time *const *)a,
 				  *y = *(const struct grt_tsg_time *const *)b;
 
-	return tsg_times_order(x->device, y->device) ?: tsg_times_order(x->instance, y->instance)
-		?: tsg_times_order(x->group == NO_GROUP, y->group == NO_GROUP)
-		?: tsg_times_order(y->residency, x->residency) ?: tsg_times_order(x->pid, y->pid)
-		?: tsg_times_order(x->group, y->group);
+	return grt_compare(x->device, y->device) ?: grt_compare(x->instance, y->instance)
+		?: grt_compare(x->group == NO_GROUP, y->group == NO_GROUP)
+		?: grt_compare(y->residency, x->residency) ?: grt_compare(x->pid, y->pid)
+		?: grt_compare(x->group, y->group);
 }
 
 int64_t grt_tsg_times_list(const struct grt_tsg_times *t, const struct grt_tsg_time ***out)

@@ -8,6 +8,7 @@
 #include "table/cells.h"
 #include "table/rows.h"
 #include "uvm.h"
+#include "base/compare.h"
 
 #define GRT_UVM_CAUSE(number, NAME, name, help) [number] = #name,
 static const char *const cause_words[] = {
@@ -258,42 +259,37 @@ static const struct grt_table fate_table = {"uvm_pages", "pages of unified memor
 
 /* --------------------------------------------------------------- analysis */
 
-static int uvm_order(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* The most bytes first, or what happened most often. */
 static int uvm_copies_order(const void *a, const void *b)
 {
 	const struct grt_uvm_copies *x = *(void *const *)a, *y = *(void *const *)b;
 
-	return uvm_order(y->bytes, x->bytes)
-	       ?: uvm_order(x->pid, y->pid) ?: uvm_order(x->cause, y->cause) ?: uvm_order(x->from, y->from)
-	       ?: uvm_order(x->to, y->to);
+	return grt_compare(y->bytes, x->bytes)
+	       ?: grt_compare(x->pid, y->pid) ?: grt_compare(x->cause, y->cause) ?: grt_compare(x->from, y->from)
+	       ?: grt_compare(x->to, y->to);
 }
 
 static int uvm_faults_order(const void *a, const void *b)
 {
 	const struct grt_uvm_faults *x = *(void *const *)a, *y = *(void *const *)b;
 
-	return uvm_order(y->faults, x->faults) ?: uvm_order(x->pid, y->pid) ?: uvm_order(x->device, y->device)
-	       ?: uvm_order(x->access, y->access);
+	return grt_compare(y->faults, x->faults) ?: grt_compare(x->pid, y->pid) ?: grt_compare(x->device, y->device)
+	       ?: grt_compare(x->access, y->access);
 }
 
 static int uvm_repairs_order(const void *a, const void *b)
 {
 	const struct grt_uvm_repairs *x = *(void *const *)a, *y = *(void *const *)b;
 
-	return uvm_order(y->time, x->time) ?: uvm_order(x->pid, y->pid) ?: uvm_order(x->device, y->device);
+	return grt_compare(y->time, x->time) ?: grt_compare(x->pid, y->pid) ?: grt_compare(x->device, y->device);
 }
 
 static int uvm_fates_order(const void *a, const void *b)
 {
 	const struct grt_uvm_fates *x = *(void *const *)a, *y = *(void *const *)b;
 
-	return uvm_order(x->pid, y->pid) ?: uvm_order(x->kind, y->kind) ?: uvm_order(x->number, y->number)
-	       ?: uvm_order(x->device, y->device) ?: uvm_order(x->to, y->to);
+	return grt_compare(x->pid, y->pid) ?: grt_compare(x->kind, y->kind) ?: grt_compare(x->number, y->number)
+	       ?: grt_compare(x->device, y->device) ?: grt_compare(x->to, y->to);
 }
 
 static int uvm_write_table(struct grt_pass *pass, const struct grt_part *part, const struct grt_table *table,

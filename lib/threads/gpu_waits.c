@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/grow.h"
 #include "base/hist.h"
 #include "base/index.h"
@@ -91,11 +92,6 @@ struct grt_gpu_waits {
 
 /* ------------------------------------------------------------- the work */
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static struct place place_in(const struct place *p, enum step step)
 {
 	return (struct place){p->pid, step < BY_PROCESS ? p->context : ANY,
@@ -104,8 +100,8 @@ static struct place place_in(const struct place *p, enum step step)
 
 static int compare_places(const struct place *a, const struct place *b)
 {
-	return compare_numbers(a->pid, b->pid)
-		       ?: compare_numbers(a->context, b->context) ?: compare_numbers(a->stream, b->stream);
+	return grt_compare(a->pid, b->pid)
+		       ?: grt_compare(a->context, b->context) ?: grt_compare(a->stream, b->stream);
 }
 
 static int compare_works(const void *a, const void *b)
@@ -113,8 +109,8 @@ static int compare_works(const void *a, const void *b)
 	const struct work *x = a, *y = b;
 
 	return compare_places(&x->place, &y->place)
-		       ?: compare_numbers(x->from, y->from)
-		       ?: compare_numbers(x->to, y->to) ?: compare_numbers(x->what, y->what);
+		       ?: grt_compare(x->from, y->from)
+		       ?: grt_compare(x->to, y->to) ?: grt_compare(x->what, y->what);
 }
 
 static int lay_out(struct grt_gpu_waits *g, enum step step)
@@ -207,8 +203,8 @@ static int compare_targets(const void *a, const void *b)
 {
 	const struct target *x = a, *y = b;
 
-	return compare_numbers(x->place.pid, y->place.pid)
-		       ?: compare_numbers(x->call, y->call) ?: compare_numbers(x->to, y->to);
+	return grt_compare(x->place.pid, y->place.pid)
+		       ?: grt_compare(x->call, y->call) ?: grt_compare(x->to, y->to);
 }
 
 static bool is_target_of(const struct target *t, const struct wait *w)
@@ -311,7 +307,7 @@ static int divide_before(struct grt_gpu_waits *g, uint64_t moment)
 
 static int compare_moments(const void *a, const void *b)
 {
-	return compare_numbers(*(const uint64_t *)a, *(const uint64_t *)b);
+	return grt_compare(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* Makes room by dividing those waits that end before the middle of all ends. */
