@@ -12,18 +12,16 @@
 
 #include "base/busy.h"
 #include "base/grow.h"
-#include "base/keyed.h"
 #include "base/say.h"
-#include "base/timescale.h"
 #include "stack/images.h"
-#include "table/bars.h"
-#include "table/rows.h"
+#include "table/bar_rows.h"
 
 /* Devices and streams; work of further ones is counted. */
 #define STREAMS_MAX 1024U
 #define NO_STREAM UINT32_MAX
 
 struct stream_bar {
+	struct grt_bar_row bar;
 	const struct grt_device *device;
 	uint32_t pid;
 	uint32_t gpu;
@@ -33,17 +31,13 @@ struct stream_bar {
 	uint64_t kernels;
 	uint64_t copies;
 	uint64_t busy;
-	uint64_t *column;
 	struct grt_interval *ran;
 	uint64_t used, room;
 };
 
 struct stream_bars {
-	struct grt_timescale scale;
+	struct grt_bar_rows bars;
 	struct grt_images images;
-	struct grt_keyed rows;
-	const struct stream_bar **list;
-	uint64_t over;
 	uint64_t untimed;
 };
 
@@ -52,8 +46,7 @@ static int stream_bars_begin(void **state, struct grt_pass *pass, unsigned int p
 	struct stream_bars *x = *state;
 
 	grt_images_init(&x->images);
-	grt_keyed_init(&x->rows, sizeof(struct stream_bar), STREAMS_MAX);
-	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns);
+	return grt_bar_rows_begin(&x->bars, pass, sizeof(struct stream_bar), STREAMS_MAX);
 }
 
 /* The properties of a kernel or copy. */
@@ -69,11 +62,9 @@ static int stream_bars_add(struct stream_bars *x, const struct grt_event *e, con
 	const struct grt_key key = {{device->number, stream == NO_STREAM ? 0 : e->ctx,
 				     stream == NO_STREAM ? 0 : e->pid, (uint64_t)context << 32 | stream}};
 	struct stream_bar *row;
-	void *found;
-	int ret = grt_keyed_get_or_count(&x->rows, &key, &x->over, &found);
+	int ret = grt_bar_rows_get(&x->bars, &key, &row);
 
-	row = found;
-	if (!row)
+	if (ret || !row)
 		return ret;
 	row->several |= row->device && row->pid != e->pid;
 	row->device = device;
@@ -108,7 +99,7 @@ static int stream_bars_event(void *state, const struct grt_event *e, struct grt_
 		x->untimed++;
 		return 0;
 	}
-	if (w.end < x->scale.first || w.start > x->scale.last)
+	if (w.end < x->bars.scale.first || w.start > x->bars.scale.last)
 		return 0;
 	image = grt_images_of(&x->images, e);
 	device = image ? grt_devices_of(&x->images.devices, image->number, w.gpu) : NULL;
@@ -128,26 +119,22 @@ static int stream_bars_by_start(const void *a, const void *b)
 }
 
 /* The union, column by column. */
-static int stream_bars_sum(const struct stream_bars *x, struct stream_bar *row)
+static void stream_bars_sum(const struct stream_bars *x, struct stream_bar *row)
 {
 	uint64_t done = 0;
 
-	row->column = calloc(x->scale.columns + 1, sizeof(*row->column));
-	if (!row->column)
-		return -ENOMEM;
 	qsort(row->ran, row->used, sizeof(*row->ran), stream_bars_by_start);
 	for (uint64_t i = 0; i < row->used; i++) {
 		const struct grt_interval *r = &row->ran[i];
 
 		if (r->to <= done)
 			continue;
-		row->busy +=
-			grt_timescale_fill(&x->scale, row->column, r->from > done ? r->from : done, r->to);
+		row->busy += grt_timescale_fill(&x->bars.scale, row->bar.column,
+						r->from > done ? r->from : done, r->to);
 		done = r->to;
 	}
 	free(row->ran);
 	row->ran = NULL;
-	return 0;
 }
 
 /* A device is in front of its streams, of which the busiest is the first. */
@@ -175,33 +162,32 @@ static int stream_bars_compare(const void *a, const void *b)
 static int stream_bars_finish(void *state, struct grt_pass *pass)
 {
 	struct stream_bars *x = state;
-	int ret = 0;
 
-	for (void *r = grt_keyed_oldest(&x->rows); r && !ret; r = grt_keyed_next(&x->rows, r))
-		ret = stream_bars_sum(x, r);
-	return ret ?: grt_keyed_list(&x->rows, stream_bars_compare, (void ***)&x->list);
+	for (void *r = grt_keyed_oldest(&x->bars.rows); r; r = grt_keyed_next(&x->bars.rows, r))
+		stream_bars_sum(x, r);
+	return grt_bar_rows_finish(&x->bars, stream_bars_compare);
 }
 
 /* The row of a device is in front of those of its streams. */
 static bool stream_bars_is_shared(const struct stream_bars *x, const struct grt_device *device)
 {
+	const struct stream_bar *row;
 	uint32_t i = 0;
 
-	while (i < x->rows.used && x->list[i]->device != device)
+	while ((row = grt_bar_rows_at(&x->bars, i)) && row->device != device)
 		i++;
-	return i < x->rows.used && x->list[i]->several;
+	return row && row->several;
 }
 
 static bool stream_bars_bar(const void *state, const struct grt_pass *pass, uint32_t i, struct grt_bar *bar)
 {
 	const struct stream_bars *x = state;
-	const struct stream_bar *row;
+	const struct stream_bar *row = grt_bar_rows_at(&x->bars, i);
 	char label[GRT_DEVICE_LABEL];
 	char process[GRT_PROCESS_LABEL];
 
-	if (i >= x->rows.used)
+	if (!row)
 		return false;
-	row = x->list[i];
 	grt_process_label(grt_process_name(pass->names, row->pid), row->pid, process);
 	if (row->stream == NO_STREAM && row->several)
 		grt_say_text(bar->label, sizeof(bar->label), "%s %" PRIu32 " {process|processes}",
@@ -216,7 +202,7 @@ static bool stream_bars_bar(const void *state, const struct grt_pass *pass, uint
 			 !row->copies	 ? ", kernels"
 			 : !row->kernels ? ", copies"
 					 : "");
-	bar->column = row->column;
+	bar->column = row->bar.column;
 	bar->busy = row->busy;
 	bar->drawn = true;
 	return true;
@@ -246,39 +232,31 @@ static const struct grt_column stream_bars_columns[] = {
 static const struct grt_table stream_bars_table = {"streams", "CUDA devices and streams", stream_bars_columns,
 						   0};
 
-static int stream_bars_write_row(const struct stream_bars *x, const struct stream_bar *row,
-				 struct grt_pass *pass)
+static void stream_bars_cells(const void *state, const void *at, const struct grt_pass *pass,
+			      struct grt_row_cells *c)
 {
+	const struct stream_bars *x = state;
+	const struct stream_bar *row = at;
 	uint64_t span = pass->known ? grt_windows_sum(&x->images.windows, pass->first, pass->last) : 0;
-	struct grt_row_cells c = {.n = 0};
 	bool device = row->stream == NO_STREAM;
 
-	grt_row_add(&c, (struct grt_cell){.number = row->pid, .absent = row->several});
-	grt_row_text(&c, row->several ? NULL : grt_process_name(pass->names, row->pid));
-	grt_row_add(&c,
-		    (struct grt_cell){.number = row->gpu, .absent = row->several && row->device->several});
-	grt_row_add(&c, (struct grt_cell){.number = row->context, .absent = device});
-	grt_row_add(&c, (struct grt_cell){.number = row->stream, .absent = device});
-	grt_row_number(&c, row->kernels);
-	grt_row_number(&c, row->copies);
-	grt_row_number(&c, row->busy);
-	grt_row_number(&c, span ? (uint64_t)((unsigned __int128)row->busy * 100000 / span) : 0);
-	c.cell[c.n - 1].absent = !span;
-	grt_row_add(&c, (struct grt_cell){.list = row->column, .number = x->scale.columns});
-	grt_row_text(&c, row->device->known ? row->device->is.uuid : NULL);
-	return grt_writer_row(pass->writer, &c);
+	grt_row_add(c, (struct grt_cell){.number = row->pid, .absent = row->several});
+	grt_row_text(c, row->several ? NULL : grt_process_name(pass->names, row->pid));
+	grt_row_add(c, (struct grt_cell){.number = row->gpu, .absent = row->several && row->device->several});
+	grt_row_add(c, (struct grt_cell){.number = row->context, .absent = device});
+	grt_row_add(c, (struct grt_cell){.number = row->stream, .absent = device});
+	grt_row_number(c, row->kernels);
+	grt_row_number(c, row->copies);
+	grt_bar_rows_put_busy(c, row->busy, span);
+	grt_bar_rows_put(&x->bars, row, c);
+	grt_row_text(c, row->device->known ? row->device->is.uuid : NULL);
 }
 
 static int stream_bars_write(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	const struct stream_bars *x = state;
-	int ret = 0;
 
-	grt_writer_table(pass->writer, &stream_bars_table, NULL);
-	for (uint32_t i = 0; i < x->rows.used && !ret; i++)
-		ret = stream_bars_write_row(x, x->list[i], pass);
-	grt_writer_table_end(pass->writer);
-	return ret;
+	return grt_bar_rows_write(&x->bars, pass, &stream_bars_table, stream_bars_cells, x);
 }
 
 static void stream_bars_notes(void *state, struct grt_pass *pass)
@@ -291,33 +269,29 @@ static void stream_bars_notes(void *state, struct grt_pass *pass)
 			"%" PRIu64
 			" {kernel or copy without stamps or an end is|kernels and copies without stamps or an end are} not drawn",
 			x->untimed);
-	if (x->over)
+	if (x->bars.over)
 		grt_note(
 			pass->notes,
 			"%" PRIu64
 			" {kernel or copy belongs|kernels and copies belong} to streams without a row (limit of %u rows)",
-			x->over, STREAMS_MAX);
+			x->bars.over, STREAMS_MAX);
 }
 
 static bool stream_bars_any(const void *state)
 {
-	return ((const struct stream_bars *)state)->rows.used;
+	return ((const struct stream_bars *)state)->bars.rows.used;
 }
 
 static void stream_bars_free(void *state)
 {
 	struct stream_bars *x = state;
 
-	for (struct stream_bar *r = x ? grt_keyed_oldest(&x->rows) : NULL; r;
-	     r = grt_keyed_next(&x->rows, r)) {
-		free(r->column);
+	for (struct stream_bar *r = x ? grt_keyed_oldest(&x->bars.rows) : NULL; r;
+	     r = grt_keyed_next(&x->bars.rows, r))
 		free(r->ran);
-	}
 	if (x) {
-		grt_keyed_free(&x->rows);
+		grt_bar_rows_free(&x->bars);
 		grt_images_free(&x->images);
-		grt_timescale_free(&x->scale);
-		free(x->list);
 	}
 }
 

@@ -6,15 +6,10 @@
  *
  * Memory: that of display_frames.h, and 8 bytes for each column and row.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/keyed.h"
-#include "base/timescale.h"
 #include "display_frames.h"
-#include "table/bars.h"
-#include "table/rows.h"
+#include "table/bar_rows.h"
 #include "vblank.h"
 
 /** enum display_bar_what - what a row counts */
@@ -29,28 +24,25 @@ static const char *const display_bar_names[] = {
 
 /** struct display_bar - a row; @client: of frames */
 struct display_bar {
+	struct grt_bar_row bar;
 	const struct grt_frame_client *client;
 	uint32_t device;
 	uint32_t crtc;
 	enum display_bar_what what;
 	uint64_t count;
-	uint64_t *column;
 };
 
 struct display_bars {
-	struct grt_timescale scale;
+	struct grt_bar_rows bars;
 	struct grt_display_frames *frames;
-	struct grt_keyed rows;
-	const struct display_bar **list;
-	uint64_t over;
 };
 
 static int display_bars_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	struct display_bars *x = *state;
 
-	grt_keyed_init(&x->rows, sizeof(struct display_bar), GRT_VBLANK_CRTCS_MAX + 2 * GRT_FRAME_CLIENTS);
-	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns)
+	return grt_bar_rows_begin(&x->bars, pass, sizeof(struct display_bar),
+				  GRT_VBLANK_CRTCS_MAX + 2 * GRT_FRAME_CLIENTS)
 		       ?: grt_display_frames_new(&x->frames);
 }
 
@@ -60,22 +52,18 @@ static int display_bars_count(struct display_bars *x, const struct display_bar *
 	const struct grt_key key = {
 		{like->what, (uint64_t)like->device << 32 | like->crtc, (uintptr_t)like->client}};
 	struct display_bar *row;
-	void *found;
-	int ret = grt_keyed_get_or_count(&x->rows, &key, &x->over, &found);
+	int ret = grt_bar_rows_get(&x->bars, &key, &row);
 
-	row = found;
-	if (!row)
+	if (ret || !row)
 		return ret;
-	if (!row->column) {
-		*row = *like;
-		row->column = calloc(x->scale.columns + 1, sizeof(*row->column));
-	}
-	if (!row->column)
-		return -ENOMEM;
-	if (!time || !grt_timescale_has(&x->scale, time))
+	row->client = like->client;
+	row->device = like->device;
+	row->crtc = like->crtc;
+	row->what = like->what;
+	if (!time || !grt_timescale_has(&x->bars.scale, time))
 		return 0;
 	row->count++;
-	row->column[grt_timescale_column(&x->scale, time)]++;
+	row->bar.column[grt_timescale_column(&x->bars.scale, time)]++;
 	return 0;
 }
 
@@ -141,7 +129,7 @@ static int display_bars_finish(void *state, struct grt_pass *pass)
 
 	for (uint32_t i = 0; !ret && (client = grt_display_frames_client(x->frames, i)); i++)
 		ret = display_bars_client(x, client);
-	return ret ?: grt_keyed_list(&x->rows, display_bars_compare, (void ***)&x->list);
+	return ret ?: grt_bar_rows_finish(&x->bars, display_bars_compare);
 }
 
 static const char *display_bars_process(const struct display_bars *x, const struct display_bar *row)
@@ -152,12 +140,11 @@ static const char *display_bars_process(const struct display_bars *x, const stru
 static bool display_bars_bar(const void *state, const struct grt_pass *pass, uint32_t i, struct grt_bar *bar)
 {
 	const struct display_bars *x = state;
-	const struct display_bar *row;
+	const struct display_bar *row = grt_bar_rows_at(&x->bars, i);
 	char process[GRT_PROCESS_LABEL];
 
-	if (i >= x->rows.used)
+	if (!row)
 		return false;
-	row = x->list[i];
 	if (row->client)
 		snprintf(bar->label, sizeof(bar->label), "  %s %s", display_bar_names[row->what],
 			 grt_process_label(display_bars_process(x, row), row->client->pid, process));
@@ -166,7 +153,7 @@ static bool display_bars_bar(const void *state, const struct grt_pass *pass, uin
 			 display_bar_names[row->what]);
 	snprintf(bar->behind, sizeof(bar->behind), "%" PRIu64, row->count);
 	bar->look = GRT_BAR_AMOUNT;
-	bar->column = row->column;
+	bar->column = row->bar.column;
 	bar->drawn = true;
 	return true;
 }
@@ -185,32 +172,27 @@ static const struct grt_column display_bars_columns[] = {
 
 static const struct grt_table display_bars_table = {"displays", "displays", display_bars_columns, 0};
 
-static int display_bars_write_row(const struct display_bars *x, const struct display_bar *row,
-				  struct grt_pass *pass)
+static void display_bars_cells(const void *state, const void *at, const struct grt_pass *pass,
+			       struct grt_row_cells *c)
 {
-	struct grt_row_cells c = {.n = 0};
+	const struct display_bars *x = state;
+	const struct display_bar *row = at;
 
-	grt_row_number(&c, row->crtc);
-	grt_row_add(&c, (struct grt_cell){.number = row->device, .absent = row->client});
-	grt_row_add(&c,
+	grt_row_number(c, row->crtc);
+	grt_row_add(c, (struct grt_cell){.number = row->device, .absent = row->client});
+	grt_row_add(c,
 		    (struct grt_cell){.number = row->client ? row->client->pid : 0, .absent = !row->client});
-	grt_row_text(&c, display_bars_process(x, row));
-	grt_row_text(&c, display_bar_names[row->what]);
-	grt_row_number(&c, row->count);
-	grt_row_add(&c, (struct grt_cell){.list = row->column, .number = x->scale.columns});
-	return grt_writer_row(pass->writer, &c);
+	grt_row_text(c, display_bars_process(x, row));
+	grt_row_text(c, display_bar_names[row->what]);
+	grt_row_number(c, row->count);
+	grt_bar_rows_put(&x->bars, row, c);
 }
 
 static int display_bars_write(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	const struct display_bars *x = state;
-	int ret = 0;
 
-	grt_writer_table(pass->writer, &display_bars_table, NULL);
-	for (uint32_t i = 0; i < x->rows.used && !ret; i++)
-		ret = display_bars_write_row(x, x->list[i], pass);
-	grt_writer_table_end(pass->writer);
-	return ret;
+	return grt_bar_rows_write(&x->bars, pass, &display_bars_table, display_bars_cells, x);
 }
 
 static void display_bars_notes(void *state, struct grt_pass *pass)
@@ -218,30 +200,25 @@ static void display_bars_notes(void *state, struct grt_pass *pass)
 	const struct display_bars *x = state;
 	struct grt_display_frames_count count = grt_display_frames_count(x->frames);
 
-	if (x->over || count.over)
+	if (x->bars.over || count.over)
 		grt_note(pass->notes,
 			 "%" PRIu64 " {vertical blank|vertical blanks} and %" PRIu64
 			 " {frame is|frames are} in no row of the displays",
-			 x->over, count.over);
+			 x->bars.over, count.over);
 }
 
 static bool display_bars_any(const void *state)
 {
-	return ((const struct display_bars *)state)->rows.used;
+	return ((const struct display_bars *)state)->bars.rows.used;
 }
 
 static void display_bars_free(void *state)
 {
 	struct display_bars *x = state;
 
-	for (struct display_bar *r = x ? grt_keyed_oldest(&x->rows) : NULL; r;
-	     r = grt_keyed_next(&x->rows, r))
-		free(r->column);
 	if (x) {
-		grt_keyed_free(&x->rows);
+		grt_bar_rows_free(&x->bars);
 		grt_display_frames_free(x->frames);
-		grt_timescale_free(&x->scale);
-		free(x->list);
 	}
 }
 

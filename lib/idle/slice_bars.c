@@ -3,14 +3,10 @@
  * Which process had an NVIDIA GPU, or an instance of a divided one, over time (GPU_SLICE), as a part of a
  * timeline: a row for all of them and one for each process.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/keyed.h"
-#include "base/timescale.h"
-#include "table/bars.h"
-#include "table/rows.h"
+#include "base/compare.h"
+#include "table/bar_rows.h"
 
 /* GPUs and processes; slices of further ones are counted. */
 #define ROWS_MAX 1024U
@@ -19,56 +15,40 @@
 
 /** struct slice_bar - @pid: ALL, or of the process; @slices: pieces of its time */
 struct slice_bar {
+	struct grt_bar_row bar;
 	uint32_t device;
 	uint32_t gpu, compute;
 	uint32_t pid;
 	uint64_t slices;
 	uint64_t had;
-	uint64_t *column;
-};
-
-struct slice_bars {
-	struct grt_timescale scale;
-	struct grt_keyed rows;
-	const struct slice_bar **list;
-	uint64_t over;
 };
 
 static int slice_bars_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	struct slice_bars *x = *state;
-
-	grt_keyed_init(&x->rows, sizeof(struct slice_bar), ROWS_MAX);
-	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns);
+	return grt_bar_rows_begin(*state, pass, sizeof(struct slice_bar), ROWS_MAX);
 }
 
-static int slice_bars_add(struct slice_bars *x, const struct grt_ev_gpu_slice *e, uint32_t pid)
+static int slice_bars_add(struct grt_bar_rows *x, const struct grt_ev_gpu_slice *e, uint32_t pid)
 {
 	const struct grt_key key = {{e->e.device, e->mig_gpu, e->mig_compute, pid}};
 	struct slice_bar *row;
-	void *found;
-	int ret = grt_keyed_get_or_count(&x->rows, &key, &x->over, &found);
+	int ret = grt_bar_rows_get(x, &key, &row);
 
-	row = found;
-	if (!row)
+	if (ret || !row)
 		return ret;
-	if (!row->column)
-		row->column = calloc(x->scale.columns + 1, sizeof(*row->column));
-	if (!row->column)
-		return -ENOMEM;
 	row->device = e->e.device;
 	row->gpu = e->mig_gpu;
 	row->compute = e->mig_compute;
 	row->pid = pid;
 	row->slices += e->begin != GRT_SLICE_GOES_ON;
-	row->had += grt_timescale_fill(&x->scale, row->column, e->start, e->e.time);
+	row->had += grt_timescale_fill(&x->scale, row->bar.column, e->start, e->e.time);
 	return 0;
 }
 
 static int slice_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	const struct grt_ev_gpu_slice *slice = (const void *)e;
-	struct slice_bars *x = state;
+	struct grt_bar_rows *x = state;
 
 	if (slice->start > e->time || e->time < x->scale.first || slice->start > x->scale.last)
 		return 0;
@@ -77,27 +57,20 @@ static int slice_bars_event(void *state, const struct grt_event *e, struct grt_p
 
 /* ------------------------------------------------------------------- rows */
 
-static int slice_bars_order(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* A GPU is in front of its processes, of which the one that had it most is the first. */
 static int slice_bars_compare(const void *a, const void *b)
 {
 	const struct slice_bar *x = *(void *const *)a, *y = *(void *const *)b;
 
-	return slice_bars_order(x->device, y->device) ?: slice_bars_order(x->gpu, y->gpu)
-		?: slice_bars_order(x->compute, y->compute)
-		?: slice_bars_order(y->pid == ALL, x->pid == ALL) ?: slice_bars_order(y->had, x->had)
-		?: slice_bars_order(x->pid, y->pid);
+	return grt_compare(x->device, y->device) ?: grt_compare(x->gpu, y->gpu)
+		?: grt_compare(x->compute, y->compute)
+		?: grt_compare(y->pid == ALL, x->pid == ALL) ?: grt_compare(y->had, x->had)
+		?: grt_compare(x->pid, y->pid);
 }
 
 static int slice_bars_finish(void *state, struct grt_pass *pass)
 {
-	struct slice_bars *x = state;
-
-	return grt_keyed_list(&x->rows, slice_bars_compare, (void ***)&x->list);
+	return grt_bar_rows_finish(state, slice_bars_compare);
 }
 
 static const char *slice_bars_device(const struct grt_names *names, const struct slice_bar *row)
@@ -107,14 +80,12 @@ static const char *slice_bars_device(const struct grt_names *names, const struct
 
 static bool slice_bars_bar(const void *state, const struct grt_pass *pass, uint32_t i, struct grt_bar *bar)
 {
-	const struct slice_bars *x = state;
-	const struct slice_bar *row;
+	const struct slice_bar *row = grt_bar_rows_at(state, i);
 	char process[GRT_PROCESS_LABEL];
 	const char *name;
 
-	if (i >= x->rows.used)
+	if (!row)
 		return false;
-	row = x->list[i];
 	name = row->pid == ALL ? slice_bars_device(pass->names, row)
 			       : grt_process_name(pass->names, row->pid);
 	if (row->pid != ALL)
@@ -124,7 +95,7 @@ static bool slice_bars_bar(const void *state, const struct grt_pass *pass, uint3
 			 row->compute, name ?: "GPU");
 	else
 		snprintf(bar->label, sizeof(bar->label), "%s", name ?: "GPU");
-	bar->column = row->column;
+	bar->column = row->bar.column;
 	bar->busy = row->had;
 	bar->drawn = true;
 	return true;
@@ -153,42 +124,31 @@ static const struct grt_column slice_bars_columns[] = {
 
 static const struct grt_table slice_bars_table = {"slices", "GPU by process", slice_bars_columns, 0};
 
-static int slice_bars_write_row(const struct slice_bars *x, const struct slice_bar *row,
-				struct grt_pass *pass)
+static void slice_bars_cells(const void *state, const void *at, const struct grt_pass *pass,
+			     struct grt_row_cells *c)
 {
-	uint64_t span = grt_pass_span(pass);
-	struct grt_row_cells c = {.n = 0};
+	const struct slice_bar *row = at;
 	bool divided = row->gpu != GRT_NOT_DIVIDED;
 
-	grt_row_number(&c, row->device);
-	grt_row_text(&c, slice_bars_device(pass->names, row));
-	grt_row_add(&c, (struct grt_cell){.number = row->gpu, .absent = !divided});
-	grt_row_add(&c, (struct grt_cell){.number = row->compute, .absent = !divided});
-	grt_row_add(&c, (struct grt_cell){.number = row->pid, .absent = row->pid == ALL});
-	grt_row_text(&c, row->pid == ALL ? NULL : grt_process_name(pass->names, row->pid));
-	grt_row_number(&c, row->slices);
-	grt_row_number(&c, row->had);
-	grt_row_number(&c, span ? (uint64_t)((unsigned __int128)row->had * 100000 / span) : 0);
-	c.cell[c.n - 1].absent = !span;
-	grt_row_add(&c, (struct grt_cell){.list = row->column, .number = x->scale.columns});
-	return grt_writer_row(pass->writer, &c);
+	grt_row_number(c, row->device);
+	grt_row_text(c, slice_bars_device(pass->names, row));
+	grt_row_add(c, (struct grt_cell){.number = row->gpu, .absent = !divided});
+	grt_row_add(c, (struct grt_cell){.number = row->compute, .absent = !divided});
+	grt_row_add(c, (struct grt_cell){.number = row->pid, .absent = row->pid == ALL});
+	grt_row_text(c, row->pid == ALL ? NULL : grt_process_name(pass->names, row->pid));
+	grt_row_number(c, row->slices);
+	grt_bar_rows_put_busy(c, row->had, grt_pass_span(pass));
+	grt_bar_rows_put(state, row, c);
 }
 
 static int slice_bars_write(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	const struct slice_bars *x = state;
-	int ret = 0;
-
-	grt_writer_table(pass->writer, &slice_bars_table, NULL);
-	for (uint32_t i = 0; i < x->rows.used && !ret; i++)
-		ret = slice_bars_write_row(x, x->list[i], pass);
-	grt_writer_table_end(pass->writer);
-	return ret;
+	return grt_bar_rows_write(state, pass, &slice_bars_table, slice_bars_cells, state);
 }
 
 static void slice_bars_notes(void *state, struct grt_pass *pass)
 {
-	const struct slice_bars *x = state;
+	const struct grt_bar_rows *x = state;
 
 	if (x->over)
 		grt_note(pass->notes,
@@ -199,20 +159,13 @@ static void slice_bars_notes(void *state, struct grt_pass *pass)
 
 static bool slice_bars_any(const void *state)
 {
-	return ((const struct slice_bars *)state)->rows.used;
+	return ((const struct grt_bar_rows *)state)->rows.used;
 }
 
 static void slice_bars_free(void *state)
 {
-	struct slice_bars *x = state;
-
-	for (struct slice_bar *r = x ? grt_keyed_oldest(&x->rows) : NULL; r; r = grt_keyed_next(&x->rows, r))
-		free(r->column);
-	if (x) {
-		grt_keyed_free(&x->rows);
-		grt_timescale_free(&x->scale);
-		free(x->list);
-	}
+	if (state)
+		grt_bar_rows_free(state);
 }
 
 static const struct grt_part slice_bars_parts[] = {
@@ -227,7 +180,7 @@ const struct grt_analysis grt_analysis_slice_bars = {
 	.beyond = true,
 	.late = true,
 	.parts = slice_bars_parts,
-	.size = sizeof(struct slice_bars),
+	.size = sizeof(struct grt_bar_rows),
 	.begin = slice_bars_begin,
 	.event = slice_bars_event,
 	.finish = slice_bars_finish,

@@ -3,14 +3,10 @@
  * Migrations of unified memory over time (UVM_MIGRATION), as a part of a timeline: a row for each process,
  * and one for each direction in which its pages went, with how much of the time copies took.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/keyed.h"
-#include "base/timescale.h"
-#include "table/bars.h"
-#include "table/rows.h"
+#include "base/compare.h"
+#include "table/bar_rows.h"
 
 /* Processes and directions; migrations of further ones are counted. */
 #define ROWS_MAX 256U
@@ -19,45 +15,30 @@
 
 /** struct uvm_bar - @until: copies so far ended at this time at most: what overlaps counts once */
 struct uvm_bar {
+	struct grt_bar_row bar;
 	uint32_t pid;
 	uint32_t from, to;
 	uint64_t copies;
 	uint64_t bytes;
 	uint64_t busy;
 	uint64_t until;
-	uint64_t *column;
-};
-
-struct uvm_bars {
-	struct grt_timescale scale;
-	struct grt_keyed rows;
-	const struct uvm_bar **list;
-	uint64_t over;
 };
 
 static int uvm_bars_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	struct uvm_bars *x = *state;
-
-	grt_keyed_init(&x->rows, sizeof(struct uvm_bar), ROWS_MAX);
-	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns);
+	return grt_bar_rows_begin(*state, pass, sizeof(struct uvm_bar), ROWS_MAX);
 }
 
-static int uvm_bars_add(struct uvm_bars *x, const struct grt_ev_uvm_migration *m, uint32_t from, uint32_t to)
+static int uvm_bars_add(struct grt_bar_rows *x, const struct grt_ev_uvm_migration *m, uint32_t from,
+			uint32_t to)
 {
 	const struct grt_key key = {{m->e.pid, from, to}};
 	uint64_t start = m->start;
 	struct uvm_bar *row;
-	void *found;
-	int ret = grt_keyed_get_or_count(&x->rows, &key, &x->over, &found);
+	int ret = grt_bar_rows_get(x, &key, &row);
 
-	row = found;
-	if (!row)
+	if (ret || !row)
 		return ret;
-	if (!row->column)
-		row->column = calloc(x->scale.columns + 1, sizeof(*row->column));
-	if (!row->column)
-		return -ENOMEM;
 	row->pid = m->e.pid;
 	row->from = from;
 	row->to = to;
@@ -67,7 +48,7 @@ static int uvm_bars_add(struct uvm_bars *x, const struct grt_ev_uvm_migration *m
 	if (start < row->until)
 		start = row->until;
 	if (start < m->e.time)
-		row->busy += grt_timescale_fill(&x->scale, row->column, start, m->e.time);
+		row->busy += grt_timescale_fill(&x->scale, row->bar.column, start, m->e.time);
 	if (m->e.time > row->until)
 		row->until = m->e.time;
 	return 0;
@@ -76,7 +57,7 @@ static int uvm_bars_add(struct uvm_bars *x, const struct grt_ev_uvm_migration *m
 static int uvm_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	const struct grt_ev_uvm_migration *m = (const void *)e;
-	struct uvm_bars *x = state;
+	struct grt_bar_rows *x = state;
 
 	if (e->type != GRT_EV_UVM_MIGRATION || m->start > e->time || e->time < x->scale.first ||
 	    m->start > x->scale.last)
@@ -84,25 +65,18 @@ static int uvm_bars_event(void *state, const struct grt_event *e, struct grt_pas
 	return uvm_bars_add(x, m, ALL, ALL) ?: uvm_bars_add(x, m, m->from_device, m->to_device);
 }
 
-static int uvm_bars_order(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* Sorts each process before its directions. */
 static int uvm_bars_compare(const void *a, const void *b)
 {
 	const struct uvm_bar *x = *(void *const *)a, *y = *(void *const *)b;
 
-	return uvm_bars_order(x->pid, y->pid) ?: uvm_bars_order(y->from == ALL, x->from == ALL)
-	       ?: uvm_bars_order(x->from, y->from) ?: uvm_bars_order(x->to, y->to);
+	return grt_compare(x->pid, y->pid) ?: grt_compare(y->from == ALL, x->from == ALL)
+	       ?: grt_compare(x->from, y->from) ?: grt_compare(x->to, y->to);
 }
 
 static int uvm_bars_finish(void *state, struct grt_pass *pass)
 {
-	struct uvm_bars *x = state;
-
-	return grt_keyed_list(&x->rows, uvm_bars_compare, (void ***)&x->list);
+	return grt_bar_rows_finish(state, uvm_bars_compare);
 }
 
 static const char *uvm_bars_processor(const struct grt_names *names, uint32_t device)
@@ -113,12 +87,10 @@ static const char *uvm_bars_processor(const struct grt_names *names, uint32_t de
 
 static bool uvm_bars_bar(const void *state, const struct grt_pass *pass, uint32_t i, struct grt_bar *bar)
 {
-	const struct uvm_bars *x = state;
-	const struct uvm_bar *row;
+	const struct uvm_bar *row = grt_bar_rows_at(state, i);
 
-	if (i >= x->rows.used)
+	if (!row)
 		return false;
-	row = x->list[i];
 	if (row->from == ALL)
 		snprintf(bar->label, sizeof(bar->label), "%s(%" PRIu32 ")",
 			 grt_process_name(pass->names, row->pid) ?: "pid", row->pid);
@@ -126,7 +98,7 @@ static bool uvm_bars_bar(const void *state, const struct grt_pass *pass, uint32_
 		snprintf(bar->label, sizeof(bar->label), "  %.7s > %.7s",
 			 uvm_bars_processor(pass->names, row->from),
 			 uvm_bars_processor(pass->names, row->to));
-	bar->column = row->column;
+	bar->column = row->bar.column;
 	bar->busy = row->busy;
 	bar->drawn = true;
 	return true;
@@ -155,39 +127,29 @@ static const struct grt_column uvm_bars_columns[] = {
 
 static const struct grt_table uvm_bars_table = {"uvm", "unified memory by process", uvm_bars_columns, 0};
 
-static int uvm_bars_write_row(const struct uvm_bars *x, const struct uvm_bar *row, struct grt_pass *pass)
+static void uvm_bars_cells(const void *state, const void *at, const struct grt_pass *pass,
+			   struct grt_row_cells *c)
 {
-	uint64_t span = grt_pass_span(pass);
-	struct grt_row_cells c = {.n = 0};
+	const struct uvm_bar *row = at;
 
-	grt_row_number(&c, row->pid);
-	grt_row_text(&c, grt_process_name(pass->names, row->pid));
-	grt_row_text(&c, row->from == ALL ? NULL : uvm_bars_processor(pass->names, row->from));
-	grt_row_text(&c, row->from == ALL ? NULL : uvm_bars_processor(pass->names, row->to));
-	grt_row_number(&c, row->copies);
-	grt_row_number(&c, row->bytes);
-	grt_row_number(&c, row->busy);
-	grt_row_number(&c, span ? (uint64_t)((unsigned __int128)row->busy * 100000 / span) : 0);
-	c.cell[c.n - 1].absent = !span;
-	grt_row_add(&c, (struct grt_cell){.list = row->column, .number = x->scale.columns});
-	return grt_writer_row(pass->writer, &c);
+	grt_row_number(c, row->pid);
+	grt_row_text(c, grt_process_name(pass->names, row->pid));
+	grt_row_text(c, row->from == ALL ? NULL : uvm_bars_processor(pass->names, row->from));
+	grt_row_text(c, row->from == ALL ? NULL : uvm_bars_processor(pass->names, row->to));
+	grt_row_number(c, row->copies);
+	grt_row_number(c, row->bytes);
+	grt_bar_rows_put_busy(c, row->busy, grt_pass_span(pass));
+	grt_bar_rows_put(state, row, c);
 }
 
 static int uvm_bars_write(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	const struct uvm_bars *x = state;
-	int ret = 0;
-
-	grt_writer_table(pass->writer, &uvm_bars_table, NULL);
-	for (uint32_t i = 0; i < x->rows.used && !ret; i++)
-		ret = uvm_bars_write_row(x, x->list[i], pass);
-	grt_writer_table_end(pass->writer);
-	return ret;
+	return grt_bar_rows_write(state, pass, &uvm_bars_table, uvm_bars_cells, state);
 }
 
 static void uvm_bars_notes(void *state, struct grt_pass *pass)
 {
-	const struct uvm_bars *x = state;
+	const struct grt_bar_rows *x = state;
 
 	if (x->over)
 		grt_note(pass->notes,
@@ -198,20 +160,13 @@ static void uvm_bars_notes(void *state, struct grt_pass *pass)
 
 static bool uvm_bars_any(const void *state)
 {
-	return ((const struct uvm_bars *)state)->rows.used;
+	return ((const struct grt_bar_rows *)state)->rows.used;
 }
 
 static void uvm_bars_free(void *state)
 {
-	struct uvm_bars *x = state;
-
-	for (struct uvm_bar *r = x ? grt_keyed_oldest(&x->rows) : NULL; r; r = grt_keyed_next(&x->rows, r))
-		free(r->column);
-	if (x) {
-		grt_keyed_free(&x->rows);
-		grt_timescale_free(&x->scale);
-		free(x->list);
-	}
+	if (state)
+		grt_bar_rows_free(state);
 }
 
 static const struct grt_part uvm_bars_parts[] = {
@@ -226,7 +181,7 @@ const struct grt_analysis grt_analysis_uvm_bars = {
 	.beyond = true,
 	.late = true,
 	.parts = uvm_bars_parts,
-	.size = sizeof(struct uvm_bars),
+	.size = sizeof(struct grt_bar_rows),
 	.begin = uvm_bars_begin,
 	.event = uvm_bars_event,
 	.finish = uvm_bars_finish,
