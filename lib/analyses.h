@@ -115,16 +115,19 @@ enum grt_analyses_turn {
 void grt_analyses_keep(struct grt_analyses *a, unsigned int turns);
 
 /**
- * grt_analyses_adopt - what other analyses of the same trace have found is written with those of @a
- * @from: finished; has none of the analyses of @a; what it points to lives until @a is freed, and it is to be
- *	freed after @a
+ * grt_analyses_adopt - adds the results of other analyses of the same trace to those that @a writes
+ * @from: finished; has none of the analyses of @a; the data to which it points must live until @a is freed,
+ *	and @from must be freed after @a
  */
 void grt_analyses_adopt(struct grt_analyses *a, struct grt_analyses *from);
 
 /** grt_analyses_begin - makes the states of what is wanted. Return: 0 or -ENOMEM */
 int grt_analyses_begin(struct grt_analyses *a);
 
-/** grt_analyses_classes - of events that they take in; those of every event are in @taker[GRT_CLASSES] */
+/**
+ * grt_analyses_classes - Return: the classes of events that they take; those that take every event are in
+ * @taker[GRT_CLASSES]
+ */
 uint32_t grt_analyses_classes(const struct grt_analyses *a);
 
 /** grt_analyses_join - joins the events of the pass into jobs, for all analyses. Return: 0 or -ENOMEM */
@@ -134,8 +137,10 @@ int grt_analyses_join(struct grt_analyses *a);
  * launches */
 void grt_analyses_consume(struct grt_analyses *a);
 
-/** grt_analyses_event - hands an event to those that want its class; one that the filter has let through
- * beside what is wanted, to those that have no table of it. Return: 0 or -ENOMEM */
+/**
+ * grt_analyses_event - passes an event to the analyses that take its class. An event that the filter passed
+ * only because it explains others goes only to analyses that have no table of it. Return: 0 or -ENOMEM
+ */
 static inline int grt_analyses_event(struct grt_analyses *a, const struct grt_event *e, unsigned int class)
 {
 	bool beside = a->pass.filter && a->pass.filter->beside;
@@ -164,8 +169,8 @@ int grt_analyses_write(struct grt_analyses *a,
 		       bool (*shown)(void *arg, const struct grt_part *part, const void *state), void *arg);
 
 /**
- * grt_analyses_any - whether a part that is wanted, and has all of the bits @where of @mask, has something
- * to show, as far as it says so (struct grt_part.any)
+ * grt_analyses_any - Return: whether a requested part that has all of the bits @where of @mask has something
+ * to show, if it has an operation for that (struct grt_part.any)
  */
 bool grt_analyses_any(const struct grt_analyses *a, unsigned int mask, unsigned int where);
 

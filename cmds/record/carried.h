@@ -34,14 +34,14 @@ struct carried_seen {
 int carried_see(struct carried *c, const struct grt_packet *p, struct carried_seen *seen);
 
 /**
- * carried_write - hands out packets with all of them
- * @time: their stamp
- * @write: gets a whole packet. Return: 0 or -errno, which ends it
+ * carried_write - writes all records as packets
+ * @time: time of the packets, ns
+ * @write: gets a complete packet. Return: 0, or -errno, which ends it
  */
 int carried_write(const struct carried *c, uint64_t time, int (*write)(void *arg, const struct grt_packet *p),
 		  void *arg);
 
-/** carried_bytes - that carried_write() hands out at most */
+/** carried_bytes - Return: the most bytes that carried_write() writes */
 uint64_t carried_bytes(const struct carried *c);
 
 /** carried_free - frees it */

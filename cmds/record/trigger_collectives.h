@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A collective of NCCL that some ranks have called and one has not: the others wait for it. Known are the
- * ranks whose processes are recorded; one that called nothing of the kind before may have begun to be
- * recorded later, and is not held to be missing. Memory: 1,024 communicators of processes, 256 kinds of
- * collectives, 4,096 ranks in them.
+ * Finds a collective of NCCL that some ranks have called and one has not, so that the others wait for it.
+ * Only ranks whose processes are recorded are known. A rank without an earlier call of the kind may have
+ * joined the recording later, and does not count as missing. Memory: 1,024 communicators of processes, 256
+ * kinds of collectives, 4,096 ranks in them.
  */
 #ifndef GRTRACE_TRIGGER_COLLECTIVES_H
 #define GRTRACE_TRIGGER_COLLECTIVES_H

@@ -49,16 +49,17 @@ struct trigger_limit {
 };
 
 /**
- * struct triggers - set up by triggers_init(), to be given to triggers_free()
- * @jobs: in flight, and those whose end came first
- * @clients: with frames, or with steps
+ * struct triggers - set up by triggers_init(), freed by triggers_free()
+ * @jobs: jobs in flight, and jobs whose end came before their SUBMIT
+ * @clients: clients with frames, or with steps
  * @steps: names of ranges that are steps; @nodes: chains of ranges with such a name
- * @open: steps that threads are in, as their launches say
- * @collectives: of NCCL
- * @found: an event was one; it waits for triggers_take()
- * @forgotten: jobs that gave way; @doubted: times that all were forgotten, since events were lost
- * @dumps: devices' dumps that have been seen
- * @looked: when those were last looked for
+ * @open: steps in which threads are, according to their launches
+ * @collectives: collectives of NCCL
+ * @found: an incident was found, and waits for triggers_take()
+ * @forgotten: jobs that were replaced; @doubted: number of times that all were forgotten, because events were
+ *	lost
+ * @dumps: dumps of devices that were seen
+ * @looked: when dumps were last looked for
  */
 struct triggers {
 	struct trigger_limit limit[TRIGGERS];

@@ -114,17 +114,18 @@ struct softgpu_client {
 /**
  * struct softgpu_job - a job, its fence and its result
  * @base: must be first
- * @ref: the scheduler's, the fence's once it is on the ring, and the result's until it is read
- * @rcu: others may look at the fence a little longer than it lives
- * @link: among those to be pushed, in softgpu_ring.jobs, then in softgpu_client.over
- * @fence: on the hardware
- * @ring: where it runs
- * @client: whose it is, while the scheduler has it
+ * @ref: references of the scheduler, of the fence once it is on the ring, and of the result until
+ *	it is read
+ * @rcu: others may read the fence a little longer than it lives
+ * @link: in the list of jobs to be pushed, in softgpu_ring.jobs, then in softgpu_client.over
+ * @fence: its fence on the hardware
+ * @ring: the ring on which it runs
+ * @client: its client, while the scheduler has it
  * @out: sync object that gets its fence when it is pushed; NULL: none
- * @result: what becomes of it
- * @error: with which it ends
+ * @result: its result
+ * @error: the error with which it ends
  * @flags: GRTRACE_SOFTGPU_*
- * @over: nothing becomes of it any more
+ * @over: nothing uses it any more
  */
 struct softgpu_job {
 	struct drm_sched_job base;

@@ -61,7 +61,10 @@ static inline unsigned int grt_scan_digits(const char *p, uint64_t *v)
 	n = other ? (unsigned int)__builtin_ctzll(other) / 8 : 8;
 	if (!n)
 		return 0;
-	/* what is no digit leaves at the top, zeros come in before the digits; then pairs are added up */
+	/*
+	 * bytes that are not digits leave at the top, and zeros come in before the digits; then pairs are
+	 * added up
+	 */
 	x <<= 8 * (8 - n);
 	x = (x * 2561 >> 8) & 0x00ff00ff00ff00ff;
 	x = (x * 6553601 >> 16) & 0x0000ffff0000ffff;
@@ -90,7 +93,7 @@ static inline unsigned int grt_scan_hex_digits(const char *p, uint64_t *v)
 	n = other ? (unsigned int)__builtin_ctzll(other) / 8 : 8;
 	if (!n)
 		return 0;
-	/* what is no digit leaves at the top, the last digit comes lowest; then pairs are joined */
+	/* bytes that are not digits leave at the top, and the last digit is lowest; then pairs are joined */
 	x = (x & 0x0f0f0f0f0f0f0f0f) + 9 * (letter >> 7);
 	x = __builtin_bswap64(x << 8 * (8 - n));
 	x = (x | x >> 4) & 0x00ff00ff00ff00ff;

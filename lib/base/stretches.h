@@ -80,7 +80,7 @@ int grt_stretches_close(struct grt_stretches *s, uint32_t n,
 			int (*fn)(void *arg, const struct grt_stretches *s, const struct grt_stretch *st),
 			void *arg);
 
-/** grt_stretches_search - what grt_stretches_at() calls for a time that is not behind all of them */
+/** grt_stretches_search - the slow path of grt_stretches_at(), for a time that is not after all stretches */
 uint32_t grt_stretches_search(const struct grt_stretches *s, uint64_t time);
 
 /** grt_stretches_at - index of the first kept stretch that ends after @time */

@@ -65,11 +65,12 @@ int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_sha
 int grt_launch_flame_processes(const struct grt_launch_flame *f, struct grt_process_names *processes);
 
 /**
- * struct grt_launch_estimated - of processes that were watched in windows at random, whose weights are scaled
- * up to all of their time
- * @processes: how many; @windows: of these; @watched, @of: their time, and the time that it stands for
- * @total: GPU time of all of them together, where there is one process; else without an interval
- * @beside: kernels and copies of launches just outside of a window, which have no weight
+ * struct grt_launch_estimated - processes that were recorded in random windows, whose weights are scaled up
+ * to the whole time
+ * @processes: number of processes; @windows: number of their windows
+ * @watched: time in the windows, ns; @of: the time that it represents, ns
+ * @total: estimated GPU time of all of them; its interval is known only for one process
+ * @beside: kernels and copies of launches outside of the windows, which have no weight
  */
 struct grt_launch_estimated {
 	uint32_t processes;

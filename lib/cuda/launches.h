@@ -12,8 +12,10 @@
 /** grt_launches_without_stacks - leaves the counts of stacks, and of complete stacks, at 0 */
 void grt_launches_without_stacks(struct grt_launches *l);
 
-/** grt_launches_outside - passes GPU work that is outside of the time of grt_launches_within(), and in no
- * count, on to @work, as to that of the sink; without it, nobody gets such work */
+/**
+ * grt_launches_outside - passes GPU work outside of the time of grt_launches_within() to @work, which is
+ * called as that of the sink; no count includes such work. Without this call, it is ignored
+ */
 void grt_launches_outside(struct grt_launches *l,
 			  int (*work)(void *arg, const struct grt_event *e, const struct grt_image *image,
 				      const struct grt_launch *launch, enum grt_launched_how how));

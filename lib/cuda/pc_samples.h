@@ -203,7 +203,7 @@ bool grt_pc_samples_is(const struct grt_event *e);
 /** grt_pc_samples_take - processes an event of an image. Return: 0 or -ENOMEM */
 int grt_pc_samples_take(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_event *e);
 
-/** grt_pc_samples_event - takes in one of classes image and launch. Return: 0 or -ENOMEM */
+/** grt_pc_samples_event - processes an event of the classes image and launch. Return: 0 or -ENOMEM */
 int grt_pc_samples_event(struct grt_pc_samples *p, const struct grt_event *e);
 
 /** grt_pc_samples_finish - makes the rows. Return: 0 or -ENOMEM */

@@ -94,8 +94,10 @@ int grt_sample_shares_see(struct grt_sample_shares *s, const struct grt_sample_w
 int grt_sample_shares_put(struct grt_sample_shares *s, const struct grt_sample_work *w,
 			  const struct grt_sample_tree *to, uint32_t node, uint16_t slot);
 
-/** grt_sample_shares_left - the function at or behind @at whose samples are of no kernel; @at: moves behind
- * it; NULL: there is none */
+/**
+ * grt_sample_shares_left - Return: the first function from @at on whose samples belong to no kernel; @at
+ * moves after it; NULL: there is none
+ */
 const struct grt_pc_leaf *grt_sample_shares_left(const struct grt_sample_shares *s, uint32_t *at);
 
 /** grt_sample_shares_put_left - its samples on @node. Return: as grt_stacks_add() */

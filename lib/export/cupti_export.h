@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What the files of CUDA's launches and of the GPU's work have in common: they
- * are joined by correlation id, and so the ids in both are the same.
+ * Shared code of the files of CUDA's launches and of GPU work: readers join the two by correlation id, so the
+ * ids in both files are the same.
  */
 #ifndef GRT_EXPORT_CUPTI_EXPORT_H
 #define GRT_EXPORT_CUPTI_EXPORT_H

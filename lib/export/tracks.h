@@ -48,7 +48,7 @@ enum grt_track_arg_id {
 		GRT_TRACK_ARG_FIELDS, /* fields of events have the numbers from here on */
 };
 
-/* Most numbers of values: what they have in common is small. */
+/* The most numbers of values, few enough for small tables by number. */
 #define GRT_TRACK_ARG_IDS_MAX 512U
 
 /* GPUs of a timeline, as grt_track.gpu counts them; queues of more have none. */
@@ -71,7 +71,9 @@ struct grt_tracks_gpu {
 	const char *model;
 };
 
-/** grt_tracks_gpus - how many there are; grt_tracks_gpu - one of them, from 1. Return: false: there is none
+/**
+ * grt_tracks_gpus - Return: number of GPUs; grt_tracks_gpu - gets one of them, from 1. Return: false: there
+ * is none
  */
 uint32_t grt_tracks_gpus(const struct grt_tracks *t);
 bool grt_tracks_gpu(const struct grt_tracks *t, uint32_t number, struct grt_tracks_gpu *out);

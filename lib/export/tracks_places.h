@@ -23,17 +23,19 @@ int tracks_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track
 int tracks_device(struct grt_tracks *t, uint32_t device, uint32_t *id);
 
 /*
- * The number of a GPU of the timeline; @bus: UINT32_MAX: unknown, and @other is what it is known by
- * Return: 0 with the number, 0: no place; or -ENOMEM
+ * Gets the number of a GPU of the timeline; @bus: UINT32_MAX: unknown, and @other identifies it
+ * Return: 0 with the number, 0: there are too many; or -ENOMEM
  */
 int tracks_gpu_number(struct grt_tracks *t, uint32_t bus, const struct grt_key *other,
 		      const struct grt_device *device, const char *name, uint32_t *number);
 
-/* The same of a device or ring, by its track. */
+/* The same for the GPU of a device or ring, by its track. */
 int tracks_gpu_of(struct grt_tracks *t, uint32_t device, uint32_t ring, uint32_t track, uint32_t *number);
 
-/* A track under a device, told by @text after the ring's name; without one it is the ring, a queue of its
- * GPU. Return: as tracks_thread() */
+/*
+ * Finds or makes a track under a device; its name is that of the ring, and @text. Without a text it is the
+ * ring's track, a queue of its GPU. Return: as tracks_thread()
+ */
 int tracks_ring(struct grt_tracks *t, const struct grt_key *key, uint32_t device, uint32_t ring,
 		uint32_t lane, const char *text, struct track **out);
 
@@ -53,7 +55,7 @@ int tracks_draw_on_lane(struct grt_tracks *t, const struct grt_event *e, struct 
 			struct track *like, const char *name, struct grt_track_item *i,
 			const struct tracks_args *a);
 
-/* The same of a track that is of no GPU. */
+/* The same for a track that belongs to no GPU. */
 int tracks_draw_in_process(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
 			   const char *name, struct grt_track_item *i, const struct tracks_args *a);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the files of the flame graph writer share. */
+/* Shared code of the files that write flame graphs. */
 #ifndef GRT_FLAMEGRAPH_FLAMEGRAPH_PARTS_H
 #define GRT_FLAMEGRAPH_FLAMEGRAPH_PARTS_H
 

@@ -13,15 +13,15 @@
 
 /**
  * struct idle_work - a job, a kernel or a copy
- * @asked: when its submitter asked for it, @handed: when it was handed to the device; with @known
- * @began: when its process did, 0: not in the trace
+ * @asked: when its submitter requested it, @handed: when it was passed to the device; with @known
+ * @began: start of its process, 0: not in the trace
  * @stack: id of the stack that submitted it, or node of @image; 0: none
- * @image: of a process plus 1, 0: a job
- * @name: of its thread
- * @unsure: it ran some time between @from and @to, where UINT64_MAX is unknown
- * @inferred: one of its stamps is
+ * @image: number of its process image plus 1, 0: it is a job
+ * @name: name of its thread
+ * @unsure: it ran at an unknown time between @from and @to; UINT64_MAX: unknown
+ * @inferred: one of its time stamps is inferred
  * @fresh: the first kernel of its name on the device
- * @interpreted: the stack says more than the stacks of its thread's sleeps
+ * @interpreted: its stack has frames of an interpreter, which the stacks of its thread's sleeps lack
  */
 struct idle_work {
 	uint64_t from;
@@ -43,14 +43,14 @@ struct idle_work {
 
 /**
  * struct idle_device - a device
- * @line: work that waits for earlier work, as far as it came in order: @lined from @line_first on, in a ring
- *	whose length @line_room is a power of two
- * @heap: the rest of it
+ * @line: work that waits for earlier work, if it came in order: @lined elements from @line_first on, in a
+ *	ring buffer whose length @line_room is a power of two
+ * @heap: the rest of the waiting work
  * @reached: the causes of all time up to here are known; @taken: begin of the last work that was taken
- * @unsure: up to here a job was there of which it is unknown when it ran; @endless: and no end of it is known
+ * @unsure: up to here, a job with unknown times existed; @endless: and its end is unknown
  * @any: there was work
- * @worked: of the last works that had one stack, @worked_key; not in struct grt_idleness.worked yet
- * @open: the last part, which may go on
+ * @worked: sum of the last works with one stack, @worked_key, which is not in struct grt_idleness.worked yet
+ * @open: the last part, which may continue
  */
 struct idle_device {
 	struct grt_idleness_device device;

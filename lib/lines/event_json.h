@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * An event as a JSON object, the same in every command that writes events:
- * `time`, `cpu`, `type`, then the fields of the common part and of the event's
- * row by their names in events.def, the names of its ring, device and thread,
- * what numbers are called, and how long ago what it ends began.
+ * An event as a JSON object, the same in every command that writes events: `time`, `cpu`, `type`, then the
+ * fields of the common part and of the event's row by their names in events.def, the names of its ring,
+ * device and thread, the meaning of numbers, and the time since the begin of what the event ends.
  *
- * A number that stands for a word is that word; one that identifies something
- * (a ring, an ioctl) stays, with its name beside it. A value that is unknown
- * has no key. What the keys hold is in grt_event_json_schema().
+ * A number with a meaning in words is written as the word. A number that identifies something (a ring, an
+ * ioctl) is written with its name beside it. An unknown value has no key. grt_event_json_schema() describes
+ * the keys.
  */
 #ifndef GRT_LINES_EVENT_JSON_H
 #define GRT_LINES_EVENT_JSON_H

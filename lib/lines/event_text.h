@@ -18,7 +18,7 @@ struct grt_field;
 /** enum grt_text_hide - the values for which a field is left out */
 enum grt_text_hide {
 	GRT_TEXT_HIDE_ZERO = 1 << 0,	 /* also a text that is empty */
-	GRT_TEXT_HIDE_UNKNOWN = 1 << 1,	 /* else it is as the style says */
+	GRT_TEXT_HIDE_UNKNOWN = 1 << 1,	 /* otherwise as the style says */
 	GRT_TEXT_HIDE_NEGATIVE = 1 << 2, /* a descriptor that is not known is -1 */
 	GRT_TEXT_HIDE = 1 << 3,		 /* always */
 };
@@ -39,7 +39,7 @@ struct grt_text_row {
 	char *(*put)(char *p, const struct grt_event *e);
 };
 
-/* Of an event and a field by their names, and what else is said of it. */
+/* A row for a field, by the names of event and field, and further texts about it. */
 #define GRT_TEXT_ROW(TYPE, member, ...)                                \
 	{                                                              \
 		.type = GRT_EV_##TYPE, .field = #member, ##__VA_ARGS__ \

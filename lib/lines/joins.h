@@ -36,16 +36,16 @@ struct grt_joins_wait {
 	uint64_t seqno;
 };
 
-/* Of more waits of one thread at a time, the last ones are not joined. */
+/* The last ones of more simultaneous waits of a thread are not joined. */
 #define GRT_JOINS_WAITS 8
 
 /**
  * struct grt_joins_thread - a thread
- * @as_told: by the last NAME
- * @named: a NAME told something of it
- * @comm: empty: unknown, or with @named an empty name
- * @process: its process's, empty: unknown, or the same
- * @entered: when it entered the ioctl that it is in, on the file @fd
+ * @as_told: the last NAME record
+ * @named: there was a NAME record
+ * @comm: name; empty: unknown, or with @named an empty name
+ * @process: name of its process; empty: unknown, or the same
+ * @entered: when it entered the ioctl in which it is, on the file @fd
  * @inside: it is in an ioctl
  * @wait: the @waits fences for which it waits
  */
@@ -116,10 +116,10 @@ struct grt_joined {
 	struct grt_joins_device *device;
 };
 
-/* What was looked for last is remembered, by a simple hash. */
+/* The last lookups are remembered, by a simple hash. */
 #define GRT_JOINS_RECENT 64U
 
-/** struct grt_joins_recent - what is at a key: an element, or NULL: none */
+/** struct grt_joins_recent - the result of a lookup: an element, or NULL: there is none */
 struct grt_joins_recent {
 	uint64_t a;
 	uint64_t b;
@@ -134,9 +134,10 @@ struct grt_joins_table {
 
 /**
  * struct grt_joins - set up by grt_joins_init(), freed by grt_joins_fini()
- * @deltas: how many were found of each
+ * @deltas: number of each kind of delta that was found
  * @open_exits: IOCTL_EXITs whose enter was not seen
- * @version: of the names: as long as it is the same, so is what grt_joins_look() finds for the same event
+ * @version: version of the names: while it is the same, grt_joins_look() has the same result for the same
+ *	event
  */
 struct grt_joins {
 	enum grt_escape escape;
@@ -158,7 +159,9 @@ int grt_joins_name(struct grt_joins *j, const struct grt_ev_name *e, unsigned in
 /** grt_joins_event - processes any other event, and finds the durations that it ends. Return: 0 or -ENOMEM */
 int grt_joins_event(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out);
 
-/** grt_joins_look - the thread and place of an event: @out->thread, ring and device, behind grt_joins_event()
+/**
+ * grt_joins_look - finds the thread and place of an event: @out->thread, ring and device; after
+ * grt_joins_event()
  */
 void grt_joins_look(struct grt_joins *j, const struct grt_event *e, unsigned int input,
 		    struct grt_joined *out);

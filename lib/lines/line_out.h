@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Events as lines, for annotate and merged. Each line is complete by
- * itself: names are looked up, what two events report together (how long an
- * ioctl took, how long a job waited) stands on the second one, and only where
- * both were seen. Nothing that a trace says can begin a line or make a key.
+ * Writes events as lines, for annotate and merge. Each line is complete by itself: names are looked up, and a
+ * value that follows from two events (the duration of an ioctl, the wait of a job) is in the line of the
+ * second one, if both were seen. Text of a trace can neither begin a line nor make a key.
  */
 #ifndef GRT_LINES_LINE_OUT_H
 #define GRT_LINES_LINE_OUT_H
@@ -14,7 +13,7 @@
 enum grt_line_form {
 	GRT_LINE_OUT_ANNOTATE, /* [sec.frac] EVENT key=value key=value */
 	GRT_LINE_OUT_MERGED,   /* [sec.frac] CPU|GPU EVENT            key=value, key=value */
-	GRT_LINE_OUT_PRETTY,   /* sec.frac  [CPU|GPU]  for people, what follows from it behind an arrow */
+	GRT_LINE_OUT_PRETTY,   /* sec.frac  [CPU|GPU]  for people; computed values follow an arrow */
 	GRT_LINE_OUT_JSON,     /* an object, see event_json.h */
 	GRT_LINE_FORMS,
 };

@@ -34,9 +34,9 @@ enum grt_absent {
 /**
  * struct grt_meaning - the meaning of a field beyond its kind
  * @type: type of the event, 0: any
- * @word: its number as a word, in @room where it is made; NULL: it has none, and is written as a number in a
- * string
- * @is_set: false: of this event the field says nothing; may be NULL
+ * @word: Return: the word for a number, in @room if it is composed; NULL: there is none, and the number is
+ *	written as a string
+ * @is_set: false: the field has no meaning in this event; may be NULL
  */
 struct grt_meaning {
 	uint16_t type;

@@ -21,7 +21,7 @@ enum grt_nv_kind {
 };
 
 /* grt_nv_call.flags */
-#define GRT_NV_FOREIGN 1U /* the file is none of NVIDIA's: nobody has answered */
+#define GRT_NV_FOREIGN 1U /* the file does not belong to NVIDIA's driver: no driver has answered */
 
 /**
  * struct grt_nv_call - a system call

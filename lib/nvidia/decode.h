@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * From calls on NVIDIA's control device to TSG_* and NV_MEMORY events: which
- * channel groups there are, what is requested them, which memory processes have,
- * and when these go, also where nobody frees them. What the calls do not say is unknown in the event, and
- * nothing in a call is trusted.
+ * Converts calls on NVIDIA's control device to TSG_* and NV_MEMORY events: which channel groups exist, what
+ * is requested for them, how much memory processes have, and when groups and memory are freed, also if no
+ * call frees them. What the calls do not have is unknown in the event, and a call is not trusted.
  */
 #ifndef GRT_NVIDIA_DECODE_H
 #define GRT_NVIDIA_DECODE_H
@@ -66,10 +65,10 @@ bool grt_nv_unsettled(const struct grt_nv *d);
 
 /**
  * grt_nv_settle - ends the objects of closed files
- * @looked: when a look at the open files was begun, ns; every call of before
- *	that has been taken in. Files that are younger are left for the next time
- * @is_open: whether some process still had a file then, and which; NULL: nobody can
- *	report, then a file goes with the process that used it last
+ * @looked: when the check of open files began, ns; every earlier call has been passed to grt_nv_call().
+ *	Younger files are left for the next check
+ * @is_open: whether a process still had a file then; NULL: unknown, then a file ends with the process that
+ *	used it last
  * Return: as grt_nv_call()
  */
 int grt_nv_settle(struct grt_nv *d, uint64_t looked, bool (*is_open)(void *arg, uint64_t file, uint32_t *pid),

@@ -32,14 +32,14 @@ struct grt_nv_link {
 
 /**
  * struct grt_nv_node - a handle, or a file
- * @kind: its owner's
+ * @kind: set by the owner
  * @key: client << 32 | handle (a client's handle is its own), or a file
  * @born: a file's first call, ns
- * @owned: what goes with it
- * @doomed: of the nodes that go, the next one
+ * @owned: nodes that are freed with it
+ * @doomed: in a list of nodes to be freed, the next one
  * @number: a device's instance, a client's or file's process, a share's subcontext
- * @flag: a client's: its GPU may be a part of one (MIG); a file's: nobody had it at the last look
- * @group, @channel, @memory: what the handle is of, NULL: none of these
+ * @flag: a client's: its GPU may be a part of one (MIG); a file's: no process had it at the last check
+ * @group, @channel, @memory: the object of the handle, NULL: another one
  * @sibling: the next handle of the same memory
  * The rest is private.
  */

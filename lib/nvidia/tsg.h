@@ -103,8 +103,8 @@ struct grt_tsg_runlist {
 
 /**
  * struct grt_tsgs - set up by grt_tsgs_init()
- * @processes: that have groups, see struct process in tsg.c
- * @times: time that they had GPUs
+ * @processes: processes with groups, see struct process in tsg.c
+ * @times: the time for which they had GPUs
  * @met: number of groups so far
  * @over: events of groups beyond the limits
  */

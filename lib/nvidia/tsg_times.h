@@ -125,7 +125,8 @@ int grt_tsg_times_slice(struct grt_tsg_times *t, const struct grt_ev_gpu_slice *
 			const struct grt_names *names);
 
 /**
- * grt_tsg_times_list - what has slices: by GPU, groups before the rest, most time first
+ * grt_tsg_times_list - lists the groups and processes with slices: by GPU, groups before the rest, most time
+ * first
  * @out: gets an array of pointers, which the caller frees
  * Return: their number, or -ENOMEM
  */
@@ -138,9 +139,9 @@ uint32_t grt_tsg_times_changes(struct grt_tsg_times *t);
 uint64_t grt_tsg_times_wall(const struct grt_tsg_times_view *v, const struct grt_tsg_time *row);
 
 /**
- * grt_tsg_times_write - the tables of both, and notes of what is in none
+ * grt_tsg_times_write - writes both tables, and notes about slices that are in none
  * @last: as in struct grt_tsg_times_view
- * @most: rows of each that are shown
+ * @most: the most rows of each table
  * Return: 0 or -ENOMEM
  */
 int grt_tsg_times_write(struct grt_tsg_times *t, const struct grt_names *names, uint64_t last, uint64_t most,

@@ -50,7 +50,7 @@ void grt_page_block_end(struct grt_page *p);
 /** grt_page_end - writes the scripts. Return: 0, -ENOMEM, or -errno of a failed write */
 int grt_page_end(struct grt_page *p);
 
-/* What the page runs and how it looks, each ended by NUL; made from web/page. */
+/* The code and style of a page, each ended by NUL; made from web/page. */
 extern const char grt_page_js[], grt_page_css[];
 
 #endif /* GRT_PAGE_PAGE_H */

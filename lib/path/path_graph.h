@@ -22,16 +22,16 @@
 
 /** enum grt_path_how - how a point follows from others */
 enum grt_path_how {
-	GRT_PATH_LASTS,	  /* so long after @prev as it was */
-	GRT_PATH_WAITS,	  /* so long after the later of @prev and @dep as it was */
-	GRT_PATH_SHRINKS, /* with @prev: what is between them fills the time of a wait that ends later */
+	GRT_PATH_LASTS,	  /* as long after @prev as it was */
+	GRT_PATH_WAITS,	  /* as long after the later of @prev and @dep as it was */
+	GRT_PATH_SHRINKS, /* with @prev: the time between them fills a wait that ends later */
 };
 
 /**
  * struct grt_path_point - @prev, @dep: GRT_PATH_NONE: none; both points come before this point in the order
  * @act: the number of the activity between those points and this point
  * @mark, @rank: values of the owner; of points with the same time, the lower rank comes first
- * @inferred: nobody saw that it follows from these
+ * @inferred: that it follows from these points is inferred
  * @used: another point has it as its @dep
  */
 struct grt_path_point {

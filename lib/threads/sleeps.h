@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What threads did lately: their last times off the CPU, from which any span that
- * is not long ago is divided into the states of thread_states.def.
+ * The latest times of threads off the CPU, from which any recent span of a thread is divided into the states
+ * of thread_states.def.
  */
 #ifndef GRT_THREADS_SLEEPS_H
 #define GRT_THREADS_SLEEPS_H
@@ -45,12 +45,12 @@ struct grt_sleeps {
 };
 
 /**
- * struct grt_spent - what a span of a thread was
- * @apart: process whose wake-ups are counted apart, 0: none
+ * struct grt_spent - a span of a thread by states
+ * @apart: process whose wake-ups are counted separately, 0: none
  * @ns: by enum grt_thread_state, without @apart_ns; their sum and @apart_ns are the span
  * @apart_ns: asleep until a thread of @apart woke it
- * @longest: the longest sleep in it; @waker, @waker_pid, @waker_comm: who ended that, 0: no thread, or
- * unknown
+ * @longest: the longest sleep in it; @waker, @waker_pid, @waker_comm: the thread that ended it, 0: no thread,
+ *	or unknown
  */
 struct grt_spent {
 	uint32_t apart;

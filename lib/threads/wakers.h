@@ -57,7 +57,7 @@ struct grt_waker_row {
  * @from: earlier time is ignored, ns
  * @rows: struct grt_waker_row
  * @over: waits beyond GRT_WAKERS_MAX rows
- * @inferred: waits whose end is what the waker did last, and not seen to be what it did
+ * @inferred: waits whose cause is inferred from the waker's last action
  */
 struct grt_wakers {
 	uint64_t from;

@@ -40,8 +40,10 @@ struct grt_wall_count {
 struct grt_slots;
 struct grt_wall_flame;
 
-/** grt_wall_flame_new - begins; @from as of grt_threads_from(); @slots: get when the weights came, NULL:
- * nobody asks; @compared: as of struct grt_flame_shape. Return: 0 or -ENOMEM */
+/**
+ * grt_wall_flame_new - makes one; @from: as for grt_threads_from(); @slots: get each weight with its time,
+ * NULL: no; @compared: as in struct grt_flame_shape. Return: 0 or -ENOMEM
+ */
 int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from, struct grt_slots *slots, bool compared);
 
 /** grt_wall_flame_event - processes an event of any type. Return: 0 or -ENOMEM */

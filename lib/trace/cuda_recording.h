@@ -7,7 +7,7 @@
 
 /* In the environment: the recording's random number, ':' and its directory. */
 #define GRT_CUDA_RECORDING_ENV "GRTRACE_RECORDING"
-/* The same number in the recording's metadata. */
+/* The key of this number in the recording's metadata. */
 #define GRT_CUDA_RECORDING_KEY "cuda_recording"
 /* Hexadecimal digits and NUL. */
 #define GRT_CUDA_RECORDING_MAX 33

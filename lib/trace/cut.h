@@ -54,7 +54,7 @@ ssize_t grt_cut_packet(struct grt_cut *c, struct grt_packet *p);
 int grt_cut_feed(struct grt_cut *c, struct grt_cut_stream *s, char *data, size_t len,
 		 const struct grt_cut_ops *ops);
 
-/** grt_cut_stream_free, grt_cut_free - free what they hold */
+/** grt_cut_stream_free, grt_cut_free - free all that they own */
 void grt_cut_stream_free(struct grt_cut_stream *s);
 void grt_cut_free(struct grt_cut *c);
 

@@ -103,7 +103,7 @@ int grt_bpf_open(void **state, const struct source_setup *setup, const struct gr
 /** grt_bpf_probe - whether they would work here: 0, or -errno with what is missing in *err */
 int grt_bpf_probe(const char *const *objects, struct grt_err *err);
 
-/** grt_bpf_probe_driver - the same for one @driver, whose module is to be loaded; NULL: for any */
+/** grt_bpf_probe_driver - the same for the module of one @driver, which must be loaded; NULL: any driver */
 int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err);
 
 /** grt_bpf_put - an event that a decoder has made, for the stream of @cpu. Return: 0 or -ENOMEM */

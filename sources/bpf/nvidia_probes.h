@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the program for probed functions of NVIDIA's driver and its loader share. */
+/* The interface between the program for probed functions of NVIDIA's driver and its loader. */
 #ifndef GRTRACE_BPF_NVIDIA_PROBES_H
 #define GRTRACE_BPF_NVIDIA_PROBES_H
 

@@ -123,7 +123,9 @@ struct unwind_process {
 
 #define UNWIND_PROCESSES 128U
 
-/** struct unwind_ask - a process whose mappings are not known, or have changed; @number: its own where we are
+/**
+ * struct unwind_ask - a process whose mappings are unknown, or have changed; @number: its number in our
+ * namespace
  */
 struct unwind_ask {
 	__u64 image;

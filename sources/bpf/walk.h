@@ -29,7 +29,7 @@
 #define ASK_AGAIN_NS 20000000ULL
 #define HASH_FACTOR 0x9e3779b97f4a7c15ULL
 
-/* Frames whose rule is remembered: most stacks are like others before them. */
+/* Frames whose rule is remembered, because most stacks resemble others before them. */
 #define SEEN_BITS 10
 #define SEEN (1U << SEEN_BITS)
 

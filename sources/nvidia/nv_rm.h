@@ -80,7 +80,7 @@ int nv_rm_gpus(struct nv_rm *rm, struct nv_rm_gpu *gpu, struct grt_err *err);
 uint32_t nv_rm_alloc(struct nv_rm *rm, uint32_t parent, uint32_t class, void *params, uint32_t size,
 		     uint32_t *object);
 
-/** nv_rm_control - asks something of an object; @params as above. Return: NV_STATUS */
+/** nv_rm_control - sends a request to an object; @params as above. Return: NV_STATUS */
 uint32_t nv_rm_control(struct nv_rm *rm, uint32_t object, uint32_t cmd, void *params, uint32_t size);
 
 /** nv_rm_free - frees an object. Return: NV_STATUS */

@@ -31,13 +31,13 @@ struct nv_slice {
 };
 
 /**
- * struct nv_slices - of a GPU; all zero: nothing known
+ * struct nv_slices - the slices of a GPU; all bytes zero: nothing is known
  * @begun: when the log was switched on
- * @open: by instance; @used: there is one, @on: a context is on it, since @slice.start,
- *	@known: whether one is on it is known, @last: stamp of the last record or part
- * @lost: records of the log that are missing so far
- * @backwards: records whose stamp was before one that came earlier, or before a part that was handed out;
- *	@backwards_ns: by how much, at most
+ * @open: by instance; @used: there is one, @on: a context is on it, since @slice.start, @known: whether one
+ *	is on it is known, @last: time of the last record or part
+ * @lost: missing records of the log so far
+ * @backwards: records whose time was before that of an earlier one, or before a part that was delivered;
+ *	@backwards_ns: the most
  * @over: records of instances beyond the limit
  */
 struct nv_slices {

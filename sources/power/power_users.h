@@ -13,10 +13,10 @@ struct power_users;
 int power_users_open(struct power_users **out, struct grt_err *err);
 
 /**
- * power_users_each - asks NVML now
- * @fn: gets each process of each GPU once: @bus is the GPU's address as in events, @pid one of the first pid
- *	namespace. What it returns that is not 0 ends the call
- * Return: 0, or what @fn returned
+ * power_users_each - reads the users of GPUs from NVML now
+ * @fn: gets each process of each GPU once: @bus is the GPU's address as in events, @pid a number of the first
+ *	pid namespace. A result other than 0 ends the call
+ * Return: 0, or the result of @fn
  */
 int power_users_each(struct power_users *u, int (*fn)(void *arg, uint32_t bus, uint32_t pid, uint64_t bytes),
 		     void *arg);
