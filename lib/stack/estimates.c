@@ -75,8 +75,9 @@ double grt_estimate_t(double freedom)
 /**
  * struct squares - sums over windows, for the variance of the ratio of @y to @x
  * @n, @x, @y: number of windows, and sums of their times and of the work in them
- * @d2, @d4: sums of the second and fourth powers of the residuals of windows with work
- * @x2, @x4: the same sums for windows without work, to be multiplied by powers of the ratio
+ * @x2, @x4: sums of the second and fourth powers of the residuals as if no window had work, divided by powers
+ *	of the ratio
+ * @d2, @d4: what windows with work change in these sums
  */
 struct squares {
 	uint32_t n;
