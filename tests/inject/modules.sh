@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
+# shows: cuda library stand-in RANGE_NODE,RANGE
 # record --torch: modules of PyTorch as ranges, against a list that the program keeps itself (modules/modules.py), with a
 # PyTorch that has only modules (modules/stand_in), and with the real one where python3-torch is installed.
 
@@ -59,9 +60,9 @@ scenes() { # NAME
 	agrees "$1: 30,000 modules, and others that are in none of them"
 }
 
-scenes "PyTorch from 2.1 on"
+scenes "hooks with always_call"
 export OLD_TORCH=1
-scenes "older PyTorch"
+scenes "hooks without"
 unset OLD_TORCH
 
 GRTRACE_STACK=none modules deep 200
