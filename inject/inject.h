@@ -9,6 +9,8 @@
  *				for each launch and range; no lock, no allocation, and
  *				no system call except for a thread's first entry
  *				nccl.c: as launch.c, in a ring that all threads share
+ *				torch.c, torch_names.c: PyTorch calls them, with the GIL; a name that is
+ *				new is looked for
  *				pcsampling.c, cubins.c: when code is loaded or a context is created
  *	CUPTI's threads		activity.c: provide buffers and take back full ones
  *	the writer		everything else: only it makes records and writes files

@@ -362,7 +362,7 @@ static void range_table_note(const struct range_table *t, struct grt_pass *pass)
 	if (t->cut)
 		grt_note(pass->notes,
 			 "%" PRIu64
-			 " {range has|ranges have} an incomplete name or place (limits of the recording)",
+			 " {range has|ranges have} an incomplete name or place (limits of the recording, or modules of PyTorch in no other module)",
 			 t->cut);
 	if (stray)
 		grt_note(pass->notes,

@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
+# shows: cuda library stand-in RANGE_NODE,RANGE
 # record --torch: modules of PyTorch as ranges, against a list that the program keeps itself (modules/modules.py), with a
-# PyTorch that has only modules (modules/torch), and with the real one where python3-torch is installed.
+# PyTorch that has only modules (modules/stand_in), and with the real one where python3-torch is installed.
 
 # shellcheck source=tests/inject/_lib.sh
 . "$GRTRACE_SRC/tests/inject/_lib.sh"
 programs=$GRTRACE_SRC/tests/inject/modules
 export MOCK LD_LIBRARY_PATH=$MOCK MODULES_LOG=$PWD/modules.log
-export PYTHONPATH=$programs PYTHONDONTWRITEBYTECODE=1 GRTRACE_TORCH=1
+export PYTHONPATH=$programs/stand_in PYTHONDONTWRITEBYTECODE=1 GRTRACE_TORCH=1
 python=python3
 
 # Runs the program with the library alone.
@@ -59,12 +60,12 @@ scenes() { # NAME
 	agrees "$1: 30,000 modules, and others that are in none of them"
 }
 
-scenes "PyTorch from 2.1 on"
+scenes "hooks with always_call"
 export OLD_TORCH=1
-scenes "older PyTorch"
+scenes "hooks without"
 unset OLD_TORCH
 
-modules deep 200
+GRTRACE_STACK=none modules deep 200
 check "201 deep: 128 are there" test "$(grep -c '^R' got)" = 128
 check "and the others are counted" test "$(told ranges_lost)" = 73
 check "the recording adds up" fact '^# faults=0 missing=0 .* balance=ok'
@@ -76,8 +77,8 @@ check "without --torch: no range, no hook" test "$status $(grep -c '^R' got) $(t
 GRTRACE_STACK=none modules basic
 agrees "without stacks"
 
-mkdir empty
-cat >empty/torch.py <<'END'
+mkdir other
+cat >other/torch.py <<'END'
 class compiler: pass
 END
 cat >plain.py <<'END'
@@ -91,14 +92,14 @@ time.sleep(0.1)
 END
 plain() { # [torch]
 	rm -rf out.grt
-	CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt PYTHONPATH=$PWD/empty timeout 60 python3 plain.py "$@"
+	CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt PYTHONPATH=$PWD/other timeout 60 python3 plain.py "$@"
 	records out.grt
 }
 plain
 check "Python without PyTorch: says so" note 'no modules of PyTorch: the program has not imported PyTorch'
 plain torch
 check "a torch that is another one: says so" note 'no modules of PyTorch: this PyTorch has no hooks for all modules'
-play basic
+play plain
 check "a program without Python: says so" note 'no modules of PyTorch: it has no Python'
 
 # ---- what is read from it
@@ -149,7 +150,9 @@ if python=$(command -v /usr/bin/python3) && PYTHONPATH='' $python -c 'import tor
 	export GRTRACE_TORCH=1 PYTHONPATH=
 	GRTRACE=$GRTRACE_BUILD/grtrace
 	scenes "PyTorch $version"
+	# it was PyTorch's, not the one beside the program
+	check "PyTorch $version is the system's" $python -c 'import torch; assert "stand_in" not in torch.__file__'
 else
-	echo "# no PyTorch here (apt install python3-torch): its modules are those of tests/inject/modules/torch"
+	echo "# no PyTorch here (apt install python3-torch): its modules are those of tests/inject/modules/stand_in"
 fi
 plan

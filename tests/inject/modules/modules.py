@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""modules.py SCENE [NUMBER]: runs modules that launch kernels of the mock CUDA, with the PyTorch of this directory or with
+"""modules.py SCENE [NUMBER]: runs modules that launch kernels of the mock CUDA, with the PyTorch of stand_in or with
 a real one.
 
 Each kernel has a name of its own. The file of MODULES_LOG gets a line for each: its name, and the modules around it as
