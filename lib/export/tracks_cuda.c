@@ -22,6 +22,8 @@
 #define GRAPHS_MAX 65536U
 /* Streams, and contexts, whose last work is remembered. */
 #define LASTS_MAX 65536U
+/* Of these, the ones that were looked for last, by a simple hash. */
+#define LASTS_NEAR 64U
 
 enum {
 	OF_CALLS = TRACKS_KEYS(tracks_cuda),
@@ -123,6 +125,7 @@ struct tracks_cuda {
 	struct grt_keyed kernels;
 	struct grt_keyed graphs;
 	struct grt_keyed last;
+	uint32_t last_near[LASTS_NEAR]; /* for grt_keyed_near() */
 	struct grt_keyed structs;
 	struct held *held;
 	uint32_t held_places, held_room, free;
@@ -291,13 +294,17 @@ static struct grt_key last_key(const struct grt_image *image, uint32_t context, 
 static int is_last(struct grt_tracks *t, const struct grt_key *key, uint64_t correlation, uint64_t end,
 		   uint64_t number)
 {
-	struct last_work *l;
+	struct tracks_cuda *c = cuda_of(t);
+	uint32_t *near = &c->last_near[(key->w[1] * 3 + key->w[2] + (key->w[2] >> 32)) % LASTS_NEAR];
+	struct last_work *l = grt_keyed_near(&c->last, *near, key);
 	void *found;
-	int ret = grt_keyed_get_or_replace(&cuda_of(t)->last, key, NULL, &found);
 
-	if (ret)
-		return ret;
-	l = found;
+	if (!l) {
+		if (grt_keyed_get_or_replace(&c->last, key, NULL, &found))
+			return -ENOMEM;
+		*near = grt_keyed_number(found);
+		l = found;
+	}
 	if (correlation > l->correlation)
 		l->correlation = correlation;
 	if (end >= l->end) {
