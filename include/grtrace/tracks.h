@@ -148,6 +148,8 @@ enum grt_track_category {
  * @number: of a slice on a queue: a unique number, equal to @flow_in if it has one
  * @wait, @waits: @number of the items that had to end before this one could begin, or before this
  *	wait could end
+ * @set: of a slice on a queue: items with the same number have the same @category, @name, @linked, @pid and
+ *	values, but for the number that is @arg[@varies]; 0: nothing is known about that
  */
 struct grt_track_item {
 	uint8_t kind;
@@ -167,6 +169,8 @@ struct grt_track_item {
 	uint64_t number;
 	const uint64_t *wait;
 	uint32_t waits;
+	uint32_t varies;
+	uint64_t set;
 };
 
 /**

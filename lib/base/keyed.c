@@ -67,6 +67,19 @@ void *grt_keyed_search(const struct grt_keyed *k, const struct grt_key *key)
 	return keyed_find(k, key, keyed_tag_of(k, key));
 }
 
+/* What is free is its own neighbour. */
+void *grt_keyed_near(const struct grt_keyed *k, uint32_t near, const struct grt_key *key)
+{
+	const uint32_t id = near - 1;
+
+	return id < k->room && head_at(k, id)->prev != id && same_key(k, id, key) ? head_at(k, id) + 1 : NULL;
+}
+
+uint32_t grt_keyed_number(const void *element)
+{
+	return keyed_head_of(element)->id + 1;
+}
+
 static int keyed_make_room(struct grt_keyed *k)
 {
 	uint32_t room = k->room ? 2 * k->room : 16;
@@ -80,6 +93,7 @@ static int keyed_make_room(struct grt_keyed *k)
 	k->slot = more;
 	for (uint32_t i = room; i-- > k->room;) {
 		head_at(k, i)->next = k->free;
+		head_at(k, i)->prev = i;
 		k->free = i;
 	}
 	k->room = room;
@@ -141,6 +155,7 @@ void grt_keyed_remove(struct grt_keyed *k, void *element)
 	*(h->prev == GRT_NOWHERE ? &k->oldest : &head_at(k, h->prev)->next) = h->next;
 	*(h->next == GRT_NOWHERE ? &k->newest : &head_at(k, h->next)->prev) = h->prev;
 	h->next = k->free;
+	h->prev = id;
 	k->free = id;
 	k->used--;
 }

@@ -39,6 +39,7 @@ enum grt_cupti_kind {
  * @graph_node, @shared_dynamic, @ended_by (the thread that ended a range): not in JSON; 0: unknown
  * @code: from databases: the result of a call, CUPTI's number of the kind of copy or wait, a rank; 2: a range
  *	that another thread may have ended
+ * @event_class: of a call from a database of Nsight Systems: what its row is of; 0: a call of CUDA's runtime
  * @external: number of an operator; for a call, the number of the operator that made it; 0: unknown
  * @from_memory, @to_memory: of a copy or fill, CUPTI's numbers of kinds of memory; 0: unknown
  * @call: for a call, the CUDA function with its name; length 0: it is itself a CUDA function.
@@ -64,6 +65,7 @@ struct grt_cupti_record {
 	uint64_t graph_node;
 	uint64_t ended_by;
 	uint64_t code;
+	uint64_t event_class;
 	uint64_t external;
 	uint64_t from_memory;
 	uint64_t to_memory;

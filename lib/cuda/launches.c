@@ -60,6 +60,9 @@ struct page {
 	uint64_t ended[PAGE_IDS / 64];
 };
 
+/* Callers that came last, by thread. */
+#define RECENT_CALLERS 16U
+
 enum recent { RECENT_LAUNCH, RECENT_WORK, RECENTS };
 
 /* struct waiting - work without a launch so far */
@@ -89,6 +92,7 @@ struct grt_launches {
 	struct grt_index page_index;
 	struct caller *caller;
 	uint32_t callers;
+	uint32_t recent_caller[RECENT_CALLERS];
 	struct grt_index caller_index;
 	struct grt_graph_nodes graph_nodes;
 	struct waiting *waiting;
@@ -234,7 +238,8 @@ static bool same_caller(const void *owner, uint32_t id, const void *key)
 	       c->failed == k->failed && c->captured == k->captured;
 }
 
-static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_t *number)
+static __attribute__((noinline)) int find_caller(struct grt_launches *l, const struct caller *k,
+						 uint32_t *number)
 {
 	uint32_t tag =
 		grt_hash(&l->key, (uint64_t)k->tid << 32 | k->context,
@@ -248,6 +253,19 @@ static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_
 	l->caller[l->callers] = *k;
 	*number = l->callers++;
 	return grt_index_add(&l->caller_index, tag, *number);
+}
+
+/* A thread makes the same call again and again. */
+static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_t *number)
+{
+	uint32_t *recent = &l->recent_caller[k->tid % RECENT_CALLERS];
+	int ret = 0;
+
+	*number = *recent;
+	if (*number >= l->callers || !same_caller(l, *number, k))
+		ret = find_caller(l, k, number);
+	*recent = *number;
+	return ret;
 }
 
 static void launch_by(const struct grt_launches *l, uint32_t image, const struct entry *e,

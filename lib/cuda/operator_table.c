@@ -166,12 +166,7 @@ static int operator_begin(void **state, struct grt_pass *pass, unsigned int part
 
 	while (!(parts >> view & 1))
 		view++;
-	return grt_operators_new((struct grt_operators **)state, view);
-}
-
-static void operator_within(void *state, uint64_t from, uint64_t to)
-{
-	grt_operators_within(state, from, to);
+	return grt_operators_new((struct grt_operators **)state, pass->launches, view);
 }
 
 static int operator_finish(void *state, struct grt_pass *pass)
@@ -180,19 +175,17 @@ static int operator_finish(void *state, struct grt_pass *pass)
 	return grt_operators_finish(state);
 }
 
-GRT_ANALYSIS_EVENT(operator_event, grt_operators_event)
+GRT_ANALYSIS_WORK(operator_work, grt_operators_work)
 GRT_ANALYSIS_FREE(operator_free, grt_operators_free)
 
 const struct grt_analysis grt_analysis_operators = {
 	.name = "operators",
-	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
 	.beyond = true,
 	.late = true,
 	.finds = true,
 	.parts = operator_parts,
 	.begin = operator_begin,
-	.within = operator_within,
-	.event = operator_event,
+	.work = operator_work,
 	.finish = operator_finish,
 	.free = operator_free,
 };

@@ -87,15 +87,15 @@ struct grt_operators {
 	struct places *places; /* by image */
 	uint32_t images;
 	uint64_t over;
+	uint64_t stack_cut;
 };
 
 /* ----------------------------------------------------------------- work */
 
-static int operators_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
-			     const struct grt_launch *launch, enum grt_launched_how how)
+int grt_operators_work(struct grt_operators *o, const struct grt_event *e, const struct grt_image *image,
+		       const struct grt_launch *launch, enum grt_launched_how how)
 {
 	const struct grt_ev_gpu_kernel *k = (const void *)e;
-	struct grt_operators *o = arg;
 	bool kernel = e->type == GRT_EV_GPU_KERNEL;
 	uint32_t node = launch ? launch->origin ?: launch->node : 0, name = kernel ? k->name + 1 : 0;
 	struct grt_key key = {{image->number, node, name}};
@@ -105,6 +105,9 @@ static int operators_on_work(void *arg, const struct grt_event *e, const struct 
 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
+	if (launch)
+		o->stack_cut += grt_image_reach(grt_launches_images(o->launches)->image[image->number],
+						launch->node) == GRT_STACK_CUT;
 	ret = grt_keyed_get_or_count(&o->works, &key, &o->over, &found);
 	w = found;
 	if (ret || !w)
@@ -410,8 +413,8 @@ static int operators_add_work(struct grt_operators *o, const struct work *w, uin
 int grt_operators_finish(struct grt_operators *o)
 {
 	const struct grt_images *images = grt_launches_images(o->launches);
-	int ret = grt_launches_flush(o->launches);
 	uint32_t number = 0;
+	int ret = 0;
 
 	for (uint32_t i = 0; i < images->images && !ret; i++)
 		ret = operators_places(o, images->image[i]);
@@ -495,7 +498,10 @@ int64_t grt_operators_list(const struct grt_operators *o, const struct grt_opera
 
 struct grt_launches_count grt_operators_count(const struct grt_operators *o)
 {
-	return grt_launches_count(o->launches);
+	struct grt_launches_count n = grt_launches_count(o->launches);
+
+	n.stack_cut = o->stack_cut;
+	return n;
 }
 
 const struct grt_symbols_count *grt_operators_symbols(const struct grt_operators *o)
@@ -510,33 +516,22 @@ uint64_t grt_operators_over(const struct grt_operators *o)
 
 /* --------------------------------------------------------------- in, out */
 
-int grt_operators_new(struct grt_operators **out, enum grt_operator_view view)
+int grt_operators_new(struct grt_operators **out, struct grt_launches *launches, enum grt_operator_view view)
 {
 	struct grt_operators *o = calloc(1, sizeof(*o));
-	struct grt_launches_sink sink = {.work = operators_on_work, .arg = o, .no_begin = true};
 
 	*out = o;
 	if (!o)
 		return -ENOMEM;
+	o->launches = launches;
 	o->view = view;
 	grt_keyed_init(&o->works, sizeof(struct work), WORKS_MAX);
 	grt_keyed_init(&o->rows, sizeof(uint32_t), UINT32_MAX);
-	if (!grt_launches_new(&o->launches, &sink) && !grt_image_frames_new(&o->frames) &&
-	    !grt_stacks_new(&o->names))
+	if (!grt_image_frames_new(&o->frames) && !grt_stacks_new(&o->names))
 		return 0;
 	grt_operators_free(o);
 	*out = NULL;
 	return -ENOMEM;
-}
-
-void grt_operators_within(struct grt_operators *o, uint64_t from, uint64_t to)
-{
-	grt_launches_within(o->launches, from, to);
-}
-
-int grt_operators_event(struct grt_operators *o, const struct grt_event *e)
-{
-	return grt_launches_event(o->launches, e);
 }
 
 void grt_operators_free(struct grt_operators *o)
@@ -551,7 +546,6 @@ void grt_operators_free(struct grt_operators *o)
 		free(o->places[i].place);
 	grt_keyed_free(&o->works);
 	grt_keyed_free(&o->rows);
-	grt_launches_free(o->launches);
 	grt_image_frames_free(o->frames);
 	grt_stacks_free(o->names);
 	free(o->row);

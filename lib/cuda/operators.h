@@ -4,7 +4,7 @@
  * its launch was made, from the frames of the launch's stack. Work of a graph is under the
  * code that created its node. Nothing is joined by time.
  *
- * Memory is that of cuda/launches.h, 8 bytes for each node of the stacks, and 100 for each
+ * Memory is 8 bytes for each node of the stacks, and 100 for each
  * different stack and kernel; there are at most 2^20 of these, and work beyond is counted.
  */
 #ifndef GRT_CUDA_OPERATORS_H
@@ -60,16 +60,19 @@ struct grt_operator {
 
 struct grt_operators;
 
-/** grt_operators_new - begins. Return: 0 or -ENOMEM */
-int grt_operators_new(struct grt_operators **out, enum grt_operator_view view);
+/**
+ * grt_operators_new - begins
+ * @launches: the joiner, which lives as long as @out; its sink calls grt_operators_work()
+ * Return: 0 or -ENOMEM
+ */
+int grt_operators_new(struct grt_operators **out, struct grt_launches *launches, enum grt_operator_view view);
 
-/** grt_operators_within - as grt_launches_within() */
-void grt_operators_within(struct grt_operators *o, uint64_t from, uint64_t to);
+/** grt_operators_work - see struct grt_launches_sink. Return: 0 or -ENOMEM */
+int grt_operators_work(struct grt_operators *o, const struct grt_event *e, const struct grt_image *image,
+		       const struct grt_launch *launch, enum grt_launched_how how);
 
-/** grt_operators_event - processes an event; uses classes image and launch. Return: 0 or -ENOMEM */
-int grt_operators_event(struct grt_operators *o, const struct grt_event *e);
-
-/** grt_operators_finish - ends the trace; may be called again after further events. Return: 0 or -ENOMEM */
+/** grt_operators_finish - ends the trace, after grt_launches_flush(); may be called again after further
+ * events. Return: 0 or -ENOMEM */
 int grt_operators_finish(struct grt_operators *o);
 
 /**

@@ -133,9 +133,12 @@ static uint8_t *put_defaults(uint8_t *p, const struct sequence *s, uint32_t trac
 /* What all of a sequence precedes: its defaults. */
 static uint8_t *begin_sequence(uint8_t *p, struct sequence *s, uint32_t track)
 {
-	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET);
+	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *head = s->head;
 
 	s->begun = true;
+	head = grt_pb_number(head, PACKET_SEQUENCE_ID, track + 1);
+	head = grt_pb_number(head, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
+	s->head_bytes = (uint8_t)(head - s->head);
 	p = grt_pb_number(p, PACKET_SEQUENCE_ID, track + 1);
 	p = grt_pb_number(p, PACKET_SEQUENCE_FLAGS, STATE_CLEARED);
 	p = grt_pb_number(p, PACKET_FIRST_ON_SEQUENCE, 1);
@@ -313,7 +316,7 @@ static uint8_t *put_item(const struct perfetto *f, uint8_t *p, struct sequence *
 {
 	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *event;
 
-	p = put_new_names(f, perfetto_put_head(p, s, i->track, i->time), s, i);
+	p = put_new_names(f, perfetto_put_head(p, s, i->time), s, i);
 	if (!p)
 		return NULL;
 	event = p = grt_pb_open(p, PACKET_TRACK_EVENT);
@@ -325,7 +328,7 @@ static uint8_t *put_slice_end(uint8_t *p, struct sequence *s, const struct grt_t
 {
 	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *event;
 
-	p = perfetto_put_head(p, s, i->track, i->end);
+	p = perfetto_put_head(p, s, i->end);
 	event = p = grt_pb_open(p, PACKET_TRACK_EVENT);
 	p = grt_pb_number(p, EVENT_TYPE, TYPE_SLICE_END);
 	return grt_pb_close(packet, grt_pb_close(event, p));
@@ -508,6 +511,7 @@ static void perfetto_free(struct grt_export *x)
 		free(f->sequence[i].contexts.bits);
 	}
 	free(f->sequence);
+	free(f->work);
 	grt_keyed_free(&f->contexts);
 	perfetto_stacks_free(f->stacks);
 	grt_outbuf_fini(&f->out);

@@ -49,6 +49,9 @@ enum { INTERNED_IID = 1, INTERNED_NAME = 2 };
 
 _Static_assert(ITEM_MAX < GRT_OUTBUF_ROOM / 2, "a slice is two items");
 
+/* Bytes of a sequence's id and flags, at most: they are copied as a whole. */
+#define PERFETTO_HEAD 16U
+
 /** struct perfetto_seen - a set of numbers */
 struct perfetto_seen {
 	uint64_t *bits;
@@ -64,10 +67,13 @@ struct perfetto_seen {
  * grt_track
  * @renamed: how often the queue got another name
  * @user, @user_context: the last one's pid, and the number of its context
+ * @head: what its packets have behind their stamp, @head_bytes of it
  * @begun: it has its defaults; @timed: and its clock
  */
 struct sequence {
 	uint64_t last;
+	uint8_t head[PERFETTO_HEAD];
+	uint8_t head_bytes;
 	uint64_t args[GRT_TRACK_ARG_IDS_MAX / 64];
 	uint64_t categories;
 	struct perfetto_seen names;
@@ -99,12 +105,14 @@ enum perfetto_role {
 };
 
 struct perfetto_stacks;
+struct perfetto_work;
 
 /**
  * struct perfetto - the export
  * @sequence: by track id
  * @contexts: number of a context, by pid and its number in the process
  * @role: by number of a value's name
+ * @work: packets of work that came before, NULL: none did
  * @stacks: the samples
  */
 struct perfetto {
@@ -114,6 +122,7 @@ struct perfetto {
 	uint32_t sequences;
 	struct grt_keyed contexts;
 	uint8_t role[GRT_TRACK_ARG_IDS_MAX];
+	struct perfetto_work *work;
 	struct perfetto_stacks *stacks;
 	uint64_t first;
 	uint64_t last;
@@ -132,13 +141,13 @@ static inline int perfetto_take(struct perfetto *f, const uint8_t *end)
 	return f->out.error;
 }
 
-/* What all packets with a track's items begin with. */
-static inline uint8_t *perfetto_put_head(uint8_t *p, struct sequence *s, uint32_t track, uint64_t time)
+/* What all packets with a track's items begin with; up to PERFETTO_HEAD bytes behind it are overwritten. */
+static inline uint8_t *perfetto_put_head(uint8_t *p, struct sequence *s, uint64_t time)
 {
 	p = grt_pb_number(p, PACKET_TIMESTAMP, time - s->last);
-	p = grt_pb_number(p, PACKET_SEQUENCE_ID, track + 1);
 	s->last = time;
-	return grt_pb_number(p, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
+	memcpy(p, s->head, sizeof(s->head));
+	return p + s->head_bytes;
 }
 
 /* A string of the protocol is UTF-8. */

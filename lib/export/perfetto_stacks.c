@@ -29,11 +29,13 @@ enum { CALLSTACK_FRAMES = 2 };
 
 /* Different stacks with what ran that are found at once; of more, the oldest are made again. */
 #define FOUND_MAX 262144U
+/* Of these, the ones that came last, by a simple hash. */
+#define FOUND_NEAR 1024U
 
 /**
  * struct perfetto_stacks - the samples
  * @tree: all stacks; a node is a callstack
- * @found: number of the node, by image, stack and what ran
+ * @found: number of the node, by image, stack and what ran; @near: for grt_keyed_near()
  * @stacks, @frames: nodes and frames that are interned
  * @path: frames of a stack, innermost first
  */
@@ -43,6 +45,7 @@ struct perfetto_stacks {
 	struct grt_image_frames *image_frames;
 	struct grt_stacks *tree;
 	struct grt_keyed found;
+	uint32_t near[FOUND_NEAR];
 	struct perfetto_seen stacks;
 	struct perfetto_seen frames;
 	uint32_t *path;
@@ -166,12 +169,14 @@ static int find_stack(struct perfetto_stacks *s, const struct grt_event *e, cons
 	struct grt_key key = {{image->number, node, e->type,
 			       kernel ? ((const struct grt_ev_gpu_kernel *)e)->name
 				      : ((const struct grt_ev_gpu_copy *)e)->kind}};
-	void *found;
-	int ret = grt_keyed_get_or_replace(&s->found, &key, NULL, &found);
+	uint32_t *near = &s->near[(node * 31 + (uint32_t)key.w[3]) % FOUND_NEAR];
+	void *found = grt_keyed_near(&s->found, *near, &key);
+	int ret = found ? 0 : grt_keyed_get_or_replace(&s->found, &key, NULL, &found);
 
 	if (!ret && !*(uint32_t *)found)
 		ret = stack_of(s, e, image, node, found);
 	*at = ret ? 0 : *(uint32_t *)found;
+	*near = ret ? 0 : grt_keyed_number(found);
 	return ret;
 }
 

@@ -219,7 +219,7 @@ static uint8_t *put_new(struct perfetto *f, uint8_t *p, struct sequence *s, cons
 	return p == start ? before : grt_pb_close(start, p);
 }
 
-/* ------------------------------------------------------------------ work */
+/* ------------------------------------------------------------- its values */
 
 static uint8_t *put_arg(uint8_t *p, const struct grt_track_arg *a)
 {
@@ -246,31 +246,41 @@ static uint8_t *put_extent(uint8_t *p, unsigned int field, const uint64_t extent
 	return grt_pb_close(start, p);
 }
 
-static uint8_t *put_launch(const struct perfetto *f, uint8_t *p, const struct grt_track_item *i)
+/* The values from @from up to @to but for the extents, which are one message each. */
+static uint8_t *put_args(const struct perfetto *f, uint8_t *p, const struct grt_track_item *i,
+			 unsigned int from, unsigned int to)
+{
+	for (unsigned int n = from; n < to; n++)
+		if (!is_extent(f->role[i->arg[n].id]))
+			p = put_arg(p, &i->arg[n]);
+	return p;
+}
+
+static uint8_t *put_extents(const struct perfetto *f, uint8_t *p, const struct grt_track_item *i)
 {
 	uint64_t extent[ROLE_BLOCK_Z + 1] = {0};
-	uint8_t *start, role;
+
+	for (unsigned int n = 0; n < i->args; n++)
+		if (is_extent(f->role[i->arg[n].id]))
+			extent[f->role[i->arg[n].id]] = i->arg[n].number;
+	p = put_extent(p, LAUNCH_GRID, &extent[ROLE_GRID_X]);
+	return put_extent(p, LAUNCH_BLOCK, &extent[ROLE_BLOCK_X]);
+}
+
+static uint8_t *put_launch(const struct perfetto *f, uint8_t *p, const struct grt_track_item *i)
+{
+	uint8_t *start;
 
 	if (!i->args)
 		return p;
 	start = p = grt_pb_open(p, STAGE_LAUNCH);
-	for (unsigned int n = 0; n < i->args; n++) {
-		role = f->role[i->arg[n].id];
-		if (is_extent(role))
-			extent[role] = i->arg[n].number;
-		else
-			p = put_arg(p, &i->arg[n]);
-	}
-	p = put_extent(p, LAUNCH_GRID, &extent[ROLE_GRID_X]);
-	p = put_extent(p, LAUNCH_BLOCK, &extent[ROLE_BLOCK_X]);
+	p = put_extents(f, put_args(f, p, i, 0, i->args), i);
 	return grt_pb_close(start, p);
 }
 
-static uint8_t *put_stage_event(const struct perfetto *f, uint8_t *p, const struct sequence *s,
-				const struct grt_track_item *i)
+/* What it is, and whose. */
+static uint8_t *put_kind(uint8_t *p, const struct sequence *s, const struct grt_track_item *i)
 {
-	p = grt_pb_number(p, STAGE_EVENT_ID, i->number);
-	p = grt_pb_number(p, STAGE_DURATION, i->end - i->time);
 	p = grt_pb_number(p, STAGE_QUEUE_IID, queue_iid(s));
 	p = grt_pb_number(p, STAGE_STAGE_IID, i->category + 1U);
 	if (s->gpu)
@@ -281,23 +291,141 @@ static uint8_t *put_stage_event(const struct perfetto *f, uint8_t *p, const stru
 		p = grt_pb_number(p, STAGE_NAME_IID, i->name);
 	if (i->category == GRT_CATEGORY_KERNEL && i->name)
 		p = grt_pb_number(p, STAGE_KERNEL_IID, i->linked ?: i->name);
-	for (uint32_t n = 0; n < i->waits; n++)
-		p = grt_pb_number(p, STAGE_WAIT_IDS, i->wait[n]);
-	return put_launch(f, p, i);
+	return p;
 }
 
-uint8_t *perfetto_put_work(struct perfetto *f, uint8_t *p, struct sequence *s, const struct grt_track_item *i)
+static uint8_t *put_moment(uint8_t *p, const struct grt_track_item *i)
+{
+	p = grt_pb_number(p, STAGE_EVENT_ID, i->number);
+	return grt_pb_number(p, STAGE_DURATION, i->end - i->time);
+}
+
+static uint8_t *put_waits(uint8_t *p, const struct grt_track_item *i)
+{
+	for (uint32_t n = 0; n < i->waits; n++)
+		p = grt_pb_number(p, STAGE_WAIT_IDS, i->wait[n]);
+	return p;
+}
+
+/* ------------------------------------------------------------ work like before */
+
+/* A step of training launches the same kernels with the same values: their bytes are made once. */
+#define KNOWN_BITS 10
+#define KNOWN_MAX (1U << KNOWN_BITS)
+#define KNOWN_BYTES 624U
+/* Copied at a time. */
+#define KNOWN_PART 32U
+
+/**
+ * struct perfetto_work - bytes of items of a set, see struct grt_track_item, that were on a track
+ * @renamed: of the track's queue by then
+ * @kind: bytes of put_kind(), from the first one on; @before, @behind: those of the values in front of and
+ *	behind the one that differs, next to them
+ */
+struct perfetto_work {
+	uint64_t set;
+	uint32_t track;
+	uint32_t renamed;
+	uint16_t kind;
+	uint16_t before;
+	uint16_t behind;
+	uint8_t bytes[KNOWN_BYTES + KNOWN_PART];
+};
+
+static uint8_t *put_known(uint8_t *p, const uint8_t *bytes, size_t n)
+{
+	uint8_t *end = p + n;
+
+	for (; p < end; p += KNOWN_PART, bytes += KNOWN_PART)
+		memcpy(p, bytes, KNOWN_PART);
+	return end;
+}
+
+static struct perfetto_work *known_place(const struct perfetto *f, const struct grt_track_item *i)
+{
+	return &f->work[((uint64_t)i->track << 32 ^ i->set) * 0x9e3779b97f4a7c15ULL >> (64 - KNOWN_BITS)];
+}
+
+/* NULL: it is not known, or something of it is not interned on its sequence. */
+static const struct perfetto_work *find_known(const struct perfetto *f, const struct sequence *s,
+					      const struct grt_track_item *i)
+{
+	const struct perfetto_work *w = i->set && f->work ? known_place(f, i) : NULL;
+
+	return w && w->set == i->set && w->track == i->track && w->renamed == s->renamed && s->user == i->pid
+		       ? w
+		       : NULL;
+}
+
+/* Whether its bytes have room: a value has a name and a number, which a text is not. */
+static bool is_short(const struct grt_track_item *i)
+{
+	for (unsigned int n = 0; n < i->args; n++)
+		if (i->arg[n].kind == GRT_TRACK_TEXT)
+			return false;
+	return (6 + 2 * i->args) * GRT_PB_NUMBER_MAX <= KNOWN_BYTES;
+}
+
+/* The bytes of a set go into another's place. Return: 0 or -ENOMEM */
+static int keep_known(struct perfetto *f, const struct sequence *s, const struct grt_track_item *i)
+{
+	struct perfetto_work *w;
+	uint8_t *p, *from;
+
+	if (!i->set || !is_short(i))
+		return 0;
+	if (!f->work && !(f->work = calloc(KNOWN_MAX, sizeof(*f->work))))
+		return -ENOMEM;
+	w = known_place(f, i);
+	*w = (struct perfetto_work){.set = i->set, .track = i->track, .renamed = s->renamed};
+	p = put_kind(w->bytes, s, i);
+	w->kind = (uint16_t)(p - w->bytes);
+	from = p;
+	p = put_args(f, p, i, 0, i->varies);
+	w->before = (uint16_t)(p - from);
+	from = p;
+	p = put_extents(f, put_args(f, p, i, i->varies + 1, i->args), i);
+	w->behind = (uint16_t)(p - from);
+	return 0;
+}
+
+static uint8_t *put_known_work(const struct perfetto_work *w, uint8_t *p, struct sequence *s,
+			       const struct grt_track_item *i)
+{
+	const uint8_t *before = w->bytes + w->kind;
+	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *event, *launch;
+
+	event = p = grt_pb_open(perfetto_put_head(p, s, i->time), PACKET_RENDER_STAGE);
+	p = put_waits(put_known(put_moment(p, i), w->bytes, w->kind), i);
+	launch = p = grt_pb_open(p, STAGE_LAUNCH);
+	p = put_arg(put_known(p, before, w->before), &i->arg[i->varies]);
+	p = put_known(p, before + w->before, w->behind);
+	return grt_pb_close(packet, grt_pb_close(event, grt_pb_close(launch, p)));
+}
+
+/* ------------------------------------------------------------------ work */
+
+static uint8_t *put_new_work(struct perfetto *f, uint8_t *p, struct sequence *s,
+			     const struct grt_track_item *i)
 {
 	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *event;
 
 	if (work_context(f, s, i->pid))
 		return NULL;
-	p = put_new(f, perfetto_put_head(p, s, i->track, i->time), s, i);
-	if (!p)
+	p = put_new(f, perfetto_put_head(p, s, i->time), s, i);
+	if (!p || keep_known(f, s, i))
 		return NULL;
 	event = p = grt_pb_open(p, PACKET_RENDER_STAGE);
-	p = put_stage_event(f, p, s, i);
+	p = put_waits(put_kind(put_moment(p, i), s, i), i);
+	p = put_launch(f, p, i);
 	return grt_pb_close(packet, grt_pb_close(event, p));
+}
+
+uint8_t *perfetto_put_work(struct perfetto *f, uint8_t *p, struct sequence *s, const struct grt_track_item *i)
+{
+	const struct perfetto_work *w = find_known(f, s, i);
+
+	return w ? put_known_work(w, p, s, i) : put_new_work(f, p, s, i);
 }
 
 /* ------------------------------------------------------------------ GPUs */

@@ -22,6 +22,8 @@
 #define GRAPHS_MAX 65536U
 /* Streams, and contexts, whose last work is remembered. */
 #define LASTS_MAX 65536U
+/* Of these, the ones that were looked for last, by a simple hash. */
+#define LASTS_NEAR 64U
 
 enum {
 	OF_CALLS = TRACKS_KEYS(tracks_cuda),
@@ -76,6 +78,24 @@ struct kernel_names {
 	uint32_t linked;
 };
 
+/**
+ * struct kernel_set - kernels that differ in their times and correlation alone
+ * @number: of the set, 0: this is none; @image, @kernel: of all of them, without what differs
+ * @args: their values; @varies: that of the correlation
+ */
+struct kernel_set {
+	uint64_t number;
+	const struct grt_image *image;
+	struct grt_ev_gpu_kernel kernel;
+	struct kernel_names names;
+	struct tracks_args args;
+	uint32_t varies;
+};
+
+/* Sets that came last, by a hash: a step of training has some hundred different ones. */
+#define KERNEL_SETS_BITS 10
+#define KERNEL_SETS (1U << KERNEL_SETS_BITS)
+
 /** struct named_call - a call, and the number of its name */
 struct named_call {
 	const struct grt_cuda_call *call;
@@ -96,7 +116,8 @@ struct fields_text {
 
 /* @named: the calls that came last, by a simple hash. Elements of @kernels are struct kernel_names, those of
  * @last struct last_work; @drawn: bits of the fields of an event that are values. What is held waits in a
- * ring, @line, where it comes in order, and else in a heap; @free: a place in @held, plus 1 */
+ * ring, @line, where it comes in order, and else in a heap; @free: a place in @held, plus 1. @set:
+ * KERNEL_SETS of them, NULL: none came yet; @sets: how many there were */
 struct tracks_cuda {
 	struct grt_tracks *tracks;
 	struct grt_images images;
@@ -104,6 +125,7 @@ struct tracks_cuda {
 	struct grt_keyed kernels;
 	struct grt_keyed graphs;
 	struct grt_keyed last;
+	uint32_t last_near[LASTS_NEAR]; /* for grt_keyed_near() */
 	struct grt_keyed structs;
 	struct held *held;
 	uint32_t held_places, held_room, free;
@@ -113,6 +135,8 @@ struct tracks_cuda {
 	uint64_t arrived;
 	struct grt_device_memory memory;
 	uint64_t drawn[GRT_EV_MAX];
+	struct kernel_set *set;
+	uint64_t sets;
 };
 
 static bool held_before(const struct tracks_cuda *c, const struct held_at *a, const struct held_at *b)
@@ -270,13 +294,17 @@ static struct grt_key last_key(const struct grt_image *image, uint32_t context, 
 static int is_last(struct grt_tracks *t, const struct grt_key *key, uint64_t correlation, uint64_t end,
 		   uint64_t number)
 {
-	struct last_work *l;
+	struct tracks_cuda *c = cuda_of(t);
+	uint32_t *near = &c->last_near[(key->w[1] * 3 + key->w[2] + (key->w[2] >> 32)) % LASTS_NEAR];
+	struct last_work *l = grt_keyed_near(&c->last, *near, key);
 	void *found;
-	int ret = grt_keyed_get_or_replace(&cuda_of(t)->last, key, NULL, &found);
 
-	if (ret)
-		return ret;
-	l = found;
+	if (!l) {
+		if (grt_keyed_get_or_replace(&c->last, key, NULL, &found))
+			return -ENOMEM;
+		*near = grt_keyed_number(found);
+		l = found;
+	}
 	if (correlation > l->correlation)
 		l->correlation = correlation;
 	if (end >= l->end) {
@@ -350,42 +378,108 @@ static int remember_work(struct grt_tracks *t, const struct grt_image *image, co
 		       ?: is_last(t, &context, correlation, i->end, i->number);
 }
 
-/* Draws work that the GPU did from @start to @end, on a stream of a device. */
-static int draw_work(struct grt_tracks *t, const struct grt_event *e, const struct grt_image *image,
-		     enum grt_track_category category, const struct kernel_names *names, uint64_t correlation,
-		     uint32_t graph, const uint32_t place[3])
+/* The values of what the GPU did. */
+static void add_work_args(struct grt_tracks *t, struct tracks_args *a, const struct grt_event *e,
+			  const uint32_t place[3])
 {
-	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
-	struct grt_track_item i = {.category = (uint8_t)category,
-				   .name = names->name,
-				   .linked = names->linked,
-				   .pid = e->pid,
-				   .time = x->start,
-				   .end = x->end};
-	struct grt_key key = cuda_key(OF_STREAM, image, place[1], (uint64_t)place[0] << 32 | place[2]);
-	struct tracks_args *a = tracks_no_args(t);
-	const struct grt_device *device =
-		grt_devices_of(&cuda_of(t)->images.devices, image->number, place[0]);
-	int first;
-
-	/* without stamps, or it had not ended */
-	if (!x->start || x->end < x->start) {
-		t->count.undrawn++;
-		return 0;
-	}
-	first = is_first(t, image, correlation, graph);
-	if (first < 0)
-		return first;
-	i.flow_in = first ? launch_flow(image, correlation) : 0;
-	i.number = i.flow_in ?: tracks_next_number(t);
 	add_work_fields(t, a, e);
 	/* as PyTorch's profiler calls them: readers of its traces know work of a GPU by its stream, also 0 */
 	tracks_add_number(a, GRT_TRACK_ARG_DEVICE, place[0]);
 	tracks_add_number(a, GRT_TRACK_ARG_STREAM, place[2]);
-	if (!device)
+}
+
+/* Draws what the GPU did on a stream of a device. @i: has its category, name, process and set */
+static int draw_work(struct grt_tracks *t, const struct grt_event *e, const struct grt_image *image,
+		     struct grt_track_item *i, const struct tracks_args *a, uint64_t correlation,
+		     uint32_t graph, const uint32_t place[3])
+{
+	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
+	struct grt_key key = cuda_key(OF_STREAM, image, place[1], (uint64_t)place[0] << 32 | place[2]);
+	const struct grt_device *device =
+		grt_devices_of(&cuda_of(t)->images.devices, image->number, place[0]);
+	int first = is_first(t, image, correlation, graph);
+
+	if (first < 0 || !device)
 		return -ENOMEM;
-	return draw_on_stream(t, e, &key, device, place, &i, a)
-		       ?: remember_work(t, image, place, correlation, &i);
+	i->time = x->start;
+	i->end = x->end;
+	i->flow_in = first ? launch_flow(image, correlation) : 0;
+	i->number = i->flow_in ?: tracks_next_number(t);
+	return draw_on_stream(t, e, &key, device, place, i, a)
+		       ?: remember_work(t, image, place, correlation, i);
+}
+
+/* Without stamps, or it had not ended. */
+static bool is_undrawn(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
+	bool undrawn = !x->start || x->end < x->start;
+
+	t->count.undrawn += undrawn;
+	return undrawn;
+}
+
+/* From here to the end is what kernels of a set have in common, beside their process. */
+#define SET_FROM offsetof(struct grt_ev_gpu_kernel, graph_node)
+#define SET_BYTES (sizeof(struct grt_ev_gpu_kernel) - SET_FROM)
+
+static bool set_has(const struct kernel_set *s, const struct grt_image *image,
+		    const struct grt_ev_gpu_kernel *x)
+{
+	return s->number && s->image == image &&
+	       !memcmp((const char *)&s->kernel + SET_FROM, (const char *)x + SET_FROM, SET_BYTES);
+}
+
+static uint32_t kernel_set_place(const struct grt_ev_gpu_kernel *x)
+{
+	uint64_t what = (uint64_t)x->cuda_stream << 32 | x->name;
+
+	return (uint32_t)((what + x->graph_node * 31) * 0x9e3779b97f4a7c15ULL >> (64 - KERNEL_SETS_BITS));
+}
+
+/* The set of a kernel that has a correlation; its place may have been that of another one. Return: NULL: no
+ * memory */
+static struct kernel_set *kernel_set_of(struct grt_tracks *t, const struct grt_image *image,
+					const struct grt_ev_gpu_kernel *x)
+{
+	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
+	struct tracks_cuda *c = cuda_of(t);
+	struct kernel_set *s;
+
+	if (!c->set && !(c->set = calloc(KERNEL_SETS, sizeof(*c->set))))
+		return NULL;
+	s = &c->set[kernel_set_place(x)];
+	if (set_has(s, image, x))
+		return s;
+	if (kernel_name(t, image, x->name, &s->names))
+		return NULL;
+	s->number = ++c->sets;
+	s->image = image;
+	s->kernel = *x;
+	s->args.n = 0;
+	add_work_args(t, &s->args, &x->e, place);
+	s->varies = 0;
+	while (s->args.a[s->varies].id != t->field[x->e.type][2].id)
+		s->varies++;
+	return s;
+}
+
+static int draw_kernel_of(struct grt_tracks *t, const struct grt_event *e, const struct grt_image *image,
+			  struct kernel_set *s)
+{
+	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
+	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
+	struct grt_track_item i = {
+		.category = GRT_CATEGORY_KERNEL,
+		.name = s->names.name,
+		.linked = s->names.linked,
+		.pid = e->pid,
+		.set = s->number,
+		.varies = s->varies,
+	};
+
+	s->args.a[s->varies].number = x->correlation;
+	return draw_work(t, e, image, &i, &s->args, x->correlation, x->graph, place);
 }
 
 static int draw_kernel(struct grt_tracks *t, const struct grt_event *e)
@@ -393,11 +487,24 @@ static int draw_kernel(struct grt_tracks *t, const struct grt_event *e)
 	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
 	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
 	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
+	struct grt_track_item i = {.category = GRT_CATEGORY_KERNEL, .pid = e->pid};
 	struct kernel_names names;
+	struct kernel_set *s;
 
-	if (!image || kernel_name(t, image, x->name, &names))
+	if (!image)
 		return -ENOMEM;
-	return draw_work(t, e, image, GRT_CATEGORY_KERNEL, &names, x->correlation, x->graph, place);
+	if (is_undrawn(t, e))
+		return 0;
+	if (x->correlation) {
+		s = kernel_set_of(t, image, x);
+		return s ? draw_kernel_of(t, e, image, s) : -ENOMEM;
+	}
+	if (kernel_name(t, image, x->name, &names))
+		return -ENOMEM;
+	i.name = names.name;
+	i.linked = names.linked;
+	add_work_args(t, tracks_no_args(t), e, place);
+	return draw_work(t, e, image, &i, &t->args, 0, x->graph, place);
 }
 
 /* Names a copy as PyTorch's profiler does: "Memcpy HtoD (Pageable -> Device)", "Memset (Device)". */
@@ -418,14 +525,17 @@ static int draw_copy(struct grt_tracks *t, const struct grt_event *e)
 	const struct grt_ev_gpu_copy *x = (const struct grt_ev_gpu_copy *)e;
 	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
 	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
-	struct kernel_names names = {.linked = GRT_TEXT_NONE};
+	struct grt_track_item i = {.category = x->kind == GRT_CUDA_SET ? GRT_CATEGORY_SET : GRT_CATEGORY_COPY,
+				   .pid = e->pid};
 	char text[64];
 
 	copy_text(x, text, sizeof(text));
-	if (!image || grt_texts_add(&t->texts, text, sizeof(text), &names.name))
+	if (!image || grt_texts_add(&t->texts, text, sizeof(text), &i.name))
 		return -ENOMEM;
-	return draw_work(t, e, image, x->kind == GRT_CUDA_SET ? GRT_CATEGORY_SET : GRT_CATEGORY_COPY, &names,
-			 x->correlation, x->graph, place);
+	if (is_undrawn(t, e))
+		return 0;
+	add_work_args(t, tracks_no_args(t), e, place);
+	return draw_work(t, e, image, &i, &t->args, x->correlation, x->graph, place);
 }
 
 /* Times of the CPU that CUPTI tells: begin and end are where those of kernels are. */
@@ -745,6 +855,7 @@ static void cuda_free(void *state)
 	grt_keyed_free(&c->structs);
 	grt_device_memory_free(&c->memory);
 	grt_images_free(&c->images);
+	free(c->set);
 	free(c->held);
 	free(c->line);
 	free(c->heap);

@@ -17,6 +17,8 @@
 #define TRACKS_TEXT_MAX 160U
 /* Places for the threads that were used last, by a simple hash. */
 #define TRACKS_RECENT 64U
+/* First lanes that were looked for last, the same way. */
+#define TRACKS_LANES_NEAR 64U
 
 /** enum tracks_inside - what an open slice of a thread is */
 enum tracks_inside {
@@ -152,6 +154,7 @@ struct grt_tracks {
 	struct grt_texts texts;
 	struct track *recent[TRACKS_RECENT];
 	uint32_t recent_room;
+	uint32_t lane_near[TRACKS_LANES_NEAR]; /* for grt_keyed_near() */
 	uint32_t title[GRT_EV_MAX];
 	uint32_t lost_name;
 	uint64_t numbered;

@@ -288,13 +288,26 @@ int tracks_ring(struct grt_tracks *t, const struct grt_key *key, uint32_t device
 	return tracks_announce(t, *out, full, NULL);
 }
 
+/* Most is drawn on a first lane that was drawn on lately. */
+static struct track *first_lane(struct grt_tracks *t, const struct grt_key *key)
+{
+	uint32_t *near = &t->lane_near[(key->w[0] + key->w[1] * 3 + key->w[2] * 5) % TRACKS_LANES_NEAR];
+	struct track *k = grt_keyed_near(&t->tracks, *near, key);
+
+	if (k)
+		return k;
+	k = grt_keyed_find(&t->tracks, key);
+	*near = k ? grt_keyed_number(k) : 0;
+	return k;
+}
+
 /* The first lane on which something may begin at @time; lanes are numbered in the last word of the key. */
 struct track *tracks_free_lane(struct grt_tracks *t, struct grt_key *key, uint64_t time)
 {
 	struct track *k;
 
 	for (key->w[3] = 0; key->w[3] < GRT_TRACKS_LANES_MAX; key->w[3]++) {
-		k = grt_keyed_find(&t->tracks, key);
+		k = key->w[3] ? grt_keyed_find(&t->tracks, key) : first_lane(t, key);
 		if (!k || (!k->busy && k->last <= time))
 			return k;
 	}

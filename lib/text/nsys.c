@@ -39,6 +39,8 @@ static bool nsys_takes(const struct stat *st, const char *head, size_t len)
 /* Rows of NVTX_EVENTS that are ranges: pushed on a thread, and those that another one may end. */
 #define NVTX_PUSHED 59
 #define NVTX_STARTED 60
+/* Rows of CUPTI_ACTIVITY_KIND_RUNTIME for the stacks of calls: each such call has a row of its own, too. */
+#define CALL_STACK 67
 
 /**
  * struct nsys - a database
@@ -112,7 +114,7 @@ static bool nsys_finish_call(struct grt_cupti_record *r, char *text, size_t room
 		digits++;
 	if (digits >= 4 && n > digits + 2 && !memcmp(r->name.at + n - digits - 2, "_v", 2))
 		r->name.len = n - digits - 2;
-	return true;
+	return r->event_class != CALL_STACK;
 }
 
 /* A graph that was recorded as a whole: the database does not have its nodes. */
@@ -138,7 +140,7 @@ static const struct nsys_table tables[] = {
 	{"MPI_RANKS", GRT_CUPTI_RANK, {COLUMN("globalPid", GLOBAL, pid), COLUMN("rank", NUMBER, code)}, NULL},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME", GRT_CUPTI_CALL,
 	 {SPAN, COLUMN("globalTid", THREAD, tid), COLUMN("correlationId", NUMBER, correlation),
-	  COLUMN("nameId", NAME, name), COLUMN("returnValue", ID, code)},
+	  COLUMN("nameId", NAME, name), COLUMN("returnValue", ID, code), COLUMN("eventClass", NUMBER, event_class)},
 	 nsys_finish_call},
 	{"CUPTI_ACTIVITY_KIND_KERNEL", GRT_CUPTI_KERNEL,
 	 {SPAN, PLACE, COLUMN("demangledName", NAME, name),

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -125,6 +126,12 @@ static bool rocprof_field(const char **p, const char *end, struct grt_span *out)
 	return true;
 }
 
+/* `rocpd convert` writes Vgpr_Count where rocprofv3 writes VGPR_Count. */
+static bool rocprof_is_column(struct grt_span field, const char *name)
+{
+	return field.len == strlen(name) && !strncasecmp(field.at, name, field.len);
+}
+
 static bool rocprof_header(struct rocprof *r, const char *line, const char *end)
 {
 	struct grt_span field;
@@ -133,7 +140,7 @@ static bool rocprof_header(struct rocprof *r, const char *line, const char *end)
 	for (r->columns = 0; r->columns < COLUMNS_MAX && rocprof_field(&line, end, &field); r->columns++) {
 		r->of[r->columns] = ROCPROF_COLUMNS;
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-			if (grt_span_is(field, names[i].name)) {
+			if (rocprof_is_column(field, names[i].name)) {
 				r->of[r->columns] = (uint8_t)names[i].column;
 				seen |= 1U << names[i].column;
 			}

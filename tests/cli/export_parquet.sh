@@ -95,6 +95,13 @@ done
 check "the rows and sums of 8 traces are the same in all forms: $values values" test $values -gt 500
 
 "$GRTRACE_BUILD/tests/cli/table_rows" parquet 150000 >rows.parquet 2>/dev/null
+# Three groups: the second one takes the place of the first one's columns, and the third one that of the second one's.
+"$GRTRACE_BUILD/tests/cli/table_rows" parquet 300000 >alone.parquet 2>/dev/null
+"$GRTRACE_BUILD/tests/cli/table_rows" parquet 300000 beside >beside.parquet 2>/dev/null
+check "groups that another thread writes have the same bytes" cmp alone.parquet beside.parquet
+output=$("$GRTRACE_BUILD/tests/cli/table_rows" parquet 300000 beside 2>&1 >/dev/full)
+status=$?
+check "what another thread cannot write is an error" exits 1
 cat >rows.sql <<'END_SQL'
 WITH t AS (SELECT *, file_row_number::HUGEINT AS i FROM read_parquet('rows.parquet', file_row_number = true))
 SELECT count(*) AS rows,

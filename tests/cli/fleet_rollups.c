@@ -392,7 +392,7 @@ static void write_table(struct grt_writer *w, const struct grt_table *table, uns
 static void write_host(const char *dir, unsigned int host)
 {
 	struct place place = {.dir = dir, .host = host};
-	const struct grt_table_files files = {create, &place};
+	const struct grt_table_files files = {.open = create, .arg = &place};
 	struct grt_fields f = {.n = 0};
 	struct grt_writer *w;
 

@@ -68,6 +68,9 @@ for rank, pid in enumerate((4711, 4712)):
         call = {"MEMCPY": "cudaMemcpyAsync_v3020", "MEMSET": "cudaMemsetAsync_v3020", "GRAPH_TRACE": "cudaGraphLaunch_v10000",
                 "KERNEL": "cuLaunchKernel" if n % 5 == 0 else "cudaLaunchKernel_v7000"}[kind]
         rows["RUNTIME"].append((ns, ns + random.randrange(2000, 9000), 0, tid, n, text(call), 0, None))
+        if n % 3 == 0:
+            # nsys profile --cudabacktrace: a second row of the call, around it, which its stack belongs to
+            rows["RUNTIME"].append((ns - 300, ns + 9500, 67, tid, n, text(call.split("_v")[0]), 0, n))
         start = ns + 12_000
         place = (start, start + random.randrange(1000, 25_000), n % 2, 1 + n % 2, 7 + n % 3, n, globally)
         rows[kind].append(place + {
@@ -113,21 +116,21 @@ for row in db.execute(f"""SELECT kind, count(*), sum(ns), sum(bytes) FROM (
 for row in db.execute("SELECT text, count(*), sum(end - start) FROM NVTX_EVENTS WHERE eventType = 59 AND end IS NOT NULL GROUP BY 1 ORDER BY 1"):
     print("range", *row)
 calls = collections.Counter()
-for name, n in db.execute(f"SELECT s.value, count(*) FROM {K}RUNTIME r JOIN StringIds s ON s.id = r.nameId GROUP BY 1"):
+for name, n in db.execute(f"SELECT s.value, count(*) FROM {K}RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE eventClass <> 67 GROUP BY 1"):
     calls[name.split("_v")[0]] += n
 del calls["cudaGetDevice"]
 for name in sorted(calls):
     print("call", name, calls[name])
 # what ran under which process and call
 for row in db.execute(f"""SELECT p.name, sc.value, sk.value, sum(k.end - k.start) FROM {K}KERNEL k
-    JOIN {K}RUNTIME r ON r.correlationId = k.correlationId AND r.globalTid & ~0xffffff = k.globalPid
+    JOIN {K}RUNTIME r ON r.correlationId = k.correlationId AND r.globalTid & ~0xffffff = k.globalPid AND r.eventClass <> 67
     JOIN StringIds sc ON sc.id = r.nameId JOIN StringIds sk ON sk.id = k.demangledName
     JOIN PROCESSES p ON p.globalPid = k.globalPid GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""):
     print("stack", row[0].split("/")[-1], row[1].split("_v")[0], row[2], row[3])
 # what was launched in pushed ranges of its thread, whose names are folded
 work = " UNION ALL ".join(f"SELECT globalPid p, correlationId c, end - start ns, {int(t == 'KERNEL' or t == 'GRAPH_TRACE')} k FROM {K}{t}" for t in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE"))
 for row in db.execute(f"""SELECT p.name, sum(w.k), sum(w.ns) FROM NVTX_EVENTS x JOIN PROCESSES p ON p.globalPid = x.globalTid & ~0xffffff
-    JOIN {K}RUNTIME r ON r.globalTid = x.globalTid AND r.start >= x.start AND r.start < x.end
+    JOIN {K}RUNTIME r ON r.globalTid = x.globalTid AND r.start >= x.start AND r.start < x.end AND r.eventClass <> 67
     JOIN ({work}) w ON w.c = r.correlationId AND w.p = r.globalTid & ~0xffffff
     WHERE x.eventType = 59 AND x.end IS NOT NULL GROUP BY 1 ORDER BY 1"""):
     print("launched in step #", row[0].split("/")[-1], *row[1:])
@@ -216,6 +219,8 @@ check "packed by gzip it is the same" cmp -s want packed
 packed_alike run.sqlite
 run report --by range run.sqlite
 check "what was launched in ranges that other threads end is unknown, and not 0" says '^started .* +- +- +-$'
+run report run.sqlite
+check "a call whose stack has a row of its own is one call" test "$(grep -c 'correlation id of an earlier one' <<<"$output")" = 0
 run export -f perfetto -o run.pftrace run.sqlite
 check "an export" exits 0
 CALLS=40 python3 make.py wal.sqlite wal

@@ -123,6 +123,14 @@ for form in new old; do
 		check "$form tables, by that of ${table//_/ }" test "$output" = same
 	done
 done
+# As `rocpd convert --output-format csv` spells the columns of a database of rocprofv3.
+cat >out_kernel_trace.csv <<'END'
+"Guid","Kind","Agent_Id","Queue_Id","Stream_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp","Lds_Block_Size","Scratch_Size","Vgpr_Count","Accum_Vgpr_Count","Sgpr_Count","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z","Grid_Size_X","Grid_Size_Y","Grid_Size_Z"
+"0000aaaa-00d1-70d1-a5cb-000000000000","KERNEL_DISPATCH","Agent 4",1,0,4243,1,3,"norm",1,1678314002982197,1678314003082277,8456,0,16,0,32,256,1,1,233472,1,1
+END
+run dump --type gpu_kernel --json out_kernel_trace.csv
+check "a table of rocpd has registers and shared memory" says '"name":"norm","gpu":4,.*"grid_x":912,.*"block_x":256,.*"registers":16,"shared_static":8456,'
+rm out_kernel_trace.csv
 # HIP and HSA at once: work has the correlation of HSA's call, which was made in that of HIP. What the commands print
 # is computed by hand: epoch runs from 100 to 900, in it load from 200 to 500, in that the copy; upload, which any
 # thread may end, from 150 on.

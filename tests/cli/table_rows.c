@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes a table whose values follow from the row's number: `table_rows FORM ROWS`, to
- * standard output; how long that took, to standard error. SQL of export_parquet.sh
- * knows the values, too.
+ * Writes a table whose values follow from the row's number: `table_rows FORM ROWS [beside]`, to
+ * standard output, with another thread beside where that is asked for; how long that took, to
+ * standard error. SQL of export_parquet.sh knows the values, too.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -133,17 +133,18 @@ static const struct grt_table table = {"rows", "rows", columns, GRT_MARK_INFERRE
 
 int main(int argc, char **argv)
 {
-	const struct grt_writer_ops *form = argc == 3 ? grt_writer_find(argv[1]) : NULL;
+	const struct grt_writer_ops *form = argc >= 3 ? grt_writer_find(argv[1]) : NULL;
 	const struct grt_writer_options o = {.out = stdout};
 	struct timespec start, end;
 	struct grt_writer *w;
 	uint64_t rows;
 
 	if (!form)
-		errx(2, "usage: table_rows FORM ROWS");
+		errx(2, "usage: table_rows FORM ROWS [beside]");
 	rows = strtoull(argv[2], NULL, 10);
 	if (grt_writer_new(&w, form, &o))
 		errx(1, "no memory");
+	w->beside = argc > 3;
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	grt_writer_begin(w);
 	grt_writer_table(w, &table, NULL);

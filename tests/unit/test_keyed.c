@@ -28,6 +28,7 @@ static struct grt_key key_of(unsigned int i)
 static void as_an_array(void **state)
 {
 	uint64_t value[KEYS] = {0}, n = 0, clock = 0;
+	uint32_t number[KEYS] = {0};
 	struct grt_keyed k;
 
 	(void)state;
@@ -37,11 +38,16 @@ static void as_an_array(void **state)
 		unsigned int i = (unsigned int)random() % KEYS;
 		struct grt_key key = key_of(i);
 		uint64_t *e = grt_keyed_find(&k, &key);
+		const void *near = grt_keyed_near(&k, number[i], &key);
 
+		/* its number may be that of another one by now, or of none */
+		assert_true(!near || near == e);
 		assert_int_equal(!!e, !!value[i]);
 		if (e) {
 			assert_int_equal(*e, value[i]);
 			assert_memory_equal(grt_keyed_key(e), &key, sizeof(key));
+			number[i] = grt_keyed_number(e);
+			assert_ptr_equal(grt_keyed_near(&k, number[i], &key), e);
 		}
 		if (e && random() % 2) {
 			grt_keyed_remove(&k, e);
@@ -52,6 +58,7 @@ static void as_an_array(void **state)
 			assert_int_equal(grt_keyed_get(&k, &key, &out), 0);
 			assert_int_equal(*(uint64_t *)out, 0);
 			assert_int_equal((uintptr_t)out % 16, 0);
+			number[i] = grt_keyed_number(out);
 			value[i] = *(uint64_t *)out = ++clock;
 		}
 	}
