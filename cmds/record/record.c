@@ -822,7 +822,8 @@ static int record_set_box(struct run *run)
 		return EXIT_DONE;
 	triggers_init(&run->box.triggers);
 	if (triggers_parse(&run->box.triggers, opt.on ?: TRIGGERS_DEFAULT, word))
-		return cmd_usage_error("--on %s: not an incident; there are %s", word, triggers_names);
+		return cmd_usage_error("--on %s: not an incident; there are %s", word,
+				       triggers_names + strlen(", "));
 	box_init(&run->box, &bounds, &ops);
 	run->rec.box = true;
 	record_box_catch();

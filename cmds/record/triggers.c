@@ -81,7 +81,7 @@ const char *trigger_name(enum trigger trigger)
 #define LIMIT_TEXT_TIME ">TIME"
 #define LIMIT_TEXT_TIMES ">TIME|Nx"
 const char triggers_names[] =
-#define GRT_TRIGGER(symbol, name, LIMIT, help) name LIMIT_TEXT_##LIMIT " "
+#define GRT_TRIGGER(symbol, name, LIMIT, help) ", " name LIMIT_TEXT_##LIMIT
 #include "triggers.def"
 #undef GRT_TRIGGER
 	"";

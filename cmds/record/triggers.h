@@ -115,7 +115,7 @@ bool triggers_take(struct triggers *t, struct incident *found);
 /** trigger_name - as typed */
 const char *trigger_name(enum trigger trigger);
 
-/* All triggers, with the text that may follow their names. */
+/* All triggers, with the text that may follow their names; each with ", " before it. */
 extern const char triggers_names[];
 
 /* The default. */
