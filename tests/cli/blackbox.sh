@@ -25,7 +25,7 @@ fake_start 2 400 500
 "$GRTRACE" record -e kmod -d 0.1 -o was.grt >/dev/null 2>&1 </dev/null
 "$GRTRACE" record -e kmod -d 0.1 --last 1 -o was.grt >was.out 2>&1 </dev/null
 output=$(<was.out)
-check "a black box takes the name of a recording" says '^grtrace record: 0 snapshots in was.grt: there was no incident$'
+check "a black box takes the name of a recording" says '^grtrace record: 0 snapshots in was.grt: there was no incident'
 check "which is kept" test -f was.grt.old/kmod_0
 mkdir was.grt/snapshot_000001
 run record -e kmod -d 0.1 -o was.grt
@@ -217,6 +217,10 @@ run record --ring 60s true
 expect "--ring is about something else" 2 'use --last=60s to keep the last seconds'
 run record --last 60z true
 expect "a time without a unit that there is" 2 'or with us, ms, s, min, h or d'
+run record -e ioctl --last 1 --on xid true
+expect "an incident that no source shows" 2 '^grtrace record: --on xid: no source of -e ioctl shows it; these do: nvidia$'
+run record -e nosuch --last 1 --on xid true
+expect "an unknown source is named before that" 2 'nosuch: not a list of sources'
 run record --on xid true
 expect "--on alone" 2 'need --last'
 run record --last 1 --max-size 8M true

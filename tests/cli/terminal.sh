@@ -44,7 +44,7 @@ check "an invalid COLUMNS is ignored" test "$output" = "$whole"
 check "CSV and JSON are never cut" cmp -s <(COLUMNS=20 "$GRTRACE" report --by job --csv drm.grt) <("$GRTRACE" report --by job --csv drm.grt)
 
 check "what a table is sorted by stays" test "$(on_terminal 36 "$GRTRACE" report --by job drm.grt
-	grep ' seq ' <<<"$output" | xargs)" = "ring seq comm t_exec"
+	grep ' seq ' <<<"$output" | xargs)" = "ctx ring seq comm t_exec"
 sentences() {
 	sed '/^recording/,$d' | sed '/^$/d'
 }
