@@ -813,7 +813,7 @@ static int record_check_triggers(const struct triggers *t)
 	for (int trigger = 0; trigger < TRIGGERS; trigger++) {
 		shown = !t->limit[trigger].on;
 		for (size_t i = 0; i < SOURCES && !shown; i++)
-			shown = wish_for(all_sources[i], &unknown) != WISH_NO &&
+			shown = source_choice(all_sources[i], &unknown) != CHOICE_NO &&
 				trigger_is_of(trigger, all_sources[i]->name);
 		if (!shown)
 			return cmd_usage_error("--on %s: no source of -e %s shows it; these do: %s",
