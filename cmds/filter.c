@@ -76,7 +76,7 @@ static void filter_put_seen(const struct filter *x, FILE *out)
 int filter_found(const struct filter *x, const char *input)
 {
 	const char *const what = x->ring ? "ring" : "process";
-	char *seen = NULL, pid[32] = "";
+	char *seen = NULL, pid[32] = "", fix[300];
 	size_t length;
 	FILE *out;
 
@@ -89,10 +89,10 @@ int filter_found(const struct filter *x, const char *input)
 	}
 	if (x->pid)
 		snprintf(pid, sizeof(pid), " --pid %" PRIu64, x->pid);
-	cmd_fail(EXIT_FAILED, NULL,
-		 x->ring ? "grtrace report --by ring PATH" : "grtrace report --by process PATH",
-		 "%s:%s%s%s%s%s: the trace has no such %s%s%s", input, pid, x->comm ? " --comm " : "",
-		 x->comm ?: "", x->ring ? " --ring " : "", x->ring ?: "", what,
+	snprintf(fix, sizeof(fix), "grtrace report --by %s %s", what,
+		 input && strlen(input) < sizeof(fix) / 2 ? input : "PATH");
+	cmd_fail(EXIT_FAILED, NULL, fix, "%s:%s%s%s%s%s: the trace has no such %s%s%s", input, pid,
+		 x->comm ? " --comm " : "", x->comm ?: "", x->ring ? " --ring " : "", x->ring ?: "", what,
 		 seen && *seen ? "; it has " : "", seen ?: "");
 	free(seen);
 	return EXIT_FAILED;

@@ -293,7 +293,8 @@ void cmd_nearest(struct cmd_guess *best, const char *typed, const char *name)
 	/* A part of a name counts as near: "stat" is status. */
 	if (length >= 3 && !strncmp(typed, name, length))
 		d = 1;
-	if (d <= 1 + length / 3 && (!best->name || d < best->distance)) {
+	/* more than half of it wrong is another word */
+	if (d <= 1 + length / 3 && 2 * d <= length && (!best->name || d < best->distance)) {
 		best->name = name;
 		best->distance = d;
 	}

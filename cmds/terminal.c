@@ -79,6 +79,8 @@ void terminal_fit(struct grt_writer_options *o, bool wide)
 	o->width = wide ? 0 : terminal_width();
 	o->wide = wide;
 	o->utf8 = terminal_utf8();
+	/* of a file or pipe a line is a sentence */
+	o->wrap = terminal_is() ? terminal_width() : 0;
 }
 
 /* --------------------------------------------------------------- pager */

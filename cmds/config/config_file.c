@@ -226,7 +226,9 @@ int config_load(struct kmod_settings *s, const char *path, struct grt_err *err)
 
 	in.f = standard ? stdin : fopen(path, "re");
 	if (!in.f)
-		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", path);
+		return grt_err_set(err, -errno, strerror(errno),
+				   "sudo grtrace config --save FILE, which writes one", "cannot open %s",
+				   path);
 	ret = config_file_load(s, &in, err);
 	if (!standard)
 		fclose(in.f);

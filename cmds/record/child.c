@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,14 +26,30 @@ static int exec_status(int code)
 	return code == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
 }
 
+static int cannot_run(int code, const char *name)
+{
+	bool found = strchr(name, '/') && !access(name, F_OK);
+	const char *fix =
+		code == ENOENT && found ? "head -n 1 of this file: the interpreter that it names is missing"
+		: code == ENOENT	? "the path of a program, or the name of one in a directory of $PATH"
+		: code == EISDIR	? "the path of a program in it"
+		: code == EACCES	? "chmod +x, where it is a program or a script"
+					: NULL;
+
+	return cmd_fail(exec_status(code), strerror(code), fix, "cannot run %s", name);
+}
+
 /* errno of executing dir/name, 0 where it can be. */
 static int executable(const char *dir, size_t length, const char *name)
 {
 	char path[4096];
+	struct stat st;
 
 	if ((size_t)snprintf(path, sizeof(path), "%.*s%s%s", (int)length, dir, length ? "/" : "", name) >=
 	    sizeof(path))
 		return ENAMETOOLONG;
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return EISDIR;
 	return access(path, X_OK) ? errno : 0;
 }
 
@@ -47,14 +64,14 @@ int child_find(char **argv)
 	for (; !strchr(argv[0], '/') && code; p += length + 1) {
 		length = strcspn(p, ":");
 		found = executable(length ? p : ".", length ? length : 1, argv[0]);
-		if (found != ENOENT && found != ENOTDIR)
+		if (found != ENOENT && found != ENOTDIR && found != EISDIR)
 			code = found;
 		if (!p[length])
 			break;
 	}
 	if (!code)
 		return 0;
-	return cmd_fail(exec_status(code), strerror(code), NULL, "cannot run %s", argv[0]);
+	return cannot_run(code, argv[0]);
 }
 
 /* Sets the groups, home and name of the user, as a login does; the rest of the environment stays. */
@@ -139,7 +156,7 @@ int child_run(struct child *c, char **argv)
 	if (n != (ssize_t)sizeof(code))
 		return 0;
 	child_wait(c);
-	return cmd_fail(exec_status(code), strerror(code), NULL, "cannot run %s", argv[0]);
+	return cannot_run(code, argv[0]);
 }
 
 static void set_ended(struct child *c, int status)

@@ -805,6 +805,24 @@ static void record_set_bounds(struct run *run)
 	run->rec.segments = &run->segments;
 }
 
+/* An incident that no source shows would be waited for in vain. Return: an exit status */
+static int record_check_triggers(const struct triggers *t)
+{
+	bool unknown = false, shown;
+
+	for (int trigger = 0; trigger < TRIGGERS; trigger++) {
+		shown = !t->limit[trigger].on;
+		for (size_t i = 0; i < SOURCES && !shown; i++)
+			shown = source_choice(all_sources[i], &unknown) != CHOICE_NO &&
+				trigger_is_of(trigger, all_sources[i]->name);
+		if (!shown)
+			return cmd_usage_error("--on %s: no source of -e %s shows it; these do: %s",
+					       trigger_name(trigger), opt.sources ?: "auto",
+					       trigger_sources(trigger));
+	}
+	return EXIT_DONE;
+}
+
 /* Return: an exit status */
 static int record_set_box(struct run *run)
 {
@@ -822,11 +840,12 @@ static int record_set_box(struct run *run)
 		return EXIT_DONE;
 	triggers_init(&run->box.triggers);
 	if (triggers_parse(&run->box.triggers, opt.on ?: TRIGGERS_DEFAULT, word))
-		return cmd_usage_error("--on %s: not an incident; there are %s", word, triggers_names);
+		return cmd_usage_error("--on %s: not an incident; there are %s", word,
+				       triggers_names + strlen(", "));
 	box_init(&run->box, &bounds, &ops);
 	run->rec.box = true;
 	record_box_catch();
-	return EXIT_DONE;
+	return record_check_triggers(&run->box.triggers);
 }
 
 /* A directory without metadata would be no recording that the next one may replace. Return: 0 or -errno */

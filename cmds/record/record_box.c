@@ -163,8 +163,11 @@ void record_box_print_all(const struct box *b, const char *path)
 {
 	grt_say(stderr, "grtrace record: %lu {snapshot|snapshots} in ", b->written);
 	cmd_put_text(stderr, path);
-	grt_say(stderr, "; %llu {incident within a pause has|incidents within a pause have} none",
-		(unsigned long long)b->quiet);
+	if (b->quiet)
+		grt_say(stderr, "; %llu {more incident|more incidents} within a pause {has|have} none",
+			(unsigned long long)b->quiet);
+	else if (!b->written)
+		fputs(": there was no incident", stderr);
 	if (b->triggers.doubted + b->triggers.forgotten)
 		grt_say(stderr,
 			"; jobs were not watched: %llu that {was|were} too many, %llu {time|times} all, since events were lost",

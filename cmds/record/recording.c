@@ -132,12 +132,28 @@ static int open_dir(const char *path)
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+static bool has_snapshots(const char *path)
+{
+	int dir = open_dir(path);
+	DIR *d = dir < 0 ? NULL : fdopendir(dir);
+	bool found = false;
+	struct dirent *e;
+
+	while (d && !found && (e = readdir(d)))
+		found = !strncmp(e->d_name, GRT_SNAPSHOT "_", strlen(GRT_SNAPSHOT "_"));
+	if (d)
+		closedir(d);
+	return found;
+}
+
 /* Or it could not be looked into: then dir_kind() leaves errno so. */
 static int recording_not_ours(const char *path, struct grt_err *err)
 {
 	if (errno == EMFILE || errno == ENFILE)
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot look into %s", path);
-	return grt_err_set(err, -EEXIST, "it exists and has files that are not part of a recording",
+	return grt_err_set(err, -EEXIST,
+			   has_snapshots(path) ? "it has snapshots of a black box, which are never replaced"
+					       : "it exists and has files that are not part of a recording",
 			   "another name with -o, or move it away", "cannot replace %s", path);
 }
 
@@ -314,20 +330,20 @@ void recording_owner(const char *path, uid_t *uid, gid_t *gid)
 		close(dir);
 }
 
-/* Enters a directory, also one in which a black box was before. Return: as recording_make_room() */
+/* Enters a directory, also one in which a black box was before; a recording in it is renamed. Return: as
+ * recording_make_room() */
 static int recording_enter_box(const char *path, struct grt_err *err)
 {
 	char text[8192];
-	int dir = open_dir(path), ret;
+	int dir = open_dir(path);
+	bool was_box;
 
 	if (dir < 0)
 		return errno == ENOENT ? 0 : recording_not_ours(path, err);
-	ret = dir_kind(dir) == DIR_EMPTY || (recording_read_head(dir, "metadata", text, sizeof(text)) > 0 &&
-					     strstr(text, "black_box = "))
-		      ? 1
-		      : recording_not_ours(path, err);
+	was_box =
+		recording_read_head(dir, "metadata", text, sizeof(text)) > 0 && strstr(text, "black_box = ");
 	close(dir);
-	return ret;
+	return was_box ? 1 : recording_make_room(path, err);
 }
 
 unsigned long recording_snapshots(const struct recording *r)

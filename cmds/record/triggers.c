@@ -30,8 +30,9 @@ enum limit { LIMIT_NONE, LIMIT_TIME, LIMIT_TIMES };
 static const struct {
 	const char *name;
 	enum limit limit;
+	const char *sources;
 } rows[TRIGGERS] = {
-#define GRT_TRIGGER(symbol, name, LIMIT, help) [TRIGGER_##symbol] = {name, LIMIT_##LIMIT},
+#define GRT_TRIGGER(symbol, name, LIMIT, sources, help) [TRIGGER_##symbol] = {name, LIMIT_##LIMIT, sources},
 #include "triggers.def"
 #undef GRT_TRIGGER
 };
@@ -77,11 +78,26 @@ const char *trigger_name(enum trigger trigger)
 	return rows[trigger].name;
 }
 
+bool trigger_is_of(enum trigger trigger, const char *source)
+{
+	size_t length = strlen(source);
+
+	for (const char *at = rows[trigger].sources; *at; at += strcspn(at, " "), at += *at == ' ')
+		if (strcspn(at, " ") == length && !strncmp(at, source, length))
+			return true;
+	return !*rows[trigger].sources;
+}
+
+const char *trigger_sources(enum trigger trigger)
+{
+	return rows[trigger].sources;
+}
+
 #define LIMIT_TEXT_NONE ""
 #define LIMIT_TEXT_TIME ">TIME"
 #define LIMIT_TEXT_TIMES ">TIME|Nx"
 const char triggers_names[] =
-#define GRT_TRIGGER(symbol, name, LIMIT, help) name LIMIT_TEXT_##LIMIT " "
+#define GRT_TRIGGER(symbol, name, LIMIT, sources, help) ", " name LIMIT_TEXT_##LIMIT
 #include "triggers.def"
 #undef GRT_TRIGGER
 	"";

@@ -14,7 +14,7 @@
 
 /** enum trigger - the rows of triggers.def */
 enum trigger {
-#define GRT_TRIGGER(symbol, name, LIMIT, help) TRIGGER_##symbol,
+#define GRT_TRIGGER(symbol, name, LIMIT, sources, help) TRIGGER_##symbol,
 #include "triggers.def"
 #undef GRT_TRIGGER
 	TRIGGERS,
@@ -116,7 +116,13 @@ bool triggers_take(struct triggers *t, struct incident *found);
 /** trigger_name - as typed */
 const char *trigger_name(enum trigger trigger);
 
-/* All triggers, with the text that may follow their names. */
+/** trigger_is_of - whether the source of `record -e` of this name has events of the trigger, or it needs no source */
+bool trigger_is_of(enum trigger trigger, const char *source);
+
+/** trigger_sources - the names of these sources, with spaces between them; "": it needs no source */
+const char *trigger_sources(enum trigger trigger);
+
+/* All triggers, with the text that may follow their names; each with ", " before it. */
 extern const char triggers_names[];
 
 /* The default. */

@@ -220,6 +220,9 @@ static int run_recording(struct report *r)
 	status = ret < 0 || report_streams(r) ? EXIT_DONE : filter_found(&opt.filter, r->input);
 	if (status != EXIT_DONE)
 		return status;
+	/* of a GPU that is not there all tables would be empty */
+	if (ret >= 0 && !report_streams(r) && grt_session_gpu_missing(r->session, &err))
+		return cmd_error(EXIT_FAILED, &err);
 	written = grt_analyses_finish(&r->a);
 	other = beside_end(&r->beside, &r->a);
 	if (other < 0 && ret >= 0) {
@@ -400,6 +403,8 @@ static int set_sort(struct report *r)
 	bool of_jobs = r->a.pass.asked == grt_part_find("job", GRT_PART_BY);
 	const char *sort = opt.sort || r->by ? opt.sort : "t_exec";
 	struct cmd_guess best = {0};
+	char all[400] = "";
+	size_t used = 0;
 
 	if (of_jobs && r->by && sort && !strcmp(sort, "time"))
 		sort = NULL;
@@ -409,9 +414,14 @@ static int set_sort(struct report *r)
 		return EXIT_DONE;
 	for (const struct grt_column *c = table->columns; c->name; c++)
 		cmd_nearest(&best, opt.sort, c->name);
-	return cmd_usage_error("--sort %s: the table of %s has no such column%s%s%s", opt.sort, table->name,
-			       best.name ? " (did you mean " : "", best.name ? best.name : "",
-			       best.name ? "?)" : "");
+	if (best.name)
+		return cmd_usage_error("--sort %s: the table of %s has no such column (did you mean %s?)",
+				       opt.sort, table->name, best.name);
+	for (const struct grt_column *c = table->columns; c->name; c++)
+		used += (size_t)snprintf(all + used, used < sizeof(all) ? sizeof(all) - used : 0, "%s%s",
+					 used ? ", " : "", c->name);
+	return cmd_usage_error("--sort %s: the table of %s has no such column; there are %s%s", opt.sort,
+			       table->name, all, used < sizeof(all) ? "" : "...");
 }
 
 static int set_top(struct report *r)

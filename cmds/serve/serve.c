@@ -246,7 +246,8 @@ static int serve_begin(struct serve *s)
 	triggers_init(&s->triggers);
 	bad = triggers_parse(&s->triggers, opt.incidents, word);
 	if (bad)
-		return cmd_usage_error("--on %s: not an incident; there are %s", bad, triggers_names);
+		return cmd_usage_error("--on %s: not an incident; there are %s", bad,
+				       triggers_names + strlen(", "));
 	if (s->triggers.limit[TRIGGER_signal].on || s->triggers.limit[TRIGGER_exit_by_signal].on)
 		return cmd_usage_error("--on %s: only a recording has this incident: grtrace record --last",
 				       opt.incidents);

@@ -136,6 +136,7 @@ struct grt_field_value {
  *	middle; 0: as wide as they are
  * @wide: names are not cut, however long
  * @utf8: what is cut has an ellipsis in it, else dots
+ * @wrap: sentences of text are broken between words into lines of at most so many characters; 0: they are not
  */
 struct grt_writer_options {
 	FILE *out;
@@ -144,6 +145,7 @@ struct grt_writer_options {
 	uint64_t width;
 	bool wide;
 	bool utf8;
+	uint64_t wrap;
 };
 
 struct grt_writer;

@@ -114,7 +114,7 @@ static void operator_note(const struct grt_operators *o, struct grt_pass *pass, 
 		grt_note(pass->notes,
 			 "%" PRIu64 " of %" PRIu64 " {address has|addresses have} no function (of %" PRIu64
 			 " {file|files}, %" PRIu64 " not found, %" PRIu64 " changed since)",
-			 s->unnamed, s->asked, s->objects, s->missing, s->other);
+			 s->unnamed, s->asked, s->objects, s->missing - s->other, s->other);
 	if (grt_operators_over(o))
 		grt_note(pass->notes,
 			 "%" PRIu64 " {record is|records are} not in the table (limit of 1048576 stacks)",

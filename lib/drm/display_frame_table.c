@@ -6,21 +6,13 @@
 #include <stdlib.h>
 
 #include "display_frames.h"
+#include "frame_sentence.h"
 #include "table/analysis.h"
 #include "table/cells.h"
 #include "table/rows.h"
 
 #define F(member) offsetof(struct grt_frame, member)
 #define C(member) offsetof(struct grt_frame_client, member)
-
-static const char *const cause_names[GRT_FRAME_PARTS] = {
-	[GRT_THREAD_RUNNING] = "CPU-bound",	    [GRT_THREAD_POLLING] = "CPU-bound",
-	[GRT_THREAD_RUNNABLE] = "no CPU",	    [GRT_THREAD_GPU] = "GPU-bound",
-	[GRT_THREAD_DISPLAY] = "display",	    [GRT_THREAD_IO] = "waited: io",
-	[GRT_THREAD_LOCK] = "waited: lock",	    [GRT_THREAD_SLEEP] = "waited: sleep",
-	[GRT_THREAD_CHILD] = "waited: child",	    [GRT_THREAD_OTHER] = "waited: other",
-	[GRT_FRAME_COMPOSITOR] = "compositor late",
-};
 
 /* States in which a thread waits neither for the GPU nor for the display. */
 static const uint8_t waits[] = {GRT_THREAD_IO, GRT_THREAD_LOCK, GRT_THREAD_SLEEP, GRT_THREAD_CHILD,
@@ -97,7 +89,7 @@ static void frame_get_late(struct grt_cell *cell, const void *view, const void *
 
 static void frame_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	cell->text = cause_names[((const struct grt_frame *)row)->cause];
+	cell->text = grt_frame_cause_name(((const struct grt_frame *)row)->cause);
 	cell->absent = !cell->text;
 }
 
@@ -230,7 +222,7 @@ static void client_get_cause(struct grt_cell *cell, const void *view, const void
 
 	for (unsigned int i = 0; i < GRT_FRAME_PARTS; i++)
 		most = c->blamed[i] > c->blamed[most] ? i : most;
-	cell->text = cause_names[most];
+	cell->text = grt_frame_cause_name(most);
 	cell->absent = !c->late || !cell->text;
 }
 
@@ -370,6 +362,17 @@ static int write_display_frames(void *state, const struct grt_part *part, struct
 	return ret;
 }
 
+/* In front of all tables, where people read. */
+static int write_frame_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
+	int ret = grt_frame_sentences(state, notes);
+
+	if (!ret && first.n)
+		grt_notes_write(&first, pass->writer);
+	return ret;
+}
+
 GRT_ANALYSIS_NEW(new_display_frames, struct grt_display_frames, grt_display_frames_new)
 
 static int finish_display_frames(void *state, struct grt_pass *pass)
@@ -385,6 +388,8 @@ static const struct grt_part display_frame_parts[] = {
 	{"frame", "frames of displays: when they were shown, and why some were late",
 	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_WORST | GRT_PART_TABLES, 0, &frame_table,
 	 .tables = GRT_TABLES(&client_table), .write = write_display_frames},
+	{"frame_sentences", "a sentence for each client of a display that had late frames",
+	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, .write = write_frame_sentences},
 	{.name = NULL},
 };
 

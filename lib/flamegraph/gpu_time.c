@@ -140,7 +140,7 @@ static void note_symbols(struct grt_notes *notes, const struct grt_symbols_count
 		grt_note(notes,
 			 "  %" PRIu64 " of %" PRIu64 " {address has|addresses have} no function (of %" PRIu64
 			 " {file|files}, %" PRIu64 " not found, %" PRIu64 " changed since)",
-			 n->unnamed, n->asked, n->objects, n->missing, n->other);
+			 n->unnamed, n->asked, n->objects, n->missing - n->other, n->other);
 	if (n->asked && !grt_symbols_can())
 		grt_note(notes, "  this grtrace was built without elfutils: functions have no names");
 }

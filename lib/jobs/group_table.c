@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "group_sentence.h"
 #include "table/analysis.h"
 #include "table/cells.h"
 
@@ -334,6 +335,18 @@ static int group_table_write_groups(void *state, const struct grt_part *part, st
 	return ret;
 }
 
+/* In front of all tables, where people read. */
+static int group_table_write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
+
+	(void)part;
+	grt_group_sentences(state, pass->names, notes);
+	if (first.n)
+		grt_notes_write(&first, pass->writer);
+	return 0;
+}
+
 static void note_over(void *state, struct grt_pass *pass)
 {
 	if (grt_groups_over(state))
@@ -358,6 +371,9 @@ static const struct grt_part group_parts[] = {
 	{"ring", "jobs by ring", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS, GRT_BY_RING,
 	 &grt_group_table[GRT_BY_RING], .with = "aggregates", .any = any_groups,
 	 .tables = GRT_TABLES(&grt_gpus_ring_table), .write = group_table_write_groups},
+	{"group_sentences", "sentences about long jobs, and long times in the scheduler",
+	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_JOBS, GRT_BY_RING, .any = any_groups,
+	 .write = group_table_write_sentences},
 	{.name = NULL},
 };
 

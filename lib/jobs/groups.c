@@ -166,10 +166,12 @@ struct share {
 	bool busy_inferred;
 	bool has_exec;
 	bool has_queue;
+	bool has_sched;
 	bool incomplete;
 	uint32_t window; /* 0: none */
 	struct grt_hist_value exec;
 	struct grt_hist_value queue;
+	uint64_t sched;
 };
 
 static inline bool phase_value(const struct grt_job *job, enum grt_phase phase, uint64_t weight,
@@ -212,6 +214,18 @@ int grt_groups_held(struct grt_groups *g, const struct grt_job *job)
 	return each_group(g, &m, add_interval, &s, false);
 }
 
+static void groups_set_longest(struct grt_group *group, const struct share *s)
+{
+	const struct grt_job *job = s->job;
+
+	group->longest = (struct grt_group_job){.ctx = job->ctx,
+						.seqno = job->seqno,
+						.ns = s->exec.value,
+						.pid = job->pid,
+						.name = job->name,
+						.inferred = s->exec.inferred};
+}
+
 static inline int groups_add_job(struct grt_groups *g, struct grt_group *group, const void *what)
 {
 	const struct share *s = what;
@@ -235,8 +249,14 @@ static inline int groups_add_job(struct grt_groups *g, struct grt_group *group, 
 		return -ENOMEM;
 	if (s->has_queue)
 		grt_hist_put(&group->queue, &s->queue, &g->octaves);
+	if (s->has_sched) {
+		group->sched_ns += (unsigned __int128)s->sched * s->weight;
+		group->sched += s->weight;
+	}
 	if (!s->has_exec)
 		return 0;
+	if (s->exec.value > group->longest.ns)
+		groups_set_longest(group, s);
 	grt_hist_put(&group->exec, &s->exec, &g->octaves);
 	return job->held ? 0 : add_interval(g, group, s);
 }
@@ -246,6 +266,7 @@ int grt_groups_job(struct grt_groups *g, const struct grt_job *job)
 	const unsigned int ends = 1U << GRT_STAMP_SUBMIT | 1U << GRT_STAMP_COMPLETE;
 	struct member m = job_member(job);
 	struct share s;
+	bool inferred;
 
 	/* only its end is in the trace, for the sake of the order on its ring */
 	if (g->watch.parts && !(job->seen & 1U << GRT_STAMP_SUBMIT))
@@ -257,6 +278,7 @@ int grt_groups_job(struct grt_groups *g, const struct grt_job *job)
 	s.incomplete = (job->seen & ends) != ends;
 	s.has_exec = phase_value(job, GRT_PHASE_EXEC, s.weight, &s.exec);
 	s.has_queue = phase_value(job, GRT_PHASE_QUEUE, s.weight, &s.queue);
+	s.has_sched = grt_job_phase(job, GRT_PHASE_SCHED, &s.sched, &inferred);
 	s.busy_inferred = s.has_exec && s.exec.inferred;
 	s.busy = s.has_exec ? busy_of(g, job) : (struct grt_interval){0, 0};
 	return each_group(g, &m, groups_add_job, &s, true);

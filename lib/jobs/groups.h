@@ -17,6 +17,16 @@
 /* Octaves of all histograms together: 64 MiB. */
 #define GRT_GROUPS_OCTAVES 16384U
 
+/** struct grt_group_job - a job of a group; @ns: its t_exec, @name: of its thread */
+struct grt_group_job {
+	uint64_t ctx;
+	uint64_t seqno;
+	uint64_t ns;
+	uint32_t pid;
+	uint32_t name;
+	bool inferred;
+};
+
 /**
  * struct grt_group - one ring, engine or process
  * @ring, @device: the ring; for other kinds, the ring of the first job
@@ -32,6 +42,8 @@
  * @wait_ns: sum of weight * time of these waits
  * @cut_waits: jobs with a wait whose end is not in the trace
  * @exec, @queue: t_exec and t_queue of the jobs that have them
+ * @longest: the job of the largest t_exec, the first one of several
+ * @sched_ns: sum of weight * t_sched of the jobs that have it, @sched: sum of their weights
  * @busy: union of the times between START and END, in the span
  * @busy_inferred: jobs in @busy whose START was inferred
  * @windows: with random windows, submitted jobs by window; @total, @part: estimates for the whole
@@ -54,6 +66,9 @@ struct grt_group {
 	uint64_t cut_waits;
 	struct grt_hist exec;
 	struct grt_hist queue;
+	struct grt_group_job longest;
+	unsigned __int128 sched_ns;
+	uint64_t sched;
 	struct grt_busy busy;
 	uint64_t busy_inferred;
 	struct grt_estimate_sums windows;

@@ -24,6 +24,8 @@
 #define NAME_WANTED 32U
 #define NAME_LEAST 12U
 #define BETWEEN 2U
+/* Where the further lines of a sentence begin. */
+#define HANGING 2U
 /* Bytes of a number and its unit. */
 #define UNIT_MAX 80
 #define AMOUNT_MAX (GRT_UNITS_MAX + UNIT_MAX)
@@ -50,13 +52,18 @@ struct text {
 };
 
 /* Columns on a terminal: bytes that begin a character. */
-static unsigned int text_width_of(const char *s)
+static unsigned int text_width_of_part(const char *s, size_t length)
 {
 	unsigned int n = 0;
 
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
+	for (size_t i = 0; i < length; i++)
+		n += ((unsigned char)s[i] & 0xc0) != 0x80;
 	return n;
+}
+
+static unsigned int text_width_of(const char *s)
+{
+	return text_width_of_part(s, strlen(s));
 }
 
 static bool to_the_left(const struct grt_column *c)
@@ -450,6 +457,28 @@ static void text_table_end(struct grt_writer *w)
 		fputs("  none\n", w->options.out);
 }
 
+/* Lines end between words; what belongs to a sentence is below its beginning. */
+static void put_sentence(const struct text *t, const char *text, size_t length)
+{
+	unsigned int at = 0, width = t->w.options.wrap;
+
+	while (length) {
+		const char *space = memchr(text + 1, ' ', length - 1);
+		size_t n = space ? (size_t)(space - text) : length;
+		unsigned int word = text_width_of_part(text, n);
+
+		if (at > HANGING && at + word > width && *text == ' ' && n > 1) {
+			fprintf(t->w.options.out, "\n%*s", (int)HANGING - 1, "");
+			at = HANGING - 1;
+		}
+		grt_escape_print(GRT_ESCAPE_TERM, t->w.options.out, text, n);
+		at += word;
+		text += n;
+		length -= n;
+	}
+	fputc('\n', t->w.options.out);
+}
+
 static void text_notes(struct grt_writer *w, const char *const *notes, unsigned int n)
 {
 	struct text *t = (struct text *)w;
@@ -461,6 +490,10 @@ static void text_notes(struct grt_writer *w, const char *const *notes, unsigned 
 	if (t->any_estimated)
 		fputs("~ estimated from a sample, or at least this much\n", w->options.out);
 	for (unsigned int i = 0; i < n; i++) {
+		if (w->options.wrap) {
+			put_sentence(t, notes[i], strlen(notes[i]));
+			continue;
+		}
 		grt_escape_print(GRT_ESCAPE_TERM, w->options.out, notes[i], strlen(notes[i]));
 		fputc('\n', w->options.out);
 	}

@@ -19,6 +19,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/err_path.h"
 #include "base/grow.h"
 #include "packed.h"
 #include "segment.h"
@@ -201,6 +202,7 @@ static void ctf_advise_mend(const struct ctf_dir *d)
 	snprintf(first->fix, sizeof(first->fix),
 		 "go on with what is whole, which was read; grtrace mend PATH cuts the rest off, for other "
 		 "readers");
+	grt_err_path(first, d->s->path);
 }
 
 /* A packet that its recorder has not finished writing is no fault. */

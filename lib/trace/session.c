@@ -3,6 +3,7 @@
  * Opening and closing of sessions. How events flow through one is in flow.c.
  */
 #include "session.h"
+#include "base/err_path.h"
 #include "base/grow.h"
 #include "base/lines_in.h"
 #include "base/sized.h"
@@ -252,6 +253,8 @@ static int session_refuse_packed(const struct grt_session *s, struct grt_err *er
 	char fix[sizeof(why.fix) + 16], *name = strndup(s->path, session_name_length(s->path));
 	int ret = name ? grt_foreign_refuse(name, s->head, s->head_len, &why) : -ENOMEM;
 
+	if (name && ret)
+		grt_err_path(&why, name);
 	free(name);
 	if (ret == -ENOMEM)
 		return grt_err_set(err, ret, strerror(ENOMEM), NULL, "%s: cannot unpack", s->path);
@@ -350,11 +353,15 @@ int grt_session_open_by(struct grt_session **out, const char *path, const struct
 			size_t n, struct grt_err *err)
 {
 	struct grt_session *s = new_session(path);
+	int ret;
 
 	*out = NULL;
 	if (!s)
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", path);
-	return finish_open(out, s, session_open_path(s, readers, n, err));
+	ret = session_open_path(s, readers, n, err);
+	if (ret)
+		grt_err_path(err, path);
+	return finish_open(out, s, ret);
 }
 
 int grt_session_mend_by(struct grt_mending *out, const char *path, const struct grt_reader *const *readers,
@@ -368,6 +375,8 @@ int grt_session_mend_by(struct grt_mending *out, const char *path, const struct 
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", path);
 	s->mending = out;
 	ret = session_open_path(s, readers, n, err);
+	if (ret)
+		grt_err_path(err, path);
 	grt_session_close(s);
 	return ret;
 }

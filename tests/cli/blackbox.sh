@@ -21,6 +21,15 @@ begun() {
 }
 
 fake_start 2 400 500
+# the default name: whatever was recorded last gives way
+"$GRTRACE" record -e kmod -d 0.1 -o was.grt >/dev/null 2>&1 </dev/null
+"$GRTRACE" record -e kmod -d 0.1 --last 1 -o was.grt >was.out 2>&1 </dev/null
+output=$(<was.out)
+check "a black box takes the name of a recording" says '^grtrace record: 0 snapshots in was.grt: there was no incident'
+check "which is kept" test -f was.grt.old/kmod_0
+mkdir was.grt/snapshot_000001
+run record -e kmod -d 0.1 -o was.grt
+expect "but snapshots do not give way to a recording" 1 'cannot replace was.grt: it has snapshots of a black box'
 "$GRTRACE" record -e kmod --last 0.5 --last-size 8M --after 0.2 --pause 1 -o box.grt >box.out 2>&1 </dev/null &
 box=$!
 begun
@@ -64,7 +73,7 @@ kill -INT $box
 wait $box
 output=$(<box.out)
 status=0
-expect "at the end it says what it has seen" 0 '^grtrace record: 2 snapshots in box.grt; [1-9][0-9]* incidents? within a pause ha(s|ve) none'
+expect "at the end it says what it has seen" 0 '^grtrace record: 2 snapshots in box.grt; [1-9][0-9]* more incidents? within a pause ha(s|ve) none'
 run snapshot box.grt
 expect "the recorder has ended" 1 'no recorder with a black box writes to it'
 run snapshot $$
@@ -199,7 +208,7 @@ fake_stop
 unset GRTRACE_DEBUGFS
 
 run record --last 1 --on 'job>' true
-expect "a limit is missing" 2 "^grtrace record: --on job>: not an incident; there are job>TIME fence-error "
+expect "a limit is missing" 2 "^grtrace record: --on job>: not an incident; there are job>TIME, fence-error, "
 for word in 'xid>3' 'job>3x' 'frame>0.5x' 'nonsense' 'job>0'; do
 	run record --last 1 --on "$word" true
 	expect "--on $word" 2 'not an incident'
@@ -208,6 +217,10 @@ run record --ring 60s true
 expect "--ring is about something else" 2 'use --last=60s to keep the last seconds'
 run record --last 60z true
 expect "a time without a unit that there is" 2 'or with us, ms, s, min, h or d'
+run record -e ioctl --last 1 --on xid true
+expect "an incident that no source shows" 2 '^grtrace record: --on xid: no source of -e ioctl shows it; these do: nvidia$'
+run record -e nosuch --last 1 --on xid true
+expect "an unknown source is named before that" 2 'nosuch: not a list of sources'
 run record --on xid true
 expect "--on alone" 2 'need --last'
 run record --last 1 --max-size 8M true

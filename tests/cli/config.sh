@@ -87,6 +87,8 @@ check "--save leaves no temporary file" test -z "$(find . -name 'kept.conf.*' -o
 
 run config --restore kept.conf
 expect "what was saved is restored" 0 '^$'
+run config --restore nowhere.conf
+expect "a file that is not there" 1 '^  try: sudo grtrace config --save FILE'
 run config --restore - <<<'sample=100'
 check "--restore - reads standard input" exits 1
 check "a setting that already has the value is not written" untouched

@@ -69,7 +69,7 @@ truncate -s $((size - 1000)) many.grt/kmod_1
 run dump many.grt
 expect "a cut recording is an error" 1 'many.grt/kmod_1: offset [0-9]+: the last packet is cut after [0-9]+ bytes: '
 check "the intact part of a cut recording is printed" test "$(wc -l <<<"$output")" -gt 49000
-check "the message about a cut recording says what to type" says 'grtrace mend PATH'
+check "the message about a cut recording says what to type" says 'grtrace mend many.grt'
 check "dump does not change the cut recording" test "$(stat -c %s many.grt/kmod_1)" = $((size - 1000))
 run mend many.grt
 expect "mend cuts it back" 0 '^many.grt: 1 file cut back to whole packets, [0-9]+ bytes less$'

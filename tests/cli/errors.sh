@@ -60,6 +60,25 @@ for place in /no/such/file . job.grt/metadata/file "$(printf 'a%.0s' {1..300})";
 		check "${command%% *} -o ${place:0:30}: says what, why and what to type" three_parts
 	done
 done
+
+# What to type names the input, where it can be typed as it is.
+damaged cut
+run dump in
+check "what to type names the input" says '^  try: .*grtrace mend in cuts'
+mv in 'an input'
+run dump 'an input'
+check "but not one that a shell would take for two" says '^  try: .*grtrace mend PATH cuts'
+mkdir -p none
+run report none
+check "nor another word that contains it" says '^  try: babeltrace2 none, which reads traces of other programs$'
+run report job.grt --by ring --sort zzzz
+expect "a column that is not there: those that are" 2 '--sort zzzz: .* there are .*exec_sum, .*queue_p50'
+output=$("$GRTRACE" report job.grt --device 0000:99:00.0 2>/dev/null)
+check "of a GPU that is not there, no table is written" silent
+output=$("$GRTRACE" --help 2>&1 >&-)
+status=$?
+expect "a closed output" 1 '^  try: .*without >&-$'
+
 # An output that would leave nothing of what is read.
 printf '%s\n' '[1.000000] IOCTL_ENTER pid=1 tid=1 comm=a cmd=0xc0106444 arg=0x1' >text.txt
 "$GRTRACE" dump job.grt >before

@@ -17,6 +17,8 @@ run stats
 expect "a command cut short is suggested" 2 'did you mean status'
 run xyzzy
 expect "an unknown command is refused" 2 "unknown command 'xyzzy'$"
+run foo
+expect "a short word that is none is not taken for another" 2 "unknown command 'foo'$"
 run --frob
 expect "an unknown option before the command is refused" 2 'unknown option --frob'
 run help frob

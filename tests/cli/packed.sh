@@ -50,7 +50,7 @@ for how in gz zst; do
 	head -c 3000 plain.txt.$how >cut.$how
 	run dump cut.$how
 	expect "$how that is cut" 1 "cut.$how: byte 3000: cannot unpack: the file ends before its data"
-	check "$how that is cut: and what to type" says 'try: (zcat|zstdcat) PATH'
+	check "$how that is cut: and what to type" says 'try: (zcat|zstdcat) cut[.]'
 	{ head -c 2000 plain.txt.$how; printf 'damaged damaged damaged'; tail -c +2100 plain.txt.$how; } >bad.$how
 	run dump bad.$how
 	expect "$how that is damaged" 1 "bad.$how: byte [0-9]+: cannot unpack"
@@ -81,32 +81,32 @@ printf 'nsys' >run.nsys-rep
 printf '\x0a\x10\x0a\x05hello' >run.pftrace
 printf '{\n "schemaVersion": 1\n}\n' >run.json
 printf 'main;draw;ioctl 17\nmain 3\n' >run.folded
-foreign perf.data 'it is a recording of perf' 'perf script -i PATH'
-foreign trace.dat 'it is a recording of trace-cmd' 'trace-cmd report PATH'
+foreign perf.data 'it is a recording of perf' 'perf script -i perf.data'
+foreign trace.dat 'it is a recording of trace-cmd' 'trace-cmd report trace.dat'
 foreign run.sqlite 'it is a database' 'sqlite3'
 foreign run.nsys-rep 'it is a report of Nsight Systems' 'grtrace record -e cuda'
 run report run.pftrace
 expect "run.pftrace" 1 'run.pftrace: byte 0: cannot read the packet of Perfetto there: the file ends in it'
 printf 'anything' >run.qdrep
 printf 'anything' >run.ncu-rep
-foreign run.qdrep 'it is a report of Nsight Systems' 'nsys export --type sqlite PATH'
-foreign run.ncu-rep 'it is a report of Nsight Compute' 'ncu --import PATH'
+foreign run.qdrep 'it is a report of Nsight Systems' 'nsys export --type sqlite run.qdrep'
+foreign run.ncu-rep 'it is a report of Nsight Compute' 'ncu --import run.ncu-rep'
 printf 'anything' >run.etl
 printf 'anything' >run.qdstrm
 foreign run.etl 'it is a trace of Windows' 'GPUView'
-foreign run.qdstrm 'it is a stream of Nsight Systems' 'QdstrmImporter -i PATH'
+foreign run.qdstrm 'it is a stream of Nsight Systems' 'QdstrmImporter -i run.qdstrm'
 gzip -k run.etl
 zstd -q run.nsys-rep
 foreign run.etl.gz 'it is a trace of Windows' 'unpack it, then GPUView'
 foreign run.nsys-rep.zst 'it is a report of Nsight Systems' 'unpack it, then nsys export'
 gzip -k perf.data
-foreign perf.data.gz 'it is a recording of perf' 'unpack it, then perf script -i PATH'
+foreign perf.data.gz 'it is a recording of perf' 'unpack it, then perf script -i perf.data '
 printf '**** AMDGPU Device Coredump ****\nversion: 1\nkernel: 6.7.0\nmodule: amdgpu\ntime: 29.725011811\n' >dump.txt
-foreign dump.txt "it is a device dump of amdgpu" 'head -n 40 PATH'
+foreign dump.txt "it is a device dump of amdgpu" 'head -n 40 dump.txt'
 printf '%s\nkernel: 6.12.0\nmodule: msm\ntime: 12.000000001\n' --- >dump.txt
-foreign dump.txt "it is a device dump of msm" 'head -n 20 PATH'
-foreign run.json 'it is JSON' 'jq keys PATH'
-foreign run.folded 'its lines are folded stacks' 'grtrace flame PATH'
+foreign dump.txt "it is a device dump of msm" 'head -n 20 dump.txt'
+foreign run.json 'it is JSON' 'jq keys run.json'
+foreign run.folded 'its lines are folded stacks' 'grtrace flame run.folded'
 foreign /bin/true 'it is a program' 'grtrace record -- PROGRAM'
 run report plain.txt
 check "and text that is a trace is read" exits 0

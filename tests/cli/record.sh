@@ -108,9 +108,15 @@ check "no recording is left if the program does not exist" test ! -e n.grt
 echo 'no program' >noexec
 run record -e kmod -o n.grt ./noexec
 expect "a file that is no program" 126 'cannot run ./noexec: Permission denied'
+check "and what to type" says '^  try: chmod [+]x'
+mkdir -p folder
+run record -e kmod -o n.grt ./folder
+expect "a directory" 126 'cannot run ./folder: Is a directory'
+check "no recording is left of that" test ! -e n.grt
 printf '#!/no/such/interpreter\n' >badexec && chmod +x badexec
 run record -e kmod -o n.grt ./badexec
 expect "a program whose interpreter is missing" 127 'cannot run ./badexec: No such file'
+check "and where its name is" says '^  try: head -n 1 of this file'
 check "tracing stops after the program" settled control stopped
 idle
 output=$("$GRTRACE" record -e kmod -o s.grt -- sh -c 'sleep 0.2; echo -o "$1"' x '-d' 2>/dev/null)

@@ -196,7 +196,7 @@ packed_alike both.json alone/kernels.csv
 python3 -c 'import sqlite3; sqlite3.connect("results.db").execute("CREATE TABLE rocpd_string_0a1b (id INTEGER)")'
 run report results.db
 expect "its database" 1 'not a trace: it is a database of rocprofv3'
-check "its database: what to type" says 'rocpd convert -i PATH'
+check "its database: what to type" says 'rocpd convert -i results.db'
 # several processes in one table
 python3 make.py
 awk -F, -v OFS=, 'NR == 1 { print; next } { $3 = NR % 2 ? 4242 : 4343; print }' 4242_hip_api_trace.csv >alone/two.csv

@@ -75,7 +75,7 @@ expect "an address of others" 1 '^grtrace serve: cannot listen on 203.0.113.9:97
 run serve -l 0 -e nothing
 expect "no source" 2 "'nothing' is not a source of this program"
 run serve -l 0 --on nothing
-expect "no incident" 2 '^grtrace serve: --on nothing: not an incident; there are job>TIME '
+expect "no incident" 2 '^grtrace serve: --on nothing: not an incident; there are job>TIME, '
 run serve -l 0 --on signal
 expect "an incident of a recording" 2 'only a recording has this incident: grtrace record --last$'
 

@@ -43,6 +43,20 @@ output=$(COLUMNS=0 "$GRTRACE" report --by job drm.grt)
 check "an invalid COLUMNS is ignored" test "$output" = "$whole"
 check "CSV and JSON are never cut" cmp -s <(COLUMNS=20 "$GRTRACE" report --by job --csv drm.grt) <("$GRTRACE" report --by job --csv drm.grt)
 
+check "what a table is sorted by stays" test "$(on_terminal 36 "$GRTRACE" report --by job drm.grt
+	grep ' seq ' <<<"$output" | xargs)" = "ctx ring seq comm t_exec"
+sentences() {
+	sed '/^recording/,$d' | sed '/^$/d'
+}
+run report drm.grt
+whole=$(sentences <<<"$output")
+on_terminal 50 "$GRTRACE" report drm.grt
+narrow=$(sentences <<<"$output")
+check "sentences are broken between words" test "$(tr -s '\n ' ' ' <<<"$narrow")" = "$(tr -s '\n ' ' ' <<<"$whole")"
+check "into lines that fit" test "$(widest <<<"$narrow")" -le 50
+check "which are several" test "$(wc -l <<<"$narrow")" -gt "$(wc -l <<<"$whole")"
+check "of a pipe a line is a sentence" test "$(COLUMNS=50 "$GRTRACE" report drm.grt | sentences)" = "$whole"
+
 # Tables of each view, at several widths: a section with a title, a line of columns and rows.
 mapfile -t views < <("$GRTRACE" --tables | awk -F'\t' '$1 == "view" { print $2 }')
 check "every table fits" python3 - "$GRTRACE" "${views[@]}" <<-'PY'
