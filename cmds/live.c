@@ -79,6 +79,7 @@ struct live_input {
  * @told: the last note
  * @target: pidfd of the process that is watched, -1: all processes are
  * @stack: stacks are recorded
+ * @whole_jobs: see struct live_setup.whole
  * @slack: how long after its time an event can be read, ns
  * @moved: bytes read since it was last set to 0
  * @meter: state of each stream
@@ -97,6 +98,7 @@ struct live {
 	struct grt_session *session;
 	int target;
 	bool stack;
+	bool whole_jobs;
 	uint64_t slack;
 	uint64_t moved;
 	struct meter *meter;
@@ -187,6 +189,7 @@ static int live_open_source(struct live *l, const struct source *source, const s
 			 : source == &source_cuda ? NULL
 						  : "bpf",
 		.gpu_users = setup->gpu_users,
+		.whole = setup->whole,
 		.named = !setup->any,
 		.taken = true,
 		.uid = (uid_t)-1,
@@ -267,6 +270,7 @@ int live_open(struct live **out, const struct live_setup *setup, struct grt_err 
 	l->target = -1;
 	l->note = setup->note;
 	l->stack = setup->stack;
+	l->whole_jobs = setup->whole;
 	l->keep = setup->keep;
 	l->arg = setup->arg;
 	l->slack = SLACK_NS;
@@ -532,12 +536,29 @@ static void live_begin_round(struct live *l)
 		in->sorter.dry = false;
 }
 
-/* Delivers events that are old enough to be complete. Return: as grt_session_run_live() */
-static int live_pump(struct live *l, struct grt_consumer *c, struct grt_err *err)
+/* Asks the sources for the jobs in flight right before @at, up to which events are delivered; then waits until
+ * every earlier event is readable. */
+static int live_ask_running(struct live *l, uint64_t at, struct grt_err *err)
 {
-	uint64_t until = grt_now() - l->slack;
-	int ret = flush_sources(l, err);
+	const struct timespec slack = {.tv_nsec = SLACK_NS};
+	int ret = 0;
 
+	for (struct live_input *in = l->input; !ret && in < l->input + l->inputs; in++)
+		ret = in->source->running ? in->source->running(in->state, at - 1, err) : 0;
+	if (!ret)
+		nanosleep(&slack, NULL);
+	return ret;
+}
+
+/* Delivers events that are old enough to be complete; @ticks: and those that a tick needs. Return: as
+ * grt_session_run_live() */
+static int live_pump(struct live *l, struct grt_consumer *c, bool ticks, struct grt_err *err)
+{
+	bool ask = ticks && l->whole_jobs;
+	uint64_t until = grt_now() - (ask ? 0 : l->slack);
+	int ret = ask ? live_ask_running(l, until, err) : 0;
+
+	ret = ret ?: flush_sources(l, err);
 	live_begin_round(l);
 	ret = ret ?: grt_session_run_live(l->session, c, until, err);
 	if (ret >= 0 && l->failed)
@@ -651,12 +672,14 @@ int live_run(struct live *l, struct grt_consumer *c, const struct live_limits *l
 {
 	uint64_t begun = grt_now(), step = (uint64_t)(limits->interval * 1e9), next = begun + step;
 	int ret, called = 0;
+	bool due;
 
 	cmd_catch_signals();
 	for (;;) {
-		ret = live_pump(l, c, err);
+		due = step && grt_now() >= next;
+		ret = live_pump(l, c, due, err);
 		called = call(limits->idle, limits);
-		if (step && !called && grt_now() >= next) {
+		if (due && !called) {
 			next += step * ((grt_now() - next) / step + 1);
 			called = call(limits->tick, limits);
 		}

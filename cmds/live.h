@@ -33,6 +33,8 @@ struct live;
  * @any: if a source does not work here, @note reports it, and the other sources go on;
  *	otherwise this is an error. It is always an error if no source works
  * @stack: record the CPU stack of each submit
+ * @whole: jobs may be one JOB record each, which is told at their end; those in flight at a tick have one
+ *	without a COMPLETE before it
  * @keep: gets all complete packets that are read; @place is the number of their file in a recording of
  *	the @source-th source. Return: 0 or -errno, which ends the run. May be NULL
  * @arg: argument of @keep
@@ -48,6 +50,7 @@ struct live_setup {
 	struct grt_type_set types;
 	bool any;
 	bool stack;
+	bool whole;
 	int (*keep)(void *arg, unsigned int place, unsigned int source, const char *data, size_t len);
 	void *arg;
 	void (*note)(const char *text);

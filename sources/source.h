@@ -37,6 +37,8 @@ struct grt_duty;
  * @stack: the value of the option --stack; NULL: not given
  * @no_names: the frames of stacks get no names
  * @program: a program will be started
+ * @whole: sources that can make one JOB record of each job, in place of its events; struct source.running has
+ *those in flight
  * @named: the user has named this source
  * @taken: the recorder reads all packets, to keep them in memory or in segments: traced programs write no
  *	files
@@ -63,6 +65,7 @@ struct source_setup {
 	const char *stack;
 	bool no_names;
 	bool program;
+	bool whole;
 	bool named;
 	bool taken;
 	const struct grt_duty *duty;
@@ -117,6 +120,9 @@ struct source_setup {
  * @places: number of files of its packets; files beyond @streams are created with their first packet; NULL:
  *	one for each stream
  * @place: the file of the packets that read() of stream @i returned last; with @places
+ * @running: the next flush() also makes a JOB record without a COMPLETE readable, with the time @at, of each
+ *job in flight then: with struct source_setup.whole, no other event says that a job is. @at is now. NULL:
+ *other events do
  * @flush: makes everything captured so far readable; NULL: everything always is
  * @name_frames: names the frames of the stacks so far, some with each call, during capture. Return: 1: done;
  *	0: not yet, or -errno. NULL: no stack needs this
@@ -165,6 +171,7 @@ struct source {
 	unsigned int (*streams)(void *state, struct pollfd *fds);
 	unsigned int (*places)(void *state);
 	unsigned int (*place)(void *state, unsigned int i);
+	int (*running)(void *state, uint64_t at, struct grt_err *err);
 	int (*flush)(void *state, struct grt_err *err);
 	int (*name_frames)(void *state);
 	ssize_t (*read)(void *state, unsigned int i, void *buf, size_t len);

@@ -23,16 +23,20 @@ bpf_ns() {
 	cat "/proc/$pid/fdinfo"/* 2>/dev/null | awk '$1 == "run_time_ns:" { ns += $2 } END { printf "%.0f\n", ns }'
 }
 
-# What the process needs for as long as @measure looks at it, when there are no jobs: a second and what the player takes.
-rest_ns() { # SECONDS
-	local cpu
-	cpu=$(cpu_ns)
-	sleep "$1"
-	echo $(($(cpu_ns) - cpu))
+up_ms() {
+	awk '{ printf "%.0f\n", $1 * 1000 }' /proc/uptime
+}
+
+# What the process needs in a time without jobs.
+rest_ns() { # MS
+	local cpu begin
+	cpu=$(cpu_ns) begin=$(up_ms)
+	sleep "$(($1 / 1000)).$(printf %03d $(($1 % 1000)))"
+	echo $((($(cpu_ns) - cpu) * $1 / ($(up_ms) - begin)))
 }
 
 measure() { # PROGRAM LABEL ARGUMENTS...
-	local program=$1 label=$2 cpu bpf rest
+	local program=$1 label=$2 cpu bpf begin took
 	shift 2
 	rm -f out
 	"$program" "$@" >out 2>err &
@@ -42,11 +46,12 @@ measure() { # PROGRAM LABEL ARGUMENTS...
 		sleep 0.1
 	done
 	sleep 1
-	rest=$(rest_ns $((jobs / rate + 1)))
-	cpu=$(cpu_ns) bpf=$(bpf_ns)
+	cpu=$(cpu_ns) bpf=$(bpf_ns) begin=$(up_ms)
 	"$player" -q -p steady -j "$jobs" -r "$rate" -t 5us -o truth.csv
 	sleep 1
-	cpu=$(($(cpu_ns) - cpu - rest)) bpf=$(($(bpf_ns) - bpf))
+	took=$(($(up_ms) - begin)) cpu=$(($(cpu_ns) - cpu)) bpf=$(($(bpf_ns) - bpf))
+	# the player is slower than was asked for, and so many jobs a second are more than this CPU can do
+	cpu=$((cpu - $(rest_ns $took)))
 	kill -INT $pid
 	wait $pid
 	echo "$program $label $cpu $bpf $(($(wc -l <truth.csv) - 1)) $(lost)"

@@ -359,7 +359,7 @@ static int names_put_place(struct names *n, const struct grt_image *i, const str
 
 static int names_flush(struct names *n, enum grt_pack pack, struct grt_err *err)
 {
-	const struct grt_packer_counts none = {0, 0};
+	const struct grt_packer_counts none = {0};
 	int ret = 0;
 	size_t got;
 

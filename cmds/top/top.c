@@ -353,6 +353,7 @@ static int top_watch(struct top *t)
 		.gpu_users = opt.pid == OPT_GPU_USERS,
 		.any = !opt.sources,
 		.stack = opt.stack,
+		.whole = !opt.stack && (!opt.sources || !strstr(opt.sources, "cuda")),
 		.keep = t->last ? top_last_keep : NULL,
 		.arg = t->last,
 		.note = top_tell,

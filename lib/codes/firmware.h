@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* A list of these drivers, for texts. */
-#define GRT_FIRMWARE_DRIVERS "xe, panthor, nouveau, powervr"
+#define GRT_FIRMWARE_DRIVERS "xe, panthor, nouveau, powervr, amdxdna"
 
 /** grt_firmware_schedules - whether the firmware schedules the jobs of this driver; false for NULL */
 bool grt_firmware_schedules(const char *driver);

@@ -35,12 +35,12 @@ void grt_jobs_notes(struct grt_notes *n, const struct grt_jobs *jobs, const stru
 			 "inferred times assume that the trace has all jobs of a ring, but %" PRIu64
 			 " {event is|events are} missing",
 			 not_recorded(h, c->replaced));
-	if (c->whole)
+	if (grt_jobs_chosen(jobs))
 		grt_note(
 			n,
 			"%" PRIu64
 			" {job is|jobs are} one JOB record each: {its|their} waits are mostly unknown, and shorter jobs may be missing",
-			c->whole);
+			grt_jobs_chosen(jobs));
 	if (c->no_status)
 		grt_note(
 			n,

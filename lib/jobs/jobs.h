@@ -26,6 +26,9 @@ _Static_assert(sizeof(struct grt_job) == 128, "two cache lines");
  */
 uint64_t grt_jobs_completed_again(const struct grt_jobs *j);
 
+/** grt_jobs_chosen - jobs recorded as one JOB record since they took long: others are not in the trace */
+uint64_t grt_jobs_chosen(const struct grt_jobs *j);
+
 /**
  * grt_jobs_settle - retires jobs that were complete before @time, ns: for callers that need jobs
  * while events still come. Return: 0 or the result of the sink

@@ -405,6 +405,7 @@ static void packer_write_header(struct writer *w, struct cpu *c, unsigned int cp
 
 	c->balance.fate[GRT_FATE_DELIVERED] += w->records;
 	c->balance.fate[GRT_FATE_FILTERED] = counts->filtered;
+	c->balance.fate[GRT_FATE_AGGREGATED] = counts->aggregated;
 	c->balance.fate[GRT_FATE_LOST] = counts->lost;
 	c->balance.emitted = packer_sum(&c->balance);
 	h.end = c->balance;

@@ -48,6 +48,7 @@ int grt_packer_add(struct grt_packer *p, unsigned int cpu, const struct grt_even
  */
 struct grt_packer_counts {
 	uint64_t filtered;
+	uint64_t aggregated;
 	uint64_t lost;
 };
 

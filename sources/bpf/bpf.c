@@ -44,6 +44,7 @@
 #include "bpf_xid.h"
 #include "base/clock.h"
 #include "base/say.h"
+#include "trace/job_record.h"
 #include "trace/packer.h"
 #include "trace/packet.h"
 #include "host/known_gpus.h"
@@ -73,11 +74,14 @@
 #define RING_BYTES_SHARE_MAX ((uint64_t)128 << 20)
 
 /** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their
- * place, @filtered: events of a decoder that are not requested; @flushed: see @flushes */
+ * place, @filtered: events of a decoder that are not requested, @replaced: events that became a part of JOB
+ * records, @whole: these; @flushed: see @flushes */
 struct cpu_tally {
 	uint64_t events;
 	uint64_t late;
 	uint64_t filtered;
+	uint64_t replaced;
+	uint64_t whole;
 	uint64_t flushed;
 };
 
@@ -106,6 +110,8 @@ struct named_thread {
  * @ended: capture is over, what is left is all
  * @whole: so are the frames of stacks
  * @missed: times that a program was not run, since one was running already on that CPU
+ * @forgotten: jobs in flight that the programs had no room for, known at the end
+ * @asked: the next flush also hands out the jobs in flight at this time; 0: it does not
  * @duty: its windows
  * @without: objects left out, since a module has no BTF
  * @refused: objects left out, since the kernel does not take them: what the others report is whole without
@@ -151,6 +157,8 @@ struct capture {
 	uint64_t ring_bytes;
 	int failed;
 	uint64_t missed;
+	uint64_t forgotten;
+	uint64_t asked;
 	void (*note)(const char *text);
 	struct grt_bpf_duty duty;
 	char without[128];
@@ -405,8 +413,8 @@ int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct 
 			   "no GPU of %s on this system", driver);
 }
 
-static const char *const shared_maps[] = {"events", "counts",	"jobs",	  "rings",  "ring_names", "deps",
-					  "waits",  "commands", "stacks", "walked", ".data.gate"};
+static const char *const shared_maps[] = {"events", "counts", "jobs",	  "wholes", "rings",  "ring_names",
+					  "deps",   "waits",  "commands", "stacks", "walked", ".data.gate"};
 
 /* The maps of the first object that has them serve all. */
 static int share_maps(struct capture *c, struct bpf_object *o)
@@ -423,7 +431,8 @@ static int share_maps(struct capture *c, struct bpf_object *o)
 			ret = bpf_map__reuse_fd(mine, bpf_map__fd(first));
 		else if (mine && !strcmp(shared_maps[i], "events"))
 			ret = bpf_map__set_max_entries(mine, (uint32_t)c->ring_bytes);
-		else if (mine && !strcmp(shared_maps[i], "stacks") && !c->config.stacks)
+		else if (mine && ((!strcmp(shared_maps[i], "stacks") && !c->config.stacks) ||
+				  (!strcmp(shared_maps[i], "wholes") && !c->config.whole)))
 			ret = bpf_map__set_max_entries(mine, 1);
 	}
 	return ret ? ret : grt_bpf_tables_share(o, c->config.stacks & BPF_STACK_TABLES);
@@ -605,7 +614,8 @@ static int grt_bpf_complete_event(struct capture *c, unsigned int cpu, struct gr
 	if (c->kind->complete)
 		c->kind->complete(e);
 	ret = grt_bpf_rings_see(&c->numbered, c->packer, cpu, e);
-	if (!ret && e->type == GRT_EV_SUBMIT && grt_types_has(&c->config.types, GRT_EV_OWNER))
+	if (!ret && (e->type == GRT_EV_SUBMIT || e->type == GRT_EV_JOB) &&
+	    grt_types_has(&c->config.types, GRT_EV_OWNER))
 		ret = owners_add(&c->owners, c->packer, cpu, e->time, e->pid);
 	if (!ret && c->config.stacks)
 		ret = grt_bpf_stacks_see(&c->stacks, c->packer, cpu, e);
@@ -659,6 +669,31 @@ static int grt_bpf_read_text(struct capture *c, unsigned int cpu, struct grt_eve
 	return comm[0] ? grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, comm) : 0;
 }
 
+/* A job as it was at @at: it was in flight. Return: 0 or -errno */
+static int grt_bpf_add_running(struct capture *c, unsigned int cpu, const struct grt_ev_job *whole,
+			       uint64_t at)
+{
+	struct grt_ev_job job = *whole;
+
+	job.e.time = at;
+	job.complete = 0;
+	job.status = 0;
+	job.errors = 0;
+	job.commit = job.commit > at ? 0 : job.commit;
+	job.end = job.end > at ? 0 : job.end;
+	return grt_packer_add(c->packer, cpu, &job.e);
+}
+
+/* It ended while jobs in flight were looked for. Return: 0 or -errno */
+static int grt_bpf_take_job(struct capture *c, unsigned int cpu, const struct grt_ev_job *job)
+{
+	c->tally[cpu].whole++;
+	c->tally[cpu].replaced += grt_job_replaced(&job->e);
+	if (job->submit > c->asked || job->complete <= c->asked)
+		return 0;
+	return grt_bpf_add_running(c, cpu, job, c->asked);
+}
+
 static int grt_bpf_take_event(struct capture *c, unsigned int cpu, struct grt_event *e,
 			      const struct labels *l)
 {
@@ -673,10 +708,12 @@ static int grt_bpf_take_event(struct capture *c, unsigned int cpu, struct grt_ev
 		c->kind->probes->tell((struct grt_ev_func *)e, l->hit);
 	if (!ret)
 		ret = grt_bpf_complete_event(c, cpu, e);
+	if (!ret && e->type == GRT_EV_JOB)
+		ret = grt_bpf_take_job(c, cpu, (struct grt_ev_job *)e);
 	if (!ret)
 		ret = grt_packer_add(c->packer, cpu, e);
 	/* which context runs follows from the order of all jobs */
-	if (!ret && !c->config.duty.parts)
+	if (!ret && !c->config.duty.parts && e->type != GRT_EV_JOB)
 		ret = grt_bpf_rings_switch(&c->numbered, c->packer, cpu, e);
 	if (ret != -ERANGE)
 		return ret;
@@ -868,6 +905,7 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 		c->config.types = setup->types;
 	if (setup->duty)
 		c->config.duty = *setup->duty;
+	c->config.whole = setup->whole && !setup->duty && !setup->user_stack && !setup->kernel_stack;
 	for (int i = 0; setup->gpu && i < KNOWN_GPU_FILES; i++)
 		c->config.devices[i] = setup->gpu->file[i].number;
 	c->config.one_gpu = setup->gpu != NULL;
@@ -1225,7 +1263,7 @@ unsigned int grt_bpf_streams(void *state, struct pollfd *fds)
 
 static uint64_t grt_bpf_lost(const struct capture *c)
 {
-	uint64_t lost = c->missed;
+	uint64_t lost = c->missed + c->forgotten;
 
 	for (unsigned int cpu = 0; cpu < c->cpus; cpu++)
 		lost += c->count[cpu].lost + c->tally[cpu].late;
@@ -1261,7 +1299,8 @@ static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t le
 {
 	struct grt_packer_counts counts = {
 		.filtered = c->count[cpu].filtered + c->tally[cpu].filtered,
-		.lost = c->count[cpu].lost + c->tally[cpu].late + (cpu ? 0 : c->missed),
+		.aggregated = c->tally[cpu].replaced,
+		.lost = c->count[cpu].lost + c->tally[cpu].late + (cpu ? 0 : c->missed + c->forgotten),
 	};
 	bool now = c->ended || c->tally[cpu].flushed != c->flushes;
 	enum grt_pack pack = c->whole ? GRT_PACK_ALL : now ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
@@ -1323,6 +1362,76 @@ ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len)
 	return c->whole ? 0 : -EAGAIN;
 }
 
+/* One job of the programs' table, at @at. Return: 1: it is in flight, 0: it is not, or -errno */
+static int grt_bpf_tell_job(struct capture *c, const struct job_key *key, const struct whole *w, uint64_t at)
+{
+	struct grt_ev_job ev = {
+		.e = {.time = at,
+		      .ctx = key->ctx,
+		      .seqno = key->seqno,
+		      .type = GRT_EV_JOB,
+		      .size = sizeof(ev),
+		      .flags = GRT_FLAG_BPF},
+		.submit = w->submit,
+		.commit = w->commit,
+		.end = w->end,
+		.cmd = w->cmd,
+		.sw_depth = w->sw_depth,
+		.hw_depth = w->hw_depth,
+	};
+	struct job job;
+	int ret;
+
+	/* it is complete by now, or will be told of later */
+	if (w->submit > at || bpf_map_lookup_elem(grt_bpf_own_map(c, "jobs"), key, &job) ||
+	    job.state & JOB_DONE)
+		return 0;
+	ev.e.pid = job.pid;
+	ev.e.tid = job.tid;
+	ev.e.ring = job.ring;
+	ev.e.device = job.device;
+	ret = grt_bpf_name_thread(c, 0, &ev.e, &w->comm) ?: grt_bpf_complete_event(c, 0, &ev.e);
+	return ret ?: grt_bpf_add_running(c, 0, &ev, at) ?: 1;
+}
+
+#define JOBS_AT_A_TIME 1024U
+
+/* All that are in flight at @at. Return: how many, or -errno */
+static int64_t grt_bpf_tell_jobs(struct capture *c, uint64_t at)
+{
+	struct job_key key[JOBS_AT_A_TIME];
+	struct whole w[JOBS_AT_A_TIME];
+	uint32_t batch, n;
+	int table = grt_bpf_own_map(c, "wholes"), ret = 0, more = 0;
+	int64_t all = 0;
+
+	for (void *from = NULL; !more && ret >= 0; from = &batch) {
+		n = JOBS_AT_A_TIME;
+		more = bpf_map_lookup_batch(table, from, &batch, key, w, &n, NULL);
+		if (more && more != -ENOENT)
+			return more;
+		for (uint32_t i = 0; i < n && ret >= 0; i++) {
+			ret = grt_bpf_tell_job(c, &key[i], &w[i], at);
+			all += ret > 0;
+		}
+	}
+	return ret < 0 ? ret : all;
+}
+
+int grt_bpf_running(void *state, uint64_t at, struct grt_err *err)
+{
+	struct capture *c = state;
+	int64_t ret;
+
+	if (!c->config.whole || c->ended)
+		return 0;
+	c->asked = at;
+	ret = grt_bpf_tell_jobs(c, at);
+	return ret < 0 ? grt_err_set(err, (int)ret, strerror((int)-ret), NULL,
+				     "cannot read the jobs in flight")
+		       : 0;
+}
+
 int grt_bpf_flush(void *state, struct grt_err *err)
 {
 	struct timespec window = {.tv_nsec = WINDOW_NS / 2};
@@ -1337,6 +1446,7 @@ int grt_bpf_flush(void *state, struct grt_err *err)
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	c->horizon = before;
+	c->asked = 0;
 	c->flushes++;
 	grt_bpf_read_counts(c);
 	return 0;
@@ -1404,6 +1514,24 @@ static int check_counts(const struct capture *c, struct grt_err *err)
 				"%s: CPU %u: %llu {event was|events were} recorded, %llu are accounted for",
 				c->kind->name, cpu, (unsigned long long)n->wanted, (unsigned long long)known);
 	}
+	return 0;
+}
+
+/* Jobs that are one record each are complete or still in flight: for others the table of the programs had no
+ * room. Return: 0 or -errno */
+static int grt_bpf_end_jobs(struct capture *c, uint64_t end)
+{
+	uint64_t submitted = 0, known = 0;
+	int64_t running = c->config.whole ? grt_bpf_tell_jobs(c, end) : 0;
+
+	if (running < 0 || !c->config.whole)
+		return (int)running;
+	for (unsigned int cpu = 0; cpu < c->cpus; cpu++) {
+		submitted += c->count[cpu].whole;
+		known += c->tally[cpu].whole;
+	}
+	known += (uint64_t)running;
+	c->forgotten = submitted > known ? submitted - known : 0;
 	return 0;
 }
 
@@ -1481,6 +1609,9 @@ int grt_bpf_stop(void *state, struct grt_err *err)
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	grt_bpf_read_counts(c);
+	ret = grt_bpf_end_jobs(c, grt_now());
+	if (ret)
+		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the jobs in flight");
 	read_missed(c);
 	c->horizon = grt_now();
 	c->ended = true;
@@ -1673,6 +1804,11 @@ int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 unsigned int grt_bpf_streams(void *state, struct pollfd *fds)
 {
 	return 0;
+}
+
+int grt_bpf_running(void *state, uint64_t at, struct grt_err *err)
+{
+	return not_built(err);
 }
 
 int grt_bpf_flush(void *state, struct grt_err *err)

@@ -133,6 +133,7 @@ void grt_bpf_begins(void *state, uint64_t from);
 void grt_bpf_ends(void *state, uint64_t to);
 int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err);
 unsigned int grt_bpf_streams(void *state, struct pollfd *fds);
+int grt_bpf_running(void *state, uint64_t at, struct grt_err *err);
 int grt_bpf_flush(void *state, struct grt_err *err);
 ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len);
 int grt_bpf_name(void *state);
@@ -155,6 +156,7 @@ int grt_bpf_close(void *state, struct grt_err *err);
 					      .ends = grt_bpf_ends,         \
 					      .confine = grt_bpf_confine,   \
 					      .streams = grt_bpf_streams,   \
+					      .running = grt_bpf_running,   \
 					      .flush = grt_bpf_flush,       \
 					      .read = grt_bpf_read,         \
 					      .name_frames = grt_bpf_name,  \

@@ -32,40 +32,19 @@ struct {
 	__type(value, struct grt_bpf_counts);
 } counts SEC(".maps");
 
-/** struct job_key - a fence is the job's identity */
-struct job_key {
-	__u64 ctx;
-	__u64 seqno;
-};
-
-/**
- * struct job - the submitter of a job, for events in interrupts and workers
- * @state: JOB_*
- * @error: of the hardware's fence, which the finished fence may not have
- */
-struct job {
-	__u32 pid;
-	__u32 tid;
-	__u32 ring;
-	__u32 device;
-	__u32 hw_ctx;
-	__u32 state;
-	__s32 error;
-	__u32 pad;
-};
-
-/* job.state */
-#define JOB_DONE 1U /* it has completed */
-#define JOB_END_BY_FENCE \
-	2U /* its driver may not report its END: unless it has, it comes with COMPLETE, inferred */
-#define JOB_STARTED 4U /* START was reported; after a preemption it is not reported again */
-
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 32768);
 	__type(key, struct job_key);
 	__type(value, struct job);
 } jobs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 32768);
+	__type(key, struct job_key);
+	__type(value, struct whole);
+} wholes SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

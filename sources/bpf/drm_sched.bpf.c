@@ -80,6 +80,8 @@ static __always_inline int queue(void *ctx, struct drm_sched_job *sj)
 	code = cmd ? *cmd : 0;
 	if (cmd)
 		bpf_map_delete_elem(&commands, &key);
+	if (config.whole)
+		job.state = JOB_WHOLE;
 	return job_submit(ctx, &key, &job, ring && ring->denied, code, 0, 0);
 }
 

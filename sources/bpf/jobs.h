@@ -84,6 +84,27 @@ static __always_inline void job_stack(void *ctx, const struct job_key *key, cons
 	event_submit(at, c);
 }
 
+/* What this moment says of a job is kept. Not inlined: programs that take stacks have no room for it. */
+static __noinline int whole_submit(const struct job_key *key, struct grt_bpf_counts *c, __u32 cmd,
+				   __u64 pid_tgid)
+{
+	struct whole w = {.cmd = cmd};
+
+	if (!key || !c)
+		return 0;
+	fill_comm(&w.comm, pid_tgid);
+	w.submit = bpf_ktime_get_ns();
+	bpf_map_update_elem(&wholes, key, &w, BPF_ANY);
+	COUNT(c->whole);
+	return 0;
+}
+
+/* What is kept of a job that will be one JOB record; NULL: its events are reported one by one */
+static __always_inline struct whole *whole_of(const struct job_key *key)
+{
+	return config.whole ? bpf_map_lookup_elem(&wholes, key) : 0;
+}
+
 /**
  * job_submit - SUBMIT, from the thread that submits
  * @ctx: of the program
@@ -107,6 +128,8 @@ static __always_inline int job_submit(void *ctx, const struct job_key *key, cons
 		return count_filtered(c);
 	bpf_map_update_elem(&jobs, key, job, BPF_ANY);
 	gate_opened();
+	if (config.whole && job->state & JOB_WHOLE)
+		return whole_submit(key, c, cmd, pid_tgid);
 	at = begin_comm_submit(c, cpu, pid_tgid);
 	if (!at)
 		return 0;
@@ -137,11 +160,19 @@ static __always_inline struct grt_bpf_counts *counts_of(const struct job *job, _
 /* COMMIT: the job is handed to the ring */
 static __always_inline int job_commit(const struct job_key *key, __u32 sw_depth, __u32 hw_depth)
 {
-	struct job *job = bpf_map_lookup_elem(&jobs, key);
+	struct whole *w = whole_of(key);
 	struct out_commit *at;
 	struct grt_bpf_counts *c;
+	struct job *job;
 	__u32 cpu;
 
+	if (w) {
+		w->sw_depth = sw_depth;
+		w->hw_depth = hw_depth;
+		w->commit = bpf_ktime_get_ns();
+		return 0;
+	}
+	job = bpf_map_lookup_elem(&jobs, key);
 	c = counts_of(job, &cpu);
 	if (!c)
 		return 0;
@@ -184,6 +215,11 @@ static __always_inline int job_start(const struct job_key *key)
  */
 #define TOLD_MAX_NS 100000000ULL
 
+static __always_inline __u64 told_or_now(__u64 told, __u64 now)
+{
+	return now - told < TOLD_MAX_NS ? told : now;
+}
+
 static __always_inline void put_end(struct grt_bpf_counts *c, __u32 cpu, const struct job_key *key,
 				    const struct job *job, __u32 reply, __u32 hw_ctx, __u64 fence_id,
 				    __u32 flags, __u64 told)
@@ -192,8 +228,7 @@ static __always_inline void put_end(struct grt_bpf_counts *c, __u32 cpu, const s
 
 	if (!at)
 		return;
-	if (at->ev.e.time - told < TOLD_MAX_NS)
-		at->ev.e.time = told;
+	at->ev.e.time = told_or_now(told, at->ev.e.time);
 	at->ev.e.flags |= flags;
 	set_job(&at->ev.e, key, job);
 	at->ev.reply = reply;
@@ -206,10 +241,16 @@ static __always_inline void put_end(struct grt_bpf_counts *c, __u32 cpu, const s
 static __always_inline int job_ended_at(const struct job_key *key, __u32 reply, __u32 hw_ctx, __u64 fence_id,
 					__u64 told)
 {
-	struct job *job = bpf_map_lookup_elem(&jobs, key);
+	struct whole *w = whole_of(key);
 	struct grt_bpf_counts *c;
+	struct job *job;
 	__u32 cpu;
 
+	if (w) {
+		w->end = told_or_now(told, bpf_ktime_get_ns());
+		return 0;
+	}
+	job = bpf_map_lookup_elem(&jobs, key);
 	c = counts_of(job, &cpu);
 	if (!c)
 		return 0;
@@ -253,6 +294,39 @@ static __always_inline int job_error(const struct job_key *key, const struct job
 	return 0;
 }
 
+/* JOB: all of a job, and nothing else will be told of it. Waits for it have events of their own. */
+static __always_inline int put_whole(struct grt_bpf_counts *c, __u32 cpu, const struct job_key *key,
+				     const struct job *job, const struct whole *w, __s32 status)
+{
+	struct out_comm_job *at;
+	__u64 stamp;
+
+	at = begin_reserve(c, GRT_EV_JOB, sizeof(*at), &stamp);
+	if (at) {
+		__builtin_memset(&at->ev, 0, sizeof(at->ev));
+		at->r.cpu = cpu;
+		at->r.labels = BPF_HAS_COMM;
+		at->comm = w->comm;
+		begin_event(&at->ev.e, stamp, GRT_EV_JOB, sizeof(at->ev));
+		set_job(&at->ev.e, key, job);
+		at->ev.submit = w->submit;
+		at->ev.commit = w->commit;
+		at->ev.end = w->end;
+		at->ev.complete = stamp;
+		at->ev.cmd = w->cmd;
+		at->ev.sw_depth = w->sw_depth;
+		at->ev.hw_depth = w->hw_depth;
+		at->ev.status = status;
+		at->ev.errors = status != 0;
+		event_submit(at, c);
+	} else {
+		__sync_fetch_and_add(&c->whole, -1);
+	}
+	bpf_map_delete_elem(&wholes, key);
+	bpf_map_delete_elem(&jobs, key);
+	return 0;
+}
+
 /*
  * COMPLETE: a fence is signalled; most are of no job, and not counted. It may be
  * signalled once only. Where the driver has not reported the job's END, it is
@@ -263,6 +337,7 @@ static __always_inline int job_complete(const struct job_key *key, __s32 status)
 	struct job *job = bpf_map_lookup_elem(&jobs, key);
 	struct out_complete *at;
 	struct grt_bpf_counts *c;
+	struct whole *w;
 	__u32 cpu;
 
 	if (!job || job->state & JOB_DONE)
@@ -272,6 +347,9 @@ static __always_inline int job_complete(const struct job_key *key, __s32 status)
 		return 0;
 	job->state |= JOB_DONE;
 	gate_closed();
+	w = whole_of(key);
+	if (w)
+		return put_whole(c, cpu, key, job, w, status ? status : job->error);
 	if (job->state & JOB_END_BY_FENCE)
 		put_end(c, cpu, key, job, 0, job->hw_ctx, 0, GRT_FLAG_INFERRED, 0);
 	if (status || job->error)

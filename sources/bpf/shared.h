@@ -72,6 +72,7 @@ struct grt_bpf_code {
  * known
  * @cut_keys: a job's numbers are those of its fence cut to 32 bits
  * @duty: in which windows; no parts: always
+ * @whole: one JOB record for each job of the DRM scheduler, in place of its events
  * @wakers: of `sched`: functions that wake threads
  */
 struct grt_bpf_config {
@@ -93,6 +94,7 @@ struct grt_bpf_config {
 	__u32 pid_ns;
 	__u32 all_fences;
 	__u32 cut_keys;
+	__u32 whole;
 	struct grt_duty duty;
 	struct grt_bpf_code wakers[BPF_WAKERS];
 };
@@ -131,6 +133,7 @@ struct grt_bpf_gate {
  * @lost: those of @wanted without room
  * @unmatched: what a driver reported and could not be joined to a job
  * @no_stack: stacks for which the table had no room
+ * @whole: jobs that were submitted and are one JOB record each, but for those whose record had no room
  */
 struct grt_bpf_counts {
 	__u64 wanted;
@@ -138,7 +141,8 @@ struct grt_bpf_counts {
 	__u64 lost;
 	__u64 unmatched;
 	__u64 no_stack;
-	__u64 pad[3];
+	__u64 whole;
+	__u64 pad[2];
 };
 
 /* grt_bpf_record.labels */
@@ -163,6 +167,52 @@ struct grt_bpf_record {
 struct grt_bpf_comm {
 	char comm[BPF_COMM];
 	char owner[BPF_COMM];
+};
+
+/** struct job_key - a fence is the job's identity */
+struct job_key {
+	__u64 ctx;
+	__u64 seqno;
+};
+
+/* job.state */
+#define JOB_DONE 1U /* it has completed */
+#define JOB_END_BY_FENCE \
+	2U /* its driver may not report its END: unless it has, it comes with COMPLETE, inferred */
+#define JOB_STARTED 4U /* START was reported; after a preemption it is not reported again */
+#define JOB_WHOLE 8U   /* it has a struct whole */
+
+/**
+ * struct job - the submitter of a job, for events in interrupts and workers
+ * @state: JOB_*
+ * @error: of the hardware's fence, which the finished fence may not have
+ */
+struct job {
+	__u32 pid;
+	__u32 tid;
+	__u32 ring;
+	__u32 device;
+	__u32 hw_ctx;
+	__u32 state;
+	__s32 error;
+	__u32 pad;
+};
+
+/**
+ * struct whole - of a job that is reported once, at its end: what its JOB record will say beside what struct
+ * job has
+ * @submit, @commit, @end: ns, 0: not yet
+ * @comm: of the submitter
+ */
+struct whole {
+	__u64 submit;
+	__u64 commit;
+	__u64 end;
+	__u32 cmd;
+	__u32 sw_depth;
+	__u32 hw_depth;
+	__u32 pad;
+	struct grt_bpf_comm comm;
 };
 
 /*

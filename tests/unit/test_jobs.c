@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codes/firmware.h"
 #include "jobs/groups.h"
 #include "jobs/jobs.h"
 #include "jobs/top.h"
@@ -332,6 +333,9 @@ static void firmware_decides_when_a_job_starts(void **state)
 	assert_int_equal(grt_jobs_event(f->jobs, EVENT(name, 900, 0, 0, .kind = GRT_NAME_RING, .id = 0,
 						       .name = "rcs", .owner = "xe")),
 			 0);
+	assert_true(grt_firmware_schedules("amdxdna"));
+	assert_false(grt_firmware_schedules("amd"));
+	assert_false(grt_firmware_schedules("rocket"));
 	for (uint64_t seq = 1; seq <= 3; seq++) {
 		GIVE(submit, 1000 * seq, seq);
 		GIVE(commit, 1000 * seq + 10, seq);
@@ -1598,6 +1602,120 @@ static void records_equal_their_events(void **state)
 	free(other.out);
 }
 
+/* As the DRM scheduler's: the jobs of a ring end and are complete in one order, and no event has their START.
+ */
+static void ring_life(struct life *l, uint64_t seqno, uint64_t ended[2])
+{
+	uint64_t t = 1000 + 40 * seqno, *last = &ended[seqno % 2];
+
+	random_life(l, seqno);
+	l->r.e.flags = GRT_FLAG_BPF;
+	l->r.e.sample = 0;
+	l->r.submit = t;
+	l->r.start = 0;
+	l->r.errors = l->r.status != 0;
+	l->r.commit = t + (uint64_t)rand() % 100;
+	l->r.end = (l->r.commit > *last ? l->r.commit : *last) + 4 + (uint64_t)rand() % 60;
+	l->r.complete = *last = l->r.end + 1 + (uint64_t)rand() % 3;
+	l->order = l->r.e.time = l->r.complete;
+}
+
+/* The jobs in flight then, as BPF programs had them. */
+static void tell_running(struct fixture *f, const struct life *life, size_t n, uint64_t at)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct grt_ev_job r = life[i].r;
+
+		if (r.submit > at || r.complete <= at)
+			continue;
+		r.e.time = at;
+		r.complete = r.status = r.errors = 0;
+		r.commit = r.commit > at ? 0 : r.commit;
+		r.end = r.end > at ? 0 : r.end;
+		assert_int_equal(grt_jobs_event(f->jobs, &r.e), 0);
+	}
+}
+
+static int add_running(void *arg, const struct grt_job *job)
+{
+	uint64_t **out = arg;
+
+	*(*out)++ = job->time[GRT_STAMP_START] << 16 | job->seqno;
+	return 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	return (*(const uint64_t *)a > *(const uint64_t *)b) - (*(const uint64_t *)a < *(const uint64_t *)b);
+}
+
+static size_t list_running(struct fixture *f, uint64_t out[500])
+{
+	uint64_t *end = out;
+
+	assert_int_equal(grt_jobs_each_running(f->jobs, add_running, &end), 0);
+	qsort(out, (size_t)(end - out), sizeof(*out), compare_numbers);
+	return (size_t)(end - out);
+}
+
+/* Events of @part up to and with @at, from *@next on. */
+static void give_up_to(struct fixture *f, const struct life *order, const struct grt_job_part *part, size_t n,
+		       size_t *next, uint64_t at)
+{
+	for (; *next < n && (order[*next].order >> 16) <= at; (*next)++)
+		assert_int_equal(grt_jobs_event(f->jobs, &part[order[*next].r.fence_id].e), 0);
+}
+
+static void records_without_start_have_the_order_of_their_ring(void **state)
+{
+	static struct life life[500], order[5 * 500];
+	static struct grt_job_part part[5 * 500];
+	struct fixture *f = *state, other = {0};
+	uint64_t ended[2] = {0}, here[500], there[500];
+	struct grt_job_parts parts;
+	size_t used = 0, next = 0, told = 0, ran = 0;
+
+	for (size_t i = 0; i < 500; i++) {
+		ring_life(&life[i], i + 1, ended);
+		grt_job_split(&life[i].r.e, &parts);
+		for (unsigned int k = 0; k < parts.n; k++, used++) {
+			part[used] = parts.of[k];
+			order[used].r.fence_id = used;
+			order[used].order = parts.of[k].e.time << 16 | used;
+		}
+	}
+	qsort(life, 500, sizeof(*life), by_order);
+	qsort(order, used, sizeof(*order), by_order);
+	begin(&other, NULL);
+	/* what runs is the same at each moment, whichever way the jobs are recorded */
+	for (uint64_t at = 1500; at < 24000; at += 333) {
+		for (; told < 500 && life[told].order <= at; told++)
+			assert_int_equal(grt_jobs_event(f->jobs, &life[told].r.e), 0);
+		tell_running(f, life, 500, at);
+		give_up_to(&other, order, part, used, &next, at);
+		ran += list_running(f, here);
+		assert_int_equal(list_running(f, here), list_running(&other, there));
+		assert_memory_equal(here, there, list_running(f, here) * sizeof(*here));
+	}
+	assert_true(ran > 50);
+	for (; told < 500; told++)
+		assert_int_equal(grt_jobs_event(f->jobs, &life[told].r.e), 0);
+	give_up_to(&other, order, part, used, &next, UINT64_MAX);
+	flush(f);
+	flush(&other);
+	assert_int_equal(f->n, 500);
+	assert_int_equal(other.n, 500);
+	for (size_t i = 0; i < 500; i++)
+		same_job(&f->out[i], find(&other, f->out[i].ctx, f->out[i].seqno));
+	assert_int_equal(counts(f).whole, 500);
+	assert_int_equal(counts(f).inferred_start, counts(&other).inferred_start);
+	assert_int_equal(counts(f).repeated, 0);
+	assert_int_equal(grt_jobs_chosen(f->jobs), 0);
+	grt_jobs_free(other.jobs);
+	grt_groups_free(other.groups);
+	free(other.out);
+}
+
 /* Whatever the bounds, every job comes out and every wait is accounted for. */
 static void tight_bounds_lose_nothing(void **state)
 {
@@ -1728,6 +1846,7 @@ int main(void)
 		TEST(groups_are_bounded),
 		TEST(random_jobs_equal_the_naive_join),
 		TEST(records_equal_their_events),
+		TEST(records_without_start_have_the_order_of_their_ring),
 		TEST(tight_bounds_lose_nothing),
 		TEST(top_keeps_the_first_in_order),
 	};

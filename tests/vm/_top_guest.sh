@@ -10,29 +10,38 @@ cd /tmp || exit 1
 insmod "$GRTRACE_MODULES/grtrace_softgpu.ko" 2>/dev/null ||
 	insmod "$GRTRACE_BUILD/kernel/grtrace_softgpu.ko" || skip_all "no grtrace_softgpu.ko"
 
-"$GRTRACE" top -e drm --stack --json -s 0.4 -o last.grt --last 60 >updates 2>said &
-top=$!
-for ((i = 0; i < 600; i++)); do
-	[ ! -s updates ] || break
-	sleep 0.1
-done
-check "top begins" test -s updates
-printf '%s\n' '0 gfx 3ms count=200 every=5ms' >first
-printf '%s\n' '0 sdma 1ms count=100 every=10ms' >second
-"$player" -q -o first.csv first &
-"$player" -q -o second.csv second
-wait $!
-# the update in which the last job ended, and one more
-n=$(wc -l <updates)
-for ((i = 0; i < 600; i++)); do
-	[ "$(wc -l <updates)" -lt $((n + 2)) ] || break
-	sleep 0.1
-done
-kill -INT $top
-wait $top
-check "and ends" test $? = 0
-output=$(<said)
-check "the last time is a recording" says '^grtrace top: wrote last.grt: [0-9.]+ s, [0-9]+ events, '
+# Jobs of three processes beside top: many short ones, and some that run through several updates.
+watch_top() { # OPTIONS OF top...: makes updates, last.grt, and first.csv, second.csv, third.csv, which have the truth
+	local top n i first second
+	rm -rf last.grt updates
+	"$GRTRACE" top -e drm --json -s 0.4 -o last.grt --last 60 "$@" >updates 2>said &
+	top=$!
+	for ((i = 0; i < 600; i++)); do
+		[ ! -s updates ] || break
+		sleep 0.1
+	done
+	check "$form: top begins" test -s updates
+	printf '%s\n' '0 gfx 3ms count=200 every=5ms' >first
+	printf '%s\n' '0 sdma 1ms count=100 every=10ms' >second
+	printf '%s\n' '0 compute 700ms count=2 every=1s' >third
+	"$player" -q -o first.csv first &
+	first=$!
+	"$player" -q -o second.csv second &
+	second=$!
+	"$player" -q -o third.csv third
+	wait $first $second
+	# the update in which the last job ended, and one more
+	n=$(wc -l <updates)
+	for ((i = 0; i < 600; i++)); do
+		[ "$(wc -l <updates)" -lt $((n + 2)) ] || break
+		sleep 0.1
+	done
+	kill -INT $top
+	wait $top
+	check "$form: and ends" test $? = 0
+	output=$(<said)
+	check "$form: the last time is a recording" says '^grtrace top: wrote last.grt: [0-9.]+ s, [0-9]+ events, '
+}
 
 truth() { # FILE COLUMN...: ring, pid, jobs, ns on the ring
 	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -51,51 +60,66 @@ shares() { # FILE
 					print from, to, number(row[i], "pid"), word(row[i], "ring_name"), number(row[i], "share"), number(row[i], "rate")
 		}' "$1"
 }
-shares updates >rows
 # As truth(), of all updates.
 seen() { # PID
 	awk -v pid="$1" '$3 == pid { ring = $4; n += $6 * ($2 - $1) / 1e9; ns += $5 * ($2 - $1) / 100 } END { printf "%s %d %.0f %.0f\n", ring, pid, n, ns }' rows
 }
-for client in first second; do
-	true=$(truth $client.csv) got=$(seen "$(cut -d' ' -f2 <<<"$true")")
-	echo "# truth: $true; top: $got"
-	check "$client: ring, process and jobs of all updates are the truth's" test "${got% *}" = "${true% *}"
-	# each job's ends are seen by tracepoints some us beside those in the driver
-	check "$client: and the time on the ring, but for a hundredth" awk -v a="${got##* }" -v b="${true##* }" 'BEGIN { exit !(b > 0 && a > b * 0.99 && a < b * 1.01) }'
-done
-
 # Each update has what the truth's jobs ran in its time, also of those that begin before it or end behind it.
 true_share() { # FROM TO FILE
 	awk -F, -v from="$1" -v to="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{ a = $at["start"] > from ? $at["start"] : from; b = $at["end"] < to ? $at["end"] : to; ns += b > a ? b - a : 0 }
 		END { printf "%.3f\n", ns * 100 / (to - from) }' "$3"
 }
-first=$(truth first.csv | cut -d' ' -f2)
-right=0 n=0
-while read -r from to pid _ share _; do
-	n=$((n + 1))
-	of=second.csv
-	[ "$pid" != "$first" ] || of=first.csv
-	true=$(true_share "$from" "$to" $of)
-	if awk -v a="$share" -v b="$true" 'BEGIN { exit !(a - b < 0.1 && b - a < 0.1) }'; then
-		right=$((right + 1))
-	else
-		echo "# from $from to $to: $share % of process $pid, in truth $true %"
-	fi
-done <rows
-check "each of $n shares is the truth's but for a tenth of a percent of the time" test "$n" -gt 2 -a "$right" = "$n"
-
-# What report says of the recording that top has kept.
-"$GRTRACE" report last.grt --by gpu-process --json >report.json 2>said
 residency() { # PID
-	awk -v RS='{' -v pid="$1" '/"residency"/ && $0 ~ "\"pid\": " pid "," { match($0, /"residency": [0-9]+/); print substr($0, RSTART + 13, RLENGTH - 13) }' report.json
+	awk -v RS='{' -v pid="$1" '/"residency"/ && $0 ~ "\"pid\": " pid "," { match($0, /"residency": [0-9]+/); ns += substr($0, RSTART + 13, RLENGTH - 13) } END { printf "%.0f\n", ns }' report.json
 }
-for client in first second; do
-	pid=$(truth $client.csv | cut -d' ' -f2) got=$(seen "$(truth $client.csv | cut -d' ' -f2)")
-	check "$client: report of the recording has the same time" awk -v a="${got##* }" -v b="$(residency "$pid")" -v n="$n" \
-		'BEGIN { print "# top: " a ", report: " b; d = a - b; exit !(b > 0 && d < 10000 * n && d > -10000 * n) }'
-done
-check "every event of the recording is accounted for" sh -c "$GRTRACE report last.grt | grep -q '^every event is accounted for'"
+# Everything that top and its recording say of them, against the truth.
+compare() {
+	local client true got of pid from to share n=0 right=0
+	shares updates >rows
+	for client in first second third; do
+		true=$(truth $client.csv) got=$(seen "$(cut -d' ' -f2 <<<"$true")")
+		echo "# truth: $true; top: $got"
+		check "$form, $client: ring, process and jobs of all updates are the truth's" test "${got% *}" = "${true% *}"
+		# each job's ends are seen by tracepoints some us beside those in the driver
+		check "$form, $client: and the time on the ring, but for a hundredth" awk -v a="${got##* }" -v b="${true##* }" \
+			'BEGIN { exit !(b > 0 && a > b * 0.99 && a < b * 1.01) }'
+	done
+	while read -r from to pid _ share _; do
+		n=$((n + 1))
+		for client in first second third; do
+			[ "$pid" != "$(truth $client.csv | cut -d' ' -f2)" ] || of=$client.csv
+		done
+		true=$(true_share "$from" "$to" "$of")
+		if awk -v a="$share" -v b="$true" 'BEGIN { exit !(a - b < 0.1 && b - a < 0.1) }'; then
+			right=$((right + 1))
+		else
+			echo "# from $from to $to: $share % of process $pid, in truth $true %"
+		fi
+	done <rows
+	check "$form: each of $n shares is the truth's but for a tenth of a percent of the time" test "$n" -gt 2 -a "$right" = "$n"
+
+	# What report says of the recording that top has kept.
+	"$GRTRACE" report last.grt --by gpu-process --json >report.json 2>said
+	for client in first second third; do
+		pid=$(truth $client.csv | cut -d' ' -f2) got=$(seen "$(truth $client.csv | cut -d' ' -f2)")
+		check "$form, $client: report of the recording has the same time" awk -v a="${got##* }" -v b="$(residency "$pid")" -v n="$n" \
+			'BEGIN { print "# top: " a ", report: " b; d = a - b; exit !(b > 0 && d < 10000 * n && d > -10000 * n) }'
+	done
+	check "$form: every event of the recording is accounted for" sh -c "$GRTRACE report last.grt | grep -q 'every event is accounted for$'"
+}
+
+form="a job is one record"
+watch_top
+compare
+types() {
+	"$GRTRACE" dump --json last.grt | sed -nE 's/.*"type":"(SUBMIT|COMMIT|END|COMPLETE|JOB)".*/\1/p' | sort -u | tr '\n' ' '
+}
+check "$form: and nothing else is of jobs" test "$(types)" = "JOB "
+form="with stacks"
+watch_top --stack
+compare
+check "$form: jobs are several events" test "$(types)" = "COMMIT COMPLETE END SUBMIT "
 
 stacks_are() { # REGEX: all of the last update that has some
 	stacks | awk -v regex="$1" '$1 != at { at = $1; bad = n = 0 } { n++; bad += $0 !~ regex } END { exit !(n && !bad) }'
@@ -114,7 +138,7 @@ stacks() { # rows of stacks by the time of their update: jobs, stack
 		}' updates
 }
 stacks | tail -3 | sed 's/^/# /'
-check "each job is in the rows of stacks" test "$(stacks | awk '{ n += $2 } END { printf "%.0f\n", n }')" = 300
+check "each job is in the rows of stacks" test "$(stacks | awk '{ n += $2 } END { printf "%.0f\n", n }')" = 302
 check "the last jobs came from the program's own functions" stacks_are 'submit[a-z_]* < .*play.* < main < '
 rmmod grtrace_softgpu
 plan
