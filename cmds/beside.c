@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "trace/session.h"
+
 /* Less is read before another thread has begun. */
 #define LARGE (16U << 20)
 
@@ -87,8 +89,10 @@ int beside_take(struct beside *b, struct grt_analyses *a, unsigned int turns)
 static void *beside_run(void *arg)
 {
 	struct beside *b = arg;
-	int ret = grt_session_run(b->session, &b->a.c, b->from, b->to, &b->err);
+	int ret;
 
+	grt_session_whole(b->session);
+	ret = grt_session_run(b->session, &b->a.c, b->from, b->to, &b->err);
 	b->ret = ret < 0 ? ret : grt_analyses_finish(&b->a);
 	return NULL;
 }

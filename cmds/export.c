@@ -14,6 +14,7 @@
 #include "filter.h"
 #include "reading.h"
 #include "export/export.h"
+#include "trace/session.h"
 #include "export_tables.h"
 
 static struct {
@@ -128,6 +129,8 @@ static int run_export(struct grt_export *x, struct grt_session *s, const struct 
 	if (!ret) {
 		*err = (struct grt_err){0};
 		grt_export_within(x, from, to);
+		if (row->format->whole)
+			grt_session_whole(s);
 		ret = grt_session_run(s, &x->c, from, to, err);
 	}
 	ret = ret < 0 ? ret : grt_export_end(x);
@@ -207,6 +210,7 @@ static int export_check_tables(const struct grt_export_format *format)
 
 static int export_check(const struct grt_export_row *row)
 {
+	opt.filter.f.whole = row->format->joins;
 	if (!row->format->tables)
 		return filter_check(&opt.filter, 0, NULL);
 	if (!row->format->tables->size)

@@ -247,6 +247,7 @@ static int export_tables_pass(struct tables *t, struct tables_pass *p, unsigned 
 		beside_set(&t->beside, from, to, t->span);
 		beside_begin(&t->beside);
 	}
+	grt_session_whole(t->session);
 	ret = grt_session_run(t->session, &p->a.c, from, to, err);
 	return ret < 0 ? ret : grt_analyses_finish(&p->a);
 }

@@ -25,6 +25,7 @@
 #include "terminal.h"
 #include "stack/folded_in.h"
 #include "flamegraph/flamegraph.h"
+#include "trace/session.h"
 
 /* Bytes of a file that decide whether it contains folded stacks. */
 #define HEAD 65536U
@@ -190,6 +191,7 @@ static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt
 	if (grt_analyses_begin(a))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	grt_analyses_consume(a);
+	grt_session_whole(s);
 	ret = grt_session_run(s, &a->c, a->pass.first, a->pass.last, &err);
 	code = ret < 0 ? EXIT_DONE : filter_found(&opt.filter, path);
 	if (code != EXIT_DONE)

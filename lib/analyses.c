@@ -15,6 +15,8 @@
 
 /* The classes of events from which CUDA's launches are joined. */
 #define LAUNCH_CLASSES (GRT_IN_CLASS(image) | GRT_IN_CLASS(launch))
+/* From these, jobs, whose events may be outside of the time that is looked at. */
+#define JOB_CLASSES (GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(error))
 
 #define GRT_ANALYSIS(name, help) extern const struct grt_analysis grt_analysis_##name;
 #include "analyses.def"
@@ -262,6 +264,7 @@ static struct grt_taker analyses_wait(struct grt_analyses *a, int row)
 			     .besides = analysis->besides,
 			     .beyond = analysis->beyond,
 			     .late = analysis->late,
+			     .whole = analysis->whole,
 			     .event = analyses_on_first},
 		.a = a,
 		.row = row,
@@ -367,6 +370,8 @@ void grt_analyses_within(struct grt_analyses *a, uint64_t from, uint64_t to)
 	a->bounded = true;
 	if (a->launches)
 		grt_launches_within(a->launches, from, to);
+	if (a->jobs)
+		grt_jobs_within(a->jobs, from, to);
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->within)
 			t->analysis->within(t->state, from, to);
@@ -528,13 +533,25 @@ static int analyses_on_launch(struct grt_consumer *c, const struct grt_event *e,
 	return grt_launches_event(a->launches, e);
 }
 
+static bool analyses_takes_beyond(const struct grt_analysis *a, const struct grt_event *e)
+{
+	if ((JOB_CLASSES | GRT_IN_CLASS(thread)) >> grt_class_of[e->type] & 1 || e->type == GRT_EV_STACK)
+		return a->whole;
+	return grt_has_trait(e, GRT_TRAIT_LATE) ? a->late : a->beyond;
+}
+
+static bool analyses_joins(const struct grt_analyses *a)
+{
+	return a->jobs && !a->names_only;
+}
+
 static int analyses_take_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct grt_analyses *a = (struct grt_analyses *)c;
 	int ret = 0;
 
 	for (const struct grt_taker *t = a->taker[grt_class_of[e->type]]; t->analysis && !ret; t++)
-		if (grt_has_trait(e, GRT_TRAIT_LATE) ? t->analysis->late : t->analysis->beyond)
+		if (analyses_takes_beyond(t->analysis, e))
 			ret = t->analysis->event(t->state, e, &a->pass);
 	return ret;
 }
@@ -544,7 +561,9 @@ static int analyses_on_beyond(struct grt_consumer *c, const struct grt_event *e,
 	struct grt_analyses *a = (struct grt_analyses *)c;
 	int ret = 0;
 
-	if (a->launches && grt_class_of[e->type] == GRT_CLASS_image)
+	if (JOB_CLASSES >> grt_class_of[e->type] & 1 && analyses_joins(a))
+		ret = grt_jobs_event(a->jobs, e);
+	else if (a->launches && grt_class_of[e->type] == GRT_CLASS_image)
 		ret = grt_launches_event(a->launches, e);
 	ret = ret ?: analyses_take_beyond(c, e, cpu);
 	if (a->launches && grt_class_of[e->type] == GRT_CLASS_launch)
@@ -567,9 +586,8 @@ typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint3
 /* Return: the callback of a class; NULL: no analysis takes the class. */
 static event_fn analyses_callback(const struct grt_analyses *a, enum grt_class class)
 {
-	const uint32_t joins = a->names_only ? GRT_IN_CLASS(name)
-					     : GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(error) |
-						       GRT_IN_CLASS(command) | GRT_IN_CLASS(name);
+	const uint32_t joins =
+		GRT_IN_CLASS(name) | (analyses_joins(a) ? JOB_CLASSES | GRT_IN_CLASS(command) : 0);
 	const struct grt_taker *taken = a->taker[class];
 	bool joined = a->jobs && joins >> class & 1;
 
@@ -595,6 +613,8 @@ void grt_analyses_consume(struct grt_analyses *a)
 		a->c.beyond = t->analysis->beyond ? analyses_on_beyond : a->c.beyond;
 		a->c.late = t->analysis->late ? analyses_on_beyond : a->c.late;
 	}
+	if (analyses_joins(a))
+		a->c.beyond = analyses_on_beyond;
 }
 
 /* --------------------------------------------------------------- several */

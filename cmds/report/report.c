@@ -14,6 +14,7 @@
 #include "kmod/kmod.h"
 #include "table/counts.h"
 #include "trace/packet.h"
+#include "trace/session.h"
 #include "cmds/terminal.h"
 #include "report.h"
 #include "report_incident.h"
@@ -195,6 +196,18 @@ static int report_set_span(struct report *r)
 	return status;
 }
 
+/* A pipe may have no event in the time, and jobs that last through it. */
+static void report_end_pipe(struct report *r)
+{
+	const struct grt_health *h = grt_session_health(r->session);
+
+	if (!r->piped || !h->after)
+		return;
+	r->span.last = r->asked.to;
+	if (!r->span.known && h->before)
+		begin_span(r, r->asked.from);
+}
+
 static int run_recording(struct report *r)
 {
 	struct grt_err err = {.what = ""};
@@ -204,8 +217,9 @@ static int run_recording(struct report *r)
 	if (status != EXIT_DONE)
 		return status;
 	grt_analyses_within(&r->a, r->asked.from, r->asked.to);
-	if (r->span.known)
-		set_busy_span(r, r->span.first, r->span.last);
+	if (r->span.known || r->piped)
+		set_busy_span(r, r->piped ? r->asked.from : r->span.first,
+			      r->piped ? r->asked.to : r->span.last);
 	if (report_streams(r))
 		ret = report_begin(r);
 	if (ret)
@@ -214,9 +228,9 @@ static int run_recording(struct report *r)
 	/* some need events outside of the time as well */
 	if (r->asked.from || r->asked.to != UINT64_MAX)
 		beside_begin(&r->beside);
+	grt_session_whole(r->session);
 	ret = grt_session_run(r->session, &r->a.c, r->asked.from, r->asked.to, &err);
-	if (r->piped && grt_session_health(r->session)->after)
-		r->span.last = r->asked.to;
+	report_end_pipe(r);
 	status = ret < 0 || report_streams(r) ? EXIT_DONE : filter_found(&opt.filter, r->input);
 	if (status != EXIT_DONE)
 		return status;

@@ -66,6 +66,7 @@ static int report_page_run(const struct report *r, const char *gpu, struct grt_f
 		grt_session_filter(s, filter);
 	if (gpu)
 		ret = grt_session_gpu(s, gpu, NULL, err);
+	grt_session_whole(s);
 	if (!ret)
 		ret = grt_session_run(s, c, r->span.known ? r->span.first : 0,
 				      r->span.known ? r->span.last : UINT64_MAX, err);
@@ -97,6 +98,9 @@ static int report_page_lanes(const struct report *r, const char *gpu, struct grt
 	struct grt_filter filter = report_page_filter(r, false);
 	struct lanes_out out = {r->lanes, p};
 
+	filter.whole = true;
+	if (grt_filter_any(&filter))
+		grt_lanes_filter(r->lanes, &filter);
 	grt_lanes_within(r->lanes, r->span.first, r->span.last);
 	return report_page_run(r, gpu, &filter, grt_lanes_consumer(r->lanes), report_page_put_lanes, &out,
 			       err);

@@ -87,7 +87,8 @@ struct grt_job {
 	bool held;
 	bool settled;
 	uint8_t state : 4;
-	uint8_t origin : 4;
+	uint8_t origin : 3;
+	uint8_t outside : 1;
 	uint8_t order;
 	uint16_t size;
 	uint32_t block;

@@ -102,7 +102,7 @@ static void allocations_within(void *state, uint64_t from, uint64_t to)
 
 /*
  * @inside: the change is in the examined time. Memory that was allocated before is live in that time, and
- *	counts for its peak.
+ *	counts for its peak, but its allocation is not counted.
  */
 static int allocations_change(struct allocations *a, const struct grt_memory_change *c, bool inside)
 {
@@ -110,10 +110,10 @@ static int allocations_change(struct allocations *a, const struct grt_memory_cha
 	uint32_t place = c->device + 1U;
 
 	s->live += (uint64_t)c->bytes;
-	s->frees += c->freed;
+	s->frees += inside && c->freed;
 	s->live_allocations += c->freed ? -1ULL : 1;
-	s->allocations += !c->freed;
-	s->bytes += c->freed ? 0 : (uint64_t)c->bytes;
+	s->allocations += inside && !c->freed;
+	s->bytes += inside && !c->freed ? (uint64_t)c->bytes : 0;
 	if (a->changes == CHANGES_MAX)
 		return 0;
 	if (grt_grow(&a->change, &a->room, a->changes + 1, 256) ||

@@ -127,6 +127,18 @@ static int range_path_of_image(struct grt_range_paths *p, const struct grt_image
 	return ret;
 }
 
+/* The text is not terminated: digits of the next one may follow it. */
+uint32_t grt_range_paths_image(const struct grt_range_paths *p, uint32_t path)
+{
+	size_t len;
+	const char *text = grt_stacks_text(p->tree, grt_stacks_node(p->tree, path)->name, &len);
+	uint32_t number = 0;
+
+	for (size_t i = 0; i < len; i++)
+		number = 10 * number + (uint32_t)(text[i] - '0');
+	return number;
+}
+
 int grt_range_paths_get(struct grt_range_paths *p, const struct grt_image *i, uint32_t chain, uint32_t *path)
 {
 	uint32_t inner[DEPTH_MAX], depth = 0, name, *at = NULL;

@@ -32,6 +32,10 @@ int grt_range_paths_init(struct grt_range_paths *p, bool full);
  */
 int grt_range_paths_get(struct grt_range_paths *p, const struct grt_image *i, uint32_t chain, uint32_t *path);
 
+/** grt_range_paths_image - the number of the process image of @path, a node directly below the root of
+ * @p->tree */
+uint32_t grt_range_paths_image(const struct grt_range_paths *p, uint32_t path);
+
 /**
  * grt_range_paths_name - adds the name of a range, followed by its domain in brackets, to the names of
  * @p->tree

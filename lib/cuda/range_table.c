@@ -34,7 +34,7 @@ struct sums {
 
 /**
  * struct row - ranges of one name
- * @chained: one of them is in a chain of ranges, so that launches can be in it
+ * @chained: one of them is in a chain of ranges, or work was launched in it, so that launches can be in it
  * @wall: of those that ended; @open: that did not
  * @own: launches in it and in none inside of it; @all: those in ranges inside of it, too
  * @seen: the path, plus 1, that was added last
@@ -194,20 +194,20 @@ static int range_table_add_path(struct range_table *t, uint32_t path)
 	const struct sums *s = &t->sums[path];
 	uint32_t root = path, at;
 	struct row *row;
-	size_t len;
 	int ret;
 
 	while (grt_stacks_node(t->paths.tree, root)->parent != GRT_STACKS_ROOT)
 		root = grt_stacks_node(t->paths.tree, root)->parent;
 	if (root == path)
 		return 0;
-	at = (uint32_t)strtoul(
-		grt_stacks_text(t->paths.tree, grt_stacks_node(t->paths.tree, root)->name, &len), NULL, 10);
+	at = grt_range_paths_image(&t->paths, root);
 	for (bool own = true; path != root; own = false, path = n->parent) {
 		n = grt_stacks_node(t->paths.tree, path);
 		ret = row_of(t, images->image[at], n->name, false, &row);
 		if (ret)
 			return ret;
+		if (row)
+			row->chained = true;
 		if (own && row)
 			sums_add(&row->own, s);
 		if (row && row->seen != (uint32_t)(s - t->sums) + 1)
@@ -291,7 +291,7 @@ static void range_get_sum(struct grt_cell *cell, const void *view, const void *r
 {
 	const struct row *r = row;
 
-	cell->absent = r->started || (!r->chained && !r->all.launches && !r->all.kernels);
+	cell->absent = r->started || !r->chained;
 	cell->number = *(const uint64_t *)((const char *)row + arg);
 }
 

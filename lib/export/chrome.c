@@ -328,6 +328,7 @@ static int chrome_begin(struct grt_export *x)
 	if (!f || grt_outbuf_init(&f->out, x->fd) || grt_tracks_new(&x->tracks, &sink))
 		return -ENOMEM;
 	f->tracks = x->tracks;
+	grt_tracks_filter(x->tracks, x->filter);
 	return 0;
 }
 
@@ -458,6 +459,7 @@ static void chrome_free(struct grt_export *x)
 }
 
 const struct grt_export_format grt_export_chrome = {
+	.joins = true,
 	.begin = chrome_begin,
 	.event = chrome_event,
 	.beyond = chrome_beyond,

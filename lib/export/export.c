@@ -2,6 +2,7 @@
 /* Shared code of all exports, see export.h. */
 #include "export.h"
 #include "trace/packet.h"
+#include "trace/session.h"
 #include "tracks_parts.h"
 
 #include <errno.h>
@@ -56,8 +57,10 @@ const struct grt_export_row *grt_export_find_ending(const char *path)
 static int export_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct grt_export *x = (struct grt_export *)c;
+	enum grt_class class = e->type < GRT_EV_MAX ? grt_class_of[e->type] : GRT_CLASS_unknown;
 
-	x->events++;
+	/* what is there to join others is not what was asked for */
+	x->events += !x->filter || x->filter->shown || (class != GRT_CLASS_job && class != GRT_CLASS_wait);
 	return x->format->event(x, e, cpu);
 }
 
@@ -114,6 +117,7 @@ int grt_export_init(struct grt_export *x, const struct grt_export_row *row, cons
 		.session = s,
 		.format = row->format,
 		.fd = fd,
+		.filter = row->format->joins ? s->filter : NULL,
 	};
 	find_clocks(x);
 	return row->format->begin(x);

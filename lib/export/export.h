@@ -30,6 +30,9 @@ struct grt_export;
  * struct grt_export_format - a row of exports.def
  * @begin: makes x->state
  * @beyond: as that of struct grt_consumer; NULL where each event is a row, and it would be one
+ * @whole: @beyond also gets what grt_session_whole() adds
+ * @joins: it joins events into jobs, so it also needs those that a filter leaves out, see @whole of
+ *	struct grt_filter
  * @late: the same; NULL where an event is written at the time that it reports
  * @within: gets the requested time, before the first event; may be NULL
  * @packet: may be NULL
@@ -49,6 +52,8 @@ struct grt_export_format {
 	const char *missing;
 	const char *fix;
 	unsigned int parts;
+	bool whole;
+	bool joins;
 	int (*begin)(struct grt_export *x);
 	int (*event)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
 	int (*beyond)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
@@ -90,6 +95,7 @@ struct grt_export {
 	int fd;
 	struct grt_export_clocks clocks;
 	struct grt_tracks *tracks;
+	const struct grt_filter *filter; /* NULL: none */
 	uint64_t events;
 	uint64_t items;
 	void *state;

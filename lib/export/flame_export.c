@@ -7,6 +7,7 @@
 
 #include "flamegraph/flame.h"
 #include "threads/wall_flame.h"
+#include "trace/packet.h"
 
 /**
  * struct flame_export - the state; @wall: NULL: the format has one weight; @first, @last: the examined time
@@ -26,6 +27,8 @@ int grt_flame_export_begin(struct grt_export *x, enum grt_flamegraph_form form)
 	x->state = e;
 	if (e)
 		e->last = UINT64_MAX;
+	if (!ret)
+		grt_flame_filter(e->flame, x->filter);
 	if (!ret && grt_flamegraph_has_values(form))
 		ret = grt_wall_flame_new(&e->wall, 0, NULL, false);
 	return ret;
@@ -33,13 +36,14 @@ int grt_flame_export_begin(struct grt_export *x, enum grt_flamegraph_form form)
 
 /*
  * The same as in wall_time.c: for calls that returned after the examined time, nothing is known of their
- * threads.
+ * threads. Jobs outside of this time are here for GPU time only, and the time of threads is not cut.
  */
 static int flame_export_wall(struct flame_export *e, const struct grt_event *ev)
 {
 	bool beyond = ev->time < e->first || ev->time > e->last;
 
-	if (!e->wall || (ev->type == GRT_EV_LAUNCH && beyond))
+	if (!e->wall || (beyond && (ev->type == GRT_EV_LAUNCH || grt_has_job(ev) ||
+				    grt_class_of[ev->type] == GRT_CLASS_thread)))
 		return 0;
 	return grt_wall_flame_event(e->wall, ev);
 }

@@ -25,6 +25,8 @@ void grt_flame_export_free(struct grt_export *x);
 	const struct grt_export_format grt_export_##name = {                    \
 		.missing = "GPU time of a job, kernel or copy",                 \
 		.fix = "grtrace record --stack=bpf -- PROG, or record -e cuda", \
+		.whole = true,                                                  \
+		.joins = true,                                                  \
 		.begin = name##_begin,                                          \
 		.event = grt_flame_export_event,                                \
 		.beyond = grt_flame_export_event,                               \

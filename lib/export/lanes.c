@@ -449,6 +449,11 @@ int grt_lanes_new(struct grt_lanes **out)
 	return -ENOMEM;
 }
 
+void grt_lanes_filter(struct grt_lanes *l, const struct grt_filter *filter)
+{
+	grt_tracks_filter(l->tracks, filter);
+}
+
 void grt_lanes_within(struct grt_lanes *l, uint64_t from, uint64_t to)
 {
 	l->from = from;

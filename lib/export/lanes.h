@@ -17,6 +17,7 @@
 
 #include "idle/idle.h"
 #include "page/page.h"
+#include "trace/filter.h"
 
 #define GRT_LANES_ITEMS_MAX 200000U
 
@@ -30,6 +31,9 @@ struct grt_idleness_sink grt_lanes_idle(struct grt_lanes *l);
 
 /** grt_lanes_within - cuts off earlier and later time; to be called before grt_lanes_consumer() is driven */
 void grt_lanes_within(struct grt_lanes *l, uint64_t from, uint64_t to);
+
+/** grt_lanes_filter - shows only what the session's filter selects; see @whole of struct grt_filter */
+void grt_lanes_filter(struct grt_lanes *l, const struct grt_filter *filter);
 
 /** grt_lanes_consumer - the consumer for a session */
 struct grt_consumer *grt_lanes_consumer(struct grt_lanes *l);

@@ -472,6 +472,7 @@ static int perfetto_begin(struct grt_export *x)
 	if (!f || grt_outbuf_init(&f->out, x->fd) || grt_tracks_new(&x->tracks, &sink))
 		return -ENOMEM;
 	f->tracks = x->tracks;
+	grt_tracks_filter(x->tracks, x->filter);
 	perfetto_find_roles(f);
 	if (perfetto_stacks_new(&f->stacks, f))
 		return -ENOMEM;
@@ -519,6 +520,7 @@ static void perfetto_free(struct grt_export *x)
 }
 
 const struct grt_export_format grt_export_perfetto = {
+	.joins = true,
 	.begin = perfetto_begin,
 	.event = perfetto_event,
 	.beyond = perfetto_event,

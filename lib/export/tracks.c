@@ -13,6 +13,7 @@
 #include <grtrace/event_table.h>
 
 #include "trace/field.h"
+#include "trace/filter.h"
 #include "trace/packet.h"
 #include "base/sized.h"
 
@@ -180,10 +181,18 @@ int tracks_nothing(struct grt_tracks *t, const struct grt_event *e)
 	return 0;
 }
 
+void grt_tracks_filter(struct grt_tracks *t, const struct grt_filter *filter)
+{
+	t->filter = filter;
+}
+
 int grt_tracks_event(struct grt_tracks *t, const struct grt_event *e)
 {
 	if (e->type >= GRT_EV_MAX || !grt_event_table[e->type].name)
 		return 0;
+	if (t->filter && !t->filter->shown &&
+	    (grt_class_of[e->type] == GRT_CLASS_job || grt_class_of[e->type] == GRT_CLASS_wait))
+		return tracks_join(t, e);
 	return t->draw[e->type] ? t->draw[e->type](t, e) : tracks_instant(t, e);
 }
 

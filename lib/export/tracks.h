@@ -56,6 +56,7 @@ enum grt_track_arg_id {
 #define GRT_TRACKS_GPU_NAME 160U
 
 struct grt_device;
+struct grt_filter;
 
 /**
  * struct grt_tracks_gpu - a GPU of the timeline
@@ -70,6 +71,10 @@ struct grt_tracks_gpu {
 	const struct grt_ev_device *cuda;
 	const char *model;
 };
+
+/** grt_tracks_filter - draws only what @filter selects, and the jobs among those that it delivers; see @whole
+ * there */
+void grt_tracks_filter(struct grt_tracks *t, const struct grt_filter *filter);
 
 /**
  * grt_tracks_gpus - Return: number of GPUs; grt_tracks_gpu - gets one of them, from 1. Return: false: there

@@ -11,6 +11,7 @@
 
 #include "base/grow.h"
 #include "codes/ioctl_names.h"
+#include "trace/filter.h"
 #include "trace/packet.h"
 
 /* Ioctls that were looked for last, by a simple hash. */
@@ -318,6 +319,8 @@ static int draw_job(struct grt_tracks *t, const struct grt_job *job)
 	uint64_t ns;
 	int ret;
 
+	if (t->filter && !grt_filter_wants_job(t->filter, t->names, job->pid, job->tid, job->ring))
+		return 0;
 	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &inferred)) {
 		t->count.undrawn++;
 		return 0;
@@ -353,6 +356,11 @@ static int tracks_on_held(void *arg, const struct grt_job *job)
 static int tracks_on_job(void *arg, const struct grt_job *job)
 {
 	return job->held ? 0 : draw_job(arg, job);
+}
+
+int tracks_join(struct grt_tracks *t, const struct grt_event *e)
+{
+	return grt_jobs_event(core_of(t)->jobs, e);
 }
 
 static int on_stamp(struct grt_tracks *t, const struct grt_event *e)

@@ -141,6 +141,7 @@ enum tracks_providers {
  * @numbered: the last number that was given to a slice without an identity of its own
  * @arg_name, @arg_names: names of values by id
  * @field, @fields: by type of event, its fields
+ * @filter: only what it selects is drawn, and other events of jobs are used to join these; NULL: all events
  * @beyond: the event is outside of the time that is drawn, and only changes the state
  * @args: values of the item that is being drawn; here, because zeroing it for each item costs too much
  * @draw: by type of event
@@ -162,12 +163,16 @@ struct grt_tracks {
 	uint32_t arg_names;
 	struct tracks_field *field[GRT_EV_MAX];
 	uint8_t fields[GRT_EV_MAX];
+	const struct grt_filter *filter;
 	bool beyond;
 	struct tracks_args args;
 	struct grt_tracks_count count;
 	int (*draw[GRT_EV_MAX])(struct grt_tracks *t, const struct grt_event *e);
 	void *state[TRACKS_PROVIDERS];
 };
+
+/* Processes an event that is not drawn, for the jobs of drawn events. Return: 0 or -ENOMEM */
+int tracks_join(struct grt_tracks *t, const struct grt_event *e);
 
 /* Updates the state for an event outside of the time that is drawn. Return: 0 or -ENOMEM */
 int tracks_remember(struct grt_tracks *t, const struct grt_event *e);

@@ -333,6 +333,7 @@ void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to)
 {
 	f->within = (struct grt_interval){from, to ?: UINT64_MAX};
 	grt_launch_flame_within(f->launches, from, to);
+	grt_jobs_within(f->jobs, f->within.from, f->within.to);
 }
 
 void grt_flame_slots(struct grt_flame *f, struct grt_slots *slots)

@@ -341,6 +341,7 @@ const struct grt_analysis grt_analysis_gpu_time = {
 		   GRT_IN_CLASS(owner) | GRT_IN_CLASS(window),
 	.beyond = true,
 	.late = true,
+	.whole = true,
 	.parts = gpu_time_parts,
 	.begin = gpu_time_begin,
 	.event = gpu_time_event,

@@ -82,6 +82,7 @@ const struct grt_analysis grt_analysis_stack_ends = {
 		   GRT_IN_CLASS(name) | GRT_IN_CLASS(stack) | GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
 	.beyond = true,
 	.late = true,
+	.whole = true,
 	.parts = stack_end_parts,
 	.begin = stack_end_begin,
 	.within = stack_end_within,

@@ -593,6 +593,15 @@ static void idle_take_launch(struct grt_idleness *x, const struct grt_launch *la
 	w->interpreted = launch->node && idle_is_interpreted(x, launch->image);
 }
 
+/* What ran before the window says how the window begins, and is not counted in it. */
+static bool idle_is_in_window(const struct grt_idleness *x, const struct grt_event *e,
+			      const struct idle_work *w)
+{
+	if (!w->from)
+		return e->time >= x->first && e->time <= x->last;
+	return w->from <= x->last && (!w->to || w->to >= x->first);
+}
+
 int grt_idleness_work(struct grt_idleness *x, const struct grt_event *e, const struct grt_image *image,
 		      const struct grt_launch *launch, enum grt_launched_how how)
 {
@@ -606,6 +615,7 @@ int grt_idleness_work(struct grt_idleness *x, const struct grt_event *e, const s
 			      .began = image->began > 0 ? (uint64_t)image->began : 0};
 	const struct grt_device *device;
 	struct idle_device *d;
+	bool inside;
 	int ret;
 
 	if (e->type == GRT_EV_GPU_SYNC)
@@ -622,12 +632,13 @@ int grt_idleness_work(struct grt_idleness *x, const struct grt_event *e, const s
 	d->device.image = device->image;
 	d->device.gpu = device->gpu;
 	d->device.pid = image->pid;
-	d->device.work++;
+	inside = idle_is_in_window(x, e, &w);
+	d->device.work += inside;
 	w.fresh = idle_is_fresh(x, d, e);
 	idle_take_launch(x, launch, &w);
 	if (w.from && w.to >= w.from)
 		return idle_put(x, d, &w);
-	d->device.untimed++;
+	d->device.untimed += inside;
 	return 0;
 }
 

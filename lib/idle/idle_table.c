@@ -396,6 +396,7 @@ const struct grt_analysis grt_analysis_idle = {
 	.besides = GRT_IN_CLASS(call) | GRT_IN_CLASS(thread),
 	.beyond = true,
 	.late = true,
+	.whole = true,
 	.waits = true,
 	.parts = idle_parts,
 	.size = sizeof(struct idle_analysis),

@@ -23,6 +23,12 @@ enum job_state {
 	JOB_HELD,
 };
 
+/* Of a job that only waits have named, @time has the begin of the first wait and the end of the last one. */
+enum {
+	WAITS_BEGIN,
+	WAITS_END,
+};
+
 /* How to infer START for a job that has no START event, from time[START]. */
 enum job_order {
 	ORDER_FIRST,	/* nothing: no END before it on its ring */
@@ -113,11 +119,19 @@ struct grt_jobs {
 	uint32_t named_tid;
 	uint32_t named;
 	bool whole;			   /* the events come from a JOB record */
+	uint64_t from, to;		   /* see grt_jobs_within() */
+	bool bounded;			   /* these leave something out */
 	uint64_t retired[1 << GRT_STAMPS]; /* by @seen */
 	uint64_t completed_again;
 	uint64_t chosen; /* JOB records of the module */
 	struct grt_jobs_count count;
 };
+
+/* Whether something at this time counts, see grt_jobs_within(). */
+static inline bool jobs_counts(const struct grt_jobs *j, uint64_t time)
+{
+	return time >= j->from && time <= j->to;
+}
 
 /* Identities */
 
@@ -297,11 +311,37 @@ static inline void infer_start(struct grt_jobs *j, struct grt_job *job)
 
 /* Retirement */
 
+static int jobs_ring_of(struct grt_jobs *j, const struct grt_job *job, struct ring_order **out);
+
+/* Up to when a job is in flight. */
+static uint64_t jobs_until(struct grt_jobs *j, const struct grt_job *job)
+{
+	const unsigned int over = BIT(GRT_STAMP_END) | BIT(GRT_STAMP_COMPLETE);
+	struct ring_order *ring;
+	uint64_t until = 0;
+
+	if (!(job->seen & over) && (!(job->seen & BIT(GRT_STAMP_COMMIT)) || jobs_ring_of(j, job, &ring) ||
+				    job->time[GRT_STAMP_COMMIT] >= ring->last_commit))
+		return UINT64_MAX;
+	for (unsigned int seen = job->seen; seen; seen &= seen - 1)
+		if (job->time[__builtin_ctz(seen)] > until)
+			until = job->time[__builtin_ctz(seen)];
+	return until;
+}
+
+static RARE bool jobs_is_outside(struct grt_jobs *j, const struct grt_job *job)
+{
+	return grt_job_first(job) > j->to || jobs_until(j, job) < j->from;
+}
+
 static inline void jobs_settle(struct grt_jobs *j, struct grt_job *job)
 {
 	if (job->settled || !job->seen)
 		return;
 	job->settled = true;
+	job->outside = j->bounded && jobs_is_outside(j, job);
+	if (job->outside)
+		return;
 	infer_start(j, job);
 	j->count.disordered += disordered_phases(job);
 }
@@ -333,10 +373,14 @@ static inline int retire(struct grt_jobs *j, struct grt_job *job)
 	jobs_settle(j, job);
 	job->cut_waits |= job->open_waits > 0;
 	unplace_job(j, job);
+	if (job->outside) {
+		push_free(j, job);
+		return 0;
+	}
 	if (job->seen) {
 		count_job(j, job);
 		r = j->sink.job(j->sink.arg, job);
-	} else {
+	} else if (job->time[WAITS_BEGIN] <= j->to && job->time[WAITS_END] >= j->from) {
 		j->count.unjoined_waits += job->waits;
 		j->count.unjoined_wait_ns += job->wait_ns;
 	}
@@ -367,7 +411,7 @@ static inline int leave_window(struct grt_jobs *j)
 	if (!job->open_waits)
 		return retire(j, job);
 	jobs_settle(j, job);
-	job->held = job->seen;
+	job->held = job->seen && !job->outside;
 	job->state = JOB_HELD;
 	return job->held && j->sink.held ? j->sink.held(j->sink.arg, job) : 0;
 }
@@ -515,6 +559,7 @@ static inline void clear_job(struct grt_job *job)
 	job->state = JOB_FREE;
 	job->order = ORDER_FIRST;
 	job->settled = false;
+	job->outside = false;
 }
 
 /* The event has the flag of BPF programs. */
@@ -652,7 +697,7 @@ static RARE bool replace_stamp(struct grt_jobs *j, struct grt_job *job, enum grt
 	if (j->whole && job->time[stamp] == time)
 		return false;
 	if (inferred || !(job->inferred & BIT(stamp))) {
-		j->count.repeated++;
+		j->count.repeated += jobs_counts(j, time);
 		return false;
 	}
 	job->inferred &= ~BIT(stamp);
@@ -756,11 +801,11 @@ static int jobs_on_complete(struct grt_jobs *j, struct grt_job *job, const struc
 	const struct grt_ev_complete *c = (const struct grt_ev_complete *)e;
 	bool again = job->seen >> GRT_STAMP_COMPLETE & 1;
 
-	j->completed_again += again;
+	j->completed_again += again && jobs_counts(j, e->time);
 	if (!set_stamp(j, job, GRT_STAMP_COMPLETE, e->time, e->flags & GRT_FLAG_INFERRED))
 		return 0;
 	if (c->status == GRT_STATUS_UNKNOWN) {
-		j->count.no_status += !again;
+		j->count.no_status += !again && jobs_counts(j, e->time);
 		job->status = job->failed ? job->status : GRT_STATUS_UNKNOWN;
 	} else if (c->status) {
 		job->status = c->status;
@@ -789,19 +834,19 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 	int r = 0;
 
 	if (!e->ctx) {
-		j->count.no_identity++;
+		j->count.no_identity += jobs_counts(j, e->time);
 		return 0;
 	}
 	job = jobs_find_job(j, e);
 	if (job && job->origin == ORIGIN_OPEN)
 		job->origin = jobs_origin(e);
 	if (job && job->origin != jobs_origin(e)) {
-		j->count.duplicates++;
-		j->completed_again += e->type == GRT_EV_COMPLETE;
+		j->count.duplicates += jobs_counts(j, e->time);
+		j->completed_again += e->type == GRT_EV_COMPLETE && jobs_counts(j, e->time);
 		return 0;
 	}
 	if (job && on_stamp == jobs_on_submit && is_reuse(j, job, e)) {
-		j->count.reused++;
+		j->count.reused += jobs_counts(j, e->time);
 		r = retire(j, job);
 		job = NULL;
 	}
@@ -810,8 +855,8 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 	if (r)
 		return r;
 	if (job->settled) {
-		j->count.late++;
-		j->completed_again += e->type == GRT_EV_COMPLETE;
+		j->count.late += jobs_counts(j, e->time);
+		j->completed_again += e->type == GRT_EV_COMPLETE && jobs_counts(j, e->time);
 		return 0;
 	}
 	/* only waits have named the job, and they were over: now it is live */
@@ -873,7 +918,7 @@ static int lose_wait(struct grt_jobs *j, const struct wait *w)
 {
 	struct grt_job *job = wait_job(j, w);
 
-	j->count.half_waits++;
+	j->count.half_waits += jobs_counts(j, w->begin);
 	if (!job)
 		return 0;
 	job->cut_waits = true;
@@ -937,15 +982,18 @@ static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 	int r = 0;
 
 	if (is_reported_twice(job, e)) {
-		j->count.duplicates++;
+		j->count.duplicates += jobs_counts(j, e->time);
 		return 0;
 	}
 	if (take_wait(j, e, e->tid, &gone))
 		r = lose_wait(j, &gone);
 	job = jobs_find_job(j, e);
 	/* The fence's job may be unknown yet, or be none: a place for it decides which at its retirement. */
-	if (!job)
+	if (!job) {
 		r = r ?: new_job(j, e, &job);
+		if (!r)
+			job->time[WAITS_BEGIN] = job->time[WAITS_END] = e->time;
+	}
 	if (r)
 		return r;
 	job->open_waits++;
@@ -978,15 +1026,17 @@ static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
 	uint64_t ns;
 
 	if (is_reported_twice(job, e)) {
-		j->count.duplicates++;
+		j->count.duplicates += jobs_counts(j, e->time);
 		return 0;
 	}
 	if (!jobs_end_wait(j, e, &w)) {
-		j->count.half_waits++;
+		j->count.half_waits += jobs_counts(j, e->time);
 		return 0;
 	}
 	job = wait_job(j, &w);
 	ns = wait_time(job, &w, e);
+	if (!job && (w.begin > j->to || e->time < j->from))
+		return 0;
 	if (!job) {
 		j->count.unjoined_waits++;
 		j->count.unjoined_wait_ns += ns;
@@ -994,6 +1044,8 @@ static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
 	}
 	job->waits++;
 	job->wait_ns += ns;
+	if (!job->seen)
+		job->time[WAITS_END] = e->time;
 	return wait_over(j, job);
 }
 
@@ -1014,6 +1066,8 @@ static int error_event(struct grt_jobs *j, const struct grt_event *e)
 	const struct grt_ev_error *x = (const struct grt_ev_error *)e;
 	struct grt_job *job = e->ctx ? jobs_find_job(j, e) : NULL;
 
+	if (!job && (e->time < j->from || e->time > j->to))
+		return 0;
 	if (!job) {
 		j->count.errors++;
 		return stray_event(j, e);
@@ -1117,9 +1171,9 @@ static int whole_event(struct grt_jobs *j, const struct grt_event *e)
 	const struct grt_ev_job *whole = (const struct grt_ev_job *)e;
 	int r;
 
-	if (whole->complete || jobs_origin(e) != ORIGIN_BPF) {
+	j->chosen += jobs_origin(e) != ORIGIN_BPF;
+	if ((whole->complete || jobs_origin(e) != ORIGIN_BPF) && jobs_counts(j, e->time)) {
 		j->count.whole++;
-		j->chosen += jobs_origin(e) != ORIGIN_BPF;
 		j->count.replaced += grt_job_replaced(e);
 	}
 	j->whole = true;
@@ -1164,6 +1218,7 @@ int grt_jobs_new_sized(struct grt_jobs **out, const struct grt_jobs_sink *sink, 
 	j->limits.waits = j->limits.waits ?: GRT_JOBS_WAITS_MAX;
 	grt_sized_copy(&j->sink, sizeof(j->sink), sink, sink_size);
 	j->key = grt_hash_key_new();
+	j->to = UINT64_MAX;
 	j->free = GRT_NOWHERE;
 	j->free_block = GRT_NOWHERE;
 	grt_keyed_init(&j->waits, sizeof(struct wait), j->limits.waits);
@@ -1190,6 +1245,13 @@ bool grt_job_touches(const struct grt_job *job, uint64_t first, uint64_t last)
 		}
 	}
 	return before && after;
+}
+
+void grt_jobs_within(struct grt_jobs *j, uint64_t from, uint64_t to)
+{
+	j->from = from;
+	j->to = to;
+	j->bounded = from || to != UINT64_MAX;
 }
 
 int grt_jobs_settle(struct grt_jobs *j, uint64_t time)

@@ -42,6 +42,13 @@ int grt_jobs_settle(struct grt_jobs *j, uint64_t time);
  */
 int grt_jobs_each_running(struct grt_jobs *j, int (*fn)(void *arg, const struct grt_job *job), void *arg);
 
+/**
+ * grt_jobs_within - only jobs that are in flight at some time from @from to @to are passed to the sink and
+ * counted, as a whole. A job without END and COMPLETE is in flight until the trace ends; but if a job with a
+ * later COMMIT ended on its ring, its end was lost, and it is in flight until its last time stamp.
+ */
+void grt_jobs_within(struct grt_jobs *j, uint64_t from, uint64_t to);
+
 /** grt_job_touches - whether a job's time, from its first to its last time stamp, overlaps a span */
 bool grt_job_touches(const struct grt_job *job, uint64_t first, uint64_t last);
 

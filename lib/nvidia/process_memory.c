@@ -230,6 +230,16 @@ int grt_process_memory_event(struct grt_process_memory *m, const struct grt_ev_n
 	return 0;
 }
 
+void grt_process_memory_restart(struct grt_process_memory *m)
+{
+	for (uint32_t i = 0; i < m->used; i++) {
+		struct grt_memory_holder *h = m->holder[i];
+
+		h->allocations = h->frees = h->bytes = h->shared = h->refused = 0;
+		h->peak = h->live;
+	}
+}
+
 static int process_memory_compare(const void *a, const void *b)
 {
 	const struct grt_memory_holder *x = *(void *const *)a, *y = *(void *const *)b;

@@ -95,6 +95,9 @@ void grt_process_memory_init(struct grt_process_memory *m);
 int grt_process_memory_event(struct grt_process_memory *m, const struct grt_ev_nv_memory *e,
 			     struct grt_holder_change out[2]);
 
+/** grt_process_memory_restart - counts and peaks begin anew; what is live, and what NVML counted, stays */
+void grt_process_memory_restart(struct grt_process_memory *m);
+
 /** grt_process_memory_sort - sorts the holders, highest peak first */
 void grt_process_memory_sort(struct grt_process_memory *m);
 

@@ -68,6 +68,7 @@ struct process_memory {
 	uint32_t rows;
 	const struct row **list;
 	uint64_t from, to;
+	bool inside;
 	uint64_t over;
 };
 
@@ -107,6 +108,15 @@ static void memory_table_settle(struct site *s, const struct place *p)
 static struct grt_key memory_table_place(const struct grt_memory_holder *h)
 {
 	return (struct grt_key){{h->bus, h->place}};
+}
+
+/* The examined time begins: memory that was allocated before is live in it, and its allocation is not
+ * counted. */
+static void memory_table_enter(struct process_memory *p)
+{
+	if (!p->inside)
+		grt_process_memory_restart(&p->memory);
+	p->inside = true;
 }
 
 /*
@@ -157,6 +167,8 @@ static int memory_table_event(void *state, const struct grt_event *e, struct grt
 		return grt_keyed_get_or_count(&p->cuda, &pid, NULL, &found);
 	if (e->type != GRT_EV_NV_MEMORY || e->time > p->to)
 		return 0;
+	if (e->time >= p->from)
+		memory_table_enter(p);
 	n = grt_process_memory_event(&p->memory, (const void *)e, change);
 	for (int i = 0; i < n && !ret; i++)
 		ret = memory_table_change(p, &change[i], e->time >= p->from);
@@ -303,6 +315,7 @@ static int memory_table_rows(struct process_memory *p)
 
 static int memory_table_finish(void *state, struct grt_pass *pass)
 {
+	memory_table_enter(state);
 	return pass->tree ? memory_table_tree(state, pass) : memory_table_rows(state);
 }
 

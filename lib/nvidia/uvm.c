@@ -23,6 +23,13 @@ void grt_uvm_init(struct grt_uvm *u)
 	grt_keyed_init(&u->fates, sizeof(struct grt_uvm_fates), GRT_UVM_ROWS_MAX);
 	grt_keyed_init(&u->batches, sizeof(struct uvm_batch), GRT_UVM_OPEN_MAX);
 	grt_keyed_init(&u->waits, sizeof(struct uvm_wait), GRT_UVM_OPEN_MAX);
+	grt_uvm_within(u, 0, UINT64_MAX);
+}
+
+void grt_uvm_within(struct grt_uvm *u, uint64_t from, uint64_t to)
+{
+	u->from = from;
+	u->to = to;
 }
 
 static int uvm_add_copy(struct grt_uvm *u, const struct grt_ev_uvm_migration *m)
@@ -30,8 +37,11 @@ static int uvm_add_copy(struct grt_uvm *u, const struct grt_ev_uvm_migration *m)
 	const struct grt_key key = {{m->e.pid, (uint64_t)m->from_device << 32 | m->to_device, m->cause}};
 	struct grt_uvm_copies *row;
 	void *found;
-	int ret = grt_keyed_get_or_count(&u->copies, &key, &u->over, &found);
+	int ret;
 
+	if (m->start > u->to || m->e.time < u->from)
+		return 0;
+	ret = grt_keyed_get_or_count(&u->copies, &key, &u->over, &found);
 	row = found;
 	if (!row)
 		return ret;

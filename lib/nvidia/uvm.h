@@ -78,10 +78,14 @@ struct grt_uvm {
 	struct grt_keyed waits;
 	uint64_t over;
 	uint64_t lost_ends;
+	uint64_t from, to;
 };
 
 /** grt_uvm_init - begins without rows; free with grt_uvm_free() */
 void grt_uvm_init(struct grt_uvm *u);
+
+/** grt_uvm_within - only copies that ran at some time from @from to @to count, as a whole */
+void grt_uvm_within(struct grt_uvm *u, uint64_t from, uint64_t to);
 
 /** grt_uvm_event - processes an event; ignores events other than UVM_*. Return: 0 or -ENOMEM */
 int grt_uvm_event(struct grt_uvm *u, const struct grt_event *e);

@@ -347,6 +347,11 @@ GRT_ANALYSIS_INIT(uvm_new, grt_uvm_init)
 GRT_ANALYSIS_EVENT(uvm_take_event, grt_uvm_event)
 GRT_ANALYSIS_FREE(uvm_free, grt_uvm_free)
 
+static void uvm_within(void *state, uint64_t from, uint64_t to)
+{
+	grt_uvm_within(state, from, to);
+}
+
 static const struct grt_part uvm_parts[] = {
 	{"uvm", "unified memory of NVIDIA's driver: migrations by cause, faults, thrashing",
 	 GRT_PART_BY | GRT_PART_NO_JOBS, 0, &copy_table,
@@ -357,9 +362,11 @@ static const struct grt_part uvm_parts[] = {
 const struct grt_analysis grt_analysis_uvm = {
 	.name = "uvm",
 	.classes = GRT_IN_CLASS(uvm),
+	.late = true,
 	.parts = uvm_parts,
 	.size = sizeof(struct grt_uvm),
 	.begin = uvm_new,
+	.within = uvm_within,
 	.event = uvm_take_event,
 	.finish = uvm_finish,
 	.free = uvm_free,

@@ -85,6 +85,7 @@ struct grt_part {
  * @classes: classes of events that it processes, bits GRT_IN_CLASS()
  * @besides: the part of @classes about which it has no tables
  * @beyond, @late: it also processes these events, see struct grt_consumer
+ * @whole: it also processes the events that grt_session_whole() adds to these
  * @always: every report needs its notes
  * @finds: other analyses use its results: if they need them, the trace is read twice, and this analysis runs
  *	in the first pass
@@ -119,6 +120,7 @@ struct grt_analysis {
 	uint32_t besides;
 	bool beyond;
 	bool late;
+	bool whole;
 	bool always;
 	bool finds;
 	bool rows;

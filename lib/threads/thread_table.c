@@ -113,7 +113,7 @@ static int64_t list_threads(struct grt_threads *threads, const struct grt_thread
 	if (!*out)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
-		if (!grt_threads_at(threads, i)->tracer)
+		if (!grt_threads_at(threads, i)->tracer && !grt_threads_at(threads, i)->gone)
 			(*out)[wanted++] = grt_threads_at(threads, i);
 	return wanted;
 }
@@ -158,6 +158,7 @@ const struct grt_analysis grt_analysis_threads = {
 	.name = "threads",
 	.classes = GRT_IN_CLASS(thread) | GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(name),
 	.beyond = true,
+	.whole = true,
 	.parts = thread_parts,
 	.begin = new_threads,
 	.within = begin_within,

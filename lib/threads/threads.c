@@ -331,12 +331,14 @@ static int find_life(struct grt_threads *s, const struct grt_event *e, uint64_t 
 }
 
 /* Intervals that are missing before the one with this number. */
-static uint64_t threads_missing(struct grt_threads *s, struct life *l, uint64_t number)
+static uint64_t threads_missing(struct grt_threads *s, struct life *l, uint64_t end, uint64_t number)
 {
 	uint64_t lost = l->numbered && number > l->number + 1 ? number - l->number - 1 : 0;
 
 	l->numbered = true;
 	l->number = number;
+	if (end < s->from)
+		return lost;
 	l->t.lost += lost;
 	s->count.lost += lost;
 	return lost;
@@ -347,7 +349,7 @@ static uint64_t threads_missing(struct grt_threads *s, struct life *l, uint64_t 
  */
 static int run_until(struct grt_threads *s, struct life *l, uint64_t end, uint64_t next)
 {
-	bool lost = threads_missing(s, l, next);
+	bool lost = threads_missing(s, l, end, next);
 
 	return threads_advance(s, l, end, lost ? GRT_THREAD_UNKNOWN : GRT_THREAD_RUNNING, NULL);
 }
@@ -375,6 +377,7 @@ static int threads_see_thread(struct grt_threads *s, const struct grt_ev_thread 
 	if (!ret)
 		ret = run_until(s, l, e->e.time, e->number + 1);
 	l->t.ended = e->what == GRT_THREAD_ENDED;
+	l->t.gone = e->e.time < s->from;
 	return ret ? ret : settle_all(s, l);
 }
 
@@ -402,9 +405,11 @@ static int off_cpu(struct grt_threads *s, struct life *l, const struct grt_ev_of
 	bool woken = e->woken > e->start && e->woken < e->e.time;
 	int ret = threads_advance(s, l, woken ? e->woken : e->e.time, reason, e);
 
-	l->t.intervals += !goes_on;
-	l->t.taken_off += !goes_on && reason == GRT_THREAD_RUNNABLE;
-	s->count.unseen += !goes_on && is_unseen(e);
+	if (!goes_on && e->e.time >= s->from) {
+		l->t.intervals++;
+		l->t.taken_off += reason == GRT_THREAD_RUNNABLE;
+		s->count.unseen += is_unseen(e);
+	}
 	if (!ret && woken && !is_unseen(e))
 		ret = threads_advance(s, l, e->e.time, GRT_THREAD_RUNNABLE, e);
 	return ret;
@@ -439,7 +444,7 @@ static int see_sample(struct grt_threads *s, const struct grt_ev_sample *e)
 	struct life *l;
 	int ret = find_life(s, &e->e, e->e.time, false, &l);
 
-	return ret || !l ? ret : threads_put(s, l, &p);
+	return ret || !l || e->e.time < s->from ? ret : threads_put(s, l, &p);
 }
 
 /* ------------------------------------------------------------- CUDA */

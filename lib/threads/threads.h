@@ -39,6 +39,7 @@
  * @name: number of its last name in grt_threads_names()
  * @first, @last: begin and end of the time in which its states are known, ns
  * @made, @ended: its creation and its end are in the trace
+ * @gone: it ended before the time of grt_threads_from(), in which it has no state
  * @tracer: it is a thread of grtrace in the program; no sum includes its time
  * @ns: time by state; the sum is @last - @first
  * @intervals: number of intervals off the CPU
@@ -57,6 +58,7 @@ struct grt_thread {
 	bool made;
 	bool ended;
 	bool tracer;
+	bool gone;
 	uint64_t ns[GRT_THREAD_STATES];
 	uint64_t intervals;
 	uint64_t taken_off;
@@ -121,7 +123,10 @@ struct grt_threads;
  */
 int grt_threads_new(struct grt_threads **out, const struct grt_threads_sink *sink);
 
-/** grt_threads_from - ignores time before @ns; to be called before the first event */
+/**
+ * grt_threads_from - ignores time before @ns; to be called before the first event. Earlier events are of use:
+ * they say what threads did at that time
+ */
 void grt_threads_from(struct grt_threads *s, uint64_t ns);
 
 /** grt_threads_event - processes an event; uses classes thread, launch, image and name. Return: 0,

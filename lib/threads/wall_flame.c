@@ -299,7 +299,7 @@ static int put_thread_rest(struct grt_wall_flame *f, const struct grt_thread *t,
 {
 	int ret;
 
-	if (t->tracer)
+	if (t->tracer || t->gone)
 		return 0;
 	ret = put_not_sampled(f, t, GRT_THREAD_RUNNING, shape, tree, side);
 	f->count.threads++;

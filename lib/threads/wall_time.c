@@ -120,6 +120,7 @@ const struct grt_analysis grt_analysis_wall_time = {
 		   GRT_IN_CLASS(thread) | GRT_IN_CLASS(job),
 	.beyond = true,
 	.late = true,
+	.whole = true,
 	.parts = wall_time_parts,
 	.begin = wall_time_begin,
 	.event = wall_time_event,

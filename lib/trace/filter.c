@@ -122,7 +122,7 @@ static bool is_needed(const struct grt_filter *f, const struct grt_event *e)
 
 	return e->type == GRT_EV_NAME || grt_has_trait(e, GRT_TRAIT_DEFINING) || class == GRT_CLASS_image ||
 	       e->type == GRT_EV_LOG_TEXT ||
-	       (f->joins && (class == GRT_CLASS_job || class == GRT_CLASS_wait));
+	       ((f->joins || f->whole) && (class == GRT_CLASS_job || class == GRT_CLASS_wait));
 }
 
 /* Return: whether the event belongs to a selected thread and to no ring. */

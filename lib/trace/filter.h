@@ -28,6 +28,7 @@ struct grt_filter_seen {
  * @types: the selected types, with @by_type
  * @joins: events of jobs and waits always pass, because grt_filter_wants_job() selects the jobs that are
  *	joined from them
+ * @whole: the same, for consumers that need nothing of threads beside what is selected
  * @strict: events that only name or define something are not delivered
  * @shown: the last delivered event was selected itself, and not because it names or defines something
  * @beside: the last delivered event belongs to a selected thread and to no ring or job; it may explain the
@@ -45,6 +46,7 @@ struct grt_filter {
 	struct grt_type_set types;
 	bool by_type;
 	bool joins;
+	bool whole;
 	bool strict;
 	bool shown;
 	bool beside;

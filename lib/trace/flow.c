@@ -60,6 +60,7 @@ struct flow {
 	struct flow_type by_type[GRT_EV_MAX];
 	uint64_t from;
 	uint64_t width;
+	bool outside;
 };
 
 static event_fn flow_callback(const struct grt_consumer *c, unsigned int type)
@@ -93,11 +94,25 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 	f->filter = s->filter;
 	f->cards = grt_session_env(s, "gpus");
 	f->linkage = &s->linkage;
+	f->outside = s->whole;
 	f->event = f->on.event;
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
 		f->by_type[i] = (struct flow_type){flow_callback(&f->on, i), flow_plain(f, i),
 						   grt_traits_of[i] & GRT_TRAIT_COUNTED};
 	f->width = UINT64_MAX;
+}
+
+/* See grt_session_whole(). */
+static bool flow_is_of_whole(const struct flow *f, const struct grt_event *e)
+{
+	enum grt_class class = e->type < GRT_EV_MAX ? grt_class_of[e->type] : GRT_CLASS_unknown;
+
+	if (!f->outside)
+		return false;
+	if (class == GRT_CLASS_thread)
+		return e->time < f->from;
+	return class == GRT_CLASS_job || class == GRT_CLASS_wait || class == GRT_CLASS_error ||
+	       e->type == GRT_EV_STACK;
 }
 
 /* Events outside of the examined time, apart from the usual path. Return: 0, or the result of a callback */
@@ -106,7 +121,8 @@ static __attribute__((noinline, cold)) int flow_pass_over(struct flow *f, const 
 {
 	f->h->before += e->time < f->from;
 	f->h->after += e->time >= f->from;
-	if (f->on.beyond && grt_has_trait(e, GRT_TRAIT_DEFINING | GRT_TRAIT_LASTING))
+	if (f->on.beyond &&
+	    (grt_has_trait(e, GRT_TRAIT_DEFINING | GRT_TRAIT_LASTING) || flow_is_of_whole(f, e)))
 		return f->on.beyond(f->c, e, cpu);
 	if (f->on.late && grt_has_trait(e, GRT_TRAIT_LATE))
 		return f->on.late(f->c, e, cpu);

@@ -525,6 +525,11 @@ void grt_session_filter(struct grt_session *s, struct grt_filter *filter)
 	s->filter = filter;
 }
 
+void grt_session_whole(struct grt_session *s)
+{
+	s->whole = true;
+}
+
 int grt_session_gpu(struct grt_session *s, const char *gpu, const char *cards, struct grt_err *err)
 {
 	const char *known = cards ?: grt_session_env(s, "gpus");

@@ -27,6 +27,7 @@
  * @env: environment of the recording
  * @gpus: delivers only the events of one GPU; NULL: all events
  * @filter: excludes further events; NULL: none
+ * @whole: see grt_session_whole()
  * @head, @head_len: the first bytes of the input, which were already read from a pipe
  * @is_pipe: the input can be read only once, and its span is known only then
  * @skipped: counts of skipped text; NULL: the input is not text
@@ -53,6 +54,7 @@ struct grt_session {
 	struct grt_env_list env;
 	struct grt_gpus *gpus;
 	struct grt_filter *filter;
+	bool whole;
 	char *head;
 	size_t head_len;
 	bool is_pipe;
@@ -98,6 +100,13 @@ int grt_session_sources(const struct grt_session *s, struct grt_source_losses **
  * session
  */
 void grt_session_filter(struct grt_session *s, struct grt_filter *filter);
+
+/**
+ * grt_session_whole - from now on, events of jobs, of waits for them and of their stacks that are outside of
+ * the time of a run go to @beyond of the consumer, and those of threads that are before it: jobs that are
+ * partly in that time can be joined as a whole, and what each thread did at its beginning is known
+ */
+void grt_session_whole(struct grt_session *s);
 
 /**
  * struct grt_reader - a kind of input: a row in lib/readers.def, and a

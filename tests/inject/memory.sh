@@ -59,6 +59,7 @@ times = [json.loads(l)['time'] for l in sys.stdin]
 print('%d.%09d' % divmod(times[len(times) // 2], 10**9))")
 "$GRTRACE" export -f chrome --from "$middle" -o part.chrome m.grt 2>>said
 "$GRTRACE" report --by allocation --from "$middle" --json m.grt >part.json
+"$GRTRACE" dump --json --type alloc --from "$middle" m.grt >part.events
 cat >line.py <<'END'
 import json
 books = {l.split()[0]: l.split()[1:] for l in open("books")}
@@ -70,7 +71,10 @@ values = [e["args"]["value"] for e in json.load(open("m.chrome"))["traceEvents"]
 assert (values[-1], max(values)) == (live, peak), values[-3:]
 part = [e["args"]["value"] for e in json.load(open("part.chrome"))["traceEvents"] if e["ph"] == "C" and e["name"] == "CUDA memory [B]"]
 assert len(part) < len(values) and part == values[-len(part):], (part[:3], values[:3])
-assert sum(r["live"] for r in json.load(open("part.json"))["allocations"]) == live
+rows = json.load(open("part.json"))["allocations"]
+assert sum(r["live"] for r in rows) == live
+made = [e["bytes"] for e in map(json.loads, open("part.events")) if e["type"] == "ALLOC" and e["what"] == 1]
+assert made and (sum(r["allocations"] for r in rows), sum(r["bytes"] for r in rows)) == (len(made), sum(made)), rows
 END
 check "the line of a device's memory, and that of a part" python3 line.py
 check "and in a page" grep -q '^value.*CUDA memory' <(python3 "$GRTRACE_SRC/tests/cli/_page.py" m.html lanes)

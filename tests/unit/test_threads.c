@@ -168,6 +168,42 @@ static void from(void **state)
 	end(&b);
 }
 
+/* What was before the time says what threads did at its begin, and counts nowhere. */
+static void before(void **state)
+{
+	struct both b;
+
+	(void)state;
+	begin(&b, 100);
+	THREAD(&b, 10, 8, SEEN_ON);
+	OFF(&b, 8, 20, 30, 1, RUNNABLE);
+	OFF(&b, 8, 40, 50, 3, IO);
+	PUT(&b, SAMPLE, sample, 60, 8, .user = 1);
+	/* runs from before */
+	OFF(&b, 8, 130, 140, 4, LOCK);
+	/* is off the CPU from before */
+	THREAD(&b, 10, 9, SEEN_ON);
+	OFF(&b, 9, 90, 170, 1, IO);
+	/* ended before */
+	THREAD(&b, 10, 10, SEEN_ON);
+	THREAD(&b, 80, 10, ENDED);
+	/* runs all the time */
+	THREAD(&b, 10, 11, SEEN_ON);
+	THREAD(&b, 200, 8, ENDED, .number = 4);
+	THREAD(&b, 200, 9, LEFT_ON, .number = 1);
+	THREAD(&b, 200, 11, LEFT_ON);
+	HAS(&b, 0, 100, 200, [GRT_THREAD_RUNNING] = 30 + 60, [GRT_THREAD_LOCK] = 10);
+	HAS(&b, 1, 100, 200, [GRT_THREAD_IO] = 70, [GRT_THREAD_RUNNING] = 30);
+	HAS(&b, 3, 100, 200, [GRT_THREAD_RUNNING] = 100);
+	assert_int_equal(grt_threads_at(b.threads, 0)->intervals, 1);
+	assert_int_equal(grt_threads_at(b.threads, 0)->taken_off, 0);
+	assert_int_equal(grt_threads_at(b.threads, 0)->samples, 0);
+	assert_int_equal(grt_threads_at(b.threads, 0)->lost, 0);
+	assert_true(grt_threads_at(b.threads, 2)->gone);
+	assert_int_equal(grt_threads_count(b.threads).lost, 0);
+	end(&b);
+}
+
 /* A gap in the numbers makes what is around it unknown, no more. */
 static void lost(void **state)
 {
@@ -654,11 +690,12 @@ static void tracer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(life),	  cmocka_unit_test(cut_off),   cmocka_unit_test(from),
-		cmocka_unit_test(lost),	  cmocka_unit_test(broken),    cmocka_unit_test(reused),
-		cmocka_unit_test(cuda),	  cmocka_unit_test(no_calls),  cmocka_unit_test(many_processes),
-		cmocka_unit_test(flame),  cmocka_unit_test(gpu_waits), cmocka_unit_test(many_gpu_waits),
-		cmocka_unit_test(tracer), cmocka_unit_test(unseen),    cmocka_unit_test(job_waits),
+		cmocka_unit_test(life),		  cmocka_unit_test(cut_off), cmocka_unit_test(from),
+		cmocka_unit_test(before),	  cmocka_unit_test(lost),    cmocka_unit_test(broken),
+		cmocka_unit_test(reused),	  cmocka_unit_test(cuda),    cmocka_unit_test(no_calls),
+		cmocka_unit_test(many_processes), cmocka_unit_test(flame),   cmocka_unit_test(gpu_waits),
+		cmocka_unit_test(many_gpu_waits), cmocka_unit_test(tracer),  cmocka_unit_test(unseen),
+		cmocka_unit_test(job_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
