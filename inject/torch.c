@@ -24,15 +24,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "inject.h"
 #include "trace/cuda_recording.h"
 
-/* Modules that a thread's searches may look at in the beginning and at most, and how many more with each
- * call. */
+/* How many modules the searches of a thread may visit at first and at most, and how many more with each call.
+ */
 #define CREDIT (1 << 20)
 #define CREDIT_OF_A_CALL 16
 
-/* What CPython calls: hooks, and functions that return whether they did what their name says. */
+/* Code that CPython compiles: the hooks, and functions that return whether they did what their name says. */
 static const char source[] =
 	"import sys\n"
 	"handles = []\n"
@@ -67,10 +68,11 @@ enum registered { NOT_REGISTERED, REGISTERED, REFUSED };
 
 /**
  * @wanted: modules are recorded
- * @registered: enum registered; @asked: the first thread is asked to change it
- * @why: the reason why it is not
- * @names: of @source, with what they stand for
- * @domain: number of its name
+ * @registered: enum registered; @asked: the program's first thread will change it
+ * @why: the reason why the hooks are not registered
+ * @names: the dictionary of the names in @source
+ * @domain: number of the domain's name in nvtx_names.c
+ * @unended, @unnamed: calls whose end was not seen, and calls whose range has the name of a class
  */
 static struct {
 	_Atomic bool wanted;
@@ -140,7 +142,7 @@ static bool torch_runs(const struct torch_call *m, struct grt_pycall around)
 	return false;
 }
 
-/* The method that called our function of Python, which called the one of C. */
+/* Finds the method of Module that called the hook, and the call around it. */
 static bool torch_caller(struct grt_pycall *call, struct grt_pycall *outer)
 {
 	if (!grt_python_call_first(call) || !grt_python_call_outer(call))
@@ -149,7 +151,7 @@ static bool torch_caller(struct grt_pycall *call, struct grt_pycall *outer)
 	return grt_python_call_outer(outer);
 }
 
-/* Modules that do not run any more; @around: the innermost call that may be theirs. */
+/* Forgets modules that do not run any more; @around: the innermost call that may belong to a module. */
 static void torch_forget_ended(struct torch_thread *t, const struct grt_pycall *around)
 {
 	while (t->depth && !torch_runs(&t->running[t->depth - 1], *around))
@@ -189,8 +191,8 @@ static void torch_begin(struct torch_thread *t, struct py_object *module)
 		torch_count(&torch.unnamed);
 }
 
-/* By its own frame, or after an exception by the one around it. One that began before the recording is not
- * there. */
+/* PyTorch calls this hook in the frame that called the first one or, after an exception, in the frame around
+ * it. A module that began before the recording is not in the list. */
 static void torch_end(struct torch_thread *t, const struct py_object *module)
 {
 	struct grt_pycall call, outer;
@@ -275,7 +277,7 @@ static void torch_refuse(const char *why)
 	atomic_store(&torch.registered, REFUSED);
 }
 
-/* Return: whether it did what its name says, or not yet; < 0: it failed */
+/* Calls a function of @source. Return: whether it did what its name says, or could not yet; < 0: it failed */
 static int torch_call(const char *function)
 {
 	struct py_object *f = python.PyDict_GetItemString(torch.names, function);
@@ -357,7 +359,7 @@ void torch_tick(void)
 	    !torch_find_python() || atomic_load(&torch.asked) || grt_python_ends())
 		return;
 	atomic_store(&torch.asked, true);
-	/* there is a limit of such calls; then at the next tick */
+	/* CPython has a limit of waiting calls; the next tick tries again */
 	if (python.Py_AddPendingCall(torch_change, NULL))
 		atomic_store(&torch.asked, false);
 }
@@ -374,16 +376,17 @@ void torch_write_notes(void)
 		define_process(5, text);
 	}
 	if (unnamed) {
-		snprintf(
-			text, sizeof(text),
-			"%" PRIu64
-			" calls of modules have the name of their class: these modules are in no module that ran",
-			unnamed);
+		grt_say_text(text, sizeof(text),
+			     "%" PRIu64 " {call of a module has|calls of modules have} the name of "
+			     "{its class: it|their class: they} ran in no module that contains {it|them}",
+			     unnamed);
 		define_process(5, text);
 	}
 	if (unended) {
-		snprintf(text, sizeof(text),
-			 "%" PRIu64 " calls of modules ended at an unknown time, by an exception", unended);
+		grt_say_text(text, sizeof(text),
+			     "%" PRIu64
+			     " {call of a module|calls of modules} ended at an unknown time, by an exception",
+			     unended);
 		define_process(5, text);
 	}
 }

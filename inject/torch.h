@@ -16,9 +16,9 @@
 
 /**
  * struct torch_call - a module that runs
- * @call: of Module's method that called our hook; @outer: the frame around it
- * @name: its number, in front of those of the modules in it; 0: it is the outermost one, or has no qualified
- * name
+ * @call: the call of Module's method that called the hook; @outer: the frame around it
+ * @name: number of its name, with which the names of the modules in it begin; 0: these begin with nothing,
+ * because this is the outermost module or has no qualified name
  */
 struct torch_call {
 	struct py_object *module;
@@ -29,8 +29,8 @@ struct torch_call {
 
 /**
  * struct torch_thread - the modules that run on a thread
- * @window: the process's recording that they are of
- * @credit: modules that may be looked at in searches for names: more with each call
+ * @window: the process's recording in which they began
+ * @credit: how many modules the searches for names may visit: more with each call
  */
 struct torch_thread {
 	uint32_t window;
@@ -46,8 +46,8 @@ bool torch_names_init(void);
 
 /**
  * torch_name - the number of the name of a module that begins within those that run on the thread
- * @prefix: gets that for the names of modules in it, see struct torch_call
- * @cut: set if it is in none of their trees: the name is its class
+ * @prefix: gets the number of @name in struct torch_call
+ * @cut: set if the module is in none of their trees; its name is that of its class
  */
 uint32_t torch_name(struct torch_thread *t, struct py_object *module, uint32_t *prefix, bool *cut);
 

@@ -2,9 +2,9 @@
 /*
  * The qualified name of a module: the keys that lead to it from the outermost module that runs, as
  * named_modules() has them. A module is looked for in the tree of the module that calls it, then in those
- * around that one. The way that was found is kept for good, by the addresses of both ends, and gone again at
+ * around that one. The way to it is kept for good, with the addresses of both ends, and followed again at
  * each call: if it leads to this module now, the name is right now, whatever was at these addresses before.
- * So no module is kept alive, and none that was moved or freed gives its name to another one.
+ * So the library keeps no module alive, and a module that was moved or freed gives its name to no other one.
  */
 #include "torch.h"
 
@@ -13,16 +13,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Keys of a way. */
+/* Most keys of a way. */
 #define KEYS_MAX 32U
 #define WAYS_MAX (1U << 18)
 #define WAY_SLOTS (WAYS_MAX * 2)
 #define PROBES 16U
-/* Modules that one search looks at. */
+/* Most modules that one search visits. */
 #define SEARCH_MAX (1U << 18)
 #define NAME_ROOM 4096U
 
-/* struct way - the modules between @from and @to by their keys; never changes, is never freed */
+/** struct way - the keys that lead from one module to another; it never changes, and is never freed */
 struct way {
 	const struct py_object *from;
 	const struct py_object *to;
@@ -73,7 +73,7 @@ static bool way_leads(const struct way *w, struct py_object *from)
 		python.PyErr_Clear();
 	else
 		python.Py_DecRef(at);
-	/* who calls us holds it */
+	/* the caller has a reference to @to */
 	return at == w->to;
 }
 
@@ -99,7 +99,7 @@ static const struct way *way_known(const struct torch_call *c, const struct py_o
 	return NULL;
 }
 
-/* Where all places are taken by others the last one goes. */
+/* If other ways have all places, the way in the last place is dropped. */
 static void way_keep(struct way *w)
 {
 	uint32_t at = way_slot(w->from, w->to, w->prefix);
@@ -153,7 +153,7 @@ static bool search_add(struct search *s, struct py_object *module, struct py_obj
 	return true;
 }
 
-/* Return: whether the last one that was added is @to */
+/* Adds the children of a visited module. Return: whether @to was found; it is the last visit then */
 static bool search_children(struct search *s, uint32_t by, const struct py_object *to)
 {
 	struct py_object *children = python.PyObject_GetAttr(s->visit[by].module, names.modules), *items,
@@ -187,7 +187,7 @@ static void search_end(struct search *s)
 	free(s->visit);
 }
 
-/* "layers.0.attn" from the end on. Return: its number, 0: no room */
+/* Makes the name, such as "layers.0.attn", from its end. Return: its number, 0: no room */
 static uint32_t search_name(const struct search *s, uint32_t prefix, bool *cut)
 {
 	char text[NAME_ROOM], *at = text + sizeof(text);
@@ -212,7 +212,7 @@ static uint32_t search_name(const struct search *s, uint32_t prefix, bool *cut)
 	return nvtx_name(at, (size_t)(text + sizeof(text) - at), cut);
 }
 
-/* The references of its keys stay. */
+/* Makes a way, which keeps references to its keys. Return: NULL: no room */
 static const struct way *search_way(const struct search *s, const struct torch_call *c)
 {
 	unsigned int keys = s->visit[s->used - 1].depth;
@@ -238,7 +238,7 @@ static const struct way *search_way(const struct search *s, const struct torch_c
 	return w;
 }
 
-/* Near ones first, as far as the thread's credit goes. */
+/* Visits near modules first, as many as the thread has credit for. */
 static const struct way *search(struct torch_thread *t, const struct torch_call *c,
 				const struct py_object *to)
 {

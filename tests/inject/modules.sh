@@ -49,7 +49,7 @@ scenes() { # NAME
 	modules strange
 	agrees "$1: modules of others, of nobody, in themselves, with strange names"
 	check "$1: those of nobody are marked, and counted" test "$(grep -c '"type":"RANGE",.*"cut":1' dump.json)" = "$(told cut)" -a "$(told cut)" -gt 0
-	check "$1: this is said" note "$(told cut) calls of modules have the name of their class"
+	check "$1: this is said" note "$(told cut) calls of modules have the name of their class: they ran in no module that contains them"
 	modules exceptions
 	agrees "$1: exceptions, caught at the same place, further out, further in"
 	unended=$(sed -n 's/^unended //p' modules.log)
