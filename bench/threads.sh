@@ -81,10 +81,10 @@ bytes_of() {
 }
 
 turn() { # NAME CORES COMMAND...
-	local name=$1 cores=$2 n=${2//[^,]/}
+	local name=$1 on=$2 n=${2//[^,]/}
 	shift 2
 	rm -rf tables
-	timed "$cores" "$@" >>"times.$((${#n} + 1)).$name"
+	timed "$on" "$@" >>"times.$((${#n} + 1)).$name"
 	bytes_of >"bytes.$name.now"
 	[ -f "bytes.$name" ] || cp "bytes.$name.now" "bytes.$name"
 	cmp -s "bytes.$name" "bytes.$name.now" || { echo "$*: one core and two write different bytes" >&2 && exit 1; }
