@@ -21,15 +21,6 @@ begun() {
 }
 
 fake_start 2 400 500
-# the default name: whatever was recorded last gives way
-"$GRTRACE" record -e kmod -d 0.1 -o was.grt >/dev/null 2>&1 </dev/null
-"$GRTRACE" record -e kmod -d 0.1 --last 1 -o was.grt >was.out 2>&1 </dev/null
-output=$(<was.out)
-check "a black box takes the name of a recording" says '^grtrace record: 0 snapshots in was.grt: there was no incident'
-check "which is kept" test -f was.grt.old/kmod_0
-mkdir was.grt/snapshot_000001
-run record -e kmod -d 0.1 -o was.grt
-expect "but snapshots do not give way to a recording" 1 'cannot replace was.grt: it has snapshots of a black box'
 "$GRTRACE" record -e kmod --last 0.5 --last-size 8M --after 0.2 --pause 1 -o box.grt >box.out 2>&1 </dev/null &
 box=$!
 begun
@@ -92,6 +83,15 @@ run report box.grt/snapshot_000003
 check "every event of the snapshot is accounted for" says 'every event is accounted for'
 run record -e kmod --last 5 --on exit-by-signal -o box.grt sh -c 'exit 3'
 expect "one that ends by itself is no incident" 3 '^grtrace record: 0 snapshots'
+# the default name: whatever was recorded last gives way
+"$GRTRACE" record -e kmod -d 0.1 -o was.grt >/dev/null 2>&1 </dev/null
+"$GRTRACE" record -e kmod -d 0.1 --last 1 -o was.grt >was.out 2>&1 </dev/null
+output=$(<was.out)
+check "a black box takes the name of a recording" says '^grtrace record: 0 snapshots in was.grt: there was no incident'
+check "which is kept" test -f was.grt.old/kmod_0
+mkdir was.grt/snapshot_000001
+run record -e kmod -d 0.1 -o was.grt
+expect "but snapshots do not give way to a recording" 1 'cannot replace was.grt: it has snapshots of a black box'
 
 # The threads of the program that is recorded, as the kernel has them: one sleeps, the other waits for a child.
 "$GRTRACE" record -e kmod --last 5 --after 0.1 -o threads.grt sh -c 'sleep 60; true' >threads.out 2>&1 </dev/null &
