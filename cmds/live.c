@@ -536,8 +536,8 @@ static void live_begin_round(struct live *l)
 		in->sorter.dry = false;
 }
 
-/* Asks the sources for the jobs in flight right before @at, up to which events are delivered; then waits until
- * every earlier event is readable. */
+/* Asks the sources for the jobs in flight right before @at, up to which events are delivered; then waits
+ * until every earlier event is readable. */
 static int live_ask_running(struct live *l, uint64_t at, struct grt_err *err)
 {
 	const struct timespec slack = {.tv_nsec = SLACK_NS};

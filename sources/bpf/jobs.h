@@ -84,7 +84,7 @@ static __always_inline void job_stack(void *ctx, const struct job_key *key, cons
 	event_submit(at, c);
 }
 
-/* What this moment says of a job is kept. Not inlined: programs that take stacks have no room for it. */
+/* Keeps what is known at the submit. Not inlined: programs that record stacks have no stack left for it. */
 static __noinline int whole_submit(const struct job_key *key, struct grt_bpf_counts *c, __u32 cmd,
 				   __u64 pid_tgid)
 {
@@ -294,7 +294,7 @@ static __always_inline int job_error(const struct job_key *key, const struct job
 	return 0;
 }
 
-/* JOB: all of a job, and nothing else will be told of it. Waits for it have events of their own. */
+/* JOB: the whole job in one record, the last one of it; waits for the job have events of their own */
 static __always_inline int put_whole(struct grt_bpf_counts *c, __u32 cpu, const struct job_key *key,
 				     const struct job *job, const struct whole *w, __s32 status)
 {
