@@ -116,7 +116,8 @@ bool triggers_take(struct triggers *t, struct incident *found);
 /** trigger_name - as typed */
 const char *trigger_name(enum trigger trigger);
 
-/** trigger_is_of - whether the source of `record -e` of this name has events of the trigger, or it needs no source */
+/** trigger_is_of - whether the source of `record -e` of this name has events of the trigger, or it needs no
+ * source */
 bool trigger_is_of(enum trigger trigger, const char *source);
 
 /** trigger_sources - the names of these sources, with spaces between them; "": it needs no source */
