@@ -16,7 +16,7 @@ LIMIT = re.compile(r'(limits? of|%u (processes|requests|groups) (or|and)|first|a
                    r'|none of the|each one of|process|after|rank) ?$')
 # what takes a format or a count with both forms
 SPEAKERS = {"grt_note", "grt_say", "grt_say_text", "grt_say_count", "grt_err_set", "grt_fault", "cmd_fail", "cmd_usage_error",
-            "rocm_answers_say", "probe_set", "flamegraph_printf", "tell_if", "station", "grt_tally_write"}
+            "rocm_answers_say", "probe_set", "flamegraph_printf", "print_if", "station", "grt_tally_write"}
 FORMS = re.compile(r'\{[a-zA-Z][^{}"\n|]*\|[a-zA-Z][^{}"\n|]*\}')
 
 def spoken(code):
