@@ -360,10 +360,11 @@ static void range_table_note(const struct range_table *t, struct grt_pass *pass)
 			 "%" PRIu64 " {field of attached structs is|fields of attached structs are} lost",
 			 fields_lost);
 	if (t->cut)
-		grt_note(pass->notes,
-			 "%" PRIu64
-			 " {range has|ranges have} an incomplete name or place (limits of the recording, or modules of PyTorch in no other module)",
-			 t->cut);
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" {range has|ranges have} an incomplete name or place (limits of the recording, or modules of PyTorch in no other module)",
+			t->cut);
 	if (stray)
 		grt_note(pass->notes,
 			 "the program ended %" PRIu64 " {range that was|ranges that were} not open", stray);
