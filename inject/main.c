@@ -134,8 +134,7 @@ static void inject_tick(void)
 	uint64_t now = now_ns(CLOCK_MONOTONIC);
 
 	clock_tune();
-	/* it takes the dynamic linker's lock, with which a program may be on its way into
-	 * inject_join_ranges() */
+	/* it takes the dynamic linker's lock, which a thread in inject_join_ranges() may have */
 	if (writer.cupti)
 		torch_tick();
 	writer.waits = pcsampling_tick();
