@@ -55,7 +55,9 @@ def check(library=by_name):
     while frame:
         running.append(id(frame.f_code))
         frame = frame.f_back
-    if codes[:n] != running:
+    # between a class and its __init__() the interpreter has a frame that it does not show
+    rest = iter(codes[:n])
+    if codes[:2] != running[:2] or not all(code in rest for code in running):
         print("not ok - the calls that run differ")
         print("#", len(running), "run, here", n)
         sys.exit(1)
