@@ -27,6 +27,9 @@
 #define RELOCATION_64 2
 #define SECTION_SHIFT 32
 #define TEXT ".text."
+#define LINES ".debug_line"
+#define PTX_LINES ".nv_debug_line_sass"
+#define PTX_FILE "PTX"
 
 #define FILE_MAX ((off_t)512 << 20)
 #define TABLES_MAX 65536U
@@ -60,10 +63,15 @@ struct row {
 	uint32_t function;
 };
 
-/** struct grt_cubin - @twice: rows that repeat the one before, counted from their function's first */
+/**
+ * struct grt_cubin
+ * @ptx: lines are those of the PTX
+ * @twice: rows that repeat the one before, counted from their function's first
+ */
 struct grt_cubin {
 	char *image;
 	size_t size;
+	bool ptx;
 	Elf *elf;
 	Dwarf *dwarf;
 	struct row *row;
@@ -163,6 +171,14 @@ static void cubin_relocate_by(struct grt_cubin *c, Elf *elf, Elf_Scn *scn, const
 	}
 }
 
+/* Whether it is the name of the relocations of lines. */
+static bool cubin_relocates_lines(const char *name)
+{
+	size_t prefix = name && !strncmp(name, ".rela.", 6) ? 5 : name && !strncmp(name, ".rel.", 5) ? 4 : 0;
+
+	return prefix && (!strcmp(name + prefix, LINES) || !strcmp(name + prefix, PTX_LINES));
+}
+
 /* The file's headers are changed after its contents, because elfutils may have read the contents already. */
 static int cubin_relocate(struct grt_cubin *c)
 {
@@ -180,7 +196,7 @@ static int cubin_relocate(struct grt_cubin *c)
 		if (!gelf_getshdr(scn, &sh) || (sh.sh_type != SHT_RELA && sh.sh_type != SHT_REL))
 			continue;
 		name = elf_strptr(elf, names, sh.sh_name);
-		if (name && (!strcmp(name, ".rela.debug_line") || !strcmp(name, ".rel.debug_line")))
+		if (cubin_relocates_lines(name))
 			cubin_relocate_by(c, elf, scn, &sh);
 	}
 	elf_end(elf);
@@ -199,7 +215,7 @@ static int cubin_add_row(struct grt_cubin *c, Dwarf_Line *line, bool *end)
 		return 0;
 	if (!*end && !dwarf_lineno(line, &number) && number > 0) {
 		r.line = (uint32_t)number;
-		r.file = dwarf_linesrc(line, NULL, NULL);
+		r.file = c->ptx ? PTX_FILE : dwarf_linesrc(line, NULL, NULL);
 	}
 	if (c->rows == ROWS_MAX || grt_grow(&c->row, &c->room, c->rows + 1, 256))
 		return -ENOMEM;
@@ -304,6 +320,56 @@ static int cubin_read_lines(struct grt_cubin *c)
 	return ret;
 }
 
+static int cubin_begin(struct grt_cubin *c)
+{
+	c->elf = elf_memory(c->image, c->size);
+	if (!c->elf)
+		return -EBADMSG;
+	/* one without lines is fine */
+	c->dwarf = dwarf_begin_elf(c->elf, DWARF_C_READ, NULL);
+	return c->dwarf ? cubin_read_lines(c) : 0;
+}
+
+/* The section's name in the image; NULL: there is no such section */
+static char *cubin_name_of(const struct grt_cubin *c, const char *wanted)
+{
+	GElf_Shdr strings, sh;
+	Elf_Scn *scn = NULL;
+	const char *name;
+	size_t names;
+
+	if (elf_getshdrstrndx(c->elf, &names) || !gelf_getshdr(elf_getscn(c->elf, names), &strings) ||
+	    strings.sh_flags & SHF_COMPRESSED || strings.sh_offset > c->size ||
+	    strings.sh_size > c->size - strings.sh_offset)
+		return NULL;
+	while ((scn = elf_nextscn(c->elf, scn))) {
+		name = gelf_getshdr(scn, &sh) ? cubin_section_name(c, &sh) : NULL;
+		if (name && !strcmp(name, wanted) && sh.sh_name < strings.sh_size)
+			return c->image + strings.sh_offset + sh.sh_name;
+	}
+	return NULL;
+}
+
+/*
+ * PTX without .loc, as it is written by hand: ptxas -lineinfo leaves .debug_line empty, and writes which line of the
+ * PTX each instruction comes from into another section of the same form. elfutils finds it by the name of the former.
+ */
+static int cubin_read_ptx_lines(struct grt_cubin *c)
+{
+	char *ptx = c->rows ? NULL : cubin_name_of(c, PTX_LINES), *lines = ptx ? cubin_name_of(c, LINES) : NULL;
+
+	if (!ptx)
+		return 0;
+	dwarf_end(c->dwarf);
+	elf_end(c->elf);
+	c->dwarf = NULL;
+	c->ptx = true;
+	if (lines)
+		lines[0] = '_';
+	memcpy(ptx, LINES, sizeof(LINES));
+	return cubin_begin(c);
+}
+
 int grt_cubin_open(struct grt_cubin **out, int fd)
 {
 	struct grt_cubin *c;
@@ -322,13 +388,7 @@ int grt_cubin_open(struct grt_cubin **out, int fd)
 	c->image = malloc(c->size);
 	ret = !c->image ? -ENOMEM : pread(fd, c->image, c->size, 0) != st.st_size ? -EBADMSG : 0;
 	elf_version(EV_CURRENT);
-	ret = ret ?: cubin_relocate(c);
-	c->elf = ret ? NULL : elf_memory(c->image, c->size);
-	if (!ret && !c->elf)
-		ret = -EBADMSG;
-	/* one without lines is fine */
-	c->dwarf = ret ? NULL : dwarf_begin_elf(c->elf, DWARF_C_READ, NULL);
-	ret = ret ?: c->dwarf ? cubin_read_lines(c) : 0;
+	ret = ret ?: cubin_relocate(c) ?: cubin_begin(c) ?: cubin_read_ptx_lines(c);
 	if (ret)
 		grt_cubin_close(c);
 	else

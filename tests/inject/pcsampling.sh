@@ -123,6 +123,25 @@ check "functions that were inlined are frames, and say where they were called, a
 check "the table has them" grep -qE 'inlined.cu:3 +inlined.cu:21 > inner, and [0-9] more ' text
 code=lines
 
+# Code from PTX without .loc has lines of the PTX; binutils read them from a copy in which the section has a name that they know.
+python3 - "$CUBIN/ptx.cubin" <<'END'
+import re, subprocess, sys
+code = open(sys.argv[1], "rb").read()
+code = code.replace(b"\0.debug_line\0", b"\0_debug_line\0").replace(b".nv_debug_line_sass\0", b".debug_line\0_sass__\0", 1)
+open("renamed.cubin", "wb").write(code)
+rows = subprocess.run(["objdump", "--dwarf=decodedline", "renamed.cubin"], stdout=subprocess.PIPE, text=True).stdout
+rows = [(int(m[2], 0), int(m[1])) for m in re.finditer(r"^\S+ +(\d+) +(0x[0-9a-f]+|0)\b", rows, re.M)]
+with open("ptx.want", "w") as f:
+    for at in range(0, 16 * 1000, 16):
+        if at <= rows[-1][0]:
+            f.write(f"add {at:#x} PTX:{[line for offset, line in rows if offset <= at][-1]}\n")
+END
+"$GRTRACE_BUILD/tests/inject/cubin_lines" "$CUBIN/ptx.cubin" | sed 's/ 0 / 0x0 /' >ptx.got
+lines=$(wc -l <ptx.want)
+head -n "$lines" ptx.got | diff ptx.want - >difference
+check "code without source lines has those of its PTX, as binutils read them: $lines instructions" test $? = 0 -a "$lines" -gt 10
+check "a line of the PTX is that of its instruction" grep -qx 'add 0x[0-9a-f]* PTX:19' ptx.got
+
 sample MOCK_PC=lossy
 dropped=$(awk '/^losses/ { print $2 }' happened)
 other=$(awk '/^losses/ { print $3 }' happened)
