@@ -351,12 +351,14 @@ static char *cubin_name_of(const struct grt_cubin *c, const char *wanted)
 }
 
 /*
- * PTX without .loc, as it is written by hand: ptxas -lineinfo leaves .debug_line empty, and writes which line of the
- * PTX each instruction comes from into another section of the same form. elfutils finds it by the name of the former.
+ * PTX without .loc, as it is written by hand: ptxas -lineinfo leaves .debug_line empty, and writes which line
+ * of the PTX each instruction comes from into another section of the same form. elfutils finds it by the name
+ * of the former.
  */
 static int cubin_read_ptx_lines(struct grt_cubin *c)
 {
-	char *ptx = c->rows ? NULL : cubin_name_of(c, PTX_LINES), *lines = ptx ? cubin_name_of(c, LINES) : NULL;
+	char *ptx = c->rows ? NULL : cubin_name_of(c, PTX_LINES),
+	     *lines = ptx ? cubin_name_of(c, LINES) : NULL;
 
 	if (!ptx)
 		return 0;
