@@ -2,8 +2,8 @@
 /*
  * Code for NVIDIA's GPUs (cubin): an ELF file in which each function is a section of its own that begins at
  * address 0, so an address means nothing without its function. Source lines come from .debug_line, as nvcc
- * -lineinfo, NVRTC and Triton write it; inlined functions come from NVIDIA's extension of .debug_line. Code that
- * has only lines of its PTX (.nv_debug_line_sass of ptxas -lineinfo) has these, in a file "PTX".
+ * -lineinfo, NVRTC and Triton write it; inlined functions come from NVIDIA's extension of .debug_line. Code
+ * that has only lines of its PTX (.nv_debug_line_sass of ptxas -lineinfo) has these, in a file "PTX".
  */
 #ifndef GRT_STACK_CUBIN_H
 #define GRT_STACK_CUBIN_H
