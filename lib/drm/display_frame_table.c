@@ -397,6 +397,7 @@ const struct grt_analysis grt_analysis_display_frames = {
 	.name = "display_frames",
 	.classes = GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(dep) | GRT_IN_CLASS(vblank) |
 		   GRT_IN_CLASS(call) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(thread) | GRT_IN_CLASS(name),
+	.besides = GRT_IN_CLASS(vblank) | GRT_IN_CLASS(call) | GRT_IN_CLASS(thread),
 	.parts = display_frame_parts,
 	.begin = new_display_frames,
 	.event = display_frame_table_take_event,

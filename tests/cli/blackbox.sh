@@ -83,7 +83,10 @@ run report box.grt/snapshot_000003
 check "every event of the snapshot is accounted for" says 'every event is accounted for'
 run record -e kmod --last 5 --on exit-by-signal -o box.grt sh -c 'exit 3'
 expect "one that ends by itself is no incident" 3 '^grtrace record: 0 snapshots'
-# the default name: whatever was recorded last gives way
+
+# The default name: the last recording gives way to the next one. Each part has a stand-in of its own, since a recording ends
+# with the stand-in cleared.
+fake_start 2 400 500
 "$GRTRACE" record -e kmod -d 0.1 -o was.grt >/dev/null 2>&1 </dev/null
 "$GRTRACE" record -e kmod -d 0.1 --last 1 -o was.grt >was.out 2>&1 </dev/null
 output=$(<was.out)
@@ -93,6 +96,7 @@ mkdir was.grt/snapshot_000001
 run record -e kmod -d 0.1 -o was.grt
 expect "but snapshots do not give way to a recording" 1 'cannot replace was.grt: it has snapshots of a black box'
 
+fake_start 2 40 100
 # The threads of the program that is recorded, as the kernel has them: one sleeps, the other waits for a child.
 "$GRTRACE" record -e kmod --last 5 --after 0.1 -o threads.grt sh -c 'sleep 60; true' >threads.out 2>&1 </dev/null &
 box=$!
