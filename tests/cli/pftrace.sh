@@ -111,7 +111,7 @@ size=$(stat -c %s gpu.pftrace)
 head -c $((size - 3)) gpu.pftrace >cut.pftrace
 run report cut.pftrace
 expect "a cut file" 1 "cut.pftrace: byte [0-9]+: cannot read the packet of Perfetto there: the file ends in it"
-check "what to type" says 'try: head -c BYTE PATH > FILE'
+check "what to type" says 'try: head -c BYTE cut.pftrace > FILE'
 # a field whose number is 0, in a packet of its own
 { cat gpu.pftrace && printf '\x0a\x04\x50\x01\x00\x00' && cat gpu.pftrace; } >spoilt.pftrace
 run report spoilt.pftrace
