@@ -259,6 +259,7 @@ static int settle_life(struct grt_threads *s, struct life *l)
 
 	if (!ret && !l->t.ended)
 		ret = threads_advance(s, l, l->called, GRT_THREAD_RUNNING, NULL);
+	l->t.gone = s->from && l->t.last <= s->from;
 	return ret ? ret : settle_all(s, l);
 }
 
