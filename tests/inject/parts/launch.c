@@ -118,6 +118,11 @@ bool alloc_take(uint32_t number, const struct cupti_callback *d, struct alloc *a
 
 _Atomic bool pcsampling_sees_calls;
 _Atomic bool gate_counts;
+_Atomic bool torch_sees_launches;
+
+void torch_launch(void)
+{
+}
 
 void gate_callback(int domain, uint32_t number, int site)
 {
