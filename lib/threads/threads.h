@@ -39,8 +39,8 @@
  * @name: number of its last name in grt_threads_names()
  * @first, @last: begin and end of the time in which its states are known, ns
  * @made, @ended: its creation and its end are in the trace
- * @gone: no state of it is known in the time of grt_threads_from(): it ended before, or all its records are of
- *	before
+ * @gone: no state of it is known in the time of grt_threads_from(): it ended before, or has earlier records
+ *	only
  * @tracer: it is a thread of grtrace in the program; no sum includes its time
  * @ns: time by state; the sum is @last - @first
  * @intervals: number of intervals off the CPU

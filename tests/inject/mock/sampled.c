@@ -3,9 +3,9 @@
  * sampled CUBIN: a program whose kernels are sampled; it prints "FUNCTION OFFSET REASON SAMPLES" of each, and
  * at its end "losses DROPPED OTHER".
  *
- * sampled CUBIN MS [threads]: launches and waits for so long, with MOCK_UNSEEN also in code that CUPTI did not
- * see. It prints only what is sampled, with the turn of sampling, and at its end how often CUPTI was finalized.
- * With threads beside it: one that launches, too, and one that is always in a call that waits.
+ * sampled CUBIN MS [threads]: launches and waits for so long, with MOCK_UNSEEN also in code that CUPTI did
+ * not see. It prints only what is sampled, with the turn of sampling, and at its end how often CUPTI was
+ * finalized. With threads beside it: one that launches, too, and one that is always in a call that waits.
  *
  * sampled CUBIN launches: kernels that several functions launch, sampled in each launch. It prints
  * "FUNCTION OFFSET REASON SAMPLES CALLER".
