@@ -38,7 +38,7 @@ struct grt_duty;
  * @no_names: the frames of stacks get no names
  * @program: a program will be started
  * @whole: sources that can make one JOB record of each job, in place of its events; struct source.running has
- *those in flight
+ *	those in flight
  * @named: the user has named this source
  * @taken: the recorder reads all packets, to keep them in memory or in segments: traced programs write no
  *	files
@@ -121,8 +121,8 @@ struct source_setup {
  *	one for each stream
  * @place: the file of the packets that read() of stream @i returned last; with @places
  * @running: the next flush() also makes a JOB record without a COMPLETE readable, with the time @at, of each
- *job in flight then: with struct source_setup.whole, no other event says that a job is. @at is now. NULL:
- *other events do
+ *	job in flight then: with struct source_setup.whole, no other event says that a job is. @at is now.
+ *	NULL: other events do
  * @flush: makes everything captured so far readable; NULL: everything always is
  * @name_frames: names the frames of the stacks so far, some with each call, during capture. Return: 1: done;
  *	0: not yet, or -errno. NULL: no stack needs this

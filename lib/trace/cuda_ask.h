@@ -45,8 +45,8 @@ enum grt_cuda_left { GRT_CUDA_UNUSED, GRT_CUDA_DETACHED, GRT_CUDA_ATTACHED };
  *	@stack
  * @graphs: written by the library: it supports @graph; @graph: written by the recorder: a CUDA graph is one
  *	record
- * @torches: written by the library: it supports @torch; @torch: written by the recorder: modules of PyTorch
- *are recorded
+ * @torches: written by the library: it supports @torch; @torch: written by the recorder: PyTorch's modules
+ *	are recorded
  * @cgroup: written by the recorder: path of the process's control group as the recorder sees it, or the end
  *	of it, "": unknown
  * @scrap, @scrap_bytes: written by the recorder: memory of the process that is no longer needed

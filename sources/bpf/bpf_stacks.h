@@ -66,7 +66,7 @@ struct grt_bpf_stack_waiting {
  * @by_hash: open hash of @hash_room places: number of the text, plus 1
  * @seen: open hash of @room places: which texts have an id in which process
  * @waiting: @waits of them, of which the first @written are written; those before @until are being named, 0:
- *none is
+ *	none is
  * @number: of addresses of @symbols, @numbers of them
  * @paths: of object files and sources of frames; their numbers in the trace begin behind @base
  * @no_names: the frames get none

@@ -1,27 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
+/* clang-format off: a table */
 /*
  * A stand-in for NVIDIA's driver for unified memory, loaded by LD_PRELOAD in front of that for the resource
- *manager (tests/cli/nvctxsw/rm.c): it answers the calls on /dev/nvidia-uvm-tools, and on files of programs
- *that are of the device 1:5, as the open kernel modules (580.142) do, and writes into the queue. UVM_SCRIPT
- *says what happens:
+ * manager (tests/cli/nvctxsw/rm.c): it answers the calls on /dev/nvidia-uvm-tools, and on files of programs
+ * that are of the device 1:5, as the open kernel modules (580.142) do, and writes into the queue. UVM_SCRIPT
+ * says what happens:
  *
- *	gpu INDEX UUID			a processor of each program, 32 hexadecimal digits
- *	refuse COMMAND STATUS		a call fails
- *	room N				a queue has room for so many entries, and not for all that it was made
- *for slow N				the first N files are not set up yet mig US CAUSE FROM TO ADDRESS
- *BYTES GPU_US GPU_NS	US after the queue was switched on, of processors by INDEX; the GPU begins GPU_US
- *later, and takes GPU_NS; noticed when the driver is asked cpu US ACCESS ADDRESS PID TID CPU fault US ACCESS
- *GPU ADDRESS BATCH GPU_US	the GPU met it GPU_US before US replay
- *US GPU BATCH GPU_US	done GPU_US later remote US CAUSE FROM TO ADDRESS BYTES fatal US REASON ACCESS
- *PROCESSOR ADDRESS group US TYPE ADDRESS BYTES MASK	thrashing (10), read-duplicate (7) alone US TYPE
- *PROCESSOR ADDRESS	throttling (11), its end (12); of 4096 bytes: the end of read-duplicate (8) evict US
- *FROM TO ADDRESS BYTES WANTED type US TYPE			an entry of a type that nobody knows burst US
- *N			N faults of GPU 1 at once broken US			the place of the next entry is
- *beyond the queue
+ *	gpu INDEX UUID		a processor of each program, 32 hexadecimal digits
+ *	refuse COMMAND STATUS	a call fails
+ *	room N			a queue has room for so many entries, and not for all that it was made for
+ *	slow N			the first N files are not set up yet
+ *	mig US CAUSE FROM TO ADDRESS BYTES GPU_US GPU_NS
+ *				US after the queue was switched on, of processors by INDEX; the GPU begins
+ *				GPU_US later, and takes GPU_NS; noticed when the driver is asked
+ *	cpu US ACCESS ADDRESS PID TID CPU
+ *	fault US ACCESS GPU ADDRESS BATCH GPU_US
+ *				the GPU met it GPU_US before US
+ *	replay US GPU BATCH GPU_US
+ *				done GPU_US later
+ *	remote US CAUSE FROM TO ADDRESS BYTES
+ *	fatal US REASON ACCESS PROCESSOR ADDRESS
+ *	group US TYPE ADDRESS BYTES MASK
+ *				thrashing (10), read-duplicate (7)
+ *	alone US TYPE PROCESSOR ADDRESS
+ *				throttling (11), its end (12); of 4096 bytes: the end of read-duplicate (8)
+ *	evict US FROM TO ADDRESS BYTES WANTED
+ *	type US TYPE		an entry of a type that nobody knows
+ *	burst US N		N faults of GPU 1 at once
+ *	broken US		the place of the next entry is beyond the queue
  *
  * UVM_TRUTH gets "on MONOTONIC RAW", "TYPE WRITTEN DROPPED" of types that there were, and "left N": queues
- *that were not closed.
+ * that were not closed.
  */
+/* clang-format on */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
