@@ -123,6 +123,11 @@ check "functions that were inlined are frames, and say where they were called, a
 check "the table has them" grep -qE 'inlined.cu:3 +inlined.cu:21 > inner, and [0-9] more ' text
 code=lines
 
+# Sampling ends while threads go on launching, and one is in a call that waits.
+timeout 60 "$GRTRACE" record -e cuda --pc-sampling -d 0.5 -o ends.grt "$MOCK/sampled" "$CUBIN/lines.cubin" 1500 threads >ends 2>said
+check "a recording that ends before the program: the program goes on to its end" test $? = 0
+check "CUPTI is given back" grep -q '^finalized 1 times, 0 faults, 1 turns' ends
+
 # Code from PTX without .loc has lines of the PTX; binutils read them from a copy in which the section has a name that they know.
 python3 - "$CUBIN/ptx.cubin" <<'END'
 import re, subprocess, sys
