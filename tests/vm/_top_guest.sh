@@ -21,9 +21,10 @@ watch_top() { # OPTIONS OF top...: makes updates, last.grt, and first.csv, secon
 		sleep 0.1
 	done
 	check "$form: top begins" test -s updates
-	printf '%s\n' '0 gfx 3ms count=200 every=5ms' >first
-	printf '%s\n' '0 sdma 1ms count=100 every=10ms' >second
-	printf '%s\n' '0 compute 700ms count=2 every=1s' >third
+	# rings by their names: jobs for a type may go to any ring of it
+	printf '%s\n' '0 gfx_0 3ms count=200 every=5ms' >first
+	printf '%s\n' '0 sdma0 1ms count=100 every=10ms' >second
+	printf '%s\n' '0 comp_1 700ms count=2 every=1s' >third
 	"$player" -q -o first.csv first &
 	first=$!
 	"$player" -q -o second.csv second &
