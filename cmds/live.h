@@ -33,8 +33,8 @@ struct live;
  * @any: if a source does not work here, @note reports it, and the other sources go on;
  *	otherwise this is an error. It is always an error if no source works
  * @stack: record the CPU stack of each submit
- * @whole: jobs may be one JOB record each, which is told at their end; those in flight at a tick have one
- *	without a COMPLETE before it
+ * @whole: a source may report each job by one JOB record when the job ends; a job that is in flight at a tick
+ *	has another record before the tick, without a COMPLETE
  * @keep: gets all complete packets that are read; @place is the number of their file in a recording of
  *	the @source-th source. Return: 0 or -errno, which ends the run. May be NULL
  * @arg: argument of @keep

@@ -1165,7 +1165,7 @@ static int whole_at_once(struct grt_jobs *j, const struct grt_ev_job *r)
 	return ret ?: jobs_finish(j, job);
 }
 
-/* A job in one record. What BPF programs tell of one in flight comes again at its end. */
+/* A JOB record. BPF programs report a job that is in flight, and report it again when it ends. */
 static int whole_event(struct grt_jobs *j, const struct grt_event *e)
 {
 	const struct grt_ev_job *whole = (const struct grt_ev_job *)e;

@@ -1382,7 +1382,7 @@ static int grt_bpf_tell_job(struct capture *c, const struct job_key *key, const 
 	struct job job;
 	int ret;
 
-	/* it is complete by now, or will be told of later */
+	/* the job is complete by now, or a later record will report it */
 	if (w->submit > at || bpf_map_lookup_elem(grt_bpf_own_map(c, "jobs"), key, &job) ||
 	    job.state & JOB_DONE)
 		return 0;
