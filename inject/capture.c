@@ -174,10 +174,7 @@ static void capture_end(void)
 	capture_keep(clock_monotonic());
 }
 
-/*
- * The program's threads do not switch here, so that everything is on before the window begins. Records come
- * first: CUPTI does not enable those of kernels in a context that it samples.
- */
+/* The program's threads do not switch here, so that everything is on before the window begins. */
 bool capture_duty_begin(uint32_t number)
 {
 	bool on;
@@ -187,7 +184,6 @@ bool capture_duty_begin(uint32_t number)
 	pthread_mutex_unlock(&all.lock);
 	if (!on)
 		return false;
-	pcsampling_window_begin(number);
 	pthread_mutex_lock(&all.lock);
 	all.number = number;
 	all.begin = clock_monotonic();
@@ -195,6 +191,15 @@ bool capture_duty_begin(uint32_t number)
 	atomic_store(&capture.inside, true);
 	pthread_mutex_unlock(&all.lock);
 	return true;
+}
+
+void capture_duty_none(uint32_t number, uint64_t begin, uint64_t end)
+{
+	pthread_mutex_lock(&all.lock);
+	all.number = number;
+	all.begin = begin;
+	capture_keep(end);
+	pthread_mutex_unlock(&all.lock);
 }
 
 void capture_duty_end(void)
@@ -206,7 +211,6 @@ void capture_duty_end(void)
 	atomic_store(&capture.inside, false);
 	capture_keep(clock_monotonic());
 	pthread_mutex_unlock(&all.lock);
-	pcsampling_window_end();
 	/* calls of the window return, and the GPU work that they launched is recorded */
 	nanosleep(&moment, NULL);
 	for (int n = 0; n < CALLS_RETURN && launch_in_call(); n++)

@@ -6,6 +6,8 @@
  * and records off it still costs each launch some percent, and coming and going costs some 20 ms once, which
  * is less from a second between windows on. Where it is held, or windows are nearer to each other, it stays
  * and records are off, callbacks come and do nothing.
+ *
+ * With --pc-sampling, the GPU is sampled before each window for as long as the window, see pcsampling.c.
  */
 #include <stdlib.h>
 
@@ -21,11 +23,17 @@
 #define DUTY_WINDOW_MIN 1000000ULL
 #define DUTY_WINDOW_MAX (3600 * NS_PER_S)
 #define DUTY_PARTS_MAX 1000000U
+/* How often it is looked whether a program that launches nothing has launched. */
+#define DUTY_LOOK_NS 10000000ULL
+/* The same for a program that does not use CUDA yet, when it is time to attach CUPTI. */
+#define DUTY_IDLE_NS 1000000ULL
 
 /**
  * The windows
  * @period: the next window's period, or that of the open one
  * @ends: when the open window ends; 0: none is open
+ * @sampled: time before a window in which the GPU is sampled, or 0; @samples: it is
+ * @look: when it is looked again whether sampling can end; 0: at the window's beginning
  * @there: CUPTI is attached
  * @lead: time that CUPTI needs to be attached
  * @stays: how often in a row it was not detached
@@ -34,6 +42,9 @@ static struct {
 	struct grt_duty is;
 	uint64_t period;
 	uint64_t ends;
+	uint64_t sampled;
+	bool samples;
+	uint64_t look;
 	bool there;
 	uint64_t lead;
 	unsigned int stays;
@@ -46,7 +57,9 @@ bool duty_set(const struct grt_duty *is)
 	    is->window > DUTY_WINDOW_MAX || is->epoch > now_ns(CLOCK_MONOTONIC))
 		return false;
 	duty.is = *is;
-	duty.ends = 0;
+	duty.ends = duty.look = 0;
+	duty.samples = false;
+	duty.sampled = pcsampling_is_requested() ? is->window : 0;
 	duty.there = false;
 	duty.lead = DUTY_LEAD;
 	duty.stays = 0;
@@ -79,7 +92,11 @@ static uint64_t duty_next(void)
 {
 	uint64_t begin = grt_duty_begin(&duty.is, duty.period);
 
-	return duty.ends ?: duty.there ? begin : begin - duty.lead;
+	if (duty.ends)
+		return duty.ends;
+	if (duty.samples)
+		return duty.look ?: begin;
+	return begin - duty.sampled - (duty.there ? 0 : duty.lead);
 }
 
 uint64_t duty_wait_ns(uint64_t ns)
@@ -89,7 +106,9 @@ uint64_t duty_wait_ns(uint64_t ns)
 	if (!duty.is.parts)
 		return ns;
 	next = duty_next();
-	return next <= now ? 0 : next - now < ns ? next - now : ns;
+	if (next <= now)
+		return duty.there ? 0 : DUTY_IDLE_NS;
+	return next - now < ns ? next - now : ns;
 }
 
 /* Before its window begins. */
@@ -101,6 +120,39 @@ static void duty_attach(const struct duty_cupti *cupti)
 	took = now_ns(CLOCK_MONOTONIC) - begun;
 	if (duty.there && took > duty.lead)
 		duty.lead = took < DUTY_LEAD_MAX ? took : DUTY_LEAD_MAX;
+}
+
+/* The windows before may have ended only now. */
+static void duty_sample(void)
+{
+	uint64_t begin = grt_duty_begin(&duty.is, duty.period), now = now_ns(CLOCK_MONOTONIC);
+
+	if (duty.there && duty.sampled && !duty.samples && now >= begin - duty.sampled && now < begin) {
+		pcsampling_window_begin((uint32_t)duty.period + 1);
+		duty.samples = true;
+	}
+}
+
+/*
+ * Return: whether no sample is taken any more, so that the window may begin. Where sampling cannot end the
+ * program launches nothing. If it does not until the window is over, that is what is recorded of the window.
+ */
+static bool duty_end_samples(void)
+{
+	uint64_t begin = grt_duty_begin(&duty.is, duty.period), now = now_ns(CLOCK_MONOTONIC);
+
+	if (!duty.samples || pcsampling_window_end()) {
+		duty.samples = false;
+		duty.look = 0;
+		return true;
+	}
+	duty.look = now + DUTY_LOOK_NS;
+	if (now >= begin + duty.is.window) {
+		capture_duty_none((uint32_t)duty.period + 1, begin, begin + duty.is.window);
+		duty.period++;
+		pcsampling_window_next((uint32_t)duty.period + 1);
+	}
+	return false;
 }
 
 /* A program without CUDA is watched all the same: it does nothing. */
@@ -124,7 +176,7 @@ static void duty_end(const struct duty_cupti *cupti)
 	capture_duty_end();
 	duty.ends = 0;
 	duty.period++;
-	begin = grt_duty_begin(&duty.is, duty.period);
+	begin = grt_duty_begin(&duty.is, duty.period) - duty.sampled;
 	if (!duty.there || begin < now_ns(CLOCK_MONOTONIC) + 2 * DUTY_APART || duty.stays >= DUTY_TRIES)
 		return;
 	duty.there = !cupti->detach();
@@ -147,6 +199,9 @@ void duty_tick(const struct duty_cupti *cupti)
 		duty_end(cupti);
 	else if (!duty.there && cupti->is_wanted())
 		duty_attach(cupti);
-	if (!duty.ends && now_ns(CLOCK_MONOTONIC) >= grt_duty_begin(&duty.is, duty.period))
+	if (duty.ends)
+		return;
+	duty_sample();
+	if (now_ns(CLOCK_MONOTONIC) >= grt_duty_begin(&duty.is, duty.period) && duty_end_samples())
 		duty_begin(cupti);
 }

@@ -11,6 +11,9 @@
  *
  * Calls that wait for the GPU wait at the gate, too, but are not counted: they launch nothing, and may take
  * as long as the program likes.
+ *
+ * When the GPU begins to be sampled, the first launch goes alone: in it, CUPTI looks at the code that is
+ * loaded, and nothing may disturb it, see pcsampling.c.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -27,6 +30,11 @@
 #define GATE_TRIES 10
 #define GATE_PAUSE_NS 10000000L
 #define GATE_LOOK_NS 20000L
+/* How long others wait for the first launch: it may itself wait for what another thread does. */
+#define GATE_FIRST_S 2
+
+/* SINGLE: calls pass one at a time, and none is on its way; BUSY: one is; until a launch has returned. */
+enum { GATE_OPEN, GATE_CLOSED, GATE_SINGLE, GATE_BUSY };
 
 _Atomic bool gate_counts;
 
@@ -36,7 +44,9 @@ _Atomic bool gate_counts;
  */
 static _Atomic uint64_t calls;
 /* A futex. */
-static _Atomic uint32_t closed;
+static _Atomic uint32_t gate;
+/* A launch has returned since the gate was opened for one. */
+static _Atomic bool first_is_over = true;
 
 /* Calls that the calling thread is in, of which the outermost is counted, and since which beginning. */
 static __thread unsigned int depth __attribute__((tls_model("initial-exec")));
@@ -44,6 +54,9 @@ static __thread bool counted __attribute__((tls_model("initial-exec")));
 static __thread uint32_t counted_since __attribute__((tls_model("initial-exec")));
 /* The thread has closed the gate: CUPTI makes calls of its own for it. */
 static __thread bool holds __attribute__((tls_model("initial-exec")));
+/* The thread's call goes alone; it launches, and no launch has returned yet. */
+static __thread bool alone __attribute__((tls_model("initial-exec")));
+static __thread bool launches_work __attribute__((tls_model("initial-exec")));
 
 void gate_begin(void)
 {
@@ -54,6 +67,7 @@ void gate_begin(void)
 void gate_end(void)
 {
 	atomic_store(&gate_counts, false);
+	atomic_store(&first_is_over, true);
 	gate_open();
 }
 
@@ -67,30 +81,94 @@ static void gate_count(int by)
 		;
 }
 
+static const struct grt_cuda_call *gate_call(int domain, uint32_t number)
+{
+	return grt_cuda_call((uint16_t)(number | (domain == CUPTI_DOMAIN_DRIVER ? GRT_CUDA_DRIVER : 0)));
+}
+
 static bool gate_waits_for_gpu(int domain, uint32_t number)
 {
-	uint16_t call = (uint16_t)(number | (domain == CUPTI_DOMAIN_DRIVER ? GRT_CUDA_DRIVER : 0));
-	enum grt_cuda_sync sync = grt_cuda_sync(grt_cuda_call(call));
+	enum grt_cuda_sync sync = grt_cuda_sync(gate_call(domain, number));
 
 	return sync && sync != GRT_CUDA_SYNC_ORDER;
+}
+
+static bool gate_launches(int domain, uint32_t number)
+{
+	const struct grt_cuda_call *call = gate_call(domain, number);
+
+	return call && (call->kind == GRT_CUDA_KIND_KERNEL || call->kind == GRT_CUDA_KIND_GRAPH);
+}
+
+static void gate_set(uint32_t to)
+{
+	if (atomic_exchange(&gate, to))
+		syscall(SYS_futex, &gate, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* Return: the state in which the call has to wait, or GATE_OPEN. Calls that are not counted launch nothing.
+ */
+static uint32_t gate_look(void)
+{
+	uint32_t now = atomic_load(&gate);
+
+	if (!counted)
+		return now == GATE_CLOSED ? now : GATE_OPEN;
+	while (now == GATE_SINGLE && !alone)
+		alone = atomic_compare_exchange_weak(&gate, &now, GATE_BUSY);
+	return alone ? GATE_OPEN : now;
+}
+
+/* The first launch takes too long: the others go on. */
+static void gate_give_up(void)
+{
+	uint32_t busy = GATE_BUSY;
+
+	if (atomic_compare_exchange_strong(&gate, &busy, GATE_OPEN))
+		syscall(SYS_futex, &gate, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
 /* The thread is counted before it looks at the gate, and the writer closes it before it looks at the count.
  */
 static void gate_pass(void)
 {
+	const struct timespec first = {.tv_sec = GATE_FIRST_S};
 	int saved = errno;
+	uint32_t now;
 
 	if (counted)
 		gate_count(1);
-	while (atomic_load(&closed)) {
+	while ((now = gate_look()) != GATE_OPEN) {
 		if (counted)
 			gate_count(-1);
-		syscall(SYS_futex, &closed, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+		if (syscall(SYS_futex, &gate, FUTEX_WAIT_PRIVATE, now, now == GATE_BUSY ? &first : NULL, NULL,
+			    0) &&
+		    errno == ETIMEDOUT)
+			gate_give_up();
 		if (counted)
 			gate_count(1);
 	}
 	errno = saved;
+}
+
+/* The call that went alone has returned: the next one goes, or, if it was a launch, all. */
+static void gate_next(void)
+{
+	uint32_t busy = GATE_BUSY;
+
+	if (atomic_compare_exchange_strong(&gate, &busy, launches_work ? GATE_OPEN : GATE_SINGLE))
+		syscall(SYS_futex, &gate, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void gate_return(void)
+{
+	if (launches_work)
+		atomic_store(&first_is_over, true);
+	if (alone)
+		gate_next();
+	alone = launches_work = false;
+	if (counted)
+		gate_count(-1);
 }
 
 void gate_callback(int domain, uint32_t number, int site)
@@ -102,14 +180,19 @@ void gate_callback(int domain, uint32_t number, int site)
 	if (counted_since != since) {
 		counted_since = since;
 		depth = 0;
+		alone = launches_work = false;
 	}
 	if (site == CUPTI_SITE_EXIT) {
-		if (depth && !--depth && counted)
-			gate_count(-1);
-	} else if (!depth++) {
+		if (depth && !--depth)
+			gate_return();
+		return;
+	}
+	if (!depth++) {
 		counted = !gate_waits_for_gpu(domain, number);
 		gate_pass();
 	}
+	if (!atomic_load_explicit(&first_is_over, memory_order_relaxed))
+		launches_work |= gate_launches(domain, number);
 }
 
 static bool gate_close_once(void)
@@ -118,7 +201,7 @@ static bool gate_close_once(void)
 	uint64_t limit = now_ns(CLOCK_MONOTONIC) + GATE_NS;
 
 	holds = true;
-	atomic_store(&closed, 1);
+	atomic_store(&gate, GATE_CLOSED);
 	while ((uint32_t)atomic_load(&calls)) {
 		if (now_ns(CLOCK_MONOTONIC) >= limit) {
 			gate_open();
@@ -142,12 +225,22 @@ bool gate_close(void)
 void gate_open(void)
 {
 	holds = false;
-	if (atomic_exchange(&closed, 0))
-		syscall(SYS_futex, &closed, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+	gate_set(atomic_load(&first_is_over) ? GATE_OPEN : GATE_SINGLE);
+}
+
+void gate_expect_first(void)
+{
+	atomic_store(&first_is_over, false);
+}
+
+bool gate_first_is_over(void)
+{
+	return atomic_load(&first_is_over);
 }
 
 void gate_forked(void)
 {
 	atomic_store(&gate_counts, false);
-	atomic_store(&closed, 0);
+	atomic_store(&first_is_over, true);
+	atomic_store(&gate, GATE_OPEN);
 }

@@ -537,6 +537,9 @@ void capture_reset(const struct grt_duty *duty);
 /** capture_duty_begin - begins a window; for the writer. Return: whether it began */
 bool capture_duty_begin(uint32_t number);
 
+/** capture_duty_none - a window in which nothing was launched has passed; for the writer */
+void capture_duty_none(uint32_t number, uint64_t begin, uint64_t end);
+
 /** capture_duty_end - ends the window; GPU work of its calls is still recorded; for the writer */
 void capture_duty_end(void);
 
@@ -586,6 +589,13 @@ extern _Atomic bool gate_counts;
 bool gate_close(void);
 void gate_open(void);
 
+/** gate_expect_first - the GPU is sampled from now on. If the gate is closed, it opens for one call that may
+ * launch at a time, until a launch has returned */
+void gate_expect_first(void);
+
+/** gate_first_is_over - a launch has returned since then, or calls are not counted */
+bool gate_first_is_over(void);
+
 /** gate_forked - called in a child, which is not recorded */
 void gate_forked(void);
 
@@ -603,9 +613,15 @@ bool pcsampling_is_requested(void);
 /** pcsampling_is_stuck - whether CUPTI holds a context that cannot be ended, and must not be finalized */
 bool pcsampling_is_stuck(void);
 
-/** pcsampling_window_begin, pcsampling_window_end - samples are taken in a random window; for the writer */
+/** pcsampling_window_begin - samples are taken before the random window of this number; for the writer */
 void pcsampling_window_begin(uint32_t number);
-void pcsampling_window_end(void);
+
+/** pcsampling_window_next - the window has passed, and samples are still taken: before this one */
+void pcsampling_window_next(uint32_t number);
+
+/** pcsampling_window_end - no more samples are taken. Return: false: the program has launched nothing yet, so
+ * sampling cannot end */
+bool pcsampling_window_end(void);
 
 /** pcsampling_tick - starts sampling of contexts whose calls were seen in the open window; for the writer.
  * Return: whether it still waits for the first one */

@@ -7,12 +7,19 @@
  *				0: as it is best
  *
  * Contexts are sampled from their beginning to their end, or in the windows of --duty. Sampling is then
- * enabled with a window and disabled with it: between windows launches are not slower, and the hardware's
- * buffer takes no memory. CUPTI may leave the program between windows. When it comes back, it reports only
- * new contexts; the older ones are found by the calls that the program makes in them. CUPTI does not report
- * code that was loaded in its absence, so it stays at least from the beginning of the program to the end of
- * the first window. Sampling of a context whose buffer was full cannot be disabled, and then CUPTI stays.
- * The writer switches sampling on and off while no thread is in a call, see gate.c.
+ * enabled before a window, for as long as it, and disabled at its beginning: between windows launches are not
+ * slower, and the hardware's buffer takes no memory. CUPTI may leave the program between windows. When it
+ * comes back, it reports only new contexts; the older ones are found by the calls that the program makes in
+ * them. CUPTI does not report code that was loaded in its absence, so it stays at least from the beginning of
+ * the program to the end of the first window. Sampling of a context whose buffer was full cannot be disabled,
+ * and then CUPTI stays. The writer switches sampling on and off while no thread is in a call, see gate.c.
+ *
+ * With --duty, kernels are recorded after the GPU was sampled, not at the same time. CUPTI looks at the code
+ * that is loaded in the first launch after cuptiPCSamplingEnable(). If sampling is disabled before that launch
+ * has returned it does not know the program's code, and until cuptiFinalize() all samples are those of other
+ * kernels (CUDA 13.0); if it records kernels then, mostly, too (45 of 54 windows; why is not known). So
+ * sampling is not disabled before a launch, and this launch goes alone. Code that is loaded while it samples
+ * is known.
  *
  * The writer gets what was counted in each round; the program's threads do so, too, where code is unloaded or
  * a context ends, since CUPTI would mix it up with what comes later. What they get waits in a list for the
@@ -93,7 +100,8 @@ struct answer {
 /**
  * @lock: for all that follows
  * @on: it is wanted, and CUPTI has not refused it; @by_window: in windows alone
- * @window: that is open; 0: none
+ * @window: that comes next, and before which the GPU is sampled; 0: it is not
+ * @looked: a launch has returned since contexts were sampled first
  * @serialized: kernels run one by one
  * @stuck: contexts that cannot be ended
  * @reasons: names by number, of the first context; @reasons_told: of these, written
@@ -105,6 +113,7 @@ static struct {
 	_Atomic bool on;
 	bool by_window;
 	bool serialized;
+	bool looked;
 	uint32_t window;
 	_Atomic unsigned int stuck;
 	uint32_t period;
@@ -394,6 +403,8 @@ static void pc_begin(struct context *c)
 	}
 	c->since = clock_monotonic();
 	c->state = CONTEXT_ON;
+	if (pc.by_window && !pc.looked)
+		gate_expect_first();
 }
 
 static struct context *pc_find(const void *handle)
@@ -567,6 +578,7 @@ void pcsampling_join(uint32_t enable, void *subscriber)
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
 		inject.cupti.enable_callback(enable, subscriber, CUPTI_DOMAIN_RESOURCE, resources[i]);
 	inject.cupti.enable_domain(enable, subscriber, CUPTI_DOMAIN_DRIVER);
+	pc.looked = false;
 	if (enable)
 		gate_begin();
 	else
@@ -586,27 +598,6 @@ static void pc_forget_gone(void)
 	for (unsigned int i = 0; i < pc.contexts; i++)
 		if (pc.context[i].state != CONTEXT_NONE && atomic_load(&pc.context[i].gone))
 			pc_forget(&pc.context[i]);
-}
-
-void pcsampling_window_begin(uint32_t number)
-{
-	if (!atomic_load(&pc.on))
-		return;
-	if (!gate_close()) {
-		pc.skipped++;
-		return;
-	}
-	pthread_mutex_lock(&pc.lock);
-	pc.window = number;
-	pc_forget_gone();
-	for (unsigned int i = 0; i < CONTEXTS_MAX; i++)
-		atomic_store(&seen[i], NULL);
-	for (unsigned int i = 0; i < pc.contexts; i++)
-		if (pc.context[i].state == CONTEXT_KNOWN)
-			pc_begin(&pc.context[i]);
-	atomic_store(&pcsampling_sees_calls, true);
-	pthread_mutex_unlock(&pc.lock);
-	gate_open();
 }
 
 /* Where calls do not return it goes on, and CUPTI stays. The gate is open where contexts are drained at
@@ -636,14 +627,60 @@ static void pc_end_all(void)
 	gate_open();
 }
 
-void pcsampling_window_end(void)
+static bool pc_is_on(void)
+{
+	bool any = false;
+
+	pthread_mutex_lock(&pc.lock);
+	pc_forget_gone();
+	for (unsigned int i = 0; i < pc.contexts; i++)
+		any |= pc.context[i].state == CONTEXT_ON;
+	pthread_mutex_unlock(&pc.lock);
+	return any;
+}
+
+bool pcsampling_window_end(void)
 {
 	if (!atomic_load(&pc.on))
-		return;
+		return true;
+	if (pc_is_on() && !pc.looked) {
+		if (!gate_first_is_over())
+			return false;
+		pc.looked = true;
+	}
 	atomic_store(&pcsampling_sees_calls, false);
 	pc_end_all();
 	pthread_mutex_lock(&pc.lock);
 	pc.window = 0;
+	pthread_mutex_unlock(&pc.lock);
+	return true;
+}
+
+void pcsampling_window_begin(uint32_t number)
+{
+	if (!atomic_load(&pc.on))
+		return;
+	if (!gate_close()) {
+		pc.skipped++;
+		return;
+	}
+	pthread_mutex_lock(&pc.lock);
+	pc.window = number;
+	pc_forget_gone();
+	for (unsigned int i = 0; i < CONTEXTS_MAX; i++)
+		atomic_store(&seen[i], NULL);
+	for (unsigned int i = 0; i < pc.contexts; i++)
+		if (pc.context[i].state == CONTEXT_KNOWN)
+			pc_begin(&pc.context[i]);
+	atomic_store(&pcsampling_sees_calls, true);
+	pthread_mutex_unlock(&pc.lock);
+	gate_open();
+}
+
+void pcsampling_window_next(uint32_t number)
+{
+	pthread_mutex_lock(&pc.lock);
+	pc.window = number;
 	pthread_mutex_unlock(&pc.lock);
 }
 

@@ -157,8 +157,8 @@ static bool cuda_is_period(const char *text)
 	return !*text || (!text[digits] && n >= 5 && n <= 31);
 }
 
-/* The first launch of a window waits for CUPTI, which looks at all code that the program has loaded: 0.3 s in
- * a program with PyTorch (CUDA 13.0). */
+/* The first launch that is sampled waits for CUPTI, which looks at all code that the program has loaded: 0.3 s
+ * in a program with PyTorch (CUDA 13.0). */
 static unsigned int cuda_window_ms(void)
 {
 	return pc_sampling ? 1000 : DUTY_WINDOW_MS;
@@ -178,6 +178,8 @@ static const char *cuda_refuse(const struct source_setup *setup)
 		return "--torch and --stack=bpf do not work together for a running process, which is recorded from outside";
 	if (graph && strcmp(graph, "node") && strcmp(graph, GRT_CUDA_GRAPH_WHOLE))
 		return "--graph: node, to record each kernel of a CUDA graph, or graph, to record the graph as one";
+	if (setup->duty && pc_sampling && cuda_is_serialized(pc_sampling))
+		return "--pc-sampling=serialized and --duty do not work together: kernels are recorded in the windows, and the GPU is sampled before them";
 	if (setup->duty && (capture_range || delay > 0))
 		return "--duty works neither with --capture-range nor with --delay: each defines when to record";
 	if (setup->duty && setup->pid && setup->stack && !strcmp(setup->stack, "bpf"))

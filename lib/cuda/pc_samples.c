@@ -730,10 +730,9 @@ static void pc_count_windows(struct grt_pc_samples *p)
 	for (const struct grt_windows *t = grt_keyed_oldest(&p->times); t; t = grt_keyed_next(&p->times, t)) {
 		const struct grt_image *i = p->from->image[grt_keyed_key(t)->w[0]];
 		uint64_t of;
-		uint32_t n;
+		uint32_t windows;
 
-		grt_estimate_watched(&i->watch, p->within.from, p->within.to, &of, &n);
-		sum->all += n;
+		grt_estimate_watched(&i->watch, p->within.from, p->within.to, &of, &windows);
 		sum->of += of;
 		sum->ns += grt_windows_sum(t, p->within.from, p->within.to);
 	}
@@ -745,12 +744,12 @@ void grt_pc_samples_note_windows(const struct grt_pc_windows *w, struct grt_note
 		return;
 	grt_note(
 		notes,
-		"the samples are of %" PRIu64 " of %" PRIu64
-		" random {window|windows}, %.3f s of %.1f s (%.2f %%): shares are shares of these samples, no number is scaled up",
-		w->sampled, w->all, (double)w->ns / 1e9, (double)w->of / 1e9,
+		"the GPU was sampled before %" PRIu64
+		" random {window|windows}, in %.3f s of %.1f s (%.2f %%): shares are shares of these samples, no number is scaled up",
+		w->sampled, (double)w->ns / 1e9, (double)w->of / 1e9,
 		w->of ? 100.0 * (double)w->ns / (double)w->of : 0);
 	if (w->lossy)
-		grt_note(notes, "  in %" PRIu64 " of these windows samples were lost", w->lossy);
+		grt_note(notes, "  samples were lost before %" PRIu64 " of these windows", w->lossy);
 }
 
 int grt_pc_samples_finish(struct grt_pc_samples *p)

@@ -120,13 +120,12 @@ struct grt_pc_launched {
 };
 
 /**
- * struct grt_pc_windows - random windows of all processes, if samples were taken in such windows
- * @all: number of windows that were recorded; @sampled: of these, those in which the GPU was sampled
- * @lossy: of these, those in which samples were dropped, or the hardware's buffer was full
+ * struct grt_pc_windows - random windows of all processes, if samples were taken before such windows
+ * @sampled: number of windows before which the GPU was sampled
+ * @lossy: of these, those before which samples were dropped, or the hardware's buffer was full
  * @ns: time in which the GPU was sampled; @of: time that the windows represent, ns
  */
 struct grt_pc_windows {
-	uint64_t all;
 	uint64_t sampled;
 	uint64_t lossy;
 	uint64_t ns;

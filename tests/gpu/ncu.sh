@@ -16,10 +16,10 @@ command -v ncu >/dev/null || { echo "no ncu: install Nsight Compute" && exit 4; 
 dir=$(mktemp -d) && cd "$dir" || exit 1
 trap 'rm -rf -- "$dir"' EXIT
 
-# Sums by line of both, in percent of the kernel; instructions have the lines that the recording says. ncu runs a kernel
-# several times and restores memory in between, so its code is not in the instruction cache when it begins: samples of warps
-# that wait for instructions are left out on both sides. The longest kernels, which have SHARE percent of ncu's samples or
-# more, are compared; what the shorter ones have is printed, since their first reads of memory, too, are others there.
+# Sums by line of both, in percent of the kernel; instructions have the lines that the recording says. Under ncu, a kernel's
+# code is not in the instruction cache when it begins: samples of warps that wait for instructions are left out on both
+# sides. The longest kernels, which have SHARE percent of ncu's samples or more, are compared; what the shorter ones have is
+# printed, since their first reads of memory, too, take longer there.
 compare() { # CSV_OF_NCU DUMP SHARE
 	python3 - "$@" <<'END'
 import collections, csv, json, re, sys
@@ -126,8 +126,10 @@ for what in "${@:-stalls}"; do
 		;;
 	transformer)
 		nvcc -lineinfo -O2 -arch=native -o transformer "$GRTRACE_SRC/examples/transformer.cu" || exit 1
-		# its kernels take some microseconds, and ncu runs them one by one
-		both transformer 5 15 serialized:10 "--launch-skip 40 --launch-count 60" ./transformer 3 -- ./transformer "${STEPS:-150}"
+		# its kernels take some microseconds, and ncu runs them one by one. With 2^10 cycles between samples, the
+		# first half microsecond of a kernel has none; with 2^5, the hardware drops some.
+		both transformer 5 15 serialized:7 "--replay-mode application --launch-skip 52 --launch-count 104" \
+			./transformer 5 -- ./transformer "${STEPS:-20}"
 		;;
 	triton) both triton 1 1 12 "-k softmax_kernel --launch-skip 3 --launch-count 3" python3 softmax.py 0 -- python3 softmax.py 3 ;;
 	*) echo "not stalls, transformer or triton: $what" && exit 2 ;;

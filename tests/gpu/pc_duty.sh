@@ -10,14 +10,20 @@
 #
 # By hand, as root, with a card and PyTorch. It takes 2 * SECONDS_EACH and some 10 seconds.
 # Exit status 0: no more than LIMIT percent (2) plus two standard errors are lost at LIMIT_DUTY (1), and the sums are right.
+#
+# PARTS="windows threads between" (windows): threads runs a program of eight threads that launch LAUNCHES (600000) kernels
+# each and counts them on the GPU, in such windows; it needs nvcc. between runs the graph's loop twice, without and with a
+# recorder, in PAIRS (60) turns of half a second in which the other one is stopped: the median step, without the windows.
 
 set -u
+here=$(realpath -- "$(dirname -- "$0")")
 build=$(realpath "${1:?pc_duty.sh BUILD [PYTHON]}")
 python=${2:-python3}
-SECONDS_EACH=${SECONDS_EACH:-14} DUTY=${DUTY:-5%,100ms} LIMIT=${LIMIT:-2} LIMIT_DUTY=${LIMIT_DUTY:-1}
+PARTS=${PARTS:-windows} SECONDS_EACH=${SECONDS_EACH:-14} DUTY=${DUTY:-5%,100ms} LIMIT=${LIMIT:-2} LIMIT_DUTY=${LIMIT_DUTY:-1}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
+PATH=$PATH:/usr/local/cuda/bin
 unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
 failed=0
 
@@ -25,7 +31,7 @@ cat >loops.py <<'END2'
 import sys, time, torch
 from torch import nn
 
-seconds = float(sys.argv[1])
+seconds, names = float(sys.argv[1]), sys.argv[2:] or ["eager", "graph"]
 
 
 class Layer(nn.Module):
@@ -47,7 +53,7 @@ def run(name, step, every):
         for _ in range(every):
             step()
         torch.cuda.synchronize()
-        print(name, time.monotonic_ns(), every)
+        print(name, time.monotonic_ns(), every, flush=name in sys.argv)
 
 
 torch.manual_seed(1)
@@ -57,7 +63,8 @@ with torch.no_grad():
     for _ in range(200):
         one(x)
     torch.cuda.synchronize()
-    run("eager", lambda: one(x), 100)
+    if "eager" in names:
+        run("eager", lambda: one(x), 100)
     net = nn.Sequential(*[Layer() for _ in range(8)]).cuda().half().eval()
     for _ in range(20):
         net(x)
@@ -68,7 +75,8 @@ with torch.no_grad():
     for _ in range(20):
         graph.replay()
     torch.cuda.synchronize()
-    run("graph", graph.replay, 1)
+    if "graph" in names:
+        run("graph", graph.replay, 1)
 END2
 
 cat >around.py <<'END2'
@@ -96,10 +104,10 @@ for name, t in ends.items():
 
     lost, length = [], []
     for begin, end in sorted(windows.values()):
-        a, b = begin - BEFORE, end + AFTER
+        a, b = 2 * begin - end - BEFORE, end + AFTER  # the GPU is sampled before the window
         if a - BESIDE < t[0] or b + BESIDE > t[-1]:
             continue
-        if any(x != (begin, end) and x[1] + AFTER > a - BESIDE and x[0] - BEFORE < b + BESIDE for x in windows.values()):
+        if any(x != (begin, end) and x[1] + AFTER > a - BESIDE and 2 * x[0] - x[1] - BEFORE < b + BESIDE for x in windows.values()):
             continue
         rate = (done(a) - done(a - BESIDE) + done(b + BESIDE) - done(b)) / (2 * BESIDE)
         lost.append(((b - a) - (done(b) - done(a)) / rate) / 1e6)
@@ -141,7 +149,7 @@ for e in events:
 bad = not sum(listed.values())
 for w, (a, b) in sorted(windows.items()):
     x, y = on.get(w, (0, 0))
-    print(f"# window {w}: {(b - a) / 1e6:.1f} ms; sampled from {(x - a) / 1e6:+.1f} ms on for {(y - x) / 1e6:.1f} ms; {listed[w]} samples, "
+    print(f"# window {w}: {(b - a) / 1e6:.1f} ms; sampled {(a - x) / 1e6:.1f} ms before it for {(y - x) / 1e6:.1f} ms; {listed[w]} samples, "
           f"{lined[w]} with a line, {count[w, 'other']} other, {count[w, 'dropped']} dropped, {count[w, 'full']} full")
     bad |= count[w, "total"] != listed[w] + count[w, "other"] + count[w, "dropped"]
 total = sum(v for (w, key), v in count.items() if key == "total")
@@ -149,11 +157,103 @@ print(f"sums: CUPTI counts {total}, records have {sum(listed.values())} in {len(
 sys.exit(bad)
 END2
 
-rm -rf run.grt
-"$build/grtrace" record -e cuda --pc-sampling --duty "$DUTY" -o run.grt "$python" loops.py "$SECONDS_EACH" >steps 2>said || failed=1
-sed 's/^/# /' said
-"$build/grtrace" dump --json run.grt >dump.json
-"$python" around.py steps dump.json "$LIMIT" "$LIMIT_DUTY" || { echo "FAILED: too dear"; failed=1; }
-"$python" sums.py dump.json || failed=1
-"$build/grtrace" report --by stall --top 5 run.grt | cut -c1-160 | sed 's/^/# /'
+# Medians of a step by turns without and with the recorder, before the end of the first window, and after it between windows.
+cat >between.py <<'END2'
+import bisect, json, statistics, sys
+
+
+def ends_of(path):
+    return [int(line.split()[1]) for line in open(path) if line.startswith("graph")]
+
+
+ends = {"off": ends_of("steps.off"), "on": ends_of("steps.on")}
+windows = [(2 * e["begin"] - e["end"] - 350e6, e["end"] + 350e6) for e in map(json.loads, open(sys.argv[2])) if e.get("end")]
+first = min((y for _, y in windows), default=float("inf"))
+
+
+def median(how, begin, end):
+    t = ends[how][bisect.bisect(ends[how], begin):bisect.bisect(ends[how], end)]
+    d = [b - a for a, b in zip(t, t[1:])]
+    return statistics.median(d) / 1e3 if len(d) > 100 else None
+
+
+pairs = {"before the first window's end": [], "between windows": []}
+rows = [(how, float(a) * 1e9, float(b) * 1e9) for how, a, b in map(str.split, open(sys.argv[1]))]
+for off, on in zip(rows[::2], rows[1::2]):
+    a, b = median(*off), median(*on)
+    if a and b and not any(x < on[2] and on[1] < y for x, y in windows):
+        pairs["between windows" if on[1] > first else "before the first window's end"].append((a, b))
+for name, found in pairs.items():
+    more = [(b / a - 1) * 100 for a, b in found]
+    if len(more) > 2:
+        error = 1.2533 * statistics.stdev(more) / len(more) ** 0.5
+        print(f"{name}: {statistics.median(a for a, _ in found):.2f} -> {statistics.median(b for _, b in found):.2f} us a step, "
+              f"{statistics.median(more):+.2f} +- {error:.2f} %, median of {len(more)} pairs")
+sys.exit(len(pairs["between windows"]) < 3)
+END2
+
+now() { "$python" -c 'import time; print(time.monotonic())'; }
+
+part_windows() {
+	rm -rf run.grt
+	"$build/grtrace" record -e cuda --pc-sampling --duty "$DUTY" -o run.grt "$python" loops.py "$SECONDS_EACH" >steps 2>said || failed=1
+	sed 's/^/# /' said
+	"$build/grtrace" dump --json run.grt >dump.json
+	"$python" around.py steps dump.json "$LIMIT" "$LIMIT_DUTY" || { echo "FAILED: too dear"; failed=1; }
+	"$python" sums.py dump.json || failed=1
+	"$build/grtrace" report --by stall --top 5 run.grt | cut -c1-160 | sed 's/^/# /'
+}
+
+part_threads() {
+	local n=${LAUNCHES:-600000}
+	nvcc -O2 -lineinfo -arch=native -o launches "$here/launches.cu" -lcuda || { failed=1; return; }
+	rm -rf run.grt
+	timeout 120 "$build/grtrace" record -e cuda --pc-sampling --duty "$DUTY" -o run.grt ./launches threads "$n" >counted 2>said ||
+		{ echo "FAILED: status $?"; failed=1; }
+	sed 's/^/# /' said
+	echo "threads: $(cat counted)"
+	"$build/grtrace" dump --json run.grt >dump.json
+	"$python" sums.py dump.json || failed=1
+}
+
+part_between() {
+	local i a b how recorder two
+	"$python" loops.py 100000 graph >steps.off &
+	two=($!)
+	rm -rf run.grt
+	# shellcheck disable=SC2016
+	"$build/grtrace" record -e cuda --pc-sampling --duty "$DUTY" -o run.grt \
+		bash -c 'echo $$ >pid && exec "$@" >steps.on' - "$python" loops.py 100000 graph 2>said &
+	recorder=$!
+	for how in off on; do
+		until [ -s steps.$how ] || ! kill -0 "${two[0]}" || ! kill -0 $recorder; do sleep 0.1; done
+	done
+	two+=("$(cat pid)")
+	kill -STOP "${two[@]}"
+	: >phases
+	for ((i = 0; i < ${PAIRS:-60}; i++)); do
+		for how in off on; do
+			kill -CONT "${two[$([ $how = on ] && echo 1 || echo 0)]}"
+			sleep 0.1
+			a=$(now) && sleep 0.4 && b=$(now)
+			kill -STOP "${two[@]}"
+			echo "$how $a $b" >>phases
+		done
+	done
+	kill -CONT "${two[@]}"
+	kill "${two[@]}"
+	wait "${two[0]}" $recorder 2>/dev/null
+	sed 's/^/# /' said
+	"$build/grtrace" dump --json -t capture run.grt >windows
+	"$python" between.py phases windows || failed=1
+}
+
+for part in $PARTS; do
+	case $part in
+	windows) part_windows ;;
+	threads) part_threads ;;
+	between) part_between ;;
+	*) echo "not windows, threads or between: $part" && exit 2 ;;
+	esac
+done
 exit $failed

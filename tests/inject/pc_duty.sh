@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# record --pc-sampling --duty: the GPU is sampled in random windows and not between them. Each sample has the number of
-# its window; what is in it is all that the GPU sampled in it; losses are counted by window, and reports say how much of the
-# time was sampled.
+# record --pc-sampling --duty: the GPU is sampled before random windows, in which kernels are recorded, and at no other time.
+# Each sample has the number of its window; losses are counted by window, and reports say how much of the time was sampled.
 
 # shellcheck source=tests/inject/_lib.sh
 . "$GRTRACE_SRC/tests/inject/_lib.sh"
@@ -41,6 +40,8 @@ for e in events:
         counts[e["window"]].append(e)
 # Each window with a count is a turn of sampling: the first is the first.
 lossy = ns = listed = 0
+last = max([*windows, *counts])
+windows.setdefault(last, (float("inf"), float("inf")))  # the program ended before it
 for turn, number in enumerate(sorted(counts), 1):
     if got[number] != truth[turn]:
         print("wrong: window", number, got[number] - truth[turn], truth[turn] - got[number])
@@ -51,17 +52,17 @@ for turn, number in enumerate(sorted(counts), 1):
     if sum(e["total"] for e in c) != sum(got[number].values()) + sum(e["dropped"] + e["other"] for e in c):
         print("wrong: CUPTI's total of window", number)
     begin, end = windows[number]
-    # sampling is on before the window begins, and is switched off at its end
-    if min(e["begin"] for e in c) > end or max(e["end"] for e in c) < begin:
+    # the GPU is sampled between the window before and this one, unless nothing was launched in the one before
+    if min(e["begin"] for e in c) < max([w[1] for n, w in windows.items() if n in counts and w[1] < end], default=0) or max(e["end"] for e in c) > begin:
         print("wrong: samples of window", number, "are of another time")
 if set(got) - set(counts) or set(counts) - set(windows):
     print("wrong: a window without a count", set(got) - set(counts), set(counts) - set(windows))
 if set(truth) - set(range(1, len(counts) + 1)):
     print("wrong: a turn without a window")
 begin = [e["time"] for e in events if e["type"] == "PROCESS"]
-span = max(begin + [w[1] for w in windows.values()]) - min(begin)
+span = max(begin + [w[1] for w in windows.values() if w[1] < float("inf")]) - min(begin)
 print("windows", len(windows), "sampled", len(counts), "lossy", lossy, "samples", listed)
-print("note the samples are of %d of %d random windows, %.3f s of %.1f s (%.2f %%)" % (len(counts), len(windows), ns / 1e9, span / 1e9, 100 * ns / span))
+print("note the GPU was sampled before %d random windows, in %.3f s of %.1f s (%.2f %%)" % (len(counts), ns / 1e9, span / 1e9, 100 * ns / span))
 END2
 facts_of() { # RECORDING HAPPENED
 	python3 windows.py "$GRTRACE" "$1" "$2" >facts 2>&1
@@ -106,6 +107,20 @@ check "threads: what is in a window is what was sampled in it" test "$(grep -c w
 check "threads: each window could begin and end" sh -c '! grep -q "did not return" said'
 beside=()
 
+# Sampling that is enabled before the program launches anything cannot be disabled until it does: CUPTI would know none of
+# its kernels. The windows of that time are recorded, and have no launch.
+beside=(late)
+sample
+check "late: the program ends" test $status = 0
+check "late: windows are sampled" says '^windows [1-9][0-9]+ sampled [1-9][0-9]* lossy 0 samples [1-9]'
+check "late: CUPTI knows the kernels" test "$(grep -c wrong facts)" = 0
+check "late: the windows without a launch are there" test "$("$GRTRACE" dump --json pc.grt | python3 -c '
+import json, sys
+events = [e for e in map(json.loads, sys.stdin) if isinstance(e, dict)]
+first = min(e["time"] for e in events if e["type"] == "LAUNCH")
+print(sum(e["type"] == "CAPTURE" and 0 < e.get("end", 0) < first for e in events))')" -ge 2
+beside=()
+
 # Code that is loaded while CUPTI is away has no lines, which are counted.
 sample MOCK_UNSEEN=1
 "$GRTRACE" report --by line pc.grt >line.txt
@@ -122,14 +137,14 @@ check "lossy: losses are those of windows" says '^windows [1-9][0-9]+ sampled [1
 check "lossy: what is there is exact" test "$(grep -c wrong facts)" = 0
 lossy=$(sed -n 's/.* lossy \([0-9]*\) .*/\1/p' facts)
 "$GRTRACE" report --by stall pc.grt >stall.txt
-check "lossy: the report has their number" grep -q "in $lossy of these windows samples were lost" stall.txt
+check "lossy: the report has their number" grep -q "samples were lost before $lossy of these windows" stall.txt
 
 sample MOCK_PC=full
 check "full: the program and its recording end" test $status = 0
 check "full: CUPTI stays where it cannot be ended" grep -q '^finalized 0 times, 0 faults, ' happened
 "$GRTRACE" report --by stall pc.grt >stall.txt
 check "full: it is said" grep -q "the hardware's buffer was full in 1 context" stall.txt
-check "full: of which windows" grep -q 'in 1 of these windows samples were lost' stall.txt
+check "full: of which windows" grep -q 'samples were lost before 1 of these windows' stall.txt
 
 sample MOCK_PC=refused
 check "refused: it is said why" grep -q 'no PC samples: .*NVreg_RestrictProfilingToAdminUsers=0' said

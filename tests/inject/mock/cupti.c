@@ -113,6 +113,7 @@ int cuptiFinalize(void)
 	/* as the real one does */
 	mock.next = 1;
 	mock.frozen = false;
+	mock_samples.late = mock_samples.looked = mock_samples.blind = false;
 	mock_wait();
 	nanosleep(&takes, NULL);
 	memset(mock.wanted, 0, sizeof(mock.wanted));

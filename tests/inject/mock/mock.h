@@ -209,6 +209,9 @@ struct mock_sample {
 /**
  * struct mock_samples - that nobody has got yet, and losses that CUPTI has told of
  * @on: the GPU is sampled, for the @turn-th time
+ * @loaded: the program has code; @late: it had when sampling was enabled; @looked: a launch has returned since
+ * @blind: sampling was disabled before, or kernels were recorded then, so CUPTI did not look at that code, and
+ *	all kernels are others until cuptiFinalize(), as with CUDA 13.0
  * @context, @cupti: locks. A launch waits for @cupti while it holds @context for reading, and where sampling
  *	is switched off it is the other way round, as with CUDA 13.0
  */
@@ -222,6 +225,10 @@ struct mock_samples {
 	uint64_t other;
 	bool on;
 	unsigned int turn;
+	bool loaded;
+	bool late;
+	_Atomic bool looked;
+	bool blind;
 };
 
 extern struct mock_samples mock_samples;

@@ -62,6 +62,7 @@ int cuptiPCSamplingEnable(struct cupti_pc_context *what)
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
 		if (is(refusals[i].how))
 			return refusals[i].result;
+	mock_samples.late |= mock_samples.loaded && !mock_samples.looked;
 	pc_switch(true);
 	return 0;
 }
@@ -123,6 +124,10 @@ static void fill(struct cupti_pc_data *d)
 	pthread_mutex_unlock(&mock_samples.lock);
 	d->dropped = d->pcs && is("lossy") ? 7 : 0;
 	d->other = d->pcs && is("lossy") ? 3 : 0;
+	if (mock_samples.blind) {
+		d->other += (uint32_t)d->total;
+		d->pcs = d->total = 0;
+	}
 	d->total += d->dropped + d->other;
 	mock_samples.dropped += d->dropped;
 	mock_samples.other += d->other;
@@ -160,6 +165,7 @@ int cuptiPCSamplingDisable(struct cupti_pc_context *what)
 		sleep(1);
 	if (!mock_samples.on || what->size != 24)
 		return INVALID;
+	mock_samples.blind |= !mock_samples.looked;
 	wait_for_context();
 	pc_switch(false);
 	if (last)

@@ -3,9 +3,10 @@
  * sampled CUBIN: a program whose kernels are sampled; it prints "FUNCTION OFFSET REASON SAMPLES" of each, and
  * at its end "losses DROPPED OTHER".
  *
- * sampled CUBIN MS [threads]: launches and waits for so long, with MOCK_UNSEEN also in code that CUPTI did
- * not see. It prints only what is sampled, with the turn of sampling, and at its end how often CUPTI was
+ * sampled CUBIN MS [threads|late]: launches and waits for so long, with MOCK_UNSEEN also in code that CUPTI
+ * did not see. It prints only what is sampled, with the turn of sampling, and at its end how often CUPTI was
  * finalized. With threads beside it: one that launches, too, and one that is always in a call that waits.
+ * late: it launches nothing in the first half.
  *
  * sampled CUBIN launches: kernels that several functions launch, sampled in each launch. It prints
  * "FUNCTION OFFSET REASON SAMPLES CALLER".
@@ -166,11 +167,15 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (argc > 2) {
+		bool threads = argc > 3 && !strcmp(argv[3], "threads"), late = argc > 3 && !threads;
+
 		end = now_ms() + strtoul(argv[2], NULL, 10);
-		if (argc > 3)
+		if (threads)
 			beside(true);
+		while (late && now_ms() < end - strtoul(argv[2], NULL, 10) / 2)
+			rest();
 		work(crc);
-		if (argc > 3)
+		if (threads)
 			beside(false);
 		return 0;
 	}

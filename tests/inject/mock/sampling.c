@@ -23,6 +23,7 @@ void mock_module(uint32_t number, const void *cubin, size_t bytes)
 	const struct cupti_module m = {.id = 1, .bytes = bytes, .cubin = cubin};
 	const struct cupti_resource r = {.context = &mock, .descriptor = &m};
 
+	mock_samples.loaded = true;
 	if (mock.callback && mock.wanted[CUPTI_DOMAIN_RESOURCE][number])
 		mock.callback(NULL, CUPTI_DOMAIN_RESOURCE, number, (const void *)&r);
 }
@@ -44,13 +45,18 @@ const void *mock_load(const char *path, size_t *bytes)
 
 void mock_pass_locks(void)
 {
-	struct timespec moment = {.tv_nsec = 50000};
+	struct timespec moment = {.tv_nsec = 50000}, look = {.tv_nsec = 3000000};
 
 	if (!mock_samples.on)
 		return;
 	pthread_rwlock_rdlock(&mock_samples.context);
 	nanosleep(&moment, NULL);
 	pthread_mutex_lock(&mock_samples.cupti);
+	if (!mock_samples.looked) {
+		mock_samples.blind |= mock_samples.late && mock.kinds[CUPTI_KIND_CONCURRENT_KERNEL];
+		nanosleep(&look, NULL);
+	}
+	mock_samples.looked = true;
 	pthread_mutex_unlock(&mock_samples.cupti);
 	pthread_rwlock_unlock(&mock_samples.context);
 }

@@ -82,6 +82,45 @@ static void test_quiet(void)
 	must(true, "then they go on");
 }
 
+/* Which state the gate has is read last: it does not go back. */
+static void test_single(void)
+{
+	int in, most = 0, looks = 0;
+
+	for (int i = 0; i < TIMES; i++) {
+		if (!gate_close())
+			continue;
+		gate_expect_first();
+		gate_open();
+		for (;;) {
+			in = atomic_load(&in_launch);
+			if (!atomic_load(&gate))
+				break;
+			most = in > most ? in : most;
+			looks += in == 1;
+		}
+		rest(200000);
+	}
+	must(looks && most == 1, "until the first launch has returned, no other thread is in one");
+}
+
+/* The first launch does not return. */
+static void test_single_slow(void)
+{
+	unsigned long n = 0;
+
+	while (!gate_close())
+		;
+	atomic_store(&slow, true);
+	gate_expect_first();
+	gate_open();
+	while (atomic_load(&in_launch) < THREADS - 1 && n++ < 100)
+		rest(100000000);
+	must(atomic_load(&in_launch) == THREADS - 1,
+	     "the others go on where the first launch does not return");
+	atomic_store(&slow, false);
+}
+
 /* The calls of before return when they are not counted any more. */
 static void test_anew(void)
 {
@@ -103,7 +142,7 @@ static void test_no_return(void)
 	while (atomic_load(&in_launch) < THREADS - 1)
 		rest(1000000);
 	must(!gate_close(), "it does not close where calls do not return");
-	must(!atomic_load(&closed), "and is open again");
+	must(!atomic_load(&gate), "and is open again");
 }
 
 int main(void)
@@ -115,7 +154,9 @@ int main(void)
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_create(&thread[i], NULL, run, (void *)i);
 	test_quiet();
+	test_single();
 	test_anew();
+	test_single_slow();
 	test_no_return();
 	atomic_store(&over, true);
 	for (size_t i = 0; i < THREADS; i++)
