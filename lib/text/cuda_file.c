@@ -875,6 +875,11 @@ static int cuda_file_prepare(struct cuda_file *f, struct grt_session *s, struct 
 	if (__builtin_add_overflow(f->last, f->count.base, &f->last))
 		return grt_err_set(err, -ERANGE, "its times do not fit 64 bits", NULL, "%s: cannot read",
 				   s->path);
+	/* 0 is an unknown time: the file begins at 1 ns, and what lies between its times remains the same */
+	if (!f->first && !f->count.base) {
+		f->count.base = 1;
+		f->last++;
+	}
 	f->first += f->count.base;
 	ret = cuda_file_settle(f);
 	if (ret)
