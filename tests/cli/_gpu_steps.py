@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""_gpu_steps.py GRTRACE SEED...: steps and their parts, the causes of idle time and the critical path of random GPU work,
-compared with models that read the numbers of which the files were made, see _gpu_work.py."""
+"""_gpu_steps.py GRTRACE SEED|long...: steps and their parts, the causes of idle time, how much was queued, and the critical
+path of random GPU work, compared with models that read the numbers of which the files were made, see _gpu_work.py."""
 
 import bisect
 import collections
@@ -174,6 +174,55 @@ class Idle:
                 same(f"{self.name}: {of} of {r['device']}", +sums, want)
 
 
+class Streams:
+    """How much of a stream was not complete at each of its calls; and busy times, to the nanosecond."""
+
+    def __init__(self, grtrace, name, truth):
+        self.grtrace, self.name, self.truth, self.calls = grtrace, name, truth, truth.call_of()
+
+    @staticmethod
+    def depths(works):
+        """Of (call, end) in the order of calls."""
+        queue, depths = collections.deque(), []
+        for called, end in works:
+            while queue and queue[0] <= called:
+                queue.popleft()
+            depths.append(len(queue))
+            queue.append(end)
+        return depths
+
+    def compare(self):
+        first, last = self.truth.span()
+        for r in table(self.grtrace, "stream", self.name)["streams"]:
+            mine = [w for w in self.truth.works if (w.pid, w.gpu, w.stream) == (r["pid"], r["gpu"], r["stream"])]
+            works = sorted((self.calls[w.pid, w.corr].begin, w.end) for w in mine)
+            depths, what = self.depths(works), f"{self.name}: stream {r['pid']}/{r['gpu']}/{r['stream']}"
+            busy = union([(w.start, w.end) for w in mine], first, last)
+            same(f"{what}: busy", r["busy"], percent(busy, last - first))
+            # in which order two of them end at once is not told
+            if len({end for _, end in works}) == len(works):
+                same(f"{what}: depth", (r["depth_avg"], r["depth_max"]), (sum(depths) * 1000 // len(depths) / 1000, max(depths)))
+        for r in table(self.grtrace, "idle", self.name)["idle_devices"]:
+            mine = [(w.start, w.end) for w in self.truth.works if (w.pid, w.gpu) == (r["pid"], r["gpu"])]
+            same(f"{self.name}: busy of {r['device']}", r["busy"], union(mine, first, last))
+
+
+class Long(Truth):
+    """More work than is held for sorting; each tenth of it is a copy that ends before its call returns."""
+
+    def fill(self, pid, begin):
+        now = free = begin
+        for corr in range(1, 36000):
+            copy = corr % 10 == 0
+            start = max(now + 500, free)
+            free = start + self.random.choice((300, 900, 2000))
+            back = free + 700 if copy else now + 200
+            self.calls.append(Call(pid, pid, corr, "cudaMemcpy" if copy else "cudaLaunchKernel", now, back))
+            self.works.append(Work("C" if copy else "K", None if copy else "k", pid, 0, 1, 7, start, free, corr, 64 * copy,
+                                   "HtoD" if copy else None, False))
+            now = back + 300
+
+
 class Path:
     """What must be true of any path: no gap, no overlap, and each piece is within what it is said to be."""
 
@@ -212,11 +261,16 @@ class Path:
 
 def main():
     grtrace, *seeds = sys.argv[1:]
+    if seeds == ["long"]:
+        truth = Long(1, [4711])
+        nsys(truth, "long.sqlite")
+        Streams(grtrace, "long.sqlite", truth).compare()
+        finish(3)
     for seed in map(int, seeds):
         for write, name, pids in ((kineto, f"{seed}.json", [4711]), (nsys, f"{seed}.sqlite", [101, 103])):
             truth = Training(seed, pids)
             write(truth, name)
-            for model in (Steps, Idle, Path):
+            for model in (Steps, Idle, Streams, Path):
                 model(grtrace, name, truth).compare()
     finish(100)
 
