@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "inputs.h"
@@ -54,6 +55,26 @@ static int merge_no_memory(void)
 
 /* ----------------------------------------------------------------- inputs */
 
+static bool merge_is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Return: whether an earlier input has events that this one would provide once more. */
+static bool merge_has(const struct merging *run, const char *path, enum grt_merge_side side)
+{
+	for (unsigned int i = 0; i < grt_merge_inputs(run->merge); i++) {
+		enum grt_merge_side other = grt_merge_side(run->merge, i);
+
+		if ((side == other || side == GRT_MERGE_BOTH || other == GRT_MERGE_BOTH) &&
+		    merge_is_same(run->path[i], path))
+			return true;
+	}
+	return false;
+}
+
 static int merge_add(struct merging *run, const char *path, enum grt_merge_side side)
 {
 	struct grt_err err = {.what = ""};
@@ -62,6 +83,8 @@ static int merge_add(struct merging *run, const char *path, enum grt_merge_side 
 
 	if (n == MERGE_INPUTS)
 		return cmd_usage_error("more than %d inputs", MERGE_INPUTS);
+	if (merge_has(run, path, side))
+		return cmd_usage_error("%s is given twice: the timeline would have its events twice", path);
 	run->path[n] = path;
 	ret = grt_merge_open(run->merge, path, side, &err);
 	return ret ? cmd_error(cmd_open_status(ret), &err) : EXIT_DONE;

@@ -12,6 +12,7 @@
 
 #include "codes/cuda_codes.h"
 #include "base/grow.h"
+#include "base/keyed.h"
 #include "base/sized.h"
 #include "graph_nodes.h"
 
@@ -65,9 +66,18 @@ struct page {
 
 enum recent { RECENT_LAUNCH, RECENT_WORK, RECENTS };
 
-/* struct waiting - work without a launch so far */
+/* Most work that waits; it takes all memory before. */
+#define WAITS_MAX (1U << 30)
+
+/**
+ * struct waiting - work without a launch so far; its key is the image, the correlation id, and the number of
+ * the work among those of both
+ * @image: number of the image
+ * @others: number 0: how many further ones there were
+ */
 struct waiting {
 	uint32_t image;
+	uint32_t others;
 	union {
 		struct grt_event e;
 		struct grt_ev_gpu_kernel kernel;
@@ -95,8 +105,7 @@ struct grt_launches {
 	uint32_t recent_caller[RECENT_CALLERS];
 	struct grt_index caller_index;
 	struct grt_graph_nodes graph_nodes;
-	struct waiting *waiting;
-	uint32_t waits;
+	struct grt_keyed waiting;
 	struct grt_launches_count count;
 };
 
@@ -113,6 +122,7 @@ int grt_launches_new_sized(struct grt_launches **out, const struct grt_launches_
 	l->key = grt_hash_key_new();
 	grt_images_init(&l->images);
 	grt_graph_nodes_init(&l->graph_nodes);
+	grt_keyed_init(&l->waiting, sizeof(struct waiting), WAITS_MAX);
 	return 0;
 }
 
@@ -443,18 +453,58 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 	return work(l->sink.arg, e, launch.image, &launch, GRT_LAUNCHED_MATCHED);
 }
 
+static struct waiting *launches_waiting(const struct grt_launches *l, uint32_t image, uint64_t correlation,
+					uint32_t number)
+{
+	const struct grt_key key = {{image, correlation, number}};
+
+	return grt_keyed_find(&l->waiting, &key);
+}
+
 static int keep_waiting(struct grt_launches *l, const struct grt_event *e, uint32_t image)
 {
-	struct waiting *w;
+	struct waiting *first = launches_waiting(l, image, correlation_of(e), 0), *w;
+	const struct grt_key key = {{image, correlation_of(e), first ? ++first->others : 0}};
+	void *found;
 
-	if (grt_grow_one(&l->waiting, l->waits))
+	if (grt_keyed_get(&l->waiting, &key, &found))
 		return -ENOMEM;
-	w = &l->waiting[l->waits++];
-	memset(w, 0, sizeof(*w));
+	w = found;
 	w->image = image;
 	/* a record of a newer version may be longer */
 	memcpy(&w->kernel, e, e->size < sizeof(w->kernel) ? e->size : sizeof(w->kernel));
 	return 0;
+}
+
+static int launches_end_wait(struct grt_launches *l, const struct waiting *w)
+{
+	bool outside = is_outside(l, &w->e);
+	struct page *p;
+	int place = find_entry(l, w->image, correlation_of(&w->e), &l->recent[RECENT_WORK], &p);
+
+	return place >= 0 ? launches_hand_out(l, &w->e, p, place, outside)
+			  : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN, outside);
+}
+
+/* The launch for which work has waited is there. Where stacks come apart, its own may come after it. */
+static int launches_end_waits_of(struct grt_launches *l, uint32_t image, uint64_t correlation, uint32_t node)
+{
+	struct waiting *w = !l->waiting.used || (!node && l->images.stacks_apart)
+				    ? NULL
+				    : launches_waiting(l, image, correlation, 0);
+	uint32_t others = w ? w->others : 0;
+	struct waiting one;
+	int ret = 0;
+
+	for (uint32_t i = 0; w && i <= others && !ret; i++) {
+		w = launches_waiting(l, image, correlation, i);
+		if (!w)
+			break;
+		one = *w;
+		grt_keyed_remove(&l->waiting, w);
+		ret = launches_end_wait(l, &one);
+	}
+	return ret;
 }
 
 static void count_span(struct grt_launches *l, uint64_t start, uint64_t end, uint64_t *sum)
@@ -557,8 +607,10 @@ static int launches_take_launch(struct grt_launches *l, const struct grt_ev_laun
 		return 0;
 	}
 	l->count.probed += !entry.outside && c.call == GRT_CUDA_PROBED;
-	return e->correlation ? launches_add_entry(l, i->number, p, e, &entry)
-			      : take_unnumbered(l, i->number, e, &entry);
+	if (!e->correlation)
+		return take_unnumbered(l, i->number, e, &entry);
+	return launches_add_entry(l, i->number, p, e, &entry)
+		       ?: launches_end_waits_of(l, i->number, e->correlation, entry.node);
 }
 
 static bool is_work(uint16_t type)
@@ -589,19 +641,13 @@ int grt_launches_event(struct grt_launches *l, const struct grt_event *e)
 
 static int end_waits(struct grt_launches *l)
 {
-	struct waiting *w;
-	struct page *p;
-	bool outside;
-	int ret = 0, place;
+	int ret = 0;
 
-	for (uint32_t i = 0; i < l->waits && !ret; i++) {
-		w = &l->waiting[i];
-		place = find_entry(l, w->image, correlation_of(&w->e), &l->recent[RECENT_WORK], &p);
-		outside = is_outside(l, &w->e);
-		ret = place >= 0 ? launches_hand_out(l, &w->e, p, place, outside)
-				 : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN, outside);
-	}
-	l->waits = 0;
+	for (const struct waiting *w = grt_keyed_oldest(&l->waiting); w && !ret;
+	     w = grt_keyed_next(&l->waiting, w))
+		ret = launches_end_wait(l, w);
+	grt_keyed_free(&l->waiting);
+	grt_keyed_init(&l->waiting, sizeof(struct waiting), WAITS_MAX);
 	return ret;
 }
 
@@ -690,7 +736,7 @@ void grt_launches_free(struct grt_launches *l)
 	}
 	free(l->page);
 	free(l->caller);
-	free(l->waiting);
+	grt_keyed_free(&l->waiting);
 	grt_index_free(&l->page_index);
 	grt_index_free(&l->caller_index);
 	grt_images_free(&l->images);

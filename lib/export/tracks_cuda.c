@@ -169,13 +169,14 @@ static struct grt_key cuda_key(unsigned int what, const struct grt_image *image,
 	return (struct grt_key){{(uint64_t)image->number << 32 | what, a, b}};
 }
 
-/* Adds fields of work; those that are 0 are unknown. */
+/* Adds fields of work; those that are 0 are unknown, except for the bytes of a copy. */
 static void add_work_fields(const struct grt_tracks *t, struct tracks_args *a, const struct grt_event *e)
 {
 	for (uint64_t rest = cuda_of(t)->drawn[e->type]; rest; rest &= rest - 1) {
 		const struct tracks_field *f = &t->field[e->type][__builtin_ctzll(rest)];
 
-		if (grt_field_read(&f->at, e))
+		if (grt_field_read(&f->at, e) ||
+		    (e->type == GRT_EV_GPU_COPY && f->at.offset == offsetof(struct grt_ev_gpu_copy, bytes)))
 			tracks_add_field(a, f, e);
 	}
 }

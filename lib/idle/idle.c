@@ -192,14 +192,11 @@ static int add_plain(struct grt_idleness *x, struct idle_device *d, const struct
 
 /* ------------------------------------------------------------- submitters */
 
-/**
- * struct dividing - a gap whose submitter is examined; @launched: the call that requested the work returned
- */
+/** struct dividing - a gap whose submitter is examined */
 struct dividing {
 	struct grt_idleness *x;
 	struct idle_device *d;
 	const struct idle_work *w;
-	bool launched;
 };
 
 static enum grt_idle_cause cause_of(const struct grt_submitter_piece *p, bool cuda)
@@ -249,15 +246,12 @@ static enum grt_submitter_calls calls_of(const struct idle_device *d)
 }
 
 /* The call requests the work; first it loads code if a kernel runs for the first time. */
-static int put_launched(void *arg, const struct grt_submitter_piece *p)
+static int put_requested(void *arg, const struct grt_submitter_piece *p)
 {
 	struct dividing *v = arg;
 	struct idle_at at = at_of_piece(v, p);
 
-	v->launched |= !p->call;
-	if (v->launched)
-		at = (struct idle_at){.device = v->d, .work = v->w, .cause = GRT_IDLE_QUEUED};
-	else if (v->w->fresh)
+	if (v->w->fresh)
 		at.cause = GRT_IDLE_SET_UP;
 	return idle_add(v->x, &at, p->from, p->to);
 }
@@ -279,11 +273,20 @@ static int divide_first(struct grt_idleness *x, struct idle_device *d, const str
 	return ret ?: add_plain(x, d, w, GRT_IDLE_START, began, asked);
 }
 
+/* When work was passed to the device; CUDA's work: when the call that requested it returned. */
+static uint64_t idle_handed(struct grt_idleness *x, const struct idle_device *d, const struct idle_work *w)
+{
+	return d->device.cuda
+		       ? grt_submitters_returned(&x->submitters, w->pid, w->tid, GRT_SUBMITTER_CUDA, w->asked)
+		       : w->handed;
+}
+
 static int divide_gap(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w, uint64_t from,
 		      uint64_t to)
 {
-	struct dividing v = {x, d, w, false};
-	uint64_t asked = idle_between(from, w->asked, to), handed = idle_between(asked, w->handed, to);
+	struct dividing v = {x, d, w};
+	uint64_t asked = idle_between(from, w->asked, to),
+		 handed = w->known ? idle_between(asked, idle_handed(x, d, w), to) : to;
 	int ret;
 
 	if (!d->any)
@@ -296,10 +299,11 @@ static int divide_gap(struct grt_idleness *x, struct idle_device *d, const struc
 	if (ret || !w->known)
 		return ret;
 	if (d->device.cuda)
-		return grt_submitters_divide(&x->submitters, w->pid, w->tid, GRT_SUBMITTER_CUDA, asked, to,
-					     put_launched, &v);
-	return add_plain(x, d, w, GRT_IDLE_SCHEDULER, asked, handed)
-		       ?: add_plain(x, d, w, GRT_IDLE_QUEUED, handed, to);
+		ret = grt_submitters_divide(&x->submitters, w->pid, w->tid, GRT_SUBMITTER_CUDA, asked, handed,
+					    put_requested, &v);
+	else
+		ret = add_plain(x, d, w, GRT_IDLE_SCHEDULER, asked, handed);
+	return ret ?: add_plain(x, d, w, GRT_IDLE_QUEUED, handed, to);
 }
 
 /* Time that was not recorded is neither busy nor idle: the window ends before it. */
@@ -354,7 +358,17 @@ static int take_unsure(struct grt_idleness *x, struct idle_device *d, const stru
 	return ret;
 }
 
-static int idle_take(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w)
+/* Kernels come in the order of their ends: which is the first is known when they are taken. */
+static bool idle_is_fresh(struct grt_idleness *x, const struct idle_device *d, const struct idle_work *w)
+{
+	struct grt_key key = {{d->device.number, w->image, w->kernel}};
+	uint32_t before = x->kernels.used;
+	void *known;
+
+	return w->kernel && !grt_keyed_get(&x->kernels, &key, &known) && x->kernels.used > before;
+}
+
+static int idle_take(struct grt_idleness *x, struct idle_device *d, struct idle_work *w)
 {
 	uint64_t from = idle_between(x->first, w->from, x->last), to = idle_between(from, w->to, x->last);
 	int ret;
@@ -365,6 +379,7 @@ static int idle_take(struct grt_idleness *x, struct idle_device *d, const struct
 			return 0;
 	}
 	d->taken = w->from > d->taken ? w->from : d->taken;
+	w->fresh = idle_is_fresh(x, d, w);
 	if (d->endless)
 		d->unsure = from > d->unsure ? from : d->unsure;
 	d->endless = false;
@@ -409,7 +424,7 @@ static int idle_take_heap(struct grt_idleness *x, struct idle_device *d)
 
 static int idle_take_first(struct grt_idleness *x, struct idle_device *d)
 {
-	const struct idle_work *first = d->lined ? idle_in_line(d, 0) : NULL;
+	struct idle_work *first = d->lined ? idle_in_line(d, 0) : NULL;
 
 	if (!first || (d->used && idle_before(d, &d->heap[0], first)))
 		return idle_take_heap(x, d);
@@ -572,16 +587,6 @@ static bool idle_is_interpreted(struct grt_idleness *x, const struct grt_image *
 	return m->interpreted;
 }
 
-static bool idle_is_fresh(struct grt_idleness *x, const struct idle_device *d, const struct grt_event *e)
-{
-	struct grt_key key = {{d->device.number, ((const struct grt_ev_gpu_kernel *)e)->name}};
-	uint32_t before = x->kernels.used;
-	void *known;
-
-	return e->type == GRT_EV_GPU_KERNEL && !grt_keyed_get(&x->kernels, &key, &known) &&
-	       x->kernels.used > before;
-}
-
 static void idle_take_launch(struct grt_idleness *x, const struct grt_launch *launch, struct idle_work *w)
 {
 	w->known = launch;
@@ -612,6 +617,7 @@ int grt_idleness_work(struct grt_idleness *x, const struct grt_event *e, const s
 			      .to = kernel ? k->end : c->end,
 			      .pid = image->pid,
 			      .image = image->number + 1,
+			      .kernel = kernel ? k->name + 1 : 0,
 			      .began = image->began > 0 ? (uint64_t)image->began : 0};
 	const struct grt_device *device;
 	struct idle_device *d;
@@ -634,7 +640,6 @@ int grt_idleness_work(struct grt_idleness *x, const struct grt_event *e, const s
 	d->device.pid = image->pid;
 	inside = idle_is_in_window(x, e, &w);
 	d->device.work += inside;
-	w.fresh = idle_is_fresh(x, d, e);
 	idle_take_launch(x, launch, &w);
 	if (w.from && w.to >= w.from)
 		return idle_put(x, d, &w);

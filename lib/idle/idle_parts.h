@@ -18,9 +18,10 @@
  * @stack: id of the stack that submitted it, or node of @image; 0: none
  * @image: number of its process image plus 1, 0: it is a job
  * @name: name of its thread
+ * @kernel: the string of the kernel's name plus 1, 0: it is no kernel
  * @unsure: it ran at an unknown time between @from and @to; UINT64_MAX: unknown
  * @inferred: one of its time stamps is inferred
- * @fresh: the first kernel of its name on the device
+ * @fresh: the first kernel of its name of its process on the device; set when it is taken
  * @interpreted: its stack has frames of an interpreter, which the stacks of its thread's sleeps lack
  */
 struct idle_work {
@@ -34,6 +35,7 @@ struct idle_work {
 	uint32_t stack;
 	uint32_t image;
 	uint32_t name;
+	uint32_t kernel;
 	bool known;
 	bool unsure;
 	bool inferred;
@@ -138,7 +140,7 @@ struct grt_idleness {
 	struct grt_keyed inside;    /* struct idle_call by thread */
 	struct grt_keyed processes; /* when they began */
 	struct grt_keyed wakers;    /* their names */
-	struct grt_keyed kernels;   /* by device and name */
+	struct grt_keyed kernels;   /* by device, process image and name */
 	struct grt_keyed worked;    /* struct grt_stack_end_sum by device, image and stack */
 	struct idle_image *image;
 	uint32_t images;

@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Calls, at most, that end after a call began and before it ended. */
+#define WITHIN_MAX 8U
+
 /** struct ring - the last of @n elements, at n - 1 modulo @room, a power of two or 0, and before; @near: the
  * number that was looked for last; @forgot: there were more */
 struct ring {
@@ -290,6 +293,21 @@ int grt_submitters_divide(struct grt_submitters *s, uint32_t pid, uint32_t tid, 
 		ret = put(arg, &p);
 	}
 	return ret;
+}
+
+/* Calls are in the order of their returns: calls that the thread made within one come before it. */
+uint64_t grt_submitters_returned(struct grt_submitters *s, uint32_t pid, uint32_t tid,
+				 enum grt_submitter_calls kind, uint64_t entered)
+{
+	struct grt_key key = submitters_key(pid, tid);
+	struct submitter *t = submitters_recent(s, &key) ?: grt_keyed_find(&s->threads, &key);
+	struct ring *r = t ? &t->call[kind] : NULL;
+	uint64_t first = r ? submitters_first(r, entered) : 0;
+
+	for (uint64_t i = first; r && i < r->n && i < first + WITHIN_MAX; i++)
+		if (ring_at(r, i)->from == entered)
+			return ring_at(r, i)->to;
+	return 0;
 }
 
 void grt_submitters_free(struct grt_submitters *s)

@@ -100,6 +100,13 @@ int grt_submitters_divide(struct grt_submitters *s, uint32_t pid, uint32_t tid, 
 			  uint64_t from, uint64_t to,
 			  int (*put)(void *arg, const struct grt_submitter_piece *p), void *arg);
 
+/**
+ * grt_submitters_returned - when a thread returned from the call of a kind that it entered at @entered
+ * Return: the time; 0: there is no such call, or it took no time
+ */
+uint64_t grt_submitters_returned(struct grt_submitters *s, uint32_t pid, uint32_t tid,
+				 enum grt_submitter_calls kind, uint64_t entered);
+
 /** grt_submitters_free - frees and empties it */
 void grt_submitters_free(struct grt_submitters *s);
 

@@ -61,7 +61,7 @@ static void uvm_get_processor(struct grt_cell *cell, const void *view, const voi
 
 static void uvm_mean(struct grt_cell *cell, uint64_t sum, uint64_t n)
 {
-	cell->number = n ? sum / n : 0;
+	cell->number = n ? (uint64_t)(((unsigned __int128)sum + n / 2) / n) : 0;
 	cell->absent = !n;
 }
 

@@ -74,7 +74,7 @@ static void rocm_table_get_mean(struct grt_cell *cell, const void *view, const v
 	const struct grt_rocm_times *t = rocm_table_times(row, arg);
 
 	cell->absent = !t->n;
-	cell->number = t->n ? t->sum / t->n : 0;
+	cell->number = t->n ? (uint64_t)(((unsigned __int128)t->sum + t->n / 2) / t->n) : 0;
 }
 
 static void rocm_table_get_min(struct grt_cell *cell, const void *view, const void *row, int arg)

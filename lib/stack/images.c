@@ -191,6 +191,7 @@ static int keep_stack(struct grt_images *m, const struct grt_image *i, const str
 		grt_keyed_remove(&m->stack, grt_keyed_oldest(&m->stack));
 		m->dropped++;
 	}
+	m->stacks_apart = true;
 	ret = grt_keyed_get(&m->stack, &key, &found);
 	if (!ret)
 		*(uint32_t *)found = n->node;

@@ -133,7 +133,8 @@ struct grt_image {
  * @dropped: number of dropped definitions
  * @room, @defined: bytes of all tables of numbers, and the bytes that the definitions in the trace allow
  * @devices: CUDA's devices, see devices.h; @windows: the recorded times, see windows.h
- * @stack: nodes of stacks that BPF programs recorded for launches, until a launch requests its node
+ * @stack: nodes of stacks that BPF programs recorded for launches, until a launch requests its node;
+ *	@stacks_apart: there were some
  */
 struct grt_images {
 	struct grt_image **image;
@@ -148,6 +149,7 @@ struct grt_images {
 	struct grt_devices devices;
 	struct grt_windows windows;
 	struct grt_keyed stack;
+	bool stacks_apart;
 };
 
 /** grt_images_init - sets up a set without images */

@@ -63,6 +63,8 @@ struct cuda_image {
  *	RANGE_NODE in that image
  * @spans: calls and what may be around them
  * @first, @last: time of the first and last record, ns
+ * @one_process: as in @kind, until calls of several processes are found
+ * @pids: bits of enum cuda_file_pid, by the pid of calls and GPU work; only if @one_process
  * @pid: the only process; @named: the process in @images has its name
  * @nameless: there are records without a pid
  * @filled: @order has all records; @code: a negative errno that ends the run
@@ -84,6 +86,8 @@ struct cuda_file {
 	struct grt_cupti_count count;
 	uint64_t first;
 	uint64_t last;
+	bool one_process;
+	struct grt_keyed pids;
 	uint64_t pid;
 	bool called;
 	bool named;
@@ -94,12 +98,18 @@ struct cuda_file {
 	struct grt_health *health;
 };
 
+/** enum cuda_file_pid - what has a pid */
+enum cuda_file_pid {
+	CUDA_FILE_CALLS = 1,
+	CUDA_FILE_WORK = 2,
+};
+
 /* ----------------------------------------------------------------- images */
 
 /* NULL with @f->code set: no memory, or more processes than a machine has */
 static struct cuda_image *cuda_file_image(struct cuda_file *f, uint64_t pid)
 {
-	const struct grt_key key = {{f->kind->one_process ? 0 : pid}};
+	const struct grt_key key = {{f->one_process ? 0 : pid}};
 	void *at = NULL;
 	struct cuda_image *i;
 	int ret = grt_keyed_get(&f->images, &key, &at);
@@ -119,7 +129,7 @@ static void cuda_file_number(struct cuda_file *f, uint64_t pid)
 	struct cuda_image *i;
 
 	f->nameless |= !pid;
-	i = pid || f->kind->one_process ? cuda_file_image(f, pid) : NULL;
+	i = pid || f->one_process ? cuda_file_image(f, pid) : NULL;
 	if (i && !i->number)
 		i->number = ++f->numbered;
 }
@@ -651,7 +661,7 @@ static int cuda_file_put_spans(struct cuda_file *f)
 
 static void cuda_file_look_process(struct cuda_file *f, const struct grt_cupti_record *r)
 {
-	bool wanted = !f->kind->one_process || (r->pid && (!f->named || r->pid == f->pid));
+	bool wanted = !f->one_process || (r->pid && (!f->named || r->pid == f->pid));
 	struct cuda_image *i = wanted ? cuda_file_image(f, r->pid) : NULL;
 
 	if (!i)
@@ -660,6 +670,22 @@ static void cuda_file_look_process(struct cuda_file *f, const struct grt_cupti_r
 	f->named = true;
 	if (!f->called)
 		f->pid = r->pid;
+}
+
+static void cuda_file_note_pid(struct cuda_file *f, const struct grt_cupti_record *r)
+{
+	const struct grt_key key = {{r->pid}};
+	bool work = r->kind == GRT_CUPTI_KERNEL || r->kind == GRT_CUPTI_COPY || r->kind == GRT_CUPTI_SET;
+	void *at;
+	int ret;
+
+	if (!f->one_process || (!work && r->kind != GRT_CUPTI_CALL))
+		return;
+	ret = grt_keyed_get_or_count(&f->pids, &key, NULL, &at);
+	if (ret)
+		f->code = ret;
+	else if (at)
+		*(uint8_t *)at |= work ? CUDA_FILE_WORK : CUDA_FILE_CALLS;
 }
 
 static int cuda_file_look(void *arg, const struct grt_cupti_record *r)
@@ -684,6 +710,7 @@ static int cuda_file_look(void *arg, const struct grt_cupti_record *r)
 			f->pid = r->pid;
 			f->called = true;
 		}
+		cuda_file_note_pid(f, r);
 		cuda_file_number(f, r->pid);
 	}
 	return f->code;
@@ -812,6 +839,7 @@ static void cuda_file_free(struct cuda_file *f)
 {
 	grt_order_fini(&f->order);
 	grt_keyed_free(&f->images);
+	grt_keyed_free(&f->pids);
 	grt_keyed_free(&f->strings);
 	grt_keyed_free(&f->nodes);
 	grt_cuda_spans_free(&f->spans);
@@ -842,7 +870,7 @@ static int cuda_file_settle(struct cuda_file *f)
 {
 	struct cuda_image *i;
 
-	if (f->nameless && !f->kind->one_process && f->numbered != 1) {
+	if (f->nameless && !f->one_process && f->numbered != 1) {
 		i = cuda_file_image(f, 0);
 		if (i && !i->number)
 			i->number = ++f->numbered;
@@ -850,13 +878,44 @@ static int cuda_file_settle(struct cuda_file *f)
 	for (i = grt_keyed_oldest(&f->images); i && f->numbered == 1; i = grt_keyed_next(&f->images, i))
 		if (i->number)
 			f->sole = i;
-	if (f->kind->one_process && f->sole) {
+	if (f->one_process && f->sole) {
 		f->sole->pid = (uint32_t)f->pid;
 		f->sole->ranked = f->count.ranked;
 		f->sole->rank = grt_u32(f->count.rank);
 		f->sole->world = grt_u32(f->count.world);
 	}
 	return f->code;
+}
+
+/*
+ * Usually the pid of GPU work is the number of a device. But if several processes made calls, and all work
+ * has the pid of one of them, as in our own exports, each record belongs to the process of its pid.
+ */
+static bool cuda_file_has_several(const struct cuda_file *f)
+{
+	uint32_t callers = 0;
+
+	for (const uint8_t *at = grt_keyed_oldest(&f->pids); at; at = grt_keyed_next(&f->pids, at)) {
+		if (!(*at & CUDA_FILE_CALLS))
+			return false;
+		callers++;
+	}
+	return callers > 1;
+}
+
+/* Reads the file for the first time, or again once it is known to be of several processes. */
+static int cuda_file_look_at_all(struct cuda_file *f)
+{
+	int ret = f->kind->read(f->reader, &f->count, cuda_file_look, f);
+
+	if (ret || !cuda_file_has_several(f))
+		return ret;
+	grt_keyed_free(&f->images);
+	grt_keyed_init(&f->images, sizeof(struct cuda_image), IMAGES_MAX);
+	f->numbered = 0;
+	f->one_process = f->named = f->nameless = false;
+	f->count = (struct grt_cupti_count){.rank = 0};
+	return f->kind->read(f->reader, &f->count, cuda_file_look, f);
 }
 
 static int cuda_file_prepare(struct cuda_file *f, struct grt_session *s, struct grt_err *err)
@@ -866,7 +925,7 @@ static int cuda_file_prepare(struct cuda_file *f, struct grt_session *s, struct 
 	f->label = strdup(s->path);
 	ret = f->label ? cuda_file_know_calls(f) : -ENOMEM;
 	if (!ret)
-		ret = f->kind->read(f->reader, &f->count, cuda_file_look, f);
+		ret = cuda_file_look_at_all(f);
 	if (!ret && f->first > f->last)
 		ret = -ENODATA;
 	ret = f->kind->judge(f->reader, s->path, &f->count, ret, err);
@@ -875,6 +934,11 @@ static int cuda_file_prepare(struct cuda_file *f, struct grt_session *s, struct 
 	if (__builtin_add_overflow(f->last, f->count.base, &f->last))
 		return grt_err_set(err, -ERANGE, "its times do not fit 64 bits", NULL, "%s: cannot read",
 				   s->path);
+	/* 0 is an unknown time: the file begins at 1 ns, and what lies between its times remains the same */
+	if (!f->first && !f->count.base) {
+		f->count.base = 1;
+		f->last++;
+	}
 	f->first += f->count.base;
 	ret = cuda_file_settle(f);
 	if (ret)
@@ -896,10 +960,12 @@ int grt_cuda_file_open(struct grt_session *s, const struct grt_cuda_file_kind *k
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", s->path);
 	}
 	f->kind = kind;
+	f->one_process = kind->one_process;
 	f->reader = reader;
 	f->first = UINT64_MAX;
 	grt_texts_init(&f->texts, TEXTS_MAX);
 	grt_keyed_init(&f->images, sizeof(struct cuda_image), IMAGES_MAX);
+	grt_keyed_init(&f->pids, sizeof(uint8_t), IMAGES_MAX);
 	grt_keyed_init(&f->strings, sizeof(uint32_t), TEXTS_MAX);
 	grt_keyed_init(&f->nodes, sizeof(uint32_t), TEXTS_MAX);
 	grt_order_init(&f->order, GRT_WINDOW_ALL, true, 0);
