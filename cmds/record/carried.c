@@ -25,6 +25,7 @@ static int carried_keep(struct carried *c, const struct grt_event *e)
 	if (c->used + e->size > c->room && c->dropped >= c->room / 2 && c->room) {
 		memmove(c->data, c->data + c->dropped, c->used - c->dropped);
 		c->used -= c->dropped;
+		c->gone += c->dropped;
 		c->dropped = 0;
 	}
 	if (grt_grow(&c->data, &c->room, c->used + e->size, PACKET_BYTES))
@@ -33,6 +34,49 @@ static int carried_keep(struct carried *c, const struct grt_event *e)
 	c->used += e->size;
 	c->records++;
 	return 0;
+}
+
+/* The place of the event's image; that of another one, or the first free one, where it has none. */
+static struct carried_counts *carried_counts_of(struct carried *c, const struct grt_event *e)
+{
+	uint32_t at = (uint32_t)(((e->ctx ^ e->pid) * 0x9e3779b97f4a7c15ULL) >> 32);
+	struct carried_counts *k = NULL;
+
+	for (uint32_t i = 0; i < 8; i++) {
+		k = &c->counts[(at + i) % CARRIED_IMAGES];
+		if (!k->pid || (k->pid == e->pid && k->image == e->ctx))
+			break;
+	}
+	return k;
+}
+
+/* Counts take the place of the last ones of their image, if that is still there. */
+static int carried_keep_counts(struct carried *c, const struct grt_event *e)
+{
+	struct grt_event *old = NULL;
+	struct carried_counts *k;
+	int ret;
+
+	if (!c->counts)
+		c->counts = calloc(CARRIED_IMAGES, sizeof(*c->counts));
+	if (!c->counts)
+		return -ENOMEM;
+	k = carried_counts_of(c, e);
+	if (k->pid == e->pid && k->image == e->ctx && k->at >= c->gone + c->dropped)
+		old = (struct grt_event *)(c->data + (k->at - c->gone));
+	if (old && old->size == e->size) {
+		memcpy(old, e, e->size);
+		return 0;
+	}
+	ret = carried_keep(c, e);
+	*k = (struct carried_counts){
+		.pid = e->pid, .image = e->ctx, .at = c->gone + c->used - (ret ? 0 : e->size)};
+	return ret;
+}
+
+static bool carried_is_counts(const struct grt_event *e)
+{
+	return e->type == GRT_EV_PROCESS && ((const struct grt_ev_process *)e)->what == 2;
 }
 
 int carried_see(struct carried *c, const struct grt_packet *p, struct carried_seen *seen)
@@ -45,7 +89,9 @@ int carried_see(struct carried *c, const struct grt_packet *p, struct carried_se
 
 		if (!grt_record_sound(e, (uint64_t)(end - at)))
 			break;
-		if (grt_has_trait(e, GRT_TRAIT_DEFINING))
+		if (carried_is_counts(e))
+			ret = carried_keep_counts(c, e);
+		else if (grt_has_trait(e, GRT_TRAIT_DEFINING))
 			ret = carried_keep(c, e);
 		else
 			seen->counted += grt_has_trait(e, GRT_TRAIT_COUNTED);
@@ -125,5 +171,6 @@ uint64_t carried_bytes(const struct carried *c)
 void carried_free(struct carried *c)
 {
 	free(c->data);
+	free(c->counts);
 	*c = (struct carried){.most = c->most};
 }

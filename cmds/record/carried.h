@@ -8,21 +8,37 @@
 
 #include <grtrace/grtrace.h>
 
+/* Process images whose counts replace the counts before them; where there are more, some counts are kept
+ * twice. */
+#define CARRIED_IMAGES 1024U
+
+/** struct carried_counts - of an image: its pid, its number, and where its counts are, bytes from the first
+ * record of all */
+struct carried_counts {
+	uint32_t pid;
+	uint64_t image;
+	uint64_t at;
+};
+
 /**
  * struct carried - records, one after the other
  * @data: @used bytes of @room, of which the first @dropped are freed
+ * @gone: bytes before @data
  * @most: bytes that they may use
  * @records: number of records
  * @lost: definitions that were replaced
+ * @counts: by image; NULL before the first
  */
 struct carried {
 	char *data;
 	size_t used;
 	size_t room;
 	size_t dropped;
+	uint64_t gone;
 	size_t most;
 	uint64_t records;
 	uint64_t lost;
+	struct carried_counts *counts;
 };
 
 /** struct carried_seen - of the records of a packet: @counted: those that their programs count, too */

@@ -101,6 +101,13 @@ check "each segment is a recording by itself" test $sound = $n -a $n -ge 2
 check "stacks have names" grep -q launches <("$GRTRACE" flame seg.grt 2>/dev/null)
 check "together they have all of it" test $sum = "$here"
 
+# A program counts its records once a second; a segment repeats the last counts alone, so that they take no room from names.
+run record -e cuda --max-size 4M --segment 256K -o long.grt "$MOCK/app" shares 4500
+last=$(compgen -G 'long.grt/segment_*' | tail -n 1)
+counts=$("$GRTRACE" dump -t process "$last" 2>/dev/null | awk -v from="$(sed -nE 's/.*cuda_window = "from=([0-9]+).*/\1/p' "$last/metadata")" '
+	/ what=2 / && $1 * 1e9 > from - 1000 && $1 * 1e9 < from + 1000 { n++ } END { print n + 0 }')
+check "a segment repeats the last counts of a program alone" test "$counts" = 1
+
 # Steps: the program's log says which one slept.
 STEPS_NVTX="train step" STEPS_LOG=$PWD/notes run record -e cuda --last 60 --on 'step>300ms' --after 0.1 -o late.grt "$MOCK/steps" 12 1 0 10 400
 expect "a step that takes long" 0 '^grtrace record: step: train step ?[0-9]+ took [0-9.]+ m?s; the median of its thread is [0-9.]+ ms, process [0-9]+'
