@@ -13,27 +13,43 @@
 
 static void carried_drop_oldest(struct carried *c)
 {
-	c->dropped += ((const struct grt_event *)(c->data + c->dropped))->size;
+	c->dropped += ((const struct grt_event *)(c->data + c->stays + c->dropped))->size;
 	c->records--;
 	c->lost++;
 }
 
+static void carried_close_gap(struct carried *c)
+{
+	char *gap = c->data + c->stays;
+
+	memmove(gap, gap + c->dropped, c->used - c->stays - c->dropped);
+	c->used -= c->dropped;
+	c->gone += c->dropped;
+	c->dropped = 0;
+}
+
 static int carried_keep(struct carried *c, const struct grt_event *e)
 {
-	while (c->used - c->dropped + e->size > c->most && c->records)
+	while (c->used - c->dropped + e->size > c->most && c->stays + c->dropped < c->used)
 		carried_drop_oldest(c);
-	if (c->used + e->size > c->room && c->dropped >= c->room / 2 && c->room) {
-		memmove(c->data, c->data + c->dropped, c->used - c->dropped);
-		c->used -= c->dropped;
-		c->gone += c->dropped;
-		c->dropped = 0;
-	}
+	if (c->used + e->size > c->room && c->dropped >= c->room / 4 && c->room)
+		carried_close_gap(c);
 	if (grt_grow(&c->data, &c->room, c->used + e->size, PACKET_BYTES))
 		return -ENOMEM;
 	memcpy(c->data + c->used, e, e->size);
 	c->used += e->size;
 	c->records++;
+	if (c->used <= c->most / 2 && !c->lost)
+		c->stays = c->used;
 	return 0;
+}
+
+/* Where a record is that was kept as the @at-th byte of all. Return: NULL: it was replaced */
+static struct grt_event *carried_at(const struct carried *c, uint64_t at)
+{
+	if (at >= c->stays && at < c->stays + c->gone + c->dropped)
+		return NULL;
+	return (struct grt_event *)(c->data + (at < c->stays ? at : at - c->gone));
 }
 
 /* The place of the event's image; that of another one, or the first free one, where it has none. */
@@ -62,8 +78,8 @@ static int carried_keep_counts(struct carried *c, const struct grt_event *e)
 	if (!c->counts)
 		return -ENOMEM;
 	k = carried_counts_of(c, e);
-	if (k->pid == e->pid && k->image == e->ctx && k->at >= c->gone + c->dropped)
-		old = (struct grt_event *)(c->data + (k->at - c->gone));
+	if (k->pid == e->pid && k->image == e->ctx)
+		old = carried_at(c, k->at);
 	if (old && old->size == e->size) {
 		memcpy(old, e, e->size);
 		return 0;
@@ -76,7 +92,7 @@ static int carried_keep_counts(struct carried *c, const struct grt_event *e)
 
 static bool carried_is_counts(const struct grt_event *e)
 {
-	return e->type == GRT_EV_PROCESS && ((const struct grt_ev_process *)e)->what == 2;
+	return e->type == GRT_EV_PROCESS && e->pid && ((const struct grt_ev_process *)e)->what == 2;
 }
 
 int carried_see(struct carried *c, const struct grt_packet *p, struct carried_seen *seen)
@@ -139,14 +155,17 @@ int carried_write(const struct carried *c, uint64_t time, int (*write)(void *arg
 		  void *arg)
 {
 	struct carried_packet *w = malloc(sizeof(*w));
-	const char *at = c->records ? c->data + c->dropped : NULL;
+	const char *at = c->data;
 	int ret = w ? 0 : -ENOMEM;
 
 	if (w)
 		*w = (struct carried_packet){.at = sizeof(struct grt_packet)};
 	for (uint64_t i = 0; !ret && i < c->records; i++) {
-		const struct grt_event *e = (const struct grt_event *)at;
+		const struct grt_event *e;
 
+		if (at == c->data + c->stays)
+			at += c->dropped;
+		e = (const struct grt_event *)at;
 		if (w->at + e->size > PACKET_BYTES)
 			ret = carried_put_packet(w, time, write, arg);
 		memcpy((char *)w->room + w->at, e, e->size);

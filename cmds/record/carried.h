@@ -22,8 +22,9 @@ struct carried_counts {
 
 /**
  * struct carried - records, one after the other
- * @data: @used bytes of @room, of which the first @dropped are freed
- * @gone: bytes before @data
+ * @data: @used bytes of @room: @stays bytes that are never replaced, @dropped bytes that are freed, and the
+ * others
+ * @gone: bytes that were freed and are no longer in @data
  * @most: bytes that they may use
  * @records: number of records
  * @lost: definitions that were replaced
@@ -33,6 +34,7 @@ struct carried {
 	char *data;
 	size_t used;
 	size_t room;
+	size_t stays;
 	size_t dropped;
 	uint64_t gone;
 	size_t most;

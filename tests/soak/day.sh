@@ -95,6 +95,10 @@ end_recorder() { # NAME SIGNAL
 
 # --------------------------------------------------------------- recordings
 
+has_names() { # RECORDING
+	"$GRTRACE" flame "$1" 2>/dev/null | grep -q 'train_step.*forward'
+}
+
 # For babeltrace2, which does not know packed files.
 unpack() { # DIR
 	local file
@@ -116,7 +120,7 @@ read_all() { # WHAT
 		cp -a "$segment" copy 2>/dev/null || continue
 		"$GRTRACE" report copy >report 2>&1 || fault "$1: report of $segment: $(tail -n 2 report | head -n 1)"
 		# what was defined hours ago
-		"$GRTRACE" flame copy 2>/dev/null | grep -q 'train_step.*forward' || fault "$1: $segment has no names"
+		has_names copy || fault "$1: $segment has no names"
 		if [ -n "$babeltrace" ]; then
 			unpack copy || fault "$1: zstd of $segment"
 			babeltrace2 copy >text 2>report || fault "$1: babeltrace2 of $segment: $(tail -n 1 report)"
@@ -204,6 +208,7 @@ ranks_whole() {
 	have=$("$GRTRACE" dump -t launch,gpu_kernel,gpu_copy,range ranks.grt/snapshot_000001 2>/dev/null | wc -l)
 	before=$(sed -nE 's/.*cuda_window = "[^"]* counted=([0-9]+).*/\1/p' ranks.grt/snapshot_000001/metadata)
 	echo "ranks: $did records are due; $before are before the snapshot of their end, $have in it"
+	has_names ranks.grt/snapshot_000001 || fault "ranks: the snapshot has no names"
 	[ $((have + ${before:-0})) = "$did" ] || fault "ranks: $((have + ${before:-0})) records of $did"
 }
 
@@ -223,7 +228,12 @@ finish() {
 	! grep -hE ', [1-9][0-9]* lost' ./*.said || fault "events were lost"
 }
 
-trap 'kill "${recorder[@]}" "${program[@]}" "${parent[@]}" 2>/dev/null' EXIT
+stop() {
+	local programs
+	mapfile -t programs < <(ranks)
+	kill "${programs[@]}" "${recorder[@]}" "${program[@]}" "${parent[@]}" 2>/dev/null
+}
+trap stop EXIT
 trap 'exit 1' INT TERM HUP
 echo "seconds,what,pid,rss_kb,library_kb,descriptors,threads,disk,events,lost,snapshots" >day.csv
 for name in segments attached; do
@@ -234,7 +244,8 @@ begin_recorder ranks
 
 ranks_run=1 kills=0 now_look=$look now_kill=$((between / 2)) from=$SECONDS
 while [ -n "$ranks_run" ]; do
-	sleep "$every"
+	sleep "$every" &
+	wait $!
 	all_run
 	sample
 	if [ $((SECONDS - from)) -ge $now_look ]; then
