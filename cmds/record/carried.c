@@ -52,47 +52,56 @@ static struct grt_event *carried_at(const struct carried *c, uint64_t at)
 	return (struct grt_event *)(c->data + (at < c->stays ? at : at - c->gone));
 }
 
-/* The place of the event's image; that of another one, or the first free one, where it has none. */
-static struct carried_counts *carried_counts_of(struct carried *c, const struct grt_event *e)
+static bool carried_is_for(const struct carried_last *l, const struct grt_event *e)
 {
-	uint32_t at = (uint32_t)(((e->ctx ^ e->pid) * 0x9e3779b97f4a7c15ULL) >> 32);
-	struct carried_counts *k = NULL;
-
-	for (uint32_t i = 0; i < 8; i++) {
-		k = &c->counts[(at + i) % CARRIED_IMAGES];
-		if (!k->pid || (k->pid == e->pid && k->image == e->ctx))
-			break;
-	}
-	return k;
+	return l->pid == e->pid && l->image == e->ctx && l->type == e->type;
 }
 
-/* Counts take the place of the last ones of their image, if that is still there. */
-static int carried_keep_counts(struct carried *c, const struct grt_event *e)
+/* The place of the event's image and type; that of others, or the first free one, where they have none. */
+static struct carried_last *carried_last_of(struct carried *c, const struct grt_event *e)
+{
+	uint32_t at = (uint32_t)(((e->ctx ^ e->pid ^ e->type) * 0x9e3779b97f4a7c15ULL) >> 32);
+	struct carried_last *l = NULL;
+
+	for (uint32_t i = 0; i < 8; i++) {
+		l = &c->last[(at + i) % CARRIED_LASTS];
+		if (!l->pid || carried_is_for(l, e))
+			break;
+	}
+	return l;
+}
+
+/* It takes the place of the last one of its image, if that is still there. */
+static int carried_keep_last(struct carried *c, const struct grt_event *e)
 {
 	struct grt_event *old = NULL;
-	struct carried_counts *k;
+	struct carried_last *l;
 	int ret;
 
-	if (!c->counts)
-		c->counts = calloc(CARRIED_IMAGES, sizeof(*c->counts));
-	if (!c->counts)
+	if (!c->last)
+		c->last = calloc(CARRIED_LASTS, sizeof(*c->last));
+	if (!c->last)
 		return -ENOMEM;
-	k = carried_counts_of(c, e);
-	if (k->pid == e->pid && k->image == e->ctx)
-		old = carried_at(c, k->at);
+	l = carried_last_of(c, e);
+	if (carried_is_for(l, e))
+		old = carried_at(c, l->at);
 	if (old && old->size == e->size) {
 		memcpy(old, e, e->size);
 		return 0;
 	}
 	ret = carried_keep(c, e);
-	*k = (struct carried_counts){
-		.pid = e->pid, .image = e->ctx, .at = c->gone + c->used - (ret ? 0 : e->size)};
+	if (!ret)
+		*l = (struct carried_last){e->pid, e->type, e->ctx, c->gone + c->used - e->size};
 	return ret;
 }
 
-static bool carried_is_counts(const struct grt_event *e)
+/* Of which only the last one of an image says something. */
+static bool carried_replaces(const struct grt_event *e)
 {
-	return e->type == GRT_EV_PROCESS && e->pid && ((const struct grt_ev_process *)e)->what == 2;
+	if (!e->pid)
+		return false;
+	return e->type == GRT_EV_CLOCK ||
+	       (e->type == GRT_EV_PROCESS && ((const struct grt_ev_process *)e)->what == 2);
 }
 
 int carried_see(struct carried *c, const struct grt_packet *p, struct carried_seen *seen)
@@ -105,8 +114,8 @@ int carried_see(struct carried *c, const struct grt_packet *p, struct carried_se
 
 		if (!grt_record_sound(e, (uint64_t)(end - at)))
 			break;
-		if (carried_is_counts(e))
-			ret = carried_keep_counts(c, e);
+		if (carried_replaces(e))
+			ret = carried_keep_last(c, e);
 		else if (grt_has_trait(e, GRT_TRAIT_DEFINING))
 			ret = carried_keep(c, e);
 		else
@@ -190,6 +199,6 @@ uint64_t carried_bytes(const struct carried *c)
 void carried_free(struct carried *c)
 {
 	free(c->data);
-	free(c->counts);
+	free(c->last);
 	*c = (struct carried){.most = c->most};
 }
