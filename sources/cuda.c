@@ -412,8 +412,21 @@ static int cuda_ask_process(struct capture *c, pid_t pid, bool named, struct grt
 	int ret = cuda_ask_find(a, pid, err);
 
 	if (ret == -ENOENT && named)
-		ret = cuda_load_into(c, a, pid, err);
+		ret = cuda_ask_is_without(pid, err) ?: cuda_load_into(c, a, pid, err);
 	c->asks += !ret;
+	return ret;
+}
+
+/* Of many processes, one that another recorder has is left to it. */
+static int cuda_ask_user(struct capture *c, pid_t pid, struct grt_err *err)
+{
+	int ret = cuda_ask_process(c, pid, true, err);
+
+	if (ret)
+		return ret;
+	ret = cuda_ask_is_free(&c->ask[c->asks - 1], err);
+	if (ret)
+		cuda_ask_close(&c->ask[--c->asks]);
 	return ret;
 }
 
@@ -426,7 +439,7 @@ static int cuda_ask_users(struct capture *c, struct grt_err *err)
 	struct grt_err why = {0};
 
 	for (unsigned int i = 0; i < n; i++) {
-		if (!cuda_ask_process(c, pids[i], true, &why))
+		if (!cuda_ask_user(c, pids[i], &why))
 			continue;
 		snprintf(text, sizeof(text), "cuda: %s: %s", why.what, why.why);
 		if (c->note)

@@ -118,18 +118,27 @@ pid_t cuda_ask_holder(const struct cuda_ask *a)
 	return lock.l_pid > 0 ? lock.l_pid : -1;
 }
 
-static int ask_lock(struct cuda_ask *a, struct grt_err *err)
+static int ask_held(const struct cuda_ask *a, pid_t other, struct grt_err *err)
 {
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	pid_t other;
 	char why[64];
 
-	if (!fcntl(a->fd, F_SETLK, &lock))
-		return 0;
-	other = cuda_ask_holder(a);
 	snprintf(why, sizeof(why), "process %d, another recorder, records it already", (int)other);
 	return grt_err_set(err, -EBUSY, other > 0 ? why : "another recorder records it already",
 			   "grtrace status", "cannot record process %d", (int)a->pid);
+}
+
+static int ask_lock(struct cuda_ask *a, struct grt_err *err)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	return fcntl(a->fd, F_SETLK, &lock) ? ask_held(a, cuda_ask_holder(a), err) : 0;
+}
+
+int cuda_ask_is_free(const struct cuda_ask *a, struct grt_err *err)
+{
+	pid_t other = cuda_ask_holder(a);
+
+	return other ? ask_held(a, other, err) : 0;
 }
 
 int cuda_ask_find(struct cuda_ask *a, pid_t pid, struct grt_err *err)
@@ -188,7 +197,8 @@ unsigned int cuda_ask_each(void (*fn)(pid_t pid, pid_t held))
 	return n;
 }
 
-static bool ask_has_driver(pid_t pid)
+/* Whether it has mapped a file whose name begins so. */
+static bool ask_has_mapped(pid_t pid, const char *file)
 {
 	struct maps maps = {.from = maps_open(pid)};
 	struct maps_row row;
@@ -197,10 +207,19 @@ static bool ask_has_driver(pid_t pid)
 
 	while (!has && maps_next(&maps, &row)) {
 		name = strrchr(row.path, '/');
-		has = name && !strncmp(name, "/libcuda.so", strlen("/libcuda.so"));
+		has = name && !strncmp(name + 1, file, strlen(file));
 	}
 	maps_close(&maps);
 	return has;
+}
+
+int cuda_ask_is_without(pid_t pid, struct grt_err *err)
+{
+	if (!ask_has_mapped(pid, GRT_CUDA_LIBRARY))
+		return 0;
+	return grt_err_set(err, -EBUSY,
+			   "a recorder started it, and the library in it answers to that one alone",
+			   "grtrace start --cuda, and start it again", "cannot record process %d", (int)pid);
 }
 
 unsigned int cuda_ask_gpu(pid_t *pids, unsigned int room)
@@ -210,7 +229,7 @@ unsigned int cuda_ask_gpu(pid_t *pids, unsigned int room)
 	pid_t pid;
 
 	while (n < room && (pid = ask_next_process(proc)))
-		if (pid != getpid() && ask_has_driver(pid))
+		if (pid != getpid() && ask_has_mapped(pid, "libcuda.so"))
 			pids[n++] = pid;
 	if (proc)
 		closedir(proc);

@@ -58,6 +58,12 @@ bool cuda_ask_library(char *path);
  */
 pid_t cuda_ask_holder(const struct cuda_ask *a);
 
+/** cuda_ask_is_free - Return: 0, or -EBUSY: another recorder has it, with *err */
+int cuda_ask_is_free(const struct cuda_ask *a, struct grt_err *err);
+
+/** cuda_ask_is_without - Return: 0: the process has not loaded the library, -EBUSY: it has, with *err */
+int cuda_ask_is_without(pid_t pid, struct grt_err *err);
+
 /**
  * struct cuda_request - what to record: enum grt_cuda_stack, the windows, whether a CUDA graph is one record,
  * and whether modules of PyTorch are recorded

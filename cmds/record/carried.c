@@ -13,26 +13,95 @@
 
 static void carried_drop_oldest(struct carried *c)
 {
-	c->dropped += ((const struct grt_event *)(c->data + c->dropped))->size;
+	c->dropped += ((const struct grt_event *)(c->data + c->stays + c->dropped))->size;
 	c->records--;
 	c->lost++;
 }
 
+static void carried_close_gap(struct carried *c)
+{
+	char *gap = c->data + c->stays;
+
+	memmove(gap, gap + c->dropped, c->used - c->stays - c->dropped);
+	c->used -= c->dropped;
+	c->gone += c->dropped;
+	c->dropped = 0;
+}
+
 static int carried_keep(struct carried *c, const struct grt_event *e)
 {
-	while (c->used - c->dropped + e->size > c->most && c->records)
+	while (c->used - c->dropped + e->size > c->most && c->stays + c->dropped < c->used)
 		carried_drop_oldest(c);
-	if (c->used + e->size > c->room && c->dropped >= c->room / 2 && c->room) {
-		memmove(c->data, c->data + c->dropped, c->used - c->dropped);
-		c->used -= c->dropped;
-		c->dropped = 0;
-	}
+	if (c->used + e->size > c->room && c->dropped >= c->room / 4 && c->room)
+		carried_close_gap(c);
 	if (grt_grow(&c->data, &c->room, c->used + e->size, PACKET_BYTES))
 		return -ENOMEM;
 	memcpy(c->data + c->used, e, e->size);
 	c->used += e->size;
 	c->records++;
+	if (c->used <= c->most / 2 && !c->lost)
+		c->stays = c->used;
 	return 0;
+}
+
+/* Where a record is that was kept as the @at-th byte of all. Return: NULL: it was replaced */
+static struct grt_event *carried_at(const struct carried *c, uint64_t at)
+{
+	if (at >= c->stays && at < c->stays + c->gone + c->dropped)
+		return NULL;
+	return (struct grt_event *)(c->data + (at < c->stays ? at : at - c->gone));
+}
+
+static bool carried_is_for(const struct carried_last *l, const struct grt_event *e)
+{
+	return l->pid == e->pid && l->image == e->ctx && l->type == e->type;
+}
+
+/* The place of the event's image and type; that of others, or the first free one, where they have none. */
+static struct carried_last *carried_last_of(struct carried *c, const struct grt_event *e)
+{
+	uint32_t at = (uint32_t)(((e->ctx ^ e->pid ^ e->type) * 0x9e3779b97f4a7c15ULL) >> 32);
+	struct carried_last *l = NULL;
+
+	for (uint32_t i = 0; i < 8; i++) {
+		l = &c->last[(at + i) % CARRIED_LASTS];
+		if (!l->pid || carried_is_for(l, e))
+			break;
+	}
+	return l;
+}
+
+/* It takes the place of the last one of its image, if that is still there. */
+static int carried_keep_last(struct carried *c, const struct grt_event *e)
+{
+	struct grt_event *old = NULL;
+	struct carried_last *l;
+	int ret;
+
+	if (!c->last)
+		c->last = calloc(CARRIED_LASTS, sizeof(*c->last));
+	if (!c->last)
+		return -ENOMEM;
+	l = carried_last_of(c, e);
+	if (carried_is_for(l, e))
+		old = carried_at(c, l->at);
+	if (old && old->size == e->size) {
+		memcpy(old, e, e->size);
+		return 0;
+	}
+	ret = carried_keep(c, e);
+	if (!ret)
+		*l = (struct carried_last){e->pid, e->type, e->ctx, c->gone + c->used - e->size};
+	return ret;
+}
+
+/* Of which only the last one of an image says something. */
+static bool carried_replaces(const struct grt_event *e)
+{
+	if (!e->pid)
+		return false;
+	return e->type == GRT_EV_CLOCK ||
+	       (e->type == GRT_EV_PROCESS && ((const struct grt_ev_process *)e)->what == 2);
 }
 
 int carried_see(struct carried *c, const struct grt_packet *p, struct carried_seen *seen)
@@ -45,7 +114,9 @@ int carried_see(struct carried *c, const struct grt_packet *p, struct carried_se
 
 		if (!grt_record_sound(e, (uint64_t)(end - at)))
 			break;
-		if (grt_has_trait(e, GRT_TRAIT_DEFINING))
+		if (carried_replaces(e))
+			ret = carried_keep_last(c, e);
+		else if (grt_has_trait(e, GRT_TRAIT_DEFINING))
 			ret = carried_keep(c, e);
 		else
 			seen->counted += grt_has_trait(e, GRT_TRAIT_COUNTED);
@@ -93,14 +164,17 @@ int carried_write(const struct carried *c, uint64_t time, int (*write)(void *arg
 		  void *arg)
 {
 	struct carried_packet *w = malloc(sizeof(*w));
-	const char *at = c->records ? c->data + c->dropped : NULL;
+	const char *at = c->data;
 	int ret = w ? 0 : -ENOMEM;
 
 	if (w)
 		*w = (struct carried_packet){.at = sizeof(struct grt_packet)};
 	for (uint64_t i = 0; !ret && i < c->records; i++) {
-		const struct grt_event *e = (const struct grt_event *)at;
+		const struct grt_event *e;
 
+		if (at == c->data + c->stays)
+			at += c->dropped;
+		e = (const struct grt_event *)at;
 		if (w->at + e->size > PACKET_BYTES)
 			ret = carried_put_packet(w, time, write, arg);
 		memcpy((char *)w->room + w->at, e, e->size);
@@ -125,5 +199,6 @@ uint64_t carried_bytes(const struct carried *c)
 void carried_free(struct carried *c)
 {
 	free(c->data);
+	free(c->last);
 	*c = (struct carried){.most = c->most};
 }

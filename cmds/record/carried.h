@@ -1,28 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Records to which events of any time refer (strings, frames, processes), kept while the packets that had
- * them are deleted or dropped. The memory is bounded: a new definition replaces the oldest, which is counted.
+ * them are deleted or dropped. The memory is bounded: the first half keeps what came first, such as a
+ * program's files, kernels and stacks; in the second half a new definition replaces the oldest, which is
+ * counted. So names that a program makes for ever, such as a number in the range of each step, do not replace
+ * all others. The counts of a process, one a second, and its clocks, ten a second, replace only those before.
  */
 #ifndef GRTRACE_CARRIED_H
 #define GRTRACE_CARRIED_H
 
 #include <grtrace/grtrace.h>
 
+/* Records that replace the one before them; where there are more images, some are kept twice. */
+#define CARRIED_LASTS 2048U
+
+/**
+ * struct carried_last - the last record of a type of an image
+ * @at: where it is, bytes from the first record of all
+ */
+struct carried_last {
+	uint32_t pid;
+	uint32_t type;
+	uint64_t image;
+	uint64_t at;
+};
+
 /**
  * struct carried - records, one after the other
- * @data: @used bytes of @room, of which the first @dropped are freed
+ * @data: @used bytes of @room: @stays bytes that are never replaced, @dropped bytes that are freed, and the
+ * others
+ * @gone: bytes that were freed and are no longer in @data
  * @most: bytes that they may use
  * @records: number of records
  * @lost: definitions that were replaced
+ * @last: by image and type; NULL before the first
  */
 struct carried {
 	char *data;
 	size_t used;
 	size_t room;
+	size_t stays;
 	size_t dropped;
+	uint64_t gone;
 	size_t most;
 	uint64_t records;
 	uint64_t lost;
+	struct carried_last *last;
 };
 
 /** struct carried_seen - of the records of a packet: @counted: those that their programs count, too */

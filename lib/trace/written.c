@@ -88,12 +88,18 @@ static void written_take_process(struct grt_written *w, struct grt_written_image
 	uint64_t made = p->launches + p->gpu_records + p->ranges + p->fields;
 	uint64_t lost = p->launches_lost + p->gpu_lost + p->ranges_lost + p->fields_lost;
 
+	made = made > lost ? made - lost : 0;
+	/* where older segments were deleted, its beginning is repeated behind records that come late */
+	if (i->number) {
+		i->made = made > i->made ? made : i->made;
+		return;
+	}
 	/* images without a number: one that begins ends the one before */
 	if (p->what == 1 && i->made) {
 		w->before += missing_of(i);
 		i->made = i->here = 0;
 	}
-	i->made = made > lost ? made - lost : 0;
+	i->made = made;
 }
 
 int grt_written_other(struct grt_written *w, const struct grt_event *e)

@@ -87,6 +87,17 @@ if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
 		done
 		"$GRTRACE" status --cuda | sed "s/ $one / ONE /"
 		"$GRTRACE" record -e cuda -p gpu -d 0.3 -o all.grt
+		# one is left to its recorder, one to the recorder that started it
+		"$GRTRACE" record -e cuda -p $one -o one.grt >/dev/null 2>&1 & holder=$!
+		"$GRTRACE" record -e cuda -o own.grt -- "$MOCK/app" ask 100 >own 2>&1 & owner=$!
+		for ((i = 0; i < 1000; i++)); do
+			grep -q ready own && "$GRTRACE" status --cuda | grep -q "by process $holder" && break
+			sleep 0.01
+		done
+		own=$(pgrep -P $owner -x app)
+		"$GRTRACE" record -e cuda -p gpu -d 0.2 -o rest.grt 2>&1 | sed "s/ $one\b/ ONE/; s/ $holder\b/ HOLDER/; s/ $own\b/ OWN/"
+		kill -INT $holder
+		wait $holder
 		"$GRTRACE" record -e cuda -o program.grt -- "$MOCK/app" plain 100
 		"$GRTRACE" stop --cuda
 		"$GRTRACE" stop --cuda | sed 's/^.*: there/there/' && echo "twice is fine"
@@ -99,7 +110,11 @@ if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
 	status=$?
 	check "start --cuda: the program that it made ask-able is listed" says '^  ONE +app +asleep$'
 	check "and no other" test "$(grep -c asleep <<<"$output")" = 1
-	check "-p gpu: each of the two is recorded once" test "$(grep -c ' 1 windows, 0 unclean, .* 0 asked, 0 disturbed$' <<<"$output")" = 2
+	check "-p gpu: each of the two is recorded once, the second once more" test "$(grep -cE ' 2 windows, 0 unclean, .* 0 asked, 0 disturbed$' <<<"$output")" = 2
+	check "-p gpu: a process that another recorder has is left to it" says '^grtrace record: cuda: cannot record process ONE: process HOLDER, another recorder, records it already$'
+	check "and so is one that a recorder started" says '^grtrace record: cuda: cannot record process OWN: a recorder started it, and the library in it answers to that one alone$'
+	output+=$'\n'$("$GRTRACE_BUILD/tests/inject/joined" rest.grt)
+	check "and the others are recorded" says '^launches=[1-9].* processes=1$'
 	check "stop --cuda twice succeeds, with a message" says '^there is no such file, so programs begin without the library already$'
 	output=$("$GRTRACE_BUILD/tests/inject/joined" all.grt)
 	check "into one recording" says ' processes=2$'

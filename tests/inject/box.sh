@@ -101,6 +101,21 @@ check "each segment is a recording by itself" test $sound = $n -a $n -ge 2
 check "stacks have names" grep -q launches <("$GRTRACE" flame seg.grt 2>/dev/null)
 check "together they have all of it" test $sum = "$here"
 
+# A program counts its records once a second; a segment repeats the last counts alone, so that they take no room from names.
+run record -e cuda --max-size 4M --segment 256K -o long.grt "$MOCK/app" shares 4500
+last=$(compgen -G 'long.grt/segment_*' | tail -n 1)
+counts=$("$GRTRACE" dump -t process "$last" 2>/dev/null | awk -v from="$(sed -nE 's/.*cuda_window = "from=([0-9]+).*/\1/p' "$last/metadata")" '
+	/ what=2 / && $1 * 1e9 > from - 1000 && $1 * 1e9 < from + 1000 { n++ } END { print n + 0 }')
+check "a segment repeats the last counts of a program alone" test "$counts" = 1
+
+# Names that a program makes for ever, here of its steps, do not replace those of its kernels and functions.
+STEPS_NVTX="train step" run record -e cuda --max-size 4M --segment 256K -o names.grt "$MOCK/steps" 1500 1 0 10000 0
+check "more names than a segment can repeat" grep -q ' carried_lost=[1-9]' names.grt/metadata
+# the last one may have no kernels
+last=$(compgen -G 'names.grt/segment_*' | tail -n 2 | head -n 1)
+output=$("$GRTRACE" flame "$last" 2>/dev/null)
+check "the last segments have the names of functions and kernels" says 'train_step.*;.*forward'
+
 # Steps: the program's log says which one slept.
 STEPS_NVTX="train step" STEPS_LOG=$PWD/notes run record -e cuda --last 60 --on 'step>300ms' --after 0.1 -o late.grt "$MOCK/steps" 12 1 0 10 400
 expect "a step that takes long" 0 '^grtrace record: step: train step ?[0-9]+ took [0-9.]+ m?s; the median of its thread is [0-9.]+ ms, process [0-9]+'

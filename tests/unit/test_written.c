@@ -8,11 +8,17 @@
 
 #include "trace/written.h"
 
-static void give(struct grt_written *w, uint32_t pid, uint64_t launches)
+static void tell(struct grt_written *w, uint32_t pid, uint64_t image, uint32_t what, uint64_t launches)
 {
-	struct grt_ev_process p = {.e = {.type = GRT_EV_PROCESS, .pid = pid, .ctx = 7}, .what = 2, .launches = launches};
+	struct grt_ev_process p = {
+		.e = {.type = GRT_EV_PROCESS, .pid = pid, .ctx = image}, .what = what, .launches = launches};
 
 	assert_int_equal(grt_written_event(w, &p.e), 0);
+}
+
+static void give(struct grt_written *w, uint32_t pid, uint64_t launches)
+{
+	tell(w, pid, 7, 2, launches);
 }
 
 static void missing(void **state)
@@ -25,6 +31,37 @@ static void missing(void **state)
 	give(&w, 1, 5);
 	assert_int_equal(grt_written_missing(&w), 9);
 	assert_int_equal(w.untracked, 0);
+	grt_written_free(&w);
+}
+
+static void launch(struct grt_written *w, uint32_t pid, uint64_t image)
+{
+	struct grt_ev_launch l = {.e = {.type = GRT_EV_LAUNCH, .pid = pid, .ctx = image}};
+
+	assert_int_equal(grt_written_event(w, &l.e), 0);
+}
+
+/* In the oldest segment that is left: what comes late is older than the definitions that are repeated. */
+static void begins_again_behind_what_comes_late(void **state)
+{
+	struct grt_written w = {.images = 0};
+
+	(void)state;
+	launch(&w, 1, 7);
+	tell(&w, 1, 7, 2, 100);
+	tell(&w, 1, 7, 1, 0);
+	tell(&w, 1, 7, 2, 40);
+	launch(&w, 1, 7);
+	assert_int_equal(grt_written_missing(&w), 98);
+	grt_written_free(&w);
+
+	/* without a number it is another image of that pid */
+	launch(&w, 1, 0);
+	tell(&w, 1, 0, 2, 100);
+	tell(&w, 1, 0, 1, 0);
+	tell(&w, 1, 0, 2, 40);
+	launch(&w, 1, 0);
+	assert_int_equal(grt_written_missing(&w), 99 + 39);
 	grt_written_free(&w);
 }
 
@@ -46,6 +83,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(missing),
+		cmocka_unit_test(begins_again_behind_what_comes_late),
 		cmocka_unit_test(more_than_there_is_room_for),
 	};
 

@@ -982,6 +982,50 @@ static void speed(void)
 	       ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / (double)number);
 }
 
+#define DURATIONS 8000000U
+/* A call that takes longer is printed. */
+#define LONG_NS 100000U
+
+static int compare_durations(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* How long each launch takes, for @number ms, with a wait for the device behind ten of them, and a pause.
+ * Prints the median in ns, and each call that takes long: when it began, and for how long. */
+static void durations(void)
+{
+	uint64_t begun = clock_ns(CLOCK_MONOTONIC), before = begun, after;
+	uint32_t *ns = malloc(DURATIONS * sizeof(*ns));
+	size_t n = 0;
+
+	/* CUPTI comes and goes */
+	mock.owner = true;
+	while (before - begun < number * 1000000ULL && n + 10 < DURATIONS) {
+		before = clock_ns(CLOCK_MONOTONIC);
+		for (int i = 0; i <= 10; i++) {
+			if (i < 10)
+				mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, KERNEL);
+			else
+				mock_sync(CUPTI_DOMAIN_RUNTIME, 165, 17, 4);
+			after = clock_ns(CLOCK_MONOTONIC);
+			if (after - before > LONG_NS)
+				printf("long %llu %llu\n", (unsigned long long)before,
+				       (unsigned long long)(after - before));
+			if (i < 10)
+				ns[n++] = (uint32_t)(after - before);
+			before = after;
+		}
+		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+	}
+	qsort(ns, n, sizeof(*ns), compare_durations);
+	printf("launches %zu median %u faults %u finalized %u\n", n, ns[n / 2], mock.faults, mock.finalized);
+	fflush(stdout);
+	free(ns);
+}
+
 static void turn(unsigned long way, int turns);
 
 /* Different code, or the compiler makes one function of the two. */
@@ -1370,6 +1414,8 @@ static void play(const char *scene)
 		shares();
 	else if (!strcmp(scene, "speed"))
 		speed();
+	else if (!strcmp(scene, "durations"))
+		durations();
 	else
 		abort();
 }

@@ -6,7 +6,8 @@
  * sleeps MS ms at the beginning of the EVERY-th step and of those EVERY further on.
  * With STEPS_HANG at their end, behind their launches. With STEPS_RANKED their environment has ranks from 10
  * on, in the other order. With STEPS_NVTX each step is a range of NVTX of that name and its number, with
- * ranges in it. What each did is in the file of STEPS_LOG: `step PID RANK NUMBER SLEPT_NS` when it ends.
+ * ranges in it; with STEPS_ALIKE always 0. What each did is in the file of STEPS_LOG:
+ * `step PID RANK NUMBER SLEPT_NS` when it ends.
  */
 #include "mock.h"
 #include "nvtx.h"
@@ -111,7 +112,7 @@ static void start_up(void)
 static int train(int rank, uint32_t gpu, int steps, bool late, int every, long ms)
 {
 	int version;
-	bool hangs = getenv("STEPS_HANG");
+	bool hangs = getenv("STEPS_HANG"), alike = getenv("STEPS_ALIKE");
 	char told[16];
 
 	snprintf(told, sizeof(told), "%d", rank);
@@ -128,7 +129,7 @@ static int train(int rank, uint32_t gpu, int steps, bool late, int every, long m
 		bool sleeps = late && i % every == every - 1;
 		char name[64];
 
-		snprintf(name, sizeof(name), "%s %d", getenv("STEPS_NVTX") ?: "", i);
+		snprintf(name, sizeof(name), "%s %d", getenv("STEPS_NVTX") ?: "", alike ? 0 : i);
 		push(name);
 		if (sleeps && !hangs)
 			nap(ms * 1000000);
