@@ -242,6 +242,17 @@ static void churn(void)
 	printf("%lu MB more\n", resident() - before);
 }
 
+/* Threads that each launch once, 250 of them at a time. */
+static void swarm(void)
+{
+	unsigned long n = number, i;
+
+	number = 1;
+	for (i = 0; i < n; i += 250)
+		many_threads(250);
+	printf("%lu MB\n", resident());
+}
+
 static pthread_barrier_t all_there, may_go;
 
 static void *launch_and_stay(void *arg)
@@ -257,10 +268,12 @@ static void *launch_and_stay(void *arg)
 static void crowd(void)
 {
 	unsigned long i, before;
-	pthread_t thread[1024];
+	pthread_t *thread = calloc(number, sizeof(*thread));
 	pthread_attr_t attr;
 	int fd;
 
+	if (!thread)
+		abort();
 	launches(1);
 	before = resident();
 	pthread_attr_init(&attr);
@@ -280,6 +293,7 @@ static void crowd(void)
 	launches(1);
 	pause_ms(400);
 	printf("%lu MB more\n", resident() - before);
+	free(thread);
 }
 
 /* Coroutines, each with a stack that is a mapping of its own. */
@@ -1343,6 +1357,8 @@ static void play(const char *scene)
 		given_back_by(scene + 4);
 	else if (!strcmp(scene, "churn"))
 		churn();
+	else if (!strcmp(scene, "swarm"))
+		swarm();
 	else if (!strcmp(scene, "crowd"))
 		crowd();
 	else if (!strcmp(scene, "fibers"))
