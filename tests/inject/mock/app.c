@@ -438,9 +438,11 @@ static bool load_cupti(void)
 
 #define NEED(name, symbol, args) *(void **)&cupti.name = dlsym(handle, #symbol);
 #define MAY NEED
+#define NEW NEED
 	if (handle) {
 		CUPTI_FUNCTIONS
 	}
+#undef NEW
 #undef MAY
 #undef NEED
 	return handle;
