@@ -959,6 +959,7 @@ const struct source source_cuda = {
 	.all_gpus =
 		"the work on all GPUs that the program uses: report --by device shows each, and the variable "
 		"CUDA_VISIBLE_DEVICES selects what it uses",
+	.less = "a free processor for the program's thread grtrace",
 	.options = options,
 	.refuse = cuda_refuse,
 	.probe = cuda_probe,
