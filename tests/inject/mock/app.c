@@ -1248,6 +1248,35 @@ static void memory(void)
 	printf("all %llu %llu\n", (unsigned long long)books_live, (unsigned long long)books_peak);
 }
 
+/* Memory of the host: pinned, of which one part is freed, and pages of the program's own that are registered.
+ * Then two copies from its pageable memory. */
+static __attribute__((noipa)) void alloc_pinned(uint64_t address, uint64_t bytes, uint32_t call)
+{
+	driver_alloc(call, address, bytes, 0);
+	__asm__ volatile("" ::: "memory");
+}
+
+static __attribute__((noipa)) void register_pages(uint64_t address, uint64_t bytes)
+{
+	uint64_t params[3] = {address, bytes};
+
+	mock_driver_call(301, params, 0);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void host_memory(void)
+{
+	alloc_weights(0x10000000, 5000);
+	alloc_pinned(0x20000000, 70001, 39);
+	alloc_pinned(0x30000000, 30002, 294);
+	register_pages(0x40000000, 1234);
+	register_pages(0x50000000, 4321);
+	driver_free(38, 0x30000000);
+	driver_free(302, 0x50000000);
+	for (int i = 0; i < 2; i++)
+		mock_copy(CUPTI_DOMAIN_RUNTIME, 31, 276, 4096);
+}
+
 /*
  * Work of known shares for @number ms: kernels of four names, of which some are many and short, some few and
  * long, in an order that has a rhythm of its own, and a wait for the device now and then. Prints what it has
@@ -1334,6 +1363,8 @@ static void play(const char *scene)
 		all_calls();
 	else if (!strcmp(scene, "memory"))
 		memory();
+	else if (!strcmp(scene, "host-memory"))
+		host_memory();
 	else if (!strcmp(scene, "windows"))
 		profiler_windows();
 	else if (!strcmp(scene, "names"))

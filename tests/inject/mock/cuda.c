@@ -762,6 +762,8 @@ void mock_copy(int domain, uint32_t number, uint32_t inner, uint64_t bytes)
 	begin(&c);
 	r.m = (struct cupti_memcpy){.kind = CUPTI_KIND_MEMCPY,
 				    .copy_kind = 1,
+				    .src_kind = 1,
+				    .dst_kind = 3,
 				    .bytes = bytes,
 				    .context = 1,
 				    .device = mock.device,
