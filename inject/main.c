@@ -541,21 +541,32 @@ static int inject_subscribe_first(void)
 	return inject.asked ? ret : inject_subscribe_alone();
 }
 
+/* Return: 0, or why nothing is recorded */
+static int inject_subscribe_and_record(int (*subscribe)(void))
+{
+	int ret = subscribe();
+
+	if (ret)
+		return ret;
+	ret = capture_join(writer.subscriber);
+	if (ret)
+		inject_leave_cupti();
+	return ret;
+}
+
 static bool inject_subscribe(void)
 {
-	int ret = inject_subscribe_first();
+	int ret = inject_subscribe_and_record(inject_subscribe_first);
 
-	if (ret == CUPTI_MULTIPLE_SUBSCRIBERS || ret == CUPTI_MAX_LIMIT_REACHED) {
+	if (ret && subscriber_is_one_of_several()) {
+		subscriber_reset();
+		ret = inject_subscribe_and_record(inject_subscribe_alone);
+	}
+	if (ret == CUPTI_MULTIPLE_SUBSCRIBERS || ret == CUPTI_MAX_LIMIT_REACHED)
 		inject_give_way();
-		return false;
-	}
-	if (ret || capture_join(writer.subscriber)) {
-		if (!ret)
-			inject_leave_cupti();
+	else if (ret)
 		inject_give_up("CUPTI refused to trace this process (is it under a debugger or MPS?)");
-		return false;
-	}
-	return true;
+	return !ret;
 }
 
 static bool inject_init_cupti(void)

@@ -91,8 +91,8 @@ check "the client allows no other: the recording says so" fact 'what=4 .* anothe
 client once
 check "an older client: it gets nothing" test "$(printed client)" = 0
 check "an older client: the recording has all kernels" test "$(kernels before) $(kernels during) $(kernels after)" = "100 $(printed during) 100"
-# An older driver, other stamps, and on request: as before CUDA 13.3.
-for how in MOCK_OLD_DRIVER=1 MOCK_RAW_STAMPS=1 GRTRACE_CUPTI_API=1; do
+# An older driver, other stamps, kinds of records that are refused, and on request: as before CUDA 13.3.
+for how in MOCK_OLD_DRIVER=1 MOCK_RAW_STAMPS=1 MOCK_REFUSES_KINDS=1 GRTRACE_CUPTI_API=1; do
 	export "${how?}"
 	client once
 	check "$how: the client got what is not in the recording" test "$(printed client)" -gt 100 -a \

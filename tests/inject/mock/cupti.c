@@ -218,7 +218,7 @@ int cuptiActivityEnable(int kind)
 int cuptiActivityEnable_v2(void *subscriber, int kind, void *config)
 {
 	attach();
-	if (config || !is_client(subscriber))
+	if (config || !is_client(subscriber) || getenv("MOCK_REFUSES_KINDS"))
 		return INVALID;
 	if (!is_second(subscriber))
 		return enable_kind(kind);
