@@ -281,7 +281,8 @@ static void activity_put_overhead(const union cupti_record *c, uint64_t now)
 		r.correlation = launch_gpu_correlation(
 			*(const uint32_t *)((const char *)c + CUPTI_OVERHEAD_CORRELATION), r.start);
 	r.kind = o->overhead_kind;
-	r.object = o->object[1];
+	/* only CUPTI's one subscriber has set what identifies a thread */
+	r.object = subscriber_is_one_of_several() ? 0 : o->object[1];
 	packets_put(&packets, &r.e);
 }
 
@@ -323,10 +324,10 @@ static void activity_put_buffer(struct buffer *b)
 	union cupti_record *c = b->last;
 	size_t lost = 0;
 
-	while (b->valid && !inject.cupti.next_record(b->at, b->valid, &c))
+	while (b->valid && !subscriber_next_record(b->at, b->valid, &c))
 		activity_put_record(c, now);
 	b->last = NULL;
-	if (!inject.cupti.dropped(b->context, b->stream, &lost)) {
+	if (!subscriber_dropped(b->context, b->stream, &lost)) {
 		inject.gpu_records += lost;
 		inject.gpu_lost += lost;
 		packets.lost += lost;
@@ -366,7 +367,7 @@ void activity_recover(void)
 		c = buffer[i].last;
 		if (atomic_load(&buffer[i].state) != BUFFER_OUT || !buffer[i].at)
 			continue;
-		while (!inject.cupti.next_record(buffer[i].at, BUFFER_BYTES, &c) && c && c->kind) {
+		while (!subscriber_next_record(buffer[i].at, BUFFER_BYTES, &c) && c && c->kind) {
 			activity_put_record(c, now);
 			buffer[i].last = c;
 		}
@@ -391,7 +392,7 @@ int activity_init(void)
 		if (ready[i])
 			atomic_store(&ready[i]->state, BUFFER_FREE);
 	packets_open(&packets);
-	return inject.cupti.register_buffers(activity_request, activity_complete);
+	return subscriber_register(activity_request, activity_complete);
 }
 
 bool activity_is_requested(void)
@@ -404,12 +405,17 @@ int activity_register(void)
 {
 	if (inject.cupti.register_clock)
 		inject.cupti.register_clock(inject.realtime ? clock_real : clock_cupti);
-	return inject.cupti.register_buffers(activity_request, activity_complete);
+	return subscriber_register(activity_request, activity_complete);
 }
 
 void activity_set_graphs(uint32_t whole)
 {
 	whole_graphs = whole;
+}
+
+bool activity_wants_graphs(void)
+{
+	return whole_graphs;
 }
 
 static bool activity_wants(int kind)
@@ -428,7 +434,7 @@ int activity_start(void)
 	for (i = 0; i < KINDS && !ret; i++) {
 		if (!activity_wants(kinds[i].kind))
 			continue;
-		ret = inject.cupti.enable(kinds[i].kind);
+		ret = subscriber_enable(kinds[i].kind);
 		if (ret && kinds[i].kind == CUPTI_KIND_GRAPH_TRACE)
 			define_process(
 				5, "CUPTI does not record whole graphs: each of their kernels is recorded");
@@ -446,7 +452,7 @@ void activity_stop(void)
 		return;
 	for (i = 0; i < KINDS; i++)
 		if (activity_wants(kinds[i].kind))
-			inject.cupti.disable(kinds[i].kind);
+			subscriber_disable(kinds[i].kind);
 }
 
 void activity_empty(void)

@@ -41,7 +41,9 @@ static bool cupti_bind(struct cupti *c, void *handle)
 	MAY(name, symbol, args)  \
 	if (!c->name)            \
 		return false;
+#define NEW MAY
 	CUPTI_FUNCTIONS
+#undef NEW
 #undef NEED
 #undef MAY
 	return true;

@@ -6,7 +6,8 @@
  * depend on the version and are only read after a check of
  * cuptiGetVersion(). tests/inject/abi.c compares them with NVIDIA's headers.
  *
- * Source: cupti_activity.h, cupti_callbacks.h, cupti_result.h, cupti_pcsampling.h of CUDA 13.0.
+ * Source: cupti_activity.h, cupti_callbacks.h, cupti_result.h, cupti_pcsampling.h of CUDA 13.0; for functions
+ * with _v2, NVIDIA's manual of CUPTI 13.3 to 13.5, chapters "Multiple Subscribers" and "Modules".
  */
 #ifndef GRT_INJECT_CUPTI_ABI_H
 #define GRT_INJECT_CUPTI_ABI_H
@@ -74,6 +75,7 @@ enum {
 	CUPTI_VERSION_12_4 = 22,
 	CUPTI_VERSION_12_6 = 24,
 	CUPTI_VERSION_13_0 = 130000,
+	CUPTI_VERSION_13_3 = 130300,
 };
 
 /* The number of no stream or event. */
@@ -376,10 +378,27 @@ struct cupti_crc {
 typedef void (*cupti_callback_fn)(void *user, int domain, uint32_t number, const struct cupti_callback *data);
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+/* The same for one of several subscribers, with structs that are not used. */
+typedef void (*cupti_request_v2_fn)(uint8_t **buffer, size_t *size, size_t *max_records, void *info);
+typedef void (*cupti_complete_v2_fn)(uint8_t *buffer, size_t size, size_t valid, void *info);
+
+/*
+ * CUpti_SubscriberParams from CUDA 13.3 on (before, without the last two members)
+ * @other, @other_room: get the name of the client because of which subscribing failed
+ * @several: other clients may subscribe, too; the first subscriber decides
+ */
+struct cupti_subscriber {
+	size_t size;
+	const char *name;
+	char *other;
+	size_t other_room;
+	uint8_t several;
+	uint8_t pad[7];
+};
 
 /*
  * The functions, by their names in the library: functions with NEED must exist,
- * functions with MAY are newer than CUDA 11.1.
+ * functions with MAY are newer than CUDA 11.1, those with NEW came with CUDA 13.3.
  */
 #define CUPTI_FUNCTIONS                                                                                     \
 	NEED(get_version, cuptiGetVersion, (uint32_t * version))                                            \
@@ -402,6 +421,17 @@ typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffe
 	MAY(graph_node_id, cuptiGetGraphNodeId, (void *node, uint64_t *id))                                 \
 	MAY(register_clock, cuptiActivityRegisterTimestampCallback, (uint64_t(*clock)(void)))               \
 	MAY(set_thread_ids, cuptiSetThreadIdType, (int type))                                               \
+	NEW(subscribe_v2, cuptiSubscribe_v2,                                                                \
+	    (void **subscriber, cupti_callback_fn fn, void *user, struct cupti_subscriber *what))           \
+	NEW(time_v2, cuptiGetTimestamp_v2, (void *subscriber, uint64_t *stamp))                             \
+	NEW(enable_v2, cuptiActivityEnable_v2, (void *subscriber, int kind, void *config))                  \
+	NEW(disable_v2, cuptiActivityDisable_v2, (void *subscriber, int kind, void *config))                \
+	NEW(register_buffers_v2, cuptiActivityRegisterCallbacks_v2,                                         \
+	    (void *subscriber, cupti_request_v2_fn request, cupti_complete_v2_fn complete))                 \
+	NEW(next_record_v2, cuptiActivityGetNextRecord_v2,                                                  \
+	    (void *subscriber, uint8_t *buffer, size_t valid, union cupti_record **record))                 \
+	NEW(dropped_v2, cuptiActivityGetNumDroppedRecords_v2,                                               \
+	    (void *subscriber, void *context, uint32_t stream, size_t *dropped))                            \
 	MAY(pc_enable, cuptiPCSamplingEnable, (struct cupti_pc_context * what))                             \
 	MAY(pc_disable, cuptiPCSamplingDisable, (struct cupti_pc_context * what))                           \
 	MAY(pc_start, cuptiPCSamplingStart, (struct cupti_pc_context * what))                               \
@@ -415,7 +445,9 @@ typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffe
 struct cupti {
 #define NEED(name, symbol, args) int(*name) args;
 #define MAY NEED
+#define NEW NEED
 	CUPTI_FUNCTIONS
+#undef NEW
 #undef MAY
 #undef NEED
 };

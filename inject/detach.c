@@ -17,7 +17,7 @@
  *	- or in a call of the writer, where the program has made no call for a while and
  *	  no kernel ran when the recording ended
  *	- where no context is left that PC sampling cannot end
- *	- where no other client of CUPTI records, which would lose what it has
+ *	- where no other client of CUPTI records, which would lose what it has, and CUPTI has one subscriber
  *	- from CUDA 12.6 on: before, programs crashed after it
  * In all other cases CUPTI is unsubscribed from only.
  */
@@ -237,8 +237,9 @@ static bool detach_callbacks_are_left(void)
 
 static bool detach_can_finalize(void)
 {
-	return detach_is_harmless() && !held_is() && inject.cupti.finalize && inject.cupti.enable_domain &&
-	       inject.version >= CUPTI_VERSION_12_6 && detach_callbacks_are_left();
+	return detach_is_harmless() && !held_is() && !subscriber_is_one_of_several() &&
+	       inject.cupti.finalize && inject.cupti.enable_domain && inject.version >= CUPTI_VERSION_12_6 &&
+	       detach_callbacks_are_left();
 }
 
 /* Return: whether CUPTI is still there */

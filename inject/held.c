@@ -14,6 +14,8 @@
  * records kernels: nothing is taken from them. When it can, they are done, and this library registers itself
  * again.
  *
+ * Subscribers of CUPTI that are several (subscriber.c) have buffers of their own, so none of this happens.
+ *
  * Nothing here disturbs the other client, and nothing that it is given is counted as recorded: launches
  * without records are counted, and a note says so.
  */
@@ -179,6 +181,8 @@ static void held_note(void)
 
 void held_round(void)
 {
+	if (subscriber_is_one_of_several())
+		return;
 	/* the launches of that time are all written a round later */
 	if (held.times > held.noted && held.times <= NOTES_MAX && clock_monotonic() - held.back > 150000000)
 		held_note();

@@ -716,6 +716,9 @@ void activity_resume(void);
  */
 void activity_set_graphs(uint32_t whole);
 
+/** activity_wants_graphs - whether whole graphs are recorded */
+bool activity_wants_graphs(void);
+
 /** activity_start - starts CUPTI's records. Return: 0 or CUPTI's result */
 int activity_start(void);
 
@@ -757,6 +760,27 @@ void held_round(void);
 
 /** held_close - the recording ends */
 void held_close(void);
+
+/* ---------------------------------------------------------- subscriber.c */
+
+/** subscriber_reset - forgets the subscriber, for another recording */
+void subscriber_reset(void);
+
+/**
+ * subscriber_join_others - subscribes so that other clients of CUPTI may subscribe, too
+ * Return: false: only cuptiSubscribe() is left
+ */
+bool subscriber_join_others(void **subscriber, cupti_callback_fn fn);
+
+/** subscriber_is_one_of_several - whether subscriber_join_others() has subscribed */
+bool subscriber_is_one_of_several(void);
+
+/* CUPTI's functions without _v2, or with it if subscriber_join_others() has subscribed. */
+int subscriber_enable(int kind);
+void subscriber_disable(int kind);
+int subscriber_register(cupti_request_fn on_request, cupti_complete_fn on_complete);
+int subscriber_next_record(uint8_t *buffer, size_t valid, union cupti_record **record);
+int subscriber_dropped(void *context, uint32_t stream, size_t *dropped);
 
 /* --------------------------------------------------------------- clock.c */
 

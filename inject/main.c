@@ -13,6 +13,7 @@
  *	GRTRACE_TORCH		modules of PyTorch are ranges, see torch.c
  *	GRTRACE_PC_SAMPLING	see pcsampling.c
  *	GRTRACE_CUPTI	the libcupti.so to use, where the one that is found is wrong
+ *	GRTRACE_CUPTI_API	see subscriber.c
  *
  * Here: the beginning, the end, and the writer's rounds between them.
  */
@@ -519,25 +520,53 @@ static void inject_leave_cupti(void)
 }
 
 /* The clock comes first of all: CUPTI does not take it later. */
-static bool inject_subscribe(void)
+static int inject_subscribe_alone(void)
 {
-	int ret;
-
 	inject_init_clock();
 	if (inject.cupti.set_thread_ids)
 		inject.cupti.set_thread_ids(CUPTI_THREAD_ID_SYSTEM);
-	ret = inject.cupti.subscribe(&writer.subscriber, launch_callback, NULL);
-	if (ret == CUPTI_MULTIPLE_SUBSCRIBERS || ret == CUPTI_MAX_LIMIT_REACHED) {
+	return inject.cupti.subscribe(&writer.subscriber, launch_callback, NULL);
+}
+
+/* A recording that was started in the running program ends in it, too: a single subscriber can detach CUPTI.
+ */
+static int inject_subscribe_first(void)
+{
+	int ret = inject.asked ? inject_subscribe_alone() : CUPTI_MULTIPLE_SUBSCRIBERS;
+
+	if (ret != CUPTI_MULTIPLE_SUBSCRIBERS)
+		return ret;
+	if (subscriber_join_others(&writer.subscriber, launch_callback))
+		return CUPTI_OK;
+	return inject.asked ? ret : inject_subscribe_alone();
+}
+
+/* Return: 0, or why nothing is recorded */
+static int inject_subscribe_and_record(int (*subscribe)(void))
+{
+	int ret = subscribe();
+
+	if (ret)
+		return ret;
+	ret = capture_join(writer.subscriber);
+	if (ret)
+		inject_leave_cupti();
+	return ret;
+}
+
+static bool inject_subscribe(void)
+{
+	int ret = inject_subscribe_and_record(inject_subscribe_first);
+
+	if (ret && subscriber_is_one_of_several()) {
+		subscriber_reset();
+		ret = inject_subscribe_and_record(inject_subscribe_alone);
+	}
+	if (ret == CUPTI_MULTIPLE_SUBSCRIBERS || ret == CUPTI_MAX_LIMIT_REACHED)
 		inject_give_way();
-		return false;
-	}
-	if (ret || capture_join(writer.subscriber)) {
-		if (!ret)
-			inject_leave_cupti();
+	else if (ret)
 		inject_give_up("CUPTI refused to trace this process (is it under a debugger or MPS?)");
-		return false;
-	}
-	return true;
+	return !ret;
 }
 
 static bool inject_init_cupti(void)
@@ -651,6 +680,7 @@ static void inject_reset(uint32_t stack, const struct grt_duty *duty)
 	capture_reset(duty);
 	device_reset();
 	detach_reset();
+	subscriber_reset();
 	writer.cupti = writer.over = writer.tried = false;
 	writer.last_round = writer.last_counts = writer.counted = 0;
 	writer.python = NULL;

@@ -883,7 +883,7 @@ static void cuda_note_left(struct capture *c, struct cuda_ask *a)
 	if (left == GRT_CUDA_ATTACHED)
 		snprintf(
 			text, sizeof(text),
-			"cuda: CUPTI stays attached to process %d, whose launches stay some percent slower: it has CUDA graphs or several contexts, or made no call that waits for the device",
+			"cuda: CUPTI stays attached to process %d, whose launches stay some percent slower: it has CUDA graphs, several contexts or other clients of CUPTI, or made no call that waits for the device",
 			(int)a->pid);
 	else if (left == -ETIMEDOUT)
 		snprintf(text, sizeof(text), "cuda: process %d has not detached CUPTI yet", (int)a->pid);
@@ -974,6 +974,7 @@ const struct source source_cuda = {
 	.all_gpus =
 		"the work on all GPUs that the program uses: report --by device shows each, and the variable "
 		"CUDA_VISIBLE_DEVICES selects what it uses",
+	.less = "a free processor for the program's thread grtrace",
 	.options = options,
 	.refuse = cuda_refuse,
 	.probe = cuda_probe,

@@ -104,6 +104,15 @@ check "to the same distances" test "$(paste <(kernels want) <(kernels got) |
 first=$(grep '^G' got | sort -k4n | awk 'NR == 1 { print $5 }')
 now=$(sed 's/\..*//' /proc/uptime)
 check "in CLOCK_MONOTONIC" test $((now - first / 1000000000)) -ge 0 -a $((now - first / 1000000000)) -lt 300
+# From CUDA 13.3 on the library is one of several subscribers.
+for scene in "plain 2000" calls threads nested-graphs drop names; do
+	# shellcheck disable=SC2086
+	MOCK_VERSION=130300 play $scene
+	output+=$("$GRTRACE_BUILD/tests/inject/joined" out.grt | head -n 1)
+	check "CUDA 13.3: $scene: as many records as happened" test $(($(wc -l <got) + $(sed -n 's/.*what=3 .* gpu_lost=\([0-9]*\) .*/\1/p' facts))) = \
+		$(($(wc -l <want) + $([ "$scene" = drop ] && echo 11 || echo 0)))
+	check "CUDA 13.3: $scene: without a fault" fact '^# faults=0 missing=0 finished=1 balance=ok'
+done
 MOCK_VERSION=14 play plain
 check "CUDA 11.1: all is there" test "$(wc -l <got)" = 2000
 check "without a fault" fact '^# faults=0 missing=0 finished=1 balance=ok'

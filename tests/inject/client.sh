@@ -67,7 +67,53 @@ check "without an answer: the second time nothing is taken from the client" test
 	"$(grep '^client' <<<"$output" | tail -n 1 | cut -d ' ' -f 2)" -ge 140
 unset MOCK_BOTH_KINDS
 
+# From CUDA 13.3 on CUPTI has several subscribers.
+export MOCK_VERSION=130300
+client beside
+check "one of several: it may subscribe while the recording runs" says '^subscribed 0$'
+check "one of several: it gets its kernels and calls" test "$(printed client) $(printed calls)" = "$(printed during) $(printed during)"
+check "one of several: the recording has all kernels" test "$(kernels before) $(kernels during) $(kernels after)" = "100 $(printed during) 100"
+check "one of several: all have their launch" test "$("$GRTRACE_BUILD/tests/inject/joined" out.grt | grep -oE -m 1 "[ ]matched=[0-9]+")" = " matched=$(all_kernels)"
+check "one of several: nothing is said" test "$(grep -c 'what=[45]' facts)" = 0
+check "one of several: time stamps are converted" fact 'what=3 .* version=130300 clock=2'
+check "one of several: CUPTI is used as it wants it" says '^faults 0$'
+client first
+check "the client was first: it gets its kernels" test "$(printed client)" = $((100 + $(printed during)))
+check "the client was first: the recording has all kernels" test "$(kernels before) $(kernels during) $(kernels after)" = "100 $(printed during) 100"
+rm -rf out.grt
+output=$(CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt "$MOCK/client" alone 2>&1)
+check "the client was first and allows no other: it gets its kernels" test "$(printed client)" = $((100 + $(printed during)))
+check "the client allows no other: one line says so" test "$(grep -c '^grtrace: CUDA is not traced in process' <<<"$output")" = 1
+records out.grt
+check "the client allows no other: the recording says so" fact 'what=4 .* another tool uses CUPTI'
+
+# A client that uses functions without a subscriber takes nothing from the recording, and gets nothing.
+client once
+check "an older client: it gets nothing" test "$(printed client)" = 0
+check "an older client: the recording has all kernels" test "$(kernels before) $(kernels during) $(kernels after)" = "100 $(printed during) 100"
+# An older driver, other stamps, kinds of records that are refused, and on request: as before CUDA 13.3.
+for how in MOCK_OLD_DRIVER=1 MOCK_RAW_STAMPS=1 MOCK_REFUSES_KINDS=1 GRTRACE_CUPTI_API=1; do
+	export "${how?}"
+	client once
+	check "$how: the client got what is not in the recording" test "$(printed client)" -gt 100 -a \
+		$(($(kernels during) + $(printed client))) = "$(printed during)"
+	check "$how: these are counted" test "$(missing)" = "$(printed client)"
+	unset "${how%=*}"
+done
+# A recording of the running program, in which a client has subscribed.
 GRTRACE=$GRTRACE_PLAIN/grtrace
+begin_waiting env CUDA_INJECTION64_PATH="$LIBRARY" "$MOCK/client" waiting
+run record -e cuda -p "$pid" -d 0.5 -o r.grt
+expect "recorded beside a client while it runs" 0 '[1-9][0-9]* events, 0 lost'
+read -r all bad < <(whole r.grt)
+check "while it runs: no kernel is missing between the first and the last" test "$all" -gt 0 -a "$bad" = 0
+run record -e cuda -p "$pid" -d 0.2 -o r.grt
+expect "a second time" 0 '[1-9][0-9]* events, 0 lost'
+finish
+check "while it runs: the client gets its kernels" test "$(printed client)" = "$(printed during)"
+check "while it runs: CUPTI is used as it wants it" says '^faults 0$'
+unset MOCK_VERSION
+
 run record -e cuda -o r.grt "$MOCK/client" once
 check "record says it" says 'another CUPTI client \(such as torch.profiler\) held'
 plan

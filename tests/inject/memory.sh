@@ -83,4 +83,13 @@ import json
 for r in json.load(open('m.json'))['allocations']: print(r['kind'], r['allocations'])" | sort | uniq -c | awk '{print $1 "x", $2, $3}' | tr '\n' ' ')" = \
 	"60x device 1 1x device 8 1x managed 1 1x physical 1 2x pool 200 "
 check "a free of what is not there is counted" grep -q '1 free belongs to memory whose allocation' m.json
+
+# Memory of the host is no memory of a device, and copies that are slow because of it are counted.
+"$GRTRACE" record -e cuda -o h.grt "$MOCK/app" host-memory >said 2>&1
+check "pinned and registered memory of the host, live and at the peak" test "$("$GRTRACE" report --by allocation --json h.grt |
+	jq -r '.allocations[] | "\(.kind) \(.gpu) \(.live) \(.peak)"' | sort | tr '\n' ',')" = \
+	'device 0 5000 5000,pinned null 0 30002,pinned null 70001 70001,registered null 0 4321,registered null 1234 1234,'
+check "a line of its own" test "$("$GRTRACE" timeline --json h.grt | jq -c '.memory[] | [.gpu, .live, .peak]' | sort | tr '\n' ' ')" = \
+	'[0,5000,5000] [null,71235,105558] '
+check "copies from pageable memory" test "$("$GRTRACE" report --by copy --json h.grt | jq -c '[.copies[] | .pageable, .pageable_bytes]')" = '[2,8192]'
 plan

@@ -90,6 +90,8 @@ for how in none bpf inproc; do
 	exact "--stack=$how"
 	check "is in the recording" grep -q "cuda_stack = \"$how\"" c.grt/metadata
 done
+record "$MOCK/app" drop
+check "losses come with advice for this source" says 'try: a free processor for the program.s thread grtrace, so that nothing is lost$'
 record true
 expect "a program without CUDA" 0 'cuda: no process of the program has used CUDA'
 MOCK_TAKEN=1 record "$MOCK/app" plain

@@ -89,11 +89,22 @@ play churn 3000
 check "3000 threads, one after the other: all is there" joined '^launches=3001 .* matched=3001 '
 check "in three files" test "$(find out.grt -name 'cuda_*' | wc -l)" -le 4
 check "the memory of two or three" test "${output% MB more}" -lt 64
+rm -rf out.grt
+output=$( (ulimit -n 24 && CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt exec "$MOCK/app" swarm 10000) 2>&1)
+check "10,000 threads with a launch each, 250 at once, and 24 files at most: all is there" joined '^launches=10000 .* matched=10000 '
+check "in the files of one thread, and one more where a thread came late" test "$(find out.grt -name 'cuda_*' | wc -l)" -le 6
+check "the memory of those at once" test "${output% MB}" -lt 128
 output=$( (ulimit -n 64 && CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/crowd.grt exec "$MOCK/app" crowd 200) 2>&1)
 check "200 threads at once, and 64 files at most: the program opens one more" says '^open: fine$'
 mv crowd.grt x && rm -rf out.grt && mv x out.grt
 check "all is there" joined '^launches=2002 .* matched=2002 '
 check "their memory has gone back when they have ended" test "$(sed -n 's/ MB more//p' <<<"$output")" -lt 24
+
+play crowd 4200
+check "4200 threads at once, of which 4096 get a ring: the launches of the others are counted" \
+	fact 'what=3 launches=42002 launches_lost=1050 gpu=42002 '
+check "the balance closes" fact 'balance=ok lost=1050$'
+check "and all kernels are there" joined ' kernels=42002 '
 
 play fibers 300
 exact "300 coroutines, each with a stack of its own"

@@ -60,6 +60,17 @@ AT(cupti_callback, context_uid, CUpti_CallbackData, contextUid);
 AT(cupti_callback, data, CUpti_CallbackData, correlationData);
 AT(cupti_callback, correlation, CUpti_CallbackData, correlationId);
 
+#ifdef CUpti_SubscriberParams_STRUCT_SIZE
+AT(cupti_subscriber, size, CUpti_SubscriberParams, structSize);
+AT(cupti_subscriber, name, CUpti_SubscriberParams, subscriberName);
+AT(cupti_subscriber, other, CUpti_SubscriberParams, oldSubscriberName);
+AT(cupti_subscriber, other_room, CUpti_SubscriberParams, oldSubscriberSize);
+#endif
+#if CUPTI_API_VERSION >= 130300
+AT(cupti_subscriber, several, CUpti_SubscriberParams, allowMultipleSubscribers);
+_Static_assert(sizeof(struct cupti_subscriber) == CUpti_SubscriberParams_STRUCT_SIZE, "cupti_subscriber");
+#endif
+
 #define KERNEL(a, b) AT(cupti_kernel, a, CUpti_ActivityKernel5, b)
 KERNEL(kind, kind);
 KERNEL(registers, registersPerThread);
@@ -295,7 +306,13 @@ PM_FUNCTIONS
 /* The functions are there: their arguments are pointers and numbers of the same sizes, by other names. */
 #define NEED(name, symbol, args) _Static_assert(sizeof(symbol) > 0, #symbol);
 #define MAY NEED
+#if CUPTI_API_VERSION >= 130300
+#define NEW NEED
+#else
+#define NEW(name, symbol, args)
+#endif
 CUPTI_FUNCTIONS
+#undef NEW
 #undef MAY
 #undef NEED
 

@@ -242,6 +242,17 @@ static void churn(void)
 	printf("%lu MB more\n", resident() - before);
 }
 
+/* Threads that each launch once, 250 of them at a time. */
+static void swarm(void)
+{
+	unsigned long n = number, i;
+
+	number = 1;
+	for (i = 0; i < n; i += 250)
+		many_threads(250);
+	printf("%lu MB\n", resident());
+}
+
 static pthread_barrier_t all_there, may_go;
 
 static void *launch_and_stay(void *arg)
@@ -257,10 +268,12 @@ static void *launch_and_stay(void *arg)
 static void crowd(void)
 {
 	unsigned long i, before;
-	pthread_t thread[1024];
+	pthread_t *thread = calloc(number, sizeof(*thread));
 	pthread_attr_t attr;
 	int fd;
 
+	if (!thread)
+		abort();
 	launches(1);
 	before = resident();
 	pthread_attr_init(&attr);
@@ -280,6 +293,7 @@ static void crowd(void)
 	launches(1);
 	pause_ms(400);
 	printf("%lu MB more\n", resident() - before);
+	free(thread);
 }
 
 /* Coroutines, each with a stack that is a mapping of its own. */
@@ -424,9 +438,11 @@ static bool load_cupti(void)
 
 #define NEED(name, symbol, args) *(void **)&cupti.name = dlsym(handle, #symbol);
 #define MAY NEED
+#define NEW NEED
 	if (handle) {
 		CUPTI_FUNCTIONS
 	}
+#undef NEW
 #undef MAY
 #undef NEED
 	return handle;
@@ -1276,6 +1292,35 @@ static void memory(void)
 	printf("all %llu %llu\n", (unsigned long long)books_live, (unsigned long long)books_peak);
 }
 
+/* Memory of the host: pinned, of which one part is freed, and pages of the program's own that are registered.
+ * Then two copies from its pageable memory. */
+static __attribute__((noipa)) void alloc_pinned(uint64_t address, uint64_t bytes, uint32_t call)
+{
+	driver_alloc(call, address, bytes, 0);
+	__asm__ volatile("" ::: "memory");
+}
+
+static __attribute__((noipa)) void register_pages(uint64_t address, uint64_t bytes)
+{
+	uint64_t params[3] = {address, bytes};
+
+	mock_driver_call(301, params, 0);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void host_memory(void)
+{
+	alloc_weights(0x10000000, 5000);
+	alloc_pinned(0x20000000, 70001, 39);
+	alloc_pinned(0x30000000, 30002, 294);
+	register_pages(0x40000000, 1234);
+	register_pages(0x50000000, 4321);
+	driver_free(38, 0x30000000);
+	driver_free(302, 0x50000000);
+	for (int i = 0; i < 2; i++)
+		mock_copy(CUPTI_DOMAIN_RUNTIME, 31, 276, 4096);
+}
+
 /*
  * Work of known shares for @number ms: kernels of four names, of which some are many and short, some few and
  * long, in an order that has a rhythm of its own, and a wait for the device now and then. Prints what it has
@@ -1362,6 +1407,8 @@ static void play(const char *scene)
 		all_calls();
 	else if (!strcmp(scene, "memory"))
 		memory();
+	else if (!strcmp(scene, "host-memory"))
+		host_memory();
 	else if (!strcmp(scene, "windows"))
 		profiler_windows();
 	else if (!strcmp(scene, "names"))
@@ -1387,6 +1434,8 @@ static void play(const char *scene)
 		given_back_by(scene + 4);
 	else if (!strcmp(scene, "churn"))
 		churn();
+	else if (!strcmp(scene, "swarm"))
+		swarm();
 	else if (!strcmp(scene, "crowd"))
 		crowd();
 	else if (!strcmp(scene, "fibers"))

@@ -3,7 +3,7 @@
  * client SCENE [NUMBER]: a program with a profiler of its own that takes CUPTI's activity buffers while
  * another client has subscribed, as PyTorch's does: it registers its callbacks, enables kinds of records, and
  * later disables them and flushes. It prints how many kernels it launched in each of its phases, and how many
- * the profiler has seen.
+ * the profiler has seen. In the scenes beside, first and alone, it subscribes as one of several clients.
  */
 #include "mock.h"
 
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BUFFER_BYTES 65536
 #define BUFFERS 4096
@@ -26,6 +27,8 @@ static struct {
 	unsigned int buffers;
 	unsigned long kernels;
 	unsigned long foreign;
+	unsigned long calls;
+	void *subscriber;
 } client;
 
 static void pause_ms(long ms)
@@ -57,6 +60,12 @@ static void request(uint8_t **at, size_t *size, size_t *max)
 	*max = 0;
 }
 
+static int next_record(uint8_t *at, size_t valid, union cupti_record **r)
+{
+	return client.subscriber ? cupti.next_record_v2(client.subscriber, at, valid, r)
+				 : cupti.next_record(at, valid, r);
+}
+
 /* A buffer that it does not know is left alone. */
 static void complete(void *context, uint32_t stream, uint8_t *at, size_t size, size_t valid)
 {
@@ -67,8 +76,26 @@ static void complete(void *context, uint32_t stream, uint8_t *at, size_t size, s
 	for (unsigned int i = 0; i < client.buffers; i++)
 		known = known || client.buffer[i] == at;
 	client.foreign += !known;
-	while (known && !cupti.next_record(at, valid, &r))
+	while (known && !next_record(at, valid, &r))
 		client.kernels += r->kind == CUPTI_KIND_CONCURRENT_KERNEL;
+}
+
+static void request_v2(uint8_t **at, size_t *size, size_t *max, void *info)
+{
+	(void)info;
+	request(at, size, max);
+}
+
+static void complete_v2(uint8_t *at, size_t size, size_t valid, void *info)
+{
+	(void)info;
+	complete(NULL, 0, at, size, valid);
+}
+
+static void call(void *user, int domain, uint32_t number, const struct cupti_callback *data)
+{
+	(void)user, (void)domain, (void)number;
+	client.calls += data->site == CUPTI_SITE_ENTER;
 }
 
 static const int kinds[] = {CUPTI_KIND_MEMCPY, CUPTI_KIND_MEMSET, CUPTI_KIND_CONCURRENT_KERNEL};
@@ -90,13 +117,15 @@ static void profiler_stops(void)
 
 static bool find_cupti(void)
 {
-	void *handle = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
+	void *handle = dlopen("libcupti.so.13", RTLD_NOW);
 
 	if (!handle)
 		return false;
 #define MAY(name, symbol, args) *(void **)&cupti.name = dlsym(handle, #symbol);
 #define NEED MAY
+#define NEW MAY
 	CUPTI_FUNCTIONS
+#undef NEW
 #undef NEED
 #undef MAY
 	return cupti.register_buffers;
@@ -192,22 +221,91 @@ static void none(void)
 	after();
 }
 
+/* ---------------------------------------------------- one of several clients */
+
+static bool subscribe(bool several)
+{
+	struct cupti_subscriber what = {.size = sizeof(what), .name = "client", .several = several};
+	int ret = cupti.subscribe_v2(&client.subscriber, call, NULL, &what);
+
+	if (!ret)
+		ret = cupti.register_buffers_v2(client.subscriber, request_v2, complete_v2);
+	for (int i = 0; i < 3 && !ret; i++)
+		ret = cupti.enable_v2(client.subscriber, kinds[i], NULL);
+	if (!ret)
+		ret = cupti.enable_callback(1, client.subscriber, CUPTI_DOMAIN_DRIVER, 307);
+	printf("subscribed %d\n", ret);
+	return !ret;
+}
+
+static void unsubscribe(void)
+{
+	for (int i = 0; i < 3; i++)
+		cupti.disable_v2(client.subscriber, kinds[i], NULL);
+	cupti.flush_all(CUPTI_FLUSH_FORCED);
+	cupti.unsubscribe(client.subscriber);
+	printf("client %lu\ncalls %lu\n", client.kernels, client.calls);
+}
+
+static void beside(void)
+{
+	before();
+	if (!subscribe(true))
+		return;
+	during(1500);
+	unsubscribe();
+	after();
+}
+
+/* It has subscribed before CUDA was initialized. */
+static void first(void)
+{
+	before();
+	during(500);
+	unsubscribe();
+	after();
+}
+
+/* The same, until the file of MOCK_GO is there. */
+static void waiting(void)
+{
+	unsigned long n = 0;
+
+	printf("ready\n");
+	fflush(stdout);
+	for (; access(getenv("MOCK_GO"), F_OK); n++) {
+		launches("during", 1);
+		wait_for_device();
+		pause_ms(2);
+	}
+	unsubscribe();
+	printf("during %lu\n", n);
+}
+
 static const struct {
 	const char *name;
 	void (*play)(void);
-} scenes[] = {{"once", once}, {"twice", twice}, {"brief", brief}, {"unended", unended}, {"none", none}};
+} scenes[] = {{"beside", beside},   {"first", first},	  {"alone", first},
+	      {"waiting", waiting}, {"once", once},	  {"twice", twice},
+	      {"brief", brief},	    {"unended", unended}, {"none", none}};
 
 int main(int argc, char **argv)
 {
 	int runtime;
 
-	if (argc < 2 || cudaRuntimeGetVersion(&runtime) || cuInit(0) || !find_cupti())
+	if (argc < 2 || cudaRuntimeGetVersion(&runtime) || !find_cupti())
+		return 2;
+	if (getenv("MOCK_VERSION"))
+		mock.version = (uint32_t)strtoul(getenv("MOCK_VERSION"), NULL, 10);
+	if (strchr("fw", argv[1][0]) && !subscribe(true))
+		return 2;
+	if ((!strcmp(argv[1], "alone") && !subscribe(false)) || cuInit(0))
 		return 2;
 	number = argc > 2 ? strtoul(argv[2], NULL, 10) : number;
 	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
 		if (!strcmp(argv[1], scenes[i].name)) {
 			scenes[i].play();
-			printf("foreign %lu\n", client.foreign);
+			printf("foreign %lu\nfaults %u\n", client.foreign, mock.faults);
 			return 0;
 		}
 	return 2;

@@ -29,16 +29,27 @@ struct out {
 	size_t used;
 };
 
-static struct out current, held[HELD];
+static struct out current, of_second, held[HELD];
 static unsigned int n_held;
+
+/* Calls the subscribers that want it. Return: whether the first one does */
+static bool call_back(int domain, uint32_t number, const void *data)
+{
+	cupti_callback_fn fn = mock.callback, second = mock.second.callback;
+	bool wanted = fn && mock.wanted[domain][number];
+
+	if (wanted)
+		fn(NULL, domain, number, data);
+	if (second && mock.second.wanted[domain][number])
+		second(NULL, domain, number, data);
+	return wanted;
+}
 
 static void tell_resource_of(uint32_t number, const struct cupti_graph *graph)
 {
 	const struct cupti_resource r = {.context = &mock, .descriptor = graph};
-	cupti_callback_fn fn = mock.callback;
 
-	if (fn && mock.wanted[CUPTI_DOMAIN_RESOURCE][number])
-		fn(NULL, CUPTI_DOMAIN_RESOURCE, number, (const void *)&r);
+	call_back(CUPTI_DOMAIN_RESOURCE, number, &r);
 }
 
 static void tell_resource(uint32_t number)
@@ -124,9 +135,12 @@ size_t mock_record_size(uint32_t kind)
 static void give_back(struct out o)
 {
 	cupti_complete_fn complete = mock.complete;
+	cupti_complete_v2_fn complete_v2 = mock.complete_v2;
 
 	if (o.at && complete)
 		complete(NULL, 0, o.at, o.size, o.used);
+	else if (o.at && complete_v2)
+		complete_v2(o.at, o.size, o.used, NULL);
 }
 
 static struct out take_current(void)
@@ -151,8 +165,11 @@ static struct out make_room(size_t size)
 		held[n_held++] = full;
 		full.at = NULL;
 	}
-	if (!current.at && mock.request) {
-		mock.request(&current.at, &current.size, &max);
+	if (!current.at && (mock.request || mock.request_v2)) {
+		if (mock.request)
+			mock.request(&current.at, &current.size, &max);
+		else
+			mock.request_v2(&current.at, &current.size, &max, NULL);
 		current.used = 0;
 		/* as the real one does, where it is not told otherwise */
 		if (current.at)
@@ -161,11 +178,37 @@ static struct out make_room(size_t size)
 	return full;
 }
 
+static void put_for_second(const void *record, uint32_t kind)
+{
+	size_t size = mock_record_size(kind), max;
+	struct out full = {.at = NULL}, *o = &of_second;
+
+	if (!mock.second.kinds[kind] || !mock.second.request)
+		return;
+	pthread_mutex_lock(&lock);
+	if (o->at && o->used + size > o->size) {
+		full = *o;
+		o->at = NULL;
+	}
+	if (!o->at) {
+		mock.second.request(&o->at, &o->size, &max, NULL);
+		o->used = 0;
+	}
+	if (o->at) {
+		memcpy(o->at + o->used, record, size);
+		o->used += size;
+	}
+	pthread_mutex_unlock(&lock);
+	if (full.at)
+		mock.second.complete(full.at, full.size, full.used, NULL);
+}
+
 static void put(const void *record, uint32_t kind)
 {
 	size_t size = mock_record_size(kind);
 	struct out full;
 
+	put_for_second(record, kind);
 	pthread_mutex_lock(&lock);
 	if (kind != 52 && !mock.kinds[kind]) {
 		pthread_mutex_unlock(&lock);
@@ -189,6 +232,8 @@ void mock_forget(void)
 	memset(mock.kinds, 0, sizeof(mock.kinds));
 	mock.request = NULL;
 	mock.complete = NULL;
+	mock.request_v2 = NULL;
+	mock.complete_v2 = NULL;
 	mock.clock = NULL;
 	take_current();
 	n_held = 0;
@@ -197,16 +242,20 @@ void mock_forget(void)
 
 void mock_flush(void)
 {
-	struct out all[HELD + 1];
+	struct out all[HELD + 1], second;
 	unsigned int n = 0;
 
 	pthread_mutex_lock(&lock);
+	second = of_second;
+	of_second.at = NULL;
 	all[n++] = take_current();
 	while (n_held)
 		all[n++] = held[--n_held];
 	pthread_mutex_unlock(&lock);
 	while (n)
 		give_back(all[--n]);
+	if (second.at && mock.second.complete)
+		mock.second.complete(second.at, second.size, second.used, NULL);
 }
 
 static void stamps(uint64_t *start, uint64_t *end)
@@ -238,7 +287,6 @@ bool mock_at_exit(void)
 
 static void site(int where, int domain, uint32_t number, struct call *c)
 {
-	cupti_callback_fn fn = mock.callback;
 	uint64_t data = 0;
 	struct cupti_callback d = {
 		.site = where,
@@ -253,10 +301,8 @@ static void site(int where, int domain, uint32_t number, struct call *c)
 
 	depth += where == CUPTI_SITE_ENTER;
 	returns = where == CUPTI_SITE_EXIT && depth == 1;
-	if (fn && mock.wanted[domain][number]) {
+	if (call_back(domain, number, &d))
 		__atomic_fetch_add(&mock.delivered, 1, __ATOMIC_RELAXED);
-		fn(NULL, domain, number, &d);
-	}
 	returns = false;
 	depth -= where == CUPTI_SITE_EXIT;
 }
@@ -716,6 +762,8 @@ void mock_copy(int domain, uint32_t number, uint32_t inner, uint64_t bytes)
 	begin(&c);
 	r.m = (struct cupti_memcpy){.kind = CUPTI_KIND_MEMCPY,
 				    .copy_kind = 1,
+				    .src_kind = 1,
+				    .dst_kind = 3,
 				    .bytes = bytes,
 				    .context = 1,
 				    .device = mock.device,
@@ -815,7 +863,6 @@ void mock_overhead(void)
 void mock_driver_call(uint32_t number, const void *params, int result)
 {
 	struct call c = {.domain = CUPTI_DOMAIN_DRIVER, .number = number};
-	cupti_callback_fn fn = mock.callback;
 	struct cupti_callback d = {.site = CUPTI_SITE_EXIT,
 				   .function = "mock",
 				   .params = params,
@@ -824,8 +871,7 @@ void mock_driver_call(uint32_t number, const void *params, int result)
 				   .context_uid = 1};
 
 	site(CUPTI_SITE_ENTER, c.domain, number, &c);
-	if (fn && mock.wanted[CUPTI_DOMAIN_DRIVER][number])
-		fn(NULL, CUPTI_DOMAIN_DRIVER, number, &d);
+	call_back(CUPTI_DOMAIN_DRIVER, number, &d);
 	depth--;
 }
 

@@ -29,6 +29,15 @@ int cuptiGetGraphNodeId(void *node, uint64_t *id);
 int cuptiGetDeviceId(void *context, uint32_t *device);
 int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain);
 int cuptiFinalize(void);
+int cuptiSubscribe_v2(void **subscriber, cupti_callback_fn fn, void *user, struct cupti_subscriber *what);
+int cuptiGetTimestamp_v2(void *subscriber, uint64_t *stamp);
+int cuptiActivityEnable_v2(void *subscriber, int kind, void *config);
+int cuptiActivityDisable_v2(void *subscriber, int kind, void *config);
+int cuptiActivityRegisterCallbacks_v2(void *subscriber, cupti_request_v2_fn request,
+				      cupti_complete_v2_fn complete);
+int cuptiActivityGetNextRecord_v2(void *subscriber, uint8_t *buffer, size_t valid,
+				  union cupti_record **record);
+int cuptiActivityGetNumDroppedRecords_v2(void *subscriber, void *context, uint32_t stream, size_t *dropped);
 
 /* Each call attaches CUPTI: one after cuptiFinalize() undoes it, if it is not of the program's own tool. */
 static void attach(void)
@@ -36,6 +45,15 @@ static void attach(void)
 	if (mock.finalizing || (mock.finalized && !mock.owner))
 		__atomic_fetch_add(&mock.faults, 1, __ATOMIC_RELAXED);
 	mock.attached = true;
+}
+
+/* Functions with a subscriber and those without one exclude each other: whoever comes second is refused. */
+static bool is_refused(int api)
+{
+	if (mock.api && mock.api != api)
+		return true;
+	mock.api = api;
+	return false;
 }
 
 int cuptiGetVersion(uint32_t *version)
@@ -48,7 +66,7 @@ int cuptiSubscribe(void **subscriber, cupti_callback_fn fn, void *user)
 {
 	(void)user;
 	attach();
-	if (mock.taken)
+	if (mock.taken || is_refused(1))
 		return CUPTI_MULTIPLE_SUBSCRIBERS;
 	mock.taken = true;
 	mock.callback = fn;
@@ -56,10 +74,15 @@ int cuptiSubscribe(void **subscriber, cupti_callback_fn fn, void *user)
 	return 0;
 }
 
+static bool is_second(void *subscriber)
+{
+	return subscriber == &mock.second && mock.second.used;
+}
+
 /* One that has gone is the caller's mistake. */
 static bool is_client(void *subscriber)
 {
-	bool is = mock.taken && subscriber == (void *)mock.client;
+	bool is = (mock.taken && subscriber == (void *)mock.client) || is_second(subscriber);
 
 	__atomic_fetch_add(&mock.faults, !is, __ATOMIC_RELAXED);
 	return is;
@@ -70,8 +93,51 @@ int cuptiUnsubscribe(void *subscriber)
 	attach();
 	if (!is_client(subscriber))
 		return INVALID;
-	mock.callback = NULL;
-	mock.taken = false;
+	if (is_second(subscriber)) {
+		memset(&mock.second, 0, sizeof(mock.second));
+	} else {
+		mock.callback = NULL;
+		mock.taken = false;
+	}
+	if (!mock.taken && !mock.second.used)
+		mock.api = 0;
+	return 0;
+}
+
+/* It has two subscribers at most. MOCK_OLD_DRIVER: the driver is older than CUPTI. */
+int cuptiSubscribe_v2(void **subscriber, cupti_callback_fn fn, void *user, struct cupti_subscriber *what)
+{
+	(void)user;
+	attach();
+	if (getenv("MOCK_OLD_DRIVER"))
+		return CUPTI_NOT_SUPPORTED;
+	if (what->size != sizeof(*what) || what->several > 1)
+		return INVALID;
+	if ((mock.taken && mock.api != 2) || is_refused(2) ||
+	    (mock.taken && !(mock.several && what->several)) || mock.second.used)
+		return CUPTI_MULTIPLE_SUBSCRIBERS;
+	if (mock.taken) {
+		mock.second.used = true;
+		mock.second.callback = fn;
+		*subscriber = &mock.second;
+		return 0;
+	}
+	mock.taken = true;
+	mock.several = what->several;
+	mock.callback = fn;
+	*subscriber = (void *)++mock.client;
+	return 0;
+}
+
+/* MOCK_RAW_STAMPS: in units of its own. */
+int cuptiGetTimestamp_v2(void *subscriber, uint64_t *stamp)
+{
+	struct timespec t;
+
+	if (!is_client(subscriber))
+		return INVALID;
+	clock_gettime(CLOCK_REALTIME, &t);
+	*stamp = getenv("MOCK_RAW_STAMPS") ? 12345 : (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 	return 0;
 }
 
@@ -86,7 +152,7 @@ int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t 
 	/* as CUPTI 13.0 does, now and then, where another thread is in a call */
 	if (getenv("MOCK_FREEZES") && !enable && mock.wanted[domain][number])
 		mock.frozen = true;
-	mock.wanted[domain][number] = enable;
+	(is_second(subscriber) ? mock.second.wanted : mock.wanted)[domain][number] = enable;
 	return 0;
 }
 
@@ -95,7 +161,8 @@ int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain)
 	attach();
 	if (!is_client(subscriber) || domain > 3)
 		return INVALID;
-	memset(mock.wanted[domain], enable != 0, sizeof(mock.wanted[domain]));
+	memset((is_second(subscriber) ? mock.second.wanted : mock.wanted)[domain], enable != 0,
+	       sizeof(mock.wanted[domain]));
 	return 0;
 }
 
@@ -106,7 +173,9 @@ int cuptiFinalize(void)
 	struct timespec takes = {.tv_nsec = 2000000};
 
 	mock.finalizing = true;
-	__atomic_fetch_add(&mock.faults, !mock_at_exit() || !mock.attached || mock_samples.on,
+	/* subscribers that come later may fail */
+	__atomic_fetch_add(&mock.faults,
+			   !mock_at_exit() || !mock.attached || mock_samples.on || mock.api == 2,
 			   __ATOMIC_RELAXED);
 	mock.callback = NULL;
 	mock.broken = mock.graph;
@@ -120,13 +189,13 @@ int cuptiFinalize(void)
 	mock_forget();
 	mock.finalized++;
 	mock.finalizing = mock.taken = mock.attached = false;
+	mock.api = 0;
 	return 0;
 }
 
-int cuptiActivityEnable(int kind)
+static int enable_kind(int kind)
 {
-	attach();
-	if (!mock.request)
+	if (!mock.request && !mock.request_v2)
 		return INVALID;
 	/* kernels are recorded in one of two ways; MOCK_BOTH_KINDS: a CUPTI that does not mind */
 	if (!getenv("MOCK_BOTH_KINDS") &&
@@ -141,22 +210,68 @@ int cuptiActivityEnable(int kind)
 	return 0;
 }
 
+int cuptiActivityEnable(int kind)
+{
+	attach();
+	return is_refused(1) ? CUPTI_MULTIPLE_SUBSCRIBERS : enable_kind(kind);
+}
+
+int cuptiActivityEnable_v2(void *subscriber, int kind, void *config)
+{
+	attach();
+	if (config || !is_client(subscriber) || getenv("MOCK_REFUSES_KINDS"))
+		return INVALID;
+	if (!is_second(subscriber))
+		return enable_kind(kind);
+	mock.second.kinds[kind] = true;
+	return mock.second.request ? 0 : INVALID;
+}
+
 int cuptiActivityDisable(int kind)
 {
 	attach();
+	if (is_refused(1))
+		return CUPTI_MULTIPLE_SUBSCRIBERS;
 	mock.kinds[kind] = false;
+	return 0;
+}
+
+int cuptiActivityDisable_v2(void *subscriber, int kind, void *config)
+{
+	attach();
+	if (config || !is_client(subscriber))
+		return INVALID;
+	(is_second(subscriber) ? mock.second.kinds : mock.kinds)[kind] = false;
+	return 0;
+}
+
+int cuptiActivityRegisterCallbacks_v2(void *subscriber, cupti_request_v2_fn request,
+				      cupti_complete_v2_fn complete)
+{
+	attach();
+	if (!is_client(subscriber))
+		return INVALID;
+	if (is_second(subscriber)) {
+		mock.second.request = request;
+		mock.second.complete = complete;
+		return 0;
+	}
+	mock.request_v2 = request;
+	mock.complete_v2 = complete;
 	return 0;
 }
 
 int cuptiActivityRegisterCallbacks(cupti_request_fn request, cupti_complete_fn complete)
 {
 	attach();
+	if (is_refused(1))
+		return CUPTI_MULTIPLE_SUBSCRIBERS;
 	mock.request = request;
 	mock.complete = complete;
 	return 0;
 }
 
-int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, union cupti_record **record)
+static int next_record(uint8_t *buffer, size_t valid, union cupti_record **record)
 {
 	uint8_t *at = *record ? (uint8_t *)*record + mock_record_size((*record)->kind) : buffer;
 
@@ -168,11 +283,34 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, union cupti_record
 	return 0;
 }
 
+int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, union cupti_record **record)
+{
+	return is_refused(1) ? CUPTI_MULTIPLE_SUBSCRIBERS : next_record(buffer, valid, record);
+}
+
+int cuptiActivityGetNextRecord_v2(void *subscriber, uint8_t *buffer, size_t valid,
+				  union cupti_record **record)
+{
+	return is_client(subscriber) ? next_record(buffer, valid, record) : INVALID;
+}
+
 int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped)
 {
 	(void)context;
 	(void)stream;
+	if (is_refused(1))
+		return CUPTI_MULTIPLE_SUBSCRIBERS;
 	*dropped = __atomic_exchange_n(&mock.dropped, 0, __ATOMIC_RELAXED);
+	return 0;
+}
+
+int cuptiActivityGetNumDroppedRecords_v2(void *subscriber, void *context, uint32_t stream, size_t *dropped)
+{
+	(void)context;
+	(void)stream;
+	if (!is_client(subscriber))
+		return INVALID;
+	*dropped = is_second(subscriber) ? 0 : __atomic_exchange_n(&mock.dropped, 0, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -188,6 +326,8 @@ int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void))
 {
 	/* it is taken before anything is recorded only; the one that is there stays until it is finalized */
 	attach();
+	if (is_refused(1))
+		return CUPTI_MULTIPLE_SUBSCRIBERS;
 	if ((mock.taken && !mock.owner) || (mock.request && clock != mock.clock))
 		return NOT_COMPATIBLE;
 	mock.clock = clock;
@@ -196,7 +336,7 @@ int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void))
 
 int cuptiSetThreadIdType(int type)
 {
-	return type != CUPTI_THREAD_ID_SYSTEM;
+	return is_refused(1) ? CUPTI_MULTIPLE_SUBSCRIBERS : type != CUPTI_THREAD_ID_SYSTEM;
 }
 
 int cuptiGetGraphNodeId(void *node, uint64_t *id)

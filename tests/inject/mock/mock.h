@@ -43,6 +43,9 @@
  * @in_sync: what a call that waits does meanwhile; NULL: nothing
  * @in_kernel: what happens while a kernel runs; NULL: it takes 1 us, and nobody waits for it
  * @device, @stream: that kernels and copies run on
+ * @api: 1: functions without a subscriber are used, 2: those with one; 0: none so far
+ * @several: the first subscriber allowed others; @second: another one
+ * @request_v2, @complete_v2: in place of @request and @complete
  */
 struct mock {
 	uint32_t version;
@@ -76,11 +79,23 @@ struct mock {
 	cupti_request_fn request;
 	cupti_complete_fn complete;
 	uint64_t (*clock)(void);
+	int api;
+	bool several;
+	cupti_request_v2_fn request_v2;
+	cupti_complete_v2_fn complete_v2;
+	struct mock_second {
+		bool used;
+		cupti_callback_fn callback;
+		bool wanted[4][CALL_MAX];
+		bool kinds[64];
+		cupti_request_v2_fn request;
+		cupti_complete_v2_fn complete;
+	} second;
 };
 
 extern struct mock mock;
 
-/** mock_flush - completes the buffers */
+/** mock_flush - completes the buffers of all subscribers */
 void mock_flush(void);
 
 /** mock_forget - kinds, buffers and the clock are nobody's any more */

@@ -55,6 +55,36 @@ void packets_open(struct packets *p)
 	(void)p;
 }
 
+bool subscriber_is_one_of_several(void)
+{
+	return false;
+}
+
+int subscriber_enable(int kind)
+{
+	return inject.cupti.enable(kind);
+}
+
+void subscriber_disable(int kind)
+{
+	inject.cupti.disable(kind);
+}
+
+int subscriber_register(cupti_request_fn on_request, cupti_complete_fn on_complete)
+{
+	return inject.cupti.register_buffers(on_request, on_complete);
+}
+
+int subscriber_next_record(uint8_t *buffer, size_t valid, union cupti_record **record)
+{
+	return inject.cupti.next_record(buffer, valid, record);
+}
+
+int subscriber_dropped(void *context, uint32_t stream, size_t *dropped)
+{
+	return inject.cupti.dropped(context, stream, dropped);
+}
+
 bool held_is(void)
 {
 	return false;
