@@ -71,8 +71,7 @@ enum parquet_put {
 	PUT_LIST,
 	PUT_THOUSANDTHS,
 	PUT_SIGNED_THOUSANDTHS,
-	PUT_NUMBER,
-	PUT_POSITIVE
+	PUT_NUMBER
 };
 
 /**
@@ -82,6 +81,7 @@ enum parquet_put {
  * @last: number of the last text, @last_text; valid where there are values
  * @lasting: LASTING texts, each in the place that its address has, of which some were there before
  * @there: a bit for each row: it has one
+ * @most: PUT_NUMBER: a greater one is NULL
  * @is_unsigned: TYPE_INT64: of 64 bits without sign
  */
 struct parquet_column {
@@ -92,6 +92,7 @@ struct parquet_column {
 	struct parquet_lasting *lasting;
 	uint8_t *there;
 	enum parquet_put put;
+	uint64_t most;
 	enum parquet_type type;
 	bool is_unsigned;
 	struct grt_texts texts;
@@ -912,15 +913,12 @@ static uint64_t parquet_double(double value)
 	return bits;
 }
 
-static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c, unsigned int i,
-				    const struct grt_cell *cell)
+static void parquet_put_other(struct parquet *p, struct parquet_column *c, unsigned int i,
+			      const struct grt_cell *cell)
 {
 	switch (c->put) {
 	case PUT_TEXT:
-		if (cell->lasting && cell->text)
-			parquet_put_lasting(p, c, cell->text);
-		else
-			parquet_put_text(p, c, cell->text ? cell->text : "");
+		parquet_put_text(p, c, cell->text ? cell->text : "");
 		break;
 	case PUT_NAME:
 		parquet_put_text(p, c, grt_cell_text(p->w.column[i]->kind, cell));
@@ -935,15 +933,23 @@ static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c,
 		parquet_put(p, c, parquet_double((double)(int64_t)cell->number / 1000));
 		break;
 	case PUT_NUMBER:
-		parquet_put(p, c, cell->number);
 		break;
-	case PUT_POSITIVE:
-		/* a time or size of 2^63 and more: nobody has measured it */
-		if (cell->number <= INT64_MAX)
+	}
+}
+
+/* Most cells are numbers, or texts that last. */
+static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c, unsigned int i,
+				    const struct grt_cell *cell)
+{
+	if (c->put == PUT_NUMBER) {
+		if (cell->number <= c->most)
 			parquet_put(p, c, cell->number);
 		else
 			parquet_put_null(p, c);
-		break;
+	} else if (c->put == PUT_TEXT && cell->lasting && cell->text) {
+		parquet_put_lasting(p, c, cell->text);
+	} else {
+		parquet_put_other(p, c, i, cell);
 	}
 }
 
@@ -1001,10 +1007,10 @@ static int parquet_row(struct grt_writer *w, const struct grt_cell *cells)
 			parquet_put_null(p, c);
 			continue;
 		}
-		if (cells->inferred)
-			inferred |= UINT64_C(1) << i;
-		if (cells->estimated)
-			estimated |= UINT64_C(1) << i;
+		if (cells->inferred | cells->estimated) {
+			inferred |= (uint64_t)cells->inferred << i;
+			estimated |= (uint64_t)cells->estimated << i;
+		}
 		parquet_put_cell(p, c, i, cells);
 	}
 	if (w->table->marks & GRT_MARK_INFERRED)
@@ -1028,7 +1034,7 @@ static enum parquet_type parquet_type(enum grt_cell_kind kind)
 	return kind == GRT_CELL_BOOL ? TYPE_BOOLEAN : TYPE_INT64;
 }
 
-static enum parquet_put parquet_put_of(enum grt_cell_kind kind, bool is_unsigned)
+static enum parquet_put parquet_put_of(enum grt_cell_kind kind)
 {
 	if (grt_cell_is_text(kind))
 		return kind == GRT_CELL_TEXT ? PUT_TEXT : PUT_NAME;
@@ -1040,8 +1046,7 @@ static enum parquet_put parquet_put_of(enum grt_cell_kind kind, bool is_unsigned
 	case GRT_CELL_AMOUNT:
 		return PUT_SIGNED_THOUSANDTHS;
 	default:
-		return is_unsigned || kind == GRT_CELL_SIGNED || kind == GRT_CELL_BOOL ? PUT_NUMBER
-										       : PUT_POSITIVE;
+		return PUT_NUMBER;
 	}
 }
 
@@ -1054,7 +1059,9 @@ static void parquet_add_column(struct parquet *p, const char *name, enum grt_cel
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	c->type = parquet_type(kind);
 	c->is_unsigned = kind == GRT_CELL_NUMBER || kind == GRT_CELL_NAMED;
-	c->put = parquet_put_of(kind, c->is_unsigned);
+	c->put = parquet_put_of(kind);
+	/* a time or size of 2^63 and more: nobody has measured it */
+	c->most = c->is_unsigned || kind == GRT_CELL_SIGNED || kind == GRT_CELL_BOOL ? UINT64_MAX : INT64_MAX;
 	c->value = malloc(GROUP_ROWS * sizeof(*c->value));
 	c->there = malloc(GROUP_ROWS / 8);
 	c->lasting = c->type == TYPE_BYTE_ARRAY ? malloc(LASTING * sizeof(*c->lasting)) : NULL;
