@@ -191,8 +191,8 @@ static uint64_t eight_are(uint64_t eight, char c)
 }
 
 /*
- * Return: how many characters from the first on are known to need no escaping, which eight at once are found to be. XML has
- * too many that do
+ * Return: how many characters from the first on are known to need no escaping, which eight at once are found
+ * to be. XML has too many that do
  */
 static inline size_t escape_plain_ahead(enum grt_escape kind, const char *src, size_t len)
 {

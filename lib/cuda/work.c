@@ -26,8 +26,8 @@
 #define OWNERS_MAX 65536U
 
 /**
- * struct work_row - one of them. It may be written later (grt_writer_row_later()), except for a job's: so it has copies of
- * what may change, and its texts last
+ * struct work_row - one of them. It may be written later (grt_writer_row_later()), except for a job's: so it
+ * has copies of what may change, and its texts last
  * @job: NULL: it is CUDA's, and all else is of that; its times are absent where they are 0
  * @launched: its launch is known: @tid, @call, @node and @submit are of that
  * @image: number of its process image; @rank: UINT32_MAX: unknown
@@ -94,7 +94,8 @@ struct work_process {
 /**
  * struct work - the state
  * @owners: by pid; @process: by image
- * @texts: what rows have of an enum work_text; @lasting: the same by number, each where it stays; @text: the last
+ * @texts: what rows have of an enum work_text; @lasting: the same by number, each where it stays; @text: the
+ * last
  */
 struct work {
 	const struct grt_pass *pass;
@@ -204,9 +205,7 @@ static void work_get_stamp(struct grt_cell *cell, const void *view, const void *
 		cell->inferred = r->job->inferred >> stamp & 1;
 		return;
 	}
-	cell->number = stamp == GRT_STAMP_SUBMIT  ? r->submit
-		       : stamp == GRT_STAMP_START ? r->start
-						  : r->end;
+	cell->number = stamp == GRT_STAMP_SUBMIT ? r->submit : stamp == GRT_STAMP_START ? r->start : r->end;
 	cell->absent = !cell->number || (stamp != GRT_STAMP_SUBMIT && r->end < r->start);
 }
 

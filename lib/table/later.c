@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Rows that another thread writes. They are collected in a batch of bounded size. A full batch belongs to the thread, which
- * is waited for before it gets the next one; so batches are written in order, and two are enough. Whatever else the writer
- * does waits for all rows first (grt_writer_settle()).
+ * Rows that another thread writes. They are collected in a batch of bounded size. A full batch belongs to the
+ * thread, which is waited for before it gets the next one; so batches are written in order, and two are
+ * enough. Whatever else the writer does waits for all rows first (grt_writer_settle()).
  */
 #include "later.h"
 
@@ -26,7 +26,9 @@ struct later_batch {
 };
 
 /**
- * struct grt_later - @collected: by the caller; @written: by @thread while @full, which @lock guards, with @ends
+ * struct grt_later - rows that wait
+ * @collected: by the caller; @written: by @thread while @full
+ * @lock: guards @full and @ends
  * @turned: one of them has changed
  * @runs: there is a thread
  * @error: a negative errno of a row

@@ -65,14 +65,7 @@ struct bytes {
 };
 
 /* How a cell becomes a value. */
-enum parquet_put {
-	PUT_TEXT,
-	PUT_NAME,
-	PUT_LIST,
-	PUT_THOUSANDTHS,
-	PUT_SIGNED_THOUSANDTHS,
-	PUT_NUMBER
-};
+enum parquet_put { PUT_TEXT, PUT_NAME, PUT_LIST, PUT_THOUSANDTHS, PUT_SIGNED_THOUSANDTHS, PUT_NUMBER };
 
 /**
  * struct parquet_column - what a group of rows has in it so far; what each row needs comes first
@@ -860,7 +853,8 @@ static inline void parquet_put_null(struct parquet_column *c, uint32_t row)
 		parquet_put_first_null(c, row);
 }
 
-static __attribute__((noinline)) void parquet_find_text(struct parquet *p, struct parquet_column *c, const char *text, size_t len)
+static __attribute__((noinline)) void parquet_find_text(struct parquet *p, struct parquet_column *c,
+							const char *text, size_t len)
 {
 	c->last = GRT_TEXT_NONE;
 	if (len && grt_texts_add(&c->texts, text, len, &c->last))
@@ -913,8 +907,8 @@ static uint64_t parquet_double(double value)
 	return bits;
 }
 
-static __attribute__((noinline)) void parquet_put_other(struct parquet *p, struct parquet_column *c, unsigned int i,
-			      const struct grt_cell *cell)
+static __attribute__((noinline)) void parquet_put_other(struct parquet *p, struct parquet_column *c,
+							unsigned int i, const struct grt_cell *cell)
 {
 	switch (c->put) {
 	case PUT_TEXT:

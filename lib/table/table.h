@@ -81,9 +81,9 @@ void grt_writer_pairs(struct grt_writer *w, const struct grt_table *table, const
 void grt_writer_into(struct grt_writer *w, const struct grt_table *table, const void *view);
 
 /**
- * grt_writer_row_later - writes a copy of a row, as grt_writer_row() does. Where the writer may (@beside), another thread
- * writes it, in order with all other rows: until the table ends, what the row and its view point to stays as it is,
- * and columns take their values from nothing else
+ * grt_writer_row_later - writes a copy of a row, as grt_writer_row() does. Where the writer may (@beside),
+ * another thread writes it, in order with all other rows: until the table ends, what the row and its view
+ * point to stays as it is, and columns take their values from nothing else
  * @size: of each row of this table
  * Return: 0 or a negative errno, of an earlier row perhaps
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Writes a table whose values follow from the row's number: `table_rows FORM ROWS [beside|later]`, to
- * standard output; `beside`: another thread writes groups; `later`: and makes most of the rows; how long that took, to
- * standard error. SQL of export_parquet.sh knows the values, too.
+ * standard output; `beside`: another thread writes groups; `later`: and makes most of the rows; how long that
+ * took, to standard error. SQL of export_parquet.sh knows the values, too.
  */
 #include <err.h>
 #include <inttypes.h>
