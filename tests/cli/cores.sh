@@ -34,7 +34,7 @@ for name in "${names[@]}"; do
 	for form in parquet:work rollup:meta; do
 		IFS=: read -r form table <<<"$form"
 		for threads in 1 2; do
-			with "$threads" export -f $form -o "tables.$threads" "$name.grt" >"told.$threads"
+			with "$threads" export -f "$form" -o "tables.$threads" "$name.grt" >"told.$threads"
 		done
 		cmp -s told.1 told.2 || not_ok "$name: what export -f $form says: $(diff told.1 told.2 | head -n 3)"
 		diff -r tables.1 tables.2 >different || not_ok "$name: tables of -f $form: $(head -n 3 different)"
