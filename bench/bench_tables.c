@@ -34,8 +34,7 @@ static void get_text(struct grt_cell *cell, const void *view, const void *row, i
 	static const char *const texts[] = {kind, process, job, boot, uuid, call};
 
 	cell->text = texts[which];
-	/* of strings of a process, and of its devices, nobody knows that they last */
-	cell->lasting = texts[which] == kind || texts[which] == boot || texts[which] == call;
+	cell->lasting = true;
 }
 
 static void get_name(struct grt_cell *cell, const void *view, const void *row, int which)
@@ -44,7 +43,7 @@ static void get_name(struct grt_cell *cell, const void *view, const void *row, i
 	uint64_t of = k->number % KERNELS;
 
 	cell->text = which == 0 ? k->name : which == 1 ? op[of] : range[of];
-	cell->lasting = which < 2;
+	cell->lasting = true;
 }
 
 static void get_number(struct grt_cell *cell, const void *view, const void *row, int number)

@@ -58,4 +58,6 @@ merge --cpu cpu.grt --gpu gpu.grt --json
 export -f perfetto gpu.grt
 export -f perfetto launches.grt
 export -f jsonl cpu.grt
+report launches.grt --by op
+export -f parquet launches.grt -o tables
 END

@@ -252,6 +252,12 @@ static int export_tables_pass(struct tables *t, struct tables_pass *p, unsigned 
 	return ret < 0 ? ret : grt_analyses_finish(&p->a);
 }
 
+/* Roll-ups have no rows of jobs: with another thread, it alone joins them. */
+static const struct grt_jobs *export_tables_jobs(const struct tables *t)
+{
+	return t->rest.a.names_only && t->beside.a.jobs ? t->beside.a.jobs : t->rest.a.jobs;
+}
+
 /* Return: 0 or a negative errno; what failed besides the run is a write, or memory */
 static int export_tables_write(struct tables *t)
 {
@@ -270,7 +276,7 @@ static int export_tables_write(struct tables *t)
 	grt_notes_write(&t->notes, t->writer);
 	export_tables_format(t);
 	reading_health(t->writer, h);
-	reading_joins(t->writer, a->jobs);
+	reading_joins(t->writer, export_tables_jobs(t));
 	reading_balance(t->writer, h, 0);
 	grt_writer_end(t->writer);
 	return grt_writer_failed(t->writer);

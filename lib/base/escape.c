@@ -180,6 +180,39 @@ static bool escape_is_plain(enum grt_escape kind, char c)
 	return kind != GRT_ESCAPE_XML || !strchr("&<>'", c);
 }
 
+#define ONES 0x0101010101010101ULL
+
+/* The top bit of each of eight characters that is @c, perhaps also of those behind it, and of no others. */
+static uint64_t eight_are(uint64_t eight, char c)
+{
+	uint64_t x = eight ^ ONES * (unsigned char)c;
+
+	return (x - ONES) & ~x;
+}
+
+/*
+ * Return: how many characters from the first on are known to need no escaping, which eight at once are found
+ * to be. XML has too many that do
+ */
+static inline size_t escape_plain_ahead(enum grt_escape kind, const char *src, size_t len)
+{
+	const char other = kind == GRT_ESCAPE_FRAME ? ';' : '"';
+	uint64_t eight, special;
+	size_t n = 0;
+
+	if (kind == GRT_ESCAPE_XML)
+		return 0;
+	for (; n + sizeof(eight) <= len; n += sizeof(eight)) {
+		memcpy(&eight, src + n, sizeof(eight));
+		/* below a space; from 0x7f on */
+		special = (eight - ONES * ' ') | (eight + ONES) | eight;
+		special |= eight_are(eight, '"') | eight_are(eight, '\\') | eight_are(eight, other);
+		if (special & ONES * 0x80)
+			break;
+	}
+	return n;
+}
+
 size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src, size_t len)
 {
 	bool quote;
@@ -200,6 +233,14 @@ size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src,
 		char text[24];
 		size_t n;
 
+		n = escape_plain_ahead(kind, src, len < room - used ? len : room - used - 1);
+		if (n) {
+			memcpy(dst + used, src, n);
+			used += n;
+			src += n;
+			len -= n;
+			continue;
+		}
 		if (escape_is_plain(kind, *src)) {
 			if (room - used <= 1)
 				break;

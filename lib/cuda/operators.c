@@ -155,7 +155,9 @@ static const struct operator_row *operator_find(enum grt_operator_view view, con
 						struct function *star)
 {
 	for (size_t i = 0; i < sizeof(operator_rows) / sizeof(operator_rows[0]); i++) {
-		if (operator_rows[i].view != view)
+		const char first = *operator_rows[i].function;
+
+		if (operator_rows[i].view != view || (first != *f->text && first != '*'))
 			continue;
 		star->text = operator_matches(&operator_rows[i], f, &star->len);
 		if (star->text)

@@ -26,9 +26,11 @@
 #define OWNERS_MAX 65536U
 
 /**
- * struct work_row - one of them
+ * struct work_row - one of them. It may be written later (grt_writer_row_later()), except for a job's: so it
+ * has copies of what may change, and its texts last
  * @job: NULL: it is CUDA's, and all else is of that; its times are absent where they are 0
- * @launch: NULL: unknown, or none
+ * @launched: its launch is known: @tid, @call, @node and @submit are of that
+ * @image: number of its process image; @rank: UINT32_MAX: unknown
  * @copied: @bytes were, which are known
  * @step: of its launch; @collective, @comm: NULL: unknown, or none
  * @key: of a kernel, see grt_steps_collective(); it is a node of a graph where it was @replayed
@@ -36,8 +38,6 @@
 struct work_row {
 	const struct work *of;
 	const struct grt_job *job;
-	const struct grt_launch *launch;
-	const struct grt_image *image;
 	const char *kind;
 	const char *name;
 	const char *process;
@@ -50,6 +50,7 @@ struct work_row {
 	const struct grt_nccl_op *collective;
 	const struct grt_nccl_comm *comm;
 	struct grt_step_at step;
+	uint64_t submit;
 	uint64_t start;
 	uint64_t end;
 	uint64_t bytes;
@@ -59,9 +60,18 @@ struct work_row {
 	uint32_t gpu;
 	uint32_t context;
 	uint32_t stream;
+	uint32_t tid;
+	uint32_t node;
+	uint32_t image;
+	uint32_t rank;
+	uint16_t call;
+	bool launched;
 	bool copied;
 	bool replayed;
 };
+
+/* Texts that rows of many neighbours have in common. */
+enum work_text { WORK_PROCESS, WORK_RANGE, WORK_JOB_ID, WORK_CGROUP, WORK_UUID, WORK_FUNCTION, WORK_TEXTS };
 
 /** struct work_owner - a process; @cgroup: of @cgroups */
 struct work_owner {
@@ -84,6 +94,8 @@ struct work_process {
 /**
  * struct work - the state
  * @owners: by pid; @process: by image
+ * @texts: what rows have of an enum work_text; @lasting: the same by number, each where it stays; @text: the
+ * last
  */
 struct work {
 	const struct grt_pass *pass;
@@ -93,6 +105,10 @@ struct work {
 	struct grt_texts cgroups;
 	struct work_process *process;
 	uint32_t processes;
+	struct grt_texts texts;
+	char **lasting;
+	uint32_t room;
+	const char *text[WORK_TEXTS];
 };
 
 /* ---------------------------------------------------------------- columns */
@@ -103,28 +119,17 @@ static void work_get_of_cuda(struct grt_cell *cell, const void *view, const void
 	cell->absent = ((const struct work_row *)row)->job;
 }
 
-static void work_get_image(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void work_get_rank(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	const struct work_row *r = row;
-
-	cell->absent = !r->image;
-	cell->number = r->image ? r->image->number : 0;
+	grt_cell_u32(cell, view, row, offset);
+	cell->absent = cell->number == UINT32_MAX;
 }
 
-static void work_get_rank(struct grt_cell *cell, const void *view, const void *row, int arg)
+/* Names of a job's process are the jobs', and change. */
+static void work_get_text(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	const struct work_row *r = row;
-
-	cell->number = r->image ? r->image->rank : 0;
-	cell->absent = !r->image || r->image->rank == UINT32_MAX;
-}
-
-static void work_get_tid(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	const struct work_row *r = row;
-
-	cell->number = r->job ? r->job->tid : r->launch ? r->launch->tid : 0;
-	cell->absent = !cell->number;
+	grt_cell_pointed(cell, view, row, offset);
+	cell->lasting = !((const struct work_row *)row)->job;
 }
 
 static void work_get_comm(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -159,20 +164,19 @@ static void work_get_engine(struct grt_cell *cell, const void *view, const void 
 
 static void work_get_call(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	const struct grt_launch *l = ((const struct work_row *)row)->launch;
-	const struct grt_cuda_call *call = l ? grt_cuda_call(l->call) : NULL;
+	const struct work_row *r = row;
+	const struct grt_cuda_call *call = r->launched ? grt_cuda_call(r->call) : NULL;
 
 	cell->text = call ? call->name : NULL;
 	cell->lasting = true;
 	cell->absent = !call;
 }
 
-static void work_get_stack(struct grt_cell *cell, const void *view, const void *row, int arg)
+/* A number of its launch. */
+static void work_get_of_launch(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	const struct work_row *r = row;
-
-	cell->absent = !r->launch;
-	cell->number = r->launch ? r->launch->node : 0;
+	grt_cell_u32(cell, view, row, offset);
+	cell->absent = !((const struct work_row *)row)->launched;
 }
 
 static void work_get_correlation(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -201,9 +205,7 @@ static void work_get_stamp(struct grt_cell *cell, const void *view, const void *
 		cell->inferred = r->job->inferred >> stamp & 1;
 		return;
 	}
-	cell->number = stamp == GRT_STAMP_SUBMIT  ? r->launch ? r->launch->begin : 0
-		       : stamp == GRT_STAMP_START ? r->start
-						  : r->end;
+	cell->number = stamp == GRT_STAMP_SUBMIT ? r->submit : stamp == GRT_STAMP_START ? r->start : r->end;
 	cell->absent = !cell->number || (stamp != GRT_STAMP_SUBMIT && r->end < r->start);
 }
 
@@ -263,12 +265,11 @@ static void work_get_step(struct grt_cell *cell, const void *view, const void *r
 	cell->inferred = !at->told;
 }
 
-static void work_get_function(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void work_get_function(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	const struct work_row *r = row;
 
-	cell->text = r->function;
-	cell->absent = !r->function;
+	grt_cell_lasting(cell, view, row, offset);
 	cell->inferred = r->function && r->collective->inferred;
 }
 
@@ -299,16 +300,16 @@ static const struct grt_column work_columns[] = {
 	{"kind", grt_cell_lasting, R(kind), GRT_CELL_TEXT, GRT_COLUMN_ALL, "job, kernel, copy or set"},
 	{"name", grt_cell_lasting, R(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the kernel, or source and destination of the copy"},
 	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"tid", work_get_tid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread that submitted the job or made the call"},
-	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
+	{"tid", grt_cell_id, R(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread that submitted the job or made the call"},
+	{"process", work_get_text, R(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"comm", work_get_comm, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the thread that submitted the job"},
 	{"boot_id", work_get_boot, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "id of the system's boot: time stamps of one boot are of one clock"},
-	{"cgroup", grt_cell_pointed, R(cgroup), GRT_CELL_TEXT, GRT_COLUMN_ALL, "control group of the process"},
-	{"job_id", grt_cell_pointed, R(job_id), GRT_CELL_TEXT, GRT_COLUMN_ALL, "id of the job to which the launcher assigned the process"},
-	{"image", work_get_image, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number of the CUDA program in its process"},
-	{"rank", work_get_rank, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "rank of the process in its job, from the launcher"},
+	{"cgroup", work_get_text, R(cgroup), GRT_CELL_TEXT, GRT_COLUMN_ALL, "control group of the process"},
+	{"job_id", work_get_text, R(job_id), GRT_CELL_TEXT, GRT_COLUMN_ALL, "id of the job to which the launcher assigned the process"},
+	{"image", work_get_of_cuda, R(image), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number of the CUDA program in its process"},
+	{"rank", work_get_rank, R(rank), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "rank of the process in its job, from the launcher"},
 	{"gpu", work_get_of_cuda, R(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "CUDA's number of the device in its process"},
-	{"uuid", grt_cell_pointed, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "UUID of the device"},
+	{"uuid", work_get_text, R(uuid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "UUID of the device"},
 	{"context", work_get_of_cuda, R(context), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the CUDA context"},
 	{"stream", work_get_of_cuda, R(stream), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the stream"},
 	{"device", work_get_ring, 2, GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address of the ring's GPU"},
@@ -316,13 +317,13 @@ static const struct grt_column work_columns[] = {
 	{"ring_name", work_get_ring, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the ring"},
 	{"engine", work_get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine that the ring feeds"},
 	{"call", work_get_call, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "CUDA function that launched the work"},
-	{"range", grt_cell_pointed, R(range), GRT_CELL_TEXT, GRT_COLUMN_ALL, "innermost NVTX range that was open at the call"},
+	{"range", work_get_text, R(range), GRT_CELL_TEXT, GRT_COLUMN_ALL, "innermost NVTX range that was open at the call"},
 	{"op", grt_cell_lasting, R(op), GRT_CELL_TEXT, GRT_COLUMN_ALL, "innermost operator in the stack of the call"},
 	{"step", work_get_step, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "step of the process in which the call was made"},
-	{"collective", work_get_function, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "NCCL function of the kernel; none: the kernel runs several collectives"},
+	{"collective", work_get_function, R(function), GRT_CELL_TEXT, GRT_COLUMN_ALL, "NCCL function of the kernel; none: the kernel runs several collectives"},
 	{"communicator", work_get_comm_hash, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "hash of the communicator, the same in all its processes"},
 	{"sequence", work_get_sequence, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the collective among those of the same function in its communicator"},
-	{"node", work_get_stack, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the call's stack in its process, 0: none"},
+	{"node", work_get_of_launch, R(node), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the call's stack in its process, 0: none"},
 	{"correlation", work_get_correlation, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "correlation id of the call in its process"},
 	{"ctx", work_get_fence, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "fence context of the job"},
 	{"seqno", work_get_fence, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "sequence number of the job in its fence context"},
@@ -398,12 +399,6 @@ static void work_take_copy(struct work_row *r, const struct grt_ev_gpu_copy *c)
 	r->copied = c->bytes != GRT_BYTES_UNKNOWN;
 }
 
-static int work_row(const struct work *w, const struct work_row *r)
-{
-	grt_writer_into(w->pass->writer, &work_table, w->pass->names);
-	return grt_writer_row(w->pass->writer, r);
-}
-
 static const char *work_cgroup(const struct work *w, uint32_t pid)
 {
 	const struct work_owner *o =
@@ -422,13 +417,41 @@ static struct work_process *work_steps_of(struct work *w, const struct grt_image
 	return p && p->steps ? p : NULL;
 }
 
-static void work_find_step(struct work *w, struct work_row *r)
+static int work_add_text(struct work *w, enum work_text which, const char *text)
 {
-	struct work_process *p = work_steps_of(w, r->image);
-	uint64_t launched = r->launch ? r->launch->begin : 0;
+	uint32_t number;
+
+	if (grt_texts_add(&w->texts, text, strlen(text), &number) ||
+	    grt_grow_zeroed(&w->lasting, &w->room, number + 1, 64))
+		return -ENOMEM;
+	if (!w->lasting[number])
+		w->lasting[number] = strdup(grt_texts_get(&w->texts, number));
+	w->text[which] = w->lasting[number];
+	return w->text[which] ? 0 : -ENOMEM;
+}
+
+/* @out: gets the same text where it lasts; NULL where there is none. Return: 0 or -ENOMEM */
+static int work_text(struct work *w, enum work_text which, const char *text, const char **out)
+{
+	const char *last = w->text[which];
+
+	*out = NULL;
+	if (!text)
+		return 0;
+	if ((!last || strcmp(last, text)) && work_add_text(w, which, text))
+		return -ENOMEM;
+	*out = w->text[which];
+	return 0;
+}
+
+/* @launched: when its launch began, 0: unknown */
+static int work_find_step(struct work *w, struct work_row *r, const struct grt_image *image,
+			  uint64_t launched)
+{
+	struct work_process *p = work_steps_of(w, image);
 
 	if (!p)
-		return;
+		return 0;
 	if (launched && (launched < p->at.from || launched >= p->at.to))
 		p->at = grt_steps_at(w->pass->steps, p->steps - 1, launched);
 	if (launched)
@@ -436,38 +459,58 @@ static void work_find_step(struct work *w, struct work_row *r)
 	if (r->key)
 		r->collective =
 			grt_steps_collective(w->pass->steps, p->steps - 1, r->key, r->replayed, &r->comm);
-	if (r->collective)
-		r->function = grt_image_string(r->image, r->collective->function);
+	return r->collective ? work_text(w, WORK_FUNCTION, grt_image_string(image, r->collective->function),
+					 &r->function)
+			     : 0;
 }
 
-/* Sets what the previous pass found. */
-static int work_find(struct work *w, struct work_row *r, uint32_t kernel)
+/* Sets what the launch says, and what the previous pass found by it. @l: NULL: unknown, or none */
+static int work_take_launch(struct work *w, struct work_row *r, const struct grt_image *image,
+			    const struct grt_launch *l, uint32_t kernel)
 {
-	const struct grt_launch *l = r->launch;
+	const struct grt_image_range *range = grt_image_range(image, l ? l->range : 0);
+	int ret = work_find_step(w, r, image, l ? l->begin : 0);
 
-	work_find_step(w, r);
-	return l && w->pass->operators
-		       ? grt_operators_of(w->pass->operators, r->image, l->origin ?: l->node, kernel, &r->op)
-		       : 0;
+	if (!l || ret)
+		return ret;
+	r->launched = true;
+	r->submit = l->begin;
+	r->tid = l->tid;
+	r->node = l->node;
+	r->call = l->call;
+	ret = work_text(w, WORK_RANGE, range ? grt_image_string(image, range->name) : NULL, &r->range);
+	if (!ret && w->pass->operators)
+		ret = grt_operators_of(w->pass->operators, image, l->origin ?: l->node, kernel, &r->op);
+	return ret;
+}
+
+static int work_take_image(struct work *w, struct work_row *r, const struct grt_image *image)
+{
+	const char *job = image->job ? grt_image_string(image, image->job) : NULL;
+	const struct grt_device *device = grt_launches_device(w->launches, image, r->gpu);
+	char pid[24];
+
+	if (!device)
+		return -ENOMEM;
+	r->image = image->number;
+	r->rank = image->rank;
+	return work_text(w, WORK_PROCESS, grt_image_process_name(image, pid), &r->process)
+		       ?: work_text(w, WORK_JOB_ID, job, &r->job_id)
+		       ?: work_text(w, WORK_CGROUP, work_cgroup(w, r->pid), &r->cgroup)
+		       ?: work_text(w, WORK_UUID, device->known && *device->is.uuid ? device->is.uuid : NULL,
+				    &r->uuid);
 }
 
 static int work_on_gpu(void *state, const struct grt_event *e, const struct grt_image *image,
 		       const struct grt_launch *launch, enum grt_launched_how how)
 {
-	const struct grt_image_range *range = grt_image_range(image, launch ? launch->range : 0);
 	struct work *w = state;
-	struct work_row r = {.of = w, .launch = launch, .image = image, .pid = e->pid};
+	struct work_row r = {.of = w, .pid = e->pid};
 	uint32_t kernel = UINT32_MAX;
-	const struct grt_device *device;
-	char pid[24];
 	int ret = 0;
 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
-	r.process = grt_image_process_name(image, pid);
-	r.range = range ? grt_image_string(image, range->name) : NULL;
-	r.job_id = image->job ? grt_image_string(image, image->job) : NULL;
-	r.cgroup = work_cgroup(w, e->pid);
 	if (e->type == GRT_EV_GPU_KERNEL) {
 		work_take_kernel(&r, (const void *)e);
 		kernel = ((const struct grt_ev_gpu_kernel *)e)->name;
@@ -475,24 +518,25 @@ static int work_on_gpu(void *state, const struct grt_event *e, const struct grt_
 	} else {
 		work_take_copy(&r, (const void *)e);
 	}
-	ret = ret ?: work_find(w, &r, kernel);
-	device = ret ? NULL : grt_launches_device(w->launches, image, r.gpu);
-	if (!device)
-		return -ENOMEM;
-	r.uuid = device->known && *device->is.uuid ? device->is.uuid : NULL;
-	return work_row(w, &r);
+	ret = ret ?: work_take_launch(w, &r, image, launch, kernel) ?: work_take_image(w, &r, image);
+	if (ret)
+		return ret;
+	grt_writer_into(w->pass->writer, &work_table, w->pass->names);
+	return grt_writer_row_later(w->pass->writer, &r, sizeof(r));
 }
 
 static int work_job(void *state, const struct grt_job *job)
 {
 	struct work *w = state;
-	struct work_row r = {.of = w, .job = job, .kind = "job", .pid = job->pid};
+	struct work_row r = {
+		.of = w, .job = job, .kind = "job", .pid = job->pid, .tid = job->tid, .rank = UINT32_MAX};
 	struct grt_cell owner = {0};
 
 	r.cgroup = work_cgroup(w, job->pid);
 	grt_cell_owner(&owner, w->pass->names, job->name);
 	r.process = owner.text;
-	return work_row(w, &r);
+	grt_writer_into(w->pass->writer, &work_table, w->pass->names);
+	return grt_writer_row(w->pass->writer, &r);
 }
 
 /* --------------------------------------------------------------- analysis */
@@ -505,6 +549,7 @@ static int work_begin(void **state, struct grt_pass *pass, unsigned int parts)
 	w->launches = pass->launches;
 	grt_keyed_init(&w->owners, sizeof(struct work_owner), OWNERS_MAX);
 	grt_texts_init(&w->cgroups, OWNERS_MAX);
+	grt_texts_init(&w->texts, UINT32_MAX);
 	return grt_image_frames_new(&w->frames);
 }
 
@@ -541,6 +586,10 @@ static void work_free(void *state)
 	grt_image_frames_free(w->frames);
 	grt_keyed_free(&w->owners);
 	grt_texts_free(&w->cgroups);
+	grt_texts_free(&w->texts);
+	for (uint32_t i = 0; i < w->room; i++)
+		free(w->lasting[i]);
+	free(w->lasting);
 	for (uint32_t i = 0; i < w->processes; i++) {
 		for (uint32_t k = 0; k < w->process[i].kernels; k++)
 			free(w->process[i].kernel[k]);

@@ -914,9 +914,12 @@ static __attribute__((noinline)) int display_frames_look(struct grt_display_fram
 	return ret ?: display_frames_take(d, e);
 }
 
-/* Most recordings have no display, and all of their jobs come here: that needs none of the registers. */
+/* Most recordings have no display, and all of their jobs and launches come here: that needs none of the
+ * registers. */
 int grt_display_frames_event(struct grt_display_frames *d, const struct grt_event *e)
 {
+	if (grt_class_of[e->type] == GRT_CLASS_launch && !display_frames_is_sign(e))
+		return 0;
 	if (d->shows)
 		return display_frames_take(d, e);
 	if (e->type == GRT_EV_SUBMIT || e->type == GRT_EV_COMPLETE)

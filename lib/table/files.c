@@ -215,5 +215,6 @@ int grt_writer_files(struct grt_writer **out, const struct grt_writer_ops *form,
 		return ret;
 	files_of(*out)->form = form;
 	files_of(*out)->files = *files;
+	(*out)->beside = files->beside;
 	return 0;
 }

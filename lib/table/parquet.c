@@ -65,15 +65,7 @@ struct bytes {
 };
 
 /* How a cell becomes a value. */
-enum parquet_put {
-	PUT_TEXT,
-	PUT_NAME,
-	PUT_LIST,
-	PUT_THOUSANDTHS,
-	PUT_SIGNED_THOUSANDTHS,
-	PUT_NUMBER,
-	PUT_POSITIVE
-};
+enum parquet_put { PUT_TEXT, PUT_NAME, PUT_LIST, PUT_THOUSANDTHS, PUT_SIGNED_THOUSANDTHS, PUT_NUMBER };
 
 /**
  * struct parquet_column - what a group of rows has in it so far; what each row needs comes first
@@ -82,6 +74,7 @@ enum parquet_put {
  * @last: number of the last text, @last_text; valid where there are values
  * @lasting: LASTING texts, each in the place that its address has, of which some were there before
  * @there: a bit for each row: it has one
+ * @most: PUT_NUMBER: a greater one is NULL
  * @is_unsigned: TYPE_INT64: of 64 bits without sign
  */
 struct parquet_column {
@@ -92,6 +85,7 @@ struct parquet_column {
 	struct parquet_lasting *lasting;
 	uint8_t *there;
 	enum parquet_put put;
+	uint64_t most;
 	enum parquet_type type;
 	bool is_unsigned;
 	struct grt_texts texts;
@@ -839,27 +833,28 @@ static void group_end(struct parquet *p, bool more)
 
 /* ----------------------------------------------------------------- values */
 
-static inline void parquet_put(struct parquet *p, struct parquet_column *c, uint64_t value)
+static inline void parquet_put(struct parquet_column *c, uint32_t row, uint64_t value)
 {
-	if (c->values != p->rows)
-		c->there[p->rows / 8] |= (uint8_t)(1U << p->rows % 8);
+	if (__builtin_expect(c->values != row, 0))
+		c->there[row / 8] |= (uint8_t)(1U << row % 8);
 	c->value[c->values++] = value;
 }
 
 /* All rows before had a value, unless there were none. */
-static void parquet_put_first_null(struct parquet *p, struct parquet_column *c)
+static __attribute__((noinline)) void parquet_put_first_null(struct parquet_column *c, uint32_t row)
 {
-	memset(c->there, 0xff, p->rows / 8);
-	c->there[p->rows / 8] = (uint8_t)((1U << p->rows % 8) - 1);
+	memset(c->there, 0xff, row / 8);
+	c->there[row / 8] = (uint8_t)((1U << row % 8) - 1);
 }
 
-static inline void parquet_put_null(struct parquet *p, struct parquet_column *c)
+static inline void parquet_put_null(struct parquet_column *c, uint32_t row)
 {
-	if (c->values && c->values == p->rows)
-		parquet_put_first_null(p, c);
+	if (c->values && c->values == row)
+		parquet_put_first_null(c, row);
 }
 
-static void parquet_find_text(struct parquet *p, struct parquet_column *c, const char *text, size_t len)
+static __attribute__((noinline)) void parquet_find_text(struct parquet *p, struct parquet_column *c,
+							const char *text, size_t len)
 {
 	c->last = GRT_TEXT_NONE;
 	if (len && grt_texts_add(&c->texts, text, len, &c->last))
@@ -872,11 +867,11 @@ static inline void parquet_put_text(struct parquet *p, struct parquet_column *c,
 	/* the same text as in the row before needs no search */
 	if (!c->values || strcmp(c->last_text, text) != 0)
 		parquet_find_text(p, c, text, strlen(text));
-	parquet_put(p, c, c->last);
+	parquet_put(c, p->rows, c->last);
 }
 
-/* The address says which text it is. */
-static inline void parquet_put_lasting(struct parquet *p, struct parquet_column *c, const char *text)
+/* Return: the number of a text whose address says which it is */
+static inline uint32_t parquet_lasting(struct parquet *p, struct parquet_column *c, const char *text)
 {
 	uint64_t hash = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15ULL;
 	struct parquet_lasting *l = &c->lasting[hash >> 32 & (LASTING - 1)];
@@ -885,7 +880,7 @@ static inline void parquet_put_lasting(struct parquet *p, struct parquet_column 
 		parquet_find_text(p, c, text, strlen(text));
 		*l = (struct parquet_lasting){text, c->last};
 	}
-	parquet_put(p, c, l->number);
+	return l->number;
 }
 
 /* [1,2,3] */
@@ -912,15 +907,12 @@ static uint64_t parquet_double(double value)
 	return bits;
 }
 
-static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c, unsigned int i,
-				    const struct grt_cell *cell)
+static __attribute__((noinline)) void parquet_put_other(struct parquet *p, struct parquet_column *c,
+							unsigned int i, const struct grt_cell *cell)
 {
 	switch (c->put) {
 	case PUT_TEXT:
-		if (cell->lasting && cell->text)
-			parquet_put_lasting(p, c, cell->text);
-		else
-			parquet_put_text(p, c, cell->text ? cell->text : "");
+		parquet_put_text(p, c, cell->text ? cell->text : "");
 		break;
 	case PUT_NAME:
 		parquet_put_text(p, c, grt_cell_text(p->w.column[i]->kind, cell));
@@ -929,21 +921,29 @@ static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c,
 		parquet_put_list(p, c, cell);
 		break;
 	case PUT_THOUSANDTHS:
-		parquet_put(p, c, parquet_double((double)cell->number / 1000));
+		parquet_put(c, p->rows, parquet_double((double)cell->number / 1000));
 		break;
 	case PUT_SIGNED_THOUSANDTHS:
-		parquet_put(p, c, parquet_double((double)(int64_t)cell->number / 1000));
+		parquet_put(c, p->rows, parquet_double((double)(int64_t)cell->number / 1000));
 		break;
 	case PUT_NUMBER:
-		parquet_put(p, c, cell->number);
 		break;
-	case PUT_POSITIVE:
-		/* a time or size of 2^63 and more: nobody has measured it */
-		if (cell->number <= INT64_MAX)
-			parquet_put(p, c, cell->number);
+	}
+}
+
+/* Most cells are numbers, or texts that last. @row: @p->rows, which the compiler need not read again */
+static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c, uint32_t row, unsigned int i,
+				    const struct grt_cell *cell)
+{
+	if (c->put == PUT_NUMBER) {
+		if (cell->number <= c->most)
+			parquet_put(c, row, cell->number);
 		else
-			parquet_put_null(p, c);
-		break;
+			parquet_put_null(c, row);
+	} else if (c->put == PUT_TEXT && cell->lasting && cell->text) {
+		parquet_put(c, row, parquet_lasting(p, c, cell->text));
+	} else {
+		parquet_put_other(p, c, i, cell);
 	}
 }
 
@@ -965,14 +965,14 @@ static void parquet_put_marks(struct parquet *p, struct parquet_column *c, struc
 			      uint64_t bits)
 {
 	if (!bits) {
-		parquet_put_null(p, c);
+		parquet_put_null(c, p->rows);
 		return;
 	}
 	if (!c->values || m->bits != bits) {
 		parquet_name_marks(p, c, bits);
 		*m = (struct parquet_marks){bits, c->last};
 	}
-	parquet_put(p, c, m->number);
+	parquet_put(c, p->rows, m->number);
 }
 
 static size_t parquet_text_bytes(const struct parquet *p)
@@ -992,20 +992,21 @@ static int parquet_row(struct grt_writer *w, const struct grt_cell *cells)
 	struct parquet_column *c = p->column;
 	/* what is written may be anything, as far as the compiler knows */
 	const unsigned int columns = w->columns;
+	const uint32_t row = p->rows;
 	uint64_t inferred = 0, estimated = 0;
 
 	if (p->error)
 		return p->error;
 	for (unsigned int i = 0; i < columns; i++, c++, cells++) {
 		if (cells->absent) {
-			parquet_put_null(p, c);
+			parquet_put_null(c, row);
 			continue;
 		}
-		if (cells->inferred)
-			inferred |= UINT64_C(1) << i;
-		if (cells->estimated)
-			estimated |= UINT64_C(1) << i;
-		parquet_put_cell(p, c, i, cells);
+		if (cells->inferred | cells->estimated) {
+			inferred |= (uint64_t)cells->inferred << i;
+			estimated |= (uint64_t)cells->estimated << i;
+		}
+		parquet_put_cell(p, c, row, i, cells);
 	}
 	if (w->table->marks & GRT_MARK_INFERRED)
 		parquet_put_marks(p, c++, &p->marked[0], inferred);
@@ -1028,7 +1029,7 @@ static enum parquet_type parquet_type(enum grt_cell_kind kind)
 	return kind == GRT_CELL_BOOL ? TYPE_BOOLEAN : TYPE_INT64;
 }
 
-static enum parquet_put parquet_put_of(enum grt_cell_kind kind, bool is_unsigned)
+static enum parquet_put parquet_put_of(enum grt_cell_kind kind)
 {
 	if (grt_cell_is_text(kind))
 		return kind == GRT_CELL_TEXT ? PUT_TEXT : PUT_NAME;
@@ -1040,8 +1041,7 @@ static enum parquet_put parquet_put_of(enum grt_cell_kind kind, bool is_unsigned
 	case GRT_CELL_AMOUNT:
 		return PUT_SIGNED_THOUSANDTHS;
 	default:
-		return is_unsigned || kind == GRT_CELL_SIGNED || kind == GRT_CELL_BOOL ? PUT_NUMBER
-										       : PUT_POSITIVE;
+		return PUT_NUMBER;
 	}
 }
 
@@ -1054,7 +1054,9 @@ static void parquet_add_column(struct parquet *p, const char *name, enum grt_cel
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	c->type = parquet_type(kind);
 	c->is_unsigned = kind == GRT_CELL_NUMBER || kind == GRT_CELL_NAMED;
-	c->put = parquet_put_of(kind, c->is_unsigned);
+	c->put = parquet_put_of(kind);
+	/* a time or size of 2^63 and more: nobody has measured it */
+	c->most = c->is_unsigned || kind == GRT_CELL_SIGNED || kind == GRT_CELL_BOOL ? UINT64_MAX : INT64_MAX;
 	c->value = malloc(GROUP_ROWS * sizeof(*c->value));
 	c->there = malloc(GROUP_ROWS / 8);
 	c->lasting = c->type == TYPE_BYTE_ARRAY ? malloc(LASTING * sizeof(*c->lasting)) : NULL;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "later.h"
 #include "base/say.h"
 #include "base/sized.h"
 #include "base/units.h"
@@ -51,12 +52,14 @@ void grt_writer_begin(struct grt_writer *w)
 
 void grt_writer_end(struct grt_writer *w)
 {
+	grt_writer_settle(w);
 	w->ops->end(w);
 }
 
 void grt_writer_fields(struct grt_writer *w, const char *name, const char *title,
 		       const struct grt_field_value *f)
 {
+	grt_writer_settle(w);
 	w->ops->fields(w, name, title, f);
 }
 
@@ -82,13 +85,14 @@ void grt_writer_pairs(struct grt_writer *w, const struct grt_table *table, const
 		f[n++] = (struct grt_field_value){c->name, c->kind, cell, table_note(c, &cell)};
 	}
 	f[n].name = NULL;
-	w->ops->fields(w, table->name, table->title, f);
+	grt_writer_fields(w, table->name, table->title, f);
 }
 
 void grt_writer_table(struct grt_writer *w, const struct grt_table *table, const void *view)
 {
 	unsigned int where = w->ops->where | (w->options.verbose ? GRT_COLUMN_VERBOSE : 0);
 
+	grt_writer_settle(w);
 	w->table = table;
 	w->view = view;
 	w->columns = 0;
@@ -101,6 +105,13 @@ void grt_writer_table(struct grt_writer *w, const struct grt_table *table, const
 }
 
 int grt_writer_row(struct grt_writer *w, const void *row)
+{
+	int ret = grt_writer_settle(w);
+
+	return ret ?: grt_writer_put_row(w, row);
+}
+
+int grt_writer_put_row(struct grt_writer *w, const void *row)
 {
 	struct grt_cell cell[GRT_COLUMNS_MAX];
 	const unsigned int columns = w->columns;
@@ -117,6 +128,7 @@ int grt_writer_row(struct grt_writer *w, const void *row)
 
 void grt_writer_table_end(struct grt_writer *w)
 {
+	grt_writer_settle(w);
 	w->ops->table_end(w);
 	w->table = NULL;
 }
@@ -161,6 +173,7 @@ int grt_writer_list(struct grt_writer *w, const struct grt_table *table, const v
 
 void grt_writer_notes(struct grt_writer *w, const char *const *notes, unsigned int n)
 {
+	grt_writer_settle(w);
 	w->ops->notes(w, notes, n);
 }
 
@@ -168,6 +181,7 @@ void grt_writer_free(struct grt_writer *w)
 {
 	if (!w)
 		return;
+	grt_later_free(w->later);
 	if (w->ops->free)
 		w->ops->free(w);
 	free(w);

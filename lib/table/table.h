@@ -50,6 +50,7 @@ struct grt_writer_ops {
  * @table, @view: the open table
  * @column: its columns in this form; @key: their names in JSON and CSV
  * @beside: a part of the work may be another thread's
+ * @later: rows that another thread writes, see later.c; NULL: none were
  */
 struct grt_writer {
 	const struct grt_writer_ops *ops;
@@ -60,6 +61,7 @@ struct grt_writer {
 	const char *key[GRT_COLUMNS_MAX];
 	unsigned int columns;
 	bool beside;
+	struct grt_later *later;
 };
 
 #define GRT_WRITER(name, help) extern const struct grt_writer_ops writer_##name;
@@ -77,6 +79,21 @@ void grt_writer_pairs(struct grt_writer *w, const struct grt_table *table, const
  * @table: NULL: to no table
  */
 void grt_writer_into(struct grt_writer *w, const struct grt_table *table, const void *view);
+
+/**
+ * grt_writer_row_later - writes a copy of a row, as grt_writer_row() does. Where the writer may (@beside),
+ * another thread writes it, in order with all other rows: until the table ends, what the row and its view
+ * point to stays as it is, and columns take their values from nothing else
+ * @size: of each row of this table
+ * Return: 0 or a negative errno, of an earlier row perhaps
+ */
+int grt_writer_row_later(struct grt_writer *w, const void *row, size_t size);
+
+/** grt_writer_settle - waits until all rows are written. Return: 0 or a negative errno */
+int grt_writer_settle(struct grt_writer *w);
+
+/** grt_writer_put_row - grt_writer_row(), without waiting for earlier rows */
+int grt_writer_put_row(struct grt_writer *w, const void *row);
 
 /** grt_writer_failed - 0, or a negative errno: the output is incomplete */
 int grt_writer_failed(const struct grt_writer *w);

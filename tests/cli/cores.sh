@@ -31,13 +31,16 @@ names=(all cuda cut drm frames ranks slices)
 for name in "${names[@]}"; do
 	same report "$name.grt"
 	same report --json "$name.grt"
-	for threads in 1 2; do
-		with "$threads" export -f parquet -o "tables.$threads" "$name.grt" >"told.$threads"
+	for form in parquet:work rollup:meta; do
+		IFS=: read -r form table <<<"$form"
+		for threads in 1 2; do
+			with "$threads" export -f "$form" -o "tables.$threads" "$name.grt" >"told.$threads"
+		done
+		cmp -s told.1 told.2 || not_ok "$name: what export -f $form says: $(diff told.1 told.2 | head -n 3)"
+		diff -r tables.1 tables.2 >different || not_ok "$name: tables of -f $form: $(head -n 3 different)"
+		check "$name: tables of -f $form were written, and are the same" test -s "$(echo tables.2/"$table"/*/*/*.parquet)"
+		rm -rf tables.1 tables.2
 	done
-	cmp -s told.1 told.2 || not_ok "$name: what export says: $(diff told.1 told.2 | head -n 3)"
-	diff -r tables.1 tables.2 >different || not_ok "$name: tables: $(head -n 3 different)"
-	check "$name: tables were written, and are the same" test -s "$(echo tables.2/work/*/*/*.parquet)"
-	rm -rf tables.1 tables.2
 done
 same report --from +100us ranks.grt
 same report --to +300us ranks.grt

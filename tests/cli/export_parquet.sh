@@ -102,6 +102,16 @@ check "groups that another thread writes have the same bytes" cmp alone.parquet 
 output=$("$GRTRACE_BUILD/tests/cli/table_rows" parquet 300000 beside 2>&1 >/dev/full)
 status=$?
 check "what another thread cannot write is an error" exits 1
+"$GRTRACE_BUILD/tests/cli/table_rows" parquet 300000 later >later.parquet 2>/dev/null
+check "rows that another thread makes have the same bytes" cmp alone.parquet later.parquet
+for form in csv json; do
+	"$GRTRACE_BUILD/tests/cli/table_rows" "$form" 100000 2>/dev/null | cksum >"alone.$form"
+	"$GRTRACE_BUILD/tests/cli/table_rows" "$form" 100000 later 2>/dev/null | cksum >"later.$form"
+	check "in $form, too" cmp "alone.$form" "later.$form"
+done
+output=$("$GRTRACE_BUILD/tests/cli/table_rows" parquet 300000 later 2>&1 >/dev/full)
+status=$?
+check "rows that another thread cannot write are an error" exits 1
 cat >rows.sql <<'END_SQL'
 WITH t AS (SELECT *, file_row_number::HUGEINT AS i FROM read_parquet('rows.parquet', file_row_number = true))
 SELECT count(*) AS rows,
@@ -134,6 +144,14 @@ if [ -n "$readers" ]; then
 else
 	ok "Parquet by other readers # SKIP $(tail -n 1 readers.err)"
 fi
+# What two ranks of PyTorch did on two H100: the recording of a tutorial. All tables together, and the work alone.
+tar -xJf "$GRTRACE_SRC/examples/tutorials/late-rank.grt.tar.xz"
+run export -f parquet -o real.d late-rank.grt
+run export -f csv_tables -o real.csv late-rank.grt
+rows=$(tail -q -n +2 real.csv/work/*/*/*.csv | wc -l)
+bytes=$(find real.d -type f -printf '%s\n' | awk '{ n += $1 } END { print n }')
+check "kernels of PyTorch take at most 20 bytes each, with all tables: $bytes bytes, $rows rows" test "$rows" -gt 20000 -a "$bytes" -le $((20 * rows))
+check "there is a row for each kernel, copy and fill" test "$rows" = "$("$GRTRACE" dump --type gpu_kernel,gpu_copy --json late-rank.grt 2>/dev/null | wc -l)"
 check "host and date are in the names" test "$(cd all.parquet/work && find . -type f)" = "./host=a%20b/date=2023-11-14/1700000000000000900.parquet"
 check "files are for their owner only" test -z "$(find all.parquet -type f ! -perm 600 -o -type d ! -perm 700)"
 before=$(find all.parquet -type f -exec cksum {} + | sort)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes a table whose values follow from the row's number: `table_rows FORM ROWS [beside]`, to
- * standard output, with another thread beside where that is asked for; how long that took, to
- * standard error. SQL of export_parquet.sh knows the values, too.
+ * Writes a table whose values follow from the row's number: `table_rows FORM ROWS [beside|later]`, to
+ * standard output; `beside`: another thread writes groups; `later`: and makes most of the rows; how long that
+ * took, to standard error. SQL of export_parquet.sh knows the values, too.
  */
 #include <err.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <grtrace/tables.h>
@@ -136,11 +137,12 @@ int main(int argc, char **argv)
 	const struct grt_writer_ops *form = argc >= 3 ? grt_writer_find(argv[1]) : NULL;
 	const struct grt_writer_options o = {.out = stdout};
 	struct timespec start, end;
+	bool later = argc > 3 && !strcmp(argv[3], "later");
 	struct grt_writer *w;
 	uint64_t rows;
 
 	if (!form)
-		errx(2, "usage: table_rows FORM ROWS [beside]");
+		errx(2, "usage: table_rows FORM ROWS [beside|later]");
 	rows = strtoull(argv[2], NULL, 10);
 	if (grt_writer_new(&w, form, &o))
 		errx(1, "no memory");
@@ -148,8 +150,9 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	grt_writer_begin(w);
 	grt_writer_table(w, &table, NULL);
+	/* now and then a row that does not wait */
 	for (uint64_t i = 0; i < rows; i++)
-		if (grt_writer_row(w, &i))
+		if (later && i % 30011 ? grt_writer_row_later(w, &i, sizeof(i)) : grt_writer_row(w, &i))
 			errx(1, "row %" PRIu64, i);
 	grt_writer_table_end(w);
 	grt_writer_end(w);
