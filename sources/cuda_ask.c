@@ -108,7 +108,8 @@ static bool ask_find_page(struct cuda_ask *a, DIR *d)
 	return false;
 }
 
-pid_t cuda_ask_holder(const struct cuda_ask *a)
+/* The pid of the recorder of the process, 0: none, -1: a process outside of this PID namespace. */
+static pid_t ask_holder(const struct cuda_ask *a)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
@@ -126,7 +127,7 @@ static int ask_lock(struct cuda_ask *a, struct grt_err *err)
 
 	if (!fcntl(a->fd, F_SETLK, &lock))
 		return 0;
-	other = cuda_ask_holder(a);
+	other = ask_holder(a);
 	snprintf(why, sizeof(why), "process %d, another recorder, records it already", (int)other);
 	return grt_err_set(err, -EBUSY, other > 0 ? why : "another recorder records it already",
 			   "grtrace status", "cannot record process %d", (int)a->pid);
@@ -179,7 +180,7 @@ unsigned int cuda_ask_each(void (*fn)(pid_t pid, pid_t held))
 	while ((pid = ask_next_process(proc))) {
 		if (cuda_ask_find(&a, pid, NULL))
 			continue;
-		fn(pid, cuda_ask_holder(&a));
+		fn(pid, ask_holder(&a));
 		cuda_ask_close(&a);
 		n++;
 	}

@@ -53,12 +53,6 @@ int cuda_ask_find(struct cuda_ask *a, pid_t pid, struct grt_err *err);
 bool cuda_ask_library(char *path);
 
 /**
- * cuda_ask_holder - the pid of the recorder of the process, 0: none, -1: a process outside of this PID
- * namespace
- */
-pid_t cuda_ask_holder(const struct cuda_ask *a);
-
-/**
  * struct cuda_request - what to record: enum grt_cuda_stack, the windows, whether a CUDA graph is one record,
  * and whether modules of PyTorch are recorded
  */

@@ -423,7 +423,8 @@ static const struct grt_column copy_columns[] = {
 	TIMES, LATENCY, REST,
 };
 
-const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
+/* Rows are struct grt_launch_group, the view is a struct grt_launch_view. */
+static const struct grt_table launch_tables[GRT_LAUNCH_BYS] = {
 	[GRT_LAUNCH_BY_KERNEL] = {"kernels", "kernels", kernel_columns, GRT_MARK_ESTIMATED},
 	[GRT_LAUNCH_BY_STACK] = {"stacks", "launching stacks", stack_columns, GRT_MARK_ESTIMATED},
 	[GRT_LAUNCH_BY_STREAM] = {"streams", "streams", stream_columns, GRT_MARK_ESTIMATED},
@@ -661,6 +662,14 @@ static int launch_table_write_waits(void *state, const struct grt_part *part, st
 	return ret;
 }
 
+/* Whether there are kernels, copies or calls of probed functions. */
+static bool any_launches(const void *state)
+{
+	struct grt_launches_count n = grt_launch_groups_count(state);
+
+	return n.kernels || n.copies || n.probed;
+}
+
 /* The summary has them where there are any. */
 static int write_launches(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
@@ -673,7 +682,7 @@ static int write_launches(void *state, const struct grt_part *part, struct grt_p
 		return -ENOMEM;
 	if (n || !pass->summary)
 		ret = launch_table_write_rows(state, part, pass, list, (uint64_t)n);
-	if (n || !pass->summary || (pass->no_jobs && grt_launch_groups_any(state)))
+	if (n || !pass->summary || (pass->no_jobs && any_launches(state)))
 		note_launches(state, part, pass, &watched);
 	if (!ret && pass->asked == part && part->arg == GRT_LAUNCH_BY_KERNEL)
 		ret = launch_table_note_waits(state, pass->notes, pass->names);
@@ -686,19 +695,7 @@ static int write_launches(void *state, const struct grt_part *part, struct grt_p
 	return ret;
 }
 
-bool grt_launch_groups_any(const struct grt_launch_groups *g)
-{
-	struct grt_launches_count n = grt_launch_groups_count(g);
-
-	return n.kernels || n.copies || n.probed;
-}
-
-#define BY(KIND) GRT_PART_BY | GRT_PART_NO_JOBS, GRT_LAUNCH_BY_##KIND, &grt_launch_table[GRT_LAUNCH_BY_##KIND]
-
-static bool any_launches(const void *state)
-{
-	return grt_launch_groups_any(state);
-}
+#define BY(KIND) GRT_PART_BY | GRT_PART_NO_JOBS, GRT_LAUNCH_BY_##KIND, &launch_tables[GRT_LAUNCH_BY_##KIND]
 
 static const struct grt_part launch_parts[] = {
 	{"kernel", "CUDA kernels by name", GRT_PART_SUMMARY | BY(KERNEL), .with = "line", .any = any_launches,

@@ -258,7 +258,8 @@ static const struct grt_column gpu_user_columns[] = {
 	REST,
 };
 
-const struct grt_table grt_gpu_processes_table[GRT_GPU_BYS] = {
+/* Rows are struct grt_gpu_process. */
+static const struct grt_table gpu_process_tables[GRT_GPU_BYS] = {
 	[GRT_GPU_BY_PROCESS] = {"gpu_processes", "GPU time by process", gpu_process_columns,
 				GRT_MARK_ESTIMATED | GRT_MARK_INFERRED},
 	[GRT_GPU_BY_CGROUP] = {"gpu_cgroups", "GPU time by control group", gpu_cgroup_columns,
@@ -392,12 +393,12 @@ static const uint16_t gpu_process_types[] = {GRT_EV_GPU_SLICE, 0};
 static const struct grt_part gpu_process_parts[] = {
 	{"gpu-process", "which process had the GPU: residency, share, slices or jobs",
 	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_MONITOR | GRT_PART_TABLES | GRT_PART_ROLLUP,
-	 GRT_GPU_BY_PROCESS, &grt_gpu_processes_table[GRT_GPU_BY_PROCESS], .types = gpu_process_types,
+	 GRT_GPU_BY_PROCESS, &gpu_process_tables[GRT_GPU_BY_PROCESS], .types = gpu_process_types,
 	 .any = gpu_process_any, .write = gpu_process_write},
 	{"gpu-cgroup", "which control group, pod or container had the GPU", GRT_PART_BY, GRT_GPU_BY_CGROUP,
-	 &grt_gpu_processes_table[GRT_GPU_BY_CGROUP], .write = gpu_process_write},
+	 &gpu_process_tables[GRT_GPU_BY_CGROUP], .write = gpu_process_write},
 	{"gpu-user", "which user had the GPU", GRT_PART_BY, GRT_GPU_BY_USER,
-	 &grt_gpu_processes_table[GRT_GPU_BY_USER], .write = gpu_process_write},
+	 &gpu_process_tables[GRT_GPU_BY_USER], .write = gpu_process_write},
 	{"gpu-owners", "a sentence for each NVIDIA GPU: which processes had it",
 	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, GRT_GPU_BYS,
 	 .write = gpu_process_write_sentences},

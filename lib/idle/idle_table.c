@@ -125,8 +125,9 @@ static const struct grt_column device_columns[] = {
 
 /* clang-format on */
 
-const struct grt_table grt_idleness_device_table = {"idle_devices", "busy and idle time", device_columns,
-						    GRT_MARK_INFERRED | GRT_MARK_ESTIMATED};
+/* Rows are struct grt_idleness_device, the view is the struct grt_idleness. */
+static const struct grt_table idle_device_table = {"idle_devices", "busy and idle time", device_columns,
+						   GRT_MARK_INFERRED | GRT_MARK_ESTIMATED};
 
 static const struct grt_idleness_device *idle_table_device(const void *view, const void *row)
 {
@@ -176,7 +177,8 @@ static const struct grt_column row_columns[] = {
 
 /* clang-format on */
 
-const struct grt_table grt_idleness_table = {"idle", "idle time by cause", row_columns, GRT_MARK_INFERRED};
+/* Rows are struct grt_idleness_row, the view is the struct grt_idleness. */
+static const struct grt_table idle_table = {"idle", "idle time by cause", row_columns, GRT_MARK_INFERRED};
 
 /* --------------------------------------------------------------- analysis */
 
@@ -298,7 +300,7 @@ static int write_rows(struct idle_analysis *a, const struct grt_part *part, stru
 	memcpy(row, list, n * sizeof(*row));
 	if (sort)
 		grt_rows_sort(row, n, sort, a->idle, NULL);
-	ret = grt_writer_list(pass->writer, &grt_idleness_table, a->idle, row, shown);
+	ret = grt_writer_list(pass->writer, &idle_table, a->idle, row, shown);
 	free(row);
 	if (n > shown)
 		grt_note(pass->notes, "%" PRIu64 " {more row|more rows}: --top 0 shows all", n - shown);
@@ -312,7 +314,7 @@ static int write_devices(struct idle_analysis *a, const struct grt_part *part, s
 		grt_note(
 			pass->notes,
 			"no device had work: record jobs or CUDA launches, such as with grtrace record -e drm,sched");
-	return grt_writer_rows(pass->writer, &grt_idleness_device_table, a->idle, device, sizeof(*device), n);
+	return grt_writer_rows(pass->writer, &idle_device_table, a->idle, device, sizeof(*device), n);
 }
 
 /* The summary has it in words. */
@@ -384,8 +386,7 @@ static const struct grt_part idle_parts[] = {
 	{"idle", "when GPUs were idle, and why",
 	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS | GRT_PART_TABLES |
 		 GRT_PART_ROLLUP,
-	 0, &grt_idleness_table, .tables = GRT_TABLES(&grt_idleness_device_table), .any = any_idle,
-	 .write = write_idle},
+	 0, &idle_table, .tables = GRT_TABLES(&idle_device_table), .any = any_idle, .write = write_idle},
 	{.name = NULL},
 };
 

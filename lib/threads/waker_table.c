@@ -76,7 +76,8 @@ static const struct grt_column columns[] = {
 	{.name = NULL},
 };
 
-const struct grt_table grt_waker_table = {"waits", "what threads waited for", columns, 0};
+/* Rows are struct grt_waker_row, the view is a struct grt_names. */
+static const struct grt_table waker_table = {"waits", "what threads waited for", columns, 0};
 
 /* clang-format on */
 
@@ -123,7 +124,7 @@ static int write_wakers(void *state, const struct grt_part *part, struct grt_pas
 		return ret;
 	if (sort)
 		grt_rows_sort(row, w->rows.used, sort, &w->names, NULL);
-	ret = grt_writer_list(pass->writer, &grt_waker_table, &w->names, row, shown);
+	ret = grt_writer_list(pass->writer, &waker_table, &w->names, row, shown);
 	if (!ret)
 		note_wakers(w, pass, shown);
 	free(row);
@@ -142,7 +143,7 @@ GRT_ANALYSIS_FREE(free_wakers, grt_wakers_free)
 
 static const struct grt_part waker_parts[] = {
 	{"wait", "what threads waited for, and what woke them",
-	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &grt_waker_table, .write = write_wakers},
+	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &waker_table, .write = write_wakers},
 	{.name = NULL},
 };
 
