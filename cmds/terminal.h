@@ -26,7 +26,7 @@ void terminal_fit(struct grt_writer_options *o, bool wide);
 #define TERMINAL_WIDE_OPTION(target)                                                       \
 	{                                                                                  \
 		"wide", 'w', OPT_FLAG, NULL, target,                                       \
-			"all columns and whole names, also where the terminal is narrower" \
+			"all columns and whole names, even if the terminal is narrower" \
 	}
 
 /** terminal_no_pager - disables terminal_page() */
