@@ -56,7 +56,8 @@ static const struct cmd_opt opts[] = {
 	 "live: the key r writes the last seconds to this recording (default: " OUTPUT
 	 "); with -b, the end of the run does"},
 	{"last", 0, OPT_SECONDS, "TIME", &opt.last, "live: keep this time in memory for -o (default: 30)"},
-	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size, "live: limit of the memory for --last (default: 64M)"},
+	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
+	 "live: limit of the memory for --last (default: 64M)"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -79,8 +80,10 @@ static void top_head_kept(const struct top *t, struct grt_fields *f)
 	if (!t->last)
 		return;
 	top_last_held(t->last, &ns, &bytes);
-	grt_field_add(f, "kept", GRT_CELL_NS, (struct grt_cell){.number = ns}, "time that a recording would have now");
-	grt_field_add(f, "kept_bytes", GRT_CELL_BYTES, (struct grt_cell){.number = bytes}, "memory that this time takes");
+	grt_field_add(f, "kept", GRT_CELL_NS, (struct grt_cell){.number = ns},
+		      "time that a recording would have now");
+	grt_field_add(f, "kept_bytes", GRT_CELL_BYTES, (struct grt_cell){.number = bytes},
+		      "memory that this time takes");
 }
 
 static void top_head(const struct top *t, struct grt_fields *f)
@@ -146,10 +149,11 @@ static void top_note(struct top *t)
 			 " {time|times} a stack or thread was not counted, because there were too many",
 			 t->stacks.over + t->waits.over);
 	if (top_cuda_over(t->cuda))
-		grt_note(&t->notes,
-			 "%" PRIu64
-			 " {kernel or copy has|kernels and copies have} no row, because there are too many streams",
-			 top_cuda_over(t->cuda));
+		grt_note(
+			&t->notes,
+			"%" PRIu64
+			" {kernel or copy has|kernels and copies have} no row, because there are too many streams",
+			top_cuda_over(t->cuda));
 	if (t->late)
 		grt_note(
 			&t->notes,
@@ -157,8 +161,7 @@ static void top_note(struct top *t)
 			" {kernel or copy|kernels and copies} began in the time of an earlier update, whose shares are too small",
 			t->late);
 	if (t->over)
-		grt_note(&t->notes,
-			 "%" PRIu64 " {time|times} a GPU or process had no row (limit of %u GPUs)",
+		grt_note(&t->notes, "%" PRIu64 " {time|times} a GPU or process had no row (limit of %u GPUs)",
 			 t->over, TOP_GPUS_MAX);
 	if (!t->gpus.used)
 		grt_note(&t->notes, "no GPU so far: the sources have reported nothing");

@@ -56,7 +56,7 @@ struct top_figure {
  * @text: number of its name in struct top.texts
  * @busy: thousandths of a percent; @source: enum top_source
  * @engine: number in struct top.engine of the engine to which @busy refers; UINT32_MAX: it refers to the
- * 	whole GPU
+ *	whole GPU
  * @value: its counters, by enum top_value, in thousandths of their units
  * @jobs: number of jobs that ended, slices, or kernels and copies; @counted: which of these, enum top_source
  * @throttle: reasons why the driver throttles it, "none"; "": unknown
@@ -302,7 +302,7 @@ struct top_count {
  * @texts: names of GPUs
  * @gpus: struct top_gpu by device and name
  * @engine, @share, @processes: rows of the last update; @engines, @on_engines and @processes.used are their
- * 	numbers
+ *	numbers
  * @from, @to: the time of the last update, ns
  * @step: length of an update, ns
  * @count: counts so far; @now: up to the end of the last update; @before: up to its beginning

@@ -144,7 +144,8 @@ int top_last_save(struct top_last *l, const char *path, char text[TOP_LAST_TEXT]
 	int ret;
 
 	if (!top_last_span(l, &saved.from, &to))
-		return grt_err_set(err, -ENODATA, "the sources have recorded nothing so far", NULL, "cannot write %s", path);
+		return grt_err_set(err, -ENODATA, "the sources have recorded nothing so far", NULL,
+				   "cannot write %s", path);
 	top_last_path(path, place, sizeof(place));
 	machine_end(&l->machine);
 	ret = box_save(&l->box, place, to, &saved, err);

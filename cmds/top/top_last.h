@@ -13,7 +13,7 @@ struct top_last;
 /**
  * top_last_new - begins without packets
  * @ns, @bytes: limits of the time and memory; definitions that outlive their packets take up to a quarter of
- * 	@bytes in addition
+ *	@bytes in addition
  * @out: for top_last_free(), also after an error
  * Return: 0 or -ENOMEM
  */

@@ -331,7 +331,7 @@ static uint8_t *put_waits(uint8_t *p, const struct grt_track_item *i)
  * @renamed: how often the track's queue had changed its name by then
  * @kind: bytes of put_kind(), from the first one on
  * @before, @behind: bytes of the values before and after the value that differs; both are stored next to each
- * 	other
+ *	other
  */
 struct perfetto_work {
 	uint64_t set;
