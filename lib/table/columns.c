@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "cells.h"
 #include "json_cells.h"
 
 /* Rows of a table that a page has room for; they come in the order in which they matter. */

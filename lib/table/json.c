@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "cells.h"
 #include "json_cells.h"
 #include "base/units.h"
 
