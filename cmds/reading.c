@@ -221,7 +221,7 @@ static const struct grt_column health_columns[] = {
 	HEALTH("gaps", fault[GRT_FAULT_GAP], "places where packets are missing"),
 	HEALTH("time_back", fault[GRT_FAULT_TIME], "time stamps that go back"),
 	{"first_fault", grt_cell_chars, offsetof(struct grt_health, first.what), GRT_CELL_TEXT, GRT_COLUMN_ALL,
-	 "first of these faults"},
+	 "first fault of the files"},
 	{.name = NULL},
 };
 /* clang-format on */

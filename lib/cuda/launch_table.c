@@ -386,7 +386,7 @@ static const struct grt_column stream_columns[] = {
 	NUMBER("copies", copies, GRT_COLUMN_ALL, "copies and fills"),
 	TIMES, LATENCY,
 	{"depth_avg", launch_table_get_depth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "kernels and copies of the stream that were not complete when a call was made, mean"},
-	{"depth_max", launch_table_get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "the largest number of these"},
+	{"depth_max", launch_table_get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "largest number of kernels and copies of the stream that were not complete when a call was made"},
 	BYTES(GRT_COLUMN_MORE), REST,
 };
 
@@ -419,7 +419,7 @@ static const struct grt_column copy_columns[] = {
 	BYTES(GRT_COLUMN_ALL),
 	{"bandwidth", get_bandwidth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "bytes divided by the time of the copies, B/s"},
 	{"pageable", launch_table_get_pageable, G(pageable), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "copies from or to pageable memory of the host"},
-	{"pageable_bytes", launch_table_get_pageable, G(pageable_bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of these copies"},
+	{"pageable_bytes", launch_table_get_pageable, G(pageable_bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of copies from or to pageable memory of the host"},
 	TIMES, LATENCY, REST,
 };
 

@@ -222,7 +222,7 @@ static const struct grt_column stream_bars_columns[] = {
 	NUMBER("stream", 4, "number of the stream; none: a row of the whole device"),
 	NUMBER("kernels", 5, "kernels that run at least partly in the span"),
 	NUMBER("copies", 6, "copies and fills that run at least partly in the span"),
-	{"busy", grt_row_get, 7, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which at least one of them ran, ns"},
+	{"busy", grt_row_get, 7, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which at least one kernel or copy ran, ns"},
 	{"share", grt_row_get, 8, GRT_CELL_PERCENT, GRT_COLUMN_ALL,
 	 "share of the span in which at least one ran, percent"},
 	{"columns", grt_row_get, 9, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "busy time in each column, ns"},

@@ -218,16 +218,16 @@ static void gpu_process_get_part(struct grt_cell *cell, const void *view, const 
 
 #define REST \
 	{"share", gpu_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, \
-	 "of the time of the GPU, ring or engine that it had it, percent"}, \
+	 "share of the time for which it had the GPU, ring or engine, percent"}, \
 	{"residency", gpu_process_get_residency, 0, GRT_CELL_NS, GRT_COLUMN_ALL, \
-	 "that time: its context was on the GPU, a job of it ran, or the driver counted it, ns"}, \
+	 "time for which it had the GPU, ring or engine: its context was on the GPU, a job of it ran, or the driver counted the time, ns"}, \
 	{"slices", gpu_process_get_came, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, \
 	 "times that its context came onto the GPU, or number of its jobs"}, \
 	{"rate", gpu_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "slices or jobs per second"}, \
-	{"mean", gpu_process_get_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean length of the slices or jobs that the trace has from begin to end, ns"}, \
-	{"p50", gpu_process_get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median of these lengths, ns"}, \
-	{"p99", gpu_process_get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of these lengths, ns"}, \
-	{"max", gpu_process_get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "longest of these, ns"}, \
+	{"mean", gpu_process_get_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean length of the complete slices or jobs, which the trace has from begin to end, ns"}, \
+	{"p50", gpu_process_get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median length of the complete slices or jobs, ns"}, \
+	{"p99", gpu_process_get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of the lengths of the complete slices or jobs, ns"}, \
+	{"max", gpu_process_get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "length of the longest complete slice or job, ns"}, \
 	{"ring", gpu_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, \
 	 "ring of the jobs, or id of the counter"}, \
 	{"ring_name", gpu_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, \

@@ -160,7 +160,7 @@ static const struct grt_column row_columns[] = {
 	{"time", idle_table_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "idle time with this cause, ns"},
 	{"share", idle_table_get_time, 1, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the device's idle time, percent"},
 	{"parts", grt_cell_u64, R(parts), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of idle intervals with this cause"},
-	{"max", grt_cell_u64, R(max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest of these intervals, ns"},
+	{"max", grt_cell_u64, R(max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest idle interval with this cause, ns"},
 	{"place", grt_cell_pointed, R(place), GRT_CELL_TEXT, GRT_COLUMN_ALL, "line of the program's own code in which the submitter was, or from which it submitted next"},
 	{"since", grt_cell_pointed, R(since), GRT_CELL_TEXT, GRT_COLUMN_ALL, "line of the submitter's previous call, if it is another: the submitter ran the code between both lines"},
 	{"call", grt_cell_pointed, R(call), GRT_CELL_TEXT, GRT_COLUMN_ALL, "call of the driver in which the submitter was"},

@@ -113,7 +113,7 @@ static void get_columns(struct grt_cell *cell, const void *view, const void *row
 
 #define SUMS                                                                                         \
 	COUNT("jobs", jobs, "jobs that run at least partly in the span"),                                             \
-	COUNT("drawn", drawn, "jobs of these with START and END"),                                       \
+	COUNT("drawn", drawn, "jobs with START and END that run at least partly in the span"),                                       \
 	{"busy", timeline_table_get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which at least one job ran, ns"},     \
 	{"share", timeline_table_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the span in which at least one job ran, percent"}, \
 	COUNT("cut", cut, "jobs that reach beyond the span"),                                        \

@@ -108,7 +108,7 @@ static const struct grt_column tsg_columns[] = {
 	{"subctxs", get_u32, G(subcontexts), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "number of subcontexts of its channels"},
 	{"veids", grt_cell_chars, G(veids), GRT_CELL_TEXT, GRT_COLUMN_MORE,
-	 "ids of these subcontexts; a long list is cut"},
+	 "ids of the subcontexts of its channels; a long list is cut"},
 	{"birth", get_birth, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "time of its creation"},
 	{"death", get_death, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "time of its destruction"},
 	{"lifetime", tsg_table_get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time from birth to death, ns"},
@@ -170,7 +170,7 @@ static const struct grt_column runlist_columns[] = {
 	 "largest number of groups on it at a time"},
 	{"processes", grt_cell_u64, R(processes), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "processes that share it"},
 	{"pids", grt_cell_chars, R(pids), GRT_CELL_TEXT, GRT_COLUMN_ALL,
-	 "ids of these processes; a long list is cut"},
+	 "ids of the processes that share it; a long list is cut"},
 	{.name = NULL},
 };
 

@@ -70,7 +70,7 @@ static const struct grt_column columns[] = {
 	{"max", grt_cell_u64, W(max), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "longest wait, ns"},
 	{"behind", waker_table_get_behind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the waker, or the thread that the waker waited for, did most of that time"},
 #define GRT_THREAD_STATE(number, NAME, name, help) \
-	{"behind_" #name, grt_cell_u64, W(behind[number]), GRT_CELL_NS, GRT_COLUMN_MORE, "of the time, while these were " #name ", ns"},
+	{"behind_" #name, grt_cell_u64, W(behind[number]), GRT_CELL_NS, GRT_COLUMN_MORE, "part of the time in which the waker, or the thread that it waited for, was " #name ", ns"},
 #include <grtrace/thread_states.def>
 #undef GRT_THREAD_STATE
 	{.name = NULL},

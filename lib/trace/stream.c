@@ -217,7 +217,7 @@ static void lost_end(struct grt_stream *st)
 		return;
 	grt_fault(layout_health(st), GRT_FAULT_PACKET, st->pos - st->lost_from,
 		  "the file is damaged, or was written by something else",
-		  "grtrace record again, what is readable has been read",
+		  "grtrace record again; what is readable was read",
 		  "%s: offset %llu: %llu {byte that is|bytes that are} no packet", st->label,
 		  (unsigned long long)st->lost_from, (unsigned long long)(st->pos - st->lost_from));
 	st->lost_from = NOWHERE;
