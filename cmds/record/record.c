@@ -148,9 +148,12 @@ static int record_run(int argc, char **argv)
 	closed = record_inputs_close(&run);
 	child_close(&run.child);
 	recording_close(&run.rec);
-	segments_free(&run.segments);
-	record_threads_end(&run.threads);
-	box_free(&run.box);
+	if (run.rec.segments)
+		segments_free(&run.segments);
+	if (run.box.on) {
+		record_threads_end(&run.threads);
+		box_free(&run.box);
+	}
 	if (run.target >= 0)
 		close(run.target);
 	record_inputs_free_tables(&run);

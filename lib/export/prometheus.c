@@ -162,7 +162,8 @@ static const struct metrics_family {
 	{"job_exec_seconds", "histogram", "Time from the start to the end on the hardware (t_exec).",
 	 metrics_put_exec},
 	{"waits_total", "counter", "Waits of threads for jobs, counted with the job.", metrics_put_waits},
-	{"wait_seconds_total", "counter", "Time of the waits of threads for fences of jobs.", metrics_put_wait},
+	{"wait_seconds_total", "counter", "Time of the waits of threads for fences of jobs.",
+	 metrics_put_wait},
 };
 
 static const char *const levels[METRICS_LEVELS] = {
