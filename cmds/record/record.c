@@ -148,8 +148,7 @@ static int record_run(int argc, char **argv)
 	closed = record_inputs_close(&run);
 	child_close(&run.child);
 	recording_close(&run.rec);
-	if (run.rec.segments)
-		segments_free(&run.segments);
+	segments_free(&run.segments);
 	if (run.box.on) {
 		record_threads_end(&run.threads);
 		box_free(&run.box);
