@@ -16,7 +16,6 @@
 #define FILTER_RING 8U
 #define FILTER_DEVICE 16U
 #define FILTER_TYPE 32U
-#define FILTER_WHO (FILTER_PID | FILTER_COMM | FILTER_RING)
 
 /**
  * struct filter - the values of the options

@@ -429,7 +429,7 @@ static int with_file(struct grt_seeds *s, const char *path, int (*read)(struct g
 	close(fd);
 	if (ret == -EPROTO)
 		return cmd_fail(EXIT_FAILED, "it is not a trace in JSON, or it ends before the first event",
-				NULL, "%s: cannot read on behind event %llu", path,
+				NULL, "%s: cannot read further after event %llu", path,
 				(unsigned long long)grt_seeds_count(s).gpu.lines);
 	if (ret == -ENOSYS)
 		return cmd_fail(EXIT_FAILED, "this program was built without zlib", "gunzip it",
@@ -466,7 +466,7 @@ static int join_seeds(struct graph *g, struct grt_seeds *s)
 	if (n.gpu.cut)
 		return cmd_fail(EXIT_FAILED,
 				"its writer was killed, the disk was full, or the copy is incomplete",
-				"use the part that was read, or record again", "%s: cut behind event %llu",
+				"use the part that was read, or record again", "%s: cut after event %llu",
 				opt.gpu, (unsigned long long)n.gpu.lines);
 	return EXIT_DONE;
 }

@@ -190,7 +190,7 @@ static const struct grt_column join_columns[] = {
 	JOINS("reused", reused, NONZERO, "SUBMITs with the (context, seqno) of another job in flight"),
 	JOINS("repeated", repeated, NONZERO, "further events of a type that the job had already"),
 	JOINS("duplicates", duplicates, NONZERO, "events of jobs that another source recorded, too"),
-	JOINS("late", late, NONZERO, "events that came long after their job's COMPLETE"),
+	JOINS("late", late, NONZERO, "events that came long after the COMPLETE of their job"),
 	JOINS("no_identity", no_identity, NONZERO, "events without the identity of a job"),
 	JOINS("whole", whole, NONZERO, "jobs recorded as one JOB record"),
 	JOINS("waits", waits, GRT_COLUMN_ALL, "waits of threads that are joined to their job"),
@@ -221,7 +221,7 @@ static const struct grt_column health_columns[] = {
 	HEALTH("gaps", fault[GRT_FAULT_GAP], "places where packets are missing"),
 	HEALTH("time_back", fault[GRT_FAULT_TIME], "time stamps that go back"),
 	{"first_fault", grt_cell_chars, offsetof(struct grt_health, first.what), GRT_CELL_TEXT, GRT_COLUMN_ALL,
-	 "first of these faults"},
+	 "first fault of the files"},
 	{.name = NULL},
 };
 /* clang-format on */

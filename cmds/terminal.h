@@ -23,10 +23,10 @@ bool terminal_utf8(void);
 void terminal_fit(struct grt_writer_options *o, bool wide);
 
 /* An option of commands with tables that may be wider than the terminal. */
-#define TERMINAL_WIDE_OPTION(target)                                                       \
-	{                                                                                  \
-		"wide", 'w', OPT_FLAG, NULL, target,                                       \
-			"all columns and whole names, also where the terminal is narrower" \
+#define TERMINAL_WIDE_OPTION(target)                                                    \
+	{                                                                               \
+		"wide", 'w', OPT_FLAG, NULL, target,                                    \
+			"all columns and whole names, even if the terminal is narrower" \
 	}
 
 /** terminal_no_pager - disables terminal_page() */

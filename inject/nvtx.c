@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The functions of NVTX, which the program calls through tables: each library that
- * was built with NVTX has some, loads the library of NVTX_INJECTION64_PATH at its
- * first call, and has its tables filled by InitializeInjectionNvtx2(), also from
- * several threads at once. The same with InitializeInjectionNvtxExtension() for libraries
- * that use the payload extension. Until a table is filled, and where nothing is recorded, its
- * functions do nothing. Layouts are NVTX's (version 3), as documented.
- *
- * A push is the hot path: it reads the clock, finds its name and its chain, and keeps
- * them on the thread's own stack; a pop puts them into the thread's ring.
+ * The functions of NVTX. Each library that was built with NVTX has tables of functions. At its first call it
+ * loads the library of NVTX_INJECTION64_PATH and calls InitializeInjectionNvtx2(), which fills its tables,
+ * also from several threads at once. Libraries that use the payload extension call
+ * InitializeInjectionNvtxExtension() in addition. Until a table is filled, and while nothing is recorded, its
+ * functions do nothing. Layouts are those of NVTX 3, as documented.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,11 +16,11 @@
 #include "inject.h"
 #include "nvtx.h"
 
-/* What a function returns that does not know: NVTX_NO_PUSH_POP_TRACKING. */
+/* NVTX_NO_PUSH_POP_TRACKING: the depth that a function returns if it is unknown. */
 #define NO_DEPTH (-2)
-/* Bytes that are looked at of a text, which has no length. */
+/* Maximum number of bytes that are read of a text without a length. */
 #define TEXT_ROOM 4097U
-/* Ranges that are started and not ended, at once. */
+/* Maximum number of ranges that are started and not yet ended. */
 #define STARTED_MAX 65536U
 
 enum { TABLES = 1, MODULE_CORE = 1, MODULE_CORE2 = 5 };
@@ -33,7 +29,7 @@ enum { PAYLOAD_LAST = 6, PAYLOAD_EXTENDED = (int32_t)0xdfbd0009, COLOUR_ARGB = 1
 /* The payload extension, and the compatible versions of it: the functions of 0x0103 are the same. */
 enum { MODULE_PAYLOAD = 2, PAYLOAD_FIRST_VERSION = 0x0103, PAYLOAD_LAST_VERSION = 0x0104 };
 
-/* nvtxEventAttributes: as many bytes of it are there as @size says */
+/* nvtxEventAttributes; only its first @size bytes exist */
 struct attributes {
 	uint16_t version;
 	uint16_t size;
@@ -123,7 +119,7 @@ uint64_t nvtx_stray(void)
 
 /* ----------------------------------------------------------------- texts */
 
-/* Of a text that is at its place again there is only to see whether it is the same. */
+/* Finds the number of a text. If the thread used the same address before, comparing the texts is enough. */
 static uint32_t nvtx_ascii(struct nvtx_thread *t, const char *text, bool *cut)
 {
 	unsigned int at = (unsigned int)((uintptr_t)text ^ (uintptr_t)text >> 6) % NVTX_RECENT;
@@ -167,7 +163,7 @@ static uint32_t nvtx_wide(const wchar_t *text, bool *cut)
 	return nvtx_name(room, n, cut);
 }
 
-/* A handle is what we returned: a name's number. Anything else is none. */
+/* A valid handle is the number of a name, which a function here returned. */
 static uint32_t nvtx_handle(uintptr_t handle)
 {
 	return nvtx_name_known(handle) ? (uint32_t)handle : 0;
@@ -198,14 +194,14 @@ static void nvtx_take_attributes(struct nvtx_range *r, struct nvtx_thread *t, co
 	r->colour = HAS(a, colour) && a->colour_type == COLOUR_ARGB ? a->colour : 0;
 	if (HAS(a, payload) && a->payload_type > 0 && a->payload_type <= PAYLOAD_LAST) {
 		r->payload_type = (uint8_t)a->payload_type;
-		/* what is behind the shorter types is nobody's */
+		/* for shorter types, the other bytes are undefined */
 		r->payload = a->payload_type > 3 ? (uint32_t)a->payload : a->payload;
 	}
 	r->name = nvtx_message(t, a, &r->cut);
 }
 
 /**
- * struct said - how a function was given a name; all NULL: it was not
+ * struct said - the forms in which a call passes a name; all NULL: no name
  * @payload, @payloads: of the extension
  */
 struct said {
@@ -216,7 +212,7 @@ struct said {
 	size_t payloads;
 };
 
-/* The payloads of attributes are those of the call. */
+/* Takes the payloads from the attributes of the call. */
 static void nvtx_find_payloads(struct said *s)
 {
 	const struct attributes *a = s->attributes;
@@ -227,7 +223,10 @@ static void nvtx_find_payloads(struct said *s)
 	s->payloads = a->reserved > 0 ? (size_t)a->reserved : 0;
 }
 
-/* The values last until the call returns; they are stored when the event is. */
+/*
+ * Reads the payloads now, because they are valid only until the call returns; they are stored together with
+ * the event.
+ */
 static void nvtx_read_fields(struct nvtx_fields *f, struct nvtx_range *r, const struct said *s)
 {
 	f->n = f->name = f->category = f->colour = 0;
@@ -253,7 +252,7 @@ static void nvtx_put_fields(const struct nvtx_fields *f, uint64_t begin, uint64_
 	}
 }
 
-/* What a range is given at its end. */
+/* Stores the payloads that a call attaches to the end of a range. */
 static void nvtx_put_end_fields(const struct nvtx_range *r, const struct said *s, uint32_t tid)
 {
 	struct nvtx_fields f;
@@ -279,7 +278,7 @@ static struct nvtx_range nvtx_begin(struct nvtx_thread *t, uintptr_t domain, con
 
 /* ---------------------------------------------------------- push and pop */
 
-/* The innermost open range of a domain, from 1; 0: none */
+/* Return: the position of the innermost open range of a domain, from 1; 0: none */
 static uint32_t nvtx_innermost(const struct nvtx_thread *t, uint32_t domain)
 {
 	uint32_t at = t->depth;
@@ -295,7 +294,7 @@ static void nvtx_see_window(uint32_t name, bool begins)
 		capture_range(begins);
 }
 
-/* A range, or a mark, that has payloads: out of the way of those without. */
+/* Handles a range or a mark with payloads; apart, to keep the path without payloads fast. */
 static void __attribute__((noinline))
 nvtx_push_fields(struct nvtx_thread *t, struct nvtx_range *r, const struct said *s)
 {
@@ -340,7 +339,10 @@ static int nvtx_push(uintptr_t domain, struct said s)
 	return depth;
 }
 
-/* One of the middle: another domain has pushed since. What is inside of it stays, in a chain without it. */
+/*
+ * Removes a range that is not the last one, because another domain has pushed since. The ranges inside it
+ * stay open, in chains without it.
+ */
 static void nvtx_take_out(struct nvtx_thread *t, uint32_t at)
 {
 	struct nvtx_range *r;
@@ -449,8 +451,9 @@ static void nvtx_mark(uintptr_t domain, struct said s)
 /* --------------------------------------------------------- start and end */
 
 /**
- * struct started - @turn: twice how often the place was used, and 1: it is in use
- * @next: of those that are free, plus 1
+ * struct started - a place for a started range
+ * @turn: twice the number of earlier uses of the place, plus 1 while it is in use
+ * @next: number of the next free place, plus 1
  */
 struct started {
 	struct nvtx_range range;
@@ -460,7 +463,10 @@ struct started {
 };
 
 static struct started *started;
-/* Places that were ever used; the first that is free, plus 1, and above it a number that changes. */
+/*
+ * started_used: number of places that were ever used. started_free: the first free place, plus 1, and in the
+ * upper bits a number that changes with each use.
+ */
 static _Atomic uint32_t started_used;
 static _Atomic uint64_t started_free;
 
@@ -519,7 +525,7 @@ static uint64_t nvtx_start(uintptr_t domain, struct said s)
 	return (uint64_t)turn << 32 | (uint32_t)(place - started + 1);
 }
 
-/* Return: whether it was the one that is in use there, and is not any more */
+/* Frees a place. Return: false: the range with this turn does not use it */
 static bool started_end(uint32_t at, uint32_t turn)
 {
 	return turn & 1 && at - 1 < atomic_load(&started_used) &&
@@ -555,7 +561,7 @@ static void nvtx_end(uint64_t id)
 
 /* --------------------------------------------------- the client's tables */
 
-/* A call takes attributes, or a text of one of two kinds. */
+/* Makes the three forms of a call: with attributes, with a text, and with a wide text. */
 #define CORE_CALLS(result, call)                                       \
 	static result core_##call##_ex(const struct attributes *a)     \
 	{                                                              \
@@ -579,7 +585,7 @@ static int core_pop(void)
 	return nvtx_pop(0);
 }
 
-/* What a program calls something, outside of a range. */
+/* Registers a name that belongs to no range, such as that of a domain. */
 static uintptr_t nvtx_register(struct said s)
 {
 	bool cut = false;
@@ -651,7 +657,7 @@ static uintptr_t domain_create_w(const wchar_t *text)
 	return nvtx_register((struct said){.wide = text});
 }
 
-/** struct row - a function, by its number in a table */
+/** struct row - a function and its number in a table */
 struct row {
 	unsigned int number;
 	void (*function)(void);
@@ -662,7 +668,7 @@ struct row {
 		number, (void (*)(void))(function) \
 	}
 
-/* What is missing here (resources, names of threads) stays without effect. */
+/* Functions that are missing here (resources, names of threads) have no effect. */
 static const struct row core[] = {
 	ROW(1, core_mark_ex),	  ROW(2, core_mark_a),
 	ROW(3, core_mark_w),	  ROW(4, core_start_ex),
@@ -757,7 +763,7 @@ static uint8_t extension_is_enabled(uintptr_t domain)
 	return extension_is_heard();
 }
 
-/* Scopes, of counters and deferred events, have no effect: like those, they are not recorded. */
+/* Scopes have no effect: they belong to counters and deferred events, which are not recorded. */
 static const struct row extension[] = {
 	ROW(0, extension_schema), ROW(1, extension_enum),	ROW(2, extension_mark),
 	ROW(3, extension_push),	  ROW(4, extension_pop),	ROW(5, extension_start),
@@ -843,7 +849,7 @@ static void nvtx_write_range(struct packets *p, uint16_t kind, const struct nvtx
 	packets_put(p, &v.e);
 }
 
-/* As it is shown, without its name; the whole text of a long one is a string. */
+/* Prints a value without its name, as reports show it. The whole text of a long value is a string. */
 static void nvtx_print_value(char *to, size_t room, const struct grt_ev_payload *v, const char *text)
 {
 	double number;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What ranges are called: each text once, and each chain of open ranges once, as
- * numbers, without locks. A text is filled before its number is entered, and neither
- * changes again. Programs that count in their names make a name each time; when there
- * is no room for more, digits are left out of new ones.
+ * The names of ranges: each text and each chain of open ranges is stored once and has a number, without
+ * locks. A text is complete before its number is entered, and neither changes again. Programs that count in
+ * their names make a new name each time; when there is no room for more, digits are left out of new names.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,17 +16,19 @@
 #define NAMES_MAX (1U << 19)
 #define NAMES_SLOTS (NAMES_MAX * 2)
 #define ARENA_BYTES (64U << 20)
-/* Of both so much is kept for names without their digits, and for names of ranges, which other texts do not
- * take away. */
+/*
+ * Parts of the numbers and bytes that are reserved: NAMES_KEPT, ARENA_KEPT for names without their digits;
+ * NAMES_RANGES, ARENA_RANGES for names of ranges, so that other texts cannot use them up.
+ */
 #define NAMES_KEPT 4096U
 #define ARENA_KEPT (1U << 20)
 #define NAMES_RANGES (NAMES_MAX / 4 * 3)
 #define ARENA_RANGES (ARENA_BYTES / 4 * 3)
-/* A longer text is cut. */
+/* Longer texts are truncated to this length. */
 #define TEXT_MAX 4096U
 #define CHAINS_MAX (1U << 20)
 #define CATEGORIES 1024U
-/* A chain's frame: a domain's name and its own; no root. */
+/* Bit of a frame of a chain, which has the numbers of its domain and of its name; the root lacks it. */
 #define CHAIN_FRAME (1ULL << 63)
 
 struct name {
@@ -46,7 +47,7 @@ static struct {
 	_Atomic uint32_t bytes;
 } names;
 
-/* Its root is no range: a chain's number is its node's, less 1. */
+/* The root of the tree is not a range, so the number of a chain is that of its node less 1. */
 static struct grt_tree chains;
 
 static struct {
@@ -90,7 +91,7 @@ static uint32_t names_hash(const char *text, size_t length)
 	return (uint32_t)(h >> 32);
 }
 
-/* Return: whether a number of @used is taken, for which @more are used: not beyond @most */
+/* Reserves @more after those in use, in @at. Return: false: that would be more than @most */
 static bool names_take(_Atomic uint32_t *used, uint32_t more, uint32_t most, uint32_t *at)
 {
 	*at = atomic_load_explicit(used, memory_order_relaxed);
@@ -102,7 +103,7 @@ static bool names_take(_Atomic uint32_t *used, uint32_t more, uint32_t most, uin
 	return true;
 }
 
-/** struct left - what stays free after a new text */
+/** struct left - numbers and bytes that must stay free after a new text */
 struct left {
 	uint32_t names;
 	uint32_t bytes;
@@ -133,7 +134,10 @@ static bool names_is(uint32_t number, const char *text, size_t length, uint32_t 
 	return n->hash == hash && n->length == length && !memcmp(names.arena + n->at, text, length);
 }
 
-/* Where another thread has entered the same text meanwhile, its number is the one, and ours is nobody's. */
+/*
+ * Enters a text. If another thread has entered the same text meanwhile, its number is returned, and the new
+ * number stays unused.
+ */
 static uint32_t names_enter(const char *text, size_t length, const struct left *left)
 {
 	uint32_t hash = names_hash(text, length), at = hash, mine = 0, there;
@@ -153,7 +157,7 @@ static uint32_t names_enter(const char *text, size_t length, const struct left *
 	}
 }
 
-/* Each row of digits is one #. */
+/* Replaces each sequence of digits by one #. */
 static size_t names_leave_digits(char *to, const char *text, size_t length)
 {
 	size_t n = 0;
@@ -264,7 +268,7 @@ static bool names_define(uint32_t number)
 
 uint32_t nvtx_string(uint32_t name)
 {
-	/* one of the last moment */
+	/* a name that was entered after the last nvtx_define() */
 	if (name && !names.string[name])
 		names_define(name);
 	return names.string[name];
@@ -296,7 +300,7 @@ void nvtx_define(void)
 
 	if (!names.name)
 		return;
-	/* a chain's names are older than it */
+	/* chains first: the names of a chain are older than the chain */
 	used = atomic_load_explicit(&chains.used, memory_order_acquire);
 	define_row(&of_names, atomic_load_explicit(&names.used, memory_order_acquire), names_define);
 	define_row(&of_chains, used - 1, chains_define);

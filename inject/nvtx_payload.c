@@ -20,15 +20,17 @@
 #define SCHEMA_SLOTS (SCHEMAS_MAX * 2)
 #define FIELDS_MAX 65536U
 #define VALUES_MAX 65536U
-/* Fields of a schema, values of an enumeration, and structs of an event; what comes after them is not read.
+/*
+ * Maximum number of fields of a schema, of values of an enumeration, and of structs of an event; further ones
+ * are not read.
  */
 #define ENTRIES_MAX 64U
 #define NAMES_OF_ENUM_MAX 256U
 #define PAYLOADS_MAX 16U
-/* Fields further inside a struct are not read. */
+/* Fields after this offset in a struct are not read. */
 #define PLACE_MAX 65536U
 #define TEXT_MAX 4096U
-/* Ids below it are types, ids from the second one on are ours. */
+/* Ids below ID_STATIC are types; ids from ID_DYNAMIC on are assigned here. */
 #define ID_STATIC (1ULL << 24)
 #define ID_DYNAMIC (1ULL << 32)
 
@@ -144,9 +146,10 @@ static const struct type {
 enum { TYPE_CATEGORY = 68, TYPE_COLOUR = 69, TYPE_TEXT = 75, TYPE_UTF8 = 76 };
 
 /**
- * struct field - @of: number of its schema
- * @length: bytes; of a text without a fixed length 0
- * @type: as in a program's entry
+ * struct field - a field of a schema
+ * @of: number of the schema
+ * @length: bytes; 0: a text without a fixed length
+ * @type: as in the program's entry
  */
 struct field {
 	uint32_t offset;
@@ -160,10 +163,9 @@ struct field {
 };
 
 /**
- * struct schema - a layout, or an enumeration of @size bytes; not changed any more once its number is in
- * @slot
- * @first, @n: of @field, or of @value
- * @unread: entries that are no field
+ * struct schema - a layout, or an enumeration of @size bytes; it does not change once its number is in @slot
+ * @first, @n: its elements of @field, or of @value
+ * @unread: number of entries that are not a field
  */
 struct schema {
 	uint64_t id;
@@ -200,7 +202,9 @@ static void *payload_reserve(size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* The fields of these numbers are a struct that is one value of the type. */
+/*
+ * The first fields describe structs that consist of one value of a type; the number of the field is the type.
+ */
 static void payload_init_types(void)
 {
 	for (uint32_t i = 0; i < TYPES; i++) {
@@ -235,7 +239,7 @@ void nvtx_payload_reset(void)
 
 /* ---------------------------------------------------------------- schemas */
 
-/* Return: the first of @n numbers, @most: there are none */
+/* Reserves @n numbers. Return: the first of them; @most: there are not enough */
 static uint32_t payload_take(_Atomic uint32_t *used, uint32_t n, uint32_t most)
 {
 	uint32_t at = atomic_load(used);
@@ -269,7 +273,7 @@ static const struct schema *payload_find(uint32_t domain, uint64_t id)
 	return NULL;
 }
 
-/* An id that is registered again means what was registered last. */
+/* Enters a schema by its id. If an id is registered again, the last schema is valid. */
 static void payload_enter(uint32_t number)
 {
 	const struct schema *s = &all.schema[number];
@@ -290,7 +294,7 @@ static uint32_t payload_name(const char *text)
 	return text ? nvtx_text(text, strnlen(text, TEXT_MAX)) : 0;
 }
 
-/* Return: number of a new schema, 0: there is no place */
+/* Return: the number of a new schema; 0: there is no room */
 static uint32_t payload_new(uint32_t domain, const char *name)
 {
 	uint32_t number = payload_take(&all.schemas, 1, SCHEMAS_MAX) + 1;
@@ -301,15 +305,15 @@ static uint32_t payload_new(uint32_t domain, const char *name)
 	return number;
 }
 
-/* The id that the program chose, or a new one. */
+/* Return: the id that the program chose, or a new one */
 static uint64_t payload_id(uint32_t number, bool has_id, uint64_t id)
 {
 	return has_id && id >= ID_STATIC && id < ID_DYNAMIC ? id : ID_DYNAMIC + number;
 }
 
 /**
- * struct place - where the next entry of a schema is
- * @known: not, after an entry of unknown size
+ * struct place - the offset of the next entry of a schema
+ * @known: false after an entry of unknown size
  */
 struct place {
 	uint64_t at;
@@ -322,7 +326,7 @@ static bool payload_is_text(const struct entry *e)
 	return e->type < TYPES && types[e->type].texts;
 }
 
-/* How an entry is read, and its size; 0: unknown. */
+/* Finds out how an entry is read. Return: its size; 0: unknown */
 static uint64_t payload_kind_of(const struct entry *e, const struct schema *nested, uint8_t *as)
 {
 	uint64_t size = e->type < TYPES ? types[e->type].size : nested && nested->is_enum ? nested->size : 0;
@@ -362,7 +366,7 @@ static uint64_t payload_alignment(const struct entry *e, uint64_t size, uint64_t
 	return pack && pack < own ? pack : own ?: 1;
 }
 
-/* Moves to an entry. Return: whether its place is known */
+/* Moves to the offset of an entry. Return: whether the offset is known */
 static bool payload_go_to(struct place *p, const struct entry *e, uint64_t size)
 {
 	uint64_t align = payload_alignment(e, size, p->pack);
@@ -377,7 +381,7 @@ static bool payload_go_to(struct place *p, const struct entry *e, uint64_t size)
 	return p->known;
 }
 
-/* Return: whether the entry is a field, in @f */
+/* Converts an entry to a field. Return: false: the entry is not a field that can be read */
 static bool payload_compile(struct field *f, const struct schema *s, struct place *p, const struct entry *e)
 {
 	const struct schema *nested = e->type >= ID_STATIC ? payload_find(s->domain, e->type) : NULL;
@@ -485,7 +489,7 @@ static uint64_t payload_float(const uint8_t *at, size_t bytes)
 	return v;
 }
 
-/* The name of a value that is one of the enumeration's; of others there is the number alone. */
+/* Return: the name of a value of an enumeration; 0: the enumeration does not have the value */
 static uint32_t payload_value_name(const struct schema *s, uint64_t value)
 {
 	for (uint32_t i = 0; i < s->n; i++)
@@ -545,8 +549,10 @@ static bool payload_read_value(struct nvtx_field *to, const struct field *f, con
 	return false;
 }
 
-/* What the whole event takes from a field, which is none of its fields then. At the end of a range nothing of
- * it changes any more. Return: whether it took it */
+/*
+ * Uses a field as the category, colour or name of the event instead of as one of its fields; not at the end
+ * of a range, when these do not change any more. Return: whether it was used
+ */
 static bool payload_attribute(struct nvtx_fields *to, const struct field *f, const struct nvtx_field *v)
 {
 	if (to->at_end)
@@ -562,7 +568,7 @@ static bool payload_attribute(struct nvtx_fields *to, const struct field *f, con
 	return true;
 }
 
-/* Return: fields that could not be read, 0 or 1 */
+/* Reads a field of a struct. Return: the number of fields that could not be read, 0 or 1 */
 static uint64_t payload_read_field(struct nvtx_fields *to, uint32_t number, const struct nvtx_payload *p,
 				   uint64_t size)
 {

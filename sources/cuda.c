@@ -448,7 +448,7 @@ static int cuda_ask_users(struct capture *c, struct grt_err *err)
 	if (c->asks)
 		return 0;
 	return grt_err_set(err, -ENOENT,
-			   n ? "each of them refused"
+			   n ? "each of these processes refused"
 			     : "no process that this user may inspect has libcuda.so",
 			   "sudo grtrace record -e cuda -p gpu", "no process that uses CUDA can be recorded");
 }

@@ -143,6 +143,26 @@ int child_fork(struct child *c, char **argv, int err_fd, const char *user, struc
 	return 0;
 }
 
+static void set_ended(struct child *c, int status)
+{
+	c->ended = true;
+	c->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void child_wait(struct child *c)
+{
+	int status;
+	pid_t pid;
+
+	while (c->pid && !c->ended) {
+		pid = waitpid(c->pid, &status, 0);
+		if (pid == c->pid)
+			set_ended(c, status);
+		else if (pid < 0 && errno != EINTR)
+			return;
+	}
+}
+
 int child_run(struct child *c, char **argv)
 {
 	int code = 0;
@@ -159,12 +179,6 @@ int child_run(struct child *c, char **argv)
 	return cannot_run(code, argv[0]);
 }
 
-static void set_ended(struct child *c, int status)
-{
-	c->ended = true;
-	c->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 bool child_poll(struct child *c)
 {
 	int status;
@@ -172,20 +186,6 @@ bool child_poll(struct child *c)
 	if (c->pid && !c->ended && waitpid(c->pid, &status, WNOHANG) == c->pid)
 		set_ended(c, status);
 	return c->ended;
-}
-
-void child_wait(struct child *c)
-{
-	int status;
-	pid_t pid;
-
-	while (c->pid && !c->ended) {
-		pid = waitpid(c->pid, &status, 0);
-		if (pid == c->pid)
-			set_ended(c, status);
-		else if (pid < 0 && errno != EINTR)
-			return;
-	}
 }
 
 void child_close(struct child *c)

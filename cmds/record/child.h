@@ -46,9 +46,6 @@ int child_run(struct child *c, char **argv);
 /** child_poll - looks whether it has ended, without waiting. Return: c->ended */
 bool child_poll(struct child *c);
 
-/** child_wait - waits for its end */
-void child_wait(struct child *c);
-
 /** child_close - closes the descriptors; a program that does not run yet never will */
 void child_close(struct child *c);
 

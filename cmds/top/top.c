@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace top: what the GPUs do now, and for whom. Takes the command line, opens sources or a recording, and
- * has the figures of each stretch of time shown: on a terminal, or one after the other as text or JSON.
+ * grtrace top: what the GPUs do now, and for which processes. Reads the command line, opens sources or a
+ * recording, and shows the figures of each update: on a terminal, or one after the other as text or JSON.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,10 +16,10 @@
 #include "cmds/terminal.h"
 #include "top.h"
 
-/* What each of them says of a GPU the others do not. */
+/* The default sources: each one has facts about a GPU that the others lack. */
 #define TOP_SOURCES_HERE "power,drm,nvctxsw,vblank"
 #define INTERVAL 1.0
-/* What is kept for a recording, where nobody says. */
+/* Defaults of --last and --last-size. */
 #define LAST_SECONDS 30.0
 #define LAST_SIZE (64ULL << 20)
 #define LAST_SIZE_MIN (1ULL << 20)
@@ -44,19 +44,20 @@ static const struct cmd_opt opts[] = {
 	{"batch", 'b', OPT_FLAG, NULL, &opt.batch, "print the updates one after the other, without a screen"},
 	{"updates", 'n', OPT_U64, "N", &opt.updates, "end after this number of updates"},
 	{"interval", 's', OPT_SECONDS, "SECONDS", &opt.interval, "time of an update (default: 1)"},
-	{"json", 'j', OPT_FLAG, NULL, &opt.json, "as -b, a JSON object in each line"},
-	{"input", 'i', OPT_STR, "PATH", &opt.input, "as -b, of a recording, raw file or text"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "like -b, with one JSON object per line"},
+	{"input", 'i', OPT_STR, "PATH", &opt.input, "like -b, for a recording, a raw file or text"},
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
 	 "live: record from these sources (default: those of " TOP_SOURCES_HERE " that work here)"},
 	{"pid", 'p', OPT_PID_GPU, "PID", &opt.pid,
-	 "live: only this process; end when it ends; with -e cuda also gpu: all processes that use CUDA"},
+	 "live: only events of this process; end when it ends. gpu: with -e cuda, all processes that use CUDA"},
 	{"stack", 0, OPT_FLAG, NULL, &opt.stack,
-	 "live: with the CPU stack of each submit, so that the hottest ones are shown"},
+	 "live: record the CPU stack of each submit, and show the hottest ones"},
 	{"output", 'o', OPT_STR, "DIR", &opt.output,
-	 "live: the key r writes the last time into this recording (default: " OUTPUT
-	 "); with -b the end does"},
-	{"last", 0, OPT_SECONDS, "TIME", &opt.last, "live: keep this time in memory for that (default: 30)"},
-	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size, "live: bytes of memory for that (default: 64M)"},
+	 "live: the key r writes the last seconds to this recording (default: " OUTPUT
+	 "); with -b, the end of the run does"},
+	{"last", 0, OPT_SECONDS, "TIME", &opt.last, "live: keep this time in memory for -o (default: 30)"},
+	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
+	 "live: limit of the memory for --last (default: 64M)"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -71,7 +72,7 @@ static const struct cmd_json top_json = {
 			     &top_share_table, &top_stack_table),
 };
 
-/* What a recording would have now. */
+/* Adds the time and size of a recording that would be written now. */
 static void top_head_kept(const struct top *t, struct grt_fields *f)
 {
 	uint64_t ns, bytes;
@@ -79,8 +80,10 @@ static void top_head_kept(const struct top *t, struct grt_fields *f)
 	if (!t->last)
 		return;
 	top_last_held(t->last, &ns, &bytes);
-	grt_field_add(f, "kept", GRT_CELL_NS, (struct grt_cell){.number = ns}, "for a recording");
-	grt_field_add(f, "kept_bytes", GRT_CELL_BYTES, (struct grt_cell){.number = bytes}, "of memory");
+	grt_field_add(f, "kept", GRT_CELL_NS, (struct grt_cell){.number = ns},
+		      "time that a recording would have now");
+	grt_field_add(f, "kept_bytes", GRT_CELL_BYTES, (struct grt_cell){.number = bytes},
+		      "memory that this time takes");
 }
 
 static void top_head(const struct top *t, struct grt_fields *f)
@@ -91,8 +94,8 @@ static void top_head(const struct top *t, struct grt_fields *f)
 		      (struct grt_cell){.text = t->sources[0] ? t->sources : t->input}, NULL);
 	reading_span_fields(f, &span);
 	grt_field_number(f, "events", t->now.events - t->before.events, NULL);
-	grt_field_number(f, "jobs", t->now.jobs - t->before.jobs, "that ended");
-	grt_field_number(f, "lost", t->now.lost - t->before.lost, "events");
+	grt_field_number(f, "jobs", t->now.jobs - t->before.jobs, "jobs that ended, kernels and copies");
+	grt_field_number(f, "lost", t->now.lost - t->before.lost, "lost events");
 	grt_field_number(f, "lost_since", t->now.lost, "since top started");
 	top_head_kept(t, f);
 }
@@ -146,19 +149,19 @@ static void top_note(struct top *t)
 			 " {time|times} a stack or thread was not counted, because there were too many",
 			 t->stacks.over + t->waits.over);
 	if (top_cuda_over(t->cuda))
-		grt_note(&t->notes,
-			 "%" PRIu64
-			 " {kernel or copy was|kernels or copies were} in no row: too many streams",
-			 top_cuda_over(t->cuda));
+		grt_note(
+			&t->notes,
+			"%" PRIu64
+			" {kernel or copy has|kernels and copies have} no row, because there are too many streams",
+			top_cuda_over(t->cuda));
 	if (t->late)
 		grt_note(
 			&t->notes,
 			"%" PRIu64
-			" {kernel or copy|kernels or copies} began in the time of an update before: its shares are too small",
+			" {kernel or copy|kernels and copies} began in the time of an earlier update, whose shares are too small",
 			t->late);
 	if (t->over)
-		grt_note(&t->notes,
-			 "%" PRIu64 " {time|times} a GPU or process was in no row (limit of %u GPUs)",
+		grt_note(&t->notes, "%" PRIu64 " {time|times} a GPU or process had no row (limit of %u GPUs)",
 			 t->over, TOP_GPUS_MAX);
 	if (!t->gpus.used)
 		grt_note(&t->notes, "no GPU so far: the sources have reported nothing");
@@ -209,7 +212,7 @@ static int top_write(struct top *t)
 	return ret ?: t->write_error ? TOP_STOP : 0;
 }
 
-/* The time up to @to is over. Return: 0, TOP_STOP or -ENOMEM */
+/* Shows the update that ends at @to. Return: 0, TOP_STOP or -ENOMEM */
 static int top_update(struct top *t, uint64_t to)
 {
 	int ret = top_figures(t, to) ?: (t->screen ? top_screen_show : top_write)(t);
@@ -229,7 +232,7 @@ static void top_tell(const char *text)
 		cmd_tell("top", text);
 }
 
-/* Everything up to then has been handed out, and nothing behind it. */
+/* Ends an update at the time up to which all events, and no later ones, have been passed on. */
 static int top_tick(void *arg)
 {
 	struct top *t = arg;
@@ -267,7 +270,7 @@ static void top_name_sources(struct top *t, const struct live *l, const char *wo
 	t->sees_xids = live_has(l, "nvidia");
 }
 
-/* Events that came after the last update. */
+/* Return: the number of events that came after the last update */
 static uint64_t top_unread(const struct top *t)
 {
 	const struct grt_health *h = grt_session_health(t->session);
@@ -282,7 +285,7 @@ static int top_finish(struct top *t, const struct grt_err *err, int ret)
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the update");
 	if (t->write_error)
 		return cmd_write_failed(t->write_error);
-	/* what was not read of a recording cannot be accounted for */
+	/* the rest of a recording was not read, so its events cannot be counted */
 	if (ret == TOP_STOP && !t->sources[0])
 		return cmd_close_stdout();
 	return reading_judge(t->session, t->input, top_unread(t), ret < 0 ? ret : 0, err);
@@ -297,7 +300,7 @@ void top_save(struct top *t, char text[TOP_LAST_TEXT])
 			 err.fix[0] ? "; try: " : "", err.fix);
 }
 
-/* Without a key, the end is when it is written. Return: an exit status */
+/* A run without a screen has no keys, so it writes the recording at its end. Return: an exit status */
 static int top_save_at_end(struct top *t, int status)
 {
 	struct grt_err err = {.what = ""};
@@ -381,7 +384,7 @@ static int top_watch(struct top *t)
 
 /* ----------------------------------------------------------------- a recording */
 
-/* Updates whose time is over by this event's. */
+/* Shows the updates that end before the time of an event. */
 static __attribute__((noinline, cold)) int top_on_later(struct top *t, uint64_t time)
 {
 	int ret = 0;

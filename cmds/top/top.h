@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One run of `grtrace top`, shared by its files: top.c takes the command line and drives the sources or a
- * recording, top_figures.c makes GPUs, engines and processes of what the analyses of the library know of a
- * stretch of time, top_tables.c has their columns, top_screen.c shows them on a terminal.
+ * One run of `grtrace top`, shared by its files: top.c has the command line and reads the sources or a
+ * recording, top_figures.c computes the rows of GPUs, engines and processes for an update from the library's
+ * analyses, top_cuda.c those of CUDA work, top_stacks.c those of stacks, top_waits.c the waits of threads;
+ * top_tables.c has the columns, top_screen.c shows them on a terminal, and top_last.c keeps the last seconds
+ * for a recording.
  */
 #ifndef GRTRACE_TOP_H
 #define GRTRACE_TOP_H
@@ -19,14 +21,14 @@
 #include "table/notes.h"
 #include "top_last.h"
 
-/* Ends the run. Not 1, which has a meaning in a live one. */
+/* Result of a callback that ends the run. It differs from 1, which has a meaning in a live run. */
 #define TOP_STOP 2
-/* Updates that are remembered: a minute of the default interval. */
+/* Number of updates in the history of a GPU: a minute of the default interval. */
 #define TOP_HISTORY 60
 #define TOP_GPUS_MAX 64U
 #define TOP_ROOM 2048U
 
-/** enum top_value - counters of a GPU that have a column */
+/** enum top_value - the counters of a GPU that have a column */
 enum top_value {
 	TOP_CLOCK,
 	TOP_POWER,
@@ -38,7 +40,7 @@ enum top_value {
 
 /**
  * struct top_figure - a value
- * @known: there is one
+ * @known: the value is known
  * @inferred, @least: see struct grt_cell
  */
 struct top_figure {
@@ -49,16 +51,17 @@ struct top_figure {
 };
 
 /**
- * struct top_gpu - a GPU, from its first event on
+ * struct top_gpu - a GPU, which exists from its first event on
  * @device: its number, major << 20 | minor, 0: unknown
  * @text: number of its name in struct top.texts
  * @busy: thousandths of a percent; @source: enum top_source
- * @engine: number of the engine in struct top.engine that @busy is of, UINT32_MAX: it is of the whole GPU
- * @value: of its counters, by enum top_value, in thousandths of their units
- * @jobs: that ended, slices or kernels; @counted: enum top_source of these
- * @throttle: reasons why it is slowed down, "none"; "": unknown
- * @xids: since the run began
- * @history: of @busy in percent, the newest one at @updates - 1 modulo TOP_HISTORY; 255: it was not known
+ * @engine: number in struct top.engine of the engine to which @busy refers; UINT32_MAX: it refers to the
+ *	whole GPU
+ * @value: its counters, by enum top_value, in thousandths of their units
+ * @jobs: number of jobs that ended, slices, or kernels and copies; @counted: which of these, enum top_source
+ * @throttle: reasons why the driver throttles it, "none"; "": unknown
+ * @xids: number of Xids since the run began
+ * @history: values of @busy in percent, the newest one at @updates - 1 modulo TOP_HISTORY; 255: unknown
  */
 struct top_gpu {
 	uint32_t device;
@@ -75,7 +78,7 @@ struct top_gpu {
 	uint64_t updates;
 };
 
-/** enum top_source - how a busy time is known: that of processes, or the counter of the whole GPU */
+/** enum top_source - the source of a busy time */
 enum top_source {
 	TOP_SLICES = GRT_GPU_SLICES,
 	TOP_JOBS = GRT_GPU_JOBS,
@@ -85,9 +88,10 @@ enum top_source {
 };
 
 /**
- * struct top_engine - a ring, an engine, a stream, or a GPU whose slices or kernels are known
+ * struct top_engine - a ring, an engine, a stream, or a whole GPU with slices or kernels
  * @gpu: number in struct top.gpus
- * @stream, @name: of the stream, where it is @part of what another row has of the whole GPU
+ * @stream, @name: of a CUDA stream
+ * @part: another row has the busy time of the whole GPU, which includes this one
  */
 struct top_engine {
 	struct grt_gpu_place at;
@@ -102,13 +106,13 @@ struct top_engine {
 
 /**
  * struct top_process - a process on a GPU
- * @name: number of its name, of jobs; 0: look for it by @pid
- * @share: of the engine that it had most of, thousandths of a percent
- * @engine: number of that one, UINT32_MAX: it is of the whole GPU; valid with @share
- * @counted: enum top_source that its jobs are of
+ * @name: number of the name that its jobs have; 0: the name is looked up by @pid
+ * @share: its largest share of an engine, thousandths of a percent
+ * @engine: number of that engine; UINT32_MAX: the whole GPU; valid with @share
+ * @counted: what @jobs counts, enum top_source
  * @queue: 99th percentile of t_queue of its jobs, ns
- * @wait, @runnable: time of its threads, thousandths of a percent: waiting for jobs, and for a CPU
- * @frames, @late: that it showed, and how many of these were late
+ * @wait, @runnable: time for which its threads waited for jobs, and for a CPU, thousandths of a percent
+ * @frames, @late: number of frames that it showed, and of late frames among them
  */
 struct top_process {
 	uint32_t gpu;
@@ -130,7 +134,7 @@ struct top_process {
 /**
  * struct top_share - a process on a ring, engine or GPU
  * @engine: number in struct top.engine
- * @middle, @most: median and 99th percentile of its jobs' or slices' lengths, ns
+ * @middle, @most: median and 99th percentile of the lengths of its jobs or slices, ns
  */
 struct top_share {
 	uint32_t engine;
@@ -142,8 +146,11 @@ struct top_share {
 	struct top_figure most;
 };
 
-/** struct top_stack - jobs of a process on a ring that ended, by the stack that submitted them, 0: none;
- * @time: that they ran, ns */
+/**
+ * struct top_stack - the jobs of a process that ended on a ring, with one stack
+ * @stack: the stack that submitted them; 0: none
+ * @time: the sum of their times on the ring, ns
+ */
 struct top_stack {
 	uint32_t pid;
 	uint32_t name;
@@ -154,10 +161,11 @@ struct top_stack {
 };
 
 /**
- * struct top_stacks - all of them; @rows are of this update, @shown of the one before
- * @owners: stacks of jobs in flight
- * @any: there are stacks
- * @over: jobs in no row
+ * struct top_stacks - the stacks of all jobs
+ * @owners: the stacks of jobs in flight
+ * @rows: struct top_stack of the update that is being collected; @shown: of the last complete one
+ * @any: a stack was recorded
+ * @over: number of jobs without a row, because there were too many rows
  */
 struct top_stacks {
 	struct grt_frames frames;
@@ -168,29 +176,33 @@ struct top_stacks {
 	uint64_t over;
 };
 
-/** top_stacks_init - none. Return: 0 or -ENOMEM */
+/** top_stacks_init - begins without stacks. Return: 0 or -ENOMEM */
 int top_stacks_init(struct top_stacks *s);
 
-/** top_stacks_event - takes in an event of the class stack. Return: 0 or -ENOMEM */
+/** top_stacks_event - processes an event of the class stack. Return: 0 or -ENOMEM */
 int top_stacks_event(struct top_stacks *s, const struct grt_event *e);
 
-/** top_stacks_job - takes in a job that ended. Return: 0 or -ENOMEM */
+/** top_stacks_job - adds a job that ended. Return: 0 or -ENOMEM */
 int top_stacks_job(struct top_stacks *s, const struct grt_job *job);
 
-/** top_stacks_next - the next update begins; what was is shown */
+/** top_stacks_next - begins the next update; the rows collected so far become @shown */
 void top_stacks_next(struct top_stacks *s);
 
-/** top_stacks_text - functions, the innermost first; untrusted. Return: @text, or NULL: there are none */
+/**
+ * top_stacks_text - writes the functions of a stack, innermost first; the names are untrusted. Return: @text,
+ * or NULL: the stack has no functions
+ */
 const char *top_stacks_text(const struct top_stacks *s, uint32_t stack, char *text, size_t room);
 
-/** top_stacks_free - frees it */
+/** top_stacks_free - frees all that @s owns */
 void top_stacks_free(struct top_stacks *s);
 
 /**
- * struct top_wait - of a process in an update
- * @gpu: time that its threads waited for fences of jobs, ns
- * @runnable: thousandths of a percent
- * @shows: it has shown @frames within the last minute, of which @late in this update
+ * struct top_wait - the waits and frames of a process in an update
+ * @gpu: time for which its threads waited for fences of jobs, ns
+ * @runnable: time for which its threads waited for a CPU, thousandths of a percent
+ * @shows: it has shown a frame within the last minute
+ * @frames, @late: number of frames in this update, and of late frames among them
  */
 struct top_wait {
 	uint64_t gpu;
@@ -201,11 +213,12 @@ struct top_wait {
 };
 
 /**
- * struct top_waits - of all; @processes are of an update
- * @threads: that wait for a fence
- * @seen: frames of each client that have been counted
- * @any: there are such waits
- * @over: processes and threads in no row
+ * struct top_waits - the waits of all processes
+ * @threads: threads that wait for a fence
+ * @processes: struct top_wait of the update, by pid
+ * @seen: number of frames of each client that have been counted
+ * @any: a thread has waited for a fence
+ * @over: number of processes and threads without a row
  */
 struct top_waits {
 	struct grt_keyed threads;
@@ -216,58 +229,66 @@ struct top_waits {
 	uint64_t over;
 };
 
-/** top_waits_init - none. Return: 0 or -ENOMEM */
+/** top_waits_init - begins without waits. Return: 0 or -ENOMEM */
 int top_waits_init(struct top_waits *w);
 
-/** top_waits_event - takes in an event of the class wait; the update began at @from. Return: 0 or -ENOMEM */
+/**
+ * top_waits_event - processes an event of the class wait, in an update that began at @from. Return: 0 or
+ * -ENOMEM
+ */
 int top_waits_event(struct top_waits *w, const struct grt_event *e, uint64_t from);
 
-/** top_waits_sum - the update ends at @to. Return: 0 or -ENOMEM */
+/** top_waits_sum - sums up the update from @from to @to. Return: 0 or -ENOMEM */
 int top_waits_sum(struct top_waits *w, const struct grt_counters *counters, uint64_t from, uint64_t to);
 
-/** top_waits_of - a process's, NULL: nothing is known of it */
+/** top_waits_of - the waits of a process; NULL: unknown */
 struct top_wait *top_waits_of(const struct top_waits *w, uint32_t pid);
 
-/** top_waits_next - the next update begins */
+/** top_waits_next - begins the next update */
 void top_waits_next(struct top_waits *w);
 
-/** top_waits_free - frees it */
+/** top_waits_free - frees all that @w owns */
 void top_waits_free(struct top_waits *w);
 
-/* Records of CUDA's work are there so long after it, mostly. */
+/* Most records of CUDA work arrive within this time after the work. */
 #define TOP_CUDA_LAG (GRT_NS_PER_S / 2)
 
 struct top_cuda;
 
-/** top_cuda_new - nothing so far. Return: 0 or -ENOMEM */
+/** top_cuda_new - begins without work. Return: 0 or -ENOMEM */
 int top_cuda_new(struct top_cuda **out);
 
-/** top_cuda_from - the first update begins there */
+/** top_cuda_from - sets the beginning of the first update */
 void top_cuda_from(struct top_cuda *c, uint64_t time);
 
-/** top_cuda_define - takes in an event of the class image. Return: 0 or -ENOMEM */
+/** top_cuda_define - processes an event of the class image. Return: 0 or -ENOMEM */
 int top_cuda_define(struct top_cuda *c, const struct grt_event *e);
 
-/** top_cuda_event - takes in an event of the class launch. Return: 0 or -ENOMEM */
+/** top_cuda_event - processes an event of the class launch. Return: 0 or -ENOMEM */
 int top_cuda_event(struct top_cuda *c, const struct grt_event *e);
 
-/** top_cuda_sum - shares of an update that ends at @to; @whole: it is the last one, and they go up to its end
+/**
+ * top_cuda_sum - computes the shares of an update that ends at @to; @whole: it is the last update, so its
+ * shares extend to its end
  */
 void top_cuda_sum(struct top_cuda *c, uint64_t to, bool whole);
 
-/** top_cuda_late - kernels and copies of this update that earlier updates should have shown a part of */
+/**
+ * top_cuda_late - number of kernels and copies that began in the time of an earlier update, but were recorded
+ * in this one
+ */
 uint64_t top_cuda_late(const struct top_cuda *c);
 
-/** top_cuda_over - work in no row, so far */
+/** top_cuda_over - number of kernels and copies without a row so far */
 uint64_t top_cuda_over(const struct top_cuda *c);
 
-/** top_cuda_next - the next update begins */
+/** top_cuda_next - begins the next update */
 void top_cuda_next(struct top_cuda *c);
 
 /** top_cuda_free - NULL is allowed */
 void top_cuda_free(struct top_cuda *c);
 
-/** struct top_count - @jobs: that ended, kernels and copies; @lost: events */
+/** struct top_count - @jobs: jobs that ended, kernels and copies; @lost: lost events */
 struct top_count {
 	uint64_t events;
 	uint64_t jobs;
@@ -276,25 +297,25 @@ struct top_count {
 
 /**
  * struct top - one run
- * @c: what the session drives
- * @jobs, @shares, @groups, @counters, @xids: of the library; @groups are of this update alone
- * @stacks, @waits, @cuda: see there
+ * @c: the callbacks for the session
+ * @jobs, @shares, @groups, @counters, @xids: analyses of the library; @groups covers one update
  * @texts: names of GPUs
  * @gpus: struct top_gpu by device and name
- * @engine, @share, @processes: of the last update; of these @engines, @on_engines and @processes.used
- * @from, @to: its time, ns
- * @step: the time of an update, ns
- * @count: so far; @now: up to the end of the last update; @before: up to its beginning
- * @left: updates until the end, 0: there is no end
- * @sources: what is read live; "" with a recording
- * @over: GPUs and processes in no row
- * @late: of the last update, see top_cuda_late()
- * @last: what a key writes to @output, NULL: nothing is kept
- * @live: NULL with a recording
- * @room: for the text of a cell, TOP_ROOM bytes
- * @screen: the terminal is ours
- * @whole: nothing comes after this update
- * @sees_xids: a source has them, so that none is 0
+ * @engine, @share, @processes: rows of the last update; @engines, @on_engines and @processes.used are their
+ *	numbers
+ * @from, @to: the time of the last update, ns
+ * @step: length of an update, ns
+ * @count: counts so far; @now: up to the end of the last update; @before: up to its beginning
+ * @left: number of updates until the end, 0: no end
+ * @sources: the sources of a live run; "" for a recording
+ * @over: number of GPUs and processes without a row
+ * @late: top_cuda_late() of the last update
+ * @last: the last seconds, which a key writes to @output; NULL: they are not kept
+ * @live: NULL for a recording
+ * @room: buffer for the text of a cell, TOP_ROOM bytes
+ * @screen: the screen is open
+ * @whole: no event follows this update
+ * @sees_xids: a source records Xids, so that 0 means none
  */
 struct top {
 	struct grt_consumer c;
@@ -340,68 +361,79 @@ struct top {
 	struct grt_notes notes;
 };
 
-/** top_begin - begins. Return: 0 or -ENOMEM */
+/** top_begin - sets up a run. Return: 0 or -ENOMEM */
 int top_begin(struct top *t);
 
-/** top_from - everything before @time is left out: the first update begins there. Return: 0 or -ENOMEM */
+/** top_from - begins the first update at @time; earlier events are ignored. Return: 0 or -ENOMEM */
 int top_from(struct top *t, uint64_t time);
 
-/** top_figures - makes rows of what came since the update before, up to @to. Return: 0 or -ENOMEM */
+/** top_figures - computes the rows of the update that ends at @to. Return: 0 or -ENOMEM */
 int top_figures(struct top *t, uint64_t to);
 
-/** top_end - frees all of it */
+/** top_end - frees all that @t owns */
 void top_end(struct top *t);
 
-/** top_gpu_name - of a GPU, NULL: it has none */
+/** top_gpu_name - the name of a GPU; NULL: unknown */
 const char *top_gpu_name(const struct top *t, const struct top_gpu *gpu);
 
 /* Rows are struct top_gpu, top_engine, top_share, top_process and top_stack, the view is struct top. */
 extern const struct grt_table top_gpu_table, top_engine_table, top_share_table, top_process_table,
 	top_stack_table;
 
-/** top_save - has what is kept written. @text: gets what to tell the user, or why it was not */
+/**
+ * top_save - writes the last seconds as a recording. @text: gets the message for the user, also after an
+ * error
+ */
 void top_save(struct top *t, char text[TOP_LAST_TEXT]);
 
-/** top_gpu_find - the number of a GPU, by its own number and its name, either of which may be missing; it is
- * made where there is none. @number: UINT32_MAX where there are too many. Return: 0 or -ENOMEM */
+/**
+ * top_gpu_find - finds a GPU by its device number and its name, either of which may be missing, or adds it
+ * @number: gets its number in struct top.gpus; UINT32_MAX: there are too many GPUs
+ * Return: 0 or -ENOMEM
+ */
 int top_gpu_find(struct top *t, uint32_t device, const char *name, uint32_t *number);
 
-/** top_engine_add - a row of engines; none where its GPU has no number. Return: 0 or -ENOMEM */
+/** top_engine_add - adds a row of engines, unless its GPU has no number. Return: 0 or -ENOMEM */
 int top_engine_add(struct top *t, const struct top_engine *engine);
 
-/** top_engine_at - number of the row of engines with this place, UINT32_MAX: there is none */
+/** top_engine_at - the number of the engine at a place; UINT32_MAX: it has no row */
 uint32_t top_engine_at(const struct top *t, const struct grt_gpu_place *at);
 
-/** top_share_add - a row of shares, and what its process has by it. Return: 0 or -ENOMEM */
+/**
+ * top_share_add - adds a row of shares, and its share and jobs to the row of its process. Return: 0 or
+ * -ENOMEM
+ */
 int top_share_add(struct top *t, const struct top_share *s, enum top_source source);
 
-/** top_cuda_engines, top_cuda_shares - rows of the last update. Return: 0 or -ENOMEM */
+/** top_cuda_engines, top_cuda_shares - add the rows of the last update. Return: 0 or -ENOMEM */
 int top_cuda_engines(struct top *t);
 int top_cuda_shares(struct top *t);
 
-/** top_gpu_at - by its number; valid until the next GPU is met */
+/** top_gpu_at - the GPU with a number; valid until another GPU is added */
 struct top_gpu *top_gpu_at(const struct top *t, uint32_t number);
 
-/** top_by_device - the order of two GPUs */
+/** top_by_device - compares two GPUs, for their order */
 int top_by_device(const void *a, const void *b);
 
-/** top_screen_usage - whether there is a terminal, and a program that can use it. Return: EXIT_DONE, or an
- * exit status after saying why not */
+/**
+ * top_screen_usage - checks that there is a terminal and that this program can use it. Return: EXIT_DONE, or
+ * an exit status after an error message
+ */
 int top_screen_usage(void);
 
-/** top_screen_open - takes the terminal */
+/** top_screen_open - switches the terminal to the screen */
 void top_screen_open(struct top *t);
 
-/** top_screen_keys - what was typed. Return: 0 or TOP_STOP; or -ENOMEM */
+/** top_screen_keys - handles the keys that were typed. Return: 0, TOP_STOP or -ENOMEM */
 int top_screen_keys(struct top *t);
 
 /** top_screen_show - shows the last update. Return: 0 or -ENOMEM */
 int top_screen_show(struct top *t);
 
-/** top_screen_say - a line at the bottom; untrusted text */
+/** top_screen_say - shows a message in the last line; @text is untrusted */
 void top_screen_say(const char *text);
 
-/** top_screen_close - gives the terminal back */
+/** top_screen_close - restores the terminal */
 void top_screen_close(void);
 
 #endif /* GRTRACE_TOP_H */

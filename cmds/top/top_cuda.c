@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Kernels and copies of processes with libgrtrace-cuda.so, by stream, process and GPU. Their records come
- * some tenths of a second behind the GPU's work. So the shares that an update of `grtrace top` shows are of
- * the time up to the end of an earlier update, TOP_CUDA_LAG before at least: what lies before and behind that
- * moment is added up apart. Of shorter updates several show the same shares.
+ * some tenths of a second after the work. So the shares that an update of `grtrace top` shows cover the time
+ * up to the end of an earlier update, at least TOP_CUDA_LAG ago; the work before and after that moment is
+ * summed up separately. If updates are shorter than TOP_CUDA_LAG, several of them show the same shares.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,9 +13,9 @@
 #include "stack/images.h"
 #include "top.h"
 
-/* Streams, processes and GPUs; work of further ones is counted. */
+/* Maximum number of streams, processes and GPUs; the work of others is only counted. */
 #define ROWS 4096U
-/* Octaves of 4 KiB for the percentiles of an update. */
+/* Maximum number of octaves, of 4 KiB each, in the histograms of an update. */
 #define OCTAVES 4096U
 /* Updates without work after which a row is forgotten. */
 #define QUIET 60U
@@ -23,11 +23,11 @@
 
 /**
  * struct top_cuda_row - a stream, a process on a GPU, or a GPU
- * @place: of the engine that it is: a number of ours for a stream, else WHOLE
- * @pid: 0: of a GPU
- * @work: kernels and copies whose records came in this update, @whole: their lengths
- * @busy, @next: when one ran: in the time that is shown next, and behind it
- * @share: what is shown
+ * @place: number of a stream as an engine; WHOLE: not a stream
+ * @pid: 0: a GPU
+ * @work: number of kernels and copies whose records came in this update; @whole: their lengths
+ * @busy, @next: the time in which one ran: within the time that is shown next, and after it
+ * @share: the share that is shown
  */
 struct top_cuda_row {
 	const struct grt_device *device;
@@ -43,10 +43,11 @@ struct top_cuda_row {
 };
 
 /**
- * struct top_cuda - all of it
- * @numbers: of streams so far
- * @from, @to: the time that is shown next, ns; @begun: the first one began there
- * @late: records of this update whose work is of a time that was shown before
+ * struct top_cuda - the work of all processes
+ * @numbers: number of streams so far
+ * @from, @to: the time that is shown next, ns
+ * @begun: the beginning of the first update
+ * @late: number of records of this update whose work began in a time that was shown before
  */
 struct top_cuda {
 	struct grt_images images;
@@ -121,7 +122,7 @@ static int top_cuda_add(struct top_cuda *c, const struct top_work *w, struct top
 		       ?: grt_busy_within(&row->next, &behind, w->start, w->end);
 }
 
-/* @image: NULL: of all; @stream: of its stream alone */
+/* Adds work to a row. @image: NULL: the row of the GPU; @stream: the row of its stream */
 static int top_cuda_count(struct top_cuda *c, const struct grt_device *device, const struct grt_image *image,
 			  const struct top_work *w, bool stream)
 {
@@ -168,7 +169,7 @@ static uint64_t top_cuda_percent(uint64_t part, uint64_t whole)
 	return (uint64_t)(((unsigned __int128)part * 100000 + whole / 2) / whole);
 }
 
-/* What is behind the time that is shown now is shown next. */
+/* The time after the one that is shown now is shown next. */
 static void top_cuda_turn(struct top_cuda_row *row)
 {
 	grt_busy_free(&row->busy);
@@ -200,7 +201,10 @@ void top_cuda_sum(struct top_cuda *c, uint64_t to, bool whole)
 	c->to = to;
 }
 
-/* Where counters of the same GPU have its place on the bus in its name, that name; else CUDA's. */
+/*
+ * Finds a CUDA device among the GPUs: by its PCI address in the name of a GPU with counters, else by CUDA's
+ * name.
+ */
 static int top_cuda_gpu(struct top *t, const struct grt_device *device, uint32_t *number)
 {
 	const struct grt_names *names = grt_jobs_names(t->jobs);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The figures of an update of `grtrace top`: GPUs, engines and processes, of what the analyses of the library
- * know of its time. Jobs and slices come before the driver's counters, which say the same with less detail.
+ * Computes the rows of GPUs, engines and processes for an update of `grtrace top` from the library's
+ * analyses. Jobs and slices are preferred to the driver's counters, which have the same facts with less
+ * detail.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static int top_on_joined(struct grt_consumer *c, const struct grt_event *e, uint
 	return grt_jobs_event(t->jobs, e);
 }
 
-/* Frames need the names, too. */
+/* The analysis of frames needs the names, too. */
 static int top_on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	return top_on_joined(c, e, cpu) ?: grt_display_frames_event(((struct top *)c)->waits.frames, e);
@@ -203,7 +204,7 @@ static uint32_t top_gpu_number(const struct top *t, const struct top_gpu *gpu)
 	return number;
 }
 
-/* One without a number of its own is known by its name. @number: WHOLE where there are too many */
+/* A GPU without a device number is found by its name. */
 int top_gpu_find(struct top *t, uint32_t device, const char *name, uint32_t *number)
 {
 	struct grt_key key = {{device}};
@@ -226,7 +227,7 @@ int top_gpu_find(struct top *t, uint32_t device, const char *name, uint32_t *num
 	return 0;
 }
 
-/* A ring's driver is all that is known of a GPU without an address. */
+/* A GPU without an address gets the name of the ring's driver. */
 static int top_gpu_of(struct top *t, const struct grt_gpu_place *at, uint32_t *number)
 {
 	const struct grt_names *names = grt_jobs_names(t->jobs);
@@ -245,7 +246,10 @@ static uint64_t top_share(uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)(((unsigned __int128)part * 100000 + whole / 2) / whole) : 0;
 }
 
-/* Samples of counters are not taken where an update begins and ends. */
+/*
+ * A share of counters covers the time between their samples, because these do not begin and end with an
+ * update.
+ */
 static uint64_t top_share_of(const struct top *t, const struct grt_gpu_process *row)
 {
 	bool measured = row->measured && !row->unmeasured;
@@ -253,7 +257,7 @@ static uint64_t top_share_of(const struct top *t, const struct grt_gpu_process *
 	return top_share(row->residency, measured ? row->measured : t->to - t->from);
 }
 
-/* Histograms of an update's jobs: those of a ring or process. */
+/* Return: the 99th percentile of t_queue of the update's jobs, for a ring or process */
 static struct top_figure top_queue(const struct top *t, enum grt_group_by by, uint32_t id)
 {
 	struct top_figure f = {.known = false};
@@ -320,13 +324,13 @@ static uint32_t top_engine_of(const struct top *t, const struct grt_gpu_process 
 	return top_engine_at(t, &at);
 }
 
-/* Time of slices that is nobody's for want of records. */
+/* Whether the row is time of slices without an owner, because records are missing. */
 static bool top_is_gap(const struct grt_gpu_process *row)
 {
 	return row->source == GRT_GPU_SLICES && row->kind == GRT_GPU_UNKNOWN;
 }
 
-/* Time that the driver or its log has of processes, one at a time. */
+/* Adds the times of processes: the driver's log and counters have at most one process at a time. */
 static void top_add_time(const struct top *t, struct top_engine *engine, const struct grt_gpu_process *row)
 {
 	if (top_is_gap(row)) {
@@ -358,7 +362,7 @@ static int top_process_of(struct top *t, uint32_t gpu, uint32_t pid, struct top_
 	return 0;
 }
 
-/* Of jobs, slices and kernels one kind is counted: kernels are in slices. */
+/* Counts only one kind of jobs, slices and kernels, because slices contain kernels. */
 static void top_count_jobs(struct top_figure *sum, uint8_t *counted, const struct top_figure *jobs,
 			   enum top_source source)
 {
@@ -423,7 +427,10 @@ static int top_add_row(struct top *t, const struct grt_gpu_process *row)
 
 /* ------------------------------------------------------------------- counters */
 
-/* The largest of those that begin so and have the unit: GPUs have several clocks and sensors. */
+/*
+ * The counters of each column, by the beginning of their names and their unit. GPUs have several clocks and
+ * sensors; the largest value is shown.
+ */
 static const struct top_value_row {
 	const char *front;
 	const char *unit;
@@ -454,7 +461,7 @@ static void top_add_value(struct top_figure *f, const struct grt_counter_row *ro
 	f->inferred |= row->inferred;
 }
 
-/* Counters "throttle REASON" are 1 while the reason holds. */
+/* A counter "throttle REASON" is 1 while the reason applies. */
 static void top_add_throttle(struct top_gpu *gpu, const struct grt_counter_row *row, const char *reason)
 {
 	size_t used;
@@ -488,7 +495,7 @@ static int top_add_device_counter(struct top *t, const struct grt_counter_row *r
 	return 0;
 }
 
-/* Of memory what is resident, in all places together; of a GPU's use the share of its own counter. */
+/* Memory: the sum of what is resident in all places. Use: the share that the counter of the process has. */
 static int top_add_process_counter(struct top *t, const struct grt_counter_row *row, const char *name,
 				   const char *unit)
 {
@@ -526,7 +533,7 @@ static int top_add_counters(struct top *t)
 		const char *name = grt_names_name(grt_jobs_names(t->jobs), row->name);
 		const char *unit = grt_names_owner(grt_jobs_names(t->jobs), row->name);
 
-		/* what ended is not known any more */
+		/* the counters of an ended process have no value */
 		if (!row->known || !row->values || !name || !unit || row->grows || row->value < 0)
 			continue;
 		ret = (row->instance ? top_add_process_counter : top_add_device_counter)(t, row, name, unit);
@@ -547,7 +554,7 @@ static void top_clear_gpus(struct top *t)
 	}
 }
 
-/* What the GPU counts itself; else the whole GPU's slices; else its busiest engine. */
+/* Busy is the GPU's own counter; else the share of its slices; else that of its busiest engine. */
 static void top_sum_gpu(struct top *t, struct top_gpu *gpu, uint32_t number)
 {
 	for (uint32_t i = 0; i < t->engines; i++) {
@@ -594,7 +601,7 @@ static int top_on_running(void *arg, const struct grt_job *job)
 	return grt_gpu_processes_running(t->shares, job, t->to);
 }
 
-/* Everything that ended, and what of the jobs that run lies in the update's time. */
+/* Collects the jobs that ended, and the parts of running jobs that lie in the update. */
 static int top_gather(struct top *t)
 {
 	const struct grt_pass pass = {.first = t->from, .last = t->to, .known = true};
@@ -603,7 +610,7 @@ static int top_gather(struct top *t)
 		?: grt_gpu_processes_finish(t->shares, &pass);
 }
 
-/* By GPU, and there by number. */
+/* Sorts by GPU, then by number. */
 static int top_compare_engines(const void *a, const void *b, void *t)
 {
 	const struct top_engine *x = a, *y = b;
@@ -613,7 +620,7 @@ static int top_compare_engines(const void *a, const void *b, void *t)
 		       ?: (x->at.place > y->at.place) - (x->at.place < y->at.place);
 }
 
-/* By engine, and there from the largest share. */
+/* Sorts by engine, then by share, the largest first. */
 static int top_compare_shares(const void *a, const void *b)
 {
 	const struct top_share *x = a, *y = b;
@@ -654,7 +661,10 @@ static void top_sum_gpus(struct top *t)
 	}
 }
 
-/* What is known of its threads and frames. Nobody waited where some waits are known, and not its. */
+/*
+ * Adds the waits and frames of a process. If waits of any process are known, a process without a wait waited
+ * 0 ns.
+ */
 static void top_add_waits(const struct top *t, struct top_process *p)
 {
 	const struct top_wait *w = top_waits_of(&t->waits, p->pid);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The last seconds of a live `grtrace top`, kept in memory as `record --last` keeps them, until a key has
- * them written: a recording of the same packets that the figures were made of.
+ * The last seconds of a live `grtrace top`, kept in memory as `record --last` does. A key writes them as a
+ * recording of the same packets from which the figures were computed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 #define ENV_ROOM 128
 
-/** struct top_last - what is kept, @ns of it at most; @live: it comes from its sources */
+/** struct top_last - @ns: limit of the time that is kept; @live: the run whose packets are kept */
 struct top_last {
 	struct box box;
 	struct live *live;
@@ -26,7 +26,7 @@ struct top_last {
 	uint64_t ns;
 };
 
-/* A file for each stream. Return: 0 or -errno */
+/* Adds a file for each stream. Return: 0 or -errno */
 static int top_last_add_files(void *arg, struct recording *r, struct grt_err *err)
 {
 	const struct top_last *l = arg;
@@ -43,13 +43,13 @@ static int top_last_add_files(void *arg, struct recording *r, struct grt_err *er
 	return ret < 0 ? ret : 0;
 }
 
-/** struct top_window - of a source, in the metadata */
+/** struct top_window - the window of a source, as an entry of the metadata */
 struct top_window {
 	char key[32];
 	char text[GRT_WINDOW_TEXT];
 };
 
-/* Return: entries written */
+/* Writes the windows of all sources. Return: the number of entries */
 static int top_last_windows(const struct top_last *l, uint64_t from, uint64_t to,
 			    struct top_window room[SOURCES], struct grt_env *env)
 {
@@ -110,7 +110,7 @@ int top_last_keep(void *arg, unsigned int place, unsigned int source, const char
 	return box_take(&l->box, place, source, data, len, &err);
 }
 
-/* Return: false where there is nothing yet */
+/* The time span of the packets. Return: false: there are no packets yet */
 static bool top_last_span(const struct top_last *l, uint64_t *from, uint64_t *to)
 {
 	live_span(l->live, from, to);
@@ -128,7 +128,7 @@ void top_last_held(const struct top_last *l, uint64_t *ns, uint64_t *bytes)
 	*bytes = l->box.bytes;
 }
 
-/* What is there stays: the first free one of PATH, PATH.2, PATH.3. */
+/* Existing recordings are not replaced: chooses the first free path of PATH, PATH.2, PATH.3. */
 static void top_last_path(const char *path, char *out, size_t room)
 {
 	snprintf(out, room, "%s", path);
@@ -144,7 +144,8 @@ int top_last_save(struct top_last *l, const char *path, char text[TOP_LAST_TEXT]
 	int ret;
 
 	if (!top_last_span(l, &saved.from, &to))
-		return grt_err_set(err, -ENODATA, "nothing has come so far", NULL, "cannot write %s", path);
+		return grt_err_set(err, -ENODATA, "the sources have recorded nothing so far", NULL,
+				   "cannot write %s", path);
 	top_last_path(path, place, sizeof(place));
 	machine_end(&l->machine);
 	ret = box_save(&l->box, place, to, &saved, err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The screen of `grtrace top`, by ncurses. Tables are those of the text: the writer makes their lines, cuts
- * them to the width and escapes what is in them; here is where a line goes, and what keys do.
+ * The screen of `grtrace top`, by ncurses. The tables are the same as in the text form: the writer formats
+ * their lines, cuts them to the width and escapes texts. This file places the lines and handles the keys.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -41,14 +41,14 @@ int top_screen_usage(void)
 
 #define ESCAPE_KEY 27
 #define LINES_LEAST 6
-/* ncurses may give the first, the second, or one for both; what a click does may be done twice. */
+/* ncurses may report a click as press, as click, or as both. Handling a click twice does no harm. */
 #define SCREEN_CLICK (BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON1_CLICKED)
-/* Columns of a GPU's name beside its bars, of which there are as many as 80 columns leave. */
+/* Width of a GPU's name before its bars; the bars fill the rest of 80 columns. */
 #define SCREEN_BAR_NAME 11
-/* Of a table, with its end. */
+/* Size of the text of a table, with its terminating NUL. */
 #define COLUMNS 32
 
-/** enum screen_view - what the large table is of */
+/** enum screen_view - the large table */
 enum screen_view {
 	SCREEN_PROCESSES,
 	SCREEN_GPUS,
@@ -69,7 +69,7 @@ static const struct screen_kind {
 	[SCREEN_ONE] = {"process", &top_share_table, "share"},
 };
 
-/** struct screen_header - where a table's columns are named; @line: -1: nowhere */
+/** struct screen_header - the place of a table's column names; @line: -1: not on the screen */
 struct screen_header {
 	int line;
 	const struct grt_table *table;
@@ -77,14 +77,14 @@ struct screen_header {
 };
 
 /**
- * struct screen - what is on the terminal
- * @view: and @sort, its order by view
- * @pid: that SCREEN_ONE is of
- * @chosen: row that is marked, among those shown; @first: the uppermost one that has a line
- * @rows: shown; @pids: of these, where they have one
- * @filter: rows have this text; @typing: it is being typed
- * @line: of the first of the rows, of which there are @on_screen; @header: of their table
- * @said: a line of a source, until the next key
+ * struct screen - the state of the screen
+ * @view: the large table; @sort: its order, by view
+ * @pid: the process of SCREEN_ONE
+ * @chosen: the marked row, among those shown; @first: the first row that has a line
+ * @rows: rows that are shown; @pids: their processes, if they have one
+ * @filter: only rows with this text are shown; @typing: the user is typing it
+ * @line: line of the first row; @on_screen: number of rows with a line; @header: the header of their table
+ * @said: message of a source, shown until the next key
  */
 static struct screen {
 	SCREEN *terminal;
@@ -107,7 +107,7 @@ static struct screen {
 
 /* ---------------------------------------------------------------------- lines */
 
-/* As much of a text as the screen is wide. */
+/* Writes a text, cut to the width of the screen. */
 static void screen_put(int y, int attributes, const char *text)
 {
 	mbstate_t state = {0};
@@ -128,7 +128,7 @@ static void screen_put(int y, int attributes, const char *text)
 	attrset(A_NORMAL);
 }
 
-/** struct screen_lines - those of a table's text: @title and @header; @row points into @text */
+/** struct screen_lines - the lines of a table's @text: @title, @header, and pointers to the rows */
 struct screen_lines {
 	char *text;
 	char *header;
@@ -142,7 +142,7 @@ static void screen_free_lines(struct screen_lines *l)
 	free(l->row);
 }
 
-/* What stands before the header is the title. */
+/* The title is what precedes the header. */
 static int screen_split(struct screen_lines *l, uint64_t n)
 {
 	char *rest = l->text, *line;
@@ -171,7 +171,7 @@ static bool screen_has_value(const struct grt_column *c, const struct top *t, vo
 	return false;
 }
 
-/* Columns of which nothing is known here leave their room to the others. */
+/* Columns without any known value are left out, to make room for the others. */
 static void screen_cut_columns(struct grt_column cut[COLUMNS], const struct grt_table *table,
 			       const struct top *t, void **rows, uint64_t n)
 {
@@ -220,7 +220,7 @@ static int screen_by_pid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Pointers to the rows of a view. Return: how many, or -ENOMEM */
+/* Lists pointers to the rows of a view. Return: their number, or -ENOMEM */
 static int64_t screen_rows(const struct top *t, enum screen_view view, void ***out)
 {
 	const struct grt_keyed *k = view == SCREEN_PROCESSES ? &t->processes : &t->gpus;
@@ -248,7 +248,7 @@ static int64_t screen_rows(const struct top *t, enum screen_view view, void ***o
 	return (int64_t)used;
 }
 
-/* The stacks of the process, from the one with the most time. Return: how many, or -ENOMEM */
+/* Lists the stacks of the process, the longest time first. Return: their number, or -ENOMEM */
 static int64_t screen_stacks(const struct top *t, void ***out)
 {
 	void **rows = calloc(t->stacks.shown.used + 1, sizeof(*rows));
@@ -272,7 +272,7 @@ static uint32_t screen_pid_of(enum screen_view view, const void *row)
 					: 0;
 }
 
-/* Rows that do not have what is looked for are left out. Return: 0 or -ENOMEM */
+/* Keeps only the rows that contain the filter's text. Return: 0 or -ENOMEM */
 static int screen_filter(struct screen_lines *l, void **rows)
 {
 	uint32_t left = 0;
@@ -292,7 +292,7 @@ static int screen_filter(struct screen_lines *l, void **rows)
 
 /* -------------------------------------------------------------------- drawing */
 
-/* The last updates of a GPU, the newest one to the right; a blank: unknown. */
+/* Draws the last updates of a GPU, the newest one to the right; a blank: unknown. */
 static void screen_put_history(int y, const struct top *t, const struct top_gpu *gpu)
 {
 	static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -303,7 +303,7 @@ static void screen_put_history(int y, const struct top *t, const struct top_gpu 
 	int used;
 
 	grt_escape(GRT_ESCAPE_TERM, name, sizeof(name), called ? called : "-", 64);
-	/* of a long one, what follows a blank is where it is on the bus */
+	/* of a long name, the part after the last blank is the address on the bus */
 	if (strlen(name) > SCREEN_BAR_NAME)
 		name[strcspn(name, " ")] = '\0';
 	used = snprintf(text, sizeof(text), "%-*.*s busy ", SCREEN_BAR_NAME, SCREEN_BAR_NAME, name);
@@ -326,7 +326,7 @@ static void screen_put_head(const struct top *t)
 	char text[512], span[GRT_UNITS_MAX], rate[40] = "";
 	uint64_t ns = t->to - t->from, jobs = t->now.jobs - t->before.jobs;
 
-	/* none so far may be that no source has them */
+	/* 0 may mean that no source records them */
 	if (t->now.jobs)
 		snprintf(rate, sizeof(rate), "%" PRIu64 " %s/s | ",
 			 ns ? (uint64_t)((unsigned __int128)jobs * GRT_NS_PER_S / ns) : 0,
@@ -337,8 +337,10 @@ static void screen_put_head(const struct top *t)
 	screen_put(0, A_BOLD, text);
 }
 
-/* Each GPU with its numbers, where the large table does not have them, and its minute. Return: the next free
- * line, or -ENOMEM */
+/*
+ * Draws each GPU with its last minute, and with its numbers unless the large table has them. Return: the next
+ * free line, or -ENOMEM
+ */
 static int screen_put_gpus(const struct top *t, int y)
 {
 	bool named = screen.view != SCREEN_GPUS;
@@ -398,7 +400,7 @@ static const char *screen_stacks_title(const struct top *t, int64_t n)
 	return "hottest submit stacks: unknown; top --stack records them";
 }
 
-/* Which stacks submitted the work of the one process, as far as there is room. Return: 0 or -ENOMEM */
+/* Draws the stacks that submitted the work of the process, as many as fit. Return: 0 or -ENOMEM */
 static int screen_put_stacks(const struct top *t, int y)
 {
 	struct screen_lines l;
@@ -418,7 +420,7 @@ static int screen_put_stacks(const struct top *t, int y)
 	return 0;
 }
 
-/* Where the rows of the view end: stacks have the lower half of what is left. */
+/* Return: the line after the last row of the view; stacks get the lower half of the remaining lines */
 static int screen_end_of_rows(int y, uint32_t rows)
 {
 	int room = LINES - 1 - y, half = room / 2;
@@ -462,7 +464,7 @@ static int screen_put_table(const struct top *t, int y)
 	return ret;
 }
 
-/* How much a recording would have now. */
+/* Writes how much time a recording would have now. */
 static void screen_kept(const struct top *t, char *text, size_t room)
 {
 	char span[GRT_UNITS_MAX], size[GRT_UNITS_MAX];
@@ -512,7 +514,7 @@ int top_screen_show(struct top *t)
 
 /* ----------------------------------------------------------------------- keys */
 
-/* ncurses hands out a key that ended a sequence of the mouse as the terminal sent it. */
+/* After a sequence of the mouse, ncurses returns the next key as the terminal sent it. */
 static bool screen_is_enter(int key)
 {
 	return key == '\n' || key == '\r' || key == KEY_ENTER;
@@ -523,7 +525,7 @@ static bool screen_is_sortable(const struct grt_column *c)
 	return c->where & GRT_COLUMN_BRIEF;
 }
 
-/* The next column of the view that is in the text. */
+/* Sorts by the next column that is on the screen. */
 static void screen_sort_next(void)
 {
 	const struct grt_table *table = kinds[screen.view].table;
@@ -576,7 +578,7 @@ static void screen_enter(void)
 	screen_turn_to(SCREEN_ONE);
 }
 
-/* A column by its name in the header, at or beside a place in it; NULL: there is none */
+/* Finds the column whose name is at a position in the header, or next to it; NULL: none */
 static const struct grt_column *screen_column_at(const struct screen_header *h, int x)
 {
 	const char *best = NULL, *word = h->text + strspn(h->text, " ");

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The CPU stacks that submitted the jobs which ended in an update of `grtrace top`. A job's stack waits under
- * its identity until the job is over; of more than OWNERS the oldest is forgotten, and its job counts as one
- * without.
+ * The CPU stacks that submitted the jobs that ended in an update of `grtrace top`. The stack of a job is
+ * remembered by the job's identity until the job ends. If there are more than OWNERS, the oldest is
+ * forgotten, and its job counts as one without a stack.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "top.h"
 
-/* Jobs in flight whose stacks are remembered. */
+/* Maximum number of jobs in flight whose stacks are remembered. */
 #define OWNERS 65536U
-/* Different stacks of processes in an update; jobs of further ones are counted. */
+/* Maximum number of different stacks of processes in an update; the jobs of others are only counted. */
 #define STACKS 4096U
 
 int top_stacks_init(struct top_stacks *s)

@@ -26,7 +26,7 @@ static void top_put_figure(struct grt_cell *cell, const struct top_figure *f)
 	cell->estimated = f->least;
 }
 
-/* A count in the update's time, by second. */
+/* Converts a count in an update to a rate per second. */
 static void top_put_rate(struct grt_cell *cell, const struct top *t, const struct top_figure *f)
 {
 	uint64_t ns = t->to - t->from;
@@ -139,7 +139,7 @@ static void top_gpu_get_throttle(struct grt_cell *cell, const void *view, const 
 	cell->absent = !*cell->text;
 }
 
-/* None was seen only where somebody looked. */
+/* 0 is known only if a source records Xids. */
 static void top_gpu_get_xids(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct top_gpu *gpu = row;
@@ -228,8 +228,8 @@ static const struct grt_column engine_columns[] = {
 	{"device", top_engine_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
 	{"device_name", top_engine_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
 	{"ring", top_engine_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, stream of the kernels, or id of the engine's counter; absent: the whole GPU"},
-	{"ring_name", top_engine_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
-	{"source", top_engine_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "slices, jobs, kernels or counters"},
+	{"ring_name", top_engine_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
+	{"source", top_engine_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "source of busy: slices, jobs, kernels or counters"},
 	{"busy", top_engine_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time in which a job or kernel ran, a context was on it, or the driver counted use by processes, percent"},
 	{"rate", top_engine_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
 	{"queue_p99", top_engine_get_queue, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of t_queue of the jobs that ended, ns"},
@@ -305,14 +305,14 @@ static const struct grt_column share_columns[] = {
 	{"device", top_share_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
 	{"device_name", top_share_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
 	{"ring", top_share_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, stream of the kernels, or id of the engine's counter; absent: the whole GPU"},
-	{"ring_name", top_share_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
+	{"ring_name", top_share_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
 	{"pid", grt_cell_id, offsetof(struct top_share, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", top_share_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process; unknown: no event names the process of these jobs"},
-	{"share", top_share_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the ring's, engine's or GPU's time for which it had it, percent"},
-	{"source", top_share_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "slices, jobs, kernels or counters"},
+	{"share", top_share_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the time for which the process had the ring, engine or GPU, percent"},
+	{"source", top_share_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "source of the share: slices, jobs, kernels or counters"},
 	{"rate", top_share_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
 	{"p50", top_share_get_middle, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "median of the lengths of jobs, slices or kernels, ns"},
-	{"p99", top_share_get_most, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of these, ns"},
+	{"p99", top_share_get_most, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of the lengths of jobs, slices or kernels, ns"},
 	{.name = NULL},
 };
 
@@ -416,8 +416,8 @@ static const struct grt_column process_columns[] = {
 	{"process", top_process_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process; unknown: no event names the process of these jobs"},
 	{"device", top_process_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
 	{"device_name", top_process_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
-	{"share", top_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of its time for which the process had the ring, engine or GPU that it used most, percent"},
-	{"ring", top_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "that ring or engine; absent: the whole GPU"},
+	{"share", top_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the time for which the process had the ring, engine or GPU that it used most, percent"},
+	{"ring", top_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring or engine that the process used most; absent: the whole GPU"},
 	{"ring_name", top_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
 	{"source", top_process_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "source of the share: slices, jobs, kernels or counters"},
 	{"rate", top_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
@@ -487,7 +487,7 @@ static const struct grt_column stack_columns[] = {
 	{"pid", grt_cell_id, offsetof(struct top_stack, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "process id"},
 	{"process", top_stack_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "name of the process; unknown: no event names the process of these jobs"},
 	{"ring", top_stack_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "ring of the jobs"},
-	{"ring_name", top_stack_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
+	{"ring_name", top_stack_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
 	{"stack", top_stack_get_text, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "functions that submitted the jobs, innermost first; absent: the jobs have no stack"},
 	{.name = NULL},
 };

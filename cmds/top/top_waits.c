@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What threads of processes waited for in an update of `grtrace top`: for fences of jobs, and for a CPU; and
- * the frames that they showed.
+ * The waits of processes' threads in an update of `grtrace top`, for fences of jobs and for a CPU; and the
+ * frames that the processes showed.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "top.h"
 
-/* Threads that wait at a time; of more, the oldest is forgotten, and its wait does not count. */
+/* Maximum number of waiting threads; beyond it the oldest is forgotten, and its wait does not count. */
 #define WAITERS 16384U
 #define PROCESSES 4096U
-/* What makes a frame late is of the last while. */
+/* The median to which frames are compared is that of the last minute. */
 #define FRAMES_NS (60 * GRT_NS_PER_S)
 
-/** struct top_waiter - a thread; @since: when it began to wait, ns; @depth: for so many fences */
+/**
+ * struct top_waiter - a thread; @since: when it began to wait, ns; @depth: number of fences for which it
+ * waits
+ */
 struct top_waiter {
 	uint32_t pid;
 	uint32_t depth;
@@ -70,7 +73,7 @@ static int top_waits_enter(struct top_waits *w, const struct grt_event *e)
 	return 0;
 }
 
-/* The begin of one may be before the first event. */
+/* A wait may have begun before the first event. */
 static int top_waits_exit(struct top_waits *w, const struct grt_event *e, uint64_t from)
 {
 	const struct grt_key key = {{e->tid}};
@@ -92,7 +95,7 @@ int top_waits_event(struct top_waits *w, const struct grt_event *e, uint64_t fro
 	return e->type == GRT_EV_SYNC_WAIT_EXIT ? top_waits_exit(w, e, from) : 0;
 }
 
-/* Frames of a process on all its displays that came since the last update, and how many were late. */
+/* Counts the frames of a process on all its displays since the last update, and the late ones among them. */
 static int top_waits_count_frames(struct top_waits *w, const struct grt_frame_client *c)
 {
 	uint64_t seen = w->seen[c->number];
@@ -122,7 +125,10 @@ static int top_waits_frames(struct top_waits *w, uint64_t to)
 	return ret;
 }
 
-/* How much of the last time from sample to sample its threads were ready to run without a CPU. */
+/*
+ * Computes the share of the last time between samples for which threads of a process were ready to run
+ * without a CPU.
+ */
 static int top_waits_cpu(struct top_waits *w, const struct grt_counter_row *row)
 {
 	struct top_wait *process;

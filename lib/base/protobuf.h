@@ -38,14 +38,6 @@ static inline uint8_t *grt_pb_number(uint8_t *p, unsigned int field, uint64_t n)
 	return grt_pb_varint(grt_pb_key(p, field, GRT_PB_VARINT), n);
 }
 
-static inline uint8_t *grt_pb_fixed64(uint8_t *p, unsigned int field, uint64_t n)
-{
-	p = grt_pb_key(p, field, GRT_PB_FIXED64);
-	for (unsigned int i = 0; i < 8; i++)
-		*p++ = (uint8_t)(n >> 8 * i);
-	return p;
-}
-
 /** grt_pb_bytes - a string, or bytes */
 static inline uint8_t *grt_pb_bytes(uint8_t *p, unsigned int field, const void *bytes, size_t n)
 {

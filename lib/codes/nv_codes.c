@@ -144,11 +144,6 @@ const char *grt_nv_interleave_name(uint32_t level)
 	return level < sizeof(names) / sizeof(names[0]) ? names[level] : NULL;
 }
 
-const char *grt_nv_escape_name(uint32_t cmd)
-{
-	return (cmd >> 8 & 0xff) == 'F' ? code_name(escapes, cmd & 0xff) : NULL;
-}
-
 bool grt_nv_is_uvm(const char *device)
 {
 	return device && (!strcmp(device, "nvidia-uvm") || !strcmp(device, "nvidia-uvm-tools"));
@@ -156,7 +151,9 @@ bool grt_nv_is_uvm(const char *device)
 
 const char *grt_nv_ioctl_name(const char *device, uint32_t cmd)
 {
-	return grt_nv_is_uvm(device) ? code_name(uvm_calls, cmd) : grt_nv_escape_name(cmd);
+	if (grt_nv_is_uvm(device))
+		return code_name(uvm_calls, cmd);
+	return (cmd >> 8 & 0xff) == 'F' ? code_name(escapes, cmd & 0xff) : NULL;
 }
 
 const char *grt_nv_class_name(uint32_t class)

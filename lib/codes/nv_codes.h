@@ -33,9 +33,6 @@ bool grt_nv_status_number(const char *name, size_t len, uint32_t *status);
 /** grt_nv_interleave_name - LOW, MEDIUM or HIGH; NULL for other numbers */
 const char *grt_nv_interleave_name(uint32_t level);
 
-/** grt_nv_escape_name - the name of an ioctl of type 'F' ("NV_ESC_RM_ALLOC"), NULL if it has none */
-const char *grt_nv_escape_name(uint32_t cmd);
-
 /** grt_nv_is_uvm - whether a device file with this name belongs to the UVM driver; false for NULL */
 bool grt_nv_is_uvm(const char *device);
 

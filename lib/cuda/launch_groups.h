@@ -165,9 +165,6 @@ struct grt_launch_watched {
  */
 int grt_launch_groups_estimate(struct grt_launch_groups *g, struct grt_launch_watched *out);
 
-/** grt_launch_groups_any - Return: whether there are kernels, copies or calls of probed functions */
-bool grt_launch_groups_any(const struct grt_launch_groups *g);
-
 /** grt_launch_groups_over - Return: number of records without a group, because there were too many groups */
 uint64_t grt_launch_groups_over(const struct grt_launch_groups *g);
 
@@ -188,8 +185,5 @@ struct grt_launch_view {
 	uint64_t span;
 	const struct grt_names *names;
 };
-
-/* Rows are struct grt_launch_group, the view is a struct grt_launch_view. */
-extern const struct grt_table grt_launch_table[GRT_LAUNCH_BYS];
 
 #endif /* GRT_CUDA_LAUNCH_GROUPS_H */

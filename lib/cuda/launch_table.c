@@ -386,7 +386,7 @@ static const struct grt_column stream_columns[] = {
 	NUMBER("copies", copies, GRT_COLUMN_ALL, "copies and fills"),
 	TIMES, LATENCY,
 	{"depth_avg", launch_table_get_depth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "kernels and copies of the stream that were not complete when a call was made, mean"},
-	{"depth_max", launch_table_get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "the largest number of these"},
+	{"depth_max", launch_table_get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "largest number of kernels and copies of the stream that were not complete when a call was made"},
 	BYTES(GRT_COLUMN_MORE), REST,
 };
 
@@ -419,11 +419,12 @@ static const struct grt_column copy_columns[] = {
 	BYTES(GRT_COLUMN_ALL),
 	{"bandwidth", get_bandwidth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "bytes divided by the time of the copies, B/s"},
 	{"pageable", launch_table_get_pageable, G(pageable), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "copies from or to pageable memory of the host"},
-	{"pageable_bytes", launch_table_get_pageable, G(pageable_bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of these copies"},
+	{"pageable_bytes", launch_table_get_pageable, G(pageable_bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of copies from or to pageable memory of the host"},
 	TIMES, LATENCY, REST,
 };
 
-const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
+/* Rows are struct grt_launch_group, the view is a struct grt_launch_view. */
+static const struct grt_table launch_tables[GRT_LAUNCH_BYS] = {
 	[GRT_LAUNCH_BY_KERNEL] = {"kernels", "kernels", kernel_columns, GRT_MARK_ESTIMATED},
 	[GRT_LAUNCH_BY_STACK] = {"stacks", "launching stacks", stack_columns, GRT_MARK_ESTIMATED},
 	[GRT_LAUNCH_BY_STREAM] = {"streams", "streams", stream_columns, GRT_MARK_ESTIMATED},
@@ -661,6 +662,14 @@ static int launch_table_write_waits(void *state, const struct grt_part *part, st
 	return ret;
 }
 
+/* Whether there are kernels, copies or calls of probed functions. */
+static bool any_launches(const void *state)
+{
+	struct grt_launches_count n = grt_launch_groups_count(state);
+
+	return n.kernels || n.copies || n.probed;
+}
+
 /* The summary has them where there are any. */
 static int write_launches(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
@@ -673,7 +682,7 @@ static int write_launches(void *state, const struct grt_part *part, struct grt_p
 		return -ENOMEM;
 	if (n || !pass->summary)
 		ret = launch_table_write_rows(state, part, pass, list, (uint64_t)n);
-	if (n || !pass->summary || (pass->no_jobs && grt_launch_groups_any(state)))
+	if (n || !pass->summary || (pass->no_jobs && any_launches(state)))
 		note_launches(state, part, pass, &watched);
 	if (!ret && pass->asked == part && part->arg == GRT_LAUNCH_BY_KERNEL)
 		ret = launch_table_note_waits(state, pass->notes, pass->names);
@@ -686,19 +695,7 @@ static int write_launches(void *state, const struct grt_part *part, struct grt_p
 	return ret;
 }
 
-bool grt_launch_groups_any(const struct grt_launch_groups *g)
-{
-	struct grt_launches_count n = grt_launch_groups_count(g);
-
-	return n.kernels || n.copies || n.probed;
-}
-
-#define BY(KIND) GRT_PART_BY | GRT_PART_NO_JOBS, GRT_LAUNCH_BY_##KIND, &grt_launch_table[GRT_LAUNCH_BY_##KIND]
-
-static bool any_launches(const void *state)
-{
-	return grt_launch_groups_any(state);
-}
+#define BY(KIND) GRT_PART_BY | GRT_PART_NO_JOBS, GRT_LAUNCH_BY_##KIND, &launch_tables[GRT_LAUNCH_BY_##KIND]
 
 static const struct grt_part launch_parts[] = {
 	{"kernel", "CUDA kernels by name", GRT_PART_SUMMARY | BY(KERNEL), .with = "line", .any = any_launches,

@@ -170,7 +170,8 @@ void grt_nccl_log_free(struct grt_nccl_log *l)
 
 /* ------------------------------------------------------------------- bytes */
 
-unsigned int grt_nccl_type_size(const char *datatype)
+/* Bytes of an element; 0: unknown. */
+static unsigned int nccl_type_size(const char *datatype)
 {
 	static const struct {
 		const char *name;
@@ -200,7 +201,7 @@ uint64_t grt_nccl_bytes(const char *function, const char *datatype, uint64_t cou
 {
 	uint64_t bytes = 0;
 
-	if (__builtin_mul_overflow(count, (uint64_t)grt_nccl_type_size(datatype), &bytes) ||
+	if (__builtin_mul_overflow(count, (uint64_t)nccl_type_size(datatype), &bytes) ||
 	    __builtin_mul_overflow(bytes, (uint64_t)(nccl_log_is_part(function) ? ranks : 1), &bytes))
 		return 0;
 	return bytes;

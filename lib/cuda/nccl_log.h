@@ -90,9 +90,6 @@ uint32_t grt_nccl_log_find(const struct grt_nccl_log *l, uint64_t key, bool capt
 /** grt_nccl_log_comm - a communicator by number, after grt_nccl_log_sort(); NULL: unknown */
 const struct grt_nccl_comm *grt_nccl_log_comm(const struct grt_nccl_log *l, uint32_t number);
 
-/** grt_nccl_type_size - bytes of an element; 0: unknown */
-unsigned int grt_nccl_type_size(const char *datatype);
-
 /**
  * grt_nccl_bytes - the size of a collective as in nccl-tests: the bytes that a rank has at the end, or
  * contributes

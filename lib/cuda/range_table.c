@@ -22,10 +22,10 @@
 #include "trace/packet.h"
 
 #define ROWS_MAX 65536U
-/* Octaves of all histograms: 128 MiB. */
+/* Maximum number of octaves of all histograms: 128 MiB. */
 #define OCTAVES_MAX 32768U
 
-/** struct sums - of the launches of a path, or of a row */
+/** struct sums - sums over the launches of a path, or of a row */
 struct sums {
 	uint64_t launches;
 	uint64_t kernels;
@@ -33,11 +33,11 @@ struct sums {
 };
 
 /**
- * struct row - ranges of one name
- * @chained: one of them is in a chain of ranges, or work was launched in it, so that launches can be in it
- * @wall: of those that ended; @open: that did not
- * @own: launches in it and in none inside of it; @all: those in ranges inside of it, too
- * @seen: the path, plus 1, that was added last
+ * struct row - the ranges of one name
+ * @chained: a range of it is in a chain, or work was launched in it, so that it can have launches
+ * @wall: durations of the ranges that ended; @open: number of ranges that did not end
+ * @own: sums of launches in the range itself; @all: also of those in ranges inside it
+ * @seen: the path whose sums were added last, plus 1
  */
 struct row {
 	uint32_t image;
@@ -78,7 +78,7 @@ static void sums_add(struct sums *to, const struct sums *s)
 	to->gpu += s->gpu;
 }
 
-/* Return: 0, with *out NULL where there is no place; or -ENOMEM */
+/* Finds or adds a row. Return: 0, with *out NULL if there are too many rows; or -ENOMEM */
 static int row_of(struct range_table *t, const struct grt_image *i, uint32_t name, bool started,
 		  struct row **out)
 {
@@ -96,7 +96,7 @@ static int row_of(struct range_table *t, const struct grt_image *i, uint32_t nam
 	return 0;
 }
 
-/* The sums of a chain's path. */
+/* Finds the sums of a chain's path. Return: 0 or -ENOMEM */
 static int sums_of(struct range_table *t, const struct grt_image *i, uint32_t chain, struct sums **out)
 {
 	uint32_t path;
@@ -121,7 +121,7 @@ static int range_table_on_work(void *arg, const struct grt_event *e, const struc
 	if (ret)
 		return ret;
 	s->kernels += e->type == GRT_EV_GPU_KERNEL;
-	/* stamps of copies are at the same place */
+	/* records of copies have their times at the same offsets */
 	s->gpu += k->start && k->end > k->start ? k->end - k->start : 0;
 	return 0;
 }
@@ -186,7 +186,7 @@ static int range_table_event(struct range_table *t, const struct grt_event *e)
 
 /* ---------------------------------------------------------------- the end */
 
-/* A path's launches are those of each of its ranges, once of each name. */
+/* Adds the sums of a path to the row of each of its ranges, once per name. */
 static int range_table_add_path(struct range_table *t, uint32_t path)
 {
 	const struct grt_images *images = grt_launches_images(t->launches);
@@ -245,7 +245,7 @@ static int range_table_finish(void *state, struct grt_pass *pass)
 	int ret = grt_launches_flush(t->launches);
 	void **list;
 
-	/* may come again */
+	/* this may be called again, with more launches */
 	for (row = grt_keyed_oldest(&t->rows); row; row = grt_keyed_next(&t->rows, row)) {
 		row->own = row->all = (struct sums){0};
 		row->seen = 0;
@@ -286,7 +286,7 @@ static void range_get_wall(struct grt_cell *cell, const void *view, const void *
 	}
 }
 
-/* For a range that was started, or is in no chain, its launches are unknown. */
+/* The launches of a range are unknown if it was started instead of pushed, or is in no chain. */
 static void range_get_sum(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct row *r = row;

@@ -322,6 +322,7 @@ static void note_missing(const struct grt_steps *s, struct grt_pass *pass, bool 
 {
 	struct grt_launches_count n = grt_step_log_count(grt_steps_log((struct grt_steps *)s));
 	uint64_t without = 0, over = grt_steps_over(s);
+	uint64_t unkept = grt_rank_threads_over(grt_steps_threads((struct grt_steps *)s));
 
 	for (uint32_t i = 0; i < grt_steps_ranks(s); i++)
 		without += !grt_steps_rank(s, i)->steps;
@@ -343,6 +344,11 @@ static void note_missing(const struct grt_steps *s, struct grt_pass *pass, bool 
 			 "%" PRIu64
 			 " {call or record is|calls and records are} in no step (limit of %u per process)",
 			 over, GRT_STEP_LOG_MAX);
+	if (unkept)
+		grt_note(pass->notes,
+			 "%" PRIu64
+			 " {state of a main thread is|states of main threads are} not counted (limit of %u)",
+			 unkept, GRT_RANK_PIECES_MAX);
 	if (n.gpu_lost || n.launches_lost)
 		grt_note(pass->notes,
 			 "lost: %" PRIu64 " {launch|launches}, %" PRIu64 " {record|records} of the GPU",

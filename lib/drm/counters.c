@@ -264,7 +264,8 @@ static const struct grt_column counter_columns[] = {
 	{.name = NULL},
 };
 
-const struct grt_table grt_counter_table = {"counters", "counters", counter_columns, GRT_MARK_INFERRED};
+/* Rows are struct grt_counter_row, the view is struct grt_names. */
+static const struct grt_table counter_table = {"counters", "counters", counter_columns, GRT_MARK_INFERRED};
 
 /* --------------------------------------------------------------- analysis */
 
@@ -282,7 +283,7 @@ static int write_counters(void *state, const struct grt_part *part, struct grt_p
 		return 0;
 	if (grt_counters_list(c, &rows))
 		return -ENOMEM;
-	ret = grt_writer_list(pass->writer, &grt_counter_table, pass->names, rows, c->rows.used);
+	ret = grt_writer_list(pass->writer, &counter_table, pass->names, rows, c->rows.used);
 	if (c->over)
 		grt_note(
 			pass->notes,
@@ -304,7 +305,7 @@ static const uint16_t counter_types[] = {GRT_EV_COUNTER, 0};
 static const struct grt_part counter_parts[] = {
 	{"counters", "each counter of devices and processes",
 	 GRT_PART_SUMMARY | GRT_PART_MONITOR | GRT_PART_TABLES, .types = counter_types,
-	 .tables = GRT_TABLES(&grt_counter_table), .any = any_counters, .write = write_counters},
+	 .tables = GRT_TABLES(&counter_table), .any = any_counters, .write = write_counters},
 	{.name = NULL},
 };
 

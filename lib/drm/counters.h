@@ -73,9 +73,6 @@ struct grt_counters {
 	uint64_t over;
 };
 
-/* Rows are struct grt_counter_row, the view is struct grt_names. */
-extern const struct grt_table grt_counter_table;
-
 /** grt_counters_init - begins without counters; @names must outlive it */
 void grt_counters_init(struct grt_counters *c, const struct grt_names *names);
 

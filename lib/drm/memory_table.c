@@ -180,9 +180,9 @@ static const struct grt_column process_columns[] = {
 	{"pid", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
 	{"created", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "objects that the process created"},
-	{"created_bytes", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "bytes of these objects"},
-	{"destroyed", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
-	 "of the created objects, those destroyed"},
+	{"created_bytes", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "bytes of the objects that the process created"},
+	{"destroyed", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "created objects that were destroyed"},
 	{"growth_bytes", grt_row_get, 5, GRT_CELL_SIGNED, GRT_COLUMN_ALL, "bytes created and not destroyed"},
 	{.name = NULL},
 };

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Perfetto: a file of TracePackets, by hand, see perfetto_parts.h. This file has the
- * tracks of events; perfetto_work.c what GPUs did, perfetto_stacks.c the stacks.
- *
- * Every track is a packet sequence of its own. So a track's id is reported once
- * (TrackEventDefaults), its stamps are differences (a clock of the sequence,
- * incremental), and time never goes back in it, as tracks.h promises. Names are
- * interned by sequence.
+ * Perfetto's format: a file of TracePackets, encoded here without Perfetto's library. This file writes the
+ * tracks of events, perfetto_work.c the GPU's work, perfetto_stacks.c the stacks.
  */
 #include <errno.h>
 
@@ -47,7 +42,7 @@ enum {
 };
 enum { TYPE_SLICE_BEGIN = 1, TYPE_SLICE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 
-/* gpu_track_event.proto: what was given to the GPU, and what of it was waited for */
+/* gpu_track_event.proto: work that was submitted to the GPU, and work that a thread waited for */
 enum { CORRELATION_SUBMITTED = 1, CORRELATION_WAITED = 2 };
 
 /* debug_annotation.proto */
@@ -61,10 +56,10 @@ enum {
 	ANNOTATION_NAME = 10,
 };
 
-/* The uuid of the recording's own track; those of others are small. */
+/* The uuid of the recording's own track. Those of other tracks are small numbers. */
 #define OWN_TRACK 0xffffffffU
 
-/* It is the same in UTF-8. */
+/* Whether the text is valid UTF-8 as it is. */
 static bool is_ascii(const char *text, size_t length)
 {
 	uint64_t word, all = 0;
@@ -99,7 +94,7 @@ uint8_t *perfetto_put_interned(uint8_t *p, unsigned int table, uint64_t iid, con
 
 /* ------------------------------------------------------------- sequences */
 
-/* The state of a track's sequence, NULL without memory. */
+/* Finds or creates the state of a track's sequence. Return: NULL: no memory */
 static inline struct sequence *find_sequence(struct perfetto *f, uint32_t track)
 {
 	if (grt_grow_zeroed(&f->sequence, &f->sequences, track + 1, 64))
@@ -130,7 +125,7 @@ static uint8_t *put_defaults(uint8_t *p, const struct sequence *s, uint32_t trac
 	return grt_pb_close(start, grt_pb_close(event, p));
 }
 
-/* What all of a sequence precedes: its defaults. */
+/* Writes the defaults of a sequence, which precede all its packets. */
 static uint8_t *begin_sequence(uint8_t *p, struct sequence *s, uint32_t track)
 {
 	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *head = s->head;
@@ -145,7 +140,7 @@ static uint8_t *begin_sequence(uint8_t *p, struct sequence *s, uint32_t track)
 	return grt_pb_close(packet, put_defaults(p, s, track));
 }
 
-/* What precedes a track's first item: what its clock begins at. */
+/* Writes the start of a sequence's clock, which precedes the track's first item. */
 static uint8_t *begin_clock(uint8_t *p, struct sequence *s, uint32_t track, uint64_t time)
 {
 	uint8_t *packet, *snapshot;
@@ -204,7 +199,7 @@ static uint8_t *perfetto_put_counter(uint8_t *p, const struct grt_track *t)
 	return grt_pb_close(start, p);
 }
 
-/* A queue is no track of events: it is defined on its sequence. */
+/* A queue has no track descriptor: its sequence defines it. */
 static int on_queue(struct perfetto *f, const struct grt_track *t)
 {
 	struct sequence *s = find_sequence(f, t->id);
@@ -244,8 +239,9 @@ static int perfetto_on_track(void *arg, const struct grt_track *t)
 
 /* ----------------------------------------------------------------- items */
 
-/* The names of an item that come for the first time on its sequence. Return: the place behind, NULL: no
- * memory */
+/*
+ * Interns the names of an item that are new on its sequence. Return: the position after them, NULL: no memory
+ */
 static uint8_t *put_new_names(const struct perfetto *f, uint8_t *p, struct sequence *s,
 			      const struct grt_track_item *i)
 {
@@ -284,7 +280,7 @@ static uint8_t *put_annotation(uint8_t *p, const struct grt_track_arg *a)
 	return grt_pb_close(start, p);
 }
 
-/* What the GPU got from it, and what of the GPU it waited for. */
+/* Writes the work that a call submitted to the GPU, and the work that it waited for. */
 static uint8_t *put_correlation(uint8_t *p, const struct grt_track_item *i)
 {
 	uint8_t *start = p = grt_pb_open(p, EVENT_GPU_CORRELATION);
@@ -310,7 +306,7 @@ static uint8_t *perfetto_put_body(uint8_t *p, unsigned int type, const struct gr
 	return i->flow_out || i->waits ? put_correlation(p, i) : p;
 }
 
-/* One packet. Return: the place behind, NULL without memory */
+/* Writes an item as one packet. Return: the position after it, NULL: no memory */
 static uint8_t *put_item(const struct perfetto *f, uint8_t *p, struct sequence *s, unsigned int type,
 			 const struct grt_track_item *i)
 {
@@ -373,7 +369,7 @@ static int perfetto_on_item(void *arg, const struct grt_track_item *i)
 
 /* --------------------------------------------------------- begin and end */
 
-/* All that is known about clocks; the stamps of the file are CLOCK_MONOTONIC. */
+/* Writes the clocks of the recording. The time stamps of the file are CLOCK_MONOTONIC. */
 static int put_clocks(struct perfetto *f, const struct grt_export_clocks *c)
 {
 	uint8_t *p = perfetto_room(f, 256), *packet = p = grt_pb_open(p, TRACE_PACKET), *snapshot;
@@ -389,7 +385,7 @@ static int put_clocks(struct perfetto *f, const struct grt_export_clocks *c)
 	return perfetto_take(f, grt_pb_close(packet, grt_pb_close(snapshot, p)));
 }
 
-/* An instant on the recording's own track, whose names are not interned. */
+/* Begins an instant on the recording's own track, whose names are not interned. */
 static uint8_t *begin_note(struct perfetto *f, const char *name, uint64_t time, uint8_t **packet,
 			   uint8_t **event)
 {
@@ -430,7 +426,7 @@ static uint8_t *put_note_env(uint8_t *p, const struct grt_session *s, const char
 	return value && *value ? put_note_text(p, key, value) : p;
 }
 
-/* What was recorded where, at the beginning. */
+/* Writes the properties of the recording, at the beginning of the trace. */
 static int put_recording(struct perfetto *f, const struct grt_session *s)
 {
 	uint8_t *packet, *event, *p = begin_note(f, "recording", f->first, &packet, &event);
@@ -441,7 +437,7 @@ static int put_recording(struct perfetto *f, const struct grt_session *s)
 	return perfetto_take(f, grt_pb_close(packet, grt_pb_close(event, p)));
 }
 
-/* What became of all events, and what of them is not drawn, at the end. */
+/* Writes the counts of events by what happened to them, and of items that are not drawn, at the end. */
 static int put_balance(struct perfetto *f, const struct grt_health *h)
 {
 	const struct grt_tracks_count *n = grt_tracks_count(f->tracks);

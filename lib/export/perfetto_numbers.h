@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Numbers of the fields of a packet in Perfetto's format, for the export and for its reader
- * (trace.proto and trace_packet.proto of Perfetto after v58.2). A message that only one of
- * them knows has its numbers there.
+ * Numbers of the fields of a packet in Perfetto's format (trace.proto and trace_packet.proto of Perfetto
+ * after v58.2), for the export and for the reader. The numbers of a message that only one of the two uses are
+ * in its own files.
  */
 #ifndef GRT_EXPORT_PERFETTO_NUMBERS_H
 #define GRT_EXPORT_PERFETTO_NUMBERS_H

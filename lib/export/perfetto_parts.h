@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What the files of Perfetto's format share. Field numbers are those of
- * protos/perfetto/trace of Perfetto v58.2, in the files named beside them.
+ * Shared by the files that write Perfetto's format. Field numbers are those of protos/perfetto/trace of
+ * Perfetto v58.2; a comment names the file that defines them.
  */
 #ifndef GRT_EXPORT_PERFETTO_PARTS_H
 #define GRT_EXPORT_PERFETTO_PARTS_H
@@ -23,7 +23,7 @@ enum { REALTIME = 1, MONOTONIC = 3, BOOTTIME = 6, OWN_CLOCK = 64 };
 /* trace_packet_defaults.proto */
 enum { DEFAULTS_TRACK_EVENT = 11, DEFAULTS_CLOCK_ID = 58, DEFAULTS_STACK_SAMPLE = 100 };
 
-/* interned_data.proto, gpu_interned_data.proto; the members of most of its messages */
+/* interned_data.proto, gpu_interned_data.proto; then the members that most interned messages have */
 enum {
 	INTERNED_CATEGORIES = 1,
 	INTERNED_EVENT_NAMES = 2,
@@ -38,18 +38,23 @@ enum {
 };
 enum { INTERNED_IID = 1, INTERNED_NAME = 2 };
 
-/* The sequence of what belongs to no track; track N is on sequence N + 1, stacks are behind the last one. */
+/*
+ * The sequence of packets without a track. Track N has sequence N + 1; the stacks have the sequence after the
+ * last track's.
+ */
 #define OWN_SEQUENCE 1U
 #define STACK_SEQUENCE (GRT_TRACKS_MAX + 2)
-/* Longer texts are cut. */
+/* Longer texts are truncated to this length. */
 #define TEXT_MAX 4096U
-/* Room for an item: its values, and each of them, the name, the category and a kernel's other name interned.
+/*
+ * Bytes reserved for an item: its values; and, in case they are interned with it, the names of the values,
+ * its name, its category and the kernel's other name.
  */
 #define ITEM_MAX (GRT_TRACK_ARGS_MAX * 1400 + 6 * TEXT_MAX + 4096)
 
 _Static_assert(ITEM_MAX < GRT_OUTBUF_ROOM / 2, "a slice is two items");
 
-/* Bytes of a sequence's id and flags, at most: they are copied as a whole. */
+/* Maximum size of a sequence's id and flags. This many bytes are always copied. */
 #define PERFETTO_HEAD 16U
 
 /** struct perfetto_seen - a set of numbers */
@@ -59,16 +64,17 @@ struct perfetto_seen {
 };
 
 /**
- * struct sequence - what a sequence's reader knows
- * @last: stamp of its last packet
- * @args, @categories: bits of those interned
- * @names, @kernels, @contexts: the same
- * @queue: it is that of a queue: the number of this, 0: it is not; @gpu, @context, @pid: as in struct
- * grt_track
- * @renamed: how often the queue got another name
- * @user, @user_context: the last one's pid, and the number of its context
- * @head: what its packets have behind their stamp, @head_bytes of it
- * @begun: it has its defaults; @timed: and its clock
+ * struct sequence - the state of a packet sequence, as its reader has it
+ * @last: time stamp of its last packet
+ * @head: the @head_bytes bytes that follow the time stamp in each of its packets
+ * @args, @categories: bit sets of the interned names of values, and of the interned categories
+ * @names, @kernels, @contexts: the interned numbers of each kind
+ * @queue: number of its queue; 0: it is not the sequence of a queue
+ * @gpu, @context, @pid: of the queue, as in struct grt_track
+ * @renamed: how often the queue's name changed
+ * @user, @user_context: pid of the last user of the queue, and the number of this user's context
+ * @begun: its defaults are written
+ * @timed: the start of its clock is written
  */
 struct sequence {
 	uint64_t last;
@@ -90,7 +96,9 @@ struct sequence {
 	bool timed;
 };
 
-/** enum perfetto_role - what a value of a kernel is for Perfetto; the first six are members of messages */
+/**
+ * enum perfetto_role - the meaning of a kernel's value in Perfetto; the first six have members in messages
+ */
 enum perfetto_role {
 	ROLE_NONE,
 	ROLE_GRID_X,
@@ -108,12 +116,12 @@ struct perfetto_stacks;
 struct perfetto_work;
 
 /**
- * struct perfetto - the export
- * @sequence: by track id
- * @contexts: number of a context, by pid and its number in the process
- * @role: by number of a value's name
- * @work: packets of work that came before, NULL: none did
- * @stacks: the samples
+ * struct perfetto - the state of the export
+ * @sequence: by number of the track
+ * @contexts: maps a pid and the number of a context in the process to a number of the file
+ * @role: the role of a value, by number of its name
+ * @work: packets of earlier work, see perfetto_work.c; NULL: none so far
+ * @stacks: the stack samples
  */
 struct perfetto {
 	struct grt_outbuf out;
@@ -129,7 +137,10 @@ struct perfetto {
 	bool has_first;
 };
 
-/* Room for a packet or two, at most GRT_OUTBUF_ROOM bytes; what is written there up to @end is taken. */
+/*
+ * perfetto_room() reserves at most GRT_OUTBUF_ROOM bytes, enough for two packets; perfetto_take() adds those
+ * before @end to the output.
+ */
 static inline uint8_t *perfetto_room(struct perfetto *f, size_t bytes)
 {
 	return (uint8_t *)grt_outbuf_room(&f->out, bytes);
@@ -141,7 +152,10 @@ static inline int perfetto_take(struct perfetto *f, const uint8_t *end)
 	return f->out.error;
 }
 
-/* What all packets with a track's items begin with; up to PERFETTO_HEAD bytes behind it are overwritten. */
+/*
+ * Writes the beginning of a packet for an item of a track. It may overwrite PERFETTO_HEAD bytes after the
+ * position that it returns.
+ */
 static inline uint8_t *perfetto_put_head(uint8_t *p, struct sequence *s, uint64_t time)
 {
 	p = grt_pb_number(p, PACKET_TIMESTAMP, time - s->last);
@@ -150,13 +164,13 @@ static inline uint8_t *perfetto_put_head(uint8_t *p, struct sequence *s, uint64_
 	return p + s->head_bytes;
 }
 
-/* A string of the protocol is UTF-8. */
+/* Writes a text as a string field, which must be UTF-8. */
 uint8_t *perfetto_put_text(uint8_t *p, unsigned int field, const char *text, size_t length);
 
-/* An entry of a table of names. */
+/* Writes an entry of a table of interned names. */
 uint8_t *perfetto_put_interned(uint8_t *p, unsigned int table, uint64_t iid, const char *text, size_t length);
 
-/* Whether a number is in the set; from now on it is. Return: 1, 0, or -ENOMEM */
+/* Adds a number to a set. Return: 1: it was in the set before, 0: it was not, or -ENOMEM */
 static inline int perfetto_sees(struct perfetto_seen *seen, uint32_t number)
 {
 	uint64_t bit = 1ULL << number % 64;
@@ -169,7 +183,7 @@ static inline int perfetto_sees(struct perfetto_seen *seen, uint32_t number)
 	return 0;
 }
 
-/* The same of bits. */
+/* Sets a bit. Return: whether it was set before */
 static inline bool perfetto_knows(uint64_t *bits, unsigned int i)
 {
 	uint64_t bit = 1ULL << i % 64, *word = &bits[i / 64];
@@ -181,31 +195,33 @@ static inline bool perfetto_knows(uint64_t *bits, unsigned int i)
 
 /* ------------------------------------------------- perfetto_work.c: GPUs */
 
-/* Which values are what. */
+/* Finds the role of each value by its name. */
 void perfetto_find_roles(struct perfetto *f);
 
-/* A queue was told, or got another name; its sequence has begun. Return: the place behind */
+/*
+ * Defines a queue on its sequence, which has begun, or gives it another name. Return: the position after it
+ */
 uint8_t *perfetto_put_queue(uint8_t *p, struct sequence *s, const struct grt_track *t);
 
-/* A slice on a queue, as one packet. Return: the place behind, NULL: no memory */
+/* Writes a slice on a queue as one packet. Return: the position after it, NULL: no memory */
 uint8_t *perfetto_put_work(struct perfetto *f, uint8_t *p, struct sequence *s,
 			   const struct grt_track_item *i);
 
-/* All GPUs, when all of them are known. Return: 0 or a negative errno */
+/* Writes the description of all GPUs; call this once they are known. Return: 0 or a negative errno */
 int perfetto_put_gpus(struct perfetto *f);
 
 /* --------------------------------------------- perfetto_stacks.c: samples */
 
-/* Begins. Return: 0 or -ENOMEM */
+/* Creates an empty set of samples. Return: 0 or -ENOMEM */
 int perfetto_stacks_new(struct perfetto_stacks **out, struct perfetto *f);
 
-/* Takes in an event. Return: 0 or a negative errno */
+/* Processes an event. Return: 0 or a negative errno */
 int perfetto_stacks_event(struct perfetto_stacks *s, const struct grt_event *e);
 
-/* The trace is over. Return: 0 or a negative errno */
+/* Processes the end of the trace. Return: 0 or a negative errno */
 int perfetto_stacks_end(struct perfetto_stacks *s);
 
-/* How many samples there are, and the GPU time that they stand for, ns. */
+/* Return: the number of samples */
 uint64_t perfetto_stacks_samples(const struct perfetto_stacks *s);
 
 /* Frees it; NULL is allowed. */

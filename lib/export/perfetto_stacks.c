@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Stacks of CUDA's launches as Perfetto's stack samples: one for each kernel, copy and fill whose launch has
- * a stack, at the time of the call, with the GPU time that came of it as its weight. What ran is the
- * innermost frame, as in `grtrace flame`. So Perfetto's flame graph of a part of the time has the GPU time by
- * code.
- *
- * All samples are on one sequence, so that a stack is defined once. Memory is that of cuda/launches.h, and of
- * the different stacks.
+ * Stacks of CUDA's launches as Perfetto's stack samples. Each kernel, copy and fill whose launch has a stack
+ * is a sample at the time of the call; its weight is the GPU time of the work. The innermost frame is the
+ * work itself, as in `grtrace flame`. So Perfetto draws a flame graph of GPU time by code for any part of the
+ * trace. All samples are on one sequence, so that each stack is defined once. The memory is that of
+ * cuda/launches.h, and of the different stacks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,15 +25,16 @@ enum { COUNTER_NAME = 2, COUNTER_UNIT = 3, UNIT_NANOSECONDS = 1 };
 enum { FRAME_FUNCTION = 2 };
 enum { CALLSTACK_FRAMES = 2 };
 
-/* Different stacks with what ran that are found at once; of more, the oldest are made again. */
+/* Number of recent pairs of stack and work that are remembered; the stacks of older pairs are built again. */
 #define FOUND_MAX 262144U
-/* Of these, the ones that came last, by a simple hash. */
+/* Of these, the most recent ones are found by a simple hash. */
 #define FOUND_NEAR 1024U
 
 /**
  * struct perfetto_stacks - the samples
  * @tree: all stacks; a node is a callstack
- * @found: number of the node, by image, stack and what ran; @near: for grt_keyed_near()
+ * @found: maps process image, stack and work to the number of the node
+ * @near: for grt_keyed_near()
  * @stacks, @frames: nodes and frames that are interned
  * @path: frames of a stack, innermost first
  */
@@ -61,7 +60,7 @@ static uint8_t *begin_stack_packet(uint8_t *p, uint8_t **packet, unsigned int fl
 	return grt_pb_number(p, PACKET_SEQUENCE_FLAGS, flags);
 }
 
-/* What precedes the first sample: what they are, and which clock has their stamps. */
+/* Writes the defaults of the samples' sequence, with their unit and clock, before the first sample. */
 static int begin_stacks(struct perfetto_stacks *s)
 {
 	uint8_t *p = perfetto_room(s->to, 256), *packet, *defaults, *samples, *counter;
@@ -82,7 +81,7 @@ static int begin_stacks(struct perfetto_stacks *s)
 
 /* ---------------------------------------------------------------- interned */
 
-/* A frame's function; both have the number of its text. */
+/* Interns a frame and its function; both get the number of the function's text. */
 static int put_frame(struct perfetto_stacks *s, uint32_t name)
 {
 	uint8_t *p = perfetto_room(s->to, 4 * TEXT_MAX), *packet, *data, *frame;
@@ -99,7 +98,7 @@ static int put_frame(struct perfetto_stacks *s, uint32_t name)
 	return perfetto_take(s->to, grt_pb_close(packet, p));
 }
 
-/* The frames of a stack into @path. Return: how many, or a negative errno */
+/* Collects the frames of a stack in @path. Return: their number, or a negative errno */
 static int stack_path(struct perfetto_stacks *s, uint32_t node)
 {
 	const struct grt_stacks_node *n;
@@ -140,7 +139,7 @@ _Static_assert(256 + GRT_STACKS_DEPTH_MAX * GRT_PB_NUMBER_MAX < GRT_OUTBUF_ROOM,
 
 /* ----------------------------------------------------------------- samples */
 
-/* A stack with what ran. Return: 0 or -ENOMEM */
+/* Builds the node of a stack with the work as its innermost frame. Return: 0 or -ENOMEM */
 static int stack_of(struct perfetto_stacks *s, const struct grt_event *e, const struct grt_image *image,
 		    uint32_t node, uint32_t *at)
 {
@@ -161,7 +160,7 @@ static int stack_of(struct perfetto_stacks *s, const struct grt_event *e, const 
 	return ret ?: grt_flame_put_leaf(s->tree, leaf, "GPU", text, len, at);
 }
 
-/* The same, where it was found before. */
+/* Looks the node up among those that were built before, or builds it. Return: 0 or -ENOMEM */
 static int find_stack(struct perfetto_stacks *s, const struct grt_event *e, const struct grt_image *image,
 		      uint32_t node, uint32_t *at)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What GPUs did, as Perfetto's render stages, which its views of GPUs, of GPUs by process and of compute
- * kernels are made of. A queue is a track of the GPU; the context says whose the work is. Its values are
- * those of the launch, also of work that has none: these keep their types.
+ * The work of GPUs as Perfetto's render stages, from which it makes its views of GPUs, of GPUs by process,
+ * and of compute kernels. A queue is a track of the GPU; the context says which process the work belongs to.
+ * The values of an item are arguments of Perfetto's launch message, because there they keep their types; also
+ * those of copies and fills, which have no grid.
  */
 #include <errno.h>
 
@@ -43,11 +44,11 @@ enum {
 };
 enum { EXTRA_KEY = 1, EXTRA_VALUE = 2 };
 
-/* Contexts of CUDA that the file distinguishes; work of later ones has no context in it. */
+/* Maximum number of CUDA contexts that the file distinguishes; work of later contexts has no context. */
 #define CONTEXTS_MAX 65536U
-/* The table of specifications has the stages, by category, and then the queues. */
+/* In the table of specifications the stages come first, by category; the queues begin at this number. */
 #define QUEUES_FROM 64U
-/* A queue that gets another name is another specification. */
+/* Each new name of a queue is a new specification. */
 #define RENAMED_SHIFT 17
 
 _Static_assert(GRT_CATEGORIES + 1 < QUEUES_FROM, "a stage for each category");
@@ -77,13 +78,13 @@ void perfetto_find_roles(struct perfetto *f)
 				f->role[id] = (uint8_t)roles[i].role;
 }
 
-/* It is a member of a message, and has no name. */
+/* Such a value is a member of a message, and needs no name. */
 static bool is_extent(unsigned int role)
 {
 	return role != ROLE_NONE && role <= ROLE_BLOCK_Z;
 }
 
-/* As the view of compute kernels looks for it. */
+/* The names of values that Perfetto's view of compute kernels searches for. */
 static const char *work_arg_name(const struct perfetto *f, uint32_t id)
 {
 	static const char *const names[] = {[ROLE_REGISTERS] = "registers_per_thread",
@@ -128,7 +129,10 @@ static uint8_t *put_stage(uint8_t *p, unsigned int category)
 	return grt_pb_close(start, p);
 }
 
-/* The number of whose the work is, 0: nobody's. Return: 0 or -ENOMEM */
+/*
+ * Finds the context of a process and sets it as the user of the sequence's queue; 0: none. Return: 0 or
+ * -ENOMEM
+ */
 static int work_context(struct perfetto *f, struct sequence *s, uint32_t pid)
 {
 	struct grt_key key = {{pid, s->context, s->pid != 0}};
@@ -191,7 +195,10 @@ static uint8_t *put_kernel(const struct perfetto *f, uint8_t *p, const struct se
 	return grt_pb_close(start, p);
 }
 
-/* What comes for the first time on its sequence. Return: the place behind, NULL: no memory */
+/*
+ * Interns the names, kernels and contexts of an item that are new on its sequence. Return: the position after
+ * them, NULL: no memory
+ */
 static uint8_t *put_new(struct perfetto *f, uint8_t *p, struct sequence *s, const struct grt_track_item *i)
 {
 	bool is_kernel = i->category == GRT_CATEGORY_KERNEL && i->name;
@@ -246,7 +253,7 @@ static uint8_t *put_extent(uint8_t *p, unsigned int field, const uint64_t extent
 	return grt_pb_close(start, p);
 }
 
-/* The values from @from up to @to but for the extents, which are one message each. */
+/* Writes the values from @from to @to, except the extents of grid and block, which are one message each. */
 static uint8_t *put_args(const struct perfetto *f, uint8_t *p, const struct grt_track_item *i,
 			 unsigned int from, unsigned int to)
 {
@@ -278,7 +285,7 @@ static uint8_t *put_launch(const struct perfetto *f, uint8_t *p, const struct gr
 	return grt_pb_close(start, p);
 }
 
-/* What it is, and whose. */
+/* Writes the stage, the queue, the kernel and the context of an item. */
 static uint8_t *put_kind(uint8_t *p, const struct sequence *s, const struct grt_track_item *i)
 {
 	p = grt_pb_number(p, STAGE_QUEUE_IID, queue_iid(s));
@@ -309,7 +316,10 @@ static uint8_t *put_waits(uint8_t *p, const struct grt_track_item *i)
 
 /* ------------------------------------------------------------ work like before */
 
-/* A step of training launches the same kernels with the same values: their bytes are made once. */
+/*
+ * A step of training launches the same kernels with the same values, so their bytes are encoded once and
+ * copied.
+ */
 #define KNOWN_BITS 10
 #define KNOWN_MAX (1U << KNOWN_BITS)
 #define KNOWN_BYTES 624U
@@ -317,10 +327,11 @@ static uint8_t *put_waits(uint8_t *p, const struct grt_track_item *i)
 #define KNOWN_PART 32U
 
 /**
- * struct perfetto_work - bytes of items of a set, see struct grt_track_item, that were on a track
- * @renamed: of the track's queue by then
- * @kind: bytes of put_kind(), from the first one on; @before, @behind: those of the values in front of and
- *	behind the one that differs, next to them
+ * struct perfetto_work - encoded bytes of items of a set (see struct grt_track_item) on one track
+ * @renamed: how often the track's queue had changed its name by then
+ * @kind: bytes of put_kind(), from the first one on
+ * @before, @behind: bytes of the values before and after the value that differs; both are stored next to each
+ *	other
  */
 struct perfetto_work {
 	uint64_t set;
@@ -346,7 +357,7 @@ static struct perfetto_work *known_place(const struct perfetto *f, const struct 
 	return &f->work[((uint64_t)i->track << 32 ^ i->set) * 0x9e3779b97f4a7c15ULL >> (64 - KNOWN_BITS)];
 }
 
-/* NULL: it is not known, or something of it is not interned on its sequence. */
+/* Return: NULL: the set is not encoded, or for another name or user of the queue */
 static const struct perfetto_work *find_known(const struct perfetto *f, const struct sequence *s,
 					      const struct grt_track_item *i)
 {
@@ -357,7 +368,7 @@ static const struct perfetto_work *find_known(const struct perfetto *f, const st
 		       : NULL;
 }
 
-/* Whether its bytes have room: a value has a name and a number, which a text is not. */
+/* Whether the encoded bytes fit: a number does, a text may not. */
 static bool is_short(const struct grt_track_item *i)
 {
 	for (unsigned int n = 0; n < i->args; n++)
@@ -366,7 +377,7 @@ static bool is_short(const struct grt_track_item *i)
 	return (6 + 2 * i->args) * GRT_PB_NUMBER_MAX <= KNOWN_BYTES;
 }
 
-/* The bytes of a set go into another's place. Return: 0 or -ENOMEM */
+/* Stores the encoded bytes of a set in place of older ones. Return: 0 or -ENOMEM */
 static int keep_known(struct perfetto *f, const struct sequence *s, const struct grt_track_item *i)
 {
 	struct perfetto_work *w;
@@ -430,7 +441,7 @@ uint8_t *perfetto_put_work(struct perfetto *f, uint8_t *p, struct sequence *s, c
 
 /* ------------------------------------------------------------------ GPUs */
 
-/* "GPU-8f3a04c2-...": its 16 bytes. Return: false: it is none */
+/* Parses "GPU-8f3a04c2-..." into 16 bytes. Return: false: the text is not a UUID */
 static bool uuid_bytes(const char *text, size_t room, uint8_t out[16])
 {
 	const char *p = memchr(text, '-', strnlen(text, room));
@@ -501,7 +512,7 @@ static uint8_t *put_gpu(uint8_t *p, const struct grt_tracks_gpu *g)
 	return grt_pb_close(start, p);
 }
 
-/* The file's reader numbers the GPUs of a message, so that all of them are in one. */
+/* All GPUs are in one message, because Perfetto numbers the GPUs within a message. */
 int perfetto_put_gpus(struct perfetto *f)
 {
 	uint32_t gpus = grt_tracks_gpus(f->tracks);

@@ -162,7 +162,8 @@ static const struct metrics_family {
 	{"job_exec_seconds", "histogram", "Time from the start to the end on the hardware (t_exec).",
 	 metrics_put_exec},
 	{"waits_total", "counter", "Waits of threads for jobs, counted with the job.", metrics_put_waits},
-	{"wait_seconds_total", "counter", "Time of these waits.", metrics_put_wait},
+	{"wait_seconds_total", "counter", "Time of the waits of threads for fences of jobs.",
+	 metrics_put_wait},
 };
 
 static const char *const levels[METRICS_LEVELS] = {
@@ -318,7 +319,7 @@ static void metrics_write_cgroups(const struct grt_metrics *m, FILE *out)
 
 	if (row)
 		grt_metrics_family(out, "grtrace_cgroup_info", "gauge",
-				   "What a control group is of: pod, container, job of SLURM, by its path.");
+				   "The pod, container or SLURM job of a control group, by its path.");
 	for (; row; row = grt_keyed_next(&m->cgroups, row)) {
 		fputs("grtrace_cgroup_info", out);
 		grt_metrics_label(out, "{", "gpu", m->gpu[row->gpu].label);

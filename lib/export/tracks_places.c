@@ -22,7 +22,9 @@ enum {
 	OF_BUS_GPU,
 };
 
-const char *tracks_name_of(const struct grt_tracks *t, unsigned int kind, uint32_t id, uint32_t *number)
+/* The name of something and its number, NULL where it has none. */
+static const char *tracks_name_of(const struct grt_tracks *t, unsigned int kind, uint32_t id,
+				  uint32_t *number)
 {
 	*number = grt_names_find(t->names, kind, id);
 	return grt_names_name(t->names, *number);

@@ -7,9 +7,6 @@
 
 #include "tracks_parts.h"
 
-/* The name of something and its number, NULL where it has none. */
-const char *tracks_name_of(const struct grt_tracks *t, unsigned int kind, uint32_t id, uint32_t *number);
-
 /* Whether the track has another name than it was told by; names only ever come. */
 bool tracks_is_renamed(const struct grt_tracks *t, struct track *k, unsigned int kind, uint32_t id);
 

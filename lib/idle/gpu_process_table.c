@@ -218,16 +218,16 @@ static void gpu_process_get_part(struct grt_cell *cell, const void *view, const 
 
 #define REST \
 	{"share", gpu_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, \
-	 "of the time of the GPU, ring or engine that it had it, percent"}, \
+	 "share of the time for which it had the GPU, ring or engine, percent"}, \
 	{"residency", gpu_process_get_residency, 0, GRT_CELL_NS, GRT_COLUMN_ALL, \
-	 "that time: its context was on the GPU, a job of it ran, or the driver counted it, ns"}, \
+	 "time for which it had the GPU, ring or engine: its context was on the GPU, a job of it ran, or the driver counted the time, ns"}, \
 	{"slices", gpu_process_get_came, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, \
 	 "times that its context came onto the GPU, or number of its jobs"}, \
 	{"rate", gpu_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "slices or jobs per second"}, \
-	{"mean", gpu_process_get_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean length of the slices or jobs that the trace has from begin to end, ns"}, \
-	{"p50", gpu_process_get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median of these lengths, ns"}, \
-	{"p99", gpu_process_get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of these lengths, ns"}, \
-	{"max", gpu_process_get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "longest of these, ns"}, \
+	{"mean", gpu_process_get_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean length of the complete slices or jobs, which the trace has from begin to end, ns"}, \
+	{"p50", gpu_process_get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median length of the complete slices or jobs, ns"}, \
+	{"p99", gpu_process_get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of the lengths of the complete slices or jobs, ns"}, \
+	{"max", gpu_process_get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "length of the longest complete slice or job, ns"}, \
 	{"ring", gpu_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, \
 	 "ring of the jobs, or id of the counter"}, \
 	{"ring_name", gpu_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, \
@@ -258,7 +258,8 @@ static const struct grt_column gpu_user_columns[] = {
 	REST,
 };
 
-const struct grt_table grt_gpu_processes_table[GRT_GPU_BYS] = {
+/* Rows are struct grt_gpu_process. */
+static const struct grt_table gpu_process_tables[GRT_GPU_BYS] = {
 	[GRT_GPU_BY_PROCESS] = {"gpu_processes", "GPU time by process", gpu_process_columns,
 				GRT_MARK_ESTIMATED | GRT_MARK_INFERRED},
 	[GRT_GPU_BY_CGROUP] = {"gpu_cgroups", "GPU time by control group", gpu_cgroup_columns,
@@ -392,12 +393,12 @@ static const uint16_t gpu_process_types[] = {GRT_EV_GPU_SLICE, 0};
 static const struct grt_part gpu_process_parts[] = {
 	{"gpu-process", "which process had the GPU: residency, share, slices or jobs",
 	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_MONITOR | GRT_PART_TABLES | GRT_PART_ROLLUP,
-	 GRT_GPU_BY_PROCESS, &grt_gpu_processes_table[GRT_GPU_BY_PROCESS], .types = gpu_process_types,
+	 GRT_GPU_BY_PROCESS, &gpu_process_tables[GRT_GPU_BY_PROCESS], .types = gpu_process_types,
 	 .any = gpu_process_any, .write = gpu_process_write},
 	{"gpu-cgroup", "which control group, pod or container had the GPU", GRT_PART_BY, GRT_GPU_BY_CGROUP,
-	 &grt_gpu_processes_table[GRT_GPU_BY_CGROUP], .write = gpu_process_write},
+	 &gpu_process_tables[GRT_GPU_BY_CGROUP], .write = gpu_process_write},
 	{"gpu-user", "which user had the GPU", GRT_PART_BY, GRT_GPU_BY_USER,
-	 &grt_gpu_processes_table[GRT_GPU_BY_USER], .write = gpu_process_write},
+	 &gpu_process_tables[GRT_GPU_BY_USER], .write = gpu_process_write},
 	{"gpu-owners", "a sentence for each NVIDIA GPU: which processes had it",
 	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, GRT_GPU_BYS,
 	 .write = gpu_process_write_sentences},

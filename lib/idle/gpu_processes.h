@@ -216,9 +216,6 @@ struct grt_gpu_processes_view {
 	char (*room)[GRT_CGROUP_PART];
 };
 
-/* Rows are struct grt_gpu_process. */
-extern const struct grt_table grt_gpu_processes_table[GRT_GPU_BYS];
-
 /**
  * grt_gpu_processes_sentences - a sentence for each GPU, or instance of one, whose slices are known
  * @row: all rows, grouped by GPU, processes first, sorted by time

@@ -64,32 +64,10 @@ uint64_t grt_idleness_ns(const struct grt_idleness_device *d)
 	return ns;
 }
 
-int grt_idleness_between(const struct grt_idleness *x, uint32_t device, uint64_t from, uint64_t to,
-			 int (*put)(void *arg, const struct grt_idleness_part *p), void *arg)
-{
-	int ret = 0;
-
-	for (uint32_t i = 0; i < x->kept && !ret; i++) {
-		struct grt_idleness_part p = x->part[i];
-
-		p.from = p.from > from ? p.from : from;
-		p.to = p.to < to ? p.to : to;
-		if (p.device == device && p.from < p.to)
-			ret = put(arg, &p);
-	}
-	return ret;
-}
-
 /* ------------------------------------------------------------------ parts */
 
 static int idle_hand_out(struct grt_idleness *x, const struct grt_idleness_part *p)
 {
-	if (x->kept == x->options.keep)
-		x->count.unkept++;
-	else if (grt_grow(&x->part, &x->part_room, x->kept + 1, 256))
-		return -ENOMEM;
-	else
-		x->part[x->kept++] = *p;
 	return x->options.part ? x->options.part(x->options.arg, p) : 0;
 }
 
@@ -865,14 +843,6 @@ const struct grt_idleness_row *grt_idleness_row(const struct grt_idleness *x, ui
 	return number < x->rows ? &x->row[x->row[number]->as]->row : NULL;
 }
 
-const struct grt_idleness_device *grt_idleness_find(const struct grt_idleness *x, uint32_t image,
-						    uint32_t number)
-{
-	struct idle_device **d = grt_keyed_find(&x->devices, &(struct grt_key){{image, number}});
-
-	return d ? &(*d)->device : NULL;
-}
-
 uint32_t grt_idleness_rows(const struct grt_idleness *x, const struct grt_idleness_row *const **out)
 {
 	*out = x->listed;
@@ -887,7 +857,6 @@ struct grt_idleness_count grt_idleness_count(const struct grt_idleness *x)
 	for (uint32_t i = 0; i < images->images; i++)
 		n.chosen += images->image[i]->watch.parts != 0;
 	n.threads_over = x->submitters.over;
-	n.unkept = x->options.keep ? n.unkept : 0;
 	return n;
 }
 
@@ -910,7 +879,6 @@ void grt_idleness_free(struct grt_idleness *x)
 	}
 	free(x->device);
 	free(x->row);
-	free(x->part);
 	free(x->image);
 	free(x->listed);
 	grt_submitters_free(&x->submitters);

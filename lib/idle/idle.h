@@ -137,12 +137,10 @@ struct grt_idleness_part {
  * struct grt_idleness_options - requests in addition to sums
  * @part: gets each part, the parts of a device in order of time; a result other than 0 ends the run. May be
  * NULL
- * @keep: number of parts of all devices to keep for grt_idleness_between()
  */
 struct grt_idleness_options {
 	int (*part)(void *arg, const struct grt_idleness_part *p);
 	void *arg;
-	uint32_t keep;
 };
 
 /**
@@ -150,7 +148,6 @@ struct grt_idleness_options {
  * @late: work that came too late to be sorted: a gap may be too long
  * @unplaced: parts in the row of their cause without a place: there were too many rows
  * @over: work of devices beyond GRT_IDLE_DEVICES_MAX
- * @unkept: parts beyond @keep
  * @not_followed: ns of gaps in which the submitter's thread was not traced
  * @threads_over: records of threads beyond GRT_SUBMITTERS_MAX
  * @chosen: CUDA processes that were recorded in random windows only
@@ -160,7 +157,6 @@ struct grt_idleness_count {
 	uint64_t late;
 	uint64_t unplaced;
 	uint64_t over;
-	uint64_t unkept;
 	uint64_t not_followed;
 	uint64_t threads_over;
 	uint64_t chosen;
@@ -230,20 +226,6 @@ const struct grt_idleness_row *grt_idleness_row(const struct grt_idleness *x, ui
  */
 uint32_t grt_idleness_rows(const struct grt_idleness *x, const struct grt_idleness_row *const **out);
 
-/** grt_idleness_find - the device of a ring (@image 0), or of a GPU in an image plus 1; NULL: it had no work
- */
-const struct grt_idleness_device *grt_idleness_find(const struct grt_idleness *x, uint32_t image,
-						    uint32_t number);
-
-/**
- * grt_idleness_between - the kept parts of a device's idle time in an interval, cut to the interval, in
- * order
- * @put: a result other than 0 ends the loop
- * Return: 0, or the result of @put
- */
-int grt_idleness_between(const struct grt_idleness *x, uint32_t device, uint64_t from, uint64_t to,
-			 int (*put)(void *arg, const struct grt_idleness_part *p), void *arg);
-
 /**
  * grt_idleness_sentence - the most important facts about a device: its busy time, and the main causes of its
  * idle time
@@ -256,9 +238,5 @@ struct grt_idleness_count grt_idleness_count(const struct grt_idleness *x);
 
 /** grt_idleness_free - frees it; NULL is allowed */
 void grt_idleness_free(struct grt_idleness *x);
-
-/* Rows are struct grt_idleness_device and struct grt_idleness_row, the view is the struct grt_idleness. */
-extern const struct grt_table grt_idleness_device_table;
-extern const struct grt_table grt_idleness_table;
 
 #endif /* GRT_IDLE_IDLE_H */

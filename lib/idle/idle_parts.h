@@ -144,8 +144,6 @@ struct grt_idleness {
 	struct grt_keyed worked;    /* struct grt_stack_end_sum by device, image and stack */
 	struct idle_image *image;
 	uint32_t images;
-	struct grt_idleness_part *part;
-	uint32_t kept, part_room;
 	const struct grt_idleness_row **listed;
 	uint32_t listed_rows;
 	size_t text;

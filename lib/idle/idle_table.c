@@ -125,8 +125,9 @@ static const struct grt_column device_columns[] = {
 
 /* clang-format on */
 
-const struct grt_table grt_idleness_device_table = {"idle_devices", "busy and idle time", device_columns,
-						    GRT_MARK_INFERRED | GRT_MARK_ESTIMATED};
+/* Rows are struct grt_idleness_device, the view is the struct grt_idleness. */
+static const struct grt_table idle_device_table = {"idle_devices", "busy and idle time", device_columns,
+						   GRT_MARK_INFERRED | GRT_MARK_ESTIMATED};
 
 static const struct grt_idleness_device *idle_table_device(const void *view, const void *row)
 {
@@ -159,7 +160,7 @@ static const struct grt_column row_columns[] = {
 	{"time", idle_table_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "idle time with this cause, ns"},
 	{"share", idle_table_get_time, 1, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the device's idle time, percent"},
 	{"parts", grt_cell_u64, R(parts), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of idle intervals with this cause"},
-	{"max", grt_cell_u64, R(max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest of these intervals, ns"},
+	{"max", grt_cell_u64, R(max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest idle interval with this cause, ns"},
 	{"place", grt_cell_pointed, R(place), GRT_CELL_TEXT, GRT_COLUMN_ALL, "line of the program's own code in which the submitter was, or from which it submitted next"},
 	{"since", grt_cell_pointed, R(since), GRT_CELL_TEXT, GRT_COLUMN_ALL, "line of the submitter's previous call, if it is another: the submitter ran the code between both lines"},
 	{"call", grt_cell_pointed, R(call), GRT_CELL_TEXT, GRT_COLUMN_ALL, "call of the driver in which the submitter was"},
@@ -176,7 +177,8 @@ static const struct grt_column row_columns[] = {
 
 /* clang-format on */
 
-const struct grt_table grt_idleness_table = {"idle", "idle time by cause", row_columns, GRT_MARK_INFERRED};
+/* Rows are struct grt_idleness_row, the view is the struct grt_idleness. */
+static const struct grt_table idle_table = {"idle", "idle time by cause", row_columns, GRT_MARK_INFERRED};
 
 /* --------------------------------------------------------------- analysis */
 
@@ -298,7 +300,7 @@ static int write_rows(struct idle_analysis *a, const struct grt_part *part, stru
 	memcpy(row, list, n * sizeof(*row));
 	if (sort)
 		grt_rows_sort(row, n, sort, a->idle, NULL);
-	ret = grt_writer_list(pass->writer, &grt_idleness_table, a->idle, row, shown);
+	ret = grt_writer_list(pass->writer, &idle_table, a->idle, row, shown);
 	free(row);
 	if (n > shown)
 		grt_note(pass->notes, "%" PRIu64 " {more row|more rows}: --top 0 shows all", n - shown);
@@ -312,7 +314,7 @@ static int write_devices(struct idle_analysis *a, const struct grt_part *part, s
 		grt_note(
 			pass->notes,
 			"no device had work: record jobs or CUDA launches, such as with grtrace record -e drm,sched");
-	return grt_writer_rows(pass->writer, &grt_idleness_device_table, a->idle, device, sizeof(*device), n);
+	return grt_writer_rows(pass->writer, &idle_device_table, a->idle, device, sizeof(*device), n);
 }
 
 /* The summary has it in words. */
@@ -384,8 +386,7 @@ static const struct grt_part idle_parts[] = {
 	{"idle", "when GPUs were idle, and why",
 	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS | GRT_PART_TABLES |
 		 GRT_PART_ROLLUP,
-	 0, &grt_idleness_table, .tables = GRT_TABLES(&grt_idleness_device_table), .any = any_idle,
-	 .write = write_idle},
+	 0, &idle_table, .tables = GRT_TABLES(&idle_device_table), .any = any_idle, .write = write_idle},
 	{.name = NULL},
 };
 

@@ -111,7 +111,7 @@ static const struct grt_column slice_bars_columns[] = {
 	{"device_name", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the GPU"},
 	NUMBER("mig_gpu", 2, GRT_COLUMN_ALL, "MIG GPU instance"),
 	NUMBER("mig_compute", 3, GRT_COLUMN_ALL, "MIG compute instance"),
-	NUMBER("pid", 4, GRT_COLUMN_ALL, "process id; none: the row is of all processes"),
+	NUMBER("pid", 4, GRT_COLUMN_ALL, "process id; none: the row covers all processes"),
 	{"process", grt_row_get, 5, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
 	NUMBER("slices", 6, GRT_COLUMN_ALL, "slices of the process in the span"),
 	{"busy", grt_row_get, 7, GRT_CELL_NS, GRT_COLUMN_ALL, "time for which the process had the GPU, ns"},

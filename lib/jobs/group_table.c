@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The columns of rings, engines and processes. These kinds of groups differ in their names; the sums are the
- * same.
+ * A ring, engine or process as a row: rows are struct grt_group, the view is a struct grt_group_view. These
+ * kinds of groups differ in their names; the sums are the same.
  */
-#include "group_table.h"
+#include "groups.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -243,9 +243,10 @@ static const struct grt_column process_columns[] = {COLUMN_PID, COLUMN_PROCESS, 
 
 #define MARKS (GRT_MARK_INFERRED | GRT_MARK_ESTIMATED)
 
-const struct grt_table grt_gpus_ring_table = {"rings", "rings", gpus_ring_columns, MARKS};
+/* The table of rings if there are several GPUs; it has the GPU of each ring. */
+static const struct grt_table gpus_ring_table = {"rings", "rings", gpus_ring_columns, MARKS};
 
-const struct grt_table grt_group_table[GRT_BYS] = {
+static const struct grt_table group_tables[GRT_BYS] = {
 	[GRT_BY_RING] = {"rings", "rings", ring_columns, MARKS},
 	[GRT_BY_ENGINE] = {"engines", "engines", engine_columns, MARKS},
 	[GRT_BY_PROCESS] = {"processes", "processes", process_columns, MARKS},
@@ -253,7 +254,7 @@ const struct grt_table grt_group_table[GRT_BYS] = {
 
 const struct grt_table *grt_groups_table(enum grt_group_by by)
 {
-	return by < GRT_BYS ? &grt_group_table[by] : NULL;
+	return by < GRT_BYS ? &group_tables[by] : NULL;
 }
 
 /* --------------------------------------------------------------- analysis */
@@ -290,7 +291,7 @@ static int64_t list_groups(struct grt_groups *g, enum grt_group_by by, const str
 /* Processes begin with the one that used the device most; rings and engines have an order of their own. */
 static const struct grt_column *own_order(enum grt_group_by by)
 {
-	return by == GRT_BY_PROCESS ? grt_column_find(&grt_group_table[by], "exec_sum") : NULL;
+	return by == GRT_BY_PROCESS ? grt_column_find(&group_tables[by], "exec_sum") : NULL;
 }
 
 static void group_table_note_windows(struct grt_pass *pass, const struct grt_estimate_watched *w)
@@ -324,7 +325,7 @@ static int group_table_write_groups(void *state, const struct grt_part *part, st
 	}
 	grt_rows_sort(row, (uint64_t)n, grt_pass_sort(pass, part, own_order((enum grt_group_by)part->arg)),
 		      &view, group_table_by_identity);
-	ret = grt_writer_list(pass->writer, gpus ? &grt_gpus_ring_table : part->table, &view, row, shown);
+	ret = grt_writer_list(pass->writer, gpus ? &gpus_ring_table : part->table, &view, row, shown);
 	if (shown < (uint64_t)n)
 		grt_note(pass->notes, "%" PRIu64 " more %s: --top 0 shows all", (uint64_t)n - shown,
 			 part->table->name);
@@ -365,12 +366,12 @@ static bool any_groups(const void *state)
 
 static const struct grt_part group_parts[] = {
 	{"process", "jobs by process", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS, GRT_BY_PROCESS,
-	 &grt_group_table[GRT_BY_PROCESS], .any = any_groups, .write = group_table_write_groups},
-	{"engine", "jobs by engine", GRT_PART_BY | GRT_PART_JOBS, GRT_BY_ENGINE,
-	 &grt_group_table[GRT_BY_ENGINE], .write = group_table_write_groups},
+	 &group_tables[GRT_BY_PROCESS], .any = any_groups, .write = group_table_write_groups},
+	{"engine", "jobs by engine", GRT_PART_BY | GRT_PART_JOBS, GRT_BY_ENGINE, &group_tables[GRT_BY_ENGINE],
+	 .write = group_table_write_groups},
 	{"ring", "jobs by ring", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS, GRT_BY_RING,
-	 &grt_group_table[GRT_BY_RING], .with = "aggregates", .any = any_groups,
-	 .tables = GRT_TABLES(&grt_gpus_ring_table), .write = group_table_write_groups},
+	 &group_tables[GRT_BY_RING], .with = "aggregates", .any = any_groups,
+	 .tables = GRT_TABLES(&gpus_ring_table), .write = group_table_write_groups},
 	{"group_sentences", "sentences about long jobs, and long times in the scheduler",
 	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_JOBS, GRT_BY_RING, .any = any_groups,
 	 .write = group_table_write_sentences},

@@ -341,7 +341,8 @@ static int show_submits(void *state, const struct grt_part *part, struct grt_pas
 static const struct grt_column command_columns[] = {
 	{"number", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "number of the command or error"},
 	{"code", grt_row_get, 2, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "the same number, hexadecimal"},
-	{"count", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many of them the trace has"},
+	{"count", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "number of commands or errors with this number"},
 	{"name", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the command or error"},
 	{.name = NULL},
 };

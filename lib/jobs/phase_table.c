@@ -151,8 +151,8 @@ static const struct grt_column power_columns[] = {
 
 #define MARKS (GRT_MARK_INFERRED | GRT_MARK_ESTIMATED)
 
-const struct grt_table grt_latency_table = {"latencies", "latencies", latency_columns, MARKS};
-const struct grt_table grt_power_table = {"histograms", "histograms", power_columns, GRT_MARK_ESTIMATED};
+static const struct grt_table latency_table = {"latencies", "latencies", latency_columns, MARKS};
+static const struct grt_table power_table = {"histograms", "histograms", power_columns, GRT_MARK_ESTIMATED};
 
 /* The analysis */
 
@@ -186,7 +186,7 @@ static int write_latencies(void *state, const struct grt_part *part, struct grt_
 	struct grt_latency_row row;
 	int ret = 0;
 
-	grt_writer_table(pass->writer, &grt_latency_table, pass->names);
+	grt_writer_table(pass->writer, &latency_table, pass->names);
 	for (uint32_t i = 0; i < n * GRT_LATENCIES && !ret; i++) {
 		row = grt_latency(rings[i / GRT_LATENCIES], i % GRT_LATENCIES);
 		ret = grt_writer_row(pass->writer, &row);
@@ -203,7 +203,7 @@ static int write_powers(void *state, const struct grt_part *part, struct grt_pas
 	struct grt_latency_row of;
 	int ret = 0;
 
-	grt_writer_table(pass->writer, &grt_power_table, pass->names);
+	grt_writer_table(pass->writer, &power_table, pass->names);
 	for (uint32_t i = 0; i < n * GRT_LATENCIES && !ret; i++) {
 		of = grt_latency(rings[i / GRT_LATENCIES], i % GRT_LATENCIES);
 		for (unsigned int k = 0, used = grt_powers(&of, power); k < used && !ret; k++)
@@ -214,9 +214,9 @@ static int write_powers(void *state, const struct grt_part *part, struct grt_pas
 }
 
 static const struct grt_part phase_parts[] = {
-	{"latencies", .where = GRT_PART_LATENCY | GRT_PART_JOBS, .table = &grt_latency_table,
+	{"latencies", .where = GRT_PART_LATENCY | GRT_PART_JOBS, .table = &latency_table,
 	 .write = write_latencies},
-	{"histograms", .where = GRT_PART_LATENCY | GRT_PART_JOBS, .table = &grt_power_table,
+	{"histograms", .where = GRT_PART_LATENCY | GRT_PART_JOBS, .table = &power_table,
 	 .write = write_powers},
 	{.name = NULL},
 };

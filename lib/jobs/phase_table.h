@@ -47,7 +47,4 @@ unsigned int grt_powers(const struct grt_latency_row *of, struct grt_power_row r
 uint32_t grt_phases_list(const struct grt_phases *p,
 			 const struct grt_ring_phases *rings[GRT_PHASES_RINGS_MAX]);
 
-extern const struct grt_table grt_latency_table;
-extern const struct grt_table grt_power_table;
-
 #endif /* GRT_JOBS_PHASE_TABLE_H */

@@ -113,7 +113,7 @@ static void get_columns(struct grt_cell *cell, const void *view, const void *row
 
 #define SUMS                                                                                         \
 	COUNT("jobs", jobs, "jobs that run at least partly in the span"),                                             \
-	COUNT("drawn", drawn, "jobs of these with START and END"),                                       \
+	COUNT("drawn", drawn, "jobs with START and END that run at least partly in the span"),                                       \
 	{"busy", timeline_table_get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which at least one job ran, ns"},     \
 	{"share", timeline_table_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the span in which at least one job ran, percent"}, \
 	COUNT("cut", cut, "jobs that reach beyond the span"),                                        \
@@ -154,7 +154,8 @@ const struct grt_table grt_timeline_table[GRT_BYS] = {
 
 /* Gaps and overlaps */
 
-bool grt_gap_waited(const struct grt_idle *gap, uint64_t *ns)
+/* The part of a gap in which the next job was already submitted. Return: whether it is known */
+static bool gap_waited(const struct grt_idle *gap, uint64_t *ns)
 {
 	uint64_t asked = gap->last.asked;
 
@@ -200,7 +201,7 @@ struct grt_idle_row grt_idle_row(const struct grt_names *names, enum grt_group_b
 
 	job_text(out.first, names, by, &idle->first);
 	job_text(out.last, names, by, &idle->last);
-	if (grt_gap_waited(idle, &ns) && ns && idle->last.tid)
+	if (gap_waited(idle, &ns) && ns && idle->last.tid)
 		snprintf(out.waiter, sizeof(out.waiter), "%s(%" PRIu32 ")", comm ? comm : "", idle->last.tid);
 	return out;
 }
@@ -269,7 +270,7 @@ static void get_job_ring(struct grt_cell *cell, const void *view, const void *ro
 
 static void get_waited(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	cell->absent = !grt_gap_waited(idle_of(row), &cell->number);
+	cell->absent = !gap_waited(idle_of(row), &cell->number);
 }
 
 static void get_waiter(struct grt_cell *cell, const void *view, const void *row, int arg)

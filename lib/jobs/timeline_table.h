@@ -41,12 +41,6 @@ struct grt_idle_row {
 struct grt_idle_row grt_idle_row(const struct grt_names *names, enum grt_group_by by,
 				 const struct grt_timeline_row *row, const struct grt_idle *idle);
 
-/**
- * grt_gap_waited - the part of a gap in which the next job was already submitted
- * Return: whether it is known
- */
-bool grt_gap_waited(const struct grt_idle *gap, uint64_t *ns);
-
 extern const struct grt_table grt_timeline_table[GRT_BYS];
 /* The tables of gaps; engines have none. */
 extern const struct grt_table grt_gap_table[GRT_BYS];

@@ -30,7 +30,7 @@ static const struct grt_column function_columns[] = {
 	{"function", grt_row_get, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "function of the kernel module"},
 	{"calls", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls that returned"},
 	{"failed", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls that returned a negative number"},
-	{"ns", grt_row_get, 3, GRT_CELL_NS, GRT_COLUMN_ALL, "time in these calls, ns"},
+	{"ns", grt_row_get, 3, GRT_CELL_NS, GRT_COLUMN_ALL, "time in the calls that returned, ns"},
 	{"per_s", grt_row_get, 4, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "calls per second of the run"},
 	{.name = NULL},
 };

@@ -156,12 +156,4 @@ int64_t grt_tsgs_runlists(const struct grt_tsg *list, uint64_t n, struct grt_tsg
 /** grt_tsgs_free - frees and empties it */
 void grt_tsgs_free(struct grt_tsgs *t);
 
-/*
- * Rows are struct grt_tsg, the view is the names; and struct grt_tsg_channel and struct grt_tsg_runlist,
- * without a view.
- */
-extern const struct grt_table grt_tsg_table;
-extern const struct grt_table grt_tsg_channel_table;
-extern const struct grt_table grt_tsg_runlist_table;
-
 #endif /* GRT_NVIDIA_TSG_H */

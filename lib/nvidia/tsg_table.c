@@ -108,7 +108,7 @@ static const struct grt_column tsg_columns[] = {
 	{"subctxs", get_u32, G(subcontexts), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "number of subcontexts of its channels"},
 	{"veids", grt_cell_chars, G(veids), GRT_CELL_TEXT, GRT_COLUMN_MORE,
-	 "ids of these subcontexts; a long list is cut"},
+	 "ids of the subcontexts of its channels; a long list is cut"},
 	{"birth", get_birth, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "time of its creation"},
 	{"death", get_death, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "time of its destruction"},
 	{"lifetime", tsg_table_get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time from birth to death, ns"},
@@ -170,13 +170,15 @@ static const struct grt_column runlist_columns[] = {
 	 "largest number of groups on it at a time"},
 	{"processes", grt_cell_u64, R(processes), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "processes that share it"},
 	{"pids", grt_cell_chars, R(pids), GRT_CELL_TEXT, GRT_COLUMN_ALL,
-	 "ids of these processes; a long list is cut"},
+	 "ids of the processes that share it; a long list is cut"},
 	{.name = NULL},
 };
 
-const struct grt_table grt_tsg_table = {"tsgs", "channel groups", tsg_columns, 0};
-const struct grt_table grt_tsg_channel_table = {"channels", "channels of the groups", channel_columns, 0};
-const struct grt_table grt_tsg_runlist_table = {"runlists", "runlists", runlist_columns, 0};
+/* Rows are struct grt_tsg, the view is the names; of the other two struct grt_tsg_channel and struct
+ * grt_tsg_runlist, without a view. */
+static const struct grt_table tsg_table = {"tsgs", "channel groups", tsg_columns, 0};
+static const struct grt_table tsg_channel_table = {"channels", "channels of the groups", channel_columns, 0};
+static const struct grt_table tsg_runlist_table = {"runlists", "runlists", runlist_columns, 0};
 
 /* --------------------------------------------------------------- analysis */
 
@@ -192,7 +194,7 @@ static int write_runlists(struct grt_pass *pass, const struct grt_tsg *list, uin
 	struct grt_tsg_runlist *row;
 	int64_t rows = grt_tsgs_runlists(list, n, &row);
 	int ret = rows < 0 ? -ENOMEM
-			   : grt_writer_rows(pass->writer, &grt_tsg_runlist_table, NULL, row, sizeof(*row),
+			   : grt_writer_rows(pass->writer, &tsg_runlist_table, NULL, row, sizeof(*row),
 					     (uint64_t)rows);
 
 	free(row);
@@ -203,7 +205,7 @@ static int write_channels(const struct grt_tsgs *t, const struct grt_part *part,
 			  const struct grt_tsg_channel *row, uint64_t n)
 {
 	uint64_t shown = grt_pass_shown(pass, part, n);
-	int ret = grt_writer_rows(pass->writer, &grt_tsg_channel_table, NULL, row, sizeof(*row), shown);
+	int ret = grt_writer_rows(pass->writer, &tsg_channel_table, NULL, row, sizeof(*row), shown);
 
 	if (shown < n)
 		grt_note(pass->notes, "%" PRIu64 " {more channel|more channels}: --top 0 shows all",
@@ -248,7 +250,7 @@ static int tsg_table_write_groups(const struct grt_part *part, struct grt_pass *
 	for (uint64_t i = 0; i < n; i++)
 		row[i] = &list[i];
 	grt_rows_sort(row, n, grt_pass_sort(pass, part, NULL), pass->names, NULL);
-	ret = grt_writer_list(pass->writer, &grt_tsg_table, pass->names, row, shown);
+	ret = grt_writer_list(pass->writer, &tsg_table, pass->names, row, shown);
 	note_partly_known(pass, list, n);
 	if (shown < n)
 		grt_note(pass->notes, "%" PRIu64 " {more group|more groups}: --top 0 shows all", n - shown);
@@ -301,8 +303,8 @@ static void tsg_table_span(void *state, uint64_t first, uint64_t last)
 GRT_ANALYSIS_FREE(free_tsgs, grt_tsgs_free)
 
 static const struct grt_part tsg_parts[] = {
-	{"tsg", "NVIDIA's channel groups, their channels and runlists", GRT_PART_BY, 0, &grt_tsg_table,
-	 .tables = GRT_TABLES(&grt_tsg_channel_table, &grt_tsg_runlist_table, &grt_tsg_time_table,
+	{"tsg", "NVIDIA's channel groups, their channels and runlists", GRT_PART_BY, 0, &tsg_table,
+	 .tables = GRT_TABLES(&tsg_channel_table, &tsg_runlist_table, &grt_tsg_time_table,
 			      &grt_tsg_change_table),
 	 .write = write_tsgs},
 	{.name = NULL},

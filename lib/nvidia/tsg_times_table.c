@@ -135,11 +135,13 @@ static const struct grt_column tsg_times_columns[] = {
 	 "times that a context of the group came onto the GPU"},
 	{"rate", tsg_times_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "slices per second"},
 	{"mean", tsg_times_get_whole, 0, GRT_CELL_NS, GRT_COLUMN_ALL,
-	 "mean length of the slices that the trace has from begin to end, ns"},
-	{"p50", tsg_times_get_whole, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median of these lengths, ns"},
+	 "mean length of the complete slices, which the trace has from begin to end, ns"},
+	{"p50", tsg_times_get_whole, 500, GRT_CELL_NS, GRT_COLUMN_ALL,
+	 "median length of the complete slices, ns"},
 	{"p99", tsg_times_get_whole, 990, GRT_CELL_NS, GRT_COLUMN_ALL,
-	 "99th percentile of these lengths, ns"},
-	{"max", tsg_times_get_whole, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "longest of these, ns"},
+	 "99th percentile of the lengths of the complete slices, ns"},
+	{"max", tsg_times_get_whole, 1000, GRT_CELL_NS, GRT_COLUMN_ALL,
+	 "length of the longest complete slice, ns"},
 	{.name = NULL},
 };
 
@@ -155,10 +157,11 @@ static const struct grt_column tsg_changes_columns[] = {
 	{"slices_before", tsg_times_get_count, H(before), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "slices of the group between the previous change and this one; none: the trace does not have the creation of the group"},
 	{"mean_before", tsg_times_get_mean, H(before), GRT_CELL_NS, GRT_COLUMN_ALL,
-	 "mean length of these, ns"},
+	 "mean length of the slices before the change, ns"},
 	{"slices_after", tsg_times_get_count, H(after), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "slices of the group between this change and the next one"},
-	{"mean_after", tsg_times_get_mean, H(after), GRT_CELL_NS, GRT_COLUMN_ALL, "mean length of these, ns"},
+	{"mean_after", tsg_times_get_mean, H(after), GRT_CELL_NS, GRT_COLUMN_ALL,
+	 "mean length of the slices after the change, ns"},
 	{.name = NULL},
 };
 

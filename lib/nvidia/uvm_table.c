@@ -174,7 +174,7 @@ static const struct grt_column repair_columns[] = {
 	{"process", uvm_get_process, R(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"processor", uvm_get_processor, R(device), GRT_CELL_TEXT, GRT_COLUMN_ALL, "GPU that faulted"},
 	{"batches", grt_cell_u64, R(batches), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "batches of faults that the driver handled"},
-	{"faults", grt_cell_u64, R(faults), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "faults in these batches"},
+	{"faults", grt_cell_u64, R(faults), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "faults in the batches"},
 	{"repair", uvm_get_repair, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean time from the first access of a batch to the replay on the GPU, ns"},
 	{"repair_max", grt_cell_u64, R(longest), GRT_CELL_NS, GRT_COLUMN_ALL, "longest time from the first access of a batch to the replay on the GPU, ns"},
 	{"open", grt_cell_u64, R(open), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "batches whose end is not in the trace"},

@@ -125,7 +125,7 @@ static const struct grt_column columns[] = {
 	{"inferred", path_table_get_of_act, A(inferred_ns), GRT_CELL_NS, GRT_COLUMN_MORE, "part of the time whose predecessor on the path is inferred, ns"},
 	{"total", path_table_get_of_act, A(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "time in the whole recording, on the critical path or not, ns"},
 	{"times", path_table_get_of_act, A(times), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "number in the whole recording, on the critical path or not, without those that took no time"},
-	{"half_saves", path_table_get_shorter, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "by how much the run would be shorter if all of these took half their time, ns"},
+	{"half_saves", path_table_get_shorter, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "how much shorter the run would be if all work of the row took half its time, ns"},
 	{"half_share", path_table_get_shorter, 1, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "half_saves as a share of the run, percent"},
 	WHAT,
 	{.name = NULL},

@@ -106,7 +106,7 @@ void grt_rocm_add_time(struct grt_rocm_times *t, uint64_t ns)
 	t->sum = t->sum > UINT64_MAX - ns ? UINT64_MAX : t->sum + ns;
 }
 
-uint64_t grt_rocm_since(uint64_t begin, uint64_t end)
+static uint64_t rocm_since(uint64_t begin, uint64_t end)
 {
 	if (begin == GRT_ROCM_UNKNOWN || end == GRT_ROCM_UNKNOWN)
 		return GRT_ROCM_UNKNOWN;
@@ -158,7 +158,7 @@ bool grt_rocm_leave(struct grt_rocm *r, const struct grt_key *key, uint64_t time
 	if (!o)
 		return false;
 	if (--o->depth < GRT_ROCM_NEST)
-		*took = grt_rocm_since(o->since[o->depth], time);
+		*took = rocm_since(o->since[o->depth], time);
 	if (!o->depth)
 		grt_keyed_remove(&r->open, o);
 	return true;
@@ -354,7 +354,7 @@ static void join_command(struct grt_rocm *r, struct grt_rocm_kernel *k, struct l
 		return;
 	c->dispatched = grt_rocm_stamp(&d->e);
 	c->kernel = *kernel;
-	waited = grt_rocm_since(c->enqueued, c->dispatched);
+	waited = rocm_since(c->enqueued, c->dispatched);
 	grt_rocm_add_time(&k->wait, waited);
 	grt_rocm_add_time(&r->count.wait, waited);
 }
@@ -483,7 +483,7 @@ static int rocm_complete(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	if (!c)
 		return 0;
 	if (c->dispatched) {
-		ran = grt_rocm_since(c->dispatched, grt_rocm_stamp(&n->e));
+		ran = rocm_since(c->dispatched, grt_rocm_stamp(&n->e));
 		k = grt_keyed_find(&r->kernels, &c->kernel);
 		if (k)
 			grt_rocm_add_time(&k->run, ran);
@@ -498,7 +498,7 @@ static int rocm_gpu_time(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	const struct grt_key key = {{n->e.pid, n->object, 0, 0}};
 	struct grt_key *kernel = n->object ? grt_keyed_find(&r->signals, &key) : NULL;
 	struct grt_rocm_kernel *k = kernel ? grt_keyed_find(&r->kernels, kernel) : NULL;
-	uint64_t ran = grt_rocm_since(n->first, n->second);
+	uint64_t ran = rocm_since(n->first, n->second);
 
 	grt_rocm_add_time(&r->count.gpu_took, ran);
 	if (k)

@@ -16,10 +16,9 @@ static inline uint64_t grt_rocm_stamp(const struct grt_event *e)
 	return e->flags & GRT_FLAG_UNTIMED ? GRT_ROCM_UNKNOWN : e->time;
 }
 
-/** grt_rocm_add_time, grt_rocm_since, grt_rocm_hash - shared by the parts; of a stamp that is unknown
+/** grt_rocm_add_time, grt_rocm_hash - shared by the parts; of a stamp that is unknown
  * follows no duration, and none is added */
 void grt_rocm_add_time(struct grt_rocm_times *t, uint64_t ns);
-uint64_t grt_rocm_since(uint64_t begin, uint64_t end);
 uint64_t grt_rocm_hash(const char *name, size_t room);
 
 /** grt_rocm_row - a row of a table of what is counted; NULL when it is full, which is counted, or without

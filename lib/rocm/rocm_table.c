@@ -93,12 +93,12 @@ static void rocm_table_get_max(struct grt_cell *cell, const void *view, const vo
 	{prefix "total", rocm_table_get_sum, AT(type, member),                                   \
 	 GRT_CELL_NS,	 GRT_COLUMN_ALL,     "sum of the known durations"},                      \
 		{prefix "mean", rocm_table_get_mean, AT(type, member),                           \
-		 GRT_CELL_NS,	GRT_COLUMN_ALL,	     "mean of them"},                            \
+		 GRT_CELL_NS,	GRT_COLUMN_ALL,	     "mean of the known durations"},             \
 		{prefix "min", rocm_table_get_min, AT(type, member),                             \
-		 GRT_CELL_NS,  GRT_COLUMN_MORE,	   "least of them"},                             \
+		 GRT_CELL_NS,  GRT_COLUMN_MORE,	   "shortest known duration"},                   \
 	{                                                                                        \
 		prefix "max", rocm_table_get_max, AT(type, member), GRT_CELL_NS, GRT_COLUMN_ALL, \
-			"largest of them"                                                        \
+			"longest known duration"                                                 \
 	}
 
 /* Creations */

@@ -183,21 +183,6 @@ int grt_symbols_object_as(struct grt_symbols *s, const char *path, const char *b
 	return fill_object(&s->object[*object], path, id, open);
 }
 
-void grt_symbols_reopen(struct grt_symbols *s, uint32_t object, const char *open)
-{
-	struct object *o = object && object < s->keys.used ? &s->object[object] : NULL;
-	char *copy = o && !o->elf ? strdup(open) : NULL;
-
-	if (!copy)
-		return;
-	s->count.missing -= o->tried;
-	s->count.other -= o->other;
-	s->count.broken -= o->broken;
-	o->tried = o->other = o->broken = false;
-	free(o->open);
-	o->open = copy;
-}
-
 int grt_symbols_object(struct grt_symbols *s, const char *path, const char *build_id, uint32_t *object)
 {
 	return grt_symbols_object_as(s, path, build_id, NULL, object);
@@ -573,11 +558,6 @@ static const struct grt_symbols_mapping *mapping_at(const struct process *p, uin
 	uint32_t i = p ? symbols_find_mapping(p, ip) : 0;
 
 	return p && i < p->mappings && p->mapping[i].start <= ip ? &p->mapping[i] : NULL;
-}
-
-bool grt_symbols_mapped(const struct grt_symbols *s, uint32_t pid, uint64_t ip)
-{
-	return mapping_at(symbols_find_process(s, pid), ip);
 }
 
 const struct grt_symbols_mapping *grt_symbols_mapping_at(const struct grt_symbols *s, uint32_t pid,

@@ -141,9 +141,6 @@ int grt_symbols_object_as(struct grt_symbols *s, const char *path, const char *b
  */
 int grt_symbols_object_fd(struct grt_symbols *s, const char *path, int fd, uint32_t *object);
 
-/** grt_symbols_reopen - sets another path from which to read the file, if it was not read so far */
-void grt_symbols_reopen(struct grt_symbols *s, uint32_t object, const char *open);
-
 /** grt_symbols_at - the functions at an address of an object; @address: address in the file. Return: 0 or
  * -ENOMEM */
 int grt_symbols_at(struct grt_symbols *s, uint32_t object, uint64_t address, struct grt_symbols_found *found);
@@ -172,9 +169,6 @@ int grt_symbols_map(struct grt_symbols *s, uint32_t pid, const struct grt_symbol
 
 /** grt_symbols_unmap - removes all mappings of a process, after an exec or before its pid is used again */
 void grt_symbols_unmap(struct grt_symbols *s, uint32_t pid);
-
-/** grt_symbols_mapped - whether an address of a process is mapped */
-bool grt_symbols_mapped(const struct grt_symbols *s, uint32_t pid, uint64_t ip);
 
 /** grt_symbols_mapping_at - the mapping at an address of a process; reads no file; NULL: there is none. Valid
  * until the next call that maps or unmaps */

@@ -92,4 +92,10 @@ static inline void grt_cell_lasting(struct grt_cell *cell, const void *view, con
 	cell->lasting = true;
 }
 
+/** grt_cell_is_marked - whether the name of the cell's column is in the row's list of marked columns */
+static inline bool grt_cell_is_marked(const struct grt_cell *cell, bool estimated)
+{
+	return !cell->absent && (estimated ? cell->estimated : cell->inferred);
+}
+
 #endif /* GRT_TABLE_CELLS_H */

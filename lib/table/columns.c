@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "cells.h"
 #include "json_cells.h"
 
 /* Rows of a table that a page has room for; they come in the order in which they matter. */
@@ -126,7 +127,7 @@ static void columns_put_marks(struct grt_writer *w, const struct grt_cell *cells
 
 	fputs(", [", w->options.out);
 	for (unsigned int i = 0; i < w->columns; i++) {
-		if (cells[i].absent || !(estimated ? cells[i].estimated : cells[i].inferred))
+		if (!grt_cell_is_marked(&cells[i], estimated))
 			continue;
 		fprintf(w->options.out, "%s%u", comma, i);
 		comma = ", ";

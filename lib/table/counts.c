@@ -19,14 +19,6 @@ static const bool known_type[GRT_EV_MAX] = {
 #undef GRT_EVENT
 };
 
-void grt_counts_event(struct grt_counts *c, const struct grt_event *e)
-{
-	uint32_t type = e->type < GRT_EV_MAX && known_type[e->type] ? e->type : 0;
-
-	c->type[type].type = type;
-	c->type[type].events++;
-}
-
 void grt_counts_packet(struct grt_counts *c, const struct grt_packet *p)
 {
 	struct grt_cpu_count *cpu = &c->cpu[p->cpu_id < GRT_COUNTS_CPUS ? p->cpu_id : 0];
@@ -67,13 +59,17 @@ static const struct grt_column cpu_columns[] = {
 	{.name = NULL},
 };
 
-const struct grt_table grt_cpu_table = {"cpus", "balance by CPU", cpu_columns, 0};
+static const struct grt_table cpu_table = {"cpus", "balance by CPU", cpu_columns, 0};
 
 /* --------------------------------------------------------------- analysis */
 
 static int counts_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
-	grt_counts_event(state, e);
+	uint32_t type = e->type < GRT_EV_MAX && known_type[e->type] ? e->type : 0;
+	struct grt_counts *c = state;
+
+	c->type[type].type = type;
+	c->type[type].events++;
 	return 0;
 }
 
@@ -100,7 +96,7 @@ static int write_cpus(void *state, const struct grt_part *part, struct grt_pass 
 	const struct grt_counts *c = state;
 	int ret = 0;
 
-	grt_writer_table(pass->writer, &grt_cpu_table, NULL);
+	grt_writer_table(pass->writer, &cpu_table, NULL);
 	for (uint32_t cpu = 0; cpu < GRT_COUNTS_CPUS && !ret; cpu++)
 		if (c->cpu[cpu].balance.emitted)
 			ret = grt_writer_row(pass->writer, &c->cpu[cpu]);
@@ -131,7 +127,7 @@ const struct grt_analysis grt_analysis_types = {
 };
 
 static const struct grt_part cpu_parts[] = {
-	{"cpus", "event counts of each CPU", GRT_PART_VERBOSE, .tables = GRT_TABLES(&grt_cpu_table),
+	{"cpus", "event counts of each CPU", GRT_PART_VERBOSE, .tables = GRT_TABLES(&cpu_table),
 	 .write = write_cpus},
 	{.name = NULL},
 };

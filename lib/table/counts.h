@@ -38,11 +38,9 @@ struct grt_counts {
 	uint64_t far_packets;
 };
 
-/** grt_counts_event, grt_counts_packet - count an event, a packet */
-void grt_counts_event(struct grt_counts *c, const struct grt_event *e);
+/** grt_counts_packet - counts a packet */
 void grt_counts_packet(struct grt_counts *c, const struct grt_packet *p);
 
 extern const struct grt_table grt_type_table;
-extern const struct grt_table grt_cpu_table;
 
 #endif /* GRT_TABLE_COUNTS_H */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "cells.h"
 #include "table.h"
 #include "base/units.h"
 
@@ -59,7 +60,7 @@ static void csv_put_marks(struct grt_writer *w, const struct grt_cell *cells, bo
 
 	fputc(',', w->options.out);
 	for (unsigned int i = 0; i < w->columns; i++) {
-		if (cells[i].absent || !(estimated ? cells[i].estimated : cells[i].inferred))
+		if (!grt_cell_is_marked(&cells[i], estimated))
 			continue;
 		fputs(space, w->options.out);
 		fputs(w->key[i], w->options.out);

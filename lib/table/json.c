@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "cells.h"
 #include "json_cells.h"
 #include "base/units.h"
 
@@ -109,7 +110,7 @@ void grt_json_put_marked(const struct grt_writer *w, const struct grt_cell *cell
 
 	fputc('[', w->options.out);
 	for (unsigned int i = 0; i < w->columns; i++) {
-		if (cells[i].absent || !(estimated ? cells[i].estimated : cells[i].inferred))
+		if (!grt_cell_is_marked(&cells[i], estimated))
 			continue;
 		fputs(comma, w->options.out);
 		grt_json_put_string(w->options.out, w->key[i]);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A table as a file of Apache Parquet (https://github.com/apache/parquet-format:
- * parquet.thrift, Encodings.md). Each column may be NULL. Rows are collected in
- * groups of bounded size; a column of a group is one page, behind its dictionary
- * where values come again. Texts have a dictionary, integers one or the differences
- * of neighbours. Pairs are those of the file's footer.
- *
- * Where the writer may (struct grt_writer.beside), another thread writes a full group while the next one is
- * collected. It has the group's columns and struct parquet_pages to itself, and is waited for before the next
- * group is handed over.
+ * A table as a file of Apache Parquet (https://github.com/apache/parquet-format: parquet.thrift,
+ * Encodings.md). Each column may be NULL. Rows are collected in groups of bounded size. A column of a group
+ * is one page, after a page with its dictionary if values repeat. Texts have a dictionary; integers have one,
+ * or are encoded as differences to the value before. Pairs are entries in the footer of the file.
  */
 #include <endian.h>
 #include <errno.h>
@@ -29,19 +24,19 @@
 #include "base/texts.h"
 #include "table.h"
 
-/* A group of rows ends at so many, or so many bytes of different texts. */
+/* Maximum number of rows of a group, and of bytes of its different texts. */
 #define GROUP_ROWS (128U << 10)
 #define GROUP_TEXT (32U << 20)
-/* A column's numbers have a dictionary up to so many different ones. */
+/* A column of numbers has a dictionary if it has at most this many different values. */
 #define DICTIONARY_MAX 4096U
 #define DICTIONARY_SLOTS (4 * DICTIONARY_MAX)
-/* Texts of a column whose addresses are remembered; a power of 2. */
+/* Number of texts of a column whose addresses are remembered; a power of 2. */
 #define LASTING 512U
-/* Of marked columns: lists of their names. */
+/* Number of columns with lists of marked columns: inferred and estimated. */
 #define MARKS 2U
 #define ZSTD_LEVEL 1
 
-/* Of parquet.thrift. */
+/* Numbers of parquet.thrift. */
 enum parquet_type { TYPE_BOOLEAN = 0, TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
 enum parquet_encoding { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_DELTA = 5, ENCODING_DICTIONARY = 8 };
 enum parquet_page { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
@@ -56,7 +51,7 @@ enum parquet_page { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
 #define CODEC 0
 #endif
 
-/** struct bytes - that are collected; @failed: some found no memory */
+/** struct bytes - a growing buffer; @failed: memory was missing, so bytes are missing */
 struct bytes {
 	char *at;
 	size_t used;
@@ -64,7 +59,7 @@ struct bytes {
 	bool failed;
 };
 
-/* How a cell becomes a value. */
+/* How a cell is converted to a value. */
 enum parquet_put { PUT_TEXT, PUT_NAME, PUT_LIST, PUT_THOUSANDTHS, PUT_SIGNED_THOUSANDTHS, PUT_NUMBER };
 
 /**
@@ -92,26 +87,32 @@ struct parquet_column {
 	char name[96];
 };
 
-/** struct parquet_lasting - a text that lasts, see struct grt_cell, and its number in the open group */
+/**
+ * struct parquet_lasting - the address of a lasting text (see struct grt_cell), and its number in the open
+ * group
+ */
 struct parquet_lasting {
 	const char *text;
 	uint32_t number;
 };
 
-/** struct parquet_marks - a list of marked columns: @bits of those of the last row, @number of its text */
+/**
+ * struct parquet_marks - the list of marked columns: @bits: those of the last row; @number: of the list's
+ * text
+ */
 struct parquet_marks {
 	uint64_t bits;
 	uint32_t number;
 };
 
 /**
- * struct parquet_pages - what writes groups of rows
- * @column: those of the group, @columns of them; it has so many @rows; @total: of the groups before
- * @at: bytes of the file
- * @page, @packed, @head: of a page
- * @group: the group's columns in the footer; @groups, @group_count: those before
- * @slot, @distinct: a dictionary of numbers; @index: values as numbers of it
- * @error: a negative errno: what comes is dropped
+ * struct parquet_pages - the state of writing groups of rows
+ * @column: the @columns columns of the group; @rows: number of its rows; @total: rows of earlier groups
+ * @at: number of bytes in the file so far
+ * @page, @packed, @head: a page, its compressed form, its header
+ * @group: the group's columns in the footer; @groups, @group_count: earlier groups
+ * @slot, @distinct: a dictionary of numbers; @index: the values as numbers of the dictionary
+ * @error: a negative errno: nothing more is written
  */
 struct parquet_pages {
 	FILE *out;
@@ -137,13 +138,13 @@ struct parquet_pages {
 };
 
 /**
- * struct parquet - the state
- * @column: those of the table, then the lists of marked ones
- * @rows: in the open group
+ * struct parquet - the state of the writer
+ * @column: the columns of the table, then those of marked columns
+ * @rows: number of rows in the open group
  * @list: text of a list
- * @pairs, @pair_count: of the footer
- * @behind: columns of the group that @thread writes, where it @runs; NULL: none was written beside
- * @error: a negative errno: what comes is dropped
+ * @pairs, @pair_count: pairs for the footer
+ * @behind: columns of the group that @thread writes while it @runs; NULL: no group was written by a thread
+ * @error: a negative errno: nothing more is written
  */
 struct parquet {
 	struct grt_writer w;
@@ -169,7 +170,7 @@ static struct parquet *parquet_of(struct grt_writer *w)
 
 /* ------------------------------------------------------------------ bytes */
 
-/* Return: where the next @n bytes go, NULL where there is no memory */
+/* Reserves @n bytes. Return: NULL: no memory */
 static char *bytes_room(struct bytes *b, size_t n)
 {
 	if (grt_grow(&b->at, &b->room, b->used + n, 4096)) {
@@ -194,7 +195,7 @@ static void bytes_put_byte(struct bytes *b, unsigned int byte)
 	bytes_put(b, &(uint8_t){(uint8_t)byte}, 1);
 }
 
-/* Least significant byte first, as all numbers of the format. */
+/* Writes a number with the least significant byte first, as the format has all numbers. */
 static void bytes_put_u32(struct bytes *b, uint32_t n)
 {
 	n = htole32(n);
@@ -232,13 +233,13 @@ enum thrift_type {
 	THRIFT_STRUCT = 12
 };
 
-/** struct thrift - a struct that is written: @last number of a field */
+/** struct thrift - a struct that is being written; @last: number of its last field */
 struct thrift {
 	struct bytes *to;
 	unsigned int last;
 };
 
-/* Numbers of fields rise by less than 16. */
+/* Begins a field. Field numbers must rise by less than 16. */
 static void thrift_field(struct thrift *t, unsigned int number, enum thrift_type type)
 {
 	bytes_put_byte(t->to, (number - t->last) << 4 | type);
@@ -277,7 +278,7 @@ static void thrift_list(struct thrift *t, unsigned int number, enum thrift_type 
 		bytes_put_varint(t->to, n);
 }
 
-/* A struct as a field; thrift_end() ends it. */
+/* Begins a struct as a field; thrift_end() ends it. */
 static struct thrift thrift_begin(struct thrift *t, unsigned int number)
 {
 	thrift_field(t, number, THRIFT_STRUCT);
@@ -298,13 +299,13 @@ static void thrift_empty(struct thrift *t, unsigned int number)
 
 /* -------------------------------------------------------------- encodings */
 
-/* A run of the hybrid of RLE and bits that is all bits: groups of 8 values. */
+/* Begins a run of the RLE and bit-packing hybrid that is bit-packed, in groups of 8 values. */
 static void encode_bit_run(struct bytes *b, uint32_t n)
 {
 	bytes_put_varint(b, (uint64_t)((n + 7) / 8) << 1 | 1);
 }
 
-/* Which rows have a value: levels of 1 bit, behind their length. */
+/* Writes which rows have a value: their length, then levels of 1 bit. */
 static void encode_levels(struct bytes *b, const struct parquet_column *c, uint32_t rows)
 {
 	size_t at = b->used;
@@ -324,7 +325,10 @@ static void encode_levels(struct bytes *b, const struct parquet_column *c, uint3
 	memcpy(b->at + at, &len, sizeof(len));
 }
 
-/* Of the numbers below @distinct; whole bytes and parts of one, which zstd sees patterns in. */
+/*
+ * Return: the width of numbers below @distinct: a divisor or a multiple of 8, because zstd finds patterns in
+ * bytes
+ */
 static unsigned int index_bits(uint32_t distinct)
 {
 	return distinct <= 2	   ? 1
@@ -335,7 +339,7 @@ static unsigned int index_bits(uint32_t distinct)
 				   : 32;
 }
 
-/* Whole bytes of each. */
+/* Writes numbers of whole bytes. */
 static void encode_wide(uint8_t *to, const uint32_t *index, uint32_t n, unsigned int bits)
 {
 	for (uint32_t i = 0; bits == 8 && i < n; i++)
@@ -346,7 +350,7 @@ static void encode_wide(uint8_t *to, const uint32_t *index, uint32_t n, unsigned
 		memcpy(to + (size_t)i * 4, &(uint32_t){htole32(index[i])}, 4);
 }
 
-/* Parts of a byte, the lowest bits first. */
+/* Writes numbers that are smaller than a byte, the lowest bits first. */
 static void encode_narrow(uint8_t *to, const uint32_t *index, uint32_t n, unsigned int bits)
 {
 	unsigned int each = 8 / bits;
@@ -371,7 +375,7 @@ static void encode_indices(struct bytes *b, const uint32_t *index, uint32_t n, u
 	to = (uint8_t *)bytes_room(b, size);
 	if (!to)
 		return;
-	/* what is behind the last value */
+	/* the bits after the last value */
 	memset(to + size - bits, 0, bits);
 	if (bits < 8)
 		encode_narrow(to, index, n, bits);
@@ -380,7 +384,7 @@ static void encode_indices(struct bytes *b, const uint32_t *index, uint32_t n, u
 	b->used += size;
 }
 
-/* One value, for all of @n. */
+/* Writes @n times the same value. */
 static void encode_one_index(struct bytes *b, uint32_t index, uint32_t n)
 {
 	bytes_put_byte(b, 1);
@@ -416,7 +420,7 @@ static void encode_delta_part(struct bytes *b, const uint64_t *delta, unsigned i
 	b->used += (size_t)(to - start) + used / 8;
 }
 
-/* @n differences, the first of them from @before. */
+/* Writes a block of @n differences; the first one is the difference to @before. */
 static void encode_delta_block(struct bytes *b, const uint64_t *value, uint64_t before, uint32_t n)
 {
 	uint64_t delta[DELTA_BLOCK] = {0}, all;
@@ -464,19 +468,24 @@ static void encode_booleans(struct bytes *b, const uint64_t *value, uint32_t n)
 
 /* ------------------------------------------------------------ dictionaries */
 
-/* Whether all values are the first one. */
+/* Whether there are values, and all are equal. */
 static bool column_is_one(const struct parquet_column *c)
 {
 	return c->values && !memcmp(c->value, c->value + 1, (c->values - 1) * sizeof(*c->value));
 }
 
-/* The same where its dictionary is known, which has the number of no text, too. */
+/*
+ * Whether all values are equal, with a known dictionary. A dictionary of texts also has a number for no text.
+ */
 static bool column_has_one(const struct parquet_column *c, uint32_t distinct)
 {
 	return c->type == TYPE_BYTE_ARRAY ? distinct <= 2 && column_is_one(c) : distinct == 1;
 }
 
-/* Numbers the different values of a column. Return: how many; 0: too many for a dictionary to be shorter */
+/*
+ * Numbers the different values of a column. Return: their number; 0: too many, so that a dictionary would not
+ * save space
+ */
 static uint32_t dictionary_of_numbers(struct parquet_pages *p, const struct parquet_column *c)
 {
 	uint32_t most = c->values / 4 < DICTIONARY_MAX ? c->values / 4 : DICTIONARY_MAX, used = 0, at;
@@ -546,7 +555,7 @@ static void parquet_write(struct parquet_pages *p, const void *from, size_t n)
 	p->at += n;
 }
 
-/* @p->page into @p->packed */
+/* Compresses @p->page into @p->packed. */
 static const struct bytes *page_pack(struct parquet_pages *p)
 {
 #ifdef GRT_HAVE_ZSTD
@@ -566,7 +575,7 @@ static const struct bytes *page_pack(struct parquet_pages *p)
 #endif
 }
 
-/* Writes @p->page, which has so many values. Return: bytes of it as they were, with its header */
+/* Writes @p->page, which has @values values. Return: its uncompressed size, with the header */
 static uint64_t page_write(struct parquet_pages *p, enum parquet_page type, uint32_t values,
 			   enum parquet_encoding encoding)
 {
@@ -600,7 +609,10 @@ static void column_copy_indices(struct parquet_pages *p, const struct parquet_co
 		p->index[i] = (uint32_t)c->value[i];
 }
 
-/* Writes the page of a column's dictionary, where it has one. Return: values in it, with @p->index; or 0 */
+/*
+ * Writes the page of a column's dictionary, and sets @p->index. Return: the number of its values; 0: the
+ * column has no dictionary
+ */
 static uint32_t column_write_dictionary(struct parquet_pages *p, const struct parquet_column *c,
 					uint64_t *plain)
 {
@@ -648,10 +660,10 @@ static enum parquet_encoding column_write_values(struct parquet_pages *p, const 
 
 /* --------------------------------------------------------- groups of rows */
 
-/* Least and greatest of @n values, by which engines leave out groups that they need not read. */
+/* Writes the smallest and greatest of @n values, so that engines can skip groups that they need not read. */
 static void column_put_range(struct thrift *t, const struct parquet_column *c, const uint64_t *of, uint32_t n)
 {
-	/* without a sign the order is that of numbers whose sign is turned round */
+	/* with the highest bit inverted, signed numbers are in the order of unsigned ones */
 	const uint64_t turn = c->is_unsigned ? UINT64_C(1) << 63 : 0;
 	int64_t least = INT64_MAX, most = INT64_MIN, value;
 	uint64_t end;
@@ -667,7 +679,9 @@ static void column_put_range(struct thrift *t, const struct parquet_column *c, c
 	thrift_binary(t, 6, &end, sizeof(end));
 }
 
-/* @distinct: of its dictionary, which has each value once; 0: it has none */
+/*
+ * Writes the statistics of a column. @distinct: number of values in its dictionary; 0: it has no dictionary
+ */
 static void column_put_statistics(struct thrift *meta, const struct parquet_pages *p,
 				  const struct parquet_column *c, uint32_t distinct)
 {
@@ -688,7 +702,7 @@ static void column_put_encodings(struct thrift *meta, enum parquet_encoding enco
 		bytes_put_zigzag(meta->to, ENCODING_PLAIN);
 }
 
-/* A column's pages, and what the footer says of them. */
+/* Writes the pages of a column, and their entry for the footer. */
 static void column_write(struct parquet_pages *p, const struct parquet_column *c)
 {
 	uint64_t start = p->at, data, plain = 0;
@@ -756,7 +770,7 @@ static void *group_run(void *arg)
 	return NULL;
 }
 
-/* For the group that is written. */
+/* Waits until the thread has written its group. */
 static void group_wait(struct parquet *p)
 {
 	if (p->runs)
@@ -765,7 +779,7 @@ static void group_wait(struct parquet *p)
 	p->error = p->error ?: p->pages.error;
 }
 
-/* Room for the columns of a second group; what is missing of it is made the next time. */
+/* Allocates the columns of a second group. Columns that fail are tried again for the next group. */
 static bool group_has_room(struct parquet *p)
 {
 	bool has = true;
@@ -781,7 +795,7 @@ static bool group_has_room(struct parquet *p)
 	return p->behind && has;
 }
 
-/* The full columns for those that were written. */
+/* Exchanges the full columns with those that the thread has written. */
 static void group_swap(struct parquet *p)
 {
 	for (unsigned int i = 0; i < p->columns; i++) {
@@ -796,7 +810,7 @@ static void group_swap(struct parquet *p)
 	p->pages.column = p->behind;
 }
 
-/* Return: false: no memory, or no thread */
+/* Starts the thread that writes the full group. Return: false: no memory, or no thread */
 static bool group_begin_beside(struct parquet *p)
 {
 	sigset_t all, before;
@@ -804,7 +818,7 @@ static bool group_begin_beside(struct parquet *p)
 	if (!group_has_room(p))
 		return false;
 	group_swap(p);
-	/* the command's thread gets them */
+	/* signals are for the command's thread */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	p->runs = !pthread_create(&p->thread, NULL, group_run, &p->pages);
@@ -814,7 +828,7 @@ static bool group_begin_beside(struct parquet *p)
 	return true;
 }
 
-/* The open group is over. @more: rows come behind it */
+/* Ends the open group. @more: further rows follow */
 static void group_end(struct parquet *p, bool more)
 {
 	group_wait(p);
@@ -840,7 +854,7 @@ static inline void parquet_put(struct parquet_column *c, uint32_t row, uint64_t 
 	c->value[c->values++] = value;
 }
 
-/* All rows before had a value, unless there were none. */
+/* Writes the first NULL of a group: all earlier rows of it have a value. */
 static __attribute__((noinline)) void parquet_put_first_null(struct parquet_column *c, uint32_t row)
 {
 	memset(c->there, 0xff, row / 8);
@@ -864,13 +878,13 @@ static __attribute__((noinline)) void parquet_find_text(struct parquet *p, struc
 
 static inline void parquet_put_text(struct parquet *p, struct parquet_column *c, const char *text)
 {
-	/* the same text as in the row before needs no search */
+	/* a text that equals the one before needs no search */
 	if (!c->values || strcmp(c->last_text, text) != 0)
 		parquet_find_text(p, c, text, strlen(text));
 	parquet_put(c, p->rows, c->last);
 }
 
-/* Return: the number of a text whose address says which it is */
+/* Finds the number of a lasting text by its address. */
 static inline uint32_t parquet_lasting(struct parquet *p, struct parquet_column *c, const char *text)
 {
 	uint64_t hash = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15ULL;
@@ -947,7 +961,7 @@ static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c,
 	}
 }
 
-/* Names of marked columns, by spaces. */
+/* Writes the names of marked columns, separated by spaces. */
 static void parquet_name_marks(struct parquet *p, struct parquet_column *c, uint64_t bits)
 {
 	char names[GRT_COLUMNS_MAX * sizeof(c->name)];
@@ -960,7 +974,7 @@ static void parquet_name_marks(struct parquet *p, struct parquet_column *c, uint
 	parquet_find_text(p, c, names, used);
 }
 
-/* Rows have the marks of those before, in general. */
+/* Most rows have the same marks as the row before. */
 static void parquet_put_marks(struct parquet *p, struct parquet_column *c, struct parquet_marks *m,
 			      uint64_t bits)
 {
@@ -990,7 +1004,7 @@ static int parquet_row(struct grt_writer *w, const struct grt_cell *cells)
 {
 	struct parquet *p = parquet_of(w);
 	struct parquet_column *c = p->column;
-	/* what is written may be anything, as far as the compiler knows */
+	/* a copy: otherwise the compiler must assume that writing changes it */
 	const unsigned int columns = w->columns;
 	const uint32_t row = p->rows;
 	uint64_t inferred = 0, estimated = 0;
@@ -1066,7 +1080,7 @@ static void parquet_add_column(struct parquet *p, const char *name, enum grt_cel
 		column_empty(c);
 }
 
-/* The table may come again; no other one has a place in the file. */
+/* The same table may come again; the file cannot hold another one. */
 static void parquet_table(struct grt_writer *w)
 {
 	struct parquet *p = parquet_of(w);
@@ -1109,7 +1123,7 @@ static void parquet_pair(struct parquet *p, const char *key, const char *value)
 	free(text);
 }
 
-/* What is not known has no pair. */
+/* Unknown values get no pair. */
 static void parquet_fields(struct grt_writer *w, const char *name, const char *title,
 			   const struct grt_field_value *f)
 {
@@ -1146,7 +1160,7 @@ static void schema_put_column(struct bytes *b, const struct parquet_column *c)
 		integer = thrift_begin(&logical, LOGICAL_INTEGER);
 		thrift_field(&integer, 1, THRIFT_BYTE);
 		bytes_put_byte(b, 64);
-		/* false is the type after true */
+		/* in this encoding, the type of false is the one after true */
 		thrift_field(&integer, 2, THRIFT_TRUE + 1);
 		thrift_end(&integer);
 		thrift_end(&logical);
@@ -1166,7 +1180,7 @@ static void schema_put(struct thrift *footer, const struct parquet *p)
 		schema_put_column(footer->to, &p->column[i]);
 }
 
-/* That the least and greatest values are those by the type. */
+/* Writes that the statistics are ordered by the type of the column. */
 static void schema_put_orders(struct thrift *footer, unsigned int columns)
 {
 	thrift_list(footer, 7, THRIFT_STRUCT, columns);

@@ -12,6 +12,7 @@
 #include "base/database.h"
 #include "base/escape.h"
 #include "base/grow.h"
+#include "cells.h"
 #include "table.h"
 
 #ifdef GRT_HAVE_SQLITE
@@ -143,7 +144,7 @@ static void sqlite_bind_marks(struct sqlite_writer *s, int at, const struct grt_
 	size_t used = 0;
 
 	for (unsigned int i = 0; i < s->w.columns; i++) {
-		if (cells[i].absent || !(estimated ? cells[i].estimated : cells[i].inferred))
+		if (!grt_cell_is_marked(&cells[i], estimated))
 			continue;
 		grt_cell_unit_key(s->w.column[i]->kind, s->w.key[i], key, sizeof(key));
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? " " : "", key);

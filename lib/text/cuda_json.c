@@ -41,7 +41,7 @@ static int cuda_json_judge(void *reader, const char *path, const struct grt_cupt
 		return grt_err_set(err, -EPROTO, "the file ends before its trace does",
 				   "grtrace flame --gpu PATH, which "
 				   "shows what precedes the end",
-				   "%s: behind event %llu: cannot read", path, lines);
+				   "%s: cannot read further after event %llu", path, lines);
 	return 0;
 }
 

@@ -105,7 +105,8 @@ bool grt_text_sorted_at(const struct grt_text *t, uint64_t *ns)
 	return t->sorts;
 }
 
-void grt_text_no_memory(struct grt_text *t)
+/* Reading ends with this error. */
+static void text_no_memory(struct grt_text *t)
 {
 	t->code = grt_err_set(&t->err, -ENOMEM, strerror(ENOMEM), NULL, "%s: line %llu: cannot read",
 			      t->label, (unsigned long long)t->number);
@@ -130,7 +131,7 @@ void grt_text_put(struct grt_text *t, struct grt_event *e, uint32_t cpu)
 	}
 	e->size = grt_record_size[e->type];
 	if (grt_order_put(&t->order, e, cpu)) {
-		grt_text_no_memory(t);
+		text_no_memory(t);
 		return;
 	}
 	t->health->balance.emitted++;
@@ -467,7 +468,7 @@ static void begin_order(struct grt_text *t)
 	free(t->hint);
 	t->hint = t->sorts ? calloc(1, t->format->learned_size + sizeof(size_t)) : NULL;
 	if (t->sorts && !t->hint)
-		grt_text_no_memory(t);
+		text_no_memory(t);
 }
 
 static void text_rewind(struct grt_stream *st)
@@ -493,7 +494,7 @@ static void text_rewind(struct grt_stream *st)
 	t->ended = false;
 	t->state = calloc(1, t->format->state_size + 1);
 	if (!t->state)
-		grt_text_no_memory(t);
+		text_no_memory(t);
 }
 
 static void free_text(struct grt_text *t)

@@ -139,9 +139,6 @@ void grt_text_unknown(struct grt_text *t, const char *name, size_t len);
 /** grt_text_lost - the text reports that @events events are missing here; 0: it does not report how many */
 void grt_text_lost(struct grt_text *t, uint64_t events);
 
-/** grt_text_no_memory - reports that the form got no memory: reading ends with this error */
-void grt_text_no_memory(struct grt_text *t);
-
 #define GRT_TEXT(name, help) extern const struct grt_text_format grt_text_##name;
 #include "text.def"
 #undef GRT_TEXT

@@ -51,7 +51,8 @@ static const struct grt_column columns[] = {
 	{.name = NULL},
 };
 
-const struct grt_table grt_thread_table = {"threads", "threads", columns, 0};
+/* Rows are struct grt_thread, the view is a struct grt_names. */
+static const struct grt_table thread_table = {"threads", "threads", columns, 0};
 
 /* clang-format on */
 
@@ -129,9 +130,9 @@ static int write_threads(void *state, const struct grt_part *part, struct grt_pa
 
 	if (n < 0)
 		return -ENOMEM;
-	grt_rows_sort(row, (uint64_t)n, grt_pass_sort(pass, part, grt_column_find(&grt_thread_table, "life")),
+	grt_rows_sort(row, (uint64_t)n, grt_pass_sort(pass, part, grt_column_find(&thread_table, "life")),
 		      names, thread_table_by_number);
-	ret = grt_writer_list(pass->writer, &grt_thread_table, names, row, shown);
+	ret = grt_writer_list(pass->writer, &thread_table, names, row, shown);
 	if (!ret)
 		note_threads(state, pass, shown, (uint64_t)n);
 	free(row);
@@ -150,7 +151,7 @@ GRT_ANALYSIS_FREE(free_threads, grt_threads_free)
 
 static const struct grt_part thread_parts[] = {
 	{"thread", "how threads spent their time", GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0,
-	 &grt_thread_table, .write = write_threads},
+	 &thread_table, .write = write_threads},
 	{.name = NULL},
 };
 

@@ -152,7 +152,4 @@ void grt_threads_free(struct grt_threads *s);
 /** grt_thread_state_name - the name of a state, "?": the number has none */
 const char *grt_thread_state_name(unsigned int state);
 
-/* Rows are struct grt_thread, the view is a struct grt_names. */
-extern const struct grt_table grt_thread_table;
-
 #endif /* GRT_THREADS_THREADS_H */

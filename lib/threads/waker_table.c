@@ -70,13 +70,14 @@ static const struct grt_column columns[] = {
 	{"max", grt_cell_u64, W(max), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "longest wait, ns"},
 	{"behind", waker_table_get_behind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the waker, or the thread that the waker waited for, did most of that time"},
 #define GRT_THREAD_STATE(number, NAME, name, help) \
-	{"behind_" #name, grt_cell_u64, W(behind[number]), GRT_CELL_NS, GRT_COLUMN_MORE, "of the time, while these were " #name ", ns"},
+	{"behind_" #name, grt_cell_u64, W(behind[number]), GRT_CELL_NS, GRT_COLUMN_MORE, "part of the time in which the waker, or the thread that it waited for, was " #name ", ns"},
 #include <grtrace/thread_states.def>
 #undef GRT_THREAD_STATE
 	{.name = NULL},
 };
 
-const struct grt_table grt_waker_table = {"waits", "what threads waited for", columns, 0};
+/* Rows are struct grt_waker_row, the view is a struct grt_names. */
+static const struct grt_table waker_table = {"waits", "what threads waited for", columns, 0};
 
 /* clang-format on */
 
@@ -123,7 +124,7 @@ static int write_wakers(void *state, const struct grt_part *part, struct grt_pas
 		return ret;
 	if (sort)
 		grt_rows_sort(row, w->rows.used, sort, &w->names, NULL);
-	ret = grt_writer_list(pass->writer, &grt_waker_table, &w->names, row, shown);
+	ret = grt_writer_list(pass->writer, &waker_table, &w->names, row, shown);
 	if (!ret)
 		note_wakers(w, pass, shown);
 	free(row);
@@ -142,7 +143,7 @@ GRT_ANALYSIS_FREE(free_wakers, grt_wakers_free)
 
 static const struct grt_part waker_parts[] = {
 	{"wait", "what threads waited for, and what woke them",
-	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &grt_waker_table, .write = write_wakers},
+	 GRT_PART_BY | GRT_PART_NO_JOBS | GRT_PART_TABLES, 0, &waker_table, .write = write_wakers},
 	{.name = NULL},
 };
 

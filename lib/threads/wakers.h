@@ -81,7 +81,4 @@ void grt_wakers_free(struct grt_wakers *w);
 const char *grt_waker_name(unsigned int by);
 const char *grt_wake_cause_name(unsigned int cause);
 
-/* Rows are struct grt_waker_row, the view is a struct grt_names. */
-extern const struct grt_table grt_waker_table;
-
 #endif /* GRT_THREADS_WAKERS_H */

@@ -200,7 +200,7 @@ static void ctf_advise_mend(const struct ctf_dir *d)
 	struct grt_err *first = &d->s->found.first;
 
 	snprintf(first->fix, sizeof(first->fix),
-		 "go on with what is whole, which was read; grtrace mend PATH cuts the rest off, for other "
+		 "use the complete packets, which were read; grtrace mend PATH cuts the rest off, for other "
 		 "readers");
 	grt_err_path(first, d->s->path);
 }

@@ -91,7 +91,7 @@ static void session_note_tails(struct grt_session *s, const struct grt_parts *pa
 		if (p->tail)
 			grt_fault(&s->found, GRT_FAULT_CUT, p->tail,
 				  "its writer was killed, the disk was full, or the copy is incomplete",
-				  "go on with what is whole, which was read, or grtrace record again",
+				  "use the complete packets, which were read, or grtrace record again",
 				  "%s: the last packed packet is cut after %llu {byte|bytes}", label,
 				  (unsigned long long)p->tail);
 }

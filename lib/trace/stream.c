@@ -217,7 +217,7 @@ static void lost_end(struct grt_stream *st)
 		return;
 	grt_fault(layout_health(st), GRT_FAULT_PACKET, st->pos - st->lost_from,
 		  "the file is damaged, or was written by something else",
-		  "grtrace record again, what is readable has been read",
+		  "grtrace record again; what is readable was read",
 		  "%s: offset %llu: %llu {byte that is|bytes that are} no packet", st->label,
 		  (unsigned long long)st->lost_from, (unsigned long long)(st->pos - st->lost_from));
 	st->lost_from = NOWHERE;
@@ -227,7 +227,7 @@ static void fault_cut(struct grt_stream *st, struct grt_health *h, uint64_t from
 {
 	grt_fault(h, GRT_FAULT_CUT, to - from,
 		  "its writer was killed, the disk was full, or the copy is incomplete",
-		  "go on with what is whole, which was read, or grtrace record again",
+		  "use the complete packets, which were read, or grtrace record again",
 		  "%s: offset %llu: the last packet is cut after %llu {byte|bytes}", st->label,
 		  (unsigned long long)from, (unsigned long long)(to - from));
 }
@@ -424,7 +424,7 @@ static void fault_gap(struct grt_stream *st, uint64_t missing)
 
 	st->health->missing_events += missing;
 	grt_fault(
-		st->health, GRT_FAULT_GAP, 0, "they were lost, or taken by another reader",
+		st->health, GRT_FAULT_GAP, 0, "they were lost, or another reader took them",
 		"grtrace record with a larger --buffer, and no other reader beside it",
 		"%s: offset %llu: CPU %u: packet %llu where %llu was expected, %llu {event is|events are} missing",
 		st->label, (unsigned long long)(st->packet_end - p->packet_size / 8), p->cpu_id,

@@ -288,11 +288,13 @@ void grt_bpf_samples_text(const struct grt_bpf_samples *s, char *text, size_t ro
 	if (s->clock)
 		used = snprintf(text, room, "%s %u Hz", s->clock, s->frequency);
 	if (s->again)
-		used += grt_say_text(text + used, room - (size_t)used,
-				     ", %u {time|times} a CPU came: up to 0.5 s of it without samples each",
-				     s->again);
+		used += grt_say_text(
+			text + used, room - (size_t)used,
+			", %u {time|times} a CPU came online, with up to 0.5 s before its first sample",
+			s->again);
 	if (s->refused)
-		snprintf(text + used, room - (size_t)used, ", not of a CPU that came: %s", strerror(-s->why));
+		snprintf(text + used, room - (size_t)used, ", without those of a CPU that came online: %s",
+			 strerror(-s->why));
 }
 
 void grt_bpf_samples_detach(struct grt_bpf_samples *s)

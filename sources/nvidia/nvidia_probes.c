@@ -111,7 +111,8 @@ int nvidia_probes_here(unsigned int *found, struct grt_err *err)
 	if (*found)
 		return 0;
 	return grt_err_set(
-		err, -ENODEV, "none of them is in /proc/kallsyms: the modules of the driver are not loaded",
+		err, -ENODEV,
+		"none of these functions is in /proc/kallsyms: the modules of the driver are not loaded",
 		probe_load_fix("sudo modprobe nvidia"), "cannot probe functions of NVIDIA's driver");
 }
 

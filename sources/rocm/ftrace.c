@@ -333,7 +333,7 @@ static int match_functions(struct capture *c, struct grt_err *err)
 		match_line(c, line, ++number);
 	if (c->here)
 		return 0;
-	return grt_err_set(err, -ENOENT, "the driver is not loaded, or has none of them",
+	return grt_err_set(err, -ENOENT, "the driver is not loaded, or has none of these functions",
 			   probe_load_fix("sudo modprobe amdgpu"),
 			   "ftrace: none of the %u functions is in this kernel", c->functions);
 }

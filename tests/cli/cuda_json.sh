@@ -139,7 +139,7 @@ check "annotations are steps" says 'the steps are the NVTX ranges "ProfilerStep#
 
 head -c 20000 run.json >cut.json
 run report cut.json
-expect "a file that is cut" 1 'cut.json: behind event [0-9]+: cannot read: the file ends before its trace does'
+expect "a file that is cut" 1 'cut.json: cannot read further after event [0-9]+: the file ends before its trace does'
 printf '{"schemaVersion": 1, "deviceProperties": [], "traceEvents": [{"ph": "X", "cat": "cpu_op"}]}\n' >none.json
 run report none.json
 expect "one without work of a GPU" 1 "none.json: event 1 to 1: nothing to read: none of its events is"

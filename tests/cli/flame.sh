@@ -226,16 +226,16 @@ run flame --cpu cpu.txt --gpu trace.json
 check "JSON: kernels are joined with CPU stacks" says "^main;step;\\[GPU_Kernel\\]add"
 head -c 500 trace.json >cut.json
 run flame --gpu cut.json -o cut.folded
-expect "one that is cut within an event" 1 'cut.json: cut behind event 3: its writer was killed, the disk was full, or the copy is incomplete'
+expect "one that is cut within an event" 1 'cut.json: cut after event 3: its writer was killed, the disk was full, or the copy is incomplete'
 check "a cut file: the message says what to type" says 'try: use the part that was read'
 check "a cut file: the part before the cut is drawn" cmp cut.folded <(head -n 1 json.folded)
 sed '/^ \]/,$d' trace.json >cut.json
 run flame --gpu cut.json -o cut.folded
-expect "a file that is cut after an event" 1 'cut.json: cut behind event 6:'
+expect "a file that is cut after an event" 1 'cut.json: cut after event 6:'
 check "is drawn whole" cmp cut.folded json.folded
 sed 's/^ \].*/]/' trace.json >cut.json
 run flame --gpu cut.json -o cut.folded
-expect "one without its last brace" 1 'cut.json: cut behind event 6:'
+expect "one without its last brace" 1 'cut.json: cut after event 6:'
 sed '/^{"schema/d; s/^ "traceEvents": //; /^ \]/,$d' trace.json | sed '$s/$/,/' | gzip >array.json.gz
 run flame --gpu array.json.gz -o cut.folded
 expect "an array that ends anywhere, within gzip" 0 '1 launch and 2 kernels'
@@ -243,14 +243,14 @@ check "is whole" cmp cut.folded json.folded
 # zlib hands out whole blocks: without the file's last eight bytes only their sum is missing
 head -c -8 array.json.gz >cut.json.gz
 run flame --gpu cut.json.gz -o cut.folded
-expect "gzip that is cut" 1 'cut.json.gz: cut behind event 6:'
+expect "gzip that is cut" 1 'cut.json.gz: cut after event 6:'
 check "is drawn, too" cmp cut.folded json.folded
 head -c 20 trace.json >cut.json
 run flame --gpu cut.json -o none.folded
-expect "one that is cut before its events" 1 'cut.json: cannot read on behind event 0: it is not a trace in JSON, or it ends before the first'
+expect "one that is cut before its events" 1 'cut.json: cannot read further after event 0: it is not a trace in JSON, or it ends before the first'
 sed '/no time/s/^/!/' trace.json >bad.json
 run flame --gpu bad.json -o none.folded
-expect "one that is no JSON further on" 1 'bad.json: cannot read on behind event 4: it is not a trace in JSON'
+expect "one that is no JSON further on" 1 'bad.json: cannot read further after event 4: it is not a trace in JSON'
 check "leaves no files" test ! -e none.folded
 printf '[{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2},' >array.json
 run flame --gpu array.json

@@ -66,8 +66,6 @@ static void add_object(struct grt_symbols *s, const uint8_t *in, uint32_t *objec
 	else
 		CHECK(!grt_symbols_object_as(s, "/usr/lib/x.so", ids[in[2] % 5], in[1] & 2 ? missing : path,
 					     object));
-	if (in[3] & 1)
-		grt_symbols_reopen(s, *object, path);
 }
 
 static void debug_file(const uint8_t *in)
@@ -132,7 +130,7 @@ static void step(struct grt_symbols *s, const uint8_t *in, uint32_t *object)
 		debug_file(in);
 		break;
 	default:
-		if (grt_symbols_mapped(s, pid, address) && in[1] & 4)
+		if (grt_symbols_mapping_at(s, pid, address) && in[1] & 4)
 			grt_symbols_unmap(s, pid);
 	}
 	if (found.frames)

@@ -691,8 +691,8 @@ static void names(void **state)
 	assert_int_equal(grt_nv_engine_of(9), GRT_ENGINE_COPY);
 	assert_string_equal(grt_nv_status_name(0x40), "INVALID_STATE");
 	assert_null(grt_nv_status_name(0x9999));
-	assert_string_equal(grt_nv_escape_name(0xc030462b), "NV_ESC_RM_ALLOC");
-	assert_null(grt_nv_escape_name(0xc030642b));
+	assert_string_equal(grt_nv_ioctl_name("nvidiactl", 0xc030462b), "NV_ESC_RM_ALLOC");
+	assert_null(grt_nv_ioctl_name("nvidiactl", 0xc030642b));
 	assert_string_equal(grt_nv_ioctl_name("nvidia-uvm", 51), "UVM_MIGRATE");
 	assert_string_equal(grt_nv_ioctl_name("nvidiactl", 0xc020462a), "NV_ESC_RM_CONTROL");
 	assert_null(grt_nv_ioctl_name("nvidiactl", 51));

@@ -932,13 +932,13 @@ static void mappings(void **state)
 	assert_string_equal(there(s, 0x5000), "a+0x4000");
 	put(s, 0x500, 0xa000, 0, GRT_SYMBOLS_NO_OBJECT);
 	assert_string_equal(there(s, 0x3800), "0x3800");
-	assert_true(grt_symbols_mapped(s, 3, 0x3800));
-	assert_false(grt_symbols_mapped(s, 3, 0xa000));
+	assert_true(grt_symbols_mapping_at(s, 3, 0x3800));
+	assert_false(grt_symbols_mapping_at(s, 3, 0xa000));
 	put(s, 0x2000, 0x2000, 0, b);
 	assert_string_equal(there(s, 0x2000), "0x2000");
 	grt_symbols_unmap(s, 3);
-	assert_false(grt_symbols_mapped(s, 3, 0x3800));
-	assert_false(grt_symbols_mapped(s, 4, 0x3800));
+	assert_false(grt_symbols_mapping_at(s, 3, 0x3800));
+	assert_false(grt_symbols_mapping_at(s, 4, 0x3800));
 	grt_symbols_free(s);
 }
 
@@ -969,7 +969,7 @@ static void mappings_as_an_array(void **state)
 			if (page[i])
 				assert_string_equal(there(s, i * 0x1000ULL + 7), wanted);
 			else
-				assert_false(grt_symbols_mapped(s, 3, i * 0x1000ULL + 7));
+				assert_false(grt_symbols_mapping_at(s, 3, i * 0x1000ULL + 7));
 		}
 	}
 	grt_symbols_free(s);

@@ -314,7 +314,7 @@ sample_counts() {
 		exec taskset -c 1 timeout 4 sh -c 'echo $$ >spinning; while :; do :; done'
 	END
 	run record -e sched -o spin.grt -- sh spin.sh
-	check "a CPU that came back is told" says 'sched: samples by .* Hz, 1 times? a CPU came: up to 0.5 s'
+	check "a CPU that came back is told" says 'sched: samples by .* Hz, 1 times? a CPU came online, with up to 0.5 s'
 	again=$("$GRTRACE" dump --type sample spin.grt | grep -cE "\[001\] .*pid=[0-9]+/$(cat spinning)\(")
 	check "and sampled: a program that spins there, $again times" test "$again" -gt 100
 }

@@ -11,7 +11,7 @@ calls=$GRTRACE_BUILD/tests/cli/nv_calls
 play=/sys/kernel/debug/grtrace_play_nvidia
 
 run monitor nvidia --probes -d 0.2
-expect "without the driver there is nothing to probe" 3 "none of them is in /proc/kallsyms: the modules of the driver are not loaded"
+expect "without the driver there is nothing to probe" 3 "none of these functions is in /proc/kallsyms: the modules of the driver are not loaded"
 insmod "$modules/nvidia_probed/nvidia.ko" || { echo "not ok 1 - the stand-in loads" && exit 1; }
 insmod "$modules/nvidiactl.ko" && mknod /dev/nvidiactl c 195 255
 mkdir -p sys/proc/driver/nvidia/gpus/0001:c6:02.0

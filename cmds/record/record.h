@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One run of `grtrace record`, shared by its files: record.c goes through its steps, record_options.c has the
+ * command line, record_choice.c the sources that it names, record_inputs.c opens and ends them,
+ * record_output.c opens the recording, record_metadata.c describes it, record_loop.c waits, record_move.c
+ * moves packets, record_parts.c ends segments and snapshots, record_program.c is about the program that is
+ * run, record_summary.c prints.
+ */
+#ifndef GRTRACE_RECORD_H
+#define GRTRACE_RECORD_H
+
+#include "sources/source.h"
+#include "trace/cut.h"
+#include "child.h"
+#include "machine.h"
+#include "record_box.h"
+#include "record_threads.h"
+#include "recording.h"
+
+/*
+ * Moved at once. Larger ones gain nothing and fall out of the second-level
+ * cache; a packet may be larger: it is then moved in parts.
+ */
+#define RECORD_CHUNK ((size_t)1 << 20)
+
+/* How often the loop looks at the clock and at signals, ms; and while frames are being named. */
+#define RECORD_TICK_MS 200
+#define RECORD_NAMING_MS 5
+
+/* How long a part that is closed waits for the names of its frames. */
+#define RECORD_NAMING_NS NS_PER_S
+
+/**
+ * struct input - a source that takes part
+ * @first, @streams: its streams; of these, @left are not at their end
+ * @first_place, @places: the files of its packets
+ * @cut: cuts its packets to the recording's window
+ * @ended: when its last stream was at its end before the recording was, 0: it was not
+ * @key, @window: of the metadata
+ */
+struct input {
+	const struct source *source;
+	void *state;
+	unsigned int first;
+	unsigned int streams;
+	unsigned int left;
+	unsigned int first_place;
+	unsigned int places;
+	struct grt_cut cut;
+	uint64_t ended;
+	char key[32];
+	char window[GRT_WINDOW_TEXT];
+};
+
+/**
+ * struct run - one recording while it is made
+ * @inputs: of which there are @n_inputs
+ * @fds: descriptors of all streams, then pidfds of the child and of -p
+ * @streams: how many streams
+ * @left: of these, not at their end
+ * @cut: of each of @places, the files of packets
+ * @buffer: CHUNK bytes
+ * @segments: those of @rec, where it is bounded
+ * @box: the black box, where there is one; @threads: those of the process of an incident
+ * @target: pidfd of the process of --pid
+ * @asked: when PROG was last asked to end
+ * @gave_up: it was asked twice
+ * @begun, @shown: when capture began, when the progress line was last printed
+ * @end: the moment at which all sources end, 0: it is not known yet
+ * @duty: text of --duty
+ * @told_begin: the metadata says when capture began
+ * @naming: since when a part of it waits for the names of its frames, ns; 0: none does
+ * @program: PROG is given
+ * @status: exit status so far; once PROG runs it no longer stops anything
+ */
+struct run {
+	struct input inputs[SOURCES];
+	unsigned int n_inputs;
+	struct pollfd *fds;
+	unsigned int streams;
+	unsigned int left;
+	unsigned int places;
+	struct grt_cut_stream *cut;
+	char *buffer;
+	struct recording rec;
+	struct segments segments;
+	struct box box;
+	struct record_threads threads;
+	struct child child;
+	int target;
+	uint64_t asked;
+	bool gave_up;
+	uint64_t begun;
+	uint64_t shown;
+	uint64_t end;
+	char duty[256];
+	bool told_begin;
+	uint64_t naming;
+	bool program;
+	int status;
+	char *command;
+	struct machine machine;
+};
+
+/** record_note - prints a message for the user; record_note_error - the same of an error that does not end it
+ */
+void record_note(const char *text);
+void record_note_error(const struct grt_err *err);
+
+/* record_inputs.c */
+
+/** record_inputs_open - every source that was chosen. Return: an exit status */
+int record_inputs_open(struct run *run);
+
+/** record_inputs_make_tables - of their streams and files. Return: an exit status */
+int record_inputs_make_tables(struct run *run);
+void record_inputs_free_tables(struct run *run);
+
+/** record_inputs_program_stderr - the file for the program's errors that a source reads; -1: none does */
+int record_inputs_program_stderr(const struct run *run);
+
+/** record_inputs_start - begins capture; record_inputs_begin - once all run: from now on all record
+ * everything */
+int record_inputs_start(struct run *run, struct grt_err *err);
+void record_inputs_begin(struct run *run);
+
+/** record_inputs_confine - drops the privileges that running sources do not need */
+void record_inputs_confine(struct run *run);
+
+/** record_inputs_end - gives all sources the moment at which they end, and waits for it */
+void record_inputs_end(struct run *run);
+
+/** record_inputs_adopt - adds the files that programs have written into the directory themselves */
+void record_inputs_adopt(struct run *run);
+
+/**
+ * record_inputs_check_missed - compares the events in the recording with the counts of its sources
+ * @tell: no other error has been reported
+ */
+void record_inputs_check_missed(struct run *run, bool tell);
+
+/** record_inputs_have_addresses - whether stacks are addresses in the recording: CUDA's, and those of uprobes
+ */
+bool record_inputs_have_addresses(const struct run *run);
+
+/** record_inputs_close - restores what they have changed. Return: an exit status */
+int record_inputs_close(struct run *run);
+
+/* record_output.c */
+
+/** record_set_bounds - of segments, from the options */
+void record_set_bounds(struct run *run);
+
+/** record_set_box - the black box, from the options. Return: an exit status */
+int record_set_box(struct run *run);
+
+/** record_output_open - the directory with its first metadata, or the file of --raw. Return: 0 or -errno */
+int record_output_open(struct run *run, struct grt_err *err);
+
+/* record_metadata.c: each Return: 0 or -errno */
+
+/** record_write_metadata - of the whole recording; @state: recording, complete or failed */
+int record_write_metadata(struct run *run, const char *state, struct grt_err *err);
+
+/** record_segment_metadata, record_snapshot_metadata - of a part in the directory @dir; @arg: the run */
+int record_segment_metadata(void *arg, int dir, uint64_t from, uint64_t to, struct grt_err *err);
+int record_snapshot_metadata(void *arg, int dir, uint64_t from, uint64_t to, struct grt_err *err);
+
+/** record_segments_changed - writes the metadata again after segments came or went */
+int record_segments_changed(void *arg, struct grt_err *err);
+
+/* record_loop.c, record_move.c, record_parts.c: each Return: 0 or -errno */
+
+/** record_loop - until there is a reason to end */
+int record_loop(struct run *run, struct grt_err *err);
+
+/** record_move_ready - moves packets of the streams that poll() has found ready */
+int record_move_ready(struct run *run, struct grt_err *err);
+
+/** record_move_all - all that was captured so far. Return: until when, ns; or 0 with *code set */
+uint64_t record_move_all(struct run *run, int *code, struct grt_err *err);
+
+/**
+ * record_move_rest - stops the sources and moves what they still have
+ * @ret: of the loop; after an error the sources are stopped, too, or they would go on for as long as the
+ *	program does, but nothing is moved any more
+ */
+int record_move_rest(struct run *run, int ret, struct grt_err *err);
+
+/** record_parts_check_segments - closes full segments with all that belongs to them; deletes old ones */
+int record_parts_check_segments(struct run *run, uint64_t now, struct grt_err *err);
+
+/** record_parts_check_box - begins and ends snapshots */
+int record_parts_check_box(struct run *run, uint64_t now, struct grt_err *err);
+
+/** record_parts_end_box - after the sources have ended: an incident may be the program's own end */
+int record_parts_end_box(struct run *run, struct grt_err *err);
+
+/* record_program.c */
+
+/** record_program_user - runs the program as this user. Return: an exit status */
+int record_program_user(const char *name, const char *prog);
+
+/** record_program_run - unless a signal came during set-up, which is for the program, too. Return: as
+ * child_run() */
+int record_program_run(struct run *run, char **argv);
+
+/** record_program_may_end - asks the program to end after a signal; kills it; leaves it. Return: whether to
+ * wait for it */
+bool record_program_may_end(struct run *run, uint64_t now);
+
+/** record_program_status - waits for its end. Return: the exit status of record */
+int record_program_status(struct run *run, char **argv);
+
+/* record_summary.c */
+
+/** record_summary_progress - once a second on a terminal; record_summary_print - at the end */
+void record_summary_progress(struct run *run, uint64_t now);
+void record_summary_print(const struct run *run);
+
+#endif /* GRTRACE_RECORD_H */
