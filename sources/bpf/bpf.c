@@ -1363,7 +1363,8 @@ ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len)
 }
 
 /* One job of the programs' table, at @at. Return: 1: it is in flight, 0: it is not, or -errno */
-static int grt_bpf_tell_job(struct capture *c, const struct job_key *key, const struct whole *w, uint64_t at)
+static int grt_bpf_tell_job(struct capture *c, int table, const struct job_key *key, const struct whole *w,
+			    uint64_t at)
 {
 	struct grt_ev_job ev = {
 		.e = {.time = at,
@@ -1379,17 +1380,16 @@ static int grt_bpf_tell_job(struct capture *c, const struct job_key *key, const 
 		.sw_depth = w->sw_depth,
 		.hw_depth = w->hw_depth,
 	};
-	struct job job;
+	struct whole later;
 	int ret;
 
 	/* the job is complete by now, or a later record will report it */
-	if (w->submit > at || bpf_map_lookup_elem(grt_bpf_own_map(c, "jobs"), key, &job) ||
-	    job.state & JOB_DONE)
+	if (w->submit > at || bpf_map_lookup_elem(table, key, &later) || later.job.state & JOB_DONE)
 		return 0;
-	ev.e.pid = job.pid;
-	ev.e.tid = job.tid;
-	ev.e.ring = job.ring;
-	ev.e.device = job.device;
+	ev.e.pid = w->job.pid;
+	ev.e.tid = w->job.tid;
+	ev.e.ring = w->job.ring;
+	ev.e.device = w->job.device;
 	ret = grt_bpf_name_thread(c, 0, &ev.e, &w->comm) ?: grt_bpf_complete_event(c, 0, &ev.e);
 	return ret ?: grt_bpf_add_running(c, 0, &ev, at) ?: 1;
 }
@@ -1411,7 +1411,7 @@ static int64_t grt_bpf_tell_jobs(struct capture *c, uint64_t at)
 		if (more && more != -ENOENT)
 			return more;
 		for (uint32_t i = 0; i < n && ret >= 0; i++) {
-			ret = grt_bpf_tell_job(c, &key[i], &w[i], at);
+			ret = grt_bpf_tell_job(c, table, &key[i], &w[i], at);
 			all += ret > 0;
 		}
 	}

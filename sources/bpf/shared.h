@@ -105,11 +105,13 @@ struct grt_bpf_config {
  * @armed: of record --duty, see gate.h: a window is near
  * @open: what began in a window and has not ended
  * @deps: a job has waited for a fence of no job
+ * @parts: with grt_bpf_config.whole: jobs are reported event by event, too
  */
 struct grt_bpf_gate {
 	__u32 armed;
 	__u32 open;
 	__u32 deps;
+	__u32 parts;
 };
 
 /* grt_bpf_config.stacks */
@@ -180,7 +182,7 @@ struct job_key {
 #define JOB_END_BY_FENCE \
 	2U /* its driver may not report its END: unless it has, it comes with COMPLETE, inferred */
 #define JOB_STARTED 4U /* START was reported; after a preemption it is not reported again */
-#define JOB_WHOLE 8U   /* it has a struct whole */
+#define JOB_WHOLE 8U   /* it is in a struct whole */
 
 /**
  * struct job - the submitter of a job, for events in interrupts and workers
@@ -199,12 +201,13 @@ struct job {
 };
 
 /**
- * struct whole - of a job that is reported once, at its end: what its JOB record will say beside what struct
- * job has
+ * struct whole - a job that is reported once, at its end, with what its JOB record will say
+ * @job: what every job has; it is not in the table of those that are reported event by event
  * @submit, @commit, @end: ns, 0: not yet
  * @comm: of the submitter
  */
 struct whole {
+	struct job job;
 	__u64 submit;
 	__u64 commit;
 	__u64 end;
