@@ -314,7 +314,7 @@ static int top_save_at_end(struct top *t, int status)
 static int top_run_live(struct top *t, struct live *l)
 {
 	const struct live_limits limits = {
-		.interval = opt.interval, .tick = top_tick, .idle = top_idle, .arg = t};
+		.interval = opt.interval, .tick = top_tick, .sums = top_sums, .idle = top_idle, .arg = t};
 	struct grt_err err = {.what = ""};
 	int ret = live_start(l, &err);
 
@@ -354,6 +354,7 @@ static int top_watch(struct top *t)
 		.any = !opt.sources,
 		.stack = opt.stack,
 		.whole = !opt.stack && (!opt.sources || !strstr(opt.sources, "cuda")),
+		.sums = !t->last,
 		.keep = t->last ? top_last_keep : NULL,
 		.arg = t->last,
 		.note = top_tell,

@@ -346,6 +346,9 @@ int top_begin(struct top *t);
 /** top_from - everything before @time is left out: the first update begins there. Return: 0 or -ENOMEM */
 int top_from(struct top *t, uint64_t time);
 
+/** top_sums - takes in jobs that are in no event; @arg: struct top. Return: 0 or -ENOMEM */
+int top_sums(void *arg, struct grt_job_sums *sums);
+
 /** top_figures - makes rows of what came since the update before, up to @to. Return: 0 or -ENOMEM */
 int top_figures(struct top *t, uint64_t to);
 

@@ -10,6 +10,7 @@
 #include "common.h"
 #include "gate.h"
 #include "stacks.h"
+#include "sums.h"
 
 /* Fences that jobs wait for and that are no jobs of ours: how many jobs. */
 struct {
@@ -313,13 +314,30 @@ static __always_inline int job_error(const struct job_key *key, const struct job
 	return 0;
 }
 
+/* Adds the job to the sums where they are requested. Return: whether it needs no record */
+static __always_inline int whole_summed(struct grt_bpf_counts *c, struct whole *w)
+{
+	int took = config.sums ? sums_take(w, c) : SUMS_RECORD;
+
+	if (took == SUMS_LOST) {
+		COUNT(c->wanted);
+		COUNT(c->lost);
+		__sync_fetch_and_add(&c->whole, -1);
+	}
+	return took != SUMS_RECORD;
+}
+
 /* JOB: the whole job in one record, the last one of it; waits for the job have events of their own */
 static __always_inline int put_whole(struct grt_bpf_counts *c, __u32 cpu, const struct job_key *key,
-				     const struct whole *w, __s32 status)
+				     struct whole *w, __s32 status)
 {
 	struct out_comm_job *at;
 	__u64 stamp;
 
+	if (whole_summed(c, w)) {
+		bpf_map_delete_elem(&wholes, key);
+		return 0;
+	}
 	at = begin_reserve(c, GRT_EV_JOB, sizeof(*at), &stamp);
 	if (at) {
 		__builtin_memset(&at->ev, 0, sizeof(at->ev));
@@ -330,6 +348,8 @@ static __always_inline int put_whole(struct grt_bpf_counts *c, __u32 cpu, const 
 		set_job(&at->ev.e, key, &w->job);
 		at->ev.submit = w->submit;
 		at->ev.commit = w->commit;
+		at->ev.start = w->start;
+		at->ev.inferred = w->start ? JOB_START_INFERRED : 0;
 		at->ev.end = w->end;
 		at->ev.complete = stamp;
 		at->ev.cmd = w->cmd;
