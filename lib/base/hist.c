@@ -27,7 +27,8 @@ bool grt_hist_grow(struct grt_hist *h, unsigned int octave, uint32_t *budget)
 }
 
 /* Return: how many values there were */
-static uint64_t hist_put_octave(struct grt_hist *h, unsigned int octave, const uint32_t *bucket, uint32_t *budget)
+static uint64_t hist_put_octave(struct grt_hist *h, unsigned int octave, const uint32_t *bucket,
+				uint32_t *budget)
 {
 	bool room = h->octave[octave] || grt_hist_grow(h, octave, budget);
 	uint64_t n = 0;

@@ -167,8 +167,8 @@ int grt_gpu_processes_event(struct grt_gpu_processes *g, const struct grt_event 
 /** grt_gpu_processes_job - processes a job. Return: 0 or -ENOMEM */
 int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job);
 
-/** grt_gpu_processes_sums - processes jobs that a source has summed up, which lie in the examined time. Return: 0
- * or -ENOMEM */
+/** grt_gpu_processes_sums - processes jobs that a source has summed up, which lie in the examined time.
+ * Return: 0 or -ENOMEM */
 int grt_gpu_processes_sums(struct grt_gpu_processes *g, const struct grt_job_sums *s);
 
 /**

@@ -72,8 +72,8 @@ struct grt_job_sums {
 	struct grt_hist_counts queue;
 };
 
-/** grt_jobs_ended - jobs of the ring have ended that are in no event: the START of later ones is inferred from
- * theirs. Return: 0 or -ENOMEM */
+/** grt_jobs_ended - jobs of the ring have ended that are in no event: the START of later ones is inferred
+ * from theirs. Return: 0 or -ENOMEM */
 int grt_jobs_ended(struct grt_jobs *j, const struct grt_job_sums *s);
 
 /** grt_job_touches - whether a job's time, from its first to its last time stamp, overlaps a span */

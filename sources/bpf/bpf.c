@@ -416,9 +416,9 @@ int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct 
 			   "no GPU of %s on this system", driver);
 }
 
-static const char *const shared_maps[] = {"events", "counts", "jobs",	  "wholes", "rings",  "ring_names",
-					  "deps",   "waits",  "commands", "stacks", "walked", ".data.gate",
-					  "sums",   "sum_rings", "sum_places", ".data.sums"};
+static const char *const shared_maps[] = {
+	"events",   "counts", "jobs",	"wholes",     "rings", "ring_names", "deps",	   "waits",
+	"commands", "stacks", "walked", ".data.gate", "sums",  "sum_rings",  "sum_places", ".data.sums"};
 
 /* The maps of the first object that has them serve all. */
 static int share_maps(struct capture *c, struct bpf_object *o)
@@ -686,9 +686,10 @@ static int grt_bpf_add_running(struct capture *c, unsigned int cpu, const struct
 	job.status = 0;
 	job.errors = 0;
 	job.commit = job.commit > at ? 0 : job.commit;
-	job.start = job.start > at ? 0 : job.start;
-	job.inferred = job.start ? job.inferred : 0;
 	job.end = job.end > at ? 0 : job.end;
+	/* which job of a ring runs follows from the order of those in flight */
+	job.start = job.end ? job.start : 0;
+	job.inferred = job.start ? job.inferred : 0;
 	return grt_packer_add(c->packer, cpu, &job.e);
 }
 
@@ -1014,7 +1015,7 @@ static int grt_bpf_find_sums(struct capture *c, struct grt_err *err)
 		.rings = grt_bpf_own_map(c, "sum_rings"),
 		.times = grt_bpf_own_map(c, ".data.sums"),
 	};
-	int ret = c->config.sums ? grt_bpf_sums_open(&c->sums, &maps, grt_now()) : 0;
+	int ret = c->config.sums ? grt_bpf_sums_open(&c->sums, &maps) : 0;
 
 	return ret ? grt_err_set(err, ret, strerror(-ret), "grtrace doctor",
 				 "%s cannot sum up jobs: its programs have no memory for it", c->kind->name)
@@ -1228,6 +1229,8 @@ void grt_bpf_begins(void *state, uint64_t from)
 	struct capture *c = state;
 
 	c->failed = c->failed ?: grt_bpf_duty_begin(&c->duty, c->packer, from);
+	if (c->config.sums)
+		grt_bpf_sums_begin(&c->sums, from);
 	if (c->kind->begun)
 		c->kind->begun(c, &c->config, from);
 }

@@ -37,7 +37,7 @@ static void *sums_map(int map, size_t size, size_t n)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-int grt_bpf_sums_open(struct grt_bpf_sums *s, const struct grt_bpf_sum_maps *maps, uint64_t from)
+int grt_bpf_sums_open(struct grt_bpf_sums *s, const struct grt_bpf_sum_maps *maps)
 {
 	s->places = maps->places;
 	s->sum = sums_map(maps->sums, sizeof(*s->sum), (size_t)2 * BPF_SUM_ROWS);
@@ -45,9 +45,16 @@ int grt_bpf_sums_open(struct grt_bpf_sums *s, const struct grt_bpf_sum_maps *map
 	s->times = sums_map(maps->times, sizeof(*s->times), 1);
 	if (!s->sum || !s->ring || !s->times)
 		return -errno;
-	__atomic_store_n(&s->times->since[0], from, __ATOMIC_SEQ_CST);
-	s->next = 1;
+	__atomic_store_n(&s->times->since[0], UINT64_MAX, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->times->since[1], UINT64_MAX, __ATOMIC_SEQ_CST);
 	return 0;
+}
+
+void grt_bpf_sums_begin(struct grt_bpf_sums *s, uint64_t from)
+{
+	__atomic_store_n(&s->times->since[0], from, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->times->since[1], 0, __ATOMIC_SEQ_CST);
+	s->next = 1;
 }
 
 void grt_bpf_sums_close(struct grt_bpf_sums *s)
@@ -62,7 +69,8 @@ void grt_bpf_sums_close(struct grt_bpf_sums *s)
 
 /* ------------------------------------------------------------------- places */
 
-static int sums_place(const struct grt_bpf_sums *s, const struct grt_bpf_sum_key *key, uint32_t row, uint32_t ring)
+static int sums_place(const struct grt_bpf_sums *s, const struct grt_bpf_sum_key *key, uint32_t row,
+		      uint32_t ring)
 {
 	const struct grt_bpf_sum_place place = {.row = row, .ring = ring};
 

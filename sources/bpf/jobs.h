@@ -107,7 +107,8 @@ static __always_inline struct whole *whole_of(const struct job_key *key)
 	return config.whole ? bpf_map_lookup_elem(&wholes, key) : 0;
 }
 
-/* A job that is reported event by event. Most fences are of no job, so that a look at the table has a cost. */
+/* A job that is reported event by event. Most fences are of no job, so that a look at the table has a cost.
+ */
 static __always_inline struct job *parts_of(const struct job_key *key)
 {
 	if (config.whole && !((volatile struct grt_bpf_gate *)&gate)->parts)

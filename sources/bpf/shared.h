@@ -229,10 +229,11 @@ struct whole {
 };
 
 /*
- * Sums of jobs in place of records, for a view that needs no single job. Each process on each ring has a place,
- * which the loader gives it; jobs without one are records. The loader sets a moment in the near future at which
- * the next sums begin, so that two of them are in use in turns: a job belongs to the one in whose time it was
- * complete. A job that was submitted before that time is a record, too: the views before it had a part of it.
+ * Sums of jobs in place of records, for a view that needs no single job. Each process on each ring has a
+ * place, which the loader gives it; jobs without one are records. The loader sets a moment in the near future
+ * at which the next sums begin, so that two of them are in use in turns: a job belongs to the one in whose
+ * time it was complete. A job that was submitted before that time is a record, too: the views before it had a
+ * part of it.
  */
 #define BPF_SUM_ROWS 64U
 #define BPF_SUM_NO_ROW 0xffffffffU
@@ -242,6 +243,37 @@ struct whole {
 #define BPF_SUM_BUCKETS (1U << BPF_SUM_BITS)
 #define BPF_SUM_OCTAVES 32U
 #define BPF_SUM_CELLS (BPF_SUM_OCTAVES * BPF_SUM_BUCKETS)
+
+/** grt_bpf_sum_cell - the cell of a time, as in grt_hist_value(), without an instruction that finds the
+ * highest bit. Return: BPF_SUM_CELLS: it is too long */
+static inline __attribute__((always_inline)) __u32 grt_bpf_sum_cell(__u64 ns)
+{
+	__u64 high = ns >> BPF_SUM_BITS, rest = high;
+	__u32 octave = 0;
+
+	if (!high)
+		return (__u32)ns;
+	if (high >> (BPF_SUM_OCTAVES - 1))
+		return BPF_SUM_CELLS;
+	if (rest >> 16) {
+		octave += 16;
+		rest >>= 16;
+	}
+	if (rest >> 8) {
+		octave += 8;
+		rest >>= 8;
+	}
+	if (rest >> 4) {
+		octave += 4;
+		rest >>= 4;
+	}
+	if (rest >> 2) {
+		octave += 2;
+		rest >>= 2;
+	}
+	octave += (__u32)(rest >> 1);
+	return (octave + 1) * BPF_SUM_BUCKETS + (__u32)(ns >> octave & (BPF_SUM_BUCKETS - 1));
+}
 
 /** struct grt_bpf_sum_key - a process on a ring, which is a grt_bpf_ring.id; 0: one that has no place */
 struct grt_bpf_sum_key {

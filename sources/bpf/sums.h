@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Adds finished jobs to sums in place of writing records, see struct grt_bpf_sum. When a job began follows from the
- * order of its ring, as readers of records infer it: at the END before it, or at its COMMIT if that is later.
+ * Adds finished jobs to sums in place of writing records, see struct grt_bpf_sum. When a job began follows
+ * from the order of its ring, as readers of records infer it: at the END before it, or at its COMMIT if that
+ * is later.
  *
- * The programs of a ring's jobs take turns: two that end at the same time on two CPUs would not see each other's
- * END. Kernels before 5.12 have no atomic operation that returns a value, so each program counts itself in, and
- * waits while it is not alone.
+ * The programs of a ring's jobs take turns: two that end at the same time on two CPUs would not see each
+ * other's END. Kernels before 5.12 have no atomic operation that returns a value, so each program counts
+ * itself in, and waits while it is not alone.
  */
 #ifndef GRTRACE_BPF_SUMS_H
 #define GRTRACE_BPF_SUMS_H
@@ -61,34 +62,10 @@ static __always_inline int sums_enter(struct grt_bpf_sum_ring *ring)
 	return 0;
 }
 
-/* The cell of a time, as in grt_hist_value(). A function of its own, so that the verifier follows its ways once. */
+/* A function of its own, so that the verifier follows its ways once. */
 __noinline __u32 sums_cell(__u64 ns)
 {
-	__u64 high = ns >> BPF_SUM_BITS, rest = high;
-	__u32 octave = 0;
-
-	if (!high)
-		return ns;
-	if (rest >> 16) {
-		octave += 16;
-		rest >>= 16;
-	}
-	if (rest >> 8) {
-		octave += 8;
-		rest >>= 8;
-	}
-	if (rest >> 4) {
-		octave += 4;
-		rest >>= 4;
-	}
-	if (rest >> 2) {
-		octave += 2;
-		rest >>= 2;
-	}
-	octave += rest >> 1;
-	if (high >> (BPF_SUM_OCTAVES - 1))
-		return BPF_SUM_CELLS;
-	return (octave + 1) * BPF_SUM_BUCKETS + ((ns >> octave) & (BPF_SUM_BUCKETS - 1));
+	return grt_bpf_sum_cell(ns);
 }
 
 static __always_inline void sums_put(struct grt_bpf_sum_hist *h, __u64 ns, __u32 cell, int first)
@@ -125,7 +102,8 @@ static __always_inline int sums_order(struct grt_bpf_sum_ring *ring, struct whol
 	return ended;
 }
 
-static __always_inline void sums_done(struct grt_bpf_sum *sum, const struct whole *w, struct grt_bpf_counts *c)
+static __always_inline void sums_done(struct grt_bpf_sum *sum, const struct whole *w,
+				      struct grt_bpf_counts *c)
 {
 	if (w->end > sum->last_end)
 		sum->last_end = w->end;
