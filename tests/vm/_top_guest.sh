@@ -84,7 +84,7 @@ compare() {
 	n=0 right=0
 	shares updates >rows
 	for client in $clients; do
-		true=$(truth $client.csv) got=$(seen "$(cut -d' ' -f2 <<<"$true")")
+		true=$(truth "$client.csv") got=$(seen "$(cut -d' ' -f2 <<<"$true")")
 		echo "# truth: $true; top: $got"
 		check "$form, $client: ring, process and jobs of all updates are the truth's" test "${got% *}" = "${true% *}"
 		# each job's ends are seen by tracepoints some us beside those in the driver
@@ -94,7 +94,7 @@ compare() {
 	while read -r from to pid _ share _; do
 		n=$((n + 1))
 		for client in $clients; do
-			[ "$pid" != "$(truth $client.csv | cut -d' ' -f2)" ] || of=$client.csv
+			[ "$pid" != "$(truth "$client.csv" | cut -d' ' -f2)" ] || of=$client.csv
 		done
 		true=$(true_share "$from" "$to" "$of")
 		if awk -v a="$share" -v b="$true" 'BEGIN { exit !(a - b < 0.1 && b - a < 0.1) }'; then
@@ -113,7 +113,7 @@ compare_recording() {
 	check "$form: the last time is a recording" says '^grtrace top: wrote last.grt: [0-9.]+ s, [0-9]+ events, '
 	"$GRTRACE" report last.grt --by gpu-process --json >report.json 2>said
 	for client in $clients; do
-		pid=$(truth $client.csv | cut -d' ' -f2) got=$(seen "$(truth $client.csv | cut -d' ' -f2)")
+		pid=$(truth "$client.csv" | cut -d' ' -f2) got=$(seen "$(truth "$client.csv" | cut -d' ' -f2)")
 		check "$form, $client: report of the recording has the same time" awk -v a="${got##* }" -v b="$(residency "$pid")" -v n="$n" \
 			'BEGIN { print "# top: " a ", report: " b; d = a - b; exit !(b > 0 && d < 10000 * n && d > -10000 * n) }'
 	done
@@ -149,9 +149,9 @@ compare
 form="jobs are sums of one update"
 watch_top -s 30
 for client in $clients; do
-	[ $client != third ] || continue
-	pid=$(truth $client.csv | cut -d' ' -f2)
-	true=$(true_percentiles $client.csv) got=$(percentiles updates "$pid")
+	[ "$client" != third ] || continue
+	pid=$(truth "$client.csv" | cut -d' ' -f2)
+	true=$(true_percentiles "$client.csv") got=$(percentiles updates "$pid")
 	echo "# $client: truth: $true; top: $got"
 	check "$form, $client: percentiles of t_exec and t_queue are the truth's" near "$true" "$got"
 done
