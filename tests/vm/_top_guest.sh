@@ -130,11 +130,11 @@ percentiles() { # FILE PID: p50 and p99 of t_exec, p99 of t_queue, ns
 		END { print exec, queue }' "$1"
 }
 true_percentiles() { # FILE: the same
-	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["end"] - $at["start"] }' "$1" | sort -n >exec
-	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["start"] - $at["run"] }' "$1" | sort -n >queue
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["end"] - $at["start"] }' "$1" | sort -n >lengths
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["start"] - $at["run"] }' "$1" | sort -n >queues
 	awk '{ v[FILENAME, FNR] = $1; n[FILENAME] = FNR }
 		function rank(file, permille) { return v[file, int((n[file] * permille + 999) / 1000)] }
-		END { print rank("exec", 500), rank("exec", 990), rank("queue", 990) }' exec queue
+		END { print rank("lengths", 500), rank("lengths", 990), rank("queues", 990) }' lengths queues
 }
 near() { # TRUTH GOT: each within a hundredth and 20 us
 	awk -v a="$1" -v b="$2" 'BEGIN {
