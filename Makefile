@@ -237,13 +237,14 @@ $(INJECT): $(INJECT_OBJ)
 
 # ------------------------------------------------------------- BPF programs
 
+# bpftool leaves out what is for debuggers, half of an object, and keeps BTF.
 # What bpf_helpers.h and the kernel's uapi headers need of the machine, which a cross compiler has in its own folder.
 BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Werror -Wno-unused-function -Iinclude -Ilib $(PREFIX_MAP) \
 	$(foreach d,/usr/include/$(MACHINE)-linux-gnu /usr/$(MACHINE)-linux-gnu/include,-idirafter $(d))
 
 $(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(filter-out sources/bpf/bpf%,$(wildcard sources/bpf/*.h)) $(wildcard lib/nvidia/*.h lib/codes/*.h) lib/trace/duty.h $(HEADERS) $(EVENT_ROWS)
 	@mkdir -p $(@D)
-	$(call say,BPF,$@)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+	$(call say,BPF,$@)$(CLANG) $(BPF_CFLAGS) -c -o $@.debug $< && $(BPFTOOL) gen object $@ $@.debug && rm $@.debug
 
 $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@

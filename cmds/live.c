@@ -24,6 +24,8 @@
 #define PERIOD_MS 50
 /* If one read returns this much, more is available already. */
 #define BUSY_BYTES (256U << 10)
+/* Sums end this long after we say so. */
+#define BOUND_NS 1000000
 /* An event can be read this long after its time. */
 #define SLACK_NS 2000000
 /* The same for an event of our library inside a program, which writes ten times a second. */
@@ -79,7 +81,7 @@ struct live_input {
  * @told: the last note
  * @target: pidfd of the process that is watched, -1: all processes are
  * @stack: stacks are recorded
- * @whole_jobs: see struct live_setup.whole
+ * @whole_jobs, @sums: see struct live_setup.whole and .sums
  * @slack: how long after its time an event can be read, ns
  * @moved: bytes read since it was last set to 0
  * @meter: state of each stream
@@ -99,6 +101,7 @@ struct live {
 	int target;
 	bool stack;
 	bool whole_jobs;
+	bool sums;
 	uint64_t slack;
 	uint64_t moved;
 	struct meter *meter;
@@ -190,6 +193,7 @@ static int live_open_source(struct live *l, const struct source *source, const s
 						  : "bpf",
 		.gpu_users = setup->gpu_users,
 		.whole = setup->whole,
+		.sums = setup->sums,
 		.named = !setup->any,
 		.taken = true,
 		.uid = (uid_t)-1,
@@ -271,6 +275,7 @@ int live_open(struct live **out, const struct live_setup *setup, struct grt_err 
 	l->note = setup->note;
 	l->stack = setup->stack;
 	l->whole_jobs = setup->whole;
+	l->sums = setup->sums;
 	l->keep = setup->keep;
 	l->arg = setup->arg;
 	l->slack = SLACK_NS;
@@ -550,12 +555,31 @@ static int live_ask_running(struct live *l, uint64_t at, struct grt_err *err)
 	return ret;
 }
 
+/* Up to when a tick delivers: sums end then, and only later than they are told to. */
+static uint64_t live_bound(struct live *l)
+{
+	const struct timespec pause = {.tv_nsec = BOUND_NS};
+	uint64_t at = grt_now();
+
+	if (!l->sums)
+		return at;
+	do {
+		at = grt_now() + BOUND_NS;
+		for (struct live_input *in = l->input; in < l->input + l->inputs; in++)
+			if (in->source->bound)
+				in->source->bound(in->state, at);
+	} while (grt_now() >= at);
+	while (grt_now() < at)
+		nanosleep(&pause, NULL);
+	return at;
+}
+
 /* Delivers events that are old enough to be complete; @ticks: and those that a tick needs. Return: as
  * grt_session_run_live() */
 static int live_pump(struct live *l, struct grt_consumer *c, bool ticks, struct grt_err *err)
 {
 	bool ask = ticks && l->whole_jobs;
-	uint64_t until = grt_now() - (ask ? 0 : l->slack);
+	uint64_t until = ask ? live_bound(l) : grt_now() - l->slack;
 	int ret = ask ? live_ask_running(l, until, err) : 0;
 
 	ret = ret ?: flush_sources(l, err);
@@ -663,6 +687,16 @@ static void pause_until_next(const struct live *l, const struct live_limits *lim
 	poll(fds, 2, ms);
 }
 
+/* Return: 0 or -errno */
+static int live_hand_sums(struct live *l, const struct live_limits *limits)
+{
+	int ret = 0;
+
+	for (struct live_input *in = l->input; !ret && l->sums && in < l->input + l->inputs; in++)
+		ret = in->source->sums ? in->source->sums(in->state, limits->sums, limits->arg) : 0;
+	return ret;
+}
+
 static int call(int (*fn)(void *arg), const struct live_limits *limits)
 {
 	return fn ? fn(limits->arg) : 0;
@@ -681,7 +715,7 @@ int live_run(struct live *l, struct grt_consumer *c, const struct live_limits *l
 		called = call(limits->idle, limits);
 		if (due && !called) {
 			next += step * ((grt_now() - next) / step + 1);
-			called = call(limits->tick, limits);
+			called = live_hand_sums(l, limits) ?: call(limits->tick, limits);
 		}
 		if (ret != 1 || called)
 			break;

@@ -19,6 +19,7 @@
 
 #include <grtrace/grtrace.h>
 
+struct grt_job_sums;
 struct live;
 
 /**
@@ -35,6 +36,8 @@ struct live;
  * @stack: record the CPU stack of each submit
  * @whole: a source may report each job by one JOB record when the job ends; a job that is in flight at a tick
  *	has another record before the tick, without a COMPLETE
+ * @sums: with @whole: a source may also sum up jobs that were submitted and completed between two ticks, and
+ *hand out the sums, see struct live_limits
  * @keep: gets all complete packets that are read; @place is the number of their file in a recording of
  *	the @source-th source. Return: 0 or -errno, which ends the run. May be NULL
  * @arg: argument of @keep
@@ -51,6 +54,7 @@ struct live_setup {
 	bool any;
 	bool stack;
 	bool whole;
+	bool sums;
 	int (*keep)(void *arg, unsigned int place, unsigned int source, const char *data, size_t len);
 	void *arg;
 	void (*note)(const char *text);
@@ -73,6 +77,7 @@ struct live_files {
  * @seconds: ends after this time, 0: never
  * @interval: seconds between calls of @tick, 0: never called
  * @tick: called between events; a non-zero result ends the run
+ * @sums: gets, before @tick, jobs that no event has; with struct live_setup.sums
  * @idle: called when the consumer got all present events, so that output
  *	can be flushed; may be NULL, a non-zero result ends the run
  * @prompt: the view shows single events: sources that allow this are read more often
@@ -83,6 +88,7 @@ struct live_limits {
 	double seconds;
 	double interval;
 	int (*tick)(void *arg);
+	int (*sums)(void *arg, struct grt_job_sums *sums);
 	int (*idle)(void *arg);
 	bool prompt;
 	int fd;

@@ -15,6 +15,7 @@
 #include "host/option.h"
 
 struct grt_duty;
+struct grt_job_sums;
 
 /* Most streams of one source: one per CPU or traced thread, and one of its own. */
 #define SOURCE_STREAMS_MAX 1025
@@ -39,6 +40,8 @@ struct grt_duty;
  * @program: a program will be started
  * @whole: sources that can make one JOB record of each job, in place of its events; struct source.running has
  *	those in flight
+ * @sums: with @whole: sources that can sum up finished jobs hand them out by struct source.sums, without
+ *records
  * @named: the user has named this source
  * @taken: the recorder reads all packets, to keep them in memory or in segments: traced programs write no
  *	files
@@ -66,6 +69,7 @@ struct source_setup {
 	bool no_names;
 	bool program;
 	bool whole;
+	bool sums;
 	bool named;
 	bool taken;
 	const struct grt_duty *duty;
@@ -123,6 +127,11 @@ struct source_setup {
  * @running: the next flush() also makes a JOB record without a COMPLETE readable, with the time @at, of each
  *	job in flight then: with struct source_setup.whole, no other event says that a job is. @at is now.
  *	NULL: other events do
+ * @bound: jobs that are complete before @at, ns, belong to the present sums, and others to the next ones: the
+ *next running() is of this moment, which is still to come. May be called again with a later one. NULL: it has
+ *no sums
+ * @sums: after running(): calls @fn for the jobs that it has summed up since the moment before, and clears
+ *them. Return: 0, or the result of @fn, which ends the loop
  * @flush: makes everything captured so far readable; NULL: everything always is
  * @name_frames: names the frames of the stacks so far, some with each call, during capture. Return: 1: done;
  *	0: not yet, or -errno. NULL: no stack needs this
@@ -172,6 +181,8 @@ struct source {
 	unsigned int (*places)(void *state);
 	unsigned int (*place)(void *state, unsigned int i);
 	int (*running)(void *state, uint64_t at, struct grt_err *err);
+	void (*bound)(void *state, uint64_t at);
+	int (*sums)(void *state, int (*fn)(void *arg, struct grt_job_sums *sums), void *arg);
 	int (*flush)(void *state, struct grt_err *err);
 	int (*name_frames)(void *state);
 	ssize_t (*read)(void *state, unsigned int i, void *buf, size_t len);

@@ -34,6 +34,7 @@ static struct {
 	const char *output;
 	double last;
 	uint64_t last_size;
+	bool no_last;
 	bool stack;
 	bool batch;
 	bool json;
@@ -58,6 +59,8 @@ static const struct cmd_opt opts[] = {
 	{"last", 0, OPT_SECONDS, "TIME", &opt.last, "live: keep this time in memory for -o (default: 30)"},
 	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
 	 "live: limit of the memory for --last (default: 64M)"},
+	{"no-last", 0, OPT_FLAG, NULL, &opt.no_last,
+	 "live: keep nothing for that, so that the screen costs as little as -b: BPF programs sum up jobs"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -317,7 +320,7 @@ static int top_save_at_end(struct top *t, int status)
 static int top_run_live(struct top *t, struct live *l)
 {
 	const struct live_limits limits = {
-		.interval = opt.interval, .tick = top_tick, .idle = top_idle, .arg = t};
+		.interval = opt.interval, .tick = top_tick, .sums = top_sums, .idle = top_idle, .arg = t};
 	struct grt_err err = {.what = ""};
 	int ret = live_start(l, &err);
 
@@ -343,7 +346,7 @@ static int top_keep(struct top *t)
 	double seconds = opt.last > 0 ? opt.last : LAST_SECONDS;
 
 	t->output = opt.output ?: OUTPUT;
-	if ((opt.batch || opt.json) && !opt.output)
+	if (opt.no_last || ((opt.batch || opt.json) && !opt.output))
 		return 0;
 	return top_last_new(&t->last, (uint64_t)(seconds * 1e9), opt.last_size ?: LAST_SIZE);
 }
@@ -357,6 +360,7 @@ static int top_watch(struct top *t)
 		.any = !opt.sources,
 		.stack = opt.stack,
 		.whole = !opt.stack && (!opt.sources || !strstr(opt.sources, "cuda")),
+		.sums = !t->last,
 		.keep = t->last ? top_last_keep : NULL,
 		.arg = t->last,
 		.note = top_tell,
@@ -434,9 +438,11 @@ static int top_check_options(void)
 {
 	if ((opt.batch || opt.json) && !opt.output && (opt.last > 0 || opt.last_size))
 		return cmd_usage_error("with -b or --json, --last and --last-size need -o");
-	if (opt.input && (opt.sources || opt.pid || opt.output || opt.stack || opt.last > 0))
+	if (opt.no_last && (opt.output || opt.last > 0 || opt.last_size))
+		return cmd_usage_error("--no-last keeps nothing: it contradicts -o, --last and --last-size");
+	if (opt.input && (opt.sources || opt.pid || opt.output || opt.stack || opt.last > 0 || opt.no_last))
 		return cmd_usage_error(
-			"-e, -p, -o, --last and --stack work only on live events, not with -i");
+			"-e, -p, -o, --last, --no-last and --stack work only on live events, not with -i");
 	if (opt.pid == OPT_GPU_USERS && (!opt.sources || strcmp(opt.sources, "cuda")))
 		return cmd_usage_error("-p gpu works only with -e cuda alone");
 	if (opt.last_size && opt.last_size < LAST_SIZE_MIN)

@@ -367,6 +367,9 @@ int top_begin(struct top *t);
 /** top_from - begins the first update at @time; earlier events are ignored. Return: 0 or -ENOMEM */
 int top_from(struct top *t, uint64_t time);
 
+/** top_sums - adds jobs that are in no event; @arg: struct top. Return: 0 or -ENOMEM */
+int top_sums(void *arg, struct grt_job_sums *sums);
+
 /** top_figures - computes the rows of the update that ends at @to. Return: 0 or -ENOMEM */
 int top_figures(struct top *t, uint64_t to);
 

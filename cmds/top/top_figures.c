@@ -40,6 +40,16 @@ static int top_on_job(void *arg, const struct grt_job *job)
 	return job->held ? 0 : top_take_done(arg, job);
 }
 
+int top_sums(void *arg, struct grt_job_sums *sums)
+{
+	struct top *t = arg;
+
+	sums->name = grt_names_find(grt_jobs_names(t->jobs), GRT_NAME_THREAD, sums->tid);
+	t->count.jobs += sums->timed + sums->untimed;
+	return grt_groups_queue_sums(t->groups, sums) ?: grt_gpu_processes_sums(t->shares, sums)
+		?: grt_jobs_ended(t->jobs, sums);
+}
+
 static int top_on_joined(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct top *t = (struct top *)c;

@@ -143,7 +143,7 @@ int grt_busy_insert(struct grt_busy *b, uint64_t from, uint64_t to)
 
 uint64_t grt_busy_sum(const struct grt_busy *b)
 {
-	uint64_t sum = 0;
+	uint64_t sum = b->apart;
 
 	for (uint32_t i = 0; i < b->used; i++)
 		sum += b->part[i].to - b->part[i].from - b->part[i].idle;

@@ -34,6 +34,7 @@ struct grt_busy_part {
  * struct grt_busy - all zero is empty; freed by grt_busy_free()
  * @part: disjoint and ascending
  * @last: the last part, which is never idle; NULL: none
+ * @apart: length of further intervals that overlap neither each other nor any part, ns
  * @cut: number of intervals that began or ended within a merged part: the union is
  *	then a lower bound
  */
@@ -42,6 +43,7 @@ struct grt_busy {
 	struct grt_busy_part *last;
 	uint32_t used;
 	uint32_t room;
+	uint64_t apart;
 	uint64_t cut;
 };
 

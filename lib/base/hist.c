@@ -26,6 +26,39 @@ bool grt_hist_grow(struct grt_hist *h, unsigned int octave, uint32_t *budget)
 	return h->octave[octave];
 }
 
+/* Return: how many values there were */
+static uint64_t hist_put_octave(struct grt_hist *h, unsigned int octave, const uint32_t *bucket,
+				uint32_t *budget)
+{
+	bool room = h->octave[octave] || grt_hist_grow(h, octave, budget);
+	uint64_t n = 0;
+
+	for (unsigned int b = 0; b < GRT_HIST_BUCKETS; b++) {
+		n += bucket[b];
+		if (room)
+			h->octave[octave][b] += bucket[b] * GRT_WEIGHT_ONE;
+	}
+	return n;
+}
+
+void grt_hist_put_counts(struct grt_hist *h, const struct grt_hist_counts *c, uint32_t *budget)
+{
+	uint64_t n = 0;
+
+	for (unsigned int o = 0; o < c->octaves; o++)
+		if (c->used >> o & 1)
+			n += hist_put_octave(h, o, c->bucket + (size_t)o * GRT_HIST_BUCKETS, budget);
+	if (!n)
+		return;
+	if (c->min < h->min || !h->weight)
+		h->min = c->min;
+	if (c->max > h->max)
+		h->max = c->max;
+	h->inferred |= c->inferred;
+	h->weight += n * GRT_WEIGHT_ONE;
+	h->sum += (unsigned __int128)c->sum * GRT_WEIGHT_ONE;
+}
+
 /* The middle of the bucket that holds the value of this rank. */
 static uint64_t value_at(const struct grt_hist *h, uint64_t rank)
 {

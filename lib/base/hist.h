@@ -112,6 +112,26 @@ static inline void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t wei
 }
 
 /**
+ * struct grt_hist_counts - values that were counted elsewhere, in the same buckets
+ * @bucket: of @octaves octaves from the first one on, GRT_HIST_BUCKETS of each; those of an octave whose bit
+ *in
+ *	@used is not set are all 0
+ * @sum, @min, @max: of the values
+ */
+struct grt_hist_counts {
+	const uint32_t *bucket;
+	uint32_t octaves;
+	uint64_t used;
+	uint64_t sum;
+	uint64_t min;
+	uint64_t max;
+	bool inferred;
+};
+
+/** grt_hist_put_counts - adds all of them, each with the weight 1.0; @budget as for grt_hist_put() */
+void grt_hist_put_counts(struct grt_hist *h, const struct grt_hist_counts *c, uint32_t *budget);
+
+/**
  * grt_hist_percentile - the smallest value that at least @permille of all values do not exceed (nearest rank)
  * Return: whether there is one
  */

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jobs/jobs.h"
-
 /* Octaves of 4 KiB for the percentiles of all rows. */
 #define HIST_BUDGET 16384U
 
@@ -359,14 +357,14 @@ int grt_gpu_processes_running(struct grt_gpu_processes *g, const struct grt_job 
 	return gpu_processes_have(g, o, ring, job->time[GRT_STAMP_START], end);
 }
 
-/* A job without a beginning or an end. */
-static int gpu_processes_untimed(struct grt_gpu_processes *g, uint32_t number)
+/* Jobs without a beginning or an end. */
+static int gpu_processes_untimed(struct grt_gpu_processes *g, uint32_t number, uint64_t jobs)
 {
 	struct grt_gpu_place *ring;
 	int ret = gpu_processes_at(g, GRT_GPU_JOBS, 0, 0, number, &ring);
 
 	if (!ret && ring)
-		ring->untimed++;
+		ring->untimed += jobs;
 	return ret;
 }
 
@@ -381,7 +379,7 @@ int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job
 	if (!g->jobs || job->ring == GRT_RING_NONE)
 		return 0;
 	if ((job->seen & both) != both || end < start)
-		return gpu_processes_untimed(g, job->ring);
+		return gpu_processes_untimed(g, job->ring, 1);
 	ret = gpu_processes_find(g, job, &ring, &o);
 	if (ret || !ring)
 		return ret;
@@ -395,6 +393,30 @@ int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job
 	o->came++;
 	grt_hist_add(&o->whole, end - start, GRT_WEIGHT_ONE, job->inferred & both, &g->budget);
 	return gpu_processes_have(g, o, ring, start, end);
+}
+
+int grt_gpu_processes_sums(struct grt_gpu_processes *g, const struct grt_job_sums *s)
+{
+	const struct grt_job job = {.ring = s->ring, .pid = s->pid};
+	struct grt_gpu_process *o;
+	struct grt_gpu_place *ring;
+	int ret = s->untimed ? gpu_processes_untimed(g, s->ring, s->untimed) : 0;
+
+	if (ret || !s->timed)
+		return ret;
+	ret = gpu_processes_find(g, &job, &ring, &o);
+	if (ret || !ring)
+		return ret;
+	ring->timed += s->timed;
+	ring->busy.apart += s->exec.sum;
+	if (!o)
+		return 0;
+	o->name = s->name ?: o->name;
+	o->inferred |= s->exec.inferred;
+	o->came += s->timed;
+	o->busy.apart += s->exec.sum;
+	grt_hist_put_counts(&o->whole, &s->exec, &g->budget);
+	return 0;
 }
 
 /* ------------------------------------------------------------- counters */

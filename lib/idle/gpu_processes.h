@@ -23,6 +23,7 @@
 #include "base/hist.h"
 #include "base/keyed.h"
 #include "base/texts.h"
+#include "jobs/jobs.h"
 #include "table/analysis.h"
 
 #define GRT_GPU_PLACES_MAX 512U
@@ -165,6 +166,10 @@ int grt_gpu_processes_event(struct grt_gpu_processes *g, const struct grt_event 
 
 /** grt_gpu_processes_job - processes a job. Return: 0 or -ENOMEM */
 int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job);
+
+/** grt_gpu_processes_sums - processes jobs that a source has summed up, which lie in the examined time.
+ * Return: 0 or -ENOMEM */
+int grt_gpu_processes_sums(struct grt_gpu_processes *g, const struct grt_job_sums *s);
 
 /**
  * grt_gpu_processes_running - processes an incomplete job with a START: it has its ring up to its

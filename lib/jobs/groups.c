@@ -347,6 +347,19 @@ int grt_groups_queue(struct grt_groups *g, const struct grt_job *job)
 	return each_group(g, &m, groups_add_queue, &value, true);
 }
 
+static int groups_add_queue_sums(struct grt_groups *g, struct grt_group *group, const void *counts)
+{
+	grt_hist_put_counts(&group->queue, counts, &g->octaves);
+	return 0;
+}
+
+int grt_groups_queue_sums(struct grt_groups *g, const struct grt_job_sums *s)
+{
+	const struct member m = {s->ring, s->device, s->pid, s->name, s->engine};
+
+	return s->timed ? each_group(g, &m, groups_add_queue_sums, &s->queue, true) : 0;
+}
+
 static int groups_add_stray(struct grt_groups *g, struct grt_group *group, const void *what)
 {
 	const struct grt_event *e = what;

@@ -89,6 +89,9 @@ int grt_groups_estimate(struct grt_groups *g, enum grt_group_by by, uint64_t fro
 /** grt_groups_queue - adds only the t_queue of a job. Return: 0 or -ENOMEM */
 int grt_groups_queue(struct grt_groups *g, const struct grt_job *job);
 
+/** grt_groups_queue_sums - the same of jobs that a source has summed up. Return: 0 or -ENOMEM */
+int grt_groups_queue_sums(struct grt_groups *g, const struct grt_job_sums *s);
+
 /** grt_group_sampled - whether some of its jobs have a weight above one */
 static inline bool grt_group_sampled(const struct grt_group *g)
 {

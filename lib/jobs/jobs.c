@@ -687,6 +687,23 @@ static int follow_ring(struct grt_jobs *j, struct grt_job *job, uint64_t end)
 	return 0;
 }
 
+int grt_jobs_ended(struct grt_jobs *j, const struct grt_job_sums *s)
+{
+	const struct grt_job last = {.ring = s->ring, .device = s->device};
+	struct ring_order *ring;
+	int r = s->last_end ? jobs_ring_of(j, &last, &ring) : 1;
+
+	if (r)
+		return r < 0 ? r : 0;
+	if (!ring->ended || s->last_end > ring->last_end)
+		ring->last_end = s->last_end;
+	if (s->last_commit > ring->last_commit)
+		ring->last_commit = s->last_commit;
+	ring->ended = true;
+	ring->gaps = false;
+	return 0;
+}
+
 /* Events */
 
 /* The job has such a stamp. Return: whether the new one is better: observed where that was inferred */

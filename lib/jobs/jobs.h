@@ -7,6 +7,7 @@
 
 #include <grtrace/jobs.h>
 
+#include "base/hist.h"
 #include "trace/names.h"
 
 /* Most jobs in flight, 128 bytes each and at most 112 for the table: 240 MiB for the worst trace. */
@@ -48,6 +49,32 @@ int grt_jobs_each_running(struct grt_jobs *j, int (*fn)(void *arg, const struct 
  * later COMMIT ended on its ring, its end was lost, and it is in flight until its last time stamp.
  */
 void grt_jobs_within(struct grt_jobs *j, uint64_t from, uint64_t to);
+
+/**
+ * struct grt_job_sums - jobs of a process on a ring that are in no event, since a source has summed them up
+ * @name: of the thread that submitted the last one
+ * @timed: t_exec is known of so many, and they ran one after another, @untimed: of these it is not
+ * @last_end, @last_commit: the latest, ns; 0: none
+ * @exec, @queue: t_exec and t_queue of @timed
+ */
+struct grt_job_sums {
+	uint32_t device;
+	uint32_t ring;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t name;
+	uint8_t engine;
+	uint64_t timed;
+	uint64_t untimed;
+	uint64_t last_end;
+	uint64_t last_commit;
+	struct grt_hist_counts exec;
+	struct grt_hist_counts queue;
+};
+
+/** grt_jobs_ended - jobs of the ring have ended that are in no event: the START of later ones is inferred
+ * from theirs. Return: 0 or -ENOMEM */
+int grt_jobs_ended(struct grt_jobs *j, const struct grt_job_sums *s);
 
 /** grt_job_touches - whether a job's time, from its first to its last time stamp, overlaps a span */
 bool grt_job_touches(const struct grt_job *job, uint64_t first, uint64_t last);

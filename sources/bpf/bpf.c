@@ -40,6 +40,7 @@
 #include "bpf_rings.h"
 #include "bpf_samples.h"
 #include "bpf_stacks.h"
+#include "bpf_sums.h"
 #include "bpf_tables.h"
 #include "bpf_xid.h"
 #include "base/clock.h"
@@ -113,6 +114,7 @@ struct named_thread {
  * @forgotten: jobs in flight that the programs had no room for, known at the end
  * @asked: the next flush also hands out the jobs in flight at this time; 0: it does not
  * @duty: its windows
+ * @sums: of finished jobs
  * @without: objects left out, since a module has no BTF
  * @refused: objects left out, since the kernel does not take them: what the others report is whole without
  * @tables: the programs walk by unwind tables
@@ -161,6 +163,7 @@ struct capture {
 	uint64_t asked;
 	void (*note)(const char *text);
 	struct grt_bpf_duty duty;
+	struct grt_bpf_sums sums;
 	char without[128];
 	char refused[64];
 	bool no_names;
@@ -413,8 +416,9 @@ int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct 
 			   "no GPU of %s on this system", driver);
 }
 
-static const char *const shared_maps[] = {"events", "counts", "jobs",	  "wholes", "rings",  "ring_names",
-					  "deps",   "waits",  "commands", "stacks", "walked", ".data.gate"};
+static const char *const shared_maps[] = {
+	"events",   "counts", "jobs",	"wholes",     "rings", "ring_names", "deps",	   "waits",
+	"commands", "stacks", "walked", ".data.gate", "sums",  "sum_rings",  "sum_places", ".data.sums"};
 
 /* The maps of the first object that has them serve all. */
 static int share_maps(struct capture *c, struct bpf_object *o)
@@ -434,6 +438,8 @@ static int share_maps(struct capture *c, struct bpf_object *o)
 		else if (mine && ((!strcmp(shared_maps[i], "stacks") && !c->config.stacks) ||
 				  (!strcmp(shared_maps[i], "wholes") && !c->config.whole)))
 			ret = bpf_map__set_max_entries(mine, 1);
+		else if (mine && !strcmp(shared_maps[i], "sums") && c->config.sums)
+			ret = bpf_map__set_max_entries(mine, 2 * BPF_SUM_ROWS);
 	}
 	return ret ? ret : grt_bpf_tables_share(o, c->config.stacks & BPF_STACK_TABLES);
 }
@@ -681,6 +687,9 @@ static int grt_bpf_add_running(struct capture *c, unsigned int cpu, const struct
 	job.errors = 0;
 	job.commit = job.commit > at ? 0 : job.commit;
 	job.end = job.end > at ? 0 : job.end;
+	/* which job of a ring runs follows from the order of those in flight */
+	job.start = job.end ? job.start : 0;
+	job.inferred = job.start ? job.inferred : 0;
 	return grt_packer_add(c->packer, cpu, &job.e);
 }
 
@@ -697,6 +706,7 @@ static int grt_bpf_take_job(struct capture *c, unsigned int cpu, const struct gr
 static int grt_bpf_take_event(struct capture *c, unsigned int cpu, struct grt_event *e,
 			      const struct labels *l)
 {
+	uint32_t ring = e->ring;
 	int ret = 0;
 
 	c->tally[cpu].events++;
@@ -710,6 +720,8 @@ static int grt_bpf_take_event(struct capture *c, unsigned int cpu, struct grt_ev
 		ret = grt_bpf_complete_event(c, cpu, e);
 	if (!ret && e->type == GRT_EV_JOB)
 		ret = grt_bpf_take_job(c, cpu, (struct grt_ev_job *)e);
+	if (e->type == GRT_EV_JOB && c->config.sums)
+		grt_bpf_sums_meet(&c->sums, ring, e, !c->numbered.in_order);
 	if (!ret)
 		ret = grt_packer_add(c->packer, cpu, e);
 	/* which context runs follows from the order of all jobs */
@@ -906,6 +918,7 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	if (setup->duty)
 		c->config.duty = *setup->duty;
 	c->config.whole = setup->whole && !setup->duty && !setup->user_stack && !setup->kernel_stack;
+	c->config.sums = c->config.whole && setup->sums && grt_types_empty(&setup->types);
 	for (int i = 0; setup->gpu && i < KNOWN_GPU_FILES; i++)
 		c->config.devices[i] = setup->gpu->file[i].number;
 	c->config.one_gpu = setup->gpu != NULL;
@@ -994,6 +1007,21 @@ static int grt_bpf_find_gate(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
+static int grt_bpf_find_sums(struct capture *c, struct grt_err *err)
+{
+	const struct grt_bpf_sum_maps maps = {
+		.places = grt_bpf_own_map(c, "sum_places"),
+		.sums = grt_bpf_own_map(c, "sums"),
+		.rings = grt_bpf_own_map(c, "sum_rings"),
+		.times = grt_bpf_own_map(c, ".data.sums"),
+	};
+	int ret = c->config.sums ? grt_bpf_sums_open(&c->sums, &maps) : 0;
+
+	return ret ? grt_err_set(err, ret, strerror(-ret), "grtrace doctor",
+				 "%s cannot sum up jobs: its programs have no memory for it", c->kind->name)
+		   : 0;
+}
+
 static int grt_bpf_open_decoder(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
 	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
@@ -1050,7 +1078,7 @@ static int grt_bpf_prepare(struct capture *c, const struct source_setup *setup, 
 		       : c->without[0] ? no_btf(c, err)
 				       : no_tracepoint(objects, err);
 	if (!ret)
-		ret = make_reader(c, err) ?: grt_bpf_find_gate(c, err);
+		ret = make_reader(c, err) ?: grt_bpf_find_gate(c, err) ?: grt_bpf_find_sums(c, err);
 	return ret || !c->kind->decoder ? ret : grt_bpf_open_decoder(c, setup, err);
 }
 
@@ -1201,6 +1229,8 @@ void grt_bpf_begins(void *state, uint64_t from)
 	struct capture *c = state;
 
 	c->failed = c->failed ?: grt_bpf_duty_begin(&c->duty, c->packer, from);
+	if (c->config.sums)
+		grt_bpf_sums_begin(&c->sums, from);
 	if (c->kind->begun)
 		c->kind->begun(c, &c->config, from);
 }
@@ -1299,7 +1329,7 @@ static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t le
 {
 	struct grt_packer_counts counts = {
 		.filtered = c->count[cpu].filtered + c->tally[cpu].filtered,
-		.aggregated = c->tally[cpu].replaced,
+		.aggregated = c->count[cpu].replaced + c->tally[cpu].replaced,
 		.lost = c->count[cpu].lost + c->tally[cpu].late + (cpu ? 0 : c->missed + c->forgotten),
 	};
 	bool now = c->ended || c->tally[cpu].flushed != c->flushes;
@@ -1363,7 +1393,8 @@ ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len)
 }
 
 /* One job of the programs' table, at @at. Return: 1: it is in flight, 0: it is not, or -errno */
-static int grt_bpf_tell_job(struct capture *c, const struct job_key *key, const struct whole *w, uint64_t at)
+static int grt_bpf_tell_job(struct capture *c, int table, const struct job_key *key, const struct whole *w,
+			    uint64_t at)
 {
 	struct grt_ev_job ev = {
 		.e = {.time = at,
@@ -1379,17 +1410,16 @@ static int grt_bpf_tell_job(struct capture *c, const struct job_key *key, const 
 		.sw_depth = w->sw_depth,
 		.hw_depth = w->hw_depth,
 	};
-	struct job job;
+	struct whole later;
 	int ret;
 
 	/* the job is complete by now, or a later record will report it */
-	if (w->submit > at || bpf_map_lookup_elem(grt_bpf_own_map(c, "jobs"), key, &job) ||
-	    job.state & JOB_DONE)
+	if (w->submit > at || bpf_map_lookup_elem(table, key, &later) || later.job.state & JOB_DONE)
 		return 0;
-	ev.e.pid = job.pid;
-	ev.e.tid = job.tid;
-	ev.e.ring = job.ring;
-	ev.e.device = job.device;
+	ev.e.pid = w->job.pid;
+	ev.e.tid = w->job.tid;
+	ev.e.ring = w->job.ring;
+	ev.e.device = w->job.device;
 	ret = grt_bpf_name_thread(c, 0, &ev.e, &w->comm) ?: grt_bpf_complete_event(c, 0, &ev.e);
 	return ret ?: grt_bpf_add_running(c, 0, &ev, at) ?: 1;
 }
@@ -1411,22 +1441,58 @@ static int64_t grt_bpf_tell_jobs(struct capture *c, uint64_t at)
 		if (more && more != -ENOENT)
 			return more;
 		for (uint32_t i = 0; i < n && ret >= 0; i++) {
-			ret = grt_bpf_tell_job(c, &key[i], &w[i], at);
+			ret = grt_bpf_tell_job(c, table, &key[i], &w[i], at);
 			all += ret > 0;
 		}
 	}
 	return ret < 0 ? ret : all;
 }
 
+/* Names the threads and processes that have sums, which no event does. Return: 0 or -ENOMEM */
+static int grt_bpf_name_sums(struct capture *c, uint64_t at)
+{
+	struct grt_bpf_sum *sum;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && (i = grt_bpf_sums_next(&c->sums, i, &sum));) {
+		struct grt_event e = c->sums.row[i - 1].e;
+
+		e.time = at;
+		e.tid = sum->tid;
+		e.ring = c->sums.row[i - 1].key.ring;
+		ret = grt_bpf_name_thread(c, 0, &e, &sum->comm) ?: grt_bpf_complete_event(c, 0, &e);
+	}
+	return ret;
+}
+
+void grt_bpf_bound(void *state, uint64_t at)
+{
+	struct capture *c = state;
+
+	if (c->config.sums)
+		grt_bpf_sums_bound(&c->sums, at);
+}
+
+int grt_bpf_sums(void *state, int (*fn)(void *arg, struct grt_job_sums *sums), void *arg)
+{
+	struct capture *c = state;
+
+	return c->config.sums && !c->ended ? grt_bpf_sums_each(&c->sums, fn, arg) : 0;
+}
+
 int grt_bpf_running(void *state, uint64_t at, struct grt_err *err)
 {
 	struct capture *c = state;
-	int64_t ret;
+	int64_t ret = 0;
 
 	if (!c->config.whole || c->ended)
 		return 0;
 	c->asked = at;
-	ret = grt_bpf_tell_jobs(c, at);
+	if (c->config.sums) {
+		grt_bpf_sums_turn(&c->sums);
+		ret = grt_bpf_name_sums(c, at);
+	}
+	ret = ret ?: grt_bpf_tell_jobs(c, at);
 	return ret < 0 ? grt_err_set(err, (int)ret, strerror((int)-ret), NULL,
 				     "cannot read the jobs in flight")
 		       : 0;
@@ -1528,7 +1594,7 @@ static int grt_bpf_end_jobs(struct capture *c, uint64_t end)
 		return (int)running;
 	for (unsigned int cpu = 0; cpu < c->cpus; cpu++) {
 		submitted += c->count[cpu].whole;
-		known += c->tally[cpu].whole;
+		known += c->count[cpu].summed + c->tally[cpu].whole;
 	}
 	known += (uint64_t)running;
 	c->forgotten = submitted > known ? submitted - known : 0;
@@ -1718,6 +1784,7 @@ int grt_bpf_close(void *state, struct grt_err *err)
 		munmap((void *)c->positions, 2 * (size_t)getpagesize());
 	if (c->duty.gate)
 		munmap(c->duty.gate, (size_t)getpagesize());
+	grt_bpf_sums_close(&c->sums);
 	ring_buffer__free(c->reader);
 	for (unsigned int i = 0; i < c->objects; i++)
 		bpf_object__close(c->object[i]);
@@ -1809,6 +1876,15 @@ unsigned int grt_bpf_streams(void *state, struct pollfd *fds)
 int grt_bpf_running(void *state, uint64_t at, struct grt_err *err)
 {
 	return not_built(err);
+}
+
+void grt_bpf_bound(void *state, uint64_t at)
+{
+}
+
+int grt_bpf_sums(void *state, int (*fn)(void *arg, struct grt_job_sums *sums), void *arg)
+{
+	return 0;
 }
 
 int grt_bpf_flush(void *state, struct grt_err *err)

@@ -134,6 +134,8 @@ void grt_bpf_ends(void *state, uint64_t to);
 int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err);
 unsigned int grt_bpf_streams(void *state, struct pollfd *fds);
 int grt_bpf_running(void *state, uint64_t at, struct grt_err *err);
+void grt_bpf_bound(void *state, uint64_t at);
+int grt_bpf_sums(void *state, int (*fn)(void *arg, struct grt_job_sums *sums), void *arg);
 int grt_bpf_flush(void *state, struct grt_err *err);
 ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len);
 int grt_bpf_name(void *state);
@@ -157,6 +159,8 @@ int grt_bpf_close(void *state, struct grt_err *err);
 					      .confine = grt_bpf_confine,   \
 					      .streams = grt_bpf_streams,   \
 					      .running = grt_bpf_running,   \
+					      .bound = grt_bpf_bound,       \
+					      .sums = grt_bpf_sums,         \
 					      .flush = grt_bpf_flush,       \
 					      .read = grt_bpf_read,         \
 					      .name_frames = grt_bpf_name,  \

@@ -146,7 +146,7 @@ int request_add(struct bpf_raw_tracepoint_args *ctx)
 	if (gate_is_shut())
 		return 0;
 	key = key_of(rq);
-	if (!bpf_map_lookup_elem(&jobs, &key))
+	if (!job_of(&key))
 		return submit(ctx, rq, &key, GRT_FLAG_COMMIT);
 	return job_commit(&key, 0, 0);
 }
@@ -170,7 +170,7 @@ int request_out(struct out_record *ctx)
 
 	if (gate_is_shut())
 		return 0;
-	job = bpf_map_lookup_elem(&jobs, &key);
+	job = job_of(&key);
 	if (!ctx->completed || (job && !(job->state & JOB_END_BY_FENCE)))
 		return 0;
 	return job_end(&key, 0, 0, 0);

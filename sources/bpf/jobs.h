@@ -10,6 +10,7 @@
 #include "common.h"
 #include "gate.h"
 #include "stacks.h"
+#include "sums.h"
 
 /* Fences that jobs wait for and that are no jobs of ours: how many jobs. */
 struct {
@@ -85,13 +86,14 @@ static __always_inline void job_stack(void *ctx, const struct job_key *key, cons
 }
 
 /* Keeps what is known at the submit. Not inlined: programs that record stacks have no stack left for it. */
-static __noinline int whole_submit(const struct job_key *key, struct grt_bpf_counts *c, __u32 cmd,
-				   __u64 pid_tgid)
+static __noinline int whole_submit(const struct job_key *key, const struct job *job, struct grt_bpf_counts *c,
+				   __u32 cmd, __u64 pid_tgid)
 {
 	struct whole w = {.cmd = cmd};
 
-	if (!key || !c)
+	if (!key || !job || !c)
 		return 0;
+	w.job = *job;
 	fill_comm(&w.comm, pid_tgid);
 	w.submit = bpf_ktime_get_ns();
 	bpf_map_update_elem(&wholes, key, &w, BPF_ANY);
@@ -103,6 +105,23 @@ static __noinline int whole_submit(const struct job_key *key, struct grt_bpf_cou
 static __always_inline struct whole *whole_of(const struct job_key *key)
 {
 	return config.whole ? bpf_map_lookup_elem(&wholes, key) : 0;
+}
+
+/* A job that is reported event by event. Most fences are of no job, so that a look at the table has a cost.
+ */
+static __always_inline struct job *parts_of(const struct job_key *key)
+{
+	if (config.whole && !((volatile struct grt_bpf_gate *)&gate)->parts)
+		return 0;
+	return bpf_map_lookup_elem(&jobs, key);
+}
+
+/* A job in flight, NULL: it is none that is known */
+static __always_inline struct job *job_of(const struct job_key *key)
+{
+	struct whole *w = whole_of(key);
+
+	return w ? &w->job : parts_of(key);
 }
 
 /**
@@ -126,10 +145,12 @@ static __always_inline int job_submit(void *ctx, const struct job_key *key, cons
 		return 0;
 	if (denied || !thread_wanted(pid_tgid >> 32))
 		return count_filtered(c);
-	bpf_map_update_elem(&jobs, key, job, BPF_ANY);
 	gate_opened();
 	if (config.whole && job->state & JOB_WHOLE)
-		return whole_submit(key, c, cmd, pid_tgid);
+		return whole_submit(key, job, c, cmd, pid_tgid);
+	bpf_map_update_elem(&jobs, key, job, BPF_ANY);
+	if (config.whole)
+		((volatile struct grt_bpf_gate *)&gate)->parts = 1;
 	at = begin_comm_submit(c, cpu, pid_tgid);
 	if (!at)
 		return 0;
@@ -172,7 +193,7 @@ static __always_inline int job_commit(const struct job_key *key, __u32 sw_depth,
 		w->commit = bpf_ktime_get_ns();
 		return 0;
 	}
-	job = bpf_map_lookup_elem(&jobs, key);
+	job = parts_of(key);
 	c = counts_of(job, &cpu);
 	if (!c)
 		return 0;
@@ -189,7 +210,7 @@ static __always_inline int job_commit(const struct job_key *key, __u32 sw_depth,
 /* START: the hardware began the job */
 static __always_inline int job_start(const struct job_key *key)
 {
-	struct job *job = bpf_map_lookup_elem(&jobs, key);
+	struct job *job = job_of(key);
 	struct out_start *at;
 	struct grt_bpf_counts *c;
 	__u32 cpu;
@@ -250,7 +271,7 @@ static __always_inline int job_ended_at(const struct job_key *key, __u32 reply, 
 		w->end = told_or_now(told, bpf_ktime_get_ns());
 		return 0;
 	}
-	job = bpf_map_lookup_elem(&jobs, key);
+	job = parts_of(key);
 	c = counts_of(job, &cpu);
 	if (!c)
 		return 0;
@@ -268,7 +289,7 @@ static __always_inline int job_end(const struct job_key *key, __u32 reply, __u32
 /* The job failed on the hardware, which is reported when it is complete */
 static __always_inline void job_failed(const struct job_key *key, __s32 error)
 {
-	struct job *job = bpf_map_lookup_elem(&jobs, key);
+	struct job *job = job_of(key);
 
 	if (job)
 		job->error = error;
@@ -294,13 +315,30 @@ static __always_inline int job_error(const struct job_key *key, const struct job
 	return 0;
 }
 
+/* Adds the job to the sums where they are requested. Return: whether it needs no record */
+static __always_inline int whole_summed(struct grt_bpf_counts *c, struct whole *w)
+{
+	int took = config.sums ? sums_take(w, c) : SUMS_RECORD;
+
+	if (took == SUMS_LOST) {
+		COUNT(c->wanted);
+		COUNT(c->lost);
+		__sync_fetch_and_add(&c->whole, -1);
+	}
+	return took != SUMS_RECORD;
+}
+
 /* JOB: the whole job in one record, the last one of it; waits for the job have events of their own */
 static __always_inline int put_whole(struct grt_bpf_counts *c, __u32 cpu, const struct job_key *key,
-				     const struct job *job, const struct whole *w, __s32 status)
+				     struct whole *w, __s32 status)
 {
 	struct out_comm_job *at;
 	__u64 stamp;
 
+	if (whole_summed(c, w)) {
+		bpf_map_delete_elem(&wholes, key);
+		return 0;
+	}
 	at = begin_reserve(c, GRT_EV_JOB, sizeof(*at), &stamp);
 	if (at) {
 		__builtin_memset(&at->ev, 0, sizeof(at->ev));
@@ -308,9 +346,11 @@ static __always_inline int put_whole(struct grt_bpf_counts *c, __u32 cpu, const 
 		at->r.labels = BPF_HAS_COMM;
 		at->comm = w->comm;
 		begin_event(&at->ev.e, stamp, GRT_EV_JOB, sizeof(at->ev));
-		set_job(&at->ev.e, key, job);
+		set_job(&at->ev.e, key, &w->job);
 		at->ev.submit = w->submit;
 		at->ev.commit = w->commit;
+		at->ev.start = w->start;
+		at->ev.inferred = w->start ? JOB_START_INFERRED : 0;
 		at->ev.end = w->end;
 		at->ev.complete = stamp;
 		at->ev.cmd = w->cmd;
@@ -323,7 +363,6 @@ static __always_inline int put_whole(struct grt_bpf_counts *c, __u32 cpu, const 
 		__sync_fetch_and_add(&c->whole, -1);
 	}
 	bpf_map_delete_elem(&wholes, key);
-	bpf_map_delete_elem(&jobs, key);
 	return 0;
 }
 
@@ -334,10 +373,10 @@ static __always_inline int put_whole(struct grt_bpf_counts *c, __u32 cpu, const 
  */
 static __always_inline int job_complete(const struct job_key *key, __s32 status)
 {
-	struct job *job = bpf_map_lookup_elem(&jobs, key);
+	struct whole *w = whole_of(key);
+	struct job *job = w ? &w->job : parts_of(key);
 	struct out_complete *at;
 	struct grt_bpf_counts *c;
-	struct whole *w;
 	__u32 cpu;
 
 	if (!job || job->state & JOB_DONE)
@@ -347,9 +386,8 @@ static __always_inline int job_complete(const struct job_key *key, __s32 status)
 		return 0;
 	job->state |= JOB_DONE;
 	gate_closed();
-	w = whole_of(key);
 	if (w)
-		return put_whole(c, cpu, key, job, w, status ? status : job->error);
+		return put_whole(c, cpu, key, w, status ? status : job->error);
 	if (job->state & JOB_END_BY_FENCE)
 		put_end(c, cpu, key, job, 0, job->hw_ctx, 0, GRT_FLAG_INFERRED, 0);
 	if (status || job->error)
@@ -367,7 +405,7 @@ static __always_inline int job_complete(const struct job_key *key, __s32 status)
 /* Puts WAIT_DEP: the scheduler saw a dependency of a job */
 static __always_inline int job_wait_dep(const struct job_key *key, const struct job_key *dep, int signalled)
 {
-	struct job *job = bpf_map_lookup_elem(&jobs, key);
+	struct job *job = job_of(key);
 	struct out_wait_dep *at;
 	struct grt_bpf_counts *c;
 	__u32 one = 1, *waiting;
@@ -376,7 +414,7 @@ static __always_inline int job_wait_dep(const struct job_key *key, const struct 
 	c = counts_of(job, &cpu);
 	if (!c)
 		return 0;
-	if (!signalled && !bpf_map_lookup_elem(&jobs, dep)) {
+	if (!signalled && !job_of(dep)) {
 		((volatile struct grt_bpf_gate *)&gate)->deps = 1;
 		waiting = bpf_map_lookup_elem(&deps, dep);
 		if (waiting)
@@ -426,7 +464,7 @@ static __always_inline int dep_signalled(const struct job_key *key, __s32 status
 /* SYNC_WAIT_ENTER: a thread waits for a fence; those of no job here are not counted */
 static __always_inline int wait_enter(const struct job_key *key)
 {
-	struct job *job = bpf_map_lookup_elem(&jobs, key);
+	struct job *job = job_of(key);
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	__u32 tid = (__u32)pid_tgid, cpu;
 	struct out_comm_sync_wait_enter *at;
@@ -477,7 +515,7 @@ static __always_inline int wait_exit(void)
 	at = begin_sync_wait_exit(c, cpu);
 	if (!at)
 		return 0;
-	set_job(&at->ev.e, &key, bpf_map_lookup_elem(&jobs, &key));
+	set_job(&at->ev.e, &key, job_of(&key));
 	set_current(&at->ev.e, pid_tgid);
 	event_submit(at, c);
 	return 0;

@@ -73,6 +73,7 @@ struct grt_bpf_code {
  * @cut_keys: a job's numbers are those of its fence cut to 32 bits
  * @duty: in which windows; no parts: always
  * @whole: one JOB record for each job of the DRM scheduler, in place of its events
+ * @sums: with @whole: no record of jobs that have a place in the sums, see struct grt_bpf_sum
  * @wakers: of `sched`: functions that wake threads
  */
 struct grt_bpf_config {
@@ -95,6 +96,7 @@ struct grt_bpf_config {
 	__u32 all_fences;
 	__u32 cut_keys;
 	__u32 whole;
+	__u32 sums;
 	struct grt_duty duty;
 	struct grt_bpf_code wakers[BPF_WAKERS];
 };
@@ -105,11 +107,13 @@ struct grt_bpf_config {
  * @armed: of record --duty, see gate.h: a window is near
  * @open: what began in a window and has not ended
  * @deps: a job has waited for a fence of no job
+ * @parts: with grt_bpf_config.whole: jobs are reported event by event, too
  */
 struct grt_bpf_gate {
 	__u32 armed;
 	__u32 open;
 	__u32 deps;
+	__u32 parts;
 };
 
 /* grt_bpf_config.stacks */
@@ -134,6 +138,8 @@ struct grt_bpf_gate {
  * @unmatched: what a driver reported and could not be joined to a job
  * @no_stack: stacks for which the table had no room
  * @whole: jobs that were submitted and are one JOB record each, but for those whose record had no room
+ * @summed: those of @whole that are in sums and have no record
+ * @replaced: events of which these are made
  */
 struct grt_bpf_counts {
 	__u64 wanted;
@@ -142,7 +148,8 @@ struct grt_bpf_counts {
 	__u64 unmatched;
 	__u64 no_stack;
 	__u64 whole;
-	__u64 pad[2];
+	__u64 summed;
+	__u64 replaced;
 };
 
 /* grt_bpf_record.labels */
@@ -180,7 +187,10 @@ struct job_key {
 #define JOB_END_BY_FENCE \
 	2U /* its driver may not report its END: unless it has, it comes with COMPLETE, inferred */
 #define JOB_STARTED 4U /* START was reported; after a preemption it is not reported again */
-#define JOB_WHOLE 8U   /* it has a struct whole */
+#define JOB_WHOLE 8U   /* it is in a struct whole */
+
+/* grt_ev_job.inferred: the third of a job's times */
+#define JOB_START_INFERRED 4U
 
 /**
  * struct job - the submitter of a job, for events in interrupts and workers
@@ -199,20 +209,129 @@ struct job {
 };
 
 /**
- * struct whole - of a job that is reported once, at its end: what its JOB record will say beside what struct
- * job has
+ * struct whole - a job that is reported once, at its end, with what its JOB record will say
+ * @job: what every job has; it is not in the table of those that are reported event by event
  * @submit, @commit, @end: ns, 0: not yet
+ * @start: with sums, at its end: when it began, by the order of its ring; 0: unknown
  * @comm: of the submitter
  */
 struct whole {
+	struct job job;
 	__u64 submit;
 	__u64 commit;
+	__u64 start;
 	__u64 end;
 	__u32 cmd;
 	__u32 sw_depth;
 	__u32 hw_depth;
 	__u32 pad;
 	struct grt_bpf_comm comm;
+};
+
+/*
+ * Sums of jobs in place of records, for a view that needs no single job. Each process on each ring has a
+ * place, which the loader gives it; jobs without one are records. The loader sets a moment in the near future
+ * at which the next sums begin, so that two of them are in use in turns: a job belongs to the one in whose
+ * time it was complete. A job that was submitted before that time is a record, too: the views before it had a
+ * part of it.
+ */
+#define BPF_SUM_ROWS 64U
+#define BPF_SUM_NO_ROW 0xffffffffU
+
+/* As GRT_HIST_BITS; jobs that take longer, 2^40 ns, are records. The number of cells is a power of two. */
+#define BPF_SUM_BITS 9
+#define BPF_SUM_BUCKETS (1U << BPF_SUM_BITS)
+#define BPF_SUM_OCTAVES 32U
+#define BPF_SUM_CELLS (BPF_SUM_OCTAVES * BPF_SUM_BUCKETS)
+
+/** grt_bpf_sum_cell - the cell of a time, as in grt_hist_value(), without an instruction that finds the
+ * highest bit. Return: BPF_SUM_CELLS: it is too long */
+static inline __attribute__((always_inline)) __u32 grt_bpf_sum_cell(__u64 ns)
+{
+	__u64 high = ns >> BPF_SUM_BITS, rest = high;
+	__u32 octave = 0;
+
+	if (!high)
+		return (__u32)ns;
+	if (high >> (BPF_SUM_OCTAVES - 1))
+		return BPF_SUM_CELLS;
+	if (rest >> 16) {
+		octave += 16;
+		rest >>= 16;
+	}
+	if (rest >> 8) {
+		octave += 8;
+		rest >>= 8;
+	}
+	if (rest >> 4) {
+		octave += 4;
+		rest >>= 4;
+	}
+	if (rest >> 2) {
+		octave += 2;
+		rest >>= 2;
+	}
+	octave += (__u32)(rest >> 1);
+	return (octave + 1) * BPF_SUM_BUCKETS + (__u32)(ns >> octave & (BPF_SUM_BUCKETS - 1));
+}
+
+/** struct grt_bpf_sum_key - a process on a ring, which is a grt_bpf_ring.id; 0: one that has no place */
+struct grt_bpf_sum_key {
+	__u32 pid;
+	__u32 ring;
+};
+
+/** struct grt_bpf_sum_place - @row: the first sum of two is this many pairs from the beginning, or
+ * BPF_SUM_NO_ROW; @ring: number of its struct grt_bpf_sum_ring */
+struct grt_bpf_sum_place {
+	__u32 row;
+	__u32 ring;
+};
+
+/**
+ * struct grt_bpf_sum_ring - the order of a ring's jobs
+ * @inside: programs that use the ring or its sums; only one does at a time
+ * @last_end: of its jobs so far, ns, if one has @ended
+ * @firmware: which job runs is unknown
+ */
+struct grt_bpf_sum_ring {
+	__u64 inside;
+	__u64 last_end;
+	__u32 ended;
+	__u32 firmware;
+};
+
+/** struct grt_bpf_sum_hist - times; @sum, @min, @max: ns; @octaves: a bit for each with counts in @cell */
+struct grt_bpf_sum_hist {
+	__u64 sum;
+	__u64 min;
+	__u64 max;
+	__u32 octaves;
+	__u32 pad;
+	__u32 cell[BPF_SUM_CELLS];
+};
+
+/**
+ * struct grt_bpf_sum - jobs that ended
+ * @timed: both ends of t_exec are known, @untimed: not
+ * @last_end, @last_commit: the latest, ns
+ * @tid, @comm: who submitted the last one
+ */
+struct grt_bpf_sum {
+	__u64 timed;
+	__u64 untimed;
+	__u64 last_end;
+	__u64 last_commit;
+	__u32 tid;
+	__u32 pad;
+	struct grt_bpf_comm comm;
+	struct grt_bpf_sum_hist exec;
+	struct grt_bpf_sum_hist queue;
+};
+
+/** struct grt_bpf_sum_times - @since: when the time of either sum begins, ns; the loader writes it */
+struct grt_bpf_sum_times {
+	__u64 since[2];
 };
 
 /*

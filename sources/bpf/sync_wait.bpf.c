@@ -255,7 +255,7 @@ __noinline int enter_fence(__u64 address)
 		key.ctx = (__u32)key.ctx;
 		key.seqno = (__u32)key.seqno;
 	}
-	job = bpf_map_lookup_elem(&jobs, &key);
+	job = job_of(&key);
 	if ((!job && !config.all_fences) || is_among(call, &key))
 		return 0;
 	at = call->fences;
@@ -352,7 +352,7 @@ __noinline int exit_fence(__u64 i, __u32 flags)
 	at = begin_sync_wait_exit(c, cpu);
 	if (!at)
 		return 0;
-	set_job(&at->ev.e, &key, bpf_map_lookup_elem(&jobs, &key));
+	set_job(&at->ev.e, &key, job_of(&key));
 	set_current(&at->ev.e, pid_tgid);
 	at->ev.e.flags |= flags;
 	event_submit(at, c);

@@ -171,7 +171,7 @@ int cmd_response(struct bpf_raw_tracepoint_args *ctx)
 		job_end(&key, hdr.type, hdr.ctx_id, hdr.fence_id);
 	}
 	if (hdr.type >= VIRTIO_GPU_RESP_ERR_UNSPEC)
-		job_error(&key, key.ctx ? bpf_map_lookup_elem(&jobs, &key) : &nobody, 0, hdr.type);
+		job_error(&key, key.ctx ? job_of(&key) : &nobody, 0, hdr.type);
 	return 0;
 }
 

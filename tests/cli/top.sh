@@ -89,6 +89,10 @@ run top -b --last 5
 expect "nobody asks for what is kept" 2 'need -o'
 run top -b --last-size 1k -o x.grt
 expect "too little memory" 2 'at least 1M'
+run top -b --no-last -o x.grt
+expect "what is not kept is not written" 2 '[-]-no-last keeps nothing'
+run top -i shares.grt --no-last
+expect "of a recording nothing is kept" 2 'not with -i'
 run top -b -s 0.01
 expect "an update is longer than a sample" 2 'at least 0.1 s'
 run top -b -n 1 -e frob

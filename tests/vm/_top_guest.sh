@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # What tests/vm/softgpu.sh runs in the guest: grtrace top beside the software GPU. The truth is what the GPU wrote of
-# itself, and the recording of the same events that top keeps is read by report.
+# itself, and the recording of the same events that top keeps is read by report. Without a recording, the BPF programs
+# sum up the jobs that are over before an update ends.
 
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
@@ -10,11 +11,13 @@ cd /tmp || exit 1
 insmod "$GRTRACE_MODULES/grtrace_softgpu.ko" 2>/dev/null ||
 	insmod "$GRTRACE_BUILD/kernel/grtrace_softgpu.ko" || skip_all "no grtrace_softgpu.ko"
 
-# Jobs of three processes beside top: many short ones, and some that run through several updates.
-watch_top() { # OPTIONS OF top...: makes updates, last.grt, and first.csv, second.csv, third.csv, which have the truth
-	local top n i first second
+clients="first second third fourth"
+# Jobs of four processes beside top: many short ones, some that wait for each other, and some that run through several
+# updates.
+watch_top() { # OPTIONS OF top...: makes updates, said, and first.csv, second.csv ..., which have the truth
+	local top n i first second fourth
 	rm -rf last.grt updates
-	"$GRTRACE" top -e drm --json -s 0.4 -o last.grt --last 60 "$@" >updates 2>said &
+	"$GRTRACE" top -e drm --json -s 0.4 "$@" >updates 2>said &
 	top=$!
 	for ((i = 0; i < 600; i++)); do
 		[ ! -s updates ] || break
@@ -25,12 +28,15 @@ watch_top() { # OPTIONS OF top...: makes updates, last.grt, and first.csv, secon
 	printf '%s\n' '0 gfx_0 3ms count=200 every=5ms' >first
 	printf '%s\n' '0 sdma0 1ms count=100 every=10ms' >second
 	printf '%s\n' '0 comp_1 700ms count=2 every=1s' >third
+	printf '%s\n' '0 sdma0 2ms count=90 every=9ms' >fourth
 	"$player" -q -o first.csv first &
 	first=$!
 	"$player" -q -o second.csv second &
 	second=$!
+	"$player" -q -o fourth.csv fourth &
+	fourth=$!
 	"$player" -q -o third.csv third
-	wait $first $second
+	wait $first $second $fourth
 	# the update in which the last job ended, and one more
 	n=$(wc -l <updates)
 	for ((i = 0; i < 600; i++)); do
@@ -40,8 +46,6 @@ watch_top() { # OPTIONS OF top...: makes updates, last.grt, and first.csv, secon
 	kill -INT $top
 	wait $top
 	check "$form: and ends" test $? = 0
-	output=$(<said)
-	check "$form: the last time is a recording" says '^grtrace top: wrote last.grt: [0-9.]+ s, [0-9]+ events, '
 }
 
 truth() { # FILE COLUMN...: ring, pid, jobs, ns on the ring
@@ -74,12 +78,13 @@ true_share() { # FROM TO FILE
 residency() { # PID
 	awk -v RS='{' -v pid="$1" '/"residency"/ && $0 ~ "\"pid\": " pid "," { match($0, /"residency": [0-9]+/); ns += substr($0, RSTART + 13, RLENGTH - 13) } END { printf "%.0f\n", ns }' report.json
 }
-# Everything that top and its recording say of them, against the truth.
+# Everything that top says of them, against the truth.
 compare() {
-	local client true got of pid from to share n=0 right=0
+	local client true got of pid from to share
+	n=0 right=0
 	shares updates >rows
-	for client in first second third; do
-		true=$(truth $client.csv) got=$(seen "$(cut -d' ' -f2 <<<"$true")")
+	for client in $clients; do
+		true=$(truth "$client.csv") got=$(seen "$(cut -d' ' -f2 <<<"$true")")
 		echo "# truth: $true; top: $got"
 		check "$form, $client: ring, process and jobs of all updates are the truth's" test "${got% *}" = "${true% *}"
 		# each job's ends are seen by tracepoints some us beside those in the driver
@@ -88,8 +93,8 @@ compare() {
 	done
 	while read -r from to pid _ share _; do
 		n=$((n + 1))
-		for client in first second third; do
-			[ "$pid" != "$(truth $client.csv | cut -d' ' -f2)" ] || of=$client.csv
+		for client in $clients; do
+			[ "$pid" != "$(truth "$client.csv" | cut -d' ' -f2)" ] || of=$client.csv
 		done
 		true=$(true_share "$from" "$to" "$of")
 		if awk -v a="$share" -v b="$true" 'BEGIN { exit !(a - b < 0.1 && b - a < 0.1) }'; then
@@ -99,27 +104,74 @@ compare() {
 		fi
 	done <rows
 	check "$form: each of $n shares is the truth's but for a tenth of a percent of the time" test "$n" -gt 2 -a "$right" = "$n"
-
-	# What report says of the recording that top has kept.
+	check "$form: nothing is lost" sh -c "! grep -Evq '\"lost_since\": 0[,}]' updates"
+}
+# What report says of the recording that top has kept.
+compare_recording() {
+	local client pid got
+	output=$(<said)
+	check "$form: the last time is a recording" says '^grtrace top: wrote last.grt: [0-9.]+ s, [0-9]+ events, '
 	"$GRTRACE" report last.grt --by gpu-process --json >report.json 2>said
-	for client in first second third; do
-		pid=$(truth $client.csv | cut -d' ' -f2) got=$(seen "$(truth $client.csv | cut -d' ' -f2)")
+	for client in $clients; do
+		pid=$(truth "$client.csv" | cut -d' ' -f2) got=$(seen "$(truth "$client.csv" | cut -d' ' -f2)")
 		check "$form, $client: report of the recording has the same time" awk -v a="${got##* }" -v b="$(residency "$pid")" -v n="$n" \
 			'BEGIN { print "# top: " a ", report: " b; d = a - b; exit !(b > 0 && d < 10000 * n && d > -10000 * n) }'
 	done
 	check "$form: every event of the recording is accounted for" sh -c "$GRTRACE report last.grt | grep -qE '(^|  )every event is accounted for'"
 }
 
-form="a job is one record"
+# Percentiles of an update that has all jobs of a process, against those of the truth: t_exec, and t_queue.
+percentiles() { # FILE PID: p50 and p99 of t_exec, p99 of t_queue, ns
+	awk -v RS='{' -v pid="$2" '
+		function number(key) { return match($0, "\"" key "\": [0-9]+") ? substr($0, RSTART + length(key) + 4, RLENGTH - length(key) - 4) : "-" }
+		$0 !~ "\"pid\": " pid "," { next }
+		/"p50"/ { exec = number("p50") " " number("p99") }
+		/"queue_p99"/ { queue = number("queue_p99") }
+		END { print exec, queue }' "$1"
+}
+true_percentiles() { # FILE: the same
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["end"] - $at["start"] }' "$1" | sort -n >lengths
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["start"] - $at["run"] }' "$1" | sort -n >queues
+	awk '{ v[FILENAME, FNR] = $1; n[FILENAME] = FNR }
+		function rank(file, permille) { return v[file, int((n[file] * permille + 999) / 1000)] }
+		END { print rank("lengths", 500), rank("lengths", 990), rank("queues", 990) }' lengths queues
+}
+near() { # TRUTH GOT: each within a hundredth and 20 us
+	awk -v a="$1" -v b="$2" 'BEGIN {
+		n = split(a, x, " "); m = split(b, y, " ")
+		for (i = 1; i <= n; i++) { d = x[i] - y[i]; if (d < 0) d = -d; if (y[i] == "-" || d > x[i] / 100 + 20000) exit 1 }
+		exit n != 3 || m != 3 }'
+}
+
+form="jobs are sums"
 watch_top
 compare
+form="jobs are sums of one update"
+watch_top -s 30
+for client in $clients; do
+	[ "$client" != third ] || continue
+	pid=$(truth "$client.csv" | cut -d' ' -f2)
+	true=$(true_percentiles "$client.csv") got=$(percentiles updates "$pid")
+	echo "# $client: truth: $true; top: $got"
+	check "$form, $client: percentiles of t_exec and t_queue are the truth's" near "$true" "$got"
+done
+
+events=$(sed -nE 's/.*"events": ([0-9]+).*/\1/p' updates | awk '{ n += $1 } END { print n }')
+echo "# events: $events"
+check "$form: few of the 392 jobs have a record" test "$events" -lt 100
+
+form="a job is one record"
+watch_top -o last.grt --last 60
+compare
+compare_recording
 types() {
 	"$GRTRACE" dump --json last.grt | sed -nE 's/.*"type":"(SUBMIT|COMMIT|END|COMPLETE|JOB)".*/\1/p' | sort -u | tr '\n' ' '
 }
 check "$form: and nothing else is of jobs" test "$(types)" = "JOB "
 form="with stacks"
-watch_top --stack
+watch_top -o last.grt --last 60 --stack
 compare
+compare_recording
 check "$form: jobs are several events" test "$(types)" = "COMMIT COMPLETE END SUBMIT "
 
 stacks_are() { # REGEX: all of the last update that has some
@@ -139,7 +191,7 @@ stacks() { # rows of stacks by the time of their update: jobs, stack
 		}' updates
 }
 stacks | tail -3 | sed 's/^/# /'
-check "each job is in the rows of stacks" test "$(stacks | awk '{ n += $2 } END { printf "%.0f\n", n }')" = 302
+check "each job is in the rows of stacks" test "$(stacks | awk '{ n += $2 } END { printf "%.0f\n", n }')" = 392
 check "the last jobs came from the program's own functions" stacks_are 'submit[a-z_]* < .*play.* < main < '
 rmmod grtrace_softgpu
 plan
