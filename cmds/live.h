@@ -37,7 +37,7 @@ struct live;
  * @whole: a source may report each job by one JOB record when the job ends; a job that is in flight at a tick
  *	has another record before the tick, without a COMPLETE
  * @sums: with @whole: a source may also sum up jobs that were submitted and completed between two ticks, and
- *hand out the sums, see struct live_limits
+ *	hand out the sums, see struct live_limits
  * @keep: gets all complete packets that are read; @place is the number of their file in a recording of
  *	the @source-th source. Return: 0 or -errno, which ends the run. May be NULL
  * @arg: argument of @keep

@@ -763,6 +763,9 @@ void held_close(void);
 
 /* ---------------------------------------------------------- subscriber.c */
 
+/** subscriber_prefers_several - whether the environment asks for a subscription beside others */
+bool subscriber_prefers_several(void);
+
 /** subscriber_reset - forgets the subscriber, for another recording */
 void subscriber_reset(void);
 

@@ -528,17 +528,17 @@ static int inject_subscribe_alone(void)
 	return inject.cupti.subscribe(&writer.subscriber, launch_callback, NULL);
 }
 
-/* A recording that was started in the running program ends in it, too: a single subscriber can detach CUPTI.
- */
+/* A single subscriber can detach CUPTI, which a recording that was started in the running program does. */
 static int inject_subscribe_first(void)
 {
-	int ret = inject.asked ? inject_subscribe_alone() : CUPTI_MULTIPLE_SUBSCRIBERS;
+	bool several = subscriber_prefers_several() && !inject.asked;
+	int ret = several ? CUPTI_MULTIPLE_SUBSCRIBERS : inject_subscribe_alone();
 
 	if (ret != CUPTI_MULTIPLE_SUBSCRIBERS)
 		return ret;
 	if (subscriber_join_others(&writer.subscriber, launch_callback))
 		return CUPTI_OK;
-	return inject.asked ? ret : inject_subscribe_alone();
+	return several ? inject_subscribe_alone() : ret;
 }
 
 /* Return: 0, or why nothing is recorded */

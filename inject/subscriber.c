@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * The subscription to CUPTI. Before CUDA 13.3, CUPTI has one subscriber, and functions without a subscriber
- *(V1) are for it. From CUDA 13.3 and drivers of version 610 on, it may have several, each with its own kinds
- *of records and buffers, if all of them use the functions with a subscriber (V2). CUPTI refuses the one kind
- *of functions while a client in the process uses the other kind.
+ * (V1) are for it. From CUDA 13.3 and drivers of version 610 on, it may have several, each with its own kinds
+ * of records and buffers, if all of them use the functions with a subscriber (V2). CUPTI refuses the one kind
+ * of functions while a client in the process uses the other kind.
  *
- * V2 is used if it works, with these exceptions:
- *	- With V2, CUPTI stays in the process after the recording: cuptiFinalize() would take it from the
- *other subscribers, and clients that subscribe later may fail (openxla/xla, pull request 41501). So a
- *recording that a recorder starts in the running program uses V1, if no client uses V2 already, and random
- *windows always do.
+ * V1 is used where CUPTI does not refuse it, unless GRTRACE_CUPTI_API=2 asks for V2: its functions are those
+ * of NVIDIA's manual, and have only been called in tests. V2 works with these exceptions:
+ *	- CUPTI stays in the process after the recording: cuptiFinalize() would take it from the other
+ *	  subscribers, and clients that subscribe later may fail (openxla/xla, pull request 41501). So random
+ *	  windows use V1.
  *	- Samples of instructions: the manual limits V2 to the Activity and Callback APIs.
  *	- Whole graphs: the first subscriber decides about them for all others.
  */
@@ -18,7 +18,7 @@
 
 #include "inject.h"
 
-/* GRTRACE_CUPTI_API=1: V1 also where V2 would work */
+/* 1: V1 alone; 2: V2 if it works */
 #define API_ENV "GRTRACE_CUPTI_API"
 /* CUPTI's time is CLOCK_REALTIME if it differs by less than this. */
 #define CLOCK_NS NS_PER_S
@@ -38,15 +38,26 @@ void subscriber_reset(void)
 	atomic_store(&client, NULL);
 }
 
+static bool subscriber_api_is(const char *number)
+{
+	const char *api = secure_getenv(API_ENV);
+
+	return api && !strcmp(api, number);
+}
+
+bool subscriber_prefers_several(void)
+{
+	return subscriber_api_is("2");
+}
+
 static bool subscriber_wants_several(void)
 {
 	const struct cupti *c = &inject.cupti;
-	const char *api = secure_getenv(API_ENV);
 
 	return inject.version >= CUPTI_VERSION_13_3 && c->subscribe_v2 && c->time_v2 && c->enable_v2 &&
 	       c->disable_v2 && c->register_buffers_v2 && c->next_record_v2 && c->dropped_v2 &&
 	       !pcsampling_is_requested() && !activity_wants_graphs() && capture.how != CAPTURE_DUTY &&
-	       !(api && !strcmp(api, "1"));
+	       !subscriber_api_is("1");
 }
 
 /* Subscribers have stamps of CLOCK_REALTIME, where none of them sets a clock for all. */

@@ -41,7 +41,7 @@ struct grt_job_sums;
  * @whole: sources that can make one JOB record of each job, in place of its events; struct source.running has
  *	those in flight
  * @sums: with @whole: sources that can sum up finished jobs hand them out by struct source.sums, without
- *records
+ *	records
  * @named: the user has named this source
  * @taken: the recorder reads all packets, to keep them in memory or in segments: traced programs write no
  *	files
@@ -128,10 +128,10 @@ struct source_setup {
  *	job in flight then: with struct source_setup.whole, no other event says that a job is. @at is now.
  *	NULL: other events do
  * @bound: jobs that are complete before @at, ns, belong to the present sums, and others to the next ones: the
- *next running() is of this moment, which is still to come. May be called again with a later one. NULL: it has
- *no sums
+ *	next running() is of this moment, which is still to come. May be called again with a later one. NULL: it
+ *	has no sums
  * @sums: after running(): calls @fn for the jobs that it has summed up since the moment before, and clears
- *them. Return: 0, or the result of @fn, which ends the loop
+ *	them. Return: 0, or the result of @fn, which ends the loop
  * @flush: makes everything captured so far readable; NULL: everything always is
  * @name_frames: names the frames of the stacks so far, some with each call, during capture. Return: 1: done;
  *	0: not yet, or -errno. NULL: no stack needs this

@@ -113,9 +113,8 @@ static inline void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t wei
 
 /**
  * struct grt_hist_counts - values that were counted elsewhere, in the same buckets
- * @bucket: of @octaves octaves from the first one on, GRT_HIST_BUCKETS of each; those of an octave whose bit
- *in
- *	@used is not set are all 0
+ * @bucket: of @octaves octaves from the first one on, GRT_HIST_BUCKETS of each; those of an octave whose
+ *	bit in @used is not set are all 0
  * @sum, @min, @max: of the values
  */
 struct grt_hist_counts {

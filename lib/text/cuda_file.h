@@ -18,7 +18,7 @@
  * @form: name of the kind in reports
  * @one_process: all records of a file belong to one process: that of its first call or, without calls, the
  *	first one with a name; otherwise, and if calls of several processes are found and all work has the pid
- *of one of these, each record has its pid
+ *	of one of these, each record has its pid
  * @shows_calls: the function of a launch is a frame of its own, even if no other frame contains it
  * @nests: a launch is in the operators, functions and ranges that contain it on its thread
  * @read: passes all records to @record, from the beginning. Return: 0, a negative errno, or the result of

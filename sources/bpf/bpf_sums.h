@@ -27,7 +27,7 @@ struct grt_bpf_sum_row {
  * @sum, @ring, @times: the maps
  * @row: by number
  * @rings: of each element of @ring, its grt_bpf_ring.id, and how many @rows have it; without any it is free,
- *from the turn @free on
+ *	from the turn @free on
  * @turns: so far
  * @next: number of the sum that begins next
  */

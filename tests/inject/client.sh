@@ -67,8 +67,8 @@ check "without an answer: the second time nothing is taken from the client" test
 	"$(grep '^client' <<<"$output" | tail -n 1 | cut -d ' ' -f 2)" -ge 140
 unset MOCK_BOTH_KINDS
 
-# From CUDA 13.3 on CUPTI has several subscribers.
-export MOCK_VERSION=130300
+# From CUDA 13.3 on CUPTI may have several subscribers, where the environment asks for it.
+export MOCK_VERSION=130300 GRTRACE_CUPTI_API=2
 client beside
 check "one of several: it may subscribe while the recording runs" says '^subscribed 0$'
 check "one of several: it gets its kernels and calls" test "$(printed client) $(printed calls)" = "$(printed during) $(printed during)"
@@ -77,6 +77,8 @@ check "one of several: all have their launch" test "$("$GRTRACE_BUILD/tests/inje
 check "one of several: nothing is said" test "$(grep -c 'what=[45]' facts)" = 0
 check "one of several: time stamps are converted" fact 'what=3 .* version=130300 clock=2'
 check "one of several: CUPTI is used as it wants it" says '^faults 0$'
+unset GRTRACE_CUPTI_API
+# Without being asked, where another one is there.
 client first
 check "the client was first: it gets its kernels" test "$(printed client)" = $((100 + $(printed during)))
 check "the client was first: the recording has all kernels" test "$(kernels before) $(kernels during) $(kernels after)" = "100 $(printed during) 100"
@@ -88,11 +90,12 @@ records out.grt
 check "the client allows no other: the recording says so" fact 'what=4 .* another tool uses CUPTI'
 
 # A client that uses functions without a subscriber takes nothing from the recording, and gets nothing.
+export GRTRACE_CUPTI_API=2
 client once
 check "an older client: it gets nothing" test "$(printed client)" = 0
 check "an older client: the recording has all kernels" test "$(kernels before) $(kernels during) $(kernels after)" = "100 $(printed during) 100"
-# An older driver, other stamps, kinds of records that are refused, and on request: as before CUDA 13.3.
-for how in MOCK_OLD_DRIVER=1 MOCK_RAW_STAMPS=1 MOCK_REFUSES_KINDS=1 GRTRACE_CUPTI_API=1; do
+# An older driver, other stamps, kinds of records that are refused, and without being asked: as before CUDA 13.3.
+for how in MOCK_OLD_DRIVER=1 MOCK_RAW_STAMPS=1 MOCK_REFUSES_KINDS=1 GRTRACE_CUPTI_API=; do
 	export "${how?}"
 	client once
 	check "$how: the client got what is not in the recording" test "$(printed client)" -gt 100 -a \
