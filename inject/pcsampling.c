@@ -15,9 +15,9 @@
  * and then CUPTI stays. The writer switches sampling on and off while no thread is in a call, see gate.c.
  *
  * With --duty, kernels are recorded after the GPU was sampled, not at the same time. CUPTI looks at the code
- * that is loaded in the first launch after cuptiPCSamplingEnable(). If sampling is disabled before that launch
- * has returned it does not know the program's code, and until cuptiFinalize() all samples are those of other
- * kernels (CUDA 13.0); if it records kernels then, mostly, too (45 of 54 windows; why is not known). So
+ * that is loaded in the first launch after cuptiPCSamplingEnable(). If sampling is disabled before that
+ * launch has returned it does not know the program's code, and until cuptiFinalize() all samples are those of
+ * other kernels (CUDA 13.0); if it records kernels then, mostly, too (45 of 54 windows; why is not known). So
  * sampling is not disabled before a launch, and this launch goes alone. Code that is loaded while it samples
  * is known.
  *

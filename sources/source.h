@@ -128,8 +128,8 @@ struct source_setup {
  *	job in flight then: with struct source_setup.whole, no other event says that a job is. @at is now.
  *	NULL: other events do
  * @bound: jobs that are complete before @at, ns, belong to the present sums, and others to the next ones: the
- *	next running() is of this moment, which is still to come. May be called again with a later one. NULL: it
- *	has no sums
+ *	next running() is of this moment, which is still to come. May be called again with a later one. NULL:
+ *	it has no sums
  * @sums: after running(): calls @fn for the jobs that it has summed up since the moment before, and clears
  *	them. Return: 0, or the result of @fn, which ends the loop
  * @flush: makes everything captured so far readable; NULL: everything always is

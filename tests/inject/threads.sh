@@ -52,12 +52,18 @@ check "what the GPU ran while it was waited for is under [gpu], to the ns" pytho
 check "the graph is the time of the threads all the same" test "$(awk '{ns += $NF} END {print ns}' k.folded)" = \
 	"$(jq '[.threads[].life] | add' k.json)"
 
-# The same where waits poll: samples of the polling thread are under what ran then.
-"$GRTRACE_PLAIN/grtrace" record -e cuda,sched -F 2000 -o p.grt -- "$MOCK/timed" -p script >said 2>&1
-run flame --weight wall -o p.folded p.grt
-"$GRTRACE" dump --json p.grt >p.dump
-check "what it ran while a thread polled is under [polling]" python3 \
-	"$GRTRACE_SRC/tests/inject/_gpu_waits.py" p.dump p.folded polling
+# The same where waits poll: samples of the polling thread are under what ran then. On a busy machine it hardly polls, and
+# has no sample of some kernels: again, then.
+for _ in {1..20}; do
+	rm -rf p.grt
+	"$GRTRACE_PLAIN/grtrace" record -e cuda,sched -F 2000 -o p.grt -- "$MOCK/timed" -p script >said 2>&1
+	run flame --weight wall -o p.folded p.grt
+	"$GRTRACE" dump --json p.grt >p.dump
+	output=$(python3 "$GRTRACE_SRC/tests/inject/_gpu_waits.py" p.dump p.folded polling)
+	status=$?
+	[ $status = 3 ] || break
+done
+check "what it ran while a thread polled is under [polling]" exits 0
 
 # What the program did between two launches, for how long by the clocks and the scheduler's own count.
 MOCK_LOG=$PWD/log "$GRTRACE_PLAIN/grtrace" record -e cuda,sched -o c.grt -- "$MOCK/app" causes >truth 2>said
