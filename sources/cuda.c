@@ -157,8 +157,8 @@ static bool cuda_is_period(const char *text)
 	return !*text || (!text[digits] && n >= 5 && n <= 31);
 }
 
-/* The first launch that is sampled waits for CUPTI, which looks at all code that the program has loaded: 0.3 s
- * in a program with PyTorch (CUDA 13.0). */
+/* The first launch that is sampled waits for CUPTI, which looks at all code that the program has loaded: 0.3
+ * s in a program with PyTorch (CUDA 13.0). */
 static unsigned int cuda_window_ms(void)
 {
 	return pc_sampling ? 1000 : DUTY_WINDOW_MS;
