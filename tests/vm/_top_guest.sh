@@ -12,6 +12,7 @@ insmod "$GRTRACE_MODULES/grtrace_softgpu.ko" 2>/dev/null ||
 	insmod "$GRTRACE_BUILD/kernel/grtrace_softgpu.ko" || skip_all "no grtrace_softgpu.ko"
 
 clients="first second third fourth"
+one_update="jobs are sums of one update"
 # Jobs of four processes beside top: many short ones, some that wait for each other, and some that run through several
 # updates.
 watch_top() { # OPTIONS OF top...: makes updates, said, and first.csv, second.csv ..., which have the truth
@@ -37,10 +38,10 @@ watch_top() { # OPTIONS OF top...: makes updates, said, and first.csv, second.cs
 	fourth=$!
 	"$player" -q -o third.csv third
 	wait $first $second $fourth
-	# the update in which the last job ended, and one more
-	n=$(wc -l <updates)
+	# the update in which the last job ended, and one more, unless all jobs are in one
+	n=$(($(wc -l <updates) + $([ "$form" = "$one_update" ] && echo 1 || echo 2)))
 	for ((i = 0; i < 600; i++)); do
-		[ "$(wc -l <updates)" -lt $((n + 2)) ] || break
+		[ "$(wc -l <updates)" -lt $n ] || break
 		sleep 0.1
 	done
 	kill -INT $top
@@ -80,11 +81,15 @@ residency() { # PID
 }
 # Everything that top says of them, against the truth.
 compare() {
-	local client true got of pid from to share
+	local client true got pid from to share
+	local -A file
 	n=0 right=0
 	shares updates >rows
 	for client in $clients; do
-		true=$(truth "$client.csv") got=$(seen "$(cut -d' ' -f2 <<<"$true")")
+		true=$(truth "$client.csv")
+		pid=$(cut -d' ' -f2 <<<"$true")
+		file[$pid]=$client.csv
+		got=$(seen "$pid")
 		echo "# truth: $true; top: $got"
 		check "$form, $client: ring, process and jobs of all updates are the truth's" test "${got% *}" = "${true% *}"
 		# each job's ends are seen by tracepoints some us beside those in the driver
@@ -93,10 +98,7 @@ compare() {
 	done
 	while read -r from to pid _ share _; do
 		n=$((n + 1))
-		for client in $clients; do
-			[ "$pid" != "$(truth "$client.csv" | cut -d' ' -f2)" ] || of=$client.csv
-		done
-		true=$(true_share "$from" "$to" "$of")
+		true=$(true_share "$from" "$to" "${file[$pid]}")
 		if awk -v a="$share" -v b="$true" 'BEGIN { exit !(a - b < 0.1 && b - a < 0.1) }'; then
 			right=$((right + 1))
 		else
@@ -146,8 +148,8 @@ near() { # TRUTH GOT: each within a hundredth and 20 us
 form="jobs are sums"
 watch_top
 compare
-form="jobs are sums of one update"
-watch_top -s 30
+form=$one_update
+watch_top -s 15
 for client in $clients; do
 	[ "$client" != third ] || continue
 	pid=$(truth "$client.csv" | cut -d' ' -f2)
