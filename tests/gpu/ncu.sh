@@ -126,8 +126,8 @@ for what in "${@:-stalls}"; do
 		;;
 	transformer)
 		nvcc -lineinfo -O2 -arch=native -o transformer "$GRTRACE_SRC/examples/transformer.cu" || exit 1
-		# its kernels take some microseconds, and ncu runs them one by one. With 2^10 cycles between samples, the
-		# first half microsecond of a kernel has none; with 2^5, the hardware drops some.
+		# its kernels take some microseconds, and ncu runs them one by one: two whole steps, because the matrix
+		# products of a step have several sizes. With 2^5 cycles between samples, the hardware drops some.
 		both transformer 5 15 serialized:7 "--replay-mode application --launch-skip 52 --launch-count 104" \
 			./transformer 5 -- ./transformer "${STEPS:-20}"
 		;;
