@@ -555,7 +555,7 @@ static int live_ask_running(struct live *l, uint64_t at, struct grt_err *err)
 	return ret;
 }
 
-/* Up to when a tick delivers: sums end then, and only later than they are told to. */
+/* Sets the moment at which the sums of the sources end, and waits for it. Return: the moment */
 static uint64_t live_bound(struct live *l)
 {
 	const struct timespec pause = {.tv_nsec = BOUND_NS};
