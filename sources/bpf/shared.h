@@ -102,18 +102,20 @@ struct grt_bpf_config {
 };
 
 /**
- * struct grt_bpf_gate - what programs look at before they do anything; the loader writes @armed, and they the
- * rest
+ * struct grt_bpf_gate - what programs look at before they do anything; the loader writes @armed and @until,
+ * and they the rest
  * @armed: of record --duty, see gate.h: a window is near
  * @open: what began in a window and has not ended
  * @deps: a job has waited for a fence of no job
  * @parts: with grt_bpf_config.whole: jobs are reported event by event, too
+ * @until: windows that begin at this time, ns, or later are not recorded: they have no WINDOW record yet
  */
 struct grt_bpf_gate {
 	__u32 armed;
 	__u32 open;
 	__u32 deps;
 	__u32 parts;
+	__u64 until;
 };
 
 /* grt_bpf_config.stacks */
