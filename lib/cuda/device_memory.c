@@ -83,7 +83,7 @@ int grt_device_memory_event(struct grt_device_memory *m, const struct grt_image 
 	if (!found)
 		return n;
 	b = found;
-	/* sums of a broken trace do not wrap */
+	/* sums of an invalid trace must not wrap */
 	*b = (struct block){e->bytes < 1ULL << 41 ? e->bytes : 0, device, owner};
 	out[n++] = device_memory_change(m, b, false);
 	return n;

@@ -17,7 +17,7 @@
 #include "base/index.h"
 #include "range_paths.h"
 
-/* Rows that were looked for last, by a simple hash: most work is like some work just before. */
+/* Rows that were looked up last, by a simple hash: most work has the same properties as recent work. */
 #define RECENT 4096U
 
 /**
@@ -125,9 +125,7 @@ static int launch_flame_add_row(struct grt_launch_flame *f, const struct row *r)
 	return 0;
 }
 
-/*
- * Adds work from @start on, cut where slots begin; work without a length belongs to the slot of its moment.
- */
+/* Adds work from @start on, cut where slots begin; work without a length belongs to the slot of its start. */
 static int launch_flame_add_work(struct grt_launch_flame *f, struct row *r, uint64_t start)
 {
 	uint64_t to = start + r->ns, end;
@@ -180,8 +178,10 @@ static void launch_flame_take_launch(struct row *r, const struct grt_launch *lau
 	r->origin = launch->origin;
 }
 
-/* A row's device is from now on that of the trace. One that nothing describes is known by its process's
- * number. */
+/*
+ * From now on, a row has the device's number in the trace. A device without a description is known by its
+ * process's number.
+ */
 static int launch_flame_on_device(struct grt_launch_flame *f, const struct grt_image *image, struct row *r)
 {
 	const struct grt_device *d = grt_launches_device(f->launches, image, r->device);
@@ -198,7 +198,7 @@ static int launch_flame_on_device(struct grt_launch_flame *f, const struct grt_i
 	return 0;
 }
 
-/* Windows at random: what counts is in one that has ended. */
+/* With random windows, only work of complete windows counts. */
 static int launch_flame_add_window(struct grt_launch_flame *f, const struct grt_image *image,
 				   const struct row *r, uint64_t start)
 {
@@ -572,7 +572,7 @@ static int launch_flame_put_lost(const struct grt_image *i, const struct grt_fla
 		   : grt_stacks_add(tree, node, shape->all ? GRT_STACKS_LAUNCHES : side, i->process.gpu_lost);
 }
 
-/* Samples of a function that is no kernel of the trace. */
+/* Adds samples of a function that is not a kernel of the trace. */
 static int launch_flame_put_left(struct grt_launch_flame *f, const struct grt_pc_leaf *leaf,
 				 const struct grt_flame_shape *shape,
 				 const struct grt_process_names *processes, struct grt_stacks *tree,
@@ -594,7 +594,7 @@ static int launch_flame_put_left(struct grt_launch_flame *f, const struct grt_pc
 	return ret ?: grt_sample_shares_put_left(f->samples, leaf, &to, node);
 }
 
-/* Each row gets its share, so all are seen first. */
+/* Each row gets its share, so all rows are counted first. */
 static int launch_flame_finish_samples(struct grt_launch_flame *f)
 {
 	int ret = grt_pc_samples_finish(&f->samples->pc);
