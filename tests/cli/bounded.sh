@@ -191,7 +191,7 @@ run record -e sched -o probe.grt -- true
 if [ "$status" = 0 ]; then
 	# by the program as users have it: naming takes the sanitizers longer than a segment waits for it
 	# shellcheck disable=SC2034 # check() prints it
-	output=$("$GRTRACE_PLAIN/grtrace" record -e sched --stack bpf --max-size 20M --segment 512K -o named.grt -- "$GRTRACE_BUILD/tests/cli/handoff" 2000 500 2>&1)
+	output=$("$GRTRACE_PLAIN/grtrace" record -e sched --stack bpf --max-size 20M --segment 512K -o named.grt -- "$GRTRACE_BUILD/tests/cli/handoff" 6000 500 2>&1)
 	status=$?
 	check "a bounded recording of threads" exits 0
 	# a frame that is named later than a second has its name in the next segment
