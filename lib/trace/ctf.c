@@ -8,7 +8,8 @@
  *
  * The recorder of a bounded recording deletes segments while the recording is read: it replaces the metadata
  * first, and deletes the files then. The reader opens all files before it reads one. If the metadata was
- * replaced meanwhile, it opens all files again, so that the metadata describes them. Open files stay readable.
+ * replaced meanwhile, it opens all files again, so that the metadata describes them. Open files stay
+ * readable.
  */
 #define _GNU_SOURCE 1
 #include "session.h"
