@@ -18,11 +18,15 @@
 #define PAGE_BITS 8
 #define PAGE_IDS (1U << PAGE_BITS)
 
-/* struct caller - properties that many launches have in common */
+/**
+ * struct caller - properties that many launches have in common
+ * @how: @call, @failed and @captured, for comparisons
+ */
 struct caller {
 	uint32_t tid;
 	uint32_t context;
 	uint32_t range;
+	uint32_t how;
 	uint16_t call;
 	uint8_t kind;
 	bool failed;
@@ -246,16 +250,14 @@ static bool same_caller(const void *owner, uint32_t id, const void *key)
 {
 	const struct caller *c = &((const struct grt_launches *)owner)->caller[id], *k = key;
 
-	return c->tid == k->tid && c->context == k->context && c->range == k->range && c->call == k->call &&
-	       c->failed == k->failed && c->captured == k->captured;
+	return c->tid == k->tid && c->context == k->context && c->range == k->range && c->how == k->how;
 }
 
 static __attribute__((noinline)) int find_caller(struct grt_launches *l, const struct caller *k,
 						 uint32_t *number)
 {
 	uint32_t tag =
-		grt_hash(&l->key, (uint64_t)k->tid << 32 | k->context,
-			 (uint64_t)k->range << 18 | (uint64_t)k->call << 2 | k->failed << 1 | k->captured);
+		grt_hash(&l->key, (uint64_t)k->tid << 32 | k->context, (uint64_t)k->range << 18 | k->how);
 
 	*number = grt_index_find(&l->caller_index, tag, same_caller, l, k);
 	if (*number != GRT_NOWHERE)
@@ -585,13 +587,15 @@ static int launches_take_launch(struct grt_launches *l, const struct grt_ev_laun
 {
 	struct grt_image *i = grt_images_of(&l->images, &e->e);
 	const struct grt_cuda_call *row = grt_cuda_call(e->call);
+	bool failed = e->result != 0, captured = e->e.flags & GRT_FLAG_CAPTURED;
 	struct caller c = {.tid = e->e.tid,
 			   .context = e->context,
 			   .range = e->range,
 			   .call = e->call,
 			   .kind = row ? row->kind : GRT_CUDA_KIND_NONE,
-			   .failed = e->result != 0,
-			   .captured = e->e.flags & GRT_FLAG_CAPTURED};
+			   .failed = failed,
+			   .captured = captured,
+			   .how = (uint32_t)e->call << 2 | (uint32_t)failed << 1 | captured};
 	struct entry entry = {.node = e->node};
 	struct page *p;
 	uint32_t caller;

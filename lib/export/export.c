@@ -68,8 +68,11 @@ static int export_on_beyond(struct grt_consumer *c, const struct grt_event *e, u
 {
 	struct grt_export *x = (struct grt_export *)c;
 
-	if (grt_has_trait(e, GRT_TRAIT_LASTING))
+	if (grt_has_trait(e, GRT_TRAIT_LASTING)) {
+		if (x->format->lasting)
+			return x->format->lasting(x, e);
 		return x->tracks ? tracks_remember(x->tracks, e) : 0;
+	}
 	return x->format->beyond ? x->format->beyond(x, e, cpu) : 0;
 }
 

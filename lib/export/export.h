@@ -30,6 +30,7 @@ struct grt_export;
  * struct grt_export_format - a row of exports.def
  * @begin: makes x->state
  * @beyond: as that of struct grt_consumer; NULL where each event is a row, and it would be one
+ * @lasting: gets those with GRT_TRAIT_LASTING in its place; NULL: x->tracks does, if there are any
  * @whole: @beyond also gets what grt_session_whole() adds
  * @joins: it joins events into jobs, so it also needs those that a filter leaves out, see @whole of
  *	struct grt_filter
@@ -57,6 +58,7 @@ struct grt_export_format {
 	int (*begin)(struct grt_export *x);
 	int (*event)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
 	int (*beyond)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
+	int (*lasting)(struct grt_export *x, const struct grt_event *e);
 	int (*late)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
 	void (*within)(struct grt_export *x, uint64_t from, uint64_t to);
 	int (*packet)(struct grt_export *x, const struct grt_packet *p);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * Perfetto's format: a file of TracePackets, encoded here without Perfetto's library. This file writes the
- * tracks of events, perfetto_work.c the GPU's work, perfetto_stacks.c the stacks.
+ * tracks of events, perfetto_work.c the GPU's work, perfetto_stacks.c the stacks; perfetto_later.c has the
+ * thread that draws.
  */
 #include <errno.h>
 
@@ -458,6 +459,12 @@ static int put_balance(struct perfetto *f, const struct grt_health *h)
 	return perfetto_take(f, grt_pb_close(packet, grt_pb_close(event, p)));
 }
 
+/* A filter says of the last event only whether it is selected. */
+static int begin_later(struct grt_export *x)
+{
+	return x->filter ? 0 : perfetto_later_new(x->state);
+}
+
 static int perfetto_begin(struct grt_export *x)
 {
 	const struct grt_track own = {
@@ -472,27 +479,32 @@ static int perfetto_begin(struct grt_export *x)
 	perfetto_find_roles(f);
 	if (perfetto_stacks_new(&f->stacks, f))
 		return -ENOMEM;
-	return put_clocks(f, &x->clocks) ?: perfetto_on_track(f, &own);
+	return put_clocks(f, &x->clocks) ?: perfetto_on_track(f, &own) ?: begin_later(x);
 }
 
 static int perfetto_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
 	struct perfetto *f = x->state;
 
-	return grt_tracks_event(x->tracks, e) ?: perfetto_stacks_event(f->stacks, e);
+	return perfetto_later_event(f, e, false) ?: perfetto_stacks_event(f->stacks, e);
+}
+
+static int perfetto_lasting(struct grt_export *x, const struct grt_event *e)
+{
+	return perfetto_later_event(x->state, e, true);
 }
 
 static int perfetto_packet(struct grt_export *x, const struct grt_packet *p)
 {
-	return grt_tracks_packet(x->tracks, p);
+	return perfetto_later_packet(x->state, p);
 }
 
 static int perfetto_end(struct grt_export *x, const struct grt_health *h)
 {
 	struct perfetto *f = x->state;
+	int ret = perfetto_later_settle(f) ?: grt_tracks_end(x->tracks);
 
-	int ret = grt_tracks_end(x->tracks) ?: perfetto_stacks_end(f->stacks) ?: perfetto_put_gpus(f);
-
+	ret = ret ?: perfetto_stacks_end(f->stacks) ?: perfetto_later_settle(f) ?: perfetto_put_gpus(f);
 	return ret ?: put_recording(f, x->session) ?: put_balance(f, h) ?: grt_outbuf_flush(&f->out);
 }
 
@@ -502,6 +514,7 @@ static void perfetto_free(struct grt_export *x)
 
 	if (!f)
 		return;
+	perfetto_later_free(f);
 	for (uint32_t i = 0; i < f->sequences; i++) {
 		free(f->sequence[i].names.bits);
 		free(f->sequence[i].kernels.bits);
@@ -520,6 +533,7 @@ const struct grt_export_format grt_export_perfetto = {
 	.begin = perfetto_begin,
 	.event = perfetto_event,
 	.beyond = perfetto_event,
+	.lasting = perfetto_lasting,
 	.packet = perfetto_packet,
 	.end = perfetto_end,
 	.free = perfetto_free,

@@ -112,6 +112,7 @@ enum perfetto_role {
 	ROLE_SHARED_DYNAMIC,
 };
 
+struct perfetto_later;
 struct perfetto_stacks;
 struct perfetto_work;
 
@@ -122,6 +123,8 @@ struct perfetto_work;
  * @role: the role of a value, by number of its name
  * @work: packets of earlier work, see perfetto_work.c; NULL: none so far
  * @stacks: the stack samples
+ * @later: what the thread draws that owns all other members until perfetto_later_settle(); NULL: everything
+ *is drawn at once
  */
 struct perfetto {
 	struct grt_outbuf out;
@@ -132,6 +135,7 @@ struct perfetto {
 	uint8_t role[GRT_TRACK_ARG_IDS_MAX];
 	struct perfetto_work *work;
 	struct perfetto_stacks *stacks;
+	struct perfetto_later *later;
 	uint64_t first;
 	uint64_t last;
 	bool has_first;
@@ -209,6 +213,31 @@ uint8_t *perfetto_put_work(struct perfetto *f, uint8_t *p, struct sequence *s,
 
 /* Writes the description of all GPUs; call this once they are known. Return: 0 or a negative errno */
 int perfetto_put_gpus(struct perfetto *f);
+
+/* -------------------------------------- perfetto_later.c: another thread */
+
+/* From now on another thread draws. Return: 0 or -ENOMEM */
+int perfetto_later_new(struct perfetto *f);
+
+/* Draws an event; @beyond: it only changes the state. Return: 0 or a negative errno, also of an earlier event
+ */
+int perfetto_later_event(struct perfetto *f, const struct grt_event *e, bool beyond);
+
+/* Draws the losses of a packet. Return: the same */
+int perfetto_later_packet(struct perfetto *f, const struct grt_packet *p);
+
+/*
+ * As perfetto_room() and perfetto_take(), for packets that do not come from tracks. Return: NULL: an earlier
+ * event failed, with the error that perfetto_later_settle() returns
+ */
+uint8_t *perfetto_later_room(struct perfetto *f, size_t bytes);
+int perfetto_later_take(struct perfetto *f, const uint8_t *end);
+
+/* Waits until everything is drawn. Return: 0 or a negative errno */
+int perfetto_later_settle(struct perfetto *f);
+
+/* Waits for the thread and frees what waits. */
+void perfetto_later_free(struct perfetto *f);
 
 /* --------------------------------------------- perfetto_stacks.c: samples */
 

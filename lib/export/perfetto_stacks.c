@@ -63,8 +63,10 @@ static uint8_t *begin_stack_packet(uint8_t *p, uint8_t **packet, unsigned int fl
 /* Writes the defaults of the samples' sequence, with their unit and clock, before the first sample. */
 static int begin_stacks(struct perfetto_stacks *s)
 {
-	uint8_t *p = perfetto_room(s->to, 256), *packet, *defaults, *samples, *counter;
+	uint8_t *p = perfetto_later_room(s->to, 256), *packet, *defaults, *samples, *counter;
 
+	if (!p)
+		return perfetto_later_settle(s->to);
 	s->begun = true;
 	p = begin_stack_packet(p, &packet, STATE_CLEARED);
 	p = grt_pb_number(p, PACKET_FIRST_ON_SEQUENCE, 1);
@@ -76,7 +78,7 @@ static int begin_stacks(struct perfetto_stacks *s)
 	p = grt_pb_bytes(p, COUNTER_NAME, "GPU time", 8);
 	p = grt_pb_number(p, COUNTER_UNIT, UNIT_NANOSECONDS);
 	p = grt_pb_close(samples, grt_pb_close(counter, p));
-	return perfetto_take(s->to, grt_pb_close(packet, grt_pb_close(defaults, p)));
+	return perfetto_later_take(s->to, grt_pb_close(packet, grt_pb_close(defaults, p)));
 }
 
 /* ---------------------------------------------------------------- interned */
@@ -84,10 +86,12 @@ static int begin_stacks(struct perfetto_stacks *s)
 /* Interns a frame and its function; both get the number of the function's text. */
 static int put_frame(struct perfetto_stacks *s, uint32_t name)
 {
-	uint8_t *p = perfetto_room(s->to, 4 * TEXT_MAX), *packet, *data, *frame;
+	uint8_t *p = perfetto_later_room(s->to, 4 * TEXT_MAX), *packet, *data, *frame;
 	size_t len;
 	const char *text = grt_stacks_text(s->tree, name, &len);
 
+	if (!p)
+		return perfetto_later_settle(s->to);
 	p = begin_stack_packet(p, &packet, NEEDS_STATE);
 	data = p = grt_pb_open(p, PACKET_INTERNED_DATA);
 	p = perfetto_put_interned(p, INTERNED_FUNCTION_NAMES, name + 1ULL, text, len);
@@ -95,7 +99,7 @@ static int put_frame(struct perfetto_stacks *s, uint32_t name)
 	p = grt_pb_number(p, INTERNED_IID, name + 1ULL);
 	p = grt_pb_number(p, FRAME_FUNCTION, name + 1ULL);
 	p = grt_pb_close(data, grt_pb_close(frame, p));
-	return perfetto_take(s->to, grt_pb_close(packet, p));
+	return perfetto_later_take(s->to, grt_pb_close(packet, p));
 }
 
 /* Collects the frames of a stack in @path. Return: their number, or a negative errno */
@@ -123,7 +127,9 @@ static int put_callstack(struct perfetto_stacks *s, uint32_t node)
 
 	if (frames < 0)
 		return frames;
-	p = perfetto_room(s->to, 256 + (size_t)frames * GRT_PB_NUMBER_MAX);
+	p = perfetto_later_room(s->to, 256 + (size_t)frames * GRT_PB_NUMBER_MAX);
+	if (!p)
+		return perfetto_later_settle(s->to);
 	p = begin_stack_packet(p, &packet, NEEDS_STATE);
 	data = p = grt_pb_open(p, PACKET_INTERNED_DATA);
 	stack = p = grt_pb_open(p, INTERNED_CALLSTACKS);
@@ -131,7 +137,7 @@ static int put_callstack(struct perfetto_stacks *s, uint32_t node)
 	while (frames--)
 		p = grt_pb_number(p, CALLSTACK_FRAMES, s->path[frames] + 1ULL);
 	p = grt_pb_close(data, grt_pb_close(stack, p));
-	return perfetto_take(s->to, grt_pb_close(packet, p));
+	return perfetto_later_take(s->to, grt_pb_close(packet, p));
 }
 
 _Static_assert(256 + GRT_STACKS_DEPTH_MAX * GRT_PB_NUMBER_MAX < GRT_OUTBUF_ROOM,
@@ -182,8 +188,10 @@ static int find_stack(struct perfetto_stacks *s, const struct grt_event *e, cons
 static int put_sample(struct perfetto_stacks *s, const struct grt_launch *launch, uint32_t pid, uint32_t node,
 		      uint64_t weight)
 {
-	uint8_t *p = perfetto_room(s->to, 256), *packet, *sample, *task;
+	uint8_t *p = perfetto_later_room(s->to, 256), *packet, *sample, *task;
 
+	if (!p)
+		return perfetto_later_settle(s->to);
 	p = begin_stack_packet(p, &packet, NEEDS_STATE);
 	p = grt_pb_number(p, PACKET_TIMESTAMP, launch->begin);
 	sample = p = grt_pb_open(p, PACKET_STACK_SAMPLE);
@@ -194,7 +202,7 @@ static int put_sample(struct perfetto_stacks *s, const struct grt_launch *launch
 	p = grt_pb_number(p, SAMPLE_CALLSTACK_IID, node);
 	p = grt_pb_number(p, SAMPLE_WEIGHT, weight);
 	s->samples++;
-	return perfetto_take(s->to, grt_pb_close(packet, grt_pb_close(sample, p)));
+	return perfetto_later_take(s->to, grt_pb_close(packet, grt_pb_close(sample, p)));
 }
 
 static int on_stack_work(void *arg, const struct grt_event *e, const struct grt_image *image,

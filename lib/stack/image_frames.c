@@ -49,13 +49,24 @@ struct place {
 	uint32_t frames;
 };
 
+/** struct put - where in the tree a stack ends that was put from its root on; @nodes: of the stack, 0: it was
+ * not put */
+struct put {
+	uint32_t at;
+	uint32_t nodes;
+};
+
 /**
  * struct image - the names of an image's frames
+ * @put: by node, as @place; of the tree of @puts, and of no other
  * @object: by mapping: number of its object plus 1
  * @kernel: by string: number of the kernel's text plus 1
  */
 struct image {
 	struct place *place;
+	struct put *put;
+	uint32_t put_room;
+	uint64_t puts;
 	uint32_t *object;
 	uint32_t *kernel;
 	uint32_t nodes, mappings, strings;
@@ -71,6 +82,7 @@ struct grt_image_frames {
 	uint32_t listed, room;
 	uint64_t tree;	   /* the last tree to which stacks were added: grt_stacks_id() */
 	bool places;	   /* how they were added */
+	uint64_t puts;	   /* how often one of both changed */
 	uint32_t *in_tree; /* number there of a frame with its place, plus 1 */
 	uint32_t in_trees;
 };
@@ -307,16 +319,65 @@ static int put_in_tree(struct grt_image_frames *f, void *arg, const struct liste
 	return ret ? ret : grt_stacks_child(t->stacks, *t->at, f->in_tree[l->placed] - 1, t->at);
 }
 
+/* Gets the stacks of an image's nodes in the tree; NULL: there are no nodes. Return: 0 or -ENOMEM */
+static int image_frames_puts(struct grt_image_frames *f, const struct grt_image *i, struct put **out)
+{
+	struct image *m = image_of(f, i);
+
+	if (!m || grt_grow_zeroed(&m->put, &m->put_room, i->nodes, 8))
+		return -ENOMEM;
+	if (m->puts != f->puts && m->put)
+		memset(m->put, 0, m->put_room * sizeof(*m->put));
+	m->puts = f->puts;
+	*out = m->put;
+	return 0;
+}
+
+/*
+ * Calls put_in_tree() with each frame of a stack, from the root of the tree on. Stacks of a program have most
+ * of their frames in common: what was put before is not put again.
+ */
+static int put_from_root(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, struct tree *t)
+{
+	uint32_t path[GRT_STACKS_DEPTH_MAX], depth = 0, nodes = 0;
+	const struct grt_image_node *n;
+	struct place p;
+	struct put *put;
+	int ret = image_frames_puts(f, i, &put);
+
+	for (; !ret && (n = grt_image_node(i, node)) && depth < GRT_STACKS_DEPTH_MAX; node = n->caller) {
+		if (put[node - 1].nodes && put[node - 1].nodes + depth <= GRT_STACKS_DEPTH_MAX) {
+			*t->at = put[node - 1].at;
+			nodes = put[node - 1].nodes;
+			break;
+		}
+		path[depth++] = node;
+	}
+	while (depth-- > 0 && !ret) {
+		ret = image_frames_place_of(f, i, path[depth], &p);
+		for (uint32_t k = 0; k < p.frames && !ret; k++)
+			ret = put_in_tree(f, t, &f->list[p.at - 1 + k]);
+		/* a caller that is not defined yet may be, later */
+		if (!ret && (nodes || !node))
+			put[path[depth] - 1] = (struct put){*t->at, ++nodes};
+	}
+	return ret;
+}
+
 int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, bool places,
 			 struct grt_stacks *tree, uint32_t *at)
 {
 	struct tree t = {tree, at};
 
-	if ((f->tree != grt_stacks_id(tree) || f->places != places) && f->in_tree)
-		memset(f->in_tree, 0, f->in_trees * sizeof(*f->in_tree));
+	if (f->tree != grt_stacks_id(tree) || f->places != places) {
+		if (f->in_tree)
+			memset(f->in_tree, 0, f->in_trees * sizeof(*f->in_tree));
+		f->puts++;
+	}
 	f->tree = grt_stacks_id(tree);
 	f->places = places;
-	return each_frame(f, i, node, put_in_tree, &t);
+	return *at == GRT_STACKS_ROOT ? put_from_root(f, i, node, &t)
+				      : each_frame(f, i, node, put_in_tree, &t);
 }
 
 /**
@@ -616,6 +677,7 @@ void grt_image_frames_free(struct grt_image_frames *f)
 		return;
 	for (uint32_t i = 0; i < f->images; i++) {
 		free(f->image[i].place);
+		free(f->image[i].put);
 		free(f->image[i].object);
 		free(f->image[i].kernel);
 	}

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Rows that another thread writes. They are collected in a batch of bounded size. A full batch belongs to the
- * thread, which is waited for before it gets the next one; so batches are written in order, and two are
- * enough. Whatever else the writer does waits for all rows first (grt_writer_settle()).
+ * Rows that another thread writes. They are collected in a batch of bounded size; a full batch belongs to the
+ * thread. Whatever else the writer does waits for all rows first (grt_writer_settle()).
  */
 #include "later.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/relay.h"
 #include "table.h"
 
 #define BATCH_ROWS 8192U
@@ -27,21 +25,13 @@ struct later_batch {
 
 /**
  * struct grt_later - rows that wait
- * @collected: by the caller; @written: by @thread while @full
- * @lock: guards @full and @ends
- * @turned: one of them has changed
- * @runs: there is a thread
+ * @collected: by the caller; @written: by the thread of @relay while it has them
  * @error: a negative errno of a row
  */
 struct grt_later {
 	struct later_batch collected;
 	struct later_batch written;
-	pthread_mutex_t lock;
-	pthread_cond_t turned;
-	pthread_t thread;
-	bool full;
-	bool ends;
-	bool runs;
+	struct grt_relay relay;
 	int error;
 };
 
@@ -52,55 +42,23 @@ static void later_write(struct later_batch *b)
 	b->used = 0;
 }
 
-static void *later_run(void *arg)
+static void later_work(void *arg)
 {
-	struct grt_later *l = arg;
-
-	pthread_mutex_lock(&l->lock);
-	while (l->full || !l->ends) {
-		if (!l->full) {
-			pthread_cond_wait(&l->turned, &l->lock);
-			continue;
-		}
-		pthread_mutex_unlock(&l->lock);
-		later_write(&l->written);
-		pthread_mutex_lock(&l->lock);
-		l->full = false;
-		pthread_cond_signal(&l->turned);
-	}
-	pthread_mutex_unlock(&l->lock);
-	return NULL;
-}
-
-static bool later_start(struct grt_later *l)
-{
-	sigset_t all, before;
-
-	/* the command's thread gets them */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	l->runs = !pthread_create(&l->thread, NULL, later_run, l);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return l->runs;
+	later_write(&((struct grt_later *)arg)->written);
 }
 
 static struct grt_later *later_new(void)
 {
 	struct grt_later *l = calloc(1, sizeof(*l));
 
-	if (!l)
-		return NULL;
-	pthread_mutex_init(&l->lock, NULL);
-	pthread_cond_init(&l->turned, NULL);
+	if (l)
+		grt_relay_init(&l->relay, later_work, l);
 	return l;
 }
 
 static void later_wait(struct grt_later *l)
 {
-	pthread_mutex_lock(&l->lock);
-	while (l->full)
-		pthread_cond_wait(&l->turned, &l->lock);
-	pthread_mutex_unlock(&l->lock);
+	grt_relay_wait(&l->relay);
 	l->error = l->error ?: l->written.ret;
 }
 
@@ -114,14 +72,7 @@ static void later_hand_over(struct grt_later *l)
 		return;
 	l->collected = l->written;
 	l->written = full;
-	if (!l->runs && !later_start(l)) {
-		later_write(&l->written);
-		return;
-	}
-	pthread_mutex_lock(&l->lock);
-	l->full = true;
-	pthread_cond_signal(&l->turned);
-	pthread_mutex_unlock(&l->lock);
+	grt_relay_go(&l->relay);
 }
 
 static bool later_room(struct later_batch *b, struct grt_writer *w, size_t size)
@@ -167,14 +118,7 @@ void grt_later_free(struct grt_later *l)
 {
 	if (!l)
 		return;
-	pthread_mutex_lock(&l->lock);
-	l->ends = true;
-	pthread_cond_signal(&l->turned);
-	pthread_mutex_unlock(&l->lock);
-	if (l->runs)
-		pthread_join(l->thread, NULL);
-	pthread_cond_destroy(&l->turned);
-	pthread_mutex_destroy(&l->lock);
+	grt_relay_fini(&l->relay);
 	free(l->collected.row);
 	free(l->written.row);
 	free(l);

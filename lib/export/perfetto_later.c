@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Tracks are drawn by a thread of their own, because they take as long as reading the trace and joining the
+ * stacks. It gets events and packets as copies, and between them the packets of the stacks, so that the file
+ * is the same as from one thread. A filter says of the last event whether it is selected; with one,
+ * everything is drawn at once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <grtrace/event_table.h>
+
+#include "base/relay.h"
+#include "perfetto_parts.h"
+#include "tracks_parts.h"
+#include "trace/packet.h"
+
+#define BATCH_BYTES (1U << 20)
+
+/** enum later_kind - what an entry is; LATER_BEYOND: an event outside of the time that is drawn */
+enum later_kind { LATER_EVENT, LATER_BEYOND, LATER_PACKET, LATER_BYTES };
+
+/** struct later_entry - followed by @size bytes, and what makes their number one of whole words */
+struct later_entry {
+	uint32_t kind;
+	uint32_t size;
+};
+
+_Static_assert(sizeof(struct later_entry) == 8, "what follows is aligned as events are");
+_Static_assert(BATCH_BYTES > GRT_OUTBUF_ROOM + 2 * sizeof(struct later_entry), "each entry has room");
+
+/** struct later_batch - entries, up to @used; @ret: of the last one that was drawn */
+struct later_batch {
+	char *bytes;
+	uint32_t used;
+	int ret;
+};
+
+/**
+ * struct perfetto_later - what waits
+ * @to: the export
+ * @collected: by the reader's thread; @drawn: by the thread of @relay while it has it
+ */
+struct perfetto_later {
+	struct perfetto *to;
+	struct later_batch collected;
+	struct later_batch drawn;
+	struct grt_relay relay;
+};
+
+/* ---------------------------------------------------------------- drawing */
+
+static int draw_bytes(struct perfetto *f, const void *bytes, uint32_t size)
+{
+	uint8_t *p = perfetto_room(f, size);
+
+	memcpy(p, bytes, size);
+	return perfetto_take(f, p + size);
+}
+
+static int draw_entry(struct perfetto *f, const struct later_entry *entry)
+{
+	const void *what = entry + 1;
+
+	switch ((enum later_kind)entry->kind) {
+	case LATER_EVENT:
+		return grt_tracks_event(f->tracks, what);
+	case LATER_BEYOND:
+		return tracks_remember(f->tracks, what);
+	case LATER_PACKET:
+		return grt_tracks_packet(f->tracks, what);
+	case LATER_BYTES:
+		return draw_bytes(f, what, entry->size);
+	}
+	return 0;
+}
+
+static uint32_t later_bytes(uint32_t size)
+{
+	return (uint32_t)sizeof(struct later_entry) + ((size + 7) & ~7U);
+}
+
+static void draw_batch(struct perfetto *f, struct later_batch *b)
+{
+	const struct later_entry *entry;
+
+	for (uint32_t at = 0; at < b->used && !b->ret; at += later_bytes(entry->size)) {
+		entry = (const struct later_entry *)(b->bytes + at);
+		b->ret = draw_entry(f, entry);
+	}
+	b->used = 0;
+}
+
+static void later_work(void *arg)
+{
+	struct perfetto_later *l = arg;
+
+	draw_batch(l->to, &l->drawn);
+}
+
+/* -------------------------------------------------------------- collecting */
+
+/* Gives the full batch to the thread, and takes the one that it has drawn. Return: the thread's error, or 0
+ */
+static int hand_over(struct perfetto_later *l)
+{
+	struct later_batch full = l->collected;
+
+	grt_relay_wait(&l->relay);
+	if (l->drawn.ret)
+		return l->drawn.ret;
+	l->collected = l->drawn;
+	l->drawn = full;
+	grt_relay_go(&l->relay);
+	return 0;
+}
+
+/* Return: the place for an entry of at most @size bytes, NULL: the thread has failed */
+static struct later_entry *later_room(struct perfetto_later *l, uint32_t size)
+{
+	if (l->collected.used + later_bytes(size) > BATCH_BYTES && hand_over(l))
+		return NULL;
+	return (struct later_entry *)(l->collected.bytes + l->collected.used);
+}
+
+static void later_take(struct perfetto_later *l, struct later_entry *entry, enum later_kind kind,
+		       uint32_t size)
+{
+	*entry = (struct later_entry){.kind = kind, .size = size};
+	l->collected.used += later_bytes(size);
+}
+
+static int collect(struct perfetto_later *l, enum later_kind kind, const void *what, uint32_t size)
+{
+	struct later_entry *entry = later_room(l, size);
+
+	if (!entry)
+		return l->drawn.ret;
+	memcpy(entry + 1, what, size);
+	later_take(l, entry, kind, size);
+	return 0;
+}
+
+int perfetto_later_event(struct perfetto *f, const struct grt_event *e, bool beyond)
+{
+	if (!f->later)
+		return beyond ? tracks_remember(f->tracks, e) : grt_tracks_event(f->tracks, e);
+	if (e->type >= GRT_EV_MAX || !grt_event_table[e->type].name)
+		return 0;
+	return collect(f->later, beyond ? LATER_BEYOND : LATER_EVENT, e, grt_event_table[e->type].size);
+}
+
+int perfetto_later_packet(struct perfetto *f, const struct grt_packet *p)
+{
+	return f->later ? collect(f->later, LATER_PACKET, p, sizeof(*p)) : grt_tracks_packet(f->tracks, p);
+}
+
+uint8_t *perfetto_later_room(struct perfetto *f, size_t bytes)
+{
+	struct later_entry *entry;
+
+	if (!f->later)
+		return perfetto_room(f, bytes);
+	entry = later_room(f->later, (uint32_t)bytes);
+	return entry ? (uint8_t *)(entry + 1) : NULL;
+}
+
+int perfetto_later_take(struct perfetto *f, const uint8_t *end)
+{
+	struct perfetto_later *l = f->later;
+	struct later_entry *entry;
+
+	if (!l)
+		return perfetto_take(f, end);
+	entry = (struct later_entry *)(l->collected.bytes + l->collected.used);
+	later_take(l, entry, LATER_BYTES, (uint32_t)(end - (const uint8_t *)(entry + 1)));
+	return 0;
+}
+
+/* ----------------------------------------------------------- begin and end */
+
+int perfetto_later_new(struct perfetto *f)
+{
+	struct perfetto_later *l = f->later = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	l->to = f;
+	l->collected.bytes = malloc(BATCH_BYTES);
+	l->drawn.bytes = malloc(BATCH_BYTES);
+	grt_relay_init(&l->relay, later_work, l);
+	return l->collected.bytes && l->drawn.bytes ? 0 : -ENOMEM;
+}
+
+int perfetto_later_settle(struct perfetto *f)
+{
+	struct perfetto_later *l = f->later;
+
+	if (!l)
+		return 0;
+	grt_relay_wait(&l->relay);
+	if (!l->drawn.ret)
+		draw_batch(f, &l->collected);
+	return l->drawn.ret ?: l->collected.ret;
+}
+
+void perfetto_later_free(struct perfetto *f)
+{
+	struct perfetto_later *l = f->later;
+
+	if (!l)
+		return;
+	grt_relay_fini(&l->relay);
+	free(l->collected.bytes);
+	free(l->drawn.bytes);
+	free(l);
+}
