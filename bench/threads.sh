@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# threads.sh BUILD [LAUNCHES [SECONDS]]: what a second core gains where a large recording is read: `report`, `report --json`
-# and `export -f parquet` of LAUNCHES launches and their kernels (8,000,000: 1.9 GB), pinned to one core and to two, in
-# turns; whether both write the same bytes, and the most memory that each took. Turns begin while they fit into SECONDS
-# (300), generating included; there is at least one. The times that passed are of worth on a machine on which nothing else
-# runs; beside them stands how much of the CPU time the busiest thread has, or a half of all where that is more: it bounds
+# threads.sh BUILD [LAUNCHES [SECONDS]]: what a second core gains where a large recording is read: `report`, `report --json`,
+# `export -f perfetto` and `export -f parquet` of LAUNCHES launches and their kernels (8,000,000: 1.9 GB), pinned to one core
+# and to two, in turns; whether both write the same bytes, and the most memory that each took. Turns begin while they fit into
+# SECONDS (300), generating included; there is at least one. The times that passed are of worth on a machine on which nothing
+# else runs; beside them stands how much of the CPU time the busiest thread has, or a half of all where that is more: it bounds
 # the ratio on any machine. BUILD needs grtrace and bench/bench_launches alone. The recording is in /dev/shm where it fits
 # twice, else in TMPDIR.
 
@@ -115,6 +115,7 @@ while :; do
 	before=$SECONDS
 	both report "$build/grtrace" report run.grt
 	both json "$build/grtrace" report --json run.grt
+	both perfetto "$build/grtrace" export -f perfetto run.grt
 	both parquet "$build/grtrace" export -f parquet -o tables run.grt
 	[ $((SECONDS + SECONDS - before)) -lt "$limit" ] || break
 	first=("${first[1]}" "${first[0]}")
@@ -122,4 +123,5 @@ done
 paste -d ' ' times.1.parquet times.2.parquet | awk '{ printf "turn %d of export -f parquet: %.2f s, %.2f s\n", NR, $1, $5 }'
 show report report
 show json "report --json"
+show perfetto "export -f perfetto"
 show parquet "export -f parquet"

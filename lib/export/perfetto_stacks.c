@@ -30,6 +30,9 @@ enum { CALLSTACK_FRAMES = 2 };
 /* Of these, the most recent ones are found by a simple hash. */
 #define FOUND_NEAR 1024U
 
+/* Maximum size of an encoded thread; this many bytes are always copied. */
+#define TASK_MAX 32U
+
 /**
  * struct perfetto_stacks - the samples
  * @tree: all stacks; a node is a callstack
@@ -37,6 +40,8 @@ enum { CALLSTACK_FRAMES = 2 };
  * @near: for grt_keyed_near()
  * @stacks, @frames: nodes and frames that are interned
  * @path: frames of a stack, innermost first
+ * @task, @task_bytes: the encoded thread of the last sample, @pid and @tid: the next one is mostly of the
+ * same
  */
 struct perfetto_stacks {
 	struct perfetto *to;
@@ -49,6 +54,10 @@ struct perfetto_stacks {
 	struct perfetto_seen frames;
 	uint32_t *path;
 	uint32_t room;
+	uint8_t task[TASK_MAX];
+	uint8_t task_bytes;
+	uint32_t pid;
+	uint32_t tid;
 	uint64_t samples;
 	bool begun;
 };
@@ -185,20 +194,37 @@ static int find_stack(struct perfetto_stacks *s, const struct grt_event *e, cons
 	return ret;
 }
 
+static void set_task(struct perfetto_stacks *s, uint32_t pid, uint32_t tid)
+{
+	uint8_t *task, *p = grt_pb_open(s->task, SAMPLE_TASK);
+
+	task = p;
+	p = grt_pb_number(p, TASK_PID, pid);
+	p = grt_pb_close(task, grt_pb_number(p, TASK_TID, tid));
+	s->task_bytes = (uint8_t)(p - s->task);
+	s->pid = pid;
+	s->tid = tid;
+}
+
+static uint8_t *put_task(struct perfetto_stacks *s, uint8_t *p, uint32_t pid, uint32_t tid)
+{
+	if (!s->task_bytes || s->pid != pid || s->tid != tid)
+		set_task(s, pid, tid);
+	memcpy(p, s->task, sizeof(s->task));
+	return p + s->task_bytes;
+}
+
 static int put_sample(struct perfetto_stacks *s, const struct grt_launch *launch, uint32_t pid, uint32_t node,
 		      uint64_t weight)
 {
-	uint8_t *p = perfetto_later_room(s->to, 256), *packet, *sample, *task;
+	uint8_t *p = perfetto_later_room(s->to, 256), *packet, *sample;
 
 	if (!p)
 		return perfetto_later_settle(s->to);
 	p = begin_stack_packet(p, &packet, NEEDS_STATE);
 	p = grt_pb_number(p, PACKET_TIMESTAMP, launch->begin);
 	sample = p = grt_pb_open(p, PACKET_STACK_SAMPLE);
-	task = p = grt_pb_open(p, SAMPLE_TASK);
-	p = grt_pb_number(p, TASK_PID, pid);
-	p = grt_pb_number(p, TASK_TID, launch->tid);
-	p = grt_pb_close(task, p);
+	p = put_task(s, p, pid, launch->tid);
 	p = grt_pb_number(p, SAMPLE_CALLSTACK_IID, node);
 	p = grt_pb_number(p, SAMPLE_WEIGHT, weight);
 	s->samples++;
