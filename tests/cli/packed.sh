@@ -105,6 +105,18 @@ printf '**** AMDGPU Device Coredump ****\nversion: 1\nkernel: 6.7.0\nmodule: amd
 foreign dump.txt "it is a device dump of amdgpu" 'head -n 40 dump.txt'
 printf '%s\nkernel: 6.12.0\nmodule: msm\ntime: 12.000000001\n' --- >dump.txt
 foreign dump.txt "it is a device dump of msm" 'head -n 20 dump.txt'
+mkdir run.grt
+printf 'anything' >run.grt/metadata
+tar cf run.grt.tar run.grt
+tar czf run.grt.tar.gz run.grt
+xz -k run.grt.tar
+zstd -q run.grt.tar
+cp run.grt.tar.gz run.tgz
+for archive in run.grt.tar run.grt.tar.gz run.tgz run.grt.tar.zst run.grt.tar.xz; do
+	foreign "$archive" 'it is an archive of files' "(unpack it, then )?tar xf $archive, and give the recording"
+done
+printf '<!DOCTYPE html>\n<html>\n' >report.html
+foreign report.html 'it is a page for a browser' 'xdg-open report.html'
 foreign run.json 'it is JSON' 'jq keys run.json'
 foreign run.folded 'its lines are folded stacks' 'grtrace flame run.folded'
 foreign /bin/true 'it is a program' 'grtrace record -- PROGRAM'
