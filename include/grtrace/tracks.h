@@ -103,26 +103,27 @@ enum grt_track_item_kind {
 
 /* What items are about: GRT_TRACK_CATEGORY(NAME, name), added at the end only. CUDA's are called as PyTorch's
  * profiler does. */
-#define GRT_TRACK_CATEGORIES(GRT_TRACK_CATEGORY)   \
-	GRT_TRACK_CATEGORY(JOB, job)               \
-	GRT_TRACK_CATEGORY(SUBMIT, submit)         \
-	GRT_TRACK_CATEGORY(IOCTL, ioctl)           \
-	GRT_TRACK_CATEGORY(WAIT, wait)             \
-	GRT_TRACK_CATEGORY(EVENT, event)           \
-	GRT_TRACK_CATEGORY(TSG, tsg)               \
-	GRT_TRACK_CATEGORY(LOSS, loss)             \
-	GRT_TRACK_CATEGORY(COUNTER, counter)       \
-	GRT_TRACK_CATEGORY(RUNTIME, cuda_runtime)  \
-	GRT_TRACK_CATEGORY(DRIVER, cuda_driver)    \
-	GRT_TRACK_CATEGORY(KERNEL, kernel)         \
-	GRT_TRACK_CATEGORY(COPY, gpu_memcpy)       \
-	GRT_TRACK_CATEGORY(SET, gpu_memset)        \
-	GRT_TRACK_CATEGORY(OVERHEAD, overhead)     \
-	GRT_TRACK_CATEGORY(HIP, hip)               \
-	GRT_TRACK_CATEGORY(FUNC, func)             \
-	GRT_TRACK_CATEGORY(CONTEXT, context)       \
-	GRT_TRACK_CATEGORY(RANGE, user_annotation) \
-	GRT_TRACK_CATEGORY(MIGRATION, unified_memory)
+#define GRT_TRACK_CATEGORIES(GRT_TRACK_CATEGORY)      \
+	GRT_TRACK_CATEGORY(JOB, job)                  \
+	GRT_TRACK_CATEGORY(SUBMIT, submit)            \
+	GRT_TRACK_CATEGORY(IOCTL, ioctl)              \
+	GRT_TRACK_CATEGORY(WAIT, wait)                \
+	GRT_TRACK_CATEGORY(EVENT, event)              \
+	GRT_TRACK_CATEGORY(TSG, tsg)                  \
+	GRT_TRACK_CATEGORY(LOSS, loss)                \
+	GRT_TRACK_CATEGORY(COUNTER, counter)          \
+	GRT_TRACK_CATEGORY(RUNTIME, cuda_runtime)     \
+	GRT_TRACK_CATEGORY(DRIVER, cuda_driver)       \
+	GRT_TRACK_CATEGORY(KERNEL, kernel)            \
+	GRT_TRACK_CATEGORY(COPY, gpu_memcpy)          \
+	GRT_TRACK_CATEGORY(SET, gpu_memset)           \
+	GRT_TRACK_CATEGORY(OVERHEAD, overhead)        \
+	GRT_TRACK_CATEGORY(HIP, hip)                  \
+	GRT_TRACK_CATEGORY(FUNC, func)                \
+	GRT_TRACK_CATEGORY(CONTEXT, context)          \
+	GRT_TRACK_CATEGORY(RANGE, user_annotation)    \
+	GRT_TRACK_CATEGORY(MIGRATION, unified_memory) \
+	GRT_TRACK_CATEGORY(OS, os_runtime)
 
 enum grt_track_category {
 #define GRT_TRACK_CATEGORY(NAME, name) GRT_CATEGORY_##NAME,

@@ -23,6 +23,7 @@ enum grt_cupti_kind {
 	GRT_CUPTI_RANK,	   /* the number of a process in its job; from databases */
 	GRT_CUPTI_SYNC,	   /* a wait for the GPU; from databases */
 	GRT_CUPTI_OP,	   /* an operator of a framework; from JSON, if requested */
+	GRT_CUPTI_OS_CALL, /* a call of the C library; from databases */
 	GRT_CUPTI_FRAME,   /* a call of a Python function; from JSON, if requested */
 	GRT_CUPTI_OTHER,
 };

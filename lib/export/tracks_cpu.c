@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Threads off the CPU: a track for each thread, with what it waited for, and then its wait for a CPU. */
+/*
+ * Threads: a track for each thread that was off the CPU, with what it waited for, and then its wait for a
+ * CPU; and one for its calls of the C library.
+ */
 #include "tracks_places.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +14,7 @@
 
 enum {
 	OF_OFF_CPU = TRACKS_KEYS(tracks_cpu),
+	OF_OS_CALLS,
 };
 
 static void tracks_add_word(struct tracks_args *a, unsigned int id, const char *word)
@@ -72,12 +77,35 @@ static int on_off_cpu(struct grt_tracks *t, const struct grt_event *e)
 	return ret || !woken ? ret : put_off_cpu(t, e, GRT_THREAD_RUNNABLE, x->woken, e->time);
 }
 
+static int on_os_call(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_os_call *x = (const struct grt_ev_os_call *)e;
+	struct grt_track_item i = {.category = GRT_CATEGORY_OS, .time = x->begin, .end = e->time};
+	struct grt_key key = tracks_key_of(OF_OS_CALLS, e->pid, e->tid, 0);
+	char text[64];
+
+	if (x->begin > e->time) {
+		t->count.back++;
+		return 0;
+	}
+	if (grt_texts_add(&t->texts, x->name, sizeof(x->name), &i.name))
+		return -ENOMEM;
+	snprintf(text, sizeof(text), "calls of the C library: thread %u", e->tid);
+	return tracks_draw_in_process(t, e, &key, text, &i, tracks_no_args(t));
+}
+
 static const struct tracks_draw cpu_draws[] = {
-	{GRT_EV_STACK, tracks_nothing},	     {GRT_EV_FRAME, tracks_nothing},
-	{GRT_EV_STACK_END, tracks_nothing},  {GRT_EV_FRAME_PLACE, tracks_nothing},
-	{GRT_EV_FRAME_TEXT, tracks_nothing}, {GRT_EV_CALL_STACK, tracks_nothing},
-	{GRT_EV_OFF_CPU, on_off_cpu},	     {GRT_EV_ASLEEP, on_off_cpu},
-	{GRT_EV_SAMPLE, tracks_nothing},     {0},
+	{GRT_EV_STACK, tracks_nothing},
+	{GRT_EV_FRAME, tracks_nothing},
+	{GRT_EV_STACK_END, tracks_nothing},
+	{GRT_EV_FRAME_PLACE, tracks_nothing},
+	{GRT_EV_FRAME_TEXT, tracks_nothing},
+	{GRT_EV_CALL_STACK, tracks_nothing},
+	{GRT_EV_OFF_CPU, on_off_cpu},
+	{GRT_EV_ASLEEP, on_off_cpu},
+	{GRT_EV_SAMPLE, tracks_nothing},
+	{GRT_EV_OS_CALL, on_os_call},
+	{0},
 };
 
 const struct tracks_provider tracks_cpu = {

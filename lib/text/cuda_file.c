@@ -482,6 +482,19 @@ static int cuda_file_put_range(struct cuda_file *f, struct cuda_image *i, const 
 	return ret < 0 ? ret : ret ? 0 : cuda_file_put_range_event(f, i, &alone);
 }
 
+/* Its process may have no call of CUDA, and so be none of the images. */
+static int cuda_file_put_os_call(struct cuda_file *f, const struct grt_cupti_record *r)
+{
+	const struct cuda_image none = {.pid = (uint32_t)r->pid & PID_MASK};
+	struct grt_ev_os_call ev = {
+		.e = {.type = GRT_EV_OS_CALL, .time = r->end, .tid = (uint32_t)r->tid},
+		.begin = r->start,
+	};
+
+	memcpy(ev.name, r->name.at, r->name.len < sizeof(ev.name) ? r->name.len : sizeof(ev.name));
+	return cuda_file_put(f, &none, &ev.e);
+}
+
 /* ----------------------------------------------------------------- stacks */
 
 /* "torch/nn/modules/linear.py(113): forward". Return: false: the name has no file */
@@ -706,6 +719,8 @@ static int cuda_file_look(void *arg, const struct grt_cupti_record *r)
 			f->first = r->start;
 		if (r->end > f->last)
 			f->last = r->end;
+		if (r->kind == GRT_CUPTI_OS_CALL)
+			return f->code;
 		if (r->kind == GRT_CUPTI_CALL && !f->called) {
 			f->pid = r->pid;
 			f->called = true;
@@ -727,15 +742,16 @@ static int cuda_file_take(void *arg, const struct grt_cupti_record *r)
 	};
 	struct cuda_file *f = arg;
 	struct grt_cupti_record moved = *r;
+	bool os_call = r->kind == GRT_CUPTI_OS_CALL;
 	struct cuda_image *i;
 	int ret;
 
-	if (r->kind >= sizeof(put) / sizeof(put[0]) || !put[r->kind])
+	if (!os_call && (r->kind >= sizeof(put) / sizeof(put[0]) || !put[r->kind]))
 		return 0;
 	moved.start += f->count.base;
 	moved.end += f->count.base;
-	i = cuda_file_image_of(f, r->pid);
-	ret = i ? put[r->kind](f, i, &moved) : f->code;
+	i = os_call ? NULL : cuda_file_image_of(f, r->pid);
+	ret = i ? put[r->kind](f, i, &moved) : os_call ? cuda_file_put_os_call(f, &moved) : f->code;
 	if (!ret && grt_order_full(&f->order))
 		ret = grt_order_settle(&f->order, false);
 	return ret ? ret : f->code;

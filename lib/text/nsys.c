@@ -161,6 +161,8 @@ static const struct nsys_table tables[] = {
 	  COLUMN("endGlobalTid", ENDED_BY, ended_by), COLUMN("eventType", NUMBER, code),
 	  COLUMN("textId", NAME, name), COLUMN("text", TEXT, name)},
 	 nsys_finish_range},
+	{"OSRT_API", GRT_CUPTI_OS_CALL,
+	 {SPAN, COLUMN("globalTid", THREAD, tid), COLUMN("nameId", NAME, name)}, NULL},
 };
 /* clang-format on */
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
@@ -431,10 +433,11 @@ static int nsys_judge(void *reader, const char *path, const struct grt_cupti_cou
 	const struct nsys *n = reader;
 
 	if (code == -ENODATA)
-		return grt_err_set(err, -EINVAL,
-				   "none of its rows is a call of CUDA, work of a GPU or a range",
-				   "nsys profile --trace cuda,nvtx PROGRAM, and export that",
-				   "%s: nothing to read in %" PRIu64 " {row|rows}", path, count->lines);
+		return grt_err_set(
+			err, -EINVAL,
+			"none of its rows is a call of CUDA or of the C library, work of a GPU or a range",
+			"nsys profile --trace cuda,nvtx PROGRAM, and export that",
+			"%s: nothing to read in %" PRIu64 " {row|rows}", path, count->lines);
 	if (code != -EPROTO)
 		return code ? grt_err_set(err, code, strerror(-code), NULL, "%s: cannot read", path) : 0;
 	return grt_err_set(err, code, n->why, "sqlite3 PATH 'PRAGMA integrity_check'; nsys export again",
@@ -480,7 +483,8 @@ static int nsys_recognise(struct nsys *n, const char *path, struct grt_err *err)
 				   "rocpd convert -i PATH --output-format csv, and give one of these tables",
 				   "%s: not a trace", path);
 	return grt_err_set(
-		err, -EINVAL, "it is a database of SQLite without tables of Nsight Systems for CUDA or NVTX",
+		err, -EINVAL,
+		"it is a database of SQLite without tables of Nsight Systems for CUDA, NVTX or the C library",
 		"sqlite3 PATH .tables; nsys export --type sqlite REPORT makes one", "%s: not a trace", path);
 }
 

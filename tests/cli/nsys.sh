@@ -223,6 +223,51 @@ run report run.sqlite
 check "a call whose stack has a row of its own is one call" test "$(grep -c 'correlation id of an earlier one' <<<"$output")" = 0
 run export -f perfetto -o run.pftrace run.sqlite
 check "an export" exits 0
+
+# Calls of the C library (nsys profile --trace osrt), also one of a process without CUDA, which begins before all else.
+CALLS=40 python3 make.py plain.sqlite
+CALLS=40 python3 make.py osrt.sqlite "
+	CREATE TABLE OSRT_API (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER,
+		correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL, nestingLevel INTEGER, callchainId INTEGER);
+	INSERT INTO StringIds VALUES (900001, 'pthread_cond_wait'), (900002, 'poll');
+	INSERT INTO OSRT_API SELECT start + 100, end - 100, 27, globalTid, NULL, 900001, 0, NULL, NULL
+		FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE eventClass = 0 AND end - start > 300;
+	INSERT INTO OSRT_API SELECT -60000, 90000000, 27, min(globalPid) & ~0xffffffffff | 4800 << 24 | 4801, NULL, 900002, 1, NULL, NULL
+		FROM PROCESSES"
+cat >osrt.py <<'END_PY'
+import collections, json, sqlite3, sys
+db = sqlite3.connect("osrt.sqlite")
+for row in db.execute("""SELECT globalTid >> 24 & 0xffffff, globalTid & 0xffffff, value, count(*), sum(end - start),
+    min(start) + 1700000000000000000 FROM OSRT_API JOIN StringIds ON id = nameId GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""):
+    print(*row, file=sys.stderr)
+calls = collections.defaultdict(list)
+for line in sys.stdin:
+    e = json.loads(line)
+    calls[e["pid"], e["tid"], e["name"]].append((e["begin"], e["time"]))
+for key, of in sorted(calls.items()):
+    print(*key, len(of), sum(b - a for a, b in of), min(of)[0])
+END_PY
+"$GRTRACE" dump --type os_call --json osrt.sqlite 2>err | python3 osrt.py >got 2>want
+output=$(cat err; diff want got)
+check "calls of the C library by thread and function, their time and begin are those of SQL" cmp -s want got
+check "there are some" test "$(wc -l <want)" -ge 5
+run report osrt.sqlite
+expect "a report counts them" 0 'calls? of the C library: dump, export$'
+for of in plain osrt; do
+	"$GRTRACE" report --by kernel --json $of.sqlite >$of.kernels 2>&1
+	"$GRTRACE" dump --type launch --json $of.sqlite >$of.launches 2>&1
+done
+check "they change nothing about launches" cmp -s plain.launches osrt.launches
+python3 - plain.kernels osrt.kernels <<'END_PY' >output 2>&1 || true
+import json, sys
+a, b = (json.load(open(p))["kernels"] for p in sys.argv[1:])
+print("same" if a and a == b else (a[:2], b[:2]))
+END_PY
+output=$(cat output)
+check "nor about kernels" says '^same$'
+run export -f chrome -o osrt.json osrt.sqlite
+check "they are slices of their thread" test "$(grep -c '"cat":"os_runtime".*"ph":"X"\|"ph":"X".*"cat":"os_runtime"' osrt.json)" = \
+	"$(awk '{ n += $4 } END { print n }' want)"
 CALLS=40 python3 make.py wal.sqlite wal
 cp wal.sqlite main.sqlite
 run report wal.sqlite
