@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What reports, graphs and timelines say of random recordings, compared with models that only know the manual.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+command -v python3 >/dev/null || { echo "no python3: apt-get install python3" && exit 4; }
+check "states of threads: each number" python3 -B "$GRTRACE_SRC/tests/cli/_thread_times.py" "$GRTRACE" 1 3 7 13 18
+check "counters: each number" python3 -B "$GRTRACE_SRC/tests/cli/_counter_values.py" "$GRTRACE" 1 4 8 12 17
+plan
