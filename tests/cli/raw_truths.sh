@@ -8,4 +8,5 @@
 command -v python3 >/dev/null || { echo "no python3: apt-get install python3" && exit 4; }
 check "states of threads: each number" python3 -B "$GRTRACE_SRC/tests/cli/_thread_times.py" "$GRTRACE" 1 3 7 13 18
 check "counters: each number" python3 -B "$GRTRACE_SRC/tests/cli/_counter_values.py" "$GRTRACE" 1 4 8 12 17
+check "NVIDIA's slices and memory: each number" python3 -B "$GRTRACE_SRC/tests/cli/_gpu_slices.py" "$GRTRACE" 1 3 4 5 7
 plan
