@@ -10,4 +10,5 @@ check "states of threads: each number" python3 -B "$GRTRACE_SRC/tests/cli/_threa
 check "counters: each number" python3 -B "$GRTRACE_SRC/tests/cli/_counter_values.py" "$GRTRACE" 1 4 8 12 17
 check "NVIDIA's slices and memory: each number" python3 -B "$GRTRACE_SRC/tests/cli/_gpu_slices.py" "$GRTRACE" 1 3 4 5 7
 check "frames of displays: each number" python3 -B "$GRTRACE_SRC/tests/cli/_display_frames.py" "$GRTRACE" 5 6 7 8 18
+check "random windows of jobs: each number" python3 -B "$GRTRACE_SRC/tests/cli/_duty_jobs.py" "$GRTRACE" 16
 plan
